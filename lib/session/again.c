@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Retransmission without requests, a part of get_rcv_stat: by the count of the receiver's states
- * (periodic-exchange.txt, "Retransmission Time Out"), by a timer for each packet, or by when the
- * latest that came was sent.
+ * Retransmission without requests, a part of get_rcv_stat. Depending on the profile: by the count
+ * of the receiver's states (periodic-exchange.txt, "Retransmission Time Out"), by a timer for each
+ * packet, or by comparison with the sending time of the latest packet that arrived.
  */
 
 #include "session/internal.h"
 
-/* Timers are looked at this often in the time that they are for. */
+/* Timers are checked this often per timeout. */
 #define LOOKS_PER_TIMEOUT 16
 #define LOOK_US_MIN       50
 
-/* What was overtaken is remembered for one to two spans of so many round trips, or so long. */
+/* Observed reordering is remembered for one to two spans of this many round trips, or this long. */
 #define LATE_SPAN_RTTS 16
 #define LATE_SPAN_MS   1000
 
-/* So many packets are looked at for one that is out. */
+/* Most packets searched for the last unacknowledged one. */
 #define LATE_LOOKS 4096
 
-/* From one probe of the tail to the next without an answer. */
+/* Most doublings of the pause between probes of the last packets. */
 #define LATE_DOUBLINGS_MAX 6
 
-/* A state that is so far ahead of the one before counts for no more: whatever was sent is due. */
+/* A larger gap between two states counts as this: everything that was sent is due. */
 #define AHEAD_MAX (UINT32_C(1) << 21)
 
 uint32_t wh_again_due(const struct wh_session *s, uint64_t now_tsc)
 {
-	if (s->feedback.resend == WH_RESEND_LATE) /* it is known when it went, not what happens */
+	if (s->feedback.resend == WH_RESEND_LATE) /* stores the sending time */
 		return s->tx.stamp_us;
 
 	uint32_t now = s->feedback.resend == WH_RESEND_COUNTED ? s->tx.states_counted
@@ -41,11 +41,11 @@ static void queue_again(void *context, uint64_t serial)
 	struct wh_transmitter *tx = context;
 	bool pushed = wh_fifo_push_u64(&tx->again, serial);
 
-	/* It holds a whole window, and a serial is in it at most once. */
+	/* The FIFO holds a whole window and has no serial twice. */
 	WH_ASSERT(pushed);
 }
 
-/* Of what the state does not cover it is not known whether it misses. */
+/* Packets that the state does not cover are left alone: they may have arrived. */
 static void queue_missing(
 	struct wh_session *s, const struct wh_sent_due *due, const struct wh_rcv_state *state)
 {
@@ -67,14 +67,14 @@ void wh_again_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_st
 	queue_missing(s, &due, state);
 }
 
-/* By what was overtaken lately, and a part of the round trip before that is known. */
+/* From recent reordering; before any is known from a fraction of the round trip. */
 static void set_window(struct wh_session *s, uint64_t overtaken_tsc)
 {
 	struct wh_late *late = &s->tx.late;
 	uint64_t rtt_tsc = wh_rtt_get(&s->rtt);
 	uint64_t ms_tsc = wh_session_ms_tsc(s, 1);
 	uint64_t least_tsc = wh_min_u64(rtt_tsc / 8, ms_tsc);
-	uint64_t most_tsc = wh_max_u64(rtt_tsc, 10 * ms_tsc); /* whatever the peer says */
+	uint64_t most_tsc = wh_max_u64(rtt_tsc, 10 * ms_tsc); /* upper bound on the peer's claim */
 
 	late->window_tsc =
 		wh_min_u64(wh_max_u64(least_tsc, overtaken_tsc + overtaken_tsc / 4), most_tsc);
@@ -103,8 +103,8 @@ static void widen_window(struct wh_session *s, uint64_t now_tsc, const struct wh
 }
 
 /*
- * What was sent a window before the latest that came, or as much earlier as the receiver has waited
- * since, and is not there, was lost.
+ * A packet that has not arrived and was sent more than a window before the latest one that did was
+ * lost. The time since that one arrived counts as part of the window.
  */
 void wh_again_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state)
 {
@@ -131,20 +131,22 @@ void wh_again_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_s
 	queue_missing(s, &due, state);
 }
 
-/* When nothing has been heard of the last packets for so long that something should have been. */
+/* When the receiver should have reported the last packets; then they are probed. */
 static uint64_t tail_tsc(const struct wh_session *s)
 {
 	const struct wh_transmitter *tx = &s->tx;
 	bool waits = wh_fifo_count(&tx->again) > 0 || wh_fifo_count(&tx->fresh) > 0;
 
-	/* Nothing is out, or the next packet only waits for its turn. */
+	/* Nothing is outstanding, or the next packet waits for the pacer only. */
 	if (tx->table.lower >= tx->sent_end || tx->late.probe_waits ||
 		(waits && !wh_pacer_tokens_out(&tx->pacer)))
 		return WH_TSC_NEVER;
 	return tx->stamp_tsc + (tx->late.patience_tsc << tx->late.probes);
 }
 
-/* The last of those that are out, whose coming or not tells of all before it. */
+/*
+ * Retransmits the last outstanding packet: the receiver's answer tells about all packets before it.
+ */
 static int32_t probe_tail(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;

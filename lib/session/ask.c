@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Between a session and its users on other cores: wishes go in, news come out.
+ * Between a session and its users on other cores: requests (wishes) go in, news come out.
  *
- * A wish is a bit in one word beside the statuses, so that setting it is one atomic operation and
- * the home core sees wish and status together. To be seen soon, it kicks the half of the endpoint
- * that the session lives in. Until that one has given it a place, the kick is one at large, upon
- * which the half looks at all of its sessions.
+ * A wish is a bit in one word with the statuses, so that one atomic operation sets both and the
+ * home core reads them together. To be noticed soon, the user kicks the half of the endpoint that
+ * the session lives in. Until the half has given it a place, the kick is a general one, after which
+ * the half polls all of its sessions.
  *
- * Who asks to close may find the session gone in the next instant: nothing of it is touched after
- * the wish is set.
+ * After CLOSE is set the session may be freed at any time: it is not touched any more.
  */
 
 #include <assert.h>
@@ -36,7 +35,7 @@ static uint32_t word_of(enum wh_session_wish wish, enum wh_release_status status
 	return wish;
 }
 
-/* The first of its kind counts: a status is never half of one and half of another. */
+/* Only the first wish of a kind counts, so that a status is never a mixture of two. */
 static void set_wish(struct wh_session *s, enum wh_session_wish wish, uint32_t word)
 {
 	uint32_t wishes = atomic_load(&s->wishes);
@@ -50,7 +49,7 @@ static void ask_to_close(struct wh_session *s)
 {
 	struct wh_half *half = atomic_load(&s->half);
 
-	/* Accepted this instant: the core that receives is about to give it its place. */
+	/* Just accepted: the RX core is about to give it a place. */
 	for (; half == NULL; half = atomic_load(&s->half))
 		rte_pause();
 
@@ -78,7 +77,7 @@ void wh_session_kick(struct wh_session *s)
 {
 	struct wh_half *half = atomic_load(&s->half);
 
-	if (half != NULL) /* else it is looked at when it gets its place */
+	if (half != NULL) /* else it is polled when it gets its place */
 		wh_half_kick(half, atomic_load(&s->place));
 }
 
@@ -150,7 +149,10 @@ int32_t wh_session_grant(struct wh_session *s, uint64_t now_tsc)
 	if (fresh == 0)
 		return 0;
 	s->granted |= fresh;
-	/* A file that has its name is there, whatever was asked for in the same moment. */
+	/*
+	 * SINK_DONE before ABORT: a file that already has its name exists, even if an abort came
+	 * too.
+	 */
 	if (fresh & WH_WISH_SINK_DONE)
 		wh_session_sink_done(
 			s, now_tsc, (enum wh_release_status)(wishes >> SINK_SHIFT & STATUS_MASK));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* When states go where the transmitter counts them, a part of send_rcv_stat. */
+/* When states are sent for profiles whose transmitter counts them; a part of send_rcv_stat. */
 
 #include "session/internal.h"
 
-/* Connections of this end of the lambda whose control packets go in the same interval. */
+/* Connections of this end that share its processing time for control packets. */
 static uint32_t connections(const struct wh_session *s)
 {
 	const struct wh_half *half = atomic_load_explicit(&s->half, memory_order_relaxed);
@@ -13,10 +13,10 @@ static uint32_t connections(const struct wh_session *s)
 }
 
 /*
- * periodic-exchange.txt names what the part grows with, "many packets waiting to be processed" or
- * "few free packets", and no formula. Ours: what waits is taken one after the other as fast as what
- * came in the last interval was, which is for how much longer a packet now goes unacknowledged, and
- * what is beyond an interval counts; and the share of the buffers that are with the writer.
+ * periodic-exchange.txt names what lengthens the interval, "many packets waiting to be processed"
+ * or "few free packets", but gives no formula. Ours: the time that waiting packets need at the rate
+ * of the last interval, as far as it exceeds one interval; plus the base interval times the share
+ * of buffers that the writer holds.
  */
 uint64_t wh_control_interval_tsc(const struct wh_session *s)
 {
@@ -45,7 +45,10 @@ void wh_session_count_on(
 		s->control_serial[type] += intervals - 1;
 }
 
-/* "sending one control packet and skip one or two": one after the first without news, then two. */
+/*
+ * "sending one control packet and skip one or two": skips one after the first state without news,
+ * then two after each.
+ */
 bool wh_control_skip(struct wh_session *s, bool news)
 {
 	struct wh_receiver *rx = &s->rx;

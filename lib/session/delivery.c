@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a receiver says of the packets that came, and what a transmitter makes of it: how many of
- * its transmissions arrived, in which time, and how long the way was there and back. Transmissions
- * never repeat, so that one that goes again is not mistaken for the one before.
+ * What a receiver reports about received packets, and what a transmitter derives from it: how many
+ * of its transmissions arrived, over which time, and the delay in both directions. Transmission
+ * numbers never repeat, so that a retransmission is not mistaken for the original.
  *
- * The receiver is believed in nothing that could be false: counts only grow and stay below what was
- * sent, times are differences of clocks that wrap.
+ * Nothing that the receiver reports can do harm: counts only grow and stay below what was sent,
+ * times are differences of clocks that wrap.
  */
 
 #include <errno.h>
@@ -15,19 +15,19 @@
 
 #include "session/internal.h"
 
-/* So many states may go at once, before data have earned them. */
+/* Most states sent at once on saved credit. */
 #define STATES_SAVED 16
 
-/* The first blocks of delays that skew is found by are so many times shorter. */
+/* The first blocks of delays for the skew estimate are shorter by this factor. */
 #define EARLY_BLOCKS 10
 
-/* Who looks at his port less often was away from it. */
+/* A receiver that looks at its port less often than this has paused. */
 #define PAUSE_US 50
 
-/* A peer may say anything: sums beyond this begin again. */
+/* Larger sums come from false reports and are reset to 0. */
 #define LEAST_MOST 1e15
 
-/* Of a state without holes, in its frame. */
+/* Size of a state without holes, without what a frame adds. */
 #define STATE_BYTES (WH_HEAD_BYTES + 64 + 48)
 
 static uint64_t stamps_to_tsc(uint64_t hz, uint64_t stamps)
@@ -48,7 +48,7 @@ static int64_t signed_to_tsc(uint64_t hz, int64_t stamps)
 	return stamps < 0 ? -span_tsc : span_tsc;
 }
 
-/* Of the receiver. */
+/* Receiver's part. */
 
 static uint32_t clock_of(struct wh_session *s, uint64_t arrived_tsc)
 {
@@ -62,9 +62,9 @@ static uint32_t clock_of(struct wh_session *s, uint64_t arrived_tsc)
 }
 
 /*
- * A host that was away from its port takes all that has come at once. A packet came as late then
- * as takes it no longer than the one before it, if that was while nobody looked: a pause of ours is
- * no queue.
+ * After a pause of the receiver all packets that arrived meanwhile are read at once. Their true
+ * arrival times are unknown: a packet is assumed to have had the delay of the one before, if that
+ * puts its arrival within the pause. So the receiver's own pauses do not look like a queue.
  */
 static uint64_t came_tsc(struct wh_session *s, uint64_t taken_tsc, uint32_t stamp)
 {
@@ -80,10 +80,10 @@ static uint64_t came_tsc(struct wh_session *s, uint64_t taken_tsc, uint32_t stam
 	return taken_tsc - wh_min_u64(more_tsc, taken_tsc - since_tsc);
 }
 
-/* How fast packets come, where they are taken as they do: on either side of a pause, not across. */
+/* Arrival rate, measured on either side of a pause but not across it. */
 static void measure_span(struct wh_arrivals *arrivals, uint64_t taken_tsc, bool paused)
 {
-	/* A port hands over a burst at once: of the first one it is not known how long it took. */
+	/* A port delivers a burst at one time, so the duration of the first burst is unknown. */
 	if (arrivals->pkts > 0 && !paused && taken_tsc > arrivals->taken_tsc) {
 		arrivals->span_tsc += taken_tsc - arrivals->taken_tsc;
 		arrivals->span_pkts++;
@@ -122,7 +122,7 @@ void wh_delivery_note(struct wh_session *s, uint64_t taken_tsc, const struct wh_
 	}
 }
 
-/* Data that must have come before a state may go. */
+/* Data that must have arrived before a state may be sent. */
 static int64_t price(const struct wh_session *s, uint32_t holes)
 {
 	uint32_t frame_bytes = s->config.wire_bytes - s->config.payload_bytes - WH_HEAD_BYTES;
@@ -182,8 +182,8 @@ bool wh_delivery_earned(const struct wh_session *s)
 }
 
 /*
- * Whoever tells the round trip tells how often he wants to be answered, within what he sends. A
- * state that is not earned goes after a round trip all the same.
+ * States per round trip, limited by the credit from data. A state that is not earned is sent after
+ * a round trip nevertheless.
  */
 void wh_delivery_pace(struct wh_session *s)
 {
@@ -197,7 +197,7 @@ void wh_delivery_pace(struct wh_session *s)
 		wh_max_u64(wh_min_u64(rtt_tsc, wh_session_heartbeat_tsc(s, 0)), period_tsc);
 }
 
-/* Of the transmitter. */
+/* Transmitter's part. */
 
 int wh_delivery_init(struct wh_session *s)
 {
@@ -221,7 +221,7 @@ bool wh_delivery_possible(
 	return told == s->feedback.delivery && state->seen_end <= s->tx.transmission;
 }
 
-/* 0: not known, because it was too long ago, or was never sent. */
+/* 0: unknown, because it was too long ago or the stamp was never sent. */
 static uint64_t rtt_of(
 	const struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state)
 {
@@ -252,7 +252,7 @@ uint64_t wh_delivery_sent_tsc(
 	return now_tsc > age_tsc ? now_tsc - age_tsc : 0;
 }
 
-/* No more than went again; the count wraps. */
+/* At most as many as were retransmitted; the count wraps. */
 static void take_spurious(struct wh_session *s, const struct wh_rcv_state *state)
 {
 	struct wh_session_stats *stats = &s->stats;
@@ -263,7 +263,7 @@ static void take_spurious(struct wh_session *s, const struct wh_rcv_state *state
 	wh_session_add(&stats->spurious_pkts, wh_min_u64(more, most));
 }
 
-/* Counts only grow; a path that doubles packets brings no more than were sent. */
+/* Counts only grow; if the path duplicates packets, no more than were sent count. */
 static void take_counts(struct wh_delivery *delivery, const struct wh_rcv_state *state)
 {
 	delivery->seen_pkts = wh_max_u64(delivery->seen_pkts, state->seen_end);
@@ -271,7 +271,7 @@ static void take_counts(struct wh_delivery *delivery, const struct wh_rcv_state 
 		wh_max_u64(delivery->delivered_pkts, state->delivered_pkts), delivery->seen_pkts);
 }
 
-/* Steps of the wrapping clocks are summed up. */
+/* Sums the steps of the wrapping clocks. */
 static void take_clocks(struct wh_session *s, const struct wh_rcv_state *state)
 {
 	struct wh_delivery *delivery = s->tx.delivery;
@@ -287,15 +287,15 @@ static void take_clocks(struct wh_session *s, const struct wh_rcv_state *state)
 	delivery->delay = delay;
 }
 
-/* As steep as no clocks are: it says nothing of them. */
+/* Steeper than any clock skew: caused by the path. */
 static bool is_of_path(double slope)
 {
 	return fabs(slope) >= WH_SKEW_MOST_PPM * 1e-6 * 0.999;
 }
 
 /*
- * What both ways agree on: a queue that grows or drains lengthens or shortens one of them. One that
- * is steeper than clocks are leaves it to the other.
+ * The part that both directions agree on: a growing or draining queue changes the delay of one
+ * direction only. If one slope is too steep for clock skew the other one is used.
  */
 static double agreed_slope(const struct wh_delivery *delivery)
 {
@@ -322,8 +322,8 @@ static void add_to_skew(
 }
 
 /*
- * The least delay of the interval, and how long the state took. Step by step, as in skew.c: another
- * slope bends the delays from then on, and does not make them jump.
+ * Takes the least delay of the interval, and the delay of the state itself. The skew is removed
+ * step by step, as in skew.c, so that a new slope bends the delays but causes no jump.
  */
 static void take_delay(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	int64_t least_tsc, const struct wh_rcv_state *state)
@@ -365,7 +365,7 @@ void wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rc
 	if (fresh && rtt_tsc > 0)
 		wh_rtt_add(&s->rtt, rtt_tsc);
 
-	/* What the latest was slower than the fastest. */
+	/* How much slower the latest packet was than the fastest. */
 	int64_t more_tsc = signed_to_tsc(hz, (int32_t)(delivery->delay - state->least_delay));
 	uint64_t arrived_tsc = stamps_to_tsc(hz, delivery->arrived_stamps);
 	int64_t delay_tsc = signed_to_tsc(hz, delivery->delay_stamps);

@@ -14,7 +14,7 @@
 /* New sessions that a turn takes, at most. */
 #define OPENED_PER_TURN 32
 
-/* From any core to one, as many as there are places for them. */
+/* Many producers, one consumer; as many slots as places. */
 static struct rte_ring *create_opened(uint32_t count)
 {
 	ssize_t bytes = rte_ring_get_memsize(rte_align32pow2(count + 1));
@@ -35,7 +35,7 @@ static struct rte_ring *create_opened(uint32_t count)
 
 static int create_fifos(struct wh_endpoint *endpoint)
 {
-	/* A farewell that finds no room is a repeat that gets no answer. */
+	/* If a farewell finds no room, only the repetition of a last packet is lost. */
 	uint32_t farewells = endpoint->config.places / 2 - 1;
 	int rc = wh_slot_fifo_init(
 		&endpoint->replies, WH_ENDPOINT_REPLIES, sizeof(struct wh_letter));
@@ -65,7 +65,7 @@ uint64_t wh_endpoint_about(const struct wh_endpoint *endpoint, uint64_t token,
 {
 	uint64_t about;
 
-	/* Where an end does not know its own, neither end of its connections does. */
+	/* If this end does not know its own address, neither end includes addresses. */
 	if (endpoint->config.own[0].family == 0 && endpoint->config.own[1].family == 0)
 		return token;
 	about = wh_between(token, initiator, acceptor);
@@ -136,8 +136,8 @@ void wh_endpoint_move_in(struct wh_endpoint *endpoint, struct wh_half *half,
 }
 
 /*
- * Of a session that is still there, since a transmitter's is told of within the turn after which it
- * may go. So no key goes through a FIFO.
+ * Reads the session, which still exists: a transmitter's farewell is taken in the turn after which
+ * it may be freed at the earliest. So no key passes through a FIFO.
  */
 static void note_farewell(struct wh_endpoint *endpoint, const struct wh_farewell *farewell)
 {
@@ -164,8 +164,8 @@ static void take_farewells(struct wh_endpoint *endpoint)
 }
 
 /*
- * Whether the peer goes on as the last word would have stopped it: an outcome or a request is told
- * until that comes, states until a connection is known to be broken off.
+ * Whether the peer still behaves as if it had not received the last packet: it repeats a reply or a
+ * request, or still sends states after an abort.
  */
 static bool has_not_heard(const struct wh_farewell *farewell, const struct wh_packet *packet)
 {
@@ -176,7 +176,7 @@ static bool has_not_heard(const struct wh_farewell *farewell, const struct wh_pa
 	       (packet->type == WH_PACKET_RCV_STATE || packet->type == WH_PACKET_TRANS_STATE);
 }
 
-/* A proved packet counts once; without a proof nobody can tell. */
+/* An authenticated packet counts once; without authentication replays cannot be detected. */
 static bool is_later(struct wh_farewell *farewell, const struct wh_packet *packet)
 {
 	uint64_t *next =
@@ -190,13 +190,16 @@ static bool is_later(struct wh_farewell *farewell, const struct wh_packet *packe
 	return true;
 }
 
-/* To the peer of a session that has left; false: it is none, or needs no answer. */
+/*
+ * Answers the peer of a session that has left; false: the packet is of no such peer, or needs no
+ * answer.
+ */
 static bool repeat_farewell(struct wh_endpoint *endpoint, uint8_t *bytes, size_t length,
 	const struct wh_address *from, struct wh_packet *packet)
 {
 	struct wh_farewell *farewell = &endpoint->farewell[wh_place_of(endpoint, packet->lci)];
 
-	take_farewells(endpoint); /* said since this turn began */
+	take_farewells(endpoint); /* sent since this turn began */
 	if (farewell->lci == 0 || farewell->lci != packet->lci ||
 		!wh_address_equal(&farewell->peer, from) ||
 		wh_seal_open_packet(&farewell->seal, bytes, length) != WH_WIRE_OK ||
@@ -208,7 +211,7 @@ static bool repeat_farewell(struct wh_endpoint *endpoint, uint8_t *bytes, size_t
 	return true;
 }
 
-/* Its last word once more, with a serial of its own, closed while there is a seal. */
+/* Encodes the last packet once more, with a new serial, sealed while the seal exists. */
 static void write_farewell(struct wh_session *session, struct wh_farewell *farewell)
 {
 	const struct wh_packet again = {
@@ -223,7 +226,7 @@ static void write_farewell(struct wh_session *session, struct wh_farewell *farew
 	wh_seal_close_packet(&session->send_seal, farewell->packet, length);
 }
 
-/* What the RX core is to remember of a session that leaves either half. */
+/* Records for the RX core what it needs of a session that leaves either half. */
 static void say_farewell(struct wh_endpoint *endpoint, struct wh_session *session)
 {
 	struct wh_farewell farewell = {
@@ -250,7 +253,7 @@ static void say_farewell(struct wh_endpoint *endpoint, struct wh_session *sessio
 	wh_slot_fifo_commit(&endpoint->farewells);
 }
 
-/* Of no session: of who measures the way to here or greets, whoever he is, or an answer to us. */
+/* A packet of no session: a probe or a greeting, from anybody, or an answer to one of ours. */
 static enum wh_wire_reason take_stray(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
 	struct wh_packet *packet)
@@ -269,8 +272,8 @@ static enum wh_wire_reason take_stray(struct wh_endpoint *endpoint, uint64_t now
 }
 
 /*
- * By a head that nobody believes yet the payload finds its place in its chunk, and goes there while
- * the packet is opened.
+ * The head, not authenticated yet, tells where in its chunk the payload belongs; it is written
+ * there while the packet is opened.
  */
 static enum wh_wire_reason input_data(const struct wh_endpoint *endpoint,
 	struct wh_session *session, uint64_t now_tsc, uint64_t arrived_tsc, uint8_t *bytes,
@@ -297,8 +300,8 @@ static enum wh_wire_reason input_data(const struct wh_endpoint *endpoint,
 }
 
 /*
- * To a session under a bond and without a seal: the peer may know nothing of the bond any more, or
- * anybody may have said so. The session goes on; who greets its peers hears of it.
+ * An ACCEPT without a seal, to a session under a bond: perhaps the peer has lost the bond, or
+ * anybody forged the packet. The session continues; the core that greets its peers sees the flag.
  */
 static enum wh_wire_reason take_hint(struct wh_endpoint *endpoint, struct wh_session *session,
 	uint8_t *bytes, size_t length, struct wh_packet *packet)
@@ -316,12 +319,12 @@ static enum wh_wire_reason take_hint(struct wh_endpoint *endpoint, struct wh_ses
 	return WH_WIRE_OK;
 }
 
-/* ACCEPT comes before there is a seal of its session. */
+/* ACCEPT arrives before the seal of its session exists. */
 static enum wh_wire_reason open_accept(struct wh_session *session, uint8_t *bytes, size_t length)
 {
 	struct wh_seal seal;
 
-	/* Who was asked has none to come, and no key for it. */
+	/* A receiver expects no ACCEPT and has no key for it. */
 	if (session->bond != NULL && session->role != WH_TRANSMITTER)
 		return WH_WIRE_KEY;
 	if (session->bond != NULL)
@@ -354,7 +357,7 @@ static enum wh_wire_reason input_control(struct wh_endpoint *endpoint, struct wh
 	return reason;
 }
 
-/* To the session that is addressed; a transmitter's half learns by a kick that there is news. */
+/* To the session that is addressed; a transmitter's half is kicked. */
 static enum wh_wire_reason input_to_session(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
 	struct wh_packet *packet)
@@ -390,7 +393,10 @@ static enum wh_wire_reason input_to_session(struct wh_endpoint *endpoint, uint64
 	return WH_WIRE_OK;
 }
 
-/* Who begins something that needs no bond, and may not: before anything is worked out for him. */
+/*
+ * A packet that needs no bond, from an address that may not connect: checked before any work is
+ * spent on it.
+ */
 static bool is_turned_away(const struct wh_endpoint *endpoint, const struct wh_packet *packet,
 	const struct wh_address *from)
 {
@@ -428,14 +434,14 @@ void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t 
 	wh_meter_leave(endpoint->config.rx_meter, before);
 }
 
-/* Its users have let go, and all is said that was to be said. */
+/* Its users have closed it, and its last packets have been sent. */
 static bool may_leave(const struct wh_session *session)
 {
 	return session->closing && session->phase == WH_PHASE_CLOSED &&
 	       wh_slot_fifo_count(&session->outbox) == 0;
 }
 
-/* Out of sight of the other half, which may hold it in its present turn. */
+/* Removed from the table; the other half may use it until its present turn ends. */
 static void begin_leaving(
 	struct wh_leaving *leaving, struct wh_session *session, const struct wh_half *other)
 {
@@ -465,7 +471,10 @@ static void move_out(struct wh_endpoint *endpoint, struct wh_half *half, struct 
 
 static void take_opened(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_session *session);
 
-/* One that begins anew leaves as any other does, so that no core holds what it had. */
+/*
+ * A session to be opened again leaves its place in the same way, so that no core uses its old
+ * state.
+ */
 static void let_one_go(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_session *session)
 {
 	if (wh_session_begins_anew(session)) {
@@ -477,7 +486,7 @@ static void let_one_go(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh
 	endpoint->config.gone(endpoint->config.context, session);
 }
 
-/* Work as long as one waits: the other half's turns come soon. */
+/* Counts as work while a session waits, because the other half's turns come soon. */
 static int32_t let_go(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_leaving *leaving,
 	const struct wh_half *other)
 {
@@ -492,14 +501,14 @@ static int32_t let_go(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_
 	return work;
 }
 
-/* Looks at the i-th active place of a half, at one of its own sessions; true: it stays active. */
+/* Polls the i-th active place of a half, one of its own sessions; true: it stays active. */
 static bool look_at(struct wh_endpoint *endpoint, struct wh_half *half, uint32_t i,
 	uint64_t now_tsc, int32_t *work)
 {
 	uint32_t place = half->active[i];
 	struct wh_session *session = wh_session_at(endpoint, place);
 
-	if (session == NULL) /* kicked, and gone since */
+	if (session == NULL) /* kicked, and removed since */
 		return wh_half_stays(half, i, now_tsc, WH_TSC_NEVER);
 
 	int32_t done = wh_session_poll(session, now_tsc);
@@ -509,7 +518,7 @@ static bool look_at(struct wh_endpoint *endpoint, struct wh_half *half, uint32_t
 	if (half == endpoint->rx && session->outbox_news)
 		wh_half_kick(endpoint->tx, place);
 	session->outbox_news = false;
-	/* Whoever asks something of it meanwhile asks the half. */
+	/* Without a place its users kick the half as a whole. */
 	if (wh_session_begins_anew(session))
 		atomic_store(&session->place, wh_half_unplaced(half));
 	if (may_leave(session) || wh_session_begins_anew(session)) {
@@ -531,7 +540,7 @@ static bool has_news_of_bonds(const struct wh_endpoint *endpoint, uint32_t seen)
 	return endpoint->config.bonds != NULL && wh_bonds_news(endpoint->config.bonds) != seen;
 }
 
-/* What has become of a bond is for those under it to see, also those that rest. */
+/* A change of bonds concerns all sessions under them, also resting ones. */
 static void see_bonds(struct wh_endpoint *endpoint, struct wh_half *half, uint32_t *seen)
 {
 	if (likely(!has_news_of_bonds(endpoint, *seen)))
@@ -555,7 +564,7 @@ int32_t wh_endpoint_receive_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
 	return work + let_go(endpoint, now_tsc, &endpoint->rx_leaving, endpoint->tx);
 }
 
-/* Its timers start here, whatever the clock said where it was made. */
+/* Timers start here, since the session may have been created at an earlier time. */
 static void take_opened(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_session *session)
 {
 	struct wh_half *half = endpoint->tx;
@@ -583,7 +592,7 @@ static void take_opened(struct wh_endpoint *endpoint, uint64_t now_tsc, struct w
 	endpoint->unplaced = session;
 }
 
-/* Those that found no place only wait to be closed. */
+/* Sessions that got no place only wait to be closed. */
 static void look_at_unplaced(struct wh_endpoint *endpoint, uint64_t now_tsc)
 {
 	struct wh_session **link = &endpoint->unplaced;
@@ -614,14 +623,14 @@ static int32_t take_all_opened(struct wh_endpoint *endpoint, uint64_t now_tsc)
 	return (int32_t)count;
 }
 
-/* Somebody asked something of a session whose place he did not know. */
+/* After a general kick: a user asked something of a session without a place. */
 static void look_at_all(struct wh_endpoint *endpoint, uint64_t now_tsc)
 {
 	activate_own(endpoint, endpoint->tx);
 	look_at_unplaced(endpoint, now_tsc);
 }
 
-/* A receiver stands here only for what is in its outbox. */
+/* The send half handles only the outbox of a receiver. */
 static bool has_output(const struct wh_endpoint *endpoint, uint32_t place)
 {
 	const struct wh_session *session = wh_session_at(endpoint, place);

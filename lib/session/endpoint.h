@@ -3,35 +3,34 @@
 #define WH_SESSION_ENDPOINT_H
 
 /*
- * What sits behind one queue of a port: finds the session of each packet by its LCI (an index, no
- * hash), opens and decodes it once, counts the bad ones by reason, listens for new connections, and
- * polls the sessions that have something to do. It has two halves, each polled by one core; they
- * may be the same:
+ * The sessions behind one queue of a port. Finds the session of each packet by its LCI (an index,
+ * no hash), opens and decodes the packet once, counts bad ones by reason, listens for new
+ * connections, and polls the sessions that have work. It has two halves, each polled by one core,
+ * which may be the same:
  *
  *   receive half  RX core: input, receive_poll. Home of receivers: it accepts connections.
  *   send half     TX core: send_poll, output. Home of transmitters: it takes those of
  *                 wh_endpoint_open.
  *
- * The table of sessions is read by both. Each half writes its half of the places, the lower ones
- * being the receive half's. Between the halves go control packets, in each session's inbox and
- * outbox, and kicks (half.h), which say where to look. What sits at home elsewhere is held from
- * one turn to the next by neither half: a session that has left the table is gone when the other
- * half's turns have counted on by two.
+ * Both halves read the table of sessions. Each writes its own half of the places; the receive half
+ * has the lower ones. Between the halves pass control packets, in each session's inbox and outbox,
+ * and kicks (half.h), which say where to look. Neither half keeps a pointer to a session of the
+ * other from one turn to the next: a session that was removed from the table may be freed once the
+ * other half's turn count has advanced by two.
  *
  * An LCI is a place in the table and random bits. With it goes a token of 64 bits, by which each
- * packet of a connection is closed (seal/seal.h): ours is drawn for each that we open, a peer's is
- * the proof in the cookie that opened it. Packets of an earlier connection do not reach a later one
- * in the same place, nor do a stranger's, but by a guess of one in 2^64. Both come from the
- * listener's secret; who is refused learns neither.
+ * packet of a connection is closed (seal/seal.h): ours is drawn for each connection that we open, a
+ * peer's is the proof in the cookie that opened it. A packet of an earlier connection, or of an
+ * attacker, is accepted by a later one in the same place with a probability of 2^-64. Both derive
+ * from the listener's secret; a peer that is refused learns neither.
  *
- * A place takes no cookie that is older than its latest tenant's, so that a CONFIRM opens one
- * connection, however often it comes. That is a moment for each place, by our own clock: nothing is
- * counted that a stranger could move, and only a tenant moves it.
+ * A place accepts no cookie older than that of its latest session, so that a CONFIRM opens one
+ * connection even if it is replayed. For this each place keeps one time, by our own clock, which
+ * only an accepted session changes.
  *
- * A session leaves soon after its last word, DONE or ABORT, which may be lost all the same. What
- * it was is remembered for each place, at no cost but that, and said again to a peer that still
- * tells what the last word would have ended. It goes to the address that the connection was with,
- * and nowhere else; to a packet that is a last word itself there is no answer.
+ * A session leaves soon after its last packet, DONE or ABORT, which may be lost. That packet is
+ * kept for each place, and sent again to a peer that still behaves as if it had not received it:
+ * only to the address of that connection, and never in answer to a DONE or ABORT.
  */
 
 #include <stdatomic.h>
@@ -53,101 +52,102 @@
 #define WH_ENDPOINT_PLACES_MAX 8192
 #define WH_ENDPOINT_REPLIES    63 /* 2^n - 1: see fifo.h */
 
-/* A MAC address, or whatever the layer below wants to know again when a stranger is answered. */
+/* A MAC address, or whatever else the layer below needs to answer a stranger. */
 #define WH_ENDPOINT_VIA_BYTES 6
 
 /* Written by the RX core. */
 struct wh_endpoint_stats {
 	uint64_t packets;
 	uint64_t bad[WH_WIRE_REASONS]; /* by the decoder's reason, or the seal's */
-	uint64_t no_session_pkts;      /* an LCI that nobody has */
-	uint64_t wrong_peer_pkts;      /* an LCI that belongs to another address */
+	uint64_t no_session_pkts;      /* no session has that LCI */
+	uint64_t wrong_peer_pkts;      /* the session of that LCI has another peer address */
 	uint64_t bad_cookie_pkts;
 	uint64_t refused_opens;
-	uint64_t turned_away_pkts;     /* of who may not come */
-	uint64_t unbound_pkts;         /* of a bond that nobody has here */
-	uint64_t unhinted_pkts;        /* that are not answered, since others just were */
-	uint64_t early_pkts;           /* kept until there was their bond */
-	uint64_t hints;                /* heard: what nobody proves */
-	uint64_t repeated_farewells;   /* to peers that had not heard the last word */
+	uint64_t turned_away_pkts;     /* from addresses that may not connect */
+	uint64_t unbound_pkts;         /* under a bond that is unknown here */
+	uint64_t unhinted_pkts;        /* not answered, since hints are rate-limited */
+	uint64_t early_pkts;           /* kept until their bond exists */
+	uint64_t hints;                /* unauthenticated hints received */
+	uint64_t repeated_farewells;   /* to peers that had not received the last packet */
 	uint64_t replies_dropped_pkts; /* no room for a stateless answer */
-	uint64_t letters_dropped_pkts; /* of greetings that are slower than they come */
+	uint64_t letters_dropped_pkts; /* greetings arrived faster than they are handled */
 };
 
 struct wh_endpoint_config {
 	uint64_t hz;
-	uint8_t key[WH_SIPHASH_KEY_BYTES]; /* the listener's secret, another one each time */
-	uint32_t places;      /* a power of two: half for connections opened to us, half for ours */
-	bool payload_virtual; /* as that of its sessions: input is for what opens them alone */
+	uint8_t key[WH_SIPHASH_KEY_BYTES]; /* the listener's secret, drawn for each process */
+	uint32_t places;      /* a power of two: half for peers' connections, half for ours */
+	bool payload_virtual; /* as of its sessions; input then only takes handshakes */
 	/*
-	 * The bonds of this process: connections are opened under one of them and are sealed, or
-	 * they are refused. NULL: none is sealed that a peer opens.
+	 * The bonds of this process. Connections are opened under one of them and sealed; others
+	 * are refused. NULL: peers open unsealed connections only.
 	 */
 	struct wh_bonds *bonds;
 	struct wh_meter *rx_meter; /* of the cores; NULL: not metered */
 	struct wh_meter *tx_meter;
 	/*
-	 * Whether an OPEN is welcome: WH_STATUS_PENDING and how many chunk buffers the connection
-	 * will have, or the reason why not. NULL: this end only opens connections and refuses them
-	 * all. Decoding has held the fields to the format's limits; that the profile exists,
-	 * chunk_bytes is a multiple of WH_CHUNK_ALIGN and memory allows for the sizes is for this
-	 * to say: accept gets what was welcome, and nothing else. `bond`: under which it comes, to
-	 * be read until the call returns; NULL: under none.
+	 * Decides on an OPEN: WH_STATUS_PENDING and the number of chunk buffers of the connection,
+	 * or why it is refused. NULL: this end only opens connections and refuses all. Decoding has
+	 * checked the format's limits; this function checks that the profile exists, that
+	 * chunk_bytes is a multiple of WH_CHUNK_ALIGN and that memory suffices: accept gets what
+	 * was admitted here, and nothing else. `bond`: the one of the OPEN, readable until the call
+	 * returns; NULL: none.
 	 */
 	enum wh_release_status (*welcome)(void *context, uint64_t now_tsc,
 		const struct wh_open_params *params, const struct wh_address *peer,
 		const struct wh_bond *bond, uint32_t *buffer_chunks);
 	/*
-	 * Makes the session (wh_session_accept) for a proved peer, with no fewer buffers than it
-	 * was told; NULL: it cannot.
+	 * Creates the session (wh_session_accept) for a peer whose address is proved, with at least
+	 * the promised buffers; NULL: impossible.
 	 */
 	struct wh_session *(*accept)(void *context, uint64_t now_tsc, uint32_t lci,
 		const struct wh_address *peer, const struct wh_bond *bond,
 		const struct wh_open_params *params, uint64_t rtt_tsc);
 	/*
-	 * A session that was asked to close has left: no core touches it any more, and it is the
-	 * owner's to destroy. Called on its home core. NULL: nobody asks to close.
+	 * A session that was asked to close has left: no core uses it, and the owner may destroy
+	 * it. Called on its home core. NULL: sessions are never asked to close.
 	 */
 	void (*gone)(void *context, struct wh_session *session);
 	/*
-	 * Whether the way to here may be probed by that peer now, as in wh_answerer_config; NULL:
-	 * by nobody. Trains are noted with room for probe_room_pkts each.
+	 * Whether that peer may probe the path to this host now, as in wh_answerer_config; NULL: no
+	 * peer may. Each train is recorded with room for probe_room_pkts.
 	 */
 	enum wh_release_status (*may_probe)(void *context, uint64_t now_tsc,
 		const struct wh_address *peer, const struct wh_bond *bond);
 	uint32_t probe_room_pkts;
 	/*
-	 * Whether somebody of that address may greet or probe at all; NULL: anybody. Whose OPEN is
-	 * closed by a bond has greeted, or was greeted by us.
+	 * Whether that address may greet or probe at all; NULL: any may. Not asked for an OPEN
+	 * under a bond: its peer has greeted us or was greeted by us.
 	 */
 	bool (*may_come)(void *context, const struct wh_address *peer);
 	/*
-	 * Under which peers of IPv4 and of IPv6 address this end; family 0: not known. An ACCEPT
-	 * under a bond is for the very address that its OPEN was sent from, and by the one that it
-	 * was sent to, as both ends know them: redirected it does not open.
+	 * Addresses of this end as peers of IPv4 and of IPv6 see them; family 0: unknown. An ACCEPT
+	 * under a bond is bound to both addresses of its OPEN, as both ends know them: it does not
+	 * open if it was redirected.
 	 */
 	struct wh_address own[2];
 	/*
-	 * Somebody takes what comes in letters_in and brings what goes out in letters_out, on one
-	 * core of his own: greetings, of this queue.
+	 * Some core takes greetings of this queue from letters_in and puts greetings to send into
+	 * letters_out.
 	 */
 	bool greets;
 	uint32_t queue;
 	void *context;
 };
 
-/* The last word of a session that has left. */
+/* The last packet of a session that has left. */
 struct wh_farewell {
 	struct wh_address peer;
 	uint32_t lci;                     /* 0: none yet */
 	uint8_t stage;                    /* WH_RELEASE_DONE or ABORT */
-	const struct wh_session *leaving; /* from the TX core: what the RX core takes the rest of */
-	struct wh_seal seal;              /* of what its peer goes on to send, ... */
-	uint64_t next_release, next_state; /* ... which counts from these serials on */
-	uint8_t packet[WH_HEAD_BYTES + WH_DIGEST_BYTES]; /* closed, to be sent as it is */
+	const struct wh_session *leaving; /* from the TX core: the RX core copies the rest from
+	                                   * this session */
+	struct wh_seal seal;              /* of the packets that the peer may still send, ... */
+	uint64_t next_release, next_state; /* ... with serials from these on */
+	uint8_t packet[WH_HEAD_BYTES + WH_DIGEST_BYTES]; /* sealed, ready to be sent */
 };
 
-/* Sessions that the other half may still hold, the first to leave first. */
+/* Sessions that the other half may still use, oldest first. */
 struct wh_leaving {
 	struct wh_session *first;
 	struct wh_session *last;
@@ -161,23 +161,25 @@ struct wh_endpoint {
 	struct wh_half *tx;
 	struct wh_slot_fifo replies;        /* stateless answers: RX core -> TX core */
 	struct wh_slot_fifo farewells;      /* of transmitters: TX core -> RX core */
-	struct wh_slot_fifo letters_in;     /* struct wh_letter: RX core -> who greets ... */
+	struct wh_slot_fifo letters_in;     /* struct wh_letter: RX core -> the core that greets
+	                                     * ... */
 	struct wh_slot_fifo letters_out;    /* ... -> TX core */
 	struct rte_ring *opened;            /* sessions: any core -> TX core */
-	_Atomic(struct wh_prober *) prober; /* NULL: none, both cores look */
+	_Atomic(struct wh_prober *) prober; /* NULL: none. Both cores read it */
 
-	/* RX core, its cache lines apart from those above and below */
+	/* RX core, on cache lines of its own */
 	uint8_t apart_rx[64];
-	uint8_t via[WH_ENDPOINT_VIA_BYTES]; /* the caller's: from where the input comes, ... */
-	uint64_t looked_tsc; /* ... and when nothing waited there, the latest; 0: unknown */
-	uint64_t *spent_us; /* by place: cookies made before this open nothing there */
+	uint8_t via[WH_ENDPOINT_VIA_BYTES]; /* set by the caller: sender of the current input,
+	                                     * ... */
+	uint64_t looked_tsc; /* ... and when the port was last empty; 0: unknown */
+	uint64_t *spent_us; /* by place: older cookies open nothing there */
 	uint64_t rx_draws;
-	uint64_t next_hint_tsc;       /* that is said */
-	struct wh_farewell *farewell; /* by place: of the latest that said one */
+	uint64_t next_hint_tsc;       /* when a hint may be sent again */
+	struct wh_farewell *farewell; /* by place: of the latest session that sent one */
 	struct wh_leaving rx_leaving;
-	uint32_t rx_news; /* of bonds, seen */
+	uint32_t rx_news; /* of wh_bonds_news, as last seen */
 	struct wh_early early;
-	struct wh_answerer answerer; /* without arrivals: nobody may probe */
+	struct wh_answerer answerer; /* without arrivals: probing is not allowed */
 	struct wh_endpoint_stats stats;
 
 	/* TX core */
@@ -185,35 +187,36 @@ struct wh_endpoint {
 	struct wh_leaving tx_leaving;
 	struct wh_session *unplaced;
 	uint64_t tx_draws;
-	uint32_t tx_news;           /* of bonds, seen */
-	uint32_t next_turn;         /* output takes the sessions in turn */
-	struct wh_address reply_to; /* of the reply handed out last */
+	uint32_t tx_news;           /* of wh_bonds_news, as last seen */
+	uint32_t next_turn;         /* output serves the sessions in rotation */
+	struct wh_address reply_to; /* of the reply returned last */
 	uint8_t reply_via[WH_ENDPOINT_VIA_BYTES];
-	struct wh_address letter_to; /* of the letter handed out last */
+	struct wh_address letter_to; /* of the letter returned last */
 };
 
 /* 0 or -ENOMEM. */
 int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_config *config);
 
-/* No core polls any more. Sessions still in it are the caller's to destroy. */
+/* After all cores have stopped polling. Sessions still in it are the caller's to destroy. */
 void wh_endpoint_free(struct wh_endpoint *endpoint);
 
 /*
- * Any core: hands over a transmitter's session, which opens its connection now; its users may ask
- * things of it from here on. Without a place for it, it ends at once as BUSY. 0, or -ENOBUFS when
- * too many are on their way at once: it stays the caller's.
+ * Any core: hands over a transmitter's session, which starts to open its connection; from here on
+ * users may ask it for things. If all places are taken it ends at once as BUSY. 0, or -ENOBUFS if
+ * too many are being opened at once: it remains the caller's.
  */
 int wh_endpoint_open(struct wh_endpoint *endpoint, struct wh_session *session);
 
 /*
- * Any core: probes the way to its peer from now on, until it has ended and the endpoint is polled
- * no more: it stays the caller's, and is left alone while a core may look.
+ * Any core: starts probing the path to the prober's peer. The prober remains the caller's, which
+ * does not touch it until it has ended and the endpoint is polled no more. NULL: takes it out.
  */
 void wh_endpoint_probe(struct wh_endpoint *endpoint, struct wh_prober *prober);
 
 /*
- * Whether what output wrote for `to` answers a packet without a session; *via is then what stood in
- * endpoint->via as that came. Who asks is a stranger: to answer him, nothing may be kept of him.
+ * Whether a packet that output wrote for `to` answers a packet without a session; *via is then the
+ * value of endpoint->via when that packet was received. Nothing is kept about a stranger in order
+ * to answer.
  */
 static inline bool wh_endpoint_is_reply(
 	const struct wh_endpoint *endpoint, const struct wh_address *to, const uint8_t **via)
@@ -223,27 +226,29 @@ static inline bool wh_endpoint_is_reply(
 }
 
 /*
- * RX core: one UDP payload from `from`, which came in at arrived_tsc <= now_tsc. It may be opened
- * where it is: its bytes are not the caller's any more.
+ * RX core: one UDP payload from `from`, which arrived at arrived_tsc <= now_tsc. May be decrypted
+ * in place: the contents of `bytes` are undefined afterwards.
  */
 void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
 	uint8_t *bytes, size_t length, const struct wh_address *from);
 
-/* RX core, once a turn, after the input: receivers that are due. */
+/* RX core, once per turn, after the input: polls receivers that are due. */
 int32_t wh_endpoint_receive_poll(struct wh_endpoint *endpoint, uint64_t now_tsc);
 
-/* TX core, once a turn, before the output: new transmitters, and those that are due. */
+/*
+ * TX core, once per turn, before the output: takes new transmitters and polls those that are due.
+ */
 int32_t wh_endpoint_send_poll(struct wh_endpoint *endpoint, uint64_t now_tsc);
 
-/* TX core: packets to send, at most `count`; they are valid until the next turn. */
+/* TX core: fills in at most `count` packets to send; they are valid until the next turn. */
 uint32_t wh_endpoint_output(
 	struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_out *out, uint32_t count);
 
-/* When the half wants its next turn if nothing arrives before; 0: at once. */
+/* When the half is due next if nothing arrives before; 0: at once. */
 uint64_t wh_endpoint_receive_deadline(const struct wh_endpoint *endpoint);
 uint64_t wh_endpoint_send_deadline(const struct wh_endpoint *endpoint);
 
-/* Packets that were not a packet of any session here, whatever the reason. */
+/* Packets that belong to no session here, for whatever reason. */
 uint64_t wh_endpoint_bad_pkts(const struct wh_endpoint *endpoint);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * get_rcv_stat: takes what the receiver says. Its state frees packets and chunks and renews the
- * credits; its NAKs schedule retransmissions; both, its delay warnings and the passing of SYN
- * feed the rate controller. It also notices silence and stalls.
+ * get_rcv_stat: processes what the receiver sends. Its state frees packets and chunks and renews
+ * the credits; its NAKs schedule retransmissions; both, its delay warnings and the SYN timer feed
+ * the rate controller. Also detects silence and stalls.
  */
 
 #include "session/internal.h"
@@ -34,7 +34,7 @@ static void apply_decision(struct wh_session *s)
 		wh_pacer_hold_until(&tx->pacer, tx->decision.freeze_until_tsc);
 }
 
-/* Packets of one chunk are acknowledged; with its last, the chunk goes back to the reader. */
+/* Acknowledges packets of one chunk; with the last of them the chunk returns to the reader. */
 static void packets_acked(
 	void *context, uint64_t serial, const struct wh_sent_record *record, uint32_t count)
 {
@@ -50,7 +50,7 @@ static void packets_acked(
 	uint64_t offset = (uint64_t)record->index * s->config.payload_bytes;
 
 	WH_DEBUG_ASSERT(sending->unacked_pkts >= count);
-	if (offset < chunk->bytes) /* repair packets carry nothing of the stream */
+	if (offset < chunk->bytes) /* repair packets contain no bytes of the stream */
 		wh_session_add(
 			&s->stats.acked_bytes, wh_min_u64(count * (uint64_t)s->config.payload_bytes,
 						       chunk->bytes - offset));
@@ -74,7 +74,7 @@ static uint64_t acknowledge(struct wh_session *s, const struct wh_rcv_state *sta
 	uint64_t from = state->cover_first;
 	uint64_t acked = 0;
 
-	/* One of a packet alone is of what it covers: the rest has or had its own. */
+	/* With an acknowledgement per packet, a state only counts for what it covers. */
 	if (!s->feedback.ack_each || s->feedback.ack_in_order)
 		acked = wh_sent_table_ack(table, table->lower, state->lower, packets_acked, s);
 
@@ -89,14 +89,14 @@ static uint64_t acknowledge(struct wh_session *s, const struct wh_rcv_state *sta
 
 static void take_credits(struct wh_transmitter *tx, const struct wh_rcv_state *state)
 {
-	/* They only grow; one that says too much counts until the next. */
+	/* Credits only grow; one that is too large counts until the next state. */
 	tx->peer_upper = state->upper;
 	__atomic_store_n(&tx->peer_chunks, state->buffer_chunks, __ATOMIC_RELAXED);
 	__atomic_store_n(&tx->peer_chunk_upper, state->chunk_upper, __ATOMIC_RELAXED);
 	tx->peer_writer_behind = state->queued_chunks * 2 > state->buffer_chunks;
 }
 
-/* Of the highest packet of those that the state acknowledges: the one that made it go. */
+/* Of the highest serial acknowledged, which caused this state to be sent. */
 static uint64_t round_trip_tsc(const struct wh_transmitter *tx, uint64_t now_tsc)
 {
 	uint64_t sent_tsc;
@@ -107,12 +107,12 @@ static uint64_t round_trip_tsc(const struct wh_transmitter *tx, uint64_t now_tsc
 	return sent_tsc > 0 && sent_tsc < now_tsc ? now_tsc - sent_tsc : 0;
 }
 
-/* The receiver measures the RTT (udt.txt III C); this end takes over what it says. */
+/* The receiver measures the RTT (udt.txt III C) and this end uses its value. */
 static void take_rtt(struct wh_session *s, const struct wh_rcv_state *state)
 {
 	if (state->rtt_us == 0 || s->feedback.delivery)
 		return;
-	/* Beyond our patience it would not be waited for. */
+	/* A larger RTT than the peer timeout makes no sense. */
 	s->rtt.smoothed_tsc =
 		wh_min_u64(wh_us_to_tsc(s->config.hz, state->rtt_us), s->peer_timeout_tsc);
 	s->rtt.var_tsc =
@@ -129,12 +129,12 @@ static void tell_losses(
 	atomic_store_explicit(&tx->told_pkts, pkts, memory_order_relaxed);
 }
 
-/* Where there are bitmaps, plans are made by them alone. */
+/* With bitmaps, plans use the bitmaps alone. */
 static void take_losses(struct wh_session *s, const struct wh_rcv_state *state)
 {
 	if (!wh_session_repairs(s))
 		return;
-	/* By delivery a packet that was overtaken is none that was lost. */
+	/* With delivery reports reordered packets do not count as lost. */
 	if (s->feedback.delivery)
 		tell_losses(&s->tx, s->tx.delivery->seen_pkts,
 			s->tx.delivery->seen_pkts - s->tx.delivery->delivered_pkts,
@@ -175,7 +175,7 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	struct wh_transmitter *tx = &s->tx;
 	const struct wh_rcv_state *state = &packet->rcv_state;
 
-	/* Nobody can have received what was not sent, nor less than nothing. */
+	/* The receiver cannot have received more than was sent, nor less than nothing. */
 	if (state->highest_end > tx->sent_end || state->highest_end < s->params.first_serial) {
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		return;
@@ -191,7 +191,7 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 
 	if (!wh_session_is_younger(
 		    s, now_tsc, packet->serial, &tx->next_state_serial, &tx->state_tsc)) {
-		if (s->feedback.ack_each) /* overtaken: what it says has not become wrong */
+		if (s->feedback.ack_each) /* overtaken, but what it acknowledges remains true */
 			take_acks(s, now_tsc, state);
 		return;
 	}
@@ -236,9 +236,9 @@ static void queue_again(void *context, uint64_t serial)
 }
 
 /*
- * Whether a NAK came before: the path may have doubled it, and twice reported is twice decreased.
- * Overtaken ones count, since each says something of its own. What is far behind came long after
- * the youngest, or that one's serial was never said.
+ * Whether this NAK is not a duplicate made by the path, which would decrease the rate twice. An
+ * overtaken NAK counts, since each reports something of its own. One far behind counts only if the
+ * newest is old: that one's serial may have been forged.
  */
 static bool nak_is_new(struct wh_session *s, uint64_t now_tsc, uint64_t serial)
 {
@@ -314,8 +314,8 @@ static void take_delay_warning(
 }
 
 /*
- * ttp.txt II B and C: the rate follows what one bitmap says against all before it, the next chunk's
- * repair packets the weighted mean of the short and the long term.
+ * ttp.txt II B and C: the rate follows one bitmap compared with all before it; repair packets of
+ * the next chunk follow the weighted mean of the short and the long term.
  */
 static void take_bitmap(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
 {
@@ -344,7 +344,9 @@ static void take_bitmap(struct wh_session *s, uint64_t now_tsc, const struct wh_
 		.sent_end = tx->sent_end,
 	};
 
-	/* II B: without a transition the encoding is not adjusted; what it told counts later. */
+	/*
+	 * II B: without a transition the encoding is not adjusted; what was reported counts later.
+	 */
 	if (event.finding != WH_BITMAP_BEARABLE)
 		tell_losses(tx, wh_bitmap_loss_pkts(loss), loss->lost_pkts, loss->loss_events);
 	WH_CONTROL_TELL(&tx->control, on_bitmap, &event);
@@ -354,7 +356,7 @@ static void take_bitmap(struct wh_session *s, uint64_t now_tsc, const struct wh_
 static void take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet)
 {
-	/* Before ACCEPT there is no receiver that could have anything else to say. */
+	/* Before ACCEPT no receiver exists that could send anything else. */
 	if (s->phase == WH_PHASE_OPENING && packet->type != WH_PACKET_ACCEPT) {
 		wh_session_bad(s, &s->stats.bad_unexpected_pkts);
 		return;
@@ -394,9 +396,9 @@ static void tick(struct wh_session *s, uint64_t now_tsc)
 		return;
 	tx->next_tick_tsc += s->period_tsc;
 	if (tx->next_tick_tsc <= now_tsc)
-		tx->next_tick_tsc = now_tsc + s->period_tsc; /* late: no tick is made up for */
+		tx->next_tick_tsc = now_tsc + s->period_tsc; /* late: no catching up */
 	if (tx->idle)
-		return; /* it was not asked for: time in which nothing is sent teaches nothing */
+		return; /* the controller learns nothing from time in which nothing is to be sent */
 
 	const struct wh_tick_event event = {
 		.now_tsc = now_tsc,
@@ -418,7 +420,9 @@ static void tell_silence(struct wh_session *s, uint64_t now_tsc, uint64_t since_
 static void notice_silence(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;
-	/* An idle connection's peer speaks when it likes: it is silent since there was a reason. */
+	/*
+	 * An idle peer may be silent: silence counts from the time when there was reason to send.
+	 */
 	uint64_t since_tsc = wh_max_u64(s->last_heard_tsc, tx->busy_since_tsc);
 
 	tx->peer_silent = now_tsc - since_tsc > wh_session_exp_tsc(s);
@@ -437,11 +441,11 @@ static void notice_stalls(struct wh_session *s, uint64_t now_tsc)
 	uint64_t notice_tsc =
 		wh_max_u64(wh_session_ms_tsc(s, WH_STALL_NOTICE_MS), 4 * wh_rtt_get(&s->rtt));
 
-	/* Of an object of known size the reader owes the rest; a stream may pause. */
+	/* The reader owes the rest of an object of known size, whereas a stream may pause. */
 	if (tx->idle && s->params.object_bytes == WH_OBJECT_BYTES_UNKNOWN)
 		tx->progress_tsc = now_tsc;
 
-	/* A peer whose disk holds most of its buffers may take long, but not for ever. */
+	/* A peer whose writer holds most of its buffers may take long, but not for ever. */
 	uint64_t patience = tx->peer_writer_behind ? WH_DISK_PATIENCE : 1;
 	uint64_t stuck_tsc = now_tsc - tx->progress_tsc;
 	bool stalled = stuck_tsc > notice_tsc;
@@ -449,7 +453,9 @@ static void notice_stalls(struct wh_session *s, uint64_t now_tsc)
 	if (!tx->stalled && stalled)
 		wh_session_count(&s->stats.stalls);
 	__atomic_store_n(&tx->stalled, stalled, __ATOMIC_RELAXED);
-	/* With a silent peer it is the silence that ends it, by its right name. */
+	/*
+	 * If the peer is silent, the peer timeout ends the connection instead, with its own status.
+	 */
 	if (!tx->peer_silent &&
 		stuck_tsc > patience * wh_ns_to_tsc(s->config.hz, s->config.stall_timeout_ns))
 		wh_session_abort(s, now_tsc, WH_STATUS_STALLED);
@@ -461,7 +467,7 @@ int32_t wh_get_rcv_stat(struct wh_session *s, uint64_t now_tsc)
 	int32_t taken = 0;
 
 	while (s->phase != WH_PHASE_CLOSED && (slot = wh_slot_fifo_peek(&s->inbox)) != NULL) {
-		/* By the clock of another core's turn, which may have begun after this one. */
+		/* The time is from another core, whose turn may have begun after this one. */
 		s->last_heard_tsc =
 			wh_max_u64(s->last_heard_tsc, wh_min_u64(slot->when_tsc, now_tsc));
 		take(s, now_tsc, slot->when_tsc, (const struct wh_packet *)slot->data);

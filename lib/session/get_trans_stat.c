@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * get_trans_stat: takes what the transmitter says. Its state shows losses that no later packet
- * would; its ACK2 gives the RTT and the delay's trend; its release request ends the stream.
+ * get_trans_stat: processes what the transmitter sends. Its state reveals losses that no later
+ * packet would; its ACK2 gives the RTT and the trend of the delay; its release request ends the
+ * stream.
  */
 
 #include "session/internal.h"
 
-/* All serials below `upper` were sent: those above the highest seen are missing. */
+/* All serials below `upper` were sent: those above the highest received are missing. */
 static void see_losses_below(struct wh_session *s, uint64_t now_tsc, uint64_t upper)
 {
 	struct wh_receiver *rx = &s->rx;
@@ -18,7 +19,7 @@ static void see_losses_below(struct wh_session *s, uint64_t now_tsc, uint64_t up
 	wh_recv_table_extend(&rx->table, upper);
 }
 
-/* By bisection: serials ascend. */
+/* Binary search: serials ascend. */
 static struct wh_ack_sample *find_sample(struct wh_receiver *rx, uint64_t serial)
 {
 	uint64_t end = rx->ack_samples;
@@ -38,7 +39,10 @@ static struct wh_ack_sample *find_sample(struct wh_receiver *rx, uint64_t serial
 	return NULL;
 }
 
-/* Where no ACK2 does: the state that the transmitter has known for so long is a round trip old. */
+/*
+ * Where no ACK2 is used: the round trip is the age of the state that the transmitter echoes, less
+ * the time for which it held that state.
+ */
 static void take_echo(
 	struct wh_session *s, uint64_t arrived_tsc, const struct wh_trans_state *state)
 {
@@ -57,7 +61,7 @@ static void take_echo(
 	sample->sent_tsc = 0;
 }
 
-/* Nobody has more waiting for us than a window, whatever he says. */
+/* No transmitter has more than a window waiting, whatever it claims. */
 static void note_queued(struct wh_session *s, uint32_t told_pkts)
 {
 	struct wh_half *half = atomic_load_explicit(&s->half, memory_order_relaxed);
@@ -82,14 +86,14 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_
 	if (!wh_session_is_younger(
 		    s, now_tsc, packet->serial, &rx->next_trans_serial, &rx->trans_state_tsc))
 		return;
-	/* They only grow: one of the two is wrong, and the next will tell. */
+	/* `upper` only grows: one of the two values is wrong, and the next state shows which. */
 	if (upper < rx->previous_trans_upper) {
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		rx->previous_trans_upper = upper;
 		return;
 	}
 
-	/* One state late: what the path merely reordered has had a period to arrive. */
+	/* Delayed by one state: packets that were merely reordered have had a period to arrive. */
 	see_losses_below(s, now_tsc, rx->previous_trans_upper);
 	rx->previous_trans_upper = upper;
 	note_queued(s, packet->trans_state.queued_pkts);
@@ -121,8 +125,8 @@ static void warn_of_growing_delay(struct wh_session *s, uint64_t now_tsc)
 }
 
 /*
- * The trend is that of the round trip until the skew of the clocks is known, and then that of the
- * one-way delay without it (udt.txt V). Of the stamps only differences count, and they wrap.
+ * The trend is that of the round trip until the skew of the clocks is known, then that of the
+ * one-way delay without skew (udt.txt V). Only differences of the stamps count, and they wrap.
  */
 static void watch_one_way(
 	struct wh_session *s, uint64_t arrived_tsc, uint32_t stamp_us, int64_t rtt_tsc)
@@ -160,12 +164,12 @@ static void take_ack2(
 	struct wh_ack_sample *sample = find_sample(rx, ack2->ack_serial);
 
 	if (sample == NULL)
-		return; /* no sample, or forgotten */
+		return; /* no sample, or overwritten */
 
 	uint64_t sent_tsc = sample->sent_tsc;
 
 	if (sent_tsc == 0 || arrived_tsc < sent_tsc)
-		return; /* doubled on the way, or a path shorter than the clock's grain */
+		return; /* duplicated by the path, or a path shorter than the clock's resolution */
 	sample->sent_tsc = 0;
 	wh_rtt_add(&s->rtt, arrived_tsc - sent_tsc);
 
@@ -178,7 +182,7 @@ static void take_ack2(
 	warn_of_growing_delay(s, now_tsc);
 }
 
-/* The stream is complete at the transmitter: now its size and digest are known. */
+/* The transmitter has the whole stream: its size and digest are known now. */
 static void take_release(struct wh_session *s, uint64_t now_tsc, const struct wh_release *release)
 {
 	struct wh_receiver *rx = &s->rx;
@@ -228,8 +232,8 @@ static void notice_silence(struct wh_session *s, uint64_t now_tsc)
 }
 
 /*
- * A peer that goes on saying that it has data, and sends none though a buffer waits for it. When
- * the writer has them all the stall is ours, and when it says nothing it is a silence.
+ * The peer says that it has data and sends none, although a buffer is free. If the writer holds all
+ * buffers the stall is ours; if the peer is silent, the peer timeout applies.
  */
 static void notice_stall(struct wh_session *s, uint64_t now_tsc)
 {

@@ -10,7 +10,7 @@
 #define WORD_BITS    64
 #define BITSET_LEAST 64
 
-/* Words of kicks: one bit more than places. */
+/* One bit more than places, for wh_half_unplaced. */
 static uint32_t kick_words(const struct wh_half *half)
 {
 	return half->all_places / WORD_BITS + 1;
@@ -111,12 +111,12 @@ static bool take_kicks(struct wh_half *half)
 {
 	uint32_t words = kick_words(half);
 
-	/* Before the bits: one that is set behind our back sets this again. */
+	/* Cleared before the bits are read: a bit set meanwhile sets it again. */
 	if (!atomic_load_explicit(&half->kicked, memory_order_relaxed) ||
 		!atomic_exchange(&half->kicked, false))
 		return false;
 	for (uint32_t i = 0; i < words; i++) {
-		/* Hardly any is set: only then is it worth a locked instruction. */
+		/* Most words are 0, and reading them needs no locked instruction. */
 		if (atomic_load_explicit(&half->kick[i], memory_order_relaxed) == 0)
 			continue;
 
@@ -148,7 +148,7 @@ static void wake_due(struct wh_half *half, uint64_t now_tsc)
 
 bool wh_half_begin_turn(struct wh_half *half, uint64_t now_tsc)
 {
-	/* What the last turn held of the other half's sessions, this one has let go. */
+	/* Sessions of the other half that the last turn used are not used any more. */
 	atomic_fetch_add(&half->turn, 1);
 	wake_due(half, now_tsc);
 	return take_kicks(half);

@@ -23,7 +23,7 @@ void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
 				.refused = (uint8_t)offer->refused,
 			},
 	};
-	/* A refusal has none: CONFIRM with it would open what was not welcome. */
+	/* None in a refusal: a CONFIRM with it would open a connection that was refused. */
 	if (welcome)
 		wh_cookie_make(accept->accept.cookie, listener->key,
 			wh_tsc_to_us(listener->hz, now_tsc), peer, listener->queue, offer->lci,
@@ -66,7 +66,7 @@ void wh_handshake_begin(
 	s->local_token = local_token;
 	s->params.initiator_lci = local_lci;
 	s->params.initiator_token = local_token;
-	/* Patience is for all that it takes. */
+	/* The peer timeout counts from the first attempt. */
 	if (s->opened_tsc == 0)
 		s->opened_tsc = now_tsc;
 	s->last_heard_tsc = now_tsc;
@@ -82,7 +82,7 @@ void wh_handshake_refuse(struct wh_session *s, uint64_t now_tsc)
 	wh_session_publish(s);
 }
 
-/* Whoever does not answer is asked ever more rarely. */
+/* A peer that does not answer is asked less and less often. */
 static void repeat_later(struct wh_session *s, uint64_t now_tsc)
 {
 	s->next_open_tsc = now_tsc + s->open_repeat_tsc;
@@ -130,20 +130,20 @@ bool wh_session_begins_anew(const struct wh_session *s)
 	return s->anew && s->phase == WH_PHASE_OPENING;
 }
 
-/* Again and again until the first state arrives, or the cookie is too old. */
+/* Repeated until the first state arrives, or the cookie expires. */
 static void go_on_confirming(struct wh_session *s, uint64_t now_tsc)
 {
 	if (now_tsc - s->accepted_tsc <= wh_session_ms_tsc(s, WH_COOKIE_LIFETIME_S * 1000))
 		send_confirm(s, now_tsc);
 	else if (s->last_heard_tsc > s->answered_tsc)
-		repeat_later(s, now_tsc); /* it is there, and nothing is left to confirm */
+		repeat_later(s, now_tsc); /* the peer is alive; the cookie has expired */
 	else if (now_tsc - s->opened_tsc > s->peer_timeout_tsc)
 		wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);
 	else
 		begin_anew(s);
 }
 
-/* Until its place is left; without a place there is patience, too. */
+/* Until its place is left; without a place, too, for the peer timeout. */
 static int32_t wait_anew(struct wh_session *s, uint64_t now_tsc)
 {
 	if (now_tsc - s->opened_tsc <= s->peer_timeout_tsc)
@@ -205,7 +205,7 @@ int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc)
 	return 0;
 }
 
-/* The peer is there and has room: everything that waits for it begins now. */
+/* The peer is alive and has room: starts all timers of a running session. */
 static void start_running(struct wh_session *s, uint64_t now_tsc, uint32_t rtt_us)
 {
 	struct wh_transmitter *tx = &s->tx;
@@ -222,7 +222,7 @@ static void start_running(struct wh_session *s, uint64_t now_tsc, uint32_t rtt_u
 	wh_pacer_idle(&tx->pacer, now_tsc);
 }
 
-/* A place of that number is ours if the cookie comes back with what we are. */
+/* The place is ours if the cookie comes back together with what OPEN said. */
 static void confirm(struct wh_session *s, uint64_t now_tsc, uint32_t acceptor_lci,
 	const uint8_t cookie[WH_COOKIE_BYTES])
 {
@@ -246,14 +246,20 @@ void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct 
 	bool opening = s->phase == WH_PHASE_OPENING;
 
 	if (wh_session_begins_anew(s))
-		return; /* another answer to what is given up already */
+		return; /* a second answer to a handshake that was given up */
 	s->answered_tsc = now_tsc;
 	if (accept->refused != WH_STATUS_PENDING) {
-		/* Of our CONFIRM, too, but not of an OPEN that was repeated and came second. */
+		/*
+		 * A refusal of our CONFIRM counts, too, but not one of a repeated OPEN that arrived
+		 * second.
+		 */
 		bool confirms = s->phase == WH_PHASE_RUNNING && !tx->state_seen &&
 				accept->acceptor_lci == s->peer_lci;
 
-		/* Others had a place that was offered to us long ago; an OPEN gets another. */
+		/*
+		 * Another session took a place that was offered to us earlier; an OPEN gets a new
+		 * one.
+		 */
 		if (confirms && s->offered && accept->refused == WH_STATUS_BUSY)
 			begin_anew(s);
 		else if (opening || confirms)
@@ -261,7 +267,7 @@ void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct 
 		return;
 	}
 	if (!opening)
-		return; /* the answer to a repeated OPEN: the first one counts */
+		return; /* an answer to a repeated OPEN: the first one counts */
 	start_running(s, now_tsc, wh_session_now_us(s, now_tsc) - accept->stamp_us);
 	tx->peer_chunk_upper = accept->buffer_chunks;
 	confirm(s, now_tsc, accept->acceptor_lci, accept->cookie);
@@ -272,7 +278,7 @@ void wh_handshake_take_offer(struct wh_session *s, uint64_t now_tsc, uint32_t qu
 	const struct wh_bond_offer *offer =
 		s->bond != NULL ? wh_bond_take_offer(s->bond, &s->peer, queue) : NULL;
 
-	/* By half of its cookie's life it is sure to be there in time. */
+	/* In the first half of its cookie's lifetime, CONFIRM is sure to arrive in time. */
 	if (offer == NULL || wh_tsc_to_us(s->config.hz, now_tsc) - offer->came_us >
 				     WH_COOKIE_LIFETIME_S * WH_US_PER_S / 2)
 		return;

@@ -7,7 +7,7 @@
 
 #include "session/internal.h"
 
-/* False: no chunk to go on with, because there is none or because the stream has ended. */
+/* False: no next chunk, because none is ready or the stream has ended. */
 static bool open_next_chunk(struct wh_session *s)
 {
 	struct wh_transmitter *tx = &s->tx;
@@ -40,7 +40,7 @@ static bool open_next_chunk(struct wh_session *s)
 	return true;
 }
 
-/* Whether one more packet may be admitted; if not, says in admission_limit what keeps it. */
+/* Whether one more packet may be admitted; if not, admission_limit says why. */
 static bool may_admit(struct wh_transmitter *tx)
 {
 	uint64_t unacked_pkts = wh_sent_table_unacked(&tx->table);
@@ -61,8 +61,8 @@ static bool may_admit(struct wh_transmitter *tx)
 }
 
 /*
- * Why there is no chunk: after the end only acknowledgements are missing; a reader that works ahead
- * keeps a few chunks to itself, and cannot go on without the others.
+ * Why no chunk is ready: after the end only acknowledgements are missing; a reader that works ahead
+ * holds a few chunks, and cannot continue if all others are in flight.
  */
 static enum wh_limit no_chunk_limit(const struct wh_session *s)
 {

@@ -6,11 +6,11 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
-#define MADE_GOOD 4 /* of an interval such a part: packets go a third faster */
+#define MADE_GOOD 4 /* owed time recovered per interval: packets are a third faster */
 
 #define FRACTION_MASK ((UINT64_C(1) << WH_INTERVAL_FRACTION_BITS) - 1)
 
-/* Leaves room for one more fraction; longer bursts than this many cycles are no bound at all. */
+/* Leaves room for one more fraction; a longer burst has no effective bound. */
 #define BURST_MAX_FP (UINT64_C(1) << 62)
 
 void wh_pacer_init(
@@ -65,7 +65,10 @@ void wh_pacer_allow(struct wh_pacer *pacer, uint64_t allowed)
 	pacer->allowed = allowed;
 }
 
-/* The packet that goes now and burst_pkts - 1 after it are due by now, and the next is not. */
+/*
+ * Sets the due time so that this packet and burst_pkts - 1 more are due by now, and the next is
+ * not.
+ */
 static void forfeit(struct wh_pacer *pacer, uint64_t now_tsc)
 {
 	uint64_t credit_fp = pacer->burst_fp - pacer->interval_fp;
@@ -83,7 +86,7 @@ static void forfeit(struct wh_pacer *pacer, uint64_t now_tsc)
 	pacer->due_fp = 0;
 }
 
-/* Exact to the fraction's last bit; quotient and remainder apart, so that nothing overflows. */
+/* Exact to the last bit of the fraction; divides first, so that nothing overflows. */
 static uint64_t share_of_interval(const struct wh_pacer *pacer, uint32_t wire_bytes)
 {
 	uint64_t per_byte_fp = pacer->interval_fp / pacer->full_bytes;
@@ -93,14 +96,14 @@ static uint64_t share_of_interval(const struct wh_pacer *pacer, uint32_t wire_by
 	return per_byte_fp * wire_bytes + rest_fp * wire_bytes / pacer->full_bytes;
 }
 
-/* What a packet behind the burst is charged less. */
+/* Reduces the charge of a packet that is not part of a catch-up burst, to recover owed time. */
 static uint64_t make_good(struct wh_pacer *pacer, uint64_t charge_fp)
 {
 	uint64_t owed_fp = wh_min_u64(pacer->owed_tsc, BURST_MAX_FP >> WH_INTERVAL_FRACTION_BITS)
 			   << WH_INTERVAL_FRACTION_BITS;
 	uint64_t less_fp = wh_min_u64(charge_fp / MADE_GOOD, owed_fp);
 
-	/* Fractions of a cycle are given away. */
+	/* Rounded up, in favour of the schedule. */
 	pacer->owed_tsc -= (less_fp + FRACTION_MASK) >> WH_INTERVAL_FRACTION_BITS;
 	return less_fp;
 }
@@ -151,7 +154,7 @@ void wh_pacer_hasten(struct wh_pacer *pacer, uint64_t now_tsc)
 	pacer->due_fp = 0;
 }
 
-/* What was due earlier is due then. */
+/* Nothing is due before until_tsc. */
 static void delay_until(struct wh_pacer *pacer, uint64_t until_tsc)
 {
 	if (pacer->due_tsc >= until_tsc)

@@ -3,21 +3,22 @@
 #define WH_SESSION_PACER_H
 
 /*
- * When may the next packet go? The n-th packet is due at the sum of the intervals before it, with
- * fractions of a cycle kept (44.20 fixed point), so that a rate is exact over any number of
- * packets. When the sender comes late it catches up, but by no more than `burst_pkts` packets
- * back to back: what is later than that is forfeited, and counted, or it is owed: packets go a
- * third faster until that is made good.
+ * When may the next packet be sent? The n-th packet is due at the sum of the intervals before it,
+ * with fractions of a cycle kept (44.20 fixed point), so that a rate is exact over any number of
+ * packets. A late sender catches up by at most `burst_pkts` packets back to back. Lateness beyond
+ * that is forfeited and counted, or owed: then packets are sent a third faster until it is
+ * recovered.
  *
- * Without an interval a packet may go at any time (but see hold_until), and none counts as late.
+ * Without an interval a packet may be sent at any time (but see hold_until), and none counts as
+ * late.
  *
- * A token lets one packet go before it is due: it is taken, and nothing is charged. Tokens wait for
- * packets however long; what is due by the interval needs none.
+ * A token lets one packet go before it is due: it is used up, and the interval is not charged.
+ * Tokens do not expire; a packet that is due needs none.
  *
- * Or a packet always needs a token, and waits for the interval as well: then they may be taken
- * back.
+ * Alternatively (by_tokens) every packet needs a token and waits for its interval as well; then
+ * tokens may be withdrawn.
  *
- * How late each packet was goes into a histogram.
+ * A histogram records how late each packet was.
  */
 
 #include <stdbool.h>
@@ -28,51 +29,51 @@
 #include "profile/interval.h"
 
 struct wh_pacer {
-	uint64_t interval_fp; /* cycles between full packets, 44.20; 0: no pacing */
-	uint64_t due_tsc;     /* next packet's due time, whole cycles ... */
+	uint64_t interval_fp; /* cycles between full packets, 44.20; 0: not paced */
+	uint64_t due_tsc;     /* when the next packet is due: whole cycles ... */
 	uint64_t due_fp;      /* ... and fraction, below 2^20 */
-	uint32_t full_bytes;  /* what a full packet takes on the wire */
+	uint32_t full_bytes;  /* size of a full packet on the wire */
 	uint32_t burst_pkts;  /* >= 1 */
 	uint64_t tokens;      /* packets that may go before they are due */
-	uint64_t granted;     /* tokens that there ever were */
-	bool by_tokens;       /* no packet without one: */
-	uint64_t allowed;     /* so many may have gone ... */
-	uint64_t gone;        /* ... and so many have, ever */
+	uint64_t granted;     /* total of tokens granted */
+	bool by_tokens;       /* every packet needs a token: */
+	uint64_t allowed;     /* total that may be sent ... */
+	uint64_t gone;        /* ... and total sent */
 	uint64_t held_until_tsc;
-	uint64_t burst_fp;      /* burst_pkts intervals: as late as this is too late */
-	uint64_t forfeited_tsc; /* lateness given up */
-	uint64_t owed_tsc;      /* lateness to be made good */
-	uint64_t owed_most_tsc; /* more is given up */
-	bool waited;            /* for a token: nobody was late */
-	uint64_t late_tsc;      /* the latest of a burst, since it was taken */
+	uint64_t burst_fp;      /* burst_pkts intervals: greater lateness is not caught up */
+	uint64_t forfeited_tsc; /* lateness forfeited */
+	uint64_t owed_tsc;      /* lateness to be recovered */
+	uint64_t owed_most_tsc; /* lateness beyond this is forfeited */
+	bool waited;            /* for a token: that is not lateness */
+	uint64_t late_tsc;      /* largest within a burst, since it was read */
 	struct wh_histogram lateness_tsc;
 };
 
 void wh_pacer_init(
 	struct wh_pacer *pacer, uint64_t now_tsc, uint32_t full_bytes, uint32_t burst_pkts);
 
-/* 0, or within interval.h's bounds. From the next packet on; what is charged stays charged. */
+/* 0, or within interval.h's bounds. Applies from the next packet on. */
 void wh_pacer_set_interval(struct wh_pacer *pacer, uint64_t interval_fp);
 
-/* From the next packet on: late, so many go back to back. */
+/* Applies from the next packet on: most packets back to back after lateness. */
 void wh_pacer_set_burst(struct wh_pacer *pacer, uint32_t burst_pkts);
 
-/* From the next packet on: so much is owed at most, where none waited for a token. */
+/* Applies from the next packet on: most lateness owed, as far as no packet waited for a token. */
 void wh_pacer_set_owed_most(struct wh_pacer *pacer, uint64_t owed_most_tsc);
 
-/* There were so many tokens ever; less than before means as many as before. */
+/* Sets the total of tokens granted; a smaller total than before is ignored. */
 void wh_pacer_grant(struct wh_pacer *pacer, uint64_t granted);
 
-/* From the first call on no packet goes without a token: so many may have gone, ever. */
+/* From the first call on every packet needs a token; `allowed` is the total that may be sent. */
 void wh_pacer_allow(struct wh_pacer *pacer, uint64_t allowed);
 
-/* Whatever the time: a token is missing. */
+/* The next packet waits for a token, whatever the time. */
 static inline bool wh_pacer_tokens_out(const struct wh_pacer *pacer)
 {
 	return pacer->by_tokens && pacer->gone >= pacer->allowed;
 }
 
-/* When the next packet may go; WH_TSC_NEVER: when there is a token. */
+/* When the next packet may be sent; WH_TSC_NEVER: it waits for a token. */
 static inline uint64_t wh_pacer_next_tsc(const struct wh_pacer *pacer)
 {
 	if (wh_pacer_tokens_out(pacer))
@@ -90,24 +91,24 @@ static inline bool wh_pacer_due(const struct wh_pacer *pacer, uint64_t now_tsc)
 }
 
 /*
- * A packet of wire_bytes goes at now_tsc: the next is due one (proportional) interval after this
- * one was, not after it went. Packets sent before they are due (control, the second of a pair)
- * take a token; without one they are charged alike, so that the mean rate holds.
+ * A packet of wire_bytes is sent at now_tsc: the next is due one (proportional) interval after this
+ * one was due, not after it was sent. Packets sent before they are due (control, the second of a
+ * pair) use a token; without one they are charged as well, so that the mean rate holds.
  */
 void wh_pacer_charge(struct wh_pacer *pacer, uint64_t now_tsc, uint32_t wire_bytes);
 
-/* The next packet waits for one interval at most: what a slower pace has charged is forgotten. */
+/* The next packet waits for one interval at most: charges at a slower rate are dropped. */
 void wh_pacer_hasten(struct wh_pacer *pacer, uint64_t now_tsc);
 
-/* There was nothing to send until now: time unused is not saved up. */
+/* There was nothing to send until now: unused time is not saved up. */
 void wh_pacer_idle(struct wh_pacer *pacer, uint64_t now_tsc);
 
-/* No packet before then, with a token or without. */
+/* No packet is sent before until_tsc, with a token or without. */
 void wh_pacer_hold_until(struct wh_pacer *pacer, uint64_t until_tsc);
 
 /*
- * How late a burst went for want of a CPU since this was asked before, at most; what is forfeited
- * is no burst's.
+ * Greatest lateness of a burst due to a busy CPU since the last call; forfeited lateness is not
+ * included.
  */
 static inline uint64_t wh_pacer_take_late(struct wh_pacer *pacer)
 {
@@ -117,7 +118,9 @@ static inline uint64_t wh_pacer_take_late(struct wh_pacer *pacer)
 	return late_tsc;
 }
 
-/* Cycles that at least `share` (0 to 1) of the packets were not later than: histogram.h. */
+/*
+ * The lateness in cycles that at least `share` (0 to 1) of the packets did not exceed: histogram.h.
+ */
 static inline uint64_t wh_pacer_lateness_quantile(const struct wh_pacer *pacer, double share)
 {
 	return wh_histogram_quantile(&pacer->lateness_tsc, share);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The probe that goes before all data where the profile wants one (sttp.txt III A): a few packets
- * back to back, which the receiver answers one by one. From how far apart they came there the
- * controller learns what the bottleneck passes; until then it has no token, so that no data go.
+ * The probe before all data, if the profile wants one (sttp.txt III A): a few packets back to back,
+ * which the receiver answers one by one. From their spacing on arrival the controller learns the
+ * bottleneck's rate; until then it has no token, so that no data are sent.
  */
 
 #include <assert.h>
@@ -11,7 +11,7 @@
 #include "measure/median.h"
 #include "session/internal.h"
 
-/* Not before so many round trips is one given up, and not before this; twice that the next time. */
+/* A probe is given up after this many round trips and at least this long; doubled each time. */
 #define PATIENCE_RTTS   4
 #define PATIENCE_MS     50
 #define PATIENCE_MAX_MS 4000
@@ -21,13 +21,13 @@
 static_assert(WH_PROBE_TRAIN_MAX <= WH_MEDIAN_VALUES_MAX, "the gaps of a train have a median");
 static_assert(WH_PROBE_TRAIN_MAX <= 32, "and its packets a bit each");
 
-/* Around a packet on the wire. */
+/* Bytes that each packet takes on the wire beside its own. */
 static uint32_t around_bytes(const struct wh_session *s)
 {
 	return s->config.wire_bytes - s->config.payload_bytes - WH_HEAD_BYTES;
 }
 
-/* As long as was told, or as a full packet, as far as control packets may be. */
+/* As long as the profile says, or as a full packet, within the limit of control packets. */
 static uint32_t probe_bytes(const struct wh_session *s)
 {
 	uint32_t ip_udp_bytes = s->config.packet_bytes - s->config.payload_bytes - WH_HEAD_BYTES;
@@ -86,8 +86,8 @@ uint64_t wh_prelude_deadline(const struct wh_session *s)
 }
 
 /*
- * The median of neighbours' gaps. A clock too coarse for that may be fine enough for all of them
- * together; 0: it is not. What the peer says backwards counts for nothing.
+ * The median gap between neighbours. If the clock is too coarse for that, the mean over all of
+ * them; 0: too coarse for that as well. Times that run backwards count as 0.
  */
 static uint64_t gap_ns(const struct wh_probing *probe, uint32_t pkts)
 {
@@ -120,7 +120,7 @@ static bool several(const struct wh_probing *probe)
 	return (probe->returned & (probe->returned - 1)) != 0;
 }
 
-/* No bottleneck is so slow that a packet takes longer than anybody would wait for it. */
+/* The gap is bounded by the peer timeout, because no bottleneck is slower than that. */
 static void tell(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_probing *probe = &s->tx.probe;
@@ -139,7 +139,10 @@ static void tell(struct wh_session *s, uint64_t now_tsc)
 	wh_session_decide(s);
 }
 
-/* A line whose queue holds less than a train never passes its last: what did come must do. */
+/*
+ * A line whose queue is shorter than a train always drops its last packet: the probe then uses the
+ * answers that arrived.
+ */
 int32_t wh_prelude_poll(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_probing *probe = &s->tx.probe;
@@ -173,12 +176,15 @@ void wh_prelude_answered(struct wh_session *s, uint64_t now_tsc, uint64_t arrive
 	probe->latest_tsc = arrived_tsc;
 	probe->came_ns[answer->index] =
 		answer->n_words > 0 ? answer->words[0] : wh_tsc_to_ns(s->config.hz, arrived_tsc);
-	/* The last one has come, and at least one before it. */
+	/* The last one was answered, and at least one before it. */
 	if (answer->index + 1 == pkts && several(probe))
 		tell(s, now_tsc);
 }
 
-/* A question that is long enough has its time in the answer: turns do not spread that. */
+/*
+ * If the question has room, the answer contains the arrival time, so that the spacing does not
+ * depend on the cores' turns.
+ */
 void wh_prelude_answer(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * rcv: takes data packets. By a head that nobody believes yet it says what the packet would be and
- * where its payload belongs: the ticket. Once the packet is believed the ticket is used up:
- * duplicates are dropped, what is new counts, and gaps are seen at once. Between the two the
- * session does nothing else, so that the answer still holds.
+ * rcv: takes data packets. From a head that is not authenticated yet it finds what the packet is
+ * and where its payload belongs: the ticket. Once the packet is authenticated the ticket is used:
+ * duplicates are dropped, new data count, and gaps are detected at once. Between the two the
+ * session does nothing else, so that the ticket remains valid.
  */
 
 #include <string.h>
@@ -20,7 +20,7 @@ void wh_rcv_ask(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t
 	WH_ASSERT(first < end && end <= wh_recv_table_upper(&rx->table));
 	wh_loss_list_insert(&rx->losses, first, end, now_tsc);
 
-	/* When there are too many for one immediate NAK, the timer reports the rest. */
+	/* If there are too many for one immediate NAK, the NAK timer reports the rest. */
 	if (rx->fresh_losses < WH_RANGES_MAX)
 		rx->fresh_loss[rx->fresh_losses++] = (struct wh_loss_range){first, end};
 }
@@ -33,7 +33,7 @@ void wh_rcv_note_loss(struct wh_session *s, uint64_t now_tsc, uint64_t first, ui
 		wh_rcv_ask(s, now_tsc, first, end);
 }
 
-/* The chunk's entry when every field of the packet agrees with it and with the parameters. */
+/* The chunk's entry if every field of the packet agrees with it and with the parameters. */
 static struct wh_rx_chunk *check_place(
 	struct wh_session *s, uint64_t serial, const struct wh_data_fields *data)
 {
@@ -54,14 +54,14 @@ static struct wh_rx_chunk *check_place(
 	return entry;
 }
 
-/* A chunk of which nothing has come will have the buffer that is spare last. */
+/* A new chunk will get the last spare buffer. */
 static uint8_t *place_of(
 	struct wh_session *s, const struct wh_rx_chunk *entry, const struct wh_data_fields *data)
 {
 	const struct wh_receiver *rx = &s->rx;
 	uint32_t payload_bytes = s->config.payload_bytes;
 
-	/* Credits: no more chunks are offered than there are buffers. */
+	/* Credits guarantee it: no more chunks are offered than there are buffers. */
 	WH_ASSERT(entry->buffer != NULL || rx->spares > 0);
 
 	const struct wh_chunk *buffer =
@@ -109,8 +109,8 @@ static void measure(struct wh_session *s, uint64_t arrived_tsc, const struct wh_
 }
 
 /*
- * A bitmap is of the path: whatever is sent again was lost on it, and what repair packets brought
- * back, or nobody needs any more, comes in none the less.
+ * A bitmap describes the path: a retransmission counts as lost, while packets that were repaired or
+ * are not needed any more count as arrived.
  */
 static void tell_arrival(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *arrived)
 {
@@ -139,7 +139,7 @@ void wh_rcv_enter(struct wh_session *s, uint64_t now_tsc, uint64_t serial)
 	wh_recv_table_enter(&rx->table, serial);
 }
 
-/* The last data packet that was missing has come. */
+/* The last missing data packet has arrived. */
 static void complete(struct wh_session *s, struct wh_rx_chunk *entry)
 {
 	bool pushed = wh_fifo_push_u64(&s->rx.arrived, entry->buffer->number);
@@ -179,12 +179,15 @@ static enum wh_ticket_kind judge(
 		data->chunk >= rx->recycled_count + s->config.chunks)
 		return WH_TICKET_BEYOND;
 	*entry = check_place(s, packet->serial, data);
-	if (*entry == NULL || has_come(rx, *entry, data)) /* under another serial */
+	if (*entry == NULL || has_come(rx, *entry, data)) /* received under another serial */
 		return WH_TICKET_CONTRADICTS;
 	return WH_TICKET_FITS;
 }
 
-/* What was never received may be written over at any time: it counts with its bit alone. */
+/*
+ * Writes nothing but the ticket: the payload of a packet that is not counted may be overwritten at
+ * any time.
+ */
 void wh_session_place(
 	struct wh_session *s, const struct wh_packet *packet, struct wh_ticket *ticket)
 {
@@ -195,7 +198,7 @@ void wh_session_place(
 	ticket->kind = judge(s, packet, &ticket->entry);
 	ticket->to = NULL;
 	if (ticket->kind == WH_TICKET_UNEXPECTED)
-		return; /* its home is another core */
+		return; /* the home core of the session is another one */
 	ticket->step = s->rx.step;
 	if (ticket->kind == WH_TICKET_FITS && likely(!s->config.payload_virtual))
 		ticket->to = place_of(s, ticket->entry, &packet->data);
@@ -233,7 +236,7 @@ static void take_new(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_ts
 		wh_settle_try(s, entry);
 }
 
-/* Delivered, and not settled yet: what was to repair it comes in now. */
+/* Of a chunk that is delivered but not settled yet: counts as arrived. */
 static void take_past(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
 {
 	const struct wh_data_fields *data = &packet->data;

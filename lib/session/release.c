@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Three-way release: the transmitter REQUESTs it with the stream's size and digest as soon as
- * everything has been sent once; the receiver REPLYs what became of it, when the writer knows;
- * the transmitter says DONE. ABORT ends a connection from either side at any time.
+ * Three-way release: the transmitter sends REQUEST with the stream's size and digest as soon as
+ * everything has been sent once; the receiver answers with REPLY, which contains the outcome once
+ * the writer knows it; the transmitter ends with DONE. ABORT ends a connection from either side at
+ * any time.
  *
- * Whoever has said the last word leaves soon; its endpoint repeats it to a peer that has not heard
- * it and goes on.
+ * The end that sent the last packet leaves soon; its endpoint repeats that packet to a peer that
+ * has not received it.
  */
 
 #include <string.h>
@@ -14,17 +15,17 @@
 #include "session/internal.h"
 
 /*
- * The outcome is told once a round trip until the peer has it, but no faster than this: a user of
- * a short path waits for nothing else. And no more slowly: the round trips that were measured may
- * be those of a full queue, which is empty now.
+ * The outcome is repeated once per round trip until the peer has it. Not faster than the minimum,
+ * since on a short path a user waits for nothing else; not slower than the maximum, since the
+ * measured round trips may be those of a full queue that is empty now.
  */
 #define REPLY_REPEAT_MIN_MS 1
 #define REPLY_REPEAT_MAX_MS 1000
 
 /*
- * Who has said DONE stays at least as long as the other end's core may be without its CPU: once the
- * process has ended nobody repeats the last word, and a port in shared memory takes along what was
- * not read. The other end would be there for the whole peer timeout.
+ * After DONE the transmitter stays at least as long as the peer's core may be without its CPU: once
+ * this process has ended nothing repeats DONE, unread packets in a shared-memory port are lost, and
+ * the peer would wait for its whole peer timeout.
  */
 #define LAST_WORD_STAY_MS 50
 
@@ -40,7 +41,7 @@ static uint64_t reply_repeat_tsc(const struct wh_session *s)
 		wh_session_ms_tsc(s, REPLY_REPEAT_MAX_MS));
 }
 
-/* Once the outcome is known, this end is there for the peer until then, whatever RTT it claims. */
+/* Once the outcome is known this end answers its peer until this time, whatever RTT that claims. */
 static uint64_t give_up_tsc(const struct wh_session *s)
 {
 	return wh_add_u64(s->stats.outcome_tsc, s->peer_timeout_tsc);
@@ -71,7 +72,7 @@ static void push_release(struct wh_session *s, uint64_t now_tsc, enum wh_release
 	s->release_repeats++;
 }
 
-/* Nothing is left to be sent for the first time. */
+/* Everything has been sent at least once. */
 static bool all_sent(const struct wh_session *s)
 {
 	return s->tx.end_seen && s->tx.sent_end == s->tx.table.admitted_end;
@@ -85,7 +86,9 @@ static int32_t poll_transmitter(struct wh_session *s, uint64_t now_tsc)
 		push_release(s, now_tsc, WH_RELEASE_REQUEST, WH_STATUS_PENDING);
 		return 1;
 	}
-	/* Told DONE, and no more replies came: the receiver knows, or asks the endpoint. */
+	/*
+	 * DONE was sent and no more replies arrived: the receiver has it, or will ask the endpoint.
+	 */
 	s->phase = WH_PHASE_CLOSED;
 	return 1;
 }
@@ -99,7 +102,7 @@ static int32_t poll_receiver(struct wh_session *s, uint64_t now_tsc)
 		return 1;
 	}
 	push_release(s, now_tsc, WH_RELEASE_REPLY, s->outcome);
-	/* Quickly for a lost packet or two, then ever more slowly through an outage. */
+	/* Frequent for one or two lost packets, then less and less often for an outage. */
 	if (s->release_repeats > WH_REPLY_QUICK_REPEATS)
 		s->next_release_tsc =
 			now_tsc + wh_min_u64(reply_repeat_tsc(s) *
@@ -127,15 +130,15 @@ int32_t wh_release_poll(struct wh_session *s, uint64_t now_tsc)
 	return s->role == WH_TRANSMITTER ? poll_transmitter(s, now_tsc) : poll_receiver(s, now_tsc);
 }
 
-/* The transmitter hears what became of its stream. */
+/* The transmitter learns the outcome of its stream. */
 static void take_reply(struct wh_session *s, uint64_t now_tsc, const struct wh_release *release)
 {
 	struct wh_transmitter *tx = &s->tx;
 
 	if (release->status == WH_STATUS_PENDING) {
 		/*
-		 * All is there and the writer is at work: progress, though nothing shows it. A disk
-		 * may take long over a sync, but not for ever.
+		 * All data have arrived and the writer is busy: that counts as progress. A sync may
+		 * take long, but not for ever.
 		 */
 		if (wh_sent_table_unacked(&tx->table) > 0)
 			return;
@@ -158,7 +161,7 @@ static void take_reply(struct wh_session *s, uint64_t now_tsc, const struct wh_r
 		wh_session_settle(s, now_tsc, (enum wh_release_status)release->status);
 	s->phase = WH_PHASE_RELEASING;
 	push_release(s, now_tsc, WH_RELEASE_DONE, s->outcome);
-	/* Should DONE be lost, the reply comes again within this. */
+	/* If DONE is lost the reply is repeated within this time. */
 	s->next_release_tsc = wh_min_u64(
 		give_up_tsc(s), now_tsc + wh_max_u64(4 * reply_repeat_tsc(s),
 						  wh_session_ms_tsc(s, LAST_WORD_STAY_MS)));
@@ -184,7 +187,7 @@ void wh_release_input(struct wh_session *s, uint64_t now_tsc, const struct wh_re
 	}
 }
 
-/* The outcome is known here: to be published, and told to the peer in the next turn. */
+/* The outcome is known here: it is published, and sent to the peer in the next turn. */
 static void begin_release(struct wh_session *s, uint64_t now_tsc)
 {
 	s->phase = WH_PHASE_RELEASING;

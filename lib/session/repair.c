@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a working core does for a session with repair packets. The encoder stands between the reader
- * and host_trans: plans how much repair a chunk gets by what the receiver has told, and encodes it.
- * The decoder works out what is missing of a chunk that settle.c hands over, in place, and hands it
- * back. Both own a chunk's memory while they have it.
+ * What a working core does for a session with repair packets. The encoder, between the reader and
+ * host_trans, plans the repair packets of a chunk by the losses that the receiver reported, and
+ * makes them. The decoder recovers missing packets of a chunk that settle.c hands over, in place,
+ * and hands it back. Each owns a chunk's memory while it has it.
  */
 
 #include "session/internal.h"
 
-/* At the end of a stream that are repaired, where no others are. */
+/* The part of a stream's end that is repaired where the profile repairs nothing else. */
 #define TAIL_ROUND_TRIPS 2
 
 struct wh_fec_limits wh_session_fec_limits(const struct wh_session_config *config)
@@ -29,13 +29,13 @@ uint64_t wh_session_chunk_stride(const struct wh_session_config *config)
 	return (bytes + WH_CHUNK_ALIGN - 1) / WH_CHUNK_ALIGN * WH_CHUNK_ALIGN;
 }
 
-/* More of a counter than was known; a peer's may say anything. */
+/* Increase of a counter, at most at_most; a peer may claim any value. */
 static uint64_t more(uint64_t told, uint64_t known, uint64_t at_most)
 {
 	return told > known ? wh_min_u64(told - known, at_most) : 0;
 }
 
-/* Each number is right, but they are told one after the other. */
+/* Each counter is right, but they are updated one after the other. */
 static void learn(struct wh_transmitter *tx)
 {
 	struct wh_encoder *encoder = &tx->encoder;
@@ -60,7 +60,10 @@ static uint32_t round_up_div(uint32_t value, uint32_t divisor)
 	return value / divisor + (value % divisor != 0);
 }
 
-/* As the operator says: blocks of so many data and repair packets, or a share like theirs. */
+/*
+ * Fixed by the operator: blocks of that many data and repair packets, or the same share for
+ * Tornado.
+ */
 static void shape_as_told(const struct wh_repair_config *repair, struct wh_fec_shape *shape)
 {
 	uint32_t blocks = round_up_div(shape->k, repair->fixed_k);
@@ -71,10 +74,9 @@ static void shape_as_told(const struct wh_repair_config *repair, struct wh_fec_s
 }
 
 /*
- * What is lost now would come again when all else has, or what goes again for it could get lost:
- * no more is left behind the chunk than goes in two round trips. The end shows in the FIFO, since
- * readers work ahead; where they do not, nothing is repaired. Before anything was told all that is
- * there may be one round trip.
+ * Whether a loss in this chunk could delay the end of the stream: at most two round trips of data
+ * follow it. The end is seen in the FIFO because readers work ahead; with one that does not,
+ * nothing is repaired. Before anything was reported all that is left counts as the tail.
  */
 static bool is_tail(struct wh_session *s)
 {
@@ -108,7 +110,7 @@ static struct wh_fec_shape plan(struct wh_session *s, const struct wh_chunk *chu
 		wh_fec_planner_plan(&s->tx.encoder.planner, &shape);
 	if (!s->config.payload_virtual)
 		shape.last_bytes = chunk->bytes - (shape.k - 1) * s->config.payload_bytes;
-	/* A short chunk may have fewer packets than a code needs. */
+	/* A short chunk may have too few packets for a code. */
 	if (shape.code == WH_FEC_NONE || !wh_fec_shape_ok(&shape, &limits)) {
 		shape.code = WH_FEC_NONE;
 		shape.r = 0;

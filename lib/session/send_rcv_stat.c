@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * send_rcv_stat: tells the transmitter the receiver's complete state every period, and what is
- * missing: at once when a gap is seen, and again by the NAK timer (udt.txt III E).
+ * send_rcv_stat: sends the receiver's complete state to the transmitter every period, and NAKs for
+ * what is missing: at once when a gap is detected, and again by the NAK timer (udt.txt III E).
  */
 
 #include "session/internal.h"
 
-/* Packets pause when none has come for so many times as long as between two. */
+/* Data count as paused after this many mean arrival intervals without a packet. */
 #define PAUSE_ARRIVALS 8
 
-/* Where each packet is acknowledged, so many acknowledgements are samples of the round trip. */
+/* With an acknowledgement per packet: round trip samples per period. */
 #define SAMPLES_PER_PERIOD 8
 
 /*
- * Where nobody asks, the sooner a hole is told the sooner it goes again, once no packet could still
- * overtake it. So while there are more holes than fit into a state, the first of a period begins
- * with what is new in this one or the last, and those behind it go round.
+ * Without requests, a hole is retransmitted the sooner the sooner it is reported, once no reordered
+ * packet could still fill it. So while there are more holes than fit into a state, the first state
+ * of a period starts with holes that are new in this one or the last, and the following states
+ * report the others in rotation.
  */
 static uint64_t cover_from(const struct wh_receiver *rx, bool first)
 {
@@ -38,7 +39,9 @@ static void go_round(struct wh_receiver *rx, uint64_t from, uint64_t end, bool f
 	arrivals->cut = !(all && from == rx->table.lower);
 }
 
-/* Holes from the cursor on, as many as fit; the next packet goes on where this one ends. */
+/*
+ * Reports holes from the cursor on, as many as fit; the next packet continues where this one ends.
+ */
 static void cover_holes(struct wh_session *s, struct wh_rcv_state *state, bool first)
 {
 	struct wh_receiver *rx = &s->rx;
@@ -50,7 +53,7 @@ static void cover_holes(struct wh_session *s, struct wh_rcv_state *state, bool f
 
 	if (s->feedback.resend == WH_RESEND_LATE)
 		from = cover_from(rx, first);
-	/* Where each state is to be complete, the next goes on only with what had no room. */
+	/* Where each state is to be complete, the next one only continues if there was no room. */
 	if (s->feedback.resend == WH_RESEND_COUNTED && from == rx->told_highest_end)
 		from = rx->table.lower;
 	if (from < rx->table.lower || from >= highest_end)
@@ -73,7 +76,10 @@ static void cover_holes(struct wh_session *s, struct wh_rcv_state *state, bool f
 		go_round(rx, state->cover_first, state->cover_end, first);
 }
 
-/* All of it but what it covers. A sample tells what is measured; of it the round trip is. */
+/*
+ * Everything but the holes. A sample includes measured rates, and is used to measure the round
+ * trip.
+ */
 static struct wh_rcv_state state_now(const struct wh_session *s, bool sample)
 {
 	const struct wh_receiver *rx = &s->rx;
@@ -113,14 +119,14 @@ static void take_sample(struct wh_session *s, uint64_t now_tsc)
 }
 
 /*
- * `first` of a period: what goes on with the holes beside it is no ACK of its own, so that (1), (6)
- * and the delay's trend see one sample a SYN.
+ * `first` of a period. The states after it that only continue with holes are no ACKs of their own,
+ * so that (1), (6) and the delay's trend get one sample per SYN.
  */
 static void push_state(struct wh_session *s, uint64_t now_tsc, bool first)
 {
 	struct wh_packet packet = {.rcv_state = state_now(s, first)};
 
-	if (s->feedback.ack_each) /* what has come is acknowledged when it comes */
+	if (s->feedback.ack_each) /* each packet is acknowledged when it arrives */
 		packet.rcv_state.cover_first = packet.rcv_state.cover_end = s->rx.table.lower;
 	else
 		cover_holes(s, &packet.rcv_state, first);
@@ -132,13 +138,13 @@ static void push_state(struct wh_session *s, uint64_t now_tsc, bool first)
 }
 
 /*
- * How many packets the state takes this period, so that every hole is reported once in a round
- * trip (or in a period, where that is longer).
+ * Number of state packets this period, so that every hole is reported once per round trip (or per
+ * period, if that is longer).
  */
 static uint32_t state_packets(const struct wh_session *s)
 {
 	if (s->feedback.resend == WH_RESEND_COUNTED)
-		return 1; /* each counts as an interval; the next goes on where this one ends */
+		return 1; /* each counts as an interval; the next continues where this one ends */
 
 	uint64_t periods_per_rtt = wh_max_u64(1, wh_rtt_get(&s->rtt) / s->period_tsc);
 	uint64_t packets = (s->rx.losses.ranges + WH_RANGES_MAX - 1) / WH_RANGES_MAX;
@@ -156,8 +162,8 @@ static bool has_news(const struct wh_receiver *rx)
 }
 
 /*
- * Nothing is missing or to come, and an ACK2 says that the transmitter knows all that was news:
- * only heartbeats are left, of every profile.
+ * Nothing is missing or expected, and an ACK2 proves that the transmitter knows the latest news:
+ * only heartbeats are sent, with every profile.
  */
 static bool may_rest(const struct wh_receiver *rx)
 {
@@ -167,8 +173,8 @@ static bool may_rest(const struct wh_receiver *rx)
 }
 
 /*
- * The transmitter's heartbeat is answered by one of ours, so that it need not know how long we
- * rest: its own patience decides.
+ * A heartbeat of the transmitter is answered at once, so that the transmitter's own patience
+ * decides how often it hears from us.
  */
 static uint64_t rest_ends_tsc(const struct wh_session *s)
 {
@@ -179,9 +185,9 @@ static uint64_t rest_ends_tsc(const struct wh_session *s)
 }
 
 /*
- * When a state may go at the earliest. udt.txt III E: one with nothing new waits for two round
- * trips after the one before. The paper means the acknowledged number; this state is selective, so
- * that what arrives above a hole is news as well, and so is a buffer that became free.
+ * Earliest time for the next state. udt.txt III E: one without news waits for two round trips after
+ * the previous one. The paper means the acknowledged number; this state is selective, so that
+ * arrivals above a hole are news as well, and so is a freed buffer.
  */
 static uint64_t state_due_tsc(const struct wh_session *s)
 {
@@ -196,7 +202,7 @@ static uint64_t state_due_tsc(const struct wh_session *s)
 
 	uint64_t wait_tsc = 2 * wh_rtt_get(&s->rtt);
 
-	/* The transmitter knows all of it: only the heartbeat is left. */
+	/* The transmitter knows all news: only the heartbeat is needed. */
 	if (rx->acked_end > rx->news_serial)
 		wait_tsc = wh_max_u64(wait_tsc, wh_session_heartbeat_tsc(s, 0));
 	return wh_add_u64(rx->last_state_tsc, wait_tsc);
@@ -209,11 +215,11 @@ static uint64_t interval_tsc(const struct wh_session *s)
 	return s->feedback.resend == WH_RESEND_COUNTED ? wh_control_interval_tsc(s) : s->period_tsc;
 }
 
-/* A period is over: how far apart did packets arrive? */
+/* At the end of a period: the mean interval of arrivals. */
 static void measure_period(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_receiver *rx = &s->rx;
-	/* After a rest it is not the rest that counts. */
+	/* After a rest only part of the time counts. */
 	uint64_t span_tsc = wh_min_u64(now_tsc - rx->period_began_tsc, 2 * interval_tsc(s));
 
 	rx->period_began_tsc = now_tsc;
@@ -233,7 +239,7 @@ static void note_told(struct wh_session *s)
 	rx->told_trans_serial = rx->next_trans_serial;
 }
 
-/* A period's states, or one between two periods, which is no sample of the round trip. */
+/* The states of a period; or one in the middle of a period, which is no round trip sample. */
 static void push_states(struct wh_session *s, uint64_t now_tsc, bool of_period)
 {
 	struct wh_receiver *rx = &s->rx;
@@ -254,9 +260,9 @@ static void push_states(struct wh_session *s, uint64_t now_tsc, bool of_period)
 }
 
 /*
- * On a fast line and a short path the transmitter's memory in flight is what a period brings, and
- * not the round trip: told more often, it goes on with chunks that its caches still hold.
- * Where each packet is acknowledged, a turn's packets are, by one state.
+ * On a fast line and a short path the transmitter has a period's data in flight rather than a round
+ * trip's: with states sent more often it reuses chunks that are still in its caches. With an
+ * acknowledgement per packet, one state acknowledges all packets of a turn.
  */
 static bool much_has_come(const struct wh_session *s)
 {
@@ -270,7 +276,7 @@ static bool much_has_come(const struct wh_session *s)
 	return s->feedback.state_bytes > 0 && bytes >= s->feedback.state_bytes;
 }
 
-/* What has to be earned first is skipped, too. */
+/* A state that is not earned yet is skipped and counted, too. */
 static bool skip_state(struct wh_session *s, uint64_t now_tsc)
 {
 	if (now_tsc < state_due_tsc(s)) {
@@ -281,8 +287,8 @@ static bool skip_state(struct wh_session *s, uint64_t now_tsc)
 }
 
 /*
- * States go as often as the round trip wants them, if data have earned them, and when data pause:
- * those may have been the last.
+ * States are as frequent as the round trip asks for if data have earned them; one is also sent when
+ * data pause, because the last packet may have arrived.
  */
 static void keep_step(struct wh_session *s)
 {
@@ -298,7 +304,7 @@ static void keep_step(struct wh_session *s)
 
 		rx->next_state_tsc = wh_min_u64(rx->next_state_tsc, arrivals->last_tsc + pause_tsc);
 	}
-	/* What may not be said yet is not looked at again and again. */
+	/* A state that may not be sent yet need not be polled for. */
 	rx->next_state_tsc = wh_max_u64(rx->next_state_tsc, state_due_tsc(s));
 }
 
@@ -308,7 +314,8 @@ static int32_t send_state(struct wh_session *s, uint64_t now_tsc)
 	bool rested = rx->at_rest;
 
 	rx->at_rest = may_rest(rx);
-	if (rested && !rx->at_rest) /* news waits for the end of a period, and for no heartbeat */
+	if (rested && !rx->at_rest) /* news ends a rest: it waits for a period, not for a
+	                             * heartbeat */
 		rx->next_state_tsc =
 			wh_min_u64(rx->next_state_tsc, rx->last_state_tsc + s->period_tsc);
 	if (s->feedback.delivery)
@@ -349,7 +356,7 @@ static int compare_ranges(const void *a, const void *b)
 	return (first_a > first_b) - (first_a < first_b);
 }
 
-/* Ranges as the wire wants them: ascending from a base; all lie within one window. */
+/* The wire format: ranges ascend from a base. All lie within one window. */
 static void fill_nak(struct wh_nak *nak, struct wh_loss_range *range, uint32_t count)
 {
 	WH_ASSERT(count > 0 && count <= WH_RANGES_MAX);
@@ -364,8 +371,8 @@ static void fill_nak(struct wh_nak *nak, struct wh_loss_range *range, uint32_t c
 }
 
 /*
- * What was found missing since the last call, once, at once. III E sends a NAK for the loss that
- * the current packet shows; a port hands over several packets in a turn, which share one here.
+ * Losses found since the last call, once, at once. III E sends a NAK for the loss that the current
+ * packet reveals; here all packets of a turn share one NAK.
  */
 static int32_t send_immediate_nak(struct wh_session *s, uint64_t now_tsc)
 {
@@ -380,7 +387,7 @@ static int32_t send_immediate_nak(struct wh_session *s, uint64_t now_tsc)
 	return 1;
 }
 
-/* What was reported k round trips ago and is still missing. */
+/* Losses reported k round trips ago and still missing. */
 static int32_t send_timed_naks(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_receiver *rx = &s->rx;
@@ -410,8 +417,8 @@ static int32_t send_timed_naks(struct wh_session *s, uint64_t now_tsc)
 }
 
 /*
- * Says of this packet that it has come, and of the rest nothing but which buffers are free. Some
- * are samples of the round trip, no more than their table knows what to do with.
+ * Acknowledges this packet, and otherwise reports nothing but the free buffers. Some are round trip
+ * samples, no more than their table can hold.
  */
 void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t serial)
 {
@@ -420,7 +427,7 @@ void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t serial)
 	struct wh_packet packet = {.rcv_state = state_now(s, sample)};
 	struct wh_rcv_state *state = &packet.rcv_state;
 
-	/* Further back than a window nothing is outstanding, and no state reaches so far. */
+	/* A transmitter has nothing outstanding beyond a window, and no state reaches further. */
 	if (serial < s->params.first_serial || serial >= rx->table.highest_end ||
 		rx->table.highest_end - serial > rx->table.size ||
 		wh_recv_table_classify(&rx->table, serial) != WH_RECV_DUPLICATE ||
@@ -428,7 +435,7 @@ void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t serial)
 		return;
 	if (s->feedback.ack_in_order)
 		serial = state->lower;
-	else /* a second copy may be below */
+	else /* the packet may be a duplicate below `lower` */
 		state->lower = wh_min_u64(state->lower, serial);
 	state->upper = wh_min_u64(state->upper, state->lower + WH_WINDOW_PACKETS_MAX);
 	state->cover_first = serial;

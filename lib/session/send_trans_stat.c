@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * send_trans_stat: tells the receiver the transmitter's state every period. Its upper bound is
- * how the receiver learns of losses at the end of a burst, where no later packet shows the gap.
+ * send_trans_stat: sends the transmitter's state to the receiver every period. Its upper bound
+ * reveals losses at the end of a burst, where no later packet shows the gap.
  */
 
 #include "session/internal.h"
 
-/* Of the chunk in hand, too: what waits for the peer's buffers has not been admitted yet. */
+/*
+ * Includes the rest of the open chunk, which is not admitted while it waits for the peer's buffers.
+ */
 static uint64_t queued_pkts(const struct wh_transmitter *tx)
 {
 	uint64_t pkts = wh_fifo_count(&tx->fresh) + wh_fifo_count(&tx->again);
@@ -24,8 +26,8 @@ static bool has_news(const struct wh_transmitter *tx)
 }
 
 /*
- * Where states of the receiver tell what arrived, ours only measure its round trip: one in each,
- * and within a share of the data while these go.
+ * Where the receiver's states report arrivals, ours only give it round trips: one per round trip,
+ * and limited to a share of the data while data are sent.
  */
 static uint64_t step_tsc(const struct wh_session *s)
 {
@@ -42,7 +44,7 @@ static uint64_t step_tsc(const struct wh_session *s)
 
 /*
  * Low activity: control packets are skipped (periodic-exchange.txt, "Control Packet Transmission
- * Time"), but not before the last news was told often enough.
+ * Time"), but only after the latest news was repeated often enough.
  */
 static uint64_t pause_tsc(const struct wh_session *s)
 {
@@ -53,7 +55,10 @@ static uint64_t pause_tsc(const struct wh_session *s)
 	return wh_session_heartbeat_tsc(s, tx->idle ? tx->same_states + 1 - WH_STATE_REPEATS : 0);
 }
 
-/* Of the receiver's latest state, so that it knows the round trip without an answer to each. */
+/*
+ * Age of the receiver's latest state, from which the receiver computes the round trip without an
+ * ACK2.
+ */
 static uint32_t held_us(const struct wh_session *s, uint64_t now_tsc)
 {
 	uint64_t held_tsc = now_tsc - s->tx.state_tsc;
@@ -85,9 +90,9 @@ static void push_state(struct wh_session *s, uint64_t now_tsc)
 }
 
 /*
- * Where data tell as much, no state goes while more are queued and those before them went lately: a
- * gap shows in the next packet. After a round trip and its deviation without one, as when all of a
- * window was lost, the states are needed again. 0: nothing keeps them back.
+ * Where data packets reveal the same, no state is sent while more are queued and the last was sent
+ * recently: a gap shows in the next packet. After a round trip and its deviation without data, as
+ * when a whole window was lost, states are needed again. 0: states are needed now.
  */
 static uint64_t quiet_until_tsc(const struct wh_session *s, uint64_t now_tsc)
 {
@@ -114,7 +119,7 @@ int32_t wh_send_trans_stat(struct wh_session *s, uint64_t now_tsc)
 		tx->next_trans_state_tsc = quiet_tsc;
 		return 0;
 	}
-	/* News waits for the end of a period, and for no heartbeat. */
+	/* News waits for the end of a period, not for a heartbeat. */
 	if (news)
 		tx->next_trans_state_tsc = wh_min_u64(
 			tx->next_trans_state_tsc, tx->last_trans_state_tsc + step_tsc(s));

@@ -74,7 +74,7 @@ uint64_t wh_session_exp_tsc(const struct wh_session *s)
 {
 	uint64_t periods = 2;
 
-	/* Whoever is loaded or has no news speaks less often. */
+	/* A peer that is loaded or has no news sends less often. */
 	if (s->feedback.resend == WH_RESEND_COUNTED)
 		periods = WH_LOAD_MOST + s->feedback.interval.skip + 1;
 	return wh_max_u64(4 * wh_rtt_get(&s->rtt) + 4 * s->rtt.var_tsc + periods * s->period_tsc,
@@ -133,7 +133,7 @@ static uint8_t control_flags(const struct wh_session *s, enum wh_packet_type typ
 	       (s->feedback.delivery ? WH_FLAG_DELIVERY : 0);
 }
 
-/* False: no memory for it, so that it is lost. */
+/* False: no memory, so that the packet is lost. */
 static bool close_control(
 	const struct wh_session *s, bool to_listener, uint8_t *packet, size_t packet_bytes)
 {
@@ -172,7 +172,7 @@ void wh_session_push_control(
 	s->outbox_news = true;
 }
 
-/* Elements of a ring that has a slot for so many packets of the window, within bounds. */
+/* Elements of a ring with a slot per pkts_per_slot packets of the window, within bounds. */
 static uint32_t ring_count(uint32_t window_pkts, uint32_t pkts_per_slot, uint32_t slots_max)
 {
 	uint64_t slots = wh_max_u64(window_pkts / pkts_per_slot, WH_CONTROL_MIN);
@@ -190,7 +190,7 @@ static uint32_t outbox_count(uint32_t window_pkts)
 	return ring_count(window_pkts, WH_PKTS_PER_CONTROL, WH_OUTBOX_MAX);
 }
 
-/* Both ends' boxes take a train at once, and a few packets beside it. */
+/* Limited so that both ends' boxes hold a train and a few packets beside it. */
 uint32_t wh_session_train_pkts(const struct wh_session *s)
 {
 	uint32_t slots = (uint32_t)wh_min_u64(
@@ -226,7 +226,7 @@ static uint32_t chunk_slots(const struct wh_session_config *config)
 	return config->chunks + 1;
 }
 
-/* Of chunks that are not settled: one may be delivered already. */
+/* Chunks that are not settled; one of them may be delivered already. */
 static uint32_t spans(const struct wh_session_config *config)
 {
 	return 2 * config->chunks;
@@ -239,7 +239,7 @@ static void create_encoder(struct wh_encoder *encoder, const struct wh_session *
 
 	if (config->repair.recovery == WH_RECOVERY_NAK || config->repair.fixed_r > 0)
 		return;
-	/* ttp.txt III A: the initial link loss rate is what the first chunk is encoded for. */
+	/* ttp.txt III A: the initial link loss rate, for which the first chunk is encoded. */
 	if (s->feedback.bitmaps.n_pkts > 0)
 		planner.initial_loss = s->feedback.bitmaps.initial_loss;
 	wh_fec_planner_init(&encoder->planner, &planner);
@@ -363,7 +363,7 @@ static int create_receiver(struct wh_session *s, uint64_t now_tsc)
 	rx->cover_cursor = s->params.first_serial;
 	rx->pair_first_serial = WH_SERIAL_MAX; /* no packet follows that one */
 	rx->previous_trans_upper = s->params.first_serial;
-	rx->told_recycled = UINT64_MAX; /* nothing told yet: the first state is news */
+	rx->told_recycled = UINT64_MAX; /* nothing sent yet: the first state is news */
 	return 0;
 }
 
@@ -453,7 +453,7 @@ struct wh_session *wh_session_open(const struct wh_session_config *config,
 	memcpy(params.name, name, params.name_bytes);
 	params.n_options =
 		(uint8_t)wh_profile_options_tell(&config->options, config->profile, params.options);
-	/* Anywhere that is allowed: no code may rely on a start at 0. */
+	/* Any allowed value: no code may rely on a start at 0. */
 	wh_prng_init(&prng, config->seed);
 	params.first_serial = wh_prng_below(&prng, WH_FIRST_SERIAL_MAX);
 
@@ -484,7 +484,7 @@ struct wh_session *wh_session_accept(const struct wh_session_config *config, uin
 
 	if (s == NULL)
 		return NULL;
-	/* A cookie's age may round to nothing; with no RTT a loss would be due again at once. */
+	/* A cookie's age may round to 0; with an RTT of 0 a loss would be due again at once. */
 	wh_rtt_init(&s->rtt, wh_max_u64(rtt_tsc, 1));
 	if (s->feedback.delivery)
 		wh_delivery_begin(s);
@@ -542,7 +542,7 @@ void wh_session_destroy(struct wh_session *s)
 	wh_track_free(s);
 }
 
-/* A transmitter's home is another core: nothing but the inbox, and counters kept apart. */
+/* A transmitter's home is another core: uses only the inbox and `stats`. */
 static void put_into_inbox(struct wh_session *s, struct wh_session_stats *stats,
 	uint64_t arrived_tsc, const struct wh_packet *packet)
 {
@@ -594,7 +594,7 @@ void wh_session_input(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_t
 	put_into_inbox(s, stats, arrived_tsc, packet);
 }
 
-/* Nothing outstanding, nothing to send, and the stream has not ended: only heartbeats are due. */
+/* Nothing outstanding, nothing to send, and the stream has not ended: only heartbeats are sent. */
 static bool is_idle(const struct wh_session *s)
 {
 	const struct wh_transmitter *tx = &s->tx;
@@ -611,7 +611,7 @@ static int32_t poll_transmitter(struct wh_session *s, uint64_t now_tsc)
 
 	if (s->tx.idle)
 		s->tx.busy_since_tsc = now_tsc;
-	/* Turns may have gone by meanwhile: no packet that may go now is late. */
+	/* Data could not be sent for some turns: none that may be sent now is late. */
 	if (s->tx.paused)
 		wh_pacer_idle(&s->tx.pacer, now_tsc);
 
@@ -674,7 +674,7 @@ uint32_t wh_session_output(
 	return wh_trans(s, now_tsc, out, count);
 }
 
-/* A moment after which the silence of the peer has lasted for too long. */
+/* When the peer timeout has just passed. */
 static uint64_t patience_ends_tsc(const struct wh_session *s)
 {
 	return wh_add_u64(wh_add_u64(s->last_heard_tsc, s->peer_timeout_tsc), 1);
@@ -717,10 +717,10 @@ static uint64_t receiver_deadline(const struct wh_session *s)
 
 uint64_t wh_session_deadline(const struct wh_session *s)
 {
-	/* A receiver's packets leave on another core, which is told of them. */
+	/* A receiver's packets are sent by another core, which is kicked for them. */
 	if (s->role == WH_TRANSMITTER && wh_slot_fifo_count(&s->outbox) > 0)
 		return 0;
-	/* One that is to leave does as soon as the other core has taken its last words. */
+	/* A closing session leaves as soon as the TX core has sent its last packets. */
 	if (s->phase == WH_PHASE_CLOSED)
 		return s->closing ? 0 : WH_TSC_NEVER;
 	if (s->phase == WH_PHASE_RELEASING)

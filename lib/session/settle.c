@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Losses of a stream with repair packets: they are settled chunk by chunk, in order, when all of a
- * chunk's packets are past. What is whole by then needs its other packets no more, and they count
- * as come, so that nobody sends them again. What repair packets can bring back is worked out by a
- * working core. Only what they cannot is asked for; from then on the chunk is treated as any, but
- * that the next packet may be the one that lets the rest be worked out.
+ * Losses of a stream with repair packets are settled chunk by chunk, in order, when all of a
+ * chunk's serials are past. If the chunk is complete by then its other packets are not needed and
+ * count as received, so that they are not retransmitted. A working core recovers what repair
+ * packets can. Only the rest is requested; from then on the chunk is treated as any other, but each
+ * new packet may make decoding possible.
  *
- * A chunk's packets are known by any of them. When none has come, the chunk is asked for whole as
- * soon as a later one is seen.
+ * Any packet of a chunk tells the serials of all. If none has arrived, the whole chunk is requested
+ * as soon as a later one is seen.
  */
 
 #include <string.h>
@@ -90,7 +90,7 @@ void wh_settle_begin(struct wh_session *s, struct wh_rx_chunk *entry, uint64_t s
 	entry->last_bytes = data->last_bytes;
 	entry->have_repair = 0;
 	entry->decoding = false;
-	/* It was asked for when nothing of it had come. */
+	/* It was requested before any of its packets arrived. */
 	entry->asked = number < rx->settle_chunk || serial < rx->settle_serial;
 	rx->span[number % rx->spans] = (struct wh_span){
 		.number_end = number + 1,
@@ -118,14 +118,14 @@ bool wh_settle_is_past(struct wh_session *s, const struct wh_packet *packet)
 	       packet->serial < wh_recv_table_upper(&rx->table);
 }
 
-/* They have come in another way, or nobody needs them: no hole is left in [first, end). */
+/* Marks [first, end) as received: recovered, or not needed any more. */
 static void close_holes(struct wh_receiver *rx, uint64_t first, uint64_t end)
 {
 	struct wh_recv_table *table = &rx->table;
 	struct wh_loss_range hole;
 
 	end = wh_min_u64(end, table->highest_end);
-	/* Each hole that is closed may move `lower` far up. */
+	/* Closing a hole may move `lower` far up. */
 	while ((first = wh_max_u64(first, table->lower)) < end &&
 		wh_recv_table_next_hole(table, first, &hole) && hole.first < end)
 		for (first = hole.first; first < wh_min_u64(hole.end, end); first++) {
@@ -134,7 +134,7 @@ static void close_holes(struct wh_receiver *rx, uint64_t first, uint64_t end)
 		}
 }
 
-/* From the transmitter; where that is not allowed the connection has failed. */
+/* Requests from the transmitter; if the profile does not allow that, the connection fails. */
 static void ask(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t end)
 {
 	if (s->config.repair.recovery == WH_RECOVERY_FEC)
@@ -143,7 +143,7 @@ static void ask(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t
 		wh_rcv_ask(s, now_tsc, first, end);
 }
 
-/* All holes in [first, end). */
+/* Requests all holes in [first, end). */
 static void ask_holes(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t end)
 {
 	struct wh_receiver *rx = &s->rx;
@@ -157,7 +157,7 @@ static void ask_holes(struct wh_session *s, uint64_t now_tsc, uint64_t first, ui
 	}
 }
 
-/* Known to be missing, and not asked for yet. What is above has not been sent. */
+/* Known to be missing and not requested yet. Higher serials may not have been sent. */
 static bool may_ask(const struct wh_receiver *rx, uint64_t serial)
 {
 	return serial < rx->table.highest_end &&
@@ -165,7 +165,7 @@ static bool may_ask(const struct wh_receiver *rx, uint64_t serial)
 	       !wh_loss_list_contains(&rx->losses, serial);
 }
 
-/* Of a code's interleaved blocks, how many lack one of the `wanted` packets. */
+/* Number of a code's interleaved blocks that lack one of the `wanted` packets. */
 static uint32_t blocks_that_want(const struct wh_fec_shape *shape, const uint64_t *wanted)
 {
 	uint32_t blocks = 0;
@@ -179,7 +179,7 @@ static uint32_t blocks_that_want(const struct wh_fec_shape *shape, const uint64_
 	return blocks;
 }
 
-/* What repair packets cannot do, the transmitter must. */
+/* Requests what repair packets cannot recover. */
 static void ask_shortfall(struct wh_session *s, uint64_t now_tsc, struct wh_rx_chunk *entry)
 {
 	struct wh_receiver *rx = &s->rx;
@@ -210,7 +210,7 @@ void wh_settle_over(struct wh_session *s, const struct wh_rx_chunk *entry)
 	close_holes(&s->rx, span->first, span->end);
 }
 
-/* Off to a working core; until it comes back its memory and bits are not ours. */
+/* Hands the chunk to a working core, which owns its memory and bits until it comes back. */
 static void hand_over(struct wh_receiver *rx, struct wh_rx_chunk *entry)
 {
 	if (entry->decoding)
@@ -223,8 +223,8 @@ static void hand_over(struct wh_receiver *rx, struct wh_rx_chunk *entry)
 }
 
 /*
- * Only when it is sure to be worked out whole: what comes meanwhile is lost. Of tornado nobody can
- * know, but all that is missing of it was asked for.
+ * Only if decoding is sure to complete the chunk, since packets that arrive meanwhile are dropped.
+ * For Tornado that cannot be known, but all its missing packets have been requested.
  */
 void wh_settle_try(struct wh_session *s, struct wh_rx_chunk *entry)
 {
@@ -238,7 +238,7 @@ void wh_settle_try(struct wh_session *s, struct wh_rx_chunk *entry)
 		hand_over(&s->rx, entry);
 }
 
-/* All of a chunk's packets are past. */
+/* All of a chunk's serials are past. */
 static void settle(struct wh_session *s, uint64_t now_tsc, uint64_t number)
 {
 	struct wh_receiver *rx = &s->rx;
@@ -254,11 +254,11 @@ static void settle(struct wh_session *s, uint64_t now_tsc, uint64_t number)
 		ask_holes(s, now_tsc, wh_max_u64(span->first, rx->settle_serial), span->end);
 		return;
 	}
-	/* Blocks that can be are worked out, even when others lack something. */
+	/* Blocks that can be decoded are, even if others lack packets. */
 	hand_over(rx, entry);
 }
 
-/* The next chunk in order of which anything is known; false: there is none. */
+/* The next chunk in order of which a packet has arrived; false: none. */
 static bool next_known(struct wh_receiver *rx, uint64_t *number)
 {
 	for (uint64_t n = rx->settle_chunk; n < rx->newest_chunk; n++)
@@ -269,7 +269,10 @@ static bool next_known(struct wh_receiver *rx, uint64_t *number)
 	return false;
 }
 
-/* Chunks of which no packet has come, below the next known one, and that one when it is past. */
+/*
+ * Requests chunks below the next known one, of which no packet has arrived; settles the known one
+ * if it is past.
+ */
 static bool settle_next(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_receiver *rx = &s->rx;
@@ -298,7 +301,7 @@ static bool settle_next(struct wh_session *s, uint64_t now_tsc)
 	return true;
 }
 
-/* What was worked out has come, too. */
+/* Recovered packets count as received. */
 static void close_recovered(struct wh_session *s, const struct wh_rx_chunk *entry)
 {
 	const struct wh_span *span = span_of(&s->rx, entry->buffer->number);
@@ -316,7 +319,7 @@ static void close_recovered(struct wh_session *s, const struct wh_rx_chunk *entr
 	}
 }
 
-/* A working core has done what it could. */
+/* A working core has finished with the chunk. */
 static void take_decoded(struct wh_session *s, uint64_t now_tsc, struct wh_rx_chunk *entry)
 {
 	const uint64_t *have = bits_of(&s->rx, entry);
@@ -353,8 +356,8 @@ static void take_decoded(struct wh_session *s, uint64_t now_tsc, struct wh_rx_ch
 }
 
 /*
- * When nothing has come for a round trip a sender may be waiting for what waits here, its window
- * being smaller than a chunk: holes are asked for before their chunk is past.
+ * If nothing arrives for a round trip the transmitter may be waiting for us, because its window is
+ * smaller than a chunk: holes are then requested before their chunk is past.
  */
 static uint64_t overdue_tsc(const struct wh_session *s)
 {

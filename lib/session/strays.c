@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "session/open/listen.h"
 
-/* Either way, waiting: more than greet at once say in a turn of whoever greets. */
+/* In each direction: more than all greetings at once produce in a turn of the core that greets. */
 #define LETTERS 255
 
 static_assert(WH_VIA_BYTES == WH_ENDPOINT_VIA_BYTES, "a letter knows the way back");
@@ -102,7 +102,7 @@ void wh_letters_close(struct wh_endpoint *endpoint)
 	wh_early_close(&endpoint->early);
 }
 
-/* No longer than the question, and nothing is kept. Where nobody greets zeros say so. */
+/* No longer than the question, and nothing is kept. A cookie of zeros: this end does not greet. */
 static uint32_t give_cookie(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_ask *ask, const struct wh_address *from, uint8_t *answer)
 {
@@ -122,7 +122,7 @@ static uint32_t give_cookie(const struct wh_endpoint *endpoint, uint64_t now_tsc
 	return length;
 }
 
-/* Whether a cookie of ours has proved the sender, or he knows the number that we told him. */
+/* Whether the sender has a valid cookie of ours, or knows the number of our own greeting. */
 static bool is_known(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_packet *packet, const struct wh_address *from, uint64_t *age_us)
 {
@@ -144,7 +144,7 @@ static bool begins(const struct wh_packet *packet)
 	       packet->crypto.offset == 0 && packet->crypto.bytes > 0;
 }
 
-/* As it came, or as it goes back from where the last packet came. */
+/* With the addresses as received, or for an answer to the sender of the last packet. */
 static void write_letter(const struct wh_endpoint *endpoint, struct wh_slot *slot,
 	const uint8_t *bytes, size_t length, const struct wh_address *peer)
 {
@@ -161,7 +161,7 @@ static void write_letter(const struct wh_endpoint *endpoint, struct wh_slot *slo
 	slot->bytes = sizeof(*letter);
 }
 
-/* Who begins to greet may begin a session at once, too; like any offer it costs no memory. */
+/* A peer that begins to greet is offered a session as well; an offer costs no memory. */
 static void offer(struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_address *from,
 	struct wh_letter *letter)
 {
@@ -265,7 +265,7 @@ static uint32_t output(struct wh_endpoint *endpoint, struct wh_slot_fifo *fifo, 
 	return 1;
 }
 
-/* One at a time: its address has one place to stay until it is sent. */
+/* One per call: its address must stay valid until it is sent. */
 uint32_t wh_letters_output(struct wh_endpoint *endpoint, struct wh_out *out, uint32_t count)
 {
 	uint32_t sent = count > 0 ? output(endpoint, &endpoint->replies, out) : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * trans: what goes out next. Control first, then retransmissions, then new data, which waits for
- * the pacer.
+ * trans: chooses what is sent next. Control first, then retransmissions, then new data, which wait
+ * for the pacer.
  */
 
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #include "session/internal.h"
 
-/* Bytes that any packet takes on the wire beside its own. */
+/* Bytes that each packet takes on the wire beside its own. */
 static uint32_t frame_overhead_bytes(const struct wh_session *s)
 {
 	return s->config.wire_bytes - s->config.payload_bytes - WH_HEAD_BYTES;
@@ -23,9 +23,9 @@ static bool data_waits(const struct wh_transmitter *tx)
 }
 
 /*
- * Where the rate is one of the wire, control packets take their part of it. Not more than half: at
- * a crawl the states of every period would leave nothing for data. So between two data packets no
- * more than a packet's worth is charged.
+ * If the rate is one of the wire, control packets are charged as well. At a very low rate the
+ * states of every period would leave nothing for data, so no more than one packet's worth is
+ * charged between two data packets.
  */
 static void charge_control(struct wh_session *s, uint64_t now_tsc, uint32_t packet_bytes)
 {
@@ -41,7 +41,7 @@ static void charge_control(struct wh_session *s, uint64_t now_tsc, uint32_t pack
 	tx->control_charged_bytes += wire_bytes;
 }
 
-/* Of a receiver, whose home is another core: nothing is touched but the outbox and `stats`. */
+/* Also for a receiver, whose home is another core: uses only the outbox and `stats`. */
 static uint32_t send_control(struct wh_session *s, struct wh_session_stats *stats, uint64_t now_tsc,
 	struct wh_out *out, uint32_t count)
 {
@@ -67,7 +67,7 @@ static uint32_t send_control(struct wh_session *s, struct wh_session_stats *stat
 	return sent;
 }
 
-/* The same for all packets of a turn: the division costs more than the rest of the head. */
+/* Computed once per turn: the division costs more than the rest of the head. */
 static uint32_t stamp(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;
@@ -94,7 +94,10 @@ static const uint8_t *payload_of(
 	return wh_session_repair(s, chunk) + (index - sending->shape.k) * payload_bytes;
 }
 
-/* Copied in the same pass, unless it is long enough to be sent from where it is, as it is. */
+/*
+ * Seals the payload, and copies it in the same pass unless it is long enough to be sent from its
+ * place.
+ */
 static void close_data(struct wh_session *s, uint32_t payload_bytes, struct wh_out *out)
 {
 	const uint8_t *payload = out->payload;
@@ -160,7 +163,7 @@ static void write_data(
 	tx->control_charged_bytes = 0;
 }
 
-/* The next serial of the retransmission FIFO that is still wanted. */
+/* The next serial in the retransmission FIFO that is still unacknowledged. */
 static bool next_again(struct wh_transmitter *tx, uint64_t *serial)
 {
 	while (wh_fifo_pop_u64(&tx->again, serial))
@@ -171,9 +174,9 @@ static bool next_again(struct wh_transmitter *tx, uint64_t *serial)
 
 /*
  * Pairs (udt.txt III C): after every pair_period_pkts-th packet the next one does not wait. It is
- * charged all the same, so that the mean rate stays what the controller believes it to be; the
- * paper does not say which, and its own evaluation needs C to be the rate. The second is a full
- * packet: it is its time on the line that (6) takes for a packet's.
+ * charged all the same, so that the mean rate is the one that the controller assumes; the paper
+ * does not say which, but its own evaluation needs C to be the rate. The second must be a full
+ * packet, because (6) takes its time on the line for that of a packet.
  */
 static uint8_t pair_flags(struct wh_session *s, uint64_t serial, uint32_t room)
 {
@@ -193,7 +196,7 @@ static uint8_t pair_flags(struct wh_session *s, uint64_t serial, uint32_t room)
 	return WH_FLAG_PAIR_FIRST;
 }
 
-/* Time unused is not saved up. */
+/* Stops data for this turn; unused time is not saved up. */
 static enum wh_limit pause_data(struct wh_transmitter *tx, uint64_t now_tsc, enum wh_limit limit)
 {
 	wh_pacer_idle(&tx->pacer, now_tsc);
@@ -201,7 +204,7 @@ static enum wh_limit pause_data(struct wh_transmitter *tx, uint64_t now_tsc, enu
 	return limit;
 }
 
-/* Sends data while it may; returns why it stopped. */
+/* Sends data while allowed; returns why it stopped. */
 static enum wh_limit send_data(
 	struct wh_session *s, uint64_t now_tsc, struct wh_out *out, uint32_t count, uint32_t *sent)
 {
@@ -213,7 +216,7 @@ static enum wh_limit send_data(
 			tx->held_up |= tx->admission_held_up;
 			return pause_data(tx, now_tsc, tx->admission_limit);
 		}
-		/* A silent peer gets no more data until it is heard again. */
+		/* A silent peer gets no data until it sends again. */
 		if (tx->peer_silent)
 			return pause_data(tx, now_tsc, WH_LIMIT_PEER);
 		if (!tx->pair_open && !tx->late.probe_waits && !wh_pacer_due(&tx->pacer, now_tsc))
@@ -228,11 +231,13 @@ static enum wh_limit send_data(
 			write_data(s, now_tsc, serial, flags, &out[*sent]);
 		} else {
 			tx->late.probe_waits = false;
-			continue; /* all in `again` was acknowledged meanwhile */
+			continue; /* everything in `again` was acknowledged meanwhile */
 		}
 		(*sent)++;
 	}
-	/* The burst is full and the next packet may be due: what that costs the pacer counts. */
+	/*
+	 * The burst is full and the next packet may be due: the pacer counts the delay as lateness.
+	 */
 	return tx->pace_limit;
 }
 
@@ -240,7 +245,7 @@ static void count_limit(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;
 
-	/* With all sent and nothing to go again, waiting for the last words limits no flow. */
+	/* Once everything is sent, waiting for the last acknowledgements limits no flow. */
 	if (!tx->end_seen || tx->sent_end < tx->table.admitted_end || data_waits(tx))
 		wh_session_add(&s->stats.limit_tsc[tx->limit_now], now_tsc - tx->limit_since_tsc);
 	tx->limit_since_tsc = now_tsc;
@@ -253,7 +258,7 @@ uint32_t wh_trans(struct wh_session *s, uint64_t now_tsc, struct wh_out *out, ui
 	if (s->role == WH_RECEIVER)
 		return send_control(s, &s->away, now_tsc, out, count);
 
-	/* Without data to wait for, no packet of this turn is late. */
+	/* Packets that arrive in this turn are not late if none waited before. */
 	if (!data_waits(tx)) {
 		wh_pacer_idle(&tx->pacer, now_tsc);
 		tx->control_charged_bytes = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What others may see of a session, and what a session promises about itself. */
+/* What users may read of a session, and the check of its invariants. */
 
 #include <assert.h>
 
@@ -80,7 +80,7 @@ struct wh_session_credit wh_session_credit(const struct wh_session *s)
 	};
 }
 
-/* Within this share of its bound a controller is there. */
+/* A rate within 1/AT_BOUND_SHARE of its bound counts as at the bound. */
 #define AT_BOUND_SHARE 64
 
 enum wh_limit wh_session_pace_limit(const struct wh_session *s)
@@ -100,7 +100,7 @@ enum wh_limit wh_session_pace_limit(const struct wh_session *s)
 									 : WH_LIMIT_RATE;
 }
 
-/* Of the time, that at the rate from which on nothing else is worth a name. */
+/* If the flow was at its rate for this share of the time, other limits are not worth naming. */
 #define AT_RATE_PERCENT 90
 
 enum wh_limit wh_session_limited_by(const struct wh_session *s)
@@ -111,7 +111,7 @@ enum wh_limit wh_session_limited_by(const struct wh_session *s)
 
 	if (s->role == WH_RECEIVER)
 		return WH_LIMIT_RATE;
-	/* Buffers that never empty are full of what does not get through to the peer. */
+	/* Buffers that are all full for so long: the peer acknowledges nothing. */
 	if (s->outcome == WH_STATUS_STALLED)
 		return s->tx.limit_now == WH_LIMIT_MEMORY ? WH_LIMIT_PEER : s->tx.limit_now;
 
@@ -120,7 +120,7 @@ enum wh_limit wh_session_limited_by(const struct wh_session *s)
 		all_tsc += share_tsc[i];
 	}
 
-	/* Lateness that the pacer gave up is time in which the core could not keep the rate. */
+	/* Lateness that the pacer forfeited: the core could not keep the rate in that time. */
 	uint64_t late_tsc = wh_min_u64(
 		s->tx.pacer.forfeited_tsc, share_tsc[WH_LIMIT_RATE] + share_tsc[WH_LIMIT_LOSS]);
 	uint64_t late_at_rate_tsc = wh_min_u64(late_tsc, share_tsc[WH_LIMIT_RATE]);
@@ -131,7 +131,7 @@ enum wh_limit wh_session_limited_by(const struct wh_session *s)
 	if (all_tsc == 0)
 		return s->tx.pace_limit;
 
-	/* A rate that is not held limits nothing: whatever keeps the flow from it does. */
+	/* A rate that is not reached limits nothing: whatever prevents it does. */
 	if (share_tsc[WH_LIMIT_RATE] >= wh_muldiv_u64(all_tsc, AT_RATE_PERCENT, 100))
 		return WH_LIMIT_RATE;
 	share_tsc[WH_LIMIT_RATE] = 0;
@@ -218,7 +218,7 @@ static void check_transmitter(const struct wh_session *s, bool deep)
 
 	WH_ASSERT(table->lower <= tx->sent_end && tx->sent_end <= table->admitted_end);
 	WH_ASSERT(table->admitted_end - table->lower <= table->size);
-	/* New packets leave in order: what is admitted is sent, or waits in fresh. */
+	/* New packets are sent in order: an admitted one has been sent, or waits in fresh. */
 	WH_ASSERT(tx->sent_end + fresh_pkts == table->admitted_end);
 	WH_ASSERT(tx->acked_pkts == table->lower - s->params.first_serial + table->acked_above);
 	WH_ASSERT(tx->decision.window_pkts >= 1);
@@ -229,7 +229,7 @@ static void check_transmitter(const struct wh_session *s, bool deep)
 		return;
 	wh_sent_table_check(table);
 
-	/* Every packet that is admitted and not acknowledged is counted by exactly one chunk. */
+	/* Every admitted, unacknowledged packet is counted by exactly one chunk. */
 	uint64_t unacked_pkts = 0;
 	uint32_t busy_chunks = 0;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Another process of the peer's user has greeted us from the address and port that this session is
- * with. As a rule the one before it was killed, and nobody tells us; but two may share an interface
- * and go on side by side. So whoever still stands there is asked, by states that he has to answer
- * at once, and one word of his is enough for all sessions of the bond.
+ * Another process of the same peer has greeted us from the address and port of this session's peer.
+ * Usually the old process was killed and nobody tells us; but two processes may share an interface
+ * and run side by side. So the old one is probed with states that it must answer at once, and one
+ * packet from it clears the doubt for all sessions of the bond.
  */
 
 #include "session/internal.h"
@@ -14,7 +14,7 @@
 #define ASK_MS 250
 #define ASKS   4
 
-/* A receiver cannot ask: who sends to it says something within that time, if he lives. */
+/* A receiver cannot probe: a transmitter that is alive sends something within this time. */
 #define LISTEN_MS 2500
 
 static uint64_t step_tsc(const struct wh_session *s)
@@ -29,7 +29,7 @@ static uint64_t patience_tsc(const struct wh_session *s)
 	return s->role == WH_TRANSMITTER ? asks_tsc : asks_tsc + wh_session_ms_tsc(s, LISTEN_MS);
 }
 
-/* Whoever has not been heard yet is sought by the handshake, under the next bond if need be. */
+/* Before that the handshake looks for the peer, under the next bond if necessary. */
 static bool has_begun(const struct wh_session *s)
 {
 	return s->phase != WH_PHASE_OPENING && s->phase != WH_PHASE_CLOSED &&

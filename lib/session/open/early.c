@@ -11,7 +11,7 @@
 
 static_assert(sizeof(((struct wh_early_pkt *)0)->via) == WH_ENDPOINT_VIA_BYTES, "a way back");
 
-/* Whoever greets is another core: it is not asked in each turn. */
+/* Pause between checks, which read a table of another core. */
 #define LOOK_US 20
 
 int wh_early_open(struct wh_early *early)
@@ -72,7 +72,7 @@ bool wh_early_follow(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const u
 	return before != NULL && keep(endpoint, arrived_tsc, bytes, length, from, before->bond);
 }
 
-/* The bond is there, or it will not come, or not soon. */
+/* The bond exists, or its greeting failed, or took too long. */
 static bool is_due(
 	const struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_early_pkt *pkt)
 {
@@ -82,7 +82,7 @@ static bool is_due(
 	       now_tsc - pkt->arrived_tsc > late_tsc;
 }
 
-/* Who is late is dropped as he would have been when he came. */
+/* A packet that is too late is dropped as it would have been on arrival. */
 int32_t wh_early_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
 {
 	struct wh_early *early = &endpoint->early;

@@ -3,11 +3,12 @@
 #define WH_SESSION_OPEN_EARLY_H
 
 /*
- * What comes too early, on the RX core. Right behind the end of its greeting a client confirms the
- * session that it was offered, and sends: a signature is checked before the bond is there, and what
- * came meanwhile would have to go again. So a CONFIRM under a bond that is to come is kept, and
- * what its sender sends behind it, until there is the bond, or WH_EARLY_MS. That is bounded in all
- * and by address: who fills it makes others' first packets go again, and nothing else.
+ * Packets that arrive before their bond, on the RX core. A client confirms the session that it was
+ * offered right after the end of its greeting, and sends data. Our side still checks a signature
+ * before the bond exists, and would drop these packets. So a CONFIRM under a bond that is being
+ * made is kept, and the packets of its sender that follow, until the bond exists or WH_EARLY_MS is
+ * over. The number is limited in total and per address: an attacker who fills the table makes
+ * others retransmit their first packets, no more.
  */
 
 #include <stdbool.h>
@@ -19,23 +20,23 @@
 #define WH_EARLY_MS         100
 #define WH_EARLY_PKTS       32
 #define WH_EARLY_OF_ADDRESS 8
-#define WH_EARLY_BYTES      1536 /* what is longer is not kept */
+#define WH_EARLY_BYTES      1536 /* longer packets are not kept */
 
 struct wh_endpoint;
 
 struct wh_early_pkt {
 	struct wh_address from;
 	uint8_t via[6]; /* as endpoint->via */
-	uint32_t bond;  /* that it waits for */
+	uint32_t bond;  /* number of the awaited bond */
 	uint32_t bytes;
 	uint64_t arrived_tsc;
 	uint8_t packet[WH_EARLY_BYTES];
 };
 
 struct wh_early {
-	struct wh_early_pkt *pkt; /* WH_EARLY_PKTS, in the order in which they came */
+	struct wh_early_pkt *pkt; /* WH_EARLY_PKTS, in order of arrival */
 	uint32_t pkts;
-	bool again; /* they come in once more, and are not kept twice */
+	bool again; /* packets are processed again, and must not be kept twice */
 	uint64_t next_look_tsc;
 };
 
@@ -43,15 +44,15 @@ struct wh_early {
 int wh_early_open(struct wh_early *early);
 void wh_early_close(struct wh_early *early);
 
-/* A CONFIRM that names a bond which is to come; false: there is no room. */
+/* A CONFIRM under a bond that is being made; false: no room. */
 bool wh_early_confirm(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const uint8_t *bytes,
 	size_t length, const struct wh_address *from, uint32_t bond);
 
-/* A packet of no session: whether its sender has a CONFIRM here, and it is kept behind that. */
+/* A packet of no session: true if a CONFIRM of its sender is kept, and the packet behind it. */
 bool wh_early_follow(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const uint8_t *bytes,
 	size_t length, const struct wh_address *from);
 
-/* Lets in what needs to wait no more; how much was done. */
+/* Processes packets whose wait is over; returns how many. */
 int32_t wh_early_poll(struct wh_endpoint *endpoint, uint64_t now_tsc);
 
 #endif

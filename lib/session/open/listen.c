@@ -8,8 +8,8 @@
 #include "wire/versions.h"
 
 /*
- * Who names a bond that nobody knows here is told so, and who has none that he needs one, this
- * often and no oftener: neither has proved anything.
+ * Most hints per second: to a peer that names an unknown bond, or that has none and needs one.
+ * Neither is authenticated.
  */
 #define HINTS_PER_S 1000
 
@@ -24,8 +24,8 @@ static bool may_hint(struct wh_endpoint *endpoint, uint64_t now_tsc)
 }
 
 /*
- * periodic-exchange.txt: packets that are queued decide whether the receiver accepts another
- * connection. That one says how crowded it may be here.
+ * periodic-exchange.txt: the number of queued packets decides whether the receiver accepts another
+ * connection. The new connection's options set the limit.
  */
 static bool is_crowded(const struct wh_endpoint *endpoint, const struct wh_open_params *params)
 {
@@ -53,8 +53,8 @@ static enum wh_release_status welcome(const struct wh_endpoint *endpoint, uint64
 }
 
 /*
- * An offer of a place, or a refusal; it costs the listener nothing but the packet. Under a bond it
- * is about the token of the very end that asked, so that no earlier one can take its place.
+ * Offers a place, or refuses; the listener keeps nothing. Under a bond the answer is bound to the
+ * token of this OPEN, so that an earlier answer cannot be replayed.
  */
 static void answer(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_open_params *params, uint32_t stamp_us, const struct wh_address *from,
@@ -102,7 +102,7 @@ static void take_open(struct wh_endpoint *endpoint, uint64_t now_tsc, const stru
 	answer(endpoint, now_tsc, &open->params, open->stamp_us, from, &offer, bond);
 }
 
-/* A session that begins; where there is no memory for its keys it ends at once. */
+/* A new session gets its seals and its place; without memory for keys it ends at once. */
 static void settle_in(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_session *session,
 	const struct wh_confirm *confirm, struct wh_bond *bond)
 {
@@ -111,7 +111,7 @@ static void settle_in(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_
 	else if (wh_sealing_alloc(session, bond) != 0 ||
 		 !wh_sealing_begin(session, confirm->cookie))
 		wh_session_settle(session, now_tsc, WH_STATUS_BUSY);
-	/* By now it is a session, of which there is one: ACCEPTs there may be any number. */
+	/* Logged here, where there is one session; ACCEPTs may be repeated any number of times. */
 	if (bond != NULL)
 		wh_bond_log_key(bond, true,
 			wh_endpoint_about(endpoint, confirm->params.initiator_token, &session->peer,
@@ -121,7 +121,7 @@ static void settle_in(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_
 	wh_endpoint_move_in(endpoint, endpoint->rx, session, endpoint->config.rx_meter);
 }
 
-/* A cookie of ours, for an OPEN or, under a bond, for a greeting. */
+/* Whether the cookie is ours: from an ACCEPT or, under a bond, from a greeting. */
 static bool is_confirmed(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_confirm *confirm, bool offered, const struct wh_address *from,
 	uint64_t *rtt_tsc)
@@ -133,7 +133,7 @@ static bool is_confirmed(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	return wh_listener_confirmed(listener, now_tsc, confirm, from, rtt_tsc);
 }
 
-/* What was offered to whoever would come is for one who is welcome. */
+/* A place offered in a greeting was offered to anybody: admission is decided now. */
 static enum wh_release_status judge_offered(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_confirm *confirm, const struct wh_address *from, const struct wh_bond *bond)
 {
@@ -169,7 +169,7 @@ static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	if (tenant != NULL && tenant->local_lci == lci && tenant->local_token == token)
 		return; /* CONFIRM is repeated until our first state arrives */
 
-	/* The place may have gone to another offer meanwhile: whoever confirms first has it. */
+	/* The place may have been offered twice: the first CONFIRM takes it. */
 	bool free = tenant == NULL && made_us >= endpoint->spent_us[place];
 
 	if (free && offered)
@@ -205,8 +205,8 @@ static enum wh_wire_reason take(struct wh_endpoint *endpoint, uint64_t now_tsc, 
 }
 
 /*
- * A process that began anew knows none of its peers' bonds. It says so, to the end that the OPEN
- * names where all can read it: a hint, which proves nothing and is no longer than the OPEN.
+ * A process that has restarted knows none of its peers' bonds. It says so to the LCI that the OPEN
+ * names in clear text: a hint, which proves nothing and is no longer than the OPEN.
  */
 static void hint(struct wh_endpoint *endpoint, uint64_t now_tsc, const uint8_t *bytes,
 	const struct wh_address *from)
@@ -229,7 +229,7 @@ static void hint(struct wh_endpoint *endpoint, uint64_t now_tsc, const uint8_t *
 	wh_letters_reply(endpoint, answer_bytes, length, from);
 }
 
-/* Closed by the bond that it names. */
+/* A packet sealed by the bond that it names. */
 static enum wh_wire_reason input_bound(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
 	struct wh_packet *packet)
@@ -263,7 +263,7 @@ enum wh_wire_reason wh_listen_input(struct wh_endpoint *endpoint, uint64_t now_t
 {
 	if (bytes[WH_KEY_OFFSET] != 0)
 		return input_bound(endpoint, now_tsc, arrived_tsc, bytes, length, from, packet);
-	/* Who has begun without a seal has been refused. */
+	/* An unsealed OPEN has been refused, so that no unsealed CONFIRM can be valid. */
 	if (endpoint->config.bonds != NULL && packet->type == WH_PACKET_CONFIRM)
 		return WH_WIRE_KEY;
 
@@ -274,8 +274,8 @@ enum wh_wire_reason wh_listen_input(struct wh_endpoint *endpoint, uint64_t now_t
 }
 
 /*
- * A listener that speaks other versions than the peer of that connection says so. While that one
- * opens, a real ACCEPT counts for more.
+ * A listener says that it speaks other versions than we do. While the connection opens, a real
+ * ACCEPT takes precedence.
  */
 static void hear_versions(struct wh_endpoint *endpoint, const struct wh_versions *versions,
 	const struct wh_address *from)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A session under a bond: its seals, whose keys both ends work out of the bond and of what they
- * have said to open it, and windows over what has come, which each proved packet passes once.
+ * A session under a bond: its seals, whose keys both ends derive from the bond and from what they
+ * said to open the session, and replay windows, which each authenticated packet passes once.
  */
 
 #include <stdlib.h>
@@ -14,17 +14,17 @@
 #include "session/open/listen.h"
 #include "wire/cookie.h"
 
-/* The window of data, in packets. */
+/* The replay window of data, in packets. */
 #define REPLAY_DATA (1u << 16)
 
-/* What both ends have said, and agree on if they have the same keys. */
+/* What both ends have said: they have the same keys only if they agree on it. */
 struct transcript {
 	uint32_t acceptor_lci;
-	uint8_t cookie[WH_COOKIE_BYTES];      /* 64 bits of chance by the acceptor */
-	uint8_t params[WH_CONTROL_BYTES_MAX]; /* and by the initiator, and its identifier */
+	uint8_t cookie[WH_COOKIE_BYTES];      /* with 64 random bits of the acceptor */
+	uint8_t params[WH_CONTROL_BYTES_MAX]; /* with random bits and LCI of the initiator */
 } __attribute__((packed));
 
-/* Both seals have theirs; then comes the window of data, or the key of ACCEPT. */
+/* Both seals' memory; after it the window of data (receiver) or the key of ACCEPT (transmitter). */
 static size_t seals_bytes(void)
 {
 	return wh_seal_gcm.memory_bytes[0] + wh_seal_gcm.memory_bytes[1];
@@ -129,7 +129,7 @@ void wh_sealing_renew(struct wh_session *s, struct wh_bonds *bonds)
 	wh_secret_wipe(s->keys, wh_session_sealing_bytes(s->role));
 	atomic_store(&s->sealed, false);
 	open_windows(s);
-	/* It may have ended since. */
+	/* The bond may have ended since. */
 	if (number != 0)
 		wh_bond_succeed(s->bond, 0);
 	if (next == NULL)
@@ -138,7 +138,7 @@ void wh_sealing_renew(struct wh_session *s, struct wh_bonds *bonds)
 	s->bond = next;
 }
 
-/* Of either kind: they count together. */
+/* Data and repair packets share one window. */
 static struct wh_replay *window_of(struct wh_session *s, const struct wh_packet *packet)
 {
 	bool data = packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR;
@@ -157,7 +157,7 @@ bool wh_session_is_first(struct wh_session *s, const struct wh_packet *packet)
 	return false;
 }
 
-/* Its serials are the bond's, which all sessions under it share. */
+/* Its serial is the bond's, which all sessions under the bond share. */
 void wh_sealing_address(struct wh_session *s, struct wh_packet *packet)
 {
 	packet->lci = s->bond->config.peer_number;
