@@ -100,19 +100,19 @@ static void test_help(void)
 	CU_ASSERT_PTR_NOT_NULL(
 		strstr(rig.out, "\nThe port\n  --port PORT           the DPDK port: "));
 	CU_ASSERT_PTR_NOT_NULL(
-		strstr(rig.out, "\n  --queues N            pairs of queues; sessions "
-				"are dealt out to them (1)\n"));
-	CU_ASSERT_PTR_NOT_NULL(
-		strstr(rig.out, " half as much\n                        again, keeps "
-				"a path full (512M)\n"));
+		strstr(rig.out, "\n  --queues N            number of queue pairs; sessions "
+				"are spread over them (1)\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(rig.out, " path full, 1.5 times\n                        "
+					       "rate times round trip (512M)\n"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(rig.out, "\n                    udt    UDT: AIMD "));
 	CU_ASSERT_PTR_NOT_NULL(strstr(rig.out, "\n\n" WH_EXIT_HELP));
 	CU_ASSERT_PTR_NULL(strstr(rig.out, "--frame"));
 	CU_ASSERT_PTR_NULL(strstr(rig.out, "\nServing\n"));
 	wh_rig_read(&rig, WH_VERB_SERVE, "--help");
-	CU_ASSERT_PTR_NOT_NULL(strstr(rig.out, "again, keeps a path full (1G)\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(rig.out, "rate times round trip (1G)\n"));
 	CU_ASSERT_PTR_NULL(strstr(rig.out, "--parallel"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(rig.out, "\n  --rate RATE           on the wire, the most "));
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(rig.out, "\n  --rate RATE           upper bound for each peer"));
 	wh_rig_read(&rig, WH_VERB_BENCH, "--help");
 	CU_ASSERT_PTR_NOT_NULL(
 		strstr(rig.out, "\n  --frame BYTES         another name of --mtu\n"));
@@ -124,7 +124,8 @@ static void test_print(void)
 	CU_ASSERT_EQUAL(rig.status, WH_EXIT_OK);
 	CU_ASSERT_PTR_NOT_NULL(strstr(rig.out, "\n[port]\n\n# the DPDK port: "));
 	CU_ASSERT_PTR_NOT_NULL(strstr(rig.out, "\n# port = 0000:3b:00.0\n"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(rig.out, "\n# at once, at most (64)\nsessions = 64\n"));
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(rig.out, "\n# number of sessions at once, at most (64)\nsessions = 64\n"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(rig.out, "\neal = a\\#b\n"));
 	CU_ASSERT_PTR_NULL(strstr(rig.out, "\n[bench]\n"));
 }

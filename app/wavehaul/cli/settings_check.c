@@ -325,3 +325,31 @@ int wh_settings_check_whole(const struct wh_settings *settings, enum wh_verb ver
 		return -1;
 	return check_whole(settings, verb);
 }
+
+static bool is_section(const char *name)
+{
+	const struct wh_settings_section *section = wh_settings_sections;
+
+	while (section->name != NULL && strcmp(section->name, name) != 0)
+		section++;
+	return section->name != NULL;
+}
+
+void wh_setting_check(const struct wh_setting *setting)
+{
+	bool valued = setting->type != WH_SETTING_SWITCH;
+	bool is_count = setting->type == WH_SETTING_COUNT;
+
+	WH_ASSERT(is_section(setting->section));
+	WH_ASSERT(setting->verbs != 0 && setting->flag != NULL && setting->help != NULL);
+	WH_ASSERT((setting->key == NULL) == (setting->name == NULL));
+	WH_ASSERT(setting->key == NULL || (setting->verbs & WH_VERBS_CONFIGURED) != 0);
+	WH_ASSERT(valued == (setting->argument != NULL));
+	WH_ASSERT(setting->example != NULL);
+	WH_ASSERT(setting->alias == NULL || (setting->verbs & WH_VERB_BENCH) != 0);
+	WH_ASSERT(setting->serve_standard == NULL || (setting->verbs & WH_VERB_SERVE) != 0);
+	WH_ASSERT(setting->serve_help == NULL || (setting->verbs & WH_VERB_SERVE) != 0);
+	WH_ASSERT(setting->offset < sizeof(struct wh_settings));
+	WH_ASSERT(setting->low <= setting->high);
+	WH_ASSERT(!is_count || setting->high <= UINT32_MAX); /* as wide as its field */
+}

@@ -15,8 +15,9 @@ static const char serve_text[] =
 	"usage: wavehaul serve [OPTIONS]\n"
 	"\n"
 	"Takes files from peers and gives them files, below one folder, until it is told to stop.\n"
-	"The port is its own as long as it runs. A peer's `wavehaul send`, `get` or `bench` finds\n"
-	"it by its address.\n"
+	"It owns the port as long as it runs. A peer's `wavehaul send`, `get` or `bench` reaches "
+	"it\n"
+	"by its address.\n"
 	"\n"
 	"  wavehaul serve --port memif:/run/wh.sock,role=server --addr 192.0.2.1/24 --root /srv\n"
 	"  wavehaul serve --port 0000:3b:00.0 --addr 192.0.2.1/24 --mtu 9000 --root /srv\n";
@@ -24,19 +25,17 @@ static const char serve_text[] =
 static const char send_text[] =
 	"usage: wavehaul send [OPTIONS] FILE... HOST:PATH\n"
 	"\n"
-	"Sends files to a `wavehaul serve`, where they appear under the path whole and verified,\n"
-	"or not at all. HOST is the server's address, one of IPv6 in brackets: "
-	"[2001:db8::1]:PATH.\n"
+	"Sends files to a `wavehaul serve`, where they appear under PATH whole and verified, or\n"
+	"not at all. HOST is the server's name or address, IPv6 in brackets: [2001:db8::1]:PATH.\n"
 	"\n"
 	"  wavehaul send a.iso 192.0.2.1:in/ --port memif:/run/wh.sock --addr 192.0.2.2/24\n"
-	"  wavehaul send -r run7 192.0.2.1:in/ --port 0000:3b:00.0 --addr 192.0.2.2/24 --rate "
-	"10G\n";
+	"  wavehaul send -r run7 192.0.2.1:in/ --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
 
 static const char get_text[] =
 	"usage: wavehaul get [OPTIONS] HOST:PATH... DEST\n"
 	"\n"
 	"Fetches files from a `wavehaul serve`; at DEST they appear whole and verified, or not at\n"
-	"all. HOST is the server's name or address, one of IPv6 in brackets: [2001:db8::1]:PATH.\n"
+	"all. HOST is the server's name or address, IPv6 in brackets: [2001:db8::1]:PATH.\n"
 	"\n"
 	"  wavehaul get 192.0.2.1:a.iso . --port memif:/run/wh.sock --addr 192.0.2.2/24\n"
 	"  wavehaul get -r 192.0.2.1:run7 . --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
@@ -44,12 +43,11 @@ static const char get_text[] =
 static const char bench_text[] =
 	"usage: wavehaul bench [OPTIONS] HOST\n"
 	"\n"
-	"Sends from memory to the memory of a `wavehaul serve` and reports the rate, and what set\n"
-	"it. No disk is touched at either end. HOST is the server's name or address.\n"
+	"Sends from memory to the memory of a `wavehaul serve`, and reports the rate and what\n"
+	"limited it. No disk is used at either end. HOST is the server's name or address.\n"
 	"\n"
-	"  wavehaul bench 192.0.2.1 --port memif:/run/wh.sock --addr 192.0.2.2/24 --frame 9000\n"
-	"  wavehaul bench 192.0.2.1 --port 0000:3b:00.0 --addr 192.0.2.2/24 --rate 9.5G --time "
-	"60s\n";
+	"  wavehaul bench 192.0.2.1 --port memif:/run/wh.sock --addr 192.0.2.2/24 --mtu 9000\n"
+	"  wavehaul bench 192.0.2.1 --port 0000:3b:00.0 --addr 192.0.2.2/24 --time 60s\n";
 
 static const char demo_text[] =
 	"usage: wavehaul demo [OPTIONS]\n"
@@ -60,11 +58,11 @@ static const char demo_text[] =
 static const char probe_text[] =
 	"usage: wavehaul probe [OPTIONS] HOST\n"
 	"\n"
-	"Measures the way to a `wavehaul serve` before anything is sent on it: round trip, MTU,\n"
-	"capacity, how long a burst at line rate comes whole, how much memory the narrowest\n"
-	"switch has, losses each way, and order. It says first what it sends at most: trains of\n"
-	"numbered packets at line rate, which would cost others on the way packets. A server\n"
-	"refuses while transfers run there.\n"
+	"Measures the path to a `wavehaul serve` before anything is sent on it: round trip, MTU,\n"
+	"capacity, the longest burst at line rate that arrives whole, the memory of the narrowest\n"
+	"switch, losses in each direction, and reordering. It first tells the most that it will\n"
+	"send: trains of numbered packets at line rate, which can cost other traffic packets. A\n"
+	"server refuses while transfers run there.\n"
 	"\n"
 	"  wavehaul probe 192.0.2.1 --port memif:/run/wh.sock --addr 192.0.2.2/24\n"
 	"  wavehaul probe 192.0.2.1 --port 0000:3b:00.0 --addr 192.0.2.2/24 --mtu 9000 \\\n"
@@ -74,87 +72,87 @@ static const char sim_text[] =
 	"usage: wavehaul sim [OPTIONS] FILE\n"
 	"       wavehaul sim --list [FOLDER]\n"
 	"\n"
-	"Runs a scenario in virtual time: wavehaul's own sessions beside reference TCPs, over\n"
-	"any network. FILE is a path, or a name of those that --list lists. The form of\n"
-	"scenarios: man wavehaul-scenario.\n";
+	"Runs a scenario in virtual time: wavehaul's own sessions beside reference TCPs, over any\n"
+	"network. FILE is a path, or one of the names that --list prints. `man wavehaul-scenario`\n"
+	"describes the format.\n";
 
 static const char plan_text[] =
 	"usage: wavehaul plan --rate RATE --rtt TIME [OPTIONS]\n"
 	"\n"
-	"What each profile and each TCP would do alone on such a link: simulated packet by\n"
-	"packet, or by a published formula where a simulation would take too long.\n";
+	"Predicts what each profile and each TCP would reach alone on such a link: simulated "
+	"packet\n"
+	"by packet, or by a published formula where a simulation would take too long.\n";
 
 static const char doctor_text[] =
 	"usage: wavehaul doctor [OPTIONS]\n"
 	"\n"
-	"Looks whether this machine is fit to be a data transfer node: CPUs and their clock,\n"
-	"memory, NICs and who has them, limits. It only looks, and changes nothing.\n"
+	"Checks whether this machine is fit to be a data transfer node: CPUs and their clock,\n"
+	"memory, NICs and their drivers, limits. It only looks, and changes nothing.\n"
 	"\n"
 	"A line for each fact:\n"
 	"  good   as it should be\n"
 	"  info   worth knowing, nothing to repair: a management port, a missing IOMMU that\n"
 	"         no NIC here needs\n"
 	"  FIX    to be repaired; the line below is the command, for a root shell. Go from top\n"
-	"         to bottom, and run the doctor again: one repair may make others needless\n"
+	"         to bottom, and run the doctor again: one repair can make others unnecessary\n"
 	"\n"
 	"Examples\n"
-	"  wavehaul doctor                       this machine, by eye\n"
+	"  wavehaul doctor                       look at this machine\n"
 	"  wavehaul doctor --json | jq -r '.checks[].repair // empty'\n"
-	"                                        the commands alone\n"
+	"                                        print only the commands\n"
 	"  wavehaul doctor >/dev/null && start   in a script: 0 is fit, 7 is not\n";
 
 static const char profiles_text[] =
 	"usage: wavehaul profiles [OPTIONS] [NAME]\n"
 	"\n"
-	"Lists the profiles, or what one lets you set: each option with its type, range, default\n"
-	"and place in the paper.\n";
+	"Lists the profiles, or explains one: how it works, and each option with its type, range,\n"
+	"default and place in the paper.\n";
 
 static const char wan_text[] =
 	"usage: wavehaul wan --port A --port B [OPTIONS]\n"
 	"\n"
-	"Joins two DPDK ports as a lambda: frames that come in at one leave by the other after "
-	"the\n"
-	"path's queue, line and delay, or are lost as it loses them. Whatever is behind the ports\n"
-	"crosses it, kernel TCP in namespaces or other hosts: Ethernet, with any protocol, "
-	"address\n"
-	"and tag. Runs until --time or Ctrl-C and reports; what it dropped for want of its own\n"
-	"means is named apart from what the path lost.\n"
+	"Joins two DPDK ports as a lambda: a frame that comes in at one port leaves by the other\n"
+	"after the path's queue, line and delay, or is lost as the path loses frames. Everything\n"
+	"behind the ports crosses it, such as kernel TCP in namespaces or other hosts: Ethernet,\n"
+	"with any protocol, address and tag. Runs until --time or Ctrl-C and reports; frames that\n"
+	"this machine was too slow for are counted apart from those that the path lost.\n"
 	"\n"
-	"Options of the path are for both ways; with back- before, for the one from B to A.\n"
-	"Kernels behind veth leave segmentation and sums to a NIC that is not there, so, once for\n"
-	"each of their ends: ethtool -K IFACE tx off\n"
+	"Options of the path hold for both directions; with back- in front, for B to A only.\n"
+	"Kernels behind veth leave segmentation and checksums to a NIC that is not there, so, "
+	"once\n"
+	"for each of their ends: ethtool -K IFACE tx off\n"
 	"\n"
 	"  wavehaul wan --port af_packet:veth1 --port af_packet:veth2 --rate 1G --rtt 100ms\n"
-	"  wavehaul wan --port af_packet:veth1 --port af_packet:veth2 --rate 100M --back-rate "
-	"10M \\\n"
-	"      --loss 1e-3 --queue 500p --time 60s\n";
+	"  wavehaul wan --port af_packet:veth1 --port af_packet:veth2 --rate 100M \\\n"
+	"      --back-rate 10M --loss 1e-3 --queue 500p --time 60s\n";
 
 static const char keygen_text[] =
 	"usage: wavehaul keygen [OPTIONS]\n"
 	"\n"
 	"Makes the key by which peers know this end, and shows its fingerprint: 100 bits as\n"
-	"letters and digits, and 96 bits as four scenes, easier to compare by telephone. The "
-	"first\n"
-	"serve or send makes one by itself.\n";
+	"letters and digits, and 96 bits as four scenes, which are easier to compare by "
+	"telephone.\n"
+	"The first serve or send makes a key by itself.\n";
 
 static const char trust_text[] =
 	"usage: wavehaul trust list | show [NAME] | remove NAME [OPTIONS]\n"
 	"       wavehaul trust add NAME KEY|subject=SUBJECT [WORD=VALUE]... [OPTIONS]\n"
 	"       wavehaul trust add NAME [WORD=VALUE]... [OPTIONS] --via COMMAND...\n"
 	"\n"
-	"Says who is trusted here, and with what. Who is not in the list is let in nowhere, and\n"
-	"no file goes to him. show alone shows this end's own key. What add writes is a file\n"
-	"NAME.conf that may be edited; a server heeds it within a second, in running transfers,\n"
-	"too.\n"
+	"Manages the peers that are trusted here, and their rights. A peer that is not in the "
+	"list\n"
+	"is not served, and no file goes to it. `show` without a name shows this end's own key.\n"
+	"`add` writes a file NAME.conf, which may be edited; a server applies a change within a\n"
+	"second, to running transfers, too.\n"
 	"\n"
-	"  address=192.0.2.2       where it answers; again for another\n"
-	"  read=no write=no        it may not get files, or send any; measure=no: nor bench\n"
+	"  address=192.0.2.2       where the peer answers; may be given several times\n"
+	"  read=no write=no        it may not get files, or not send any; measure=no: nor bench\n"
 	"  orders=yes              it may have our queue send what it may get to our peers\n"
-	"  folder=incoming         below the root, that and what is in it; again for another\n"
-	"  from=192.0.2.0/24       it may come from there; again for another\n"
-	"  rate=10G sessions=4     of what it gets, and jobs at once\n"
-	"  bytes=10T               that it may move in a day\n"
-	"  map-owners=7=alice      whose files become that it sends; map-groups likewise\n"
+	"  folder=incoming         it may use only this folder below the root; several times\n"
+	"  from=192.0.2.0/24       it may connect only from there; several times\n"
+	"  rate=10G sessions=4     rate of what it gets, and jobs at once\n"
+	"  bytes=10T               bytes that it may move in a day\n"
+	"  map-owners=7=alice      owners of the files that it sends; map-groups likewise\n"
 	"\n"
 	"  wavehaul trust add dtn2 --via ssh admin@dtn2\n"
 	"  wavehaul trust add dtn3 sha256:3c1e...09af write=no folder=public\n";
@@ -167,34 +165,36 @@ static const char job_text[] =
 	"       wavehaul job cancel JOB... | retry JOB... | set JOB RATES\n"
 	"       wavehaul job move JOB [before JOB] | watch [JOB]\n"
 	"\n"
-	"Hands jobs to the server of this host, which keeps them in a queue, runs them when it is\n"
-	"their turn, and goes on with them after a restart. Files are below the server's --root,\n"
-	"and are read and written by its user. HOST is a peer that is trusted here by name, or an\n"
-	"address. copy has the queue of HOST send to THIRD, a peer of HOST by the name that it\n"
-	"has there; nothing of it passes this host, and HOST lets us by orders=yes.\n"
+	"Gives jobs to this host's server, which keeps them in a queue, runs each when its turn\n"
+	"comes, and continues them after a restart. Files are below the server's --root, and are\n"
+	"read and written by its user. HOST is a peer that is trusted here, by name or address.\n"
+	"`copy` lets the queue of HOST send to THIRD, a peer of HOST, by the name that HOST has "
+	"for\n"
+	"it; the files do not pass this host. HOST must give us the right orders=yes.\n"
 	"\n"
 	"  wavehaul job add send run42/ dtn2:runs/ -r --not-before 22:00 --retries 10 \\\n"
 	"      --rate 'weekdays 8:00-18:00 2G, else 9.5G'\n"
 	"  wavehaul job list\n"
-	"  wavehaul job set 17 4G                what runs goes by it at once\n";
+	"  wavehaul job set 17 4G                takes effect on a running job at once\n";
 
 static const char parts_text[] =
 	"usage: wavehaul parts [list | rm NUMBER... | rm all] [OPTIONS]\n"
 	"\n"
-	"Lists what this host keeps of large files that did not come whole, or removes it. A "
-	"later\n"
-	"send or get of such a file, whoever sends it, goes on where it ended (--resume). What a\n"
-	"job is at is not removed.\n";
+	"Lists or removes what this host keeps of large files that did not arrive whole. A later\n"
+	"send or get of such a file, from any sender, continues where it ended (--resume). Parts "
+	"in\n"
+	"use by a running job are not removed.\n";
 
 static const char console_text[] =
 	"usage: wavehaul console [OPTIONS]\n"
 	"\n"
-	"Steers the server of this host by words: shows what it does, sets rates, pauses, "
+	"Controls this host's server by commands: shows what it does, sets rates, pauses, "
 	"resumes,\n"
-	"cancels, drains. `help` lists what can be said; Tab completes it, the\n"
-	"arrow keys bring earlier lines back, and Ctrl-D or `quit` ends it. Tables take `live`\n"
-	"behind them, and are shown every second until a key. Without a terminal lines come from\n"
-	"standard input; the first that fails ends it, and its exit status is the console's.\n"
+	"cancels, drains. `help` lists the commands; Tab completes them, the arrow keys bring\n"
+	"earlier lines back, and Ctrl-D or `quit` ends the console. A table command followed by\n"
+	"`live` is repeated every second until a key is pressed. Without a terminal, commands "
+	"come\n"
+	"from standard input; the first that fails ends the console with its exit status.\n"
 	"\n"
 	"  wavehaul console\n"
 	"  wavehaul console -c 'show orders; pause 17'\n"
@@ -203,49 +203,49 @@ static const char console_text[] =
 static const char report_text[] =
 	"usage: wavehaul report [OPTIONS]\n"
 	"\n"
-	"Tells what the server of this host, or the user's own send and get, moved: how\n"
-	"much, with whom, how fast, and what failed. A server may run meanwhile, or not.\n"
+	"Reports what the server of this host, or the user's own send and get, transferred: how\n"
+	"much, with whom, how fast, and what failed. The server may be running or not.\n"
 	"\n"
 	"  wavehaul report --by peer --since 30d --plot month.svg\n"
 	"  wavehaul report --by transfer --since 2026-11-30 --csv >day.csv\n";
 
-static const char ls_text[] =
-	"usage: wavehaul ls [OPTIONS] HOST:PATH...\n"
-	"\n"
-	"Lists what is in folders of a `wavehaul serve`: mode, owner, group, bytes, time, name.\n"
-	"A path that is no folder is listed itself.\n"
-	"\n"
-	"  wavehaul ls dtn2:runs --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
+static const char ls_text[] = "usage: wavehaul ls [OPTIONS] HOST:PATH...\n"
+			      "\n"
+			      "Lists folders of a `wavehaul serve`: mode, owner, group, bytes, "
+			      "time, name. A path that is\n"
+			      "not a folder is listed itself.\n"
+			      "\n"
+			      "  wavehaul ls dtn2:runs --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
 
 static const char du_text[] =
 	"usage: wavehaul du [OPTIONS] HOST:PATH...\n"
 	"\n"
-	"Adds up what is in folders of a `wavehaul serve`: room on the disk, bytes of files, and\n"
-	"how many entries there are. A file with several names counts with each.\n"
+	"Adds up folders of a `wavehaul serve`: space on the disk, bytes of files, and number of\n"
+	"entries. A file with several names counts once for each.\n"
 	"\n"
 	"  wavehaul du dtn2:runs --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
 
 static const char rm_text[] =
 	"usage: wavehaul rm [OPTIONS] HOST:PATH...\n"
 	"\n"
-	"Removes files of a `wavehaul serve`; with -r folders, too, and all that is in them. "
-	"Links\n"
-	"are removed themselves, and never followed. What is below 64 folders stays.\n"
+	"Removes files of a `wavehaul serve`; with -r also folders, and everything in them. Links\n"
+	"are removed, and never followed. Entries more than 64 folders deep stay.\n"
 	"\n"
 	"  wavehaul rm -r dtn2:runs/41 --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
 
 static const char mkdir_text[] =
 	"usage: wavehaul mkdir [OPTIONS] HOST:PATH...\n"
 	"\n"
-	"Makes folders below the one that a `wavehaul serve` serves.\n"
+	"Makes folders below the root of a `wavehaul serve`.\n"
 	"\n"
 	"  wavehaul mkdir -p dtn2:runs/42 --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
 
 static const char mv_text[] =
 	"usage: wavehaul mv [OPTIONS] HOST:PATH... HOST:PATH\n"
 	"\n"
-	"Gives files and folders of a `wavehaul serve` other names there. The last path is a\n"
-	"folder that is there, or the new name of the only other one; a file of that name is\n"
+	"Renames or moves files and folders within a `wavehaul serve`. The last path is an "
+	"existing\n"
+	"folder, or the new name if only one other path is given; a file of that name is "
 	"replaced.\n"
 	"\n"
 	"  wavehaul mv dtn2:runs/42.new dtn2:runs/42 --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
@@ -253,19 +253,18 @@ static const char mv_text[] =
 static const char ping_text[] =
 	"usage: wavehaul ping [OPTIONS] HOST\n"
 	"\n"
-	"Asks a `wavehaul serve` over a session, and says how long each answer takes, with what\n"
-	"most of them do not exceed. Both ends are measured with the way.\n"
+	"Sends questions to a `wavehaul serve` over a session, and reports how long the answers\n"
+	"take, with percentiles. The time includes both hosts, not the path alone.\n"
 	"\n"
 	"  wavehaul ping dtn2 --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
 
 static const char completion_text[] =
 	"usage: wavehaul completion bash\n"
 	"\n"
-	"Prints what bash reads to complete verbs, options and their values. An installed\n"
-	"wavehaul brings it along; for one that is not:\n"
+	"Prints the script by which bash completes verbs, options and their values. An installed\n"
+	"wavehaul has it already; otherwise:\n"
 	"\n"
-	"  source <(wavehaul completion bash)\n"
-	"\n";
+	"  source <(wavehaul completion bash)\n";
 
 static const struct {
 	enum wh_verb verb;
@@ -279,34 +278,33 @@ static const struct {
 	{WH_VERB_SEND, "send", "send files or trees to a server", send_text},
 	{WH_VERB_GET, "get", "get files or trees from a server", get_text},
 	{WH_VERB_BENCH, "bench", "measure memory to memory against a server", bench_text},
-	{WH_VERB_PROBE, "probe", "measure the way to a server: capacity, bursts, memory, losses",
+	{WH_VERB_PROBE, "probe", "measure the path to a server: capacity, bursts, memory, losses",
 		probe_text},
-	{WH_VERB_LS, "ls", "list what is in folders of a server", ls_text},
-	{WH_VERB_DU, "du", "add up what is in folders of a server", du_text},
-	{WH_VERB_RM, "rm", "remove files or trees of a server", rm_text},
-	{WH_VERB_MKDIR, "mkdir", "make folders at a server", mkdir_text},
-	{WH_VERB_MV, "mv", "give files and folders of a server other names", mv_text},
+	{WH_VERB_LS, "ls", "list folders of a server", ls_text},
+	{WH_VERB_DU, "du", "add up the sizes of folders of a server", du_text},
+	{WH_VERB_RM, "rm", "remove files or trees on a server", rm_text},
+	{WH_VERB_MKDIR, "mkdir", "make folders on a server", mkdir_text},
+	{WH_VERB_MV, "mv", "rename files and folders on a server", mv_text},
 	{WH_VERB_PING, "ping", "measure how long a server takes to answer", ping_text},
 	{WH_VERB_SIM, "sim", "run a scenario in virtual time: a network, flows, expectations",
 		sim_text},
 	{WH_VERB_WAN, "wan", "join two ports as a lambda, for whatever is behind them", wan_text},
-	{WH_VERB_PLAN, "plan", "what each profile and each TCP would do on a link", plan_text},
+	{WH_VERB_PLAN, "plan", "predict what each profile and each TCP reaches on a link",
+		plan_text},
 	{WH_VERB_DOCTOR, "doctor",
-		"say whether this machine is fit for transfers, and what repairs it", doctor_text},
-	{WH_VERB_PROFILES, "profiles", "list the profiles and what each lets you set",
-		profiles_text},
+		"check whether this machine is fit for transfers, and how to repair it",
+		doctor_text},
+	{WH_VERB_PROFILES, "profiles", "list the profiles and their options", profiles_text},
 	{WH_VERB_KEYGEN, "keygen", "make the key by which peers know this end", keygen_text},
-	{WH_VERB_JOB, "job", "give jobs to the queue of this host's server, and steer them",
-		job_text},
-	{WH_VERB_CONSOLE, "console", "steer the server of this host by words, and see what it does",
+	{WH_VERB_JOB, "job", "queue jobs on this host's server, and control them", job_text},
+	{WH_VERB_CONSOLE, "console", "control this host's server by commands, and see what it does",
 		console_text},
-	{WH_VERB_TRUST, "trust", "say who is trusted here, and with what", trust_text},
-	{WH_VERB_PARTS, "parts", "list or remove what is kept of files that did not come whole",
+	{WH_VERB_TRUST, "trust", "manage trusted peers and their rights", trust_text},
+	{WH_VERB_PARTS, "parts", "list or remove parts of files that did not arrive whole",
 		parts_text},
-	{WH_VERB_REPORT, "report", "what was transferred here: by day, peer, user or one by one",
+	{WH_VERB_REPORT, "report", "report past transfers, by day, peer, user or one by one",
 		report_text},
-	{WH_VERB_COMPLETION, "completion", "print what a shell reads to complete all this",
-		completion_text},
+	{WH_VERB_COMPLETION, "completion", "print the shell completion script", completion_text},
 };
 
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
@@ -399,5 +397,5 @@ void wh_settings_help(enum wh_verb verb)
 	for (const struct wh_settings_section *s = wh_settings_sections; s->name != NULL; s++)
 		print_section(s, verb);
 	print_flag("help", NULL);
-	printf("this\n\n" WH_EXIT_HELP);
+	printf("print this help\n\n" WH_EXIT_HELP);
 }
