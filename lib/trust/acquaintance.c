@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Peers that we look for: a cookie is asked for until one comes, and then there is a greeting. */
+/* Peers that we look for: ASK is repeated until a cookie arrives, and then a greeting begins. */
 
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #define ASK_PATIENCE_MS     100
 #define ASK_PATIENCE_MAX_MS 1000
 
-/* Who was refused may have been let in since: that is not asked more often. */
+/* A peer that refused us is asked again after this, since it may trust us by now. */
 #define REFUSED_MS 1000
 
 static uint64_t ms_tsc(const struct wh_greeter *greeter, uint64_t ms)
@@ -34,7 +34,7 @@ static void begin(struct wh_greeter *greeter, struct wh_acquaintance *one, uint6
 	one->patience_tsc = ms_tsc(greeter, ASK_PATIENCE_MS);
 }
 
-/* A place that nobody has, or needs any more. */
+/* A place that is free, or whose peer is not wanted any more. */
 static struct wh_acquaintance *make(
 	struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_address *peer)
 {
@@ -81,7 +81,7 @@ static bool is_none(const uint8_t cookie[WH_COOKIE_BYTES])
 	return memcmp(cookie, none, sizeof(none)) == 0;
 }
 
-/* The greeting begins with the cookie; another one that came later changes nothing. */
+/* Begins the greeting with the cookie; later cookies are ignored. */
 void wh_acquaintance_cookie(struct wh_greeter *greeter, uint64_t now_tsc,
 	const struct wh_letter *letter, const struct wh_cookie *packet)
 {
@@ -138,7 +138,7 @@ void wh_acquaintance_versions(struct wh_greeter *greeter, const struct wh_letter
 	wh_spin_unlock(&greeter->lock);
 }
 
-/* Its owner thinks about it. */
+/* The trust decision is pending. */
 void wh_acquaintance_judged(struct wh_greeter *greeter, const struct wh_guest *guest)
 {
 	wh_spin_lock(&greeter->lock);
@@ -153,7 +153,7 @@ void wh_acquaintance_judged(struct wh_greeter *greeter, const struct wh_guest *g
 	wh_spin_unlock(&greeter->lock);
 }
 
-/* The greeting came to nothing: it begins anew, after a while. */
+/* The greeting failed: it is begun again after a while. */
 void wh_acquaintance_lost(
 	struct wh_greeter *greeter, const struct wh_address *peer, uint64_t now_tsc)
 {
@@ -180,7 +180,7 @@ void wh_acquaintance_settle(struct wh_greeter *greeter, const struct wh_guest *g
 
 	if (one != NULL) {
 		one->greets = false;
-		/* A bond that was doubted stays until its sessions have let go of it. */
+		/* A bond in doubt is kept until its sessions have let go of it. */
 		if (meeting->bond != NULL && one->meeting.bond != NULL)
 			wh_bond_succeed(one->meeting.bond, wh_bond_number(meeting->bond));
 		if (meeting->bond != NULL || one->meeting.bond == guest->bond)
@@ -204,12 +204,15 @@ void wh_acquaintance_forget(struct wh_greeter *greeter, const struct wh_bond *bo
 	wh_spin_unlock(&greeter->lock);
 }
 
-/* Whether it is to be asked now, or asked again. */
+/* Whether an ASK to the peer is due. */
 static bool poll_one(struct wh_greeter *greeter, struct wh_acquaintance *one, uint64_t now_tsc)
 {
 	struct wh_bond *bond = one->meeting.bond;
 	bool doubted = bond != NULL && atomic_load(&bond->hinted);
-	/* Whoever has a doubted bond waits for the next one; its keeper does not. */
+	/*
+	 * Sessions under a bond in doubt wait for the next one; the greeter's own reference does
+	 * not count.
+	 */
 	bool wanted = now_tsc - one->wanted_tsc <= WH_MEETING_WANTED_S * greeter->config.hz ||
 		      (doubted && wh_bond_holders(bond) > 1);
 	bool needed = one->meeting.state != WH_MEETING_BONDED || doubted;

@@ -23,7 +23,7 @@
 
 #define FILE_BYTES_MAX (4 << 20)
 
-/* 112 bits: no SHA-1, no RSA below 2048. */
+/* Security of 112 bits: no SHA-1, no RSA below 2048. */
 #define AUTH_LEVEL 2
 
 struct wh_authority {
@@ -32,7 +32,7 @@ struct wh_authority {
 	uint32_t certificates;
 };
 
-/* What `openssl rehash` numbers, too: of two lists of one authority one is .r0 and one .r1. */
+/* Includes names given by `openssl rehash`: two CRLs of one CA are .r0 and .r1. */
 static bool is_taken(const char *name)
 {
 	static const char *const ends[] = {".pem", ".crt", ".crl"};
@@ -56,7 +56,7 @@ static bool add(struct wh_authority *authority, const X509_INFO *found)
 	return found->crl == NULL || X509_STORE_add_crl(authority->store, found->crl) == 1;
 }
 
-/* Whoever may write it could vouch for anybody. */
+/* Write permission to the file amounts to the right to vouch for anybody. */
 static int see_file(int fd, struct stat *facts)
 {
 	if (fstat(fd, facts) != 0)
@@ -71,7 +71,7 @@ static int see_file(int fd, struct stat *facts)
 		       : 0;
 }
 
-/* Its text as a BIO, which the caller frees; or a negative errno. */
+/* Opens a file as a BIO, which the caller frees; or a negative errno. */
 static int open_file(const char *path, BIO **file)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -108,7 +108,7 @@ static int read_file(struct wh_authority *authority, const char *path)
 	return rc;
 }
 
-/* A list is asked for of every certificate; where an authority has none, none counts. */
+/* CRL checking requires a CRL for each certificate; here a CA without one is accepted. */
 static int see_error(int good, X509_STORE_CTX *context)
 {
 	return good == 1 || X509_STORE_CTX_get_error(context) == X509_V_ERR_UNABLE_TO_GET_CRL;
@@ -189,7 +189,7 @@ void wh_authority_let_go(struct wh_authority *authority)
 	free(authority);
 }
 
-/* The first of the chain that is no proxy: whose they are. */
+/* The subject of the first certificate in the chain that is not a proxy: the owner. */
 static bool owner_of(const X509_STORE_CTX *context, char *subject, size_t room)
 {
 	STACK_OF(X509) *chain = X509_STORE_CTX_get0_chain(context);
@@ -247,7 +247,7 @@ bool wh_authority_vouches(const struct wh_authority *authority, X509 *certificat
 	return good;
 }
 
-/* A comma in somebody's name is written as \\, and begins no other part of the subject. */
+/* An escaped comma (\,) belongs to a name and does not separate parts of the subject. */
 static bool is_escaped(const char *subject, size_t at)
 {
 	size_t backslashes = 0;

@@ -3,8 +3,8 @@
 #define WH_TRUST_BELIEVER_H
 
 /*
- * What a greeter asks of whoever knows whom to trust, on the greeter's core. None of the calls
- * waits: where a person or a file is to be asked, the answer comes later.
+ * Decides for a greeter whether to trust a peer; runs on the greeter's core. No call blocks: if a
+ * person or a file has to be consulted, the answer comes later.
  */
 
 #include <stdbool.h>
@@ -21,26 +21,29 @@ enum wh_belief {
 	WH_DISBELIEVED,
 };
 
-/* A peer that has proved its key: what is known of it. */
+/* A peer that has proved its key, and what is known of it. */
 struct wh_stranger {
 	struct wh_address address;
 	const uint8_t *id;      /* WH_IDENTITY_BYTES */
-	X509 *certificate;      /* the key's */
-	STACK_OF(X509) * chain; /* what came behind it; NULL: nothing */
-	bool we_asked;          /* we are the client: it has to be who we meant */
+	X509 *certificate;      /* of that key */
+	STACK_OF(X509) * chain; /* sent behind the certificate; NULL: none */
+	bool we_asked;          /* we are the client: it must be the host that we meant */
 };
 
-/* What goes into the bond with a peer that is believed. */
+/* Recorded in the bond with a trusted peer. */
 struct wh_granted {
 	uint64_t rights;                  /* a number, not 0 */
-	uint8_t owner[WH_IDENTITY_BYTES]; /* who is charged: several keys may be one's */
+	uint8_t owner[WH_IDENTITY_BYTES]; /* whose limits apply: one owner may have several keys */
 };
 
 struct wh_believer {
-	/* `granted` is filled of WH_BELIEVED. */
+	/* Fills in `granted` if it returns WH_BELIEVED. */
 	enum wh_belief (*believe)(
 		void *context, const struct wh_stranger *stranger, struct wh_granted *granted);
-	/* Whether these still hold: once a second of each bond; if not it is revoked. */
+	/*
+	 * Whether these rights are still valid: asked once a second for each bond; if not, the bond
+	 * is revoked.
+	 */
 	bool (*holds)(void *context, uint64_t rights);
 	void *context;
 };

@@ -13,10 +13,10 @@
 #define WORDS_PER_PLACE (1 << WORD_BITS)
 #define SCENES_FROM_BIT 128
 
-/* No letter that is taken for another one or for a digit: neither i, l, o nor u. */
+/* Without letters that look like another one or a digit: i, l, o and u. */
 static const char letters[] = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/* How it is, who it is, what it does, and with what. In a place no two begin with the same four. */
+/* Adjective, animal, verb, object. Within a place no two words have the same first four letters. */
 static const char *const words[WH_SCENE_WORDS][WORDS_PER_PLACE] = {
 	{
 		"amber",
@@ -284,7 +284,7 @@ static const char *const words[WH_SCENE_WORDS][WORDS_PER_PLACE] = {
 	},
 };
 
-/* Bits from the first one of the first byte on. */
+/* Bits are counted from the most significant one of the first byte. */
 static uint32_t bits_at(const uint8_t *bytes, uint32_t from, uint32_t count)
 {
 	uint32_t value = 0;

@@ -3,10 +3,10 @@
 #define WH_TRUST_FINGERPRINT_H
 
 /*
- * An identity for people. To read out or compare: 20 letters and digits, the first 100 bits of its
- * SHA-256. To picture: four scenes of four words, the 96 bits from bit 128 on; each word is of its
- * place's 64, so that a scene is always a sentence, as "calm otter paints ladders". Who compares
- * either has to be deceived in as many bits. In files: all 256 bits in hexadecimal digits.
+ * Three notations of an identity, a SHA-256. To read out or compare: 20 letters and digits, the
+ * first 100 bits. To picture: four scenes of four words, the 96 bits from bit 128 on; each place
+ * has 64 words, so that a scene is always a sentence, as "calm otter paints ladders". A forgery
+ * must match that many bits of whichever is compared. In files: all 256 bits in hexadecimal.
  */
 
 #include <stdbool.h>
@@ -22,13 +22,13 @@
 #define WH_SCENE_BYTES       48
 #define WH_ID_TEXT_BYTES     (sizeof("sha256:") + 2 * WH_IDENTITY_BYTES)
 
-/* Each returns what it has filled. */
+/* Each returns the text that it has written. */
 const char *wh_fingerprint_text(
 	const uint8_t id[WH_IDENTITY_BYTES], char text[WH_FINGERPRINT_BYTES]);
 const char *wh_fingerprint_scene(
 	const uint8_t id[WH_IDENTITY_BYTES], uint32_t scene, char text[WH_SCENE_BYTES]);
 
-/* "sha256:" and 64 digits; false: that is not what `text` is. */
+/* "sha256:" and 64 digits. wh_id_read returns false for any other text. */
 const char *wh_id_text(const uint8_t id[WH_IDENTITY_BYTES], char text[WH_ID_TEXT_BYTES]);
 bool wh_id_read(const char *text, uint8_t id[WH_IDENTITY_BYTES]);
 

@@ -62,7 +62,7 @@ void wh_letter_write(struct wh_letter *letter, const struct wh_packet *packet)
 	wh_seal_close_packet(&wh_seal_to_listener, letter->packet, letter->bytes);
 }
 
-/* What came of the other end's bytes; true: there were any. */
+/* Processes bytes from the peer, if there are any. */
 static void advance(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc)
 {
 	const uint8_t *bytes;
@@ -81,7 +81,7 @@ static void take_crypto(struct wh_greeter *greeter, uint64_t now_tsc,
 	bool came = packet->flags == 0;
 	struct wh_guest *guest = wh_guest_find(greeter, letter, crypto, came);
 
-	/* It begins with the first byte. */
+	/* The first packet of a greeting. */
 	if (guest == NULL && came && crypto->offset == 0 && crypto->bytes > 0) {
 		guest = wh_guest_begin(greeter, now_tsc, letter, crypto, true);
 		greeter->stats.turned_away += guest == NULL;
@@ -112,7 +112,7 @@ void wh_greeter_take(struct wh_greeter *greeter, uint64_t now_tsc, const struct 
 		greeter->stats.bad_letters++;
 }
 
-/* Until who came has proved his key he is sent no more than so much, heads and all. */
+/* The most that may be sent now, including heads, to a peer that has not proved its key. */
 static uint32_t may_say_bytes(const struct wh_guest *guest)
 {
 	uint64_t head_bytes = WH_CONTROL_BYTES_MAX - WH_CRYPTO_BYTES_MAX;
@@ -140,7 +140,7 @@ static bool speak(struct wh_guest *guest, uint64_t now_tsc, struct wh_letter *le
 	if (most_bytes == 0 || !wh_stream_output(guest->stream, now_tsc, most_bytes, crypto))
 		return false;
 	memcpy(crypto->cookie, guest->cookie, sizeof(crypto->cookie));
-	/* What he may answer is measured by what we say. */
+	/* Padding raises the number of bytes that the server may send in answer. */
 	if (!guest->came && !guest->over)
 		crypto->padding_bytes = (uint16_t)(WH_CRYPTO_BYTES_MAX - crypto->bytes);
 	*letter = (struct wh_letter){
@@ -175,7 +175,10 @@ bool wh_greeter_give(struct wh_greeter *greeter, uint64_t now_tsc, struct wh_let
 
 static void poll_guest(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc)
 {
-	/* Who came may say again what he did not see arrive; who was greeted has said all. */
+	/*
+	 * A server's greeting ends once all is acknowledged. A client stays, to repeat
+	 * acknowledgements that were lost.
+	 */
 	bool done = guest->over && guest->came && wh_stream_is_acked(guest->stream) &&
 		    !guest->stream->ack_due;
 

@@ -3,26 +3,26 @@
 #define WH_TRUST_GREETER_H
 
 /*
- * All greetings of a host, of peers that come and of those that we look for, and the bonds that
- * come of them. Letters go in and out; the endpoints have checked what comes: that a cookie is
- * ours, or an answer for one of our numbers.
+ * All greetings of a host, from peers and to peers, and the bonds that result. Greeting packets go
+ * in and out as letters; the endpoints have already checked that a packet has a valid cookie of
+ * ours, or answers one of our greetings.
  *
  *   us                                    peer
- *   ASK                         ------>   (nothing is kept)
+ *   ASK                         ------>   (keeps nothing)
  *                               <------   COOKIE
  *   CRYPTO: cookie, TLS         <----->   CRYPTO: TLS
  *
- * The first bytes of a greeting come with an offer of the endpoint's, which the peer is told. Who
- * greets has its bond, and the offer, once the other end has proved its key and is taken: what that
- * end thinks of us comes later, and where it refuses us the bond is revoked.
+ * The first packet of a greeting carries the endpoint's offer of a session, which the server passes
+ * on to its peer. The client has its bond, and the offer, as soon as the server has proved its key
+ * and is trusted; the server's verdict comes later, and if it refuses us the bond is revoked.
  *
- * What strangers can cost is bounded. No key is used for anybody before a cookie has proved his
- * address. Of those that come there are so many at once, so many of one address (of IPv6: its /64),
- * and so many that begin in a second; who takes too long goes, and where there is no place the one
- * that has been at it for longest does, after a few round trips or WH_GREETING_GRACE_MS. Until a
- * peer has proved his key he is sent no more than WH_GREETING_GAIN bytes for each of his.
+ * The cost that strangers can cause is bounded. Nothing is signed before a cookie has proved the
+ * peer's address. There are limits on greetings from peers: in total, per address (IPv6: per /64),
+ * and per second. A greeting that takes too long is ended; if all places are taken the oldest one
+ * makes room, once it has had a few round trips, at most WH_GREETING_GRACE_MS. Until a peer has
+ * proved its key it is sent at most WH_GREETING_GAIN bytes for each byte received.
  *
- * One core takes, gives and polls; any core may ask for the bond with a peer (wh_greeter_meet).
+ * One core calls take, give and poll; any core may ask for the bond with a peer (wh_greeter_meet).
  */
 
 #include <stdbool.h>
@@ -38,119 +38,119 @@
 
 #define WH_GREETING_GAIN     3
 #define WH_GREETING_GRACE_MS 500
-#define WH_GREETING_S        20  /* that a greeting may take, less than its cookie is good for */
-#define WH_BOND_IDLE_S       600 /* a bond that no session needed for so long ends */
+#define WH_GREETING_S        20  /* longest greeting; less than its cookie's lifetime */
+#define WH_BOND_IDLE_S       600 /* a bond ends after this time without a session */
 
-#define WH_GREETER_GUESTS        256 /* at once, ours among them */
+#define WH_GREETER_GUESTS        256 /* in total, including our own */
 #define WH_GREETER_OF_ADDRESS    16
 #define WH_GREETER_PER_SECOND    2000
 #define WH_GREETER_ACQUAINTANCES 64
 
 struct wh_guest;
 
-/* What became of a greeting. */
+/* The result of a greeting. */
 struct wh_greeter_news {
 	struct wh_address peer;
 	bool came;
-	uint8_t id[WH_IDENTITY_BYTES];       /* that he has proved; zeros: none */
-	enum wh_reception verdict;           /* WELCOME at both ends: there is a bond */
+	uint8_t id[WH_IDENTITY_BYTES];       /* identity that the peer has proved; zeros: none */
+	enum wh_reception verdict;           /* WELCOME by both ends: there is a bond */
 	const char *broken_by;               /* a constant: why there is no verdict; or NULL */
-	bool by_peer;                        /* the verdict is his */
-	char version[WH_CARD_VERSION_BYTES]; /* of his wavehaul; "": he did not say */
+	bool by_peer;                        /* the verdict is the peer's */
+	char version[WH_CARD_VERSION_BYTES]; /* of the peer's wavehaul; "": unknown */
 };
 
 struct wh_greeter_config {
 	uint64_t hz;
 	uint8_t key[WH_SIPHASH_KEY_BYTES];  /* of the endpoints, for cookies */
-	const struct wh_identity *identity; /* ours; must stay until the end */
-	uint8_t ciphers;                    /* that we take: bit n is of enum wh_cipher n */
+	const struct wh_identity *identity; /* ours; must outlive the greeter */
+	uint8_t ciphers;                    /* that we support: bit n stands for enum wh_cipher n */
 	const char *version;
 	struct wh_bonds *bonds;
 	uint32_t guests; /* 0: WH_GREETER_GUESTS; likewise: */
 	uint32_t guests_of_address;
 	uint32_t per_second;
-	/* Whom to trust; NULL `believe`: who has our own key, and nobody else. */
+	/* Decides whom to trust; NULL `believe`: only peers with our own key. */
 	struct wh_believer believer;
 	void (*tell)(void *context, const struct wh_greeter_news *news); /* or NULL */
 	void *context;
 };
 
 enum wh_meeting_state {
-	WH_MEETING_ASKS = 0, /* nothing was heard yet */
+	WH_MEETING_ASKS = 0, /* no answer yet */
 	WH_MEETING_GREETS,
-	WH_MEETING_JUDGED, /* who he is is known, not yet whether he is trusted */
-	WH_MEETING_BONDED, /* as far as we are concerned */
+	WH_MEETING_JUDGED, /* the peer is known, the trust decision is pending */
+	WH_MEETING_BONDED, /* we trust the peer; its verdict may be outstanding */
 	WH_MEETING_REFUSED,
 	WH_MEETING_FULL, /* too many peers at once */
 };
 
 struct wh_meeting {
 	enum wh_meeting_state state;
-	enum wh_reception verdict; /* of one that was refused, ... */
-	bool by_peer;              /* ... and by whom */
-	bool unsealed;             /* somebody says that nobody greets there: a hint, ... */
-	uint8_t least, most;       /* ... or which other versions are spoken; 0: nobody does */
+	enum wh_reception verdict; /* of a refusal, ... */
+	bool by_peer;              /* ... and whether the peer made it */
+	bool unsealed;             /* unauthenticated hint: the peer does not greet, ... */
+	uint8_t least, most;       /* ... or speaks these other versions only; 0: no hint */
 	bool seen;                 /* peer_id is known */
 	uint8_t peer_id[WH_IDENTITY_BYTES];
-	struct wh_bond *bond; /* BONDED: held for the caller, who lets it go */
+	struct wh_bond *bond; /* BONDED: referenced for the caller, which lets it go */
 };
 
-/* A peer that we look for, by address. The lock is the greeter's. */
+/* A peer that we look for, by address. Protected by the greeter's lock. */
 struct wh_acquaintance {
-	struct wh_address peer; /* family 0: none */
+	struct wh_address peer; /* family 0: free */
 	uint64_t wanted_tsc;
-	struct wh_meeting meeting; /* its bond is one that is kept below */
+	struct wh_meeting meeting; /* its bond is one of those kept below */
 
-	/* The greeter's core. */
+	/* Used by the greeter's core only. */
 	uint64_t number;
 	uint64_t next_ask_tsc;
 	uint64_t patience_tsc;
 	uint64_t asked_tsc;
-	bool asks;    /* for a cookie, ... */
-	bool ask_due; /* ... and is to ask now */
-	bool greets;  /* has one, and a greeting */
+	bool asks;    /* asks for a cookie, ... */
+	bool ask_due; /* ... and the next ASK is to be sent now */
+	bool greets;  /* has a cookie, and a greeting */
 };
 
-/* A bond that has no session now, or has. */
+/* A bond, with sessions or without. */
 struct wh_kept_bond {
-	struct wh_bond *bond; /* NULL: none */
+	struct wh_bond *bond; /* NULL: free */
 	uint64_t used_tsc;
 };
 
 struct wh_greeter_stats {
-	uint64_t began; /* of peers that came */
+	uint64_t began; /* greetings from peers */
 	uint64_t met;
 	uint64_t bonds;
-	uint64_t refused;     /* by us or by them */
-	uint64_t broken;      /* TLS that went wrong */
+	uint64_t refused;     /* by either end */
+	uint64_t broken;      /* TLS failed */
 	uint64_t late;        /* took too long */
-	uint64_t crowded_out; /* gave up their place to others */
-	uint64_t turned_away; /* no place, too many of an address, or too fast */
-	uint64_t bad_letters; /* that no greeting has use for */
-	uint64_t in_bytes;    /* UDP payload of letters, and ... */
+	uint64_t crowded_out; /* made room for others */
+	uint64_t turned_away; /* no place, too many from an address, or too many per second */
+	uint64_t bad_letters; /* letters that fit no greeting */
+	uint64_t in_bytes;    /* UDP payload of letters ... */
 	uint64_t out_bytes;
 };
 
 struct wh_greeter {
 	struct wh_greeter_config config;
 	struct wh_greeting_ends ends;
-	uint8_t process[WH_PROCESS_BYTES]; /* says that it is this one, and no later one */
+	uint8_t process[WH_PROCESS_BYTES]; /* random, another one in each process */
 	struct wh_guest *guest;            /* config.guests of them */
 	uint32_t guests;                   /* in use */
 	uint32_t next_turn;
-	uint64_t tokens_tsc; /* when the next one may begin, but for a burst */
+	uint64_t tokens_tsc; /* rate limit: when the next greeting may begin, without a burst */
 	uint64_t next_sweep_tsc;
-	struct wh_kept_bond *kept; /* as many as the table of bonds has places */
+	struct wh_kept_bond *kept; /* one for each place in the table of bonds */
 	struct wh_greeter_stats stats;
 
-	struct wh_spin lock; /* of what follows */
+	struct wh_spin lock; /* protects what follows */
 	struct wh_acquaintance acquaintance[WH_GREETER_ACQUAINTANCES];
 };
 
-/* 0, -ENOMEM, or -EBADMSG: TLS does not take the identity. */
+/* 0, -ENOMEM, or -EBADMSG: TLS rejects the identity. */
 int wh_greeter_init(struct wh_greeter *greeter, const struct wh_greeter_config *config);
 
-/* Nobody asks any more; bonds are ended, and wiped once their sessions have let go. */
+/* After the last wh_greeter_meet. Bonds are ended, and wiped once their sessions have let go. */
 void wh_greeter_free(struct wh_greeter *greeter);
 
 void wh_greeter_take(struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_letter *letter);
@@ -158,12 +158,12 @@ void wh_greeter_take(struct wh_greeter *greeter, uint64_t now_tsc, const struct 
 /* The next letter to send; false: there is none now. */
 bool wh_greeter_give(struct wh_greeter *greeter, uint64_t now_tsc, struct wh_letter *letter);
 
-/* What time brings; how much was done. */
+/* Runs what is due; returns the amount of work done. */
 int32_t wh_greeter_poll(struct wh_greeter *greeter, uint64_t now_tsc);
 
 /*
- * Any core: how it stands with a peer, whom we begin to look for if there is no bond with him, and
- * go on to for WH_MEETING_WANTED_S after the last call.
+ * Any core: the state of the bond with a peer. Without a bond this starts to look for the peer,
+ * until WH_MEETING_WANTED_S after the last call.
  */
 #define WH_MEETING_WANTED_S 5
 void wh_greeter_meet(struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_address *peer,

@@ -11,21 +11,21 @@
 
 #define LABEL "EXPORTER-wavehaul-bond"
 
-/* A chain of a site's CA has some kilobytes; what a stranger shows is not kept beyond this. */
+/* A chain from a site's CA has some kilobytes; a stranger's chain is not stored beyond this. */
 #define CERTIFICATES_BYTES_MAX 8192
 
 static_assert(sizeof(struct wh_card) ==
 		      8 + WH_PROCESS_BYTES + WH_CARD_VERSION_BYTES + 4 + WH_COOKIE_BYTES,
 	"a card has no gaps");
 
-/* As ALPN wants it, its length first. */
+/* In ALPN's format: the length first. */
 static const uint8_t protocol[] = "\x0a" WH_GREETING_PROTOCOL;
 
 static_assert(sizeof(protocol) - 2 == 0x0a, "the length is that of the name");
 
 /*
- * TLS proves that the peer has the key; whether it is welcome is said once all is proved. This is
- * asked before its signature is checked.
+ * Called before the signature is checked. Accepts any key that is cheap to check, because TLS only
+ * has to prove that the peer has the key; whether it is trusted is decided afterwards.
  */
 static int take_any(X509_STORE_CTX *store, void *context)
 {
@@ -127,7 +127,7 @@ int wh_greeting_begin(struct wh_greeting *greeting, const struct wh_greeting_end
 		greeting->ours = *first;
 		greeting->ours.format = WH_CARD_FORMAT;
 	}
-	/* Nothing more yet is no end. */
+	/* An empty buffer is not the end of the stream. */
 	BIO_set_mem_eof_return(in, -1);
 	SSL_set_bio(greeting->ssl, in, out);
 	if (client)
@@ -146,7 +146,7 @@ static bool is_of_our_protocol(const SSL *ssl)
 	return bytes == sizeof(protocol) - 2 && memcmp(chosen, protocol + 1, bytes) == 0;
 }
 
-/* It goes no further, for that reason, or for the one that TLS has given. */
+/* Ends the greeting with `why`, or if that is NULL with the reason that TLS gives. */
 static void break_off(struct wh_greeting *greeting, const char *why)
 {
 	if (why == NULL)
@@ -167,7 +167,7 @@ static void meet(struct wh_greeting *greeting)
 		greeting->state = WH_GREETING_MET;
 }
 
-/* Whether TLS only waits for more bytes. */
+/* Whether TLS only needs more bytes. */
 static bool waits_for_bytes(struct wh_greeting *greeting, int rc)
 {
 	int error = SSL_get_error(greeting->ssl, rc);
@@ -175,7 +175,7 @@ static bool waits_for_bytes(struct wh_greeting *greeting, int rc)
 	return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
 }
 
-/* The server's first one is before any verdict, but for that it has no place. */
+/* A server's first card has no verdict, unless it has no place for a bond. */
 static bool makes_sense(const struct wh_card *card, bool first)
 {
 	bool numbered = card->verdict == WH_RECEPTION_WELCOME ||
@@ -188,7 +188,7 @@ static bool makes_sense(const struct wh_card *card, bool first)
 	       memchr(card->version, '\0', sizeof(card->version)) != NULL;
 }
 
-/* True once all of it is here, and makes sense. */
+/* True once a whole, valid card was read. */
 static bool read_card(struct wh_greeting *greeting)
 {
 	struct wh_card *card = &greeting->coming;
@@ -211,13 +211,13 @@ static bool read_card(struct wh_greeting *greeting)
 		return false;
 	}
 	greeting->verdict = (enum wh_reception)card->verdict;
-	/* A client goes by the number of the first. */
+	/* A client uses the bond number of the first card. */
 	if (!greeting->client || first)
 		greeting->theirs = *card;
 	return true;
 }
 
-/* TLS lets a server write behind its Finished, before the client's has come. */
+/* TLS lets a server write behind its Finished, before the client's Finished has arrived. */
 static void introduce(struct wh_greeting *greeting)
 {
 	const struct wh_card *ours = &greeting->ours;
@@ -250,7 +250,7 @@ static void step(struct wh_greeting *greeting)
 	if (greeting->state == WH_GREETING_GOING && (greeting->client || greeting->introduced) &&
 		SSL_in_init(greeting->ssl))
 		shake(greeting);
-	/* Who is met has shown his card. */
+	/* MET requires the peer's card. */
 	if (greeting->state == WH_GREETING_GOING && !SSL_in_init(greeting->ssl) &&
 		read_card(greeting))
 		meet(greeting);
@@ -266,7 +266,10 @@ enum wh_greeting_state wh_greeting_put(
 		break_off(greeting, NULL);
 	if (greeting->state == WH_GREETING_GOING || greeting->state == WH_GREETING_WAITS)
 		step(greeting);
-	/* The queue of errors is the thread's: what is left in it would be found by the next. */
+	/*
+	 * OpenSSL's error queue belongs to the thread: the next greeting would find what is left in
+	 * it.
+	 */
 	ERR_clear_error();
 	return greeting->state;
 }

@@ -7,13 +7,13 @@
 #include "trust/greeter.h"
 #include "wire/versions.h"
 
-/* A greeting under way. */
+/* A greeting in progress. */
 struct wh_guest {
 	bool used;
-	bool came;            /* greeted us; else we did */
-	bool proved;          /* the peer's key: it was MET */
-	bool over;            /* there is a verdict: only the last bytes have to arrive */
-	struct wh_bond *bond; /* ours: made and held, before the peer's verdict; or NULL */
+	bool came;            /* the peer began it; else we did */
+	bool proved;          /* the peer has proved its key: it was MET */
+	bool over;            /* the verdict is known: only the last bytes have to be delivered */
+	struct wh_bond *bond; /* client: made and referenced before the peer's verdict; or NULL */
 	uint32_t rtt_us;
 	struct wh_address peer;
 	uint32_t queue;
@@ -21,9 +21,9 @@ struct wh_guest {
 	uint64_t number;
 	uint8_t cookie[WH_COOKIE_BYTES];
 	uint64_t began_tsc;
-	uint64_t grace_tsc; /* nobody takes its place before */
+	uint64_t grace_tsc; /* since began_tsc: it keeps its place for at least this long */
 	uint64_t until_tsc;
-	uint64_t ask_tsc; /* MET: when the owner is asked again */
+	uint64_t ask_tsc; /* MET: when to ask for the trust decision again */
 	uint64_t in_bytes;
 	uint64_t out_bytes;
 	struct wh_granted granted;
@@ -32,17 +32,17 @@ struct wh_guest {
 	struct wh_stream *stream;
 };
 
-/* guests.c: begins one, in a free place or one that is given up; NULL: there is none. */
+/* guests.c: begins a greeting in a free place, or one that makes room; NULL: none. */
 struct wh_guest *wh_guest_begin(struct wh_greeter *greeter, uint64_t now_tsc,
 	const struct wh_letter *letter, const struct wh_crypto *packet, bool came);
 struct wh_guest *wh_guest_find(struct wh_greeter *greeter, const struct wh_letter *letter,
 	const struct wh_crypto *packet, bool came);
 void wh_guest_end(struct wh_greeter *greeter, struct wh_guest *guest);
-uint32_t wh_guest_reserve(struct wh_greeter *greeter); /* a number for a bond, or 0 */
+uint32_t wh_guest_reserve(struct wh_greeter *greeter); /* a number for a bond; 0: none free */
 void wh_guest_card(const struct wh_greeter *greeter, struct wh_card *card,
-	enum wh_reception verdict, uint32_t number); /* ours, of this process */
+	enum wh_reception verdict, uint32_t number); /* fills in a card of ours */
 
-/* meeting.c: MET, or its other card is here. */
+/* meeting.c: the greeting has advanced, or a decision is due. */
 void wh_guest_step(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc);
 void wh_guest_give_up(struct wh_greeter *greeter, struct wh_guest *guest, const char *why);
 
@@ -52,7 +52,7 @@ void wh_keep_revoke(struct wh_greeter *greeter, struct wh_bond *bond);
 void wh_keep_sweep(struct wh_greeter *greeter, uint64_t now_tsc);
 void wh_keep_end(struct wh_greeter *greeter);
 
-/* acquaintance.c, the greeter's core. */
+/* acquaintance.c, for the greeter's core. */
 void wh_acquaintance_cookie(struct wh_greeter *greeter, uint64_t now_tsc,
 	const struct wh_letter *letter, const struct wh_cookie *packet);
 void wh_acquaintance_versions(struct wh_greeter *greeter, const struct wh_letter *letter,
@@ -66,7 +66,7 @@ void wh_acquaintance_forget(struct wh_greeter *greeter, const struct wh_bond *bo
 int32_t wh_acquaintance_poll(struct wh_greeter *greeter, uint64_t now_tsc);
 bool wh_acquaintance_ask(struct wh_greeter *greeter, struct wh_letter *letter);
 
-/* Closes it, and says how long it is. */
+/* Encodes and seals the packet, and sets the letter's length. */
 void wh_letter_write(struct wh_letter *letter, const struct wh_packet *packet);
 
 #endif

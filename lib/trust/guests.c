@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The places for greetings, and who gets one. */
+/* The places for greetings, and which greetings get one. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 #include "base/clock.h"
 #include "trust/guest.h"
 
-/* Begin back to back at most, where the rate allows for more on the average. */
+/* Most greetings that begin back to back, within the rate per second. */
 #define BURST 64
 
-/* A machine has any number of addresses of its subnet. */
+/* One machine may use any address of its subnet. */
 #define IPV6_PREFIX_BYTES 8
 
 #define GRACE_RTTS   4
@@ -42,7 +42,10 @@ static bool may_begin(struct wh_greeter *greeter, uint64_t now_tsc, const struct
 	return true;
 }
 
-/* Who is there goes on within a few round trips of his way, and has them for sure. */
+/*
+ * Time in which a greeting cannot lose its place: a peer that is alive continues within a few round
+ * trips.
+ */
 static uint64_t grace(const struct wh_greeter *greeter, uint32_t rtt_us)
 {
 	uint64_t grace_us = wh_max_u64(GRACE_RTTS * (uint64_t)rtt_us, GRACE_MIN_US);
@@ -51,7 +54,9 @@ static uint64_t grace(const struct wh_greeter *greeter, uint32_t rtt_us)
 		greeter->config.hz, wh_min_u64(grace_us, WH_GREETING_GRACE_MS * UINT64_C(1000)));
 }
 
-/* A free place, or that of who came first of those that are not done in time; NULL: none. */
+/*
+ * A free place, or that of the peer's greeting that began first and is past its grace; NULL: none.
+ */
 static struct wh_guest *find_place(struct wh_greeter *greeter, uint64_t now_tsc)
 {
 	struct wh_guest *oldest = NULL;
@@ -95,8 +100,8 @@ void wh_guest_card(const struct wh_greeter *greeter, struct wh_card *card,
 }
 
 /*
- * What who came hears before he has proved anything: a number, by which nothing can be opened
- * unless he does, and what his first session may begin with.
+ * What a server sends before the client has proved anything: a bond number, which is of no use
+ * without that proof, and an offer of a first session.
  */
 static int begin_greeting(
 	struct wh_greeter *greeter, struct wh_guest *guest, const struct wh_letter *letter)

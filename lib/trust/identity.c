@@ -26,15 +26,18 @@
 #define FILE_BYTES_MAX (1 << 16)
 #define RSA_BITS_MIN   2048
 
-/* OpenSSL keeps private keys there: locked, and in no core dump. */
+/* OpenSSL's secure heap for private keys: locked, and excluded from core dumps. */
 #define SECURE_BYTES       (1 << 16)
 #define SECURE_BYTES_LEAST 32
 
-/* It begins before any clock that is wrong, and RFC 5280's "has no well-defined end". */
+/*
+ * Valid from before the time of any wrong clock, until RFC 5280's "no well-defined expiration
+ * date".
+ */
 #define VALID_FROM  "20000101000000Z"
 #define VALID_UNTIL "99991231235959Z"
 
-/* Without the right to lock memory, keys are kept as everything else is. */
+/* Without the right to lock memory keys are kept in ordinary memory. */
 static void keep_keys_apart(void)
 {
 	if (!CRYPTO_secure_malloc_initialized())
@@ -124,7 +127,7 @@ void wh_identity_free(struct wh_identity *identity)
 	*identity = (struct wh_identity){0};
 }
 
-/* Who runs a host is never asked for a password. */
+/* Refuses encrypted keys: a host runs without a person who could enter a password. */
 static int no_password(char *to, int room, int writes, void *context)
 {
 	(void)to;
@@ -155,7 +158,7 @@ static int read_chain(BIO *from, struct wh_identity *identity)
 	return ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE ? 0 : -EBADMSG;
 }
 
-/* The key may stand before its certificate or after it: each is looked for from the beginning. */
+/* The key may come before its certificate or after it: each is searched from the beginning. */
 static int read_pem(const char *text, int bytes, struct wh_identity *identity)
 {
 	BIO *keys = BIO_new_mem_buf(text, bytes);
@@ -179,7 +182,7 @@ static int read_pem(const char *text, int bytes, struct wh_identity *identity)
 	return rc == 0 ? wh_identity_of(identity->certificate, identity->id) : rc;
 }
 
-/* Its bytes, or a negative errno. */
+/* Returns the number of bytes read, or a negative errno. */
 static int read_owned(int fd, char *text)
 {
 	struct stat facts;
@@ -247,12 +250,12 @@ static int write_all(int fd, const struct wh_identity *identity)
 		else
 			done += put;
 	}
-	BIO_free(memory); /* which wipes it */
+	BIO_free(memory); /* also wipes it */
 	ERR_clear_error();
 	return rc == 0 && fsync(fd) != 0 ? -errno : rc;
 }
 
-/* So that the name outlives a power cut, too. */
+/* So that the name survives a power cut, too. */
 static void sync_folder_of(const char *path)
 {
 	char folder[PATH_MAX] = ".";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The bonds of a host, for as long as they are of use. */
+/* Keeps the bonds of a host as long as they are needed. */
 
 #include <string.h>
 
@@ -9,8 +9,8 @@
 #include "trust/guest.h"
 
 /*
- * Of one owner: a peer that greets again and again does not fill the table, nor one who makes a key
- * for each time, as proxies of a site's have.
+ * Most bonds per owner, so that a peer cannot fill the table by greeting again and again, or with a
+ * new key each time, as proxy certificates have.
  */
 #define BONDS_OF_OWNER 64
 
@@ -22,7 +22,7 @@ static void let_go(struct wh_greeter *greeter, struct wh_kept_bond *kept)
 	kept->bond = NULL;
 }
 
-/* Whom its owner does not trust any more loses his sessions, too. */
+/* Whether the peer is still trusted; if not, its sessions end, too. */
 static bool holds(const struct wh_greeter *greeter, const struct wh_bond *bond)
 {
 	const struct wh_believer *believer = &greeter->config.believer;
@@ -42,7 +42,7 @@ static bool is_idle(const struct wh_kept_bond *kept)
 	return wh_bond_holders(kept->bond) == 1;
 }
 
-/* Of an owner with too many of them the one that was used longest ago goes. */
+/* If an owner has too many bonds, its least recently used idle one ends. */
 static void make_room(struct wh_greeter *greeter, const uint8_t owner[WH_IDENTITY_BYTES])
 {
 	struct wh_kept_bond *oldest = NULL;
@@ -62,7 +62,7 @@ static void make_room(struct wh_greeter *greeter, const uint8_t owner[WH_IDENTIT
 		let_go(greeter, oldest);
 }
 
-/* Whether the one is with a process that has taken the place of the other's. */
+/* Whether `one` is with a process that has replaced the process of `other`. */
 static bool follows(const struct wh_bond_config *one, const struct wh_bond_config *other)
 {
 	return one->peer.family != 0 && wh_address_equal(&one->peer, &other->peer) &&
@@ -70,7 +70,7 @@ static bool follows(const struct wh_bond_config *one, const struct wh_bond_confi
 	       memcmp(one->peer_process, other->peer_process, sizeof(one->peer_process)) != 0;
 }
 
-/* Of a process that was killed nobody else tells, and its sessions have what others need. */
+/* A killed process cannot announce its end, and its sessions occupy resources: they are checked. */
 static void doubt_others(struct wh_greeter *greeter, const struct wh_bond *bond, uint64_t now_tsc)
 {
 	bool any = false;

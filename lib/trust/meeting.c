@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Two ends have met: who the peer is, whether he is welcome, and the bond. */
+/*
+ * When TLS has proved the peer's key: the trust decision, the exchange of verdicts, and the bond.
+ */
 
 #include <string.h>
 
@@ -8,13 +10,13 @@
 #include "base/clock.h"
 #include "trust/guest.h"
 
-/* Whoever is to decide is asked again so often. */
+/* Pause before the trust decision is asked for again. */
 #define ASK_AGAIN_MS 20
 
-/* The last bytes of a greeting that is over have so long to arrive. */
+/* Time for the delivery of the last bytes of a finished greeting. */
 #define LAST_BYTES_MS 3000
 
-/* Whether he is trusted; NONE: that is not known yet. Who has our own key is one of us. */
+/* Asks for the trust decision; NONE: pending. Without a believer our own key is trusted. */
 static enum wh_reception believe(struct wh_greeter *greeter, struct wh_guest *guest)
 {
 	const struct wh_believer *believer = &greeter->config.believer;
@@ -42,7 +44,7 @@ static enum wh_reception believe(struct wh_greeter *greeter, struct wh_guest *gu
 	}
 }
 
-/* The same, and a number for the bond. */
+/* Our verdict, including cipher and bond number. */
 static enum wh_reception judge(struct wh_greeter *greeter, struct wh_guest *guest)
 {
 	const struct wh_greeter_config *config = &greeter->config;
@@ -54,7 +56,7 @@ static enum wh_reception judge(struct wh_greeter *greeter, struct wh_guest *gues
 		return verdict;
 	if (wanted && wh_greeting_cipher(&guest->greeting, config->ciphers) == 0)
 		return WH_RECEPTION_CIPHER;
-	/* Who came was told his number as he came. */
+	/* For a peer's greeting the number was reserved at its beginning. */
 	if (!guest->came && theirs->verdict == WH_RECEPTION_NONE)
 		guest->bond_number = wh_guest_reserve(greeter);
 	return guest->bond_number != 0 ? WH_RECEPTION_WELCOME : WH_RECEPTION_BUSY;
@@ -113,7 +115,7 @@ static struct wh_bond *make_bond(
 	return bond != NULL && wh_keep_bond(greeter, bond, now_tsc) ? bond : NULL;
 }
 
-/* It is over; who looks for him hears how it stands. */
+/* Passes the result to the peer's acquaintance, if we began the greeting. */
 static void conclude(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc,
 	struct wh_bond *bond, enum wh_reception verdict, bool by_peer)
 {
@@ -130,7 +132,7 @@ static void conclude(struct wh_greeter *greeter, struct wh_guest *guest, uint64_
 		wh_acquaintance_settle(greeter, guest, now_tsc, &meeting);
 }
 
-/* We take the server, and go on as if it took us: its verdict ends that, if it has to. */
+/* A client that trusts the server uses the bond at once; the server's verdict may end it. */
 static void settle_early(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc)
 {
 	guest->bond = make_bond(greeter, guest, now_tsc);
@@ -140,7 +142,7 @@ static void settle_early(struct wh_greeter *greeter, struct wh_guest *guest, uin
 	conclude(greeter, guest, now_tsc, guest->bond, WH_RECEPTION_WELCOME, false);
 }
 
-/* Both verdicts are here: a bond, or a refusal by one of the two. */
+/* Both verdicts are known: a bond, or a refusal by either end. */
 static void settle(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc)
 {
 	const struct wh_greeting *greeting = &guest->greeting;
@@ -156,13 +158,13 @@ static void settle(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t 
 		ours = WH_RECEPTION_BUSY;
 	}
 	tell_verdict(greeter, guest, by_peer ? greeting->verdict : ours, by_peer);
-	/* Whose streams end by it is to hear why. */
+	/* Before the bond is revoked, so that its sessions can report the reason. */
 	if (!welcome)
 		conclude(
 			greeter, guest, now_tsc, NULL, by_peer ? greeting->verdict : ours, by_peer);
 	if (!welcome && guest->bond != NULL)
 		wh_keep_revoke(greeter, guest->bond);
-	/* Who came has it from whoever keeps it. */
+	/* For a peer's greeting the reference is held in `kept` only. */
 	if (guest->came)
 		guest->bond = NULL;
 	guest->over = true;
@@ -195,7 +197,7 @@ static void answer(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t 
 	wh_greeting_put(&guest->greeting, NULL, 0);
 }
 
-/* Without a verdict the peer may know nothing of the bond. */
+/* Without a verdict the peer may not have the bond. */
 void wh_guest_give_up(struct wh_greeter *greeter, struct wh_guest *guest, const char *why)
 {
 	if (guest->bond != NULL)
@@ -220,7 +222,7 @@ void wh_guest_step(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t 
 
 	if (!guest->over && guest->greeting.state == WH_GREETING_MET)
 		answer(greeter, guest, now_tsc);
-	/* An alert, too, says why. */
+	/* Also writes TLS's alert, which tells the peer the reason. */
 	while ((count = wh_greeting_take(&guest->greeting, bytes, sizeof(bytes))) > 0)
 		if (!wh_stream_write(guest->stream, bytes, count))
 			guest->greeting.state = WH_GREETING_BROKEN;

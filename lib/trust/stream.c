@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
-/* Nobody answers sooner than the way takes, and a core that shakes hands takes a while, too. */
+/* First timeout: several round trips, because the peer needs time for signatures, too. */
 #define PATIENCE_RTTS     3
 #define PATIENCE_FIRST_MS 250
 
@@ -81,7 +81,7 @@ bool wh_stream_input(struct wh_stream *stream, uint64_t now_tsc, const struct wh
 		return false;
 	take_ack(stream, now_tsc, packet->acked);
 	keep(stream, packet->offset, packet->data, packet->bytes);
-	/* What came again is sent by who has not heard that it came. */
+	/* A duplicate was sent because an acknowledgement was lost or late. */
 	stream->ack_due |= packet->bytes > 0;
 	if (stream->asks && stream->in_whole > whole) {
 		stream->patience_tsc = stream->patience_first_tsc;
@@ -99,7 +99,7 @@ uint32_t wh_stream_read(struct wh_stream *stream, const uint8_t **bytes)
 	return count;
 }
 
-/* What was sent and not acknowledged goes again from its beginning. */
+/* Retransmits everything that is not acknowledged. */
 static void fall_back(struct wh_stream *stream, uint64_t now_tsc)
 {
 	stream->out_sent = stream->out_acked;
