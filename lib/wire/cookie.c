@@ -60,7 +60,7 @@ uint64_t wh_siphash24(const uint8_t key[WH_SIPHASH_KEY_BYTES], const void *bytes
 
 	WH_ASSERT(bytes != NULL || length == 0);
 
-	/* The last word: what is left of the bytes, and the length modulo 256 on top. */
+	/* The last word: the remaining bytes, and the length modulo 256 in the top byte. */
 	uint64_t last = (uint64_t)length << 56;
 
 	for (; length >= 8; length -= 8, at += 8)
@@ -82,7 +82,7 @@ struct cookie {
 
 static_assert(sizeof(struct cookie) == WH_COOKIE_BYTES, "a cookie is time and proof");
 
-/* Everything that the proof is over, in a fixed order: fields of fixed size, then the name. */
+/* Input of the proof, in a fixed order: fields of fixed size, then the name. */
 struct proved {
 	uint64_t made_us;
 	uint8_t family;
@@ -154,7 +154,7 @@ uint64_t wh_cookie_made_us(const uint8_t cookie[WH_COOKIE_BYTES])
 	return load_le64(cookie + offsetof(struct cookie, made_us));
 }
 
-/* Numbers, cookies and offers are of one key, and never mistaken for each other. */
+/* Domain separation: numbers, cookies and offers use one key and are never valid as each other. */
 enum greeted {
 	GREETED_BY_US = 0x6f757273,
 	GREETED_BY_PEER = 0x70656572,
@@ -248,10 +248,10 @@ bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH
 
 	uint64_t made_us = made.made_us;
 
-	/* Age first: an old or future one costs no hash. */
+	/* Age first: an expired cookie, or one from the future, costs no hash. */
 	if (made_us > now_us || now_us - made_us > lifetime_us)
 		return false;
-	/* One comparison of two registers: its time says nothing about how many bytes agree. */
+	/* One comparison of two registers: its time does not depend on how many bytes agree. */
 	if (made.proof != prove(key, made_us, peer, queue, acceptor_lci, params))
 		return false;
 	*age_us = now_us - made_us;

@@ -24,27 +24,34 @@ void wh_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHAS
 	const struct wh_open_params *params);
 
 /*
- * The token of what is opened with it (seal/seal.h): its proof, told to none but the initiator.
+ * The token of a connection opened with this cookie (seal/seal.h): its proof, which only the
+ * initiator gets to know.
  */
 uint64_t wh_cookie_token(const uint8_t cookie[WH_COOKIE_BYTES]);
 
-/* When it was made, by the listener's clock. */
+/* When the cookie was made, by the listener's clock. */
 uint64_t wh_cookie_made_us(const uint8_t cookie[WH_COOKIE_BYTES]);
 
-/* True when made by this key for this peer and these parameters, at most lifetime_us ago;
- * *age_us then says how long ago. */
+/*
+ * True if made with this key for this peer and these parameters, at most lifetime_us ago; *age_us
+ * is then its age.
+ */
 bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
 	uint64_t now_us, uint64_t lifetime_us, const struct wh_address *peer, uint32_t queue,
 	uint32_t acceptor_lci, const struct wh_open_params *params, uint64_t *age_us);
 
-/* What both ends of a connection make of its token and their addresses, and who has the token. */
+/*
+ * A value derived from a connection's token and both addresses; only who has the token can compute
+ * it.
+ */
 uint64_t wh_between(
 	uint64_t token, const struct wh_address *initiator, const struct wh_address *acceptor);
 
 /*
- * The same for greetings (struct wh_ask). The number of ours with a peer, which nobody else can
- * tell, so that it needs no memory to know it again; and the cookie that a peer gets for his, of
- * that queue. True when made by this key for these, at most lifetime_us ago.
+ * The same for greetings (struct wh_ask). wh_greeting_number: the number of our greeting to a peer;
+ * others cannot guess it, and it is recognized without memory. _make: the cookie for a peer's
+ * greeting, valid at one queue. _check: true if made with this key for this peer, queue and
+ * greeting, at most lifetime_us ago.
  */
 uint64_t wh_greeting_number(const uint8_t key[WH_SIPHASH_KEY_BYTES], const struct wh_address *peer);
 void wh_greeting_cookie_make(uint8_t cookie[WH_COOKIE_BYTES],
@@ -55,8 +62,8 @@ bool wh_greeting_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
 	const struct wh_address *peer, uint32_t queue, uint64_t greeting, uint64_t *age_us);
 
 /*
- * The cookie of an offer, which needs no OPEN: of that peer, queue and LCI. Parameters come with
- * CONFIRM, and are judged then.
+ * The cookie of an offered session, without an OPEN: bound to the peer, the queue and the LCI. The
+ * parameters come with CONFIRM and are checked then.
  */
 void wh_offer_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
 	uint64_t now_us, const struct wh_address *peer, uint32_t queue, uint32_t acceptor_lci);

@@ -7,8 +7,8 @@
 #include "wire/packet.h"
 
 /*
- * Nothing here asserts: whatever the bytes are, reading them comes to a packet or to a reason. What
- * repeats is held against the array that it goes to; wh_packet_check() judges the values.
+ * Nothing here asserts: any bytes lead to a packet or to a reason. The counts of repeated elements
+ * are checked against the size of their arrays; wh_packet_check() checks the values.
  */
 
 static bool all_zero(const uint8_t *bytes, size_t count)
@@ -16,7 +16,7 @@ static bool all_zero(const uint8_t *bytes, size_t count)
 	return count == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0);
 }
 
-/* From the cheapest question to the dearest. */
+/* The cheapest checks come first. */
 enum wh_wire_reason wh_packet_peek(const uint8_t *bytes, size_t length, struct wh_packet *packet)
 {
 	const struct wh_wire_head *head = (const struct wh_wire_head *)bytes;
@@ -43,7 +43,7 @@ enum wh_wire_reason wh_packet_peek(const uint8_t *bytes, size_t length, struct w
 	return WH_WIRE_OK;
 }
 
-/* Into an array; its size is the limit. */
+/* Copies into an array, if it has room. */
 #define READ_ALL(wire, count, array)                                                               \
 	read_all(wire, count, array, sizeof((array)[0]), RTE_DIM(array))
 
@@ -102,13 +102,13 @@ static enum wh_wire_reason read_variable(const uint8_t *wire, struct wh_packet *
 		return READ_ALL(wire, packet->probe_answer.n_words, packet->probe_answer.words);
 	case WH_PACKET_CRYPTO:
 		return READ_ALL(wire, packet->crypto.bytes, packet->crypto.data);
-	case WH_PACKET_PROBE: /* its padding says nothing, and the seal is over it */
+	case WH_PACKET_PROBE: /* padding has no meaning, and the seal covers it */
 	default:
 		return WH_WIRE_OK;
 	}
 }
 
-/* Of fixed places, so that the compiler knows them. */
+/* With fixed offsets, known to the compiler. */
 static enum wh_wire_reason read_data(
 	const struct wh_wire_head *head, size_t length, struct wh_packet *packet)
 {
@@ -130,7 +130,7 @@ enum wh_wire_reason wh_packet_read(const uint8_t *bytes, size_t length, struct w
 		return read_data(head, length, packet);
 	if (!all_zero(head->fields + rule->fields_bytes, WH_FIELDS_BYTES - rule->fields_bytes))
 		return WH_WIRE_RESERVED;
-	/* bytes_min has the body in it. */
+	/* bytes_min includes the body. */
 	memcpy(packet->fields, head->fields, rule->fields_bytes);
 	memcpy((uint8_t *)packet + rule->body_at, head->body, rule->body_bytes);
 	if (WH_HEAD_BYTES + rule->body_bytes + wh_packet_variable_bytes(packet) != length)

@@ -67,7 +67,7 @@ uint32_t wh_encap_wire_bytes(enum wh_family family, uint32_t payload_bytes)
 	       WH_ETHER_WIRE_BYTES;
 }
 
-/* Of the pseudo-header: both addresses (`addresses_bytes` of them), length and protocol. */
+/* Sum of the pseudo-header: both addresses (`addresses_bytes` in all), length and protocol. */
 static uint64_t pseudo_sum(const void *addresses, size_t addresses_bytes, uint32_t udp_bytes)
 {
 	uint64_t sum = rte_cpu_to_be_16(WH_IP_PROTOCOL_UDP) + (uint64_t)rte_cpu_to_be_32(udp_bytes);
@@ -104,8 +104,8 @@ void wh_encap_init(struct wh_encap *encap, const struct wh_flow *flow)
 }
 
 /*
- * Copies the template and returns where IP begins. The lengths of both copies are known to the
- * compiler; without a tag the first one takes the beginning of IP along.
+ * Copies the template and returns where IP begins. Both copies have lengths known to the compiler;
+ * without a tag the first one includes the beginning of IP.
  */
 static inline uint8_t *copy_headers(
 	const struct wh_encap *encap, uint8_t *frame, uint32_t ip_udp_bytes)
@@ -119,7 +119,7 @@ static inline uint8_t *copy_headers(
 	return frame + ether_bytes;
 }
 
-/* Most packets are as long as the one before, and its lengths and sum are theirs. */
+/* Called only if the length has changed: most packets are as long as the previous one. */
 static void set_lengths_ipv4(struct wh_encap *encap, uint16_t udp_bytes)
 {
 	struct wh_ipv4_header *ip = (struct wh_ipv4_header *)(encap->template + encap->bytes -
@@ -148,7 +148,7 @@ void wh_encap_write(struct wh_encap *encap, uint8_t *frame, const uint8_t *head,
 		copy_headers(encap, frame, WH_IPV4_BYTES + WH_UDP_BYTES);
 		return;
 	}
-	/* An odd head would put the payload's bytes into the other halves of the words summed. */
+	/* After an odd head the payload's bytes would be summed in the wrong halves of words. */
 	WH_ASSERT(head_bytes % 2 == 0 || payload_bytes == 0);
 
 	struct wh_ipv6_header *ip =
@@ -168,7 +168,7 @@ void wh_encap_write(struct wh_encap *encap, uint8_t *frame, const uint8_t *head,
 
 	uint16_t folded = (uint16_t)~wh_sum_fold(sum);
 
-	/* 0 means "no sum"; its other form in one's complement stands for it: RFC 768. */
+	/* 0 means "no checksum" and is replaced by its other one's complement form: RFC 768. */
 	udp->sum = folded == 0 ? UINT16_MAX : folded;
 }
 

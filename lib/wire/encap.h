@@ -22,7 +22,7 @@
 #include "wire/packet.h"
 
 #define WH_ETHER_BYTES     14
-#define WH_VLAN_BYTES      4 /* of a tag, on top of WH_ETHER_BYTES */
+#define WH_VLAN_BYTES      4 /* of a tag, in addition to WH_ETHER_BYTES */
 #define WH_IPV4_BYTES      20
 #define WH_IPV6_BYTES      40
 #define WH_UDP_BYTES       8
@@ -50,7 +50,7 @@ struct wh_flow {
 	uint8_t source_mac[6];
 	uint8_t target_mac[6];
 	uint16_t vlan; /* 0: frames are not tagged */
-	bool sum_left; /* IPv6: the UDP sum stays 0, for the port to compute */
+	bool sum_left; /* IPv6: leave the UDP checksum 0, for the port to compute */
 	struct wh_address source;
 	struct wh_address target;
 };
@@ -59,20 +59,20 @@ struct wh_encap {
 	uint32_t bytes; /* of Ethernet, tag, IP and UDP headers together */
 	uint8_t family;
 	bool sum_left;
-	uint16_t udp_bytes; /* IPv4: that the template has; 0: none */
+	uint16_t udp_bytes; /* IPv4: UDP length in the template; 0: not set yet */
 	uint8_t template[WH_ENCAP_BYTES_MAX];
 };
 
 enum wh_encap_reason {
 	WH_ENCAP_OK = 0,
 	WH_ENCAP_SHORT,
-	WH_ENCAP_VLAN,   /* of another VLAN: a tag too many, missing or different */
+	WH_ENCAP_VLAN,   /* wrong VLAN: a tag too many, missing or different */
 	WH_ENCAP_NOT_IP, /* another EtherType */
 	WH_ENCAP_BAD_IP, /* version, header length, header sum or total length */
 	WH_ENCAP_FRAGMENT,
 	WH_ENCAP_NOT_UDP,
 	WH_ENCAP_BAD_UDP,  /* length or checksum */
-	WH_ENCAP_NOT_OURS, /* another address or port */
+	WH_ENCAP_NOT_OURS, /* other address or port */
 	WH_ENCAP_REASONS,
 };
 
@@ -85,35 +85,35 @@ uint32_t wh_encap_ip_udp_bytes(enum wh_family family);
 uint32_t wh_encap_payload_bytes(enum wh_family family, uint32_t mtu_bytes);
 
 /*
- * What a data packet of that payload takes on the wire, Ethernet's preamble and gap counted;
- * WH_VLAN_BYTES more where frames are tagged.
+ * Bytes on the wire of a data packet with that payload, with Ethernet's preamble and gap;
+ * WH_VLAN_BYTES more with a tag.
  */
 uint32_t wh_encap_wire_bytes(enum wh_family family, uint32_t payload_bytes);
 
 void wh_encap_init(struct wh_encap *encap, const struct wh_flow *flow);
 
 /*
- * Writes encap->bytes of headers before `packet_bytes` of packet. With IPv6 the packet's bytes
- * must be there, unless the sum is left: `head` and `payload` are its two parts (payload may be
- * NULL with 0 bytes). A length like the last one's is written faster.
+ * Writes encap->bytes of headers. Over IPv6, unless the sum is left to the port, the packet must be
+ * complete: `head` and `payload` are its two parts (payload may be NULL with 0 bytes). The same
+ * length as last time is faster.
  */
 void wh_encap_write(struct wh_encap *encap, uint8_t *frame, const uint8_t *head, size_t head_bytes,
 	const uint8_t *payload, size_t payload_bytes);
 
 /*
- * Finds the packet in a frame addressed to `local` (any port of its own is compared, any source
- * is taken) on `vlan`: with 0 frames have no tag, or one of priority alone (VID 0), else one of
- * exactly that VLAN. Trailing Ethernet padding is cut by the IP length. verify_udp: check a UDP
- * sum that is there; off where the port has already done so or says that it cannot be right.
+ * Finds the packet in a frame addressed to `local` (address and port; any source) on `vlan`: with 0
+ * frames have no tag, or one for priority only (VID 0), otherwise a tag of exactly that VLAN.
+ * Ethernet padding is cut off by the IP length. verify_udp: check the UDP checksum if there is one;
+ * off if the port has checked it.
  */
 enum wh_encap_reason wh_encap_read(const uint8_t *frame, size_t frame_bytes,
 	const struct wh_address *local, uint16_t vlan, bool verify_udp, const uint8_t **packet,
 	size_t *packet_bytes, struct wh_address *from);
 
 /*
- * Headers that wh_encap_read found good, with no UDP sum: whatever begins with the very same bytes
- * and is as long is as good, to the same local address, VLAN and end. What a peer like us sends is
- * mostly like what it sent before.
+ * Headers accepted by wh_encap_read before, without a UDP checksum. A frame that begins with the
+ * same bytes and is as long is accepted without parsing, for the same local address and VLAN: most
+ * frames of a peer like us have the same headers as the last one.
  */
 struct wh_encap_known {
 	uint32_t header_bytes; /* 0: none yet */
@@ -122,7 +122,7 @@ struct wh_encap_known {
 	uint8_t header[WH_ENCAP_BYTES_MAX];
 };
 
-/* Of a frame that has just been read; those with a sum are not kept. */
+/* Remembers the headers of a frame just read, unless it has a UDP checksum. */
 void wh_encap_know(struct wh_encap_known *known, const uint8_t *frame, const uint8_t *packet,
 	size_t packet_bytes, const struct wh_address *from);
 
@@ -136,7 +136,7 @@ static inline bool wh_encap_is_known(
 	if (known->header_bytes == 0 ||
 		frame_bytes < (size_t)known->header_bytes + known->packet_bytes)
 		return false;
-	/* Words, the last two over each other: a call of memcmp costs as much as reading. */
+	/* By 8-byte words, the last two overlapping: a call of memcmp costs as much as parsing. */
 	for (uint32_t at = 0; at < known->header_bytes; at += sizeof(a)) {
 		uint32_t from = at + sizeof(a) <= known->header_bytes
 					? at

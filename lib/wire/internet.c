@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 
-/* All but "don't fragment": what is reserved, "more fragments" and the offset. */
+/* All but "don't fragment": the reserved bit, "more fragments" and the offset. */
 #define IPV4_FRAGMENT_MASK 0xbfff
 
 bool wh_heard_ether(struct wh_heard *heard, const uint8_t *frame, size_t frame_bytes)
@@ -109,7 +109,7 @@ static uint8_t *tell_ipv4(uint8_t *packet, const struct wh_telling *telling, siz
 {
 	struct wh_ipv4_header *ip = (struct wh_ipv4_header *)packet;
 
-	/* Identification stays 0: RFC 6864 4.1, what is never fragmented needs none. */
+	/* Identification stays 0: RFC 6864 4.1, packets that are never fragmented need none. */
 	*ip = (struct wh_ipv4_header){
 		.version_ihl = WH_IPV4_VERSION_IHL,
 		.total_bytes = rte_cpu_to_be_16((uint16_t)(sizeof(*ip) + bytes)),

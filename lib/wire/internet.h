@@ -45,7 +45,7 @@ static_assert(sizeof(struct wh_ether_header) == WH_ETHER_BYTES, "Ethernet II wit
 /* IEEE 802.1Q 9.6, behind the EtherType that announces it. */
 struct wh_vlan_tag {
 	rte_be16_t control;
-	rte_be16_t type; /* of what follows */
+	rte_be16_t type; /* of the next header */
 } __attribute__((packed));
 
 static_assert(sizeof(struct wh_vlan_tag) == WH_VLAN_BYTES, "IEEE 802.1Q 9.6");
@@ -80,22 +80,22 @@ struct wh_ipv6_header {
 static_assert(sizeof(struct wh_ipv6_header) == WH_IPV6_BYTES, "RFC 8200 3");
 static_assert(offsetof(struct wh_ipv6_header, source) == 8, "RFC 8200 3");
 
-/* What headers said of what they carry; pointers are into the frame. */
+/* What has been parsed of a frame's headers; pointers are into the frame. */
 struct wh_heard {
 	const uint8_t *source_mac;
 	const uint8_t *target_mac;
-	uint16_t type; /* EtherType, inside the tag */
-	uint16_t vlan; /* 0: no tag, or one of priority only */
+	uint16_t type; /* EtherType, behind the tag */
+	uint16_t vlan; /* 0: no tag, or one for priority only */
 	uint8_t family;
 	uint8_t protocol;
 	uint8_t hop_limit;
-	const uint8_t *source_ip; /* the target's follows it */
+	const uint8_t *source_ip; /* the target's follows in memory */
 	const uint8_t *target_ip;
 	const uint8_t *body; /* behind the headers read so far */
-	size_t bytes;        /* of it; Ethernet's padding is cut by the IP header */
+	size_t bytes;        /* of `body`; Ethernet padding is cut off by the IP length */
 };
 
-/* Ethernet's, and a tag; false: it ends before they do. */
+/* Parses Ethernet and a tag; false: the frame is too short. */
 bool wh_heard_ether(struct wh_heard *heard, const uint8_t *frame, size_t frame_bytes);
 
 enum wh_heard_reason {
@@ -106,12 +106,12 @@ enum wh_heard_reason {
 };
 
 /*
- * Then IP's, of either version; neither the addresses nor the protocol are judged. IPv6's extension
- * headers, a fragment's among them, count as a protocol.
+ * Parses IP of either version; neither addresses nor protocol are checked. IPv6 extension headers,
+ * including that of a fragment, count as a protocol.
  */
 enum wh_heard_reason wh_heard_ip(struct wh_heard *heard);
 
-/* Where a packet of ours goes. */
+/* Headers of a packet to send. */
 struct wh_telling {
 	uint8_t family;
 	uint8_t protocol;
@@ -123,7 +123,9 @@ struct wh_telling {
 	const uint8_t *target_ip;
 };
 
-/* Each writes its headers and returns where what they carry belongs: `bytes` of it, to IP. */
+/*
+ * Each writes its headers and returns where their payload belongs; `bytes`: length of IP's payload.
+ */
 uint8_t *wh_tell_ether(uint8_t *frame, const struct wh_telling *telling, uint16_t type);
 uint8_t *wh_tell_ip(uint8_t *frame, const struct wh_telling *telling, size_t bytes);
 
@@ -144,9 +146,9 @@ static inline bool wh_ipv6_version_agrees(const struct wh_ipv6_header *ip)
 }
 
 /*
- * The Internet checksum (RFC 1071) of bytes as they lie in memory: the one's complement sum does
- * not mind byte order, so sums are added, compared and stored without swapping. Four bytes at a
- * time; the upper half of `sum` has room for 2^32 of the carries.
+ * The Internet checksum (RFC 1071) of bytes in memory. The one's complement sum is independent of
+ * byte order, so sums are added, compared and stored without swapping. Four bytes at a time; the
+ * upper half of `sum` has room for 2^32 carries.
  */
 static inline uint64_t wh_sum_add(uint64_t sum, const void *bytes, size_t count)
 {

@@ -3,9 +3,9 @@
 #define WH_WIRE_LAYOUT_H
 
 /*
- * The bytes of every packet type, private to lib/wire. What is of fixed size is copied as it lies
+ * The bytes of every packet type, private to lib/wire. Fields of fixed size are copied as they are
  * in struct wh_packet: fields_bytes of its union to head.fields, and body_bytes from body_at on to
- * the body. What repeats follows. Packets are read in place, wherever in a frame they begin.
+ * the body. Repeated elements follow. Packets are read in place, at any alignment.
  */
 
 #include <assert.h>
@@ -37,13 +37,13 @@ static_assert(offsetof(struct wh_wire_head, tag) == WH_TAG_OFFSET, "tag");
 static_assert(offsetof(struct wh_wire_head, fields) == WH_FIELDS_OFFSET, "fields");
 static_assert(sizeof(struct wh_wire_head) == WH_HEAD_BYTES, "head");
 
-/* Of an option of OPEN; in memory there is a gap behind it. */
+/* An option of OPEN; the struct in memory has padding. */
 struct wh_wire_option {
 	uint64_t bits;
 	uint8_t number;
 } __attribute__((packed));
 
-/* The bytes of struct `type` up to `member` and with it, of which the first ones are `fields`. */
+/* Size of struct `type` up to and including `member`; its first bytes are in head.fields. */
 #define WH_WIRE_END(type, member)                                                                  \
 	(offsetof(struct type, member) + sizeof(((struct type *)0)->member))
 
@@ -56,7 +56,7 @@ struct wh_wire_option {
 #define WH_PARAMS_BODY WH_WIRE_END(wh_open_params, initiator_token)
 #define WH_CRYPTO_BODY (WH_WIRE_END(wh_crypto, padding_bytes) - WH_FIELDS_BYTES)
 
-/* Sums of their members' sizes: there are no gaps. */
+/* Sums of the members' sizes: there is no padding. */
 static_assert(WH_DATA_FIELDS == 8 + 2 * 4 + 6 * 2 + 1, "data, repair");
 static_assert(WH_RCV_STATE_BODY == 4 * 8 + 8 * 4, "receiver's state");
 static_assert(WH_LOSSES_BYTES == 4 * 8, "losses");
@@ -81,7 +81,7 @@ static_assert(WH_WIRE_END(wh_crypto, acked) == WH_FIELDS_BYTES, "piece of a gree
 static_assert(WH_CRYPTO_BODY == 2 * 2, "its lengths");
 static_assert(sizeof(struct wh_range) == 8 && sizeof(struct wh_wire_option) == 9, "what repeats");
 
-/* The bytes before the variable part. */
+/* Sizes without the variable part. */
 #define WH_RCV_STATE_BYTES  (WH_HEAD_BYTES + WH_RCV_STATE_BODY)
 #define WH_PARAMS_BYTES     (WH_HEAD_BYTES + WH_PARAMS_BODY)
 #define WH_RELEASE_BYTES    (WH_HEAD_BYTES + sizeof(struct wh_digest))
@@ -110,17 +110,17 @@ static_assert(
 	WH_PARAMS_BYTES_MAX <= WH_CONTROL_BYTES_MAX, "OPEN and CONFIRM with the longest name fit");
 static_assert(WH_HEAD_BYTES + WH_CRYPTO_BODY + WH_CRYPTO_BYTES_MAX <= WH_CONTROL_BYTES_MAX,
 	"the longest piece of a greeting fits");
-/* A stranger gets nothing back that is larger than what it sent. */
+/* No answer to a stranger is larger than the question. */
 static_assert(WH_HEAD_BYTES <= WH_PARAMS_BYTES, "ACCEPT is no longer than OPEN and CONFIRM");
 static_assert(WH_CONTROL_BYTES_MAX + 40 + 8 <= 1280, "RFC 8200 5: every IPv6 path carries 1280");
 
-/* What a type's head may say before anything else of the packet is looked at, and its layout. */
+/* Limits of a type that are checked before the rest of the packet is read, and its layout. */
 struct wh_packet_rule {
 	uint16_t bytes_min;
 	uint16_t bytes_max;
 	uint16_t flags_allowed; /* bit n: the flags byte may be n */
-	uint16_t fields_bytes;  /* used ones; the rest of head.fields is reserved */
-	uint16_t body_at;       /* in struct wh_packet */
+	uint16_t fields_bytes;  /* used; the rest of head.fields is reserved */
+	uint16_t body_at;       /* offset in struct wh_packet */
 	uint16_t body_bytes;
 };
 
@@ -133,14 +133,14 @@ static inline bool wh_packet_flags_allowed(const struct wh_packet_rule *rule, ui
 	return flags < 16 && (rule->flags_allowed >> flags & 1) != 0;
 }
 
-/* Behind the holes of a receiver's state. */
+/* Bytes behind the holes of a receiver's state. */
 static inline size_t wh_state_behind_bytes(uint8_t flags)
 {
 	return (flags & WH_FLAG_LOSSES ? WH_LOSSES_BYTES : 0) +
 	       (flags & WH_FLAG_DELIVERY ? WH_DELIVERY_BYTES : 0);
 }
 
-/* What follows the part of fixed size, whose counts are known: as they say. */
+/* Length of the variable part, by the counts in the fixed part. */
 size_t wh_packet_variable_bytes(const struct wh_packet *packet);
 
 #endif

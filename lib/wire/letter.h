@@ -2,7 +2,7 @@
 #ifndef WH_WIRE_LETTER_H
 #define WH_WIRE_LETTER_H
 
-/* A packet of a greeting on its way between an endpoint and who greets (lib/trust). */
+/* A packet of a greeting between an endpoint and the core that greets (lib/trust). */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,23 +10,23 @@
 #include "wire/encap.h"
 #include "wire/packet.h"
 
-/* A MAC address, or whatever the layer below wants to know again when a stranger is answered. */
+/* A MAC address, or whatever else the layer below needs to answer a stranger. */
 #define WH_VIA_BYTES 6
 
 /*
- * The cookie of a greeting is good for so long: for all of the greeting, which begins with it, and
- * for no other queue, address or number.
+ * Lifetime of a greeting's cookie, which covers the whole greeting. It is valid for one queue, one
+ * address and one number.
  */
 #define WH_GREETING_COOKIE_S 25
 
 struct wh_letter {
 	struct wh_address peer;
 	uint32_t queue;
-	uint32_t rtt_us; /* of one that came with a cookie of ours: how old that is */
+	uint32_t rtt_us; /* with a cookie of ours: its age */
 	uint32_t bytes;
-	bool is_answer; /* to a stranger: it goes where his came from, by `via` */
+	bool is_answer; /* to a peer that greeted us: sent back by `via` */
 	uint8_t via[WH_VIA_BYTES];
-	uint32_t offered_lci; /* of one that begins a greeting: a session for it, 0: none */
+	uint32_t offered_lci; /* first packet of a greeting: the offered session, 0: none */
 	uint8_t offered_cookie[WH_COOKIE_BYTES];
 	uint8_t packet[WH_CONTROL_BYTES_MAX];
 };

@@ -9,7 +9,7 @@
 
 #define NO_FLAGS (1u << 0)
 
-/* A retransmission leaves on its own schedule, so it cannot be a member of a back-to-back pair. */
+/* A retransmission is sent on its own schedule, so it cannot be part of a back-to-back pair. */
 #define DATA_FLAGS                                                                                 \
 	(1u << 0 | 1u << WH_FLAG_RETRANSMISSION | 1u << WH_FLAG_PAIR_FIRST |                       \
 		1u << WH_FLAG_PAIR_SECOND)
@@ -187,7 +187,7 @@ static inline bool within(uint64_t value, uint64_t least, uint64_t most)
 /* Whether each field of a list is within its limits. */
 #define WITHIN(list, part) (true list(AND_WITHIN, part))
 
-/* Without a code there is nothing of it. */
+/* Without a code, its fields are 0. */
 static bool code_valid(const struct wh_data_fields *data)
 {
 	if (data->code == WH_FEC_NONE)
@@ -211,8 +211,8 @@ static bool repair_valid(const struct wh_data_fields *data)
 }
 
 /*
- * Ranges are not empty, ascend, stay below `end`, and are at least `gap` serials apart: 0 where
- * neighbours may touch, 1 where they would have to be one range.
+ * Ranges are not empty, ascend, stay below `end`, and are at least `gap` serials apart: 0 if they
+ * may be adjacent, 1 if adjacent ones would have to be one range.
  */
 static bool ranges_valid(const struct wh_range *ranges, uint32_t count, uint64_t end, uint32_t gap)
 {
@@ -277,7 +277,7 @@ static enum wh_wire_reason bitmap_check(const struct wh_bitmap *bitmap)
 	return WH_WIRE_OK;
 }
 
-/* One value each, and one way to say it. */
+/* Strictly ascending: each option has one value, and one encoding. */
 static bool options_valid(const struct wh_open_params *params)
 {
 	for (uint32_t i = 1; i < params->n_options; i++)
@@ -292,7 +292,7 @@ static bool params_valid(const struct wh_open_params *params)
 		!options_valid(params))
 		return false;
 
-	/* A chunk's packets, rounded up, could be one block. */
+	/* A chunk's packets, rounded up, must fit into one block. */
 	uint32_t chunk_pkts =
 		(params->chunk_bytes + params->payload_bytes - 1) / params->payload_bytes;
 	uint32_t window = params->window_pkts;
@@ -313,7 +313,7 @@ static bool confirm_valid(const struct wh_confirm *confirm)
 	return WITHIN(WH_FIELDS_CONFIRM, confirm) && params_valid(&confirm->params);
 }
 
-/* Nothing is verified before it has begun. */
+/* VERIFIED and PEER_GONE cannot be reasons of a refusal. */
 static bool accept_valid(const struct wh_accept *accept)
 {
 	return WITHIN(WH_FIELDS_ACCEPT, accept) && accept->refused != WH_STATUS_PEER_GONE &&
@@ -336,7 +336,7 @@ static bool probe_answer_valid(const struct wh_probe_answer *answer)
 	return WITHIN(WH_FIELDS_PROBE_ANSWER, answer) && answer->status != WH_STATUS_PEER_GONE;
 }
 
-/* Nothing lies behind the end that a stream may have. */
+/* No bytes beyond the maximum length of a stream. */
 static bool crypto_valid(const struct wh_crypto *crypto)
 {
 	return WITHIN(WH_FIELDS_CRYPTO, crypto) && WITHIN(WH_FIELDS_CRYPTO_BODY, crypto) &&

@@ -3,12 +3,12 @@
 #define WH_WIRE_PACKET_H
 
 /*
- * What a wavehaul packet looks like: the UDP payload.
+ * The format of a wavehaul packet: the UDP payload.
  *
  * Every packet begins with a head of 64 bytes, one cache line, with every field at a fixed place;
- * integers are little-endian, so that they cost nothing to parse on today's hosts:
+ * integers are little-endian, so that parsing is free on today's hosts:
  *
- *    0  version   u8    WH_WIRE_VERSION; see versions.h for what outlives it
+ *    0  version   u8    WH_WIRE_VERSION; versions.h: what all versions have in common
  *    1  type      u8    enum wh_packet_type
  *    2  flags     u8    enum wh_packet_flag, by type
  *    3  key       u8    number of the key that the packet is closed with; 0: a checksum
@@ -19,12 +19,12 @@
  *   48  tag       16 B  see lib/seal/seal.h; with key 0 its second half is the token
  *   64  body            data, repair: payload; control: by type, fixed, then ranges
  *
- * The structs below are the format: in memory each type's numbers lie as they travel, without gaps,
- * the first ones in head.fields and the rest in the body; then what repeats, as often as its count
- * says (layout.h).
+ * The structs below are the format: in memory each type's numbers are in wire order without
+ * padding, the first ones in head.fields and the rest in the body; then repeated elements, as many
+ * as their count says (layout.h).
  *
- * wh_packet_decode() is strict: bytes of any length and content go in, and either a packet whose
- * every field is within its limits comes out, or a named reason. Reserved bytes must be zero.
+ * wh_packet_decode() is strict: it takes bytes of any length and content, and returns either a
+ * packet with every field within its limits, or a named reason. Reserved bytes must be zero.
  * Encoders assert the same limits.
  */
 
@@ -43,26 +43,26 @@
 #define WH_KEY_OFFSET    3
 #define WH_FIELDS_OFFSET 16
 
-/* Limits that both ends hold each other to. */
+/* Limits that both ends enforce. */
 #define WH_PAYLOAD_BYTES_MIN  32
 #define WH_PAYLOAD_BYTES_MAX  9216
-#define WH_PAYLOAD_ALIGN      32 /* payloads but a chunk's last: full vectors for the codes */
+#define WH_PAYLOAD_ALIGN      32 /* but for a chunk's last payload: whole vectors for the codes */
 #define WH_CHUNK_BYTES_MIN    4096
 #define WH_CHUNK_BYTES_MAX    (UINT32_C(16) << 20)
 #define WH_BLOCK_PACKETS_MAX  65535
 #define WH_WINDOW_PACKETS_MIN 64
-#define WH_WINDOW_PACKETS_MAX (UINT32_C(1) << 24) /* 1 s of 100 Gb/s twice, of MTU 1500 */
+#define WH_WINDOW_PACKETS_MAX (UINT32_C(1) << 24) /* 2 s of 100 Gb/s, MTU 1500 */
 #define WH_PERIOD_US_MAX      UINT32_C(10000000)
 #define WH_SERIAL_MAX         (UINT64_C(1) << 62) /* never reached; keeps serial + span exact */
-#define WH_FIRST_SERIAL_MAX   (WH_SERIAL_MAX / 2) /* leaves serials for all packets to come */
+#define WH_FIRST_SERIAL_MAX   (WH_SERIAL_MAX / 2) /* leaves enough serials for any stream */
 #define WH_CHUNK_NUMBER_MAX   (UINT32_MAX - 1)
 #define WH_NAME_BYTES_MAX     255
 #define WH_OPEN_OPTIONS_MAX   16
 
-/* Of OPEN: a stream that ends when it ends, and may lie idle meanwhile. */
+/* In OPEN: a stream of unknown size, which may be idle in between. */
 #define WH_OBJECT_BYTES_UNKNOWN UINT64_MAX
 
-/* Control packets fit into the smallest MTU we support (1280, IPv6) whatever data uses. */
+/* Control packets fit into the smallest supported MTU (1280, IPv6), whatever data packets use. */
 #define WH_CONTROL_BYTES_MAX 1200
 #define WH_RANGES_MAX        128 /* in one control packet */
 
@@ -72,16 +72,16 @@
 
 #define WH_ASK_PADDING 32
 
-/* Of a greeting: what fits into one packet beside its head and two lengths, and each way in all. */
+/* Of a greeting: bytes per packet, beside the head and two lengths; and in all per direction. */
 #define WH_CRYPTO_BYTES_MAX  (WH_CONTROL_BYTES_MAX - WH_HEAD_BYTES - 4)
 #define WH_CRYPTO_STREAM_MAX 16384
 
-/* Holes of a state that has both WH_FLAG_LOSSES and WH_FLAG_DELIVERY. */
+/* Most holes of a state with both WH_FLAG_LOSSES and WH_FLAG_DELIVERY. */
 #define WH_HOLES_BESIDE_BOTH 124
 
 /*
- * The unit of clocks where packets of 100 Gb/s are told apart; 32 bits of it wrap after 68 s, which
- * no round trip takes.
+ * Unit of the clocks in packets, fine enough for packets at 100 Gb/s. 32 bits wrap after 68 s,
+ * longer than any round trip.
  */
 #define WH_STAMP_NS 16
 
@@ -101,10 +101,10 @@ enum wh_packet_type {
 	WH_PACKET_ACCEPT = 10,
 	WH_PACKET_CONFIRM = 11,
 	WH_PACKET_RELEASE = 12,
-	WH_PACKET_PROBE = 13, /* one of a train that measures the way, or a question about one */
+	WH_PACKET_PROBE = 13, /* of a train that measures the path, or a question about one */
 	WH_PACKET_PROBE_ANSWER = 14,
-	WH_PACKET_ASK = 15,    /* who wants to greet asks for a cookie ... */
-	WH_PACKET_COOKIE = 16, /* ... and gets one */
+	WH_PACKET_ASK = 15,    /* a peer that wants to greet requests a cookie ... */
+	WH_PACKET_COOKIE = 16, /* ... and receives it */
 	WH_PACKET_CRYPTO = 17, /* a piece of a greeting's bytes, lib/trust */
 	WH_PACKET_TYPES = 18,  /* one past the last */
 };
@@ -114,13 +114,13 @@ enum wh_packet_flag {
 	WH_FLAG_PAIR_FIRST =
 		1 << 1, /* data, repair: the next follows back to back, udt.txt III C */
 	WH_FLAG_PAIR_SECOND = 1 << 2,
-	WH_FLAG_LOSSES = 1 << 0,   /* receiver's state: what it knows of losses follows, ... */
-	WH_FLAG_DELIVERY = 1 << 1, /* ... and then when what of our packets arrived */
+	WH_FLAG_LOSSES = 1 << 0,   /* receiver's state: counts of losses follow the holes, ... */
+	WH_FLAG_DELIVERY = 1 << 1, /* ... and then the times of arrivals */
 	WH_FLAG_ECHO = 1 << 0,     /* probe: answer at once */
-	WH_FLAG_ASK = 1 << 1,      /* probe: whether a stranger may, and the cookie for it */
-	WH_FLAG_FETCH = 1 << 2,    /* probe: what came of a train */
+	WH_FLAG_ASK = 1 << 1,      /* probe: requests permission to probe, and a cookie */
+	WH_FLAG_FETCH = 1 << 2,    /* probe: requests the arrivals of a train */
 	WH_FLAG_ANSWER = 1 << 0,   /* greeting: from the end that was greeted */
-	WH_FLAG_OFFERED = 1 << 0,  /* CONFIRM: of what a greeting has offered, without an OPEN */
+	WH_FLAG_OFFERED = 1 << 0,  /* CONFIRM: of a session offered in a greeting, without OPEN */
 };
 
 /* Why a byte string is not a packet. Names in wh_wire_reason_name(). */
@@ -143,7 +143,7 @@ enum wh_wire_reason {
 const char *wh_wire_reason_name(enum wh_wire_reason reason);
 const char *wh_packet_type_name(enum wh_packet_type type);
 
-/* The erasure code of a chunk; lib/fec has them. */
+/* The erasure code of a chunk, implemented in lib/fec. */
 enum wh_fec_code {
 	WH_FEC_NONE = 0,
 	WH_FEC_RS = 1,
@@ -151,17 +151,17 @@ enum wh_fec_code {
 	WH_FEC_CODES = 3,
 };
 
-/* How a stream is brought to be complete. */
+/* How losses of a stream are recovered. */
 enum wh_recovery {
-	WH_RECOVERY_NAK = 0,    /* what is missing is asked for */
-	WH_RECOVERY_HYBRID = 1, /* what repair packets do not bring back is */
-	WH_RECOVERY_FEC = 2,    /* nothing is: repair packets must do */
+	WH_RECOVERY_NAK = 0,    /* missing packets are requested */
+	WH_RECOVERY_HYBRID = 1, /* packets that repair cannot recover are requested */
+	WH_RECOVERY_FEC = 2,    /* by repair packets only */
 	WH_RECOVERIES = 3,
 };
 
 /*
- * Data and repair. A chunk's packets have serials in a row, data first, so that any of them tells
- * where the others are. Without repair packets code, r, blocks and last_bytes are 0.
+ * Data and repair packets. A chunk's packets have consecutive serials, data first, so that any of
+ * them tells the serials of all. Without repair packets code, r, blocks and last_bytes are 0.
  */
 struct wh_data_fields {
 	uint64_t transmission;  /* counts every data and repair packet sent: never repeats;
@@ -184,10 +184,10 @@ struct wh_range {
 };
 
 /*
- * The receiver's complete state. Serials below lower have all arrived; of [cover_first,
- * cover_end) all have arrived but the holes; nothing is said about the rest. Large states go as
- * several packets, each with its own cover and everything else complete.
- * lower <= cover_first <= cover_end <= highest_end <= upper <= lower + WH_WINDOW_PACKETS_MAX.
+ * The receiver's complete state. Serials below lower have all arrived; of [cover_first, cover_end)
+ * all have arrived but the holes; nothing is said about the rest. Large states are sent as several
+ * packets, each with its own cover and everything else complete. lower <= cover_first <= cover_end
+ * <= highest_end <= upper <= lower + WH_WINDOW_PACKETS_MAX.
  */
 struct wh_rcv_state {
 	uint64_t lower;       /* rcv-lw: first serial missing */
@@ -195,56 +195,56 @@ struct wh_rcv_state {
 	uint64_t highest_end; /* one past the highest serial seen */
 	uint64_t cover_first;
 	uint64_t cover_end;
-	uint64_t received_pkts; /* new ones, ever */
+	uint64_t received_pkts; /* new packets, in total */
 	uint64_t duplicate_pkts;
 	uint64_t bad_pkts;
-	uint32_t chunk_upper;   /* buffers available: first chunk number there is no buffer for */
-	uint32_t queued_chunks; /* whole, waiting for the writer */
+	uint32_t chunk_upper;   /* first chunk number without a buffer */
+	uint32_t queued_chunks; /* complete, waiting for the writer */
 	uint32_t buffer_chunks; /* all buffers of the connection */
 	uint32_t arrival_pps;   /* AS of udt.txt (1); 0: unknown */
 	uint32_t capacity_pps;  /* NB of udt.txt (6); 0: unknown */
 	uint32_t rtt_us;        /* smoothed; 0: not measured yet */
 	uint32_t rtt_var_us;
 	uint32_t n_holes;
-	/* With WH_FLAG_LOSSES, behind the holes; else nothing is said of them, and they are 0. */
-	uint64_t lost_pkts;          /* found missing, ever, however they came back ... */
-	uint64_t loss_events;        /* ... in so many runs */
-	uint64_t repaired_pkts;      /* data that repair packets brought back */
-	uint64_t undecodable_blocks; /* for which they did not suffice */
+	/* With WH_FLAG_LOSSES, behind the holes; without it unknown, and 0. */
+	uint64_t lost_pkts;          /* detected in total, even if recovered since ... */
+	uint64_t loss_events;        /* ... as this many runs */
+	uint64_t repaired_pkts;      /* data packets recovered by repair packets */
+	uint64_t undecodable_blocks; /* with too few repair packets to decode */
 	/*
-	 * With WH_FLAG_DELIVERY, behind those; else 0. Of data and repair packets, whatever became
-	 * of them; clocks in WH_STAMP_NS. The latest is the one with the highest transmission.
+	 * With WH_FLAG_DELIVERY, behind the losses; else 0. About data and repair packets of any
+	 * kind, duplicates too; clocks in WH_STAMP_NS. `Latest`: the packet with the highest
+	 * transmission.
 	 */
-	uint64_t delivered_pkts; /* that came, ever, and those that came again, too */
-	uint64_t seen_end;       /* one past the highest transmission that came; 0: none did */
-	uint32_t stamp;          /* the latest's, ... */
-	uint32_t held;           /* ... and how long ago it came; at its most: longer ago */
-	uint32_t arrived;        /* receiver's clock when it came, wrapping */
-	uint32_t span;           /* first to last arrival since the state before, less pauses */
-	uint32_t span_pkts;      /* that came in it after its first moment */
-	uint32_t least_delay;    /* of these, receiver's clock less the stamp, wrapping */
-	uint32_t late;           /* of these, the most that one was sent before one that
-				     * overtook it */
-	uint32_t again_pkts;     /* that had come already and were sent again, ever, wrapping */
+	uint64_t delivered_pkts; /* received in total, including duplicates */
+	uint64_t seen_end;       /* one past the highest transmission received; 0: none */
+	uint32_t stamp;          /* of the latest packet, ... */
+	uint32_t held;           /* ... and time since its arrival; maximum: longer */
+	uint32_t arrived;        /* receiver's clock at its arrival, wrapping */
+	uint32_t span;           /* first to last arrival since the previous state, less pauses */
+	uint32_t span_pkts;      /* packets that arrived in it, without those at its start */
+	uint32_t least_delay;    /* of these packets: least receiver's clock less stamp, wrapping */
+	uint32_t late;           /* greatest reordering: sent this long before an overtaker */
+	uint32_t again_pkts;     /* duplicates that were retransmissions, in total, wrapping */
 	struct wh_range holes[WH_RANGES_MAX]; /* offsets from cover_first; ascending, apart */
 };
 
 struct wh_trans_state {
 	uint64_t lower;       /* trans-lw: first serial not acknowledged */
 	uint64_t upper;       /* trans-uw: next new serial; within WH_WINDOW_PACKETS_MAX of lower */
-	uint64_t heard_end;   /* one past the latest receiver's state that is known; 0: none */
-	uint32_t queued_pkts; /* of the chunks in hand, waiting to be sent */
-	uint32_t held_us;     /* since that state came */
+	uint64_t heard_end;   /* one past the serial of the latest receiver's state; 0: none */
+	uint32_t queued_pkts; /* of the open chunks, waiting to be sent */
+	uint32_t held_us;     /* time since that state arrived */
 };
 
 struct wh_ack2 {
 	uint64_t ack_serial; /* serial of the receiver state that is echoed */
-	uint64_t lower;      /* acknowledged by it */
+	uint64_t lower;      /* lower of that state */
 	uint32_t stamp_us;   /* transmitter's clock, for one-way delay (udt.txt V) */
 };
 
 struct wh_nak {
-	uint64_t base;                         /* offsets count from it */
+	uint64_t base;                         /* origin of the offsets */
 	uint16_t n_losses;                     /* at least one */
 	struct wh_range losses[WH_RANGES_MAX]; /* ascending, disjoint */
 };
@@ -256,9 +256,9 @@ struct wh_delay_warning {
 };
 
 /*
- * Of the serials [first, first + pkts), which were seen by the receiver as they came off the path:
- * bit i % 64 of word i / 64 is set for first + i. What was sent again or repaired counts as lost.
- * The bits behind the last are 0; words behind the last are not looked at.
+ * Which of the serials [first, first + pkts) the path delivered: bit i % 64 of word i / 64 is set
+ * for first + i. Retransmitted and repaired packets count as lost. Bits beyond the last one are 0;
+ * words beyond the last one are ignored.
  */
 struct wh_bitmap {
 	uint64_t first;
@@ -266,34 +266,34 @@ struct wh_bitmap {
 	uint64_t bits[WH_BITMAP_WORDS_MAX];
 };
 
-/* Words that so many bits take. */
+/* Number of words for that many bits. */
 static inline uint32_t wh_bitmap_words(uint32_t pkts)
 {
 	return (pkts + 63) / 64;
 }
 
-/* An option of the profile by its number, and a value that the profile makes sense of. */
+/* A profile's option by its number; the profile interprets the value. */
 struct wh_open_option {
 	uint8_t number;
 	uint64_t bits;
 };
 
-/* What a connection is to be; the initiator proposes it in OPEN and repeats it in CONFIRM. */
+/* Parameters of a connection; the initiator proposes them in OPEN and repeats them in CONFIRM. */
 struct wh_open_params {
-	uint32_t initiator_lci; /* under which the initiator wants packets; not 0 */
+	uint32_t initiator_lci; /* address of packets to the initiator; not 0 */
 	uint32_t chunk_bytes;
 	uint32_t window_pkts;   /* a power of two: size of both tables */
-	uint32_t period_us;     /* of states; SYN of udt.txt */
+	uint32_t period_us;     /* between states; SYN of udt.txt */
 	uint64_t first_serial;  /* up to WH_FIRST_SERIAL_MAX */
 	uint64_t object_bytes;  /* size of the stream, or WH_OBJECT_BYTES_UNKNOWN */
 	uint16_t payload_bytes; /* multiple of WH_PAYLOAD_ALIGN */
-	uint8_t name_bytes;     /* no NUL inside; decoding puts one after */
+	uint8_t name_bytes;     /* contains no NUL; decoding appends one */
 	uint8_t n_options;
 	uint8_t profile;          /* number in the profile table */
 	uint8_t recovery;         /* enum wh_recovery */
-	uint16_t repair_pkts;     /* a chunk has at most so many; 0 with NAK, and only then */
-	uint64_t initiator_token; /* that packets to the initiator are to carry */
-	struct wh_open_option options[WH_OPEN_OPTIONS_MAX]; /* numbers ascend */
+	uint16_t repair_pkts;     /* most per chunk; 0 with NAK, and only then */
+	uint64_t initiator_token; /* token of packets to the initiator */
+	struct wh_open_option options[WH_OPEN_OPTIONS_MAX]; /* in ascending order of numbers */
 	char name[WH_NAME_BYTES_MAX + 1];
 };
 
@@ -302,16 +302,16 @@ struct wh_open_params {
 /* OPEN: params. ACCEPT: params of the listener's answer. CONFIRM: params and cookie. */
 struct wh_open {
 	uint32_t stamp_us;
-	uint32_t answer_lci; /* the initiator's, for who cannot read the parameters; or 0 */
+	uint32_t answer_lci; /* the initiator's, in clear text for a peer without the bond; or 0 */
 	struct wh_open_params params;
 };
 
 struct wh_accept {
-	uint32_t acceptor_lci; /* under which the acceptor wants packets; not 0 unless refused */
-	uint32_t stamp_us;     /* echo of the OPEN's, for a first RTT */
+	uint32_t acceptor_lci; /* address of packets to the acceptor; not 0 unless refused */
+	uint32_t stamp_us;     /* copied from OPEN, for a first RTT */
 	uint8_t cookie[WH_COOKIE_BYTES];
-	uint32_t buffer_chunks; /* that the acceptor will have */
-	uint8_t refused;        /* enum wh_release_status, not VERIFIED; 0: welcome */
+	uint32_t buffer_chunks; /* buffers of the acceptor */
+	uint8_t refused;        /* enum wh_release_status, not VERIFIED; 0: accepted */
 };
 
 struct wh_confirm {
@@ -321,74 +321,76 @@ struct wh_confirm {
 };
 
 /*
- * Without flags one of a numbered train; with one a question. With an lci it belongs to that
- * session, without one it is a stranger's. His token is the proof of the cookie that he was given
- * when he asked, and `made_us` the rest of it. The padding, zeros, makes a packet as long as is
- * wanted; an answer is never longer than the question. Under a bond ASK is closed by that, its
- * answer too, about the token that it told, and all else about the proof of the cookie; the serials
- * are the bond's.
+ * Without flags a packet of a train, with flags a question. With an LCI it belongs to that session,
+ * otherwise to a stranger. A stranger's token is the proof of the cookie that it received in answer
+ * to WH_FLAG_ASK; `made_us` is the rest of the cookie. Padding (zeros) sets the packet's length; an
+ * answer is never longer than its question. Under a bond, WH_FLAG_ASK and its answer are sealed by
+ * the bond, the answer for the token in the question; all other packets are sealed for the proof of
+ * the cookie. Serials are the bond's.
  */
 struct wh_probe {
-	/* Prober's clock when it was sent; echoed, whatever it says. With WH_FLAG_ASK: the token
-	 * that the answer is to carry. */
+	/*
+	 * Prober's clock when sent; the answer repeats it, unchecked. With WH_FLAG_ASK: the token
+	 * of the answer.
+	 */
 	uint64_t stamp_ns;
 	uint64_t made_us;       /* of the cookie; 0: none */
-	uint32_t index;         /* in the train; with WH_FLAG_FETCH: the first arrival wanted */
-	uint32_t count;         /* packets of the train; more than index */
+	uint32_t index;         /* in the train; with WH_FLAG_FETCH: first arrival to return */
+	uint32_t count;         /* packets in the train; more than index */
 	uint16_t padding_bytes; /* equals the body's length */
-	uint16_t train;         /* its number: a later one ends those before */
-	uint32_t bond;          /* of both, by the answering end's number; 0: none */
+	uint16_t train;         /* number of the train; a later train ends earlier ones */
+	uint32_t bond;          /* bond of both ends, by the answerer's number; 0: none */
 };
 
 /*
- * The flags are the question's. With WH_FLAG_ASK the words are made_us and the token, if status is
- * PENDING: welcome. With WH_FLAG_FETCH each is an arrival: in its lower half the index, in the
- * upper one the nanoseconds since the train's first arrival.
+ * The flags are those of the question. With WH_FLAG_ASK the words are made_us and the token, if
+ * status is PENDING: allowed. With WH_FLAG_FETCH each is an arrival: the index in its lower half,
+ * and in the upper half nanoseconds since the train's first arrival.
  */
 struct wh_probe_answer {
-	uint64_t stamp_ns; /* the question's */
-	uint32_t index;    /* the question's */
-	uint32_t total;    /* ASK: arrivals that are noted of a train at most; FETCH: that were */
-	uint32_t heard;    /* ECHO: echoes answered so far; FETCH: packets of the train that came */
-	uint16_t train;    /* the question's */
+	uint64_t stamp_ns; /* of the question */
+	uint32_t index;    /* of the question */
+	uint32_t total;    /* ASK: most arrivals recorded per train; FETCH: arrivals recorded */
+	uint32_t heard;    /* ECHO: questions answered; FETCH: packets of the train received */
+	uint16_t train;    /* of the question */
 	uint16_t n_words;
 	uint8_t status; /* enum wh_release_status, PENDING unless refused */
 	uint64_t words[WH_PROBE_WORDS_MAX];
 };
 
 enum wh_release_stage {
-	WH_RELEASE_REQUEST = 1, /* transmitter: everything is sent, this is its digest */
-	WH_RELEASE_REPLY = 2,   /* receiver: what became of it */
-	WH_RELEASE_DONE = 3,    /* transmitter: I know */
-	WH_RELEASE_ABORT = 4,   /* either: it is over, see status */
+	WH_RELEASE_REQUEST = 1, /* transmitter: everything was sent, with this digest */
+	WH_RELEASE_REPLY = 2,   /* receiver: the outcome */
+	WH_RELEASE_DONE = 3,    /* transmitter: has the outcome */
+	WH_RELEASE_ABORT = 4,   /* either end: ends the connection, see status */
 	WH_RELEASE_STAGES = 5,
 };
 
-/* The outcome of a connection, the same numbers on both ends. */
+/* The outcome of a connection, with the same numbers at both ends. */
 enum wh_release_status {
 	WH_STATUS_PENDING = 0,
-	WH_STATUS_VERIFIED = 1,    /* all bytes arrived, digest agrees, file has its final name */
-	WH_STATUS_MISMATCH = 2,    /* digest or size does not agree */
+	WH_STATUS_VERIFIED = 1,    /* all bytes arrived, digests agree, file has its final name */
+	WH_STATUS_MISMATCH = 2,    /* digest or size differs */
 	WH_STATUS_NO_SPACE = 3,    /* the receiver's disk is full */
 	WH_STATUS_IO_ERROR = 4,    /* reading or writing a file failed */
-	WH_STATUS_REFUSED = 5,     /* parameters or peer not acceptable */
-	WH_STATUS_BUSY = 6,        /* no connection free */
+	WH_STATUS_REFUSED = 5,     /* parameters or peer not accepted */
+	WH_STATUS_BUSY = 6,        /* no place for a connection */
 	WH_STATUS_INTERRUPTED = 7, /* by an operator */
 	WH_STATUS_STALLED = 8,     /* no progress for too long */
 	WH_STATUS_PEER_GONE = 9,   /* no packets from the peer for too long; never on the wire */
 	WH_STATUS_UNREPAIRED =
-		10,              /* repair packets did not suffice, and nothing may be asked for */
-	WH_STATUS_UNSEALED = 11, /* this end takes sealed connections alone */
-	WH_STATUS_UNBOUND = 12,  /* it knows no bond of that number */
-	WH_STATUS_REVOKED = 13,  /* the peer is not trusted any more */
-	WH_STATUS_REPLACED = 14, /* another process of the peer stands where that one did */
+		10,              /* repair packets did not suffice, and the profile requests none */
+	WH_STATUS_UNSEALED = 11, /* this end requires sealed connections */
+	WH_STATUS_UNBOUND = 12,  /* this end has no bond of that number */
+	WH_STATUS_REVOKED = 13,  /* the peer is no longer trusted */
+	WH_STATUS_REPLACED = 14, /* another process has taken the peer's place */
 	WH_STATUSES = 15,
 };
 
 const char *wh_release_status_name(enum wh_release_status status);
 
 struct wh_release {
-	uint64_t chunks; /* of the whole stream; up to WH_CHUNK_NUMBER_MAX + 1 */
+	uint64_t chunks; /* in the whole stream; up to WH_CHUNK_NUMBER_MAX + 1 */
 	uint64_t total_bytes;
 	uint64_t serial_end; /* one past the last serial */
 	uint8_t stage;       /* enum wh_release_stage */
@@ -397,17 +399,18 @@ struct wh_release {
 };
 
 /*
- * Two processes greet each other before anything is sealed: TLS, whose bytes go in pieces each way
- * (lib/trust). The number is the greeting end's, and none but it and who hears it can tell; the
- * cookie is the other end's, who keeps nothing before it comes back. Both stand in every piece.
+ * A greeting authenticates two processes to each other before anything is sealed: TLS, in pieces in
+ * both directions (lib/trust). `greeting` is a number of the client's, which nobody off the path
+ * can guess. The cookie is the server's, which keeps no state before the cookie comes back. All
+ * pieces contain both.
  */
 struct wh_ask {
 	uint64_t greeting;
-	uint8_t padding[WH_ASK_PADDING]; /* says nothing: versions.h wants the length */
+	uint8_t padding[WH_ASK_PADDING]; /* without meaning: versions.h requires this length */
 };
 
 struct wh_cookie {
-	uint64_t greeting; /* ASK's */
+	uint64_t greeting; /* of the ASK */
 	uint8_t cookie[WH_COOKIE_BYTES];
 };
 
@@ -415,9 +418,9 @@ struct wh_crypto {
 	uint64_t greeting;
 	uint8_t cookie[WH_COOKIE_BYTES];
 	uint32_t offset;        /* of the first byte */
-	uint32_t acked;         /* all before it have come from the other end */
+	uint32_t acked;         /* all bytes before it were received */
 	uint16_t bytes;         /* may be 0 */
-	uint16_t padding_bytes; /* zeros behind them: what is answered is measured by what came */
+	uint16_t padding_bytes; /* zeros behind the data, which raise the limit of the answer */
 	uint8_t data[WH_CRYPTO_BYTES_MAX];
 };
 
@@ -426,7 +429,7 @@ struct wh_packet {
 	uint8_t flags;
 	uint32_t lci;
 	uint64_t serial;
-	const uint8_t *payload; /* data, repair: points into the bytes decoded */
+	const uint8_t *payload; /* data, repair: points into the decoded bytes */
 	union {
 		uint8_t fields[WH_FIELDS_BYTES];
 		struct wh_data_fields data;
@@ -448,42 +451,42 @@ struct wh_packet {
 	};
 };
 
-/* Parameters as they travel; WH_CONTROL_BYTES_MAX of room are enough. Returns how many bytes. */
+/* Parameters in wire format, at most WH_CONTROL_BYTES_MAX. Returns the number of bytes. */
 size_t wh_params_encode(const struct wh_open_params *params, uint8_t *bytes);
 
-/* Whether every field is within its limits: what decoding ensures and what encoders assert. */
+/* Whether every field is within its limits: checked by decoders, asserted by encoders. */
 enum wh_wire_reason wh_packet_check(const struct wh_packet *packet);
 
 /*
- * Decodes one packet; *packet is defined only when WH_WIRE_OK is returned. Data packets touch
- * only their own few members of *packet, so the union's size costs nothing. Nothing that it says is
- * to be believed before its seal is opened (lib/seal), and what a seal encrypts is not to be read
- * before: the body of all packets but data and repair, whose fields are all in the head.
+ * Decodes one packet; *packet is defined only if WH_WIRE_OK is returned. Data packets set only
+ * their own few members of *packet, so the union's size costs nothing. No field is authenticated
+ * before the seal is opened (lib/seal), and encrypted parts cannot be read before: the bodies of
+ * all packets but data and repair, which have all fields in the head.
  *
- * In two steps: the first one judges size and kind and reads type, flags, lci and serial, so that
- * who has the seal can be found; the second one reads the rest of a packet that has passed it.
+ * In two steps: peek checks size and kind and reads type, flags, lci and serial, by which the seal
+ * is found; read decodes the rest of a packet that peek has accepted.
  */
 enum wh_wire_reason wh_packet_decode(const uint8_t *bytes, size_t length, struct wh_packet *packet);
 enum wh_wire_reason wh_packet_peek(const uint8_t *bytes, size_t length, struct wh_packet *packet);
 enum wh_wire_reason wh_packet_read(const uint8_t *bytes, size_t length, struct wh_packet *packet);
 
 /*
- * Encodes any packet but data and repair into `room` bytes and returns its length. Key number and
- * tag are the seal's to write. WH_CONTROL_BYTES_MAX of room are always enough, but for a probe with
- * more padding.
+ * Encodes any packet but data and repair into `room` bytes and returns its length. The seal fills
+ * in key number and tag. WH_CONTROL_BYTES_MAX is always enough, except for a probe with more
+ * padding.
  */
 uint32_t wh_packet_encode(const struct wh_packet *packet, uint8_t *bytes, size_t room);
 
 /*
- * Encodes the head of a data or repair packet, WH_HEAD_BYTES but for key number and tag, for a
- * payload that is not touched; data.payload_bytes says how long it is.
+ * Encodes the head of a data or repair packet, WH_HEAD_BYTES, without key number and tag. The
+ * payload is not touched; data.payload_bytes is its length.
  */
 void wh_packet_encode_data(const struct wh_packet *packet, uint8_t *head);
 
 /*
- * Payload of a length and without bytes, for simulators: takes a head and the length of what would
- * follow, is as strict as above, and knows no types but data and repair. packet->payload is NULL.
- * Such packets are not closed: nothing in a simulator changes their bytes.
+ * For simulators, where payload has a length and no bytes: takes a head and the length of the
+ * payload, is as strict as above, and accepts only data and repair. packet->payload is NULL. Such
+ * packets are not sealed.
  */
 enum wh_wire_reason wh_packet_decode_virtual(
 	const uint8_t *head, size_t payload_bytes, struct wh_packet *packet);

@@ -23,7 +23,7 @@ static_assert(WH_VERSIONS_BYTES <= WH_PARAMS_BYTES, "no answer is longer than th
 static_assert(WH_VERSIONS_BYTES <= WH_HEAD_BYTES + WH_ASK_PADDING, "nor than an ASK");
 static_assert(WH_WIRE_VERSION > 0, "0 is of no version");
 
-/* Of our OPEN or ASK, the part that comes back. */
+/* The part of our OPEN or ASK that is echoed. */
 struct echo {
 	uint8_t head[WH_HEAD_BYTES];
 	uint8_t params[WH_PARAMS_BODY];
@@ -64,7 +64,7 @@ bool wh_versions_read(const uint8_t *bytes, size_t length, struct wh_versions *v
 	if (answer.none != 0 || answer.kind != KIND || answer.least == 0 ||
 		answer.most < answer.least || memcmp(answer.zero, zero, sizeof(zero)) != 0)
 		return false;
-	/* Whoever speaks our version has no reason to answer so. */
+	/* A listener that speaks our version does not send this answer. */
 	if (answer.least <= WH_WIRE_VERSION && answer.most >= WH_WIRE_VERSION)
 		return false;
 	if (head.version != WH_WIRE_VERSION ||

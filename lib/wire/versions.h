@@ -3,20 +3,21 @@
 #define WH_WIRE_VERSIONS_H
 
 /*
- * What every version of the format, past and to come, has in common, so that two ends which speak
- * different ones can say so. Of any packet the first byte is the version, never 0. OPEN and ASK are
- * the types (the second byte) WH_PACKET_OPEN and WH_PACKET_ASK and have WH_VERSIONS_BYTES at least.
- * A listener answers one of them of a version that it does not speak with this, and keeps nothing:
+ * What all versions of the format have in common, past and future, so that two ends with different
+ * versions can tell each other. The first byte of any packet is the version, never 0. OPEN and ASK
+ * have the types (second byte) WH_PACKET_OPEN and WH_PACKET_ASK and at least WH_VERSIONS_BYTES. A
+ * listener answers one of them, in a version that it does not speak, with the following packet, and
+ * keeps nothing:
  *
  *    0  none    u8    0: of no version
  *    1  kind    u8    1
  *    2  least   u8    the listener speaks the versions from `least` ...
  *    3  most    u8    ... to `most`
  *    4  zero    4 B
- *    8  echo    88 B  the first bytes of what it answers
+ *    8  echo    88 B  the first bytes of the packet that is answered
  *
- * The answer is no longer than what it answers, and being neither it is never answered itself. The
- * echo proves that it comes from where that went: its sender knows what it wrote.
+ * The answer is no longer than what it answers, and is never answered itself. The echo proves that
+ * it comes from the path of the original packet: the sender compares it with what it sent.
  */
 
 #include <stdbool.h>
@@ -25,21 +26,21 @@
 
 #define WH_VERSIONS_BYTES 96
 
-/* An answer to an OPEN or an ASK of ours. */
+/* An answer to our OPEN or ASK. */
 struct wh_versions {
 	uint8_t least;
 	uint8_t most;
-	bool asked; /* ASK */
-	/* Of what it answers. */
+	bool asked; /* to an ASK */
+	/* From the echo. */
 	uint64_t greeting;
 	uint32_t initiator_lci;
 	uint64_t first_serial;
 };
 
-/* Writes the answer to a packet of a version that is not ours; false: none is due. */
+/* Writes the answer to a packet of another version; false: it needs none. */
 bool wh_versions_answer(const uint8_t *bytes, size_t length, uint8_t answer[WH_VERSIONS_BYTES]);
 
-/* False: no such answer, or one that makes no sense. */
+/* False: not such an answer, or an inconsistent one. */
 bool wh_versions_read(const uint8_t *bytes, size_t length, struct wh_versions *versions);
 
 #endif
