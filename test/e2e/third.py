@@ -20,9 +20,9 @@ import time
 from pathlib import Path
 
 from control import Control
-from harness import Case, expect, expect_equal, expect_status, run_cases
+from harness import Case, expect, expect_between, expect_equal, expect_status, run_cases
 from lab import Lab
-from orders import House
+from orders import OVER, House, paced_bps
 from pair import wait_until
 from trust import User
 
@@ -275,10 +275,107 @@ def unreachable(program, folder):
         expect_equal('what came', three.digest('large'), digest)
 
 
+def retuned(program, folder):
+    """Another rate is passed on, within what dtn1 may have there; dtn2's operator has his own."""
+    with sites(program, rights=('orders=yes', 'rate=30M')) as (one, two, three):
+        digest = two.make('large', 40_000_000)
+        number = one.add('copy', 'dtn2:large', 'dtn3:large', '--rate', '8M')
+        wait_until(lambda: one.show(number)['moved_bytes'] > 500_000, 20, 'data')
+        there = one.show(number)['far_job']
+        with Control(one.path) as here, Control(two.path) as control:
+            def await_rate(rate, bps):
+                began = time.monotonic()
+
+                def goes():
+                    row = control.told('job.show', job=there)['job']
+                    return row['rate'] == rate and row['rate_bps'] == bps and \
+                        abs(paced_bps(control) - bps) < bps / 100
+                wait_until(goes, 5, f'{rate} there')
+                print(f'{rate} at dtn2 after {time.monotonic() - began:.2f} s')
+            await_rate('8M', 8e6)
+            answer = here.told('job.set', job=number, rate='20M')
+            expect_equal('now', answer['now'], False)
+            await_rate('20M', 20e6)
+            expect_equal('here', (one.show(number)['rate'], one.show(number)['rate_bps']),
+                         ('20M', 20_000_000))
+            one.job('set', number, '90M')
+            await_rate('90M', 30e6)
+            two.job('set', there, '4M')
+            time.sleep(2.5)
+            await_rate('4M', 4e6)
+            for words in (('no rate',), ('12X',), ('x' * 600,)):
+                expect_status(one.run('set', number, *words), 2)
+            answer = here.ask('job.set', job=number, option='gain', value='1')
+            expect(not answer['ok'] and 'changes' in answer['error'], answer)
+            one.job('set', number, 'weekdays 25M, weekends 25M, else 1M')
+            await_rate('weekdays 25M, weekends 25M, else 1M', 25e6)
+            # dtn2 has it in its database.
+            two.stop(signal.SIGKILL)
+        two.start()
+        expect_equal('after kill -9', two.show(there)['rate'],
+                     'weekdays 25M, weekends 25M, else 1M')
+        # What is set while nothing runs is said by the next try.
+        one.await_state(number, 'failed')
+        one.job('set', number, 'max')
+        one.job('retry', number)
+        one.await_state(number, 'done', seconds=60)
+        expect_equal('there', two.show(there)['rate'], 'max')
+        expect_equal('what came', three.digest('large'), digest)
+
+
+# Columns of a row of dtn2's, from which it tells dtn1 how it stands.
+LIES = (
+    {'state': 4, 'moved': 2**63 - 1, 'files': -1, 'tries': -5},
+    {'state': 5, 'files': 2**63 - 1, 'skipped': 2**63 - 1, 'failed': 2**63 - 1,
+     'bytes': 2**63 - 1, 'moved': 2**63 - 1, 'run_ns': 2**63 - 1, 'status': 255},
+    {'state': 6, 'status': 4711, 'why': 'no\x1b[2Jthing\n' + 'x' * 2000, 'bytes': -(2**63)},
+    {'state': 6, 'status': 0, 'why': b'\xff\xfe'},
+    {'state': 7, 'id': 2**62},
+    {'state': 99, 'id': 4},
+)
+
+
+def lied(program, folder):
+    """Whatever dtn2 says of its job, dtn1's row is one, and dtn1 goes on."""
+    with sites(program) as (one, two, three):
+        two.make('large', 40_000_000)
+        for lie in LIES:
+            number = one.add('copy', 'dtn2:large', 'dtn3:large', '--rate', '8M')
+            wait_until(lambda number=number: far_state(one, two, number) == 'running', 20,
+                       'it to run there')
+            there = one.show(number)['far_job']
+            two.stop(signal.SIGKILL)
+            one.await_state(number, 'failed')
+            with contextlib.closing(sqlite3.connect(two.state / 'service.db')) as database, \
+                    database:
+                names = ','.join(f'{name}=?' for name in lie)
+                database.execute(f'UPDATE job SET {names} WHERE id=?', (*lie.values(), there))
+            two.start()
+            one.job('retry', number)
+            one.await_state(number, 'running', 'done', 'failed')
+            row = one.show(number)
+            print(json.dumps({name: row[name] for name in (
+                'state', 'far_job', 'exit_status', 'error', 'bytes', 'moved_bytes', 'files')}))
+            for name in ('bytes', 'moved_bytes', 'files', 'skipped', 'failed'):
+                expect_between(name, row[name], 0, 2**63 - 1)
+            expect_between('the exit status', row['exit_status'], 0, 255)
+            expect_status(one.run('list', '--all'), 0)
+            expect(not set('\x1b\n') & set(row['error'] or ''), row['error'])
+            expect('\x1b' not in one.job('list', '--all'), 'an escape on the terminal')
+            one.run('cancel', number)
+            one.await_state(number, *OVER)
+            for job in two.rows():
+                two.run('cancel', job['job'])
+        number = one.add('copy', 'dtn2:large', 'dtn3:large')
+        one.await_state(number, 'done')
+
+
 CASES = [
     Case('third: the bytes go between the two others', True, copied),
     Case('third: what is not let is refused', True, refused),
     Case('third: pause, resume and cancel', True, steered),
+    Case('third: another rate', True, retuned),
+    Case('third: a lying queue', True, lied),
     Case('third: goes on after kill -9, ordered once', True, restarted),
     Case('third: the one that ordered is told to stop', True, stopped),
     Case('third: out of reach, and a retry', True, unreachable),

@@ -398,7 +398,7 @@ static void set_rate(struct wh_control_call *call, const struct wh_runner *runne
 		fail(call, order->id, rc);
 	if (call->status == WH_EXIT_OK && run != NULL)
 		json_object_set_new(
-			call->answer, "now", json_boolean(wh_run_change(run, &table, time(NULL))));
+			call->answer, "now", json_boolean(wh_run_change(run, rate, time(NULL))));
 }
 
 /* Of the try that runs: the next one begins by the options of the order. */
@@ -407,7 +407,11 @@ static void set_option(
 {
 	uint64_t session;
 
-	if (run != NULL && run->transfer.lanes.started > 0 &&
+	if (order->copies)
+		wh_control_fail(call, WH_EXIT_OTHER,
+			"job %llu runs in the queue of %s, where an option of its profile changes",
+			(unsigned long long)order->id, order->host);
+	else if (run != NULL && run->transfer.lanes.started > 0 &&
 		wh_tel_job_session(run->transfer.lanes.job[0], &session))
 		wh_served_set_option(call, session);
 	else
@@ -427,14 +431,6 @@ static void set(struct wh_control_call *call)
 	if (runner == NULL)
 		return;
 	run = wh_runner_find(runner, order.id);
-	if (order.copies) {
-		wh_control_fail(call, WH_EXIT_OTHER,
-			"job %llu runs in the queue of %s, by the rate and options that it was "
-			"given",
-			(unsigned long long)order.id, order.host);
-		wh_order_free(&order);
-		return;
-	}
 	if (has_rate)
 		set_rate(call, runner, &order, run);
 	if (!has_rate || json_object_get(call->request, "option") != NULL)

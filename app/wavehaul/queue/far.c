@@ -35,21 +35,26 @@ bool wh_token_draw(char text[WH_TOKEN_TEXT_BYTES])
 static bool next_order(void *context, struct wh_ordering *order)
 {
 	struct wh_run *run = context;
-	const struct wh_far *far = &run->far;
+	struct wh_far *far = &run->far;
 
 	if (atomic_load(&far->enough))
 		return false;
+	if (atomic_exchange(&far->rate_is_new, false)) {
+		pthread_mutex_lock(&run->lock);
+		strcpy(far->rate, run->order.rate);
+		pthread_mutex_unlock(&run->lock);
+	}
 	*order = (struct wh_ordering){
 		.number = far->last.number,
 		.host_bytes = (uint16_t)strlen(far->host),
 		.path_bytes = (uint16_t)strlen(far->path),
-		.rate_bytes = (uint16_t)strlen(run->order.rate),
+		.rate_bytes = (uint16_t)strlen(far->rate),
 		.words_bytes = (uint16_t)strlen(run->order.words),
 		.wish = (uint8_t)atomic_load(&far->wish),
 		.priority = (uint8_t)run->order.priority,
 		.host = far->host,
 		.path = far->path,
-		.rate = run->order.rate,
+		.rate = far->rate,
 		.words = run->order.words,
 	};
 	memcpy(order->token, far->token, sizeof(order->token));
@@ -148,6 +153,7 @@ int wh_far_begin(struct wh_run *run, const struct wh_run_ground *ground,
 	far->on = true;
 	far->last.number = far->told_number = run->order.far;
 	atomic_store(&far->wish, (int)run->order.wish);
+	strcpy(far->rate, run->order.rate);
 	if (!wh_hex_read(run->order.token, far->token, WH_TOKEN_BYTES) || !read_target(run)) {
 		wh_complain("the order is damaged");
 		return WH_EXIT_OTHER;
@@ -204,6 +210,14 @@ void wh_far_stop(struct wh_run *run, uint64_t now_tsc)
 	atomic_store(&far->wish,
 		run->wanted == WH_ORDER_PAUSED ? WH_WISH_PAUSE : WH_WISH_CANCEL);
 	far->give_up_tsc = now_tsc + PATIENCE_S * run->transfer.host.ground.hz;
+}
+
+void wh_far_set_rate(struct wh_run *run, const char *rate)
+{
+	pthread_mutex_lock(&run->lock);
+	snprintf(run->order.rate, sizeof(run->order.rate), "%s", rate);
+	pthread_mutex_unlock(&run->lock);
+	atomic_store(&run->far.rate_is_new, true);
 }
 
 uint64_t wh_far_found_number(struct wh_run *run)

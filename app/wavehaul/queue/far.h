@@ -15,6 +15,7 @@
 
 #include "cli/address_text.h"
 #include "errand/reader.h"
+#include "queue/store.h"
 
 struct wh_run;
 struct wh_run_ground;
@@ -27,7 +28,9 @@ struct wh_far {
 	uint8_t token[WH_TOKEN_BYTES];
 	char host[WH_HOST_BYTES]; /* the third one */
 	const char *path;         /* there; of the run's lists */
-	_Atomic int wish;         /* enum wh_order_wish */
+	char rate[WH_ORDER_RATE_BYTES]; /* that is said there: the crew's, which takes ... */
+	_Atomic bool rate_is_new;       /* ... the order's, under the run's lock, where that is */
+	_Atomic int wish;               /* enum wh_order_wish */
 	_Atomic bool enough;      /* nothing more is to be asked */
 	uint64_t give_up_tsc;     /* when somebody waits for its end; 0: nobody does */
 	uint64_t told_number;     /* that the queue has noted */
@@ -48,6 +51,9 @@ int wh_far_begin(struct wh_run *run, const struct wh_run_ground *ground,
 
 bool wh_far_look(struct wh_run *run, uint64_t now_tsc);
 void wh_far_stop(struct wh_run *run, uint64_t now_tsc);
+
+/* Another rate is wished of it, and is said there the next time that anything is. */
+void wh_far_set_rate(struct wh_run *run, const char *rate);
 
 /* Its number there, if it is known since the last call; 0: it is not. */
 uint64_t wh_far_found_number(struct wh_run *run);

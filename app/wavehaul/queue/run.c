@@ -322,8 +322,10 @@ static bool change_rate(struct wh_run *run, uint64_t bps)
 	struct wh_lanes *lanes = &run->transfer.lanes;
 	struct wh_request request = lanes->job[0]->request;
 
-	request.rate_bps = bps;
 	run->rate_bps = bps;
+	if (run->far.on)
+		return false;
+	request.rate_bps = bps;
 	return wh_lanes_change(lanes, &request);
 }
 
@@ -339,10 +341,14 @@ static void follow_table(struct wh_run *run, int64_t now_s)
 		(void)change_rate(run, bps);
 }
 
-bool wh_run_change(struct wh_run *run, const struct wh_timetable *table, int64_t now_s)
+bool wh_run_change(struct wh_run *run, const char *rate, int64_t now_s)
 {
-	run->table = *table;
+	const char *wrong = wh_timetable_parse(rate, &run->table);
+
+	WH_ASSERT(wrong == NULL);
 	run->rate_s = now_s;
+	if (run->far.on)
+		wh_far_set_rate(run, rate);
 	return change_rate(run, rate_now(run, now_s));
 }
 
@@ -387,11 +393,11 @@ bool wh_run_look(struct wh_run *run, const struct wh_run_ground *ground, uint64_
 	struct wh_lanes *lanes = &transfer->lanes;
 
 	WH_ASSERT(lanes->started > 0);
+	follow_table(run, now_s);
 	if (run->far.on)
 		return wh_far_look(run, now_tsc);
 	if (wh_order_is_taken(&run->order) && !wh_taken_look(run, ground, now_s))
 		wh_lanes_hurry(lanes, now_tsc);
-	follow_table(run, now_s);
 	wh_transfer_tell_progress(transfer, now_tsc);
 	if (wh_lanes_failed(lanes))
 		wh_lanes_hurry(lanes, now_tsc);

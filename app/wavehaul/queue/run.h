@@ -89,8 +89,8 @@ void wh_run_stop(struct wh_run *run, enum wh_order_state wanted, uint64_t now_ts
 /* Whether it is known since the last call that its target is a name, for later tries, too. */
 bool wh_run_found_name(struct wh_run *run);
 
-/* By another timetable from here on; false: it has none. */
-bool wh_run_change(struct wh_run *run, const struct wh_timetable *table, int64_t now_s);
+/* By another timetable, which is one, from here on; false: another queue is yet to hear of it. */
+bool wh_run_change(struct wh_run *run, const char *rate, int64_t now_s);
 
 /* Of one that is over, or never will be; what is told of its end is among its events. */
 void wh_run_conclude(struct wh_run *run, const struct wh_run_ground *ground,

@@ -122,8 +122,9 @@ json_t *wh_order_json(const struct wh_order *order, struct wh_run *run)
 		(json_int_t)order->tries, "retries", (json_int_t)order->retries, "owner",
 		(json_int_t)order->owner, "attached", order->attached);
 
+	/* Another queue says what it likes. */
 	if (run != NULL)
-		moved_bytes += moved_by(run);
+		moved_bytes = wh_min_u64(moved_bytes + moved_by(run), INT64_MAX);
 	add_others(object, order);
 	json_object_set_new(object, "here", list_of(order->here, &untold));
 	json_object_set_new(object, "there", list_of(order->there, &untold));

@@ -35,7 +35,9 @@ static const char *const steps[] = {
 	"ALTER TABLE job ADD COLUMN wish INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE job ADD COLUMN peer TEXT NOT NULL DEFAULT '';"
 	"ALTER TABLE job ADD COLUMN peer_key TEXT NOT NULL DEFAULT '';"
-	"CREATE UNIQUE INDEX job_token ON job(peer,token) WHERE token<>''"};
+	"CREATE UNIQUE INDEX job_token ON job(peer,token) WHERE token<>''",
+	"ALTER TABLE job ADD COLUMN asked_rate TEXT NOT NULL DEFAULT '';"
+	"UPDATE job SET asked_rate=rate"};
 
 /* Of the column `sends`. */
 #define GETS   0
@@ -56,7 +58,7 @@ static const char *const steps[] = {
 #define COLUMNS                                                                                    \
 	"id,state,owner,sends,attached,host,rate,here,there,words,priority,place,after,retries,"   \
 	"tries,due,added,began,ended,status,why,files,skipped,failed,bytes,moved,run_ns,as_name,"  \
-	"token,far,wish,peer,peer_key"
+	"token,far,wish,peer,peer_key,asked_rate"
 
 enum question {
 	ADD,
@@ -75,6 +77,7 @@ enum question {
 	FAIL_LEFT,
 	SET_STATE,
 	SET_RATE,
+	SET_RATE_ASKED,
 	SET_AS_NAME,
 	SET_FAR,
 	SET_WISH,
@@ -94,8 +97,8 @@ enum question {
 static const char *const texts[QUESTIONS] = {
 	[ADD] = "INSERT INTO job(state,owner,sends,attached,host,rate,here,there,words,priority,"
 		"place,after,retries,tries,due,added,began,ended,status,why,files,skipped,failed,"
-		"bytes,moved,run_ns,token,peer,peer_key,wish) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,"
-		"?10,?11,?12,?13,0,?14,?15,0,0,0,'',0,0,0,0,0,0,?16,?17,?18,?19)",
+		"bytes,moved,run_ns,token,peer,peer_key,wish,asked_rate) "
+		"VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,0,?14,?15,0,0,0,'',0,0,0,0,0,0,?16,?17,?18,?19,?6)",
 	[LAST_PLACE] = "SELECT coalesce(max(place),0) FROM job WHERE priority=?1",
 	[FIND] = "SELECT " COLUMNS " FROM job WHERE id=?1",
 	[AFTER_LIVE] = "SELECT " COLUMNS " FROM job WHERE id>?1 AND state<5 ORDER BY id LIMIT 1",
@@ -117,6 +120,7 @@ static const char *const texts[QUESTIONS] = {
 		      "other.id=job.after),7)>5" AND_FOLLOWERS " " FAIL_GONE,
 	[SET_STATE] = "UPDATE job SET state=?2,tries=?3,due=?4,ended=?5 WHERE id=?1",
 	[SET_RATE] = "UPDATE job SET rate=?2 WHERE id=?1",
+	[SET_RATE_ASKED] = "UPDATE job SET rate=?2,asked_rate=?2 WHERE id=?1",
 	[SET_AS_NAME] = "UPDATE job SET as_name=1 WHERE id=?1",
 	[SET_FAR] = "UPDATE job SET far=?2,token=?3 WHERE id=?1",
 	[SET_WISH] = "UPDATE job SET wish=?2 WHERE id=?1",
@@ -307,6 +311,7 @@ static int read_order(sqlite3_stmt *row, struct wh_order *order)
 	copy_text(order->token, sizeof(order->token), row, 28);
 	copy_text(order->peer, sizeof(order->peer), row, 31);
 	copy_text(order->key, sizeof(order->key), row, 32);
+	copy_text(order->asked_rate, sizeof(order->asked_rate), row, 33);
 	copy_text(order->host, sizeof(order->host), row, 5);
 	copy_text(order->rate, sizeof(order->rate), row, 6);
 	read_result(row, &order->result);
@@ -627,12 +632,22 @@ int wh_queue_retry(struct wh_queue *queue, uint64_t id, int64_t now_s)
 		WH_ORDER_READY, true, now_s);
 }
 
-int wh_queue_rate(struct wh_queue *queue, uint64_t id, const char *rate)
+static int set_rate(struct wh_queue *queue, enum question question, uint64_t id, const char *rate)
 {
-	sqlite3_stmt *set = ask_of(queue, SET_RATE, (int64_t)id);
+	sqlite3_stmt *set = ask_of(queue, question, (int64_t)id);
 
 	bind_text(set, 2, rate);
 	return finish(set);
+}
+
+int wh_queue_rate(struct wh_queue *queue, uint64_t id, const char *rate)
+{
+	return set_rate(queue, SET_RATE, id, rate);
+}
+
+int wh_queue_rate_asked(struct wh_queue *queue, uint64_t id, const char *rate)
+{
+	return set_rate(queue, SET_RATE_ASKED, id, rate);
 }
 
 int wh_queue_as_name(struct wh_queue *queue, uint64_t id)

@@ -99,6 +99,7 @@ struct wh_order {
 	 * rights it goes by. */
 	char peer[WH_ORDER_PEER_BYTES];
 	char key[WH_ORDER_KEY_BYTES];
+	char asked_rate[WH_ORDER_RATE_BYTES]; /* the last that he wished; ours may be another */
 	bool as_name; /* what stands for its target then is no folder to put it into */
 	struct wh_order_result result;
 };
@@ -157,6 +158,9 @@ int wh_queue_cancel(struct wh_queue *queue, uint64_t id, int64_t now_s);
 int wh_queue_begin(struct wh_queue *queue, uint64_t id, int64_t now_s);
 int wh_queue_retry(struct wh_queue *queue, uint64_t id, int64_t now_s);
 int wh_queue_rate(struct wh_queue *queue, uint64_t id, const char *rate);
+
+/* Likewise, as the peer wishes who gave it. */
+int wh_queue_rate_asked(struct wh_queue *queue, uint64_t id, const char *rate);
 
 /* Its target was no folder when it began: later tries do not take what came of it for one. */
 int wh_queue_as_name(struct wh_queue *queue, uint64_t id);

@@ -240,6 +240,22 @@ static void tell(const struct wh_runner *runner, const struct wh_order *order,
 			atomic_load(&run->transfer.lanes.job[i]->view.moved_bytes);
 }
 
+/* Likewise of its rate. What is wrong with it; NULL: nothing. */
+static const char *heed_rate(
+	struct wh_runner *runner, const struct wh_order *order, const char *rate)
+{
+	struct wh_run *run = wh_runner_find(runner, order->id);
+	struct wh_timetable table;
+
+	if (strcmp(rate, order->asked_rate) == 0)
+		return NULL;
+	if (wh_timetable_parse(rate, &table) != NULL)
+		return "the rate that it is to have now is none, and it keeps its own";
+	if (wh_queue_rate_asked(runner->queue, order->id, rate) == 0 && run != NULL)
+		(void)wh_run_change(run, rate, time(NULL));
+	return NULL;
+}
+
 /* `order` has what the texts of the answer are in. */
 static void answer(struct wh_runner *runner, const struct wh_desk_question *asked,
 	struct wh_order *order, struct wh_standing *standing)
@@ -275,7 +291,14 @@ static void answer(struct wh_runner *runner, const struct wh_desk_question *aske
 		return;
 	}
 	heed(runner, &found, asked->order.wish);
+
+	const char *wrong = heed_rate(runner, &found, asked->order.rate);
+
 	wh_order_free(&found);
+	if (wrong != NULL) {
+		put_off(standing, found.id, wrong);
+		return;
+	}
 	/* As it stands now. */
 	rc = wh_queue_find(runner->queue, found.id, order);
 	if (rc < 0)

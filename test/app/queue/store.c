@@ -415,6 +415,7 @@ static uint64_t take(struct rig *rig, const char *peer, const char *token, int *
 		.words = nothing,
 		.sends = true,
 		.host = "dtn3",
+		.rate = "40M",
 	};
 	uint64_t id = 0;
 
@@ -443,7 +444,14 @@ static void test_tokens(void)
 	open_queue(&rig);
 	CU_ASSERT_EQUAL_FATAL(wh_queue_find_taken(rig.queue, "dtn1", "aa", &order), 0);
 	CU_ASSERT(order.id == first && wh_order_is_taken(&order) && order.sends);
+	CU_ASSERT_STRING_EQUAL(order.asked_rate, "40M");
 	wh_order_free(&order);
+	/* What is set here is not what he wished. */
+	CU_ASSERT_EQUAL(wh_queue_rate_asked(rig.queue, first, "20M"), 0);
+	CU_ASSERT_EQUAL(wh_queue_rate(rig.queue, first, "1M"), 0);
+	order = look(&rig, first);
+	CU_ASSERT_STRING_EQUAL(order.asked_rate, "20M");
+	CU_ASSERT_STRING_EQUAL(order.rate, "1M");
 	CU_ASSERT_EQUAL_FATAL(wh_queue_find_taken(rig.queue, "dtn4", "aa", &order), 0);
 	CU_ASSERT_EQUAL(order.id, other);
 	wh_order_free(&order);
