@@ -68,10 +68,10 @@ static struct wh_runner *writable_of(struct wh_control_call *call)
 /* Another queue has it, and has to hear what is wished of it. */
 static bool is_elsewhere(const struct wh_order *order)
 {
-	return order->copies && order->far != 0 && !wh_order_is_over(order->state);
+	return order->copies && order->said && !wh_order_is_over(order->state);
 }
 
-/* It begins, to say that there. */
+/* It begins, to say that there; or, if that is what it waits for, it is given up. */
 static int say_there(
 	struct wh_runner *runner, const struct wh_order *order, enum wh_order_state state)
 {
@@ -80,6 +80,12 @@ static int say_there(
 
 	if (paused && order->state == WH_ORDER_PAUSED)
 		return -EINVAL;
+	if (!paused && order->wish == WH_WISH_CANCEL && order->state == WH_ORDER_WAITING) {
+		rc = wh_queue_cancel(runner->queue, order->id, time(NULL));
+		if (rc == 0)
+			wh_runner_tell(runner, order->id, state, NULL);
+		return rc;
+	}
 	rc = wh_queue_set_wish(
 		runner->queue, order->id, paused ? WH_WISH_PAUSE : WH_WISH_CANCEL);
 	runner->look_now = true;
@@ -124,6 +130,9 @@ static bool judge_copy(struct wh_control_call *call, const struct wh_order *orde
 
 	if (json_object_get(call->request, "options") != NULL && wrong != NULL)
 		wh_control_fail(call, WH_EXIT_USAGE, "%s", wrong);
+	else if (order->attached)
+		wh_control_fail(call, WH_EXIT_USAGE,
+			"a job that copies runs elsewhere, and does not end with who gave it");
 	else if (json_array_size(there) != 1 || wh_remote_path(target, host) == NULL)
 		wh_control_fail(call, WH_EXIT_USAGE,
 			"a job that copies has one target: HOST:PATH, as the host that has the "
@@ -307,7 +316,7 @@ static void stop_to(struct wh_control_call *call, enum wh_order_state state)
 	if (runner == NULL)
 		return;
 	if (run != NULL)
-		wh_run_stop(run, state, rte_rdtsc());
+		wh_runner_stop(runner, run, state);
 	else if (is_elsewhere(&order))
 		rc = say_there(runner, &order, state);
 	else if (state == WH_ORDER_PAUSED)
@@ -340,11 +349,12 @@ static void begin_again(struct wh_control_call *call,
 
 	if (runner == NULL)
 		return;
-	rc = order.wish != WH_WISH_RUN && order.copies
-		     ? wh_queue_set_wish(runner->queue, order.id, WH_WISH_RUN)
-		     : 0;
-	if (rc == 0)
-		rc = change(runner->queue, order.id, time(NULL));
+	/* A pause that was not heard yet needs not be heard any more. */
+	if (order.copies && order.wish == WH_WISH_PAUSE && order.state == WH_ORDER_WAITING)
+		change = wh_queue_retry;
+	rc = change(runner->queue, order.id, time(NULL));
+	if (rc == 0 && order.wish != WH_WISH_RUN && order.copies)
+		rc = wh_queue_set_wish(runner->queue, order.id, WH_WISH_RUN);
 	if (rc < 0)
 		fail(call, order.id, rc);
 	else

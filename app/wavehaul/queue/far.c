@@ -39,6 +39,7 @@ static bool next_order(void *context, struct wh_ordering *order)
 
 	if (atomic_load(&far->enough))
 		return false;
+	atomic_store(&far->said, true);
 	if (atomic_exchange(&far->rate_is_new, false)) {
 		pthread_mutex_lock(&run->lock);
 		strcpy(far->rate, run->order.rate);
@@ -152,6 +153,7 @@ int wh_far_begin(struct wh_run *run, const struct wh_run_ground *ground,
 
 	far->on = true;
 	far->last.number = far->told_number = run->order.far;
+	atomic_store(&far->said, run->order.said);
 	atomic_store(&far->wish, (int)run->order.wish);
 	strcpy(far->rate, run->order.rate);
 	if (!wh_hex_read(run->order.token, far->token, WH_TOKEN_BYTES) || !read_target(run)) {
@@ -296,18 +298,34 @@ static void take_silence(
 		says ? last->why : wh_last_complaint(), goes_on);
 }
 
+/* What is wished was not heard: it is said again, and again, as long as it may be there. */
+static void take_unheard(struct wh_run *run, struct wh_order_result *result)
+{
+	bool cancelled = run->wanted == WH_ORDER_CANCELLED;
+
+	run->wanted = WH_ORDER_WAITING;
+	say(result, WH_EXIT_NETWORK,
+		"%s has not heard that it is %s, and is told once it can be reached%s",
+		run->order.host, cancelled ? "cancelled" : "paused",
+		cancelled ? "; cancelled again it is given up here, and may go on there" : "");
+}
+
 void wh_far_conclude(struct wh_run *run, struct wh_order_result *result)
 {
 	const struct wh_standing last = wh_far_standing(run);
+	bool wished = run->wanted == WH_ORDER_PAUSED || run->wanted == WH_ORDER_CANCELLED;
+	bool said = atomic_load(&run->far.said);
 
 	*result = (struct wh_order_result){0};
 	run->far.over = run->far.heard && wh_standing_is_over(&last);
 	if (run->far.over)
 		take_end(run, &last, result);
-	else if (run->wanted == WH_ORDER_READY ||
+	else if (run->wanted == WH_ORDER_READY || (wished && !said) ||
 		 (run->wanted == WH_ORDER_PAUSED && last.state == WH_STANDING_PAUSED &&
 			 run->far.heard))
 		say(result, WH_EXIT_INTERRUPTED, "stopped");
+	else if (wished)
+		take_unheard(run, result);
 	else
 		take_silence(run, &last, result);
 }

@@ -32,6 +32,7 @@ struct wh_far {
 	_Atomic bool rate_is_new;       /* ... the order's, under the run's lock, where that is */
 	_Atomic int wish;               /* enum wh_order_wish */
 	_Atomic bool enough;      /* nothing more is to be asked */
+	_Atomic bool said;        /* it may be there */
 	uint64_t give_up_tsc;     /* when somebody waits for its end; 0: nobody does */
 	uint64_t told_number;     /* that the queue has noted */
 	bool over;                /* it has come to its end there: another try is another order */

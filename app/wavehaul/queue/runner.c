@@ -218,6 +218,10 @@ static void note_far(struct wh_runner *runner, struct wh_run *run)
 	if (number != 0)
 		(void)wh_runner_trouble(runner,
 			wh_queue_set_far(runner->queue, id, number, run->order.token));
+	if (!run->order.said && atomic_load(&run->far.said)) {
+		run->order.said = true;
+		(void)wh_runner_trouble(runner, wh_queue_set_said(runner->queue, id));
+	}
 	if (run->far.over && run->order.wish != WH_WISH_RUN)
 		(void)wh_runner_trouble(runner, wh_queue_set_wish(runner->queue, id, WH_WISH_RUN));
 	if (run->far.over && run->wanted != WH_ORDER_DONE && wh_token_draw(token))
@@ -376,12 +380,23 @@ uint32_t wh_runner_turn(void *context)
 	return runner->runs > 0 || runner->look_now || errands ? RUNNING_MS : RESTING_MS;
 }
 
+void wh_runner_stop(struct wh_runner *runner, struct wh_run *run, enum wh_order_state state)
+{
+	if (run->far.on) {
+		/* Whoever comes next says it, if we do not live to. */
+		run->order.wish = state == WH_ORDER_PAUSED ? WH_WISH_PAUSE : WH_WISH_CANCEL;
+		(void)wh_runner_trouble(runner,
+			wh_queue_set_wish(runner->queue, run->order.id, run->order.wish));
+	}
+	wh_run_stop(run, state, rte_rdtsc());
+}
+
 static void stop_order(struct wh_runner *runner, uint64_t id)
 {
 	struct wh_run *run = wh_runner_find(runner, id);
 
 	if (run != NULL)
-		wh_run_stop(run, WH_ORDER_CANCELLED, rte_rdtsc());
+		wh_runner_stop(runner, run, WH_ORDER_CANCELLED);
 	else if (wh_queue_cancel(runner->queue, id, time(NULL)) == 0)
 		wh_runner_tell(runner, id, WH_ORDER_CANCELLED, NULL);
 }

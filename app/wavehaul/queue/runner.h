@@ -99,6 +99,9 @@ void wh_runner_follow(struct wh_runner *runner, int64_t now_s);
 
 struct wh_run *wh_runner_find(struct wh_runner *runner, uint64_t id);
 
+/* What runs is to end, and be that then; where another queue has it, that has to hear of it. */
+void wh_runner_stop(struct wh_runner *runner, struct wh_run *run, enum wh_order_state state);
+
 /* Of an order, as it is in answers: of a long list of paths its beginning. */
 json_t *wh_order_json(const struct wh_order *order, struct wh_run *run);
 

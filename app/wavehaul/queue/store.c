@@ -37,7 +37,9 @@ static const char *const steps[] = {
 	"ALTER TABLE job ADD COLUMN peer_key TEXT NOT NULL DEFAULT '';"
 	"CREATE UNIQUE INDEX job_token ON job(peer,token) WHERE token<>''",
 	"ALTER TABLE job ADD COLUMN asked_rate TEXT NOT NULL DEFAULT '';"
-	"UPDATE job SET asked_rate=rate"};
+	"UPDATE job SET asked_rate=rate",
+	"ALTER TABLE job ADD COLUMN said INTEGER NOT NULL DEFAULT 0;"
+	"UPDATE job SET said=1 WHERE sends=2 AND began>0"};
 
 /* Of the column `sends`. */
 #define GETS   0
@@ -58,7 +60,7 @@ static const char *const steps[] = {
 #define COLUMNS                                                                                    \
 	"id,state,owner,sends,attached,host,rate,here,there,words,priority,place,after,retries,"   \
 	"tries,due,added,began,ended,status,why,files,skipped,failed,bytes,moved,run_ns,as_name,"  \
-	"token,far,wish,peer,peer_key,asked_rate"
+	"token,far,wish,peer,peer_key,asked_rate,said"
 
 enum question {
 	ADD,
@@ -81,6 +83,7 @@ enum question {
 	SET_AS_NAME,
 	SET_FAR,
 	SET_WISH,
+	SET_SAID,
 	FIND_TAKEN,
 	COUNT_TAKEN,
 	FORGET_TAKEN,
@@ -98,7 +101,8 @@ static const char *const texts[QUESTIONS] = {
 	[ADD] = "INSERT INTO job(state,owner,sends,attached,host,rate,here,there,words,priority,"
 		"place,after,retries,tries,due,added,began,ended,status,why,files,skipped,failed,"
 		"bytes,moved,run_ns,token,peer,peer_key,wish,asked_rate) "
-		"VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,0,?14,?15,0,0,0,'',0,0,0,0,0,0,?16,?17,?18,?19,?6)",
+		"VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,0,"
+		"?14,?15,0,0,0,'',0,0,0,0,0,0,?16,?17,?18,?19,?6)",
 	[LAST_PLACE] = "SELECT coalesce(max(place),0) FROM job WHERE priority=?1",
 	[FIND] = "SELECT " COLUMNS " FROM job WHERE id=?1",
 	[AFTER_LIVE] = "SELECT " COLUMNS " FROM job WHERE id>?1 AND state<5 ORDER BY id LIMIT 1",
@@ -122,8 +126,10 @@ static const char *const texts[QUESTIONS] = {
 	[SET_RATE] = "UPDATE job SET rate=?2 WHERE id=?1",
 	[SET_RATE_ASKED] = "UPDATE job SET rate=?2,asked_rate=?2 WHERE id=?1",
 	[SET_AS_NAME] = "UPDATE job SET as_name=1 WHERE id=?1",
-	[SET_FAR] = "UPDATE job SET far=?2,token=?3 WHERE id=?1",
+	/* By another token it is nowhere yet. */
+	[SET_FAR] = "UPDATE job SET far=?2,token=?3,said=?2>0 WHERE id=?1",
 	[SET_WISH] = "UPDATE job SET wish=?2 WHERE id=?1",
+	[SET_SAID] = "UPDATE job SET said=1 WHERE id=?1",
 	[FIND_TAKEN] = "SELECT " COLUMNS " FROM job WHERE peer=?1 AND token=?2 AND token<>'' AND "
 		       "sends=1",
 	[COUNT_TAKEN] = "SELECT count(*) FROM job WHERE peer=?1 AND token<>'' AND sends=1 AND "
@@ -135,7 +141,8 @@ static const char *const texts[QUESTIONS] = {
 	[COUNTS] = "SELECT state,count(*) FROM job GROUP BY state",
 	[TAKE_OVER] = "UPDATE job SET state=7,ended=?1,why='the server was started again' "
 		      "WHERE attached=1 AND state<5",
-	[RUN_AGAIN] = "UPDATE job SET state=0,tries=max(tries-1,0) WHERE state=4",
+	[RUN_AGAIN] = "UPDATE job SET state=0,tries=max(tries-1,0),said=max(said,sends=2) "
+		      "WHERE state=4",
 	[FORGET] = "DELETE FROM job WHERE state>=5 AND ended<?1",
 	[STEPPED_BACK] = "UPDATE job SET due=?1 WHERE state=1 AND tries>0 AND due>?1+?2",
 };
@@ -307,6 +314,7 @@ static int read_order(sqlite3_stmt *row, struct wh_order *order)
 		.as_name = sqlite3_column_int(row, 27) != 0,
 		.far = number_of(row, 29),
 		.wish = (uint32_t)wh_min_u64(number_of(row, 30), WH_WISHES - 1),
+		.said = sqlite3_column_int(row, 34) != 0,
 	};
 	copy_text(order->token, sizeof(order->token), row, 28);
 	copy_text(order->peer, sizeof(order->peer), row, 31);
@@ -494,13 +502,13 @@ static bool may_mend(int status)
 	       status == WH_EXIT_PARTIAL || status == WH_EXIT_OTHER;
 }
 
-static int64_t pause_s(uint32_t tries)
+static int64_t pause_s(uint32_t tries, int64_t last_s)
 {
 	int64_t pause = WH_RETRY_FIRST_S;
 
-	for (uint32_t i = 1; i < tries && pause < WH_RETRY_LAST_S; i++)
+	for (uint32_t i = 1; i < tries && pause < last_s; i++)
 		pause *= 2;
-	return (int64_t)wh_min_u64((uint64_t)pause, WH_RETRY_LAST_S);
+	return (int64_t)wh_min_u64((uint64_t)pause, (uint64_t)last_s);
 }
 
 /* With one that is over, those that follow it. */
@@ -539,10 +547,12 @@ int wh_queue_end(struct wh_queue *queue, const struct wh_order *order,
 	const struct wh_order_result *result, enum wh_order_state wanted, int64_t now_s,
 	enum wh_order_state *state)
 {
-	bool again = wanted == WH_ORDER_FAILED && may_mend(result->status) &&
-		     order->tries <= order->retries;
+	bool unheard = wanted == WH_ORDER_WAITING;
+	bool again = unheard || (wanted == WH_ORDER_FAILED && may_mend(result->status) &&
+					order->tries <= order->retries);
 	/* One that was stopped from outside has not used up a try. */
-	bool counted = wanted == WH_ORDER_DONE || wanted == WH_ORDER_FAILED;
+	bool counted = unheard || wanted == WH_ORDER_DONE || wanted == WH_ORDER_FAILED;
+	int64_t last_s = unheard ? WH_SAY_AGAIN_LAST_S : WH_RETRY_LAST_S;
 
 	WH_ASSERT(wanted != WH_ORDER_RUNNING && wanted != WH_ORDER_BLOCKED);
 	*state = again ? WH_ORDER_WAITING : wanted;
@@ -550,7 +560,7 @@ int wh_queue_end(struct wh_queue *queue, const struct wh_order *order,
 	sqlite3_stmt *end = ask_of(queue, END, (int64_t)order->id);
 
 	sqlite3_bind_int(end, 2, (int)*state);
-	sqlite3_bind_int64(end, 3, again ? now_s + pause_s(order->tries) : order->due_s);
+	sqlite3_bind_int64(end, 3, again ? now_s + pause_s(order->tries, last_s) : order->due_s);
 	sqlite3_bind_int64(end, 4, now_s);
 	sqlite3_bind_int(end, 5, result->status);
 	bind_text(end, 6, result->why);
@@ -670,6 +680,11 @@ int wh_queue_set_wish(struct wh_queue *queue, uint64_t id, uint32_t wish)
 
 	sqlite3_bind_int64(set, 2, wish);
 	return finish(set);
+}
+
+int wh_queue_set_said(struct wh_queue *queue, uint64_t id)
+{
+	return finish(ask_of(queue, SET_SAID, (int64_t)id));
 }
 
 int wh_queue_find_taken(

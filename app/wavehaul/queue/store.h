@@ -33,6 +33,9 @@
 #define WH_RETRY_FIRST_S 5
 #define WH_RETRY_LAST_S  600
 
+/* Likewise, up to this, before what is wished of an order is said again where it runs. */
+#define WH_SAY_AGAIN_LAST_S 60
+
 /* Orders that are over are kept so long, for `wavehaul job show`. */
 #define WH_ORDER_KEPT_S (INT64_C(30) * 86400)
 
@@ -94,6 +97,7 @@ struct wh_order {
 	/* What its host's queue, or that of the peer who gave it, knows it by; "": neither. */
 	char token[WH_ORDER_TOKEN_BYTES];
 	uint64_t far;  /* copies: its number there; 0: nobody has said */
+	bool said;     /* copies: it may be there, whether anybody has said so or not */
 	uint32_t wish; /* enum wh_order_wish: that is to be told there; or was heard last */
 	/* Who gave it, if it has a token and copies not: by name, "" with our own key; and whose
 	 * rights it goes by. */
@@ -144,7 +148,8 @@ int64_t wh_queue_due_s(struct wh_queue *queue);
 
 /*
  * It does not run any more: over with that result, or in that state again. A failure that another
- * try may mend, as long as there are some, has it wait. *state: what it is then.
+ * try may mend, as long as there are some, has it wait; and so does what was not heard elsewhere,
+ * which is WAITING. *state: what it is then.
  */
 int wh_queue_end(struct wh_queue *queue, const struct wh_order *order,
 	const struct wh_order_result *result, enum wh_order_state wanted, int64_t now_s,
@@ -177,6 +182,7 @@ int wh_queue_count_taken(
 /* What is known of an order that another queue has: 0 and another token: it has it not any more. */
 int wh_queue_set_far(struct wh_queue *queue, uint64_t id, uint64_t far, const char *token);
 int wh_queue_set_wish(struct wh_queue *queue, uint64_t id, uint32_t wish);
+int wh_queue_set_said(struct wh_queue *queue, uint64_t id);
 
 /* To the place before `other` (0: behind all) among those of its priority, which may be new. */
 int wh_queue_move(struct wh_queue *queue, uint64_t id, uint32_t priority, uint64_t other);

@@ -478,6 +478,28 @@ static void test_tokens(void)
 	take_down(&rig);
 }
 
+/* What is not heard there is said again and again, however many tries the order has. */
+static void say_again(struct rig *rig, uint64_t id)
+{
+	static const int64_t pauses[] = {5, 10, 20, 40, 60, 60};
+	const struct wh_order_result result = {.status = WH_EXIT_NETWORK};
+	int64_t now_s = NOW;
+
+	for (uint32_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
+		enum wh_order_state state;
+		struct wh_order order;
+
+		CU_ASSERT_EQUAL(next(rig, now_s, NULL), id);
+		order = look(rig, id);
+		CU_ASSERT_EQUAL(wh_queue_end(rig->queue, &order, &result, WH_ORDER_WAITING, now_s,
+					&state),
+			0);
+		CU_ASSERT_EQUAL(state, WH_ORDER_WAITING);
+		CU_ASSERT_EQUAL(wh_queue_due_s(rig->queue), now_s + pauses[i]);
+		now_s += pauses[i];
+	}
+}
+
 /* What is known of an order that another queue has, and what it is to hear. */
 static void test_far(void)
 {
@@ -503,10 +525,19 @@ static void test_far(void)
 	open_queue(&rig);
 	CU_ASSERT_EQUAL_FATAL(wh_queue_find(rig.queue, id, &order), 0);
 	CU_ASSERT(order.copies && !order.sends && !wh_order_is_taken(&order));
-	CU_ASSERT(order.far == 9 && order.wish == WH_WISH_CANCEL);
+	CU_ASSERT(order.far == 9 && order.wish == WH_WISH_CANCEL && order.said);
 	CU_ASSERT_EQUAL(order.state, WH_ORDER_READY);
 	CU_ASSERT_STRING_EQUAL(order.token, "0123");
 	wh_order_free(&order);
+	say_again(&rig, id);
+	/* By another token it is nowhere, until it runs when its process dies. */
+	CU_ASSERT_EQUAL(wh_queue_set_far(rig.queue, id, 0, "4567"), 0);
+	CU_ASSERT(!look(&rig, id).said);
+	CU_ASSERT_EQUAL(wh_queue_retry(rig.queue, id, NOW), 0);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), id);
+	close_queue(&rig);
+	open_queue(&rig);
+	CU_ASSERT(look(&rig, id).said);
 	take_down(&rig);
 }
 
