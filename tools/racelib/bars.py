@@ -18,15 +18,20 @@ KEEPS, SHARE = 0.8, 0.5
 # Bar 8: a TCP beside a scavenger keeps so much of what it has alone; and the scavenger alone.
 YIELDED, SCAVENGER_ALONE = 0.97, 0.95
 
+# Flows that meet take hundreds of round trips to settle: bar07-tcp counts a minute, too. A race
+# against the clock of bar 1 would show who came first.
+BESIDE_S = 60
+
 Row = namedtuple('Row', 'bar what wanted reached')
 
 
 def plan():
-    """(first, second or None, loss) of the races that all bars need, by names."""
-    races = [(LAMBDA, None, loss) for loss in ALONE]
+    """(first, second or None, loss, seconds or None) of all races, by names."""
+    races = [(LAMBDA, None, loss, None) for loss in ALONE]
     for tcp in TCPS:
-        races += [(LAMBDA, tcp, 0), (tcp, tcp, 0), (SCAVENGER, tcp, 0), (tcp, None, 0)]
-    return [*races, (SCAVENGER, None, 0)]
+        races += [(LAMBDA, tcp, 0, BESIDE_S), (tcp, tcp, 0, BESIDE_S),
+                  (SCAVENGER, tcp, 0, BESIDE_S), (tcp, None, 0, BESIDE_S)]
+    return [*races, (SCAVENGER, None, 0, BESIDE_S)]
 
 
 def share(part_bps, whole_bps):
@@ -60,6 +65,7 @@ def rows(runs, rate_bps):
 
 def text(found):
     yield f'{"bars of lambda, on these ports":<42}{"wanted":>8}{"reached":>9}'
+    yield f'(bars 7 and 8: the first {BESIDE_S} s)'
     for row in found:
         reached = 'failed' if row.reached is None else f'{row.reached:.3f}'
         verdict = 'ok' if row.reached is not None and row.reached >= row.wanted else 'short'
