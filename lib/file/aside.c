@@ -16,7 +16,7 @@ struct errand {
 
 static _Atomic uint32_t under_way;
 
-/* Not where its maker spins: any CPU that has time. */
+/* On any CPU: the creating core's own CPU is busy with polling. */
 static void spread(void)
 {
 	cpu_set_t all;

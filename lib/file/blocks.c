@@ -13,18 +13,18 @@
 #include "file/aside.h"
 #include "file/digest.h"
 
-/* So much is read, or copied, between two looks at `stop`. */
+/* Most bytes read, or copied, between two checks of `stop`. */
 #define PIECE_BYTES (UINT64_C(256) << 10)
 #define COPY_BYTES  (UINT64_C(8) << 20)
 
 enum state {
 	RUNNING,
 	OVER,
-	LEFT, /* by its owner: the thread frees it */
+	LEFT, /* freed by its owner: the thread releases the memory */
 };
 
 struct wh_blocks {
-	struct wh_hasher all; /* first, as it is aligned */
+	struct wh_hasher all; /* first, for its alignment */
 	struct wh_hasher one;
 	int (*work)(struct wh_blocks *blocks);
 	int fd;
@@ -33,9 +33,9 @@ struct wh_blocks {
 	uint64_t block_bytes;
 	uint64_t seed;
 	uint8_t *piece;
-	struct wh_digest *digest; /* of a list; or as they were told */
+	struct wh_digest *digest; /* of a list; or as received, for a comparison */
 	uint32_t told;
-	uint8_t *other; /* of a comparison: a bit each */
+	uint8_t *other; /* result of a comparison: a bit for each block that differs */
 	struct wh_digest whole;
 	int rc;
 	_Atomic uint32_t known;
@@ -135,7 +135,7 @@ static int hash_all(struct wh_blocks *blocks)
 	return rc;
 }
 
-/* Where the kernel copies nothing between these two files, bytes are read and written. */
+/* Reads and writes where the kernel cannot copy between these two files. */
 static ssize_t copy_piece(const struct wh_blocks *blocks, uint64_t at, uint64_t bytes)
 {
 	off_t from = (off_t)at, to = (off_t)at;
@@ -165,7 +165,7 @@ static int copy_run(struct wh_blocks *blocks, uint64_t at, uint64_t end)
 	return 0;
 }
 
-/* The end of what there is where `whence` looks for; all is data where nobody can tell. */
+/* Finds the next data or hole; if the file system cannot tell, everything is data. */
 static uint64_t find(const struct wh_blocks *blocks, uint64_t at, int whence)
 {
 	off_t found = lseek(blocks->fd, (off_t)at, whence);

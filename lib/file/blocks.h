@@ -3,12 +3,12 @@
 #define WH_FILE_BLOCKS_H
 
 /*
- * A file by blocks of a fixed length, so that two ends find out which of them are other: digests of
- * them, a comparison with such digests, and a copy of a file. Each is an errand done aside
- * (file/aside.h), its maker's from begin to free.
+ * A file in blocks of a fixed length, so that two ends find out which blocks differ: digests of the
+ * blocks, a comparison with such digests, and a copy of a file. Each runs aside (file/aside.h) and
+ * belongs to its creator until free.
  *
- * The digests of blocks have a seed, which nobody knows before the job: bytes that somebody has
- * made up for two blocks to have one digest do not.
+ * The digests have a seed that is unknown before the job, so that blocks constructed to have the
+ * same digest do not collide.
  */
 
 #include <stdbool.h>
@@ -18,56 +18,66 @@
 
 #define WH_BLOCK_BYTES_MIN (UINT64_C(128) << 10)
 
-/* Of one file: a list of digests takes 4 MiB at most. */
+/* Limit per file: its list of digests takes at most 4 MiB. */
 #define WH_BLOCKS_MAX (UINT32_C(1) << 18)
 
-/* A power of two; it follows from the size of the file as it is to be, so both ends know it. */
+/* A power of two, derived from the file's final size, so that both ends use the same. */
 uint64_t wh_block_bytes(uint64_t size_bytes);
 
-/* Of so many bytes; what is left at the end is a block, too. */
+/* Number of blocks, including a short last one. */
 uint32_t wh_block_count(uint64_t bytes, uint64_t block_bytes);
 
-/* Who is charged with the memory of lists: false: it is too much for him. Zeros: nobody is. */
+/*
+ * Accounts for the memory of lists per peer; take returns false if it exceeds a limit. Zeros:
+ * unlimited.
+ */
 struct wh_blocks_account {
 	bool (*take)(void *context, uint64_t bytes);
 	void (*give)(void *context, uint64_t bytes);
 	void *context;
 };
 
-/* *charged, 0 before, is what is owed; paid back, it is 0 again. */
+/* *charged, 0 at first, is the amount charged; _repay sets it back to 0. */
 bool wh_blocks_charge(const struct wh_blocks_account *account, uint32_t blocks, uint64_t *charged);
 void wh_blocks_repay(const struct wh_blocks_account *account, uint64_t *charged);
 
 struct wh_blocks;
 
-/* All have a copy of the descriptor. NULL: there is no memory, descriptor or thread. */
+/* Each duplicates the descriptor. NULL: no memory, descriptor or thread. */
 
-/* Digests of the blocks of a file's first bytes, and of these as a whole, without a seed. */
+/* Digests of the blocks of a file's first `bytes`, and of these as a whole, without a seed. */
 struct wh_blocks *wh_blocks_list(int fd, uint64_t bytes, uint64_t block_bytes, uint64_t seed);
 
-/* Compared with those that were told of the first so many; what is beyond them differs. What was
- * told is from malloc, and belongs to it from now on, in any case. */
+/*
+ * Compares with `count` received digests; blocks beyond them differ. `told` is from malloc and is
+ * taken over in any case.
+ */
 struct wh_blocks *wh_blocks_compare(int fd, uint64_t bytes, uint64_t block_bytes, uint64_t seed,
 	struct wh_digest *told, uint32_t count);
 
-/* The first bytes of a file into an empty one, holes as holes; blocks are shared where the file
- * system can. */
+/*
+ * Copies the first `bytes` of a file into an empty one; holes stay holes, and blocks are shared if
+ * the file system can.
+ */
 struct wh_blocks *wh_blocks_copy(int from_fd, int to_fd, uint64_t bytes);
 
-/* -EINPROGRESS; 0: it is over; or a negative errno, -ENODATA: the file is shorter. *bytes: done. */
+/*
+ * -EINPROGRESS; 0: finished; or a negative errno, -ENODATA: the file is shorter. *bytes: done so
+ * far.
+ */
 int wh_blocks_end(const struct wh_blocks *blocks, uint64_t *bytes);
 
-/* Blocks that are known, from the first on, at any time. */
+/* Number of blocks finished so far, from the first one on; at any time. */
 uint32_t wh_blocks_known(const struct wh_blocks *blocks);
 
-/* Of a known block: of a list; of a comparison. */
+/* For a finished block: of a list; of a comparison. */
 const struct wh_digest *wh_blocks_digest(const struct wh_blocks *blocks, uint32_t block);
 bool wh_blocks_differs(const struct wh_blocks *blocks, uint32_t block);
 
-/* Of all bytes, once it has ended well. */
+/* Digest of all bytes, after success. */
 const struct wh_digest *wh_blocks_whole(const struct wh_blocks *blocks);
 
-/* It goes, over or not. NULL is allowed. */
+/* Finished or not. NULL is allowed. */
 void wh_blocks_free(struct wh_blocks *blocks);
 
 #endif

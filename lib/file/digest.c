@@ -3,10 +3,10 @@
 
 #include <assert.h>
 
-#define XXH_STATIC_LINKING_ONLY /* the state's size */
+#define XXH_STATIC_LINKING_ONLY /* for the size of the state */
 #include <xxhash.h>
 
-/* Vectors chosen by CPU, by the library: test/perf/tag.c measures what they gain. */
+/* The library chooses vector instructions at run time; test/perf/tag.c measures the gain. */
 #include <xxh_x86dispatch.h>
 
 #include "base/assert.h"

@@ -3,8 +3,8 @@
 #define WH_FILE_DIGEST_H
 
 /*
- * XXH3-128 of bytes that come piece by piece. The state is
- * opaque so that the hash is compiled once, into digest.c.
+ * XXH3-128 of bytes that are added piece by piece. The state is opaque so that the hash is compiled
+ * only once, in digest.c.
  */
 
 #include <stddef.h>

@@ -17,7 +17,7 @@
 #define SUFFIX ".part"
 #define DIGITS 8
 
-/* Whoever sweeps while we begin takes the file for one that was left. */
+/* A sweep at the same time may remove a file between its creation and its lock. */
 #define TRIES 16
 
 static const char *last_of(const char *path)
@@ -73,7 +73,7 @@ void wh_fresh_file_sweep(const char *path)
 		closedir(folder);
 }
 
-/* -EAGAIN: it was taken for one that was left. */
+/* -EAGAIN: a sweep removed it. */
 static int open_one(char fresh[PATH_MAX], const char *path, mode_t mode)
 {
 	struct stat facts;
@@ -88,7 +88,7 @@ static int open_one(char fresh[PATH_MAX], const char *path, mode_t mode)
 
 	if (fd < 0)
 		return -errno;
-	/* Where a file system has no locks, nothing is swept either. */
+	/* Where a file system has no locks, sweeps remove nothing. */
 	(void)flock(fd, LOCK_EX);
 	if (fstat(fd, &facts) == 0 && facts.st_nlink > 0)
 		return fd;

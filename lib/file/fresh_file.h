@@ -3,18 +3,18 @@
 #define WH_FILE_FRESH_FILE_H
 
 /*
- * A file on its way to its name: beside it, as NAME.XXXXXXXX.part, and locked by flock as long as
- * its descriptor (or a copy of that) is open. So what a process left that was killed is told from
- * what another one is writing.
+ * A file being written, beside its final name, as NAME.XXXXXXXX.part, and locked by flock as long
+ * as its descriptor (or a copy of it) is open. The lock tells it from files left by killed
+ * processes.
  */
 
 #include <limits.h>
 #include <sys/types.h>
 
-/* Removes what others have left on the way to `path`; its descriptor, or a negative errno. */
+/* Removes such leftovers of `path`, then creates a file; its descriptor, or a negative errno. */
 int wh_fresh_file_open(char fresh[PATH_MAX], const char *path, mode_t mode);
 
-/* Removes it: regular files of this user, of that form, that nobody has locked. */
+/* Removes leftovers: regular files of this user with a name of that form and without a lock. */
 void wh_fresh_file_sweep(const char *path);
 
 #endif

@@ -18,7 +18,7 @@ static_assert(WH_SAMPLE_BYTES <= PIECE_BYTES, "a sample is a piece");
 enum state {
 	RUNNING,
 	OVER,
-	LEFT, /* by its owner: the thread frees it */
+	LEFT, /* freed by its owner: the thread releases the memory */
 };
 
 struct wh_likeness {
@@ -33,7 +33,7 @@ struct wh_likeness {
 	_Atomic int state;
 };
 
-/* Adds [from, to), which ends within the file. */
+/* Hashes [from, to), which must be within the file. */
 static int add(int fd, uint64_t from, uint64_t to, uint8_t *piece, const _Atomic bool *stop,
 	_Atomic uint64_t *done, struct wh_hasher *hasher)
 {
@@ -53,7 +53,7 @@ static int add(int fd, uint64_t from, uint64_t to, uint8_t *piece, const _Atomic
 	return 0;
 }
 
-/* Equal distances between their beginnings; the last one ends where the run does. */
+/* At equal distances; the last sample ends at the end of the run. */
 static int add_samples(int fd, uint64_t from, uint64_t to, uint8_t *piece, const _Atomic bool *stop,
 	_Atomic uint64_t *done, struct wh_hasher *hasher)
 {

@@ -3,9 +3,9 @@
 #define WH_FILE_LIKENESS_H
 
 /*
- * What tells whether a run of bytes is the same in two files: a digest of all of it, or of samples
- * spread over it, both ends among them. It is worked out aside (file/aside.h), where a disk may be
- * waited for.
+ * Tells whether a run of bytes is the same in two files: by a digest of the whole run, or of
+ * samples spread over it, including both ends. Computed aside (file/aside.h), since it reads from
+ * disk.
  */
 
 #include <stdatomic.h>
@@ -18,22 +18,23 @@
 #define WH_SAMPLE_BYTES (UINT32_C(64) << 10)
 
 /*
- * Of [from, to) of an open file; any thread but one that polls. *done counts bytes, for a watch;
- * once *stop is true it ends with -ECANCELED. 0 or a negative errno; -ENODATA: the file is shorter.
+ * Digest of [from, to) of an open file; on any thread that does not poll. *done counts bytes, for a
+ * watch; once *stop is true it returns -ECANCELED. 0 or a negative errno; -ENODATA: the file is
+ * shorter.
  */
 int wh_likeness(int fd, uint64_t from, uint64_t to, bool all, const _Atomic bool *stop,
 	_Atomic uint64_t *done, struct wh_digest *digest);
 
-/* The same aside, of a copy of the descriptor. */
+/* The same aside, with a duplicate of the descriptor. */
 struct wh_likeness;
 
-/* NULL: there is no memory, descriptor or thread for it. */
+/* NULL: no memory, descriptor or thread. */
 struct wh_likeness *wh_likeness_begin(int fd, uint64_t from, uint64_t to, bool all);
 
-/* -EINPROGRESS until it is over, then as wh_likeness. *done: bytes so far. */
+/* -EINPROGRESS until finished, then as wh_likeness. *done: bytes so far. */
 int wh_likeness_end(const struct wh_likeness *likeness, struct wh_digest *digest, uint64_t *done);
 
-/* It goes, over or not. NULL is allowed. */
+/* Finished or not. NULL is allowed. */
 void wh_likeness_free(struct wh_likeness *likeness);
 
 #endif

@@ -13,7 +13,7 @@
 static_assert(WH_CHUNK_ALIGN % WH_DIRECT_BYTES == 0, "chunks are aligned for O_DIRECT");
 static_assert(WH_READ_PIECE_BYTES % WH_DIRECT_BYTES == 0, "pieces end where blocks do");
 
-/* Slots of what is started and not taken are in use, each with one request in the air at most. */
+/* Each slot of a started chunk that was not taken has at most one request outstanding. */
 static void check(const struct wh_read_ahead *ahead)
 {
 	WH_ASSERT(ahead->taken <= ahead->started);
@@ -74,10 +74,10 @@ static void request_rest(struct wh_read_ahead *ahead, struct wh_read_slot *slot)
 	ahead->in_air++;
 }
 
-/* Books bytes that were read; false: they were the last, before the end that there was. */
+/* Counts bytes that were read; false: the file is shorter than it was. */
 static bool book(struct wh_read_slot *slot, uint32_t bytes)
 {
-	/* The last block may reach past the end that the object had at first. */
+	/* The last block may extend beyond the size that the file had at first. */
 	uint32_t have =
 		(uint32_t)wh_min_u64((uint64_t)slot->have_bytes + bytes, slot->chunk->bytes);
 
@@ -90,12 +90,12 @@ static bool book(struct wh_read_slot *slot, uint32_t bytes)
 	return true;
 }
 
-/* Books a completed request and asks for what it left out. */
+/* Processes a completed request and requests the bytes that are still missing. */
 static void complete(struct wh_read_ahead *ahead, struct wh_read_slot *slot, int result)
 {
 	if (result == -EINVAL && slot->direct) {
 		ahead->direct = wh_file_direct(ahead->fd, false);
-		/* Without O_DIRECT: have_bytes stays where it is, any offset will do. */
+		/* Without O_DIRECT any offset is allowed, so have_bytes need not be rounded. */
 		request_rest(ahead, slot);
 		return;
 	}
@@ -173,8 +173,8 @@ void wh_read_ahead_submit(struct wh_read_ahead *ahead)
 }
 
 /*
- * Whether [offset, offset + bytes) is one hole. Asks only where data starts next, which is near
- * when there is any; where it ends (SEEK_HOLE) can be a walk over every extent of the file.
+ * Whether [offset, offset + bytes) is one hole. Asks only for the next data, which is near if there
+ * is any; finding the end of data (SEEK_HOLE) may visit every extent of the file.
  */
 static bool in_hole(struct wh_read_ahead *ahead, uint64_t offset, uint32_t bytes)
 {

@@ -3,9 +3,9 @@
 #define WH_FILE_RING_H
 
 /*
- * What reading and writing files have in common with their
- * io_uring and their file. The ring has no SQPOLL thread (it would spin beside the packet path)
- * and no SINGLE_ISSUER (the core that opens need not be the one that polls).
+ * Shared by readers and writers of files: their io_uring and file flags. The ring has no SQPOLL
+ * thread (it would spin beside the packet path) and no SINGLE_ISSUER (the opening core need not be
+ * the polling one).
  */
 
 #include <errno.h>
@@ -20,10 +20,10 @@
  * block in use. */
 #define WH_DIRECT_BYTES 4096
 
-/* Requests of one file in the air: 8 MiB of chunks, which an NVMe drive keeps busy. */
+/* Outstanding requests per file: 8 MiB of chunks, enough to keep an NVMe drive busy. */
 #define WH_RING_DEPTH 8
 
-/* Closing waits so long for each next request that is in the air, and no longer. */
+/* When closing: longest wait for each next outstanding request. */
 #define WH_RING_CLOSE_S 10
 
 static inline bool wh_try_again(int rc)
@@ -31,7 +31,7 @@ static inline bool wh_try_again(int rc)
 	return rc == -EAGAIN || rc == -EINTR;
 }
 
-/* Sets the flags of an open file to O_DIRECT, or to none; whether O_DIRECT is on now. */
+/* Sets or clears O_DIRECT of an open file; returns whether it is set now. */
 static inline bool wh_file_direct(int fd, bool direct)
 {
 	if (direct && fcntl(fd, F_SETFL, O_DIRECT) == 0)
@@ -40,7 +40,7 @@ static inline bool wh_file_direct(int fd, bool direct)
 	return false;
 }
 
-/* There is always room: a user has at most the ring's depth of requests outstanding. */
+/* There is always room: each user limits its outstanding requests to the depth of the ring. */
 static inline struct io_uring_sqe *wh_ring_request(struct io_uring *ring)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
@@ -49,7 +49,7 @@ static inline struct io_uring_sqe *wh_ring_request(struct io_uring *ring)
 	return sqe;
 }
 
-/* Hands over what was prepared, without waiting. 0 or a negative errno. */
+/* Submits prepared requests without waiting. 0 or a negative errno. */
 static inline int wh_ring_submit(struct io_uring *ring)
 {
 	if (io_uring_sq_ready(ring) == 0)
@@ -57,16 +57,18 @@ static inline int wh_ring_submit(struct io_uring *ring)
 
 	int rc = io_uring_submit(ring);
 
-	/* Not taken now (no memory for requests, completions not fetched): the next poll tries. */
+	/*
+	 * Temporary (no memory for requests, completions not fetched): the next poll tries again.
+	 */
 	if (rc >= 0 || rc == -EBUSY || wh_try_again(rc))
 		return 0;
 	return rc;
 }
 
 /*
- * Cancels what can be cancelled and waits for the rest of `in_air` prepared requests, so that the
- * kernel does not write into memory whose owner has changed. Bounded: a dead network file system
- * answers never. False: some still are in the air.
+ * Cancels requests where possible and waits for the rest of `in_air` prepared requests, so that the
+ * kernel does not write into memory that was given away. Bounded, because a dead network file
+ * system never answers. False: some are still outstanding.
  */
 static inline bool wh_ring_drain(struct io_uring *ring, uint32_t in_air)
 {
@@ -77,7 +79,7 @@ static inline bool wh_ring_drain(struct io_uring *ring, uint32_t in_air)
 	struct __kernel_timespec timeout = {.tv_sec = WH_RING_CLOSE_S};
 	struct io_uring_cqe *cqe;
 
-	/* What was never handed over never runs. */
+	/* Requests that were not submitted never run. */
 	WH_ASSERT(in_air >= io_uring_sq_ready(ring));
 	in_air -= io_uring_sq_ready(ring);
 	if (in_air > 0)

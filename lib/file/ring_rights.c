@@ -5,7 +5,7 @@
 
 #include "file/rings.h"
 
-/* liburing declares these two and, in Debian 12, has them not: io_uring_register(2). */
+/* Debian 12's liburing declares both functions but does not define them: io_uring_register(2). */
 static int tell(
 	const struct io_uring *ring, unsigned int what, const void *words, unsigned int count)
 {

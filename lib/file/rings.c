@@ -26,7 +26,7 @@ void wh_rings_open(struct wh_rings *rings, uint32_t count)
 
 void wh_rings_close(struct wh_rings *rings)
 {
-	/* Of one that is lost the kernel may be at work on memory: it goes with the process. */
+	/* The kernel may still write for a lost ring: that one is left until the process ends. */
 	while (rings->idle > 0)
 		io_uring_queue_exit(rings->stack[--rings->idle]);
 }
@@ -54,7 +54,7 @@ struct io_uring *wh_rings_take(struct wh_rings *rings)
 	return ring;
 }
 
-/* What was prepared and not handed over would be its next user's. */
+/* Removes prepared requests that were not submitted, so that they do not run for the next user. */
 static void forget_prepared(struct io_uring *ring)
 {
 	unsigned int head = *ring->sq.khead;

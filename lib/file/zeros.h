@@ -2,7 +2,7 @@
 #ifndef WH_FILE_ZEROS_H
 #define WH_FILE_ZEROS_H
 
-/* Runs of zeros in a chunk, which become holes of its file. */
+/* Runs of zeros in a chunk, which become holes in its file. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,10 +13,10 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
-/* A chunk is looked through for zeros by pieces of this: smaller holes only break up the file. */
+/* Granularity of the search: smaller holes would only fragment the file. */
 #define WH_ZERO_PIECE_BYTES 65536
 
-/* The first byte is zero, and every byte is like the one before it. */
+/* True if the first byte is zero and every byte equals the previous one. */
 static inline bool wh_is_zero(const uint8_t *bytes, uint32_t count)
 {
 	WH_DEBUG_ASSERT(count > 0);
@@ -30,7 +30,7 @@ static inline uint32_t wh_zero_piece_end(uint32_t at, uint32_t bytes)
 	return (uint32_t)wh_min_u64(end, bytes);
 }
 
-/* Where the run of pieces that begins at `from`, all zero or none zero, ends in data[0, bytes). */
+/* End of the run of pieces in data[0, bytes) that begins at `from`, either all zero or all not. */
 static inline uint32_t wh_zero_run_end(
 	const uint8_t *data, uint32_t from, uint32_t bytes, bool *zero)
 {

@@ -2,7 +2,7 @@
 #ifndef WH_TRACK_ALLOC_H
 #define WH_TRACK_ALLOC_H
 
-/* Memory of the tables of this room: taken at init, given back at free, never in between. */
+/* Memory of this room's tables: allocated by init, freed by free, never in between. */
 
 #include <assert.h>
 #include <stddef.h>
@@ -14,16 +14,16 @@
 static_assert((WH_TRACK_ALIGN & (WH_TRACK_ALIGN - 1)) == 0, "an alignment");
 static_assert(WH_TRACK_ALIGN >= sizeof(void *), "there is room for malloc's pointer before it");
 
-/* What wh_track_alloc asks malloc for. */
+/* Bytes that wh_track_alloc requests from malloc. */
 static inline uint64_t wh_track_bytes(uint64_t count, uint64_t entry_bytes)
 {
 	return count * entry_bytes + 2 * WH_TRACK_ALIGN;
 }
 
 /*
- * Zeroed, aligned; NULL when there is none. By calloc, which takes untouched pages from the
- * kernel: a session opens on a core that has packets to receive, and to write tens of megabytes
- * of zeros there would overflow the port's ring. Pages come in one by one as they are used.
+ * Zeroed and aligned; NULL: no memory. By calloc, which gets untouched pages from the kernel: a
+ * session opens on a core that receives packets, and writing tens of megabytes of zeros there would
+ * overflow the port's ring. Pages are allocated one by one as they are used.
  */
 static inline void *wh_track_alloc(size_t count, size_t entry_bytes)
 {

@@ -7,13 +7,13 @@
 #include "base/assert.h"
 #include "track/alloc.h"
 
-#define WORD_SHIFT 6 /* log2 of the members, or words, that one word stands for */
+#define WORD_SHIFT 6 /* log2 of the members, or words, that one word covers */
 #define WORD_MASK  63
 #define SIZE_MIN   (UINT32_C(1) << WORD_SHIFT)
 
 static_assert(WORD_SHIFT * WH_BITSET_LEVELS_MAX == 24, "four levels of words hold 2^24 members");
 
-/* Words of a level: that many bits has the level above. */
+/* Words of a level, and bits of the level above. */
 static uint32_t words_of(const struct wh_bitset *set, uint32_t level)
 {
 	uint32_t words = set->size >> (WORD_SHIFT * (level + 1));
@@ -100,7 +100,7 @@ bool wh_bitset_test(const struct wh_bitset *set, uint32_t position)
 	return set->level[0][position >> WORD_SHIFT] >> (position & WORD_MASK) & 1;
 }
 
-/* The smallest member below the word that bit `position` of `level` stands for. */
+/* The smallest member covered by bit `position` of `level`. */
 static uint32_t descend_low(const struct wh_bitset *set, uint32_t level, uint32_t position)
 {
 	while (level > 0) {
@@ -112,7 +112,7 @@ static uint32_t descend_low(const struct wh_bitset *set, uint32_t level, uint32_
 	return position;
 }
 
-/* The largest one. */
+/* The largest such member. */
 static uint32_t descend_high(const struct wh_bitset *set, uint32_t level, uint32_t position)
 {
 	while (level > 0) {
@@ -168,7 +168,7 @@ void wh_bitset_check(const struct wh_bitset *set)
 {
 	WH_ASSERT(words_of(set, set->levels - 1) == 1);
 
-	/* A word above has no bits beyond the words below, so the two must agree bit by bit. */
+	/* The level above has no bits beyond the words below, so both must agree bit by bit. */
 	for (uint32_t level = 0; level + 1 < set->levels; level++) {
 		uint32_t words = words_of(set, level);
 

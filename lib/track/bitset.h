@@ -20,7 +20,7 @@ struct wh_bitset {
 	uint64_t *level[WH_BITSET_LEVELS_MAX]; /* [0]: members */
 };
 
-/* What init takes. */
+/* Memory that init allocates. */
 uint64_t wh_bitset_bytes(uint32_t size);
 
 /* 0 or -ENOMEM; empty. */
@@ -35,7 +35,7 @@ bool wh_bitset_test(const struct wh_bitset *set, uint32_t position);
 uint32_t wh_bitset_next(const struct wh_bitset *set, uint32_t position);
 uint32_t wh_bitset_previous(const struct wh_bitset *set, uint32_t position);
 
-/* Every bit of a higher level tells the truth, asserted. */
+/* Asserts that the levels agree. */
 void wh_bitset_check(const struct wh_bitset *set);
 
 #endif

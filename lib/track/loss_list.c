@@ -8,10 +8,10 @@
 #include "base/clock.h"
 #include "track/alloc.h"
 
-/* No neighbour, no range: what the bitset says, too. */
+/* No neighbour or range; the value that the bitset returns, too. */
 #define NONE WH_BITSET_NONE
 
-/* A range, at the position of its first serial; its neighbours are those of its due list. */
+/* A range, at the position of its first serial; older and newer are neighbours in its due list. */
 struct wh_loss_node {
 	uint64_t first;
 	uint64_t reported_tsc;
@@ -19,7 +19,7 @@ struct wh_loss_node {
 	uint32_t pkts : 26;
 	uint32_t older;
 	uint32_t newer;
-	uint32_t ahead; /* a hint for the cache, perhaps stale: some places newer in the list */
+	uint32_t ahead; /* prefetch hint, perhaps stale: a range some places newer in the list */
 };
 
 static_assert(sizeof(struct wh_loss_node) == 32, "two nodes share a cache line, none straddles");
@@ -71,7 +71,7 @@ static struct wh_loss_range range_of(const struct wh_loss_node *node)
 
 static bool holds(const struct wh_loss_node *node, uint64_t serial)
 {
-	/* Below first, the difference wraps to more than any range has. */
+	/* Below `first` the difference wraps to more than any range's length. */
 	return serial - node->first < node->pkts;
 }
 
@@ -103,7 +103,7 @@ static uint32_t find(const struct wh_loss_list *list, uint64_t serial)
 	return position != NONE && holds(&list->node[position], serial) ? position : NONE;
 }
 
-/* Makes the neighbours of a node, which knows them, know its position. */
+/* Updates the neighbours of a node to its present position. */
 static void relink(struct wh_loss_list *list, uint32_t position)
 {
 	const struct wh_loss_node *node = &list->node[position];
@@ -119,10 +119,10 @@ static void relink(struct wh_loss_list *list, uint32_t position)
 }
 
 /*
- * Tells the range that came to list k WH_LOSS_AHEAD ranges earlier where this one is. Losses
- * scatter, so a long due list walked link by link waits for memory at every range; next_due
- * fetches by these hints instead. The earlier range may be gone: then its entry holds a hint that
- * nobody reads, or that fetches in vain.
+ * Stores this range's position in the range that was appended to list k WH_LOSS_AHEAD ranges
+ * earlier. Losses are scattered, so walking a long due list link by link would miss the cache at
+ * every range; next_due prefetches by these hints. If the earlier range is gone, its entry holds a
+ * hint that is not used, or a prefetch is wasted.
  */
 static void leave_hint(struct wh_loss_list *list, uint32_t position, uint32_t k)
 {
@@ -132,7 +132,7 @@ static void leave_hint(struct wh_loss_list *list, uint32_t position, uint32_t k)
 	*earlier = position;
 }
 
-/* Puts a range at the end of list k: it was reported now, later than all that are there. */
+/* Appends a range to list k: it was reported now, later than all others there. */
 static void append(struct wh_loss_list *list, uint32_t position, uint32_t k, uint64_t now_tsc)
 {
 	struct wh_loss_node *node = &list->node[position];
@@ -168,7 +168,7 @@ static void unlink_due(struct wh_loss_list *list, uint32_t position)
 		list->waiting &= ~(UINT64_C(1) << node->k);
 }
 
-/* Enters a range of which nothing is held; the due lists do not know of it yet. */
+/* Enters a range that overlaps no other; the due lists do not contain it yet. */
 static uint32_t enter(struct wh_loss_list *list, uint64_t first, uint64_t end, uint32_t k)
 {
 	uint32_t position = first & list->mask;
@@ -184,8 +184,9 @@ static uint32_t enter(struct wh_loss_list *list, uint64_t first, uint64_t end, u
 }
 
 /*
- * The first serial at or above `first` that no range around `first` holds. The range before is
- * below `first` or, when none is, the highest of all: so this sees a window grown too wide.
+ * The first serial at or above `first` that is not in a range around `first`. The preceding range
+ * is below `first` or, if there is none, the highest of all: so this also detects a window grown
+ * too wide.
  */
 static uint64_t skip_held(const struct wh_loss_list *list, uint64_t first, uint64_t end)
 {
@@ -208,7 +209,7 @@ static uint32_t first_start_in(const struct wh_loss_list *list, uint64_t first, 
 {
 	uint32_t position = start_after(list, first);
 
-	/* Its distance up the circle tells, without a look at the node: most often it is far. */
+	/* By its distance up the circle, without reading the node: usually it is far. */
 	if (position == NONE || ((position - first) & list->mask) >= end - first)
 		return NONE;
 	WH_ASSERT(list->node[position].first == first + ((position - first) & list->mask));
@@ -236,7 +237,7 @@ void wh_loss_list_insert(struct wh_loss_list *list, uint64_t first, uint64_t end
 	WH_DEBUG_ASSERT(list->ranges > 0 && list->ranges <= list->lost_pkts);
 }
 
-/* Takes the first serial off a range of several, which moves to the entry above. */
+/* Removes the first serial of a range of several; the range moves to the next entry. */
 static void drop_first(struct wh_loss_list *list, uint32_t position)
 {
 	uint32_t above = (position + 1) & list->mask;
@@ -299,7 +300,7 @@ bool wh_loss_list_first(const struct wh_loss_list *list, uint64_t from, struct w
 bool wh_loss_list_next(const struct wh_loss_list *list, uint64_t from, uint64_t serial,
 	struct wh_loss_range *range)
 {
-	/* Outside of the window, positions say nothing. */
+	/* Outside of the window, positions have no meaning. */
 	serial = wh_max_u64(serial, from);
 	if (serial - from >= list->size)
 		return false;
@@ -315,7 +316,7 @@ bool wh_loss_list_next(const struct wh_loss_list *list, uint64_t from, uint64_t 
 	return true;
 }
 
-/* The k whose oldest range is due before those of all others; there must be a range. */
+/* The k whose oldest range is due first; there must be a range. */
 static uint32_t first_due_k(const struct wh_loss_list *list, uint64_t rtt_tsc, uint64_t *due_tsc)
 {
 	uint32_t first_k = 0;
@@ -384,7 +385,7 @@ static uint32_t lowest_range(const struct wh_loss_list *list)
 	return lowest;
 }
 
-/* Once around from the lowest range: order, places, sums. */
+/* Once around from the lowest range: order, positions, sums. */
 static void check_ranges(const struct wh_loss_list *list)
 {
 	uint32_t lowest = lowest_range(list);
@@ -411,7 +412,7 @@ static void check_ranges(const struct wh_loss_list *list)
 	WH_ASSERT(lost_pkts == list->lost_pkts);
 }
 
-/* Links, order of reports; returns how many ranges list k has. */
+/* Links, order of reports; returns the number of ranges in list k. */
 static uint32_t check_due_list(const struct wh_loss_list *list, uint32_t k)
 {
 	uint32_t ranges = 0;

@@ -20,11 +20,11 @@
 #include "track/bitset.h"
 
 #define WH_LOSS_FIRST_K 2  /* udt.txt III E */
-#define WH_LOSS_K_MAX   63 /* k grows no further: one round trip in 63 is rare enough */
+#define WH_LOSS_K_MAX   63 /* k grows no further: a report every 63 round trips is rare enough */
 
 #define WH_LOSS_SIZE_MAX (UINT32_C(1) << 24)
 
-/* Places in a due list that memory is fetched ahead; chosen by test/perf/loss_list.c. */
+/* Prefetch distance in a due list; chosen by test/perf/loss_list.c. */
 #define WH_LOSS_AHEAD 32
 
 struct wh_loss_range {
@@ -44,7 +44,7 @@ struct wh_loss_list {
 	uint32_t head[WH_LOSS_K_MAX + 1]; /* by k: least recently reported range */
 	uint32_t tail[WH_LOSS_K_MAX + 1];
 	uint64_t waiting;                                  /* bit k: list k is not empty */
-	uint32_t recent[WH_LOSS_K_MAX + 1][WH_LOSS_AHEAD]; /* by k: came last, in a circle */
+	uint32_t recent[WH_LOSS_K_MAX + 1][WH_LOSS_AHEAD]; /* by k: ring of ranges appended last */
 	uint32_t appended[WH_LOSS_K_MAX + 1];
 };
 
@@ -52,7 +52,7 @@ struct wh_loss_list {
 int wh_loss_list_init(struct wh_loss_list *list, uint32_t size);
 void wh_loss_list_free(struct wh_loss_list *list); /* harmless after a failed init */
 
-/* What init takes for its arrays. */
+/* Memory that init allocates. */
 uint64_t wh_loss_list_bytes(uint32_t size);
 
 /*
@@ -70,23 +70,22 @@ bool wh_loss_list_contains(const struct wh_loss_list *list, uint64_t serial);
 bool wh_loss_list_first(
 	const struct wh_loss_list *list, uint64_t from, struct wh_loss_range *range);
 
-/* The first range that ends after `serial`: to walk the list in order, from below as above. */
+/* The first range that ends after `serial`, to walk the list in order; `from` as above. */
 bool wh_loss_list_next(const struct wh_loss_list *list, uint64_t from, uint64_t serial,
 	struct wh_loss_range *range);
 
 /*
- * Of the ranges whose last report is at least k round trips old at now_tsc the one that has been
- * due for longest, so that none starves when a NAK cannot take all: it counts as reported now, k
- * grows, and it is returned. False when none is due. Reports are made in order of time: now_tsc
- * never goes back, here and in insert.
+ * Of the ranges whose last report is at least k round trips old at now_tsc, returns the one that
+ * has been due longest, so that none starves when a NAK cannot take all. It counts as reported now,
+ * and k grows. False if none is due. now_tsc never decreases, here and in insert.
  */
 bool wh_loss_list_next_due(
 	struct wh_loss_list *list, uint64_t now_tsc, uint64_t rtt_tsc, struct wh_loss_range *range);
 
-/* When next_due will have something; WH_TSC_NEVER when the list is empty. */
+/* When next_due will return a range; WH_TSC_NEVER if the list is empty. */
 uint64_t wh_loss_list_due_tsc(const struct wh_loss_list *list, uint64_t rtt_tsc);
 
-/* Everything the structure promises about itself, asserted; for tests and simulation. */
+/* Asserts all invariants; for tests and simulation. */
 void wh_loss_list_check(const struct wh_loss_list *list);
 
 #endif

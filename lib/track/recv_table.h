@@ -20,7 +20,7 @@ struct wh_recv_table {
 	uint64_t *arrived; /* one bit per serial of [lower, lower + size), by serial & mask */
 };
 
-/* What init takes. */
+/* Memory that init allocates. */
 uint64_t wh_recv_table_bytes(uint32_t size);
 
 /* 0 or -ENOMEM. */
@@ -30,7 +30,7 @@ void wh_recv_table_free(struct wh_recv_table *table); /* harmless after a failed
 enum wh_recv_verdict {
 	WH_RECV_NEW,
 	WH_RECV_DUPLICATE, /* arrived before */
-	WH_RECV_BEYOND,    /* at or above upper: no room, not a packet of an honest sender */
+	WH_RECV_BEYOND,    /* at or above upper: an honest sender sends no such packet */
 };
 
 enum wh_recv_verdict wh_recv_table_classify(const struct wh_recv_table *table, uint64_t serial);
@@ -38,7 +38,7 @@ enum wh_recv_verdict wh_recv_table_classify(const struct wh_recv_table *table, u
 /* Enters a serial that classify called new; advances lower and highest_end. */
 void wh_recv_table_enter(struct wh_recv_table *table, uint64_t serial);
 
-/* All below `end` have been sent, whether seen or not: highest_end moves up to it. */
+/* All serials below `end` have been sent, even if not received: raises highest_end to it. */
 void wh_recv_table_extend(struct wh_recv_table *table, uint64_t end);
 
 static inline uint64_t wh_recv_table_upper(const struct wh_recv_table *table)
@@ -50,7 +50,7 @@ static inline uint64_t wh_recv_table_upper(const struct wh_recv_table *table)
 bool wh_recv_table_next_hole(
 	const struct wh_recv_table *table, uint64_t from, struct wh_loss_range *hole);
 
-/* Bounds and bits, asserted. */
+/* Asserts bounds and bits. */
 void wh_recv_table_check(const struct wh_recv_table *table);
 
 #endif

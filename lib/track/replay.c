@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Bit by bit up to the next word, and then by words: numbers come in order, or nearly. */
+/* Bit by bit to the next word, then by whole words: numbers arrive almost in order. */
 void wh_replay_advance(struct wh_replay *replay, uint64_t number)
 {
 	uint32_t mask = replay->size - 1;

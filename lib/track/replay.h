@@ -3,9 +3,9 @@
 #define WH_TRACK_REPLAY_H
 
 /*
- * Which numbers have come: of proved packets, each of which counts once. The highest and a window
- * behind it are known; what is older than that has come, for all that is known. Numbers may be any
- * but UINT64_MAX.
+ * Replay window: which numbers of authenticated packets were received, so that each counts once.
+ * Keeps the highest number and a window below it; older numbers count as received. Numbers may be
+ * any but UINT64_MAX.
  */
 
 #include <stdbool.h>
@@ -21,14 +21,14 @@ struct wh_replay {
 	uint64_t *bits; /* size / 64; by number modulo the size */
 };
 
-/* Bits are the caller's, zeroed. */
+/* `bits` is the caller's, zeroed. */
 static inline void wh_replay_init(struct wh_replay *replay, uint64_t *bits, uint32_t size)
 {
 	WH_ASSERT(size >= WH_REPLAY_SMALL && (size & (size - 1)) == 0);
 	*replay = (struct wh_replay){.size = size, .bits = bits};
 }
 
-/* The window moves up to `number` and what it leaves is forgotten. (replay.c) */
+/* Moves the window up to `number`; bits that leave it are cleared. (replay.c) */
 void wh_replay_advance(struct wh_replay *replay, uint64_t number);
 
 /* True the first time. */

@@ -79,8 +79,8 @@ bool wh_sent_table_acked(const struct wh_sent_table *table, uint64_t serial)
 }
 
 /*
- * `count` of at most 64 serials in a row. When the first and the last are of one chunk all are:
- * none of another's was admitted between them.
+ * Reports `count` consecutive serials, at most 64. If the first and the last belong to the same
+ * chunk all do, because chunks are admitted one after the other.
  */
 static void tell_acked(const struct wh_sent_table *table, uint64_t first, uint32_t count,
 	wh_sent_acked_fn acked, void *context)
@@ -172,8 +172,8 @@ static bool is_due(const struct wh_sent_table *table, uint64_t serial, uint32_t 
 }
 
 /*
- * Packets go for the first time in order, so that nothing at or above due_end can be due: what is
- * on its way is looked at once, and then only what is still missing.
+ * Advances due_end. First transmissions are in order, so nothing at or above due_end can be due:
+ * each packet is checked once, and then only while it is missing.
  */
 static void pass_due(struct wh_sent_table *table, const struct wh_sent_due *due)
 {
@@ -183,7 +183,7 @@ static void pass_due(struct wh_sent_table *table, const struct wh_sent_due *due)
 		table->due_end++;
 }
 
-/* Waits of [first, first + span), in one word. */
+/* Serials of [first, first + span), in one word, that are neither acknowledged nor queued. */
 static uint64_t waiting(const struct wh_sent_table *table, uint64_t first, uint32_t span)
 {
 	return wh_word_ones(first % WH_WORD_BITS, span) &

@@ -24,13 +24,13 @@ struct wh_sent_table {
 	struct wh_sent_record *record;
 	/* One bit per serial, by serial & mask. */
 	uint64_t *acked;
-	uint64_t *queued; /* waits to be sent again; stale where it is acknowledged meanwhile */
-	/* With wh_sent_table_add_due: when each is to go again, by a clock that wraps. */
+	uint64_t *queued; /* waiting for retransmission; stale if acknowledged meanwhile */
+	/* With wh_sent_table_add_due: time of retransmission, by a clock that wraps. */
 	uint32_t *due;
-	uint64_t due_end; /* all below were due once, in the order in which they first went */
+	uint64_t due_end; /* every serial below it has been due once */
 };
 
-/* What init takes. */
+/* Memory that init allocates. */
 uint64_t wh_sent_table_bytes(uint32_t size);
 
 /* 0 or -ENOMEM. */
@@ -50,7 +50,7 @@ static inline uint64_t wh_sent_table_unacked(const struct wh_sent_table *table)
 
 /*
  * Enters the next packet and returns its serial; there must be room. A chunk's packets are admitted
- * in order and none of another's in between, nor is its slot used again before all are
+ * in order without another chunk's in between, and its slot is not reused before all are
  * acknowledged.
  */
 uint64_t wh_sent_table_admit(struct wh_sent_table *table, uint16_t chunk_slot, uint16_t index);
@@ -58,15 +58,15 @@ uint64_t wh_sent_table_admit(struct wh_sent_table *table, uint16_t chunk_slot, u
 /* The record of an admitted serial at or above lower. */
 struct wh_sent_record *wh_sent_table_record(struct wh_sent_table *table, uint64_t serial);
 
-/* Of an admitted serial; true below lower, too. */
+/* Whether an admitted serial is acknowledged; true below lower, too. */
 bool wh_sent_table_acked(const struct wh_sent_table *table, uint64_t serial);
 
 /*
- * Acknowledges all of [first, end) that is admitted and not acknowledged yet, advances lower, and
- * calls `acked` for each run of them, lowest first, before lower passes it: `count` serials from
- * `serial` on, which are as many packets of one chunk from *record on. The table must be left
- * alone. Looks at 64 packets at a time, and tells them in few runs. Returns how many packets there
- * were.
+ * Acknowledges the serials of [first, end) that are admitted and not acknowledged yet, advances
+ * lower, and calls `acked` for each run of them, lowest first, before lower passes it: `count`
+ * serials from `serial` on, consecutive packets of one chunk from *record on. `acked` must not
+ * change the table. Handles 64 packets at a time and reports few runs. Returns the number of
+ * packets.
  */
 typedef void (*wh_sent_acked_fn)(
 	void *context, uint64_t serial, const struct wh_sent_record *record, uint32_t count);
@@ -74,32 +74,32 @@ uint64_t wh_sent_table_ack(struct wh_sent_table *table, uint64_t first, uint64_t
 	wh_sent_acked_fn acked, void *context);
 
 /*
- * Queues all of [first, end) that is admitted, not acknowledged and not queued yet, and calls
- * `queued` once for each, lowest first. Looks at 64 packets at a time: a peer that reports the
- * same losses over and over costs next to nothing. Returns how many there were.
+ * Queues the serials of [first, end) that are admitted, not acknowledged and not queued yet, and
+ * calls `queued` once for each, lowest first. Handles 64 packets at a time, so that a peer which
+ * reports the same losses again and again costs little. Returns the number of packets.
  */
 typedef void (*wh_sent_queued_fn)(void *context, uint64_t serial);
 uint64_t wh_sent_table_queue(struct wh_sent_table *table, uint64_t first, uint64_t end,
 	wh_sent_queued_fn queued, void *context);
 
-/* It has left the queue, and may enter it again. False: it was acknowledged while it waited. */
+/* The serial has left the queue, and may be queued again. False: acknowledged meanwhile. */
 bool wh_sent_table_unqueue(struct wh_sent_table *table, uint64_t serial);
 
 /*
- * retrans of Tpacket, as a moment of a clock that wraps, so that no entry has to be counted down: a
- * packet goes again when it is neither acknowledged nor queued and its moment has come. 0 or
- * -ENOMEM; bytes are what it takes.
+ * retrans of Tpacket, as a time by a clock that wraps, so that no entry has to be counted down: a
+ * packet is retransmitted if it is neither acknowledged nor queued and its time has come. 0 or
+ * -ENOMEM; _due_bytes is the memory needed.
  */
 int wh_sent_table_add_due(struct wh_sent_table *table);
 uint64_t wh_sent_table_due_bytes(uint32_t size);
 
-/* The packet goes now, for the first time or again, and is due then; moments never decrease. */
+/* The packet is sent now, for the first time or again, and due again then; times never decrease. */
 static inline void wh_sent_table_set_due(struct wh_sent_table *table, uint64_t serial, uint32_t due)
 {
 	table->due[serial & table->mask] = due;
 }
 
-/* What is due of [first, end) at this moment is queued, as above; all below sent_end has gone. */
+/* Queues packets of [first, end) that are due at `now`, as above; all below sent_end were sent. */
 struct wh_sent_due {
 	uint32_t now;
 	uint64_t sent_end;
@@ -107,7 +107,7 @@ struct wh_sent_due {
 uint64_t wh_sent_table_queue_due(struct wh_sent_table *table, const struct wh_sent_due *due,
 	uint64_t first, uint64_t end, wh_sent_queued_fn queued, void *context);
 
-/* Counts, bounds and bits, asserted. */
+/* Asserts counts, bounds and bits. */
 void wh_sent_table_check(const struct wh_sent_table *table);
 
 #endif

@@ -4,8 +4,8 @@
 
 /*
  * One bit per serial of a circular window of mask + 1 serials, a power of two and at least 64. A
- * serial has the same place in its word as in the number line (serial % 64), so words are taken
- * whole wherever the window starts. Both ends of the window may lie in the same word.
+ * serial's bit is serial % 64 of its word, wherever the window starts, so that whole words can be
+ * processed. Both ends of the window may be in the same word.
  */
 
 #include <assert.h>
