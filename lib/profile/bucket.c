@@ -5,20 +5,20 @@
 
 #include "base/assert.h"
 
-/* Bursts of more packets than this are no bound at all. */
+/* A larger bucket has no effect. */
 #define CAPACITY_MAX 0x1p40
 
 /*
- * V B asks for adaptive weights and gives none. Here changes of round trips that go on in the same
- * direction shift weight towards the latest one, since the network is another now; changes that
- * take each other back, as single odd round trips do, shift it towards what was. By a tenth a
- * change, and within the weights that section IV has tried, 1:9 and 9:1.
+ * V B asks for adaptive weights and specifies none. Here round trips that keep changing in the same
+ * direction shift weight towards the latest one, since the network has changed; changes back and
+ * forth, as from single odd round trips, shift it towards the past. By a tenth per change, and
+ * within the weights that section IV has tried, 1:9 and 9:1.
  */
 #define HISTORY_STEP  0.1
 #define HISTORY_LEAST 0.1
 #define HISTORY_MOST  0.9
 
-/* What rounding may have taken from a whole token. */
+/* Rounding error that may be missing from a whole token. */
 #define NEARLY_NOTHING 1e-9
 
 void wh_bucket_init(struct wh_bucket *bucket, const struct wh_bucket_rules *rules)
@@ -35,7 +35,7 @@ static void check(const struct wh_bucket *bucket)
 	WH_ASSERT(bucket->tokens >= 0.0 && bucket->tokens <= bucket->capacity);
 }
 
-/* With less than one token in it nothing would ever go. */
+/* With a capacity below one token nothing could ever be sent. */
 static void bound(struct wh_bucket *bucket)
 {
 	bucket->capacity = fmin(fmax(bucket->capacity, 1.0), CAPACITY_MAX);
@@ -62,7 +62,7 @@ void wh_bucket_feed(struct wh_bucket *bucket, double times)
 	wh_bucket_add(bucket, bucket->feed * times);
 }
 
-/* A sum of parts that should be whole may miss it by the last bit. */
+/* A sum of fractions that should be whole may differ from it in the last bit. */
 void wh_bucket_add(struct wh_bucket *bucket, double tokens)
 {
 	double sum = bucket->tokens + tokens;

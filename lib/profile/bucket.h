@@ -3,14 +3,14 @@
 #define WH_PROFILE_BUCKET_H
 
 /*
- * The token bucket of sttp.txt: a packet goes for a token, the bucket holds sigma of them at most,
- * and it is fed by rho: so many for each acknowledgement (III B), or so many in a second (V B).
- * A round trip that differs from the one before by more than a threshold scales sigma, rho and the
- * tokens that there are by
+ * The token bucket of sttp.txt: sending a packet takes a token, the bucket holds at most sigma
+ * tokens, and rho feeds it: tokens per acknowledgement (III B), or per second (V B). A round trip
+ * that differs from the previous one by more than a threshold scales sigma, rho and the present
+ * tokens:
  *
  *     x = alpha x + beta x lastRTT / newRTT,   alpha + beta = 1   (III B.3)
  *
- * It knows no clock, and any unit of time will do.
+ * It uses no clock, and works in any unit of time.
  */
 
 #include <stdbool.h>
@@ -18,21 +18,21 @@
 
 struct wh_bucket_rules {
 	double history;   /* alpha */
-	double threshold; /* that a round trip must differ by, as a share of the one before */
+	double threshold; /* least difference of a round trip, as a share of the previous one */
 	/*
-	 * IV B.1 has 1.15 for a decrease of 15 %, where III B.3 gives 1/0.85: the factor of a
-	 * decrease is 1 and the share by which it decreased.
+	 * IV B.1 has 1.15 for a decrease of 15 %, where III B.3 gives 1/0.85: with this the factor
+	 * of a decrease is 1 plus the share by which it decreased.
 	 */
 	bool growth_by_share;
-	bool feed_scales; /* rho is scaled, too: III B.3 says so, IV B.1 does not */
-	/* The tokens are scaled before they are fed and after it: the text does not say which. */
+	bool feed_scales; /* rho is scaled, too: as in III B.3, unlike IV B.1 */
+	/* Tokens are scaled before feeding and after it: the text does not say which. */
 	bool twice;
-	bool adaptive; /* alpha moves with what round trips do: see bucket.c */
+	bool adaptive; /* alpha follows the round trips: see bucket.c */
 };
 
 struct wh_bucket {
 	struct wh_bucket_rules rules;
-	double history; /* alpha, of now */
+	double history; /* present alpha */
 	double capacity;
 	double feed;
 	double tokens;
@@ -44,23 +44,23 @@ struct wh_bucket {
 
 void wh_bucket_init(struct wh_bucket *bucket, const struct wh_bucket_rules *rules);
 
-/* What a probe has found: sigma, rho, the tokens to begin with, and the probe's round trip. */
+/* Sets what a probe has found: sigma, rho, initial tokens, and the probe's round trip. */
 void wh_bucket_fill(
 	struct wh_bucket *bucket, double capacity, double feed, double tokens, double rtt);
 
-/* So many acknowledgements, or so much time. */
+/* `times`: number of acknowledgements, or time. */
 void wh_bucket_feed(struct wh_bucket *bucket, double times);
 
-/* So many acknowledgements, and the round trip that they came after; 0: it is not known. */
+/* `acks` acknowledgements, and their round trip; 0: unknown. */
 void wh_bucket_hear(struct wh_bucket *bucket, double acks, double rtt);
 
-/* Tokens that come otherwise; no more than the bucket holds. */
+/* Adds tokens from elsewhere, within the capacity. */
 void wh_bucket_add(struct wh_bucket *bucket, double tokens);
 
-/* Packets went for them. */
+/* Removes the tokens of packets that were sent. */
 void wh_bucket_take(struct wh_bucket *bucket, double tokens);
 
-/* A new round trip, > 0; true when it was worth scaling for. */
+/* A new round trip, > 0; true if it caused scaling. */
 bool wh_bucket_measure(struct wh_bucket *bucket, double rtt);
 
 /* Whole tokens. */
@@ -69,10 +69,10 @@ static inline uint64_t wh_bucket_whole(const struct wh_bucket *bucket)
 	return (uint64_t)bucket->tokens;
 }
 
-/* The last round trip is about the least one: nothing waits on the way. */
+/* Whether the last round trip is close to the least one, so that no queue has built up. */
 bool wh_bucket_way_is_clear(const struct wh_bucket *bucket);
 
-/* What a value becomes by the formula above. */
+/* Scales a value by the formula above. */
 double wh_bucket_scale(const struct wh_bucket_rules *rules, double history, double value,
 	double last_rtt, double new_rtt);
 

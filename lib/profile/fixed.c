@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/*
- * A constant rate, whatever happens: for lambdas that are one's own, and the baseline that other
- * profiles are compared with.
- */
+/* A constant rate in any case: for dedicated lambdas, and as the baseline of other profiles. */
 
 #include "profile/fixed.h"
 
@@ -57,9 +54,9 @@ const struct wh_profile wh_profile_fixed = {
 			/* Half a second-level cache of today's cores. */
 			.state_bytes = UINT32_C(512) << 10,
 			/*
-			 * Many more than UDT's one: on a lossy path at line rate a round trip's
-			 * worth of lost retransmissions must fit into a round trip's worth of
-			 * reports.
+			 * Many more than UDT's one: on a lossy path at line rate, the
+			 * retransmissions lost in one round trip must fit into the reports of one
+			 * round trip.
 			 */
 			.nak_packets_max = 16,
 		},

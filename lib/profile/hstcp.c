@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * HighSpeed TCP as lambda-tcp.txt uses it: bandwidth discovery by slow start, which is limited
- * (3.1; RFC 3742), AIMD by the window (5.2; RFC 3649), and packets that are paced out (5.1), where
- * a TCP would send what the window allows at once.
+ * HighSpeed TCP as lambda-tcp.txt uses it: bandwidth discovery by limited slow start (3.1; RFC
+ * 3742), AIMD depending on the window (5.2; RFC 3649), and paced packets (5.1), where a TCP would
+ * send what the window allows at once.
  *
- * The paper paces in the device driver by a fixed gap and leaves open how a sender would choose
- * one. Here the window goes out evenly over a round trip.
+ * The paper paces in the device driver with a fixed gap and does not say how a sender would choose
+ * one. Here the window is spread evenly over a round trip.
  */
 
 #include "profile/hstcp.h"
@@ -18,23 +18,23 @@
 #include "base/highspeed.h"
 #include "profile/interval.h"
 
-/* Fig. 5: 512 packets after 8 round trips. In Fig. 9 it took 9, as from a window of 1. */
+/* Fig. 5: 512 packets after 8 round trips. In Fig. 9 it takes 9, as from a window of 1. */
 #define INITIAL_WINDOW 2
 
-#define MAX_SSTHRESH 100 /* RFC 3742 recommends it; the paper asks for a limit and names none */
+#define MAX_SSTHRESH 100 /* recommended by RFC 3742; the paper wants a limit and names none */
 
 /*
- * Below that limit the window doubles while its packets go out, and at its rate of the moment they
- * would take 1.44 round trips. Above it, and in avoidance, it hardly changes in one.
+ * Below that limit the window doubles while its packets are sent, which at the present rate would
+ * take 1.44 round trips. Above it, and in avoidance, it changes little per round trip.
  */
 #define DOUBLING_GAIN 2.0
 
-#define WINDOW_LEAST 2 /* as RFC 5681's threshold; a loss leaves no less */
+#define WINDOW_LEAST 2 /* as RFC 5681's threshold; a loss reduces it no further */
 
 /*
- * A window that is not used says nothing of the path (RFC 7661): it grows to so many times what was
- * acknowledged in a round trip, and no further. One that doubles is twice that at the end of one;
- * others are little above it.
+ * An unused window says nothing about the path (RFC 7661): the window grows to at most this
+ * multiple of what was acknowledged in a round trip. A doubling window is twice that at the end of
+ * a round trip; others are slightly above it.
  */
 #define DOUBLING_USED 3.0
 #define STEADY_USED   1.5
@@ -82,13 +82,13 @@ static const struct wh_option options[OPTIONS] = {
 struct hstcp {
 	struct wh_highspeed highspeed;
 	double window_pkts;
-	double threshold_pkts; /* of slow start; 0: none yet */
+	double threshold_pkts; /* end of slow start; 0: none yet */
 	uint64_t rtt_tsc;      /* 0: unknown */
-	uint64_t cut_end;      /* losses below it are of the latest cut */
+	uint64_t cut_end;      /* losses below it belong to the latest cut */
 	uint64_t interval_min_fp;
-	uint64_t round_tsc; /* when this one began; 0: none has */
-	double round_pkts;  /* acknowledged in it, ... */
-	double used_pkts;   /* ... and in the one before */
+	uint64_t round_tsc; /* start of the present round; 0: none */
+	double round_pkts;  /* acknowledged in the present round, ... */
+	double used_pkts;   /* ... and in the previous one */
 	uint64_t cuts;
 	uint64_t timeouts;
 };
@@ -112,7 +112,7 @@ static bool in_slow_start(const struct hstcp *hstcp)
 	return hstcp->threshold_pkts == 0.0 || hstcp->window_pkts < hstcp->threshold_pkts;
 }
 
-/* Below the limit a window doubles in a round trip. */
+/* In slow start below the limit a window doubles per round trip. */
 static bool doubles(const struct wh_control *control, const struct hstcp *hstcp)
 {
 	double limit = option(control, LIMIT);
@@ -128,7 +128,7 @@ static void set_window(struct wh_control *control, double window_pkts)
 	WH_ASSERT(hstcp->window_pkts >= 1.0);
 }
 
-/* The operator's bound of the rate, by which no interval is shorter. */
+/* The operator's bound of the rate is a lower bound of the interval. */
 static void bound_interval(struct wh_control *control)
 {
 	const struct wh_control_config *config = &control->config;
@@ -155,7 +155,7 @@ static void init(struct wh_control *control)
 	set_window(control, option(control, WINDOW));
 }
 
-/* What one acknowledged packet adds to the window. */
+/* Window increase per acknowledged packet. */
 static double increase_pkts(const struct wh_control *control, const struct hstcp *hstcp)
 {
 	double limit = option(control, LIMIT);
@@ -174,8 +174,8 @@ static double increase_pkts(const struct wh_control *control, const struct hstcp
 }
 
 /*
- * The window of a round is used when nearly as much of it is acknowledged. With a round trip that
- * is not known there is no round, and the first windows are small.
+ * Counts acknowledgements per round trip, which shows how much of the window is used. With an
+ * unknown round trip there are no rounds, and the first windows are small.
  */
 static void count_round(struct hstcp *hstcp, const struct wh_feedback_event *event)
 {
@@ -189,7 +189,7 @@ static void count_round(struct hstcp *hstcp, const struct wh_feedback_event *eve
 	hstcp->round_tsc = event->now_tsc;
 }
 
-/* As far as the window may grow by what is used of it; it may just have ceased to double. */
+/* Largest window that present use allows; slow start may just have passed its limit. */
 static double most_pkts(const struct wh_control *control, const struct hstcp *hstcp)
 {
 	double limit = option(control, LIMIT);
@@ -219,13 +219,13 @@ static void on_feedback(struct wh_control *control, const struct wh_feedback_eve
 
 	double grown = hstcp->window_pkts + acked * increase_pkts(control, hstcp);
 
-	/* One report of many packets does not carry slow start past its end. */
+	/* One report of many packets must not carry slow start beyond its end. */
 	if (in_slow_start(hstcp) && hstcp->threshold_pkts > 0.0)
 		grown = fmin(grown, fmax(hstcp->threshold_pkts, hstcp->window_pkts + 1.0));
 	set_window(control, fmin(grown, most));
 }
 
-/* The first loss, and one in slow start, came of a window that had doubled. */
+/* The first loss, and one in slow start, follows a window that had doubled. */
 static double kept_share(const struct wh_control *control, const struct hstcp *hstcp)
 {
 	if (in_slow_start(hstcp) || option(control, AIMD) == 0.0)
@@ -233,7 +233,7 @@ static double kept_share(const struct wh_control *control, const struct hstcp *h
 	return 1.0 - wh_highspeed_decrease(&hstcp->highspeed, hstcp->window_pkts);
 }
 
-/* One cut for all that was under way: RFC 6582's `recover`. */
+/* One cut per window in flight: RFC 6582's `recover`. */
 static void on_loss(struct wh_control *control, const struct wh_loss_event *event)
 {
 	struct hstcp *hstcp = state_of(control);
@@ -250,7 +250,7 @@ static void on_loss(struct wh_control *control, const struct wh_loss_event *even
 	set_window(control, kept);
 }
 
-/* A TCP's timeout: slow start from one packet to half of what there was. */
+/* A TCP's timeout: slow start from one packet to half of the previous window. */
 static void on_silence(struct wh_control *control, const struct wh_silence_event *event)
 {
 	struct hstcp *hstcp = state_of(control);
@@ -334,7 +334,7 @@ const struct wh_profile wh_profile_hstcp = {
 		{
 			.period_us = 10000,
 			.state_bytes = 65536,
-			.nak_packets_max = 16, /* as `fixed`: SACK tells of all holes, too */
+			.nak_packets_max = 16, /* as `fixed`: SACK reports all holes, too */
 		},
 	.adapt = adapt,
 

@@ -6,12 +6,12 @@
 
 extern const struct wh_profile wh_profile_hstcp;
 
-/* What tests and traces look at; zeros for other profiles. */
+/* For tests and traces; zeros for other profiles. */
 struct wh_hstcp_view {
 	bool slow_start;
 	double window_pkts;
 	double threshold_pkts; /* 0: none */
-	uint64_t cuts;         /* by losses */
+	uint64_t cuts;         /* number of cuts by losses */
 	uint64_t timeouts;
 };
 struct wh_hstcp_view wh_hstcp_view(const struct wh_control *control);

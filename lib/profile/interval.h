@@ -12,13 +12,13 @@
 
 #define WH_INTERVAL_FRACTION_BITS 20
 
-/* From one cycle to about 18 minutes of a 1 GHz clock: sums of a few cannot overflow. */
+/* From one cycle to about 18 minutes at 1 GHz: sums of a few intervals cannot overflow. */
 #define WH_INTERVAL_MIN_FP (UINT64_C(1) << WH_INTERVAL_FRACTION_BITS)
 #define WH_INTERVAL_MAX_FP (UINT64_C(1) << (40 + WH_INTERVAL_FRACTION_BITS))
 
 static_assert(WH_INTERVAL_MAX_FP <= UINT64_MAX / 8, "as far as some sums of it");
 
-/* Of a rate: hz * bytes * 8 / bps, to the nearest and within the bounds above; bps > 0. */
+/* Interval of a rate: hz * bytes * 8 / bps, rounded, within the bounds above; bps > 0. */
 uint64_t wh_interval_fp(uint64_t hz, uint32_t wire_bytes, uint64_t rate_bps);
 
 #endif

@@ -13,7 +13,7 @@
 
 #define AUTO "auto"
 
-/* Whole numbers up to here are the same in a double. */
+/* Whole numbers up to this are exact in a double. */
 #define WHOLE_MAX 0x1p53
 
 const char *wh_option_type_name(enum wh_option_type type)
@@ -69,7 +69,7 @@ static bool is_whole(enum wh_option_type type)
 	return type != WH_OPTION_REAL && type != WH_OPTION_SHARE;
 }
 
-/* A peer may have sent any bits: NaN is within no limits. */
+/* A peer may send any bits; NaN is outside of all limits. */
 static bool value_valid(const struct wh_option *option, double value)
 {
 	if (value == option->preset)
@@ -223,7 +223,7 @@ struct unit {
 	const char *name;
 };
 
-/* The largest unit in which it is whole. */
+/* In the largest unit that gives a whole number. */
 static const char *print_whole(
 	char *text, size_t room, uint64_t value, const struct unit *units, uint32_t n_units)
 {
@@ -237,7 +237,7 @@ static const char *print_whole(
 	return text;
 }
 
-/* As few digits as give the same number again. */
+/* With the fewest digits that give the same number when read. */
 static const char *print_real(char *text, size_t room, double value)
 {
 	for (int digits = 6; digits <= 17; digits++) {

@@ -3,9 +3,8 @@
 #define WH_PROFILE_OPTIONS_H
 
 /*
- * What an operator may set of a profile. The profile's file has the table; command line,
- * configuration, scenarios, listings and OPEN are made from it. A value is a number in the
- * place that its option has in the table.
+ * Settings of a profile. Its file has the table; command line, configuration, scenarios, listings
+ * and OPEN derive from it. A value is a number, at the index of its option in the table.
  */
 
 #include <stdbool.h>
@@ -14,7 +13,7 @@
 
 #define WH_OPTIONS_MAX 16
 
-/* How people write it, by base/units.h. */
+/* How values are written, by base/units.h. */
 enum wh_option_type {
 	WH_OPTION_SWITCH, /* on, off: 1, 0 */
 	WH_OPTION_COUNT,  /* whole */
@@ -30,19 +29,19 @@ struct wh_option {
 	enum wh_option_type type;
 	double least;
 	double most;
-	/* May stand outside of the range: it means what `help` says, and is written "auto". */
+	/* May be outside of the range: then it means what `help` says, and is written "auto". */
 	double preset;
-	bool told;         /* the receiver acts by it: OPEN carries it unless it is the preset */
-	const char *paper; /* where the paper has it; NULL: ours */
+	bool told;         /* the receiver uses it: OPEN contains it unless it is the preset */
+	const char *paper; /* place in the paper; NULL: not in the paper */
 	const char *help;  /* one line */
-	bool live;         /* the controller looks at it at each event: it may change meanwhile */
+	bool live;         /* read at each event: it may be changed during a session */
 };
 
-/* How a flow lives beside others. */
+/* How a flow behaves beside other flows. */
 enum wh_sharing {
-	WH_SHARING_DEDICATED, /* as if alone: the path is its own */
-	WH_SHARING_FAIR,      /* as one of equals, TCPs among them */
-	WH_SHARING_SCAVENGER, /* of what the others leave */
+	WH_SHARING_DEDICATED, /* as if alone: it has the path to itself */
+	WH_SHARING_FAIR,      /* shares equally, with TCPs too */
+	WH_SHARING_SCAVENGER, /* uses only what others leave */
 };
 
 struct wh_open_option;
@@ -54,39 +53,39 @@ struct wh_profile_options {
 
 void wh_profile_options_init(struct wh_profile_options *options, const struct wh_profile *profile);
 
-/* NULL when the profile has none of that name. */
+/* NULL: the profile has no such option. */
 const struct wh_option *wh_profile_option(const struct wh_profile *profile, const char *name);
 
 /*
- * 0, or -ENOENT (no such option), -EINVAL (not such a quantity), -ERANGE (beyond its limits); the
- * options change on success only.
+ * 0, or -ENOENT (no such option), -EINVAL (unreadable value), -ERANGE (outside of the limits); the
+ * options change only on success.
  */
 int wh_profile_options_set(struct wh_profile_options *options, const struct wh_profile *profile,
 	const char *name, const char *text);
 
 /*
- * Likewise, while a session goes by them; *why: what the new value contradicts, with -EDOM. -EPERM:
- * a session keeps what it has begun with.
+ * The same during a session. Also -EDOM: the value contradicts another, *why says which; -EPERM:
+ * not changeable during a session.
  */
 int wh_profile_options_change(struct wh_profile_options *options, const struct wh_profile *profile,
 	const char *name, const char *text, const char **why);
 
-/* Likewise, a number that is read already. */
+/* The same with a number instead of text. */
 int wh_profile_options_put(struct wh_profile_options *options, const struct wh_profile *profile,
 	const char *name, double value);
 
-/* The option's value; the profile has one of that name. */
+/* The value of an option; the profile must have it. */
 double wh_profile_options_get(const struct wh_profile_options *options,
 	const struct wh_profile *profile, const char *name);
 
-/* Every value is its option's preset or within its limits, those of no option are 0. */
+/* Whether every value is its option's preset or within its limits, and unused values are 0. */
 bool wh_profile_options_valid(
 	const struct wh_profile_options *options, const struct wh_profile *profile);
 
 /*
- * What OPEN says of them: those that the receiver must know and that are not the preset, as many as
- * are returned. And back: true when the profile has each of them and it is within its limits; all
- * else is as preset.
+ * For OPEN: _tell lists the options that the receiver must know and that are not the preset, and
+ * returns their number. _hear reads such a list, with presets for all others; false if the profile
+ * does not have an option or a value is outside of its limits.
  */
 uint32_t wh_profile_options_tell(const struct wh_profile_options *options,
 	const struct wh_profile *profile, struct wh_open_option *told);
@@ -94,8 +93,8 @@ bool wh_profile_options_hear(struct wh_profile_options *options, const struct wh
 	const struct wh_open_option *told, uint32_t n_told);
 
 /*
- * A value as people write it, exactly: setting it again gives the same. Into `text`
- * (WH_OPTION_TEXT_MAX bytes are enough), which is also returned. Also for least and most.
+ * Writes a value so that setting it gives exactly the same value. Into `text` (WH_OPTION_TEXT_MAX
+ * bytes suffice), which is returned. Also for least and most.
  */
 #define WH_OPTION_TEXT_MAX 32
 const char *wh_option_print(const struct wh_option *option, double value, char *text, size_t room);
@@ -103,7 +102,7 @@ const char *wh_option_print(const struct wh_option *option, double value, char *
 /* switch, count, number, share, rate, time, sharing */
 const char *wh_option_type_name(enum wh_option_type type);
 
-/* What values of the type are called, from 0 on, closed by NULL; NULL: they are numbers. */
+/* Names of the type's values, from 0 on, terminated by NULL; NULL: values are numbers. */
 const char *const *wh_option_words(enum wh_option_type type);
 
 #endif

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Positive acknowledgement, which periodic-exchange.txt compares itself with and says little of:
- * "if the acknowledgment is lost or delayed the packet is retransmitted once more after waiting for
- * its retransmission timer to expire". So each packet that comes, a second copy too, is answered by
- * an acknowledgement at once, and each packet has a timer. What an acknowledgement is of the paper
- * leaves open: of all that came in order, as others of its time, or of the one packet. By the
- * first, a loss holds up the acknowledgements of a round trip, and their timers expire; so its
- * overhead grows with the window, up to the 25 % to which Fig. 5's axis goes (1e-3 times the 250
- * packets of a round trip), and it is the preset. Window and rate are those of `pxp`, and so are
- * the eight processes.
+ * Positive acknowledgement, the baseline of periodic-exchange.txt, which says little about it: "if
+ * the acknowledgment is lost or delayed the packet is retransmitted once more after waiting for its
+ * retransmission timer to expire". So each received packet, including duplicates, is acknowledged
+ * at once, and each packet has a timer. The paper does not say whether an acknowledgement is
+ * cumulative, as in others of its time, or of one packet. With cumulative ones a loss delays the
+ * acknowledgements of a round trip, and their timers expire; so the overhead grows with the window,
+ * up to the 25 % at the end of Fig. 5's axis (1e-3 times the 250 packets of a round trip).
+ * Therefore it is the preset. Window, rate and the eight processes are those of `pxp`.
  */
 
 #include "profile/pack.h"
@@ -21,9 +20,9 @@
 #include "base/clock.h"
 #include "profile/pxp.h"
 
-#define PERIOD_US 10000 /* of the transmitter's states, and of buffers that became free */
+#define PERIOD_US 10000 /* of the transmitter's states, and of news of free buffers */
 
-/* Where no timeout is named, in round trips; and not less than a host's pauses. */
+/* Default timeout, in round trips; at least as long as a host may pause. */
 #define RTT_SHARE      2.0
 #define TIMEOUT_US_MIN 10000
 #define TIMEOUT_US_MAX 60000000

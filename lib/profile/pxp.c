@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Periodic exchange of complete state (periodic-exchange.txt): both ends say all that they know
- * once in a control interval, a packet goes again when enough of the receiver's states have passed
- * and the last one still misses it, and a window of serials and the operator's rate bound the flow.
- * There is no timer and no request: a state that is lost costs nothing but its place in the count.
+ * Periodic exchange of complete state (periodic-exchange.txt): both ends send their complete state
+ * once per control interval. A packet is retransmitted when enough of the receiver's states have
+ * passed and the last one still reports it missing. A window of serials and the operator's rate
+ * limit the flow. There are no timers and no requests: a lost state costs nothing but its place in
+ * the count.
  *
- * The paper's bitmap is here a range from the lower edge on and the holes in it: the same bits told
- * by where they change, of any window, for one of a million packets would need 87 states as bits.
- * A state with more holes than fit says up to where it goes, and the next one goes on there.
+ * Instead of the paper's bitmap a state contains a range from the lower edge on and its holes,
+ * which is the same information for any window; a bitmap of a million packets would need 87 states.
+ * A state with too many holes says up to where it goes, and the next one continues there.
  */
 
 #include "profile/pxp.h"
@@ -23,8 +24,8 @@
 #define PERIOD_US 5000 /* "period of information exchange=5ms", Fig. 5 */
 
 /*
- * Where no timeout is named: a packet and the state that tells of it take a round trip and up to
- * two intervals, and what the path reorders by half a round trip is waited for.
+ * Default timeout: a packet and the state that reports it take a round trip and up to two
+ * intervals, and reordering by half a round trip is allowed for.
  */
 #define RTT_SHARE 1.5
 #define SPARE     2
@@ -33,7 +34,9 @@
 
 #define SKIP_MOST 2 /* "sending one control packet and skip one or two" */
 
-/* One in memory, sealed and sent: test/perf/packet.c; the paper measures nothing. */
+/*
+ * Time to process one in memory, sealed and sent: test/perf/packet.c; the paper has no measurement.
+ */
 #define PROCESSING_NS 1000
 
 #define NS_PER_MS 1e6
@@ -117,7 +120,7 @@ static void wait_for(struct wh_control *control, uint64_t rtt_tsc)
 		exchange->resend_after = count_of(RTT_SHARE * (double)rtt_tsc / period_tsc) + SPARE;
 }
 
-/* Nothing is known of the path: a tenth of a second, as elsewhere. */
+/* Before the path is known: a tenth of a second, as elsewhere. */
 static void init(struct wh_control *control)
 {
 	wh_exchange_on_rate(control);

@@ -7,9 +7,9 @@
 extern const struct wh_profile wh_profile_pxp;
 
 /*
- * What the two methods of periodic-exchange.txt have in common, this and pack: the operator's rate
- * and a window of serials bound the flow, and a packet goes again after a time that each counts in
- * its own way. It is the whole state of either's controller.
+ * Shared by the two methods of periodic-exchange.txt, pxp and pack: the operator's rate and a
+ * window of serials limit the flow, and a packet is retransmitted after a time, which each measures
+ * in its own way. This is the whole controller state of either.
  */
 struct wh_exchange {
 	uint64_t interval_fp;

@@ -2,13 +2,14 @@
 
 /*
  * STTP, a shaped, token-based transport (sttp.txt): a probe of two packets finds the bottleneck's
- * capacity, which fills a token bucket; acknowledgements (or time) feed it, and round trips that
- * change scale it. There is no window.
+ * capacity, which sizes a token bucket; acknowledgements (or time) feed it, and changing round
+ * trips scale it. There is no window.
  *
- * What the paper leaves open is an option, and what it says twice has both. Presets are what its
- * tables ask for: with rho scaled below a token per acknowledgement each round trip sends less than
- * the one before, and a flow of Table I is over after some twenty packets. So no acknowledgement
- * brings less than one here (feed_least), unless it is set to 0, as III B.3 reads.
+ * What the paper leaves open is an option, and where it contradicts itself an option has both.
+ * Presets are chosen to reproduce its tables: with rho scaled below one token per acknowledgement
+ * each round trip would send less than the previous one, and a flow of Table I would end after some
+ * twenty packets. So an acknowledgement brings one token, unless feed_scales is set, as III B.3
+ * reads.
  */
 
 #include "profile/sttp.h"
@@ -21,9 +22,9 @@
 
 #define SYN_US 10000
 
-/* Without an acknowledgement for so many round trips, and without a token, one is made. */
+/* Without an acknowledgement for this many round trips, and without tokens, one is added. */
 #define STARVED_RTTS    4
-#define STARVED_LEAST_S 0.2 /* RFC 6298's least timeout, as BSD has it */
+#define STARVED_LEAST_S 0.2 /* RFC 6298's minimum timeout, as in BSD */
 
 enum {
 	HISTORY,
@@ -81,12 +82,12 @@ struct sttp {
 	struct wh_bucket bucket;
 	bool probed;
 	double capacity_pps;
-	uint64_t sent_pkts;  /* known of, and taken from the bucket */
-	uint64_t acked_pkts; /* ever */
-	uint64_t acked_tsc;  /* the last time that some were */
-	uint64_t fed_tsc;    /* by time, up to here */
-	uint64_t rtt_tsc;    /* smoothed, once it is known */
-	uint64_t min_fp;     /* the bound's interval */
+	uint64_t sent_pkts;  /* taken from the bucket so far */
+	uint64_t acked_pkts; /* total */
+	uint64_t acked_tsc;  /* last time that packets were acknowledged */
+	uint64_t fed_tsc;    /* fed by time up to here */
+	uint64_t rtt_tsc;    /* smoothed, once known */
+	uint64_t min_fp;     /* interval of the rate bound */
 };
 
 static_assert(sizeof(struct sttp) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
@@ -122,7 +123,7 @@ struct wh_sttp_rules wh_sttp_rules(const struct wh_profile_options *set)
 	};
 }
 
-/* A capacity whose measure misses a whole number of packets by a rounding has that number. */
+/* sigma is rounded: a measured capacity may miss a whole number of packets slightly. */
 void wh_sttp_fill(struct wh_bucket *bucket, const struct wh_sttp_rules *rules, double capacity_pps,
 	double rtt)
 {
@@ -157,7 +158,10 @@ static void init(struct wh_control *control)
 	bound(control);
 }
 
-/* A clock that is too coarse for the gap has found no bottleneck: the bound is it, or the table. */
+/*
+ * If the clock is too coarse for the gap no bottleneck was found: the rate bound, or the table,
+ * limits.
+ */
 static double capacity_of(const struct wh_control *control, const struct wh_probe_event *event)
 {
 	const struct wh_control_config *config = &control->config;
@@ -174,7 +178,9 @@ static double capacity_of(const struct wh_control *control, const struct wh_prob
 				    : bytes_per_s / config->wire_bytes;
 }
 
-/* "Data leave on the second's return", whose round trip is the first to compare others with. */
+/*
+ * "Data leave on the second's return"; its round trip is the first that others are compared with.
+ */
 static void on_probe(struct wh_control *control, const struct wh_probe_event *event)
 {
 	struct sttp *sttp = state_of(control);
@@ -215,7 +221,7 @@ static void on_feedback(struct wh_control *control, const struct wh_feedback_eve
 	sttp->acked_pkts += event->acked_pkts;
 	if (event->acked_pkts > 0)
 		sttp->acked_tsc = event->now_tsc;
-	/* One sample may be of a packet that was long missing, and brought back by repair. */
+	/* A sample may be of a packet that was missing for long and then recovered by repair. */
 	if (event->rtt_tsc > 0)
 		sttp->rtt_tsc = event->rtt_tsc;
 	else if (event->sample_rtt_tsc > 0)
@@ -234,8 +240,8 @@ static void on_loss(struct wh_control *control, const struct wh_loss_event *even
 }
 
 /*
- * Where all that is outstanding is lost, no acknowledgement brings a token for what is to go again:
- * Reno's timer would send it, and here it makes a token.
+ * If everything outstanding is lost no acknowledgement brings a token for retransmissions. Reno's
+ * timer would retransmit; here it adds a token.
  */
 static void feed_starved(struct wh_control *control, struct sttp *sttp, uint64_t now_tsc)
 {

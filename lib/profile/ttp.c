@@ -5,10 +5,10 @@
  * shows congestion divides the rate, a clean one adds to it, any other changes nothing. Nothing
  * else has an influence, and there is no window.
  *
- * Fig. 1 is lost. The text names transitions out of the steady state alone; here the two others
- * are left by the same rules, so that the state is what the last control packet that showed
- * anything said. One that shows congestion divides the rate again once all that it tells of was
- * sent at the rate of now: where a round trip is longer than n/2 packets several tell of the same
+ * Fig. 1 is lost. The text names only the transitions out of the steady state; here the same rules
+ * lead out of the two others, so that the state is that of the last control packet which showed
+ * anything. Congestion divides the rate again only if all packets of the report were sent at the
+ * present rate: if a round trip is longer than n/2 packets, several reports are about the same
  * losses, and Fig. 15 has the rate halved.
  */
 
@@ -20,14 +20,14 @@
 #include "base/assert.h"
 #include "profile/interval.h"
 
-#define INITIAL_SHARE 0.8 /* III A: initial send rate, of the bottleneck's */
+#define INITIAL_SHARE 0.8 /* III A: initial send rate, relative to the bottleneck's */
 
-/* I: "end hosts configured with gigabit Ethernet cards", where nobody named a rate. */
+/* I: "end hosts configured with gigabit Ethernet cards"; used if no rate is set. */
 #define BOTTLENECK_BPS UINT64_C(1000000000)
 
 /*
- * II B names no constant for the additive increase. With this one the 50 Mb/s that are lost by
- * halving from 100 are back after 25 clean control packets.
+ * II B names no constant for the additive increase. With this one the 50 Mb/s lost by halving 100
+ * are regained after 25 clean control packets.
  */
 #define INCREASE_SHARE 0.02
 
@@ -51,7 +51,7 @@ enum {
 	OPTIONS,
 };
 
-/* Rates are on the wire; one that is not told is 0. */
+/* Rates are on the wire; 0: not set. */
 static const struct wh_option options[OPTIONS] = {
 	[BOTTLENECK] = {"bottleneck", WH_OPTION_RATE, 1, RATE_BPS_MAX, 0, false, "II B",
 		"what the path bears; auto: the rate of the transfer, or 1G"},
@@ -69,7 +69,9 @@ static const struct wh_option options[OPTIONS] = {
 		"packets of a bitmap, and from one to the next"},
 	[Q] = {"q", WH_OPTION_COUNT, 1, Q_PKTS_MAX, 3, true, "III A",
 		"so many packets lost in a row are congestion"},
-	/* II B: "a constant factor"; see measure/arrived_bitmap.h. The bound is our choice. */
+	/*
+	 * II B: "a constant factor"; see measure/arrived_bitmap.h. The upper limit is our choice.
+	 */
 	[STRETCH] = {"stretch", WH_OPTION_COUNT, 1, STRETCH_MOST, 2, true, "II B",
 		"a clean bitmap makes the way to the next so many times longer"},
 	[STRETCH_MAX] = {"stretch_max", WH_OPTION_COUNT, 1, STRETCH_MOST, 4, true, NULL,
@@ -82,7 +84,7 @@ static const struct wh_option options[OPTIONS] = {
 
 struct ttp {
 	enum wh_ttp_state state;
-	double rate_bps; /* may be above max_bps, which may rise again */
+	double rate_bps; /* may exceed max_bps, which may rise again */
 	double min_bps;
 	double max_bps;
 	double increase_bps;
@@ -103,7 +105,7 @@ static void set_rate(struct ttp *ttp, double rate_bps)
 	ttp->rate_bps = fmin(fmax(rate_bps, ttp->min_bps), ttp->max_bps);
 }
 
-/* What it goes by. */
+/* The rate in use. */
 static double bounded_bps(const struct ttp *ttp)
 {
 	return fmin(ttp->rate_bps, ttp->max_bps);
@@ -114,7 +116,7 @@ static double told_or_share(double told_bps, double bottleneck_bps, double share
 	return told_bps > 0.0 ? told_bps : bottleneck_bps * share;
 }
 
-/* II B: "determined by inspection", which is what an operator's rate comes from. */
+/* II B: "determined by inspection": the operator's rate. */
 static double bottleneck_of(const struct wh_control_config *config)
 {
 	if (config->options.value[BOTTLENECK] > 0.0)
@@ -122,7 +124,9 @@ static double bottleneck_of(const struct wh_control_config *config)
 	return (double)(config->rate_bps > 0 ? config->rate_bps : BOTTLENECK_BPS);
 }
 
-/* The operator's bound stands above the options': a minimum beyond it is the bound. */
+/*
+ * The operator's rate bound takes precedence over the options: a minimum above it is reduced to it.
+ */
 static void init(struct wh_control *control)
 {
 	const struct wh_control_config *config = &control->config;
@@ -140,9 +144,8 @@ static void init(struct wh_control *control)
 }
 
 /*
- * Steps and least stay what they were, and so does the rate: a bound that falls for a moment, as a
- * lane's does that has nothing to send, says nothing of the path. What may not be exceeded is
- * another.
+ * Only the upper bound changes. Steps, minimum and rate stay, because a bound that falls for a
+ * moment, as that of an idle lane, says nothing about the path.
  */
 static void on_rate(struct wh_control *control)
 {
@@ -192,7 +195,7 @@ static void on_bitmap(struct wh_control *control, const struct wh_bitmap_event *
 	}
 }
 
-/* The pacer takes whole bits per second; a rate below one is one. */
+/* The interval is computed from whole bits per second, at least one. */
 static struct wh_decision decide(const struct wh_control *control)
 {
 	const struct wh_control_config *config = &control->config;
@@ -256,9 +259,9 @@ const struct wh_profile wh_profile_ttp = {
 	.decide = decide,
 
 	/*
-	 * The paper's receiver sends bitmaps alone. Ours must also give chunks back: the states of
-	 * `fixed`, which the rate does not depend on. It is one of data: at the least of rates the
-	 * answers to these states would leave nothing of it.
+	 * The paper's receiver sends bitmaps only. Ours must also return chunks: by the states of
+	 * `fixed`, which do not affect the rate. The rate is one of data, since at the lowest rates
+	 * the answers to these states would leave nothing for data.
 	 */
 	.feedback =
 		{
@@ -271,8 +274,9 @@ const struct wh_profile wh_profile_ttp = {
 	.recovery = WH_RECOVERY_HYBRID,
 	.code = WH_FEC_TORNADO,
 	/*
-	 * III A's 50 % of loss takes 1.9 repair packets per data packet in the limit, 0.5 / (0.77 -
-	 * 0.5), and 2.5 in a chunk of 711, which is to bear all but one pattern in ten thousand.
+	 * III A's 50 % of loss needs 1.9 repair packets per data packet in the limit, 0.5 / (0.77 -
+	 * 0.5), and 2.5 in a chunk of 711 packets, of which all but one loss pattern in ten
+	 * thousand shall be decodable.
 	 */
 	.repair_ceiling = 0.75,
 };

@@ -6,7 +6,7 @@
 
 /*
  * III A has 8 and 100 Mb/s for a bottleneck that ends in links of 100 Mb/s (and 8 and 10 Mb/s for
- * links of 10, which leaves nothing to control).
+ * links of 10, which leaves little to control).
  */
 #define WH_TTP_MIN_SHARE 0.08
 
@@ -19,13 +19,13 @@ enum wh_ttp_state {
 	WH_TTP_NO_LOSS,
 };
 
-/* What tests and traces look at; zeros for other profiles. */
+/* For tests and traces; zeros for other profiles. */
 struct wh_ttp_view {
 	enum wh_ttp_state state;
 	uint64_t rate_bps;
 	uint64_t bitmaps;
 	uint64_t decreases;
-	uint64_t increases; /* decisions, even those that a bound made void */
+	uint64_t increases; /* decisions, including those that a bound cancelled */
 };
 struct wh_ttp_view wh_ttp_view(const struct wh_control *control);
 

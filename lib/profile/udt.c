@@ -55,8 +55,8 @@ static const struct wh_option options[OPTIONS] = {
 struct udt {
 	bool slow_start;
 	bool single_loss_spared;
-	uint32_t arrival_pps; /* AS, the last that was known */
-	uint64_t rtt_tsc;     /* the last that was known */
+	uint32_t arrival_pps; /* AS, last known value */
+	uint64_t rtt_tsc;     /* last known value */
 	double window_pkts;   /* W */
 	double interval_tsc;  /* I; 0 in slow start */
 	double interval_min_tsc;
@@ -107,11 +107,11 @@ static double rate_pps(const struct wh_control *control, const struct udt *udt)
 
 /*
  * The paper bounds W from above by the peer's buffers only. From below it is 4 after slow start:
- * with 2 packets in a long round trip half of the arrival intervals are pauses, no more than half
- * stay in III B's filter, AS is 0, and (1) would leave W at 2 for good.
+ * with 2 packets in a long round trip half of the arrival intervals are pauses, at most half pass
+ * III B's filter, AS is 0, and (1) would leave W at 2 for ever.
  *
- * W is whole packets, rounded up by each update. Where W holds the flow, AS is what W lets through,
- * and (1) returns any W: what rounding down takes away would not come back, and a flow on 10 Mb/s
+ * W is whole packets, rounded up at each update. If W limits the flow, AS is what W lets through,
+ * and (1) confirms any W: what rounding down removes would never come back, and a flow on 10 Mb/s
  * with 20 ms would fall from 9 to 5 Mb/s within a minute.
  */
 static void set_window(const struct wh_control *control, struct udt *udt, double window_pkts)
@@ -132,7 +132,7 @@ static void set_interval(struct udt *udt, double interval_tsc)
 
 /*
  * rate_bps bounds the interval from below. From above it is a second: below one packet per second
- * nothing is learnt any more that could raise the rate again. The paper has neither bound.
+ * the flow learns nothing that could raise the rate again. The paper has neither bound.
  */
 static void bound_interval(struct wh_control *control)
 {
@@ -159,7 +159,7 @@ static void init(struct wh_control *control)
 	set_window(control, udt, FIRST_WINDOW);
 }
 
-/* III D in slow start, (1) after it, which needs an RTT; (6), whose first sample is B itself. */
+/* III D in slow start, (1) after it, which needs an RTT; (6), whose first sample sets B. */
 static void on_feedback(struct wh_control *control, const struct wh_feedback_event *event)
 {
 	struct udt *udt = state_of(control);
@@ -184,8 +184,8 @@ static void on_feedback(struct wh_control *control, const struct wh_feedback_eve
 }
 
 /*
- * (7). D is the rate before it: C < D then holds until the rate is back where congestion began,
- * whereas the rate after it would make (3) unreachable.
+ * (7). D is the rate before the decrease: C < D then holds until the rate is back where congestion
+ * began, whereas the rate after it would make (3) unreachable.
  */
 static void decrease(struct wh_control *control, struct udt *udt)
 {
@@ -200,8 +200,8 @@ static void decrease(struct wh_control *control, struct udt *udt)
  * RTT + SYN, which is (1) solved for AS.
  *
  * The event that ends slow start does not also decrease by (7): the arrival speed under congestion
- * is what the bottleneck lets through, and going from no interval to that one is the decrease.
- * D stays 0, since (3)'s guess that B/9 is free rests on a rate having been cut by 1/9.
+ * is what the bottleneck lets through, and the change from no interval to that one is the decrease.
+ * D stays 0, since (3)'s guess that B/9 is free assumes a rate that was cut by 1/9.
  */
 static void end_slow_start(struct wh_control *control, struct udt *udt)
 {
@@ -215,7 +215,7 @@ static void end_slow_start(struct wh_control *control, struct udt *udt)
 	set_window(control, udt, udt->window_pkts);
 }
 
-/* Each update of last_dec_seq freezes sending for a SYN, at the end of slow start too. */
+/* Each update of last_dec_seq freezes sending for a SYN, also at the end of slow start. */
 static void begin_epoch(
 	struct wh_control *control, struct udt *udt, uint64_t now_tsc, uint64_t sent_end)
 {
@@ -233,11 +233,10 @@ static void begin_epoch(
 }
 
 /*
- * Section V, "not to decrease sending rate for the first single loss": such a NAK begins no epoch,
- * so that nothing changes but that it is remembered. The next NAK beyond last_dec_seq then begins
- * one whatever it reports, were it the same packet again: its retransmission was lost as well. A
- * delay warning in between begins one too, and the loss is forgotten. Slow start ends at the first
- * loss all the same (III D).
+ * Section V, "not to decrease sending rate for the first single loss": such a NAK begins no epoch;
+ * it is only remembered. The next NAK beyond last_dec_seq begins one whatever it reports, even the
+ * same packet, whose retransmission was then lost as well. A delay warning in between also begins
+ * one, and the loss is forgotten. Slow start ends at the first loss nevertheless (III D).
  */
 static bool spare(const struct wh_control *control, struct udt *udt, uint64_t lost_pkts)
 {
@@ -276,9 +275,9 @@ static void on_delay(struct wh_control *control, const struct wh_delay_event *ev
 }
 
 /*
- * III C: moving average, from 0, of the loss rate per SYN. In a SYN in which nothing was sent, as
- * in a freeze, there is no rate: its losses count in the next. As an option it is one without loss,
- * so that a flow of less than a packet per SYN gets over a loss by time, and not by packets.
+ * III C: moving average, from 0, of the loss rate per SYN. A SYN in which nothing was sent, as in a
+ * freeze, has no rate: its losses count in the next. By option it counts as one without loss, so
+ * that a flow of less than a packet per SYN recovers from a loss by time, not by packets.
  */
 static void update_loss_rate(
 	const struct wh_control *control, struct udt *udt, uint64_t sent_pkts_total)
@@ -412,8 +411,8 @@ const struct wh_profile wh_profile_udt = {
 		{
 			.period_us = SYN_US,
 			.state_on_news_only = true,
-			.data_tell = true,    /* III E has no state of the sender's */
-			.nak_packets_max = 1, /* III E: only those that fit into one packet */
+			.data_tell = true,    /* III E has no sender's state */
+			.nak_packets_max = 1, /* III E: only what fits into one packet */
 			.delay_warnings = true,
 			.pair_period_pkts = WH_PAIR_PERIOD_PKTS,
 		},

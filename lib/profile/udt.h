@@ -8,7 +8,7 @@
 
 extern const struct wh_profile wh_profile_udt;
 
-/* What tests and traces look at; zeros for other profiles. */
+/* For tests and traces; zeros for other profiles. */
 struct wh_udt_view {
 	bool slow_start;
 	double rate_pps;          /* C; 0 in slow start */
@@ -18,7 +18,7 @@ struct wh_udt_view {
 	uint64_t last_dec_serial; /* 0 in slow start */
 	uint32_t decrease_count;  /* dc */
 	uint32_t e;
-	uint64_t decreases; /* by (7), ever */
+	uint64_t decreases; /* by (7), total */
 	uint64_t freezes;
 };
 struct wh_udt_view wh_udt_view(const struct wh_control *control);
