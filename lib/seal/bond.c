@@ -9,9 +9,9 @@
 #include "seal/seal.h"
 
 /*
- * A place's word: the number above, and below it who holds it. 0: vacant. Nobody but its owner
- * touches a reserved place, and nobody takes hold of one whose count is 0 or that is over; so
- * whoever brings the count to 0 is alone with it and may wipe it.
+ * State of a place: the number in the upper half, flags and the count of holders below. 0: vacant.
+ * Only its owner touches a reserved place, and a bond whose count is 0 or that is over gets no new
+ * holders. So whoever brings the count to 0 has it alone and may wipe it.
  */
 #define RESERVED (UINT64_C(1) << 31)
 #define OVER     (UINT64_C(1) << 30)
@@ -73,7 +73,7 @@ void wh_bonds_cancel(struct wh_bonds *bonds, uint32_t number)
 	atomic_store(&bond->state, 0);
 }
 
-/* Of both ends, in one order: who asked comes first. */
+/* Both ends, in the same order at each: the one that asked for the greeting first. */
 struct party {
 	uint32_t number;
 	uint8_t identity[WH_IDENTITY_BYTES];
@@ -105,7 +105,7 @@ void wh_bond_derive(const struct wh_bond *bond, const char *purpose, const void 
 	derive(&bond->config, wh_bond_number(bond), purpose, transcript, transcript_bytes, secret);
 }
 
-/* Of what the bond itself closes, a secret for each direction. */
+/* Keys of packets that the bond itself seals, one secret per direction. */
 static void make_keys(struct wh_bond *bond, uint32_t number)
 {
 	static const char *const purposes[2] = {"bond, to asked", "bond, to asker"};
@@ -119,7 +119,7 @@ static void make_keys(struct wh_bond *bond, uint32_t number)
 	}
 }
 
-/* The key that is for packets about a number. */
+/* The key for packets about a number. */
 static void key_about(
 	const struct wh_bond *bond, bool by_us, uint64_t about, struct wh_gcm_raw *raw)
 {
@@ -258,7 +258,7 @@ void wh_bond_revoke(struct wh_bond *bond)
 	wh_bond_end(bond);
 }
 
-/* What was heard or not is of that doubt, and of no later one. */
+/* The result belongs to this doubt only, not to a later one. */
 void wh_bond_clear_doubt(struct wh_bond *bond, uint64_t doubted_tsc)
 {
 	WH_ASSERT(doubted_tsc != 0);

@@ -3,20 +3,20 @@
 #define WH_SEAL_BOND_H
 
 /*
- * What two processes share once they know each other: a secret, who the other one is, and a number
- * at each end by which the other names the bond in what it closes with it. All sessions between the
- * two, both ways, are opened under it.
+ * A bond is what two authenticated processes share: a secret, the identity of the other end, and a
+ * number at each end by which the other addresses the bond in packets sealed with it. All sessions
+ * between the two, in both directions, are opened under it.
  *
- * A table has places for them, in memory that stays as long as the table does. One word of a place
- * says whose it is and how many hold it, so that any core may ask for a bond at any time without a
- * lock: it gets the one with that number, or none. A place is wiped and free again when the bond
- * has ended and the last holder has let go.
+ * A table has places for bonds, in memory that stays as long as the table does. One atomic word per
+ * place contains the bond's number and the count of its holders, so that any core may look up a
+ * bond at any time without a lock: it gets the one with that number, or none. A place is wiped and
+ * free again when the bond has ended and the last holder has let go.
  *
- *   wh_bonds_reserve   a number, to be told to the peer in the greeting
- *   wh_bonds_fill      the bond under it; held by who fills it, until wh_bond_end
- *   wh_bonds_hold      any core: by number; each hold is let go once (wh_bond_let_go)
- *   wh_bond_end        nobody finds it any more; who holds it may go on
- *   wh_bond_revoke     likewise, and sessions under it end
+ *   wh_bonds_reserve   a number, sent to the peer in the greeting
+ *   wh_bonds_fill      the bond with that number; its creator holds it, until wh_bond_end
+ *   wh_bonds_hold      any core: by number; each hold needs one wh_bond_let_go
+ *   wh_bond_end        it cannot be found any more; holders may continue to use it
+ *   wh_bond_revoke     the same, and sessions under it end
  */
 
 #include <stdatomic.h>
@@ -28,18 +28,18 @@
 #include "wire/encap.h"
 
 #define WH_IDENTITY_BYTES 32
-#define WH_PROCESS_BYTES  16 /* drawn by each process anew */
+#define WH_PROCESS_BYTES  16 /* drawn by each process when it starts */
 
 #define WH_BOND_PLACES_MIN 16
 #define WH_BOND_PLACES_MAX (UINT32_C(1) << 16)
 
-/* A session that may be confirmed without having been asked for, as it travels. */
+/* A place for a session, offered without an OPEN; in wire format. */
 struct wh_offered {
-	uint32_t lci; /* the acceptor's; 0: there is none */
+	uint32_t lci; /* the acceptor's; 0: none */
 	uint8_t cookie[WH_COOKIE_BYTES];
 } __attribute__((packed));
 
-/* The same at the end that it was offered to: for the first session between these two queues. */
+/* The offer at the end that received it: for the first session between these two queues. */
 struct wh_bond_offer {
 	struct wh_offered offered;
 	struct wh_address peer;
@@ -49,81 +49,83 @@ struct wh_bond_offer {
 };
 
 struct wh_bond_config {
-	uint8_t secret[WH_SECRET_BYTES]; /* the same at both ends, and nowhere else */
+	uint8_t secret[WH_SECRET_BYTES]; /* known to both ends only */
 	uint8_t own_identity[WH_IDENTITY_BYTES];
 	uint8_t peer_identity[WH_IDENTITY_BYTES];
-	struct wh_address peer; /* from where it was greeted; family 0: not known */
+	struct wh_address peer; /* address from which it was greeted; family 0: unknown */
 	uint8_t peer_process[WH_PROCESS_BYTES];
-	uint32_t peer_number; /* by which the peer knows it */
+	uint32_t peer_number; /* of the bond at the peer */
 	enum wh_cipher cipher;
-	bool asked; /* this end asked for the greeting, the other one did not */
+	bool asked; /* this end asked for the greeting */
 	struct wh_bond_offer offer;
-	/* What the peer may do here, and who is charged: who gave them reads them, nobody here. */
+	/*
+	 * The peer's rights here, and whose limits apply: set and read by the owner, not used here.
+	 */
 	uint64_t rights;
 	uint8_t owner[WH_IDENTITY_BYTES];
 };
 
 struct wh_bond {
 	_Atomic uint64_t state;       /* bond.c */
-	struct wh_bond_config config; /* the secret is in it: never copied as a whole */
-	_Atomic uint64_t sent;        /* serials of what was closed by the bond itself */
-	/* Of what the peer closes, and of what we do; its key of number 0 is at hand. */
+	struct wh_bond_config config; /* contains the secret: never copied as a whole */
+	_Atomic uint64_t sent;        /* number of packets sealed by the bond itself */
+	/* [0]: of packets that the peer seals, [1]: of ours; and the keys for number 0. */
 	uint8_t secret[2][WH_SECRET_BYTES];
 	struct wh_gcm_raw raw[2];
-	uint64_t probed_end; /* an answerer's: one past the latest probe that was proved */
+	uint64_t probed_end; /* of an answerer: one past the latest authenticated probe */
 	_Atomic bool offer_taken;
 	_Atomic bool revoked;
-	_Atomic bool hinted; /* somebody says that the peer knows it no more */
+	_Atomic bool hinted; /* an unauthenticated hint says that the peer has lost the bond */
 	_Atomic uint64_t doubted_tsc;
 	_Atomic uint32_t successor;
 };
 
-/* Kept by one owner; `hold` is for any core. */
+/* Written by one owner; `hold` may be called by any core. */
 struct wh_bonds {
 	struct wh_bond *bond;
 	uint32_t places; /* a power of two */
 	uint32_t cursor;
-	_Atomic uint32_t news; /* counts what sessions under some bond have to see soon */
+	_Atomic uint32_t news; /* counts changes of bonds that sessions must see soon */
 };
 
 /* 0 or -ENOMEM. */
 int wh_bonds_init(struct wh_bonds *bonds, uint32_t places);
 
-/* No core asks any more; whatever is left is wiped. */
+/* After all other cores have stopped using it; remaining bonds are wiped. */
 void wh_bonds_free(struct wh_bonds *bonds);
 
 /*
- * Any core: a number that is not 0 and that no other bond here has, made of a place and of
- * `random`; or 0 when all places are taken. It is given back by wh_bonds_cancel, or filled.
+ * Any core: a number other than 0 that no other bond here has, made of a place and `random`; or 0
+ * if all places are taken. Must be cancelled, or filled.
  */
 uint32_t wh_bonds_reserve(struct wh_bonds *bonds, uint32_t random);
 void wh_bonds_cancel(struct wh_bonds *bonds, uint32_t number);
 
-/* A reserved number becomes a bond, which the caller holds. */
+/* Makes a reserved number a bond, held by the caller. */
 struct wh_bond *wh_bonds_fill(
 	struct wh_bonds *bonds, uint32_t number, const struct wh_bond_config *config);
 
-/* Any core: the bond with that number, held once more, or NULL. */
+/* Any core: the bond with that number, with one more hold, or NULL. */
 struct wh_bond *wh_bonds_hold(struct wh_bonds *bonds, uint32_t number);
 
-/* Any core: whether a bond with that number is to come; of one moment. */
+/* Any core: whether a bond with that number is reserved now. */
 bool wh_bonds_is_reserved(const struct wh_bonds *bonds, uint32_t number);
 
-/* Any core: what was offered, to one session with that peer by that queue of ours, or NULL. */
+/* Any core: the offer, once, for a session with that peer by that queue of ours, or NULL. */
 const struct wh_bond_offer *wh_bond_take_offer(
 	struct wh_bond *bond, const struct wh_address *peer, uint32_t queue);
 
-/* Who holds it: for somebody else, who lets it go. */
+/* For a holder: one more hold for somebody else. */
 void wh_bond_share(struct wh_bond *bond);
 
-/* Its last holder wipes it. NULL is allowed. */
+/* The last holder wipes the bond. NULL is allowed. */
 void wh_bond_let_go(struct wh_bond *bond);
 
-/* Who holds it: from now on nobody finds it. May be said more than once, by anybody. */
+/* For holders: the bond cannot be found any more. May be called repeatedly, by any of them. */
 void wh_bond_end(struct wh_bond *bond);
 void wh_bond_revoke(struct wh_bond *bond);
 
-/* Whoever has sessions looks at their bonds when this has changed. */
+/* When this has changed, owners of sessions check their bonds. */
 static inline void wh_bonds_tell(struct wh_bonds *bonds)
 {
 	atomic_fetch_add_explicit(&bonds->news, 1, memory_order_release);
@@ -135,9 +137,9 @@ static inline uint32_t wh_bonds_news(const struct wh_bonds *bonds)
 }
 
 /*
- * Another process of the same peer greets from the same address and port: the one that this bond is
- * with has ended, or two share them. So the bond is doubted from that moment on, until its sessions
- * have heard of the old one (wh_bond_clear_doubt), or have asked and did not hear
+ * Another process of the same peer has greeted us from the same address and port: the process of
+ * this bond has ended, or two share the address. The bond is in doubt from then on, until its
+ * sessions have heard from the old process (wh_bond_clear_doubt), or have asked in vain
  * (wh_bond_confirm_doubt).
  */
 static inline void wh_bond_doubt(struct wh_bond *bond, uint64_t now_tsc)
@@ -147,7 +149,7 @@ static inline void wh_bond_doubt(struct wh_bond *bond, uint64_t now_tsc)
 	atomic_compare_exchange_strong(&bond->doubted_tsc, &before, now_tsc);
 }
 
-/* Since when; 0: it is not. WH_TSC_NEVER: the process has ended. */
+/* Beginning of the doubt; 0: none. WH_TSC_NEVER: the process has ended. */
 static inline uint64_t wh_bond_doubted_tsc(const struct wh_bond *bond)
 {
 	return atomic_load_explicit(&bond->doubted_tsc, memory_order_relaxed);
@@ -162,8 +164,8 @@ static inline bool wh_bond_is_revoked(const struct wh_bond *bond)
 }
 
 /*
- * Another bond with the same peer, which knows this one no more; 0: none. Who has begun nothing
- * under this one yet begins under that.
+ * A newer bond with the same peer, which has lost this one; 0: none. Sessions that have not been
+ * opened yet move to it.
  */
 static inline uint32_t wh_bond_successor(const struct wh_bond *bond)
 {
@@ -175,44 +177,44 @@ static inline void wh_bond_succeed(struct wh_bond *bond, uint32_t number)
 	atomic_store_explicit(&bond->successor, number, memory_order_release);
 }
 
-/* Whether it can still be found. */
+/* Whether it can be found. */
 bool wh_bond_is_alive(const struct wh_bond *bond);
 
-/* How many hold it: who filled it is one of them, each session is one. */
+/* Number of holders: its creator, and one per session. */
 uint32_t wh_bond_holders(const struct wh_bond *bond);
 
-/* By which the peer names it. */
+/* The number by which the peer addresses it. */
 uint32_t wh_bond_number(const struct wh_bond *bond);
 
-/* The serial of the next packet that is closed by the bond itself: none comes twice. */
+/* The serial of the next packet sealed by the bond itself; never repeats. */
 static inline uint64_t wh_bond_next_serial(struct wh_bond *bond)
 {
 	return atomic_fetch_add_explicit(&bond->sent, 1, memory_order_relaxed);
 }
 
 /*
- * A packet that is of no session yet, by any core: closed with a serial of wh_bond_next_serial;
- * opened in place. `about` is a number that both ends know: what was closed about another one does
- * not open. False: it does not open, or there is no memory.
+ * Any core: seals a packet of no session, with a serial of wh_bond_next_serial; opens one in place.
+ * `about` is a number known to both ends: a packet sealed about another number does not open.
+ * False: it does not open, or no memory.
  */
 bool wh_bond_close(
 	const struct wh_bond *bond, uint64_t about, uint8_t *packet, size_t packet_bytes);
 bool wh_bond_open(const struct wh_bond *bond, uint64_t about, uint8_t *packet, size_t packet_bytes);
 
 /*
- * For who opens or closes more than one about that number: by wh_gcm_open_packet, which is much
- * cheaper, or by seals (wh_seal_begin_raw).
+ * The key about that number, for users of several packets: with wh_gcm_open_packet, which is much
+ * cheaper, or with seals (wh_seal_begin_raw).
  */
 void wh_bond_opening_key(const struct wh_bond *bond, uint64_t about, struct wh_gcm_raw *raw);
 void wh_bond_closing_key(const struct wh_bond *bond, uint64_t about, struct wh_gcm_raw *raw);
 
-/* For who reads packets later: the key about that number, as a line of a keylog (seal.h). */
+/* Writes the key about that number to the keylog (seal.h). */
 void wh_bond_log_key(const struct wh_bond *bond, bool by_us, uint64_t about, const char *use,
 	uint32_t identifier);
 
 /*
- * A secret of what both ends know and say likewise: with the numbers and identities of both in it,
- * so that it is of this bond and these two, whoever asks.
+ * Derives a secret from what both ends know and have said. It includes the numbers and identities
+ * of both ends, so that it is specific to this bond.
  */
 void wh_bond_derive(const struct wh_bond *bond, const char *purpose, const void *transcript,
 	size_t transcript_bytes, uint8_t secret[WH_SECRET_BYTES]);

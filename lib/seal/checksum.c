@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A checksum and a token, and no proof of origin to who can read the path.
+ * A checksum and a token; no proof of origin towards anybody who can read the path.
  *
- * First come 8 bytes of XXH3-64 of the head's first 48 bytes, seeded with XXH3-64 of the body, and
- * XORed with the token. Head and body are hashed apart so that a payload may stay in chunk memory
- * while its head is written into a packet. Then come the 8 bytes of the token, which the end that
- * opens has chosen for the connection (OPEN tells the initiator's, and half of ACCEPT's cookie is
- * the acceptor's). Who cannot read the path has to guess it: each forged packet is taken with a
- * probability of 2^-64, and a million of them a second for a year bring one through with a
- * probability of 2 in a million.
+ * First 8 bytes: XXH3-64 of the head's first 48 bytes, seeded with XXH3-64 of the body, XOR the
+ * token. Head and body are hashed separately so that a payload may stay in chunk memory while its
+ * head is written into a packet. Then 8 bytes: the token, which the receiving end has chosen for
+ * the connection (OPEN contains the initiator's; half of ACCEPT's cookie is the acceptor's). An
+ * attacker who cannot read the path has to guess it: each forged packet is accepted with a
+ * probability of 2^-64, and a million of them per second for a year succeed with a probability of 2
+ * in a million.
  */
 
 #include "seal/seal.h"
@@ -25,7 +25,7 @@
 #include "base/assert.h"
 #include "seal/hash.h"
 
-/* Compiled for corei7 the library's inline code has no vectors; its dispatch has those of SSE2. */
+/* Compiled for corei7 the library's inline code has no vectors; its dispatch has at least SSE2. */
 static uint64_t hash_base(const uint8_t *head, const uint8_t *body, size_t body_bytes)
 {
 	return XXH3_64bits_withSeed_dispatch(
@@ -59,7 +59,7 @@ const struct wh_seal_hash *wh_seal_hash_by(uint32_t number)
 	}
 }
 
-/* Before main: no packet is hashed earlier, and none asks whether it has been done. */
+/* Before main: earlier than any packet, so that none needs to check. */
 __attribute__((constructor)) static void choose(void)
 {
 	for (uint32_t number = 0; number < WH_SEAL_HASHES; number++)
@@ -67,7 +67,7 @@ __attribute__((constructor)) static void choose(void)
 			best = *wh_seal_hash_by(number);
 }
 
-/* What stands in the tag, and all that the seal's state is. */
+/* The layout of the tag; the token is also the whole state of the seal. */
 struct tag {
 	rte_le64_t hash;
 	rte_le64_t token;
@@ -86,7 +86,7 @@ static uint64_t token_of(const struct wh_seal *seal)
 static bool begin(
 	struct wh_seal *seal, const struct wh_seal_way *way, const void *secret, void *memory)
 {
-	(void)secret; /* it proves nothing to who can read the path */
+	(void)secret; /* not used: this seal authenticates nobody */
 	(void)memory;
 	seal->key = 0;
 	seal->keys = 1;

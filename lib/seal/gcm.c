@@ -20,7 +20,7 @@ const char *wh_cipher_name(enum wh_cipher cipher)
 	return names[cipher];
 }
 
-/* Its functions know nothing but their arguments; a manager is the table of them. */
+/* Only used as a table of functions, which depend on their arguments alone. */
 static IMB_MGR *manager;
 
 struct vectors {
@@ -67,7 +67,7 @@ static bool vectors_decrypt(
 	return ((made[0] ^ came[0]) | (made[1] ^ came[1])) == 0;
 }
 
-/* The library keeps a copy of the key in memory of its own, and wipes it when it is freed. */
+/* OpenSSL keeps a copy of the key in its own memory, and wipes it when it is freed. */
 struct openssl {
 	EVP_CIPHER_CTX *encrypt;
 	EVP_CIPHER_CTX *decrypt;
@@ -114,7 +114,7 @@ static void openssl_encrypt(
 	WH_ASSERT(done);
 }
 
-/* The library compares tags in constant time. */
+/* OpenSSL compares tags in constant time. */
 static bool openssl_decrypt(
 	struct wh_gcm_key *key, const struct wh_gcm_message *message, const uint8_t *tag)
 {
@@ -155,8 +155,10 @@ static const char *vectors_name(const IMB_MGR *of, IMB_ARCH arch)
 				     : (arch == IMB_ARCH_AVX ? "ipsec-mb avx" : "ipsec-mb sse");
 }
 
-/* Before main. Where it would emulate AES the library is slower than OpenSSL, and takes its time by
- * the key. */
+/*
+ * Before main. Without AES instructions the library is slower than OpenSSL, and its time depends on
+ * the key.
+ */
 __attribute__((constructor)) static void choose(void)
 {
 	const uint64_t wanted = IMB_FEATURE_AESNI | IMB_FEATURE_PCLMULQDQ;

@@ -4,7 +4,7 @@
 
 /*
  * AES-GCM (NIST SP 800-38D) with nonces of 12 bytes and tags of 16, by one of two libraries: the
- * vectors of libipsec-mb, or OpenSSL where the CPU has not what those need. Both make the same
+ * vector code of libipsec-mb, or OpenSSL if the CPU does not support that. Both produce the same
  * bytes; one is chosen before main.
  */
 
@@ -19,7 +19,7 @@
 #define WH_GCM_TAG_BYTES     16
 #define WH_GCM_STATE_BYTES   1152
 
-/* What seals packets under a bond; the numbers travel in the greeting. */
+/* The cipher of packets under a bond; the numbers are part of the greeting's format. */
 enum wh_cipher {
 	WH_CIPHER_AES_128_GCM = 1,
 	WH_CIPHER_AES_256_GCM = 2,
@@ -30,14 +30,14 @@ const char *wh_cipher_name(enum wh_cipher cipher);
 
 struct wh_gcm_unit;
 
-/* What is worked out of a key; used by one core at a time. */
+/* An expanded key; used by one core at a time. */
 struct wh_gcm_key {
-	const struct wh_gcm_unit *unit; /* NULL: none yet */
+	const struct wh_gcm_unit *unit; /* NULL: not begun */
 	enum wh_cipher cipher;
 	_Alignas(64) uint8_t state[WH_GCM_STATE_BYTES];
 };
 
-/* A message: `aad` is proved, `from` goes to `to`, which is the same or lies apart. */
+/* A message: `aad` is authenticated; `from` is encrypted to `to`, which is equal or disjoint. */
 struct wh_gcm_message {
 	const uint8_t *nonce;
 	const uint8_t *aad;
@@ -52,23 +52,23 @@ struct wh_gcm_unit {
 	bool (*begin)(struct wh_gcm_key *key, const uint8_t *bytes); /* false: no memory */
 	void (*end)(struct wh_gcm_key *key);                         /* NULL: wiping is enough */
 	void (*encrypt)(struct wh_gcm_key *key, const struct wh_gcm_message *message, uint8_t *tag);
-	/* Whatever the answer, `to` is written. It takes as long for any tag. */
+	/* Writes `to` in any case. The time does not depend on the tag. */
 	bool (*decrypt)(
 		struct wh_gcm_key *key, const struct wh_gcm_message *message, const uint8_t *tag);
 };
 
 #define WH_GCM_UNITS 2
 
-/* OpenSSL first; NULL where this CPU has not what it needs. */
+/* OpenSSL first; NULL if the CPU does not support it. */
 const struct wh_gcm_unit *wh_gcm_unit_by(uint32_t number);
 
-/* The one that is used. */
+/* The unit in use. */
 const struct wh_gcm_unit *wh_gcm_unit(void);
 
 /* false: no memory. */
 bool wh_gcm_begin(struct wh_gcm_key *key, const struct wh_gcm_unit *unit, enum wh_cipher cipher,
 	const uint8_t *bytes);
-void wh_gcm_end(struct wh_gcm_key *key); /* wiped; one that never began is allowed */
+void wh_gcm_end(struct wh_gcm_key *key); /* wipes it; it need not have begun */
 
 static inline void wh_gcm_encrypt(
 	struct wh_gcm_key *key, const struct wh_gcm_message *message, uint8_t *tag)
@@ -83,8 +83,8 @@ static inline bool wh_gcm_decrypt(
 }
 
 /*
- * A key that is seldom used, as it is kept: expanded for each packet, by any core at any time. It
- * lies in memory for secrets.
+ * A key that is seldom used, in compact form: expanded for each packet, by any core at any time. To
+ * be kept in memory for secrets.
  */
 struct wh_gcm_raw {
 	uint8_t cipher; /* enum wh_cipher; 0: none */
@@ -93,15 +93,16 @@ struct wh_gcm_raw {
 };
 
 /*
- * Key and iv for a number, of a secret that is for nothing else. Each number has its own, and they
- * are worked out in any order.
+ * Derives key and iv for a number from a secret that is used for nothing else. Numbers are
+ * independent of each other and may come in any order.
  */
 void wh_gcm_derive(struct wh_gcm_raw *raw, enum wh_cipher cipher,
 	const uint8_t secret[WH_SECRET_BYTES], uint64_t number);
 
 /*
- * A packet of WH_HEAD_BYTES or more under a raw key: its head is proved, its body encrypted; the
- * nonce is of type and counter in its head (gcm_seal.c). False: no memory, or it does not open.
+ * Seals or opens a packet of WH_HEAD_BYTES or more under a raw key: the head is authenticated, the
+ * body encrypted; the nonce derives from type and counter in the head (gcm_seal.c). False: no
+ * memory, or it does not open.
  */
 bool wh_gcm_close_packet(const struct wh_gcm_raw *raw, uint8_t *packet, size_t packet_bytes);
 bool wh_gcm_open_packet(const struct wh_gcm_raw *raw, uint8_t *packet, size_t packet_bytes);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The kind of seal that proves and encrypts: AES-GCM.
+ * The kind of seal that authenticates and encrypts: AES-GCM.
  *
- * Each direction of a session has a secret for data and repair packets and one for control, and
- * each of these an endless row of keys, one for an epoch of 2^24 packets. Any of them is worked out
- * by its number, without a word to the peer. A data packet's epoch is that of its transmission, a
- * control packet's that of how many were closed before it, of whatever type. The lower bits of the
- * epoch are the key number in the head; of the four keys that the opening end has, the one of
- * the latest epoch that was proved, the one before and two ahead, they say which. Keys ahead are
- * worked out after a packet was taken, one at a time.
+ * Each direction of a session has one secret for data and repair packets and one for control
+ * packets, and each secret has an endless row of keys, one per epoch of 2^24 packets. Any of them
+ * derives from its number, without communication. The epoch of a data packet is that of its
+ * transmission number; that of a control packet is that of the number of control packets sealed
+ * before. The lower bits of the epoch are the key number in the head. The receiving end keeps four
+ * keys: of the latest authenticated epoch, of the one before, and of the next two. Keys ahead are
+ * derived after a packet was processed, one at a time.
  *
- * The nonce is the epoch's iv, XORed with the packet's type and its counter. No two packets have
- * both in common, but one that is said again byte by byte.
+ * The nonce is the epoch's iv, XORed with the packet's type and counter. Both are the same only for
+ * packets repeated byte by byte.
  */
 
 #include <assert.h>
@@ -28,9 +28,9 @@
 
 #define EPOCH_SHIFT 24
 #define EPOCHS      WH_KEYS_SEALED
-#define AHEAD       2 /* of the latest that was proved */
+#define AHEAD       2 /* of the latest authenticated epoch */
 
-/* Where the numbers of a nonce stand in a head. */
+/* Offsets in a head of the numbers in the nonce. */
 #define TYPE_AT         1
 #define SERIAL_AT       8
 #define TRANSMISSION_AT 16
@@ -41,19 +41,19 @@ struct epoch {
 	struct wh_gcm_key key;
 };
 
-/* Keys of data, or of control. One core uses it. */
+/* Keys of data, or of control packets. Used by one core. */
 struct row {
 	uint8_t secret[WH_SECRET_BYTES];
 	enum wh_cipher cipher;
-	uint64_t closed;    /* packets */
-	uint64_t latest;    /* epoch: used, or proved */
-	uint64_t ready_end; /* epochs below this have been worked out */
+	uint64_t closed;    /* number of packets sealed */
+	uint64_t latest;    /* latest epoch used or authenticated */
+	uint64_t ready_end; /* epochs below this are derived */
 	struct epoch epoch[EPOCHS];
 };
 
 enum use {
 	USE_CONTROL,
-	USE_DATA, /* to the acceptor alone */
+	USE_DATA, /* towards the acceptor only */
 	USES,
 };
 
@@ -122,14 +122,17 @@ static bool begin_epoch(struct row *row, uint64_t number)
 	return begun;
 }
 
-/* One that cannot be made now is made when it is needed, or its packets are refused. */
+/*
+ * If this fails, for want of memory, it is repeated when the key is needed, or its packets are
+ * refused.
+ */
 static void prepare(struct row *row)
 {
 	if (begin_epoch(row, row->ready_end))
 		row->ready_end++;
 }
 
-/* A packet of this epoch went, or was proved. */
+/* A packet of this epoch was sent, or authenticated. */
 static inline void note(struct row *row, uint64_t number)
 {
 	if (unlikely(number > row->latest))
@@ -231,7 +234,7 @@ static void close_body(const struct wh_seal *seal, uint8_t *head, const uint8_t 
 	if (unlikely(epoch->number != number)) {
 		bool begun = begin_epoch(row, number);
 
-		WH_ASSERT(begun); /* some hundred bytes, with nothing to be sent without them */
+		WH_ASSERT(begun); /* a few hundred bytes, without which nothing can be sent */
 		row->ready_end = number + 1;
 	}
 	head[WH_KEY_OFFSET] = (uint8_t)(WH_KEY_SEALED + number % EPOCHS);
@@ -253,7 +256,7 @@ static bool open_body(const struct wh_seal *seal, const uint8_t *head, const uin
 	uint8_t nonce[WH_GCM_NONCE_BYTES];
 
 	if (unlikely(use >= state->rows))
-		return false; /* no end of this kind sends any */
+		return false; /* an end of this kind sends none */
 
 	struct epoch *epoch = &row->epoch[head[WH_KEY_OFFSET] - WH_KEY_SEALED];
 
@@ -271,7 +274,7 @@ static bool open_body(const struct wh_seal *seal, const uint8_t *head, const uin
 
 static const struct wh_seal_ops kept_ops;
 
-/* What came of the peer last is the epoch of what still comes. */
+/* The peer's last packet was of the epoch that further ones will have. */
 static void keep(const struct wh_seal *seal, struct wh_seal *kept)
 {
 	const struct row *row = &state_of(seal)->row[USE_CONTROL];
@@ -355,7 +358,7 @@ static const struct wh_seal_ops kept_ops = {
 	.open = open_kept,
 };
 
-/* A raw key that is used often, and what was worked out of it. */
+/* A raw key that is used often, expanded. */
 struct often {
 	uint8_t iv[WH_GCM_NONCE_BYTES];
 	struct wh_gcm_key key;

@@ -4,8 +4,8 @@
 
 /*
  * The hash of a checksum: XXH3-64 of the head's first WH_TAG_OFFSET bytes, seeded with XXH3-64 of
- * the body; alone, or while the body is copied. The same number by several vector units:
- * test/perf/checksum.c shows what each is worth.
+ * the body; alone, or while the body is copied. The same result by several vector units;
+ * test/perf/checksum.c measures their speed.
  */
 
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 typedef uint64_t (*wh_seal_hash_fn)(const uint8_t *head, const uint8_t *body, size_t body_bytes);
 
-/* `to` has room for the body and lies apart from it. */
+/* `to` has room for the body and does not overlap it. */
 typedef uint64_t (*wh_seal_hash_copy_fn)(
 	const uint8_t *head, const uint8_t *body, size_t body_bytes, uint8_t *to);
 
@@ -32,7 +32,7 @@ struct wh_seal_hash {
 
 #define WH_SEAL_HASHES 3
 
-/* From the one that any CPU has to the widest; NULL where this CPU lacks it. */
+/* From the one for any CPU to the widest; NULL if this CPU lacks it. */
 const struct wh_seal_hash *wh_seal_hash_by(uint32_t number);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The hash library's inline code takes the vectors that this file's flags allow (meson.build). */
+/*
+ * The library's inline code uses the vectors that this file's compiler flags allow (meson.build).
+ */
 
 #include "seal/hash.h"
 

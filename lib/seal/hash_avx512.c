@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * XXH3-64 of long inputs as xxhash_spec.md ("XXH3 algorithm description", large inputs) has it,
- * with vectors as wide as a stripe. The library's code loads each stripe twice and prefetches
- * besides; payloads lie across cache lines, and loads are what such a loop is made of. Once in a
- * register, a stripe is copied for next to nothing.
+ * XXH3-64 of long inputs as in xxhash_spec.md ("XXH3 algorithm description", large inputs), with
+ * vectors as wide as a stripe. The library's code loads each stripe twice and also prefetches;
+ * payloads are not aligned to cache lines, and loads dominate such a loop. Copying a stripe that is
+ * already in a register costs little.
  */
 
 #include "seal/hash.h"
@@ -20,15 +20,15 @@
 #include "wire/packet.h"
 
 #define STRIPE_BYTES  64
-#define BLOCK_STRIPES ((XXH_SECRET_DEFAULT_SIZE - STRIPE_BYTES) / 8) /* the secret's advance */
+#define BLOCK_STRIPES ((XXH_SECRET_DEFAULT_SIZE - STRIPE_BYTES) / 8) /* 8 bytes per stripe */
 #define BLOCK_BYTES   (BLOCK_STRIPES * STRIPE_BYTES)
 
-/* Where in the secret: of scrambling, of the last stripe, of merging. */
+/* Offsets into the secret: for scrambling, the last stripe, merging. */
 #define SCRAMBLE_AT (XXH_SECRET_DEFAULT_SIZE - STRIPE_BYTES)
 #define LAST_AT     (XXH_SECRET_DEFAULT_SIZE - STRIPE_BYTES - 7)
 #define MERGE_AT    11
 
-/* Up to so many bytes the algorithm is another one, the library's. */
+/* Up to this length the algorithm is a different one: the library's code is used. */
 #define SHORT_BYTES_MAX 240
 
 static_assert(BLOCK_STRIPES == 16, "the default secret has 192 bytes");
@@ -38,12 +38,12 @@ static inline __m512i secret(size_t at)
 	return _mm512_loadu_si512(XXH3_kSecret + at);
 }
 
-/* What a stripe adds to the accumulators; `to`: where it is copied, or NULL. */
+/* A stripe's contribution to the accumulators; `to`: where it is copied, or NULL. */
 static inline __m512i stripe(const uint8_t *from, size_t secret_at, uint8_t *to)
 {
 	__m512i data = _mm512_loadu_si512(from);
 
-	/* Else the compiler loads it again where it is used next. */
+	/* Otherwise the compiler would load it again at its next use. */
 	__asm__("" : "+v"(data));
 	if (to != NULL)
 		_mm512_storeu_si512(to, data);
@@ -89,7 +89,7 @@ static inline uint8_t *behind(uint8_t *to, size_t bytes)
 	return to != NULL ? to + bytes : NULL;
 }
 
-/* The last stripe ends where the input does, and has bytes of the one before it. */
+/* The last stripe ends with the input, and overlaps the one before it. */
 static inline __attribute__((always_inline)) uint64_t hash_long(
 	const uint8_t *from, size_t bytes, uint8_t *to)
 {

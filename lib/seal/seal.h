@@ -3,38 +3,36 @@
 #define WH_SEAL_SEAL_H
 
 /*
- * What a packet is closed with at one end, so that the other can tell that it came as it was sent,
- * and opened with there. A seal is of one direction of one connection; each end of a connection has
- * two, and shares each with the other end. A kind of seal is one table of functions, in a file of
- * its own and with a row below.
+ * A seal closes packets at one end, so that the other end can check that they arrive as they were
+ * sent, and opens them there. A seal is for one direction of one connection; each end of a
+ * connection has two, and shares each with the other end. A kind of seal is one table of functions,
+ * in a file of its own and with a row below.
  *
- *   head   WH_HEAD_BYTES, the last WH_TAG_BYTES of which are the tag. All before it stays readable
- *          and is proved, the key number (which wh_seal_close writes) included
- *   body   all that follows; a kind that encrypts puts the ciphertext in its place, of the same
- *          length
+ *   head   WH_HEAD_BYTES, the last WH_TAG_BYTES of which are the tag. Everything before the tag is
+ *          authenticated, including the key number (which wh_seal_close writes), and not encrypted
+ *   body   the rest; if the kind encrypts, the ciphertext of the same length takes its place
  *
- * Both pass over the body once, and copy it in that pass where it is to go elsewhere: from a chunk
- * into a packet, and from a packet to its place in a chunk (wh_session_place). So whoever opens a
- * packet finds the session by the connection identifier first, and a head that nobody believes yet
- * may say where the body goes. Until `open` agrees nothing of the packet is believed, counted for
- * the session or answered. Where it does not agree, `to` may hold anything; it must be memory where
- * wrong bytes do no harm.
+ * Both pass over the body once, and may copy it in that pass: from a chunk into a packet, and from
+ * a packet to its place in a chunk (wh_session_place). So the session is found by the connection
+ * identifier before a packet is opened, and the head, not authenticated yet, may say where the body
+ * goes. Until `open` succeeds, nothing of the packet is trusted, counted for the session or
+ * answered. If it fails `to` may contain anything, so it must be memory where wrong bytes do no
+ * harm.
  *
  * Kinds:
  *
- *   checksum   key number 0; finds damage, and who cannot read the lambda has to guess a token
- *   gcm        key numbers from 1 on; AES-GCM under keys of a session that its bond made (bond.h).
- *              The head before the tag is proved, the body is encrypted. The nonce is of the
- *              packet's type and a number that never repeats: `transmission` of data and repair
- *              packets, since a retransmission keeps its serial, `serial` of all others. Keys
- *              change by themselves (gcm_seal.c)
+ *   checksum   key number 0; detects damage, and an attacker off the path has to guess a token
+ *   gcm        key numbers from 1 on; AES-GCM under keys of a session, derived from its bond
+ *              (bond.h). The head before the tag is authenticated, the body is encrypted. The nonce
+ *              derives from the packet's type and a number that never repeats: `transmission` of
+ *              data and repair packets, since a retransmission keeps its serial, `serial` of all
+ *              others. Keys change by themselves (gcm_seal.c)
  *
- * A packet that arrives twice opens twice: that it counts once is the session's to see, by numbers
- * that a seal has proved (track/replay.h).
+ * A duplicate opens again: the session detects it by its authenticated number (track/replay.h).
  *
- * What is told before there is a session is closed by the bond of both ends, if there is one; else
- * OPEN and CONFIRM with the checksum and no token, and ACCEPT with the token that OPEN told. The
- * last word of a session is closed before its seal is gone (endpoint.c).
+ * Packets before a session exists are sealed by the bond of both ends, if there is one; otherwise
+ * OPEN and CONFIRM have the checksum without a token, and ACCEPT has the token of OPEN. The last
+ * packet of a session is sealed before its seal ends (endpoint.c).
  */
 
 #include <stdbool.h>
@@ -47,57 +45,59 @@
 
 #define WH_SEAL_STATE_BYTES 48
 
-/* Keys 1 to WH_KEYS_SEALED are of the kind gcm: the lower bits of an epoch's number. */
+/* Keys 1 to WH_KEYS_SEALED are of the kind gcm: the lower bits of the epoch. */
 #define WH_KEY_SEALED  1
 #define WH_KEYS_SEALED 4
 
 struct wh_seal_ops;
 
-/* What is worked out of the secret is in it, or in memory of its owner's. */
+/* Contains what is derived from the secret, or points to memory of its owner. */
 struct wh_seal {
-	const struct wh_seal_ops *ops; /* NULL: none yet */
-	uint8_t key;                   /* the first key number of those in heads, ... */
-	uint8_t keys;                  /* ... of which it takes so many */
+	const struct wh_seal_ops *ops; /* NULL: not begun */
+	uint8_t key;                   /* first key number in heads, ... */
+	uint8_t keys;                  /* ... and the number of key numbers that it accepts */
 	_Alignas(8) uint8_t state[WH_SEAL_STATE_BYTES];
 };
 
 /* The direction of a connection that a seal is for. */
 struct wh_seal_way {
-	uint64_t token;   /* chosen by the end that opens: 64 random bits */
-	uint32_t lci;     /* by which that end is addressed */
-	bool to_acceptor; /* it is the acceptor */
+	uint64_t token;   /* chosen by the receiving end: 64 random bits */
+	uint32_t lci;     /* address of the receiving end */
+	bool to_acceptor; /* the receiving end is the acceptor */
 };
 
 struct wh_seal_ops {
 	const char *name;
-	bool encrypts; /* closing changes the body, which therefore is always copied; and who can
-			* close has the secret, so that a serial is proved, too */
+	bool encrypts; /* the body is always copied, and serials are authenticated */
 
-	/* What it wants of its owner, zeroed, in memory for secrets; the second: to_acceptor. */
+	/* Memory required from its owner, zeroed, for secrets; [1]: to_acceptor. */
 	size_t memory_bytes[2];
 
 	/*
-	 * Makes `key`, `keys` and `state`; `secret` is what both ends share, as this kind wants
-	 * it. False: no memory.
+	 * Sets `key`, `keys` and `state`; `secret` is shared by both ends, of a type specific to
+	 * the kind. False: no memory.
 	 */
 	bool (*begin)(struct wh_seal *seal, const struct wh_seal_way *way, const void *secret,
 		void *memory);
 
-	/* NULL: there is nothing to give back. The memory is its owner's to wipe. */
+	/* NULL: nothing to release. The owner wipes the memory. */
 	void (*end)(struct wh_seal *seal);
 
-	/* One without memory that opens, now and then, what the peer still sends of control. */
+	/*
+	 * Makes a seal without memory, which opens the peer's remaining control packets, at a
+	 * higher cost.
+	 */
 	void (*keep)(const struct wh_seal *seal, struct wh_seal *kept);
 
 	/*
-	 * Writes the tag, the key number if it is not the first one, and the closed body to `to`:
-	 * body itself, elsewhere apart from it, or NULL, when it is not wanted: only where nothing
-	 * is encrypted.
+	 * Writes the tag, the key number if it is not the first one, and the sealed body to `to`:
+	 * the same as body, disjoint from it, or NULL if it is not wanted (only without
+	 * encryption).
 	 */
 	void (*close)(const struct wh_seal *seal, uint8_t *head, const uint8_t *body,
 		size_t body_bytes, uint8_t *to);
 
-	/* Writes the open body to `to`, the packet's body itself or apart from it. */
+	/* Writes the opened body to `to`, which is the packet's body itself or disjoint from it. */
 	bool (*open)(const struct wh_seal *seal, const uint8_t *head, const uint8_t *body,
 		size_t body_bytes, uint8_t *to);
 };
@@ -112,26 +112,26 @@ struct wh_seal_secret {
 };
 
 /*
- * Who wants to read packets of others later (keylog), as a line of text: an identifier, the cipher,
- * a use, the secret of that in hexadecimal digits, and with a use marked so the number that the key
- * is about, in 16 of them. NULL: nobody. Set before any session opens; called by the core that
- * opens it, or greets.
+ * A keylog, with which packets can be decrypted later, receives lines of text: an identifier, the
+ * cipher, a use, its secret in hexadecimal, and for uses marked * the number that the key is about,
+ * in 16 digits. NULL: no keylog. Set before any session opens; called by the core that opens one,
+ * or greets.
  *
- *   data, control   of a session: the identifier is its direction's
+ *   data, control   of a session: the identifier is the LCI of that direction
  *   bond            OPEN, CONFIRM and a probe's first question: the bond's number at the receiving
  *                   end
- *   accept *        ACCEPT: the initiator's identifier
- *   probe *         all else of a probe: 0
+ *   accept *        ACCEPT: the initiator's LCI
+ *   probe *         all other packets of a probe: 0
  */
 typedef void (*wh_keylog_fn)(void *context, const char *line);
 void wh_seal_set_keylog(wh_keylog_fn keylog, void *context);
 bool wh_seal_has_keylog(void);
 
-/* Does nothing where nobody wants it. */
+/* No effect without a keylog. */
 void wh_seal_log_secret(uint32_t identifier, enum wh_cipher cipher, const char *use,
 	const uint8_t secret[WH_SECRET_BYTES], uint64_t about);
 
-/* Of what is sent to a listener: a checksum without a token. */
+/* For packets to a listener: a checksum without a token. */
 extern const struct wh_seal wh_seal_to_listener;
 
 static inline bool wh_seal_begin(struct wh_seal *seal, const struct wh_seal_ops *ops,
@@ -148,7 +148,7 @@ static inline void wh_seal_begin_checksum(struct wh_seal *seal, uint64_t token)
 	wh_seal_begin(seal, &wh_seal_checksum, &way, NULL, NULL);
 }
 
-/* One that never began is allowed. */
+/* It need not have begun. */
 static inline void wh_seal_end(struct wh_seal *seal)
 {
 	if (seal->ops != NULL && seal->ops->end != NULL)
@@ -164,14 +164,14 @@ static inline void wh_seal_close(const struct wh_seal *seal, uint8_t *head, cons
 }
 
 /*
- * Of packets of no session, one way, under a key that a bond has for them; the memory, for secrets
- * and aligned as wh_secret_alloc does, is the owner's to wipe once the seal has ended. False: no
+ * For packets of no session, one direction, under a key from a bond. The memory, for secrets and
+ * aligned as wh_secret_alloc does, is wiped by its owner after the seal has ended. False: no
  * memory.
  */
 #define WH_SEAL_RAW_BYTES 1280
 bool wh_seal_begin_raw(struct wh_seal *seal, const struct wh_gcm_raw *raw, void *memory);
 
-/* A whole packet, as it goes out: WH_HEAD_BYTES or more. */
+/* A whole packet in place, WH_HEAD_BYTES or more. */
 static inline void wh_seal_close_packet(
 	const struct wh_seal *seal, uint8_t *packet, size_t packet_bytes)
 {

@@ -26,8 +26,10 @@ void *wh_secret_alloc(size_t bytes)
 		munmap(memory, bytes);
 		return NULL;
 	}
-	/* Pages as they are touched: a table is mostly empty. Without the right they may be
-	 * swapped. */
+	/*
+	 * Locked when touched, since a table is mostly empty. Without the right to lock, pages may
+	 * be swapped.
+	 */
 	(void)mlock2(memory, bytes, MLOCK_ONFAULT);
 	return memory;
 }
@@ -45,7 +47,7 @@ void wh_secret_free(void *memory, size_t bytes)
 	munmap(memory, bytes);
 }
 
-/* Without memory for a few hundred bytes there is no way on, nor with half a key. */
+/* Asserts: a few hundred bytes of memory are always available, and half a key is of no use. */
 static void derive(int mode, OSSL_PARAM *more, uint8_t *to, size_t to_bytes)
 {
 	OSSL_PARAM params[] = {

@@ -3,26 +3,26 @@
 #define WH_SEAL_SECRET_H
 
 /*
- * Memory for keys: pages of its own, which no core dump holds and, where the limits of the process
- * allow, no swap; wiped before it goes back. And how keys are worked out of others.
+ * Memory for keys: whole pages, excluded from core dumps and, where the process limits allow, from
+ * swap; wiped when released. And derivation of keys.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define WH_SECRET_BYTES 32 /* what others are derived from */
+#define WH_SECRET_BYTES 32 /* a secret from which others are derived */
 
-/* Zeroed, aligned to a page; NULL when there is none. */
+/* Zeroed, aligned to a page; NULL: no memory. */
 void *wh_secret_alloc(size_t bytes);
 
-/* With the size that it was asked for; NULL is allowed. */
+/* With the allocated size; NULL is allowed. */
 void wh_secret_free(void *memory, size_t bytes);
 
 void wh_secret_wipe(void *memory, size_t bytes);
 
 /*
- * HKDF with SHA-256 (RFC 5869): of a secret that may be of any form, one of WH_SECRET_BYTES; and of
- * one of these, up to 255 times as many bytes for a purpose of its own.
+ * HKDF with SHA-256 (RFC 5869). Extract: from any secret, one of WH_SECRET_BYTES. Expand: from such
+ * a one, up to 255 times as many bytes for one purpose.
  */
 void wh_hkdf_extract(uint8_t secret[WH_SECRET_BYTES], const void *salt, size_t salt_bytes,
 	const void *from, size_t from_bytes);

@@ -12,7 +12,7 @@
 #include "base/spin.h"
 #include "seal/secret.h"
 
-/* Sizes are rounded up to a quarter of a power of two; what is larger has pages of its own. */
+/* Sizes are rounded up to a quarter of a power of two; larger blocks have pages of their own. */
 #define UNIT       16
 #define CLASSES    48
 #define PAGES_OWN  UINT32_MAX
@@ -20,15 +20,15 @@
 
 struct block {
 	union {
-		struct block *next; /* of those that are free */
-		size_t bytes;       /* of what is there */
+		struct block *next; /* next free one */
+		size_t bytes;       /* size of a block with its own pages */
 	};
 	uint32_t kind; /* its class, or PAGES_OWN */
 };
 
 static_assert(sizeof(struct block) == UNIT, "what follows it is aligned as malloc's");
 
-/* OpenSSL has one heap, and so have we. */
+/* One per process, as OpenSSL's. */
 static struct {
 	struct wh_spin lock;
 	struct block *free[CLASSES];
@@ -36,7 +36,7 @@ static struct {
 	size_t fresh_bytes;
 } heap;
 
-/* 1 to 8 units by one, then four steps for each doubling. */
+/* 1 to 8 units in steps of one, then four steps per doubling. */
 static uint32_t class_of(size_t bytes)
 {
 	size_t units = (bytes + UNIT - 1) / UNIT;
@@ -69,7 +69,7 @@ static void *pages(size_t bytes)
 	return NULL;
 }
 
-/* Under the lock. What is left of the pages before is less than one of that size. */
+/* With the lock held. The rest of the previous pages is smaller than one block. */
 static struct block *cut(uint32_t kind)
 {
 	size_t bytes = UNIT + bytes_of(kind);
@@ -158,7 +158,7 @@ void *wh_secret_heap_realloc(void *memory, size_t bytes)
 	return moved;
 }
 
-/* As OpenSSL asks; from where is of no use here. */
+/* OpenSSL's interface; file and line are not used. */
 static void *alloc(size_t bytes, const char *file, int line)
 {
 	(void)file;
