@@ -23,7 +23,7 @@ BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/waveh
 
 MAN = Path(__file__).resolve().parents[2] / 'man/wavehaul-control.7'
 
-USAGE, OTHER = 2, 1
+USAGE, OTHER, NETWORK = 2, 1, 5
 LINE_BYTES = 1 << 20
 
 
@@ -201,11 +201,43 @@ def drained(program, folder):
         pair.stop_server()
 
 
+def taken_by_nobody(program, folder):
+    """Whoever has a full socket in front of him, and one with no room for its name, is told so."""
+    path = folder / 'stopped'
+    if len(str(path)) > 100:
+        raise Skip('the path of a socket is too long here')
+    with contextlib.ExitStack() as held:
+        stopped = held.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        stopped.bind(str(path))
+        stopped.listen(0)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                waits = held.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+                waits.setblocking(False)
+                waits.connect(str(path))
+        result = program.run('job', 'list', '--control', path, timeout_s=30)
+    expect_equal('the exit status', result.status, NETWORK)
+    expect('no server of this host answers on its control socket: Connection timed out' in
+           result.err, result.err)
+    long = folder / ('x' * 108)
+    result = program.run('job', 'list', '--control', long)
+    expect_equal('the exit status of a long path', result.status, NETWORK)
+    expect('File name too long' in result.err, result.err)
+    (folder / 'root').mkdir()
+    result = program.run('serve', '--config', 'none', '--port',
+                         f'memif:{folder}/m,role=server', '--addr', '192.0.2.9/24', '--root',
+                         folder / 'root', '--no-huge', '--buffers', '64M', '--state', 'none',
+                         '--control', long, timeout_s=30)
+    expect_equal('the exit status of its server', result.status, OTHER)
+    expect('no control socket ' in result.err and 'File name too long' in result.err, result.err)
+
+
 CASES = [
     Case('control: answers, and what is no request', True, answers),
     Case('control: the page has every command and argument', True, as_documented),
     Case('control: what a client can do to it is bounded', True, borne),
     Case('control: lines of many clients are answered in turn', True, in_turn),
+    Case('control: a socket that takes nobody, and one that cannot be', True, taken_by_nobody),
     Case('control: drain ends the server; a new one takes the socket over', True, drained),
 ]
 

@@ -76,13 +76,13 @@ json_t *wh_asker_next(struct wh_asker *asker, int timeout_ms)
 int wh_asker_open(struct wh_asker *asker, const char *option)
 {
 	char path[WH_CONTROL_PATH_BYTES];
+	int placed = wh_control_place(option, path);
 	json_t *greeting;
 	bool known;
 
-	*asker = (struct wh_asker){.fd = -1};
-	if (!wh_control_place(option, path))
-		return -ENOENT;
-	asker->fd = wh_control_connect(path);
+	*asker = (struct wh_asker){.fd = placed};
+	if (placed == 0)
+		asker->fd = wh_control_connect(path);
 	if (asker->fd < 0)
 		return asker->fd;
 	greeting = wh_asker_next(asker, GREETING_MS);

@@ -44,9 +44,12 @@ bool wh_control_open(
 	control->fd = -1;
 	control->wake_fd = -1;
 	clients_init(control);
-	if (!wh_control_place(option, control->path))
+
+	int placed = wh_control_place(option, control->path);
+
+	if (placed == -ENOENT)
 		return false;
-	control->fd = wh_control_bind(control->path, user);
+	control->fd = placed == 0 ? wh_control_bind(control->path, user) : placed;
 	if (control->fd >= 0 && listen(control->fd, BACKLOG) != 0) {
 		close(control->fd);
 		control->fd = -errno;

@@ -82,9 +82,10 @@ struct wh_control_socket {
 
 /*
  * Where it is, by --control: a path, "off", or "" for WAVEHAUL_CONTROL or the usual place, which is
- * below /run/wavehaul for root and for a service. False: nowhere.
+ * below /run/wavehaul for root and for a service. 0, -ENOENT for "off", or -ENAMETOOLONG with the
+ * path's beginning.
  */
-bool wh_control_place(const char *option, char path[WH_CONTROL_PATH_BYTES]);
+int wh_control_place(const char *option, char path[WH_CONTROL_PATH_BYTES]);
 
 /*
  * `user` decides on the group that may connect. False: it was said why there is none; *status

@@ -16,13 +16,20 @@
 #define OF_THE_SYSTEM "/run/wavehaul"
 #define NAME          "control"
 
-static bool join(char path[WH_CONTROL_PATH_BYTES], const char *folder, const char *below)
+/* A server that is stopped takes nobody, and then says nothing to who waits. */
+#define CONNECT_S 5
+
+static int fits(int bytes)
 {
-	return snprintf(path, WH_CONTROL_PATH_BYTES, "%s%s/" NAME, folder, below) <
-	       (int)WH_CONTROL_PATH_BYTES;
+	return bytes < (int)WH_CONTROL_PATH_BYTES ? 0 : -ENAMETOOLONG;
 }
 
-static bool usual(char path[WH_CONTROL_PATH_BYTES])
+static int join(char path[WH_CONTROL_PATH_BYTES], const char *folder, const char *below)
+{
+	return fits(snprintf(path, WH_CONTROL_PATH_BYTES, "%s%s/" NAME, folder, below));
+}
+
+static int usual(char path[WH_CONTROL_PATH_BYTES])
 {
 	const char *service = getenv("RUNTIME_DIRECTORY");
 	const char *session = getenv("XDG_RUNTIME_DIR");
@@ -35,17 +42,17 @@ static bool usual(char path[WH_CONTROL_PATH_BYTES])
 	return join(path, session, "/wavehaul");
 }
 
-bool wh_control_place(const char *option, char path[WH_CONTROL_PATH_BYTES])
+int wh_control_place(const char *option, char path[WH_CONTROL_PATH_BYTES])
 {
 	const char *told = getenv("WAVEHAUL_CONTROL");
 
 	if (option[0] == '\0' && told != NULL)
 		option = told;
 	if (strcmp(option, "off") == 0)
-		return false;
+		return -ENOENT;
 	if (option[0] == '\0')
 		return usual(path);
-	return snprintf(path, WH_CONTROL_PATH_BYTES, "%s", option) < (int)WH_CONTROL_PATH_BYTES;
+	return fits(snprintf(path, WH_CONTROL_PATH_BYTES, "%s", option));
 }
 
 static struct sockaddr_un address_of(const char *path)
@@ -60,14 +67,16 @@ static struct sockaddr_un address_of(const char *path)
 int wh_control_connect(const char *path)
 {
 	const struct sockaddr_un address = address_of(path);
+	const struct timeval longest = {.tv_sec = CONNECT_S};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return -errno;
-	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof(longest)) == 0 &&
+		connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
 		return fd;
 
-	int error = errno;
+	int error = errno == EAGAIN ? ETIMEDOUT : errno;
 
 	close(fd);
 	return -error;
