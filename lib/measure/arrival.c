@@ -11,7 +11,7 @@ void wh_arrival_init(struct wh_arrival *arrival, uint64_t hz)
 	*arrival = (struct wh_arrival){.hz = hz};
 }
 
-/* The window fills from its start, then goes round. */
+/* The window fills from its start, then is overwritten in rotation. */
 static bool is_sound(const struct wh_arrival *arrival)
 {
 	return arrival->cursor < WH_ARRIVAL_INTERVALS &&

@@ -3,8 +3,8 @@
 #define WH_MEASURE_ARRIVAL_H
 
 /*
- * Packet arrival speed AS by the median filter of udt.txt III B. Every interval is recorded: those
- * of probing pairs and those across a pause of the sender are what the filter is there to remove.
+ * Packet arrival speed AS by the median filter of udt.txt III B. Every interval is recorded,
+ * because the filter is meant to remove those of probing pairs and of pauses of the sender.
  */
 
 #include <stdbool.h>
@@ -27,8 +27,8 @@ void wh_arrival_init(struct wh_arrival *arrival, uint64_t hz);
 void wh_arrival_add(struct wh_arrival *arrival, uint64_t arrived_tsc);
 
 /*
- * Packets per second; 0 (unknown) when the window is not full, when its median is 0 (packets of
- * one receive burst share a timestamp), or when no more than half of it is left.
+ * Packets per second; 0 (unknown) if the window is not full, its median is 0 (packets of one
+ * receive burst share a timestamp), or at most half of it passes the filter.
  */
 uint32_t wh_arrival_get(const struct wh_arrival *arrival);
 

@@ -31,7 +31,7 @@ static uint64_t *word_of(struct wh_arrived_bitmap *bitmap, uint64_t serial)
 	return &bitmap->arrived[serial / 64 % WH_BITMAP_WORDS_MAX];
 }
 
-/* Up to and without `end`, none has arrived yet. */
+/* Clears the bits of serials below `end` that are new to the window. */
 static void move_up(struct wh_arrived_bitmap *bitmap, uint64_t end)
 {
 	WH_DEBUG_ASSERT(end > bitmap->end);
@@ -43,7 +43,7 @@ static void move_up(struct wh_arrived_bitmap *bitmap, uint64_t end)
 	bitmap->end = end;
 }
 
-/* A gap on a lambda that was clean: not later than at the next multiple of n. */
+/* A gap after clean bitmaps: the next one is due at the next multiple of n. */
 static void hurry(struct wh_arrived_bitmap *bitmap)
 {
 	uint64_t pkts = bitmap->end - bitmap->told_end;

@@ -23,7 +23,7 @@ double wh_bitmap_loss_link(const struct wh_bitmap_loss *loss)
 	return pkts == 0 ? loss->projected : (double)loss->lost_pkts / (double)pkts;
 }
 
-/* missing / received > link, without a division by none. */
+/* missing / received > link, without dividing by zero. */
 static bool above_link(const struct wh_bitmap_loss *loss, uint32_t missing, uint32_t received)
 {
 	return (double)missing > wh_bitmap_loss_link(loss) * (double)received;
@@ -40,7 +40,7 @@ enum wh_bitmap_finding wh_bitmap_loss_add(
 	uint32_t longest = 0;
 
 	WH_ASSERT(first >= loss->first_serial && first + pkts > told_end);
-	/* The run that the last bitmap ended in, and that this one goes on with. */
+	/* Whether this bitmap continues a run of losses at the end of the last one. */
 	bool before_lost = loss->end_lost && first == told_end;
 
 	for (uint32_t i = 0; i < pkts; i++) {

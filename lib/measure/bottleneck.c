@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 
-#define BITS 8.0 /* of a byte */
+#define BITS 8.0 /* per byte */
 
 static void check(const struct wh_bottleneck *bottleneck)
 {
@@ -13,7 +13,7 @@ static void check(const struct wh_bottleneck *bottleneck)
 	WH_ASSERT(bottleneck->memory_bytes >= 0.0);
 }
 
-/* (f - s) / f: of a burst this share has to wait. */
+/* (f - s) / f: the share of a burst that is queued. */
 static double waiting_share(double fast_bps, double slow_bps)
 {
 	WH_ASSERT(slow_bps > 0.0 && fast_bps > slow_bps);
@@ -55,7 +55,7 @@ bool wh_bottleneck_forbidden(
 
 	double root = sqrt(1.0 - close_rtt_s / bottleneck->rtt_s);
 
-	/* The smaller of them as a quotient: as a difference it would lose its digits. */
+	/* The smaller root as a quotient, since a difference would lose precision. */
 	*high_bps = bottleneck->fast_bps / 2.0 * (1.0 + root);
 	*low_bps = bottleneck->fast_bps / 2.0 * (close_rtt_s / bottleneck->rtt_s) / (1.0 + root);
 	WH_ASSERT(*low_bps < *high_bps && *high_bps <= bottleneck->fast_bps);

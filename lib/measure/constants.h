@@ -26,7 +26,7 @@
 
 /*
  * udt.txt III C: N3 delays. The thresholds are those of the Pathload tool that [7] describes: a
- * trend is increasing when one test is sure and the other at least leans that way.
+ * trend is increasing if one test is sure and the other at least leans that way.
  */
 #define WH_TREND_DELAYS    16
 #define WH_TREND_PCT_SURE  0.66
@@ -35,9 +35,9 @@
 #define WH_TREND_PDT_LEANS 0.45
 
 /*
- * udt.txt V asks for a correction of skew and says no more: these are our choice. A block is long
- * enough for a queue that UDT fills to empty once, and with four of them there are six lines.
- * Crystals are within 100 ppm of their rate, two of them within 200, and some drift is left.
+ * udt.txt V asks for a correction of skew without details: these are our choice. A block is long
+ * enough for a queue that UDT fills to empty once; four blocks have six slopes. Crystals are within
+ * 100 ppm of their rate, two of them within 200, plus some drift.
  */
 #define WH_SKEW_BLOCK_MS 1000
 #define WH_SKEW_BLOCKS   16

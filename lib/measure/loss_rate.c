@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 
-/* (1 - 1/memory)^total by squaring: what a memory of so many packets keeps after `total` more. */
+/* (1 - 1/memory)^total by squaring: weight that older packets keep after `total` more. */
 static double share_kept(uint64_t total)
 {
 	double factor = 1.0 - 1.0 / WH_LOSS_SHORT_PKTS;
@@ -31,7 +31,10 @@ void wh_loss_rate_add(struct wh_loss_rate *loss, uint64_t total, uint64_t lost)
 	loss->lost_pkts += lost;
 	WH_ASSERT(loss->lost_pkts <= loss->total_pkts);
 
-	/* Until the memory is full, packets weigh alike: an average begun at 0 would be too low. */
+	/*
+	 * Until the memory is full all packets have equal weight: an average from 0 would be too
+	 * low.
+	 */
 	double weight = 1.0 - share_kept(total);
 	double equal_weight = (double)total / (double)loss->total_pkts;
 

@@ -7,11 +7,11 @@
  *
  *   short term  "perceived": over the last WH_LOSS_SHORT_PKTS packets
  *   long term   "link": over all packets of the connection
- *   estimate    their weighted mean, for choosing how much repair to send
+ *   estimate    their weighted mean, for choosing the amount of repair
  *
- * The paper's perceived rate divides by the packets received and not by all; a share is what can
- * be compared with, and averaged with, the link rate. Its window is an exponential memory here,
- * so that feedback of any size can be added without keeping the bits.
+ * The paper's perceived rate divides by the packets received, not by all; only a share can be
+ * compared and averaged with the link rate. Its window is an exponential average here, so that
+ * feedback of any size can be added without storing bits.
  */
 
 #include <stdint.h>
@@ -29,7 +29,7 @@ void wh_loss_rate_init(struct wh_loss_rate *loss);
 /* Of `total` further packets, `lost` were lost (lost <= total). */
 void wh_loss_rate_add(struct wh_loss_rate *loss, uint64_t total, uint64_t lost);
 
-/* All are 0 until packets were added: whoever has a projected rate uses that until then. */
+/* All are 0 before packets are added: callers with a projected rate use that until then. */
 double wh_loss_rate_short(const struct wh_loss_rate *loss);
 double wh_loss_rate_long(const struct wh_loss_rate *loss);
 

@@ -3,9 +3,9 @@
 #define WH_MEASURE_MEDIAN_H
 
 /*
- * Median of a small window of intervals. Of an even count it is the greater of the two in the
- * middle: an interval that did occur, as in UDT, where a mean would invent one between two modes;
- * and the longer interval is the lower speed, so that a doubt is settled on the careful side.
+ * Median of a small window of intervals. For an even count it is the greater of the two in the
+ * middle: a value that did occur, as in UDT, whereas a mean would lie between two modes; and the
+ * longer interval, that is the lower speed, is the cautious choice.
  */
 
 #include <assert.h>

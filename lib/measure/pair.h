@@ -21,8 +21,8 @@ void wh_pair_init(struct wh_pair *pair, uint64_t hz);
 void wh_pair_add(struct wh_pair *pair, uint64_t interval_tsc);
 
 /*
- * Packets per second, from as many intervals as there are; 0 (unknown) before the first and when
- * their median is 0, a pair within one timestamp.
+ * Packets per second, from the intervals so far; 0 (unknown) before the first, and if their median
+ * is 0 because pairs share a timestamp.
  */
 uint32_t wh_pair_get(const struct wh_pair *pair);
 

@@ -22,7 +22,7 @@ void wh_rtt_init(struct wh_rtt *rtt, uint64_t initial_tsc)
 
 void wh_rtt_add(struct wh_rtt *rtt, uint64_t sample_tsc)
 {
-	/* 0 means unknown to those who are told the RTT; a lambda without delay takes one cycle. */
+	/* 0 means unknown elsewhere; a lambda without delay takes one cycle. */
 	uint64_t sample = wh_max_u64(sample_tsc, 1);
 
 	WH_ASSERT(sample < UINT64_MAX / (2 * WH_EWMA_PARTS));

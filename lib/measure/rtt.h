@@ -13,7 +13,7 @@ struct wh_rtt {
 	uint64_t samples;
 };
 
-/* Until the first sample, get answers `initial_tsc`, with a deviation of half of it. */
+/* Until the first sample, get returns `initial_tsc`, with a deviation of half of it. */
 void wh_rtt_init(struct wh_rtt *rtt, uint64_t initial_tsc);
 void wh_rtt_add(struct wh_rtt *rtt, uint64_t sample_tsc);
 uint64_t wh_rtt_get(const struct wh_rtt *rtt);

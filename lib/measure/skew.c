@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 
-/* A peer may say anything: sums beyond this begin again. */
+/* Larger sums come from false reports and start again at 0. */
 #define CORRECTED_MOST 1e15
 
 #define LINES_MAX (WH_SKEW_BLOCKS * (WH_SKEW_BLOCKS - 1) / 2)
@@ -19,19 +19,19 @@ void wh_skew_init(struct wh_skew *skew, uint64_t hz, uint64_t grain_tsc)
 	};
 }
 
-/* Exact where the offset between two clocks leaves a double no bits for the delay. */
+/* Integer subtraction first: the clocks' offset may leave a double no bits for the delay. */
 static double difference(int64_t delay_tsc, int64_t before_tsc)
 {
 	return (double)(int64_t)((uint64_t)delay_tsc - (uint64_t)before_tsc);
 }
 
-/* Packets may have overtaken each other. */
+/* Negative if packets were reordered. */
 static double span(uint64_t at_tsc, uint64_t before_tsc)
 {
 	return (double)(int64_t)(at_tsc - before_tsc);
 }
 
-/* qsort may allocate. */
+/* Insertion sort, because qsort may allocate. */
 static void insert(double *sorted, uint32_t count, double value)
 {
 	uint32_t place = count;
@@ -76,7 +76,7 @@ static void end_block(struct wh_skew *skew)
 	WH_ASSERT(fabs(skew->slope) <= WH_SKEW_MOST_PPM * 1e-6);
 }
 
-/* Step by step: another slope then bends the corrected delays, and does not make them jump. */
+/* Step by step, so that a new slope bends the corrected delays but causes no jump. */
 void wh_skew_add(struct wh_skew *skew, uint64_t at_tsc, int64_t delay_tsc)
 {
 	const struct wh_skew_point point = {.at_tsc = at_tsc, .delay_tsc = delay_tsc};
@@ -114,8 +114,8 @@ double wh_skew_slope(const struct wh_skew *skew)
 }
 
 /*
- * In whole grains: below them there is only what rounding leaves, which rises by the residue of the
- * slope time after time, and would be a trend.
+ * In whole grains: smaller values are rounding errors, which grow steadily with the residual slope
+ * and would look like a trend.
  */
 int64_t wh_skew_corrected(const struct wh_skew *skew)
 {

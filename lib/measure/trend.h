@@ -3,9 +3,9 @@
 #define WH_MEASURE_TREND_H
 
 /*
- * Is the delay growing? Pairwise comparison test (share of increases among neighbours) and
- * pairwise difference test (net change over total movement) on the last N3 delays, which are
- * whole samples and not averages: udt.txt III C, after Pathload.
+ * Is the delay growing? Pairwise comparison test (share of increases among neighbours) and pairwise
+ * difference test (net change over total movement) on the last N3 delays, unsmoothed: udt.txt III
+ * C, after Pathload.
  */
 
 #include <stdbool.h>
@@ -22,11 +22,11 @@ struct wh_trend {
 void wh_trend_init(struct wh_trend *trend);
 void wh_trend_add(struct wh_trend *trend, int64_t delay_tsc);
 
-/* Tests over the window; 0 when it is not full. PDT may be negative: the delay falls. */
+/* Tests over the window; 0 if it is not full. PDT is negative when the delay falls. */
 double wh_trend_pct(const struct wh_trend *trend);
 double wh_trend_pdt(const struct wh_trend *trend);
 
-/* The verdict: true only over a full window. */
+/* True only with a full window. */
 bool wh_trend_increasing(const struct wh_trend *trend);
 
 #endif

@@ -16,7 +16,7 @@ static void drop_oldest(struct wh_window_max *max, struct wh_window_value latest
 	max->best[2] = latest;
 }
 
-/* The second and the third are to be younger than the first, each by a part of the window. */
+/* Keeps the second and third best younger than the first, by parts of the window. */
 static void age(struct wh_window_max *max, uint64_t window, struct wh_window_value latest)
 {
 	uint64_t old = latest.at - max->best[0].at;

@@ -3,10 +3,10 @@
 #define WH_MEASURE_WINDOW_MAX_H
 
 /*
- * The greatest of the latest values, in constant room (Nichols): the best of the whole window, of
- * what came after it, and of what came after that. When the best is too old the next takes its
- * place. Of values that fall all the time it is a little forgetful: at worst it answers with the
- * best of the last quarter of the window. Time is any number that never falls: rounds, nanoseconds.
+ * The maximum of recent values, in constant memory (Nichols): the best of the whole window, of the
+ * values after it, and of the values after that. When the best expires the next takes its place.
+ * For values that fall all the time it is approximate: at worst it returns the best of the last
+ * quarter of the window. Time is any number that never decreases: rounds, nanoseconds.
  */
 
 #include <stdint.h>
@@ -17,12 +17,12 @@ struct wh_window_value {
 };
 
 struct wh_window_max {
-	struct wh_window_value best[3]; /* by age, the oldest first; values never rise */
+	struct wh_window_value best[3]; /* oldest first; values never increase */
 };
 
 void wh_window_max_reset(struct wh_window_max *max, uint64_t at, double value);
 
-/* What is older than `window` counts no more. */
+/* Values older than `window` expire. */
 void wh_window_max_add(struct wh_window_max *max, uint64_t window, uint64_t at, double value);
 
 static inline double wh_window_max_value(const struct wh_window_max *max)

@@ -86,7 +86,7 @@ static enum wh_neighbour_reason answer(struct wh_neighbour *neighbour, uint64_t 
 	return WH_NEIGHBOUR_OK;
 }
 
-/* RFC 826, "Packet Reception", after RFC 5227 2.4; but nothing unasked is believed. */
+/* RFC 826, "Packet Reception", after RFC 5227 2.4; unsolicited information is not trusted. */
 enum wh_neighbour_reason wh_neighbour_input_arp(
 	struct wh_neighbour *neighbour, uint64_t now_tsc, const struct wh_heard *heard)
 {
@@ -106,13 +106,13 @@ enum wh_neighbour_reason wh_neighbour_input_arp(
 	struct wh_address sender = wh_neighbour_address(WH_IPV4, arp->sender_ip);
 	bool request = arp->operation == rte_cpu_to_be_16(WH_ARP_REQUEST);
 	bool to_us = wh_neighbour_is_own(neighbour, WH_IPV4, arp->target_ip);
-	/* To us alone, as answers are; unasked news goes to all. */
+	/* Replies are sent to us alone; unsolicited ones go to all. */
 	bool answers = !request && to_us &&
 		       wh_mac_equal(heard->target_mac, neighbour->config.mac) &&
 		       wh_mac_equal(arp->target_mac, neighbour->config.mac);
 
 	reason = WH_NEIGHBOUR_NOT_ASKED;
-	/* A probe's sender has no address to be known by. */
+	/* The sender of a probe has no address yet. */
 	if (wh_neighbour_is_host(&neighbour->config, WH_IPV4, sender.ip))
 		reason = wh_neighbour_hear(neighbour, now_tsc, &sender, arp->sender_mac, answers);
 	if (request && to_us)

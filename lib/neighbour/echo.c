@@ -3,7 +3,7 @@
 
 #include "neighbour/internal.h"
 
-/* So that a flood of echo requests leaves room for the answers that peers cannot do without. */
+/* Keeps a flood of echo requests from taking the room of ARP and NDP answers. */
 #define ECHO_ANSWERS (WH_NEIGHBOUR_ANSWERS / 2)
 
 static bool is_request(const struct wh_heard *heard, const struct wh_icmp_echo *echo)
@@ -17,7 +17,7 @@ static bool is_reply(const struct wh_heard *heard, const struct wh_icmp_echo *ec
 	return echo->type == (heard->family == WH_IPV4 ? WH_ICMP_ECHO_REPLY : WH_ICMPV6_ECHO_REPLY);
 }
 
-/* Back to where the frame came from, the gateway or the peer itself: that way is known to work. */
+/* Back to where the frame came from, gateway or peer, because that hop is known to work. */
 static enum wh_neighbour_reason answer(
 	struct wh_neighbour *neighbour, uint64_t now_tsc, const struct wh_heard *heard)
 {
@@ -39,7 +39,7 @@ static enum wh_neighbour_reason answer(
 	return WH_NEIGHBOUR_OK;
 }
 
-/* The last bytes of the MAC tell our questions from those of others behind the same address. */
+/* From the MAC, to tell our requests from those of others that share our address. */
 static rte_be16_t identifier(const struct wh_neighbour *neighbour)
 {
 	rte_be16_t id;
@@ -78,7 +78,7 @@ enum wh_neighbour_reason wh_neighbour_input_echo(
 
 	if (echo->code != 0 || (!request && !is_reply(heard, echo)))
 		return WH_NEIGHBOUR_ICMP_TYPE;
-	/* Before the sum over all bytes, so that a flood of long ones costs little. */
+	/* Checked before the checksum, so that a flood of long packets costs little. */
 	if (request && wh_neighbour_is_limited(
 			       neighbour, now_tsc, neighbour->echo_paid_tsc, heard->source_mac))
 		return WH_NEIGHBOUR_LIMITED;
@@ -163,7 +163,7 @@ size_t wh_neighbour_output_echo(struct wh_neighbour *neighbour, uint64_t now_tsc
 	}
 	WH_ASSERT(echo->state == WH_NEIGHBOUR_ECHO_WAITS);
 	echo->way = wh_neighbour_lookup(neighbour, now_tsc, &echo->target, mac);
-	/* A MAC that is being asked for comes, or fails, and wakes. */
+	/* If the MAC is being resolved, the result wakes the echo. */
 	echo->due_tsc = WH_TSC_NEVER;
 	if (echo->way == WH_NEIGHBOUR_ASKED)
 		return 0;

@@ -14,12 +14,12 @@
 #define CODE_FILTERED       13
 #define CODE_FILTERED_IPV6  1
 
-/* The start of an error, and of the UDP header in what it quotes. */
+/* The head of an ICMP error, and of the UDP header quoted in it. */
 struct icmp_error {
 	uint8_t type;
 	uint8_t code;
 	rte_be16_t sum;
-	rte_be32_t about; /* the MTU: of ICMP in the lower half */
+	rte_be32_t about; /* the MTU; ICMP: in the lower half */
 } __attribute__((packed));
 
 struct ports {
@@ -65,7 +65,7 @@ static bool is_near(rte_be16_t port, uint16_t first)
 	return (uint16_t)(rte_be_to_cpu_16(port) - first) < WH_NEIGHBOUR_PORTS_MAX;
 }
 
-/* Our UDP to that peer, or our echo to it, as far as the quotation goes. */
+/* Whether the quoted packet is our UDP, or our echo, to that peer. */
 static bool is_about(const struct wh_neighbour *neighbour, const struct wh_address *peer,
 	uint8_t family, const uint8_t *quoted, size_t bytes)
 {
@@ -78,7 +78,7 @@ static bool is_about(const struct wh_neighbour *neighbour, const struct wh_addre
 		 : !wh_ipv6_version_agrees((const struct wh_ipv6_header *)quoted))
 		return false;
 
-	/* The addresses end either header. */
+	/* Either header ends with the addresses. */
 	size_t ip_bytes = wh_ip_address_bytes(family);
 	const uint8_t *source = quoted + head_bytes - 2 * ip_bytes;
 	const struct ports *ports = (const struct ports *)(quoted + head_bytes);

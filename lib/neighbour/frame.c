@@ -46,7 +46,9 @@ bool wh_ip_is_host(uint8_t family, const uint8_t *ip)
 {
 	static const uint8_t loopback[16] = {[15] = 1};
 
-	/* RFC 1122 3.2.1.3: this network, loopback; groups, and what is reserved above them. */
+	/*
+	 * RFC 1122 3.2.1.3: excludes this network, loopback, multicast and what is reserved above.
+	 */
 	if (family == WH_IPV4)
 		return ip[0] != 0 && ip[0] != 127 && ip[0] < 224;
 	return !wh_ipv6_is_group(ip) && !wh_ipv6_is_unspecified(ip) &&
@@ -76,7 +78,7 @@ void wh_ipv6_group_mac(uint8_t mac[6], const uint8_t group[16])
 	memcpy(mac + 2, group + 12, 4);
 }
 
-/* ICMPv6 counts a pseudo-header in (RFC 8200 8.1), ICMP does not. */
+/* ICMPv6 includes a pseudo-header (RFC 8200 8.1), ICMP does not. */
 static uint64_t icmp_sum(
 	uint8_t family, const uint8_t *addresses, const uint8_t *icmp, size_t icmp_bytes)
 {
@@ -120,7 +122,10 @@ struct wh_telling wh_telling_icmp(const struct wh_neighbour_config *config, uint
 
 void wh_tell_icmp_sum(uint8_t *icmp, size_t icmp_bytes, uint8_t family)
 {
-	/* The addresses end the IP header before it; `sum` is at the same place in all of ICMP. */
+	/*
+	 * The IP header before it ends with the addresses; `sum` is at the same offset in all of
+	 * ICMP.
+	 */
 	const uint8_t *addresses = icmp - 2 * wh_ip_address_bytes(family);
 	struct wh_icmp_echo *head = (struct wh_icmp_echo *)icmp;
 

@@ -3,8 +3,7 @@
 #define WH_NEIGHBOUR_FRAME_H
 
 /*
- * Frames of wh_neighbour as bytes: layouts, reading down to what an Ethernet or IP header
- * carries, and writing the same. No state, no time.
+ * Frames of wh_neighbour as bytes: layouts, and reading and writing of headers. No state, no time.
  */
 
 #include <assert.h>
@@ -18,7 +17,7 @@
 #include "neighbour/neighbour.h"
 #include "wire/internet.h"
 
-#define WH_ETHER_FRAME_BYTES   60 /* the least that Ethernet carries, check sequence not counted */
+#define WH_ETHER_FRAME_BYTES   60 /* minimum frame, without the check sequence */
 #define WH_IP_HOPS             64
 #define WH_NDP_HOPS            255
 #define WH_ARP_ETHERNET        1
@@ -90,13 +89,13 @@ static inline bool wh_mac_equal(const uint8_t a[6], const uint8_t b[6])
 	return memcmp(a, b, 6) == 0;
 }
 
-/* Of one station: neither a group's nor zero. */
+/* A unicast address, not zero. */
 bool wh_mac_is_host(const uint8_t mac[6]);
 
-/* The first `bits` of two addresses agree. */
+/* Whether the first `bits` of two addresses are equal. */
 bool wh_ip_in_prefix(const uint8_t *a, const uint8_t *b, uint32_t bits);
 
-/* May be a source: no group's, no loopback, not "unspecified", not reserved. */
+/* Whether it may be a source: no multicast, loopback, unspecified or reserved address. */
 bool wh_ip_is_host(uint8_t family, const uint8_t *ip);
 
 bool wh_ipv6_is_group(const uint8_t ip[16]);
@@ -106,7 +105,7 @@ bool wh_ipv6_is_link_local(const uint8_t ip[16]);
 /* RFC 4291 2.5.6 and appendix A: fe80::/64 and the modified EUI-64 of the MAC. */
 void wh_ipv6_link_local(uint8_t ip[16], const uint8_t mac[6]);
 
-/* RFC 4291 2.7.1: the group in which questions for this address are asked. */
+/* RFC 4291 2.7.1: the multicast group for solicitations of this address. */
 void wh_ipv6_solicited_node(uint8_t group[16], const uint8_t ip[16]);
 
 /* RFC 2464 7. */
@@ -115,19 +114,19 @@ void wh_ipv6_group_mac(uint8_t mac[6], const uint8_t group[16]);
 /* Whether the checksum of the ICMP message in `heard` is right. */
 bool wh_heard_icmp_sum_agrees(const struct wh_heard *heard);
 
-/* Of a host's frames: its MAC and VLAN. */
+/* Headers with a host's MAC and VLAN. */
 struct wh_telling wh_telling_of(
 	const struct wh_neighbour_config *config, const uint8_t target_mac[6]);
 
-/* Of its ICMP messages; those of discovery stay on the link. */
+/* Headers of its ICMP messages; neighbour discovery stays on the link. */
 struct wh_telling wh_telling_icmp(const struct wh_neighbour_config *config, uint8_t family,
 	uint8_t hop_limit, const uint8_t *source_ip, const uint8_t *target_ip,
 	const uint8_t target_mac[6]);
 
-/* The sum of an ICMP message that stands behind the IP header that wh_tell_ip wrote. */
+/* Sets the checksum of an ICMP message behind the IP header that wh_tell_ip wrote. */
 void wh_tell_icmp_sum(uint8_t *icmp, size_t icmp_bytes, uint8_t family);
 
-/* Pads a frame that ends at `end` to what Ethernet demands; returns its length. */
+/* Pads a frame that ends at `end` to Ethernet's minimum; returns its length. */
 size_t wh_tell_end(uint8_t *frame, uint8_t *end);
 
 #endif

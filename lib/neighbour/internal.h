@@ -2,7 +2,7 @@
 #ifndef WH_NEIGHBOUR_INTERNAL_H
 #define WH_NEIGHBOUR_INTERNAL_H
 
-/* What the files of wh_neighbour ask of each other; nobody else includes this. */
+/* Shared by the files of wh_neighbour only. */
 
 #include "base/assert.h"
 #include "base/clock.h"
@@ -25,26 +25,29 @@ struct wh_address wh_neighbour_address(uint8_t family, const uint8_t *ip);
 bool wh_neighbour_on_link(
 	const struct wh_neighbour_config *config, uint8_t family, const uint8_t *ip);
 
-/* A host's, as far as the address and our subnet tell. */
+/* Whether it can be a host's address, as far as our subnet tells. */
 bool wh_neighbour_is_host(
 	const struct wh_neighbour_config *config, uint8_t family, const uint8_t *ip);
 bool wh_neighbour_is_own(const struct wh_neighbour *neighbour, uint8_t family, const uint8_t *ip);
 
-/* The address that we speak from to that target. */
+/* Our source address for that target. */
 const uint8_t *wh_neighbour_source_ip(
 	const struct wh_neighbour *neighbour, uint8_t family, const uint8_t *target_ip);
 
-/* Somebody with that MAC uses our address; WH_NEIGHBOUR_CONFLICT. */
+/* A frame claims our address for that MAC; returns WH_NEIGHBOUR_CONFLICT. */
 enum wh_neighbour_reason wh_neighbour_meet_double(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	uint8_t family, const uint8_t *ip, const uint8_t mac[6]);
 
-/* To be told, unless one of its kind was a short time ago; true: it will be. */
+/*
+ * Records a conflict to be reported, unless one of its kind was reported recently; true: it will
+ * be.
+ */
 bool wh_neighbour_note_conflict(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_neighbour_conflict *conflict);
 
 /*
- * Whether the answers already given, of that kind in all or to that MAC, forbid another now; and
- * the charge for one. No MAC: the kind alone counts.
+ * Rate limit: whether answers already given, of that kind in total or to that MAC, forbid another
+ * now; and the charge for one. MAC NULL: only the kind counts.
  */
 bool wh_neighbour_is_limited(const struct wh_neighbour *neighbour, uint64_t now_tsc,
 	uint64_t paid_tsc, const uint8_t mac[6]);
@@ -52,34 +55,37 @@ void wh_neighbour_charge(
 	struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t *paid_tsc, const uint8_t mac[6]);
 
 /*
- * Room for the answer to a question of ARP or NDP by who says to have that address and MAC, who has
- * then been charged for it; or NULL, and why.
+ * Room for an answer to an ARP or NDP question from that address and MAC, which is charged for it;
+ * or NULL, and the reason.
  */
 struct wh_slot *wh_neighbour_admit(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_address *asker, const uint8_t mac[6], enum wh_neighbour_reason *reason);
 
-/* A frame to write an answer into, of which at most `most` wait, or NULL; then its length. */
+/*
+ * A frame to write an answer into, unless `most` answers are waiting already: NULL; then sets its
+ * length.
+ */
 struct wh_slot *wh_neighbour_answer_begin(struct wh_neighbour *neighbour, uint32_t most);
 void wh_neighbour_answer_end(
 	struct wh_neighbour *neighbour, uint64_t now_tsc, struct wh_slot *slot, size_t bytes);
 
-/* neighbour_table.c */
+/* table.c */
 
 struct wh_neighbour_entry *wh_neighbour_find(
 	const struct wh_neighbour *neighbour, const struct wh_address *address);
 
-/* Notes a lookup of a host on the link, and asks if need be. */
+/* Records a lookup of a host on the link, and starts asking if necessary. */
 enum wh_neighbour_way wh_neighbour_use(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_address *address, uint8_t mac[6]);
 
 /*
- * A frame says that this MAC has that address; `answers`: it is put as an answer to us. OK,
- * CONTESTED, or NOT_ASKED where nothing was known or asked.
+ * Processes the claim that this MAC has that address; `answers`: the frame looks like an answer to
+ * us. OK, CONTESTED, or NOT_ASKED if the address is unknown or was not asked for.
  */
 enum wh_neighbour_reason wh_neighbour_hear(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_address *address, const uint8_t mac[6], bool answers);
 
-/* Whether that is the MAC by which it is known. */
+/* Whether that is the known MAC of the address. */
 bool wh_neighbour_knows(const struct wh_neighbour *neighbour, const struct wh_address *address,
 	const uint8_t mac[6]);
 
@@ -87,19 +93,22 @@ bool wh_neighbour_knows(const struct wh_neighbour *neighbour, const struct wh_ad
 int wh_neighbour_table_init(struct wh_neighbour *neighbour);
 void wh_neighbour_table_free(struct wh_neighbour *neighbour);
 
-/* Whether a question to it is under way. */
+/* Whether it is being asked for. */
 bool wh_neighbour_entry_asking(const struct wh_neighbour_entry *entry);
 bool wh_neighbour_entry_has_mac(const struct wh_neighbour_entry *entry);
 
-/* Fails those who did not answer; the entry to be asked now, or NULL. */
+/* Fails entries that did not answer; returns the entry to ask for now, or NULL. */
 struct wh_neighbour_entry *wh_neighbour_next_ask(struct wh_neighbour *neighbour, uint64_t now_tsc);
 
-/* The question to this entry is about to be written: itself is asked, or all of the link. */
+/*
+ * Whether the next question goes to the neighbour itself, or to all of the link; and that it is
+ * being sent.
+ */
 bool wh_neighbour_asks_itself(const struct wh_neighbour_entry *entry);
 void wh_neighbour_asked(
 	struct wh_neighbour *neighbour, uint64_t now_tsc, struct wh_neighbour_entry *entry);
 
-/* neighbour_arp.c */
+/* arp.c */
 
 enum wh_neighbour_reason wh_neighbour_input_arp(
 	struct wh_neighbour *neighbour, uint64_t now_tsc, const struct wh_heard *heard);
@@ -107,7 +116,7 @@ size_t wh_neighbour_write_arp_question(const struct wh_neighbour *neighbour,
 	const struct wh_neighbour_entry *entry, uint8_t *frame);
 size_t wh_neighbour_write_arp_announcement(const struct wh_neighbour *neighbour, uint8_t *frame);
 
-/* neighbour_ndp.c */
+/* ndp.c */
 
 enum wh_neighbour_reason wh_neighbour_input_solicitation(
 	struct wh_neighbour *neighbour, uint64_t now_tsc, const struct wh_heard *heard);
@@ -118,19 +127,19 @@ size_t wh_neighbour_write_ndp_question(const struct wh_neighbour *neighbour,
 size_t wh_neighbour_write_ndp_announcement(
 	const struct wh_neighbour *neighbour, const uint8_t own_ip[16], uint8_t *frame);
 
-/* neighbour_echo.c */
+/* echo.c */
 
 enum wh_neighbour_reason wh_neighbour_input_echo(
 	struct wh_neighbour *neighbour, uint64_t now_tsc, const struct wh_heard *heard);
 
-/* Whether the message is an error about another packet, and what becomes of it. */
+/* error.c: whether the message is an error about another packet, and processing it. */
 bool wh_neighbour_is_error(const struct wh_heard *heard);
 enum wh_neighbour_reason wh_neighbour_input_error(
 	struct wh_neighbour *neighbour, const struct wh_heard *heard);
 
 size_t wh_neighbour_output_echo(struct wh_neighbour *neighbour, uint64_t now_tsc, uint8_t *frame);
 
-/* A MAC was found out or is not to be had: the echo that waits looks again. */
+/* A MAC was resolved or failed: a waiting echo tries again. */
 void wh_neighbour_wake_echo(struct wh_neighbour *neighbour);
 
 #endif

@@ -23,7 +23,7 @@ static size_t write_ndp(const struct wh_neighbour *neighbour, uint8_t *frame,
 	return wh_tell_end(frame, (uint8_t *)ndp + NDP_BYTES);
 }
 
-/* RFC 4861 7.2.2; a probe goes to the neighbour alone: 7.3.3. */
+/* RFC 4861 7.2.2; a probe is unicast: 7.3.3. */
 size_t wh_neighbour_write_ndp_question(const struct wh_neighbour *neighbour,
 	const struct wh_neighbour_entry *entry, uint8_t *frame)
 {
@@ -62,8 +62,8 @@ size_t wh_neighbour_write_ndp_announcement(
 }
 
 /*
- * Walks over the options; *mac is the address in the first one of that type, NULL without one.
- * Unknown options are passed over: RFC 4861 7.1.
+ * Walks the options; *mac is the address in the first one of that type, or NULL. Unknown options
+ * are skipped: RFC 4861 7.1.
  */
 static enum wh_neighbour_reason read_options(const struct wh_neighbour *neighbour,
 	const struct wh_heard *heard, uint8_t type, const uint8_t **mac)
@@ -90,7 +90,7 @@ static enum wh_neighbour_reason read_options(const struct wh_neighbour *neighbou
 	return WH_NEIGHBOUR_OK;
 }
 
-/* RFC 4861 7.1.1 and 7.1.2, as far as both say the same. */
+/* The common part of RFC 4861 7.1.1 and 7.1.2. */
 static enum wh_neighbour_reason check_ndp(const struct wh_neighbour *neighbour,
 	const struct wh_heard *heard, uint8_t option, const uint8_t **mac)
 {
@@ -109,7 +109,10 @@ static enum wh_neighbour_reason check_ndp(const struct wh_neighbour *neighbour,
 	return read_options(neighbour, heard, option, mac);
 }
 
-/* RFC 4861 7.2.4; whose source is "unspecified" may not have the address yet: 7.2.4, RFC 4862. */
+/*
+ * RFC 4861 7.2.4; a sender with the unspecified address may not have its address yet: 7.2.4, RFC
+ * 4862.
+ */
 static enum wh_neighbour_reason answer(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_heard *heard, const uint8_t *mac)
 {
@@ -136,7 +139,7 @@ static enum wh_neighbour_reason answer(struct wh_neighbour *neighbour, uint64_t 
 	return WH_NEIGHBOUR_OK;
 }
 
-/* Where a question may be put, and who must say its MAC: RFC 4861 4.3, 7.1.1. */
+/* Allowed targets of a solicitation, and when it must contain a MAC: RFC 4861 4.3, 7.1.1. */
 static bool question_keeps_rules(const struct wh_heard *heard, const uint8_t *mac)
 {
 	const struct wh_ndp *ndp = (const struct wh_ndp *)heard->body;
@@ -180,8 +183,8 @@ enum wh_neighbour_reason wh_neighbour_input_solicitation(
 }
 
 /*
- * Stricter than RFC 4861 7.2.5: "solicited" counts only while we are asking, and "override" has no
- * say, since who overrides may be anybody.
+ * Stricter than RFC 4861 7.2.5: "solicited" counts only while we are asking, and "override" is
+ * ignored, because anybody may set it.
  */
 static enum wh_neighbour_reason believe(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_ndp *ndp, const uint8_t *mac)
@@ -195,7 +198,7 @@ static enum wh_neighbour_reason believe(struct wh_neighbour *neighbour, uint64_t
 		return WH_NEIGHBOUR_NOT_ASKED;
 	if (mac == NULL && !wh_neighbour_entry_has_mac(entry))
 		return WH_NEIGHBOUR_NDP_RULE;
-	/* Without the option it says that what is known still holds. */
+	/* Without the option it confirms the known MAC. */
 	memcpy(told, mac != NULL ? mac : entry->mac, sizeof(told));
 	return wh_neighbour_hear(neighbour, now_tsc, &target, told, solicited);
 }

@@ -3,11 +3,11 @@
 
 #include "neighbour/internal.h"
 
-/* RFC 791: what every host takes; RFC 8200 5. */
+/* Minimum MTU: RFC 791; RFC 8200 5. */
 #define MTU_MIN      576
 #define MTU_MIN_IPV6 1280
 
-/* The rest of the room is for those whom we talk to. */
+/* The rest is reserved for known peers. */
 #define STRANGERS_ANSWERS (WH_NEIGHBOUR_ANSWERS * 3 / 4)
 #define SOURCE_AT_ONCE    10
 
@@ -81,7 +81,7 @@ bool wh_neighbour_on_link(
 	return wh_ip_in_prefix(ip, subnet->ip, subnet->prefix_bits);
 }
 
-/* Its first and last address name the subnet itself and all of it; not with two: RFC 3021. */
+/* The first and last address of a subnet are not hosts; except with two addresses: RFC 3021. */
 static bool is_ipv4_broadcast(const struct wh_neighbour_subnet *subnet, const uint8_t *ip)
 {
 	uint32_t word;
@@ -229,7 +229,7 @@ uint32_t wh_neighbour_groups(
 			wh_ipv6_group_mac(macs[count++], wh_ipv6_all_nodes);
 		wh_ipv6_solicited_node(group, neighbour->own[i].ip);
 		wh_ipv6_group_mac(macs[count], group);
-		/* Both addresses may end alike. */
+		/* Both addresses may have the same group. */
 		if (!wh_mac_equal(macs[count], macs[count - 1]))
 			count++;
 	}
@@ -266,7 +266,7 @@ enum wh_neighbour_reason wh_neighbour_meet_double(struct wh_neighbour *neighbour
 	};
 
 	memcpy(conflict.mac, mac, sizeof(conflict.mac));
-	/* RFC 5227 2.4 (c): a server keeps its address, and says so once in that time. */
+	/* RFC 5227 2.4 (c): keeps the address, and defends it once per DEFEND_MS. */
 	if (wh_neighbour_note_conflict(neighbour, now_tsc, &conflict) &&
 		neighbour->announce_rounds == 0) {
 		neighbour->announce_rounds = 1;
@@ -289,7 +289,7 @@ bool wh_neighbour_take_conflict(
 	return false;
 }
 
-/* What those of that MAC's hash have been charged. */
+/* Rate limit bucket of a MAC, by its hash. */
 static uint32_t place_of(const uint8_t mac[6])
 {
 	uint32_t hash = 0;
@@ -299,7 +299,7 @@ static uint32_t place_of(const uint8_t mac[6])
 	return (hash ^ hash >> 13) % WH_NEIGHBOUR_SOURCES;
 }
 
-/* As many at once as that, and the rate's after that. */
+/* Token bucket: at_once answers in a burst, then per_s. */
 static bool is_over(const struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t paid_tsc,
 	uint32_t per_s, uint32_t at_once)
 {
@@ -363,7 +363,7 @@ void wh_neighbour_answer_end(
 	neighbour->stats.answered_pkts++;
 }
 
-/* A group that all hosts or those with one of our addresses belong to. */
+/* A multicast group of all hosts or of one of our addresses. */
 static bool is_own_group(const struct wh_neighbour *neighbour, const uint8_t ip[16])
 {
 	uint8_t group[16];
@@ -378,7 +378,7 @@ static bool is_own_group(const struct wh_neighbour *neighbour, const uint8_t ip[
 	return false;
 }
 
-/* To an address or a group of ours, in a frame to the same. */
+/* To an address or group of ours, with a matching target MAC. */
 static enum wh_neighbour_reason check_target(
 	const struct wh_neighbour *neighbour, const struct wh_heard *heard)
 {
@@ -394,7 +394,7 @@ static enum wh_neighbour_reason check_target(
 	return wh_mac_equal(heard->target_mac, mac) ? WH_NEIGHBOUR_OK : WH_NEIGHBOUR_TARGET_MAC;
 }
 
-/* An IP header that carries ICMP of its family. */
+/* Parses an IP header; its protocol must be ICMP of its family. */
 static enum wh_neighbour_reason hear_icmp(struct wh_heard *heard)
 {
 	static const enum wh_neighbour_reason reasons[] = {
@@ -428,7 +428,7 @@ static enum wh_neighbour_reason input_ip(
 
 	uint8_t type = heard->body[0];
 
-	/* Alone it may come from "unspecified", and tells of a double by its source. */
+	/* Only a solicitation may have the unspecified source, which shows a duplicate address. */
 	if (heard->family == WH_IPV6 && type == WH_NDP_SOLICITATION)
 		return wh_neighbour_input_solicitation(neighbour, now_tsc, heard);
 	if (!wh_neighbour_is_host(&neighbour->config, heard->family, heard->source_ip) ||
@@ -436,7 +436,7 @@ static enum wh_neighbour_reason input_ip(
 		return WH_NEIGHBOUR_IP_SOURCE;
 	if (heard->family == WH_IPV6 && type == WH_NDP_ADVERTISEMENT)
 		return wh_neighbour_input_advertisement(neighbour, now_tsc, heard);
-	/* RFC 1122 3.2.2.6, RFC 4443 4.2: an echo to a group need not be answered, and is not. */
+	/* RFC 1122 3.2.2.6, RFC 4443 4.2: an echo request to a group is not answered. */
 	if (!wh_neighbour_is_own(neighbour, heard->family, heard->target_ip))
 		return WH_NEIGHBOUR_NOT_OURS;
 	if (wh_neighbour_is_error(heard))
@@ -475,7 +475,7 @@ enum wh_neighbour_reason wh_neighbour_input(
 	return reason;
 }
 
-/* Who is to be sent to for that target: itself, or its gateway. FOUND, or why nobody. */
+/* The next hop for that target: itself, or its gateway. FOUND, or why there is none. */
 static enum wh_neighbour_way find_hop(const struct wh_neighbour *neighbour,
 	const struct wh_address *target, struct wh_address *hop)
 {

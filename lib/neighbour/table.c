@@ -5,7 +5,7 @@
 
 #include "neighbour/internal.h"
 
-/* A probe asks itself, then all of the link. */
+/* A probe asks by unicast first, then all of the link. */
 #define PROBE_ASKS (2 * WH_NEIGHBOUR_ASKS)
 
 static_assert(PROBE_ASKS <= UINT8_MAX, "wh_neighbour_entry.asks counts as far");
@@ -46,7 +46,7 @@ void wh_neighbour_table_free(struct wh_neighbour *neighbour)
 	neighbour->bucket = NULL;
 }
 
-/* Only our own demand makes entries: nobody gains by addresses that meet in a bucket. */
+/* Only our own lookups create entries, so hash collisions cannot be provoked. */
 static uint16_t *bucket_of(const struct wh_neighbour *neighbour, const struct wh_address *address)
 {
 	uint32_t hash = address->family;
@@ -85,7 +85,7 @@ static void unlink_entry(struct wh_neighbour *neighbour, const struct wh_neighbo
 	*link = entry->next;
 }
 
-/* For a new address: one that is free, or the one that was not used for the longest time. */
+/* An entry for a new address: a free one, or the one not used for the longest time. */
 static struct wh_neighbour_entry *create(
 	struct wh_neighbour *neighbour, const struct wh_address *address)
 {
@@ -111,7 +111,7 @@ static struct wh_neighbour_entry *create(
 	return least;
 }
 
-/* Not again within WH_NEIGHBOUR_REPEAT_MS of a question, whatever others claim. */
+/* Not within WH_NEIGHBOUR_REPEAT_MS of the last question, whatever others claim. */
 static void start_asking(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	struct wh_neighbour_entry *entry, enum wh_neighbour_state state)
 {
@@ -178,7 +178,7 @@ static void note_quarrel(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	(void)wh_neighbour_note_conflict(neighbour, now_tsc, &conflict);
 }
 
-/* The known MAC was asked alone, in vain, and now all of the link is. */
+/* The known MAC did not answer unicast questions; now all of the link is asked. */
 static bool may_move(const struct wh_neighbour_entry *entry)
 {
 	return entry->state == WH_NEIGHBOUR_PROBE && entry->asks > WH_NEIGHBOUR_ASKS;
@@ -196,7 +196,7 @@ enum wh_neighbour_reason wh_neighbour_hear(struct wh_neighbour *neighbour, uint6
 
 	bool asked = answers && wh_neighbour_entry_asking(entry) && entry->asks > 0;
 
-	/* It lives, perhaps: the next use asks where. */
+	/* The host may be back: the next use asks. */
 	if (entry->state == WH_NEIGHBOUR_FAILED)
 		entry->until_tsc = wh_min_u64(entry->until_tsc, now_tsc);
 	if (!wh_neighbour_entry_has_mac(entry)) {
@@ -231,7 +231,9 @@ static void fail(struct wh_neighbour *neighbour, uint64_t now_tsc, struct wh_nei
 	wh_neighbour_wake_echo(neighbour);
 }
 
-/* Silence tells of a peer only if he would have been heard: else the question does not count. */
+/*
+ * A missing answer counts only if it would have been received; otherwise the question is repeated.
+ */
 static void replace_unheard(
 	const struct wh_neighbour *neighbour, struct wh_neighbour_entry *entry, uint64_t now_tsc)
 {

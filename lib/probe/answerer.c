@@ -8,16 +8,16 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
-/* Apart from whatever else is proved with the listener's secret: no other message begins so. */
+/* Domain separation from other uses of the listener's secret. */
 #define PROOF_OF_PROBE UINT64_C(0x65626f7270206877)
 
-/* An answer to who asks: made_us and the token. */
+/* Words of the answer to WH_FLAG_ASK: made_us and the token. */
 #define COOKIE_WORDS 2
 
-/* Of a place: what it says and what it hears. */
+/* Memory of a place for both of its seals. */
 #define KEYS_BYTES (2 * WH_SEAL_RAW_BYTES)
 
-/* Back to back, where the rate allows for more on the average. */
+/* Most keys derived back to back, within the rate per second. */
 #define KEYS_BURST 16
 
 #define WINDOW_WORDS (WH_ANSWERER_WINDOW_PKTS / 64)
@@ -69,7 +69,7 @@ void wh_answerer_free(struct wh_answerer *answerer)
 	answerer->arrivals = NULL;
 }
 
-/* What the prober of that address is to prove that he knows; nobody else can tell it from noise. */
+/* The token of a prober at that address, which nobody else can guess. */
 static uint64_t proof_for(const struct wh_answerer *answerer, uint64_t made_us,
 	const struct wh_address *peer, uint32_t bond)
 {
@@ -102,13 +102,13 @@ static struct wh_answerer_place *place_of(struct wh_answerer *answerer, uint64_t
 	return NULL;
 }
 
-/* A host has one place, whatever ports it has. */
+/* A host gets one place, whatever its ports. */
 static bool is_host(const struct wh_address *a, const struct wh_address *b)
 {
 	return a->family == b->family && memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
 }
 
-/* His own of before, or one that nobody uses. */
+/* The host's present place, or an unused one. */
 static struct wh_answerer_place *place_for(
 	struct wh_answerer *answerer, uint64_t now_tsc, const struct wh_address *peer)
 {
@@ -131,7 +131,7 @@ static bool is_current(const struct wh_answerer *answerer, uint64_t made_us, uin
 	       now_us - made_us <= WH_ANSWERER_LIFETIME_S * WH_US_PER_S;
 }
 
-/* Still to be closed. */
+/* Encodes an answer; it is sealed later. */
 static uint32_t write_answer(struct wh_answerer *answerer, struct wh_bond *bond,
 	const struct wh_packet *question, const struct wh_probe_answer *said, size_t question_bytes,
 	uint8_t *bytes)
@@ -153,7 +153,7 @@ static uint32_t write_answer(struct wh_answerer *answerer, struct wh_bond *bond,
 	return length;
 }
 
-/* Words that an answer to a question of that length may have. */
+/* Words that fit into an answer no longer than the question. */
 static uint32_t words_for(size_t question_bytes)
 {
 	size_t words = (question_bytes - WH_HEAD_BYTES) / sizeof(uint64_t);
@@ -171,7 +171,7 @@ static enum wh_release_status welcome(const struct wh_answerer *answerer, uint64
 	return status;
 }
 
-/* Closed by the bond, or without one by the token that the question told. */
+/* Seals by the bond, or without one by the token in the question. */
 static bool close_cookie(struct wh_bond *bond, uint64_t token, uint8_t *bytes, uint32_t length)
 {
 	struct wh_seal seal;
@@ -183,7 +183,7 @@ static bool close_cookie(struct wh_bond *bond, uint64_t token, uint8_t *bytes, u
 	return true;
 }
 
-/* A question as it was asked: true, and what the bond proves counts once. */
+/* Under a bond, whether the question is not a replay: each counts once. */
 static bool is_later(struct wh_answerer *answerer, struct wh_bond *bond, uint64_t serial)
 {
 	if (bond != NULL && serial < bond->probed_end) {
@@ -195,7 +195,7 @@ static bool is_later(struct wh_answerer *answerer, struct wh_bond *bond, uint64_
 	return true;
 }
 
-/* Nothing is kept of who asks. */
+/* Keeps nothing about the sender. */
 static enum wh_wire_reason take_ask(struct wh_answerer *answerer, uint64_t now_tsc, uint8_t *bytes,
 	size_t length, const struct wh_address *from, struct wh_bond *bond,
 	struct wh_packet *packet, uint8_t *answer, uint32_t *answer_bytes)
@@ -231,7 +231,7 @@ static enum wh_wire_reason take_ask(struct wh_answerer *answerer, uint64_t now_t
 	return WH_WIRE_OK;
 }
 
-/* Both seals of a place, for who has that token; false: no memory. */
+/* Begins both seals of a place, for that token; false: no memory. */
 static bool begin_seals(struct wh_answerer_place *place, const struct wh_bond *bond, uint64_t token)
 {
 	struct wh_gcm_raw raw;
@@ -277,7 +277,7 @@ static bool settle_in(struct wh_answerer *answerer, struct wh_answerer_place *pl
 	return true;
 }
 
-/* Who has no place yet shows what he knows; nothing is kept of it. */
+/* Authenticates the first packet of a prober without a place; keeps nothing. */
 static enum wh_wire_reason open_first(struct wh_answerer *answerer, uint64_t now_tsc,
 	const struct wh_bond *bond, uint64_t token, uint8_t *bytes, size_t length)
 {
@@ -296,7 +296,9 @@ static enum wh_wire_reason open_first(struct wh_answerer *answerer, uint64_t now
 	return wh_bond_open(bond, token, bytes, length) ? WH_WIRE_OK : WH_WIRE_TAG;
 }
 
-/* A packet that is proved moves in, and no other; NULL: as was counted, or there is no memory. */
+/*
+ * Gives a place to the sender of an authenticated packet; NULL: none free (counted), or no memory.
+ */
 static struct wh_answerer_place *move_in(struct wh_answerer *answerer, uint64_t now_tsc,
 	const struct wh_address *from, const struct wh_packet *packet, struct wh_bond *bond,
 	uint64_t token)
@@ -304,7 +306,7 @@ static struct wh_answerer_place *move_in(struct wh_answerer *answerer, uint64_t 
 	struct wh_answerer_place *place = place_for(answerer, now_tsc, from);
 	uint64_t made_us = packet->probe.made_us;
 
-	/* A later cookie of his is in use: what comes late does not undo it. */
+	/* A newer cookie of this host is in use: a late packet does not replace it. */
 	if (place == NULL || (is_host(&place->peer, from) && place->made_us > made_us)) {
 		answerer->stats.no_place_pkts++;
 		return NULL;
@@ -316,7 +318,7 @@ static struct wh_answerer_place *move_in(struct wh_answerer *answerer, uint64_t 
 	return settle_in(answerer, place, from, made_us, bond, token) ? place : NULL;
 }
 
-/* Of a proved packet: false: it has come before. */
+/* For an authenticated packet; false: a replay. */
 static bool is_first(struct wh_answerer *answerer, struct wh_answerer_place *place,
 	struct wh_bond *bond, const struct wh_packet *packet)
 {
@@ -328,7 +330,7 @@ static bool is_first(struct wh_answerer *answerer, struct wh_answerer_place *pla
 		return true;
 	}
 	answerer->stats.replayed_pkts++;
-	/* The network may double packets: that is told by a number, and by nothing else. */
+	/* Duplicates by the network are reported by `heard` only. */
 	if (packet->flags == 0 && place->has_train && packet->probe.train == place->train &&
 		place->heard < UINT32_MAX)
 		place->heard++;
@@ -336,14 +338,14 @@ static bool is_first(struct wh_answerer *answerer, struct wh_answerer_place *pla
 }
 
 /*
- * Opens a packet of who has asked and reads it; *found is his place, NULL: he has none, or it has
- * come before, as was counted.
+ * Opens and reads a packet of a prober that has a cookie; *found is its place, NULL: none, or a
+ * replay, which is counted.
  */
 static enum wh_wire_reason open_proved(struct wh_answerer *answerer, uint64_t now_tsc,
 	uint8_t *bytes, size_t length, const struct wh_address *from, struct wh_bond *bond,
 	struct wh_packet *packet, struct wh_answerer_place **found)
 {
-	/* By this the head says how to open it. */
+	/* Selects the key; not authenticated yet. */
 	uint32_t number = bond != NULL ? wh_bond_number(bond) : 0;
 	uint64_t made_us = packet->probe.made_us;
 	enum wh_wire_reason reason;
@@ -370,7 +372,7 @@ static enum wh_wire_reason open_proved(struct wh_answerer *answerer, uint64_t no
 	return WH_WIRE_OK;
 }
 
-/* True: the packet is of the latest train, which it may begin. */
+/* True: the packet belongs to the latest train, or begins one. */
 static bool follow_train(struct wh_answerer_place *place, const struct wh_probe *probe)
 {
 	if (place->has_train && probe->train == place->train)
@@ -399,7 +401,7 @@ static void note_arrival(struct wh_answerer *answerer, struct wh_answerer_place 
 	if (place->noted == answerer->config.room_pkts)
 		return;
 
-	/* Stamps of a port need not ascend: what came before the first came with it. */
+	/* A port's timestamps need not ascend: an earlier one counts as the first. */
 	uint64_t since_tsc = arrived_tsc > place->first_tsc ? arrived_tsc - place->first_tsc : 0;
 	uint64_t since_ns = wh_min_u64(wh_tsc_to_ns(answerer->config.hz, since_tsc), UINT32_MAX);
 
@@ -448,7 +450,7 @@ static enum wh_wire_reason take_proved(struct wh_answerer *answerer, uint64_t no
 	return WH_WIRE_OK;
 }
 
-/* The bond that a head names, held; false: it names none and had to, as was counted. */
+/* The bond that a head names, with a hold; false: it names none but must (counted). */
 static bool find_bond(struct wh_answerer *answerer, const uint8_t *bytes,
 	const struct wh_packet *packet, struct wh_bond **bond)
 {
@@ -468,7 +470,7 @@ enum wh_wire_reason wh_answerer_input(struct wh_answerer *answerer, uint64_t now
 	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
 	struct wh_packet *packet, uint8_t *answer, uint32_t *answer_bytes)
 {
-	/* Of a head that nobody believes yet, and which does not change when it is opened. */
+	/* Not authenticated yet; opening does not change the head. */
 	enum wh_wire_reason reason = wh_packet_read(bytes, length, packet);
 	struct wh_bond *bond;
 

@@ -3,8 +3,8 @@
 #define WH_PROBE_FINDINGS_H
 
 /*
- * What a probe found out about a way. Rates are of the wire, preamble and gap counted, and so are
- * bytes of bursts and of memory. 0 stands for what is not known.
+ * What a probe has found out about a path. Rates, bursts and memory are in terms of bytes on the
+ * wire, with preamble and gap. 0: unknown.
  */
 
 #include <stdbool.h>
@@ -12,36 +12,36 @@
 
 #include "wire/packet.h"
 
-/* Of packets sent at the line's rate behind each other. */
+/* Result for packets sent back to back at line rate. */
 enum wh_burst_end {
 	WH_BURST_UNKNOWN = 0,
-	WH_BURST_OVERFLOW, /* a queue ran over behind burst_pkts */
-	WH_BURST_LONGEST,  /* the longest train came whole, but for losses by chance */
+	WH_BURST_OVERFLOW, /* a queue overflowed after burst_pkts */
+	WH_BURST_LONGEST,  /* the longest train arrived whole, except for random losses */
 };
 
 struct wh_findings {
 	/* echoes */
 	uint32_t echoes_sent;
-	uint32_t echoes_heard; /* by the peer */
-	uint32_t echoes_got;   /* answers */
+	uint32_t echoes_heard; /* received by the peer */
+	uint32_t echoes_got;   /* answers received */
 	uint64_t rtt_min_ns;
 	uint64_t rtt_p50_ns;
 	uint64_t rtt_p99_ns;
-	uint32_t mtu_bytes; /* of IP; packets up to this are answered */
+	uint32_t mtu_bytes; /* at the IP layer; packets up to this size are answered */
 
 	/* capacity */
 	uint32_t pairs;
 	double pairs_bps;
-	double trains_bps; /* arrivals of the longest trains; the capacity that counts */
-	double line_bps;   /* at which those trains were really sent; 0: all at once */
+	double trains_bps; /* from arrivals of the longest trains; the most reliable estimate */
+	double line_bps;   /* at which those trains were actually sent; 0: all at once */
 
 	/* bursts */
 	enum wh_burst_end burst_end;
-	uint32_t burst_pkts;        /* came whole */
-	uint32_t burst_spread_pkts; /* of repeated trains */
-	bool burst_verified;        /* a train of just that length came whole, too */
+	uint32_t burst_pkts;        /* arrived without loss */
+	uint32_t burst_spread_pkts; /* variation over repeated trains */
+	bool burst_verified;        /* a train of that length arrived whole, too */
 	uint32_t wire_bytes;        /* of each packet of a train */
-	double lost_share;          /* behind the overflow */
+	double lost_share;          /* after the overflow */
 	double lost_share_expected; /* (f - s) / f */
 	uint32_t lost_runs;
 	uint32_t longest_run;
@@ -52,7 +52,7 @@ struct wh_findings {
 	double forbidden_low_bps;
 	double forbidden_high_bps;
 	double initial_bps;  /* (2): with no more than a safe burst under way */
-	double wanted_bytes; /* (3): memory with which that would be the capacity */
+	double wanted_bytes; /* (3): memory at which that would be the capacity */
 
 	/* at half of the capacity */
 	uint32_t steady_sent;
@@ -72,10 +72,10 @@ struct wh_findings {
 	uint64_t elapsed_ns;
 	enum wh_release_status refused;
 
-	/* a train to look at: the longest one that ran over, or the longest one */
+	/* the train to plot: the longest that overflowed, or else the longest */
 	uint32_t shown_count;
 	uint32_t shown_arrivals;
-	uint64_t *shown; /* as in wh_probe_answer; the prober's */
+	uint64_t *shown; /* as in wh_probe_answer; owned by the prober */
 };
 
 #endif

@@ -2,13 +2,13 @@
 #ifndef WH_PROBE_INTERNAL_H
 #define WH_PROBE_INTERNAL_H
 
-/* What the files of the prober share. */
+/* Shared by the files of the prober. */
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "probe/prober.h"
 
-/* A pause that lets a way come to rest, and what timers are late. */
+/* Pause in which queues on the path empty; also allows for late timers. */
 #define WH_PROBER_REST_NS UINT64_C(2000000)
 
 static inline uint32_t wh_prober_wire_bytes(const struct wh_prober *prober, uint32_t packet_bytes)
@@ -19,11 +19,11 @@ static inline uint32_t wh_prober_wire_bytes(const struct wh_prober *prober, uint
 /* prober.c */
 void wh_prober_finish(struct wh_prober *prober, uint64_t now_tsc, enum wh_prober_end end);
 
-/* A stage begins to send: `count` packets, `group` of them at line rate every gap. */
+/* Starts sending for a stage: `count` packets, `group` of them at line rate per gap_tsc. */
 void wh_prober_run(struct wh_prober *prober, uint64_t now_tsc, uint8_t flags, uint32_t count,
 	uint32_t packet_bytes, uint32_t group, uint64_t gap_tsc);
 
-/* prober_fetch.c: what came of the run's train; then wh_prober_conclude_train. */
+/* prober_fetch.c: fetches the arrivals of the run's train; then calls wh_prober_conclude_train. */
 void wh_prober_fetch_begin(struct wh_prober *prober, uint64_t begin_tsc);
 void wh_prober_fetch_poll(struct wh_prober *prober, uint64_t now_tsc);
 bool wh_prober_fetch_question(struct wh_prober *prober, uint64_t now_tsc, struct wh_probe *probe);

@@ -7,18 +7,18 @@
 
 #include "probe/internal.h"
 
-/* Answers on their way between the cores, 2^n - 1. */
+/* Answers between the two cores, 2^n - 1. */
 #define INBOX_PKTS 255
 
-/* Between two first questions; as long as nobody answers. */
+/* Pause before the first question is repeated. */
 #define ASK_AGAIN_NS UINT64_C(100000000)
 
-/* The cookie's two words come back behind a head. */
+/* Room in the question for the two words of a cookie in the answer. */
 #define ASK_PADDING_BYTES 16
 
 #define BITS_PER_BYTE 8
 
-/* What we say, and what we hear. */
+/* Memory for the seals of both directions. */
 #define KEYS_BYTES (2 * WH_SEAL_RAW_BYTES)
 
 const char *wh_prober_stage_name(enum wh_prober_stage stage)
@@ -97,7 +97,9 @@ void wh_prober_free(struct wh_prober *prober)
 void wh_prober_bounds(const struct wh_prober_config *config, struct wh_prober_bounds *bounds)
 {
 	uint64_t train_pkts = config->train_pkts;
-	/* Growing takes less than two of the longest; two repeats follow, and one comes whole. */
+	/*
+	 * Growing takes less than twice the longest train; then two repeats, and one verification.
+	 */
 	uint64_t of_trains = 5 * train_pkts + 2 * WH_PROBER_PAIRS + WH_PROBER_STEADY_PKTS;
 	uint64_t sizes = 3 * 16;
 	uint64_t questions = 2 * (of_trains / WH_PROBE_WORDS_MAX + 32);
@@ -120,7 +122,7 @@ void wh_prober_input(struct wh_prober *prober, uint64_t arrived_tsc, const uint8
 		return;
 	slot = wh_slot_fifo_reserve(&prober->inbox);
 	if (slot == NULL)
-		return; /* lost, as on the way */
+		return; /* lost, as it might be on the path */
 	slot->when_tsc = arrived_tsc;
 	slot->bytes = (uint32_t)length;
 	memcpy(slot->data, bytes, length);
@@ -155,7 +157,7 @@ void wh_prober_run(struct wh_prober *prober, uint64_t now_tsc, uint8_t flags, ui
 	};
 }
 
-/* Of all but the first question; false: no memory. */
+/* For everything but the first question; false: no memory. */
 static bool begin_seals(struct wh_prober *prober, uint64_t token)
 {
 	const struct wh_bond *bond = prober->config.bond;
@@ -179,7 +181,7 @@ static bool begin_seals(struct wh_prober *prober, uint64_t token)
 	return begun;
 }
 
-/* The way to the peer is open: a cookie is there, and with it our token. */
+/* The peer allows the probe: takes the cookie and the token. */
 static void take_welcome(
 	struct wh_prober *prober, uint64_t now_tsc, const struct wh_probe_answer *answer)
 {
@@ -202,7 +204,7 @@ static void take_welcome(
 	wh_prober_begin_stage(prober, now_tsc, WH_PROBER_ECHO);
 }
 
-/* That to the first question is closed about our token. */
+/* The answer to the first question is sealed about our token. */
 static bool open_answer(const struct wh_prober *prober, bool asked, struct wh_slot *slot)
 {
 	struct wh_seal seal;
@@ -301,7 +303,7 @@ int32_t wh_prober_poll(struct wh_prober *prober, uint64_t now_tsc)
 	return work;
 }
 
-/* When the next packet of the run is due; the fraction of a cycle is kept. */
+/* When the next packet of the run is due, exact to a fraction of a cycle. */
 static uint64_t run_due_tsc(const struct wh_prober *prober)
 {
 	const struct wh_prober_run *run = &prober->run;
@@ -401,7 +403,7 @@ uint64_t wh_prober_deadline(const struct wh_prober *prober)
 		return wh_min_u64(deadline_tsc, wh_prober_fetch_deadline(prober));
 	if (prober->run.sent < prober->run.count)
 		return run_due_tsc(prober);
-	/* All is sent, and the stage has yet to see it. */
+	/* Everything is sent; the next poll ends the stage. */
 	if (prober->run.flags == 0 || prober->wait_tsc == WH_TSC_NEVER)
 		return 0;
 	return wh_min_u64(deadline_tsc, prober->wait_tsc);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Asks for the arrivals of a train: a few questions at once, each until it is answered. */
+/* Fetches the arrivals of a train: a few questions at once, each repeated until it is answered. */
 
 #include <string.h>
 
 #include "probe/internal.h"
 
-/* A question that so many answers are missing for is given up, and the probe with it. */
+/* After this many unanswered repeats the probe ends. */
 #define TRIES_MAX 12
 
-/* More arrivals than were told at first: so often it begins anew. */
+/* Restarts because more arrivals were reported than at first. */
 #define RESTARTS_MAX 3
 
 #define LEAST_PATIENCE_NS UINT64_C(20000000)
@@ -21,12 +21,12 @@ void wh_prober_fetch_begin(struct wh_prober *prober, uint64_t begin_tsc)
 
 	words = words < WH_PROBE_WORDS_MAX ? words : WH_PROBE_WORDS_MAX;
 	prober->fetch = (struct wh_prober_fetch){.active = true, .words = words, .next = words};
-	/* The first one is alone: it tells how many there are. */
+	/* Only one question at first: its answer contains the number of arrivals. */
 	prober->fetch.question[0].tries = 1;
 	prober->fetch.question[0].again_tsc = begin_tsc;
 }
 
-/* What is under way may stand behind all of a train. */
+/* Questions may queue behind a whole train. */
 static uint64_t patience_tsc(const struct wh_prober *prober)
 {
 	const struct wh_prober_run *run = &prober->run;
@@ -85,7 +85,7 @@ bool wh_prober_fetch_question(struct wh_prober *prober, uint64_t now_tsc, struct
 	return false;
 }
 
-/* As many as there are from its first one on, and no other number than was told before. */
+/* The answer has all arrivals from its first one on that fit, and no fewer than reported before. */
 static bool is_consistent(const struct wh_prober *prober, const struct wh_probe_answer *answer)
 {
 	uint32_t left = answer->total > answer->index ? answer->total - answer->index : 0;
@@ -113,7 +113,7 @@ void wh_prober_fetch_answer(
 		return;
 	}
 	if (fetch->got > 0 && answer->total > fetch->total) {
-		/* Packets that were late: their places are behind those told already. */
+		/* Late packets have arrived since, behind those already fetched. */
 		uint32_t restarts = fetch->restarts + 1;
 
 		fetch->active = false;

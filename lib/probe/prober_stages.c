@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The stages of a probe: what each sends, when it is over, and what is made of it. */
+/* The stages of a probe: what each sends, when it ends, and what follows from it. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,19 +10,19 @@
 
 #define ECHO_GAP_NS UINT64_C(1000000)
 
-/* Packets of a size that are tried before the size counts as too large. */
+/* Lost packets of a size before it counts as too large. */
 #define SIZE_TRIES 3
 
-/* Sizes are found out to so many bytes. */
+/* Precision of the size search. */
 #define SIZE_GRAIN_BYTES 4
 
-/* So long a train that its arrivals alone tell the capacity. */
+/* Trains from this length on determine the capacity alone. */
 #define CAPACITY_PKTS 64
 
-/* A train lasts no longer: stamps of arrivals end after four seconds. */
+/* Longest duration of a train: timestamps of arrivals wrap after four seconds. */
 #define TRAIN_S 1.0
 
-/* How often a train that ran over is sent, with the first time. */
+/* How often a train that overflowed is sent in total. */
 #define OVERFLOWS 3
 
 #define BITS_PER_BYTE 8.0
@@ -32,7 +32,7 @@ static uint64_t rest_tsc(const struct wh_prober *prober)
 	return wh_ns_to_tsc(prober->config.hz, WH_PROBER_REST_NS);
 }
 
-/* An answer that is under way has come by then. */
+/* By then an outstanding answer has arrived. */
 static uint64_t answers_by_tsc(const struct wh_prober *prober, uint64_t now_tsc)
 {
 	return now_tsc + 2 * prober->rtt_tsc + 10 * rest_tsc(prober);
@@ -45,7 +45,7 @@ static double capacity_bps(const struct wh_prober *prober)
 	return found->trains_bps > 0 ? found->trains_bps : found->pairs_bps;
 }
 
-/* Of a full packet, at the capacity as far as it is known. */
+/* Time of a full packet at the known capacity. */
 static double packet_s(const struct wh_prober *prober)
 {
 	double bps = capacity_bps(prober);
@@ -77,7 +77,7 @@ static void run_size(struct wh_prober *prober, uint64_t now_tsc, uint32_t packet
 		wh_ns_to_tsc(prober->config.hz, ECHO_GAP_NS));
 }
 
-/* As far apart as a way needs that is slow: a pair has left before the next one comes. */
+/* Spaced for a slow path: a pair has left before the next one arrives. */
 static void run_pairs(struct wh_prober *prober, uint64_t now_tsc)
 {
 	uint64_t gap_tsc = wh_max_u64(rest_tsc(prober) / 4, prober->rtt_tsc / 16);
@@ -171,7 +171,7 @@ static int by_time(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* The smallest that so many of a hundred do not exceed. */
+/* Of round-trip times. */
 static uint64_t percentile_ns(const struct wh_prober *prober, uint32_t percent)
 {
 	uint32_t place = (prober->echoes_got * percent + 99) / 100;
@@ -191,10 +191,10 @@ static void conclude_echoes(struct wh_prober *prober, uint64_t now_tsc)
 		wh_prober_finish(prober, now_tsc, WH_PROBER_CONTRADICTS);
 		return;
 	}
-	/* Answers that there were not are the longest and come last. */
+	/* Missing answers have the largest value and sort last. */
 	qsort(prober->echo_rtt_tsc, WH_PROBER_ECHOES, sizeof(prober->echo_rtt_tsc[0]), by_time);
 	found->echoes_sent = WH_PROBER_ECHOES;
-	/* The network may double packets. */
+	/* The network may duplicate packets. */
 	found->echoes_heard =
 		prober->echoes_heard < WH_PROBER_ECHOES ? prober->echoes_heard : WH_PROBER_ECHOES;
 	found->echoes_got = prober->echoes_got;
@@ -205,7 +205,7 @@ static void conclude_echoes(struct wh_prober *prober, uint64_t now_tsc)
 	wh_prober_begin_stage(prober, now_tsc, WH_PROBER_SIZE);
 }
 
-/* Half of what is not known yet, as long as that is worth a round trip. */
+/* Bisection, down to the precision. */
 static void conclude_size(struct wh_prober *prober, uint64_t now_tsc)
 {
 	uint32_t tried = prober->run.packet_bytes;
@@ -230,7 +230,7 @@ static void conclude_size(struct wh_prober *prober, uint64_t now_tsc)
 	wh_prober_begin_stage(prober, now_tsc, WH_PROBER_PAIRS_STAGE);
 }
 
-/* All is sent: what came of it is told by answers to each, or has to be asked for. */
+/* All is sent: results come as an answer per packet, or have to be fetched. */
 void wh_prober_stage_poll(struct wh_prober *prober, uint64_t now_tsc)
 {
 	struct wh_prober_run *run = &prober->run;
@@ -251,7 +251,7 @@ void wh_prober_stage_poll(struct wh_prober *prober, uint64_t now_tsc)
 		conclude_size(prober, now_tsc);
 }
 
-/* At which rate the run really left: no faster than the line. */
+/* The actual rate of the run: at most the line's. */
 static double sent_bps(const struct wh_prober *prober)
 {
 	const struct wh_prober_run *run = &prober->run;
@@ -268,7 +268,7 @@ static double sent_bps(const struct wh_prober *prober)
 	return line_bps > 0 && bps > line_bps ? line_bps : bps;
 }
 
-/* The longest trains tell most exactly, those of one length together. */
+/* The longest trains are the most precise; those of equal length replace each other. */
 static void learn_capacity(struct wh_prober *prober)
 {
 	const struct wh_train *train = &prober->train;
@@ -278,13 +278,13 @@ static void learn_capacity(struct wh_prober *prober)
 	if (train->arrival_bps <= 0 || train->arrived < CAPACITY_PKTS / 2 ||
 		train->count < found->shown_count)
 		return;
-	/* Stamps of a burst are one: what comes faster than it was sent did not. */
+	/* Packets of a burst share a timestamp: arrivals cannot be faster than the sending. */
 	found->trains_bps =
 		fast_bps > 0 && train->arrival_bps > fast_bps ? fast_bps : train->arrival_bps;
 	found->line_bps = fast_bps;
 }
 
-/* The share that is lost where a queue runs over: all that the line does not carry away. */
+/* Expected share of losses when a queue overflows: all that exceeds the line's rate. */
 static double expected_share(const struct wh_prober *prober)
 {
 	double fast_bps = sent_bps(prober);
@@ -334,7 +334,7 @@ static void note_overflow(struct wh_prober *prober, uint32_t at, double share)
 	found->longest_run = prober->train.longest_run;
 }
 
-/* Behind the trains that grow; a burst of nothing is no burst. */
+/* After the growing trains; without a burst length that stage is skipped. */
 static void after_bursts(struct wh_prober *prober, uint64_t now_tsc)
 {
 	bool trains =
@@ -402,7 +402,7 @@ static void count_train(struct wh_prober *prober)
 	found->trains_arrived_pkts += train->arrived;
 	found->overtaken_pkts += train->overtaken;
 	found->duplicate_pkts += train->duplicates;
-	/* Where there is room for all, what is not noted has come before. */
+	/* If there was room for all, packets that were not recorded are duplicates. */
 	if (prober->fetch.total < prober->room_pkts)
 		found->duplicate_pkts += prober->fetch.heard - prober->fetch.total;
 	if (train->overtaken_by > found->overtaken_by)
@@ -444,7 +444,7 @@ void wh_prober_conclude_train(struct wh_prober *prober, uint64_t now_tsc)
 	}
 }
 
-/* What follows from what was measured, by the formulas; (1) to (4) of lambda-tcp.txt 2. */
+/* Derives the remaining findings; (1) to (4) of lambda-tcp.txt 2. */
 void wh_prober_conclude(struct wh_prober *prober)
 {
 	struct wh_findings *found = &prober->findings;
@@ -456,7 +456,7 @@ void wh_prober_conclude(struct wh_prober *prober)
 
 	if (found->burst_end != WH_BURST_OVERFLOW || bottleneck.slow_bps <= 0)
 		return;
-	/* All at once: the whole burst waits. */
+	/* Sent all at once: the whole burst is queued. */
 	if (bottleneck.fast_bps == 0) {
 		found->memory_bytes = (double)found->burst_pkts * found->wire_bytes;
 		return;

@@ -10,10 +10,10 @@
 
 #define BITS_PER_BYTE 8.0
 
-/* Behind where a queue runs over so many losses are looked for, and half of them must be there. */
+/* Behind an overflow this many losses are expected, and at least half of them required. */
 #define OVERFLOW_LOSSES 8
 
-/* A share less than this is no queue that runs over: the window would have no end. */
+/* A smaller share is no overflow: the window for it would be unbounded. */
 #define OVERFLOW_SHARE_MIN 0.01
 
 static void note_losses(struct wh_train *train)

@@ -3,8 +3,8 @@
 #define WH_PROBE_TRAIN_H
 
 /*
- * What the arrivals of one numbered train tell. Who noted them may lie: what contradicts itself is
- * refused, and what does not is no more than he says.
+ * Analysis of the arrivals of one numbered train. They are reported by the peer: inconsistent ones
+ * are refused, consistent ones may still be invented.
  */
 
 #include <stdbool.h>
@@ -12,10 +12,10 @@
 
 #include "wire/packet.h"
 
-#define WH_TRAIN_PAIRS_MAX  256 /* of a train, as far as they are looked at */
+#define WH_TRAIN_PAIRS_MAX  256 /* most pairs of a train that are used */
 #define WH_TRAIN_SEEN_WORDS (WH_PROBE_PKTS_MAX / 64)
 
-/* An arrival as it is told: see wh_probe_answer. */
+/* Format of an arrival: see wh_probe_answer. */
 static inline uint32_t wh_arrival_index(uint64_t arrival)
 {
 	return (uint32_t)arrival;
@@ -29,21 +29,21 @@ static inline uint32_t wh_arrival_ns(uint64_t arrival)
 struct wh_train {
 	uint32_t count; /* sent */
 	uint32_t wire_bytes;
-	uint32_t arrived; /* different ones */
+	uint32_t arrived; /* without duplicates */
 	uint32_t duplicates;
-	uint32_t overtaken;    /* came after one that was sent later */
-	uint32_t overtaken_by; /* so many places, at most */
+	uint32_t overtaken;    /* arrived after a packet that was sent later */
+	uint32_t overtaken_by; /* greatest distance, in packets */
 	uint32_t first_lost;   /* index; count: none */
-	uint32_t lost_runs;    /* in a row each */
+	uint32_t lost_runs;    /* of consecutive packets */
 	uint32_t longest_run;
-	uint64_t span_ns;                   /* from the first arrival to the last */
-	double arrival_bps;                 /* between them; 0: not to be told */
+	uint64_t span_ns;                   /* first arrival to last */
+	double arrival_bps;                 /* rate within it; 0: unknown */
 	uint64_t seen[WH_TRAIN_SEEN_WORDS]; /* bit i % 64 of word i / 64 */
 };
 
 /*
- * Of `arrivals`, in the order in which they came, of a train of `count` packets that take
- * wire_bytes each. False: an index that was not sent, or times that run backwards.
+ * Reads `arrivals`, in order of arrival, of a train of `count` packets with wire_bytes each. False:
+ * an index that was not sent, or times that run backwards.
  */
 bool wh_train_read(struct wh_train *train, const uint64_t *arrival, uint32_t arrivals,
 	uint32_t count, uint32_t wire_bytes);
@@ -54,18 +54,18 @@ static inline bool wh_train_saw(const struct wh_train *train, uint32_t index)
 }
 
 /*
- * Where a queue ran over: the first loss behind which at least half as many packets are missing as
- * such a queue drops, which is `share` of them. A loss by chance is followed by packets that came.
- * count: nowhere.
+ * Where a queue overflowed: the first loss after which at least half as many packets are missing as
+ * an overflow would drop, which is `share` of them. A random loss is followed by arrivals. count:
+ * nowhere.
  */
 uint32_t wh_train_overflow(const struct wh_train *train, double share);
 
-/* The share that is missing from `from` on; 0 behind the end. */
+/* Share of packets missing from `from` on; 0 at the end. */
 double wh_train_lost_share(const struct wh_train *train, uint32_t from);
 
 /*
- * Of a train of pairs, sent back to back at line rate: the median of what lies between the two of a
- * pair, as a rate; 0: no pair came whole and within one tick of a clock. *pairs tells how many did.
+ * For a train of pairs, sent back to back at line rate: the rate by the median gap within a pair;
+ * 0: no pair arrived whole with distinct timestamps. *pairs is the number used.
  */
 double wh_train_pairs_bps(
 	const struct wh_train *train, const uint64_t *arrival, uint32_t arrivals, uint32_t *pairs);
