@@ -44,7 +44,7 @@ void wh_assemblies_free(struct wh_assemblies *all)
 			forget(&all->place[i]);
 }
 
-/* The lock is held where an assembly changes. */
+/* The lock is held by the callers. */
 static void decide(struct wh_assembly *assembly, enum wh_verdict verdict)
 {
 	WH_ASSERT(assembly->split != 0 && verdict != WH_VERDICT_NONE);
@@ -62,7 +62,7 @@ static void fail(struct wh_assembly *assembly, int error, enum wh_doing doing)
 	decide(assembly, WH_VERDICT_FAILED);
 }
 
-/* Lanes that will never bring their part, or, of the head, never name the file. */
+/* Fails the file if an ended lane will never bring its part, or, as head, never rename it. */
 static void fail_if_lacking(const struct wh_assemblies *all, struct wh_assembly *assembly)
 {
 	uint64_t ended = assembly->left | (all->gone & ~assembly->joined);

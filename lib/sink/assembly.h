@@ -3,15 +3,15 @@
 #define WH_SINK_ASSEMBLY_H
 
 /*
- * The sinks' side of bundle/split.h: a large file whose parts come by all lanes of a transfer, each
- * lane's sink possibly on a core of its own. The head's sink compares what is there under the name,
- * stages the file, gives it its name once all parts are down, and tells what became of it. The
- * others wait until the head has decided, write their parts into the head's staged file, and say no
- * more. The first error of any lane fails the file for all.
+ * The sinks' side of bundle/split.h: a large file whose parts arrive by all lanes of a transfer;
+ * each lane's sink may run on another core. The head's sink compares the existing file, stages the
+ * new one, renames it once all parts are written, and reports the outcome. The others wait for the
+ * head's decision, write their parts into its staged file, and report nothing. The first error in
+ * any lane fails the file for all.
  *
- * What lanes say of a file need not agree: that is for the job to refuse (NULL of join).
+ * If lanes contradict each other about a file, join returns NULL and the job refuses it.
  *
- * Any core: a lock is held for a moment, while a file is opened at the longest.
+ * Any core: a lock is held for a moment, at most while a file is opened.
  */
 
 #include <stdatomic.h>
@@ -26,23 +26,23 @@
 enum wh_verdict {
 	WH_VERDICT_NONE = 0, /* the head has not decided */
 	WH_VERDICT_SEND,     /* the file is staged */
-	WH_VERDICT_SKIP,     /* it is there, the same */
+	WH_VERDICT_SKIP,     /* an identical file exists */
 	WH_VERDICT_FAILED,
 };
 
 struct wh_assembly {
-	uint32_t split; /* the number that the lanes know it by; 0: the place is free */
+	uint32_t split; /* the number of the file in all lanes; 0: free */
 	_Atomic int verdict;
-	_Atomic uint64_t down; /* a bit for each lane whose part is */
+	_Atomic uint64_t down; /* a bit for each lane whose part is written */
 	uint64_t joined;
 	uint64_t left;
-	uint64_t head; /* its lane's bit; 0: it has not joined */
+	uint64_t head; /* bit of its lane; 0: has not joined */
 	uint64_t size_bytes;
 	int folder_fd; /* of the staging folder, with SEND; -1: none */
 	uint32_t number;
 	uint64_t inode;
-	_Atomic int64_t row;              /* of the journal; 0: none yet */
-	struct wh_recalled_lane *resumed; /* by lane, what was there; NULL: nothing */
+	_Atomic int64_t row;              /* in the journal; 0: none yet */
+	struct wh_recalled_lane *resumed; /* by lane, data from an earlier job; NULL: none */
 	int error;                        /* with FAILED */
 	enum wh_doing doing;
 };
@@ -55,19 +55,19 @@ struct wh_assemblies {
 };
 
 void wh_assemblies_init(struct wh_assemblies *all, uint32_t lanes);
-void wh_assemblies_free(struct wh_assemblies *all); /* no lane is in any */
+void wh_assemblies_free(struct wh_assemblies *all); /* no lane has joined any */
 
 /*
- * The lane has a part of that file. NULL: it has joined already, another is the head, another size
- * was said, or more are open than a source has.
+ * The lane has a part of that file. NULL: it has joined already, another lane is the head, the
+ * sizes differ, or more files are open than a source may have.
  */
 struct wh_assembly *wh_assembly_join(struct wh_assemblies *all, uint32_t lane, uint32_t split,
 	uint64_t size_bytes, bool is_head);
 
-/* The lane has no more to do with it; once. What lacks its part fails. */
+/* The lane is done with it; once. If its part is missing the file fails. */
 void wh_assembly_leave(struct wh_assemblies *all, struct wh_assembly *assembly, uint32_t lane);
 
-/* The lane has ended, or is about to: what lacks its part, or it as head, fails. */
+/* The lane has ended, or is about to: files that lack its part, or have it as head, fail. */
 void wh_assemblies_gone(struct wh_assemblies *all, uint32_t lane);
 
 static inline enum wh_verdict wh_assembly_verdict(const struct wh_assembly *assembly)
@@ -76,16 +76,16 @@ static inline enum wh_verdict wh_assembly_verdict(const struct wh_assembly *asse
 }
 
 /*
- * The head's, once: the file is staged in that folder, whose descriptor is copied; or what is there
- * is kept. 0 or a negative errno.
+ * By the head, once: the file is staged in that folder, whose descriptor is duplicated; or the
+ * existing file is kept. 0 or a negative errno.
  */
 int wh_assembly_stage(struct wh_assemblies *all, struct wh_assembly *assembly, int folder_fd,
 	uint32_t number, uint64_t inode);
 void wh_assembly_skip(struct wh_assemblies *all, struct wh_assembly *assembly);
 
 /*
- * The head's, before that: what of the file is there from an earlier job, by lane; and its row in
- * the journal, which it may get later. Where there is no memory for it, all of it comes again.
+ * By the head, before that: data from an earlier job, by lane; and its row in the journal, which
+ * may also be set later. Without memory for it everything is sent again.
  */
 void wh_assembly_resume(
 	struct wh_assembly *assembly, int64_t row, const struct wh_recalled_lane *lanes);
@@ -100,14 +100,14 @@ static inline int64_t wh_assembly_row(const struct wh_assembly *assembly)
 	return atomic_load(&assembly->row);
 }
 
-/* The staged file for writing: a descriptor of the caller's, or a negative errno. */
+/* Opens the staged file for writing: a descriptor of the caller's, or a negative errno. */
 int wh_assembly_open(struct wh_assemblies *all, const struct wh_assembly *assembly);
 
-/* The lane's part is down, and its descriptor closed. */
+/* The lane's part is written, and its descriptor closed. */
 void wh_assembly_put_down(struct wh_assembly *assembly, uint32_t lane);
 bool wh_assembly_is_whole(const struct wh_assemblies *all, const struct wh_assembly *assembly);
 
-/* error < 0. The first one stays; nothing after SKIP. */
+/* error < 0. The first error remains; no effect after SKIP. */
 void wh_assembly_fail(
 	struct wh_assemblies *all, struct wh_assembly *assembly, int error, enum wh_doing doing);
 

@@ -20,10 +20,10 @@
 enum state {
 	RUNNING,
 	OVER,
-	LEFT, /* by its sink: the thread frees it */
+	LEFT, /* freed by its sink: the thread releases the memory */
 };
 
-/* What an errand knows of its file, its own. */
+/* A request's own copy of its subject. */
 struct subject {
 	struct wh_keeping keeping;
 	struct wh_keeping_file file;
@@ -48,7 +48,7 @@ struct wh_noting {
 	_Atomic int state;
 };
 
-/* `file` NULL: the errand is about none. 0 or a negative errno. */
+/* `file` NULL: no file is concerned. 0 or a negative errno. */
 static int copy_subject(struct subject *subject, const struct wh_keeping *keeping,
 	const struct wh_keeping_file *file)
 {
@@ -70,7 +70,7 @@ static void close_if_open(int fd)
 		close(fd);
 }
 
-/* The part, locked, if it is what its row says; or a negative errno. -EBUSY: a job is at it. */
+/* Opens and locks the part, if it matches its row; or a negative errno. -EBUSY: in use. */
 static int claim(int parts_fd, const struct wh_journal_part *part, uint64_t size_bytes)
 {
 	struct stat status;
@@ -93,7 +93,10 @@ static int claim(int parts_fd, const struct wh_journal_part *part, uint64_t size
 	return -EBUSY;
 }
 
-/* Whole chunks from the lane's beginning on, and not all of it: something is left to be sent. */
+/*
+ * End of whole durable chunks from the lane's beginning on; less than all, so that something
+ * remains to be sent.
+ */
 static uint64_t durable_to(
 	const struct wh_journal_part *part, const struct wh_part *lane, uint32_t chunk_bytes)
 {
@@ -123,7 +126,7 @@ static void prove(struct wh_recall *recall, uint32_t i)
 		found->to = lane.from;
 }
 
-/* A part that is of no use goes, with its row, unless a job is at it. */
+/* Removes an unusable part and its row, unless a job uses it. */
 static void drop_part(struct wh_recall *recall, int parts_fd)
 {
 	const struct wh_journal_part *part = &recall->found.part;
@@ -145,7 +148,7 @@ static void look(struct wh_recall *recall)
 	struct wh_recalled *found = &recall->found;
 	struct wh_keeping_file *file = &recall->subject.file;
 
-	/* Where all bytes are compared, a copy on another host will do. */
+	/* FULL compares all bytes, so a copy of the file on another host may continue it. */
 	if (recall->subject.keeping.resume == WH_RESUME_FULL) {
 		file->source.inode = 0;
 		file->source.ctime_s = 0;
@@ -226,7 +229,7 @@ void wh_recall_free(struct wh_recall *recall)
 		drop_recall(recall);
 }
 
-/* Its name, and that of the folder of parts. */
+/* Syncs the folder of parts and its parent. */
 static int sync_names(int anchor_fd)
 {
 	int parts_fd =
@@ -241,7 +244,7 @@ static int sync_names(int anchor_fd)
 	return rc;
 }
 
-/* Bytes first, then what is said of them; what is no more is said before anything else. */
+/* Order matters: data are synced before the journal notes them; retractions come first. */
 static int work(struct wh_noting *noting)
 {
 	struct wh_journal *journal = noting->subject.keeping.journal;

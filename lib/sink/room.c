@@ -20,23 +20,23 @@ struct wh_room_device *wh_room_find(struct wh_room *room, uint64_t device)
 	return NULL;
 }
 
-/* What is free, whatever is promised; or a negative errno. */
+/* Free space, regardless of promises; or a negative errno. */
 static int free_bytes(int fd, uint64_t *bytes)
 {
 	struct statfs status;
 
 	if (fstatfs(fd, &status) != 0)
 		return -errno;
-	*bytes = status.f_blocks == 0 /* mounted without a limit */
+	*bytes = status.f_blocks == 0 /* no size limit */
 			 ? UINT64_MAX
 			 : (uint64_t)status.f_bavail * (uint64_t)status.f_bsize;
 	return 0;
 }
 
 /*
- * 0, -EAGAIN or another negative errno. The sum of promises may be what it was when the kernel was
- * asked, and others have written and promised as much meanwhile. Of what is written in this moment
- * the promise is counted and the room is gone: then it is asked once too often, not too rarely.
+ * 0, -EAGAIN or another negative errno. The sum of promises may be unchanged since the kernel was
+ * asked although others have written and promised meanwhile. Bytes being written just now are
+ * counted as promised and as used: the error is on the safe side.
  */
 static int is_kept(struct wh_room_device *device, int fd)
 {
@@ -53,7 +53,7 @@ int wh_room_promise(struct wh_room_device *device, int fd, uint64_t bytes)
 {
 	uint64_t promised = atomic_load(&device->promised_bytes);
 
-	/* Bytes that are written leave the promises and what is free: both are of one moment. */
+	/* Writing bytes reduces promises and free space: both must be read at the same time. */
 	for (;;) {
 		uint64_t free_now = 0;
 		int rc = free_bytes(fd, &free_now);

@@ -15,8 +15,8 @@ static uint32_t depth_of(const char *path, size_t bytes)
 }
 
 /*
- * No further up than the target, and never up again after a name: that may be a link itself, and
- * what is above it somewhere else.
+ * Not above the target, and no ".." after a name, because that may be a link itself and its parent
+ * somewhere else.
  */
 static bool leads_inside(const char *text, size_t bytes, uint32_t depth)
 {
@@ -56,7 +56,7 @@ enum wh_ruling wh_rules_judge(const struct wh_rules *rules, struct wh_rules_used
 {
 	uint32_t depth = depth_of(entry->path, entry->path_bytes);
 
-	WH_ASSERT(entry->content != WH_CONTENT_PART); /* its head counts */
+	WH_ASSERT(entry->content != WH_CONTENT_PART); /* counted by its head */
 	*doing = WH_DOING_COUNTING;
 	if (!is_within(&used->entries, 1, rules->entries_max))
 		return WH_RULING_BROKEN;

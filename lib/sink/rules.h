@@ -3,11 +3,11 @@
 #define WH_SINK_RULES_H
 
 /*
- * What a bundle may bring, beyond what is true of all: set-user-ID and set-group-ID are dropped, no
- * device, pipe or socket is made, nothing leaves the target, and no link is followed below it.
+ * What a bundle may contain, beyond the general rules: set-user-ID and set-group-ID are dropped, no
+ * device, pipe or socket is created, nothing leaves the target, and no link is followed below it.
  *
- * Entries that a rule forbids fail one by one; more of them, or more bytes, than there may be end
- * the bundle.
+ * Entries that violate a rule fail one by one; exceeding the number of entries or bytes ends the
+ * bundle.
  */
 
 #include <stdatomic.h>
@@ -20,22 +20,22 @@
 
 /* Names that differ by case alone. */
 enum wh_case_clash {
-	WH_CASE_BY_TARGET = 0, /* refused where the file system makes no difference */
+	WH_CASE_BY_TARGET = 0, /* refused if the file system ignores case */
 	WH_CASE_REFUSE,        /* the second one fails */
 	WH_CASE_ALLOW,
 	WH_CASES,
 };
 
-/* 0: as many as there are. */
+/* 0: unlimited. */
 struct wh_rules {
 	uint64_t entries_max; /* files, folders and links of all lanes */
-	uint64_t bytes_max;   /* of its files, as announced */
-	uint32_t depth_max;   /* folders below the target on the way to a name */
-	bool plain_names;     /* names and links' texts without control characters */
-	uint32_t keeps;       /* enum wh_wish: what of files' other attributes is */
-	bool links_inside;    /* links lead to what is below the target, or fail */
+	uint64_t bytes_max;   /* total size of files, as announced */
+	uint32_t depth_max;   /* most folders between the target and a name */
+	bool plain_names;     /* names and link texts must not contain control characters */
+	uint32_t keeps;       /* enum wh_wish: which other attributes of files are kept */
+	bool links_inside;    /* links must lead below the target */
 	enum wh_case_clash case_clash;
-	struct wh_owners owners; /* whose files become that keep an owner */
+	struct wh_owners owners; /* mapping of owners that are kept */
 };
 
 /* Of all lanes of a job. */
@@ -51,14 +51,14 @@ enum wh_ruling {
 	WH_RULING_BROKEN, /* the bundle */
 };
 
-/* Zeros are one that nothing was used of. */
+/* All zeros at the start. */
 void wh_rules_used_free(struct wh_rules_used *used);
 
-/* `path` is the entry's below the target. *doing says which rule it is, unless it is taken. */
+/* `path` is relative to the target. *doing is the rule, unless the entry is accepted. */
 enum wh_ruling wh_rules_judge(const struct wh_rules *rules, struct wh_rules_used *used,
 	const struct wh_entry *entry, enum wh_doing *doing);
 
-/* Of a file whose size nobody knew: so many bytes more. */
+/* For a file of unknown size: whether `bytes` more are allowed. */
 bool wh_rules_let(const struct wh_rules *rules, struct wh_rules_used *used, uint64_t bytes);
 
 #endif

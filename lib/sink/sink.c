@@ -28,7 +28,7 @@ void wh_sink_break(struct wh_sink *sink, int error, enum wh_doing doing)
 	sink->step = WH_STEP_TELLING;
 }
 
-/* To the source, when the sink is broken: REFUSED, then the end. */
+/* A broken sink sends REFUSED to the source, then the end. */
 static int32_t refuse(struct wh_sink *sink)
 {
 	struct wh_record *record = &sink->answer;
@@ -60,7 +60,7 @@ static int32_t refuse(struct wh_sink *sink)
 	return 1;
 }
 
-/* What its files, counts and slots say of each other between two polls. */
+/* Asserts that files, counts and slots are consistent between two polls. */
 static void check(const struct wh_sink *sink)
 {
 	uint32_t held = sink->in_air + (uint32_t)__builtin_popcount(sink->idle | sink->written);
@@ -101,7 +101,7 @@ int32_t wh_sink_poll(void *state, uint64_t now_tsc)
 	wh_sink_submit(sink);
 	if (sink->progress.state == WH_SINK_BROKEN)
 		work += wh_sink_give_back_all(sink) + refuse(sink);
-	/* Answers wait for company only while there is something else to do. */
+	/* While there is other work, answers wait so that more fit into a chunk. */
 	if (work == 0)
 		wh_pack_flush(&sink->answers);
 	check(sink);
@@ -113,7 +113,7 @@ const struct wh_sink_progress *wh_sink_progress(const struct wh_sink *sink)
 	return &sink->progress;
 }
 
-/* The folder that the entries go into, and whether their first name changes. */
+/* Opens the folder that the entries go into, and learns whether their first component changes. */
 static int open_target(struct wh_sink *sink, enum wh_doing *doing)
 {
 	const struct wh_target target = {
@@ -177,7 +177,7 @@ static void set_up(struct wh_sink *sink)
 	sink->existing_fd = -1;
 	for (uint32_t i = 0; i < WH_SINK_LARGE_MAX; i++)
 		sink->large[i].fd = -1;
-	/* The caller's string need not live longer than the call. */
+	/* The caller's string is only valid during the call. */
 	sink->config.target = NULL;
 }
 

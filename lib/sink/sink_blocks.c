@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "sink/sink_internal.h"
 
-/* Records of digests in a poll. */
+/* Most records of digests per poll. */
 #define TOLD_PER_POLL 8
 
 bool wh_sink_may_list(const struct wh_sink *sink, const struct wh_large *file,
@@ -37,7 +37,7 @@ void wh_basis_free(struct wh_sink *sink, struct wh_large *file)
 	file->basis = NULL;
 }
 
-/* What is there cannot be told: the file comes as one that was never asked for by blocks. */
+/* The existing file cannot be listed: transfers the file as without BLOCKS. */
 static void give_up(struct wh_sink *sink, struct wh_large *file)
 {
 	WH_ASSERT(file->state == WH_LARGE_LIST);
@@ -45,7 +45,7 @@ static void give_up(struct wh_sink *sink, struct wh_large *file)
 	file->state = file->may_compare && !file->staged ? WH_LARGE_COMPARE : WH_LARGE_RESERVE;
 }
 
-/* Of whole blocks, and of what the last one is in a file of the size wanted. */
+/* Whole blocks only, except for a last block that ends at the wanted size. */
 static uint64_t listed_bytes(const struct wh_large *file, const struct stat *status)
 {
 	uint64_t there = (uint64_t)status->st_size;
@@ -86,7 +86,7 @@ static int32_t begin_list(struct wh_sink *sink, struct wh_large *file)
 	return 1;
 }
 
-/* 0 or more: work; the digests are there from then on. */
+/* Returns the work done; then the digests are available. */
 static int32_t await_list(struct wh_sink *sink, struct wh_large *file)
 {
 	struct wh_basis *basis = file->basis;
@@ -104,7 +104,7 @@ static int32_t await_list(struct wh_sink *sink, struct wh_large *file)
 	return 1;
 }
 
-/* One at a time, until its source begins to send: that is how many lists it has to bear. */
+/* One at a time, until its source begins to send: limits the number of lists at the source. */
 static int32_t list(struct wh_sink *sink)
 {
 	struct wh_large *file = sink->listing;
@@ -133,7 +133,7 @@ static int32_t list(struct wh_sink *sink)
 	return told;
 }
 
-/* A file that was opened is as it was, as far as its status tells. */
+/* Whether the opened file is unchanged, judged by its status. */
 static bool is_as_it_was(const struct wh_basis *basis)
 {
 	struct stat now;
@@ -142,7 +142,7 @@ static bool is_as_it_was(const struct wh_basis *basis)
 	       memcmp(&now.st_mtim, &basis->status.st_mtim, sizeof(now.st_mtim)) == 0;
 }
 
-/* The copy has the file's size from the first, whatever is left out. */
+/* The copy has its final size from the start. */
 static int begin_copy(struct wh_basis *basis, const struct wh_large *file)
 {
 	uint64_t bytes = wh_min_u64((uint64_t)basis->status.st_size, file->size_bytes);
@@ -172,7 +172,7 @@ void wh_basis_begin(struct wh_sink *sink, struct wh_large *file)
 		wh_large_fail(sink, file, rc, WH_DOING_WRITING);
 }
 
-/* What is there has its room now, and what differs is written in its place. */
+/* The copy has its own blocks now; blocks that differ are written into it. */
 static int32_t copy(struct wh_sink *sink, struct wh_large *file)
 {
 	struct wh_basis *basis = file->basis;
@@ -192,7 +192,7 @@ static int32_t copy(struct wh_sink *sink, struct wh_large *file)
 	return 1;
 }
 
-/* Nothing is written to it any more. */
+/* Everything was written: reads the file again. */
 static int32_t read_again(struct wh_sink *sink, struct wh_large *file)
 {
 	struct wh_basis *basis = file->basis;

@@ -12,11 +12,11 @@
 #define RENAMES_PER_POLL 8
 #define FOLDERS_PER_POLL 8
 
-/* COMMITTED goes once so many more entries are settled, and after so long even for one. */
+/* COMMITTED is sent after this many settled entries, and after this long even for one. */
 #define SETTLED_ENTRIES 4096
 #define SETTLED_US      20000
 
-/* What is there keeps its bytes under another name, beside its own: no moment is without either. */
+/* The existing file gets its backup name before it is replaced; one of both exists at any time. */
 static int back_up(struct wh_sink *sink, int folder_fd)
 {
 	char name[NAME_MAX + WH_BACKUP_BYTES_MAX + 1];
@@ -30,7 +30,7 @@ static int back_up(struct wh_sink *sink, int folder_fd)
 	return wh_stage_back_up(sink->stage, folder_fd, sink->place.name, name);
 }
 
-/* Puts the file in the place of what has its name, if anything. */
+/* Renames the file, replacing what has its name. */
 static int replace(struct wh_sink *sink, const struct wh_staged *file, int folder_fd)
 {
 	const char *name = sink->place.name;
@@ -59,7 +59,7 @@ static int rename_file(struct wh_sink *sink, const struct wh_staged *file, enum 
 	const struct wh_place *place = &sink->place;
 	int rc = -ENOENT;
 
-	/* Twice: an open folder may have been removed, and another be there under its name. */
+	/* Twice, because a cached folder may have been removed and created again. */
 	for (int i = 0; i < 2 && rc == -ENOENT; i++) {
 		int folder_fd = wh_sink_place(sink, file->path, file->path_bytes, doing);
 
@@ -87,7 +87,7 @@ static void commit_file(struct wh_sink *sink, const struct wh_staged *file, int 
 		wh_sink_note_written(sink, file);
 		return;
 	}
-	WH_ASSERT(!file->named); /* no sync comes first, none can fail */
+	WH_ASSERT(!file->named); /* never synced, so cannot fail here */
 	wh_stage_discard(sink->stage, file);
 	wh_sink_row_is_over(sink, file->row);
 	wh_sink_tell_failed(sink, file, rc, doing);
@@ -105,8 +105,8 @@ static void answer_committed(struct wh_sink *sink)
 }
 
 /*
- * Entries that are in no batch leave the source's memory by COMMITTED, too: skipped and failed
- * ones, folders. When many wait, or one for long, it goes without a batch.
+ * Entries in no batch, that is skipped and failed ones and folders, are also released at the source
+ * by COMMITTED. If many wait, or one for long, it is sent without a batch.
  */
 static void answer_settled(struct wh_sink *sink, uint64_t now_tsc)
 {
@@ -162,8 +162,8 @@ static int32_t finish_folders(struct wh_sink *sink)
 }
 
 /*
- * Names are durable after that. A folder of others may be one where nothing can be made: then
- * nothing was.
+ * Makes names durable. In a folder of others a staging folder may be impossible; then nothing was
+ * written there.
  */
 static int32_t sync_names(struct wh_sink *sink)
 {
@@ -183,7 +183,7 @@ static int32_t sync_names(struct wh_sink *sink)
 	return 1;
 }
 
-/* Last of all: whatever ends it before has removed nothing. */
+/* The last phase, so that a job that fails earlier has removed nothing. */
 static int32_t clear(struct wh_sink *sink)
 {
 	int32_t work = wh_sink_clear(sink);

@@ -10,12 +10,12 @@
 #include "bundle/xattrs.h"
 #include "sink/sink_internal.h"
 
-/* Set-user-ID and set-group-ID are dropped: on this side they would mean somebody else. */
+/* Drops set-user-ID and set-group-ID: on this host they would refer to another user. */
 #define MODE_MASK 01777
 
 static_assert(WH_SINK_PIECE_BYTES >= WH_INLINE_BYTES_MAX, "a small file is read in one piece");
 
-/* Into sink->place. 0 or a negative errno. */
+/* Sets sink->place. 0 or a negative errno. */
 static int name_place(struct wh_sink *sink, const char *path, size_t path_bytes)
 {
 	struct wh_place *place = &sink->place;
@@ -100,7 +100,7 @@ int wh_sink_set_more(const struct wh_sink *sink, int fd, uint16_t mode, const st
 	if (owners && fchown(fd, wh_owner_mapped(&by->users, more->uid),
 			      wh_owner_mapped(&by->groups, more->gid)) != 0)
 		return -errno;
-	/* A new owner takes these bits away. */
+	/* A change of owner clears these bits. */
 	if (set_ids && (mode & ~MODE_MASK) != 0 && fchmod(fd, mode) != 0)
 		return -errno;
 	return wh_xattrs_apply(fd, sink->keeps, by, more->xattrs, more->xattr_bytes);
@@ -120,7 +120,7 @@ bool wh_sink_stage_failed(struct wh_sink *sink, int error)
 	bool of_one_file = error == -ENOSPC || error == -EDQUOT || error == -EMFILE ||
 			   error == -ENFILE || error == -ENOMEM || error == -EIO ||
 			   error == -ENAMETOOLONG || error == -EINVAL || error == -EPERM ||
-			   error == -EOPNOTSUPP; /* no links there */
+			   error == -EOPNOTSUPP; /* no links on that file system */
 
 	if (!of_one_file)
 		wh_sink_break(sink, error, WH_DOING_CREATING);
@@ -136,7 +136,7 @@ bool wh_sink_prepare(struct wh_sink *sink)
 	return rc == 0;
 }
 
-/* Bytes of the file that are there, at most `room`; or a negative errno. */
+/* Reads the whole file, at most `room` bytes; returns its length or a negative errno. */
 static ssize_t read_whole(int fd, uint8_t *bytes, size_t room)
 {
 	size_t count = 0;
@@ -169,8 +169,8 @@ int wh_sink_open_existing(const struct wh_sink *sink, int folder_fd, struct stat
 }
 
 /*
- * Whether the file that is there has these very bytes; then it is brought to what is wanted of it,
- * and *error says how that went. One that cannot be read is replaced.
+ * Whether the existing file has the same bytes; then its attributes are set, and *error is the
+ * result. A file that cannot be read is replaced.
  */
 static bool keeps(struct wh_sink *sink, const struct wh_entry *entry, int folder_fd, int *error)
 {
@@ -209,7 +209,7 @@ static int write_whole(int fd, const uint8_t *bytes, size_t count)
 	return 0;
 }
 
-/* Content and attributes. 0, or a negative errno and what failed. */
+/* Writes content and attributes. 0, or a negative errno and what failed. */
 static int fill_file(
 	struct wh_sink *sink, const struct wh_entry *entry, int fd, enum wh_doing *doing)
 {
@@ -229,7 +229,7 @@ static int fill_file(
 	return rc == 0 ? wh_sink_set_more(sink, fd, entry->mode, &more) : rc;
 }
 
-/* Writes a small file into the stage. 0 or a negative errno, and nothing stays. */
+/* Writes a small file into the staging folder. 0, or a negative errno and nothing remains. */
 static int stage_file(struct wh_sink *sink, const struct wh_entry *entry, struct wh_staged *file,
 	enum wh_doing *doing)
 {
@@ -253,7 +253,7 @@ static int stage_file(struct wh_sink *sink, const struct wh_entry *entry, struct
 	return rc;
 }
 
-/* The same in memory, for a name that nothing had: it is given as soon as the file is whole. */
+/* The same in memory, if the name was free: links the complete file to its name. */
 static int name_file(struct wh_sink *sink, const struct wh_entry *entry, int folder_fd,
 	struct wh_staged *file, enum wh_doing *doing)
 {
@@ -269,7 +269,7 @@ static int name_file(struct wh_sink *sink, const struct wh_entry *entry, int fol
 	if (rc == 0) {
 		*doing = WH_DOING_CREATING;
 		file->named = wh_stage_name(fd, folder_fd, sink->place.name) == 0;
-		if (!file->named) { /* it has come between, or the folder gone */
+		if (!file->named) { /* the name was taken meanwhile, or the folder removed */
 			rc = wh_stage_number(sink->stage, fd, &file->number);
 			if (rc == 0)
 				rc = wh_stage_identify(fd, entry->size_bytes, &file->identity);
@@ -290,7 +290,7 @@ static struct wh_staged identity(const struct wh_entry *entry)
 	};
 }
 
-/* A file or a link that was staged, or was not. */
+/* Ends a file or link, staged or not. */
 static void settle(
 	struct wh_sink *sink, struct wh_staged *file, int rc, enum wh_doing doing, uint64_t now_tsc)
 {
@@ -356,7 +356,7 @@ static void take_link(struct wh_sink *sink, const struct wh_entry *entry, int fo
 	settle(sink, &file, rc, WH_DOING_CREATING, now_tsc);
 }
 
-/* Another name of a file that the bundle has brought, which is whole. */
+/* Creates a hard link to a complete file of the bundle. */
 static void take_hard(struct wh_sink *sink, const struct wh_entry *entry, const struct stat *status,
 	uint64_t now_tsc)
 {
@@ -381,7 +381,9 @@ static void take_hard(struct wh_sink *sink, const struct wh_entry *entry, const 
 	if (rc == 0)
 		rc = wh_stage_create_hard(
 			sink->stage, folder_fd, sink->place.name, &first, &file);
-	/* It is about these two names alone: the first may be one of as many as there can be. */
+	/*
+	 * A failure concerns this link only: the first name may have the maximum number of links.
+	 */
 	if (rc < 0)
 		wh_sink_tell_failed(sink, &file, rc, WH_DOING_CREATING);
 	else
@@ -395,7 +397,7 @@ bool wh_sink_awaits_files(const struct wh_sink *sink)
 	return wh_sink_least_large_id(sink) < below || wh_stage_least_id(sink->stage) < below;
 }
 
-/* A head that failed is its other lanes' affair, too. False: they do not agree. */
+/* If a head fails the other lanes are concerned, too. False: lanes contradict each other. */
 static bool fail_entry(
 	struct wh_sink *sink, const struct wh_entry *entry, int rc, enum wh_doing doing)
 {
@@ -407,7 +409,7 @@ static bool fail_entry(
 	return true;
 }
 
-/* > 0: the file there is newer. */
+/* > 0: the existing file is newer. */
 static int compare_times(const struct timespec *there, const struct wh_entry *entry)
 {
 	int64_t ns = there->tv_nsec;
@@ -418,7 +420,7 @@ static int compare_times(const struct timespec *there, const struct wh_entry *en
 	return (ns > entry_ns) - (ns < entry_ns);
 }
 
-/* By what was wished for, what is there is not looked into, nor replaced. */
+/* Whether the wishes say that the existing file stays, without looking at its content. */
 static bool stays(
 	const struct wh_sink *sink, const struct wh_entry *entry, const struct stat *status)
 {
@@ -438,7 +440,7 @@ static bool stays(
 	       (status->st_mode & 07777) == (entry->mode & MODE_MASK);
 }
 
-/* False: lanes do not agree. */
+/* False: lanes contradict each other. */
 static bool skip_entry(struct wh_sink *sink, const struct wh_entry *entry)
 {
 	struct wh_staged file = identity(entry);
@@ -454,7 +456,7 @@ static void refuse(struct wh_sink *sink)
 	wh_sink_break(sink, -EPROTO, WH_DOING_READING);
 }
 
-/* The head's lane says where it goes. */
+/* The head's lane resolves its place. */
 static void take_part(struct wh_sink *sink, const struct wh_entry *entry)
 {
 	const struct stat nothing = {0};
@@ -463,7 +465,10 @@ static void take_part(struct wh_sink *sink, const struct wh_entry *entry)
 		refuse(sink);
 }
 
-/* What is there now: zeros: nothing is. Nothing is made to look at it. 0 or a negative errno. */
+/*
+ * Status of the existing file, zeros if there is none, without creating folders. 0 or a negative
+ * errno.
+ */
 static int look_only(struct wh_sink *sink, const struct wh_entry *entry, struct stat *status)
 {
 	char above[WH_PATH_BYTES_MAX + 1];
@@ -486,7 +491,7 @@ static int look_only(struct wh_sink *sink, const struct wh_entry *entry, struct 
 	return rc;
 }
 
-/* By size, time and mode: bytes of a dry run are not read. */
+/* By size, time and mode: a dry run reads no content. */
 static bool looks_alike(const struct wh_entry *entry, const struct stat *status)
 {
 	if (entry->kind == WH_ENTRY_FOLDER)
@@ -549,7 +554,7 @@ static void take_placed(struct wh_sink *sink, const struct wh_entry *entry, uint
 	}
 }
 
-/* By the rules; else it has its outcome, or the bundle its end. */
+/* By the rules; otherwise fails the entry, or the bundle. */
 static bool is_allowed(struct wh_sink *sink, const struct wh_entry *entry)
 {
 	enum wh_doing doing;

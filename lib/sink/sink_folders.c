@@ -10,20 +10,20 @@
 #include "sink/sink_internal.h"
 
 /*
- * Folders are remembered until the end, since whatever is made in them changes their times. Entries
- * lie one after the other in address space of this size at most, of which only what is used takes
- * memory: room for some three million folders.
+ * Folders are stored until the end, because creating files in them changes their times. Entries are
+ * consecutive in address space of this size, of which only the used part takes memory: room for
+ * about three million folders.
  */
 #define LOG_BYTES (UINT64_C(256) << 20)
 
-/* Its path comes before it: the log is read backwards. */
+/* Preceded by its path: the log is read backwards. */
 struct logged {
 	uint64_t id;
 	int64_t mtime_s;
 	uint32_t mtime_ns;
 	uint16_t mode;
 	uint16_t path_bytes;
-	struct wh_more more; /* its bytes are between path and this */
+	struct wh_more more; /* stored between path and this */
 };
 
 int wh_folder_log_init(struct wh_folder_log *log, uint32_t max_bytes)
@@ -72,7 +72,7 @@ static int append(struct wh_folder_log *log, const struct wh_entry *entry)
 	return 0;
 }
 
-/* A folder that is there has to let us in, for as long as files are put into it. */
+/* Ensures that we can write into an existing folder while files are put there. */
 static int enter_existing(struct wh_sink *sink, int folder_fd)
 {
 	struct stat status;
@@ -112,7 +112,7 @@ void wh_sink_take_folder(struct wh_sink *sink, const struct wh_entry *entry, int
 		wh_sink_tell_failed(sink, &folder, rc, doing);
 }
 
-/* What others own keeps its mode and times; the group that a folder hands down stays, too. */
+/* A folder owned by others keeps its mode and times; an inherited group stays, too. */
 static int set_attributes(const struct wh_sink *sink, int fd, const struct logged *logged)
 {
 	struct stat status;

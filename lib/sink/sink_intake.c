@@ -24,7 +24,7 @@ static void take_end(struct wh_sink *sink, const struct wh_chunk *end)
 		sink->step = WH_STEP_EMPTYING;
 }
 
-/* Of a raw chunk only the extent's last may be short. */
+/* Only the last raw chunk of an extent may be short. */
 static bool fits(const struct wh_sink *sink, const struct wh_chunk *chunk)
 {
 	const struct wh_intake *intake = &sink->intake;
@@ -79,7 +79,7 @@ void wh_sink_raw_done(struct wh_sink *sink, uint32_t bytes)
 	intake->raw = false;
 }
 
-/* All that came of it so far is as its source has sent it, or it fails. */
+/* Verifies everything received so far against the source's digest, or fails the file. */
 static void prove(struct wh_sink *sink, struct wh_large *file, const struct wh_digest *sent)
 {
 	struct wh_digest digest;
@@ -93,7 +93,7 @@ static void prove(struct wh_sink *sink, struct wh_large *file, const struct wh_d
 		file->proved = file->offset;
 }
 
-/* What is there of a file that comes by blocks is left out. */
+/* For a file transferred by blocks: skips equal blocks. */
 static void leave_out(struct wh_sink *sink, struct wh_large *file, uint64_t offset)
 {
 	if (file->basis == NULL || offset < file->offset || offset > file->end)
@@ -140,7 +140,7 @@ static void take_extent(struct wh_sink *sink, const struct wh_record *record)
 	intake->extent_bytes = record->extent.bytes;
 }
 
-/* It failed at the source, which need not be told; nor is it counted twice. */
+/* It failed at the source, which need not be told; and is not counted twice. */
 static void fail_at_peer(
 	struct wh_sink *sink, struct wh_large *file, const struct wh_record *record)
 {
@@ -154,11 +154,11 @@ static void fail_at_peer(
 	if (file->assembly != NULL)
 		wh_assembly_fail(
 			sink->config.assemblies, file->assembly, -record->file_end.error, doing);
-	if (!wh_large_is_part(file)) /* or its head tells */
+	if (!wh_large_is_part(file)) /* else its head reports it */
 		wh_sink_note_failed(sink, &entry, -record->file_end.error, doing, true);
 }
 
-/* Now it is known how long it is; one of nothing has not been opened yet. */
+/* The end of a stream gives its size; an empty one has not been opened yet. */
 static void end_stream(struct wh_sink *sink, struct wh_large *file)
 {
 	if (file->state == WH_LARGE_ANSWERED) {
@@ -169,7 +169,7 @@ static void end_stream(struct wh_sink *sink, struct wh_large *file)
 	file->size_bytes = file->end = file->offset;
 }
 
-/* FILE_END says so of all of it, and it is what came. */
+/* Sets progress.digest if FILE_END covers the whole file and it was received. */
 static void know_digest(
 	struct wh_sink *sink, const struct wh_large *file, const struct wh_digest *digest)
 {
@@ -178,7 +178,7 @@ static void know_digest(
 	sink->progress.digest = *digest;
 }
 
-/* What did not come is there. */
+/* Bytes that were not sent are in the existing file. */
 static void end_blocks(struct wh_sink *sink, struct wh_large *file, const struct wh_digest *digest)
 {
 	bool same = wh_basis_end(sink, file, digest);
@@ -229,7 +229,7 @@ static void take_same(struct wh_sink *sink, const struct wh_record *record)
 
 	if (file == NULL || file->state != WH_LARGE_ANSWERED || !file->had)
 		refuse(sink);
-	else if (file->failed) /* meanwhile, by another lane */
+	else if (file->failed) /* meanwhile, in another lane */
 		wh_large_close(sink, file);
 	else
 		wh_large_same(sink, file);
@@ -269,7 +269,7 @@ static void take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint6
 	wh_sink_take_entry(sink, entry, now_tsc);
 }
 
-/* Only to be shown: it need not be true. */
+/* For display only; may be wrong. */
 static void take_found(struct wh_sink *sink, const struct wh_record *record)
 {
 	struct wh_sink_progress *progress = &sink->progress;
@@ -292,7 +292,7 @@ static void take_finish(struct wh_sink *sink, const struct wh_record *record)
 	sink->progress.totals.left_out = record->finish.left_out;
 }
 
-/* Between a file's first extent and its end nothing else comes, and nothing after FINISH. */
+/* Between a file's first extent and its end no other record is allowed, and none after FINISH. */
 static bool is_in_order(const struct wh_sink *sink, const struct wh_record *record)
 {
 	const struct wh_large *file = sink->intake.file;
@@ -321,7 +321,7 @@ static int32_t take_record(struct wh_sink *sink, uint64_t now_tsc)
 		intake->chunk->data + intake->at, intake->chunk->bytes - intake->at, record);
 
 	if (bytes > 0 && is_hard(record) && wh_sink_awaits_files(sink)) {
-		/* A file that the source has not ended would never be whole. */
+		/* A file that the source has not ended would be awaited for ever. */
 		if (sink->large_count == sink->closing_count + sink->gathering)
 			return 0;
 		refuse(sink);
@@ -365,13 +365,13 @@ static int32_t take_record(struct wh_sink *sink, uint64_t now_tsc)
 		sink->progress.waits_told++;
 		sink->progress.peer = record->waits;
 		return 1;
-	default: /* an answer, or of a job's beginning */
+	default: /* an answer, or a record of a job's beginning */
 		refuse(sink);
 		return 1;
 	}
 }
 
-/* A record needs room for an answer and in the batch, or it is not begun. */
+/* A record is only processed if there is room for an answer and in the batch. */
 static int32_t take_one(struct wh_sink *sink, uint64_t now_tsc)
 {
 	struct wh_intake *intake = &sink->intake;

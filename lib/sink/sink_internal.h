@@ -3,12 +3,11 @@
 #define WH_SINK_SINK_INTERNAL_H
 
 /*
- * A sink's state, shared by the files of its name only: sink.c opens, closes and polls; intake
- * takes chunks and records; entry makes small files and links; large follows the files whose bytes
- * come in extents, blocks those of which something is there, parts those that come by several
- * lanes; write puts extents down; folders makes folders and remembers what they shall look like in
- * the end; commit gives files their names and ends the job; tell says to the source and the app
- * what became of each entry.
+ * A sink's state, shared by the files named sink*.c only: sink.c opens, closes and polls; intake
+ * takes chunks and records; entry creates small files and links; large handles files whose bytes
+ * come in extents, blocks those made from an existing file, parts those that arrive by several
+ * lanes; write writes extents; folders creates folders and stores their final attributes; commit
+ * renames files and ends the job; tell reports the outcome of each entry to the source and the app.
  *
  * Errors are negative in here; records and results have them positive.
  */
@@ -25,33 +24,33 @@
 #include "sink/sink.h"
 #include "sink/stage.h"
 
-/* What a poll's work is measured in, about a microsecond each on a file system in memory. */
+/* Unit of a poll's work: about a microsecond on a file system in memory. */
 #define WH_SINK_WORK_PER_POLL 64
 #define WH_SINK_WORK_FILE     (WH_SINK_WORK_PER_POLL / WH_SINK_FILES_PER_POLL)
 
-/* Room for any answer but REFUSED. */
+/* Room for any answer except REFUSED. */
 #define WH_ANSWER_BYTES_MAX 64
 
-/* Large files whose last chunk came and that wait to be put into a batch. */
+/* Large files whose last chunk was received and that wait for a batch. */
 #define WH_SINK_CLOSING_MAX WH_RING_DEPTH
 
-/* A source may ask for others while those whose FILE_END has come are closing or gathering. */
+/* A source may request further files while those with FILE_END are closing or gathering. */
 #define WH_SINK_LARGE_MAX (WH_SOURCE_ASKED + WH_SINK_CLOSING_MAX + WH_SPLITS_MAX)
 
 enum wh_large_state {
 	WH_LARGE_NONE = 0,
-	WH_LARGE_AWAIT,    /* a part: its head has not decided */
-	WH_LARGE_RECALL,   /* whether some of it is there from an earlier job is found out */
-	WH_LARGE_LIST,     /* a file is there, to be told by its blocks */
-	WH_LARGE_COMPARE,  /* a file of that size is there, to be hashed */
-	WH_LARGE_RESERVE,  /* space is to be reserved, then WANT goes */
-	WH_LARGE_ANSWERED, /* by WANT or HAVE */
-	WH_LARGE_COMING,   /* its extents do */
-	WH_LARGE_CLOSING,  /* FILE_END came */
-	WH_LARGE_GATHERS,  /* a head: its own part is down, others' may not be */
+	WH_LARGE_AWAIT,    /* a part: waits for the head's decision */
+	WH_LARGE_RECALL,   /* looks for data from an earlier job */
+	WH_LARGE_LIST,     /* a file exists and is compared by blocks */
+	WH_LARGE_COMPARE,  /* a file of that size exists and is hashed */
+	WH_LARGE_RESERVE,  /* reserves space, then WANT is sent */
+	WH_LARGE_ANSWERED, /* WANT or HAVE was sent */
+	WH_LARGE_COMING,   /* extents arrive */
+	WH_LARGE_CLOSING,  /* FILE_END was received */
+	WH_LARGE_GATHERS,  /* a head: its own part is written, waits for others */
 };
 
-/* What an entry has beside mode and time. */
+/* Attributes of an entry besides mode and time. */
 struct wh_more {
 	uint32_t uid;
 	uint32_t gid;
@@ -60,108 +59,107 @@ struct wh_more {
 };
 
 enum wh_basis_step {
-	WH_BASIS_LISTS = 0, /* digests are worked out, and told */
-	WH_BASIS_WAITS,     /* for what differs */
+	WH_BASIS_LISTS = 0, /* digests are computed and sent */
+	WH_BASIS_WAITS,     /* for blocks that differ */
 	WH_BASIS_COPIES,
-	WH_BASIS_READY, /* the staged file has what is the same */
-	WH_BASIS_ENDS,  /* all has come, which is read again */
+	WH_BASIS_READY, /* the staged file contains the equal blocks */
+	WH_BASIS_ENDS,  /* everything was received and is read again */
 	WH_BASIS_OVER,
 };
 
 /*
- * What a file that comes by blocks is made of: what has its name until it gets it, or its own part
- * from an earlier job. Nothing is believed of it: the whole is read again in the end.
+ * What a file transferred by blocks is made of: the existing file of its name, or its own part from
+ * an earlier job. It is not trusted: the whole is read again at the end.
  */
 struct wh_basis {
-	int fd; /* of what has the name; -1: it is the file's own part */
+	int fd; /* of the existing file; -1: it is the file's own part */
 	enum wh_basis_step step;
-	struct stat status; /* of that, when it was opened */
-	uint64_t bytes;     /* that were listed */
-	uint32_t count;     /* digests of them, ... */
-	uint32_t told;      /* ... and those that were told */
+	struct stat status; /* of that file, when it was opened */
+	uint64_t bytes;     /* number of bytes listed */
+	uint32_t count;     /* number of digests, ... */
+	uint32_t told;      /* ... and how many of them were sent */
 	struct wh_blocks *blocks;
 	uint64_t charged; /* for the list */
 	struct wh_likeness *likeness;
-	uint64_t done;           /* by the errand at hand */
+	uint64_t done;           /* by the present operation */
 	struct wh_digest whole;  /* of `bytes` */
-	struct wh_digest wanted; /* of the whole file, with FILE_END */
-	bool ended;              /* FILE_END has come */
+	struct wh_digest wanted; /* of the whole file, from FILE_END */
+	bool ended;              /* FILE_END was received */
 };
 
 /* A file with content ASK, HEAD or PART. */
 struct wh_large {
 	uint64_t id;
 	uint64_t size_bytes;
-	uint64_t first;      /* of what is this lane's, the file or our part of it; ... */
-	uint64_t from;       /* ... of that, what comes, behind what was there; ... */
-	uint64_t end;        /* ... and its end */
-	uint64_t offset;     /* of the next byte to come */
-	uint64_t data_bytes; /* of these that come, as far as the source knows */
-	uint64_t reserved;   /* blocks up to here are its own; none where there are holes */
-	uint64_t promised;   /* room for what is neither reserved nor written */
-	struct wh_assembly *assembly; /* NULL: no other lane has a part */
-	bool is_head;                 /* of that */
-	bool is_stream;               /* its end is not known yet */
-	bool let_in;                  /* there was room for it */
+	uint64_t first;      /* begin of this lane's data, the file or our part of it; ... */
+	uint64_t from;       /* ... of the data to receive, behind what exists; ... */
+	uint64_t end;        /* ... and the end */
+	uint64_t offset;     /* of the next byte to receive */
+	uint64_t data_bytes; /* data bytes to receive, as far as the source knows */
+	uint64_t reserved;   /* blocks are reserved up to here; not with holes */
+	uint64_t promised;   /* space promised and neither reserved nor written */
+	struct wh_assembly *assembly; /* NULL: only one lane */
+	bool is_head;                 /* this lane is the head */
+	bool is_stream;               /* its size is not known yet */
+	bool let_in;                  /* admitted: there was space for it */
 	int64_t mtime_s;
 	uint32_t mtime_ns;
 	uint16_t mode;
 	uint16_t path_bytes;
-	struct wh_more more; /* its attributes are ours */
+	struct wh_more more; /* its attributes are allocated copies */
 	uint8_t state;       /* enum wh_large_state */
-	bool had;            /* the answer was HAVE */
-	bool staged;         /* as `number` */
+	bool had;            /* HAVE was sent */
+	bool staged;         /* under `number` */
 	bool direct;         /* its descriptor is O_DIRECT */
-	bool padded;         /* may be longer than it has to be, or shorter by a hole at its end */
-	bool dense;          /* holes cannot be made in it */
-	bool failed;         /* what still comes is dropped */
-	bool told;           /* that it failed */
+	bool padded;         /* perhaps longer than it should be, or shorter by a hole at its end */
+	bool dense;          /* its file system has no holes */
+	bool failed;         /* further data are dropped */
+	bool told;           /* the failure was reported */
 	uint8_t doing;       /* enum wh_doing, with error */
 	int error;
 	int fd;                          /* -1: not open */
-	struct wh_journal_source source; /* the file, as its source tells */
-	struct wh_digest likeness;       /* of what was there; with from > first */
-	uint64_t proved;                 /* as at the source up to here */
-	uint64_t noted;                  /* as the journal knows it */
-	int64_t row;                     /* of the journal, of one that is kept; 0: none yet */
-	int kept_fd;            /* locks one that was there, as long as it is not open; -1 */
-	bool kept;              /* it is in the folder of parts ... */
-	bool unkept;            /* ... but the journal has no room for it */
-	bool may_compare;       /* after RECALL: a file of that size is there, ... */
-	bool may_list;          /* ... or one that may be told by its blocks */
-	struct wh_basis *basis; /* NULL: it comes as a whole */
-	bool retracts;          /* what was there is not as at the source: nothing is written before
-	                   * the journal knows */
-	struct wh_identity identity; /* its inode once it is staged, the rest when it is whole */
-	uint32_t number;             /* in the stage */
-	uint32_t in_air;             /* writes */
+	struct wh_journal_source source; /* identity of the file at its source */
+	struct wh_digest likeness;       /* of the existing data; with from > first */
+	uint64_t proved;                 /* verified up to here as at the source */
+	uint64_t noted;                  /* up to here in the journal */
+	int64_t row;                     /* in the journal, if kept; 0: none yet */
+	int kept_fd;            /* keeps an existing part locked while the file is not open; -1 */
+	bool kept;              /* in the folder of parts ... */
+	bool unkept;            /* ... but the journal could not store it */
+	bool may_compare;       /* after RECALL: a file of that size exists, ... */
+	bool may_list;          /* ... or one that can be compared by blocks */
+	struct wh_basis *basis; /* NULL: transferred as a whole */
+	bool retracts;          /* existing data differ: retract before writing */
+	struct wh_identity identity; /* its inode once staged, the rest when complete */
+	uint32_t number;             /* in the staging folder */
+	uint32_t in_air;             /* outstanding writes */
 };
 
 struct wh_write_slot {
 	struct wh_chunk *chunk;
 	struct wh_large *file;
 	uint64_t offset; /* of the chunk in the file */
-	uint32_t from;   /* bytes before are done; [from, to) is in the air */
+	uint32_t from;   /* bytes before are done; [from, to) is outstanding */
 	uint32_t to;
-	bool hole;   /* the request makes a hole; else it writes */
-	bool direct; /* the request in the air was made with O_DIRECT */
+	bool hole;   /* the request punches a hole; else it writes */
+	bool direct; /* the outstanding request uses O_DIRECT */
 };
 
-/* The chunk at hand. */
+/* The current chunk. */
 struct wh_intake {
 	struct wh_chunk *chunk;
-	uint32_t at; /* bytes of it done */
+	uint32_t at; /* bytes of it processed */
 	bool raw;
-	bool finished;        /* FINISH came */
-	bool ended;           /* the end marker came */
+	bool finished;        /* FINISH was received */
+	bool ended;           /* the end marker was received */
 	uint64_t number;      /* of the next chunk */
-	uint64_t next_id;     /* no entry has a lower one from here on */
-	uint64_t piped_bytes; /* of the ENTRY at hand that the pipe has taken */
-	bool has_piped;       /* a file has the pipe, ... */
-	uint64_t piped_id;    /* ... and it is this one, whatever becomes of it */
-	uint64_t files_below; /* the last that brought something has a lower one */
+	uint64_t next_id;     /* all further entries have at least this id */
+	uint64_t piped_bytes; /* of the current ENTRY, written to the pipe */
+	bool has_piped;       /* a file uses the pipe, ... */
+	uint64_t piped_id;    /* ... this one, whatever its outcome */
+	uint64_t files_below; /* the latest entry with data has a lower id */
 	uint64_t entries;
-	uint64_t extent_bytes; /* left of the extent */
+	uint64_t extent_bytes; /* left in the extent */
 	struct wh_large *file; /* between its first EXTENT and its FILE_END */
 };
 
@@ -171,60 +169,60 @@ struct wh_folder_log {
 	size_t used;
 };
 
-/* Where an entry goes, by wh_sink_place. */
+/* Where an entry goes, from wh_sink_place. */
 struct wh_place {
 	size_t bytes;
 	size_t parent_bytes;
-	const char *name; /* the last */
+	const char *name; /* its last component */
 	char path[WH_PATH_BYTES_MAX + 1];
 };
 
-/* Its errands to the journal: one of either kind at a time. */
+/* Requests to the journal: at most one of each kind at a time. */
 struct wh_sink_keep {
 	bool on;
-	struct wh_recall *recall; /* of `recalling`; NULL: it could not be begun */
+	struct wh_recall *recall; /* for `recalling`; NULL: it could not be started */
 	struct wh_large *recalling;
 	uint64_t recalled_bytes;
-	uint64_t recall_tsc; /* when it was asked for first, ... */
-	uint64_t again_tsc;  /* ... and when it is again, since it was busy */
+	uint64_t recall_tsc; /* first attempt, ... */
+	uint64_t again_tsc;  /* ... and the next, because the part was in use */
 	struct wh_noting *noting;
-	struct wh_large *file; /* that is noted, or retracted; NULL: none, or it is gone */
+	struct wh_large *file; /* being noted or retracted; NULL: none, or it is gone */
 	uint64_t noted_to;
 	uint64_t noted_tsc;
-	bool dropped; /* the file that was noted is gone, and its row is to go */
+	bool dropped; /* the noted file is gone, and its row must be removed */
 	uint32_t over_count;
-	int64_t over[WH_NOTE_ROWS_MAX]; /* rows of files that have their names, or are gone */
+	int64_t over[WH_NOTE_ROWS_MAX]; /* rows of files that were renamed, or are gone */
 	char place[WH_JOURNAL_PLACE_BYTES];
 };
 
 /*
- * What is there and the source does not have (sink_strays.c). Names that came are known by a number
- * of 63 bits each: two that share one spare what would go.
+ * Files that exist here but not at the source (sink_strays.c). Received names are stored as 63-bit
+ * hashes: on a collision a stray file is not removed.
  */
 struct wh_strays {
-	int error; /* not all that came is known, or not all that is there: why */
+	int error; /* received or existing names are not completely known: why */
 	uint64_t *known;
 	size_t known_count;
 	size_t known_room;
 	bool is_sorted;
-	char **top; /* folders of the bundle in the target itself; then what is looked through */
+	char **top; /* folders of the bundle in the target itself; then the ones to search */
 	uint32_t tops;
-	char first[NAME_MAX + 1]; /* the first name of entries, where the target gives another */
+	char first[NAME_MAX + 1]; /* first component of entries, if the target replaces it */
 	struct wh_walk *walk;
-	char **path; /* those found, what is in a folder behind it */
+	char **path; /* strays found; contents of a folder come after it */
 	uint64_t count;
 	size_t room;
-	size_t below_bytes; /* of the path of the stray folder that is looked through; 0: none */
+	size_t below_bytes; /* length of the path of the stray folder being searched; 0: none */
 };
 
-/* What a sink does besides taking chunks: steps to its end. */
+/* Phases of a sink until its end. */
 enum wh_sink_step {
 	WH_STEP_TAKING = 0,
-	WH_STEP_EMPTYING, /* all came; large files and batches are being finished */
+	WH_STEP_EMPTYING, /* everything received; large files and batches are finishing */
 	WH_STEP_WAITING,  /* for the gate */
 	WH_STEP_FOLDERS,  /* attributes */
 	WH_STEP_SYNCING,  /* names and folders */
-	WH_STEP_CLEARING, /* what the source does not have */
+	WH_STEP_CLEARING, /* removes what the source does not have */
 	WH_STEP_TELLING,  /* COMMITTED and TOTALS */
 	WH_STEP_ENDING,   /* the answers' end marker */
 	WH_STEP_OVER,
@@ -234,51 +232,51 @@ struct wh_sink {
 	struct wh_pack answers;
 	struct wh_hasher packed;   /* of all packed chunks */
 	struct wh_hasher content;  /* of intake.file */
-	struct wh_hasher existing; /* of comparing */
+	struct wh_hasher existing; /* of the file in `comparing` */
 	struct wh_sink_config config;
-	struct wh_rules_used used; /* where nobody else has it */
+	struct wh_rules_used used; /* if not shared */
 	struct wh_sink_progress progress;
 	enum wh_sink_step step;
 	int anchor_fd;   /* the target's folder */
-	size_t as_bytes; /* the entries' first name becomes `as`; 0: stays */
+	size_t as_bytes; /* `as` replaces the first component of entries; 0: it stays */
 	char as[NAME_MAX + 1];
 	bool in_memory;
-	bool nothing_there; /* of a dry run: the target is still to be made */
-	uint32_t keeps;     /* enum wh_wish: wished for, and allowed */
+	bool nothing_there; /* dry run: the target does not exist yet */
+	uint32_t keeps;     /* enum wh_wish: requested, and allowed */
 	dev_t device;
 	ino_t anchor_inode;
 	struct wh_sink_keep keep;
 	struct wh_room_device *room; /* of the file system */
 	struct wh_room_device own_room;
-	bool has_folders;         /* that were given their attributes */
-	uint64_t committed_below; /* said last */
-	uint64_t settled_tsc;     /* when it was said without a batch */
+	bool has_folders;         /* whose attributes were set */
+	uint64_t committed_below; /* in the last COMMITTED */
+	uint64_t settled_tsc;     /* when one was sent without a batch */
 	struct wh_beneath beneath;
 	struct wh_stage *stage;
 	struct wh_intake intake;
 	struct wh_folder_log folders;
 	struct wh_place place;
 	struct wh_strays strays;
-	struct wh_record record; /* at hand */
+	struct wh_record record; /* the current one */
 	struct wh_record answer;
 	char told_path[WH_PATH_BYTES_MAX + 1];
 
 	struct wh_large large[WH_SINK_LARGE_MAX];
 	char (*large_paths)[WH_PATH_BYTES_MAX];
 	uint32_t large_count;
-	struct wh_large *parted[WH_SPLITS_MAX]; /* those that have an assembly */
+	struct wh_large *parted[WH_SPLITS_MAX]; /* files with an assembly */
 	uint32_t parted_count;
-	uint32_t gathering;         /* heads that do */
-	uint32_t untold;            /* failed ones */
-	struct wh_large *comparing; /* its file is open as existing_fd */
+	uint32_t gathering;         /* heads that wait for other parts */
+	uint32_t untold;            /* failures to report */
+	struct wh_large *comparing; /* its existing file is open as existing_fd */
 	struct wh_large *reserving;
-	struct wh_large *listing; /* its blocks are, or its source has not begun to send */
+	struct wh_large *listing; /* its blocks are being listed, or listed and data awaited */
 	int existing_fd;
 	uint64_t existing_offset;
 	struct wh_large *closing[WH_SINK_CLOSING_MAX];
 	uint32_t closing_count;
 
-	struct io_uring *ring; /* NULL: none was to be had, or wanted */
+	struct io_uring *ring; /* NULL: not available, or not wanted */
 	bool ring_tried;
 	uint32_t in_air;
 	uint32_t idle;    /* slots without a chunk, one bit each */
@@ -298,14 +296,14 @@ static inline bool wh_sink_is_running(const struct wh_sink *sink)
 	return sink->progress.state == WH_SINK_RUNNING;
 }
 
-/* sink.c: the job as a whole is over; nothing that is not durable stays. */
+/* sink.c: ends the job with an error; removes everything that is not durable. */
 void wh_sink_break(struct wh_sink *sink, int error, enum wh_doing doing);
 
-/* sink_tell.c. Each says at most one answer, for which there has to be room. */
+/* sink_tell.c. Each sends at most one answer; there must be room for it. */
 bool wh_sink_can_answer(struct wh_sink *sink);
 void wh_sink_answer_id(struct wh_sink *sink, enum wh_record_type type, uint64_t id);
 void wh_sink_answer_want(struct wh_sink *sink, const struct wh_large *file);
-/* Some of the digests that are not told yet. False: there was no room. */
+/* Some more of the digests. False: no room. */
 bool wh_sink_answer_blocks(struct wh_sink *sink, struct wh_large *file);
 void wh_sink_answer_have(struct wh_sink *sink, uint64_t id, const struct wh_digest *digest);
 void wh_sink_answer_totals(struct wh_sink *sink);
@@ -313,55 +311,55 @@ void wh_sink_tell_failed(
 	struct wh_sink *sink, const struct wh_staged *file, int error, enum wh_doing doing);
 void wh_sink_tell_skipped(struct wh_sink *sink, const struct wh_staged *file);
 void wh_sink_tell_would(struct wh_sink *sink, const struct wh_staged *file);
-void wh_sink_answer_needless(struct wh_sink *sink, uint64_t id); /* of a part */
-/* Without an answer: the source knows. */
+void wh_sink_answer_needless(struct wh_sink *sink, uint64_t id); /* for a part */
+/* Without an answer: the source knows already. */
 void wh_sink_note_failed(struct wh_sink *sink, const struct wh_staged *file, int error,
 	enum wh_doing doing, bool at_peer);
 void wh_sink_note_written(struct wh_sink *sink, const struct wh_staged *file);
 
 /* sink_intake.c: both return the work done. */
 int32_t wh_sink_take(struct wh_sink *sink, uint64_t now_tsc);
-/* The chunk at hand, raw, is written or given to a slot. */
+/* The current raw chunk is written or given to a slot. */
 void wh_sink_raw_done(struct wh_sink *sink, uint32_t bytes);
-int32_t wh_sink_give_back_all(struct wh_sink *sink); /* broken: what comes is of no use */
+int32_t wh_sink_give_back_all(struct wh_sink *sink); /* broken: input is discarded */
 
 /* sink_entry.c */
 void wh_sink_take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint64_t now_tsc);
-/* Whether a file that came is not whole yet under its name. */
+/* Whether some received file does not have its name yet. */
 bool wh_sink_awaits_files(const struct wh_sink *sink);
 /*
- * Where a path of the bundle goes: into sink->place. The descriptor of its folder (borrowed), or a
+ * Resolves a path of the bundle into sink->place. Returns its folder's descriptor (borrowed), or a
  * negative errno and what failed.
  */
 int wh_sink_place(struct wh_sink *sink, const char *path, size_t path_bytes, enum wh_doing *doing);
 /*
- * What has sink->place's name now; nothing has: *status is zeros. -EEXIST: a pipe, a socket or a
- * device, which is never replaced. A folder that was empty is not looked into but by the second.
+ * Status of what has sink->place's name; zeros if nothing has. -EEXIST: a pipe, socket or device,
+ * which is never replaced. The first variant skips the lookup in a folder that was empty.
  */
 int wh_sink_look(const struct wh_sink *sink, int folder_fd, struct stat *status);
 int wh_sink_look_again(const struct wh_sink *sink, int folder_fd, struct stat *status);
-/* It, when it is a regular file, for reading. */
+/* Opens it for reading, if it is a regular file. */
 int wh_sink_open_existing(const struct wh_sink *sink, int folder_fd, struct stat *status);
 int wh_set_attributes(int fd, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns);
-/* Owner, set-user-ID and attributes, as far as they are kept; after mode and time. */
+/* Sets owner, set-user-ID and attributes, as far as they are kept; call after mode and time. */
 int wh_sink_set_more(const struct wh_sink *sink, int fd, uint16_t mode, const struct wh_more *more);
 static inline struct wh_more wh_more_of(const struct wh_entry *entry)
 {
 	return (struct wh_more){entry->uid, entry->gid, entry->xattr_bytes, entry->xattrs};
 }
-/* Brings a file that is there to what is wanted of it; *status is how it is. */
+/* Sets wanted attributes of an existing file; *status is its present status. */
 int wh_settle_attributes(
 	int fd, const struct stat *status, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns);
-/* Whether there is a staging folder; without it the sink is broken. */
+/* Whether a staging folder exists; if not, the sink is broken. */
 bool wh_sink_prepare(struct wh_sink *sink);
-/* Whether the error of one file in the stage means that no other can be staged, either: the sink
- * is broken then. */
+/* Whether the error of one staged file affects all others; then the sink is broken. */
 bool wh_sink_stage_failed(struct wh_sink *sink, int error);
 
 /*
- * sink_keep.c: what outlives the job. keeps: whether a file is to. notes: its row is being written,
- * and it has to wait. stays: though it failed, since that is only the end of a job. unkeep: it is
- * over, whatever became of it. resume, begin_again: what was there counts, or does not.
+ * sink_keep.c: data kept beyond the job. keeps: whether the file is to be kept. notes: its row is
+ * being written, and it must wait. stays: kept although it failed, because only the job ended.
+ * unkeep: the file is finished, in whatever way. resume, begin_again: existing data are used, or
+ * not.
  */
 void wh_sink_keep_init(struct wh_sink *sink);
 int32_t wh_sink_poll_keep(struct wh_sink *sink, uint64_t now_tsc);
@@ -376,9 +374,10 @@ void wh_large_resume(
 void wh_large_begin_again(struct wh_sink *sink, struct wh_large *file);
 
 /*
- * sink_blocks.c: a file of which something is there. may: by its entry, and what has its name.
- * is_busy: nothing may be written yet. begin: the first of what differs, or all is the same. end:
- * FILE_END came; true: what is there is the file. is_whole: nothing is left to be done for it.
+ * sink_blocks.c: a file made from an existing one. may_list: by its entry and the existing file.
+ * is_busy: nothing may be written yet. begin: the first block that differs was received, or all are
+ * equal. end: FILE_END was received; true: the existing file is equal. is_over: nothing is left to
+ * do.
  */
 bool wh_sink_may_list(const struct wh_sink *sink, const struct wh_large *file,
 	const struct wh_entry *entry, const struct stat *status);
@@ -399,27 +398,27 @@ static inline bool wh_basis_is_over(const struct wh_large *file)
 
 /* sink_large.c */
 struct wh_large *wh_sink_first_large(struct wh_sink *sink, enum wh_large_state state);
-/* False: the source asks too many. *status: what has the name now. */
+/* False: the source requests too many. *status: of the existing file. */
 bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struct stat *status);
-/* No part is in the air, and nothing of it is told any more. */
+/* Releases the file; no write is outstanding, and nothing further is reported. */
 void wh_large_forget(struct wh_sink *sink, struct wh_large *file);
-/* The same of one that failed. */
+/* The same for a failed file. */
 void wh_large_discard(struct wh_sink *sink, struct wh_large *file);
-/* All bytes are down: into the batch, or it fails. */
+/* All bytes are written: adds it to the batch, or fails it. */
 void wh_large_add(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc);
 struct wh_large *wh_sink_find_large(struct wh_sink *sink, uint64_t id);
 struct wh_staged wh_large_entry(const struct wh_sink *sink, const struct wh_large *file);
 void wh_large_fail(struct wh_sink *sink, struct wh_large *file, int error, enum wh_doing doing);
-/* 1: there is room for it up to this byte, and it is open; 0: not yet, or it failed. */
+/* 1: it is open, with space up to this byte; 0: not yet, or it failed. */
 int wh_large_reserve(struct wh_sink *sink, struct wh_large *file, uint64_t end);
-/* What has its name: it, for reading, or a negative errno. */
+/* Opens the existing file for reading; or a negative errno. */
 int wh_large_open_existing(struct wh_sink *sink, const struct wh_large *file, struct stat *status);
 bool wh_large_is_ready(const struct wh_sink *sink, const struct wh_large *file, uint64_t end);
-/* So many more bytes are written: the file system counts them now. */
+/* `bytes` more are written and counted by the file system. */
 void wh_large_wrote(struct wh_sink *sink, struct wh_large *file, uint32_t bytes);
-/* So many bytes of its content are written, or dropped. */
+/* `bytes` of its content were written, or dropped. */
 void wh_large_went_on(struct wh_sink *sink, struct wh_large *file, uint32_t bytes);
-/* Nothing of it will be written any more: its room is anybody's. */
+/* Nothing more will be written: releases its promised space. */
 void wh_large_give_up_room(struct wh_sink *sink, struct wh_large *file);
 void wh_large_same(struct wh_sink *sink, struct wh_large *file);
 void wh_large_close(struct wh_sink *sink, struct wh_large *file);
@@ -427,15 +426,15 @@ int32_t wh_sink_poll_large(struct wh_sink *sink, uint64_t now_tsc);
 uint64_t wh_sink_least_large_id(const struct wh_sink *sink);
 
 /*
- * sink_parts.c: files that come by several lanes. join: false, the lanes do not agree. spoil: a
- * head that failed where it arrived. staged: 0 or a negative errno. close: our part is down, or, of
- * a head, it gathers from now on.
+ * sink_parts.c: files that arrive by several lanes. join: false if lanes contradict each other.
+ * spoil: a head that failed on arrival. is_staged: 0 or a negative errno. close_part: our part is
+ * written; a head waits for the others.
  */
 bool wh_sink_can_join(const struct wh_sink *sink, const struct wh_entry *entry);
 bool wh_large_join(struct wh_sink *sink, struct wh_large *file, const struct wh_entry *entry);
 bool wh_sink_spoil(
 	struct wh_sink *sink, const struct wh_entry *entry, int error, enum wh_doing doing);
-/* What is there stays in place of that head, whose parts the other lanes need not send. */
+/* The existing file stays in place of that head: other lanes need not send their parts. */
 bool wh_sink_pass_over(struct wh_sink *sink, const struct wh_entry *entry);
 int wh_large_open_part(struct wh_sink *sink, const struct wh_large *file);
 int wh_large_is_staged(struct wh_sink *sink, const struct wh_large *file);
@@ -450,14 +449,14 @@ static inline bool wh_large_is_part(const struct wh_large *file)
 	return file->assembly != NULL && !file->is_head;
 }
 
-/* sink_pipe.c: a sink that is a pipe takes one file, as it comes */
+/* sink_pipe.c: a sink that is a pipe accepts one file, as it arrives. */
 void wh_sink_take_piped(struct wh_sink *sink, const struct wh_entry *entry);
-/* What of an ENTRY is in it goes first. > 0: that was done; 0: it waits; -1: all is through. */
+/* Writes the data inside an ENTRY first. > 0: work done; 0: waits; -1: all is written. */
 int32_t wh_sink_pipe_inline(struct wh_sink *sink, const struct wh_entry *entry);
 int32_t wh_sink_pipe_raw(struct wh_sink *sink);
 void wh_sink_pipe_end(struct wh_sink *sink, struct wh_large *file);
 
-/* sink_write.c: of the chunk at hand; returns the work done, 0: it has to wait. */
+/* sink_write.c: writes from the current chunk; returns the work done, 0: it must wait. */
 int32_t wh_sink_write(struct wh_sink *sink);
 int32_t wh_sink_reap(struct wh_sink *sink);
 void wh_sink_submit(struct wh_sink *sink);
@@ -467,12 +466,12 @@ void wh_sink_close_ring(struct wh_sink *sink);
 int wh_folder_log_init(struct wh_folder_log *log, uint32_t max_bytes);
 void wh_folder_log_free(struct wh_folder_log *log);
 void wh_sink_take_folder(struct wh_sink *sink, const struct wh_entry *entry, int folder_fd);
-/* Attributes of the folder entered last, which is forgotten. False: there is none. */
+/* Sets the attributes of the folder stored last, and removes it. False: none left. */
 bool wh_sink_finish_folder(struct wh_sink *sink);
 
 /*
- * sink_strays.c: notes what came, an entry or what the source has and does not send. Then some
- * steps of finding and removing the others: 0: that is over. Without the wish there is nothing.
+ * sink_strays.c: records a received name, or one that the source has but does not send. Clear: some
+ * steps of finding and removing all others; 0: finished. Does nothing without the wish.
  */
 void wh_sink_note_name(struct wh_sink *sink, const char *path, size_t path_bytes, bool is_folder);
 int32_t wh_sink_clear(struct wh_sink *sink);

@@ -33,7 +33,7 @@ bool wh_sink_keeps(const struct wh_sink *sink, const struct wh_large *file)
 	       file->size_bytes > sink->config.keeping.batch_bytes;
 }
 
-/* Which it is, to the journal; sink->place.path is its path. False: it has no place. */
+/* Identifies the file to the journal; sink->place.path is its path. False: it has no place. */
 static bool name_file(
 	struct wh_sink *sink, const struct wh_large *file, struct wh_keeping_file *named)
 {
@@ -69,7 +69,7 @@ void wh_large_resume(
 		file->data_bytes = file->end - file->from;
 }
 
-/* What the journal knew, and the disk has, is the staged file from now on. */
+/* Makes the part from an earlier job the staged file. */
 static void take_over(struct wh_sink *sink, struct wh_large *file, struct wh_recalled *found)
 {
 	if (wh_stage_open_parts(sink->stage) < 0) {
@@ -105,8 +105,10 @@ static void see_recalled(struct wh_sink *sink, struct wh_recalled *found)
 	else if (found->fd >= 0)
 		close(found->fd);
 	resumes = file->staged;
-	/* A part without a span is told by its blocks, and a file that is there by these, or as a
-	 * whole, if nothing is to be resumed. */
+	/*
+	 * A part without a span is compared by blocks, and so is an existing file; or as a whole,
+	 * if nothing is resumed.
+	 */
 	if (file->from == file->first && (file->may_list || may_list_part(sink, file)))
 		file->state = WH_LARGE_LIST;
 	else
@@ -173,7 +175,7 @@ static int32_t recall_next(struct wh_sink *sink, uint64_t now_tsc)
 	return 1;
 }
 
-/* Up to here the file's own part is on its way to the disk, and as its source has it. */
+/* End of the file's data that were submitted for writing and verified. */
 static uint64_t down_to(const struct wh_sink *sink, const struct wh_large *file)
 {
 	uint64_t down = file->proved;
@@ -185,7 +187,7 @@ static uint64_t down_to(const struct wh_sink *sink, const struct wh_large *file)
 	return down;
 }
 
-/* The row of a part that comes by several lanes is its head's. */
+/* The row of a split file belongs to its head. */
 static int64_t row_of(const struct wh_large *file)
 {
 	return wh_large_is_part(file) ? wh_assembly_row(file->assembly) : file->row;
@@ -214,7 +216,7 @@ static void forget_rows(struct wh_sink_keep *keep, struct wh_note *note)
 	keep->over_count = 0;
 }
 
-/* The first time, it goes where it outlives the job. */
+/* The first time, moves the file to the folder of parts. */
 static bool become_part(struct wh_sink *sink, struct wh_large *file)
 {
 	if (!wh_large_is_part(file) && !file->kept)
@@ -222,7 +224,7 @@ static bool become_part(struct wh_sink *sink, struct wh_large *file)
 	return file->kept || wh_large_is_part(file);
 }
 
-/* What is known of the file by now, and which rows are over. */
+/* Starts noting how much of the file is written, and which rows are finished. */
 static bool begin_note(struct wh_sink *sink, struct wh_large *file)
 {
 	struct wh_sink_keep *keep = &sink->keep;
@@ -241,7 +243,9 @@ static bool begin_note(struct wh_sink *sink, struct wh_large *file)
 			.row = row_of(file),
 			.number = file->number,
 			.inode = file->identity.inode,
-			/* By blocks any of it may be there: the next job looks. */
+			/*
+			 * Transferred by blocks any data may be there: the next job compares them.
+			 */
 			.spans = file->basis == NULL && down > file->first,
 			.span = {{file->first, down}},
 		};
@@ -274,7 +278,7 @@ static void see_noted(struct wh_sink *sink, int rc, int64_t row)
 	struct wh_large *file = keep->file;
 
 	keep->file = NULL;
-	if (file == NULL) { /* it has failed meanwhile */
+	if (file == NULL) { /* failed meanwhile */
 		if (keep->dropped && rc == 0 && row != 0)
 			wh_sink_row_is_over(sink, row);
 	} else if (file->retracts) {
@@ -343,7 +347,7 @@ bool wh_sink_notes(const struct wh_sink *sink, const struct wh_large *file)
 	return sink->keep.file == file;
 }
 
-/* More than are noted at a time are found gone when they are met. */
+/* Rows beyond the limit are removed when they are found unusable. */
 void wh_sink_row_is_over(struct wh_sink *sink, int64_t row)
 {
 	struct wh_sink_keep *keep = &sink->keep;
@@ -389,7 +393,7 @@ void wh_large_begin_again(struct wh_sink *sink, struct wh_large *file)
 	sink->progress.totals.began_again++;
 }
 
-/* What nobody knows is no part, and what has failed is none. */
+/* Removes a file without a row, or one that failed. */
 static void leave_part(struct wh_sink *sink, const struct wh_large *file)
 {
 	struct wh_staged entry = wh_large_entry(sink, file);
@@ -400,7 +404,7 @@ static void leave_part(struct wh_sink *sink, const struct wh_large *file)
 	wh_sink_row_is_over(sink, file->row);
 }
 
-/* The sink goes: what is down and not noted yet is. */
+/* At the sink's end: notes what is written and not noted yet. */
 void wh_sink_end_keep(struct wh_sink *sink)
 {
 	struct wh_sink_keep *keep = &sink->keep;

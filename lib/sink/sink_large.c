@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "sink/sink_internal.h"
 
-/* Blocks that are reserved at a time: well below a millisecond. */
+/* Blocks reserved per call, which takes well below a millisecond. */
 #define RESERVE_BYTES (UINT64_C(256) << 20)
 
 struct wh_staged wh_large_entry(const struct wh_sink *sink, const struct wh_large *file)
@@ -76,7 +76,7 @@ void wh_large_forget(struct wh_sink *sink, struct wh_large *file)
 	sink->large_count--;
 }
 
-/* It failed. Its descriptor goes first, or to close it would be the end of the file. */
+/* After a failure. The descriptor is closed first, so that close does not free the data. */
 void wh_large_discard(struct wh_sink *sink, struct wh_large *file)
 {
 	struct wh_staged entry = wh_large_entry(sink, file);
@@ -121,7 +121,7 @@ static enum wh_large_state first_state(
 	return may_compare ? WH_LARGE_COMPARE : WH_LARGE_RESERVE;
 }
 
-/* The record that brings them goes before the file is whole. */
+/* Copies the attributes, because the record is gone before the file is complete. */
 static void keep_more(struct wh_sink *sink, struct wh_large *file, const struct wh_entry *entry)
 {
 	uint8_t *xattrs = NULL;
@@ -178,7 +178,7 @@ bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struc
 	return true;
 }
 
-/* The folder that it goes to; sink->place says the rest. */
+/* The folder that the file goes into; sets sink->place. */
 static int place(struct wh_sink *sink, const struct wh_large *file)
 {
 	struct wh_staged entry = wh_large_entry(sink, file);
@@ -194,7 +194,7 @@ int wh_large_open_existing(struct wh_sink *sink, const struct wh_large *file, st
 	return folder_fd < 0 ? folder_fd : wh_sink_open_existing(sink, folder_fd, status);
 }
 
-/* What is there turned out to be another file, or none. */
+/* The existing file differs, or does not exist. */
 static void compare_no_more(struct wh_sink *sink)
 {
 	if (sink->existing_fd >= 0)
@@ -221,7 +221,7 @@ static bool compare_begin(struct wh_sink *sink)
 	return false;
 }
 
-/* Hashes the next piece of the file that is there; at its end HAVE goes. */
+/* Hashes the next piece of the existing file; at its end HAVE is sent. */
 static int32_t compare(struct wh_sink *sink)
 {
 	struct wh_large *file = sink->comparing;
@@ -251,8 +251,9 @@ static int32_t compare(struct wh_sink *sink)
 }
 
 /*
- * One that may be kept has its size from the first: no part is shorter than what is there. Where
- * it is is told to other lanes at once; else it is no part before there is something to be kept.
+ * A file that may be kept has its final size from the start, because no part is shorter than its
+ * data. A head is created in the folder of parts, since other lanes open it there; others move when
+ * there is something to keep.
  */
 static int create(struct wh_sink *sink, struct wh_large *file)
 {
@@ -288,7 +289,7 @@ static int open_staged(struct wh_sink *sink, struct wh_large *file)
 	return fd;
 }
 
-/* Of what was promised no more is needed than so much. */
+/* Reduces the promise to what is still needed. */
 static void take_back_to(struct wh_sink *sink, struct wh_large *file, uint64_t needed)
 {
 	if (file->promised <= needed)
@@ -326,9 +327,9 @@ void wh_large_give_up_room(struct wh_sink *sink, struct wh_large *file)
 }
 
 /*
- * Whether there is room for its data; as much of it is kept for it as its owner may keep, and,
- * where there is such a limit, all of them together no more than half of what is free: what is
- * announced and does not come shuts nobody out.
+ * Admits a file if there is space for its data, and promises as much of it as its owner's limit
+ * allows; with a limit all promises together are at most half of the free space, so that files
+ * announced and never sent shut nobody out.
  */
 static int let_in(struct wh_sink *sink, struct wh_large *file)
 {
@@ -355,8 +356,8 @@ static int let_in(struct wh_sink *sink, struct wh_large *file)
 }
 
 /*
- * In memory the pages that a write needs anyway are two thirds of its cost, and to reserve them
- * would cost as much again; what has holes would lose them.
+ * Not in memory, where page allocation is two thirds of a write's cost and reserving would cost as
+ * much again; not for files with holes, which would lose them.
  */
 static bool has_blocks_reserved(const struct wh_sink *sink, const struct wh_large *file)
 {
@@ -364,7 +365,7 @@ static bool has_blocks_reserved(const struct wh_sink *sink, const struct wh_larg
 	       file->data_bytes == file->end - file->from;
 }
 
-/* Some more blocks, so that no call takes long and nothing is held that does not come. */
+/* In steps, so that no call takes long, and no space is held for data that do not arrive. */
 static int reserve_blocks(struct wh_sink *sink, struct wh_large *file)
 {
 	uint64_t bytes = wh_min_u64(RESERVE_BYTES, file->end - file->reserved);
@@ -408,7 +409,7 @@ int wh_large_reserve(struct wh_sink *sink, struct wh_large *file, uint64_t end)
 	return rc == 0;
 }
 
-/* Then the source may send. Until it does the file is closed: there may be many. */
+/* Then the source may send. The file is closed until it does, since there may be many. */
 static int32_t reserve(struct wh_sink *sink)
 {
 	struct wh_large *file = sink->reserving;
@@ -418,7 +419,7 @@ static int32_t reserve(struct wh_sink *sink)
 			sink->reserving = NULL;
 		return 1;
 	}
-	/* A head's other lanes may be ahead of it: the journal is to know the file from now on. */
+	/* A head stays open: other lanes may be ahead of it, and the journal must know the file. */
 	if (!file->is_head || !file->kept) {
 		close(file->fd);
 		file->fd = -1;
@@ -429,7 +430,7 @@ static int32_t reserve(struct wh_sink *sink)
 	return 1;
 }
 
-/* Before an answer went nothing will come, and the entry is over. */
+/* Nothing will arrive before an answer was sent, so the entry ends here. */
 static void tell_one(struct wh_sink *sink, struct wh_large *file)
 {
 	struct wh_staged entry = wh_large_entry(sink, file);
@@ -501,7 +502,7 @@ void wh_large_close(struct wh_sink *sink, struct wh_large *file)
 	sink->closing[sink->closing_count++] = file;
 }
 
-/* All bytes are down. 0, or a negative errno and what failed. */
+/* All bytes are written. 0, or a negative errno and what failed. */
 static int complete(const struct wh_sink *sink, struct wh_large *file, enum wh_doing *doing)
 {
 	int rc = 0;
@@ -539,7 +540,7 @@ void wh_large_add(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc)
 	wh_stage_add(sink->stage, &entry, now_tsc);
 }
 
-/* Whether the file could leave `closing`. */
+/* Whether the file can leave `closing`. */
 static bool settle(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc)
 {
 	if (file->in_air > 0 || wh_sink_notes(sink, file))

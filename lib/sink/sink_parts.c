@@ -34,7 +34,10 @@ bool wh_large_join(struct wh_sink *sink, struct wh_large *file, const struct wh_
 	file->end = part.end;
 	file->offset = part.from;
 	file->reserved = part.from;
-	/* Where the holes are is not known: all parts together have room for all data. */
+	/*
+	 * Where holes are is unknown: space is divided evenly, so that all parts together have
+	 * enough.
+	 */
 	file->data_bytes = wh_muldiv_u64(file->data_bytes, part.end - part.from, entry->size_bytes);
 	return true;
 }
@@ -64,7 +67,7 @@ bool wh_sink_pass_over(struct wh_sink *sink, const struct wh_entry *entry)
 	return true;
 }
 
-/* The lanes of an honest peer have one target; room is looked for on its file system. */
+/* The lanes of an honest peer have one target; space is checked on its file system. */
 int wh_large_open_part(struct wh_sink *sink, const struct wh_large *file)
 {
 	int fd = wh_assembly_open(sink->config.assemblies, file->assembly);
@@ -84,7 +87,9 @@ int wh_large_is_staged(struct wh_sink *sink, const struct wh_large *file)
 		wh_stage_folder(sink->stage, file->kept), file->number, file->identity.inode);
 }
 
-/* Nothing is written by this descriptor any more: the head sets times when all have come so far. */
+/*
+ * Nothing more is written by this descriptor: the head sets times when all lanes have come so far.
+ */
 void wh_large_close_part(struct wh_sink *sink, struct wh_large *file)
 {
 	if (file->is_head) {
@@ -118,7 +123,7 @@ void wh_large_leave(struct wh_sink *sink, struct wh_large *file)
 	wh_assembly_leave(sink->config.assemblies, assembly, sink->config.lane);
 }
 
-/* The head has not decided, or has just now. */
+/* Follows the head's decision, if there is one. */
 static int32_t see_verdict(struct wh_sink *sink, struct wh_large *file, enum wh_verdict verdict)
 {
 	if (verdict == WH_VERDICT_SEND) {
@@ -134,7 +139,7 @@ static int32_t see_verdict(struct wh_sink *sink, struct wh_large *file, enum wh_
 	return 1;
 }
 
-/* A head whose own part is down. */
+/* A head whose own part is written waits for the others. */
 static int32_t gather(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc)
 {
 	bool is_whole = wh_assembly_is_whole(sink->config.assemblies, file->assembly);
@@ -160,7 +165,7 @@ static int32_t poll_part(struct wh_sink *sink, struct wh_large *file, uint64_t n
 {
 	enum wh_verdict verdict = wh_assembly_verdict(file->assembly);
 
-	/* A comparison goes on to its end, which is soon. */
+	/* A comparison runs to its end, which is soon. */
 	if (verdict == WH_VERDICT_FAILED && !file->failed && file->state != WH_LARGE_COMPARE) {
 		wh_large_fail(sink, file, file->assembly->error, file->assembly->doing);
 		return 1;
@@ -172,7 +177,7 @@ static int32_t poll_part(struct wh_sink *sink, struct wh_large *file, uint64_t n
 	return 0;
 }
 
-/* From the last to the first: one that leaves makes room for one that was seen. */
+/* Backwards, because an entry that leaves is replaced by the last one. */
 int32_t wh_sink_poll_parts(struct wh_sink *sink, uint64_t now_tsc)
 {
 	int32_t work = 0;

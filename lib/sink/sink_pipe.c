@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "sink/sink_internal.h"
 
-/* Bytes that the pipe has taken; it may have gone, then so has the sink. */
+/* Returns the number of bytes written; if the pipe is closed the sink breaks. */
 static size_t put(struct wh_sink *sink, const uint8_t *data, size_t bytes)
 {
 	ssize_t taken = write(sink->config.pipe_fd, data, wh_min_u64(bytes, WH_SINK_PIECE_BYTES));
@@ -65,7 +65,7 @@ void wh_sink_take_piped(struct wh_sink *sink, const struct wh_entry *entry)
 
 	bool asked = wh_sink_ask(sink, entry, &nothing);
 
-	WH_ASSERT(asked); /* it is the first */
+	WH_ASSERT(asked); /* the first one */
 	wh_sink_find_large(sink, entry->id)->state = WH_LARGE_ANSWERED;
 	wh_sink_answer_id(sink, WH_RECORD_WANT, entry->id);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What the folders of the bundle have here that the source does not have: found by a walk when all
- * that came is durable, counted, and removed only if all else is well and it is not more than may
- * be. What the choice leaves out is not the source's to speak of, and stays.
+ * Files in the bundle's folders that the source does not have: found by a walk after everything
+ * received is durable, counted, and removed only if all else succeeded and the number is within the
+ * limit. Files that the choice excludes are not considered and stay.
  */
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #define STEPS_PER_POLL 32
 
-/* Folders of the bundle in the target itself: given paths, or what a given folder has in it. */
+/* Most folders of the bundle in the target itself: given paths, or contents of a given folder. */
 #define TOPS_MAX 4096
 
 static bool is_wished(const struct wh_sink *sink)
@@ -123,7 +123,7 @@ static bool is_known(
 	       NULL;
 }
 
-/* As the bundle calls it, for what the choice says of it. */
+/* By its path in the bundle, as the choice sees it. */
 static bool is_chosen(const struct wh_sink *sink, const struct wh_walk_item *item)
 {
 	const struct wh_choice *choice = &sink->config.choice;
@@ -177,7 +177,7 @@ static bool is_below(const struct wh_strays *strays, const struct wh_walk_item *
 	       item->path[strays->below_bytes] == '/';
 }
 
-/* What is in a stray folder is stray, too. */
+/* Contents of a stray folder are stray, too. */
 static void look_at(struct wh_sink *sink, const struct wh_walk_item *item)
 {
 	struct wh_strays *strays = &sink->strays;
@@ -200,7 +200,7 @@ static void look_at(struct wh_sink *sink, const struct wh_walk_item *item)
 		wh_sink_break(sink, -EDQUOT, WH_DOING_SPARING);
 }
 
-/* 1: there is more to look at. */
+/* 1: more to search. */
 static int32_t look(struct wh_sink *sink)
 {
 	struct wh_strays *strays = &sink->strays;
@@ -213,7 +213,7 @@ static int32_t look(struct wh_sink *sink)
 	case WH_WALK_NOTHING:
 		return 1;
 	case WH_WALK_FAULT:
-		/* A pipe, a socket or a device is nobody's stray. */
+		/* A pipe, socket or device is never stray. */
 		if (item.doing != WH_DOING_PASSING)
 			strays->error = item.error;
 		return 1;
@@ -247,7 +247,7 @@ static int remove_stray(struct wh_sink *sink, const char *path)
 	return error;
 }
 
-/* What something stayed in, since it was left out, stays itself. */
+/* A folder stays if something in it stayed, because it was excluded. */
 static void remove_last(struct wh_sink *sink)
 {
 	struct wh_strays *strays = &sink->strays;

@@ -22,7 +22,7 @@ static uint32_t slot_bit(const struct wh_sink *sink, const struct wh_write_slot 
 	return UINT32_C(1) << (slot - sink->slots);
 }
 
-/* Where there is no ring to be had, bytes are written directly, as they are in memory. */
+/* Without a ring bytes are written directly, as in memory. */
 static bool has_ring(struct wh_sink *sink)
 {
 	if (sink->ring_tried || sink->in_memory)
@@ -33,7 +33,7 @@ static bool has_ring(struct wh_sink *sink)
 	return sink->ring != NULL;
 }
 
-/* O_DIRECT takes whole blocks. Padding may go beyond the end of the file, and nowhere else. */
+/* O_DIRECT requires whole blocks. Padding is only possible beyond the end of the file. */
 static bool can_be_direct(const struct wh_large *file, uint64_t offset, uint32_t bytes)
 {
 	return offset % WH_DIRECT_BYTES == 0 &&
@@ -41,8 +41,8 @@ static bool can_be_direct(const struct wh_large *file, uint64_t offset, uint32_t
 }
 
 /*
- * Blocks may be reserved, so what is left out has to be given back. A hole at the end of the file
- * has the whole of its last block.
+ * Punches holes because blocks may be reserved. A hole at the end of the file includes its whole
+ * last block.
  */
 static uint64_t hole_bytes(const struct wh_large *file, uint64_t offset, uint32_t bytes)
 {
@@ -78,7 +78,7 @@ static void prepare_write(struct io_uring_sqe *sqe, struct wh_write_slot *slot)
 	io_uring_prep_write(sqe, file->fd, data, bytes, offset);
 }
 
-/* Goes on with the chunk from slot->from: to the end of the zeros there, or of what is not zero. */
+/* Continues with the chunk from slot->from: to the end of the zeros there, or of the data. */
 static void request(struct wh_sink *sink, struct wh_write_slot *slot)
 {
 	struct io_uring_sqe *sqe = wh_ring_request(sink->ring);
@@ -95,14 +95,14 @@ static void request(struct wh_sink *sink, struct wh_write_slot *slot)
 	sink->in_air++;
 }
 
-/* The chunk's bytes are down, or no longer wanted. */
+/* The chunk's bytes are written, or not wanted any more. */
 static void finish_slot(struct wh_sink *sink, struct wh_write_slot *slot)
 {
 	WH_ASSERT((sink->written & slot_bit(sink, slot)) == 0 && slot->chunk != NULL);
 	sink->written |= slot_bit(sink, slot);
 }
 
-/* Where the bytes of a hole end that was made; where it cannot be, they are written. */
+/* End of a punched hole; if holes are impossible the zeros are written. */
 static uint32_t hole_reached(struct wh_write_slot *slot, int result)
 {
 	if (result >= 0)
@@ -112,16 +112,16 @@ static uint32_t hole_reached(struct wh_write_slot *slot, int result)
 	return slot->from;
 }
 
-/* Where the bytes end that are down; the file is failed if it is for good. */
+/* End of the written bytes; a permanent error fails the file. */
 static uint32_t write_reached(struct wh_sink *sink, struct wh_write_slot *slot, int result)
 {
 	struct wh_large *file = slot->file;
-	/* The result counts padding too. */
+	/* The result includes padding. */
 	uint32_t reached = result < 0 ? slot->from
 				      : (uint32_t)wh_min_u64(
 						(uint64_t)slot->from + (uint32_t)result, slot->to);
 
-	/* It began at a block, by can_be_direct() and since pieces of zeros are whole blocks. */
+	/* It began at a block boundary: can_be_direct(), and pieces of zeros are whole blocks. */
 	WH_ASSERT(!slot->direct || slot->from % WH_DIRECT_BYTES == 0);
 	if (reached < slot->to && slot->direct)
 		reached = RTE_ALIGN_FLOOR(reached, WH_DIRECT_BYTES);
@@ -161,7 +161,7 @@ static int32_t recycle(struct wh_sink *sink)
 		struct wh_write_slot *slot = &sink->slots[__builtin_ctz(sink->written)];
 		bool pushed = wh_fifo_push(sink->config.recycled, slot->chunk);
 
-		WH_ASSERT(pushed); /* we alone fill it, so room does not go away */
+		WH_ASSERT(pushed); /* we are the only producer, so room does not disappear */
 		sink->written &= ~slot_bit(sink, slot);
 		sink->idle |= slot_bit(sink, slot);
 		slot->chunk = NULL;
@@ -206,7 +206,7 @@ void wh_sink_close_ring(struct wh_sink *sink)
 		wh_rings_give(sink->config.rings, sink->ring, sink->in_air);
 }
 
-/* The chunk at hand is the slot's from now on. */
+/* Passes the current chunk to the slot. */
 static int32_t write_by_ring(struct wh_sink *sink)
 {
 	struct wh_intake *intake = &sink->intake;
@@ -228,7 +228,7 @@ static int32_t write_by_ring(struct wh_sink *sink)
 	return WH_SINK_WORK_PER_POLL;
 }
 
-/* What pwrite returns; zeros are left out where the file can have holes. */
+/* Like pwrite; zeros become a hole if the file can have holes. */
 static ssize_t put_down(
 	struct wh_large *file, uint64_t offset, const uint8_t *data, uint32_t bytes, bool zero)
 {
@@ -244,7 +244,7 @@ static ssize_t put_down(
 	return pwrite(file->fd, data, bytes, (off_t)offset);
 }
 
-/* A piece of the chunk at hand, hashed while it is in the cache. */
+/* A piece of the current chunk, hashed while it is in the cache. */
 static int32_t write_directly(struct wh_sink *sink)
 {
 	struct wh_intake *intake = &sink->intake;

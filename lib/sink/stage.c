@@ -21,7 +21,7 @@
 #include "file/aside.h"
 #include "sink/stale.h"
 
-/* More than enough while 26^6 names are free; an end if the folder plays tricks. */
+/* Ample while 26^6 names are free; a bound in case the folder misbehaves. */
 #define NAME_TRIES 100
 
 #define NO_MODE UINT32_MAX
@@ -45,17 +45,17 @@ struct batch {
 enum sync_state {
 	SYNC_RUNNING,
 	SYNC_DONE,
-	SYNC_LEFT, /* by the stage: the thread frees it */
+	SYNC_LEFT, /* freed by the stage: the thread releases the memory */
 };
 
-/* A sync, shared by the stage and its thread. Whichever of them comes last frees it. */
+/* A sync, shared by the stage and its thread. The last of them frees it. */
 struct sync {
 	int fd;
 	int error;
 	_Atomic int state; /* enum sync_state */
 };
 
-/* A staging folder that is to go with all that is in it. */
+/* A staging folder to be removed with its contents. */
 struct disposal {
 	int folder_fd;
 	int fd;
@@ -71,14 +71,14 @@ struct wh_stage {
 	bool can_name;
 	bool committing;
 	bool syncing_names; /* by wh_stage_sync */
-	bool keeps_mode;    /* a new file of asked_mode has it */
+	bool keeps_mode;    /* a new file of asked_mode really has it */
 	uint32_t asked_mode;
 	uint32_t next_number;
 	uint64_t quiet_tsc;
 	uint64_t age_tsc;
 	char name[WH_STAGING_NAME_BYTES + 1];
-	struct sync *sync; /* under way, or NULL */
-	int sync_error;    /* of the last that is over */
+	struct sync *sync; /* running, or NULL */
+	int sync_error;    /* of the last finished one */
 	struct batch *filling;
 	struct batch *sealed;
 	struct batch batches[2];
@@ -129,7 +129,7 @@ static void free_sync(struct sync *sync)
 	free(sync);
 }
 
-/* The stage does not wait for its end any more. */
+/* Abandons the running sync. */
 static void leave_sync(struct wh_stage *stage)
 {
 	if (stage->sync != NULL && atomic_exchange(&stage->sync->state, SYNC_LEFT) == SYNC_DONE)
@@ -152,7 +152,7 @@ static void dispose(void *argument)
 	free(disposal);
 }
 
-/* With the stage's descriptor, which holds the lock. */
+/* Passes on the stage's descriptor, which holds the lock. */
 static void dispose_aside(struct wh_stage *stage)
 {
 	struct disposal *disposal = malloc(sizeof(*disposal));
@@ -182,13 +182,13 @@ static const char *number_text(char text[NUMBER_TEXT_MAX], uint32_t number)
 	return at;
 }
 
-/* Where it is that is kept, or not. */
+/* The folder of kept files, or of others. */
 static int home_of(const struct wh_stage *stage, bool kept)
 {
 	return kept ? stage->parts_fd : stage->fd;
 }
 
-/* Whole ones that were to be kept and that no journal knows. */
+/* Complete files that should have been kept and that the journal does not know. */
 static void remove_unknown(const struct wh_stage *stage, const struct batch *batch)
 {
 	char text[NUMBER_TEXT_MAX];
@@ -198,7 +198,7 @@ static void remove_unknown(const struct wh_stage *stage, const struct batch *bat
 			unlinkat(stage->parts_fd, number_text(text, batch->files[i].number), 0);
 }
 
-/* The folder of parts goes with the last of them. */
+/* The folder of parts is removed with its last file. */
 static void leave_parts(struct wh_stage *stage)
 {
 	if (stage->parts_fd < 0)
@@ -210,7 +210,7 @@ static void leave_parts(struct wh_stage *stage)
 	unlinkat(stage->folder_fd, WH_PARTS_FOLDER, AT_REMOVEDIR);
 }
 
-/* What there is no memory or thread for is left to the next one here. */
+/* Without memory or a thread the folder is left to the next sink here. */
 void wh_stage_abandon(struct wh_stage *stage)
 {
 	if (!stage->exists)
@@ -233,8 +233,8 @@ void wh_stage_close(struct wh_stage *stage)
 }
 
 /*
- * Another process may find the folder before it is locked, and take it for stale: it holds the
- * lock then, or the folder is gone.
+ * Another process may find the folder before it is locked, and consider it stale: then it holds the
+ * lock, or has removed the folder.
  */
 static int lock(struct wh_stage *stage)
 {
@@ -269,7 +269,7 @@ static int make(struct wh_stage *stage)
 	return rc;
 }
 
-/* A kernel may want a capability for linking what has no name: it is tried. */
+/* Some kernels require a capability for linking an unnamed file: tries it. */
 static bool try_unnamed(struct wh_stage *stage)
 {
 	int fd = wh_stage_create_unnamed(stage, 0600);
@@ -317,7 +317,7 @@ int wh_stage_open_parts(struct wh_stage *stage)
 {
 	struct stat status;
 
-	/* Another job that had the last part here may have removed it. */
+	/* Another job may have removed the folder with its last part. */
 	if (stage->parts_fd >= 0 && fstat(stage->parts_fd, &status) == 0 && status.st_nlink > 0)
 		return 0;
 	if (stage->parts_fd >= 0)
@@ -483,7 +483,7 @@ int wh_stage_back_up(struct wh_stage *stage, int folder_fd, const char *name, co
 		unlinkat(stage->fd, text, 0);
 		return error;
 	}
-	/* Two names of one file stay both. */
+	/* rename does nothing if both are names of the same file. */
 	unlinkat(stage->fd, text, 0);
 	return 0;
 }
@@ -593,7 +593,7 @@ static void run_sync(void *argument)
 		free_sync(sync);
 }
 
-/* 0, or a negative errno: there is nothing to be had for it. */
+/* 0, or a negative errno: no memory, descriptor or thread. */
 static int sync_aside(struct wh_stage *stage)
 {
 	struct sync *sync = malloc(sizeof(*sync));
@@ -619,7 +619,7 @@ static void start_sync(struct wh_stage *stage)
 {
 	WH_ASSERT(stage->sync == NULL);
 	stage->sync_error = 0;
-	/* Without a thread durable comes before smooth. */
+	/* Without a thread blocks, because durability is more important than latency. */
 	if (!stage->in_memory && sync_aside(stage) != 0)
 		stage->sync_error = syncfs(stage->fd) != 0 ? -errno : 0;
 }
@@ -648,7 +648,7 @@ void wh_stage_seal(struct wh_stage *stage, uint64_t now_tsc, bool quiet, bool at
 	if (!at_once && wh_stage_has_room(stage) && age_tsc < stage->age_tsc &&
 		!(quiet && age_tsc >= stage->quiet_tsc))
 		return;
-	WH_ASSERT(stage->sealed->count == 0); /* nothing of the one before is left */
+	WH_ASSERT(stage->sealed->count == 0); /* the previous one is completely taken out */
 	stage->filling = stage->sealed;
 	stage->sealed = batch;
 	stage->committing = true;

@@ -16,13 +16,13 @@
 #include "bundle/staging_name.h"
 #include "file/aside.h"
 
-/* A walk that finds more gives up the rest: it holds a descriptor for each folder on its way. */
+/* Deeper folders are skipped, because a descriptor is held for each level. */
 #define DEPTH_MAX 64
 
 struct search {
 	int fd;          /* of the folder */
-	bool below;      /* in folders below it, too */
-	int64_t parts_s; /* older ones go */
+	bool below;      /* also in folders below it */
+	int64_t parts_s; /* remove older ones */
 };
 
 static _Atomic bool stopped;
@@ -32,7 +32,7 @@ static bool is_dot(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* Only a staging folder's kind of content: then it may go. */
+/* Whether it contains only what staging folders contain. */
 static bool looks_like_ours(DIR *folder)
 {
 	for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
@@ -70,8 +70,7 @@ DIR *wh_stale_stream(int fd)
 }
 
 /*
- * Removes it if it is ours and nobody holds its lock. The lock goes with the descriptor, after the
- * folder.
+ * Removes it if we own it and nobody has locked it. The lock is released last, with the descriptor.
  */
 static void remove_stale(int folder_fd, const char *name)
 {
@@ -106,7 +105,7 @@ static void remove_part(int parts_fd, const char *name, int64_t parts_s)
 	close(fd);
 }
 
-/* The folder goes with the last of them. */
+/* Removes the folder with its last part. */
 static void remove_parts(int folder_fd, int64_t parts_s)
 {
 	int fd =
@@ -128,7 +127,7 @@ static void remove_parts(int folder_fd, int64_t parts_s)
 		close(fd);
 }
 
-/* A folder's names; a link is no folder. */
+/* Searches a folder; links are not folders. */
 static void search_folder(int folder_fd, const struct search *search, uint32_t depth);
 
 static void search_name(
@@ -160,7 +159,7 @@ static void search_folder(int folder_fd, const struct search *search, uint32_t d
 {
 	DIR *stream = wh_stale_stream(folder_fd);
 
-	if (stream == NULL) /* one may write without reading there: nothing to see, nothing to do */
+	if (stream == NULL) /* permission to write but not to read: nothing can be found */
 		return;
 	for (const struct dirent *entry; (entry = readdir(stream)) != NULL;) {
 		if (search->below && atomic_load_explicit(&stopped, memory_order_relaxed))
@@ -174,7 +173,7 @@ static void run_search(void *argument)
 {
 	struct search *search = argument;
 
-	/* A thread's own, in Linux: who has work to do goes before. */
+	/* Per thread in Linux: does not compete with other work. */
 	if (search->below)
 		setpriority(PRIO_PROCESS, 0, 19);
 	search_folder(search->fd, search, 0);

@@ -3,30 +3,32 @@
 #define WH_SINK_STALE_H
 
 /*
- * What dead processes left: staging folders whose lock nobody holds, which are ours by owner and
- * hold nothing but files and links. They are looked for and removed aside (file/aside.h); links
- * are not followed. No memory or no thread: they stay for the next time.
+ * Cleans up after dead processes: staging folders that nobody has locked, that we own and that
+ * contain only files and links. They are found and removed aside (file/aside.h); links are not
+ * followed. Without memory or a thread they remain until the next time.
  */
 
 #include <dirent.h>
 #include <stdint.h>
 
 /*
- * In this folder, which the caller may close. Of parts that are kept there (WH_PARTS_FOLDER) those
- * go that nobody holds and nothing was added to since `parts_s`, by the calendar: a journal knows
- * none so old, and whoever died between making one and noting it left it unknown. INT64_MIN: none.
+ * In this folder, which the caller may close. Also removes parts kept there (WH_PARTS_FOLDER) that
+ * are not locked and have not changed since `parts_s`, by the calendar: the journal has no rows
+ * that old, and a process that died before noting a part left it unknown. INT64_MIN: no parts.
  */
 void wh_stale_remove_in(int folder_fd, int64_t parts_s);
 
-/* In all folders below it, at leisure; wh_stale_stop ends that soon. */
+/* In all folders below it, with low priority; wh_stale_stop ends that soon. */
 void wh_stale_remove_below(int root_fd, int64_t parts_s);
 void wh_stale_stop(void);
 
-/* A stream over another descriptor of the folder: locks and closing stay the caller's. NULL:
- * errno says why. */
+/*
+ * A stream over a duplicate of the descriptor, so that locks and closing stay the caller's. NULL:
+ * see errno.
+ */
 DIR *wh_stale_stream(int fd);
 
-/* Unlinks everything in it that is no folder. */
+/* Unlinks everything in it except folders. */
 void wh_stale_unlink_all(DIR *folder);
 
 #endif

@@ -12,10 +12,10 @@
 
 #define FOLDER_FLAGS (O_PATH | O_DIRECTORY)
 
-/* As many as the kernel follows. */
+/* The kernel's limit. */
 #define LINKS_MAX 40
 
-/* Where a target is, as it is followed. */
+/* A target's path while links are followed. */
 struct way {
 	char path[PATH_MAX];
 	char above[PATH_MAX]; /* "a" of "a/b//", "." of "b" */
@@ -36,7 +36,7 @@ static int set_path(struct way *way, const char *above, const char *rest)
 	return 0;
 }
 
-/* The path into `above` and `name`. */
+/* Splits the path into `above` and `name`. */
 static int split(struct way *way)
 {
 	const char *path = way->path;
@@ -61,7 +61,7 @@ static int split(struct way *way)
 	return wh_path_has_staging_name(path, strlen(path)) ? -EPERM : 0;
 }
 
-/* The kernel has its own say about links, and follows this one first, where it leads to. */
+/* Lets the kernel resolve the link, which applies its own restrictions. */
 static int check_link(int root_fd, const char *path)
 {
 	int fd = wh_beneath_resolve(root_fd, path, O_PATH);
@@ -72,7 +72,7 @@ static int check_link(int root_fd, const char *path)
 	return 0;
 }
 
-/* One link further: 1; 0: it is none, or nothing is there; or a negative errno. */
+/* Follows one link: 1; 0: not a link, or nothing exists; or a negative errno. */
 static int follow(int root_fd, int above_fd, struct way *way)
 {
 	char text[PATH_MAX];
@@ -91,7 +91,7 @@ static int follow(int root_fd, int above_fd, struct way *way)
 	return rc < 0 ? rc : 1;
 }
 
-/* Whether a file may take the place of what has the name. */
+/* Whether a file may replace what has the name. */
 static int check_kind(int above_fd, const char *name)
 {
 	struct stat status;
@@ -101,7 +101,7 @@ static int check_kind(int above_fd, const char *name)
 	return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) ? 0 : -EEXIST;
 }
 
-/* The folder of the name that the path stands for. */
+/* Opens the folder of the path's last component. */
 static int open_above(int root_fd, struct way *way)
 {
 	for (int i = 0; i < LINKS_MAX; i++) {
