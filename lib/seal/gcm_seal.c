@@ -166,18 +166,27 @@ static uint64_t counter_of(const uint8_t *head)
 	return counter;
 }
 
-static void make_nonce(uint8_t nonce[WH_GCM_NONCE_BYTES], const uint8_t iv[WH_GCM_NONCE_BYTES],
-	const uint8_t *head)
-{
-	uint32_t type;
-	uint64_t counter;
+/*
+ * The library loads all 16 bytes and masks those behind WH_GCM_NONCE_BYTES, so they are stored as
+ * one: a load whose bytes come from two stores waits until both are in the cache, behind the stores
+ * of the packet before, and all of AES waits for that load.
+ */
+union nonce {
+	uint64_t word __attribute__((vector_size(16)));
+	uint8_t bytes[16];
+};
 
-	memcpy(&type, iv, sizeof(type));
-	memcpy(&counter, iv + sizeof(type), sizeof(counter));
-	type ^= head[TYPE_AT];
-	counter ^= counter_of(head);
-	memcpy(nonce, &type, sizeof(type));
-	memcpy(nonce + sizeof(type), &counter, sizeof(counter));
+static union nonce make_nonce(const uint8_t iv[WH_GCM_NONCE_BYTES], const uint8_t *head)
+{
+	uint64_t counter = counter_of(head);
+	uint64_t low;
+	uint32_t high;
+
+	memcpy(&low, iv, sizeof(low));
+	memcpy(&high, iv + sizeof(low), sizeof(high));
+	low ^= head[TYPE_AT] | counter << 32;
+	high ^= (uint32_t)(counter >> 32);
+	return (union nonce){.word = {low, high}};
 }
 
 static const char *const purposes[2][USES] = {
@@ -228,7 +237,6 @@ static void close_body(const struct wh_seal *seal, uint8_t *head, const uint8_t 
 	struct row *row = &state_of(seal)->row[data ? USE_DATA : USE_CONTROL];
 	uint64_t number = (data ? counter_of(head) : row->closed) >> EPOCH_SHIFT;
 	struct epoch *epoch = &row->epoch[number % EPOCHS];
-	uint8_t nonce[WH_GCM_NONCE_BYTES];
 
 	WH_DEBUG_ASSERT(!data || state_of(seal)->rows == USES);
 	if (unlikely(epoch->number != number)) {
@@ -238,9 +246,10 @@ static void close_body(const struct wh_seal *seal, uint8_t *head, const uint8_t 
 		row->ready_end = number + 1;
 	}
 	head[WH_KEY_OFFSET] = (uint8_t)(WH_KEY_SEALED + number % EPOCHS);
-	make_nonce(nonce, epoch->iv, head);
 
-	const struct wh_gcm_message message = {nonce, head, WH_TAG_OFFSET, body, body_bytes, to};
+	union nonce nonce = make_nonce(epoch->iv, head);
+	const struct wh_gcm_message message = {
+		nonce.bytes, head, WH_TAG_OFFSET, body, body_bytes, to};
 
 	wh_gcm_encrypt(&epoch->key, &message, head + WH_TAG_OFFSET);
 	row->closed++;
@@ -253,7 +262,6 @@ static bool open_body(const struct wh_seal *seal, const uint8_t *head, const uin
 	const struct state *state = state_of(seal);
 	uint32_t use = is_data(head) ? USE_DATA : USE_CONTROL;
 	struct row *row = &state->row[use];
-	uint8_t nonce[WH_GCM_NONCE_BYTES];
 
 	if (unlikely(use >= state->rows))
 		return false; /* an end of this kind sends none */
@@ -262,9 +270,10 @@ static bool open_body(const struct wh_seal *seal, const uint8_t *head, const uin
 
 	if (unlikely(epoch->key.unit == NULL))
 		return false;
-	make_nonce(nonce, epoch->iv, head);
 
-	const struct wh_gcm_message message = {nonce, head, WH_TAG_OFFSET, body, body_bytes, to};
+	union nonce nonce = make_nonce(epoch->iv, head);
+	const struct wh_gcm_message message = {
+		nonce.bytes, head, WH_TAG_OFFSET, body, body_bytes, to};
 
 	if (!wh_gcm_decrypt(&epoch->key, &message, head + WH_TAG_OFFSET))
 		return false;
@@ -299,23 +308,21 @@ const struct wh_seal_ops wh_seal_gcm = {
 	.open = open_body,
 };
 
-static bool use_once(struct wh_gcm_key *key, const struct wh_gcm_raw *raw,
-	uint8_t nonce[WH_GCM_NONCE_BYTES], const uint8_t *head)
+static bool use_once(struct wh_gcm_key *key, const struct wh_gcm_raw *raw)
 {
-	make_nonce(nonce, raw->iv, head);
 	return wh_gcm_begin(key, wh_gcm_unit(), (enum wh_cipher)raw->cipher, raw->key);
 }
 
 bool wh_gcm_close_packet(const struct wh_gcm_raw *raw, uint8_t *packet, size_t packet_bytes)
 {
-	uint8_t nonce[WH_GCM_NONCE_BYTES];
+	union nonce nonce = make_nonce(raw->iv, packet);
 	uint8_t *body = packet + WH_HEAD_BYTES;
 	const struct wh_gcm_message message = {
-		nonce, packet, WH_TAG_OFFSET, body, packet_bytes - WH_HEAD_BYTES, body};
+		nonce.bytes, packet, WH_TAG_OFFSET, body, packet_bytes - WH_HEAD_BYTES, body};
 	struct wh_gcm_key key;
 
 	packet[WH_KEY_OFFSET] = WH_KEY_SEALED;
-	if (!use_once(&key, raw, nonce, packet))
+	if (!use_once(&key, raw))
 		return false;
 	wh_gcm_encrypt(&key, &message, packet + WH_TAG_OFFSET);
 	wh_gcm_end(&key);
@@ -325,11 +332,12 @@ bool wh_gcm_close_packet(const struct wh_gcm_raw *raw, uint8_t *packet, size_t p
 static bool open_once(const struct wh_gcm_raw *raw, const uint8_t *head, const uint8_t *body,
 	size_t body_bytes, uint8_t *to)
 {
-	uint8_t nonce[WH_GCM_NONCE_BYTES];
-	const struct wh_gcm_message message = {nonce, head, WH_TAG_OFFSET, body, body_bytes, to};
+	union nonce nonce = make_nonce(raw->iv, head);
+	const struct wh_gcm_message message = {
+		nonce.bytes, head, WH_TAG_OFFSET, body, body_bytes, to};
 	struct wh_gcm_key key;
 
-	if (!use_once(&key, raw, nonce, head))
+	if (!use_once(&key, raw))
 		return false;
 
 	bool opened = wh_gcm_decrypt(&key, &message, head + WH_TAG_OFFSET);
@@ -379,10 +387,10 @@ static void close_often(const struct wh_seal *seal, uint8_t *head, const uint8_t
 	size_t body_bytes, uint8_t *to)
 {
 	struct often *often = often_of(seal);
-	uint8_t nonce[WH_GCM_NONCE_BYTES];
-	const struct wh_gcm_message message = {nonce, head, WH_TAG_OFFSET, body, body_bytes, to};
+	union nonce nonce = make_nonce(often->iv, head);
+	const struct wh_gcm_message message = {
+		nonce.bytes, head, WH_TAG_OFFSET, body, body_bytes, to};
 
-	make_nonce(nonce, often->iv, head);
 	wh_gcm_encrypt(&often->key, &message, head + WH_TAG_OFFSET);
 }
 
@@ -390,10 +398,10 @@ static bool open_often(const struct wh_seal *seal, const uint8_t *head, const ui
 	size_t body_bytes, uint8_t *to)
 {
 	struct often *often = often_of(seal);
-	uint8_t nonce[WH_GCM_NONCE_BYTES];
-	const struct wh_gcm_message message = {nonce, head, WH_TAG_OFFSET, body, body_bytes, to};
+	union nonce nonce = make_nonce(often->iv, head);
+	const struct wh_gcm_message message = {
+		nonce.bytes, head, WH_TAG_OFFSET, body, body_bytes, to};
 
-	make_nonce(nonce, often->iv, head);
 	return wh_gcm_decrypt(&often->key, &message, head + WH_TAG_OFFSET);
 }
 
