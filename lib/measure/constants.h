@@ -44,6 +44,14 @@
 #define WH_SKEW_KNOWN    4
 #define WH_SKEW_MOST_PPM 300
 
+/* measure/straight.h: the eight blocks are 0.8 s, long enough for a lower rate to drain a queue. */
+#define WH_STRAIGHT_BLOCK_MS 100
+#define WH_STRAIGHT_BLOCKS   8
+#define WH_STRAIGHT_LINE     10.0 /* the delay grows by this many times what the line is bent */
+#define WH_STRAIGHT_SURE     40.0 /* a queue would be shorter by this many times that, ... */
+#define WH_STRAIGHT_US       2.0  /* ... plus the rounding of stamps, ... */
+#define WH_STRAIGHT_PKTS     4.0  /* ... plus the time of this many packets */
+
 /*
  * ttp.txt II B: the short term is the last n packets, one control packet's bitmap, which III A
  * sets to 1K bits; the long term is the whole connection and needs no constant. II C takes a

@@ -24,6 +24,9 @@
 /* A receiver that looks at its port less often than this has paused. */
 #define PAUSE_US 50
 
+/* Both ways show the same skew if their slopes differ by no more than this. */
+#define AGREED 5e-6
+
 /* Larger sums come from false reports and are reset to 0. */
 #define LEAST_MOST 1e15
 
@@ -208,6 +211,7 @@ int wh_delivery_init(struct wh_session *s)
 		return -ENOMEM;
 	wh_skew_init(&s->tx.delivery->there, s->config.hz, grain_tsc);
 	wh_skew_init(&s->tx.delivery->back, s->config.hz, grain_tsc);
+	wh_straight_init(&s->tx.delivery->straight, s->config.hz);
 	s->tx.delivery->there.block_tsc /= EARLY_BLOCKS;
 	s->tx.delivery->back.block_tsc /= EARLY_BLOCKS;
 	return 0;
@@ -296,12 +300,15 @@ static bool is_of_path(double slope)
 /*
  * The part that both directions agree on: a growing or draining queue changes the delay of one
  * direction only. If one slope is too steep for clock skew the other one is used.
+ * If they disagree and the way there alone has shown the skew (measure/straight.h), that is used.
  */
 static double agreed_slope(const struct wh_delivery *delivery)
 {
 	double there = wh_skew_slope(&delivery->there);
 	double back = -wh_skew_slope(&delivery->back);
 
+	if (delivery->straight.slope > 0.0 && fabs(there - back) > AGREED)
+		return delivery->straight.slope;
 	if (is_of_path(there) && is_of_path(back))
 		return 0.0;
 	if (is_of_path(back))
@@ -321,6 +328,26 @@ static void add_to_skew(
 	wh_skew_add(skew, at_tsc, delay_tsc);
 }
 
+/* Once the slope is known, removes the skew of all the time before, which looked like a queue. */
+static void take_straight(struct wh_delivery *delivery, uint64_t at_tsc, int64_t least_tsc)
+{
+	const struct wh_straight_point point = {
+		.at_tsc = at_tsc,
+		.delay_tsc = least_tsc,
+		.sent_pkts = delivery->seen_pkts,
+		.sent_tsc = at_tsc - (uint64_t)least_tsc,
+	};
+
+	if (!wh_straight_add(&delivery->straight, point))
+		return;
+
+	double all_tsc = delivery->straight.slope * (double)(at_tsc - delivery->first_at_tsc);
+	double more_tsc = fmax(all_tsc - delivery->taken_tsc, 0.0);
+
+	delivery->least_tsc -= more_tsc;
+	delivery->taken_tsc += more_tsc;
+}
+
 /*
  * Takes the least delay of the interval, and the delay of the state itself. The skew is removed
  * step by step, as in skew.c, so that a new slope bends the delays but causes no jump.
@@ -337,15 +364,20 @@ static void take_delay(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_
 		int64_t step_tsc =
 			(int64_t)((uint64_t)least_tsc - (uint64_t)delivery->least_raw_tsc);
 		double span_tsc = (double)(arrived_tsc - delivery->least_at_tsc);
+		double taken_tsc = agreed_slope(delivery) * span_tsc;
 
-		delivery->least_tsc += (double)step_tsc - agreed_slope(delivery) * span_tsc;
+		delivery->least_tsc += (double)step_tsc - taken_tsc;
+		delivery->taken_tsc += taken_tsc;
 		if (fabs(delivery->least_tsc) > LEAST_MOST)
 			delivery->least_tsc = 0.0;
+	} else {
+		delivery->first_at_tsc = arrived_tsc;
 	}
 	delivery->delayed = true;
 	delivery->least_raw_tsc = least_tsc;
 	delivery->least_at_tsc = arrived_tsc;
 	add_to_skew(&delivery->there, block_tsc, arrived_tsc, least_tsc);
+	take_straight(delivery, arrived_tsc, least_tsc);
 	if (state->held < UINT32_MAX)
 		add_to_skew(&delivery->back, block_tsc, now_tsc, (int64_t)(now_tsc - said_tsc));
 }

@@ -25,6 +25,7 @@
 #include "measure/pair.h"
 #include "measure/rtt.h"
 #include "measure/skew.h"
+#include "measure/straight.h"
 #include "measure/trend.h"
 #include "profile/profile.h"
 #include "session/half.h"
@@ -156,8 +157,7 @@ struct wh_probing {
 struct wh_late {
 	uint64_t window_tsc;
 	uint64_t patience_tsc; /* before the first probe of the last packets */
-	uint64_t seen_tsc
-		[2]; /* most reordering seen, in this span and the previous one */
+	uint64_t seen_tsc[2];  /* most reordering seen, in this span and the previous one */
 	uint64_t span_ends_tsc;
 	uint32_t probes;   /* in a row without an answer */
 	bool probe_waits;  /* the first in `again` needs no token */
@@ -180,11 +180,14 @@ struct wh_delivery {
 	bool delayed;
 	/*
 	 * Clock skew lengthens the delay in one direction and shortens it in the other; only the
-	 * part that both directions show is taken as skew.
+	 * part that both directions show is taken as skew, or what `straight` shows.
 	 */
 	struct wh_skew there;
 	struct wh_skew back;
-	double least_tsc; /* least one-way delay, skew removed */
+	struct wh_straight straight;
+	double least_tsc;      /* least one-way delay, skew removed */
+	double taken_tsc;      /* sum of the skew removed so far */
+	uint64_t first_at_tsc; /* arrival that the sum begins with */
 	uint64_t least_at_tsc;
 	int64_t least_raw_tsc;
 };
@@ -255,8 +258,7 @@ struct wh_transmitter {
 	uint32_t peer_chunks;    /* number of the peer's buffers */
 	bool peer_writer_behind; /* queue to its writer holds most of its buffers */
 	bool state_seen;
-	uint64_t
-		acked_end; /* one past the highest serial that this state acknowledges; 0: none */
+	uint64_t acked_end; /* one past the highest serial that this state acknowledges; 0: none */
 	uint64_t acked_pkts;
 	uint64_t progress_tsc;
 	bool idle;               /* nothing outstanding, nothing to send, stream not ended */

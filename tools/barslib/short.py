@@ -48,9 +48,6 @@ ALL = (
     Short('bar07-tcp', 'TCP keeps', -0.12,
           'one CUBIC at 1 Gb/s and a tenth of a product: windows grow to what is lost a '
           'little sooner than those of a CUBIC, which keeps 0.93 in our place'),
-    Short('bar10-all', 'rate', -0.985,
-          'a full way back hides how far the clocks are apart: 100 ppm are 100 us of queue in '
-          'a second'),
     Short('bar12-papers', 'pxp-errors', -0.10,
           'packets overtake each other, and each state takes the time of a packet: those of the '
           'transmitter a byte in 400, not in 100, have 1.004 at 1e-4 instead of 0.934, but '

@@ -250,6 +250,31 @@ static void test_skew_and_queue_back(void)
 	}
 }
 
+/*
+ * The way back fills up as slowly as clocks run apart, in either sense: 200 us a second are 1.2 ms.
+ * What goes becomes less, as of a controller that takes it for a queue, and they go on growing.
+ */
+static void test_skew_and_slow_queue_back(void)
+{
+	static const uint64_t grows_ns[] = {180, 300};
+
+	for (size_t i = 0; i < 2; i++) {
+		pace(500 * US);
+
+		struct pair *pair = pair_open(5 * MS);
+
+		pair->step_tsc = 250 * US;
+		pair->sender_ppm = -200;
+		for (uint32_t ms = 0; ms < 6000; ms++) {
+			pair->back.delay_tsc += grows_ns[i] * US / 1000;
+			pace(500 * US + ms * US / 100);
+			run_for(pair, MS);
+		}
+		CU_ASSERT_TRUE(llabs(watch.event.least_delay_tsc) <= 20 * (int64_t)US);
+		pair_close(pair);
+	}
+}
+
 /* The stream has nothing more: held up. */
 static void test_held_up(void)
 {
@@ -346,6 +371,7 @@ CU_TestInfo wh_tests[] = {
 	{"skew", test_skew},
 	{"a queue is no skew", test_queue_is_no_skew},
 	{"skew and a queue back", test_skew_and_queue_back},
+	{"skew and a slow queue back", test_skew_and_slow_queue_back},
 	{"held up", test_held_up},
 	{"liar", test_liar},
 	CU_TEST_INFO_NULL,
