@@ -276,6 +276,7 @@ static int open_port(struct wan *wan, uint32_t end)
 		.mtu = plan->mtu,
 		.socket = SOCKET_ID_ANY,
 		.transparent = true,
+		.rejoins = wh_port_rejoins(&plan->spec[end]),
 	};
 	char why[WH_PORT_WHY_BYTES];
 

@@ -109,6 +109,21 @@ bool wh_calm_turn(bool (*link_is_up)(const struct wh_port *port), const struct w
 	return up;
 }
 
+void wh_calm_act(void (*act)(struct wh_port *port), struct wh_port *port)
+{
+	rte_rwlock_write_lock(&wh_calm_bursts);
+	WH_ASSERT(ports > 0);
+
+	bool held = wh_calm_holds; /* for another port */
+
+	if (!held)
+		hold();
+	act(port);
+	if (!held)
+		let_go();
+	rte_rwlock_write_unlock(&wh_calm_bursts);
+}
+
 /* A socket of the kind that memif's peers meet at, and nobody else here uses. */
 static bool is_meeting(int fd)
 {

@@ -32,6 +32,12 @@ void wh_calm_leave(void);
  */
 bool wh_calm_turn(bool (*link_is_up)(const struct wh_port *port), const struct wh_port *port);
 
+/*
+ * Acts on the device while the interrupt thread does nothing to it, and no burst is under way. Only
+ * while the link is down.
+ */
+void wh_calm_act(void (*act)(struct wh_port *port), struct wh_port *port);
+
 /* False: no burst now; never waits. After true, end. */
 static inline bool wh_calm_begin(void)
 {

@@ -15,6 +15,7 @@
 #include "base/assert.h"
 #include "port/calm.h"
 #include "port/interface.h"
+#include "port/rejoin.h"
 #include "port/steer.h"
 #include "wire/encap.h"
 
@@ -374,6 +375,8 @@ static int bring_up(struct opening *opening)
 		return fail(opening, error,
 			"the link of port %s is still down after %u ms: check cable and peer",
 			opening->name, opening->config->link_wait_ms);
+	if (port->calm && opening->config->rejoins)
+		wh_rejoin_begin(port, rte_get_timer_cycles());
 	return 0;
 }
 
@@ -485,6 +488,8 @@ bool wh_port_watch_link(struct wh_port *port)
 	bool up = port->started && (port->calm ? wh_calm_turn(link_is_up, port) : link_is_up(port));
 
 	__atomic_store_n(&port->link_up, up, __ATOMIC_RELAXED);
+	if (port->started && port->rejoins)
+		wh_rejoin_watch(port, up, rte_get_timer_cycles());
 	return up;
 }
 

@@ -83,6 +83,7 @@ struct wh_port_config {
 	uint32_t link_wait_ms;     /* 0: the link need not be up; see wh_port_await_link */
 	struct rte_ether_addr mac; /* zero: the device's own */
 	bool transparent;          /* takes every frame, whatever its address and sums say */
+	bool rejoins;              /* the driver's peer listens, and may begin anew: port/rejoin.h */
 
 	/* Needed with several queues that are not paired (enum wh_port_steering). */
 	uint16_t udp_port; /* of queue 0; queue q has udp_port + q */
@@ -119,6 +120,9 @@ struct wh_port {
 	bool started;
 	bool calm;    /* bursts only while the link cannot go: port/calm.h */
 	bool link_up; /* written by wh_port_watch_link, read by every queue's lcore */
+	bool rejoins; /* as it was asked for, once it is open */
+	bool joined;         /* its device is started: that may come to a link */
+	uint64_t rejoin_tsc; /* when it looks again */
 	int socket;
 	int stamp_offset; /* of the arrival time in an mbuf */
 	uint64_t stamp_flag;

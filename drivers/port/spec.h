@@ -94,6 +94,12 @@ int wh_port_spec_read(
 int wh_port_spec_prepare(const struct wh_port_spec *spec, uint16_t queues, uint16_t mtu,
 	struct wh_port_argument *argument, char *why, size_t why_bytes);
 
+/* Whether its driver looks for a peer that listens, and began anew: port/rejoin.h. */
+static inline bool wh_port_rejoins(const struct wh_port_spec *spec)
+{
+	return spec->kind == WH_PORT_MEMIF && !spec->verbatim && !spec->server;
+}
+
 /*
  * Slots of AF_PACKET's ring for an MTU (packet(7), TPACKET_V2): each holds a frame behind the
  * kernel's header, whole slots fill a block, whole pages make a block, and the room that

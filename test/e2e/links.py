@@ -10,11 +10,14 @@ A line for each case, then 'N passed, N failed'.
 
 import functools
 import os
+import random
+import re
 import socket
 import stat
 import sys
 from pathlib import Path
 
+from again import Late
 from harness import (Case, as_nobody, expect, expect_equal, expect_said, expect_status,
                      run_cases)
 from lab import Lab
@@ -85,6 +88,43 @@ def second_client(program, folder):
         pair.kill_server()
 
 
+def server_anew(program, folder):
+    """Who made the socket is killed under a client, and begins anew there: so does the transfer."""
+    with Pair(program, folder, huge=False) as pair:
+        data = random.Random(7).randbytes(24 << 20)
+        (folder / 'file').write_bytes(data)
+        with pair.running('send', folder / 'file', remote(), '--retries', '5', '--wait', '20s',
+                          '--profile', 'fixed', '--rate', '50M', '--peer-timeout',
+                          '1s') as client:
+            wait_until(lambda: any(part.stat().st_size for part in pair.served.rglob('*')
+                                   if part.is_file()), 20, 'a part of the file')
+            pair.kill_server()
+            pair.start_server()
+            result = pair.finish(client)
+        expect_status(result, OK)
+        expect_equal('links', re.findall('the link of net_memif0 is (up|down)', result.err),
+                     ['up', 'down', 'up'])
+        expect_equal('the bytes', (pair.served / 'file').read_bytes() == data, True)
+        pair.stop_server()
+
+
+def client_anew(program, folder):
+    """A server whose clients make the socket: each of them gets it, and none is there between."""
+    with Late(program, folder) as pair:
+        (folder / 'file').write_bytes(b'file')
+        send = ('send', '--wait', '20s', folder / 'file')
+        with pair.running(*send, remote('0')) as client:
+            pair.start_server()
+            expect_status(pair.finish(client), OK)
+        for number in '12':
+            wait_until(lambda: pair.said().endswith('is down\n'), 10, 'a link that is lost')
+            expect_status(pair.run(*send, remote(number)), OK)
+        pair.stop_server()
+    names = sorted(path.name for path in pair.served.iterdir())
+    expect_equal('names', names, ['0', '1', '2'])
+    expect('connect' not in pair.said(), pair.said())
+
+
 def deleted(program, folder, port):
     """The interface below a server and a client goes: both say so, and end."""
     with two_hosts() as (server, client), Server(program, server, folder, port=port) as serving:
@@ -130,6 +170,8 @@ def cases():
         yield Case(f'strangers {link}', link == 'memif', partial(strangers, link=link))
     yield Case('no server', True, no_server)
     yield Case('second client', True, second_client)
+    yield Case('a server anew', True, server_anew)
+    yield Case('a client anew', False, client_anew)
     yield Case('interface deleted af_packet', True, partial(deleted, port='af_packet'))
     yield Case('interface deleted af_xdp', False, partial(deleted, port='af_xdp'))
     yield Case('default route', False, default_route)

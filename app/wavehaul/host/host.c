@@ -93,6 +93,7 @@ static int open_port(struct wh_host *host)
 		.ipv4 = settings->ipv4.address.family != 0,
 		.ipv6 = settings->ipv6.address.family != 0,
 		.socket = SOCKET_ID_ANY,
+		.rejoins = wh_port_rejoins(&host->spec),
 	};
 
 	if (wh_port_find(host->spec.ethdev, &config.ethdev) != 0) {

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port/rejoin.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+#include <rte_log.h>
+
+#include "port/calm.h"
+#include "port/port.h"
+
+/* Whoever listens may not be there yet; once he is, both ends take a dozen steps to a link. */
+#define LOOK_MS 250
+#define MEET_MS 2000
+
+#define DRIVERS_LOG "pmd.net.memif"
+
+static _Thread_local bool hurries;
+
+/*
+ * In the place of libc's, for libraries, too. A server that listens but does not accept (it is
+ * stopped, or slow to begin) has room for two that wait for it; a third would hold up its loop.
+ */
+__attribute__((visibility("default"), externally_visible)) int connect(
+	int fd, const struct sockaddr *address, socklen_t bytes)
+{
+	int flags = hurries ? fcntl(fd, F_GETFL) : -1;
+
+	if (flags >= 0)
+		(void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+
+	int rc = (int)syscall(SYS_connect, fd, address, bytes);
+
+	if (flags >= 0 && rc == 0)
+		(void)fcntl(fd, F_SETFL, flags);
+	return rc;
+}
+
+static void leave(struct wh_port *port)
+{
+	(void)rte_eth_dev_stop(port->ethdev); /* nothing could be done about an error */
+	port->joined = false;
+}
+
+/* That nobody is there yet is no error. */
+static void join(struct wh_port *port)
+{
+	int log = rte_log_register(DRIVERS_LOG); /* there already: its number */
+	int level = log >= 0 ? rte_log_get_level((uint32_t)log) : -1;
+
+	if (level >= 0)
+		rte_log_set_level((uint32_t)log, RTE_LOG_CRIT);
+	hurries = true;
+	port->joined = rte_eth_dev_start(port->ethdev) == 0;
+	hurries = false;
+	if (level >= 0)
+		rte_log_set_level((uint32_t)log, (uint32_t)level);
+}
+
+static uint64_t after_ms(uint64_t now_tsc, uint32_t ms)
+{
+	return now_tsc + rte_get_timer_hz() / 1000 * ms;
+}
+
+void wh_rejoin_begin(struct wh_port *port, uint64_t now_tsc)
+{
+	port->rejoins = port->joined = true;
+	port->rejoin_tsc = after_ms(now_tsc, MEET_MS);
+}
+
+/*
+ * The driver's thread takes notice of a connection that has ended after it has looked elsewhere:
+ * only then is there a new one, with a descriptor of the same number.
+ */
+void wh_rejoin_watch(struct wh_port *port, bool link_is_up, uint64_t now_tsc)
+{
+	if (link_is_up) {
+		port->rejoin_tsc = 0;
+		return;
+	}
+	if (now_tsc < port->rejoin_tsc)
+		return;
+	if (port->joined) {
+		wh_calm_act(leave, port);
+		port->rejoin_tsc = now_tsc + 1;
+		return;
+	}
+	wh_calm_act(join, port);
+	port->rejoin_tsc = after_ms(now_tsc, port->joined ? MEET_MS : LOOK_MS);
+}
