@@ -83,7 +83,7 @@ struct wh_port_config {
 	uint32_t link_wait_ms;     /* 0: the link need not be up; see wh_port_await_link */
 	struct rte_ether_addr mac; /* zero: the device's own */
 	bool transparent;          /* takes every frame, whatever its address and sums say */
-	bool rejoins;              /* the driver's peer listens, and may begin anew: port/rejoin.h */
+	bool rejoins;              /* its peer listens, and may begin anew: port/rejoin.h */
 
 	/* Needed with several queues that are not paired (enum wh_port_steering). */
 	uint16_t udp_port; /* of queue 0; queue q has udp_port + q */

@@ -72,6 +72,8 @@ void wh_station_free(struct wh_station *station)
 	free_frames(&station->news);
 	rte_pktmbuf_free_bulk(station->spare, station->spares);
 	station->spares = 0;
+	for (uint32_t i = 0; i < WH_STATION_WAITING; i++)
+		rte_pktmbuf_free(station->waiting[i].mbuf);
 	wh_endpoint_free(&station->endpoint);
 	wh_neighbour_free(&station->neighbour);
 }
@@ -507,6 +509,91 @@ static void send_for_the_host(struct wh_station *station, uint64_t now_tsc)
 	hand_over(station, &mbuf, 1, 1);
 }
 
+/* The place of the packet that waits for the same target, or of any other. */
+static struct wh_station_waiting *waiting_for(
+	struct wh_station *station, const struct wh_address *to)
+{
+	struct wh_station_waiting *place = &station->waiting[0];
+
+	for (uint32_t i = 0; i < WH_STATION_WAITING; i++) {
+		struct wh_station_waiting *one = &station->waiting[i];
+
+		if (one->mbuf != NULL && wh_address_equal(&one->to, to))
+			return one;
+		if (place->mbuf != NULL && (one->mbuf == NULL || one->until_tsc < place->until_tsc))
+			place = one;
+	}
+	return place;
+}
+
+static void wait_no_more(struct wh_station *station, struct wh_station_waiting *one)
+{
+	station->send_stats.no_way_pkts++;
+	rte_pktmbuf_free(one->mbuf);
+	one->mbuf = NULL;
+	station->waits--;
+}
+
+/*
+ * There is no way yet: a packet that is whole in its mbuf waits for one. Whoever begins something
+ * would else hear of nothing until it asks again.
+ */
+static void keep_waiting(struct wh_station *station, uint64_t now_tsc, struct rte_mbuf *mbuf,
+	const struct wh_out *out)
+{
+	struct wh_station_waiting *place = waiting_for(station, out->to);
+
+	if (out->payload_bytes > 0 && out->payload != out->head + out->head_bytes) {
+		station->send_stats.no_way_pkts++;
+		rte_pktmbuf_free(mbuf);
+		return;
+	}
+	if (place->mbuf != NULL)
+		wait_no_more(station, place);
+	*place = (struct wh_station_waiting){
+		.mbuf = mbuf,
+		.to = *out->to,
+		.head_bytes = out->head_bytes,
+		.payload_bytes = out->payload_bytes,
+		.until_tsc = now_tsc + wh_us_to_tsc(station->config.neighbour.hz,
+					       WH_STATION_WAITS_MS * UINT64_C(1000)),
+	};
+	station->waits++;
+}
+
+/* Those that have a way now go. */
+static void send_waiting(struct wh_station *station, uint64_t now_tsc)
+{
+	for (uint32_t i = 0; i < WH_STATION_WAITING && station->waits > 0; i++) {
+		struct wh_station_waiting *one = &station->waiting[i];
+		struct wh_encap *encap;
+
+		if (one->mbuf == NULL)
+			continue;
+		encap = encap_to(station, now_tsc, &one->to);
+		if (encap == NULL && now_tsc >= one->until_tsc)
+			wait_no_more(station, one);
+		if (encap == NULL ||
+			wh_port_send_room(station->config.port, station->config.queue) == 0)
+			continue;
+
+		struct rte_mbuf *mbuf = one->mbuf;
+		uint8_t *head = (uint8_t *)mbuf->buf_addr + station->head_offset;
+		const struct wh_out out = {
+			.head = head,
+			.head_bytes = one->head_bytes,
+			.payload = head + one->head_bytes,
+			.payload_bytes = one->payload_bytes,
+			.to = &one->to,
+		};
+
+		finish_frame(station, encap, mbuf, &out);
+		one->mbuf = NULL;
+		station->waits--;
+		hand_over(station, &mbuf, 1, 0);
+	}
+}
+
 /* The frames around `count` packets that stand in the spare mbufs; returns how many have a way. */
 static uint32_t finish_frames(struct wh_station *station, uint64_t now_tsc,
 	const struct wh_out *out, uint32_t count, struct rte_mbuf **pkts)
@@ -515,18 +602,21 @@ static uint32_t finish_frames(struct wh_station *station, uint64_t now_tsc,
 	const struct wh_address *to = NULL;
 	struct wh_encap *encap = NULL;
 	const uint8_t *via;
+	bool back = false;
 	uint32_t finished = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (out[i].to != to) {
 			to = out[i].to;
-			encap = wh_endpoint_is_reply(&station->endpoint, to, &via)
-					? encap_back(station, to, via)
-					: encap_to(station, now_tsc, to);
+			back = wh_endpoint_is_reply(&station->endpoint, to, &via);
+			encap = back ? encap_back(station, to, via)
+				     : encap_to(station, now_tsc, to);
 		}
 		if (likely(encap != NULL)) {
 			finish_frame(station, encap, station->spare[i], &out[i]);
 			pkts[finished++] = station->spare[i];
+		} else if (!back) {
+			keep_waiting(station, now_tsc, station->spare[i], &out[i]);
 		} else {
 			station->send_stats.no_way_pkts++;
 			rte_pktmbuf_free(station->spare[i]);
@@ -549,6 +639,8 @@ int32_t wh_station_send(void *state, uint64_t turn_tsc)
 	work += receive_for_the_host(station, now_tsc);
 	work += receive_news(station, now_tsc);
 	send_for_the_host(station, now_tsc);
+	if (unlikely(station->waits > 0))
+		send_waiting(station, now_tsc);
 
 	uint32_t room = RTE_MIN(
 		wh_port_send_room(station->config.port, station->config.queue), WH_STATION_BURST);

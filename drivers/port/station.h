@@ -40,6 +40,12 @@
 /* News of neighbours on their way to a sibling, 2^n - 1. */
 #define WH_STATION_NEWS_PKTS 15
 
+/* Packets that wait for the MAC of their target, the last one to each (RFC 1122 2.3.2.2). */
+#define WH_STATION_WAITING 8
+
+/* How long they do, a question or two of ARP. */
+#define WH_STATION_WAITS_MS 1500
+
 /* Peers whose headers stand ready, one per place; a power of two. */
 #define WH_STATION_WAYS 16
 
@@ -74,6 +80,15 @@ struct wh_station_way {
 	uint64_t looked_up_tsc; /* the turn in which the MAC was */
 };
 
+/* A packet that is the first to its target. */
+struct wh_station_waiting {
+	struct rte_mbuf *mbuf; /* has all of it behind `head_offset`; NULL: none */
+	struct wh_address to;
+	uint32_t head_bytes;
+	uint32_t payload_bytes;
+	uint64_t until_tsc;
+};
+
 struct wh_station {
 	struct wh_station_config config;
 	struct wh_endpoint endpoint;
@@ -96,6 +111,8 @@ struct wh_station {
 	struct wh_neighbour neighbour;
 	struct wh_station_way way[WH_STATION_WAYS]; /* by a hash of the peer's address */
 	struct wh_encap back;                       /* of the answer to a stranger */
+	struct wh_station_waiting waiting[WH_STATION_WAITING];
+	uint32_t waits;                             /* so many of them */
 	struct rte_mbuf *spare[WH_STATION_BURST];   /* allocated and not yet used, from 0 on */
 	uint32_t spares;
 	uint32_t head_offset; /* of a packet's head in its mbuf */
@@ -119,7 +136,8 @@ int32_t wh_station_send(void *station, uint64_t now_tsc);
 
 /* Packets that a station holds at once, at most. */
 #define WH_STATION_MBUFS                                                                           \
-	(WH_STATION_BURST + WH_PORT_BACKLOG_PKTS + WH_STATION_HOST_PKTS + WH_STATION_NEWS_PKTS)
+	(WH_STATION_BURST + WH_PORT_BACKLOG_PKTS + WH_STATION_HOST_PKTS + WH_STATION_NEWS_PKTS +   \
+		WH_STATION_WAITING)
 
 /* Any core: of both processes together. */
 struct wh_station_stats wh_station_stats(const struct wh_station *station);

@@ -14,6 +14,7 @@
 #include "eal.h"
 #include "neighbour_rig.h"
 #include "session/internal.h"
+#include "station_desk.h"
 #include "station_rig.h"
 #include "unit.h"
 
@@ -241,136 +242,6 @@ static void test_cores(void)
 	}
 }
 
-/* A port whose other end is the test's, and a station on each queue, in virtual time. */
-#define DESK_CALLS 3
-
-struct desk {
-	struct rte_mempool *pool;
-	struct cable cable;
-	struct wh_station station[RIG_STATION_QUEUES];
-	struct wh_session *session[DESK_CALLS];
-	uint8_t *memory[DESK_CALLS];
-	uint32_t calls;
-	uint64_t now;
-};
-
-static void open_station(struct desk *desk, uint16_t queue)
-{
-	struct wh_station_config config = {
-		.port = desk->cable.port,
-		.queue = queue,
-		.pool = desk->pool,
-		.local4 = rig_ip4(10, 0, 0, 1),
-		.local6 = rig_ip6(rig_us6),
-		.attach_bytes = UINT32_MAX,
-		.neighbour = rig_config(),
-		.endpoint = {.hz = RIG_STATION_HZ, .places = 64},
-	};
-
-	config.local4.port += queue;
-	config.local6.port += queue;
-	CU_ASSERT_EQUAL_FATAL(wh_station_init(&desk->station[queue], &config), 0);
-	if (queue > 0)
-		wh_station_join(&desk->station[0], &desk->station[queue]);
-}
-
-static void desk_open(struct desk *desk, uint16_t queues, enum wh_port_steering steering)
-{
-	memset(desk, 0, sizeof(*desk));
-	desk->now = RIG_STATION_HZ;
-	desk->pool = wh_test_pool("desk", 1024, wh_port_room_bytes(1500));
-	cable_open(&desk->cable, "desk", queues, 1500, desk->pool, rig_us);
-	desk->cable.port->steering = steering;
-	for (uint16_t queue = 0; queue < queues; queue++)
-		open_station(desk, queue);
-}
-
-static void desk_close(struct desk *desk)
-{
-	for (uint16_t queue = 0; queue < desk->cable.queues; queue++)
-		wh_station_free(&desk->station[queue]);
-	for (uint32_t i = 0; i < desk->calls; i++) {
-		wh_session_destroy(desk->session[i]);
-		free(desk->memory[i]);
-	}
-	cable_close(&desk->cable);
-	wh_test_pool_free(desk->pool);
-}
-
-/* A session to that peer begins: it says OPEN now, and again after 50, 100, 200, 400 ms. */
-static void desk_call(struct desk *desk, uint16_t queue, struct wh_address peer)
-{
-	uint32_t call = desk->calls++;
-	struct wh_session_config config =
-		rig_session_config(peer.family, 1500, &desk->memory[call]);
-
-	desk->session[call] = wh_session_open(&config, &peer, "call", WH_OBJECT_BYTES_UNKNOWN);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(desk->session[call]);
-	CU_ASSERT_EQUAL_FATAL(
-		wh_endpoint_open(&desk->station[queue].endpoint, desk->session[call]), 0);
-}
-
-static void desk_put(struct desk *desk, uint16_t queue, const uint8_t *frame, size_t bytes)
-{
-	struct rte_mbuf *pkt = rte_pktmbuf_alloc(desk->pool);
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(pkt);
-	memcpy(rte_pktmbuf_append(pkt, (uint16_t)bytes), frame, bytes);
-	CU_ASSERT_EQUAL_FATAL(rte_ring_enqueue(desk->cable.in[queue], pkt), 0);
-}
-
-static void desk_run(struct desk *desk, uint32_t turns_of_1ms)
-{
-	for (uint32_t i = 0; i < turns_of_1ms; i++) {
-		for (uint16_t queue = 0; queue < desk->cable.queues; queue++)
-			(void)wh_station_receive(&desk->station[queue], desk->now);
-		for (uint16_t queue = 0; queue < desk->cable.queues; queue++)
-			(void)wh_station_send(&desk->station[queue], desk->now);
-		desk->now += MS;
-	}
-}
-
-/* Frames that came out of a queue. */
-struct tally {
-	uint32_t host;  /* ARP, ICMP, ICMPv6 */
-	uint32_t udp;   /* from the queue's port */
-	uint32_t right; /* of these, to that MAC */
-};
-
-static struct tally desk_take(struct desk *desk, uint16_t queue, const uint8_t mac[6])
-{
-	struct tally tally = {0};
-	struct rte_mbuf *pkt;
-
-	while (rte_ring_dequeue(desk->cable.out[queue], (void **)&pkt) == 0) {
-		const uint8_t *frame = rte_pktmbuf_mtod(pkt, const uint8_t *);
-		bool udp4 = frame[12] == 0x08 && frame[13] == 0x00 && frame[23] == 17;
-		bool udp6 = frame[12] == 0x86 && frame[20] == 17;
-		const uint8_t *port = &frame[udp4 ? 34 : 54];
-
-		CU_ASSERT_EQUAL(memcmp(&frame[6], rig_us, 6), 0);
-		if (udp4 || udp6) {
-			tally.udp++;
-			tally.right += memcmp(frame, mac, 6) == 0;
-			CU_ASSERT_EQUAL(port[0] << 8 | port[1], 5760 + queue);
-		} else {
-			tally.host++;
-		}
-		rte_pktmbuf_free(pkt);
-	}
-	return tally;
-}
-
-static void expect(
-	struct desk *desk, uint16_t queue, const uint8_t mac[6], uint32_t host, uint32_t udp)
-{
-	struct tally tally = desk_take(desk, queue, mac);
-
-	CU_ASSERT_EQUAL(tally.host, host);
-	CU_ASSERT_EQUAL(tally.udp, udp);
-	CU_ASSERT_EQUAL(tally.right, udp);
-}
-
 static void test_siblings(void)
 {
 	static const struct {
@@ -396,17 +267,21 @@ static void test_siblings(void)
 		/* All ask, each on its own queue. */
 		desk_run(&desk, 20);
 		for (uint16_t queue = 0; queue < 3; queue++) {
-			expect(&desk, queue, rig_peer, 1, 0);
-			CU_ASSERT_EQUAL(wh_station_stats(&desk.station[queue]).no_way_pkts, 1);
+			desk_expect(&desk, queue, rig_peer, 1, 0);
+			CU_ASSERT_EQUAL(wh_station_stats(&desk.station[queue]).no_way_pkts, 0);
+			CU_ASSERT_EQUAL(desk.station[queue].waits, 1);
 		}
 
-		/* One answer, on queue 0: the OPEN of 50, 150 and 350 ms goes. */
+		/* One answer, on queue 0: the OPEN that waits, and those of 50, 150, 350 ms. */
 		desk_put(&desk, 0, frame, ipv4 ? rig_arp_reply(frame) : rig_advertisement(frame));
 		desk_run(&desk, 380);
 		for (uint16_t queue = 0; queue < 3; queue++) {
 			bool learnt = queue == 0 || cases[i].all_learn;
 
-			expect(&desk, queue, rig_peer, 0, learnt ? 3 : 0);
+			desk_expect(&desk, queue, rig_peer, 0, learnt ? 4 : 0);
+			CU_ASSERT_EQUAL(desk.station[queue].waits, learnt ? 0 : 1);
+			CU_ASSERT_EQUAL(wh_station_stats(&desk.station[queue]).no_way_pkts,
+				learnt ? 0 : 3);
 			CU_ASSERT_EQUAL(desk.station[queue].neighbour.entry[0].state,
 				learnt ? WH_NEIGHBOUR_REACHABLE : WH_NEIGHBOUR_INCOMPLETE);
 			CU_ASSERT_EQUAL(wh_station_bad_pkts(&desk.station[queue]), 0);
@@ -439,7 +314,7 @@ static void test_questions(void)
 			rig_echo6(frame, 128, rig_peer, rig_peer6, rig_us6, 56));
 		desk_run(&desk, 6);
 		for (uint16_t queue = 0; queue < 3; queue++) {
-			expect(&desk, queue, rig_peer, queue == asked ? 5 : 0, 0);
+			desk_expect(&desk, queue, rig_peer, queue == asked ? 5 : 0, 0);
 			CU_ASSERT_EQUAL(
 				desk.station[queue].neighbour.entry[0].state, WH_NEIGHBOUR_FREE);
 		}
@@ -458,15 +333,15 @@ static void test_moves(void)
 		desk_call(&desk, queue, rig_ip4(10, 0, 0, 2));
 	desk_run(&desk, 20);
 	desk_put(&desk, 0, frame, rig_arp_reply(frame));
-	desk_run(&desk, 80); /* OPEN at 50 ms */
+	desk_run(&desk, 80); /* the OPEN that waits, and that of 50 ms */
 	for (uint16_t queue = 0; queue < 3; queue++)
-		expect(&desk, queue, rig_peer, 1, 1);
+		desk_expect(&desk, queue, rig_peer, 1, 2);
 
 	desk_put(&desk, 0, frame,
 		rig_arp(frame, rig_all, 1, rig_other, rig_peer4, rig_none, rig_peer4));
 	desk_run(&desk, 100); /* OPEN at 150 ms */
 	for (uint16_t queue = 0; queue < 3; queue++)
-		expect(&desk, queue, rig_peer, 0, 1);
+		desk_expect(&desk, queue, rig_peer, 0, 1);
 	/* Asked a second after the question before, at the next OPEN, and all of the link then. */
 	desk_run(&desk, 3000);
 	for (uint16_t queue = 0; queue < 3; queue++)
@@ -535,7 +410,7 @@ static void test_strangers(void)
 		desk_open_from(
 			&desk, ipv4 ? rig_ip4(10, 0, i < 200 ? 0 : 9, i) : rig_ip6(ip6), mac);
 		desk_run(&desk, 2);
-		expect(&desk, 0, mac, 0, 1);
+		desk_expect(&desk, 0, mac, 0, 1);
 		opens++;
 	}
 	desk_open_from(&desk, rig_ip4(10, 0, 0, 255), mac);
@@ -545,7 +420,7 @@ static void test_strangers(void)
 	desk_open_from(&desk, rig_ip4(10, 0, 0, 9), rig_none);
 	desk_open_from(&desk, rig_ip4(10, 0, 0, 9), rig_us);
 	desk_run(&desk, 10);
-	expect(&desk, 0, mac, 0, 0);
+	desk_expect(&desk, 0, mac, 0, 0);
 	CU_ASSERT_EQUAL(desk.station[0].endpoint.stats.refused_opens, opens + 6);
 	CU_ASSERT_EQUAL(wh_station_stats(&desk.station[0]).no_way_pkts, 6);
 	CU_ASSERT_EQUAL(desk.station[0].neighbour.entry[0].state, WH_NEIGHBOUR_FREE);
@@ -575,9 +450,9 @@ static void test_claims(void)
 				: rig_ndp(frame, &claim));
 		desk_run(&desk, 10);
 		/* All that are ours are told: IPv4, link-local, IPv6. */
-		expect(&desk, 0, rig_peer, 3, 0);
-		expect(&desk, 1, rig_peer, 0, 0);
-		expect(&desk, 2, rig_peer, 0, 0);
+		desk_expect(&desk, 0, rig_peer, 3, 0);
+		desk_expect(&desk, 1, rig_peer, 0, 0);
+		desk_expect(&desk, 2, rig_peer, 0, 0);
 		CU_ASSERT_EQUAL(wh_station_bad_pkts(&desk.station[0]), 1);
 		CU_ASSERT_EQUAL(wh_station_bad_pkts(&desk.station[1]), 0);
 		desk_close(&desk);
@@ -696,7 +571,7 @@ static void test_host_full(void)
 	memcpy(frame, rig_us, 6);
 	desk_put(&desk, 0, frame, 60);
 	desk_run(&desk, 3);
-	expect(&desk, 0, rig_peer, 1, 0);
+	desk_expect(&desk, 0, rig_peer, 1, 0);
 	CU_ASSERT_EQUAL(wh_station_stats(&desk.station[0]).not_ours_pkts[WH_ENCAP_NOT_IP], 1);
 	CU_ASSERT_EQUAL(wh_station_bad_pkts(&desk.station[0]), 1);
 	desk_close(&desk);
@@ -754,10 +629,12 @@ static void test_ways(void)
 	for (int i = 0; i < 3; i++)
 		desk_call(&desk, 0, rig_ip4(10, 0, 0, last[i]));
 	desk_run(&desk, 20);
-	expect(&desk, 0, rig_peer, 3, 0);
+	desk_expect(&desk, 0, rig_peer, 3, 0);
 	for (int i = 0; i < 3; i++)
 		desk_answer(&desk, last[i], mac[i]);
-	desk_run(&desk, 31); /* up to the OPEN of 50 ms */
+	desk_run(&desk, 2); /* what waits goes */
+	expect_each(&desk, last, mac);
+	desk_run(&desk, 29); /* up to the OPEN of 50 ms */
 	opened_tsc = desk.now - MS;
 	expect_each(&desk, last, mac);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(find_way(&desk, 3));
@@ -777,6 +654,29 @@ static void test_ways(void)
 	desk_close(&desk);
 }
 
+/* More peers than packets may wait for, of whom one answers: the oldest go, then all. */
+static void test_waiting(void)
+{
+	static struct desk desk;
+
+	desk_open(&desk, 1, WH_PORT_STEER_ONE_QUEUE);
+	for (uint8_t i = 0; i < WH_STATION_WAITING + 3; i++)
+		desk_call(&desk, 0, rig_ip4(10, 0, 0, 20 + i));
+	desk_run(&desk, 20);
+	CU_ASSERT_EQUAL(desk.station[0].waits, WH_STATION_WAITING);
+	CU_ASSERT_EQUAL(wh_station_stats(&desk.station[0]).no_way_pkts, 3);
+	desk_answer(&desk, 20 + WH_STATION_WAITING + 2, rig_peer);
+	desk_run(&desk, 2);
+	desk_expect(&desk, 0, rig_peer, WH_STATION_WAITING + 3, 1);
+	CU_ASSERT_EQUAL(desk.station[0].waits, WH_STATION_WAITING - 1);
+
+	/* In time there is longer between two OPENs than a packet waits. */
+	for (uint32_t ms = 0; ms < 10000 && desk.station[0].waits > 0; ms++)
+		desk_run(&desk, 1);
+	CU_ASSERT_EQUAL(desk.station[0].waits, 0);
+	desk_close(&desk);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"the EAL starts", wh_test_eal_start},
 	{"transfers: copied, attached, linearised; VLAN; IPv6", test_transfers},
@@ -793,6 +693,7 @@ CU_TestInfo wh_tests[] = {
 	{"more frames for the host than wait at once", test_host_full},
 	{"a ring full of frames for the host", test_host_storm},
 	{"several peers, each with its headers", test_ways},
+	{"packets wait for the addresses of their targets", test_waiting},
 	{"the EAL ends", wh_test_eal_stop},
 	CU_TEST_INFO_NULL,
 };
