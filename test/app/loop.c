@@ -29,7 +29,6 @@ struct rig {
 	uint64_t began_tsc;
 	uint64_t polls;
 	bool late;
-	bool robbed; /* others had the CPU for so long that there is nothing to conclude */
 
 	uint64_t phase; /* the tests' own */
 	uint64_t mark_tsc;
@@ -301,7 +300,7 @@ static int32_t work_once(struct rig *rig, uint64_t now_tsc, int32_t work)
 {
 	if (rig->mark_tsc != 0) {
 		if (now_tsc - rig->mark_tsc > 3 * rig->hz) {
-			rig->robbed = now_tsc - rig->mark_tsc > 4 * rig->hz;
+			rig->phase = rig->loop.naps;
 			stop(rig);
 		}
 		return 0;
@@ -330,7 +329,12 @@ static void test_wakes_at_once(void)
 	wh_loop_add(&rig->loop, "wake", wake, rig);
 	run(rig);
 	CU_ASSERT_EQUAL(rig->mark, 3);
-	CU_ASSERT(rig->loop.naps == 3 || rig->robbed);
+	/*
+	 * Seconds end at most once in a turn and not closer together than they are, so four have
+	 * not ended before the turn that stopped it, however late that came. After it they may
+	 * have: what naps there are then says nothing.
+	 */
+	CU_ASSERT_EQUAL(rig->phase, 3);
 	free(rig);
 
 	rig = begin();
@@ -351,7 +355,9 @@ static int32_t be_away(void *state, uint64_t now_tsc)
 		rig->mark_tsc = now_tsc;
 		spin(rig->hz * 3 / 2);
 	}
-	if (rig->mark_tsc != 0 && now_tsc - rig->mark_tsc > 20 * rig->hz)
+	/* Who gets it may keep it for longer than all of this. */
+	if (rig->mark_tsc != 0 && now_tsc - rig->mark_tsc > 20 * rig->hz &&
+		(rig->loop.hand_ons >= 2 || rig->loop.away_tsc == 0))
 		stop(rig);
 	return rig->phase % 1000 != 0;
 }
@@ -365,7 +371,6 @@ static void test_hands_on(void)
 	wh_loop_add(&rig->loop, "away", be_away, rig);
 	run(rig);
 	CU_ASSERT_EQUAL(rig->mark, 0);
-	/* One who never hands it back may be beside us. */
 	CU_ASSERT_TRUE(rig->loop.hand_ons >= 2);
 	CU_ASSERT_TRUE(rig->loop.hand_ons <= rig->phase);
 	free(rig);
