@@ -267,6 +267,74 @@ static void test_stands(void)
 		stand_still(&stands[i]);
 }
 
+/* Beside a client's jobs, which stand still when its first has come as far as that. */
+static int stand_from;
+
+static int32_t stand(void *state, uint64_t now_ns)
+{
+	const struct visit *visit = state;
+	const struct wh_job *job = visit->lanes.job[0];
+	struct process *client = &story.house.process[STORY_CLIENT];
+
+	(void)now_ns;
+	client->stopped = job->crew != NULL && job->view.state == stand_from;
+	return client->stopped;
+}
+
+static void await_stand(int from)
+{
+	struct process *client = &story.house.process[STORY_CLIENT];
+	uint64_t limit_ns = story.house.now_ns + 20 * WH_NS_PER_S;
+
+	stand_from = from;
+	client->stopped = false;
+	while (!client->stopped && story_can_wait(limit_ns))
+		;
+	CU_ASSERT_TRUE(client->stopped);
+}
+
+/*
+ * The client's core is another's for longer than a greeting may take, and again from when its job
+ * has opened its stream until that is open; the server's meanwhile. Yet it has as much time to
+ * answer as any other.
+ */
+static void test_open_between_two_looks(void)
+{
+	static struct tree tree;
+	struct visit visit;
+	const struct visit_config config = config_of(WH_JOB_SEND, 1, &tree);
+	struct process *server = &story.house.process[0];
+	struct process *client = &story.house.process[STORY_CLIENT];
+
+	story_open(UINT64_C(1000000000));
+	story_plant(&tree, 1);
+	visit_prepare(&config, story.folder);
+	visit_begin(&visit, &story.house, &config, story.folder);
+
+	const struct wh_job *job = visit.lanes.job[0];
+	uint64_t limit_ns;
+
+	client->verb[client->verbs].poll = stand;
+	client->verb[client->verbs++].state = &visit;
+	await_stand(WH_JOB_OPENING);
+	go_on_until(story.house.now_ns + 10 * WH_NS_PER_S);
+	server->stopped = true;
+	await_stand(WH_JOB_GREETED);
+	client->verbs--;
+	limit_ns = story.house.now_ns + WH_NS_PER_S;
+	while (wh_session_news(job->streams.out).phase == WH_PHASE_OPENING &&
+		story_can_wait(limit_ns))
+		;
+	CU_ASSERT_EQUAL(wh_session_news(job->streams.out).phase, WH_PHASE_RUNNING);
+	client->stopped = false;
+	go_on_until(story.house.now_ns + config.request.stall_timeout_ns / 2);
+	CU_ASSERT_EQUAL(job->view.state, WH_JOB_GREETED); /* and still waits */
+	server->stopped = false;
+	await_end(&visit);
+	story_check_whole(&visit, visit.result);
+	story_close();
+}
+
 /* The disk breaks and the client leaves, and the server's job hears of both in one step. */
 static void test_broken_and_left(void)
 {
@@ -302,6 +370,7 @@ CU_TestInfo wh_tests[] = {
 	{"a split file is got", test_split_get},
 	{"a full disk", test_full_disk},
 	{"ends that stand still", test_stands},
+	{"a stream opens between two looks", test_open_between_two_looks},
 	{"a disk breaks as the client leaves", test_broken_and_left},
 	CU_TEST_INFO_NULL,
 };
