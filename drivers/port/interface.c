@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <net/if.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -14,19 +15,46 @@
 
 #include "base/assert.h"
 
+/*
+ * Any socket will do to ask. This one is made by the first question and stays, for who is guarded
+ * makes none; and of its kind none sends anything anywhere before it is connected.
+ */
+static int asking_socket(void)
+{
+	static _Atomic int kept = -1;
+	int none = -1;
+
+	if (kept >= 0)
+		return kept;
+
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	if (!atomic_compare_exchange_strong(&kept, &none, fd))
+		close(fd);
+	return kept;
+}
+
 static int ask(const char *name, unsigned long question, struct ifreq *request)
 {
 	WH_ASSERT(strlen(name) < sizeof(request->ifr_name));
 
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int fd = asking_socket();
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	snprintf(request->ifr_name, sizeof(request->ifr_name), "%s", name);
+	return ioctl(fd, question, request) == 0 ? 0 : -errno;
+}
 
-	int error = ioctl(fd, question, request) == 0 ? 0 : -errno;
+int wh_interface_number(const char *name, unsigned int *number)
+{
+	struct ifreq request = {.ifr_ifindex = 0};
+	int error = ask(name, SIOCGIFINDEX, &request);
 
-	close(fd);
+	if (error == 0)
+		*number = (unsigned int)request.ifr_ifindex;
 	return error;
 }
 

@@ -7,6 +7,7 @@
 A line for each case, then 'N passed, N failed, N skipped'.
 """
 
+import contextlib
 import functools
 import os
 import pwd
@@ -153,17 +154,38 @@ def nothing_new_runs(program, folder):
         pair.stop_server()
 
 
+# A Unix socket, one of UDP and of TCP, a connection: what they come to, and why.
+SOCKETS = ('(int)socket(1, 1, 0)', '(int)socket(2, 2, 0)', '(int)socket(2, 1, 0)',
+           '(int)socket(10, 2, 0)', '(long)syscall(42, 0, 0, 0)')
+
+
 def nobody_connects(program, folder):
-    """To a socket of this host, or any other: who had the process would ask others for more."""
+    """To a socket of this host, or any other: who had the process would ask others for more, or
+    tell them what is here. No socket that there is sends to an address either."""
     (folder / 'served').mkdir()
     with Pair(program, folder) as pair:
-        found = found_inside(
-            pair, 'print (int)socket(1, 1, 0)', 'print *(int*)__errno_location()',
-            'print (long)syscall(42, 0, 0, 0)', 'print *(int*)__errno_location()',
-            'print (int)socket(2, 2, 0) > 2')
-        expect_equal('a Unix socket, why not, a connection, why not, a socket of interfaces',
-                     found, ['-1', '13', '-1', '13', '1'])
+        questions = [f'print {word}' for call in SOCKETS
+                     for word in (call, '*(int*)__errno_location()')]
+        found = found_inside(pair, *questions, 'print (long)sendto(2, "1", 1, 0, $sp, 16)',
+                             'print *(int*)__errno_location()')
+        expect_equal('sockets, a connection, a datagram, why not', found, ['-1', '13'] * 6)
+        inside = socket_kinds(pair.process.pid)
+        expect_equal('sockets that send where they are told to', inside & {'udp', 'udp6', 'raw'},
+                     set())
         pair.stop_server()
+
+
+def socket_kinds(pid):
+    """The tables of /proc/net that have a socket of the process."""
+    def inode(name):
+        with contextlib.suppress(FileNotFoundError):
+            found = re.fullmatch(r'socket:\[(\d+)\]', os.readlink(f'/proc/{pid}/fd/{name}'))
+            return found and found[1]
+
+    inodes = {inode(name) for name in os.listdir(f'/proc/{pid}/fd')} - {None}
+    expect(inodes, 'a server without any socket')
+    return {kind for kind in ('udp', 'udp6', 'raw', 'tcp', 'unix')
+            if inodes & set(Path(f'/proc/{pid}/net/{kind}').read_text().split())}
 
 
 def manager_hears(program, folder, name):

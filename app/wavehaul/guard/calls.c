@@ -56,9 +56,9 @@ static const uint16_t plain[] = {
 	SYS_pause,
 	/* signals */
 	SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigpending, SYS_rt_sigtimedwait,
-	SYS_rt_sigsuspend, SYS_sigaltstack, SYS_tgkill,
+	SYS_rt_sigsuspend, SYS_sigaltstack,
 	/* sockets that are open, and the peers that come to them; who opens one is below */
-	SYS_sendto, SYS_sendmsg, SYS_sendmmsg, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg, SYS_accept,
+	SYS_sendmsg, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg, SYS_accept,
 	SYS_accept4, SYS_shutdown, SYS_getsockopt, SYS_setsockopt, SYS_getsockname,
 	SYS_getpeername,
 	/* what there is to know */
@@ -68,8 +68,6 @@ static const uint16_t plain[] = {
 	SYS_sysinfo, SYS_uname, SYS_getrandom, SYS_capget,
 };
 /* clang-format on */
-
-static const uint16_t of_xdp[] = {SYS_bpf, SYS_bind};
 
 /* Names for those that somebody who has taken the process over would want first. */
 static const struct {
@@ -89,6 +87,8 @@ static const struct {
 	{SYS_mount, "mount"},
 	{SYS_bpf, "bpf"},
 	{SYS_kill, "kill"},
+	{SYS_tgkill, "tgkill"},
+	{SYS_sendmmsg, "sendmmsg"},
 	{SYS_setuid, "setuid"},
 	{SYS_setresuid, "setresuid"},
 	{SYS_mknodat, "mknodat"},
@@ -138,6 +138,12 @@ static void unless_equal(struct program *program, uint32_t value, uint8_t skippe
 	add(program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skipped));
 }
 
+static void allow(struct program *program, uint16_t number)
+{
+	unless_equal(program, number, 1);
+	answer(program, SECCOMP_RET_ALLOW);
+}
+
 #define NUMBER        offsetof(struct seccomp_data, nr)
 #define ARGUMENT(i)   (offsetof(struct seccomp_data, args) + 8 * (i)) /* its low half */
 #define REFUSED       SECCOMP_RET_TRAP
@@ -179,27 +185,62 @@ static void allow_without(
 	answer(program, SECCOMP_RET_ALLOW);
 }
 
-/*
- * Who connects by a socket of this host reaches whoever listens there, and no argument that can be
- * judged says whom. Libraries that try (a log, a cache of names) go on without.
- */
-static void judge_sockets(struct program *program, bool xdp, bool connects)
+/* None of that kind, and the asker goes on: libraries that try (a log, names) have to, too. */
+static void deny(struct program *program, uint16_t number)
 {
-	unless_equal(program, SYS_connect, 1);
-	answer(program, connects ? SECCOMP_RET_ALLOW : HAS_NOT(EACCES));
-	if (!connects) {
-		unless_equal(program, SYS_socket, 4);
-		load(program, (uint32_t)ARGUMENT(0));
-		unless_equal(program, AF_UNIX, 1);
-		answer(program, HAS_NOT(EACCES));
-		load(program, NUMBER);
-	}
-	/* Where a driver connects again, and where interfaces are asked for. */
-	allow_if(program, SYS_socket, 0, (const uint32_t[]){AF_UNIX, AF_INET, AF_NETLINK},
-		xdp ? 3 : 2);
+	unless_equal(program, number, 1);
+	answer(program, HAS_NOT(EACCES));
 }
 
-static void build(struct program *program, bool xdp, bool connects)
+/* Of one family; any other is denied. */
+static void allow_socket(struct program *program, uint32_t family)
+{
+	unless_equal(program, SYS_socket, 4);
+	load(program, (uint32_t)ARGUMENT(0));
+	unless_equal(program, family, 1);
+	answer(program, SECCOMP_RET_ALLOW);
+	answer(program, HAS_NOT(EACCES));
+}
+
+/* Packets to who is connected, of who gives no address with them. */
+static void allow_sendto(struct program *program)
+{
+	unless_equal(program, SYS_sendto, 6);
+	load(program, (uint32_t)ARGUMENT(4));
+	unless_equal(program, 0, 3);
+	load(program, (uint32_t)ARGUMENT(4) + 4);
+	unless_equal(program, 0, 1);
+	answer(program, SECCOMP_RET_ALLOW);
+	answer(program, HAS_NOT(EACCES));
+}
+
+/*
+ * Who connects by a socket of this host reaches whoever listens there, and who has a socket of
+ * datagrams whom he likes; no argument that can be judged says whom. So there are none but those
+ * that were made before: of ours that are, each is connected, or cannot send before it is. memif's
+ * client connects as its port starts, and never again (DPDK 22.11), whatever becomes of its server.
+ */
+static void judge_sockets(struct program *program, enum wh_calls_port port)
+{
+	static const uint32_t families[] = {AF_UNIX, AF_INET, AF_NETLINK};
+
+	if (port == WH_CALLS_DEVICE) {
+		allow(program, SYS_connect);
+		allow(program, SYS_sendto);
+		allow_if(program, SYS_socket, 0, families, 3);
+		return;
+	}
+	if (port == WH_CALLS_XDP) {
+		allow_socket(program, AF_NETLINK);
+		allow(program, SYS_bpf);
+		allow(program, SYS_bind);
+	}
+	deny(program, SYS_connect);
+	deny(program, SYS_socket);
+	allow_sendto(program);
+}
+
+static void build(struct program *program, enum wh_calls_port port)
 {
 	program->count = 0;
 	load(program, offsetof(struct seccomp_data, arch));
@@ -207,10 +248,8 @@ static void build(struct program *program, bool xdp, bool connects)
 	add(program, (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, 1));
 	answer(program, SECCOMP_RET_KILL_PROCESS);
 	load(program, NUMBER);
-	for (size_t i = 0; i < PLAIN; i++) {
-		unless_equal(program, plain[i], 1);
-		answer(program, SECCOMP_RET_ALLOW);
-	}
+	for (size_t i = 0; i < PLAIN; i++)
+		allow(program, plain[i]);
 	/* What a peer has brought here, somehow, is never run. */
 	allow_without(program, SYS_mmap, 2, PROT_EXEC);
 	allow_without(program, SYS_mprotect, 2, PROT_EXEC);
@@ -223,11 +262,9 @@ static void build(struct program *program, bool xdp, bool connects)
 	add(program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1));
 	answer(program, SECCOMP_RET_ALLOW);
 	answer(program, REFUSED);
-	judge_sockets(program, xdp, connects);
-	for (size_t i = 0; xdp && i < sizeof(of_xdp) / sizeof(of_xdp[0]); i++) {
-		unless_equal(program, of_xdp[i], 1);
-		answer(program, SECCOMP_RET_ALLOW);
-	}
+	judge_sockets(program, port);
+	/* Threads of ours alone. */
+	allow_if(program, SYS_tgkill, 0, (const uint32_t[]){(uint32_t)getpid()}, 1);
 	/* Who sits at the terminal says himself what is typed there. */
 	allow_but(program, SYS_ioctl, 1, TIOCSTI, TIOCLINUX, HAS_NOT(EPERM));
 	allow_if(program, SYS_io_uring_register, 1,
@@ -288,7 +325,7 @@ static void on_refused(int signal, siginfo_t *info, void *context)
 #define POSSIBLE 0
 #endif
 
-int wh_calls_enter(bool xdp, bool connects)
+int wh_calls_enter(enum wh_calls_port port)
 {
 	struct sigaction tell = {.sa_sigaction = on_refused, .sa_flags = SA_SIGINFO};
 	static struct program program;
@@ -296,7 +333,7 @@ int wh_calls_enter(bool xdp, bool connects)
 
 	if (!POSSIBLE)
 		return -ENOSYS;
-	build(&program, xdp, connects);
+	build(&program, port);
 	filter.len = (unsigned short)program.count;
 	if (sigaction(SIGSYS, &tell, NULL) != 0)
 		return -errno;

@@ -11,11 +11,18 @@
 
 #include <stdbool.h>
 
+/* The sockets that a port's driver still makes. Whoever else tries is told that it may not. */
+enum wh_calls_port {
+	WH_CALLS_NO_SOCKET = 0,
+	WH_CALLS_XDP,    /* netlink's, and bpf: to take a program off an interface */
+	WH_CALLS_DEVICE, /* as DPDK writes it, who knows: they are connected, and to anybody */
+};
+
 /*
- * With `xdp` also those that take a program off an interface: bpf, and netlink's sockets. Without
- * `connects` no socket is connected any more, and none of this host's is made.
- * 0; -ENOSYS: not here (another CPU, a sanitizer that needs more); or another negative errno.
+ * Only of the last kind is a packet sent to an address that comes with it. A signal goes to this
+ * process alone. 0; -ENOSYS: not here (another CPU, a sanitizer that needs more); or another
+ * negative errno.
  */
-int wh_calls_enter(bool xdp, bool connects);
+int wh_calls_enter(enum wh_calls_port port);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/landlock.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -12,6 +13,10 @@
 #define ACCESS_TRUNCATE (UINT64_C(1) << 14) /* since version 3 */
 #define ACCESS_DEVICE   (UINT64_C(1) << 15) /* ioctl of devices that are opened, since 5 */
 #define TCP_BOTH        UINT64_C(3)         /* bind and connect, since 4 */
+#define ABSTRACT        (UINT64_C(1) << 0)  /* Unix sockets of such names, others', since 6 */
+#define SIGNALS         (UINT64_C(1) << 1)  /* to others, likewise */
+#define ASK_MENDED      2U                  /* which mistakes of older kernels are mended */
+#define MENDED_SIGNALS  (1 << 1)            /* threads of one process may signal each other */
 
 #define VERSION_MIN 2 /* renames to other folders */
 
@@ -26,9 +31,18 @@
 struct rules {
 	uint64_t files;
 	uint64_t network;
+	uint64_t scoped;
 };
 
 static uint64_t known;
+
+/* Each thread enters by itself and so is one of others to its own process, where that counts. */
+static uint64_t scopes(void)
+{
+	long mended = syscall(SYS_landlock_create_ruleset, NULL, 0, ASK_MENDED);
+
+	return ABSTRACT | (mended > 0 && (mended & MENDED_SIGNALS) != 0 ? SIGNALS : 0);
+}
 
 int wh_folders_open(void)
 {
@@ -47,6 +61,10 @@ int wh_folders_open(void)
 		rules.files |= ACCESS_DEVICE;
 	if (version >= 4) {
 		rules.network = TCP_BOTH;
+		bytes = offsetof(struct rules, scoped);
+	}
+	if (version >= 6) {
+		rules.scoped = scopes();
 		bytes = sizeof(rules);
 	}
 	known = rules.files;

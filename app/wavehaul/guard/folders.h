@@ -5,7 +5,8 @@
 /*
  * Landlock: from then on this process reaches no file but those below what it was let. What is open
  * already stays open. Kernels before 5.19 would forbid every rename out of a staging folder, too:
- * there it is left.
+ * there it is left. Where the kernel can (since 6.12) it reaches no other process by a signal or an
+ * abstract name of a socket either, and by TCP nobody (since 6.7).
  */
 
 #include <stdbool.h>

@@ -192,12 +192,11 @@ static bool is_xdp(const struct wh_guard *guard)
 	return guard->port->kind == WH_PORT_AF_XDP;
 }
 
-/* A driver whose peer listens looks for it again when it has gone. */
-static bool connects_again(const struct wh_guard *guard)
+static enum wh_calls_port calls_of(const struct wh_guard *guard)
 {
-	const struct wh_port_spec *port = guard->port;
-
-	return port->verbatim || (port->kind == WH_PORT_MEMIF && !port->server);
+	if (guard->port->verbatim)
+		return WH_CALLS_DEVICE;
+	return is_xdp(guard) ? WH_CALLS_XDP : WH_CALLS_NO_SOCKET;
 }
 
 static const char *why_root(const struct wh_guard *guard, bool found)
@@ -286,7 +285,7 @@ int wh_guard_enter(struct wh_guard *guard)
 		rc = lose_rights(guard);
 	if (rc < 0)
 		return rc;
-	rc = wh_calls_enter(is_xdp(guard), connects_again(guard));
+	rc = wh_calls_enter(calls_of(guard));
 	if (rc == 0)
 		tell(guard, ", only the system calls that it needs");
 	else

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "host/link_watch.h"
 
-#include <net/if.h>
 #include <sched.h>
 
 #include "base/clock.h"
 #include "cli/complain.h"
+#include "port/interface.h"
 
 /* How often the state of the link is asked for; more often while somebody waits for it. */
 #define LINK_WATCH_US 5000
@@ -19,7 +19,11 @@ static unsigned int interface_of(const struct wh_port_spec *spec)
 	bool of_kernel = spec->kind == WH_PORT_AF_PACKET || spec->kind == WH_PORT_AF_XDP ||
 			 spec->kind == WH_PORT_TAP;
 
-	return of_kernel && !spec->verbatim ? if_nametoindex(spec->target) : 0;
+	unsigned int number = 0;
+
+	if (of_kernel && !spec->verbatim)
+		(void)wh_interface_number(spec->target, &number);
+	return number;
 }
 
 void wh_link_watch_init(struct wh_link_watch *watch, struct wh_port *port,
