@@ -193,6 +193,8 @@ static int enter_guard(struct serve *serve)
 		serve->settings.sessions + RINGS_PER_ORDER * serve->settings.queue_jobs);
 	if (wh_guard_enter(&guard) != 0)
 		return -1;
+	if (!guard.off)
+		wh_audit_guard(&serve->clerk.audit);
 	wh_say("guard: %s", guard.told);
 	return 0;
 }

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from harness import Case, expect, expect_equal, expect_said, expect_status, run_cases
-from pair import CLIENT, SERVER, Pair, killed, remote, wait_until
+from pair import CLIENT, SERVER, Pair, has_ended, killed, remote, wait_until
 
 BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
 
@@ -229,11 +229,81 @@ def audited_at_a_socket(program, folder):
                 expect(line['identity'] != lines[0]['identity'] and line['times'] > 0, f'{line}')
 
 
+def listening(path):
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    listener.bind(str(path))
+    os.chmod(path, 0o666)
+    listener.setblocking(False)
+    return listener
+
+
+def children_of(pid):
+    return [int(child) for task in Path(f'/proc/{pid}/task').iterdir()
+            for child in (task / 'children').read_text().split()]
+
+
+def is_over(pid):
+    """Whoever has to ask for its exit status may not have yet."""
+    return not Path(f'/proc/{pid}').exists() or has_ended(pid)
+
+
+def log_begins_anew(program, folder):
+    """Who listens at the socket of an audit goes, and comes back under the same name; the server
+    says so, and is as guarded as ever, and so is the child that connects for it."""
+    (folder / 'file').write_bytes(b'x' * 1000)
+    os.chmod(folder, 0o755)
+    path = folder / 'log'
+    listener = listening(path)
+    with Pair(program, folder, server=('--audit', f'syslog:{path}')) as pair:
+        def come(name, wanted):
+            """Of a file that is sent: its line, where it is wanted."""
+            expect_status(pair.run('send', folder / 'file', remote(name)), OK)
+            lines = []
+            if wanted:
+                wait_until(lambda: lines.extend(lines_at(listener, '<30>wavehaul: ')) or lines, 5,
+                           'a line')
+            expect_equal('lines', [line['path'] for line in lines], [name] * wanted)
+
+        come('one', 1)
+        caller, = children_of(pair.process.pid)
+        status = Path(f'/proc/{caller}/status').read_text()
+        if 'only the system calls' in pair.said():
+            for field in ('CapEff:\t0000000000000000', 'NoNewPrivs:\t1', 'Seccomp:\t2'):
+                expect(field in status, f'{field!r} of the child: {status}')
+        expect_equal('what the child has open', len(os.listdir(f'/proc/{caller}/fd')), 4)
+        # As a daemon that was stopped, and one that died.
+        for name, unlinks in (('two', True), ('three', False)):
+            listener.close()
+            if unlinks:
+                path.unlink()
+            come(f'{name} lost', 0)
+            wait_until(lambda: pair.said().count('takes no lines') == 1 + (not unlinks), 5,
+                       'a word of it')
+            come(f'{name} lost, too', 0)
+            if not unlinks:
+                path.unlink()
+            listener = listening(path)
+            come(name, 1)
+            come(f'{name} again', 1)
+        said = [pair.said().count(words) for words in ('takes no lines', 'takes lines')]
+        expect_equal('said', said, [2, 2])
+        pair.stop_server()
+        expect('4 lines of the audit could not be written' in pair.said(), pair.said())
+        wait_until(lambda: is_over(caller), 5, 'the end of the child')
+        # With a server that is killed it ends, too.
+        pair.start_server()
+        caller, = children_of(pair.process.pid)
+        pair.kill_server()
+        wait_until(lambda: is_over(caller), 5, 'the end of the child')
+    listener.close()
+
+
 CASES = [
     Case('what may come', True, what_may_come),
     Case('case clash', True, case_clash),
     Case('audited', True, audited),
     Case('audited at a socket', True, audited_at_a_socket),
+    Case('a log begins anew', True, log_begins_anew),
     Case('places of a peer', True, places_of_a_peer),
     Case('digest takes long', False, digest_takes_long),
 ]

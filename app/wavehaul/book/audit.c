@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,24 +45,15 @@ static const struct listener *listener_of(const char *where, const char **path)
 	return NULL;
 }
 
-static int connect_to(const char *path)
+/* By a child, from the first time on: what works then works again. */
+static int open_socket(struct wh_audit *audit, const char *path)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd;
+	int fd = wh_caller_start(&audit->caller, path);
 
-	if (strlen(path) >= sizeof(address.sun_path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	strcpy(address.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
-		int error = errno;
-
-		close(fd);
-		errno = error;
-		return -1;
-	}
+	if (fd == 0)
+		fd = wh_caller_call(&audit->caller);
+	if (fd < 0)
+		wh_caller_end(&audit->caller);
 	return fd;
 }
 
@@ -73,21 +62,30 @@ int wh_audit_open(struct wh_audit *audit, const char *where)
 	const struct listener *listener;
 	const char *path;
 
-	*audit = (struct wh_audit){.fd = -1};
+	*audit = (struct wh_audit){.fd = -1, .caller = {.fd = -1}, .where = where};
 	if (where[0] == '\0')
 		return WH_EXIT_OK;
 	listener = listener_of(where, &path);
 	if (listener != NULL) {
 		audit->form = listener->form;
-		audit->fd = connect_to(path);
+		audit->fd = open_socket(audit, path);
 	} else {
 		audit->fd = open(where,
 			O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0640);
+		if (audit->fd < 0)
+			audit->fd = -errno;
 	}
 	if (audit->fd >= 0)
 		return WH_EXIT_OK;
-	wh_complain("--audit %s: %s", where, strerror(errno));
+	wh_complain("--audit %s: %s", where, strerror(-audit->fd));
+	audit->fd = -1;
 	return WH_EXIT_NO_FILE;
+}
+
+void wh_audit_guard(struct wh_audit *audit)
+{
+	if (audit->caller.fd >= 0)
+		wh_caller_guard(&audit->caller);
 }
 
 void wh_audit_close(struct wh_audit *audit)
@@ -100,6 +98,7 @@ void wh_audit_close(struct wh_audit *audit)
 		wh_say("%llu lines of the audit could not be written", (unsigned long long)lost);
 	close(audit->fd);
 	audit->fd = -1;
+	wh_caller_end(&audit->caller);
 }
 
 /* "why" becomes WAVEHAUL_WHY=; no value has an end of a line in it. */
@@ -133,7 +132,40 @@ static void write_fields(FILE *to, const json_t *object, const char *sentence)
 	}
 }
 
-/* In one call, so that lines do not mix. The object is freed. */
+static bool is_written(const struct wh_audit *audit, const char *line, size_t bytes)
+{
+	return write(audit->fd, line, bytes) == (ssize_t)bytes;
+}
+
+/* Whoever listens may have gone, and begun anew under the same name. */
+static bool find_again(struct wh_audit *audit)
+{
+	bool gone = errno == ECONNREFUSED || errno == ENOTCONN || errno == ECONNRESET;
+	int fd = gone ? wh_caller_call(&audit->caller) : -1;
+
+	if (fd < 0)
+		return false;
+	close(audit->fd);
+	audit->fd = fd;
+	return true;
+}
+
+/* In one call, so that lines do not mix. */
+static void put_line(struct wh_audit *audit, const char *line, size_t bytes)
+{
+	bool written = is_written(audit, line, bytes) ||
+		       (find_again(audit) && is_written(audit, line, bytes));
+
+	if (!written)
+		atomic_fetch_add(&audit->lost, 1);
+	if (written == audit->away)
+		wh_say(written ? "--audit %s takes lines again"
+			       : "--audit %s takes no lines: they are lost until it does",
+			audit->where);
+	audit->away = !written;
+}
+
+/* The object is freed. */
 static void write_line(struct wh_audit *audit, json_t *object, const char *sentence)
 {
 	char *json = json_dumps(object, JSON_COMPACT);
@@ -152,7 +184,9 @@ static void write_line(struct wh_audit *audit, json_t *object, const char *sente
 		}
 		fclose(to);
 	}
-	if (line == NULL || write(audit->fd, line, bytes) != (ssize_t)bytes)
+	if (line != NULL)
+		put_line(audit, line, bytes);
+	else
 		atomic_fetch_add(&audit->lost, 1);
 	free(line);
 	free(json);

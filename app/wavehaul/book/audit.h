@@ -9,9 +9,11 @@
  */
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "book/entry.h"
+#include "guard/caller.h"
 #include "guard/refusals.h"
 
 enum wh_audit_form {
@@ -23,14 +25,20 @@ enum wh_audit_form {
 struct wh_audit {
 	int fd; /* -1: nobody wants it */
 	enum wh_audit_form form;
+	struct wh_caller caller; /* of a socket: who listens there may begin anew */
+	const char *where;
+	bool away;               /* lines do not arrive, as was said */
 	_Atomic uint64_t lost; /* lines that could not be written */
 };
 
 /*
- * `where`: "", a file, "syslog" or "journal", with ":SOCKET" at another one. 0, or an exit status
- * after one sentence.
+ * `where`: "", a file, "syslog" or "journal", with ":SOCKET" at another one; it lives as long.
+ * Before there are threads. 0, or an exit status after one sentence.
  */
 int wh_audit_open(struct wh_audit *audit, const char *where);
+
+/* The process has entered its guard. */
+void wh_audit_guard(struct wh_audit *audit);
 void wh_audit_close(struct wh_audit *audit);
 
 /* A job is over, or somebody was refused; the sentence says the same to people. */

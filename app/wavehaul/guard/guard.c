@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,15 +22,18 @@
 #include "base/assert.h"
 #include "cli/complain.h"
 #include "guard/calls.h"
+#include "guard/capabilities.h"
 #include "guard/threads.h"
 
-#define BIT(capability) (UINT64_C(1) << (capability))
-
 /* Of one that stays root: all files below what it is let are its own. */
-#define OF_FILES (BIT(CAP_DAC_OVERRIDE) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_FOWNER))
+#define OF_FILES                                                                                   \
+	(WH_CAPABILITY(CAP_DAC_OVERRIDE) | WH_CAPABILITY(CAP_DAC_READ_SEARCH) |                    \
+		WH_CAPABILITY(CAP_FOWNER))
 
 /* Of a port whose driver takes its program off the interface at its end, and finds it by number. */
-#define OF_XDP (BIT(CAP_NET_ADMIN) | BIT(CAP_NET_RAW) | BIT(CAP_BPF) | BIT(CAP_SYS_ADMIN))
+#define OF_XDP                                                                                     \
+	(WH_CAPABILITY(CAP_NET_ADMIN) | WH_CAPABILITY(CAP_NET_RAW) | WH_CAPABILITY(CAP_BPF) |      \
+		WH_CAPABILITY(CAP_SYS_ADMIN))
 
 /* What each thread gives up. */
 struct loss {
@@ -115,26 +117,6 @@ static void let_clear(struct wh_guard *guard)
 	wh_guard_let_path(guard, folder, WH_LET_CLEAR);
 }
 
-static uint64_t capabilities(void)
-{
-	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[2] = {{0}};
-
-	syscall(SYS_capget, &head, data);
-	return (uint64_t)data[1].permitted << 32 | data[0].permitted;
-}
-
-static int set_capabilities(uint64_t keep)
-{
-	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-	const struct __user_cap_data_struct data[2] = {
-		{.effective = (uint32_t)keep, .permitted = (uint32_t)keep},
-		{.effective = (uint32_t)(keep >> 32), .permitted = (uint32_t)(keep >> 32)},
-	};
-
-	return syscall(SYS_capset, &head, data) != 0 ? -errno : 0;
-}
-
 /* In each thread: system calls and nothing else. */
 static int lose(const void *argument)
 {
@@ -147,7 +129,7 @@ static int lose(const void *argument)
 	for (int i = 0; i <= CAP_LAST_CAP; i++)
 		(void)prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	rc = set_capabilities(loss->keep);
+	rc = wh_capabilities_keep(loss->keep);
 	return rc == 0 && loss->rules_fd >= 0 ? wh_folders_enter(loss->rules_fd) : rc;
 }
 
@@ -235,10 +217,10 @@ static int change_user(struct wh_guard *guard)
 static int lose_rights(struct wh_guard *guard)
 {
 	uint64_t keep = OF_FILES | (is_xdp(guard) ? OF_XDP : 0) |
-			(guard->owners ? BIT(CAP_CHOWN) : 0) |
-			(guard->set_ids ? BIT(CAP_FSETID) : 0);
+			(guard->owners ? WH_CAPABILITY(CAP_CHOWN) : 0) |
+			(guard->set_ids ? WH_CAPABILITY(CAP_FSETID) : 0);
 	const struct loss loss = {
-		.keep = geteuid() == 0 ? capabilities() & keep : 0,
+		.keep = geteuid() == 0 ? wh_capabilities() & keep : 0,
 		.rules_fd = guard->rules_fd,
 	};
 	int rc = wh_threads_all(lose, &loss);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_GUARD_CAPABILITIES_H
+#define WH_APP_GUARD_CAPABILITIES_H
+
+/* Of the calling thread, a bit for each: capabilities(7). By system calls and nothing else. */
+
+#include <stdint.h>
+
+#define WH_CAPABILITY(number) (UINT64_C(1) << (number))
+
+uint64_t wh_capabilities(void);
+
+/* 0 or a negative errno. */
+int wh_capabilities_keep(uint64_t keep);
+
+#endif
