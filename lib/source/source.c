@@ -27,7 +27,7 @@ bool wh_source_has_room(struct wh_source *source, uint32_t bytes)
 	if (pack->chunk != NULL && bytes > pack->chunk_bytes - pack->chunk->bytes &&
 		!wh_source_flush(source))
 		return false;
-	/* What is spare first: the session cannot use it. */
+	/* Uses spare chunks first: the session cannot use them. */
 	if (pack->chunk == NULL && source->spare_count > 0) {
 		pack->chunk = source->spare[--source->spare_count];
 		pack->chunk->bytes = 0;
@@ -60,7 +60,7 @@ struct wh_chunk *wh_source_take_chunk(struct wh_source *source)
 	return wh_fifo_pop(source->config.free);
 }
 
-/* `free` is the session's to fill: what was taken from it and not sent stays here. */
+/* The session fills `free`: a chunk taken from it and not sent is kept here. */
 void wh_source_keep_chunk(struct wh_source *source, struct wh_chunk *chunk)
 {
 	WH_ASSERT(source->spare_count < RTE_DIM(source->spare));
@@ -86,7 +86,7 @@ void wh_source_tell(struct wh_source *source, const struct wh_file_result *resul
 		source->config.on_file(source->config.context, result);
 }
 
-/* Of a pipe nothing is found before its end. */
+/* The end of a pipe is not known in advance. */
 static int32_t tell_found(struct wh_source *source)
 {
 	const struct wh_source_progress *progress = &source->progress;
@@ -104,7 +104,7 @@ static int32_t tell_found(struct wh_source *source)
 	return 1;
 }
 
-/* FINISH and the end marker, when nothing is left and the other lanes are ready too. */
+/* Sends FINISH and the end marker, when nothing is left and the other lanes are ready too. */
 static int32_t finish(struct wh_source *source)
 {
 	const _Atomic bool *gate = source->config.gate;
@@ -133,7 +133,7 @@ static int32_t finish(struct wh_source *source)
 	return 1;
 }
 
-/* Nothing waits in the pack for company that is not there. */
+/* Sends a partly filled chunk if nothing more is at hand. */
 static int32_t flush_idle(struct wh_source *source, bool is_idle)
 {
 	const struct wh_chunk *chunk = source->pack.chunk;
@@ -145,7 +145,7 @@ static int32_t flush_idle(struct wh_source *source, bool is_idle)
 	return wh_source_flush(source);
 }
 
-/* Queues and counts between two polls. */
+/* Asserts that queues and counts are consistent between two polls. */
 static void check(const struct wh_source *source)
 {
 	const struct wh_reading *reading = &source->reading;

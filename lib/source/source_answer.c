@@ -8,10 +8,10 @@
 #include "base/assert.h"
 #include "source/source_internal.h"
 
-/* Records of the sink, and files whose fate one of them tells, in one poll. */
+/* Most records of the sink, and files whose outcome one of them reports, per poll. */
 #define ANSWERS_PER_POLL 64
 
-/* An entry that is out, and whose fate the sink has not told. */
+/* A sent entry whose outcome the sink has not reported. */
 struct wh_ledger_entry *wh_source_find_open(struct wh_source *source, uint64_t id)
 {
 	struct wh_ledger_entry *entry = wh_ledger_find(&source->ledger, id);
@@ -19,7 +19,7 @@ struct wh_ledger_entry *wh_source_find_open(struct wh_source *source, uint64_t i
 	return entry != NULL && id < source->ids_out && !entry->has_outcome ? entry : NULL;
 }
 
-/* The file that is asked for, which is answered from now on; NULL: none is. */
+/* The announced file, which is answered now; NULL: there is none. */
 static struct wh_asked *take_answer(struct wh_source *source, uint64_t id)
 {
 	const struct wh_ledger_entry *entry = wh_source_find_open(source, id);
@@ -49,7 +49,7 @@ static bool take_have(struct wh_source *source, const struct wh_record *record)
 	return true;
 }
 
-/* What is there ends within our part, in a block's end. */
+/* Checks that the sink's data end within our part, at a block boundary. */
 static bool take_want(struct wh_source *source, const struct wh_record *record)
 {
 	struct wh_asked *file = take_answer(source, record->want.id);
@@ -95,7 +95,10 @@ static void tell(struct wh_source *source, struct wh_ledger_entry *entry, bool s
 			      !wh_choice_believes(&source->config.choice));
 }
 
-/* Nobody has compared it: only if that was wished for, and before its bytes were. */
+/*
+ * A sink may skip a file without comparing only if the wishes allow it, and before any bytes were
+ * requested.
+ */
 static bool may_stay(const struct wh_source *source, const struct wh_asked *file)
 {
 	return source->config.choice.wishes != 0 && file->state == WH_ASKED_OUT;
@@ -131,7 +134,7 @@ static bool take_committed(struct wh_source *source, uint64_t below)
 	return true;
 }
 
-/* Complete only when every entry's fate is known, which COMMITTED has told. */
+/* Complete only if every entry's outcome is known, which COMMITTED reports. */
 static bool take_totals(struct wh_source *source, const struct wh_totals *totals)
 {
 	source->has_totals = true;
@@ -187,7 +190,7 @@ static int take_record(struct wh_source *source, const struct wh_record *record)
 	return makes_sense ? 0 : -EPROTO;
 }
 
-/* The sink has no more to do with these, either. */
+/* The sink has finished with these files as well. */
 static void leave_splits(struct wh_source *source)
 {
 	while (source->splits_count > 0) {
@@ -201,7 +204,7 @@ static void leave_splits(struct wh_source *source)
 	}
 }
 
-/* The ledger follows COMMITTED: these files are safe. */
+/* Removes from the ledger what COMMITTED covers. */
 static int32_t follow(struct wh_source *source)
 {
 	struct wh_ledger *ledger = &source->ledger;
@@ -210,7 +213,7 @@ static int32_t follow(struct wh_source *source)
 	for (; told < ANSWERS_PER_POLL && ledger->first < source->committed; told++) {
 		struct wh_ledger_entry *entry = wh_ledger_find(ledger, ledger->first);
 
-		WH_ASSERT(entry != NULL); /* what is committed has gone out */
+		WH_ASSERT(entry != NULL); /* only sent entries are committed */
 		if (entry->asked != WH_LEDGER_NO_ASKED && !entry->has_outcome) {
 			wh_source_fail(source, -EPROTO);
 			break;
@@ -228,7 +231,7 @@ static void give_back(struct wh_source *source, struct wh_chunk *chunk)
 {
 	bool pushed = wh_fifo_push(source->config.recycled, chunk);
 
-	WH_ASSERT(pushed); /* it has room for all the chunks of its session */
+	WH_ASSERT(pushed); /* it has room for all chunks of its session */
 }
 
 static void give_all_back(struct wh_source *source)
@@ -237,7 +240,7 @@ static void give_all_back(struct wh_source *source)
 
 	source->answers = NULL;
 	for (; chunk != NULL; chunk = wh_fifo_pop(source->config.deliver))
-		if (!chunk->end) /* the marker is its sender's */
+		if (!chunk->end) /* the marker belongs to its sender */
 			give_back(source, chunk);
 }
 
@@ -255,7 +258,7 @@ static void take_end(struct wh_source *source, const struct wh_chunk *end)
 	source->progress.state = WH_SOURCE_DONE;
 }
 
-/* False: there is none. */
+/* False: none. */
 static bool next_chunk(struct wh_source *source)
 {
 	struct wh_chunk *chunk = wh_fifo_pop(source->config.deliver);
@@ -284,7 +287,7 @@ static bool next_chunk(struct wh_source *source)
 	return true;
 }
 
-/* One record of the chunk at hand, which is given back with its last one. */
+/* Processes one record of the current chunk, which is given back after its last one. */
 static void read_one(struct wh_source *source)
 {
 	struct wh_chunk *chunk = source->answers;
@@ -315,7 +318,7 @@ int32_t wh_source_take_answers(struct wh_source *source)
 	int32_t work = 0;
 
 	while (goes_on(source) && work < ANSWERS_PER_POLL) {
-		/* In their order: what follows COMMITTED may count on it. */
+		/* In order: records after COMMITTED may rely on it. */
 		if (source->ledger.first < source->committed) {
 			work += follow(source);
 			continue;

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "source/source_internal.h"
 
-/* The same ones that are passed over in a poll. */
+/* Most equal blocks skipped per poll. */
 #define BLOCKS_PER_POLL 4096
 
 static uint64_t size_of(const struct wh_asked *file)
@@ -20,7 +20,7 @@ static uint32_t blocks_of(const struct wh_asked *file)
 	return wh_block_count(size_of(file), wh_block_bytes(size_of(file)));
 }
 
-/* Without memory for it the file goes as a whole. False: there are too many lists. */
+/* Without memory for it the file is sent as a whole. False: too many lists. */
 static bool begin_list(struct wh_source *source, struct wh_asked *file)
 {
 	if (source->lists == WH_SOURCE_LISTS_MAX)
@@ -31,7 +31,7 @@ static bool begin_list(struct wh_source *source, struct wh_asked *file)
 	return true;
 }
 
-/* In their order, each once, before the file is answered. */
+/* Blocks are listed in order, each once, before the file is answered. */
 bool wh_source_take_blocks(struct wh_source *source, const struct wh_record *record)
 {
 	const struct wh_ledger_entry *entry = wh_source_find_open(source, record->blocks.id);
@@ -76,7 +76,7 @@ void wh_source_begin_blocks(struct wh_source *source)
 	wh_hasher_init(&reading->hasher);
 	reading->block = 0;
 	reading->likened = 0;
-	/* What was told is the comparison's from now on. */
+	/* The comparison takes over the received digests. */
 	reading->blocks = wh_blocks_compare(file->fd, size_of(file), wh_block_bytes(size_of(file)),
 		source->config.block_seed, file->told, file->told_count);
 	file->told = NULL;
@@ -86,7 +86,7 @@ void wh_source_begin_blocks(struct wh_source *source)
 		reading->step = WH_READING_DIFFERS;
 }
 
-/* The end of the run of blocks that differ, as far as is known and may go at once. */
+/* End of the run of blocks that differ, as far as known and allowed at once. */
 static uint32_t run_end(const struct wh_reading *reading, uint32_t known, uint32_t most)
 {
 	uint32_t end = reading->block;
@@ -97,7 +97,7 @@ static uint32_t run_end(const struct wh_reading *reading, uint32_t known, uint32
 	return end;
 }
 
-/* Sends what has been found, or goes on looking. */
+/* Sends a run that was found, or continues to search. */
 static int32_t pass(struct wh_source *source, uint32_t known, bool over)
 {
 	struct wh_reading *reading = &source->reading;
@@ -112,7 +112,7 @@ static int32_t pass(struct wh_source *source, uint32_t known, bool over)
 
 	uint32_t end = run_end(reading, known, most);
 
-	/* A run that may go on is worth to be waited for. */
+	/* Waits if the run may become longer. */
 	if (end == reading->block || (end == known && end - reading->block < most && !over)) {
 		if (over && reading->block == known)
 			wh_source_end_reading(reading, 0, WH_DOING_NOTHING);
@@ -126,7 +126,7 @@ static int32_t pass(struct wh_source *source, uint32_t known, bool over)
 	return 1;
 }
 
-/* To have read on is progress. */
+/* Having compared more counts as work. */
 int32_t wh_source_differ(struct wh_source *source)
 {
 	struct wh_reading *reading = &source->reading;

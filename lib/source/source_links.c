@@ -7,10 +7,10 @@
 #include "source/source_internal.h"
 
 /*
- * Files that have several names, by device and inode, each with the path that its bytes went
- * under; and the other names, which go when all files are whole at the sink. By one lane alone:
- * lanes do not know which name another has sent. Beyond a bound files go as often as they have
- * names, which is counted.
+ * Files that have several names, by device and inode, each with the path under which it was sent;
+ * and the other names, which are sent when all files are complete at the sink. In one lane only,
+ * since lanes do not know which name another has sent. Beyond a limit files are sent once per name,
+ * which is counted.
  */
 #define FILES_MAX (UINT32_C(1) << 20)
 #define TEXTS_MAX (UINT32_C(256) << 20)
@@ -18,7 +18,7 @@
 struct file {
 	dev_t device;
 	ino_t inode;
-	char path[]; /* its first */
+	char path[]; /* the first one */
 };
 
 struct name {
@@ -59,7 +59,7 @@ bool wh_source_knows_link(const struct wh_source *source, const struct stat *sta
 	return find(source, status) != NULL;
 }
 
-/* Room for a path more. NULL: there is none. */
+/* Memory for one more path. NULL: none. */
 static void *take_room(struct wh_source_links *links, size_t head_bytes, size_t path_bytes)
 {
 	size_t bytes = head_bytes + path_bytes + 1;
@@ -110,7 +110,7 @@ bool wh_source_defer_link(struct wh_source *source, const struct stat *status)
 		remember(source, status);
 		return false;
 	}
-	/* The file at hand again, which had to wait. */
+	/* The current file again, which had to wait. */
 	if (strcmp(file->path, item->path) == 0)
 		return false;
 

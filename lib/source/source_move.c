@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What was moved goes from where it was. Folders stay. */
+/* Removes moved files from their origin. Folders stay. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,10 +15,10 @@
 #include "source/source_internal.h"
 #include "source/walk.h"
 
-/* The end of a file of that size keeps a disk busy. */
+/* Removing a file from this size on may take long. */
 #define ASIDE_BYTES (UINT64_C(64) << 20)
 
-/* Of a bundle's path below a given one; false: it is longer than a path can be. */
+/* The file-system path of a bundle's path; false: longer than a path can be. */
 static bool find_path(const struct wh_source *source, const struct wh_ledger_entry *entry,
 	char path[2 * WH_PATH_BYTES_MAX])
 {
@@ -32,7 +32,7 @@ static bool find_path(const struct wh_source *source, const struct wh_ledger_ent
 	return bytes < 2 * WH_PATH_BYTES_MAX;
 }
 
-/* The folder and the name in it; or a negative errno. */
+/* Opens the folder and returns the name in it; or a negative errno. */
 static int open_above(const struct wh_source *source, char *path, const char **name)
 {
 	char *slash = strrchr(path, '/');
@@ -69,7 +69,9 @@ static void close_aside(void *argument)
 	close((int)(intptr_t)argument);
 }
 
-/* What is open here is what was looked at: its end comes with the descriptor's. */
+/*
+ * The descriptor ensures that the file checked is the one removed; it also delays freeing the data.
+ */
 static int remove_same(const struct wh_ledger_entry *entry, int folder_fd, const char *name)
 {
 	int fd = openat(folder_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);

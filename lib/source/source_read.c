@@ -33,7 +33,7 @@ void wh_source_release(struct wh_source *source, struct wh_asked *file)
 	source->asked_count--;
 }
 
-/* NULL where reading never waits, or where there is no ring to be had. */
+/* NULL if reading never blocks, or if no ring is available. */
 static struct io_uring *ring_for(struct wh_source *source, int fd)
 {
 	if (wh_beneath_in_memory(fd))
@@ -59,7 +59,7 @@ void wh_source_read_run(struct wh_source *source, uint64_t offset, uint64_t end)
 	struct wh_reading *reading = &source->reading;
 	const struct wh_part run = {.from = offset, .end = end};
 
-	if (reading->offset == reading->from) /* the first */
+	if (reading->offset == reading->from) /* the first run */
 		reading->from = offset;
 	reading->offset = offset;
 	reading->end = end;
@@ -67,7 +67,7 @@ void wh_source_read_run(struct wh_source *source, uint64_t offset, uint64_t end)
 	reading->step = WH_READING_ANNOUNCES;
 }
 
-/* FILE_END is next. error 0: the file went out whole. */
+/* Sends FILE_END next. error 0: everything was sent. */
 void wh_source_end_reading(struct wh_reading *reading, int error, enum wh_doing doing)
 {
 	WH_ASSERT(error >= 0 && (error == 0) == (doing == WH_DOING_NOTHING));
@@ -89,7 +89,7 @@ static void end_after_error(struct wh_reading *reading)
 		wh_source_end_reading(reading, -reading->ahead.error, WH_DOING_READING);
 }
 
-/* Of our part, what is not there. */
+/* Sends our part from `offset` on. */
 static void send_from(struct wh_source *source, uint64_t offset)
 {
 	struct wh_reading *reading = &source->reading;
@@ -109,7 +109,7 @@ void wh_source_stop_proof(struct wh_source *source)
 	source->reading.blocks = NULL;
 }
 
-/* The sink has gone by size, mtime, inode and change time before it said what it has. */
+/* The sink has compared size, mtime, inode and change time before it sent WANT. */
 static void begin_resumed(struct wh_source *source)
 {
 	struct wh_reading *reading = &source->reading;
@@ -132,7 +132,7 @@ static void begin_resumed(struct wh_source *source)
 		reading->step = WH_READING_PROVES;
 }
 
-/* To have read on is progress. */
+/* Having read more counts as work. */
 static int32_t prove(struct wh_source *source)
 {
 	struct wh_reading *reading = &source->reading;
@@ -153,7 +153,7 @@ static int32_t prove(struct wh_source *source)
 	return 1;
 }
 
-/* What is there is compared as a whole, whatever part is sent. */
+/* An existing file is compared as a whole, whatever part is sent. */
 static void begin_file(struct wh_source *source)
 {
 	struct wh_reading *reading = &source->reading;
@@ -180,8 +180,8 @@ static void begin_file(struct wh_source *source)
 }
 
 /*
- * The next answered file. Between two of them the walk has a turn, so that further files are
- * asked for while these are read.
+ * Starts the next answered file. Between two of them the walk has a turn, so that further files are
+ * announced while these are read.
  */
 static int32_t begin(struct wh_source *source)
 {
@@ -219,7 +219,7 @@ static int32_t start_reads(struct wh_source *source)
 	return started;
 }
 
-/* 0: the file is still what it was when it was opened; else a positive errno. */
+/* 0: the file is unchanged since it was opened; else a positive errno. */
 static int check_unchanged(const struct wh_asked *file)
 {
 	struct stat now;
@@ -229,7 +229,7 @@ static int check_unchanged(const struct wh_asked *file)
 	return wh_is_unchanged(&file->status, &now) ? 0 : EBUSY;
 }
 
-/* The sink's digest is known, and ours is now. */
+/* Compares the sink's digest with ours. */
 static int32_t answer_have(struct wh_source *source)
 {
 	struct wh_reading *reading = &source->reading;
@@ -284,7 +284,7 @@ static int32_t compare(struct wh_source *source)
 	return work;
 }
 
-/* Whole chunks, so that extents begin where chunks do. */
+/* Whole chunks, so that extents begin at chunk boundaries. */
 static uint64_t extent_bytes(const struct wh_source *source)
 {
 	uint64_t most = source->config.extent_bytes_max -
@@ -318,7 +318,7 @@ static int32_t announce(struct wh_source *source)
 	return 1;
 }
 
-/* In place of bytes that cannot be read; FILE_END will say so. */
+/* Replaces bytes that cannot be read; FILE_END will report the error. */
 static struct wh_chunk *zero_chunk(struct wh_source *source)
 {
 	struct wh_reading *reading = &source->reading;
@@ -350,7 +350,7 @@ void wh_source_push_raw(struct wh_source *source, struct wh_chunk *chunk)
 
 	bool pushed = wh_fifo_push(source->config.ready, chunk);
 
-	WH_ASSERT(pushed); /* we alone fill it, so room does not go away */
+	WH_ASSERT(pushed); /* we are the only producer, so room does not disappear */
 }
 
 /* Sends the next raw chunk of the extent. */
@@ -401,7 +401,7 @@ static int32_t send_extent(struct wh_source *source)
 	return work + 1;
 }
 
-/* Failed here: nobody else tells. */
+/* It failed here, and the sink does not report it. */
 static void tell_failed(struct wh_source *source)
 {
 	const struct wh_reading *reading = &source->reading;
@@ -419,7 +419,7 @@ static void tell_failed(struct wh_source *source)
 			       });
 }
 
-/* Only now is it known how much it was. */
+/* The size is known only now. */
 static void book_stream(struct wh_source *source)
 {
 	const struct wh_reading *reading = &source->reading;
@@ -430,7 +430,7 @@ static void book_stream(struct wh_source *source)
 	source->progress.bytes_found += reading->offset;
 }
 
-/* If the sink skips it now, it is for the digest of the whole. */
+/* A SKIPPED from the sink would be based on the digest of the whole file. */
 static void note_compared(struct wh_source *source, uint64_t id)
 {
 	struct wh_ledger_entry *entry = wh_ledger_find(&source->ledger, id);
@@ -485,7 +485,7 @@ static int32_t finish_file(struct wh_source *source)
 	int32_t work = wh_read_ahead_poll(&reading->ahead);
 	struct wh_chunk *chunk;
 
-	/* What was read ahead for extents that do not come any more. */
+	/* Drops what was read ahead for extents that are not sent. */
 	while ((chunk = wh_read_ahead_give_up(&reading->ahead)) != NULL)
 		wh_source_keep_chunk(source, chunk);
 	if (reading->ahead.in_air > 0)

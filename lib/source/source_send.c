@@ -7,10 +7,10 @@
 #include "base/assert.h"
 #include "source/source_internal.h"
 
-/* Of other lanes' files, and of a folder's names, so many are passed over in one poll. */
+/* Most files of other lanes, and names of a folder, skipped per poll. */
 #define ITEMS_PER_POLL 64
 
-/* A file that changes while it is read has a second chance, if it is small. */
+/* Attempts to read a small file that changes meanwhile. */
 #define TRIES_MAX 2
 
 #define BLOCK_BYTES UINT64_C(512) /* of st_blocks, on all file systems */
@@ -25,7 +25,7 @@ static void drop_item(struct wh_source *source)
 	source->item.found = WH_WALK_NOTHING;
 }
 
-/* The item turns out to be one that cannot be sent. */
+/* Turns the item into a fault. */
 static void spoil(struct wh_source *source, int error, enum wh_doing doing)
 {
 	WH_ASSERT(error > 0 && source->item.found != WH_WALK_NOTHING);
@@ -35,9 +35,9 @@ static void spoil(struct wh_source *source, int error, enum wh_doing doing)
 }
 
 /*
- * The lane of a file follows from its path, not from its place in the walk: when files come or go
- * while the lanes walk, each of the others is still sent by exactly one. Given files, whose
- * places are fixed, take turns.
+ * The lane of a file derives from its path, not from its position in the walk, so that each file is
+ * sent by exactly one lane even if others appear or disappear meanwhile. Given paths, which have
+ * fixed positions, are distributed in rotation.
  */
 static uint64_t turn_of(const struct wh_walk_item *item)
 {
@@ -62,7 +62,7 @@ static bool is_ours(const struct wh_source *source)
 	       turn_of(&source->item) % source->config.lanes == source->config.lane;
 }
 
-/* An ENTRY of the item, its kind, content and texts still to be filled in. */
+/* Begins an ENTRY for the item; kind, content and texts are still to be set. */
 struct wh_entry *wh_source_begin_entry(struct wh_source *source, const struct stat *status)
 {
 	int fd = source->item.found == WH_WALK_FOLDER ? source->item.own_fd : source->item_fd;
@@ -81,7 +81,7 @@ struct wh_entry *wh_source_begin_entry(struct wh_source *source, const struct st
 	return &source->record.entry;
 }
 
-/* Whether the ENTRY at hand can be put now. */
+/* Whether the current ENTRY can be put now. */
 bool wh_source_entry_has_room(struct wh_source *source)
 {
 	int error = wh_ledger_reserve(&source->ledger, source->record.entry.path_bytes);
@@ -111,7 +111,7 @@ struct wh_ledger_entry *wh_source_put_entry(struct wh_source *source)
 	if (entry->content != WH_CONTENT_PART)
 		wh_source_add_left_out(source);
 	source->entries++;
-	booked->is_told = entry->content == WH_CONTENT_PART; /* its head tells */
+	booked->is_told = entry->content == WH_CONTENT_PART; /* its head reports it */
 	if (entry->kind == WH_ENTRY_FILE && entry->content != WH_CONTENT_PART) {
 		source->progress.files_found++;
 		source->progress.bytes_found += entry->size_bytes;
@@ -119,7 +119,7 @@ struct wh_ledger_entry *wh_source_put_entry(struct wh_source *source)
 	return booked;
 }
 
-/* Items are put by these: false, it has to wait. */
+/* These put items; false: it has to wait. */
 static bool put_fault(struct wh_source *source)
 {
 	const struct wh_walk_item *item = &source->item;
@@ -176,7 +176,7 @@ static bool put_link(struct wh_source *source)
 	return true;
 }
 
-/* What has no blocks has no data: it need not fit where it goes to. */
+/* Holes contain no data: they need no space at the sink. */
 static uint64_t hole_bytes(const struct stat *status)
 {
 	uint64_t size = (uint64_t)status->st_size;
@@ -185,7 +185,7 @@ static uint64_t hole_bytes(const struct stat *status)
 	return allocated < size ? size - allocated : 0;
 }
 
-/* The ENTRY at hand asks, and there is room; the descriptor is the asked file's from now on. */
+/* Puts the current ENTRY, which asks, with room ensured; takes over the descriptor. */
 void wh_source_put_asking(struct wh_source *source, struct wh_split *split, int fd)
 {
 	const struct wh_entry *entry = &source->record.entry;
@@ -215,7 +215,9 @@ void wh_source_put_asking(struct wh_source *source, struct wh_split *split, int 
 	wh_source_put_entry(source)->asked = (uint16_t)(file - source->asked);
 }
 
-/* For all lanes, if it is worth it; NULL: it is not, or there are too many already. */
+/*
+ * Splits the file among all lanes, if it is large enough; NULL: no, or too many are split already.
+ */
 static struct wh_split *split_item(struct wh_source *source)
 {
 	const struct wh_source_config *config = &source->config;
@@ -261,7 +263,7 @@ static bool put_ask(struct wh_source *source)
 	return true;
 }
 
-/* Of a file that another lane has announced. */
+/* A part of a file that another lane has announced. */
 static bool put_part(struct wh_source *source)
 {
 	struct wh_entry *entry = begin_ask(source);
@@ -274,7 +276,7 @@ static bool put_part(struct wh_source *source)
 	return true;
 }
 
-/* Reads the whole of a small file. 0, or a positive errno; 0 too when it is shorter by now. */
+/* Reads a whole small file. 0, or a positive errno; 0 also if it is shorter by now. */
 static int read_all(int fd, uint8_t *bytes, size_t count)
 {
 	size_t have = 0;
@@ -291,7 +293,7 @@ static int read_all(int fd, uint8_t *bytes, size_t count)
 	return 0;
 }
 
-/* 0: read and unchanged; else a positive errno, EAGAIN for a changed one; see item_status. */
+/* 0: read and unchanged; else a positive errno, EAGAIN if changed; updates item_status. */
 static int read_inline(struct wh_source *source, uint8_t *bytes)
 {
 	struct stat before = source->item_status;
@@ -316,7 +318,7 @@ static bool put_inline(struct wh_source *source)
 	if (!wh_source_entry_has_room(source))
 		return false;
 
-	/* Read to where it belongs in the record, which is written around it. */
+	/* Reads directly into the record's place, around which the record is written. */
 	struct wh_chunk *chunk = source->pack.chunk;
 	uint8_t *content = chunk->data + chunk->bytes + wh_entry_content_at(entry);
 	int error = entry->size_bytes == 0 ? 0 : read_inline(source, content);
@@ -392,7 +394,7 @@ static bool put_item(struct wh_source *source)
 	}
 }
 
-/* What another lane has found for all. */
+/* Takes a part of a file that another lane has announced. */
 static bool find_part(struct wh_source *source)
 {
 	const struct wh_source_config *config = &source->config;
@@ -426,7 +428,7 @@ static void end_walk(struct wh_source *source)
 		wh_splits_walked(source->config.splits, source->config.lane);
 }
 
-/* Faults are told whatever their paths are: what is chosen may be behind them. */
+/* Faults are always reported: chosen files may be below them. */
 static bool is_chosen(struct wh_source *source)
 {
 	const struct wh_walk_item *item = &source->item;
@@ -440,7 +442,7 @@ static bool is_chosen(struct wh_source *source)
 	return false;
 }
 
-/* The next item of this lane. False: none in this poll. */
+/* Finds the next item of this lane. False: none in this poll. */
 static bool find_item(struct wh_source *source, uint32_t *items)
 {
 	WH_ASSERT(source->item_fd < 0 && source->item_split == NULL);
@@ -479,6 +481,6 @@ int32_t wh_source_send(struct wh_source *source)
 		drop_item(source);
 		put++;
 	}
-	/* Steps of the walk are work too. */
+	/* Steps of the walk count as work. */
 	return put + (int32_t)items;
 }

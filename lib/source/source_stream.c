@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "source/source_internal.h"
 
-/* A pipe holds as much. */
+/* The capacity of a pipe. */
 #define PIECE_BYTES (UINT32_C(64) << 10)
 
 #define PIECES_PER_POLL 4
@@ -60,7 +60,7 @@ static void fill_is_full(struct wh_source_stream *stream)
 	stream->filling = NULL;
 }
 
-/* The pipe's end, or that it cannot be read. */
+/* Handles the end of the pipe, or a read error. */
 static void end_pipe(struct wh_source *source, int error)
 {
 	struct wh_source_stream *stream = &source->stream;
@@ -78,7 +78,7 @@ static void end_pipe(struct wh_source *source, int error)
 	stream->filling = NULL;
 }
 
-/* False: nothing came. */
+/* False: nothing was read. */
 static bool read_piece(struct wh_source *source)
 {
 	struct wh_source_stream *stream = &source->stream;
@@ -99,7 +99,7 @@ static bool read_piece(struct wh_source *source)
 	return true;
 }
 
-/* A chunk for the record comes before one for bytes. */
+/* Reserves a chunk for the record before one for bytes. */
 static bool has_chunk(struct wh_source *source)
 {
 	struct wh_source_stream *stream = &source->stream;

@@ -17,37 +17,37 @@
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
-/* O_NONBLOCK: what has become a pipe meanwhile must not be waited for. */
+/* O_NONBLOCK: does not wait if the file has become a pipe meanwhile. */
 #define FILE_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
-/* Of a folder's names, read and sorted in one step. */
+/* Bytes of a folder's names read and sorted in one step. */
 #define PIECE_BYTES 8192
 static_assert(PIECE_BYTES >= sizeof(struct dirent64), "any name fits");
 
-/* Memory for the names of a folder that is kept for the next one at its depth. */
+/* Memory for names that a folder passes on to the next one at its depth. */
 #define NAMES_KEPT_BYTES (1 << 20)
 
-/* Sorted names of one piece: places [next, end) in `order`. */
+/* Sorted names of one piece: indices [next, end) into `order`. */
 struct run {
 	uint32_t next;
 	uint32_t end;
 };
 
 /*
- * An open folder on the way down. Each name is a byte for its type, then the name and a NUL.
- * Pieces are sorted as they are read and merged as names are taken, by a heap of runs: no step
- * sorts a large folder.
+ * An open folder on the path to the current item. Each name is preceded by a byte for its type and
+ * ends with a NUL. Pieces are sorted as they are read and merged as names are taken, by a heap of
+ * runs, so that no step sorts a large folder.
  */
 struct folder {
-	int fd;    /* -1: opened again when it is its turn */
-	int error; /* it could not be read to its end */
+	int fd;    /* -1: reopened when it is needed */
+	int error; /* while reading its names */
 	dev_t dev;
 	ino_t ino;
-	uint16_t path_bytes; /* of its path in the bundle with '/' behind, 0: none */
+	uint16_t path_bytes; /* of its path in the bundle with a trailing '/', 0: none */
 	bool is_read;
-	const char *pattern; /* of a given path, from its names on; NULL: all of them */
+	const char *pattern; /* the rest of a given path, from its names on; NULL: all names */
 	char *names;
-	uint32_t *order; /* places in `names` */
+	uint32_t *order; /* offsets into `names` */
 	struct run *runs;
 	size_t names_bytes, names_room;
 	size_t order_count, order_room;
@@ -58,10 +58,10 @@ struct wh_walk {
 	int root_fd;
 	const char *const *paths;
 	uint32_t path_count;
-	uint32_t given; /* paths begun */
+	uint32_t given; /* number of given paths begun */
 	bool recursive;
-	bool matched;   /* something has, of the given path with wildcards */
-	uint32_t depth; /* folders open or to be opened again */
+	bool matched;   /* some name has matched the given path's wildcards */
+	uint32_t depth; /* folders open or to be reopened */
 	uint32_t folder_room;
 	struct folder *folders;
 	char path[WH_PATH_BYTES_MAX + 1 + NAME_MAX + 2];
@@ -83,7 +83,7 @@ size_t wh_path_last_name(const char *path, const char **name)
 	return wh_path_is_safe(*name, bytes) ? bytes : 0;
 }
 
-/* Room for `count` elements; false: no memory. */
+/* Ensures room for `count` elements; false: no memory. */
 static bool reserve(void **memory, size_t *room, size_t count, size_t element_bytes)
 {
 	size_t wanted = *room == 0 ? 64 : *room;
@@ -129,7 +129,7 @@ static void fault(struct wh_walk *walk, struct wh_walk_item *item, int error, en
 	item->doing = (uint8_t)doing;
 }
 
-/* Takes over `fd`, of the folder whose path walk->path is. 0 or a negative errno. */
+/* Takes over `fd` of the folder at walk->path. 0 or a negative errno. */
 static int enter(struct wh_walk *walk, int fd, struct stat *status)
 {
 	size_t room = walk->folder_room;
@@ -179,7 +179,7 @@ static void free_names(struct folder *folder)
 	*folder = (struct folder){.fd = folder->fd};
 }
 
-/* The folder above, which is not open, by way of this one; it must still be the same. */
+/* Reopens the parent folder by way of this one; it must still be the same. */
 static void reopen(struct folder *above, int fd)
 {
 	struct stat status;
@@ -194,7 +194,7 @@ static void reopen(struct folder *above, int fd)
 		close(again);
 }
 
-/* This folder is done; one above that was moved away meanwhile cannot be gone on with. */
+/* Leaves this folder; a parent that was moved meanwhile is abandoned. */
 static void leave(struct wh_walk *walk)
 {
 	struct folder *folder = top(walk);
@@ -251,7 +251,7 @@ static int add_name(struct folder *folder, const struct dirent64 *entry)
 	return 0;
 }
 
-/* Names from order_count's former value on are sorted and become a run. 0 or a positive errno. */
+/* Sorts names from index `first` on into a run. 0 or a positive errno. */
 static int add_run(struct folder *folder, uint32_t first)
 {
 	uint32_t end = (uint32_t)folder->order_count;
@@ -320,7 +320,7 @@ static void read_piece(struct wh_walk *walk, struct folder *folder)
 		sift_down(folder, i);
 }
 
-/* The next name; its type is the byte in front of it. */
+/* The next name; the byte before it is its type. */
 static const char *take_name(struct folder *folder)
 {
 	struct run *run = &folder->runs[0];
@@ -352,7 +352,7 @@ static uint8_t type_of(int folder_fd, const char *name)
 	if (name[-1] != DT_UNKNOWN)
 		return (uint8_t)name[-1];
 	if (fstatat(folder_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
-		return DT_REG; /* opening it tells why */
+		return DT_REG; /* opening it returns the reason */
 	return IFTODT(status.st_mode);
 }
 
@@ -361,7 +361,7 @@ static void find_name(struct wh_walk *walk, struct wh_walk_item *item, const cha
 	struct folder *folder = top(walk);
 	int fd;
 
-	/* The path is cut only after this, by fault(). */
+	/* A path that is too long is cut later, by fault(). */
 	strcpy(walk->path + folder->path_bytes, name);
 	if (strlen(walk->path) > WH_PATH_BYTES_MAX) {
 		fault(walk, item, ENAMETOOLONG, WH_DOING_PATH);
@@ -396,7 +396,7 @@ bool wh_path_has_wildcard(const char *path)
 	return strpbrk(path, "*?[") != NULL;
 }
 
-/* As in shells a '.' at the beginning is meant only where it is written. */
+/* As in shells a leading '.' must be matched literally. */
 static bool matches(const char *pattern, size_t bytes, const char *name)
 {
 	char term[WH_PATTERN_BYTES_MAX + 2] = "+";
@@ -409,7 +409,7 @@ static bool matches(const char *pattern, size_t bytes, const char *name)
 	       wh_pattern_matches(term + 1, name, strlen(name), false);
 }
 
-/* A folder on the way to what is meant: no part of the bundle. */
+/* Enters a folder that is only passed on the way, and not part of the bundle. */
 static void pass_through(
 	struct wh_walk *walk, struct wh_walk_item *item, const char *name, const char *pattern)
 {
@@ -418,7 +418,7 @@ static void pass_through(
 	int error;
 
 	if (fd < 0)
-		return; /* no folder, or none of ours */
+		return; /* not a folder, or not accessible */
 	walk->path[0] = '\0';
 	error = enter(walk, fd, &status);
 	if (error < 0)
@@ -461,7 +461,7 @@ static void step_in_folder(struct wh_walk *walk, struct wh_walk_item *item)
 		return;
 	}
 	if (folder->run_count > 0) {
-		/* In place of the NUL behind the folder's own path. */
+		/* Replaces the NUL behind the folder's own path. */
 		if (folder->path_bytes > 0)
 			walk->path[folder->path_bytes - 1] = '/';
 		find_name(walk, item, take_name(folder));
@@ -476,7 +476,7 @@ static void step_in_folder(struct wh_walk *walk, struct wh_walk_item *item)
 	leave(walk);
 }
 
-/* As it is looked up: below a root all paths are relative. */
+/* The path to look up: below a root all paths are relative. */
 static const char *lookup_path(const struct wh_walk *walk, const char *path)
 {
 	if (walk->root_fd < 0)
@@ -496,7 +496,7 @@ static int open_given(const struct wh_walk *walk, const char *path, int flags)
 	return fd >= 0 ? fd : -errno;
 }
 
-/* What is wrong with a given path is told under the path as it was given. */
+/* Errors about a given path are reported under that path. */
 static void fault_given(
 	struct wh_walk *walk, struct wh_walk_item *item, int error, enum wh_doing doing)
 {
@@ -522,7 +522,7 @@ static void find_given_folder(struct wh_walk *walk, struct wh_walk_item *item, i
 		find_folder(walk, item, fd);
 }
 
-/* What is before the first name with a wildcard is a folder like any other. */
+/* Everything before the first name with a wildcard is resolved like any folder. */
 static void find_wildcard(struct wh_walk *walk, struct wh_walk_item *item, const char *path)
 {
 	char above[WH_PATH_BYTES_MAX + 1] = ".";
@@ -556,7 +556,7 @@ static void find_given(struct wh_walk *walk, struct wh_walk_item *item)
 	int fd = open_given(walk, path, O_PATH);
 	struct stat status;
 
-	/* Below a root no shell has looked at it. */
+	/* Below a root no shell has expanded wildcards. */
 	if (fd == -ENOENT && walk->root_fd >= 0 && wh_path_has_wildcard(path)) {
 		find_wildcard(walk, item, path);
 		return;
