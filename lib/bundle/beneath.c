@@ -17,11 +17,13 @@
 #include "base/assert.h"
 #include "bundle/staging_name.h"
 
-/* Renames elsewhere can spoil a lookup that has to stay below (-EAGAIN); so often in a row is no
- * accident. */
+/*
+ * Renames elsewhere can disturb a lookup that must stay below (-EAGAIN); this many in a row are no
+ * accident.
+ */
 #define LOOKUP_TRIES 100
 
-/* The path that the kernel has for it; "" where it tells none. */
+/* The kernel's path of a descriptor; "" if unknown. */
 static size_t real_path(int fd, char path[PATH_MAX])
 {
 	char link[32];
@@ -34,8 +36,8 @@ static size_t real_path(int fd, char path[PATH_MAX])
 }
 
 /*
- * Whether what was found lies in a staging folder below `fd`: by a link, or by another spelling
- * that the file system takes for the same.
+ * Whether `found` is in a staging folder below `fd`, reached by a link or by another spelling that
+ * the file system considers equal.
  */
 static bool leads_to_staging(int fd, int found)
 {
@@ -128,7 +130,7 @@ static struct wh_beneath_folder *find(
 	return NULL;
 }
 
-/* An unused place, or that of the folder not used for longest. */
+/* An unused place, or that of the least recently used folder. */
 static struct wh_beneath_folder *oldest(struct wh_beneath *beneath)
 {
 	struct wh_beneath_folder *found = &beneath->folders[0];
@@ -139,7 +141,7 @@ static struct wh_beneath_folder *oldest(struct wh_beneath *beneath)
 	return found;
 }
 
-/* One folder in another. An O_PATH descriptor, the caller's. */
+/* Creates one folder in another. Returns an O_PATH descriptor, the caller's. */
 static int make_one(int fd, const char *name)
 {
 	if (mkdirat(fd, name, 0700) != 0 && errno != EEXIST)
@@ -147,7 +149,7 @@ static int make_one(int fd, const char *name)
 	return look_up(fd, name, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
 }
 
-/* Every folder of the path, from the anchor downwards. */
+/* Creates every folder of the path, from the anchor downwards. */
 static int make_all(int anchor_fd, const char *path)
 {
 	char rest[WH_PATH_BYTES_MAX + 1];
@@ -176,7 +178,7 @@ static bool is_dot(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* Without a stream's buffer: one entry decides. */
+/* Without a DIR stream: one entry decides. */
 static bool lists_nothing(int fd)
 {
 	_Alignas(struct dirent64) char entries[1024];
@@ -193,7 +195,7 @@ static bool lists_nothing(int fd)
 	return bytes == 0;
 }
 
-/* A folder that may not be read is none that is known to be empty. */
+/* A folder that cannot be read does not count as empty. */
 static bool is_empty(int folder_fd)
 {
 	int fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

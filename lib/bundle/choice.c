@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 
-/* Places of a pattern at which what was read so far may be; one behind the last is the end. */
+/* States of a pattern's automaton, one per byte of the pattern, plus one for its end. */
 #define PLACES      (WH_PATTERN_BYTES_MAX + 4)
 #define PLACE_WORDS ((PLACES + 63) / 64)
 
@@ -27,8 +27,10 @@ static bool has(const struct places *places, size_t place)
 	return (places->word[place / 64] >> place % 64 & 1) != 0;
 }
 
-/* Bytes of the class at `pattern`, brackets counted; 0: it is not closed. A ']' right away is one
- * of its characters. */
+/*
+ * Length of the class at `pattern`, including brackets; 0: not closed. A ']' right after '[' is one
+ * of its characters.
+ */
 static size_t class_bytes(const char *pattern)
 {
 	const char *at = pattern + 1;
@@ -68,7 +70,7 @@ static bool is_in_class(const char *pattern, size_t bytes, unsigned char c)
 	return in != negated && c != '/';
 }
 
-/* One element: how long it is, and whether it stands for `c`. */
+/* Length of one element, and whether it matches `c`. */
 static size_t element(const char *pattern, unsigned char c, bool *matches)
 {
 	size_t bytes;
@@ -90,7 +92,7 @@ static size_t element(const char *pattern, unsigned char c, bool *matches)
 	}
 }
 
-/* Stars stand for nothing, too. */
+/* Stars also match nothing. */
 static void add_with_stars(struct places *places, const char *pattern, size_t at)
 {
 	add(places, at);
@@ -105,7 +107,7 @@ static size_t element_bytes(const char *pattern)
 	return pattern[0] == '*' ? 1 : element(pattern, 0, &matches);
 }
 
-/* The stars that stand for a '/', too: two and more in a row. */
+/* Positions of stars that also match '/': two or more in a row. */
 static struct places deep_stars(const char *pattern, size_t bytes)
 {
 	struct places deep = {{0}};
@@ -120,7 +122,7 @@ static struct places deep_stars(const char *pattern, size_t bytes)
 	return deep;
 }
 
-/* Where the pattern may be after one more byte of the path. False: nowhere. */
+/* Advances by one byte of the path. False: no match is possible. */
 static bool step(const char *pattern, size_t bytes, const struct places *deep, unsigned char c,
 	struct places *places)
 {
@@ -177,7 +179,7 @@ bool wh_pattern_matches(const char *pattern, const char *path, size_t path_bytes
 		return matches_whole(text, bytes - 1, path, path_bytes);
 	}
 	memcpy(text + 3, pattern, bytes);
-	text[3 + bytes] = '\0'; /* without the '/' at its end */
+	text[3 + bytes] = '\0'; /* without the trailing '/' */
 	if (memchr(pattern, '/', bytes) == NULL) {
 		last = last == NULL ? path : last + 1;
 		return matches_whole(text + 3, bytes, last, (size_t)(path + path_bytes - last));
@@ -206,7 +208,7 @@ static const char *pattern_wrong(const char *pattern)
 	return NULL;
 }
 
-/* Digits alone, at most INT64_MAX. */
+/* Digits only, at most INT64_MAX. */
 static bool read_number(const char *text, uint64_t *number)
 {
 	*number = 0;
@@ -290,7 +292,7 @@ bool wh_terms_add(struct wh_terms *terms, char sign, const char *text)
 	return true;
 }
 
-/* 0 says nothing. */
+/* 0 adds no term. */
 bool wh_terms_add_number(struct wh_terms *terms, char sign, uint64_t number)
 {
 	char text[24];

@@ -18,10 +18,10 @@
 
 #define SLOTS_FIRST 1024
 
-/* A letter may take more bytes in its other case. */
+/* A letter may take more bytes after folding. */
 #define FOLDED_BYTES_MAX (2 * WH_PATH_BYTES_MAX)
 
-/* Names of magic.h that Debian 12's lacks. */
+/* Missing in Debian 12's magic.h. */
 #define VFAT_MAGIC  0x4d44
 #define EXFAT_MAGIC 0x2011bab0
 #define NTFS_MAGIC  0x5346544e
@@ -36,7 +36,7 @@ struct wh_folded_name {
 	uint64_t exact;
 };
 
-/* The bytes of a character, and in *wide which; 1 and its byte where it is no UTF-8. */
+/* Length of a character, and its code in *wide; 1 and the byte if it is not UTF-8. */
 static size_t next_character(const uint8_t *text, size_t bytes, uint32_t *wide)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -134,7 +134,7 @@ static struct wh_folded_name *find(struct wh_folded_name *name, uint32_t slots, 
 	return &name[at];
 }
 
-/* A slot is always free, and few names are looked at for one. */
+/* Keeps a quarter of the slots free, so that searches are short. */
 static bool make_room(struct wh_folded *folded)
 {
 	uint32_t slots = folded->slots == 0 ? SLOTS_FIRST : 2 * folded->slots;
@@ -156,7 +156,7 @@ static bool make_room(struct wh_folded *folded)
 	return true;
 }
 
-/* Under the lock. */
+/* With the lock held. */
 static enum wh_folded_verdict add(struct wh_folded *folded, uint64_t without, uint64_t exact)
 {
 	if (!make_room(folded))
@@ -171,7 +171,7 @@ static enum wh_folded_verdict add(struct wh_folded *folded, uint64_t without, ui
 	return WH_FOLDED_NEW;
 }
 
-/* Under the lock: the name that ends at `end`, and the folders above it, which end before. */
+/* With the lock held: adds the name that ends at `end`, and the folders above it. */
 static enum wh_folded_verdict add_all(struct wh_folded *folded, const uint8_t *path, size_t bytes)
 {
 	uint8_t without[FOLDED_BYTES_MAX];
@@ -214,7 +214,7 @@ bool wh_folds_case(int folder_fd)
 	struct statfs status;
 	int flags = 0;
 
-	/* Of ext4 and f2fs some folders do. */
+	/* ext4 and f2fs set it per folder. */
 	if (ioctl(folder_fd, FS_IOC_GETFLAGS, &flags) == 0 && (flags & FS_CASEFOLD_FL) != 0)
 		return true;
 	if (fstatfs(folder_fd, &status) != 0)

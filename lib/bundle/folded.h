@@ -3,12 +3,12 @@
 #define WH_BUNDLE_FOLDED_H
 
 /*
- * Names that differ by case alone: on a file system that makes no difference the second takes the
- * place of the first. All that a job brings is remembered by two hashes of each path, with case and
- * without, for all lanes together; nothing is where nobody asks.
+ * Detects names that differ by case only: on a file system that ignores case the second would
+ * replace the first. Stores two hashes of each path of a job, with case and without, for all lanes
+ * together; allocates only when used.
  *
- * Case is that of single letters, as Unicode folds them; letters that are written in two ways,
- * composed or not, differ. Bytes that are no UTF-8 are themselves.
+ * Case folding is per letter, as in Unicode; composed and decomposed letters differ. Bytes that are
+ * not UTF-8 stand for themselves.
  */
 
 #include <stdbool.h>
@@ -17,12 +17,12 @@
 
 #include "base/spin.h"
 
-/* Of so many names 64 MiB. */
+/* Limit of names, which take 64 MiB. */
 #define WH_FOLDED_MAX (UINT32_C(3) << 20)
 
 struct wh_folded_name;
 
-/* Zeros: nothing has come yet. */
+/* All zeros: empty. */
 struct wh_folded {
 	struct wh_spin lock;
 	struct wh_folded_name *name;
@@ -31,17 +31,17 @@ struct wh_folded {
 };
 
 enum wh_folded_verdict {
-	WH_FOLDED_NEW,   /* or the very name that is there */
-	WH_FOLDED_CLASH, /* some name on the path is there in another case */
-	WH_FOLDED_FULL,  /* more names than there may be, or no memory */
+	WH_FOLDED_NEW,   /* or exactly the same name exists */
+	WH_FOLDED_CLASH, /* a name on the path exists in another case */
+	WH_FOLDED_FULL,  /* too many names, or no memory */
 };
 
-/* Any core: a path without leading or doubled '/'; all its folders are names, too. */
+/* Any core: adds a path without leading or doubled '/', and all folders on it. */
 enum wh_folded_verdict wh_folded_add(struct wh_folded *folded, const char *path, size_t bytes);
 
 void wh_folded_free(struct wh_folded *folded);
 
-/* Whether the file system of that folder makes no difference, as far as the kernel tells. */
+/* Whether the file system of that folder ignores case, as far as the kernel tells. */
 bool wh_folds_case(int folder_fd);
 
 #endif

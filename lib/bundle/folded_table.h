@@ -3,8 +3,8 @@
 #define WH_BUNDLE_FOLDED_TABLE_H
 
 /*
- * Letters beyond ASCII that have a case, by Unicode 14's CaseFolding.txt, status C and S: of each
- * run every step-th letter becomes the one `delta` further.
+ * Letters beyond ASCII with case, by Unicode 14's CaseFolding.txt, status C and S: in each run
+ * every step-th letter is folded by adding `delta`.
  */
 
 #include <stdint.h>

@@ -17,7 +17,7 @@ static struct wh_ledger_entry *at(const struct wh_ledger *ledger, uint64_t id)
 	return &ledger->entries[id & (ledger->entry_room - 1)];
 }
 
-/* Both rings hold what lies between the oldest entry and the next, and are powers of two. */
+/* Both rings have a power of two as size and hold everything from the oldest entry to the next. */
 static void check(const struct wh_ledger *ledger)
 {
 	WH_ASSERT(ledger->first <= ledger->next);
@@ -52,7 +52,7 @@ void wh_ledger_free(struct wh_ledger *ledger)
 	*ledger = (struct wh_ledger){0};
 }
 
-/* Where a path of so many bytes would go: never across the ring's end. */
+/* Position for a path of that length: never across the end of the ring. */
 static uint64_t place_path(uint64_t next, uint32_t room, uint32_t bytes)
 {
 	uint32_t to_end = room - (uint32_t)(next & (room - 1));
@@ -88,7 +88,7 @@ static int grow_entries(struct wh_ledger *ledger)
 	return 0;
 }
 
-/* Paths move, since their places depend on the room. */
+/* Copies paths, since their positions depend on the size. */
 static int grow_paths(struct wh_ledger *ledger)
 {
 	uint32_t room = ledger->path_room * 2;

@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 
-/* linux/posix_acl_xattr.h and posix_acl.h: what of an entry is told by its tag. */
+/* linux/posix_acl_xattr.h and posix_acl.h: tags of entries with an id. */
 #define ACL_VERSION 2
 #define ACL_USER    0x02
 #define ACL_GROUP   0x08
@@ -65,7 +65,7 @@ uint32_t wh_owner_mapped(const struct wh_owner_map *map, uint32_t id)
 	return map->has_others ? map->others : id;
 }
 
-/* Beside those of its tag, which are in a row, by their ids, each of which is there once. */
+/* Inserts into the run of its tag, sorted by id, without duplicates. */
 static size_t put(struct acl_entry *entry, size_t count, const struct acl_entry *one)
 {
 	size_t at = count;
@@ -103,7 +103,7 @@ int wh_owners_map_acl(const struct wh_owners *owners, const uint8_t *acl, size_t
 			one.id = wh_owner_mapped(&owners->users, one.id);
 		else if (one.tag == ACL_GROUP)
 			one.id = wh_owner_mapped(&owners->groups, one.id);
-		/* Others have no owner, and are there as often as they are. */
+		/* Other tags have no id and are copied unchanged. */
 		if (one.tag == ACL_USER || one.tag == ACL_GROUP)
 			count = put(entry, count, &one);
 		else

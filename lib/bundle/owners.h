@@ -3,8 +3,8 @@
 #define WH_BUNDLE_OWNERS_H
 
 /*
- * Whose files become, by rule: owners travel as numbers, and who has a number at the source need
- * not have it here. The same rules are for the entries of ACLs.
+ * Mapping of owners by rules: owners are sent as numbers, which may mean another user here. The
+ * same rules apply to entries of ACLs.
  */
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 /* Users, or groups. */
 struct wh_owner_map {
 	uint32_t rules;
-	bool has_others; /* whom no rule names becomes this one; else he stays */
+	bool has_others; /* ids without a rule become `others`; else they stay */
 	uint32_t others;
 	struct {
 		uint32_t from;
@@ -30,12 +30,12 @@ struct wh_owners {
 };
 
 /*
- * Adds FROM=TO, of which `from` NULL is whoever no rule names. False: there are too many rules, or
- * that one is there.
+ * Adds FROM=TO; `from` NULL stands for all ids without a rule. False: too many rules, or a
+ * duplicate.
  */
 bool wh_owner_map_add(struct wh_owner_map *map, const uint32_t *from, uint32_t to);
 
-/* As it is written for people: "7=1000,*=65534"; "" without rules. */
+/* As text for people: "7=1000,*=65534"; "" without rules. */
 #define WH_OWNER_MAP_TEXT_BYTES (24 * (WH_OWNER_RULES_MAX + 1))
 const char *wh_owner_map_text(const struct wh_owner_map *map, char text[WH_OWNER_MAP_TEXT_BYTES]);
 
@@ -52,9 +52,9 @@ static inline bool wh_owners_change(const struct wh_owners *owners)
 }
 
 /*
- * A POSIX ACL as the kernel has it in an attribute, which may be any bytes. Entries whose owners
- * become one are joined: he may what each of them might. How long it is in `to`; or -EINVAL: it is
- * no ACL, or -E2BIG: it has more entries than we take.
+ * Maps a POSIX ACL in the format of the kernel's attribute; the input may be any bytes. If several
+ * ids become one their entries are merged, with all their permissions. Returns the length in `to`;
+ * or -EINVAL: not an ACL, or -E2BIG: too many entries.
  */
 #define WH_ACL_ENTRIES_MAX 512
 #define WH_ACL_BYTES_MAX   (4 + 8 * WH_ACL_ENTRIES_MAX)

@@ -84,7 +84,7 @@ bool wh_pack_flush(struct wh_pack *pack)
 
 	bool pushed = wh_fifo_push(pack->ready, chunk);
 
-	WH_ASSERT(pushed); /* we alone fill it, so room does not go away */
+	WH_ASSERT(pushed); /* we are the only producer, so room does not disappear */
 	return true;
 }
 

@@ -16,14 +16,14 @@
 /* The largest errno that a Linux kernel returns. */
 #define ERRNO_MAX 4095
 
-/* In front of the fields. */
+/* Precedes the fields. */
 struct head {
 	uint32_t length;
 	uint16_t type;
 	uint16_t zero;
 };
 
-/* A member's place in a record, since what travels begins where the union does. */
+/* Offset of a member in a record, whose fields begin with the union. */
 #define BODY         offsetof(struct wh_record, entry)
 #define SIZE(member) sizeof(((struct wh_record *)NULL)->member)
 #define AT(member)   (offsetof(struct wh_record, member) - BODY + WH_RECORD_HEAD_BYTES)
@@ -33,7 +33,7 @@ static_assert(RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN, "fields travel as they are in
 static_assert(sizeof(struct head) == WH_RECORD_HEAD_BYTES, "head");
 static_assert(BODY >= WH_RECORD_HEAD_BYTES, "what is judged in memory is in the record");
 
-/* What wh_hello_peek and a client that is told no rely on, whatever the version. */
+/* Used by wh_hello_peek and by a refused client, whatever the version. */
 static_assert(AT(hello.version) == 8 && AT(hello.reply) == 16, "fixed for ever");
 static_assert(WH_RECORD_HELLO == 32 && WH_RECORD_REFUSED == 33, "fixed for ever");
 static_assert(AT(refused.error) == 8 && AT(refused.text_bytes) == 12, "fixed for ever");
@@ -262,7 +262,7 @@ static const struct wh_record_field standing_fields[] = {
 		END(last), RTE_DIM(fields), fields                                                 \
 	}
 
-/* By type; without fields: no such type. */
+/* By type; no fields: not a type. */
 static const struct wh_record_shape shapes[] = {
 	[WH_RECORD_ENTRY] = SHAPE(entry_fields, entry.ctime_s),
 	[WH_RECORD_EXTENT] = SHAPE(extent_fields, extent.digest),
@@ -407,7 +407,7 @@ bool wh_text_is_plain(const char *text, size_t bytes)
 	return true;
 }
 
-/* The tables limit each field; these, what one field means for another, and the texts. */
+/* The tables limit single fields; these functions check combinations of fields, and texts. */
 static bool entry_holds(const struct wh_entry *entry)
 {
 	bool is_link = entry->kind == WH_ENTRY_LINK || entry->kind == WH_ENTRY_HARD;
@@ -477,7 +477,7 @@ static size_t ordered_bytes(const struct wh_ordering *order)
 	       order->words_bytes;
 }
 
-/* Texts of our own may be anywhere; those of the wire follow each other. */
+/* Texts to encode may be anywhere; decoded ones are consecutive. */
 static bool order_holds(const struct wh_ordering *order)
 {
 	return !has_nul(order->host, order->host_bytes) &&
@@ -518,7 +518,7 @@ static bool holds(const struct wh_record *record)
 	}
 }
 
-/* Texts and content; the fields that say how long they are have been read. */
+/* Length of texts and content, by fields that were read before. */
 static size_t rest_bytes(const struct wh_record *record)
 {
 	const struct wh_hello *hello = &record->hello;
@@ -616,7 +616,7 @@ static uint8_t *put_rest(const struct wh_record *record, uint8_t *at)
 	}
 }
 
-/* Of fields from the record's first byte on, on the wire or in memory. */
+/* Whether all fields are within their limits, on the wire or in memory. */
 static bool within(const struct wh_record_shape *shape, const uint8_t *bytes)
 {
 	for (uint32_t i = 0; i < shape->count; i++) {
@@ -655,7 +655,7 @@ uint32_t wh_record_encode(const struct wh_record *record, uint8_t *bytes, size_t
 	return (uint32_t)length;
 }
 
-/* The lengths of the paths must be there before their sum can be. */
+/* The lengths of the paths must be read before their sum is known. */
 static bool take_path_lengths(const uint8_t *at, size_t left, struct wh_hello *hello)
 {
 	size_t bytes = hello_texts(hello) * sizeof(hello->path_bytes[0]);

@@ -3,7 +3,7 @@
 #define WH_BUNDLE_RECORD_SHAPE_H
 
 /*
- * How records travel, as tables: encoding, decoding and the tests of limits are made from them.
+ * The format of records, as tables, from which encoding, decoding and the tests of limits derive.
  * Private to record.c and its tests.
  */
 
@@ -13,7 +13,7 @@
 
 #define WH_RECORD_HEAD_BYTES 8
 
-/* A member of struct wh_record and its limits; of more than 8 bytes: without. */
+/* A member of struct wh_record and its limits; more than 8 bytes: unlimited. */
 struct wh_record_field {
 	const char *name;
 	uint16_t wire_at; /* in the record */
@@ -23,12 +23,12 @@ struct wh_record_field {
 };
 
 struct wh_record_shape {
-	uint8_t wire_bytes; /* before texts and content, the head counted */
+	uint8_t wire_bytes; /* of the fixed part, including the head */
 	uint8_t count;
 	const struct wh_record_field *fields;
 };
 
-/* NULL: there is no such type. */
+/* NULL: no such type. */
 const struct wh_record_shape *wh_record_shape(uint32_t type);
 
 #endif

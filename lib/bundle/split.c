@@ -73,7 +73,7 @@ void wh_splits_free(struct wh_splits *splits)
 			forget(&splits->place[i]);
 }
 
-/* A free place, with its number; NULL: none is, or nobody would take it. */
+/* A free place, with its number; NULL: none, or no lane would take a part. */
 static struct wh_split *take_place(struct wh_splits *splits, uint32_t lane)
 {
 	uint32_t number = atomic_load(&splits->last) + 1;
@@ -141,7 +141,7 @@ int wh_split_open(const struct wh_split *split)
 {
 	char path[32];
 
-	/* A copy would share its flags with the others', and O_DIRECT is one of them. */
+	/* A duplicate would share file status flags such as O_DIRECT with the other lanes. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", split->fd);
 
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

@@ -3,14 +3,14 @@
 #define WH_BUNDLE_SPLIT_H
 
 /*
- * Large files that go by all lanes of a transfer, each lane a part: what the lanes' sources know of
- * them together. The lane that finds such a file is its head. It announces the file here with an
- * open descriptor, and each of the others takes it from here, so that all send parts of one and the
- * same file; how it is found, and what is said of it, is the head's affair alone.
+ * Large files that go by all lanes of a transfer, one part per lane: the state shared by the lanes'
+ * sources. The lane that finds such a file is its head. It announces the file here with an open
+ * descriptor, from which the others open theirs, so that all send parts of the same file; only the
+ * head reports its outcome.
  *
- * A source is done when no lane may announce any more, so none is missed.
+ * A source is done when no lane can announce any more, so none is missed.
  *
- * Any core: a lock is held for a moment, while a descriptor is copied or closed at the longest.
+ * Any core: a lock is held for a moment, at most while a descriptor is duplicated or closed.
  */
 
 #include <stdatomic.h>
@@ -22,13 +22,13 @@
 
 #define WH_SPLIT_LANES_MAX 64
 
-/* At once in a transfer. A file beyond them goes by one lane. */
+/* At once per transfer; further files go by one lane. */
 #define WH_SPLITS_MAX 64
 
-/* Files with so many bytes for each lane are split. */
+/* Least file size per lane for splitting. */
 #define WH_SPLIT_BYTES_MIN (UINT64_C(16) << 20)
 
-/* Parts begin at multiples of this, as chunks and blocks do. */
+/* Parts begin at multiples of this, as do chunks and blocks. */
 #define WH_SPLIT_ALIGN_BYTES (UINT64_C(1) << 20)
 
 struct wh_part {
@@ -36,16 +36,16 @@ struct wh_part {
 	uint64_t end;
 };
 
-/* Whether each of so many lanes has a part of such a file. */
+/* Whether such a file has a part for each of that many lanes. */
 bool wh_part_is_possible(uint64_t size_bytes, uint32_t lanes);
 
-/* Then: this lane's. */
+/* The part of a lane, if possible. */
 struct wh_part wh_part_of(uint64_t size_bytes, uint32_t lanes, uint32_t lane);
 
 struct wh_split {
-	uint32_t number; /* of the transfer; 0: the place is free */
+	uint32_t number; /* in the transfer; 0: free */
 	uint32_t head;
-	uint64_t left; /* a bit for each lane that has no more to do with it */
+	uint64_t left; /* a bit for each lane that is done with it */
 	int fd;
 	struct stat status;
 	char *path; /* in the bundle */
@@ -55,9 +55,9 @@ struct wh_split {
 struct wh_splits {
 	struct wh_spin lock;
 	uint32_t lanes;
-	_Atomic uint32_t last;   /* number announced; 0: none */
+	_Atomic uint32_t last;   /* last number announced; 0: none */
 	_Atomic uint64_t walked; /* a bit for each lane that announces no more */
-	uint64_t gone;           /* likewise, that will not take any, either */
+	uint64_t gone;           /* a bit for each lane that takes no more, either */
 	struct wh_split place[WH_SPLITS_MAX];
 };
 
@@ -65,19 +65,22 @@ void wh_splits_init(struct wh_splits *splits, uint32_t lanes);
 void wh_splits_free(struct wh_splits *splits); /* no lane uses it any more */
 
 /*
- * By the head, which has the file open; the descriptor is copied. The path is closed by NUL. NULL:
- * no place, memory or descriptor: it goes unsplit.
+ * By the head, which has the file open; the descriptor is duplicated. The path is NUL-terminated.
+ * NULL: no place, memory or descriptor: the file is not split.
  */
 struct wh_split *wh_splits_announce(struct wh_splits *splits, uint32_t lane, int fd,
 	const struct stat *status, const char *path);
 
 /*
- * The first that others have announced after *seen, which follows; NULL: none. It stays until the
- * lane leaves it.
+ * The first one that another lane has announced after *seen, which is updated; NULL: none. It
+ * remains until the lane leaves it.
  */
 struct wh_split *wh_splits_next(struct wh_splits *splits, uint32_t lane, uint32_t *seen);
 
-/* A descriptor of the caller's with flags of its own, for reading; or a negative errno. */
+/*
+ * Opens the file for reading: a descriptor of the caller's with flags of its own; or a negative
+ * errno.
+ */
 int wh_split_open(const struct wh_split *split);
 
 void wh_split_leave(struct wh_splits *splits, struct wh_split *split, uint32_t lane);
@@ -85,10 +88,10 @@ void wh_split_leave(struct wh_splits *splits, struct wh_split *split, uint32_t l
 /* The lane's walk is over. */
 void wh_splits_walked(struct wh_splits *splits, uint32_t lane);
 
-/* The lane has ended: it leaves all, and those to come. */
+/* The lane has ended: it leaves all present and future ones. */
 void wh_splits_gone(struct wh_splits *splits, uint32_t lane);
 
-/* Whether nothing will come that the lane has not seen. */
+/* Whether nothing new can be announced to the lane. */
 bool wh_splits_are_over(const struct wh_splits *splits, uint32_t seen);
 
 #endif

@@ -3,10 +3,10 @@
 #define WH_BUNDLE_STAGING_NAME_H
 
 /*
- * ".wavehaul-X.part", X being 26 letters from a to z that nobody guesses: the name of a staging
- * folder. To peers there is none: what looks like one is not listed, not found, and nothing of a
- * bundle may have the name, or a bundle could change another's files before they are renamed. So it
- * is with the folder of parts.
+ * ".wavehaul-X.part", with 26 random letters from a to z as X: the name of a staging folder.
+ * Staging folders are hidden from peers: names that look like one are neither listed nor found, and
+ * a bundle must not contain them, or it could change another's files before they are renamed. The
+ * same applies to the folder of parts.
  */
 
 #include <stdbool.h>
@@ -31,7 +31,7 @@ static inline void wh_staging_name(
 	memcpy(letters + WH_STAGING_LETTERS, WH_STAGING_TAIL, sizeof(WH_STAGING_TAIL));
 }
 
-/* Whether it is such a name: what is there may be removed. */
+/* Whether it is exactly such a name: then its contents may be removed. */
 static inline bool wh_is_staging_name(const char *name, size_t bytes)
 {
 	const char *letters = name + sizeof(WH_STAGING_HEAD) - 1;
@@ -46,10 +46,10 @@ static inline bool wh_is_staging_name(const char *name, size_t bytes)
 	       0;
 }
 
-/* Where parts of files are kept for a later run. */
+/* Contains incomplete files for a later job. */
 #define WH_PARTS_FOLDER ".wavehaul-parts"
 
-/* Whether it looks like either, in whatever case: peers have no use for it. */
+/* Whether it resembles either name, in any case: refused to peers. */
 static inline bool wh_looks_like_staging(const char *name, size_t bytes)
 {
 	const size_t head = sizeof(WH_STAGING_HEAD) - 1, tail = sizeof(WH_STAGING_TAIL) - 1;

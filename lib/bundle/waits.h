@@ -3,22 +3,21 @@
 #define WH_BUNDLE_WAITS_H
 
 /*
- * Whom a source or a sink waits for that had nothing to do when it was polled last: for a watch
- * that has to name one when nothing moves. Both are told by their process only; they cost some
- * comparisons.
+ * What a source or sink was waiting for if its last poll did no work: for a watch that has to name
+ * a cause when nothing moves. Called by its own process only; costs some comparisons.
  */
 
 enum wh_waits {
-	WH_WAITS_NOTHING = 0, /* it has ended, or has something to do */
-	WH_WAITS_COMMIT,      /* source: the sink to commit entries: no more may be out */
-	WH_WAITS_ANSWER,      /* source: the sink to say which files it wants */
-	WH_WAITS_TOTALS,      /* source: all is sent; the sink to tell the end */
-	WH_WAITS_ENTRIES,     /* sink: the source to send entries or bytes of files */
-	WH_WAITS_SESSION,     /* the session to take what is ready or bring an empty chunk */
-	WH_WAITS_DISK,        /* to read, write or sync */
-	WH_WAITS_LANES,       /* the other lanes to come as far */
-	WH_WAITS_PARTS,       /* other lanes to bring their parts of files, or to find files */
-	WH_WAITS_PIPE,        /* a pipe's other end, for as long as that takes */
+	WH_WAITS_NOTHING = 0, /* it has ended, or has work */
+	WH_WAITS_COMMIT,      /* source: the sink must commit entries before more are sent */
+	WH_WAITS_ANSWER,      /* source: the sink must answer which files it wants */
+	WH_WAITS_TOTALS,      /* source: everything is sent; waits for TOTALS */
+	WH_WAITS_ENTRIES,     /* sink: waits for entries or data */
+	WH_WAITS_SESSION,     /* the session must take a chunk or return an empty one */
+	WH_WAITS_DISK,        /* reading, writing or syncing */
+	WH_WAITS_LANES,       /* other lanes must come as far */
+	WH_WAITS_PARTS,       /* other lanes must send parts of files, or finish their walks */
+	WH_WAITS_PIPE,        /* the other end of a pipe, for any time */
 	WH_WAITS_COUNT,
 };
 

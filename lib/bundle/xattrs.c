@@ -20,14 +20,14 @@ bool wh_xattr_is_kept(const char *name, uint32_t wishes)
 	return is_acl(name) && (wishes & WH_CHOICE_ACLS) != 0;
 }
 
-/* What somebody has set, and a copy lacks. Labels that a system gives to all files are none. */
+/* Set by somebody, and missing in a copy. Excludes labels that a system gives to all files. */
 static bool is_of_note(const char *name)
 {
 	return wh_xattr_is_kept(name, WH_CHOICE_XATTRS | WH_CHOICE_ACLS) ||
 	       strcmp(name, "security.capability") == 0;
 }
 
-/* How much was put; 0: it does not fit, or is gone. */
+/* Returns the length; 0: does not fit, or is gone. */
 static size_t put(int fd, const char *name, uint8_t *bytes, size_t room)
 {
 	size_t name_bytes = strlen(name);
@@ -53,7 +53,7 @@ size_t wh_xattrs_read(int fd, uint32_t wishes, uint8_t *bytes, size_t room, bool
 	ssize_t names_bytes = flistxattr(fd, names, sizeof(names));
 	size_t used = 0;
 
-	/* Names that do not fit are many. */
+	/* More names than fit. */
 	*left_out = names_bytes < 0 && errno == ERANGE;
 	for (const char *name = names; name < names + names_bytes; name += strlen(name) + 1) {
 		size_t more;
