@@ -255,7 +255,7 @@ struct wh_hello {
 	uint16_t lane;    /* of `lanes`, for --parallel */
 	uint16_t lanes;
 	uint32_t payload_bytes; /* get, reverse bench */
-	bool as_name;     /* send: it is a name, even if a folder has it: lanes agree by READY */
+	bool as_name;     /* send: a name, even if a folder has it: lanes agree by READY */
 	uint8_t fec_code; /* get, reverse bench: enum wh_fec_code, server's stream; 0: none */
 	uint8_t fec_k;    /* repair packets per data packets, r per k; 0, 0: as planned */
 	uint8_t fec_r;
@@ -411,7 +411,7 @@ struct wh_record {
 			uint64_t offset;
 			uint64_t bytes;
 			struct wh_digest
-				digest; /* of earlier extents of the file; in the first one of none */
+				digest; /* of earlier extents of the file; of none in the first */
 		} extent;
 		struct {
 			uint64_t id;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What makes folders and gives other names. */
+/* Creates folders and renames. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,10 +11,10 @@
 #include "bundle/beneath.h"
 #include "errand/errand_internal.h"
 
-/* Less what umask(2) takes away. */
+/* Reduced by the umask. */
 #define FOLDER_MODE 0777
 
-/* One folder; 0 or a positive errno. */
+/* Creates one folder; 0 or a positive errno. */
 static int make_one(struct wh_errand *errand, const char *path, enum wh_doing *doing)
 {
 	char name[NAME_MAX + 1];
@@ -33,7 +33,7 @@ static int make_one(struct wh_errand *errand, const char *path, enum wh_doing *d
 	return error;
 }
 
-/* 0: a folder is there, by whatever name; or a positive errno. */
+/* 0: a folder of that path exists, perhaps by a link; or a positive errno. */
 static int look_for_folder(const struct wh_errand *errand, const char *path)
 {
 	int fd = wh_beneath_resolve(errand->config.root_fd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -43,7 +43,7 @@ static int look_for_folder(const struct wh_errand *errand, const char *path)
 	return fd >= 0 ? 0 : -fd;
 }
 
-/* Makes it if there is none. */
+/* Creates it if it does not exist. */
 static int need_folder(struct wh_errand *errand, const char *path, enum wh_doing *doing)
 {
 	int error = look_for_folder(errand, path);
@@ -52,7 +52,7 @@ static int need_folder(struct wh_errand *errand, const char *path, enum wh_doing
 	return error == ENOENT ? make_one(errand, path, doing) : error;
 }
 
-/* The folders above the last name, from the root downwards. */
+/* Creates missing folders above the last name, from the root downwards. */
 static int make_above(struct wh_errand *errand, const char *path, enum wh_doing *doing)
 {
 	char above[WH_PATH_BYTES_MAX + 1];
@@ -84,7 +84,7 @@ void wh_errand_make(struct wh_errand *errand)
 		wh_errand_tell_fault(errand, "", error, doing);
 }
 
-/* Where it goes, into `name`: in a folder that is there it keeps its own. */
+/* Opens the target's folder and sets `name`: in an existing folder the old name is kept. */
 static int open_target(const struct wh_errand *errand, const char *own, char name[NAME_MAX + 1])
 {
 	const char *target = errand->config.paths[errand->config.path_count - 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What looks at folders with all that is in them, or removes it: a name a step. */
+/* Lists or sums up folders with their contents, or removes them: one name per step. */
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +22,7 @@ static struct wh_level *top(struct wh_errand *errand)
 	return errand->level[errand->depth - 1];
 }
 
-/* Of itself, as ITEM: a given path has no name below itself. */
+/* The path in an ITEM: a given path itself is ".". */
 static const char *told_path(const char *path)
 {
 	return path[0] != '\0' ? path : ".";
@@ -33,7 +33,7 @@ static bool removes(const struct wh_errand *errand)
 	return errand->config.verb == WH_JOB_REMOVE;
 }
 
-/* Takes over `fd`, of the folder whose path errand->path is. */
+/* Takes over `fd` of the folder at errand->path. */
 static void enter(struct wh_errand *errand, int fd)
 {
 	struct wh_level *level =
@@ -66,7 +66,7 @@ static void enter(struct wh_errand *errand, int fd)
 	errand->depth++;
 }
 
-/* errno is of what gave the descriptor. */
+/* errno is valid if fd < 0. */
 static void enter_given(struct wh_errand *errand, int fd)
 {
 	if (fd >= 0)
@@ -81,7 +81,7 @@ static void spoil(struct wh_errand *errand, int error, enum wh_doing doing)
 	wh_errand_tell_fault(errand, errand->path, error, doing);
 }
 
-/* The folder that was left was in this one. */
+/* Removes a folder that was left; fd: its parent. */
 static void remove_folder(struct wh_errand *errand, int fd, const char *name)
 {
 	if (unlinkat(fd, name, AT_REMOVEDIR) == 0) {
@@ -97,7 +97,7 @@ static void leave_removed(struct wh_errand *errand, const struct wh_level *left)
 {
 	const char *slash = strrchr(errand->path, '/');
 
-	/* What is in it has been told: that it is not empty says no more. */
+	/* Failures inside were reported: "not empty" would add nothing. */
 	if (left->spoilt) {
 		if (errand->depth > 0)
 			top(errand)->spoilt = true;
@@ -108,7 +108,7 @@ static void leave_removed(struct wh_errand *errand, const struct wh_level *left)
 	}
 }
 
-/* With all that was in it. */
+/* Adds its sums to its parent's. */
 static void leave_summed(struct wh_errand *errand, const struct wh_level *left)
 {
 	if (errand->depth > 0) {
@@ -161,7 +161,7 @@ static void remove_name(struct wh_errand *errand, const char *name, const struct
 		descend(errand, name);
 	else if (unlinkat(top(errand)->fd, name, 0) == 0)
 		errand->tally.done++;
-	else if (errno != ENOENT) /* somebody else was faster */
+	else if (errno != ENOENT) /* removed by somebody else meanwhile */
 		spoil(errand, errno, WH_DOING_REMOVING);
 }
 
@@ -247,7 +247,7 @@ void wh_descent_step(struct wh_errand *errand)
 	}
 }
 
-/* A given path that is to go: the link that it may be, and not where that leads. */
+/* Begins to remove a given path; if it is a link, the link itself. */
 static void begin_removal(struct wh_errand *errand, const char *given)
 {
 	struct stat status;

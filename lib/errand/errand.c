@@ -12,7 +12,7 @@
 #include "bundle/staging_name.h"
 #include "errand/errand_internal.h"
 
-/* Of names that are looked at or removed, and of the peer's records: other jobs have turns, too. */
+/* Most names, and records of the peer, per poll, because other jobs must have turns. */
 #define STEPS_PER_POLL 32
 
 int wh_errand_open(struct wh_errand **errand, const struct wh_errand_config *config)
@@ -48,7 +48,7 @@ const struct wh_errand_progress *wh_errand_progress(const struct wh_errand *erra
 	return &errand->progress;
 }
 
-/* Texts of what waits are the errand's own, or those of the step that has found it. */
+/* Texts of waiting records belong to the errand, or to the step that has found them. */
 static bool put_told(struct wh_errand *errand)
 {
 	if (!wh_pack_has_room(&errand->pack, wh_record_bytes(&errand->told[0])))
@@ -59,7 +59,7 @@ static bool put_told(struct wh_errand *errand)
 	return true;
 }
 
-/* To be filled in, and then to be said. */
+/* A record to be filled in, which will be sent. */
 static struct wh_record *begin(struct wh_errand *errand, enum wh_record_type type)
 {
 	WH_ASSERT(errand->pending < WH_ERRAND_TOLD);
@@ -79,7 +79,7 @@ static enum wh_item_kind kind_of(mode_t mode)
 	return S_ISLNK(mode) ? WH_ITEM_LINK : WH_ITEM_OTHER;
 }
 
-/* A link that has gone, or has no text, is nothing that has one. */
+/* A link that has gone, or has no text, is reported as OTHER. */
 static void read_link(
 	struct wh_errand *errand, int folder_fd, const char *name, struct wh_item *item)
 {
@@ -190,7 +190,7 @@ static bool is_last(const struct wh_errand *errand)
 	return errand->given == (errand->config.verb == WH_JOB_MOVE ? count - 1 : count);
 }
 
-/* What it does is said by records of the client's. */
+/* The client sends records that say what to do. */
 static bool is_asked(const struct wh_errand *errand)
 {
 	return errand->config.verb == WH_JOB_PING || errand->config.verb == WH_JOB_ORDER;
@@ -207,7 +207,7 @@ static bool tell_standing(struct wh_errand *errand)
 	return true;
 }
 
-/* One step of what was asked for; false: there is none now. */
+/* One step of the work; false: none now. */
 static bool step(struct wh_errand *errand)
 {
 	if (errand->pending > 0)
@@ -252,7 +252,7 @@ static bool may_order(struct wh_errand *errand)
 	return true;
 }
 
-/* False: the desk has no room for it now, and it is to be asked again. */
+/* False: the desk has no room now; try again. */
 static bool ask_desk(struct wh_errand *errand)
 {
 	if (!may_order(errand))
@@ -264,7 +264,7 @@ static bool ask_desk(struct wh_errand *errand)
 	return true;
 }
 
-/* The peer says how it stands with it, and when it has no more to ask. */
+/* Reads a record of the peer: its waits, a question, or its end. */
 static bool hear(struct wh_errand *errand)
 {
 	if (errand->inflow.ended || (is_asked(errand) && (errand->pending > 0 || errand->ordering)))
@@ -333,7 +333,7 @@ int32_t wh_errand_poll(struct wh_errand *errand)
 		if (done == 0)
 			break;
 	}
-	/* Who is asked one by one waits for no other; lists fill their chunks. */
+	/* Single answers are sent at once; lists fill their chunks. */
 	if (is_asked(errand))
 		wh_pack_flush(&errand->pack);
 	errand->progress.done = errand->ended && errand->inflow.ended;

@@ -22,7 +22,7 @@ static void give_back(struct wh_inflow *inflow, struct wh_chunk *chunk)
 {
 	bool pushed = wh_fifo_push(inflow->recycled, chunk);
 
-	WH_ASSERT(pushed); /* it has room for all the chunks of its session */
+	WH_ASSERT(pushed); /* it has room for all chunks of its session */
 }
 
 static int take_end(struct wh_inflow *inflow, const struct wh_chunk *end)
@@ -34,14 +34,14 @@ static int take_end(struct wh_inflow *inflow, const struct wh_chunk *end)
 	return memcmp(&digest, &end->digest, sizeof(digest)) == 0 ? 0 : -EBADMSG;
 }
 
-/* 1: there is a chunk to read. */
+/* 1: a chunk is ready. */
 static int next_chunk(struct wh_inflow *inflow)
 {
 	struct wh_chunk *chunk = inflow->ended ? NULL : wh_fifo_pop(inflow->deliver);
 
 	if (chunk == NULL)
 		return 0;
-	if (chunk->end) /* the marker is its sender's */
+	if (chunk->end) /* the marker belongs to its sender */
 		return take_end(inflow, chunk);
 	if (!wh_pack_check_seal(&inflow->hasher, chunk)) {
 		give_back(inflow, chunk);

@@ -2,7 +2,7 @@
 #ifndef WH_ERRAND_INFLOW_H
 #define WH_ERRAND_INFLOW_H
 
-/* Records of a stream of packed chunks (bundle/pack.h), one by one as they come. */
+/* Reads records from a received stream of packed chunks (bundle/pack.h), one by one. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,21 +17,21 @@ struct wh_inflow {
 	struct wh_fifo *deliver;
 	struct wh_fifo *recycled;
 	struct wh_chunk *chunk; /* being read, or NULL */
-	uint32_t at;            /* in it, of the next record */
-	bool ended;             /* the end marker has come */
+	uint32_t at;            /* offset of the next record in it */
+	bool ended;             /* the end marker was received */
 };
 
 void wh_inflow_init(struct wh_inflow *inflow, struct wh_fifo *deliver, struct wh_fifo *recycled);
 
-/* Whether a chunk was begun, so that its other records need no waiting for. */
+/* Whether a chunk is partly read, so that its next record is available. */
 static inline bool wh_inflow_is_amid(const struct wh_inflow *inflow)
 {
 	return inflow->chunk != NULL;
 }
 
 /*
- * 1: there is one, whose texts are good until the next call; 0: not yet, or never again, see
- * `ended`; -EPROTO or -EBADMSG: what came is no such stream.
+ * 1: a record, whose texts are valid until the next call; 0: not yet, or no more, see `ended`;
+ * -EPROTO or -EBADMSG: invalid stream.
  */
 int wh_inflow_next(struct wh_inflow *inflow, struct wh_record *record);
 

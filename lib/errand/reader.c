@@ -19,9 +19,9 @@ struct wh_errand_reader {
 	struct wh_record heard;
 	struct wh_tally counted;
 	bool tallied;
-	bool ended;   /* our stream has its end */
-	bool blocked; /* whoever asked takes no more now */
-	bool asking;  /* a question is out */
+	bool ended;   /* our stream has ended */
+	bool blocked; /* the listener has no room now */
+	bool asking;  /* a question is outstanding */
 	bool asked_all;
 	uint64_t pings;
 	uint64_t asked_tsc;
@@ -129,7 +129,7 @@ static int take(struct wh_errand_reader *reader, uint64_t now_tsc)
 	}
 }
 
-/* 1: there was a record; a chunk is begun only when there is room for all that it may say. */
+/* 1: a record was read; a chunk is begun only if the listener has room for everything in it. */
 static int read_one(struct wh_errand_reader *reader, uint64_t now_tsc)
 {
 	const struct wh_errand_listener *listener = reader->config.listener;
@@ -155,7 +155,7 @@ static bool is_to_ask(const struct wh_errand_reader *reader)
 	return reader->config.verb == WH_JOB_PING || reader->config.verb == WH_JOB_ORDER;
 }
 
-/* False: there is nothing more to ask. */
+/* False: no more questions. */
 static bool next_question(struct wh_errand_reader *reader, struct wh_record *record)
 {
 	const struct wh_errand_listener *listener = reader->config.listener;
@@ -168,14 +168,14 @@ static bool next_question(struct wh_errand_reader *reader, struct wh_record *rec
 	return reader->pings < listener->pings;
 }
 
-/* Whoever pings or orders says when he has no more to ask. */
+/* For pings and orders: sends the next question. */
 static int32_t ask(struct wh_errand_reader *reader, uint64_t now_tsc)
 {
 	struct wh_record record;
 
 	if (!is_to_ask(reader) || reader->asked_all || reader->asking)
 		return 0;
-	/* What is over is over at once. */
+	/* The end needs no pause before it. */
 	if (!next_question(reader, &record)) {
 		reader->asked_all = true;
 		return 1;
@@ -190,7 +190,7 @@ static int32_t ask(struct wh_errand_reader *reader, uint64_t now_tsc)
 	return 1;
 }
 
-/* Whoever asks has no more to ask; the others wait for the end, and say so until then. */
+/* Ends our stream: after the last question, or else when the server's stream has ended. */
 static int32_t end(struct wh_errand_reader *reader)
 {
 	bool over = is_to_ask(reader) ? reader->asked_all : reader->inflow.ended;

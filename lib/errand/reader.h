@@ -3,8 +3,8 @@
 #define WH_ERRAND_READER_H
 
 /*
- * The client's end of an errand: what the server says is checked, and told to whoever asked. Of a
- * ping, or an order, it asks, too, one at a time.
+ * The client's end of an errand: checks what the server sends and passes it to a listener. For a
+ * ping or an order it also sends questions, one at a time.
  */
 
 #include <stdbool.h>
@@ -14,20 +14,19 @@
 #include "bundle/record.h"
 #include "bundle/waits.h"
 
-/* Whom it tells, on its own core. Texts are good for the call. */
+/* Called on its own core. Texts are valid during the call. */
 struct wh_errand_listener {
-	/* Whether there is room for what a chunk has to say: else it waits, for as long as that
-	 * takes. */
+	/* Whether there is room for everything in a chunk; otherwise the chunk waits. */
 	bool (*may_take)(void *context);
 	void (*on_item)(void *context, const struct wh_item *item);
 	void (*on_fault)(void *context, int error, enum wh_doing doing, const char *path,
 		uint32_t path_bytes);
 	void (*on_ping)(void *context, uint64_t serial, uint64_t rtt_tsc);
-	/* ORDER: what to say now; false: nothing more. Texts are good until it is answered. */
+	/* ORDER: the next question; false: none. Texts are valid until it is answered. */
 	bool (*next_order)(void *context, struct wh_ordering *order);
 	void (*on_standing)(void *context, const struct wh_standing *standing);
 	void *context;
-	uint64_t pings; /* PING: how many */
+	uint64_t pings; /* PING: number of pings */
 	uint64_t interval_tsc;
 };
 
@@ -35,7 +34,7 @@ struct wh_errand_reader_config {
 	enum wh_job_verb verb;
 	uint32_t path_count;
 	uint32_t chunk_bytes;
-	uint64_t first_chunk; /* of our stream, behind HELLO */
+	uint64_t first_chunk; /* of our stream, after HELLO */
 	struct wh_fifo *free;
 	struct wh_fifo *ready;
 	struct wh_fifo *deliver;
@@ -45,7 +44,7 @@ struct wh_errand_reader_config {
 
 struct wh_errand_reading {
 	bool done;
-	int error; /* negative: what the server says makes no sense */
+	int error; /* negative: the server sent invalid data */
 	struct wh_tally tally;
 	uint64_t waits_told;
 	struct wh_waits_told peer;

@@ -106,7 +106,7 @@ int wh_database_end(sqlite3 *database, bool commit)
 	return rc;
 }
 
-/* Whether the one row of that question is the text. */
+/* Whether the first row of that query is `text`. */
 static int is_answered(sqlite3 *database, const char *sql, const char *text, bool *same)
 {
 	sqlite3_stmt *statement;
@@ -120,7 +120,7 @@ static int is_answered(sqlite3 *database, const char *sql, const char *text, boo
 	return rc < 0 ? rc : 0;
 }
 
-/* Its pages are as SQLite has left them, of one that is not too large to be asked. */
+/* Checks the pages as SQLite has written them, if the file is not too large. */
 static int check(sqlite3 *database, const char *path)
 {
 	struct stat status;
@@ -133,7 +133,7 @@ static int check(sqlite3 *database, const char *path)
 	return rc == 0 && !sound ? -EUCLEAN : rc;
 }
 
-/* It is empty, or has our table of rooms. */
+/* Whether it is empty, or has our table of rooms. */
 static int check_maker(sqlite3 *database)
 {
 	bool ours = false;
@@ -172,7 +172,7 @@ static int try_open(sqlite3 **database, const char *path, uint32_t patience_ms)
 	int rc = -EROFS;
 
 	*database = NULL;
-	/* SQLite keeps in mind what it once found read-only, for as long as the process lives. */
+	/* SQLite remembers a file as read-only for the life of the process once it found it so. */
 	if (access(path, W_OK) == 0 || errno != EROFS)
 		rc = wh_database_error(sqlite3_open_v2(path, database,
 			SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL));
@@ -195,7 +195,7 @@ static int add_tail(char name[PATH_MAX], const char *path, const char *tail)
 	return length < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-/* SQLite would take it for a new one, and remove its log. */
+/* SQLite would consider it new, and remove its log. */
 static bool is_cut_off(const char *path)
 {
 	struct stat file, log;
@@ -205,7 +205,7 @@ static bool is_cut_off(const char *path)
 	       stat(name, &log) == 0 && log.st_size > 0;
 }
 
-/* With its log, which might mend it, or be what is damaged. */
+/* With its log, which may repair the file, or be what is damaged. */
 static int set_aside(const char *path)
 {
 	static const char *const tails[] = {"-wal", "-shm", ""};
@@ -303,12 +303,12 @@ int wh_database_save(sqlite3 *database, const char *path)
 	return rc;
 }
 
-/* SQLite removes no log by its name where another file has it by now. */
+/* SQLite does not remove a log by name if another file has that name meanwhile. */
 void wh_database_close(sqlite3 *database)
 {
 	int answer = sqlite3_close(database);
 
-	WH_ASSERT(answer == SQLITE_OK); /* all statements are gone */
+	WH_ASSERT(answer == SQLITE_OK); /* all statements are finalized */
 }
 
 static int version_of(sqlite3 *database, const char *room, uint32_t *version)

@@ -3,11 +3,11 @@
 #define WH_JOURNAL_DATABASE_H
 
 /*
- * The file that a host remembers by: SQLite, with a log before it (WAL) that is on the disk when a
- * transaction is over (synchronous=FULL). Several rooms have tables in it, each with versions of
- * its own. Nothing depends on its being there: who cannot open it goes on without, and says so.
+ * The database of a host: SQLite, with a write-ahead log (WAL) that is on disk when a transaction
+ * ends (synchronous=FULL). Several rooms have tables in it, each with versions of its own. It is
+ * optional: without it the caller continues, and reports that.
  *
- * Every call may wait for a disk: none is for a core that polls.
+ * Every call may block on a disk: never call from a polling core.
  */
 
 #include <stdbool.h>
@@ -17,71 +17,71 @@
 
 #define WH_DATABASE_TOLD_BYTES 512
 
-/* How long a call waits for another process's transaction. */
+/* Longest wait for another process's transaction. */
 #define WH_DATABASE_BUSY_MS 5000
 
-/* Beyond that it is looked at less closely when it is opened. */
+/* Larger files are checked less thoroughly when opened. */
 #define WH_DATABASE_CHECKED_BYTES (UINT64_C(64) << 20)
 
-/* What follows ".damaged" has taken the place of the one before. */
+/* Suffix of a damaged database that was set aside; an earlier one is replaced. */
 #define WH_DATABASE_DAMAGED ".damaged"
 
-/* ... and that, of one that is being saved. */
+/* Suffix of a file being saved. */
 #define WH_DATABASE_SAVING ".saving"
 
 /*
- * Opens the file, or makes it, for its owner alone. One that is damaged is renamed, and begun anew;
- * one that another program has made stays as it is (-EMEDIUMTYPE).
- * 0 or a negative errno; `told` is a sentence for the operator, or "".
+ * Opens or creates the file, accessible to its owner only. A damaged one is renamed, and a new one
+ * created; a file of another program is left alone (-EMEDIUMTYPE). 0 or a negative errno; `told` is
+ * a sentence for the operator, or "".
  */
 int wh_database_open(sqlite3 **database, const char *path, char told[WH_DATABASE_TOLD_BYTES]);
 
-/* The same, for who waits no longer for other processes, now and from then on. */
+/* The same with another limit of waiting for other processes, now and later. */
 int wh_database_open_within(sqlite3 **database, const char *path, uint32_t patience_ms,
 	char told[WH_DATABASE_TOLD_BYTES]);
 
-/* NULL is allowed. No statement of it is left. */
+/* NULL is allowed. All its statements must be finalized. */
 void wh_database_close(sqlite3 *database);
 
 /*
- * Somebody has removed the file, or another one has its name: what is written is in the one that
- * was opened, and lost with it. Or he has emptied it: the log alone has what there was, which is
- * worth nothing to who opens it next.
+ * is_gone: the file was removed, or another one has its name: writes go to the one that was opened,
+ * and are lost. is_emptied: it was truncated: only the log has the data, which the next process
+ * cannot use.
  */
 bool wh_database_is_gone(sqlite3 *database);
 bool wh_database_is_emptied(sqlite3 *database);
 
 /*
- * All that it holds becomes that file, which is on the disk then, and whole or as it was before.
- * 0 or a negative errno.
+ * Writes a copy of the whole database to that path: afterwards it is on disk, complete or
+ * unchanged. 0 or a negative errno.
  */
 int wh_database_save(sqlite3 *database, const char *path);
 
-/* What an operator is to know of an error of these functions. */
+/* An explanation for operators of an error of these functions. */
 const char *wh_database_why(int error);
 
 /*
- * Brings a room's tables to its version: steps[i] leads from version i to the next. All or nothing.
- * -ENOTSUP: a newer wavehaul has made them.
+ * Upgrades a room's tables: steps[i] leads from version i to the next. All or nothing. -ENOTSUP:
+ * created by a newer wavehaul.
  */
 int wh_database_upgrade(
 	sqlite3 *database, const char *room, const char *const *steps, uint32_t count);
 
-/* Statements without rows. 0 or a negative errno. */
+/* Runs statements without rows. 0 or a negative errno. */
 int wh_database_run(sqlite3 *database, const char *sql);
 
-/* A statement that is kept; NULL: it cannot be had. */
+/* A prepared statement for repeated use; NULL: error. */
 sqlite3_stmt *wh_database_statement(sqlite3 *database, const char *sql);
 
-/* One step: 1: there is a row, 0: it is over, or a negative errno. */
+/* One step: 1: a row, 0: finished, or a negative errno. */
 int wh_database_step(sqlite3_stmt *statement);
 
-/* What SQLite answered, as a negative errno; 0: all is well. -EUCLEAN: the file is damaged. */
+/* SQLite's result as a negative errno; 0: success. -EUCLEAN: the file is damaged. */
 int wh_database_error(int answer);
 
 /*
- * Statements of several threads never mix between these two; begin waits for other threads, and
- * both for other processes. 0 or a negative errno. After a begin that failed there is no end.
+ * A transaction, in which no other thread's statements run; begin waits for other threads, both for
+ * other processes. 0 or a negative errno. After a failed begin do not call end.
  */
 int wh_database_begin(sqlite3 *database);
 int wh_database_end(sqlite3 *database, bool commit);

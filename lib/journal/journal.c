@@ -64,11 +64,11 @@ static const char *const questions[QUESTIONS] = {
 struct wh_journal {
 	sqlite3 *database;
 	struct wh_journal_config config;
-	_Atomic bool told; /* that it cannot be written or read */
+	_Atomic bool told; /* an error was reported */
 	sqlite3_stmt *asked[QUESTIONS];
 };
 
-/* The first trouble is told, and the next once all was well in between. */
+/* Reports the first error, and the next one only after a success. */
 static int trouble(struct wh_journal *journal, int error)
 {
 	char text[WH_DATABASE_TOLD_BYTES];
@@ -161,7 +161,7 @@ void wh_journal_close(struct wh_journal *journal)
 	free(journal);
 }
 
-/* A question that has no row for an answer. */
+/* Runs a statement that returns no row. */
 static int tell(sqlite3_stmt *statement)
 {
 	int rc = wh_database_step(statement);
@@ -191,7 +191,7 @@ static int read_spans(struct wh_journal *journal, struct wh_journal_part *part)
 	return rc;
 }
 
-/* The row at hand is of this very file, as far as its source tells. */
+/* Whether the current row is about the same version of the source's file. */
 static bool is_of(sqlite3_stmt *row, const struct wh_journal_source *source)
 {
 	const struct wh_journal_source noted = {
@@ -245,7 +245,7 @@ int wh_journal_find(struct wh_journal *journal, const struct wh_journal_target *
 	return rc;
 }
 
-/* Whether the owner may have the part, too, which is to have so many bytes. */
+/* Whether the part of `bytes` stays within its owner's limit. */
 static int may_keep(struct wh_journal *journal, const struct wh_journal_owner *owner, int64_t row,
 	uint64_t bytes, bool *may)
 {
@@ -340,7 +340,7 @@ static int note(struct wh_journal *journal, const struct wh_journal_target *targ
 	return rc;
 }
 
-/* The end of a change, which was well or not. */
+/* Ends a transaction, by its result. */
 static int end(struct wh_journal *journal, int rc)
 {
 	int ended = wh_database_end(journal->database, rc == 0);
@@ -432,7 +432,7 @@ int wh_journal_next(struct wh_journal *journal, int64_t after, struct wh_journal
 	rc = wh_database_step(statement);
 	if (rc == 1)
 		read_row(statement, row);
-	if (rc == 1 && row->row <= after) /* pages that were damaged since they were checked */
+	if (rc == 1 && row->row <= after) /* pages were damaged since they were checked */
 		rc = -EUCLEAN;
 	sqlite3_reset(statement);
 	wh_database_end(journal->database, false);
@@ -440,7 +440,9 @@ int wh_journal_next(struct wh_journal *journal, int64_t after, struct wh_journal
 	return rc;
 }
 
-/* One step: it waits for no transaction, and sees what another thread is about to commit. */
+/*
+ * A single step: does not wait for transactions, and may see uncommitted changes of other threads.
+ */
 int wh_journal_sums(struct wh_journal *journal, uint64_t *parts, uint64_t *durable_bytes)
 {
 	sqlite3_stmt *statement = journal->asked[SUMS];
@@ -452,7 +454,7 @@ int wh_journal_sums(struct wh_journal *journal, uint64_t *parts, uint64_t *durab
 	return rc < 0 ? rc : 0;
 }
 
-/* The folder of parts there, or a negative errno; -ESTALE: the place is another folder by now. */
+/* Opens the folder of parts, or a negative errno; -ESTALE: the place is another folder now. */
 static int open_parts(const struct wh_journal_row *row)
 {
 	int folder_fd = open(row->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -472,7 +474,7 @@ static int open_parts(const struct wh_journal_row *row)
 	return rc;
 }
 
-/* A descriptor of the part that nobody else is at; or a negative errno. */
+/* Opens and locks the part; or a negative errno. */
 static int claim(int parts_fd, const struct wh_journal_row *row, char name[16])
 {
 	struct stat status;
@@ -493,7 +495,10 @@ static int claim(int parts_fd, const struct wh_journal_row *row, char name[16])
 	return -EBUSY;
 }
 
-/* -ENOENT: it is not there, or `remove` was wished and it is no more. */
+/*
+ * Checks whether the part exists, and with `remove` removes it. -ENOENT: it does not exist (any
+ * more).
+ */
 static int look(const struct wh_journal_row *row, bool remove)
 {
 	int parts_fd = open_parts(row);
@@ -525,7 +530,7 @@ int64_t wh_journal_since_s(const struct wh_journal *journal)
 	return journal != NULL ? journal->config.wall_s() - journal->config.keep_s : INT64_MIN;
 }
 
-/* A clock that has gone back keeps parts longer. */
+/* If the clock has gone back parts are kept longer. */
 int wh_journal_expire(struct wh_journal *journal)
 {
 	struct wh_journal_row *row = malloc(sizeof(*row));
