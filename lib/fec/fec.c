@@ -15,7 +15,7 @@ struct wh_fec {
 	struct wh_fec_limits limits;
 	struct wh_rs rs;
 	struct wh_tornado *tornado;
-	uint8_t *last; /* the last data packet, filled up with zeros */
+	uint8_t *last; /* the last data packet, padded with zeros */
 };
 
 const char *wh_fec_code_name(enum wh_fec_code code)
@@ -59,7 +59,7 @@ bool wh_fec_shape_ok(const struct wh_fec_shape *shape, const struct wh_fec_limit
 	}
 }
 
-/* Repair packets of a Reed-Solomon block. */
+/* Most repair packets of a Reed-Solomon block. */
 static uint32_t rs_r_max(const struct wh_fec_limits *limits)
 {
 	return limits->r < WH_FEC_RS_PACKETS_MAX - 1 ? limits->r : WH_FEC_RS_PACKETS_MAX - 1;
@@ -119,7 +119,7 @@ static void set(uint64_t *have, uint32_t packet)
 	have[packet / 64] |= UINT64_C(1) << packet % 64;
 }
 
-/* Data packet i; the last one is read and written filled up. */
+/* Data packet i; for a short last one, its padded copy. */
 static uint8_t *data_packet(
 	const struct wh_fec *fec, const struct wh_fec_shape *shape, const uint8_t *data, uint32_t i)
 {
@@ -137,7 +137,7 @@ static void fill_up_last(struct wh_fec *fec, const struct wh_fec_shape *shape, c
 	memset(fec->last + shape->last_bytes, 0, shape->symbol_bytes - shape->last_bytes);
 }
 
-/* How many of `count` packets, dealt out in turn, block `block` has. */
+/* How many of `count` packets belong to `block` when dealt round-robin. */
 static uint32_t share(uint32_t count, uint32_t blocks, uint32_t block)
 {
 	WH_DEBUG_ASSERT(block < blocks);
@@ -186,7 +186,7 @@ uint32_t wh_fec_encode(struct wh_fec *fec, const struct wh_fec_shape *shape, con
 	return wh_tornado_encode(fec->tornado, shape, data, fec->last, from, ready, repair);
 }
 
-/* Recovers a block when it can; returns how many of its data packets are still missing. */
+/* Recovers a block if possible; returns how many of its data packets are still missing. */
 static uint32_t rs_decode_block(struct wh_fec *fec, const struct wh_fec_shape *shape, uint32_t b,
 	uint8_t *data, uint8_t *repair, uint64_t *have)
 {
@@ -256,7 +256,7 @@ uint32_t wh_fec_decode(struct wh_fec *fec, const struct wh_fec_shape *shape, uin
 	return missing;
 }
 
-/* At most so many of a block's missing data packets. */
+/* Sets the bits of at most `most` missing data packets of a block. */
 static uint32_t ask_for(const struct wh_fec_shape *shape, uint32_t block, uint32_t most,
 	const uint64_t *have, uint64_t *ask)
 {

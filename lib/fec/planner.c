@@ -8,11 +8,11 @@
 #include "base/assert.h"
 
 /*
- * Of r repair packets of tornado, a chunk bears the loss of so many of its packets in 99.9 % of
- * random patterns: the share 0.79 - 3.5 / sqrt(r), measured over k of 700 to 10,000 and r of 20 to
- * 2,000 (test/perf/fec.c). Its own limit is 0.818, see tornado_graph.h. That is careful where r is
- * large: of 700 packets and more, a chunk bears 0.77 r - 32, which is no more than measured for k
- * of 700 and r of 71 to 2,133, and for k of 10,000.
+ * The losses that r repair packets of tornado can repair in 99.9 % of random patterns: the fraction
+ * 0.79 - 3.5 / sqrt(r) of r, measured for k of 700 to 10,000 and r of 20 to 2,000
+ * (test/perf/fec.c). The limit for large r is 0.818, see tornado_graph.h, so the formula is too
+ * careful there: from k = 700 on, 0.77 r - 32 losses can be repaired, a lower bound of what was
+ * measured for k of 700 and r of 71 to 2,133, and for k of 10,000.
  */
 #define TORNADO_SHARE       0.79
 #define TORNADO_SHARE_ROOT  3.5
@@ -20,16 +20,16 @@
 #define TORNADO_LARGE_SHARE 0.77
 #define TORNADO_LARGE_LESS  32.0
 
-/* Estimates that differ by less have the same plan. */
+/* Estimates whose relative difference is below this share a plan. */
 #define SAME_PLAN 0.05
 
-/* Loss events that the mean length of a burst remembers. */
+/* Memory of the mean burst length, in loss events. */
 #define BURST_MEMORY 32.0
 
-/* Below this, a count of losses is left out of the sum. */
+/* Probabilities below this are dropped from the distribution. */
 #define NEGLIGIBLE 1e-18
 
-/* Of more packets than this, how many are lost is as good as normally distributed. */
+/* Above this many packets, the number of losses is taken as normally distributed. */
 #define COUNTED_PKTS 2048
 #define COUNTS_MAX   (COUNTED_PKTS + 1)
 
@@ -82,9 +82,9 @@ void wh_fec_planner_feedback(
 }
 
 /*
- * What was projected serves until the first feedback (ttp.txt II A, footnote 2: for the first chunk
- * alone), and is no part of the mean, of which II B says that it is counted: averaged in, a
- * projection below the path's loss would hold repair back when it is needed.
+ * The projected loss is used until the first feedback (ttp.txt II A, footnote 2: for the first
+ * chunk alone). It does not enter the mean, which II B says is counted: a projection below the
+ * path's loss would keep repair too low when it is needed.
  */
 double wh_fec_planner_loss(const struct wh_fec_planner *planner)
 {
@@ -98,8 +98,8 @@ double wh_fec_planner_loss(const struct wh_fec_planner *planner)
 }
 
 /*
- * How many were lost, as chances by count, in a window [low, low + counts) beyond which chances are
- * negligible; apart by whether the latest packet was lost.
+ * Probability distribution of the number of losses, in a window [low, low + counts) outside of
+ * which it is negligible; split by whether the latest packet was lost.
  */
 struct losses {
 	uint32_t low;
@@ -108,7 +108,7 @@ struct losses {
 	double after_loss[COUNTS_MAX];
 };
 
-/* One more packet: lost with `stay_lost` after a loss, with `get_lost` otherwise. */
+/* Adds a packet, lost with probability `stay_lost` after a loss and `get_lost` otherwise. */
 static void add_packet(struct losses *l, double get_lost, double stay_lost)
 {
 	double carried = 0.0;
@@ -154,7 +154,7 @@ static double counted_chance(uint32_t packets, uint32_t bears, double loss, doub
 
 	WH_ASSERT(packets <= COUNTED_PKTS);
 	l.after_good[0] = 1.0 - loss;
-	l.after_loss[0] = loss; /* of the one before the first */
+	l.after_loss[0] = loss; /* state of the packet before the first */
 	for (uint32_t i = 0; i < packets; i++) {
 		add_packet(&l, loss * (1.0 - memory), loss + (1.0 - loss) * memory);
 		leave_out_negligible(&l);
@@ -182,7 +182,10 @@ double wh_fec_excess_chance(
 	if (loss == 1.0)
 		return 1.0;
 
-	/* How much of a packet's fate the next one of the block shares, `stride` packets later. */
+	/*
+	 * Correlation of a packet's loss with that of the block's next packet, `stride` packets
+	 * later.
+	 */
 	double memory = 1.0 - 1.0 / burst_pkts - loss / ((1.0 - loss) * burst_pkts);
 
 	memory = memory > 0.0 ? wh_power(memory, stride) : 0.0;
@@ -192,7 +195,7 @@ double wh_fec_excess_chance(
 	return counted_chance(packets, bears, loss, memory);
 }
 
-/* The losses that a block, or a chunk of tornado, bears with r repair packets beside k of data. */
+/* Losses that r repair packets can repair in a block (rs) or a chunk (tornado) of k. */
 static uint32_t bears(enum wh_fec_code code, uint32_t k, uint32_t r)
 {
 	double pkts;
@@ -205,12 +208,12 @@ static uint32_t bears(enum wh_fec_code code, uint32_t k, uint32_t r)
 	return pkts > 0.0 ? (uint32_t)pkts : 0;
 }
 
-/* The fewest repair packets for a block of k, at most r_max; the chance falls with each. */
+/* The fewest repair packets for a block of k, at most r_max; the probability falls with each. */
 static uint32_t fewest(const struct wh_fec_planner *planner, uint32_t k, uint32_t r_max,
 	double loss, uint32_t stride)
 {
 	enum wh_fec_code code = planner->config.code;
-	uint32_t low = 0; /* does not do, or is not known to */
+	uint32_t low = 0; /* known or assumed not to suffice */
 	uint32_t high = 1;
 
 	WH_ASSERT(k >= 1 && r_max >= 1);
@@ -239,7 +242,7 @@ static bool same(double a, double b)
 	return fabs(a - b) <= SAME_PLAN * fmax(a, b);
 }
 
-/* Repair packets per block (rs), or of the chunk (tornado), as planned last or anew. */
+/* Repair packets per block (rs) or chunk (tornado), from the latest plan if its inputs hold. */
 static uint32_t plan_r(struct wh_fec_planner *planner, uint32_t k, uint32_t r_max, uint32_t stride)
 {
 	double loss = wh_fec_planner_loss(planner);

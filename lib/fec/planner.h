@@ -3,13 +3,13 @@
 #define WH_FEC_PLANNER_H
 
 /*
- * How many repair packets the next chunk gets: as few as keep the chance that a block cannot be
- * repaired below a target, under the loss that was measured (ttp.txt II A: "depends on the loss
- * rate measured in the prior chunk"; II C: the weighted mean of short and long term). The chance is
- * computed: binomial, or of a Gilbert-Elliott chain when losses come in bursts, seen at the
- * distance that interleaving leaves between the packets of a block.
+ * Chooses the number of repair packets of the next chunk: the fewest for which the probability of
+ * an irreparable block stays below a target, given the measured loss (ttp.txt II A: "depends on the
+ * loss rate measured in the prior chunk"; II C: the weighted mean of short and long term). The
+ * probability is computed: binomial, or of a Gilbert-Elliott chain when losses come in bursts,
+ * sampled at the distance that interleaving leaves between the packets of a block.
  *
- * A path without loss for long enough gets no repair at all, until the next loss.
+ * After long enough without loss there is no repair at all, until the next loss.
  */
 
 #include <assert.h>
@@ -19,20 +19,20 @@
 #include "fec/fec.h"
 #include "measure/loss_rate.h"
 
-/* Data packets of a Reed-Solomon block: as many repair packets as data still fit. */
+/* Data packets of a Reed-Solomon block: leaves room for as many repair packets. */
 #define WH_PLAN_BLOCK_PKTS 127
 static_assert(2 * WH_PLAN_BLOCK_PKTS <= WH_FEC_RS_PACKETS_MAX, "as many repair packets fit");
 
 struct wh_fec_planner_config {
 	enum wh_fec_code code;
-	double target;       /* the chance that a block cannot be repaired */
+	double target;       /* probability of an irreparable block */
 	double ceiling;      /* repair packets per packet sent, at most */
 	double initial_loss; /* until the first feedback */
-	uint64_t clean_pkts; /* so many without loss: no repair */
-	uint32_t r_max;      /* of a chunk: what there is room for */
+	uint64_t clean_pkts; /* no repair after this many without loss */
+	uint32_t r_max;      /* repair packets of a chunk, at most */
 };
 
-/* 1e-4, a quarter, 0.1 %, 65536 packets. */
+/* Target 1e-4, ceiling 0.25, initial loss 0.1 %, 65536 clean packets. */
 void wh_fec_planner_config_init(struct wh_fec_planner_config *config, enum wh_fec_code code);
 
 struct wh_fec_planner {
@@ -41,7 +41,7 @@ struct wh_fec_planner {
 	double burst_pkts; /* mean length of a loss event */
 	uint64_t since_loss_pkts;
 
-	/* The plan made last, and for what. */
+	/* The latest plan, and its inputs. */
 	uint32_t planned_k;
 	uint32_t planned_r_max;
 	uint32_t planned_stride;
@@ -57,15 +57,15 @@ void wh_fec_planner_init(
 void wh_fec_planner_feedback(
 	struct wh_fec_planner *planner, uint64_t total, uint64_t lost, uint64_t events);
 
-/* The estimate of loss that plans are made by. */
+/* The loss estimate used for plans. */
 double wh_fec_planner_loss(const struct wh_fec_planner *planner);
 
 /* Fills in code, r and blocks of a chunk of shape->k packets; NONE: no repair. */
 void wh_fec_planner_plan(struct wh_fec_planner *planner, struct wh_fec_shape *shape);
 
 /*
- * The chance that more than `bears` of `packets` packets are lost, which were sent `stride` apart,
- * under that loss in bursts of that mean length.
+ * The probability that more than `bears` of `packets` packets, sent `stride` apart, are lost, given
+ * the loss rate and the mean length of a burst.
  */
 double wh_fec_excess_chance(
 	uint32_t packets, uint32_t bears, double loss, double burst_pkts, uint32_t stride);

@@ -11,7 +11,7 @@
 #include "base/assert.h"
 
 #define GROUP     255 /* order of the multiplicative group */
-#define GENERATOR 2   /* of it, with ISA-L's polynomial */
+#define GENERATOR 2   /* of that group, with ISA-L's polynomial */
 
 static_assert(WH_RS_PACKETS_MAX <= GROUP, "every packet has a point of its own");
 static_assert(WH_RS_EXP > 3 * GROUP, "a coefficient is made of three logarithms");
@@ -39,7 +39,7 @@ static void fill_logarithms(struct wh_rs *rs)
 	WH_ASSERT(rs->exp[GROUP] == 1);
 }
 
-/* ISA-L writes the tables of a matrix one after the other, so that they can be put together. */
+/* ISA-L stores the tables of a matrix contiguously, so they can be composed of single ones. */
 static void fill_times(struct wh_rs *rs)
 {
 	uint8_t coefficients[256];
@@ -115,7 +115,7 @@ static void put_table(const struct wh_rs *rs, uint8_t *gf, uint8_t factor)
 	memcpy(gf, rs->times[factor], WH_RS_TABLE_BYTES);
 }
 
-/* The tables of all of a block, made now or remembered. */
+/* The tables of all coefficients of a block, cached or computed now. */
 static uint8_t *encode_tables(struct wh_rs *rs, uint32_t k, uint32_t r)
 {
 	struct wh_rs_table *oldest = &rs->encode[0];
@@ -166,15 +166,15 @@ void wh_rs_encode(struct wh_rs *rs, uint32_t k, uint32_t r, uint32_t bytes, uint
 }
 
 /*
- * A row of the inverse for what is missing: any square part of a Cauchy matrix has an inverse in
- * closed form, and so has its product with the other columns. With X the x of the repair packets
+ * A row of the inverse for the missing packets: any square part of a Cauchy matrix has an inverse
+ * in closed form, and so has its product with the other columns. With X the x of the repair packets
  * used and Y the y of the missing data packets, missing packet m is the sum of
  *
  *   data packet j    times  f(m) g(j) / (y_m + y_j)    g(j) = prod_Y (y_j + y) / prod_X (y_j + x)
  *   repair packet i  times  f(m) h(i) / (y_m + x_i)    h(i) = prod_Y (x_i + y) / prod_X' (x_i + x)
  *
- * and f(m) = prod_X (y_m + x) / prod_Y' (y_m + y), where X' and Y' are without the point itself:
- * g, h and 1/f are one function of a point. All as logarithms, modulo 255.
+ * and f(m) = prod_X (y_m + x) / prod_Y' (y_m + y), where X' and Y' are without the point itself: g,
+ * h and 1/f are one function of a point. All as logarithms, modulo 255.
  */
 static uint32_t log_ratio(const struct wh_rs *rs, uint8_t point, const uint8_t *missing,
 	const uint8_t *with, uint32_t count)
@@ -206,7 +206,7 @@ void wh_rs_decode(struct wh_rs *rs, uint32_t k, uint32_t bytes, const uint8_t *m
 	uint32_t ratio[WH_RS_PACKETS_MAX];
 	uint32_t lost = 0;
 
-	/* In the place of each missing packet a repair packet is added instead. */
+	/* A repair packet takes the place of each missing packet among the sources. */
 	for (uint32_t j = 0; j < k; j++) {
 		bool is_missing = lost < count && missing[lost] == j;
 

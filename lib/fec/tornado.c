@@ -10,13 +10,13 @@
 #include "base/assert.h"
 #include "fec/tornado_graph.h"
 
-#define GRAPHS  4  /* shapes remembered */
-#define PORTION 64 /* data packets that are worth a pass over all checks */
+#define GRAPHS  4  /* graphs cached */
+#define PORTION 64 /* data packets that justify a pass over all checks */
 #define SOURCES 64 /* in one call of xor_gen */
 
 static_assert(WH_TORNADO_CLOSE_PKTS <= WH_RS_PACKETS_MAX, "the last level is one block");
 
-/* A packet that is recovered, and from what: a check, or the closing code. */
+/* A recovered packet, and how: by a check, or by the closing Reed-Solomon code. */
 #define BY_CLOSING UINT32_MAX
 
 struct step {
@@ -28,14 +28,14 @@ struct wh_tornado {
 	struct wh_rs *rs;
 	struct wh_tornado_graph graph[GRAPHS];
 	struct wh_tornado_scratch scratch;
-	uint32_t used[GRAPHS]; /* when, in calls */
+	uint32_t used[GRAPHS]; /* call number of the latest use */
 	uint32_t calls;
 
-	/* Of one decoding. */
-	uint32_t *unknowns; /* by check: of it and its packets */
-	uint32_t *ripe;     /* checks that have had one unknown, a stack */
-	uint64_t *known;    /* bits by packet */
-	uint64_t *wanted;   /* likewise: bytes are needed */
+	/* State of one decoding. */
+	uint32_t *unknowns; /* per check: unknown packets, itself included */
+	uint32_t *ripe;     /* stack of checks that had one unknown when pushed */
+	uint64_t *known;    /* bit per packet */
+	uint64_t *wanted;   /* bit per packet: its bytes are needed */
 	struct step *steps;
 	uint32_t n_steps;
 };
@@ -107,7 +107,7 @@ bool wh_tornado_exists(uint32_t k, uint32_t r)
 	return wh_tornado_plan(k, r, &plan);
 }
 
-/* Remembered, or made now. */
+/* Cached, or built now. */
 static const struct wh_tornado_graph *graph_of(struct wh_tornado *t, uint32_t k, uint32_t r)
 {
 	uint32_t oldest = 0;
@@ -157,8 +157,8 @@ static void xor_into(uint8_t *to, uint8_t **sources, uint32_t count, uint32_t by
 }
 
 /*
- * Adds the packets [from, end) of a check to what is in `to` already; with `anew` there is nothing
- * yet. All but the packet `but`.
+ * Adds the packets [from, end) of a check, except `but`, to `to`; with `anew`, `to` has no content
+ * yet.
  */
 static void add_packets(const struct place *at, uint32_t check, uint32_t from, uint32_t end,
 	uint32_t but, bool anew, uint8_t *to)
@@ -184,7 +184,10 @@ static void add_packets(const struct place *at, uint32_t check, uint32_t from, u
 	xor_into(to, sources, count, at->bytes);
 }
 
-/* The checks of the first level take part; deeper ones when it is complete. */
+/*
+ * Packets [from, end) are added to the first level's checks; deeper levels follow when it is
+ * complete.
+ */
 static void encode_checks(const struct place *at, uint32_t from, uint32_t end)
 {
 	const struct wh_tornado_graph *graph = at->graph;
@@ -256,7 +259,7 @@ static void count_unknowns(struct wh_tornado *t, const struct wh_tornado_graph *
 	}
 }
 
-/* A packet is known now; checks that have but one unknown left are ripe. */
+/* Marks a packet as known; a check left with one unknown is pushed as ripe. */
 static uint32_t learn(struct wh_tornado *t, const struct wh_tornado_graph *graph, uint32_t packet,
 	uint32_t by, uint32_t ripe)
 {
@@ -282,7 +285,7 @@ static uint32_t the_unknown(
 	return graph->k + check;
 }
 
-/* Peels: each check with one unknown tells it, which may make others ripe. */
+/* Peeling: a check with one unknown determines it, which may make other checks ripe. */
 static void peel(struct wh_tornado *t, const struct wh_tornado_graph *graph, uint32_t ripe)
 {
 	while (ripe > 0) {
@@ -290,11 +293,11 @@ static void peel(struct wh_tornado *t, const struct wh_tornado_graph *graph, uin
 
 		if (t->unknowns[check] == 1)
 			ripe = learn(t, graph, the_unknown(t, graph, check), check, ripe);
-		WH_DEBUG_ASSERT(ripe <= graph->checks); /* each has ripened once at most */
+		WH_DEBUG_ASSERT(ripe <= graph->checks); /* each check ripens at most once */
 	}
 }
 
-/* All of the last level at once, when enough is here of it. Returns the ripe checks then. */
+/* Recovers the whole last level when enough of it is known. Returns the number of ripe checks. */
 static uint32_t close_level(
 	struct wh_tornado *t, const struct wh_tornado_graph *graph, const uint64_t *have)
 {
@@ -314,7 +317,7 @@ static uint32_t close_level(
 	return ripe;
 }
 
-/* What can be known, and how: no byte is touched yet. */
+/* Determines what can be recovered, and how, without touching data. */
 static void find_steps(
 	struct wh_tornado *t, const struct wh_tornado_graph *graph, const uint64_t *have)
 {
@@ -333,7 +336,9 @@ static void find_steps(
 	} while (ripe > 0);
 }
 
-/* From the last step to the first: data is wanted, and what wanted packets are made from. */
+/*
+ * Going backwards over the steps: wanted are data packets and whatever wanted packets derive from.
+ */
 static void mark_wanted(struct wh_tornado *t, const struct wh_tornado_graph *graph)
 {
 	bool closing_wanted = false;
@@ -383,7 +388,7 @@ static void make_closing(struct wh_tornado *t, const struct place *at, const uin
 	wh_rs_decode(t->rs, graph->close_k, at->bytes, missing, with, count, packets, repairs, out);
 }
 
-/* All that one turn of the closing code recovers stands in a row. */
+/* The packets recovered by one use of the closing code are consecutive steps. */
 static uint32_t closing_run(const struct wh_tornado *t, uint32_t s)
 {
 	uint32_t end = s;

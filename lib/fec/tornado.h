@@ -4,8 +4,8 @@
 
 /*
  * The cascade of ttp.txt II A: each level's packets are checked by XORs over a sparse random graph,
- * whose results the next level checks in turn; the last one is closed by a block of Reed-Solomon.
- * The graphs follow from k and r alone, so that both ends have the same ones.
+ * and these checks are the packets of the next level; the last level is protected by a Reed-Solomon
+ * block. The graphs are a function of k and r alone, so both ends have the same ones.
  */
 
 #include <stdint.h>
@@ -18,12 +18,12 @@ struct wh_tornado; /* tornado.c */
 /* NULL: no memory. The Reed-Solomon code is shared with the caller. */
 struct wh_tornado *wh_tornado_create(const struct wh_fec_limits *limits, struct wh_rs *rs);
 void wh_tornado_destroy(struct wh_tornado *tornado);           /* NULL is allowed */
-uint64_t wh_tornado_bytes(const struct wh_fec_limits *limits); /* what create takes */
+uint64_t wh_tornado_bytes(const struct wh_fec_limits *limits); /* bytes that create allocates */
 
-/* Whether there is such a code: r is enough for its levels. */
+/* Whether the code exists: r is large enough for its levels. */
 bool wh_tornado_exists(uint32_t k, uint32_t r);
 
-/* See fec.h. `last` is the last data packet, filled up with zeros. */
+/* See fec.h. `last` is the last data packet, padded with zeros. */
 uint32_t wh_tornado_encode(struct wh_tornado *tornado, const struct wh_fec_shape *shape,
 	const uint8_t *data, const uint8_t *last, uint32_t from, uint32_t ready, uint8_t *repair);
 uint32_t wh_tornado_decode(struct wh_tornado *tornado, const struct wh_fec_shape *shape,

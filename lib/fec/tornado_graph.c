@@ -9,17 +9,18 @@
 #include "base/assert.h"
 #include "base/prng.h"
 
-/* Of a check's number in a key; there are fewer than 2^16. */
+/* Bits of a check's number in a key; numbers are below 2^16. */
 #define KEY_BITS 21
 static_assert(WH_TORNADO_DEGREE * KEY_BITS <= 64, "a packet's checks fit into one");
 
 /*
- * Draws for a packet: half of them until two may share two checks, all until they may be twins. A
- * peer names k and r, so that a graph takes a bounded number of steps for each packet.
+ * Draws per packet: the first half must share no two checks with another packet, the second half
+ * must only differ from every other packet. A peer chooses k and r, so the steps per packet are
+ * bounded.
  */
 #define DRAWS 16
 
-/* What may be seen of a level, pairs and sets of checks, in a table that is half full at most. */
+/* Slots for a level's pairs and sets of checks, in a table that is at most half full. */
 static uint64_t seen_slots(uint32_t packets)
 {
 	uint64_t slots = 64;
@@ -60,8 +61,8 @@ struct level {
 	uint32_t checks_from;
 	uint32_t m;
 	uint32_t degree;
-	uint32_t pairs_left; /* of checks, that no packet has in common */
-	uint64_t sets_left;  /* of as many checks as a packet takes part in */
+	uint32_t pairs_left; /* pairs of checks that no packet uses yet */
+	uint64_t sets_left;  /* the same for sets of WH_TORNADO_DEGREE checks */
 	struct wh_tornado_scratch *scratch;
 };
 
@@ -73,7 +74,7 @@ static void swap(uint32_t *a, uint32_t *b)
 	*b = other;
 }
 
-/* Where the key is, or belongs. */
+/* The slot of the key, or the free one for it. */
 static uint64_t *seen_at(struct wh_tornado_scratch *scratch, uint64_t key)
 {
 	uint64_t i = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
@@ -87,7 +88,7 @@ static uint64_t *seen_at(struct wh_tornado_scratch *scratch, uint64_t key)
 	}
 }
 
-/* Checks, ascending, as one number; not 0, and no two sets have the same. */
+/* Sorted checks as one number: not 0, and unique. */
 static uint64_t key_of(const uint32_t *check, uint32_t count)
 {
 	uint64_t key = 0;
@@ -106,7 +107,7 @@ static void sort_checks(uint32_t *check, uint32_t count)
 			swap(&check[j - 1], &check[j]);
 }
 
-/* Of the sorted checks of a packet, pair i. */
+/* Pair i of a packet's sorted checks. */
 static uint64_t pair_key(const uint32_t *check, uint32_t i)
 {
 	const uint32_t pair[2] = {check[i == 2 ? 1 : 0], check[i == 0 ? 1 : 2]};
@@ -158,7 +159,7 @@ static bool repeats_a_check(const struct level *level, const uint32_t *check)
 	return false;
 }
 
-/* Whether a draw, sorted, is good enough for so many to have gone before it. */
+/* Whether the sorted checks are acceptable at this number of draws. */
 static bool is_good(struct level *level, const uint32_t *check, uint32_t draw)
 {
 	if (draw < DRAWS / 2 && level->pairs_left >= pairs_of(level->degree))
@@ -166,7 +167,7 @@ static bool is_good(struct level *level, const uint32_t *check, uint32_t draw)
 	return level->degree < WH_TORNADO_DEGREE || level->sets_left == 0 || !is_twin(level, check);
 }
 
-/* Draws a packet's checks from the ends that are left; at worst it has fewer than it should. */
+/* Draws a packet's checks from the remaining ends; in the worst case it gets fewer checks. */
 static void join_packet(
 	struct wh_tornado_graph *graph, struct level *level, uint32_t i, struct wh_prng *prng)
 {
@@ -225,7 +226,7 @@ static void make_level(struct wh_tornado_graph *graph, struct level *level, stru
 		join_packet(graph, level, i, prng);
 }
 
-/* The same edges by check. */
+/* Lists the same edges per check. */
 static void list_by_check(struct wh_tornado_graph *graph)
 {
 	uint32_t at = 0;
@@ -237,7 +238,9 @@ static void list_by_check(struct wh_tornado_graph *graph)
 		at += graph->first[c + 1];
 		graph->first[c + 1] = at;
 	}
-	/* first[c] counts up to where check c + 1 begins, and is put back after. */
+	/*
+	 * Filling advances first[c] to the start of check c + 1; the loop after it shifts it back.
+	 */
 	for (uint32_t p = 0; p < graph->close_first; p++)
 		for (uint32_t d = 0; d < graph->degree[p]; d++)
 			graph->packet[graph->first[graph->check[p][d]]++] = p;
