@@ -28,7 +28,7 @@ void wh_delay_line_free(struct wh_delay_line *line)
 	*line = (struct wh_delay_line){0};
 }
 
-/* The ring's entries are those from head up to tail, and no more are held than may be. */
+/* The ring's entries reach from head to tail, and at most items_max are held. */
 static bool is_sound(const struct wh_delay_line *line)
 {
 	uint64_t end = (uint64_t)line->ring_head + line->ring_count;
@@ -107,7 +107,7 @@ static struct wh_fibre_item heap_pop(struct wh_delay_line *line)
 	return first;
 }
 
-/* The head that comes first; NULL when nothing is held. */
+/* The smaller of the two heads; NULL when empty. */
 static const struct wh_fibre_item *first_item(const struct wh_delay_line *line)
 {
 	const struct wh_fibre_item *ring_first = &line->ring[line->ring_head];
@@ -141,7 +141,7 @@ bool wh_delay_line_hold(struct wh_delay_line *line, uint64_t due_tsc, bool late,
 	return true;
 }
 
-/* From its last parent up to its root. */
+/* Restores the heap order, from the last parent up to the root. */
 static void heap_mend(struct wh_delay_line *line)
 {
 	struct wh_fibre_item *heap = line->heap;
@@ -174,7 +174,10 @@ void wh_delay_line_change(struct wh_delay_line *line,
 		line->heap[i].due_tsc = due_tsc(context, line->heap[i].due_tsc);
 	heap_mend(line);
 
-	/* The ring is filled anew, never beyond where it is read; what now overtakes leaves it. */
+	/*
+	 * The ring is rewritten in place behind the read position; items no longer in order go to
+	 * the heap.
+	 */
 	line->ring_count = 0;
 	line->ring_tail = line->ring_head;
 	for (uint32_t i = 0; i < ring_count; i++, index = ring_next(line, index)) {

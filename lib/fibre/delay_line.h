@@ -3,13 +3,13 @@
 #define WH_FIBRE_DELAY_LINE_H
 
 /*
- * Holds items until they are due. Nearly all come in order of their due time and go through a
- * ring, in O(1). The others go through a binary heap: the late ones, which later items will
- * overtake, and those that are due before the ring's last. Each gives its items in order of
- * (due time, hold()), so the next item is the smaller of two heads.
+ * Holds items until they are due. Nearly all arrive in order of due time and go through a ring, in
+ * O(1). The others go through a binary heap: the late ones, which later items will overtake, and
+ * those due before the ring's last. Each yields its items in order of (due time, hold()), so the
+ * next item is the smaller of the two heads.
  *
- * A late item in the ring would be in order when it comes and push all that overtake it into
- * the heap; that is why the caller says which ones are late. The hint decides on speed only.
+ * A late item would fit at the end of the ring on arrival, but then force every item that overtakes
+ * it into the heap; hence the caller marks late items. The mark affects speed only.
  */
 
 #include <stdbool.h>
@@ -21,8 +21,8 @@ struct wh_delay_line {
 	struct wh_fibre_item *ring;
 	struct wh_fibre_item *heap;
 	uint64_t next_order;
-	uint64_t ring_last_tsc; /* due time of the ring's last; holds while it is not empty */
-	uint32_t items_max;     /* entries of ring and heap each, items in both together */
+	uint64_t ring_last_tsc; /* due time of the ring's last item, if it has one */
+	uint32_t items_max;     /* capacity of ring and heap each, and of both together */
 	uint32_t ring_head;
 	uint32_t ring_tail;
 	uint32_t ring_count;
@@ -41,8 +41,8 @@ uint32_t wh_delay_line_take(
 	struct wh_delay_line *line, uint64_t now_tsc, struct wh_fibre_item *items, uint32_t count);
 
 /*
- * Other due times for items that are held, in whatever order that makes; equal ones keep theirs. It
- * takes a walk over all of them.
+ * Maps the due times of all held items; they are reordered accordingly, equal ones keep their
+ * order. Takes time in proportion to their number.
  */
 void wh_delay_line_change(struct wh_delay_line *line,
 	uint64_t (*due_tsc)(void *context, uint64_t due_tsc), void *context);

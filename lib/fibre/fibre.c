@@ -11,11 +11,11 @@
 #include "fibre/line.h"
 #include "fibre/loss_model.h"
 
-/* Sums of a moment and some of these stay far from WH_TSC_NEVER. */
+/* Sums of a moment and a few of these stay far from WH_TSC_NEVER. */
 #define TIME_MAX_TSC (UINT64_C(1) << 60)
 static_assert(TIME_MAX_TSC <= WH_TSC_NEVER / 8, "and so do sums of some");
 
-#define REORDER_DELAY_SHARE 10 /* the default is this part of the delay, or so many packet times */
+#define REORDER_DELAY_SHARE 10 /* default: this fraction of the delay, or this many packet times */
 
 struct wh_fibre {
 	struct wh_line ingress;
@@ -37,7 +37,7 @@ struct wh_fibre {
 
 static bool is_share(double value)
 {
-	return value >= 0.0 && value <= 1.0; /* not for a NaN */
+	return value >= 0.0 && value <= 1.0; /* false for NaN */
 }
 
 bool wh_fibre_config_is_sound(const struct wh_fibre_config *config, uint64_t hz)
@@ -141,11 +141,11 @@ void wh_fibre_destroy(struct wh_fibre *fibre)
 }
 
 /*
- * What a reordered packet and a second copy may add to the packets of one delay. Held for n of
- * its own packet times, n packets of one size are there at once; when sizes grow, each at least
- * 1/n of the sum of the younger ones, n + ln(largest / smallest) / ln(1 + 1/n). From 64 bytes
- * to 64 KiB that is 83 for the n = 10 of reordering and 11 for the second copy; the rest is for
- * rounding.
+ * Most items that reordering and duplication add to those within one delay. When a packet is held
+ * for n of its own packet times, n packets of equal size are held at once; of growing sizes, each
+ * at least 1/n of the sum of the later ones, n + ln(largest / smallest) / ln(1 + 1/n). From 64
+ * bytes to 64 KiB that is 83 for the n = 10 of reordering and 11 for the second copy; the rest is
+ * for rounding.
  */
 #define ITEMS_BESIDE 100
 
@@ -158,7 +158,7 @@ uint32_t wh_fibre_items_needed(const struct wh_fibre_config *config, uint32_t wi
 
 	if (config->rate_bps == 0)
 		return UINT32_MAX;
-	if (config->queue_bytes > 0) /* and the one that is partly gone */
+	if (config->queue_bytes > 0) /* and the one that is sent in part */
 		waiting = config->queue_bytes / wire_bytes_min + 1;
 	if (config->queue_pkts > 0)
 		waiting = wh_min_u64(waiting, config->queue_pkts);
@@ -176,14 +176,14 @@ uint32_t wh_fibre_items_needed(const struct wh_fibre_config *config, uint32_t wi
 	return (uint32_t)wh_min_u64(items, UINT32_MAX);
 }
 
-/* From ingress to loss: what drops packets. */
+/* The stages from ingress to loss: those that drop packets. */
 static enum wh_fibre_drop pass_line(
 	struct wh_fibre *fibre, uint64_t now_tsc, uint32_t wire_bytes, uint64_t *leave_tsc)
 {
 	uint64_t came_tsc = now_tsc;
 	bool came = wh_line_enter(&fibre->ingress, now_tsc, wire_bytes, &came_tsc);
 
-	WH_ASSERT(came && came_tsc >= now_tsc); /* there is no limit */
+	WH_ASSERT(came && came_tsc >= now_tsc); /* the ingress has no limit */
 	if (wh_loss_model_outage(&fibre->loss_model, came_tsc))
 		return WH_FIBRE_DROP_OUTAGE;
 	if (!wh_line_enter(&fibre->line, came_tsc, wire_bytes, leave_tsc))
@@ -254,7 +254,7 @@ uint64_t wh_fibre_ingress_free(const struct wh_fibre *fibre)
 	return wh_line_free_tsc(&fibre->ingress);
 }
 
-/* What the due times of a change go by. */
+/* Parameters of the new due times. */
 struct change {
 	struct wh_line_pace pace;
 	uint64_t old_delay_tsc;
@@ -288,7 +288,7 @@ void wh_fibre_change(
 	wh_loss_model_change(&fibre->loss_model, config, hz, now_tsc);
 	change.new_delay_tsc = fibre->delay_tsc;
 	wh_delay_line_change(&fibre->delay_line, changed_due, &change);
-	/* What has left holds up nobody who takes a shorter way. */
+	/* Packets that have left the line do not delay those that follow on a shorter path. */
 	if (fibre->in_order_tsc > now_tsc + change.old_delay_tsc)
 		fibre->in_order_tsc = changed_due(&change, fibre->in_order_tsc);
 	else if (change.new_delay_tsc < change.old_delay_tsc)

@@ -11,12 +11,12 @@
 #define FRACTION_BITS 64
 #define WHOLE_CYCLE   ((unsigned __int128)1 << FRACTION_BITS)
 
-/* No span is longer; a queue without a limit in bytes has this one. */
+/* The longest span; used for a queue without a limit in bytes. */
 #define SPAN_MAX ((unsigned __int128)1 << (62 + FRACTION_BITS))
 
 /*
- * Of one byte: so short that a packet of any 32-bit size stays below SPAN_MAX, so long that
- * cutting off what is below 2^-64 cycles errs by less than one part in 10^6.
+ * Limits of a byte's span: short enough that a packet of any 32-bit size stays below SPAN_MAX, long
+ * enough that truncation to 2^-64 cycles errs by less than one part in 10^6.
  */
 #define BYTE_SPAN_MAX (SPAN_MAX >> 32)
 #define BYTE_SPAN_MIN ((unsigned __int128)1 << 20)
@@ -78,7 +78,7 @@ struct wh_line_pace wh_line_change(
 	double begun = (double)(waiting % line->byte_span) / (double)line->byte_span;
 
 	set_rate(line, config, hz);
-	/* A line of 10 kb/s would take years for what one of 1 Tb/s has. */
+	/* Bounds the queue's span: what 1 Tb/s sends at once would take years at 10 kb/s. */
 	if (bytes > (SPAN_MAX >> 8) / line->byte_span)
 		bytes = (SPAN_MAX >> 8) / line->byte_span;
 	if (waiting > 0)
@@ -103,7 +103,7 @@ void wh_line_free(struct wh_line *line)
 	line->leave_tsc = NULL;
 }
 
-/* One more may wait as far as the limit in packets goes; forgets those that have left. */
+/* Whether the limit in packets admits one more; drops the entries of those that have left. */
 static bool packet_has_room(struct wh_line *line, uint64_t now_tsc)
 {
 	WH_DEBUG_ASSERT(line->oldest < line->ring_pkts && line->waiting_pkts <= line->ring_pkts);
@@ -125,7 +125,7 @@ static void note_leaving(struct wh_line *line, uint64_t leave_tsc)
 
 static uint64_t span_bytes(const struct wh_line *line, unsigned __int128 span)
 {
-	WH_DEBUG_ASSERT(line->byte_span > 0); /* nothing waits for a line of infinite rate */
+	WH_DEBUG_ASSERT(line->byte_span > 0); /* at an infinite rate nothing is queued */
 	return (uint64_t)((span + line->byte_span - 1) / line->byte_span);
 }
 
@@ -147,7 +147,7 @@ bool wh_line_enter(struct wh_line *line, uint64_t now_tsc, uint32_t wire_bytes, 
 	if (line->queue_pkts > 0)
 		note_leaving(line, *leave_tsc);
 
-	/* Converting is a 128-bit division: only for a new maximum. */
+	/* Conversion is a 128-bit division: only for a new maximum. */
 	if (end - now > line->queue_span_max) {
 		line->queue_span_max = end - now;
 		line->queue_bytes_max = span_bytes(line, end - now);

@@ -93,13 +93,13 @@ bool wh_loss_model_outage(struct wh_loss_model *model, uint64_t now_tsc)
 }
 
 /*
- * The chance that one bit is wrong among some: 1 - (1 - e)^bits, by doubling. e is near 1e-12 on a
- * lambda, and 1 - e would lose its digits. It is sums and products alone, which come out the same
- * on every machine, as a logarithm would not: a seed draws the same fibre everywhere.
+ * Probability that at least one of `bits` bits is wrong: 1 - (1 - e)^bits, by doubling. With e near
+ * 1e-12 on a lambda, 1 - e would lose digits. Unlike a logarithm, sums and products give the same
+ * result on every machine: a seed yields the same fibre everywhere.
  */
 static double any_wrong(double bit_error, uint64_t bits)
 {
-	double each = bit_error; /* of 1, 2, 4, ... bits */
+	double each = bit_error; /* for 1, 2, 4, ... bits */
 	double any = 0.0;
 
 	for (; bits > 0; bits /= 2) {
@@ -111,7 +111,7 @@ static double any_wrong(double bit_error, uint64_t bits)
 	return any;
 }
 
-/* One wrong bit drops the packet. */
+/* One wrong bit drops the packet; the result is a threshold for wh_prng_chance. */
 static uint64_t bit_error_threshold(struct wh_loss_model *model, uint32_t wire_bytes)
 {
 	struct wh_loss_size *size = &model->sizes[wire_bytes % WH_LOSS_SIZES_CACHED];

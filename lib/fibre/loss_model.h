@@ -3,8 +3,8 @@
 #define WH_FIBRE_LOSS_MODEL_H
 
 /*
- * What a fibre drops besides what its queue cannot take: outage windows, the loss model, bit
- * errors. What is off draws no random number.
+ * Losses of a fibre other than by a full queue: outage windows, the loss model, bit errors.
+ * Features that are off draw no random number.
  */
 
 #include <stdbool.h>
@@ -13,12 +13,12 @@
 #include "base/prng.h"
 #include "fibre/fibre.h"
 
-/* Packet sizes whose bit error chance is remembered; by size modulo this. */
+/* Packet sizes whose bit error threshold is cached, by size modulo this. */
 #define WH_LOSS_SIZES_CACHED 64
 
 struct wh_loss_state {
 	uint64_t loss_threshold;
-	uint64_t leave_threshold; /* for the other state */
+	uint64_t leave_threshold; /* of a transition to the other state */
 };
 
 struct wh_loss_size {
@@ -32,11 +32,11 @@ struct wh_loss_window {
 };
 
 struct wh_loss_model {
-	/* Good and bad. Bernoulli loss is the good state that is never left. */
+	/* Good and bad. Bernoulli loss uses the good state alone. */
 	struct wh_loss_state state[2];
 	uint32_t in_state;
 
-	bool outage; /* until edge_tsc, when it is to be looked up again */
+	bool outage; /* valid until outage_edge_tsc */
 	uint64_t outage_edge_tsc;
 	struct wh_loss_window outages[WH_FIBRE_OUTAGES_MAX];
 	uint32_t n_outages;
@@ -50,18 +50,21 @@ void wh_loss_model_init(struct wh_loss_model *model, const struct wh_fibre_confi
 	uint64_t hz, uint64_t start_tsc);
 
 /*
- * Losses as the configuration has them from now on, in the good state. Its outages, if it has any,
- * count from now and take the place of those that there are.
+ * Applies a new configuration from now on, starting in the good state. Its outages, if any, count
+ * from now and replace the old ones.
  */
 void wh_loss_model_change(struct wh_loss_model *model, const struct wh_fibre_config *config,
 	uint64_t hz, uint64_t now_tsc);
 
-/* Is an outage window open? A window has its first moment and not its end; time never decreases. */
+/*
+ * Whether an outage window is open at now_tsc, from its start up to but excluding its end. Time
+ * never decreases.
+ */
 bool wh_loss_model_outage(struct wh_loss_model *model, uint64_t now_tsc);
 
 /*
- * WH_FIBRE_DELIVERED, WH_FIBRE_DROP_LOSS or WH_FIBRE_DROP_BIT_ERROR. Loss is drawn in the state
- * that the packet meets, then the move to the state that the next one meets.
+ * WH_FIBRE_DELIVERED, WH_FIBRE_DROP_LOSS or WH_FIBRE_DROP_BIT_ERROR. Draws the loss in the current
+ * state first, then the transition for the next packet.
  */
 enum wh_fibre_drop wh_loss_model_draw(
 	struct wh_loss_model *model, struct wh_prng *prng, uint32_t wire_bytes);
