@@ -5,25 +5,25 @@
 
 #include "base/assert.h"
 
-/* Terms of a series until the next one is below half a unit in the last place of the sum. */
+/* Number of terms after which a term is below half a unit in the last place of the sum. */
 #define EXP_TERMS 16 /* of ln(2)^n / n! */
 #define LOG_TERMS 10 /* of s^2n / (2n + 1), s below 3 - 2 sqrt(2) */
 
-/* The tail's series, and from where on its continued fraction; to 12 digits each. */
+/* The tail's series, and the x from which its continued fraction is used; to 12 digits each. */
 #define TAIL_TERMS     60
 #define TAIL_FRACTION  3.0
 #define TAIL_FRACTIONS 60
-#define TAIL_END       37.0 /* beyond, the density is no normal number */
+#define TAIL_END       37.0 /* beyond, the density is not a normal number */
 
-#define NEWTON_ROUNDS 2 /* from a cube root that is right but for the last digits */
+#define NEWTON_ROUNDS 2 /* from a cube root that lacks only the last digits */
 
-/* e^x - 1, where that converges fast. */
+/* e^x - 1, for x where it converges fast. */
 static double exp_series(double x)
 {
 	double term = 1.0;
 	double sum = 0.0;
 
-	WH_ASSERT(fabs(x) < 0.7); /* ln 2, and what rounding adds */
+	WH_ASSERT(fabs(x) < 0.7); /* ln 2, plus rounding */
 	for (int n = 1; n <= EXP_TERMS; n++) {
 		term *= x / n;
 		sum += term;
@@ -59,7 +59,7 @@ double wh_log(double x)
 	double s = (part - 1.0) / (part + 1.0);
 	double sum = 0.0;
 
-	WH_ASSERT(fabs(s) < 0.172); /* 3 - 2 sqrt(2), and what rounding adds */
+	WH_ASSERT(fabs(s) < 0.172); /* 3 - 2 sqrt(2), plus rounding */
 	for (int n = LOG_TERMS - 1; n > 0; n--)
 		sum = (sum + 1.0 / (2 * n + 1)) * (s * s);
 	return twos * M_LN2 + 2.0 * s * (1.0 + sum);
@@ -92,9 +92,9 @@ double wh_power(double base, uint64_t exponent)
 }
 
 /*
- * Abramowitz and Stegun, Handbook of Mathematical Functions: 26.2.11, the density times
- * x + x^3 / 3 + x^5 / (3 * 5) + ..., is what lies between 0 and x; 26.2.14, the density times
- * 1 / (x + 1 / (x + 2 / (x + 3 / (x + ...)))), is what lies above x.
+ * Abramowitz and Stegun, Handbook of Mathematical Functions: 26.2.11, the density times x + x^3 / 3
+ * + x^5 / (3 * 5) + ..., is the probability between 0 and x; 26.2.14, the density times 1 / (x + 1
+ * / (x + 2 / (x + 3 / (x + ...)))), is that above x.
  */
 double wh_normal_tail(double x)
 {

@@ -3,10 +3,10 @@
 #define WH_BASE_ASSERT_H
 
 /*
- * Assertions are for our own mistakes only: never for a bad packet, never for a bad world.
+ * Assertions are for programming errors only, never for bad packets or other bad input.
  *
  * WH_ASSERT stays on in release builds. WH_DEBUG_ASSERT is for innermost loops, where the test
- * itself would show in a profile; release builds drop it (meson's b_ndebug).
+ * would show in a profile; release builds drop it (meson's b_ndebug).
  */
 
 #include <stdint.h>

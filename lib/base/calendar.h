@@ -3,27 +3,27 @@
 #define WH_BASE_CALENDAR_H
 
 /*
- * The time of day beside a clock that nobody sets. Whoever removes what is old by the one looks at
- * the other first: a step of years, taken back soon after, has made nothing old.
+ * Checks the time of day against a monotonic clock. Code that deletes data by its age asks here
+ * first, so that a step of the time of day by years, soon corrected, deletes nothing.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What differs by more between two looks is a step. */
+/* A larger change of the difference between two checks is a step. */
 #define WH_CALENDAR_STEP_S INT64_C(60)
 
-/* So long after a step, and after the start, nothing is old. */
+/* Time after the start and after each step during which no data counts as old. */
 #define WH_CALENDAR_SETTLES_S INT64_C(3600)
 
-/* All zeros to begin with. */
+/* Initialized with zeros. */
 struct wh_calendar {
 	int64_t ahead_s;
 	int64_t since_s;
 	bool known;
 };
 
-/* To be asked every few seconds: whether the time of day goes on as it should, for long enough. */
+/* To be called every few seconds: whether the time of day has not stepped for long enough. */
 static inline bool wh_calendar_is_settled(
 	struct wh_calendar *calendar, int64_t day_s, int64_t steady_s)
 {

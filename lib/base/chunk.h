@@ -3,17 +3,17 @@
 #define WH_BASE_CHUNK_H
 
 /*
- * A chunk is the unit that travels between files and sessions: up to `chunk_bytes` (1 MiB) of
- * one stream, at a multiple of chunk_bytes in it. Every chunk of a stream but the last is full.
+ * A chunk is the unit that travels between files and sessions: up to `chunk_bytes` (1 MiB) of one
+ * stream, at a multiple of chunk_bytes in it. Every chunk of a stream but the last is full.
  *
  * Ownership goes with the pointer through FIFOs, always in a circle:
  *   sending:   free -> reader fills -> ready -> host_trans .. get_rcv_stat -> free
  *   receiving: free -> rcv fills -> host_rcv -> deliver -> writer -> recycled -> host_rcv
- * Who holds the pointer may read and write everything in the chunk; nobody else touches it.
+ * The owner of the pointer may read and write everything in the chunk; nobody else accesses it.
  *
  * A stream ends with an end marker: a chunk of no bytes with `end` set, `number` = count of the
- * chunks before it and the digest of all bytes. It has no data and belongs to the side that
- * sends it into the FIFO; it never comes back.
+ * chunks before it and the digest of all bytes. It has no data, stays owned by the side that pushes
+ * it into the FIFO, and is never returned.
  */
 
 #include <assert.h>
@@ -28,7 +28,7 @@ static_assert(WH_CHUNK_BYTES_DEFAULT % WH_CHUNK_ALIGN == 0, "chunks lie one afte
 
 #define WH_DIGEST_BYTES 16
 
-/* XXH3-128 in its canonical (big-endian) form: what `xxh128sum` prints. */
+/* XXH3-128 in its canonical (big-endian) form, as printed by `xxh128sum`. */
 struct wh_digest {
 	uint8_t bytes[WH_DIGEST_BYTES];
 };
@@ -39,7 +39,7 @@ struct wh_chunk {
 	uint8_t *data;
 	uint64_t number;
 	uint32_t bytes;
-	uint32_t slot; /* index in its pool: a key for tables beside it */
+	uint32_t slot; /* index in its pool: a key for side tables */
 	bool end;
 	struct wh_digest digest;
 };

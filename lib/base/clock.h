@@ -16,7 +16,7 @@
 #define WH_NS_PER_S  UINT64_C(1000000000)
 #define WH_US_PER_S  UINT64_C(1000000)
 
-/* value * multiplier / divisor without overflow in between; saturates at UINT64_MAX. */
+/* value * multiplier / divisor without intermediate overflow; saturates at UINT64_MAX. */
 static inline uint64_t wh_muldiv_u64(uint64_t value, uint64_t multiplier, uint64_t divisor)
 {
 	WH_DEBUG_ASSERT(divisor > 0);

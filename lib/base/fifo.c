@@ -9,7 +9,7 @@ static uint64_t ring_bytes(uint32_t element_bytes, uint32_t count)
 {
 	WH_ASSERT(count > 0 && count < COUNT_MAX && element_bytes % 4 == 0);
 
-	/* EXACT_SZ holds `count` elements in slots of a power of two above it. */
+	/* EXACT_SZ holds `count` elements in the next power of two of slots. */
 	ssize_t bytes = rte_ring_get_memsize_elem(element_bytes, rte_align32pow2(count + 1));
 
 	WH_ASSERT(bytes > 0);
@@ -48,7 +48,7 @@ void wh_fifo_free(struct wh_fifo *fifo)
 	fifo->ring = NULL;
 }
 
-/* With its head; slots stay aligned for their 64-bit members. */
+/* Including its header; slots stay aligned for their 64-bit members. */
 static uint32_t whole_slot_bytes(uint32_t slot_bytes)
 {
 	return (uint32_t)sizeof(struct wh_slot) + RTE_ALIGN_CEIL(slot_bytes, 8);

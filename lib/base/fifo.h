@@ -8,7 +8,7 @@
  *   wh_fifo       elements of 8 bytes: pointers or serials
  *   wh_slot_fifo  byte strings of up to slot_bytes, written and read in place
  *
- * Both hold `count` elements. The slots inside are a power of two above that, so counts of
+ * Both hold `count` elements. The ring has the next power of two above that as slots, so counts of
  * 2^n - 1 waste none. Producer and consumer may be on different cores.
  */
 
@@ -26,8 +26,8 @@
 #include "base/assert.h"
 
 /*
- * Elements in a ring, as either side may ask at any time: rte_ring_count, with loads that another
- * core's stores may meet.
+ * Elements in a ring; either side may call it at any time. Like rte_ring_count, but with atomic
+ * loads, since another core may store.
  */
 static inline uint32_t wh_ring_count(const struct rte_ring *ring)
 {
@@ -35,7 +35,10 @@ static inline uint32_t wh_ring_count(const struct rte_ring *ring)
 	uint32_t consumed = __atomic_load_n(&ring->cons.tail, __ATOMIC_ACQUIRE);
 	uint32_t count = (produced - consumed) & ring->mask;
 
-	/* More were taken meanwhile than there were at the first look. */
+	/*
+	 * The two loads are not one snapshot: elements popped and pushed in between may exceed the
+	 * capacity.
+	 */
 	return count > ring->capacity ? ring->capacity : count;
 }
 
@@ -47,7 +50,7 @@ struct wh_fifo {
 int wh_fifo_init(struct wh_fifo *fifo, uint32_t count);
 void wh_fifo_free(struct wh_fifo *fifo);
 
-/* What init takes. */
+/* Bytes that init allocates. */
 uint64_t wh_fifo_bytes(uint32_t count);
 
 static inline bool wh_fifo_push_u64(struct wh_fifo *fifo, uint64_t value)
@@ -62,7 +65,7 @@ static inline bool wh_fifo_pop_u64(struct wh_fifo *fifo, uint64_t *value)
 
 static inline bool wh_fifo_push(struct wh_fifo *fifo, void *pointer)
 {
-	WH_DEBUG_ASSERT(pointer != NULL); /* which would mean that it is empty */
+	WH_DEBUG_ASSERT(pointer != NULL); /* pop returns NULL for an empty FIFO */
 	return wh_fifo_push_u64(fifo, (uint64_t)(uintptr_t)pointer);
 }
 
@@ -74,7 +77,7 @@ static inline void *wh_fifo_pop(struct wh_fifo *fifo)
 	return wh_fifo_pop_u64(fifo, &value) ? (void *)(uintptr_t)value : NULL;
 }
 
-/* Consumer: the pointer that was pushed last and is still in it, which stays; NULL when empty. */
+/* Consumer: the pointer pushed last, which stays in the FIFO; NULL when empty. */
 static inline void *wh_fifo_last(const struct wh_fifo *fifo)
 {
 	const struct rte_ring *ring = fifo->ring;
@@ -96,7 +99,7 @@ static inline uint32_t wh_fifo_room(const struct wh_fifo *fifo)
 	return fifo->ring->capacity - wh_ring_count(fifo->ring);
 }
 
-/* One byte string in a slot, and when it came. */
+/* One byte string in a slot, with its timestamp. */
 struct wh_slot {
 	uint64_t when_tsc;
 	uint32_t bytes;
@@ -110,7 +113,7 @@ static_assert(sizeof(void *) <= sizeof(uint64_t), "a pointer is an element");
 
 struct wh_slot_fifo {
 	struct rte_ring *ring;
-	uint32_t slot_bytes; /* room in data[] */
+	uint32_t slot_bytes; /* capacity of data[] */
 };
 
 int wh_slot_fifo_init(struct wh_slot_fifo *fifo, uint32_t count, uint32_t slot_bytes);
@@ -133,12 +136,12 @@ static inline void wh_slot_fifo_commit(struct wh_slot_fifo *fifo)
 	rte_ring_enqueue_zc_elem_finish(fifo->ring, 1);
 }
 
-/* The oldest slot, or NULL when empty; it stays the oldest until it is given back by release. */
+/* The oldest slot, or NULL when empty; repeated calls return the same one until release. */
 static inline struct wh_slot *wh_slot_fifo_peek(struct wh_slot_fifo *fifo)
 {
 	struct rte_ring_zc_data zc;
 
-	/* The ring would go on with the next one; its head is the consumer's own. */
+	/* Each start of a dequeue advances cons.head, which only the consumer uses: reset it. */
 	fifo->ring->cons.head = fifo->ring->cons.tail;
 
 	if (rte_ring_dequeue_zc_bulk_elem_start(fifo->ring,

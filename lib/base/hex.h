@@ -2,7 +2,7 @@
 #ifndef WH_BASE_HEX_H
 #define WH_BASE_HEX_H
 
-/* Bytes as two digits each, and back. */
+/* Bytes as two hexadecimal digits each, and back. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* text has room for 2 * count + 1. */
+/* `text` has room for 2 * count + 1. */
 static inline void wh_hex_write(const uint8_t *bytes, size_t count, char *text)
 {
 	text[0] = '\0';
@@ -18,7 +18,7 @@ static inline void wh_hex_write(const uint8_t *bytes, size_t count, char *text)
 		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* False: the text is not that of so many bytes. */
+/* False: the text is not `count` bytes in lower-case hexadecimal. */
 static inline bool wh_hex_read(const char *text, uint8_t *bytes, size_t count)
 {
 	if (strlen(text) != 2 * count || strspn(text, "0123456789abcdef") != 2 * count)

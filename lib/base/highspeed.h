@@ -3,19 +3,19 @@
 #define WH_BASE_HIGHSPEED_H
 
 /*
- * HighSpeed TCP's response, RFC 3649: above a window of `low` a round trip adds a(w) segments and a
- * loss takes b(w) of the window. p(w), the loss rate at which w is the mean window, is a straight
- * line between two points on a log-log scale, b(w) one over log w (section 5). As in ns-2 the lower
- * point is 1.5 / low^2, Reno's own, for which the RFC writes 1e-3: so a(low) is 1. Beyond `high`,
- * where the RFC's table ends, b stays: its line would be below 0 from seven times that on, and what
- * 100 Gb/s hold in a second is a hundred times that.
+ * HighSpeed TCP's response, RFC 3649: above a window of `low`, a round trip adds a(w) segments and
+ * a loss reduces the window by the share b(w). p(w), the loss rate at which w is the mean window,
+ * is a straight line between two points on a log-log scale, b(w) one over log w (section 5). As in
+ * ns-2 the lower point is 1.5 / low^2, that of Reno, where the RFC has 1e-3: so a(low) is 1. Beyond
+ * `high`, where the RFC's table ends, b stays constant: its line would be negative from seven times
+ * `high` on, and the packets of one second at 100 Gb/s are a hundred times `high`.
  */
 
 struct wh_highspeed_config {
-	double low_pkts;      /* RFC 3649: 38, ... */
-	double high_pkts;     /* ... 83000 ... */
-	double high_p;        /* ... 1e-7 ... */
-	double high_decrease; /* ... and 0.1 */
+	double low_pkts;      /* RFC 3649: 38 */
+	double high_pkts;     /* 83000 */
+	double high_p;        /* 1e-7 */
+	double high_decrease; /* 0.1 */
 };
 
 struct wh_highspeed {

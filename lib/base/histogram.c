@@ -14,7 +14,7 @@ static uint64_t largest_in(uint32_t bucket, uint32_t fine_bits)
 
 	uint64_t lead = bucket - (shift << fine_bits);
 
-	/* Of the last bucket the sum wraps to 0, and this to the largest value of all. */
+	/* For the last bucket the shift wraps to 0, which gives the largest value. */
 	return ((lead + 1) << shift) - 1;
 }
 

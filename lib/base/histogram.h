@@ -3,16 +3,15 @@
 #define WH_BASE_HISTOGRAM_H
 
 /*
- * How often each value came, to an eighth of it: values below 16 have a bucket each, and of those
- * above, each power of two has eight. Adding takes a few cycles, so that it may stand on the way
- * of a packet.
+ * Counts of values, to a resolution of one eighth: values below 16 have a bucket each; above, each
+ * power of two has eight. Adding takes a few cycles, cheap enough for the packet path.
  */
 
 #include <stdint.h>
 
 #include "base/assert.h"
 
-/* Of any fineness: each power of two above the first has 2^fine_bits buckets. */
+/* Buckets of any resolution: each power of two above the first has 2^fine_bits of them. */
 #define WH_BUCKETS(fine_bits) ((65 - (fine_bits)) << (fine_bits))
 
 static inline uint32_t wh_bucket_of(uint64_t value, uint32_t fine_bits)
@@ -25,8 +24,7 @@ static inline uint32_t wh_bucket_of(uint64_t value, uint32_t fine_bits)
 }
 
 /*
- * A value that at least `share` (0 to 1) of those counted do not exceed: the largest that belongs
- * into the bucket concerned; 0 without any.
+ * The quantile at `share` (0 to 1), rounded up to the largest value of its bucket; 0 without any.
  */
 uint64_t wh_buckets_quantile(const uint64_t *count, uint32_t fine_bits, double share);
 

@@ -3,15 +3,15 @@
 #define WH_BASE_METER_H
 
 /*
- * Where the cycles of a core go, by process. Exact accounting would read the cycle counter twice
- * per process and turn, which costs more than many of the processes; so the core's loop switches
- * the meter on for one turn in WH_METER_EVERY and the report multiplies.
+ * Cycles of a core, by process. Exact accounting would read the cycle counter twice per process and
+ * turn, which costs more than many of the processes; so the core's loop measures one turn in
+ * WH_METER_EVERY and the report multiplies.
  *
- * One meter per core, written by that core only. The counter is a function of the caller, since
- * nothing in lib/ reads a clock.
+ * One meter per core, written by that core only. The caller provides the counter as a function,
+ * since nothing in lib/ reads a clock.
  *
- * A turn that found nothing to do is the loop's, whatever was asked in it: cycles per packet are
- * to say what a packet costs, not how long the core waited for it.
+ * A turn that found nothing to do counts entirely as the loop's: cycles per packet must express the
+ * cost of a packet, not how long the core waited for it.
  */
 
 #include <assert.h>
@@ -23,7 +23,7 @@
 
 #include "base/assert.h"
 
-/* A prime, so that no period of the work hides from the samples. */
+/* A prime, so that the sampling does not coincide with a period of the work. */
 #define WH_METER_EVERY 61
 
 enum wh_meter_process {
@@ -53,23 +53,23 @@ static_assert(WH_METER_PROCESSES <= UINT8_MAX, "wh_meter.current holds each");
 struct wh_meter {
 	uint64_t (*read)(void);
 	bool on;                                  /* this turn is measured */
-	uint8_t current;                          /* enum wh_meter_process */
-	uint64_t since;                           /* when it began, on the counter */
+	uint8_t current;                          /* enum wh_meter_process, since `since` */
+	uint64_t since;                           /* counter value */
 	uint64_t turns;                           /* measured ones */
-	uint64_t turn_cycles[WH_METER_PROCESSES]; /* of the turn that is measured now */
-	uint64_t cycles[WH_METER_PROCESSES];      /* of those before; they never fall */
+	uint64_t turn_cycles[WH_METER_PROCESSES]; /* of the turn being measured */
+	uint64_t cycles[WH_METER_PROCESSES];      /* of earlier turns; never decrease */
 };
 
 const char *wh_meter_process_name(enum wh_meter_process process);
 
-/* Of all processes but the loop: what packets and files cost. */
+/* All processes but the loop: the cost of packets and files. */
 uint64_t wh_meter_sum(const uint64_t cycles[WH_METER_PROCESSES]);
 
-/* The loop's, around a turn that is measured; `now` is of the counter. */
+/* Called by the loop around a measured turn; `now` is a counter value. */
 void wh_meter_begin(struct wh_meter *meter, uint64_t now);
 void wh_meter_end(struct wh_meter *meter, bool worked);
 
-/* From here on the cycles are `process`'s; returns whose they were, for leave. */
+/* Attributes the cycles from here on to `process`; returns the process before, for leave. */
 static inline uint8_t wh_meter_enter(struct wh_meter *meter, enum wh_meter_process process)
 {
 	if (likely(meter == NULL || !meter->on))

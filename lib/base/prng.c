@@ -21,7 +21,7 @@ void wh_prng_init(struct wh_prng *prng, uint64_t seed)
 {
 	for (unsigned int i = 0; i < 4; i++)
 		prng->state[i] = splitmix64(&seed);
-	/* All zeros would stay so. */
+	/* The all-zero state would never change. */
 	WH_ASSERT((prng->state[0] | prng->state[1] | prng->state[2] | prng->state[3]) != 0);
 }
 
@@ -44,7 +44,7 @@ uint64_t wh_prng_below(struct wh_prng *prng, uint64_t bound)
 {
 	WH_ASSERT(bound > 0);
 
-	/* The first (2^64 mod bound) values would favour small results: draw again. */
+	/* The first (2^64 mod bound) values would bias the result: draw again. */
 	uint64_t unfair = -bound % bound;
 	uint64_t value;
 
@@ -70,7 +70,10 @@ uint64_t wh_chance_threshold(double probability)
 
 bool wh_prng_chance(struct wh_prng *prng, uint64_t threshold)
 {
-	/* No draw for the two certain outcomes: a feature that is off leaves the sequence alone. */
+	/*
+	 * The two certain outcomes draw no number: a feature that is off does not change the
+	 * sequence.
+	 */
 	if (threshold == 0)
 		return false;
 	if (threshold == UINT64_MAX)

@@ -25,8 +25,8 @@ uint64_t wh_prng_below(struct wh_prng *prng, uint64_t bound);
 double wh_prng_unit(struct wh_prng *prng);
 
 /*
- * A chance as an integer threshold, so that a draw is one comparison and 1.0 is always true:
- * true in threshold out of 2^64 draws, UINT64_MAX meaning always.
+ * A probability as an integer threshold, so that a draw is one comparison: true in threshold out of
+ * 2^64 draws; UINT64_MAX means always.
  */
 uint64_t wh_chance_threshold(double probability);
 bool wh_prng_chance(struct wh_prng *prng, uint64_t threshold);

@@ -2,7 +2,7 @@
 #ifndef WH_BASE_SPIN_H
 #define WH_BASE_SPIN_H
 
-/* A lock that is held for a moment, by working cores: nothing on the way of packets has any. */
+/* A lock held only briefly, by busy-polling cores; the packet path has none. */
 
 #include <stdatomic.h>
 

@@ -16,7 +16,7 @@
 struct unit {
 	const char *name;
 	long double factor;
-	bool exact_first; /* b is not B */
+	bool exact_first; /* distinguishes b from B */
 };
 
 static const struct unit rate_prefixes[] = {
@@ -73,7 +73,7 @@ static const char *skip_digits(const char *text)
 }
 
 /*
- * digits [. digits] [e [sign] digits], and *end is what follows. strtold alone would also take
+ * Parses digits [. digits] [e [sign] digits]; *end is what follows. strtold alone would also accept
  * blanks, signs, hexadecimal, inf and nan. The decimal point is that of the C locale.
  */
 static bool parse_number(const char *text, long double *value, const char **end)
@@ -234,7 +234,7 @@ const char *wh_scan_number(const char *text, double *result)
 	if (!parse_number(text, &value, &rest) || value > (long double)DBL_MAX ||
 		(value > 0.0L && value < (long double)DBL_MIN))
 		return NULL;
-	/* Of the same text the same number as a compiler's, which rounds once. */
+	/* Rounds once, so the result equals a compiler's for the same text. */
 	*result = strtod(text, NULL);
 	return rest;
 }
@@ -269,8 +269,8 @@ int wh_parse_share(const char *text, double *result)
 }
 
 /*
- * The largest unit in which the value is at least 1 as it will be printed: 999.6 kb/s would come
- * out as "1000 kb/s" and goes up to "1.00 Mb/s".
+ * Chooses the largest unit in which the value prints as at least 1: 999.6 kb/s would print as "1000
+ * kb/s" and becomes "1.00 Mb/s".
  */
 static const char *format_scaled(char *text, size_t room, double value, const char *const *names,
 	size_t n_names, double step)

@@ -6,18 +6,18 @@
  * Quantities as operators write and read them.
  *
  *   rate    bits per second, decimal: 10G, 9.5Gbit, 800Mbps, 1500000; bytes with B: 1.2GB/s
- *   size    bytes, binary: 4096, 64K, 1.5G, 1GiB, 512MiB; 1GB is refused (decimal or binary?)
- *   time    100ms, 1.5s, 20us, 250ns; a bare number is refused (which unit?), 0 is allowed
+ *   size    bytes, binary: 4096, 64K, 1.5G, 1GiB, 512MiB; 1GB is rejected (decimal or binary?)
+ *   time    100ms, 1.5s, 20us, 250ns; a bare number is rejected (which unit?), except 0
  *   share   a probability: 0.01%, 1e-4, 0.5; from 0 to 1
  *   count   a whole number: 32
  *   number  any: 1.5e-6
  *
- * Numbers are decimal, without sign or blanks, with a point or an exponent if need be. Integers
- * are rounded to the nearest.
+ * Numbers are decimal, without sign or blanks, optionally with a point or an exponent. Integers are
+ * rounded to the nearest.
  *
- * Parsers take the whole string or nothing: 0, or -EINVAL (not such a quantity) or -ERANGE (too
- * large, or so small that it would become 0), and write *result on success only. Letters are
- * case-insensitive except that b/B (bit, byte) differ in rates.
+ * Parsers take the whole string: 0, or -EINVAL (not such a quantity) or -ERANGE (too large, or so
+ * small that it would become 0); *result is written on success only. Letters are case-insensitive
+ * except that b/B (bit, byte) differ in rates.
  */
 
 #include <stddef.h>
@@ -27,19 +27,19 @@ int wh_parse_rate(const char *text, uint64_t *result_bps);
 int wh_parse_size(const char *text, uint64_t *result_bytes);
 int wh_parse_time(const char *text, uint64_t *result_ns);
 int wh_parse_share(const char *text, double *result);
-int wh_parse_count(const char *text, uint64_t *result); /* digits alone */
+int wh_parse_count(const char *text, uint64_t *result); /* digits only */
 int wh_parse_number(const char *text, double *result);
 
-/* The digits that `text` begins with: what follows them; NULL: there are none, or too many. */
+/* Parse the digits that `text` begins with and return the end; NULL: none, or too many. */
 const char *wh_scan_count(const char *text, uint64_t *result);
 const char *wh_scan_hex(const char *text, uint64_t *result);
 
-/* Likewise the number; NULL, too, where it is too large, or so small that it would become 0. */
+/* The same for a number; NULL also when it is too large, or so small that it would become 0. */
 const char *wh_scan_number(const char *text, double *result);
 
 /*
- * Written into `text` (WH_UNITS_MAX bytes are enough), which is also returned: three significant
- * digits, or whole ones of the smallest unit. A rate is from 0 to less than 10^21 b/s.
+ * Write into `text` (WH_UNITS_MAX bytes suffice) and return it: three significant digits, or whole
+ * ones of the smallest unit. A rate is from 0 to less than 10^21 b/s.
  */
 #define WH_UNITS_MAX 32
 const char *wh_format_rate(char *text, size_t room, double rate_bps);  /* "9.84 Gb/s" */
