@@ -108,10 +108,32 @@ static int read_file(struct wh_authority *authority, const char *path)
 	return rc;
 }
 
-/* CRL checking requires a CRL for each certificate; here a CA without one is accepted. */
+/*
+ * CRL checking requires a CRL for each certificate; here a CA without one is accepted. A CRL that
+ * is dated later than now means that this host's clock is behind: what it revokes is revoked.
+ */
 static int see_error(int good, X509_STORE_CTX *context)
 {
-	return good == 1 || X509_STORE_CTX_get_error(context) == X509_V_ERR_UNABLE_TO_GET_CRL;
+	int error = X509_STORE_CTX_get_error(context);
+
+	return good == 1 || error == X509_V_ERR_UNABLE_TO_GET_CRL ||
+	       error == X509_V_ERR_CRL_NOT_YET_VALID;
+}
+
+/* A wrong clock could be the reason, too, for those that are named here. */
+static const char *why_not(int error)
+{
+	switch (error) {
+	case X509_V_ERR_CERT_NOT_YET_VALID:
+		return "certificate is not yet valid, by the clock of this host; is that right?";
+	case X509_V_ERR_CERT_HAS_EXPIRED:
+		return "certificate has expired, by the clock of this host";
+	case X509_V_ERR_CRL_HAS_EXPIRED:
+		return "the list of what its authority has revoked has expired, by the clock of "
+		       "this host; a new one goes into the folder of authorities";
+	default:
+		return X509_verify_cert_error_string(error);
+	}
 }
 
 static struct wh_authority *make(void)
@@ -236,7 +258,7 @@ bool wh_authority_vouches(const struct wh_authority *authority, X509 *certificat
 		X509_VERIFY_PARAM_set_auth_level(param, AUTH_LEVEL);
 		X509_STORE_CTX_set_verify_cb(context, see_error);
 		good = X509_verify_cert(context) == 1;
-		*why = X509_verify_cert_error_string(X509_STORE_CTX_get_error(context));
+		*why = why_not(X509_STORE_CTX_get_error(context));
 		if (good && !owner_of(context, subject, subject_room)) {
 			*why = "its subject is too long";
 			good = false;

@@ -6,7 +6,7 @@
  * A site's certificate authorities (CAs): a folder of PEM files with their certificates and
  * certificate revocation lists (CRLs). A proxy certificate (RFC 3820) stands for the owner of the
  * certificate that issued it. A CA's list is checked if there is one, and if it is out of date no
- * certificate of that CA is accepted.
+ * certificate of that CA is accepted; one that is dated later than now is checked all the same.
  */
 
 #include <stdbool.h>

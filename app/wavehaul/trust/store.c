@@ -115,18 +115,23 @@ static struct wh_authority *read_authorities(const struct wh_store *store)
 	return store->authority;
 }
 
+static int64_t day_s(void)
+{
+	return clock_ns(CLOCK_REALTIME) / 1000000000;
+}
+
 /*
- * The peer that an authority vouches for, and its subject; NULL: none of those that are listed, or
- * *why it does not vouch. Under the lock.
+ * The peer that an authority vouches for at that time of day, and its subject; NULL: none of those
+ * that are listed, or, with no subject, *why it does not vouch. Under the lock.
  */
 static const struct wh_peer_file *vouched(const struct wh_store *store, X509 *certificate,
-	STACK_OF(X509) * chain, char subject[WH_PEER_SUBJECT_BYTES], const char **why)
+	STACK_OF(X509) * chain, int64_t at_s, char subject[WH_PEER_SUBJECT_BYTES], const char **why)
 {
 	subject[0] = '\0';
 	*why = "there is no authority here";
 	if (store->authority == NULL || certificate == NULL ||
-		!wh_authority_vouches(store->authority, certificate, chain,
-			clock_ns(CLOCK_REALTIME) / 1000000000, subject, WH_PEER_SUBJECT_BYTES, why))
+		!wh_authority_vouches(store->authority, certificate, chain, at_s, subject,
+			WH_PEER_SUBJECT_BYTES, why))
 		return NULL;
 	for (uint32_t i = 0; i < store->list.peers; i++)
 		if (!store->list.peer[i].has_key &&
@@ -135,16 +140,23 @@ static const struct wh_peer_file *vouched(const struct wh_store *store, X509 *ce
 	return NULL;
 }
 
-/* Whether what was answered would be answered again: the peer and all it may do. */
-static bool still_stands(const struct wh_store *store, const struct wh_answer *answer)
+/*
+ * Whether what was answered would be answered again: the peer and all it may do. A clock that was
+ * set back since makes no certificate too young. *why: NULL, or why no authority vouches any more.
+ */
+static bool still_stands(
+	const struct wh_store *store, const struct wh_answer *answer, const char **why)
 {
-	char subject[WH_PEER_SUBJECT_BYTES];
-	const char *why;
+	char subject[WH_PEER_SUBJECT_BYTES] = "";
+	int64_t now = day_s();
+	int64_t at_s = now > answer->believed_s ? now : answer->believed_s;
 	const struct wh_peer_file *peer =
-		answer->certificate != NULL
-			? vouched(store, answer->certificate, answer->chain, subject, &why)
-			: wh_peer_list_with(&store->list, answer->id);
+		answer->certificate != NULL ? vouched(store, answer->certificate, answer->chain,
+						      at_s, subject, why)
+					    : wh_peer_list_with(&store->list, answer->id);
 
+	if (answer->certificate == NULL || subject[0] != '\0')
+		*why = NULL;
 	return peer != NULL && strcmp(peer->name, answer->peer.name) == 0 &&
 	       memcmp(&peer->rights, &answer->peer.rights, sizeof(peer->rights)) == 0;
 }
@@ -174,7 +186,8 @@ static bool review_one(struct wh_store *store, struct wh_answer *answer)
 	}
 	wh_spin_unlock(&store->lock);
 
-	bool stands = still_stands(store, &seen);
+	const char *why;
+	bool stands = still_stands(store, &seen, &why);
 
 	X509_free(seen.certificate);
 	sk_X509_pop_free(seen.chain, X509_free);
@@ -183,6 +196,8 @@ static bool review_one(struct wh_store *store, struct wh_answer *answer)
 	wh_spin_lock(&store->lock);
 	answer->withdrawn |= answer->number == seen.number;
 	wh_spin_unlock(&store->lock);
+	if (why != NULL)
+		wh_say("%s: nobody vouches for its certificate any more: %s", seen.peer.name, why);
 	return true;
 }
 
@@ -407,6 +422,7 @@ static const struct wh_answer *remember(struct wh_store *store, const struct wh_
 		return NULL;
 	answer->number = store->next_number++;
 	answer->used_s = now_s();
+	answer->believed_s = day_s();
 	answer->peer = *peer;
 	memcpy(answer->id, stranger->id, WH_IDENTITY_BYTES);
 	memcpy(answer->owner, owner, sizeof(answer->owner));
@@ -537,7 +553,8 @@ static enum wh_belief judge(
 	const char *why = "";
 
 	if (peer == NULL && !own)
-		peer = vouched(store, stranger->certificate, stranger->chain, subject, &why);
+		peer = vouched(store, stranger->certificate, stranger->chain, day_s(), subject,
+			&why);
 	if (stranger->we_asked && !own && is_another(store, stranger, peer, what))
 		return refuse(store, stranger, what, false);
 	if (own) {

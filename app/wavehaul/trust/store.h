@@ -36,7 +36,8 @@
 struct wh_answer {
 	uint64_t number; /* 0: free */
 	bool withdrawn;
-	int64_t used_s; /* when somebody asked for it last */
+	int64_t used_s;     /* when somebody asked for it last */
+	int64_t believed_s; /* what the time of day was said to be then */
 	struct wh_peer_file peer;
 	uint8_t id[WH_IDENTITY_BYTES];
 	/* Who is charged: the key itself, or the owner that an authority vouches for, whatever keys

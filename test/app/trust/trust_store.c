@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <openssl/pem.h>
@@ -456,6 +458,68 @@ static void test_many_proxies(void)
 	end();
 }
 
+/* As the process's own clocks, so far ahead. */
+static int64_t day_ahead_s;
+static int64_t steady_ahead_s;
+
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+	long rc = syscall(SYS_clock_gettime, clock, now);
+
+	now->tv_sec += clock == CLOCK_REALTIME ? day_ahead_s : steady_ahead_s;
+	return (int)rc;
+}
+
+/* The time of day is set to that, and a second later somebody looks. */
+static void set_day(int64_t day_s)
+{
+	struct timespec now;
+
+	day_ahead_s = 0;
+	clock_gettime(CLOCK_REALTIME, &now);
+	day_ahead_s = day_s - now.tv_sec;
+	steady_ahead_s++;
+	wh_store_look(&store);
+}
+
+/*
+ * A certificate of a year to both sides of NOW_S: none is taken before and after that, and who came
+ * in time goes on when the clock is set back, and no longer when it has ended.
+ */
+static void test_clock_is_set(void)
+{
+	uint64_t rights, second;
+
+	begin();
+
+	struct party site = issue(NULL, "ca", AUTHORITY, 1, 50);
+	struct party user = issue(&site, "user", OWNER, 2, 1);
+
+	write_site(&site);
+	wh_store_reload(&store);
+	set_day(NOW_S - YEAR_S - 60);
+	CU_ASSERT_FALSE(takes(&user, NULL, &rights));
+	set_day(NOW_S - YEAR_S + 60);
+	CU_ASSERT_TRUE(takes(&user, NULL, &rights));
+	set_day(NOW_S - YEAR_S - 86400); /* a day back, before it began */
+	CU_ASSERT_TRUE(holds(rights));
+	set_day(NOW_S + YEAR_S - 60);
+	CU_ASSERT_TRUE(holds(rights));
+	CU_ASSERT_TRUE(takes(&user, NULL, &second));
+	CU_ASSERT_EQUAL(second, rights);
+	set_day(NOW_S + YEAR_S + 60);
+	CU_ASSERT_FALSE(holds(rights));
+	CU_ASSERT_FALSE(takes(&user, NULL, &second));
+	/* That clock was wrong: who comes again is let in, what had ended stays so. */
+	set_day(NOW_S);
+	CU_ASSERT_FALSE(holds(rights));
+	CU_ASSERT_TRUE(takes(&user, NULL, &second));
+	CU_ASSERT_TRUE(holds(second));
+	day_ahead_s = 0;
+	drop(&site), drop(&user);
+	end();
+}
+
 /* Who may write there could bring back a peer that was removed. */
 static void test_folder_of_others(void)
 {
@@ -485,6 +549,7 @@ CU_TestInfo wh_tests[] = {
 	{"a person is asked", test_question},
 	{"withdrawn make room", test_withdrawn_make_room},
 	{"many proxies", test_many_proxies},
+	{"a clock is set", test_clock_is_set},
 	{"folder of others", test_folder_of_others},
 	CU_TEST_INFO_NULL,
 };

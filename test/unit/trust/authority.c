@@ -141,6 +141,11 @@ static void test_vouches(void)
 	CU_ASSERT_STRING_EQUAL(owner(&host, NULL, NOW_S), "");
 	file_named("0a1b2c3d.r1", NULL);
 	CU_ASSERT_STRING_EQUAL(owner(&host, NULL, NOW_S), "CN=dtn2,O=Site");
+	/* A clock that is behind makes no list too young, and what that says is revoked. */
+	revoke_by(&site, 6, NOW_S + YEAR_S);
+	CU_ASSERT_STRING_EQUAL(owner(&host, NULL, NOW_S - 3600), "CN=dtn2,O=Site");
+	revoke_by(&site, 7, NOW_S + YEAR_S);
+	CU_ASSERT_STRING_EQUAL(owner(&host, NULL, NOW_S - 3600), "");
 	/* A list that is out of date trusts nobody. */
 	revoke_by(&site, 6, NOW_S - 1);
 	CU_ASSERT_STRING_EQUAL(owner(&host, NULL, NOW_S), "");
