@@ -3,10 +3,10 @@
 #define WH_SCENARIO_ABSENCE_H
 
 /*
- * A host whose CPU has other work, too: now and then it is away from its port. What arrives
- * meanwhile waits in the port's ring, which is as long as it must be, and what was due is late;
- * then it finds all of that at once, and takes the arrivals for new. How long it is away and how
- * long it stays are exponential.
+ * A host whose CPU also has other work: now and then it does not poll its port. Packets that arrive
+ * meanwhile wait in the port's ring, of unlimited length, and due sends are late; on its return it
+ * receives all waiting packets at once, timestamped as if they had just arrived. Absences and the
+ * times between them are exponential.
  */
 
 #include "base/prng.h"
@@ -14,8 +14,8 @@
 #include "sim/packet.h"
 
 struct wh_absence_config {
-	uint64_t away_ps; /* mean; 0: it never leaves */
-	uint64_t here_ps; /* mean, between two absences */
+	uint64_t away_ps; /* mean length of an absence; 0: none */
+	uint64_t here_ps; /* mean time between two absences */
 };
 
 struct wh_absence {
@@ -24,9 +24,9 @@ struct wh_absence {
 	struct wh_prng prng;
 	struct wh_sim_event change;
 	bool is_away;
-	uint64_t left_ps; /* the latest time */
+	uint64_t left_ps; /* start of the latest absence */
 	struct wh_sim_fifo waiting;
-	void (*back)(void *context, uint64_t now_ps); /* it takes all that waits */
+	void (*back)(void *context, uint64_t now_ps); /* on return; processes all waiting packets */
 	void *context;
 };
 
@@ -34,7 +34,7 @@ void wh_absence_init(struct wh_absence *absence, const struct wh_absence_config 
 	struct wh_sim_events *events, uint64_t seed, void (*back)(void *context, uint64_t now_ps),
 	void *context);
 
-/* The host is there, and will leave; what waits is the pool's again when it stops. */
+/* Begins with a present host. Stop returns waiting packets to the pool. */
 void wh_absence_start(struct wh_absence *absence, uint64_t now_ps);
 void wh_absence_stop(struct wh_absence *absence, struct wh_sim_pool *pool);
 
@@ -43,10 +43,10 @@ static inline bool wh_absence_is_away(const struct wh_absence *absence)
 	return absence->is_away;
 }
 
-/* While it is away. */
+/* Queues a packet during an absence. */
 void wh_absence_keep(struct wh_absence *absence, struct wh_sim_packet *packet);
 
-/* What waits, in order; NULL: nothing. */
+/* The next waiting packet, in order; NULL: none. */
 struct wh_sim_packet *wh_absence_next(struct wh_absence *absence);
 
 #endif

@@ -16,11 +16,11 @@
 
 #define HZ WH_HOST_CLOCK_HZ
 
-#define OUT_BURST 32 /* as a station's */
+#define OUT_BURST 32 /* as in a station */
 
-#define RING_PKTS 512 /* that a loop of a port takes before it looks at anything else */
+#define RING_PKTS 512 /* packets a port's loop receives before it does other work */
 
-/* Of the head, see wire/packet.h; the last three are of data packets. */
+/* Offsets in the head, see wire/packet.h; the last three in data packets only. */
 #define FLAGS_OFFSET 2
 #define CHUNK_OFFSET 24
 #define INDEX_OFFSET 34
@@ -28,7 +28,9 @@
 
 static_assert(K_OFFSET + sizeof(uint16_t) <= WH_HEAD_BYTES, "they are of the head");
 
-/* Packets go by agent: each end is an endpoint of its own, whatever else is at its node. */
+/*
+ * Packets are addressed by agent: each end is an endpoint of its own, whatever else is at its node.
+ */
 static const struct wh_address sender_address = {.family = WH_IPV4, .ip = {10, 0, 0, 1}, .port = 1};
 static const struct wh_address receiver_address = {
 	.family = WH_IPV4, .ip = {10, 0, 0, 2}, .port = 2};
@@ -40,7 +42,7 @@ struct end {
 	struct wh_session *session;
 	struct wh_sim_event turn;
 	struct wh_processes processes; /* with config.processes */
-	struct wh_chunk *host_chunk;   /* in the hand of the one that is the host's */
+	struct wh_chunk *host_chunk;   /* the chunk the host process works on */
 	uint32_t node;
 	uint32_t agent;
 	uint32_t peer; /* agent */
@@ -56,17 +58,17 @@ struct wh_sim_engine {
 	struct wh_sim_flow_stats *stats;
 	struct wh_sim_engine_config config;
 	struct wh_session_config session;
-	struct wh_fec *fec; /* codes of no bytes, of both ends */
-	bool plans_late;    /* by the latest that was told; what repairs an end has to see it */
+	struct wh_fec *fec; /* codec of both ends, without payload bytes */
+	bool plans_late;    /* one chunk ahead at most: the latest feedback decides its repair */
 	uint32_t flow;
 	struct end sender;
 	struct end receiver;
-	uint64_t counted_bytes; /* of the flow's goodput */
+	uint64_t counted_bytes; /* counted in the flow's goodput */
 
 	/* source */
 	uint64_t given_bytes;
 	uint64_t given_chunks;
-	uint64_t begun_chunks;     /* on the wire, or past */
+	uint64_t begun_chunks;     /* begun to be sent, or finished */
 	struct wh_chunk *encoding; /* for encode_ps, until `encoded` */
 	struct wh_sim_event encoded;
 	bool stopped;
@@ -111,13 +113,13 @@ static bool has_processes(const struct wh_sim_engine *engine)
 	return engine->config.processes.arrival_ps > 0;
 }
 
-/* Of a chunk that is full. */
+/* Bytes of a full chunk. */
 static uint32_t full_bytes(const struct wh_sim_engine *engine)
 {
 	return has_processes(engine) ? engine->session.payload_bytes : engine->session.chunk_bytes;
 }
 
-/* NULL: all is given, or it is too early, or there is no empty chunk. */
+/* NULL: no data left, too early, or no free chunk. */
 static struct wh_chunk *next_chunk(struct wh_sim_engine *engine)
 {
 	struct wh_chunk *chunk;
@@ -136,7 +138,7 @@ static struct wh_chunk *next_chunk(struct wh_sim_engine *engine)
 	return chunk;
 }
 
-/* The source keeps a few chunks ready, and ends the stream once. */
+/* Keeps a few chunks ready, and pushes the end marker once. */
 static uint32_t feed(struct wh_sim_engine *engine)
 {
 	struct wh_fifo *ready = wh_session_ready_chunks(engine->sender.session);
@@ -156,7 +158,7 @@ static uint32_t feed(struct wh_sim_engine *engine)
 
 		bool pushed = wh_fifo_push(ready, chunk);
 
-		WH_ASSERT(pushed); /* it has room for all chunks and the marker */
+		WH_ASSERT(pushed); /* has room for all chunks and the marker */
 		given++;
 	}
 	if (rest_bytes(engine) > 0 || engine->encoding != NULL || engine->end_given ||
@@ -171,7 +173,7 @@ static uint32_t feed(struct wh_sim_engine *engine)
 	return given + 1;
 }
 
-/* The writer takes chunks at once, and finds the end as it was told. */
+/* The writer consumes chunks at once, and reports the expected digest at the end. */
 static uint32_t drain(struct wh_sim_engine *engine, uint64_t now_tsc)
 {
 	struct wh_session *session = engine->receiver.session;
@@ -190,7 +192,7 @@ static uint32_t drain(struct wh_sim_engine *engine, uint64_t now_tsc)
 	return taken;
 }
 
-/* A working core of endless speed. */
+/* A worker core of infinite speed. */
 static uint32_t code(struct end *end)
 {
 	struct wh_fec *fec = end->engine->fec;
@@ -273,7 +275,7 @@ static uint32_t send_all(struct end *end, uint64_t now_ps)
 	return count;
 }
 
-/* The last state may be lost, and the receiver's last word say that all has arrived. */
+/* The final state report may be lost; then only the receiver's close says that all has arrived. */
 static bool all_acknowledged(const struct wh_sim_engine *engine)
 {
 	const struct wh_session *session = engine->sender.session;
@@ -314,7 +316,7 @@ static void count_goodput(struct wh_sim_engine *engine)
 	engine->counted_bytes = bytes;
 }
 
-/* Nothing was heard of the acceptor for as long as its cookie lives. */
+/* Opens again when the acceptor has not answered for the lifetime of its cookie. */
 static void ask_anew(struct end *end, uint64_t now_tsc)
 {
 	WH_ASSERT(end->sends);
@@ -324,7 +326,7 @@ static void ask_anew(struct end *end, uint64_t now_tsc)
 	}
 }
 
-/* A process is never asked for what it is busy with: its end is the next turn at the latest. */
+/* A busy process is not due again before it ends: the next turn is that end at the latest. */
 static void turn_processes(struct end *end, uint64_t now_ps)
 {
 	const struct wh_processes_config *config = &end->engine->config.processes;
@@ -353,8 +355,8 @@ static void note_turn(struct end *end, uint64_t now_ps)
 }
 
 /*
- * All that this end does at a moment. Deadlines tell of everything that waits for time, pacing
- * included. They do not tell of chunks that were moved or begun, nor of what a full burst left.
+ * Everything that this end does at a moment. Deadlines cover all that waits for time, pacing
+ * included, but not chunks that were moved or begun, nor what exceeded a burst.
  */
 static void turn(struct end *end, uint64_t now_ps)
 {
@@ -381,7 +383,7 @@ static void turn(struct end *end, uint64_t now_ps)
 		begun_chunks = end->engine->begun_chunks;
 		sent = send_all(end, now_ps);
 		deadline_tsc = wh_session_deadline(end->session);
-		/* A deadline that is reached without work would be a busy loop. */
+		/* A deadline reached without work would be a busy loop. */
 		WH_ASSERT(work > 0 || moved > 0 || sent > 0 || deadline_tsc > now_tsc);
 	} while (moved > 0 || sent == OUT_BURST || begun_chunks < end->engine->begun_chunks ||
 		 deadline_tsc <= now_tsc);
@@ -394,7 +396,7 @@ static void fire_turn(void *context, uint64_t now_ps)
 	turn(context, now_ps);
 }
 
-/* How much repair it gets is planned now, by what is known at the end of its encoding. */
+/* The chunk's repair is planned now, at the end of its encoding. */
 static void fire_encoded(void *context, uint64_t now_ps)
 {
 	struct wh_sim_engine *engine = context;
@@ -406,7 +408,7 @@ static void fire_encoded(void *context, uint64_t now_ps)
 	turn(&engine->sender, now_ps);
 }
 
-/* Nothing on the way of a simulated packet changes its bytes. */
+/* The simulated network does not change a packet's bytes. */
 static void decode(const struct wh_sim_packet *arrived, struct wh_packet *packet)
 {
 	const struct wh_sim_datagram *datagram = &arrived->datagram;
@@ -419,7 +421,7 @@ static void decode(const struct wh_sim_packet *arrived, struct wh_packet *packet
 	WH_ASSERT(reason == WH_WIRE_OK);
 }
 
-/* What its endpoint answers without a session. */
+/* Sends the replies of the endpoint itself, outside the session. */
 static void send_replies(struct end *end, uint64_t now_tsc)
 {
 	struct wh_out *reply = end->engine->out;
@@ -430,7 +432,7 @@ static void send_replies(struct end *end, uint64_t now_tsc)
 	}
 }
 
-/* Data that bring nothing new were needless. */
+/* Data without new payload count as needless. */
 static void take_in(struct end *end, uint64_t now_tsc, const struct wh_packet *packet)
 {
 	uint64_t before_bytes = wh_session_moved_bytes(end->session);
@@ -442,8 +444,8 @@ static void take_in(struct end *end, uint64_t now_tsc, const struct wh_packet *p
 }
 
 /*
- * The endpoint opens the session and has no more to do with it: there is no other. False: it is for
- * a process, which takes its time.
+ * The endpoint only opens the session: there is just one. False: a process takes the packet, after
+ * its processing time.
  */
 static bool take_arrived(
 	struct end *end, uint64_t now_ps, uint64_t looked_tsc, struct wh_sim_packet *arrived)
@@ -461,7 +463,7 @@ static bool take_arrived(
 		wh_endpoint_input(&end->endpoint, now_tsc, now_tsc, arrived->control,
 			arrived->datagram.head_bytes, end->peer_address);
 		send_replies(end, now_tsc);
-	} else if (end->session != NULL) { /* else CONFIRM was lost, and nobody has this LCI */
+	} else if (end->session != NULL) { /* otherwise CONFIRM was lost, and the LCI is unknown */
 		wh_session_looked(end->session, looked_tsc);
 		take_in(end, now_tsc, &packet);
 	}
@@ -481,7 +483,10 @@ static void receive(void *context, uint64_t now_ps, struct wh_sim_packet *arrive
 		turn(end, now_ps);
 }
 
-/* Back from other work: all that has come, and what was due; as a port's loop, ring by ring. */
+/*
+ * Back from an absence: receives everything that waited and sends what was due, ring by ring like a
+ * port's loop.
+ */
 static void come_back(void *context, uint64_t now_ps)
 {
 	struct end *end = context;
@@ -497,7 +502,7 @@ static void come_back(void *context, uint64_t now_ps)
 		turn(end, now_ps);
 }
 
-/* The sending end's next packet has a buffer, and the one before is within the window. */
+/* True: the sending end's next packet has a buffer, and the previous one is within the window. */
 static bool begin_host_trans(void *context)
 {
 	struct end *end = context;
@@ -614,7 +619,7 @@ static struct wh_session *accept(void *context, uint64_t now_tsc, uint32_t lci,
 	engine->receiver.session = wh_sim_insist(
 		wh_session_accept(&engine->session, now_tsc, lci, peer, params, rtt_tsc),
 		wh_session_table_bytes(WH_RECEIVER, &engine->session));
-	/* Of a sender that asks anew: what it had brought comes once more. */
+	/* Earlier sessions of a sender that reopened, whose data arrive again; freed at the end. */
 	wh_session_set_context(engine->receiver.session, before);
 	return engine->receiver.session;
 }

@@ -8,7 +8,7 @@
 #define MTU_BYTES_DEFAULT   1500
 #define WINDOW_PKTS_DEFAULT (UINT32_C(1) << 16)
 
-/* Chunks of a window, at most: slots are 16 bits wide, and small chunks stop soon. */
+/* Most chunks of a window: slots are 16 bits wide. Larger windows have larger chunks. */
 #define WINDOW_CHUNKS_MAX 16384
 
 static_assert(WINDOW_CHUNKS_MAX + WH_SIM_READY_CHUNKS + 1 <= UINT16_MAX, "each chunk has a slot");
@@ -32,8 +32,8 @@ uint32_t wh_sim_engine_payload_bytes(uint32_t mtu_bytes)
 }
 
 /*
- * Packets of a chunk: as few as fill whole multiples of WH_CHUNK_ALIGN, so that all are full, or
- * where the window is large as many of these as keep the number of chunks down.
+ * Packets of a chunk: the fewest that fill a multiple of WH_CHUNK_ALIGN, so that all are full; for
+ * a large window a multiple of that, to limit the number of chunks.
  */
 uint32_t wh_sim_engine_chunk_pkts(const struct wh_sim_engine_config *config)
 {
@@ -66,7 +66,7 @@ struct wh_session_config wh_sim_engine_session_config(
 	session.wire_bytes = session.packet_bytes;
 	session.chunk_bytes = pkts * payload_bytes;
 	session.chunks = config->window_pkts / pkts + 1 + WH_SIM_READY_CHUNKS;
-	if (config->processes.arrival_ps > 0) /* a buffer for each packet of the window */
+	if (config->processes.arrival_ps > 0) /* a buffer per packet of the window */
 		session.chunks = config->window_pkts + 1 + WH_SIM_READY_CHUNKS;
 	WH_ASSERT(session.chunk_bytes % WH_CHUNK_ALIGN == 0 && session.chunks <= UINT16_MAX);
 	session.payload_virtual = true;

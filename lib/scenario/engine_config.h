@@ -2,7 +2,7 @@
 #ifndef WH_SCENARIO_ENGINE_CONFIG_H
 #define WH_SCENARIO_ENGINE_CONFIG_H
 
-/* What a flow's session is like, as its engine's configuration has it. */
+/* The session configuration of a flow, derived from its engine's configuration. */
 
 #include "scenario/engine.h"
 #include "session/session.h"
@@ -10,7 +10,7 @@
 
 #define WH_SIM_IP_UDP_BYTES (WH_IPV4_BYTES + WH_UDP_BYTES)
 
-/* Chunks that are ready before they are wanted: a stopped source still sends these. */
+/* Chunks kept ready ahead of the session: a stopped source still sends these. */
 #define WH_SIM_READY_CHUNKS 2
 
 struct wh_session_config wh_sim_engine_session_config(

@@ -23,7 +23,7 @@ int64_t wh_host_clock_gain(const struct wh_host_clock *clock, uint64_t true_ns)
 	return (int64_t)(gain / (int64_t)WH_NS_PER_S);
 }
 
-/* By the quotient, which rounds as the gain does: it is a nanosecond or two short at most. */
+/* Starts from the quotient, which rounding leaves short by a nanosecond or two at most. */
 static uint64_t when_skewed_ns(const struct wh_host_clock *clock, uint64_t tsc, uint64_t shown_ns)
 {
 	uint64_t rate_ppb = (uint64_t)((int64_t)WH_NS_PER_S + clock->skew_ppb);
@@ -39,7 +39,7 @@ uint64_t wh_host_clock_when_ps(const struct wh_host_clock *clock, uint64_t tsc)
 {
 	uint64_t shown_ns = tsc > clock->zero_tsc ? tsc - clock->zero_tsc : 0;
 
-	/* A slow clock shows a thousandth less. */
+	/* A slow clock shows up to a thousandth less. */
 	if (shown_ns > LAST_NS - LAST_NS / 500)
 		return WH_SIM_NEVER_PS;
 	if (clock->skew_ppb != 0)

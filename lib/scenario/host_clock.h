@@ -3,9 +3,9 @@
 #define WH_SCENARIO_HOST_CLOCK_H
 
 /*
- * The clock of a simulated host, in nanoseconds from a second on: some moments of sessions take 0
- * for "not yet". Times of the simulator are true; a clock may be ahead of them, and go faster or
- * slower.
+ * The clock of a simulated host, in nanoseconds, starting at one second since sessions use 0 as
+ * "not yet" for some timestamps. The simulator's time is true time; a clock may be ahead of it, and
+ * run fast or slow.
  */
 
 #include <stdint.h>
@@ -19,21 +19,21 @@
 #define WH_HOST_CLOCK_SKEW_MAX 1e-3
 
 struct wh_host_clock_config {
-	double skew;        /* 100e-6: it gains 100 microseconds in a second */
-	uint64_t offset_ps; /* that it is ahead at time 0 */
+	double skew;        /* 100e-6: gains 100 microseconds per second */
+	uint64_t offset_ps; /* lead over true time at time 0 */
 };
 
 struct wh_host_clock {
-	uint64_t zero_tsc; /* what it shows at time 0 */
+	uint64_t zero_tsc; /* clock value at time 0 */
 	int64_t skew_ppb;
 };
 
 void wh_host_clock_init(struct wh_host_clock *clock, const struct wh_host_clock_config *config);
 
-/* What a skewed clock has gained in that true time; below 0 when it is slow. */
+/* What a skewed clock gained after that true time; negative when it is slow. */
 int64_t wh_host_clock_gain(const struct wh_host_clock *clock, uint64_t true_ns);
 
-/* What it shows then, by whole nanoseconds of true time. */
+/* The clock at that time, from whole nanoseconds of true time. */
 static inline uint64_t wh_host_clock_tsc(const struct wh_host_clock *clock, uint64_t now_ps)
 {
 	uint64_t now_ns = now_ps / WH_PS_PER_NS;
@@ -43,7 +43,7 @@ static inline uint64_t wh_host_clock_tsc(const struct wh_host_clock *clock, uint
 	return clock->zero_tsc + now_ns;
 }
 
-/* The first whole nanosecond at which it shows that; WH_SIM_NEVER_PS: it never does. */
+/* The first whole nanosecond at which the clock shows `tsc`; WH_SIM_NEVER_PS: never. */
 uint64_t wh_host_clock_when_ps(const struct wh_host_clock *clock, uint64_t tsc);
 
 #endif

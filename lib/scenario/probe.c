@@ -10,7 +10,7 @@
 #include "probe/prober.h"
 #include "sim/memory.h"
 
-/* From a second on: some moments take 0 for "not yet". */
+/* Starts at one second: some timestamps use 0 as "not yet". */
 #define HZ        WH_NS_PER_S
 #define START_TSC HZ
 
@@ -18,10 +18,10 @@
 #define BYTES_MAX    (WH_HEAD_BYTES + WH_PAYLOAD_BYTES_MAX)
 #define PATIENCE_NS  (20 * WH_NS_PER_S)
 
-/* As long as a cookie is good for. */
+/* The lifetime of a cookie. */
 #define DURATION_NS (WH_ANSWERER_LIFETIME_S * WH_NS_PER_S)
 
-/* Packets go by agent, so that any addresses will do. */
+/* Packets are addressed by agent, so any addresses will do. */
 static const struct wh_address prober_address = {.family = WH_IPV4, .ip = {10, 0, 0, 1}, .port = 1};
 static const struct wh_address answerer_address = {
 	.family = WH_IPV4, .ip = {10, 0, 0, 2}, .port = 1};
@@ -44,7 +44,7 @@ static uint64_t tsc_of(uint64_t now_ps)
 	return START_TSC + now_ps / WH_PS_PER_NS;
 }
 
-/* Nanoseconds are coarser than the clock of events: never before now. */
+/* Nanoseconds are coarser than the simulator's clock: not before now. */
 static uint64_t ps_of(uint64_t tsc, uint64_t now_ps)
 {
 	uint64_t due_ps = tsc > START_TSC ? (tsc - START_TSC) * WH_PS_PER_NS : 0;
@@ -58,7 +58,7 @@ bool wh_sim_probe_takes_mtu(uint32_t mtu_bytes)
 	       mtu_bytes <= IP_UDP_BYTES + BYTES_MAX;
 }
 
-/* All behind the head of a probe is zeros, which have a length and need no bytes. */
+/* Everything after a probe's head is zeros: payload by length only. */
 static struct wh_sim_packet *wrap(struct wh_sim_probe *probe, uint32_t to, uint32_t length)
 {
 	struct wh_sim_packet *packet = wh_sim_packet_get(wh_sim_pool(probe->sim));
@@ -146,7 +146,7 @@ static void hear_probe(void *context, uint64_t now_ps, struct wh_sim_packet *pac
 	if (reason == WH_WIRE_OK)
 		reason = wh_answerer_input(&probe->answerer, now_tsc, now_tsc, probe->bytes, length,
 			&prober_address, &seen, answer, &answer_bytes);
-	WH_ASSERT(reason == WH_WIRE_OK); /* nothing in a simulator changes its bytes */
+	WH_ASSERT(reason == WH_WIRE_OK); /* the simulator does not change its bytes */
 	if (answer_bytes > 0)
 		send_answer(probe, answer, answer_bytes);
 }
@@ -179,7 +179,7 @@ static void open_ends(
 		.hz = HZ, .room_pkts = WH_PROBE_PKTS_MAX, .welcome = welcome};
 	int rc = wh_prober_init(&probe->prober, &prober);
 
-	WH_ASSERT(rc == 0); /* the memory of a simulation is the process's */
+	WH_ASSERT(rc == 0); /* memory never fails in a simulation */
 	rc = wh_answerer_init(&probe->answerer, &answerer);
 	WH_ASSERT(rc == 0);
 }

@@ -3,8 +3,9 @@
 #define WH_SCENARIO_PROBE_H
 
 /*
- * A probe in the simulator: the very prober and answerer of lib/probe, one at each node, in virtual
- * time of 1 GHz. Links count what IP counts, and so do rates and bytes of what is found.
+ * A probe in the simulator: the prober and answerer of lib/probe themselves, one at each node, in
+ * virtual time of 1 GHz. Links count IP packet lengths, and so do the rates and bytes of the
+ * findings.
  */
 
 #include <stdint.h>
@@ -13,17 +14,17 @@
 #include "sim/sim.h"
 
 struct wh_sim_probe_config {
-	uint32_t mtu_bytes;  /* of a full packet */
-	uint64_t line_bps;   /* at which trains leave */
-	uint32_t train_pkts; /* the longest one */
+	uint32_t mtu_bytes;  /* a full packet, in IP bytes */
+	uint64_t line_bps;   /* sending rate of trains */
+	uint32_t train_pkts; /* of the longest train */
 };
 
-/* Whether packets of that size can be probed with. */
+/* Whether the prober supports packets of that size. */
 bool wh_sim_probe_takes_mtu(uint32_t mtu_bytes);
 
 struct wh_sim_probe;
 
-/* It is freed after the run. */
+/* Destroy it after the run. */
 struct wh_sim_probe *wh_sim_probe_create(struct wh_sim *sim,
 	const struct wh_sim_probe_config *config, uint32_t from_node, uint32_t to_node,
 	uint32_t flow, uint64_t seed);
@@ -32,7 +33,7 @@ void wh_sim_probe_destroy(struct wh_sim_probe *probe);
 void wh_sim_probe_start(struct wh_sim_probe *probe, uint64_t now_ps);
 void wh_sim_probe_stop(struct wh_sim_probe *probe);
 
-/* As far as it has come; complete when the flow has finished. */
+/* The findings so far; complete when the flow has finished. */
 const struct wh_findings *wh_sim_probe_findings(const struct wh_sim_probe *probe);
 
 #endif

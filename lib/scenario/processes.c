@@ -73,7 +73,7 @@ static bool begin_say_control(void *context, uint64_t now_ps)
 	return take_first(processes, WH_PROCESS_SAY_CONTROL, &processes->to_say);
 }
 
-/* A receiver's goes to the network, a transmitter's by trans. */
+/* A receiver's control packet goes to the network, a sender's through trans. */
 static void end_say_control(void *context, uint64_t now_ps)
 {
 	struct wh_processes *processes = context;

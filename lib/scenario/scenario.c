@@ -9,7 +9,9 @@
 #include "sim/memory.h"
 #include "tcp/psock.h"
 
-/* Starts and serials are drawn apart from the network's chance, so that links leave them alone. */
+/*
+ * Starts and serials have a generator of their own, so that the network's draws do not change them.
+ */
 #define FLOWS_SEED UINT64_C(0x666c6f7773)
 
 #define WINDOW_PKTS_LEAST 64
@@ -86,10 +88,10 @@ uint32_t wh_scenario_first_cut_off(const struct wh_scenario *scenario)
 	return i;
 }
 
-/* The best way so far from one node to this one. */
+/* The best path found so far from one node to this one. */
 struct reach {
 	uint64_t delay_ps; /* WH_SIM_NEVER_PS: none */
-	uint64_t rate_bps; /* of its slowest link */
+	uint64_t rate_bps; /* of the path's slowest link */
 	double queued_pkts;
 };
 
@@ -100,7 +102,7 @@ static uint64_t most_of(uint64_t value, const struct wh_sim_steps *steps)
 	return value;
 }
 
-/* By the largest rate and delay that links ever have. */
+/* Uses the largest rate and delay that a link ever has. */
 static bool relax(struct reach *reach, const struct wh_sim_link_config *link)
 {
 	struct reach *from = &reach[link->from];
@@ -136,7 +138,7 @@ static struct reach find_way(const struct wh_scenario *scenario, uint32_t from, 
 	return found;
 }
 
-/* No way needs no window. */
+/* 0 without a path. */
 static double way_pkts(const struct wh_scenario *scenario, uint32_t from, uint32_t to,
 	uint32_t packet_bytes, uint32_t period_us)
 {
@@ -305,7 +307,7 @@ static void set_events(struct flow *flow, uint64_t duration_ps)
 		wh_sim_event_at(events, &flow->more, group->more_ps);
 }
 
-/* Its time by its own times or its group's; `later` is its share of the spread. */
+/* Times from the flow's own values or its group's; `later` is its fraction of the spread. */
 static void set_times(struct flow *flow, double later)
 {
 	const struct wh_scenario_group *group = flow->group;
@@ -322,7 +324,7 @@ static void set_times(struct flow *flow, double later)
 	flow->start_ps = group->chained && flow->member > 0 ? WH_SIM_NEVER_PS : flow->earliest_ps;
 }
 
-/* The next one of its chain has its turn. */
+/* Starts the next flow of the chain. */
 static void start_next(void *context, uint64_t now_ps)
 {
 	struct flow *flow = context;
@@ -344,7 +346,7 @@ static void watch_end(struct flow *flow)
 	switch (flow->group->agent) {
 	case WH_SCENARIO_ENGINE:
 		wh_sim_engine_on_finished(flow->engine, start_next, flow);
-		wh_sim_engine_on_done(flow->engine, start_next, flow); /* it may have failed */
+		wh_sim_engine_on_done(flow->engine, start_next, flow); /* in case it failed */
 		break;
 	case WH_SCENARIO_TCP:
 		wh_sim_tcp_on_done(flow->tcp, start_next, flow);
