@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "port/rejoin.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -19,15 +20,40 @@
 
 #define DRIVERS_LOG "pmd.net.memif"
 
+static int (*connects)(void);
 static _Thread_local bool hurries;
 
+/* A connected one, for the driver. */
+static int get_connected(void)
+{
+	int fd = connects();
+
+	if (fd < 0) {
+		errno = -fd;
+		return -1;
+	}
+	(void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	return fd;
+}
+
+/* In the place of libc's, for libraries, too. */
+__attribute__((visibility("default"), externally_visible)) int socket(
+	int domain, int type, int protocol)
+{
+	return hurries && connects != NULL ? get_connected()
+					   : (int)syscall(SYS_socket, domain, type, protocol);
+}
+
 /*
- * In the place of libc's, for libraries, too. A server that listens but does not accept (it is
- * stopped, or slow to begin) has room for two that wait for it; a third would hold up its loop.
+ * Likewise. A server that listens but does not accept (it is stopped, or slow to begin) has room
+ * for two that wait for it; a third would hold up its loop.
  */
 __attribute__((visibility("default"), externally_visible)) int connect(
 	int fd, const struct sockaddr *address, socklen_t bytes)
 {
+	if (hurries && connects != NULL)
+		return 0; /* it is, since it was made */
+
 	int flags = hurries ? fcntl(fd, F_GETFL) : -1;
 
 	if (flags >= 0)
@@ -38,6 +64,11 @@ __attribute__((visibility("default"), externally_visible)) int connect(
 	if (flags >= 0 && rc == 0)
 		(void)fcntl(fd, F_SETFL, flags);
 	return rc;
+}
+
+void wh_rejoin_by(int (*connects_now)(void))
+{
+	connects = connects_now;
 }
 
 static void leave(struct wh_port *port)

@@ -13,6 +13,12 @@
 
 struct wh_port;
 
+/*
+ * From now on what connects is this: a descriptor that is connected to the socket of the one port
+ * that rejoins, or a negative errno, at once. NULL: the driver itself.
+ */
+void wh_rejoin_by(int (*connects)(void));
+
 /* It is open, and its driver has begun to connect. */
 void wh_rejoin_begin(struct wh_port *port, uint64_t now_tsc);
 

@@ -62,7 +62,7 @@ ALLOWED = {
     'app/wavehaul/trust': LIB | app('cli'),
     'app/wavehaul/machine': {'lib/base'},
     'app/wavehaul/guard': lib('seal wire base') | {'drivers/port'} | app('cli'),
-    'app/wavehaul/host': LIB | DRIVERS | app('machine cli'),
+    'app/wavehaul/host': LIB | DRIVERS | app('machine guard cli'),
     'app/wavehaul/job': LIB | DRIVERS | app('guard host trust cli'),
     'app/wavehaul/telemetry': LIB | DRIVERS | app('job host cli'),
     'app/wavehaul/control': LIB | DRIVERS | app('telemetry guard job host cli'),

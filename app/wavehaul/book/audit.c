@@ -48,7 +48,7 @@ static const struct listener *listener_of(const char *where, const char **path)
 /* By a child, from the first time on: what works then works again. */
 static int open_socket(struct wh_audit *audit, const char *path)
 {
-	int fd = wh_caller_start(&audit->caller, path);
+	int fd = wh_caller_start(&audit->caller, path, SOCK_DGRAM);
 
 	if (fd == 0)
 		fd = wh_caller_call(&audit->caller);

@@ -74,9 +74,9 @@ static void reply(int to, int error, int fd)
 		_exit(0);
 }
 
-static int connect_to(const struct sockaddr_un *address)
+static int connect_to(const struct sockaddr_un *address, int kind)
 {
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = socket(AF_UNIX, kind | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) != 0) {
 		int error = errno;
@@ -126,7 +126,7 @@ static int keep_nothing_but(int fd)
 }
 
 /* Its maker's end is how it ends, so that it is there as long. */
-static _Noreturn void be_caller(int fd, const struct sockaddr_un *address)
+static _Noreturn void be_caller(int fd, const struct sockaddr_un *address, int kind)
 {
 	static const int not_for_it[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 	struct question question;
@@ -151,7 +151,7 @@ static _Noreturn void be_caller(int fd, const struct sockaddr_un *address)
 			continue;
 		}
 
-		int made = connect_to(address);
+		int made = connect_to(address, kind);
 
 		reply(fd, made < 0 ? errno : 0, made);
 		if (made >= 0)
@@ -159,7 +159,7 @@ static _Noreturn void be_caller(int fd, const struct sockaddr_un *address)
 	}
 }
 
-int wh_caller_start(struct wh_caller *caller, const char *path)
+int wh_caller_start(struct wh_caller *caller, const char *path, int kind)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	const struct timeval patience = {.tv_sec = ANSWER_S};
@@ -177,7 +177,7 @@ int wh_caller_start(struct wh_caller *caller, const char *path)
 	int error = errno;
 
 	if (child == 0)
-		be_caller(ends[1], &address);
+		be_caller(ends[1], &address, kind);
 	close(ends[1]);
 	if (child < 0) {
 		close(ends[0]);

@@ -4,9 +4,9 @@
 
 /*
  * Connects for a process that may not any more: a child of its own that knows one socket of this
- * host, by its path. Asked, it connects a socket of datagrams to who listens there now and passes
- * it back. It hears nothing but that question, is as guarded as who asks but for this, and ends
- * with it.
+ * host, by its path and kind (SOCK_DGRAM or another). Asked, it connects to who listens there now
+ * and passes the connected socket back. It hears nothing but that question, is as guarded as who
+ * asks but for this, and ends with it.
  */
 
 struct wh_caller {
@@ -14,7 +14,7 @@ struct wh_caller {
 };
 
 /* While the process has one thread. 0 or a negative errno. */
-int wh_caller_start(struct wh_caller *caller, const char *path);
+int wh_caller_start(struct wh_caller *caller, const char *path, int kind);
 
 /* Its maker has entered the guard: it becomes the same user, and gives up likewise. */
 void wh_caller_guard(struct wh_caller *caller);

@@ -217,8 +217,8 @@ static void allow_sendto(struct program *program)
 /*
  * Who connects by a socket of this host reaches whoever listens there, and who has a socket of
  * datagrams whom he likes; no argument that can be judged says whom. So there are none but those
- * that were made before: of ours that are, each is connected, or cannot send before it is. memif's
- * client connects as its port starts, and never again (DPDK 22.11), whatever becomes of its server.
+ * that were made before: of ours that are, each is connected, or cannot send before it is. For the
+ * client of a memif a child connects (seeker.h).
  */
 static void judge_sockets(struct program *program, enum wh_calls_port port)
 {

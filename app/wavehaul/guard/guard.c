@@ -23,6 +23,7 @@
 #include "cli/complain.h"
 #include "guard/calls.h"
 #include "guard/capabilities.h"
+#include "guard/seeker.h"
 #include "guard/threads.h"
 
 /* Of one that stays root: all files below what it is let are its own. */
@@ -258,6 +259,7 @@ int wh_guard_enter(struct wh_guard *guard)
 
 	if (guard->off) {
 		tell(guard, "none, as --no-guard says: every right of its user stays");
+		wh_seeker_end();
 		return 0;
 	}
 	read_ahead();
@@ -267,6 +269,7 @@ int wh_guard_enter(struct wh_guard *guard)
 		rc = lose_rights(guard);
 	if (rc < 0)
 		return rc;
+	wh_seeker_guard();
 	rc = wh_calls_enter(calls_of(guard));
 	if (rc == 0)
 		tell(guard, ", only the system calls that it needs");

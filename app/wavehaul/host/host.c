@@ -20,6 +20,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "file/aside.h"
+#include "guard/seeker.h"
 #include "machine/machine.h"
 
 /* What is being removed aside has so long at the end. */
@@ -469,11 +470,14 @@ int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
 	mode_t before = umask(S_IRWXG | S_IRWXO);
 	int status = WH_EXIT_HARDWARE;
 
+	wh_seeker_start(&spec);
 	if (start_runtime(runtime, &cores, &spec, &device, settings) == 0) {
 		status = wh_host_open(host, runtime, &spec, settings, hooks, jobs);
 		if (status != WH_EXIT_OK)
 			wh_runtime_close(runtime);
 	}
+	if (status != WH_EXIT_OK)
+		wh_seeker_end();
 	umask(before);
 	return status;
 }
@@ -493,6 +497,7 @@ void wh_host_close(struct wh_host *host)
 	host->shards = 0;
 	wh_greet_free(&host->greet);
 	wh_port_close(host->port);
+	wh_seeker_end();
 	wh_arena_free(&host->ground.arena);
 	rte_free(host->memory);
 	rte_mempool_free(host->pool);
