@@ -7,8 +7,8 @@
 #include "sim/memory.h"
 
 /*
- * A heap of four children per entry: half the depth of two, and the children of one lie in two
- * cache lines.
+ * A heap with four children per entry has half the depth of a binary heap, and siblings lie within
+ * two cache lines.
  */
 #define CHILDREN   4
 #define ROOM_FIRST 64
@@ -63,7 +63,7 @@ static void sift_up(struct wh_sim_events *events, uint32_t hole, struct wh_sim_p
 	settle(events, hole, &entry);
 }
 
-/* The first of the hole's children, or 0. */
+/* The earliest of the hole's children; 0: none. */
 static uint32_t first_below(const struct wh_sim_events *events, uint32_t hole)
 {
 	uint32_t child = first_child_of(hole);
@@ -95,7 +95,7 @@ static void sift_down(struct wh_sim_events *events, uint32_t hole, struct wh_sim
 	settle(events, hole, &entry);
 }
 
-/* The entry belongs at the place, or above or below it. */
+/* Moves the entry up or down from the place to where it belongs. */
 static void sift(struct wh_sim_events *events, uint32_t place, struct wh_sim_pending entry)
 {
 	if (place > 1 && comes_before(&entry, &events->heap[parent_of(place)]))

@@ -3,10 +3,10 @@
 #define WH_SIM_EVENT_H
 
 /*
- * What happens when: events in order of their time, those of the same time in order of their being
- * set. Time is in picoseconds, so that a byte at 100 Gb/s takes a whole number of them, and ends
- * after 213 days. An event lies in the state of whoever waits for it; setting it allocates nothing
- * once the heap has grown to as many as were ever pending at once.
+ * Events in order of their time; at equal times in the order in which they were set. Time is in
+ * picoseconds, so that a byte at 100 Gb/s takes a whole number of them; it lasts 213 days. The
+ * event structure is part of its owner's state; setting it allocates nothing once the heap has room
+ * for the largest number of events ever pending at once.
  */
 
 #include <stdbool.h>
@@ -19,10 +19,10 @@
 struct wh_sim_event {
 	void (*fire)(void *context, uint64_t now_ps);
 	void *context;
-	uint32_t place; /* in the heap, from 1; 0: not pending */
+	uint32_t place; /* index in the heap, from 1; 0: not pending */
 };
 
-/* An entry of the heap: what decides on the order lies in it, so that sifting touches no event. */
+/* An entry of the heap; includes the sort keys, so that sifting does not access the event. */
 struct wh_sim_pending {
 	uint64_t due_ps;
 	uint64_t order;
@@ -44,10 +44,10 @@ void wh_sim_events_free(struct wh_sim_events *events);
 void wh_sim_event_init(
 	struct wh_sim_event *event, void (*fire)(void *context, uint64_t now_ps), void *context);
 
-/* Sets it, or moves it when it is pending; due_ps is not before now. */
+/* Sets the event, or moves it when pending; due_ps is not before now. */
 void wh_sim_event_at(struct wh_sim_events *events, struct wh_sim_event *event, uint64_t due_ps);
 
-/* Not pending is fine, too. */
+/* No effect unless pending. */
 void wh_sim_event_cancel(struct wh_sim_events *events, struct wh_sim_event *event);
 
 static inline bool wh_sim_event_is_pending(const struct wh_sim_event *event)
@@ -58,7 +58,7 @@ static inline bool wh_sim_event_is_pending(const struct wh_sim_event *event)
 /* When it is due; pending events only. */
 uint64_t wh_sim_event_due_ps(const struct wh_sim_events *events, const struct wh_sim_event *event);
 
-/* Fires what is due up to and at until_ps, and leaves the clock there. */
+/* Fires all events due up to and including until_ps, and sets the clock to it. */
 void wh_sim_events_run(struct wh_sim_events *events, uint64_t until_ps);
 
 #endif

@@ -18,7 +18,7 @@ void wh_sim_flight_insert(struct wh_sim_flight *flight, struct wh_sim_packet *pa
 	wh_sim_fifo_insert(&flight->lane[0], packet);
 }
 
-/* Of the lane where the next one is; the first lane when none is anywhere. */
+/* The lane of the first packet; lane 0 when all are empty. */
 static uint32_t next_lane(const struct wh_sim_flight *flight)
 {
 	uint32_t next = 0;

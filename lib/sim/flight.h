@@ -3,9 +3,9 @@
 #define WH_SIM_FLIGHT_H
 
 /*
- * Packets that fly, by their moment_ps. Each lane is in order, and a packet takes the first lane at
- * whose end it belongs: one lane as long as nobody overtakes, one more for those that are held back
- * or behind which the delay fell. So adding stays cheap with a million of them in flight.
+ * Packets in flight, by their moment_ps. Each lane is in order, and a packet is appended to the
+ * first lane that stays in order: one lane without reordering, another for delayed packets or after
+ * the delay fell. So adding stays cheap with a million packets in flight.
  */
 
 #include "sim/packet.h"
@@ -18,14 +18,14 @@ struct wh_sim_flight {
 
 void wh_sim_flight_add(struct wh_sim_flight *flight, struct wh_sim_packet *packet);
 
-/* Where delays are of many sizes and few packets fly: all in one lane. */
+/* For delays of many sizes and few packets: all in one lane, in order. */
 void wh_sim_flight_insert(struct wh_sim_flight *flight, struct wh_sim_packet *packet);
 
-/* The one that arrives first, of the same moment that of the lower lane; NULL: none flies. */
+/* The packet that arrives first, at equal moments that of the lower lane; NULL: none. */
 struct wh_sim_packet *wh_sim_flight_first(const struct wh_sim_flight *flight);
 struct wh_sim_packet *wh_sim_flight_take(struct wh_sim_flight *flight);
 
-/* Adds how many there are. */
+/* Adds the numbers of packets and bytes in flight. */
 void wh_sim_flight_count(const struct wh_sim_flight *flight, uint64_t *pkts, uint64_t *bytes);
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/arith.h"
 #include "base/assert.h"
 
-/* Chances below this are none, so that no number of hops is endless. */
+/* Limits the number of hops; the probability of more is negligible. */
 #define HOPS_MAX 1e6
 
 /* Uniform in (0, 1]. */
@@ -13,7 +13,7 @@ static double share(struct wh_prng *prng)
 	return 1.0 - wh_prng_unit(prng);
 }
 
-/* The chance that it goes on is 1 - 1/mean at each hop. */
+/* At each hop the probability of another is 1 - 1/mean. */
 static double draw_hops(double mean, struct wh_prng *prng)
 {
 	double hops;

@@ -3,10 +3,10 @@
 #define WH_SIM_HOPS_H
 
 /*
- * A network as nothing but its transient delay, T = N (S + W): N hops, drawn for each packet from
- * a geometric distribution that begins at 1, the service time S of a hop, and the waiting time W,
- * drawn from an exponential one (periodic-exchange.txt, "Simulation Model", which leaves W's
- * distribution open). Packets overtake each other.
+ * A network reduced to its transient delay, T = N (S + W): N hops, drawn for each packet from a
+ * geometric distribution that begins at 1, the service time S of a hop, and the waiting time W,
+ * drawn from an exponential distribution (periodic-exchange.txt, "Simulation Model", which leaves
+ * W's distribution open). Packets overtake each other.
  */
 
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #include "base/prng.h"
 
 struct wh_sim_hops {
-	double mean; /* 1 or more; 0: there are none */
+	double mean; /* at least 1; 0: off */
 	uint64_t service_ps;
 	uint64_t wait_ps; /* mean */
 };

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "sim/memory.h"
 
-/* Moments of the loss model are nanoseconds. */
+/* The loss model's clock counts nanoseconds. */
 #define LOSS_HZ WH_NS_PER_S
 
 void wh_sim_link_count(struct wh_sim_link *link, uint64_t now_ps)
@@ -34,7 +34,7 @@ static void drop(void *context, struct wh_sim_packet *packet, bool early)
 	wh_sim_lose(link->sim, packet);
 }
 
-/* The last step that is past decides; the next one's moment goes into *next_ps if it is sooner. */
+/* The value of the latest step; lowers *next_ps to the time of the following one. */
 static uint64_t value_at(
 	const struct wh_sim_steps *steps, uint64_t now_ps, uint64_t value, uint64_t *next_ps)
 {
@@ -70,7 +70,7 @@ static uint64_t time_to_send(struct wh_sim_link *link, uint32_t bytes)
 	return link->packet_ps;
 }
 
-/* now_ps when there is no pause. */
+/* The end of the current pause; now_ps without one. */
 static uint64_t paused_until_ps(const struct wh_sim_link *link, uint64_t now_ps)
 {
 	for (uint32_t i = 0; i < link->config.n_pauses; i++) {
@@ -88,7 +88,7 @@ static void count_delay(struct wh_sim_link *link, uint64_t delay_ps)
 	link->delays[wh_bucket_of(delay_ps / WH_PS_PER_NS, WH_SIM_DELAY_BITS)]++;
 }
 
-/* The line is free. */
+/* Called when the line is free. */
 static void send_next(struct wh_sim_link *link, uint64_t now_ps)
 {
 	uint64_t until_ps = paused_until_ps(link, now_ps);
@@ -168,7 +168,7 @@ static void end_flying(void *context, uint64_t now_ps)
 	WH_ASSERT(packet != NULL && packet->moment_ps == now_ps);
 	if (next != NULL) {
 		wh_sim_event_at(link->events, &link->arrival, next->moment_ps);
-		rte_prefetch0(next->next); /* long lines hold more than caches do */
+		rte_prefetch0(next->next); /* long lines hold more packets than caches do */
 	}
 	link->stats.left_pkts++;
 	link->stats.left_bytes += packet->bytes;

@@ -2,20 +2,20 @@
 #ifndef WH_SIM_MEMORY_H
 #define WH_SIM_MEMORY_H
 
-/* The memory of a simulation is the process's: without it, the process ends with a sentence. */
+/* Allocation that cannot fail: without memory, the process ends with a message. */
 
 #include <stddef.h>
 
 /* Zeroed. */
 void *wh_sim_allocate(size_t bytes);
 
-/* The same, aligned: a power of two that divides `bytes`. Not zeroed. */
+/* Aligned to a power of two that divides `bytes`. Not zeroed. */
 void *wh_sim_allocate_aligned(size_t align, size_t bytes);
 
 /* As realloc. */
 void *wh_sim_resize(void *memory, size_t bytes);
 
-/* What somebody else allocated and is NULL when there was no memory for it; returns it. */
+/* Returns memory allocated elsewhere; ends the process when it is NULL. */
 void *wh_sim_insist(void *memory, size_t bytes);
 
 #endif

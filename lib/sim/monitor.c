@@ -8,7 +8,7 @@
 #include "base/assert.h"
 #include "sim/memory.h"
 
-/* Rows of all flows and all links, one row after another. */
+/* Values of all flows and all links, one row per moment. */
 struct rows {
 	struct wh_monitor_flow *flows;
 	struct wh_monitor_link *links;
@@ -16,10 +16,10 @@ struct rows {
 	uint32_t room;
 };
 
-/* Of one link's queue; all NULL when the link counts no delays. */
+/* Delays of one link's queue; all NULL when the link does not count them. */
 struct delays {
-	uint64_t *marks;  /* all buckets as they were, one mark after another */
-	uint64_t *before; /* as they were at the latest sample */
+	uint64_t *marks;  /* all buckets, one set per mark */
+	uint64_t *before; /* buckets at the latest sample */
 	struct wh_monitor_delays *samples;
 };
 
@@ -27,7 +27,7 @@ struct series {
 	struct wh_monitor *monitor;
 	struct wh_sim_event event;
 	uint64_t period_ps;
-	uint64_t *bytes; /* of all flows, one moment after another */
+	uint64_t *bytes; /* of all flows, one row per moment */
 	uint32_t moments;
 };
 
@@ -37,8 +37,8 @@ struct wh_monitor {
 	uint64_t *marks_ps;
 	uint32_t n_links;
 	struct rows marks;
-	struct rows samples;   /* the first is of time 0 */
-	struct delays *delays; /* of each link */
+	struct rows samples;   /* the first is at time 0 */
+	struct delays *delays; /* per link */
 	struct series *series;
 	struct wh_sim_event mark;
 	struct wh_sim_event sample;
@@ -101,7 +101,7 @@ static void add_row(struct wh_monitor *monitor, struct rows *rows)
 		links[i] = read_link(monitor, i);
 }
 
-/* Packets by how long they waited, since then; into `since`. */
+/* Writes the counts added between `then` and `now` to `since`. */
 static void subtract(const uint64_t *now, const uint64_t *then, uint64_t *since)
 {
 	for (uint32_t i = 0; i < WH_SIM_DELAY_BUCKETS; i++) {

@@ -73,7 +73,7 @@ void wh_sim_pool_free(struct wh_sim_pool *pool)
 	*pool = (struct wh_sim_pool){0};
 }
 
-/* Memory for so many things of that size, behind what links the slab. */
+/* Allocates a slab with room for `bytes` after its header. */
 static uint8_t *add_slab(struct wh_sim_pool *pool, size_t bytes)
 {
 	size_t whole = (SLAB_ALIGN + bytes + SLAB_ALIGN - 1) / SLAB_ALIGN * SLAB_ALIGN;

@@ -3,9 +3,9 @@
 #define WH_SIM_POLICER_H
 
 /*
- * A token bucket that polices: a packet for which it holds too few tokens is dropped, none waits.
- * It is full at the beginning and fills at its rate; a packet that is dropped takes none. A packet
- * larger than the bucket never passes.
+ * A token bucket policer: a packet for which there are too few tokens is dropped, none waits. The
+ * bucket starts full and fills at its rate; a dropped packet consumes no tokens. A packet larger
+ * than the bucket never passes.
  */
 
 #include <stdbool.h>
@@ -18,16 +18,16 @@ struct wh_sim_policer_config {
 
 struct wh_sim_policer {
 	uint64_t rate_bps;
-	/* In 1e-12 bits, which a rate makes in whole numbers a picosecond. */
+	/* In units of 1e-12 bits, so that each picosecond adds a whole number. */
 	unsigned __int128 full;
 	unsigned __int128 level;
-	uint64_t filled_ps; /* the level is of then */
+	uint64_t filled_ps; /* time of the level */
 };
 
 void wh_sim_policer_init(
 	struct wh_sim_policer *policer, const struct wh_sim_policer_config *config);
 
-/* Takes its tokens, where there are enough. Times never decrease. */
+/* Consumes the packet's tokens if there are enough. Times never decrease. */
 bool wh_sim_policer_passes(struct wh_sim_policer *policer, uint64_t now_ps, uint32_t bytes);
 
 #endif

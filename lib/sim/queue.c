@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "sim/queue_discipline.h"
 
-/* Whether it would make as many wait as the limit says; an empty queue takes any. */
+/* Whether the packet would bring the queue to its limit; an empty queue accepts any. */
 static bool is_beyond(const struct wh_sim_queue *queue, const struct wh_sim_packet *packet)
 {
 	const struct wh_sim_queue_config *config = &queue->config;

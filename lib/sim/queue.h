@@ -4,13 +4,13 @@
 
 /*
  * The queue in front of a line: DropTail, RED (ns-2.35's parameters, defaults and arithmetic) or
- * CoDel (RFC 8289). It does not hold the packet on the line. Each discipline is a table of two
+ * CoDel (RFC 8289). It does not include the packet being sent. Each discipline is a table of
  * functions over the same FIFO.
  *
- * Limits are ns-2's: DropTail and CoDel drop the packet that would make limit_pkts wait, so that
- * a limit of 50 is 49 that wait and one on the line; RED drops when limit_pkts wait. Limits in
- * bytes likewise: ns-2's own, where RED counts bytes, is its limit times mean_packet_bytes. An
- * empty queue takes any packet.
+ * Limits are ns-2's: DropTail and CoDel drop the packet that would bring the queue to limit_pkts,
+ * so that a limit of 50 allows 49 in the queue and one on the line; RED drops when limit_pkts are
+ * queued. The same holds for bytes: ns-2's limit, where RED counts bytes, is its limit times
+ * mean_packet_bytes. An empty queue accepts any packet.
  */
 
 #include <stdbool.h>
@@ -30,19 +30,19 @@ enum wh_sim_discipline {
 const char *wh_sim_discipline_name(enum wh_sim_discipline discipline);
 
 /*
- * Zero in any member of RED's: ns-2's default, of the line's rate and delay where it depends on
- * them; but in_bytes, which ns-2 has set since 2004.
+ * Zero in a member means ns-2's default, derived from the line's rate and delay where it depends on
+ * them. Exception: in_bytes, which is true by default in ns-2 since 2004.
  */
 struct wh_sim_red_config {
-	double threshold_pkts;      /* thresh_: 5, or what takes 2.5 ms if that is more */
+	double threshold_pkts;      /* thresh_: 5, or 2.5 ms at the line's rate if that is more */
 	double max_threshold_pkts;  /* maxthresh_: 3 * thresh_ */
-	double weight;              /* q_weight_: by the packets of ten RTTs */
+	double weight;              /* q_weight_: from the packets of ten RTTs */
 	double max_p;               /* 1 / linterm_: 0.1 */
 	uint32_t mean_packet_bytes; /* mean_pktsize_: 500 */
 	bool in_bytes;              /* queue_in_bytes_ and bytes_ */
 	bool not_gentle;            /* gentle_ */
 	bool no_wait;               /* wait_ */
-	bool drop_tail_off;         /* drop_rand_: when there is no room, instead of the last */
+	bool drop_tail_off;         /* drop_rand_: when full, drop a random packet */
 };
 
 struct wh_sim_codel_config {
@@ -58,17 +58,17 @@ struct wh_sim_queue_config {
 	struct wh_sim_codel_config codel;
 };
 
-/* Averages and thresholds are in packets, or in bytes if its configuration says so. */
+/* Averages and thresholds are in packets, or in bytes with in_bytes. */
 struct wh_sim_red {
-	struct wh_sim_red_config config; /* complete */
+	struct wh_sim_red_config config; /* with defaults filled in */
 	double average;
 	double threshold;
 	double max_threshold;
-	uint64_t rate_bps; /* how fast the average falls while the line is idle */
+	uint64_t rate_bps; /* at which the average decays while the line is idle */
 	uint64_t idle_since_ps;
 	bool idle;
 	bool above;          /* the average was above the threshold at the latest arrival */
-	uint64_t count_pkts; /* arrived since the latest drop */
+	uint64_t count_pkts; /* since the latest drop */
 	uint64_t count_bytes;
 };
 
@@ -77,9 +77,9 @@ struct wh_sim_codel {
 	uint64_t interval_ps;
 	uint64_t first_above_ps; /* 0: below target */
 	uint64_t drop_next_ps;
-	uint32_t drops;         /* the next gap is interval / sqrt(drops) */
-	uint32_t last_drops;    /* what that was when dropping began */
-	uint32_t largest_bytes; /* packet, ever: as much may wait however long */
+	uint32_t drops;         /* the next drop is interval / sqrt(drops) later */
+	uint32_t last_drops;    /* value of `drops` when dropping began */
+	uint32_t largest_bytes; /* largest packet so far; a queue of that is not too long */
 	bool dropping;
 };
 
@@ -93,20 +93,20 @@ struct wh_sim_queue {
 	};
 };
 
-/* Somebody learns of each packet that the queue drops and gives it back. */
+/* Called for each packet that the queue drops; must return it to the pool. */
 typedef void (*wh_sim_dropper)(void *context, struct wh_sim_packet *packet, bool early);
 
-/* Of a line of that rate and delay, which decide RED's defaults. */
+/* rate_bps and delay_ps of the line determine RED's defaults. */
 void wh_sim_queue_init(struct wh_sim_queue *queue, const struct wh_sim_queue_config *config,
 	uint64_t rate_bps, uint64_t delay_ps);
 
-/* Takes the packet, which may be dropped, or another one instead of it. */
+/* Queues the packet; may drop it, or another one instead. */
 void wh_sim_queue_put(struct wh_sim_queue *queue, uint64_t now_ps, struct wh_sim_packet *packet,
 	struct wh_prng *prng, wh_sim_dropper drop, void *context);
 
 /*
- * The next for the line, NULL when it is empty. CoDel drops here. Asked whenever the line is free,
- * so that the queue learns when it becomes idle.
+ * The next packet to send, NULL when empty. CoDel drops here. To be called whenever the line is
+ * free, so that the queue knows when it becomes idle.
  */
 struct wh_sim_packet *wh_sim_queue_take(
 	struct wh_sim_queue *queue, uint64_t now_ps, wh_sim_dropper drop, void *context);

@@ -5,12 +5,12 @@
 
 #include "base/assert.h"
 
-/* RFC 8289, section 5: drops at the head while packets have waited too long for too long. */
+/* RFC 8289, section 5: drops at the head when the delay has been above target for an interval. */
 
 #define TARGET_PS   (5 * WH_PS_PER_S / 1000)
 #define INTERVAL_PS (100 * WH_PS_PER_S / 1000)
 
-/* Dropping that begins again within so many intervals goes on about where it ended. */
+/* When dropping resumes within this many intervals, it continues near the previous drop rate. */
 #define INTERVALS_REMEMBERED 16
 
 static void init(struct wh_sim_queue *queue, uint64_t rate_bps, uint64_t delay_ps)
@@ -31,7 +31,7 @@ static void put(struct wh_sim_queue *queue, const struct wh_sim_queue_call *call
 	wh_sim_queue_put_tail(queue, call, packet);
 }
 
-/* The head, and whether it may be dropped: the wait has been above target for an interval. */
+/* Removes the head; *may_drop: the delay has been above target for an interval. */
 static struct wh_sim_packet *take_one(struct wh_sim_queue *queue, uint64_t now_ps, bool *may_drop)
 {
 	struct wh_sim_codel *codel = &queue->codel;

@@ -2,11 +2,11 @@
 #ifndef WH_SIM_QUEUE_DISCIPLINE_H
 #define WH_SIM_QUEUE_DISCIPLINE_H
 
-/* What a discipline is, for queue.c and the disciplines. */
+/* The interface between queue.c and the disciplines. */
 
 #include "sim/queue.h"
 
-/* Who learns of drops, and chance. */
+/* Context of a call: time, random numbers and the callback for drops. */
 struct wh_sim_queue_call {
 	uint64_t now_ps;
 	struct wh_prng *prng; /* put only */
@@ -26,7 +26,7 @@ struct wh_sim_queue_discipline {
 extern const struct wh_sim_queue_discipline wh_sim_queue_red;
 extern const struct wh_sim_queue_discipline wh_sim_queue_codel;
 
-/* DropTail's put, which others use, too. */
+/* DropTail's put, also used by other disciplines. */
 void wh_sim_queue_put_tail(struct wh_sim_queue *queue, const struct wh_sim_queue_call *call,
 	struct wh_sim_packet *packet);
 

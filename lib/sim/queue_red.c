@@ -8,8 +8,8 @@
 #include "base/clock.h"
 
 /*
- * Random early detection (Floyd and Jacobson 1993) as ns-2.35 does it, with its defaults. Doubles
- * decide on drops: they come out the same in every build (base/arith.h).
+ * Random early detection (Floyd and Jacobson 1993) as in ns-2.35, with its defaults. Drops depend
+ * on doubles, which are the same in every build (base/arith.h).
  */
 
 #define MEAN_PACKET_BYTES   500
@@ -18,10 +18,10 @@
 #define THRESHOLD_SPAN_S    0.0025 /* half of targetdelay_ */
 #define MAX_THRESHOLD_TIMES 3.0
 #define RTT_TIMES           3.0 /* of the line's delay, */
-#define RTT_MIN_S           0.1 /* and no less */
+#define RTT_MIN_S           0.1 /* but at least this */
 #define WEIGHT_RTTS         10.0
 
-/* q_weight_ = -1: the average remembers ten RTTs' packets of the line. */
+/* q_weight_ = -1: the average covers the packets of ten RTTs at the line's rate. */
 static double default_weight(double packets_per_s, uint64_t delay_ps)
 {
 	double delay_s = (double)delay_ps / (double)WH_PS_PER_S;
@@ -64,13 +64,13 @@ static void init(struct wh_sim_queue *queue, uint64_t rate_bps, uint64_t delay_p
 	red->idle = true;
 }
 
-/* In the unit of the average. */
+/* The queue's length in the unit of the average. */
 static uint64_t length(const struct wh_sim_queue *queue)
 {
 	return queue->red.config.in_bytes ? queue->fifo.count_bytes : queue->fifo.count_pkts;
 }
 
-/* While the line was idle, as many small packets as it could have sent met an empty queue. */
+/* Decays the average by as many small packets as the line could have sent while idle. */
 static void age(struct wh_sim_red *red, uint64_t now_ps)
 {
 	WH_ASSERT(now_ps >= red->idle_since_ps);
@@ -82,7 +82,7 @@ static void age(struct wh_sim_red *red, uint64_t now_ps)
 	red->idle = false;
 }
 
-/* Before the average, what an arrival adds of the queue that it meets. */
+/* Called before the arriving packet is queued: adds the length that it finds. */
 static void update_average(struct wh_sim_queue *queue, uint64_t now_ps)
 {
 	struct wh_sim_red *red = &queue->red;
@@ -95,8 +95,8 @@ static void update_average(struct wh_sim_queue *queue, uint64_t now_ps)
 }
 
 /*
- * From 0 at the threshold to max_p at the other, if that is higher; beyond it, up to 1 at twice
- * that when gentle (Floyd's note of 2000), 1 at once when not.
+ * Rises from 0 at threshold to max_p at max_threshold; beyond, when gentle (Floyd's note of 2000),
+ * to 1 at twice max_threshold, otherwise 1 at once.
  */
 static double basic_probability(const struct wh_sim_red *red)
 {
@@ -111,8 +111,8 @@ static double basic_probability(const struct wh_sim_red *red)
 }
 
 /*
- * Makes the packets between two drops uniform instead of geometric: from 1/p to 2/p of them, or
- * from 1 to 1/p without waiting. In bytes, large packets are likelier to go.
+ * Makes the number of packets between two drops uniform instead of geometric: from 1/p to 2/p, or
+ * from 1 to 1/p with no_wait. With in_bytes, the probability rises with the packet's size.
  */
 static double spread_probability(const struct wh_sim_red *red, uint32_t bytes)
 {
@@ -121,7 +121,7 @@ static double spread_probability(const struct wh_sim_red *red, uint32_t bytes)
 					      : red->count_pkts;
 	double p = basic_probability(red);
 	double due = (double)count * p;
-	double patience = 1.0; /* when it is sure to come, in 1/p */
+	double patience = 1.0; /* count at which the drop is certain, in 1/p */
 
 	if (!red->config.no_wait) {
 		if (due < 1.0)
@@ -143,8 +143,8 @@ static void count_from(struct wh_sim_red *red, uint64_t pkts, uint64_t bytes)
 }
 
 /*
- * The first arrival above the threshold only begins to count. No more than one that waits is no
- * queue to be early about.
+ * The first arrival above the threshold only starts the count. With at most one packet queued there
+ * are no early drops.
  */
 static bool is_early(
 	struct wh_sim_queue *queue, struct wh_prng *prng, const struct wh_sim_packet *packet)
@@ -177,7 +177,7 @@ static bool is_full(const struct wh_sim_queue *queue)
 	       (config->limit_bytes != 0 && queue->fifo.count_bytes >= config->limit_bytes);
 }
 
-/* The new packet or, one as likely as another, one that waits and makes room for it. */
+/* Chooses uniformly between the new packet and the queued ones; a queued one is removed. */
 static struct wh_sim_packet *choose(
 	struct wh_sim_queue *queue, struct wh_prng *prng, struct wh_sim_packet *packet)
 {

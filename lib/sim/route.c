@@ -7,9 +7,9 @@
 #include "base/clock.h"
 #include "sim/memory.h"
 
-/* A link without delay still is a link, so that no way goes round in circles. */
+/* A link without delay still counts as a link, so that no path has a cycle. */
 struct distance {
-	uint64_t delay_ps; /* NEVER: no way is known */
+	uint64_t delay_ps; /* NEVER: no path known */
 	uint32_t links;
 };
 
@@ -18,7 +18,7 @@ static bool is_nearer(const struct distance *a, const struct distance *b)
 	return a->delay_ps != b->delay_ps ? a->delay_ps < b->delay_ps : a->links < b->links;
 }
 
-/* From the link's near end, by this link. */
+/* The distance from the link's near end over this link. */
 static struct distance by(const struct wh_sim_link *link, const struct distance *distances)
 {
 	const struct distance *rest = &distances[link->config.to];
@@ -28,8 +28,8 @@ static struct distance by(const struct wh_sim_link *link, const struct distance 
 }
 
 /*
- * Bellman and Ford's: all links again and again until none is a short cut. That takes as many
- * rounds as the longest way has links, which are few where nodes are many.
+ * Bellman-Ford: relaxes all links until nothing changes. That takes as many rounds as the longest
+ * path has links; large topologies have short paths.
  */
 static void measure(struct distance *distances, struct wh_sim_link *const *links, uint32_t n_links)
 {
@@ -53,7 +53,7 @@ static bool is_shortest(const struct wh_sim_link *link, const struct distance *d
 	const struct distance *best = &distances[link->config.from];
 	struct distance way = by(link, distances);
 
-	WH_ASSERT(!is_nearer(&way, best)); /* all have been measured */
+	WH_ASSERT(!is_nearer(&way, best)); /* the distances are final */
 	return way.delay_ps != WH_SIM_NEVER_PS && !is_nearer(best, &way);
 }
 

@@ -3,8 +3,8 @@
 #define WH_SIM_SERVER_H
 
 /*
- * A processor that does one job at a time, and each for as long as its duty takes. Duties take
- * turns: after one has had its job the next is asked first.
+ * A processor that does one job at a time, each for the duration of its duty. Duties take turns:
+ * after one has had its job the next is asked first.
  */
 
 #include <stdbool.h>
@@ -13,9 +13,9 @@
 #include "sim/event.h"
 
 struct wh_sim_duty {
-	/* True: there was something to do, and it has begun. */
+	/* True: there was a job, and it has begun. */
 	bool (*begin)(void *context, uint64_t now_ps);
-	/* The job is done; jobs of this server may be asked for from within. */
+	/* The job is done; may call wh_sim_server_ask for this server. */
 	void (*end)(void *context, uint64_t now_ps);
 	uint64_t job_ps;
 };
@@ -37,10 +37,10 @@ struct wh_sim_server {
 void wh_sim_server_init(struct wh_sim_server *server, struct wh_sim_events *events, void *context);
 void wh_sim_server_add(struct wh_sim_server *server, const struct wh_sim_duty *duty);
 
-/* There may be something to do. */
+/* To be called when there may be a job. */
 void wh_sim_server_ask(struct wh_sim_server *server, uint64_t now_ps);
 
-/* Lets go of the job in hand. */
+/* Abandons the current job. */
 void wh_sim_server_stop(struct wh_sim_server *server);
 
 #endif

@@ -26,7 +26,7 @@ struct wh_sim {
 	struct wh_sim_link **links;
 	struct agent *agents;
 	struct wh_sim_flow_stats **flows;
-	uint32_t **routes; /* per node: the links that lead to it; NULL before the first packet */
+	uint32_t **routes; /* per destination node: each node's first link; NULL until needed */
 };
 
 struct wh_sim *wh_sim_create(uint64_t seed)
@@ -59,7 +59,7 @@ void wh_sim_destroy(struct wh_sim *sim)
 	free(sim);
 }
 
-/* Room for one more in an array whose room is the power of two at or above its count. */
+/* Room for one more element; the capacity is the power of two at or above the count. */
 static void *make_room(void *array, uint32_t count, size_t bytes)
 {
 	bool full = (count & (count - 1)) == 0;
@@ -80,7 +80,9 @@ uint32_t wh_sim_add_link(struct wh_sim *sim, const struct wh_sim_link_config *co
 	WH_ASSERT(config->from < sim->n_nodes && config->to < sim->n_nodes);
 	WH_ASSERT(config->from != config->to);
 
-	/* Any odd number does: seeds of links differ from one another and from the simulation's. */
+	/*
+	 * Any odd number will do: seeds of links differ from each other and from the simulation's.
+	 */
 	uint64_t seed = sim->seed + UINT64_C(0xd1342543de82ef95) * (sim->n_links + UINT64_C(1));
 
 	sim->links = make_room(sim->links, sim->n_links, sizeof(sim->links[0]));
@@ -111,7 +113,7 @@ uint32_t wh_sim_add_agent(struct wh_sim *sim, uint32_t node,
 	return sim->n_agents++;
 }
 
-/* One destination's at a time: most nodes of a large topology are nobody's destination. */
+/* Computed per destination on demand: in a large topology few nodes are destinations. */
 static uint32_t next_link(struct wh_sim *sim, uint32_t node, uint32_t to)
 {
 	if (__builtin_expect(sim->routes == NULL, 0))

@@ -3,14 +3,14 @@
 #define WH_SIM_SIM_H
 
 /*
- * A simulated network: nodes, joined by links of one direction each, with agents that sit on nodes
- * and send each other packets. Packets go by the way with the least sum of delays, ties by fewest
- * links, then by the lowest number of the first node on the way.
+ * A simulated network: nodes, joined by unidirectional links, with agents at nodes that send each
+ * other packets. Packets take the path with the least sum of delays, ties by fewest links, then by
+ * the lowest number of the first node on the path.
  *
  *   agent -> wh_sim_send -> policer -> queue -> line -> loss -> delay -> next node ...
  *                                                                  -> agent's receive
  *
- * Everything follows from the configuration and the seed, on any machine and in any build.
+ * Everything is determined by the configuration and the seed, on any machine and in any build.
  */
 
 #include <stdbool.h>
@@ -26,13 +26,13 @@
 
 #define WH_SIM_STEPS_MAX 32
 
-/* From then on something has another value. */
+/* A new value from at_ps on. */
 struct wh_sim_step {
 	uint64_t at_ps;
 	uint64_t value;
 };
 
-/* Ascending, each at its own moment. */
+/* In ascending order of time, all different. */
 struct wh_sim_steps {
 	struct wh_sim_step step[WH_SIM_STEPS_MAX];
 	uint32_t count;
@@ -44,21 +44,21 @@ struct wh_sim_link_config {
 	uint64_t rate_bps; /* not 0 */
 	uint64_t delay_ps;
 	/*
-	 * A packet has the rate of the moment at which its first bit leaves and the delay of that
-	 * at which its last one does, and keeps both: when the delay falls, packets overtake those
-	 * that fly, as on a shorter way. Ways are chosen by the delays at the beginning.
+	 * A packet's rate is that at which its first bit leaves, its delay that at which its last
+	 * bit leaves: when the delay falls, packets overtake those in flight, as on a shorter path.
+	 * Routes use the initial delays.
 	 */
 	struct wh_sim_steps rate_steps; /* none is 0 */
 	struct wh_sim_steps delay_steps;
-	struct wh_sim_hops hops; /* what they take is added to the delay, and reorders */
+	struct wh_sim_hops hops; /* their delay is added, and reorders packets */
 	struct wh_sim_queue_config queue;
 	struct wh_fibre_config
-		loss;              /* of it: loss_model, loss, gilbert_elliott, bit_error, outage */
-	double reorder;            /* this share of packets ... */
-	uint64_t reorder_delay_ps; /* ... arrives later by this, and others overtake them */
+		loss;              /* only loss_model, its parameters, bit_error and outage */
+	double reorder;            /* fraction of packets that are delayed */
+	uint64_t reorder_delay_ps; /* by this, so that others overtake them */
 	struct wh_sim_policer_config policer;
-	bool counts_delays; /* of its queue, in wh_sim_link_delays */
-	/* Ascending: nothing begins to be sent meanwhile, and the queue fills. */
+	bool counts_delays; /* of its queue, for wh_sim_link_delays */
+	/* Ascending; no transmission begins during a pause, and the queue fills. */
 	struct wh_fibre_outage pause[WH_FIBRE_OUTAGES_MAX];
 	uint32_t n_pauses;
 };
@@ -66,38 +66,38 @@ struct wh_sim_link_config {
 struct wh_sim_link_stats {
 	uint64_t entered_pkts;
 	uint64_t entered_bytes;
-	uint64_t left_pkts; /* at the far end */
+	uint64_t left_pkts; /* arrived at the far end */
 	uint64_t left_bytes;
 	uint64_t policed_pkts;  /* dropped before the queue */
-	uint64_t overflow_pkts; /* dropped for want of room */
-	uint64_t early_pkts;    /* dropped by RED or CoDel before that */
-	uint64_t lost_pkts;     /* by the line */
-	uint64_t gone_bytes;    /* of these four */
+	uint64_t overflow_pkts; /* dropped by a full queue */
+	uint64_t early_pkts;    /* dropped by RED or CoDel before it is full */
+	uint64_t lost_pkts;     /* on the line */
+	uint64_t gone_bytes;    /* total of these four */
 	uint64_t busy_ps;       /* of the line */
 	uint64_t queue_max_pkts;
 	uint64_t queue_max_bytes;
-	unsigned __int128 queue_pkt_ps; /* integral of the queue's length */
+	unsigned __int128 queue_pkt_ps; /* integral of the queue's length over time */
 };
 
-/* What belongs to one flow, wherever it is counted. Moments are NEVER before they come. */
+/* Counters of one flow, wherever they are counted. Times are NEVER until they happen. */
 struct wh_sim_flow_stats {
-	uint64_t sent_pkts;  /* by its source: data, retransmissions too */
-	uint64_t sent_bytes; /* by its source: all of it, control too, as links count it */
-	uint64_t data_bytes; /* of these, of data that go for the first time */
+	uint64_t sent_pkts;  /* by its source: data, including retransmissions */
+	uint64_t sent_bytes; /* by its source: including control packets, as links count them */
+	uint64_t data_bytes; /* of these, data sent for the first time */
 	uint64_t retransmitted_pkts;
-	uint64_t repair_pkts;   /* of those sent */
-	uint64_t goodput_bytes; /* payload, new, in the hands of the receiver's user */
-	uint64_t dropped_pkts;  /* data and control, by queues and lines */
+	uint64_t repair_pkts;   /* of sent_pkts */
+	uint64_t goodput_bytes; /* new payload, delivered to the receiver's user */
+	uint64_t dropped_pkts;  /* data and control, by queues and links */
 	uint64_t dropped_bytes; /* the same as links count it */
-	uint64_t needless_pkts; /* data that arrived and were there already */
-	uint64_t opened_ps;     /* a profile's: its peer has accepted */
+	uint64_t needless_pkts; /* data received more than once */
+	uint64_t opened_ps;     /* of a profile: accepted by its peer */
 	uint64_t first_sent_ps;
-	uint64_t finished_ps; /* a sized one: its last byte was acknowledged */
+	uint64_t finished_ps; /* of a sized flow: its last byte was acknowledged */
 };
 
 struct wh_sim;
 
-/* The memory of a simulation is the process's: without it, it ends with a sentence. */
+/* Memory as in sim/memory.h. */
 struct wh_sim *wh_sim_create(uint64_t seed);
 void wh_sim_destroy(struct wh_sim *sim);
 
@@ -105,20 +105,18 @@ uint32_t wh_sim_add_node(struct wh_sim *sim);
 uint32_t wh_sim_add_link(struct wh_sim *sim, const struct wh_sim_link_config *config);
 uint32_t wh_sim_add_flow(struct wh_sim *sim);
 
-/* An agent's packets arrive here; it takes them over. */
+/* `receive` gets packets to the agent, and owns them. */
 uint32_t wh_sim_add_agent(struct wh_sim *sim, uint32_t node,
 	void (*receive)(void *context, uint64_t now_ps, struct wh_sim_packet *packet),
 	void *context);
 
-/*
- * Once all nodes and links are there. False: these two nodes have no way between them, or are one.
- */
+/* To be called when all nodes and links exist. False: no path, or from == to. */
 bool wh_sim_has_way(struct wh_sim *sim, uint32_t from, uint32_t to);
 
-/* How many wait in the first link on that way. */
+/* Packets queued at the first link of that path. */
 uint32_t wh_sim_waiting_pkts(struct wh_sim *sim, uint32_t from, uint32_t to);
 
-/* Runs until then. Conservation is asserted at every link. */
+/* Runs until that time. Asserts conservation at every link. */
 void wh_sim_run(struct wh_sim *sim, uint64_t until_ps);
 
 uint64_t wh_sim_now_ps(const struct wh_sim *sim);
@@ -126,13 +124,13 @@ struct wh_sim_events *wh_sim_events(struct wh_sim *sim);
 struct wh_sim_pool *wh_sim_pool(struct wh_sim *sim);
 struct wh_prng *wh_sim_prng(struct wh_sim *sim);
 
-/* Sends a packet from a node to its agent `to`. The way must exist. */
+/* Sends a packet from a node to the agent packet->to. A path must exist. */
 void wh_sim_send(struct wh_sim *sim, uint32_t from_node, struct wh_sim_packet *packet);
 
-/* Of the first link on the way, which must exist. */
+/* Rate of the first link of the path, which must exist. */
 uint64_t wh_sim_line_bps(struct wh_sim *sim, uint32_t from, uint32_t to);
 
-/* Packets that entered links, ever. */
+/* Packets that entered links, total. */
 uint64_t wh_sim_hops(const struct wh_sim *sim);
 
 uint32_t wh_sim_links(const struct wh_sim *sim);
@@ -142,17 +140,17 @@ const struct wh_sim_link_stats *wh_sim_link_stats(const struct wh_sim *sim, uint
 uint32_t wh_sim_link_queue_pkts(const struct wh_sim *sim, uint32_t link);
 
 /*
- * For how many nanoseconds packets waited before the line took them, by buckets to a sixty-fourth
- * (base/histogram.h); NULL when the link does not count them.
+ * Histogram of queueing delays in nanoseconds, at a resolution of 1/64 (base/histogram.h); NULL
+ * when the link does not count them.
  */
 #define WH_SIM_DELAY_BITS    6
 #define WH_SIM_DELAY_BUCKETS WH_BUCKETS(WH_SIM_DELAY_BITS)
 const uint64_t *wh_sim_link_delays(const struct wh_sim *sim, uint32_t link);
 
-/* Written by the agents and, what is dropped, by the links; it stays where it is. */
+/* Written by the agents and, for drops, by the links; the pointer stays valid. */
 struct wh_sim_flow_stats *wh_sim_flow_stats(struct wh_sim *sim, uint32_t flow);
 
-/* entered = left + dropped + lost + held, for packets and bytes, at every link. */
+/* Asserts entered = left + dropped + lost + held, for packets and bytes, at every link. */
 void wh_sim_check(const struct wh_sim *sim);
 
 #endif

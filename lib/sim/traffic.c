@@ -11,7 +11,7 @@
 
 #define PARETO_SHAPE 1.5
 
-/* Above what a run may last, and below what the clock holds. */
+/* Longer than any run, and within the range of the clock. */
 #define SPAN_MAX_PS 1e18
 #define BURST_MAX   1e15
 
@@ -25,14 +25,14 @@ struct wh_sim_traffic {
 	uint32_t flow;
 	uint32_t agent; /* at the other end */
 	bool running;
-	bool fresh; /* the next is due at once */
+	bool fresh; /* the next packet is due at once */
 	uint64_t next_number;
-	uint64_t left_pkts; /* of this burst; constant bit rate is one without end */
-	uint64_t base_ps; /* the next is due its own time after this; of bursts: this one's start */
+	uint64_t left_pkts; /* of this burst; constant bit rate is an endless one */
+	uint64_t base_ps; /* start of the gap to the next packet; of bursts: of this one */
 };
 
 /*
- * Exponential with mean 1, by comparisons alone (von Neumann, "Various techniques used in
+ * Exponential with mean 1, using comparisons only (von Neumann, "Various techniques used in
  * connection with random digits", 1951): logarithms differ between machines in their last digit.
  */
 static double draw_exponential(struct wh_prng *prng)
@@ -67,7 +67,7 @@ static uint64_t packet_time(const struct wh_sim_traffic *traffic)
 	return wh_sim_line_ps(traffic->config.packet_bytes, traffic->config.rate_bps);
 }
 
-/* As ns-2's: silence, then a whole number of packets and at least one. */
+/* Like ns-2: silence, then a whole number of packets and at least one. */
 static void begin_silence(struct wh_sim_traffic *traffic, uint64_t now_ps)
 {
 	double mean_pkts = (double)traffic->config.on_ps / (double)packet_time(traffic);
@@ -121,7 +121,7 @@ static void send_of_burst(struct wh_sim_traffic *traffic, uint64_t now_ps)
 	schedule(traffic, now_ps, due_ps);
 }
 
-/* To its next packet; without a rate there is none. */
+/* Schedules the next packet; without a rate there is none. */
 static void go_on(struct wh_sim_traffic *traffic, uint64_t now_ps)
 {
 	if (traffic->config.rate_bps == 0) {
@@ -149,7 +149,7 @@ static void fire(void *context, uint64_t now_ps)
 	go_on(traffic, now_ps);
 }
 
-/* Datagrams are all payload, as ns-2's. */
+/* Datagrams count as payload in full, as in ns-2. */
 static void receive(void *context, uint64_t now_ps, struct wh_sim_packet *packet)
 {
 	struct wh_sim_traffic *traffic = context;
