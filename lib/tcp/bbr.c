@@ -6,38 +6,38 @@
 #include "base/assert.h"
 #include "sim/event.h"
 
-/* Gains are in 256ths, as Linux has them: 2885 / 1000 is cut off and one more. */
+/* Gains are in 256ths, as in Linux: 2885 / 1000 truncated, plus one. */
 #define GAIN_UNIT  256.0
-#define GAIN_HIGH  (739 / GAIN_UNIT) /* 2 / ln 2: fills the pipe as fast as it can be doubled */
+#define GAIN_HIGH  (739 / GAIN_UNIT) /* 2 / ln 2: lets the rate double each round trip */
 #define GAIN_DRAIN (88 / GAIN_UNIT)
 #define GAIN_CWND  2.0
 
 #define PHASES 8
 static const double phase_gain[PHASES] = {1.25, 0.75, 1, 1, 1, 1, 1, 1};
-#define PHASES_DRAWN 7 /* the cycle begins anywhere but with 0.75 */
+#define PHASES_DRAWN 7 /* the cycle begins at any phase but that of 0.75 */
 
 #define RATE_ROUNDS         10
 #define MIN_RTT_PS          (10 * WH_PS_PER_S)
 #define PROBE_RTT_PS        (WH_PS_PER_S / 5)
 #define CWND_LEAST_PKTS     4
 #define CWND_FIRST_PKTS     10
-#define PACING_SHARE        0.99 /* what is left for the queue to drain */
+#define PACING_SHARE        0.99 /* the rest lets the queue drain */
 #define FULL_GROWTH         1.25
 #define FULL_ROUNDS         3
-#define FIRST_RTT_S         0.001 /* where no round trip is known */
+#define FIRST_RTT_S         0.001 /* when no round-trip time is known */
 #define EXTRA_ROUNDS        5
 #define EXTRA_ACKED_MAX     (UINT64_C(1) << 20)
-#define EXTRA_S             0.1 /* of the rate, at most */
+#define EXTRA_S             0.1 /* at the estimated rate, at most */
 #define POLICER_ROUNDS_MIN  4
 #define POLICER_ROUNDS_MAX  (4 * POLICER_ROUNDS_MIN)
 #define POLICER_USED_ROUNDS 48
-#define POLICER_LOSS        (50 / 256.0) /* of what is delivered */
+#define POLICER_LOSS        (50 / 256.0) /* as a share of what is delivered */
 #define POLICER_LIKE        (1 / 8.0)
-#define POLICER_LIKE_BYTES  500.0 /* a second */
+#define POLICER_LIKE_BYTES  500.0 /* per second */
 #define BURST_S             0x1.0p-10
-#define BURST_BYTES_MAX     65215.0 /* of 64 KiB, with room for the heads */
+#define BURST_BYTES_MAX     65215.0 /* 64 KiB less room for the heads */
 #define BURST_PKTS_MAX      127
-#define SMALL_PACE_BPS      1.2e6 /* below it single segments go */
+#define SMALL_PACE_BPS      1.2e6 /* below it segments are sent singly */
 
 static double seconds(uint64_t span_ps)
 {
@@ -63,7 +63,7 @@ uint32_t wh_sim_bbr_burst_pkts(const struct wh_sim_bbr *bbr)
 	return (uint32_t)fmin(fmax(pkts, least), BURST_PKTS_MAX);
 }
 
-/* Until the pipe is full the pace only rises. */
+/* Until the pipe is full the pace never decreases. */
 static void set_pace(struct wh_sim_bbr *bbr, double pps, double gain)
 {
 	double pace = pps * gain * PACING_SHARE;
@@ -128,7 +128,7 @@ void wh_sim_bbr_init(struct wh_sim_bbr *bbr, struct wh_prng *prng, uint32_t segm
 	first_pace(bbr, sample->srtt_ps);
 }
 
-/* What so much rate has under way in the least round trip. */
+/* The bandwidth-delay product at this rate and the least round-trip time. */
 static double product(const struct wh_sim_bbr *bbr, double pps, double gain)
 {
 	if (bbr->min_rtt_ps == WH_SIM_NO_RTT_PS)
@@ -136,7 +136,10 @@ static double product(const struct wh_sim_bbr *bbr, double pps, double gain)
 	return ceil(pps * seconds(bbr->min_rtt_ps) * gain);
 }
 
-/* Room for three bursts, for an odd one that waits to be acknowledged, and for probing. */
+/*
+ * Adds room for three bursts, rounds up to even for delayed acknowledgements, and adds room for
+ * probing.
+ */
 static double with_bursts(const struct wh_sim_bbr *bbr, double pkts)
 {
 	pkts += 3.0 * wh_sim_bbr_burst_pkts(bbr);
@@ -151,7 +154,7 @@ static double inflight(const struct wh_sim_bbr *bbr, double pps, double gain)
 	return with_bursts(bbr, product(bbr, pps, gain));
 }
 
-/* What will be in the network when the pace lets the next one go. */
+/* Segments in the network at the time of the next paced transmission. */
 static double in_network(
 	const struct wh_sim_bbr *bbr, const struct wh_sim_rate_sample *sample, uint64_t now_pkts)
 {
@@ -165,7 +168,7 @@ static double in_network(
 	return fmax(then - left, 0);
 }
 
-/* Two intervals alike, and both with much loss: that is a policer, and this its rate. */
+/* Two similar intervals, both with high loss, indicate a policer and its rate. */
 static void end_policer_interval(
 	struct wh_sim_bbr *bbr, const struct wh_sim_rate_sample *sample, double pps)
 {
@@ -185,7 +188,7 @@ static void end_policer_interval(
 	begin_policer_interval(bbr, sample);
 }
 
-/* An interval is long enough, ends with a loss, as it began, and had much of it. */
+/* An interval must be long enough, begin and end with a loss, and have a high loss rate. */
 static void measure_policer(struct wh_sim_bbr *bbr, const struct wh_sim_rate_sample *sample)
 {
 	struct wh_sim_bbr_policer *policer = &bbr->policer;
@@ -286,7 +289,10 @@ static void take_extra(struct wh_sim_bbr *bbr, const struct wh_sim_rate_sample *
 	extra->pkts[extra->window] = fmax(extra->pkts[extra->window], more);
 }
 
-/* A phase is a round trip; 1.25 until it has filled or lost something, 0.75 until it is drained. */
+/*
+ * A phase lasts a round trip; that of 1.25 until it filled the pipe or caused a loss, that of 0.75
+ * at most until the queue is drained.
+ */
 static bool phase_is_over(const struct wh_sim_bbr *bbr, const struct wh_sim_rate_sample *sample)
 {
 	bool whole = sample->delivered_ps - bbr->phase_ps > bbr->min_rtt_ps;
@@ -341,7 +347,7 @@ static void leave_probe_rtt_if_over(struct wh_sim_bbr *bbr, const struct wh_sim_
 		bbr->mode = WH_SIM_BBR_STARTUP;
 }
 
-/* With the smallest window, for 200 ms and a round trip. */
+/* Keeps the smallest window for 200 ms and a round trip. */
 static void probe_rtt(struct wh_sim_bbr *bbr, const struct wh_sim_rate_sample *sample)
 {
 	bbr->limited = true;
@@ -408,7 +414,7 @@ static void model(struct wh_sim_bbr *bbr, const struct wh_sim_rate_sample *sampl
 	choose_gains(bbr);
 }
 
-/* In and after recovery. True: the window is what leaves as many under way as have arrived. */
+/* During and after recovery. True: packet conservation determines the window. */
 static bool follow_recovery(struct wh_sim_bbr *bbr, const struct wh_sim_rate_sample *sample)
 {
 	double through = (double)(sample->in_flight_pkts + sample->acked_pkts);

@@ -3,7 +3,10 @@
 
 #include "tcp/internal.h"
 
-/* A TCP with BBR: the model hears of each acknowledgement, and rack.c does as it says. */
+/*
+ * A TCP with BBR: the model gets a sample per acknowledgement, and rack.c applies its pace and
+ * window.
+ */
 
 static void follow(struct wh_sim_tcp *tcp)
 {

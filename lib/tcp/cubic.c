@@ -27,7 +27,7 @@ double wh_sim_cubic_window(const struct wh_sim_cubic *cubic, double t_s)
 	return C * away_s * away_s * away_s + cubic->w_max_pkts;
 }
 
-/* Equation (2); after a timeout, and where no loss was yet, the cubic begins flat (section 4.8). */
+/* Equation (2); after a timeout, or before any loss, the cubic begins flat (section 4.8). */
 static void begin_epoch(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
 	struct wh_sim_cubic *cubic = &tcp->cubic;
@@ -43,7 +43,7 @@ static void begin_epoch(struct wh_sim_tcp *tcp, uint64_t now_ps)
 	WH_ASSERT(cubic->k_s >= 0 && cubic->w_max_pkts >= tcp->cwnd);
 }
 
-/* Section 4.3: what Reno would have, were it to lose as much; equation (4). */
+/* Section 4.3, equation (4): the window that Reno would have at the same loss rate. */
 static void estimate_reno(struct wh_sim_tcp *tcp)
 {
 	struct wh_sim_cubic *cubic = &tcp->cubic;
@@ -83,7 +83,9 @@ static void grow(struct wh_sim_tcp *tcp, uint64_t now_ps)
 	tcp->cwnd += (target - tcp->cwnd) / tcp->cwnd;
 }
 
-/* Sections 4.6 to 4.8; with fast convergence: who has less than before leaves room to others. */
+/*
+ * Sections 4.6 to 4.8; fast convergence: a flow whose window shrinks releases bandwidth to others.
+ */
 static double keep(struct wh_sim_tcp *tcp, double window_pkts, enum wh_sim_tcp_cut why)
 {
 	struct wh_sim_cubic *cubic = &tcp->cubic;

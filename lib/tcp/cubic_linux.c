@@ -6,27 +6,27 @@
 #include "tcp/internal.h"
 
 /*
- * CUBIC as Linux has it, 5.0 to 6.18, on its recovery (rack.c). Against RFC 9438 (cubic.c): slow
- * start grows by what is acknowledged and may be ended by HyStart; the cubic is asked for a least
- * round trip from now on, not for the latest; where no loss was yet, or none since a timeout, the
- * window grows by a twentieth a round trip at least; what Reno would have grows by 8 / 15 a round
- * for ever; and beta is 717 / 1024.
+ * CUBIC as in Linux, 5.0 to 6.18, on its recovery (rack.c). Differences from RFC 9438 (cubic.c):
+ * slow start grows by the acknowledged segments and may be ended by HyStart; the cubic is evaluated
+ * the least round-trip time ahead, not the latest; before any loss, or without one since a timeout,
+ * the window grows by at least a twentieth per round trip; the estimate of Reno's window always
+ * grows by 8 / 15 per round trip; and beta is 717 / 1024.
  */
 
 #define C            (410 / 1024.0)
 #define BETA         (717 / 1024.0)
 #define RENO_GROWTH  (8 / 15.0)
-#define ACKS_MOST    100.0 /* windows of acknowledgements for a segment: as good as none */
-#define ACKS_FIRST   20.0  /* acknowledgements for one, where no loss was */
+#define ACKS_MOST    100.0 /* windows of acknowledgements per segment: practically no growth */
+#define ACKS_FIRST   20.0  /* acknowledgements per segment, without a loss */
 #define ACKS_LEAST   2.0
-#define RTT_DOUBT_PS WH_PS_PER_S /* for so long after a loss round trips tell nothing */
+#define RTT_DOUBT_PS WH_PS_PER_S /* after a loss, round-trip times are ignored for this long */
 
 static double seconds(uint64_t span_ps)
 {
 	return (double)span_ps / (double)WH_PS_PER_S;
 }
 
-/* As for the RFC: flat where the latest loss was; from now on where the window is larger. */
+/* As in the RFC: flat at the latest loss's window, or at the current one where that is larger. */
 static void begin_epoch(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
 	struct wh_sim_cubic *cubic = &tcp->cubic;
@@ -37,7 +37,7 @@ static void begin_epoch(struct wh_sim_tcp *tcp, uint64_t now_ps)
 	cubic->k_s = wh_cbrt((cubic->origin_pkts - tcp->cwnd) / C);
 }
 
-/* How many acknowledgements a segment more is worth. */
+/* Acknowledgements per segment of growth. */
 static double acks_for_one(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
 	struct wh_sim_cubic *cubic = &tcp->cubic;
@@ -72,7 +72,7 @@ static void grow(struct wh_sim_tcp *tcp, uint64_t now_ps)
 	tcp->cwnd += (double)tcp->acked_pkts / acks_for_one(tcp, now_ps);
 }
 
-/* The round trip of an acknowledgement: for the cubic, and for slow start's end. */
+/* A round-trip sample: used by the cubic, and to end slow start. */
 static void take_round_trip(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t rtt_ps)
 {
 	struct wh_sim_cubic *cubic = &tcp->cubic;
@@ -98,7 +98,7 @@ static void take_round_trip(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t rt
 		tcp->ssthresh = fmax(tcp->cwnd, 2);
 }
 
-/* With fast convergence: who has less than before leaves room to others. */
+/* Fast convergence: a flow whose window shrinks releases bandwidth to others. */
 static double keep(struct wh_sim_tcp *tcp, double window_pkts, enum wh_sim_tcp_cut why)
 {
 	struct wh_sim_cubic *cubic = &tcp->cubic;

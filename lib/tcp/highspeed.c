@@ -3,7 +3,7 @@
 
 #include "tcp/internal.h"
 
-/* HighSpeed TCP, RFC 3649, on SACK, and with limited slow start where the configuration says so. */
+/* HighSpeed TCP, RFC 3649, on SACK, optionally with limited slow start. */
 
 static void grow(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
@@ -18,7 +18,7 @@ static void grow(struct wh_sim_tcp *tcp, uint64_t now_ps)
 	tcp->cwnd += fmax(increase, wh_sim_tcp_limited_slow_start(tcp));
 }
 
-/* The first loss, and one in slow start, came of a window that had doubled. */
+/* The first loss, and one in slow start, follows a doubling of the window. */
 static double keep(struct wh_sim_tcp *tcp, double window_pkts, enum wh_sim_tcp_cut why)
 {
 	bool doubled = tcp->cut == WH_SIM_CUT_NEVER || tcp->cwnd < tcp->ssthresh;

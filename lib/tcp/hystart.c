@@ -13,7 +13,7 @@
 #define LATER_LEAST_PS    (4 * MS_PS)
 #define LATER_MOST_PS     (16 * MS_PS)
 
-/* What four bursts of a device may take, at most a millisecond. */
+/* Allowance for four bursts of a device, at most a millisecond. */
 #define BURSTS_BYTES 262144.0
 #define BURSTS_PS    MS_PS
 
@@ -26,7 +26,7 @@ static void begin_round(struct wh_sim_hystart *hystart, const struct wh_sim_hyst
 	hystart->samples = 0;
 }
 
-/* The way holds no more than what half a round trip's acknowledgements are for. */
+/* Closely spaced acknowledgements over half a round trip: the path is full. */
 static bool train_is_long(struct wh_sim_hystart *hystart, const struct wh_sim_hystart_ack *ack)
 {
 	double bursts_ps = BURSTS_BYTES / ack->pace_bytes_ps * (double)WH_PS_PER_S;

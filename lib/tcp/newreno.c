@@ -5,15 +5,15 @@
 #include "tcp/internal.h"
 
 /*
- * NewReno, RFC 6582: an acknowledgement of some of what was outstanding at the loss is partial;
- * the next hole goes at once, one in each round trip. The careful variant; only the first partial
- * acknowledgement sets the timer anew ("impatient").
+ * NewReno, RFC 6582: an acknowledgement of only a part of what was outstanding at the loss is
+ * partial; it triggers the retransmission of the next hole, one per round trip. The careful
+ * variant; only the first partial acknowledgement restarts the timer ("impatient").
  */
 
-/* In recovery, so that a segment a round trip comes from it at least. */
+/* In recovery, so that it sends at least a segment per round trip. */
 #define RECOVERY_BURST_PKTS 2
 
-/* The window moves on by what was acknowledged, and grows by the one segment that is sent. */
+/* Deflates the window by the acknowledged segments, plus one for the retransmission. */
 static void deflate(struct wh_sim_tcp *tcp, uint64_t acked_pkts)
 {
 	uint32_t inflation = tcp->reno.inflation_pkts;

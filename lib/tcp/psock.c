@@ -28,7 +28,7 @@ static bool take_next(void *context)
 	return true;
 }
 
-/* One connection has nothing outstanding: was it the last one that had? */
+/* A connection has nothing outstanding: checks whether the whole file is acknowledged. */
 static void connection_idle(void *context, uint64_t now_ps)
 {
 	struct wh_sim_psock *psock = context;

@@ -3,8 +3,8 @@
 #define WH_TCP_PSOCK_H
 
 /*
- * Parallel sockets: one file over several connections of the same kind, NewReno as a rule. Each
- * takes the next segment of the file when its window has room. All belong to one flow.
+ * Parallel sockets: one file over several connections of the same kind, usually NewReno. Each takes
+ * the next segment of the file when its window has room. All belong to one flow.
  */
 
 #include <stdint.h>
@@ -17,10 +17,10 @@ struct wh_sim_psock *wh_sim_psock_create(struct wh_sim *sim, const struct wh_sim
 	uint32_t connections, uint32_t from_node, uint32_t to_node, uint32_t flow);
 void wh_sim_psock_destroy(struct wh_sim_psock *psock);
 
-/* Once: a file of so many segments; UINT64_MAX: without end. */
+/* Call once: a file of that many segments; UINT64_MAX: endless. */
 void wh_sim_psock_start(struct wh_sim_psock *psock, uint64_t now_ps, uint64_t segments);
 
-/* No new segments from now on; what is outstanding is still repaired. */
+/* No new segments from now on; outstanding ones are still repaired. */
 void wh_sim_psock_stop(struct wh_sim_psock *psock);
 
 /* Called when the whole file is acknowledged. */

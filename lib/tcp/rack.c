@@ -5,35 +5,35 @@
 #include "tcp/internal.h"
 
 /*
- * A sender's recovery as Linux has it: what is lost is told by time, RACK-TLP (RFC 8985), and so
- * what was lost twice is found without the timer; a window that must shrink does so in proportion
- * (RFC 6937); a timeout takes for lost only what is old enough, and is undone where what had gone
- * before it still arrives (the idea of RFC 5682). Each acknowledgement makes a sample of the
- * delivery rate, for who wants one (BBR).
+ * A sender's recovery as in Linux: losses are detected by time, RACK-TLP (RFC 8985), so lost
+ * retransmissions are detected without the timer; the window is reduced by proportional rate
+ * reduction (RFC 6937); a timeout marks only old enough segments as lost, and is undone when
+ * segments sent before it still arrive (the idea of RFC 5682). Each acknowledgement yields a sample
+ * of the delivery rate, for varieties that use it (BBR).
  *
- * Not as in Linux: acknowledgements tell no duplicates and echo no times, so that a segment that
- * went again without need is not noticed, and the patience with reordering stays at a quarter of
- * the least round trip.
+ * Unlike in Linux, acknowledgements report no duplicates and echo no timestamps, so spurious
+ * retransmissions are not detected, and the reordering window stays at a quarter of the least
+ * round-trip time.
  */
 
 #define RTT_MEMORY_PS      (300 * WH_PS_PER_S)
 #define REORDERED_PKTS_MAX 300
 
-/* What one acknowledgement brings. */
+/* Information from one acknowledgement. */
 struct news {
 	uint64_t before_pkts; /* in flight */
 	uint64_t lost_before_pkts;
 	uint64_t delivered_pkts;
 	bool advanced;
-	bool original;     /* some of it went once, and before the latest loss or timeout */
-	bool again;        /* some of what came in order went twice */
-	uint64_t first_ps; /* when the first went that came in order and went once; NEVER: none */
-	uint64_t last_ps;  /* and the last */
-	uint64_t sacked_first_ps; /* likewise out of order */
+	bool original;     /* one was sent once, and before the latest loss or timeout */
+	bool again;        /* one acknowledged in order was retransmitted */
+	uint64_t first_ps; /* first in order that was sent once: its time of sending; NEVER: none */
+	uint64_t last_ps;  /* last of them */
+	uint64_t sacked_first_ps; /* the same for those out of order */
 	uint64_t sacked_last_ps;
-	uint64_t lowest; /* of those that went once and arrived */
+	uint64_t lowest; /* serial that was sent once and arrived */
 
-	/* The latest to go of those that arrived: what the rate is counted from. */
+	/* Of the segments that arrived, the one sent last: start of the rate sample. */
 	bool has_prior;
 	uint64_t prior_sent_ps;
 	uint64_t prior_serial;
@@ -88,7 +88,7 @@ static bool went_after(uint64_t ps, uint64_t serial, uint64_t other_ps, uint64_t
 	return ps > other_ps || (ps == other_ps && serial > other_serial);
 }
 
-/* RFC 8985, 6.2, step 2: an answer within the least round trip is to the one that went first. */
+/* RFC 8985, 6.2, step 2: a reply within the least round-trip time is to the first transmission. */
 static void note_latest(struct wh_sim_rack *rack, uint64_t now_ps, uint64_t serial,
 	const struct wh_sim_sent_slot *slot)
 {
@@ -119,7 +119,7 @@ static void note_rate(struct wh_sim_rack *rack, struct news *news, uint64_t seri
 	rack->first_sent_ps = slot->sent_ps;
 }
 
-/* A segment that was not known to have arrived. */
+/* Handles a segment newly known to have arrived. */
 static void note_delivered(
 	struct wh_sim_tcp *tcp, uint64_t now_ps, struct news *news, uint64_t serial)
 {
@@ -170,7 +170,7 @@ static void take_range(
 	struct wh_sim_rack *rack = &tcp->rack;
 	uint64_t serial;
 
-	/* Of an acknowledgement that others have overtaken; or of nothing that was sent. */
+	/* Ignores ranges of overtaken acknowledgements, and of serials never sent. */
 	if (range.first <= tcp->una)
 		range.first = tcp->una + 1;
 	if (range.end <= range.first || range.end > rack->sent.end)
@@ -193,7 +193,7 @@ static void take_range(
 		rack->sacked_end = range.end;
 }
 
-/* One that went once has arrived behind others that went after it. */
+/* Reordering: a segment sent once arrived after later ones. */
 static void look_for_reordering(struct wh_sim_rack *rack, const struct news *news, uint64_t beyond)
 {
 	uint64_t distance;
@@ -207,7 +207,7 @@ static void look_for_reordering(struct wh_sim_rack *rack, const struct news *new
 			distance < REORDERED_PKTS_MAX ? distance : REORDERED_PKTS_MAX;
 }
 
-/* RFC 6298; the variation is at least the least timeout, as Linux has it. */
+/* RFC 6298; the variance term is at least the minimum timeout, as in Linux. */
 static void smooth(struct wh_sim_tcp *tcp, uint64_t rtt_ps)
 {
 	struct wh_sim_rack *rack = &tcp->rack;
@@ -226,7 +226,10 @@ static void smooth(struct wh_sim_tcp *tcp, uint64_t rtt_ps)
 	tcp->rto.sample_ps = rtt_ps;
 }
 
-/* What came in order tells of its first; what did not, of its first, unless that is there. */
+/*
+ * Takes a round-trip sample from the first segment acknowledged in order, if sent once, otherwise
+ * from the first one SACKed. Returns the round-trip time of the last one.
+ */
 static uint64_t take_times(struct wh_sim_tcp *tcp, uint64_t now_ps, const struct news *news)
 {
 	struct wh_sim_rack *rack = &tcp->rack;
@@ -312,7 +315,7 @@ static void leave(struct wh_sim_tcp *tcp)
 	tcp->rack.state = WH_SIM_RACK_OPEN;
 }
 
-/* After a timeout something arrives that went before it: it was late, not lost. */
+/* After a timeout, a segment sent before it arrived: it was late, not lost. */
 static void undo(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
 	struct wh_sim_rack *rack = &tcp->rack;
@@ -345,7 +348,7 @@ static void judge(struct wh_sim_tcp *tcp, uint64_t now_ps, const struct news *ne
 		rack->state = rack->sent.sacked_pkts > 0 ? WH_SIM_RACK_DISORDER : WH_SIM_RACK_OPEN;
 }
 
-/* draft-cheng-iccrg-delivery-rate-estimation, 3.3: the slower of sending and delivery counts. */
+/* draft-cheng-iccrg-delivery-rate-estimation, 3.3: the longer of sending and arrival intervals. */
 static void finish_sample(
 	struct wh_sim_tcp *tcp, uint64_t now_ps, const struct news *news, uint64_t rtt_ps)
 {
@@ -369,13 +372,13 @@ static void finish_sample(
 		sample.interval_ps = news->sample.interval_ps > arrival_ps
 					     ? news->sample.interval_ps
 					     : arrival_ps;
-		/* Sooner than a round trip: it was the one that went first. */
+		/* Shorter than a round trip: the reply was to an earlier transmission. */
 		sample.valid = sample.interval_ps > 0 && sample.interval_ps >= rack->min_rtt_ps;
 	}
 	tcp->ops->sample(tcp, &sample);
 }
 
-/* RFC 6937, with the slow start of its second bound while nothing more is lost. */
+/* RFC 6937, with the slow-start bound while there are no further losses. */
 static void reduce(struct wh_sim_tcp *tcp, const struct news *news)
 {
 	struct wh_sim_rack *rack = &tcp->rack;
@@ -400,7 +403,9 @@ static void reduce(struct wh_sim_tcp *tcp, const struct news *news)
 	tcp->cwnd = fmax(in_flight + may, 1);
 }
 
-/* In slow start a window that was half used may grow; later one that was the limit. */
+/*
+ * In slow start the window grows if at least half of it was used; later only if it was the limit.
+ */
 static bool may_grow(const struct wh_sim_tcp *tcp, const struct news *news)
 {
 	if (!news->advanced && !(tcp->rack.reorders && news->delivered_pkts > 0))

@@ -5,14 +5,14 @@
 #include "tcp/internal.h"
 
 /*
- * What goes, and when, of a sender with rack.c: what is lost first, then new segments, while the
- * window has room and the pace allows it; and the one timer for all that may not come. The pace
- * lets a burst go, and the next one when it would have gone segment by segment, or sooner by half
- * where this one was late; so Linux does it, and so it lets the first ten segments go at once.
+ * What a sender with rack.c sends, and when: lost segments first, then new ones, while the window
+ * has room and the pacing allows; and the single timer for missing acknowledgements. Pacing sends a
+ * burst, and the next one after the time that the burst takes at the pace, or up to half of that
+ * sooner when this one was late; as in Linux, where the first ten segments are unpaced, too.
  */
 
 #define UNPACED_PKTS 10
-#define TIMER_PS     (WH_PS_PER_S / 500) /* the least that a timer of Linux waits beyond its time */
+#define TIMER_PS     (WH_PS_PER_S / 500) /* timers of Linux fire at least this late */
 
 void wh_sim_rack_note_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t serial)
 {
@@ -73,7 +73,7 @@ static bool send_lost(struct wh_sim_tcp *tcp, uint64_t now_ps)
 	return true;
 }
 
-/* Nothing but the user is in the way: what is under way tells of no more than he had. */
+/* Only the application limits: samples of what is in flight are marked accordingly. */
 static void note_limited(struct wh_sim_tcp *tcp)
 {
 	struct wh_sim_rack *rack = &tcp->rack;
@@ -138,7 +138,7 @@ void wh_sim_rack_pace(void *context, uint64_t now_ps)
 	wh_sim_tcp_check(tcp);
 }
 
-/* Linux's: the variation counts for the least timeout at least. */
+/* As in Linux: the variance term is at least the minimum timeout. */
 static uint64_t timeout_ps(const struct wh_sim_tcp *tcp)
 {
 	const struct wh_sim_rack *rack = &tcp->rack;
@@ -152,7 +152,7 @@ static uint64_t timeout_ps(const struct wh_sim_tcp *tcp)
 	return rto_ps < tcp->config.max_rto_ps ? rto_ps : tcp->config.max_rto_ps;
 }
 
-/* RFC 8985, 7.2: two round trips; one alone may wait for a delayed acknowledgement. */
+/* RFC 8985, 7.2: two round trips; a single segment's acknowledgement may be delayed. */
 static uint64_t probe_timeout_ps(const struct wh_sim_tcp *tcp)
 {
 	bool alone = tcp->sent_end - tcp->una == 1;
@@ -185,7 +185,7 @@ void wh_sim_rack_set_timer(struct wh_sim_tcp *tcp, uint64_t now_ps)
 	}
 }
 
-/* RFC 8985, 7.3: something new, or the last one again; without asking window or pace. */
+/* RFC 8985, 7.3: sends a new segment, or the last one again; ignores window and pacing. */
 static void probe(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
 	struct wh_sim_rack *rack = &tcp->rack;
@@ -216,7 +216,7 @@ static void stop_waiting_for_order(struct wh_sim_tcp *tcp, uint64_t now_ps)
 	wh_sim_rack_send(tcp, now_ps, 0);
 }
 
-/* The first, and all that went long enough ago. */
+/* Marks the first, and all sent long enough ago, as lost. */
 static void lose_old(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
 	struct wh_sim_sent *sent = &tcp->rack.sent;
@@ -230,7 +230,7 @@ static void lose_old(struct wh_sim_tcp *tcp, uint64_t now_ps)
 		wh_sim_sent_lose(sent, sent->oldest);
 }
 
-/* A timeout in or after a recovery that is not yet through cuts no second time. */
+/* A timeout during an unfinished recovery does not reduce the window again. */
 static void cut(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
 	struct wh_sim_rack *rack = &tcp->rack;

@@ -29,7 +29,7 @@ void wh_sim_ranges_clear(struct wh_sim_ranges *ranges)
 	ranges->count = 0;
 }
 
-/* The first range that ends at or after this serial. */
+/* The index of the first range that ends at or after this serial. */
 static uint32_t place_of(const struct wh_sim_ranges *ranges, uint64_t serial)
 {
 	uint32_t low = 0;
@@ -51,7 +51,7 @@ static void move(struct wh_sim_ranges *ranges, uint32_t to, uint32_t from, uint3
 	memmove(&ranges->range[to], &ranges->range[from], count * sizeof(ranges->range[0]));
 }
 
-/* What is spare before the first serves behind the last if it is half of all. */
+/* Moves spare entries from the front to the end; doubles the capacity unless half is free then. */
 static void make_room(struct wh_sim_ranges *ranges)
 {
 	uint32_t spare = ranges->spare;
@@ -78,7 +78,7 @@ static void insert(struct wh_sim_ranges *ranges, uint32_t place, uint64_t first,
 	ranges->count++;
 }
 
-/* The shorter side moves. */
+/* Moves the shorter side. */
 static void remove_from(struct wh_sim_ranges *ranges, uint32_t place, uint32_t count)
 {
 	WH_ASSERT(place + count <= ranges->count);
@@ -95,7 +95,7 @@ static void remove_from(struct wh_sim_ranges *ranges, uint32_t place, uint32_t c
 	}
 }
 
-/* A range is not empty, and touches neither of its neighbours. */
+/* Asserts that a range is not empty and not adjacent to its neighbours. */
 static void check_around(const struct wh_sim_ranges *ranges, uint32_t place)
 {
 	const struct wh_sim_sack *range = ranges->range;
@@ -122,7 +122,7 @@ bool wh_sim_ranges_add(struct wh_sim_ranges *ranges, uint64_t first, uint64_t en
 	if (first < range->first)
 		range->first = first;
 
-	uint32_t joined = 0; /* of those behind it */
+	uint32_t joined = 0; /* ranges merged from behind */
 
 	while (place + joined + 1 < ranges->count && range[joined + 1].first <= end)
 		joined++;

@@ -3,9 +3,9 @@
 #define WH_TCP_RANGES_H
 
 /*
- * Which serials above the first missing one are there: disjoint ranges in order, no two of which
- * touch. As many as there are holes, so a window of any size costs nothing while nothing is lost;
- * and what changes near either end, as it mostly does, costs little however many there are.
+ * The serials received above the first missing one: disjoint, sorted ranges, no two adjacent. One
+ * range per hole, so a window of any size needs nothing without loss; changes near either end, the
+ * usual case, are cheap whatever the count.
  */
 
 #include <stdbool.h>
@@ -18,23 +18,23 @@
 struct wh_sim_ranges {
 	struct wh_sim_sack *range;
 	uint32_t count;
-	uint32_t room;  /* from range[0] on */
-	uint32_t spare; /* entries before range[0] */
+	uint32_t room;  /* capacity from range[0] on */
+	uint32_t spare; /* unused entries before range[0] */
 };
 
 void wh_sim_ranges_free(struct wh_sim_ranges *ranges);
 void wh_sim_ranges_clear(struct wh_sim_ranges *ranges);
 
-/* True: some of it is new. first < end. */
+/* True: at least a part is new. first < end. */
 bool wh_sim_ranges_add(struct wh_sim_ranges *ranges, uint64_t first, uint64_t end);
 
-/* Forgets what lies below `end`. True: there was something. */
+/* Removes everything below `end`. True: there was something. */
 bool wh_sim_ranges_forget(struct wh_sim_ranges *ranges, uint64_t end);
 
-/* The range with this serial in it, NULL when it is in none. */
+/* The range that contains this serial; NULL: none. */
 const struct wh_sim_sack *wh_sim_ranges_find(const struct wh_sim_ranges *ranges, uint64_t serial);
 
-/* The first serial from this one on that is in no range and below one. */
+/* The first serial from this one on that is in no range and below one; WH_SIM_NO_HOLE: none. */
 uint64_t wh_sim_ranges_hole(const struct wh_sim_ranges *ranges, uint64_t serial);
 
 #endif

@@ -3,9 +3,9 @@
 #include "tcp/internal.h"
 
 /*
- * The receiver: acknowledges every segment, or with delayed acknowledgements every second one
- * that came in order (RFC 5681, 4.2), and tells up to three ranges beyond the first hole, that
- * of the latest segment first (RFC 2018, section 4).
+ * The receiver: acknowledges every segment, or with delayed acknowledgements every second one in
+ * order (RFC 5681, 4.2), and reports up to three ranges beyond the first hole, that of the latest
+ * segment first (RFC 2018, section 4).
  */
 
 #define SACK_BYTES 8
@@ -15,7 +15,7 @@ static bool lies_in(const struct wh_sim_sack *inner, const struct wh_sim_sack *o
 	return inner->first >= outer->first && inner->end <= outer->end;
 }
 
-/* Puts the range of the latest segment before those told earlier, as far as they still say more. */
+/* Puts the latest range first, before earlier ones that are not contained in it. */
 static void remember(struct wh_sim_tcp_receiver *receiver, const struct wh_sim_sack *latest)
 {
 	struct wh_sim_sack kept[WH_SIM_SACKS_MAX] = {*latest};
@@ -95,7 +95,7 @@ static void take(struct wh_sim_tcp_receiver *receiver, uint64_t serial)
 	WH_ASSERT(receiver->beyond.count == 0 || receiver->beyond.range[0].first > receiver->next);
 }
 
-/* In order, the latest of all, not the first; and no other one waits. */
+/* Only for an in-order segment with no hole, other than the first, while no other is delayed. */
 static bool may_delay(const struct wh_sim_tcp_receiver *receiver, uint64_t serial)
 {
 	return receiver->tcp->config.delayed_ack && !wh_sim_event_is_pending(&receiver->delay) &&

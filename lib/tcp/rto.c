@@ -7,10 +7,10 @@
 #include "base/assert.h"
 #include "tcp/tcp.h"
 
-/* Where the average is thrown away, because it has been of no use for so many timeouts. */
+/* Backoff above which the smoothed average is discarded as useless. */
 #define BACKOFF_FORGETS 8
 
-/* It doubles up to this though the timeout does not, and further while that does. */
+/* Doubling continues to this in any case, and further while the timeout is below its limit. */
 #define BACKOFF_ENOUGH 64
 #define BACKOFF_MAX    (UINT32_C(1) << 16)
 
@@ -40,7 +40,7 @@ void wh_sim_rto_sent(struct wh_sim_rto *rto, uint64_t now_ps, uint64_t serial)
 	rto->timed_ps = now_ps;
 }
 
-/* Ticks of the clock between the two moments; a sample of none counts as one. */
+/* Clock ticks between the two times; at least 1. */
 static int64_t ticks_between(const struct wh_sim_rto *rto, uint64_t from_ps, uint64_t to_ps)
 {
 	WH_ASSERT(to_ps >= from_ps);

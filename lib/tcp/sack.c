@@ -3,13 +3,13 @@
 #include "tcp/internal.h"
 
 /*
- * SACK as ns-2's sack1, the ancestor of RFC 3517 (Fall and Floyd, "Simulation-based comparisons
- * of Tahoe, Reno, and SACK TCP", 1996): in recovery `pipe` counts segments on the way, and while
- * it is below the window the lowest hole goes, each once, or something new. A hole that is lost
- * again waits for the timer.
+ * SACK as in ns-2's sack1, the predecessor of RFC 3517 (Fall and Floyd, "Simulation-based
+ * comparisons of Tahoe, Reno, and SACK TCP", 1996): in recovery `pipe` counts the segments in
+ * flight; while it is below the window, the lowest hole is retransmitted, each once, or a new
+ * segment is sent. A hole that is lost again waits for the timer.
  */
 
-/* What arrived beyond the first hole. True: that was not known. */
+/* Records what arrived beyond the first hole. True: something is new. */
 static bool learn(struct wh_sim_tcp *tcp, const struct wh_sim_segment *segment)
 {
 	bool news = wh_sim_ranges_forget(&tcp->sacked.ranges, tcp->una);
@@ -61,7 +61,7 @@ static void partial_ack(
 	if (tcp->next < tcp->una)
 		tcp->next = tcp->una;
 	learn(tcp, segment);
-	/* Two have left: what was lost, and what went instead of it. */
+	/* Two have left the path: the lost segment and its retransmission. */
 	tcp->sacked.pipe_pkts--;
 	tcp->rto.backoff = 1;
 	wh_sim_tcp_set_timer(tcp, now_ps);
@@ -94,7 +94,7 @@ void wh_sim_tcp_sack_ack(
 		ack_outside(tcp, now_ps, segment);
 }
 
-/* A hole, or something new; false: the receiver's window or the user has nothing. */
+/* Sends a hole or a new segment; false: the window or the application has none. */
 static bool send_in_recovery(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
 	struct wh_sim_tcp_sacked *sacked = &tcp->sacked;

@@ -109,7 +109,7 @@ uint64_t wh_sim_sent_unsacked(const struct wh_sim_sent *sent, uint64_t serial, u
 	return serial < end ? serial : end;
 }
 
-/* It is on its way no more, whichever of the two that went has arrived. */
+/* The segment is no longer in flight, whichever transmission has arrived. */
 static void settle(struct wh_sim_sent *sent, uint64_t serial)
 {
 	struct wh_sim_sent_slot *slot = wh_sim_sent_slot(sent, serial);

@@ -6,15 +6,15 @@
 #include "tcp/internal.h"
 
 /*
- * STTP as an agent of ns-2, as sttp.txt had it: no handshake, a probe of 40 bytes that its sink
- * returns, a token bucket in the place of the window, TCP's sink and acknowledgements, and Reno's
- * timer and retransmissions. The bucket and what a probe fills it with are the profile's.
+ * STTP as an agent of ns-2, as in sttp.txt: no handshake, a probe of 40-byte packets that its sink
+ * returns, a token bucket instead of the window, TCP's sink and acknowledgements, and Reno's timer
+ * and retransmissions. The bucket and its filling by a probe are the profile's.
  *
- * Each acknowledgement is a token that came back, duplicates too: a packet has left the path. The
- * one that fast retransmit sends goes for the token of the one that is lost.
+ * Each acknowledgement returns a token, duplicates too: a packet has left the path. A fast
+ * retransmission uses the token of the lost packet.
  */
 
-#define PROBE_BYTES 40 /* appendix: all bytes of Table III are 80 n modulo 1000 */
+#define PROBE_BYTES 40 /* appendix: all byte counts of Table III are 80 n modulo 1000 */
 
 static double seconds(uint64_t span_ps)
 {
@@ -80,7 +80,7 @@ static void send_probe(struct wh_sim_tcp *tcp, uint64_t now_ps)
 	wh_sim_rto_back_off(&tcp->rto);
 }
 
-/* Of neighbours that have both come back. */
+/* Gaps between adjacent packets that have both returned. */
 static uint64_t median_gap_ps(const struct wh_sim_sttp *sttp)
 {
 	uint64_t gap_ps[WH_STTP_PROBE_PKTS_MAX];
@@ -92,7 +92,7 @@ static uint64_t median_gap_ps(const struct wh_sim_sttp *sttp)
 	return gaps == 0 ? 0 : wh_median_u64(gap_ps, gaps);
 }
 
-/* Data leave when the last of them is back, if it tells of a gap. */
+/* Data may be sent when the last packet has returned, if there is a gap to measure. */
 static void take_probe(
 	struct wh_sim_tcp *tcp, uint64_t now_ps, const struct wh_sim_segment *segment)
 {
@@ -203,7 +203,7 @@ static void sttp_ack(struct wh_sim_tcp *tcp, uint64_t now_ps, const struct wh_si
 		sttp_send(tcp, now_ps, 0);
 }
 
-/* Reno's timer asks nobody for a token. */
+/* Reno's timer needs no token. */
 static void timeout(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
 	(void)now_ps;

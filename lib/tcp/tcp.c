@@ -208,7 +208,7 @@ void wh_sim_tcp_put(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t serial)
 		wh_sim_tcp_set_timer(tcp, now_ps);
 }
 
-/* With nothing under way there is no acknowledgement to wait for. */
+/* With nothing outstanding there is no acknowledgement to wait for. */
 bool wh_sim_tcp_device_is_full(struct wh_sim_tcp *tcp)
 {
 	uint32_t limit = tcp->config.device_queue_pkts;
@@ -287,10 +287,10 @@ void wh_sim_tcp_new_ack(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t end)
 
 bool wh_sim_tcp_may_cut(const struct wh_sim_tcp *tcp)
 {
-	/* Answers to what was sent twice without need. */
+	/* Duplicates answer spurious retransmissions. */
 	if (tcp->una == tcp->sent_end)
 		return false;
-	/* When the very first segment of payload was lost, there was no loss before it. */
+	/* For the very first segment of payload there was no earlier loss. */
 	return tcp->una > tcp->recover || tcp->una == 1;
 }
 
@@ -337,7 +337,7 @@ void wh_sim_tcp_grow_reno(struct wh_sim_tcp *tcp, uint64_t now_ps)
 		tcp->cwnd += fmax(1 / tcp->cwnd, wh_sim_tcp_limited_slow_start(tcp));
 }
 
-/* ns-2: a window that was idle for a timeout starts again, but was not too large. */
+/* ns-2: after a timeout while idle the window starts again, but ssthresh stays. */
 static void restart(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
 	tcp->recover = tcp->sent_end;

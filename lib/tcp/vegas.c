@@ -8,20 +8,20 @@
 
 /*
  * Vegas (Brakmo and Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet",
- * 1995) with ns-2's arithmetic. Once a round trip the window is held against the least RTT: what
- * is more than can be on the way waits in a queue, and between alpha and beta of it are wanted.
- * Each segment's own time, and not the coarse clock, decides on retransmissions.
+ * 1995) with ns-2's arithmetic. Once per round trip the window is compared with what the path holds
+ * at the least RTT: the rest is queued, and should be between alpha and beta. Retransmissions
+ * depend on each segment's own time, not on the coarse clock.
  *
- * Two slips of ns-2.35 are left out: it forgets to free the notes of segments that one
- * acknowledgement frees across the end of its ring, and, worried with nothing outstanding, it
- * sends the next segment twice. With both, drops at a short queue are up to a sixth fewer.
+ * Two bugs of ns-2.35 are left out: it does not free the records of segments when one
+ * acknowledgement covers the end of its ring, and, when worried with nothing outstanding, it sends
+ * the next segment twice. With both, a short queue would drop up to a sixth fewer.
  */
 
 #define SLOTS_FIRST        64
 #define CWND_AFTER_TIMEOUT 2
 #define CWND_MIN           2
-#define WORRIED_ACKS       2 /* after a loss: may there be more? */
-#define UNUSED_WINDOW_PKTS 2 /* so much may be left over without the window's growth ending */
+#define WORRIED_ACKS       2 /* after a loss: check for further ones */
+#define UNUSED_WINDOW_PKTS 2 /* unused part of the window up to which it still grows */
 
 void wh_sim_vegas_free(struct wh_sim_vegas *vegas)
 {
@@ -34,7 +34,7 @@ static struct wh_sim_vegas_slot *slot_of(struct wh_sim_vegas *vegas, uint64_t se
 	return &vegas->slot[serial & (vegas->slots - 1)];
 }
 
-/* Room for what is outstanding, with this segment. */
+/* Room for all outstanding segments up to this one. */
 static void make_room(struct wh_sim_tcp *tcp, uint64_t serial)
 {
 	struct wh_sim_vegas *vegas = &tcp->vegas;
@@ -79,7 +79,7 @@ static void start(struct wh_sim_tcp *tcp, uint64_t now_ps)
 	vegas->patience_ps = 1.5 * rtt_ps;
 }
 
-/* In every second round, so that the one between can be compared. */
+/* Grows in every second round only, so that the other one can be measured. */
 static void judge_slow_start(struct wh_sim_tcp *tcp, double waiting_pkts)
 {
 	struct wh_sim_vegas *vegas = &tcp->vegas;
@@ -211,7 +211,7 @@ static void new_ack(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t end)
 	}
 }
 
-/* What is lost counts against the window once: only if it left after the latest cut. */
+/* A loss reduces the window only if the segment was sent after the latest reduction. */
 static void cut_window(
 	struct wh_sim_tcp *tcp, uint64_t now_ps, const struct wh_sim_vegas_slot *lost)
 {
