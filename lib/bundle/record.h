@@ -340,8 +340,8 @@ struct wh_item {
 
 /* Result of an errand. */
 struct wh_tally {
-	uint64_t items;  /* ITEMs told */
-	uint64_t faults; /* FAULTs told */
+	uint64_t items;  /* ITEMs sent */
+	uint64_t faults; /* FAULTs sent */
 	uint64_t done;   /* removed, made or moved */
 };
 

@@ -231,7 +231,7 @@ struct wh_feedback {
 	bool no_ack2;      /* the transmitter's state echoes the receiver's instead */
 
 	uint32_t period_us;        /* of both ends' states and of the rate control: SYN */
-	uint32_t state_bytes;      /* a state is also sent after so many; 0: by period only */
+	uint32_t state_bytes;      /* a state is also sent after this many; 0: by period only */
 	bool state_per_packet;     /* a state is also sent for each received packet */
 	bool state_on_news_only;   /* a state without news waits for two round trips */
 	bool data_tell;            /* while data are sent, the transmitter sends no states */

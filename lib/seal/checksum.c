@@ -86,7 +86,7 @@ static uint64_t token_of(const struct wh_seal *seal)
 static bool begin(
 	struct wh_seal *seal, const struct wh_seal_way *way, const void *secret, void *memory)
 {
-	(void)secret; /* not used: this seal authenticates nobody */
+	(void)secret; /* not used: this seal does not authenticate */
 	(void)memory;
 	seal->key = 0;
 	seal->keys = 1;

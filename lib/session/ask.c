@@ -150,8 +150,8 @@ int32_t wh_session_grant(struct wh_session *s, uint64_t now_tsc)
 		return 0;
 	s->granted |= fresh;
 	/*
-	 * SINK_DONE before ABORT: a file that already has its name exists, even if an abort came
-	 * too.
+	 * SINK_DONE before ABORT: a file that already has its name exists, even if an abort was
+	 * requested too.
 	 */
 	if (fresh & WH_WISH_SINK_DONE)
 		wh_session_sink_done(

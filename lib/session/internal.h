@@ -386,7 +386,7 @@ struct wh_receiver {
 	uint64_t period_began_tsc;
 	uint64_t cover_cursor;
 	struct wh_ack_sample *ack_sample; /* states whose ACK2 gives a round trip sample */
-	uint32_t ack_history;             /* size of ack_sample: the latest so many are kept */
+	uint32_t ack_history;             /* size of ack_sample, which keeps the latest */
 	uint64_t ack_samples;             /* total taken */
 	uint32_t unearned_states;         /* in a row, sent beyond may_say_bytes */
 	bool at_rest;                     /* only heartbeats are due */
@@ -468,7 +468,7 @@ struct wh_session {
 	uint64_t accepted_tsc;
 	uint64_t answered_tsc; /* latest ACCEPT received, also one to a repeated OPEN */
 	bool offered;          /* CONFIRM is for a place offered in a greeting */
-	bool anew;             /* it is to be opened again, with a new place and new keys */
+	bool anew;             /* must be opened again, with a new place and new keys */
 
 	/* release.c */
 	uint64_t next_release_tsc;

@@ -173,8 +173,8 @@ static bool may_rest(const struct wh_receiver *rx)
 }
 
 /*
- * A heartbeat of the transmitter is answered at once, so that the transmitter's own patience
- * decides how often it hears from us.
+ * A heartbeat of the transmitter is answered at once, so that the transmitter's own timeout
+ * determines how often it receives a state.
  */
 static uint64_t rest_ends_tsc(const struct wh_session *s)
 {

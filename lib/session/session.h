@@ -54,7 +54,7 @@ enum wh_role {
 enum wh_phase {
 	WH_PHASE_OPENING, /* transmitter: OPEN has been sent */
 	WH_PHASE_RUNNING,
-	WH_PHASE_RELEASING, /* the outcome is known here and still to be told to the peer */
+	WH_PHASE_RELEASING, /* the outcome is known here, but not yet to the peer */
 	WH_PHASE_CLOSED,
 };
 
@@ -210,7 +210,7 @@ struct wh_fifo *wh_session_ready_chunks(struct wh_session *session);
 struct wh_fifo *wh_session_deliver_chunks(struct wh_session *session);
 struct wh_fifo *wh_session_recycled_chunks(struct wh_session *session);
 
-/* What a data or repair packet is to a session, provided that its head is genuine. */
+/* How a session classifies a data or repair packet, provided that its head is genuine. */
 enum wh_ticket_kind {
 	WH_TICKET_FITS,        /* new and expected */
 	WH_TICKET_DUPLICATE,   /* received before, or not needed any more */
@@ -318,8 +318,8 @@ enum wh_session_wish {
 	WH_WISH_SINK_DONE = 2, /* wh_session_sink_done with that status; precedes an abort */
 	/*
 	 * The users' last call: reader and writer are closed, the FIFOs released, and no user
-	 * touches the session again. If its outcome is not known it is aborted as INTERRUPTED; once
-	 * the peer has been told, the endpoint calls `gone`. Status is ignored.
+	 * touches the session again. If its outcome is not known it is aborted as INTERRUPTED; when
+	 * the peer has been notified, the endpoint calls `gone`. Status is ignored.
 	 */
 	WH_WISH_CLOSE = 4,
 };
@@ -344,8 +344,8 @@ void wh_session_set_option(struct wh_session *session, uint32_t option, double v
 struct wh_profile_options wh_session_options(const struct wh_session *session);
 
 /*
- * Of a transmitter: its peer has not answered the handshake for so long that it is opened again,
- * once both halves of the endpoint have had their turns.
+ * Transmitter: the handshake was not answered in time, so the session will be opened again, after
+ * the next turns of both halves of the endpoint.
  */
 bool wh_session_begins_anew(const struct wh_session *session);
 
@@ -383,8 +383,8 @@ uint32_t wh_session_lci(const struct wh_session *session);
 uint32_t wh_session_peer_lci(const struct wh_session *session);
 
 /*
- * Users: the counters of both cores added up. Each is consistent, but they are read one after the
- * other while they change, so that they need not match before the session is closed.
+ * Users: the sums of both cores' counters. Each is consistent, but they are read one after the
+ * other while they change, so they may not match before the session is closed.
  */
 struct wh_session_stats wh_session_stats(const struct wh_session *session);
 

@@ -111,7 +111,7 @@ enum wh_limit wh_session_limited_by(const struct wh_session *s)
 
 	if (s->role == WH_RECEIVER)
 		return WH_LIMIT_RATE;
-	/* Buffers that are all full for so long: the peer acknowledges nothing. */
+	/* When all buffers stay full until the timeout, the peer acknowledges nothing. */
 	if (s->outcome == WH_STATUS_STALLED)
 		return s->tx.limit_now == WH_LIMIT_MEMORY ? WH_LIMIT_PEER : s->tx.limit_now;
 

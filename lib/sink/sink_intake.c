@@ -140,7 +140,7 @@ static void take_extent(struct wh_sink *sink, const struct wh_record *record)
 	intake->extent_bytes = record->extent.bytes;
 }
 
-/* It failed at the source, which need not be told; and is not counted twice. */
+/* It failed at the source: neither reported to it nor counted again. */
 static void fail_at_peer(
 	struct wh_sink *sink, struct wh_large *file, const struct wh_record *record)
 {
@@ -321,7 +321,7 @@ static int32_t take_record(struct wh_sink *sink, uint64_t now_tsc)
 		intake->chunk->data + intake->at, intake->chunk->bytes - intake->at, record);
 
 	if (bytes > 0 && is_hard(record) && wh_sink_awaits_files(sink)) {
-		/* A file that the source has not ended would be awaited for ever. */
+		/* Waiting for a file that the source has not ended would never end. */
 		if (sink->large_count == sink->closing_count + sink->gathering)
 			return 0;
 		refuse(sink);

@@ -329,7 +329,7 @@ void wh_large_give_up_room(struct wh_sink *sink, struct wh_large *file)
 /*
  * Admits a file if there is space for its data, and promises as much of it as its owner's limit
  * allows; with a limit all promises together are at most half of the free space, so that files
- * announced and never sent shut nobody out.
+ * announced but never sent do not block others.
  */
 static int let_in(struct wh_sink *sink, struct wh_large *file)
 {

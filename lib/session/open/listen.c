@@ -205,8 +205,8 @@ static enum wh_wire_reason take(struct wh_endpoint *endpoint, uint64_t now_tsc, 
 }
 
 /*
- * A process that has restarted knows none of its peers' bonds. It says so to the LCI that the OPEN
- * names in clear text: a hint, which proves nothing and is no longer than the OPEN.
+ * A restarted process has none of its peers' bonds. It reports this to the LCI that the OPEN names
+ * in clear text: a hint, not authenticated and no longer than the OPEN.
  */
 static void hint(struct wh_endpoint *endpoint, uint64_t now_tsc, const uint8_t *bytes,
 	const struct wh_address *from)

@@ -69,7 +69,7 @@ enum wh_wire_reason wh_listen_input(struct wh_endpoint *endpoint, uint64_t now_t
 	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
 	struct wh_packet *packet);
 
-/* A packet of another version: an initiator is told ours, an answer to us is processed. */
+/* A packet of another version: an initiator is sent ours, an answer to us is processed. */
 void wh_listen_foreign(struct wh_endpoint *endpoint, const uint8_t *bytes, size_t length,
 	const struct wh_address *from);
 
