@@ -22,50 +22,46 @@
 #include "base/assert.h"
 
 /* clang-format off */
-/* Whatever their arguments are. What takes paths is landlock's affair. */
+/*
+ * Whatever their arguments are. What takes paths is landlock's affair. Those that the tests were
+ * seen to make by strace (transfers, orders, console, metrics, captures, resumed jobs), those of
+ * options that they did not have, and, since libc chooses among its own, other forms of the same: a
+ * stat by name, a wait with a mask of signals, the clock where the vDSO has none.
+ */
 static const uint16_t plain[] = {
 	/* files, by descriptor */
-	SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_preadv,
-	SYS_pwritev, SYS_close, SYS_close_range, SYS_fstat, SYS_fstatfs, SYS_lseek, SYS_fallocate,
-	SYS_ftruncate, SYS_fsync, SYS_fdatasync, SYS_syncfs, SYS_sync_file_range, SYS_getdents64,
-	SYS_fchmod, SYS_umask, SYS_fchown, SYS_flock, SYS_fcntl, SYS_dup, SYS_dup2, SYS_dup3,
-	SYS_pipe, SYS_pipe2, SYS_fgetxattr, SYS_flistxattr, SYS_fsetxattr, SYS_copy_file_range,
-	SYS_fadvise64,
+	SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_close, SYS_fstat,
+	SYS_fstatfs, SYS_lseek, SYS_fallocate, SYS_ftruncate, SYS_fsync, SYS_fdatasync, SYS_syncfs,
+	SYS_getdents64, SYS_fchmod, SYS_fchown, SYS_flock, SYS_fcntl, SYS_dup, SYS_fgetxattr,
+	SYS_flistxattr, SYS_fsetxattr, SYS_copy_file_range,
 	/* by path, below a folder */
 	SYS_openat, SYS_openat2, SYS_newfstatat, SYS_statx, SYS_readlinkat, SYS_faccessat,
 	SYS_faccessat2, SYS_mkdirat, SYS_unlinkat, SYS_renameat, SYS_renameat2, SYS_linkat,
-	SYS_symlinkat, SYS_fchmodat, SYS_fchownat, SYS_utimensat, SYS_lgetxattr, SYS_llistxattr,
-	SYS_getxattr, SYS_listxattr, SYS_statfs, SYS_getcwd,
+	SYS_symlinkat, SYS_fchmodat, SYS_fchownat, SYS_utimensat, SYS_statfs, SYS_getcwd,
 	/* likewise, as libraries still ask */
 	SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_unlink, SYS_rmdir, SYS_mkdir,
 	SYS_rename,
 	/* io_uring: rings that are there, and what those were made for (file/rings.h) */
 	SYS_io_uring_enter,
 	/* memory; of other processes there is none here */
-	SYS_munmap, SYS_mremap, SYS_madvise, SYS_brk, SYS_mlock,
-	SYS_mlock2, SYS_munlock, SYS_mbind, SYS_get_mempolicy, SYS_set_mempolicy, SYS_memfd_create,
-	SYS_mincore, SYS_membarrier,
+	SYS_munmap, SYS_mremap, SYS_madvise, SYS_brk, SYS_mlock, SYS_mlock2, SYS_mbind,
+	SYS_get_mempolicy, SYS_set_mempolicy, SYS_memfd_create,
 	/* threads and waiting; what makes them is below */
 	SYS_futex, SYS_nanosleep, SYS_clock_nanosleep, SYS_sched_yield, SYS_sched_setaffinity,
 	SYS_sched_getaffinity, SYS_sched_getscheduler, SYS_sched_getparam,
-	SYS_sched_get_priority_max, SYS_sched_get_priority_min, SYS_setpriority, SYS_getpriority,
-	SYS_set_robust_list, SYS_get_robust_list, SYS_set_tid_address, SYS_rseq, SYS_exit,
-	SYS_exit_group, SYS_restart_syscall, SYS_epoll_create, SYS_epoll_create1, SYS_epoll_ctl,
-	SYS_epoll_wait, SYS_epoll_pwait, SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6,
-	SYS_eventfd, SYS_eventfd2, SYS_timerfd_create, SYS_timerfd_settime, SYS_timerfd_gettime,
-	SYS_pause,
+	SYS_sched_get_priority_max, SYS_sched_get_priority_min, SYS_setpriority,
+	SYS_set_robust_list, SYS_rseq, SYS_exit, SYS_exit_group, SYS_restart_syscall,
+	SYS_epoll_create, SYS_epoll_create1, SYS_epoll_ctl, SYS_epoll_wait, SYS_epoll_pwait,
+	SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6, SYS_eventfd2, SYS_timerfd_settime, SYS_pause,
 	/* signals */
-	SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigpending, SYS_rt_sigtimedwait,
-	SYS_rt_sigsuspend, SYS_sigaltstack,
+	SYS_rt_sigprocmask, SYS_rt_sigreturn,
 	/* sockets that are open, and the peers that come to them; who opens one is below */
-	SYS_sendmsg, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg, SYS_accept,
-	SYS_accept4, SYS_shutdown, SYS_getsockopt, SYS_setsockopt, SYS_getsockname,
-	SYS_getpeername,
+	SYS_sendmsg, SYS_recvfrom, SYS_recvmsg, SYS_accept, SYS_accept4, SYS_shutdown,
+	SYS_getsockopt, SYS_setsockopt, SYS_getsockname, SYS_getpeername,
 	/* what there is to know */
-	SYS_clock_gettime, SYS_clock_getres, SYS_gettimeofday, SYS_time, SYS_times, SYS_getcpu,
-	SYS_getpid, SYS_getppid, SYS_gettid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid,
-	SYS_getresuid, SYS_getresgid, SYS_getgroups, SYS_getrusage, SYS_getrlimit, SYS_prlimit64,
-	SYS_sysinfo, SYS_uname, SYS_getrandom, SYS_capget,
+	SYS_clock_gettime, SYS_clock_getres, SYS_gettimeofday, SYS_time, SYS_getcpu, SYS_getpid,
+	SYS_gettid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getgroups, SYS_getrusage,
+	SYS_prlimit64, SYS_sysinfo, SYS_uname, SYS_getrandom,
 };
 /* clang-format on */
 
