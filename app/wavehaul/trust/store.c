@@ -151,9 +151,9 @@ static bool still_stands(
 	int64_t now = day_s();
 	int64_t at_s = now > answer->believed_s ? now : answer->believed_s;
 	const struct wh_peer_file *peer =
-		answer->certificate != NULL ? vouched(store, answer->certificate, answer->chain,
-						      at_s, subject, why)
-					    : wh_peer_list_with(&store->list, answer->id);
+		answer->certificate != NULL
+			? vouched(store, answer->certificate, answer->chain, at_s, subject, why)
+			: wh_peer_list_with(&store->list, answer->id);
 
 	if (answer->certificate == NULL || subject[0] != '\0')
 		*why = NULL;
@@ -553,8 +553,8 @@ static enum wh_belief judge(
 	const char *why = "";
 
 	if (peer == NULL && !own)
-		peer = vouched(store, stranger->certificate, stranger->chain, day_s(), subject,
-			&why);
+		peer = vouched(
+			store, stranger->certificate, stranger->chain, day_s(), subject, &why);
 	if (stranger->we_asked && !own && is_another(store, stranger, peer, what))
 		return refuse(store, stranger, what, false);
 	if (own) {
