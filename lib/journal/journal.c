@@ -80,7 +80,7 @@ static int trouble(struct wh_journal *journal, int error)
 	snprintf(text, sizeof(text),
 		"what is durable of files that are not whole cannot be noted (%s): what is "
 		"interrupted now begins again",
-		strerror(-error));
+		wh_database_why(error));
 	journal->config.say(text);
 	return error;
 }

@@ -149,6 +149,61 @@ def taken_away(program, folder):
         replace(one, order)
 
 
+def wait_for_2099(house, name):
+    house.make('x', 10)
+    return house.add('send', house.root / 'x', f'{SERVER}:{name}', '--not-before',
+                     '2099-01-01 00:00')
+
+
+def cut_short(program, folder):
+    """What SQLite has beside the database, under a server and while there is none."""
+    with houses(program) as (two, one):
+        first = wait_for_2099(one, 'first')
+        os.truncate(one.state / 'service.db-shm', 0)
+        one.run('list')
+        expect_equal('the exit status', one.process.wait(10), OTHER)
+        await_said(one, 'a page of memory is gone (SIGBUS)')
+        one.start()
+        expect('was cut short' not in one.said(), one.said())
+        last = wait_for_2099(one, 'last')
+        one.stop(signal.SIGKILL)
+        log = one.state / 'service.db-wal'
+        os.truncate(log, log.stat().st_size - 100)
+        one.start()
+        await_said(one, f'the log of {one.state}/service.db (-wal) was cut short')
+        expect_equal('the first order', one.state_of(first), 'waiting')
+        expect(one.run('show', last).status != 0, 'the last order is there')
+        send(one, two, 'after')
+
+
+def newer(program, folder):
+    """A database that a newer wavehaul has made is refused, whole, and what is served goes on."""
+    with houses(program) as (two, one):
+        order = wait_for_2099(one, 'first')
+        for database, room, said in (
+                ('service.db', 'queue', 'there is no queue: cannot use'),
+                ('service.db', 'book', 'what is transferred cannot be noted'),
+                ('journal.db', 'journal', 'what is durable of files that are not whole')):
+            one.stop()
+            with contextlib.closing(sqlite3.connect(one.state / database)) as file, file:
+                changed = file.execute('UPDATE room SET version=version+1 WHERE name=?', (room,))
+                expect_equal('rooms', changed.rowcount, 1)
+            before = len(one.said())
+            one.start()
+            wait_until(lambda said=said, before=before: re.search(
+                f'{said}.*a newer wavehaul has made the file: run that one, or move the file',
+                one.said()[before:]), 10, f'{said}')
+            if room == 'queue':
+                expect('this server has no queue; its log says why' in one.run('list').err,
+                       'list says nothing')
+            send(two, one, f'by-{room}')
+            one.stop()
+            with contextlib.closing(sqlite3.connect(one.state / database)) as file, file:
+                file.execute('UPDATE room SET version=version-1 WHERE name=?', (room,))
+            one.start()
+            expect_equal('the order', one.state_of(order), 'waiting')
+
+
 def taken(house):
     """Descriptors, and bytes of memory."""
     process = Path('/proc', str(house.process.pid))
@@ -307,6 +362,8 @@ def unsteady(program, folder):
 
 CASES = [
     Case('enemies: crowds at the sockets, and signals', True, beset),
+    Case('enemies: files beside the database are cut short', True, cut_short),
+    Case('enemies: a database of a newer version', False, newer),
     Case('enemies: no room for the state', False, without_room),
     Case('enemies: a time of day that jumps', False, unsteady),
     Case('enemies: a database that is locked, removed and replaced; a second server', True,

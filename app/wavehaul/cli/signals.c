@@ -4,6 +4,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <unistd.h>
+
+#include "cli/exit.h"
 
 /* Handlers have no argument: the one place in the program that is not reached by one. */
 static _Atomic uint32_t caught;
@@ -39,11 +42,30 @@ bool wh_signals_reload(void)
 	       atomic_exchange(&reload, false);
 }
 
+/*
+ * A page that is mapped cannot be had. What was acknowledged is in databases' logs, which are not
+ * mapped; who begins anew makes the rest of them again.
+ */
+static void on_lost_page(int number)
+{
+	static const char said[] =
+		"wavehaul: a page of memory is gone (SIGBUS): somebody has cut a file short that "
+		"was in use, such as service.db-shm in --state, or there is no hugepage left; "
+		"nothing that was noted is lost: start again\n";
+
+	(void)number;
+	if (write(STDERR_FILENO, said, sizeof(said) - 1) < 0)
+		_exit(WH_EXIT_OTHER);
+	_exit(WH_EXIT_OTHER);
+}
+
 void wh_signals_catch(void)
 {
+	struct sigaction lost_page = {.sa_handler = on_lost_page};
 	struct sigaction stop = {.sa_handler = on_signal};
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
 
+	sigaction(SIGBUS, &lost_page, NULL);
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
 	sigaction(SIGHUP, &stop, NULL);

@@ -541,6 +541,103 @@ static void test_far(void)
 	take_down(&rig);
 }
 
+/*
+ * What each version of the program had, made here as that one did: no step is another one later.
+ * A job of its time waits in it, to be sent; and where there were such, one of another queue's.
+ */
+static const char *const grown[] = {
+	"CREATE TABLE job(id INTEGER PRIMARY KEY AUTOINCREMENT, state INTEGER NOT NULL,"
+	" owner INTEGER NOT NULL, sends INTEGER NOT NULL, attached INTEGER NOT NULL,"
+	" host TEXT NOT NULL, rate TEXT NOT NULL, here TEXT NOT NULL, there TEXT NOT NULL,"
+	" words TEXT NOT NULL, priority INTEGER NOT NULL, place REAL NOT NULL,"
+	" after INTEGER NOT NULL, retries INTEGER NOT NULL, tries INTEGER NOT NULL,"
+	" due INTEGER NOT NULL, added INTEGER NOT NULL, began INTEGER NOT NULL,"
+	" ended INTEGER NOT NULL, status INTEGER NOT NULL, why TEXT NOT NULL,"
+	" files INTEGER NOT NULL, skipped INTEGER NOT NULL, failed INTEGER NOT NULL,"
+	" bytes INTEGER NOT NULL, moved INTEGER NOT NULL, run_ns INTEGER NOT NULL);"
+	"CREATE INDEX job_ready ON job(priority DESC, place, host) WHERE state=0;"
+	"CREATE INDEX job_due ON job(due) WHERE state=1;"
+	"CREATE INDEX job_after ON job(after) WHERE state=2;"
+	"CREATE INDEX job_place ON job(priority, place);"
+	"CREATE INDEX job_live ON job(id) WHERE state<5;"
+	"CREATE INDEX job_over ON job(ended) WHERE state>=5;"
+	"INSERT INTO job VALUES(1,1,7,1,0,'dtn2','2G','[\"a\"]','[\"b\"]','[]',6,1.5,0,3,1,"
+	"1000010,999000,999500,999600,5,'gone',1,2,3,4,5,6)",
+	"ALTER TABLE job ADD COLUMN as_name INTEGER NOT NULL DEFAULT 0;"
+	"UPDATE job SET as_name=1",
+	"CREATE INDEX job_follows ON job(after) WHERE state IN (2,3)",
+	"ALTER TABLE job ADD COLUMN token TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE job ADD COLUMN far INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE job ADD COLUMN wish INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE job ADD COLUMN peer TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE job ADD COLUMN peer_key TEXT NOT NULL DEFAULT '';"
+	"CREATE UNIQUE INDEX job_token ON job(peer,token) WHERE token<>'';"
+	"INSERT INTO job SELECT 2,1,owner,2,attached,'dtn3',rate,here,there,words,priority,place,"
+	"after,retries,tries,due,added,began,ended,status,why,files,skipped,failed,bytes,moved,"
+	"run_ns,0,'aa',9,2,'','' FROM job",
+	"ALTER TABLE job ADD COLUMN asked_rate TEXT NOT NULL DEFAULT '';"
+	"UPDATE job SET asked_rate=rate",
+	"ALTER TABLE job ADD COLUMN said INTEGER NOT NULL DEFAULT 0;"
+	"UPDATE job SET said=1 WHERE sends=2 AND began>0",
+};
+
+#define VERSIONS (sizeof(grown) / sizeof(grown[0]))
+
+static void make_version(struct rig *rig, uint32_t version)
+{
+	char told[WH_DATABASE_TOLD_BYTES], note[80];
+	sqlite3 *database;
+
+	strcpy(rig->folder, "/dev/shm/wavehaul-queue-XXXXXX");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(rig->folder));
+	snprintf(rig->path, sizeof(rig->path), "%s/service.db", rig->folder);
+	CU_ASSERT_EQUAL_FATAL(wh_database_open(&database, rig->path, told), 0);
+	for (uint32_t i = 0; i < version && i < VERSIONS; i++)
+		CU_ASSERT_EQUAL_FATAL(wh_database_run(database, grown[i]), 0);
+	snprintf(note, sizeof(note), "INSERT INTO room VALUES('queue',%u)", version);
+	CU_ASSERT_EQUAL_FATAL(wh_database_run(database, note), 0);
+	wh_database_close(database);
+}
+
+static void test_versions(void)
+{
+	char told[WH_DATABASE_TOLD_BYTES];
+	struct wh_order order;
+	struct rig rig;
+
+	for (uint32_t version = 1; version <= VERSIONS; version++) {
+		make_version(&rig, version);
+		open_queue(&rig);
+		CU_ASSERT_EQUAL_FATAL(wh_queue_find(rig.queue, 1, &order), 0);
+		CU_ASSERT_STRING_EQUAL(order.here, "[\"a\"]");
+		CU_ASSERT_STRING_EQUAL(order.there, "[\"b\"]");
+		wh_order_free(&order);
+		CU_ASSERT(order.state == WH_ORDER_WAITING && order.owner == 7 && order.sends);
+		CU_ASSERT(order.priority == 6 && order.retries == 3 && order.tries == 1);
+		CU_ASSERT(order.due_s == NOW + 10 && order.result.moved_bytes == 5);
+		CU_ASSERT(order.as_name == (version > 1) && !wh_order_is_taken(&order));
+		CU_ASSERT_STRING_EQUAL(order.host, "dtn2");
+		CU_ASSERT_STRING_EQUAL(order.rate, "2G");
+		CU_ASSERT_STRING_EQUAL(order.asked_rate, "2G");
+		if (version > 3) {
+			order = look(&rig, 2);
+			CU_ASSERT(order.copies && order.far == 9 && order.said);
+			CU_ASSERT(order.wish == WH_WISH_CANCEL);
+			CU_ASSERT_STRING_EQUAL(order.token, "aa");
+		}
+		CU_ASSERT_EQUAL(next(&rig, NOW + 10, "dtn3"), 1);
+		take_down(&rig);
+	}
+	/* A later one is refused, and stays as it is. */
+	make_version(&rig, VERSIONS + 1);
+	CU_ASSERT_EQUAL_FATAL(wh_database_open(&rig.database, rig.path, told), 0);
+	CU_ASSERT_EQUAL(wh_queue_open(&rig.queue, rig.database, NOW), -ENOTSUP);
+	CU_ASSERT_PTR_NULL(rig.queue);
+	CU_ASSERT_EQUAL(wh_database_run(rig.database, "UPDATE job SET said=0 WHERE id=2"), 0);
+	CU_ASSERT_EQUAL(sqlite3_changes(rig.database), 1);
+	take_down(&rig);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"which is next", test_order},
 	{"not before, and after another", test_time_and_followers},
@@ -555,5 +652,6 @@ CU_TestInfo wh_tests[] = {
 	{"10^4 orders cost no more each", test_flat},
 	{"tokens of peers' orders", test_tokens},
 	{"orders that another queue has", test_far},
+	{"what earlier versions kept, and later ones", test_versions},
 	CU_TEST_INFO_NULL,
 };

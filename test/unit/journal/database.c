@@ -69,12 +69,17 @@ static void test_versions(void)
 	end();
 }
 
-static void overwrite(long at, const char *text)
+static void overwrite_file(const char *name, long at, const char *text)
 {
-	FILE *file = fopen(path, "r+");
+	FILE *file = fopen(name, "r+");
 
 	CU_ASSERT_FATAL(file != NULL && fseek(file, at, SEEK_SET) == 0);
 	CU_ASSERT_FATAL(fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static void overwrite(long at, const char *text)
+{
+	overwrite_file(path, at, text);
 }
 
 /* Wherever it is damaged, it is begun anew, and the old one is there to be looked at. */
@@ -195,6 +200,77 @@ static void test_emptied(void)
 	end();
 }
 
+/* As a kill leaves it: without an end. */
+static void copy_file(const char *tail, const char *to)
+{
+	static char bytes[1 << 20];
+	char from[sizeof(path) + 8];
+	size_t count;
+	FILE *file;
+
+	snprintf(from, sizeof(from), "%s%s", path, tail);
+	file = fopen(from, "rb");
+	CU_ASSERT_FATAL(file != NULL);
+	count = fread(bytes, 1, sizeof(bytes), file);
+	CU_ASSERT_FATAL(fclose(file) == 0 && count < sizeof(bytes));
+	snprintf(from, sizeof(from), "%s%s", to, tail);
+	file = fopen(from, "wb");
+	CU_ASSERT_FATAL(file != NULL && fwrite(bytes, 1, count, file) == count);
+	CU_ASSERT_FATAL(fclose(file) == 0);
+}
+
+/* Its log was cut short, removed or written over, since the last process died: that is told. */
+static void test_log(void)
+{
+	static const struct {
+		off_t kept; /* bytes; -1: all, and -2: none, not even the file */
+		long damaged_at;
+		int64_t rows; /* that are left */
+		bool told;
+	} cases[] = {
+		{-1, 0, 4, false},
+		{0, 0, 1, true},
+		{-2, 0, 1, true},
+		{20, 0, 1, true},
+		{32 + 4120 + 1000, 0, -1, true},
+		{-1, 32 + 2 * 4120 + 100, -1, true},
+	};
+	sqlite3 *database, *other;
+	char copy[128], log[136];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		begin();
+		snprintf(copy, sizeof(copy), "%s/copy.db", folder.path);
+		snprintf(log, sizeof(log), "%s-wal", copy);
+		CU_ASSERT_FATAL(wh_database_open(&database, path, told) == 0);
+		CU_ASSERT(wh_database_upgrade(database, "a", steps, 2) == 0);
+		CU_ASSERT(wh_database_run(database, "PRAGMA wal_checkpoint(TRUNCATE)") == 0);
+		for (int row = 0; row < 3; row++)
+			CU_ASSERT(wh_database_run(database, "INSERT INTO a VALUES(7, 8)") == 0);
+		copy_file("", copy);
+		copy_file("-wal", copy);
+		copy_file("-shm", copy);
+		if (cases[i].kept == -2)
+			CU_ASSERT(unlink(log) == 0);
+		if (cases[i].kept >= 0)
+			CU_ASSERT(truncate(log, cases[i].kept) == 0);
+		if (cases[i].damaged_at > 0)
+			overwrite_file(log, cases[i].damaged_at, "damaged");
+		CU_ASSERT_FATAL(wh_database_open(&other, copy, told) == 0);
+		CU_ASSERT_EQUAL(strstr(told, "was cut short or damaged") != NULL, cases[i].told);
+		if (cases[i].rows >= 0)
+			CU_ASSERT_EQUAL(number(other, "SELECT count(*) FROM a"), cases[i].rows);
+		CU_ASSERT(number(other, "SELECT count(*) FROM a") <= 4);
+		wh_database_close(other);
+		/* Once. */
+		CU_ASSERT_FATAL(wh_database_open(&other, copy, told) == 0);
+		CU_ASSERT_STRING_EQUAL(told, "");
+		wh_database_close(other);
+		wh_database_close(database);
+		end();
+	}
+}
+
 static void test_locked(void)
 {
 	sqlite3 *holder, *database;
@@ -268,6 +344,7 @@ CU_TestInfo wh_tests[] = {
 	{"foreign", test_foreign},
 	{"gone", test_gone},
 	{"emptied", test_emptied},
+	{"its log is cut short", test_log},
 	{"locked", test_locked},
 	{"killed", test_killed},
 	CU_TEST_INFO_NULL,
