@@ -405,7 +405,7 @@ static const char *see_changes(struct wh_run *run, struct wh_store *store, int64
 	run->rights_s = now_s;
 	if (!wh_store_rights_of(store, run->order.peer, run->owner, &rights))
 		return "is not trusted here any more";
-	return memcmp(&rights, &run->rights, sizeof(rights)) == 0
+	return wh_rights_equal(&rights, &run->rights)
 		       ? NULL
 		       : "has other rights here than when it began";
 }

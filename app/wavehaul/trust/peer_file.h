@@ -32,6 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/ini.h"
 #include "cli/settings.h"
@@ -58,6 +59,12 @@ struct wh_rights {
 	struct wh_subnet from[WH_PEER_SUBNETS_MAX];
 	struct wh_owners owners; /* users, or groups, without rules: as of anybody */
 };
+
+/* As files say them, of which every byte is set, and as copies of these, whole. */
+static inline bool wh_rights_equal(const struct wh_rights *a, const struct wh_rights *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
 
 /* Every byte of it is set: two that say the same are the same bytes. */
 struct wh_peer_file {

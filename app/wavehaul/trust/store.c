@@ -158,7 +158,7 @@ static bool still_stands(
 	if (answer->certificate == NULL || subject[0] != '\0')
 		*why = NULL;
 	return peer != NULL && strcmp(peer->name, answer->peer.name) == 0 &&
-	       memcmp(&peer->rights, &answer->peer.rights, sizeof(peer->rights)) == 0;
+	       wh_rights_equal(&peer->rights, &answer->peer.rights);
 }
 
 static STACK_OF(X509) * share_chain(STACK_OF(X509) * chain)
