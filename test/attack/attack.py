@@ -16,17 +16,19 @@ import os
 import random
 import shutil
 import sys
+import tempfile
 import time
 import unicodedata
 from pathlib import Path
 
 from field import (DATA, FAR_GATEWAY, GATEWAY, KIB, MIB, RCV_STATE, SEED, TOP, Field, link_bytes,
                    overheard, recorded, IPV4_AT)
+from control import Control
 from harness import (Case, Failed, Skip, end_group, expect, expect_between, expect_equal,
                      run_cases)
 from lab import order
 from noise import FRAMES, draw, thrown, unpacked, write
-from network import CLIENT, SERVER, SERVER6, running_client
+from network import CLIENT, SERVER, SERVER6, THIRD, running_client
 from pair import wait_until
 
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
@@ -44,6 +46,8 @@ AUDIT_LINES = 100
 SILENT_S = 1
 # States that a server tells its client, one every 10 ms: half of them where CPUs are busy.
 STATES_PER_S = 60
+# A server looks at its files once a second, and what they withdraw is greeted anew.
+TRUST_SEEN_S = 3
 # What takes a minute, too.
 WHOLE = 'ATTACK_WHOLE' in os.environ
 
@@ -565,6 +569,76 @@ def liar(field, program, folder, seconds=0.8):
     expect(not evil, f'files of the liar elsewhere: {evil}')
 
 
+# Rows of a peer's orders that are not over, and that are (app/wavehaul/queue/taken.h).
+ORDERS_LIVE, ORDERS_KEPT = 64, 256
+
+@contextlib.contextmanager
+def taking_orders(field, program, folder):
+    """A server with a queue, of which the liar may order what is in `public`; and its socket."""
+    path = Path(tempfile.mkdtemp(prefix='wavehaul-', dir='/tmp'))
+    try:
+        server = field.serve(program, folder, '--control', path / 'control')
+        (server.folder / 'public').mkdir()
+        for name in ('public/f', 'secret'):
+            (server.folder / name).write_bytes(os.urandom(MIB))
+        field.trust('liar', field.liar, f'address={THIRD}', 'folder=public', 'orders=yes')
+        field.trust('mirror', field.make_key()[1], f'address={SERVER}')
+        time.sleep(TRUST_SEEN_S)
+        with Control(path / 'control') as control:
+            yield server, control
+    finally:
+        field.trust('liar', field.liar)
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def rows_of(control):
+    rows, page = [], True
+    while page:
+        page = control.told('job.list', all=True, **{'from': rows[-1]['job'] if rows else 0})
+        page = page['jobs']
+        rows += page
+    return rows
+
+
+def orderer(field, program, folder, many=(), seconds=3, mib=96):
+    """Who may order what he likes has no more of it than his share, and no word of his is taken
+    amiss; who may not has nothing. The queue goes on, and so does everything else."""
+    with taking_orders(field, program, folder) as (server, control):
+        wrong = field.attack_now('orders-wrong', '--path', 'public/f')
+        expect_equal('as told', (wrong['as_told'], wrong.get('waits', 0)), (wrong['asked'], 0))
+        expect_equal('rows', rows_of(control), [])
+        slowest = 0
+        with field.growth(GROWTH_BYTES), field.transfer(mib, 60, late_s=30):
+            for words in (('orders-damaged', '--seconds', seconds),
+                          ('orders-steered', '--seconds', 2 * seconds),
+                          ('orders-many', *(many or ('--seconds', 2 * seconds)))):
+                with field.attack(*words, '--path', 'public/f') as told:
+                    for _ in range(2 * seconds):
+                        began = time.monotonic()
+                        control.told('status')
+                        slowest = max(slowest, time.monotonic() - began)
+                        time.sleep(0.5)
+                    print(words[0], told(600))
+                field.expect_alive(words[0])
+            rows = rows_of(control)
+        live = [row for row in rows if row['state'] not in ('done', 'failed', 'cancelled')]
+        print(f'{len(rows)} rows, {len(live)} of them not over; an answer took {slowest:.3f} s')
+        expect(len(live) <= ORDERS_LIVE < len(rows) <= ORDERS_LIVE + ORDERS_KEPT,
+               f'{len(rows)} rows, {len(live)} live')
+        expect_equal('who ordered', {(row['ordered_by'], row['host']) for row in rows},
+                     {('liar', 'liar')})
+        expect(slowest < 3, f'the control socket answered after {slowest:.1f} s')
+        # Without the right there is nothing at all, and what he has ordered does not begin.
+        field.trust('liar', field.liar, f'address={THIRD}', 'folder=public')
+        time.sleep(TRUST_SEEN_S)
+        before = len(rows_of(control))
+        refused = field.attack_now('orders-many', '--path', 'public/f', '--count', 50)
+        expect_equal('orders without the right', (refused['right'], refused.get('waits', 0)),
+                     (50, 0))
+        expect_equal('rows', len(rows_of(control)), before)
+    field.small_send()
+
+
 WAVES = (
     (('holes',), ('bounds',), ('moved', '--seconds', 3), ('many-addresses', '--pps', 200),
      ('flood', '--count', 60_000)),
@@ -633,6 +707,8 @@ def cases(field):
     yield case('14 compared', False, compared)
     yield case('15 greetings', True, greetings)
     yield case('16 liar', True, liar)
+    yield case('18 orderer', True, orderer)
+    yield case('18 orderer, 10^4 orders', False, orderer, many=('--count', 10_000), mib=600)
     yield case('17 testpmd', False, thrown_at)
     yield case('all at once', False, all_at_once, mib=80, mbps=200)
 

@@ -24,6 +24,7 @@ static const struct wh_attack *const families[] = {
 	wh_attacks_greets,
 	wh_attacks_bonds,
 	wh_attacks_lies,
+	wh_attacks_orderer,
 };
 
 #define FAMILIES (sizeof(families) / sizeof(families[0]))

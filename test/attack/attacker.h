@@ -107,5 +107,6 @@ extern const struct wh_attack wh_attacks_taps[];
 extern const struct wh_attack wh_attacks_greets[];
 extern const struct wh_attack wh_attacks_bonds[];
 extern const struct wh_attack wh_attacks_lies[];
+extern const struct wh_attack wh_attacks_orderer[];
 
 #endif

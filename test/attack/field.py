@@ -34,7 +34,7 @@ UNSEALED = '--unsealed'
 # What a peer does, with a key that the server trusts where sessions are sealed.
 BY_PEERS = {'hellos', 'complaints', 'list', 'into', 'by-link', 'folders', 'claim', 'forged',
             'parts', 'given-up', 'period', 'places', 'windows', 'graphs', 'lies', 'records',
-            'stalls', 'disorder'}
+            'stalls', 'disorder', 'orders-wrong', 'orders-damaged', 'orders-many', 'orders-steered'}
 
 # An honest client is served within so long, its start of about a second counted.
 SERVED_S = 8
@@ -77,12 +77,18 @@ class Field:
 
     def have_liar(self):
         """A peer with a key and with rights of its own."""
+        self.key, self.liar = self.make_key()
+        self.trust('liar', self.liar)
+
+    def make_key(self):
+        """(file, public key)."""
         folder = self.stack.enter_context(tempfile.TemporaryDirectory(prefix='wavehaul-liar-'))
-        self.key = Path(folder) / 'identity.pem'
         made = self.program.run('keygen', '--json', under=['env', f'WAVEHAUL_CONFIG_DIR={folder}'])
         expect_status(made, OK)
-        self.liar = decode_object(made)['own']['key']
-        expect_status(self.program.run('trust', 'add', 'liar', self.liar), OK)
+        return Path(folder) / 'identity.pem', decode_object(made)['own']['key']
+
+    def trust(self, name, key, *words):
+        expect_status(self.program.run('trust', 'add', name, key, *words), OK)
 
     def run(self, function, program, folder):
         try:

@@ -31,6 +31,18 @@ static int take_peer(
 	return WH_EXIT_NETWORK;
 }
 
+/* What comes to its own port by no line is never answered. */
+static int judge(const struct wh_settings *settings, const char *host, const struct wh_place *place)
+{
+	const struct wh_address *own =
+		&(place->address.family == WH_IPV6 ? &settings->ipv6 : &settings->ipv4)->address;
+
+	if (memcmp(own->ip, place->address.ip, sizeof(own->ip)) != 0)
+		return -1;
+	wh_complain("'%s' is this host itself, and a job is with another one", host);
+	return WH_EXIT_USAGE;
+}
+
 int wh_place_find(const struct wh_settings *settings, const char *host, struct wh_place *place)
 {
 	struct wh_trust_place trust;
@@ -40,7 +52,7 @@ int wh_place_find(const struct wh_settings *settings, const char *host, struct w
 	*place = (struct wh_place){0};
 	if (wh_address_parse(host, &place->address)) {
 		if (has_family(settings, place->address.family))
-			return -1;
+			return judge(settings, host, place);
 		wh_complain("this server has no address of the family of %s", host);
 		return WH_EXIT_NETWORK;
 	}
@@ -49,7 +61,9 @@ int wh_place_find(const struct wh_settings *settings, const char *host, struct w
 		wh_peer_file_path(trust.peers, host, path) && access(path, F_OK) == 0) {
 		int status = wh_peer_file_read(&peer, host, path);
 
-		return status == -1 ? take_peer(settings, &peer, place) : status;
+		if (status == -1)
+			status = take_peer(settings, &peer, place);
+		return status == -1 ? judge(settings, host, place) : status;
 	}
 	wh_complain("the server knows no peer '%s': name one of `wavehaul trust list`, with an "
 		    "address, or an address",
