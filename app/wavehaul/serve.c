@@ -251,6 +251,7 @@ static void open_queue(struct serve *serve)
 	*runner = (struct wh_runner){
 		.ground = {.settings = settings,
 			.jobs = &serve->jobs,
+			.host = &serve->host,
 			.root_fd = serve->service.own.here.root_fd,
 			.memory_bytes = settings->buffer_bytes / 2 / settings->queue_jobs,
 			.request_of = wh_wanted_request,

@@ -8,6 +8,7 @@ QUEUE_JOBS=200 hands that many jobs over in the mixed case, in place of 20.
 """
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -182,6 +183,90 @@ def steered(program, folder):
         one.job('cancel', number)
         one.await_state(number, 'cancelled')
         expect_equal('what came', two.digest('other'), None)
+
+
+def schema_of(values):
+    """{path of a member: names of the types that it has}, of objects, lists and what is in them."""
+    found = {}
+
+    def look(value, at):
+        found.setdefault(at, set()).add(type(value).__name__)
+        if isinstance(value, dict):
+            for name, member in value.items():
+                look(member, f'{at}.{name}')
+        for member in value if isinstance(value, list) else ():
+            look(member, f'{at}[]')
+    for value in values:
+        look(value, value['event'])
+    return found
+
+
+def same_schema(here, there):
+    """Differences, but for what is null at one of them, or a setting that it has not."""
+    wrong = []
+    for at in sorted(here | there):
+        one, two = (types.get(at, set()) - {'NoneType'} for types in (here, there))
+        parent = at.rsplit('.', 1)[0].removesuffix('[]')
+        if one == two or (not one and at in here) or (not two and at in there):
+            continue
+        if '.settings.' in at and (not one or not two):
+            continue
+        # What a list or an object that is not there would have had.
+        if at not in here and not here.get(parent, set()) - {'NoneType', 'list'} or \
+                at not in there and not there.get(parent, set()) - {'NoneType', 'list'}:
+            continue
+        wrong.append(f'{at}: {sorted(one)}, {sorted(two)}')
+    return wrong
+
+
+def schemas(program, folder, verb):
+    """What --json-stream has and the events of the same job have the same members and types."""
+    with houses(program) as (two, one):
+        source, target = (one, two) if verb == 'send' else (two, one)
+        source.make('set/large', 16_000_000)
+        source.make('set/small', 10)
+        source.make('set/clash', 10)
+        (source.root / 'set' / os.fsdecode(b'\xff')).write_text('x')
+        for name in ('direct', 'queued', 'handed'):
+            (target.root / name / 'set/clash/full').mkdir(parents=True)
+        words = ('-r', '--rate', '40M')
+
+        def operands(name):
+            return (one.root / 'set', f'{two.address}:{name}') if verb == 'send' else \
+                (f'{two.address}:set', one.root / name)
+        with Control(one.path) as control:
+            control.told('watch')
+            number = one.add(verb, *operands('queued'), *words)
+            queued = [control.read()]
+            while queued[-1]['event'] != 'end':
+                expect(queued[-1].get('state') != 'failed', queued[-1])
+                queued.append(control.read())
+        one.await_state(number, 'failed')
+        handed = program.run(verb, *words, '--json-stream', '--control', one.path, '--daemon',
+                             'always', *operands('handed'))
+        expect_equal('the exit status of what is handed over', handed.status, 23)
+        expect_equal('the exit status of a server', one.stop(), 0)
+        under, port = one.place()
+        direct = program.run(verb, *words, '--json-stream', '--config', 'none', '--port', port,
+                             '--addr', f'{one.address}/24', '--buffers', '256M', '--no-huge',
+                             '--daemon', 'never', *operands('direct'), under=under)
+        expect_equal('the exit status', direct.status, 23)
+        one.start()
+        direct = schema_of(map(json.loads, direct.out.splitlines()))
+        handed = schema_of(event for event in map(json.loads, handed.out.splitlines())
+                           if event['event'] != 'job')
+        queued = schema_of(event for event in queued if event['event'] != 'job')
+        for event in ('start', 'file', 'interval', 'end'):
+            for types in (direct, handed, queued):
+                expect(event in types, f'no {event}: {sorted(types)}')
+        for name, types in (('job.watch', queued), ('handed over', handed)):
+            expect_equal(f'jobs of {name}', {types.pop(f'{event}.job', None) == {'int'}
+                                             for event in ('start', 'file', 'interval', 'end')},
+                         {True})
+            types.pop('stall.job', None)
+            expect_equal(f'differences of {name}', same_schema(direct, types), [])
+        settings = [at for at in queued if at.startswith('start.settings.')]
+        expect('start.settings.transfer.rate' in settings and len(settings) > 10, settings)
 
 
 def moved(control, number):
@@ -514,6 +599,10 @@ CASES = [
     Case('queue: both ways, dependencies, paths', True, both_ways),
     Case('queue: rate, pause and cancel of what runs', True, steered),
     Case('queue: the rate of what is got', True, got_steered),
+    Case('queue: events of a job are those of --json-stream: send', True,
+         functools.partial(schemas, verb='send')),
+    Case('queue: events of a job are those of --json-stream: get', False,
+         functools.partial(schemas, verb='get')),
     Case('queue: SIGHUP reads the configuration again', True, reread),
     Case('queue: goes on after kill -9', True, restarted),
     Case('queue: mixed jobs', True, mixed),

@@ -154,6 +154,21 @@ static void set_up_transfer(struct wh_run *run, const struct wh_run_ground *grou
 	pthread_mutex_init(&transfer->telling, NULL);
 }
 
+/* As by --json-stream, of the order and of the server that runs it. */
+static void tell_start(struct wh_run *run, const struct wh_run_ground *ground)
+{
+	struct wh_transfer *transfer = &run->transfer;
+	struct wh_settings *settings = &transfer->settings;
+
+	transfer->host.spec = ground->host->spec;
+	transfer->runtime.cores = ground->host->runtime->cores;
+	transfer->runtime.eal = ground->host->runtime->eal;
+	settings->mtu_bytes = ground->settings->mtu_bytes;
+	snprintf(settings->timetable, sizeof(settings->timetable), "%s",
+		run->order.rate);
+	wh_transfer_tell_start(transfer);
+}
+
 static bool start_lanes(struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc,
 	const struct wh_request *request)
 {
@@ -168,6 +183,7 @@ static bool start_lanes(struct wh_run *run, const struct wh_run_ground *ground, 
 			.context = transfer,
 		};
 	run->began_tsc = now_tsc;
+	tell_start(run, ground);
 	wh_lanes_start_first(&transfer->lanes, now_tsc);
 	return true;
 }

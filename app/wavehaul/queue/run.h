@@ -21,6 +21,7 @@
 struct wh_run_ground {
 	const struct wh_settings *settings; /* of the server */
 	struct wh_jobs *jobs;
+	const struct wh_host *host; /* of which the start of an order tells */
 	int root_fd; /* local paths are below */
 	uint64_t memory_bytes;
 	/* A request of an order's settings, all but its paths; and what it chooses of them. */

@@ -69,6 +69,8 @@ struct wh_totals wh_transfer_totals(const struct wh_transfer *transfer)
 void wh_transfer_tell_start(struct wh_transfer *transfer)
 {
 	const struct wh_settings *settings = &transfer->settings;
+	/* Of an order, those that are its own: the others are its server's. */
+	enum wh_verb keys_of = transfer->on_event != NULL ? WH_VERB_JOB : transfer->verb;
 	char value[WH_SETTINGS_TEXT_BYTES];
 	char key[WH_SETTINGS_KEY_BYTES];
 
@@ -82,8 +84,11 @@ void wh_transfer_tell_start(struct wh_transfer *transfer)
 	json_t *effective = json_object();
 	json_t *cores = json_array();
 
-	for (uint32_t i = 0; wh_settings_at(settings, transfer->verb, i, key, value); i++)
+	for (uint32_t i = 0; wh_settings_at(settings, keys_of, i, key, value); i++)
 		json_object_set_new(effective, key, json_string(value));
+	if (keys_of == WH_VERB_JOB)
+		json_object_set_new(
+			effective, "transfer.rate", wh_word_to_json(settings->timetable));
 	for (uint32_t i = 0; i < transfer->runtime.cores.count; i++) {
 		const struct wh_core *core = &transfer->runtime.cores.core[i];
 
@@ -91,13 +96,12 @@ void wh_transfer_tell_start(struct wh_transfer *transfer)
 			json_pack("{s:i, s:b, s:i, s:i}", "cpu", core->cpu, "works", core->works,
 				"receives", core->receives, "sends", core->sends));
 	}
-	wh_json_print(
-		json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:b, s:o, s:o}", "event", "start",
-			"verb", verb_name(transfer), "version", WH_VERSION, "dpdk", rte_version(),
-			"host", wh_word_to_json(transfer->server), "port",
-			transfer->host.spec.ethdev, "mtu", (int)settings->mtu_bytes, "hugepages",
-			transfer->runtime.eal.hugepages, "cores", cores, "settings", effective),
-		JSON_COMPACT);
+	tell(transfer, json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:b, s:o, s:o}", "event",
+			       "start", "verb", verb_name(transfer), "version", WH_VERSION, "dpdk",
+			       rte_version(), "host", wh_word_to_json(transfer->server), "port",
+			       transfer->host.spec.ethdev, "mtu", (int)settings->mtu_bytes,
+			       "hugepages", transfer->runtime.eal.hugepages, "cores", cores,
+			       "settings", effective));
 }
 
 static void free_failure(struct wh_failure *failure)
