@@ -9,7 +9,7 @@
 
 #include "base/assert.h"
 
-struct errand {
+struct work {
 	void (*run)(void *argument);
 	void *argument;
 };
@@ -27,11 +27,11 @@ static void spread(void)
 
 static void *go(void *argument)
 {
-	struct errand errand = *(struct errand *)argument;
+	struct work work = *(struct work *)argument;
 
 	free(argument);
 	spread();
-	errand.run(errand.argument);
+	work.run(work.argument);
 
 	uint32_t before = atomic_fetch_sub_explicit(&under_way, 1, memory_order_release);
 
@@ -39,7 +39,7 @@ static void *go(void *argument)
 	return NULL;
 }
 
-static int start(struct errand *errand)
+static int start(struct work *work)
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
@@ -48,7 +48,7 @@ static int start(struct errand *errand)
 	if (rc != 0)
 		return -rc;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	rc = pthread_create(&thread, &attributes, go, errand);
+	rc = pthread_create(&thread, &attributes, go, work);
 	pthread_attr_destroy(&attributes);
 	return -rc;
 }
@@ -57,19 +57,19 @@ int wh_aside(void (*run)(void *argument), void *argument)
 {
 	WH_ASSERT(run != NULL);
 
-	struct errand *errand = malloc(sizeof(*errand));
+	struct work *work = malloc(sizeof(*work));
 
-	if (errand == NULL)
+	if (work == NULL)
 		return -ENOMEM;
-	*errand = (struct errand){.run = run, .argument = argument};
+	*work = (struct work){.run = run, .argument = argument};
 	atomic_fetch_add_explicit(&under_way, 1, memory_order_relaxed);
 
-	int rc = start(errand);
+	int rc = start(work);
 
 	if (rc == 0)
 		return 0;
 	atomic_fetch_sub_explicit(&under_way, 1, memory_order_relaxed);
-	free(errand);
+	free(work);
 	return rc;
 }
 

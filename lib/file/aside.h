@@ -8,6 +8,8 @@
  * own.
  */
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* 0; or a negative errno: no thread could be created, and nothing was run. */
@@ -18,5 +20,37 @@ int wh_aside(void (*run)(void *argument), void *argument);
  * when it ends.
  */
 uint32_t wh_aside_count(void);
+
+/*
+ * For memory that its owner shares with such a thread: the last of the two to be done with it frees
+ * it. All zero when the thread is started.
+ */
+struct wh_aside_shared {
+	_Atomic int state;
+};
+
+enum wh_aside_state {
+	WH_ASIDE_RUNNING,
+	WH_ASIDE_OVER, /* the thread is done with it */
+	WH_ASIDE_LEFT, /* its owner is */
+};
+
+/* The owner: whether the thread is done, and what it has found can be read. */
+static inline bool wh_aside_is_over(const struct wh_aside_shared *shared)
+{
+	return atomic_load_explicit(&shared->state, memory_order_acquire) == WH_ASIDE_OVER;
+}
+
+/* The thread is done. True: it frees the memory. */
+static inline bool wh_aside_finish(struct wh_aside_shared *shared)
+{
+	return atomic_exchange(&shared->state, WH_ASIDE_OVER) == WH_ASIDE_LEFT;
+}
+
+/* The owner is done, and does not wait for the thread. True: the owner frees the memory. */
+static inline bool wh_aside_leave(struct wh_aside_shared *shared)
+{
+	return atomic_exchange(&shared->state, WH_ASIDE_LEFT) == WH_ASIDE_OVER;
+}
 
 #endif

@@ -17,12 +17,6 @@
 #define PIECE_BYTES (UINT64_C(256) << 10)
 #define COPY_BYTES  (UINT64_C(8) << 20)
 
-enum state {
-	RUNNING,
-	OVER,
-	LEFT, /* freed by its owner: the thread releases the memory */
-};
-
 struct wh_blocks {
 	struct wh_hasher all; /* first, for its alignment */
 	struct wh_hasher one;
@@ -41,7 +35,7 @@ struct wh_blocks {
 	_Atomic uint32_t known;
 	_Atomic uint64_t done;
 	_Atomic bool stop;
-	_Atomic int state;
+	struct wh_aside_shared shared;
 };
 
 bool wh_blocks_charge(const struct wh_blocks_account *account, uint32_t blocks, uint64_t *charged)
@@ -207,7 +201,7 @@ static void run(void *argument)
 	struct wh_blocks *blocks = argument;
 
 	blocks->rc = blocks->work(blocks);
-	if (atomic_exchange(&blocks->state, OVER) == LEFT)
+	if (wh_aside_finish(&blocks->shared))
 		drop(blocks);
 }
 
@@ -289,7 +283,7 @@ struct wh_blocks *wh_blocks_copy(int from_fd, int to_fd, uint64_t bytes)
 int wh_blocks_end(const struct wh_blocks *blocks, uint64_t *bytes)
 {
 	*bytes = atomic_load_explicit(&blocks->done, memory_order_relaxed);
-	if (atomic_load_explicit(&blocks->state, memory_order_acquire) == RUNNING)
+	if (!wh_aside_is_over(&blocks->shared))
 		return -EINPROGRESS;
 	return blocks->rc;
 }
@@ -313,7 +307,7 @@ bool wh_blocks_differs(const struct wh_blocks *blocks, uint32_t block)
 
 const struct wh_digest *wh_blocks_whole(const struct wh_blocks *blocks)
 {
-	WH_ASSERT(atomic_load_explicit(&blocks->state, memory_order_acquire) == OVER);
+	WH_ASSERT(wh_aside_is_over(&blocks->shared));
 	return &blocks->whole;
 }
 
@@ -322,6 +316,6 @@ void wh_blocks_free(struct wh_blocks *blocks)
 	if (blocks == NULL)
 		return;
 	atomic_store_explicit(&blocks->stop, true, memory_order_relaxed);
-	if (atomic_exchange(&blocks->state, LEFT) == OVER)
+	if (wh_aside_leave(&blocks->shared))
 		drop(blocks);
 }

@@ -15,12 +15,6 @@
 
 static_assert(WH_SAMPLE_BYTES <= PIECE_BYTES, "a sample is a piece");
 
-enum state {
-	RUNNING,
-	OVER,
-	LEFT, /* freed by its owner: the thread releases the memory */
-};
-
 struct wh_likeness {
 	int fd;
 	uint64_t from;
@@ -30,7 +24,7 @@ struct wh_likeness {
 	struct wh_digest digest;
 	_Atomic uint64_t done;
 	_Atomic bool stop;
-	_Atomic int state;
+	struct wh_aside_shared shared;
 };
 
 /* Hashes [from, to), which must be within the file. */
@@ -101,7 +95,7 @@ static void run(void *argument)
 
 	likeness->rc = wh_likeness(likeness->fd, likeness->from, likeness->to, likeness->all,
 		&likeness->stop, &likeness->done, &likeness->digest);
-	if (atomic_exchange(&likeness->state, OVER) == LEFT)
+	if (wh_aside_finish(&likeness->shared))
 		drop(likeness);
 }
 
@@ -126,7 +120,7 @@ struct wh_likeness *wh_likeness_begin(int fd, uint64_t from, uint64_t to, bool a
 int wh_likeness_end(const struct wh_likeness *likeness, struct wh_digest *digest, uint64_t *done)
 {
 	*done = atomic_load_explicit(&likeness->done, memory_order_relaxed);
-	if (atomic_load_explicit(&likeness->state, memory_order_acquire) == RUNNING)
+	if (!wh_aside_is_over(&likeness->shared))
 		return -EINPROGRESS;
 	*digest = likeness->digest;
 	return likeness->rc;
@@ -137,6 +131,6 @@ void wh_likeness_free(struct wh_likeness *likeness)
 	if (likeness == NULL)
 		return;
 	atomic_store_explicit(&likeness->stop, true, memory_order_relaxed);
-	if (atomic_exchange(&likeness->state, LEFT) == OVER)
+	if (wh_aside_leave(&likeness->shared))
 		drop(likeness);
 }

@@ -17,12 +17,6 @@
 #include "file/aside.h"
 #include "file/likeness.h"
 
-enum state {
-	RUNNING,
-	OVER,
-	LEFT, /* freed by its sink: the thread releases the memory */
-};
-
 /* A request's own copy of its subject. */
 struct subject {
 	struct wh_keeping keeping;
@@ -37,7 +31,7 @@ struct wh_recall {
 	struct wh_recalled found;
 	_Atomic bool stop;
 	_Atomic uint64_t done;
-	_Atomic int state;
+	struct wh_aside_shared shared;
 };
 
 struct wh_noting {
@@ -45,7 +39,7 @@ struct wh_noting {
 	struct wh_note note;
 	char place[WH_JOURNAL_PLACE_BYTES];
 	int rc;
-	_Atomic int state;
+	struct wh_aside_shared shared;
 };
 
 /* `file` NULL: no file is concerned. 0 or a negative errno. */
@@ -187,7 +181,7 @@ static void run_recall(void *argument)
 	struct wh_recall *recall = argument;
 
 	look(recall);
-	if (atomic_exchange(&recall->state, OVER) == LEFT)
+	if (wh_aside_finish(&recall->shared))
 		drop_recall(recall);
 }
 
@@ -211,7 +205,7 @@ struct wh_recall *wh_recall_begin(const struct wh_keeping *keeping,
 int wh_recall_end(struct wh_recall *recall, struct wh_recalled *recalled, uint64_t *done)
 {
 	*done = atomic_load_explicit(&recall->done, memory_order_relaxed);
-	if (atomic_load_explicit(&recall->state, memory_order_acquire) == RUNNING)
+	if (!wh_aside_is_over(&recall->shared))
 		return -EINPROGRESS;
 	*recalled = recall->found;
 	if (recalled->fd < 0)
@@ -225,7 +219,7 @@ void wh_recall_free(struct wh_recall *recall)
 	if (recall == NULL)
 		return;
 	atomic_store_explicit(&recall->stop, true, memory_order_relaxed);
-	if (atomic_exchange(&recall->state, LEFT) == OVER)
+	if (wh_aside_leave(&recall->shared))
 		drop_recall(recall);
 }
 
@@ -281,7 +275,7 @@ static void run_noting(void *argument)
 	struct wh_noting *noting = argument;
 
 	noting->rc = work(noting);
-	if (atomic_exchange(&noting->state, OVER) == LEFT)
+	if (wh_aside_finish(&noting->shared))
 		drop_noting(noting);
 }
 
@@ -306,7 +300,7 @@ struct wh_noting *wh_noting_begin(const struct wh_keeping *keeping,
 
 int wh_noting_end(struct wh_noting *noting, int64_t *row)
 {
-	if (atomic_load_explicit(&noting->state, memory_order_acquire) == RUNNING)
+	if (!wh_aside_is_over(&noting->shared))
 		return -EINPROGRESS;
 	*row = noting->note.part.row;
 	return noting->rc;
@@ -314,6 +308,6 @@ int wh_noting_end(struct wh_noting *noting, int64_t *row)
 
 void wh_noting_free(struct wh_noting *noting)
 {
-	if (noting != NULL && atomic_exchange(&noting->state, LEFT) == OVER)
+	if (noting != NULL && wh_aside_leave(&noting->shared))
 		drop_noting(noting);
 }

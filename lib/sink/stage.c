@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,17 +41,11 @@ struct batch {
 	char paths[WH_BATCH_PATH_BYTES];
 };
 
-enum sync_state {
-	SYNC_RUNNING,
-	SYNC_DONE,
-	SYNC_LEFT, /* freed by the stage: the thread releases the memory */
-};
-
-/* A sync, shared by the stage and its thread. The last of them frees it. */
+/* A sync, shared by the stage and its thread. */
 struct sync {
 	int fd;
 	int error;
-	_Atomic int state; /* enum sync_state */
+	struct wh_aside_shared shared;
 };
 
 /* A staging folder to be removed with its contents. */
@@ -132,7 +125,7 @@ static void free_sync(struct sync *sync)
 /* Abandons the running sync. */
 static void leave_sync(struct wh_stage *stage)
 {
-	if (stage->sync != NULL && atomic_exchange(&stage->sync->state, SYNC_LEFT) == SYNC_DONE)
+	if (stage->sync != NULL && wh_aside_leave(&stage->sync->shared))
 		free_sync(stage->sync);
 	stage->sync = NULL;
 }
@@ -589,18 +582,17 @@ static void run_sync(void *argument)
 	struct sync *sync = argument;
 
 	sync->error = syncfs(sync->fd) != 0 ? -errno : 0;
-	if (atomic_exchange(&sync->state, SYNC_DONE) == SYNC_LEFT)
+	if (wh_aside_finish(&sync->shared))
 		free_sync(sync);
 }
 
 /* 0, or a negative errno: no memory, descriptor or thread. */
 static int sync_aside(struct wh_stage *stage)
 {
-	struct sync *sync = malloc(sizeof(*sync));
+	struct sync *sync = calloc(1, sizeof(*sync));
 
 	if (sync == NULL)
 		return -ENOMEM;
-	atomic_init(&sync->state, SYNC_RUNNING);
 	sync->fd = fcntl(stage->fd, F_DUPFD_CLOEXEC, 0);
 
 	int rc = sync->fd < 0 ? -errno : wh_aside(run_sync, sync);
@@ -630,7 +622,7 @@ static bool is_synced(struct wh_stage *stage)
 
 	if (sync == NULL)
 		return true;
-	if (atomic_load_explicit(&sync->state, memory_order_acquire) == SYNC_RUNNING)
+	if (!wh_aside_is_over(&sync->shared))
 		return false;
 	stage->sync_error = sync->error;
 	free_sync(sync);

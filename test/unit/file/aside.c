@@ -17,7 +17,7 @@ static void wait_and_count(void *argument)
 	atomic_fetch_add(&done, *(int *)argument);
 }
 
-static void test_errands(void)
+static void test_count(void)
 {
 	int weights[] = {1, 10, 100};
 
@@ -29,7 +29,48 @@ static void test_errands(void)
 	CU_ASSERT(atomic_load(&done) == 111);
 }
 
+static struct shared {
+	struct wh_aside_shared shared;
+	int found;
+} one;
+
+static _Atomic bool thread_frees;
+
+static void find(void *argument)
+{
+	struct shared *shared = argument;
+
+	while (atomic_load(&goes_on) == 0)
+		sched_yield();
+	shared->found = 7;
+	atomic_store(&thread_frees, wh_aside_finish(&shared->shared));
+}
+
+/* One of the two frees what they share, whoever is done with it first. */
+static void test_shared(void)
+{
+	for (int owner_first = 0; owner_first < 2; owner_first++) {
+		bool owner_frees = false;
+
+		one = (struct shared){0};
+		atomic_store(&goes_on, 0);
+		CU_ASSERT(wh_aside(find, &one) == 0);
+		CU_ASSERT(!wh_aside_is_over(&one.shared));
+		if (owner_first)
+			owner_frees = wh_aside_leave(&one.shared);
+		atomic_store(&goes_on, 1);
+		await_aside();
+		CU_ASSERT(one.found == 7);
+		CU_ASSERT(wh_aside_is_over(&one.shared));
+		if (!owner_first)
+			owner_frees = wh_aside_leave(&one.shared);
+		CU_ASSERT(owner_frees == !owner_first);
+		CU_ASSERT(atomic_load(&thread_frees) == owner_first);
+	}
+}
+
 CU_TestInfo wh_tests[] = {
-	{"errands", test_errands},
+	{"count", test_count},
+	{"shared", test_shared},
 	CU_TEST_INFO_NULL,
 };
