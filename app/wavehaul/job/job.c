@@ -372,7 +372,7 @@ static int32_t run_sink(struct wh_job *job, uint64_t now_tsc)
 	wh_meter_leave(job->crew->meter, before);
 	note_totals(job, &progress->totals);
 	note_found(job, progress->files_found, progress->bytes_found, progress->all_found);
-	/* At the server the client is told why before the job ends: job_server.c. */
+	/* At the server the client is told why before the job ends: as_server.c. */
 	if (progress->state == WH_SINK_BROKEN && job->role == WH_AT_CLIENT)
 		wh_job_fail(job, status_of_error(progress->error), "%s",
 			wh_fault_text(text, progress->doing, progress->error));
