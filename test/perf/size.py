@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cost against size: files of a tree, jobs of a queue, peers that are trusted.
 
-    size.py [--files N] [--jobs N] [--peers N] [--folder F] [--svg F] [--csv F] [--binary PATH]
+    size.py [--files N] [--jobs N] [--peers N] [--step N] [--folder F] [--svg F] [--csv F]
+            [--binary PATH]
 
-Each grows by tens up to N (10^6, 10^4, 10^3); a row for each size has time and memory for one more.
+Each grows from ten by tens (--step) up to N (10^6, 10^4, 10^3); a row for each size has time and
+memory for one more.
 They are flat where nothing grows by more than what is there: time within chance, memory towards
 what one costs. It measures and judges nothing; the picture has a panel for each.
 """
@@ -20,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections import namedtuple
+from functools import partial
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
@@ -42,11 +45,11 @@ COLOURS = ('#1f77b4', '#d62728', '#2ca02c', '#9467bd')
 Row = namedtuple('Row', 'size what us kib')
 
 
-def sizes(most):
+def sizes(most, step):
     size = 10
     while size <= most:
         yield size
-        size *= 10
+        size *= step
 
 
 def peak_kib(pid):
@@ -85,10 +88,10 @@ def watch_peak(process):
     return peak
 
 
-def measure_files(program, folder, most):
+def measure_files(program, folder, steps):
     """A tree is sent to a server: both ends."""
     base = {}
-    for files in sizes(most):
+    for files in steps:
         place = folder / f'{files}'
         plant(place / 'tree', files)
         with Pair(program, place, huge=False) as pair:
@@ -107,14 +110,14 @@ def measure_files(program, folder, most):
             yield Row(files, what, us / files, kib - base.setdefault(what, kib))
 
 
-def measure_jobs(program, most):
+def measure_jobs(program, steps):
     """Jobs to a thousand hosts, not yet due: each is added, all are listed, one is shown; and the
     server begins anew."""
     with houses(program) as (one, _):
         base, there = now_kib(one.process.pid), 0
         (one.root / 'a').write_text('a')
         due = time.time() + 86400
-        for size in sizes(most):
+        for size in steps:
             with wavehaul.connect(one.path) as server:
                 began = time.monotonic()
                 for i in range(there, size):
@@ -138,12 +141,12 @@ def measure_jobs(program, most):
                       now_kib(one.process.pid) - base)
 
 
-def measure_peers(program, folder, most):
+def measure_peers(program, folder, steps):
     """A server that trusts so many: until it serves, and until it has read a change of one."""
     trust = folder / 'trust.d'
     trust.mkdir()
     base = None
-    for size in sizes(most):
+    for size in steps:
         for i in range(size):
             (trust / f'peer{i}.conf').write_text(
                 f'[peer]\nkey = sha256:{i:064x}\naddress = 203.0.{i // 250}.{i % 250 + 1}\n')
@@ -222,6 +225,7 @@ def main():
     parser.add_argument('--files', type=int, default=10**6)
     parser.add_argument('--jobs', type=int, default=10**4)
     parser.add_argument('--peers', type=int, default=10**3)
+    parser.add_argument('--step', type=int, default=10, help='how many times more each')
     parser.add_argument('--folder', type=Path, help='where the files are, both ends')
     parser.add_argument('--svg', type=Path, default=TOP / 'build/size.svg')
     parser.add_argument('--csv', type=Path, default=TOP / 'build/size.csv')
@@ -231,11 +235,11 @@ def main():
     print(f'{"":18} {"size":>9} {"us for one":>12} {"KiB more":>10}')
     with tempfile.TemporaryDirectory(dir=chosen.folder) as name:
         folder = Path(name)
-        for title, most, rows in (
-                ('peers', chosen.peers, measure_peers(program, folder, chosen.peers)),
-                ('jobs', chosen.jobs, measure_jobs(program, chosen.jobs)),
-                ('files', chosen.files, measure_files(program, folder, chosen.files))):
-            for row in rows if most else ():
+        for title, most, measure in (
+                ('peers', chosen.peers, partial(measure_peers, program, folder)),
+                ('jobs', chosen.jobs, partial(measure_jobs, program)),
+                ('files', chosen.files, partial(measure_files, program, folder))):
+            for row in measure(list(sizes(most, chosen.step))) if most else ():
                 tables.setdefault(title, []).append(row)
                 print(f'{row.what:18} {row.size:9} {row.us:12.1f} {row.kib:10}', flush=True)
                 draw(tables, chosen.svg)
