@@ -182,7 +182,7 @@ def newer(program, folder):
         order = wait_for_2099(one, 'first')
         for database, room, said in (
                 ('service.db', 'queue', 'there is no queue: cannot use'),
-                ('service.db', 'book', 'what is transferred cannot be noted'),
+                ('service.db', 'book', 'what is transferred is not noted'),
                 ('journal.db', 'journal', 'what is durable of files that are not whole')):
             one.stop()
             with contextlib.closing(sqlite3.connect(one.state / database)) as file, file:
