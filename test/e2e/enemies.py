@@ -180,12 +180,13 @@ def newer(program, folder):
     """A database that a newer wavehaul has made is refused, whole, and what is served goes on."""
     with houses(program) as (two, one):
         order = wait_for_2099(one, 'first')
-        for database, room, said in (
-                ('service.db', 'queue', 'there is no queue: cannot use'),
-                ('service.db', 'book', 'what is transferred is not noted'),
-                ('journal.db', 'journal', 'what is durable of files that are not whole')):
+        database = one.state / 'service.db'
+        for room, said in (
+                ('queue', 'there is no queue: cannot use'),
+                ('book', 'what is transferred is not noted'),
+                ('journal', 'what is durable of files that are not whole')):
             one.stop()
-            with contextlib.closing(sqlite3.connect(one.state / database)) as file, file:
+            with contextlib.closing(sqlite3.connect(database)) as file, file:
                 changed = file.execute('UPDATE room SET version=version+1 WHERE name=?', (room,))
                 expect_equal('rooms', changed.rowcount, 1)
             before = len(one.said())
@@ -198,7 +199,7 @@ def newer(program, folder):
                        'list says nothing')
             send(two, one, f'by-{room}')
             one.stop()
-            with contextlib.closing(sqlite3.connect(one.state / database)) as file, file:
+            with contextlib.closing(sqlite3.connect(database)) as file, file:
                 file.execute('UPDATE room SET version=version-1 WHERE name=?', (room,))
             one.start()
             expect_equal('the order', one.state_of(order), 'waiting')
