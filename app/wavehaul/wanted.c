@@ -158,6 +158,8 @@ struct wh_guard wh_wanted_guard(const struct wh_settings *settings, const struct
 	guard.set_ids = settings->set_ids;
 	if (settings->plot[0] != '\0')
 		wh_guard_let_file(&guard, settings->plot);
+	if (settings->manifest[0] != '\0')
+		wh_guard_let_file(&guard, settings->manifest);
 
 	int state_fd = guard.off ? -1 : wh_kept_folder(settings->state);
 

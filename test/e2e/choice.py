@@ -6,6 +6,7 @@
 """
 
 import os
+import re
 import shutil
 import signal
 import struct
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from harness import (Case, Result, Skip, decode_object, expect, expect_equal, expect_said,
                      expect_status, run_cases)
-from pair import Pair, remote, wait_until
+from pair import Pair, killed, remote, wait_until
 from trees import MIB, content
 
 BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
@@ -234,7 +235,28 @@ def manifests(program, folder):
         expect_said(result, 'tree/large: its checksum is not the one')
         expect_said(result, 'tree/fresh: --expect has it, and it did not come')
         expect_status(pair.run('send', '--digest', 'sha1', tree / 'fresh', remote('x')), USAGE)
+        whole_or_as_before(pair, folder, tree)
         pair.stop_server()
+
+
+def whole_or_as_before(pair, folder, tree):
+    """A manifest that a kill, or a failure, ends is the one before; to a device it is written."""
+    kept = folder / 'kept'
+    kept.write_text('as before\n')
+    write(folder / 'great', 'z' * (48 * MIB))
+    send = ('send', '--manifest', kept, '--rate', '40M', folder / 'great', remote('great'))
+    with pair.running(*send) as sending:
+        wait_until(lambda: list(pair.served.glob('.wavehaul-*')), 10, 'it to go')
+        killed(sending)
+    expect_equal('after a kill', kept.read_text(), 'as before\n')
+    expect_status(pair.run('send', '--manifest', kept, tree / 'none', remote('x')), 3)
+    expect_equal('after a failure', kept.read_text(), 'as before\n')
+    result = pair.run('send', '--manifest', '/dev/stderr', tree / 'fresh', remote('x'))
+    expect_status(result, OK)
+    expect(re.search(r'^[0-9a-f]{32}  fresh$', result.err, re.M), result.err)
+    expect_status(pair.run('send', '--manifest', kept, tree / 'fresh', remote('x')), OK)
+    expect(re.fullmatch(r'[0-9a-f]{32}  fresh\n', kept.read_text()), kept.read_text())
+    expect_equal('left over', [p.name for p in folder.glob('kept*')], ['kept'])
 
 
 def dry_runs(program, folder):

@@ -91,29 +91,51 @@ static FILE *open_to_read(int root_fd, const char *name)
 	return file;
 }
 
-/* A link below a folder is not followed: it might lead to what the folder's owner never meant. */
-static FILE *open_to_write(int root_fd, const char *name)
+/* What is no file, as /dev/stdout, is written as it is. */
+static int open_here(struct wh_manifest *manifest, const char *name)
+{
+	struct stat status;
+
+	manifest->appears_whole = stat(name, &status) != 0 || S_ISREG(status.st_mode);
+	if (manifest->appears_whole)
+		return wh_whole_file_open(&manifest->whole, name);
+	manifest->to = fopen(name, "we");
+	return manifest->to != NULL ? 0 : -errno;
+}
+
+/* A link below a folder is replaced: it might lead to what the folder's owner never meant. */
+static int open_below(struct wh_manifest *manifest, int root_fd, const char *name)
 {
 	char above[WH_PATH_BYTES_MAX + 1] = ".";
+	char path[PATH_MAX];
 	size_t above_bytes = wh_beneath_parent_bytes(name, strlen(name));
-	int folder_fd;
+	const char *last = name + above_bytes + (above_bytes > 0);
+	struct stat status;
 	int fd;
 
-	if (root_fd < 0)
-		return fopen(name, "we");
 	WH_ASSERT(above_bytes < sizeof(above));
 	if (above_bytes > 0)
 		snprintf(above, sizeof(above), "%.*s", (int)above_bytes, name);
-	folder_fd = wh_beneath_resolve(root_fd, above, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (folder_fd < 0) {
-		errno = -folder_fd;
-		return NULL;
-	}
-	fd = openat(folder_fd, name + above_bytes + (above_bytes > 0),
-		O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-		0666);
-	close(folder_fd);
-	return fd >= 0 ? fdopen(fd, "w") : NULL;
+	fd = wh_beneath_resolve(root_fd, above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	manifest->is_below = true;
+	manifest->folder_fd = fd;
+	if (fstatat(fd, last, &status, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(status.st_mode) &&
+		!S_ISLNK(status.st_mode))
+		return -EEXIST;
+	manifest->appears_whole = true;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", fd, last);
+	return wh_whole_file_open(&manifest->whole, path);
+}
+
+static int open_to_write(struct wh_manifest *manifest, int root_fd, const char *name)
+{
+	int rc = root_fd < 0 ? open_here(manifest, name) : open_below(manifest, root_fd, name);
+
+	if (rc == 0 && manifest->appears_whole)
+		manifest->to = manifest->whole.file;
+	return rc;
 }
 
 static int read_expected(struct wh_manifest *manifest, int root_fd, const char *name)
@@ -174,10 +196,12 @@ int wh_manifest_open(
 	}
 	if (settings->manifest[0] == '\0')
 		return 0;
-	manifest->to = open_to_write(root_fd, settings->manifest);
-	if (manifest->to != NULL)
+
+	int rc = open_to_write(manifest, root_fd, settings->manifest);
+
+	if (rc == 0)
 		return 0;
-	wh_complain("cannot write --manifest %s: %s", settings->manifest, strerror(errno));
+	wh_complain("cannot write --manifest %s: %s", settings->manifest, strerror(-rc));
 	return WH_EXIT_OTHER;
 }
 
@@ -265,6 +289,20 @@ static void sum_one(struct wh_manifest *manifest, const char *path, int fd)
 		write_line(manifest->to, path, sum);
 }
 
+static bool close_written(struct wh_manifest *manifest)
+{
+	FILE *to = manifest->to;
+	bool good;
+
+	if (to == NULL)
+		return true;
+	manifest->to = NULL;
+	if (manifest->appears_whole)
+		return wh_whole_file_close(&manifest->whole, true) == 0;
+	good = ferror(to) == 0;
+	return fclose(to) == 0 && good;
+}
+
 int wh_manifest_finish(struct wh_manifest *manifest,
 	int (*open_file)(void *context, const char *path), void *context, int status)
 {
@@ -285,11 +323,7 @@ int wh_manifest_finish(struct wh_manifest *manifest,
 		if (!manifest->expected[i].seen)
 			tell_wrong(manifest, manifest->expected[i].path,
 				"--expect has it, and it did not come");
-	if (manifest->to != NULL) {
-		failed = ferror(manifest->to) != 0;
-		failed |= fclose(manifest->to) != 0;
-		manifest->to = NULL;
-	}
+	failed = !close_written(manifest);
 	if (failed || manifest->incomplete)
 		wh_complain("the manifest is not whole: %s",
 			failed ? "it could not be written" : "no memory for the names");
@@ -307,6 +341,10 @@ void wh_manifest_free(struct wh_manifest *manifest)
 	wh_manifest_forget(manifest);
 	free(manifest->expected);
 	free(manifest->path);
-	if (manifest->to != NULL)
+	if (manifest->to != NULL && manifest->appears_whole)
+		wh_whole_file_drop(&manifest->whole);
+	else if (manifest->to != NULL)
 		fclose(manifest->to);
+	if (manifest->is_below)
+		close(manifest->folder_fd);
 }

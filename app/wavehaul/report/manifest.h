@@ -4,7 +4,8 @@
 
 /*
  * A checksum for each file of a transfer, of the bytes that are on this end's disk when it is over,
- * in the form of md5sum(1): written to a file, or compared with one.
+ * in the form of md5sum(1): written to a file, or compared with one. The file appears when it is
+ * complete: md5sum takes the first half of one for a whole.
  */
 
 #include <stdatomic.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 
 #include "cli/settings.h"
+#include "cli/whole_file.h"
 #include "report/checksum.h"
 
 struct wh_manifest_line {
@@ -24,7 +26,11 @@ struct wh_manifest_line {
 struct wh_manifest {
 	bool on;
 	enum wh_checksum kind;
-	FILE *to;                          /* NULL: none is written */
+	FILE *to;           /* NULL: none is written */
+	bool appears_whole; /* `to` is whole.file; else a pipe or a device */
+	struct wh_whole_file whole;
+	bool is_below; /* a folder: folder_fd is open, whole.path goes by it */
+	int folder_fd;
 	struct wh_manifest_line *expected; /* by path */
 	uint64_t expects;
 	char **path; /* of the bundle: what came, or was there */

@@ -53,6 +53,7 @@ static void test_tries(void)
 	int fd = mkstemp(path);
 
 	CU_ASSERT_FATAL(fd >= 0);
+	close(fd);
 	begin(path);
 	tell("a", false, 0);
 	tell("b", false, 0);
@@ -68,6 +69,7 @@ static void test_tries(void)
 		WH_EXIT_OK);
 	CU_ASSERT_EQUAL(transfer.manifest.summed, 3);
 	snprintf(wanted, sizeof(wanted), "%s  a\n%s  b\n%s  c\n", nothing, nothing, nothing);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	CU_ASSERT(read(fd, text, sizeof(text) - 1) > 0);
 	CU_ASSERT_STRING_EQUAL(text, wanted);
 	wh_manifest_free(&transfer.manifest);
