@@ -27,6 +27,9 @@
 /* Both ways show the same skew if their slopes differ by no more than this. */
 #define AGREED 5e-6
 
+/* A way back with less of a slope has no queue that grows, and tells the skew. */
+#define LOADED 10e-6
+
 /* Larger sums come from false reports and are reset to 0. */
 #define LEAST_MOST 1e15
 
@@ -307,7 +310,7 @@ static double agreed_slope(const struct wh_delivery *delivery)
 	double there = wh_skew_slope(&delivery->there);
 	double back = -wh_skew_slope(&delivery->back);
 
-	if (delivery->straight.slope > 0.0 && fabs(there - back) > AGREED)
+	if (delivery->straight.slope > 0.0 && fabs(there - back) > AGREED && fabs(back) > LOADED)
 		return delivery->straight.slope;
 	if (is_of_path(there) && is_of_path(back))
 		return 0.0;
@@ -338,7 +341,8 @@ static void take_straight(struct wh_delivery *delivery, uint64_t at_tsc, int64_t
 		.sent_tsc = at_tsc - (uint64_t)least_tsc,
 	};
 
-	if (!wh_straight_add(&delivery->straight, point))
+	if (!wh_straight_add(&delivery->straight, point) ||
+		agreed_slope(delivery) != delivery->straight.slope)
 		return;
 
 	double all_tsc = delivery->straight.slope * (double)(at_tsc - delivery->first_at_tsc);
