@@ -24,7 +24,7 @@ ALL = (
     Paper('udt-fig10', 'udt', 'throughput(udt)', None, ('scenario.duration=20s',)),
     Paper('udt-fig12', 'udt', 'throughput(udt)', ('rate', 'rtt'), ('sweep.discipline=red',)),
     Paper('udt-fig13', 'udt', 'throughput(*)', ('rate', 'rtt', 'ber')),
-    Paper('udt-fig16', 'udt', 'throughput(udt)', ('rate',)),
+    Paper('udt-fig16', 'udt', 'throughput(udt)', ('rate', 'rtt')),
     Paper('lambda-fig07', 'tcp', 'throughput(tcp, 2s, duration)', (),
           ('sweep.txq=500, 1000, 2000',)),
     Paper('lambda-fig08', 'tcp', 'throughput(tcp)', ('gap',)),

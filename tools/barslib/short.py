@@ -58,14 +58,14 @@ ALL = (
           'drains, where the best fills the line to the last packet'),
     Short('bar12-papers', 'pxp-fig05', -0.25,
           'a window of few packets is held up for as long as one may only be late'),
-    Short('bar12-papers', 'pxp-hops', -0.91,
+    Short('bar12-papers', 'pxp-hops', -0.45,
           'five hops let packets overtake each other by many, which looks like losses and '
           'queues'),
     Short('bar12-papers', 'sttp-burst', -0.13,
           'a start of a round trip of waiting, and control packets, on a line of 64 kb/s'),
     Short('bar12-papers', 'sttp-table1', -0.10,
           'a start of a round trip of waiting, and control packets, on a line of 64 kb/s'),
-    Short('bar12-papers', 'ttp-fig05', -0.01,
+    Short('bar12-papers', 'ttp-fig05', -0.008,
           'drains, where the best fills the line to the last packet'),
     Short('bar12-papers', 'udt-fig02', -0.001,
           'drains, where the best fills the line to the last packet'),
@@ -73,8 +73,6 @@ ALL = (
           'control packets of its own on the line, and drains, where the best fills it'),
     Short('bar12-papers', 'udt-fig13', -0.012,
           'control packets of its own on the line, and drains, where the best fills it'),
-    Short('bar12-papers', 'udt-fig16', -0.002,
-          'drains, where the best fills the line to the last packet'),
 )
 
 
