@@ -11,15 +11,15 @@
 #include "wire/internet.h"
 
 /*
- * Hand-overs per poll: more than a burst can bring in, so that what fell due while the lcore was
- * away is caught up with, but not all of it before the other way gets its turn.
+ * Hand-overs per poll: more than a burst can bring in, so that packets that fell due while the
+ * lcore was away are caught up with, but not all of them before the other direction gets its turn.
  */
 #define HANDOVERS_MAX 4
 
 /* Tags that do not count against the MTU: a customer's and a provider's. */
 #define TAGS_MAX 2
 
-/* On their way in or out: a burst of each, and what waits at the sending port. */
+/* In transit to or from a port: a burst of each, and the sending port's backlog. */
 #define MOVING_PKTS (2 * WH_JOIN_BURST + WH_PORT_BACKLOG_PKTS)
 
 static const char *const drop_names[WH_JOIN_DROPS] = {
@@ -35,7 +35,9 @@ const char *wh_join_drop_name(enum wh_join_drop drop)
 	return drop_names[drop];
 }
 
-/* A cache overflows at half as much again as its size: both ways' and the main lcore's. */
+/*
+ * A cache overflows at 1.5 times its size; there are three: one per direction and the main lcore's.
+ */
 uint32_t wh_join_mbufs_needed(uint32_t items_max, uint32_t rx_descriptors, uint32_t tx_descriptors)
 {
 	uint64_t mbufs = (uint64_t)items_max + rx_descriptors + tx_descriptors + MOVING_PKTS +
@@ -109,7 +111,7 @@ static void flip_bit(struct rte_mbuf *pkt, uint64_t bit)
 {
 	uint8_t *data = rte_pktmbuf_mtod(pkt, uint8_t *);
 
-	if (pkt->data_len == 0) /* a guest of shared memory may say so */
+	if (pkt->data_len == 0) /* a guest of shared memory may announce this */
 		return;
 	bit %= (uint64_t)pkt->data_len * 8;
 	data[bit / 8] ^= (uint8_t)(1U << bit % 8);
@@ -121,7 +123,7 @@ static void hold(struct wh_join_way *way, uint64_t due_tsc, struct rte_mbuf *pkt
 		drop(way, WH_JOIN_DROP_NO_ROOM, pkt);
 }
 
-/* Into the fibre: one packet, or it and its copy, or nothing. */
+/* Admits a packet to the fibre, which keeps it, it and a copy, or neither. */
 static void admit(struct wh_join_way *way, uint64_t now_tsc, struct rte_mbuf *pkt)
 {
 	struct wh_fibre_fate fate;
@@ -165,7 +167,7 @@ static uint32_t take_in(struct wh_join_way *way)
 		way->stats.came_bytes += pkt->pkt_len;
 		if (unlikely(way->tap.frame != NULL))
 			way->tap.frame(way->tap.context, pkt, now_tsc, false);
-		/* What the receiving port found is no order to the sending one. */
+		/* The receiving port's offload flags mean something else to the sending port. */
 		pkt->ol_flags &= RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
 		if (unlikely(is_oversize(way, pkt))) {
 			way->stats.oversize_bytes =
@@ -200,7 +202,7 @@ static uint32_t hand_over(struct wh_join_way *way)
 			way->tap.frame(way->tap.context, pkts[i], now_tsc, true);
 	}
 
-	/* Without any, too: what waits in the port's backlog goes. */
+	/* Also called with no packets, so that the port's backlog is sent. */
 	uint32_t taken = wh_port_send(way->to, 0, pkts, (uint16_t)due);
 
 	for (uint32_t i = taken; i < due; i++) {

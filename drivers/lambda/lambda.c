@@ -21,38 +21,39 @@
 #include "wire/internet.h"
 
 /*
- * Copies kept ready per direction, for a burst in which every packet is doubled; also the
- * copies handed over at once.
+ * Copies kept ready per direction, for a burst in which every packet is duplicated; also the most
+ * that are handed over at once.
  */
 #define COPIES_MAX (2 * WH_LAMBDA_BURST)
 
 /*
- * Hand-overs per poll and direction: more than a burst can bring in, so that what fell due while
- * the lcore was away is caught up with, but not all of it before anything else gets its turn.
+ * Hand-overs per poll and direction: more than a burst can bring in, so that packets that fell due
+ * while the lcore was away are caught up with, but not all of them before anything else gets its
+ * turn.
  */
 #define HANDOVERS_MAX 4
 
 /*
- * Payload that is not in the cache is fetched some packets ahead: that halves what a frame of
- * 1514 bytes costs (test/perf/lambda.c: 115 ns instead of 245). In longer segments the
- * processor's own prefetching catches up, and asking for every line gains nothing.
+ * Payload that is not in the cache is prefetched some packets ahead: that halves the cost of a
+ * frame of 1514 bytes (test/perf/lambda.c: 115 ns instead of 245). In longer segments the
+ * processor's own prefetcher catches up, and prefetching every line gains nothing.
  */
 #define PREFETCH_PKTS      2
 #define PREFETCH_BYTES_MAX 1536
 
-/* As long as a poll may come late, on a machine that is not the lambda's own. */
+/* How late a poll may be on a machine that the lambda shares with other work. */
 #define INGRESS_AHEAD_NS 100000
 
-/* The ring driver cuts the names of its ports to this room. */
+/* The ring driver truncates its ports' names to this size. */
 #define PORT_NAME_BYTES  32
 #define PORT_NAME_PREFIX "net_ring_"
 static_assert(sizeof(PORT_NAME_PREFIX) + WH_LAMBDA_NAME_MAX + sizeof("_a") - 1 <= PORT_NAME_BYTES,
 	"the longest name of a lambda makes a port name that is not cut");
 
-/* One way through the lambda. */
+/* One direction of the lambda. */
 struct direction {
-	struct rte_ring *from; /* what the sender's port sends into */
-	struct rte_ring *to;   /* what the receiver's port receives from */
+	struct rte_ring *from; /* into which the sender's port sends */
+	struct rte_ring *to;   /* from which the receiver's port receives */
 	struct wh_fibre *fibre;
 	uint16_t to_ethdev;
 	uint32_t n_spare;
@@ -61,12 +62,12 @@ struct direction {
 } __rte_cache_aligned;
 
 struct wh_lambda {
-	struct direction direction[WH_LAMBDA_ENDS]; /* by the end that sends */
+	struct direction direction[WH_LAMBDA_ENDS]; /* indexed by the sending end */
 	uint16_t ethdev[WH_LAMBDA_ENDS];
 	char port_name[WH_LAMBDA_ENDS][PORT_NAME_BYTES]; /* empty: not made */
 	struct rte_mempool *pool;
-	uint32_t frame_bytes_max; /* of one without a tag */
-	uint64_t ahead_tsc;       /* what the ingress takes in before its time */
+	uint32_t frame_bytes_max; /* without a tag */
+	uint64_t ahead_tsc;       /* how far ahead of time the ingress admits packets */
 	int stamp_offset;
 	uint64_t stamp_flag;
 };
@@ -81,7 +82,9 @@ static uint32_t padded_bytes(uint32_t frame_bytes)
 	return RTE_MAX(frame_bytes, (uint32_t)WH_LAMBDA_FRAME_BYTES_MIN);
 }
 
-/* That wait for the ingress: what is taken ahead, and the burst that goes beyond it. */
+/*
+ * Packets that wait for the ingress: those admitted ahead of time, and the burst that exceeds them.
+ */
 static uint64_t ingress_pkts(const struct wh_fibre_config *fibre, uint32_t wire_bytes)
 {
 	if (fibre->ingress_bps == 0)
@@ -93,7 +96,7 @@ static uint64_t ingress_pkts(const struct wh_fibre_config *fibre, uint32_t wire_
 uint32_t wh_lambda_mbufs_needed(const struct wh_lambda_config *config, uint32_t frame_bytes)
 {
 	uint32_t wire_bytes = padded_bytes(frame_bytes) + WH_ETHER_WIRE_BYTES;
-	/* An lcore's cache overflows at half as much again as its size; both ends free into one. */
+	/* An lcore's cache overflows at 1.5 times its size; both ends free into one. */
 	uint64_t mbufs = 3 * (WH_LAMBDA_POOL_CACHE * 3 / 2);
 
 	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
@@ -107,7 +110,7 @@ uint32_t wh_lambda_mbufs_needed(const struct wh_lambda_config *config, uint32_t 
 	return (uint32_t)RTE_MIN(mbufs, (uint64_t)UINT32_MAX);
 }
 
-/* Bulk while the pool has plenty; the last ones of a pool one by one. */
+/* In bulk while the pool has plenty; its last mbufs one by one. */
 static void fill_spare(struct wh_lambda *lambda, struct direction *way, uint32_t wanted)
 {
 	WH_DEBUG_ASSERT(wanted <= COPIES_MAX);
@@ -128,9 +131,9 @@ static void fill_spare(struct wh_lambda *lambda, struct direction *way, uint32_t
 }
 
 /*
- * All segments of `from`, wherever their memory is, into the one of `to`; padded as a NIC pads.
- * memcpy because it chooses vector code at run time: built for DPDK's base architecture,
- * rte_memcpy takes 195 ns for 9014 bytes where memcpy takes 135.
+ * Copies all segments of `from` into the single one of `to`, padded as a NIC pads. memcpy because
+ * it chooses vector code at run time: built for DPDK's base architecture, rte_memcpy takes 195 ns
+ * for 9014 bytes where memcpy takes 135.
  */
 static void copy_frame(struct rte_mbuf *to, const struct rte_mbuf *from)
 {
@@ -157,7 +160,7 @@ static void flip_bit(struct rte_mbuf *pkt, uint64_t bit)
 }
 
 /*
- * The stamp is written now, while the mbuf is in the cache: handing over then touches no packet.
+ * The stamp is written now, while the mbuf is in the cache, so that handing over touches no packet.
  */
 static void copy_and_hold(const struct wh_lambda *lambda, struct direction *way,
 	const struct rte_mbuf *pkt, const struct wh_fibre_fate *fate)
@@ -196,7 +199,7 @@ static void prefetch_frame(const struct rte_mbuf *pkt)
 	}
 }
 
-/* The tag of a VLAN does not count against the MTU: IEEE 802.3 3.2.7. */
+/* A VLAN tag does not count against the MTU: IEEE 802.3 3.2.7. */
 static bool is_oversize(const struct wh_lambda *lambda, const struct rte_mbuf *pkt)
 {
 	rte_be16_t copy;
@@ -212,8 +215,8 @@ static bool is_oversize(const struct wh_lambda *lambda, const struct rte_mbuf *p
 }
 
 /*
- * As a NIC's wire: what the ingress cannot take in by then stays in the sender's ring. It takes
- * some ahead, so that the wire does not run dry between two polls.
+ * Like a NIC's wire: packets beyond the ingress rate stay in the sender's ring. Some are admitted
+ * ahead of time, so that the wire does not run dry between two polls.
  */
 static uint32_t take_in(struct wh_lambda *lambda, struct direction *way, uint64_t now_tsc)
 {
@@ -240,7 +243,7 @@ static uint32_t take_in(struct wh_lambda *lambda, struct direction *way, uint64_
 		}
 		wh_fibre_admit(way->fibre, now_tsc, padded_bytes(frame_bytes) + WH_ETHER_WIRE_BYTES,
 			&fate);
-		if (unlikely(fate.copies > 1)) /* one more than the burst was reckoned with */
+		if (unlikely(fate.copies > 1)) /* one more than was planned for in the burst */
 			fill_spare(lambda, way, RTE_MIN(way->n_spare + 1, (uint32_t)COPIES_MAX));
 		copy_and_hold(lambda, way, pkts[i], &fate);
 	}
@@ -314,7 +317,7 @@ uint32_t wh_lambda_held(const struct wh_lambda *lambda, enum wh_lambda_end sende
 	return wh_fibre_held(lambda->direction[sender].fibre);
 }
 
-/* Every packet that entered is somewhere. */
+/* Every packet that entered is accounted for. */
 static void check_account(const struct direction *way)
 {
 	const struct wh_fibre_stats *fibre = wh_fibre_stats(way->fibre);
@@ -367,7 +370,7 @@ void wh_lambda_close(struct wh_lambda *lambda)
 {
 	if (lambda == NULL)
 		return;
-	/* Ports first: they point at the rings. This also takes the names off the bus. */
+	/* Ports first, because they point at the rings. This also frees their names on the bus. */
 	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
 		if (lambda->port_name[end][0] != '\0')
 			(void)rte_vdev_uninit(lambda->port_name[end]);
@@ -407,7 +410,7 @@ static int check_config(const struct wh_lambda_config *config, char *why, size_t
 	return 0;
 }
 
-/* Exact sizes, so that a ring holds what was asked for and not one less than a power of two. */
+/* RING_F_EXACT_SZ: a ring holds the number asked for, not one less than a power of two. */
 static struct rte_ring *make_ring(
 	const struct wh_lambda_config *config, uint32_t end, const char *use)
 {
@@ -450,7 +453,7 @@ static int make_port(struct wh_lambda *lambda, const struct wh_lambda_config *co
 
 	snprintf(name, sizeof(name), "%s_%c", config->name, 'a' + (char)end);
 
-	/* The ring that end receives from belongs to the direction that starts at its peer. */
+	/* An end receives from the ring of the direction that starts at its peer. */
 	int ethdev = rte_eth_from_rings(name, &lambda->direction[peer].to, 1,
 		&lambda->direction[end].from, 1, (unsigned int)config->socket);
 

@@ -9,10 +9,10 @@
  *   A's port <- ring <- fibre[WH_LAMBDA_B] <- ring <- B's port
  *
  * A packet that enters is copied into one mbuf of the lambda's own pool and the sender's mbuf is
- * freed at once, so that the ends share no byte, as on glass. The copy carries the moment at
- * which it is due as a NIC's arrival stamp (wh_port_arrived_tsc), whenever it is looked at.
+ * freed at once, so that the ends share no memory, as with real hosts. The copy's arrival stamp
+ * (wh_port_arrived_tsc) is the time at which it was due, however late it is received.
  *
- * One lcore polls; the ends may be on others. Order of things:
+ * One lcore polls; the ends may be on others. Order of calls:
  *
  *   pool = rte_pktmbuf_pool_create(.., wh_lambda_mbufs_needed(&config, frame_bytes) + what the
  *          receivers hold, WH_LAMBDA_POOL_CACHE, 0, wh_port_room_bytes(config.mtu), ..)
@@ -30,26 +30,26 @@
 #define WH_LAMBDA_RING_PKTS_DEFAULT 4096
 #define WH_LAMBDA_NAME_MAX          16 /* letters */
 
-/* Mbufs that an lcore may keep in its cache; wh_lambda_mbufs_needed reckons with it. */
+/* Mbufs that an lcore may keep in its cache; wh_lambda_mbufs_needed includes them. */
 #define WH_LAMBDA_POOL_CACHE 256
 
-/* Shortest Ethernet frame, its frame check sequence not counted; a NIC pads to it. */
+/* Shortest Ethernet frame without its frame check sequence; a NIC pads to it. */
 #define WH_LAMBDA_FRAME_BYTES_MIN 60
 
 /* Packets that one poll takes from a sender. */
 #define WH_LAMBDA_BURST 64
 
-/* Room that any sentence of wh_lambda_create fits in. */
+/* Enough for any message of wh_lambda_create. */
 #define WH_LAMBDA_WHY_BYTES 256
 
-/* An end, and the direction that starts there. */
+/* An end; also names the direction that starts there. */
 enum wh_lambda_end {
 	WH_LAMBDA_A = 0,
 	WH_LAMBDA_B,
 	WH_LAMBDA_ENDS,
 };
 
-/* What is lost beside the fibre's own drops (enum wh_fibre_drop). */
+/* Losses beside the fibre's own drops (enum wh_fibre_drop). */
 enum wh_lambda_drop {
 	WH_LAMBDA_DROP_OVERSIZE = 0, /* longer than MTU, Ethernet header and tag: does not enter */
 	WH_LAMBDA_DROP_NO_MBUF,      /* copies for which the pool was empty */
@@ -57,7 +57,7 @@ enum wh_lambda_drop {
 	WH_LAMBDA_DROPS,
 };
 
-/* Of one direction: sent = oversize + the fibre's entered packets. */
+/* Of one direction: sent = oversize + packets that entered the fibre. */
 struct wh_lambda_stats {
 	uint64_t sent_pkts; /* taken from the sender */
 	uint64_t sent_bytes;
@@ -67,11 +67,11 @@ struct wh_lambda_stats {
 
 struct wh_lambda_config {
 	const char *name; /* the ports become net_ring_<name>_a and net_ring_<name>_b */
-	struct wh_fibre_config fibre[WH_LAMBDA_ENDS]; /* by the end that sends */
-	uint32_t ring_pkts; /* that each of the four rings holds; 0: the default */
+	struct wh_fibre_config fibre[WH_LAMBDA_ENDS]; /* indexed by the sending end */
+	uint32_t ring_pkts; /* capacity of each of the four rings; 0: the default */
 	uint16_t mtu;
 	struct rte_mempool *pool; /* the caller's; used by this lambda and no other sender */
-	uint64_t hz;              /* of the clock that wh_lambda_poll is told */
+	uint64_t hz;              /* of the clock that wh_lambda_poll is given */
 	int socket;
 };
 
@@ -79,27 +79,27 @@ struct wh_lambda; /* lambda.c */
 
 /*
  * 0 and *created; or a negative errno, and in `why` one sentence that says what to do. The fibre's
- * outages count from now_tsc.
+ * outages are timed from now_tsc.
  */
 int wh_lambda_create(const struct wh_lambda_config *config, uint64_t now_tsc,
 	struct wh_lambda **created, char *why, size_t why_bytes);
 
 /*
- * Frees all that is under way, the ports and the rings. The ports of both ends are stopped or
- * closed by then, and the pools of their senders still there. NULL is allowed.
+ * Frees packets in transit, the ports and the rings. The ports of both ends must be stopped or
+ * closed before, and their senders' pools still exist. NULL is allowed.
  */
 void wh_lambda_close(struct wh_lambda *lambda);
 
-/* What wh_port_open is to be given for an end. */
+/* The ethdev of an end, for wh_port_open. */
 uint16_t wh_lambda_ethdev(const struct wh_lambda *lambda, enum wh_lambda_end end);
 
-/* A process: takes what was sent, hands over what is due; returns the packets that it moved. */
+/* A process: takes what was sent, hands over what is due; returns the number of packets moved. */
 int32_t wh_lambda_poll(void *lambda, uint64_t now_tsc);
 
 /*
- * Mbufs that a lambda uses at once when frames take at least frame_bytes, those waiting in the
- * receivers' rings included; what receivers hold after that is to be added. UINT32_MAX when there
- * is no bound (see wh_fibre_items_needed).
+ * The most mbufs that a lambda uses at once for frames of at least frame_bytes, including those in
+ * the receivers' rings; add those that receivers hold afterwards. UINT32_MAX: unbounded (see
+ * wh_fibre_items_needed).
  */
 uint32_t wh_lambda_mbufs_needed(const struct wh_lambda_config *config, uint32_t frame_bytes);
 

@@ -11,7 +11,7 @@
 
 #define TAGS_MAX 2
 
-/* Where the sum is behind an IP header; 0: there is none. */
+/* Offset of the checksum in the header that follows the IP header; 0: none. */
 static uint32_t sum_offset(uint8_t protocol)
 {
 	if (protocol == IPPROTO_TCP)

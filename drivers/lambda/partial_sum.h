@@ -3,9 +3,9 @@
 #define WH_LAMBDA_PARTIAL_SUM_H
 
 /*
- * A kernel whose NIC computes sums writes that of the pseudo header alone, and leaves the rest to
- * it. Where there is no NIC, as behind a veth, such frames arrive, and whoever they are for drops
- * them.
+ * A kernel that offloads checksums to its NIC writes the pseudo header's sum only and leaves the
+ * rest to the NIC. Where there is no NIC, as behind a veth, such frames arrive as they are, and
+ * their receiver drops them.
  */
 
 #include <stdbool.h>
@@ -13,9 +13,9 @@
 #include <rte_mbuf.h>
 
 /*
- * Whether a frame is TCP or UDP with such a sum: over IPv4 without fragments, or over IPv6 without
- * extension headers, with up to two tags, all headers in the first segment. Of frames whose sum is
- * whole one in 65536 looks so, too.
+ * Whether a frame is TCP or UDP with such a partial checksum: over IPv4 without fragments, or over
+ * IPv6 without extension headers, with up to two tags, all headers in the first segment. One in
+ * 65536 frames with a complete checksum is mistaken for one.
  */
 bool wh_has_partial_sum(const struct rte_mbuf *pkt);
 

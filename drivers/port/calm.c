@@ -16,9 +16,9 @@ rte_rwlock_t wh_calm_bursts = RTE_RWLOCK_INITIALIZER;
 bool wh_calm_holds;
 
 static uint32_t ports; /* under the lock */
-static sem_t waiting;  /* posted by the interrupt thread as it begins to wait, or has gone */
-static sem_t turn;     /* posted for it to go on */
-static bool lets_go;   /* with `turn`: it need not come back */
+static sem_t waiting;  /* posted by the interrupt thread when it begins to wait, or is let go */
+static sem_t turn;     /* posted to let it continue */
+static bool lets_go;   /* with `turn`: it does not wait again */
 
 static void wait_for(sem_t *semaphore)
 {
@@ -35,7 +35,7 @@ static void set_alarm(void)
 	WH_ASSERT(rc == 0); /* the EAL runs as long as there are ports */
 }
 
-/* Other events of the thread come between two calls, never during one. */
+/* The thread handles its other events between two such calls, never during one. */
 static void wait_on_interrupt_thread(void *unused)
 {
 	(void)unused;
@@ -63,7 +63,7 @@ static void let_go(void)
 	wait_for(&waiting);
 }
 
-/* All that has happened to sockets is seen to when it waits again. */
+/* When it waits again it has handled all pending events of its sockets. */
 static void give_turn(void)
 {
 	sem_post(&turn);
@@ -100,9 +100,9 @@ bool wh_calm_turn(bool (*link_is_up)(const struct wh_port *port), const struct w
 	up = link_is_up(port);
 	if (up && !wh_calm_holds) {
 		hold();
-		up = link_is_up(port); /* what it is now it stays */
+		up = link_is_up(port); /* it stays in this state until the next turn */
 	}
-	/* A connection is made in a dozen steps: they need not wait for our turns. */
+	/* Connecting takes a dozen events: let them be handled without waiting for turns. */
 	if (!up && wh_calm_holds)
 		let_go();
 	rte_rwlock_write_unlock(&wh_calm_bursts);
@@ -114,7 +114,7 @@ void wh_calm_act(void (*act)(struct wh_port *port), struct wh_port *port)
 	rte_rwlock_write_lock(&wh_calm_bursts);
 	WH_ASSERT(ports > 0);
 
-	bool held = wh_calm_holds; /* for another port */
+	bool held = wh_calm_holds; /* because of another port */
 
 	if (!held)
 		hold();
@@ -124,7 +124,7 @@ void wh_calm_act(void (*act)(struct wh_port *port), struct wh_port *port)
 	rte_rwlock_write_unlock(&wh_calm_bursts);
 }
 
-/* A socket of the kind that memif's peers meet at, and nobody else here uses. */
+/* Whether this is a socket of the type that memif uses to connect, and nothing else here does. */
 static bool is_meeting(int fd)
 {
 	int domain = 0, type = 0;
@@ -144,11 +144,11 @@ static size_t bytes_of(const struct msghdr *message)
 }
 
 /*
- * In the place of libc's, for libraries, too. Who connects to a memif socket and leaves before the
- * server's first word makes that fail, and the driver (DPDK 22.11) then frees the channel and
- * closes its descriptor without taking them from EAL's interrupt thread, which panics: any local
- * program that may connect could end the server so. Told that its words went, the driver meets the
- * end of the connection where it expects it, as it reads.
+ * Replaces libc's function, also for libraries. If a program connects to a memif socket and leaves
+ * before the server's first message, sending fails, and the driver (DPDK 22.11) then frees the
+ * channel and closes its descriptor without removing them from EAL's interrupt thread, which
+ * panics: any local program that may connect could crash the server. If told that its message was
+ * sent, the driver notices the end of the connection when it reads, which it handles.
  */
 __attribute__((visibility("default"), externally_visible)) ssize_t sendmsg(
 	int fd, const struct msghdr *message, int flags)

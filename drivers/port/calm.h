@@ -3,13 +3,13 @@
 #define WH_PORT_CALM_H
 
 /*
- * memif's driver (DPDK 22.11) hears on EAL's interrupt thread that the peer has gone, and unmaps
- * the rings there and then, without regard to a burst that is under way on them. So while such a
- * link is up that thread waits in an alarm of ours, and gets a turn every few milliseconds between
- * bursts, when wh_port_watch_link asks for the state of the link.
+ * memif's driver (DPDK 22.11) learns on EAL's interrupt thread that the peer has gone, and unmaps
+ * the rings immediately, even while a burst uses them. So while such a link is up that thread waits
+ * in an alarm callback of ours, and gets a turn every few milliseconds between bursts, when
+ * wh_port_watch_link asks for the state of the link.
  *
- * The thread is the process's, and so is what is kept here: one for all ports. Beside it stands a
- * sendmsg that keeps the driver's server alive when somebody connects and leaves at once.
+ * The thread is the process's, and so is this state: one for all ports. calm.c also has a sendmsg
+ * that keeps the driver's server alive when a client connects and leaves at once.
  */
 
 #include <stdbool.h>
@@ -18,27 +18,27 @@
 
 struct wh_port;
 
-/* Read: a burst is under way. Written: the interrupt thread may have its turn. */
+/* Held for reading: a burst is in progress. For writing: the interrupt thread may have its turn. */
 extern rte_rwlock_t wh_calm_bursts;
 extern bool wh_calm_holds; /* the interrupt thread waits; under the lock */
 
-/* For each such port, while it is started; leaving lets the thread go with the last one. */
+/* For each such port while it is started; after the last one leaves the thread is free again. */
 void wh_calm_join(void);
 void wh_calm_leave(void);
 
 /*
- * Gives the interrupt thread a turn, then asks whether the link is up. True: it stays so, and
+ * Gives the interrupt thread a turn, then asks whether the link is up. True: it stays up, and
  * bursts are safe, until the next call.
  */
 bool wh_calm_turn(bool (*link_is_up)(const struct wh_port *port), const struct wh_port *port);
 
 /*
- * Acts on the device while the interrupt thread does nothing to it, and no burst is under way. Only
- * while the link is down.
+ * Calls `act` while the interrupt thread is idle and no burst is in progress. Only while the link
+ * is down.
  */
 void wh_calm_act(void (*act)(struct wh_port *port), struct wh_port *port);
 
-/* False: no burst now; never waits. After true, end. */
+/* False: no burst now; never waits. If true, call wh_calm_end after it. */
 static inline bool wh_calm_begin(void)
 {
 	if (rte_rwlock_read_trylock(&wh_calm_bursts) != 0)

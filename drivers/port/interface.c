@@ -16,8 +16,8 @@
 #include "base/assert.h"
 
 /*
- * Any socket will do to ask. This one is made by the first question and stays, for who is guarded
- * makes none; and of its kind none sends anything anywhere before it is connected.
+ * A socket for ioctls; any kind will do. It is created by the first question and kept, because a
+ * guarded process can create none; it is of a kind that sends nothing before it is connected.
  */
 static int asking_socket(void)
 {

@@ -3,8 +3,8 @@
 #define WH_PORT_INTERFACE_H
 
 /*
- * What the kernel says of its own interfaces, below a port or beside it. Who goes on to ask under a
- * guard has asked something before it.
+ * What the kernel says of its own interfaces, below a port or beside it. A process that asks under
+ * a guard must have asked once before the guard began.
  */
 
 #include <stdbool.h>
@@ -15,10 +15,10 @@ int wh_interface_number(const char *name, unsigned int *number);
 int wh_interface_mtu(const char *name, uint32_t *mtu);
 int wh_interface_is_up(const char *name, bool *up);
 
-/* Frames that belong together come as one, which no line carries: GRO or LRO is on. */
+/* Whether GRO or LRO is on: related frames are then merged into one that no line carries. */
 int wh_interface_merges(const char *name, bool *merges);
 
-/* Receiving queues in use; -EOPNOTSUPP where the driver does not tell. */
+/* Receive queues in use; -EOPNOTSUPP: the driver does not tell. */
 int wh_interface_queues(const char *name, uint32_t *queues);
 
 #endif

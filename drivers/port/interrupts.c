@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define ALLOW_EXPERIMENTAL_API /* handles of one's own, since DPDK 21.11 */
+#define ALLOW_EXPERIMENTAL_API /* rte_intr_instance_alloc, since DPDK 21.11 */
 #include "port/interrupts.h"
 
 #include <stdatomic.h>
@@ -23,8 +23,8 @@ static void park(void *unused)
 }
 
 /*
- * An alarm would do, if rte_eal_cleanup did not wait for the end of those that run. EAL keeps a
- * copy of the handle; the descriptor stays open.
+ * An alarm would do, but rte_eal_cleanup waits for running alarms. EAL keeps a copy of the handle;
+ * the descriptor stays open.
  */
 static bool call_to_park(void)
 {

@@ -19,14 +19,14 @@
 #include "port/steer.h"
 #include "wire/encap.h"
 
-/* All that the steps of an opening share. */
+/* State shared by the steps of an opening. */
 struct opening {
 	const struct wh_port_config *config;
 	struct wh_port *port;
 	struct rte_eth_dev_info info;
 	struct rte_eth_conf conf;
 	char name[RTE_ETH_NAME_MAX_LEN];
-	bool hashes; /* the device may be made to steer by a hash with this key */
+	bool hashes; /* the device can be set up to steer by a hash with this key */
 	uint8_t key[WH_STEER_KEY_BYTES_MAX];
 	char *why;
 	size_t why_bytes;
@@ -77,7 +77,7 @@ static int check_config(struct opening *opening)
 	return 0;
 }
 
-/* Bytes of a frame beside the MTU as ethdev reckons them when it checks an MTU. */
+/* Bytes of a frame beyond the MTU, as ethdev calculates when it checks an MTU. */
 static uint32_t overhead_bytes(const struct rte_eth_dev_info *info)
 {
 	if (info->max_mtu != UINT16_MAX && info->max_rx_pktlen > info->max_mtu)
@@ -86,8 +86,8 @@ static uint32_t overhead_bytes(const struct rte_eth_dev_info *info)
 }
 
 /*
- * memif, af_packet and tap report a longest frame of 1518 or 1522 bytes and a largest MTU of
- * 65535. Asked for a jumbo MTU they refuse; not asked, memif and af_packet carry jumbo frames.
+ * memif, af_packet and tap report a longest frame of 1518 or 1522 bytes and a largest MTU of 65535.
+ * They refuse a jumbo MTU when asked; if not asked, memif and af_packet carry jumbo frames.
  */
 static int choose_mtu(struct opening *opening)
 {
@@ -121,9 +121,8 @@ static int choose_queues(struct opening *opening)
 }
 
 /*
- * MBUF_FAST_FREE is left alone even where it is offered: it forbids the external buffers and
- * clones that payload is sent from. So are timestamps, which count in the NIC's own unit: the
- * pacer's time is the TSC's.
+ * MBUF_FAST_FREE is never used: it forbids the external buffers and clones from which payload is
+ * sent. Nor are timestamps, which count in the NIC's own unit: the pacer uses the TSC.
  */
 static void choose_offloads(struct opening *opening)
 {
@@ -136,7 +135,7 @@ static void choose_offloads(struct opening *opening)
 
 	uint64_t tx = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 
-	/* Over IPv4 there is no UDP sum, and the header's takes one addition. */
+	/* Over IPv4 we send no UDP checksum, and the header's takes one addition. */
 	if (opening->config->ipv6)
 		tx |= RTE_ETH_TX_OFFLOAD_UDP_CKSUM;
 	tx &= info->tx_offload_capa;
@@ -160,7 +159,7 @@ static int choose_stamps(struct opening *opening)
 	return 0;
 }
 
-/* As many as were asked for, or as the driver likes best, within what it can have. */
+/* As many as were asked for, or the driver's preferred number, within the device's limits. */
 static int choose_descriptors(struct opening *opening)
 {
 	const struct wh_port_config *config = opening->config;
@@ -233,9 +232,9 @@ static int set_up_queue(const struct opening *opening, uint16_t queue)
 }
 
 /*
- * A device with an address of its own may filter by it, so it must take the one that was asked
- * for. net_ring has none, takes none and filters nothing: headers get ours, or one made up from
- * the port's number that is marked as locally administered.
+ * A device with an address of its own may filter by it, so it must accept the one that was asked
+ * for. net_ring has none, accepts none and filters nothing: headers get ours, or a locally
+ * administered one made from the port's number.
  */
 static int choose_mac(struct opening *opening)
 {
@@ -263,7 +262,7 @@ static int choose_mac(struct opening *opening)
 				    opening->name, rte_strerror(-error));
 }
 
-/* MTU of the kernel's interface below a port; UINT32_MAX when there is none or it is unknown. */
+/* MTU of the kernel's interface below a port; UINT32_MAX: no interface, or unknown. */
 static uint32_t kernel_mtu(unsigned int if_index, char if_name[IF_NAMESIZE])
 {
 	uint32_t mtu;
@@ -275,8 +274,8 @@ static uint32_t kernel_mtu(unsigned int if_index, char if_name[IF_NAMESIZE])
 }
 
 /*
- * Drivers that share the device with the kernel (mlx5) raise its interface's MTU when told so, not
- * when configured. An MTU of the kernel's that is large enough is left alone: others use it.
+ * Drivers that share the device with the kernel (mlx5) raise its interface's MTU when it is set,
+ * not when configured. A kernel MTU that is large enough is not changed: others use it.
  */
 static int set_mtu(const struct opening *opening)
 {
@@ -296,7 +295,7 @@ static int set_mtu(const struct opening *opening)
 				 opening->name, mtu, rte_strerror(-error));
 }
 
-/* Where the MTU could not be asked for, what ethdev says of it is not the device's word. */
+/* If the MTU could not be set, ethdev's value is not the device's. */
 static int check_mtu(const struct opening *opening)
 {
 	uint16_t wanted = opening->config->mtu;
@@ -317,7 +316,7 @@ static int check_mtu(const struct opening *opening)
 	return 0;
 }
 
-/* On the started device, since some take rules and tables only then. */
+/* On the started device, since some accept rules and tables only then. */
 static int steer(struct opening *opening)
 {
 	const struct wh_port_config *config = opening->config;
@@ -339,7 +338,7 @@ static int steer(struct opening *opening)
 		opening->name, port->queues);
 }
 
-/* A driver that has no filter needs none. */
+/* A driver without a filter needs no promiscuous mode. */
 static int take_every_frame(const struct opening *opening)
 {
 	int error = rte_eth_promiscuous_enable(opening->port->ethdev);
@@ -430,7 +429,7 @@ int wh_port_open(
 }
 
 /*
- * When a memif peer leaves, the driver's own thread says that the link is down and then frees the
+ * When a memif peer leaves, the driver's own thread reports the link down and then frees the
  * connection, without a lock; stopping the device meanwhile frees it twice.
  */
 #define LINK_DOWN_SETTLE_US 10000
@@ -452,7 +451,7 @@ void wh_port_stop(struct wh_port *port)
 
 		(void)rte_flow_flush(port->ethdev, &why);
 	}
-	(void)rte_eth_dev_stop(port->ethdev); /* an error leaves nothing that could be done */
+	(void)rte_eth_dev_stop(port->ethdev); /* nothing can be done about an error */
 	if (port->calm)
 		wh_calm_leave();
 }
@@ -479,7 +478,7 @@ static bool link_is_up(const struct wh_port *port)
 	struct rte_eth_link link;
 	int error = rte_eth_link_get_nowait(port->ethdev, &link);
 
-	/* A driver that cannot tell has a link that is not lost. */
+	/* If a driver cannot tell, the link counts as up. */
 	return error == -ENOTSUP || (error == 0 && link.link_status == RTE_ETH_LINK_UP);
 }
 

@@ -35,7 +35,7 @@ void wh_packet_sockets_find(struct wh_packet_sockets *sockets, uint32_t if_index
 		closedir(folder);
 }
 
-/* To ask is to set back: each drop is told once, to one of those who ask. */
+/* Reading the count resets it, so each drop is reported to only one caller. */
 uint64_t wh_packet_sockets_dropped(struct wh_packet_sockets *sockets)
 {
 	for (uint32_t i = 0; i < sockets->count; i++) {

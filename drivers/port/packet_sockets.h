@@ -3,9 +3,10 @@
 #define WH_PORT_PACKET_SOCKETS_H
 
 /*
- * The sockets behind a net_af_packet port. The kernel drops what finds their ring full and counts
- * it per socket (packet(7), PACKET_STATISTICS); the driver (DPDK 22.11) does not ask for it. They
- * are sockets of this process, and known by the interface that they are bound to.
+ * The sockets behind a net_af_packet port. The kernel drops packets when a socket's ring is full
+ * and counts them per socket (packet(7), PACKET_STATISTICS); the driver (DPDK 22.11) does not read
+ * that count. The sockets belong to this process and are found by the interface to which they are
+ * bound.
  */
 
 #include <stdint.h>
@@ -14,14 +15,14 @@
 
 struct wh_packet_sockets {
 	uint32_t count;
-	int fd[WH_PACKET_SOCKETS_MAX]; /* the driver's: gone when the port is closed */
-	uint64_t dropped_pkts;         /* so far; added to by whoever asks */
+	int fd[WH_PACKET_SOCKETS_MAX]; /* the driver's: invalid once the port is closed */
+	uint64_t dropped_pkts;         /* so far; updated by each caller that reads it */
 };
 
-/* Those bound to that interface of which there are open ones; the first of them, if too many. */
+/* Finds the open sockets bound to that interface; if there are too many, only the first. */
 void wh_packet_sockets_find(struct wh_packet_sockets *sockets, uint32_t if_index);
 
-/* Packets dropped since the sockets were opened; any core may ask. */
+/* Packets dropped since the sockets were opened; may be called on any core. */
 uint64_t wh_packet_sockets_dropped(struct wh_packet_sockets *sockets);
 
 #endif

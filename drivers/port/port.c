@@ -41,9 +41,9 @@ uint16_t wh_port_room_bytes(uint16_t mtu)
 
 	/*
 	 * NICs count buffers in units of 128 bytes and leave room for two VLAN tags and the frame
-	 * check sequence. AF_PACKET wants a whole slot of its ring, which is up to 128 bytes more
-	 * than the frame, and 2048 bytes by default. AF_XDP keeps 256 bytes before a frame for
-	 * its programs, and drops without a count what has not as much room behind.
+	 * check sequence. AF_PACKET wants room for a whole slot of its ring, which is up to 128
+	 * bytes more than the frame, and 2048 bytes by default. AF_XDP keeps 256 bytes before a
+	 * frame for its programs, and drops frames without counting them if the rest is too small.
 	 */
 	uint32_t room_bytes = RTE_ALIGN_CEIL((uint32_t)mtu + WH_ETHER_BYTES + 12, 128) + 256;
 
@@ -63,8 +63,8 @@ static void count_drops(
 }
 
 /*
- * Puts in place of a packet a copy in one mbuf of the port's pool. Else the packet is left as it
- * was: -ENOMEM (later, perhaps) or -EMSGSIZE (never).
+ * Replaces a packet by a copy in one mbuf of the port's pool. On failure the packet is unchanged:
+ * -ENOMEM (may succeed later) or -EMSGSIZE (never).
  */
 static int linearise(const struct wh_port *port, struct rte_mbuf **pkt)
 {
@@ -89,7 +89,7 @@ static bool sum_is_bad(const struct rte_mbuf *pkt)
 	       (pkt->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_BAD;
 }
 
-/* One received packet: true when it may go to the caller, else it is freed and counted. */
+/* Checks one received packet: true when it may go to the caller, else it is freed and counted. */
 static bool accept_received(
 	const struct wh_port *port, struct wh_port_queue *q, struct rte_mbuf **pkt)
 {
@@ -187,7 +187,7 @@ static uint64_t sum_bytes(struct rte_mbuf *const *pkts, uint16_t count)
 	return bytes;
 }
 
-/* What the device takes of a burst; packets that it took may be gone when it returns. */
+/* Returns how many packets of a burst the device took; those may be freed already. */
 static uint16_t transmit(
 	struct wh_port *port, uint16_t queue, struct rte_mbuf **pkts, uint16_t count)
 {
@@ -202,7 +202,7 @@ static uint16_t transmit(
 	return taken;
 }
 
-/* True when packets may go to the device; else the backlog is dropped, by this queue's lcore. */
+/* Whether packets may go to the device; else the backlog is dropped, by this queue's lcore. */
 static bool may_transmit(
 	const struct wh_port *port, struct wh_port_queue *q, enum wh_port_drop *reason)
 {
@@ -239,13 +239,13 @@ uint16_t wh_port_flush(struct wh_port *port, uint16_t queue)
 	return q->backlog_pkts;
 }
 
-/* The device first, in order behind the backlog; then the backlog as far as it has room. */
+/* To the device first, if no backlog waits; then to the backlog as far as it has room. */
 static uint16_t send_plain(
 	struct wh_port *port, uint16_t queue, struct rte_mbuf **pkts, uint16_t count)
 {
 	struct wh_port_queue *q = &port->queue[queue];
 
-	/* All of these are taken, and may be gone when the device has them. */
+	/* All of these are taken; the device may have freed them afterwards. */
 	count = RTE_MIN(count, wh_port_send_room(port, queue));
 	show_tap(&q->tx_tap, pkts, count);
 
@@ -257,16 +257,18 @@ static uint16_t send_plain(
 	return taken + wait;
 }
 
-/* Such drivers take one segment of the pool's own memory, and send wrong bytes of all else. */
+/*
+ * Drivers without multi-segment sending take one segment of the pool's own memory only, and send
+ * wrong bytes otherwise.
+ */
 static bool is_plain(const struct rte_mbuf *pkt)
 {
 	return pkt->nb_segs == 1 && RTE_MBUF_DIRECT(pkt);
 }
 
 /*
- * For ports without multi-segment sending. Only as many are copied as the backlog could hold, so
- * that each copy made is a packet taken. Running out of mbufs is back-pressure: the rest stays
- * with the caller.
+ * For ports without multi-segment sending. No more packets are copied than the backlog could hold,
+ * so that each copied packet is taken. If mbufs run out the remaining packets stay with the caller.
  */
 static uint16_t send_copies(
 	struct wh_port *port, uint16_t queue, struct rte_mbuf **pkts, uint16_t count)

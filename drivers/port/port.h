@@ -3,14 +3,13 @@
 #define WH_PORT_PORT_H
 
 /*
- * A DPDK ethdev as an end of a lambda. What the driver can do is asked, never assumed: an
- * offload that it does not offer is not configured, and what it cannot send (chains, memory from
- * outside) is copied into one mbuf first.
+ * A DPDK ethdev as an end of a lambda. Driver features are queried, never assumed: an offload that
+ * it does not offer is not configured, and packets that it cannot send (chains, external memory)
+ * are copied into one mbuf first.
  *
  * Ownership: wh_port_receive gives its mbufs to the caller. wh_port_send takes as many as it
- * returns; the port frees those, sent or not. One lcore at a time uses a queue, and it alone
- * writes that queue's backlog and counters; different queues share nothing that is written but
- * the state of the link.
+ * returns; the port frees those, sent or not. Only one lcore at a time uses a queue and writes that
+ * queue's backlog and counters; queues share no written state but that of the link.
  */
 
 #include <stdbool.h>
@@ -27,36 +26,36 @@
 
 #define WH_PORT_QUEUES_MAX 16
 
-/* Packets that wait where the port is full; also the longest burst that send is sure to take. */
+/* Packets that wait when the device is full; also the longest burst that is sure to be taken. */
 #define WH_PORT_BACKLOG_PKTS 64
 
-/* Room that any sentence of wh_port_open fits in. */
+/* Enough for any message of wh_port_open. */
 #define WH_PORT_WHY_BYTES 256
 
-/* The largest MTU for which a frame's room still fits an mbuf's 16-bit lengths with ease. */
+/* The largest MTU for which a frame's room easily fits an mbuf's 16-bit lengths. */
 #define WH_PORT_MTU_MAX 32000
 
 enum wh_port_drop {
 	WH_PORT_RX_CHECKSUM = 0, /* the port says that the IP or UDP sum is wrong */
-	WH_PORT_RX_CHAIN,        /* several segments, more bytes than one mbuf of the pool holds */
+	WH_PORT_RX_CHAIN,        /* several segments, too long for one mbuf of the pool */
 	WH_PORT_RX_NO_MBUF,      /* several segments, and no mbuf to copy them into */
-	WH_PORT_RX_MISSED,       /* by the device, or by the kernel below it: no free descriptor
+	WH_PORT_RX_MISSED,       /* by the device or the kernel below it: no free descriptor
 				  * (wh_port_stats_total only) */
 	WH_PORT_RX_ERROR,        /* by the device: bad frames (wh_port_stats_total only) */
-	WH_PORT_TX_CHAIN,        /* as on receiving, on a port without multi-segment sending */
+	WH_PORT_TX_CHAIN,        /* like RX_CHAIN, on a port without multi-segment sending */
 	WH_PORT_TX_LINK_DOWN,
-	WH_PORT_TX_STOPPED, /* handed over after, or waiting at, wh_port_stop */
+	WH_PORT_TX_STOPPED, /* sent after wh_port_stop, or in the backlog then */
 	WH_PORT_DROPS,
 };
 
 const char *wh_port_drop_name(enum wh_port_drop drop);
 
-/* How packets find the queue that their UDP port is of. */
+/* How packets are steered to the queue of their UDP port. */
 enum wh_port_steering {
-	WH_PORT_STEER_ONE_QUEUE = 0, /* there is no other */
-	WH_PORT_STEER_PAIRED,        /* what the peer sends on queue q comes on queue q */
+	WH_PORT_STEER_ONE_QUEUE = 0, /* there is only one */
+	WH_PORT_STEER_PAIRED,        /* what the peer sends on queue q arrives on queue q */
 	WH_PORT_STEER_RULES,         /* the device has a rule for each port */
-	WH_PORT_STEER_HASH,          /* the device hashes nothing but the port */
+	WH_PORT_STEER_HASH,          /* the device hashes only the port */
 	WH_PORT_STEERINGS,
 };
 
@@ -68,7 +67,7 @@ struct wh_port_stats {
 	uint64_t tx_pkts; /* taken by the device */
 	uint64_t tx_bytes;
 	uint64_t tx_full;       /* bursts that the device did not take whole: not a loss */
-	uint64_t tx_linearised; /* packets copied into one mbuf to be sent */
+	uint64_t tx_linearised; /* packets copied into one mbuf for sending */
 	uint64_t dropped_pkts[WH_PORT_DROPS];
 };
 
@@ -76,22 +75,23 @@ struct wh_port_config {
 	uint16_t ethdev; /* id; see wh_port_find */
 	uint16_t queues; /* pairs of a receiving and a sending queue */
 	uint16_t mtu;
-	uint16_t rx_descriptors;   /* 0: what the driver likes best */
+	uint16_t rx_descriptors;   /* 0: the driver's preference */
 	uint16_t tx_descriptors;   /* 0: likewise */
-	struct rte_mempool *pool;  /* wh_port_room_bytes(mtu) of room in each mbuf */
+	struct rte_mempool *pool;  /* mbufs with wh_port_room_bytes(mtu) of room */
 	int socket;                /* of queues; SOCKET_ID_ANY: the device's */
 	uint32_t link_wait_ms;     /* 0: the link need not be up; see wh_port_await_link */
 	struct rte_ether_addr mac; /* zero: the device's own */
-	bool transparent;          /* takes every frame, whatever its address and sums say */
-	bool rejoins;              /* its peer listens, and may begin anew: port/rejoin.h */
+	bool transparent;          /* takes every frame, whatever its address and checksums */
+	bool rejoins;              /* connects to a listening peer, which may restart:
+				    * port/rejoin.h */
 
 	/* Needed with several queues that are not paired (enum wh_port_steering). */
 	uint16_t udp_port; /* of queue 0; queue q has udp_port + q */
-	bool ipv4;         /* the families of packets that come: one or both */
-	bool ipv6;         /* for its UDP sums, too, with one queue as well */
+	bool ipv4;         /* families of received packets: one or both */
+	bool ipv6;         /* also for its UDP checksums, even with one queue */
 };
 
-/* Sees what a queue gives or takes, as a burst each time, on that queue's lcore. */
+/* Is shown each burst that a queue receives or sends, on that queue's lcore. */
 struct wh_port_tap {
 	void (*see)(void *context, struct rte_mbuf *const *pkts, uint16_t count);
 	void *context;
@@ -100,7 +100,7 @@ struct wh_port_tap {
 struct wh_port_queue {
 	struct rte_mbuf *backlog[WH_PORT_BACKLOG_PKTS];
 	uint16_t backlog_pkts;
-	const struct wh_port_tap *rx_tap; /* NULL: nobody looks; see wh_port_set_tap */
+	const struct wh_port_tap *rx_tap; /* NULL: none; see wh_port_set_tap */
 	const struct wh_port_tap *tx_tap;
 	struct wh_port_stats stats;
 } __rte_cache_aligned;
@@ -109,33 +109,33 @@ struct wh_port {
 	uint16_t ethdev;
 	uint16_t queues;
 	uint16_t mtu;
-	uint16_t rx_descriptors; /* of each queue: what was asked for, within the device's limits */
+	uint16_t rx_descriptors; /* per queue: as asked for, within the device's limits */
 	uint16_t tx_descriptors;
 	enum wh_port_steering steering;
-	bool multi_segment_tx; /* chains and outside memory may be sent as they are */
+	bool multi_segment_tx; /* chains and external memory may be sent as they are */
 	bool udp_sum_tx;       /* see wh_port_offload_udp6 */
-	bool has_timed_tx;     /* could send at times stamped on packets: not used */
-	bool transparent;      /* as it was asked for */
+	bool has_timed_tx;     /* could send at times stamped on packets; not used */
+	bool transparent;      /* as configured */
 	bool tsc_stamps;       /* arrival stamps of this driver are cycles of the TSC */
 	bool started;
-	bool calm;    /* bursts only while the link cannot go: port/calm.h */
+	bool calm;    /* bursts only while the link cannot go down: port/calm.h */
 	bool link_up; /* written by wh_port_watch_link, read by every queue's lcore */
-	bool rejoins; /* as it was asked for, once it is open */
-	bool joined;         /* its device is started: that may come to a link */
-	uint64_t rejoin_tsc; /* when it looks again */
+	bool rejoins; /* as configured, once it is open */
+	bool joined;         /* its device is started: a link may come up */
+	uint64_t rejoin_tsc; /* time of the next check */
 	int socket;
 	int stamp_offset; /* of the arrival time in an mbuf */
 	uint64_t stamp_flag;
-	struct wh_packet_sockets sockets; /* of net_af_packet; else none */
+	struct wh_packet_sockets sockets; /* of net_af_packet; otherwise none */
 	struct rte_mempool *pool;
 	struct rte_ether_addr mac; /* to use in headers */
 	struct wh_port_queue queue[WH_PORT_QUEUES_MAX];
 };
 
-/* The id of the ethdev of that name ("0000:3b:00.0", "net_memif0"): 0, or -ENODEV. */
+/* Finds the ethdev of that name ("0000:3b:00.0", "net_memif0"): 0, or -ENODEV. */
 int wh_port_find(const char *name, uint16_t *ethdev);
 
-/* Data room of mbufs (headroom counted) in which a frame of this MTU fits with every driver. */
+/* Data room of mbufs (including headroom) into which a frame of this MTU fits with every driver. */
 uint16_t wh_port_room_bytes(uint16_t mtu);
 
 /*
@@ -146,12 +146,12 @@ int wh_port_open(
 	const struct wh_port_config *config, struct wh_port **opened, char *why, size_t why_bytes);
 
 /*
- * Stops the device; what waits in the backlogs is freed and counted. Afterwards receive gives
- * nothing, send drops and counts. May be called twice; no lcore may be using a queue meanwhile.
+ * Stops the device; the backlogs are freed and counted. Afterwards receive returns nothing, send
+ * drops and counts. May be called twice; no lcore may use a queue meanwhile.
  */
 void wh_port_stop(struct wh_port *port);
 
-/* Stops and closes the ethdev, which is gone then, and frees the port. NULL is allowed. */
+/* Stops and closes the ethdev, which then no longer exists, and frees the port. NULL is allowed. */
 void wh_port_close(struct wh_port *port);
 
 /*
@@ -167,55 +167,56 @@ int wh_port_await_link(struct wh_port *port, uint32_t wait_ms);
 bool wh_port_watch_link(struct wh_port *port);
 
 /*
- * From now on `tap` sees what the queue receives, and what it is to send; NULL: nobody does. Any
- * thread; the queue's lcores may yet be in the tap before for a turn each, and what is in it stays
- * until then. What is to be sent is seen when the port takes it, before the device does.
+ * From now on `tap` is shown what the queue receives, or (`sent`) sends; NULL: none. May be called
+ * on any thread; the queue's lcore may still be in the previous tap for one turn, and that tap must
+ * stay valid until then. Packets to be sent are shown when the port takes them, before the device
+ * does.
  */
 void wh_port_set_tap(
 	struct wh_port *port, uint16_t queue, bool sent, const struct wh_port_tap *tap);
 
-/* Of its link as the driver says: software devices name any number. 0: not known. */
+/* The link's rate according to the driver: software devices report any number. 0: unknown. */
 uint64_t wh_port_line_bps(const struct wh_port *port);
 
-/* What the device was made to let through beside its own address. */
+/* What the device lets through beside its own address. */
 enum wh_port_groups {
 	WH_PORT_GROUPS_LISTED = 0,  /* those groups */
 	WH_PORT_GROUPS_ALL,         /* every group */
 	WH_PORT_GROUPS_PROMISCUOUS, /* every frame */
-	WH_PORT_GROUPS_UNFILTERED,  /* it has no filter that could be set, and needs none */
+	WH_PORT_GROUPS_UNFILTERED,  /* it has no filter to set, and needs none */
 	WH_PORT_GROUPS,
 };
 
 const char *wh_port_groups_name(enum wh_port_groups groups);
 
 /*
- * Has the device let frames to these groups (wh_neighbour_groups) through, by the narrowest filter
- * that it offers; *groups tells which. To be called after each opening; a list replaces the one
- * before. 0 or the device's negative errno.
+ * Makes the device accept frames to these groups (wh_neighbour_groups), by the narrowest filter
+ * that it offers; *groups tells which. Call after each opening; a list replaces the previous one. 0
+ * or the device's negative errno.
  */
 int wh_port_join_groups(const struct wh_port *port, const uint8_t (*macs)[RTE_ETHER_ADDR_LEN],
 	uint32_t count, enum wh_port_groups *groups);
 
 /*
- * The NUMA nodes of the device and of an lcore (-1: unknown), and whether they are two: each
- * packet then crosses from one to the other.
+ * The NUMA nodes of the device and of an lcore (-1: unknown), and whether they differ: each packet
+ * then crosses from one to the other.
  */
 bool wh_port_crosses_nodes(
 	const struct wh_port *port, unsigned int lcore, int *port_node, int *lcore_node);
 
-/* Up to `count` packets, each in one segment; returns how many. */
+/* Receives up to `count` packets, each in one segment; returns how many. */
 uint16_t wh_port_receive(
 	struct wh_port *port, uint16_t queue, struct rte_mbuf **pkts, uint16_t count);
 
 /*
- * Returns how many of `pkts`, from the first, are the port's now: at least
- * min(count, wh_port_send_room()) unless mbufs to copy into run out. Those that the device does
- * not take wait in the backlog, which goes first at the next call. While the link is down all are
- * taken, freed and counted, since what would be sent after the repair is stale.
+ * Returns how many of `pkts`, from the first, are the port's now: at least min(count,
+ * wh_port_send_room()) unless mbufs to copy into run out. Those that the device does not take wait
+ * in the backlog, which is sent first at the next call. While the link is down all are taken, freed
+ * and counted, since they would be stale when it is up again.
  */
 uint16_t wh_port_send(struct wh_port *port, uint16_t queue, struct rte_mbuf **pkts, uint16_t count);
 
-/* Sends from the backlog what the device takes; returns how many still wait. */
+/* Sends as much of the backlog as the device takes; returns how many packets still wait. */
 uint16_t wh_port_flush(struct wh_port *port, uint16_t queue);
 
 static inline uint16_t wh_port_send_room(const struct wh_port *port, uint16_t queue)
@@ -225,20 +226,20 @@ static inline uint16_t wh_port_send_room(const struct wh_port *port, uint16_t qu
 
 const struct wh_port_stats *wh_port_stats(const struct wh_port *port, uint16_t queue);
 
-/* Sum over the queues, with what the device itself counts as long as it is started. */
+/* Sum over the queues, with the device's own counters while it is started. */
 void wh_port_stats_total(struct wh_port *port, struct wh_port_stats *total);
 
 /*
- * Leaves the UDP sum of a packet over IPv6 to a port with udp_sum_tx: flags it and puts the sum of
- * the pseudo-header (RFC 8200 8.1) where the device adds the rest. The headers are complete and
- * in the first segment; no extension headers.
+ * Leaves the UDP checksum of a packet over IPv6 to a port with udp_sum_tx: flags it and writes the
+ * sum of the pseudo-header (RFC 8200 8.1) where the device adds the rest. The headers are complete
+ * and in the first segment; no extension headers.
  */
 void wh_port_offload_udp6(struct rte_mbuf *pkt, uint16_t l2_bytes);
 
 /*
- * When a packet came: the stamp that it carries, else fallback_tsc (the time of the burst).
- * Only stamps of an emulated lambda are cycles of the TSC; NICs and capture files stamp by clocks
- * of their own, and theirs are not read.
+ * When a packet arrived: the stamp that it carries, else fallback_tsc (the time of the burst). Only
+ * stamps of an emulated lambda are cycles of the TSC; NICs and capture files use clocks of their
+ * own, and their stamps are ignored.
  */
 static inline uint64_t wh_port_arrived_tsc(
 	const struct wh_port *port, const struct rte_mbuf *pkt, uint64_t fallback_tsc)
@@ -249,9 +250,9 @@ static inline uint64_t wh_port_arrived_tsc(
 }
 
 /*
- * Whether a UDP sum in the packet has yet to be verified. Not where the port found it good, nor
- * where it says NONE: sums that a peer on the same host left to an offload do not verify, and
- * that is right.
+ * Whether a packet's UDP checksum must still be verified. Not if the port found it good, nor if it
+ * says NONE: checksums that a peer on the same host left to an offload cannot be verified, and need
+ * not be.
  */
 static inline bool wh_port_udp_sum_unknown(const struct rte_mbuf *pkt)
 {

@@ -14,7 +14,9 @@
 #include "port/calm.h"
 #include "port/port.h"
 
-/* Whoever listens may not be there yet; once he is, both ends take a dozen steps to a link. */
+/*
+ * The listening process may not be there yet; once it is, both ends need a dozen steps to a link.
+ */
 #define LOOK_MS 250
 #define MEET_MS 2000
 
@@ -23,7 +25,7 @@
 static int (*connects)(void);
 static _Thread_local bool hurries;
 
-/* A connected one, for the driver. */
+/* Returns a connected socket, for the driver. */
 static int get_connected(void)
 {
 	int fd = connects();
@@ -36,7 +38,7 @@ static int get_connected(void)
 	return fd;
 }
 
-/* In the place of libc's, for libraries, too. */
+/* Replaces libc's function, also for libraries. */
 __attribute__((visibility("default"), externally_visible)) int socket(
 	int domain, int type, int protocol)
 {
@@ -46,13 +48,13 @@ __attribute__((visibility("default"), externally_visible)) int socket(
 
 /*
  * Likewise. A server that listens but does not accept (it is stopped, or slow to begin) has room
- * for two that wait for it; a third would hold up its loop.
+ * for two connections in its queue; a third would block our loop.
  */
 __attribute__((visibility("default"), externally_visible)) int connect(
 	int fd, const struct sockaddr *address, socklen_t bytes)
 {
 	if (hurries && connects != NULL)
-		return 0; /* it is, since it was made */
+		return 0; /* it has been connected since it was created */
 
 	int flags = hurries ? fcntl(fd, F_GETFL) : -1;
 
@@ -73,14 +75,14 @@ void wh_rejoin_by(int (*connects_now)(void))
 
 static void leave(struct wh_port *port)
 {
-	(void)rte_eth_dev_stop(port->ethdev); /* nothing could be done about an error */
+	(void)rte_eth_dev_stop(port->ethdev); /* nothing can be done about an error */
 	port->joined = false;
 }
 
-/* That nobody is there yet is no error. */
+/* It is no error if nobody listens yet. */
 static void join(struct wh_port *port)
 {
-	int log = rte_log_register(DRIVERS_LOG); /* there already: its number */
+	int log = rte_log_register(DRIVERS_LOG); /* exists already: returns its number */
 	int level = log >= 0 ? rte_log_get_level((uint32_t)log) : -1;
 
 	if (level >= 0)
@@ -104,8 +106,8 @@ void wh_rejoin_begin(struct wh_port *port, uint64_t now_tsc)
 }
 
 /*
- * The driver's thread takes notice of a connection that has ended after it has looked elsewhere:
- * only then is there a new one, with a descriptor of the same number.
+ * The driver's thread notices the end of a connection only after it has handled its other
+ * descriptors: only then may a new connection reuse the descriptor's number.
  */
 void wh_rejoin_watch(struct wh_port *port, bool link_is_up, uint64_t now_tsc)
 {

@@ -3,9 +3,9 @@
 #define WH_PORT_REJOIN_H
 
 /*
- * memif's driver (DPDK 22.11) connects to its peer's socket when its device starts, and then no
- * more: a client whose server has gone stays without a link. So its device is stopped and started
- * again every little while, until a server takes it; quietly, and without waiting for anybody.
+ * memif's driver (DPDK 22.11) connects to its peer's socket only when its device starts: a client
+ * whose server has gone stays without a link. So its device is stopped and started again at
+ * intervals until a server accepts it, without log messages and without blocking.
  */
 
 #include <stdbool.h>
@@ -14,15 +14,15 @@
 struct wh_port;
 
 /*
- * From now on what connects is this: a descriptor that is connected to the socket of the one port
- * that rejoins, or a negative errno, at once. NULL: the driver itself.
+ * From now on `connects` makes connections: it returns at once a descriptor connected to the socket
+ * of the one port that rejoins, or a negative errno. NULL: the driver connects itself.
  */
 void wh_rejoin_by(int (*connects)(void));
 
-/* It is open, and its driver has begun to connect. */
+/* The port is open, and its driver has begun to connect. */
 void wh_rejoin_begin(struct wh_port *port, uint64_t now_tsc);
 
-/* Of a port that rejoins, and is started: with each look at its link. */
+/* For a started port that rejoins: call at each check of its link. */
 void wh_rejoin_watch(struct wh_port *port, bool link_is_up, uint64_t now_tsc);
 
 #endif

@@ -27,7 +27,7 @@ static_assert(WH_PORT_SPEC_NAME_BYTES == RTE_ETH_NAME_MAX_LEN, "names of ethdevs
 #define OUR_MTU    .mtu_max = WH_PORT_MTU_MAX, .mtu_why = "wavehaul makes no larger packets"
 
 struct kind {
-	const char *prefix; /* as operators write it, before ':'; NULL: written otherwise */
+	const char *prefix; /* as operators write it, before ':'; NULL: no prefix */
 	const char *driver; /* a device's name begins with it */
 	struct wh_port_facts facts;
 };
@@ -71,7 +71,7 @@ __attribute__((format(printf, 2, 3))) static int refuse(
 	return -EINVAL;
 }
 
-/* What can be given to DPDK, to a shell and to a terminal without another meaning. */
+/* Whether text has no character with a special meaning to DPDK, a shell or a terminal. */
 static bool is_tame(const char *text, const char *also)
 {
 	for (; *text != '\0'; text++)
@@ -80,7 +80,7 @@ static bool is_tame(const char *text, const char *also)
 	return true;
 }
 
-/* Parts fit where the whole fits, whose length was checked first. */
+/* Parts fit if the whole fits, whose length was checked first. */
 static void put(char *to, size_t room, const char *from, size_t bytes)
 {
 	WH_ASSERT(bytes < room);
@@ -300,7 +300,7 @@ static int read_kind(const struct reading *reading, enum wh_port_kind kind, cons
 	return read_memif_options(reading, options + 1);
 }
 
-/* "net_..": the kind is found as the bus of virtual devices finds the driver. */
+/* "net_..": finds the kind in the way in which the bus of virtual devices finds the driver. */
 static int read_vdev(const struct reading *reading, const char *text)
 {
 	struct wh_port_spec *spec = reading->spec;
@@ -330,7 +330,7 @@ static int read_vdev(const struct reading *reading, const char *text)
 	return 0;
 }
 
-/* A PCI address, which is the name of the port, too; what follows is for its driver. */
+/* A PCI address, which is also the port's name; the rest is for its driver. */
 static int read_nic(const struct reading *reading, const char *text)
 {
 	struct wh_port_spec *spec = reading->spec;

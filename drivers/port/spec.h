@@ -3,7 +3,7 @@
 #define WH_PORT_SPEC_H
 
 /*
- * What an operator writes after --port, and what DPDK has to be told so that it is there:
+ * The value of --port, and the arguments with which DPDK then creates the port:
  *
  *   0000:3b:00.0[,KEY=VALUE..]  a NIC; 3b:00.0 is one of domain 0000. What follows goes to its
  *                               driver as it is (mlx5: tx_pp=500)
@@ -20,8 +20,8 @@
  *   tap:NAME                    an interface of the kernel that is made for it
  *   net_DRIVER..[,KEY=VALUE..]  any other virtual device, as DPDK's --vdev takes it
  *
- * Only wh_port_spec_prepare asks the machine. Neither needs the EAL, which is started with what
- * comes out.
+ * Only wh_port_spec_prepare queries the machine. Neither needs the EAL, which is started with the
+ * result.
  */
 
 #include <stdbool.h>
@@ -42,68 +42,68 @@ enum wh_port_kind {
 	WH_PORT_AF_PACKET,
 	WH_PORT_AF_XDP,
 	WH_PORT_TAP,
-	WH_PORT_VDEV, /* a driver that is not among the others */
+	WH_PORT_VDEV, /* any other driver */
 	WH_PORT_KINDS,
 };
 
-/* What is true of every port of a kind. */
+/* Properties of every port of a kind. */
 struct wh_port_facts {
 	uint16_t queues_max;
 	const char *queues_why; /* why no more */
 	uint16_t mtu_max;
 	const char *mtu_why;
-	bool link_by_peer;  /* the link is down until another process is at the other end */
-	bool paired_queues; /* what sending queue q takes arrives on the peer's queue q */
-	bool mac_made_up;   /* anew at each start, by the driver */
+	bool link_by_peer;  /* the link is down until another process is connected */
+	bool paired_queues; /* what is sent on queue q arrives on the peer's queue q */
+	bool mac_made_up;   /* chosen anew at each start, by the driver */
 	bool emulated;      /* an end of a lambda of this process: both ends and the MTU are ours */
 };
 
 struct wh_port_spec {
 	enum wh_port_kind kind;
-	bool verbatim;              /* net_..: the device is as the operator wrote it */
+	bool verbatim;              /* net_..: the device exactly as the operator wrote it */
 	bool server;                /* memif */
 	bool needs_pci;             /* EAL must not be told --no-pci */
 	bool single_file_segments;  /* --single-file-segments, where there are hugepages */
 	struct wh_port_facts facts; /* of the kind */
 	char ethdev[WH_PORT_SPEC_NAME_BYTES];    /* for wh_port_find, once the EAL has started */
 	char target[WH_PORT_SPEC_TEXT_MAX + 1];  /* PCI address, path, interface, or the device */
-	char options[WH_PORT_SPEC_TEXT_MAX + 1]; /* of the device, each after a comma */
+	char options[WH_PORT_SPEC_TEXT_MAX + 1]; /* of the device, each preceded by a comma */
 };
 
-/* Two words for EAL: "--vdev" or "-a", and a device. */
+/* Two arguments for EAL: "--vdev" or "-a", and a device. */
 struct wh_port_argument {
 	const char *option;
 	char device[WH_PORT_SPEC_ARGUMENT_BYTES];
 };
 
 /*
- * Reads the text. `number` tells virtual devices of one process apart (net_memif0, net_memif1).
- * 0; or -EINVAL, and in `why` (WH_PORT_WHY_BYTES are enough) one sentence that says what would
- * be right.
+ * Parses the text. `number` distinguishes virtual devices of one process (net_memif0, net_memif1).
+ * 0; or -EINVAL, and in `why` (WH_PORT_WHY_BYTES are enough) one sentence that says what would be
+ * right.
  */
 int wh_port_spec_read(
 	const char *text, uint16_t number, struct wh_port_spec *spec, char *why, size_t why_bytes);
 
 /*
- * Checks that this machine has what the port stands on, and words the argument for that many
- * queues and that MTU. 0; or a negative errno and one sentence: -EINVAL where the kind of port
- * cannot have them, -ENODEV, -ENOENT, -EEXIST, -EACCES, -EPERM, -EBUSY, -ECONNREFUSED,
- * -ENETDOWN or -EMSGSIZE where the machine is not ready. Waits up to 1 s for a memif or vhost
- * socket that another client holds.
+ * Checks that this machine has what the port needs, and writes the argument for that many queues
+ * and that MTU. 0; or a negative errno and one sentence: -EINVAL where the kind of port cannot have
+ * them, -ENODEV, -ENOENT, -EEXIST, -EACCES, -EPERM, -EBUSY, -ECONNREFUSED, -ENETDOWN or -EMSGSIZE
+ * where the machine is not ready. Waits up to 1 s for a memif or vhost socket that another client
+ * holds.
  */
 int wh_port_spec_prepare(const struct wh_port_spec *spec, uint16_t queues, uint16_t mtu,
 	struct wh_port_argument *argument, char *why, size_t why_bytes);
 
-/* Whether its driver looks for a peer that listens, and began anew: port/rejoin.h. */
+/* Whether its driver connects to a peer that listens and may have restarted: port/rejoin.h. */
 static inline bool wh_port_rejoins(const struct wh_port_spec *spec)
 {
 	return spec->kind == WH_PORT_MEMIF && !spec->verbatim && !spec->server;
 }
 
 /*
- * Slots of AF_PACKET's ring for an MTU (packet(7), TPACKET_V2): each holds a frame behind the
- * kernel's header, whole slots fill a block, whole pages make a block, and the room that
- * wh_port_room_bytes gives an mbuf is as large as a slot, as the driver wants it.
+ * Slots of AF_PACKET's ring for an MTU (packet(7), TPACKET_V2): each holds a frame after the
+ * kernel's header, whole slots fill a block, whole pages make a block, and an mbuf's room of
+ * wh_port_room_bytes is as large as a slot, as the driver requires.
  */
 struct wh_port_packet_ring {
 	uint32_t slot_bytes;

@@ -18,22 +18,22 @@
 #include "port/interface.h"
 #include "wire/encap.h"
 
-/* The kernel's veth and most drivers take no XDP program at a larger MTU with pages of 4 KiB. */
+/* With pages of 4 KiB the kernel's veth and most drivers accept no XDP program at a larger MTU. */
 #define XDP_INTERFACE_MTU_MAX 3506
 
-/* A virtio queue's own default of 256 is 0.3 ms at 10 Gb/s; this is the most of a split queue. */
+/* A virtio queue's default of 256 is 0.3 ms at 10 Gb/s; this is the largest of a split queue. */
 #define VIRTIO_QUEUE_PKTS 1024
 
 #define MEMIF_SLOT_ALIGN 256
 #define MEMIF_RING_BYTES (UINT32_C(5) << 19) /* 2.5 MiB */
 
-/* 13 ms at 10 Gb/s, each way: a receiver that has to share its CPU is away for some of them. */
+/* 13 ms at 10 Gb/s, per direction: longer than most absences of a receiver that shares its CPU. */
 #define PACKET_RING_BYTES (UINT32_C(16) << 20)
 #define PACKET_SLOTS_MIN  512
 
 #define PROC_UNIX_CONNECTED 3 /* SS_CONNECTED of linux/net.h */
 
-/* 1 s until a client that is connected is taken for one that stays. */
+/* 1 s, after which a connected client counts as one that stays. */
 #define TAKEN_LOOKS   150
 #define TAKEN_LOOK_US 20000
 
@@ -83,7 +83,10 @@ static int check_nic(const struct preparing *preparing)
 	return 0;
 }
 
-/* The folder of a socket: the server makes a file in it, and memif asks for both rights always. */
+/*
+ * Checks the socket's folder: the server creates a file in it, and memif always requires both
+ * rights.
+ */
 static int check_folder(const struct preparing *preparing)
 {
 	const char *path = preparing->spec->target;
@@ -101,9 +104,9 @@ static int check_folder(const struct preparing *preparing)
 }
 
 /*
- * A process that was killed leaves its socket behind. Asked by a socket of another kind, which the
- * kernel compares before anything reaches who listens: drivers do not expect somebody who connects
- * and leaves.
+ * A killed process leaves its socket behind. Checked with a socket of another type, which the
+ * kernel compares before the listener notices anything: drivers do not expect a client that
+ * connects and leaves.
  */
 static bool is_left_behind(const struct wh_port_spec *spec)
 {
@@ -112,7 +115,7 @@ static bool is_left_behind(const struct wh_port_spec *spec)
 
 	if (fd < 0)
 		return false;
-	WH_ASSERT(strlen(spec->target) < sizeof(address.sun_path)); /* reading has seen to it */
+	WH_ASSERT(strlen(spec->target) < sizeof(address.sun_path)); /* checked when it was read */
 	memcpy(address.sun_path, spec->target, strlen(spec->target));
 
 	bool refused = connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0 &&
@@ -147,7 +150,7 @@ static bool has_client(const struct wh_port_spec *spec)
 	return found;
 }
 
-/* A server lets go of a client that has just ended as its next turn comes. */
+/* A server releases a client that has just ended at its next turn. */
 static bool stays_taken(const struct wh_port_spec *spec)
 {
 	uint32_t looks = 0;
@@ -201,7 +204,7 @@ static int check_socket(const struct preparing *preparing)
 	return 0;
 }
 
-/* Capabilities of this process, by capabilities(7)'s numbers. */
+/* Capabilities of this process, by the numbers of capabilities(7). */
 static bool has_capability(uint32_t number)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -211,7 +214,7 @@ static bool has_capability(uint32_t number)
 	       (data[number / 32].effective >> number % 32 & 1) != 0;
 }
 
-/* A driver without its rights says so in words that only its makers understand. */
+/* The messages of a driver that lacks a capability are hard to understand. */
 static int check_rights(const struct preparing *preparing)
 {
 	static const struct {
@@ -305,9 +308,9 @@ static int check_machine(const struct preparing *preparing)
 }
 
 /*
- * The kernel puts a frame at TPACKET_ALIGN(TPACKET2_HDRLEN + 16) less the Ethernet header, so
- * that the IP header is aligned. The coarsest slot that mbufs still have room for makes the
- * smallest blocks: the kernel wants each in one piece of memory.
+ * The kernel puts a frame at TPACKET_ALIGN(TPACKET2_HDRLEN + 16) less the Ethernet header, so that
+ * the IP header is aligned. The coarsest slot for which mbufs still have room makes the smallest
+ * blocks: the kernel needs each in one piece of memory.
  */
 struct wh_port_packet_ring wh_port_packet_ring_for(uint16_t mtu, uint32_t page_bytes)
 {
@@ -335,7 +338,7 @@ struct wh_port_packet_ring wh_port_packet_ring_for(uint16_t mtu, uint32_t page_b
 
 /*
  * A slot for a whole frame. Frames may take several, but under load DPDK 22.11's driver then loses
- * parts of them: one in a few hundred of 9000 bytes came in pieces that fitted no other.
+ * parts of them: one in a few hundred of 9000 bytes arrived in pieces that did not belong together.
  */
 static uint32_t memif_slot_bytes(const struct preparing *preparing)
 {
@@ -343,13 +346,15 @@ static uint32_t memif_slot_bytes(const struct preparing *preparing)
 		(uint32_t)preparing->mtu + WH_ETHER_BYTES + WH_VLAN_BYTES, MEMIF_SLOT_ALIGN);
 }
 
-/* As many slots as caches near a core hold: of 2^10 of 9 KiB each frame comes from beyond. */
+/*
+ * As many slots as caches near a core hold: with 2^10 of 9 KiB each frame comes from farther away.
+ */
 static uint32_t memif_slots_log2(const struct preparing *preparing)
 {
 	return rte_log2_u32(MEMIF_RING_BYTES / memif_slot_bytes(preparing) + 1) - 1;
 }
 
-/* Returns what snprintf does. */
+/* Writes the device's argument. Returns what snprintf does. */
 static int word_device(const struct preparing *preparing, char *to, size_t room)
 {
 	const struct wh_port_spec *spec = preparing->spec;

@@ -14,8 +14,8 @@ static_assert(FRAME_OFFSET + WH_ETHER_BYTES + WH_IPV4_BYTES + WH_UDP_BYTES >= WH
 	"there is room before a head, whatever its family");
 
 /*
- * A turn hands the host no more than this: an ARP storm delays the packets of sessions little. And
- * no fewer than a burst brings, so that the frames of a host that is flooded find room.
+ * The host gets no more than this in a turn, so that an ARP storm delays the packets of sessions
+ * little; and no fewer than a burst, so that frames to a flooded host find room.
  */
 #define HOST_FRAMES_PER_TURN WH_STATION_BURST
 
@@ -23,8 +23,8 @@ static_assert(WH_PORT_QUEUES_MAX <= WH_NEIGHBOUR_PORTS_MAX, "errors about any qu
 static_assert((WH_STATION_WAYS & (WH_STATION_WAYS - 1)) == 0, "a power of two");
 
 /*
- * Where a packet's head stands in its mbuf. Frames of the family that is likely the one in use then
- * begin on a cache line: drivers that copy (memif) take a fifth longer for others.
+ * Offset of a packet's head in its mbuf. Frames of the family that is likely in use then begin on a
+ * cache line: drivers that copy (memif) take a fifth longer for others.
  */
 static uint32_t head_offset_for(const struct wh_station_config *config)
 {
@@ -90,7 +90,10 @@ void wh_station_join(struct wh_station *first, struct wh_station *other)
 	first->sibling[first->siblings++] = other;
 }
 
-/* Says where its sender is, who is not us, and asks nobody. RFC 5227 3: an announcement, too. */
+/*
+ * Whether this ARP packet tells its sender's address, is not ours, and asks nobody. Includes
+ * announcements (RFC 5227 3).
+ */
 static bool is_arp_news(const struct wh_neighbour *neighbour, const struct wh_heard *heard)
 {
 	const struct wh_arp *arp = (const struct wh_arp *)heard->body;
@@ -115,8 +118,8 @@ static bool is_ndp_news(const struct wh_neighbour *neighbour, struct wh_heard *h
 }
 
 /*
- * Claims of our own addresses are no news: one station contests them. Of the neighbour, which is
- * the sending process's, only those addresses are looked at: they never change.
+ * Claims of our own addresses are not passed on: one station contests them. The neighbour belongs
+ * to the sending process; only its own addresses are read here, which never change.
  */
 static bool is_news(const struct wh_station *station, const struct rte_mbuf *mbuf)
 {
@@ -130,7 +133,7 @@ static bool is_news(const struct wh_station *station, const struct rte_mbuf *mbu
 	return heard.type == WH_ETHER_TYPE_IPV6 && is_ndp_news(&station->neighbour, &heard);
 }
 
-/* A reference for each sibling: nobody writes into the frame. */
+/* A reference for each sibling: nobody writes to the frame. */
 static void tell_siblings(struct wh_station *station, struct rte_mbuf *mbuf)
 {
 	for (uint32_t i = 0; i < station->siblings; i++) {
@@ -142,7 +145,10 @@ static void tell_siblings(struct wh_station *station, struct rte_mbuf *mbuf)
 	}
 }
 
-/* No packet of ours: the host may know it. True: the mbuf has gone to the sending process. */
+/*
+ * Passes a frame that is no packet of ours to the host. True: the mbuf has gone to the sending
+ * process.
+ */
 static bool pass_to_host(
 	struct wh_station *station, enum wh_encap_reason reason, struct rte_mbuf *mbuf)
 {
@@ -162,7 +168,7 @@ static bool pass_to_host(
 	return false;
 }
 
-/* Our address of the family of the frame, or of the only one that we have. */
+/* Our address of the frame's family, or of the only family that we have. */
 static const struct wh_address *local_for(const struct wh_station *station, const uint8_t *frame)
 {
 	const struct wh_station_config *config = &station->config;
@@ -193,7 +199,7 @@ static inline void input(struct wh_station *station, uint64_t now_tsc, const str
 		rte_pktmbuf_mtod_offset(mbuf, uint8_t *, header_bytes), packet_bytes, from);
 }
 
-/* True: the mbuf is somebody else's now. */
+/* True: the mbuf has another owner now. */
 static bool read_frame(struct wh_station *station, uint64_t now_tsc, struct rte_mbuf *mbuf)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
@@ -228,7 +234,9 @@ static uint64_t time_of(const struct wh_station *station, uint64_t turn_tsc)
 	return station->config.read_tsc != NULL ? station->config.read_tsc() : turn_tsc;
 }
 
-/* So many without an end were a whole ring of the port: it was full, and more were lost. */
+/*
+ * This many packets in full bursts were a whole ring of the port: it was full, and more were lost.
+ */
 static void note_full_ring(struct wh_station *station, uint64_t now_tsc, uint16_t count)
 {
 	station->full_pkts = count < WH_STATION_BURST ? 0 : station->full_pkts + count;
@@ -238,7 +246,9 @@ static void note_full_ring(struct wh_station *station, uint64_t now_tsc, uint16_
 	__atomic_store_n(&station->missed_tsc, now_tsc, __ATOMIC_RELAXED);
 }
 
-/* One burst; returns how many packets it had. `now_tsc` is then the time at which it was taken. */
+/*
+ * Takes one burst; returns its number of packets. `now_tsc` is then the time at which it was taken.
+ */
 static uint16_t receive_burst(struct wh_station *station, uint64_t *now_tsc)
 {
 	struct wh_meter *meter = station->config.endpoint.rx_meter;
@@ -256,7 +266,7 @@ static uint16_t receive_burst(struct wh_station *station, uint64_t *now_tsc)
 	for (uint16_t i = 0; i < count; i++)
 		if (!take_frame(station, *now_tsc, pkts[i]))
 			pkts[kept++] = pkts[i];
-	/* Where a packet carries the time at which it came nobody has to guess it. */
+	/* A packet that carries its arrival time needs no estimate. */
 	if (count < WH_STATION_BURST && !station->config.port->tsc_stamps)
 		station->endpoint.looked_tsc = before_tsc;
 	wh_meter_enter(meter, WH_METER_PORT_RECEIVE);
@@ -272,9 +282,9 @@ int32_t wh_station_receive(void *state, uint64_t now_tsc)
 	uint16_t count;
 
 	/*
-	 * After a pause of the core several bursts wait, and the ring behind them has an end. What
-	 * is the host's among them waits there for the next turn: in a flood a question of ARP, or
-	 * its answer, is one of many, and most were lost.
+	 * After a pause of the core several bursts wait, and the ring behind them is limited.
+	 * Frames for the host among them wait for the next turn: in a flood an ARP question or
+	 * answer is one of many, and most would be lost.
 	 */
 	do {
 		count = receive_burst(station, &now_tsc);
@@ -284,7 +294,7 @@ int32_t wh_station_receive(void *state, uint64_t now_tsc)
 	return received + wh_endpoint_receive_poll(&station->endpoint, now_tsc);
 }
 
-/* All bytes of address and port as one: hosts of a subnet differ in the last, and do not meet. */
+/* Hash of an address and port: hosts of a subnet differ in the last byte, and do not collide. */
 static uint32_t place_of(const struct wh_address *to)
 {
 	uint64_t half[2];
@@ -300,14 +310,14 @@ static uint32_t place_of(const struct wh_address *to)
 	return (uint32_t)(mixed % WH_STATION_WAYS);
 }
 
-/* The headers towards an address, NULL when there is no way to it; made anew only when changed. */
+/* The headers towards an address, NULL when there is no way to it; rebuilt only when changed. */
 static struct wh_encap *encap_to(
 	struct wh_station *station, uint64_t now_tsc, const struct wh_address *to)
 {
 	struct wh_station_way *way = &station->way[place_of(to)];
 	bool same = way->encap.bytes != 0 && wh_address_equal(&way->to, to);
 
-	/* Once a turn: use is what keeps a neighbour known. */
+	/* Once a turn: lookups keep a neighbour's entry alive. */
 	if (same && way->looked_up_tsc == now_tsc)
 		return &way->encap;
 
@@ -333,8 +343,8 @@ static struct wh_encap *encap_to(
 }
 
 /*
- * The headers of an answer to a stranger, NULL when he may have none. It goes back to where he was
- * heard from: he may have any number of addresses, and none is asked for or remembered.
+ * The headers of an answer to a stranger, NULL when he may have none. It goes back to the MAC from
+ * which he was heard: he may claim any number of addresses, so none is looked up or stored.
  */
 static struct wh_encap *encap_back(
 	struct wh_station *station, const struct wh_address *to, const uint8_t via[6])
@@ -362,11 +372,11 @@ static void payload_sent(void *memory, void *context)
 }
 
 /*
- * Hangs the payload behind the head as it lies in its chunk. False: no mbuf for it.
+ * Attaches the payload to the head without copying it from its chunk. False: no mbuf for it.
  *
- * A chunk goes back to its reader when all of it is acknowledged, while a copy of a packet that
- * was sent again may still wait in the device: it then leaves with bytes that its tag does not fit,
- * and is dropped over there as the duplicate that it is.
+ * A chunk goes back to its reader when all of it is acknowledged, while a second copy of a packet
+ * may still wait in the device: it then leaves with changed bytes that do not match its tag, and
+ * the receiver drops it as a duplicate.
  */
 static bool attach_payload(
 	struct wh_station *station, struct rte_mbuf *head, const struct wh_out *out)
@@ -376,14 +386,17 @@ static bool attach_payload(
 	if (payload == NULL)
 		return false;
 
-	/* In the mbuf's own room, which nothing else uses: packets share no count. */
+	/*
+	 * In the mbuf's own room, which is otherwise unused: packets do not share a reference
+	 * count.
+	 */
 	struct rte_mbuf_ext_shared_info *info =
 		(struct rte_mbuf_ext_shared_info *)rte_mbuf_to_baddr(payload);
 
 	info->free_cb = payload_sent;
 	info->fcb_opaque = NULL;
 	rte_mbuf_ext_refcnt_set(info, 1);
-	/* Addresses of devices are virtual ones: eal.c sees to it. */
+	/* Devices use virtual addresses (IOVA as VA), which eal.c ensures. */
 	rte_pktmbuf_attach_extbuf(payload, (void *)(uintptr_t)out->payload,
 		(rte_iova_t)(uintptr_t)out->payload, (uint16_t)out->payload_bytes, info);
 	payload->data_len = (uint16_t)out->payload_bytes;
@@ -429,16 +442,18 @@ static uint32_t refill(struct wh_station *station, uint32_t wanted)
 	return RTE_MIN(wanted, station->spares);
 }
 
-/* The first `count` of the spare packets are used up: `sent` of `pkts` go to the port. */
+/* The first `count` spare packets are used up; `sent` of `pkts` go to the port. */
 static void hand_over(
 	struct wh_station *station, struct rte_mbuf **pkts, uint32_t sent, uint32_t count)
 {
 	uint8_t before = wh_meter_enter(station->config.endpoint.tx_meter, WH_METER_PORT_SEND);
-	/* Empty bursts, too: they push what waits in the backlog. */
+	/* Also with an empty burst, which sends the backlog. */
 	uint16_t taken =
 		wh_port_send(station->config.port, station->config.queue, pkts, (uint16_t)sent);
 
-	/* What the port could not even copy (no mbuf) is lost like any packet on the way. */
+	/*
+	 * Packets that the port could not even copy (no mbuf) are lost like any packet on the way.
+	 */
 	rte_pktmbuf_free_bulk(&pkts[taken], sent - taken);
 	station->spares -= count;
 	memmove(station->spare, &station->spare[count],
@@ -446,7 +461,7 @@ static void hand_over(
 	wh_meter_leave(station->config.endpoint.tx_meter, before);
 }
 
-/* ARP, neighbour discovery, echo: no packets of ours, and yet not for nothing. */
+/* ARP, neighbour discovery, echo: frames for the host's own duties. */
 static int32_t receive_for_the_host(struct wh_station *station, uint64_t now_tsc)
 {
 	int32_t taken = 0;
@@ -461,7 +476,7 @@ static int32_t receive_for_the_host(struct wh_station *station, uint64_t now_tsc
 		enum wh_neighbour_reason verdict = wh_neighbour_input(&station->neighbour, now_tsc,
 			rte_pktmbuf_mtod(mbuf, const uint8_t *), rte_pktmbuf_data_len(mbuf));
 
-		/* Questions to others and news of hosts that we do not know are nothing wrong. */
+		/* Questions to others and news of hosts that we do not know are no errors. */
 		if (verdict != WH_NEIGHBOUR_OK && verdict != WH_NEIGHBOUR_NOT_ASKED &&
 			(verdict != WH_NEIGHBOUR_NOT_OURS || reason != WH_ENCAP_NOT_IP))
 			station->send_stats.not_ours_pkts[reason]++;
@@ -470,7 +485,7 @@ static int32_t receive_for_the_host(struct wh_station *station, uint64_t now_tsc
 	return taken;
 }
 
-/* What the station of queue 0 heard; it counts such frames, right and wrong. */
+/* News that the station of queue 0 received; it counts such frames, right and wrong. */
 static int32_t receive_news(struct wh_station *station, uint64_t now_tsc)
 {
 	int32_t taken = 0;
@@ -487,7 +502,7 @@ static int32_t receive_news(struct wh_station *station, uint64_t now_tsc)
 	return taken;
 }
 
-/* Questions and answers about neighbours: one a turn, they are few. */
+/* Questions and answers about neighbours: one a turn, since they are few. */
 static void send_for_the_host(struct wh_station *station, uint64_t now_tsc)
 {
 	if (wh_neighbour_deadline(&station->neighbour) > now_tsc ||
@@ -509,7 +524,7 @@ static void send_for_the_host(struct wh_station *station, uint64_t now_tsc)
 	hand_over(station, &mbuf, 1, 1);
 }
 
-/* The place of the packet that waits for the same target, or of any other. */
+/* The place of the packet that waits for the same target, or any other place. */
 static struct wh_station_waiting *waiting_for(
 	struct wh_station *station, const struct wh_address *to)
 {
@@ -535,8 +550,8 @@ static void wait_no_more(struct wh_station *station, struct wh_station_waiting *
 }
 
 /*
- * There is no way yet: a packet that is whole in its mbuf waits for one. Whoever begins something
- * would else hear of nothing until it asks again.
+ * Keeps a packet that is whole in its mbuf until its target's MAC is known. Otherwise the first
+ * packet of an exchange would be lost, and its sender would wait for its own repetition.
  */
 static void keep_waiting(struct wh_station *station, uint64_t now_tsc, struct rte_mbuf *mbuf,
 	const struct wh_out *out)
@@ -561,7 +576,7 @@ static void keep_waiting(struct wh_station *station, uint64_t now_tsc, struct rt
 	station->waits++;
 }
 
-/* Those that have a way now go. */
+/* Sends the waiting packets whose way is known now. */
 static void send_waiting(struct wh_station *station, uint64_t now_tsc)
 {
 	for (uint32_t i = 0; i < WH_STATION_WAITING && station->waits > 0; i++) {
@@ -594,7 +609,7 @@ static void send_waiting(struct wh_station *station, uint64_t now_tsc)
 	}
 }
 
-/* The frames around `count` packets that stand in the spare mbufs; returns how many have a way. */
+/* Builds the frames around `count` packets in the spare mbufs; returns how many have a way. */
 static uint32_t finish_frames(struct wh_station *station, uint64_t now_tsc,
 	const struct wh_out *out, uint32_t count, struct rte_mbuf **pkts)
 {

@@ -6,13 +6,13 @@
 
 #include "base/assert.h"
 
-/* Last bits of the UDP port that a hash hands on. */
+/* Last bits of the UDP port that a hash passes on. */
 #define PORT_BITS   4
 #define PORT_VALUES (1U << PORT_BITS)
 
 static_assert(WH_PORT_QUEUES_MAX <= PORT_VALUES, "a value for each queue");
 
-/* Microsoft's RSS, and with it every NIC: source, target, source port, target port. */
+/* The input of Microsoft's RSS, used by every NIC: source, target, source port, target port. */
 #define IPV4_INPUT_BITS ((4 + 4 + 2 + 2) * 8)
 #define IPV6_INPUT_BITS ((16 + 16 + 2 + 2) * 8)
 #define KEY_BYTES       40
@@ -32,7 +32,7 @@ const char *wh_port_steering_name(enum wh_port_steering steering)
 	return steering_names[steering];
 }
 
-/* Rings, shared or not, keep queues apart: what goes into one comes out of that one. */
+/* Rings, shared or not, keep queues apart: a packet leaves by the queue by which it entered. */
 bool wh_steer_is_paired(const char *device)
 {
 	static const char *const drivers[] = {
@@ -116,8 +116,8 @@ uint16_t wh_steer_queue_of_hash(const struct wh_port_config *config, uint32_t ha
 }
 
 /*
- * Frames that are not hashed (ARP, ICMP, fragments) count as hash 0 with some NICs: that has to
- * be queue 0 as with the others, which it is for a base that is a multiple of 16.
+ * Some NICs give frames that are not hashed (ARP, ICMP, fragments) hash 0, which must lead to queue
+ * 0 as with the others; it does for a base that is a multiple of 16.
  */
 bool wh_steer_choose_hash(const struct wh_port_config *config, const struct rte_eth_dev_info *info,
 	uint8_t key[WH_STEER_KEY_BYTES_MAX], struct rte_eth_conf *conf)
