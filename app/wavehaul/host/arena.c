@@ -69,7 +69,7 @@ void wh_arena_free(struct wh_arena *arena)
 	*arena = (struct wh_arena){0};
 }
 
-/* The free runs that follow a free one become part of it. */
+/* Merges the free runs that follow a free one into it. */
 static void merge(struct wh_arena *arena, uint32_t first)
 {
 	uint32_t *run = arena->run;
@@ -79,7 +79,7 @@ static void merge(struct wh_arena *arena, uint32_t first)
 		run[first] += run[next];
 }
 
-/* First fit. There are about as many runs as sessions, so that the walk is short. */
+/* First fit. There are about as many runs as sessions, so the search is short. */
 static uint32_t find(struct wh_arena *arena, uint32_t wanted)
 {
 	uint32_t length;

@@ -26,13 +26,13 @@ bool wh_open_is_possible(const struct wh_open_params *params, const struct wh_pe
 	if (profile == NULL ||
 		!wh_profile_options_hear(&options, profile, params->options, params->n_options))
 		return false;
-	/* A period of its own would have us tell our state at another pace than the profile's. */
+	/* With another period we would send our state at another pace than the profile's. */
 	if (params->period_us != wh_profile_feedback(profile, &options).period_us)
 		return false;
 	if (!wh_payload_is_possible(params->payload_bytes, bounds->payload_bytes) ||
 		params->window_pkts > WH_STREAM_WINDOW_PKTS_MAX)
 		return false;
-	/* What a bundle and its answers need, and nothing that only takes memory. */
+	/* Only the sizes that a bundle and its answers need; others would only take memory. */
 	if (params->chunk_bytes != WH_CHUNK_BYTES_DEFAULT &&
 		params->chunk_bytes != WH_ANSWER_CHUNK_BYTES)
 		return false;

@@ -40,7 +40,7 @@ static struct wh_core *core_of(struct wh_cores *cores, uint16_t cpu)
 	return &cores->core[cores->count++];
 }
 
-/* CPUs that are not in any of the lists named. */
+/* The allowed CPUs that are in neither list. */
 static struct wh_cpu_list rest(
 	const struct wh_cpu_list *allowed, const struct wh_cpu_list *a, const struct wh_cpu_list *b)
 {
@@ -52,7 +52,7 @@ static struct wh_cpu_list rest(
 	return result;
 }
 
-/* The table in cores.h: `cpus` are those that may move packets. */
+/* The rules of cores.h; `cpus` may move packets. */
 static void deal_queues(const struct wh_cpu_list *cpus, uint32_t queues, struct wh_cpu_list *rx,
 	struct wh_cpu_list *tx)
 {
@@ -66,7 +66,7 @@ static void deal_queues(const struct wh_cpu_list *cpus, uint32_t queues, struct 
 	}
 }
 
-/* Who receives and who sends, when the operator has said neither. */
+/* Chooses the receiving and sending CPUs if the operator named neither. */
 static void choose_packet_cpus(const struct wh_cpu_list *allowed, const struct wh_cpu_list *worker,
 	uint32_t queues, struct wh_cpu_list *rx, struct wh_cpu_list *tx)
 {
@@ -110,7 +110,7 @@ static int check(const struct wh_cpu_list *list, const char *name,
 	return 0;
 }
 
-/* What cores.h promises of the first core and of every queue. */
+/* Asserts what cores.h promises of the first core and of every queue. */
 static void check_cores(const struct wh_cores *cores, uint32_t queues)
 {
 	uint32_t received = 0;

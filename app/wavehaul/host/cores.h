@@ -3,9 +3,9 @@
 #define WH_APP_CORES_H
 
 /*
- * Which CPU does what. Every CPU has one lcore and one loop at most; a queue has a receiving and
- * a sending core, maybe the same; workers run jobs and file I/O. What the operator does not name
- * follows from the CPUs that the process may use:
+ * Assignment of CPUs. A CPU has at most one lcore and one loop; a queue has a receiving and a
+ * sending core, maybe the same; workers run jobs and file I/O. Roles that the operator does not
+ * assign are derived from the CPUs that the process may use:
  *
  *   1 CPU      all of it
  *   more       the first works. Of the others each queue has one that receives and then, as far
@@ -22,7 +22,7 @@
 struct wh_core {
 	uint16_t cpu;
 	bool works;
-	uint16_t receives; /* bits: queues */
+	uint16_t receives; /* bit i: queue i */
 	uint16_t sends;
 };
 
@@ -31,16 +31,14 @@ struct wh_cores {
 	struct wh_core core[WH_SETTINGS_CPUS_MAX]; /* [0] works, and is the main lcore */
 };
 
-/*
- * 0, or -EINVAL and a sentence in `why`: a CPU named that is not among those allowed.
- */
+/* 0, or -EINVAL and a sentence in `why`: a named CPU is not allowed. */
 int wh_cores_place(const struct wh_host_settings *settings, const struct wh_cpu_list *allowed,
 	struct wh_cores *cores, char *why, size_t why_bytes);
 
-/* The CPUs that this process may run on, from the lowest. */
+/* The CPUs on which this process may run, in ascending order. */
 void wh_cores_allowed(struct wh_cpu_list *allowed);
 
-/* Whether the core that sends queue `queue` does nothing else. */
+/* Whether the core that sends for `queue` does nothing else. */
 bool wh_cores_sends_alone(const struct wh_cores *cores, uint32_t queue);
 
 #endif

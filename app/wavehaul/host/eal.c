@@ -23,7 +23,7 @@
 #define WORDS_BYTES    8192
 #define HUGEPAGE_BYTES (UINT64_C(2) << 20)
 
-/* The argv that EAL keeps pointers into, and whose order it changes. */
+/* The argv, into which EAL keeps pointers and whose order it changes. */
 struct arguments {
 	int count;
 	bool too_many;
@@ -77,7 +77,9 @@ uint64_t wh_eal_hugepages_for(uint64_t memory_bytes)
 	return (memory_bytes + WH_EAL_OWN_BYTES + HUGEPAGE_BYTES - 1) / HUGEPAGE_BYTES;
 }
 
-/* "0@2,1@3": lcore 0 on CPU 2, lcore 1 on CPU 3. Numbers of CPUs go beyond those of lcores. */
+/*
+ * "0@2,1@3": lcore 0 on CPU 2, lcore 1 on CPU 3. CPU numbers may exceed the largest lcore number.
+ */
 static void append_lcores(const struct wh_cpu_list *cpus, struct arguments *arguments)
 {
 	char text[16 * WH_SETTINGS_CPUS_MAX];
@@ -87,7 +89,7 @@ static void append_lcores(const struct wh_cpu_list *cpus, struct arguments *argu
 	for (uint32_t i = 0; i < cpus->count; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u@%u",
 			i == 0 ? "" : ",", i, cpus->cpu[i]);
-	WH_ASSERT(used < sizeof(text)); /* a list cut off would name other CPUs */
+	WH_ASSERT(used < sizeof(text)); /* a truncated list would name other CPUs */
 	append(arguments, "--lcores");
 	append(arguments, text);
 }
@@ -145,7 +147,7 @@ static void derive(const struct wh_eal_config *config, bool hugepages, struct ar
 		append_split(arguments, config->extra);
 }
 
-/* EAL prints its usage on stdout, which with --json is for one object alone. */
+/* EAL prints its usage on stdout, which with --json must contain one object only. */
 static int init_with_stdout_on_stderr(struct arguments *arguments)
 {
 	fflush(stdout);
@@ -167,7 +169,7 @@ static int init_with_stdout_on_stderr(struct arguments *arguments)
 
 /*
  * Without root DPDK keeps its sockets below XDG_RUNTIME_DIR, or else in a folder that belongs to
- * whoever was first on this machine.
+ * the first user who started it on this machine.
  */
 static void give_runtime_folder(void)
 {
@@ -180,7 +182,7 @@ static void give_runtime_folder(void)
 		setenv("XDG_RUNTIME_DIR", folder, 0);
 }
 
-/* What is not there is found missing as it is touched, when it is too late for a sentence. */
+/* Missing memory would be noticed only when it is touched, too late for an error message. */
 static bool has_small_pages(const struct wh_eal_config *config)
 {
 	bool pinned = has_hardware(config) && geteuid() != 0;
@@ -193,7 +195,7 @@ static bool has_small_pages(const struct wh_eal_config *config)
 int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 {
 	bool hugepages = !config->no_huge && wh_eal_hugepage_room_bytes() >= config->memory_bytes;
-	static struct arguments arguments; /* once, and for as long as EAL points into it */
+	static struct arguments arguments; /* static because EAL keeps pointers into it */
 	struct wh_tsc_stamp began = wh_tsc_stamp();
 
 	WH_ASSERT(arguments.count == 0);

@@ -3,9 +3,9 @@
 #define WH_APP_EAL_H
 
 /*
- * Starting DPDK's environment with arguments derived from the machine: hugepages when enough are
- * free (--in-memory, which needs no rights), else ordinary memory (--no-huge); the CPUs named; no
- * PCI device but the one named.
+ * Starts DPDK's environment with arguments derived from the machine: hugepages if enough are free
+ * (--in-memory, which needs no rights), else ordinary memory (--no-huge); the named CPUs; no PCI
+ * device but the named one.
  */
 
 #include <stdbool.h>
@@ -14,35 +14,37 @@
 #include "cli/settings.h"
 #include "port/spec.h"
 
-/* What EAL, its heap's overhead and drivers take beside the pools. */
+/* Memory of EAL, its heap's overhead and drivers, beside the pools. */
 #define WH_EAL_OWN_BYTES (UINT64_C(48) << 20)
 
 #define WH_EAL_DEVICES_MAX 2
 
 struct wh_eal_config {
-	uint64_t memory_bytes;      /* that the caller's pools take together ... */
+	uint64_t memory_bytes;      /* of all the caller's pools with hugepages ... */
 	uint64_t small_pages_bytes; /* ... and without hugepages */
-	const char *option;         /* that says how much of it ... */
-	uint64_t option_bytes;      /* ... is so much */
-	bool no_huge;               /* leave them alone, though there may be enough */
-	bool take_now;              /* keep that memory from the start: none is asked for later */
-	bool one_file;              /* its pages in one file each, as vhost-user peers want them */
-	struct wh_cpu_list cpus;    /* an lcore on each, numbered from 0, the first the main one */
+	const char *option;         /* the option that determines part of it ... */
+	uint64_t option_bytes;      /* ... and that part's size */
+	bool no_huge;               /* do not use hugepages, even if there are enough */
+	bool take_now;              /* reserve all the memory at the start; none is allocated
+				     * later */
+	bool one_file;              /* each kind of page in one file, as vhost-user peers need it */
+	struct wh_cpu_list cpus;    /* an lcore on each, numbered from 0; the first is the main
+				     * one */
 	struct wh_port_argument device[WH_EAL_DEVICES_MAX]; /* option NULL: none */
-	const char *extra; /* of --eal: more arguments, blank-separated; NULL: none */
+	const char *extra; /* value of --eal: more arguments, separated by blanks; NULL: none */
 	bool verbose;
 };
 
 struct wh_eal_found {
 	bool hugepages;
-	uint32_t lcores; /* lcore i is on cpus.cpu[i], 0 is the main one */
-	uint64_t hz;     /* of the TSC; rte_get_tsc_hz is not to be asked (tsc.h) */
+	uint32_t lcores; /* lcore i is on cpus.cpu[i]; 0 is the main one */
+	uint64_t hz;     /* of the TSC; do not use rte_get_tsc_hz (tsc.h) */
 };
 
-/* What pools may take of the free pages of 2 MiB, beside what EAL takes for itself. */
+/* The most that pools may use of the free 2 MiB pages, beside EAL's own part. */
 uint64_t wh_eal_hugepage_room_bytes(void);
 
-/* How many free hugepages a start with so much memory takes. */
+/* The number of free hugepages that a start with this much memory needs. */
 uint64_t wh_eal_hugepages_for(uint64_t memory_bytes);
 
 /* 0, or a negative errno after one sentence on stderr that says what to do. */

@@ -9,16 +9,19 @@
 #include "host/ground.h"
 #include "trust/fingerprint.h"
 
-/* Bonds at once: peers that share a secret with this process. */
+/* The most bonds at once, one for each peer that shares a secret with this process. */
 #define BONDS 4096
 
 /*
- * Letters that a turn takes of a queue. One may cost the working core a signature and what else a
- * handshake takes, some 300 us, and jobs have their turns between.
+ * Letters taken from a queue in one turn. One may cost the working core a signature and the rest of
+ * a handshake, some 300 us, and jobs have their turns in between.
  */
 #define TAKEN_PER_TURN 4
 
-/* Somebody on the way may have said that the server does not seal: it has so long to greet. */
+/*
+ * An attacker on the path may have forged the answer that the server does not seal: wait this long
+ * for its greeting.
+ */
 #define UNSEALED_PATIENCE_NS UINT64_C(1000000000)
 
 int wh_greet_init(
@@ -72,7 +75,7 @@ static int32_t take(struct wh_greet *greet, struct wh_endpoint *endpoint, uint64
 	return work;
 }
 
-/* What finds no room is lost, as on the way, and goes again. */
+/* Letters without room are lost, as in the network, and are repeated. */
 static void post(struct wh_ground *ground, const struct wh_letter *letter)
 {
 	WH_ASSERT(letter->queue < ground->settings->queues);
@@ -134,7 +137,7 @@ static void give_up(struct wh_sought *sought, enum wh_release_status status, con
 	snprintf(sought->why, sizeof(sought->why), "%s", why);
 }
 
-/* Until there is a bond, or it is clear that there will not be. */
+/* Gives up after the patience, unless there is a bond or a refusal. */
 static void see_patience(const struct wh_meeting *meeting, uint64_t waited_ns, uint64_t patience_ns,
 	struct wh_sought *sought)
 {

@@ -92,7 +92,7 @@ struct wh_endpoint_config wh_ground_endpoint_config(
 		config.may_come = may_come;
 	config.own[0] = wh_ground_address(ground, WH_IPV4, shard);
 	config.own[1] = wh_ground_address(ground, WH_IPV6, shard);
-	/* A prober has one queue, and goes where the first one is heard. */
+	/* A prober uses one queue, and is answered by the first one. */
 	if (shard == 0 && ground->hooks.may_probe != NULL) {
 		config.may_probe = may_probe;
 		config.probe_room_pkts = WH_ANSWERER_ROOM_PKTS;

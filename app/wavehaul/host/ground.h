@@ -3,9 +3,9 @@
 #define WH_APP_GROUND_H
 
 /*
- * What jobs need of a host, and all that they may: its clock's rate, its settings, memory, an
- * endpoint per queue, and loops to run on. wh_host_open fills it from a port; a test fills it by
- * hand and polls the loops in virtual time, without EAL.
+ * All that jobs need and may use of a host: its clock's rate, its settings, memory, an endpoint per
+ * queue, and loops to run on. wh_host_open fills it from a port; a test fills it by hand and polls
+ * the loops in virtual time, without EAL.
  */
 
 #include <stdatomic.h>
@@ -21,7 +21,7 @@
 struct wh_ground;
 struct wh_greet;
 
-/* What the owner of sessions answers, on the core that receives a shard's packets. */
+/* Callbacks to the owner of sessions, on the core that receives a shard's packets. */
 struct wh_ground_hooks {
 	enum wh_release_status (*welcome)(void *owner, uint64_t now_tsc,
 		const struct wh_open_params *params, const struct wh_address *peer,
@@ -31,23 +31,23 @@ struct wh_ground_hooks {
 		const struct wh_address *peer, const struct wh_bond *bond,
 		const struct wh_open_params *params, uint64_t rtt_tsc);
 	void (*gone)(void *owner, struct wh_session *session);
-	/* Whether somebody of that address may greet or probe at all; NULL: anybody. */
+	/* Whether a host of that address may greet or probe at all; NULL: any host. */
 	bool (*may_come)(void *owner, const struct wh_address *peer);
-	/* Whether that peer may probe the way to here now; NULL: nobody may, ever. */
+	/* Whether that peer may probe the path to this host now; NULL: never. */
 	enum wh_release_status (*may_probe)(void *owner, uint64_t now_tsc,
 		const struct wh_address *peer, const struct wh_bond *bond);
 	void *owner;
 };
 
-/* What a host counts beside its sessions. */
+/* A host's counters beside those of its sessions. */
 struct wh_ground_counts {
-	uint64_t bad_pkts;     /* of one shard: of no session */
+	uint64_t bad_pkts;     /* of one shard: packets of no session */
 	uint64_t dropped_pkts; /* by the port */
-	bool port_is_full;     /* bursts every second or more were not taken whole */
+	bool port_is_full;     /* about every second burst or more was not taken whole */
 	uint64_t cycles[WH_METER_PROCESSES];
 };
 
-/* The endpoint of a queue, and what it hands to its callbacks. */
+/* The endpoint of a queue, and the context of its callbacks. */
 struct wh_ground_shard {
 	struct wh_ground *ground;
 	uint32_t number;
@@ -59,45 +59,46 @@ struct wh_ground {
 	const struct wh_host_settings *settings;
 	struct wh_ground_hooks hooks;
 	struct wh_arena arena;
-	struct wh_fec_limits fec; /* of its working cores' tables; r 0: there are none */
-	uint32_t attach_bytes;    /* as in wh_session_config */
+	struct wh_fec_limits fec; /* of its working cores' tables; r 0: none */
+	uint32_t attach_bytes;    /* like in wh_session_config */
 	uint32_t burst_pkts;      /* likewise */
-	uint64_t line_bps;        /* likewise: of a NIC's link, else unknown */
-	struct wh_greet *greet;   /* how jobs come by their bonds; NULL: nothing is sealed */
+	uint64_t line_bps;        /* likewise: of a NIC's link, otherwise unknown */
+	struct wh_greet *greet;   /* source of jobs' bonds; NULL: nothing is sealed */
 	struct wh_ground_shard shard[WH_QUEUES_MAX]; /* settings->queues of them */
 	uint32_t workers;
-	struct wh_loop *worker[WH_SETTINGS_CPUS_MAX]; /* of the cores that work */
-	uint8_t cookie_key[WH_SIPHASH_KEY_BYTES];     /* both from the system, or from a seed */
+	struct wh_loop *worker[WH_SETTINGS_CPUS_MAX]; /* the loops of the working cores */
+	uint8_t cookie_key[WH_SIPHASH_KEY_BYTES];     /* both keys come from the system, or from
+						       * a seed */
 	uint8_t draw_key[WH_SIPHASH_KEY_BYTES];
 	_Atomic uint64_t draws;
 	void (*count)(
 		const struct wh_ground *ground, uint32_t shard, struct wh_ground_counts *counts);
 };
 
-/* A number that nobody can guess who does not know draw_key; another one each time. Any core. */
+/* A number that cannot be guessed without draw_key, different each time. Any core. */
 uint64_t wh_ground_draw(struct wh_ground *ground);
 
-/* An endpoint's configuration for that shard, but for its meters: streams to it go to the hooks. */
+/* An endpoint's configuration for that shard, except its meters: streams to it go to the hooks. */
 struct wh_endpoint_config wh_ground_endpoint_config(
 	struct wh_ground *ground, uint32_t shard, uint32_t places);
 
 /*
- * A session's configuration on this host: all but profile, sizes, memory, rate and patience,
- * which the caller or the peer's OPEN decide.
+ * A session's configuration on this host, except profile, sizes, memory, rate and patience, which
+ * the caller or the peer's OPEN decide.
  */
 void wh_ground_session_config(struct wh_ground *ground, struct wh_session_config *config);
 
-/* Our address of the peer's family as the peers of that shard see it; family 0: we have none. */
+/* Our address of the given family as that shard's peers see it; family 0: none. */
 struct wh_address wh_ground_address(const struct wh_ground *ground, uint8_t family, uint32_t shard);
 
-/* What a full data packet to a peer of that family takes of the wire, VLAN tag and all. */
+/* Bytes on the wire of a full data packet to a peer of that family, including a VLAN tag. */
 uint32_t wh_ground_wire_bytes(
 	const struct wh_ground *ground, uint8_t family, uint32_t payload_bytes);
 
 /* Largest payload of a data packet to a peer of that family. */
 uint32_t wh_ground_payload_bytes(const struct wh_ground *ground, uint8_t family);
 
-/* What it can bear of a peer of that family. */
+/* The limits for a peer of that family. */
 struct wh_peer_bounds wh_ground_bounds(const struct wh_ground *ground, uint8_t family);
 
 #endif

@@ -23,15 +23,15 @@
 #include "guard/seeker.h"
 #include "machine/machine.h"
 
-/* What is being removed aside has so long at the end. */
+/* At the end, work in the background gets this much time to finish. */
 #define ERRANDS_MS 5000
 
-/* Late packets are caught up with this many back to back, where other work shares the core. */
+/* The largest burst of overdue packets where other work shares the core. */
 #define SHARED_CORE_BURST_PKTS 32
 
 /*
- * Payloads that are sent from chunk memory where the port can: a second segment costs more than
- * the copy of a short one.
+ * Smallest payload that is sent from chunk memory if the port can: for a short one a second segment
+ * costs more than a copy.
  */
 #define ATTACH_BYTES 4096
 
@@ -48,9 +48,11 @@ static uint64_t align_up(uint64_t bytes, uint64_t to)
 	return (bytes + to - 1) / to * to;
 }
 
-/* Packets that wait in rings of the port and in stations, at most; those to be sent have two
- * mbufs, the head's and the payload's. Beside them what caches of cores hold back. What comes out
- * of an emulated lambda is its own, and what goes into it has one mbuf. */
+/*
+ * The most packets in rings of the port and in stations, where a packet to be sent has two mbufs,
+ * the head's and the payload's; plus those in caches of cores. Packets from an emulated lambda are
+ * in its own mbufs, and packets to it have one mbuf.
+ */
 static uint32_t count_mbufs(
 	const struct wh_host_settings *settings, const struct wh_port_spec *spec)
 {
@@ -151,7 +153,7 @@ static const char *mac_text(const uint8_t mac[6], char text[RTE_ETHER_ADDR_FMT_S
 	return text;
 }
 
-/* Two hosts with one address lose packets to each other, and nobody else would say so. */
+/* Two hosts with one address lose packets to each other; nothing else would report it. */
 static int32_t tell_conflict(void *state, uint64_t now_tsc)
 {
 	struct wh_station *station = state;
@@ -203,7 +205,7 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 	};
 	const char *wrong = wh_neighbour_config_wrong(&config.neighbour);
 
-	WH_ASSERT(number == host->shards); /* the first one is joined by all others */
+	WH_ASSERT(number == host->shards); /* all others join the first one */
 	if (wrong != NULL) {
 		wh_complain("%s", wrong);
 		return -EINVAL;
@@ -222,12 +224,15 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 	sends->nap_us = WH_LOOP_PACKET_NAP_US;
 	wh_loop_add(receives, "receive", wh_station_receive, station);
 	wh_loop_add(sends, "send", wh_station_send, station);
-	/* Where queues are paired each has its own neighbours, which are the sending core's. */
+	/*
+	 * If queues are paired, each has a neighbour table of its own, which belongs to the sending
+	 * core.
+	 */
 	wh_loop_add(sends, "conflict", tell_conflict, station);
 	return 0;
 }
 
-/* Where the port is gone, so is the process. */
+/* If the port has gone, the process ends. */
 static int32_t watch_link(void *state, uint64_t now_tsc)
 {
 	struct wh_host *host = state;
@@ -239,7 +244,9 @@ static int32_t watch_link(void *state, uint64_t now_tsc)
 	return 0;
 }
 
-/* Without its groups a host is deaf to neighbour discovery; ARP's broadcasts come anyway. */
+/*
+ * Without its groups a host does not receive neighbour discovery; ARP's broadcasts arrive anyway.
+ */
 static void join_groups(struct wh_host *host)
 {
 	uint8_t macs[WH_NEIGHBOUR_GROUPS_MAX][RTE_ETHER_ADDR_LEN];
@@ -272,7 +279,9 @@ static void warn_of_crossed_nodes(const struct wh_host *host)
 	}
 }
 
-/* Half of the places are for streams to us, half for ours; a few are still leaving. */
+/*
+ * Half of the places are for streams to us, half for ours; a few are for sessions that are closing.
+ */
 static uint32_t places_for(uint32_t jobs)
 {
 	uint32_t places = WH_ENDPOINT_PLACES_MIN;
@@ -319,7 +328,7 @@ static int open_greet(struct wh_host *host)
 	return 0;
 }
 
-/* What it has of a port, of cores and of chance. */
+/* Sets up what it has of a port, of cores and of random keys. */
 static int open_ground(struct wh_host *host)
 {
 	const struct wh_cores *cores = &host->runtime->cores;
@@ -329,7 +338,10 @@ static int open_ground(struct wh_host *host)
 		wh_complain("the system has no random numbers for a secret: %s", strerror(errno));
 		return -EIO;
 	}
-	/* An emulated lambda keeps packets for longer than a session what they point into. */
+	/*
+	 * An emulated lambda keeps packets for longer than a session keeps the chunks they point
+	 * into.
+	 */
 	ground->attach_bytes = host->port->multi_segment_tx && !host->spec.facts.emulated
 				       ? ATTACH_BYTES
 				       : UINT32_MAX;
@@ -339,7 +351,7 @@ static int open_ground(struct wh_host *host)
 	for (uint32_t i = 0; i < cores->count; i++)
 		if (cores->core[i].works)
 			ground->worker[ground->workers++] = &host->runtime->loop[i];
-	WH_ASSERT(ground->workers > 0); /* cores.h: the first one works */
+	WH_ASSERT(ground->workers > 0); /* cores.h: the first core works */
 	if (open_greet(host) != 0)
 		return -EIO;
 	for (uint32_t number = 0; number < ground->settings->queues; number++)
@@ -366,7 +378,7 @@ static int open_shards(struct wh_host *host, uint32_t jobs)
 			return -EINVAL;
 	join_groups(host);
 	warn_of_crossed_nodes(host);
-	/* Beside the sending of queue 0, whose state of the link it writes. */
+	/* On the core that sends for queue 0, which also writes the state of the link. */
 	wh_loop_add(wh_runtime_loop_of(host->runtime, 0, true), "link", watch_link, host);
 	return 0;
 }
@@ -464,8 +476,8 @@ int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
 	}
 
 	/*
-	 * Who may connect to a socket that the port makes (memif, vhost) reads and writes our
-	 * memory: that is its owner alone, whatever the umask is.
+	 * A process that may connect to a socket of the port (memif, vhost) reads and writes our
+	 * memory: allow only the owner, whatever the umask is.
 	 */
 	mode_t before = umask(S_IRWXG | S_IRWXO);
 	int status = WH_EXIT_HARDWARE;
@@ -482,7 +494,9 @@ int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
 	return status;
 }
 
-/* Staging folders of jobs that broke are still being removed. A disk that hangs is left alone. */
+/*
+ * Staging folders of failed jobs may still be being removed. Does not wait for a disk that hangs.
+ */
 static void await_errands(void)
 {
 	for (int ms = 0; ms < ERRANDS_MS && wh_aside_count() > 0; ms++)

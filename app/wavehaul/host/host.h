@@ -4,8 +4,7 @@
 
 /*
  * A port and what is behind it: a shard (station and endpoint) per queue, and the memory of
- * sessions. A process may have several, on one runtime. What is sent and why is not its business:
- * see jobs.h.
+ * sessions. A process may have several, on one runtime. What is sent is up to jobs: see jobs.h.
  *
  *   wh_host_start  DPDK for one port, and a host on it
  *   wh_host_open   a host on a runtime that has started: port open, stations ready, nothing runs
@@ -29,35 +28,37 @@
 struct wh_host;
 
 struct wh_host {
-	struct wh_ground ground; /* what jobs see of it */
+	struct wh_ground ground; /* the part that jobs see */
 	struct wh_runtime *runtime;
 	struct wh_port_spec spec;
 	struct rte_mempool *pool;
 	struct wh_port *port;
-	void *memory; /* the arena's */
+	void *memory; /* of the arena */
 	uint32_t shards;
-	struct wh_station *station; /* of each */
+	struct wh_station *station; /* one per shard */
 	struct wh_link_watch link;
-	struct wh_greet greet; /* where the settings want one */
-	_Atomic bool lost;     /* the port is gone, as was said: nothing goes on */
+	struct wh_greet greet; /* if the settings want one */
+	_Atomic bool lost;     /* the port is gone, as was reported; the process ends */
 };
 
-/* What the port of an emulated lambda holds each way. */
+/* Capacity of an emulated lambda's port, each way. */
 #define WH_HOST_RING_PKTS 2048
 
-/* Adds what a host takes with such settings and such a port; `whose` goes before the names. */
+/* Adds the memory of a host with these settings and this port; `whose` is put before the names. */
 void wh_host_plan_memory(const struct wh_host_settings *settings, const struct wh_port_spec *spec,
 	const char *whose, struct wh_memory_plan *memory);
 
 /*
- * With room for that many jobs at once in each shard, a session each way. WH_EXIT_OK, or an exit
- * status after one sentence on stderr.
+ * With room for that many concurrent jobs in each shard, one session per direction each.
+ * WH_EXIT_OK, or an exit status after one sentence on stderr.
  */
 int wh_host_open(struct wh_host *host, struct wh_runtime *runtime, const struct wh_port_spec *spec,
 	const struct wh_host_settings *settings, const struct wh_ground_hooks *hooks,
 	uint32_t jobs);
 
-/* Likewise, the port that the settings name; starts the runtime, which is the caller's to close. */
+/*
+ * Likewise, with the port named in the settings; also starts the runtime, which the caller closes.
+ */
 int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
 	const struct wh_host_settings *settings, const struct wh_ground_hooks *hooks,
 	uint32_t jobs);
@@ -65,13 +66,13 @@ int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
 void wh_host_close(struct wh_host *host);
 
 /*
- * Whether the port would take from the system the NIC or interface of its default route, and with
- * it the operator's own connection, perhaps; then `why` says so. AF_PACKET shares an interface with
- * the kernel, and may.
+ * Whether the port would take from the system the NIC or interface of its default route, and so
+ * perhaps the operator's own connection; then `why` says so. AF_PACKET shares an interface with the
+ * kernel, and is allowed.
  */
 bool wh_host_port_is_systems(const struct wh_port_spec *spec, char *why, size_t why_bytes);
 
-/* Packets that no session got to see, by reason; those that there were. */
+/* Packets that did not reach a session, by reason; only reasons with a count. */
 #define WH_HOST_REASONS_MAX 48
 
 struct wh_reason {
@@ -79,7 +80,7 @@ struct wh_reason {
 	uint64_t pkts;
 };
 
-/* Returns how many of WH_HOST_REASONS_MAX were written. */
+/* Returns the number of entries written, at most WH_HOST_REASONS_MAX. */
 uint32_t wh_host_reasons(const struct wh_host *host, struct wh_reason *reasons);
 
 #endif

@@ -7,13 +7,13 @@
 #include "cli/complain.h"
 #include "port/interface.h"
 
-/* How often the state of the link is asked for; more often while somebody waits for it. */
+/* How often the link is checked; more often while it is awaited. */
 #define LINK_WATCH_US 5000
 #define LINK_AWAIT_US 200
 
 #define INTERFACE_WATCH_US 200000
 
-/* The number of the kernel's interface below the port; 0: there is none. */
+/* The index of the kernel's interface below the port; 0: none. */
 static unsigned int interface_of(const struct wh_port_spec *spec)
 {
 	bool of_kernel = spec->kind == WH_PORT_AF_PACKET || spec->kind == WH_PORT_AF_XDP ||
@@ -38,8 +38,8 @@ void wh_link_watch_init(struct wh_link_watch *watch, struct wh_port *port,
 }
 
 /*
- * Drivers do not tell that an interface was deleted, and one that comes back under its name is
- * another: the port has an end, and so has the process.
+ * Drivers do not report that an interface was deleted, and a new one of the same name is another
+ * interface: the port ends, and with it the process.
  */
 static bool interface_is_there(struct wh_link_watch *watch, uint64_t now_tsc)
 {
@@ -56,7 +56,7 @@ static bool interface_is_there(struct wh_link_watch *watch, uint64_t now_tsc)
 
 bool wh_link_watch_poll(struct wh_link_watch *watch, uint64_t now_tsc)
 {
-	/* A driver's own thread that makes the link may have no CPU but this one. */
+	/* The driver's thread that brings the link up may have no other CPU than this one. */
 	if (!watch->was_up)
 		sched_yield();
 	if (now_tsc < watch->next_tsc)

@@ -41,7 +41,10 @@ static void count_seconds(struct wh_loop *loop, uint64_t now_tsc, int64_t work)
 	loop->second_tsc = now_tsc + loop->hz;
 }
 
-/* After a round of `work`. Those who do not poll keep the CPU once they have it. */
+/*
+ * Called after a round of `work`. Keeps the CPU for a time after a process that does not poll had
+ * it.
+ */
 static void hand_on(struct wh_loop *loop, uint64_t now_tsc, int64_t work)
 {
 	if (now_tsc < loop->keep_tsc || (work > 0 && now_tsc < loop->hand_on_tsc))
@@ -100,7 +103,7 @@ int wh_loop_run(void *argument)
 
 		if (unlikely(now_tsc - last_tsc > loop->away_tsc) && !napped)
 			loop->shared_tsc = now_tsc + loop->away_tsc * WH_LOOP_SHARED;
-		/* One round in so many has its cycles told apart by process. */
+		/* In one of WH_METER_EVERY rounds the cycles are measured per process. */
 		if (loop->turns++ % WH_METER_EVERY == 0)
 			wh_meter_begin(&loop->meter, now_tsc);
 		for (uint32_t i = 0; i < loop->processes; i++)

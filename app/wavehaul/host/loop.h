@@ -3,17 +3,18 @@
 #define WH_APP_LOOP_H
 
 /*
- * Processes on cores. A process is a function that is polled with the time that its loop read
- * once in the round, and says how much work it did. An lcore runs a list of them in order.
+ * Processes on cores. A process is a function that is polled with the time read by its loop once
+ * per round, and returns how much work it did. An lcore runs a list of them in order.
  *
- * A loop that may nap does so after WH_LOOP_QUIET_S seconds of next to no work: it sleeps between
- * rounds, short enough that no packet waits for as much as a millisecond, and is awake again with
- * the first round that brings more than a trickle.
+ * A loop that may nap does so after WH_LOOP_QUIET_S seconds with almost no work: it sleeps between
+ * rounds, short enough that no packet waits for a millisecond, and wakes up with the first round
+ * that has more than WH_LOOP_WAKE work.
  *
- * Who polls is never idle to the kernel, which lets two on one CPU alternate by its own slices of
- * milliseconds: either sends and hears in gusts then. So a loop that finds the CPU to have been
- * another's hands it on by itself: after each round without work, and after a while of rounds with
- * work. One who does not hand it back is left alone for a time.
+ * The kernel never sees a polling process as idle, and lets two of them on one CPU alternate by its
+ * own time slices of milliseconds: each then sends and receives in bursts. So a loop that notices
+ * that the CPU is shared yields it by itself: after each round without work, and after some time of
+ * rounds with work. If the other process does not yield it back, this one stops yielding for a
+ * time.
  */
 
 #include <stdatomic.h>
@@ -24,37 +25,38 @@
 #include "base/meter.h"
 
 #define WH_LOOP_PROCESSES_MAX 64
-#define WH_LOOP_QUIET_S       4 /* and the rest of the second in which it fell quiet */
+#define WH_LOOP_QUIET_S       4 /* and the rest of the second in which it became quiet */
 
 /*
- * A sleep takes some 50 us more than asked for, and 20 us of the CPU, on slow virtual machines 35:
- * 2 to 4 % of it. Only packets have to be answered within a millisecond; whoever works on files is
- * asked for by packets, and much rarer.
+ * A sleep takes some 50 us longer than asked for, and 20 us of the CPU, on slow virtual machines
+ * 35: 2 to 4 % of it. Only packets must be answered within a millisecond; work on files is
+ * requested by packets, and much more rarely.
  */
 #define WH_LOOP_PACKET_NAP_US 850
 #define WH_LOOP_WORK_NAP_US   4000
 
-/* A round of more than this has had the CPU taken away. */
+/* A round longer than this: the CPU was taken away. */
 #define WH_LOOP_AWAY_US 1000
 
-/* So many times that the CPU counts as shared then. */
+/* The CPU then counts as shared for this many times WH_LOOP_AWAY_US. */
 #define WH_LOOP_SHARED 30000
 
-/* In that time a shared CPU is handed on so often, whatever there is to do. */
+/* In that time a shared CPU is yielded this often, even with work to do. */
 #define WH_LOOP_HAND_ONS 20
 
 /*
- * One that came back late is kept for a part of that time, so that two who do so find each other
- * again; or for so many times it, when it came back late so often in a row: others do not poll.
+ * A loop that got the CPU back late, after WH_LOOP_AWAY_US, keeps it for that time divided by
+ * WH_LOOP_KEEPS, so that two such loops synchronise again; at each WH_LOOP_LATEth late return in a
+ * row for WH_LOOP_KEEPS_LONG times that time, because the other process does not poll.
  */
 #define WH_LOOP_KEEPS      2
 #define WH_LOOP_LATE       8
 #define WH_LOOP_KEEPS_LONG 1000
 
-/* Work in a second that is next to none: states of idle connections, ARP. */
+/* A second with no more work than this is quiet: states of idle connections, ARP. */
 #define WH_LOOP_TRICKLE 500
 
-/* Work in one round that ends a nap at once. */
+/* Work in one round that ends napping at once. */
 #define WH_LOOP_WAKE 8
 
 struct wh_process {
@@ -66,8 +68,8 @@ struct wh_process {
 struct wh_loop {
 	const _Atomic bool *stop;
 	uint64_t hz;       /* 0: never naps */
-	uint32_t nap_us;   /* of one that may */
-	uint64_t away_tsc; /* WH_LOOP_AWAY_US; 0: the CPU is never handed on */
+	uint32_t nap_us;   /* length of a nap, if it may nap */
+	uint64_t away_tsc; /* WH_LOOP_AWAY_US; 0: the CPU is never yielded */
 	uint32_t processes;
 	struct wh_process process[WH_LOOP_PROCESSES_MAX];
 
@@ -75,25 +77,25 @@ struct wh_loop {
 	struct wh_meter meter;
 	uint64_t turns;
 	uint64_t busy_tsc;  /* in rounds with work */
-	uint64_t total_tsc; /* since it began */
+	uint64_t total_tsc; /* since the start */
 	uint64_t naps;
-	uint64_t second_tsc; /* when the second being counted ends */
+	uint64_t second_tsc; /* end of the second being counted */
 	uint64_t second_work;
 	uint32_t quiet_s;
-	uint64_t hand_ons;    /* of the CPU, to who else polls on it */
-	uint64_t shared_tsc;  /* until then it is shared; 0: it is not */
-	uint64_t hand_on_tsc; /* when it is handed on, whatever there is to do */
-	uint64_t keep_tsc;    /* until then it is not */
-	uint32_t late;        /* it came back, so often in a row */
+	uint64_t hand_ons;    /* how often the CPU was yielded to other polling processes */
+	uint64_t shared_tsc;  /* the CPU counts as shared until then; 0: it does not */
+	uint64_t hand_on_tsc; /* time of the next yield, even with work to do */
+	uint64_t keep_tsc;    /* no yield before then */
+	uint32_t late;        /* successive late returns of the CPU */
 };
 
-/* "NAME: process, process": what runs where. */
+/* Prints "NAME: process, process". */
 void wh_loop_print(const struct wh_loop *loop, const char *name, FILE *to);
 
 void wh_loop_add(struct wh_loop *loop, const char *name,
 	int32_t (*poll)(void *state, uint64_t now_tsc), void *state);
 
-/* Until *stop; `loop` is a struct wh_loop. Returns 0: the signature of an lcore function. */
+/* Runs until *stop; `loop` is a struct wh_loop. Returns 0: the signature of an lcore function. */
 int wh_loop_run(void *loop);
 
 #endif

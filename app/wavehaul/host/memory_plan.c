@@ -33,9 +33,9 @@ void wh_memory_plan_add(
 }
 
 /*
- * The mempool puts a header before each object and aligns it to cache lines. Without hugepages it
- * lets no object straddle pages of 4 KiB: small ones leave the rest of their page unused, large
- * ones begin with a page of their own.
+ * The mempool puts a header before each object and aligns it to cache lines. Without hugepages no
+ * object straddles pages of 4 KiB: small ones leave the rest of their page unused, large ones start
+ * on a new page.
  */
 void wh_memory_plan_add_mbufs(struct wh_memory_plan *plan, const char *whose, const char *what,
 	uint32_t mbufs, uint16_t room_bytes)

@@ -2,7 +2,9 @@
 #ifndef WH_APP_MEMORY_PLAN_H
 #define WH_APP_MEMORY_PLAN_H
 
-/* What DPDK is to have memory for: a sum of named users, made before anything is allocated. */
+/*
+ * The memory that DPDK must provide: a sum over named users, computed before anything is allocated.
+ */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@
 struct wh_memory_user {
 	char name[32];
 	uint64_t bytes;
-	uint64_t small_pages_bytes; /* the same in pages of 4 KiB */
+	uint64_t small_pages_bytes; /* the same with pages of 4 KiB */
 };
 
 struct wh_memory_plan {
@@ -22,11 +24,11 @@ struct wh_memory_plan {
 	uint64_t small_pages_bytes;
 };
 
-/* The name is both words: "sender's " and "buffers". */
+/* The user's name is `whose` followed by `what`: "sender's " and "buffers". */
 void wh_memory_plan_add(
 	struct wh_memory_plan *plan, const char *whose, const char *what, uint64_t bytes);
 
-/* A pool of packets with so much room in each. */
+/* A pool of packets with this much room in each. */
 void wh_memory_plan_add_mbufs(struct wh_memory_plan *plan, const char *whose, const char *what,
 	uint32_t mbufs, uint16_t room_bytes);
 

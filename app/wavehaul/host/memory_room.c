@@ -12,7 +12,7 @@
 
 #define PATH_BYTES 4096
 
-/* For everything else on the machine, and what the kernel keeps for itself: a part of the room. */
+/* The part of the memory that is left to other processes and the kernel. */
 #define KEPT_PART 16
 
 static FILE *open_file(const char *root, const char *path)
@@ -23,7 +23,7 @@ static FILE *open_file(const char *root, const char *path)
 	return fopen(whole, "re");
 }
 
-/* The number behind `name` in a file of such lines, in units of the file; UINT64_MAX: none. */
+/* The number after `name` in a file of such lines, in the file's unit; UINT64_MAX: none. */
 static uint64_t read_number(const char *root, const char *path, const char *name)
 {
 	FILE *file = open_file(root, path);
@@ -49,7 +49,7 @@ static void bound(struct wh_memory_room *room, uint64_t bytes, const char *by)
 	room->bound = by;
 }
 
-/* What a group may still have: files that nobody writes to give way. "max" is no number. */
+/* The memory that a cgroup may still use: clean page cache can be dropped. "max" is no number. */
 static void bound_by_group(struct wh_memory_room *room, const char *root, const char *group)
 {
 	char path[PATH_BYTES + 32];
@@ -73,7 +73,7 @@ static void bound_by_group(struct wh_memory_room *room, const char *root, const 
 	bound(room, most - wh_min_u64(most, used), "the memory of its control group");
 }
 
-/* Our group and those above it: each has its own bound (cgroups(7), version 2). */
+/* Our cgroup and its ancestors: each has its own limit (cgroups(7), version 2). */
 static void bound_by_groups(struct wh_memory_room *room, const char *root)
 {
 	FILE *file = open_file(root, "/proc/self/cgroup");

@@ -3,8 +3,8 @@
 #define WH_APP_MEMORY_ROOM_H
 
 /*
- * How much ordinary memory this process may still take, before the kernel would have to end one:
- * what is promised at start and touched only later is refused at start, if it is not there.
+ * How much more ordinary memory this process may use before the kernel would have to kill one.
+ * Memory is allocated at start but touched later, so a lack of it is refused at start.
  */
 
 #include <stdbool.h>
@@ -12,18 +12,18 @@
 
 struct wh_memory_room {
 	uint64_t bytes;
-	const char *bound; /* what it is bounded by, as a sentence says it */
+	const char *bound; /* names the limit, for a sentence */
 };
 
 /*
- * By the files of the kernel below `root` ("" is this machine's) and this process's limits; with
- * `pinned`, of memory that a device is to reach, that for locked memory, too.
+ * According to the kernel's files below `root` ("" is this machine) and this process's limits; with
+ * `pinned` (memory that a device accesses) also the limit for locked memory.
  */
 struct wh_memory_room wh_memory_room(const char *root, bool pinned);
 
 /*
- * Whether `bytes` of memory are to be had, of which option_bytes are what `option` says; if not,
- * one sentence on stderr says what would fit.
+ * Whether `bytes` of memory are available, option_bytes of which are due to `option`; if not, one
+ * sentence on stderr says what would fit.
  */
 bool wh_memory_fits(const struct wh_memory_room *room, uint64_t bytes, const char *option,
 	uint64_t option_bytes);

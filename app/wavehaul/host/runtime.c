@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "cli/complain.h"
 
-/* Sources and sinks hold hundreds of files open each; the usual soft limit is 1024. */
+/* Sources and sinks keep hundreds of files open each; the usual soft limit is 1024. */
 static void raise_file_limit(void)
 {
 	struct rlimit limit;
@@ -105,7 +105,7 @@ void wh_runtime_run(struct wh_runtime *runtime)
 	for (uint32_t i = 1; i < runtime->cores.count; i++) {
 		int rc = rte_eal_remote_launch(wh_loop_run, &runtime->loop[i], i);
 
-		WH_ASSERT(rc == 0); /* it has waited for work since EAL started */
+		WH_ASSERT(rc == 0); /* the lcore has been waiting since EAL started */
 	}
 	wh_loop_run(&runtime->loop[0]);
 	for (uint32_t i = 1; i < runtime->cores.count; i++)

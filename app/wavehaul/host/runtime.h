@@ -3,8 +3,8 @@
 #define WH_APP_RUNTIME_H
 
 /*
- * DPDK, started once in this process, and a loop on each of its cores. Hosts (host.h) are opened on
- * it, one for each port, and add their processes to its loops.
+ * DPDK, started once per process, and a loop on each of its cores. Hosts (host.h), one for each
+ * port, are opened on it and add their processes to its loops.
  *
  *   wh_runtime_start  DPDK runs, the loops are empty
  *   wh_runtime_run    all loops, the main core's too, until wh_runtime_stop
@@ -25,25 +25,25 @@ struct wh_runtime {
 	uint64_t hz;
 	struct wh_eal_found eal;
 	struct wh_cores cores;
-	struct wh_loop *loop; /* of cores.core[i] */
+	struct wh_loop *loop; /* loop[i] is of cores.core[i] */
 	_Atomic bool stop;
 };
 
 /*
- * With an lcore on each of the cores; eal->cpus is filled in. 0, or a negative errno after one
+ * Starts an lcore on each of the cores; fills in eal->cpus. 0, or a negative errno after one
  * sentence on stderr.
  */
 int wh_runtime_start(
 	struct wh_runtime *runtime, const struct wh_cores *cores, struct wh_eal_config *eal);
 
-/* The loop of the core that sends for the queue, or of the one that receives. */
+/* The loop of the core that sends (`sends`) or receives for the queue. */
 struct wh_loop *wh_runtime_loop_of(struct wh_runtime *runtime, uint32_t queue, bool sends);
 
 uint32_t wh_runtime_workers(const struct wh_runtime *runtime);
 
 /*
- * Adds a process to the loop of the i-th core that works, counted from 0 and round; returns the
- * core's number. Before wh_runtime_run.
+ * Adds a process to the loop of working core number `worker` (modulo their number); returns the
+ * core's number. Call before wh_runtime_run.
  */
 uint32_t wh_runtime_add(struct wh_runtime *runtime, uint32_t worker, const char *name,
 	int32_t (*poll)(void *state, uint64_t now_tsc), void *state);
@@ -55,10 +55,10 @@ static inline void wh_runtime_stop(struct wh_runtime *runtime)
 	atomic_store_explicit(&runtime->stop, true, memory_order_release);
 }
 
-/* Nothing happens if it has not started. */
+/* Does nothing if it has not been started. */
 void wh_runtime_close(struct wh_runtime *runtime);
 
-/* Of all cores together, by process, as far as the meters' samples tell. */
+/* Sum of all cores, by process, estimated from the meters' samples. */
 void wh_runtime_cycles(const struct wh_runtime *runtime, uint64_t cycles[WH_METER_PROCESSES]);
 
 #endif

@@ -3,8 +3,8 @@
 #define WH_APP_HOST_SETTINGS_H
 
 /*
- * What a host is to be: its port, its addresses, its cores and its memory. What jobs on it want is
- * none of its business (job/request.h).
+ * The settings of a host: its port, addresses, cores and memory; not those of its jobs
+ * (job/request.h).
  */
 
 #include <stdbool.h>
@@ -16,10 +16,10 @@ struct wh_greet_settings;
 
 struct wh_host_settings {
 	const char *port; /* see drivers/port/spec.h */
-	uint32_t queues;  /* pairs of queues, a shard each */
+	uint32_t queues;  /* pairs of queues, one shard each */
 	uint32_t mtu_bytes;
 	uint32_t vlan;           /* 0: untagged */
-	uint32_t rx_descriptors; /* 0: what the driver likes best */
+	uint32_t rx_descriptors; /* 0: the driver's preference */
 	uint32_t tx_descriptors;
 	struct wh_subnet ipv4; /* family 0: none */
 	struct wh_subnet ipv6;
@@ -36,7 +36,7 @@ struct wh_host_settings {
 	const char *eal;                       /* more arguments for EAL; "": none */
 };
 
-/* Of what a verb was told; texts stay the settings'. */
+/* Taken from a verb's settings; the strings remain owned by `settings`. */
 struct wh_host_settings wh_host_settings_of(const struct wh_settings *settings);
 
 #endif

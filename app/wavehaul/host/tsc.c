@@ -8,7 +8,9 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
-/* A reading between two others is as certain as they are close: the closest of so many. */
+/*
+ * A reading between two others is as precise as they are close; the closest of this many is used.
+ */
 #define READINGS 16
 
 #define SPAN_MIN_NS INT64_C(10000000)
