@@ -10,7 +10,7 @@ struct writer {
 	FILE *to;
 	bool open_metrics;
 	const struct wh_metric_family *family;
-	bool headed; /* a family without a figure is not told of */
+	bool headed; /* its head is written; a family without figures has none */
 };
 
 static const char *type_name(const struct writer *writer)
@@ -32,7 +32,7 @@ static const char *suffix(const struct wh_metric_family *family)
 						 : "";
 }
 
-/* OpenMetrics names a family, the older form each of its lines. */
+/* OpenMetrics puts the family's name here, the older format the name of its lines. */
 static void head(struct writer *writer)
 {
 	const struct wh_metric_family *family = writer->family;
@@ -101,7 +101,7 @@ static void write_line(struct writer *writer, const json_t *value, const struct 
 	write_value(writer->to, family, value);
 }
 
-/* Whether the name fits a key with a '*', and what is in its place. */
+/* Whether the name matches a key with a '*', and the text that the '*' stands for. */
 static bool fits(const char *key, const char *name, struct label *label)
 {
 	const char *star = strchr(key, '*');
@@ -140,7 +140,7 @@ static void write_object(struct writer *writer, const json_t *object, const stru
 	}
 }
 
-/* "cpu_3" of the label "cpu" is 3. */
+/* "cpu_3" with the label "cpu" is 3. */
 static struct label label_of(const char *each, const char *name)
 {
 	size_t chars = strlen(each);

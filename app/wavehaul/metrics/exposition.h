@@ -2,7 +2,7 @@
 #ifndef WH_METRICS_EXPOSITION_H
 #define WH_METRICS_EXPOSITION_H
 
-/* The families as text: that of Prometheus (0.0.4), or OpenMetrics 1.0. */
+/* Writes the families as text: Prometheus's format 0.0.4, or OpenMetrics 1.0. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define WH_EXPOSITION_TYPE   "text/plain; version=0.0.4; charset=utf-8"
 #define WH_OPEN_METRICS_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-/* What is asked for all sources: by number, borrowed; NULL: it cannot be had now. */
+/* Access to the answers of all sources, by source number; borrowed. NULL: not available now. */
 struct wh_figures {
 	const json_t *(*of)(void *context, uint32_t source);
 	void *context;

@@ -7,7 +7,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Behind the last job: the list is empty, and the counts beside it are not. */
+/* A position after the last job: the list is then empty, but the counts beside it are there. */
 #define NO_JOBS "{\"do\":\"job.list\",\"from\":9223372036854775807}"
 
 const struct wh_family_source wh_family_sources[] = {
@@ -37,7 +37,7 @@ const uint32_t wh_family_sources_count = LENGTH(wh_family_sources);
 #define MEMORY(what)  .from = "memory", .key = what
 #define DISK(what)    .from = "disks", .key = what, .each = "folder"
 
-/* Packets of all sessions by role. */
+/* Packets of all sessions, by role. */
 #define PACKETS(what, member, text)                                                                \
 	{                                                                                          \
 		"wavehaul_session_" what "_packets", "packets", text, SESSION(member), COUNTER     \

@@ -3,9 +3,8 @@
 #define WH_METRICS_FAMILIES_H
 
 /*
- * The families of figures that a monitoring system reads. Each is what a request on the control
- * socket is answered: the table says which member of which answer, so that the two cannot tell two
- * stories.
+ * The families of figures for a monitoring system. Each is taken from an answer on the control
+ * socket: the table names the member and the answer, so that both always agree.
  */
 
 #include <stdint.h>
@@ -16,7 +15,7 @@ enum wh_family_type {
 	WH_FAMILY_INFO, /* 1, and texts as labels; its name ends in _info */
 };
 
-/* What is asked, and the member of the answer that is read: "": the answer itself. */
+/* A request, and the member of its answer to read; "": the answer itself. */
 struct wh_family_source {
 	const char *name;
 	const char *request;
@@ -28,13 +27,16 @@ struct wh_metric_family {
 	const char *unit; /* base unit, or "" */
 	const char *help; /* one line */
 	const char *from; /* a source's name */
-	/* A member there; with a '*' each that fits, and what is in its place is the label's value.
-	 * The member of an INFO is a text, and its label has the name of `label`. */
+	/*
+	 * A member of the source; with a '*' each member that matches, and the text for the '*' is
+	 * the label's value. The member of an INFO is a text, in the label named `label`.
+	 */
 	const char *key;
-	const char *label; /* of '*' */
-	const char *each;  /* the source has objects, as labels by this name; NULL: it has none */
+	const char *label; /* label for '*' */
+	const char *each;  /* the source has an object for each of these, named by a label; NULL:
+			    * it has none */
 	uint8_t type;      /* enum wh_family_type */
-	double scale;      /* to the base unit; 0: as it is */
+	double scale;      /* factor to the base unit; 0: unchanged */
 };
 
 extern const struct wh_family_source wh_family_sources[];
@@ -42,7 +44,7 @@ extern const uint32_t wh_family_sources_count;
 extern const struct wh_metric_family wh_families[];
 extern const uint32_t wh_families_count;
 
-/* Its number. */
+/* The source's index. */
 uint32_t wh_family_source_find(const char *name);
 
 #endif

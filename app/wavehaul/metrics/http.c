@@ -12,7 +12,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
-/* From that many on the oldest goes. */
+/* From this many connections on, the oldest is closed. */
 #define CROWDED (WH_HTTP_CLIENTS_MAX * 3 / 4)
 
 #define IDLE_MS    1000
@@ -119,7 +119,7 @@ static enum MHD_Result refuse(
 	return reply(connection, status, &page);
 }
 
-/* localhost, or an address as digits. */
+/* Whether the Host header is localhost or a numeric address. */
 static bool names_this_host(struct MHD_Connection *connection)
 {
 	const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
@@ -175,7 +175,7 @@ int wh_http_open(struct wh_http *http, int listen_fd)
 	return 0;
 }
 
-/* Who takes too long; milliseconds until the next one does. */
+/* Closes connections that take too long; returns the milliseconds until the next one does. */
 static uint32_t shut_late(struct wh_http *http)
 {
 	uint64_t now = now_ms();
@@ -200,7 +200,10 @@ uint32_t wh_http_serve(struct wh_http *http)
 	MHD_UNSIGNED_LONG_LONG timeout_ms;
 	uint32_t next_ms;
 
-	/* Where all places were taken, the run after the one that closes some looks for others. */
+	/*
+	 * If all places were taken, the run that closes some must be followed by one that accepts
+	 * others.
+	 */
 	if (MHD_run(http->daemon) != MHD_YES || MHD_run(http->daemon) != MHD_YES)
 		return IDLE_MS;
 	next_ms = shut_late(http);

@@ -21,7 +21,7 @@ union address {
 	struct sockaddr_in6 ipv6;
 };
 
-/* "" is this host; brackets are around one of IPv6. */
+/* "" is this host; an IPv6 address is in brackets. */
 static bool parse_host(char *host, uint16_t port, union address *address)
 {
 	size_t chars = strlen(host);

@@ -2,15 +2,18 @@
 #ifndef WH_METRICS_LISTEN_H
 #define WH_METRICS_LISTEN_H
 
-/* Where figures are served: [ADDRESS:]PORT, of this host alone unless an address is named. */
+/*
+ * Where figures are served: [ADDRESS:]PORT, reachable from this host only unless an address is
+ * given.
+ */
 
 #include <stddef.h>
 
 #define WH_LISTEN_TEXT_BYTES 64
 
 /*
- * A socket that listens there, and as `told` where that is, with the port that port 0 has become.
- * Or a negative errno; -EINVAL: that is not what the text is.
+ * A listening socket, and in `told` its address, with the actual port if port 0 was given. Or a
+ * negative errno; -EINVAL: not a valid text.
  */
 int wh_listen_open(const char *text, char told[WH_LISTEN_TEXT_BYTES]);
 

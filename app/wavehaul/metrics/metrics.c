@@ -14,7 +14,10 @@
 #include "metrics/listen.h"
 #include "metrics/page.h"
 
-/* What took so long holds so many times as long: to ask costs a twentieth of the thread. */
+/*
+ * An answer is cached for this many times as long as it took: so queries take at most 1/20 of the
+ * thread.
+ */
 #define HOLDS 20
 
 static uint64_t now_ns(void)
@@ -66,7 +69,7 @@ static const json_t *figures_of(void *context, uint32_t source)
 	return kept->answer;
 }
 
-/* For people: made anew a few times a second at most, however many look at it. */
+/* For people: written a few times a second at most, however many clients there are. */
 static void write_page(struct wh_metrics *metrics, FILE *to)
 {
 	const struct wh_page_asker asker = {ask, metrics};

@@ -3,10 +3,10 @@
 #define WH_METRICS_METRICS_H
 
 /*
- * Figures of a process that serves, for monitoring systems: at /metrics of a port of TCP, on the
- * control's thread. They are what its control socket is answered.
+ * Figures of a process that serves, for monitoring systems: at /metrics of a TCP port, on the
+ * control's thread. They are taken from answers of its control socket.
  *
- *   wh_metrics_open   the port is there; before the guard, which lets nobody bind one
+ *   wh_metrics_open   binds the port; before the guard, which forbids that
  *   wh_metrics_close  when the control's thread has stopped
  */
 
@@ -19,7 +19,7 @@
 struct wh_metrics {
 	struct wh_http http;
 	const struct wh_control_tables *tables;
-	/* What a source has last answered, and how long that holds. */
+	/* A source's last answer, and until when it is reused. */
 	struct wh_metrics_answer {
 		json_t *answer; /* NULL: none */
 		uint64_t until_ns;
@@ -29,8 +29,8 @@ struct wh_metrics {
 };
 
 /*
- * At `where`, [ADDRESS:]PORT; "" is nowhere. The tables may still grow. 0, or an exit status after
- * one sentence.
+ * Serves at `where`, [ADDRESS:]PORT; "": nowhere. Commands may still be added to the tables. 0, or
+ * an exit status after one sentence.
  */
 int wh_metrics_open(
 	struct wh_metrics *metrics, const char *where, struct wh_control_socket *control);

@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "cli/plain_text.h"
 
-/* Of a word on the page. */
+/* Size of a word on the page. */
 #define WORD_BYTES 512
 
 enum kind {
@@ -29,8 +29,8 @@ struct column {
 struct table {
 	const char *title;
 	const char *request;
-	const char *list; /* in the answer */
-	const char *none; /* when that is empty */
+	const char *list; /* name in the answer */
+	const char *none; /* shown if that is empty */
 	struct column column[10];
 };
 

@@ -3,9 +3,9 @@
 #define WH_METRICS_PAGE_H
 
 /*
- * The figures for people: one page without a script, of what the control socket answers. Names of
- * files are not on it, for whoever reaches the port may read it; what peers and operators have
- * named is escaped.
+ * The figures for people: one page without scripts, made of the control socket's answers. It shows
+ * no file names, because any client that reaches the port may read it; names chosen by peers and
+ * operators are escaped.
  */
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 #define WH_PAGE_TYPE "text/html; charset=utf-8"
 
-/* What a request on the control socket is answered: a new reference, or NULL. */
+/* Asks for the control socket's answer to a request: a new reference, or NULL. */
 struct wh_page_asker {
 	json_t *(*ask)(void *context, const char *request);
 	void *context;
