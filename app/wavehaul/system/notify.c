@@ -15,10 +15,10 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
-/* Of the manager's patience: two looks that come late do not cost the process its life. */
+/* Checks per watchdog timeout: two late ones do not make the manager kill the process. */
 #define LOOKS_IN_PATIENCE 4
 
-/* Once: who is guarded connects no more, which sd_notify would for each word. */
+/* Connects once: a guarded process cannot connect, as sd_notify would for each message. */
 static int connect_to_manager(void)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
@@ -89,7 +89,7 @@ void wh_notify_stopping(const struct wh_notify *notify, uint32_t jobs)
 	say(notify, "STOPPING=1\nSTATUS=stopping: %u jobs go on to their end", jobs);
 }
 
-/* Whether each core's loop has gone round since this was asked before. */
+/* Whether each core's loop has made a turn since the last call. */
 static bool all_turn(struct wh_notify *notify)
 {
 	const struct wh_runtime *runtime = notify->runtime;
