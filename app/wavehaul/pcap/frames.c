@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 
-/* Before a frame's bytes in a slot. */
+/* Precedes a frame's bytes in a slot. */
 struct note {
 	uint32_t frame_bytes;
 	uint32_t leaves;

@@ -18,13 +18,13 @@
 #define ETHERNET   1 /* LINKTYPE_ETHERNET */
 #define NAME_BYTES 256
 
-/* Blocks. */
+/* Block types. */
 #define BLOCK_SECTION   UINT32_C(0x0a0d0d0a)
 #define BLOCK_INTERFACE UINT32_C(1)
 #define BLOCK_PACKET    UINT32_C(6)
 #define BYTE_ORDER_MARK UINT32_C(0x1a2b3c4d)
 
-/* Their options. */
+/* Options. */
 #define OPTION_NAME    2 /* of an interface */
 #define OPTION_TSRESOL 9
 #define OPTION_FLAGS   2 /* of a packet */
@@ -62,7 +62,9 @@ uint64_t wh_pcapng_memory_bytes(void)
 
 static void fail(struct wh_pcapng *file, int error)
 {
-	/* What is left of a block would be read as a damaged file; it stays if it cannot go. */
+	/*
+	 * A partial block would make the file appear damaged; it remains only if truncating fails.
+	 */
 	(void)!ftruncate(file->fd, (off_t)file->flushed_bytes);
 	close(file->fd);
 	file->fd = -1;
@@ -120,7 +122,7 @@ static void put_section(struct wh_pcapng *file)
 		uint32_t block_bytes;
 		uint32_t mark;
 		uint16_t version[2];
-		uint32_t section_bytes[2]; /* -1: not said */
+		uint32_t section_bytes[2]; /* -1: unspecified */
 		uint32_t block_bytes_again;
 	} block = {BLOCK_SECTION, sizeof(block), BYTE_ORDER_MARK, {1, 0}, {UINT32_MAX, UINT32_MAX},
 		sizeof(block)};
@@ -155,7 +157,7 @@ uint64_t wh_pcapng_frame_bytes(const struct wh_frame *frame)
 
 void wh_pcapng_put(struct wh_pcapng *file, uint32_t interface, const struct wh_frame *frame)
 {
-	/* Clocks of cores may differ by some cycles. */
+	/* The cores' clocks may differ by some cycles. */
 	uint64_t since_tsc = frame->when_tsc - wh_min_u64(frame->when_tsc, file->start_tsc);
 	uint64_t when_ns = file->start_ns + wh_tsc_to_ns(file->hz, since_tsc);
 	uint32_t block_bytes = (uint32_t)wh_pcapng_frame_bytes(frame);
