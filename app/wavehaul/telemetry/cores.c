@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The cores, as /wavehaul/cores tells of them. */
+/* The answers of /wavehaul/cores. */
 
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "telemetry/answer.h"
 
-/* A core at one moment. */
+/* A core's state at one moment. */
 struct core_look {
 	uint64_t busy_tsc;
 	uint64_t total_tsc;
@@ -31,7 +31,7 @@ static bool look_at_cores(struct core_look look[WH_SETTINGS_CPUS_MAX])
 	return true;
 }
 
-/* "receive x2, send x2, jobs": what runs there, each name once. */
+/* "receive x2, send x2, jobs": the processes of a loop, each name once. */
 static void name_processes(const struct wh_loop *loop, char *text, size_t room)
 {
 	size_t used = 0;
@@ -62,11 +62,11 @@ static uint64_t busy_permille(const struct core_look *before, const struct wh_lo
 	uint64_t total_tsc = wh_tel_load(&loop->total_tsc) - before->total_tsc;
 	uint64_t busy_tsc = wh_tel_load(&loop->busy_tsc) - before->busy_tsc;
 
-	/* A round that is not over yet may be in the one and not in the other. */
+	/* A round in progress may be counted in one and not yet in the other. */
 	return total_tsc == 0 ? 0 : wh_min_u64(wh_muldiv_u64(busy_tsc, 1000, total_tsc), 1000);
 }
 
-/* Each core before; NULL: no share of time is asked for. */
+/* `before`: each core's earlier state; NULL: no busy shares are wanted. */
 static void put_core(
 	json_t *data, const struct wh_host *host, uint32_t i, const struct core_look *before)
 {
@@ -97,7 +97,7 @@ static uint64_t pkts_of(const struct wh_host *host, const struct wh_core *core, 
 	return pkts;
 }
 
-/* A transmitter's processes are paid by the packet sent, a receiver's by the packet received. */
+/* A transmitter's processes are counted per packet sent, a receiver's per packet received. */
 static uint64_t pkts_for(enum wh_meter_process process, uint64_t received_pkts, uint64_t sent_pkts)
 {
 	switch (process) {

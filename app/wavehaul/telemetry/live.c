@@ -34,13 +34,13 @@ bool wh_tel_each_session(const struct wh_host *host,
 	return false;
 }
 
-/* What is to be changed of the job of a session, and of all lanes of its transfer. */
+/* A change to the job of a session, and to all lanes of its transfer. */
 struct change {
 	uint64_t session;
 	bool there;
-	uint64_t transfer; /* 0: it is alone */
+	uint64_t transfer; /* 0: it has only one lane */
 	struct wh_address peer;
-	/* False: not this one. */
+	/* False: it does not apply to this session. */
 	bool (*make)(const struct wh_tel_found *found, void *context);
 	void *context;
 	bool made;
@@ -105,7 +105,7 @@ int wh_tel_set_rate(uint64_t session, uint64_t rate_bps)
 struct new_option {
 	const char *name;
 	const char *value;
-	int rc; /* what it came to, and why not */
+	int rc; /* the result, and the reason of a failure */
 	char *why;
 	size_t why_bytes;
 };
@@ -148,7 +148,7 @@ static void say_why(
 			wh_option_print(option, option->most, most, sizeof(most)), new->value);
 }
 
-/* What it carries goes by the profile at the end that sends. */
+/* The profile of the sending end determines the transfer. */
 static bool change_option(const struct wh_tel_found *found, void *context)
 {
 	struct new_option *new = context;

@@ -2,7 +2,7 @@
 #ifndef WH_APP_TELEMETRY_LIVE_H
 #define WH_APP_TELEMETRY_LIVE_H
 
-/* Sessions that run: looked up, and changed, for the control socket alone. One thread does. */
+/* Finds and changes running sessions, for the control socket only, on one thread. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "host/host.h"
 #include "job/jobs.h"
 
-/* Of a session, and the job it belongs to: as long as sessions are looked at. */
+/* A session and the job it belongs to; valid until wh_tel_leave_sessions. */
 struct wh_tel_found {
 	uint64_t id;
 	struct wh_session *session;
@@ -20,7 +20,7 @@ struct wh_tel_found {
 };
 
 /*
- * Calls back for each session of a job, until that says true, which it then returns. Between
+ * Calls back for each session of a job until a call returns true; returns that. Call between
  * wh_tel_enter_sessions and leave.
  */
 bool wh_tel_each_session(const struct wh_host *host,
@@ -28,19 +28,22 @@ bool wh_tel_each_session(const struct wh_host *host,
 	void *context);
 
 /*
- * The job whose session has that number, and all lanes of its transfer, go by another rate from now
- * on. 0; -ENOENT: there is none; -EPERM: it does not send, or was begun without a rate.
+ * Sets the rate of the session's job and of all lanes of its transfer. 0; -ENOENT: no such session;
+ * -EPERM: it does not send, or was begun without a rate.
  */
 int wh_tel_set_rate(uint64_t session, uint64_t rate_bps);
 
 /*
- * Likewise by another value of an option of their profile. 0, or a negative errno, and in `why` a
- * sentence; -ENOENT: there is no such session.
+ * Likewise an option of their profile. 0, or a negative errno and in `why` a sentence; -ENOENT: no
+ * such session.
  */
 int wh_tel_set_option(
 	uint64_t session, const char *name, const char *value, char *why, size_t why_bytes);
 
-/* How a session's packets are known, and the job that it belongs to, by its address alone. */
+/*
+ * What identifies a session's packets; and the job that it belongs to, as a pointer for comparison
+ * only.
+ */
 struct wh_tel_way {
 	uint32_t queue;
 	uint32_t lci;
@@ -49,10 +52,10 @@ struct wh_tel_way {
 	const void *job;
 };
 
-/* False: there is no session of that number. */
+/* False: no session has that number. */
 bool wh_tel_session_way(uint64_t session, struct wh_tel_way *way);
 
-/* The number of the session by which the job's data go; false: it has none, or none yet. */
+/* The number of the session that carries the job's data; false: there is none, or none yet. */
 bool wh_tel_job_session(const void *job, uint64_t *session);
 
 #endif

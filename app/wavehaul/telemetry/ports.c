@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The port, as /wavehaul/ports tells of it. */
+/* The answers of /wavehaul/ports. */
 
 #include <assert.h>
 
 #include "base/assert.h"
 #include "telemetry/answer.h"
 
-/* What was counted behind a queue, or behind all of them: counters of 64 bits and nothing else. */
+/* Counters behind a queue, or summed over all of them: only 64-bit counters. */
 struct behind {
 	struct wh_station_stats station;
 	struct wh_endpoint_stats endpoint;
@@ -103,7 +103,7 @@ static void put_behind(json_t *data, const struct behind *behind)
 	wh_tel_put(data, "drop_probe_hurried", behind->answerer.hurried_pkts);
 }
 
-/* Of all queues together: one greets for all. */
+/* For all queues together: they have one greeter. */
 static void put_greetings(json_t *data, const struct wh_greet *greet)
 {
 	const struct wh_greeter_stats *stats = &greet->greeter.stats;
@@ -119,7 +119,7 @@ static void put_greetings(json_t *data, const struct wh_greet *greet)
 	wh_tel_put(data, "bonds", wh_tel_load(&stats->bonds));
 }
 
-/* What the device counts itself is of no queue, and zero in a queue's answer. */
+/* Counters of the device itself belong to no queue, and are zero in a queue's answer. */
 static void put_queues(json_t *data, const struct wh_host *host, uint32_t first, uint32_t end,
 	const struct wh_port_stats *stats)
 {

@@ -52,7 +52,7 @@ static bool add_job(const struct wh_host *host, const struct wh_tel_found *found
 	json_t *row;
 
 	(void)host;
-	/* The other session of the job carries answers alone. */
+	/* The other session of the job carries only answers. */
 	if (found->transmits != wh_job_sends(job))
 		return false;
 	row = json_object();
@@ -100,7 +100,7 @@ json_t *wh_tel_session_rows(uint64_t first)
 		snprintf(text, sizeof(text), "%lld",
 			(long long)json_integer_value(json_array_get(ids, i)));
 		row = wh_tel_session(text, true);
-		/* It may be gone since. */
+		/* It may have gone since. */
 		if (row != NULL)
 			json_array_append_new(rows, row);
 	}
@@ -151,7 +151,7 @@ static const char *neighbour_state(uint8_t state)
 	return state < RTE_DIM(names) ? names[state] : "";
 }
 
-/* Its core may write it meanwhile: each byte is of the one entry or of the other. */
+/* Its core may write it meanwhile: a copied entry may mix bytes of the old and the new one. */
 static void add_neighbours(json_t *rows, const struct wh_neighbour *neighbour, uint32_t queue)
 {
 	for (uint32_t i = 0; i < neighbour->config.entries; i++) {

@@ -3,25 +3,25 @@
 #define WH_APP_TELEMETRY_ROWS_H
 
 /*
- * Tables of what runs, a row each, for the control socket alone: DPDK's telemetry has no lists of
- * objects. NULL: nothing runs (any more).
+ * Tables of running sessions, jobs, queues and neighbours, for the control socket only: DPDK's
+ * telemetry has no lists of objects. NULL: nothing runs (any more).
  */
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Rows of one answer; the rest by the first number that is wanted. */
+/* The most rows in one answer; `first` selects the rest. */
 #define WH_TEL_ROWS_MAX 512
 
 json_t *wh_tel_session_rows(uint64_t first);
 
-/* A row for each lane, whose data goes by that session. */
+/* A row for each lane, with the number of the session that carries its data. */
 json_t *wh_tel_job_rows(void);
 
 json_t *wh_tel_queue_rows(void);
 
-/* Who is known on the link, or asked for. */
+/* The neighbours that are known or asked for. */
 json_t *wh_tel_neighbour_rows(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The sessions, as /wavehaul/sessions and /wavehaul/session tell of them. */
+/* The answers of /wavehaul/sessions and /wavehaul/session. */
 
 #include <assert.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ json_t *wh_tel_sessions(const char *params, bool at_once)
 	return list;
 }
 
-/* What was seen of a session at one moment. */
+/* A session's state at one moment. */
 struct look {
 	uint64_t tsc;
 	uint64_t hz;
@@ -99,7 +99,7 @@ struct look {
 	struct wh_session_stats stats;
 	uint64_t moved_bytes;
 	uint64_t rtt_tsc;
-	struct wh_session_pace pace;       /* transmitter's */
+	struct wh_session_pace pace;       /* a transmitter's */
 	struct wh_profile_options options; /* likewise */
 	uint64_t lost_pkts;
 	enum wh_limit limit;
@@ -123,7 +123,7 @@ static struct wh_session *find_session(const struct wh_host *host, uint64_t id, 
 	uint32_t place = lci & (endpoint->config.places - 1);
 	struct wh_session *session = session_at(endpoint, place);
 
-	/* The lower half of the places is the receivers'. */
+	/* The lower half of the places belongs to receivers. */
 	*transmits = place >= endpoint->config.places / 2;
 	return session != NULL && wh_session_lci(session) == lci ? session : NULL;
 }
@@ -228,7 +228,7 @@ static void put_what_it_is(json_t *data, uint64_t id, const struct look *look)
 	wh_tel_put(data, "chunk_repair_pkts_max", look->params.repair_pkts);
 }
 
-/* As they are now. */
+/* Their present values. */
 static void put_options(json_t *data, const struct look *look)
 {
 	const struct wh_profile *profile = wh_profile_by_number(look->params.profile);

@@ -37,7 +37,7 @@ static const struct {
 		"Work and busy share of each core. Parameter: a CPU, for its cycles by process"},
 };
 
-/* Callbacks have no argument of their own: what they look at, while they hold the lock. */
+/* DPDK's callbacks have no argument; they access this while they hold the lock. */
 static struct {
 	pthread_mutex_t lock;
 	struct wh_host *host; /* NULL: nothing runs */
@@ -53,7 +53,7 @@ static int to_member(struct rte_tel_data *data, const char *name, const json_t *
 	if (json_is_string(value)) {
 		int rc = rte_tel_data_add_dict_string(data, name, json_string_value(value));
 
-		return rc == E2BIG ? 0 : rc; /* cut off */
+		return rc == E2BIG ? 0 : rc; /* truncated */
 	}
 
 	struct rte_tel_data *inner = rte_tel_data_alloc();
@@ -74,7 +74,8 @@ static int to_dict(struct rte_tel_data *data, const json_t *object)
 	{
 		if (rc == 0)
 			rc = to_member(data, name, value);
-		WH_ASSERT(rc == 0 || rc == -ENOMEM); /* names are ours, fewer than DPDK takes */
+		WH_ASSERT(rc == 0 || rc == -ENOMEM); /* the names are ours, and fewer than DPDK's
+						      * limit */
 	}
 	return rc;
 }
@@ -90,7 +91,7 @@ static int to_array(struct rte_tel_data *data, const json_t *list)
 	return rc;
 }
 
-/* Rates are of the span that it takes. */
+/* Rates are measured over the time that the answer takes. */
 static int answer_dpdk(const char *command, const char *params, struct rte_tel_data *data)
 {
 	json_t *answer = NULL;
@@ -155,7 +156,7 @@ const struct wh_host *wh_tel_enter_sessions(void)
 {
 	const struct wh_host *host = wh_tel_enter();
 
-	/* Those who free sessions only try it: no core ever waits for an answer. */
+	/* Cores that free sessions only try this lock: no core waits for an answer. */
 	if (host != NULL)
 		rte_spinlock_lock(&watched.jobs->burial);
 	return host;
@@ -202,7 +203,7 @@ void wh_tel_put_about(
 
 	int length = snprintf(name, sizeof(name), "%s%s%s", prefix, what, suffix);
 
-	WH_ASSERT(length < (int)sizeof(name)); /* two names cut off might become one */
+	WH_ASSERT(length < (int)sizeof(name)); /* two truncated names could become equal */
 	for (char *c = name; *c != '\0'; c++)
 		if (!isalnum((unsigned char)*c))
 			*c = '_';

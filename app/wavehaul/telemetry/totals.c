@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* All sessions that there are and were, as /wavehaul/totals tells of them. */
+/* All sessions, present and past: the answer of /wavehaul/totals. */
 
 #include <assert.h>
 
@@ -9,7 +9,7 @@
 #include "job/request.h"
 #include "telemetry/answer.h"
 
-/* Of one role: what was counted so far, and how those stand that are there. */
+/* Of one role: the counters so far, and the state of the present sessions. */
 struct sum {
 	struct wh_past past;
 	uint64_t live;
@@ -27,7 +27,7 @@ static void add_session(struct sum *sum, enum wh_role role, const struct wh_sess
 	if (role == WH_TRANSMITTER) {
 		uint64_t rate_bps = wh_session_pace(session).rate_bps;
 
-		/* One without a pace has the line's, which is nobody's to add up. */
+		/* A session without pacing has the line's rate, which must not be added up. */
 		sum->paced_bps += wh_rate_is_paced(rate_bps) ? rate_bps : 0;
 	}
 	if (rtt_tsc == 0)
@@ -38,8 +38,8 @@ static void add_session(struct sum *sum, enum wh_role role, const struct wh_sess
 }
 
 /*
- * What was told before is told again at least: a session that has left its endpoint is not among
- * those that are gone until its crew comes to it. Under the lock of enter.
+ * Never less than what was reported before: a session that has left its endpoint is not counted
+ * among those that are gone until its crew notices. Under the lock of enter.
  */
 static struct wh_past_role never_falling(const struct wh_past_role *now, bool receives)
 {
@@ -53,7 +53,7 @@ static struct wh_past_role never_falling(const struct wh_past_role *now, bool re
 	return told.role[receives];
 }
 
-/* The lower half of an endpoint's places is the receivers'. */
+/* The lower half of an endpoint's places belongs to receivers. */
 static void add_all(struct sum sum[2], const struct wh_host *host)
 {
 	for (uint32_t shard = 0; shard < host->shards; shard++) {
