@@ -21,14 +21,17 @@
 
 #define FOLDER WH_CAPTURE_FOLDER
 
-/* Between two turns: a ring has room for as long as a disk may keep the control's thread. */
+/*
+ * Between two turns: a ring has room for the frames of as long as a disk may block the control's
+ * thread.
+ */
 #define RUNNING_MS 2
 #define RESTING_MS 1000
 
-/* Frames written in one turn, so that clients get theirs. */
+/* Frames written in one turn, so that clients get their turns, too. */
 #define TURN_PKTS 4096
 
-/* Looks at the session and the disk in a second, each after what is there was written. */
+/* Checks of the session and the disk per second, each after the stored frames were written. */
 #define LOOKS_PER_S 5
 
 #define RING_PKTS_MIN 31
@@ -75,7 +78,7 @@ struct wh_capture *wh_capture_find(struct wh_captures *captures, uint64_t number
 	return NULL;
 }
 
-/* A ring's queue and way. */
+/* The queue and direction of a ring. */
 static struct wh_capture_way *way_of(
 	struct wh_captures *captures, const struct wh_capture *capture, uint32_t ring)
 {
@@ -110,7 +113,7 @@ static uint32_t whole_frame_bytes(const struct wh_captures *captures)
 	return (uint32_t)captures->host->port->mtu + WH_ETHER_BYTES + WH_VLAN_BYTES;
 }
 
-/* Of 2^n - 1 frames. */
+/* Capacity of a ring, 2^n - 1 frames. */
 static uint32_t ring_pkts(uint32_t rings, uint32_t snap_bytes)
 {
 	uint32_t pkts = RING_PKTS_MIN;
@@ -147,7 +150,7 @@ static bool make_rings(const struct wh_captures *captures, struct wh_capture *ca
 	return rc == 0;
 }
 
-/* A file that was not there, or a negative errno. */
+/* Creates a file that must not exist yet; a descriptor or a negative errno. */
 static int make_file(const struct wh_captures *captures, const char *name)
 {
 	int state_fd = open(captures->state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -155,7 +158,7 @@ static int make_file(const struct wh_captures *captures, const char *name)
 	int fd = -1;
 	int error = 0;
 
-	/* What is there, or cannot be made, shows when it is opened. */
+	/* Whether it exists or could not be made shows when it is opened. */
 	if (state_fd >= 0) {
 		(void)!mkdirat(state_fd, FOLDER, 0750);
 		folder_fd =
@@ -199,7 +202,7 @@ static bool open_file(
 	return true;
 }
 
-/* What it is about; false: that is not there. */
+/* Sets the filter; false: the session or queue does not exist. */
 static bool aim(
 	struct wh_captures *captures, struct wh_capture *capture, struct wh_control_call *call)
 {
@@ -255,7 +258,7 @@ static uint32_t free_place(const struct wh_captures *captures)
 	return WH_CAPTURES_MAX;
 }
 
-/* In place of what is over for longest; fewer run than are kept. */
+/* Replaces the oldest ended capture; there always is one, since fewer can run than are kept. */
 static struct wh_capture *forget_oldest(struct wh_captures *captures)
 {
 	struct wh_capture *oldest = NULL;
@@ -270,7 +273,7 @@ static struct wh_capture *forget_oldest(struct wh_captures *captures)
 	return oldest;
 }
 
-/* False after a refusal, with nothing left of it. */
+/* False after a refusal, which leaves nothing behind. */
 static bool prepare(struct wh_captures *captures, struct wh_capture *capture,
 	const struct wh_capture_wanted *wanted, struct wh_control_call *call)
 {
@@ -305,7 +308,7 @@ const struct wh_capture *wh_capture_start(struct wh_captures *captures,
 	capture = forget_oldest(captures);
 	before = *capture;
 	if (!prepare(captures, capture, wanted, call)) {
-		*capture = before; /* a refusal costs nobody what is remembered of his */
+		*capture = before; /* a refused request must not erase a remembered capture */
 		return NULL;
 	}
 	capture->number = ++captures->count;
@@ -344,7 +347,7 @@ void wh_capture_stop(struct wh_captures *captures, struct wh_capture *capture, c
 		capture->turns[core] = turns_of(captures, core);
 }
 
-/* A core that has begun two turns since then has left. */
+/* A core that has begun two turns since the tap was removed has left it. */
 static bool have_left(const struct wh_captures *captures, const struct wh_capture *capture)
 {
 	for (uint32_t core = 0; core < captures->host->runtime->cores.count; core++)
@@ -363,7 +366,7 @@ void wh_capture_count(const struct wh_capture *capture, uint64_t *seen_pkts, uin
 	}
 }
 
-/* A frame, within the bounds; else what ends the capture. */
+/* Writes a frame within the limits; otherwise returns why the capture ends. */
 static const char *put(struct wh_capture *capture, const struct wh_frame *frame)
 {
 	struct wh_pcapng *file = &capture->file;
@@ -379,7 +382,7 @@ static const char *put(struct wh_capture *capture, const struct wh_frame *frame)
 	return NULL;
 }
 
-/* Returns how many it took. */
+/* Returns the number of frames taken. */
 static uint32_t write_frames(
 	struct wh_captures *captures, struct wh_capture *capture, uint32_t most)
 {
@@ -416,7 +419,7 @@ static void finish(struct wh_captures *captures, struct wh_capture *capture)
 	tell_log(capture, capture->why);
 }
 
-/* A few times a second. */
+/* Called a few times a second. */
 static void look(struct wh_captures *captures, struct wh_capture *capture)
 {
 	struct wh_capture_filter *filter = &capture->filter;

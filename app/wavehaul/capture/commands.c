@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What is said of captures on the control socket. */
+/* The commands about captures on the control socket. */
 
 #include <ctype.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "capture/captures.h"
 #include "cli/exit.h"
 
-/* What a capture ends by that was given no bounds; and the farthest that are taken. */
+/* Default limits of a capture, and the smallest and largest that are accepted. */
 #define PKTS_STANDARD    UINT64_C(100000)
 #define BYTES_STANDARD   (UINT64_C(64) << 20)
 #define SECONDS_STANDARD 60
@@ -61,7 +61,7 @@ static json_t *capture_json(const struct wh_captures *captures, const struct wh_
 	return object;
 }
 
-/* Which of the three it is. */
+/* Reads which of the three is to be captured. */
 static void take_what(
 	const struct wh_control_call *call, struct wh_capture_wanted *wanted, uint32_t *said)
 {
@@ -74,7 +74,7 @@ static void take_what(
 	*said = session + queue + port;
 }
 
-/* Letters, digits and what is no path: the file stays in the folder of captures. */
+/* Letters, digits and no path separators, so that the file stays in the folder of captures. */
 static bool is_name(const char *name)
 {
 	size_t bytes = strlen(name);

@@ -6,7 +6,7 @@
 
 #include "wire/internet.h"
 
-/* Of a UDP header: its ports come first; and of a packet's head. */
+/* In a UDP header, whose first field is the source port; and in a packet's head. */
 #define TARGET_PORT_OFFSET 2
 #define LCI_OFFSET         4
 
@@ -18,7 +18,7 @@ static uint16_t port_at(const uint8_t *at)
 	return (uint16_t)(at[0] << 8 | at[1]);
 }
 
-/* What is behind Ethernet's and IP's headers; NULL: nothing of UDP. */
+/* The UDP header after Ethernet's and IP's; NULL: not UDP. */
 static const uint8_t *udp_of(struct wh_heard *heard, const uint8_t *frame, size_t bytes)
 {
 	if (!wh_heard_ether(heard, frame, bytes) ||

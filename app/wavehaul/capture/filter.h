@@ -2,7 +2,7 @@
 #ifndef WH_CAPTURE_FILTER_H
 #define WH_CAPTURE_FILTER_H
 
-/* Which frames are a session's: by its peer's address and the identifier in each head. */
+/* Selects a session's frames: by its peer's address and the identifier in each packet's head. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -12,16 +12,19 @@
 #include "wire/encap.h"
 
 struct wh_capture_filter {
-	bool all; /* the rest means nothing */
+	bool all; /* every frame; the other fields are unused */
 	struct wh_address peer;
 	uint32_t lci_in;          /* by which the peer addresses the session */
 	_Atomic uint32_t lci_out; /* by which the session addresses the peer; 0: not known yet */
 };
 
-/* What is looked at of a frame: up to the identifier, whatever its headers. */
+/* The bytes of a frame that the filter reads: up to the identifier, with the longest headers. */
 #define WH_CAPTURE_HEAD_BYTES (WH_ENCAP_BYTES_MAX + 8)
 
-/* A frame that has come in, or leaves; as much of it as is looked at lies behind `frame`. */
+/*
+ * Whether the filter selects a received or (`leaves`) sent frame; `frame` holds at least the bytes
+ * that the filter reads.
+ */
 bool wh_capture_filter_takes(const struct wh_capture_filter *filter, const uint8_t *frame,
 	size_t frame_bytes, bool leaves);
 
