@@ -20,7 +20,7 @@
 #include "cli/plain_text.h"
 #include "trust/fingerprint.h"
 
-/* Facility daemon, severity info: RFC 5424 6.2.1; and systemd's native protocol. */
+/* Facility daemon, severity info (RFC 5424 6.2.1); and systemd's native protocol. */
 static const struct listener {
 	const char *word;
 	const char *socket;
@@ -30,7 +30,7 @@ static const struct listener {
 	{"journal", "/run/systemd/journal/socket", WH_AUDIT_JOURNAL},
 };
 
-/* NULL: `where` is a file. *path: the socket, after a colon or the usual one. */
+/* NULL: `where` is a file. *path: the socket after a colon, or the default one. */
 static const struct listener *listener_of(const char *where, const char **path)
 {
 	for (size_t i = 0; i < sizeof(listeners) / sizeof(listeners[0]); i++) {
@@ -45,7 +45,7 @@ static const struct listener *listener_of(const char *where, const char **path)
 	return NULL;
 }
 
-/* By a child, from the first time on: what works then works again. */
+/* Always connected by a child process, so that connecting again later works in the same way. */
 static int open_socket(struct wh_audit *audit, const char *path)
 {
 	int fd = wh_caller_start(&audit->caller, path, SOCK_DGRAM);
@@ -101,7 +101,7 @@ void wh_audit_close(struct wh_audit *audit)
 	wh_caller_end(&audit->caller);
 }
 
-/* "why" becomes WAVEHAUL_WHY=; no value has an end of a line in it. */
+/* "why" becomes WAVEHAUL_WHY=; no value contains a newline. */
 static void write_field(FILE *to, const char *name, const json_t *value)
 {
 	char *json = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
@@ -137,7 +137,7 @@ static bool is_written(const struct wh_audit *audit, const char *line, size_t by
 	return write(audit->fd, line, bytes) == (ssize_t)bytes;
 }
 
-/* Whoever listens may have gone, and begun anew under the same name. */
+/* The listener may have ended and restarted under the same name. */
 static bool find_again(struct wh_audit *audit)
 {
 	bool gone = errno == ECONNREFUSED || errno == ENOTCONN || errno == ECONNRESET;
@@ -150,7 +150,7 @@ static bool find_again(struct wh_audit *audit)
 	return true;
 }
 
-/* In one call, so that lines do not mix. */
+/* With one system call, so that lines of several processes do not mix. */
 static void put_line(struct wh_audit *audit, const char *line, size_t bytes)
 {
 	bool written = is_written(audit, line, bytes) ||
@@ -165,7 +165,7 @@ static void put_line(struct wh_audit *audit, const char *line, size_t bytes)
 	audit->away = !written;
 }
 
-/* The object is freed. */
+/* Frees the object. */
 static void write_line(struct wh_audit *audit, json_t *object, const char *sentence)
 {
 	char *json = json_dumps(object, JSON_COMPACT);
@@ -239,7 +239,7 @@ void wh_audit_refused(
 
 	json_t *line = begin("refused", (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000);
 
-	/* A peer's port is as changeable as a client's process. */
+	/* A peer's port may change at any time, like a client's process number. */
 	wh_json_add(line,
 		json_pack("{s:o, s:o, s:o, s:o, s:I}", "peer",
 			text_or_null(refusal->peer.family != 0

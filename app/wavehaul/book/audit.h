@@ -3,9 +3,10 @@
 #define WH_BOOK_AUDIT_H
 
 /*
- * What a server did, for whom: a line of JSON for each job that is over, and for peers that were
- * refused before they had one. A peer's words are in strings alone, and no character there moves a
- * terminal. To a file, to syslog, or to the journal, which gets a sentence, and the rest as fields.
+ * A record of what a server did, and for whom: a line of JSON for each ended job, and for peers
+ * that were refused before they had one. Text from a peer appears only in strings, without control
+ * characters for terminals. Goes to a file, to syslog, or to the journal, which gets a sentence,
+ * and the rest as fields.
  */
 
 #include <stdatomic.h>
@@ -23,25 +24,25 @@ enum wh_audit_form {
 };
 
 struct wh_audit {
-	int fd; /* -1: nobody wants it */
+	int fd; /* -1: no audit */
 	enum wh_audit_form form;
-	struct wh_caller caller; /* of a socket: who listens there may begin anew */
+	struct wh_caller caller; /* for a socket, whose listener may restart */
 	const char *where;
-	bool away;               /* lines do not arrive, as was said */
+	bool away;               /* lines cannot be delivered, as was reported */
 	_Atomic uint64_t lost; /* lines that could not be written */
 };
 
 /*
- * `where`: "", a file, "syslog" or "journal", with ":SOCKET" at another one; it lives as long.
- * Before there are threads. 0, or an exit status after one sentence.
+ * `where`: "", a file, "syslog" or "journal", the latter two optionally with ":SOCKET"; must
+ * outlive the audit. Call before there are threads. 0, or an exit status after one sentence.
  */
 int wh_audit_open(struct wh_audit *audit, const char *where);
 
-/* The process has entered its guard. */
+/* Call when the process has entered its guard. */
 void wh_audit_guard(struct wh_audit *audit);
 void wh_audit_close(struct wh_audit *audit);
 
-/* A job is over, or somebody was refused; the sentence says the same to people. */
+/* Records an ended job, or a refusal; `sentence` says the same to people. */
 void wh_audit_entry(
 	struct wh_audit *audit, const struct wh_book_entry *entry, const char *sentence);
 void wh_audit_refused(

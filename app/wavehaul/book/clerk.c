@@ -21,7 +21,7 @@
 #define WRITE_EVERY_US INT64_C(100000)
 #define CROWDED        (WH_CLERK_WAITING_MAX / 2)
 
-/* Until a database that took nothing, or cannot be had, is asked again. */
+/* Until a failed write, or a failed opening of the database, is repeated. */
 #define FAILED_EVERY_US INT64_C(1000000)
 #define OPEN_EVERY_US   INT64_C(3000000)
 
@@ -58,7 +58,10 @@ static void append(struct wh_clerk *clerk, const struct wh_book_entry *entry)
 		atomic_fetch_add(&clerk->lost, 1);
 }
 
-/* On a crew's core: whether its peer may have a line of the log is decided while it is there. */
+/*
+ * Runs on a crew's core: decides now, while the peer is known, whether it may have a line of the
+ * log.
+ */
 void wh_clerk_job(void *context, const struct wh_job *job)
 {
 	static __thread struct wh_book_entry entry;
@@ -121,7 +124,7 @@ static void tell(struct wh_clerk *clerk, const struct wh_book_entry *entry)
 		wh_audit_entry(&clerk->audit, entry, sentence);
 }
 
-/* What is taken goes into the book, all of it or nothing yet. False: it waits. */
+/* Writes the taken entries to the book, in one transaction. False: they wait. */
 static bool note_taken(struct wh_clerk *clerk)
 {
 	if (clerk->kept > 0 && clerk->book != NULL) {
@@ -143,8 +146,8 @@ void wh_clerk_order(struct wh_clerk *clerk, const struct wh_book_entry *entry)
 }
 
 /*
- * The log and the audit have each at once: they wait for no disk, and what is not said is lost to
- * them when the process is killed. Crews only append to what waits.
+ * The log and the audit get each entry at once: they do not wait for the disk, and an entry not
+ * written is lost to them if the process is killed. Crews only append to the waiting entries.
  */
 static uint32_t tell_waiting(struct wh_clerk *clerk)
 {
@@ -158,13 +161,13 @@ static uint32_t tell_waiting(struct wh_clerk *clerk)
 	return count;
 }
 
-/* Whether the book is to have now what waits; *wait_ms: when else. */
+/* Whether the waiting entries are to be written to the book now; otherwise *wait_ms. */
 static bool is_due(struct wh_clerk *clerk, uint32_t count, int64_t now, uint32_t *wait_ms)
 {
 	int64_t since = now - clerk->written_us;
 	int64_t every = clerk->failing ? FAILED_EVERY_US : WRITE_EVERY_US;
 
-	/* A clock that was set back is no reason to wait. */
+	/* If the clock was set back, do not wait. */
 	if (count + clerk->kept == 0 ||
 		((count < CROWDED || clerk->failing) && since >= 0 && since < every)) {
 		*wait_ms = RESTING_MS;
@@ -178,8 +181,9 @@ static bool is_due(struct wh_clerk *clerk, uint32_t count, int64_t now, uint32_t
 }
 
 /*
- * What the database does not take waits for the next time. Once others crowd behind it, it is lost
- * to the book, and so that these are told in time: the log and the audit have all.
+ * Entries that the database does not accept wait for the next time. When too many new ones wait
+ * behind them, they are lost to the book, so that the new ones are logged in time: the log and the
+ * audit have all.
  */
 static void write_waiting(struct wh_clerk *clerk)
 {
@@ -205,7 +209,7 @@ static void write_waiting(struct wh_clerk *clerk)
 	(void)note_taken(clerk);
 }
 
-/* It may be had later than at the start, and be taken away meanwhile. */
+/* Opens the database later if it was not available at the start; follows it if it is replaced. */
 static void follow_book(struct wh_clerk *clerk, int64_t now)
 {
 	int rc;
@@ -220,7 +224,9 @@ static void follow_book(struct wh_clerk *clerk, int64_t now)
 		clerk->next_open_us = now + OPEN_EVERY_US;
 }
 
-/* Once a second, and of these one in the log: strangers shall not fill it. */
+/*
+ * Refusals are written once a second, and only one of them to the log: strangers must not fill it.
+ */
 static void write_refusals(struct wh_clerk *clerk)
 {
 	struct wh_refusal refusal;
@@ -249,7 +255,7 @@ static uint32_t take_turn(void *context)
 	follow_book(clerk, now);
 	if (is_due(clerk, tell_waiting(clerk), now, &wait_ms))
 		write_waiting(clerk);
-	/* A clock that was set back only makes it later. */
+	/* A clock that was set back only delays it. */
 	if (now >= clerk->next_refused_us || now < clerk->next_refused_us - REFUSED_EVERY_US) {
 		clerk->next_refused_us = now + REFUSED_EVERY_US;
 		write_refusals(clerk);
@@ -291,7 +297,7 @@ void wh_clerk_close(struct wh_clerk *clerk)
 	clerk->waiting = clerk->taken = NULL;
 }
 
-/* In one answer. */
+/* The most entries in one answer. */
 #define LAST_MAX 100
 
 static json_t *ended_json(const struct wh_clerk *clerk)

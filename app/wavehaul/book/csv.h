@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 /*
- * A field of RFC 4180. Names of peers and files may be anything: what moves a terminal is escaped,
- * and what a spreadsheet would take for a formula has an apostrophe before it.
+ * Writes a field of RFC 4180. Names of peers and files may contain anything: control characters are
+ * escaped, and a text that a spreadsheet would take for a formula is preceded by an apostrophe.
  */
 void wh_csv_text(FILE *to, const char *text);
 

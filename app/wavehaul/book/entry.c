@@ -16,7 +16,7 @@
 #include "trust/fingerprint.h"
 #include "trust/store.h"
 
-/* A million times what lines carry today. */
+/* A million times the fastest lines of today. */
 #define BPS_MAX 1e18
 
 const char *wh_entry_side_name(enum wh_entry_side side)
@@ -63,7 +63,7 @@ static void add_packets(struct wh_book_entry *entry, const struct wh_job *job)
 	entry->repair_pkts += atomic_load(&job->view.repair_pkts);
 }
 
-/* What is the same of all its lanes. */
+/* The fields common to all its lanes. */
 static void add_request(struct wh_book_entry *entry, const struct wh_job *job)
 {
 	const struct wh_request *request = &job->request;
@@ -158,7 +158,7 @@ void wh_entry_of_transfer(struct wh_book_entry *entry, const struct wh_transfer 
 
 double wh_entry_seconds(const struct wh_book_entry *entry)
 {
-	/* Of a damaged row they may be any numbers. */
+	/* In a damaged row they may be any numbers. */
 	double us = (double)entry->ended_us - (double)entry->began_us;
 
 	return us > 0 ? us / 1e6 : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Sums as a picture: a bar of bytes for each. */
+/* Sums as a picture: a bar for the bytes of each. */
 
 #include <errno.h>
 
@@ -16,7 +16,7 @@
 #define LEFT      230
 #define BAR_WIDTH 420
 
-/* As many as a page bears: the last ones of days, the largest of others. */
+/* As many as fit on a page: the last ones of days, the largest of others. */
 #define ROWS_MAX 100
 
 static void draw_row(struct wh_svg *svg, const struct wh_sum *sum, double y, uint64_t most)

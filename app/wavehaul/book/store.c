@@ -15,7 +15,7 @@
 
 #define FILE_NAME "service.db"
 
-/* Rows that go in one transaction. */
+/* Rows deleted in one transaction. */
 #define FORGOTTEN_AT_ONCE "10000"
 
 static const char *const steps[] = {
@@ -47,7 +47,7 @@ enum question {
 	QUESTIONS,
 };
 
-/* Of lanes the sums, from the first beginning to the last end, and what went wrong first. */
+/* For lanes: the sums, the earliest begin, the latest end, and the first failure. */
 static const char *const texts[QUESTIONS] = {
 	[ADD] = "INSERT INTO transfer(" COLUMNS
 		") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, "
@@ -68,7 +68,7 @@ static const char *const texts[QUESTIONS] = {
 			"id<=(SELECT max(id) FROM transfer)-?1 LIMIT " FORGOTTEN_AT_ONCE ")",
 };
 
-/* Columns in their order: those of numbers, and those of texts behind them. */
+/* The columns in their order: numbers first, texts after them. */
 #define NUMBERS 22
 
 struct wh_book {
@@ -289,7 +289,7 @@ static uint64_t count_of(sqlite3_stmt *row, int column)
 	return number > 0 ? (uint64_t)number : 0;
 }
 
-/* The file may hold anything. */
+/* A damaged or foreign file may contain anything. */
 static void read_entry(sqlite3_stmt *row, struct wh_book_entry *entry)
 {
 	uint64_t side = count_of(row, 1);

@@ -39,7 +39,7 @@ bool wh_sums_by_word(const char *word, enum wh_sums_by *by)
 	return false;
 }
 
-/* A day of this place's, or of UTC where $TZ says so. */
+/* A day of the local time zone, or of $TZ. */
 static void name_day(const struct wh_book_entry *entry, char name[WH_SUMS_NAME_BYTES])
 {
 	time_t seconds = (time_t)(entry->ended_us / 1000000);
@@ -49,7 +49,7 @@ static void name_day(const struct wh_book_entry *entry, char name[WH_SUMS_NAME_B
 	strftime(name, WH_SUMS_NAME_BYTES, "%Y-%m-%d", &local);
 }
 
-/* Who asked for it: one of this host's, or the peer. */
+/* Who asked for it: a user of this host, or the peer. */
 static void name_user(const struct wh_book_entry *entry, char name[WH_SUMS_NAME_BYTES])
 {
 	const struct passwd *user = entry->uid >= 0 ? getpwuid((uid_t)entry->uid) : NULL;
@@ -84,7 +84,7 @@ static void name_of(
 	}
 }
 
-/* Where it is, or belongs. */
+/* The index at which it is, or is to be inserted. */
 static uint32_t place_of(const struct wh_sums *sums, const char *name, bool *there)
 {
 	uint32_t from = 0;

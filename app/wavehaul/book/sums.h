@@ -2,7 +2,7 @@
 #ifndef WH_BOOK_SUMS_H
 #define WH_BOOK_SUMS_H
 
-/* Entries of the book added up: by day, peer, user or whatever they have in common. */
+/* Sums of the book's entries by day, peer, user or another common property. */
 
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 
 #include "book/entry.h"
 
-/* With more, those that come later are one. */
+/* Beyond this many, further ones are summed up as one. */
 #define WH_SUMS_MAX        4096
 #define WH_SUMS_NAME_BYTES 256
 #define WH_SUMS_OTHERS     "(others)"
@@ -28,7 +28,7 @@ enum wh_sums_by {
 struct wh_sum {
 	char name[WH_SUMS_NAME_BYTES];
 	uint64_t transfers;
-	uint64_t wrong; /* of these, not as they should */
+	uint64_t wrong; /* of these, how many failed */
 	uint64_t files;
 	uint64_t bytes;
 	uint64_t moved_bytes;
@@ -45,27 +45,27 @@ struct wh_sums {
 	struct wh_sum all;
 };
 
-/* False: there is no such word. */
+/* False: unknown word. */
 bool wh_sums_by_word(const char *word, enum wh_sums_by *by);
 const char *wh_sums_word(enum wh_sums_by by);
 
-/* False: there is no memory. */
+/* False: out of memory. */
 bool wh_sums_add(struct wh_sums *sums, const struct wh_book_entry *entry);
 
-/* Days by their date, all else by bytes. */
+/* Sorts days by date, others by bytes. */
 void wh_sums_put_in_order(struct wh_sums *sums);
 void wh_sums_free(struct wh_sums *sums);
 
 void wh_sums_print(const struct wh_sums *sums, FILE *to);
 
-/* As RFC 4180 has it, but for the ends of lines; names of columns first, exact numbers. */
+/* As in RFC 4180 but for line ends; column names first, exact numbers. */
 void wh_sums_csv(const struct wh_sums *sums, FILE *to);
 json_t *wh_sums_json(const struct wh_sums *sums);
 
 /* A bar each, as SVG: 0 or a negative errno. */
 int wh_sums_draw(const struct wh_sums *sums, const char *span, const char *path);
 
-/* The same of single entries. */
+/* The same for single entries. */
 void wh_entry_print_head(FILE *to);
 void wh_entry_print(const struct wh_book_entry *entry, FILE *to);
 void wh_entry_csv_head(FILE *to);

@@ -52,7 +52,7 @@ static void add_who(char sentence[WH_TELL_BYTES], const struct wh_book_entry *en
 		add(sentence, " (%s)", wh_plain_text(entry->name, true, name, sizeof(name)));
 }
 
-/* What was lost of its packets, what set the pace, and of one large file its digest. */
+/* Adds the packet loss, what limited the speed, and the digest of a single large file. */
 static void add_how(char sentence[WH_TELL_BYTES], const struct wh_book_entry *entry)
 {
 	char limit[WH_ENTRY_WORD_BYTES], digest[WH_ENTRY_DIGEST_BYTES];

@@ -2,7 +2,10 @@
 #ifndef WH_BOOK_TELL_H
 #define WH_BOOK_TELL_H
 
-/* Entries and refusals as sentences of the log, and as JSON; what a peer says moves no terminal. */
+/*
+ * Entries and refusals as sentences of the log, and as JSON; text from a peer is without control
+ * characters.
+ */
 
 #include <jansson.h>
 
@@ -12,16 +15,16 @@
 #define WH_TELL_BYTES 1536
 #define WH_WHEN_BYTES 40
 
-/* As RFC 3339 has it, of UTC. */
+/* UTC, in the format of RFC 3339. */
 const char *wh_when_text(int64_t us, char text[WH_WHEN_BYTES]);
 
 void wh_entry_tell(const struct wh_book_entry *entry, char sentence[WH_TELL_BYTES]);
 
-/* `others`: so many more, of which nothing was said. */
+/* `others`: number of further refusals that were not logged. */
 void wh_refusal_tell(
 	const struct wh_refusal *refusal, uint64_t others, char sentence[WH_TELL_BYTES]);
 
-/* All that the book has of it. */
+/* Everything in the book's entry. */
 json_t *wh_entry_json(const struct wh_book_entry *entry);
 
 #endif
