@@ -69,7 +69,7 @@ int wh_address_resolve(const char *host, bool ipv4, bool ipv6, struct wh_address
 	return -EINVAL;
 }
 
-/* NULL: it names none. The host is copied. */
+/* Splits HOST:PATH; copies the host, returns the path. NULL: no host. */
 static const char *split(const char *text, char host[WH_HOST_BYTES])
 {
 	const char *end = text[0] == '[' ? strchr(text, ']') : strchr(text, ':');

@@ -8,24 +8,24 @@
 
 #define WH_ADDRESS_TEXT_BYTES 64
 
-/* Of a host as written, with its end. */
+/* Size of a host as written, with its terminator. */
 #define WH_HOST_BYTES 256
 
 /* "192.0.2.1" or "2001:db8::1", without the port; returns text. */
 const char *wh_address_text(const struct wh_address *address, char text[WH_ADDRESS_TEXT_BYTES]);
 
-/* Such text, and nothing beside it. False: that is not what it is. */
+/* Parses exactly such a text. False: it is not one. */
 bool wh_address_parse(const char *text, struct wh_address *address);
 
 /*
- * HOST as an operator writes it: an address, or a name that the system resolves to a family that
- * we have. 0 and the address (port 0); or -EINVAL and one sentence on stderr.
+ * HOST as an operator writes it: an address, or a name that the system resolves to a family that we
+ * have. 0 and the address (port 0); or -EINVAL and one sentence on stderr.
  */
 int wh_address_resolve(const char *host, bool ipv4, bool ipv6, struct wh_address *address);
 
 /*
- * Of an operand HOST:PATH or [HOST]:PATH the path, which points into the text; "." if it is empty.
- * `host` has the host of the operands before, or is empty: all are of one. NULL after one sentence.
+ * The path in an operand HOST:PATH or [HOST]:PATH, as a pointer into the text; "." if empty. `host`
+ * is empty, or the host of the previous operands: all must name the same. NULL after one sentence.
  */
 const char *wh_remote_path(const char *text, char host[WH_HOST_BYTES]);
 

@@ -15,7 +15,7 @@ static _Thread_local char last[LINE_BYTES];
 static const char *_Atomic open_line;
 static _Atomic bool says_nothing;
 
-/* A sentence may repeat what a peer says, or a file's name: that does not move the terminal. */
+/* A sentence may contain a peer's text or a file's name: control characters are escaped. */
 static void format_plain(char *line, size_t room, const char *format, va_list args)
 {
 	char said[LINE_BYTES];
@@ -24,7 +24,7 @@ static void format_plain(char *line, size_t room, const char *format, va_list ar
 	wh_plain_text(said, false, line, room);
 }
 
-/* In one call: lines of threads do not mix. */
+/* With one call, so that lines of several threads do not mix. */
 static void print(const char *line)
 {
 	const char *erase = atomic_exchange(&open_line, NULL);

@@ -10,13 +10,13 @@ enum wh_exit {
 	WH_EXIT_NETWORK = 5,
 	WH_EXIT_VERIFY = 6,
 	WH_EXIT_HARDWARE = 7,    /* configuration or hardware */
-	WH_EXIT_EXPECTATION = 8, /* of a scenario does not hold */
+	WH_EXIT_EXPECTATION = 8, /* of a scenario */
 	WH_EXIT_INTERRUPTED = 20,
-	WH_EXIT_PARTIAL = 23, /* some files failed, the rest is there */
+	WH_EXIT_PARTIAL = 23, /* some files failed, the others are complete */
 	WH_EXIT_STALLED = 30,
 };
 
-/* The table of them, for --help. */
+/* The table for --help. */
 #define WH_EXIT_HELP                                                                               \
 	"Exit status:\n"                                                                           \
 	"  0 ok                5 network                      20 interrupted\n"                    \

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the kernel's words for these do not tell; NULL: they tell enough. */
+/* More helpful text than the kernel's; NULL: the kernel's is sufficient. */
 static const char *own_words(enum wh_doing doing, int error)
 {
 	switch (error) {

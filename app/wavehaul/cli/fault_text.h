@@ -6,14 +6,14 @@
 #include "session/session.h"
 
 /*
- * What is the matter with a file and what to do, to be read behind its path and a colon: "is a
- * folder; -r takes it with all that is in it". `error` is an errno, of either sign. In `text`,
- * which is returned.
+ * What is wrong with a file and what to do, to follow its path and a colon: "is a folder; -r takes
+ * it with all that is in it". `error` is an errno, of either sign. Written to `text`, which is
+ * returned.
  */
 #define WH_FAULT_TEXT_BYTES 200
 const char *wh_fault_text(char text[WH_FAULT_TEXT_BYTES], enum wh_doing doing, int error);
 
-/* Why nothing moves any more, by what the sender could do last. */
+/* Why a transfer stalled, from the sender's last limit. */
 const char *wh_stall_text(enum wh_limit limit);
 
 #endif

@@ -20,7 +20,7 @@
 #define FILE_BYTES_MAX (1 << 20)
 #define KNOWN_BYTES    512
 
-/* The end of memory is the end of the program: nothing has begun yet. */
+/* Out of memory ends the program: nothing has begun yet. */
 static void *insist(void *memory)
 {
 	if (memory == NULL) {
@@ -47,7 +47,7 @@ __attribute__((format(printf, 1, 2))) static char *make_text(const char *format,
 	return insist(text);
 }
 
-/* Without the blanks at its ends, in place. */
+/* Trims the text, in place. */
 static char *strip(char *text)
 {
 	size_t chars;
@@ -74,7 +74,7 @@ static void add_section(struct wh_ini *ini, uint32_t kind, const char *name, con
 	size_t bytes = (ini->n_sections + 1) * sizeof(*ini->sections);
 	bool unnamed = kind < ini->form->n_unnamed;
 
-	/* Those without a name stand at their kinds' places. */
+	/* The unnamed sections are at their kinds' indices. */
 	WH_ASSERT(kind < ini->form->n_kinds && (!unnamed || kind == ini->n_sections));
 	WH_ASSERT(unnamed == (name[0] == '\0'));
 	ini->sections = insist(realloc(ini->sections, bytes));
@@ -105,7 +105,7 @@ static struct wh_ini_section *find_section(struct wh_ini *ini, const char *head)
 	return NULL;
 }
 
-/* Where the file is being read. */
+/* Position while reading. */
 struct reader {
 	struct wh_ini *ini;
 	uint32_t line;
@@ -139,7 +139,7 @@ static bool refuse_section(const struct reader *reader, const char *word, const 
 	return false;
 }
 
-/* A section that was there before goes on. */
+/* A section that exists already is continued. */
 static bool open_section(struct reader *reader, char *word)
 {
 	struct wh_ini *ini = reader->ini;
@@ -213,7 +213,7 @@ static bool take_entry(struct reader *reader, char *text)
 	return false;
 }
 
-/* Up to the comment, or the end; "\#" becomes "#". */
+/* Ends the line at the comment; "\#" becomes "#". */
 static void cut_comment(char *line)
 {
 	char *to = line;
@@ -335,7 +335,7 @@ void wh_ini_put(
 	entry->set = true;
 }
 
-/* The first dot ends the section: names of links and flows have none, and labels may. */
+/* The first dot ends the section: names of links and flows contain none, labels may. */
 int wh_ini_set(struct wh_ini *ini, const char *setting)
 {
 	char *head = copy(setting);

@@ -12,7 +12,7 @@
 
 json_t *wh_head_json(const char *verb, int status)
 {
-	WH_ASSERT(status >= 0); /* -1 is to go on */
+	WH_ASSERT(status >= 0); /* -1 means: go on */
 
 	json_t *object = json_pack("{s:s, s:b, s:i, s:o}", "verb", verb, "ok", status == WH_EXIT_OK,
 		"exit_status", status, "error", wh_text_to_json(wh_last_complaint()));

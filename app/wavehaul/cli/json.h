@@ -2,35 +2,35 @@
 #ifndef WH_APP_JSON_H
 #define WH_APP_JSON_H
 
-/* What verbs say as JSON. Names of files hold any byte but NUL and '/', and JSON takes UTF-8. */
+/* JSON output of verbs. File names may contain any byte but NUL and '/', while JSON is UTF-8. */
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include <jansson.h>
 
-/* What an object begins with: "verb", "ok", "exit_status", "error": the last words. */
+/* The first members of an object: "verb", "ok", "exit_status", and "error": the last complaint. */
 json_t *wh_head_json(const char *verb, int status);
 
-/* Of a verb that moves bytes: "bytes", "seconds" and "goodput_bps", 0 if it took no time. */
+/* For a verb that moves bytes: "bytes", "seconds" and "goodput_bps", 0 if it took no time. */
 void wh_flow_to_json(json_t *object, uint64_t bytes, double seconds);
 
-/* Adds the members of `more`, which is freed. */
+/* Adds the members of `more`, which it frees. */
 void wh_json_add(json_t *object, json_t *more);
 
 /*
- * On stdout, with json_dumps' flags and an end of the line; none of another thread's lines is in
- * it, and no character that a terminal takes for anything else. The object is freed.
+ * Prints on stdout, with json_dumps' flags and a newline, not mixed with lines of other threads,
+ * and with control characters escaped. Frees the object.
  */
 void wh_json_print(json_t *object, size_t flags);
 
-/* A member KEY; or KEY_hex, where the path is no UTF-8. */
+/* A member KEY; or KEY_hex if the path is not UTF-8. */
 void wh_path_to_json(json_t *object, const char *key, const char *path);
 
-/* What an operator wrote, a host's name perhaps: a string, with '?' for what is no UTF-8. */
+/* Text of an operator, such as a host's name: a string, with '?' for invalid UTF-8. */
 json_t *wh_word_to_json(const char *word);
 
-/* A sentence, a peer's words in it perhaps: likewise; null when there is none. */
+/* A sentence, possibly with text from a peer: likewise; null if empty. */
 json_t *wh_text_to_json(const char *text);
 
 #endif

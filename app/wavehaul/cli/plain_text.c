@@ -19,9 +19,9 @@ bool wh_plain_is_escaped(uint32_t code_point)
 		{0x00, 0x1f},       /* C0 */
 		{0x7f, 0x9f},       /* DEL, C1 */
 		{0x061c, 0x061c},   /* Arabic letter mark */
-		{0x180e, 0x180e},   /* of no width */
-		{0x200b, 0x200b},   /* likewise; joiners are part of words */
-		{0x200e, 0x200f},   /* marks of direction */
+		{0x180e, 0x180e},   /* zero width */
+		{0x200b, 0x200b},   /* zero width; joiners are part of words */
+		{0x200e, 0x200f},   /* direction marks */
 		{0x2028, 0x202e},   /* line and paragraph separators, embeddings, overrides */
 		{0x2060, 0x206f},   /* invisible operators, isolates, deprecated controls */
 		{0xfeff, 0xfeff},   /* byte order mark */
@@ -36,7 +36,7 @@ bool wh_plain_is_escaped(uint32_t code_point)
 	return false;
 }
 
-/* The character at `text`, of *bytes; NO_CHARACTER: that byte begins none. */
+/* The character at `text`, of *bytes; NO_CHARACTER: the byte begins no valid one. */
 static uint32_t read_character(const char *text, uint32_t *bytes)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -48,7 +48,7 @@ static uint32_t read_character(const char *text, uint32_t *bytes)
 	if (byte[0] >= 0xf8 || (byte[0] & 0xc0) == 0x80)
 		return NO_CHARACTER;
 	for (uint32_t i = 1; i < length; i++) {
-		if ((byte[i] & 0xc0) != 0x80) /* the end of the text, too */
+		if ((byte[i] & 0xc0) != 0x80) /* also at the end of the text */
 			return NO_CHARACTER;
 		code_point = code_point << 6 | (byte[i] & 0x3f);
 	}
@@ -112,7 +112,7 @@ void wh_plain_json(const char *json, FILE *to)
 		uint32_t bytes;
 		uint32_t code_point = read_character(json, &bytes);
 
-		/* The lines of the text itself are its only control characters. */
+		/* The text's only raw control characters are its own newlines. */
 		if (code_point != '\n' && code_point != NO_CHARACTER &&
 			wh_plain_is_escaped(code_point))
 			print_json_escape(code_point, to);

@@ -3,8 +3,8 @@
 #define WH_APP_PLAIN_TEXT_H
 
 /*
- * Text of a peer, or a file's name, for a terminal or a log. It moves no cursor, changes no colour,
- * turns no line around and hides nothing: what could is written as C does.
+ * Makes text from a peer, or a file's name, safe for a terminal or a log: characters that could
+ * move the cursor, change colours, reverse the line or be invisible are escaped as in C.
  */
 
 #include <stdbool.h>
@@ -12,19 +12,19 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The longest way to write one character. */
+/* The longest escape of one character. */
 #define WH_PLAIN_CHAR_BYTES 11
 
-/* Whether a terminal may take it for anything but a character. */
+/* Whether a terminal might interpret it as anything but a character. */
 bool wh_plain_is_escaped(uint32_t code_point);
 
 /*
- * What is no UTF-8, and what is escaped, as \xNN, \uNNNN or \UNNNNNNNN; backslashes doubled where
- * that is to be told apart from text. As much as there is room for; returns `plain`.
+ * Writes invalid UTF-8 and escaped characters as \xNN, \uNNNN or \UNNNNNNNN; doubles backslashes if
+ * they must be distinguishable. Truncates to the room; returns `plain`.
  */
 const char *wh_plain_text(const char *text, bool double_backslashes, char *plain, size_t room);
 
-/* JSON text, in whose strings alone such characters can be: as \uNNNN there. */
+/* JSON text, in which such characters can occur only in strings: there as \uNNNN. */
 void wh_plain_json(const char *json, FILE *to);
 
 #endif

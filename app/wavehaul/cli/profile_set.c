@@ -14,7 +14,7 @@
 #define NAME_BYTES  64
 #define KNOWN_BYTES 512
 
-/* So many letters may be missing, wrong or too many in a name that was meant. */
+/* Up to this many letters may be missing, wrong or extra in a name for it to be suggested. */
 #define NEAR_ENOUGH 2
 
 static const struct {
@@ -71,7 +71,7 @@ const struct wh_profile *wh_profile_of(const char *name, const char **option)
 	return NULL;
 }
 
-/* Letters to be changed, added or taken away until `a` is `b` (Levenshtein's distance). */
+/* Letters to be changed, added or removed to turn `a` into `b` (Levenshtein's distance). */
 static uint32_t distance(const char *a, const char *b)
 {
 	uint32_t row[NAME_BYTES];

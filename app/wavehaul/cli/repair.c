@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "fec/fec.h"
 
-/* The largest k of a block that has as much repair as data: r <= k, k + r <= 255. */
+/* The largest k of a block with as many repair packets as data packets: r <= k, k + r <= 255. */
 #define HALF_BLOCK_PKTS (WH_FEC_RS_PACKETS_MAX / 2)
 
 void wh_repair_options_init(struct wh_repair_options *options)
@@ -143,7 +143,7 @@ void wh_repair_configure(const struct wh_repair_options *options, struct wh_sess
 	repair->planner.target = options->target;
 	repair->planner.ceiling = options->ceiling;
 	repair->planner.r_max = repair->repair_pkts;
-	WH_ASSERT(repair->repair_pkts > 0); /* on, and with room for none, would be off */
+	WH_ASSERT(repair->repair_pkts > 0); /* enabled without repair packets would mean disabled */
 }
 
 void wh_repair_follow(const struct wh_open_params *params, struct wh_session_config *config)
@@ -160,7 +160,7 @@ struct wh_fec_limits wh_repair_limits(
 	uint32_t k = round_up_div(chunk_bytes, payload_bytes_min);
 
 	WH_ASSERT(payload_bytes_min <= payload_bytes_max);
-	/* r <= k of each block, the last of which may have few data. */
+	/* r <= k in each block, the last of which may have few data packets. */
 	return (struct wh_fec_limits){
 		.k = k,
 		.r = k + HALF_BLOCK_PKTS,
@@ -176,7 +176,7 @@ bool wh_repair_fits(const struct wh_open_params *params, const struct wh_fec_lim
 
 double wh_repair_overhead(const struct wh_session_stats *stats)
 {
-	/* What is sent counts repair packets, what comes does not. */
+	/* sent_pkts includes repair packets, received_pkts does not. */
 	uint64_t data_pkts =
 		stats->sent_pkts > 0 ? stats->sent_pkts - stats->repair_pkts : stats->received_pkts;
 

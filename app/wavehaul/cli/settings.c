@@ -13,21 +13,23 @@
 #include "cli/profile_set.h"
 #include "cli/settings_table.h"
 
-/* getopt's values: the flag of setting i is FLAG_FIRST + i, its alias too. */
+/* getopt's values: the flag of setting i, and its alias, are FLAG_FIRST + i. */
 #define FLAG_HELP  256
 #define FLAG_FIRST 257
 
-/* What the command line is searched for: first for what says where settings come from. */
+/* Passes over the command line: first for the flags that tell where settings come from. */
 enum pass {
-	PASS_SOURCES, /* --config, --print-config, --help, and every mistake in spelling */
+	PASS_SOURCES, /* --config, --print-config, --help, and unknown flags */
 	PASS_VALUES,
 };
 
 struct flags {
 	enum wh_verb verb;
-	struct option options[2 * WH_SETTINGS_MAX + 2]; /* flags, aliases, --help and the end */
-	int index;                                      /* in options, of the flag at hand; or -1 */
-	char letters[2 * WH_SETTINGS_MAX + 2];          /* behind ':', see getopt(3) */
+	struct option options[2 * WH_SETTINGS_MAX + 2]; /* flags, aliases, --help and the
+							 * terminator */
+	int index;                                      /* of the present flag in `options`; or
+							 * -1 */
+	char letters[2 * WH_SETTINGS_MAX + 2];          /* after a ':', see getopt(3) */
 };
 
 static void add_flag(struct flags *flags, uint32_t *used, const char *name, bool valued, int value)
@@ -37,7 +39,7 @@ static void add_flag(struct flags *flags, uint32_t *used, const char *name, bool
 		(struct option){name, valued ? required_argument : no_argument, NULL, value};
 }
 
-/* The list for getopt_long: what the verb knows. */
+/* Builds the list for getopt_long: the flags of the verb. */
 static void flags_init(struct flags *flags, enum wh_verb verb)
 {
 	uint32_t used = 0;
@@ -65,7 +67,7 @@ static void flags_init(struct flags *flags, enum wh_verb verb)
 	add_flag(flags, &used, "help", false, FLAG_HELP);
 }
 
-/* By getopt's value; NULL: there is none. */
+/* By getopt's value; NULL: none. */
 static const struct wh_setting *setting_of(const struct flags *flags, int value)
 {
 	WH_ASSERT(value < FLAG_FIRST + (int)wh_settings_count);
@@ -126,7 +128,7 @@ static int take_option(const struct flags *flags, const struct wh_setting *setti
 	return wh_profile_set_both(settings, where, both) ? -1 : WH_EXIT_USAGE;
 }
 
-/* Flags replace what the file gave, and add to what flags gave, where there may be several. */
+/* Flags replace values of the file; repeated flags add to a list. */
 static int take_flag(const struct flags *flags, const struct wh_setting *setting, const char *value,
 	struct wh_settings *settings)
 {
@@ -151,7 +153,7 @@ static int take_flag(const struct flags *flags, const struct wh_setting *setting
 	return WH_EXIT_USAGE;
 }
 
-/* Says where settings come from, or what becomes of them. */
+/* Whether it tells where settings come from, or what to do with them. */
 static bool is_source(const struct wh_setting *setting)
 {
 	return strcmp(setting->section, "config") == 0;
@@ -161,7 +163,7 @@ static int take_flags(
 	struct flags *flags, enum pass pass, int argc, char **argv, struct wh_settings *settings)
 {
 	opterr = 0;
-	optind = 0; /* getopt(3): from the start again */
+	optind = 0; /* getopt(3): restart */
 	for (;;) {
 		flags->index = -1;
 
@@ -193,7 +195,7 @@ static int take_flags(
 	return -1;
 }
 
-/* A verb with a configuration has those of other verbs, too: its file may name them. */
+/* A verb with a configuration also has the settings of other such verbs: its file may name them. */
 static void take_standards(struct wh_settings *settings, enum wh_verb verb)
 {
 	enum wh_verb verbs = (verb & WH_VERBS_CONFIGURED) != 0 ? WH_VERBS_CONFIGURED : verb;
@@ -235,7 +237,7 @@ int wh_settings_read(struct wh_settings *settings, enum wh_verb verb, int argc, 
 		status = read_file(settings, verb);
 	if (status == -1)
 		status = take_flags(&flags, PASS_VALUES, argc, argv, settings);
-	/* A server's clients tell it the profile, each its own: wh_hello_repair. */
+	/* A server's clients each tell it their profile: wh_hello_repair. */
 	if (status == -1 && verb != WH_VERB_SERVE && settings->profile != NULL)
 		wh_repair_settle(&settings->repair, settings->profile);
 	if (status == -1)
@@ -278,7 +280,7 @@ static void print_setting(const struct wh_setting *setting, const struct wh_sett
 		fprintf(to, "%s = %s\n", setting->key, escaped);
 }
 
-/* Of the profile a client goes by, or as a file has it: all of them. */
+/* Those of the client's profile; a configuration file may set all. */
 static bool has_options(enum wh_verb verb)
 {
 	return (verb & WH_VERBS_CONFIGURED) != 0 && verb != WH_VERB_SERVE && verb != WH_VERB_PROBE;

@@ -3,11 +3,10 @@
 #define WH_APP_SETTINGS_H
 
 /*
- * What a verb is to do: one struct, filled from defaults, then from the configuration file (INI)
- * of the verbs that have one, then from the flags. One table (settings_table.c) has every setting
- * once: section, key, flag, type, bounds, default, help, and the verbs that know it. --help,
- * --print-config, the file's checks and getopt's list all come from that table, so that none of
- * them can lag behind.
+ * All settings of a verb: one struct, filled from defaults, then from the configuration file (INI)
+ * of verbs that have one, then from the flags. One table (settings_table.c) defines every setting
+ * once: section, key, flag, type, limits, default, help, and its verbs. --help, --print-config, the
+ * file's checks and getopt's list are all generated from it, so that they always agree.
  */
 
 #include <stdbool.h>
@@ -22,7 +21,7 @@
 #include "wire/encap.h"
 #include "wire/packet.h"
 
-/* Bits: which verbs a setting is for. */
+/* Bits: the verbs of a setting. */
 enum wh_verb {
 	WH_VERB_SERVE = 1 << 0,
 	WH_VERB_SEND = 1 << 1,
@@ -50,7 +49,7 @@ enum wh_verb {
 	WH_VERB_PING = 1 << 23,
 };
 
-/* Entries of the table, at most. */
+/* Maximum number of entries in the table. */
 #define WH_SETTINGS_MAX 256
 
 #define WH_SETTINGS_CPUS_MAX     64
@@ -60,24 +59,24 @@ enum wh_verb {
 #define WH_SETTINGS_PATTERNS_MAX 250
 #define WH_SETTINGS_PROFILES_MAX 16
 
-/* Room for any value as text: as long as a path can be, and lists are shorter. */
+/* Room for any value as text: as long as the longest path; lists are shorter. */
 #define WH_SETTINGS_TEXT_BYTES 4096
 
 #define WH_SETTINGS_KEY_BYTES 96
 
-/* Control packets must fit; IPv6 asks for more (settings_check.c). */
+/* Control packets must fit; IPv6 needs more (settings_check.c). */
 #define WH_MTU_MIN (WH_CONTROL_BYTES_MAX + WH_IPV4_BYTES + WH_UDP_BYTES)
 
 /* No pacing: as fast as the port takes packets. */
 #define WH_RATE_MAX UINT64_MAX
 
-/* Below this the states of every 10 ms are no small part of the line any more. */
+/* Below this rate the states sent every 10 ms take a considerable part of the line. */
 #define WH_RATE_MIN UINT64_C(1000000)
 
 #define WH_QUEUES_MAX 16
-#define WH_LANES_MAX  64 /* of --parallel; several share a queue when there are fewer */
+#define WH_LANES_MAX  64 /* of --parallel; several share a queue if there are fewer queues */
 
-/* Of a measurement: a day, and what chunk numbers reach with ease. */
+/* Limits of a measurement: a day, and a size within the range of chunk numbers. */
 #define WH_BENCH_NS_MAX    (UINT64_C(86400) * 1000000000)
 #define WH_BENCH_BYTES_MAX (UINT64_C(1) << 50)
 
@@ -86,11 +85,11 @@ struct wh_cpu_list {
 	uint16_t cpu[WH_SETTINGS_CPUS_MAX];
 };
 
-/* What a controller is to know of the way before it begins. */
+/* What a controller knows of the path before it begins. */
 enum wh_known_by {
-	WH_KNOWN_KEPT, /* what an earlier run has kept of it */
+	WH_KNOWN_KEPT, /* values stored by an earlier run */
 	WH_KNOWN_NONE,
-	WH_KNOWN_TOLD, /* by the operator: `path` */
+	WH_KNOWN_TOLD, /* given by the operator in `path` */
 };
 
 struct wh_known_setting {
@@ -106,16 +105,16 @@ struct wh_subnet {
 /* Options of each profile, in the order of wh_profile_at. */
 struct wh_profile_choices {
 	struct wh_profile_options of[WH_SETTINGS_PROFILES_MAX];
-	uint32_t told; /* bits: of these profiles the command line sets some */
+	uint32_t told; /* bit i: the command line sets options of this profile */
 };
 
 struct wh_settings {
 	/* [port] */
-	char port[WH_SETTINGS_TEXT_BYTES]; /* see drivers/port/spec.h; "" is not given */
-	uint32_t queues;                   /* pairs of queues, a shard each */
+	char port[WH_SETTINGS_TEXT_BYTES]; /* see drivers/port/spec.h; "": not given */
+	uint32_t queues;                   /* pairs of queues, one shard each */
 	uint32_t mtu_bytes;
 	uint32_t vlan;           /* 0: untagged */
-	uint32_t rx_descriptors; /* 0: what the driver likes best */
+	uint32_t rx_descriptors; /* 0: the driver's preference */
 	uint32_t tx_descriptors;
 
 	/* [address] */
@@ -136,7 +135,7 @@ struct wh_settings {
 
 	/* [transfer] */
 	const struct wh_profile *profile;
-	uint64_t rate_bps;   /* WH_RATE_MAX: no pacing; serve: the most that a peer is given */
+	uint64_t rate_bps;   /* WH_RATE_MAX: no pacing; serve: the most that a peer gets */
 	uint32_t burst_pkts; /* 0: 1 on a TX core of its own, else 32 */
 	uint32_t parallel;
 	uint64_t peer_timeout_ns;
@@ -146,11 +145,11 @@ struct wh_settings {
 	bool recursive;
 	struct wh_known_setting known;
 	enum wh_resume resume;
-	uint64_t keep_parts_ns;              /* 0: none are kept */
+	uint64_t keep_parts_ns;              /* 0: parts are not kept */
 	uint64_t keep_records_ns;            /* likewise */
 	char daemon[WH_SETTINGS_TEXT_BYTES]; /* auto, never, always */
-	char state[WH_SETTINGS_TEXT_BYTES];  /* "": where this user keeps such things */
-	struct wh_repair_options repair;     /* of our streams; settled but for serve */
+	char state[WH_SETTINGS_TEXT_BYTES];  /* "": this user's default folder */
+	struct wh_repair_options repair;     /* of our streams; settled except for serve */
 
 	/* [profile] */
 	struct wh_profile_choices choices;
@@ -159,10 +158,10 @@ struct wh_settings {
 	char root[WH_SETTINGS_TEXT_BYTES];
 	struct wh_subnet allow[WH_SETTINGS_ALLOWS_MAX];
 	uint32_t allows;
-	uint32_t sessions;                    /* at once, at most */
-	char audit[WH_SETTINGS_TEXT_BYTES];   /* "": nowhere */
-	char control[WH_SETTINGS_TEXT_BYTES]; /* "": at the usual place; "off": none */
-	char metrics[WH_SETTINGS_TEXT_BYTES]; /* "": nowhere */
+	uint32_t sessions;                    /* the most at once */
+	char audit[WH_SETTINGS_TEXT_BYTES];   /* "": none */
+	char control[WH_SETTINGS_TEXT_BYTES]; /* "": the default place; "off": none */
+	char metrics[WH_SETTINGS_TEXT_BYTES]; /* "": none */
 
 	/* [queue] */
 	uint32_t queue_jobs; /* that run at once */
@@ -175,7 +174,7 @@ struct wh_settings {
 	bool all;
 
 	/* console */
-	char commands[WH_SETTINGS_TEXT_BYTES]; /* "": they are typed, or come on standard input */
+	char commands[WH_SETTINGS_TEXT_BYTES]; /* "": typed, or from standard input */
 
 	/* [limits] */
 	uint32_t peer_jobs; /* 0: three quarters of sessions; likewise of buffers: */
@@ -185,7 +184,7 @@ struct wh_settings {
 	uint32_t peer_openings_s;
 	uint32_t peer_lines_s;
 
-	uint32_t job_files; /* 0: no limit, as of the next two */
+	uint32_t job_files; /* 0: no limit; likewise the next two */
 	uint64_t job_bytes;
 	uint32_t job_depth;
 
@@ -198,28 +197,28 @@ struct wh_settings {
 
 	/* [choice] */
 	const char *pattern[WH_SETTINGS_PATTERNS_MAX]; /* pointers into argv */
-	bool pattern_takes[WH_SETTINGS_PATTERNS_MAX];  /* else it leaves out */
+	bool pattern_takes[WH_SETTINGS_PATTERNS_MAX];  /* else it excludes */
 	uint32_t patterns;
 	uint64_t min_bytes;
 	uint64_t max_bytes;
-	uint64_t newer_s; /* since 1970; 0: any */
+	uint64_t newer_s; /* seconds since 1970; 0: any */
 	bool update;
 	bool ignore_existing;
 	bool quick_check;
 	bool blocks;
-	char files_from[WH_SETTINGS_TEXT_BYTES]; /* "": no file has names of files */
-	bool nul;                                /* ends each of them, and no end of a line */
+	char files_from[WH_SETTINGS_TEXT_BYTES]; /* "": no file with names of files */
+	bool nul;                                /* names end with NUL instead of a newline */
 	char digest[WH_SETTINGS_TEXT_BYTES];     /* report/checksum.h */
 	char manifest[WH_SETTINGS_TEXT_BYTES];
 	char expect[WH_SETTINGS_TEXT_BYTES];
-	bool remove; /* what the source does not have */
+	bool remove; /* files that the source does not have */
 	uint32_t remove_max;
 	bool dry_run;
 	bool move;
 	bool backup;
 	char suffix[WH_SETTINGS_TEXT_BYTES]; /* of backups */
 	bool hard_links;
-	bool owners; /* of serve, too: whether a peer may have them kept */
+	bool owners; /* for serve: peers may have them kept */
 	bool set_ids;
 	bool xattrs;
 	bool acls;
@@ -232,7 +231,7 @@ struct wh_settings {
 	uint64_t time_ns;
 	uint64_t size_bytes; /* 0: by time */
 	bool reverse;
-	uint32_t idle_sessions; /* opened beside, and never used */
+	uint32_t idle_sessions; /* opened in addition, and never used */
 
 	/* ping */
 	uint32_t pings;
@@ -245,12 +244,12 @@ struct wh_settings {
 
 	/* [trust] */
 	bool unsealed;
-	uint32_t cipher;                       /* enum wh_cipher; 0: whichever the peer takes */
+	uint32_t cipher;                       /* enum wh_cipher; 0: the peer's choice */
 	char identity[WH_SETTINGS_TEXT_BYTES]; /* "": this user's */
 	char keylog[WH_SETTINGS_TEXT_BYTES];   /* "": none */
 	char trust[WH_SETTINGS_TEXT_BYTES];    /* likewise */
-	char known_as[WH_SETTINGS_TEXT_BYTES]; /* "": as this host */
-	char via[WH_SETTINGS_TEXT_BYTES];      /* its verb takes it before */
+	char known_as[WH_SETTINGS_TEXT_BYTES]; /* "": the host's own name */
+	char via[WH_SETTINGS_TEXT_BYTES];      /* handled by its verb */
 	bool replace;
 
 	/* [output] */
@@ -270,22 +269,22 @@ struct wh_settings {
 	char eal[WH_SETTINGS_TEXT_BYTES]; /* more arguments for EAL */
 
 	/* The lambda of demo and wan, the link of plan */
-	struct wh_fibre_config lambda; /* what was told of it */
+	struct wh_fibre_config lambda; /* as given */
 	uint64_t rtt_ns;
 
 	/* wan */
 	const char *ports[WH_SETTINGS_PORTS_MAX]; /* pointers into argv */
 	uint32_t n_ports;
-	struct wh_fibre_config back;       /* what was told of the way from B to A alone */
-	uint32_t frame_bytes;              /* 0: by the MTU */
+	struct wh_fibre_config back;       /* as given for the way from B to A only */
+	uint32_t frame_bytes;              /* 0: derived from the MTU */
 	char then[WH_SETTINGS_TEXT_BYTES]; /* the schedule; "": none */
 	char pcap[WH_SETTINGS_TEXT_BYTES]; /* "": none */
 	uint64_t pcap_bytes;
 	uint32_t pcap_snap_bytes;
 
 	/* demo */
-	char file[WH_SETTINGS_TEXT_BYTES]; /* "": one of size_bytes is made */
-	char out[WH_SETTINGS_TEXT_BYTES];  /* "": a folder that goes away again */
+	char file[WH_SETTINGS_TEXT_BYTES]; /* "": one of size_bytes is generated */
+	char out[WH_SETTINGS_TEXT_BYTES];  /* "": a temporary folder */
 
 	/* sim and plan */
 	uint32_t jobs;                          /* processes at once */
@@ -299,46 +298,46 @@ struct wh_settings {
 	char config[WH_SETTINGS_TEXT_BYTES];
 	bool print_config;
 
-	/* What is left of the command line: pointers into argv */
+	/* Rest of the command line: pointers into argv */
 	char **operands;
 	int operand_count;
 
-	bool given[WH_SETTINGS_MAX]; /* by a flag: entries of the table */
+	bool given[WH_SETTINGS_MAX]; /* by a flag: indices of the table */
 };
 
 /* As in `wavehaul serve`. */
 const char *wh_verb_name(enum wh_verb verb);
 
-/* In the order in which --help lists them, with a line on each; 0 and NULL past the last. */
+/* In the order of --help, with a line on each; 0 and NULL after the last. */
 enum wh_verb wh_verb_at(uint32_t i, const char **summary);
 
-/* Whether the flag of that name was given to the verb, and not only a file or a default says it. */
+/* Whether that flag was given on the command line, rather than by a file or default. */
 bool wh_settings_given(const struct wh_settings *settings, enum wh_verb verb, const char *flag);
 
 /*
- * Defaults, --config's file, then the flags, whatever their order. -1: go on; else the exit
- * status to end with, --help, --print-config or a complaint having been printed (a complaint
- * about the file names file and line).
+ * Applies defaults, --config's file, then the flags, in whatever order they are. -1: go on; else
+ * the exit status after --help, --print-config or a complaint was printed (a complaint about the
+ * file names file and line).
  */
 int wh_settings_read(struct wh_settings *settings, enum wh_verb verb, int argc, char **argv);
 
 /*
- * Of send, get and errands, once it is clear that no server of this host has the port that they go
- * by: what they cannot do without. -1, or the exit status after a complaint.
+ * For send, get and errands, when no server of this host has the port that they need: checks the
+ * settings that they cannot do without. -1, or the exit status after a complaint.
  */
 int wh_settings_check_own(const struct wh_settings *settings);
 
-/* The effective settings of a verb as a configuration file that gives just these. */
+/* Prints the effective settings of a verb as a configuration file with the same effect. */
 void wh_settings_print(const struct wh_settings *settings, enum wh_verb verb, FILE *to);
 
 /*
- * The i-th setting that `verb` knows, as key ("transfer.rate") and effective value, for the
- * `start` line of --json-stream; false past the last. Then the options of its profile.
+ * The i-th setting of `verb`, as key ("transfer.rate") and effective value, for the `start` line of
+ * --json-stream; then the options of its profile; false after the last.
  */
 bool wh_settings_at(const struct wh_settings *settings, enum wh_verb verb, uint32_t i,
 	char key[WH_SETTINGS_KEY_BYTES], char value[WH_SETTINGS_TEXT_BYTES]);
 
-/* As the papers have them. */
+/* Sets the defaults, as in the papers. */
 void wh_profile_choices_init(struct wh_profile_choices *choices);
 
 const struct wh_profile_options *wh_profile_choice(
@@ -346,15 +345,15 @@ const struct wh_profile_options *wh_profile_choice(
 
 bool wh_cpu_list_has(const struct wh_cpu_list *list, uint64_t cpu);
 
-/* ADDRESS/BITS, with so many bits at least; false: that is not what the text is. It is changed. */
+/* ADDRESS/BITS, with at least low_bits; false: invalid. Modifies the text. */
 bool wh_subnet_parse(char *text, uint64_t low_bits, struct wh_subnet *subnet);
 
 /* Whether `address` (any port) is in the subnet. */
 bool wh_subnet_has(const struct wh_subnet *subnet, const struct wh_address *address);
 
 /*
- * Of FROM=TO,FROM=TO: the rules, with names looked up here. NULL, or what is wrong with the text:
- * what follows it in a sentence.
+ * Parses FROM=TO,FROM=TO and looks the names up here. NULL, or what is wrong, to follow the text in
+ * a sentence.
  */
 const char *wh_settings_owners(const char *text, bool groups, struct wh_owner_map *map);
 

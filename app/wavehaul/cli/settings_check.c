@@ -15,7 +15,9 @@
 #include "cli/profile_set.h"
 #include "neighbour/neighbour.h"
 
-/* One busy lcore per CPU: a CPU receives and sends for the same queues, or does one of the two. */
+/*
+ * One busy lcore per CPU: a CPU receives and sends for the same queues, or does only one of them.
+ */
 static bool check_cpus(const struct wh_settings *settings)
 {
 	const struct wh_cpu_list *rx = &settings->rx_cpus;
@@ -55,7 +57,7 @@ static struct wh_neighbour_subnet neighbour_subnet(
 	return result;
 }
 
-/* By the rules that the station will hold them against, with some station's MAC address. */
+/* By the rules that the station will apply, with an arbitrary MAC address. */
 static bool check_addresses(const struct wh_settings *settings)
 {
 	const struct wh_neighbour_config config = {
@@ -95,7 +97,7 @@ static bool check_repair(const struct wh_settings *settings)
 	return wrong == NULL;
 }
 
-/* Found rates are what it is for: another profile would not listen. */
+/* Only profiles that find the rate use such values. */
 static bool check_known(const struct wh_settings *settings)
 {
 	if (settings->known.by != WH_KNOWN_TOLD || settings->profile->found != NULL)
@@ -115,7 +117,7 @@ static bool check_keylog(const struct wh_settings *settings)
 	return false;
 }
 
-/* Lanes do not know which names another has sent. */
+/* A lane does not know the names that other lanes send. */
 static bool check_choice(const struct wh_settings *settings)
 {
 	char term[WH_SETTINGS_TEXT_BYTES + 1];
@@ -192,7 +194,7 @@ const char *wh_settings_owners(const char *text, bool groups, struct wh_owner_ma
 
 static_assert(WH_OWNER_RULES_MAX == 32, "the sentence in wh_settings_owners says so");
 
-/* Peers of a server keep ACLs in any case. */
+/* A server keeps its peers' ACLs regardless of --owners. */
 static bool check_owners(const struct wh_settings *settings, enum wh_verb verb)
 {
 	struct wh_owner_map map;
@@ -270,7 +272,7 @@ int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb)
 		       : WH_EXIT_USAGE;
 }
 
-/* What the table's bounds and defaults, and the checks above, have made of any settings. */
+/* Asserts what the table's limits and defaults, and the checks above, ensure. */
 static void assert_bounds(const struct wh_settings *settings)
 {
 	WH_ASSERT(settings->queues > 0 && settings->queues <= WH_QUEUES_MAX);
@@ -319,7 +321,7 @@ int wh_settings_check_whole(const struct wh_settings *settings, enum wh_verb ver
 {
 	if ((verb & WH_VERBS_CONFIGURED) == 0)
 		return -1;
-	/* A server of this host may have a port for them. */
+	/* A server of this host may have the port for them. */
 	if ((verb & (WH_VERB_SEND | WH_VERB_GET | WH_VERBS_ERRANDS)) != 0 &&
 		settings->port[0] == '\0' && strcmp(settings->daemon, "never") != 0)
 		return -1;
@@ -351,5 +353,5 @@ void wh_setting_check(const struct wh_setting *setting)
 	WH_ASSERT(setting->serve_help == NULL || (setting->verbs & WH_VERB_SERVE) != 0);
 	WH_ASSERT(setting->offset < sizeof(struct wh_settings));
 	WH_ASSERT(setting->low <= setting->high);
-	WH_ASSERT(!is_count || setting->high <= UINT32_MAX); /* as wide as its field */
+	WH_ASSERT(!is_count || setting->high <= UINT32_MAX); /* it must fit its field */
 }

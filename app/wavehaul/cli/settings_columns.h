@@ -2,7 +2,7 @@
 #ifndef WH_APP_SETTINGS_COLUMNS_H
 #define WH_APP_SETTINGS_COLUMNS_H
 
-/* The words in which settings_table.c is written, and for no other file. */
+/* Abbreviations for settings_table.c only. */
 
 #include "cli/settings_table.h"
 
@@ -23,7 +23,7 @@
 #define PARTS     WH_VERB_PARTS
 #define CONSOLE   WH_VERB_CONSOLE
 #define REPORT    WH_VERB_REPORT
-#define ORDERED   (TRANSFERS | JOB) /* by the command line, and by an order to a queue */
+#define ORDERED   (TRANSFERS | JOB) /* on the command line, and in an order to a queue */
 #define ERRANDS   WH_VERBS_ERRANDS
 
 #define KEY(in, of)  .section = in, .key = of, .name = in "." of
@@ -41,7 +41,7 @@
 #define SHARE(least, most)  .type = WH_SETTING_SHARE, WITHIN(OF_ONE(least), OF_ONE(most))
 #define OF_ONE(share)       (uint64_t)((share)*WH_SETTING_SHARE_PARTS + 0.5)
 
-/* An option of wan for both ways, and one for the way back alone. */
+/* An option of wan for both ways, and one for the way back only. */
 #define BOTH_WAYS(name, field, standard_both, help_both, ...)                                      \
 	{IN("lambda"), FIELD(lambda.field), .flag = name, .verbs = WAN, .standard = standard_both, \
 		.help = help_both, __VA_ARGS__},                                                   \

@@ -22,7 +22,7 @@ static bool has_keys(const char *section)
 	return false;
 }
 
-/* Lists may go over several lines. */
+/* Lists may span several lines. */
 static bool may_repeat(const char *section, const char *key)
 {
 	const struct wh_setting *setting = wh_setting_find(section, key);
@@ -34,7 +34,7 @@ static int refuse_key(const struct wh_ini_section *section, const struct wh_ini_
 {
 	char known[WH_SETTINGS_TEXT_BYTES] = "";
 
-	WH_ASSERT(has_keys(section->word)); /* others are no sections of the file */
+	WH_ASSERT(has_keys(section->word)); /* other sections do not occur in the file */
 	for (uint32_t i = 0; i < wh_settings_count; i++) {
 		const struct wh_setting *setting = &wh_settings_table[i];
 		size_t used = strlen(known);
@@ -74,7 +74,8 @@ static int take_entry(const struct wh_ini_section *section, const struct wh_ini_
 
 static int take_entries(const struct wh_ini *ini, struct wh_settings *settings, enum wh_verb verb)
 {
-	struct wh_settings others = *settings; /* what is checked, and not ours */
+	struct wh_settings others = *settings; /* receives values of other verbs, only to check
+						* them */
 	int status = -1;
 
 	for (uint32_t i = 0; i < ini->n_sections; i++)

@@ -8,7 +8,7 @@
 #include "base/assert.h"
 #include "cli/exit.h"
 
-/* Where the explanations begin. */
+/* Column of the explanations. */
 #define COLUMN 24
 
 static const char serve_text[] =
@@ -270,7 +270,7 @@ static const struct {
 	enum wh_verb verb;
 	const char *name;
 	const char *summary;
-	const char *text; /* how --help begins */
+	const char *text; /* the beginning of --help */
 } verbs[] = {
 	{WH_VERB_DEMO, "demo", "send a file across an emulated lambda inside this machine",
 		demo_text},

@@ -2,7 +2,7 @@
 #ifndef WH_APP_SETTINGS_TABLE_H
 #define WH_APP_SETTINGS_TABLE_H
 
-/* The table of all settings, and what is asked of one entry. For the files settings*.c. */
+/* The table of all settings, and functions on one entry. For the files settings*.c. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,14 +10,14 @@
 
 #include "cli/settings.h"
 
-/* A share's bounds are whole numbers of these. */
+/* A share's limits are integers in this unit. */
 #define WH_SETTING_SHARE_PARTS 1e9
 
-/* Clients that look at a server's tree, or change it. */
+/* Clients that examine or change a server's tree. */
 #define WH_VERBS_ERRANDS                                                                           \
 	(WH_VERB_LS | WH_VERB_DU | WH_VERB_RM | WH_VERB_MKDIR | WH_VERB_MV | WH_VERB_PING)
 
-/* These have a port and read a configuration. */
+/* Verbs that have a port and read a configuration. */
 #define WH_VERBS_CONFIGURED                                                                        \
 	(WH_VERB_SERVE | WH_VERB_SEND | WH_VERB_GET | WH_VERB_BENCH | WH_VERB_PROBE |              \
 		WH_VERBS_ERRANDS)
@@ -30,7 +30,7 @@
 enum wh_setting_type {
 	WH_SETTING_TEXT,
 	WH_SETTING_PATH,   /* a text that names a file or folder */
-	WH_SETTING_SWITCH, /* yes or no; as a flag without a value */
+	WH_SETTING_SWITCH, /* yes or no; a flag without a value */
 	WH_SETTING_COUNT,
 	WH_SETTING_NUMBER, /* a count of 64 bits */
 	WH_SETTING_SIZE,
@@ -47,37 +47,39 @@ enum wh_setting_type {
 	WH_SETTING_CPUS,
 	WH_SETTING_ADDRESSES, /* ours, with prefix: one of each family */
 	WH_SETTING_GATEWAYS,  /* one of each family */
-	WH_SETTING_SUBNETS,   /* that may connect */
+	WH_SETTING_SUBNETS,   /* of peers that may connect */
 	WH_SETTING_QUEUE,     /* of the lambda: bytes, or packets as 500p */
 	WH_SETTING_LOSS_MODEL,
 	WH_SETTING_SETS,    /* SECTION.KEY=VALUE of a scenario */
-	WH_SETTING_PORTS,   /* those that wan joins */
-	WH_SETTING_PATTERN, /* of what is chosen; of low '+' what is taken, '-' left out */
+	WH_SETTING_PORTS,   /* joined by wan */
+	WH_SETTING_PATTERN, /* of chosen files; low '+': included, '-': excluded */
 	WH_SETTING_MOMENT,  /* seconds since 1970; from a date, or how long ago */
-	WH_SETTING_OPTION,  /* PROFILE.OPTION=VALUE; take does not know it (profile_set.h) */
-	WH_SETTING_UDT,     /* of old: words for some of these; likewise */
+	WH_SETTING_OPTION,  /* PROFILE.OPTION=VALUE; not handled by wh_setting_take
+			     * (profile_set.h) */
+	WH_SETTING_UDT,     /* older words for some of these; likewise */
 	WH_SETTING_SHARING, /* short for lambda.share=VALUE; likewise */
 };
 
 struct wh_setting {
-	const char *section; /* under whose title --help has it */
-	const char *key;     /* NULL: of the command line only */
+	const char *section; /* under whose title it is in --help */
+	const char *key;     /* NULL: only on the command line */
 	const char *name;    /* "section.key" */
 	const char *flag;    /* without dashes */
 	const char *alias;   /* another flag, for bench; NULL: none */
 	char letter;         /* a short flag; 0: none */
 	uint8_t type;        /* enum wh_setting_type */
-	uint32_t verbs;      /* enum wh_verb, together */
-	size_t offset;       /* in struct wh_settings, for types of one value */
-	uint64_t low;        /* bounds of a quantity; of a share in WH_SETTING_SHARE_PARTS */
+	uint32_t verbs;      /* bits of enum wh_verb */
+	size_t offset;       /* in struct wh_settings, for types with a single value */
+	uint64_t low;        /* limits of a quantity; of a share in WH_SETTING_SHARE_PARTS */
 	uint64_t high;
-	const char *standard;       /* the default; NULL: not given */
-	const char *serve_standard; /* where serve has another; NULL: it has not */
-	const char *argument;       /* what --help calls the value; NULL for a switch */
+	const char *standard;       /* the default; NULL: none */
+	const char *serve_standard; /* serve's default if it differs, or NULL */
+	const char *argument;       /* the value's name in --help; NULL for a switch */
 	const char *example;
-	const char *words;      /* that a value may be or begin with, for a shell; NULL: none */
+	const char *words;      /* values or their beginnings, for completion by a shell; NULL:
+				 * none */
 	const char *help;       /* lines of at most 72 characters */
-	const char *serve_help; /* where it is another thing to serve; NULL: it is not */
+	const char *serve_help; /* if it means something else to serve, or NULL */
 };
 
 extern const struct wh_setting wh_settings_table[];
@@ -88,26 +90,26 @@ struct wh_settings_section {
 	const char *title;
 };
 
-/* In the order of --help and --print-config; closed by a NULL name. */
+/* In the order of --help and --print-config; terminated by a NULL name. */
 extern const struct wh_settings_section wh_settings_sections[];
 
-/* By section and key; NULL: there is none. */
+/* By section and key; NULL: none. */
 const struct wh_setting *wh_setting_find(const char *section, const char *key);
 
 const char *wh_setting_help(const struct wh_setting *setting, enum wh_verb verb);
 
-/* Asserts that its columns go together. */
+/* Asserts that its columns are consistent. */
 void wh_setting_check(const struct wh_setting *setting);
 
-/* "": not given. */
+/* "": none. */
 const char *wh_setting_standard(const struct wh_setting *setting, enum wh_verb verb);
 
-/* Whether giving it again adds to what is there. */
+/* Whether a repeated flag adds to the list. */
 bool wh_setting_is_list(const struct wh_setting *setting);
 
 /*
- * Takes `text` as the value, or as one or more items of a list. NULL, or what is wrong with it, as
- * the words that follow it in a sentence.
+ * Sets the value to `text`, or adds its items to a list. NULL, or what is wrong, to follow the text
+ * in a sentence.
  */
 const char *wh_setting_take(
 	const struct wh_setting *setting, const char *text, struct wh_settings *settings);
@@ -115,30 +117,30 @@ const char *wh_setting_take(
 /* Makes a list empty. */
 void wh_setting_clear(const struct wh_setting *setting, struct wh_settings *settings);
 
-/* The value such that take gives it again; "": not given. */
+/* The value as text from which wh_setting_take makes it again; "": not given. */
 void wh_setting_format(const struct wh_setting *setting, const struct wh_settings *settings,
 	char text[WH_SETTINGS_TEXT_BYTES]);
 
-/* A value to write, with its bounds: "1500 (from 1228 to 9216)". */
+/* An example with the limits: "1500 (from 1228 to 9216)". */
 void wh_setting_advise(const struct wh_setting *setting, char text[WH_SETTINGS_TEXT_BYTES]);
 
 /* Puts '\' before each '#', which would begin a comment. */
 void wh_setting_escape(const char *text, char escaped[2 * WH_SETTINGS_TEXT_BYTES]);
 
 /*
- * The configuration file at `path`: INI, "#" begins a comment, "\#" is the sign itself. A key that
- * `verb` does not know is checked and left to the verbs that do. -1, or the exit status after a
- * complaint that names file and line.
+ * Reads the configuration file at `path`: INI, "#" begins a comment, "\#" is a literal #. Keys that
+ * `verb` does not know are checked and otherwise ignored. -1, or the exit status after a complaint
+ * that names file and line.
  */
 int wh_settings_read_file(struct wh_settings *settings, enum wh_verb verb, const char *path);
 
-/* Settings that contradict each other: -1, or the exit status after a complaint. */
+/* Refuses settings that contradict each other: -1, or the exit status after a complaint. */
 int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb);
 
-/* What a verb cannot do without, likewise. */
+/* Checks settings that a verb cannot do without, likewise. */
 int wh_settings_check_whole(const struct wh_settings *settings, enum wh_verb verb);
 
-/* Lines of help, `before` in front of each but the first, and the default behind the last. */
+/* Prints lines of help, `before` in front of each but the first, and the default after the last. */
 void wh_setting_print_help(const char *help, const char *standard, const char *before, FILE *to);
 
 /* --help of a verb, on stdout. */

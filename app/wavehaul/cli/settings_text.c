@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* One value: from text, and to the text that gives it again. */
+/* One value: from text, and to text from which the same value is read. */
 
 #include "cli/settings_table.h"
 
@@ -23,10 +23,10 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What the kernel's sets of CPUs hold (CPU_SETSIZE). */
+/* The largest in the kernel's sets of CPUs (CPU_SETSIZE). */
 #define CPU_MAX 1023
 
-/* Of a list: no subnet and no range of CPUs is as long. */
+/* Size of a list item: subnets and ranges of CPUs are shorter. */
 #define ITEM_BYTES 256
 
 #define QUEUE_MAX_PKTS 10000000
@@ -45,7 +45,7 @@ struct unit {
 	uint64_t factor;
 };
 
-/* How each type of quantity is read, and in which units it is written, the last of which is 1. */
+/* For each type of quantity: its parser, and the units in which it is written, the last being 1. */
 static const struct {
 	int (*parse)(const char *text, uint64_t *value);
 	struct unit units[5];
@@ -68,7 +68,7 @@ static bool is_quantity(const struct wh_setting *setting)
 	return setting->type < LENGTH(quantities) && quantities[setting->type].parse != NULL;
 }
 
-/* Exact, in the largest unit of which it is a multiple. */
+/* Exact, in the largest unit that divides it. */
 static void format_quantity(const struct wh_setting *setting, uint64_t value, char *text)
 {
 	const struct unit *unit = quantities[setting->type].units;
@@ -96,7 +96,7 @@ static bool parse_switch(const char *text, bool *on)
 	return false;
 }
 
-/* A key's value must come back from the file as it went there, blanks at the ends are cut there. */
+/* The configuration file must preserve a key's value, but trims blanks at its ends. */
 static const char *take_text(const struct wh_setting *setting, const char *text, char *field)
 {
 	size_t length = strlen(text);
@@ -130,8 +130,8 @@ static const char *take_quantity(const struct wh_setting *setting, const char *t
 }
 
 /*
- * The next item of a list separated by commas, without the blanks around it, into `item`; false
- * at the end. An item that does not fit comes out empty, which no list takes.
+ * Copies the next item of a list separated by commas, trimmed, into `item`; false at the end. An
+ * item that does not fit becomes empty, which no list accepts.
  */
 static bool next_item(const char **rest, char item[ITEM_BYTES])
 {
@@ -206,7 +206,7 @@ static const char *take_cpus(const char *text, struct wh_cpu_list *field)
 
 static_assert(WH_SETTINGS_CPUS_MAX == 64, "the sentence in take_cpus says so");
 
-/* Neighbours that count upwards become a range. */
+/* Successive numbers become a range. */
 static void format_cpus(const struct wh_cpu_list *list, char *text)
 {
 	text[0] = '\0';
@@ -272,7 +272,7 @@ static const char *take_subnet(char *item, struct wh_settings *settings)
 
 static_assert(WH_SETTINGS_ALLOWS_MAX == 32, "the sentence in take_subnet says so");
 
-/* "500p" are packets, all else is a size. */
+/* "500p" are packets, otherwise a size. */
 static const char *take_queue(const char *text, struct wh_fibre_config *lambda)
 {
 	size_t length = strlen(text);
@@ -344,8 +344,8 @@ static bool parse_ago(const char *text, time_t now, int64_t *moment_s)
 }
 
 /*
- * 90s, 15m, 2h or 7d before `now`, or a date in local time, 2026-11-22, with a time of day behind
- * a T or a blank, 18:30 or 18:30:15. False: it is neither.
+ * 90s, 15m, 2h or 7d before `now`, or a local date, 2026-11-22, optionally with a time after a T or
+ * a blank, 18:30 or 18:30:15. False: neither.
  */
 static bool parse_moment(const char *text, time_t now, int64_t *moment_s)
 {
@@ -417,7 +417,7 @@ static const char *take_list(
 	return wrong;
 }
 
-/* As an item of the list in `text`. */
+/* Appends an item to the list in `text`. */
 static void append_subnet(const struct wh_subnet *subnet, bool with_bits, char *text)
 {
 	const struct wh_address *address = &subnet->address;
@@ -504,7 +504,7 @@ static const char *take_share(const struct wh_setting *setting, const char *text
 	return NULL;
 }
 
-/* The fewest digits that give it again. */
+/* The fewest digits from which the same value is read. */
 static void format_share(double share, char *text)
 {
 	int digits = 1;
@@ -676,7 +676,7 @@ void wh_setting_format(const struct wh_setting *setting, const struct wh_setting
 		strcpy(text, (*(const struct wh_profile *const *)field)->name);
 		break;
 	case WH_SETTING_SHARE:
-		text[0] = '\0'; /* 0 is not given, where a setting has a key */
+		text[0] = '\0'; /* if the setting has a key, 0 means not given */
 		if (*(const double *)field != 0)
 			format_share(*(const double *)field, text);
 		break;

@@ -8,7 +8,7 @@
 
 #include "cli/exit.h"
 
-/* Handlers have no argument: the one place in the program that is not reached by one. */
+/* Signal handlers have no argument, so they need static variables. */
 static _Atomic uint32_t caught;
 static _Atomic bool reload;
 
@@ -43,8 +43,8 @@ bool wh_signals_reload(void)
 }
 
 /*
- * A page that is mapped cannot be had. What was acknowledged is in databases' logs, which are not
- * mapped; who begins anew makes the rest of them again.
+ * A mapped page is lost. Acknowledged data is in databases' logs, which are not mapped; everything
+ * else is restored at the next start.
  */
 static void on_lost_page(int number)
 {

@@ -3,8 +3,8 @@
 #define WH_APP_SIGNALS_H
 
 /*
- * Ctrl-C, termination and a lost terminal end a verb in good order: nothing half done is left
- * behind.
+ * Ctrl-C, termination and a closed terminal end a verb in an orderly way, with nothing left half
+ * done.
  */
 
 #include <stdbool.h>
@@ -13,10 +13,10 @@
 /* Also ignores SIGPIPE, and SIGXFSZ: a file size limit is an error like a full disk. */
 void wh_signals_catch(void);
 
-/* How often the operator has asked for the end. */
+/* How often the operator has asked to end. */
 uint32_t wh_signals_count(void);
 
-/* SIGHUP is no end from now on, but a wish to read files again: true once for each that came. */
+/* From now on SIGHUP does not end the verb but asks to read files again: true once for each. */
 void wh_signals_catch_reload(void);
 bool wh_signals_reload(void);
 
