@@ -9,7 +9,7 @@
 #define GROUPS_MAX 4
 #define SPELT_MAX  1024
 
-/* What may be left out has a bit in `chosen` by its place. */
+/* Optional words have a bit in `chosen`, by their position. */
 struct reading {
 	const json_t *command;
 	struct wh_form *form;
@@ -51,7 +51,7 @@ static bool type_of(const json_t *argument, enum wh_control_type *type)
 	return false;
 }
 
-/* "<name>", "{name}" or a word; its signs are taken off. */
+/* Reads "<name>", "{name}" or a word, without the brackets. */
 static bool read_word(const json_t *command, const char *text, struct wh_form_word *word)
 {
 	size_t bytes = strlen(text);
@@ -98,7 +98,7 @@ static void take_word(struct reading *reading, const char *text)
 		form->word[form->words++] = word;
 }
 
-/* One way of the spelling, which is changed. */
+/* One alternative of the spelling, which is modified. */
 static void read_way(struct reading *reading, char *text)
 {
 	char *state;
@@ -143,7 +143,7 @@ static struct wh_form *new_form(struct wh_forms *forms)
 	return &forms->form[forms->count];
 }
 
-/* With each of what may be left out, and without. */
+/* Adds one alternative, with and without each of its optional words. */
 static bool add_way(
 	struct wh_forms *forms, const json_t *command, const char *way, size_t way_bytes)
 {

@@ -3,17 +3,17 @@
 #define WH_CONSOLE_FORMS_H
 
 /*
- * How commands are spelled as words. A command of the control socket says it itself (line.h), and a
- * server is asked for its own, so that a console speaks what its server knows:
+ * How commands are spelled as words. Each command of the control socket has its spelling (line.h),
+ * and a server is asked for its commands, so that a console knows exactly what its server does:
  *
  *   show sessions {rows} [from <first>] | show all sessions {rows}
  *
- *   word       is said as it stands; one that is a switch of the command sets it
- *   <name>     the command's argument of that name; <name...>: all words to the end of the line, a
- *              list, a text, or a request for each, as the argument's type is
- *   {name}     a switch that is set and not said
- *   [ ... ]    may be left out
- *   |          another way to say it
+ *   word       a literal word; if the command has a switch of this name, it is set
+ *   <name>     the command's argument of that name; <name...>: all words to the end of the line: a
+ *              list, a text, or one request for each word, by the argument's type
+ *   {name}     a switch that is set without a word
+ *   [ ... ]    optional
+ *   |          separates alternatives
  */
 
 #include <stdbool.h>
@@ -37,11 +37,11 @@ struct wh_form_word {
 	enum wh_form_kind kind;
 	char text[WH_FORM_WORD_BYTES];
 	enum wh_control_type type; /* of an argument */
-	bool sets;                 /* a literal that is a switch, too */
-	bool rest;                 /* an argument of all that follows */
+	bool sets;                 /* a literal that is also a switch */
+	bool rest;                 /* an argument that takes the rest of the line */
 };
 
-/* One way to say a command, with nothing left to choose. */
+/* One way to spell a command, without alternatives. */
 struct wh_form {
 	char *command;
 	char *help;
@@ -56,13 +56,13 @@ struct wh_forms {
 };
 
 /*
- * Adds all ways to say a command, as it is described by the control's `commands`. False: the
- * description makes no sense, or there are too many.
+ * Adds all ways to spell a command, as described by the control's `commands`. False: an invalid
+ * description, or too many ways.
  */
 bool wh_forms_add(struct wh_forms *forms, const json_t *command);
 void wh_forms_free(struct wh_forms *forms);
 
-/* As help shows it: "pause JOB...". */
+/* As shown by help: "pause JOB...". */
 void wh_form_print(const struct wh_form *form, char *text, size_t room);
 
 #endif

@@ -18,7 +18,7 @@
 /* A line of a script, longer than any path; DPDK's own editor takes 511 bytes. */
 #define LINE_BYTES (UINT32_C(32) << 10)
 
-/* Spellings of each command: itself, live, and live so many times. */
+/* Spellings of each command: plain, live, and live with a number of times. */
 #define WAYS 3
 
 enum live {
@@ -27,14 +27,14 @@ enum live {
 	LIVE_TIMES,
 };
 
-/* Of a token in what cmdline gives to a command. */
+/* A token's text in the line given to cmdline. */
 struct found {
 	const char *at;
 	size_t bytes;
 };
 
 struct wh_grammar_token {
-	cmdline_parse_token_hdr_t head; /* first: cmdline knows it alone */
+	cmdline_parse_token_hdr_t head; /* first: cmdline accesses only this */
 	struct wh_grammar *grammar;
 	const struct wh_form_word *word;
 };
@@ -43,7 +43,7 @@ struct wh_grammar_instance {
 	struct wh_grammar *grammar;
 	const struct wh_form *form;
 	enum live live;
-	char *told; /* "pause JOB: it stops ..." */
+	char *told; /* help text: "pause JOB: it stops ..." */
 	cmdline_parse_inst_t *inst;
 	struct wh_grammar_token token[WH_FORM_WORDS_MAX + 2];
 };
@@ -60,12 +60,12 @@ static bool is_count(const char *text)
 	return wh_parse_count(text, &value) == 0 && value <= INT64_MAX;
 }
 
-/* What the token takes of the line; -1: it does not begin like that. */
+/* The length of the line's text that the token matches; -1: no match. */
 static int parse_word(const struct wh_form_word *word, const char *line)
 {
 	char text[WH_FORM_WORD_BYTES + 1];
 	ssize_t bytes = wh_word_take(line, text, sizeof(text));
-	/* Of a longer one there is only the beginning. */
+	/* A longer word is truncated. */
 	bool whole = bytes > 0 && strlen(text) < WH_FORM_WORD_BYTES;
 
 	if (bytes <= 0)
@@ -85,7 +85,7 @@ static int parse_rest(const struct wh_form_word *word, const char *line)
 		char none;
 
 		if (bytes < 0)
-			/* Nothing more, or what does not belong there. */
+			/* The end of the line, or text that does not match. */
 			return wh_word_take(line + taken + blanks, &none, 1) == 0 && taken > 0
 				       ? taken
 				       : -1;
@@ -151,7 +151,7 @@ static struct cmdline_token_ops ops = {
 	.get_help = tell_token,
 };
 
-/* All words of what was found, as a list. False: one is no UTF-8. */
+/* All words of `found` as a list. False: one is not UTF-8. */
 static bool take_list(const struct found *found, json_t *list)
 {
 	char word[LINE_BYTES + 1];
@@ -204,7 +204,7 @@ static bool take_argument(
 	return good;
 }
 
-/* NULL: a word is no UTF-8. *each: numbers that are a request each. */
+/* NULL: a word is not UTF-8. *each: numbers that need a request each. */
 static json_t *request_of(const struct wh_form *form, const struct found *found, json_t **each)
 {
 	json_t *request = json_pack("{s:s}", "do", form->command);
@@ -237,7 +237,7 @@ static int say(const struct wh_grammar_instance *instance, json_t *request, uint
 	return instance->grammar->on_saying(instance->grammar->context, &said);
 }
 
-/* The last word of a form: a request for each of the numbers. */
+/* If a form ends with a list of numbers: a request for each of them. */
 static int say_each(const struct wh_grammar_instance *instance, json_t *request, const json_t *each)
 {
 	const char *name = instance->form->word[instance->form->words - 1].text;
@@ -248,7 +248,7 @@ static int say_each(const struct wh_grammar_instance *instance, json_t *request,
 		uint64_t count = 0;
 		int rc = wh_parse_count(json_string_value(json_array_get(each, i)), &count);
 
-		WH_ASSERT(rc == 0); /* as the token has parsed it */
+		WH_ASSERT(rc == 0); /* the token has parsed it */
 		json_object_set_new(one, name, json_integer((json_int_t)count));
 
 		int status = say(instance, one, 0);
@@ -258,7 +258,7 @@ static int say_each(const struct wh_grammar_instance *instance, json_t *request,
 	return worst;
 }
 
-/* cmdline calls it with what its tokens have found. */
+/* Called by cmdline with its parsed tokens. */
 static void on_command(void *result, struct cmdline *parser, void *data)
 {
 	const struct wh_grammar_instance *instance = data;
@@ -410,7 +410,7 @@ static bool is_open(const char *line)
 	return bytes < 0;
 }
 
-/* What commands there are that begin with the same word. */
+/* Shows the commands that begin with the same word. */
 static void complain(const struct wh_grammar *grammar, const char *line)
 {
 	char first[WH_FORM_WORD_BYTES];
@@ -429,7 +429,7 @@ static void complain(const struct wh_grammar *grammar, const char *line)
 
 		if (strcmp(form->word[0].text, first) != 0 || strcmp(last, form->command) == 0)
 			continue;
-		/* The longest way to say it stands last. */
+		/* The longest spelling is the last one. */
 		while (i + 1 < grammar->forms.count &&
 			strcmp(form[1].command, form->command) == 0 &&
 			strcmp(form[1].word[0].text, first) == 0) {

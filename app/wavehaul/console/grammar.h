@@ -3,9 +3,9 @@
 #define WH_CONSOLE_GRAMMAR_H
 
 /*
- * Forms as DPDK's cmdline has them: it parses, completes and helps, whether a person types, a
- * script is read or words come from a shell. What begins with "show" may be followed by "live", and
- * a number of times.
+ * Forms as commands of DPDK's cmdline, which parses, completes and helps, for a person at a
+ * terminal, a script or words from a shell. A command beginning with "show" may be followed by
+ * "live", and a number of times.
  */
 
 #include <stdbool.h>
@@ -18,15 +18,15 @@
 struct cmdline;
 struct wh_grammar_instance;
 
-/* What a line asks for. */
+/* A parsed line. */
 struct wh_saying {
 	const struct wh_form *form;
-	json_t *request; /* with "do" and its arguments; freed by who calls back */
+	json_t *request; /* with "do" and its arguments; freed by the caller of on_saying */
 	bool live;
-	uint64_t times; /* live: 0 without an end */
+	uint64_t times; /* live: 0: without end */
 };
 
-/* Of values that only a running server knows: job numbers and the like. */
+/* Possible values known only by a running server: job numbers and the like. */
 struct wh_grammar_values {
 	uint32_t count;
 	char value[64][WH_FORM_WORD_BYTES];
@@ -35,27 +35,27 @@ struct wh_grammar_values {
 struct wh_grammar {
 	struct wh_forms forms;
 	struct cmdline *parser;
-	int status; /* of the line that was run last */
+	int status; /* exit status of the last line */
 	struct wh_grammar_instance **instance;
-	void **context_of_parser; /* as cmdline wants them */
+	void **context_of_parser; /* in the form needed by cmdline */
 	uint32_t count;
 
-	/* The caller's, before it is made. An exit status. */
+	/* Set by the caller before wh_grammar_make. Returns an exit status. */
 	int (*on_saying)(void *context, const struct wh_saying *said);
 	/* NULL: values are not completed. */
 	void (*find_values)(void *context, const char *argument, struct wh_grammar_values *values);
 	void *context;
-	struct wh_grammar_values values; /* that a completion goes through */
+	struct wh_grammar_values values; /* values during a completion */
 };
 
 /*
- * Of forms that were added; a terminal's lines come from one file and answers go to the other, -1:
- * there is no terminal. 0 or -ENOMEM.
+ * From the forms that were added; a terminal's lines are read from in_fd and answers written to
+ * out_fd, -1: no terminal. 0 or -ENOMEM.
  */
 int wh_grammar_make(struct wh_grammar *grammar, const char *prompt, int in_fd, int out_fd);
 void wh_grammar_free(struct wh_grammar *grammar);
 
-/* One command, without its end: an exit status, after a complaint if it is none of ours. */
+/* Runs one command, without its end: an exit status, after a complaint if it is unknown. */
 int wh_grammar_run(struct wh_grammar *grammar, const char *line);
 
 #endif

@@ -14,7 +14,7 @@
 #define COLUMNS_MAX 16
 #define CELL_BYTES  160
 
-/* What is shown of some commands' lists; of others all that is neither list nor object. */
+/* What is shown of some commands' lists; of others everything but lists and objects. */
 static const struct {
 	const char *command;
 	const char *list;
@@ -38,7 +38,7 @@ struct table {
 	double seconds;
 	uint32_t columns;
 	const char *key[COLUMNS_MAX];
-	char *names; /* that keys point into */
+	char *names; /* into which the keys point */
 	bool is_rate[COLUMNS_MAX];
 	uint32_t width[COLUMNS_MAX];
 };
@@ -83,7 +83,7 @@ static void print_list(const json_t *list, char *text, size_t room)
 	}
 }
 
-/* No whole object stands in a cell. */
+/* An object is not shown in full in a cell. */
 static void print_cell(const char *key, const json_t *value, char *text, size_t room)
 {
 	WH_ASSERT(room > 8);
@@ -99,7 +99,7 @@ static void print_cell(const char *key, const json_t *value, char *text, size_t 
 		snprintf(text, room, "-");
 }
 
-/* The row of the same first column some seconds ago. */
+/* The row with the same first column in the earlier answer. */
 static const json_t *row_before(const struct table *table, const json_t *row)
 {
 	const json_t *name = json_object_get(row, table->key[0]);
@@ -113,7 +113,7 @@ static const json_t *row_before(const struct table *table, const json_t *row)
 	return NULL;
 }
 
-/* What a counter has grown in a second. */
+/* A counter's growth per second. */
 static void print_growth(
 	const struct table *table, const char *key, const json_t *row, char *text, size_t room)
 {
@@ -143,7 +143,7 @@ static void print_in(
 		print_cell(key, json_object_get(row, key), text, CELL_BYTES);
 }
 
-/* Columns, not bytes: what is shown is ASCII and characters of one column. */
+/* In columns, not bytes: all characters are one column wide. */
 static uint32_t width_of(const char *text)
 {
 	uint32_t width = 0;
@@ -153,7 +153,7 @@ static uint32_t width_of(const char *text)
 	return width;
 }
 
-/* A key without its unit, which stands in the cells. */
+/* A key without its unit, which is shown in the cells. */
 static void print_title(const struct table *table, uint32_t column, char text[CELL_BYTES])
 {
 	static const char *const units[] = {"_bytes", "_bps", "_us", "_ns"};
@@ -222,7 +222,7 @@ static void measure(struct table *table)
 	}
 }
 
-/* A row, or the titles; cut off where the terminal ends. */
+/* A row, or the titles; truncated at the terminal's width. */
 static void print_row(
 	const struct table *table, const json_t *row, struct wh_shown_room room, FILE *to)
 {
@@ -285,7 +285,9 @@ static void print_facts(const json_t *object, uint32_t indent, FILE *to)
 	}
 }
 
-/* {"cpu_0": {...}} as rows, each with its name; else as it is. The caller's to free. */
+/*
+ * Converts {"cpu_0": {...}} to rows, each with its name; otherwise unchanged. The caller frees it.
+ */
 static json_t *rows_of(const json_t *found)
 {
 	const char *key;
@@ -310,7 +312,7 @@ static json_t *rows_of(const json_t *found)
 	return rows;
 }
 
-/* The first list of objects of an answer that nobody has chosen columns for. */
+/* The first list of objects in an answer that has no chosen columns. */
 static const char *list_in(const json_t *answer)
 {
 	const char *key;

@@ -9,15 +9,15 @@
 
 #include <jansson.h>
 
-/* What a terminal has of both; 0: as much as is wanted. */
+/* The size of a terminal; 0: unlimited. */
 struct wh_shown_room {
 	uint32_t lines;
 	uint32_t columns;
 };
 
 /*
- * The answer to a command. `before`: the answer of so many seconds ago, of whose difference rates
- * are made; NULL: there is none. Nothing of it moves a cursor or hides, whatever names there are.
+ * Shows the answer to a command. `before`: the answer `seconds` earlier, to calculate rates; NULL:
+ * none. Names are shown without control characters.
  */
 void wh_answer_show(const char *command, const json_t *answer, const json_t *before, double seconds,
 	struct wh_shown_room room, FILE *to);

@@ -9,7 +9,7 @@
 #include "cli/exit.h"
 #include "cli/plain_text.h"
 
-/* What is said to the console itself; names that no command of a server has. */
+/* Commands of the console itself; no command of a server has such a name. */
 #define HELP "console help"
 #define QUIT "console quit"
 
@@ -70,7 +70,7 @@ static int help(const struct wh_steer *steer, const json_t *request)
 		char spelt[512];
 		char text[512];
 
-		/* What may be left out is told by the form that leaves out nothing. */
+		/* Only the longest form is listed: it has all the optional words. */
 		if (i + 1 < forms->count && strcmp(form[1].command, form->command) == 0 &&
 			strcmp(form[1].word[0].text, form->word[0].text) == 0)
 			continue;
@@ -111,7 +111,7 @@ static void add_value(struct wh_grammar_values *values, const json_t *value)
 		values->count++;
 }
 
-/* Arguments whose values are numbers of a list: as many as one answer has. */
+/* Arguments whose values are numbers of a list; as many as one answer has. */
 static const struct {
 	const char *argument;
 	const char *command;
@@ -124,7 +124,7 @@ static const struct {
 	{"queue", "queues", "queues", "queue"},
 };
 
-/* Others have words that are known here. */
+/* Other arguments have fixed values. */
 static bool find_words(const char *argument, struct wh_grammar_values *values)
 {
 	static const char *const verbs[] = {"send", "get"};

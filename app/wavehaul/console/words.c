@@ -10,7 +10,7 @@ static bool ends_word(char c)
 	return c == '\0' || c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* The quote that is open behind `c`; 0: none. */
+/* The quote that is open after `c`; 0: none. */
 static char quote_after(char open, char c)
 {
 	if (open != 0)
@@ -50,7 +50,7 @@ ssize_t wh_word_take(const char *line, char *word, size_t room)
 
 int wh_word_add(char *line, size_t room, size_t *length, const char *word)
 {
-	/* Each byte may take four, its quote closed and opened again. */
+	/* Each byte may need four: its quote closed, escaped and opened again. */
 	if (*length + 4 * strlen(word) + 4 > room)
 		return -ENOSPC;
 	if (*length > 0)

@@ -3,8 +3,8 @@
 #define WH_CONSOLE_WORDS_H
 
 /*
- * Words of a line: bare, or with blanks in '...' or "...", as a shell has them; a backslash takes
- * what follows it as it is, but for within '...'. '#' at the beginning of a word is a comment.
+ * Words of a line: bare, or with blanks inside '...' or "...", as in a shell; except within '...',
+ * a backslash quotes the next character. '#' at the beginning of a word begins a comment.
  */
 
 #include <stddef.h>
@@ -12,21 +12,20 @@
 #include <sys/types.h>
 
 /*
- * The word at `line`, unquoted, as far as there is room: how much of the line it takes. 0: there is
- * none; -1: its quote is not closed.
+ * Reads the word at `line`, unquoted and truncated to the room; returns its length in the line. 0:
+ * there is none; -1: its quote is not closed.
  */
 ssize_t wh_word_take(const char *line, char *word, size_t room);
 
-/* Blanks before a word. */
+/* Number of blanks before a word. */
 size_t wh_word_blanks(const char *line);
 
-/* A word such that take gives it again; false: no room. `length`: of `line` so far. */
+/*
+ * Appends a word, quoted so that wh_word_take returns it; 0 or -ENOSPC. `length`: of `line` so far.
+ */
 int wh_word_add(char *line, size_t room, size_t *length, const char *word);
 
-/*
- * How much of a text is its first command: up to a ';' or an end of the line, outside of quotes and
- * comments.
- */
+/* The length of the first command: up to a ';' or line end outside of quotes and comments. */
 size_t wh_command_bytes(const char *text);
 
 #endif
