@@ -12,10 +12,10 @@
 #include "cli/exit.h"
 #include "control/place.h"
 
-/* What is said in one line, of a server that may list much: more is none of ours. */
+/* The longest answer of a server, which may contain a list; a longer one is not accepted. */
 #define ANSWER_BYTES_MAX (UINT32_C(16) << 20)
 #define GREETING_MS      5000
-#define ANSWER_MS        30000 /* of a server that has nothing to wait for */
+#define ANSWER_MS        30000 /* to a request that does not wait for anything */
 
 static json_t *take_line(struct wh_asker *asker)
 {
@@ -33,7 +33,7 @@ static json_t *take_line(struct wh_asker *asker)
 	return found;
 }
 
-/* False: it is gone, or nothing came in time. */
+/* False: the server has gone, or nothing arrived in time. */
 static bool hear(struct wh_asker *asker, int timeout_ms)
 {
 	struct pollfd polled = {.fd = asker->fd, .events = POLLIN};
@@ -122,7 +122,7 @@ json_t *wh_asker_ask(struct wh_asker *asker, json_t *request)
 		else
 			json_decref(answer);
 	}
-	/* What it may yet say would be taken for the answer to something else. */
+	/* A late answer would be mistaken for that to the next request. */
 	asker->gone |= answer == NULL;
 	return answer;
 }

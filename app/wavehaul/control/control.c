@@ -19,16 +19,16 @@
 #include "cli/exit.h"
 #include "control/place.h"
 
-/* Connections that wait to be taken. */
+/* Connections waiting to be accepted. */
 #define BACKLOG 16
 
-/* Descriptors that are polled beside those of clients. */
+/* Polled descriptors beside those of clients. */
 #define FIXED (2 + WH_CONTROL_TURNS_MAX)
 
-/* Of a client; one who sends them without end keeps nobody waiting. */
+/* Lines of one client per turn, so that one with many does not delay others. */
 #define LINES_OF_A_TURN 4
 
-/* Until who has asked for nothing may have to go for somebody else. */
+/* After this time a client that has sent no request may be disconnected in favour of another. */
 #define SILENT_MS 1000
 
 static void clients_init(struct wh_control_socket *control)
@@ -101,7 +101,7 @@ static void let_go(struct wh_control_socket *control, struct wh_control_client *
 		control->on_gone(control->context, number);
 }
 
-/* What can go goes; false: he is gone. */
+/* Sends what it can without blocking; false: the client has gone. */
 static bool flush(struct wh_control_client *client)
 {
 	while (client->waiting_bytes > 0) {
@@ -116,7 +116,7 @@ static bool flush(struct wh_control_client *client)
 	return true;
 }
 
-/* The object is freed. */
+/* Frees the object. */
 static void say(struct wh_control_client *client, json_t *object)
 {
 	char *text = json_dumps(object, JSON_COMPACT);
@@ -194,7 +194,7 @@ static bool is_administrator(uint32_t uid)
 	return uid == 0 || uid == geteuid();
 }
 
-/* Who has asked for nothing in all his time makes room for others, the oldest first. */
+/* Disconnects the oldest client that has never sent a request, to make room. */
 static struct wh_control_client *let_silent_go(
 	struct wh_control_socket *control, bool (*may_go)(uint32_t of, uint32_t uid), uint32_t uid)
 {
@@ -224,7 +224,7 @@ static bool is_no_less(uint32_t of, uint32_t uid)
 	return is_administrator(uid) || !is_administrator(of);
 }
 
-/* Of the places some are for administrators alone, and no other user has them all. */
+/* Some places are reserved for administrators, and no single user may have all the others. */
 static struct wh_control_client *free_place(struct wh_control_socket *control, uint32_t uid)
 {
 	struct wh_control_client *found = NULL;
@@ -293,7 +293,7 @@ static void answer_line(struct wh_control_socket *control, struct wh_control_cli
 	say(client, wh_control_answer(&control->tables, line, bytes, &call));
 }
 
-/* A list of many names may come. False: a line is not that long. */
+/* For requests with long lists. False: the line exceeds the limit. */
 static bool grow_line(struct wh_control_client *client)
 {
 	uint32_t room = 2 * client->line_room;
@@ -306,7 +306,7 @@ static bool grow_line(struct wh_control_client *client)
 	return true;
 }
 
-/* Whole lines, but no more than a turn's: the others come first. */
+/* Answers complete lines, up to a turn's limit: then other clients have their turn. */
 static void answer_lines(struct wh_control_socket *control, struct wh_control_client *client)
 {
 	const char *line = client->line;
@@ -333,7 +333,7 @@ static void answer_lines(struct wh_control_socket *control, struct wh_control_cl
 	client->late = true;
 }
 
-/* False: he is gone. */
+/* False: the client has gone. */
 static bool hear(struct wh_control_socket *control, struct wh_control_client *client)
 {
 	ssize_t bytes = recv(client->fd, client->line + client->line_bytes,
@@ -422,7 +422,7 @@ int wh_control_start(struct wh_control_socket *control)
 	if (control->wake_fd < 0)
 		return -errno;
 
-	/* On the CPUs that no loop has. */
+	/* On CPUs without a loop. */
 	int rc = rte_ctrl_thread_create(&control->thread, "wh-control", NULL, run, control);
 
 	control->runs = rc == 0;

@@ -12,7 +12,7 @@
 /* Members of every request. */
 static const char *const common[] = {"id", "do"};
 
-/* What asks for the list of all. */
+/* Requests the list of all commands. */
 #define COMMANDS "commands"
 
 void wh_control_add(struct wh_control_tables *tables, const struct wh_control_command *command,
@@ -105,7 +105,7 @@ static bool is_common(const char *name)
 	return false;
 }
 
-/* Whether the arguments are those that the command has. */
+/* Checks the arguments against those of the command. */
 static void judge(struct wh_control_call *call, const struct wh_control_command *command)
 {
 	const char *name;

@@ -3,10 +3,11 @@
 #define WH_CONTROL_LINE_H
 
 /*
- * What is said on the control socket: a JSON object a line each way. A request names a command by
- * "do", and has its arguments beside it; the answer has the request's "id", "ok", and what was
- * asked for, or "error", a sentence, and "status", as wavehaul's exit status. Commands are tables,
- * which rooms bring; a request is held against its command's arguments before that is run.
+ * The protocol of the control socket: one JSON object per line in each direction. A request names a
+ * command in "do", with its arguments as further members; the answer has the request's "id", "ok",
+ * and the results, or "error", a sentence, and "status", a wavehaul exit status. Commands are
+ * defined in tables of the rooms; a request is checked against its command's arguments before the
+ * command runs.
  */
 
 #include <stdbool.h>
@@ -15,10 +16,16 @@
 
 #include <jansson.h>
 
-/* Of the protocol: the first line of a server names it. It grows with what clients must know of. */
+/*
+ * Version of the protocol, in the first line of a server. Raised for changes that clients must
+ * know.
+ */
 #define WH_CONTROL_VERSION 1
 
-/* A line, its end counted; what most need; and values in one. */
+/*
+ * The longest line, with its newline; the buffer sufficient for most; and limits of values in a
+ * line.
+ */
 #define WH_CONTROL_LINE_BYTES  (UINT32_C(1) << 20)
 #define WH_CONTROL_PIECE_BYTES (UINT32_C(64) << 10)
 #define WH_CONTROL_TEXT_BYTES  4096
@@ -36,7 +43,7 @@ enum wh_control_type {
 };
 
 struct wh_control_argument {
-	const char *name; /* NULL: the list ends */
+	const char *name; /* NULL: end of the list */
 	enum wh_control_type type;
 	bool needed;
 	const char *help;
@@ -44,23 +51,23 @@ struct wh_control_argument {
 
 struct wh_control_client;
 
-/* One request, and what comes of it. */
+/* One request, and its result. */
 struct wh_control_call {
 	void *context;                    /* the table's */
-	const json_t *request;            /* its arguments are of their types */
-	uint32_t uid;                     /* whose process asks, by the kernel */
-	bool administers;                 /* root, or the user of the server itself */
-	struct wh_control_client *client; /* NULL: nobody can be told of events */
-	json_t *answer;                   /* members are added to it */
-	int status;                       /* not WH_EXIT_OK: it failed, `why` says how */
+	const json_t *request;            /* its arguments have the right types */
+	uint32_t uid;                     /* of the client's process, according to the kernel */
+	bool administers;                 /* root, or the server's own user */
+	struct wh_control_client *client; /* NULL: no events can be sent */
+	json_t *answer;                   /* results are added to it */
+	int status;                       /* not WH_EXIT_OK: failed, see `why` */
 	char why[WH_CONTROL_WHY_BYTES];
 };
 
 struct wh_control_command {
 	const char *name;
 	const char *help;
-	const char *words; /* how it is said in words (console/forms.h); NULL: not at all */
-	bool administers;  /* only who does may ask for it */
+	const char *words; /* its spelling for the console (console/forms.h); NULL: none */
+	bool administers;  /* only for administrators */
 	void (*run)(struct wh_control_call *call);
 	struct wh_control_argument argument[WH_CONTROL_ARGUMENTS_MAX];
 };
@@ -80,17 +87,17 @@ void wh_control_add(struct wh_control_tables *tables, const struct wh_control_co
 	uint32_t count, void *context);
 
 /*
- * The answer to a line, without its end: the caller's to free. Of `call` the caller fills in who
- * asks.
+ * Answers a line, given without its newline; the caller frees the answer. The caller has set who
+ * asks in `call`.
  */
 json_t *wh_control_answer(const struct wh_control_tables *tables, const char *line, size_t bytes,
 	struct wh_control_call *call);
 
-/* In a command: it fails, for that reason. */
+/* In a command: lets it fail with that reason. */
 void wh_control_fail(struct wh_control_call *call, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* In a command: an argument, or what it is when it was not given. */
+/* In a command: an argument's value, or a default if not given. */
 const char *wh_control_text(const struct wh_control_call *call, const char *name);
 uint64_t wh_control_count(const struct wh_control_call *call, const char *name, uint64_t otherwise);
 bool wh_control_switch(const struct wh_control_call *call, const char *name);

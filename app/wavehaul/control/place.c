@@ -16,7 +16,7 @@
 #define OF_THE_SYSTEM "/run/wavehaul"
 #define NAME          "control"
 
-/* A server that is stopped takes nobody, and then says nothing to who waits. */
+/* A stopped server accepts no connections and gives no error, so connecting needs a timeout. */
 #define CONNECT_S 5
 
 static int fits(int bytes)
@@ -82,7 +82,7 @@ int wh_control_connect(const char *path)
 	return -error;
 }
 
-/* The folder of the usual places may be missing. */
+/* The folder of the default paths may be missing. */
 static void make_folder(const char *path)
 {
 	char folder[WH_CONTROL_PATH_BYTES];
@@ -93,7 +93,7 @@ static void make_folder(const char *path)
 	if (slash == NULL || slash == folder)
 		return;
 	*slash = '\0';
-	/* What is there, or cannot be made, shows when the socket is bound. */
+	/* If it exists, or cannot be created, binding the socket shows that. */
 	(void)!mkdir(folder, 0755);
 }
 
@@ -129,7 +129,7 @@ int wh_control_bind(const char *path, const char *user)
 			close(fd);
 		return -error;
 	}
-	/* Who may not give it to the group keeps it to himself. */
+	/* Without the right to give it to the group, it stays with its owner. */
 	if (geteuid() == 0)
 		(void)!chown(path, (uid_t)-1, group_of(user));
 	return fd;

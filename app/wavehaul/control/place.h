@@ -2,17 +2,17 @@
 #ifndef WH_CONTROL_PLACE_H
 #define WH_CONTROL_PLACE_H
 
-/* Where the control socket is, for its server and for whoever asks it. */
+/* Binding the control socket, and connecting to it. */
 
 #include "control/control.h"
 
 /*
- * A socket of that name, for its owner and the group of `user`, "" for the service's; what a server
- * has left that is gone is replaced. Or a negative errno; -EADDRINUSE: another one answers there.
+ * A bound socket for its owner and the group of `user` ("": the service's); replaces one that a
+ * dead server has left. Or a negative errno; -EADDRINUSE: another server answers there.
  */
 int wh_control_bind(const char *path, const char *user);
 
-/* A connection to it, or a negative errno. */
+/* A connected socket, or a negative errno. */
 int wh_control_connect(const char *path);
 
 #endif

@@ -20,7 +20,7 @@
 #include "telemetry/rows.h"
 #include "telemetry/telemetry.h"
 
-/* In one answer. */
+/* Most in one answer. */
 #define PEERS_MAX 1024
 
 static void tell_version(struct wh_control_call *call)
@@ -69,7 +69,7 @@ static void tell_status(struct wh_control_call *call)
 		answer, "free_bytes", json_integer((json_int_t)wh_jobs_free_bytes(served->jobs)));
 }
 
-/* By a telemetry command of one parameter, a number, if it was given. */
+/* Answers by a telemetry command with one numeric parameter, if given. */
 static void tell_of(struct wh_control_call *call, const char *parameter, const char *key,
 	json_t *(*ask)(const char *params, bool at_once))
 {
@@ -191,7 +191,7 @@ static void tell_session(struct wh_control_call *call)
 static void tell_peers(struct wh_control_call *call)
 {
 	const struct wh_served *served = call->context;
-	static struct wh_peer_seen seen[PEERS_MAX]; /* one thread asks */
+	static struct wh_peer_seen seen[PEERS_MAX]; /* used by one thread only */
 	uint32_t count = wh_peers_list(&served->jobs->peers, seen, PEERS_MAX);
 	json_t *list = json_array();
 	char text[WH_ADDRESS_TEXT_BYTES];

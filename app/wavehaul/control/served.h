@@ -2,7 +2,7 @@
 #ifndef WH_CONTROL_SERVED_H
 #define WH_CONTROL_SERVED_H
 
-/* What the control socket tells of a process that serves: its host, its jobs, its peers. */
+/* Commands of the control socket about a process that serves: its host, jobs and peers. */
 
 #include <limits.h>
 #include <stdatomic.h>
@@ -18,15 +18,15 @@ struct wh_served {
 	struct wh_host *host;
 	char root[PATH_MAX]; /* resolved */
 	struct wh_jobs *jobs;
-	char state[PATH_MAX];     /* "": nothing is kept */
-	int64_t began_s;          /* of the clock on the wall */
-	_Atomic uint32_t drained; /* how often the end was asked for */
+	char state[PATH_MAX];     /* "": no state is kept */
+	int64_t began_s;          /* time of day */
+	_Atomic uint32_t drained; /* number of requests to end */
 };
 
 /* Adds the commands; `served` stays the caller's. */
 void wh_served_add(struct wh_control_tables *tables, struct wh_served *served);
 
-/* In a command: "option" has "value" from now on, in that session and all lanes of its transfer. */
+/* In a command: sets "option" to "value" in that session and all lanes of its transfer. */
 void wh_served_set_option(struct wh_control_call *call, uint64_t session);
 
 #endif
