@@ -69,8 +69,8 @@ static int make_folder(uint64_t bytes, struct wh_demo_files *files)
 }
 
 /*
- * Past the page cache, whose way to the disk would slow down what arrives there. Not all file
- * systems can, and none a piece that ends within a block.
+ * Bypasses the page cache, whose writeback would slow down the arriving file. Not all file systems
+ * support that, and none for a piece that ends within a block.
  */
 static int open_made(const char *path)
 {
@@ -146,7 +146,7 @@ bool wh_demo_files_digest(const struct wh_demo_files *files, struct wh_digest *d
 	return bytes == 0;
 }
 
-/* The operator's own file: there, regular, readable. */
+/* Checks the operator's own file: existing, regular, readable. */
 static int take_file(const char *path, struct wh_demo_files *files)
 {
 	const char *slash = strrchr(path, '/');
@@ -184,7 +184,7 @@ static int check_out(const char *folder, struct wh_demo_files *files)
 	}
 	snprintf(files->out, sizeof(files->out), "%s", folder);
 
-	/* What arrives would replace what is being read. */
+	/* The arriving file would replace the one being read. */
 	snprintf(path, sizeof(path), "%s/%s", folder, files->name);
 	if (files->source[0] == '\0' || stat(files->source, &source) != 0 ||
 		stat(path, &target) != 0 || source.st_dev != target.st_dev ||

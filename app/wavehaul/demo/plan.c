@@ -18,29 +18,30 @@
 #include "host/memory_room.h"
 #include "job/jobs.h"
 
-/* Chunks that a source or sink has in the air and hashes, beside those of the fibre. */
+/* Chunks being read, written or hashed by a source or sink, beside those of the fibre. */
 #define STORE_CHUNKS 24
 
-/* A sender keeps a packet for one round trip, and for another when it was lost. */
+/* A sender keeps a packet for one round trip, and for a second one if it was lost. */
 #define SENDER_ROUND_TRIPS 2
 
 /*
- * A receiver gives chunks to the sink in order: while a lost packet is on its way for the second
- * time (its repair was lost, and reported two round trips later), all that follows waits.
+ * A receiver gives chunks to the sink in order: while a lost packet is sent a second time (its
+ * first retransmission was lost, too, and reported two round trips later), all following chunks
+ * wait.
  */
 #define RECEIVER_ROUND_TRIPS 3
 
-/* The least with which a transfer moves at all, if slowly. */
+/* The fewest with which a transfer makes progress. */
 #define CHUNKS_MIN 4
 
-/* Control packets under way, beside data; the reverse direction carries nothing else. */
+/* Control packets in transit, beside data; the reverse direction carries nothing else. */
 #define CONTROL_MBUFS       4096
 #define REVERSE_QUEUE_BYTES (UINT64_C(1) << 20)
 
-/* What a delay line has for each packet. */
+/* Memory of a delay line for each packet. */
 #define DELAY_LINE_BYTES 64
 
-/* What is derived from several options, and what contradicts. */
+/* Derives settings from several options, and refuses contradictions. */
 static int complete(struct wh_demo_options *options)
 {
 	struct wh_settings *settings = &options->settings;
@@ -111,7 +112,7 @@ struct wh_port_spec wh_demo_port(enum wh_lambda_end end)
 	return spec;
 }
 
-/* What one of the hosts is told; its buffers follow. */
+/* Settings of one of the hosts; its buffers are added later. */
 static struct wh_settings settings_of(const struct wh_demo_options *options, enum wh_lambda_end end)
 {
 	struct wh_settings settings = options->settings;
@@ -123,7 +124,7 @@ static struct wh_settings settings_of(const struct wh_demo_options *options, enu
 		.address = {.family = WH_IPV4, .ip = {192, 0, 2, (uint8_t)(end + 1)}},
 		.prefix_bits = 24,
 	};
-	/* The operator of a dedicated lambda names its rate, where the profile does not find it. */
+	/* On a dedicated lambda the rate is known, so it is given unless the profile finds it. */
 	settings.rate_bps = settings.profile->rate_is_told || wh_profile_option(settings.profile,
 								      "bottleneck") != NULL
 				    ? settings.lambda.rate_bps
@@ -131,7 +132,7 @@ static struct wh_settings settings_of(const struct wh_demo_options *options, enu
 	return settings;
 }
 
-/* A session that sends with so many chunks. */
+/* The configuration of a sending session with this many chunks. */
 static struct wh_session_config session_of(const struct wh_demo_options *options, uint32_t chunks)
 {
 	struct wh_session_config config;
@@ -222,9 +223,8 @@ int wh_demo_plan_make(const struct wh_demo_options *options, struct wh_demo_plan
 	};
 	plan_lambda(options, plan);
 	plan->budget_bytes =
-		options->settings.buffer_bytes != 0
-			? options->settings.buffer_bytes
-			: /* Hugepages are not in MemAvailable any more. */
+		options->settings.buffer_bytes != 0 ? options->settings.buffer_bytes
+						    : /* Hugepages are not part of MemAvailable. */
 			RTE_MAX(wh_memory_room("", false).bytes / 2, wh_eal_hugepage_room_bytes());
 	chunks[WH_DEMO_SENDER] = chunks_for(bdp_bytes, SENDER_ROUND_TRIPS);
 	chunks[WH_DEMO_RECEIVER] = chunks_for(bdp_bytes, RECEIVER_ROUND_TRIPS);
@@ -235,7 +235,7 @@ int wh_demo_plan_make(const struct wh_demo_options *options, struct wh_demo_plan
 		wh_job_chunks_wanted(sender.window_pkts, sender.payload_bytes, sender.chunk_bytes));
 	plan->limited = bdp_bytes / sender.payload_bytes > sender.window_pkts;
 
-	/* Chunks are what can be had in fewer; packets on the line are not. */
+	/* The number of chunks can be reduced; that of packets in transit cannot. */
 	while (add_up(options, plan) > plan->budget_bytes) {
 		if (chunks[WH_DEMO_SENDER] <= CHUNKS_MIN && chunks[WH_DEMO_RECEIVER] <= CHUNKS_MIN)
 			return -ENOMEM;

@@ -3,8 +3,8 @@
 #define WH_APP_DEMO_PLAN_H
 
 /*
- * What a demo is told, and how much of everything it needs, worked out before anything is
- * allocated: what its two hosts are told to take, what the lambda takes, and the sum.
+ * A demo's settings and the resources that it needs, calculated before anything is allocated:
+ * settings of its two hosts, memory of the lambda, and the sum.
  */
 
 #include <stdbool.h>
@@ -19,18 +19,18 @@
 #define WH_DEMO_SENDER   WH_LAMBDA_A
 #define WH_DEMO_RECEIVER WH_LAMBDA_B
 
-/* What a demo is told, and what follows from it. */
+/* A demo's settings, and values derived from them. */
 struct wh_demo_options {
 	struct wh_settings settings; /* lambda: the data's direction, complete */
-	double loss;                 /* of the whole model, for the report */
+	double loss;                 /* mean loss of the whole loss model, for the report */
 };
 
-/* -1: go on; else the exit status to end with, --help or a complaint having been printed. */
+/* -1: go on; else the exit status after --help or a complaint was printed. */
 int wh_demo_options_parse(int argc, char **argv, struct wh_demo_options *options);
 
-#define WH_DEMO_LAMBDA "demo" /* its name, as part of its ports' */
+#define WH_DEMO_LAMBDA "demo" /* its name, part of its ports' names */
 
-/* The port at an end of it: what wh_host_open is given, once it is up. */
+/* The port at an end of the lambda, for wh_host_open once the lambda exists. */
 struct wh_port_spec wh_demo_port(enum wh_lambda_end end);
 
 struct wh_demo_plan {
@@ -46,8 +46,8 @@ struct wh_demo_plan {
 };
 
 /*
- * 0, or -ENOMEM: not even the least fits into the budget (--memory, else half of what is
- * available), which plan->memory and plan->budget_bytes tell.
+ * 0, or -ENOMEM: not even the minimum fits into the budget (--memory, else half of the available
+ * memory); see plan->memory and plan->budget_bytes.
  */
 int wh_demo_plan_make(const struct wh_demo_options *options, struct wh_demo_plan *plan);
 

@@ -22,7 +22,7 @@ static uint64_t dropped_pkts(const struct wh_fibre_stats *fibre)
 	return sum;
 }
 
-/* Delivered by the line and not taken: as on a NIC that runs out of descriptors. */
+/* Delivered by the line but not received, as by a NIC that runs out of descriptors. */
 static uint64_t dropped_at_receiver(const struct wh_demo_result *result)
 {
 	return result->forward_lambda.dropped_pkts[WH_LAMBDA_DROP_RING_FULL] +
@@ -77,7 +77,7 @@ static void print_packet_rows(const struct wh_demo_result *result)
 			dropped_at_receiver(result));
 }
 
-/* What only somebody who looks for a fault wants to know. */
+/* Details for finding faults. */
 static void print_verbose_rows(const char *name, const struct wh_session_stats *stats)
 {
 	row(name,
@@ -96,7 +96,7 @@ static void print_verbose_rows(const char *name, const struct wh_session_stats *
 		stats->bad_window_pkts, stats->bad_place_pkts, stats->bad_unexpected_pkts);
 }
 
-/* Packets that no session saw, each reason that occurred by its name. */
+/* Packets that reached no session, by name of the reason, if any. */
 static void print_refused_rows(
 	const struct wh_endpoint_stats *endpoint, const struct wh_station_stats *station)
 {
@@ -166,7 +166,7 @@ void wh_demo_print_table(const struct wh_demo_result *result)
 			wh_eal_hugepages_for(result->plan->memory.bytes));
 }
 
-/* What went is counted where it was sent, what it did where it came. */
+/* Repair packets sent are counted at the sender, repaired packets at the receiver. */
 static json_t *repair_json(const struct wh_demo_result *result)
 {
 	struct wh_session_stats both = result->sender.stats;

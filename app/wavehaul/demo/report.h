@@ -2,7 +2,7 @@
 #ifndef WH_APP_DEMO_REPORT_H
 #define WH_APP_DEMO_REPORT_H
 
-/* What a demo says at its end: a table, or a JSON object. */
+/* A demo's final report: a table, or a JSON object. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 #include "lambda/lambda.h"
 #include "port/station.h"
 
-/* Everything about a demo that is over; zeros where it did not get that far. */
+/* The results of a demo; zeros for parts that it did not reach. */
 struct wh_demo_result {
 	const struct wh_demo_options *options;
 	const struct wh_demo_plan *plan;
@@ -20,7 +20,7 @@ struct wh_demo_result {
 	uint64_t memory_bytes; /* of all pools */
 	uint32_t lcores;
 	int exit_status;
-	uint64_t bytes; /* of the file; that arrived, when it failed */
+	uint64_t bytes; /* of the file; those that arrived if it failed */
 	double seconds;
 	bool verified;
 	struct wh_job_sealed sealed;
