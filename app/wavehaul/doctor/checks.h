@@ -2,7 +2,7 @@
 #ifndef WH_APP_DOCTOR_CHECKS_H
 #define WH_APP_DOCTOR_CHECKS_H
 
-/* The doctor's checks, each of one fact. They look, and change nothing. */
+/* The doctor's checks, each of one fact. They change nothing. */
 
 #include "doctor/finding.h"
 #include "machine/machine.h"

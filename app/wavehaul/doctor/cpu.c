@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The doctor on CPUs and on the clock that packets are paced by. */
+/* The doctor on CPUs and on the clock used for pacing. */
 
 #include <stdio.h>
 #include <string.h>
@@ -138,7 +138,7 @@ struct wh_finding wh_check_smt(const struct wh_machine *machine)
 		count > 8 ? " and so on" : "");
 }
 
-/* These are made from the TSC, and are there because the host vouches for it. */
+/* These clocks are derived from the TSC, and exist only if the hypervisor guarantees it. */
 static bool is_tsc_of_host(const char *source)
 {
 	return strcmp(source, "kvm-clock") == 0 ||

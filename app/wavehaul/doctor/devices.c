@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The doctor on NICs, and on what hands them to a program: the IOMMU and vfio-pci. */
+/* The doctor on NICs, and on the IOMMU and vfio-pci, which give programs access to them. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #define NOIOMMU_KNOB "/sys/module/vfio/parameters/enable_unsafe_noiommu_mode"
 
-/* vfio works without an IOMMU when it is told that this is known to be unsafe. */
+/* vfio works without an IOMMU if told to accept that this is unsafe. */
 static bool is_noiommu_mode(const struct wh_machine *machine)
 {
 	char text[8];
@@ -79,7 +79,7 @@ struct wh_finding wh_check_vfio(const struct wh_machine *machine)
 		      : wh_info("not in the running kernel, and no NIC here needs it");
 }
 
-/* ", eth0: link, 100 Gb/s, MTU 9000"; "" where the kernel has no interface on it. */
+/* ", eth0: link, 100 Gb/s, MTU 9000"; "" if the kernel has no interface for it. */
 static const char *describe_interface(const struct wh_nic *nic, char *text, size_t room)
 {
 	char speed[WH_UNITS_MAX] = "unknown speed";
@@ -120,7 +120,7 @@ static struct wh_finding check_in_place(const struct wh_nic *nic, const char *te
 		"%s: DPDK works beside it, by InfiniBand verbs that are not loaded", text);
 }
 
-/* devbind leaves an interface alone that has routes, unless forced. */
+/* devbind does not touch an interface that has routes, unless forced. */
 static struct wh_finding check_kernel_nic(
 	const struct wh_machine *machine, const struct wh_nic *nic, const char *text)
 {

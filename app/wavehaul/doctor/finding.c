@@ -26,7 +26,8 @@ struct wh_finding wh_finding(enum wh_verdict verdict, const char *repair, const 
 	va_list args;
 
 	WH_ASSERT(verdict == WH_FIX || length == 0);
-	WH_ASSERT(length < (int)sizeof(result.repair)); /* half a command might be another one */
+	WH_ASSERT(length < (int)sizeof(result.repair)); /* a truncated command might be another
+							 * one */
 	va_start(args, format);
 	vsnprintf(result.text, sizeof(result.text), format, args);
 	va_end(args);

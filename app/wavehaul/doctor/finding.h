@@ -2,13 +2,13 @@
 #ifndef WH_APP_DOCTOR_FINDING_H
 #define WH_APP_DOCTOR_FINDING_H
 
-/* What the doctor says of one fact. */
+/* The doctor's finding about one fact. */
 
 #include <stdint.h>
 
 enum wh_verdict {
 	WH_GOOD, /* as a data transfer node should be */
-	WH_INFO, /* neither good nor bad, or nothing that must be mended */
+	WH_INFO, /* neither good nor bad, or no need to repair it */
 	WH_FIX,  /* to be repaired */
 };
 
@@ -16,13 +16,13 @@ struct wh_finding {
 	char name[24];
 	enum wh_verdict verdict;
 	char text[400];
-	/* A command for a root shell; "": nothing to repair, or not by a command. */
+	/* A command for a root shell; "": nothing to repair, or not possible by a command. */
 	char repair[200];
 };
 
 /*
- * Texts hold what files of a foreign machine say, so they come out as printable ASCII, '?' in
- * place of every other byte.
+ * Texts may contain data from files of another machine, so they are reduced to printable ASCII, '?'
+ * in place of any other byte.
  */
 struct wh_finding wh_finding(enum wh_verdict verdict, const char *repair, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -20,7 +20,7 @@
 #define POOL_1G       "hugepages/hugepages-1048576kB"
 #define PAGE_2M_BYTES (UINT64_C(2) << 20)
 
-/* What tools/setup reserves, too: the demo at its defaults, and room to try longer paths. */
+/* As tools/setup reserves: enough for the demo with its defaults, and for some longer paths. */
 #define PAGES_WANTED 800
 
 #define PAGES_MAX (INT64_C(1) << 40)
@@ -37,7 +37,7 @@ static struct pool read_pool(const struct wh_machine *machine, const char *folde
 
 	pool.there = wh_tree_number(machine->root, &pool.total, "%s/nr_hugepages", folder) &&
 		     wh_tree_number(machine->root, &pool.free, "%s/free_hugepages", folder);
-	/* A copied tree may hold any number. */
+	/* A copied tree may contain any number. */
 	if (pool.total < 0 || pool.total > PAGES_MAX || pool.free < 0 || pool.free > pool.total)
 		pool = (struct pool){0};
 	return pool;
@@ -131,7 +131,9 @@ static void add_user(const struct wh_machine *machine, const char *pid, struct u
 	users->pages += kib * 1024 / PAGE_2M_BYTES;
 }
 
-/* What running servers and clients hold is in use, and not missing; no more than is in use. */
+/*
+ * Pages held by running servers and clients count as used, not as missing; at most all used pages.
+ */
 static struct users find_users(const struct wh_machine *machine, const struct pool *pool)
 {
 	struct wh_tree_list list = wh_tree_list(machine->root, "/proc");

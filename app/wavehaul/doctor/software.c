@@ -36,7 +36,7 @@ struct wh_finding wh_check_rights(const struct wh_machine *machine)
 		       "in /dev/vfio");
 }
 
-/* Memory that a NIC reads and writes by itself is locked. */
+/* Memory accessed by a NIC is locked. */
 struct wh_finding wh_check_memlock(const struct wh_machine *machine)
 {
 	char text[64];
@@ -64,7 +64,7 @@ struct wh_finding wh_check_memlock(const struct wh_machine *machine)
 		limit, need);
 }
 
-/* 0 or a negative errno. Of a copied tree only the kernel's switch tells. */
+/* 0 or a negative errno. For a copied tree only the kernel's switch can be checked. */
 static int try_ring(const struct wh_machine *machine, int64_t disabled)
 {
 	struct io_uring ring;
