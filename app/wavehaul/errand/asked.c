@@ -10,7 +10,7 @@
 #include "cli/exit.h"
 #include "cli/signals.h"
 
-/* How often is looked whether somebody wants an end. */
+/* How often a request to end is checked for. */
 #define LOOK_MS 100
 
 static uint64_t count_at(const json_t *event, const char *key)
@@ -26,7 +26,7 @@ static int digit_of(char letter)
 	return at != NULL ? (int)(at - digits) : 0;
 }
 
-/* As wh_path_to_json has written it. */
+/* The inverse of wh_path_to_json. */
 static uint16_t path_at(const json_t *event, const char *key, char path[WH_PATH_BYTES_MAX + 1])
 {
 	const char *text = json_string_value(json_object_get(event, key));
@@ -130,7 +130,7 @@ int wh_errand_ask(struct wh_asked *asked, json_t *request)
 		return asked->status;
 	while (!asked->over && wh_signals_count() == 0 &&
 		!atomic_load(&asked->print->spool.broken)) {
-		/* Whoever reads what is printed may take his time: the server waits with us. */
+		/* The reader of our output may be slow: the server then waits with us. */
 		json_t *event =
 			wh_print_may_take(asked->print) ? wh_asker_next(asker, LOOK_MS) : NULL;
 

@@ -2,7 +2,7 @@
 #ifndef WH_APP_ERRAND_ASKED_H
 #define WH_APP_ERRAND_ASKED_H
 
-/* An errand that the server of this host runs, for a client that prints what comes of it. */
+/* An errand run by this host's server for a client that prints its results. */
 
 #include <stdbool.h>
 
@@ -11,13 +11,13 @@
 
 struct wh_asked {
 	struct wh_asker *asker;
-	struct wh_print *print; /* open; its hz is a second's nanoseconds */
+	struct wh_print *print; /* open; its hz counts nanoseconds */
 	struct wh_tally tally;
 	bool over;
 	int status;
 };
 
-/* Asks, and prints until it is over, or nobody wants it any more. An exit status. */
+/* Asks, and prints until it is over, or stopped. An exit status. */
 int wh_errand_ask(struct wh_asked *asked, json_t *request);
 
 #endif

@@ -19,7 +19,7 @@
 #include "cli/json.h"
 #include "cli/plain_text.h"
 
-/* Every byte of a name may be written as four. */
+/* A byte of a name may be written as up to four characters. */
 #define NAME_TEXT_BYTES (4 * (2 * WH_PATH_BYTES_MAX + 2) + 1)
 
 static const char *const kinds[] = {
@@ -85,7 +85,7 @@ static void put_sorted(struct wh_print *print)
 	print->lines = 0;
 }
 
-/* What is in a folder comes right behind it. */
+/* A sort key by which a folder's contents follow it directly. */
 static char *key_of(uint32_t given, const char *path, uint32_t path_bytes)
 {
 	char *key = NULL;
@@ -116,7 +116,7 @@ static void keep(struct wh_print *print, const struct wh_item *item, char *text)
 	print->sorts = false;
 }
 
-/* With what it was asked by, where there was more than one, or it is that itself. */
+/* With the path that was asked for, if there were several, or if it is that path itself. */
 static void full_path(const struct wh_print *print, const struct wh_item *item, bool whole,
 	char path[2 * WH_PATH_BYTES_MAX + 2])
 {
@@ -192,7 +192,7 @@ static char *usage_text(const struct wh_item *item, const char *name)
 	return text;
 }
 
-/* Characters that a terminal takes for something else are escaped; the object is freed. */
+/* Characters with a special meaning to a terminal are escaped; frees the object. */
 static char *json_text(json_t *object)
 {
 	char *dumped = json_dumps(object, 0);
@@ -314,7 +314,7 @@ static int compare_ns(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-/* The least value that so many hundredths of all do not exceed; they are sorted. */
+/* The smallest value not exceeded by `percent` of all; they are sorted. */
 static uint64_t quantile(const struct wh_print *print, uint64_t percent)
 {
 	uint64_t at = (print->pings * percent + 99) / 100;

@@ -3,9 +3,8 @@
 #define WH_APP_ERRAND_PRINT_H
 
 /*
- * What an errand has found, as lines or as one JSON object that grows while it comes. Lists are
- * sorted by path as long as they are of a size that memory is there for; longer ones come in the
- * server's order.
+ * An errand's results, as lines or as one JSON object written in parts. Lists are sorted by path
+ * while they fit in memory; longer ones are in the server's order.
  */
 
 #include <stdbool.h>
@@ -29,15 +28,15 @@ struct wh_print {
 	uint32_t paths;
 	struct wh_spool spool;
 	bool open;
-	bool some;      /* of JSON's list is there */
-	bool sorts;     /* lines are kept for later */
-	uint32_t lines; /* of these */
+	bool some;      /* JSON's list has an element already */
+	bool sorts;     /* lines are kept for sorting */
+	uint32_t lines; /* number of kept lines */
 	struct wh_print_line *line;
 	uint64_t *rtt_ns; /* PING */
 	uint64_t pings;
 	uint64_t pings_max;
-	bool missing;    /* something was not there */
-	uint64_t faults; /* told so far */
+	bool missing;    /* something did not exist */
+	uint64_t faults; /* reported so far */
 	uint64_t hz;
 };
 
@@ -45,17 +44,17 @@ struct wh_print {
 int wh_print_open(struct wh_print *print, const struct wh_settings *settings, enum wh_verb verb,
 	const char *const *path, uint32_t paths);
 
-/* All that was kept goes out. */
+/* Writes all that was kept. */
 void wh_print_end(struct wh_print *print);
 
 /* PING: the summary. */
 void wh_print_pings(struct wh_print *print, const char *server);
 
-/* JSON: the end of the list, and the last members. Then the spool's end: 0 or a negative errno. */
+/* JSON: ends the list and adds the last members. Then closes the spool: 0 or a negative errno. */
 int wh_print_close(
 	struct wh_print *print, const char *server, int status, const struct wh_tally *tally);
 
-/* Of struct wh_errand_listener; `context` is the print. */
+/* Callbacks of struct wh_errand_listener; `context` is the print. */
 bool wh_print_may_take(void *context);
 void wh_print_item(void *context, const struct wh_item *item);
 void wh_print_fault(

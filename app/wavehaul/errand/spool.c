@@ -25,7 +25,7 @@ static int write_all(const char *bytes, size_t count)
 	return 0;
 }
 
-/* False: there is no more to come. */
+/* False: no more will come. */
 static bool take(struct wh_spool *spool, char **bytes, size_t *count)
 {
 	pthread_mutex_lock(&spool->lock);

@@ -2,10 +2,7 @@
 #ifndef WH_APP_ERRAND_SPOOL_H
 #define WH_APP_ERRAND_SPOOL_H
 
-/*
- * What goes to standard output by a thread of its own: whoever reads it may take his time, and no
- * core that polls waits for him.
- */
+/* Output to stdout by a thread of its own, so that no polling core waits for a slow reader. */
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,25 +13,25 @@ struct wh_spool {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t more;
-	char *bytes; /* under the lock, as are: */
+	char *bytes; /* under the lock, like the next: */
 	size_t used;
 	size_t room;
 	bool closing;
-	_Atomic size_t waiting; /* of bytes, not written yet */
-	_Atomic bool broken;    /* nobody reads any more, or the disk is full: an errno in ... */
+	_Atomic size_t waiting; /* bytes not yet written */
+	_Atomic bool broken;    /* the reader has gone, or the disk is full: errno in `error` */
 	int error;
 };
 
 /* 0 or a negative errno. */
 int wh_spool_open(struct wh_spool *spool);
 
-/* Never waits, but for memory. */
+/* Does not wait, except for memory. */
 void wh_spool_put(struct wh_spool *spool, const char *text, size_t bytes);
 
-/* Whether somebody who can wait had better do so. */
+/* False: callers that can wait should do so. */
 bool wh_spool_has_room(const struct wh_spool *spool);
 
-/* When all is written: 0, or the negative errno of what was not. */
+/* Waits until all is written: 0, or the negative errno of a failed write. */
 int wh_spool_close(struct wh_spool *spool);
 
 #endif
