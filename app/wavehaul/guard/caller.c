@@ -20,7 +20,7 @@
 
 #define GROUPS_MAX 64
 
-/* The child does nothing that takes long: one that was stopped is not waited for. */
+/* The child's work is short; if it was stopped, do not wait for it. */
 #define ANSWER_S 1
 
 struct question {
@@ -31,7 +31,7 @@ struct question {
 	gid_t other[GROUPS_MAX];
 };
 
-/* With a descriptor beside it, if the error is 0 and a connection was asked for. */
+/* With a descriptor attached if the error is 0 and a connection was requested. */
 struct answer {
 	int error;
 	struct msghdr message;
@@ -88,7 +88,7 @@ static int connect_to(const struct sockaddr_un *address, int kind)
 	return fd;
 }
 
-/* What the kernel has not is left, as in the guard itself. */
+/* Features that the kernel lacks are skipped, as in the guard itself. */
 static int give_up(const struct question *question)
 {
 	int rules_fd = wh_folders_open();
@@ -111,7 +111,7 @@ static int give_up(const struct question *question)
 	return -rc;
 }
 
-/* Nothing of its maker's stays open in it: no port, no log that somebody reads to its end. */
+/* Closes all inherited descriptors: no port, no pipe whose reader waits for its end. */
 static int keep_nothing_but(int fd)
 {
 	enum { OWN = STDERR_FILENO + 1 };
@@ -125,7 +125,7 @@ static int keep_nothing_but(int fd)
 	return OWN;
 }
 
-/* Its maker's end is how it ends, so that it is there as long. */
+/* The child ends only with its parent, so it ignores signals that ask to end. */
 static _Noreturn void be_caller(int fd, const struct sockaddr_un *address, int kind)
 {
 	static const int not_for_it[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
@@ -187,7 +187,7 @@ int wh_caller_start(struct wh_caller *caller, const char *path, int kind)
 	return 0;
 }
 
-/* A descriptor, or -1 for none, with 0; or a negative errno. */
+/* 0 and a descriptor, or -1 for none; or a negative errno. */
 static int take_answer(int from, int *fd)
 {
 	struct answer answer;
@@ -205,7 +205,7 @@ static int take_answer(int from, int *fd)
 	return 0 - answer.error;
 }
 
-/* One that does not answer is not asked again: what it says late would be of another question. */
+/* After a timeout it is not asked again: a late answer would belong to another question. */
 static int ask(struct wh_caller *caller, const struct question *question)
 {
 	int fd = -1;

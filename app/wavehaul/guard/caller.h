@@ -3,23 +3,26 @@
 #define WH_APP_GUARD_CALLER_H
 
 /*
- * Connects for a process that may not any more: a child of its own that knows one socket of this
- * host, by its path and kind (SOCK_DGRAM or another). Asked, it connects to who listens there now
- * and passes the connected socket back. It hears nothing but that question, is as guarded as who
- * asks but for this, and ends with it.
+ * Connects sockets for a process that is no longer permitted to: a child process, limited to one
+ * socket path of this host and a type (SOCK_DGRAM or another). On request it connects to the
+ * present listener and passes the connected socket back. It accepts no other request, is guarded
+ * like its parent except for this, and ends with it.
  */
 
 struct wh_caller {
-	int fd; /* to the child; -1: there is none, or it does not answer */
+	int fd; /* to the child; -1: none, or it does not answer */
 };
 
 /* While the process has one thread. 0 or a negative errno. */
 int wh_caller_start(struct wh_caller *caller, const char *path, int kind);
 
-/* Its maker has entered the guard: it becomes the same user, and gives up likewise. */
+/*
+ * Call when the parent has entered the guard: the child changes to the same user, and gives up the
+ * same rights.
+ */
 void wh_caller_guard(struct wh_caller *caller);
 
-/* A connected descriptor, whose end does not block; or a negative errno. One thread at a time. */
+/* A connected, non-blocking descriptor; or a negative errno. One thread at a time. */
 int wh_caller_call(struct wh_caller *caller);
 
 void wh_caller_end(struct wh_caller *caller);

@@ -23,10 +23,10 @@
 
 /* clang-format off */
 /*
- * Whatever their arguments are. What takes paths is landlock's affair. Those that the tests were
- * seen to make by strace (transfers, orders, console, metrics, captures, resumed jobs), those of
- * options that they did not have, and, since libc chooses among its own, other forms of the same: a
- * stat by name, a wait with a mask of signals, the clock where the vDSO has none.
+ * Allowed with any arguments; calls with paths are restricted by landlock. They are those that
+ * strace showed in the tests (transfers, orders, console, metrics, captures, resumed jobs), those
+ * of options that were not tested, and variants that libc may choose instead: a stat by name, a
+ * wait with a signal mask, the clock without the vDSO.
  */
 static const uint16_t plain[] = {
 	/* files, by descriptor */
@@ -38,15 +38,15 @@ static const uint16_t plain[] = {
 	SYS_openat, SYS_openat2, SYS_newfstatat, SYS_statx, SYS_readlinkat, SYS_faccessat,
 	SYS_faccessat2, SYS_mkdirat, SYS_unlinkat, SYS_renameat, SYS_renameat2, SYS_linkat,
 	SYS_symlinkat, SYS_fchmodat, SYS_fchownat, SYS_utimensat, SYS_statfs, SYS_getcwd,
-	/* likewise, as libraries still ask */
+	/* likewise, still used by libraries */
 	SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_unlink, SYS_rmdir, SYS_mkdir,
 	SYS_rename,
-	/* io_uring: rings that are there, and what those were made for (file/rings.h) */
+	/* io_uring: existing rings, with the operations registered for them (file/rings.h) */
 	SYS_io_uring_enter,
-	/* memory; of other processes there is none here */
+	/* memory; not of other processes */
 	SYS_munmap, SYS_mremap, SYS_madvise, SYS_brk, SYS_mlock, SYS_mlock2, SYS_mbind,
 	SYS_get_mempolicy, SYS_set_mempolicy, SYS_memfd_create,
-	/* threads and waiting; what makes them is below */
+	/* threads and waiting; creating threads is below */
 	SYS_futex, SYS_nanosleep, SYS_clock_nanosleep, SYS_sched_yield, SYS_sched_setaffinity,
 	SYS_sched_getaffinity, SYS_sched_getscheduler, SYS_sched_getparam,
 	SYS_sched_get_priority_max, SYS_sched_get_priority_min, SYS_setpriority,
@@ -55,17 +55,17 @@ static const uint16_t plain[] = {
 	SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6, SYS_eventfd2, SYS_timerfd_settime, SYS_pause,
 	/* signals */
 	SYS_rt_sigprocmask, SYS_rt_sigreturn,
-	/* sockets that are open, and the peers that come to them; who opens one is below */
+	/* open sockets and incoming connections; opening sockets is below */
 	SYS_sendmsg, SYS_recvfrom, SYS_recvmsg, SYS_accept, SYS_accept4, SYS_shutdown,
 	SYS_getsockopt, SYS_setsockopt, SYS_getsockname, SYS_getpeername,
-	/* what there is to know */
+	/* information */
 	SYS_clock_gettime, SYS_clock_getres, SYS_gettimeofday, SYS_time, SYS_getcpu, SYS_getpid,
 	SYS_gettid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getgroups, SYS_getrusage,
 	SYS_prlimit64, SYS_sysinfo, SYS_uname, SYS_getrandom,
 };
 /* clang-format on */
 
-/* Names for those that somebody who has taken the process over would want first. */
+/* Names of calls that an attacker in control of the process would try first. */
 static const struct {
 	uint16_t number;
 	const char *name;
@@ -105,7 +105,7 @@ static const struct {
 #define PLAIN (sizeof(plain) / sizeof(plain[0]))
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
-#define PROGRAM_MAX (PLAIN * 2 + 128) /* those that are judged by what they ask, too */
+#define PROGRAM_MAX (PLAIN * 2 + 128) /* including calls that depend on their arguments */
 
 struct program {
 	uint32_t count;
@@ -128,7 +128,7 @@ static void answer(struct program *program, uint32_t what)
 	add(program, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, what));
 }
 
-/* The next `skipped` steps are for that value alone. */
+/* The next `skipped` instructions apply to that value only. */
 static void unless_equal(struct program *program, uint32_t value, uint8_t skipped)
 {
 	add(program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skipped));
@@ -141,11 +141,11 @@ static void allow(struct program *program, uint16_t number)
 }
 
 #define NUMBER        offsetof(struct seccomp_data, nr)
-#define ARGUMENT(i)   (offsetof(struct seccomp_data, args) + 8 * (i)) /* its low half */
+#define ARGUMENT(i)   (offsetof(struct seccomp_data, args) + 8 * (i)) /* its lower half */
 #define REFUSED       SECCOMP_RET_TRAP
 #define HAS_NOT(what) (SECCOMP_RET_ERRNO | (what))
 
-/* The call with that number and one of these as its argument; anything else is refused. */
+/* Allows the call with one of these values as its argument, and refuses any other. */
 static void allow_if(struct program *program, uint16_t number, uint32_t argument,
 	const uint32_t *values, uint8_t count)
 {
@@ -158,7 +158,7 @@ static void allow_if(struct program *program, uint16_t number, uint32_t argument
 	answer(program, REFUSED);
 }
 
-/* Any but these values of its argument, which get `refusal`. */
+/* Allows the call except with these values of its argument, which result in `refusal`. */
 static void allow_but(struct program *program, uint16_t number, uint32_t argument, uint32_t one,
 	uint32_t other, uint32_t refusal)
 {
@@ -170,7 +170,7 @@ static void allow_but(struct program *program, uint16_t number, uint32_t argumen
 	answer(program, SECCOMP_RET_ALLOW);
 }
 
-/* Without any of these bits in its argument; with one it gets EPERM, and who has asked goes on. */
+/* Allows the call if none of these bits is in its argument, otherwise returns EPERM. */
 static void allow_without(
 	struct program *program, uint16_t number, uint32_t argument, uint32_t bits)
 {
@@ -181,14 +181,14 @@ static void allow_without(
 	answer(program, SECCOMP_RET_ALLOW);
 }
 
-/* None of that kind, and the asker goes on: libraries that try (a log, names) have to, too. */
+/* Fails the call, but lets the process continue: libraries may try it (a log, names). */
 static void deny(struct program *program, uint16_t number)
 {
 	unless_equal(program, number, 1);
 	answer(program, HAS_NOT(EACCES));
 }
 
-/* Of one family; any other is denied. */
+/* Allows one address family; denies any other. */
 static void allow_socket(struct program *program, uint32_t family)
 {
 	unless_equal(program, SYS_socket, 4);
@@ -198,7 +198,7 @@ static void allow_socket(struct program *program, uint32_t family)
 	answer(program, HAS_NOT(EACCES));
 }
 
-/* Packets to who is connected, of who gives no address with them. */
+/* Allows sending without an address, i.e. to the connected peer. */
 static void allow_sendto(struct program *program)
 {
 	unless_equal(program, SYS_sendto, 6);
@@ -211,10 +211,9 @@ static void allow_sendto(struct program *program)
 }
 
 /*
- * Who connects by a socket of this host reaches whoever listens there, and who has a socket of
- * datagrams whom he likes; no argument that can be judged says whom. So there are none but those
- * that were made before: of ours that are, each is connected, or cannot send before it is. For the
- * client of a memif a child connects (seeker.h).
+ * Connecting a socket reaches any listener of this host, and a datagram socket can send to any; the
+ * filter cannot see the address. So no sockets can be created but those made before: each of them
+ * is connected, or cannot send before it is. For the client of a memif a child connects (seeker.h).
  */
 static void judge_sockets(struct program *program, enum wh_calls_port port)
 {
@@ -246,26 +245,26 @@ static void build(struct program *program, enum wh_calls_port port)
 	load(program, NUMBER);
 	for (size_t i = 0; i < PLAIN; i++)
 		allow(program, plain[i]);
-	/* What a peer has brought here, somehow, is never run. */
+	/* Code that a peer may have brought here must not be executable. */
 	allow_without(program, SYS_mmap, 2, PROT_EXEC);
 	allow_without(program, SYS_mprotect, 2, PROT_EXEC);
-	/* Arguments behind a pointer cannot be judged: libc then takes the older call. */
+	/* Arguments behind a pointer cannot be checked: libc then uses the older call. */
 	unless_equal(program, SYS_clone3, 1);
 	answer(program, HAS_NOT(ENOSYS));
-	/* Threads, as libc makes them; a process of its own is none. */
+	/* Threads as libc creates them, but no processes. */
 	unless_equal(program, SYS_clone, 4);
 	load(program, (uint32_t)ARGUMENT(0));
 	add(program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1));
 	answer(program, SECCOMP_RET_ALLOW);
 	answer(program, REFUSED);
 	judge_sockets(program, port);
-	/* Threads of ours alone. */
+	/* Only signals to our own threads. */
 	allow_if(program, SYS_tgkill, 0, (const uint32_t[]){(uint32_t)getpid()}, 1);
-	/* Who sits at the terminal says himself what is typed there. */
+	/* Nothing may inject input into the operator's terminal. */
 	allow_but(program, SYS_ioctl, 1, TIOCSTI, TIOCLINUX, HAS_NOT(EPERM));
 	allow_if(program, SYS_io_uring_register, 1,
 		(const uint32_t[]){IORING_REGISTER_SYNC_CANCEL}, 1);
-	/* The handler below stays. */
+	/* The handler below must stay. */
 	allow_but(program, SYS_rt_sigaction, 0, SIGSYS, SIGSYS, SECCOMP_RET_KILL_PROCESS);
 	allow_if(program, SYS_prctl, 0,
 		(const uint32_t[]){PR_SET_NAME, PR_SET_VMA, PR_SET_TIMERSLACK}, 3);
@@ -285,7 +284,7 @@ static size_t put_number(char *text, unsigned int number)
 	return count;
 }
 
-/* The call was not made. With SIGSYS held back, as in its handler, the next one is the end. */
+/* The call was not made. SIGSYS is blocked here, so that another refused call kills the process. */
 static void on_refused(int signal, siginfo_t *info, void *context)
 {
 	static const char begin[] = "\nwavehaul: stopped by its guard: it does not need the system "
@@ -334,7 +333,7 @@ int wh_calls_enter(enum wh_calls_port port)
 	if (sigaction(SIGSYS, &tell, NULL) != 0)
 		return -errno;
 
-	/* All threads, and none of them gets new privileges by a program that it starts. */
+	/* For all threads, and without new privileges through programs that they execute. */
 	long rc = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
 
 	return rc < 0 ? -errno : rc > 0 ? -EBUSY : 0;

@@ -2,7 +2,7 @@
 #ifndef WH_APP_GUARD_CAPABILITIES_H
 #define WH_APP_GUARD_CAPABILITIES_H
 
-/* Of the calling thread, a bit for each: capabilities(7). By system calls and nothing else. */
+/* Capabilities of the calling thread, one bit each: capabilities(7). Makes only system calls. */
 
 #include <stdint.h>
 

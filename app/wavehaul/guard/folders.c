@@ -9,16 +9,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Kernels are younger than the headers: landlock(7). */
+/* Newer than the kernel headers: landlock(7). */
 #define ACCESS_TRUNCATE (UINT64_C(1) << 14) /* since version 3 */
-#define ACCESS_DEVICE   (UINT64_C(1) << 15) /* ioctl of devices that are opened, since 5 */
+#define ACCESS_DEVICE   (UINT64_C(1) << 15) /* ioctl on devices that are opened later, since 5 */
 #define TCP_BOTH        UINT64_C(3)         /* bind and connect, since 4 */
-#define ABSTRACT        (UINT64_C(1) << 0)  /* Unix sockets of such names, others', since 6 */
-#define SIGNALS         (UINT64_C(1) << 1)  /* to others, likewise */
-#define ASK_MENDED      2U                  /* which mistakes of older kernels are mended */
+#define ABSTRACT        (UINT64_C(1) << 0)  /* abstract Unix sockets of other processes, since 6 */
+#define SIGNALS         (UINT64_C(1) << 1)  /* to other processes, likewise */
+#define ASK_MENDED      2U                  /* asks which errors of older kernels are fixed */
 #define MENDED_SIGNALS  (1 << 1)            /* threads of one process may signal each other */
 
-#define VERSION_MIN 2 /* renames to other folders */
+#define VERSION_MIN 2 /* renames between folders */
 
 #define READS  (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 #define CLEARS (LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR)
@@ -36,7 +36,10 @@ struct rules {
 
 static uint64_t known;
 
-/* Each thread enters by itself and so is one of others to its own process, where that counts. */
+/*
+ * Each thread enters by itself, so for scopes the process's other threads would count as foreign
+ * unless that error is fixed.
+ */
 static uint64_t scopes(void)
 {
 	long mended = syscall(SYS_landlock_create_ruleset, NULL, 0, ASK_MENDED);

@@ -3,27 +3,27 @@
 #define WH_APP_GUARD_FOLDERS_H
 
 /*
- * Landlock: from then on this process reaches no file but those below what it was let. What is open
- * already stays open. Kernels before 5.19 would forbid every rename out of a staging folder, too:
- * there it is left. Where the kernel can (since 6.12) it reaches no other process by a signal or an
- * abstract name of a socket either, and by TCP nobody (since 6.7).
+ * Landlock: from then on this process can reach only files below the allowed folders. Open files
+ * stay open. Kernels before 5.19 would also forbid every rename out of a staging folder, so there
+ * it is not used. If the kernel supports it, the process can also no longer signal other processes
+ * or reach their abstract sockets (since 6.12), or use new TCP connections (since 6.7).
  */
 
 #include <stdbool.h>
 
 enum wh_let {
 	WH_LET_READ,  /* files and names */
-	WH_LET_WRITE, /* and make, rename and remove them */
-	WH_LET_CLEAR, /* remove files: what a driver or DPDK clears away at its end */
+	WH_LET_WRITE, /* also create, rename and remove them */
+	WH_LET_CLEAR, /* remove files, such as those of a driver or DPDK at the end */
 };
 
-/* A set of rules, empty so far: a descriptor; or -ENOSYS, -EOPNOTSUPP: this kernel has it not. */
+/* An empty set of rules: a descriptor; or -ENOSYS, -EOPNOTSUPP: not supported by this kernel. */
 int wh_folders_open(void);
 
-/* Adds what `fd` (O_PATH will do) is, and all below it; 0 or a negative errno. */
+/* Allows what `fd` (may be O_PATH) refers to, and everything below; 0 or a negative errno. */
 int wh_folders_let(int rules_fd, int fd, enum wh_let let);
 
-/* The calling thread, and those that it starts from then on. Makes system calls, nothing else. */
+/* For the calling thread, and those that it starts from then on. Makes only system calls. */
 int wh_folders_enter(int rules_fd);
 
 #endif

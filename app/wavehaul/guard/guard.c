@@ -26,12 +26,15 @@
 #include "guard/seeker.h"
 #include "guard/threads.h"
 
-/* Of one that stays root: all files below what it is let are its own. */
+/* For a process that stays root: it may access all files below the allowed folders. */
 #define OF_FILES                                                                                   \
 	(WH_CAPABILITY(CAP_DAC_OVERRIDE) | WH_CAPABILITY(CAP_DAC_READ_SEARCH) |                    \
 		WH_CAPABILITY(CAP_FOWNER))
 
-/* Of a port whose driver takes its program off the interface at its end, and finds it by number. */
+/*
+ * For a port whose driver removes its program from the interface at its end, and finds it by
+ * number.
+ */
 #define OF_XDP                                                                                     \
 	(WH_CAPABILITY(CAP_NET_ADMIN) | WH_CAPABILITY(CAP_NET_RAW) | WH_CAPABILITY(CAP_BPF) |      \
 		WH_CAPABILITY(CAP_SYS_ADMIN))
@@ -118,7 +121,7 @@ static void let_clear(struct wh_guard *guard)
 	wh_guard_let_path(guard, folder, WH_LET_CLEAR);
 }
 
-/* In each thread: system calls and nothing else. */
+/* Runs in each thread: only system calls. */
 static int lose(const void *argument)
 {
 	const struct loss *loss = argument;
@@ -126,7 +129,7 @@ static int lose(const void *argument)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -errno;
-	/* Without the right to, there is nothing to drop. */
+	/* Fails without CAP_SETPCAP, when there is nothing to drop. */
 	for (int i = 0; i <= CAP_LAST_CAP; i++)
 		(void)prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -135,8 +138,8 @@ static int lose(const void *argument)
 }
 
 /*
- * Who opens the socket of a port that is this process's to make: the user that it becomes, too, so
- * that one that connects under that name may come again.
+ * Gives the socket that the port creates to the user to which the process changes, so that its
+ * clients of that name can connect again.
  */
 static void give_socket(const struct wh_port_spec *port, const struct passwd *user)
 {
@@ -192,7 +195,7 @@ static const char *why_root(const struct wh_guard *guard, bool found)
 			     : "still root";
 }
 
-/* libc takes the other threads along. */
+/* libc changes all threads. */
 static int change_user(struct wh_guard *guard)
 {
 	const struct passwd *user = guard->user != NULL ? getpwnam(guard->user) : NULL;
@@ -246,7 +249,7 @@ static int lose_rights(struct wh_guard *guard)
 	return 0;
 }
 
-/* What libraries would read later: the time zone; and what ends a thread. */
+/* Loads what libraries would read later: the time zone, and the library for ending threads. */
 static void read_ahead(void)
 {
 	tzset();

@@ -12,7 +12,7 @@ void wh_refusals_init(struct wh_refusals *refusals)
 	wh_spin_init(&refusals->lock);
 }
 
-/* Under the lock; NULL: it is one of the others. */
+/* Under the lock; NULL: count it among the others. */
 static struct wh_refusal *place_of(struct wh_refusals *refusals, const struct wh_refusal *sought)
 {
 	for (uint32_t i = 0; i < refusals->count; i++) {

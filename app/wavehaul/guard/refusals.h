@@ -3,10 +3,10 @@
 #define WH_APP_GUARD_REFUSALS_H
 
 /*
- * Who was refused before there was a job: with his greeting, or with an OPEN. Noted by the core
- * that heard it, whose sender may have proved no address, and can make keys as he likes: so there
- * is no line for each, but one for each address, key and reason among the first few, and a number
- * for all others, as often as somebody asks.
+ * Peers refused before they had a job: at their greeting or OPEN. Noted on the receiving core. The
+ * sender may not have proved its address, and can generate any number of keys: so there is no line
+ * for each, but one for each of the first few combinations of address, key and reason, and a total
+ * for all others, each time that they are read.
  */
 
 #include <stdbool.h>
@@ -21,17 +21,17 @@
 
 struct wh_refusal {
 	struct wh_address peer;              /* port 0; family 0: others */
-	uint8_t identity[WH_IDENTITY_BYTES]; /* that he has proved; zeros: none */
+	uint8_t identity[WH_IDENTITY_BYTES]; /* proved by the peer; zeros: none */
 	const char *outcome;                 /* a constant */
-	char why[WH_REFUSAL_WHY_BYTES];      /* as it was the first time; "": nothing is known */
+	char why[WH_REFUSAL_WHY_BYTES];      /* of the first time; "": unknown */
 	uint64_t times;
 };
 
-/* There are fewer; the last place has those beyond them. */
+/* More than are used; the last place sums up any others. */
 #define WH_REFUSAL_OUTCOMES 16
 
 struct wh_refusal_total {
-	const char *outcome; /* NULL: no more */
+	const char *outcome; /* NULL: end */
 	uint64_t times;
 };
 
@@ -45,14 +45,14 @@ struct wh_refusals {
 
 void wh_refusals_init(struct wh_refusals *refusals);
 
-/* Any core; no system call. `identity`: NULL: none was proved. */
+/* Any core; makes no system call. `identity` NULL: none was proved. */
 void wh_refusals_note(struct wh_refusals *refusals, const struct wh_address *peer,
 	const uint8_t *identity, const char *outcome, const char *why);
 
-/* Takes one; false: there is none. */
+/* Takes one out; false: there is none. */
 bool wh_refusals_take(struct wh_refusals *refusals, struct wh_refusal *refusal);
 
-/* How often so far, by outcome. */
+/* Totals so far, by outcome. */
 void wh_refusals_totals(
 	struct wh_refusals *refusals, struct wh_refusal_total total[WH_REFUSAL_OUTCOMES]);
 

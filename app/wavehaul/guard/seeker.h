@@ -3,20 +3,20 @@
 #define WH_APP_GUARD_SEEKER_H
 
 /*
- * A guarded process connects to nobody, and the client of a memif has to, when its server begins
- * anew (port/rejoin.h): a caller does it, which knows the path of that socket alone. One of the
- * process, as its guard is.
+ * A guarded process cannot connect, but a memif client must when its server restarts
+ * (port/rejoin.h): a caller, limited to the path of that socket, connects for it. One per process,
+ * like the guard.
  */
 
 #include "port/spec.h"
 
-/* While the process has one thread; of a port that does not rejoin nothing happens. */
+/* While the process has one thread; does nothing if the port does not rejoin. */
 void wh_seeker_start(const struct wh_port_spec *port);
 
-/* The process has entered its guard: whom it looks for it finds by the caller from now on. */
+/* Call when the process has entered its guard: from now on the caller connects. */
 void wh_seeker_guard(void);
 
-/* There is nobody to look for any more. */
+/* The port is closed: ends the caller. */
 void wh_seeker_end(void);
 
 #endif

@@ -16,7 +16,7 @@
 #define WAIT_US     100
 #define WAITS       20000
 
-/* A handler has no argument. */
+/* Signal handlers have no argument. */
 static struct {
 	int (*act)(const void *argument);
 	const void *argument;
@@ -36,7 +36,7 @@ static void on_order(int number)
 	errno = before;
 }
 
-/* 0, also of one that has ended. */
+/* 0, also for a thread that has ended. */
 static int ask(pid_t thread)
 {
 	atomic_store(&order.answered, false);
@@ -60,7 +60,7 @@ static bool is_among(const pid_t *threads, int count, pid_t thread)
 	return false;
 }
 
-/* Those of the process that are not in `asked` yet; how many there were, or a negative errno. */
+/* The threads that are not in `asked` yet; returns their number, or a negative errno. */
 static int ask_others(DIR *tasks, pid_t *asked, int *count)
 {
 	int found = 0;
@@ -99,7 +99,7 @@ int wh_threads_all(int (*act)(const void *argument), const void *argument)
 	sigfillset(&obey.sa_mask);
 	sigaction(SIGRTMAX, &obey, &before);
 	asked[0] = (pid_t)syscall(SYS_gettid);
-	/* Until nobody is left who was started by one that had not been asked. */
+	/* Until there are no new threads, started by one that had not been asked. */
 	do
 		found = ask_others(tasks, asked, &count);
 	while (found > 0);

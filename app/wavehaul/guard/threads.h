@@ -3,12 +3,12 @@
 #define WH_APP_GUARD_THREADS_H
 
 /*
- * What the kernel keeps for each thread by itself (capabilities, landlock) has to be given up in
- * all of them, those of DPDK and of its drivers too. They run `act` as a signal's handler, so it
- * makes system calls and nothing else.
+ * What the kernel keeps per thread (capabilities, landlock) must be given up in all of them,
+ * including those of DPDK and its drivers. Each runs `act` in a signal handler, so it may only make
+ * system calls.
  */
 
-/* 0; or the first negative errno of an `act`, or -ETIME: a thread does not answer. */
+/* 0; or the first negative errno of an `act`, or -ETIME: a thread does not respond. */
 int wh_threads_all(int (*act)(const void *argument), const void *argument);
 
 #endif
