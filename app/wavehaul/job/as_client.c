@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The client's side of a job: HELLO goes, READY comes, then what was asked for. */
+/* The client's side of a job: sends HELLO, receives READY, then does the request. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,10 +27,10 @@ static void say_hello(struct wh_job *job)
 
 	bool posted = wh_job_post(job, &record);
 
-	WH_ASSERT(posted); /* wh_hello_fits was asked before */
+	WH_ASSERT(posted); /* checked by wh_hello_fits before */
 }
 
-/* Where the server answers to greetings of any of its queues. */
+/* The address at which the server answers greetings, for all its queues. */
 static struct wh_address door_of(const struct wh_job *job)
 {
 	struct wh_address door = job->place.peer;
@@ -39,7 +39,7 @@ static struct wh_address door_of(const struct wh_job *job)
 	return door;
 }
 
-/* By the server, whose verdict came after its bond: the streams under that have ended. */
+/* By the server, whose decision came after its bond: the streams under that bond have ended. */
 static bool was_refused(struct wh_job *job, uint64_t now_tsc, struct wh_meeting *meeting)
 {
 	struct wh_greet *greet = job->jobs->ground->greet;
@@ -52,7 +52,7 @@ static bool was_refused(struct wh_job *job, uint64_t now_tsc, struct wh_meeting 
 	return meeting->state == WH_MEETING_REFUSED;
 }
 
-/* Whoever is trusted may answer at an address: that need not be the one that was meant. */
+/* Any trusted peer may answer at an address: it need not be the requested one. */
 static bool is_another(const struct wh_request *request, const struct wh_bond *bond)
 {
 	return request->peer_known &&
@@ -66,7 +66,7 @@ static void take_bond(struct wh_job *job, struct wh_bond *bond)
 	memcpy(job->sealed.peer_id, bond->config.peer_identity, sizeof(job->sealed.peer_id));
 }
 
-/* All streams to a peer are sealed by what both share: false: that is still to come, or never. */
+/* All streams to a peer are sealed with their common bond. False: not yet, or never. */
 static bool has_bond(struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_greet *greet = job->jobs->ground->greet;
@@ -90,7 +90,7 @@ static bool has_bond(struct wh_job *job, uint64_t now_tsc)
 	return job->streams.bond != NULL && job->result.failed == WH_STATUS_PENDING;
 }
 
-/* For so long the server may take to answer. */
+/* The server has this much time to answer. */
 static void grow_patient(struct wh_job *job, uint64_t now_tsc)
 {
 	job->turn.give_up_tsc =
@@ -107,7 +107,7 @@ static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
 		return 1;
 	}
 	say_hello(job);
-	/* Its stream may be open before it is looked at again. */
+	/* The stream may be open before the job's next step. */
 	grow_patient(job, now_tsc);
 	wh_job_enter(job, job->request.verb == WH_JOB_IDLE ? WH_JOB_RUNNING : WH_JOB_GREETED);
 	return 1;
@@ -120,7 +120,7 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 	int rc = wh_job_open_end(job, now_tsc, &doing);
 
 	if (job->request.verb == WH_JOB_BENCH && job->request.reverse)
-		wh_job_post_end(job); /* nothing more to say */
+		wh_job_post_end(job); /* the client has nothing more to send */
 	job->ready.began_tsc = now_tsc;
 	wh_job_enter(job, WH_JOB_RUNNING);
 	if (rc != 0)
@@ -146,7 +146,7 @@ static void take_answer(struct wh_job *job, uint64_t now_tsc, const struct wh_re
 	}
 }
 
-/* A server that keeps the connection alive and never answers is as good as a path that stalls. */
+/* A server that keeps the connection alive but never answers counts as stalled. */
 static void see_patience(struct wh_job *job, uint64_t now_tsc, enum wh_phase phase)
 {
 	if (phase == WH_PHASE_OPENING) {
@@ -157,7 +157,10 @@ static void see_patience(struct wh_job *job, uint64_t now_tsc, enum wh_phase pha
 	}
 }
 
-/* A server that began anew has greeted us since; it answers what our stream was opened under. */
+/*
+ * After a restart the server may have greeted us again; it answers under the bond of our stream's
+ * OPEN.
+ */
 static void follow_bond(struct wh_job *job)
 {
 	struct wh_bond *bond = wh_session_bond(job->streams.out);
@@ -195,13 +198,13 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 
 		if (found > 0)
 			follow_bond(job);
-		/* Whose it is was proved as the first of it came. */
+		/* Checked with its first packet under which bond it is. */
 		if (found > 0 && wh_session_bond(wh_job_in(job)) != job->streams.bond) {
 			wh_job_read_done(job);
 			wh_job_fail(job, WH_STATUS_MISMATCH,
 				"another than the server has answered in its place");
 		} else if (found > 0) {
-			/* Texts are read before the chunk goes back. */
+			/* The record's texts must be read before the chunk is given back. */
 			if (record.type == WH_RECORD_READY)
 				wh_job_read_done(job);
 			take_answer(job, now_tsc, &record);
@@ -219,7 +222,7 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 	return work;
 }
 
-/* bench: the receiving server's reports, up to the end of its stream. */
+/* bench: the receiving server's reports, until its stream ends. */
 static int32_t take_reports(struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_record record;

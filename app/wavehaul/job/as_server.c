@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The server's side of a job: what HELLO asks for, and what it gets. */
+/* The server's side of a job: reads HELLO, and does what it requests. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,10 +14,10 @@
 #include "job/hello.h"
 #include "job/jobs.h"
 
-/* How long a client that is told no has to read it. */
+/* Time for a client to read its refusal. */
 #define PATIENCE_S 10
 
-/* Paths come as operators write them; the served root is their '/'. */
+/* Paths are as operators write them; '/' means the served root. */
 static const char *below_root(const char *path)
 {
 	path += strspn(path, "/");
@@ -25,8 +25,7 @@ static const char *below_root(const char *path)
 }
 
 /*
- * The texts of HELLO, which are ours from here on: as they came, then, behind a NULL, its paths
- * below the root.
+ * Copies the texts of HELLO: first as received, then, after a NULL, its paths relative to the root.
  */
 static int keep_texts(struct wh_job *job, const struct wh_hello *hello)
 {
@@ -86,7 +85,7 @@ static void refuse(struct wh_job *job, uint64_t now_tsc, int error, const char *
 	await_refused(job, now_tsc, text);
 }
 
-/* READY goes before anything that source, sink or pump have to say: they begin behind it. */
+/* READY goes before any message of source, sink or pump: they begin after it. */
 static void start(struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_record ready = {
@@ -117,11 +116,11 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 
 	bool posted = wh_job_post(job, &ready);
 
-	WH_ASSERT(posted); /* the first chunk of a stream that was just opened */
+	WH_ASSERT(posted); /* the first chunk of a newly opened stream */
 	wh_job_enter(job, WH_JOB_RUNNING);
 }
 
-/* Under the bond of the client's stream: whoever has closed its OPEN reads ours. */
+/* Under the bond of the client's stream, since that client must read our OPEN. */
 static bool open_reply(struct wh_job *job)
 {
 	char name[32];
@@ -135,7 +134,7 @@ static bool open_reply(struct wh_job *job)
 		job, name, wh_job_sends(job) && !wh_job_is_errand(job->request.verb));
 }
 
-/* HELLO is here: opens our stream, in which READY or REFUSED goes. */
+/* HELLO has arrived: opens our stream, for READY or REFUSED. */
 static void reply(struct wh_job *job, uint64_t now_tsc)
 {
 	const struct wh_bond *bond = wh_session_bond(wh_job_in(job));
@@ -175,8 +174,8 @@ static bool can_serve(const struct wh_job *job, const struct wh_hello *hello)
 }
 
 /*
- * A client of another version is told so, in what all versions have in common. Nothing else of its
- * HELLO is known; which way the bundle would go, its chunks tell, and those of ours are to match.
+ * Tells a client of another version so, in the common part of all versions. Nothing else in its
+ * HELLO is readable; its chunk size tells the bundle's direction, and ours must match.
  */
 static void refuse_version(struct wh_job *job, uint64_t now_tsc)
 {
@@ -236,7 +235,7 @@ static int32_t await_hello(struct wh_job *job, uint64_t now_tsc)
 	return 1;
 }
 
-/* The receiving end of a bench counts, and says so once a second and at the end. */
+/* The receiving end of a bench counts, and reports once a second and at the end. */
 static int32_t report(struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_record record = {.type = WH_RECORD_REPORT};
@@ -259,7 +258,7 @@ static int32_t report(struct wh_job *job, uint64_t now_tsc)
 	return 1;
 }
 
-/* Reverse: nothing comes but the end of the client's stream. */
+/* Reverse: the client's stream has nothing but its end. */
 static int32_t await_end(struct wh_job *job)
 {
 	struct wh_record record;
@@ -280,7 +279,7 @@ static int32_t await_end(struct wh_job *job)
 	return 0;
 }
 
-/* The sink has no more use for what comes, and says so itself as it is polled on. */
+/* The sink no longer accepts data, and tells the client itself while it is polled. */
 static void see_broken_sink(struct wh_job *job, uint64_t now_tsc)
 {
 	const struct wh_sink_progress *progress = wh_sink_progress(job->ends.sink);

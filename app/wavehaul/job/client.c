@@ -9,15 +9,15 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 
-/* Where a process at the other end makes the link it does so at once, or not at all. */
+/* If a process at the other end makes the link, it does so at once or not at all. */
 #define PEER_LINK_NS (UINT64_C(4) * 1000000000)
 
-/* Between looks whether packets of the whole MTU still get through. */
+/* Interval of checks whether packets of the full MTU still get through. */
 #define LOOK_NS (UINT64_C(3) * 1000000000)
 
 static void set_state(struct wh_client *client, enum wh_client_state state)
 {
-	/* From the link to the proof to an answer, which stays. */
+	/* From LINK to PROVING to a final state. */
 	WH_ASSERT(wh_client_state(client) < WH_CLIENT_READY && wh_client_state(client) < state);
 	atomic_store_explicit(&client->state, state, memory_order_release);
 }
@@ -40,7 +40,7 @@ static void await_link(struct wh_client *client, uint64_t now_tsc)
 		set_state(client, WH_CLIENT_NO_LINK);
 }
 
-/* A path that changes takes large packets no more, and nothing else would say so. */
+/* If the path changes and drops large packets, only this check reveals it. */
 static void look_again(struct wh_client *client, uint64_t now_tsc)
 {
 	struct wh_neighbour *neighbour = &client->host->station[0].neighbour;
@@ -77,7 +77,7 @@ static void prove(struct wh_client *client, uint64_t now_tsc)
 		set_state(client, WH_CLIENT_NARROW);
 		return;
 	case WH_MTU_PROOF_UNKNOWN:
-		/* A server may be silent to echo; one without a MAC address is not there. */
+		/* A server may not answer echo; without a MAC address it is not reachable. */
 		set_state(client, client->proof.way == WH_NEIGHBOUR_FOUND ? WH_CLIENT_READY
 									  : WH_CLIENT_NO_WAY);
 		return;
@@ -131,7 +131,7 @@ void wh_client_look_again(struct wh_client *client, uint64_t patience_ns, uint64
 	WH_ASSERT(wh_client_state(client) == WH_CLIENT_NO_LINK ||
 		  wh_client_state(client) == WH_CLIENT_NO_WAY);
 	client->give_up_tsc = now_tsc + wh_ns_to_tsc(client->host->ground.hz, patience_ns);
-	/* Its core has nothing more to do with it until it sees that. */
+	/* Its core does nothing with it before it sees the new state. */
 	atomic_store_explicit(&client->state, WH_CLIENT_LINK, memory_order_release);
 }
 

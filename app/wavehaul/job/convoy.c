@@ -25,7 +25,7 @@ static struct wh_convoy *find(const struct wh_convoys *convoys, const struct wh_
 	return NULL;
 }
 
-/* Under the lock: who leaves has come, and somebody is still there. */
+/* Under the lock: lanes that have left had joined, and at least one is still there. */
 static void check(const struct wh_convoy *convoy)
 {
 	WH_ASSERT(convoy->lanes > 1 && convoy->lanes <= 64);
@@ -33,7 +33,7 @@ static void check(const struct wh_convoy *convoy)
 	WH_ASSERT((convoy->left & ~convoy->joined) == 0 && convoy->left != convoy->joined);
 }
 
-/* Under the lock. NULL: no memory. */
+/* Under the lock. NULL: out of memory. */
 static struct wh_convoy *add(struct wh_convoys *convoys, const struct wh_convoy *sought)
 {
 	struct wh_convoy *convoy = malloc(sizeof(*convoy));

@@ -3,10 +3,9 @@
 #define WH_APP_CONVOY_H
 
 /*
- * What the lanes of one transfer have in common in this process, at either end: the rate that they
- * share, and the large files that they split. They know each other by the number in HELLO, which is
- * random, and by the peer's address and key, so that nobody else's lane can join; and by how many
- * they are.
+ * State shared by the lanes of one transfer in this process, at either end: their common rate, and
+ * the large files that they split. Lanes are matched by the random number in HELLO, the peer's
+ * address and key, so that no other peer's lane can join, and the number of lanes.
  */
 
 #include <stdatomic.h>
@@ -24,15 +23,15 @@
 struct wh_convoy {
 	LIST_ENTRY(wh_convoy) next;
 	uint64_t number;
-	struct wh_address peer;              /* port 0: lanes may have several */
-	uint8_t identity[WH_IDENTITY_BYTES]; /* zeros: of who asked us, or whom we do not know */
+	struct wh_address peer;              /* port 0: lanes may use several */
+	uint8_t identity[WH_IDENTITY_BYTES]; /* zeros: at the client, or unknown */
 	uint32_t lanes;
-	uint64_t joined; /* a bit for each lane that has come; none comes twice */
+	uint64_t joined; /* bit i: lane i has joined; each may only once */
 	uint64_t left;
-	_Atomic uint64_t moved_tsc; /* when a lane got on last */
+	_Atomic uint64_t moved_tsc; /* time of any lane's last progress */
 	struct wh_share share;
-	struct wh_splits splits;         /* of sources here */
-	struct wh_assemblies assemblies; /* of sinks */
+	struct wh_splits splits;         /* for sources */
+	struct wh_assemblies assemblies; /* for sinks */
 	struct wh_rules_used used;       /* likewise */
 };
 
@@ -43,11 +42,11 @@ struct wh_convoys {
 
 void wh_convoys_init(struct wh_convoys *convoys);
 
-/* 0, -ENOMEM, or -EEXIST: that lane is there already, or was. Any core. */
+/* 0, -ENOMEM, or -EEXIST: that lane has joined before. Any core. */
 int wh_convoy_join(struct wh_convoys *convoys, uint64_t number, const struct wh_who *who,
 	uint32_t lane, uint32_t lanes, struct wh_convoy **convoy);
 
-/* With its last lane it is gone. */
+/* Frees it when its last lane leaves. */
 void wh_convoy_leave(struct wh_convoys *convoys, struct wh_convoy *convoy, uint32_t lane);
 
 #endif

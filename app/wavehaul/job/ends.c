@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What reads, writes, looks or measures at an end of a job: both sides open it alike. */
+/* Opens the reading, writing, examining or measuring end of a job, alike on both sides. */
 
 #include <assert.h>
 #include <errno.h>
@@ -11,12 +11,12 @@
 #include "job/jobs.h"
 #include "seal/bond.h"
 
-/* HELLO or READY goes before. */
+/* HELLO or READY precedes it. */
 #define PEERS_FIRST_CHUNK 1
 
 /*
- * Memory for the attributes of some 800,000 folders: what the first of a peer's streams may take. A
- * later one gets its part by their number: lanes send folders by the first alone.
+ * Memory for the attributes of some 800,000 folders: the most for the first of a peer's streams.
+ * Later ones get it divided by their number: lanes send folders in the first stream only.
  */
 #define PEERS_FOLDER_BYTES (UINT32_C(64) << 20)
 
@@ -25,7 +25,7 @@ static uint32_t folder_bytes(const struct wh_job *job)
 	return job->role == WH_AT_SERVER ? PEERS_FOLDER_BYTES / job->place.guest->places : 0;
 }
 
-/* Who a part is of: the peer's key, or where nothing is sealed its address. */
+/* The owner of a part: the peer's key, or if nothing is sealed its address. */
 static struct wh_keeping keeping_of(const struct wh_job *job)
 {
 	struct wh_keeping keeping = {
@@ -139,7 +139,7 @@ static bool take_standing(void *context, struct wh_standing *standing)
 	return wh_desk_take(job->jobs->service->desk, job->ends.desk, standing);
 }
 
-/* Who orders is known: rights are of nobody else. */
+/* An order needs a known peer, because only those have rights. */
 static int enter_desk(struct wh_job *job)
 {
 	struct wh_desk *desk = job->jobs->service->desk;
@@ -154,7 +154,7 @@ static int enter_desk(struct wh_job *job)
 	return job->ends.desk != NULL ? 0 : -EBUSY;
 }
 
-/* The server does it, and the client hears what came of it. */
+/* The server runs it, and the client receives the results. */
 static int open_errand(struct wh_job *job)
 {
 	const struct wh_request *request = &job->request;

@@ -9,11 +9,11 @@
 #include "profile/profile.h"
 #include "wire/packet.h"
 
-/* Of a path in HELLO beside its bytes, and of HELLO beside its paths. */
+/* Overhead of each path in HELLO, and of HELLO beside its paths. */
 #define PATH_BYTES_BESIDE  16
 #define HELLO_BYTES_BESIDE 256
 
-/* A report's clock is another one than ours. */
+/* The reporting peer's clock differs from ours. */
 #define CLOCK_SLACK_NS WH_NS_PER_S
 
 static bool paths_are_possible(const struct wh_hello *hello)
@@ -36,7 +36,7 @@ bool wh_hello_fits(const struct wh_request *request)
 	return request->there.count <= WH_HELLO_PATHS_MAX && bytes <= WH_ANSWER_CHUNK_BYTES;
 }
 
-/* A lane without a byte of its own would go by time. */
+/* A lane without any byte would run for a time instead. */
 static bool bench_is_possible(const struct wh_hello *hello)
 {
 	return hello->verb != WH_JOB_BENCH ||
@@ -44,7 +44,7 @@ static bool bench_is_possible(const struct wh_hello *hello)
 		       (hello->bench_bytes == 0 || hello->bench_bytes >= hello->lanes));
 }
 
-/* Our stream's chunks with all their repair packets are within what our cores have tables for. */
+/* Chunks of our stream with all their repair packets must be within our cores' tables. */
 static bool repair_is_possible(const struct wh_hello *hello, const struct wh_peer_bounds *bounds,
 	const struct wh_request *own)
 {
@@ -67,7 +67,7 @@ static bool repair_is_possible(const struct wh_hello *hello, const struct wh_pee
 static_assert(WH_OPTIONS_MAX <= WH_HELLO_OPTIONS_MAX, "HELLO has room for all");
 static_assert(sizeof(double) == sizeof(uint64_t), "a value is told by its bits");
 
-/* Those that are not as preset. */
+/* Those that differ from the defaults. */
 static void tell_options(const struct wh_request *request, struct wh_hello *hello)
 {
 	const struct wh_profile *profile = request->profile;
@@ -80,7 +80,7 @@ static void tell_options(const struct wh_request *request, struct wh_hello *hell
 	}
 }
 
-/* False: the profile has not these options, not these values of them, or not together. */
+/* False: the profile does not have these options, values, or combinations. */
 static bool take_options(const struct wh_hello *hello, const struct wh_profile *profile,
 	struct wh_profile_options *options)
 {
@@ -107,7 +107,7 @@ bool wh_hello_is_possible(const struct wh_hello *hello, uint32_t chunk_bytes,
 
 	if (chunk_bytes != wanted_bytes)
 		return false;
-	/* Nothing is sent to such a one. */
+	/* Nothing is sent to an idle client. */
 	if (hello->verb == WH_JOB_IDLE)
 		return true;
 

@@ -3,9 +3,9 @@
 #define WH_APP_HELLO_H
 
 /*
- * A request on its way: what HELLO says of a client's, and what a server makes of it. Decoding has
- * held each field to what the format allows; here it is held to what this host can bear
- * (host/bounds.h). Whatever passes opens, or finds no memory.
+ * Converts a client's request to HELLO, and HELLO to a server's request. Decoding has checked each
+ * field against the format; here it is checked against the limits of this host (host/bounds.h). An
+ * accepted request can be opened, unless memory runs out.
  */
 
 #include <stdbool.h>
@@ -15,34 +15,34 @@
 #include "job/request.h"
 
 /*
- * What HELLO says of a client's request: all but lane and numbers. Streams to us may have packets
- * of that payload.
+ * A client's request as HELLO, without lane and numbers. payload_bytes: the largest of streams to
+ * us.
  */
 struct wh_hello wh_hello_of_request(const struct wh_request *request, uint32_t payload_bytes);
 
-/* Whether the paths of a client's request fit the chunk that HELLO goes in. */
+/* Whether the paths of a client's request fit the chunk of HELLO. */
 bool wh_hello_fits(const struct wh_request *request);
 
 /*
- * Whether a server can do what a client asks for in a stream of such chunks. `own`: what its
- * operator has said; see wh_hello_request.
+ * Whether a server can fulfil a client's request in a stream with such chunks. `own`: its
+ * operator's settings; see wh_hello_request.
  */
 bool wh_hello_is_possible(const struct wh_hello *hello, uint32_t chunk_bytes,
 	const struct wh_peer_bounds *bounds, const struct wh_request *own);
 
 /*
- * A server's part of what a client asks for, if that is possible: the stream to the client is as
- * the client wishes, by our planner's constants and no faster than `own` says; patience is ours.
- * Paths and what is chosen of them are left out: the caller keeps their texts.
+ * A server's part of a possible request: the stream to the client is as the client requests, but
+ * with our planner's constants, not faster than `own`, and with our patience. Paths and choice are
+ * omitted: the caller keeps their texts.
  */
 struct wh_request wh_hello_request(const struct wh_hello *hello, const struct wh_request *own);
 
-/* Whether the server's first answer is one that a client can go by. */
+/* Whether the values of the server's READY are valid. */
 bool wh_ready_is_possible(uint32_t queues);
 
 /*
- * Whether a server that receives may report so, `elapsed_ns` after it was ready, of the
- * `sent_bytes` that it was sent, having reported `before`.
+ * Whether a receiving server's report is plausible, `elapsed_ns` after READY, with `sent_bytes`
+ * sent to it, and after the report `before`.
  */
 bool wh_report_is_possible(const struct wh_bench_report *report,
 	const struct wh_bench_report *before, uint64_t elapsed_ns, uint64_t sent_bytes);

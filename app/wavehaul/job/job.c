@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What both sides of a job do alike. */
+/* The parts common to both sides of a job. */
 
 #include <assert.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "job/jobs.h"
 #include "session/pacer.h"
 
-/* How old what others may see of a job's progress gets. */
+/* Interval at which a job's visible progress is updated. */
 #define NOTE_MS 10
 
 struct wh_session *wh_job_in(const struct wh_job *job)
@@ -30,7 +30,7 @@ struct wh_session *wh_job_in(const struct wh_job *job)
 
 #define BIT(state) (1U << (state))
 
-/* By state, what may follow; a server's sink breaks while it runs. */
+/* The possible next states of each state; a server's sink may fail while it runs. */
 static const uint8_t followers[] = {
 	[WH_JOB_OPENING] = BIT(WH_JOB_GREETED) | BIT(WH_JOB_REFUSING) | BIT(WH_JOB_RUNNING) |
 			   BIT(WH_JOB_ENDING),
@@ -128,7 +128,7 @@ static void configure_out(const struct wh_job *job, bool bundle, struct wh_sessi
 	config->chunks = bundle ? wh_job_sender_chunks(job, wh_session_chunk_stride(config))
 				: WH_ANSWER_CHUNKS;
 	config->window_pkts = wh_stream_window(config);
-	/* Answers are few and urgent: only the way of the data has a rate. 0 would be none. */
+	/* Answers are few and urgent: only the data stream has a rate. 0 would mean none. */
 	if (bundle && rate_bps != WH_RATE_MAX)
 		config->rate_bps = rate_bps;
 }
@@ -151,7 +151,7 @@ bool wh_job_change(struct wh_job *job, const struct wh_request *request)
 {
 	bool asks = job->role == WH_AT_CLIENT && job->request.verb == WH_JOB_GET;
 
-	/* That it has none is for all its life. */
+	/* A job without a rate can never get one. */
 	if (!(wh_job_sends(job) || asks) || !wh_rate_is_paced(request->rate_bps) ||
 		!wh_rate_is_paced(atomic_load(&job->wishes.rate_bps)))
 		return false;
@@ -160,7 +160,7 @@ bool wh_job_change(struct wh_job *job, const struct wh_request *request)
 	return true;
 }
 
-/* What others wish of the job becomes its request. */
+/* Applies changes requested by other cores. */
 static void see_wishes(struct wh_job *job)
 {
 	uint64_t rate_bps = atomic_load_explicit(&job->wishes.rate_bps, memory_order_relaxed);
@@ -234,7 +234,7 @@ bool wh_job_post(struct wh_job *job, const struct wh_record *record)
 	bool fits = chunk->bytes > 0;
 	bool pushed = fits && wh_fifo_push(wh_session_ready_chunks(job->streams.out), chunk);
 
-	WH_ASSERT(pushed); /* callers keep within what a chunk of answers holds */
+	WH_ASSERT(pushed); /* callers respect the capacity of a chunk of answers */
 	wh_session_kick(job->streams.out);
 	return true;
 }
@@ -327,7 +327,7 @@ static int32_t run_source(struct wh_job *job, uint64_t now_tsc)
 	uint64_t waits_told = progress->waits_told;
 	int32_t work = wh_source_poll(job->ends.source, now_tsc);
 
-	/* To hear how it stands with the peer is no progress. */
+	/* A message about the peer's waits is no progress. */
 	job->waits.worked += work > 0 && progress->waits_told == waits_told;
 	wh_meter_leave(job->crew->meter, before);
 	note_totals(job, &progress->totals);
@@ -453,7 +453,7 @@ static uint64_t full_wire_bytes(const struct wh_job *job, const struct wh_sessio
 		wh_session_params(session)->payload_bytes);
 }
 
-/* What the controller of the sending end allows now, and what it knows of the path. */
+/* The present values of the sending end's controller, and its measurements of the path. */
 static void note_flow(
 	struct wh_job *job, const struct wh_session *session, const struct wh_session_stats *stats)
 {
@@ -548,7 +548,7 @@ int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
 	return work;
 }
 
-/* Not the core is slow. */
+/* Whether the port is the limit rather than the core. */
 static bool port_is_full(const struct wh_job *job)
 {
 	const struct wh_ground *ground = job->jobs->ground;
@@ -558,7 +558,7 @@ static bool port_is_full(const struct wh_job *job)
 	return counts.port_is_full;
 }
 
-/* At its part of the operator's rate a controller has seen no more of the way than that. */
+/* If a controller found (almost) the operator's rate, it has not seen the path's capacity. */
 #define BOUND_SHARE 16
 
 static struct wh_known_path found_by(const struct wh_job *job, const struct wh_session *session)
@@ -575,8 +575,8 @@ static struct wh_known_path found_by(const struct wh_job *job, const struct wh_s
 }
 
 /*
- * A server's: each lane has found its part of what they share. What a `get` has found stays here,
- * and is not told to the client: it is of the way to him, on which this end begins the next one.
+ * For a server: each lane has found its part of the shared path. The result of a `get` stays here:
+ * it concerns the path to the client, on which this end begins the next transfer.
  */
 static void learn(struct wh_job *job, const struct wh_known_path *found)
 {
@@ -624,7 +624,7 @@ static void take_figures(struct wh_job *job)
 			hz, wh_pacer_lateness_quantile(wh_session_pacer(session), shares[i]));
 }
 
-/* A job that failed tells the peer why. */
+/* If the job failed, tells the peer why. */
 static void abort_session(const struct wh_job *job, struct wh_session *session)
 {
 	if (session != NULL && job->result.failed != WH_STATUS_PENDING)
@@ -633,7 +633,7 @@ static void abort_session(const struct wh_job *job, struct wh_session *session)
 								  : job->result.failed);
 }
 
-/* From here on a session of the peer's comes too late, unless one is coming just now. */
+/* From here on a session of the peer's is too late, unless one is being accepted just now. */
 static void shut_seat(struct wh_job *job)
 {
 	int free = WH_SEAT_FREE;
@@ -676,8 +676,8 @@ void wh_job_close_ends(struct wh_job *job)
 }
 
 /*
- * Our session takes no more from its FIFO once its outcome is known: only then may go what an end
- * marker lies in, and only then are its figures final.
+ * When our session's outcome is known it takes no more from its FIFO: only then may the memory of
+ * an end marker be freed, and are its figures final.
  */
 static bool out_rests(const struct wh_job *job)
 {

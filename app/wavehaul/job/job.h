@@ -3,9 +3,9 @@
 #define WH_APP_JOB_H
 
 /*
- * A job: its request, and what comes of it at this end. Each part has one writer, which its comment
- * names: the maker (a client's verb; a server's core that accepts), the core that accepts the
- * peer's stream, or the job's crew.
+ * A job: its request, and its state at this end. Each part has one writer, named in its comment:
+ * the maker (a client's verb; a server's core that accepts), the core that accepts the peer's
+ * stream, or the job's crew.
  */
 
 #include <inttypes.h>
@@ -31,23 +31,23 @@
 #define WH_JOB_NAME   "job"
 #define WH_REPLY_NAME "reply %016" PRIx64
 
-/* Whether the peer's session to us may come, or has. */
+/* State of the peer's session to us. */
 enum wh_seat_state {
 	WH_SEAT_FREE = 0,
-	WH_SEAT_TAKING, /* the core that accepts is at it */
+	WH_SEAT_TAKING, /* being accepted */
 	WH_SEAT_TAKEN,  /* `in` is set */
 	WH_SEAT_SHUT,   /* the job has ended before */
 };
 
 enum wh_job_role {
-	WH_AT_CLIENT = 0, /* which asks */
-	WH_AT_SERVER,     /* which does what it is asked for */
+	WH_AT_CLIENT = 0, /* sends the request */
+	WH_AT_SERVER,     /* fulfils the request */
 };
 
 enum wh_job_state {
-	WH_JOB_OPENING,  /* server: HELLO is awaited; client: nothing was done yet */
-	WH_JOB_GREETED,  /* client: READY is awaited */
-	WH_JOB_REFUSING, /* server: the client is to read why */
+	WH_JOB_OPENING,  /* server: waits for HELLO; client: nothing done yet */
+	WH_JOB_GREETED,  /* client: waits for READY */
+	WH_JOB_REFUSING, /* server: the client is being told why */
 	WH_JOB_RUNNING,
 	WH_JOB_ENDING, /* over; the peer is still being told */
 	WH_JOB_OVER,   /* both sessions are gone */
@@ -56,189 +56,194 @@ enum wh_job_state {
 struct wh_jobs;
 struct wh_crew;
 
-/* Of a session of ours. */
+/* Memory of a session of ours. */
 struct wh_job_memory {
-	uint8_t *chunks; /* of the arena; NULL: none */
+	uint8_t *chunks; /* from the arena; NULL: none */
 	uint64_t table_bytes;
-	uint64_t charged_bytes; /* to the peer: both */
+	uint64_t charged_bytes; /* sum of both, charged to the peer */
 };
 
-/* Of the session that carries the data, when the job ends. */
+/* Of the session that carried the data, at the job's end. */
 struct wh_job_figures {
 	struct wh_session_stats stats;
 	uint64_t rtt_ns;
-	uint64_t rtt_min_ns; /* 0: none was measured */
+	uint64_t rtt_min_ns; /* 0: not measured */
 	enum wh_limit limited_by;
-	uint64_t lateness_ns[3];    /* p50, p99, p99.9; of the sending end */
-	struct wh_known_path found; /* likewise, of a job that did not fail */
-	bool digest_known;          /* of the last large file that went or came */
+	uint64_t lateness_ns[3];    /* p50, p99, p99.9; at the sending end */
+	struct wh_known_path found; /* likewise, if the job succeeded */
+	bool digest_known;          /* of the last large file sent or received */
 	struct wh_digest digest;
 };
 
-/* Where it goes on, and its numbers. The maker's; the numbers of a server's are its crew's. */
+/* Its shard, peer and numbers. Written by the maker; a server's numbers by its crew. */
 struct wh_job_place {
 	uint32_t shard;
 	struct wh_address peer;
-	struct wh_peer
-		*guest;    /* server: what the peer has of this host, as long as it has a place */
-	uint32_t lane;     /* of request.lanes */
-	uint64_t transfer; /* the same of all its lanes */
-	uint64_t reply;    /* the number in the server's stream's name */
+	struct wh_peer *guest; /* server: the peer's entry, while it has a place */
+	uint32_t lane;         /* less than request.lanes */
+	uint64_t transfer;     /* common to all its lanes */
+	uint64_t reply;        /* number in the name of the server's stream */
 };
 
-/* rights/: what a server's peer may do. The number is the accepting core's, the rest the crew's. */
+/*
+ * rights/: the rights of a server's peer. The number is written by the accepting core, the rest by
+ * the crew.
+ */
 struct wh_job_rights {
-	uint64_t number;        /* of the store's answer; 0: nobody has asked who it is */
-	bool entered;           /* it counts among the peer's jobs */
-	bool has_folder;        /* a right of its own, opened */
+	uint64_t number;        /* of the store's answer; 0: the peer was not identified */
+	bool entered;           /* it counts as one of the peer's jobs */
+	bool has_folder;        /* the right names a folder, which is open */
 	int folder_fd;          /* that folder */
-	uint64_t rate_bps;      /* the most of what it gets; 0: nobody has said */
-	uint32_t changes;       /* of the store, when it was looked at */
-	uint64_t counted_bytes; /* that the peer was charged */
+	uint64_t rate_bps;      /* limit for what it gets; 0: none given */
+	uint32_t changes;       /* of the store, at the last check */
+	uint64_t counted_bytes; /* charged to the peer */
 };
 
-/* Whom a job tells what, on its crew's core. The maker's. */
+/* Callbacks on the core of the job's crew. Written by the maker. */
 struct wh_job_listener {
-	const _Atomic bool *gate; /* before its stream ends; NULL: nothing to wait for */
+	const _Atomic bool *gate; /* true: its stream may end; NULL: no condition */
 	void (*on_file)(void *context, const struct wh_file_result *result);
 	void (*on_report)(void *context, const struct wh_bench_report *report);
-	const struct wh_errand_listener *errand; /* of an errand */
+	const struct wh_errand_listener *errand; /* for an errand */
 	void *context;
 };
 
-/* The peer's stream. The accepting core's, until it is taken; then nobody's but its memory. */
+/* The peer's stream. Written by the accepting core until TAKEN; then only its memory changes. */
 struct wh_job_seat {
 	_Atomic int state; /* enum wh_seat_state */
 	struct wh_session *in;
-	struct wh_job_memory memory; /* the crew's, once taken */
+	struct wh_job_memory memory; /* the crew's once TAKEN */
 };
 
-/* What is wished of a job that runs. Any core's; the crew looks. */
+/* Requests to a running job. Written by any core; the crew checks them. */
 struct wh_job_wishes {
-	_Atomic bool hurry;        /* an end */
-	_Atomic uint64_t rate_bps; /* of its request; WH_RATE_MAX for all its life if that is */
+	_Atomic bool hurry;        /* to end */
+	_Atomic uint64_t rate_bps; /* of its request; stays WH_RATE_MAX if it was that at the
+				    * start */
 };
 
-/* What any core may look at. The crew's. */
+/* For any core to read. Written by the crew. */
 struct wh_job_view {
 	_Atomic int state;               /* enum wh_job_state */
-	_Atomic uint64_t flow_began_tsc; /* first bytes that were read here or, of a bench, came */
-	_Atomic uint64_t bytes_found;    /* of a bundle so far ... */
-	_Atomic uint64_t files_found;    /* ... likewise; of this lane alone */
-	_Atomic bool all_found;          /* they are all that there are */
+	_Atomic uint64_t flow_began_tsc; /* first bytes were read here or, for a bench, arrived */
+	_Atomic uint64_t bytes_found;    /* found so far in this lane's bundle ... */
+	_Atomic uint64_t files_found;    /* ... likewise */
+	_Atomic bool all_found;          /* the search is complete */
 	_Atomic uint64_t moved_bytes;    /* payload sent and acknowledged, or received */
 	_Atomic uint64_t sent_pkts;      /* or received and found missing */
-	_Atomic uint64_t lost_pkts;      /* of these */
+	_Atomic uint64_t lost_pkts;      /* of those packets */
 	_Atomic uint64_t again_pkts;
 	_Atomic uint64_t repair_pkts;          /* sent, or received */
 	_Atomic int limit_now;                 /* enum wh_limit, of the sending end ... */
-	_Atomic uint64_t limit_tsc[WH_LIMITS]; /* how long each has limited it so far */
+	_Atomic uint64_t limit_tsc[WH_LIMITS]; /* time of each limit so far */
 	_Atomic uint64_t rate_now_bps;
-	_Atomic uint32_t window_now_pkts; /* ... as these are; 0: not known, or no bound */
+	_Atomic uint32_t window_now_pkts; /* likewise; 0: unknown, or unlimited */
 	_Atomic uint64_t rtt_now_ns;
-	_Atomic uint64_t rtt_min_ns; /* 0: none was measured */
+	_Atomic uint64_t rtt_min_ns; /* 0: not measured */
 	_Atomic uint64_t wire_bytes; /* sent, each packet counted as a full one */
 	struct wh_totals totals;     /* read by wh_job_totals */
 };
 
-/* A client's: what its streams are sealed by. The crew's, before they open. */
+/* Of a client: the seal of its streams. Written by the crew before they open. */
 struct wh_job_sealed {
-	enum wh_cipher cipher; /* 0: nothing is sealed */
+	enum wh_cipher cipher; /* 0: not sealed */
 	uint8_t peer_id[WH_IDENTITY_BYTES];
 };
 
-/* A client's: what READY has said. The crew's, before the state is RUNNING. */
+/* Of a client: the values in READY. Written by the crew before the state is RUNNING. */
 struct wh_job_ready {
-	uint64_t began_tsc; /* when it came; 0: not yet, likewise: */
+	uint64_t began_tsc; /* time of its arrival; 0: not yet, likewise: */
 	uint16_t queues;
 	bool as_name;
 };
 
-/* What became of it. The crew's; others read it once the state is ENDING, its figures once OVER. */
+/*
+ * The result. Written by the crew; others read it once the state is ENDING, the figures once OVER.
+ */
 struct wh_job_result {
-	enum wh_release_status failed; /* PENDING: nothing did */
+	enum wh_release_status failed; /* PENDING: no failure */
 	char why[256];
-	bool stalled;       /* by our watch: `why` says who waits for whom */
-	int refused_error;  /* errno of REFUSED */
-	uint8_t peer_least; /* versions of packets that the server speaks, if not ours; 0: ours */
+	bool stalled;       /* noticed by our watch: `why` says who waits for whom */
+	int refused_error;  /* errno in REFUSED */
+	uint8_t peer_least; /* packet versions of the server, if they exclude ours; else 0 */
 	uint8_t peer_most;
 	uint64_t ended_tsc;
-	struct wh_bench_report final; /* when the last byte had come */
-	struct wh_tally tally;        /* of an errand, as the server says */
+	struct wh_bench_report final; /* when the last byte had arrived */
+	struct wh_tally tally;        /* of an errand, from the server */
 	struct wh_job_figures figures;
 };
 
-/* When the crew looks at it. The crew's, once it has come. */
+/* Times of the crew's steps. Written by the crew after the job's arrival. */
 struct wh_job_turn {
 	uint64_t came_tsc;
 	uint64_t worked_tsc;
-	uint64_t noted_tsc;   /* when others were told what they may see */
-	uint64_t give_up_tsc; /* of what is awaited */
+	uint64_t noted_tsc;   /* of the last update of `view` */
+	uint64_t give_up_tsc; /* for the awaited event */
 };
 
-/* Our stream, and what is left of both. The crew's, as are all parts that follow. */
+/* Our stream, and the ends of both. Written by the crew, like all following parts. */
 struct wh_job_streams {
-	struct wh_bond *bond;   /* of both, held; NULL: they are not sealed */
-	struct wh_session *out; /* NULL: none was opened */
+	struct wh_bond *bond;   /* of both, held; NULL: not sealed */
+	struct wh_session *out; /* NULL: not opened */
 	uint32_t out_chunks;
 	struct wh_job_memory out_memory;
-	bool in_left; /* let go of */
+	bool in_left; /* released */
 	bool out_left;
 	bool in_gone;
 	bool out_gone;
 };
 
-/* Single records before the bundle, or beside a bench. */
+/* Single records before the bundle, or of a bench. */
 struct wh_job_records {
-	char **paths;             /* server: request.here's, each ended by a NUL */
-	uint32_t posted;          /* chunks of single records that went out */
-	uint64_t record_bytes;    /* that came, in chunks of one record */
+	char **paths;             /* server: those of request.here, NUL-terminated */
+	uint32_t posted;          /* chunks of single records that were sent */
+	uint64_t record_bytes;    /* received, in chunks of one record */
 	struct wh_chunk *reading; /* between wh_job_read and wh_job_read_done */
 	struct wh_chunk end_marker;
-	uint8_t their_version; /* of the last HELLO that could not be read ... */
+	uint8_t their_version; /* of the last HELLO of an unknown version ... */
 	uint64_t their_reply;  /* ... and its number */
 };
 
-/* What it has in common with the other lanes of its transfer. */
+/* State shared with the other lanes of its transfer. */
 struct wh_job_lanes {
-	struct wh_convoy *convoy;   /* NULL: this lane is alone */
-	struct wh_lane_share share; /* of the rate of all lanes; share NULL: has none */
+	struct wh_convoy *convoy;   /* NULL: it is the only lane */
+	struct wh_lane_share share; /* of the rate of all lanes; share NULL: none */
 };
 
-/* What reads, writes or measures here. */
+/* The reading, writing or measuring end. */
 struct wh_job_ends {
 	struct wh_source *source;
 	struct wh_sink *sink;
 	struct wh_errand *errand;        /* server ... */
-	struct wh_desk_place *desk;      /* ... of an order */
-	uint64_t polled_tsc;             /* when it was polled last */
+	struct wh_desk_place *desk;      /* ... with an order */
+	uint64_t polled_tsc;             /* of the last poll */
 	struct wh_errand_reader *reader; /* client, of an errand */
-	struct wh_pump pump;             /* session NULL: none */
-	bool sink_told;                  /* that the peer's stream is in its place */
-	struct wh_bench_report reported; /* client that sends: what the server said last */
+	struct wh_pump pump;             /* session NULL: unused */
+	bool sink_told;                  /* the end of the peer's stream was reported */
+	struct wh_bench_report reported; /* sending client: the server's last report */
 	uint64_t next_report_tsc;
 	bool reports_ended;
 };
 
-/* waits.c: whether it gets on, here and there. */
+/* waits.c: whether there is progress, here and at the peer. */
 struct wh_job_waits {
 	struct wh_watch watch;
-	uint64_t worked; /* what was done here */
+	uint64_t worked; /* amount of work done here */
 	uint64_t next_tell_tsc;
-	uint64_t told_bytes;  /* sent when the peer was told last */
-	uint64_t waits_heard; /* how often the peer has told, when it was */
-	bool rate_untold;     /* another rate is wished for of the peer, who has not heard of it */
+	uint64_t told_bytes;  /* sent at the last message to the peer */
+	uint64_t waits_heard; /* number of the peer's messages then */
+	bool rate_untold;     /* a new rate is requested, and the peer was not told yet */
 	uint64_t rate_told_bps;
-	uint64_t rate_heard_bps; /* that the peer has wished for last */
+	uint64_t rate_heard_bps; /* last rate requested by the peer */
 };
 
 struct wh_job {
-	TAILQ_ENTRY(wh_job) next;     /* the crew's */
+	TAILQ_ENTRY(wh_job) next;     /* in the crew's list */
 	TAILQ_ENTRY(wh_job) awaiting; /* its reply: under the lock of jobs.h */
-	struct wh_jobs *jobs;         /* the maker's, as are: */
+	struct wh_jobs *jobs;         /* written by the maker, like: */
 	struct wh_crew *crew;
 	enum wh_job_role role;
-	struct wh_request request; /* a server's crew makes it anew of HELLO */
+	struct wh_request request; /* a server's crew replaces it according to HELLO */
 	struct wh_job_place place;
 	struct wh_job_rights rights;
 	struct wh_job_listener listener;
@@ -259,8 +264,8 @@ struct wh_job {
 TAILQ_HEAD(wh_job_list, wh_job);
 
 /*
- * A client's job for one of the request's lanes, not started: the caller fills in the rest of its
- * place, and the listener. It stays the caller's to read when it is over, and to free. NULL: no
+ * A client's job for one of the request's lanes, not started: the caller sets the rest of its
+ * place, and the listener. When it is over, the caller may read it, and frees it. NULL: out of
  * memory.
  */
 struct wh_job *wh_job_create(struct wh_jobs *jobs, const struct wh_request *request, uint32_t lane);
@@ -269,26 +274,26 @@ struct wh_job *wh_job_create(struct wh_jobs *jobs, const struct wh_request *requ
 void wh_job_start(struct wh_job *job, uint64_t now_tsc);
 void wh_job_free(struct wh_job *job);
 
-/* Any core, as long as the job is there: it is to end. */
+/* Any core, while the job exists: asks it to end. */
 static inline void wh_job_hurry(struct wh_job *job)
 {
 	atomic_store_explicit(&job->wishes.hurry, true, memory_order_relaxed);
 }
 
 /*
- * Any core, likewise: the job goes on by what can change of `request` while it runs, which is its
- * rate; where the peer sends it is asked to. False: what is sent has none, or the new one is none.
+ * Any core, likewise: applies the changeable part of `request`, its rate, to the job; if the peer
+ * sends, it is asked to apply it. False: the job has no rate, or the new one is none.
  */
 bool wh_job_change(struct wh_job *job, const struct wh_request *request);
 
 /*
- * memory.c: memory of sessions, charged to their peers. Chunks of a bundle's sender; memory for
- * them, NULL: there is none, or the peer may not have it; and back.
+ * memory.c: memory of sessions, charged to their peers. The number of chunks for a bundle's sender;
+ * their memory, NULL: none, or the peer may not have it; and its release.
  */
 uint32_t wh_job_sender_chunks(const struct wh_job *job, uint64_t stride_bytes);
-/* What a receiver of such a stream has use for. */
+/* The number of chunks that a receiver of such a stream can use. */
 uint32_t wh_job_chunks_wanted(uint32_t window_pkts, uint32_t payload_bytes, uint32_t chunk_bytes);
-/* What a host whose one session is to have so much is to be given. */
+/* The host's buffer size for a single session to have this much. */
 uint64_t wh_jobs_buffers_for(uint64_t chunk_bytes);
 uint32_t wh_job_receiver_chunks(
 	const struct wh_job *job, const struct wh_open_params *params, uint64_t stride_bytes);
@@ -296,17 +301,17 @@ uint8_t *wh_job_take_memory(
 	struct wh_job *job, enum wh_role role, const struct wh_session_config *config);
 void wh_job_give_memory(struct wh_job *job, enum wh_role role);
 
-/* Of lists of blocks, while its ends are open. */
+/* The account for lists of blocks, while its ends are open. */
 struct wh_blocks_account wh_job_lists(struct wh_job *job);
 
-/* What a new session is sure to get, of chunks with that stride, where there is memory for it. */
+/* Chunks guaranteed to a new session if there is memory for them. */
 #define WH_JOB_CHUNKS_MIN 4
 
-/* A line about a job's peer, as long as there are not too many of them. */
+/* Logs a line about a job's peer, unless there are too many. */
 void wh_job_say(const struct wh_job *job, uint64_t now_tsc, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Whether the data goes out from here. */
+/* Whether this end sends the data. */
 static inline bool wh_job_sends(const struct wh_job *job)
 {
 	const struct wh_request *request = &job->request;
@@ -315,100 +320,100 @@ static inline bool wh_job_sends(const struct wh_job *job)
 	       wh_verb_client_sends(request->verb, request->reverse) == (job->role == WH_AT_CLIENT);
 }
 
-/* Any core: files so far. */
+/* Any core: the files so far. */
 struct wh_totals wh_job_totals(const struct wh_job *job);
 
-/* Any core: it ended otherwise than as it should. */
+/* Any core: whether it ended with a failure. */
 static inline bool wh_job_has_failed(const struct wh_job *job)
 {
 	return atomic_load(&job->view.state) >= WH_JOB_ENDING &&
 	       job->result.failed != WH_STATUS_PENDING;
 }
 
-/* Any core: it is its maker's again. */
+/* Any core: whether it belongs to its maker again. */
 static inline bool wh_job_is_over(const struct wh_job *job)
 {
 	return atomic_load_explicit(&job->view.state, memory_order_acquire) == WH_JOB_OVER;
 }
 
-/* What the receiving end of a bench has counted. */
+/* Counters of the receiving end of a bench. */
 void wh_bench_count(const struct wh_job *job, uint64_t now_tsc, struct wh_bench_report *report);
 
 /*
- * waits.c: tells the peer how it stands with this end, and ends a job in which nothing gets
- * on; `why` of one that has stalled, here or there.
+ * waits.c: tells the peer about this end's waits, and ends a job without progress. And lets a job
+ * fail as stalled, with `why`.
  */
 void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc);
 void wh_job_fail_stalled(struct wh_job *job, uint64_t now_tsc);
 
 /*
- * rights/: of a server's job, whose request is known: its paths and its rate become what the peer
- * may have of them. False: it may not do that, which `why` tells it. Then, as it runs, whether that
- * still holds, and its end.
+ * rights/: for a server's job with a known request: limits its paths and rate to the peer's rights.
+ * False: it has no right to this request; `why` is for the peer. Then, while it runs, whether the
+ * right still holds; and its release.
  */
 #define WH_RIGHTS_WHY_BYTES 300
 bool wh_job_claim_rights(struct wh_job *job, char why[WH_RIGHTS_WHY_BYTES]);
 bool wh_job_see_rights(struct wh_job *job, uint64_t now_tsc);
 void wh_job_drop_rights(struct wh_job *job);
 
-/* as_server.c, as_client.c: one step of a job that has not ended; how much was done */
+/* as_server.c, as_client.c: one step of a job that has not ended; returns the amount of work */
 int32_t wh_job_server_step(struct wh_job *job, uint64_t now_tsc);
 int32_t wh_job_client_step(struct wh_job *job, uint64_t now_tsc);
 
-/* job.c: what both sides do alike */
+/* job.c: common to both sides */
 
-/* Crew: the only way from one state to the next; the maker's again once it is OVER. */
+/* Crew: the only way to change the state; once OVER it belongs to the maker again. */
 void wh_job_enter(struct wh_job *job, enum wh_job_state state);
 
-/* Crew, between two steps: asserts what its parts say of each other. */
+/* Crew, between two steps: asserts that its parts are consistent. */
 void wh_job_check(const struct wh_job *job);
 
-/* The peer's session, NULL as long as there is none. */
+/* The peer's session, NULL before there is one. */
 struct wh_session *wh_job_in(const struct wh_job *job);
 
-/* Opens our session; false: no memory, no place. A bundle's has a rate and large chunks. */
+/* Opens our session; false: no memory or place. With `bundle` it has a rate and large chunks. */
 bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle);
 
-/* Once the request is known: with the other lanes of its transfer, if there are. 0 or -errno. */
+/* Call when the request is known: joins the other lanes of its transfer, if any. 0 or -errno. */
 int wh_job_join(struct wh_job *job);
 
-/* Everything of the peer's stream has come and is in its place. */
+/* Notes that the peer's stream was received and processed completely. */
 void wh_job_tell_sink_done(struct wh_job *job);
 
-/* Sends a chunk of one record; false: no chunk is free now. */
+/* Sends a chunk with one record; false: no chunk is free now. */
 bool wh_job_post(struct wh_job *job, const struct wh_record *record);
 void wh_job_post_end(struct wh_job *job);
 
-/* The record that the peer's next chunk begins with: > 0 it is there, 0 not yet, < 0 nonsense. */
+/* Reads the first record of the peer's next chunk: > 0 success, 0 not yet, < 0 invalid. */
 int wh_job_read(struct wh_job *job, struct wh_record *record);
 
-/* Gives back the chunk that wh_job_read's record points into. */
+/* Gives back the chunk to which wh_job_read's record points. */
 void wh_job_read_done(struct wh_job *job);
 
 /*
- * ends.c: what reads, writes, looks or measures at this end. The peer's stream begins with one
+ * ends.c: opens the reading, writing, examining or measuring end. The peer's stream begins with one
  * record, ours with those posted. 0 or a negative errno, and for a sink what failed.
  */
 int wh_job_open_end(struct wh_job *job, uint64_t now_tsc, enum wh_doing *doing);
 
-/* Source, sink or pump, whichever there is, and the news of both sessions. */
+/* Polls source, sink or pump, and updates the state of both sessions. */
 int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc);
 
-/* The job has failed, for that reason; it ends with the next step. The first reason stays. */
+/* Lets the job fail for that reason; it ends with the next step. The first reason remains. */
 void wh_job_fail(struct wh_job *job, enum wh_release_status status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The job is over but for its last words: steps to the end follow. */
+/* Begins the end of the job; steps to the end follow. */
 void wh_job_end(struct wh_job *job, uint64_t now_tsc);
 
-/* Both: for that reason, and at once. */
+/* Both at once, with that reason. */
 void wh_job_give_up(
 	struct wh_job *job, uint64_t now_tsc, enum wh_release_status status, const char *why);
 
-/* A step of a job that ends; true when it is over. */
+/* One step of an ending job; true when it is over. */
 bool wh_job_step_to_end(struct wh_job *job);
 
-/* Source, sink and pump go, and with them what the sink has not committed. */
+/* Closes source, sink and pump, which discards what the sink has not committed. */
 void wh_job_close_ends(struct wh_job *job);
 
 #endif

@@ -16,25 +16,29 @@
 #include "seal/bond.h"
 #include "trust/store.h"
 
-/* A job without work for so long is stepped less often. */
+/* A job without work for this long is stepped less often. */
 #define IDLE_AFTER_MS 10
 
-/* Every so many turns one idle job is stepped: a thousand cost a busy one next to nothing. */
+/*
+ * One idle job is stepped every this many turns: a thousand of them cost a busy one almost nothing.
+ */
 #define IDLE_EVERY 16
 
-/* Arrivals, and farewells while telemetry looks on: two sessions of each job that there may be. */
+/*
+ * For arrivals, and for closed sessions while telemetry reads: two sessions for each possible job.
+ */
 #define RING_SLOTS 16384
 
-/* A client says what it wants with its first packets. */
+/* A client sends its HELLO with its first packets. */
 #define HELLO_PATIENCE_S 5
 
 /*
- * When a place beside those for all is in use a job gives up its own that has not got on for so
- * long: sooner of a peer that has others.
+ * When a place beside those for all is in use, a job without progress for this long is ended:
+ * sooner if its peer has others.
  */
 #define EVICT_OTHERS_S 2
 #define EVICT_ONLY_S   10
-#define EVICT_EVERY    256 /* turns */
+#define EVICT_EVERY    256 /* in turns */
 
 static uint64_t to_ns(const struct wh_jobs *jobs, uint64_t now_tsc)
 {
@@ -70,7 +74,7 @@ static enum wh_release_status welcome_job(struct wh_jobs *jobs, uint64_t now_tsc
 	return WH_STATUS_PENDING;
 }
 
-/* What a chunk takes of the arena with the repair packets that OPEN announces. */
+/* Arena memory of a chunk with the repair packets that OPEN announces. */
 static uint64_t stride_of(const struct wh_open_params *params)
 {
 	struct wh_session_config config = {
@@ -82,7 +86,7 @@ static uint64_t stride_of(const struct wh_open_params *params)
 	return wh_session_chunk_stride(&config);
 }
 
-/* Under the lock: the job of ours whose server's stream has that name, and who opens it. */
+/* Under the lock: our job that awaits the server's stream of that name from that peer. */
 static struct wh_job *awaited(
 	const struct wh_jobs *jobs, const char *name, const struct wh_address *peer)
 {
@@ -98,7 +102,7 @@ static struct wh_job *awaited(
 	return NULL;
 }
 
-/* The chunks of a stream that a job of ours awaits; 0: none does. */
+/* The chunk size of a stream that a job of ours awaits; 0: none awaits it. */
 static uint32_t awaited_chunk_bytes(
 	struct wh_jobs *jobs, const char *name, const struct wh_address *peer)
 {
@@ -116,7 +120,7 @@ static uint32_t awaited_chunk_bytes(
 	return chunk_bytes;
 }
 
-/* That job, its seat being taken from here on; NULL: there is none, or its seat is not free. */
+/* That job, with its seat set to TAKING; NULL: there is none, or its seat is not free. */
 static struct wh_job *take_awaited(
 	struct wh_jobs *jobs, const char *name, const struct wh_address *peer)
 {
@@ -145,7 +149,7 @@ static enum wh_release_status welcome(void *owner, uint64_t now_tsc,
 		status = welcome_job(jobs, now_tsc, params, &who);
 	else if (params->chunk_bytes != chunk_bytes)
 		status = WH_STATUS_REFUSED;
-	/* What it is sure to get, if it comes at once; its first state tells of the rest. */
+	/* The guaranteed number; the session's first state announces the rest. */
 	*buffer_chunks = WH_JOB_CHUNKS_MIN;
 	if (status == WH_STATUS_PENDING &&
 		wh_jobs_free_bytes(jobs) < WH_JOB_CHUNKS_MIN * stride_of(params))
@@ -169,7 +173,7 @@ static struct wh_job *new_job(struct wh_jobs *jobs, const struct wh_request *req
 	return job;
 }
 
-/* A job for a peer's stream, counted; NULL: between OPEN and CONFIRM others took the last place. */
+/* A job for a peer's stream, counted; NULL: the last place was taken between OPEN and CONFIRM. */
 static struct wh_job *admit_job(struct wh_jobs *jobs, uint64_t now_tsc,
 	const struct wh_open_params *params, const struct wh_who *who)
 {
@@ -197,7 +201,7 @@ static struct wh_job *admit_job(struct wh_jobs *jobs, uint64_t now_tsc,
 	return job;
 }
 
-/* Idle ones are not answered. */
+/* Idle jobs get no reply. */
 static bool awaits_reply(const struct wh_job *job)
 {
 	return job->role == WH_AT_CLIENT && job->request.verb != WH_JOB_IDLE;
@@ -244,7 +248,7 @@ static void give_to_crew(struct wh_job *job, uint64_t now_tsc)
 	WH_ASSERT(rc == 0); /* more slots than places for sessions */
 }
 
-/* A session for the job, whose seat this core holds. */
+/* Creates the job's session; this core has set the seat to TAKING. */
 static bool seat_session(struct wh_job *job, const struct wh_session_config *wanted,
 	uint64_t now_tsc, uint32_t lci, const struct wh_address *peer,
 	const struct wh_open_params *params, uint64_t rtt_tsc)
@@ -307,7 +311,7 @@ static void session_gone(void *owner, struct wh_session *session)
 	WH_ASSERT(rc == 0); /* more slots than places for sessions */
 }
 
-/* Before anything is worked out for who asks; that it happened is noted, at a bounded rate. */
+/* Checked before any costly work for a stranger; refusals are noted, at a limited rate. */
 static bool may_knock(void *owner, const struct wh_address *peer)
 {
 	struct wh_jobs *jobs = owner;
@@ -319,7 +323,7 @@ static bool may_knock(void *owner, const struct wh_address *peer)
 	return false;
 }
 
-/* As it may measure by `bench`. */
+/* By the same right as `bench`. */
 static bool may_measure(const struct wh_service *service, const struct wh_bond *bond)
 {
 	char name[WH_PEER_NAME_BYTES];
@@ -354,7 +358,7 @@ const struct wh_ground_hooks wh_jobs_hooks = {
 	.may_come = may_knock,
 };
 
-/* No packet core has it any more. */
+/* Frees a session that no packet core uses any more. */
 static void bury(struct wh_job *job, struct wh_session *session)
 {
 	struct wh_job_streams *streams = &job->streams;
@@ -374,14 +378,14 @@ static int32_t bury_sessions(struct wh_crew *crew)
 	void *found;
 	int32_t work = 0;
 
-	/* Never waits: while telemetry looks at sessions they are freed by a later turn. */
+	/* Never waits: while telemetry reads sessions, they are freed in a later turn. */
 	if (rte_ring_empty(crew->gone) || rte_spinlock_trylock(&crew->jobs->burial) == 0)
 		return 0;
 	while (rte_ring_sc_dequeue(crew->gone, &found) == 0) {
 		struct wh_session *session = found;
 		struct wh_job *job = wh_session_context(session);
 
-		/* What is told to close once more would be gone. */
+		/* A session that has gone must not be told to close again. */
 		WH_ASSERT(
 			session == job->streams.out ? job->streams.out_left : job->streams.in_left);
 		bury(job, session);
@@ -399,7 +403,7 @@ static int32_t take_arrivals(struct wh_crew *crew, uint64_t now_tsc)
 	while (rte_ring_sc_dequeue(crew->arrivals, &found) == 0) {
 		struct wh_job *job = found;
 
-		/* It may have been given after the time of this turn was read. */
+		/* The job may have been handed over after the time of this turn was read. */
 		job->turn.came_tsc = wh_min_u64(job->turn.came_tsc, now_tsc);
 		TAILQ_INSERT_TAIL(&crew->busy, job, next);
 		work++;
@@ -407,7 +411,7 @@ static int32_t take_arrivals(struct wh_crew *crew, uint64_t now_tsc)
 	return work;
 }
 
-/* Out of the crew's hands: once it is over a client's job is its verb's to read and free. */
+/* Removes the job from its crew: when over, a client's job is read and freed by its verb. */
 static void dismiss(struct wh_crew *crew, struct wh_job_list *list, struct wh_job *job)
 {
 	struct wh_jobs *jobs = crew->jobs;
@@ -418,7 +422,7 @@ static void dismiss(struct wh_crew *crew, struct wh_job_list *list, struct wh_jo
 		jobs->service->on_over(jobs->service->context, job);
 	if (awaits_reply(job))
 		await_no_more(job);
-	/* Who has created the job may look at it for longer than there are bonds. */
+	/* The job's creator may keep it for longer than the bonds exist. */
 	wh_bond_let_go(job->streams.bond);
 	job->streams.bond = NULL;
 	drop_job(jobs, job);
@@ -428,7 +432,7 @@ static void dismiss(struct wh_crew *crew, struct wh_job_list *list, struct wh_jo
 		wh_job_enter(job, WH_JOB_OVER);
 }
 
-/* A chunk a turn of each session that has repair packets, so that other jobs get their turns. */
+/* One chunk per turn for each session with repair packets, so that other jobs get their turns. */
 static int32_t code_chunks(const struct wh_crew *crew, const struct wh_job *job)
 {
 	struct wh_session *in = wh_job_in(job);
@@ -443,7 +447,7 @@ static int32_t code_chunks(const struct wh_crew *crew, const struct wh_job *job)
 	return work;
 }
 
-/* Somebody wants an end of it, or of all jobs. */
+/* This job, or all jobs, are asked to end. */
 static bool is_hurried(const struct wh_job *job)
 {
 	return atomic_load_explicit(&job->wishes.hurry, memory_order_relaxed) ||
@@ -466,11 +470,11 @@ static int32_t work_on(struct wh_crew *crew, struct wh_job *job, uint64_t now_ts
 
 	int32_t work = serves ? wh_job_server_step(job, now_tsc) : wh_job_client_step(job, now_tsc);
 
-	/* The end of a job lets go of what its streams' end markers lie in. */
+	/* A job's end frees the memory of its streams' end markers. */
 	return job->view.state < WH_JOB_ENDING ? work + code_chunks(crew, job) : work;
 }
 
-/* Moves the job between the lists, or out of them. */
+/* Moves the job between the lists, or removes it. */
 static int32_t step(
 	struct wh_crew *crew, struct wh_job_list *list, struct wh_job *job, uint64_t now_tsc)
 {
@@ -498,7 +502,7 @@ static int32_t step(
 		TAILQ_INSERT_TAIL(busy ? &crew->busy : &crew->idle, job, next);
 	} else if (!busy) {
 		TAILQ_REMOVE(list, job, next);
-		TAILQ_INSERT_TAIL(list, job, next); /* the next one's turn */
+		TAILQ_INSERT_TAIL(list, job, next); /* so that the next one has its turn */
 	}
 	return work;
 }
@@ -510,7 +514,7 @@ static uint64_t stale_tsc(const struct wh_job *job, uint64_t now_tsc)
 	return now_tsc > since_tsc ? now_tsc - since_tsc : 0;
 }
 
-/* Of the peer that has the most places, the job that has not got on for longest. */
+/* Of the peer with the most places, the job with the longest time without progress. */
 static struct wh_job *stalest(struct wh_crew *crew, uint64_t now_tsc)
 {
 	struct wh_job_list *const lists[] = {&crew->busy, &crew->idle};
@@ -538,7 +542,7 @@ static struct wh_job *stalest(struct wh_crew *crew, uint64_t now_tsc)
 	return found;
 }
 
-/* One at a time, which takes a moment to be gone. */
+/* One at a time, since it takes a moment to end. */
 static int32_t make_room(struct wh_crew *crew, uint64_t now_tsc)
 {
 	struct wh_jobs *jobs = crew->jobs;
@@ -572,7 +576,7 @@ static int32_t poll_crew(void *state, uint64_t now_tsc)
 		work += step(crew, &crew->busy, job, now_tsc);
 		job = following;
 	}
-	/* In a hurry none waits for its turn. */
+	/* When all are to end, idle jobs are stepped every turn. */
 	if (atomic_load_explicit(&crew->jobs->hurry, memory_order_relaxed))
 		TAILQ_CONCAT(&crew->busy, &crew->idle, next);
 	if (crew->turns++ % IDLE_EVERY == 0 && !TAILQ_EMPTY(&crew->idle))
@@ -593,10 +597,7 @@ static struct rte_ring *make_ring(void)
 	return NULL;
 }
 
-/*
- * Tables for the sessions of peers, or jobs of ours, with any options and any MTU that is
- * allowed.
- */
+/* Tables for sessions of peers, or of our own jobs, with any allowed options and MTU. */
 static void plan_fec(struct wh_jobs *jobs)
 {
 	const struct wh_host_settings *settings = jobs->ground->settings;
@@ -654,7 +655,7 @@ void wh_jobs_open_rings(struct wh_jobs *jobs, uint32_t count)
 		       "`wavehaul doctor` says why");
 }
 
-/* No core has its sessions any more, whether they had said their last words or not. */
+/* When no core uses its sessions any more, whether they were closed properly or not. */
 static void end_job(struct wh_crew *crew, struct wh_job *job)
 {
 	struct wh_session *in = wh_job_in(job);
@@ -746,7 +747,7 @@ void wh_job_free(struct wh_job *job)
 	free(job);
 }
 
-/* What a server says of its peers is bounded: whoever can make it speak can fill a disk. */
+/* Log lines caused by peers are limited: otherwise a peer could fill a disk. */
 void wh_job_say(const struct wh_job *job, uint64_t now_tsc, const char *format, ...)
 {
 	struct wh_jobs *jobs = job->jobs;

@@ -3,12 +3,12 @@
 
 #include "base/assert.h"
 
-/* How long the peer is told about an end that it may never hear of. */
+/* Time to tell the peer about an end, which it may never receive. */
 #define LAST_WORDS_S 3
 
 static uint64_t random_number(const struct wh_lanes *lanes)
 {
-	return wh_ground_draw(lanes->jobs->ground) | 1; /* 0 is none */
+	return wh_ground_draw(lanes->jobs->ground) | 1; /* 0 means none */
 }
 
 bool wh_lanes_make(struct wh_lanes *lanes, struct wh_jobs *jobs, const struct wh_address *peer,
@@ -38,7 +38,7 @@ void wh_lanes_place(const struct wh_lanes *lanes, uint32_t peer_queues, struct w
 	place->peer.port = (uint16_t)(settings->udp_port + place->shard);
 }
 
-/* Lanes start in their order; a job that has not is nobody's but theirs. */
+/* Lanes start in order; only this thread accesses a job that was not started. */
 static void check(const struct wh_lanes *lanes)
 {
 	WH_ASSERT(lanes->count > 0 && lanes->count <= WH_LANES_MAX);
@@ -75,7 +75,10 @@ void wh_lanes_start_others(struct wh_lanes *lanes, uint64_t now_tsc)
 	if (atomic_load(&first->view.state) < WH_JOB_RUNNING || first->ready.queues == 0)
 		return;
 	while (lanes->started < lanes->count) {
-		/* The first may have made what others would take for a folder that was there. */
+		/*
+		 * The first lane may have created a folder that others would mistake for an
+		 * existing one.
+		 */
 		lanes->job[lanes->started]->request.there.as_name = first->ready.as_name;
 		start_next(lanes, first->ready.queues, now_tsc);
 	}

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What sessions take of a host's memory: how many chunks they get, and who is charged with them. */
+/* The memory of sessions: how many chunks they get, and which peer is charged for them. */
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "job/jobs.h"
 
 /*
- * A receiving or sending session gets this part of the memory that is free, and a third of what its
- * peer may still have, and never less than a few chunks: many sessions at once find room, and the
- * first ones plenty.
+ * A session gets this part of the free memory, and a third of what its peer may still have, but
+ * never less than a few chunks: so there is room for many sessions at once, and plenty for the
+ * first ones.
  */
 #define SHARE_OF_FREE 4
 #define SHARE_OF_PEER 3
 
 /*
- * Of memory that is one session's, what is left for tables and for answers. No more than a quarter,
- * where there is little.
+ * If one session has all the memory, this is left for tables and for answers; at most a quarter of
+ * little memory.
  */
 #define BESIDE_PART  16
 #define BESIDE_BYTES (UINT64_C(1) << 20)
 
-/* Chunks that writers hold beside those of the window. */
+/* Chunks held by writers beside those of the window. */
 #define STORE_CHUNKS 8
 
 uint64_t wh_jobs_free_bytes(struct wh_jobs *jobs)
@@ -29,11 +29,13 @@ uint64_t wh_jobs_free_bytes(struct wh_jobs *jobs)
 	uint64_t free_bytes = wh_arena_free_bytes(&jobs->ground->arena);
 	uint64_t table_bytes = atomic_load_explicit(&jobs->table_bytes, memory_order_relaxed);
 
-	/* What sessions take beside their chunks is as if it came out of the same memory. */
+	/* Sessions' tables are counted as part of the same memory. */
 	return free_bytes - wh_min_u64(free_bytes, table_bytes);
 }
 
-/* A client has its memory to itself; and so has the peer of a service that takes one at a time. */
+/*
+ * A client uses all its memory for itself, like the only peer of a service for one job at a time.
+ */
 static bool has_all(const struct wh_job *job)
 {
 	return job->role == WH_AT_CLIENT || job->jobs->service->limits.places == 1;
@@ -69,11 +71,14 @@ uint32_t wh_job_sender_chunks(const struct wh_job *job, uint64_t stride_bytes)
 	struct wh_jobs *jobs = job->jobs;
 	uint64_t own_bytes = job->request.memory_bytes / job->request.lanes;
 
-	/* But for what idle streams took before, with their tables: answers want room, too. */
+	/*
+	 * Except the memory of idle streams opened before, and their tables: answers need room,
+	 * too.
+	 */
 	if (has_all(job)) {
 		uint64_t share_bytes = whole_share(wh_min_u64(own_bytes, wh_jobs_free_bytes(jobs)));
 
-		/* One at least is asked for: where there is none, the session finds no memory. */
+		/* Ask for at least one: if there is none, allocating the session fails. */
 		return (uint32_t)wh_min_u64(wh_max_u64(share_bytes / stride_bytes, 1), UINT16_MAX);
 	}
 	return share_chunks(job, stride_bytes, UINT64_MAX);

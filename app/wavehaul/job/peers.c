@@ -50,7 +50,7 @@ void wh_peers_free(struct wh_peers *peers)
 
 static const uint8_t nobodys[WH_IDENTITY_BYTES];
 
-/* Of one network: what is a peer where it has no key. */
+/* The network of an address, which identifies a peer without a key. */
 static uint64_t network_of(const struct wh_address *address)
 {
 	uint64_t bits;
@@ -59,7 +59,7 @@ static uint64_t network_of(const struct wh_address *address)
 	return address->family == WH_IPV4 ? (bits & UINT32_MAX) | UINT64_C(1) << 32 : bits | 1;
 }
 
-/* Never 0: that is nobody. */
+/* Never 0, which means unused. */
 static uint64_t key_of(const struct wh_who *who)
 {
 	uint64_t key;
@@ -95,7 +95,10 @@ static struct wh_peer *find(struct wh_peers *peers, const struct wh_who *who)
 	return NULL;
 }
 
-/* The place of who has nothing and was here longest ago; NULL: all have something. */
+/*
+ * The peer's entry, or that of the least recently seen peer that holds nothing; NULL: all hold
+ * something.
+ */
 static struct wh_peer *find_or_enter(
 	struct wh_peers *peers, const struct wh_who *who, uint64_t now_ns)
 {
@@ -130,7 +133,7 @@ static struct wh_peer *find_or_enter(
 	return peer;
 }
 
-/* What is left of the allowance: whether one more may be had. */
+/* Whether the allowance permits one more. */
 static bool is_left(const struct wh_allowance *allowance, uint32_t per_s, uint64_t now_ns)
 {
 	return allowance->spent_ns <= now_ns + (BURST_S * WH_NS_PER_S - WH_NS_PER_S / per_s);
@@ -144,7 +147,7 @@ static bool spend(struct wh_allowance *allowance, uint32_t per_s, uint64_t now_n
 	return true;
 }
 
-/* Under the lock, as are all that follow; NULL: a peer of which nothing is known. */
+/* Under the lock, like the following functions; NULL: an unknown peer. */
 static bool has_place_for(const struct wh_peers *peers, const struct wh_peer *peer, uint64_t now_ns)
 {
 	const struct wh_peer_limits *limits = &peers->limits;
@@ -188,7 +191,7 @@ void wh_peers_dismiss(struct wh_peers *peers, struct wh_peer *peer)
 	WH_ASSERT(peers->places > 0 && peer->places > 0);
 	peer->places--;
 	peers->places--;
-	/* Its entry is anybody's from here on, and with it what it had. */
+	/* From here on its entry may be reused, so it must hold nothing. */
 	WH_ASSERT(peer->places > 0 || (peer->bytes == 0 && peer->room.promised_bytes == 0));
 	wh_spin_unlock(&peers->lock);
 }
@@ -318,7 +321,7 @@ uint32_t wh_peers_list(struct wh_peers *peers, struct wh_peer_seen *seen, uint32
 	uint32_t count = 0;
 
 	for (uint32_t row = 0; row < WH_PEERS_ROWS && count < room; row++) {
-		/* A row at a time: others are not held up for long. */
+		/* A row at a time, so that other threads wait only briefly. */
 		wh_spin_lock(&peers->lock);
 		for (uint32_t i = 0; i < WH_PEERS_PER_ROW && count < room; i++) {
 			const struct wh_peer *peer = &peers->peer[row * WH_PEERS_PER_ROW + i];

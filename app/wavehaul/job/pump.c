@@ -39,8 +39,8 @@ static void send_end(struct wh_pump *pump)
 }
 
 /*
- * The peer gives room back in order: one packet that is missing for a few round trips holds back
- * all that came after it, though it was acknowledged and its chunks here are spare.
+ * The peer releases chunks in order: one packet missing for a few round trips holds back all later
+ * chunks, although they were acknowledged and our chunks are spare.
  */
 static bool most_are_spare(const struct wh_pump *pump)
 {

@@ -2,7 +2,7 @@
 #ifndef WH_APP_SERVICE_H
 #define WH_APP_SERVICE_H
 
-/* What a server does for whoever may come: a folder, and bounds for its peers. */
+/* What a server offers to permitted peers: a folder, with limits. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,25 +19,27 @@ struct wh_store;
 
 struct wh_service {
 	/*
-	 * What its operator says for all jobs, which HELLO makes a request of: the folder
-	 * (here.root_fd), the rate that a peer gets at most, patience, how repair is planned.
+	 * The operator's settings for all jobs, from which and HELLO a request is made: the folder
+	 * (here.root_fd), a peer's highest rate, patience, repair planning.
 	 */
 	struct wh_request own;
 	struct wh_peer_limits limits;
-	struct wh_subnet allow[WH_SETTINGS_ALLOWS_MAX]; /* who may come */
+	struct wh_subnet allow[WH_SETTINGS_ALLOWS_MAX]; /* peers that may connect */
 	uint32_t allows;
-	struct wh_store *store; /* what peers may do that have proved who they are; NULL: all */
-	struct wh_desk *desk;   /* for peers' orders; NULL: none are taken */
-	bool anew;              /* nothing that is there already is skipped */
+	struct wh_store *store; /* rights of identified peers; NULL: all */
+	struct wh_desk *desk;   /* for peers' orders; NULL: not accepted */
+	bool anew;              /* existing files are never skipped */
 
-	/* Told on the job's crew; NULL: nobody is. What became of a file that came; and that a
-	 * job is over, before it goes. */
+	/*
+	 * Callbacks on the job's crew; may be NULL. The result of a received file; and the end of a
+	 * job, before it is freed.
+	 */
 	void (*on_file)(void *context, const struct wh_file_result *result);
 	void (*on_over)(void *context, const struct wh_job *job);
 	void *context;
 };
 
-/* Places for jobs at once, those that are kept for peers that have none counted. */
+/* The most concurrent jobs, including places reserved for peers that have none. */
 static inline uint32_t wh_service_places(const struct wh_service *service)
 {
 	return service->limits.places + service->limits.spare_places;

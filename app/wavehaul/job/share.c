@@ -5,10 +5,10 @@
 #include "base/clock.h"
 #include "job/request.h"
 
-/* What a lane without work keeps of its part, so that its first packets go at once. */
+/* An idle lane keeps this part of its rate, so that its first packets can be sent at once. */
 #define KEPT_SHARE 64
 
-/* Of the time between two looks; a lane is busy if its rate held it up for so long. */
+/* Fraction of the time between two looks; a lane is busy if its rate limited it for longer. */
 #define BUSY_SHARE 10
 
 void wh_share_enter(
@@ -25,7 +25,7 @@ void wh_share_enter(
 	if (share->lanes == 0)
 		share->part_bps = bps;
 	share->lanes++;
-	/* Nothing, unless the rate has changed since the lane was made. */
+	/* Zero, unless the rate has changed since the lane was made. */
 	share->pool_bps += (int64_t)(share->part_bps - bps);
 	wh_spin_unlock(&share->lock);
 }
@@ -68,7 +68,9 @@ bool wh_share_is_busy(
 	return limited_tsc - before_tsc > span_tsc / BUSY_SHARE;
 }
 
-/* Under the lock, as is what follows: what the lane is to have, if there is as much. */
+/*
+ * Under the lock, like the following functions: the rate that the lane should have, if available.
+ */
 static uint64_t target_of(const struct wh_lane_share *lane, bool busy)
 {
 	struct wh_share *share = lane->share;
@@ -91,7 +93,7 @@ static void step(struct wh_lane_share *lane, bool busy, uint64_t going_bps)
 		lane->held_bps = lane->told_bps;
 	}
 	if (share->pool_bps < 0) {
-		/* Each offers all that is owed: what is too much comes back out of the pool. */
+		/* Each lane offers the whole debt: any excess is taken back from the pool. */
 		uint64_t owed_bps = (uint64_t)-share->pool_bps;
 		uint64_t rest_bps = lane->held_bps - wh_min_u64(lane->held_bps, owed_bps);
 

@@ -3,12 +3,12 @@
 #define WH_APP_SHARE_H
 
 /*
- * A rate that several lanes share: what they hold and what is in the pool adds up to the whole at
- * any moment, so that together they never send faster. Once the whole has become less, the pool is
- * below zero until lanes have given as much back. A lane without anything to send gives back all
- * but a little, one that its rate holds up takes what is there, up to its part among those.
+ * A rate shared by several lanes: the sum of what they hold and of the pool is always the whole
+ * rate, so that together they never send faster. When the whole rate is reduced, the pool is
+ * negative until lanes have given enough back. A lane with nothing to send gives back almost all,
+ * and a lane limited by its rate takes from the pool, up to an equal part among those.
  *
- * Any core; each lane's own part is its core's.
+ * May be called on any core; each lane's own part belongs to its core.
  */
 
 #include <stdbool.h>
@@ -17,45 +17,48 @@
 #include "base/spin.h"
 #include "session/session.h"
 
-/* All zeros to begin with. */
+/* Initially all zeros. */
 struct wh_share {
 	struct wh_spin lock;
-	uint32_t lanes;    /* that have entered, whether or not they are still there */
-	uint64_t part_bps; /* of each, in equal parts */
-	uint64_t busy;     /* a bit for each lane */
+	uint32_t lanes;    /* that have ever entered */
+	uint64_t part_bps; /* of each, equal parts */
+	uint64_t busy;     /* bit i: lane i */
 	int64_t pool_bps;
 };
 
 struct wh_lane_share {
-	struct wh_share *share; /* NULL: nothing is shared */
+	struct wh_share *share; /* NULL: the rate is not shared */
 	uint64_t bit;
 	uint64_t held_bps;
-	uint64_t told_bps;    /* less than held: given back once the lane goes by it */
-	bool by_window;       /* its controller's window is the rate that it found */
-	uint64_t limited_tsc; /* of its session, when it was looked at last */
+	uint64_t told_bps;    /* less than held: given back when the lane keeps to it */
+	bool by_window;       /* its controller found the rate as a window */
+	uint64_t limited_tsc; /* of its session, at the last look */
 };
 
-/* Brings the part by which it goes; bps > 0, lane < 64. */
+/* Adds the lane with its present rate; bps > 0, lane < 64. */
 void wh_share_enter(
 	struct wh_lane_share *lane, struct wh_share *share, uint32_t number, uint64_t bps);
 
-/* Every lane's part is another, > 0, from here on; each lane may say so, as it hears of it. */
+/*
+ * Sets the part of every lane, > 0, from now on; each lane may call it when it learns of the
+ * change.
+ */
 void wh_share_change(struct wh_lane_share *lane, uint64_t bps);
 
-/* It sends no more: others have its part. Harmless if it never entered. */
+/* The lane sends no more: others get its part. Harmless if it never entered. */
 void wh_share_leave(struct wh_lane_share *lane);
 
 /*
- * Whether a rate held its session up for more than a tenth of the span since the last look. One
- * whose controller goes below its bound for losses, or by a window of its own, counts: with the
- * bound taken away, it would not get up again.
+ * Whether a rate limited the session for more than a tenth of the span since the last look. A lane
+ * whose controller is below its limit because of losses, or of its own window, counts as well: with
+ * a lower limit it could not increase again.
  */
 bool wh_share_is_busy(
 	struct wh_lane_share *lane, const struct wh_session_stats *stats, uint64_t span_tsc);
 
 /*
- * Every few milliseconds: whether its rate is what holds the lane up, and the rate that it goes by.
- * Returns the rate that it shall have.
+ * Call every few milliseconds with whether the rate limits the lane, and its actual rate. Returns
+ * the new rate.
  */
 uint64_t wh_share_step(struct wh_lane_share *lane, bool busy, uint64_t going_bps);
 

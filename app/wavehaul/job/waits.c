@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Of a job to its watch and to its peer: how far it has come, and whom it waits for. */
+/* Reports a job's progress and waits to its watch and its peer. */
 
 #include "base/clock.h"
 #include "job/jobs.h"
@@ -31,7 +31,7 @@ static bool has_convoy(const struct wh_job *job, uint64_t now_tsc)
 		       now_tsc;
 }
 
-/* Where other lanes, or others of the peer's jobs, get on, this one may wait for them. */
+/* If other lanes, or other jobs of the peer, make progress, this one may be waiting for them. */
 static bool has_company(const struct wh_job *job, uint64_t now_tsc)
 {
 	uint64_t stall_timeout_ns = job->request.stall_timeout_ns;
@@ -43,7 +43,7 @@ static bool has_company(const struct wh_job *job, uint64_t now_tsc)
 	       job->place.guest->moved_ns > now_ns - stall_timeout_ns;
 }
 
-/* Repair packets carry nothing new, and of a slow stream they are all that moves for a while. */
+/* Repair packets carry no new data, but in a slow stream they may be all that moves for a while. */
 static uint64_t moved_bytes(const struct wh_session *session)
 {
 	return wh_session_moved_bytes(session) +
@@ -85,8 +85,9 @@ static struct wh_watch_sight look(const struct wh_job *job, uint64_t now_tsc)
 }
 
 /*
- * A sink tells unless its answers tell already. A source tells when it is asked, by a sink that
- * waits for it: what is sent to one that takes nothing would fill its buffers.
+ * A sink sends its state unless its answers already show progress. A source sends its state only
+ * when a waiting sink has sent one: otherwise messages to a sink that takes nothing would fill its
+ * buffers.
  */
 static void tell_peer(struct wh_job *job, uint64_t now_tsc, const struct wh_watch_sight *sight)
 {
@@ -115,7 +116,7 @@ static void tell_peer(struct wh_job *job, uint64_t now_tsc, const struct wh_watc
 	wh_session_kick(job->streams.out);
 }
 
-/* At once, as soon as there is room for it. */
+/* At once, or as soon as there is room. */
 static void tell_rate(struct wh_job *job, const struct wh_watch_sight *sight)
 {
 	const struct wh_waits_told told = {
@@ -132,7 +133,7 @@ static void tell_rate(struct wh_job *job, const struct wh_watch_sight *sight)
 	wh_session_kick(job->streams.out);
 }
 
-/* The client gets, and wishes for another rate: as far as it may have that. */
+/* A getting client requests another rate: applied within its rights. */
 static void hear_rate(struct wh_job *job, const struct wh_waits_told *peer)
 {
 	struct wh_request request = {.rate_bps = wh_max_u64(peer->rate_bps, WH_RATE_MIN)};

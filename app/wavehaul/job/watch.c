@@ -8,7 +8,7 @@
 
 void wh_watch_begin(struct wh_watch *watch, uint64_t hz, uint64_t now_tsc)
 {
-	WH_ASSERT(hz > 0 && now_tsc > 0); /* 0 is not begun */
+	WH_ASSERT(hz > 0 && now_tsc > 0); /* 0 means not begun */
 	*watch = (struct wh_watch){
 		.window_tsc = WH_WATCH_WINDOW_S * hz,
 		.moved_tsc = now_tsc,
@@ -45,7 +45,7 @@ static void see_peer(struct wh_watch *watch, uint64_t now_tsc, const struct wh_w
 	watch->peer_worked_tsc = now_tsc;
 }
 
-/* Other lanes may have a disk to wait for. */
+/* Other lanes may be waiting for a disk. */
 static bool is_patient(enum wh_waits waits)
 {
 	return waits == WH_WAITS_DISK || waits == WH_WAITS_PARTS;
@@ -61,7 +61,7 @@ static bool is_recent(uint64_t tsc, uint64_t now_tsc, uint64_t span_tsc)
 	return tsc != 0 && now_tsc - tsc <= span_tsc;
 }
 
-/* A pipe of ours is our own affair. */
+/* For a local pipe there is no limit. */
 static bool is_at_pipe(const struct wh_watch *watch, uint64_t now_tsc, bool heard,
 	const struct wh_watch_patience *patience, const struct wh_watch_sight *sight)
 {
@@ -105,7 +105,7 @@ const char *wh_watch_text(const struct wh_watch *watch, uint64_t now_tsc,
 	const char *waits = wh_waits_text(last->waits);
 	bool pipe = last->peer.waits == WH_WAITS_PIPE;
 
-	/* Who has all and still is there wants to hear that the other has, too. */
+	/* An end that has everything but has not ended waits for the other end to finish, too. */
 	snprintf(end, sizeof(end), "the %s to end", peers);
 	if (last->waits == WH_WAITS_NOTHING)
 		waits = end;

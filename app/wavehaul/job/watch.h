@@ -3,14 +3,14 @@
 #define WH_APP_JOB_WATCH_H
 
 /*
- * Whether a job still goes on. Sessions watch their packets; what they cannot see is that two ends
- * wait for each other, or one for a peer that lives and does nothing. So each end counts what it
- * does, tells the other now and then, and asks that one of the two gets on: bytes, files, records,
- * or work that moves none of them, such as the digest of a file that is there already.
+ * Whether a job makes progress. Sessions supervise their packets, but cannot notice two ends that
+ * wait for each other, or a peer that is alive but does nothing. So each end counts its work, tells
+ * the other from time to time, and requires that one of the two makes progress: bytes, files,
+ * records, or work that moves none of these, such as calculating the digest of an existing file.
  *
- * What a peer merely says of itself, and a disk that is at work, are believed for WH_DISK_PATIENCE
- * stall timeouts; other lanes that are waited for are watched themselves. That it waits for a pipe,
- * which takes as long as it takes, it is believed for a time of its own.
+ * A peer's own claims of work, and a busy disk, are accepted for WH_DISK_PATIENCE stall timeouts;
+ * other lanes that are waited for have watches of their own. If a peer waits for a pipe, of
+ * unlimited duration, a separate timeout applies.
  */
 
 #include <stdbool.h>
@@ -22,26 +22,26 @@
 #include "sink/sink.h"
 #include "source/source.h"
 
-/* So much payload in so many seconds is more than both ends tell of themselves meanwhile. */
+/* More payload than this in such a window is more than the ends' messages about themselves. */
 #define WH_WATCH_MOVED_BYTES 1024
 #define WH_WATCH_WINDOW_S    4
 
-/* The shortest stall timeout there is has some of these: each end tells as often how it stands. */
+/* Interval of the messages about waits; even the shortest stall timeout contains several. */
 #define WH_WATCH_TELL_MS 250
 
-/* What there is to see of a job. */
+/* Observed state of a job. */
 struct wh_watch_sight {
-	uint64_t worked;      /* done here, of anything but what both ends tell of themselves */
+	uint64_t worked;      /* work done here, except the messages about waits */
 	uint64_t moved_bytes; /* payload of both streams */
 	enum wh_waits waits;  /* here */
-	uint64_t waits_told;  /* how often the peer has */
+	uint64_t waits_told;  /* number of the peer's messages */
 	struct wh_waits_told peer;
-	bool company; /* other jobs of the same peer get on */
+	bool company; /* other jobs of the same peer make progress */
 };
 
 struct wh_watch {
 	uint64_t worked;
-	uint64_t window_tsc;  /* that long is WH_WATCH_WINDOW_S */
+	uint64_t window_tsc;  /* length of WH_WATCH_WINDOW_S */
 	uint64_t moved_bytes; /* at the beginning of ... */
 	uint64_t moved_tsc;   /* ... the present window */
 	uint64_t progress_tsc;
@@ -56,17 +56,17 @@ void wh_watch_begin(struct wh_watch *watch, uint64_t hz, uint64_t now_tsc);
 
 struct wh_watch_patience {
 	uint64_t stall_tsc;
-	uint64_t pipe_tsc; /* of the peer; 0: for ever */
+	uint64_t pipe_tsc; /* for the peer's; 0: unlimited */
 };
 
-/* False: nothing has got on for longer than that. */
+/* False: no progress for longer than that. */
 bool wh_watch_see(struct wh_watch *watch, uint64_t now_tsc,
 	const struct wh_watch_patience *patience, const struct wh_watch_sight *sight);
 
 #define WH_WATCH_TEXT_BYTES 200
 
 /*
- * Who waits for whom, as it was seen last: "the source waits for the receiver to say which files it
+ * Who waits for whom, as last observed: "the source waits for the receiver to say which files it
  * wants; the sink says nothing". `ours` and `peers` name the two ends.
  */
 const char *wh_watch_text(const struct wh_watch *watch, uint64_t now_tsc,

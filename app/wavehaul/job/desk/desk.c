@@ -7,7 +7,7 @@
 
 #include "base/assert.h"
 
-/* Questions of one job, in a second. */
+/* Questions of one job per second. */
 #define QUESTIONS_PER_S 10
 
 void wh_desk_init(struct wh_desk *desk, void (*wake)(void *context), void *context)

@@ -3,9 +3,9 @@
 #define WH_APP_DESK_H
 
 /*
- * Where peers' orders for this host's queue wait for whoever keeps it: crews put what a peer asks
- * down here, the keeper's thread answers, and crews take the answer. A job has one place from
- * wh_desk_enter to wh_desk_leave, and one question at a time, ten in a second at most.
+ * Hands peers' orders from crews to the thread that keeps this host's queue (the keeper): a crew
+ * puts down a peer's question, the keeper answers, and the crew takes the answer. A job has one
+ * place from wh_desk_enter to wh_desk_leave, and one question at a time, at most ten per second.
  */
 
 #include <stdatomic.h>
@@ -16,39 +16,39 @@
 #include "bundle/record.h"
 #include "seal/bond.h"
 
-/* Jobs of peers that order or follow an order, at once. */
+/* Concurrent jobs of peers that give or follow an order. */
 #define WH_DESK_PLACES 64
 
-/* Who asks, and what; all texts are the desk's. */
+/* A question and its sender; the desk owns all texts. */
 struct wh_desk_question {
-	uint64_t rights; /* of the store's answer */
+	uint64_t rights; /* number of the store's answer */
 	uint8_t identity[WH_IDENTITY_BYTES];
-	char **path; /* below the root */
+	char **path; /* relative to the root */
 	uint32_t paths;
 	struct wh_ordering order;
 };
 
 enum wh_desk_state {
 	WH_DESK_FREE = 0,
-	WH_DESK_IDLE, /* it is somebody's */
+	WH_DESK_IDLE, /* assigned, no question */
 	WH_DESK_ASKED,
-	WH_DESK_TAKEN, /* the keeper is at it */
-	WH_DESK_LEFT,  /* likewise, and nobody waits for it any more */
+	WH_DESK_TAKEN, /* the keeper is answering */
+	WH_DESK_LEFT,  /* likewise, but the crew no longer waits */
 	WH_DESK_ANSWERED,
 };
 
 struct wh_desk_place {
-	enum wh_desk_state state; /* under the lock; what follows is whose turn it is */
+	enum wh_desk_state state; /* under the lock; the following belongs to whose turn it is */
 	struct wh_desk_question question;
 	char *texts; /* of the order */
 	struct wh_standing answer;
 	char why[WH_STANDING_WHY_MAX + 1];
-	bool refused; /* for good: the keeper is not asked again */
+	bool refused; /* final: the keeper is not asked again */
 	uint64_t next_tsc;
 };
 
 struct wh_desk {
-	_Atomic bool kept; /* somebody answers */
+	_Atomic bool kept; /* a keeper is present */
 	void (*wake)(void *context);
 	void *context;
 	struct wh_spin lock;
@@ -56,22 +56,22 @@ struct wh_desk {
 };
 
 void wh_desk_init(struct wh_desk *desk, void (*wake)(void *context), void *context);
-void wh_desk_free(struct wh_desk *desk); /* nobody is there any more */
+void wh_desk_free(struct wh_desk *desk); /* call when no crew or keeper uses it */
 
-/* Crews. NULL: nobody keeps orders, all places are taken, or there is no memory. */
+/* For crews. NULL: no keeper, all places are taken, or out of memory. */
 struct wh_desk_place *wh_desk_enter(struct wh_desk *desk, uint64_t rights,
 	const uint8_t identity[WH_IDENTITY_BYTES], const char *const *path, uint32_t paths);
 void wh_desk_leave(struct wh_desk *desk, struct wh_desk_place *place);
 
-/* False: it is too soon to ask again, or there is no memory. */
+/* False: too soon after the previous question, or out of memory. */
 bool wh_desk_put(struct wh_desk *desk, struct wh_desk_place *place,
 	const struct wh_ordering *order, uint64_t now_tsc, uint64_t hz);
 
-/* False: not yet. The text is the place's. */
+/* False: not yet. The text is owned by the place. */
 bool wh_desk_take(
 	struct wh_desk *desk, struct wh_desk_place *place, struct wh_standing *standing);
 
-/* The keeper. NULL: nobody asks. What is answered is not its any more. */
+/* For the keeper. NULL: no question. It must not use the place after answering. */
 struct wh_desk_place *wh_desk_next(struct wh_desk *desk);
 void wh_desk_answer(
 	struct wh_desk *desk, struct wh_desk_place *place, const struct wh_standing *standing);

@@ -3,8 +3,8 @@
 #define WH_APP_PAST_H
 
 /*
- * What sessions have counted, added up, so that counters of a process do not fall with the sessions
- * that go.
+ * Sums of the counters of closed sessions, so that a process's totals do not fall when sessions
+ * close.
  */
 
 #include <stdint.h>
@@ -15,7 +15,7 @@ struct wh_past_role {
 	uint64_t sessions;
 	uint64_t moved_bytes;
 	uint64_t lost_pkts;
-	struct wh_session_stats stats; /* but for its moments */
+	struct wh_session_stats stats; /* except its times */
 };
 
 /* Of transmitters, and of receivers. */

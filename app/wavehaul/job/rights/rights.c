@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What a peer that has proved who it is may do: asked when HELLO is read, and as a job runs. */
+/* The rights of an identified peer: checked when HELLO is read, and while a job runs. */
 
 #include "job/rights/rights.h"
 
@@ -15,7 +15,7 @@
 #include "job/jobs.h"
 #include "trust/store.h"
 
-/* What a peer moves is charged to it in steps of this. */
+/* Moved bytes are charged to the peer in steps of this. */
 #define CHARGE_BYTES (UINT64_C(4) << 20)
 
 const char *wh_rights_below(const char *folder, const char *path)
@@ -71,7 +71,7 @@ const char *wh_rights_wrong(const struct wh_rights *rights, enum wh_job_verb ver
 			 : "that path is in none of the folders that you may use here";
 }
 
-/* The folder takes the root's place: links in it lead nowhere else. */
+/* The folder replaces the root: links in it cannot lead elsewhere. */
 static const char *enter_folder(struct wh_job *job, const char *folder)
 {
 	struct wh_request_paths *here = &job->request.here;
@@ -88,7 +88,7 @@ static const char *enter_folder(struct wh_job *job, const char *folder)
 	return NULL;
 }
 
-/* Who has rules of its own has no others. */
+/* A peer's own rules replace the general ones. */
 static void take_owners(struct wh_owners *owners, const struct wh_owners *own)
 {
 	if (wh_owner_map_changes(&own->users))
@@ -129,7 +129,7 @@ static const char *claim(struct wh_job *job, struct wh_store *store)
 	job->request.rate_bps = wh_min_u64(job->request.rate_bps, rights.rate_bps);
 	atomic_store(&job->wishes.rate_bps, job->request.rate_bps);
 	take_owners(&job->request.rules.owners, &rights.owners);
-	/* The queue enters it when the order's turn has come. */
+	/* The queue opens it when the order's turn has come. */
 	if (folder == UINT32_MAX || job->request.verb == WH_JOB_ORDER)
 		return NULL;
 	return enter_folder(job, rights.folder[folder]);
