@@ -35,7 +35,7 @@ static void look_at_process(struct wh_machine *machine)
 	wh_tree_field(machine->root, text, sizeof(text), status, "Cpus_allowed_list");
 	wh_cpus_parse(text, &machine->cpus);
 	wh_tree_field(machine->root, text, sizeof(text), status, "Uid");
-	rest = wh_scan_count(text, &id); /* the real one, and behind it the effective one */
+	rest = wh_scan_count(text, &id); /* the real id, followed by the effective one */
 	machine->superuser =
 		rest != NULL && wh_scan_count(rest + strspn(rest, " "), &id) != NULL && id == 0;
 	wh_tree_field(machine->root, text, sizeof(text), status, "CapEff");

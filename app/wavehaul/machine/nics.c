@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Which network devices are on the PCI bus, and who has them. */
+/* The network devices on the PCI bus, and their drivers. */
 
 #include <assert.h>
 #include <stdio.h>
@@ -13,17 +13,17 @@
 
 #define DEVICES "/sys/bus/pci/devices"
 
-/* PCI class codes: the base class, and below it what can carry Ethernet. */
+/* PCI class codes: the base class, and its subclasses that can carry Ethernet. */
 #define CLASS_NETWORK    0x02
 #define CLASS_ETHERNET   0x0200
 #define CLASS_INFINIBAND 0x0207
 
-/* No kernel says more, but a copied tree may. */
+/* No kernel reports more, but a copied tree may. */
 #define SPEED_MAX_MBPS 1000000000
 
 /*
- * Kernel drivers of PCI devices for which DPDK 22.11, as Debian 12 has it, brings a driver of its
- * own, and those beside whose kernel driver DPDK works.
+ * Kernel drivers of PCI devices for which DPDK 22.11 (Debian 12) has its own driver, and those
+ * beside whose kernel driver DPDK works.
  */
 static const struct {
 	const char *name;
@@ -66,7 +66,7 @@ static const struct {
 	{"vmxnet3", WH_NIC_KERNEL},
 };
 
-/* "0000:3b:00.0", and nothing else: the address becomes part of a command. */
+/* "0000:3b:00.0" only: the address becomes part of a command. */
 static bool is_address(const char *text)
 {
 	static const char form[] = "xxxx:xx:xx.x";
@@ -97,7 +97,10 @@ static void look_for_routes(const char *root, const char *interface, struct wh_n
 		nic->default_route |=
 			strcmp(word[1], "00000000") == 0 && strcmp(word[7], "00000000") == 0;
 	}
-	/* Destination, its prefix, six more, flags, interface. Some come by themselves with any. */
+	/*
+	 * Destination, its prefix, six more, flags, interface. Some appear automatically with any
+	 * interface.
+	 */
 	lines = wh_tree_lines(root, "/proc/net/ipv6_route");
 	while (wh_tree_words(&lines, word, 10))
 		nic->default_route |= strcmp(word[9], interface) == 0 &&
@@ -157,7 +160,7 @@ static void look_at_interfaces(struct wh_machine *machine, const char *net, stru
 	wh_tree_list_free(&list);
 }
 
-/* A virtio device's interfaces are one folder further down. */
+/* A virtio device's interfaces are one folder deeper. */
 static void look_at_all_interfaces(struct wh_machine *machine, struct wh_nic *nic)
 {
 	char path[300];
@@ -221,7 +224,7 @@ void wh_machine_look_for_nics(struct wh_machine *machine)
 {
 	struct wh_tree_list list = wh_tree_list(machine->root, DEVICES);
 
-	WH_ASSERT(machine->nic == NULL && machine->nics == 0); /* looked for once */
+	WH_ASSERT(machine->nic == NULL && machine->nics == 0); /* called only once */
 	if (list.count == 0)
 		return;
 	machine->nic = calloc((size_t)list.count, sizeof(*machine->nic));

@@ -12,7 +12,7 @@
 #include "base/assert.h"
 #include "base/units.h"
 
-/* "" when it would be too long: then nothing is found there. */
+/* "" if it would be too long: then nothing is found. */
 static void join(char path[PATH_MAX], const char *root, const char *format, va_list args)
 {
 	size_t used = strlen(root);
@@ -29,7 +29,7 @@ static void join(char path[PATH_MAX], const char *root, const char *format, va_l
 		path[0] = '\0';
 }
 
-/* What every function with a format begins with. */
+/* Begins every function with a format. */
 #define JOIN(path, root, format)                                                                   \
 	do {                                                                                       \
 		va_list args;                                                                      \
@@ -39,7 +39,7 @@ static void join(char path[PATH_MAX], const char *root, const char *format, va_l
 		va_end(args);                                                                      \
 	} while (0)
 
-/* In place; returns where the text now begins. */
+/* In place; returns the new beginning. */
 static char *trim(char *text)
 {
 	size_t length = strlen(text);
@@ -54,7 +54,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* A pipe in a copied tree must not hold us up. */
+/* O_NONBLOCK: a pipe in a copied tree must not block. */
 static struct wh_tree_lines open_lines(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);

@@ -3,8 +3,8 @@
 #define WH_APP_TREE_H
 
 /*
- * Reading what a kernel says of its machine in /proc and /sys, below a root: "" is this machine,
- * anything else a copy. Paths are formats and begin with a slash. Tabs are read as blanks.
+ * Reads the kernel's files about a machine in /proc and /sys, below a root: "" is this machine,
+ * otherwise a copy. Paths are formats and begin with a slash. Tabs are read as blanks.
  */
 
 #include <dirent.h>
@@ -14,15 +14,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The first line, without blanks around it; false: not readable, and line is "". */
+/* The first line, trimmed; false: not readable, and line is "". */
 bool wh_tree_line(const char *root, char *line, size_t room, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* The first line as a whole number, which may be negative; false: it is none. */
+/* The first line as an integer, which may be negative; false: it is not one. */
 bool wh_tree_number(const char *root, int64_t *number, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* What stands after `key` and colon or blanks, in the first line that begins so. */
+/* The text after `key` and a colon or blanks, in the first line that begins with them. */
 bool wh_tree_field(const char *root, char *value, size_t room, const char *path, const char *key);
 
 /* The last name in a symbolic link's target: a driver, for example. */
@@ -36,9 +36,9 @@ bool wh_tree_exists(const char *root, const char *format, ...)
 bool wh_tree_contains(const char *root, const char *text, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The lines of a file, one after the other, without blanks around them. */
+/* The trimmed lines of a file, one after the other. */
 struct wh_tree_lines {
-	FILE *file; /* NULL: there is none, or it has been read */
+	FILE *file; /* NULL: no such file, or all read */
 	char *line;
 	size_t room;
 };
@@ -46,27 +46,27 @@ struct wh_tree_lines {
 struct wh_tree_lines wh_tree_lines(const char *root, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* NULL past the last; who stops before closes it. */
+/* NULL after the last line; a caller that stops earlier must close it. */
 char *wh_tree_next(struct wh_tree_lines *lines);
 void wh_tree_close(struct wh_tree_lines *lines);
 
-/* The first words of the next line that has so many; false past the last. */
+/* The first words of the next line that has at least `count`; false after the last line. */
 bool wh_tree_words(struct wh_tree_lines *lines, char **word, uint32_t count);
 
-/* A folder's entries in the order of their numbers. Free with wh_tree_list_free. */
+/* A folder's entries sorted by number. Free with wh_tree_list_free. */
 struct wh_tree_list {
 	struct dirent **entry;
-	int count; /* 0 where there is no such folder */
+	int count; /* 0 if there is no such folder */
 };
 
 struct wh_tree_list wh_tree_list(const char *root, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void wh_tree_list_free(struct wh_tree_list *list);
 
-/* Lists of CPUs or nodes as the kernel writes them: "0-3,8". What is no list is the empty set. */
+/* Lists of CPUs or nodes as the kernel writes them: "0-3,8". An invalid list is the empty set. */
 void wh_cpus_parse(const char *text, cpu_set_t *cpus);
 
-/* Written into `text`, which is also returned; ends with ",..." when there is no room for all. */
+/* Written to `text`, which is also returned; ends with ",..." if the room is too small. */
 #define WH_CPUS_TEXT_MAX 120
 const char *wh_cpus_format(char *text, size_t room, const cpu_set_t *cpus);
 
