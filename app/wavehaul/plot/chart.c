@@ -12,19 +12,19 @@
 #define WIDTH  960
 #define LEFT   86
 #define RIGHT  (WIDTH - 24)
-#define TOP    82  /* of the first panel's frame */
-#define HIGH   132 /* of a frame */
+#define TOP    82  /* top of the first panel's frame */
+#define HIGH   132 /* height of a frame */
 #define APART  52  /* between frames: a title and a legend */
 #define BOTTOM 44
 
 #define TICKS_X 10
 #define TICKS_Y 4
 
-#define LANE_PART 0.8 /* of a lane's height, what is always there */
+#define LANE_PART 0.8 /* part of a lane's height used by a share of 1 */
 
 #define FAINT_TEXT "fill=\"" WH_SVG_FAINT "\" font-size=\"11\""
 
-/* Where a value stands. */
+/* Maps values to pixels. */
 struct scale {
 	double from_px;
 	double to_px;
@@ -39,7 +39,7 @@ static double at(const struct scale *scale, double value)
 	       (value - scale->from) / (scale->to - scale->from) * (scale->to_px - scale->from_px);
 }
 
-/* 1, 2 or 5 of a power of ten, so that no more than so many fit in. */
+/* A step of 1, 2 or 5 times a power of ten, so that at most `ticks` of them reach `most`. */
 static double step_of(double most, double ticks)
 {
 	double power = pow(10.0, floor(log10(most / ticks)));
@@ -55,7 +55,7 @@ struct prefix {
 	const char *name;
 };
 
-/* The unit that people write the largest of them in. */
+/* The usual unit for the largest of the values. */
 static struct prefix prefix_of(enum wh_chart_unit unit, double most)
 {
 	static const struct prefix bps[] = {{1e12, "Tb/s"}, {1e9, "Gb/s"}, {1e6, "Mb/s"},
@@ -71,7 +71,7 @@ static struct prefix prefix_of(enum wh_chart_unit unit, double most)
 
 	if (unit == WH_CHART_SHARE)
 		return (struct prefix){0.01, "%"};
-	/* Thousands of packets are read as they are. */
+	/* Thousands of packets are shown without a prefix. */
 	while (i < last && of[i].factor * (unit == WH_CHART_COUNT ? 10.0 : 1.0) > most)
 		i++;
 	return of[i];
@@ -154,7 +154,7 @@ static void draw_line(struct wh_svg *svg, const struct wh_chart *chart,
 		}
 		fprintf(svg->file, "%c%.2f %.2f", pen_down ? 'L' : 'M', at(x, chart->end_s[i]),
 			at(y, series->value[i]));
-		/* One that stands alone is a dot. */
+		/* A single value is drawn as a dot. */
 		if (!pen_down)
 			fputs("h0", svg->file);
 		pen_down = true;
@@ -162,7 +162,7 @@ static void draw_line(struct wh_svg *svg, const struct wh_chart *chart,
 	fputs("\"/>\n", svg->file);
 }
 
-/* From one interval's end to the next one's: M x base, then V and H by turns, and back. */
+/* Draws M x base, then V and H alternately from one interval's end to the next, and back. */
 static void draw_steps(struct wh_svg *svg, const struct wh_chart *chart,
 	const struct wh_chart_series *series, const struct scale *x, const struct scale *y)
 {
@@ -179,7 +179,7 @@ static void draw_steps(struct wh_svg *svg, const struct wh_chart *chart,
 	fprintf(svg->file, "V%.2fZ\"/>\n", at(y, 0.0));
 }
 
-/* At the right of the title; in one text, whose width is the viewer's affair. */
+/* To the right of the title; as one text, whose width only the viewer knows. */
 static void draw_legend(struct wh_svg *svg, const struct wh_chart_panel *panel, double top_px)
 {
 	fprintf(svg->file, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\" font-size=\"11\">", RIGHT,
@@ -220,7 +220,7 @@ static void draw_values(struct wh_svg *svg, const struct wh_chart *chart,
 	const struct prefix prefix = prefix_of(panel->unit, most);
 	double step = step_of(most > 0.0 ? most / prefix.factor : 1.0, TICKS_Y) * prefix.factor;
 
-	/* There is no half of a packet. */
+	/* Packets are counted in whole numbers. */
 	if (panel->unit == WH_CHART_COUNT)
 		step = fmax(step, 1.0);
 

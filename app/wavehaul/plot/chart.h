@@ -3,16 +3,16 @@
 #define WH_APP_CHART_H
 
 /*
- * Panels one above the other, over the same time: a picture for a report. A path of data says in
- * its attributes data-x and data-y, "pixel pixel value value", how its pixels are read back.
+ * Panels one above the other over the same time axis, for a report. The attributes data-x and
+ * data-y of a data path, "pixel pixel value value", tell how to convert its pixels back to values.
  */
 
 #include <stdint.h>
 
 enum wh_chart_kind {
-	WH_CHART_LINES, /* values of the ends of intervals */
-	WH_CHART_STEPS, /* what each interval has had, from 0 */
-	WH_CHART_LANES, /* each series a lane of its own, with its share of each interval */
+	WH_CHART_LINES, /* values at the ends of intervals */
+	WH_CHART_STEPS, /* each interval's total, from 0 */
+	WH_CHART_LANES, /* a lane for each series, with its share of each interval */
 };
 
 enum wh_chart_unit {
@@ -24,8 +24,8 @@ enum wh_chart_unit {
 
 struct wh_chart_series {
 	const char *name;
-	const double *value; /* one for each interval; not finite: there is none */
-	uint32_t colour;     /* of wh_svg_colour */
+	const double *value; /* one per interval; not finite: missing */
+	uint32_t colour;     /* index in wh_svg_colour */
 };
 
 struct wh_chart_panel {
@@ -35,14 +35,14 @@ struct wh_chart_panel {
 	enum wh_chart_unit unit;
 	const struct wh_chart_series *series;
 	uint32_t n_series;
-	const char *empty; /* in place of what no series has a value of */
+	const char *empty; /* text shown if no series has a value */
 };
 
 struct wh_chart {
 	const char *title;
 	const char *subtitle;
 	const char *failure; /* "": none */
-	const char *time;    /* what it is counted from */
+	const char *time;    /* what the time is counted from */
 	const double *end_s; /* of the intervals, ascending from above 0 */
 	uint32_t count;
 	const struct wh_chart_panel *panels;

@@ -3,8 +3,8 @@
 #define WH_APP_SVG_H
 
 /*
- * An SVG file that is written as a whole: it is there under its name once all of it is, and what
- * was there before stays until then.
+ * An SVG file that appears under its name only when it is complete; until then a previous file
+ * stays.
  */
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 #include "cli/whole_file.h"
 
-/* Those of tools/figureslib/colours.py: eyes of every kind tell them apart, on white. */
+/* Those of tools/figureslib/colours.py: distinguishable by colour-blind people, on white. */
 #define WH_SVG_COLOURS 10
 extern const char *const wh_svg_colour[WH_SVG_COLOURS];
 
@@ -22,11 +22,11 @@ extern const char *const wh_svg_colour[WH_SVG_COLOURS];
 #define WH_SVG_GRID  "#d5dce3"
 
 struct wh_svg {
-	FILE *file; /* what is drawn goes there */
+	FILE *file; /* the drawing is written to it */
 	struct wh_whole_file whole;
 };
 
-/* Before anything else is done: false after a sentence why no picture can be written there. */
+/* Check before any other work: false after a sentence why no picture can be written there. */
 bool wh_svg_may_write(const char *path);
 
 /* 0 or a negative errno. */
@@ -38,14 +38,14 @@ enum wh_svg_anchor {
 	WH_SVG_END,
 };
 
-/* Any text: what SVG would take for its own is escaped. */
+/* Any text: characters with a meaning in SVG are escaped. */
 void wh_svg_text(struct wh_svg *svg, double x, double y, enum wh_svg_anchor anchor,
 	const char *attributes, const char *format, ...) __attribute__((format(printf, 6, 7)));
 
 /* Text for an attribute between double quotes. */
 void wh_svg_escaped(struct wh_svg *svg, const char *text);
 
-/* 0 or a negative errno, and then nothing is left of it. */
+/* 0 or a negative errno; then nothing is left of it. */
 int wh_svg_close(struct wh_svg *svg);
 
 #endif
