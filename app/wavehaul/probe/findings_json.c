@@ -6,7 +6,10 @@
 #include "base/assert.h"
 #include "probe/tell.h"
 
-/* Every number of the findings, once: written, and read again where it is within its limits. */
+/*
+ * Every number of the findings, in one table: for writing, and for reading, where limits are
+ * checked.
+ */
 enum kind {
 	U32,
 	U64,
@@ -18,7 +21,7 @@ struct member {
 	const char *key;
 	size_t offset;
 	enum kind kind;
-	double most; /* that makes sense */
+	double most; /* the largest valid value */
 };
 
 #define AT(key, member, kind, most)                                                                \

@@ -52,8 +52,8 @@ bool wh_kept_where(const char *wanted, char folder[PATH_MAX])
 }
 
 /*
- * An address is digits, letters, dots and colons. A port may be anything, and stands in the file,
- * too: two that look alike here share a file, and the later one has it.
+ * An address has only digits, letters, dots and colons. A port may have any name, which is also
+ * stored in the file: two with the same text here share a file, which the later one overwrites.
  */
 static bool path_of(const struct wh_kept_place *place, char folder[PATH_MAX], char path[PATH_MAX])
 {
@@ -94,7 +94,7 @@ int wh_kept_folder(const char *wanted)
 	return open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* The folder itself is locked: that needs neither room in it nor a right to write. */
+/* Locks the folder itself: that needs neither space in it nor the right to write. */
 int wh_kept_hold(const char *wanted)
 {
 	int place_fd = wh_kept_folder(wanted);
@@ -128,7 +128,7 @@ static void write_when(char when[WH_KEPT_WHEN_BYTES])
 	strftime(when, WH_KEPT_WHEN_BYTES, WHEN_FORM, &tm);
 }
 
-/* A clock may have gone back a little; what is of tomorrow is of no clock. */
+/* The clock may have been set back a little; a time far in the future is invalid. */
 static bool read_when(const json_t *value, char when[WH_KEPT_WHEN_BYTES], uint32_t *age_s)
 {
 	const char *text = json_string_value(value);
@@ -174,7 +174,7 @@ static bool read_path(const json_t *object, struct wh_kept *kept)
 	return kept->path.capacity_bps > 0 && wh_known_path_valid(&kept->path);
 }
 
-/* Members that are null are not known; one that is anything else spoils the file. */
+/* A member that is null is unknown; one of a wrong type makes the file invalid. */
 static bool read_kept(const json_t *object, const struct wh_kept_place *place, struct wh_kept *kept)
 {
 	const char *peer = json_string_value(json_object_get(object, "peer"));
@@ -195,7 +195,7 @@ static bool read_kept(const json_t *object, const struct wh_kept_place *place, s
 	return kept->probed;
 }
 
-/* A file that another user has made may say anything. */
+/* A file created by another user is not trusted. */
 static const char *open_kept(const char *path, json_t **object)
 {
 	char text[FILE_BYTES_MAX];
@@ -221,7 +221,7 @@ static const char *open_kept(const char *path, json_t **object)
 	return why;
 }
 
-/* False, too, of a way from another port, whose file this is. */
+/* Also false for results of another port that shares this file. */
 static bool is_of_port(const json_t *object, const struct wh_kept_place *place)
 {
 	const char *port = json_string_value(json_object_get(object, "port"));
@@ -287,7 +287,7 @@ static bool is_kept(const char *name)
 	       strcmp(name + bytes - strlen(SUFFIX), SUFFIX) == 0;
 }
 
-/* The oldest go where there are too many, and all that are too old. */
+/* Deletes the oldest files if there are too many, and all that are too old. */
 static void sweep(const char *folder)
 {
 	struct found_file *files = calloc(2 * WH_KEPT_FILES_MAX, sizeof(*files));
@@ -321,7 +321,7 @@ static int write_kept(const char *path, json_t *object)
 
 	if (rc != 0)
 		return rc;
-	/* What could not be written is found when it is closed. */
+	/* Write errors are reported by closing. */
 	(void)json_dumpf(object, whole.file, JSON_INDENT(2));
 	fputc('\n', whole.file);
 	return wh_whole_file_close(&whole, true);
@@ -365,7 +365,7 @@ struct wh_known_path wh_kept_path_of(const struct wh_findings *found)
 
 static void set_path(struct wh_kept *kept, const struct wh_known_path *path, const char *by)
 {
-	/* Of bursts a transfer may have learnt nothing. */
+	/* A transfer may not have measured bursts. */
 	uint32_t burst_pkts = path->burst_pkts > 0 ? path->burst_pkts : kept->path.burst_pkts;
 
 	kept->path = *path;

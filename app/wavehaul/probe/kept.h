@@ -3,9 +3,9 @@
 #define WH_APP_KEPT_H
 
 /*
- * What was learnt of the ways to peers, by probes and by transfers, a file for each peer and port
- * of ours: a later run begins with it. Files are written as a whole and outlive a power cut; they
- * are bounded in number and age. What is no such file is as good as none, and told of.
+ * What probes and transfers have measured about paths to peers, a file for each peer and port of
+ * ours: a later run starts with it. Files are replaced atomically and survive a power cut; their
+ * number and age are limited. An invalid file is treated as missing, and reported.
  */
 
 #include <limits.h>
@@ -17,52 +17,52 @@
 #define WH_KEPT_WHEN_BYTES 32
 #define WH_KEPT_BY_BYTES   32
 
-/* What a transfer may begin with is no older, and no file; nor are there more files. */
+/* The maximum age of values that a transfer starts with, and of a file; and the most files. */
 #define WH_KEPT_PATH_DAYS 30
 #define WH_KEPT_FILE_DAYS 365
 #define WH_KEPT_FILES_MAX 1024
 
 struct wh_kept_place {
-	const char *folder; /* "": where this user keeps such things; "none": nowhere */
+	const char *folder; /* "": this user's default folder; "none": no folder */
 	const char *peer;   /* address, as text */
-	const char *port;   /* ours, as --port has it, and the queue with more than one */
+	const char *port;   /* ours, as given by --port, and the queue if there are several */
 };
 
 struct wh_kept {
-	struct wh_known_path path;      /* by whichever of both came last; capacity_bps 0: none */
+	struct wh_known_path path;      /* of the latest probe or transfer; capacity_bps 0: none */
 	char path_by[WH_KEPT_BY_BYTES]; /* "probe", or the profile of a transfer */
 	char path_when[WH_KEPT_WHEN_BYTES];
-	double memory_bytes; /* the bottleneck's, of a probe; 0: unknown */
+	double memory_bytes; /* the bottleneck's buffer, from a probe; 0: unknown */
 	bool probed;
 	struct wh_findings found;
 	char found_when[WH_KEPT_WHEN_BYTES];
 };
 
-/* The folder's path, "": where this user, or a service, keeps such things; false: nowhere. */
+/* The folder's path, "": the default one of this user or service; false: no folder. */
 bool wh_kept_where(const char *wanted, char folder[PATH_MAX]);
 
-/* Makes the folder where it is missing: an O_PATH descriptor, the caller's; or -1: nowhere. */
+/* Creates the folder if it is missing: an O_PATH descriptor, the caller's; -1: no folder. */
 int wh_kept_folder(const char *wanted);
 
 /*
- * Of processes that serve one has the folder, as long as the descriptor is open, which is the
- * caller's: two would run the same orders. -EBUSY: another has it; another negative errno: there is
- * no such folder, or none that can be locked.
+ * Locks the folder for one process that serves, until the returned descriptor is closed by the
+ * caller: two such processes would run the same orders. -EBUSY: another process has it; other
+ * negative errno: no such folder, or it cannot be locked.
  */
 int wh_kept_hold(const char *wanted);
 
-/* Another file of that folder; false: nowhere. */
+/* Path of another file in that folder; false: no folder. */
 bool wh_kept_file(const char *wanted, const char *name, char path[PATH_MAX]);
 
 /* False: nothing is known, and *kept is zeros. */
 bool wh_kept_recall(const struct wh_kept_place *place, struct wh_kept *kept);
 
-/* What a probe, or a transfer by that profile, has found: 0 or a negative errno. */
+/* Stores the results of a probe, or of a transfer with that profile: 0 or a negative errno. */
 int wh_kept_probe(const struct wh_kept_place *place, const struct wh_findings *found);
 int wh_kept_transfer(const struct wh_kept_place *place, const struct wh_known_path *found,
 	const struct wh_profile *profile);
 
-/* What findings say to a controller; capacity_bps 0: too little. */
+/* Converts findings for a controller; capacity_bps 0: they are not sufficient. */
 struct wh_known_path wh_kept_path_of(const struct wh_findings *found);
 
 #endif

@@ -18,7 +18,7 @@
 #define BOTTOM 60
 #define TOP    40
 
-/* Points that a drawing has at most: more are of no use to an eye, and long to load. */
+/* The most points of a drawing: more cannot be seen, and load slowly. */
 #define POINTS_MAX 8192
 
 static uint32_t last_ns(const struct wh_findings *found)
@@ -31,7 +31,7 @@ static uint32_t last_ns(const struct wh_findings *found)
 	return most;
 }
 
-/* Of the packets that a column stands for: how many came, and whether one is missing. */
+/* For the packets of a column: how many arrived, and how many were sent. */
 static void count_columns(
 	const struct wh_findings *found, uint32_t sent[COLUMNS], uint32_t came[COLUMNS])
 {
@@ -110,7 +110,7 @@ static double column_of(const struct wh_findings *found, uint32_t index)
 	return LEFT + (double)index * (WIDTH - 20 - LEFT) / found->shown_count;
 }
 
-/* One path of dots: a tenth of the bytes that circles take. */
+/* One path of dots: a tenth of the size of circles. */
 static void write_arrivals(FILE *file, const struct wh_findings *found)
 {
 	uint32_t step = found->shown_arrivals / POINTS_MAX + 1;

@@ -131,7 +131,7 @@ static void tell_losses(const struct wh_findings *found)
 	printf("; %" PRIu64 " came twice\n", found->duplicate_pkts);
 }
 
-/* What is another now than it was the last time, by more than a measurement is off. */
+/* Reports a value that differs from the previous one by more than the measurement error. */
 static void tell_change(const char *what, double now, double before, double share,
 	const char *(*format)(char *, size_t, double), const char *when)
 {
@@ -141,7 +141,7 @@ static void tell_change(const char *what, double now, double before, double shar
 		printf("changed        %s was %s at %s\n", what, format(was, ROOM, before), when);
 }
 
-/* What the findings are for: the next transfer, and a plan. */
+/* Shows what follows from the findings: for the next transfer, and for a plan. */
 static void tell_next(const struct wh_findings *found)
 {
 	const struct wh_known_path path = wh_kept_path_of(found);
