@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What is said to the queue on the control socket. */
+/* The queue's commands on the control socket. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,10 +20,10 @@
 #include "queue/words.h"
 #include "telemetry/live.h"
 
-/* In one answer: the rest is asked for by the last id. */
+/* Most orders in one answer; the rest is requested with the last id. */
 #define LIST_MAX 100
 
-/* Of what orders were told, likewise: whoever asks takes that much at once. */
+/* Most bytes of orders' lists in one answer: the client receives them at once. */
 #define LIST_BYTES ((size_t)256 << 10)
 
 #define RETRIES_MAX 1000
@@ -52,7 +52,7 @@ static struct wh_runner *runner_of(struct wh_control_call *call)
 	return NULL;
 }
 
-/* To change something of it, which is told as done. */
+/* For changes, which are acknowledged. */
 static struct wh_runner *writable_of(struct wh_control_call *call)
 {
 	struct wh_runner *runner = runner_of(call);
@@ -65,13 +65,13 @@ static struct wh_runner *writable_of(struct wh_control_call *call)
 	return NULL;
 }
 
-/* Another queue has it, and has to hear what is wished of it. */
+/* Another host's queue has it, and must be told of changes. */
 static bool is_elsewhere(const struct wh_order *order)
 {
 	return order->copies && order->said && !wh_order_is_over(order->state);
 }
 
-/* It begins, to say that there; or, if that is what it waits for, it is given up. */
+/* Begins it, to send the request there; if it is waiting to do just that, gives it up. */
 static int say_there(
 	struct wh_runner *runner, const struct wh_order *order, enum wh_order_state state)
 {
@@ -92,7 +92,7 @@ static int say_there(
 	return rc < 0 ? rc : wh_queue_begin(runner->queue, order->id, time(NULL));
 }
 
-/* The job of the request, if whoever asks may change it: the caller's to free. */
+/* The job named in the request, if the client may change it; the caller frees it. */
 static struct wh_runner *find_own(struct wh_control_call *call, struct wh_order *order)
 {
 	struct wh_runner *runner = writable_of(call);
@@ -119,7 +119,7 @@ static char *text_of(const json_t *list)
 	return list != NULL ? json_dumps(list, JSON_COMPACT) : strdup("[]");
 }
 
-/* Of an order between two other hosts, beside what it has in common with others. */
+/* Checks of an order between two other hosts, in addition to the common ones. */
 static bool judge_copy(struct wh_control_call *call, const struct wh_order *order)
 {
 	const json_t *here = json_object_get(call->request, "here");
@@ -145,7 +145,7 @@ static bool judge_copy(struct wh_control_call *call, const struct wh_order *orde
 	return call->status == WH_EXIT_OK;
 }
 
-/* What does not come of it: that is said before it is in the queue. */
+/* Refuses an order that cannot succeed, before it is in the queue. */
 static bool judge(
 	struct wh_control_call *call, const struct wh_runner *runner, const struct wh_order *order)
 {
@@ -219,7 +219,7 @@ static bool take_order(struct wh_control_call *call, struct wh_order *order)
 	return order->here != NULL && order->there != NULL && order->words != NULL;
 }
 
-/* Its client's end is the order's, too. False: there are too many. */
+/* The order ends with its client. False: too many. */
 static bool attach(struct wh_runner *runner, uint64_t client, uint64_t id)
 {
 	for (uint32_t i = 0; i < WH_RUNNER_CLIENTS_MAX; i++) {
@@ -247,7 +247,7 @@ static void add(struct wh_control_call *call)
 			fail(call, order.after, rc);
 		else if (order.attached &&
 			 (call->client == NULL || !attach(runner, call->client->number, id))) {
-			/* Nobody would end it. */
+			/* No client could end it. */
 			(void)wh_queue_cancel(runner->queue, id, time(NULL));
 			wh_control_fail(call, WH_EXIT_OTHER, "too many clients have jobs");
 		} else {
@@ -305,7 +305,9 @@ static void show(struct wh_control_call *call)
 	wh_order_free(&order);
 }
 
-/* Of one that runs: it stops, and is that then. Else the store says whether that may be. */
+/*
+ * A running order is stopped and then gets that state; otherwise the store decides whether it may.
+ */
 static void stop_to(struct wh_control_call *call, enum wh_order_state state)
 {
 	struct wh_order order;
@@ -349,7 +351,7 @@ static void begin_again(struct wh_control_call *call,
 
 	if (runner == NULL)
 		return;
-	/* A pause that was not heard yet needs not be heard any more. */
+	/* A pause that the other host was not told of is simply withdrawn. */
 	if (order.copies && order.wish == WH_WISH_PAUSE && order.state == WH_ORDER_WAITING)
 		change = wh_queue_retry;
 	rc = change(runner->queue, order.id, time(NULL));
@@ -390,7 +392,7 @@ static void move(struct wh_control_call *call)
 	wh_order_free(&order);
 }
 
-/* Kept, and what runs goes by it at once. */
+/* Stores the rate, and applies it at once to a running order. */
 static void set_rate(struct wh_control_call *call, const struct wh_runner *runner,
 	const struct wh_order *order, struct wh_run *run)
 {
@@ -411,7 +413,7 @@ static void set_rate(struct wh_control_call *call, const struct wh_runner *runne
 			call->answer, "now", json_boolean(wh_run_change(run, rate, time(NULL))));
 }
 
-/* Of the try that runs: the next one begins by the options of the order. */
+/* Only for the running try: the next one uses the order's own options. */
 static void set_option(
 	struct wh_control_call *call, const struct wh_order *order, struct wh_run *run)
 {

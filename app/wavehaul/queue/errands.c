@@ -16,16 +16,16 @@
 #include "queue/words.h"
 #include "report/outcome.h"
 
-/* Events that wait to be told; a chunk of the server's brings some hundred at once. */
+/* Events that may wait to be sent; a chunk from the server contains some hundred. */
 #define EVENTS_MAX 256
 
-/* Of pings, which a terminal shows one by one. */
+/* Limit of pings, which a terminal shows one by one. */
 #define PINGS_MAX       1000000
 #define INTERVAL_NS_MAX WH_NS_PER_S
 
 struct wh_errand_run {
-	uint64_t client;   /* of the control's; 0: it is gone */
-	uint64_t told_tsc; /* when it had room for more */
+	uint64_t client;   /* number of the control's client; 0: it has gone */
+	uint64_t told_tsc; /* when it last had room for more */
 	char host[WH_ORDER_HOST_BYTES];
 	struct wh_settings settings;
 	struct wh_lanes lanes;
@@ -50,7 +50,7 @@ static const struct {
 	{"ping", WH_JOB_PING},
 };
 
-/* Called by crews: the control's thread tells it. */
+/* Called by crews; the control's thread sends it. */
 static void add_event(struct wh_errand_run *run, json_t *event)
 {
 	pthread_mutex_lock(&run->lock);
@@ -127,7 +127,7 @@ static void free_run(struct wh_errand_run *run)
 	free(run);
 }
 
-/* Whether such an errand may be asked for; else it was said why. */
+/* Checks the requested errand; false: refused, with a reason. */
 static bool take_words(
 	struct wh_errand_run *run, struct wh_control_call *call, enum wh_job_verb *verb)
 {
@@ -255,7 +255,7 @@ void wh_errands_begin(struct wh_errands *errands, struct wh_control_call *call)
 		free_run(run);
 }
 
-/* What its client has room for; false: some waits. */
+/* Sends as much as its client has room for; false: some events wait. */
 static bool tell_events(struct wh_errands *errands, struct wh_errand_run *run)
 {
 	if (atomic_load(&run->waiting) == 0)
@@ -289,7 +289,7 @@ static void tell_end(struct wh_errands *errands, struct wh_errand_run *run)
 	wh_control_tell_client(errands->control, run->client, event);
 }
 
-/* A client that reads nothing has its place for no longer than a peer that says nothing. */
+/* A client that does not read is given up after the same time as a silent peer. */
 static void see_patience(struct wh_errand_run *run, uint64_t now_tsc)
 {
 	if (now_tsc - run->told_tsc < wh_ns_to_tsc(run->hz, run->settings.stall_timeout_ns))

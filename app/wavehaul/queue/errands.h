@@ -3,9 +3,9 @@
 #define WH_QUEUE_ERRANDS_H
 
 /*
- * Errands of this host's clients (ls, du, rm, mkdir, mv, ping), run by the server's port: at once,
- * for as long as the client is there, who is told what comes as events. The control's thread begins
- * them, tells and ends them; crews run their jobs.
+ * Errands of this host's clients (ls, du, rm, mkdir, mv, ping), run through the server's port: at
+ * once, as long as the client is connected, which receives the results as events. The control's
+ * thread begins and ends them, and sends the events; crews run their jobs.
  */
 
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #include "control/control.h"
 #include "queue/run.h"
 
-/* At once; each has a place beside those for peers. */
+/* The most at once; they have places beside those for peers. */
 #define WH_ERRANDS_MAX 16
 
 struct wh_errand_run;
@@ -28,12 +28,12 @@ struct wh_errands {
 /* The command. */
 void wh_errands_begin(struct wh_errands *errands, struct wh_control_call *call);
 
-/* Tells what has come; whether some go on. */
+/* Sends new events; returns whether any errand is running. */
 bool wh_errands_look(struct wh_errands *errands, uint64_t now_tsc);
 
 void wh_errands_on_gone(struct wh_errands *errands, uint64_t client, uint64_t now_tsc);
 
-/* When no loop runs any more. */
+/* Call when no loop runs any more. */
 void wh_errands_close(struct wh_errands *errands);
 
 #endif

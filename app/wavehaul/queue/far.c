@@ -18,7 +18,7 @@
 
 #define ASK_EVERY_S 1
 
-/* For the other host to hear of an end, or a pause. */
+/* Time for the other host to be told of a cancel or pause. */
 #define PATIENCE_S 10
 
 bool wh_token_draw(char text[WH_TOKEN_TEXT_BYTES])
@@ -31,7 +31,7 @@ bool wh_token_draw(char text[WH_TOKEN_TEXT_BYTES])
 	return true;
 }
 
-/* On a crew's core, as are all that follow up to the next of these lines. */
+/* On a crew's core, like the following functions up to "On the control's thread". */
 static bool next_order(void *context, struct wh_ordering *order)
 {
 	struct wh_run *run = context;
@@ -62,14 +62,14 @@ static bool next_order(void *context, struct wh_ordering *order)
 	return true;
 }
 
-/* Whether nothing else is to be heard of it; under the lock. */
+/* Whether nothing more needs to be asked; under the lock. */
 static bool is_enough(const struct wh_far *far)
 {
 	const struct wh_standing *last = &far->last;
 
 	if (wh_standing_is_over(last))
 		return true;
-	/* It is there, and we are not to wait: it says why. */
+	/* The other host has it, but gives a reason not to wait for it now. */
 	if (last->status != 0)
 		return true;
 	return last->state == WH_STANDING_PAUSED && atomic_load(&far->wish) == WH_WISH_PAUSE;
@@ -200,7 +200,7 @@ bool wh_far_look(struct wh_run *run, uint64_t now_tsc)
 	return wh_job_is_over(lanes->job[0]);
 }
 
-/* It goes on there without us, if we are not to wait for it any more: READY. */
+/* With READY it continues there, and we no longer follow it. */
 void wh_far_stop(struct wh_run *run, uint64_t now_tsc)
 {
 	struct wh_far *far = &run->far;
@@ -255,7 +255,7 @@ static void take_figures(const struct wh_standing *last, struct wh_order_result 
 	result->run_ns = wh_min_u64(last->run_ns, INT64_MAX);
 }
 
-/* It has come to its end there. */
+/* It has ended there. */
 static void take_end(
 	struct wh_run *run, const struct wh_standing *last, struct wh_order_result *result)
 {
@@ -279,7 +279,7 @@ static void take_end(
 		run->wanted = WH_ORDER_FAILED;
 }
 
-/* Nobody knows how it goes on there. */
+/* Its state there is unknown. */
 static void take_silence(
 	struct wh_run *run, const struct wh_standing *last, struct wh_order_result *result)
 {
@@ -298,7 +298,7 @@ static void take_silence(
 		says ? last->why : wh_last_complaint(), goes_on);
 }
 
-/* What is wished was not heard: it is said again, and again, as long as it may be there. */
+/* The request was not received there: it is repeated as long as the order may exist there. */
 static void take_unheard(struct wh_run *run, struct wh_order_result *result)
 {
 	bool cancelled = run->wanted == WH_ORDER_CANCELLED;

@@ -14,10 +14,10 @@
 #include "cli/signals.h"
 #include "queue/words.h"
 
-/* How often is looked whether a server has come. */
+/* How often a missing server is looked for. */
 #define LOOK_MS 100
 
-/* The folder that a path's last name is in, resolved, and that name; or all of it, resolved. */
+/* Resolves a path's folder, without its last name; or the whole path. */
 static bool resolve(const char *path, char whole[PATH_MAX])
 {
 	char copy[PATH_MAX];
@@ -111,7 +111,7 @@ static bool is_always(const struct wh_settings *settings)
 	return strcmp(settings->daemon, "always") == 0;
 }
 
-/* What becomes of the order, or is nothing to it. */
+/* Options that the request carries in another way, or that do not concern the order. */
 static bool is_said_otherwise(const struct wh_setting *setting)
 {
 	static const char *const flags[] = {
@@ -123,11 +123,11 @@ static bool is_said_otherwise(const struct wh_setting *setting)
 	return false;
 }
 
-/* Options that only a port of our own can follow; NULL: none was given. */
+/* An option that only a port of our own can fulfil; NULL: none was given. */
 static const char *own_option(const struct wh_settings *settings, enum wh_verb verb)
 {
 	static const char *const sections[] = {"trust", "transfer", "files"};
-	/* Whatever else there is to say of an errand is handed on. */
+	/* For an errand all other options are passed on. */
 	size_t count = (verb & WH_VERBS_ERRANDS) != 0 ? 1 : sizeof(sections) / sizeof(sections[0]);
 
 	if (settings->plot[0] != '\0')
@@ -145,7 +145,7 @@ static const char *own_option(const struct wh_settings *settings, enum wh_verb v
 	return NULL;
 }
 
-/* The server that answers has the port that is meant. */
+/* Whether the connected server has the requested port. */
 static bool is_meant(const struct wh_settings *settings, const json_t *server)
 {
 	return json_is_true(json_object_get(server, "ok")) &&
@@ -162,7 +162,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * WH_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* A server that is to do it may yet come, as one at the other end may. */
+/* The local server may start while we wait for it, like a remote one. */
 static int open_asker(struct wh_asker *asker, const struct wh_settings *settings)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};

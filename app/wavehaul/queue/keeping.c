@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The queue's database, whatever becomes of its file while the server runs. */
+/* Keeps the queue's database usable when its file is removed or replaced while the server runs. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define FILE_NAME "service.db"
 #define SAVED     ".before"
 
-/* The control's thread has others to answer, and asks again. */
+/* The control's thread must serve others, and tries again later. */
 #define PATIENCE_MS 500
 
 #define OPEN_AGAIN_S 3
@@ -34,7 +34,7 @@ bool wh_runner_trouble(struct wh_runner *runner, int rc)
 	return true;
 }
 
-/* *told: what is to be said of it, or "". */
+/* *told: a message to be logged, or "". */
 static int open_file(
 	struct wh_runner *runner, uint32_t patience_ms, char told[WH_DATABASE_TOLD_BYTES])
 {
@@ -88,7 +88,9 @@ static void open_late(struct wh_runner *runner, int64_t now_s)
 	wh_say("queue: its database can be used: there is a queue from now on");
 }
 
-/* A new file by the old name has all that the one without a name has; we go over to it. */
+/*
+ * Writes all orders from the removed file to a new one of the same name, and continues with that.
+ */
 static int write_again(struct wh_runner *runner)
 {
 	char told[WH_DATABASE_TOLD_BYTES];
@@ -112,7 +114,10 @@ static int write_again(struct wh_runner *runner)
 	return 0;
 }
 
-/* Whoever did so wants the other file, or does not know what it has done. */
+/*
+ * The file was replaced, on purpose or by mistake: save ours beside it, and leave the new one
+ * alone.
+ */
 static void leave_to_other(struct wh_runner *runner)
 {
 	char path[sizeof(runner->path) + sizeof(SAVED)];

@@ -31,7 +31,7 @@ static int take_peer(
 	return WH_EXIT_NETWORK;
 }
 
-/* What comes to its own port by no line is never answered. */
+/* Packets to our own address would never be answered. */
 static int judge(const struct wh_settings *settings, const char *host, const struct wh_place *place)
 {
 	const struct wh_address *own =

@@ -2,7 +2,7 @@
 #ifndef WH_QUEUE_PLACE_H
 #define WH_QUEUE_PLACE_H
 
-/* Where an order goes: a peer that is trusted by name, and has to have its key; or an address. */
+/* The destination of an order: a trusted peer's name, which requires its key; or an address. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@ struct wh_place {
 	uint8_t id[WH_IDENTITY_BYTES];
 };
 
-/* By the server's settings. -1, or an exit status after a complaint. Asks no name server. */
+/* By the server's settings. -1, or an exit status after a complaint. Does not use DNS. */
 int wh_place_find(const struct wh_settings *settings, const char *host, struct wh_place *place);
 
 #endif

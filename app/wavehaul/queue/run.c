@@ -21,7 +21,7 @@
 #include "queue/words.h"
 #include "report/outcome.h"
 
-/* Faster than any line: a rate that a job goes by can change, and none cannot. */
+/* Faster than any line: a job's rate can be changed later only if it has one. */
 #define ANY_RATE_BPS UINT64_C(1000000000000)
 
 static void fail(struct wh_order_result *result, int status, const char *why)
@@ -30,7 +30,7 @@ static void fail(struct wh_order_result *result, int status, const char *why)
 	snprintf(result->why, sizeof(result->why), "%s", why);
 }
 
-/* Called by crews: the control's thread tells it. */
+/* Called by crews; the control's thread sends it. */
 static void on_event(void *context, json_t *line)
 {
 	struct wh_run *run = context;
@@ -80,7 +80,7 @@ static uint64_t rate_at(const struct wh_timetable *table, int64_t now_s)
 	return wh_rate_is_paced(bps) ? bps : ANY_RATE_BPS;
 }
 
-/* A peer's order goes no faster than the peer may. */
+/* A peer's order is limited to the peer's rate. */
 static uint64_t rate_now(const struct wh_run *run, int64_t now_s)
 {
 	uint64_t bps = rate_at(&run->table, now_s);
@@ -88,7 +88,10 @@ static uint64_t rate_now(const struct wh_run *run, int64_t now_s)
 	return wh_order_is_taken(&run->order) ? wh_min_u64(bps, run->rights.rate_bps) : bps;
 }
 
-/* Where no folder is, the target is a name, for all lanes: the first may have made one since. */
+/*
+ * If the target is no folder now, it is a file name for all lanes, even if the first creates a
+ * folder.
+ */
 static bool is_name(int root_fd, const char *target)
 {
 	int fd = wh_beneath_resolve(root_fd, target, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -98,7 +101,7 @@ static bool is_name(int root_fd, const char *target)
 	return fd == -ENOENT || fd == -ENOTDIR;
 }
 
-/* What comes is kept as the server's operator lets it, and refused as he has it refused. */
+/* Arriving files are subject to the restrictions of the server's operator. */
 static void bind_rules(struct wh_request *request, const struct wh_rules *own)
 {
 	request->rules.keeps &= own->keeps;
@@ -106,7 +109,7 @@ static void bind_rules(struct wh_request *request, const struct wh_rules *own)
 	request->rules.links_inside |= own->links_inside;
 }
 
-/* As transfer.c has it of operands. */
+/* Like transfer.c for operands. */
 static struct wh_request request_of(struct wh_run *run, const struct wh_run_ground *ground)
 {
 	const struct wh_order *order = &run->order;
@@ -154,7 +157,7 @@ static void set_up_transfer(struct wh_run *run, const struct wh_run_ground *grou
 	pthread_mutex_init(&transfer->telling, NULL);
 }
 
-/* As by --json-stream, of the order and of the server that runs it. */
+/* The start event, as of --json-stream, with settings of the order and of its server. */
 static void tell_start(struct wh_run *run, const struct wh_run_ground *ground)
 {
 	struct wh_transfer *transfer = &run->transfer;
@@ -188,7 +191,7 @@ static bool start_lanes(struct wh_run *run, const struct wh_run_ground *ground, 
 	return true;
 }
 
-/* Owners are the kernel's to change for root alone, and the operator's to allow. */
+/* Only root can change owners, and only if the operator allows it. */
 static int judge_keeps(
 	const struct wh_run_ground *ground, const struct wh_settings *settings, bool sends)
 {
@@ -237,7 +240,7 @@ static int read_settings(struct wh_run *run, const struct wh_run_ground *ground)
 	return status;
 }
 
-/* What is there to be read, and to be written at the end. */
+/* Opens the files to be read, and to be written at the end. */
 static int open_manifest(struct wh_run *run)
 {
 	int status = wh_manifest_open(
@@ -258,7 +261,7 @@ static int choose(
 	return WH_EXIT_USAGE;
 }
 
-/* Whatever may be wrong with an order, that was right when it came. */
+/* Repeats all checks, since an order that was valid when it came may be invalid now. */
 static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc,
 	int64_t now_s, struct wh_order_result *result)
 {
@@ -376,7 +379,7 @@ static bool is_over(const struct wh_lanes *lanes)
 	return true;
 }
 
-/* Reads for as long as disks take; the run is not touched any more once it is summed. */
+/* Takes as long as the disks need; must not access the run after marking it as summed. */
 static void sum(void *argument)
 {
 	struct wh_run *run = argument;
@@ -389,7 +392,7 @@ static void sum(void *argument)
 	atomic_store(&run->sums, WH_RUN_SUMMED);
 }
 
-/* Whether all is read that was moved, where that was wished for. */
+/* Whether the checksums are complete, if any were requested. */
 static bool is_summed(struct wh_run *run)
 {
 	if (!run->transfer.manifest.on || wh_lanes_failed(&run->transfer.lanes))
@@ -438,7 +441,7 @@ bool wh_run_found_name(struct wh_run *run)
 
 void wh_run_stop(struct wh_run *run, enum wh_order_state wanted, uint64_t now_tsc)
 {
-	/* An end for good is not taken back. */
+	/* A cancel is final. */
 	if (run->wanted == WH_ORDER_CANCELLED)
 		return;
 	run->wanted = wanted;
@@ -478,7 +481,7 @@ static int status_of(
 		fail(result, WH_EXIT_INTERRUPTED, "stopped");
 		return WH_EXIT_INTERRUPTED;
 	}
-	/* What came to its end before it heard of another one is done. */
+	/* If it succeeded before it was told to stop, it is done. */
 	run->wanted = WH_ORDER_FAILED;
 	if (wh_lanes_failed(lanes)) {
 		status = wh_jobs_conclude(lanes->job, lanes->started, transfer->server);
@@ -501,7 +504,7 @@ static int status_of(
 	return status;
 }
 
-/* At the end of the process: what is done aside is let go of soon. */
+/* At the end of the process: background work stops soon. */
 static void await_sums(struct wh_run *run)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};

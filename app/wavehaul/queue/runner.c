@@ -20,16 +20,16 @@
 #include "journal/database.h"
 #include "queue/taken.h"
 
-/* Between two looks at what runs; and at a queue in which nothing is due. */
+/* Interval of looks at running orders; and at a queue in which nothing is due. */
 #define RUNNING_MS 5
 #define RESTING_MS 1000
 
 #define FORGET_EVERY_S 3600
 
-/* Until a database that took no end is asked again. */
+/* Until an end that the database did not accept is written again. */
 #define END_AGAIN_S 2
 
-/* Orders begun in one turn: others want theirs. */
+/* Orders begun in one turn, so that other work gets its turn. */
 #define BEGUN_IN_TURN 8
 
 struct wh_run *wh_runner_find(struct wh_runner *runner, uint64_t id)
@@ -59,11 +59,11 @@ static json_t *seconds_or_null(int64_t seconds)
 	return seconds != 0 ? json_integer(seconds) : json_null();
 }
 
-/* A list of more bytes is told by its first few texts. */
+/* Of a longer list only the first few texts are shown. */
 #define LIST_TOLD_BYTES ((size_t)64 << 10)
 #define LIST_TOLD       16
 
-/* *untold: how many of them are left out, beside those before. */
+/* *untold: incremented by the number of omitted texts. */
 static json_t *list_of(const char *text, json_int_t *untold)
 {
 	json_t *list = json_loads(text, 0, NULL);
@@ -87,7 +87,7 @@ static const char *verb_of(const struct wh_order *order)
 	return order->sends ? "send" : "get";
 }
 
-/* So far, by what runs of it here or elsewhere. */
+/* Moved so far by its run, here or elsewhere. */
 static uint64_t moved_by(struct wh_run *run)
 {
 	uint64_t moved_bytes = 0;
@@ -99,7 +99,7 @@ static uint64_t moved_by(struct wh_run *run)
 	return moved_bytes;
 }
 
-/* Of an order that another queue has, or that a peer gave. */
+/* For an order that another queue has, or that a peer gave. */
 static void add_others(json_t *object, const struct wh_order *order)
 {
 	if (order->copies)
@@ -114,7 +114,7 @@ json_t *wh_order_json(const struct wh_order *order, struct wh_run *run)
 	const struct wh_order_result *result = &order->result;
 	uint64_t moved_bytes = result->moved_bytes;
 	json_int_t untold = 0;
-	/* Texts of a row may be no UTF-8. */
+	/* Texts of a row may be invalid UTF-8. */
 	json_t *object = json_pack("{s:I, s:s, s:s, s:o, s:i, s:o, s:I, s:I, s:I, s:b}", "job",
 		(json_int_t)order->id, "state", wh_order_state_name(order->state), "verb",
 		verb_of(order), "host", wh_word_to_json(order->host), "priority",
@@ -122,7 +122,7 @@ json_t *wh_order_json(const struct wh_order *order, struct wh_run *run)
 		(json_int_t)order->tries, "retries", (json_int_t)order->retries, "owner",
 		(json_int_t)order->owner, "attached", order->attached);
 
-	/* Another queue says what it likes. */
+	/* Another queue may report any number. */
 	if (run != NULL)
 		moved_bytes = wh_min_u64(moved_bytes + moved_by(run), INT64_MAX);
 	add_others(object, order);
@@ -177,7 +177,7 @@ static void tell_events(struct wh_runner *runner, struct wh_run *run)
 	json_decref(events);
 }
 
-/* What ended is written, and told; a disk that is full has it wait. */
+/* Writes ended orders, and sends their events; with a full disk they wait. */
 static void write_ends(struct wh_runner *runner, int64_t now_s)
 {
 	while (runner->ends > 0) {
@@ -194,7 +194,7 @@ static void write_ends(struct wh_runner *runner, int64_t now_s)
 	}
 }
 
-/* The order's lists are not its end's. */
+/* Stores an end, without the order's lists. */
 static void note_end(struct wh_runner *runner, const struct wh_order *order,
 	const struct wh_order_result *result, enum wh_order_state wanted)
 {
@@ -206,8 +206,8 @@ static void note_end(struct wh_runner *runner, const struct wh_order *order,
 }
 
 /*
- * Of an order that another queue has: its number there, as soon as that is known; at its end there
- * a new token, by which another try is another order; and what was to be said there was said.
+ * For an order that another queue has: stores its number there as soon as it is known; at its end
+ * there a new token, so that another try is a new order; and that the request was sent there.
  */
 static void note_far(struct wh_runner *runner, struct wh_run *run)
 {
@@ -228,7 +228,7 @@ static void note_far(struct wh_runner *runner, struct wh_run *run)
 		(void)wh_runner_trouble(runner, wh_queue_set_far(runner->queue, id, 0, token));
 }
 
-/* Concluded, written, told, and out of memory. */
+/* Concludes and writes it, sends its events and frees it. */
 static void end_run(struct wh_runner *runner, uint32_t i, int64_t now_s)
 {
 	struct wh_run *run = runner->run[i];
@@ -247,7 +247,7 @@ static void end_run(struct wh_runner *runner, uint32_t i, int64_t now_s)
 	runner->look_now = true;
 }
 
-/* Before anything is there by that name that another try could take for a folder. */
+/* Before a file exists by that name that another try could take for a folder. */
 static void note_name(struct wh_runner *runner, struct wh_run *run)
 {
 	if (wh_run_found_name(run))
@@ -262,7 +262,7 @@ static void look_at_runs(struct wh_runner *runner, uint64_t now_tsc, int64_t now
 	for (uint32_t i = runner->runs; i-- > 0;) {
 		struct wh_run *run = runner->run[i];
 
-		/* What runs elsewhere is followed by who comes next. */
+		/* A run elsewhere continues, and is followed again after the next start. */
 		if (ends || (drains && run->far.on))
 			wh_run_stop(run, WH_ORDER_READY, now_tsc);
 		note_name(runner, run);
@@ -275,7 +275,7 @@ static void look_at_runs(struct wh_runner *runner, uint64_t now_tsc, int64_t now
 	}
 }
 
-/* Hosts with as many orders as one may have. */
+/* Hosts that have the maximum number of running orders. */
 static uint32_t busy_hosts(const struct wh_runner *runner, const char *busy[WH_RUNS_MAX])
 {
 	uint32_t count = 0;
@@ -335,15 +335,15 @@ static void begin_orders(struct wh_runner *runner, uint64_t now_tsc, int64_t now
 		return;
 	while (has_room(runner) && begun < BEGUN_IN_TURN && begin_next(runner, now_tsc, now_s))
 		begun++;
-	/* A database that takes nothing is asked again in a while. */
+	/* A database that accepts no writes is tried again later. */
 	runner->look_now = begun == BEGUN_IN_TURN;
 	runner->next_look_s = runner->failing ? now_s + 10 : wh_queue_due_s(runner->queue);
-	/* The clock may step back: a look a minute finds out. */
+	/* In case the clock steps back: look at least once a minute. */
 	runner->next_look_s =
 		(int64_t)wh_min_u64((uint64_t)runner->next_look_s, (uint64_t)now_s + 60);
 }
 
-/* A clock that was stepped back only keeps them for longer. */
+/* A clock that was set back only keeps them longer. */
 static void forget_old(struct wh_runner *runner, int64_t now_s)
 {
 	struct timespec steady;
@@ -383,7 +383,7 @@ uint32_t wh_runner_turn(void *context)
 void wh_runner_stop(struct wh_runner *runner, struct wh_run *run, enum wh_order_state state)
 {
 	if (run->far.on) {
-		/* Whoever comes next says it, if we do not live to. */
+		/* In case we end before: the next process will send it. */
 		run->order.wish = state == WH_ORDER_PAUSED ? WH_WISH_PAUSE : WH_WISH_CANCEL;
 		(void)wh_runner_trouble(runner,
 			wh_queue_set_wish(runner->queue, run->order.id, run->order.wish));
@@ -433,7 +433,7 @@ void wh_runner_close(struct wh_runner *runner)
 						  run->wanted, time(NULL), &state));
 		wh_run_free(run);
 	}
-	/* What is not taken even now is run again by who comes next. */
+	/* What cannot be written even now is run again after the next start. */
 	write_ends(runner, time(NULL));
 	wh_queue_close(runner->queue);
 	wh_database_close(runner->database);

@@ -3,8 +3,8 @@
 #define WH_QUEUE_RUNNER_H
 
 /*
- * The queue at work: which order runs, what is told of it, and what is wished of it on the control
- * socket, whose thread is the only one that enters here.
+ * Runs the queue: which orders run, events about them, and changes requested on the control socket,
+ * whose thread is the only one that calls the functions here.
  */
 
 #include <limits.h>
@@ -22,13 +22,13 @@
 
 #define WH_RUNS_MAX 64
 
-/* Lanes of all orders that run: places for them are beside those for peers. */
+/* Lanes of all running orders; they have places beside those for peers. */
 #define WH_RUN_LANES_MAX 64
 
 /* Clients whose orders end with them. */
 #define WH_RUNNER_CLIENTS_MAX WH_CONTROL_CLIENTS_MAX
 
-/* What became of an order, as long as the database does not take it. */
+/* The result of an order until the database has accepted it. */
 struct wh_runner_end {
 	struct wh_order order; /* without its lists */
 	struct wh_order_result result;
@@ -38,12 +38,12 @@ struct wh_runner_end {
 struct wh_runner {
 	struct wh_run_ground ground;
 	struct wh_control_socket *control;
-	char path[PATH_MAX]; /* of the database; "": nowhere */
+	char path[PATH_MAX]; /* of the database; "": none */
 	sqlite3 *database;
-	struct wh_queue *queue; /* NULL: there is none, and no order */
-	bool replaced;          /* another file has its name: what is written now is lost with us */
+	struct wh_queue *queue; /* NULL: none, and no orders */
+	bool replaced;          /* the file was replaced: what is written now is lost at our end */
 	int64_t next_open_s;
-	/* A try of an order is over; NULL: nobody minds. */
+	/* Called when a try of an order is over; may be NULL. */
 	void (*on_end)(
 		void *context, const struct wh_run *run, const struct wh_order_result *result);
 	void *context;
@@ -57,19 +57,19 @@ struct wh_runner {
 	uint32_t ends;
 	int64_t next_end_s;
 	bool look_now;       /* something has changed */
-	int64_t next_look_s; /* when something is due */
+	int64_t next_look_s; /* time of the next due event */
 	int64_t next_forget_s;
 	struct wh_calendar calendar;
-	bool failing; /* the database cannot be written, as was said */
+	bool failing; /* the database cannot be written, as was reported */
 	struct {
-		uint64_t client; /* 0: nobody */
+		uint64_t client; /* 0: unused */
 		uint64_t order;
 	} attached[WH_RUNNER_CLIENTS_MAX];
 };
 
 /*
- * Opens the database in that folder, before the guard; says so where it cannot be had, and there is
- * no queue until it can. ground, control and limits are the caller's to fill in before.
+ * Opens the database in that folder, before the guard; if it is not available that is reported, and
+ * there is no queue until it is. The caller must have set ground, control and limits.
  */
 void wh_runner_open(struct wh_runner *runner, const char *folder);
 
@@ -80,35 +80,38 @@ void wh_runner_add(struct wh_control_tables *tables, struct wh_runner *runner);
 uint32_t wh_runner_turn(void *context);
 void wh_runner_on_gone(void *context, uint64_t client);
 
-/* Whether that job, a lane, is of an order of that user; `context` is the runner. */
+/* Whether that job, a lane, belongs to an order of that user; `context` is the runner. */
 bool wh_runner_owns(void *context, uint32_t uid, const void *job);
 
-/* When neither loops nor the control run any more: what ran goes on with the next start. */
+/*
+ * Call when neither loops nor the control run any more: running orders continue after the next
+ * start.
+ */
 void wh_runner_close(struct wh_runner *runner);
 
 /*
- * keeping.c: what the database answered is told the first time, and when all is well again. True:
- * it was a failure.
+ * keeping.c: reports a failure of the database the first time, and its recovery. True: it was a
+ * failure.
  */
 bool wh_runner_trouble(struct wh_runner *runner, int rc);
 
-/* A database that could not be had is tried again, one that was removed is written again. */
+/* Tries again to open a database that was not available; writes one anew that was removed. */
 void wh_runner_follow(struct wh_runner *runner, int64_t now_s);
 
-/* commands.c needs: */
+/* For commands.c: */
 
 struct wh_run *wh_runner_find(struct wh_runner *runner, uint64_t id);
 
-/* What runs is to end, and be that then; where another queue has it, that has to hear of it. */
+/* Stops a running order, which then gets that state; if another queue has it, that must be told. */
 void wh_runner_stop(struct wh_runner *runner, struct wh_run *run, enum wh_order_state state);
 
-/* Of an order, as it is in answers: of a long list of paths its beginning. */
+/* An order as in answers: of a long list of paths only the beginning. */
 json_t *wh_order_json(const struct wh_order *order, struct wh_run *run);
 
-/* Of its lists in there, at most. */
+/* The most bytes of its lists there. */
 size_t wh_order_bytes(const struct wh_order *order);
 
-/* Tells who watches that the order is in that state. */
+/* Sends the order's state to clients that watch it. */
 void wh_runner_tell(struct wh_runner *runner, uint64_t id, enum wh_order_state state,
 	const struct wh_order_result *result);
 

@@ -41,14 +41,14 @@ static const char *const steps[] = {
 	"ALTER TABLE job ADD COLUMN said INTEGER NOT NULL DEFAULT 0;"
 	"UPDATE job SET said=1 WHERE sends=2 AND began>0"};
 
-/* Of the column `sends`. */
+/* Values of the column `sends`. */
 #define GETS   0
 #define SENDS  1
 #define COPIES 2
 
 /*
- * Of those that are gone, whoever follows them, however many and through however many: who is
- * paused could never be resumed.
+ * All direct and indirect followers of failed orders, including paused ones, which could never be
+ * resumed.
  */
 #define AND_FOLLOWERS                                                                              \
 	" UNION SELECT job.id FROM gone JOIN job ON job.after=gone.id WHERE job.state IN (2,3))"
@@ -116,7 +116,7 @@ static const char *const texts[QUESTIONS] = {
 		"tries=?13 WHERE id=?1",
 	[FREE_FOLLOWERS] = "UPDATE job SET state=1 WHERE state=2 AND after=?1",
 	[FAIL_FOLLOWERS] = "WITH RECURSIVE gone(id) AS (VALUES(?1)" AND_FOLLOWERS " " FAIL_GONE,
-	/* Those that nobody has told, whatever the last process came to its end by. */
+	/* Followers that were not updated because the last process ended before. */
 	[FREE_LEFT] = "UPDATE job SET state=1 WHERE state=2 AND after IN "
 		      "(SELECT id FROM job WHERE state=5)",
 	[FAIL_LEFT] = "WITH RECURSIVE gone(id) AS (SELECT id FROM job WHERE state=2 AND "
@@ -126,7 +126,7 @@ static const char *const texts[QUESTIONS] = {
 	[SET_RATE] = "UPDATE job SET rate=?2 WHERE id=?1",
 	[SET_RATE_ASKED] = "UPDATE job SET rate=?2,asked_rate=?2 WHERE id=?1",
 	[SET_AS_NAME] = "UPDATE job SET as_name=1 WHERE id=?1",
-	/* By another token it is nowhere yet. */
+	/* With a new token no other queue has it. */
 	[SET_FAR] = "UPDATE job SET far=?2,token=?3,said=?2>0 WHERE id=?1",
 	[SET_WISH] = "UPDATE job SET wish=?2 WHERE id=?1",
 	[SET_SAID] = "UPDATE job SET said=1 WHERE id=?1",
@@ -150,7 +150,7 @@ static const char *const texts[QUESTIONS] = {
 struct wh_queue {
 	sqlite3 *database;
 	sqlite3_stmt *statement[QUESTIONS];
-	int64_t seen_s; /* the latest that the clock said */
+	int64_t seen_s; /* the latest time read from the clock */
 };
 
 const char *wh_order_state_name(enum wh_order_state state)
@@ -179,7 +179,7 @@ static sqlite3_stmt *ask_of(struct wh_queue *queue, enum question question, int6
 	return statement;
 }
 
-/* To its end; a row that it gives is passed over. */
+/* Runs it to its end, ignoring any row. */
 static int finish(sqlite3_stmt *statement)
 {
 	int rc;
@@ -200,7 +200,7 @@ void wh_queue_close(struct wh_queue *queue)
 	free(queue);
 }
 
-/* What another process was at: who waited for it is gone, and so is his order. */
+/* Orders attached to clients of the previous process fail: those clients have gone. */
 static int take_over(struct wh_queue *queue, int64_t now_s)
 {
 	sqlite3_stmt *fail;
@@ -289,7 +289,7 @@ static void read_result(sqlite3_stmt *row, struct wh_order_result *result)
 	result->run_ns = number_of(row, 26);
 }
 
-/* The columns, in their order; the file may hold anything. */
+/* The columns, in their order; a damaged file may contain anything. */
 static int read_order(sqlite3_stmt *row, struct wh_order *order)
 {
 	*order = (struct wh_order){
@@ -374,7 +374,7 @@ static void bind_text(sqlite3_stmt *statement, int at, const char *text)
 	sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
 }
 
-/* What it is as long as it has not begun. */
+/* Its state before it begins. */
 static int state_to_begin(struct wh_queue *queue, const struct wh_order *order, int64_t now_s,
 	enum wh_order_state *state)
 {
@@ -431,7 +431,7 @@ int wh_queue_add(struct wh_queue *queue, const struct wh_order *order, int64_t n
 	return rc;
 }
 
-/* A clock that was set back would have pauses last for years. */
+/* If the clock was set back, pauses could last for years. */
 static int see_clock(struct wh_queue *queue, int64_t now_s)
 {
 	int rc = 0;
@@ -446,7 +446,7 @@ static int see_clock(struct wh_queue *queue, int64_t now_s)
 	return rc;
 }
 
-/* NULL: a damaged row's, which is to be begun, and is told so. */
+/* NULL: from a damaged row, which is begun in order to fail with a reason. */
 static bool is_busy(const char *host, const char *const *busy, uint32_t count)
 {
 	if (host == NULL)
@@ -495,7 +495,7 @@ int64_t wh_queue_due_s(struct wh_queue *queue)
 	return due_s;
 }
 
-/* Whether it might succeed if it were only tried again. */
+/* Whether another try might succeed. */
 static bool may_mend(int status)
 {
 	return status == WH_EXIT_NETWORK || status == WH_EXIT_STALLED || status == WH_EXIT_VERIFY ||
@@ -511,7 +511,7 @@ static int64_t pause_s(uint32_t tries, int64_t last_s)
 	return (int64_t)wh_min_u64((uint64_t)pause, (uint64_t)last_s);
 }
 
-/* With one that is over, those that follow it. */
+/* When an order is over, updates those that follow it. */
 static int tell_followers(
 	struct wh_queue *queue, uint64_t id, enum wh_order_state state, int64_t now_s)
 {
@@ -526,7 +526,7 @@ static int tell_followers(
 	return finish(fail);
 }
 
-/* Both at once, or neither. */
+/* Both in one transaction. */
 static int set_and_tell(struct wh_queue *queue, sqlite3_stmt *set, uint64_t id,
 	enum wh_order_state state, int64_t now_s)
 {
@@ -550,7 +550,7 @@ int wh_queue_end(struct wh_queue *queue, const struct wh_order *order,
 	bool unheard = wanted == WH_ORDER_WAITING;
 	bool again = unheard || (wanted == WH_ORDER_FAILED && may_mend(result->status) &&
 					order->tries <= order->retries);
-	/* One that was stopped from outside has not used up a try. */
+	/* A try that was stopped from outside is not counted. */
 	bool counted = unheard || wanted == WH_ORDER_DONE || wanted == WH_ORDER_FAILED;
 	int64_t last_s = unheard ? WH_SAY_AGAIN_LAST_S : WH_RETRY_LAST_S;
 
@@ -586,7 +586,7 @@ static int set_state(struct wh_queue *queue, const struct wh_order *order,
 	return set_and_tell(queue, set, order->id, state, now_s);
 }
 
-/* An order in one of these states (bits) comes to another. */
+/* Changes an order in one of the states of `from` (bits) to another state. */
 static int change(struct wh_queue *queue, uint64_t id, uint32_t from, enum wh_order_state to,
 	bool anew, int64_t now_s)
 {
@@ -602,7 +602,9 @@ static int change(struct wh_queue *queue, uint64_t id, uint32_t from, enum wh_or
 		order.due_s = now_s;
 	if (rc == 0 && to == WH_ORDER_READY)
 		rc = state_to_begin(queue, &order, now_s, &state);
-	/* What it follows was done, and is forgotten: it would have failed with it. */
+	/*
+	 * The order that it follows was done and is forgotten: if that had failed, so had this one.
+	 */
 	if (rc == -ENOENT)
 		rc = 0;
 	if (rc == 0)

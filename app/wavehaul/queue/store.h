@@ -3,13 +3,12 @@
 #define WH_QUEUE_STORE_H
 
 /*
- * The queue's rows: orders, what has become of them, and which is next. In a database, so that a
- * process that begins again goes on with them. Time is an argument: seconds of the clock on the
- * wall, which may step.
+ * The queue's rows: orders, their results, and which is next. In a database, so that a restarted
+ * process continues with them. Time is an argument: seconds of the time of day, which may step.
  *
- * An order is READY when nothing but a place holds it up, WAITING for its time (not before, or a
- * pause after a failure), BLOCKED by another one that it follows. Each call is bounded by what is
- * there to run, not by what the queue holds.
+ * An order is READY if it needs only a place, WAITING for its time (not-before, or a pause after a
+ * failure), BLOCKED by another order that it follows. The cost of each call depends on the orders
+ * that could run, not on the size of the queue.
  */
 
 #include <stdbool.h>
@@ -21,7 +20,7 @@
 #define WH_ORDER_WHY_BYTES  400
 #define WH_ORDER_RATE_BYTES 512
 
-/* Hexadecimal, and its end. */
+/* Hexadecimal, with a terminator. */
 #define WH_ORDER_TOKEN_BYTES 33
 #define WH_ORDER_KEY_BYTES   65
 #define WH_ORDER_PEER_BYTES  64
@@ -29,14 +28,14 @@
 #define WH_PRIORITY_MAX      9
 #define WH_PRIORITY_STANDARD 5
 
-/* Pauses before another try double from the first up to the last. */
+/* Pauses before another try are doubled each time, from the first to the longest. */
 #define WH_RETRY_FIRST_S 5
 #define WH_RETRY_LAST_S  600
 
-/* Likewise, up to this, before what is wished of an order is said again where it runs. */
+/* Likewise, the longest pause before a request is sent again to the host that runs the order. */
 #define WH_SAY_AGAIN_LAST_S 60
 
-/* Orders that are over are kept so long, for `wavehaul job show`. */
+/* Orders that are over are kept for this long, for `wavehaul job show`. */
 #define WH_ORDER_KEPT_S (INT64_C(30) * 86400)
 
 enum wh_order_state {
@@ -59,14 +58,14 @@ static inline bool wh_order_is_over(enum wh_order_state state)
 	return state >= WH_ORDER_DONE;
 }
 
-/* What has become of it. */
+/* The result of an order. */
 struct wh_order_result {
 	int status; /* exit status */
 	char why[WH_ORDER_WHY_BYTES];
 	uint64_t files;
 	uint64_t skipped;
 	uint64_t failed;
-	uint64_t bytes;       /* of files that came */
+	uint64_t bytes;       /* of files that arrived */
 	uint64_t moved_bytes; /* of all tries */
 	uint64_t run_ns;      /* likewise */
 };
@@ -74,37 +73,42 @@ struct wh_order_result {
 struct wh_order {
 	uint64_t id;
 	enum wh_order_state state;
-	uint32_t owner; /* user */
+	uint32_t owner; /* user id */
 	bool sends;
-	/* From its host to a third one, by that host's queue: `here` are paths there, and the one
-	 * of `there` has its host before it. It sends nothing from here. */
+	/*
+	 * From its host to a third one, by its host's queue: `here` are paths at that host, and the
+	 * path in `there` is preceded by the third host. This host sends no data.
+	 */
 	bool copies;
-	bool attached; /* to its client, who is gone if the process is */
+	bool attached; /* ends with its client, which has also gone when the process ends */
 	char host[WH_ORDER_HOST_BYTES];
 	char rate[WH_ORDER_RATE_BYTES]; /* a timetable */
-	char *here;  /* lists of paths and of options, as JSON; the caller's ... */
-	char *there; /* ... to free, by wh_order_free */
+	char *here;  /* lists of paths and options, as JSON; freed by the caller ... */
+	char *there; /* ... with wh_order_free */
 	char *words;
-	uint32_t priority; /* the highest first */
-	double place;      /* among those, the lowest first */
+	uint32_t priority; /* highest first */
+	double place;      /* position within a priority, lowest first */
 	uint64_t after;    /* 0: none */
-	uint32_t retries;  /* more tries than the first */
+	uint32_t retries;  /* tries after the first */
 	uint32_t tries;
-	int64_t due_s; /* not before; of a WAITING one */
+	int64_t due_s; /* not before; for WAITING */
 	int64_t added_s;
 	int64_t began_s; /* the last try; 0: none */
 	int64_t ended_s;
-	/* What its host's queue, or that of the peer who gave it, knows it by; "": neither. */
+	/* Identifies it in its host's queue, or to the peer that gave it; "": neither. */
 	char token[WH_ORDER_TOKEN_BYTES];
-	uint64_t far;  /* copies: its number there; 0: nobody has said */
-	bool said;     /* copies: it may be there, whether anybody has said so or not */
-	uint32_t wish; /* enum wh_order_wish: that is to be told there; or was heard last */
-	/* Who gave it, if it has a token and copies not: by name, "" with our own key; and whose
-	 * rights it goes by. */
+	uint64_t far;  /* copies: its number there; 0: unknown */
+	bool said;     /* copies: the other host may have it, even if it has not confirmed */
+	uint32_t wish; /* enum wh_order_wish: to be sent there; or the last one received */
+	/*
+	 * The peer that gave it, if it has a token and does not copy: its name, "" for our own key;
+	 * and the key whose rights apply.
+	 */
 	char peer[WH_ORDER_PEER_BYTES];
 	char key[WH_ORDER_KEY_BYTES];
-	char asked_rate[WH_ORDER_RATE_BYTES]; /* the last that he wished; ours may be another */
-	bool as_name; /* what stands for its target then is no folder to put it into */
+	char asked_rate[WH_ORDER_RATE_BYTES]; /* the peer's last request; the rate in use may
+					       * differ */
+	bool as_name; /* if its target exists now, it is not a folder for the files */
 	struct wh_order_result result;
 };
 
@@ -116,81 +120,83 @@ static inline bool wh_order_is_taken(const struct wh_order *order)
 struct wh_queue;
 
 /*
- * Takes the database, which stays the caller's and there: rows that were running, when another
- * process had them, are ready again. 0 or a negative errno.
+ * Uses the database, which stays the caller's and open: rows that were running in another process
+ * are ready again. 0 or a negative errno.
  */
 int wh_queue_open(struct wh_queue **queue, sqlite3 *database, int64_t now_s);
 
-/* By another connection of the process that has it: what runs goes on. */
+/* With a new connection of the same process: running orders continue. */
 int wh_queue_reopen(struct wh_queue **queue, sqlite3 *database, int64_t now_s);
 void wh_queue_close(struct wh_queue *queue);
 
-/* 0 or a negative errno; *id. -ENOENT: it follows none that there is. */
+/* 0 or a negative errno; *id. -ENOENT: the order that it follows does not exist. */
 int wh_queue_add(struct wh_queue *queue, const struct wh_order *order, int64_t now_s, uint64_t *id);
 
 /* 0, -ENOENT or another errno. */
 int wh_queue_find(struct wh_queue *queue, uint64_t id, struct wh_order *order);
 
-/* The one after that id, in their order, or over ones, too: -ENOENT past the last. */
+/* The next one by id, with `over` including ended ones: -ENOENT after the last. */
 int wh_queue_after(struct wh_queue *queue, uint64_t id, bool over, struct wh_order *order);
 
 void wh_order_free(struct wh_order *order);
 
 /*
- * The order to run now, RUNNING from here on: of those to `busy` hosts, at their limits, none.
- * 0, -ENOENT: none, or another errno.
+ * The order to run now, set to RUNNING; none to a host in `busy`. 0, -ENOENT: none, or another
+ * errno.
  */
 int wh_queue_next(struct wh_queue *queue, int64_t now_s, const char *const *busy, uint32_t count,
 	struct wh_order *order);
 
-/* When to ask again, if nothing happens; INT64_MAX: never. */
+/* Time of the next due order; INT64_MAX: never. */
 int64_t wh_queue_due_s(struct wh_queue *queue);
 
 /*
- * It does not run any more: over with that result, or in that state again. A failure that another
- * try may mend, as long as there are some, has it wait; and so does what was not heard elsewhere,
- * which is WAITING. *state: what it is then.
+ * A run has ended: the order is over with that result, or gets the state `wanted`. It waits after a
+ * failure that another try may repair, if tries are left; and, with WAITING, if another host was
+ * not told. *state: its new state.
  */
 int wh_queue_end(struct wh_queue *queue, const struct wh_order *order,
 	const struct wh_order_result *result, enum wh_order_state wanted, int64_t now_s,
 	enum wh_order_state *state);
 
-/* What people wish; -EINVAL: not of an order in that state. One that runs is not theirs to set. */
+/* Requests of users; -EINVAL: not possible in that state. A running order must be stopped first. */
 int wh_queue_pause(struct wh_queue *queue, uint64_t id);
 int wh_queue_resume(struct wh_queue *queue, uint64_t id, int64_t now_s);
 int wh_queue_cancel(struct wh_queue *queue, uint64_t id, int64_t now_s);
-/* One that has not begun, or is paused, does so at once, to say there what is wished. */
+/* Begins one that has not begun, or is paused, at once, to send a request to the other host. */
 int wh_queue_begin(struct wh_queue *queue, uint64_t id, int64_t now_s);
 int wh_queue_retry(struct wh_queue *queue, uint64_t id, int64_t now_s);
 int wh_queue_rate(struct wh_queue *queue, uint64_t id, const char *rate);
 
-/* Likewise, as the peer wishes who gave it. */
+/* Likewise, at the request of the peer that gave it. */
 int wh_queue_rate_asked(struct wh_queue *queue, uint64_t id, const char *rate);
 
-/* Its target was no folder when it began: later tries do not take what came of it for one. */
+/* Its target was no folder when it began: later tries must not take the result for one. */
 int wh_queue_as_name(struct wh_queue *queue, uint64_t id);
 
 /*
- * Of a peer's order: its row by its token, -ENOENT: there is none; how many of his are not over,
- * where those that have been for longest are forgotten but for `kept`.
+ * For a peer's order: finds its row by the token, -ENOENT: none; counts his orders that are not
+ * over, and forgets the oldest ended ones beyond `kept`.
  */
 int wh_queue_find_taken(
 	struct wh_queue *queue, const char *peer, const char *token, struct wh_order *order);
 int wh_queue_count_taken(
 	struct wh_queue *queue, const char *peer, uint32_t kept, uint64_t *live);
 
-/* What is known of an order that another queue has: 0 and another token: it has it not any more. */
+/*
+ * What is known of an order that another queue has. far 0 with a new token: no other queue has it.
+ */
 int wh_queue_set_far(struct wh_queue *queue, uint64_t id, uint64_t far, const char *token);
 int wh_queue_set_wish(struct wh_queue *queue, uint64_t id, uint32_t wish);
 int wh_queue_set_said(struct wh_queue *queue, uint64_t id);
 
-/* To the place before `other` (0: behind all) among those of its priority, which may be new. */
+/* Moves it before `other` (0: to the end) within its priority, which may be new. */
 int wh_queue_move(struct wh_queue *queue, uint64_t id, uint32_t priority, uint64_t other);
 
-/* Of each state. */
+/* Number of orders in each state. */
 int wh_queue_counts(struct wh_queue *queue, uint64_t counts[WH_ORDER_STATES]);
 
-/* Those that were over long ago go. */
+/* Deletes those that ended long ago. */
 int wh_queue_forget(struct wh_queue *queue, int64_t now_s);
 
 #endif

@@ -25,10 +25,10 @@
 #include "queue/words.h"
 #include "trust/store.h"
 
-/* Questions in a turn: others want theirs. */
+/* Questions answered in a turn, so that other work gets its turn. */
 #define ANSWERED_IN_TURN 16
 
-/* What a peer moves is charged to it in steps of this. */
+/* Moved bytes are charged to the peer in steps of this. */
 #define CHARGE_BYTES (UINT64_C(4) << 20)
 
 static_assert(WH_ORDER_PEER_BYTES >= WH_PEER_NAME_BYTES, "a row has room for a name");
@@ -50,7 +50,7 @@ static void refuse(struct wh_standing *standing, int status, const char *why)
 		.state = WH_STANDING_REFUSED, .status = (uint8_t)status, .why = why};
 }
 
-/* It is there, or may be: nobody is to wait for it now. */
+/* The order exists, or may: tells the peer not to wait for it now. */
 static void put_off(struct wh_standing *standing, uint64_t number, const char *why)
 {
 	*standing = (struct wh_standing){.state = WH_STANDING_WAITS,
@@ -65,14 +65,14 @@ static json_t *list_of(char *const *texts, uint32_t count)
 
 	for (uint32_t i = 0; i < count; i++)
 		json_array_append_new(list, json_string(texts[i]));
-	/* What is no UTF-8 is not in it. */
+	/* Invalid UTF-8 was not added. */
 	if (json_array_size(list) == count)
 		return list;
 	json_decref(list);
 	return NULL;
 }
 
-/* What would not come of it; NULL: nothing is wrong. */
+/* Why the order could not succeed; NULL: nothing is wrong. */
 static const char *judge(const struct wh_runner *runner, const struct wh_order *order,
 	const struct wh_rights *rights, const json_t *here, const json_t *words)
 {
@@ -87,7 +87,7 @@ static const char *judge(const struct wh_runner *runner, const struct wh_order *
 		return "its paths are to be UTF-8, and below the folder that is served here";
 	if (wh_timetable_parse(order->rate, &table) != NULL)
 		return "its rate is none";
-	/* An address may be anybody's whom we trust. */
+	/* An address may belong to any peer that we trust. */
 	if (order->peer[0] != '\0' &&
 		(wh_address_parse(order->host, &place.address) ||
 			!wh_peer_name_is_good(order->host)))
@@ -101,7 +101,7 @@ static const char *judge(const struct wh_runner *runner, const struct wh_order *
 	return wh_run_judge(&runner->ground, order) == -1 ? NULL : wh_last_complaint();
 }
 
-/* Its lists are the caller's to free. False: no memory. */
+/* The caller frees its lists. False: out of memory. */
 static bool fill_in(struct wh_order *order, const struct wh_desk_question *asked,
 	const json_t *here, const json_t *words)
 {
@@ -115,7 +115,7 @@ static bool fill_in(struct wh_order *order, const struct wh_desk_question *asked
 	snprintf(order->rate, sizeof(order->rate), "%s", asked->order.rate);
 	order->sends = true;
 	order->owner = getuid();
-	/* Before what is ordered here it comes only if that is to wait. */
+	/* A peer may lower its order's priority below that of local orders, but not raise it. */
 	order->priority = (uint32_t)wh_min_u64(asked->order.priority, WH_PRIORITY_STANDARD);
 	order->wish = asked->order.wish;
 	return order->here != NULL && order->there != NULL && order->words != NULL;
@@ -172,7 +172,10 @@ static void begin(struct wh_runner *runner, struct wh_order *order,
 	json_decref(words);
 }
 
-/* What is wished otherwise than before: what this host's operator does meanwhile stays done. */
+/*
+ * Applies a wish only if it differs from the previous one: so this host's operator is not
+ * overruled.
+ */
 static void heed(struct wh_runner *runner, const struct wh_order *order, uint32_t wish)
 {
 	struct wh_run *run = wh_runner_find(runner, order->id);
@@ -240,7 +243,7 @@ static void tell(const struct wh_runner *runner, const struct wh_order *order,
 			atomic_load(&run->transfer.lanes.job[i]->view.moved_bytes);
 }
 
-/* Likewise of its rate. What is wrong with it; NULL: nothing. */
+/* Likewise for its rate. Returns what is wrong with it; NULL: nothing. */
 static const char *heed_rate(
 	struct wh_runner *runner, const struct wh_order *order, const char *rate)
 {
@@ -256,7 +259,7 @@ static const char *heed_rate(
 	return NULL;
 }
 
-/* `order` has what the texts of the answer are in. */
+/* `order` owns the texts of the answer. */
 static void answer(struct wh_runner *runner, const struct wh_desk_question *asked,
 	struct wh_order *order, struct wh_standing *standing)
 {
@@ -299,7 +302,7 @@ static void answer(struct wh_runner *runner, const struct wh_desk_question *aske
 		put_off(standing, found.id, wrong);
 		return;
 	}
-	/* As it stands now. */
+	/* Its present standing. */
 	rc = wh_queue_find(runner->queue, found.id, order);
 	if (rc < 0)
 		put_off(standing, asked->order.number, "the queue's database is not read");
@@ -325,7 +328,7 @@ void wh_taken_answer(struct wh_runner *runner)
 	}
 }
 
-/* Paths of the row in that folder, as paths below it. */
+/* Makes the row's paths relative to that folder. */
 static void go_below(struct wh_run *run, const char *folder)
 {
 	json_t *below = json_array();
@@ -395,7 +398,7 @@ static bool charge(struct wh_run *run, struct wh_store *store, uint64_t least_by
 	return wh_store_charge(store, run->owner, &run->rights, more_bytes);
 }
 
-/* Whether it may yet have what it was let have when this began; looked at once a second. */
+/* Whether the peer still has the rights with which this began; checked once a second. */
 static const char *see_changes(struct wh_run *run, struct wh_store *store, int64_t now_s)
 {
 	struct wh_rights rights;

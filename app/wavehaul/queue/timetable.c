@@ -24,7 +24,7 @@ static int day_of(const char *text)
 	return -1;
 }
 
-/* mon, or mon-fri, which may go past the end of a week. 0: it is none. */
+/* mon, or mon-fri, which may span the end of a week. 0: invalid. */
 static uint8_t days_of_span(char *text)
 {
 	char *dash = strchr(text, '-');
@@ -69,7 +69,7 @@ static uint8_t days_of(char *text)
 	return days;
 }
 
-/* H:MM, up to 24:00; what follows it, or NULL. */
+/* H:MM, up to 24:00; returns the rest of the text, or NULL. */
 static const char *scan_clock(const char *text, uint16_t *minute)
 {
 	uint64_t hours;
@@ -104,7 +104,7 @@ static bool take_rate(const char *text, uint64_t *rate_bps)
 	       *rate_bps <= RATE_MAX_BPS;
 }
 
-/* One line of it; `last`: it is `else`, or a rate alone. */
+/* One line; `last`: it is `else`, or only a rate. */
 static const char *take_line(char *text, struct wh_timetable *table, bool *last)
 {
 	struct wh_timetable_line line = {.days = ALL_DAYS, .to_min = DAY_MIN};

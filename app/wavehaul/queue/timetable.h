@@ -7,11 +7,11 @@
  *
  *   weekdays 8:00-18:00 2G, sat+sun 0:00-6:00 max, else 9.5G
  *
- * The first line that holds says the rate: days (daily, weekdays, weekends, mon, mon-fri, sat+sun),
- * or none for all, then hours, or none for the whole day, then a rate. Hours that end before they
- * begin go on into the next day. The last line is `else`, or a rate alone. Hours are those of the
- * clock on the wall: where it is set forward some do not come, and where it is set back some come
- * twice.
+ * The first matching line determines the rate: days (daily, weekdays, weekends, mon, mon-fri,
+ * sat+sun), or none for all, then hours, or none for the whole day, then a rate. Hours that end
+ * before they begin continue into the next day. The last line is `else`, or only a rate. Hours are
+ * in local time: when clocks are set forward some are skipped, and when they are set back some are
+ * repeated.
  */
 
 #include <stdbool.h>
@@ -24,8 +24,8 @@
 struct wh_timetable_line {
 	uint8_t days;      /* bits: 0 is Sunday, as in struct tm */
 	uint16_t from_min; /* of the day */
-	uint16_t to_min;   /* likewise, past its last minute; from >= to: on the next day */
-	uint64_t rate_bps; /* WH_RATE_MAX: as fast as it goes */
+	uint16_t to_min;   /* likewise, exclusive; from >= to: on the next day */
+	uint64_t rate_bps; /* WH_RATE_MAX: unlimited */
 };
 
 struct wh_timetable {
@@ -34,10 +34,10 @@ struct wh_timetable {
 	uint64_t else_bps;
 };
 
-/* NULL, or what is wrong with the text, as words that follow it in a sentence. */
+/* NULL, or what is wrong with the text, to follow it in a sentence. */
 const char *wh_timetable_parse(const char *text, struct wh_timetable *table);
 
-/* At that time of the place. */
+/* At that local time. */
 uint64_t wh_timetable_bps(const struct wh_timetable *table, const struct tm *local);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of the place where this runs; the next 22:00 is of today or of tomorrow. */
+/* In local time; 22:00 is the next one, today or tomorrow. */
 bool wh_when_parse(const char *text, int64_t now_s, int64_t *when_s);
 
 #endif

@@ -44,7 +44,7 @@ bool wh_paths_are_below(const json_t *paths)
 	return json_array_size(paths) > 0;
 }
 
-/* What these stand for has been read, or is said of an order in other ways. */
+/* Options whose effect is complete when they are read, or that an order has in another form. */
 static bool is_used_up(const struct wh_setting *setting)
 {
 	static const char *const flags[] = {"control", "retries", "files-from", "null"};
@@ -68,13 +68,13 @@ bool wh_order_knows(const struct wh_setting *setting)
 	return false;
 }
 
-/* Names a file of this end. */
+/* Whether it names a file of this end. */
 static bool is_file(const struct wh_setting *setting)
 {
 	return setting->type == WH_SETTING_PATH;
 }
 
-/* Given again they are others: each is handed on for itself. */
+/* Repeatable options with different values are each passed on separately. */
 static bool has_form(const struct wh_setting *setting)
 {
 	return setting->type != WH_SETTING_OPTION && setting->type != WH_SETTING_SHARING &&
@@ -98,7 +98,7 @@ static void add_profile_options(const struct wh_settings *settings, json_t *word
 	}
 }
 
-/* The first that matches decides: their order is theirs. */
+/* The first matching pattern decides, so their order is kept. */
 static void add_patterns(const struct wh_settings *settings, json_t *words)
 {
 	for (uint32_t i = 0; i < settings->patterns; i++)
@@ -171,7 +171,7 @@ json_t *wh_order_words(const struct wh_settings *settings, const char *root)
 	return words;
 }
 
-/* The first that was given and is none of an order's; NULL: there is none. */
+/* The first given option that an order cannot have; NULL: none. */
 static const struct wh_setting *find_other(const struct wh_settings *settings)
 {
 	for (uint32_t i = 0; i < wh_settings_count; i++)
@@ -232,7 +232,7 @@ const char *wh_order_words_wrong(const json_t *words)
 		setting = find_known(word + 2, strcspn(word + 2, "="));
 		if (setting == NULL)
 			return "one of its options is none of an order";
-		/* That host sends: its own users are not asked for, either. */
+		/* That host sends: maps of its own users are not accepted either. */
 		if (strcmp(setting->section, "files") == 0)
 			return "one of its options is of what comes, and nothing comes there";
 		if (is_file(setting))
@@ -242,7 +242,7 @@ const char *wh_order_words_wrong(const json_t *words)
 	return NULL;
 }
 
-/* As getopt_long(3) takes it: the server would print its pages. */
+/* As getopt_long(3) would accept it: the server would print its help. */
 static bool asks_for_help(const char *const *words, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)

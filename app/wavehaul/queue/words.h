@@ -3,8 +3,8 @@
 #define WH_QUEUE_WORDS_H
 
 /*
- * What an order was told beside its paths: options as words, "--parallel=4". The table of settings
- * says which there are: those that `wavehaul job` has of send and get.
+ * Options of an order beside its paths, as words such as "--parallel=4". The table of settings
+ * determines which are possible: those that `wavehaul job` shares with send and get.
  */
 
 #include <stdbool.h>
@@ -14,31 +14,32 @@
 #include "cli/settings.h"
 #include "cli/settings_table.h"
 
-/* Whether an order can have it: what is the queue's affair, or its client's, is none of it. */
+/* Whether an order can have it: not if it concerns the queue or the client. */
 bool wh_order_knows(const struct wh_setting *setting);
 
 /*
- * Those of settings, of `wavehaul job` or of send and get, that are not as preset; files that they
- * name are below the root from here on. NULL after a complaint: one is not.
+ * The options of `wavehaul job`, or of send and get, that differ from the defaults; paths of files
+ * are made relative to the root. NULL after a complaint: one is outside of it.
  */
 json_t *wh_order_words(const struct wh_settings *settings, const char *root);
 
 /*
- * The settings of words, which must be there as long as they. -1, or an exit status after a
+ * Parses the words, which must exist as long as the settings. -1, or an exit status after a
  * complaint.
  */
 int wh_order_settings(const json_t *words, struct wh_settings *settings);
 
 /*
- * Whether words of another host's, or for one, may be read at all: each is an option of an order,
- * spelt in full, and none names a file of this host, or says what may come. NULL, or why not.
+ * Whether words from or for another host may be parsed at all: each must be an option of an order,
+ * spelled in full, and none may name a file of this host or affect arriving files. NULL, or why
+ * not.
  */
 const char *wh_order_words_wrong(const json_t *words);
 
-/* Texts of a list, checked: 0 of them, if it is none. Pointers into the list. */
+/* The texts of a list, checked; returns their number, 0 if invalid. They point into the list. */
 uint32_t wh_texts_of(const json_t *list, const char **texts, uint32_t room);
 
-/* Whether all are paths below the root: neither absolute nor leading out of it. */
+/* Whether all are paths below the root: neither absolute nor leading outside. */
 bool wh_paths_are_below(const json_t *paths);
 
 #endif
