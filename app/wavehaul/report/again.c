@@ -42,7 +42,7 @@ void wh_again_tell(struct wh_again *again, const char *server, uint64_t now_tsc)
 		(void)wh_again_waits(again, server, now_tsc);
 }
 
-/* Of what failed nothing is for good. */
+/* Whether every failure may be temporary. */
 static bool may_pass(const struct wh_lanes *lanes)
 {
 	for (uint32_t lane = 0; lane < lanes->started; lane++) {

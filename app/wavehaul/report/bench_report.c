@@ -14,7 +14,7 @@
 #include "cli/repair.h"
 #include "report/seal_told.h"
 
-/* Shorter than this, what is left behind the warm-up says nothing. */
+/* If the time after the warm-up is shorter than this, figures for it are meaningless. */
 #define STEADY_MIN_NS UINT64_C(900000000)
 
 static void add_receiver(struct wh_bench_report *sum, const struct wh_bench_report *lane)
@@ -24,7 +24,7 @@ static void add_receiver(struct wh_bench_report *sum, const struct wh_bench_repo
 	sum->pkts += lane->pkts;
 	sum->duplicate_pkts += lane->duplicate_pkts;
 	sum->lost_pkts += lane->lost_pkts;
-	/* These are counted by port, shard and core: lanes share them. */
+	/* Counted per port, shard and core, which lanes share. */
 	sum->bad_pkts = wh_max_u64(sum->bad_pkts, lane->bad_pkts);
 	sum->dropped_pkts = wh_max_u64(sum->dropped_pkts, lane->dropped_pkts);
 	sum->cycles = wh_max_u64(sum->cycles, lane->cycles);
@@ -85,7 +85,7 @@ static double per_pkt(uint64_t cycles, uint64_t pkts)
 	return pkts > 0 ? (double)cycles / (double)pkts : 0;
 }
 
-/* Loops count on meanwhile: what is read here may be of two moments, a round apart. */
+/* Loops go on counting meanwhile: the values read here may be a round apart. */
 static void remember_warm(struct wh_bench_rows *rows, const struct wh_bench_sum *sum)
 {
 	rows->warm = *sum;
@@ -95,7 +95,7 @@ static void remember_warm(struct wh_bench_rows *rows, const struct wh_bench_sum 
 	}
 }
 
-/* What came after the warm-up; all of it, when there was no more than that. */
+/* The part after the warm-up; all of it if it was not longer than that. */
 static struct wh_bench_sum steady_part(
 	const struct wh_bench_rows *rows, const struct wh_bench_sum *total, double *from_s)
 {
@@ -117,7 +117,7 @@ static struct wh_bench_sum steady_part(
 	return part;
 }
 
-/* What a second has had, by both ends. */
+/* One second, at both ends. */
 struct second {
 	double at_s;
 	double span_s;
@@ -135,7 +135,7 @@ static struct second second_between(
 	double span_s = (double)(r->elapsed_ns - rb->elapsed_ns) / 1e9;
 	uint64_t pkts = r->pkts - rb->pkts;
 
-	WH_ASSERT(r->elapsed_ns > rb->elapsed_ns); /* bench makes no row of no time */
+	WH_ASSERT(r->elapsed_ns > rb->elapsed_ns); /* bench reports no empty interval */
 	return (struct second){
 		.at_s = (double)r->elapsed_ns / 1e9,
 		.span_s = span_s,
@@ -164,7 +164,7 @@ static json_t *interval_json(const struct wh_bench_sum *before, const struct wh_
 	return interval;
 }
 
-/* Of an operator's rate: what the machines make of it. */
+/* With a rate set by the operator: how well the machines keep it. */
 static void print_told(const struct wh_bench_sum *before, const struct wh_bench_sum *now,
 	const struct second *second, bool head)
 {
@@ -182,7 +182,7 @@ static void print_told(const struct wh_bench_sum *before, const struct wh_bench_
 		r->dropped_pkts - rb->dropped_pkts, second->here, second->there);
 }
 
-/* Of a rate that the profile finds: how it does. */
+/* With a rate found by the profile: what it found. */
 static void print_found(const struct wh_bench_sum *before, const struct wh_bench_sum *now,
 	const struct second *second, bool head)
 {
@@ -219,7 +219,7 @@ void wh_bench_row(struct wh_bench_rows *rows, const struct wh_bench_sum *before,
 	fflush(stdout);
 }
 
-/* Cycles of an end by process, per packet that arrived; those that took none are left out. */
+/* Cycles of an end by process, per arrived packet; processes without any are omitted. */
 static json_t *cycles_json(const uint64_t *cycles, uint64_t pkts)
 {
 	json_t *object = json_object();
@@ -236,7 +236,7 @@ static void print_cycles(const struct wh_bench_sum *total, bool reverse)
 	uint64_t pkts = total->receiver.pkts;
 
 	printf("cycles per packet here, %s\n", reverse ? "who receives" : "who sends");
-	/* Rounds without work are the loop's: no packet cost them. */
+	/* Rounds without work are counted for the loop, not for packets. */
 	for (uint32_t i = WH_METER_LOOP + 1; i < WH_METER_PROCESSES; i++) {
 		double here = per_pkt(total->cycles[i], pkts);
 
@@ -249,7 +249,7 @@ static void print_cycles(const struct wh_bench_sum *total, bool reverse)
 			per_pkt(total->receiver.cycles, pkts));
 }
 
-/* Packets that this end refused, a line or a member for each reason that there was. */
+/* Packets refused by this end, a line or a member for each reason that occurred. */
 static void list_reasons(const struct wh_host *host, json_t *object)
 {
 	struct wh_reason reasons[WH_HOST_REASONS_MAX];
@@ -324,7 +324,7 @@ static void print_text(const struct wh_bench_rows *rows, const struct wh_bench_s
 	list_reasons(rows->host, NULL);
 }
 
-/* What was asked for, and how it ended. */
+/* The request and its result. */
 static json_t *outcome_json(const struct wh_bench_rows *rows, int status)
 {
 	const struct wh_settings *settings = rows->settings;
@@ -348,7 +348,7 @@ static json_t *outcome_json(const struct wh_bench_rows *rows, int status)
 	return all;
 }
 
-/* Of each core here, the share of the time in which it had work, after the warm-up. */
+/* Busy share of each core of this end, after the warm-up. */
 static json_t *cores_json(const struct wh_bench_rows *rows)
 {
 	json_t *list = json_array();
@@ -367,7 +367,7 @@ static json_t *cores_json(const struct wh_bench_rows *rows)
 	return list;
 }
 
-/* Of the first lane's sender: the share of its time that each name had. */
+/* For the first lane's sender: the share of its time for each limit. */
 static json_t *limits_json(const struct wh_job_figures *figures)
 {
 	const uint64_t *limit_tsc = figures->stats.limit_tsc;
@@ -383,7 +383,7 @@ static json_t *limits_json(const struct wh_job_figures *figures)
 	return object;
 }
 
-/* Where the data comes from, and what its way was like; null: that is known at the other end. */
+/* Properties of the path, known to the sender; null at the receiver. */
 static void add_path(json_t *all, const struct wh_bench_rows *rows)
 {
 	const struct wh_job_figures *figures = &rows->lanes->job[0]->result.figures;

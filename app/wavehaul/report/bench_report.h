@@ -2,7 +2,7 @@
 #ifndef WH_APP_BENCH_REPORT_H
 #define WH_APP_BENCH_REPORT_H
 
-/* What bench says: a row a second, a summary with the cycles of every process, or JSON. */
+/* Output of bench: a row a second, a summary with the cycles of every process, or JSON. */
 
 #include <stdint.h>
 
@@ -15,7 +15,7 @@
 #include "report/flow_now.h"
 #include "report/way.h"
 
-/* A lane's counters at the receiving end, and how often they came: from the lane's crew. */
+/* A lane's counters at the receiving end, and the number of reports; written by the lane's crew. */
 struct wh_bench_lane {
 	rte_spinlock_t lock;
 	struct wh_bench_report report;
@@ -24,7 +24,7 @@ struct wh_bench_lane {
 
 uint32_t wh_bench_lane_reports(struct wh_bench_lane *lane);
 
-/* Of all lanes together. */
+/* Sum of all lanes. */
 struct wh_bench_sum {
 	struct wh_bench_report receiver; /* elapsed_ns: the longest */
 	double bps;                      /* of payload, over that time */
@@ -41,11 +41,11 @@ struct wh_bench_rows {
 	const char *server;
 	const struct wh_host *host; /* NULL: it ended before it had a port */
 	const struct wh_lanes *lanes;
-	const struct wh_way *way;                /* where bench sends */
+	const struct wh_way *way;                /* if bench sends */
 	struct wh_bench_lane lane[WH_LANES_MAX]; /* of each that has started */
 	json_t *intervals;
 	uint32_t printed;
-	/* As it was after the first row, in which caches, windows and rates still warm up. */
+	/* State after the first row, during which caches, windows and rates warm up. */
 	struct wh_bench_sum warm;
 	uint64_t warm_busy_tsc[WH_SETTINGS_CPUS_MAX];
 	uint64_t warm_total_tsc[WH_SETTINGS_CPUS_MAX];

@@ -2,7 +2,7 @@
 #ifndef WH_APP_CHECKSUM_H
 #define WH_APP_CHECKSUM_H
 
-/* Checksums of files that users hold already, beside XXH3-128, by which transfers are compared. */
+/* Checksums of files by usual algorithms, beside XXH3-128, by which transfers are compared. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -19,12 +19,12 @@ enum wh_checksum {
 	WH_CHECKSUMS,
 };
 
-/* False: there is none of that name. */
+/* False: unknown name. */
 bool wh_checksum_find(const char *name, enum wh_checksum *kind);
 
 /*
- * Of all that can be read from the descriptor on: hexadecimal digits. 0 or a negative errno:
- * -ECANCELED once `stop` (or NULL) says so.
+ * Of all that can be read from the descriptor: hexadecimal digits. 0 or a negative errno:
+ * -ECANCELED once *stop is true (`stop` may be NULL).
  */
 int wh_checksum_of(
 	int fd, enum wh_checksum kind, const _Atomic bool *stop, char text[WH_CHECKSUM_TEXT_BYTES]);

@@ -62,7 +62,7 @@ static void look(struct wh_flow_row *row, uint64_t at_ns, const struct wh_flow_n
 	row->lost_pkts = now->lost_pkts;
 	row->again_pkts = now->again_pkts;
 	row->repair_pkts = now->repair_pkts;
-	/* A smoothed one that the peer has measured may be less than any measured here. */
+	/* A smoothed one measured by the peer may be smaller than any measured here. */
 	row->rtt_min_ns =
 		wh_least_known(row->rtt_min_ns, wh_least_known(now->rtt_min_ns, now->rtt_ns));
 	look_mean(&row->rtt_ns, now->rtt_ns, span_ns);

@@ -3,8 +3,8 @@
 #define WH_APP_FLOW_HISTORY_H
 
 /*
- * How a flow went from its beginning to its end, in rows of equal time. It takes a fixed room: when
- * all rows are used two become one, and from then on each has twice the time.
+ * The course of a flow from its beginning to its end, in rows of equal time. Its size is fixed:
+ * when all rows are used, each two are merged, and from then on a row covers twice the time.
  */
 
 #include <stdint.h>
@@ -15,43 +15,43 @@
 #define WH_FLOW_LOOK_NS    UINT64_C(10000000)
 #define WH_FLOW_ROW_MIN_NS WH_FLOW_LOOK_NS
 
-/* Of what is not always known: the mean of the time in which it was. */
+/* A value that is not always known: its mean over the time in which it was. */
 struct wh_flow_mean {
 	double sum; /* value times span */
 	double span_ns;
 };
 
 struct wh_flow_row {
-	uint64_t end_ns; /* since the beginning; so far: */
+	uint64_t end_ns; /* since the beginning; totals until then: */
 	uint64_t moved_bytes;
 	uint64_t wire_bytes;
 	uint64_t lost_pkts;
 	uint64_t again_pkts;
 	uint64_t repair_pkts;
-	uint64_t limit_ns[WH_LIMITS]; /* time of all lanes */
+	uint64_t limit_ns[WH_LIMITS]; /* summed over all lanes */
 	uint32_t lanes;
-	uint64_t rtt_min_ns; /* the least until then; 0: unknown */
+	uint64_t rtt_min_ns; /* minimum so far; 0: unknown */
 	struct wh_flow_mean rtt_ns;
 	struct wh_flow_mean rate_bps;
 };
 
 struct wh_flow_history {
 	struct wh_flow_row row[WH_FLOW_ROWS];
-	struct wh_flow_row open; /* not over yet: as far as it was looked at */
+	struct wh_flow_row open; /* not complete yet */
 	uint32_t count;
 	uint64_t row_ns;
 };
 
 void wh_flow_history_init(struct wh_flow_history *history);
 
-/* How it goes at at_ns > the time of the look before; `last`: what is open is over then. */
+/* Adds the state at at_ns, which is later than the previous one; `last`: also ends the open row. */
 void wh_flow_history_add(
 	struct wh_flow_history *history, uint64_t at_ns, const struct wh_flow_now *now, bool last);
 
-/* The earlier one's time becomes the later one's, whose counters are those of both. */
+/* Adds the earlier row's time to the later one, whose counters include both. */
 void wh_flow_row_merge(struct wh_flow_row *later, const struct wh_flow_row *earlier);
 
-/* What the mean is; NAN: it was never known. */
+/* The mean; NAN: never known. */
 double wh_flow_mean(const struct wh_flow_mean *mean);
 
 #endif

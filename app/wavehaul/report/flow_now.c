@@ -49,7 +49,7 @@ void wh_flow_now_look(struct wh_flow_now *flow, struct wh_job *const *lanes, uin
 		flow->rate_bps = 0;
 }
 
-/* A loss may be told later than its packet was sent: never more than all. */
+/* A loss may be reported later than its packet was sent; limited to all packets. */
 static double loss_between(const struct wh_flow_now *before, const struct wh_flow_now *now)
 {
 	uint64_t pkts = now->pkts - before->pkts;

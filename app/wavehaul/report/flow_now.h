@@ -3,8 +3,8 @@
 #define WH_APP_FLOW_NOW_H
 
 /*
- * How a flow goes at the moment: what its controller allows, the round trip, the loss, and what
- * holds it up. Rate, window and what limits are known where the data is sent from.
+ * The present state of a flow: its controller's values, round trip, loss, and what limits it. Rate,
+ * window and limit are known only at the sending end.
  */
 
 #include <stdbool.h>
@@ -20,32 +20,33 @@ struct wh_flow_now {
 	uint64_t rate_bps;    /* of all lanes; 0: one is not paced */
 	uint64_t window_pkts; /* of all lanes */
 	uint64_t rtt_ns;      /* of the slowest lane; 0: not measured yet */
-	uint64_t rtt_min_ns;  /* least of all lanes, likewise */
-	uint64_t pkts;        /* sent, or received and missed: so far */
+	uint64_t rtt_min_ns;  /* minimum of all lanes, likewise */
+	uint64_t pkts;        /* so far: sent, or received and missed */
 	uint64_t lost_pkts;   /* of these */
 	uint64_t again_pkts;
 	uint64_t repair_pkts;
 	uint64_t moved_bytes; /* payload that has arrived */
-	uint64_t wire_bytes;  /* that were sent, each packet counted as a full one */
+	uint64_t wire_bytes;  /* sent, each packet counted as a full one */
 	enum wh_limit limit;  /* of the first lane */
 	uint32_t lanes;
-	uint64_t limit_ns[WH_LIMITS]; /* time of all lanes that each has held them up */
+	uint64_t limit_ns[WH_LIMITS]; /* time during which each limited them, summed over all
+				       * lanes */
 };
 
-/* The lesser of two of which 0 is not known. */
+/* The smaller of two values, of which 0 means unknown. */
 uint64_t wh_least_known(uint64_t a, uint64_t b);
 
-/* At least one lane. */
+/* `count` is at least 1. */
 void wh_flow_now_look(struct wh_flow_now *flow, struct wh_job *const *lanes, uint32_t count);
 
 /*
- * "rate_bps", "window_packets", "rtt_ms", "loss" since `before` and "limited_by"; null: not known
- * at this end, or not paced.
+ * "rate_bps", "window_packets", "rtt_ms", "loss" since `before` and "limited_by"; null: unknown at
+ * this end, or not paced.
  */
 void wh_flow_now_to_json(
 	json_t *object, const struct wh_flow_now *before, const struct wh_flow_now *now);
 
-/* The same in columns, each with a blank before it, without an end of the line. */
+/* The same in columns, each preceded by a blank, without a line end. */
 void wh_flow_now_print_head(const struct wh_flow_now *flow, FILE *to);
 void wh_flow_now_print(const struct wh_flow_now *before, const struct wh_flow_now *now, FILE *to);
 

@@ -22,7 +22,7 @@
 #define POINTS_MIN 30
 #define BEATS_ROWS 3
 
-/* A point of the picture for each row, of what is drawn. */
+/* Values for each point of the picture. */
 enum column {
 	END_S,
 	ARRIVED_BPS,
@@ -33,7 +33,7 @@ enum column {
 	LOST_PKTS,
 	AGAIN_PKTS,
 	REPAIR_PKTS,
-	LIMIT_SHARE, /* and those that follow */
+	LIMIT_SHARE, /* and the following: one for each limit */
 	COLUMNS = LIMIT_SHARE + WH_LIMITS,
 };
 
@@ -74,7 +74,7 @@ void wh_flow_plot_look(struct wh_flow_plot *plot, const struct wh_lanes *lanes, 
 			plot->began_tsc = job->ready.began_tsc;
 		return;
 	}
-	/* The last words are no part of it. */
+	/* The closing exchange is not part of the picture. */
 	if (wh_lanes_over(lanes, 0) || now_tsc <= plot->began_tsc)
 		return;
 
@@ -84,7 +84,7 @@ void wh_flow_plot_look(struct wh_flow_plot *plot, const struct wh_lanes *lanes, 
 		add(plot, lanes, at_ns, false);
 }
 
-/* A short transfer may be over before anybody has looked. */
+/* A short transfer may be over before the first look. */
 static void look_at_end(struct wh_flow_plot *plot, const struct wh_lanes *lanes)
 {
 	uint64_t began_tsc = lanes->started > 0 ? lanes->job[0]->ready.began_tsc : 0;
@@ -101,7 +101,9 @@ static void look_at_end(struct wh_flow_plot *plot, const struct wh_lanes *lanes)
 	add(plot, lanes, wh_max_u64(at_ns, plot->history.open.end_ns + 1), true);
 }
 
-/* What is left of the time nothing was to be sent in, or the last words were awaited. */
+/*
+ * The remaining time is that in which nothing was to be sent, or the closing exchange was awaited.
+ */
 static void fill_limits(struct columns *to, uint32_t i, const struct wh_flow_row *row,
 	const struct wh_flow_row *before)
 {
@@ -110,7 +112,7 @@ static void fill_limits(struct columns *to, uint32_t i, const struct wh_flow_row
 
 	for (uint32_t k = 0; k < WH_LIMITS; k++)
 		known_ns += (double)(row->limit_ns[k] - before->limit_ns[k]);
-	/* Counters are looked at a little before or after the time that they are of. */
+	/* Counters may be read a little before or after the time to which they belong. */
 	all_ns = fmax(all_ns, known_ns);
 	for (uint32_t k = 0; k < WH_LIMITS; k++)
 		to->value[LIMIT_SHARE + k][i] =
@@ -130,14 +132,17 @@ static void fill_row(struct columns *to, const struct wh_flow_row *row,
 	to->value[ALLOWED_BPS][i] = wh_flow_mean(&row->rate_bps);
 	to->value[RTT_S][i] = wh_flow_mean(&row->rtt_ns) / 1e9;
 	to->value[RTT_MIN_S][i] = row->rtt_min_ns > 0 ? (double)row->rtt_min_ns / 1e9 : NAN;
-	/* What is thought lost may come after all, and is taken back. */
+	/* A packet counted as lost may arrive later, which is subtracted. */
 	to->value[LOST_PKTS][i] = fmax(0, (double)row->lost_pkts - (double)before->lost_pkts);
 	to->value[AGAIN_PKTS][i] = (double)(row->again_pkts - before->again_pkts);
 	to->value[REPAIR_PKTS][i] = (double)(row->repair_pkts - before->repair_pkts);
 	fill_limits(to, i, row, before);
 }
 
-/* An eye takes in so many points; and the beat of states and looks is nobody's rate. */
+/*
+ * More points could not be seen; and fewer rows per point would show the period of states and looks
+ * as rate changes.
+ */
 static uint32_t rows_in_a_point(uint32_t count)
 {
 	uint32_t rows = (count + POINTS_MAX - 1) / POINTS_MAX;
@@ -168,7 +173,7 @@ static void fill(struct columns *to, const struct wh_flow_history *history, bool
 		.name = (named), .value = (in)->value[column], .colour = (with)                    \
 	}
 
-/* Only limits that there were: most transfers have two or three. */
+/* Only limits that occurred: most transfers have two or three. */
 static uint32_t limits_of(const struct columns *columns, struct wh_chart_series series[WH_LIMITS])
 {
 	uint32_t count = 0;

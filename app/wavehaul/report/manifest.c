@@ -16,7 +16,7 @@
 #include "cli/exit.h"
 #include "cli/plain_text.h"
 
-/* Sentences about files; what is beyond is counted. */
+/* The most sentences about files; further ones are counted. */
 #define TOLD_MAX 20
 
 static int compare(const void *a, const void *b)
@@ -27,7 +27,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(one->path, other->path);
 }
 
-/* As md5sum(1) writes names with an end of a line or a '\\' in them. */
+/* Reverses md5sum(1)'s escaping of names that contain a newline or '\\'. */
 static void unescape(char *text)
 {
 	char *to = text;
@@ -41,7 +41,7 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-/* "SUM  PATH" or "SUM *PATH"; false: no memory. Others are no lines of ours. */
+/* "SUM  PATH" or "SUM *PATH"; false: out of memory. Other lines are ignored. */
 static bool take_line(struct wh_manifest *manifest, char *line)
 {
 	bool escaped = line[0] == '\\';
@@ -68,10 +68,10 @@ static bool take_line(struct wh_manifest *manifest, char *line)
 	return more->path != NULL;
 }
 
-/* Of --expect below a folder, which is read where others wait for it. */
+/* The largest file of --expect below a folder, where reading it delays other jobs. */
 #define EXPECT_BYTES_MAX (INT64_C(256) << 20)
 
-/* NULL: errno says why. */
+/* NULL: see errno. */
 static FILE *open_to_read(int root_fd, const char *name)
 {
 	struct stat status;
@@ -91,7 +91,7 @@ static FILE *open_to_read(int root_fd, const char *name)
 	return file;
 }
 
-/* What is no file, as /dev/stdout, is written as it is. */
+/* Anything but a regular file, such as /dev/stdout, is written directly. */
 static int open_here(struct wh_manifest *manifest, const char *name)
 {
 	struct stat status;
@@ -103,7 +103,10 @@ static int open_here(struct wh_manifest *manifest, const char *name)
 	return manifest->to != NULL ? 0 : -errno;
 }
 
-/* A link below a folder is replaced: it might lead to what the folder's owner never meant. */
+/*
+ * A link below a folder is replaced, not followed: it might lead outside of what the folder's owner
+ * allows.
+ */
 static int open_below(struct wh_manifest *manifest, int root_fd, const char *name)
 {
 	char above[WH_PATH_BYTES_MAX + 1] = ".";
@@ -255,7 +258,7 @@ static void judge(struct wh_manifest *manifest, const char *path, const char *su
 		tell_wrong(manifest, path, "its checksum is not the one that --expect has");
 }
 
-/* A name with an end of a line in it is written as md5sum(1) does, with a '\' before the line. */
+/* A name with a newline or '\' is written as by md5sum(1), with a '\' before the line. */
 static void write_line(FILE *to, const char *path, const char *sum)
 {
 	bool escaped = strpbrk(path, "\n\\") != NULL;

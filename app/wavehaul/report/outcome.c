@@ -12,7 +12,10 @@
 #include "cli/signals.h"
 #include "wire/packet.h"
 
-/* Of the time, from which on it is worth a line that larger buffers would have been faster. */
+/*
+ * Share of the time waiting for buffers, from which on the operator is told that more of them would
+ * help.
+ */
 #define MEMORY_TELL_PERCENT 5
 
 static int conclude_versions(const struct wh_job *job, const char *host)

@@ -5,12 +5,12 @@
 #include "job/jobs.h"
 
 /*
- * The exit status for jobs that have ended, after one sentence on stderr where one failed. The
- * failure of one ends the others as interrupted: they speak only when there is no other reason.
+ * The exit status for ended jobs, after one sentence on stderr if one failed. A failed job ends the
+ * others as interrupted: those are reported only if there is no other reason.
  */
 int wh_jobs_conclude(struct wh_job *const *jobs, uint32_t count, const char *host);
 
-/* One sentence on stderr if the sessions that sent waited for buffers, here or at the peer. */
+/* One sentence on stderr if the sending sessions waited for buffers, here or at the peer. */
 void wh_jobs_tell_memory(struct wh_job *const *jobs, uint32_t count);
 
 #endif

@@ -22,7 +22,7 @@ static double rate_bps(uint64_t bytes, double span_s)
 	return span_s > 0 ? (double)bytes * 8 / span_s : 0;
 }
 
-/* What a line has, from the widest to the narrowest. */
+/* Parts of the line, from the widest to the narrowest form. */
 static const struct {
 	bool now;
 	bool mean;
@@ -105,7 +105,7 @@ double wh_progress_eta_s(const struct wh_left *left, uint64_t bytes, double all_
 	return left->at_least || mean_bps <= 0 ? -1 : (double)left->bytes * 8 / mean_bps;
 }
 
-/* The last column stays free: there some terminals go to the next line. */
+/* The last column stays free: some terminals wrap the line there. */
 static uint32_t columns_of_terminal(void)
 {
 	struct winsize size;

@@ -2,16 +2,16 @@
 #ifndef WH_APP_SEAL_TOLD_H
 #define WH_APP_SEAL_TOLD_H
 
-/* What a report says of the seal of a client's job. */
+/* The seal of a client's job in reports. */
 
 #include <jansson.h>
 
 #include "job/job.h"
 
-/* A line on stderr: cipher, library, and who the server is; or that nothing was sealed. */
+/* A line on stderr: cipher, library, and the server's identity; or that nothing was sealed. */
 void wh_seal_tell(const struct wh_job_sealed *sealed);
 
-/* An object of the same; null: not sealed, or never so far. `sealed` may be NULL. */
+/* The same as an object; null: not sealed (yet). `sealed` may be NULL. */
 json_t *wh_seal_json(const struct wh_job_sealed *sealed);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef WH_APP_TRANSFER_H
 #define WH_APP_TRANSFER_H
 
-/* Private to send and get: one transfer, what it was asked for and what it says. */
+/* Private to send and get: one transfer, its request and its reports. */
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,7 +28,7 @@ struct wh_failure {
 	STAILQ_ENTRY(wh_failure) next;
 	char *path;
 	char *text;       /* what failed, and where */
-	bool passed_over; /* no failure, and not sent either */
+	bool passed_over; /* not a failure, but not sent */
 };
 
 struct wh_transfer {
@@ -41,18 +41,18 @@ struct wh_transfer {
 	struct wh_client client;
 
 	/* transfer_paths.c: from the operands */
-	char server[WH_HOST_BYTES]; /* as written */
+	char server[WH_HOST_BYTES]; /* as written by the operator */
 	struct wh_address peer;
 	char **remote; /* paths at the server */
 	uint32_t remotes;
 	const char *const *local; /* send: files */
 	uint32_t locals;
-	int dest_fd; /* get: the folder, and the name in it */
+	int dest_fd; /* get: the target folder, and the new name in it */
 	char *dest_name;
 	bool dest_is_folder;
-	char **list; /* operands, if some stand in a file */
+	char **list; /* operands, if some came from a file */
 	uint32_t listed;
-	bool is_piped; /* "-": from standard input, to standard output */
+	bool is_piped; /* "-": standard input or output */
 	int pipe_fd;
 
 	struct wh_terms terms;
@@ -60,46 +60,49 @@ struct wh_transfer {
 	_Atomic bool gate; /* all lanes but the first are over */
 	uint64_t next_tsc;
 	struct wh_again again;
-	bool as_name; /* of send: its path is one, as an earlier try has found */
+	bool as_name; /* of send: the path is a file's new name, as an earlier try found */
 
 	struct wh_manifest manifest;
 	struct wh_flow_plot plot;
 	struct wh_way way; /* of send */
 
-	/* Who takes its lines of JSON, and frees them, on any core; NULL: they are printed. */
+	/* Receives the lines of JSON, which it frees, on any core; NULL: they are printed. */
 	void (*on_event)(void *context, json_t *line);
 	void *context;
 
 	/* transfer_report.c */
-	pthread_mutex_t telling; /* on_file comes from every crew */
+	pthread_mutex_t telling; /* on_file is called by every crew */
 	STAILQ_HEAD(, wh_failure) failures;
-	uint64_t skipped_bytes;      /* of files that were there */
-	struct wh_progress progress; /* since the first lane could send */
+	uint64_t skipped_bytes;      /* of files that existed already */
+	struct wh_progress progress; /* since the first lane was able to send */
 	struct wh_flow_now last_flow;
-	uint64_t moved_tsc; /* when bytes last moved */
+	uint64_t moved_tsc; /* when bytes moved last */
 	bool stall_told;
 	bool line_shown;
-	bool rows_shown; /* a row a second in its place */
+	bool rows_shown; /* a row a second instead of the line */
 	uint32_t rows;
 };
 
-/* 0, or an exit status after one sentence. The words, then what is behind them. */
+/* 0, or an exit status after one sentence. Reads the operands, then what they name. */
 int wh_transfer_read_words(struct wh_transfer *transfer);
 
 /*
- * Of a request that has its paths: whether they say that the target is a folder, there or not; and
- * what --delete compares where the contents of a folder go without its name.
+ * For a request with its paths: whether they imply that the target is a folder, existing or not;
+ * and what --delete compares if the contents of a folder are sent without its name.
  */
 bool wh_request_names_folder(const struct wh_request *request);
 void wh_request_see_contents(struct wh_request *request);
 
 int wh_transfer_find_server(struct wh_transfer *transfer);
 int wh_transfer_open_dest(struct wh_transfer *transfer);
-/* A file of the bundle that is at this end; `context` is the transfer. */
+/* Opens a file of the bundle at this end; `context` is the transfer. */
 int wh_transfer_open_file(void *context, const char *path);
 void wh_transfer_free_operands(struct wh_transfer *transfer);
 
-/* transfer_list.c: the command line's operands, with those of --files-from before the last. */
+/*
+ * transfer_list.c: the command line's operands, with those of --files-from inserted before the
+ * last.
+ */
 int wh_transfer_read_list(struct wh_transfer *transfer, char ***operands, uint32_t *count);
 void wh_transfer_free_list(struct wh_transfer *transfer);
 
@@ -113,17 +116,17 @@ void wh_transfer_tell_start(struct wh_transfer *transfer);
 void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc);
 void wh_transfer_tell_end(struct wh_transfer *transfer, int status);
 
-/* What a transfer came to, as the last line for people has it. */
+/* The result of a transfer, for the last line of the report. */
 struct wh_transfer_sum {
 	uint64_t files;
 	uint64_t bytes;
 	double seconds;
 	double bps;
-	uint64_t gone_bytes; /* over, of files that are not whole */
+	uint64_t gone_bytes; /* arrived, of files that are not complete */
 	uint64_t resumed_bytes;
 	uint64_t began_again;
 	uint64_t skipped;
-	const char *digest; /* by which files were summed; NULL: none were */
+	const char *digest; /* name of the checksum; NULL: files were not summed */
 	uint64_t summed;
 	uint64_t as_expected;
 	uint64_t removed;
@@ -131,10 +134,10 @@ struct wh_transfer_sum {
 	uint64_t failed;
 };
 
-/* Without an end of the line. */
+/* Without a line end. */
 void wh_transfer_tell_sum(FILE *to, bool dry_run, const struct wh_transfer_sum *sum);
 
-/* Another try begins, and tells what it does from the beginning. */
+/* Before another try, which reports everything from the beginning. */
 void wh_transfer_forget(struct wh_transfer *transfer);
 
 /* A job's on_file; `context` is the transfer. */

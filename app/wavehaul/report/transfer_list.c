@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Operands that stand in a file, before the last of the command line. */
+/* Operands from a file, inserted before the last one of the command line. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "cli/exit.h"
 #include "report/transfer.h"
 
-/* What a walk goes through, and a guard lets, in reasonable time. */
+/* The most that a walk, and a guard's rules, handle in reasonable time. */
 #define LISTED_MAX 100000
 
 static int add(struct wh_transfer *transfer, const char *text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What send and get are to move, read from the operands: FILE... HOST:PATH, HOST:PATH... DEST. */
+/* Reads the operands of send and get: FILE... HOST:PATH, HOST:PATH... DEST. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static int add_remote(struct wh_transfer *transfer, const char *text)
 	return transfer->remote[transfer->remotes++] != NULL ? 0 : WH_EXIT_OTHER;
 }
 
-/* One file that is not there is worth no connection; of several the rest goes. */
+/* If the only file does not exist there is no need to connect; of several, the rest is sent. */
 static int check_only_file(const struct wh_transfer *transfer)
 {
 	struct stat status;
@@ -60,7 +60,7 @@ static int read_get(struct wh_transfer *transfer, char **operands, uint32_t coun
 	return 0;
 }
 
-/* Standard input or output by a description of our own, which never waits. */
+/* Opens standard input or output anew, as a file description of our own that does not block. */
 static int open_pipe(struct wh_transfer *transfer)
 {
 	bool sends = transfer->verb == WH_VERB_SEND;
@@ -75,7 +75,7 @@ static int open_pipe(struct wh_transfer *transfer)
 		return WH_EXIT_USAGE;
 	}
 	transfer->pipe_fd = open(path, flags);
-	/* A socket cannot be opened again. */
+	/* A socket cannot be opened anew. */
 	if (transfer->pipe_fd < 0 && errno == ENXIO)
 		transfer->pipe_fd = fcntl(
 			sends ? STDIN_FILENO : STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -88,7 +88,7 @@ static int open_pipe(struct wh_transfer *transfer)
 	return 0;
 }
 
-/* One file by itself, in one lane, with a name at the other end. */
+/* Only a single file in one lane, with a name at the other end. */
 static int check_pipe(const struct wh_transfer *transfer)
 {
 	const struct wh_settings *settings = &transfer->settings;
@@ -115,7 +115,7 @@ static int check_pipe(const struct wh_transfer *transfer)
 	return WH_EXIT_USAGE;
 }
 
-/* "-" among the operands: the local one. */
+/* Looks for "-" as the local operand. */
 static int see_pipe(struct wh_transfer *transfer)
 {
 	bool sends = transfer->verb == WH_VERB_SEND;
@@ -207,7 +207,7 @@ static const char *kind_name(mode_t mode)
 	return S_ISFIFO(mode) ? "pipe" : S_ISSOCK(mode) ? "socket" : "device";
 }
 
-/* *status: what is at DEST, or where it leads to; zeros: nothing is. 0 or an exit status. */
+/* *status: of DEST, with links followed; zeros: it does not exist. 0 or an exit status. */
 static int look_at_dest(const char *dest, struct stat *status)
 {
 	struct stat link;
@@ -234,7 +234,7 @@ static int look_at_dest(const char *dest, struct stat *status)
 	return WH_EXIT_OTHER;
 }
 
-/* `path` is no folder that is there: its last name is the file's new one. */
+/* `path` is not an existing folder: its last name is the file's new one. */
 static int open_above(struct wh_transfer *transfer, char *path)
 {
 	size_t bytes = strlen(path);
@@ -251,7 +251,7 @@ static int open_above(struct wh_transfer *transfer, char *path)
 					   : open_folder(transfer, slash != NULL ? path : ".");
 }
 
-/* A folder in which nothing is and nothing can be made: a pipe wants no other. */
+/* An empty, deleted folder, in which nothing can be created: enough for a pipe. */
 static int open_nowhere(struct wh_transfer *transfer)
 {
 	char path[] = "/tmp/wavehaul-XXXXXX";
@@ -270,8 +270,8 @@ static int open_nowhere(struct wh_transfer *transfer)
 }
 
 /*
- * A folder that is there takes the files; else DEST's last name is the file's new one. The file
- * that a link leads to is replaced, where it is.
+ * An existing folder receives the files; otherwise DEST's last name is the file's new one. If it is
+ * a link, the file to which it leads is replaced in its own folder.
  */
 int wh_transfer_open_dest(struct wh_transfer *transfer)
 {
@@ -314,7 +314,7 @@ void wh_transfer_free_operands(struct wh_transfer *transfer)
 		close(transfer->dest_fd);
 }
 
-/* Where a file of the bundle is here, if it is of the i-th given path. */
+/* The local path of a file of the bundle, if it belongs to the i-th given path. */
 static bool path_here(
 	const struct wh_request *request, uint32_t i, const char *path, char *whole, size_t room)
 {
@@ -343,7 +343,10 @@ int wh_transfer_open_file(void *context, const char *path)
 	char whole[2 * WH_PATH_BYTES_MAX + 2];
 	int fd = -ENOENT;
 
-	/* What was given leads where it leads; what came was made here, and is no link. */
+	/*
+	 * Links given by the operator are followed; a file that arrived was created here, and is no
+	 * link.
+	 */
 	if (request->verb == WH_JOB_GET)
 		flags |= O_NOFOLLOW;
 	for (uint32_t i = 0; fd < 0 && i < request->here.count; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a transfer says: a line that moves on a terminal, JSON lines while it runs, a total at its
- * end, and every file that failed.
+ * Reports of a transfer: a line on a terminal, JSON lines while it runs, totals at its end, and
+ * every file that failed.
  */
 
 #include <inttypes.h>
@@ -28,7 +28,7 @@
 
 #define STALL_MS 1000
 
-/* A line of JSON, for whoever takes them. */
+/* Hands over a line of JSON, or prints it. */
 static void tell(const struct wh_transfer *transfer, json_t *line)
 {
 	if (transfer->on_event != NULL)
@@ -69,7 +69,7 @@ struct wh_totals wh_transfer_totals(const struct wh_transfer *transfer)
 void wh_transfer_tell_start(struct wh_transfer *transfer)
 {
 	const struct wh_settings *settings = &transfer->settings;
-	/* Of an order, those that are its own: the others are its server's. */
+	/* For an order only its own settings: the others belong to its server. */
 	enum wh_verb keys_of = transfer->on_event != NULL ? WH_VERB_JOB : transfer->verb;
 	char value[WH_SETTINGS_TEXT_BYTES];
 	char key[WH_SETTINGS_KEY_BYTES];
@@ -177,7 +177,7 @@ static uint64_t moved_bytes(const struct wh_transfer *transfer)
 	return bytes;
 }
 
-/* Payload that moved has records, too, so that a little less is left than it seems. */
+/* Moved payload includes records, so slightly too little may seem to be left. */
 static struct wh_left look_left(
 	const struct wh_transfer *transfer, const struct wh_totals *totals, uint64_t bytes)
 {
@@ -212,7 +212,7 @@ static void show_line(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t b
 		left.at_least ? 0 : wh_add_u64(wh_add_u64(bytes, passed_bytes), left.bytes), words);
 }
 
-/* Since the one before. */
+/* Since the previous report. */
 static double span_s(const struct wh_transfer *transfer, uint64_t now_tsc)
 {
 	return wh_progress_s(&transfer->progress, transfer->progress.last_tsc, now_tsc);
@@ -229,7 +229,7 @@ static double bps_now(const struct wh_transfer *transfer, uint64_t now_tsc, uint
 	return (double)(bytes - transfer->progress.last_bytes) * 8 / span_s(transfer, now_tsc);
 }
 
-/* On stderr, where --verbose says the rest, too. */
+/* On stderr, like the other output of --verbose. */
 static void print_row(const struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes,
 	const struct wh_flow_now *flow, bool head)
 {
@@ -266,7 +266,7 @@ static void print_interval(struct wh_transfer *transfer, uint64_t now_tsc, uint6
 	tell(transfer, line);
 }
 
-/* What holds the flow up is known where it is sent. */
+/* The limit is known at the sending end only. */
 static json_t *limit_now(const struct wh_transfer *transfer)
 {
 	if (transfer->verb != WH_VERB_SEND)
@@ -406,7 +406,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 	tell(transfer, line);
 }
 
-/* One line for all that files have lost, and none when that is nothing. */
+/* One line for all properties that files have lost, or none. */
 static void print_left_out(const struct wh_left_out *left_out)
 {
 	const struct {
@@ -497,7 +497,7 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 	struct wh_totals totals = wh_transfer_totals(transfer);
 	struct wh_session_stats stats = sum_stats(transfer);
 	const struct wh_failure *failure;
-	/* What was got has standard output for itself. */
+	/* If standard output receives the file, the report goes to stderr. */
 	FILE *to = transfer->is_piped && transfer->verb == WH_VERB_GET ? stderr : stdout;
 	char path[4 * WH_PATH_BYTES_MAX + 1];
 

@@ -33,7 +33,7 @@ void wh_way_recall(
 	WH_ASSERT(wh_known_path_valid(&way->known));
 }
 
-/* Lanes share the way: each has found its part. */
+/* Lanes share the path: each has found its part of it. */
 static struct wh_known_path found_by(const struct wh_lanes *lanes)
 {
 	struct wh_known_path sum = {0};

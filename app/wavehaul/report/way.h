@@ -3,8 +3,8 @@
 #define WH_APP_WAY_H
 
 /*
- * What a transfer that sends is told of its way before it begins, and what it has found at its end:
- * for profiles that find something of it. Others are told nothing, and nothing is kept.
+ * What is known about the path when a transfer begins to send, and what it has found at its end:
+ * for profiles that measure it. Other profiles neither use nor store such values.
  */
 
 #include <jansson.h>
@@ -17,24 +17,24 @@
 struct wh_way {
 	char peer[WH_ADDRESS_TEXT_BYTES];
 	struct wh_kept_place place;
-	bool told;                  /* by the operator */
-	struct wh_kept kept;        /* zeros: nothing */
-	struct wh_known_path known; /* what it begins with; capacity_bps 0: nothing */
-	struct wh_known_path found; /* likewise, of all lanes together */
+	bool told;                  /* given by the operator */
+	struct wh_kept kept;        /* from earlier runs; zeros: nothing */
+	struct wh_known_path known; /* used at the begin; capacity_bps 0: nothing */
+	struct wh_known_path found; /* likewise; sum of all lanes */
 };
 
-/* `settings` stay the caller's, and are needed until the end. */
+/* `settings` stay the caller's, and must be valid until the end. */
 void wh_way_recall(
 	struct wh_way *way, const struct wh_settings *settings, const struct wh_address *peer);
 
-/* When the lanes are over: what they found is kept; a sentence where it cannot be. */
+/* When the lanes are over: stores what they found; one sentence if that fails. */
 void wh_way_keep(
 	struct wh_way *way, const struct wh_settings *settings, const struct wh_lanes *lanes);
 
-/* A line of the report, if it began with something: "path known from 2026-11-21: 9.80 Gb/s". */
+/* A line of the report, if anything was known: "path known from 2026-11-21: 9.80 Gb/s". */
 void wh_way_print(const struct wh_way *way);
 
-/* {"known": .., "found": ..}, null where there is none. */
+/* {"known": .., "found": ..}, null for unknown ones. */
 json_t *wh_way_json(const struct wh_way *way);
 
 #endif
