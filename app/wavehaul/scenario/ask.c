@@ -14,7 +14,7 @@
 
 #define VALUES_MAX 2
 
-/* A window of holds() is moved by so many parts of it. */
+/* The window of holds() is moved in steps of this fraction of it. */
 #define WINDOW_STEPS 8
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
@@ -26,16 +26,16 @@ struct function {
 	double (*answer)(const struct question *question);
 	double (*statistic)(
 		const double *values, uint32_t count); /* of single flows' throughputs */
-	size_t count; /* offset of what is asked for in what the monitor or an agent says */
+	size_t count; /* offset of the counter in the monitor's or agent's struct */
 	enum wh_value_kind kind;
 	bool of_link;
 	bool no_times;
-	const char *agent; /* the only one that it is of; NULL: of any */
-	/* What stands behind its subject: t a time, n a number; behind a / it may be missing. */
+	const char *agent; /* the only agent that has it; NULL: any */
+	/* Values after the subject: t a time, n a number; those after a / are optional. */
 	const char *values;
 };
 
-/* What one call is about: flows (a flow may be named twice, and counts twice) or one link. */
+/* One call with its subject: flows (a flow named twice counts twice) or one link. */
 struct question {
 	const struct wh_asking *asking;
 	const struct function *function;
@@ -154,7 +154,7 @@ static double last_opened(const struct question *q)
 	return last_ps == WH_SIM_NEVER_PS ? INFINITY : wh_ps_to_seconds(last_ps);
 }
 
-/* From its start to its end; one that has not ended takes for ever. */
+/* From its start to its end; infinite if it has not ended. */
 static double time_taken(const struct question *q, uint32_t flow)
 {
 	const struct wh_scenario_run *run = q->asking->run;
@@ -173,7 +173,7 @@ static int compare_numbers(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Of the flows that have started: the mean, or what a share of them does not exceed. */
+/* Of the flows that have started: the mean, or a quantile. */
 static double took(const struct question *q)
 {
 	uint64_t duration_ps = q->asking->point->scenario.duration_ps;
@@ -195,7 +195,7 @@ static double took(const struct question *q)
 	return result;
 }
 
-/* Of what went beside data for the first time, for each byte of these. */
+/* Bytes sent beside data bytes, per data byte; without retransmissions. */
 static double overhead(const struct question *q)
 {
 	uint64_t sent_bytes = 0;
@@ -216,7 +216,7 @@ static uint64_t window_ps(const struct question *q)
 	return span_ps;
 }
 
-/* Whether they have the rate in the window that begins at that moment of the series. */
+/* Whether they have the rate in the window that begins at this index of the series. */
 static bool holds_from(const struct question *q, uint32_t series, uint32_t moment)
 {
 	const struct wh_monitor *monitor = wh_scenario_run_monitor(q->asking->run);
@@ -230,8 +230,8 @@ static bool holds_from(const struct question *q, uint32_t series, uint32_t momen
 }
 
 /*
- * How long after `from` they have a rate in each window that begins later and ends by `to`. The
- * series was added when the question was tried.
+ * The time after `from` since which they have a rate in each window that ends by `to`. The series
+ * was added when the question was checked.
  */
 static double holds(const struct question *q)
 {
@@ -266,7 +266,7 @@ static double count_flows(const struct question *q)
 	return q->n_flows;
 }
 
-/* Of the first of them. */
+/* Of the first flow. */
 static const struct wh_findings *findings(const struct question *q)
 {
 	return wh_scenario_run_findings(q->asking->run, q->flows[0]);
@@ -299,7 +299,7 @@ static double probe_loss(const struct question *q)
 	return found->steady_sent > 0 ? (double)found->steady_lost / found->steady_sent : 0.0;
 }
 
-/* Of the first of them, too. */
+/* Also of the first flow. */
 static double sttp_seen(const struct question *q)
 {
 	const struct wh_sim_sttp_seen *seen = wh_scenario_run_sttp(q->asking->run, q->flows[0]);
@@ -409,7 +409,7 @@ static const struct function *find_function(const char *name, char wrong[WH_EXPR
 	return NULL;
 }
 
-/* "NAME", "NAME.2" or "*"; false when it is none of them. */
+/* "NAME", "NAME.2" or "*"; false: neither. */
 static bool add_flows(struct question *q, const char *text)
 {
 	const struct wh_scenario *scenario = &q->asking->point->scenario;
@@ -465,7 +465,7 @@ static bool set_link(struct question *q, const char *text)
 	return false;
 }
 
-/* A moment that is asked about. */
+/* Parses a moment and adds it to the point's marks. */
 static bool take_moment(struct question *q, const struct wh_expr_scope *scope, const char *text,
 	uint64_t *at_ps, char wrong[WH_EXPR_WRONG_BYTES])
 {
@@ -489,7 +489,7 @@ static bool take_moment(struct question *q, const struct wh_expr_scope *scope, c
 	return true;
 }
 
-/* What its values are for must be there when it runs. False: they are none for it. */
+/* Adds to the point what the question needs during the run. False: its values are invalid. */
 static bool prepare(struct question *q, char wrong[WH_EXPR_WRONG_BYTES])
 {
 	struct wh_point *point = q->asking->point;
@@ -511,7 +511,7 @@ static bool prepare(struct question *q, char wrong[WH_EXPR_WRONG_BYTES])
 	return why == NULL;
 }
 
-/* How many of the texts are these, UINT32_MAX: one is wrong or missing. */
+/* The number of the texts that are values, UINT32_MAX: one is wrong or missing. */
 static uint32_t take_values(struct question *q, const struct wh_expr_scope *scope,
 	const char *const *args, uint32_t n_args, char wrong[WH_EXPR_WRONG_BYTES])
 {
@@ -544,7 +544,7 @@ static uint32_t take_values(struct question *q, const struct wh_expr_scope *scop
 	return prepare(q, wrong) ? q->n_values : UINT32_MAX;
 }
 
-/* None, or two times behind what it is about. */
+/* None, or two times after the subject. */
 static bool take_times(struct question *q, const struct wh_expr_scope *scope,
 	const char *const *times, uint32_t n_times, char wrong[WH_EXPR_WRONG_BYTES])
 {
@@ -571,7 +571,7 @@ static bool take_times(struct question *q, const struct wh_expr_scope *scope,
 	return false;
 }
 
-/* How many of the texts say what it is about. */
+/* The number of the texts that form the subject. */
 static uint32_t take_subject(struct question *q, const char *const *args, uint32_t n_args)
 {
 	uint32_t taken = 0;
@@ -583,7 +583,7 @@ static uint32_t take_subject(struct question *q, const char *const *args, uint32
 	return taken;
 }
 
-/* A function may be of one agent's flows only. */
+/* A function may apply to one agent's flows only. */
 static bool are_of_agent(const struct question *q)
 {
 	const char *agent = q->function->agent;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Files of rows, of what --json shows: numbers with twelve digits, names as they are. */
+/* CSV files with the contents of --json: numbers with twelve digits, names unchanged. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +23,7 @@ static bool make_folder(const char *path)
 	return mkdir(path, 0777) == 0 || errno == EEXIST || complain_of(path);
 }
 
-/* A file that is being written, field by field. */
+/* A file written field by field. */
 struct sheet {
 	FILE *file;
 	char path[PATH_MAX];
@@ -46,7 +46,7 @@ static bool close_sheet(struct sheet *sheet)
 	return (fclose(sheet->file) == 0 && fine) || complain_of(sheet->path);
 }
 
-/* In quotes where the form demands it, RFC 4180. */
+/* In quotes where RFC 4180 requires it. */
 static void put_text(struct sheet *sheet, const char *text)
 {
 	bool quoted = strpbrk(text, ",\"\n") != NULL;
@@ -95,7 +95,7 @@ static void put_values(struct sheet *sheet, json_t *object)
 	json_object_foreach(object, key, value) put(sheet, value);
 }
 
-/* Objects with the same keys, one a row. */
+/* Objects with the same keys, one per row. */
 static bool write_rows(const char *folder, const char *name, const json_t *rows)
 {
 	struct sheet sheet;
@@ -114,7 +114,7 @@ static bool write_rows(const char *folder, const char *name, const json_t *rows)
 	return close_sheet(&sheet);
 }
 
-/* Objects of arrays by name, one row for each moment and name. */
+/* Objects with arrays by name: one row for each moment and name. */
 static bool write_samples(const char *folder, const char *file_name, const char *what,
 	const json_t *seconds, json_t *named)
 {
@@ -164,7 +164,7 @@ bool wh_sim_csv_run(const char *folder, uint32_t point, uint64_t seed, const jso
 		       json_object_get(samples, "links"));
 }
 
-/* Of an expectation by its label, null where it does not apply. */
+/* Of an expectation by its label; null if it does not apply. */
 static const json_t *find_ok(const json_t *point, const char *label)
 {
 	json_t *one;

@@ -17,7 +17,7 @@
 #define DEPTH_MAX        32
 #define BDP_PACKET_BYTES 1500.0
 
-/* A walk over one text: `token` is the next thing, from `token_text` on; `text` is behind it. */
+/* Parser of a text: `token` is the current token, from `token_text` on; `text` is after it. */
 struct parser {
 	const struct wh_expr_scope *scope;
 	const char *text;
@@ -25,7 +25,7 @@ struct parser {
 	struct wh_token token;
 	char *wrong;
 	uint32_t depth;
-	bool words; /* may stand alone */
+	bool words; /* words may stand alone */
 };
 
 static bool parse_sum(struct parser *p, struct wh_value *value);
@@ -48,7 +48,7 @@ bool wh_sign_holds(enum wh_sign sign, double left, double right)
 	return (sign & stand) != 0;
 }
 
-/* Always false; the first thing that is wrong is told. */
+/* Always false; only the first error is reported. */
 __attribute__((format(printf, 2, 3))) static bool refuse(struct parser *p, const char *format, ...)
 {
 	va_list args;
@@ -109,7 +109,7 @@ static bool same_kind(struct parser *p, const struct wh_value *a, const struct w
 {
 	if (!is_quantity(p, a) || !is_quantity(p, b))
 		return false;
-	/* 0 is enough of a time. */
+	/* 0 needs no unit. */
 	if (a->kind == b->kind || a->x == 0.0 || b->x == 0.0)
 		return true;
 	return refuse(p, "holds a time against a number; a time has a unit, as 10ms, and divided "
@@ -127,7 +127,9 @@ static double bdp(const double *x)
 	return x[0] * x[1] / 8.0 / x[2];
 }
 
-/* Of the language itself; kinds of values: t a time, n a number; NULL: any, of one kind. */
+/*
+ * Functions of the language itself. Kinds of values: t a time, n a number; NULL: any, all the same.
+ */
 static const struct function {
 	const char *name;
 	const char *kinds;
@@ -224,7 +226,7 @@ static bool parse_call(struct parser *p, const struct function *function, struct
 					: call_plain(p, function, args, n_args, value));
 }
 
-/* Up to the parenthesis that closes what is open. */
+/* Length up to the parenthesis that closes the open one. */
 static size_t chars_within(const char *text)
 {
 	uint32_t open = 0;
@@ -239,7 +241,7 @@ static size_t chars_within(const char *text)
 	return chars;
 }
 
-/* Whoever answers gets the texts between the commas; p->text is behind the opening parenthesis. */
+/* The scope's `ask` gets the texts between the commas; p->text is after the opening parenthesis. */
 static bool parse_ask(struct parser *p, const char *name, struct wh_value *value)
 {
 	char items[WH_EXPR_ARGS_MAX][WH_ITEM_BYTES];
@@ -380,7 +382,7 @@ static bool parse_sum(struct parser *p, struct wh_value *value)
 	return true;
 }
 
-/* Two words: one is of a sweep, and the other one of those that it takes. */
+/* Compares words: one is a swept variable's, the other one must be among its values. */
 static bool compare_words(struct parser *p, enum wh_sign sign, const struct wh_value *left,
 	const struct wh_value *right, struct wh_compared *compared)
 {

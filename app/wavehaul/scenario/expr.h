@@ -3,8 +3,8 @@
 #define WH_APP_SIM_EXPR_H
 
 /*
- * The expressions of wavehaul-scenario(5): quantities, words, comparisons. What is wrong is said
- * as the end of a sentence that begins with the text itself.
+ * The expressions of wavehaul-scenario(5): quantities, words, comparisons. Errors are worded to
+ * follow the text itself in a sentence.
  */
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 #define WH_WORD_BYTES       64
 #define WH_EXPR_WRONG_BYTES 512
 #define WH_EXPR_ARGS_MAX    64
-#define WH_COMPARED_MAX     8 /* comparisons of one expectation */
+#define WH_COMPARED_MAX     8 /* the most comparisons of one expectation */
 
 enum wh_value_kind {
 	WH_VALUE_NUMBER,
@@ -25,19 +25,20 @@ struct wh_value {
 	enum wh_value_kind kind;
 	double x;
 	char word[WH_WORD_BYTES];
-	const struct wh_variable *of; /* the variable whose value a word is; NULL: written so */
+	const struct wh_variable *of; /* variable with this word as its value; NULL: written
+				       * literally */
 };
 
 struct wh_variable {
 	const char *name;
 	struct wh_value value;
-	const struct wh_value *values; /* all that it takes in other points; NULL: not known */
+	const struct wh_value *values; /* its values at all points; NULL: unknown */
 	uint32_t n_values;
 };
 
 /*
- * `ask` answers the functions that the language itself does not have. It gets the texts between
- * the commas. False: it has written what is wrong. NULL: there are none.
+ * `ask` evaluates functions that the language itself does not have, from the texts between the
+ * commas. False: it has written the error. NULL: no such functions.
  */
 struct wh_expr_scope {
 	const struct wh_variable *variables;
@@ -48,12 +49,12 @@ struct wh_expr_scope {
 	void *context;
 };
 
-/* Of a comparison: how its sides may stand to each other, bit by bit. */
+/* Bits of a comparison: the allowed relations of its sides. */
 enum wh_sign {
 	WH_SIGN_LESS = 1 << 0,
 	WH_SIGN_EQUAL = 1 << 1,
 	WH_SIGN_GREATER = 1 << 2,
-	WH_SIGN_UNORDERED = 1 << 3, /* one is no number */
+	WH_SIGN_UNORDERED = 1 << 3, /* one is NaN */
 	WH_SIGN_LESS_OR_EQUAL = WH_SIGN_LESS | WH_SIGN_EQUAL,
 	WH_SIGN_GREATER_OR_EQUAL = WH_SIGN_GREATER | WH_SIGN_EQUAL,
 	WH_SIGN_NOT_EQUAL = WH_SIGN_LESS | WH_SIGN_GREATER | WH_SIGN_UNORDERED,
@@ -68,14 +69,14 @@ struct wh_compared {
 	enum wh_sign sign;
 };
 
-/* What stands before `when`, and whether what stands behind it holds: true without one. */
+/* The comparisons before `when`, and whether the condition after it holds: true without one. */
 struct wh_expectation {
 	struct wh_compared compared[WH_COMPARED_MAX];
 	uint32_t n_compared;
 	bool applies;
 };
 
-/* One quantity; a word, too, with wh_expr_value. */
+/* Evaluates a quantity; wh_expr_value also accepts a word. */
 bool wh_expr_quantity(const struct wh_expr_scope *scope, const char *text, struct wh_value *value,
 	char wrong[WH_EXPR_WRONG_BYTES]);
 bool wh_expr_value(const struct wh_expr_scope *scope, const char *text, struct wh_value *value,
@@ -85,10 +86,10 @@ bool wh_expr_expectation(const struct wh_expr_scope *scope, const char *text,
 
 const struct wh_variable *wh_variable_find(const struct wh_expr_scope *scope, const char *name);
 
-/* Not a name that means something already: a function, a unit, a word of the language. */
+/* Whether the name has a meaning already: a function, a unit, a word of the language. */
 bool wh_expr_is_reserved(const char *name);
 
-/* A letter, then letters, digits and underlines, fewer than WH_WORD_BYTES. */
+/* A letter, then letters, digits and underscores, fewer than WH_WORD_BYTES. */
 bool wh_is_name(const char *text);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* [flow ...] of a scenario: what all have, then what each kind of agent has. */
+/* [flow ...] of a scenario: common keys, then those of each kind of agent. */
 
 #include <math.h>
 #include <stdio.h>
@@ -99,7 +99,7 @@ static void take_code(struct wh_taker *taker, struct wh_repair_config *repair)
 	repair->planner.code = code;
 }
 
-/* After the window, which a chunk's size depends on. */
+/* Call after the window is set, because a chunk's size depends on it. */
 static void take_repair(
 	struct wh_taker *taker, struct wh_sim_engine_config *config, uint32_t enough_pkts)
 {
@@ -141,7 +141,10 @@ static void take_repair(
 	planner->r_max = repair->repair_pkts;
 	if (data_pkts + repair->repair_pkts > WH_BLOCK_PACKETS_MAX)
 		wh_take_refuse(taker, "chunk", "makes more than 65535 packets with its repair");
-	/* What is missing of a chunk is asked for when all of it is past, with others under way. */
+	/*
+	 * Missing packets of a chunk are requested after its end, while other chunks are in
+	 * transit.
+	 */
 	while (!taker->failed && !wh_take_has(taker, "window") &&
 		config->window_pkts < enough_pkts + 2 * (data_pkts + repair->repair_pkts))
 		config->window_pkts *= 2;
@@ -172,7 +175,7 @@ static void take_processes(struct wh_taker *taker, struct wh_sim_engine_config *
 		wh_take_refuse(taker, "fec", "goes by chunks, and here each packet is one");
 }
 
-/* What an earlier session would have found; what a controller makes of it is its own affair. */
+/* Values that an earlier session would have found; each controller uses them in its own way. */
 static void take_known(struct wh_taker *taker, struct wh_known_path *known)
 {
 	if (!wh_take_has(taker, "known_rate"))
@@ -186,7 +189,7 @@ static void take_known(struct wh_taker *taker, struct wh_known_path *known)
 		wh_take_refuse(taker, "known_rtt", "is not within 1ns and 100s");
 }
 
-/* Of one of the hosts. */
+/* For one of the hosts. */
 static void take_clock(struct wh_taker *taker, const char *skew, const char *offset,
 	struct wh_host_clock_config *clock)
 {
@@ -195,7 +198,7 @@ static void take_clock(struct wh_taker *taker, const char *skew, const char *off
 	clock->offset_ps = wh_take_ps(taker, offset, 0);
 }
 
-/* Of one of the hosts: how long it is away from its port in the mean, and how long it is there. */
+/* For one of the hosts: the mean times for which it is away from its port, and present. */
 static void take_absence(struct wh_taker *taker, const char *away, const char *here,
 	struct wh_absence_config *absence)
 {
@@ -231,7 +234,7 @@ static void take_engine(struct wh_point *point, struct wh_taker *taker,
 	}
 	if (profile->rate_is_told)
 		wh_take_require(taker, "rate", "95M");
-	/* What no option of TTP names is a share of this. */
+	/* Other options of TTP are relative to the bottleneck's rate. */
 	if (wh_profile_option(profile, "bottleneck") != NULL)
 		wh_take_require(taker, "bottleneck", "100M");
 	take_options(taker, profile, &config->options);
@@ -254,7 +257,7 @@ static void take_engine(struct wh_point *point, struct wh_taker *taker,
 	take_absence(taker, "receiver_away", "receiver_here", &config->receiver_absence);
 }
 
-/* What rack.c and BBR do by themselves has no option there. */
+/* rack.c and BBR have no options for their own mechanisms. */
 static void take_slow_start(struct wh_taker *taker, struct wh_sim_tcp_config *config)
 {
 	config->initial_ssthresh_pkts = (double)wh_take_count_or_none(taker, "ssthresh", PKTS_MAX);
@@ -342,7 +345,7 @@ static void take_steps(struct wh_taker *taker, struct wh_scenario_group *group)
 	uint32_t count = wh_take_ats(taker, "steps", false, ats, STEPS_MAX);
 	struct wh_scenario_step *steps = wh_sim_allocate((count + 1) * sizeof(*steps));
 
-	/* They belong to all flows of the group alike, whenever these start. */
+	/* They apply to all flows of the group, so they must be after all starts. */
 	uint64_t before_ps = group->start_ps + group->spread_ps +
 			     (group->count > 0 ? group->count - 1 : 0) * group->stagger_ps;
 
@@ -495,7 +498,7 @@ static void take_times(struct wh_taker *taker, struct wh_scenario_group *group)
 		wh_take_refuse(taker, "stop", "is before the start");
 }
 
-/* In floating point, where nothing wraps. */
+/* In floating point, without overflow. */
 static void check_last_start(struct wh_taker *taker, const struct wh_scenario_group *group)
 {
 	double last_ps = (double)group->start_ps + (double)group->spread_ps +
@@ -513,7 +516,7 @@ static bool is_new(const struct wh_point *point, const char *name)
 	return true;
 }
 
-/* Of flows that begin before it, by their group's times alone. */
+/* Only for flows that begin before it by their group's start times. */
 static void take_more(struct wh_taker *taker, struct wh_scenario_group *group)
 {
 	double last_ps = (double)group->start_ps + (double)group->spread_ps +

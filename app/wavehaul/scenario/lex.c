@@ -14,7 +14,7 @@ static const struct {
 	const char *name;
 	enum wh_value_kind kind;
 	double factor;
-	bool divides; /* by the factor, so that 1ns is the double nearest to 1e-9 */
+	bool divides; /* divide by the factor, so that 1ns is the double nearest to 1e-9 */
 } units[] = {
 	{"ns", WH_VALUE_TIME, 1e9, true},
 	{"us", WH_VALUE_TIME, 1e6, true},
@@ -31,7 +31,7 @@ static const struct {
 	{"%", WH_VALUE_NUMBER, 100.0, true},
 };
 
-/* Longer ones first. */
+/* Longer signs first. */
 static const struct {
 	const char *text;
 	enum wh_sign sign;

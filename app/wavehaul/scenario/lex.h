@@ -4,7 +4,7 @@
 
 #include "scenario/expr.h"
 
-/* The next thing in the text of an expression. */
+/* The next token of an expression. */
 
 enum wh_token_kind {
 	WH_TOKEN_END,
@@ -23,12 +23,12 @@ struct wh_token {
 	char punct;
 };
 
-/* `*text` moves behind it, and blanks behind that. */
+/* `*text` moves after the token and the blanks that follow it. */
 void wh_lex(const char **text, struct wh_token *token, char wrong[WH_EXPR_WRONG_BYTES]);
 
 /*
- * The next item of a list, without blanks at its ends and cut to WH_ITEM_BYTES; *list moves behind
- * the sign, and is NULL behind the last. Signs within parentheses do not count. False: no more.
+ * The next item of a list, trimmed and truncated to WH_ITEM_BYTES; *list moves after the sign, and
+ * is NULL after the last item. Signs within parentheses do not count. False: no more.
  */
 #define WH_ITEM_BYTES 512
 bool wh_lex_item(const char **list, char sign, char item[WH_ITEM_BYTES]);

@@ -14,7 +14,7 @@
 #define RATE_BPS_MIN UINT64_C(1)
 #define RATE_BPS_MAX UINT64_C(1000000000000000)
 
-/* So that the sum over a way of all links is a time. */
+/* So that the sum over all links of a path is a valid time. */
 #define DELAY_PS_MAX (1000 * WH_PS_PER_S)
 
 #define LOSS_BURST_MAX 1e6
@@ -140,7 +140,10 @@ static void take_bursts(struct wh_taker *taker, struct wh_fibre_config *loss)
 	};
 }
 
-/* Losses in a row, geometrically many in the mean, so that the share stays `loss`. */
+/*
+ * Losses in bursts of geometrically distributed length with this mean; the total share stays
+ * `loss`.
+ */
 static void take_loss_burst(struct wh_taker *taker, struct wh_fibre_config *loss)
 {
 	double pkts = wh_take_number(taker, "loss_burst", 0.0, 1.0, LOSS_BURST_MAX);
@@ -153,7 +156,7 @@ static void take_loss_burst(struct wh_taker *taker, struct wh_fibre_config *loss
 			taker, "loss_burst", "wants a loss of at most 50%, and no gilbert_elliott");
 		return;
 	}
-	/* A sweep may begin without any. */
+	/* A sweep may begin at 0. */
 	if (share == 0.0)
 		return;
 	loss->loss = 0.0;
@@ -192,7 +195,7 @@ static void take_loss(struct wh_taker *taker, struct wh_fibre_config *loss)
 	loss->n_outages = take_spans(taker, "outage", loss->outage);
 }
 
-/* A network of nothing but delay: sim/hops.h. */
+/* A network that only adds delay: sim/hops.h. */
 static void take_hops(struct wh_taker *taker, struct wh_sim_hops *hops)
 {
 	if (!wh_take_has(taker, "hops"))
@@ -204,7 +207,7 @@ static void take_hops(struct wh_taker *taker, struct wh_sim_hops *hops)
 		wh_take_refuse(taker, "hops", "takes more than 1s each");
 }
 
-/* From some moments on it is another value; the first halves are times when first_is_time. */
+/* Changes of a value at given times; the values are themselves times if first_is_time. */
 static void take_steps(struct wh_taker *taker, const char *key, bool first_is_time, uint64_t least,
 	uint64_t most, struct wh_sim_steps *steps)
 {

@@ -34,7 +34,7 @@ const struct wh_ini_form wh_scenario_form = {
 #define SUFFIX     ".ini"
 #define LINE_BYTES 1024
 
-/* Beside the sources that this was built from; else where it was installed. */
+/* In the source tree of this build; otherwise the installed folder. */
 static const char *default_folder(void)
 {
 	return access(WH_SCENARIOS_SOURCE, R_OK | X_OK) == 0 ? WH_SCENARIOS_SOURCE
@@ -78,7 +78,7 @@ const char *wh_scenario_text(const struct wh_ini *ini, const char *key)
 	return entry == NULL ? "" : entry->value;
 }
 
-/* Those that cannot be read say so on stderr, and the rest is listed. */
+/* An unreadable one is reported on stderr, and the rest is listed. */
 static bool list_one(const char *folder, const char *name)
 {
 	char *path = join(folder, name, "");

@@ -2,11 +2,11 @@
 #ifndef WH_APP_SIM_LIST_H
 #define WH_APP_SIM_LIST_H
 
-/* What scenarios are made of, and where they are. */
+/* The sections of scenarios, and where scenarios are stored. */
 
 #include "cli/ini.h"
 
-/* Places in wh_ini.sections but for links and flows, and kinds of wh_scenario_form. */
+/* Kinds of wh_scenario_form; also the indices in wh_ini.sections, except of links and flows. */
 enum wh_scenario_section {
 	WH_INI_SCENARIO,
 	WH_INI_SWEEP,
@@ -20,18 +20,21 @@ enum wh_scenario_section {
 extern const struct wh_ini_form wh_scenario_form;
 
 /*
- * SECTION.KEY=VALUE as if the file said so, or PROFILE.OPTION=VALUE in all flows of that profile:
- * -1, or the exit status after a complaint.
+ * Sets SECTION.KEY=VALUE as if it were in the file, or PROFILE.OPTION=VALUE in all flows of that
+ * profile: -1, or the exit status after a complaint.
  */
 int wh_scenario_set(struct wh_ini *ini, const char *setting);
 
-/* What [scenario] says for people: title, paper, figure; "" when it does not. */
+/* A text of [scenario] for people: title, paper, figure; "": none. */
 const char *wh_scenario_text(const struct wh_ini *ini, const char *key);
 
-/* Names and titles of the folder's; NULL: of those that came with wavehaul. An exit status. */
+/*
+ * Lists names and titles of the folder's scenarios; NULL: of those that come with wavehaul. An exit
+ * status.
+ */
 int wh_scenarios_list(const char *folder);
 
-/* The file itself where there is one, else the scenario of that name; to be freed. */
+/* The path itself if it is a file, else the scenario of that name; the caller frees it. */
 char *wh_scenario_path(const char *file);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Flows that come and go: each with a start, a size and an end of its own, by lists or a trace. */
+/* Flows that come and go, each with its own start, size and end, from lists or a trace. */
 
 #include <fcntl.h>
 #include <limits.h>
@@ -24,7 +24,7 @@
 static const char *const keys[FIELDS] = {"starts", "sizes", "stops"};
 static const enum wh_value_kind kinds[FIELDS] = {WH_VALUE_TIME, WH_VALUE_NUMBER, WH_VALUE_TIME};
 
-/* What a trace is read with; `why` is of the line that is wrong. */
+/* State while reading a trace; `why`: the error in a line. */
 struct trace {
 	struct wh_taker *taker;
 	FILE *file;
@@ -35,7 +35,7 @@ struct trace {
 	char why[WH_EXPR_WRONG_BYTES];
 };
 
-/* A start, a size or a stop; false: it is none. */
+/* A start, a size or a stop; false: invalid. */
 static bool put_field(struct wh_scenario_member *member, uint32_t field, double x)
 {
 	if (field == 1) {
@@ -47,7 +47,7 @@ static bool put_field(struct wh_scenario_member *member, uint32_t field, double 
 	return wh_seconds_to_ps(x, field == 0 ? &member->start_ps : &member->stop_ps);
 }
 
-/* What is wrong with it, after the one before it; NULL: nothing. */
+/* The error in a member, given its predecessor; NULL: none. */
 static const char *contradiction(
 	const struct wh_scenario_member *member, const struct wh_scenario_member *before)
 {
@@ -58,7 +58,7 @@ static const char *contradiction(
 	return NULL;
 }
 
-/* Of *count flows; *one is NULL, or another key that says how many there are. */
+/* Reads a list for *count flows; *one: NULL, or the key that has determined their number. */
 static void take_list(struct wh_taker *taker, uint32_t field, struct wh_scenario_member *members,
 	uint32_t *count, const char **one)
 {
@@ -85,7 +85,7 @@ static void take_list(struct wh_taker *taker, uint32_t field, struct wh_scenario
 	}
 }
 
-/* "-" is none. */
+/* "-" means none. */
 static bool take_word(
 	struct trace *trace, struct wh_scenario_member *member, uint32_t field, const char *word)
 {
@@ -101,7 +101,7 @@ static bool take_word(
 	return false;
 }
 
-/* START SIZE STOP; false: it is wrong. Empty ones are fine. */
+/* START SIZE STOP; false: invalid. Empty lines are allowed. */
 static bool take_line(struct trace *trace, char *line)
 {
 	struct wh_scenario_member member = {
@@ -157,7 +157,7 @@ static bool read_trace(struct trace *trace)
 	return !ferror(trace->file) && trace->count > 0;
 }
 
-/* Beside the scenario, unless it is a whole path. NULL: there is no such file. */
+/* In the scenario's folder, unless it is an absolute path. NULL: no such file. */
 static FILE *open_trace(const struct wh_taker *taker, const char *name)
 {
 	const char *slash = strrchr(taker->section->where, '/');
@@ -216,7 +216,7 @@ static void take_lists(struct wh_taker *taker, struct wh_scenario_group *group, 
 	group->count = count;
 }
 
-/* What both forms may lead to. */
+/* Checks that apply to both forms. */
 static void check_members(struct wh_taker *taker, const struct wh_scenario_group *group,
 	bool has_size, const char *key)
 {

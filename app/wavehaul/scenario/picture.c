@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* --plot: what a run's samples say of flows and links, over time. */
+/* --plot: a run's samples of flows and links, over time. */
 
 #include <errno.h>
 #include <math.h>
@@ -21,11 +21,12 @@
 #define LINES_MAX   WH_SVG_COLOURS
 #define TITLE_BYTES 200
 
-/* Samples of some links, or of some flows, each of them a curve in each of its panels. */
+/* Samples of links or flows, each a curve in several panels. */
 struct lines {
 	uint32_t count;
-	uint32_t first[LINES_MAX]; /* flow or link that a line is of ... */
-	uint32_t flows[LINES_MAX]; /* ... and how many flows, from that one on, it sums up */
+	uint32_t first[LINES_MAX]; /* first flow or link of a line ... */
+	uint32_t flows[LINES_MAX]; /* ... and the number of flows, from that one on, that it sums
+				    * up */
 	char name[LINES_MAX][WH_POINT_NAME_BYTES];
 };
 
@@ -33,7 +34,7 @@ struct picture {
 	const struct wh_point *point;
 	const struct wh_monitor *monitor;
 	uint32_t points;
-	uint32_t samples; /* in each of them; the last has what is left */
+	uint32_t samples; /* per point; the last point has the rest */
 	double *end_s;
 	struct lines flows;
 	struct lines links;
@@ -46,7 +47,7 @@ uint64_t wh_sim_plot_interval_ps(const struct wh_point *point)
 		       : wh_max_u64(point->scenario.duration_ps / POINTS_MAX, 1);
 }
 
-/* Each flow where there are not too many of them, else the flows of a kind together. */
+/* Each flow if there are few of them, else the flows of a group together. */
 static void find_flows(struct picture *picture)
 {
 	const struct wh_point *point = picture->point;
@@ -68,7 +69,7 @@ static void find_flows(struct picture *picture)
 	}
 }
 
-/* Only where something waited or was lost. */
+/* Only links with queueing or losses. */
 static void find_links(struct picture *picture)
 {
 	struct lines *lines = &picture->links;
@@ -110,7 +111,7 @@ static double of_flow(
 		       wh_ps_to_seconds(picture->point->scenario.interval_ps);
 	if (what == RATE)
 		return one.look.rate_bps;
-	/* A window says something of those that go by it. */
+	/* The window is meaningful for window-based flows only. */
 	return one.look.rate_bps > 0.0 ? 0.0 : one.look.window_pkts;
 }
 
@@ -136,7 +137,7 @@ static double of_line(
 	return sum;
 }
 
-/* Of the samples of a point: the mean, of a queue the most, of drops all. */
+/* Over a point's samples: the mean, but of a queue the maximum, and of drops the sum. */
 static double of_point(
 	const struct picture *picture, enum quantity what, uint32_t line, uint32_t point)
 {
@@ -156,11 +157,11 @@ static double of_point(
 		return most;
 	if (what == DROPPED)
 		return sum;
-	/* A rate or window of 0 is none. */
+	/* A rate or window of 0 means that there is none. */
 	return sum == 0.0 && what != GOODPUT ? NAN : sum / count;
 }
 
-/* Its series and their values are the caller's to free. */
+/* The caller frees its series and their values. */
 static struct wh_chart_panel panel_of(
 	const struct picture *picture, enum quantity what, const char *title, const char *empty)
 {

@@ -9,26 +9,26 @@
 #include "scenario/scenario.h"
 #include "scenario/take.h"
 
-/* So long is simulated, in the time that a person waits. */
+/* The longest simulated time, so that a person need not wait long. */
 #define SIMULATED_PS_MAX (60 * WH_PS_PER_S)
 #define SIMULATED_PKTS   20e6
 #define ROUND_TRIPS_MIN  20
 
-/* A simulation tells what chance does on the average when it loses so often. */
+/* With this many losses a simulation yields a good average. */
 #define LOSSES_MIN 50.0
 
 #define TCP_HEAD_BYTES    40
 #define PSOCK_CONNECTIONS 8
 #define SEED              1
 
-/* RFC 6298 (2.4) rounds up to a second; what runs today, ns-2 too, takes 200 ms. */
+/* RFC 6298 (2.4) rounds up to a second; current systems, and ns-2, use 200 ms. */
 #define RTO_MIN_S 0.2
 
 /* RFC 9438, 5: C and beta_cubic. */
 #define CUBIC_C    0.4
 #define CUBIC_BETA 0.7
 
-/* RFC 3649, 5: what it does up to Low_Window, 38 packets, is Reno's. */
+/* RFC 3649, 5: up to Low_Window, 38 packets, it behaves like Reno. */
 #define HIGHSPEED_LOW_P 1e-3
 
 /* RFC 3649, 3: the line through (38, 1e-3) and (83000, 1e-7) is 0.12 / p^0.835. */
@@ -97,7 +97,7 @@ struct wh_formula wh_formula_tcp(enum wh_sim_tcp_variety variety, double loss, d
 		return (struct wh_formula){"RFC 3649", highspeed(loss)};
 	case WH_SIM_TCP_CUBIC:
 		return (struct wh_formula){"RFC 9438", cubic(loss, rtt_s)};
-	case WH_SIM_TCP_BBR: /* chance does not limit it */
+	case WH_SIM_TCP_BBR: /* not limited by random losses */
 		return (struct wh_formula){"none", INFINITY};
 	case WH_SIM_TCP_STTP:
 	case WH_SIM_TCP_VARIETIES:
@@ -159,7 +159,7 @@ static uint32_t payload_bytes(const struct wh_plan_link *link, const struct agen
 					   : link->packet_bytes - TCP_HEAD_BYTES;
 }
 
-/* A file that begins at full speed, and whose end takes a round trip to be known. */
+/* A file transferred at full speed from the beginning; its end is known a round trip later. */
 static void tell_rate(const struct wh_plan_link *link, const struct agent *agent, double pps,
 	struct wh_plan_row *told)
 {
@@ -178,7 +178,7 @@ static uint64_t span_to_simulate(const struct wh_plan_link *link)
 	return span_ps > least_ps ? span_ps : least_ps;
 }
 
-/* Where the link is the limit, or chance decides often enough, the simulation knows more. */
+/* If the link is the limit, or random losses are frequent enough, simulation is more exact. */
 static bool tell_tcp(
 	const struct wh_plan_link *link, const struct agent *agent, struct wh_plan_row *told)
 {
@@ -241,7 +241,7 @@ static void fill_group(const struct wh_plan_link *link, const struct agent *agen
 		wh_profile_feedback(agent->profile, &group->engine.options).period_us);
 }
 
-/* The second half of the run is what goes on for ever; the first one is how it began. */
+/* The second half of the run shows the steady state; the first one the beginning. */
 static void tell_run(const struct wh_plan_link *link, const struct wh_scenario *scenario,
 	const struct wh_scenario_run *run, struct wh_plan_row *told)
 {

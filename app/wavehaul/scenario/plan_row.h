@@ -2,7 +2,7 @@
 #ifndef WH_APP_PLAN_ROW_H
 #define WH_APP_PLAN_ROW_H
 
-/* What one agent would do on a link: by formula, or by simulation of that very link. */
+/* The performance of one agent on a link: by formula, or by simulation of that link. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@ struct wh_plan_link {
 	uint32_t packet_bytes;
 	uint32_t queue_pkts;
 	uint64_t file_bytes;
-	const struct wh_profile_choices *choices; /* NULL: as the papers have them */
+	const struct wh_profile_choices *choices; /* NULL: as in the papers */
 };
 
 #define WH_PLAN_NAME_BYTES 32
@@ -25,15 +25,15 @@ struct wh_plan_link {
 struct wh_plan_row {
 	char name[WH_PLAN_NAME_BYTES];
 	const char *formula;   /* NULL: simulated */
-	uint64_t simulated_ps; /* for so long, or until the file was there */
-	double goodput_bps;    /* in the long run */
+	uint64_t simulated_ps; /* simulated time, or the time until the file was complete */
+	double goodput_bps;    /* in the steady state */
 	double finish_s;       /* of the file; infinite: never */
 };
 
-/* One for each agent. */
+/* The number of agents. */
 uint32_t wh_plan_rows(void);
 
-/* True when it can be told by formula, which is then done. */
+/* True: calculated by formula. */
 bool wh_plan_row_by_formula(
 	const struct wh_plan_link *link, uint32_t row, struct wh_plan_row *told);
 
@@ -41,8 +41,8 @@ bool wh_plan_row_by_formula(
 void wh_plan_row_simulate(const struct wh_plan_link *link, uint32_t row, struct wh_plan_row *told);
 
 /*
- * What a TCP's window is in the long run when packets are lost by chance, each with probability
- * loss > 0, and nothing else limits it. Every segment is acknowledged.
+ * A TCP's mean window in the steady state if packets are lost at random, each with probability loss
+ * > 0, and nothing else limits it. Every segment is acknowledged.
  */
 struct wh_formula {
 	const char *source;

@@ -11,7 +11,7 @@
 #include "scenario/ask.h"
 #include "sim/memory.h"
 
-#define SEED_MAX        (UINT64_C(1) << 53) /* what a double counts by ones */
+#define SEED_MAX        (UINT64_C(1) << 53) /* the range of exact integers in a double */
 #define REPEAT_MAX      1000
 #define DURATION_PS_MAX (100000 * WH_PS_PER_S)
 #define SAMPLES_MAX     1000000
@@ -118,7 +118,7 @@ static struct wh_expr_scope scope_of(const struct wh_point *point)
 	};
 }
 
-/* Texts for people and for --list: only that they are there. */
+/* Texts for people and for --list: mark their keys as known. */
 static void take_texts(struct wh_taker *taker)
 {
 	wh_take_has(taker, "title");
@@ -164,7 +164,7 @@ static void add_variable(struct wh_point *point, const char *name, uint64_t span
 	};
 }
 
-/* Links first: flows are about their nodes. */
+/* Links first: flows refer to their nodes. */
 static bool take_network(struct wh_point *point, struct wh_ini *ini)
 {
 	const struct wh_expr_scope scope = scope_of(point);
@@ -254,7 +254,7 @@ static void check_network(const struct wh_point *point)
 	}
 }
 
-/* What runs and questions rely on once all is tried. */
+/* Asserts what runs and questions rely on. */
 static void check_point(const struct wh_point *point)
 {
 	const struct wh_scenario *scenario = &point->scenario;

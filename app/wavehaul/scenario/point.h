@@ -2,7 +2,7 @@
 #ifndef WH_APP_SIM_POINT_H
 #define WH_APP_SIM_POINT_H
 
-/* One point of a scenario's sweep: the network, what goes on in it, and what is asked about it. */
+/* One point of a scenario's sweep: the network, its flows, and the questions about it. */
 
 #include "scenario/expr.h"
 #include "scenario/list.h"
@@ -24,41 +24,43 @@ struct wh_point {
 	uint32_t repeat;
 
 	struct wh_sweep_values swept;
-	struct wh_variable *variables; /* what is swept, duration, warmup */
+	struct wh_variable *variables; /* swept variables, duration, warmup */
 	uint32_t n_variables;
 
 	char *nodes[WH_POINT_NODES_MAX]; /* names */
 	struct wh_sim_link_config links[WH_POINT_LINKS_MAX];
 	struct wh_scenario_group groups[WH_POINT_GROUPS_MAX];
-	char *agents[WH_POINT_GROUPS_MAX]; /* names, as the file has them */
+	char *agents[WH_POINT_GROUPS_MAX]; /* names as in the file */
 	uint64_t marks_ps[WH_POINT_MARKS_MAX];
 	uint64_t series_ps[WH_POINT_SERIES_MAX];
 	bool shows_delays; /* of all queues, in rows and samples */
 };
 
 /*
- * Builds it, and tries all that is asked, so that nothing can be wrong with it any more. -1 and the
- * point, or the exit status after a complaint.
+ * Builds the point and checks all questions, so that none can fail later. -1 and the point, or the
+ * exit status after a complaint.
  */
 int wh_point_build(
 	struct wh_ini *ini, const struct wh_sweep *sweep, uint32_t number, struct wh_point **point);
 void wh_point_free(struct wh_point *point);
 
-/* The parts of it, each after a complaint false. */
+/* Each reads a part of it; false after a complaint. */
 bool wh_point_take_link(struct wh_point *point, struct wh_taker *taker);
 bool wh_point_take_flow(struct wh_point *point, struct wh_taker *taker);
 
-/* Flows of a group that are not all alike, by lists or a trace; to be freed with the group. */
+/*
+ * Reads flows of a group that differ from each other, from lists or a trace; freed with the group.
+ */
 #define WH_POINT_SIZE_MAX (UINT64_C(1) << 60)
 void wh_point_take_members(struct wh_taker *taker, struct wh_scenario_group *group, bool has_size);
 
-/* UINT32_MAX: there is none of that name. */
+/* UINT32_MAX: unknown name. */
 uint32_t wh_point_find_node(const struct wh_point *point, const char *name, size_t chars);
 
-/* What functions may be asked about; the moment becomes a mark. False: there are too many. */
+/* Adds a moment for questions as a mark. False: too many. */
 bool wh_point_add_mark(struct wh_point *point, uint64_t at_ps);
 
-/* The series of that period, which is added where there is none; UINT32_MAX: there are too many. */
+/* The series with that period, added if there is none; UINT32_MAX: too many. */
 uint32_t wh_point_series(struct wh_point *point, uint64_t period_ps);
 
 /* "A-B" of a link, "NAME" or "NAME.2" of a flow. */
@@ -68,7 +70,7 @@ const char *wh_point_link_name(
 const char *wh_point_flow_name(
 	const struct wh_point *point, uint32_t flow, char text[WH_POINT_NAME_BYTES]);
 
-/* Of a flow, and the first flow of a group. */
+/* Of a flow; and the first flow of a group. */
 const struct wh_scenario_group *wh_point_group_of(const struct wh_point *point, uint32_t flow);
 const char *wh_point_agent_of(const struct wh_point *point, uint32_t flow);
 uint32_t wh_point_first_flow(const struct wh_point *point, uint32_t group);

@@ -29,7 +29,7 @@ const char *wh_value_text(const struct wh_value *value, char text[WH_VALUE_TEXT_
 		snprintf(text, WH_VALUE_TEXT_BYTES, "%s", value->word);
 		return text;
 	}
-	/* A hair below a unit is that unit. */
+	/* A value just below a unit is shown in that unit. */
 	while ((is_time ? times : numbers)[i].least > fabs(value->x) * (1.0 + 1e-9))
 		i++;
 	scale = (is_time ? times : numbers)[i].least;
@@ -51,7 +51,9 @@ void wh_sim_report_init(
 	};
 }
 
-/* Of all runs: the i-th report, or of the i-th expectation one side of its k-th comparison. */
+/*
+ * Mean over all runs of the i-th report, or of one side of the i-th expectation's k-th comparison.
+ */
 static double mean_of(const struct wh_sim_report *report, size_t i, size_t k, const char *side)
 {
 	size_t n_runs = json_array_size(report->results);
@@ -81,7 +83,7 @@ static json_t *conclude_report(const struct wh_sim_report *report)
 	return object;
 }
 
-/* `first`: what the first run says of it. */
+/* `first`: its result in the first run. */
 static json_t *conclude_expectation(
 	const struct wh_sim_report *report, size_t i, const json_t *first, bool *all_ok)
 {
@@ -142,7 +144,7 @@ static json_t *sweep_json(const struct wh_sweep_values *values, bool as_text)
 	return object;
 }
 
-/* All runs of the point are there. */
+/* Called when all runs of the point are complete. */
 static void conclude_point(struct wh_sim_report *report, uint32_t number)
 {
 	struct wh_sweep_values values;
@@ -155,7 +157,7 @@ static void conclude_point(struct wh_sim_report *report, uint32_t number)
 	int status = wh_sweep_at(report->sweep, number, &values);
 
 	WH_ASSERT(status == -1);
-	WH_ASSERT(number == json_array_size(report->points)); /* in their order */
+	WH_ASSERT(number == json_array_size(report->points)); /* in order */
 	json_array_foreach(report->results, i, result)
 		json_array_append(runs, json_object_get(result, "run"));
 	expect = conclude_expect(report, &ok);
@@ -165,7 +167,7 @@ static void conclude_point(struct wh_sim_report *report, uint32_t number)
 	if (!report->json) {
 		json_object_set_new(object, "sweep_text", sweep_json(&values, true));
 		wh_sim_table_print(object, report->sweep->n_points);
-		/* What is not to be shown again is not kept. */
+		/* Free what is not needed again. */
 		json_object_del(object, "sweep_text");
 		json_object_del(object, "runs");
 	}

@@ -2,7 +2,7 @@
 #ifndef WH_APP_SIM_REPORT_H
 #define WH_APP_SIM_REPORT_H
 
-/* What the runs of all points said, put together: the table, the CSV files, the JSON object. */
+/* Combines the results of all points' runs: the table, the CSV files, the JSON object. */
 
 #include <jansson.h>
 
@@ -14,36 +14,39 @@ struct wh_sim_report {
 	bool json;
 	const char *csv; /* folder; NULL: none */
 
-	uint32_t failed; /* expectations, of all points */
+	uint32_t failed; /* expectations that failed, over all points */
 	json_t *points;
-	json_t *results; /* of the runs of the point that is being put together */
+	json_t *results; /* of the present point's runs */
 };
 
 void wh_sim_report_init(
 	struct wh_sim_report *report, const struct wh_ini *ini, const struct wh_sweep *sweep);
 
-/* The text of wh_sim_result, run by run; `last` is the point's last. False after a complaint. */
+/*
+ * Takes the text of wh_sim_result, run by run; `last`: the point's last run. False after a
+ * complaint.
+ */
 bool wh_sim_report_take(
 	struct wh_sim_report *report, uint32_t point, uint64_t seed, const char *text, bool last);
 
-/* After all, or the failure of one; prints the object when that is wanted. */
+/* Call at the end, or after a failure; prints the JSON object if requested. */
 void wh_sim_report_end(struct wh_sim_report *report, int status);
 
-/* A point as wavehaul-sim(1) shows it, for people. */
+/* Prints a point as in wavehaul-sim(1). */
 void wh_sim_table_print(const json_t *point, uint32_t n_points);
 
-/* Files below the folder. False after a complaint. */
+/* Write files in the folder. False after a complaint. */
 bool wh_sim_csv_run(const char *folder, uint32_t point, uint64_t seed, const json_t *run);
 bool wh_sim_csv_points(const char *folder, const struct wh_ini *ini, const json_t *points);
 
-/* The interval of samples that a picture is made of: the scenario's, or one that suits it. */
+/* The sampling interval for a picture: the scenario's, or a suitable one. */
 uint64_t wh_sim_plot_interval_ps(const struct wh_point *point);
 
-/* Of a run with such an interval. False after a complaint. */
+/* Draws a run sampled at that interval. False after a complaint. */
 bool wh_sim_plot(const struct wh_point *point, const struct wh_ini *ini,
 	const struct wh_scenario_run *run, uint64_t seed, const char *path);
 
-/* A value of a sweep as people write it: 10M, 1.5ms, udt. */
+/* A value of a sweep in usual notation: 10M, 1.5ms, udt. */
 #define WH_VALUE_TEXT_BYTES 80
 const char *wh_value_text(const struct wh_value *value, char text[WH_VALUE_TEXT_BYTES]);
 

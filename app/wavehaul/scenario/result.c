@@ -89,7 +89,7 @@ static void add_delays(json_t *object, const struct wh_point *point,
 	}
 }
 
-/* What only some scenarios ask for is in all rows of these, and in none of others. */
+/* Members that depend on the scenario are in all its rows, or in none. */
 static json_t *link_json(
 	const struct wh_point *point, const struct wh_scenario_run *run, uint32_t link)
 {
@@ -233,7 +233,7 @@ static json_t *run_json(const struct wh_point *point, const struct wh_scenario_r
 	return object;
 }
 
-/* What was tried when the point was built cannot be wrong now. */
+/* Expressions were checked when the point was built, so they cannot fail. */
 static json_t *report_json(const struct wh_expr_scope *scope, const struct wh_ini_section *section)
 {
 	char wrong[WH_EXPR_WRONG_BYTES];

@@ -3,13 +3,13 @@
 #define WH_APP_SIM_RESULT_H
 
 /*
- * What one run of a point says, as JSON between processes and in --json:
+ * The result of one run of a point, as JSON between processes and in --json:
  *
  *   {"report": [value, ...], "expect": [[{"left", "sign", "right"}, ...] or null, ...],
  *    "run": as wavehaul-sim(1) shows it}
  *
  * Reports and expectations are in the order of the file, and an expectation whose condition does
- * not hold is null. Signs are enum wh_sign. Numbers that are not finite are words, until they are
+ * not hold is null. Signs are enum wh_sign. Numbers that are not finite are strings until they are
  * shown.
  */
 
@@ -20,10 +20,10 @@
 json_t *wh_sim_result(struct wh_point *point, const struct wh_ini *ini,
 	const struct wh_scenario_run *run, uint64_t seed, bool samples);
 
-/* As it is shown: null when it is not finite. */
+/* For output: null if not finite. */
 json_t *wh_json_shown(double x);
 
-/* As it goes between processes: nothing is lost. */
+/* For transfer between processes, without loss of precision. */
 json_t *wh_json_number(double x);
 double wh_json_to_number(const json_t *value);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* --set of sim: a key of a section, or an option of a profile for all its flows. */
+/* --set of sim: a key of a section, or an option of a profile in all its flows. */
 
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "profile/profile.h"
 #include "scenario/list.h"
 
-/* One whose agent a sweep decides may be: the key counts at the points where it is. */
+/* Also true if a sweep decides the agent: the key then applies at the points with that profile. */
 static bool may_be_of(
 	const struct wh_ini *ini, const struct wh_ini_section *flow, const char *profile)
 {

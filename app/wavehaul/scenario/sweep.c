@@ -129,7 +129,7 @@ void wh_sweep_free(struct wh_sweep *sweep)
 	*sweep = (struct wh_sweep){0};
 }
 
-/* The column of one name, and which of it is meant. */
+/* Evaluates the column of one name, and selects its value at this point. */
 static bool evaluate_column(const struct wh_sweep_list *list, uint32_t name, uint32_t row,
 	struct wh_sweep_values *values, struct wh_value *column)
 {
@@ -182,7 +182,7 @@ int wh_sweep_at(const struct wh_sweep *sweep, uint32_t point, struct wh_sweep_va
 			column += list->n_rows;
 		}
 	}
-	/* Each point of the product was named by one row of each list. */
+	/* Each point of the product has one row of each list. */
 	WH_ASSERT(period == 1 && column == values->values + n_values);
 	WH_ASSERT(values->n_variables == sweep->n_names);
 	return -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A point for people: flows by group, links that had something to do, reports, expectations. */
+/* A point for people: flows by group, links with traffic, reports, expectations. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "sim/memory.h"
 #include "sim/monitor.h"
 
-/* Below it a link only carried acknowledgements, and dropped none. */
+/* A link with less, and without drops, carried only acknowledgements. */
 #define UTILISATION_SHOWN 0.05
 
 static double number_of(const json_t *object, const char *key)
@@ -22,14 +22,14 @@ static double number_of(const json_t *object, const char *key)
 	return json_number_value(json_object_get(object, key));
 }
 
-/* Sums of one group over its flows and over the runs, and the throughputs of the single flows. */
+/* Sums of one group over its flows and the runs, and the throughputs of the single flows. */
 struct group {
 	const char *name;
 	double goodput_bps;
 	double sent_pkts;
 	double retransmitted_pkts;
 	double dropped_pkts;
-	double finished_s; /* the latest; below 0: one is not */
+	double finished_s; /* the latest; negative: one has not finished */
 	double *throughputs_bps;
 	uint32_t count;
 };
@@ -134,7 +134,7 @@ static void print_links(const json_t *runs)
 	}
 }
 
-/* Labels are as the file has them. */
+/* Labels come from the file, so they are escaped. */
 static void print_text(const json_t *text)
 {
 	char plain[1024];

@@ -9,7 +9,7 @@
 #include "cli/complain.h"
 #include "scenario/lex.h"
 
-/* Of picoseconds there are 18 times as many, so that sums of a few do not wrap. */
+/* 18 times this still fits in picoseconds, so that sums of a few do not overflow. */
 #define TIME_S_MAX 1e6
 
 bool wh_seconds_to_ps(double seconds, uint64_t *span_ps)
@@ -20,7 +20,7 @@ bool wh_seconds_to_ps(double seconds, uint64_t *span_ps)
 	return true;
 }
 
-/* NULL: the section has no such key, or something was wrong before. */
+/* NULL: the section has no such key, or there was an error before. */
 static struct wh_ini_entry *find(struct wh_taker *taker, const char *key)
 {
 	struct wh_ini_section *section = taker->section;
@@ -72,7 +72,7 @@ bool wh_take_has(struct wh_taker *taker, const char *key)
 	return find(taker, key) != NULL;
 }
 
-/* The text's value of that kind; 0 is of any. */
+/* Evaluates a text as a value of that kind; 0 has any kind. */
 static bool evaluate(struct wh_taker *taker, const struct wh_ini_entry *entry, const char *text,
 	enum wh_value_kind kind, double *x)
 {
@@ -114,7 +114,10 @@ double wh_take_number(
 uint64_t wh_take_count(
 	struct wh_taker *taker, const char *key, uint64_t fallback, uint64_t least, uint64_t most)
 {
-	/* Half an item below rounds up, and half an item above is one too many. */
+	/*
+	 * A value up to a half below the minimum is rounded up; one a half above the maximum is too
+	 * large.
+	 */
 	double x = wh_take_number(taker, key, (double)fallback,
 		(double)least - (least > 0 ? 0.5 : 0.0), (double)most);
 
@@ -122,7 +125,7 @@ uint64_t wh_take_count(
 									 : (uint64_t)round(x);
 }
 
-/* The value of the sweep of that name, or the text itself. */
+/* The value of the swept variable of that name, or the text itself. */
 static const char *word_of(
 	const struct wh_taker *taker, const struct wh_ini_entry *entry, const char *fallback)
 {

@@ -3,8 +3,8 @@
 #define WH_APP_SIM_TAKE_H
 
 /*
- * Values of the keys of one section, at one point of a sweep. The first that is wrong is
- * complained of; from then on `failed` is set, and fallbacks come back.
+ * Values of the keys of one section at one point of a sweep. The first error is reported; from then
+ * on `failed` is set, and fallbacks are returned.
  */
 
 #include "cli/ini.h"
@@ -17,7 +17,7 @@ struct wh_taker {
 	bool failed;
 };
 
-/* False after a complaint with an example of what is missing. */
+/* False after a complaint with an example of the missing key. */
 bool wh_take_require(struct wh_taker *taker, const char *key, const char *example);
 
 bool wh_take_has(struct wh_taker *taker, const char *key);
@@ -28,33 +28,33 @@ uint64_t wh_take_count(
 uint64_t wh_take_ps(struct wh_taker *taker, const char *key, uint64_t fallback_ps);
 bool wh_take_switch(struct wh_taker *taker, const char *key, bool fallback);
 
-/* 0 is `none`, which is also what comes back without the key. */
+/* `none` is 0, which is also returned without the key. */
 uint64_t wh_take_count_or_none(struct wh_taker *taker, const char *key, uint64_t most);
 
-/* The value of the sweep of that name, or the text itself. */
+/* The value of the swept variable of that name, or the text itself. */
 void wh_take_word(
 	struct wh_taker *taker, const char *key, const char *fallback, char word[WH_WORD_BYTES]);
 
-/* Which of the words; the last name is NULL. */
+/* The index of the word in `names`, terminated by NULL. */
 uint32_t wh_take_choice(
 	struct wh_taker *taker, const char *key, const char *const *names, uint32_t fallback);
 
-/* Items between commas: up to `most` numbers, or times; how many there are, 0 without the key. */
+/* Up to `most` numbers or times, separated by commas; returns their number, 0 without the key. */
 uint32_t wh_take_list(struct wh_taker *taker, const char *key, enum wh_value_kind kind,
 	double *values, uint32_t most);
 
-/* "RATE at TIME, ..."; the first halves are times when first_is_time. */
+/* "RATE at TIME, ..."; the values before `at` are times if first_is_time. */
 struct wh_taken_at {
-	double x; /* seconds, when a time */
+	double x; /* seconds, if a time */
 	uint64_t at_ps;
 };
 uint32_t wh_take_ats(struct wh_taker *taker, const char *key, bool first_is_time,
 	struct wh_taken_at *ats, uint32_t most);
 
-/* Complains of an entry, with what would be right; always false. */
+/* Complains about an entry, with what would be right; always false. */
 bool wh_take_refuse(struct wh_taker *taker, const char *key, const char *why);
 
-/* False after a complaint about the first key that nobody looked for. */
+/* False after a complaint about the first key that was never looked up. */
 bool wh_take_all_used(const struct wh_ini_section *section);
 
 static inline double wh_ps_to_seconds(uint64_t span_ps)
@@ -62,7 +62,7 @@ static inline double wh_ps_to_seconds(uint64_t span_ps)
 	return (double)span_ps / (double)WH_PS_PER_S;
 }
 
-/* Seconds as picoseconds, to the nearest; false when there are no such. */
+/* Converts and rounds to picoseconds; false: out of range. */
 bool wh_seconds_to_ps(double seconds, uint64_t *span_ps);
 
 #endif

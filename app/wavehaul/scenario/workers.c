@@ -20,12 +20,12 @@
 
 struct run {
 	pid_t pid;  /* 0: it has ended */
-	int fd;     /* of a file without a name, for its text */
+	int fd;     /* of an unnamed file for its text */
 	int status; /* as waitpid says */
 	char *text;
 };
 
-/* Runs begin and are taken in order; they end in any. */
+/* Runs are started and taken in order; they may end in any order. */
 struct state {
 	const struct wh_workers *workers;
 	struct run *run;
@@ -34,7 +34,7 @@ struct state {
 	uint32_t taken;
 };
 
-/* The run's process: it ends with its parent, and without what the program does at its end. */
+/* The run's process: it ends with its parent, and without the program's exit handlers. */
 __attribute__((noreturn)) static void work(
 	const struct wh_workers *workers, uint32_t number, int fd)
 {
@@ -72,7 +72,7 @@ static void end(struct state *state, struct run *run)
 {
 	struct stat facts;
 
-	/* What cannot be read is not complete, and is told so by who takes it. */
+	/* An incomplete text is detected by `take`. */
 	if (fstat(run->fd, &facts) == 0) {
 		run->text = wh_sim_allocate((size_t)facts.st_size + 1);
 		run->text[0] = '\0';
@@ -86,7 +86,7 @@ static void end(struct state *state, struct run *run)
 		fprintf(stderr, "\r%u of %u runs", state->ended, state->workers->runs);
 }
 
-/* Until one ends, or a signal comes. */
+/* Waits until one ends, or a signal arrives. */
 static void await(struct state *state)
 {
 	int status;
@@ -100,7 +100,7 @@ static void await(struct state *state)
 	}
 }
 
-/* WH_EXIT_OK, or why the run's text is none. */
+/* WH_EXIT_OK, or why the run has no text. */
 static int judge(const struct state *state, const struct run *run)
 {
 	if (!WIFSIGNALED(run->status))
@@ -135,7 +135,7 @@ static int take_ended(struct state *state)
 	return WH_EXIT_OK;
 }
 
-/* Those that still run are of no use to anybody. */
+/* Kills the remaining runs. */
 static void end_all(struct state *state)
 {
 	for (uint32_t i = 0; i < state->begun; i++) {

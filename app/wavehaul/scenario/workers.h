@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * Runs in processes of their own, so many at once. `work` makes a text in the run's process, to be
- * freed; NULL after a complaint. `take` gets the texts here, in the order of the runs, whatever
- * finishes first. An operator who interrupts it ends them all.
+ * Runs in separate processes, up to at_once at a time. `work` returns a text in the run's process,
+ * from malloc; NULL after a complaint. `take` gets the texts in this process, in the order of the
+ * runs, whichever finishes first. An interrupt by the operator ends them all.
  */
 struct wh_workers {
 	uint32_t runs;
