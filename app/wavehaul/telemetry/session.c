@@ -34,7 +34,7 @@ static int compare_ids(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* The numbers of all sessions from `first` on, in any order; NULL: no memory. */
+/* The numbers of all sessions from `first` on, unsorted; NULL: out of memory. */
 static uint64_t *list_ids(const struct wh_host *host, uint64_t first, uint32_t *count)
 {
 	uint32_t places = host->shards > 0 ? host->station[0].endpoint.config.places : 0;

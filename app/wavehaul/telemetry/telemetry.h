@@ -6,10 +6,10 @@
  * Answers to dpdk-telemetry.py about a running verb:
  *
  *   /wavehaul/sessions[,FIRST]  the numbers of the sessions, ascending: 512, from FIRST on
- *   /wavehaul/session,ID        one of them: peer, role, phase, rates, counters, what limits it
- *   /wavehaul/totals            of all sessions that are there or were, by role: counters, limits
+ *   /wavehaul/session,ID        one of them: peer, role, phase, rates, counters, limit
+ *   /wavehaul/totals            of all present and past sessions, by role: counters, limits
  *   /wavehaul/ports[,QUEUE]     packets, bytes, drops by reason: of all queues, or of one
- *   /wavehaul/cores[,CPU]       who does what and how busy it is; of one, the cycles by process
+ *   /wavehaul/cores[,CPU]       their work, and how busy they are; of one, the cycles by process
  *
  * A session's number is its LCI on our side, plus 2^32 times its queue. Rates and busy shares are
  * measured during the WH_TELEMETRY_SPAN_MS that the answer takes; counters begin with their owner
