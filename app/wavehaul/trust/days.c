@@ -19,7 +19,7 @@
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 #define NO_BOOT "unknown"
 
-/* A clock that was set a little back is no reason for a word. */
+/* A clock that was set back by less is not reported. */
 #define FUTURE_S 60
 
 static int64_t read_clock(clockid_t which)
@@ -103,7 +103,9 @@ uint64_t wh_days_add(
 	return bytes;
 }
 
-/* Against what a disk or a hand has done to it; who may write the file may write anything. */
+/*
+ * Detects damage by a disk or an editor; it is no protection against a user who may write the file.
+ */
 static uint64_t sum_of(const char *text, size_t bytes)
 {
 	uint64_t sum = UINT64_C(0xcbf29ce484222325);
@@ -136,7 +138,7 @@ size_t wh_days_write(
 	return used;
 }
 
-/* One line after the other; false: it is none. */
+/* Parses one line; false: invalid. */
 static bool read_day(const char *line, int64_t passed_s, int64_t now_s, struct wh_day *day)
 {
 	char id[WH_ID_TEXT_BYTES];
@@ -151,7 +153,7 @@ static bool read_day(const char *line, int64_t passed_s, int64_t now_s, struct w
 	return true;
 }
 
-/* How long ago it was written. */
+/* Seconds since it was written. */
 static int64_t passed_since(
 	const struct wh_days_now *then, const struct wh_days_now *now, bool *future)
 {
@@ -162,7 +164,7 @@ static int64_t passed_since(
 	return passed_s < 0 ? 0 : passed_s > WH_DAY_S ? WH_DAY_S : passed_s;
 }
 
-/* What is signed by the sum in the last line; 0: nothing is. */
+/* The length covered by the checksum in the last line; 0: there is none. */
 static size_t summed(const char *text, size_t bytes)
 {
 	static const char before[] = "sum ";
@@ -175,7 +177,7 @@ static size_t summed(const char *text, size_t bytes)
 	return memcmp(text + bytes - tail, wanted, tail) == 0 ? bytes - tail : 0;
 }
 
-/* Of a clock: differences of such times are numbers, too. */
+/* Limited so that differences of two times do not overflow. */
 static bool is_possible(int64_t time_s)
 {
 	return time_s >= 0 && time_s <= INT64_MAX / 2;

@@ -3,10 +3,10 @@
 #define WH_APP_TRUST_DAYS_H
 
 /*
- * What each peer has moved in a day, which begins with its first byte. It is kept in a file, so
- * that who has moved what he may does not begin anew with the server. Within a boot a day's age is
- * told by a clock that nobody sets; over a boot by the time of day, and one that has gone back
- * makes no day older.
+ * Bytes that each peer has moved in a day, which begins with its first byte. They are kept in a
+ * file, so that a restart of the server does not reset a peer's daily limit. Within a boot a day's
+ * age is measured by a clock that cannot be set; across boots by the time of day, where a clock
+ * that was set back makes no day older.
  */
 
 #include <stdbool.h>
@@ -27,43 +27,43 @@ struct wh_day {
 struct wh_days {
 	struct wh_day day[WH_DAYS_MAX];
 	uint32_t days;
-	bool changed; /* since it was loaded or saved */
+	bool changed; /* since the last load or save */
 };
 
 #define WH_BOOT_BYTES 40
 
-/* What all clocks say now. */
+/* A reading of all clocks. */
 struct wh_days_now {
-	char boot[WH_BOOT_BYTES]; /* of which boot; "": nobody knows */
-	int64_t boot_s;           /* since then, suspended or not: what days begin and end by */
-	int64_t wall_s;           /* since 1970, as somebody set it */
+	char boot[WH_BOOT_BYTES]; /* identifies the boot; "": unknown */
+	int64_t boot_s;           /* since boot, suspended or not: measures days */
+	int64_t wall_s;           /* since 1970, may be set by the operator */
 };
 
-/* `boot`: what the other one has found, which a guarded process cannot read any more. */
+/* `boot`: from wh_days_find_boot, since a guarded process can no longer read it. */
 struct wh_days_now wh_days_now(const char *boot);
 void wh_days_find_boot(char boot[WH_BOOT_BYTES]);
 
 int64_t wh_days_clock_s(void);
 
 /*
- * So much in the day of now_s, with what it has moved more. Where there is no room the day that
- * began first is forgotten.
+ * Adds bytes to the owner's day at now_s; returns its sum. If there is no room, the day that began
+ * first is forgotten.
  */
 uint64_t wh_days_add(struct wh_days *days, const uint8_t owner[WH_IDENTITY_BYTES], uint64_t bytes,
 	int64_t now_s);
 
-/* A file is no longer. */
+/* Maximum length of the file. */
 #define WH_DAYS_TEXT_BYTES ((size_t)WH_DAYS_MAX * 128 + 256)
 
-/* Days that are not over, as text; how long it is. */
+/* Writes the days that are not over as text; returns its length. */
 size_t wh_days_write(
 	const struct wh_days *days, const struct wh_days_now *now, char text[WH_DAYS_TEXT_BYTES]);
 
-/* NULL; or why there are no days in it: then days is empty. *future: it is of a time to come. */
+/* NULL; or why the text is invalid: then days is empty. *future: its time is in the future. */
 const char *wh_days_read(struct wh_days *days, const struct wh_days_now *now, const char *text,
 	size_t bytes, bool *future);
 
-/* Likewise a file: 0 or a negative errno. -EBADMSG: `wrong` says why there are none. */
+/* Likewise for a file: 0 or a negative errno. -EBADMSG: invalid, see `wrong`. */
 int wh_days_load(struct wh_days *days, const struct wh_days_now *now, const char *path,
 	const char **wrong, bool *future);
 int wh_days_save(

@@ -16,9 +16,9 @@ struct wh_keeper {
 	char path[PATH_MAX];
 	char boot[WH_BOOT_BYTES];
 	int64_t saved_s;
-	int told; /* of which error */
+	int told; /* last reported error */
 
-	/* Whoever saves, while it is busy. */
+	/* Owned by the saving thread while it is busy. */
 	_Atomic bool busy;
 	int rc;
 	struct wh_days copy;
@@ -93,7 +93,7 @@ void wh_keeper_take(struct wh_keeper *keeper, const struct wh_days *days)
 
 void wh_keeper_close(struct wh_keeper *keeper, const struct wh_days *days)
 {
-	/* A disk that never answers has it: it is not to be freed. */
+	/* A save that hangs on a disk still uses it: do not free it. */
 	if (keeper == NULL || atomic_load(&keeper->busy))
 		return;
 	if (days->changed || keeper->rc != 0) {

@@ -3,8 +3,8 @@
 #define WH_APP_TRUST_KEEPER_H
 
 /*
- * Brings days to their file: aside while a server runs, once a minute at most, and at its end. What
- * cannot be read or written is told once, and no reason to stop.
+ * Saves days to their file: on another thread while a server runs, at most once a minute, and at
+ * its end. A failure to read or write is reported once, and does not stop the server.
  */
 
 #include <limits.h>
@@ -14,17 +14,14 @@
 
 struct wh_keeper;
 
-/*
- * Reads what there is, before a process is guarded; NULL: no memory. The caller has it until it
- * closes it.
- */
+/* Reads the file, before the process is guarded; NULL: out of memory. The caller closes it. */
 struct wh_keeper *wh_keeper_open(const char *path, struct wh_days *days);
 
-/* The main thread, now and then; true: the keeper wants to be given the days that have changed. */
+/* Call on the main thread regularly; true: call wh_keeper_take with the changed days. */
 bool wh_keeper_is_due(struct wh_keeper *keeper);
 void wh_keeper_take(struct wh_keeper *keeper, const struct wh_days *days);
 
-/* The last word: what has changed since is kept. NULL is allowed. */
+/* Saves what has changed since. NULL is allowed. */
 void wh_keeper_close(struct wh_keeper *keeper, const struct wh_days *days);
 
 #endif

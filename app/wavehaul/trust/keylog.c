@@ -15,7 +15,7 @@
 
 #define LINE_BYTES_MAX 256
 
-/* The cores that open sessions write whole lines; a disk that is full costs lines, not sessions. */
+/* Cores that open sessions write whole lines; if a disk is full lines are lost, not sessions. */
 static void write_line(void *context, const char *line)
 {
 	int fd = (int)(intptr_t)context;
@@ -27,7 +27,7 @@ static void write_line(void *context, const char *line)
 		wh_complain("the keys of a session could not be written down: %s", strerror(errno));
 }
 
-/* Keys that others could read, or that go where a link leads, are no longer ours. */
+/* Do not write keys to a file that others could read, or that is a link. */
 static bool is_ours_alone(int fd)
 {
 	struct stat status;

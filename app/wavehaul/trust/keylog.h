@@ -3,9 +3,9 @@
 #define WH_APP_KEYLOG_H
 
 /*
- * Writes the keys of all sessions that begin from then on into that file, for the dissector, and
- * says so; until the process ends. "": writes none. The file is ours alone, or made so. 0, or an
- * exit status after one sentence.
+ * From now until the process ends, writes the keys of all new sessions to that file, for the
+ * dissector, and reports that. "": does nothing. Only the owner can read the file. 0, or an exit
+ * status after one sentence.
  */
 int wh_keylog_open(const char *path);
 

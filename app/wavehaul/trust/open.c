@@ -30,7 +30,7 @@ int wh_trust_open(struct wh_trust *trust, const char *identity, const char *peer
 
 	if (status != -1)
 		return status;
-	/* It is there, so that a guard can let it be read: who is trusted may come later. */
+	/* Create it now, so that the guard can allow reading it: peers may be added later. */
 	if (!make_folder(place.peers)) {
 		wh_identity_free(&trust->identity);
 		return WH_EXIT_NO_FILE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Of peers that are not there while what they have ordered runs. */
+/* Rights and charges of peers that may be offline while their orders run. */
 
 #include <string.h>
 
@@ -25,7 +25,7 @@ bool wh_store_owner(struct wh_store *store, uint64_t number, uint8_t owner[WH_ID
 	return found;
 }
 
-/* A name that was given to another key is another peer's. */
+/* If the name now belongs to another key, it is another peer. */
 bool wh_store_rights_of(struct wh_store *store, const char *name,
 	const uint8_t owner[WH_IDENTITY_BYTES], struct wh_rights *rights)
 {

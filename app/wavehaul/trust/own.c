@@ -73,7 +73,7 @@ int wh_own_identity(struct wh_identity *identity, const char *path)
 
 	int status = wh_own_make(identity, path, false);
 
-	/* Of two that begin at once one is first. */
+	/* Another process may have created it at the same time: use that one. */
 	if (status == WH_EXIT_USAGE)
 		return load(identity, path);
 	if (status == -1)

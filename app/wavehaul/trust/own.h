@@ -2,22 +2,22 @@
 #ifndef WH_APP_TRUST_OWN_H
 #define WH_APP_TRUST_OWN_H
 
-/* Who we are. */
+/* Our own identity. */
 
 #include <stdio.h>
 
 #include "trust/identity.h"
 
 /*
- * What stands at `path`, or a new identity where nothing does, which one line on stderr tells. -1,
+ * Reads the identity at `path`, or creates one if there is none, which is reported on stderr. -1,
  * or the exit status after a complaint.
  */
 int wh_own_identity(struct wh_identity *identity, const char *path);
 
-/* A new one, whatever is there if `replace` says so; likewise. */
+/* Creates a new one; with `replace` even if one exists. Likewise. */
 int wh_own_make(struct wh_identity *identity, const char *path, bool replace);
 
-/* Fingerprint and picture, each line behind `before`. */
+/* Prints fingerprint and picture, each line after `before`. */
 void wh_id_print(const uint8_t id[WH_IDENTITY_BYTES], const char *before, FILE *to);
 
 #endif

@@ -23,7 +23,7 @@
 #define FILE_BYTES_MAX (64 << 10)
 #define SESSIONS_MAX   4096
 
-/* NULL, or what is wrong with the value: what follows it in a sentence. */
+/* NULL, or what is wrong with the value, to follow it in a sentence. */
 typedef const char *(*take_fn)(struct wh_peer_file *peer, char *value);
 
 static bool is_switch(const char *text, bool *on)
@@ -82,7 +82,7 @@ static const char *take_orders(struct wh_peer_file *peer, char *value)
 	return is_switch(value, &peer->rights.orders) ? NULL : "is neither yes nor no";
 }
 
-/* One name after the other, none of them a way out. */
+/* Whether it is a relative path without "..". */
 static bool is_way_down(const char *path)
 {
 	while (*path != '\0') {
@@ -154,7 +154,7 @@ static const char *take_bytes(struct wh_peer_file *peer, char *value)
 	return wh_parse_size(value, &peer->rights.day_bytes) == 0 ? NULL : "is no size";
 }
 
-/* A file is read by servers, too, which no longer ask who has a name. */
+/* The file is also read by servers, which cannot look up names once guarded. */
 static const char *take_map(char *value, bool groups, struct wh_owner_map *map)
 {
 	if (strlen(value) >= WH_SETTINGS_TEXT_BYTES)
@@ -278,7 +278,7 @@ static int refuse_key(const char *where, const char *section, const char *word)
 	return WH_EXIT_USAGE;
 }
 
-/* A file has no such lines, and nobody is to make some by a value. */
+/* A control character in a value could add lines to the file. */
 static bool is_plain(const char *value)
 {
 	for (; *value != '\0'; value++)
@@ -350,7 +350,7 @@ static int cannot_read(const char *path, const char *why)
 	return WH_EXIT_NO_FILE;
 }
 
-/* Whoever may write it could trust anybody in our name. */
+/* Whoever may write the file could trust anybody in our name. */
 static const char *wrong_with(const struct stat *facts)
 {
 	if (!S_ISREG(facts->st_mode))
@@ -389,7 +389,7 @@ int wh_peer_file_read(struct wh_peer_file *peer, const char *name, const char *p
 	return status;
 }
 
-/* Of owners by name; anything else stays as it is. NULL: complained. */
+/* Replaces names in owner maps by numbers; other values are unchanged. NULL: complained. */
 static const char *with_numbers(
 	const char *word, const char *value, char numbers[WH_OWNER_MAP_TEXT_BYTES])
 {

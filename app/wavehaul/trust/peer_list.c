@@ -12,7 +12,7 @@
 
 #define SUFFIX ".conf"
 
-/* The name that a file is for; false: it is no peer's. */
+/* The peer's name from a file's name; false: not a peer's file. */
 static bool name_of(const char *entry, char name[WH_PEER_NAME_BYTES])
 {
 	size_t chars = strlen(entry);
@@ -54,7 +54,7 @@ static bool read_one(struct wh_peer_list *list, const char *folder, const char *
 	}
 	if (wh_peer_file_read(&peer, name, path) == -1)
 		return add(list, &peer);
-	/* It was removed since the folder said that it is there. */
+	/* It was removed after the folder was read. */
 	if (access(path, F_OK) != 0 && errno == ENOENT)
 		return true;
 	list->wrong++;
@@ -64,7 +64,7 @@ static bool read_one(struct wh_peer_list *list, const char *folder, const char *
 	return known == NULL || add(list, known);
 }
 
-/* What cannot be looked at (no descriptor is left, a disk fails) withdraws nobody's rights. */
+/* If the folder cannot be read (no descriptor is left, a disk fails), peers keep their rights. */
 static void keep(struct wh_peer_list *list, const struct wh_peer_list *before)
 {
 	for (uint32_t i = 0; before != NULL && i < before->peers; i++)
@@ -81,7 +81,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(one->name, other->name);
 }
 
-/* Nobody has two sets of rights: of files with the same key only the first by name counts. */
+/* A key has only one set of rights: of several files with it the first by name counts. */
 static void drop_doubles(struct wh_peer_list *list)
 {
 	uint32_t kept = 0;

@@ -2,7 +2,7 @@
 #ifndef WH_APP_TRUST_PEER_LIST_H
 #define WH_APP_TRUST_PEER_LIST_H
 
-/* All peers of a folder, by name. */
+/* All peers of a folder, sorted by name. */
 
 #include <limits.h>
 #include <stdbool.h>
@@ -15,19 +15,19 @@
 struct wh_peer_list {
 	struct wh_peer_file *peer;
 	uint32_t peers;
-	uint32_t wrong; /* files that were complained about */
+	uint32_t wrong; /* files with errors, as complained */
 };
 
 /*
- * A folder that is not there has none. A file in which something is wrong trusts nobody, or, if it
- * is in `before`, whom it trusted then; NULL: there was nothing before. False: no memory, or too
- * many, or the folder cannot be read, and all stays as before; complained.
+ * A missing folder means no peers. An invalid file trusts nobody, or, if its peer is in `before`,
+ * keeps that peer's rights; NULL: no earlier list. False: out of memory, too many, or the folder is
+ * not readable; the earlier list remains valid; complained.
  */
 bool wh_peer_list_read(
 	struct wh_peer_list *list, const char *folder, const struct wh_peer_list *before);
 void wh_peer_list_free(struct wh_peer_list *list);
 
-/* NULL: there is none. */
+/* NULL: none. */
 const struct wh_peer_file *wh_peer_list_named(const struct wh_peer_list *list, const char *name);
 const struct wh_peer_file *wh_peer_list_at(
 	const struct wh_peer_list *list, const struct wh_address *address);

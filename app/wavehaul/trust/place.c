@@ -10,7 +10,7 @@
 
 #include "cli/complain.h"
 
-/* False: it is known nowhere. */
+/* False: unknown. */
 static bool folder_of_user(char folder[PATH_MAX])
 {
 	const char *named = getenv("WAVEHAUL_CONFIG_DIR");
@@ -57,7 +57,7 @@ bool wh_trust_place_find(struct wh_trust_place *place, const char *identity, con
 
 bool wh_trust_place_make(const char *path)
 {
-	/* A server that is root no more reads on who is trusted. */
+	/* A server that has given up root must still be able to read it. */
 	mode_t mode = geteuid() == 0 ? 0755 : S_IRWXU;
 	char folder[PATH_MAX];
 

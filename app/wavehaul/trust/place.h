@@ -3,11 +3,11 @@
 #define WH_APP_TRUST_PLACE_H
 
 /*
- * Where who we are and whom we trust is kept: /etc/wavehaul for root, ~/.config/wavehaul for
- * others, or the folder that WAVEHAUL_CONFIG_DIR names.
+ * Location of our identity and the trusted peers: /etc/wavehaul for root, ~/.config/wavehaul for
+ * others, or the folder named by WAVEHAUL_CONFIG_DIR.
  *
  *   identity.pem       our key and certificate
- *   trust.d/NAME.conf  a peer, and what it may do (peer_file.h)
+ *   trust.d/NAME.conf  a peer, and its rights (peer_file.h)
  *   trust.d/ca/        certificates of authorities, and their revocation lists
  */
 
@@ -20,12 +20,12 @@ struct wh_trust_place {
 	char authorities[PATH_MAX];
 };
 
-/* `identity` and `peers`: what an operator names in their place, "" for nothing. Complains. */
+/* `identity` and `peers`: paths given by an operator instead, "": none. False after a complaint. */
 bool wh_trust_place_find(struct wh_trust_place *place, const char *identity, const char *peers);
 
 /*
- * The folders that a path lies in, where they are missing: for their owner alone, but for root's,
- * which others may read. Complains.
+ * Creates the missing folders of a path: accessible only to their owner, but root's are readable by
+ * others. False after a complaint.
  */
 bool wh_trust_place_make(const char *path);
 

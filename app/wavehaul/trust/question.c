@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A server that nobody knows: the person who sits at the terminal decides, as with ssh. */
+/* Unknown servers: the person at the terminal decides, as with ssh. */
 
 #include <errno.h>
 #include <poll.h>
@@ -27,7 +27,7 @@ static void ask(const struct wh_question *question)
 	fflush(stderr);
 }
 
-/* A name that is free: whom the operator meant, or by the address. */
+/* A free name: the one used by the operator, or the address. */
 static void name_of(
 	struct wh_store *store, const struct wh_address *address, char name[WH_PEER_NAME_BYTES])
 {
@@ -45,7 +45,7 @@ static void name_of(
 		snprintf(name, WH_PEER_NAME_BYTES, "peer-%.50s-%u", base, i);
 }
 
-/* A server that was found this way may ask nothing of us. */
+/* A server trusted in this way gets no rights on us. */
 static bool trust(struct wh_store *store, const struct wh_question *question)
 {
 	struct wh_peer_file peer;
@@ -76,7 +76,7 @@ static bool says_yes(const struct wh_question *question)
 	       strcasecmp(question->typed, wh_fingerprint_text(question->id, shown)) == 0;
 }
 
-/* A line is there, or the end of what is typed; -1: not yet. */
+/* Reads without waiting; a line is complete, or the input has ended; -1: not yet. */
 static int hear(struct wh_question *question)
 {
 	struct pollfd terminal = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -116,7 +116,7 @@ static enum wh_asking answer(struct wh_store *store, struct wh_question *questio
 	return WH_ASKING_ASKED;
 }
 
-/* The greeter's core only begins a question: from there on it is the main thread's. */
+/* The greeter's core only starts a question; from then on it belongs to the main thread. */
 void wh_store_ask(struct wh_store *store)
 {
 	struct wh_question *question = &store->question;

@@ -20,16 +20,16 @@
 #include "cli/exit.h"
 #include "trust/fingerprint.h"
 
-/* Lines about those who are refused, not closer together than this. */
+/* Minimum interval of log lines about refusals. */
 #define LINE_EVERY_NS INT64_C(200000000)
 
-/* Files of a folder, half of which may be of others. */
+/* Most files examined in a folder, half of which may be unrelated. */
 #define STAMPED_MAX (2 * WH_PEERS_TRUSTED_MAX)
 
-/* One owner's keys at once: as many as he may have bonds. */
+/* Keys of one owner at once: as many as he may have bonds. */
 #define ANSWERS_OF_OWNER 64
 
-/* What was withdrawn, or nobody has asked for in so long, may make room for others. */
+/* An answer that was withdrawn, or not used for this time, may be replaced. */
 #define FORGET_S 3600
 
 static int64_t clock_ns(clockid_t which)
@@ -55,8 +55,8 @@ static uint64_t mix(uint64_t stamp, const void *bytes, size_t count)
 }
 
 /*
- * Of names, sizes and times: another one when anything was changed. Order does not count. Beyond as
- * many as may count, nobody looks: this is done every second.
+ * A hash of names, sizes and times, independent of the order, which changes with any file. At most
+ * STAMPED_MAX files are examined, since this is done every second.
  */
 static uint64_t stamp_of(const char *folder)
 {
@@ -95,7 +95,7 @@ static uint64_t stamp_now(const struct wh_store *store)
 	return peers ^ (authorities << 1 | authorities >> 63);
 }
 
-/* What is wrong leaves those of before, or none. */
+/* If the new ones are invalid the earlier ones remain, if any. */
 static struct wh_authority *read_authorities(const struct wh_store *store)
 {
 	struct wh_authority *authority;
@@ -121,8 +121,9 @@ static int64_t day_s(void)
 }
 
 /*
- * The peer that an authority vouches for at that time of day, and its subject; NULL: none of those
- * that are listed, or, with no subject, *why it does not vouch. Under the lock.
+ * The peer whose certificate an authority has signed, valid at that time, and its subject; NULL:
+ * not a listed peer, or, with an empty subject, *why the certificate is not accepted. Under the
+ * lock.
  */
 static const struct wh_peer_file *vouched(const struct wh_store *store, X509 *certificate,
 	STACK_OF(X509) * chain, int64_t at_s, char subject[WH_PEER_SUBJECT_BYTES], const char **why)
@@ -141,8 +142,8 @@ static const struct wh_peer_file *vouched(const struct wh_store *store, X509 *ce
 }
 
 /*
- * Whether what was answered would be answered again: the peer and all it may do. A clock that was
- * set back since makes no certificate too young. *why: NULL, or why no authority vouches any more.
+ * Whether the same answer would be given again: the same peer with the same rights. A clock that
+ * was set back makes no certificate invalid. *why: NULL, or why no authority accepts it any more.
  */
 static bool still_stands(
 	const struct wh_store *store, const struct wh_answer *answer, const char **why)
@@ -167,8 +168,8 @@ static STACK_OF(X509) * share_chain(STACK_OF(X509) * chain)
 }
 
 /*
- * True: it was withdrawn. The main thread alone changes what is read here, and chains of
- * certificates take long: greeters and jobs do not wait for that.
+ * True: withdrawn. Only the main thread changes what is read here, and verifying chains of
+ * certificates takes long: so greeters and jobs do not wait for it.
  */
 static bool review_one(struct wh_store *store, struct wh_answer *answer)
 {
@@ -249,7 +250,7 @@ void wh_store_keep_days(struct wh_store *store, const char *path)
 	store->keeper = wh_keeper_open(path, store->days);
 }
 
-/* The main thread's. */
+/* On the main thread. */
 static void keep_days(struct wh_store *store)
 {
 	if (store->keeper == NULL || !wh_keeper_is_due(store->keeper))
@@ -305,7 +306,7 @@ void wh_store_close(struct wh_store *store)
 	memset(store, 0, sizeof(*store));
 }
 
-/* A line more in the file of a peer that was met where nobody knew it to be. */
+/* Adds the address at which a known peer was newly met to its file. */
 static void bind_address(struct wh_store *store)
 {
 	char text[WH_ADDRESS_TEXT_BYTES];
@@ -350,12 +351,14 @@ void wh_store_look(struct wh_store *store)
 		wh_store_reload(store);
 		return;
 	}
-	/* Certificates end, and so do lists of what was revoked. */
+	/* Certificates and revocation lists expire. */
 	if (store->authority != NULL)
 		review(store);
 }
 
-/* Of an owner with many keys, as proxies have, the one that he used first; NULL: he has few. */
+/*
+ * If the owner has many keys, as with proxies, the answer for the one used first; NULL: he has few.
+ */
 static struct wh_answer *find_own(
 	const struct wh_store *store, const uint8_t owner[WH_IDENTITY_BYTES])
 {
@@ -395,7 +398,7 @@ static struct wh_answer *find_place(struct wh_store *store, const uint8_t owner[
 	return place;
 }
 
-/* NULL: there are too many already. `subject`: whose certificate it is, where peers have none. */
+/* NULL: too many. `subject`: the certificate's, if the peer has none. */
 static const struct wh_answer *remember(struct wh_store *store, const struct wh_stranger *stranger,
 	const struct wh_peer_file *peer, const char *subject)
 {
@@ -451,7 +454,10 @@ const char *wh_store_command(const uint8_t id[WH_IDENTITY_BYTES], const struct w
 	return text;
 }
 
-/* A server: for the client's verb. A client: a line here, as long as there are not too many. */
+/*
+ * If the stranger is a server, keeps the reason for the client's verb; if it is a client, writes a
+ * log line, unless too frequent.
+ */
 static enum wh_belief refuse(
 	struct wh_store *store, const struct wh_stranger *stranger, const char *what, bool advise)
 {
@@ -478,7 +484,7 @@ static enum wh_belief refuse(
 	return WH_DISBELIEVED;
 }
 
-/* A server that is known by another key, or as somebody else: of a person it is to be seen. */
+/* Whether a server has an unexpected key, or is a different peer: then a person must check it. */
 static bool is_another(struct wh_store *store, const struct wh_stranger *stranger,
 	const struct wh_peer_file *peer, char what[WH_WHY_BYTES])
 {
@@ -501,7 +507,7 @@ static bool is_another(struct wh_store *store, const struct wh_stranger *strange
 	return true;
 }
 
-/* The person at the terminal is asked, once. */
+/* Asks the person at the terminal, once. */
 static enum wh_belief ask(struct wh_store *store, const struct wh_stranger *stranger)
 {
 	struct wh_question *question = &store->question;
@@ -525,7 +531,7 @@ static bool comes_from(const struct wh_rights *rights, const struct wh_address *
 	return rights->subnets == 0;
 }
 
-/* A client that no file has: its certificate may be the reason, if it is not its own. */
+/* A client that is in no file; unless its certificate is self-issued, that may be the reason. */
 static enum wh_belief refuse_unknown(struct wh_store *store, const struct wh_stranger *stranger,
 	const char *subject, const char *why)
 {
@@ -648,7 +654,7 @@ bool wh_store_rights(struct wh_store *store, uint64_t number, struct wh_rights *
 	return answer != NULL;
 }
 
-/* Under the lock, whether it was withdrawn or not. */
+/* Under the lock, even if withdrawn. */
 static struct wh_answer *find_any(struct wh_store *store, uint64_t number)
 {
 	for (uint32_t i = 0; i < WH_ANSWERS_MAX; i++)
@@ -657,7 +663,7 @@ static struct wh_answer *find_any(struct wh_store *store, uint64_t number)
 	return NULL;
 }
 
-/* Under the lock: of who is charged, by whatever answers. */
+/* Under the lock: of the same owner, by all his answers. */
 static uint32_t jobs_of(const struct wh_store *store, const struct wh_answer *asked)
 {
 	uint32_t jobs = 0;

@@ -3,12 +3,12 @@
 #define WH_APP_TRUST_STORE_H
 
 /*
- * Who is trusted, while a process runs: the files of trust.d, looked at once a second. A greeter
- * asks whom to believe, and jobs what their peers may do. What is answered has a number, which is
- * withdrawn once the file that said so is gone, or says something else.
+ * The trusted peers of a running process: the files of trust.d, checked for changes once a second.
+ * A greeter asks whom to believe, and jobs which rights their peers have. Each answer has a number,
+ * which is withdrawn when its file is removed or changed.
  *
- * The main thread opens, looks and closes; all else is for any core. Nothing here is on the way of
- * a packet.
+ * The main thread opens, looks and closes; everything else may be called on any core. Nothing here
+ * is on a packet's path.
  */
 
 #include <stdatomic.h>
@@ -23,36 +23,38 @@
 #include "trust/peer_list.h"
 #include "trust/place.h"
 
-/* Answers that are kept. */
+/* Maximum number of stored answers. */
 #define WH_ANSWERS_MAX 1024
 
-/* The number of what we may do ourselves: a peer with our own key. */
+/* The number of our own rights: for a peer with our own key. */
 #define WH_RIGHTS_OWN 1
 
 #define WH_REFUSAL_BYTES 1024
 #define WH_WHY_BYTES     640
 
-/* Somebody was believed. */
+/* A peer that was believed. */
 struct wh_answer {
-	uint64_t number; /* 0: free */
+	uint64_t number; /* 0: unused */
 	bool withdrawn;
-	int64_t used_s;     /* when somebody asked for it last */
-	int64_t believed_s; /* what the time of day was said to be then */
+	int64_t used_s;     /* time of the last request for it */
+	int64_t believed_s; /* time of day then */
 	struct wh_peer_file peer;
 	uint8_t id[WH_IDENTITY_BYTES];
-	/* Who is charged: the key itself, or the owner that an authority vouches for, whatever keys
-	 * he has given his proxies. */
+	/*
+	 * The identity that is charged: that of the key, or of the owner named by an authority,
+	 * whichever of his proxies' keys is used.
+	 */
 	uint8_t owner[WH_IDENTITY_BYTES];
-	uint32_t jobs;     /* at once; it is not forgotten meanwhile */
-	X509 *certificate; /* of one that an authority vouches for; NULL: known by its key */
+	uint32_t jobs;     /* running now; kept while not 0 */
+	X509 *certificate; /* signed by an authority; NULL: identified by its key */
 	STACK_OF(X509) * chain;
 };
 
-/* A server that nobody knows, and what the person at the terminal says. */
+/* An unknown server, and the decision of the person at the terminal. */
 enum wh_asking {
 	WH_ASKING_NONE = 0,
 	WH_ASKING_WANTED, /* by the greeter's core */
-	WH_ASKING_ASKED,  /* it stands on the terminal */
+	WH_ASKING_ASKED,  /* shown on the terminal */
 	WH_ASKING_NO,
 };
 
@@ -65,18 +67,19 @@ struct wh_question {
 };
 
 struct wh_store {
-	/* Since it was opened. */
+	/* Constant once it is open. */
 	struct wh_trust_place place;
 	uint8_t own_id[WH_IDENTITY_BYTES];
-	char expected[WH_PEER_NAME_BYTES]; /* whom a client means; "": whoever is at the address */
-	bool may_ask;                      /* a person who sits at a terminal */
+	char expected[WH_PEER_NAME_BYTES]; /* the peer that a client means; "": any peer at the
+					    * address */
+	bool may_ask;                      /* a person is at the terminal */
 
-	_Atomic uint32_t changes; /* any core: another number after a number was withdrawn */
+	_Atomic uint32_t changes; /* any core: changes whenever a number is withdrawn */
 
-	/* The main thread's. */
-	uint64_t stamp; /* of the files as they were read */
+	/* Owned by the main thread. */
+	uint64_t stamp; /* of the files that were read */
 	int64_t looked_s;
-	struct wh_keeper *keeper; /* NULL: days end with the process */
+	struct wh_keeper *keeper; /* NULL: days are lost at the end of the process */
 
 	/* Under the lock. */
 	struct wh_spin lock;
@@ -86,12 +89,12 @@ struct wh_store {
 	struct wh_days *days;
 	uint64_t next_number;
 	struct wh_question question;
-	struct wh_address bind; /* where a known peer was met first; family 0: nowhere */
+	struct wh_address bind; /* new address of a known peer; family 0: none */
 	char bind_name[WH_PEER_NAME_BYTES];
-	char refusal[WH_REFUSAL_BYTES]; /* the last one of a server, "" as long as there is none */
-	uint8_t refused_id[WH_IDENTITY_BYTES]; /* whoever was refused last, and ... */
+	char refusal[WH_REFUSAL_BYTES];        /* of the last refused server, "": none */
+	uint8_t refused_id[WH_IDENTITY_BYTES]; /* the last one refused, and ... */
 	char refused_why[WH_WHY_BYTES];
-	int64_t told_ns; /* when a line was written last */
+	int64_t told_ns; /* time of the last log line */
 };
 
 /* `own`: our identity. -1, or the exit status after a complaint. */
@@ -99,42 +102,41 @@ int wh_store_open(struct wh_store *store, const struct wh_trust_place *place,
 	const uint8_t own[WH_IDENTITY_BYTES]);
 void wh_store_close(struct wh_store *store);
 
-/* The main thread, a few times a second: reads what has changed, and asks what is to be asked. */
+/* On the main thread, a few times a second: reads changed files, and asks pending questions. */
 void wh_store_look(struct wh_store *store);
 
 /*
- * At once, whether a second has passed or not. A file in which something is wrong counts for what
- * it said before, if this process has read it before.
+ * Reads the files at once, even within the same second. A file that is invalid now keeps the rights
+ * that this process has read from it before.
  */
 void wh_store_reload(struct wh_store *store);
 
-/* Likewise, and says what there is. */
+/* Likewise, and reports the result. */
 void wh_store_reload_told(struct wh_store *store);
 
-/* Goes on with the days of that file, and keeps them there, until it is closed. */
+/* Loads days from that file, and saves them there until the store is closed. */
 void wh_store_keep_days(struct wh_store *store, const char *path);
 
 struct wh_believer wh_store_believer(struct wh_store *store);
 
-/* What is behind a number: false: it was withdrawn. `name`: of the peer, "" of ourselves. */
+/* The rights of a number; false: withdrawn. `name`: the peer's, "": ourselves. */
 bool wh_store_rights(struct wh_store *store, uint64_t number, struct wh_rights *rights,
 	char name[WH_PEER_NAME_BYTES]);
 
 /*
- * A job of a peer begins and ends: -ENOENT: its rights were withdrawn; -EBUSY: it has as many as it
- * may, those of the same owner counted. Who is believed anew goes on with what he has moved in the
- * day.
+ * A peer's job begins, or ends: -ENOENT: its rights were withdrawn; -EBUSY: its owner has the most
+ * jobs already. A peer believed again keeps its total of the day.
  */
 int wh_store_enter(struct wh_store *store, uint64_t number);
 void wh_store_leave(struct wh_store *store, uint64_t number);
 
-/* It has moved so many bytes more (0: nothing new); false: more than it may in a day. */
+/* Adds moved bytes (0: none); false: more than it may move in a day. */
 bool wh_store_spend(struct wh_store *store, uint64_t number, uint64_t bytes);
 
 /*
- * orderer.c: of whom an order is that waits in the queue: who is charged for what he asks by a
- * number; then, with his name here ("": our own key), what he may do now. False: he is not trusted
- * any more. And what was moved for him, as of wh_store_spend.
+ * orderer.c: the owner of a waiting order: the identity charged for the answer `number`; then, with
+ * the peer's name here ("": our own key), its present rights. False: no longer trusted. And a
+ * charge for bytes moved for him, as in wh_store_spend.
  */
 bool wh_store_owner(struct wh_store *store, uint64_t number, uint8_t owner[WH_IDENTITY_BYTES]);
 bool wh_store_rights_of(struct wh_store *store, const char *name,
@@ -142,17 +144,17 @@ bool wh_store_rights_of(struct wh_store *store, const char *name,
 bool wh_store_charge(struct wh_store *store, const uint8_t owner[WH_IDENTITY_BYTES],
 	const struct wh_rights *rights, uint64_t bytes);
 
-/* Why somebody with that key was refused last; "": others were since. */
+/* Why that key was refused last; "": another one was refused since. */
 void wh_store_why(
 	struct wh_store *store, const uint8_t id[WH_IDENTITY_BYTES], char why[WH_WHY_BYTES]);
 
 /* Why the last server was refused, and what to do; "": none was. */
 void wh_store_refusal(struct wh_store *store, char text[WH_REFUSAL_BYTES]);
 
-/* question.c: asks and hears, without waiting; under no lock. */
+/* question.c: asks and reads the reply, without waiting; call without the lock. */
 void wh_store_ask(struct wh_store *store);
 
-/* What would let somebody in, as a command. */
+/* The command that would trust that key. */
 const char *wh_store_command(const uint8_t id[WH_IDENTITY_BYTES], const struct wh_address *address,
 	bool at, char text[WH_REFUSAL_BYTES]);
 

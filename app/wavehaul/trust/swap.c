@@ -22,7 +22,7 @@
 
 extern char **environ;
 
-/* What is said there goes through a shell: names and keys have no sign that means something. */
+/* A shell parses it there: names and keys contain no special characters. */
 static char **make_command(const struct wh_swap *swap, const char *key)
 {
 	char **word = calloc(swap->words + WORDS_BEHIND, sizeof(word[0]));
@@ -50,7 +50,7 @@ static ssize_t read_all(int fd, char *text)
 	return got < 0 ? got : (ssize_t)bytes;
 }
 
-/* What it says on stdout; stdin and stderr are ours: it may ask for a password. */
+/* Reads its stdout; it shares our stdin and stderr, since it may ask for a password. */
 static int start(char **command, int *from, pid_t *pid)
 {
 	posix_spawn_file_actions_t actions;
@@ -73,7 +73,7 @@ static int start(char **command, int *from, pid_t *pid)
 	return rc;
 }
 
-/* The other host's words are judged as a stranger's. */
+/* The other host's output is not trusted: it is checked like a stranger's. */
 static bool take_answer(const char *text, size_t bytes, uint8_t their_id[WH_IDENTITY_BYTES])
 {
 	json_t *answer = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, NULL);

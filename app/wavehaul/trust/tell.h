@@ -2,7 +2,7 @@
 #ifndef WH_APP_TRUST_TELL_H
 #define WH_APP_TRUST_TELL_H
 
-/* What `wavehaul keygen` and `wavehaul trust` say of keys and of those who are trusted. */
+/* Output of `wavehaul keygen` and `wavehaul trust` about keys and trusted peers. */
 
 #include <jansson.h>
 
@@ -11,7 +11,7 @@
 /* "key", "fingerprint" and "scenes". */
 json_t *wh_id_json(const uint8_t id[WH_IDENTITY_BYTES]);
 
-/* All that a peer's file says. */
+/* Everything in a peer's file. */
 json_t *wh_peer_json(const struct wh_peer_file *peer);
 
 void wh_peer_print(const struct wh_peer_file *peer, const char *path);

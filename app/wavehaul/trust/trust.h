@@ -2,7 +2,7 @@
 #ifndef WH_APP_TRUST_TRUST_H
 #define WH_APP_TRUST_TRUST_H
 
-/* Who we are, and whom we trust: what a verb with a port has of both. */
+/* Our identity and the trusted peers, for verbs with a port. */
 
 #include "trust/identity.h"
 #include "trust/store.h"
@@ -13,15 +13,15 @@ struct wh_trust {
 };
 
 /*
- * By what the operator named, "" for nothing; an identity is made where there is none. `host`: as
- * the operator writes whom a client means, "" of a server. -1, or the exit status after a
- * complaint.
+ * `identity`, `peers`: paths given by the operator, "": defaults; an identity is created if there
+ * is none. `host`: a client's server as the operator wrote it, "" for a server. -1, or the exit
+ * status after a complaint.
  */
 int wh_trust_open(
 	struct wh_trust *trust, const char *identity, const char *peers, const char *host);
 /*
- * HOST as an operator writes it: a peer that is trusted here, at its first address of a family that
- * we have; or as wh_address_resolve takes it.
+ * HOST as an operator writes it: a trusted peer, at its first address of a family that we have; or
+ * as in wh_address_resolve.
  */
 int wh_trust_resolve(const char *identity, const char *peers, const char *host, bool ipv4,
 	bool ipv6, struct wh_address *address);
