@@ -10,10 +10,10 @@
 #include "base/assert.h"
 #include "cli/complain.h"
 
-/* A tenth of a second of frames of 1500 bytes at 1 Gb/s, in and out. */
+/* 0.1 s of frames of 1500 bytes at 1 Gb/s, in and out. */
 #define RING_PKTS 16383
 
-/* Taken in one turn, so that others get theirs. */
+/* Frames written in one turn, so that other processes get theirs. */
 #define TURN_PKTS 64
 
 #define NAME_BYTES 256
@@ -28,7 +28,7 @@ void wh_wan_capture_frame(void *frames, const struct rte_mbuf *pkt, uint64_t now
 	wh_frames_put(frames, pkt, now_tsc, leaves);
 }
 
-/* The file is at its end as far as we go: what is to come is counted only. */
+/* The file has ended: further frames are only counted. */
 static void tell_failure(const struct wh_wan_capture *capture)
 {
 	wh_complain("no more is written into %s: %s", capture->config.path,

@@ -3,10 +3,10 @@
 #define WH_APP_WAN_CAPTURE_H
 
 /*
- * The frames of both ports as a pcapng file: an interface for each port, and of each frame whether
- * it came in there or left. The core of a way puts copies into a ring of its own; who writes the
- * file takes them from there. Frames for which the ring has no room, or that are beyond the largest
- * size of the file, are counted and not written.
+ * The frames of both ports as a pcapng file: an interface for each port, and each frame's direction
+ * there. The core of a way puts copies into its own ring, from which the writer of the file takes
+ * them. Frames for which the ring has no room, or beyond the file's maximum size, are counted and
+ * not written.
  */
 
 #include <stdbool.h>
@@ -19,35 +19,35 @@
 struct wh_wan_capture_config {
 	const char *path;
 	uint64_t bytes_max;               /* of the file */
-	uint32_t snap_bytes;              /* of each frame, at most */
+	uint32_t snap_bytes;              /* the most kept of each frame */
 	const char *port[WH_LAMBDA_ENDS]; /* names of the interfaces */
 	uint64_t hz;
 };
 
 struct wh_wan_capture {
-	struct wh_frames way[WH_LAMBDA_ENDS]; /* by the end that frames come in at */
+	struct wh_frames way[WH_LAMBDA_ENDS]; /* indexed by the end at which frames arrive */
 	struct wh_wan_capture_config config;
-	struct wh_pcapng file; /* that has failed: as was said */
+	struct wh_pcapng file; /* fd -1 after a failure, which was reported */
 	bool opened;
-	/* Once it is closed: */
+	/* Valid once it is closed: */
 	uint64_t written_pkts;
 	uint64_t missed_pkts;
-	uint64_t beyond_pkts; /* of bytes_max, or after a failure */
+	uint64_t beyond_pkts; /* beyond bytes_max, or after a failure */
 };
 
 /* 0, or a negative errno after one sentence on stderr. */
 int wh_wan_capture_open(struct wh_wan_capture *capture, const struct wh_wan_capture_config *config);
 
-/* What memory it takes beside the file. */
+/* Memory needed, without the file. */
 uint64_t wh_wan_capture_bytes(uint32_t snap_bytes);
 
-/* By the core of the way: a wh_join_tap's function; `frames` is a struct wh_frames. */
+/* Called on the way's core: a wh_join_tap's function; `frames` is a struct wh_frames. */
 void wh_wan_capture_frame(void *frames, const struct rte_mbuf *pkt, uint64_t now_tsc, bool leaves);
 
-/* A process: writes what is there; returns the frames that it took. */
+/* A process: writes the stored frames; returns their number. */
 int32_t wh_wan_capture_poll(void *capture, uint64_t now_tsc);
 
-/* Writes what is left. 0, or the negative errno that a write failed by, at any time. */
+/* Writes what is left. 0, or the negative errno of the write that failed, whenever it was. */
 int wh_wan_capture_close(struct wh_wan_capture *capture);
 
 #endif

@@ -14,7 +14,7 @@
 
 #define NO_CLAIM -1
 
-/* Abstract names (unix(7)) are the network namespace's, and go with the process. */
+/* Abstract names (unix(7)) belong to the network namespace, and disappear with the process. */
 int wh_wan_claim(const struct wh_port_spec *spec)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -29,7 +29,7 @@ int wh_wan_claim(const struct wh_port_spec *spec)
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, bytes) == 0)
-		return fd; /* without a socket there is nothing to claim by, and no harm */
+		return fd; /* without a socket nothing can be claimed, which does no harm */
 
 	bool taken = errno == EADDRINUSE;
 

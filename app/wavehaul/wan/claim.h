@@ -3,15 +3,15 @@
 #define WH_APP_WAN_CLAIM_H
 
 /*
- * AF_PACKET shares an interface with whoever comes: two wans on it would carry each frame twice. So
- * each interface of a network namespace has one wan, as long as that lives.
+ * AF_PACKET shares an interface between processes: two wans on it would carry each frame twice. So
+ * each interface of a network namespace has at most one wan.
  */
 
 #include "port/spec.h"
 
 #define WH_WAN_TAKEN -2
 
-/* A descriptor to be kept open, or -1 where none is needed; WH_WAN_TAKEN after a complaint. */
+/* A descriptor to be kept open, or -1 if none is needed; WH_WAN_TAKEN after a complaint. */
 int wh_wan_claim(const struct wh_port_spec *spec);
 
 #endif

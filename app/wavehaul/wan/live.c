@@ -12,9 +12,9 @@
 /* A terminal has some two dozen rows. */
 #define ROWS_BY_HEAD 20
 
-/* Of one way, since the last time. */
+/* One way since the last call. */
 struct interval {
-	double bps; /* that went on */
+	double bps; /* delivered */
 	uint64_t queue_bytes;
 	uint64_t came_pkts;
 	uint64_t path_pkts; /* lost by the path */

@@ -2,7 +2,7 @@
 #ifndef WH_APP_WAN_LIVE_H
 #define WH_APP_WAN_LIVE_H
 
-/* A row, or a line of JSON, for each second of a wan. */
+/* A table row or a line of JSON for each second of a wan. */
 
 #include <stdbool.h>
 
@@ -15,10 +15,10 @@ struct wh_wan_live {
 	struct wh_wan_result last;
 };
 
-/* `now` and what it was when this was called last. */
+/* Shows the difference between `now` and the previous call. */
 void wh_wan_live_tell(struct wh_wan_live *live, const struct wh_wan_result *now);
 
-/* A change of the path, by the head of its section. */
+/* Shows a change of the path, by the head of its section. */
 void wh_wan_live_change(
 	const struct wh_wan_live *live, double seconds, const char *head, const char *file);
 

@@ -20,26 +20,29 @@
 
 #define MTU_USUAL 1500
 
-/* What a queue holds at least where none is told: a burst of a port. */
+/* The smallest queue if none is given: a burst of a port. */
 #define QUEUE_FRAMES_MIN 32
 
-/* A mean frame is this part of the longest: data one way, and what answers them the other. */
+/* The mean frame is this part of the longest: data one way, and answers the other way. */
 #define FRAME_PART 3
 
-/* Beside those that are held, where the operator names none: more than drivers like best. */
+/*
+ * Descriptors of a port if the operator gives no number: more than drivers prefer. Each needs an
+ * mbuf beside those in transit.
+ */
 #define DESCRIPTORS 2048
 
-/* What a delay line has for each packet. */
+/* Memory of a delay line for each packet. */
 #define DELAY_LINE_BYTES 64
 
-/* DPDK's, beside the pools. */
+/* DPDK's own memory, beside the pools. */
 #define DPDK_OWN_BYTES (UINT64_C(16) << 20)
 
 #define FIELDS(first, last)                                                                        \
 	.offset = offsetof(struct wh_fibre_config, first),                                         \
 	.bytes = offsetof(struct wh_fibre_config, last) - offsetof(struct wh_fibre_config, first)
 
-/* What the way back has as the other one, unless it is told apart. */
+/* Options that the way back shares with the other one, unless given separately. */
 static const struct {
 	const char *flag;
 	size_t offset;
@@ -161,7 +164,7 @@ void wh_wan_plan_free(struct wh_wan_plan *plan)
 	wh_wan_schedule_free(&plan->schedule);
 }
 
-/* The smaller of the interfaces below the ports. */
+/* The smaller MTU of the interfaces below the ports. */
 static uint16_t usual_mtu(const struct wh_wan_plan *plan)
 {
 	uint32_t least = UINT32_MAX;

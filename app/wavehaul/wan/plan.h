@@ -3,8 +3,8 @@
 #define WH_APP_WAN_PLAN_H
 
 /*
- * What a wan is told, and how much of everything it needs, worked out before anything is
- * allocated: the path each way, the ports, their MTU, and the packets that are under way at most.
+ * A wan's settings and the resources that it needs, calculated before anything is allocated: the
+ * path each way, the ports, their MTU, and the most packets in transit.
  */
 
 #include <stdint.h>
@@ -19,22 +19,24 @@ struct wh_wan_plan {
 	struct wh_settings settings;
 	struct wh_port_spec spec[WH_LAMBDA_ENDS];
 	struct wh_port_argument device[WH_LAMBDA_ENDS];
-	struct wh_fibre_config fibre[WH_LAMBDA_ENDS]; /* by the end that sends */
+	struct wh_fibre_config fibre[WH_LAMBDA_ENDS]; /* indexed by the sending end */
 	struct wh_wan_schedule schedule;
 	uint16_t mtu;
-	uint32_t frame_bytes;               /* mean, of those that there is room for */
+	uint32_t frame_bytes;               /* mean size of the frames that are planned for */
 	uint32_t items_max[WH_LAMBDA_ENDS]; /* packets held at once, each way */
-	uint32_t mbufs[WH_LAMBDA_ENDS];     /* of the port that the way comes from */
+	uint32_t mbufs[WH_LAMBDA_ENDS];     /* of the port at which the way begins */
 	struct wh_memory_plan memory;
 };
 
 /*
- * Also the schedule. -1: go on; else the exit status to end with, --help or a complaint having been
- * printed.
+ * Reads the options and the schedule. -1: go on; else the exit status after --help or a complaint
+ * was printed.
  */
 int wh_wan_plan_read(struct wh_wan_plan *plan, int argc, char **argv);
 
-/* Of this machine: ports, MTU and memory. WH_EXIT_OK, or an exit status after a complaint. */
+/*
+ * Plans for this machine: ports, MTU and memory. WH_EXIT_OK, or an exit status after a complaint.
+ */
 int wh_wan_plan_make(struct wh_wan_plan *plan);
 
 void wh_wan_plan_free(struct wh_wan_plan *plan);

@@ -12,7 +12,7 @@
 
 static_assert(WH_JOIN_LATE_NS == 50000, "the table says so");
 
-/* What the path does, by its name in the table and in JSON. */
+/* Effects of the path, by name in the table and in JSON. */
 static const struct {
 	const char *name;
 	const char *key;
@@ -24,7 +24,7 @@ static const struct {
 	{"outage", "outage", WH_FIBRE_DROP_OUTAGE},
 };
 
-/* What wan had not. */
+/* Losses for lack of wan's own resources. */
 static const struct {
 	const char *key;
 	enum wh_join_drop drop;
@@ -35,7 +35,7 @@ static const struct {
 	{"port_full", WH_JOIN_DROP_PORT_FULL},
 };
 
-/* What the ports tell, the one that the way comes from and the one that it goes to. */
+/* Counters of the ports, where the way begins and where it ends. */
 static const struct {
 	const char *key;
 	enum wh_port_drop drop;

@@ -13,7 +13,7 @@
 #include "cli/ini.h"
 #include "cli/settings_table.h"
 
-/* Any clock that the path's times and rates are to fit. */
+/* Any clock; used to check that times and rates are in range. */
 #define CLOCK_HZ UINT64_C(4000000000)
 
 #define NAME_BYTES 64
@@ -26,10 +26,10 @@ struct reading {
 	const struct wh_fibre_config *start;
 	struct wh_fibre_config now[WH_LAMBDA_ENDS];
 	uint64_t time_ns;
-	struct wh_settings scratch; /* what an option is taken into */
+	struct wh_settings scratch; /* receives an option's value */
 };
 
-/* An option of the path: those of both ways. */
+/* An option of the path that applies to both ways. */
 static const struct wh_setting *find_option(const char *key)
 {
 	for (uint32_t i = 0; i < wh_settings_count; i++) {
@@ -100,7 +100,7 @@ static int take_entry(
 	return -1;
 }
 
-/* "10s", "10s there" or "10s back". False: it is none of them. */
+/* Parses "10s", "10s there" or "10s back". False: neither. */
 static bool read_name(const char *name, struct wh_wan_step *step)
 {
 	char text[NAME_BYTES];
@@ -135,7 +135,7 @@ static int check_time(const struct reading *reading, const struct wh_ini_section
 	return WH_EXIT_USAGE;
 }
 
-/* What the path then is, as a whole. */
+/* Checks the resulting path as a whole. */
 static int check_path(
 	const struct reading *reading, const struct wh_ini_section *section, uint32_t end)
 {
@@ -187,7 +187,7 @@ static int take_section(struct reading *reading, const struct wh_ini_section *se
 	return -1;
 }
 
-/* A key twice in sections of one head is refused as in one section: they are one. */
+/* A key given twice in sections with the same head is refused as if in one section. */
 static int take_sections(struct reading *reading, const struct wh_ini *ini)
 {
 	int status = -1;
@@ -259,7 +259,7 @@ static void widen(struct wh_fibre_config *widest, const struct wh_fibre_config *
 		widest->duplicate = step->duplicate;
 }
 
-/* All that flies is of the widest path, and what waits of any queue. */
+/* An upper bound: packets on the widest path, plus those in the largest queue. */
 uint32_t wh_wan_schedule_items(const struct wh_wan_schedule *schedule,
 	const struct wh_fibre_config *start, enum wh_lambda_end end, uint32_t wire_bytes)
 {

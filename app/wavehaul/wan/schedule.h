@@ -11,7 +11,7 @@
  *   loss = 1%
  *   outage = 200ms
  *
- * Keys are the options of the path, and `outage`, which drops all that comes for so long.
+ * Keys are the options of the path, and `outage`, a time for which all frames are dropped.
  */
 
 #include <stdint.h>
@@ -21,31 +21,31 @@
 
 struct wh_wan_step {
 	uint64_t at_ns;                               /* since the start */
-	struct wh_fibre_config fibre[WH_LAMBDA_ENDS]; /* whole, from then on */
+	struct wh_fibre_config fibre[WH_LAMBDA_ENDS]; /* the complete path from then on */
 	bool changes[WH_LAMBDA_ENDS];
-	char *head; /* as it is written: "at 10s back" */
+	char *head; /* as written: "at 10s back" */
 };
 
 struct wh_wan_schedule {
 	uint32_t count;
-	struct wh_wan_step *step; /* by time */
+	struct wh_wan_step *step; /* sorted by time */
 };
 
 /*
- * The file, whole, from the path that `fibre` is at the start, both ways. -1, or the exit status
- * after a complaint that names file and line; to be freed either way. What comes at the end of
- * `time_ns` (0: there is none) or later is refused.
+ * Reads the whole file; `fibre` is the path at the start, each way. -1, or the exit status after a
+ * complaint that names file and line; free it in both cases. Changes at or after `time_ns` (0:
+ * unlimited) are refused.
  */
 int wh_wan_schedule_read(struct wh_wan_schedule *schedule, const char *path,
 	const struct wh_fibre_config fibre[WH_LAMBDA_ENDS], uint64_t time_ns);
 
 void wh_wan_schedule_free(struct wh_wan_schedule *schedule);
 
-/* Packets under way at once, at any time, of at least wire_bytes (wh_fibre_items_needed). */
+/* The most packets in transit at any time, if of at least wire_bytes (wh_fibre_items_needed). */
 uint32_t wh_wan_schedule_items(const struct wh_wan_schedule *schedule,
 	const struct wh_fibre_config *start, enum wh_lambda_end end, uint32_t wire_bytes);
 
-/* The largest queue in packets; 0: there is none. */
+/* The largest queue in packets; 0: no queue. */
 uint32_t wh_wan_schedule_queue_pkts(const struct wh_wan_schedule *schedule, enum wh_lambda_end end);
 
 #endif
