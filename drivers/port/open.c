@@ -146,7 +146,7 @@ static void choose_offloads(struct opening *opening)
 		(info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP) != 0;
 }
 
-/* Where mbufs carry their arrival times. */
+/* Finds where mbufs carry their arrival times. */
 static int choose_stamps(struct opening *opening)
 {
 	struct wh_port *port = opening->port;

@@ -5,20 +5,20 @@
 /*
  * The value of --port, and the arguments with which DPDK then creates the port:
  *
- *   0000:3b:00.0[,KEY=VALUE..]  a NIC; 3b:00.0 is one of domain 0000. What follows goes to its
- *                               driver as it is (mlx5: tx_pp=500)
+ *   0000:3b:00.0[,KEY=VALUE..]  a NIC; 3b:00.0 is in domain 0000. The options are passed to its
+ *                               driver unchanged (mlx5: tx_pp=500)
  *   memif:/run/x.sock[,role=server|client][,id=0][,bsize=BYTES][,rsize=N][,zero-copy]
- *                               shared memory with another process. Role and identifier decide
- *                               who meets whom: one end has to be the server, both default to
- *                               client. bsize bytes (a frame of the MTU) in each of 2^rsize slots
- *                               (as many as make up to 2.5 MiB).
- *                               zero-copy is the client's, and wants hugepages
- *   vhost:/run/x.sock           makes the socket and waits for a virtio_user (or a guest)
- *   virtio_user:/run/x.sock     goes to a vhost, which must be there before
- *   af_packet:IFACE             beside the kernel on its interface
- *   af_xdp:IFACE                likewise, faster, up to an MTU of 3400
- *   tap:NAME                    an interface of the kernel that is made for it
- *   net_DRIVER..[,KEY=VALUE..]  any other virtual device, as DPDK's --vdev takes it
+ *                               shared memory with another process that has the same id; one
+ *                               end must be the server, the default is client. bsize bytes
+ *                               (default: a frame of the MTU) in each of 2^rsize slots (default:
+ *                               up to 2.5 MiB in all).
+ *                               zero-copy is for the client only, and needs hugepages
+ *   vhost:/run/x.sock           creates the socket and waits for a virtio_user (or a guest)
+ *   virtio_user:/run/x.sock     connects to a vhost, which must exist before
+ *   af_packet:IFACE             shares the interface with the kernel
+ *   af_xdp:IFACE                likewise, but faster; up to an MTU of 3400
+ *   tap:NAME                    a new interface of the kernel
+ *   net_DRIVER..[,KEY=VALUE..]  any other virtual device, as for DPDK's --vdev
  *
  * Only wh_port_spec_prepare queries the machine. Neither needs the EAL, which is started with the
  * result.

@@ -217,7 +217,7 @@ static bool read_frame(struct wh_station *station, uint64_t now_tsc, struct rte_
 	return false;
 }
 
-/* True: likewise. */
+/* True: the mbuf has another owner now. */
 static bool take_frame(struct wh_station *station, uint64_t now_tsc, struct rte_mbuf *mbuf)
 {
 	const struct wh_encap_known *known = &station->known;

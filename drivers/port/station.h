@@ -6,10 +6,10 @@
  * Joins one queue of a port to the endpoint behind it, and does a host's duties on its link, ARP
  * and echo. Its two processes run on two lcores, or on one in this order:
  *
- *   receive  burst in, Ethernet + IP + UDP off, each packet to the endpoint, then the receivers
- *            that are due; frames for the host go to the other process
- *   send     the transmitters that are due, the host's duties, what the sessions may send now,
- *            Ethernet + IP + UDP on, burst out
+ *   receive  takes a burst, strips Ethernet + IP + UDP, gives each packet to the endpoint, then
+ *            runs receivers that are due; frames for the host go to the other process
+ *   send     runs transmitters that are due, the host's duties, takes packets that sessions may
+ *            send now, adds Ethernet + IP + UDP, sends the burst
  *
  * Both read the clock themselves: with the time of the turn's begin, a packet that came later would
  * seem to have arrived before it was sent, by milliseconds if the core was preempted. So their
@@ -69,7 +69,7 @@ struct wh_station_stats {
 	uint64_t not_ours_pkts[WH_ENCAP_REASONS]; /* by reason */
 	uint64_t host_full_pkts;                  /* for the host, beyond those that may wait */
 	uint64_t no_mbuf_turns;                   /* turns without an mbuf to write into */
-	uint64_t no_way_pkts; /* to peers whose MAC address is not known, or not yet */
+	uint64_t no_way_pkts; /* to peers whose MAC address is not known (yet) */
 };
 
 /* The way to a peer as of the last packet to it. */

@@ -7,10 +7,10 @@
  * sending core, maybe the same; workers run jobs and file I/O. Roles that the operator does not
  * assign are derived from the CPUs that the process may use:
  *
- *   1 CPU      all of it
- *   more       the first works. Of the others each queue has one that receives and then, as far
- *              as they reach, one that sends; without it the one that receives sends, too. Where
- *              there are more queues than others, the queues are dealt out. CPUs left over work.
+ *   1 CPU      does everything
+ *   more       the first is a worker. Of the others each queue gets one that receives and then, as
+ *              far as there are enough, one that sends; otherwise its receiving CPU sends, too. If
+ *              there are more queues than other CPUs, these share the queues. The rest are workers.
  */
 
 #include <stdbool.h>

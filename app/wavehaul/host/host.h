@@ -6,9 +6,9 @@
  * A port and what is behind it: a shard (station and endpoint) per queue, and the memory of
  * sessions. A process may have several, on one runtime. What is sent is up to jobs: see jobs.h.
  *
- *   wh_host_start  DPDK for one port, and a host on it
- *   wh_host_open   a host on a runtime that has started: port open, stations ready, nothing runs
- *   wh_host_close  port closed, memory back; the sessions' owner has destroyed them before
+ *   wh_host_start  starts DPDK for one port, and opens a host on it
+ *   wh_host_open   opens a host on a started runtime: port and stations; runs nothing yet
+ *   wh_host_close  closes the port and frees memory; the sessions must be destroyed before
  */
 
 #include <stdatomic.h>

@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-/* Beside those of port, frames and packets there are three. */
+/* Beside the reasons of port, frames and packets there are three more. */
 static_assert(WH_PORT_DROPS + (WH_ENCAP_REASONS - WH_ENCAP_OK - 1) +
 			      (WH_WIRE_REASONS - WH_WIRE_OK - 1) + 3 <=
 		      WH_HOST_REASONS_MAX,

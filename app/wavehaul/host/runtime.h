@@ -6,9 +6,9 @@
  * DPDK, started once per process, and a loop on each of its cores. Hosts (host.h), one for each
  * port, are opened on it and add their processes to its loops.
  *
- *   wh_runtime_start  DPDK runs, the loops are empty
- *   wh_runtime_run    all loops, the main core's too, until wh_runtime_stop
- *   wh_runtime_close  when all hosts on it are closed
+ *   wh_runtime_start  starts DPDK; the loops are empty
+ *   wh_runtime_run    runs all loops, including the main core's, until wh_runtime_stop
+ *   wh_runtime_close  after all hosts on it are closed
  */
 
 #include <stdatomic.h>
