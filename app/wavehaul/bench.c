@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* `wavehaul bench`: memory to memory, a row a second, and where the cycles went. */
+/* `wavehaul bench`: memory to memory, a row a second, and the cycles by process. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,10 +31,10 @@
 
 #define WATCH_MS 10
 
-/* The last report may come right after one of a second: not worth a row. */
+/* The last report may come soon after one of a full second: too short for a row. */
 #define ROW_MIN_NS UINT64_C(50000000)
 
-/* Idle connections are opened a few at a time: a server answers as it comes to it. */
+/* Idle connections are opened a few at a time, to give the server time to answer. */
 #define IDLE_PER_TURN 16
 
 struct bench {
@@ -48,13 +48,13 @@ struct bench {
 	struct wh_address peer;
 	struct wh_lanes lanes;
 	uint32_t idles_started;
-	bool idle_failed; /* which ended the lanes */
+	bool idle_failed; /* which then ended the lanes */
 	struct wh_job **idle;
-	uint32_t told[WH_LANES_MAX]; /* reports in the row printed last */
-	struct wh_bench_sum before;  /* of the row printed last */
+	uint32_t told[WH_LANES_MAX]; /* number of reports at the last printed row */
+	struct wh_bench_sum before;  /* at the last printed row */
 	struct wh_bench_rows rows;
 	struct wh_flow_plot plot;
-	struct wh_way way; /* where it sends */
+	struct wh_way way; /* if it sends */
 	uint64_t next_tsc;
 	uint64_t next_row_tsc;
 };
@@ -69,7 +69,7 @@ static void on_report(void *context, const struct wh_bench_report *report)
 	rte_spinlock_unlock(&lane->lock);
 }
 
-/* A lane without a byte of its own would go by time. */
+/* A lane without any byte would run for a time instead. */
 static uint32_t lanes_of(const struct wh_settings *settings)
 {
 	return settings->size_bytes == 0
@@ -107,7 +107,7 @@ static int make_jobs(struct bench *bench)
 	return WH_EXIT_OK;
 }
 
-/* Idle connections first, so that the busy ones run beside them; true when all are there. */
+/* Idle connections first, so that the busy ones run beside them; true when all are open. */
 static bool start_idles(struct bench *bench, uint64_t now_tsc)
 {
 	for (uint32_t i = 0;
@@ -130,7 +130,7 @@ static void start_jobs(struct bench *bench, uint64_t now_tsc)
 		wh_lanes_start_others(&bench->lanes, now_tsc);
 }
 
-/* Reverse: from our own counters, as long as the session is there, or what they were at its end. */
+/* Reverse: from our own counters while the session exists, then from its result. */
 static void count_lanes(struct bench *bench, uint64_t now_tsc)
 {
 	rte_spinlock_lock(&bench->jobs.burial);
@@ -149,7 +149,7 @@ static void count_lanes(struct bench *bench, uint64_t now_tsc)
 	rte_spinlock_unlock(&bench->jobs.burial);
 }
 
-/* Every lane at work has told of a second more: those whose reports are late are not left out. */
+/* Every running lane has reported another second: waits for late reports. */
 static bool all_have_told(struct bench *bench)
 {
 	for (uint32_t i = 0; i < bench->lanes.started; i++)
@@ -189,7 +189,7 @@ static void print_row(struct bench *bench, uint64_t now_tsc)
 	bench->before = sum;
 }
 
-/* An idle session that is refused makes it another measurement than was asked for. */
+/* If an idle session is refused, this is not the requested measurement. */
 static bool an_idle_failed(const struct bench *bench)
 {
 	for (uint32_t i = 0; i < bench->idles_started; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * `wavehaul completion`: for bash, words by verb and by the option before, all from the table. What
- * the shell completes best itself, names of files, is left to it.
+ * `wavehaul completion`: for bash, words by verb and by the previous option, all from the table.
+ * File names are left to the shell, which completes them better.
  */
 
 #include <stdio.h>
@@ -100,7 +100,7 @@ static void print_verbs(void)
 	printf("\tcompletion,completion)\n\t\twords='bash --help'\n\t\t;;\n");
 }
 
-/* PROFILE.OPTION of those that are switches or are none: with `first` before, `next` between. */
+/* Prints PROFILE.OPTION for all switches, or all others; `first` before, `next` between them. */
 static void print_options(bool switches, const char *first, const char *next, const char *behind)
 {
 	const struct wh_profile *profile;
@@ -134,8 +134,8 @@ static void print_words(const struct wh_setting *setting)
 
 enum group {
 	GROUP_PATHS, /* names of files */
-	GROUP_TOLD,  /* words of the table */
-	GROUP_FREE,  /* quantities and texts, which nobody can foresee */
+	GROUP_TOLD,  /* words from the table */
+	GROUP_FREE,  /* quantities and texts, without completion */
 };
 
 static bool is_in(const struct wh_setting *setting, enum wh_verb verb, enum group group)
@@ -147,7 +147,7 @@ static bool is_in(const struct wh_setting *setting, enum wh_verb verb, enum grou
 	return group == (path ? GROUP_PATHS : has_words(setting) ? GROUP_TOLD : GROUP_FREE);
 }
 
-/* As a pattern of the form verb,--a|verb,--b; how many they are. */
+/* Prints them as a pattern verb,--a|verb,--b; returns their number. */
 static uint32_t print_pattern(enum wh_verb verb, enum group group)
 {
 	char before[32] = "\t";

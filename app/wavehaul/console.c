@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* `wavehaul console`: the server of this host, steered by words. */
+/* `wavehaul console`: commands to the server of this host. */
 
 #include <errno.h>
 #include <poll.h>
@@ -27,16 +27,16 @@
 
 #define PROMPT "wavehaul> "
 
-/* Between two looks of a live table. */
+/* Interval of a live table's updates. */
 #define LIVE_MS 1000
 
-/* Of standard input at once; a script's last line may do without its end. */
+/* The most read from standard input at once; a script's last line need not end with a newline. */
 #define SCRIPT_BYTES (UINT32_C(1) << 20)
 
 struct console {
 	struct wh_settings settings;
 	struct wh_steer steer;
-	bool terminal; /* a person types */
+	bool terminal; /* interactive */
 	bool quits;
 	struct termios as_found;
 };
@@ -58,7 +58,7 @@ static struct wh_shown_room room_of_terminal(void)
 	return (struct wh_shown_room){.lines = size.ws_row, .columns = size.ws_col};
 }
 
-/* While it is ours each key comes at once, and Ctrl-C is one of them. */
+/* In raw mode each key is read at once, including Ctrl-C. */
 static void cook(const struct console *console, bool cooked)
 {
 	struct termios raw = console->as_found;
@@ -69,7 +69,7 @@ static void cook(const struct console *console, bool cooked)
 	tcsetattr(STDIN_FILENO, TCSADRAIN, cooked ? &console->as_found : &raw);
 }
 
-/* Whether a key was pressed within that time, which is taken; or the end is wanted. */
+/* Whether a key was pressed within that time, which is consumed; or the end is requested. */
 static bool is_interrupted(const struct console *console, int patience_ms)
 {
 	struct pollfd polled = {.fd = console->terminal ? STDIN_FILENO : -1, .events = POLLIN};
@@ -98,7 +98,7 @@ static void show(struct console *console, const struct wh_saying *said, json_t *
 	fflush(stdout);
 }
 
-/* A table again and again, with rates, until a key or so many times. */
+/* Shows a table repeatedly, with rates, until a key is pressed or the given number of times. */
 static int show_live(struct console *console, const struct wh_saying *said)
 {
 	json_t *before = NULL;
@@ -146,7 +146,7 @@ static void print_event(void *context, json_t *event)
 	wh_json_print(event, JSON_COMPACT);
 }
 
-/* Of several lines, in turn, to the first that fails. */
+/* Runs several lines in turn, until one fails. */
 static int run_script(struct console *console, const char *text)
 {
 	int status = WH_EXIT_OK;
@@ -167,7 +167,7 @@ static int run_script(struct console *console, const char *text)
 	return status;
 }
 
-/* A line as it comes, so that a script may wait for what an earlier one has said. */
+/* Reads line by line, so that a script may wait for the answer to an earlier one. */
 static int run_input(struct console *console)
 {
 	char *line = NULL;
@@ -188,7 +188,7 @@ static int run_input(struct console *console)
 	return status;
 }
 
-/* False: the operator has gone. */
+/* False: the terminal was closed. */
 static bool take_keys(struct console *console)
 {
 	char keys[256];
@@ -196,7 +196,7 @@ static bool take_keys(struct console *console)
 
 	if (bytes <= 0)
 		return bytes < 0 && errno == EINTR;
-	/* One by one: what follows a command that shows itself live is for the next. */
+	/* One by one: keys after a live command are for the next command. */
 	for (ssize_t i = 0; i < bytes && !console->quits; i++)
 		if (cmdline_in(console->steer.grammar.parser, &keys[i], 1) < 0)
 			return false;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * `wavehaul demo`: a file crosses an emulated lambda inside this process, from one host to another,
- * by the same job as `send` to a `serve`. Both hosts and the lambda share the loops of one runtime,
- * on two cores at most: one moves packets, the other works on files.
+ * `wavehaul demo`: transfers a file over an emulated lambda inside this process, from one host to
+ * another, by the same job as `send` to a `serve`. Both hosts and the lambda share the loops of one
+ * runtime, on at most two cores: one moves packets, the other works on files.
  */
 
 #include <errno.h>
@@ -42,15 +42,15 @@
 
 #define WATCH_US 100
 
-/* How long the receiver may take to hear that all is over. */
+/* Time for the receiver to learn that the transfer is over. */
 #define LAST_WORDS_S 2
 
-/* In sentences that are the same for a server on another machine. */
+/* In sentences shared with transfers to another machine. */
 #define PEER "the receiver"
 
-/* What stands at an end of the lambda. */
+/* A host at an end of the lambda. */
 struct demo_end {
-	struct wh_identity identity; /* of this run alone */
+	struct wh_identity identity; /* generated for this run */
 	struct wh_greet_settings greet;
 	struct wh_host host;
 	struct wh_jobs jobs;
@@ -62,7 +62,7 @@ struct demo {
 	struct wh_demo_plan plan;
 	struct wh_demo_files files;
 	struct wh_runtime runtime;
-	struct rte_mempool *pool; /* of the lambda's packets */
+	struct rte_mempool *pool; /* for the lambda's packets */
 	struct wh_lambda *lambda;
 	struct demo_end end[WH_LAMBDA_ENDS];
 	struct wh_service service; /* of the receiver */
@@ -75,14 +75,14 @@ struct demo {
 	bool progress_shown;
 	struct wh_flow_plot plot;
 
-	/* What became of the file: told by jobs, whose crews are on the core of the watch. */
-	struct wh_file_result told; /* at the sender; its path is not kept */
+	/* The file's result, from jobs whose crews are on the same core as the watch. */
+	struct wh_file_result told; /* from the sender; without its path */
 	bool is_told;
-	uint64_t arrived_tsc; /* it had its name at the receiver; 0: it has not */
+	uint64_t arrived_tsc; /* when it got its name at the receiver; 0: not yet */
 	struct wh_session_stats received;
 };
 
-/* At the receiver: the file is whole, and durable. */
+/* At the receiver: the file is complete, and durable. */
 static void on_arrived(void *context, const struct wh_file_result *result)
 {
 	struct demo *demo = context;
@@ -91,7 +91,7 @@ static void on_arrived(void *context, const struct wh_file_result *result)
 		demo->arrived_tsc = rte_rdtsc();
 }
 
-/* At the receiver: nothing of the job is there afterwards. */
+/* At the receiver: the job is freed afterwards. */
 static void on_over(void *context, const struct wh_job *job)
 {
 	struct demo *demo = context;
@@ -155,7 +155,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	}
 	show_progress(demo, now_tsc);
 	wh_flow_plot_look(&demo->plot, lanes, now_tsc);
-	/* Too late for a file that is whole and has its name already. */
+	/* Not if the file is complete and has its name already. */
 	if (wh_lanes_failed(lanes) || (wh_signals_count() > 0 && demo->arrived_tsc == 0))
 		wh_lanes_hurry(lanes, now_tsc);
 	if (is_over(demo, now_tsc))
@@ -245,7 +245,7 @@ static int raise_lambda(struct demo *demo)
 	return rc;
 }
 
-/* In the order in which a packet walks: the sender, the lambda, the receiver. */
+/* In the order of a packet's path: the sender, the lambda, the receiver. */
 static int open_all(struct demo *demo)
 {
 	int status = open_end(demo, WH_DEMO_SENDER, NULL);
@@ -263,7 +263,9 @@ static int open_all(struct demo *demo)
 
 static void close_all(struct demo *demo)
 {
-	/* What the lambda has taken is its own: the hosts' packets go with their pools. */
+	/*
+	 * The lambda's packets are in its own pool; the hosts' packets are freed with their pools.
+	 */
 	while (demo->lambda != NULL && wh_lambda_poll(demo->lambda, rte_rdtsc()) > 0)
 		;
 	for (uint32_t i = 0; i < WH_LAMBDA_ENDS; i++) {
@@ -278,7 +280,7 @@ static void close_all(struct demo *demo)
 	rte_mempool_free(demo->pool);
 }
 
-/* One peer, one job; who is at the other end of the lambda may have all. */
+/* One peer, one job, which may use everything. */
 static void fill_service(struct demo *demo, int out_fd)
 {
 	const struct wh_settings *settings = &demo->plan.settings[WH_DEMO_RECEIVER];
@@ -305,7 +307,7 @@ static void fill_service(struct demo *demo, int out_fd)
 	demo->service.own.here.root_fd = out_fd;
 }
 
-/* Of the one file: failed here, or at the receiver. */
+/* For the single file: it failed here, or at the receiver. */
 static int conclude_file(const struct demo *demo, const char *target)
 {
 	const struct wh_file_result *told = &demo->told;
@@ -333,7 +335,7 @@ static int conclude_file(const struct demo *demo, const char *target)
 	return WH_EXIT_OTHER;
 }
 
-/* The sentence and the exit status for what became of the transfer. */
+/* The sentence and the exit status for the transfer's result. */
 static int conclude(const struct demo *demo)
 {
 	const struct wh_job *job = demo->lanes.job[0];
@@ -362,7 +364,7 @@ static int conclude(const struct demo *demo)
 	}
 }
 
-/* From the first byte sent (an empty file has none) to the last one durable. */
+/* From the first byte sent (for an empty file: none) until the file is durable. */
 static double seconds_of(const struct demo *demo)
 {
 	const struct wh_job *job = demo->lanes.job[0];
@@ -386,7 +388,7 @@ static void gather(struct demo *demo, struct wh_demo_result *result)
 		job->result.failed == WH_STATUS_PENDING && demo->is_told && demo->told.error == 0;
 	result->bytes = result->verified ? demo->files.bytes : result->receiver.received_bytes;
 	result->seconds = seconds_of(demo);
-	/* A small file goes with others of its kind, which have a digest together. */
+	/* A small file is sent in a pack, which has a digest as a whole. */
 	result->digest = job->result.figures.digest;
 	result->digest_known =
 		result->verified && (job->result.figures.digest_known ||
@@ -398,7 +400,7 @@ static void gather(struct demo *demo, struct wh_demo_result *result)
 	for (uint32_t i = 0; i < WH_LAMBDA_ENDS; i++) {
 		const struct wh_station *station = &demo->end[i].host.station[0];
 
-		/* What comes for a session that has left is late, and not bad. */
+		/* Packets for a closed session are late, but not bad. */
 		result->bad_pkts +=
 			wh_station_bad_pkts(station) - station->endpoint.stats.no_session_pkts;
 		result->endpoint[i] = station->endpoint.stats;
@@ -486,11 +488,11 @@ static int start_runtime(struct demo *demo)
 	int rc = wh_cores_place(
 		&demo->plan.host[WH_DEMO_SENDER], &allowed, &cores, why, sizeof(why));
 
-	WH_ASSERT(rc == 0); /* none is named */
+	WH_ASSERT(rc == 0); /* it needs no names */
 	return wh_runtime_start(&demo->runtime, &cores, &eal);
 }
 
-/* The one at the other end of the lambda, and nobody else. */
+/* Trusts only the host at the other end of the lambda. */
 static enum wh_belief believe(
 	void *context, const struct wh_stranger *stranger, struct wh_granted *granted)
 {

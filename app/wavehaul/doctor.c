@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* `wavehaul doctor`: is this machine fit to be a data transfer node, and what repairs it if not. */
+/*
+ * `wavehaul doctor`: whether this machine is suitable as a data transfer node, and how to repair
+ * it.
+ */
 
 #include <errno.h>
 #include <stdbool.h>
@@ -59,7 +62,7 @@ static void add_nics(struct wh_findings *findings, const struct wh_machine *mach
 			"nic");
 }
 
-/* In the order in which repairs should be made: vfio-pci before a NIC is given to it. */
+/* In the order in which repairs should be made: vfio-pci before NICs are bound to it. */
 static void examine(const struct wh_machine *machine, struct wh_findings *findings)
 {
 	static const struct check machine_checks[] = {
@@ -107,7 +110,7 @@ static int report(const struct wh_findings *findings, bool json)
 		wh_findings_print_json(findings);
 	else
 		wh_findings_print_text(findings);
-	fflush(stdout); /* it goes before the words below */
+	fflush(stdout); /* before the words below on stderr */
 	if (to_fix == 0)
 		return WH_EXIT_OK;
 	wh_complain("%u of %u checks ask for a repair: see the lines FIX, and run the commands "
@@ -116,7 +119,7 @@ static int report(const struct wh_findings *findings, bool json)
 	return WH_EXIT_HARDWARE;
 }
 
-/* The demo's own arithmetic, with all the memory that it may want. */
+/* The demo's own plan, with all the memory that it may need. */
 static void plan_demo(struct wh_machine *machine)
 {
 	char verb[] = "demo";
@@ -134,7 +137,8 @@ static void plan_demo(struct wh_machine *machine)
 	WH_ASSERT(rc == 0 && !plan.limited);
 	machine->demo_pool_bytes = plan.memory.bytes + WH_EAL_OWN_BYTES;
 	machine->demo_file_bytes =
-		2 * options.settings.size_bytes; /* what is sent, and what arrives */
+		2 * options.settings.size_bytes; /* the file that is sent, and the one that
+						  * arrives */
 }
 
 static int look(const char *root, bool json)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * `wavehaul ls`, `du`, `rm`, `mkdir`, `mv` and `ping`: a client looks at a server's tree, or
- * changes it, and no file moves.
+ * `wavehaul ls`, `du`, `rm`, `mkdir`, `mv` and `ping`: a client examines or changes a server's
+ * tree, without moving files.
  */
 
 #include "errand/asked.h"
@@ -47,14 +47,14 @@ struct errand {
 	struct wh_client client;
 	struct wh_lanes lanes;
 	struct wh_address peer;
-	char server[WH_HOST_BYTES]; /* as written */
+	char server[WH_HOST_BYTES]; /* as written by the operator */
 	const char **path;
 	uint32_t paths;
 	struct wh_print print;
 	struct wh_errand_listener listener;
 	uint64_t next_tsc;
-	struct wh_asker asker; /* the server of this host, if it does it */
-	struct wh_tally tally; /* as the other server says */
+	struct wh_asker asker; /* the server of this host, if that runs the errand */
+	struct wh_tally tally; /* from the remote server */
 };
 
 static const struct {
@@ -142,7 +142,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	return 0;
 }
 
-/* What did not come about, of an errand that came to its end. */
+/* Exit status for the faults of an errand that was completed. */
 static int judge_faults(const struct errand *errand)
 {
 	const struct wh_tally *tally = &errand->tally;
@@ -267,7 +267,7 @@ static int read_words(struct errand *errand)
 	return status;
 }
 
-/* As the server of this host takes it. */
+/* In the format of this host's server. */
 static json_t *request_to_hand(const struct errand *errand)
 {
 	const struct wh_settings *settings = &errand->settings;
@@ -288,7 +288,7 @@ static json_t *request_to_hand(const struct errand *errand)
 		(json_int_t)settings->interval_ns);
 }
 
-/* By the server that has the port. */
+/* Runs it by the server that has the port. */
 static int ask_server(struct errand *errand)
 {
 	struct wh_asked asked = {.asker = &errand->asker, .print = &errand->print};

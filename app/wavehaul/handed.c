@@ -19,14 +19,14 @@
 #include "queue/store.h"
 #include "queue/words.h"
 
-/* How often is looked whether the operator wants an end. */
+/* How often a request of the operator to end is checked for. */
 #define LOOK_MS 100
 
 struct handed {
 	struct wh_transfer *transfer;
 	struct wh_asker asker;
 	uint64_t job;
-	json_t *end; /* what was told of its end; NULL: not yet */
+	json_t *end; /* the event about its end; NULL: not yet */
 	bool cancelled;
 	bool over;
 	int status;
@@ -140,7 +140,7 @@ static void see_signals(struct handed *handed)
 	json_decref(answer);
 }
 
-/* Until it is over, or the server is gone, or the operator has asked for an end twice. */
+/* Until it is over, the server is gone, or the operator has asked twice to end. */
 static void follow(struct handed *handed)
 {
 	while (!handed->over && wh_signals_count() < 2) {
@@ -232,7 +232,7 @@ static void conclude(struct handed *handed)
 	}
 }
 
-/* The queue has pauses of its own: as many tries as they take to come to --wait. */
+/* The queue has its own pauses: enough tries for them to add up to --wait. */
 static json_int_t retries_of(const struct wh_settings *settings)
 {
 	uint64_t wait_s = (settings->wait_ns + WH_NS_PER_S - 1) / WH_NS_PER_S;
@@ -247,7 +247,7 @@ static json_int_t retries_of(const struct wh_settings *settings)
 	return retries > settings->retries ? retries : settings->retries;
 }
 
-/* The order, as the server takes it; NULL after a complaint. */
+/* The order in the server's format; NULL after a complaint. */
 static json_t *order_of(const struct wh_transfer *transfer, const json_t *server)
 {
 	const struct wh_setting *rate = wh_setting_find("transfer", "rate");

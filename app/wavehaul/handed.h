@@ -2,15 +2,15 @@
 #ifndef WH_APP_HANDED_H
 #define WH_APP_HANDED_H
 
-/* A transfer that the server of this host runs, by its port, for a client that asks it to. */
+/* A client's transfer that is run by the server of this host, through that server's port. */
 
 #include <stdbool.h>
 
 #include "report/transfer.h"
 
 /*
- * By --daemon, whose operands were read: false: the client opens a port of its own. *status: an
- * exit status, whose words were said.
+ * According to --daemon, after the operands were read. False: the client must open its own port.
+ * *status: the exit status, after the report.
  */
 bool wh_transfer_hand_over(struct wh_transfer *transfer, int *status);
 

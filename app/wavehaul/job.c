@@ -30,7 +30,7 @@ struct job {
 	struct wh_asker asker;
 	struct wh_steer steer;
 	const char *word;
-	char **words; /* behind it */
+	char **words; /* operands after the command */
 	uint32_t n_words;
 };
 
@@ -51,7 +51,7 @@ static bool take_number(const char *text, json_t *into, const char *key)
 	return true;
 }
 
-/* Its answer, if it was taken; else *status says how it failed. */
+/* The answer to a successful request; else *status. */
 static json_t *ask(struct job *job, json_t *asked, int *status)
 {
 	json_t *answer = wh_asker_ask(&job->asker, asked);
@@ -74,7 +74,7 @@ static int print_answer(const struct job *job, json_t *answer, const char *text)
 	return WH_EXIT_OK;
 }
 
-/* What is set of the queue, beside what the transfer is. */
+/* Adds the order's settings of the queue, beside those of the transfer. */
 static int add_queue_words(const struct wh_settings *settings, json_t *order)
 {
 	struct wh_timetable table;
@@ -100,7 +100,7 @@ static int add_queue_words(const struct wh_settings *settings, json_t *order)
 	return WH_EXIT_OK;
 }
 
-/* HOST:PATH... THIRD:PATH: paths there as they are below its root. NULL after a complaint. */
+/* HOST:PATH... THIRD:PATH: HOST's paths, relative to its root. NULL after a complaint. */
 static json_t *copy_paths(const struct job *job, char host[WH_HOST_BYTES])
 {
 	json_t *here = json_array();
@@ -118,7 +118,7 @@ static json_t *copy_paths(const struct job *job, char host[WH_HOST_BYTES])
 	return here;
 }
 
-/* A request job.add of an order between two other hosts. NULL after a complaint. */
+/* A request job.add for an order between two other hosts. NULL after a complaint. */
 static json_t *copy_request(const struct job *job)
 {
 	char host[WH_HOST_BYTES] = "";
@@ -178,7 +178,7 @@ static bool copies(const struct job *job)
 	return job->n_words > 0 && strcmp(job->words[0], "copy") == 0;
 }
 
-/* As the server takes it: its files are below that root. *status says how it failed. */
+/* In the server's format: paths below its root. NULL: *status. */
 static json_t *order_of(struct job *job, struct wh_transfer *transfer, int *status)
 {
 	json_t *status_of = NULL;
@@ -256,7 +256,7 @@ static void print_job(const json_t *found)
 	printf("\n");
 }
 
-/* By pages. */
+/* Fetches the list page by page. */
 static int list(struct job *job)
 {
 	json_t *all = json_array();
@@ -328,7 +328,7 @@ static int print_plain(void *context, const struct wh_saying *said)
 	return status;
 }
 
-/* What else there is to do with jobs is said as it is to a console. */
+/* Other subcommands are passed on as commands of the console. */
 static int say(struct job *job)
 {
 	char line[2 * WH_SETTINGS_TEXT_BYTES] = "job";
@@ -347,7 +347,7 @@ static int say(struct job *job)
 		wh_complain("that is too much for one command");
 		return WH_EXIT_USAGE;
 	}
-	wh_asker_close(&job->asker); /* by another connection */
+	wh_asker_close(&job->asker); /* another connection is used */
 	job->steer.on_saying = print_plain;
 	job->steer.context = job;
 	status = wh_steer_open(&job->steer, &job->settings, "", -1, -1);

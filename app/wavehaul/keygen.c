@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* `wavehaul keygen`: our key, made anew. */
+/* `wavehaul keygen`: generates our key. */
 
 #include "cli/complain.h"
 #include "cli/exit.h"

@@ -14,7 +14,7 @@
 #include "verbs.h"
 #include "wire/packet.h"
 
-/* What a verb says may wait in a buffer until now, and a full disk shows first here. */
+/* Output may have been buffered until now, so a full disk may first be noticed here. */
 static int finish(int status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -93,7 +93,7 @@ static void print_help(FILE *to)
 		"\n" WH_EXIT_HELP);
 }
 
-/* Two ends understand each other when their formats are the same. */
+/* Two ends are compatible if their formats are the same. */
 static void print_version(void)
 {
 	printf("wavehaul %s", WH_VERSION);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* `wavehaul parts`: what is kept here of files that did not come whole. */
+/* `wavehaul parts`: shows and removes the parts of incomplete files stored here. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static void list_row(struct parts *parts)
 		wh_plain_text(row->path, true, path, sizeof(path)));
 }
 
-/* An exit status; what a job is at stays. */
+/* An exit status; a part in use by a job stays. */
 static int remove_row(struct parts *parts)
 {
 	int rc = wh_journal_remove(parts->recollect.journal, &parts->row);
@@ -141,7 +141,8 @@ int wh_verb_parts(int argc, char **argv)
 	if (status < 0) {
 		wh_guard_init(&guard, true, "", false, NULL);
 		parts->settings.resume = WH_RESUME_SPARSE;
-		parts->settings.keep_parts_ns = UINT64_MAX; /* to look is not to tidy up */
+		parts->settings.keep_parts_ns = UINT64_MAX; /* looking must not delete expired
+							     * parts */
 		wh_recollect_init(&parts->recollect, &parts->settings, &guard);
 		wh_recollect_open(&parts->recollect, &parts->settings);
 		status = parts->recollect.journal != NULL ? run(parts) : WH_EXIT_OTHER;

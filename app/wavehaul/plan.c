@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The verb plan: what each profile and each TCP would do on a link, as a table. */
+/* The verb plan: the performance of each profile and each TCP on a link, as a table. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -22,11 +22,11 @@
 
 #define DIGITS_SHOWN 12
 
-/* Rows that a formula could not tell are simulated, each in a process. */
+/* Rows without a formula are simulated, each in a process. */
 struct plan {
 	struct wh_plan_link link;
 	struct wh_plan_row *rows;
-	uint32_t *simulated; /* their numbers */
+	uint32_t *simulated; /* indices of those rows */
 	uint32_t n_simulated;
 };
 
@@ -107,7 +107,7 @@ static int tell_rows(struct plan *plan, uint32_t at_once)
 	return wh_workers_run(&jobs);
 }
 
-/* Seconds for those who wait: 12.3 s, 10 min 05 s, 4 h 05 min, 3 d 02 h. */
+/* A duration for people: 12.3 s, 10 min 05 s, 4 h 05 min, 3 d 02 h. */
 static const char *format_span(double span_s, char text[WH_UNITS_MAX])
 {
 	if (!(span_s < 1e10)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* `wavehaul probe`: what the way to a server bears, before anything is sent on it. */
+/* `wavehaul probe`: measures the path to a server before anything is sent on it. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@
 #define WATCH_US   2000
 #define PATIENCE_S 3
 
-/* No session is opened: the least that there may be. */
+/* The minimum, because no session is opened. */
 #define BUFFER_BYTES (UINT64_C(64) << 20)
 
 struct probe {
@@ -44,16 +44,16 @@ struct probe {
 	struct wh_address peer;
 	const char *server;
 	char peer_text[WH_ADDRESS_TEXT_BYTES];
-	struct wh_sought sought; /* the server, where it is sealed */
-	uint64_t sought_tsc;     /* since; 0: not yet */
+	struct wh_sought sought; /* the server's bond, if sealed */
+	uint64_t sought_tsc;     /* time of the first attempt; 0: not yet */
 	struct wh_job_sealed told;
 	struct wh_prober prober;
 	bool begun;
 	uint64_t next_tsc;
-	struct wh_kept before; /* of the last time */
+	struct wh_kept before; /* of the previous probe */
 };
 
-/* Trains of a NIC leave at its link's rate: it takes them faster than it sends. */
+/* A NIC takes packets faster than it sends, so trains leave at its link's rate. */
 static uint64_t line_bps(const struct probe *probe)
 {
 	if (probe->settings.probe_bps != WH_RATE_MAX)
@@ -103,7 +103,7 @@ static bool begin(struct probe *probe)
 	return true;
 }
 
-/* The way is there, and so is the bond, where it is sealed. */
+/* The link and the neighbour are ready, and the bond if sealed. */
 static bool is_ready(struct probe *probe, uint64_t now_tsc)
 {
 	struct wh_greet *greet = probe->host.ground.greet;
@@ -125,7 +125,7 @@ static bool is_hopeless(const struct probe *probe)
 	       probe->sought.status != WH_STATUS_PENDING || wh_signals_count() > 0;
 }
 
-/* What the server thinks of us comes after its bond, and may end that. */
+/* The server's decision about our key comes after the bond, and may revoke it. */
 static bool was_refused(struct probe *probe, uint64_t now_tsc)
 {
 	struct wh_bond *bond = probe->sought.bond;
@@ -182,7 +182,7 @@ static int no_answer(const struct probe *probe)
 	return WH_EXIT_NETWORK;
 }
 
-/* There was no bond; as a transfer says it. */
+/* There was no bond; reported as by a transfer. */
 static int unbound(const struct probe *probe)
 {
 	if (probe->sought.status == WH_STATUS_PEER_GONE)
@@ -191,7 +191,7 @@ static int unbound(const struct probe *probe)
 	return WH_EXIT_NETWORK;
 }
 
-/* The sentence and the exit status for how the probe ended. */
+/* The sentence and the exit status for the probe's result. */
 static int conclude(const struct probe *probe)
 {
 	if (atomic_load(&probe->host.lost))
@@ -257,7 +257,7 @@ static struct wh_kept_place place_of(const struct probe *probe)
 	};
 }
 
-/* What was found, told and kept; a plot that cannot be written is a failure of its own. */
+/* Reports and stores the findings; a plot that cannot be written is a failure of its own. */
 static int report(struct probe *probe, int status)
 {
 	const struct wh_findings *found = &probe->prober.findings;

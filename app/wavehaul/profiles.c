@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The verb profiles: which there are, and what each lets an operator set. */
+/* The verb profiles: lists the profiles and their options. */
 
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static const char about_lambda[] =
 	"--rate is a bound that it stays below, and is needed only where less is to be taken\n"
 	"than there is.\n";
 
-/* Half a page on a profile, where its options do not say it all. */
+/* Half a page about a profile whose options are not sufficient explanation. */
 static const struct {
 	const char *name;
 	const char *text;
@@ -49,7 +49,7 @@ static const struct {
 	{"lambda", about_lambda},
 };
 
-/* "": nothing. */
+/* "": none. */
 static const char *about_of(const struct wh_profile *profile)
 {
 	for (size_t i = 0; i < sizeof(abouts) / sizeof(abouts[0]); i++)
@@ -126,7 +126,7 @@ static json_t *profile_json(const struct wh_profile *profile)
 		"about", wh_text_to_json(about_of(profile)), "options", options);
 }
 
-/* Of one, or of all when that is NULL. */
+/* Of one profile, or of all if NULL. */
 static void print_json(const struct wh_profile *only)
 {
 	json_t *list = json_array();

@@ -12,7 +12,7 @@
 #include "file/aside.h"
 #include "probe/kept.h"
 
-/* Errands that are under way when all jobs are over: a sync may take so long. */
+/* Time for background work that is left when all jobs are over, such as a sync. */
 #define LAST_ERRANDS_MS 2000
 
 static int64_t wall_s(void)
@@ -65,7 +65,7 @@ void wh_recollect_open(struct wh_recollect *recollect, const struct wh_settings 
 		recollect->journal = NULL;
 }
 
-/* One that errands still use stays open: the process ends. */
+/* A journal still in use by background work stays open: the process ends anyway. */
 void wh_recollect_close(struct wh_recollect *recollect)
 {
 	if (recollect->journal == NULL)

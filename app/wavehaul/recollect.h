@@ -3,30 +3,30 @@
 #define WH_APP_RECOLLECT_H
 
 /*
- * What this host knows of files that came in part: the journal in the folder of --state. Where it
- * cannot be had, that is said, and jobs go on without.
+ * This host's records of partly received files: the journal in the folder of --state. If it is not
+ * available, that is reported, and jobs run without it.
  */
 
 #include "cli/settings.h"
 #include "guard/guard.h"
 #include "journal/journal.h"
 
-/* Of its path there: that of all rooms. */
+/* The database's name in that folder, shared by all rooms. */
 #define WH_RECOLLECT_FILE "service.db"
 
 struct wh_recollect {
 	struct wh_journal *journal; /* NULL: none */
-	int folder_fd;              /* -1: nowhere */
+	int folder_fd;              /* -1: no folder */
 };
 
-/* Before the guard, which lets it be written: makes the folder, unless nothing is to be kept. */
+/* Before the guard, to which it adds the folder: creates that, unless nothing is to be kept. */
 void wh_recollect_init(
 	struct wh_recollect *recollect, const struct wh_settings *settings, struct wh_guard *guard);
 
-/* After it. */
+/* Call after the guard. */
 void wh_recollect_open(struct wh_recollect *recollect, const struct wh_settings *settings);
 
-/* When no job is left; waits a moment for errands. */
+/* When no job is left; waits a moment for background work. */
 void wh_recollect_close(struct wh_recollect *recollect);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* `wavehaul report`: what was transferred here, by the book of --state. */
+/* `wavehaul report`: past transfers of this host, from the book in --state. */
 
 #include <errno.h>
 #include <limits.h>
@@ -22,7 +22,7 @@
 
 struct report {
 	struct wh_settings settings;
-	bool each; /* no sums: every transfer */
+	bool each; /* every transfer instead of sums */
 	struct wh_sums sums;
 	struct wh_book *book;
 	struct wh_book_entry entry;
@@ -74,7 +74,7 @@ static bool take(struct report *report)
 	return true;
 }
 
-/* A book that is not there has no entries. */
+/* A missing book has no entries. */
 static int read_all(struct report *report)
 {
 	int64_t below = INT64_MAX;

@@ -11,7 +11,7 @@
 
 #define RESTING_MS 1000
 
-/* What jobs that come from here on, and the queue, go by at once. */
+/* Settings that take effect at once, for new jobs and the queue. */
 static const char *const live[] = {"transfer.rate", "queue.jobs", "queue.peer_jobs"};
 
 static bool is_live(const struct wh_setting *setting)
@@ -43,7 +43,7 @@ static void take(struct wh_reread *reread, const struct wh_settings *fresh)
 	settings->rate_bps = fresh->rate_bps;
 	settings->queue_jobs = fresh->queue_jobs;
 	settings->queue_peer_jobs = fresh->queue_peer_jobs;
-	/* Cores that accept jobs look at it. */
+	/* Read by cores that accept jobs. */
 	__atomic_store_n(&reread->service->own.rate_bps, fresh->rate_bps, __ATOMIC_RELAXED);
 	reread->runner->ground.memory_bytes = settings->buffer_bytes / 2 / fresh->queue_jobs;
 	reread->runner->at_once = fresh->queue_jobs;
@@ -51,7 +51,7 @@ static void take(struct wh_reread *reread, const struct wh_settings *fresh)
 	reread->runner->look_now = true;
 }
 
-/* How many settings are others. */
+/* The number of settings that differ. */
 static uint32_t compare(const struct wh_settings *settings, const struct wh_settings *fresh)
 {
 	char before[WH_SETTINGS_TEXT_BYTES];

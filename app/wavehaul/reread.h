@@ -3,9 +3,9 @@
 #define WH_APP_REREAD_H
 
 /*
- * The configuration of a server that runs, read again: what can change while it serves does, and
- * what cannot is said. On the thread of the control, which alone has the queue; on the main one
- * where there is no control.
+ * Reads the configuration of a running server again: settings that can change while it serves are
+ * applied, the others reported. On the control's thread, which owns the queue; without a control
+ * socket on the main thread.
  */
 
 #include "cli/settings.h"
@@ -15,19 +15,19 @@
 
 struct wh_reread {
 	int argc;
-	char **argv; /* of the start: flags come after the file, as ever */
+	char **argv; /* of the start: its flags again override the file */
 	struct wh_settings *settings;
 	struct wh_service *service;
 	struct wh_runner *runner;
 	_Atomic bool due;
 };
 
-/* The file may be another one by then: its folder is to be read. */
+/* The file may have been replaced, so its folder must be readable. */
 void wh_reread_guard(const struct wh_reread *reread, struct wh_guard *guard);
 
 void wh_reread_now(struct wh_reread *reread);
 
-/* A turn of the control's: `context` is a struct wh_reread. */
+/* Called in the control's turn: `context` is a struct wh_reread. */
 uint32_t wh_reread_turn(void *context);
 
 #endif

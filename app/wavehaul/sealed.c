@@ -8,7 +8,7 @@
 #include "cli/exit.h"
 #include "trust/keylog.h"
 
-/* How often is looked for questions to a person; files are looked at once a second. */
+/* How often questions for a person are checked for; files are checked once a second. */
 #define LOOK_MS 50
 
 uint8_t wh_sealed_ciphers(const struct wh_settings *settings)
@@ -36,7 +36,7 @@ static const char *outcome_of(const struct wh_greeter_news *news)
 	return news->by_peer ? "refused by the peer" : wh_reception_name(news->verdict);
 }
 
-/* A greeting that came to nothing, at a server. */
+/* A greeting that failed, at a server. */
 static void note_refused(void *context, const struct wh_greeter_news *news)
 {
 	struct wh_sealed *sealed = context;

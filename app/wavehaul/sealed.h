@@ -2,7 +2,7 @@
 #ifndef WH_APP_SEALED_H
 #define WH_APP_SEALED_H
 
-/* A host whose sessions are sealed, unless the operator says otherwise. */
+/* A host whose sessions are sealed, unless the operator disables that. */
 
 #include "cli/settings.h"
 #include "guard/guard.h"
@@ -22,18 +22,18 @@ struct wh_sealed {
 };
 
 /*
- * wh_on_host with who we are and whom we trust by the settings, which `host`, the settings of the
- * wanted one, learns; `server`: as the operator writes whom a client means, "" of a server. Says so
- * where nothing is sealed.
+ * wh_on_host with the identity and the trusted peers of the settings, which are added to `host`,
+ * the settings of `wanted`. `server`: a client's server as the operator wrote it, "" for a server.
+ * Warns if nothing is sealed.
  */
 int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settings,
 	const char *server, struct wh_host_settings *host, const struct wh_on_host *wanted,
 	int (*run)(void *context), void *context);
 
-/* Lets a guarded process go on reading whom it trusts. */
+/* Lets a guarded process continue to read the files of trusted peers. */
 void wh_sealed_guard(const struct wh_sealed *sealed, struct wh_guard *guard);
 
-/* The ciphers that --cipher allows, as in struct wh_greet_settings. */
+/* The ciphers allowed by --cipher, as in struct wh_greet_settings. */
 uint8_t wh_sealed_ciphers(const struct wh_settings *settings);
 
 #endif

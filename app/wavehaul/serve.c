@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* `wavehaul serve`: accepts jobs until it is told to stop, and drains then. */
+/* `wavehaul serve`: accepts jobs until told to stop, and then lets the running ones end. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,10 +42,10 @@
 #include "verbs.h"
 #include "wanted.h"
 
-/* After the second request to stop, sessions have this long to tell their peers. */
+/* After the second request to stop, sessions have this long to inform their peers. */
 #define LAST_WORDS_S 2
 
-/* Of the lanes of an order those that get on at once, mostly. */
+/* Rings for an order's lanes: usually at most this many run at once. */
 #define RINGS_PER_ORDER 4
 
 struct serve {
@@ -69,7 +69,7 @@ struct serve {
 	uint64_t give_up_tsc;
 	bool drain_told;
 	struct wh_recollect recollect;
-	int state_fd; /* of the folder of state, which no other server has meanwhile; or negative */
+	int state_fd; /* of the state folder, locked against other servers; or negative */
 };
 
 static void say_what_is_served(const struct serve *serve)
@@ -99,13 +99,13 @@ static void say_what_is_served(const struct serve *serve)
 		       "this port");
 }
 
-/* By signals, and by the control socket. */
+/* Requests to stop, by signals and the control socket. */
 static uint32_t ends_asked_for(const struct serve *serve)
 {
 	return wh_signals_count() + atomic_load(&serve->served.drained);
 }
 
-/* Whom it trusts, here; the configuration where the queue's thread is, if there is one. */
+/* Reads the trusted peers here; the configuration on the queue's thread, if there is one. */
 static void read_again(struct serve *serve)
 {
 	if (serve->sealed.on)
@@ -118,7 +118,7 @@ static void read_again(struct serve *serve)
 	wh_control_wake(&serve->control);
 }
 
-/* Somebody has put a question on the desk. */
+/* A question was put on the desk. */
 static void wake_control(void *context)
 {
 	struct serve *serve = context;
@@ -126,7 +126,7 @@ static void wake_control(void *context)
 	wh_control_wake(&serve->control);
 }
 
-/* A few times a second: whether to stop, and whether all is done then. */
+/* A few times a second: checks whether to stop, and then whether all jobs have ended. */
 static int32_t watch(void *state, uint64_t now_tsc)
 {
 	struct serve *serve = state;
@@ -160,7 +160,10 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	return 0;
 }
 
-/* The queue, and what peers have moved today, outlive this process. */
+/*
+ * Lets the guard write the state that outlives this process: the queue, and today's totals of
+ * peers.
+ */
 static void keep_state(struct serve *serve, struct wh_guard *guard)
 {
 	int fd = wh_kept_folder(serve->settings.state);
@@ -199,7 +202,9 @@ static int enter_guard(struct serve *serve)
 	return 0;
 }
 
-/* What another host's queue has moved for us is not what came through the errand. */
+/*
+ * For a copy run by another host's queue: the counters are those of the files, not of the errand.
+ */
 static void note_far(struct wh_book_entry *entry, const struct wh_order_result *result)
 {
 	snprintf(entry->verb, sizeof(entry->verb), "copy");
@@ -211,11 +216,11 @@ static void note_far(struct wh_book_entry *entry, const struct wh_order_result *
 	entry->pkts = entry->lost_pkts = entry->again_pkts = entry->repair_pkts = 0;
 }
 
-/* A try of an order is over, as it is in the book. */
+/* Notes one try of an order in the book. */
 static void note_order(
 	void *context, const struct wh_run *run, const struct wh_order_result *result)
 {
-	static struct wh_book_entry entry; /* one thread at a time */
+	static struct wh_book_entry entry; /* used by one thread at a time */
 	struct serve *serve = context;
 
 	wh_entry_of_transfer(&entry, &run->transfer);
@@ -273,11 +278,11 @@ static void open_queue(struct serve *serve)
 	close(folder_fd);
 	if (wh_kept_where(settings->state, folder))
 		wh_runner_open(runner, folder);
-	/* Peers may order where there is a queue, or may be. */
+	/* Peers may give orders if there is a queue, or will be. */
 	atomic_store(&serve->desk.kept, runner->path[0] != '\0');
 }
 
-/* Once it is known where state is kept, and there is a queue or not. */
+/* Call when it is known where state is stored, and whether there is a queue. */
 static void open_captures(struct serve *serve)
 {
 	struct wh_captures *captures = &serve->captures;
@@ -395,7 +400,7 @@ static int open_and_run(struct serve *serve)
 		&serve->sealed, &serve->settings, "", &serve->host_settings, &wanted, run, serve);
 }
 
-/* An exit status. A folder that cannot be had at all is told of by who needs it. */
+/* An exit status. A folder that is not available is reported by its users. */
 static int hold_state(struct serve *serve)
 {
 	char folder[PATH_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The verb sim: reads a scenario, tries every point, runs them in processes, tells. */
+/* The verb sim: reads a scenario, checks every point, runs them in processes, and reports. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static void add_runs(struct verb *verb, const struct wh_point *point, uint32_t n
 		};
 }
 
-/* All that can be wrong is found before anything runs. */
+/* Finds all errors before anything runs. */
 static int try_points(struct verb *verb)
 {
 	for (uint32_t i = 0; i < verb->sweep.n_points; i++) {
@@ -92,7 +92,7 @@ static char *work(void *context, uint32_t number)
 	if (wh_point_build(&verb->ini, &verb->sweep, job->point, &point) != -1)
 		return NULL;
 
-	/* Samples for the picture alone are in no report. */
+	/* Samples taken only for the picture are in no report. */
 	bool told = point->scenario.interval_ps > 0 &&
 		    (verb->settings.json || verb->report.csv != NULL);
 	bool drawn = number == 0 && verb->settings.plot[0] != '\0';
@@ -149,7 +149,7 @@ static int run_points(struct verb *verb)
 	return status;
 }
 
-/* Curves of many points would say nothing, and each point has scales of its own. */
+/* Curves of several points in one picture would be unclear, and each point has its own scales. */
 static int check_plot(const struct verb *verb)
 {
 	for (uint32_t i = 0; i < verb->sweep.n_lists; i++) {

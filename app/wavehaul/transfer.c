@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* `wavehaul send` and `wavehaul get`: the client's jobs, one a lane. */
+/* `wavehaul send` and `wavehaul get`: the client's jobs, one per lane. */
 
 #include "report/transfer.h"
 
@@ -27,13 +27,13 @@
 #include "verbs.h"
 #include "wanted.h"
 
-/* A transfer of a moment waits for this twice: until it may begin, and until it is over. */
+/* A very short transfer waits for this twice: for its start and for its end. */
 #define WATCH_US 100
 
 static struct wh_sealed sealed;
 static struct wh_recollect recollect; /* of get */
 
-/* Paths are the transfer's, and stay so for as long as its jobs. */
+/* Paths are owned by the transfer, which outlives its jobs. */
 static struct wh_request request_of(const struct wh_transfer *transfer)
 {
 	bool sends = transfer->verb == WH_VERB_SEND;
@@ -95,7 +95,7 @@ static int make_jobs(struct wh_transfer *transfer)
 	return WH_EXIT_OK;
 }
 
-/* True when nothing is left to wait for. */
+/* True when there is nothing left to wait for. */
 static bool see_lanes(struct wh_transfer *transfer, uint64_t now_tsc)
 {
 	struct wh_lanes *lanes = &transfer->lanes;
@@ -109,10 +109,13 @@ static bool see_lanes(struct wh_transfer *transfer, uint64_t now_tsc)
 	return wh_lanes_gone(lanes, now_tsc);
 }
 
-/* The same, by new jobs: what the ones before have brought is there, and in the journal. */
+/* Repeats it with new jobs: files that arrived before are there, and in the journal. */
 static bool begin_again(struct wh_transfer *transfer, uint64_t now_tsc)
 {
-	/* What stands there now is no folder to put it into: the try before has made it. */
+	/*
+	 * If the target exists now, the previous try has created it: it is not a folder for the
+	 * files.
+	 */
 	transfer->as_name |= transfer->lanes.job[0]->ready.as_name;
 	wh_lanes_free(&transfer->lanes);
 	transfer->lanes = (struct wh_lanes){0};
@@ -124,7 +127,7 @@ static bool begin_again(struct wh_transfer *transfer, uint64_t now_tsc)
 	return true;
 }
 
-/* All lanes are over: false: and so is the transfer. */
+/* Called when all lanes are over. False: so is the transfer. */
 static bool goes_on(struct wh_transfer *transfer, uint64_t now_tsc)
 {
 	struct wh_again *again = &transfer->again;
@@ -175,7 +178,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	return 0;
 }
 
-/* A lane that failed speaks for all; files that failed are told one by one. */
+/* A failed lane's reason is reported; failed files are reported one by one. */
 static int conclude(struct wh_transfer *transfer)
 {
 	const struct wh_lanes *lanes = &transfer->lanes;
@@ -229,7 +232,7 @@ static int enter_guard(struct wh_transfer *transfer)
 	return status;
 }
 
-/* What it was, for wavehaul report. */
+/* Writes the book's entry, for wavehaul report. */
 static void note(const struct wh_transfer *transfer, int status)
 {
 	static struct wh_book_entry entry;
@@ -308,7 +311,7 @@ static int open_and_run(struct wh_transfer *transfer)
 		&transfer->host_settings, &wanted, run, transfer);
 }
 
-/* By a server that has the port, or by a port of our own. */
+/* By the server that has the port, or by a port of our own. */
 static int move_files(struct wh_transfer *transfer, bool *handed)
 {
 	struct wh_settings *settings = &transfer->settings;
@@ -354,7 +357,7 @@ static int run_verb(enum wh_verb verb, int argc, char **argv)
 		if (!handed)
 			wh_transfer_tell_end(transfer, status);
 	} else if (status != WH_EXIT_OK) {
-		/* What was wrong may have stood before the wish for it. */
+		/* The error may have been found before these flags were read. */
 		transfer->settings.json |= wh_words_contain(argc, argv, "--json");
 		transfer->settings.json_stream |= wh_words_contain(argc, argv, "--json-stream");
 		wh_transfer_tell_end(transfer, status);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* `wavehaul trust`: who is trusted here, and with what. */
+/* `wavehaul trust`: who is trusted here, with which rights. */
 
 #include <errno.h>
 #include <string.h>
@@ -21,9 +21,9 @@ struct trust {
 	struct wh_settings settings;
 	struct wh_trust_place place;
 	struct wh_identity own;
-	char **words; /* what stands behind the command */
+	char **words; /* operands after the command */
 	uint32_t n_words;
-	char **via; /* what stands behind --via */
+	char **via; /* the command after --via */
 	uint32_t n_via;
 	bool told; /* a report was printed */
 };
@@ -37,7 +37,7 @@ static void print_json(struct trust *trust, int status, json_t *more)
 	wh_json_print(object, JSON_INDENT(2));
 }
 
-/* A name that is good, and the path of its file; false: complained. */
+/* Takes a valid name, and the path of its file; false: complained. */
 static bool take_name(const struct trust *trust, const char *command, char path[PATH_MAX])
 {
 	const char *name = trust->n_words > 0 ? trust->words[0] : "";
@@ -137,7 +137,7 @@ static int remove_peer(struct trust *trust)
 	return WH_EXIT_OK;
 }
 
-/* By what the operator wrote: sha256:... or subject=..., and rights. -1: go on. */
+/* Reads the operands: sha256:... or subject=..., and rights. -1: go on. */
 static int take_words(const struct trust *trust, struct wh_peer_file *peer)
 {
 	int status = -1;
@@ -155,7 +155,7 @@ static int take_words(const struct trust *trust, struct wh_peer_file *peer)
 	return status;
 }
 
-/* Our name there, if none was given: this host's. */
+/* Our name at the other host; by default this host's. */
 static const char *own_name(const struct trust *trust, char name[WH_PEER_NAME_BYTES])
 {
 	const char *as = trust->settings.known_as;
@@ -188,7 +188,7 @@ static int swap(struct trust *trust, struct wh_peer_file *peer)
 	return wh_swap_run(&swapped, peer->id);
 }
 
-/* What stands under that name already: the same is left alone, and never another taken unasked. */
+/* If the name exists: the same key is left unchanged, a different one needs --replace. */
 static int check_before(const struct trust *trust, const char *path, struct wh_peer_file *peer)
 {
 	struct wh_peer_file before;
@@ -212,7 +212,7 @@ static int check_before(const struct trust *trust, const char *path, struct wh_p
 	return WH_EXIT_USAGE;
 }
 
-/* Who is known has one name, and one set of rights. */
+/* A key has only one name, and one set of rights. */
 static int check_others(const struct trust *trust, const struct wh_peer_file *peer)
 {
 	struct wh_peer_list list;

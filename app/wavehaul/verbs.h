@@ -4,9 +4,9 @@
 
 #include "cli/settings.h"
 
-/* One file per subcommand; each gets its own argc and argv, argv[0] being its name. */
+/* One file per verb; each gets its own argc and argv, argv[0] being its name. */
 
-/* That this program was built from; empty: nobody knows. */
+/* The commit from which this program was built; empty: unknown. */
 extern const char wh_commit[];
 
 int wh_verb_completion(int argc, char **argv);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * `wavehaul wan`: two ports joined as a lambda. Each way is a process of a loop; the loop of the
- * main core has a watch beside, which asks for links, time and signals.
+ * `wavehaul wan`: two ports joined as by a lambda. Each way is a process of a loop; the main core's
+ * loop also has a watch, which checks links, time and signals.
  */
 
 #include <errno.h>
@@ -37,28 +37,28 @@
 #define ROW_MS   1000
 #define LOOK_US  10000
 
-/* A way, and how its path changes: by the core that the way is on. */
+/* A way with changes of its path, applied by the way's core. */
 struct changing_way {
 	struct wh_join_way join;
 	uint64_t hz;
 	uint64_t start_tsc;
 	const struct wh_wan_schedule *schedule;
 	enum wh_lambda_end end;
-	uint32_t step; /* the next */
+	uint32_t step; /* index of the next one */
 	uint64_t step_tsc;
-	uint64_t look_tsc;            /* when the queue is looked at next, for the watch */
-	_Atomic uint64_t queue_bytes; /* as it was then */
+	uint64_t look_tsc;            /* when the queue is measured next, for the watch */
+	_Atomic uint64_t queue_bytes; /* last measured */
 };
 
 struct wan {
 	struct wh_wan_plan plan;
 	struct wh_runtime runtime;
-	struct rte_mempool *pool[WH_LAMBDA_ENDS]; /* that the port receives into */
+	struct rte_mempool *pool[WH_LAMBDA_ENDS]; /* into which the port receives */
 	struct wh_port *port[WH_LAMBDA_ENDS];
-	struct changing_way way[WH_LAMBDA_ENDS]; /* by the end that sends */
+	struct changing_way way[WH_LAMBDA_ENDS]; /* indexed by the sending end */
 	struct wh_link_watch link[WH_LAMBDA_ENDS];
 	uint64_t start_tsc;
-	uint64_t end_tsc; /* WH_TSC_NEVER: when told to */
+	uint64_t end_tsc; /* WH_TSC_NEVER: until told to end */
 	uint64_t next_tsc;
 	uint64_t row_tsc;
 	struct wh_wan_live live;
@@ -69,7 +69,7 @@ struct wan {
 	bool lost; /* a port is gone */
 };
 
-/* Segments of the sender's kernel before anybody cut them: a NIC would, and here is none. */
+/* Large segments of the sender's kernel, which would be divided by a NIC; there is none here. */
 static void tell_oversize(struct wan *wan, uint32_t end)
 {
 	const struct wh_join_stats *stats = &wan->way[end].join.stats;
@@ -114,7 +114,7 @@ static int32_t poll_way(void *state, uint64_t now_tsc)
 	return wh_join_way_poll(&way->join, now_tsc);
 }
 
-/* A whole sum may look so by chance, a few of them do not. */
+/* A complete checksum may look so by chance, but not several. */
 #define PARTIAL_SUMS_TOLD 3
 
 static void tell_sums(struct wan *wan, uint32_t end)
@@ -128,7 +128,7 @@ static void tell_sums(struct wan *wan, uint32_t end)
 		wan->plan.settings.ports[end]);
 }
 
-/* While it runs, too: another core's counters may be a moment apart then. */
+/* Also called while it runs: another core's counters may then be of slightly different moments. */
 static void count(struct wan *wan, struct wh_wan_result *result)
 {
 	result->seconds = (double)(rte_rdtsc() - wan->start_tsc) / (double)wan->runtime.hz;
@@ -188,7 +188,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	return 0;
 }
 
-/* One that moves no packets, and naps; where there is none, the first that does. */
+/* A CPU that moves no packets, and may nap; if there is none, the first that moves some. */
 static uint16_t choose_worker(const struct wh_cpu_list *allowed, const struct wh_cpu_list *cpus)
 {
 	for (uint32_t i = 0; i < allowed->count; i++)
@@ -198,8 +198,8 @@ static uint16_t choose_worker(const struct wh_cpu_list *allowed, const struct wh
 }
 
 /*
- * One core for both ways, or one for each. Without a list it is the last CPU: the first one has the
- * system's own work.
+ * One core for both ways, or one for each. Without a list the last CPU: the first one does most of
+ * the system's own work.
  */
 static int place_cores(const struct wh_wan_plan *plan, struct wh_cores *cores)
 {
@@ -258,7 +258,7 @@ static int start_runtime(struct wan *wan)
 	for (uint32_t i = 0; i < cores.count; i++) {
 		bool moves = (cores.core[i].receives | cores.core[i].sends) != 0;
 
-		/* A nap would be longer than what the delay may err by. */
+		/* A nap would exceed the permitted error of the delay. */
 		if (moves)
 			wan->runtime.loop[i].hz = wan->runtime.loop[i].away_tsc = 0;
 		else
@@ -300,7 +300,7 @@ static int open_port(struct wan *wan, uint32_t end)
 	return WH_EXIT_HARDWARE;
 }
 
-/* What the kernel below merges is longer than what came, and no frame of the path's. */
+/* Frames merged by the kernel below are longer than those on the line, and do not fit the path. */
 static void tell_merging(const struct wh_port_spec *spec)
 {
 	bool merges = false;
@@ -369,7 +369,7 @@ static int open_way(struct wan *wan, uint32_t end)
 
 static int open_all(struct wan *wan)
 {
-	/* Whoever may connect to a socket that a port makes reads our memory: its owner alone. */
+	/* A process that may connect to a port's socket reads our memory: allow only the owner. */
 	mode_t before = umask(S_IRWXG | S_IRWXO);
 	int status = WH_EXIT_OK;
 
@@ -421,7 +421,7 @@ static void start(struct wan *wan)
 	}
 }
 
-/* 0, or a negative errno: the file is not whole, as was said. */
+/* 0, or a negative errno: the file is incomplete, as was reported. */
 static int end_capture(struct wan *wan, struct wh_wan_result *result)
 {
 	const struct wh_wan_capture *capture = &wan->capture;
@@ -461,7 +461,7 @@ static int run(struct wan *wan, struct wh_wan_result *result)
 {
 	int status = wh_wan_plan_make(&wan->plan);
 
-	/* Kept to the end of the process. */
+	/* Kept until the process ends. */
 	for (uint32_t end = 0; end < WH_LAMBDA_ENDS && status == WH_EXIT_OK; end++)
 		if (wh_wan_claim(&wan->plan.spec[end]) == WH_WAN_TAKEN)
 			status = WH_EXIT_HARDWARE;

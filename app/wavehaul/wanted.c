@@ -9,10 +9,10 @@
 #include "cli/exit.h"
 #include "probe/kept.h"
 
-/* Places beside those for all, for peers that have none, are this part of them. */
+/* Extra jobs for peers that have none yet, as a fraction of those for all. */
 #define SPARE_PART 8
 
-/* Lines of the log in a second of all peers together, by those of one. */
+/* Log lines per second of all peers together, as a multiple of one peer's. */
 #define LINES_OF_ALL 10
 
 static uint64_t three_quarters(uint64_t of)
@@ -39,7 +39,7 @@ static struct wh_peer_limits limits_of(const struct wh_settings *settings)
 	};
 }
 
-/* A client has what it wishes for; peers get what harms nobody, or was allowed. */
+/* A client gets what it asks for; peers get what is harmless, or was allowed. */
 static uint32_t keeps_of(const struct wh_settings *settings, enum wh_job_verb verb)
 {
 	if (verb != WH_JOB_IDLE)
@@ -80,7 +80,7 @@ struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_
 		request.rules.case_clash = WH_CASE_REFUSE;
 	else if (settings->case_clash[0] == 'a' && settings->case_clash[1] == 'l')
 		request.rules.case_clash = WH_CASE_ALLOW;
-	/* They were looked at when they were read. */
+	/* Checked already when they were read. */
 	wh_settings_owners(settings->map_owners, false, &request.rules.owners.users);
 	wh_settings_owners(settings->map_groups, true, &request.rules.owners.groups);
 	request.rules.keeps = keeps_of(settings, verb);
@@ -128,7 +128,7 @@ bool wh_wanted_choice(
 
 	int rc = wh_choice_parse(choice, wishes, terms->term, terms->count);
 
-	WH_ASSERT(rc == 0); /* each was judged as it was given */
+	WH_ASSERT(rc == 0); /* each was checked when it was given */
 	return true;
 }
 

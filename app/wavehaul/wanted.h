@@ -2,7 +2,7 @@
 #ifndef WH_APP_WANTED_H
 #define WH_APP_WANTED_H
 
-/* What an operator's settings are for the rooms below. */
+/* Converts an operator's settings for the rooms below. */
 
 #include "cli/settings.h"
 #include "guard/guard.h"
@@ -11,17 +11,17 @@
 /* All but paths; root_fd -1. */
 struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_job_verb verb);
 
-/* False: there are too many terms, which was said. */
+/* False: too many terms, as was reported. */
 bool wh_wanted_choice(
 	const struct wh_settings *settings, struct wh_terms *terms, struct wh_choice *choice);
 
 struct wh_service wh_wanted_service(const struct wh_settings *settings, int root_fd);
 
-/* Of a client, let write its picture and what it keeps of ways. */
+/* A client's guard, which may write its picture and its records of paths. */
 struct wh_guard wh_wanted_guard(
 	const struct wh_settings *settings, const struct wh_port_spec *port);
 
-/* Enters it; 0 or an exit status. What holds is said where that was asked for, or nothing holds. */
+/* Enters it; 0 or an exit status. Reports its restrictions if requested, and if there are none. */
 int wh_wanted_guard_enter(const struct wh_settings *settings, struct wh_guard *guard);
 
 #endif
