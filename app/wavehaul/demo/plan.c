@@ -222,10 +222,11 @@ int wh_demo_plan_make(const struct wh_demo_options *options, struct wh_demo_plan
 			settings_of(options, WH_DEMO_RECEIVER)},
 	};
 	plan_lambda(options, plan);
-	plan->budget_bytes =
-		options->settings.buffer_bytes != 0 ? options->settings.buffer_bytes
-						    : /* Hugepages are not part of MemAvailable. */
-			RTE_MAX(wh_memory_room("", false).bytes / 2, wh_eal_hugepage_room_bytes());
+	/* Hugepages are not part of MemAvailable. */
+	plan->budget_bytes = options->settings.buffer_bytes != 0
+				     ? options->settings.buffer_bytes
+				     : RTE_MAX(wh_memory_room("", false).bytes / 2,
+					       wh_eal_hugepage_room_bytes());
 	chunks[WH_DEMO_SENDER] = chunks_for(bdp_bytes, SENDER_ROUND_TRIPS);
 	chunks[WH_DEMO_RECEIVER] = chunks_for(bdp_bytes, RECEIVER_ROUND_TRIPS);
 
