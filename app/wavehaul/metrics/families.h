@@ -33,8 +33,7 @@ struct wh_metric_family {
 	 */
 	const char *key;
 	const char *label; /* label for '*' */
-	const char *each;  /* the source has an object for each of these, named by a label; NULL:
-			    * it has none */
+	const char *each;  /* the source has several objects, named by this label; NULL: one */
 	uint8_t type;      /* enum wh_family_type */
 	double scale;      /* factor to the base unit; 0: unchanged */
 };

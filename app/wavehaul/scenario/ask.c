@@ -195,7 +195,7 @@ static double took(const struct question *q)
 	return result;
 }
 
-/* Bytes sent beside data bytes, per data byte; without retransmissions. */
+/* Bytes sent in excess of data sent for the first time, per byte of this. */
 static double overhead(const struct question *q)
 {
 	uint64_t sent_bytes = 0;

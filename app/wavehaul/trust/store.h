@@ -124,8 +124,8 @@ bool wh_store_rights(struct wh_store *store, uint64_t number, struct wh_rights *
 	char name[WH_PEER_NAME_BYTES]);
 
 /*
- * A peer's job begins, or ends: -ENOENT: its rights were withdrawn; -EBUSY: its owner has the most
- * jobs already. A peer believed again keeps its total of the day.
+ * A peer's job begins, or ends: -ENOENT: its rights were withdrawn; -EBUSY: its owner has as many
+ * jobs as allowed. A peer believed again keeps its total of the day.
  */
 int wh_store_enter(struct wh_store *store, uint64_t number);
 void wh_store_leave(struct wh_store *store, uint64_t number);

@@ -38,7 +38,7 @@ enum wh_desk_state {
 };
 
 struct wh_desk_place {
-	enum wh_desk_state state; /* under the lock; the following belongs to whose turn it is */
+	enum wh_desk_state state; /* under the lock; the rest: of the side whose turn it is */
 	struct wh_desk_question question;
 	char *texts; /* of the order */
 	struct wh_standing answer;
