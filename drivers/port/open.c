@@ -295,7 +295,7 @@ static int set_mtu(const struct opening *opening)
 				 opening->name, mtu, rte_strerror(-error));
 }
 
-/* If the MTU could not be set, ethdev's value is not the device's. */
+/* If the MTU was not configured, ethdev's value is not the device's. */
 static int check_mtu(const struct opening *opening)
 {
 	uint16_t wanted = opening->config->mtu;
