@@ -5,24 +5,24 @@
 
 #include "base/assert.h"
 
-#define LOW           0.15   /* of the queue of late: it has run dry, ... */
-#define LOW_S         0.3e-3 /* or so little */
-#define HIGH          0.3    /* ... and is there again */
+#define LOW           0.15   /* of the recent queue: it has run empty, ... */
+#define LOW_S         0.3e-3 /* or this little */
+#define HIGH          0.3    /* ... and stands again */
 #define HIGH_S        0.45e-3
-#define DIP_LEAST_S   0.12 /* 200 ms, less what it takes to run dry */
+#define DIP_LEAST_S   0.12 /* 200 ms, less the time to run empty */
 #define DIP_MOST_S    0.4
 #define DIP_MOST_RTT  3.0
-#define APART_LEAST_S 9.5 /* of two dips; ten seconds, and what a dip takes */
+#define APART_LEAST_S 9.5 /* between two dips: ten seconds, and the length of a dip */
 #define APART_MOST_S  12.0
 #define ABOUT_S       25.0  /* two dips and a half */
-#define LEVEL_FORGETS 0.998 /* by each state */
+#define LEVEL_FORGETS 0.998 /* per report */
 
 #define PART_RTT     0.5  /* of a round trip is a part of a round */
-#define PART_PKTS    4.0  /* and so many packets */
+#define PART_PKTS    4.0  /* and this many packets */
 #define GAIN         1.25 /* in one round, ... */
 #define DRAIN        0.75 /* ... and in the one that follows */
 #define CYCLE        8
-#define UNDER_WAY    2.0 /* times what goes in a round trip */
+#define UNDER_WAY    2.0 /* times what is sent in a round trip */
 #define WINDOW_LEAST 4.0
 
 static double since_s(const struct wh_lambda_path *path, uint64_t now_tsc, uint64_t then_tsc)
@@ -30,7 +30,7 @@ static double since_s(const struct wh_lambda_path *path, uint64_t now_tsc, uint6
 	return now_tsc > then_tsc ? (double)(now_tsc - then_tsc) / path->hz : 0.0;
 }
 
-/* Others run a queue dry for as long now and then, but not every ten seconds and never between. */
+/* Other flows empty a queue for as long, too, but not every ten seconds and never between. */
 static void end_dip(struct wh_lambda_bbr *bbr, const struct wh_lambda_path *path, uint64_t now_tsc)
 {
 	double low_s = since_s(path, now_tsc, bbr->low_tsc);
@@ -80,7 +80,7 @@ static void begin_part(struct wh_lambda_bbr *bbr, const struct wh_lambda_path *p
 	bbr->part_tsc = path->arrived_tsc;
 }
 
-/* While the others make room for 200 ms, what arrives is no share of ours. */
+/* While the others pause for 200 ms, the arrival rate is not our share. */
 static void learn(struct wh_lambda_bbr *bbr, double pps, double most_pps)
 {
 	if (!bbr->low)

@@ -6,28 +6,28 @@
 #include "base/arith.h"
 #include "base/assert.h"
 
-#define FIRST        0.31 /* of the capacity, to begin with: one TCP that is there has more */
-#define MODEST       0.2  /* of the capacity: with less the window grows as CUBIC's does, ... */
-#define MODEST_MOST  0.33 /* ... and with more as a Reno's */
+#define FIRST        0.31 /* of the capacity, to begin with: a TCP that is there has more */
+#define MODEST       0.2  /* of the capacity: below it the window grows as CUBIC's does, ... */
+#define MODEST_MOST  0.33 /* ... and above it as Reno's */
 #define SHARE_LEARNT 0.25 /* from each round */
 #define CUBIC        0.4  /* packets in the cube of a second (RFC 9438, 5) */
 #define CUBIC_MOST   0.5  /* of the window in a round trip */
 #define GROWTH_PKTS                                                                                \
-	0.75 /* in a round trip: more than the 0.53 of RFC 9438, 4.3, since CUBICs take more */
+	0.75 /* per round trip: more than the 0.53 of RFC 9438, 4.3, since CUBIC flows take more */
 #define SHRINK       0.7
 #define WINDOW_LEAST 2.0
 #define LOST_SIGMAS  3.0  /* beyond the noise */
-#define FALLEN       0.75 /* of the queue of late: others have lost */
+#define FALLEN       0.75 /* of the recent queue: other flows have had losses */
 #define CLEAR_ROUNDS 30   /* without a queue, ... */
-#define CLEAR_S      4.0  /* ... and for so long, since a CUBIC takes so long, and they are gone */
-#define CLEAR_GROW   10   /* rounds without a queue, and we grow as CUBIC does */
+#define CLEAR_S      4.0  /* ... and this time, which a CUBIC flow may take: then they are gone */
+#define CLEAR_GROW   10   /* rounds without a queue before we grow as CUBIC does */
 #define ALONE        0.95 /* of the capacity is ours */
 #define ALONE_ROUNDS 8
-#define CLEAR_FLAT   1.5  /* or so many times what a CUBIC of our window takes to have it again */
-#define OVERFLOWS    0.5  /* of the largest queue of late */
-#define MOST_FORGETS 0.99 /* by each state */
+#define CLEAR_FLAT   1.5  /* times what a CUBIC flow takes to regain a window like ours */
+#define OVERFLOWS    0.5  /* of the largest recent queue */
+#define MOST_FORGETS 0.99 /* per report */
 
-#define BBR_MOST 0.5 /* of the capacity, where we do as BBRs do */
+#define BBR_MOST 0.5 /* of the capacity, while we behave as BBR */
 
 static void begin_round(
 	struct wh_lambda_compete *compete, const struct wh_lambda_path *path, uint64_t sent_pkts)
@@ -62,7 +62,7 @@ void wh_lambda_compete_begin(struct wh_lambda_compete *compete, const struct wh_
 	begin_round(compete, path, sent_pkts);
 }
 
-/* More is lost than the noise takes, and a queue stood that may have overflown. */
+/* Losses beyond the noise, and a queue that may have overflowed. */
 static bool overflown(const struct wh_lambda_compete *compete, double noise, double queue_s)
 {
 	double mean = noise * compete->round_pkts_seen;
@@ -72,8 +72,8 @@ static bool overflown(const struct wh_lambda_compete *compete, double noise, dou
 }
 
 /*
- * The queue has fallen by more than we did: others have lost of theirs. Who paces loses less often
- * than who sends in bursts, and would take all in the end.
+ * The queue has fallen by more than our reduction: other flows have had losses and reduced theirs.
+ * A paced flow has losses less often than bursty ones, and would get everything in the end.
  */
 static bool others_cut(const struct wh_lambda_compete *compete)
 {
@@ -132,7 +132,7 @@ static void end_round(struct wh_lambda_compete *compete, const struct wh_lambda_
 	begin_round(compete, path, sent_pkts);
 }
 
-/* In a round trip: CUBIC's, where we have little of the way or no queue stands; else a Reno's. */
+/* Per round trip: CUBIC's while our share is small or there is no queue, else Reno's. */
 static double growth_pkts(const struct wh_lambda_compete *compete,
 	const struct wh_lambda_path *path, uint64_t now_tsc)
 {
@@ -148,7 +148,7 @@ static double growth_pkts(const struct wh_lambda_compete *compete,
 	return fmax(growth, GROWTH_PKTS);
 }
 
-/* As one more BBR, where there are some. */
+/* Behave as one more BBR where there are some. */
 static bool follow_bbrs(
 	struct wh_lambda_compete *compete, const struct wh_lambda_path *path, uint64_t now_tsc)
 {
@@ -173,7 +173,7 @@ double wh_lambda_compete_pps(
 			       : compete->window_pkts / fmax(round_s, 1e-9);
 }
 
-/* What arrived, and what was lost of what went after the latest cut. */
+/* Arrivals, and losses among packets sent after the latest cut. */
 static void count(struct wh_lambda_compete *compete, const struct wh_lambda_path *path)
 {
 	double seen = (double)(path->seen_pkts - compete->seen_pkts);

@@ -1,59 +1,59 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The rate once the start is over, by what stands in the queue, what arrives and what is lost. */
+/* The rate after the start, from the queue, the arrival rate and the losses. */
 
 #include <math.h>
 
 #include "base/assert.h"
 #include "profile/lambda/internal.h"
 
-#define ALPHA_SEEN       0.3    /* of alpha stood: losses may come of it */
-#define ALPHA_BORNE      0.5    /* of the queue that stood when packets were lost */
-#define ALPHA_REGAINED_S 0.5    /* without losses it is twice that */
-#define REGAIN           1.5    /* towards what was there for us before a queue was shed */
-#define FLAT             0.1    /* of alpha: the step before was not felt */
-#define FLAT_RTT         0.01   /* of so little of a round trip only what is more than before */
-#define FIRST_STEP       0.01   /* of the rate, when nothing stands in the queue; then ... */
-#define PAUSED_STEP      0.5    /* where hosts pause longer than the way is, and samples are long */
-#define STEP_GROWTH      4.0    /* ... so many times the step before, */
-#define BLIND_STEP       1.885  /* 2 / ln 2 - 1, as BBR starts */
-#define STEP_MOST        0.9    /* ... up to this */
-#define SHED             0.7    /* of what stands in the queue beyond alpha */
-#define SHED_MOST        0.3    /* of the rate */
-#define SHED_FALLS       0.9    /* of the queue when we last shed */
-#define CLEAR            0.5    /* of alpha in the queue: less is none */
-#define OVERLOAD_ALPHA   4.0    /* so many times alpha in the queue are too much, ... */
-#define OVERLOAD_RTT     0.02   /* ... and such a part of the round trip, ... */
-#define OVERLOAD_S       200e-6 /* ... and so much: hosts' jitter is no queue */
-#define ARRIVAL_PKTS     32     /* that say how fast they come, to a few percent, ... */
-#define ARRIVAL_LESS     0.98   /* of what went */
-#define ARRIVAL_S        50e-3  /* ... but for no more than go in so long a sample waits */
+#define ALPHA_SEEN       0.3   /* of alpha in the queue: losses may be due to it */
+#define ALPHA_BORNE      0.5   /* of the queue at the time of losses is allowed */
+#define ALPHA_REGAINED_S 0.5   /* without losses doubles what is allowed */
+#define REGAIN           1.5   /* times the rate, on the way back to busy_pps */
+#define FLAT             0.1   /* of alpha: less means that the last step had no effect */
+#define FLAT_RTT         0.01  /* of a round trip: below it only the increase of the queue counts */
+#define FIRST_STEP       0.01  /* of the rate, when the queue is empty; then ... */
+#define PAUSED_STEP      0.5   /* instead, where pauses of hosts make samples long */
+#define STEP_GROWTH      4.0   /* ... this many times the step before, */
+#define BLIND_STEP       1.885 /* 2 / ln 2 - 1, as BBR starts */
+#define STEP_MOST        0.9   /* ... up to this */
+#define SHED             0.7   /* of the queue beyond alpha */
+#define SHED_MOST        0.3   /* of the rate */
+#define SHED_FALLS       0.9   /* of the queue at the last reduction */
+#define CLEAR            0.5   /* of alpha in the queue: less counts as none */
+#define OVERLOAD_ALPHA   4.0   /* times alpha in the queue is too much, ... */
+#define OVERLOAD_RTT     0.02  /* ... if also this share of the round trip, ... */
+#define OVERLOAD_S       200e-6 /* ... and more than hosts' jitter */
+#define ARRIVAL_PKTS     32     /* that give the arrival rate to a few percent, ... */
+#define ARRIVAL_LESS     0.98   /* of the rate sent */
+#define ARRIVAL_S        50e-3  /* ... but no more than are sent in this time */
 #define OVERLOAD_LESS    0.9    /* of the rate arrives */
-#define LONGER_S         1e-3   /* a queue of less may be that of many flows, */
-#define LONGER_RTT       0.05   /* or of such a part of the round trip, */
-#define LONGER_ALPHA     8.0    /* or of so many times alpha */
-#define LONGER_SHEDS     2      /* times we shed in vain, and the way is longer */
-#define LONGER_SWAYS_S   0.2e-3 /* and hosts' jitter is no queue */
+#define LONGER_S         1e-3   /* a shorter queue may be that of many flows, */
+#define LONGER_RTT       0.05   /* likewise a share of the round trip, */
+#define LONGER_ALPHA     8.0    /* or this many times alpha */
+#define LONGER_SHEDS     2      /* reductions without effect mean a longer path */
+#define LONGER_SWAYS_S   0.2e-3 /* variation by hosts' jitter */
 #define LONGER_ARRIVES   0.97
-#define IN_VAIN          0.25 /* of what was to go of the queue went */
+#define IN_VAIN          0.25 /* of the expected decrease of the queue: less is without effect */
 
 #define DRAIN_S    2.0
 #define DRAIN_PKTS 500.0
 #define DRAIN_RTT  20.0
-#define DRAIN      1.2   /* of what stands goes, */
-#define DRAIN_MORE 0.003 /* and such a part of the rate */
-#define DRAINED    0.2   /* of alpha in the queue is none */
+#define DRAIN      1.2   /* times the queue is drained, */
+#define DRAIN_MORE 0.003 /* and this share of the rate */
+#define DRAINED    0.2   /* of alpha in the queue counts as empty */
 
-#define SAMPLE_RTT    0.25 /* that a sample lasts at least */
-#define SAMPLE_S      1e-3 /* on short ways hosts' jitter needs so long */
-#define SAMPLE_PAUSES 3.0  /* and so many times what a host has paused for */
+#define SAMPLE_RTT    0.25 /* is the least length of a sample */
+#define SAMPLE_S      1e-3 /* on short paths, because of hosts' jitter */
+#define SAMPLE_PAUSES 3.0  /* times the longest pause of a host */
 
 static double now_s(const struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
 	return (double)event->now_tsc / lambda->path.hz;
 }
 
-/* So much in the queue is far too much. */
+/* The queue from which on there is an overload. */
 static double overload_s(const struct wh_control *control)
 {
 	const struct wh_lambda *lambda = wh_lambda_view_of(control);
@@ -101,8 +101,8 @@ static void increase(struct wh_control *control, double standing, double most_pp
 }
 
 /*
- * With a queue all the time, what arrives is all that is there for us. What noise takes now and
- * then is no less.
+ * While a queue stands all the time, the arrival rate is all that we can have. Losses by noise do
+ * not reduce it.
  */
 static void learn_busy(struct wh_control *control)
 {
@@ -111,13 +111,13 @@ static void learn_busy(struct wh_control *control)
 	double pkts = (double)sample->seen_pkts, lost_pkts = (double)sample->lost_pkts;
 	double passed = sample->arrival_pps / fmax(1.0 - lost_pkts / fmax(pkts, 1.0), 0.01);
 
-	/* A delay that jumps is a pause of what arrives, whatever the cause. */
+	/* A jump of the delay is a pause of arrivals, whatever its cause. */
 	if (sample->seen_pkts < ARRIVAL_PKTS || sample->arrival_pps == 0.0 ||
 		sample->peak_s - sample->queue_s > overload_s(control))
 		return;
 	if (!wh_lambda_loss_bearable(&lambda->loss, pkts, lost_pkts))
 		passed = sample->arrival_pps / (1.0 - wh_lambda_loss_noise(&lambda->loss));
-	/* While a queue runs dry no more arrives than went, whatever there is room for. */
+	/* While a queue drains, no more arrives than was sent, whatever the capacity. */
 	if (passed > lambda->busy_pps || passed < ARRIVAL_LESS * sample->sent_pps)
 		lambda->busy_pps = passed;
 	if (lambda->rate_pps > lambda->busy_pps) {
@@ -127,7 +127,7 @@ static void learn_busy(struct wh_control *control)
 	}
 }
 
-/* Losses beyond the noise while something stood in the queue: it holds no more than that. */
+/* Losses beyond the noise while packets stood in the queue: it holds no more than these. */
 static void learn_queue(struct wh_control *control)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
@@ -143,8 +143,8 @@ static void learn_queue(struct wh_control *control)
 }
 
 /*
- * The queue stays although we shed, and what arrives becomes less: nothing stands there, the way
- * has become longer. A queue of others' would let us have what we do not send.
+ * The delay stays although we send less, and less arrives: there is no queue, the path has become
+ * longer. With a queue of other flows the arrival rate would not fall at once.
  */
 static bool way_is_longer(struct wh_control *control, double from_pps)
 {
@@ -163,7 +163,7 @@ static bool way_is_longer(struct wh_control *control, double from_pps)
 		sample->queue_s < lambda->shed_queue_s - IN_VAIN * lambda->shed_s ||
 		sample->arrival_pps > LONGER_ARRIVES * lambda->shed_arrival_pps)
 		return false;
-	/* A queue sways, or overflows. */
+	/* The delay of a queue varies, or it overflows. */
 	if (sample->peak_s - sample->queue_s > sways_s ||
 		fabs(sample->queue_s - lambda->shed_queue_s) > sways_s ||
 		!wh_lambda_loss_bears(&lambda->loss, sample))
@@ -198,7 +198,7 @@ void wh_lambda_begin_competing(struct wh_control *control)
 	lambda->shed_s = 0.0;
 }
 
-/* `from_pps`: the rate that the sample is of. */
+/* `from_pps`: the rate during the sample. */
 static void shed(struct wh_control *control, double from_pps, double excess_pkts, double cycle_s)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
@@ -224,13 +224,13 @@ static void shed(struct wh_control *control, double from_pps, double excess_pkts
 	lambda->shed_queue_s = sample->queue_s;
 	lambda->shed_arrival_pps = sample->arrival_pps;
 	if (falls)
-		return; /* what we shed before is enough */
+		return; /* the last reduction is enough */
 	lambda->shed_s = share * cycle_s;
 	wh_lambda_set_rate(lambda, lambda->rate_pps * (1.0 - share));
 	lambda->good_pps = lambda->rate_pps;
 }
 
-/* In a crowd shares are to become equal. `from_pps`: the rate that the sample is of. */
+/* In a crowd, make shares equal. `from_pps`: the rate during the sample. */
 static bool shares(struct wh_control *control, double from_pps, double cycle_s)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
@@ -326,7 +326,7 @@ void wh_lambda_drain(struct wh_control *control, const struct wh_delivery_event 
 
 	if (lambda->path.queue_s < DRAINED * alpha_s) {
 		lambda->drained_tsc = event->now_tsc;
-		/* Who owns the way drains for nobody else. */
+		/* With a dedicated path no other flow needs to see it empty. */
 		if (lambda->drains > 0.0 &&
 			wh_lambda_option(control, WH_LAMBDA_SHARE) == WH_SHARING_DEDICATED) {
 			lambda->drains = 0.0;
@@ -343,7 +343,7 @@ void wh_lambda_drain(struct wh_control *control, const struct wh_delivery_event 
 	}
 }
 
-/* Far too much stands in the queue, and less arrives than goes: that is the rate, and less. */
+/* Far too much queue, and less arrives than is sent: go below the arrival rate. */
 void wh_lambda_heed_overload(struct wh_control *control, const struct wh_delivery_event *event)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
@@ -372,7 +372,7 @@ void wh_lambda_heed_overload(struct wh_control *control, const struct wh_deliver
 	lambda->shed_queue_s = path->queue_s;
 	lambda->shed_arrival_pps = arrives_pps;
 	lambda->shed_s = (1.0 - arrives_pps / lambda->rate_pps) * wh_lambda_path_rtt_s(path);
-	/* Others' part of the excess is ours as well, where they do not heed it. */
+	/* Reduce by the other flows' part of the excess, too, as they may not react. */
 	wh_lambda_set_rate(lambda, arrives_pps * sqrt(arrives_pps / sent_pps));
 	lambda->busy_pps = arrives_pps;
 	lambda->good_pps = lambda->rate_pps;

@@ -2,7 +2,7 @@
 #ifndef WH_PROFILE_LAMBDA_INTERNAL_H
 #define WH_PROFILE_LAMBDA_INTERNAL_H
 
-/* The controller's state, shared by the files of this room only: lambda.c has the rules. */
+/* The controller's state, shared only by the files of this room; lambda.c explains the rules. */
 
 #include <assert.h>
 
@@ -16,7 +16,7 @@
 #include "profile/profile.h"
 
 #define WH_LAMBDA_ALPHA_AT_BPS   1e9
-#define WH_LAMBDA_RATE_LEAST_PPS 1.0 /* below a packet in a second nothing is learnt any more */
+#define WH_LAMBDA_RATE_LEAST_PPS 1.0 /* below one packet a second nothing can be learnt */
 
 enum {
 	WH_LAMBDA_TRAIN,
@@ -35,27 +35,27 @@ struct wh_lambda {
 	struct wh_lambda_yield yield;
 	struct wh_lambda_share share;
 	double rate_pps;
-	double rate_max_pps;    /* the operator's bound, the line's */
-	double train_pps;       /* as the train says, whatever the bound */
-	uint32_t trains;        /* that came all at once ... */
-	bool blind;             /* ... and said nothing */
-	double estimate_pps;    /* and within it */
-	double busy_pps;        /* what arrived while a queue stood: all that is there for us */
-	double alpha_most_pkts; /* losses have shown a short queue; 0: they have not */
+	double rate_max_pps;    /* the bound of the operator and of the line */
+	double train_pps;       /* the train's capacity, regardless of the bound */
+	uint32_t trains;        /* that arrived all at once ... */
+	bool blind;             /* ... and told nothing */
+	double estimate_pps;    /* train_pps within the bound */
+	double busy_pps;        /* arrival rate while a queue stood: all that we can have */
+	double alpha_most_pkts; /* bound after losses in a short queue; 0: none */
 	double good_pps;        /* before the latest step */
 	double growth;
-	double step_pkts;            /* that stood in the queue then */
-	double step;                 /* the latest increase, a share of the rate; 0: none */
-	double shed_queue_s, shed_s; /* the queue when we last shed, and what was to go of it */
-	double shed_from_pps;        /* the rate before all shedding in a row */
+	double step_pkts;            /* in the queue at that time */
+	double step;                 /* the latest increase, as a share of the rate; 0: none */
+	double shed_queue_s, shed_s; /* the queue at the last reduction, and what was to go of it */
+	double shed_from_pps;        /* the rate before consecutive reductions */
 	double shed_arrival_pps;
 	uint32_t shed_in_vain;
 	uint64_t now_tsc, sent_pkts; /* of the latest event */
 	struct wh_lambda_train train;
-	uint64_t drained_tsc; /* the queue was seen empty */
-	bool heeded;          /* an overload, and no sample is full since then */
-	double drains;        /* by such a share of the rate; 0: it does not */
-	uint64_t fetch_pkts;  /* sent with one that fetches news, beyond any window; 0: none does */
+	uint64_t drained_tsc; /* when the queue was last seen empty */
+	bool heeded;          /* acted on an overload, and no sample has ended since */
+	double drains;        /* draining, by this share of the rate; 0: not */
+	uint64_t fetch_pkts;  /* packets sent including the one to fetch news; 0: none */
 	uint64_t still_tsc;
 };
 
@@ -89,22 +89,22 @@ static inline void wh_lambda_mark(struct wh_lambda *lambda, const struct wh_deli
 /* Within what is allowed. */
 void wh_lambda_set_rate(struct wh_lambda *lambda, double rate_pps);
 
-/* Packets of ours that are to stand in the queue: fewer for each flow, the more there are. */
+/* Packets that we keep in the queue: the fewer per flow, the more flows there are. */
 double wh_lambda_own_alpha_pkts(const struct wh_control *control, double rate_pps);
 
-/* Likewise, where queues shorter than hosts' jitter are not seen, and the way's may be short. */
+/* Likewise, but at least what exceeds the hosts' jitter, and at most what a short queue takes. */
 double wh_lambda_alpha_pkts(const struct wh_control *control, double rate_pps);
 
-/* Flows that fill every queue are about. */
+/* Flows that fill every queue are present. */
 void wh_lambda_begin_competing(struct wh_control *control);
 
-/* One state, once the start is over. */
+/* A report of the receiver, after the start. */
 void wh_lambda_heed_overload(struct wh_control *control, const struct wh_delivery_event *event);
 void wh_lambda_cruise(struct wh_control *control, const struct wh_delivery_event *event);
 
 /*
- * The queue has not been seen empty for long, so that the least delay may be of a queue. Who shares
- * the way sees it empty at the same moments, and drains it at the same moment.
+ * If the queue was not seen empty for a long time, the minimal delay may include a queue. Flows of
+ * our kind that share the path see it empty at the same time, and drain it at the same time.
  */
 void wh_lambda_drain(struct wh_control *control, const struct wh_delivery_event *event);
 

@@ -1,59 +1,67 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The rate that a way bears, found and kept without being told anything. What the receiver's states
- * tell of the way is in path.c, what losses mean in loss.c. Scenarios are those of
- * config/scenarios/bars; each fails without the rule that names it, where nothing else is said.
+ * Finds the rate of a path without being told anything, and keeps it. path.c derives the state of
+ * the path from the receiver's reports, loss.c decides what losses mean. The scenarios named here
+ * are those of config/scenarios/bars; each fails without the rule, unless stated otherwise.
  *
- * Train. 32 packets go at once, and what distance they come in is the capacity (packet pairs of
- *   udt.txt). All at once say nothing: a pause of the receiver's has swallowed them, and others go;
- *   where four do the same, rates double. bar03: which takes ten round trips more; bar07-hosts.
- * Verify. Half of that for a round trip, all of it when the first state finds no queue (Careful
- *   Resume). No bar: where far less arrives than others could leave, the train was false, as a
- *   receiver's on a busy machine is, and half of what it says floods half as much.
- * Low start. Where a quarter of the train is lost no more goes in a round trip than came of it; if
- *   some of that is lost as well others have filled the queue. bar06-share: of a hundred flows at
- *   20 ms 18 % are lost instead of 10 to 14, and the latecomer has a fifth of his share.
- * Cruise. `alpha` packets of ours stand in the queue, whatever the round trip (FAST); they grow
- *   with the cube root of the rate, so that each flow has fewer there the more flows there are
- *   (Swift, FASP). What is under way is bounded by that: a queue then is as long as windows are too
- *   large, where rates alone would add up over a round trip. bar05-outage: seven products are lost
- *   instead of one; bar05-cbr, bar11-two.
- * Increase. With no queue the rate rises, by half of alpha first, then ever faster as long as
- *   nothing is felt (PCC, Copa's velocity). bar05-rate: 2 to 10 Gb/s in ten round trips.
- * Busy. While a queue stands, what arrives is all that is there for us, and the rate goes there at
- *   once (BBR's delivery rate). bar05-cbr: losses while it comes down by shares.
- * Overload. Far too much queue and less that arrives: heeded by the first state, not by a sample.
- *   bar05-rate: losses of another quarter of a round trip.
- * Short queue. Losses while something stands: half of what stood is what we may leave there.
- *   bar02-narrow: at 10 Gb/s and 1 ms ten times as many are lost.
- * Noise. Losses without a queue are tried: at a lower rate noise stays the same (PCC).
- *   Those of a policer do not, and become a ceiling that is tried again ever more rarely (BBR's
- *   lt_bw). bar09: a third of the policer's rate, and four of five packets lost.
- * Drain. When no empty queue was seen for 2 s, it is let run dry for a round trip: the least
- *   delay shall be no queue's (LEDBAT++, ProbeRTT). bar06-share: ten flows at 20 ms have three
- *   times the queue, and the latecomer less. Who owns the way ends it by the first state that sees
- *   none.
- * Floor. What stands whatever the rate, and is short, is hosts' doing and no queue. No bar fails
- *   without it, for its hosts are perfect: `demo` does on a machine that has other work.
- * Pause. What piles up while a host has no CPU is no queue: the receiver says of it nothing but
- *   what is sure (session/delivery.c; bar08-hosts, bar01-hosts), and samples outlast it where it is
- *   longer than the way, for which there is no bar: `bench` over memif on a busy machine.
- * Make good. What a host was late for want of a CPU goes a third faster when it is back, within the
- *   window. bar01-hosts: a tenth less for who is away for a tenth of the time.
- * Longer way. A queue that stays although we shed, while less arrives, is none. bar05-delay.
- * Compete. Who sheds beside flows that fill every queue gives all away: while they are about, as
- *   much is under way as one TCP has (Copa, Nimbus), a BBR where they are BBRs. bar07.
- * Crowd. Steps that are shares of the rate, and what arrives as the rate, leave shares as they are:
- *   beside others all push nearly alike, most when somebody has come, and cut alike. bar06-share.
- * Give way. A scavenger leaves a little of the way free, goes to a crumb at the first packet that
- *   has waited, but for our own that went at once because we were late, and comes back by the
- *   clock (LEDBAT, UDT). bar08.
- * Tail. Where repair packets are asked for, those of the last two round trips alone: what is lost
- *   earlier comes again in time. bar03.
- * Fetch. When nothing is seen for long, one packet goes in spite of the window, and what follows
- *   says nothing of the rate. No bar, where what was sent last goes again as well: short ways
- *   behind a faster port (test/unit) end in a window of losses.
+ * Train. 32 packets are sent at once; the spacing in which they arrive gives the capacity (packet
+ *   pairs of udt.txt). If they arrive all at once, a pause of the receiver has swallowed the
+ *   spacing, and another train is sent; after four such trains the rate is doubled each round
+ *   instead. bar03 takes ten round trips more without it; bar07-hosts.
+ * Verify. Half of the capacity for one round trip, all of it when the first report shows no queue
+ *   (Careful Resume). If far less arrives than competing flows could explain, the train was false,
+ *   as on a busy receiver; half of what it said would flood the path half as much. No bar needs
+ *   this.
+ * Low start. If a quarter of the train is lost, no more than the packets that arrived is sent in
+ *   the next round trip; if some of these are lost, too, other flows have filled the queue.
+ *   bar06-share: a hundred flows at 20 ms lose 18 % instead of 10 to 14 %, and the latecomer gets a
+ *   fifth of its share.
+ * Cruise. `alpha` packets of each flow stand in the queue, whatever the round trip (FAST). alpha
+ *   grows with the cube root of the rate, so that each flow queues less the more flows there are
+ *   (Swift, FASP). A window bounds the packets in flight, so that a queue grows by the error of the
+ *   window; errors of a rate alone would add up over a round trip. bar05-outage: seven
+ *   bandwidth-delay products are lost instead of one; bar05-cbr, bar11-two.
+ * Increase. Without a queue the rate rises, by half of alpha first, then faster and faster as long
+ *   as the delay does not react (PCC, Copa's velocity). bar05-rate: 2 to 10 Gb/s in ten round
+ *   trips.
+ * Busy. While a queue stands, the arrival rate is all that we can have, and the rate is set to it
+ *   at once (BBR's delivery rate). bar05-cbr: losses while the rate falls step by step.
+ * Overload. Far too much queue while less arrives than is sent: acted on at the first report
+ *   instead of at the end of a sample. bar05-rate: losses of another quarter of a round trip.
+ * Short queue. After losses with a queue, half of what stood then is what we may leave there.
+ *   bar02-narrow: ten times the losses at 10 Gb/s and 1 ms.
+ * Noise. Losses without a queue are tested: at a lower rate noise stays the same (PCC). Losses that
+ *   vanish, as those of a policer do, set a ceiling that is tested again more and more rarely
+ *   (BBR's lt_bw). bar09: a third of the policer's rate, and four of five packets lost.
+ * Drain. If no empty queue was seen for 2 s, the queue is drained for one round trip, since the
+ *   minimal delay must not include a queue (LEDBAT++, ProbeRTT). bar06-share: ten flows at 20 ms
+ *   have three times the queue, and the latecomer gets less. With `dedicated` the drain ends at the
+ *   first report without a queue.
+ * Floor. A short delay that does not depend on our rate comes from the hosts and is no queue. No
+ *   bar needs this, as simulated hosts are perfect; `demo` does on a machine that has other work.
+ * Pause. Packets that pile up while a host has no CPU are no queue: the receiver reports only what
+ *   it is sure of (session/delivery.c; bar08-hosts, bar01-hosts), and samples last longer than such
+ *   a pause when it exceeds the round trip. No bar has the latter: `bench` over memif on a busy
+ *   machine.
+ * Make good. Packets that a sender could not send in time for want of a CPU are sent a third faster
+ *   afterwards, within the window. bar01-hosts: a tenth less when away for a tenth of the time.
+ * Longer way. A queue that stays although we reduce the rate, while less arrives, is a longer path.
+ *   bar05-delay.
+ * Compete. Beside flows that fill every queue, reducing the rate would give everything away. While
+ *   they are present, we keep as much in flight as one TCP (Copa, Nimbus), or as one BBR beside
+ *   BBRs. bar07.
+ * Crowd. Steps in proportion to the rate, and setting the rate to what arrives, leave shares as
+ *   they are. Beside flows of our own kind all increase by nearly the same amount, most after a
+ *   flow has joined, and decrease by the same factor. bar06-share.
+ * Give way. A scavenger leaves a little of the capacity free. At the first packet that has waited,
+ *   other than behind a late burst of our own, it falls back to a crumb of the rate, and returns by
+ *   the clock (LEDBAT, UDT). bar08.
+ * Tail. Where repair packets are asked for, only the last two round trips have them: earlier losses
+ *   are retransmitted in time. bar03.
+ * Fetch. After a long time without news one packet is sent in spite of the window, and what follows
+ *   does not count for the rate. No bar needs this, as the last packets are retransmitted as well;
+ *   without it, short paths behind a faster port (test/unit) end with a window full of losses.
  */
 
 #include "profile/lambda/lambda.h"
@@ -65,27 +73,27 @@
 #include "profile/interval.h"
 #include "profile/lambda/internal.h"
 
-#define TRAIN_PKTS  32    /* shows the capacity, and loses little where it is not borne */
-#define TRAINS      4     /* that come all at once, and rates double */
-#define MUCH_LOST   0.25  /* of a train: there may be no room for half of what it says */
-#define LOW_PKTS    8.0   /* that go as slowly as what came of it tell whether there is */
-#define ALPHA_BYTES 12000 /* of ours that stand in the queue at 1 Gb/s */
+#define TRAIN_PKTS  32    /* enough to show the capacity, few enough to lose little */
+#define TRAINS      4     /* that arrive all at once, before rates are doubled instead */
+#define MUCH_LOST   0.25  /* of a train: even half of its rate may be too much */
+#define LOW_PKTS    8.0   /* sent at the rate at which the train arrived, to test that */
+#define ALPHA_BYTES 12000 /* that we keep in the queue at 1 Gb/s */
 #define ALPHA_LEAST 2.0   /* packets: fewer cannot be seen */
 
 #define ALPHA_BORNE_LEAST 1.0
-#define JITTER_ALPHA      2.0 /* so many times what least delays sway by is no queue */
+#define JITTER_ALPHA      2.0 /* times the variation of minimal delays: less is no queue */
 
-#define COMPETE_PACE 1.1 /* of the rate: the window says what goes */
+#define COMPETE_PACE 1.1 /* of the rate: the window limits */
 
 #define SLACK_PKTS    2.0
-#define WINDOW_PKTS   160.0 /* at least: a burst of 20 in the mean takes no whole window, ... */
-#define WINDOW_S      5e-3  /* ... but no more than goes in so long */
-#define STILL_RTT     1.5   /* without news for so long a packet goes to fetch some */
+#define WINDOW_PKTS   160.0 /* at least, so that a burst loss of 20 does not empty it, ... */
+#define WINDOW_S      5e-3  /* ... but no more than is sent in this time */
+#define STILL_RTT     1.5   /* without news before a packet is sent to fetch some, */
 #define STILL_S       5e-3
-#define STILL_PKTS    3.0   /* and so many packets' intervals, */
-#define STILL_STATE_S 10e-3 /* and from one state to the next, but no more: an outage is none */
+#define STILL_PKTS    3.0   /* and this many packet intervals, */
+#define STILL_STATE_S 10e-3 /* and the interval of reports, at most this: an outage is not one */
 #define STILL_FIRST_S 1.0   /* while the round trip is unknown */
-#define FOUND         0.85  /* of what a scavenger has seen of the way: less is not kept */
+#define FOUND         0.85  /* of the capacity a scavenger has seen: a lower rate is not stored */
 
 static const struct wh_option options[WH_LAMBDA_OPTIONS] = {
 	[WH_LAMBDA_TRAIN] = {"train", WH_OPTION_COUNT, 2, 1024, TRAIN_PKTS, false, NULL,
@@ -116,7 +124,7 @@ static void bound_rate(struct wh_control *control)
 	if (config->line_bps > 0)
 		most_pps = fmin(most_pps, wh_lambda_pps_of(control, (double)config->line_bps));
 	lambda->rate_max_pps = fmax(most_pps, 1e-6);
-	/* Where nothing else held it, half of what the train says is borne. */
+	/* If only the bound limited the rate, half of the train's capacity is safe. */
 	wh_lambda_set_rate(lambda, fmax(lambda->rate_pps, bound ? lambda->train_pps / 2.0 : 0.0));
 	lambda->estimate_pps = fmax(lambda->estimate_pps, lambda->train_pps);
 	lambda->estimate_pps = fmin(lambda->estimate_pps, lambda->rate_max_pps);
@@ -169,7 +177,7 @@ static double window_pkts(const struct wh_control *control)
 	return fmin(pkts, (double)control->config.window_pkts_max);
 }
 
-/* A short queue has taken what it holds of a train, or others have filled it. */
+/* Much of the train was lost: the queue is short, or other flows have filled it. */
 static void begin_low(struct wh_lambda *lambda)
 {
 	const struct wh_lambda_path *path = &lambda->path;
@@ -182,7 +190,7 @@ static void begin_low(struct wh_lambda *lambda)
 	wh_lambda_set_rate(lambda, fmin(lambda->rate_pps, came_pkts / rtt_s));
 }
 
-/* Of what goes slowly some is lost as well where others have filled the queue. */
+/* If packets at the low rate are lost as well, other flows have filled the queue. */
 static void end_low(struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
 	const struct wh_lambda_path *path = &lambda->path;
@@ -227,7 +235,7 @@ static void verify(struct wh_control *control, const struct wh_delivery_event *e
 	const struct wh_lambda_path *path = &lambda->path;
 	double alpha = wh_lambda_alpha_pkts(control, lambda->rate_pps);
 
-	/* Nothing but what is to be verified is under way: the first state that sees it tells. */
+	/* Only packets of the rate to be verified are in flight: their first report decides. */
 	if (!path->filling)
 		return;
 
@@ -241,7 +249,7 @@ static void verify(struct wh_control *control, const struct wh_delivery_event *e
 	wh_lambda_mark(lambda, event);
 }
 
-/* The window says what goes; the rate is what comes of it. */
+/* The window limits what is sent; the rate follows from it. */
 static void compete(struct wh_control *control, const struct wh_delivery_event *event)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
@@ -257,7 +265,7 @@ static void compete(struct wh_control *control, const struct wh_delivery_event *
 	wh_lambda_mark(lambda, event);
 }
 
-/* A train may have found nothing at all. */
+/* The train may not have found any capacity. */
 static void scavenge(struct wh_control *control, const struct wh_delivery_event *event)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
@@ -287,7 +295,7 @@ static void on_delivery(struct wh_control *control, const struct wh_delivery_eve
 	if (lambda->path.seen_pkts == before_pkts)
 		return;
 	if (lambda->fetch_pkts > 0)
-		wh_lambda_mark(lambda, event); /* what an outage took says nothing of the rate */
+		wh_lambda_mark(lambda, event); /* losses of an outage say nothing about the rate */
 	lambda->fetch_pkts = 0;
 	if (wh_lambda_option(control, WH_LAMBDA_SHARE) == WH_SHARING_SCAVENGER) {
 		scavenge(control, event);
@@ -313,7 +321,7 @@ static void on_delivery(struct wh_control *control, const struct wh_delivery_eve
 		wh_lambda_drain(control, event);
 }
 
-/* Who no longer lives as he did takes what he had for nothing but a rate, and verifies it. */
+/* When the way of sharing changes, the present rate is kept as a guess, and verified. */
 static void on_options(struct wh_control *control)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
@@ -334,7 +342,7 @@ static void on_options(struct wh_control *control)
 	wh_lambda_path_mark(&lambda->path, lambda->now_tsc, lambda->sent_pkts);
 }
 
-/* Nothing new was seen for long: the window may be full of what is lost. */
+/* No news for a long time: all packets of the window may be lost. */
 static void on_tick(struct wh_control *control, const struct wh_tick_event *event)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
@@ -365,7 +373,7 @@ static uint64_t interval_fp(const struct wh_control *control)
 		fmax(ceil(fp), (double)WH_INTERVAL_MIN_FP), (double)WH_INTERVAL_MAX_FP);
 }
 
-/* A scavenger makes nothing good, and while a queue runs dry nobody does. */
+/* A scavenger does not catch up, and nobody does while a queue is drained. */
 static uint64_t owed_most_tsc(const struct wh_control *control)
 {
 	const struct wh_lambda *lambda = wh_lambda_view_of(control);
@@ -413,9 +421,9 @@ struct wh_lambda_view wh_lambda_view(const struct wh_control *control)
 }
 
 /*
- * What TCPs leave, or a scavenger takes beside others, is not what the way bears: who begins with
- * that the next time begins too low. Others of our kind may be lanes of the same job, whose parts
- * are added up.
+ * The rate beside TCPs, or of a scavenger beside other flows, is not the capacity of the path: a
+ * session that begins with it would begin too low. Other flows of our kind may be lanes of the same
+ * job, whose rates are added up, so that a rate beside these counts.
  */
 static bool is_of_the_way(const struct wh_lambda *lambda)
 {

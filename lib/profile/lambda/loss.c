@@ -5,33 +5,33 @@
 
 #include "base/assert.h"
 
-#define NOISE_PKTS      100000.0 /* the noise is of about so many packets */
+#define NOISE_PKTS      100000.0 /* over which noise is averaged */
 #define SURE_PKTS       5000.0
-#define BEARABLE_SIGMAS 3.0   /* of the noise, */
-#define BEARABLE_LOST   2.0   /* and so many beyond it, or bursts, */
-#define BEARABLE_MORE   0.002 /* or such a share of them */
-#define DOUBTS          4 /* samples in a row that are suspicious; a burst of losses is in one */
-#define DOUBTS_PKTS     1000.0 /* or one of so many */
+#define BEARABLE_SIGMAS 3.0    /* of the noise, */
+#define BEARABLE_LOST   2.0    /* and this many more, or bursts, */
+#define BEARABLE_MORE   0.002  /* or this share of the packets */
+#define DOUBTS          4      /* suspicious samples in a row; a burst of losses is in one only */
+#define DOUBTS_PKTS     1000.0 /* or one sample of this many packets */
 #define SPREAD_MOST     100.0
 #define SPREAD_LEARNT   0.1
-#define LOWER           0.95 /* the trial's rate: PCC tries 5 % */
-#define LOWER_ARRIVES   0.98 /* or a little below what arrives, ... */
-#define LOWER_LEAST     0.8  /* ... but not far down by few losses in a row */
+#define LOWER           0.95 /* rate of the trial: PCC tries 5 % less */
+#define LOWER_ARRIVES   0.98 /* or a little below the arrival rate, ... */
+#define LOWER_LEAST     0.8  /* ... but not far down because of a few losses in a row */
 #define LOWER_DRASTIC   0.05
-#define DRASTIC         0.25 /* with more lost the rate becomes what arrives */
+#define DRASTIC         0.25 /* with more lost the rate becomes the arrival rate */
 #define DRASTIC_PKTS    100
-#define SAME            0.5    /* of the share lost at the higher rate: noise */
-#define NOISE_MOST      0.15   /* more is others' doing, whatever our rate is: ... */
-#define OVERFLOWN       0.9    /* ... of what arrives so much goes, and queues become empty */
-#define TRIAL_LOST      10.0   /* packets that would be lost if it were noise */
-#define TRIAL_PKTS      2000.0 /* or so many; one burst of losses is not many then */
-#define TRIAL_S         0.2    /* but no more than go in so long */
+#define SAME            0.5    /* of the share lost at the higher rate: then it is noise */
+#define NOISE_MOST      0.15   /* more is due to other flows, whatever our rate: ... */
+#define OVERFLOWN       0.9    /* ... times the arrival rate empties queues */
+#define TRIAL_LOST      10.0   /* packets to be lost in a trial if it is noise, */
+#define TRIAL_PKTS      2000.0 /* or this many sent; so that one burst does not decide, */
+#define TRIAL_S         0.2    /* but no more than are sent in this time */
 #define TRIAL_PKTS_MAX  20000.0
 #define UNDER_CEILING   0.99
-#define HOLD_S          20e-3 /* under a ceiling, at least, ... */
+#define HOLD_S          20e-3 /* below a ceiling, at least, ... */
 #define HOLD_RTT        20.0
 #define HOLD_MAX_S      16.0 /* ... and at most */
-#define CEILING_GONE    1.1  /* so far above it without a loss there is none */
+#define CEILING_GONE    1.1  /* this far above it without losses it is gone */
 
 double wh_lambda_loss_noise(const struct wh_lambda_loss *loss)
 {
@@ -53,7 +53,7 @@ double wh_lambda_loss_sure_noise(const struct wh_lambda_loss *loss)
 	return loss->noise_pkts >= SURE_PKTS ? wh_lambda_loss_noise(loss) : 0.0;
 }
 
-/* Random losses vary by so many times their mean, squared: 20 in bursts of 20. */
+/* Ratio of variance to mean of the number of losses: 20 with bursts of 20. */
 static void learn_spread(struct wh_lambda_loss *loss, double pkts, double lost_pkts)
 {
 	double mean = wh_lambda_loss_noise(loss) * pkts;
@@ -63,7 +63,7 @@ static void learn_spread(struct wh_lambda_loss *loss, double pkts, double lost_p
 
 	double spread = fmin((lost_pkts - mean) * (lost_pkts - mean) / mean, SPREAD_MOST);
 
-	/* Samples of less than a loss each say little each. */
+	/* A sample with less than one loss expected tells little. */
 	loss->spread += (spread - loss->spread) * fmin(SPREAD_LEARNT * mean, SPREAD_LEARNT);
 }
 
@@ -84,7 +84,7 @@ bool wh_lambda_loss_bearable(const struct wh_lambda_loss *loss, double pkts, dou
 	double mean = wh_lambda_loss_noise(loss) * pkts;
 	double spread = fmax(loss->spread, 1.0);
 
-	/* And a burst or two more: few in a sample are not normally distributed. */
+	/* And a burst or two more: small numbers are not normally distributed. */
 	return lost_pkts <= mean + BEARABLE_SIGMAS * sqrt(mean * spread) + BEARABLE_LOST * spread ||
 	       lost_pkts <= mean + BEARABLE_MORE * pkts;
 }
@@ -104,7 +104,7 @@ static void set_ceiling(struct wh_lambda_loss *loss, double now_s, double rtt_s)
 	double hold_s = fmax(HOLD_S, HOLD_RTT * rtt_s);
 	double pps = loss->high_arrival_pps / (1.0 - wh_lambda_loss_noise(loss));
 
-	/* Met again near where it was: it is worth longer. */
+	/* Found again near its old value: keep it longer. */
 	if (loss->ceiling_pps > 0.0 && fabs(pps - loss->ceiling_pps) < 0.1 * pps)
 		hold_s = fmin(2.0 * loss->ceiling_hold_s, fmax(HOLD_MAX_S, hold_s));
 	loss->ceiling_hold_s = hold_s;
@@ -119,7 +119,7 @@ static double under_ceiling(const struct wh_lambda_loss *loss, double now_s, dou
 	return fmin(rate_pps, loss->ceiling_pps);
 }
 
-/* Above a ceiling, to see whether it is still there: the first losses say so, and are no noise. */
+/* Above a ceiling, to test whether it is still there: the first losses tell, and are no noise. */
 static double above_ceiling(struct wh_lambda_loss *loss, const struct wh_lambda_sample *sample,
 	double now_s, double rate_pps)
 {
@@ -149,7 +149,7 @@ static double begin_trial(struct wh_lambda_loss *loss, const struct wh_lambda_sa
 	loss->high_arrival_pps = sample->arrival_pps;
 	loss->high_pkts = (double)sample->seen_pkts;
 	loss->high_lost_pkts = (double)sample->lost_pkts;
-	/* If it is no noise, no more than what arrives is borne. */
+	/* If it is no noise, the path takes no more than the arrival rate. */
 	if (sample->arrival_pps > 0.0)
 		low_pps = fmin(low_pps,
 			LOWER_ARRIVES * sample->arrival_pps / (1.0 - wh_lambda_loss_noise(loss)));
@@ -167,8 +167,8 @@ double wh_lambda_loss_most_pps(const struct wh_lambda_loss *loss, double now_s)
 }
 
 /*
- * As much is lost at a lower rate, but too much for noise: a queue overflows that has been full for
- * as long as we are here, so that its delay seems to be the way's.
+ * As much is lost at a lower rate, but too much for noise: a queue overflows that has been full
+ * ever since we started, so that its delay seems to be that of the path.
  */
 static double under_overflown(struct wh_lambda_loss *loss, const struct wh_lambda_sample *sample,
 	double now_s, double rtt_s, double rate_pps)

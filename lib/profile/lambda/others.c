@@ -7,26 +7,26 @@
 #include "base/arith.h"
 #include "base/assert.h"
 
-#define DOUBT_S          20.0 /* after the way seemed to become longer, ... */
-#define DOUBT_RTT        0.03 /* ... and shorter again by such a share of its round trip */
-#define FILL_S           1e-3 /* a queue of more than that, */
+#define DOUBT_S          20.0 /* after the path seemed to become longer, ... */
+#define DOUBT_RTT        0.03 /* ... a round trip shorter by this share disproves it */
+#define FILL_S           1e-3 /* a queue longer than this, */
 #define FILL_RTT         0.1
-#define FILL_ALPHA       24.0 /* and of more than many of us leave, */
-#define FILL_MOST_RTT    0.5  /* which is no longer than this, ... */
-#define FILL_ALPHA_LEAST 6.0  /* ... nor shorter than that, */
-#define FILL_FOR_S       0.5  /* for so long, is others' */
+#define FILL_ALPHA       24.0 /* and longer than many flows of our kind leave, */
+#define FILL_MOST_RTT    0.5  /* at most this, ... */
+#define FILL_ALPHA_LEAST 6.0  /* ... and at least this, */
+#define FILL_FOR_S       0.5  /* for this long, is that of other flows */
 #define FILL_FOR_RTT     12.0
-#define CROWD_TAKES      3.0 /* times that in a crowd of us, whose shares become equal first */
+#define CROWD_TAKES      3.0 /* times as long in a crowd, whose shares become equal first */
 
-#define LEFT         0.93 /* of the capacity arrives at most: others have the rest */
-#define PEAK_ALPHA   2.0  /* times what we leave in the queue stood there */
-#define RAISED       1.05 /* times what arrived before goes: it may be our own doing */
-#define GROWN_PKTS   16   /* TCPs' windows grow by as many; what we push is shares */
+#define LEFT         0.93 /* of the capacity arrives at most: other flows have the rest */
+#define PEAK_ALPHA   2.0  /* times what we leave in the queue was seen there */
+#define RAISED       1.05 /* times the previous arrival rate: losses may be our own fault */
+#define GROWN_PKTS   16   /* lost at once: TCP windows overshoot by few, our steps by shares */
 #define LOST_SIGMAS  3.0  /* beyond the noise: */
-#define NOISE_HIDDEN 1e-3 /* while none is known there may be so much */
-#define NOISE_LEAST  1e-4 /* or, where little is known, as much */
-#define OVERFLOWS    2.5  /* that they are by now, ... */
-#define OVERFLOWS_S  4.0  /* ... where they are forgotten after so long */
+#define NOISE_HIDDEN 1e-3 /* assumed while it is unknown, */
+#define NOISE_LEAST  1e-4 /* and at least this where it is known */
+#define OVERFLOWS    2.5  /* of them, decayed, are enough, ... */
+#define OVERFLOWS_S  4.0  /* ... with this time constant */
 
 static double since_s(const struct wh_lambda_path *path, uint64_t now_tsc, uint64_t then_tsc)
 {

@@ -3,9 +3,9 @@
 #define WH_PROFILE_LAMBDA_OTHERS_H
 
 /*
- * Are there flows that fill every queue? What tells: a queue that stays although we shed all that
- * is ours, a way that seemed to have become longer and is shorter again, and a short queue that
- * overflows again and again although we leave a part of the way.
+ * Detects flows that fill every queue, by any of: a queue that stays although we have withdrawn all
+ * our packets from it; a path that seemed to become longer and then gets shorter again; a short
+ * queue that overflows repeatedly although we leave a part of the capacity.
  */
 
 #include <stdbool.h>
@@ -14,21 +14,22 @@
 #include "profile/lambda/path.h"
 
 struct wh_lambda_others {
-	bool crowded;                     /* others of our kind are about */
-	struct wh_lambda_least before[2]; /* the delays when the way seemed to become longer ... */
-	double told_s;                    /* ... and the least that it has seemed to have since */
+	bool crowded;                     /* other flows of our kind are present */
+	struct wh_lambda_least before[2]; /* the delays when the path seemed to become longer ... */
+	double told_s;                    /* ... and the minimum since then */
 	bool told;
 	uint64_t told_tsc;
-	double full_pps; /* the rate when others began to fill the queue; 0: they do not */
+	double full_pps; /* the rate when the queue began to stand; 0: it does not */
 	uint64_t full_tsc;
-	double overflows; /* of late, while we left a part of the way */
+	double overflows; /* decayed count, while we left a part of the capacity */
 	uint64_t overflown_tsc;
-	double before_pps; /* that arrived in the sample before */
+	double before_pps; /* arrival rate of the previous sample */
 };
 
 /*
- * The way seems to have become longer, and what was known of its delay is to be forgotten. If its
- * delay then falls, a queue stood: `path` gets its delays back, and others are about.
+ * wh_lambda_others_doubt: the path seems to have become longer, and its known delays will be
+ * dropped. wh_lambda_others_disprove: if the delay has fallen since, it was a queue after all:
+ * `path` gets its delays back, and the result is true, other flows are present.
  */
 void wh_lambda_others_doubt(
 	struct wh_lambda_others *others, const struct wh_lambda_path *path, uint64_t now_tsc);
@@ -36,10 +37,10 @@ bool wh_lambda_others_disprove(
 	struct wh_lambda_others *others, struct wh_lambda_path *path, uint64_t now_tsc);
 
 /*
- * Of a full sample. Who sheds all that is his, and a queue stands nevertheless, for longer than
- * flows like this one take to empty it, has others beside him; and so has who leaves a part of the
- * way, and a queue too short to stand overflows again and again. `own_s` is what one of us leaves
- * there.
+ * Judges a full sample; true: flows that fill every queue are present. Either a queue stands,
+ * although we have withdrawn our packets, for longer than flows of our kind take to empty it; or we
+ * leave a part of the capacity and a queue too short to stand overflows repeatedly. `own_s` is the
+ * queue that one flow of our kind leaves.
  */
 bool wh_lambda_others_fill(struct wh_lambda_others *others, const struct wh_lambda_path *path,
 	uint64_t now_tsc, double rate_pps, double own_s, double noise, double capacity_pps);

@@ -5,22 +5,22 @@
 
 #include "base/assert.h"
 
-#define LEAST_PERIOD_S   10.0   /* a least delay is of this period or the one before: LEDBAT's */
-#define LEAST_PERIOD_RTT 40.0   /* or, on long ways, so many round trips */
-#define JITTER_LEARNT    0.0625 /* from each state */
+#define LEAST_PERIOD_S   10.0   /* a minimal delay is of this period or the previous one (LEDBAT) */
+#define LEAST_PERIOD_RTT 40.0   /* or, on long paths, this many round trips */
+#define JITTER_LEARNT    0.0625 /* from each report */
 #define JITTER_MOST_S    20e-3
-#define FLOOR_STAYS      0.75  /* of a queue that was to go */
+#define FLOOR_STAYS      0.75  /* of a queue that should have vanished */
 #define FLOOR_ARRIVES    0.98  /* of what went */
 #define FLOOR_FORGETS    0.998 /* by each state */
-#define GAP_FORGETS      0.98  /* of the longest gap, by each state that comes sooner */
-#define SHORT_PKTS       4     /* distances of fewer tell no rate */
-#define STILL_STATES     2     /* without news end it */
-#define BEST_PKTS        8     /* distances of one state that tell by themselves */
-#define USED_SHARE       0.8   /* of what was allowed: less is starved */
-#define PAUSED_MOST      0.75  /* of a sample: more is a host that does no better */
-#define PAUSED_SPAN      0.25  /* of a wait and its packets these lasted: the rest was a pause */
-#define FALSE_TRAIN      0.4   /* of what others can leave us; those of a crowd begin together */
-#define PAUSE_PKTS       32.0  /* should have come while no state did: several states' worth */
+#define GAP_FORGETS      0.98  /* of the longest gap, per report that comes sooner */
+#define SHORT_PKTS       4     /* fewer give no rate */
+#define STILL_STATES     2     /* without news end a train */
+#define BEST_PKTS        8     /* of one report give a rate by themselves */
+#define USED_SHARE       0.8   /* of the allowed rate: less means starved */
+#define PAUSED_MOST      0.75  /* of a sample: beyond it the host is simply slow */
+#define PAUSED_SPAN      0.25  /* of the time since the last report: shorter spans follow a pause */
+#define FALSE_TRAIN      0.4 /* of what other flows can leave us; a crowd starts at the same time */
+#define PAUSE_PKTS       32.0 /* that should have arrived without a report: worth several reports */
 
 void wh_lambda_path_init(struct wh_lambda_path *path, uint64_t hz)
 {
@@ -84,7 +84,7 @@ void wh_lambda_path_forget(struct wh_lambda_path *path)
 	path->least[0] = path->least[1] = (struct wh_lambda_least){0};
 }
 
-/* A queue changes little from one state to the next. */
+/* The queue changes little from one report to the next: the rest is jitter. */
 static void learn_jitter(struct wh_lambda_path *path, double queue_s)
 {
 	double sways_s = fmin(fabs(queue_s - path->queue_s), JITTER_MOST_S);
@@ -128,7 +128,7 @@ static void learn_gap(struct wh_lambda_path *path, uint64_t now_tsc, double rate
 		path->paused_s += gap_s;
 }
 
-/* States may wait in a queue of the way back. */
+/* Reports may wait in a queue of the reverse path. */
 static void learn_round_trip(struct wh_lambda_path *path, const struct wh_delivery_event *event)
 {
 	double waited_s = minus_s(path, event->delay_tsc, least_delay_tsc(path));
@@ -140,8 +140,8 @@ static void learn_round_trip(struct wh_lambda_path *path, const struct wh_delive
 }
 
 /*
- * A delay that is less than the least one by little may be a host's luck: those of the way are
- * still longer by so much, and no queue. Forgotten soon, since it may have been a queue that went.
+ * A delay slightly below the previous minimum may be luck of a host: usual delays exceed it by that
+ * much without a queue. Forgotten soon, since it may have been a queue that vanished.
  */
 static void learn_floor(struct wh_lambda_path *path, double fell_s)
 {
@@ -259,7 +259,7 @@ static void measure_train(struct wh_lambda_train *train, const struct wh_lambda_
 {
 	uint64_t since_tsc = train->arrived_tsc;
 
-	/* Several at once after a long wait: it was not the link that they waited for. */
+	/* Several at once after a long wait: they did not wait for the link. */
 	uint64_t waited_tsc = event->arrived_tsc - since_tsc;
 	uint64_t pkts = path->delivered_pkts - train->arrived_pkts;
 	bool paused = pkts >= 2 && (double)event->span_tsc <= PAUSED_SPAN * (double)waited_tsc;
@@ -288,12 +288,12 @@ bool wh_lambda_train_hear(struct wh_lambda_train *train, const struct wh_lambda_
 	else
 		train->still_states++;
 	if (path->seen_pkts >= event->sent_pkts && path->seen_pkts < end_pkts && event->held_up) {
-		/* The stream had no more: another one, when it has. */
+		/* The stream had no more packets: another train when it has. */
 		*train = (struct wh_lambda_train){.from_pkts = event->sent_pkts};
 		return false;
 	}
 	if (path->seen_pkts <= train->from_pkts)
-		return false; /* it has yet to go, or to come */
+		return false; /* it has not been sent, or not arrived */
 	return path->seen_pkts >= end_pkts || path->seen_pkts >= event->sent_pkts ||
 	       (train->still_states >= STILL_STATES && path->delivered_pkts >= 2);
 }

@@ -7,28 +7,28 @@
 #include "base/assert.h"
 
 #define FOUND_S   0.3e-3 /* hosts' jitter is no queue */
-#define CROWDED   0.85   /* of what the way bears arrives: others have the rest, ... */
-#define LESS_S    1.0    /* for so long: a way that has become narrower or longer is heeded first */
-#define ALONE_S   0.15   /* ... until no queue was seen for so long */
+#define CROWDED   0.85   /* of the capacity arrives: other flows have the rest, ... */
+#define LESS_S    1.0    /* for this long: a path that became narrower or longer is noticed first */
+#define ALONE_S   0.15   /* ... until no queue was seen for this long */
 #define ALONE_RTT 4.0
 
-#define PUSH         1.4    /* in a second, of the mean of the rate and the unit, at first */
-#define PUSH_S       2.5    /* an e-th of it is left then: shares are equal, ... */
-#define PUSH_KEEPS   3e-4   /* ... and so much by the square of a cycle: it stands in the queue, */
-#define PUSH_LEAST   0.02   /* but no less than this, */
+#define PUSH         1.4    /* per second, of the geometric mean of rate and unit, at first */
+#define PUSH_S       2.5    /* time constant: then shares are equal, ... */
+#define PUSH_KEEPS   3e-4   /* ... and this much by the square of a cycle stays, */
+#define PUSH_LEAST   0.02   /* but no less than this */
 #define PUSH_MOST    0.4    /* or more */
-#define PUSH_QUEUE   0.1    /* of a round trip: pushes are less when more than that stands */
-#define COMES_RTT    0.15   /* of a round trip stands: somebody has come, and shares are old, ... */
-#define COMES_S      4.5    /* ... unless somebody came so short a time before */
-#define EMPTY        3      /* samples without a queue, and pushes double from each to the next, */
-#define EMPTY_MOST   12     /* so often, */
-#define EMPTY_SHARE  0.3    /* up to this share of the rate: all of us do so */
-#define TARGET_S     0.2e-3 /* that stand in the queue */
-#define TARGET_RTT   0.005  /* or such a part of the round trip */
-#define CUT          0.7    /* of what is beyond that */
-#define CUT_GROWN    0.5    /* of what the queue has grown by */
+#define PUSH_QUEUE   0.1    /* of a round trip in the queue: above it pushes are smaller */
+#define COMES_RTT    0.15   /* of a round trip in the queue: a flow has joined, ... */
+#define COMES_S      4.5    /* ... unless one joined less than this time ago */
+#define EMPTY        3      /* samples without a queue before pushes double with each sample, */
+#define EMPTY_MOST   12     /* at most this often, */
+#define EMPTY_SHARE  0.3    /* up to this share of the rate: all flows do so */
+#define TARGET_S     0.2e-3 /* of queue, */
+#define TARGET_RTT   0.005  /* or this share of the round trip */
+#define CUT          0.7    /* of the queue beyond that */
+#define CUT_GROWN    0.5    /* of the growth of the queue */
 #define CUT_MOST     0.6    /* of the rate */
-#define CUT_OVERFLOW 0.8    /* of what arrives is left when the queue overflows */
+#define CUT_OVERFLOW 0.8    /* of the arrival rate is left when the queue overflows */
 
 static double target_s(const struct wh_lambda_path *path)
 {
@@ -55,7 +55,7 @@ bool wh_lambda_share_crowded(struct wh_lambda_share *share, const struct wh_lamb
 	bool queued = path->sample.queue_s > target_s(path) / 2.0;
 	double alone_s = fmax(ALONE_S, ALONE_RTT * wh_lambda_path_rtt_s(path));
 
-	/* What piled up in a pause of hosts' arrives faster than the way bears, for once. */
+	/* After a pause of a host one sample may arrive faster than the capacity. */
 	share->capacity_pps = fmax(fmax(share->capacity_pps, capacity_pps),
 		fmin(path->sample.arrival_pps, share->before_pps));
 	share->before_pps = path->sample.arrival_pps;
@@ -74,7 +74,7 @@ bool wh_lambda_share_crowded(struct wh_lambda_share *share, const struct wh_lamb
 	return share->crowded;
 }
 
-/* In a second, of the mean of rate and unit: much while shares are new, then hardly anything. */
+/* Per second, of the mean of rate and unit: large while shares are new, then small. */
 static double push(struct wh_lambda_share *share, double queue_s, double rtt_s, double cycle_s)
 {
 	WH_ASSERT(cycle_s > 0.0);

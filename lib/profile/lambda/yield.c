@@ -5,30 +5,30 @@
 
 #include "base/assert.h"
 
-#define STANDS      1.5     /* of what one leaves in a queue, by all packets, ... */
-#define WAITS       0.25    /* ... or by the latest one, ... */
-#define SWAYS       4.0     /* ... and so many times what hosts sway by: others are there */
+#define STANDS      1.5     /* times what one flow leaves in a queue, by all packets, ... */
+#define WAITS       0.25    /* ... or by the latest packet, ... */
+#define SWAYS       4.0     /* ... plus this many times the hosts' jitter: other flows are there */
 #define LOST_SIGMAS 3.0     /* beyond the noise, */
-#define NOISE_PKTS  20000.0 /* which is of so many packets */
-#define CRUMB       0.01    /* of the capacity stays, ... */
-#define HOLD_S      0.1     /* ... for so long */
+#define NOISE_PKTS  20000.0 /* which is averaged over this many packets */
+#define CRUMB       0.01    /* of the capacity is kept, ... */
+#define HOLD_S      0.1     /* ... for this long */
 #define HOLD_RTT    6.0
-#define BACK_S      0.5   /* of the capacity in a second, ... */
-#define BACK_RTT    0.05  /* ... but no more than this in a round trip */
-#define FULL        0.965 /* of the capacity; the rest is free, ... */
-#define LOOK_S      5.0   /* ... but for a look so often, ... */
+#define BACK_S      0.5   /* of the capacity per second, ... */
+#define BACK_RTT    0.05  /* ... but no more than this per round trip */
+#define FULL        0.965 /* of the capacity; the rest stays free, ... */
+#define LOOK_S      5.0   /* ... except for a test at this interval, ... */
 #define LOOK_RTT    10.0
 #define LOOK        0.02 /* ... whether there is more, ... */
-#define LOOK_MOST   1.0  /* ... which goes on by doubles */
-#define SAME        0.03 /* of a rate: a queue is felt there again, ... */
-#define SAME_LEAST  0.5  /* ... and it is so much of the capacity: nobody else is there */
+#define LOOK_MOST   1.0  /* ... which doubles each time */
+#define SAME        0.03 /* of a rate: a queue appeared at the same rate again, ... */
+#define SAME_LEAST  0.5  /* ... and it is this share of the capacity: no other flow is there */
 
 static double since_s(const struct wh_lambda_path *path, uint64_t now_tsc, uint64_t then_tsc)
 {
 	return now_tsc > then_tsc ? (double)(now_tsc - then_tsc) / path->hz : 0.0;
 }
 
-/* More is lost in a round trip than the noise takes. */
+/* Losses of a round trip beyond the noise. */
 static bool loses(
 	struct wh_lambda_yield *yield, const struct wh_lambda_path *path, uint64_t now_tsc)
 {
@@ -52,7 +52,7 @@ static bool loses(
 	return lost > mean + LOST_SIGMAS * sqrt(mean);
 }
 
-/* Of a look only what is more goes again; else all but a crumb. */
+/* After a test only the increase is withdrawn; otherwise all but a crumb. */
 static double give_way(
 	struct wh_lambda_yield *yield, const struct wh_delivery_event *event, double rate_pps)
 {

@@ -3,9 +3,9 @@
 #define WH_PROFILE_LAMBDA_YIELD_H
 
 /*
- * A scavenger. It leaves a little of the way free, so that a queue is others', and so are losses
- * that are no noise. At the first state that tells of either all but a crumb of its rate goes. It
- * comes back so slowly that what it adds until it hears of it is borne by a short queue.
+ * A scavenger. It leaves a little of the capacity free, so that a queue, and losses beyond the
+ * noise, are due to other flows. At the first report of either it withdraws all but a crumb of its
+ * rate. It returns so slowly that a short queue takes what it adds until it is told.
  */
 
 #include <stdbool.h>
@@ -14,20 +14,20 @@
 #include "profile/lambda/path.h"
 
 struct wh_lambda_yield {
-	double capacity_pps;   /* the most that was seen of the way */
-	double felt_pps;       /* what went when a queue was felt the time before */
-	uint64_t heard_tsc;    /* the latest state */
+	double capacity_pps;   /* the highest seen on the path */
+	double felt_pps;       /* the rate at which a queue appeared the last time */
+	uint64_t heard_tsc;    /* the latest report */
 	uint64_t gave_way_tsc; /* 0: never */
-	uint64_t heed_pkts;    /* what went before this one was heeded */
-	uint64_t looked_tsc;   /* for more than the capacity, ... */
-	double look;           /* ... by such a share; 0: it does not */
+	uint64_t heed_pkts;    /* reports on packets sent before this one have been acted on */
+	uint64_t looked_tsc;   /* when it last tested for more capacity, ... */
+	double look;           /* ... by this share; 0: not testing */
 	uint64_t seen_pkts, delivered_pkts, window_tsc; /* when the latest round trip began */
-	double noise_pkts, noise_lost_pkts;             /* while nothing stood */
+	double noise_pkts, noise_lost_pkts;             /* while there was no queue */
 };
 
 /*
- * One state. `own_s` is what one of us would leave in a queue, `rate_pps` what goes, and
- * `capacity_pps` what a train found. Returns what goes from now on.
+ * A report. `own_s` is the queue that one flow of our kind would leave, `rate_pps` the present
+ * rate, `capacity_pps` what the train found. Returns the new rate.
  */
 double wh_lambda_yield_hear(struct wh_lambda_yield *yield, const struct wh_lambda_path *path,
 	const struct wh_delivery_event *event, double own_s, double rate_pps, double capacity_pps);
