@@ -222,67 +222,12 @@ static int set_aside(const char *path)
 	return 0;
 }
 
-/*
- * What SQLite knows of its log, in the file beside it (the index of "WAL-mode File Format", twice
- * there, and how much of the log is in the database itself): it outlives a process that is killed.
- */
-struct log_head {
-	uint32_t version, unused, change;
-	uint8_t is_set, big_endian;
-	uint16_t page;
-	uint32_t frames, pages, checksum[2], salt[2], own_checksum[2];
-};
-
-#define LOG_HEAD_VERSION 3007000
-
-struct log_index {
-	struct log_head head[2];
-	uint32_t copied_frames;
-};
-
-/* False: there is none, or nobody has finished it. */
-static bool read_log_index(const char *path, struct log_index *index)
-{
-	char name[PATH_MAX];
-	int fd = add_tail(name, path, "-shm") == 0 ? open(name, O_RDONLY | O_CLOEXEC) : -1;
-	bool read_all;
-
-	if (fd < 0)
-		return false;
-	read_all = pread(fd, index, sizeof(*index), 0) == (ssize_t)sizeof(*index);
-	close(fd);
-	return read_all && index->head[0].version == LOG_HEAD_VERSION &&
-	       memcmp(&index->head[0], &index->head[1], sizeof(index->head[0])) == 0;
-}
-
-/* Whether less of the log was found than there was. Another process may begin it anew. */
-static bool has_lost(const struct log_index *before, const char *path)
-{
-	static const uint32_t none[2];
-	const struct log_head *head;
-	struct log_index now;
-
-	if (!read_log_index(path, &now))
-		return false;
-	head = &now.head[0];
-	return before->head[0].frames > before->copied_frames &&
-	       head->frames < before->head[0].frames &&
-	       (memcmp(head->salt, before->head[0].salt, sizeof(head->salt)) == 0 ||
-		       memcmp(head->salt, none, sizeof(head->salt)) == 0);
-}
-
 int wh_database_open_within(sqlite3 **database, const char *path, uint32_t patience_ms,
 	char told[WH_DATABASE_TOLD_BYTES])
 {
-	struct log_index index;
-	bool logs = read_log_index(path, &index);
 	int rc = is_cut_off(path) ? -EUCLEAN : try_open(database, path, patience_ms);
 
 	told[0] = '\0';
-	if (rc == 0 && logs && has_lost(&index, path))
-		snprintf(told, WH_DATABASE_TOLD_BYTES,
-			"the log of %s (-wal) was cut short or damaged: what was written last is "
-			"lost", path);
 	if (rc == -EUCLEAN) {
 		rc = set_aside(path);
 		if (rc == 0)
