@@ -280,10 +280,15 @@ def rate_over(control, number, seconds):
     return (bytes_after - bytes_before) * 8 / (after - before)
 
 
-def paced_bps(control):
+def paces_bps(control):
+    """Of all that send: those of data, and those of answers to who follows an order."""
     sessions = [control.told('session', number=number)['session']
                 for number in control.told('sessions')['sessions']]
-    return next(s['paced_bps'] for s in sessions if s['role'] == 'transmitter')
+    return [s['paced_bps'] for s in sessions if s['role'] == 'transmitter']
+
+
+def paced_bps(control):
+    return paces_bps(control)[0]
 
 
 def rate_changes(control, number):
