@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-
 #define SUFFIX ".part"
 #define DIGITS 8
 

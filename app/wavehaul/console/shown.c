@@ -200,8 +200,11 @@ static void choose_columns(struct table *table, const char *wanted)
 			add_column(table, at);
 		return;
 	}
-	json_object_foreach(json_array_get(table->rows, 0), key,
-		value) if (!json_is_object(value) && !json_is_array(value)) add_column(table, key);
+	json_object_foreach(json_array_get(table->rows, 0), key, value)
+	{
+		if (!json_is_object(value) && !json_is_array(value))
+			add_column(table, key);
+	}
 }
 
 static void measure(struct table *table)
@@ -318,9 +321,11 @@ static const char *list_in(const json_t *answer)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)answer, key,
-		value) if (json_is_array(value) &&
-			   json_is_object(json_array_get(value, 0))) return key;
+	json_object_foreach((json_t *)answer, key, value)
+	{
+		if (json_is_array(value) && json_is_object(json_array_get(value, 0)))
+			return key;
+	}
 	return NULL;
 }
 
