@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections import namedtuple
 from pathlib import Path
 
@@ -254,7 +255,17 @@ def options(default_binary):
     parser.add_argument('-k', metavar='PATTERN', default='', help='only cases that match')
     parser.add_argument('--cpus', choices=('own', 'shared'),
                         help='only cases that want the CPUs for themselves, or only the others')
+    parser.add_argument('--only', metavar='FILE', type=Path,
+                        help='only the cases that it names, a line each')
+    parser.add_argument('--failed', metavar='FILE', type=Path,
+                        help='to which the names of cases that failed are added')
     return parser.parse_args()
+
+
+def is_chosen(case, chosen, names):
+    return (re.search(chosen.k, case.name) and (case.quick or not chosen.quick) and
+            (chosen.cpus is None or case.judges_time == (chosen.cpus == 'own')) and
+            (names is None or case.name in names))
 
 
 def run_case(case, program):
@@ -270,6 +281,8 @@ def run_case(case, program):
             return 'FAILED', f': {failed}'
         except (OSError, UnicodeDecodeError, subprocess.SubprocessError) as error:
             return 'FAILED', f': {type(error).__name__}: {error}'
+        except Exception:  # a mistake in one case is no reason to leave out the others
+            return 'FAILED', ': ' + traceback.format_exc().strip()
     return 'ok', ''
 
 
@@ -284,8 +297,8 @@ def run_cases(cases, default_binary):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     program = Program(chosen.binary)
     count = {'ok': 0, 'FAILED': 0, 'skipped': 0}
-    cases = [c for c in cases if re.search(chosen.k, c.name) and (c.quick or not chosen.quick) and
-             (chosen.cpus is None or c.judges_time == (chosen.cpus == 'own'))]
+    names = chosen.only.read_text(encoding='utf-8').splitlines() if chosen.only else None
+    cases = [case for case in cases if is_chosen(case, chosen, names)]
     if not cases:
         sys.exit(f'no case matches {" ".join(sys.argv[1:])!r}')
     for case in cases:
@@ -293,5 +306,8 @@ def run_cases(cases, default_binary):
         word, explanation = run_case(case, program)
         count[word] += 1
         print(f'{word:<7} {case.name} ({time.monotonic() - began:.1f} s){explanation}', flush=True)
+        if word == 'FAILED' and chosen.failed:
+            with chosen.failed.open('a', encoding='utf-8') as failed:
+                print(case.name, file=failed)
     print(f'{count["ok"]} passed, {count["FAILED"]} failed, {count["skipped"]} skipped')
     return 1 if count['FAILED'] else 0
