@@ -143,17 +143,51 @@ static size_t bytes_of(const struct msghdr *message)
 	return bytes;
 }
 
+/* Whether send(2) does the same: nothing but bytes, whose borders matter only if they are one. */
+static bool is_plain(int fd, const struct msghdr *message)
+{
+	int type = 0;
+	socklen_t bytes = sizeof(type);
+
+	if (message->msg_name != NULL || message->msg_controllen > 0 || message->msg_iovlen == 0)
+		return false;
+	return message->msg_iovlen == 1 ||
+	       (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_STREAM);
+}
+
+static ssize_t send_plainly(int fd, const struct msghdr *message, int flags)
+{
+	size_t sent = 0;
+
+	for (size_t i = 0; i < message->msg_iovlen; i++) {
+		const struct iovec *part = &message->msg_iov[i];
+		int more = i + 1 < message->msg_iovlen ? MSG_MORE : 0;
+		ssize_t rc = send(fd, part->iov_base, part->iov_len, flags | more);
+
+		if (rc < 0 && sent == 0)
+			return rc;
+		sent += rc < 0 ? 0 : (size_t)rc;
+		if (rc < 0 || (size_t)rc < part->iov_len)
+			break;
+	}
+	return (ssize_t)sent;
+}
+
 /*
- * Replaces libc's function, also for libraries. If a program connects to a memif socket and leaves
- * before the server's first message, sending fails, and the driver (DPDK 22.11) then frees the
- * channel and closes its descriptor without removing them from EAL's interrupt thread, which
+ * Replaces libc's function, also for libraries. Bytes alone go by send(2), so that a guarded
+ * process needs the system call for descriptors only. If a program connects to a memif socket and
+ * leaves before the server's first message, sending fails, and the driver (DPDK 22.11) then frees
+ * the channel and closes its descriptor without removing them from EAL's interrupt thread, which
  * panics: any local program that may connect could crash the server. If told that its message was
  * sent, the driver notices the end of the connection when it reads, which it handles.
  */
 __attribute__((visibility("default"), externally_visible)) ssize_t sendmsg(
 	int fd, const struct msghdr *message, int flags)
 {
-	ssize_t sent = syscall(SYS_sendmsg, fd, message, flags | MSG_NOSIGNAL);
+	flags |= MSG_NOSIGNAL;
+
+	ssize_t sent = is_plain(fd, message) ? send_plainly(fd, message, flags)
+					     : syscall(SYS_sendmsg, fd, message, flags);
 
 	if (sent >= 0 || (errno != EPIPE && errno != ECONNRESET))
 		return sent;

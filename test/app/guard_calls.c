@@ -79,7 +79,11 @@ static void enter(enum wh_calls_port port)
 {
 	SEE(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
 
-	int rc = wh_calls_enter(port);
+	struct wh_calls_mute mute;
+
+	SEE(wh_calls_mute_all(&mute) == 0);
+
+	int rc = wh_calls_enter(port, &mute);
 
 	if (rc == -ENOSYS)
 		_exit(NONE);
@@ -134,6 +138,63 @@ static void test_sockets(void)
 	CU_ASSERT_FATAL(fd >= 0);
 	expect_well(no_socket, fd);
 	expect_well(xdp_socket, fd);
+	close(fd);
+}
+
+static long message(int fd, struct sockaddr_in *to)
+{
+	char seven = '7';
+	struct iovec bytes = {.iov_base = &seven, .iov_len = 1};
+	struct msghdr message = {
+		.msg_name = to,
+		.msg_namelen = to != NULL ? sizeof(*to) : 0,
+		.msg_iov = &bytes,
+		.msg_iovlen = 1,
+	};
+
+	return syscall(SYS_sendmsg, fd, &message, MSG_NOSIGNAL);
+}
+
+/* Descriptors go by streams alone; a socket of datagrams sends no message, under no number. */
+static void passes_on_streams(int fd)
+{
+	struct sockaddr_in to = somewhere();
+	int stream[2], packets[2];
+
+	SEE(socketpair(AF_UNIX, SOCK_STREAM, 0, stream) == 0);
+	SEE(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, packets) == 0);
+	SEE(message(fd, &to) == 1);
+	enter(WH_CALLS_PASSES);
+	SEE(message(stream[0], NULL) == 1 && message(packets[0], NULL) == 1);
+	SEE(message(stream[0], &to) == -1);
+	SEE(is_denied(message(fd, &to), EACCES));
+	SEE(is_denied(message(fd, NULL), EACCES));
+	SEE(is_denied(syscall(SYS_sendmsg, fd | INT64_C(1) << 32, NULL, 0), EACCES));
+	SEE(is_denied(dup(fd), EACCES));
+	SEE(is_denied(fcntl(fd, F_DUPFD_CLOEXEC, 0), EACCES));
+	SEE(dup(stream[0]) > fd && fcntl(stream[0], F_DUPFD_CLOEXEC, 0) > fd);
+	SEE(is_denied(sendto(fd, "8", 1, 0, (struct sockaddr *)&to, sizeof(to)), EACCES));
+}
+
+static void passes_nothing(int fd)
+{
+	struct sockaddr_in to = somewhere();
+	int stream[2];
+
+	SEE(socketpair(AF_UNIX, SOCK_STREAM, 0, stream) == 0);
+	enter(WH_CALLS_NO_SOCKET);
+	SEE(is_denied(message(fd, &to), EACCES));
+	SEE(is_denied(message(stream[0], NULL), EACCES));
+	SEE(send(stream[0], "9", 1, 0) == 1 && dup(fd) > fd);
+}
+
+static void test_messages(void)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	CU_ASSERT_FATAL(fd >= 0);
+	expect_well(passes_on_streams, fd);
+	expect_well(passes_nothing, fd);
 	close(fd);
 }
 
@@ -207,6 +268,7 @@ static void test_beyond_folders(void)
 
 CU_TestInfo wh_tests[] = {
 	{"sockets", test_sockets},
+	{"messages", test_messages},
 	{"signals", test_signals},
 	{"beyond folders", test_beyond_folders},
 	CU_TEST_INFO_NULL,

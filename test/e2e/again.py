@@ -27,11 +27,11 @@ STEADY = ('--profile', 'fixed', '--rate', '300M', '--peer-timeout', '1s')
 class Late(Pair):
     """Its client makes the link, and is there before the server."""
 
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, *, server=(), **options):
         (folder / 'state').mkdir()
         (folder / 'mine').mkdir()
         super().__init__(program, folder, huge=False, link='memif_by_client',
-                         server=('--state', folder / 'state'))
+                         server=('--state', folder / 'state', *server), **options)
 
     def start_server(self, *options):
         socket = Path(self.meeting, 'socket')

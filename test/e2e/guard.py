@@ -19,8 +19,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness import (Case, Skip, as_nobody, expect, expect_equal, expect_said, expect_status,
-                     run_cases)
+from again import Late
+from harness import (Case, Failed, Skip, as_nobody, expect, expect_equal, expect_said,
+                     expect_status, run_cases)
 from pair import Pair, remote
 from transfer import BINARY, OK, get, send
 
@@ -203,6 +204,72 @@ def manager_hears(program, folder, name):
             expect(stopping.startswith('STOPPING=1\nSTATUS=stopping: 0 jobs'), stopping)
 
 
+def datagram_sockets(pid):
+    """Descriptors of the process that are Unix sockets of datagrams: unix(7), /proc/net/unix."""
+    inodes = {line.split()[6] for line in Path(f'/proc/{pid}/net/unix').read_text().splitlines()[1:]
+              if line.split()[4] == '0002'}
+    found = []
+    for name in os.listdir(f'/proc/{pid}/fd'):
+        with contextlib.suppress(FileNotFoundError):
+            match = re.fullmatch(r'socket:\[(\d+)\]', os.readlink(f'/proc/{pid}/fd/{name}'))
+            found += [int(name)] if match and match[1] in inodes else []
+    return found
+
+
+# msghdr of recvmsg(2) in a page of its own: an address, and one part of two bytes.
+MESSAGE = ('set $page = (long)mmap(0, 4096, 3, 34, -1, 0)', 'set {long}$page = $page + 256',
+           'set {int}($page + 8) = 110', 'set {long}($page + 16) = $page + 128',
+           'set {long}($page + 24) = 1', 'set {long}($page + 128) = $page',
+           'set {long}($page + 136) = 2', 'set {short}($page + 256) = 1',
+           'set $to = (void*)strcpy((char*)($page + 258), "PATH")')
+
+
+@contextlib.contextmanager
+def served_one(program, folder, link, **options):
+    """A server that has had one file, from a client that began before it where that makes the
+    link."""
+    (folder / 'one').write_text('one')
+    kind = Late if link == 'memif_by_client' else functools.partial(Pair, link=link)
+    with kind(program, folder, **options) as pair:
+        with pair.running('send', folder / 'one', remote('one'), '--wait', '30s') as client:
+            if pair.process is None:
+                pair.start_server()
+            expect_status(pair.finish(client), OK)
+        yield pair
+        pair.stop_server()
+
+
+def messages_nowhere(program, folder, link):
+    """Who had the process cannot tell another listener of this host anything by a socket that a
+    service manager or a log has at hand, nor by a second one of it."""
+    if os.geteuid() != 0:
+        raise Skip('not root')
+    names = [str(folder / name) for name in ('notify', 'log', 'other')]
+    with contextlib.ExitStack() as listening:
+        manager, log, other = (listening.enter_context(
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) for _ in names)
+        for listener, name in zip((manager, log, other), names, strict=True):
+            listener.bind(name)
+            listener.settimeout(20)
+        pair = listening.enter_context(served_one(
+            program, folder, link, server_under=('env', f'NOTIFY_SOCKET={names[0]}'),
+            server=('--audit', f'syslog:{names[1]}')))
+        sockets = datagram_sockets(pair.process.pid)
+        expect_equal('sockets of datagrams', len(sockets), 2)
+        found = found_inside(
+            pair, *(word.replace('PATH', names[2]) for word in MESSAGE),
+            *(f'print (long)syscall({call})' for fd in sockets for call in (
+                f'46, {fd}, $page, 0', f'44, {fd}, "1", 1, 0, $page + 256, 110')),
+            *(f'print (long)syscall(46, (long)syscall({call}), $page, 0)'
+              for fd in sockets for call in (f'32, {fd}', f'72, {fd}, 1030, 0')))
+        expect_equal('what a message comes to', found, ['-1'] * 8)
+        other.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            raise Failed(f'somebody heard {other.recv(99)!r}')
+        expect('"job"' in log.recv(4096).decode(), 'no line of the job')
+        expect(manager.recv(4096).startswith(b'READY=1'), 'the manager does not hear')
+
+
 def refused_call(program, folder, call, said):
     """Who makes a call that the loops have no use for ends the process, and it says so."""
     gdb = shutil.which('gdb')
@@ -275,6 +342,8 @@ def cases():
     yield Case('nobody connects', False, nobody_connects)
     yield Case('a manager hears', False, partial(manager_hears, name=None))
     yield Case('a manager of an abstract name hears', False, partial(manager_hears, name='notify'))
+    for link in ('memif', 'memif_by_client', 'vhost'):
+        yield Case(f'messages nowhere, {link}', False, partial(messages_nowhere, link=link))
     yield Case('files by rings', False, by_rings)
     yield Case('no guard', False, off)
     yield Case('no such user', False, no_such_user)

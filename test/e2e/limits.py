@@ -270,7 +270,8 @@ def log_begins_anew(program, folder):
         if 'only the system calls' in pair.said():
             for field in ('CapEff:\t0000000000000000', 'NoNewPrivs:\t1', 'Seccomp:\t2'):
                 expect(field in status, f'{field!r} of the child: {status}')
-        expect_equal('what the child has open', len(os.listdir(f'/proc/{caller}/fd')), 4)
+        # Its standard ones, its parent's end, and the socket that both have.
+        expect_equal('what the child has open', len(os.listdir(f'/proc/{caller}/fd')), 5)
         # As a daemon that was stopped, and one that died.
         for name, unlinks in (('two', True), ('three', False)):
             listener.close()

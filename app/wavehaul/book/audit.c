@@ -141,13 +141,8 @@ static bool is_written(const struct wh_audit *audit, const char *line, size_t by
 static bool find_again(struct wh_audit *audit)
 {
 	bool gone = errno == ECONNREFUSED || errno == ENOTCONN || errno == ECONNRESET;
-	int fd = gone ? wh_caller_call(&audit->caller) : -1;
 
-	if (fd < 0)
-		return false;
-	close(audit->fd);
-	audit->fd = fd;
-	return true;
+	return gone && wh_caller_again(&audit->caller) == 0;
 }
 
 /* With one system call, so that lines of several processes do not mix. */

@@ -74,6 +74,15 @@ static void reply(int to, int error, int fd)
 		_exit(0);
 }
 
+/*
+ * A socket of datagrams is passed once. Since both processes have the same socket, connecting it
+ * here again connects it there: the parent never gets a second descriptor.
+ */
+static int connect_again(int kept, const struct sockaddr_un *address)
+{
+	return connect(kept, (const struct sockaddr *)address, sizeof(*address)) == 0 ? 0 : errno;
+}
+
 static int connect_to(const struct sockaddr_un *address, int kind)
 {
 	int fd = socket(AF_UNIX, kind | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -107,7 +116,7 @@ static int give_up(const struct question *question)
 		rc = wh_folders_enter(rules_fd);
 	if (rules_fd >= 0)
 		close(rules_fd);
-	(void)wh_calls_enter(WH_CALLS_DEVICE);
+	(void)wh_calls_enter(WH_CALLS_DEVICE, NULL);
 	return -rc;
 }
 
@@ -130,6 +139,7 @@ static _Noreturn void be_caller(int fd, const struct sockaddr_un *address, int k
 {
 	static const int not_for_it[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 	struct question question;
+	int kept = -1;
 
 	for (size_t i = 0; i < sizeof(not_for_it) / sizeof(not_for_it[0]); i++)
 		signal(not_for_it[i], SIG_IGN);
@@ -151,10 +161,17 @@ static _Noreturn void be_caller(int fd, const struct sockaddr_un *address, int k
 			continue;
 		}
 
+		if (kept >= 0) {
+			reply(fd, connect_again(kept, address), -1);
+			continue;
+		}
+
 		int made = connect_to(address, kind);
 
 		reply(fd, made < 0 ? errno : 0, made);
-		if (made >= 0)
+		if (kind == SOCK_DGRAM)
+			kept = made;
+		else if (made >= 0)
 			close(made);
 	}
 }
@@ -237,6 +254,16 @@ int wh_caller_call(struct wh_caller *caller)
 	int fd = ask(caller, &question);
 
 	return fd == -1 ? -EPROTO : fd;
+}
+
+int wh_caller_again(struct wh_caller *caller)
+{
+	const struct question question = {.guard = false};
+	int fd = ask(caller, &question);
+
+	if (fd >= 0)
+		close(fd);
+	return fd == -1 ? 0 : fd < 0 ? fd : -EPROTO;
 }
 
 void wh_caller_end(struct wh_caller *caller)

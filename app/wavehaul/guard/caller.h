@@ -4,9 +4,9 @@
 
 /*
  * Connects sockets for a process that is no longer permitted to: a child process, limited to one
- * socket path of this host and a type (SOCK_DGRAM or another). On request it connects to the
- * present listener and passes the connected socket back. It accepts no other request, is guarded
- * like its parent except for this, and ends with it.
+ * socket path of this host and a type. On request it connects to the present listener and passes
+ * the connected socket back; one of datagrams (SOCK_DGRAM) is passed once, and connected again in
+ * place. It accepts no other request, is guarded like its parent except for this, and ends with it.
  */
 
 struct wh_caller {
@@ -24,6 +24,9 @@ void wh_caller_guard(struct wh_caller *caller);
 
 /* A connected, non-blocking descriptor; or a negative errno. One thread at a time. */
 int wh_caller_call(struct wh_caller *caller);
+
+/* After that, for SOCK_DGRAM: connects the same socket again. 0 or a negative errno. */
+int wh_caller_again(struct wh_caller *caller);
 
 void wh_caller_end(struct wh_caller *caller);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "guard/calls.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -8,9 +9,11 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -32,8 +35,8 @@ static const uint16_t plain[] = {
 	/* files, by descriptor */
 	SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_close, SYS_fstat,
 	SYS_fstatfs, SYS_lseek, SYS_fallocate, SYS_ftruncate, SYS_fsync, SYS_fdatasync, SYS_syncfs,
-	SYS_getdents64, SYS_fchmod, SYS_fchown, SYS_flock, SYS_fcntl, SYS_dup, SYS_fgetxattr,
-	SYS_flistxattr, SYS_fsetxattr, SYS_copy_file_range,
+	SYS_getdents64, SYS_fchmod, SYS_fchown, SYS_flock, SYS_fgetxattr, SYS_flistxattr,
+	SYS_fsetxattr, SYS_copy_file_range,
 	/* by path, below a folder */
 	SYS_openat, SYS_openat2, SYS_newfstatat, SYS_statx, SYS_readlinkat, SYS_faccessat,
 	SYS_faccessat2, SYS_mkdirat, SYS_unlinkat, SYS_renameat, SYS_renameat2, SYS_linkat,
@@ -55,8 +58,8 @@ static const uint16_t plain[] = {
 	SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6, SYS_eventfd2, SYS_timerfd_settime, SYS_pause,
 	/* signals */
 	SYS_rt_sigprocmask, SYS_rt_sigreturn,
-	/* open sockets and incoming connections; opening sockets is below */
-	SYS_sendmsg, SYS_recvfrom, SYS_recvmsg, SYS_accept, SYS_accept4, SYS_shutdown,
+	/* open sockets and incoming connections; opening sockets, and sendmsg, is below */
+	SYS_recvfrom, SYS_recvmsg, SYS_accept, SYS_accept4, SYS_shutdown,
 	SYS_getsockopt, SYS_setsockopt, SYS_getsockname, SYS_getpeername,
 	/* information */
 	SYS_clock_gettime, SYS_clock_getres, SYS_gettimeofday, SYS_time, SYS_getcpu, SYS_getpid,
@@ -105,7 +108,8 @@ static const struct {
 #define PLAIN (sizeof(plain) / sizeof(plain[0]))
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
-#define PROGRAM_MAX (PLAIN * 2 + 128) /* including calls that depend on their arguments */
+/* Including calls that depend on their arguments, three of them on the descriptor. */
+#define PROGRAM_MAX (PLAIN * 2 + 128 + 3 * (2 * WH_CALLS_MUTE_MAX + 3))
 
 struct program {
 	uint32_t count;
@@ -210,6 +214,38 @@ static void allow_sendto(struct program *program)
 	answer(program, HAS_NOT(EACCES));
 }
 
+/* Denies the call for these descriptors, its first argument, and allows it for others. */
+static void allow_beside(struct program *program, uint16_t number, const struct wh_calls_mute *mute)
+{
+	unless_equal(program, number, (uint8_t)(2 * mute->count + 2));
+	load(program, (uint32_t)ARGUMENT(0));
+	for (uint32_t i = 0; i < mute->count; i++) {
+		unless_equal(program, (uint32_t)mute->fd[i], 1);
+		answer(program, HAS_NOT(EACCES));
+	}
+	answer(program, SECCOMP_RET_ALLOW);
+}
+
+/*
+ * The address of sendmsg is behind a pointer. Drivers that pass descriptors need the call, but only
+ * on connected streams, which ignore an address or refuse it. So it is denied for any socket that
+ * would use the address, and such a socket gets no second descriptor.
+ */
+static void judge_messages(
+	struct program *program, enum wh_calls_port port, const struct wh_calls_mute *mute)
+{
+	static const struct wh_calls_mute none;
+
+	if (port != WH_CALLS_PASSES)
+		mute = &none;
+	allow_beside(program, SYS_dup, mute);
+	allow_beside(program, SYS_fcntl, mute);
+	if (port == WH_CALLS_PASSES || port == WH_CALLS_DEVICE)
+		allow_beside(program, SYS_sendmsg, mute);
+	else
+		deny(program, SYS_sendmsg);
+}
+
 /*
  * Connecting a socket reaches any listener of this host, and a datagram socket can send to any; the
  * filter cannot see the address. So no sockets can be created but those made before: each of them
@@ -235,7 +271,8 @@ static void judge_sockets(struct program *program, enum wh_calls_port port)
 	allow_sendto(program);
 }
 
-static void build(struct program *program, enum wh_calls_port port)
+static void build(
+	struct program *program, enum wh_calls_port port, const struct wh_calls_mute *mute)
 {
 	program->count = 0;
 	load(program, offsetof(struct seccomp_data, arch));
@@ -258,6 +295,7 @@ static void build(struct program *program, enum wh_calls_port port)
 	answer(program, SECCOMP_RET_ALLOW);
 	answer(program, REFUSED);
 	judge_sockets(program, port);
+	judge_messages(program, port, mute);
 	/* Only signals to our own threads. */
 	allow_if(program, SYS_tgkill, 0, (const uint32_t[]){(uint32_t)getpid()}, 1);
 	/* Nothing may inject input into the operator's terminal. */
@@ -320,7 +358,48 @@ static void on_refused(int signal, siginfo_t *info, void *context)
 #define POSSIBLE 0
 #endif
 
-int wh_calls_enter(enum wh_calls_port port)
+/* Whether sendmsg on that socket goes to the address that is given with the message. */
+static bool takes_address(int fd)
+{
+	int type = 0;
+	socklen_t bytes = sizeof(type);
+
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type != SOCK_STREAM &&
+	       type != SOCK_SEQPACKET;
+}
+
+static bool is_netlink(int fd)
+{
+	int domain = 0;
+	socklen_t bytes = sizeof(domain);
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) == 0 && domain == AF_NETLINK;
+}
+
+int wh_calls_mute_all(struct wh_calls_mute *mute)
+{
+	DIR *open_now = opendir("/proc/self/fd");
+	const struct dirent *entry;
+	int rc = 0;
+
+	mute->count = 0;
+	if (open_now == NULL)
+		return -errno;
+	while (rc == 0 && (entry = readdir(open_now)) != NULL) {
+		int fd = atoi(entry->d_name);
+
+		if (entry->d_name[0] == '.' || !takes_address(fd) || is_netlink(fd))
+			continue;
+		if (mute->count == WH_CALLS_MUTE_MAX)
+			rc = -EMFILE;
+		else
+			mute->fd[mute->count++] = fd;
+	}
+	closedir(open_now);
+	return rc;
+}
+
+int wh_calls_enter(enum wh_calls_port port, const struct wh_calls_mute *mute)
 {
 	struct sigaction tell = {.sa_sigaction = on_refused, .sa_flags = SA_SIGINFO};
 	static struct program program;
@@ -328,7 +407,7 @@ int wh_calls_enter(enum wh_calls_port port)
 
 	if (!POSSIBLE)
 		return -ENOSYS;
-	build(&program, port);
+	build(&program, port, mute);
 	filter.len = (unsigned short)program.count;
 	if (sigaction(SIGSYS, &tell, NULL) != 0)
 		return -errno;

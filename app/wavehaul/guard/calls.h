@@ -9,21 +9,36 @@
  * restricted to their purpose (file/rings.h).
  */
 
-#include <stdbool.h>
+#include <stdint.h>
 
-/* Sockets that a port's driver still creates. Others are refused with an error. */
+/* What a port's driver still does with sockets. Anything else is refused with an error. */
 enum wh_calls_port {
-	WH_CALLS_NO_SOCKET = 0,
-	WH_CALLS_XDP,    /* netlink's, and bpf: to remove a program from an interface */
+	WH_CALLS_NO_SOCKET = 0, /* only existing ones, and no sendmsg */
+	WH_CALLS_PASSES, /* the same, but sends messages with descriptors on existing streams */
+	WH_CALLS_XDP,    /* creates netlink's, and bpf: to remove a program from an interface */
 	WH_CALLS_DEVICE, /* a device in DPDK's notation, of unknown needs: they may connect to
 			  * any address */
 };
 
+#define WH_CALLS_MUTE_MAX 32
+
+/* Open sockets that would send to an address given with a message: datagrams. */
+struct wh_calls_mute {
+	uint32_t count;
+	int fd[WH_CALLS_MUTE_MAX];
+};
+
 /*
- * Only WH_CALLS_DEVICE allows sending to an address given with the packet. Signals only to this
- * process. 0; -ENOSYS: not available (another CPU, a sanitizer that needs more); or another
- * negative errno.
+ * Finds those of this process, except netlink's, which reach the kernel alone. 0; -EMFILE: there
+ * are more; or another negative errno. Before landlock, which hides /proc.
  */
-int wh_calls_enter(enum wh_calls_port port);
+int wh_calls_mute_all(struct wh_calls_mute *mute);
+
+/*
+ * Only WH_CALLS_DEVICE allows sending to an address given with the packet; `mute` is read for
+ * WH_CALLS_PASSES. Signals only to this process. 0; -ENOSYS: not available (another CPU, a
+ * sanitizer that needs more); or another negative errno.
+ */
+int wh_calls_enter(enum wh_calls_port port, const struct wh_calls_mute *mute);
 
 #endif

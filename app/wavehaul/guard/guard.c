@@ -180,9 +180,22 @@ static bool is_xdp(const struct wh_guard *guard)
 
 static enum wh_calls_port calls_of(const struct wh_guard *guard)
 {
-	if (guard->port->verbatim)
+	const struct wh_port_spec *port = guard->port;
+
+	if (port->verbatim)
 		return WH_CALLS_DEVICE;
-	return is_xdp(guard) ? WH_CALLS_XDP : WH_CALLS_NO_SOCKET;
+	switch (port->kind) {
+	case WH_PORT_AF_XDP:
+		return WH_CALLS_XDP;
+	case WH_PORT_MEMIF: /* a server's messages have no descriptors, and go by send(2) */
+		return port->server ? WH_CALLS_NO_SOCKET : WH_CALLS_PASSES;
+	case WH_PORT_PCI: /* mlx5: by netlink */
+	case WH_PORT_VHOST:
+	case WH_PORT_VIRTIO_USER:
+		return WH_CALLS_PASSES;
+	default:
+		return WH_CALLS_NO_SOCKET;
+	}
 }
 
 static const char *why_root(const struct wh_guard *guard, bool found)
@@ -256,9 +269,26 @@ static void read_ahead(void)
 	(void)dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_GLOBAL);
 }
 
+/* Of the sockets that are open now; see calls.h. */
+static int find_mute(struct wh_calls_mute *mute)
+{
+	int rc = wh_calls_mute_all(mute);
+
+	if (rc == -EMFILE)
+		wh_complain("the guard can watch %d sockets of datagrams: whoever starts this "
+			    "process must leave it fewer; --no-guard goes without",
+			WH_CALLS_MUTE_MAX);
+	else if (rc < 0)
+		wh_complain("the guard cannot see which files are open: %s; --no-guard goes "
+			    "without",
+			strerror(-rc));
+	return rc;
+}
+
 int wh_guard_enter(struct wh_guard *guard)
 {
-	int rc;
+	struct wh_calls_mute mute = {.count = 0};
+	int rc = 0;
 
 	if (guard->off) {
 		tell(guard, "none, as --no-guard says: every right of its user stays");
@@ -267,13 +297,16 @@ int wh_guard_enter(struct wh_guard *guard)
 	}
 	read_ahead();
 	let_clear(guard);
-	rc = change_user(guard);
+	if (calls_of(guard) == WH_CALLS_PASSES)
+		rc = find_mute(&mute);
+	if (rc == 0)
+		rc = change_user(guard);
 	if (rc == 0)
 		rc = lose_rights(guard);
 	if (rc < 0)
 		return rc;
 	wh_seeker_guard();
-	rc = wh_calls_enter(calls_of(guard));
+	rc = wh_calls_enter(calls_of(guard), &mute);
 	if (rc == 0)
 		tell(guard, ", only the system calls that it needs");
 	else

@@ -14,7 +14,10 @@
 
 #define NO_CLAIM -1
 
-/* Abstract names (unix(7)) belong to the network namespace, and disappear with the process. */
+/*
+ * Abstract names (unix(7)) belong to the network namespace, and disappear with the process. The
+ * socket is of a kind that can send nothing, since nobody connects it.
+ */
 int wh_wan_claim(const struct wh_port_spec *spec)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -26,7 +29,7 @@ int wh_wan_claim(const struct wh_port_spec *spec)
 	if (spec->kind != WH_PORT_AF_PACKET || spec->verbatim)
 		return NO_CLAIM;
 
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, bytes) == 0)
 		return fd; /* without a socket nothing can be claimed, which does no harm */
