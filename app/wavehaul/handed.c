@@ -162,15 +162,14 @@ static void follow(struct handed *handed)
 static void print_failures(const json_t *end)
 {
 	const json_t *failures = json_object_get(end, "failures");
-	char path[4 * WH_PATH_BYTES_MAX + 1];
+	const json_t *unnamed = json_object_get(end, "unnamed");
 
 	for (size_t i = 0; i < json_array_size(failures); i++) {
 		const json_t *one = json_array_get(failures, i);
 
-		fprintf(stderr, "wavehaul: %s: %s\n",
-			wh_plain_text(text_at(one, "path"), true, path, sizeof(path)),
-			text_at(one, "error"));
+		wh_failures_print_one(text_at(one, "path"), text_at(one, "error"));
 	}
+	wh_failures_print_unnamed(count_at(unnamed, "failures"), count_at(unnamed, "passed_over"));
 }
 
 static struct wh_transfer_sum sum_of(const json_t *end, int status)
@@ -194,7 +193,8 @@ static struct wh_transfer_sum sum_of(const json_t *end, int status)
 		.summed = count_at(sums, "files"),
 		.as_expected = compared - wh_min_u64(count_at(sums, "wrong"), compared),
 		.removed = count_at(end, "removed"),
-		.passed_over = json_array_size(json_object_get(end, "passed_over")),
+		.passed_over = json_array_size(json_object_get(end, "passed_over")) +
+			       count_at(json_object_get(end, "unnamed"), "passed_over"),
 		.failed = count_at(end, "failed"),
 	};
 }

@@ -345,7 +345,7 @@ static int run_verb(enum wh_verb verb, int argc, char **argv)
 		return WH_EXIT_OTHER;
 	transfer->verb = verb;
 	transfer->dest_fd = -1;
-	STAILQ_INIT(&transfer->failures);
+	wh_failures_init(&transfer->failures);
 	pthread_mutex_init(&transfer->telling, NULL);
 
 	int status = wh_settings_read(&transfer->settings, verb, argc, argv);

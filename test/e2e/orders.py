@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -443,6 +444,30 @@ def handed(program, folder):
         interrupted(program, one, options)
 
 
+def countless(program, folder):
+    """More files fail than a report names: the first ones are, and all are counted."""
+    count = 4000
+    with houses(program) as (one, two):
+        (two.root / 'set').mkdir()
+        for i in range(count):
+            (two.root / 'set' / f'{i:0200}').write_text('x')
+            (one.root / 'to/set' / f'{i:0200}' / 'full').mkdir(parents=True)
+        words = ('get', '-r', f'{CLIENT}:set', one.root / 'to', '--config', 'none', '--control',
+                 one.path, '--daemon', 'always')
+        result = program.run(*words)
+        expect_equal('the exit status', result.status, 23)
+        expect(result.out.endswith(f"; {count} failed, by this host's server\n"), result.out)
+        more = re.search(r'^wavehaul: (\d+) more failed, not named here;', result.err, re.M)
+        named = re.findall(r'^wavehaul: set/\d{200}: a folder of this name', result.err, re.M)
+        expect_between('how many are named', len(named), 500, count - 1)
+        expect_equal('all of them', len(named) + int(more[1]), count)
+        report = json.loads(program.run(*words, '--json').out)
+        expect_equal('in JSON', (report['failed'], report['unnamed']),
+                     (count, {'failures': count - len(report['failures']), 'passed_over': 0}))
+        expect(len(set(map(str, report['failures']))) == len(named), len(report['failures']))
+        expect(one.show(1)['error'].startswith('set/0'), one.show(1))
+
+
 def chosen(program, folder):
     """What send and get choose of trees, by an order and by the server for them."""
     with houses(program) as (one, two):
@@ -612,6 +637,7 @@ CASES = [
     Case('queue: goes on after kill -9', True, restarted),
     Case('queue: mixed jobs', True, mixed),
     Case('queue: send and get by the server', True, handed),
+    Case('queue: more failures than a report names', False, countless),
     Case('queue: what is chosen of trees', True, chosen),
     Case('queue: errands by the server', True, errands),
     Case('queue: no folder, damaged database', True, troubled),

@@ -153,7 +153,7 @@ static void set_up_transfer(struct wh_run *run, const struct wh_run_ground *grou
 	transfer->host.ground.hz = ground->jobs->ground->hz;
 	transfer->progress.hz = ground->jobs->ground->hz;
 	snprintf(transfer->server, sizeof(transfer->server), "%s", run->order.host);
-	STAILQ_INIT(&transfer->failures);
+	wh_failures_init(&transfer->failures);
 	pthread_mutex_init(&transfer->telling, NULL);
 }
 
@@ -455,16 +455,11 @@ void wh_run_stop(struct wh_run *run, enum wh_order_state wanted, uint64_t now_ts
 
 static void first_failure(const struct wh_transfer *transfer, char text[WH_ORDER_WHY_BYTES])
 {
-	const struct wh_failure *failure;
+	const struct wh_failure *failure = wh_failures_first(&transfer->failures);
 
 	text[0] = '\0';
-	STAILQ_FOREACH(failure, &transfer->failures, next)
-	{
-		if (failure->passed_over)
-			continue;
+	if (failure != NULL)
 		snprintf(text, WH_ORDER_WHY_BYTES, "%s: %s", failure->path, failure->text);
-		break;
-	}
 }
 
 static int status_of(

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/queue.h>
 
 #include <jansson.h>
 
@@ -18,18 +17,12 @@
 #include "job/jobs.h"
 #include "job/lanes.h"
 #include "report/again.h"
+#include "report/failures.h"
 #include "report/flow_now.h"
 #include "report/flow_plot.h"
 #include "report/manifest.h"
 #include "report/progress.h"
 #include "report/way.h"
-
-struct wh_failure {
-	STAILQ_ENTRY(wh_failure) next;
-	char *path;
-	char *text;       /* what failed, and where */
-	bool passed_over; /* not a failure, but not sent */
-};
 
 struct wh_transfer {
 	struct wh_settings settings;
@@ -72,7 +65,7 @@ struct wh_transfer {
 
 	/* transfer_report.c */
 	pthread_mutex_t telling; /* on_file is called by every crew */
-	STAILQ_HEAD(, wh_failure) failures;
+	struct wh_failures failures;
 	uint64_t skipped_bytes;      /* of files that existed already */
 	struct wh_progress progress; /* since the first lane was able to send */
 	struct wh_flow_now last_flow;

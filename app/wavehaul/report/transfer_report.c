@@ -2,7 +2,7 @@
 
 /*
  * Reports of a transfer: a line on a terminal, JSON lines while it runs, totals at its end, and
- * every file that failed.
+ * the files that failed.
  */
 
 #include <inttypes.h>
@@ -104,29 +104,6 @@ void wh_transfer_tell_start(struct wh_transfer *transfer)
 			       "settings", effective));
 }
 
-static void free_failure(struct wh_failure *failure)
-{
-	free(failure->path);
-	free(failure->text);
-	free(failure);
-}
-
-static void remember_failure(
-	struct wh_transfer *transfer, const struct wh_file_result *result, const char *text)
-{
-	struct wh_failure *failure = calloc(1, sizeof(*failure));
-
-	if (failure == NULL)
-		return;
-	failure->path = strdup(result->path);
-	failure->text = strdup(text);
-	failure->passed_over = result->doing == WH_DOING_PASSING;
-	if (failure->path != NULL && failure->text != NULL)
-		STAILQ_INSERT_TAIL(&transfer->failures, failure, next);
-	else
-		free_failure(failure);
-}
-
 void wh_transfer_on_file(void *context, const struct wh_file_result *result)
 {
 	struct wh_transfer *transfer = context;
@@ -141,7 +118,7 @@ void wh_transfer_on_file(void *context, const struct wh_file_result *result)
 			wh_fault_text(why, (enum wh_doing)result->doing, result->error));
 	pthread_mutex_lock(&transfer->telling);
 	if (result->error != 0)
-		remember_failure(transfer, result, text);
+		wh_failures_add(&transfer->failures, result->path, text, passed_over);
 	else if (result->kind == WH_ENTRY_FILE)
 		wh_manifest_note(&transfer->manifest, result->path);
 	if (result->skipped)
@@ -320,24 +297,6 @@ void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
 	transfer->last_flow = flow;
 }
 
-static json_t *failures_json(const struct wh_transfer *transfer, bool passed_over)
-{
-	const struct wh_failure *failure;
-	json_t *list = json_array();
-
-	STAILQ_FOREACH(failure, &transfer->failures, next)
-	{
-		if (failure->passed_over != passed_over)
-			continue;
-
-		json_t *one = json_pack("{s:s}", "error", failure->text);
-
-		wh_path_to_json(one, "path", failure->path);
-		json_array_append_new(list, one);
-	}
-	return list;
-}
-
 static struct wh_session_stats sum_stats(const struct wh_transfer *transfer)
 {
 	struct wh_session_stats sum = {0};
@@ -364,7 +323,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 	/* clang-format off */
 	wh_json_add(line, json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
 		"s:{s:I, s:I, s:I, s:I, s:I, s:I}, "
-		"s:o, s:o, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:I}}",
+		"s:o, s:o, s:o, s:{s:I, s:I, s:I, s:I}}",
 		"host", wh_word_to_json(transfer->server),
 		"files", (json_int_t)totals.files,
 		"skipped", (json_int_t)totals.skipped,
@@ -385,14 +344,13 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 				      : json_null(),
 		"limited_by", sends ? json_string(wh_limit_name(job->result.figures.limited_by))
 				    : json_null(),
-		"failures", failures_json(transfer, false),
-		"passed_over", failures_json(transfer, true),
 		"left_out",
 			"owners", (json_int_t)totals.left_out.owners,
 			"set_ids", (json_int_t)totals.left_out.set_ids,
 			"xattrs", (json_int_t)totals.left_out.xattrs,
 			"hard_links", (json_int_t)totals.left_out.hard_links));
 	/* clang-format on */
+	wh_failures_to_json(&transfer->failures, line);
 	if (transfer->manifest.on)
 		json_object_set_new(line, "checksums",
 			json_pack("{s:s, s:I, s:I, s:I}", "by", transfer->settings.digest, "files",
@@ -496,14 +454,10 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 	const struct wh_transfer_sum sum = sum_of(transfer, status, seconds);
 	struct wh_totals totals = wh_transfer_totals(transfer);
 	struct wh_session_stats stats = sum_stats(transfer);
-	const struct wh_failure *failure;
 	/* If standard output receives the file, the report goes to stderr. */
 	FILE *to = transfer->is_piped && transfer->verb == WH_VERB_GET ? stderr : stdout;
-	char path[4 * WH_PATH_BYTES_MAX + 1];
 
-	STAILQ_FOREACH(failure, &transfer->failures, next)
-	fprintf(stderr, "wavehaul: %s: %s\n",
-		wh_plain_text(failure->path, true, path, sizeof(path)), failure->text);
+	wh_failures_print(&transfer->failures);
 	if (transfer->settings.quiet)
 		return;
 	print_left_out(&totals.left_out);
@@ -527,16 +481,6 @@ double wh_transfer_seconds(const struct wh_transfer *transfer)
 		&transfer->progress, transfer->lanes.job[0]->ready.began_tsc, ended_tsc);
 }
 
-static void forget_failures(struct wh_transfer *transfer)
-{
-	while (!STAILQ_EMPTY(&transfer->failures)) {
-		struct wh_failure *failure = STAILQ_FIRST(&transfer->failures);
-
-		STAILQ_REMOVE_HEAD(&transfer->failures, next);
-		free_failure(failure);
-	}
-}
-
 void wh_transfer_tell_end(struct wh_transfer *transfer, int status)
 {
 	double seconds = wh_transfer_seconds(transfer);
@@ -546,13 +490,13 @@ void wh_transfer_tell_end(struct wh_transfer *transfer, int status)
 		print_json(transfer, status, seconds);
 	else if (transfer->lanes.started > 0 && transfer->lanes.job[0]->ready.began_tsc != 0)
 		print_text(transfer, status, seconds);
-	forget_failures(transfer);
+	wh_failures_forget(&transfer->failures);
 }
 
 void wh_transfer_forget(struct wh_transfer *transfer)
 {
 	pthread_mutex_lock(&transfer->telling);
-	forget_failures(transfer);
+	wh_failures_forget(&transfer->failures);
 	wh_manifest_forget(&transfer->manifest);
 	pthread_mutex_unlock(&transfer->telling);
 	transfer->progress.began_tsc = 0;

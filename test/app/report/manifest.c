@@ -23,7 +23,7 @@ static void begin(const char *path)
 {
 	memset(&transfer, 0, sizeof(transfer));
 	pthread_mutex_init(&transfer.telling, NULL);
-	STAILQ_INIT(&transfer.failures);
+	wh_failures_init(&transfer.failures);
 	snprintf(transfer.settings.manifest, sizeof(transfer.settings.manifest), "%s", path);
 	snprintf(transfer.settings.digest, sizeof(transfer.settings.digest), "md5");
 	CU_ASSERT_FATAL(

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/failures.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bundle/record.h"
+#include "cli/json.h"
+#include "cli/plain_text.h"
+
+void wh_failures_init(struct wh_failures *failures)
+{
+	*failures = (struct wh_failures){0};
+	STAILQ_INIT(&failures->named);
+}
+
+/* At most, in JSON: what is not UTF-8 becomes hexadecimal. */
+static size_t json_bytes(const char *text)
+{
+	size_t bytes = 0;
+
+	for (; *text != '\0'; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		bytes += c < ' '                              ? sizeof("\\u0000") - 1
+			 : c >= 0x80 || c == '"' || c == '\\' ? 2
+							      : 1;
+	}
+	return bytes;
+}
+
+static void free_failure(struct wh_failure *failure)
+{
+	free(failure->path);
+	free(failure->text);
+	free(failure);
+}
+
+static struct wh_failure *make_failure(const char *path, const char *text, bool passed_over)
+{
+	struct wh_failure *failure = calloc(1, sizeof(*failure));
+
+	if (failure == NULL)
+		return NULL;
+	failure->path = strdup(path);
+	failure->text = strdup(text);
+	failure->passed_over = passed_over;
+	if (failure->path != NULL && failure->text != NULL)
+		return failure;
+	free_failure(failure);
+	return NULL;
+}
+
+void wh_failures_add(
+	struct wh_failures *failures, const char *path, const char *text, bool passed_over)
+{
+	size_t bytes =
+		sizeof("{\"error\":\"\",\"path_hex\":\"\"}") + json_bytes(path) + json_bytes(text);
+	struct wh_failure *failure = NULL;
+
+	/* Once one is left out all are: they are the first ones, not the short ones. */
+	if (failures->unnamed[passed_over] == 0 &&
+		bytes <= WH_FAILURES_BYTES - failures->bytes[passed_over])
+		failure = make_failure(path, text, passed_over);
+	if (failure == NULL) {
+		failures->unnamed[passed_over]++;
+		return;
+	}
+	failures->bytes[passed_over] += (uint32_t)bytes;
+	STAILQ_INSERT_TAIL(&failures->named, failure, next);
+}
+
+void wh_failures_forget(struct wh_failures *failures)
+{
+	while (!STAILQ_EMPTY(&failures->named)) {
+		struct wh_failure *failure = STAILQ_FIRST(&failures->named);
+
+		STAILQ_REMOVE_HEAD(&failures->named, next);
+		free_failure(failure);
+	}
+	wh_failures_init(failures);
+}
+
+const struct wh_failure *wh_failures_first(const struct wh_failures *failures)
+{
+	const struct wh_failure *failure;
+
+	STAILQ_FOREACH(failure, &failures->named, next)
+	{
+		if (!failure->passed_over)
+			return failure;
+	}
+	return NULL;
+}
+
+static json_t *list_of(const struct wh_failures *failures, bool passed_over)
+{
+	const struct wh_failure *failure;
+	json_t *list = json_array();
+
+	STAILQ_FOREACH(failure, &failures->named, next)
+	{
+		if (failure->passed_over != passed_over)
+			continue;
+
+		json_t *one = json_pack("{s:s}", "error", failure->text);
+
+		wh_path_to_json(one, "path", failure->path);
+		json_array_append_new(list, one);
+	}
+	return list;
+}
+
+void wh_failures_to_json(const struct wh_failures *failures, json_t *object)
+{
+	wh_json_add(
+		object, json_pack("{s:o, s:o, s:{s:I, s:I}}", "failures", list_of(failures, false),
+				"passed_over", list_of(failures, true), "unnamed", "failures",
+				(json_int_t)failures->unnamed[false], "passed_over",
+				(json_int_t)failures->unnamed[true]));
+}
+
+void wh_failures_print_one(const char *path, const char *text)
+{
+	char plain[4 * WH_PATH_BYTES_MAX + 1];
+
+	fprintf(stderr, "wavehaul: %s: %s\n", wh_plain_text(path, true, plain, sizeof(plain)),
+		text);
+}
+
+static void print_more(uint64_t count, const char *what)
+{
+	if (count > 0)
+		fprintf(stderr,
+			"wavehaul: %" PRIu64 " more %s, not named here; --json-stream names all\n",
+			count, what);
+}
+
+void wh_failures_print_unnamed(uint64_t failed, uint64_t passed_over)
+{
+	print_more(failed, "failed");
+	print_more(passed_over, "were passed over");
+}
+
+void wh_failures_print(const struct wh_failures *failures)
+{
+	const struct wh_failure *failure;
+
+	STAILQ_FOREACH(failure, &failures->named, next)
+	{
+		wh_failures_print_one(failure->path, failure->text);
+	}
+	wh_failures_print_unnamed(failures->unnamed[false], failures->unnamed[true]);
+}
