@@ -22,8 +22,8 @@ import urllib.request
 from pathlib import Path
 
 from control import Control
-from faults import mounted, program_beside
-from harness import Case, expect, expect_equal, run_cases
+from faults import mounted
+from harness import Case, expect, expect_equal, program_beside, run_cases
 from orders import BINARY, OVER, House, houses
 from pair import CLIENT, SERVER, wait_until
 

@@ -23,7 +23,7 @@ import time
 from pathlib import Path
 
 from harness import (Case, Skip, end_group, expect, expect_equal, expect_said, expect_status,
-                     run_cases)
+                     program_beside, run_cases)
 from pair import Pair, remote, wait_until
 from transfer import BINARY, NETWORK, OK, PARTIAL
 
@@ -159,14 +159,6 @@ def clocks(program, folder):
             expect_equal(f'the time of {path}', (pair.served / path).stat().st_mtime_ns,
                          (folder / 'here' / path).stat().st_mtime_ns)
         pair.stop_server()
-
-
-def program_beside(program, name):
-    """What tests need beside a binary."""
-    path = Path(program.binary).parents[2] / 'test' / name
-    if not path.exists():
-        raise Skip(f'{path} is not built')
-    return path
 
 
 def run_quietly(*words):

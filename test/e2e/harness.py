@@ -92,6 +92,14 @@ def expect_fields(report, fields, where='report'):
             expect(right, f'{where}.{name} is {value!r}')
 
 
+def program_beside(program, name):
+    """What tests need beside a binary."""
+    path = Path(program.binary).parents[2] / 'test' / name
+    if not path.exists():
+        raise Skip(f'{path} is not built')
+    return path
+
+
 def end_group(process):
     """Kills what is left of the program and of what it runs under (setpriv, unshare)."""
     try:

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Preloaded: the time of day jumps by hours and years, ten times a second; other clocks do not. */
+/*
+ * Preloaded: the time of day jumps by hours and years, ten times a second; other clocks do not. If
+ * STEP_CLOCK names a file, it is off by as many seconds as are in its first eight bytes, which may
+ * change at any time.
+ */
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 #define HOUR_S 3600
 #define YEAR_S (365 * 24 * HOUR_S)
@@ -22,12 +30,31 @@ static int ask(clockid_t clock, struct timespec *now)
 	return next(clock, now);
 }
 
+static const volatile int64_t *told_s;
+
+/* Mapped early: a guarded process opens no such file. */
+__attribute__((constructor)) static void open_told(void)
+{
+	const char *path = getenv("STEP_CLOCK");
+	int fd = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	void *mapped = fd < 0 ? MAP_FAILED
+			      : mmap(NULL, sizeof(*told_s), PROT_READ, MAP_SHARED, fd, 0);
+
+	if (path != NULL && mapped == MAP_FAILED)
+		abort();
+	told_s = path != NULL ? mapped : NULL;
+	if (fd >= 0)
+		close(fd);
+}
+
 static int64_t step_s(void)
 {
 	static const int64_t steps[] = {
 		0, HOUR_S, -HOUR_S, YEAR_S, 1, -YEAR_S, 2 * HOUR_S, -20 * YEAR_S, 60, 20 * YEAR_S};
 	struct timespec now;
 
+	if (told_s != NULL)
+		return *told_s;
 	ask(CLOCK_MONOTONIC, &now);
 	return steps[(now.tv_sec * NS + now.tv_nsec) / (NS / 10) %
 		     (int64_t)(sizeof(steps) / sizeof(steps[0]))];

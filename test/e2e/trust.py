@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 from harness import (Case, Program, Skip, decode_object, end_group, expect, expect_equal,
-                     expect_said, expect_status, run_cases)
+                     expect_said, expect_status, program_beside, run_cases)
 from lab import Lab
 from network import CLIENT, SERVER, THIRD, Server, client_command
 from pair import wait_until
@@ -218,13 +218,13 @@ def wrong_files(program, folder):
 class Machine:
     """A host of the network with a user of its own."""
 
-    def __init__(self, host, user):
-        self.host, self.user = host, user
+    def __init__(self, host, user, clock=None):
+        self.host, self.user, self.clock = host, user, clock
 
     @property
     def under(self):
         return (*self.host.under, 'env', f'WAVEHAUL_CONFIG_DIR={self.user.folder}',
-                f'PATH={self.user.path()}')
+                f'PATH={self.user.path()}', *(self.clock.words if self.clock else ()))
 
     def start(self, *args, address=CLIENT):
         return self.user.program.start(*client_command(*args, addresses=[f'{address}/24']),
@@ -235,15 +235,29 @@ class Machine:
         return self.user.program.finish(self.start(*args, address=address), 30, began)
 
 
+class Clock:
+    """A time of day that is set while those who go by it run."""
+
+    def __init__(self, program, path):
+        self.path = path
+        self.words = (f'LD_PRELOAD={program_beside(program, "step_clock.so")}',
+                      f'STEP_CLOCK={path}')
+        path.write_bytes(bytes(8))
+
+    def set(self, days):
+        with open(self.path, 'r+b', buffering=0) as file:
+            file.write((days * 86400).to_bytes(8, 'little', signed=True))
+
+
 @contextlib.contextmanager
-def two_machines(program, folder, *options):
-    """One that serves, and one that knows nothing of it yet."""
+def two_machines(program, folder, *options, clock=None):
+    """One that serves, by that clock, and one that knows nothing of it yet."""
     bin_folder(program, folder)
     with Lab() as lab:
         hosts = lab.host('here'), lab.host('there')
         lab.wire((hosts[0], 'eth0'), (hosts[1], 'eth0'))
-        here, there = (Machine(host, User(program, folder / name))
-                       for host, name in zip(hosts, ('here', 'there')))
+        here, there = (Machine(host, User(program, folder / name), time_of_day)
+                       for host, name, time_of_day in zip(hosts, ('here', 'there'), (None, clock)))
         with Server(program, there, folder, *options, addresses=[f'{SERVER}/24']) as server:
             yield here, there, server
 
@@ -425,8 +439,8 @@ proxyCertInfo = critical,language:id-ppl-anyLanguage,pathlen:0
 class Authority:
     """A site's: certificates by openssl, and a list of those that are revoked."""
 
-    def __init__(self, folder, trusted_by):
-        self.folder = folder
+    def __init__(self, folder, trusted_by, clock=None):
+        self.folder, self.clock = folder, clock
         folder.mkdir()
         (folder / 'index').touch()
         (folder / 'index.attr').write_text('unique_subject = no')
@@ -440,10 +454,11 @@ class Authority:
         self.publish()
 
     def call(self, *words):
-        subprocess.run(['openssl', *words], cwd=self.folder, check=True, capture_output=True)
+        subprocess.run(['env', *(self.clock.words if self.clock else ()), 'openssl', *words],
+                       cwd=self.folder, check=True, capture_output=True)
 
-    def publish(self):
-        self.call('ca', '-config', 'settings', '-gencrl', '-out', 'crl')
+    def publish(self, days=2):
+        self.call('ca', '-config', 'settings', '-gencrl', '-crldays', str(days), '-out', 'crl')
         # In one step: who looks meanwhile would find a part of it.
         (self.folder / 'crl').rename(self.place / 'site.crl')
 
@@ -521,6 +536,111 @@ def authority_of_a_site(program, folder):
         expect(not (folder / 'served/no').exists(), 'a file that must not have come')
 
 
+@contextlib.contextmanager
+def dated_site(program, folder, list_days):
+    """A server whose clock is set, one that knows it, and a site whose authority began ten days ago
+    with a host's certificate of 15 days; its list of those revoked is new."""
+    clock = Clock(program, folder / 'clock')
+    with two_machines(program, folder, clock=clock) as (here, there, server):
+        here.user.report('trust', 'add', 'dtn2', there.user.key())
+        (folder / 'there/trust.d/dtn1.conf').write_text('[peer]\nsubject = CN=dtn1,O=Site\n')
+        of_site = Clock(program, folder / 'clock of the site')
+        of_site.set(-10)
+        site = Authority(folder / 'site', folder / 'there', of_site)
+        host = site.host('dtn1', '/O=Site/CN=dtn1', '-days', '15')
+        of_site.set(0)
+        site.publish(list_days)
+        wait_for_look()
+
+        def one(name, status=0, identity=host):
+            result = here.run('send', make_file(folder, 1 << 10), f'{SERVER}:{name}', '--identity',
+                              identity)
+            expect_status(result, status)
+            expect_equal(f'{name} has come', (folder / 'served' / name).exists(), status == 0)
+            if status:
+                expect_said(result, 'does not trust us')
+
+        yield here, server, site, clock, host, one
+
+
+@contextlib.contextmanager
+def slow_send(here, folder, name, identity):
+    """A job that would take a quarter of a minute, once its data come."""
+    path = folder / 'slow'
+    path.write_bytes(os.urandom(40 << 20))
+    before = set(os.listdir(folder / 'served'))
+    process = here.start('send', path, f'{SERVER}:{name}', '--rate', '20M', '--identity', identity)
+    try:
+        wait_until(lambda: set(os.listdir(folder / 'served')) > before, 10, 'a stage')
+        expect(process.poll() is None, 'it has ended before')
+        yield process
+    finally:
+        end_group(process)
+
+
+def expect_withdrawn(program, process, server, why):
+    """By a clock that is now set otherwise; both ends say so."""
+    began = time.monotonic()
+    result = program.finish(process, 10, began)
+    expect(time.monotonic() - began < 4, 'it went on for long')
+    expect_status(result, 5)
+    expect_said(result, 'withdrawn')
+    wait_until(lambda: why in server.said(), 2, why)
+
+
+def clock_of_certificates(program, folder):
+    """A server's clock is set back, and ahead, while a session of a certified host runs and others
+    come: who comes is judged by the clock then, who is here only by one that goes ahead."""
+    with dated_site(program, folder, 9) as (here, server, _, clock, host, one):
+        one('now')
+        with slow_send(here, folder, 'slowly', host) as process:
+            clock.set(-11)
+            one('too early', 5)
+            wait_until(lambda: 'certificate is not yet valid, by the clock of this host; is that '
+                       'right?' in server.said(), 2, 'why it was too early')
+            wait_for_look()
+            wait_for_look()
+            expect(process.poll() is None, 'a session ended by a clock that was set back')
+            clock.set(0)
+            one('again')
+            expect(process.poll() is None, 'a session ended by a clock that was set right')
+            clock.set(6)
+            expect_withdrawn(program, process, server,
+                             'certificate has expired, by the clock of this host')
+        one('too late', 5)
+        expect(not (folder / 'served/slowly').exists(), 'a file that was not whole')
+        clock.set(0)
+        one('at last')
+
+
+def clock_of_lists(program, folder):
+    """A list of those revoked that is dated later than now still revokes; one that has ended ends
+    what runs, until a new one is there."""
+    with dated_site(program, folder, 2) as (here, server, site, clock, host, one):
+        other = site.host('bad', '/O=Site/CN=dtn1', '-startdate', '20200101000000Z', '-days',
+                          '36500')
+        one('bad is good', identity=other)
+        clock.set(-5)
+        one('by a list of later')
+        site.revoke('bad')
+        wait_for_look()
+        one('revoked by a list of later', 5, identity=other)
+        wait_until(lambda: 'certificate revoked' in server.said(), 2, 'why')
+        one('not on it')
+        clock.set(0)
+        with slow_send(here, folder, 'slowly', host) as process:
+            clock.set(3)
+            expect_withdrawn(program, process, server, 'the list of what its authority has revoked '
+                             'has expired, by the clock of this host; a new one goes into the '
+                             'folder')
+        one('no list', 5)
+        site.clock.set(3)
+        site.publish()
+        wait_for_look()
+        one('a new list')
+        one('still revoked', 5, identity=other)
+
+
 def withdrawn(program, folder):
     """Who is not trusted any more ends within a second or so, and both ends say why."""
     path = make_file(folder, 40 << 20)
@@ -595,6 +715,8 @@ def cases():
     yield Case('bytes of a day', True, bytes_of_a_day)
     yield Case('read again', True, read_again)
     yield Case('authority of a site', True, authority_of_a_site)
+    yield Case('a clock that jumps: certificates', True, clock_of_certificates)
+    yield Case('a clock that jumps: lists', False, clock_of_lists)
     yield Case('withdrawn', True, withdrawn)
     yield Case('asked on a terminal', False, asked_on_a_terminal)
 
