@@ -273,7 +273,7 @@ static int run(void *context)
 	int status = make_jobs(bench);
 
 	if (status != WH_EXIT_OK) {
-		wh_complain("no memory for the sessions");
+		wh_complain("out of memory for the sessions; open fewer");
 		return status;
 	}
 
@@ -322,7 +322,7 @@ static int read_operands(struct bench *bench)
 	const struct wh_settings *settings = &bench->settings;
 
 	if (settings->operand_count != 1) {
-		wh_complain("bench wants one HOST; `wavehaul bench --help` explains");
+		wh_complain("bench needs one HOST; `wavehaul bench --help` explains");
 		return WH_EXIT_USAGE;
 	}
 	bench->rows.server = settings->operands[0];

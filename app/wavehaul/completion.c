@@ -213,7 +213,7 @@ int wh_verb_completion(int argc, char **argv)
 	if (status != -1)
 		return status;
 	if (settings.operand_count != 1 || strcmp(settings.operands[0], "bash") != 0) {
-		wh_complain("wavehaul completion takes the name of a shell, and knows one: "
+		wh_complain("wavehaul completion needs the name of a shell, and supports one: "
 			    "`wavehaul completion bash`");
 		return WH_EXIT_USAGE;
 	}

@@ -98,11 +98,11 @@ static int make_job(struct errand *errand)
 	struct wh_request request = request_of(errand);
 
 	if (!wh_hello_fits(&request)) {
-		wh_complain("too many paths for one request");
+		wh_complain("too many paths for one request; use several commands");
 		return WH_EXIT_USAGE;
 	}
 	if (!wh_lanes_make(&errand->lanes, &errand->jobs, &errand->peer, &request)) {
-		wh_complain("no memory for the job");
+		wh_complain("out of memory for the job");
 		return WH_EXIT_OTHER;
 	}
 	errand->print.hz = errand->host.ground.hz;
@@ -186,7 +186,7 @@ static int open_print(struct errand *errand)
 
 	if (rc == 0)
 		return WH_EXIT_OK;
-	wh_complain("cannot print what comes: %s", strerror(-rc));
+	wh_complain("cannot print the answer: %s", strerror(-rc));
 	return WH_EXIT_OTHER;
 }
 
@@ -251,7 +251,7 @@ static int read_words(struct errand *errand)
 	if (count < errands[of].operands_least || count > WH_HELLO_PATHS_MAX ||
 		(pings &&
 			(count != 1 || strlen(settings->operands[0]) >= sizeof(errand->server)))) {
-		wh_complain("%s wants %s; `wavehaul %s --help` explains",
+		wh_complain("%s needs %s; `wavehaul %s --help` explains",
 			wh_verb_name(errand->verb), errands[of].wants, wh_verb_name(errand->verb));
 		return WH_EXIT_USAGE;
 	}
@@ -334,7 +334,7 @@ static int close_print(struct errand *errand, int status)
 
 	if (rc == 0)
 		return status;
-	wh_complain("what came could not be printed: %s", strerror(-rc));
+	wh_complain("cannot print the answer: %s", strerror(-rc));
 	return status == WH_EXIT_OK || status == WH_EXIT_INTERRUPTED ? WH_EXIT_OTHER : status;
 }
 

@@ -156,7 +156,7 @@ static void follow(struct handed *handed)
 		return;
 	handed->status = handed->cancelled ? WH_EXIT_INTERRUPTED : WH_EXIT_NETWORK;
 	snprintf(handed->why, sizeof(handed->why), "%s",
-		handed->cancelled ? "interrupted" : "the server of this host is gone");
+		handed->cancelled ? "interrupted" : "this host's server has exited");
 }
 
 static void print_failures(const json_t *end)

@@ -19,7 +19,7 @@ static int finish(int status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return status;
-	wh_complain("the report could not be written: %s", strerror(errno));
+	wh_complain("cannot write the report: %s", strerror(errno));
 	return status == WH_EXIT_OK ? WH_EXIT_OTHER : status;
 }
 

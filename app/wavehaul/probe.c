@@ -327,7 +327,7 @@ static int prepare(struct probe *probe)
 	struct wh_prober_bounds bounds;
 
 	if (settings->operand_count != 1) {
-		wh_complain("probe wants one HOST; `wavehaul probe --help` explains");
+		wh_complain("probe needs one HOST; `wavehaul probe --help` explains");
 		return WH_EXIT_USAGE;
 	}
 	if (settings->plot[0] != '\0' && !wh_svg_may_write(settings->plot))

@@ -35,8 +35,8 @@ void wh_recollect_init(
 	if (recollect->folder_fd >= 0)
 		wh_guard_let(guard, recollect->folder_fd, WH_LET_WRITE);
 	else if (strcmp(settings->state, "none") != 0)
-		wh_say("no folder for what is known of files that came in part (--state): what is "
-		       "interrupted begins again");
+		wh_say("no folder to record partly transferred files (--state): an interrupted "
+		       "transfer will start over");
 }
 
 void wh_recollect_open(struct wh_recollect *recollect, const struct wh_settings *settings)

@@ -69,9 +69,10 @@ static uint32_t compare(const struct wh_settings *settings, const struct wh_sett
 			continue;
 		changes++;
 		if (is_live(setting))
-			wh_say("read again: %s is %s from now on", setting->name, now);
+			wh_say("configuration reloaded: %s is now %s", setting->name, now);
 		else
-			wh_say("read again: %s has to wait for a restart; it stays %s",
+			wh_say("configuration reloaded: a change of %s needs a restart; it stays "
+			       "%s",
 				setting->name, before[0] != '\0' ? before : "as it is");
 	}
 	return changes;
@@ -84,9 +85,9 @@ void wh_reread_now(struct wh_reread *reread)
 	if (fresh == NULL)
 		return;
 	if (wh_settings_read(fresh, WH_VERB_SERVE, reread->argc, reread->argv) != -1)
-		wh_say("the configuration stays as it was");
+		wh_say("the configuration is unchanged");
 	else if (compare(reread->settings, fresh) == 0)
-		wh_say("the configuration was read again, and nothing of it has changed");
+		wh_say("configuration reloaded: no changes");
 	else
 		take(reread, fresh);
 	free(fresh);

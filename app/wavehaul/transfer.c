@@ -78,12 +78,12 @@ static int make_jobs(struct wh_transfer *transfer)
 		return WH_EXIT_USAGE;
 	wh_request_see_contents(&request);
 	if (!wh_hello_fits(&request)) {
-		wh_complain(
-			"too many paths and patterns for one request; get their folder with -r");
+		wh_complain("too many paths and patterns for one request; transfer their folder "
+			    "with -r instead");
 		return WH_EXIT_USAGE;
 	}
 	if (!wh_lanes_make(&transfer->lanes, &transfer->jobs, &transfer->peer, &request)) {
-		wh_complain("no memory for the jobs");
+		wh_complain("out of memory for the jobs");
 		return WH_EXIT_OTHER;
 	}
 	for (uint32_t lane = 0; lane < request.lanes; lane++)
@@ -258,7 +258,7 @@ static void note(const struct wh_transfer *transfer, int status)
 	if (wh_book_add(book, &entry, 1) < 0 ||
 		wh_book_forget(book, entry.ended_us - (int64_t)(settings->keep_records_ns / 1000),
 			WH_BOOK_ROWS_MAX) < 0)
-		wh_say("what was transferred could not be noted (--state)");
+		wh_say("cannot record the transfer for `wavehaul report` (--state)");
 	wh_book_close(book);
 }
 

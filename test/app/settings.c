@@ -423,14 +423,14 @@ static const struct refusal refusals[] = {
 		"--set udt.beta: write PROFILE.OPTION=VALUE, for example "},
 	{WH_VERB_SEND, "--set|udt.beta=", "--set udt.beta=: write PROFILE.OPTION=VALUE, "},
 	{WH_VERB_SEND, "--set|utd.beta=1",
-		"--set utd.beta=1: 'utd.beta' does not begin with a profile and a dot, as "
-		"udt.beta; the profiles are fixed, udt, ttp"},
+		"--set utd.beta=1: 'utd.beta' must begin with a profile and a dot, as udt.beta "
+		"does; the profiles are fixed, udt, ttp"},
 	{WH_VERB_SEND, "--set|udt.bta=1",
-		"--set udt.bta=1: udt has no option 'bta'; near it is beta; `wavehaul profiles "
-		"udt` explains them"},
+		"--set udt.bta=1: udt has no option 'bta'; similar ones are beta; `wavehaul "
+		"profiles udt` explains them"},
 	{WH_VERB_SEND, "--set|ttp.rate=1",
-		"--set ttp.rate=1: ttp has no option 'rate'; near it is initial_rate, min_rate, "
-		"max_rate; "},
+		"--set ttp.rate=1: ttp has no option 'rate'; similar ones are initial_rate, "
+		"min_rate, max_rate; "},
 	{WH_VERB_SEND, "--set|udt.quality=1",
 		"--set udt.quality=1: udt has no option 'quality'; its options are formula3, "},
 	{WH_VERB_SEND, "--set|udt.beta=2",
@@ -439,10 +439,10 @@ static const struct refusal refusals[] = {
 		"--set udt.formula3=perhaps: 'perhaps' is not understood; udt.formula3 is a switch "
 		"on or off"},
 	{WH_VERB_SEND, "--set|udt.beta=1e-6",
-		"--set names an option of udt, and the profile is lambda; add --profile udt, "},
+		"--set names an option of udt, but the profile is lambda; add --profile udt, "},
 	{WH_VERB_SEND, "--profile|ttp|--set|ttp.min_rate=2G|--set|ttp.max_rate=1G",
 		"ttp.max_rate "},
-	{WH_VERB_DEMO, "--udt|bytes,bits", "--udt bytes,bits: 'bits' is none of no-formula-3, "},
+	{WH_VERB_DEMO, "--udt|bytes,bits", "--udt bytes,bits: 'bits' is not one of no-formula-3, "},
 	{WH_VERB_DEMO, "--queue|0p",
 		"--queue '0p' is not understood; write for example --queue 64M"},
 	{WH_VERB_DEMO, "--queue|10000001p", "--queue '10000001p' is not understood; "},
@@ -498,7 +498,7 @@ static const struct refusal refusals[] = {
 		"--fec-ceiling '0.9%' is out of bounds; write for example --fec-ceiling 10% (from "
 		"0.01 to 0.5)"},
 	{WH_VERB_SEND, "--fec-ceiling|0.501", "--fec-ceiling '0.501' is out of bounds; "},
-	{WH_VERB_SERVE, "--fec|auto", "'--fec' is not an option of serve, or stands for several; "},
+	{WH_VERB_SERVE, "--fec|auto", "'--fec' is not an option of serve, or is ambiguous; "},
 	{WH_VERB_SEND, "--parallel|65", "--parallel '65' is out of bounds; "},
 	{WH_VERB_SEND, "--burst|1025", "--burst '1025' is out of bounds; "},
 	{WH_VERB_SEND, "--addr|192.0.2.2/24",
@@ -522,9 +522,9 @@ static const struct refusal refusals[] = {
 	{WH_VERB_SEND, "--rx-cpus|1,,2", "--rx-cpus '1,,2' is not understood; "},
 	{WH_VERB_SEND, "--rx-cpus|1-", "--rx-cpus '1-' is not understood; "},
 	{WH_VERB_SERVE, "--allow|10.0.0.0/33", "--allow '10.0.0.0/33' is not understood; "},
-	{WH_VERB_SERVE, "--root|a\tb", "--root 'a\\x09b' has a control character in it; "},
-	{WH_VERB_SERVE, "--root| a", "--root ' a' begins or ends with a blank; "},
-	{WH_VERB_SERVE, "--root|a ", "--root 'a ' begins or ends with a blank; "},
+	{WH_VERB_SERVE, "--root|a\tb", "--root 'a\\x09b' contains a control character; "},
+	{WH_VERB_SERVE, "--root| a", "--root ' a' begins or ends with a space; "},
+	{WH_VERB_SERVE, "--root|a ", "--root 'a ' begins or ends with a space; "},
 	{WH_VERB_SERVE, "--sessions|0", "--sessions '0' is out of bounds; "},
 	{WH_VERB_SERVE, "--sessions|4097", "--sessions '4097' is out of bounds; "},
 	{WH_VERB_BENCH, "--time|99ms", "--time '99ms' is out of bounds; "},
@@ -537,41 +537,41 @@ static const struct refusal refusals[] = {
 
 	/* Spelling. */
 	{WH_VERB_SEND, "--speed|10G",
-		"'--speed' is not an option of send, or stands for several; `wavehaul send --help` "
-		"lists them"},
-	{WH_VERB_SEND, "--r", "'--r' is not an option of send, or stands for several; "},
+		"'--speed' is not an option of send, or is ambiguous; `wavehaul send --help` lists "
+		"the options"},
+	{WH_VERB_SEND, "--r", "'--r' is not an option of send, or is ambiguous; "},
 	{WH_VERB_SEND, "--frame|1500", "'--frame' is not an option of send, "},
 	{WH_VERB_SEND, "--root|/srv", "'--root' is not an option of send, "},
 	{WH_VERB_SERVE, "--json", "'--json' is not an option of serve, "},
 	{WH_VERB_BENCH, "--json-stream", "'--json-stream' is not an option of bench, "},
-	{WH_VERB_SERVE, "-r", "'-r' is not an option of serve; `wavehaul serve --help` lists them"},
+	{WH_VERB_SERVE, "-r",
+		"'-r' is not an option of serve; `wavehaul serve --help` lists the options"},
 	{WH_VERB_SEND, "-rx", "'-x' is not an option of send; "},
-	{WH_VERB_SEND, "--json=1", "'--json=1' wants no value; leave away what is behind the ="},
-	{WH_VERB_SEND, "--help=1", "'--help=1' wants no value; "},
-	{WH_VERB_BENCH, "--frame", "--frame wants a value; write for example --frame 9000 "},
+	{WH_VERB_SEND, "--json=1", "'--json=1' takes no value; remove the = and what follows it"},
+	{WH_VERB_SEND, "--help=1", "'--help=1' takes no value; "},
+	{WH_VERB_BENCH, "--frame", "--frame needs a value; write for example --frame 9000 "},
 	{WH_VERB_SEND, "--vlan",
-		"--vlan wants a value; write for example --vlan 100 (from 0 to "
-		"4094)"},
+		"--vlan needs a value; write for example --vlan 100 (from 0 to 4094)"},
 
 	/* What does not go together. */
 	{WH_VERB_SEND, "--rx-cpus|1,2|--tx-cpus|2,3",
-		"CPU 2 is in --rx-cpus and in --tx-cpus, which differ; give both the same list, or "
-		"lists without a CPU in common"},
-	{WH_VERB_SEND, "--rx-cpus|1,2|--tx-cpus|2,1", "CPU 1 is in --rx-cpus and in --tx-cpus, "},
-	{WH_VERB_SEND, "--rx-cpus|1-2|--tx-cpus|1", "CPU 1 is in --rx-cpus and in --tx-cpus, "},
+		"CPU 2 is in both --rx-cpus and --tx-cpus, but the two lists differ; make them "
+		"identical, or give them no CPU in common"},
+	{WH_VERB_SEND, "--rx-cpus|1,2|--tx-cpus|2,1", "CPU 1 is in both --rx-cpus and --tx-cpus, "},
+	{WH_VERB_SEND, "--rx-cpus|1-2|--tx-cpus|1", "CPU 1 is in both --rx-cpus and --tx-cpus, "},
 	{WH_VERB_SEND, "--gateway|192.0.3.1",
 		"the IPv4 gateway is no other host on the address's subnet; see --addr, "},
 	{WH_VERB_SEND, "--gateway|192.0.2.1", "the IPv4 gateway is no other host on the "},
 	{WH_VERB_SEND, "--gateway|2001:db8::1",
-		"a gateway wants an address of its own family on this end; add --addr, for example "
+		"--gateway needs a local address of the same family; add --addr, for example "
 		"--addr 2001:db8::1/64"},
 	{WH_VERB_SEND, "--addr|2001:db8::1/64|--gateway|2001:db9::1",
 		"the IPv6 gateway is no other host on the address's subnet, nor link-local; "},
 	{WH_VERB_SEND, "--addr|2001:db8::1/64|--mtu|1279",
 		"the MTU is below the 1280 bytes that IPv6 demands; "},
 	{WH_VERB_SEND, "--queues|2|--udp-port|65535",
-		"2 queues from --udp-port 65535 on go beyond 65535; write for example --udp-port "
-		"5760"},
+		"2 queues starting at --udp-port 65535 would pass port 65535; write for example "
+		"--udp-port 5760"},
 	{WH_VERB_SEND, "--known|10G", "--known '10G' is not understood; "},
 	{WH_VERB_SEND, "--known|10G,5", "--known '10G,5' is not understood; "},
 	{WH_VERB_SEND, "--known|10G,5ms,", "--known '10G,5ms,' is not understood; "},
@@ -579,14 +579,12 @@ static const struct refusal refusals[] = {
 	{WH_VERB_SEND, "--known|1000T,5ms", "--known '1000T,5ms' is out of bounds; "},
 	{WH_VERB_SEND, "--known|10G,5ms,99999999", "--known '10G,5ms,99999999' is out of bounds; "},
 	{WH_VERB_SEND, "--profile|fixed|--known|10G,5ms,64",
-		"--known is for a profile that begins with what it is told of the way, and fixed "},
+		"--known has no effect with profile fixed, "},
 	{WH_VERB_SEND, "--strict-paper",
-		"--strict-paper is about repair packets, and here are none; add --fec auto, or "
-		"leave --strict-paper away"},
-	{WH_VERB_BENCH, "--strict-paper|--profile|udt",
-		"--strict-paper is about repair packets, and here are none; "},
+		"--strict-paper needs repair packets; add --fec auto, or leave out --strict-paper"},
+	{WH_VERB_BENCH, "--strict-paper|--profile|udt", "--strict-paper needs repair packets; "},
 	{WH_VERB_BENCH, "--strict-paper|--profile|ttp|--fec|off",
-		"--strict-paper is about repair packets, and here are none; "},
+		"--strict-paper needs repair packets; "},
 };
 
 static void test_refusals(void)
@@ -612,12 +610,12 @@ static void test_what_is_missing(void)
 	wh_rig_read(&rig, WH_VERB_GET, NO_FILE "--addr|192.0.2.1/24|--daemon|never");
 	CU_ASSERT_EQUAL(rig.status, WH_EXIT_USAGE);
 	CU_ASSERT_NSTRING_EQUAL(
-		rig.said, "no port is named; add --port 0000:3b:00.0 for a NIC", 51);
+		rig.said, "--port is missing; add --port 0000:3b:00.0 for a NIC", 51);
 	wh_rig_read(&rig, WH_VERB_GET, NO_FILE "--port|memif:/x");
 	CU_ASSERT_EQUAL(rig.status, WH_EXIT_USAGE);
 	CU_ASSERT_NSTRING_EQUAL(rig.said, "this end has no address; add --addr 192.0.2.1/24", 48);
 	wh_rig_read(&rig, WH_VERB_GET, NO_FILE "--port|memif:/x|--gateway|192.0.2.1");
-	CU_ASSERT_NSTRING_EQUAL(rig.said, "a gateway wants an address of its own family", 44);
+	CU_ASSERT_NSTRING_EQUAL(rig.said, "--gateway needs a local address of the same family", 44);
 }
 
 static void test_what_goes_together(void)
@@ -674,7 +672,7 @@ static void test_most_subnets(void)
 	strcpy(words, rig.out);
 	wh_rig_read(&rig, WH_VERB_SERVE, file);
 	CU_ASSERT_EQUAL(rig.status, WH_EXIT_USAGE);
-	CU_ASSERT_PTR_NOT_NULL(strstr(rig.said, "'10.0.0.0/8' is one subnet more than 32; "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(rig.said, "'10.0.0.0/8' exceeds the limit of 32 subnets; "));
 
 	wh_rig_read_file(&rig, WH_VERB_SERVE, words, strlen(words), "");
 	CU_ASSERT_EQUAL(rig.status, -1);

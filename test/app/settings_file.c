@@ -58,37 +58,37 @@ static const struct line_case line_cases[] = {
 	{"[port]\n\tmtu\t=  nine thousand # really\n", 2, "mtu = 'nine thousand' is not "},
 	{"[port]\nvlan = 1\n[transfer]\n\nrate = 10\n", 5, "rate = '10' is out of bounds; "},
 	{"[output]\njson = maybe\n", 2,
-		"json = 'maybe' is neither yes nor no; write for example json = yes"},
+		"json = 'maybe' is not yes or no; write for example json = yes"},
 
 	/* Of another verb: checked all the same. */
 	{"[bench]\ntime = 1\n", 2, "time = '1' is not understood; "},
 	{"[serve]\nsessions = 0\n", 2, "sessions = '0' is out of bounds; "},
 
 	{"[profile]\nudt.beta = 1e-6\nudt.bta = 1e-6\n", 3,
-		"udt has no option 'bta'; near it is beta"},
+		"udt has no option 'bta'; similar ones are beta"},
 	{"[profile]\nudt.beta = 7\n", 2, "'7' is out of bounds; udt.beta is a number from "},
-	{"[profile]\nbeta = 1\n", 2, "'beta' does not begin with a profile and a dot, "},
+	{"[profile]\nbeta = 1\n", 2, "'beta' must begin with a profile and a dot, "},
 
 	/* Twice. */
-	{"[profile]\nudt.beta = 1e-6\nudt.beta = 1e-6\n", 3, "udt.beta stands at "},
-	{"[port]\nmtu = 9000\nvlan = 1\nmtu = 9000\n", 4, "mtu stands at /tmp/wavehaul-settings-"},
-	{"[port]\nmtu = 9000\n[cores]\nrx = 1\n[port]\nmtu = 1500\n", 6, "mtu stands at "},
+	{"[profile]\nudt.beta = 1e-6\nudt.beta = 1e-6\n", 3, "udt.beta is already set at "},
+	{"[port]\nmtu = 9000\nvlan = 1\nmtu = 9000\n", 4, "mtu is already set at /tmp/wavehaul-"},
+	{"[port]\nmtu = 9000\n[cores]\nrx = 1\n[port]\nmtu = 1500\n", 6, "mtu is already set at "},
 	{"[address]\naddress = 10.0.0.1/8\naddress = 10.0.0.2/8\n", 3,
 		"address = '10.0.0.2/8' is a second IPv4 address; "},
 
 	/* Form. */
 	{"port = x\n", 1, "a [section] must come before, for example [port]"},
-	{"[port]\nport\n", 2, "this is neither a [section] nor key = value nor a # comment"},
+	{"[port]\nport\n", 2, "expected a [section], key = value, or a # comment"},
 	{"[port]\n= x\n", 2, "there is no key before the ="},
-	{"; a note\n", 1, "a comment begins with #"},
-	{"[port]\nport =\n", 2, "the value is missing; give one, or put # before the line"},
+	{"; a note\n", 1, "this is not a comment: comments begin with #"},
+	{"[port]\nport =\n", 2, "the value is missing; add one, or comment the line out with #"},
 	{"[port]\nport = # to be filled in\n", 2, "the value is missing; "},
-	{"[port\n", 1, "a section is written as [port], and nothing behind it"},
-	{"[]\n", 1, "a section is written as [port], and nothing behind it"},
-	{"[port] mtu = 9000\n", 1, "a section is written as [port], and nothing behind it"},
+	{"[port\n", 1, "write a section as [port], with nothing after it"},
+	{"[]\n", 1, "write a section as [port], with nothing after it"},
+	{"[port] mtu = 9000\n", 1, "write a section as [port], with nothing after it"},
 	{"[port] # fine\n[port]]\n", 2, "there is no section [port]]; "},
-	{"[port]\rmtu = 9000\r", 1, "there is a control character: this is no text"},
-	{"[port]\nport = a\x1b[2Jb\n", 2, "there is a control character: this is no text"},
+	{"[port]\rmtu = 9000\r", 1, "it contains a control character: not a text file"},
+	{"[port]\nport = a\x1b[2Jb\n", 2, "it contains a control character: not a text file"},
 };
 
 static void test_lines(void)
@@ -254,14 +254,14 @@ static void test_hostile(void)
 	read_text(WH_VERB_SEND, "", "--port|x|--addr|192.0.2.1/24");
 	CU_ASSERT_EQUAL(rig.status, -1);
 	wh_rig_read_file(&rig, WH_VERB_SEND, zero, sizeof(zero) - 1, "");
-	expect_line("zero", 2, "there is a control character: this is no text");
+	expect_line("zero", 2, "it contains a control character: not a text file");
 	for (size_t i = 0; i < sizeof(megabyte); i++)
 		megabyte[i] = (char)(i * 2654435761U >> 11);
 	wh_rig_read_file(&rig, WH_VERB_SEND, megabyte, sizeof(megabyte), "");
 	expect_line("noise", 1, "");
 	memset(megabyte, 'a', sizeof(megabyte));
 	wh_rig_read_file(&rig, WH_VERB_SEND, megabyte, sizeof(megabyte), "");
-	expect_line("one line", 1, "this is neither a [section] nor key = value nor a # comment");
+	expect_line("one line", 1, "expected a [section], key = value, or a # comment");
 	memset(megabyte, '\n', sizeof(megabyte));
 	wh_rig_read_file(
 		&rig, WH_VERB_SEND, megabyte, sizeof(megabyte), "--port|x|--addr|192.0.2.1/24");
@@ -277,13 +277,12 @@ static void test_no_file(void)
 {
 	wh_rig_read(&rig, WH_VERB_SEND, "--config|/nowhere/at.all");
 	CU_ASSERT_EQUAL(rig.status, WH_EXIT_NO_FILE);
-	CU_ASSERT_STRING_EQUAL(rig.said,
-		"cannot read the configuration /nowhere/at.all: No such file or directory; "
-		"--config none goes without");
+	CU_ASSERT_STRING_EQUAL(rig.said, "cannot read the configuration /nowhere/at.all: No such "
+					 "file or directory; --config none ignores it");
 	wh_rig_read(&rig, WH_VERB_SEND, "--config|/tmp");
 	CU_ASSERT_EQUAL(rig.status, WH_EXIT_NO_FILE);
 	CU_ASSERT_STRING_EQUAL(rig.said,
-		"cannot read the configuration /tmp: it is no file; --config none goes without");
+		"cannot read the configuration /tmp: it is no file; --config none ignores it");
 	wh_rig_read(&rig, WH_VERB_SEND, "--config|");
 	CU_ASSERT_EQUAL(rig.status, WH_EXIT_USAGE);
 	CU_ASSERT_STRING_EQUAL(

@@ -118,7 +118,7 @@ static void refusals(void)
 		{"[at 5s]\nrate = 1G\n[at 4s]\nrate = 2G\n", 0, 3,
 			": [at 4s] comes before the section above it"},
 		{"[at 5s]\nrate = 1G\n", 5000 * MS_NS, 1, ": [at 5s] never comes: --time"},
-		{"[at 5s]\nrate = 1G\nrate = 2G\n", 0, 3, ": rate stands at "},
+		{"[at 5s]\nrate = 1G\nrate = 2G\n", 0, 3, ": rate is already set at "},
 		{"[at 5s]\n\nspeed = 1G\n", 0, 3,
 			": a path has no 'speed' that could change; there are outage, rtt, delay, "
 			"rate,"},

@@ -35,7 +35,7 @@ static const struct {
 	{"nobody", "knows no peer"},
 	{"address", "none of our peers"},
 	{"itself", "this host itself"},
-	{"folders", "none of the folders"},
+	{"folders", "outside the folders"},
 	{"forgotten", "not known here any more"},
 	{"many", "as many orders here"},
 	{"sense", "makes no sense"},

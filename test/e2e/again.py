@@ -68,7 +68,7 @@ def waits(verb, program, folder):
             pair.start_server()
             result = pair.finish(client)
         expect_status(result, OK)
-        expect_said(result, 'we wait for the server of 198.51.100.1')
+        expect_said(result, 'waiting for the server at 198.51.100.1')
         came = (pair.served if verb == 'send' else folder / 'mine') / 'file'
         expect_equal('the bytes', came.read_bytes() == data, True)
         pair.stop_server()
@@ -110,7 +110,7 @@ def again(verb, program, folder):
             pair.start_server()
             result = pair.finish(client)
         expect_status(result, OK)
-        expect_said(result, 'another try in 1')
+        expect_said(result, 'retrying in 1')
         told = json.loads(result.out)
         expect_equal('tries', told['tries'] > 1, True)
         expect_equal('files', told['files'], 1)

@@ -110,7 +110,7 @@ def cases():
     for args, status, said in (
             (('--only', '99'), USAGE, "'99' is no bar of bar01-hosts, bar01-line, "),
             (('--jobs', '0'), USAGE, "'0' is no positive number"),
-            (('--only', '1', '--profile', 'no'), FAILED, "agent = 'no' is none of"),
+            (('--only', '1', '--profile', 'no'), FAILED, "agent = 'no' is not one of"),
             (('--only', '1', '--set', 'x'), FAILED, 'SECTION.KEY=VALUE'),
             (('--binary', '{folder}/none'), MISSING, 'none is not there: tools/setup')):
         yield Case('wrong ' + ' '.join(args), True,

@@ -232,8 +232,8 @@ def manifests(program, folder):
         shutil.rmtree(folder / 'back')
         result = pair.run(*get, f'{folder}/back')
         expect_status(result, 6)
-        expect_said(result, 'tree/large: its checksum is not the one')
-        expect_said(result, 'tree/fresh: --expect has it, and it did not come')
+        expect_said(result, 'tree/large: its checksum differs from the one')
+        expect_said(result, 'tree/fresh: it is listed in --expect, but was not transferred')
         expect_status(pair.run('send', '--digest', 'sha1', tree / 'fresh', remote('x')), USAGE)
         whole_or_as_before(pair, folder, tree)
         pair.stop_server()
@@ -434,14 +434,14 @@ def owners_by_rule(program, folder):
         expect_equal('here', owners(folder / 'back'),
                      {'named': (77, 100), 'other': (77, 100), 'large': (77, 9)})
         expect_equal('what is joined', os.getxattr(folder / 'back/named', ACL), joined)
-        for rule, why in (('12', 'is not FROM=TO'), ('12=nobody at all', 'is not known here'),
-                          ('who=1', 'begins with neither'), ('1=2,1=3', 'two rules for one')):
+        for rule, why in (('12', 'is not FROM=TO'), ('12=nobody at all', 'not exist on this host'),
+                          ('who=1', 'must begin with'), ('1=2,1=3', 'two rules for the same')):
             result = pair.run('get', *keep, '--map-owners', rule, remote('tree'), folder / 'no')
             expect_status(result, USAGE)
             expect_said(result, why)
         result = pair.run('get', '--map-owners', '1=2', remote('tree'), folder / 'no')
         expect_status(result, USAGE)
-        expect_said(result, 'add --owners')
+        expect_said(result, 'need --owners')
         pair.stop_server()
 
 

@@ -364,7 +364,8 @@ def strict_paper(program, folder):
     result = program.run('demo', '--json', '--file', source, '--out', out, '--profile', 'ttp',
                          '--strict-paper', '--fec', '100,1', '--loss', '5%', *TTP_PATH)
     report = expect_failure(result, NETWORK)
-    expect_said(result, 'repair packets did not suffice, and --strict-paper lets nothing be asked')
+    expect_said(result, 'the repair packets could not restore all losses, and --strict-paper '
+                        'forbids retransmission')
     expect_between('undecodable_blocks', report['repair']['undecodable_blocks'], 1, 64)
     expect_equal('packets.retransmitted', report['packets']['retransmitted'], 0)
     expect_equal('the folder', os.listdir(out), [])
@@ -483,7 +484,7 @@ def path_down(program, folder):
     result = program.run('demo', '--json', '--size', '1M', '--loss', '100%', '--rtt', '1ms',
                          '--peer-timeout', '1s')
     expect_failure(result, NETWORK)
-    expect_said(result, 'no word from the peer')
+    expect_said(result, 'nothing received from the peer')
 
 
 def stalled(program, folder):

@@ -162,7 +162,7 @@ def cut_short(program, folder):
         os.truncate(one.state / 'service.db-shm', 0)
         one.run('list')
         expect_equal('the exit status', one.process.wait(10), OTHER)
-        await_said(one, 'a page of memory is gone (SIGBUS)')
+        await_said(one, 'a memory page is no longer available (SIGBUS)')
         one.start()
         expect_equal('the order', one.state_of(order), 'waiting')
         send(one, two, 'after')
@@ -278,7 +278,7 @@ def beset(program, folder):
             for flooder in flooders:
                 flooder.join()
         expect_equal('large', one.digest('large'), digest)
-        expect('nothing of it has changed' in one.said(), 'SIGHUP was not heard')
+        expect('configuration reloaded: no changes' in one.said(), 'SIGHUP was not heard')
         after = taken(one)
         expect(after[0] < before[0] + 64 + 32 + 8, f'descriptors: {before[0]}, then {after[0]}')
         expect(after[1] < before[1] + (32 << 20), f'memory: {before[1]}, then {after[1]}')

@@ -62,7 +62,7 @@ def look(program, folder):
         result = pair.run('ls', remote('none'), remote('runs/out'))
         expect_status(result, NO_FILE)
         expect_said(result, r'none: opening failed: No such file')
-        expect_said(result, r'runs/out: leads out of the folder that is served')
+        expect_said(result, r'runs/out: leads out of the served')
         expect_equal('not there', len(entries(pair, 'ls', remote('runs/41'), remote('none'),
                                               status=PARTIAL)), 3)
         pair.stop_server()
@@ -82,7 +82,7 @@ def change(program, folder):
         expect_equal('moved', (top / 'new/er/log').read_bytes(), b'y' * 70)
         result = pair.run('rm', remote('runs'))
         expect_status(result, OTHER)
-        expect_said(result, 'runs: is a folder; -r takes it')
+        expect_said(result, 'runs: is a folder; add -r')
         expect_status(pair.run('rm', '-r', remote('runs'), remote('new/er/log')), OK)
         expect_equal('left', sorted(p.name for p in top.rglob('*')), ['er', 'new'])
         expect_equal('outside', os.listdir(outside), ['kept'])

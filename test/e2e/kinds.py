@@ -45,7 +45,7 @@ def odd_targets(program, folder, verb):
         expect_status(move('to'), OK)
         expect_equal('what the link leads to', (base / 'below' / 'file').read_text(), 'one')
         expect_equal('the link', os.readlink(base / 'to'), 'below/file')
-        for target, status, said in (('dangling', NO_FILE, 'dangling.*link to what is not there'),
+        for target, status, said in (('dangling', NO_FILE, 'dangling.*link to a missing target'),
                                      ('pipe', OTHER, 'pipe'), ('to-pipe', OTHER, 'to-pipe.*pipe')):
             result = move(target)
             expect_status(result, status)
@@ -59,7 +59,7 @@ def odd_targets(program, folder, verb):
         report = (send(pair, here / 'tree', 'set', '-r', status=PARTIAL) if verb == 'send' else
                   get(pair, 'tree', here / 'set', '-r', status=PARTIAL))
         where = '^at the other end: ' if verb == 'send' else '^'
-        said = where + 'a pipe, a socket or a device of this name is in the way'
+        said = where + 'a pipe, socket or device already has this name'
         expect_totals(report, files=1, failed=2)
         expect_failures(report, {'tree/pipe': said, 'tree/socket': said})
         expect(stat.S_ISFIFO(os.lstat(there / 'pipe').st_mode), 'the pipe in the way was replaced')
@@ -71,10 +71,10 @@ def no_names(program, folder):
     """Refused before there is a port."""
     (folder / 'file').write_text('x')
     for args, status, said in (
-            (('get', 'host:f', '-', '--json'), USAGE, r'cannot both go to standard output'),
-            (('send', '-', 'host:f/'), USAGE, r'has no name'),
-            (('send', '-', folder / 'file', 'host:f'), USAGE, r'by itself'),
-            (('send', folder / 'file', '-'), USAGE, 'names no host'),
+            (('get', 'host:f', '-', '--json'), USAGE, r'cannot both use standard output'),
+            (('send', '-', 'host:f/'), USAGE, r'has no file name'),
+            (('send', '-', folder / 'file', 'host:f'), USAGE, r'cannot be combined'),
+            (('send', folder / 'file', '-'), USAGE, 'has no host part'),
             (('get', '192.0.2.1:f', '/dev/null'), OTHER, '/dev/null is a device.*name a file')):
         result = program.run(*args, '--config', 'none', '--port', 'net_null0', '--addr',
                              '192.0.2.2/24')

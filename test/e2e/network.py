@@ -365,7 +365,7 @@ def no_server(program, folder):
         kernel.add_addresses('eth0', f'{SERVER}/24')
         result = run_client(program, client, 'bench', SERVER, '--peer-timeout', '2s', timeout_s=15)
         expect_status(result, NETWORK)
-        expect_said(result, f'{SERVER} does not answer on UDP port {UDP_PORT} within 2 s')
+        expect_said(result, f'{SERVER} did not answer on UDP port {UDP_PORT} within 2 s')
         expect_said(result, rf'{SERVER} refuses UDP port {UDP_PORT} \(ICMP port unreachable\)')
 
 
@@ -394,7 +394,7 @@ def hindered(program, _folder, ways):
         for await_end, sentence in zip(ends, ways.values()):
             result = await_end(15)
             expect_status(result, NETWORK)
-            expect_said(result, f'{SERVER} does not answer')
+            expect_said(result, f'{SERVER} did not answer')
             expect_said(result, sentence)
 
 
@@ -447,8 +447,8 @@ def other_version(program, folder):
         result = run_client(program, client, 'bench', '--unsealed', SERVER, timeout_s=15)
         told.join()
         expect_status(result, CONFIGURATION)
-        expect_said(result, f'{SERVER} speaks format {WIRE_VERSION + 1}, '
-                            f'this wavehaul format {WIRE_VERSION}: install')
+        expect_said(result, f'{SERVER} uses packet format {WIRE_VERSION + 1}, '
+                            f'this end format {WIRE_VERSION}: install')
     with two_hosts() as (server, kernel), Server(program, server, folder):
         kernel.add_addresses('eth0', f'{CLIENT}/24')
         with kernel.inside():
@@ -471,7 +471,7 @@ def allow(program, folder):
                                 '--peer-timeout', '3s' if allowed else '1s',
                                 addresses=(f'{own}/{64 if ":" in own else 24}',), timeout_s=20)
             expect_status(result, OK if allowed else NETWORK)
-            expect(allowed or 'does its --allow have this host' in result.err,
+            expect(allowed or 'does its --allow include this host' in result.err,
                    f'{own}: {result.err}')
 
 

@@ -345,9 +345,9 @@ def reread(program, folder):
                     for host in ('198.51.100.8', '198.51.100.9')]
             house.await_state(jobs[0], 'running')
             expect_equal('the second', house.state_of(jobs[1]), 'ready')
-            reload('[queue]\njobs = many\n', 'stays as it was')
+            reload('[queue]\njobs = many\n', 'configuration is unchanged')
             reload('[queue]\njobs = 2\n[limits]\njob_depth = 9\n', 'queue.jobs is 2')
-            expect('limits.job_depth has to wait for a restart; it stays 8' in house.said(),
+            expect('limits.job_depth needs a restart; it stays 8' in house.said(),
                    house.said())
             house.await_state(jobs[1], 'running')
             control.told('drain', now=True)

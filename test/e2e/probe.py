@@ -123,7 +123,7 @@ def rights(program, folder):
             expect_said(result, 'does not let us probe: .* measure = no')
         finally:
             program.run('trust', 'remove', 'prober')
-        wait_until(lambda: 'may not measure' in log.read_text(), 3, 'a line of the audit')
+        wait_until(lambda: 'may not run measurements' in log.read_text(), 3, 'a line of the audit')
         pair.stop_server()
 
 
@@ -131,7 +131,7 @@ def not_allowed(program, folder):
     with Pair(program, folder, server=('--allow', '203.0.113.0/24')) as pair:
         result = probe(pair, '--state', 'none')
         expect_status(result, NETWORK)
-        expect_said(result, r'does its --allow have this host')
+        expect_said(result, r'does its --allow include this host')
         pair.stop_server()
 
 
@@ -150,7 +150,7 @@ def bounds(program, folder):
     result = program.run('probe', '--config', 'none', '--port', 'memif:/x', '--addr',
                          '192.0.2.2/24')
     expect_status(result, USAGE)
-    expect_said(result, 'probe wants one HOST')
+    expect_said(result, 'probe needs one HOST')
 
 
 def cases():

@@ -36,7 +36,7 @@ def by_default(program, folder):
                     rf'sealed by aes-128-gcm \(.*\); the server is {sealed["fingerprint"]}')
         result = pair.run('send', '--unsealed', file, remote('four'))
         expect_status(result, NETWORK)
-        expect_said(result, 'sealed sessions alone: leave --unsealed away')
+        expect_said(result, 'accepts only sealed sessions: leave out --unsealed')
         pair.stop_server()
     for name in ('one', 'two', 'three'):
         expect_equal(name, Path(pair.served, name).read_bytes(), file.read_bytes())

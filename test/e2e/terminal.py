@@ -184,12 +184,12 @@ def sentences(program, folder):
         (pair.served / 'out').symlink_to('/etc')
         (pair.served / 'file').mkdir()
         for args, status, pattern in (
-                (('send', folder / 'tree', remote()), PARTIAL, r'tree: is a folder; -r takes it'),
+                (('send', folder / 'tree', remote()), PARTIAL, r'tree: is a folder; add -r'),
                 (('get', remote('out/passwd'), folder), PARTIAL,
-                 r'out/passwd: at the other end: leads out of the folder that is served'),
+                 r'out/passwd: at the other end: leads out of the served'),
                 (('get', remote('out/passwd/'), folder), PARTIAL, 'leads out of|symbolic link'),
                 (('send', folder / 'tree' / 'file', remote()), PARTIAL,
-                 'file: at the other end: a folder of this name is in the way')):
+                 'file: at the other end: a folder already has')):
             result = pair.run(*args)
             expect_status(result, status)
             expect_said(result, pattern)

@@ -142,10 +142,10 @@ def refused(program, folder):
                 (('orders=yes', 'read=no'),
                  ((('public/a', 'dtn3:a'), 'you may not get files'),)),
                 (('orders=yes', 'write=no'),
-                 ((('public/a', 'dtn3:a', '--move'), 'may not take files away'),)),
+                 ((('public/a', 'dtn3:a', '--move'), 'may not remove files'),)),
                 (('orders=yes', 'folder=public'),
-                 ((('secret', 'dtn3:a'), 'none of the folders'),
-                  (('public/out', 'dtn3:a'), 'leads out of the folder'))),
+                 ((('secret', 'dtn3:a'), 'outside the folders'),
+                  (('public/out', 'dtn3:a'), 'leads out of the served'))),
                 (('orders=yes',),
                  ((('public/a', 'dtn9:a'), "knows no peer 'dtn9'"),
                   (('public/a', f'{three.address}:a'), 'none of our peers'),
@@ -167,11 +167,11 @@ def refused(program, folder):
         wait_until(lambda: three.names('.') != [] or one.show(running)['moved_bytes'] > 0, 20,
                    'data')
         two.trust(one, 'orders=no')
-        one.await_failed(running, 'withdrawn what it let us do')
+        one.await_failed(running, 'revoked or changed our rights')
         far = one.show(running)['far_job']
         two.await_failed(far, 'dtn1, who gave this order, has other rights here')
         one.job('retry', running)
-        one.await_failed(running, 'you may not give orders to the queue here|not trusted')
+        one.await_failed(running, 'you may not give orders to the queue here|no longer trusted')
         expect_equal('orders there', two.state_of(far), 'failed')
 
 

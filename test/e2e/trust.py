@@ -206,7 +206,7 @@ def wrong_files(program, folder):
     path.write_text(good.replace('write = yes', 'write = maybe'))
     result = user.run('trust', 'list')
     expect_status(result, 3)
-    expect_said(result, r'dtn2.conf:8: write = .maybe. is neither yes nor no')
+    expect_said(result, r'dtn2.conf:8: write = .maybe. is not yes or no')
     expect('dtn2' not in result.out, result.out)
     path.write_text(good)
     path.chmod(0o666)
@@ -326,7 +326,7 @@ def rights_of_a_peer(program, folder):
         wait_for_look()
         expect_status(here.run('get', f'{SERVER}:public/f', folder / 'got'), 0)
         expect(filecmp.cmp(path, folder / 'got', shallow=False), 'another file')
-        for words, why in ((('get', f'{SERVER}:secret/f', folder / 'no'), 'none of the folders'),
+        for words, why in ((('get', f'{SERVER}:secret/f', folder / 'no'), 'outside the folders'),
                            (('get', f'{SERVER}:public/../secret/f', folder / 'no'), ''),
                            (('send', path, f'{SERVER}:public/'), 'may not send files')):
             refused = here.run(*words)
@@ -377,7 +377,7 @@ def bytes_of_a_day(program, folder):
         server.stop()
         kept = folder / 'state/days'
         expect(here.user.key() in kept.read_text(), kept.read_text())
-        for wrong, status, said in ((False, 1, 'you have moved what you may in a day'),
+        for wrong, status, said in ((False, 1, 'you have used your byte quota for today'),
                                     (True, 0, '')):
             if wrong:
                 kept.write_text(kept.read_text().replace('days', 'dais'))
@@ -530,7 +530,7 @@ def authority_of_a_site(program, folder):
             end_group(process)
         expect(time.monotonic() - revoked < 4, 'it went on for long')
         expect_status(result, 5)
-        expect_said(result, 'withdrawn')
+        expect_said(result, 'revoked or changed')
         expect_status(here.run('send', path, f'{SERVER}:no', '--identity', host), 5)
         wait_until(lambda: 'certificate revoked' in server.said(), 2, 'a line of the server')
         expect(not (folder / 'served/no').exists(), 'a file that must not have come')
@@ -661,8 +661,8 @@ def withdrawn(program, folder):
             end_group(process)
         expect(time.monotonic() - removed < 4, 'it went on for long')
         expect_status(result, 5)
-        expect_said(result, 'withdrawn')
-        wait_until(lambda: 'withdrawn' in server.said(), 2, 'a line of the server')
+        expect_said(result, 'revoked or changed')
+        wait_until(lambda: 'revoked or changed' in server.said(), 2, 'a line of the server')
         expect(not (folder / 'served/file').exists(), 'a file that was not whole')
 
 

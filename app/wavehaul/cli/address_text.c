@@ -53,7 +53,7 @@ int wh_address_resolve(const char *host, bool ipv4, bool ipv6, struct wh_address
 	int rc = getaddrinfo(host, NULL, &hints, &found);
 
 	if (rc != 0) {
-		wh_complain("the host '%s' is not known: %s", host, gai_strerror(rc));
+		wh_complain("cannot resolve the host name '%s': %s", host, gai_strerror(rc));
 		return -EINVAL;
 	}
 
@@ -64,7 +64,8 @@ int wh_address_resolve(const char *host, bool ipv4, bool ipv6, struct wh_address
 	freeaddrinfo(found);
 	if (taken)
 		return 0;
-	wh_complain("'%s' has no address of a family that this end has; give --addr one of %s",
+	wh_complain(
+		"'%s' has no address of this end's address family; add an %s address with --addr",
 		host, ipv4 ? "IPv6" : "IPv4");
 	return -EINVAL;
 }
@@ -93,13 +94,15 @@ const char *wh_remote_path(const char *text, char host[WH_HOST_BYTES])
 	const char *path = split(text, own);
 
 	if (path == NULL) {
-		wh_complain("'%s' names no host; write HOST:PATH, and an IPv6 address as "
+		wh_complain("'%s' has no host part; write HOST:PATH, with an IPv6 address as "
 			    "[2001:db8::1]:PATH",
 			text);
 		return NULL;
 	}
 	if (host[0] != '\0' && strcmp(host, own) != 0) {
-		wh_complain("'%s' and '%s' are two hosts, and all this is with one", host, own);
+		wh_complain("'%s' and '%s' are different hosts; one command can use only one "
+			    "remote host",
+			host, own);
 		return NULL;
 	}
 	if (strlen(path) > WH_PATH_BYTES_MAX) {

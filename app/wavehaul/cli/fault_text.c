@@ -11,22 +11,23 @@ static const char *own_words(enum wh_doing doing, int error)
 {
 	switch (error) {
 	case EISDIR:
-		return doing == WH_DOING_KIND ? "is a folder; -r takes it with all that is in it"
-					      : "a folder of this name is in the way of a file; "
-						"move it away, or choose another name";
+		return doing == WH_DOING_KIND
+			       ? "is a folder; add -r to transfer it with everything in it"
+			       : "a folder already has this file's name; move it away, or choose "
+				 "another name";
 	case ENOTDIR:
-		return "a file is where a folder should be on the way there; move it away";
+		return "part of this path is a file, not a folder; move that file away";
 	case EXDEV:
-		return "leads out of the folder that is served or written into, by .. or by a "
-		       "symbolic link; name what is below it";
+		return "leads out of the served or target folder, by .. or by a symbolic link; use "
+		       "a path below that folder";
 	case ELOOP:
-		return "a symbolic link is on the way, and none is followed here; name what it "
-		       "stands for";
+		return "the path contains a symbolic link, and links are not followed here; use "
+		       "the path that it points to";
 	case EEXIST:
-		return "a pipe, a socket or a device of this name is in the way, and is not "
-		       "replaced; move it away, or choose another name";
+		return "a pipe, socket or device already has this name and is never replaced; move "
+		       "it away, or choose another name";
 	case ENOLINK:
-		return "is a symbolic link to what is not there; make that first, or remove the "
+		return "is a symbolic link to a missing target; create the target, or remove the "
 		       "link";
 	case EOPNOTSUPP:
 		if (doing == WH_DOING_PASSING)
@@ -57,12 +58,12 @@ const char *wh_stall_text(enum wh_limit limit)
 {
 	switch (limit) {
 	case WH_LIMIT_DISK:
-		return "a disk is behind, here or there";
+		return "a disk is too slow, at this end or the other";
 	case WH_LIMIT_MEMORY:
 	case WH_LIMIT_PEER:
-		return "the receiver takes no more";
+		return "the receiver accepts no more data";
 	default:
-		return "packets leave, and none of their data is acknowledged: the path may have "
-		       "become too narrow for their size (--mtu)";
+		return "packets are sent, but none of their data is acknowledged: the path's MTU "
+		       "may have become smaller (--mtu)";
 	}
 }

@@ -24,7 +24,7 @@
 static void *insist(void *memory)
 {
 	if (memory == NULL) {
-		wh_complain("no memory for a file of settings");
+		wh_complain("out of memory while reading a settings file");
 		exit(WH_EXIT_OTHER);
 	}
 	return memory;
@@ -178,7 +178,7 @@ static bool put_line(struct reader *reader, const char *key, const char *value)
 	const struct wh_ini_entry *before = repeats ? NULL : wh_ini_find(section, key);
 
 	if (before != NULL) {
-		wh_complain("%s: %s stands at %s already; remove one of the two", reader->where,
+		wh_complain("%s: %s is already set at %s; remove one of the two", reader->where,
 			key, before->where);
 		return false;
 	}
@@ -195,17 +195,17 @@ static bool take_entry(struct reader *reader, char *text)
 	char *value = strchr(text, '=');
 
 	if (value == NULL)
-		return refuse(reader,
-			*text == ';'
-				? "a comment begins with #"
-				: "this is neither a [section] nor key = value nor a # comment");
+		return refuse(
+			reader, *text == ';' ? "this is not a comment: comments begin with #"
+					     : "expected a [section], key = value, or a # comment");
 	*value++ = '\0';
 	text = strip(text);
 	value = strip(value);
 	if (text[0] == '\0')
 		return refuse(reader, "there is no key before the =");
 	if (value[0] == '\0')
-		return refuse(reader, "the value is missing; give one, or put # before the line");
+		return refuse(
+			reader, "the value is missing; add one, or comment the line out with #");
 	if (reader->section >= 0)
 		return put_line(reader, text, value);
 	wh_complain("%s: a [section] must come before, for example [%s]", reader->where,
@@ -238,7 +238,7 @@ static bool take_text(struct reader *reader, char *text)
 		text[chars - 1] = '\0';
 		return open_section(reader, strip(text + 1));
 	}
-	wh_complain("%s: a section is written as [%s], and nothing behind it", reader->where,
+	wh_complain("%s: write a section as [%s], with nothing after it", reader->where,
 		reader->ini->form->kinds[0].word);
 	return false;
 }
@@ -249,14 +249,14 @@ static bool take_line(struct reader *reader, char *line, size_t chars)
 		line[--chars] = '\0';
 	for (size_t i = 0; i < chars; i++)
 		if (iscntrl((unsigned char)line[i]) && line[i] != '\t')
-			return refuse(reader, "there is a control character: this is no text");
+			return refuse(reader, "it contains a control character: not a text file");
 	if (reader->ini->form->utf8) {
 		json_t *text = json_string(line);
 		bool good = text != NULL;
 
 		json_decref(text);
 		if (!good)
-			return refuse(reader, "this is no UTF-8");
+			return refuse(reader, "not valid UTF-8");
 	}
 	cut_comment(line);
 	return take_text(reader, strip(line));

@@ -111,7 +111,7 @@ static void refuse_profile(const char *where, const char *name)
 
 	for (uint32_t i = 0; wh_profile_at(i) != NULL; i++)
 		append(known, wh_profile_at(i)->name);
-	wh_complain("%s: '%s' does not begin with a profile and a dot, as udt.beta; the profiles "
+	wh_complain("%s: '%s' must begin with a profile and a dot, as udt.beta does; the profiles "
 		    "are %s",
 		where, name, known);
 }
@@ -130,7 +130,7 @@ void wh_profile_refuse_option(
 	for (uint32_t i = 0; !near && i < profile->n_options; i++)
 		append(known, profile->options[i].name);
 	wh_complain("%s: %s has no option '%s'; %s %s; `wavehaul profiles %s` explains them", where,
-		profile->name, option, near ? "near it is" : "its options are",
+		profile->name, option, near ? "similar ones are" : "its options are",
 		known[0] != '\0' ? known : "none", profile->name);
 }
 
@@ -222,7 +222,7 @@ static bool set_word(struct wh_settings *settings, const char *where, const char
 				settings, where, words_of_udt[i].name, words_of_udt[i].value);
 		append(known, words_of_udt[i].word);
 	}
-	wh_complain("%s: '%s' is none of %s", where, word, known);
+	wh_complain("%s: '%s' is not one of %s", where, word, known);
 	return false;
 }
 
@@ -260,8 +260,8 @@ bool wh_profile_set_check(const struct wh_settings *settings)
 		}
 		if (used == NULL || used == profile || (settings->choices.told >> i & 1) == 0)
 			continue;
-		wh_complain("--set names an option of %s, and the profile is %s; add --profile %s, "
-			    "or leave --set away",
+		wh_complain("--set names an option of %s, but the profile is %s; add --profile %s, "
+			    "or leave out --set",
 			profile->name, used->name, profile->name);
 		return false;
 	}

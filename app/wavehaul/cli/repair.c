@@ -39,8 +39,8 @@ void wh_repair_settle(struct wh_repair_options *options, const struct wh_profile
 const char *wh_repair_wrong(const struct wh_repair_options *options)
 {
 	if (options->strict && !options->on)
-		return "--strict-paper is about repair packets, and here are none; add --fec auto, "
-		       "or leave --strict-paper away";
+		return "--strict-paper needs repair packets; add --fec auto, or leave out "
+		       "--strict-paper";
 	return NULL;
 }
 

@@ -97,16 +97,16 @@ static int refuse_spelling(const struct flags *flags, int answer, char **argv)
 		const char *flag = argv[optind - 1];
 
 		wh_setting_advise(setting, advice);
-		wh_complain("%s wants a value; write for example %s %s", flag, flag, advice);
+		wh_complain("%s needs a value; write for example %s %s", flag, flag, advice);
 	} else if (optopt >= FLAG_HELP) {
 		wh_complain(
-			"'%s' wants no value; leave away what is behind the =", argv[optind - 1]);
+			"'%s' takes no value; remove the = and what follows it", argv[optind - 1]);
 	} else if (optopt != 0) {
-		wh_complain("'-%c' is not an option of %s; `wavehaul %s --help` lists them", optopt,
-			verb, verb);
+		wh_complain("'-%c' is not an option of %s; `wavehaul %s --help` lists the options",
+			optopt, verb, verb);
 	} else {
-		wh_complain("'%s' is not an option of %s, or stands for several; "
-			    "`wavehaul %s --help` lists them",
+		wh_complain("'%s' is not an option of %s, or is ambiguous; `wavehaul %s --help` "
+			    "lists the options",
 			argv[optind - 1], verb, verb);
 	}
 	return WH_EXIT_USAGE;

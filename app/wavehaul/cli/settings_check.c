@@ -28,8 +28,8 @@ static bool check_cpus(const struct wh_settings *settings)
 	for (uint32_t i = 0; i < rx->count; i++) {
 		if (!wh_cpu_list_has(tx, rx->cpu[i]))
 			continue;
-		wh_complain("CPU %u is in --rx-cpus and in --tx-cpus, which differ; give both the "
-			    "same list, or lists without a CPU in common",
+		wh_complain("CPU %u is in both --rx-cpus and --tx-cpus, but the two lists differ; "
+			    "make them identical, or give them no CPU in common",
 			rx->cpu[i]);
 		return false;
 	}
@@ -41,8 +41,8 @@ static bool check_gateway(
 {
 	if (gateway->family == 0 || subnet->address.family != 0)
 		return true;
-	wh_complain("a gateway wants an address of its own family on this end; add --addr, for "
-		    "example --addr %s",
+	wh_complain("--gateway needs a local address of the same family; add --addr, for example "
+		    "--addr %s",
 		example);
 	return false;
 }
@@ -83,7 +83,8 @@ static bool check_udp_ports(const struct wh_settings *settings)
 {
 	if (settings->udp_port + settings->queues - 1 <= UINT16_MAX)
 		return true;
-	wh_complain("%u queues from --udp-port %u on go beyond %u; write for example --udp-port %u",
+	wh_complain("%u queues starting at --udp-port %u would pass port %u; write for example "
+		    "--udp-port %u",
 		settings->queues, settings->udp_port, UINT16_MAX, WH_UDP_PORT_DEFAULT);
 	return false;
 }
@@ -102,8 +103,8 @@ static bool check_known(const struct wh_settings *settings)
 {
 	if (settings->known.by != WH_KNOWN_TOLD || settings->profile->found != NULL)
 		return true;
-	wh_complain("--known is for a profile that begins with what it is told of the way, and %s "
-		    "does not; leave it out",
+	wh_complain("--known has no effect with profile %s, which does not use prior knowledge of "
+		    "the path; leave it out",
 		settings->profile->name);
 	return false;
 }
@@ -112,8 +113,7 @@ static bool check_keylog(const struct wh_settings *settings)
 {
 	if (settings->keylog[0] == '\0' || !settings->unsealed)
 		return true;
-	wh_complain("--keylog has no keys to write where nothing is sealed; leave out one of "
-		    "--keylog and --unsealed");
+	wh_complain("--keylog has no keys to write with --unsealed; leave out one of them");
 	return false;
 }
 
@@ -133,18 +133,19 @@ static bool check_choice(const struct wh_settings *settings)
 	if (settings->dry_run &&
 		(settings->parallel > 1 || settings->hard_links || settings->manifest[0] != '\0' ||
 			settings->expect[0] != '\0')) {
-		wh_complain("--dry-run has one lane and reads nothing; leave out --parallel, "
+		wh_complain("--dry-run uses one lane and reads no files; leave out --parallel, "
 			    "--hard-links, --manifest and --expect");
 		return false;
 	}
 	if (settings->move && (settings->hard_links || settings->remove)) {
-		wh_complain("--move takes away what %s compares with; leave out one of them",
+		wh_complain("--move removes the files that %s needs to compare with; leave out one "
+			    "of them",
 			settings->hard_links ? "--hard-links" : "--delete");
 		return false;
 	}
 	if ((!settings->hard_links && !settings->remove) || settings->parallel <= 1)
 		return true;
-	wh_complain("%s wants one lane; leave out --parallel",
+	wh_complain("%s works with one lane only; leave out --parallel",
 		settings->hard_links ? "--hard-links" : "--delete");
 	return false;
 }
@@ -180,14 +181,14 @@ const char *wh_settings_owners(const char *text, bool groups, struct wh_owner_ma
 		uint32_t from_id, to_id;
 
 		if (rule == NULL)
-			return "is not FROM=TO, or several of them with commas between";
+			return "is not FROM=TO, or a comma-separated list of them";
 		if (!others && !find_owner(from, groups, &from_id))
-			return "begins with neither a number nor a name that is known here, nor *";
+			return "must begin with a number, a name known on this host, or *";
 		if (!find_owner(rule, groups, &to_id))
-			return groups ? "names a group that is not known here"
-				      : "names a user who is not known here";
+			return groups ? "names a group that does not exist on this host"
+				      : "names a user who does not exist on this host";
 		if (!wh_owner_map_add(map, others ? NULL : &from_id, to_id))
-			return "has two rules for one, or more than 32";
+			return "has two rules for the same owner, or more than 32 rules";
 	}
 	return NULL;
 }
@@ -211,8 +212,7 @@ static bool check_owners(const struct wh_settings *settings, enum wh_verb verb)
 			    "100=users,*=archive",
 			settings->map_groups, groups);
 	else if (maps && verb != WH_VERB_SERVE && !settings->owners && !settings->acls)
-		wh_complain("--map-owners and --map-groups are for owners that are kept; add "
-			    "--owners");
+		wh_complain("--map-owners and --map-groups need --owners; add it");
 	else
 		return true;
 	return false;
@@ -225,7 +225,7 @@ static bool check_case_clash(const struct wh_settings *settings)
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strcmp(settings->case_clash, words[i]) == 0)
 			return true;
-	wh_complain("--case-clash '%s' is none of auto, refuse and allow", settings->case_clash);
+	wh_complain("--case-clash '%s' is not one of auto, refuse and allow", settings->case_clash);
 	return false;
 }
 
@@ -233,7 +233,7 @@ static bool check_retries(const struct wh_settings *settings)
 {
 	if (settings->retries == 0 || settings->plot[0] == '\0')
 		return true;
-	wh_complain("--plot shows one try; leave out --retries");
+	wh_complain("--plot draws a single attempt; leave out --retries");
 	return false;
 }
 
@@ -244,7 +244,7 @@ static bool check_daemon(const struct wh_settings *settings)
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strcmp(settings->daemon, words[i]) == 0)
 			return true;
-	wh_complain("--daemon '%s' is none of auto, never and always", settings->daemon);
+	wh_complain("--daemon '%s' is not one of auto, never and always", settings->daemon);
 	return false;
 }
 
@@ -252,8 +252,8 @@ static bool check_quiet(const struct wh_settings *settings)
 {
 	if (!settings->quiet || !(settings->verbose || settings->json || settings->json_stream))
 		return true;
-	wh_complain("--quiet says nothing, and --verbose, --json and --json-stream say more; leave "
-		    "out one of them");
+	wh_complain(
+		"--quiet contradicts --verbose, --json and --json-stream; leave out one of them");
 	return false;
 }
 
@@ -294,9 +294,9 @@ static void assert_bounds(const struct wh_settings *settings)
 static int check_whole(const struct wh_settings *settings, enum wh_verb verb)
 {
 	if (settings->port[0] == '\0') {
-		wh_complain("no port is named; add --port 0000:3b:00.0 for a NIC, or --port "
-			    "memif:/run/wavehaul.sock or --port af_packet:eth1 for software, or "
-			    "write it into %s; `wavehaul %s --help` has more",
+		wh_complain("--port is missing; add --port 0000:3b:00.0 for a NIC, or --port "
+			    "memif:/run/wavehaul.sock or --port af_packet:eth1 for a software "
+			    "port, or set it in %s; `wavehaul %s --help` explains",
 			WH_SETTINGS_FILE, wh_verb_name(verb));
 		return WH_EXIT_USAGE;
 	}

@@ -90,7 +90,7 @@ int wh_settings_read_file(struct wh_settings *settings, enum wh_verb verb, const
 	struct wh_ini_kind kinds[SECTIONS_MAX];
 	struct wh_ini_form form = {
 		.what = "configuration",
-		.else_do = "--config none goes without",
+		.else_do = "--config none ignores it",
 		.kinds = kinds,
 		.may_repeat = may_repeat,
 	};

@@ -105,10 +105,10 @@ static const char *take_text(const struct wh_setting *setting, const char *text,
 		return "is too long";
 	for (const char *p = text; *p != '\0'; p++)
 		if (iscntrl((unsigned char)*p))
-			return "has a control character in it";
+			return "contains a control character";
 	if (setting->key != NULL &&
 		(isspace((unsigned char)text[0]) || isspace((unsigned char)text[length - 1])))
-		return "begins or ends with a blank";
+		return "begins or ends with a space";
 	memcpy(field, text, length + 1);
 	return NULL;
 }
@@ -265,7 +265,7 @@ static const char *take_subnet(char *item, struct wh_settings *settings)
 	if (!wh_subnet_parse(item, 0, &subnet))
 		return not_understood;
 	if (settings->allows == WH_SETTINGS_ALLOWS_MAX)
-		return "is one subnet more than 32";
+		return "exceeds the limit of 32 subnets";
 	settings->allow[settings->allows++] = subnet;
 	return NULL;
 }
@@ -296,7 +296,7 @@ static const char *take_queue(const char *text, struct wh_fibre_config *lambda)
 static const char *take_set(const char *text, struct wh_settings *settings)
 {
 	if (settings->n_sets == WH_SETTINGS_SETS_MAX)
-		return "is one more than 100";
+		return "exceeds the limit of 100";
 	settings->sets[settings->n_sets++] = text;
 	return NULL;
 }
@@ -312,7 +312,7 @@ static const char *take_pattern(
 	if (wrong != NULL)
 		return wrong;
 	if (settings->patterns == WH_SETTINGS_PATTERNS_MAX)
-		return "is one more than 250";
+		return "exceeds the limit of 250";
 	settings->pattern_takes[settings->patterns] = setting->low == '+';
 	settings->pattern[settings->patterns++] = text;
 	return NULL;
@@ -393,7 +393,7 @@ static_assert(WH_SETTINGS_SETS_MAX == 100, "the sentence in take_set says so");
 static const char *take_port(const char *text, struct wh_settings *settings)
 {
 	if (settings->n_ports == WH_SETTINGS_PORTS_MAX)
-		return "is a third port";
+		return "is a third port, and two are the limit";
 	settings->ports[settings->n_ports++] = text;
 	return NULL;
 }
@@ -531,7 +531,7 @@ static const char *take_cipher(const char *text, uint32_t *field)
 			*field = cipher;
 			return NULL;
 		}
-	return "is no cipher; there are aes-128-gcm and aes-256-gcm";
+	return "is not a cipher; choose aes-128-gcm or aes-256-gcm";
 }
 
 static const char *const resumes[WH_RESUMES] = {
@@ -548,7 +548,7 @@ static const char *take_resume(const char *text, enum wh_resume *field)
 			*field = (enum wh_resume)i;
 			return NULL;
 		}
-	return "is neither off, attributes, sparse nor full";
+	return "is not off, attributes, sparse or full";
 }
 
 static const char *take_told(char *text, struct wh_known_path *path)
@@ -610,7 +610,7 @@ const char *wh_setting_take(
 	case WH_SETTING_PATH:
 		return take_text(setting, text, field);
 	case WH_SETTING_SWITCH:
-		return parse_switch(text, (bool *)field) ? NULL : "is neither yes nor no";
+		return parse_switch(text, (bool *)field) ? NULL : "is not yes or no";
 	case WH_SETTING_PROFILE:
 		return take_profile(text, (const struct wh_profile **)field);
 	case WH_SETTING_SHARE:

@@ -49,9 +49,9 @@ bool wh_signals_reload(void)
 static void on_lost_page(int number)
 {
 	static const char said[] =
-		"wavehaul: a page of memory is gone (SIGBUS): somebody has cut a file short that "
-		"was in use, such as service.db-shm in --state, or there is no hugepage left; "
-		"nothing that was noted is lost: start again\n";
+		"wavehaul: a memory page is no longer available (SIGBUS): a file in use was "
+		"truncated, such as service.db-shm in --state, or no hugepage is left; recorded "
+		"data is safe: restart wavehaul\n";
 
 	(void)number;
 	if (write(STDERR_FILENO, said, sizeof(said) - 1) < 0)

@@ -145,6 +145,6 @@ int wh_errand_ask(struct wh_asked *asked, json_t *request)
 		return asked->status;
 	if (wh_signals_count() > 0 || atomic_load(&asked->print->spool.broken))
 		return WH_EXIT_INTERRUPTED;
-	wh_complain("the server of this host is gone");
+	wh_complain("this host's server has exited");
 	return WH_EXIT_NETWORK;
 }

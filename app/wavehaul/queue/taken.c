@@ -97,7 +97,7 @@ static const char *judge(const struct wh_runner *runner, const struct wh_order *
 		return wh_last_complaint();
 	for (size_t i = 0; i < json_array_size(words) && !rights->write; i++)
 		if (strcmp(json_string_value(json_array_get(words, i)), "--move") == 0)
-			return "you may not take files away from here (--move)";
+			return "you may not remove files from here (--move)";
 	return wh_run_judge(&runner->ground, order) == -1 ? NULL : wh_last_complaint();
 }
 

@@ -30,7 +30,7 @@ bool wh_again_waits(struct wh_again *again, const char *server, uint64_t now_tsc
 	if (now_tsc >= again->until_tsc)
 		return false;
 	if (!again->told)
-		wh_say("we wait for the server of %s, which does not answer yet, for at most %s",
+		wh_say("waiting for the server at %s, which does not answer yet, for at most %s",
 			server, time_of(wh_tsc_to_ns(again->hz, again->until_tsc - now_tsc), text));
 	again->told = true;
 	return true;
@@ -80,7 +80,7 @@ bool wh_again_pauses(
 	if (again->retries == 0)
 		return false;
 	(void)wh_jobs_conclude(lanes->job, lanes->started, server);
-	wh_say("another try in %s, %u more if that fails", time_of(again->pause_ns, text),
+	wh_say("retrying in %s; %u more attempts if that fails", time_of(again->pause_ns, text),
 		again->retries - 1);
 	again->retries--;
 	again->tries++;

@@ -294,7 +294,7 @@ static void print_rate(const struct wh_bench_rows *rows, const struct wh_bench_s
 		wh_format_size(size, sizeof(size), r->bytes), (double)r->elapsed_ns / 1e9,
 		total->again_pkts, r->duplicate_pkts);
 	if (from_s > 0)
-		printf("rate and cycles without the first %.2f s, of warming up; with them %s\n",
+		printf("rate and cycles exclude the first %.2f s of warm-up; including it, %s\n",
 			from_s, wh_format_rate(with, sizeof(with), total->bps));
 	wh_seal_tell(&rows->lanes->job[0]->sealed);
 }

@@ -286,6 +286,6 @@ int wh_flow_plot_write(struct wh_flow_plot *plot, const struct wh_lanes *lanes,
 	if (rc == 0)
 		plot->path = NULL;
 	else if (status == WH_EXIT_OK)
-		wh_complain("the picture %s is not written: %s", plot->path, strerror(-rc));
+		wh_complain("cannot write the picture %s: %s", plot->path, strerror(-rc));
 	return rc != 0 && status == WH_EXIT_OK ? WH_EXIT_OTHER : status;
 }

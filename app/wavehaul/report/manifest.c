@@ -157,7 +157,8 @@ static int read_expected(struct wh_manifest *manifest, int root_fd, const char *
 	free(line);
 	fclose(file);
 	if (good && manifest->expects == 0) {
-		wh_complain("--expect %s has no line of the form 'SUM  PATH', as md5sum writes it",
+		wh_complain(
+			"--expect %s has no line of the form 'SUM  PATH', as md5sum writes them",
 			name);
 		return WH_EXIT_USAGE;
 	}
@@ -171,10 +172,10 @@ static int read_expected(struct wh_manifest *manifest, int root_fd, const char *
 static const char *wrong_with(const struct wh_settings *settings, bool on, bool sends)
 {
 	if (!on && strcmp(settings->digest, "xxh3") != 0)
-		return "--digest is of --manifest and --expect; give one of them";
+		return "--digest needs --manifest or --expect; add one of them";
 	if (on && sends && settings->move)
-		return "--manifest and --expect read what --move has taken away; leave out one of "
-		       "them";
+		return "--manifest and --expect cannot read files that --move has removed; leave "
+		       "out one of them";
 	return NULL;
 }
 
@@ -255,7 +256,7 @@ static void judge(struct wh_manifest *manifest, const char *path, const char *su
 	line->seen = true;
 	manifest->compared++;
 	if (strcmp(line->sum, sum) != 0)
-		tell_wrong(manifest, path, "its checksum is not the one that --expect has");
+		tell_wrong(manifest, path, "its checksum differs from the one in --expect");
 }
 
 /* A name with a newline or '\' is written as by md5sum(1), with a '\' before the line. */
@@ -325,13 +326,13 @@ int wh_manifest_finish(struct wh_manifest *manifest,
 	for (uint64_t i = 0; i < manifest->expects; i++)
 		if (!manifest->expected[i].seen)
 			tell_wrong(manifest, manifest->expected[i].path,
-				"--expect has it, and it did not come");
+				"it is listed in --expect, but was not transferred");
 	failed = !close_written(manifest);
 	if (failed || manifest->incomplete)
-		wh_complain("the manifest is not whole: %s",
-			failed ? "it could not be written" : "no memory for the names");
+		wh_complain("the manifest is incomplete: %s",
+			failed ? "it could not be written" : "out of memory for the names");
 	if (manifest->wrong > 0) {
-		wh_complain("%llu files are not as expected", (unsigned long long)manifest->wrong);
+		wh_complain("%llu files differ from --expect", (unsigned long long)manifest->wrong);
 		return WH_EXIT_VERIFY;
 	}
 	return failed || manifest->incomplete ? WH_EXIT_OTHER : status;

@@ -25,8 +25,8 @@ static int conclude_versions(const struct wh_job *job, const char *host)
 	snprintf(formats, sizeof(formats),
 		job->result.peer_least == job->result.peer_most ? "format %u" : "formats %u to %u",
 		job->result.peer_least, job->result.peer_most);
-	wh_complain("%s speaks %s, this wavehaul format %u: install the same wavehaul at both ends "
-		    "(`wavehaul --version` names it)",
+	wh_complain("%s uses packet %s, this end format %u: install the same wavehaul version at "
+		    "both ends (`wavehaul --version` shows it)",
 		host, formats, WH_WIRE_VERSION);
 	return WH_EXIT_HARDWARE;
 }
@@ -48,12 +48,11 @@ static int conclude_refused(const struct wh_job *job, const char *host)
 		wh_complain("no transfer with %s: %s", host, job->result.why);
 	else if (job->ready.began_tsc != 0)
 		wh_complain(
-			"%s has ended the transfer: this end may move no more bytes there today",
+			"%s ended the transfer: this end has used its byte quota there for today",
 			host);
 	else
-		wh_complain("%s refuses the connection: it may not serve this address (--allow "
-			    "there), or "
-			    "not take packets of MTU %u (--mtu)",
+		wh_complain("%s refuses the connection: its --allow may exclude this address, or "
+			    "it does not accept MTU %u (--mtu)",
 			host, job->jobs->ground->settings->mtu_bytes);
 	return WH_EXIT_NETWORK;
 }
@@ -63,13 +62,13 @@ static int conclude_peer_gone(const struct wh_job *job, const char *host)
 	uint64_t timeout_s = job->request.peer_timeout_ns / WH_NS_PER_S;
 
 	if (job->ready.began_tsc == 0)
-		wh_complain("%s does not answer on UDP port %u within %llu s; is `wavehaul serve` "
-			    "running there, does its --allow have this host, and does "
-			    "`ping` reach it?",
+		wh_complain("%s did not answer on UDP port %u within %llu s; is `wavehaul serve` "
+			    "running there, does its --allow include this host, and does `ping` "
+			    "reach it?",
 			host, job->place.peer.port, (unsigned long long)timeout_s);
 	else
-		wh_complain("no word from %s for %llu s: the path is down, or its server gone; "
-			    "--peer-timeout waits longer",
+		wh_complain("nothing received from %s for %llu s: the path or its server is down; "
+			    "--peer-timeout sets a longer wait",
 			host, (unsigned long long)timeout_s);
 	return WH_EXIT_NETWORK;
 }
@@ -81,7 +80,7 @@ static int conclude_stalled(const struct wh_job *job)
 			  : sent              ? wh_stall_text(job->result.figures.limited_by)
 					      : "";
 
-	wh_complain("stalled: no progress for %llu s%s%s; --stall-timeout waits longer",
+	wh_complain("stalled: no progress for %llu s%s%s; --stall-timeout sets a longer wait",
 		(unsigned long long)(job->request.stall_timeout_ns / WH_NS_PER_S),
 		why[0] != '\0' ? ": " : "", why);
 	return WH_EXIT_STALLED;
@@ -94,42 +93,44 @@ static int conclude(const struct wh_job *job, const char *host)
 		return WH_EXIT_OK;
 	case WH_STATUS_INTERRUPTED:
 		if (wh_signals_count() > 0) {
-			wh_complain("interrupted; what was not whole was not kept");
+			wh_complain("interrupted; incomplete files were not kept");
 			return WH_EXIT_INTERRUPTED;
 		}
-		wh_complain("%s has ended the transfer: it was stopped there", host);
+		wh_complain("%s ended the transfer: its server was stopped, or its operator ended "
+			    "the job",
+			host);
 		return WH_EXIT_NETWORK;
 	case WH_STATUS_REFUSED:
 		return conclude_refused(job, host);
 	case WH_STATUS_BUSY:
-		wh_complain("%s has no room for another session, or this end no memory: %s", host,
-			job->result.why);
+		wh_complain("%s has no room for another session, or this end is out of memory: %s",
+			host, job->result.why);
 		return WH_EXIT_NETWORK;
 	case WH_STATUS_UNSEALED:
-		wh_complain("%s takes sealed sessions alone: leave --unsealed away", host);
+		wh_complain("%s accepts only sealed sessions: leave out --unsealed", host);
 		return WH_EXIT_NETWORK;
 	case WH_STATUS_STALLED:
 		return conclude_stalled(job);
 	case WH_STATUS_PEER_GONE:
 		return conclude_peer_gone(job, host);
 	case WH_STATUS_REPLACED:
-		wh_complain("another process answers where %s did, and of the one before nothing "
-			    "is heard: it was started anew; --retries tries again by itself",
+		wh_complain("the server at %s was restarted, and the transfer ended with the old "
+			    "process; --retries retries automatically",
 			host);
 		return WH_EXIT_NETWORK;
 	case WH_STATUS_UNREPAIRED:
-		wh_complain(
-			"repair packets did not suffice, and --strict-paper lets nothing be "
-			"asked for; leave it away, or send more of them: --fec K,R with a larger "
-			"R, or auto with a higher --fec-ceiling");
+		wh_complain("the repair packets could not restore all losses, and --strict-paper "
+			    "forbids retransmission; leave it out, or send more repair packets: "
+			    "--fec K,R with a larger R, or auto with a higher --fec-ceiling");
 		return WH_EXIT_NETWORK;
 	case WH_STATUS_REVOKED:
-		wh_complain("%s has withdrawn what it let us do, or changed it, while the transfer "
-			    "ran; its operator knows why (`wavehaul trust list` there)",
+		wh_complain("%s revoked or changed our rights while the transfer ran; ask its "
+			    "operator (`wavehaul trust list` there)",
 			host);
 		return WH_EXIT_NETWORK;
 	case WH_STATUS_MISMATCH:
-		wh_complain("what arrived is not what was sent (%s); nothing of it was kept",
+		wh_complain(
+			"the data received differs from the data sent (%s); none of it was kept",
 			job->result.why);
 		return WH_EXIT_VERIFY;
 	case WH_STATUS_NO_SPACE:
@@ -154,8 +155,9 @@ void wh_jobs_tell_memory(struct wh_job *const *jobs, uint32_t count)
 			all_tsc += limit_tsc[limit];
 	}
 	if (memory_tsc > all_tsc / 100 * MEMORY_TELL_PERCENT)
-		wh_say("buffers held it up for %u %% of the time, full of what waits for lost "
-		       "packets and round trips: give both ends a larger --buffers",
+		wh_say("buffers limited the rate for %u %% of the time: they were full of data "
+		       "waiting for lost packets or acknowledgements; set a larger --buffers at "
+		       "both ends",
 			(unsigned)wh_muldiv_u64(memory_tsc, 100, all_tsc));
 }
 

@@ -16,7 +16,7 @@ void wh_seal_tell(const struct wh_job_sealed *sealed)
 		wh_say("sealed by %s (%s); the server is %s", wh_cipher_name(sealed->cipher),
 			wh_gcm_unit()->name, wh_fingerprint_text(sealed->peer_id, text));
 	if (sealed->cipher != 0 && wh_seal_has_keylog())
-		wh_say("its keys were written down, as --keylog asks for");
+		wh_say("its keys were written to the --keylog file");
 }
 
 json_t *wh_seal_json(const struct wh_job_sealed *sealed)

@@ -22,9 +22,8 @@ static int add(struct wh_transfer *transfer, const char *text)
 	if (text[0] == '\0')
 		return 0;
 	if (transfer->listed == LISTED_MAX) {
-		wh_complain(
-			"--files-from has more than %d names; send their folder, with --include "
-			"and --exclude",
+		wh_complain("--files-from has more than %d names; send their folder instead, with "
+			    "--include and --exclude",
 			LISTED_MAX);
 		return WH_EXIT_USAGE;
 	}

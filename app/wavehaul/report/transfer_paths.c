@@ -70,8 +70,8 @@ static int open_pipe(struct wh_transfer *transfer)
 	if (isatty(sends ? STDIN_FILENO : STDOUT_FILENO)) {
 		wh_complain(sends ? "- is standard input, and that is a terminal; a file of that "
 				    "name is ./-"
-				  : "- is standard output, and that is a terminal: lead it into a "
-				    "pipe or a file");
+				  : "- is standard output, and that is a terminal: redirect it to "
+				    "a pipe or a file");
 		return WH_EXIT_USAGE;
 	}
 	transfer->pipe_fd = open(path, flags);
@@ -96,20 +96,21 @@ static int check_pipe(const struct wh_transfer *transfer)
 	const char *last;
 
 	if (transfer->remotes != 1 || transfer->locals != 1 || settings->parallel != 1)
-		wh_complain("- is one file, by itself and in one lane; leave out other files and "
-			    "--parallel");
+		wh_complain("- stands for one file and cannot be combined with other files or "
+			    "--parallel; leave those out");
 	else if (settings->manifest[0] != '\0' || settings->expect[0] != '\0')
 		wh_complain(
-			"what goes through a pipe cannot be read again; leave out --manifest and "
-			"--expect");
+			"data from a pipe cannot be read twice; leave out --manifest and --expect");
 	else if (settings->dry_run)
-		wh_complain("nothing is known of a pipe before it is read; leave out --dry-run");
+		wh_complain(
+			"the content of a pipe is unknown until it is read; leave out --dry-run");
 	else if (settings->move)
-		wh_complain("what came by a pipe cannot be removed; leave out --move");
+		wh_complain("data from a pipe cannot be removed at its source; leave out --move");
 	else if (wh_path_last_name(path, &last) == 0 || path[strlen(path) - 1] == '/')
-		wh_complain("what goes through a pipe has no name: write HOST:PATH with one");
+		wh_complain("data from a pipe has no file name: put one into HOST:PATH");
 	else if (transfer->verb == WH_VERB_GET && (settings->json || settings->json_stream))
-		wh_complain("--json and the file cannot both go to standard output");
+		wh_complain("--json and the file cannot both use standard output; leave out "
+			    "--json, or write the file elsewhere");
 	else
 		return 0;
 	return WH_EXIT_USAGE;
@@ -126,7 +127,8 @@ static int see_pipe(struct wh_transfer *transfer)
 	if (!transfer->is_piped)
 		return sends ? check_only_file(transfer) : 0;
 	if (sends && strcmp(transfer->settings.files_from, "-") == 0) {
-		wh_complain("standard input is one thing: the file, or the names of --files-from");
+		wh_complain(
+			"standard input can be the file or the list for --files-from, not both");
 		return WH_EXIT_USAGE;
 	}
 	status = check_pipe(transfer);
@@ -143,8 +145,8 @@ int wh_transfer_read_words(struct wh_transfer *transfer)
 	if (status != 0)
 		return status;
 	if (count < 2 || (!sends && count > WH_HELLO_PATHS_MAX)) {
-		wh_complain(sends ? "send wants FILE... HOST:PATH; `wavehaul send --help` explains"
-				  : "get wants HOST:PATH... DEST; `wavehaul get --help` explains");
+		wh_complain(sends ? "send needs FILE... HOST:PATH; `wavehaul send --help` explains"
+				  : "get needs HOST:PATH... DEST; `wavehaul get --help` explains");
 		return WH_EXIT_USAGE;
 	}
 
@@ -219,7 +221,7 @@ static int look_at_dest(const char *dest, struct stat *status)
 		if (lstat(dest, &link) != 0 || !S_ISLNK(link.st_mode))
 			return 0;
 		if (error == ENOENT)
-			wh_complain("%s is a symbolic link to what is not there; make that first, "
+			wh_complain("%s is a symbolic link to a missing target; create the target, "
 				    "or remove the link",
 				dest);
 		else

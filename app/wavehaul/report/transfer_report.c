@@ -409,13 +409,13 @@ void wh_transfer_tell_sum(FILE *to, bool dry_run, const struct wh_transfer_sum *
 	char rate[WH_UNITS_MAX];
 
 	if (dry_run)
-		fprintf(to, "a dry run; nothing of this went: ");
+		fprintf(to, "dry run, nothing was transferred: ");
 	fprintf(to, "%" PRIu64 " file%s, %s in %.2f s: %s", sum->files, sum->files == 1 ? "" : "s",
 		wh_format_size(size, sizeof(size), sum->bytes), sum->seconds,
 		wh_format_rate(rate, sizeof(rate), sum->bps));
 	tell_size(to, sum->gone_bytes, "had gone over, of files that are not whole");
 	tell_size(to, sum->resumed_bytes, "of it had come before, or was the same there");
-	tell_count(to, sum->began_again, "changed since a part came, and began again");
+	tell_count(to, sum->began_again, "changed since a part arrived, and restarted");
 	tell_count(to, sum->skipped, "were there already");
 	if (sum->digest != NULL)
 		fprintf(to, "; %" PRIu64 " checksums by %s, %" PRIu64 " as expected", sum->summed,

@@ -62,7 +62,8 @@ void wh_way_keep(
 		return;
 	rc = wh_kept_transfer(&way->place, &way->found, settings->profile);
 	if (rc != 0)
-		wh_say("what was found of the way is not kept (%s); --state names another folder",
+		wh_say("cannot save what was measured of the path (%s); --state names another "
+		       "folder",
 			strerror(-rc));
 }
 

@@ -94,7 +94,7 @@ static void take_code(struct wh_taker *taker, struct wh_repair_config *repair)
 	enum wh_fec_code code = wh_repair_code(name);
 
 	if (code == WH_FEC_NONE)
-		wh_take_refuse(taker, "code", "is none of rs, tornado");
+		wh_take_refuse(taker, "code", "is not one of rs, tornado");
 	repair->code = code;
 	repair->planner.code = code;
 }
@@ -428,7 +428,7 @@ static bool take_known_tcp(
 
 static void refuse_agent(struct wh_taker *taker)
 {
-	char why[WH_EXPR_WRONG_BYTES] = "is none of";
+	char why[WH_EXPR_WRONG_BYTES] = "is not one of";
 	const struct wh_profile *profile;
 	size_t used = strlen(why);
 

@@ -177,7 +177,7 @@ void wh_take_word(
 uint32_t wh_take_choice(
 	struct wh_taker *taker, const char *key, const char *const *names, uint32_t fallback)
 {
-	char why[WH_EXPR_WRONG_BYTES] = "is none of";
+	char why[WH_EXPR_WRONG_BYTES] = "is not one of";
 	char word[WH_WORD_BYTES];
 
 	wh_take_word(taker, key, names[fallback], word);

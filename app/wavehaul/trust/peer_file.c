@@ -64,22 +64,22 @@ static const char *take_address(struct wh_peer_file *peer, char *value)
 
 static const char *take_read(struct wh_peer_file *peer, char *value)
 {
-	return is_switch(value, &peer->rights.read) ? NULL : "is neither yes nor no";
+	return is_switch(value, &peer->rights.read) ? NULL : "is not yes or no";
 }
 
 static const char *take_write(struct wh_peer_file *peer, char *value)
 {
-	return is_switch(value, &peer->rights.write) ? NULL : "is neither yes nor no";
+	return is_switch(value, &peer->rights.write) ? NULL : "is not yes or no";
 }
 
 static const char *take_measure(struct wh_peer_file *peer, char *value)
 {
-	return is_switch(value, &peer->rights.measure) ? NULL : "is neither yes nor no";
+	return is_switch(value, &peer->rights.measure) ? NULL : "is not yes or no";
 }
 
 static const char *take_orders(struct wh_peer_file *peer, char *value)
 {
-	return is_switch(value, &peer->rights.orders) ? NULL : "is neither yes nor no";
+	return is_switch(value, &peer->rights.orders) ? NULL : "is not yes or no";
 }
 
 /* Whether it is a relative path without "..". */

@@ -128,7 +128,7 @@ static void others_are_refused(void)
 		{"--", ""},
 		{"--manifest=/etc/passwd", "--manifest of an order is a path below"},
 		{"--expect=a/../../b", "--expect of an order is a path below"},
-		{"--delete=x", "wants no value"},
+		{"--delete=x", "takes no value"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -46,15 +46,15 @@ static void test_who_speaks(void)
 		const char *says;
 	} cases[] = {
 		{{0, 0, 0}, WH_EXIT_OK, NULL},
-		{{WH_STATUS_MISMATCH, 0, 0}, WH_EXIT_VERIFY, "not what was sent"},
+		{{WH_STATUS_MISMATCH, 0, 0}, WH_EXIT_VERIFY, "differs from the data sent"},
 		{{WH_STATUS_INTERRUPTED, WH_STATUS_MISMATCH, WH_STATUS_INTERRUPTED}, WH_EXIT_VERIFY,
-			"not what was sent"},
+			"differs from the data sent"},
 		{{WH_STATUS_INTERRUPTED, WH_STATUS_INTERRUPTED, WH_STATUS_NO_SPACE}, WH_EXIT_OTHER,
 			"disk is full"},
 		{{WH_STATUS_NO_SPACE, WH_STATUS_INTERRUPTED, WH_STATUS_MISMATCH}, WH_EXIT_OTHER,
 			"disk is full"},
-		{{WH_STATUS_INTERRUPTED, 0, 0}, WH_EXIT_NETWORK, "stopped there"},
-		{{0, WH_STATUS_INTERRUPTED, 0}, WH_EXIT_NETWORK, "stopped there"},
+		{{WH_STATUS_INTERRUPTED, 0, 0}, WH_EXIT_NETWORK, "its server was stopped"},
+		{{0, WH_STATUS_INTERRUPTED, 0}, WH_EXIT_NETWORK, "its server was stopped"},
 		{{0, 0, WH_STATUS_BUSY}, WH_EXIT_NETWORK, "no room for another session"},
 	};
 
@@ -78,10 +78,12 @@ static void test_stalled(void)
 		uint64_t began_tsc;
 		const char *says;
 	} cases[] = {
-		{WH_JOB_SEND, false, 1, "no progress for 9 s: a disk is behind, here or there;"},
+		{WH_JOB_SEND, false, 1,
+			"no progress for 9 s: a disk is too slow, at this end or the other;"},
 		{WH_JOB_SEND, false, 0, "no progress for 9 s; --stall-timeout"},
 		{WH_JOB_GET, false, 1, "no progress for 9 s; --stall-timeout"},
-		{WH_JOB_BENCH, false, 1, "no progress for 9 s: a disk is behind, here or there;"},
+		{WH_JOB_BENCH, false, 1,
+			"no progress for 9 s: a disk is too slow, at this end or the other;"},
 		{WH_JOB_BENCH, true, 1, "no progress for 9 s; --stall-timeout"},
 		{WH_JOB_IDLE, false, 1, "no progress for 9 s; --stall-timeout"},
 	};
@@ -109,9 +111,9 @@ static void test_why_stalled(void)
 		{WH_LIMIT_RATE, "none of their data is acknowledged"},
 		{WH_LIMIT_CPU, "none of their data is acknowledged"},
 		{WH_LIMIT_WINDOW, "none of their data is acknowledged"},
-		{WH_LIMIT_MEMORY, "the receiver takes no more"},
-		{WH_LIMIT_PEER, "the receiver takes no more"},
-		{WH_LIMIT_DISK, "a disk is behind"},
+		{WH_LIMIT_MEMORY, "the receiver accepts no more data"},
+		{WH_LIMIT_PEER, "the receiver accepts no more data"},
+		{WH_LIMIT_DISK, "a disk is too slow"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -129,9 +131,9 @@ static void test_who_waits(void)
 	}};
 
 	CU_ASSERT_EQUAL(conclude(lanes), WH_EXIT_STALLED);
-	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(),
-		"no progress for 9 s: the source waits for the disk; the sink says nothing; "
-		"--stall-timeout waits longer"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(
+		wh_last_complaint(), "no progress for 9 s: the source waits for the disk; the sink "
+				     "says nothing; --stall-timeout sets a longer wait"));
 }
 
 /* Told from a twentieth of the time on, whichever lanes it was. */
@@ -186,7 +188,7 @@ static void test_refused(void)
 		{EACCES, WH_EXIT_OTHER, "because", 0, "host refuses: because"},
 		{EPROTONOSUPPORT, WH_EXIT_HARDWARE, "because", 0, "host refuses: because"},
 		{0, WH_EXIT_NETWORK, "refused", 0, "host refuses the connection"},
-		{0, WH_EXIT_NETWORK, "refused", 1, "no more bytes there today"},
+		{0, WH_EXIT_NETWORK, "refused", 1, "byte quota there for today"},
 		{0, WH_EXIT_NETWORK, "nobody knows you", 0, "with host: nobody knows you"},
 	};
 
@@ -214,12 +216,12 @@ static void test_versions(void)
 	char says[80];
 
 	CU_ASSERT_EQUAL(conclude(lanes), WH_EXIT_HARDWARE);
-	snprintf(says, sizeof(says), "host speaks format %u, this wavehaul format %u: install",
+	snprintf(says, sizeof(says), "host uses packet format %u, this end format %u: install",
 		WH_WIRE_VERSION + 1, WH_WIRE_VERSION);
 	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), says));
 	lanes[0].result.peer_most++;
 	CU_ASSERT_EQUAL(conclude(lanes), WH_EXIT_HARDWARE);
-	snprintf(says, sizeof(says), "host speaks formats %u to %u, this wavehaul",
+	snprintf(says, sizeof(says), "host uses packet formats %u to %u, this end",
 		WH_WIRE_VERSION + 1, WH_WIRE_VERSION + 2);
 	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), says));
 }

@@ -14,22 +14,22 @@ static const struct {
 } refusals[] = {
 	/* Form. */
 	{"x = 1\n", "f:1: a [section] must come before"},
-	{"[scenario]\nduration\n", "f:2: this is neither a [section] nor key = value"},
+	{"[scenario]\nduration\n", "f:2: expected a [section], key = value"},
 	{"[scenario]\nduration =\n", "f:2: the value is missing"},
 	{"[scenario]\nduration = # 5s\n", "f:2: the value is missing"},
 	{"[scenario]\n = 5s\n", "f:2: there is no key before the ="},
-	{"[scenario\n", "f:1: a section is written as [scenario], and nothing behind it"},
+	{"[scenario\n", "f:1: write a section as [scenario], with nothing after it"},
 	{"[net]\n", "f:1: there is no section [net]; the sections are scenario, sweep, report, "
 		    "expect, link A-B, flow NAME"},
 	{"[link]\n", "f:1: there is no section [link]; "},
 	{"[sweep x]\n", "f:1: there is no section [sweep x]; "},
 	{"[scenario]\nseed = 1\n[sweep]\n[scenario]\nseed = 2\n",
-		"f:5: seed stands at f:2 already"},
-	{LINK LINK, "f:5: rate stands at f:2 already"},
+		"f:5: seed is already set at f:2"},
+	{LINK LINK, "f:5: rate is already set at f:2"},
 	{"[scenario]\nseed = 1\nwarmup = 1s\nseed = 2\n",
-		"f:4: seed stands at f:2 already; remove one of the two"},
-	{"[scenario]\ntitle = a\x1b[2J\n", "f:2: there is a control character"},
-	{"[scenario]\ntitle = \xff\n", "f:2: this is no UTF-8"},
+		"f:4: seed is already set at f:2; remove one of the two"},
+	{"[scenario]\ntitle = a\x1b[2J\n", "f:2: it contains a control character"},
+	{"[scenario]\ntitle = \xff\n", "f:2: not valid UTF-8"},
 
 	/* What is missing. */
 	{LINK FLOW, "f: [scenario] lacks duration; write for example duration = 50s"},
@@ -62,7 +62,7 @@ static const struct {
 	{SCENARIO "[link A-B]\nrate = 10M\nqueue = no\n" FLOW,
 		"f:5: queue = 'no' has 'no', which is no name here; there are none"},
 	{SCENARIO LINK "discipline = fifo\n" FLOW,
-		"f:6: discipline = 'fifo' is none of droptail, red, codel"},
+		"f:6: discipline = 'fifo' is not one of droptail, red, codel"},
 	{SCENARIO "[link A-B]\nrate = 1M\nqueue = none\ndiscipline = red\n" FLOW,
 		"f:5: queue = 'none' is none, and red needs a limit"},
 	{SCENARIO LINK "loss = 2\n" FLOW, "f:6: loss = '2' is 2; it must be from 0 to 1"},
@@ -140,10 +140,10 @@ static const struct {
 		"f:11: stagger = '500000s' makes the last one start after 1000000s"},
 	{WHOLE "start = 1000001s\n", "f:10: start = '1000001s' is no time from 0s to 1000000s"},
 	{SCENARIO LINK "delay = 1001s\n" FLOW, "f:6: delay = '1001s' is more than 1000s"},
-	{WHOLE "formula3 = maybe\n", "f:10: formula3 = 'maybe' is none of off, on, no, yes"},
+	{WHOLE "formula3 = maybe\n", "f:10: formula3 = 'maybe' is not one of off, on, no, yes"},
 	{WHOLE "packet = 90\n", "f:10: packet = '90' leaves no room for payload"},
 	{SCENARIO LINK "[flow f]\nagent = tcp\nfrom = A\nto = B\n",
-		"f:7: agent = 'tcp' is none of fixed, udt,"},
+		"f:7: agent = 'tcp' is not one of fixed, udt,"},
 	{SCENARIO LINK "[flow f]\nagent = udt\nfrom = A\nto = A\n",
 		"f:9: to = 'A' is where it comes from"},
 	{SCENARIO LINK "[flow f]\nagent = fixed\nfrom = A\nto = B\n", "f:6: [flow f] lacks rate; "},
@@ -154,7 +154,7 @@ static const struct {
 	{TTP "n = 1025\n", "f:11: n = '1025' is 1025; it must be from 0.5 to 1024"},
 	{TTP "fec = 5\n", "f:11: fec = '5' is neither off, auto nor K,R, as 100,5"},
 	{TTP "fec = 100,156\n", "f:11: fec = '100,156' is neither off, auto"},
-	{TTP "code = xor\n", "f:11: code = 'xor' is none of rs, tornado"},
+	{TTP "code = xor\n", "f:11: code = 'xor' is not one of rs, tornado"},
 	{TTP "fec = off\ncode = rs\n", "f:12: [flow f] has no key 'code'; its keys are "},
 	{TTP "chunk = 24M\n", "f:11: chunk = '24M' makes more than 65535 packets with its repair"},
 	{WHOLE "chunk = 1M\n", "f:10: [flow f] has no key 'chunk'; its keys are "},
@@ -182,7 +182,7 @@ static const struct {
 	{WHOLE "[sweep]\n1x = 1\n", "f:11: '1x' is no name; "},
 	{WHOLE "[sweep]\nx = y + 1\n", "f:11: x = 'y + 1' has 'y', which is no name here"},
 	{SCENARIO "[sweep]\nagent = udt, tcp\n" LINK "[flow f]\nagent = agent\nfrom = A\nto = B\n",
-		"f:9: agent = 'agent' is none of fixed"},
+		"f:9: agent = 'agent' is not one of fixed"},
 
 	/* Questions. */
 	{WHOLE "[report]\nx = goodput(g)\n", "f:11: x = 'goodput(g)' has goodput('g'), which is "
@@ -542,8 +542,8 @@ static void test_set(void)
 	expect_said(WHOLE, "scenario.duration=5",
 		"--set scenario.duration=5: duration = '5' is a "
 		"number without a unit");
-	expect_said(
-		WHOLE, "udt.bta=5", "--set udt.bta=5: udt has no option 'bta'; near it is beta");
+	expect_said(WHOLE, "udt.bta=5",
+		"--set udt.bta=5: udt has no option 'bta'; similar ones are beta");
 	expect_said(
 		WHOLE, "udt.beta=5", "--set udt.beta=5: beta = '5' is 5; it must be from 1e-12");
 	expect_said(WHOLE, "udt.beta", "--set udt.beta: write PROFILE.OPTION=VALUE, ");

@@ -71,12 +71,12 @@ static void test_refused(void)
 		{"[peer]\nkey = " KEY "\nsubject = CN=a\n", "dtn2.conf: a peer is known by"},
 		{"[peer]\nkey = sha256:0\n", "dtn2.conf:2: key = 'sha256:0' is no sha256:"},
 		{"[peer]\nkey = " KEY "\nkey = " KEY "\n",
-			"dtn2.conf:3: key stands at dtn2.conf:2"},
+			"dtn2.conf:3: key is already set at dtn2.conf:2"},
 		{"[peer]\nkay = 1\n",
 			"dtn2.conf:2: [peer] has no key 'kay'; its keys are key, subj"},
 		{"[peer]\nread = yes\n", "dtn2.conf:2: [peer] has no key 'read'"},
 		{"[right]\nread = yes\n", "dtn2.conf:1: there is no section [right]"},
-		{"[rights]\nread = true\n", "dtn2.conf:2: read = 'true' is neither yes nor no"},
+		{"[rights]\nread = true\n", "dtn2.conf:2: read = 'true' is not yes or no"},
 		{"[rights]\nfolder = /etc\n", "dtn2.conf:2: folder = '/etc' is not written as a/b"},
 		{"[rights]\nfolder = a/../b\n", "is not written as a/b"},
 		{"[rights]\nfolder = a/\n", "is not written as a/b"},
@@ -89,15 +89,16 @@ static void test_refused(void)
 		{"[rights]\nsessions = 4097\n", "is not from 1 to 4096"},
 		{"[rights]\nbytes = 1GB\n", "is no size"},
 		{"[rights]\nmap-owners = 1\n", "dtn2.conf:2: map-owners = '1' is not FROM=TO"},
-		{"[rights]\nmap-owners = 1=2,1=3\n", "has two rules for one, or more than 32"},
-		{"[rights]\nmap-groups = 4294967295=1\n", "begins with neither a number nor"},
+		{"[rights]\nmap-owners = 1=2,1=3\n",
+			"has two rules for the same owner, or more than 32 rules"},
+		{"[rights]\nmap-groups = 4294967295=1\n", "must begin with a number, a name"},
 		{"[rights]\nmap-owners = root=1\n", "`wavehaul trust add` makes numbers"},
 		{"[peer]\naddress = 192.0.2\n", "is no address"},
 		{"[peer]\naddress = ::1\naddress = ::1\n", "dtn2.conf:3: address = '::1' is there"},
 		{"[peer]\nsubject = CN=*\n", "has a * that is not its first"},
 		{"key = " KEY "\n", "dtn2.conf:1: a [section] must come before"},
-		{"[peer]\nkey = a\x01\n", "dtn2.conf:2: there is a control character"},
-		{"[peer]\nsubject = \xff\n", "dtn2.conf:2: this is no UTF-8"},
+		{"[peer]\nkey = a\x01\n", "dtn2.conf:2: it contains a control character"},
+		{"[peer]\nsubject = \xff\n", "dtn2.conf:2: not valid UTF-8"},
 	};
 
 	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -150,7 +151,7 @@ static void test_owners(void)
 	CU_ASSERT_EQUAL(memcmp(&peer.rights, &written.rights, sizeof(peer.rights)), 0);
 	free(file);
 	CU_ASSERT_EQUAL(wh_peer_file_set(&peer, "map-owners=7=no-such-user"), WH_EXIT_USAGE);
-	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), "not known here"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), "not exist on this host"));
 }
 
 /* On the command line: the same words, and no line more than was meant. */

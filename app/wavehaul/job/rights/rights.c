@@ -48,7 +48,7 @@ const char *wh_rights_wrong(const struct wh_rights *rights, enum wh_job_verb ver
 {
 	*folder = UINT32_MAX;
 	if (verb == WH_JOB_BENCH || verb == WH_JOB_IDLE)
-		return rights->measure ? NULL : "you may not measure here";
+		return rights->measure ? NULL : "you may not run measurements here";
 	if (verb == WH_JOB_PING)
 		return NULL;
 	if (verb == WH_JOB_ORDER && !rights->orders)
@@ -67,8 +67,8 @@ const char *wh_rights_wrong(const struct wh_rights *rights, enum wh_job_verb ver
 			*folder = i;
 	if (*folder != UINT32_MAX)
 		return NULL;
-	return paths > 1 ? "these paths are not all in one of the folders that you may use here"
-			 : "that path is in none of the folders that you may use here";
+	return paths > 1 ? "these paths are not all within one of the folders that you may use here"
+			 : "that path is outside the folders that you may use here";
 }
 
 /* The folder replaces the root: links in it cannot lead elsewhere. */
@@ -79,7 +79,7 @@ static const char *enter_folder(struct wh_job *job, const char *folder)
 	int fd = wh_beneath_resolve(here->root_fd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)
-		return "the folder that you may use is not there";
+		return "the folder that you may use does not exist";
 	job->rights.has_folder = true;
 	job->rights.folder_fd = fd;
 	here->root_fd = fd;
@@ -106,25 +106,25 @@ static const char *claim(struct wh_job *job, struct wh_store *store)
 
 	job->rights.changes = atomic_load(&store->changes);
 	if (!wh_store_rights(store, job->rights.number, &rights, name))
-		return "you are not trusted here any more";
+		return "you are no longer trusted here";
 	wrong = wh_rights_wrong(&rights, job->request.verb, job->request.here.path,
 		job->request.here.count, &folder);
 	if (wrong == NULL && job->request.verb == WH_JOB_GET && !rights.write &&
 		wh_choice_has(&job->request.choice, WH_CHOICE_MOVE))
-		wrong = "you may not take files away from here (--move)";
+		wrong = "you may not remove files from here (--move)";
 	if (wrong != NULL)
 		return wrong;
 	switch (wh_store_enter(store, job->rights.number)) {
 	case 0:
 		break;
 	case -EBUSY:
-		return "you have as many jobs here as you may have at once";
+		return "you have reached your limit of simultaneous jobs here";
 	default:
-		return "you are not trusted here any more";
+		return "you are no longer trusted here";
 	}
 	job->rights.entered = true;
 	if (!wh_store_spend(store, job->rights.number, 0))
-		return "you have moved what you may in a day";
+		return "you have used your byte quota for today";
 	job->rights.rate_bps = rights.rate_bps;
 	job->request.rate_bps = wh_min_u64(job->request.rate_bps, rights.rate_bps);
 	atomic_store(&job->wishes.rate_bps, job->request.rate_bps);
@@ -150,8 +150,8 @@ bool wh_job_claim_rights(struct wh_job *job, char why[WH_RIGHTS_WHY_BYTES])
 	if (store != NULL && job->rights.number != 0)
 		wrong = claim(job, store);
 	else if (job->request.verb == WH_JOB_ORDER)
-		wrong = "orders are taken from those who have proved who they are, and nothing is "
-			"sealed here";
+		wrong = "this server runs unsealed, and accepts orders only from authenticated "
+			"peers";
 	snprintf(why, WH_RIGHTS_WHY_BYTES, "%s", wrong != NULL ? wrong : "");
 	return wrong == NULL;
 }
@@ -176,8 +176,8 @@ bool wh_job_see_rights(struct wh_job *job, uint64_t now_tsc)
 	if (store == NULL || job->rights.number == 0)
 		return true;
 	if (!charge(job, store, CHARGE_BYTES)) {
-		wh_job_give_up(
-			job, now_tsc, WH_STATUS_REFUSED, "the peer has moved what it may in a day");
+		wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED,
+			"the peer has used its byte quota for today");
 		return false;
 	}
 
@@ -188,9 +188,9 @@ bool wh_job_see_rights(struct wh_job *job, uint64_t now_tsc)
 	job->rights.changes = changes;
 	if (wh_store_rights(store, job->rights.number, &rights, name))
 		return true;
-	wh_job_say(job, now_tsc, "ended: what this peer might do here was withdrawn or changed");
-	wh_job_give_up(job, now_tsc, WH_STATUS_REVOKED,
-		"what the peer might do here was withdrawn or changed");
+	wh_job_say(job, now_tsc, "ended: this peer's rights here were revoked or changed");
+	wh_job_give_up(
+		job, now_tsc, WH_STATUS_REVOKED, "the peer's rights here were revoked or changed");
 	return false;
 }
 
