@@ -131,6 +131,19 @@ void wh_again_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_s
 	queue_missing(s, &due, state);
 }
 
+/*
+ * It doubles up to a heartbeat: whoever has lost its data for seconds goes on soon after the path is
+ * back, and a probe as rare as the states that are sent then adds no load. On a path whose round
+ * trip is longer than that it doubles once.
+ */
+static uint64_t probe_pause_tsc(const struct wh_session *s)
+{
+	const struct wh_late *late = &s->tx.late;
+	uint64_t most_tsc = wh_max_u64(2 * late->patience_tsc, wh_session_heartbeat_tsc(s, 0));
+
+	return wh_min_u64(late->patience_tsc << late->probes, most_tsc);
+}
+
 /* When the receiver should have reported the last packets; then they are probed. */
 static uint64_t tail_tsc(const struct wh_session *s)
 {
@@ -141,7 +154,7 @@ static uint64_t tail_tsc(const struct wh_session *s)
 	if (tx->table.lower >= tx->sent_end || tx->late.probe_waits ||
 		(waits && !wh_pacer_tokens_out(&tx->pacer)))
 		return WH_TSC_NEVER;
-	return tx->stamp_tsc + (tx->late.patience_tsc << tx->late.probes);
+	return tx->stamp_tsc + probe_pause_tsc(s);
 }
 
 /*

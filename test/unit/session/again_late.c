@@ -126,6 +126,32 @@ static void test_outage(void)
 	}
 }
 
+/*
+ * Data are lost for long, and states come back all the time: the first data after that come within a
+ * heartbeat, and a round trip later all goes on.
+ */
+static void test_end_of_outage(void)
+{
+	for (uint64_t outage_ms = 400; outage_ms <= 3000; outage_ms += 167) {
+		pace(10 * US);
+
+		struct pair *pair = pair_open(5 * MS);
+
+		pair->chunks = CHUNKS;
+		run_for(pair, 50 * MS);
+		pair->there.lose = all;
+		run_for(pair, outage_ms * MS);
+		pair->there.lose = NULL;
+
+		/* 45 ms of sending are left, and what was under way. */
+		uint64_t took_tsc = run_out(pair, 10 * HZ);
+
+		CU_ASSERT_EQUAL(pair->delivered, CHUNKS);
+		CU_ASSERT_TRUE(took_tsc <= (45 + 5 + WH_HEARTBEAT_MS + 2 * 10) * MS);
+		pair_close(pair);
+	}
+}
+
 /* Of the states only every tenth arrives: what each says is complete. */
 static void test_lost_states(void)
 {
@@ -211,6 +237,7 @@ CU_TestInfo wh_tests[] = {
 	{"losses", test_losses},
 	{"tail", test_tail},
 	{"outage", test_outage},
+	{"end of an outage", test_end_of_outage},
 	{"lost states", test_lost_states},
 	{"many holes", test_many_holes},
 	{"overtaken", test_overtaken},
