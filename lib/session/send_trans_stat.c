@@ -27,7 +27,8 @@ static bool has_news(const struct wh_transmitter *tx)
 
 /*
  * Where the receiver's states report arrivals, ours only give it round trips: one per round trip,
- * and limited to a share of the data while data are sent.
+ * and limited to a share of the data while data are sent. A silent peer gets no data: whether
+ * it answers, and whether a switch knows where we are, depends on these states alone.
  */
 static uint64_t step_tsc(const struct wh_session *s)
 {
@@ -37,6 +38,8 @@ static uint64_t step_tsc(const struct wh_session *s)
 
 	if (!s->feedback.delivery)
 		return s->period_tsc;
+	if (tx->peer_silent)
+		return wh_session_heartbeat_tsc(s, 0);
 	if (tx->told_queued && bytes < (uint64_t)WH_DATA_PER_STATE * state_bytes)
 		return wh_session_ms_tsc(s, WH_QUIET_MS);
 	return wh_max_u64(s->period_tsc, wh_rtt_get(&s->rtt));
@@ -123,6 +126,9 @@ int32_t wh_send_trans_stat(struct wh_session *s, uint64_t now_tsc)
 	if (news)
 		tx->next_trans_state_tsc = wh_min_u64(
 			tx->next_trans_state_tsc, tx->last_trans_state_tsc + step_tsc(s));
+	else if (tx->peer_silent && !tx->idle) /* since a longer pause began */
+		tx->next_trans_state_tsc = wh_min_u64(tx->next_trans_state_tsc,
+			tx->last_trans_state_tsc + wh_session_heartbeat_tsc(s, 0));
 	if (now_tsc < tx->next_trans_state_tsc)
 		return 0;
 	tx->same_states = news ? 0 : tx->same_states + 1;

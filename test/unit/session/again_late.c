@@ -152,6 +152,46 @@ static void test_end_of_outage(void)
 	}
 }
 
+/* Nothing of the receiver's comes back before the transmitter has said something after this. */
+static const struct way *speaks;
+static uint64_t spoken_bytes;
+
+static bool not_asked(uint64_t number)
+{
+	(void)number;
+	return speaks->bytes == spoken_bytes;
+}
+
+/*
+ * The transmitter hears nothing for long, with more data to send than its window lets it. A switch
+ * sends what is for it elsewhere until it speaks: it does so as often as a heartbeat.
+ */
+static void test_end_of_silence(void)
+{
+	for (uint64_t outage_ms = 400; outage_ms <= 3000; outage_ms += 167) {
+		pace(10 * US);
+		watch.decision.window_pkts = 2000;
+
+		struct pair *pair = pair_open(5 * MS);
+
+		pair->chunks = CHUNKS;
+		run_for(pair, 50 * MS);
+		pair->there.lose = pair->back.lose = all;
+		run_for(pair, outage_ms * MS);
+		speaks = &pair->there;
+		spoken_bytes = speaks->bytes;
+		pair->there.lose = NULL;
+		pair->back.lose = not_asked;
+
+		/* 45 ms of sending are left, and what was under way. */
+		uint64_t took_tsc = run_out(pair, 10 * HZ);
+
+		CU_ASSERT_EQUAL(pair->delivered, CHUNKS);
+		CU_ASSERT_TRUE(took_tsc <= (45 + 5 + WH_HEARTBEAT_MS + 4 * 10) * MS);
+		pair_close(pair);
+	}
+}
+
 /* Of the states only every tenth arrives: what each says is complete. */
 static void test_lost_states(void)
 {
@@ -238,6 +278,7 @@ CU_TestInfo wh_tests[] = {
 	{"tail", test_tail},
 	{"outage", test_outage},
 	{"end of an outage", test_end_of_outage},
+	{"end of a silence", test_end_of_silence},
 	{"lost states", test_lost_states},
 	{"many holes", test_many_holes},
 	{"overtaken", test_overtaken},
