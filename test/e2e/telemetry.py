@@ -228,14 +228,19 @@ def idle(program, folder):
 
         wait_until(lambda: least_naps() > 10, QUIET_S + 5, 'naps on each core')
         before, used = server.ask('/wavehaul/cores'), cpu_seconds(pair.process.pid)
+        began = time.monotonic()
         time.sleep(2)
         used = cpu_seconds(pair.process.pid) - used
+        after = server.ask('/wavehaul/cores')
+        seconds = time.monotonic() - began
         # Who does not sleep takes all he gets: 2 s or more, half of it beside two others. A nap
         # costs more where others use the caches: a tenth is no bound that holds everywhere.
-        expect(used < 0.5, f'idle, the server takes {used:.2f} s of a CPU in 2')
-        for name, core in server.ask('/wavehaul/cores').items():
+        expect(used < seconds / 4, f'idle, the server takes {used:.2f} s of a CPU in {seconds:.2f}')
+        for name, core in after.items():
             expect_between('busy', core['busy_permille'], 0, 100)
-            expect_between('naps in 2 s', core['naps'] - before[name]['naps'], 200, 5200)
+            # One takes 0.4 ms, and longer where others have the CPU then.
+            expect_between(f'naps in {seconds:.2f} s', core['naps'] - before[name]['naps'], 20,
+                           2600 * seconds)
         expect_status(pair.run(*bench_command), 0)
         pair.stop_server()
 
