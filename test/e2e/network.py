@@ -235,9 +235,8 @@ def vlan(program, folder):
         ours = [tag for tag, frame in tap.frames if is_ours(frame)]
         expect(len(ours) > 1000, f'the tap saw {len(ours)} packets of UDP port {UDP_PORT}')
         expect_equal('VLANs on the line', set(ours), {42})
-        for tag, answers in ((42, {42}), (0, set()), (7, set())):
-            expect_equal(f'VLANs of the answers to ARP with {tag}',
-                         ask_arp(tap, client, tag), answers)
+        # The one that is answered is the last: by then the others would have been.
+        expect_equal('VLANs of the answers to ARP', ask_arp(tap, client, (0, 7, 42)), {42})
 
 
 def is_ours(frame):
@@ -247,20 +246,24 @@ def is_ours(frame):
     return (ipv4 and frame[23] == 17 or ipv6 and frame[20] == 17) and UDP_PORT in ports
 
 
-def ask_arp(tap, host, tag):
-    """Asks for the server's MAC address, and returns the tags of the answers."""
+def ask_arp(tap, host, tags):
+    """Asks for the server's MAC address with each tag, and returns the tags of the answers."""
     mac = bytes.fromhex(host.mac().replace(':', ''))
     asker = socket.inet_aton(THIRD)
     question = struct.pack('>HHBBH6s4s6s4s', 1, 0x0800, 6, 4, 1, mac, asker, bytes(6),
                            socket.inet_aton(SERVER))
-    tagged = struct.pack('>HH', 0x8100, tag) if tag else b''
     before = len(tap.frames)
     with host.inside(), socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as raw:
         raw.bind(('eth0', 0))
-        raw.send((b'\xff' * 6 + mac + tagged + b'\x08\x06' + question).ljust(64, b'\0'))
-    time.sleep(0.3)
-    return {tag for tag, frame in tap.frames[before:]
-            if frame[12:14] == b'\x08\x06' and frame[20:22] == b'\0\2' and frame[38:42] == asker}
+        for tag in tags:
+            tagged = struct.pack('>HH', 0x8100, tag) if tag else b''
+            raw.send((b'\xff' * 6 + mac + tagged + b'\x08\x06' + question).ljust(64, b'\0'))
+
+    def answers():
+        return {tag for tag, frame in tap.frames[before:] if frame[12:14] == b'\x08\x06'
+                and frame[20:22] == b'\0\2' and frame[38:42] == asker}
+    wait_until(answers, 10, 'an answer to ARP')
+    return answers()
 
 
 @contextlib.contextmanager
@@ -481,7 +484,7 @@ def link_lost(program, folder, losing):
         source = folder / 'big.bin'
         source.write_bytes(random.Random(SEED).randbytes(16 * MIB))
         with running_client(program, hosts[1], 'send', source, f'{SERVER}:in/', '--rate',
-                            '100M') as await_end:
+                            '50M') as await_end:
             # Of some 12,000 packets.
             wait_until(lambda: hosts[0].packets('rx') > 1000, STARTING_S, 'a transfer')
             hosts[losing].ip('link', 'set', 'eth0', 'down')
