@@ -132,8 +132,8 @@ void wh_again_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_s
 }
 
 /*
- * It doubles up to a heartbeat: whoever has lost its data for seconds goes on soon after the path is
- * back, and a probe as rare as the states that are sent then adds no load. On a path whose round
+ * It doubles up to a heartbeat: whoever has lost its data for seconds goes on soon after the path
+ * is back, and a probe as rare as the states that are sent then adds no load. On a path whose round
  * trip is longer than that it doubles once.
  */
 static uint64_t probe_pause_tsc(const struct wh_session *s)

@@ -127,8 +127,8 @@ static void test_outage(void)
 }
 
 /*
- * Data are lost for long, and states come back all the time: the first data after that come within a
- * heartbeat, and a round trip later all goes on.
+ * Data are lost for long, and states come back all the time: the first data after that come within
+ * a heartbeat, and a round trip later all goes on.
  */
 static void test_end_of_outage(void)
 {
