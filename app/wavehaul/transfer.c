@@ -77,11 +77,8 @@ static int make_jobs(struct wh_transfer *transfer)
 	if (!wh_wanted_choice(&transfer->settings, &transfer->terms, &request.choice))
 		return WH_EXIT_USAGE;
 	wh_request_see_contents(&request);
-	if (!wh_hello_fits(&request)) {
-		wh_complain("too many paths and patterns for one request; transfer their folder "
-			    "with -r instead");
+	if (!wh_request_fits(&request))
 		return WH_EXIT_USAGE;
-	}
 	if (!wh_lanes_make(&transfer->lanes, &transfer->jobs, &transfer->peer, &request)) {
 		wh_complain("out of memory for the jobs");
 		return WH_EXIT_OTHER;

@@ -468,6 +468,42 @@ def countless(program, folder):
         expect(one.show(1)['error'].startswith('set/0'), one.show(1))
 
 
+def senseless(program, folder):
+    """job add refuses what the verbs refuse of their options, in the same words."""
+    with houses(program) as (one, two):
+        one.make('a', 10)
+        options = ('--config', 'none', '--control', one.path, '--daemon', 'never', '--port',
+                   'memif:/nowhere', '--addr', f'{SERVER}/24')
+        send, get = ('send', one.root / 'a', f'{CLIENT}:a'), ('get', f'{CLIENT}:a', one.root / 'b')
+        many = [f'{CLIENT}:{i:0100}' for i in range(200)]
+        for words, more, said in (
+                (send, ('--digest', 'md5'), '--digest needs'),
+                (get, ('--digest', 'crc32c'), '--digest needs'),
+                (send, ('--digest', 'md6', '--manifest', one.root / 'm'), 'is one of'),
+                (send, ('--move', '--manifest', one.root / 'm'), '--move has removed'),
+                (send, ('--dry-run', '--expect', one.root / 'm'), '--dry-run'),
+                (send, ('--delete', '-r', '--parallel', '2'), 'one lane'),
+                (get, ('--case-clash', 'no'), '--case-clash'),
+                (send, ('--backup', '--suffix', 'a/b'), '--suffix'),
+                (send, ('--case-clash', 'refuse'), 'is not an option of send'),
+                (get, ('--map-owners', '1=2'), 'need --owners'),
+                (('get', *many, one.root / 'b'), (), 'too many paths and patterns')):
+            queued = one.run('add', *words, *more)
+            expect_equal(f'the exit status of {more}', queued.status, 2)
+            expect(said in queued.err, f'{more}: {queued.err}')
+            if words in (send, get):
+                direct = program.run(*words, *more, *options)
+                expect_equal(f'what the verb says of {more}', direct.err, queued.err)
+        result = one.run('add', 'copy', f'{CLIENT}:a', 'dtn3:a', '--digest', 'md5')
+        expect('--digest needs' in result.err, f'copy: {result.err}')
+        with Control(one.path) as control:
+            for words in (['--digest=md5'], ['--move', '--expect=a']):
+                answer = control.ask('job.add', verb='send', host=CLIENT, here=['a'], there=['a'],
+                                     options=words)
+                expect(not answer['ok'] and answer['status'] == 2, f'{words}: {answer}')
+            expect_equal('jobs', control.told('job.list', all=True)['jobs'], [])
+
+
 def chosen(program, folder):
     """What send and get choose of trees, by an order and by the server for them."""
     with houses(program) as (one, two):
@@ -637,6 +673,7 @@ CASES = [
     Case('queue: goes on after kill -9', True, restarted),
     Case('queue: mixed jobs', True, mixed),
     Case('queue: send and get by the server', True, handed),
+    Case('queue: options that the verbs refuse', True, senseless),
     Case('queue: more failures than a report names', False, countless),
     Case('queue: what is chosen of trees', True, chosen),
     Case('queue: errands by the server', True, errands),

@@ -87,6 +87,13 @@ static const char *flag_name(const struct flags *flags, const struct wh_setting 
 	return flags->index >= 0 ? flags->options[flags->index].name : setting->flag;
 }
 
+void wh_settings_complain(const char *option, const char *verb)
+{
+	wh_complain("'%s' is not an option of %s, or is ambiguous; `wavehaul %s --help` lists the "
+		    "options",
+		option, verb, verb);
+}
+
 static int refuse_spelling(const struct flags *flags, int answer, char **argv)
 {
 	const char *verb = wh_verb_name(flags->verb);
@@ -105,9 +112,7 @@ static int refuse_spelling(const struct flags *flags, int answer, char **argv)
 		wh_complain("'-%c' is not an option of %s; `wavehaul %s --help` lists the options",
 			optopt, verb, verb);
 	} else {
-		wh_complain("'%s' is not an option of %s, or is ambiguous; `wavehaul %s --help` "
-			    "lists the options",
-			argv[optind - 1], verb, verb);
+		wh_settings_complain(argv[optind - 1], verb);
 	}
 	return WH_EXIT_USAGE;
 }

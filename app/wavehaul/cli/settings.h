@@ -308,6 +308,9 @@ struct wh_settings {
 /* As in `wavehaul serve`. */
 const char *wh_verb_name(enum wh_verb verb);
 
+/* About an option that the verb does not have. */
+void wh_settings_complain(const char *option, const char *verb);
+
 /* In the order of --help, with a line on each; 0 and NULL after the last. */
 enum wh_verb wh_verb_at(uint32_t i, const char **summary);
 

@@ -122,7 +122,6 @@ static char *text_of(const json_t *list)
 /* Checks of an order between two other hosts, in addition to the common ones. */
 static bool judge_copy(struct wh_control_call *call, const struct wh_order *order)
 {
-	const json_t *here = json_object_get(call->request, "here");
 	const json_t *there = json_object_get(call->request, "there");
 	const char *target = json_string_value(json_array_get(there, 0));
 	char host[WH_HOST_BYTES] = "";
@@ -137,9 +136,6 @@ static bool judge_copy(struct wh_control_call *call, const struct wh_order *orde
 		wh_control_fail(call, WH_EXIT_USAGE,
 			"a job that copies has one target: HOST:PATH, as the host that has the "
 			"files names it");
-	else if (json_array_size(here) > WH_HELLO_PATHS_MAX)
-		wh_control_fail(call, WH_EXIT_USAGE, "a job has no more than %d paths at a host",
-			WH_HELLO_PATHS_MAX);
 	else if (strlen(order->words) > WH_ORDER_WORDS_MAX)
 		wh_control_fail(call, WH_EXIT_USAGE, "the options are too long for another host");
 	return call->status == WH_EXIT_OK;
@@ -166,11 +162,6 @@ static bool judge(
 			"relative to it");
 	else if (json_array_size(there) == 0)
 		wh_control_fail(call, WH_EXIT_USAGE, "a job has a path at the host");
-	else if (json_array_size(there) > WH_HELLO_PATHS_MAX)
-		wh_control_fail(call, WH_EXIT_USAGE,
-			"a job has no more than %d paths at the host: get their folder with "
-			"--recursive",
-			WH_HELLO_PATHS_MAX);
 	return call->status == WH_EXIT_OK;
 }
 

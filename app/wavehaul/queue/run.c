@@ -208,20 +208,50 @@ static int judge_keeps(
 	return WH_EXIT_USAGE;
 }
 
+/* Whether a peer's HELLO can carry the order's paths there, and what it chooses of them. */
+static int judge_paths(const struct wh_order *order, const struct wh_choice *choice)
+{
+	/* The host that has the files of a copy is told of them, and of no patterns. */
+	json_t *list = json_loads(order->copies ? order->here : order->there, 0, NULL);
+	uint32_t count = (uint32_t)json_array_size(list);
+	const char **paths = calloc(count + 1, sizeof(paths[0]));
+	struct wh_request request = {.there = {.path = paths}};
+	int status = WH_EXIT_OTHER;
+
+	if (!order->copies)
+		request.choice = *choice;
+	if (paths != NULL) {
+		request.there.count = wh_texts_of(list, paths, count);
+		status = wh_request_fits(&request) ? -1 : WH_EXIT_USAGE;
+	}
+	free(paths);
+	json_decref(list);
+	return status;
+}
+
 int wh_run_judge(const struct wh_run_ground *ground, const struct wh_order *order)
 {
 	struct wh_settings *settings = malloc(sizeof(*settings));
 	struct wh_terms *terms = malloc(sizeof(*terms));
 	json_t *words = json_loads(order->words, 0, NULL);
+	bool sends = order->sends || order->copies;
 	struct wh_choice choice;
+	enum wh_checksum kind;
+	bool summed;
 	int status = WH_EXIT_OTHER;
 
 	if (settings != NULL && terms != NULL)
 		status = wh_order_settings(words, settings);
+	if (status == -1)
+		status = wh_order_settings_of(settings, sends ? WH_VERB_SEND : WH_VERB_GET);
 	if (status == -1 && !ground->choice_of(settings, terms, &choice))
 		status = WH_EXIT_USAGE;
 	if (status == -1)
-		status = judge_keeps(ground, settings, order->sends || order->copies);
+		status = judge_keeps(ground, settings, sends);
+	if (status == -1 && wh_manifest_judge(settings, sends, &kind, &summed) != 0)
+		status = WH_EXIT_USAGE;
+	if (status == -1)
+		status = judge_paths(order, &choice);
 	json_decref(words);
 	free(terms);
 	free(settings);
@@ -255,10 +285,7 @@ static int choose(
 	if (!ground->choice_of(&run->transfer.settings, &run->transfer.terms, &request->choice))
 		return WH_EXIT_USAGE;
 	wh_request_see_contents(request);
-	if (wh_hello_fits(request))
-		return -1;
-	wh_complain("too many paths and patterns for one request");
-	return WH_EXIT_USAGE;
+	return wh_request_fits(request) ? -1 : WH_EXIT_USAGE;
 }
 
 /* Repeats all checks, since an order that was valid when it came may be invalid now. */

@@ -180,6 +180,30 @@ static const struct wh_setting *find_other(const struct wh_settings *settings)
 	return NULL;
 }
 
+static bool is_of(const char *flag, enum wh_verb verb)
+{
+	for (uint32_t i = 0; i < wh_settings_count; i++)
+		if ((wh_settings_table[i].verbs & verb) != 0 &&
+			strcmp(wh_settings_table[i].flag, flag) == 0)
+			return true;
+	return false;
+}
+
+int wh_order_settings_of(const struct wh_settings *settings, enum wh_verb verb)
+{
+	for (uint32_t i = 0; i < wh_settings_count; i++) {
+		const char *flag = wh_settings_table[i].flag;
+		char option[64];
+
+		if (!settings->given[i] || is_of(flag, verb))
+			continue;
+		snprintf(option, sizeof(option), "--%s", flag);
+		wh_settings_complain(option, wh_verb_name(verb));
+		return WH_EXIT_USAGE;
+	}
+	return -1;
+}
+
 static const char *file_not_below(const struct wh_settings *settings)
 {
 	if (settings->manifest[0] != '\0' && !is_below(settings->manifest))

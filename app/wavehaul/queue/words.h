@@ -29,6 +29,9 @@ json_t *wh_order_words(const struct wh_settings *settings, const char *root);
  */
 int wh_order_settings(const json_t *words, struct wh_settings *settings);
 
+/* Whether all of them are options of the verb, too: -1, or an exit status after a complaint. */
+int wh_order_settings_of(const struct wh_settings *settings, enum wh_verb verb);
+
 /*
  * Whether words from or for another host may be parsed at all: each must be an option of an order,
  * spelled in full, and none may name a file of this host or affect arriving files. NULL, or why

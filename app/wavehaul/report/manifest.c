@@ -179,19 +179,28 @@ static const char *wrong_with(const struct wh_settings *settings, bool on, bool 
 	return NULL;
 }
 
+int wh_manifest_judge(
+	const struct wh_settings *settings, bool sends, enum wh_checksum *kind, bool *on)
+{
+	const char *wrong;
+
+	*on = settings->manifest[0] != '\0' || settings->expect[0] != '\0';
+	wrong = wrong_with(settings, *on, sends);
+	if (!wh_checksum_find(settings->digest, kind))
+		wrong = "--digest is one of " WH_CHECKSUM_NAMES;
+	if (wrong == NULL)
+		return 0;
+	wh_complain("%s", wrong);
+	return WH_EXIT_USAGE;
+}
+
 int wh_manifest_open(
 	struct wh_manifest *manifest, const struct wh_settings *settings, bool sends, int root_fd)
 {
-	bool on = settings->manifest[0] != '\0' || settings->expect[0] != '\0';
-	const char *wrong = wrong_with(settings, on, sends);
+	int wrong = wh_manifest_judge(settings, sends, &manifest->kind, &manifest->on);
 
-	if (!wh_checksum_find(settings->digest, &manifest->kind))
-		wrong = "--digest is one of " WH_CHECKSUM_NAMES;
-	if (wrong != NULL) {
-		wh_complain("%s", wrong);
-		return WH_EXIT_USAGE;
-	}
-	manifest->on = on;
+	if (wrong != 0)
+		return wrong;
 	if (settings->expect[0] != '\0') {
 		int status = read_expected(manifest, root_fd, settings->expect);
 

@@ -43,6 +43,10 @@ struct wh_manifest {
 	_Atomic bool stop; /* may be set by any thread while the sums are calculated */
 };
 
+/* What the settings want, before any file is opened: 0, or an exit status after a complaint. */
+int wh_manifest_judge(
+	const struct wh_settings *settings, bool sends, enum wh_checksum *kind, bool *on);
+
 /*
  * 0, or an exit status after a complaint. Opens and reads the files: with root_fd -1 by the
  * process's own paths, before the guard; otherwise below that folder, regular files only.

@@ -86,6 +86,9 @@ int wh_transfer_read_words(struct wh_transfer *transfer);
 bool wh_request_names_folder(const struct wh_request *request);
 void wh_request_see_contents(struct wh_request *request);
 
+/* Whether a HELLO can carry its paths at the server and its patterns; complains otherwise. */
+bool wh_request_fits(const struct wh_request *request);
+
 int wh_transfer_find_server(struct wh_transfer *transfer);
 int wh_transfer_open_dest(struct wh_transfer *transfer);
 /* Opens a file of the bundle at this end; `context` is the transfer. */

@@ -14,6 +14,7 @@
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "job/hello.h"
 #include "report/transfer.h"
 #include "source/walk.h"
 #include "trust/trust.h"
@@ -182,6 +183,15 @@ void wh_request_see_contents(struct wh_request *request)
 	for (uint32_t i = 0; i < from->count; i++)
 		if (wh_path_last_name(from->path[i], &last) == 0)
 			request->choice.wishes |= WH_CHOICE_DELETE_TOP;
+}
+
+bool wh_request_fits(const struct wh_request *request)
+{
+	if (wh_hello_fits(request))
+		return true;
+	wh_complain("too many paths and patterns for one request; transfer their folder with -r "
+		    "instead");
+	return false;
 }
 
 int wh_transfer_find_server(struct wh_transfer *transfer)
