@@ -22,7 +22,7 @@ from pathlib import Path
 from control import Control
 from harness import Case, expect, expect_between, expect_equal, expect_status, run_cases
 from lab import Lab
-from orders import House, paces_bps
+from orders import House, goes_by
 from pair import wait_until
 from trust import User
 
@@ -292,7 +292,7 @@ def retuned(program, folder):
                 def goes():
                     row = control.told('job.show', job=there)['job']
                     return row['rate'] == rate and row['rate_bps'] == bps and \
-                        any(abs(pace - bps) < bps / 100 for pace in paces_bps(control))
+                        goes_by(control, bps)
                 wait_until(goes, 20, f'{rate} there')
                 print(f'{rate} at dtn2 after {time.monotonic() - began:.2f} s')
             await_rate('8M', 8e6)
