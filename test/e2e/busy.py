@@ -6,8 +6,9 @@
 
 Small files and trees go both ways, with priorities, timetables, dependencies, pauses, changes of
 rate, cancels, and restarts of either server, by SIGTERM and by SIGKILL. Each job ends as it must,
-every byte is right, and what the queue, the other server's audit, the control socket and telemetry
-count is the same. BUSY_JOBS=200 in the environment hands over so many (40), BUSY_SEED=N others.
+every byte is right, and what the queue, the other server's audit, the control socket, telemetry,
+metrics and `wavehaul report` count is the same. BUSY_JOBS=200 in the environment hands over so many
+(40), BUSY_SEED=N others.
 """
 
 import collections
@@ -122,6 +123,7 @@ class Day:
     def __init__(self, two):
         self.two, self.jobs, self.draw = two, [], random.Random(SEED)
         self.cancelled, self.excused = set(), set()
+        self.killed = {}
         self.links = {}
 
     def link(self, house):
@@ -215,6 +217,7 @@ class Day:
         if how == signal.SIGKILL:
             # Their lines may be what it had still to write.
             self.excused |= self.served_by(house, State.DONE, State.RUNNING) - told
+            self.killed[house] = time.time()
         house.start()
 
     def left(self):
@@ -335,6 +338,49 @@ def expect_served(day, found):
     expect(compared > len(found) / 2, f'only {compared} jobs were done at once')
 
 
+def reported(site):
+    """What `wavehaul report` has of all transfers of a server, the newest first."""
+    result = site.program.run('report', '--by', 'transfer', '--json', '--state', site.state)
+    expect_equal('the exit status of report', result.status, 0)
+    return json.loads(result.out)['transfers']
+
+
+def expect_reported(day, found):
+    """`wavehaul report` has the bytes of each job, at the end that had it in its queue, and of
+    what was served; and it says of each transfer what the control socket says."""
+    compared = 0
+    for site in day.two:
+        # Rows of what came before a kill may be what was still to be written then.
+        def same(site=site):
+            rows = reported(site)
+            return rows[:100] == day.link(site).ask('transfers', count=100)['transfers'] and rows
+        wait_until(same, 5, 'the same by report and the control socket')
+        rows, tries, served = reported(site), collections.defaultdict(list), {}
+        for row in rows:
+            if row['side'] == 'queue':
+                tries[row['job']].append(row)
+            elif row['outcome'] == 'ok':
+                served.setdefault(row['path'], row)
+        for job, told in found.items():
+            if job.house is not site or job in day.excused:
+                continue
+            if (told.began or 0) <= day.killed.get(site, -1) + 1:
+                continue
+            for count in ('bytes', 'moved_bytes'):
+                expect_equal(f'{count} of job {job.number} of {site.number} by report',
+                             sum(row[count] for row in tries[job.number]), getattr(told, count))
+            compared += 1
+        for job, lines in site.lines_of(found).items():
+            told = found[job]
+            if job in day.excused or told.skipped > 0 or told.state is not State.DONE or \
+                    told.began <= day.killed.get(site, -1) + 1:
+                continue
+            for count in ('bytes', 'files', 'moved_bytes'):
+                expect_equal(f'{count} served of job {job.number} by report and audit',
+                             served[job.there][count], sum(line[count] for line in lines))
+    expect(compared > len(found) / 3, f'only {compared} jobs were compared')
+
+
 def scraped(site):
     with site.lab_host.inside():
         return scrape(int(re.findall(r'metrics at http://127\.0\.0\.1:(\d+)/', site.said())[-1]))
@@ -353,9 +399,22 @@ def expect_counted(site):
         return server.ask('totals')['totals']
 
 
+def ended_bytes(site):
+    """Of files, by all that ended, as metrics and the control socket have them."""
+    with site.connect() as server:
+        ended = server.ask('transfers', count=0)['ended']
+    figures = scraped(site)
+    found = {verb: ended[verb]['bytes'] for verb in ('send', 'get')}
+    expect_equal('bytes of what ended', {
+        verb: figures['wavehaul_jobs_ended_bytes_total', (('verb', verb),)] for verb in found},
+        found)
+    return found
+
+
 def expect_agreement(one, two):
     """A job each way: what one end has moved the other has, and the queue and the audit say so."""
     before = [expect_counted(site) for site in (one, two)]
+    ended = [ended_bytes(site) for site in (one, two)]
     one.make('last', 1_000_003)
     with one.connect() as link:
         sent = link.wait(link.send('last', two.address, 'in/sent'), timeout=20)
@@ -374,6 +433,15 @@ def expect_agreement(one, two):
     lines = two.served()[-2:]
     expect_equal('streams by queue and audit', (sent.moved_bytes, got.moved_bytes),
                  tuple(line['moved_bytes'] for line in lines))
+    for site, side, was in zip((one, two), ('queue', 'served'), ended, strict=True):
+        rows = reported(site)[1::-1]
+        expect_equal(f'by report, {side}', [(row['side'], row['verb'], row['bytes'],
+                                             row['moved_bytes'], row['files']) for row in rows],
+                     [(side, job.verb, job.bytes, job.moved_bytes, job.files)
+                      for job in (sent, got)])
+        now = ended_bytes(site)
+        expect_equal(f'by metrics, {side}', {verb: now[verb] - was[verb] for verb in now},
+                     {job.verb: job.bytes for job in (sent, got)})
     # Answers have streams of their own.
     expect_between('two files and what is said of them', sum(moved[0].values()),
                    sent.moved_bytes + got.moved_bytes,
@@ -392,6 +460,7 @@ def whole(program, folder):
         total = expect_bytes(found)
         expect(total > JOBS * 10 * KIB and states['done'] > JOBS * 0.6, f'{total} bytes, {states}')
         expect_served(day, found)
+        expect_reported(day, found)
         expect_agreement(*two)
 
 
