@@ -37,8 +37,8 @@ __attribute__((constructor)) static void open_told(void)
 {
 	const char *path = getenv("STEP_CLOCK");
 	int fd = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	void *mapped = fd < 0 ? MAP_FAILED
-			      : mmap(NULL, sizeof(*told_s), PROT_READ, MAP_SHARED, fd, 0);
+	void *mapped =
+		fd < 0 ? MAP_FAILED : mmap(NULL, sizeof(*told_s), PROT_READ, MAP_SHARED, fd, 0);
 
 	if (path != NULL && mapped == MAP_FAILED)
 		abort();

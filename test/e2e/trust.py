@@ -479,6 +479,13 @@ class Authority:
                   f'{name}.csr', '-out', f'{name}.crt', *(times or ('-days', '1')))
         return self.identity(name)
 
+    def renew(self, name, of, *times):
+        """Another certificate of the same key and subject."""
+        self.call('ca', '-config', 'settings', '-batch', '-notext', '-extensions', 'host', '-in',
+                  f'{of}.csr', '-out', f'{name}.crt', *times)
+        (self.folder / f'{name}.key').write_text((self.folder / f'{of}.key').read_text())
+        return self.identity(name)
+
     def proxy(self, name, of, subject, *behind):
         self.ask(name, subject)
         self.call('x509', '-req', '-in', f'{name}.csr', '-CA', f'{of}.crt', '-CAkey', f'{of}.key',
@@ -613,6 +620,24 @@ def clock_of_certificates(program, folder):
         one('at last')
 
 
+def renewed(program, folder):
+    """A host has a new certificate of its key before the old one ends, and uses it: a session under
+    it is not the old one's."""
+    with dated_site(program, folder, 9) as (here, server, site, clock, host, one):
+        one('by the old one')
+        new = site.renew('renewed', 'dtn1', '-days', '30')
+        with slow_send(here, folder, 'slowly', new) as process:
+            clock.set(6)
+            one('too late', 5)
+            wait_for_look()
+            wait_for_look()
+            one('by the new one', identity=new)
+            expect(process.poll() is None, f'ended with the old certificate: {server.said()}')
+            clock.set(10)
+            expect_withdrawn(program, process, server, 'the list of what its authority has revoked '
+                             'has expired')
+
+
 def clock_of_lists(program, folder):
     """A list of those revoked that is dated later than now still revokes; one that has ended ends
     what runs, until a new one is there."""
@@ -716,6 +741,7 @@ def cases():
     yield Case('read again', True, read_again)
     yield Case('authority of a site', True, authority_of_a_site)
     yield Case('a clock that jumps: certificates', True, clock_of_certificates)
+    yield Case('a certificate is renewed', False, renewed)
     yield Case('a clock that jumps: lists', False, clock_of_lists)
     yield Case('withdrawn', True, withdrawn)
     yield Case('asked on a terminal', False, asked_on_a_terminal)

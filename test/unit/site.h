@@ -39,11 +39,14 @@ static inline void add_extension(X509 *certificate, X509 *issuer, int nid, const
 
 enum kind { AUTHORITY, OWNER, PROXY };
 
-/* Good for so many years before NOW_S and after. `issuer` NULL: by itself. */
-static inline struct party issue(
-	const struct party *issuer, const char *name, enum kind kind, long serial, int64_t years)
+/*
+ * Good for so many years before NOW_S and after. `issuer` NULL: by itself. The key belongs to the
+ * result.
+ */
+static inline struct party issue_for(EVP_PKEY *key, const struct party *issuer, const char *name,
+	enum kind kind, long serial, int64_t years)
 {
-	struct party party = {EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"), X509_new()};
+	struct party party = {key, X509_new()};
 	const struct party *by = issuer != NULL ? issuer : &party;
 	X509_NAME *subject = X509_get_subject_name(party.certificate);
 
@@ -78,6 +81,13 @@ static inline struct party issue(
 			"critical,language:id-ppl-inheritAll");
 	CU_ASSERT(X509_sign(party.certificate, by->key, NULL) > 0);
 	return party;
+}
+
+static inline struct party issue(
+	const struct party *issuer, const char *name, enum kind kind, long serial, int64_t years)
+{
+	return issue_for(
+		EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"), issuer, name, kind, serial, years);
 }
 
 static inline void drop(struct party *party)

@@ -25,6 +25,28 @@ bool wh_store_owner(struct wh_store *store, uint64_t number, uint8_t owner[WH_ID
 	return found;
 }
 
+/*
+ * Whether the certificates that the owner has shown to this process have all expired or been
+ * revoked. Under the lock.
+ */
+static bool has_lost_certificates(
+	const struct wh_store *store, const uint8_t owner[WH_IDENTITY_BYTES])
+{
+	bool lost = false;
+
+	for (uint32_t i = 0; i < WH_ANSWERS_MAX; i++) {
+		const struct wh_answer *answer = &store->answer[i];
+
+		if (answer->number == 0 || answer->certificate == NULL ||
+			memcmp(answer->owner, owner, WH_IDENTITY_BYTES) != 0)
+			continue;
+		if (!answer->withdrawn)
+			return false;
+		lost |= answer->disowned;
+	}
+	return lost;
+}
+
 /* If the name now belongs to another key, it is another peer. */
 bool wh_store_rights_of(struct wh_store *store, const char *name,
 	const uint8_t owner[WH_IDENTITY_BYTES], struct wh_rights *rights)
@@ -39,7 +61,8 @@ bool wh_store_rights_of(struct wh_store *store, const char *name,
 	wh_spin_lock(&store->lock);
 	peer = wh_peer_list_named(&store->list, name);
 	found = peer != NULL &&
-		(!peer->has_key || memcmp(peer->id, owner, WH_IDENTITY_BYTES) == 0);
+		(peer->has_key ? memcmp(peer->id, owner, WH_IDENTITY_BYTES) == 0
+			       : !has_lost_certificates(store, owner));
 	if (found)
 		*rights = peer->rights;
 	wh_spin_unlock(&store->lock);

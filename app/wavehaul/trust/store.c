@@ -195,7 +195,10 @@ static bool review_one(struct wh_store *store, struct wh_answer *answer)
 	if (stands)
 		return false;
 	wh_spin_lock(&store->lock);
-	answer->withdrawn |= answer->number == seen.number;
+	if (answer->number == seen.number) {
+		answer->withdrawn = true;
+		answer->disowned = why != NULL;
+	}
 	wh_spin_unlock(&store->lock);
 	if (why != NULL)
 		wh_say("%s: nobody vouches for its certificate any more: %s", seen.peer.name, why);
@@ -398,6 +401,33 @@ static struct wh_answer *find_place(struct wh_store *store, const uint8_t owner[
 	return place;
 }
 
+static bool same_chain(STACK_OF(X509) * one, STACK_OF(X509) * other)
+{
+	int count = sk_X509_num(one);
+	bool same = count == sk_X509_num(other);
+
+	for (int i = 0; same && i < count; i++)
+		same = X509_cmp(sk_X509_value(one, i), sk_X509_value(other, i)) == 0;
+	return same;
+}
+
+/*
+ * Whether the answer is about that stranger as that peer. A key may have several certificates: one
+ * that was renewed outlives the earlier one, and one with another subject has other rights.
+ */
+static bool is_about(const struct wh_answer *answer, const struct wh_stranger *stranger,
+	const struct wh_peer_file *peer)
+{
+	if (answer->number == 0 || answer->withdrawn ||
+		memcmp(answer->id, stranger->id, WH_IDENTITY_BYTES) != 0)
+		return false;
+	if (peer->has_key || answer->certificate == NULL)
+		return peer->has_key && answer->certificate == NULL;
+	return strcmp(answer->peer.name, peer->name) == 0 &&
+	       X509_cmp(answer->certificate, stranger->certificate) == 0 &&
+	       same_chain(answer->chain, stranger->chain);
+}
+
 /* NULL: too many. `subject`: the certificate's, if the peer has none. */
 static const struct wh_answer *remember(struct wh_store *store, const struct wh_stranger *stranger,
 	const struct wh_peer_file *peer, const char *subject)
@@ -405,8 +435,7 @@ static const struct wh_answer *remember(struct wh_store *store, const struct wh_
 	for (uint32_t i = 0; i < WH_ANSWERS_MAX; i++) {
 		struct wh_answer *answer = &store->answer[i];
 
-		if (answer->number != 0 && !answer->withdrawn &&
-			memcmp(answer->id, stranger->id, WH_IDENTITY_BYTES) == 0) {
+		if (is_about(answer, stranger, peer)) {
 			answer->used_s = now_s();
 			return answer;
 		}

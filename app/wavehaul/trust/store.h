@@ -36,6 +36,7 @@
 struct wh_answer {
 	uint64_t number; /* 0: unused */
 	bool withdrawn;
+	bool disowned;      /* withdrawn since no authority accepts its certificate */
 	int64_t used_s;     /* time of the last request for it */
 	int64_t believed_s; /* time of day then */
 	struct wh_peer_file peer;

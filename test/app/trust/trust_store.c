@@ -393,6 +393,18 @@ static void test_withdrawn_make_room(void)
 	end();
 }
 
+static void write_subject(const char *name, const char *subject, const char *more)
+{
+	char path[PATH_MAX + 64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s.conf", place.peers, name);
+	file = fopen(path, "w");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	fprintf(file, "[peer]\nsubject = %s\n%s", subject, more);
+	fclose(file);
+}
+
 static void write_site(const struct party *site)
 {
 	char path[PATH_MAX + 64];
@@ -404,11 +416,7 @@ static void write_site(const struct party *site)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
 	PEM_write_X509(file, site->certificate);
 	fclose(file);
-	snprintf(path, sizeof(path), "%s/site.conf", place.peers);
-	file = fopen(path, "w");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-	fputs("[peer]\nsubject = *,O=Site\n", file);
-	fclose(file);
+	write_subject("site", "*,O=Site", "");
 }
 
 static bool takes(const struct party *party, STACK_OF(X509) * chain, uint64_t *rights)
@@ -520,6 +528,92 @@ static void test_clock_is_set(void)
 	end();
 }
 
+/* Of the same key, both from the same site. */
+static struct party again(const struct party *party, const struct party *site, const char *name,
+	long serial, int64_t years)
+{
+	EVP_PKEY_up_ref(party->key);
+	return issue_for(party->key, site, name, OWNER, serial, years);
+}
+
+/* A renewed certificate counts by itself, and so does one that makes its key somebody else. */
+static void test_certificates_of_a_key(void)
+{
+	uint64_t first, second, reading;
+	struct wh_rights rights;
+	char name[WH_PEER_NAME_BYTES];
+
+	begin();
+
+	struct party site = issue(NULL, "ca", AUTHORITY, 1, 50);
+	struct party user = issue(&site, "user", OWNER, 2, 1);
+	struct party renewed = again(&user, &site, "user", 3, 2);
+	struct party reader = again(&user, &site, "reader", 4, 2);
+
+	write_site(&site);
+	write_subject("site", "CN=user,O=Site", "");
+	write_subject("reader", "CN=reader,O=Site", "[rights]\nwrite = no\n");
+	wh_store_reload(&store);
+	set_day(NOW_S);
+	CU_ASSERT_TRUE(takes(&user, NULL, &first));
+	CU_ASSERT_TRUE(takes(&renewed, NULL, &second));
+	CU_ASSERT_TRUE(takes(&reader, NULL, &reading));
+	CU_ASSERT_TRUE(wh_store_rights(&store, second, &rights, name));
+	CU_ASSERT_TRUE(rights.write);
+	CU_ASSERT_TRUE(wh_store_rights(&store, reading, &rights, name));
+	CU_ASSERT_STRING_EQUAL(name, "reader");
+	CU_ASSERT_FALSE(rights.write);
+	set_day(NOW_S + YEAR_S + 60);
+	CU_ASSERT_FALSE(holds(first));
+	CU_ASSERT_TRUE(holds(second));
+	CU_ASSERT_TRUE(holds(reading));
+	day_ahead_s = 0;
+	drop(&site), drop(&user), drop(&renewed), drop(&reader);
+	end();
+}
+
+/*
+ * An order runs on while its peer is away, but not beyond the certificate by which it was given,
+ * unless there is a later one; of the same file somebody else is not affected.
+ */
+static void test_orders_of_a_certificate(void)
+{
+	uint8_t owner[WH_IDENTITY_BYTES], neighbour[WH_IDENTITY_BYTES];
+	struct wh_rights rights;
+	uint64_t number;
+
+	begin();
+
+	struct party site = issue(NULL, "ca", AUTHORITY, 1, 50);
+	struct party user = issue(&site, "user", OWNER, 2, 1);
+	struct party other_user = issue(&site, "other", OWNER, 3, 2);
+	struct party renewed = again(&user, &site, "user", 4, 2);
+
+	write_site(&site);
+	wh_store_reload(&store);
+	set_day(NOW_S);
+	CU_ASSERT_TRUE(takes(&user, NULL, &number));
+	CU_ASSERT_TRUE(wh_store_owner(&store, number, owner));
+	CU_ASSERT_TRUE(takes(&other_user, NULL, &number));
+	CU_ASSERT_TRUE(wh_store_owner(&store, number, neighbour));
+	CU_ASSERT_TRUE(wh_store_rights_of(&store, "site", owner, &rights));
+	/* Rights that changed are another matter, and seen by comparing them. */
+	write_subject("site", "*,O=Site", "[rights]\nwrite = no\n");
+	wh_store_reload(&store);
+	CU_ASSERT_FALSE(holds(number));
+	CU_ASSERT_TRUE(wh_store_rights_of(&store, "site", owner, &rights));
+	CU_ASSERT_TRUE(takes(&user, NULL, &number));
+	CU_ASSERT_TRUE(takes(&other_user, NULL, &number));
+	set_day(NOW_S + YEAR_S + 60);
+	CU_ASSERT_FALSE(wh_store_rights_of(&store, "site", owner, &rights));
+	CU_ASSERT_TRUE(wh_store_rights_of(&store, "site", neighbour, &rights));
+	CU_ASSERT_TRUE(takes(&renewed, NULL, &number));
+	CU_ASSERT_TRUE(wh_store_rights_of(&store, "site", owner, &rights));
+	day_ahead_s = 0;
+	drop(&site), drop(&user), drop(&other_user), drop(&renewed);
+	end();
+}
+
 /* Who may write there could bring back a peer that was removed. */
 static void test_folder_of_others(void)
 {
@@ -550,6 +644,8 @@ CU_TestInfo wh_tests[] = {
 	{"withdrawn make room", test_withdrawn_make_room},
 	{"many proxies", test_many_proxies},
 	{"a clock is set", test_clock_is_set},
+	{"certificates of a key", test_certificates_of_a_key},
+	{"orders of a certificate", test_orders_of_a_certificate},
 	{"folder of others", test_folder_of_others},
 	CU_TEST_INFO_NULL,
 };
