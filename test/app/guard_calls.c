@@ -23,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <linux/bpf.h>
 #include <linux/landlock.h>
 
 #include "guard/folders.h"
@@ -118,12 +119,16 @@ static void no_socket(int fd)
 	SEE(is_denied(send(fd, "4", 1, 0), EDESTADDRREQ)); /* let through: nobody is connected */
 }
 
-/* Who asks the kernel for interfaces does it by its own. */
+/* Who asks the kernel for interfaces does it by its own, and brings no program into the kernel. */
 static void xdp_socket(int fd)
 {
 	const struct sockaddr_in to = somewhere();
 
 	enter(WH_CALLS_XDP);
+	SEE(is_denied(syscall(SYS_bpf, BPF_PROG_LOAD, NULL, UINT32_MAX), EPERM));
+	SEE(is_denied(syscall(SYS_bpf, BPF_MAP_CREATE, NULL, UINT32_MAX), EPERM));
+	SEE(is_denied(syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, NULL, UINT32_MAX),
+		geteuid() == 0 ? E2BIG : EPERM));
 	SEE(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0) > 2);
 	SEE(is_denied(socket(AF_UNIX, SOCK_SEQPACKET, 0), EACCES));
 	SEE(is_denied(socket(AF_INET, SOCK_DGRAM, 0), EACCES));

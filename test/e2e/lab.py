@@ -215,6 +215,64 @@ class Pinger:
         return times
 
 
+class Carrier:
+    """Carries frames between the eth0 of two hosts, interfaces that processes there make and end:
+    by packet(7), some ten thousand a second."""
+
+    def __init__(self, near, far):
+        self.hosts, self.sockets, self.over = (near, far), [None, None], False
+        self.thread = threading.Thread(target=self.carry, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over = True
+        self.thread.join()
+
+    def open(self, end):
+        with contextlib.suppress(OSError), self.hosts[end].inside():  # not there yet
+            opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+            try:
+                opened.bind(('eth0', ETH_P_ALL))
+                opened.setblocking(False)
+                self.sockets[end] = opened
+            except OSError:
+                opened.close()
+
+    def close(self, end):
+        if self.sockets[end] is not None:
+            self.sockets[end].close()
+        self.sockets[end] = None
+
+    def carry(self):
+        while not self.over:
+            for end in (0, 1):
+                if self.sockets[end] is None:
+                    self.open(end)
+            there = [opened for opened in self.sockets if opened is not None]
+            for opened in select.select(there, [], [], POLL_MS / 1000)[0]:
+                self.pass_on(self.sockets.index(opened))
+        self.close(0)
+        self.close(1)
+
+    def pass_on(self, end):
+        try:
+            frame, source = self.sockets[end].recvfrom(1 << 16)
+        except OSError:  # the interface is gone
+            self.close(end)
+            return
+        if source[2] == socket.PACKET_OUTGOING or self.sockets[1 - end] is None:
+            return
+        try:
+            self.sockets[1 - end].send(frame)
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.close(1 - end)
+
+
 class Tap:
     """What arrives at interfaces, [(VLAN, frame)], while a `with` lasts.
 

@@ -20,8 +20,9 @@ from pathlib import Path
 from again import Late
 from harness import (Case, as_nobody, expect, expect_equal, expect_said, expect_status,
                      run_cases)
-from lab import Lab
-from network import CLIENT, SERVER, Server, client_command, run_client, running_client, two_hosts
+from lab import Carrier, Lab
+from network import (CLIENT, SERVER, Server, client_command, exchange, run_client, running_client,
+                     two_hosts)
 from pair import CLIENT as PAIR_CLIENT
 from pair import Pair, remote, wait_until
 
@@ -164,10 +165,22 @@ def no_rights(program, _folder, port, right):
         expect_equal('lines', len(result.err.splitlines()), 1)
 
 
+def taps(program, folder):
+    """Interfaces that both ends make, with somebody who carries frames between them."""
+    with Lab() as lab:
+        server, client = lab.host('server'), lab.host('client')
+        with Server(program, server, folder, port='tap') as serving, Carrier(server, client):
+            exchange(program, client, folder, SERVER, '--rate', '60M', port='tap')
+        expect('guard' in serving.said() and 'stopped by' not in serving.said(), serving.said())
+        for host in (server, client):
+            expect('eth0' not in host.ip('link', 'show'), 'the interface stays')
+
+
 def cases():
     partial = functools.partial
     for link in ('memif', 'vhost'):
         yield Case(f'strangers {link}', link == 'memif', partial(strangers, link=link))
+    yield Case('taps', False, taps)
     yield Case('no server', True, no_server)
     yield Case('second client', True, second_client)
     yield Case('a server anew', True, server_anew)

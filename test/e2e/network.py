@@ -210,9 +210,14 @@ def two_hosts(mtu=1500):
 def transfer(program, folder, port, mtu):
     """Over IPv4 and over IPv6."""
     how = {'port': port, 'mtu': mtu}
-    with two_hosts(mtu) as (server, client), Server(program, server, folder, **how):
-        for address in (SERVER, SERVER6):
-            exchange(program, client, folder, address, **how)
+    with two_hosts(mtu) as (server, client):
+        with Server(program, server, folder, **how) as serving:
+            for address in (SERVER, SERVER6):
+                exchange(program, client, folder, address, **how)
+        # At the end AF_XDP's library takes its program back, and needs a file for that.
+        expect('denied' not in serving.said(), serving.said())
+        for host in (server, client):
+            expect('prog/xdp' not in host.ip('-d', 'link', 'show', 'eth0'), 'a program stays')
 
 
 def killed_and_again(program, folder):

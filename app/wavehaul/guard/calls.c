@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <linux/audit.h>
+#include <linux/bpf.h>
 #include <linux/filter.h>
 #include <linux/io_uring.h>
 #include <linux/seccomp.h>
@@ -27,9 +28,9 @@
 /* clang-format off */
 /*
  * Allowed with any arguments; calls with paths are restricted by landlock. They are those that
- * strace showed in the tests (transfers, orders, console, metrics, captures, resumed jobs), those
- * of options that were not tested, and variants that libc may choose instead: a stat by name, a
- * wait with a signal mask, the clock without the vDSO.
+ * strace showed in the tests (transfers over each kind of port, orders, console, metrics, captures,
+ * resumed jobs), those of options that were not tested, and variants that libc may choose instead:
+ * a stat by name, a wait with a signal mask, the clock without the vDSO.
  */
 static const uint16_t plain[] = {
 	/* files, by descriptor */
@@ -149,9 +150,9 @@ static void allow(struct program *program, uint16_t number)
 #define REFUSED       SECCOMP_RET_TRAP
 #define HAS_NOT(what) (SECCOMP_RET_ERRNO | (what))
 
-/* Allows the call with one of these values as its argument, and refuses any other. */
-static void allow_if(struct program *program, uint16_t number, uint32_t argument,
-	const uint32_t *values, uint8_t count)
+/* Allows the call with one of these values as its argument; any other results in `refusal`. */
+static void allow_or(struct program *program, uint16_t number, uint32_t argument,
+	const uint32_t *values, uint8_t count, uint32_t refusal)
 {
 	unless_equal(program, number, (uint8_t)(2 * count + 2));
 	load(program, (uint32_t)ARGUMENT(argument));
@@ -159,7 +160,13 @@ static void allow_if(struct program *program, uint16_t number, uint32_t argument
 		unless_equal(program, values[i], 1);
 		answer(program, SECCOMP_RET_ALLOW);
 	}
-	answer(program, REFUSED);
+	answer(program, refusal);
+}
+
+static void allow_if(struct program *program, uint16_t number, uint32_t argument,
+	const uint32_t *values, uint8_t count)
+{
+	allow_or(program, number, argument, values, count, REFUSED);
 }
 
 /* Allows the call except with these values of its argument, which result in `refusal`. */
@@ -254,6 +261,10 @@ static void judge_messages(
 static void judge_sockets(struct program *program, enum wh_calls_port port)
 {
 	static const uint32_t families[] = {AF_UNIX, AF_INET, AF_NETLINK};
+	/* Of programs and maps that exist: a new program could read all of the kernel's memory. */
+	static const uint32_t of_existing[] = {BPF_MAP_LOOKUP_ELEM, BPF_MAP_UPDATE_ELEM,
+		BPF_MAP_DELETE_ELEM, BPF_OBJ_GET, BPF_PROG_GET_FD_BY_ID, BPF_MAP_GET_FD_BY_ID,
+		BPF_OBJ_GET_INFO_BY_FD, BPF_BTF_GET_FD_BY_ID};
 
 	if (port == WH_CALLS_DEVICE) {
 		allow(program, SYS_connect);
@@ -263,7 +274,8 @@ static void judge_sockets(struct program *program, enum wh_calls_port port)
 	}
 	if (port == WH_CALLS_XDP) {
 		allow_socket(program, AF_NETLINK);
-		allow(program, SYS_bpf);
+		allow_or(program, SYS_bpf, 0, of_existing, sizeof(of_existing) / sizeof(uint32_t),
+			HAS_NOT(EPERM));
 		allow(program, SYS_bind);
 	}
 	deny(program, SYS_connect);

@@ -15,7 +15,8 @@
 enum wh_calls_port {
 	WH_CALLS_NO_SOCKET = 0, /* only existing ones, and no sendmsg */
 	WH_CALLS_PASSES, /* the same, but sends messages with descriptors on existing streams */
-	WH_CALLS_XDP,    /* creates netlink's, and bpf: to remove a program from an interface */
+	WH_CALLS_XDP,    /* creates netlink's, and bpf without new programs: to remove its program
+			  * from an interface */
 	WH_CALLS_DEVICE, /* a device in DPDK's notation, of unknown needs: they may connect to
 			  * any address */
 };

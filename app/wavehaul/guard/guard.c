@@ -105,6 +105,19 @@ void wh_guard_let_file(struct wh_guard *guard, const char *path)
 	wh_guard_let_path(guard, slash == NULL ? "." : bytes == 0 ? "/" : folder, WH_LET_WRITE);
 }
 
+static bool is_xdp(const struct wh_guard *guard)
+{
+	return guard->port->kind == WH_PORT_AF_XDP;
+}
+
+/* libxdp takes its program from the interface under a lock, and removes what it has pinned. */
+static void let_detach(struct wh_guard *guard)
+{
+	wh_guard_let_path(guard, "/run/xdp", WH_LET_READ);
+	wh_guard_let_path(guard, "/sys/fs/bpf", WH_LET_READ);
+	wh_guard_let_path(guard, "/sys/fs/bpf", WH_LET_CLEAR);
+}
+
 /* What the port and DPDK remove at their end. */
 static void let_clear(struct wh_guard *guard)
 {
@@ -113,6 +126,8 @@ static void let_clear(struct wh_guard *guard)
 	char folder[sizeof(port->target)];
 
 	wh_guard_let_path(guard, rte_eal_get_runtime_dir(), WH_LET_CLEAR);
+	if (is_xdp(guard))
+		let_detach(guard);
 	if (port->verbatim || slash == NULL || slash == port->target ||
 		(port->kind != WH_PORT_MEMIF && port->kind != WH_PORT_VHOST))
 		return;
@@ -171,11 +186,6 @@ static int become(struct wh_guard *guard, const struct passwd *user)
 	}
 	tell(guard, "user %s", user->pw_name);
 	return 0;
-}
-
-static bool is_xdp(const struct wh_guard *guard)
-{
-	return guard->port->kind == WH_PORT_AF_XDP;
 }
 
 static enum wh_calls_port calls_of(const struct wh_guard *guard)
