@@ -32,7 +32,8 @@ void wh_authority_let_go(struct wh_authority *authority);
 
 /*
  * Whether a CA vouches, at that time (seconds since 1970), for the owner of the certificate, by the
- * chain that came with it. Sets the owner's subject, as CN=dtn2,O=Site, or the reason. Any core.
+ * chain that came with it, whose keys must be cheap to check (identity.h). Sets the owner's
+ * subject, as CN=dtn2,O=Site, or the reason. Any core.
  */
 bool wh_authority_vouches(const struct wh_authority *authority, X509 *certificate,
 	STACK_OF(X509) * chain, int64_t now_s, char *subject, size_t subject_room,

@@ -107,6 +107,36 @@ static const char *owner(const struct party *of, const struct party *behind, int
 	return subject;
 }
 
+/* No key that signs another one may take long to check: we would pay for it, every second. */
+static void test_dear_keys(void)
+{
+	EVP_PKEY_CTX *maker = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
+	BIGNUM *exponent = NULL;
+	EVP_PKEY *key = NULL;
+
+	BN_hex2bn(&exponent, "c000000000000000000000000000000b");
+	CU_ASSERT_EQUAL(EVP_PKEY_keygen_init(maker), 1);
+	CU_ASSERT_EQUAL(EVP_PKEY_CTX_set_rsa_keygen_bits(maker, 2048), 1);
+	CU_ASSERT_EQUAL(EVP_PKEY_CTX_set1_rsa_keygen_pubexp(maker, exponent), 1);
+	CU_ASSERT_EQUAL_FATAL(EVP_PKEY_keygen(maker, &key), 1);
+	begin();
+
+	struct party site = issue(NULL, "ca", AUTHORITY, 1, 1);
+	struct party host = issue(&site, "dtn2", OWNER, 7, 1);
+	struct party dear = issue_for(key, &site, "dtn2", OWNER, 8, 1);
+	struct party proxy = issue(&host, "proxy", PROXY, 9, 1);
+	struct party proxy_of_dear = issue(&dear, "proxy", PROXY, 10, 1);
+
+	write_certificate("site.pem", site.certificate);
+	CU_ASSERT_STRING_EQUAL(owner(&proxy, &host, NOW_S), "CN=dtn2,O=Site");
+	CU_ASSERT_STRING_EQUAL(owner(&proxy_of_dear, &dear, NOW_S), "");
+	drop(&site), drop(&host), drop(&dear), drop(&proxy), drop(&proxy_of_dear);
+	EVP_PKEY_CTX_free(maker);
+	BN_free(exponent);
+	file_named("site.pem", NULL);
+	rmdir(folder);
+}
+
 static void test_vouches(void)
 {
 	begin();
@@ -234,6 +264,7 @@ static void test_subjects(void)
 
 CU_TestInfo wh_tests[] = {
 	{"vouches", test_vouches},
+	{"dear keys", test_dear_keys},
 	{"files", test_files},
 	{"folders", test_folders},
 	{"subjects", test_subjects},
