@@ -213,12 +213,6 @@ static void shed(struct wh_control *control, double from_pps, double excess_pkts
 		lambda->shed_s = 0.0;
 		return;
 	}
-	if (wh_lambda_path_learn_floor(
-		    &lambda->path, lambda->rate_pps, lambda->shed_queue_s, lambda->shed_s)) {
-		wh_lambda_set_rate(lambda, lambda->shed_from_pps);
-		lambda->shed_s = 0.0;
-		return;
-	}
 	bool falls = lambda->shed_s > 0.0 && sample->queue_s < SHED_FALLS * lambda->shed_queue_s;
 
 	lambda->shed_queue_s = sample->queue_s;

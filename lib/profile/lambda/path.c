@@ -9,8 +9,7 @@
 #define LEAST_PERIOD_RTT 40.0   /* or, on long paths, this many round trips */
 #define JITTER_LEARNT    0.0625 /* from each report */
 #define JITTER_MOST_S    20e-3
-#define FLOOR_STAYS      0.75  /* of a queue that should have vanished */
-#define FLOOR_ARRIVES    0.98  /* of what went */
+#define FLOOR_MOST_S     200e-6
 #define FLOOR_FORGETS    0.998 /* by each state */
 #define GAP_FORGETS      0.98  /* of the longest gap, per report that comes sooner */
 #define SHORT_PKTS       4     /* fewer give no rate */
@@ -145,20 +144,7 @@ static void learn_round_trip(struct wh_lambda_path *path, const struct wh_delive
  */
 static void learn_floor(struct wh_lambda_path *path, double fell_s)
 {
-	path->floor_s = fmin(path->floor_s * FLOOR_FORGETS + fell_s, WH_LAMBDA_FLOOR_S);
-}
-
-bool wh_lambda_path_learn_floor(
-	struct wh_lambda_path *path, double rate_pps, double before_s, double shed_s)
-{
-	const struct wh_lambda_sample *sample = &path->sample;
-	bool floor = sample->queue_s <= WH_LAMBDA_FLOOR_S && shed_s > sample->queue_s &&
-		     sample->queue_s > FLOOR_STAYS * before_s && sample->lost_pkts == 0 &&
-		     sample->arrival_pps > FLOOR_ARRIVES * rate_pps;
-
-	if (floor)
-		learn_floor(path, sample->queue_s);
-	return floor;
+	path->floor_s = fmin(path->floor_s * FLOOR_FORGETS + fell_s, FLOOR_MOST_S);
 }
 
 static void fill(struct wh_lambda_path *path, const struct wh_delivery_event *event)

@@ -15,8 +15,6 @@
 
 #include "profile/profile.h"
 
-#define WH_LAMBDA_FLOOR_S 200e-6 /* the most that hosts delay by themselves */
-
 struct wh_lambda_least {
 	bool known;
 	int64_t delay_tsc; /* one way, with an unknown offset */
@@ -40,7 +38,7 @@ struct wh_lambda_path {
 	struct wh_lambda_least least[2]; /* of this period, of the previous one */
 	uint64_t least_since_tsc;
 	double there_and_back_s; /* round trip without our queue, the recent maximum */
-	double floor_s;          /* of delays above the minimum: caused by hosts, no queue */
+	double floor_s;          /* above the minimum: usual delays, no queue */
 	double jitter_s;         /* mean difference of consecutive minimal delays, by hosts */
 	double late_s;           /* lateness of our bursts, the recent maximum */
 	double gap_s;            /* between two reports, the recent maximum */
@@ -107,14 +105,6 @@ double wh_lambda_path_pause_s(const struct wh_lambda_path *path, double rate_pps
 
 /* Packets sent within this time are in flight, or not reported yet. */
 double wh_lambda_path_covered_s(const struct wh_lambda_path *path);
-
-/*
- * After a reduction by `shed_s`, which should have emptied the queue of `before_s`, the delay stays
- * although everything arrives: it is caused by slow hosts, and no longer counted as a queue.
- * `rate_pps`: the rate sent.
- */
-bool wh_lambda_path_learn_floor(
-	struct wh_lambda_path *path, double rate_pps, double before_s, double shed_s);
 
 /* Keeps the minimal delays for another period: a queue of other flows hides lower ones. */
 void wh_lambda_path_keep(struct wh_lambda_path *path, uint64_t now_tsc);
