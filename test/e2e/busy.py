@@ -43,7 +43,7 @@ BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
 JOBS = int(os.environ.get('BUSY_JOBS', '40'))
 SEED = int(os.environ.get('BUSY_SEED', '1'))
 # What it takes at most; most of it is restarts.
-PATIENCE_S = 20 + JOBS
+PATIENCE_S = 40 + JOBS
 
 NETWORK, PARTIAL = 5, 23
 AT_ONCE = 4

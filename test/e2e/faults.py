@@ -129,7 +129,7 @@ def stopped(program, folder, end):
     contents = plant(folder / 'here')
     with Pair(program, folder, both=(*IN_A_SECOND, '--rate', '200M')) as pair:
         client = pair.start('send', *operands(folder, 'send'))
-        wait_until(lambda: found_below(pair.served)[1], 5, 'a transfer under way')
+        wait_until(lambda: found_below(pair.served)[1], 20, 'a transfer under way')
         sleeper = client.pid if end == 'client' else pair.process.pid
         os.kill(sleeper, signal.SIGSTOP)
         time.sleep(STOP_S)
