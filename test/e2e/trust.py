@@ -591,7 +591,7 @@ def expect_withdrawn(program, process, server, why):
     result = program.finish(process, 10, began)
     expect(time.monotonic() - began < 4, 'it went on for long')
     expect_status(result, 5)
-    expect_said(result, 'withdrawn')
+    expect_said(result, 'revoked or changed')
     wait_until(lambda: why in server.said(), 2, why)
 
 
