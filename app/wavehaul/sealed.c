@@ -68,8 +68,8 @@ int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settin
 	int status;
 
 	if (settings->unsealed) {
-		wh_say("not sealed, as --unsealed asks for: whoever is on the way reads all, and "
-		       "can change it");
+		wh_say("not sealed, because of --unsealed: anyone on the path can read and change "
+		       "the data");
 		return wh_on_host(wanted, run, context);
 	}
 	*sealed = (struct wh_sealed){.on = true, .wanted = *wanted, .run = run, .context = context};

@@ -89,14 +89,14 @@ static void say_what_is_served(const struct serve *serve)
 		settings->mtu_bytes,
 		settings->allows > 0 ? "the subnets of --allow" : "its own subnet");
 	if (serve->sealed.on)
-		wh_say("sessions are sealed, with whoever has the key of this end (%s) or stands "
-		       "in %s, %u so far",
+		wh_say("sessions are sealed; accepted are peers with this end's own key (%s) and "
+		       "those in %s (%u now)",
 			wh_fingerprint_text(serve->sealed.trust.identity.id, shown),
 			serve->sealed.trust.store.place.peers,
 			serve->sealed.trust.store.list.peers);
 	else
-		wh_say("sessions are neither sealed nor authenticated: trust everybody who reaches "
-		       "this port");
+		wh_say("sessions are neither sealed nor authenticated: use this only if every host "
+		       "that reaches this port is trusted");
 }
 
 /* Requests to stop, by signals and the control socket. */
@@ -147,7 +147,8 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	if (!serve->drain_told) {
 		wh_notify_stopping(&serve->notify, live);
 		if (live > 0)
-			wh_say("stopping: %u sessions go on to their end; once more stops them",
+			wh_say("stopping: %u sessions may finish; a second signal ends them at "
+			       "once",
 				live);
 	}
 	serve->drain_told = true;
@@ -329,7 +330,7 @@ static void start_control(struct serve *serve)
 	int rc = wh_control_start(&serve->control);
 
 	if (rc != 0)
-		wh_say("no control socket, no queue and no metrics: %s", strerror(-rc));
+		wh_say("control socket, queue and metrics are not available: %s", strerror(-rc));
 }
 
 static int run_guarded(struct serve *serve)
@@ -366,7 +367,7 @@ static int run(void *context)
 	int status;
 
 	if (wh_notify_init(&serve->notify, &serve->runtime) != 0) {
-		wh_complain("no memory to watch the cores with");
+		wh_complain("out of memory for watching the cores");
 		return WH_EXIT_OTHER;
 	}
 	status = open_control(serve);
@@ -408,8 +409,8 @@ static int hold_state(struct serve *serve)
 	serve->state_fd = wh_kept_hold(serve->settings.state);
 	if (serve->state_fd != -EBUSY || !wh_kept_where(serve->settings.state, folder))
 		return WH_EXIT_OK;
-	wh_complain("another server keeps its state in %s, and would run the same jobs: --state "
-		    "names another folder, or none",
+	wh_complain("another server uses %s for its state, and would run the same jobs: choose "
+		    "another folder with --state, or none",
 		folder);
 	return WH_EXIT_OTHER;
 }

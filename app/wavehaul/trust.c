@@ -44,8 +44,8 @@ static bool take_name(const struct trust *trust, const char *command, char path[
 
 	if (wh_peer_name_is_good(name) && wh_peer_file_path(trust->place.peers, name, path))
 		return true;
-	wh_complain("`wavehaul trust %s` wants the name of a peer: letters, digits, '.', '_' and "
-		    "'-', a letter or a digit first",
+	wh_complain("`wavehaul trust %s` needs the name of a peer: letters, digits, '.', '_' and "
+		    "'-', beginning with a letter or a digit",
 		command);
 	return false;
 }
@@ -55,8 +55,8 @@ static int list_peers(struct trust *trust)
 	struct wh_peer_list list;
 
 	if (trust->n_words > 0) {
-		wh_complain("`wavehaul trust list` takes nothing else; `wavehaul trust show NAME` "
-			    "says more of one");
+		wh_complain("`wavehaul trust list` takes no arguments; `wavehaul trust show NAME` "
+			    "shows one peer");
 		return WH_EXIT_USAGE;
 	}
 
@@ -131,8 +131,7 @@ static int remove_peer(struct trust *trust)
 	if (trust->settings.json)
 		print_json(trust, WH_EXIT_OK, json_pack("{s:s}", "removed", trust->words[0]));
 	else
-		printf("%s is not trusted any more; what it has running here ends within a "
-		       "second\n",
+		printf("%s is no longer trusted; its running jobs end within a second\n",
 			trust->words[0]);
 	return WH_EXIT_OK;
 }
@@ -180,8 +179,8 @@ static int swap(struct trust *trust, struct wh_peer_file *peer)
 	};
 
 	if (!wh_peer_name_is_good(swapped.as)) {
-		wh_complain(
-			"'%s' is no name to be known by there; --as gives another one", swapped.as);
+		wh_complain("'%s' cannot be this end's name there; choose another one with --as",
+			swapped.as);
 		return WH_EXIT_USAGE;
 	}
 	peer->has_key = true;
@@ -206,8 +205,8 @@ static int check_before(const struct trust *trust, const char *path, struct wh_p
 			*peer = before;
 		return -1;
 	}
-	wh_complain("%s is known already, by ANOTHER KEY: if it has been installed anew, add "
-		    "--replace; if not, somebody wants to be taken for it",
+	wh_complain("%s is already known, with a DIFFERENT KEY: if it was reinstalled, add "
+		    "--replace; if not, another host may be impersonating it",
 		before.name);
 	return WH_EXIT_USAGE;
 }
@@ -222,7 +221,7 @@ static int check_others(const struct trust *trust, const struct wh_peer_file *pe
 	if (good && peer->has_key)
 		other = wh_peer_list_with(&list, peer->id);
 	if (other != NULL && strcmp(other->name, peer->name) != 0) {
-		wh_complain("that key is %s's already; `wavehaul trust remove %s` frees it",
+		wh_complain("that key already belongs to %s; `wavehaul trust remove %s` frees it",
 			other->name, other->name);
 		good = false;
 	}
@@ -244,9 +243,8 @@ static void tell_added(struct trust *trust, const struct wh_peer_file *peer, con
 static int save(struct trust *trust, struct wh_peer_file *peer, const char *path)
 {
 	if (peer->has_key == (peer->subject[0] != '\0')) {
-		wh_complain("whom is %s to be known by? add its key, sha256: and 64 digits, which "
-			    "`wavehaul trust show` says there; or --via ssh and the host; or "
-			    "subject=",
+		wh_complain("%s needs a key: add sha256: and 64 digits, which `wavehaul trust "
+			    "show` prints there; or --via ssh and the host; or subject=",
 			peer->name);
 		return WH_EXIT_USAGE;
 	}
@@ -304,7 +302,7 @@ static int run(struct trust *trust)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (strcmp(commands[i].word, word) == 0)
 			return commands[i].run(trust);
-	wh_complain("`wavehaul trust` wants list, show, add or remove; `wavehaul trust --help` "
+	wh_complain("`wavehaul trust` needs list, show, add or remove; `wavehaul trust --help` "
 		    "explains");
 	return WH_EXIT_USAGE;
 }
@@ -328,7 +326,7 @@ int wh_verb_trust(int argc, char **argv)
 	int kept = cut_via(&trust, argc, argv);
 
 	if (kept < argc && trust.n_via == 0) {
-		wh_complain("--via wants a command that reaches the host; write for example --via "
+		wh_complain("--via needs a command that reaches the host; write for example --via "
 			    "ssh admin@dtn2");
 		return WH_EXIT_USAGE;
 	}

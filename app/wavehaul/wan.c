@@ -77,8 +77,8 @@ static void tell_oversize(struct wan *wan, uint32_t end)
 	if (wan->told_oversize[end] || stats->dropped_pkts[WH_JOIN_DROP_OVERSIZE] == 0)
 		return;
 	wan->told_oversize[end] = true;
-	wh_say("frames of more than the MTU of %u come from %s and are dropped: raise --mtu, or, "
-	       "where the kernel behind it leaves segmentation to its NIC, 'ethtool -K IFACE tx "
+	wh_say("frames larger than the MTU of %u arrive from %s and are dropped: raise --mtu; or, "
+	       "if the kernel behind it leaves segmentation to its NIC, run 'ethtool -K IFACE tx "
 	       "off' at that end",
 		wan->plan.mtu, wan->plan.settings.ports[end]);
 }
@@ -122,9 +122,9 @@ static void tell_sums(struct wan *wan, uint32_t end)
 	if (wan->told_sums[end] || wan->way[end].join.stats.partial_sums < PARTIAL_SUMS_TOLD)
 		return;
 	wan->told_sums[end] = true;
-	wh_say("TCP and UDP frames from %s have no whole checksum, and whoever they are for drops "
-	       "them: the kernel behind it leaves sums to its NIC; 'ethtool -K IFACE tx off' at "
-	       "that end",
+	wh_say("TCP and UDP frames from %s have incomplete checksums, and their receivers will "
+	       "drop them: the kernel behind it leaves checksums to its NIC; run 'ethtool -K IFACE "
+	       "tx off' at that end",
 		wan->plan.settings.ports[end]);
 }
 
@@ -214,8 +214,8 @@ static int place_cores(const struct wh_wan_plan *plan, struct wh_cores *cores)
 	for (uint32_t i = 0; i < cpus.count; i++) {
 		if (wh_cpu_list_has(&allowed, cpus.cpu[i]))
 			continue;
-		wh_complain("CPU %u of --cpus is not one that this process may use; `taskset -p "
-			    "$$` shows which they are",
+		wh_complain("this process may not use CPU %u of --cpus; `taskset -p $$` shows the "
+			    "CPUs that it may use",
 			cpus.cpu[i]);
 		return WH_EXIT_HARDWARE;
 	}
@@ -281,16 +281,16 @@ static int open_port(struct wan *wan, uint32_t end)
 	char why[WH_PORT_WHY_BYTES];
 
 	if (wh_port_find(plan->spec[end].ethdev, &config.ethdev) != 0) {
-		wh_complain("DPDK has no port %s after it was given %s; `wavehaul doctor` says "
-			    "what a NIC needs, --verbose shows DPDK's own words",
+		wh_complain("DPDK did not create port %s from %s; `wavehaul doctor` tells what a "
+			    "NIC needs, --verbose shows DPDK's messages",
 			plan->spec[end].ethdev, plan->spec[end].target);
 		return WH_EXIT_HARDWARE;
 	}
 	wan->pool[end] = rte_pktmbuf_pool_create(names[end], plan->mbufs[end], WH_JOIN_POOL_CACHE,
 		0, wh_port_room_bytes(plan->mtu), SOCKET_ID_ANY);
 	if (wan->pool[end] == NULL) {
-		wh_complain("no memory for packets, though it was reckoned with; give more "
-			    "hugepages, or a smaller --memory");
+		wh_complain("out of memory for packets, although the plan allowed for them; "
+			    "reserve more hugepages, or set a smaller --memory");
 		return WH_EXIT_HARDWARE;
 	}
 	config.pool = wan->pool[end];
@@ -308,8 +308,8 @@ static void tell_merging(const struct wh_port_spec *spec)
 	if (spec->kind != WH_PORT_AF_PACKET || spec->verbatim ||
 		wh_interface_merges(spec->target, &merges) != 0 || !merges)
 		return;
-	wh_say("%s merges frames that come in (GRO, LRO), so that there are longer ones than the "
-	       "path is to carry: 'ethtool -K %s gro off lro off'",
+	wh_say("%s merges incoming frames (GRO, LRO) into frames longer than the path's MTU: run "
+	       "'ethtool -K %s gro off lro off'",
 		spec->target, spec->target);
 }
 
@@ -360,10 +360,9 @@ static int open_way(struct wan *wan, uint32_t end)
 
 	if (rc == 0)
 		return WH_EXIT_OK;
-	wh_complain(rc == -ENOMEM
-			    ? "no memory for the packets under way"
-			    : "the path makes no sense: --reorder wants a --reorder-delay, or "
-			      "a delay of which it takes a tenth");
+	wh_complain(rc == -ENOMEM ? "out of memory for the packets in flight"
+				  : "invalid path: --reorder needs --reorder-delay, or a delay, of "
+				    "which it uses a tenth");
 	return WH_EXIT_USAGE;
 }
 

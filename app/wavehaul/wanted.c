@@ -122,7 +122,7 @@ bool wh_wanted_choice(
 	       (!settings->remove || wh_terms_add_number(terms, '!', settings->remove_max)) &&
 	       (!settings->backup || wh_terms_add(terms, '~', settings->suffix));
 	if (!fits) {
-		wh_complain("patterns have more than %d bytes together", WH_TERMS_BYTES_MAX);
+		wh_complain("all patterns together are longer than %d bytes", WH_TERMS_BYTES_MAX);
 		return false;
 	}
 

@@ -126,12 +126,12 @@ static const char *why_not(int error)
 {
 	switch (error) {
 	case X509_V_ERR_CERT_NOT_YET_VALID:
-		return "certificate is not yet valid, by the clock of this host; is that right?";
+		return "certificate is not yet valid, by the clock of this host; check the clock";
 	case X509_V_ERR_CERT_HAS_EXPIRED:
 		return "certificate has expired, by the clock of this host";
 	case X509_V_ERR_CRL_HAS_EXPIRED:
-		return "the list of what its authority has revoked has expired, by the clock of "
-		       "this host; a new one goes into the folder of authorities";
+		return "its authority's revocation list has expired, by the clock of this host; "
+		       "put a new one into the folder of authorities";
 	default:
 		return X509_verify_cert_error_string(error);
 	}

@@ -190,11 +190,11 @@ static void test_refused(void)
 		const char *worker;
 		const char *said;
 	} cases[] = {
-		{"4", "", "", "CPU 4 of --rx-cpus is not one"},
-		{"05", "0", "0", "CPU 5 of --rx-cpus is not one"},
-		{"", "0126", "", "CPU 6 of --tx-cpus is not one"},
-		{"", "", "7", "CPU 7 of --worker-cpus is not one"},
-		{"4", "5", "6", "CPU 4 of --rx-cpus is not one"},
+		{"4", "", "", "this process may not use CPU 4 of --rx-cpus"},
+		{"05", "0", "0", "this process may not use CPU 5 of --rx-cpus"},
+		{"", "0126", "", "this process may not use CPU 6 of --tx-cpus"},
+		{"", "", "7", "this process may not use CPU 7 of --worker-cpus"},
+		{"4", "5", "6", "this process may not use CPU 4 of --rx-cpus"},
 	};
 	const struct wh_cpu_list allowed = digits("0123");
 

@@ -48,9 +48,9 @@ static const struct {
 	uint64_t mib;
 	const char *bound;
 } machines[] = {
-	{"no group", NULL, NULL, NULL, NULL, 1600, "what is free"},
-	{"a group without bound", "max\n", "1048576\n", "", NULL, 1600, "what is free"},
-	{"a large group", "17179869184\n", "1048576\n", "", NULL, 1600, "what is free"},
+	{"no group", NULL, NULL, NULL, NULL, 1600, "the free memory"},
+	{"a group without bound", "max\n", "1048576\n", "", NULL, 1600, "the free memory"},
+	{"a large group", "17179869184\n", "1048576\n", "", NULL, 1600, "the free memory"},
 	{"a small group", "1073741824\n", "536870912\n", "", NULL, 512, "control group"},
 	{"files that give way", "1073741824\n", "536870912\n",
 		"anon 1\ninactive_file 268435456\nactive_file 7\n", NULL, 768, "control group"},
@@ -99,13 +99,13 @@ static void test_nothing_known(void)
 
 static void test_words(void)
 {
-	const struct wh_memory_room room = {.bytes = 1000 * MIB, .bound = "what is free"};
+	const struct wh_memory_room room = {.bytes = 1000 * MIB, .bound = "the free memory"};
 
 	CU_ASSERT_TRUE(wh_memory_fits(&room, 1000 * MIB, "--buffers", 900 * MIB));
 	CU_ASSERT_FALSE(wh_memory_fits(&room, 1000 * MIB + 1, "--buffers", 900 * MIB + 1));
-	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), "give --buffers 900M or less"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), "set --buffers to 900M or less"));
 	CU_ASSERT_FALSE(wh_memory_fits(&room, 3000 * MIB, "--memory", 1500 * MIB));
-	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), "not even packets find room"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), "too little even for packets"));
 }
 
 CU_TestInfo wh_tests[] = {

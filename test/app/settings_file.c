@@ -281,8 +281,8 @@ static void test_no_file(void)
 					 "file or directory; --config none ignores it");
 	wh_rig_read(&rig, WH_VERB_SEND, "--config|/tmp");
 	CU_ASSERT_EQUAL(rig.status, WH_EXIT_NO_FILE);
-	CU_ASSERT_STRING_EQUAL(rig.said,
-		"cannot read the configuration /tmp: it is no file; --config none ignores it");
+	CU_ASSERT_STRING_EQUAL(rig.said, "cannot read the configuration /tmp: it is not a regular "
+					 "file; --config none ignores it");
 	wh_rig_read(&rig, WH_VERB_SEND, "--config|");
 	CU_ASSERT_EQUAL(rig.status, WH_EXIT_USAGE);
 	CU_ASSERT_STRING_EQUAL(
@@ -302,7 +302,7 @@ static void test_pipe(void)
 	snprintf(words, sizeof(words), "--config|%s", path);
 	wh_rig_read(&rig, WH_VERB_SEND, words);
 	CU_ASSERT_EQUAL(rig.status, WH_EXIT_NO_FILE);
-	CU_ASSERT_PTR_NOT_NULL(strstr(rig.said, ": it is no file; "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(rig.said, ": it is not a regular file; "));
 	unlink(path);
 	rmdir(folder);
 }

@@ -76,7 +76,7 @@ def refuse_second(program, house):
                          '--root', house.root, '--no-huge', '--buffers', '64M', '--state',
                          house.state, '--control', house.meeting / 'other-control')
     expect_equal('the exit status of a second server', result.status, OTHER)
-    expect(f'another server keeps its state in {house.state}' in result.err, result.err)
+    expect(f'another server uses {house.state}' in result.err, result.err)
 
 
 def lock(one, two):

@@ -216,7 +216,7 @@ def audited_at_a_socket(program, folder):
                                           under=stranger), OK)
                 refused = program.run(*pair.command('send', folder / 'file', remote('no')),
                                       under=(*stranger, *pair.under))
-                expect_said(refused, 'the server does not trust us')
+                expect_said(refused, 'the server does not trust this end')
                 wait_until(lambda: lines.extend(lines_at(listener, before)) or len(lines) >= 3,
                            5, 'three lines')
                 pair.stop_server()
@@ -224,7 +224,7 @@ def audited_at_a_socket(program, folder):
                 expect(0 < job['moved_bytes'] < 20 << 20 and job['path'] == 'no', f'{job}')
                 line = next(line for line in lines if line['event'] == 'refused')
                 expect_equal('who', (line['peer'], line['outcome'], line['why'], line['times']),
-                             (CLIENT, line['outcome'], 'nobody here knows it', line['times']))
+                             (CLIENT, line['outcome'], 'it is not known here', line['times']))
                 expect(re.fullmatch('sha256:[0-9a-f]{64}', line['identity']), f'{line}')
                 expect(line['identity'] != lines[0]['identity'] and line['times'] > 0, f'{line}')
 

@@ -147,7 +147,7 @@ def default_route(program, folder):
         server.ip('route', 'add', 'default', 'via', '192.0.2.254')
         result = run_client(program, server, 'bench', CLIENT, port='af_xdp', timeout_s=10)
         expect_status(result, HARDWARE)
-        expect_said(result, "eth0 has the default route, so it stays the system's")
+        expect_said(result, "eth0 carries the default route, so the system keeps it")
         with Server(program, server, folder):
             expect_status(run_client(program, client, 'bench', SERVER, '--size', '1M'), OK)
 

@@ -302,7 +302,7 @@ def no_gateway(program, folder):
     with two_hosts() as (_, client):
         result = run_client(program, client, 'send', '-r', folder, f'{FAR}:in/', timeout_s=15)
         expect_status(result, NETWORK)
-        expect_said(result, r'no way to 198\.51\.100\.2: .*gateway')
+        expect_said(result, r'no route to 198\.51\.100\.2: .*gateway')
 
 
 def narrow(program, folder, address):
@@ -315,7 +315,7 @@ def narrow(program, folder, address):
                             f'{in_brackets(address)}:in/', *FAR_GATEWAYS, timeout_s=40, mtu=9000,
                             addresses=FAR_ADDRESSES)
         expect_status(result, NETWORK)
-        expect_said(result, '9000 bytes do not reach .* those of 1500 do; give --mtu 1500')
+        expect_said(result, '9000 bytes do not get through to .* 1500 bytes do; set --mtu 1500')
         expect(not (folder / 'served/in').exists(), 'something was sent all the same')
 
 
@@ -347,7 +347,7 @@ def conflict(program, folder):
         with stranger.inside(), socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as raw:
             raw.bind(('eth0', 0))
             raw.send((b'\xff' * 6 + mac + b'\x08\x06' + claim).ljust(60, b'\0'))
-        sentence = f'another host, {stranger.mac()}, uses our address {SERVER}: give --addr'
+        sentence = f'another host, {stranger.mac()}, uses our address {SERVER}: set --addr'
         wait_until(lambda: sentence in serving.said(), 3, 'a word about the conflict')
         ours = bytes.fromhex(server.mac().replace(':', '')) + socket.inet_aton(SERVER)
         wait_until(lambda: any(frame[12:14] == b'\x08\x06' and frame[22:32] == ours
@@ -364,7 +364,7 @@ def nobody(program, folder):
         for await_end, (address, _) in zip(ends, ways):
             result = await_end(15)
             expect_status(result, NETWORK)
-            expect_said(result, rf'no way to {address}: nobody answers (ARP|neighbour) .*--addr')
+            expect_said(result, rf'no route to {address}: no host answers (ARP|neighbour) .*--addr')
 
 
 def no_server(program, folder):
@@ -428,8 +428,8 @@ def narrowed(program, folder):
             router.ip('link', 'set', 'near', 'mtu', 1500)
             result = await_end(20)
         expect(result.status != OK, 'the transfer went on')
-        expect_said(result, 'takes no packets of 9000 bytes any more, those of 1500 pass')
-        expect_said(result, 'that was the MTU, perhaps')
+        expect_said(result, 'packets of 9000 bytes no longer get through, those of 1500 bytes do')
+        expect_said(result, 'the MTU may be the cause')
 
 
 def answer_as_other(listener, version):
@@ -616,7 +616,7 @@ def spoofed(program, folder):
         expect(filecmp.cmp(source, folder / 'served/in/file', shallow=False), 'other bytes')
         for said, address, mac in ((result.err, SERVER, server.mac()),
                                    (serving.said(), CLIENT, client.mac())):
-            expect(re.search(f'{stranger.mac()} says that it is {address}, whom we know as {mac}',
+            expect(re.search(f'{stranger.mac()} claims to be {address}, which we know as {mac}',
                              said), f'not told: {said[-400:]!r}')
 
 
@@ -713,10 +713,10 @@ def cases():
     yield Case('no server there', True, no_server)
     yield Case('other version', True, other_version)
     yield Case('hindered by a firewall', True, partial(hindered, ways={
-        'blackhole': f'answers echo: .* a firewall drops UDP port {UDP_PORT}'}))
+        'blackhole': f'answers ping: .* a firewall drops UDP port {UDP_PORT}'}))
     yield Case('hindered by a router', False, partial(hindered, ways={
         'prohibit': 'packets to 192.0.2.1 are prohibited: a firewall',
-        'unreachable': 'no way to 192.0.2.1: look at routes'}))
+        'unreachable': 'no route to 192.0.2.1: check the routes'}))
     yield Case('late server', False, late_server)
     yield Case('narrowed under way', False, narrowed)
     yield Case('allow', False, allow)

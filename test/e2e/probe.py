@@ -91,10 +91,10 @@ def unsealed(program, folder):
     with Pair(program, folder, server=('--unsealed',)) as pair:
         result = probe(pair, *small)
         expect_status(result, NETWORK)
-        expect_said(result, 'the server does not seal: --unsealed here, too, goes on without')
+        expect_said(result, 'the server runs unsealed: add --unsealed here to accept that')
         result = probe(pair, *small, '--unsealed')
         expect_status(result, OK)
-        expect_said(result, 'not sealed, as --unsealed asks for')
+        expect_said(result, 'not sealed, because of --unsealed')
         pair.stop_server()
 
 
@@ -113,7 +113,7 @@ def rights(program, folder):
         shown = program.run('trust', 'show', '--json', under=stranger).out
         result = by_stranger(pair)
         expect_status(result, NETWORK)
-        expect_said(result, 'the server does not trust us')
+        expect_said(result, 'the server does not trust this end')
         who = json.loads(shown)['own']['key']
         expect_status(program.run('trust', 'add', 'prober', who, 'measure=no'), OK)
         try:

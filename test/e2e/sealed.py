@@ -46,11 +46,11 @@ def by_default(program, folder):
 def unsealed(program, folder):
     file = make_file(folder)
     with Pair(program, folder, server=('--unsealed',)) as pair:
-        expect('not sealed, as --unsealed asks for' in pair.said(), pair.said())
+        expect('not sealed, because of --unsealed' in pair.said(), pair.said())
         expect_equal('sealed', send(pair, file, 'one', '--unsealed')['sealed'], None)
         result = pair.run('send', file, remote('two'))
         expect_status(result, NETWORK)
-        expect_said(result, 'the server does not seal: --unsealed here, too')
+        expect_said(result, 'the server runs unsealed: add --unsealed here')
         pair.stop_server()
 
 

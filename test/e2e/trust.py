@@ -86,7 +86,7 @@ def made_once(program, folder):
     expect_equal('the key that is shown', user.key(), made['own']['key'])
     again = user.run('keygen')
     expect_status(again, 2)
-    expect_said(again, 'is there already; --replace')
+    expect_said(again, 'already exists; --replace')
     expect_equal('the key after a refusal', user.key(), made['own']['key'])
     expect(user.report('keygen', '--replace')['own']['key'] != made['own']['key'], 'the same key')
 
@@ -132,7 +132,7 @@ def others_may_read(program, folder):
     (folder / 'here/identity.pem').chmod(0o640)
     result = user.run('trust', 'show')
     expect_status(result, 3)
-    expect_said(result, 'others than its owner may read it.*chmod 600')
+    expect_said(result, 'other users may read it.*chmod 600')
 
 
 def swapped(program, folder):
@@ -158,15 +158,15 @@ def not_swapped(program, folder):
     result = here.run('trust', 'add', 'dtn2', '--via', 'ssh', 'admin@dtn3')
     expect_status(result, 5)
     expect_said(result, 'no route to admin@dtn3')
-    expect_said(result, 'ssh ended with status 255')
+    expect_said(result, 'ssh exited with status 255')
     result = here.run('trust', 'add', 'dtn2', '--via', 'echo', '{"ok":true}')
     expect_status(result, 5)
-    expect_said(result, 'answer is none of')
+    expect_said(result, 'answer is not that of')
     expect_equal('who is known', here.report('trust', 'list')['peers'], [])
     there.report('trust', 'add', 'dtn1', KEY)
     result = here.run('trust', 'add', 'dtn2', '--as', 'dtn1', '--via', 'ssh', 'admin@dtn2')
     expect_status(result, 5)
-    expect_said(result, 'the other host says: dtn1 is known already, by ANOTHER KEY')
+    expect_said(result, 'the other host says: dtn1 is already known, with a DIFFERENT KEY')
     expect_equal('who is known', here.report('trust', 'list')['peers'], [])
     expect_status(here.run('trust', 'add', 'dtn2', '--as', 'dtn1', '--replace', '--via', 'ssh',
                            'admin@dtn2'), 0)
@@ -188,10 +188,10 @@ def added_and_removed(program, folder):
     expect_equal('the address', peer['address'], ['192.0.2.2'])
     other = user.run('trust', 'add', 'dtn2', KEY.replace('0', '1'))
     expect_status(other, 2)
-    expect_said(other, 'ANOTHER KEY')
+    expect_said(other, 'DIFFERENT KEY')
     twice = user.run('trust', 'add', 'dtn3', KEY)
     expect_status(twice, 2)
-    expect_said(twice, "that key is dtn2's already")
+    expect_said(twice, "that key already belongs to dtn2")
     user.report('trust', 'remove', 'dtn2')
     expect_equal('who is left', user.report('trust', 'list')['peers'], [])
     expect_status(user.run('trust', 'remove', 'dtn2'), 3)
@@ -212,7 +212,7 @@ def wrong_files(program, folder):
     path.chmod(0o666)
     result = user.run('trust', 'list')
     expect_status(result, 3)
-    expect_said(result, 'others may write it')
+    expect_said(result, 'other users may write it')
 
 
 class Machine:
@@ -272,7 +272,7 @@ def first_use(program, folder):
     """As a new user does it: serve there, swap keys, send."""
     path = make_file(folder)
     with two_machines(program, folder) as (here, there, server):
-        expect('made the key' in server.said(), server.said())
+        expect('created the key' in server.said(), server.said())
         expect_status(here.user.run('trust', 'add', 'dtn2', f'address={SERVER}', '--as', 'dtn1',
                                     '--via', 'ssh', 'admin@dtn2'), 0)
         wait_for_look()
@@ -293,8 +293,8 @@ def let_in_by_the_log(program, folder):
         here.user.report('trust', 'add', 'dtn2', there.user.key())
         refused = here.run('send', path, f'{SERVER}:')
         expect_status(refused, 5)
-        expect_said(refused, 'does not trust us.*trust add')
-        said = re.search(r'to let it in: wavehaul (trust add \S+ sha256:\S+)', server.said())
+        expect_said(refused, 'does not trust this end.*trust add')
+        said = re.search(r'to allow it, run: wavehaul (trust add \S+ sha256:\S+)', server.said())
         expect(said, f'no command in the log: {server.said()}')
         there.user.report(*said.group(1).split())
         wait_for_look()
@@ -309,7 +309,7 @@ def another_key(program, folder):
         there.user.report('trust', 'add', 'dtn1', here.user.key())
         refused = here.run('send', path, f'{SERVER}:')
         expect_status(refused, 5)
-        expect_said(refused, 'ANOTHER KEY than that of dtn2')
+        expect_said(refused, 'NOT THE KEY of dtn2')
         expect(not (folder / 'served/file').exists(), 'something was sent')
 
 
@@ -385,7 +385,7 @@ def bytes_of_a_day(program, folder):
                 result = here.run('send', make_file(folder, 1000), f'{SERVER}:again')
                 expect_status(result, status)
                 expect_said(result, said)
-                expect(('today begins anew' in server.said()) == wrong, server.said())
+                expect(('restart from zero' in server.said()) == wrong, server.said())
 
 
 def read_again(program, folder):
@@ -395,18 +395,18 @@ def read_again(program, folder):
         here.user.report('trust', 'add', 'dtn2', there.user.key())
         there.user.report('trust', 'add', 'dtn1', here.user.key())
         server.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: 'read again who is trusted: 1 peers' in server.said(), 1, 'a line')
+        wait_until(lambda: 'trusted peers reloaded: 1 peers' in server.said(), 1, 'a line')
         expect_status(here.run('send', path, f'{SERVER}:'), 0)
         known = folder / 'there/trust.d/dtn1.conf'
         known.write_text(known.read_text().replace('write = yes', 'write = perhaps'))
         server.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: 'counts what they said before' in server.said(), 1, 'a line')
+        wait_until(lambda: 'keep their previous content' in server.said(), 1, 'a line')
         expect(re.search(r"dtn1.conf:\d+: write = 'perhaps' is neither", server.said()),
                server.said())
         expect_status(here.run('send', path, f'{SERVER}:again'), 0)
         there.user.run('trust', 'remove', 'dtn1')
         server.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: 'read again who is trusted: 0 peers' in server.said(), 1, 'a line')
+        wait_until(lambda: 'trusted peers reloaded: 0 peers' in server.said(), 1, 'a line')
         expect_status(here.run('send', path, f'{SERVER}:no'), 5)
 
 
@@ -508,7 +508,7 @@ def authority_of_a_site(program, folder):
         host = site.host('dtn1', '/O=Site/CN=dtn1')
         proxy = site.proxy('proxy', 'dtn1', '/O=Site/CN=dtn1/CN=4711')
         refused = {
-            site.host('dtn9', '/O=Site/CN=dtn9'): 'no file here has its subject, CN=dtn9,O=Site',
+            site.host('dtn9', '/O=Site/CN=dtn9'): 'file here has its subject, CN=dtn9,O=Site',
             site.host('old', '/O=Site/CN=dtn1', '-startdate', '20200101000000Z', '-enddate',
                       '20200102000000Z'): 'certificate: certificate has expired',
             site.proxy('far', 'proxy', '/O=Site/CN=dtn1/CN=4711/CN=1', 'dtn1.crt'):
@@ -521,7 +521,7 @@ def authority_of_a_site(program, folder):
         for identity, why in refused.items():
             result = here.run('send', path, f'{SERVER}:no', '--identity', identity)
             expect_status(result, 5)
-            expect_said(result, 'does not trust us')
+            expect_said(result, 'does not trust this end')
             wait_until(lambda why=why: why in server.said(), 2, why)
         there_before = len(os.listdir(folder / 'served'))
         began = time.monotonic()
@@ -565,7 +565,7 @@ def dated_site(program, folder, list_days):
             expect_status(result, status)
             expect_equal(f'{name} has come', (folder / 'served' / name).exists(), status == 0)
             if status:
-                expect_said(result, 'does not trust us')
+                expect_said(result, 'does not trust this end')
 
         yield here, server, site, clock, host, one
 
@@ -603,8 +603,8 @@ def clock_of_certificates(program, folder):
         with slow_send(here, folder, 'slowly', host) as process:
             clock.set(-11)
             one('too early', 5)
-            wait_until(lambda: 'certificate is not yet valid, by the clock of this host; is that '
-                       'right?' in server.said(), 2, 'why it was too early')
+            wait_until(lambda: 'certificate is not yet valid, by the clock of this host; check '
+                       'the clock' in server.said(), 2, 'why it was too early')
             wait_for_look()
             wait_for_look()
             expect(process.poll() is None, 'a session ended by a clock that was set back')
@@ -655,9 +655,8 @@ def clock_of_lists(program, folder):
         clock.set(0)
         with slow_send(here, folder, 'slowly', host) as process:
             clock.set(3)
-            expect_withdrawn(program, process, server, 'the list of what its authority has revoked '
-                             'has expired, by the clock of this host; a new one goes into the '
-                             'folder')
+            expect_withdrawn(program, process, server, "its authority's revocation list has "
+                             'expired, by the clock of this host; put a new one into the folder')
         one('no list', 5)
         site.clock.set(3)
         site.publish()

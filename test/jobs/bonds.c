@@ -117,7 +117,7 @@ static void test_not_trusted_there(void)
 	alices.believer.believe = believe_all;
 	CU_ASSERT(visit_server(&visit, &alices) < WH_NS_PER_S / 2);
 	CU_ASSERT_EQUAL(visit.status, WH_STATUS_REFUSED);
-	CU_ASSERT_PTR_NOT_NULL(strstr(visit.why, "the server does not trust us, who are "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(visit.why, "the server does not trust this end, "));
 	CU_ASSERT_EQUAL(servers_stats()->refused, 1);
 	end();
 }

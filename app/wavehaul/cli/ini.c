@@ -308,7 +308,8 @@ int wh_ini_read(struct wh_ini *ini, const struct wh_ini_form *form, const char *
 	if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size > FILE_BYTES_MAX) {
 		close(fd);
 		return cannot_read(form, path,
-			S_ISREG(facts.st_mode) ? "it is larger than 1 MiB" : "it is no file");
+			S_ISREG(facts.st_mode) ? "it is larger than 1 MiB"
+					       : "it is not a regular file");
 	}
 
 	char *text = insist(malloc((size_t)facts.st_size + 1));

@@ -337,11 +337,10 @@ static size_t put_number(char *text, unsigned int number)
 /* The call was not made. SIGSYS is blocked here, so that another refused call kills the process. */
 static void on_refused(int signal, siginfo_t *info, void *context)
 {
-	static const char begin[] = "\nwavehaul: stopped by its guard: it does not need the system "
-				    "call ";
-	static const char end[] = ". Somebody else may have made it: look at the log of peers "
-				  "before a new start; --no-guard goes without the guard, to find "
-				  "out\n";
+	static const char begin[] = "\n"
+				    "wavehaul: stopped by its guard: forbidden system call ";
+	static const char end[] = ". This may be an attack: check the log for peers before you "
+				  "restart; --no-guard runs without the guard, for diagnosis\n";
 	char text[sizeof(begin) + sizeof(end) + 64];
 	size_t used = sizeof(begin) - 1;
 

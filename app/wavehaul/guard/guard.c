@@ -169,7 +169,7 @@ static void give_socket(const struct wh_port_spec *port, const struct passwd *us
 		return;
 	if (fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode) &&
 		fchownat(fd, "", user->pw_uid, user->pw_gid, AT_EMPTY_PATH) != 0)
-		wh_say("the socket %s stays root's: %s", port->target, strerror(errno));
+		wh_say("the socket %s still belongs to root: %s", port->target, strerror(errno));
 	close(fd);
 }
 
@@ -253,8 +253,8 @@ static int lose_rights(struct wh_guard *guard)
 	int rc = wh_threads_all(lose, &loss);
 
 	if (rc < 0) {
-		wh_complain("the guard cannot take rights from this process: %s; --no-guard goes "
-			    "without",
+		wh_complain("the guard cannot drop this process's privileges: %s; --no-guard runs "
+			    "without the guard",
 			strerror(-rc));
 		return rc;
 	}
@@ -301,7 +301,8 @@ int wh_guard_enter(struct wh_guard *guard)
 	int rc = 0;
 
 	if (guard->off) {
-		tell(guard, "none, as --no-guard says: every right of its user stays");
+		tell(guard,
+			"none, because of --no-guard: the process keeps all rights of its user");
 		wh_seeker_end();
 		return 0;
 	}

@@ -20,8 +20,8 @@ void wh_seeker_start(const struct wh_port_spec *port)
 	int rc = wh_port_rejoins(port) ? wh_caller_start(&caller, port->target, SOCK_SEQPACKET) : 0;
 
 	if (rc < 0)
-		wh_say("the server of %s will not be found again when it has begun anew: %s",
-			port->target, strerror(-rc));
+		wh_say("cannot reconnect to the server of %s after it restarts: %s", port->target,
+			strerror(-rc));
 }
 
 void wh_seeker_guard(void)

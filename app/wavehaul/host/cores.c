@@ -102,8 +102,8 @@ static int check(const struct wh_cpu_list *list, const char *name,
 		if (has(allowed, list->cpu[i]))
 			continue;
 		snprintf(why, why_bytes,
-			"CPU %u of --%s-cpus is not one that this process may use; `taskset -p $$` "
-			"shows which they are",
+			"this process may not use CPU %u of --%s-cpus; `taskset -p $$` shows the "
+			"CPUs that it may use",
 			list->cpu[i], name);
 		return -EINVAL;
 	}

@@ -204,7 +204,7 @@ int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 		return -ENOMEM;
 	derive(config, hugepages, &arguments);
 	if (arguments.too_many) {
-		wh_complain("--eal has too many words: DPDK takes %d here", ARGUMENTS_MAX);
+		wh_complain("--eal has too many arguments: the limit is %d", ARGUMENTS_MAX);
 		return -E2BIG;
 	}
 	give_runtime_folder();
@@ -215,8 +215,8 @@ int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 		fprintf(stderr, "\n");
 	}
 	if (init_with_stdout_on_stderr(&arguments) < 0) {
-		wh_complain("DPDK does not start (%s); its own words are above, `--verbose` "
-			    "shows its arguments%s",
+		wh_complain("DPDK did not start (%s); its messages are above, `--verbose` shows "
+			    "its arguments%s",
 			rte_strerror(rte_errno),
 			config->extra != NULL ? ", and --eal may be wrong" : "");
 		return -ENODEV;

@@ -114,20 +114,19 @@ void wh_greet_refusal(const struct wh_greet *greet, const struct wh_meeting *mee
 
 	if (meeting->verdict == WH_RECEPTION_CIPHER)
 		snprintf(why, WH_SOUGHT_WHY_BYTES,
-			"the two ends take no cipher in common: give --cipher "
-			"at one of them as at the other");
+			"the two ends have no cipher in common: set the same --cipher at both");
 	else if (meeting->verdict == WH_RECEPTION_BUSY)
-		snprintf(why, WH_SOUGHT_WHY_BYTES, "%s has no place for another peer",
+		snprintf(why, WH_SOUGHT_WHY_BYTES, "%s has no room for another peer",
 			meeting->by_peer ? "the server" : "this host");
 	else if (meeting->by_peer)
 		snprintf(why, WH_SOUGHT_WHY_BYTES,
-			"the server does not trust us, who are %s: `wavehaul trust add` there lets "
-			"us in",
+			"the server does not trust this end, %s: run `wavehaul trust add` there to "
+			"allow it",
 			wh_fingerprint_text(greet->ground->settings->greet->identity->id, text));
 	else
 		snprintf(why, WH_SOUGHT_WHY_BYTES,
-			"the server, who is %s, is not trusted here: if that is the right one, "
-			"`wavehaul trust add` says so",
+			"the server %s is not trusted here: if it is the right one, run `wavehaul "
+			"trust add`",
 			wh_fingerprint_text(meeting->peer_id, text));
 }
 
@@ -144,14 +143,13 @@ static void see_patience(const struct wh_meeting *meeting, uint64_t waited_ns, u
 	if (meeting->least != 0 && waited_ns > UNSEALED_PATIENCE_NS) {
 		sought->least = meeting->least;
 		sought->most = meeting->most;
-		give_up(sought, WH_STATUS_REFUSED, "the server speaks other versions");
+		give_up(sought, WH_STATUS_REFUSED, "the server uses other packet formats");
 	} else if (meeting->unsealed && waited_ns > UNSEALED_PATIENCE_NS) {
 		give_up(sought, WH_STATUS_REFUSED,
-			"the server does not seal: --unsealed here, too, goes on without");
+			"the server runs unsealed: add --unsealed here to accept that");
 	} else if (waited_ns > patience_ns && meeting->state == WH_MEETING_GREETS) {
 		give_up(sought, WH_STATUS_STALLED,
-			"we wait for the server to end its greeting; it answered, and then did "
-			"not");
+			"the server answered, but did not complete the greeting");
 	} else if (waited_ns > patience_ns) {
 		give_up(sought, WH_STATUS_PEER_GONE, wh_release_status_name(WH_STATUS_PEER_GONE));
 	}

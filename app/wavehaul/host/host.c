@@ -100,8 +100,8 @@ static int open_port(struct wh_host *host)
 	};
 
 	if (wh_port_find(host->spec.ethdev, &config.ethdev) != 0) {
-		wh_complain("DPDK has no port %s after it was given %s; `wavehaul doctor` says "
-			    "what a NIC needs, --verbose shows DPDK's own words",
+		wh_complain("DPDK did not create port %s from %s; `wavehaul doctor` tells what a "
+			    "NIC needs, --verbose shows DPDK's messages",
 			host->spec.ethdev, host->spec.target);
 		return -ENODEV;
 	}
@@ -109,8 +109,8 @@ static int open_port(struct wh_host *host)
 	host->pool = rte_pktmbuf_pool_create(name, count_mbufs(settings, &host->spec), POOL_CACHE,
 		0, wh_port_room_bytes((uint16_t)settings->mtu_bytes), SOCKET_ID_ANY);
 	if (host->pool == NULL || open_arena(host) != 0) {
-		wh_complain("no memory for packets and buffers (%s); give more hugepages, or a "
-			    "smaller --buffers",
+		wh_complain("out of memory for packets and buffers (%s); reserve more hugepages, "
+			    "or set a smaller --buffers",
 			rte_strerror(rte_errno));
 		return -ENOMEM;
 	}
@@ -169,14 +169,14 @@ static int32_t tell_conflict(void *state, uint64_t now_tsc)
 	mac_text(conflict.mac, mac);
 	mac_text(conflict.known_mac, known);
 	if (conflict.quarrel == WH_NEIGHBOUR_QUARREL_OURS)
-		wh_say("another host, %s, uses our address %s: give --addr one that is free", mac,
+		wh_say("another host, %s, uses our address %s: set --addr to a free address", mac,
 			address);
 	else if (conflict.quarrel == WH_NEIGHBOUR_QUARREL_PEERS)
-		wh_say("%s says that it is %s, whom we know as %s: it is not believed as long as "
-		       "the latter answers; look for two hosts with one address, or for spoofing",
+		wh_say("%s claims to be %s, which we know as %s: the claim is ignored while the "
+		       "known host answers; check for a duplicate address or spoofing",
 			mac, address, known);
 	else
-		wh_say("%s no longer answers as %s, and does as %s: packets go there now", address,
+		wh_say("%s no longer answers at %s, but at %s: packets now go there", address,
 			known, mac);
 	return 0;
 }
@@ -255,7 +255,8 @@ static void join_groups(struct wh_host *host)
 
 	WH_ASSERT(count <= WH_NEIGHBOUR_GROUPS_MAX);
 	if (count > 0 && wh_port_join_groups(host->port, macs, count, &groups) != 0)
-		wh_say("port %s takes no group addresses: IPv6 neighbours may not find it",
+		wh_say("port %s does not accept multicast addresses: IPv6 neighbours may not find "
+		       "it",
 			host->spec.ethdev);
 	else if (host->ground.settings->verbose)
 		wh_say("port %s: groups %s, queues by %s", host->spec.ethdev,
@@ -273,8 +274,9 @@ static void warn_of_crossed_nodes(const struct wh_host *host)
 		if ((core->receives | core->sends) == 0 ||
 			!wh_port_crosses_nodes(host->port, i, &port_node, &core_node))
 			continue;
-		wh_say("port %s is at NUMA node %d and CPU %u, which moves its packets, at node "
-		       "%d: every packet crosses; --rx-cpus and --tx-cpus name nearer ones",
+		wh_say("port %s is on NUMA node %d, but CPU %u, which moves its packets, is on "
+		       "node %d: every packet crosses between nodes; choose nearer CPUs with "
+		       "--rx-cpus and --tx-cpus",
 			host->spec.ethdev, port_node, core->cpu, core_node);
 	}
 }
@@ -320,8 +322,8 @@ static int open_greet(struct wh_host *host)
 	if (ground->settings->greet == NULL)
 		return 0;
 	if (wh_greet_init(&host->greet, ground, ground->settings->greet) != 0) {
-		wh_complain("no greetings with this identity: TLS does not take its key, or there "
-			    "is no memory");
+		wh_complain("this identity cannot be used: TLS rejects its key, or memory is "
+			    "exhausted");
 		return -EIO;
 	}
 	wh_loop_add(ground->worker[0], "greet", wh_greet_poll, &host->greet);
@@ -335,7 +337,8 @@ static int open_ground(struct wh_host *host)
 	struct wh_ground *ground = &host->ground;
 
 	if (!draw_keys(ground)) {
-		wh_complain("the system has no random numbers for a secret: %s", strerror(errno));
+		wh_complain(
+			"the system supplies no random numbers for a secret: %s", strerror(errno));
 		return -EIO;
 	}
 	/*
@@ -368,7 +371,7 @@ static int open_shards(struct wh_host *host, uint32_t jobs)
 	host->station = aligned_alloc(
 		64, align_up(sizeof(*host->station), 64) * host->ground.settings->queues);
 	if (host->station == NULL) {
-		wh_complain("no memory for the queues");
+		wh_complain("out of memory for the queues");
 		return -ENOMEM;
 	}
 	if (open_ground(host) != 0)
@@ -450,8 +453,8 @@ bool wh_host_port_is_systems(const struct wh_port_spec *spec, char *why, size_t 
 
 	if (taken)
 		snprintf(why, why_bytes,
-			"%.40s has the default route, so it stays the system's: give --port "
-			"another, or share the interface by af_packet:IFACE",
+			"%.40s carries the default route, so the system keeps it: choose another "
+			"--port, or share the interface with af_packet:IFACE",
 			spec->target);
 	return taken;
 }

@@ -49,7 +49,8 @@ static bool interface_is_there(struct wh_link_watch *watch, uint64_t now_tsc)
 	if (interface_of(watch->spec) == watch->interface)
 		return true;
 	watch->interface = 0;
-	wh_complain("the interface %s is gone, and the port on it with it: make it, and start anew",
+	wh_complain("the interface %s and the port on it no longer exist: create the interface, "
+		    "and restart",
 		watch->spec->target);
 	return false;
 }

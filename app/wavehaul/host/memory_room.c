@@ -70,7 +70,7 @@ static void bound_by_group(struct wh_memory_room *room, const char *root, const 
 		return;
 	if (cached != UINT64_MAX)
 		used -= wh_min_u64(used, cached);
-	bound(room, most - wh_min_u64(most, used), "the memory of its control group");
+	bound(room, most - wh_min_u64(most, used), "the memory limit of its control group");
 }
 
 /* Our cgroup and its ancestors: each has its own limit (cgroups(7), version 2). */
@@ -112,7 +112,7 @@ struct wh_memory_room wh_memory_room(const char *root, bool pinned)
 	struct wh_memory_room room = {.bytes = UINT64_MAX, .bound = "nothing"};
 
 	if (available_kib <= UINT64_MAX >> 10)
-		bound(&room, available_kib << 10, "what is free on this machine");
+		bound(&room, available_kib << 10, "the free memory of this machine");
 	bound_by_groups(&room, root);
 	if (room.bytes != UINT64_MAX)
 		room.bytes -= room.bytes / KEPT_PART;
@@ -135,13 +135,13 @@ bool wh_memory_fits(const struct wh_memory_room *room, uint64_t bytes, const cha
 	wh_format_size(wanted, sizeof(wanted), bytes);
 	wh_format_size(had, sizeof(had), room->bytes);
 	if (room->bytes > beside)
-		wh_complain("this takes %s of memory, and %s are to be had, bounded by %s: give "
-			    "%s %lluM or less",
+		wh_complain("this needs %s of memory, but only %s are available, limited by %s: "
+			    "set %s to %lluM or less",
 			wanted, had, room->bound, option,
 			(unsigned long long)(room->bytes - beside) >> 20);
 	else
-		wh_complain("this takes %s of memory, and %s are to be had, bounded by %s: not "
-			    "even packets find room",
+		wh_complain("this needs %s of memory, but only %s are available, limited by %s: "
+			    "too little even for packets",
 			wanted, had, room->bound);
 	return false;
 }

@@ -32,7 +32,7 @@ int wh_runtime_start(
 	raise_file_limit();
 	runtime->loop = calloc(cores->count, sizeof(*runtime->loop));
 	if (runtime->loop == NULL) {
-		wh_complain("no memory for the loops");
+		wh_complain("out of memory for the loops");
 		return -ENOMEM;
 	}
 	eal->cpus.count = 0;

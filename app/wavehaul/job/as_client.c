@@ -81,7 +81,7 @@ static bool has_bond(struct wh_job *job, uint64_t now_tsc)
 		take_bond(job, sought.bond);
 	if (sought.bond != NULL && is_another(&job->request, sought.bond)) {
 		wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED,
-			"the server at that address has another key than the one that is meant");
+			"the server at that address does not have the key of the named peer");
 	} else if (sought.status != WH_STATUS_PENDING) {
 		job->result.peer_least = sought.least;
 		job->result.peer_most = sought.most;
@@ -103,7 +103,7 @@ static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
 		return 0;
 	if (wh_job_join(job) != 0 || !wh_job_open_out(job, WH_JOB_NAME, wh_job_sends(job))) {
 		wh_job_give_up(job, now_tsc, WH_STATUS_BUSY,
-			"no memory for a stream; a larger --buffers gives it");
+			"out of memory for a stream; set a larger --buffers");
 		return 1;
 	}
 	say_hello(job);
@@ -142,7 +142,7 @@ static void take_answer(struct wh_job *job, uint64_t now_tsc, const struct wh_re
 							   << WH_CHOICE_KEEPS_SHIFT;
 		start(job, now_tsc);
 	} else {
-		wh_job_fail(job, WH_STATUS_MISMATCH, "the server's first answer makes no sense");
+		wh_job_fail(job, WH_STATUS_MISMATCH, "the server's first answer is invalid");
 	}
 }
 
@@ -153,7 +153,8 @@ static void see_patience(struct wh_job *job, uint64_t now_tsc, enum wh_phase pha
 		grow_patient(job, now_tsc);
 	} else if (job->view.state == WH_JOB_GREETED && now_tsc > job->turn.give_up_tsc) {
 		job->result.stalled = true;
-		wh_job_fail(job, WH_STATUS_STALLED, "we wait for the server, which never answers");
+		wh_job_fail(job, WH_STATUS_STALLED,
+			"the server keeps the connection open, but does not answer");
 	}
 }
 
@@ -202,7 +203,7 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 		if (found > 0 && wh_session_bond(wh_job_in(job)) != job->streams.bond) {
 			wh_job_read_done(job);
 			wh_job_fail(job, WH_STATUS_MISMATCH,
-				"another than the server has answered in its place");
+				"a host other than the server answered in its place");
 		} else if (found > 0) {
 			/* The record's texts must be read before the chunk is given back. */
 			if (record.type == WH_RECORD_READY)
@@ -212,8 +213,8 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 				wh_job_read_done(job);
 			work = 1;
 		} else if (found < 0) {
-			wh_job_fail(job, WH_STATUS_MISMATCH,
-				"the server's first answer makes no sense");
+			wh_job_fail(
+				job, WH_STATUS_MISMATCH, "the server's first answer is invalid");
 		}
 	}
 	see_patience(job, now_tsc, news.phase);
@@ -249,7 +250,7 @@ static int32_t take_reports(struct wh_job *job, uint64_t now_tsc)
 	if (found > 0)
 		wh_job_read_done(job);
 	if (found != 0 && !is_report)
-		wh_job_fail(job, WH_STATUS_MISMATCH, "a report makes no sense");
+		wh_job_fail(job, WH_STATUS_MISMATCH, "the server sent an invalid report");
 	return found != 0;
 }
 

@@ -151,11 +151,11 @@ static void reply(struct wh_job *job, uint64_t now_tsc)
 		return;
 	}
 	if (wh_job_join(job) != 0) {
-		wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED, "that lane is there already");
+		wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED, "that lane is already open");
 		return;
 	}
 	if (!open_reply(job)) {
-		wh_job_give_up(job, now_tsc, WH_STATUS_BUSY, "no memory for another stream");
+		wh_job_give_up(job, now_tsc, WH_STATUS_BUSY, "out of memory for another stream");
 		return;
 	}
 	if (wh_job_claim_rights(job, why))
@@ -196,8 +196,8 @@ static void refuse_version(struct wh_job *job, uint64_t now_tsc)
 		return;
 	}
 	snprintf(text, sizeof(text),
-		"this server speaks bundle format %u, the client %u: install the same wavehaul at "
-		"both ends (`wavehaul --version` names it)",
+		"this server uses bundle format %u, the client %u: install the same wavehaul at "
+		"both ends (`wavehaul --version` shows it)",
 		WH_BUNDLE_VERSION, job->records.their_version);
 	refuse(job, now_tsc, EPROTONOSUPPORT, text);
 }
@@ -210,7 +210,8 @@ static int32_t await_hello(struct wh_job *job, uint64_t now_tsc)
 	if (found == 0) {
 		if (wh_session_news(wh_job_in(job)).phase == WH_PHASE_CLOSED ||
 			now_tsc > job->turn.give_up_tsc) {
-			wh_job_give_up(job, now_tsc, WH_STATUS_STALLED, "nothing was asked for");
+			wh_job_give_up(
+				job, now_tsc, WH_STATUS_STALLED, "the client sent no request");
 		}
 		return 0;
 	}
@@ -230,7 +231,7 @@ static int32_t await_hello(struct wh_job *job, uint64_t now_tsc)
 		reply(job, now_tsc);
 	} else {
 		wh_job_give_up(job, now_tsc, rc == -ENOMEM ? WH_STATUS_BUSY : WH_STATUS_REFUSED,
-			"a HELLO that makes no sense, or one that this host cannot serve");
+			"the request (HELLO) is invalid, or this host cannot serve it");
 	}
 	return 1;
 }
@@ -275,7 +276,8 @@ static int32_t await_end(struct wh_job *job)
 	if (found > 0)
 		wh_job_read_done(job);
 	if (found != 0)
-		wh_job_fail(job, WH_STATUS_REFUSED, "the client said more than HELLO");
+		wh_job_fail(
+			job, WH_STATUS_REFUSED, "the client sent data after its request (HELLO)");
 	return 0;
 }
 

@@ -62,8 +62,8 @@ static void look_again(struct wh_client *client, uint64_t now_tsc)
 	if (state != WH_MTU_PROOF_TOO_LARGE || client->narrow_bytes != 0)
 		return;
 	client->narrow_bytes = client->proof.proved_bytes;
-	wh_say("the path takes no packets of %u bytes any more, those of %u pass: if it stays so, "
-	       "begin again with --mtu %u",
+	wh_say("packets of %u bytes no longer get through, those of %u bytes do: if that lasts, "
+	       "restart with --mtu %u",
 		client->host->ground.settings->mtu_bytes, client->proof.proved_bytes,
 		client->proof.proved_bytes);
 }
@@ -142,30 +142,29 @@ int wh_client_conclude(const struct wh_client *client, const char *server)
 	switch (wh_client_state(client)) {
 	case WH_CLIENT_NO_LINK:
 		if (client->host->spec.facts.link_by_peer)
-			wh_complain("the process at the other end of %s does not take us: has it "
-				    "another client, another id, or the same role?",
+			wh_complain("the process at the other end of %s does not accept this "
+				    "connection: does it serve another client, use another id, or "
+				    "have the same role?",
 				settings->port);
 		else
-			wh_complain("the link of %s stays down: look at cable and peer",
+			wh_complain("the link of %s is down: check the cable and the other end",
 				settings->port);
 		return WH_EXIT_NETWORK;
 	case WH_CLIENT_NO_WAY:
 		if (client->proof.way == WH_NEIGHBOUR_SILENT)
-			wh_complain(
-				"no way to %s: nobody answers %s for it or for the gateway to it; "
-				"the host is down, or --addr, --gateway or --vlan is wrong",
+			wh_complain("no route to %s: no host answers %s for it or for its gateway; "
+				    "the host is down, or --addr, --gateway or --vlan is wrong",
 				server,
 				client->peer.family == WH_IPV4 ? "ARP" : "neighbour discovery");
 		else
-			wh_complain("no way to %s: %s; check --addr, --gateway and --vlan, and "
-				    "that its "
-				    "server runs",
+			wh_complain("no route to %s: %s; check --addr, --gateway and --vlan, and "
+				    "that its server is running",
 				server,
 				wh_neighbour_way_name((enum wh_neighbour_way)client->proof.way));
 		return WH_EXIT_NETWORK;
 	case WH_CLIENT_NARROW:
-		wh_complain("packets of %u bytes do not reach %s and come back, those of %u do; "
-			    "give --mtu %u, or raise the MTU of the path",
+		wh_complain("packets of %u bytes do not get through to %s and back, those of %u "
+			    "bytes do; set --mtu %u, or raise the MTU of the path",
 			settings->mtu_bytes, server, client->proof.proved_bytes,
 			client->proof.proved_bytes);
 		return WH_EXIT_NETWORK;
@@ -184,8 +183,8 @@ void wh_client_tell_hint(
 	uint32_t port = settings->udp_port;
 
 	if (client->narrow_bytes != 0 && job->result.failed != WH_STATUS_PENDING)
-		wh_say("that was the MTU, perhaps: packets of %u bytes no longer got to %s, those "
-		       "of %u did",
+		wh_say("the MTU may be the cause: packets of %u bytes no longer reached %s, those "
+		       "of %u bytes did",
 			settings->mtu_bytes, server, client->narrow_bytes);
 	if (job->result.failed != WH_STATUS_PEER_GONE)
 		return;
@@ -197,23 +196,24 @@ void wh_client_tell_hint(
 			server, port);
 		break;
 	case WH_NEIGHBOUR_ERROR_PROHIBITED:
-		wh_say("%s says that packets to %s are prohibited: a firewall; let UDP port %u "
-		       "through",
+		wh_say("%s reports that packets to %s are prohibited: a firewall must allow UDP "
+		       "port %u",
 			from, server, port);
 		break;
 	case WH_NEIGHBOUR_ERROR_UNREACHABLE:
-		wh_say("%s says that there is no way to %s: look at routes, and whether it is up",
+		wh_say("%s reports that it has no route to %s: check the routes, and that the host "
+		       "is up",
 			from, server);
 		break;
 	case WH_NEIGHBOUR_ERROR_TOO_BIG:
-		wh_say("%s says that packets of %u bytes are too long for the path to %s: give "
+		wh_say("%s reports that packets of %u bytes are too long for the path to %s: set "
 		       "--mtu %u",
 			from, settings->mtu_bytes, server, watch->mtu_bytes);
 		break;
 	case WH_NEIGHBOUR_ERROR_NONE:
 		if (client->proved && job->ready.began_tsc == 0)
-			wh_say("%s answers echo: either no server runs there, or a firewall drops "
-			       "UDP port %u on the way",
+			wh_say("%s answers ping: either no server is running there, or a firewall "
+			       "drops UDP port %u",
 				server, port);
 	}
 }

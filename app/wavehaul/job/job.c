@@ -338,7 +338,7 @@ static int32_t run_source(struct wh_job *job, uint64_t now_tsc)
 		job->result.refused_error = -progress->error;
 		wh_job_fail(job, WH_STATUS_REFUSED, "%s", progress->refusal);
 	} else if (progress->state == WH_SOURCE_BROKEN) {
-		wh_job_fail(job, WH_STATUS_IO_ERROR, "the peer's answers make no sense (%s)",
+		wh_job_fail(job, WH_STATUS_IO_ERROR, "the peer's answers are invalid (%s)",
 			strerror(abs(progress->error)));
 	} else if (progress->state == WH_SOURCE_DONE) {
 		wh_job_tell_sink_done(job);
@@ -383,7 +383,7 @@ static int32_t run_sink(struct wh_job *job, uint64_t now_tsc)
 
 static void fail_errand(struct wh_job *job, int error)
 {
-	wh_job_fail(job, WH_STATUS_MISMATCH, "what the peer says of it makes no sense (%s)",
+	wh_job_fail(job, WH_STATUS_MISMATCH, "the peer's report on it is invalid (%s)",
 		strerror(abs(error)));
 }
 

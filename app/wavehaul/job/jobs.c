@@ -347,7 +347,7 @@ enum wh_release_status wh_jobs_may_probe(
 	if (may_measure(jobs->service, bond))
 		return WH_STATUS_PENDING;
 	wh_refusals_note(&jobs->refusals, peer, bond->config.peer_identity,
-		wh_release_status_name(WH_STATUS_REFUSED), "it may not measure here");
+		wh_release_status_name(WH_STATUS_REFUSED), "it may not run measurements here");
 	return WH_STATUS_REFUSED;
 }
 
@@ -461,7 +461,7 @@ static int32_t work_on(struct wh_crew *crew, struct wh_job *job, uint64_t now_ts
 
 	if (is_hurried(job)) {
 		wh_job_give_up(job, now_tsc, WH_STATUS_INTERRUPTED,
-			serves ? "the server stops" : "interrupted");
+			serves ? "the server is stopping" : "interrupted");
 		return 1;
 	}
 
@@ -556,7 +556,8 @@ static int32_t make_room(struct wh_crew *crew, uint64_t now_tsc)
 	if (job == NULL)
 		return 0;
 	crew->evict_tsc = now_tsc + jobs->ground->hz;
-	wh_job_say(job, now_tsc, "its place goes to another peer: its job has not got on for %u s",
+	wh_job_say(job, now_tsc,
+		"its place was given to another peer: its job made no progress for %u s",
 		(unsigned)(stale_tsc(job, now_tsc) / jobs->ground->hz));
 	wh_job_give_up(job, now_tsc, WH_STATUS_BUSY, "another peer needs its place");
 	return 1;
@@ -651,8 +652,8 @@ void wh_jobs_open_rings(struct wh_jobs *jobs, uint32_t count)
 {
 	wh_rings_open(&jobs->rings, count);
 	if (jobs->rings.made == 0)
-		wh_say("io_uring is not to be had: files are read and written as they come; "
-		       "`wavehaul doctor` says why");
+		wh_say("io_uring is not available: files are read and written by ordinary system "
+		       "calls; `wavehaul doctor` explains why");
 }
 
 /* When no core uses its sessions any more, whether they were closed properly or not. */
@@ -662,7 +663,7 @@ static void end_job(struct wh_crew *crew, struct wh_job *job)
 	struct wh_session *out = job->streams.out;
 
 	if (job->view.state < WH_JOB_ENDING) {
-		wh_job_fail(job, WH_STATUS_INTERRUPTED, "it was still at work");
+		wh_job_fail(job, WH_STATUS_INTERRUPTED, "it was still running");
 		wh_job_enter(job, WH_JOB_ENDING);
 	}
 	wh_job_close_ends(job);

@@ -41,11 +41,11 @@ struct wh_keeper *wh_keeper_open(const char *path, struct wh_days *days)
 	int rc = wh_days_load(days, &now, path, &wrong, &future);
 
 	if (rc != 0 && rc != -ENOENT)
-		wh_say("what peers have moved today begins anew: %s: %s", path,
+		wh_say("the daily byte quotas of peers restart from zero: %s: %s", path,
 			wrong != NULL ? wrong : strerror(-rc));
 	else if (future)
-		wh_say("the clock has gone back since %s was written: what peers have moved today "
-		       "counts for a day from now on",
+		wh_say("the clock was set back since %s was written: bytes that peers have moved "
+		       "count against their daily quotas for a day from now",
 			path);
 	return keeper;
 }
@@ -53,7 +53,7 @@ struct wh_keeper *wh_keeper_open(const char *path, struct wh_days *days)
 static void tell(struct wh_keeper *keeper)
 {
 	if (keeper->rc != 0 && keeper->rc != keeper->told)
-		wh_say("what peers have moved today is forgotten when this server ends: %s: %s",
+		wh_say("the daily byte counts of peers will be lost when this server exits: %s: %s",
 			keeper->path, strerror(-keeper->rc));
 	keeper->told = keeper->rc;
 }

@@ -24,7 +24,7 @@ static void write_line(void *context, const char *line)
 
 	WH_ASSERT(bytes > 0 && (size_t)bytes < sizeof(whole));
 	if (write(fd, whole, (size_t)bytes) != bytes)
-		wh_complain("the keys of a session could not be written down: %s", strerror(errno));
+		wh_complain("cannot write the keys of a session: %s", strerror(errno));
 }
 
 /* Do not write keys to a file that others could read, or that is a link. */
@@ -45,20 +45,20 @@ int wh_keylog_open(const char *path)
 		0600);
 
 	if (fd < 0) {
-		wh_complain("cannot write keys to %s: %s; --keylog names a file that may be made "
-			    "there, and no link",
+		wh_complain("cannot write keys to %s: %s; --keylog needs a path where a file can "
+			    "be created, and no symbolic link",
 			path, strerror(errno));
 		return WH_EXIT_NO_FILE;
 	}
 	if (!is_ours_alone(fd)) {
-		wh_complain("%s is no file that is ours alone; `chmod 600`, or another name, for "
-			    "the keys of --keylog",
+		wh_complain("%s is not a private file; run `chmod 600` on it, or choose another "
+			    "name for --keylog",
 			path);
 		close(fd);
 		return WH_EXIT_USAGE;
 	}
-	wh_say("the keys of all sessions are written to %s: who has that file reads what they "
-	       "carry",
+	wh_say("the keys of all sessions are written to %s: anyone with that file can read their "
+	       "data",
 		path);
 	wh_seal_set_keylog(write_line, (void *)(intptr_t)fd);
 	return 0;

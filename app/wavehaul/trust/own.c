@@ -14,14 +14,14 @@ static const char *why(int rc)
 {
 	switch (rc) {
 	case -EPERM:
-		return "others than its owner may read it, or it is another user's; chmod 600 and "
-		       "chown mend that, and a key that was read by others is to be made anew: "
+		return "other users may read it, or it belongs to another user; fix that with "
+		       "chmod 600 and chown; if others may have read the key, replace it: "
 		       "`wavehaul keygen --replace`";
 	case -EBADMSG:
-		return "it is no PEM of a key without a password and of its certificate; "
-		       "`wavehaul keygen --replace` makes another one";
+		return "it is not a PEM file with an unencrypted key and its certificate; "
+		       "`wavehaul keygen --replace` makes a new one";
 	case -ENOTSUP:
-		return "its key is none of Ed25519, EC, or RSA of 2048 bits or more";
+		return "its key is not Ed25519, EC, or RSA of 2048 bits or more";
 	default:
 		return strerror(-rc);
 	}
@@ -32,7 +32,7 @@ int wh_own_make(struct wh_identity *identity, const char *path, bool replace)
 	if (!wh_trust_place_make(path))
 		return WH_EXIT_NO_FILE;
 	if (wh_identity_make(identity) != 0) {
-		wh_complain("no key could be made");
+		wh_complain("cannot create a key");
 		return WH_EXIT_OTHER;
 	}
 
@@ -42,8 +42,8 @@ int wh_own_make(struct wh_identity *identity, const char *path, bool replace)
 		return -1;
 	wh_identity_free(identity);
 	if (rc == -EEXIST)
-		wh_complain("%s is there already; --replace makes another one, which nobody "
-			    "trusts yet",
+		wh_complain(
+			"%s already exists; --replace makes a new key, which no peer trusts yet",
 			path);
 	else
 		wh_complain("cannot write the key %s: %s", path, strerror(-rc));
@@ -56,7 +56,7 @@ static int load(struct wh_identity *identity, const char *path)
 
 	if (rc == 0)
 		return -1;
-	wh_complain("cannot take the key %s: %s", path, why(rc));
+	wh_complain("cannot use the key %s: %s", path, why(rc));
 	return WH_EXIT_NO_FILE;
 }
 
@@ -77,7 +77,7 @@ int wh_own_identity(struct wh_identity *identity, const char *path)
 	if (status == WH_EXIT_USAGE)
 		return load(identity, path);
 	if (status == -1)
-		wh_say("made the key %s, by which peers know this end: %s", path,
+		wh_say("created the key %s, by which peers know this end: %s", path,
 			wh_fingerprint_text(identity->id, text));
 	return status;
 }

@@ -35,7 +35,7 @@ static bool is_switch(const char *text, bool *on)
 static const char *take_key(struct wh_peer_file *peer, char *value)
 {
 	peer->has_key = wh_id_read(value, peer->id);
-	return peer->has_key ? NULL : "is no sha256: with 64 digits 0-9 and a-f behind it";
+	return peer->has_key ? NULL : "is not sha256: followed by 64 digits 0-9 and a-f";
 }
 
 static const char *take_subject(struct wh_peer_file *peer, char *value)
@@ -53,11 +53,11 @@ static const char *take_address(struct wh_peer_file *peer, char *value)
 	struct wh_address address;
 
 	if (!wh_address_parse(value, &address))
-		return "is no address";
+		return "is not an address";
 	if (wh_peer_file_has_address(peer, &address))
-		return "is there twice";
+		return "is given twice";
 	if (peer->addresses == WH_PEER_ADDRESSES_MAX)
-		return "is one address more than 16";
+		return "exceeds the limit of 16 addresses";
 	peer->address[peer->addresses++] = address;
 	return NULL;
 }
@@ -105,9 +105,9 @@ static const char *take_folder(struct wh_peer_file *peer, char *value)
 	if (strlen(value) >= WH_PEER_FOLDER_BYTES)
 		return "is longer than 255 bytes";
 	if (!is_way_down(value))
-		return "is not written as a/b, below the root that is served";
+		return "must be a relative path such as a/b, below the served root";
 	if (rights->folders == WH_PEER_FOLDERS_MAX)
-		return "is one folder more than 8";
+		return "exceeds the limit of 8 folders";
 	strcpy(rights->folder[rights->folders++], value);
 	return NULL;
 }
@@ -118,9 +118,9 @@ static const char *take_from(struct wh_peer_file *peer, char *value)
 	struct wh_subnet subnet = {0};
 
 	if (!wh_subnet_parse(value, 0, &subnet))
-		return "is no subnet";
+		return "is not a subnet";
 	if (rights->subnets == WH_PEER_SUBNETS_MAX)
-		return "is one subnet more than 16";
+		return "exceeds the limit of 16 subnets";
 	rights->from[rights->subnets++] = subnet;
 	return NULL;
 }
@@ -130,7 +130,7 @@ static const char *take_rate(struct wh_peer_file *peer, char *value)
 	uint64_t bps;
 
 	if (wh_parse_rate(value, &bps) != 0)
-		return "is no rate";
+		return "is not a rate";
 	if (bps < WH_RATE_MIN)
 		return "is below 1M";
 	peer->rights.rate_bps = bps;
@@ -142,7 +142,7 @@ static const char *take_sessions(struct wh_peer_file *peer, char *value)
 	uint64_t count;
 
 	if (wh_parse_count(value, &count) != 0)
-		return "is no count";
+		return "is not a number";
 	if (count == 0 || count > SESSIONS_MAX)
 		return "is not from 1 to 4096";
 	peer->rights.sessions = (uint32_t)count;
@@ -151,7 +151,7 @@ static const char *take_sessions(struct wh_peer_file *peer, char *value)
 
 static const char *take_bytes(struct wh_peer_file *peer, char *value)
 {
-	return wh_parse_size(value, &peer->rights.day_bytes) == 0 ? NULL : "is no size";
+	return wh_parse_size(value, &peer->rights.day_bytes) == 0 ? NULL : "is not a size";
 }
 
 /* The file is also read by servers, which cannot look up names once guarded. */
@@ -160,8 +160,8 @@ static const char *take_map(char *value, bool groups, struct wh_owner_map *map)
 	if (strlen(value) >= WH_SETTINGS_TEXT_BYTES)
 		return "is longer than 4095 characters";
 	if (value[strspn(value, "0123456789=,*")] != '\0')
-		return "has more than numbers, = and commas, and * for whoever is left; "
-		       "`wavehaul trust add` makes numbers of names";
+		return "may contain only numbers, = and commas, and * for everyone else; `wavehaul "
+		       "trust add` converts names to numbers";
 	return wh_settings_owners(value, groups, map);
 }
 
@@ -184,7 +184,7 @@ static const struct key {
 	const char *example;
 	bool repeats;
 } keys[] = {
-	{"peer", "key", take_key, "sha256: and what `wavehaul trust show` says there", false},
+	{"peer", "key", take_key, "sha256: and what `wavehaul trust show` prints there", false},
 	{"peer", "subject", take_subject, "CN=dtn2,O=Site", false},
 	{"peer", "address", take_address, "192.0.2.2", true},
 	{"rights", "read", take_read, "yes", false},
@@ -320,8 +320,8 @@ static int take_all(struct wh_peer_file *peer, const struct wh_ini *ini)
 				ini->sections[i].entries[k].value);
 	if (status != -1 || peer->has_key != (peer->subject[0] != '\0'))
 		return status;
-	wh_complain("%s: a peer is known by its key or by the subject of its certificate; write "
-		    "one of the two into [peer]",
+	wh_complain("%s: a peer needs either a key or the subject of its certificate; put one of "
+		    "the two into [peer]",
 		ini->path);
 	return WH_EXIT_USAGE;
 }
@@ -346,7 +346,7 @@ int wh_peer_file_parse(struct wh_peer_file *peer, const char *name, const char *
 
 static int cannot_read(const char *path, const char *why)
 {
-	wh_complain("cannot trust by %s: %s", path, why);
+	wh_complain("cannot use the peer file %s: %s", path, why);
 	return WH_EXIT_NO_FILE;
 }
 
@@ -354,13 +354,13 @@ static int cannot_read(const char *path, const char *why)
 static const char *wrong_with(const struct stat *facts)
 {
 	if (!S_ISREG(facts->st_mode))
-		return "it is no file";
+		return "it is not a regular file";
 	if (facts->st_size > FILE_BYTES_MAX)
 		return "it is larger than 64 KiB";
 	if ((facts->st_mode & (S_IWGRP | S_IWOTH)) != 0)
-		return "others may write it; chmod go-w mends that";
+		return "other users may write it; fix that with chmod go-w";
 	if (facts->st_uid != geteuid() && facts->st_uid != 0)
-		return "it belongs to another user; chown mends that";
+		return "it belongs to another user; fix that with chown";
 	return NULL;
 }
 

@@ -48,7 +48,7 @@ static bool read_one(struct wh_peer_list *list, const char *folder, const char *
 	if (!name_of(entry, name) || !wh_peer_file_path(folder, name, path))
 		return true;
 	if (list->peers == WH_PEERS_TRUSTED_MAX) {
-		wh_complain("%s has more than %d peers; those beyond are not trusted", folder,
+		wh_complain("%s has more than %d peers; the rest are not trusted", folder,
 			WH_PEERS_TRUSTED_MAX);
 		return false;
 	}
@@ -96,7 +96,7 @@ static void drop_doubles(struct wh_peer_list *list)
 			list->peer[kept++] = *peer;
 			continue;
 		}
-		wh_complain("%s has the same key as %s, and does not count; remove one of the two",
+		wh_complain("%s has the same key as %s, and is ignored; remove one of the two",
 			peer->name, other->name);
 		list->wrong++;
 	}
@@ -121,14 +121,15 @@ bool wh_peer_list_read(
 	if (entries == NULL && errno == ENOENT)
 		return true;
 	if (entries == NULL) {
-		wh_complain("cannot read the folder of those who are trusted, %s: %s", folder,
-			strerror(errno));
+		wh_complain(
+			"cannot read the folder of trusted peers, %s: %s", folder, strerror(errno));
 		keep(list, before);
 		return false;
 	}
 	if (others_may_write(dirfd(entries))) {
-		wh_complain("nobody is trusted by %s: others may write in it, and bring back who "
-			    "was removed; chmod go-w mends that",
+		wh_complain(
+			"the folder %s is ignored, and no peer is trusted: other users may write "
+			"in it, and could restore removed peers; fix that with chmod go-w",
 			folder);
 		closedir(entries);
 		return false;

@@ -43,7 +43,7 @@ bool wh_trust_place_find(struct wh_trust_place *place, const char *identity, con
 	bool known = (identity[0] != '\0' && peers[0] != '\0') || folder_of_user(folder);
 
 	if (!known) {
-		wh_complain("nobody knows where keys are kept: HOME is not set; set "
+		wh_complain("the folder for keys is unknown, because HOME is not set; set "
 			    "WAVEHAUL_CONFIG_DIR, for example to /etc/wavehaul");
 		return false;
 	}
@@ -51,7 +51,7 @@ bool wh_trust_place_find(struct wh_trust_place *place, const char *identity, con
 		put(place->peers, folder, "trust.d", peers) &&
 		put(place->authorities, place->peers, "ca", ""))
 		return true;
-	wh_complain("the path of the keys is too long; set WAVEHAUL_CONFIG_DIR to a shorter one");
+	wh_complain("the path of the keys is too long; set WAVEHAUL_CONFIG_DIR to a shorter path");
 	return false;
 }
 

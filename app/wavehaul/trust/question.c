@@ -19,11 +19,11 @@ static void ask(const struct wh_question *question)
 {
 	char where[WH_ADDRESS_TEXT_BYTES];
 
-	wh_say("nobody here knows %s yet; it shows this key:",
+	wh_say("the peer %s is not known here yet; it presents this key:",
 		wh_address_text(&question->address, where));
 	wh_id_print(question->id, "  ", stderr);
 	fprintf(stderr, "On that host `wavehaul trust show` should show the same.\n"
-			"Trust it from now on? Type yes, no, or the fingerprint: ");
+			"Trust it permanently? Type yes, no, or the fingerprint: ");
 	fflush(stderr);
 }
 
@@ -63,7 +63,7 @@ static bool trust(struct wh_store *store, const struct wh_question *question)
 	if (!wh_peer_file_path(store->place.peers, peer.name, path) || !wh_trust_place_make(path) ||
 		wh_peer_file_write(&peer, path) != -1)
 		return false;
-	wh_say("trusted from now on, by %s", path);
+	wh_say("now trusted, by %s", path);
 	wh_store_reload(store);
 	return true;
 }

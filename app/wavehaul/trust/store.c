@@ -104,12 +104,13 @@ static struct wh_authority *read_authorities(const struct wh_store *store)
 
 	if (rc == 0)
 		return authority;
-	wh_complain("the authorities of %s count for %s: %s: %s", store->place.authorities,
-		store->authority != NULL ? "what they were before" : "nothing", path,
-		rc == -EBADMSG ? "it is no PEM of certificates or lists"
-		: rc == -EPERM ? "others may write it, or it is another user's; chmod go-w and "
-				 "chown mend that"
-		: rc == -E2BIG ? "there are more than 1024 of them"
+	wh_complain("cannot load the certificate authorities in %s, so %s: %s: %s",
+		store->place.authorities,
+		store->authority != NULL ? "the previous ones stay in use" : "nothing", path,
+		rc == -EBADMSG ? "it is not a PEM file of certificates or revocation lists"
+		: rc == -EPERM ? "other users may write it, or it belongs to another user; fix "
+				 "that with chmod go-w and chown"
+		: rc == -E2BIG ? "there are more than 1024 of them, the limit"
 			       : strerror(-rc));
 	wh_authority_share(store->authority);
 	return store->authority;
@@ -201,7 +202,7 @@ static bool review_one(struct wh_store *store, struct wh_answer *answer)
 	}
 	wh_spin_unlock(&store->lock);
 	if (why != NULL)
-		wh_say("%s: nobody vouches for its certificate any more: %s", seen.peer.name, why);
+		wh_say("%s: its certificate is no longer valid: %s", seen.peer.name, why);
 	return true;
 }
 
@@ -239,11 +240,11 @@ void wh_store_reload_told(struct wh_store *store)
 {
 	wh_store_reload(store);
 	if (store->list.wrong > 0)
-		wh_say("read again who is trusted: %u peers in %s; in %u files something is wrong, "
-		       "as told above, and of these counts what they said before, if anything",
+		wh_say("trusted peers reloaded: %u peers in %s; %u files have errors, reported "
+		       "above, and keep their previous content, if any",
 			store->list.peers, store->place.peers, store->list.wrong);
 	else
-		wh_say("read again who is trusted: %u peers in %s", store->list.peers,
+		wh_say("trusted peers reloaded: %u peers in %s", store->list.peers,
 			store->place.peers);
 }
 
@@ -281,7 +282,7 @@ int wh_store_open(struct wh_store *store, const struct wh_trust_place *place,
 	if (store->answer == NULL || store->days == NULL) {
 		free(store->answer);
 		free(store->days);
-		wh_complain("no memory for those who are trusted");
+		wh_complain("out of memory for the trusted peers");
 		return WH_EXIT_OTHER;
 	}
 	wh_store_reload(store);
@@ -335,7 +336,7 @@ static void bind_address(struct wh_store *store)
 	if (fd < 0)
 		return;
 	if (write(fd, line, (size_t)bytes) == bytes)
-		wh_say("%s is known at %s from now on", name, text);
+		wh_say("%s is now known at %s", name, text);
 	close(fd);
 	wh_store_reload(store);
 }
@@ -503,12 +504,12 @@ static enum wh_belief refuse(
 	snprintf(store->refused_why, sizeof(store->refused_why), "%s", what);
 	if (stranger->we_asked)
 		snprintf(store->refusal, sizeof(store->refusal),
-			"%.64s shows the key %s: %.500s%s%.300s", where, shown, what,
-			advise ? "; if it is the right one: " : "", advise ? command : "");
+			"%.64s presents the key %s: %.500s%s%.300s", where, shown, what,
+			advise ? "; if this is the right host, run: " : "", advise ? command : "");
 	else if (now_ns - store->told_ns >= LINE_EVERY_NS || store->told_ns == 0) {
 		store->told_ns = now_ns;
 		wh_say("%s: refused the key %s: %s%s%s", where, shown, what,
-			advise ? "; to let it in: " : "", advise ? command : "");
+			advise ? "; to allow it, run: " : "", advise ? command : "");
 	}
 	return WH_DISBELIEVED;
 }
@@ -527,9 +528,8 @@ static bool is_another(struct wh_store *store, const struct wh_stranger *strange
 			wh_peer_file_has_address(peer, &stranger->address)))
 		return false;
 	snprintf(what, WH_WHY_BYTES,
-		"ANOTHER KEY than that of %s, which is %s. Either it was installed anew, and "
-		"`wavehaul trust remove %s` comes before trusting it again, or SOMEBODY WANTS TO "
-		"BE TAKEN FOR IT",
+		"NOT THE KEY of %s, which is %s. Either the host was reinstalled: run `wavehaul "
+		"trust remove %s`, then trust it again; or ANOTHER HOST IS IMPERSONATING IT",
 		meant->name,
 		meant->has_key ? wh_fingerprint_text(meant->id, shown) : meant->subject,
 		meant->name);
@@ -543,7 +543,7 @@ static enum wh_belief ask(struct wh_store *store, const struct wh_stranger *stra
 	bool same = memcmp(question->id, stranger->id, WH_IDENTITY_BYTES) == 0;
 
 	if (!store->may_ask || (question->state == WH_ASKING_NO && same))
-		return refuse(store, stranger, "nobody here knows it", true);
+		return refuse(store, stranger, "it is not known here", true);
 	if (question->state == WH_ASKING_NONE) {
 		question->state = WH_ASKING_WANTED;
 		question->address = stranger->address;
@@ -569,11 +569,11 @@ static enum wh_belief refuse_unknown(struct wh_store *store, const struct wh_str
 	char what[WH_WHY_BYTES];
 
 	if (!by_other)
-		return refuse(store, stranger, "nobody here knows it", true);
+		return refuse(store, stranger, "it is not known here", true);
 	if (subject[0] != '\0')
-		snprintf(what, sizeof(what), "no file here has its subject, %s", subject);
+		snprintf(what, sizeof(what), "no peer file here has its subject, %s", subject);
 	else
-		snprintf(what, sizeof(what), "nobody vouches for its certificate: %s", why);
+		snprintf(what, sizeof(what), "its certificate is not valid: %s", why);
 	return refuse(store, stranger, what, false);
 }
 
@@ -601,7 +601,7 @@ static enum wh_belief judge(
 		return stranger->we_asked ? ask(store, stranger)
 					  : refuse_unknown(store, stranger, subject, why);
 	if (!stranger->we_asked && !comes_from(&peer->rights, &stranger->address)) {
-		snprintf(what, sizeof(what), "%s may not come from there", peer->name);
+		snprintf(what, sizeof(what), "%s may not connect from that address", peer->name);
 		return refuse(store, stranger, what, false);
 	}
 	if (stranger->we_asked && !wh_peer_file_has_address(peer, &stranger->address) &&
@@ -613,7 +613,7 @@ static enum wh_belief judge(
 	const struct wh_answer *answer = remember(store, stranger, peer, subject);
 
 	if (answer == NULL)
-		return refuse(store, stranger, "too many peers are here already", false);
+		return refuse(store, stranger, "too many peers are already connected", false);
 	granted->rights = answer->number;
 	memcpy(granted->owner, answer->owner, sizeof(granted->owner));
 	return WH_BELIEVED;

@@ -85,8 +85,8 @@ static bool take_answer(const char *text, size_t bytes, uint8_t their_id[WH_IDEN
 	if (!good && error != NULL)
 		wh_complain("the other host says: %s", error);
 	else if (!good)
-		wh_complain("the other host's answer is none of `wavehaul trust add --json`; is "
-			    "the same wavehaul installed there, and in its PATH?");
+		wh_complain("the other host's answer is not that of `wavehaul trust add --json`; "
+			    "is the same wavehaul installed there, and in its PATH?");
 	json_decref(answer);
 	return good;
 }
@@ -118,8 +118,8 @@ static int run(char **command, char *text, uint8_t their_id[WH_IDENTITY_BYTES])
 	int ended = wait_for(pid);
 
 	if (bytes <= 0 && ended != 0) {
-		wh_complain("%s ended with status %d before the other host had said its key; its "
-			    "own words stand above",
+		wh_complain("%s exited with status %d before the other host sent its key; its "
+			    "messages are above",
 			command[0], ended);
 		return WH_EXIT_NETWORK;
 	}

@@ -121,5 +121,5 @@ void wh_peer_list_print(const struct wh_peer_list *list)
 			wh_rights_text(&peer->rights, text));
 	}
 	if (list->peers == 0)
-		printf("nobody is trusted yet; `wavehaul trust add` begins\n");
+		printf("no peer is trusted yet; add one with `wavehaul trust add`\n");
 }

@@ -39,8 +39,8 @@ int wh_wan_claim(const struct wh_port_spec *spec)
 	close(fd);
 	if (!taken)
 		return NO_CLAIM;
-	wh_complain("another wan has the interface %s, and two would carry each frame twice: stop "
-		    "that one, or give another interface",
+	wh_complain("another wan already uses the interface %s, and two would forward each frame "
+		    "twice: stop the other one, or choose another interface",
 		spec->target);
 	return WH_WAN_TAKEN;
 }

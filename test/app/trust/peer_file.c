@@ -67,9 +67,9 @@ static void test_refused(void)
 		const char *text;
 		const char *said;
 	} cases[] = {
-		{"", "dtn2.conf: a peer is known by its key or"},
-		{"[peer]\nkey = " KEY "\nsubject = CN=a\n", "dtn2.conf: a peer is known by"},
-		{"[peer]\nkey = sha256:0\n", "dtn2.conf:2: key = 'sha256:0' is no sha256:"},
+		{"", "dtn2.conf: a peer needs either a key or"},
+		{"[peer]\nkey = " KEY "\nsubject = CN=a\n", "dtn2.conf: a peer needs either"},
+		{"[peer]\nkey = sha256:0\n", "dtn2.conf:2: key = 'sha256:0' is not sha256:"},
 		{"[peer]\nkey = " KEY "\nkey = " KEY "\n",
 			"dtn2.conf:3: key is already set at dtn2.conf:2"},
 		{"[peer]\nkay = 1\n",
@@ -77,24 +77,25 @@ static void test_refused(void)
 		{"[peer]\nread = yes\n", "dtn2.conf:2: [peer] has no key 'read'"},
 		{"[right]\nread = yes\n", "dtn2.conf:1: there is no section [right]"},
 		{"[rights]\nread = true\n", "dtn2.conf:2: read = 'true' is not yes or no"},
-		{"[rights]\nfolder = /etc\n", "dtn2.conf:2: folder = '/etc' is not written as a/b"},
-		{"[rights]\nfolder = a/../b\n", "is not written as a/b"},
-		{"[rights]\nfolder = a/\n", "is not written as a/b"},
-		{"[rights]\nfolder = .\n", "is not written as a/b"},
-		{"[rights]\nfrom = 192.0.2.0\n", "is no subnet"},
-		{"[rights]\nfrom = 192.0.2.0/33\n", "is no subnet"},
+		{"[rights]\nfolder = /etc\n",
+			"dtn2.conf:2: folder = '/etc' must be a relative path such as a/b"},
+		{"[rights]\nfolder = a/../b\n", "must be a relative path such as a/b"},
+		{"[rights]\nfolder = a/\n", "must be a relative path such as a/b"},
+		{"[rights]\nfolder = .\n", "must be a relative path such as a/b"},
+		{"[rights]\nfrom = 192.0.2.0\n", "is not a subnet"},
+		{"[rights]\nfrom = 192.0.2.0/33\n", "is not a subnet"},
 		{"[rights]\nrate = 10\n", "is below 1M"},
-		{"[rights]\nrate = fast\n", "is no rate"},
+		{"[rights]\nrate = fast\n", "is not a rate"},
 		{"[rights]\nsessions = 0\n", "is not from 1 to 4096"},
 		{"[rights]\nsessions = 4097\n", "is not from 1 to 4096"},
-		{"[rights]\nbytes = 1GB\n", "is no size"},
+		{"[rights]\nbytes = 1GB\n", "is not a size"},
 		{"[rights]\nmap-owners = 1\n", "dtn2.conf:2: map-owners = '1' is not FROM=TO"},
 		{"[rights]\nmap-owners = 1=2,1=3\n",
 			"has two rules for the same owner, or more than 32 rules"},
 		{"[rights]\nmap-groups = 4294967295=1\n", "must begin with a number, a name"},
-		{"[rights]\nmap-owners = root=1\n", "`wavehaul trust add` makes numbers"},
-		{"[peer]\naddress = 192.0.2\n", "is no address"},
-		{"[peer]\naddress = ::1\naddress = ::1\n", "dtn2.conf:3: address = '::1' is there"},
+		{"[rights]\nmap-owners = root=1\n", "`wavehaul trust add` converts names"},
+		{"[peer]\naddress = 192.0.2\n", "is not an address"},
+		{"[peer]\naddress = ::1\naddress = ::1\n", "dtn2.conf:3: address = '::1' is given"},
 		{"[peer]\nsubject = CN=*\n", "has a * that is not its first"},
 		{"key = " KEY "\n", "dtn2.conf:1: a [section] must come before"},
 		{"[peer]\nkey = a\x01\n", "dtn2.conf:2: it contains a control character"},
@@ -225,7 +226,7 @@ static void test_folder(void)
 	CU_ASSERT_TRUE(wh_peer_list_read(&list, folder, NULL));
 	CU_ASSERT_EQUAL(list.peers, 0);
 	CU_ASSERT_EQUAL(list.wrong, 1);
-	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), "others may write it"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), "other users may write it"));
 	wh_peer_list_free(&list);
 	unlink(path);
 	CU_ASSERT_EQUAL(rmdir(folder), 0);
