@@ -23,6 +23,23 @@
 #define SAME        0.03 /* of a rate: a queue appeared at the same rate again, ... */
 #define SAME_LEAST  0.5  /* ... and it is this share of the capacity: no other flow is there */
 
+#define FASTER         1.1      /* than the line carries: a host was late */
+#define SPIKE_ROOM     1.25     /* times what a host was late, */
+#define SPIKE_MOST_S   20e-3    /* but at most this, ... */
+#define SPIKE_FADES    0.9996   /* ... and less by this with each report */
+#define CALM_LEARNT    0.015625 /* of the hosts' delays, from each report, ... */
+#define CALM_MOST_S    200e-6   /* ... at most this */
+#define LITTLE         0.3      /* of the capacity: the least wait is not our own */
+#define OFTEN_S        1.0      /* after less than this, ... */
+#define OFTEN_RTT      10.0     /* ... or this, it gives way for good, unless hosts are late */
+#define WINDOW_S       0.2      /* of arrivals: in a shorter one hosts matter */
+#define WINDOW_LEAST_S 20e-3
+#define WINDOW_PKTS    16.0   /* that give a rate */
+#define MOST_FADES     0.9999 /* with each window */
+#define FALSE_RATE     1.02   /* times what arrives while a queue stands: no such capacity */
+#define FALSE_MUCH     1.3    /* times what arrives, ... */
+#define FALSE_S        2e-3   /* ... and such a queue: it need not have stood */
+
 static double since_s(const struct wh_lambda_path *path, uint64_t now_tsc, uint64_t then_tsc)
 {
 	return now_tsc > then_tsc ? (double)(now_tsc - then_tsc) / path->hz : 0.0;
@@ -52,20 +69,83 @@ static bool loses(
 	return lost > mean + LOST_SIGMAS * sqrt(mean);
 }
 
+/* The arrival rate of the present window; 0: it is too short. */
+static double arrives_pps(const struct wh_lambda_yield *yield, const struct wh_lambda_path *path)
+{
+	double pkts = (double)(path->delivered_pkts - yield->from_pkts);
+	double came_s = since_s(path, path->arrived_tsc, yield->from_tsc);
+
+	return pkts >= WINDOW_PKTS && came_s > WINDOW_LEAST_S ? pkts / came_s : 0.0;
+}
+
+static void measure(
+	struct wh_lambda_yield *yield, const struct wh_lambda_path *path, uint64_t now_tsc)
+{
+	double window_s = fmax(WINDOW_S, wh_lambda_path_rtt_s(path));
+	double pps = arrives_pps(yield, path);
+
+	if (yield->from_tsc > 0 &&
+		(pps == 0.0 || since_s(path, now_tsc, yield->from_now_tsc) < window_s))
+		return;
+	yield->most_pps = fmax(yield->most_pps * MOST_FADES, fmin(pps, yield->before_pps));
+	yield->before_pps = pps;
+	yield->from_tsc = path->arrived_tsc;
+	yield->from_pkts = path->delivered_pkts;
+	yield->from_now_tsc = now_tsc;
+}
+
+/*
+ * A queue that fills at the rate of the line does not empty faster than the line. If the packets
+ * since the previous report arrived faster, its latest packet was late because of a host.
+ */
+static bool proves_spike(struct wh_lambda_yield *yield, const struct wh_lambda_path *path)
+{
+	double pkts = (double)(path->delivered_pkts - yield->arrived_pkts);
+	double came_s = since_s(path, path->arrived_tsc, yield->arrived_tsc);
+	double fell_s = yield->waited_s - path->latest_s;
+
+	yield->line_pps = fmax(yield->line_pps, fmax(yield->capacity_pps, yield->most_pps));
+
+	double early_s = pkts / (FASTER * yield->line_pps) - came_s;
+	bool proved = yield->arrived_tsc > 0 && early_s > 0.0 && fell_s > early_s / 2.0;
+
+	yield->spike_s *= SPIKE_FADES;
+	if (proved)
+		yield->spike_s = fmin(fmax(yield->spike_s, SPIKE_ROOM * fell_s), SPIKE_MOST_S);
+	yield->arrived_tsc = path->arrived_tsc;
+	yield->arrived_pkts = path->delivered_pkts;
+	yield->waited_s = path->latest_s;
+	return proved;
+}
+
+/* What piled up behind a host, and comes to the line at once, is drained by what we leave free. */
+static double lasts_s(const struct wh_lambda_yield *yield)
+{
+	return yield->spike_s / (1.0 - FULL);
+}
+
 /* After a test only the increase is withdrawn; otherwise all but a crumb. */
-static double give_way(
-	struct wh_lambda_yield *yield, const struct wh_delivery_event *event, double rate_pps)
+static double give_way(struct wh_lambda_yield *yield, const struct wh_lambda_path *path,
+	const struct wh_delivery_event *event, bool lost, double rate_pps)
 {
 	bool looks = yield->look > 0.0;
+
+	bool often = yield->spike_s == 0.0 &&
+		     since_s(path, event->now_tsc, yield->looked_tsc) <
+			     fmax(OFTEN_S, OFTEN_RTT * wh_lambda_path_rtt_s(path));
 
 	yield->heed_pkts = event->sent_pkts;
 	yield->looked_tsc = event->now_tsc;
 	yield->look = 0.0;
-	if (looks)
+	if (looks) {
+		yield->held_pps = 0.0;
 		return FULL * yield->capacity_pps;
+	}
+	yield->held_pps = lost || often ? 0.0 : rate_pps;
+	yield->rises = false;
 	if (fabs(rate_pps - yield->felt_pps) < SAME * rate_pps &&
 		rate_pps > SAME_LEAST * yield->capacity_pps)
-		yield->capacity_pps = rate_pps;
+		yield->capacity_pps = fmax(rate_pps, fmin(yield->most_pps, yield->capacity_pps));
 	if (rate_pps > SAME_LEAST * yield->capacity_pps)
 		yield->felt_pps = rate_pps;
 	yield->gave_way_tsc = event->now_tsc;
@@ -77,17 +157,97 @@ static double come_back(struct wh_lambda_yield *yield, const struct wh_lambda_pa
 {
 	double rtt_s = fmax(wh_lambda_path_rtt_s(path), 1e-9);
 	double full_pps = FULL * yield->capacity_pps;
+	double judge_s = yield->spike_s > 0.0 ? rtt_s + path->gap_s + lasts_s(yield) : 0.0;
 	double more_pps = fmin(BACK_S, BACK_RTT / rtt_s) * yield->capacity_pps;
 
-	if (rate_pps < full_pps)
+	if (rate_pps < full_pps && yield->look == 0.0)
 		return fmin(rate_pps + more_pps * fmin(span_s, rtt_s), full_pps);
+	if (yield->look > 0.0 && since_s(path, event->now_tsc, yield->looked_tsc) < judge_s)
+		return rate_pps;
 	if (yield->look > 0.0)
 		yield->capacity_pps = fmax(yield->capacity_pps, rate_pps);
 	else if (since_s(path, event->now_tsc, yield->looked_tsc) < fmax(LOOK_S, LOOK_RTT * rtt_s))
 		return full_pps;
 	yield->look = fmin(fmax(2.0 * yield->look, LOOK), LOOK_MOST);
+	yield->looked_tsc = event->now_tsc;
 	yield->heed_pkts = event->sent_pkts;
 	return yield->capacity_pps * (1.0 + yield->look);
+}
+
+/* The latest packet has waited, or all have for longer than a host may cause. */
+static bool queues(struct wh_lambda_yield *yield, const struct wh_lambda_path *path,
+	uint64_t now_tsc, double own_s, double rate_pps)
+{
+	double sway_s = SWAYS * (path->jitter_s + yield->sway_s) + path->late_s + yield->rest_s;
+	bool stands = path->queue_s > STANDS * own_s + path->late_s + yield->rest_s;
+	bool waits = path->latest_s > WAITS * own_s + sway_s + yield->spike_s;
+
+	if (!stands)
+		yield->stood_tsc = 0;
+	else if (yield->stood_tsc == 0)
+		yield->stood_tsc = now_tsc;
+	if (!waits && yield->look == 0.0)
+		yield->sway_s += CALM_LEARNT * (fmin(path->latest_s - path->queue_s, CALM_MOST_S) -
+						       yield->sway_s);
+	if (rate_pps < LITTLE * yield->capacity_pps)
+		yield->rest_s += CALM_LEARNT * (fmin(path->queue_s, CALM_MOST_S) - yield->rest_s);
+	return waits || (stands && since_s(path, now_tsc, yield->stood_tsc) >= lasts_s(yield));
+}
+
+/* No more arrives than this, while a queue stands: what was taken for the capacity is none. */
+static double correct(
+	struct wh_lambda_yield *yield, const struct wh_lambda_path *path, double rate_pps)
+{
+	double pps = arrives_pps(yield, path);
+	double most_pps = fmax(pps, yield->most_pps);
+	bool stood = yield->stood_tsc > 0 && yield->stood_tsc <= yield->from_now_tsc;
+	bool much =
+		path->queue_s > FALSE_S && most_pps * FALSE_MUCH < fmax(rate_pps, yield->held_pps);
+
+	if (pps == 0.0 || !(stood || much) || most_pps * FALSE_RATE > yield->capacity_pps)
+		return rate_pps;
+	yield->capacity_pps = yield->line_pps = most_pps;
+	yield->look = 0.0;
+	yield->own = much;
+	return fmin(rate_pps, FULL * most_pps);
+}
+
+/* Our own queue is drained, and all is taken again. */
+static double drain(struct wh_lambda_yield *yield, const struct wh_lambda_path *path,
+	const struct wh_delivery_event *event, bool queued)
+{
+	yield->own = queued;
+	yield->gave_way_tsc = 0;
+	yield->looked_tsc = event->now_tsc;
+	yield->seen_pkts = path->seen_pkts;
+	yield->delivered_pkts = path->delivered_pkts;
+	if (!queued)
+		yield->heed_pkts = event->sent_pkts;
+	return (queued ? CRUMB : FULL) * yield->capacity_pps;
+}
+
+/* While packets arrive that were sent before it gave way. */
+static double reconsider(struct wh_lambda_yield *yield, bool false_alarm, double rate_pps)
+{
+	if (!false_alarm || yield->held_pps == 0.0)
+		return rate_pps;
+	rate_pps = fmax(rate_pps, yield->held_pps);
+	yield->held_pps = 0.0;
+	yield->heed_pkts = 0;
+	yield->gave_way_tsc = 0;
+	return rate_pps;
+}
+
+/* A wait that did not grow within a round trip was nobody's who increases. */
+static double take_again(struct wh_lambda_yield *yield, double rate_pps)
+{
+	double held_pps = yield->held_pps;
+
+	yield->held_pps = 0.0;
+	if (held_pps == 0.0 || yield->rises)
+		return rate_pps;
+	yield->gave_way_tsc = 0;
+	return fmax(rate_pps, fmin(held_pps, FULL * yield->capacity_pps));
 }
 
 double wh_lambda_yield_hear(struct wh_lambda_yield *yield, const struct wh_lambda_path *path,
@@ -101,11 +261,21 @@ double wh_lambda_yield_hear(struct wh_lambda_yield *yield, const struct wh_lambd
 	yield->heard_tsc = event->now_tsc;
 	if (yield->capacity_pps == 0.0)
 		yield->capacity_pps = capacity_pps;
+	measure(yield, path, event->now_tsc);
+
+	double before_s = yield->waited_s;
+	bool spike = proves_spike(yield, path);
+	bool queued = queues(yield, path, event->now_tsc, own_s, rate_pps);
+
+	rate_pps = correct(yield, path, rate_pps);
+	yield->rises |= queued && path->latest_s > before_s;
 	if (path->seen_pkts <= yield->heed_pkts)
-		return rate_pps;
-	if (lost || path->queue_s > STANDS * own_s + path->late_s ||
-		path->latest_s > WAITS * own_s + SWAYS * path->jitter_s + path->late_s)
-		return give_way(yield, event, rate_pps);
+		return reconsider(yield, spike && !queued, rate_pps);
+	if (yield->own)
+		return drain(yield, path, event, queued);
+	if (lost || queued)
+		return give_way(yield, path, event, lost, rate_pps);
+	rate_pps = take_again(yield, rate_pps);
 	if (yield->gave_way_tsc > 0 && since_s(path, event->now_tsc, yield->gave_way_tsc) < hold_s)
 		return rate_pps;
 	return come_back(yield, path, event, rate_pps, span_s);

@@ -23,6 +23,20 @@ struct wh_lambda_yield {
 	double look;           /* ... by this share; 0: not testing */
 	uint64_t seen_pkts, delivered_pkts, window_tsc; /* when the latest round trip began */
 	double noise_pkts, noise_lost_pkts;             /* while there was no queue */
+
+	double held_pps;   /* the rate before it gave way; 0: not to be taken again */
+	bool rises;        /* a longer wait since then */
+	bool own;          /* the queue is our own, and drained */
+	double spike_s;    /* waits that hosts caused, as proved; fades */
+	double sway_s;     /* mean wait of the latest packet beyond the least */
+	double rest_s;     /* mean of the least while it sends little */
+	double line_pps;   /* nothing arrives faster, unless a host was late */
+	double most_pps;   /* the highest arrival rate of two consecutive windows, ... */
+	double before_pps; /* ... that of the latest, ... */
+	uint64_t from_tsc, from_pkts, from_now_tsc; /* ... and where this one began */
+	uint64_t stood_tsc;                         /* every report since has a queue; 0: not so */
+	uint64_t arrived_tsc, arrived_pkts;         /* by the previous report, ... */
+	double waited_s;                            /* ... and the wait of its latest packet */
 };
 
 /*

@@ -101,15 +101,97 @@ static void test_return(void)
 	struct way way = way_at(0.5 * CAPACITY);
 
 	hear(&way, 0);
-	way.path.queue_s = 2e-3;
+	way.path.queue_s = way.path.latest_s = 2e-3;
 	hear(&way, 0);
-	way.path.queue_s = 0.0;
+	way.path.latest_s = 3e-3;
+	hear(&way, 0);
+	way.path.queue_s = way.path.latest_s = 0.0;
 	hear_for(&way, 0.1);
 	WH_ASSERT_NEAR(way.rate_pps, 0.01 * CAPACITY, 1e-6);
 	hear_for(&way, 1.0);
 	WH_ASSERT_NEAR(way.rate_pps / CAPACITY, 0.5, 0.03);
 	hear_for(&way, 1.2);
 	WH_ASSERT_NEAR(way.rate_pps, 0.965 * CAPACITY, 1e-6);
+}
+
+/* A wait that does not grow: all is taken again after a round trip, once in a while. */
+static void test_single(void)
+{
+	struct way way = way_at(0.5 * CAPACITY);
+
+	hear(&way, 0);
+	way.path.latest_s = 2e-3;
+	hear(&way, 0);
+	way.path.latest_s = 0.0;
+	hear_for(&way, 0.02);
+	WH_ASSERT_NEAR(way.rate_pps, 0.01 * CAPACITY, 1e-6);
+	hear_for(&way, 0.02);
+	CU_ASSERT_TRUE(way.rate_pps > 0.5 * CAPACITY);
+	way.path.latest_s = 2e-3;
+	hear_for(&way, 0.02);
+	way.path.latest_s = 0.0;
+	hear_for(&way, 0.06);
+	CU_ASSERT_TRUE(way.rate_pps < 0.02 * CAPACITY);
+}
+
+/* A report whose latest packet arrived so much earlier than a period after the previous one's. */
+static void hear_early(struct way *way, double waited_s, double early_s)
+{
+	way->path.latest_s = waited_s;
+	way->path.arrived_tsc += PERIOD - (uint64_t)(early_s * HZ);
+	hear(way, 0);
+}
+
+/*
+ * A packet that waited 2 ms, and 4.8 ms of packets within the 3 ms after it: no queue empties so
+ * fast, a host was late. The rate is taken again with that report, and such a wait says no more.
+ * After a queue that empties by what is left free nothing is taken.
+ */
+static void test_spike(void)
+{
+	for (int host = 0; host < 2; host++) {
+		struct way way = way_at(0.96 * CAPACITY);
+
+		way.path.arrived_tsc = HZ;
+		hear_early(&way, 0.0, 0.0);
+		hear_early(&way, 0.0, 0.0);
+		hear_early(&way, 2e-3, -2e-3);
+		WH_ASSERT_NEAR(way.rate_pps, 0.01 * CAPACITY, 1e-6);
+		way.rate_pps = 0.96 * CAPACITY; /* what was sent before is still arriving */
+		way.path.delivered_pkts += 4800;
+		hear_early(&way, 0.0, host ? 2e-3 : 0.2e-3);
+		if (!host) {
+			CU_ASSERT_EQUAL(way.yield.spike_s, 0.0);
+			continue;
+		}
+		WH_ASSERT_NEAR(way.yield.spike_s, 2.5e-3, 1e-5);
+		WH_ASSERT_NEAR(way.yield.held_pps, 0.0, 1e-6);
+		hear_early(&way, 2e-3, -2e-3);
+		CU_ASSERT_TRUE(way.rate_pps > 0.9 * CAPACITY);
+		hear_early(&way, 3e-3, -1e-3);
+		CU_ASSERT_TRUE(way.rate_pps < 0.02 * CAPACITY);
+	}
+}
+
+/* A train said far too much: what arrives is the capacity, the queue our own. */
+static void test_own_queue(void)
+{
+	struct way way = way_at(0.5 * CAPACITY);
+
+	way.path.arrived_tsc = HZ;
+	for (int i = 0; i < 20; i++) {
+		way.path.queue_s = way.path.latest_s = 1e-3 * i;
+		way.path.arrived_tsc +=
+			PERIOD * 4; /* at a fifth of CAPACITY, when it sends 0.8 of it */
+		hear(&way, 0);
+		if (way.yield.own)
+			break;
+	}
+	CU_ASSERT_TRUE(way.yield.own);
+	CU_ASSERT_TRUE(way.yield.capacity_pps < 0.5 * CAPACITY);
+	way.path.queue_s = way.path.latest_s = 0.0;
+	hear_for(&way, 0.05);
+	WH_ASSERT_NEAR(way.rate_pps, 0.965 * way.yield.capacity_pps, 1e-6);
 }
 
 /* More than a train has found is found by looks, and a look that is felt costs only itself. */
@@ -130,6 +212,9 @@ static void test_looks(void)
 CU_TestInfo wh_tests[] = {
 	{"signs", test_signs},
 	{"return", test_return},
+	{"single", test_single},
+	{"spike", test_spike},
+	{"own_queue", test_own_queue},
 	{"looks", test_looks},
 	CU_TEST_INFO_NULL,
 };
