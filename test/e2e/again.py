@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from harness import (Case, expect, expect_between, expect_equal, expect_said, expect_status,
-                     run_cases)
+                     hears, run_cases)
 from pair import Pair, remote, wait_until
 from resume import parts
 from transfer import BINARY, OK
@@ -84,6 +84,7 @@ def gives_up(program, folder):
         expect_status(result, NETWORK)
         expect_between('seconds', time.monotonic() - began, 2, 12)
         with pair.running(*words, '--wait', '60s') as client:
+            wait_until(lambda: hears(client.pid, signal.SIGINT), 20, 'a client that hears')
             time.sleep(1)
             client.send_signal(signal.SIGINT)
             result = pair.finish(client)

@@ -187,6 +187,12 @@ have_config_folder()
 os.environ['WAVEHAUL_CONTROL'] = 'off'
 
 
+def hears(pid, number):
+    """Whether the process has a handler for that signal: proc(5), SigCgt."""
+    mask = re.search(r'^SigCgt:\s*(\w+)', Path(f'/proc/{pid}/status').read_text(), re.MULTILINE)
+    return mask is not None and int(mask[1], 16) >> (number - 1) & 1 == 1
+
+
 class Program:
     def __init__(self, binary):
         self.binary = str(Path(binary).resolve())
@@ -217,11 +223,11 @@ class Program:
         return self.finish(self.start(*args, under=under), timeout_s, began)
 
     def run_and_signal(self, number, midway, *args):
-        """Sends the signal once midway() is true; the program must still run then."""
+        """Sends the signal once it is heard and midway() is true; the program runs yet."""
         began = time.monotonic()
         process = self.start(*args)
         try:
-            while not midway() and process.poll() is None:
+            while process.poll() is None and not (hears(process.pid, number) and midway()):
                 expect(time.monotonic() - began < MIDWAY_S, f'not midway after {MIDWAY_S} s')
                 time.sleep(0.05)
         except BaseException:
@@ -287,8 +293,10 @@ def run_case(case, program):
             return 'skipped', f': {skip}'
         except Failed as failed:
             return 'FAILED', f': {failed}'
-        except (OSError, UnicodeDecodeError, subprocess.SubprocessError) as error:
-            return 'FAILED', f': {type(error).__name__}: {error}'
+        except Exception as error:  # whatever it is, the next case has its turn
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            return 'FAILED', (f': {type(error).__name__}: {error} '
+                              f'({Path(at.filename).name}:{at.lineno})')
         except Exception:  # a mistake in one case is no reason to leave out the others
             return 'FAILED', ': ' + traceback.format_exc().strip()
     return 'ok', ''
