@@ -22,7 +22,7 @@ from pathlib import Path
 from harness import (Case, Failed, Result, Skip, decode_object, end_group, expect, expect_between,
                      expect_equal, expect_said, expect_status, quoted, run_cases)
 from lab import Lab, Pinger, Tap, order
-from pair import on_cpu, wait_until
+from pair import cpu_seconds, has_ended, on_cpu, wait_until
 
 TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
@@ -181,12 +181,21 @@ def transparent(program, _folder):
         for _, frame in frames:
             sender.send(frame)
         sender.close()
-        time.sleep(0.3)
-    arrived = [(vlan, frame) for vlan, frame in tap.frames if frame[6:12] == head[6:]]
+
+        def ours():
+            return [(vlan, frame) for vlan, frame in tap.frames if frame[6:12] == head[6:]]
+        wait_until(lambda: len(ours()) >= len(frames), 10, 'the frames')
+    arrived = ours()
     # The kernel takes a tag off before it shows the frame.
     expected = [(vlan, frame if not vlan else frame[:12] + frame[16:]) for vlan, frame in frames]
     expect(arrived == expected, f'frames of {[(v, len(f)) for v, f in arrived]} bytes arrive')
     expect_even(wan.report)
+
+
+def await_taken(left):
+    """What was sent before a ping that is answered has been taken by then."""
+    with Pinger(left, RIGHT) as pinger:
+        wait_until(lambda: pinger.ping() is not None, 10, 'an answer')
 
 
 def oversize(program, _folder):
@@ -199,7 +208,7 @@ def oversize(program, _folder):
             sender.bind(('eth0', 0))
             for payload_bytes in (1000, 1001, 1400):
                 sender.send(bytes.fromhex('ffffffffffff02000000000188b5') + bytes(payload_bytes))
-        time.sleep(0.2)
+        await_taken(left)
         result = wan.stop()
         expect_status(result, OK)
         expect_equal('too long', wan.report['there']['own_dropped_pkts']['oversize'], 2)
@@ -235,10 +244,12 @@ def flood(program, _folder):
 
 def partial(program, _folder):
     """Sums that the sender's kernel leaves to its NIC are told of, once, with what mends it."""
-    with sites(sums=False) as (left, middle, _), Wan(program, middle, '--delay', '1ms') as wan:
+    with sites(sums=False) as (left, middle, right), \
+            Wan(program, middle, '--delay', '1ms') as wan:
         left.ip('neigh', 'replace', RIGHT, 'lladdr', '02:00:00:00:00:02', 'dev', 'eth0')
         send_datagrams(left, RIGHT, 20, 100)
-        time.sleep(0.2)
+        left.ip('neigh', 'replace', RIGHT, 'lladdr', right.mac(), 'dev', 'eth0')
+        await_taken(left)
         result = wan.stop()
         expect_status(result, OK)
         expect_said(result, 'from af_packet:wa have incomplete checksums.*ethtool -K')
@@ -273,7 +284,7 @@ def guests(program, folder):
         served = program.start(*serve[1:], under=on_cpu(0))
         try:
             first = program.start(*bench, '--time', '20s', under=on_cpu(0))
-            time.sleep(0.8)
+            wait_until(lambda: cpu_seconds(first.pid) > 0.8 or has_ended(first.pid), 20, 'data')
             expect(first.poll() is None, 'the first bench ends by itself')
             end_group(first)
             result = program.run(*bench, '--time', '300ms', under=on_cpu(0), timeout_s=20)
@@ -315,6 +326,16 @@ def limits(program, folder):
         expect_equal('sentences', len(re.findall('^wavehaul', result.err, re.M)), 1)
 
 
+IPERF_PORT = 5201
+
+
+def listens(pid, port):
+    """In the network of that process: proc(5), net/tcp, state 0A."""
+    return any(re.search(rf':{port:04X} +[0-9A-F]+:0000 0A ',
+                         Path(f'/proc/{pid}/net/{table}').read_text())
+               for table in ('tcp', 'tcp6'))
+
+
 def iperf(left, right, seconds, *options):
     """Goodput in b/s of a kernel's TCP, from the first second on."""
     if not shutil.which('iperf3'):
@@ -323,7 +344,7 @@ def iperf(left, right, seconds, *options):
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               start_new_session=True)
     try:
-        time.sleep(0.2)
+        wait_until(lambda: listens(server.pid, IPERF_PORT), 10, 'an iperf3 that listens')
         done = order(*left.under, 'iperf3', '--client', RIGHT, '--time', seconds, '--omit', 1,
                      '--json', *options)
     finally:
