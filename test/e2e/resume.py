@@ -20,6 +20,7 @@ import time
 
 from harness import Case, end_group, expect, expect_equal, expect_status, run_cases
 from pair import Pair, remote, wait_until
+from telemetry import Telemetry
 from transfer import BINARY, OK
 
 MIB = 1 << 20
@@ -53,6 +54,13 @@ def operands(folder, verb):
     if verb == 'send':
         return (folder / 'here' / 'large', remote())
     return (remote('large'), folder / 'back/')
+
+
+def await_rest(pair):
+    """The server has noticed that its client is gone, and a moment later lets its parts go."""
+    with Telemetry(pair.process.pid) as server:
+        wait_until(lambda: server.ask('/wavehaul/sessions') == [], 20, 'the end of sessions')
+    time.sleep(0.3)
 
 
 class Run:
@@ -105,7 +113,8 @@ def killed(program, folder, verb, end, more=()):
         durable = run.durable()
         if end == 'server':
             pair.start_server()
-        time.sleep(1.2 if end == 'client' and verb == 'send' else 0)
+        elif verb == 'send':
+            await_rest(pair)
         report = run.again(*more)
         expect(report['resumed_bytes'] >= durable - 4 * MIB,
                f"{durable} were durable, {report['resumed_bytes']} not sent again")
@@ -133,7 +142,7 @@ def often(program, folder):
             if pair.process is None:
                 pair.start_server()
             else:
-                time.sleep(1.2)
+                await_rest(pair)
             if run.target.exists():
                 expect_same(run.source, run.target)
                 run.target.unlink()
@@ -155,7 +164,7 @@ def changed(program, folder):
     run = Run(program, folder, 'send')
     with run.pair as pair:
         end_group(run.begin(BATCH))
-        time.sleep(1.2)
+        await_rest(pair)
         os.utime(run.source, (1, 1))
         report = run.again()
         expect_equal('resumed', report['resumed_bytes'], 0)
