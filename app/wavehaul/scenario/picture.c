@@ -228,7 +228,7 @@ static int draw(
 		panel_of(picture, GOODPUT, "Payload that arrives", "there is no flow"),
 		panel_of(picture, RATE, "Paced rate", "no flow is paced"),
 		panel_of(picture, WINDOW, "Window (packets), of flows that are not paced",
-			"no flow goes by a window"),
+			"all flows are paced"),
 		panel_of(picture, QUEUE, "Queue (packets)", "nothing waited"),
 		panel_of(picture, DROPPED, interval, "nothing was dropped"),
 	};
