@@ -30,9 +30,8 @@
 struct wh_known_path {
 	uint64_t capacity_bps; /* on the wire, of this session: its share of a shared path */
 	uint64_t rtt_ns;       /* the least; > 0 if capacity_bps is */
-	uint32_t
-		burst_pkts; /* full packets at line rate that pass without loss; 0: unknown */
-	uint32_t age_s;     /* time since it was measured */
+	uint32_t burst_pkts;   /* full packets at line rate that pass without loss; 0: unknown */
+	uint32_t age_s;        /* time since it was measured */
 };
 
 #define WH_KNOWN_BPS_MAX    UINT64_C(100000000000000)
@@ -94,6 +93,8 @@ struct wh_delivery_event {
 	 * a burst.
 	 */
 	uint64_t late_tsc;
+	/* The recent longest time by which a packet was overtaken by others. */
+	uint64_t overtaken_tsc;
 	/*
 	 * Since the previous event, the stream, the peer's buffers or our tables limited the flow.
 	 */
@@ -223,8 +224,7 @@ struct wh_interval_rules {
 struct wh_feedback {
 	enum wh_resend resend;
 	struct wh_interval_rules interval; /* of profiles that count states */
-	uint32_t
-		crowd_pkts; /* no new connection while more packets are queued; 0: no limit */
+	uint32_t crowd_pkts; /* no new connection while more packets are queued; 0: no limit */
 	/* Each received packet is acknowledged at once, by itself ... */
 	bool ack_each;
 	bool ack_in_order; /* ... or cumulatively, without selective acknowledgement */
@@ -247,6 +247,8 @@ struct wh_feedback {
 	 * only. States are sent by the round trip, limited to a share of the received data.
 	 */
 	bool delivery;
+	/* With delivery: data bytes for each byte of the transmitter's states; 0: as of others. */
+	uint32_t data_per_state;
 	/*
 	 * Repair packets are planned only for chunks of the last round trips, whose retransmissions
 	 * would arrive when everything else has. A fixed number set by the operator applies to all

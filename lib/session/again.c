@@ -16,6 +16,9 @@
 #define LATE_SPAN_RTTS 16
 #define LATE_SPAN_MS   1000
 
+/* The controller hears of reordering up to this many round trips, whatever the peer claims. */
+#define OVERTAKEN_RTTS 4
+
 /* Most packets searched for the last unacknowledged one. */
 #define LATE_LOOKS 4096
 
@@ -65,6 +68,14 @@ void wh_again_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_st
 	const struct wh_sent_due due = {.now = tx->states_counted, .sent_end = tx->sent_end};
 
 	queue_missing(s, &due, state);
+}
+
+uint64_t wh_again_overtaken_tsc(const struct wh_session *s)
+{
+	const struct wh_late *late = &s->tx.late;
+
+	return wh_min_u64(wh_max_u64(late->seen_tsc[0], late->seen_tsc[1]),
+		OVERTAKEN_RTTS * wh_rtt_get(&s->rtt));
 }
 
 /* From recent reordering; before any is known from a fraction of the round trip. */

@@ -691,6 +691,9 @@ uint32_t wh_again_due(const struct wh_session *s, uint64_t now_tsc);
 void wh_again_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_state *state);
 void wh_again_begin(struct wh_session *s);
 void wh_again_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state);
+
+/* The recent longest time by which a packet was overtaken, as the receiver reports it. */
+uint64_t wh_again_overtaken_tsc(const struct wh_session *s);
 int32_t wh_again_look(struct wh_session *s, uint64_t now_tsc);
 uint64_t wh_again_deadline(const struct wh_session *s);
 

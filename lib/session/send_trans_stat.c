@@ -28,7 +28,8 @@ static bool has_news(const struct wh_transmitter *tx)
 /*
  * Where the receiver's states report arrivals, ours only give it round trips: one per round trip,
  * and limited to a share of the data while data are sent. A silent peer gets no data: whether
- * it answers, and whether a switch knows where we are, depends on these states alone.
+ * it answers, and whether a switch knows where we are, depends on these states alone. Once
+ * nothing is queued a state says so soon.
  */
 static uint64_t step_tsc(const struct wh_session *s)
 {
@@ -41,6 +42,9 @@ static uint64_t step_tsc(const struct wh_session *s)
 	if (tx->peer_silent)
 		return wh_session_heartbeat_tsc(s, 0);
 	if (tx->told_queued && bytes < (uint64_t)WH_DATA_PER_STATE * state_bytes)
+		return wh_session_ms_tsc(s, WH_QUIET_MS);
+	if (tx->told_queued && queued_pkts(tx) > 0 &&
+		bytes < (uint64_t)s->feedback.data_per_state * state_bytes)
 		return wh_session_ms_tsc(s, WH_QUIET_MS);
 	return wh_max_u64(s->period_tsc, wh_rtt_get(&s->rtt));
 }

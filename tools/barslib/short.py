@@ -50,27 +50,15 @@ ALL = (
     Short('bar07-tcp', 'TCP keeps', -0.12,
           'one CUBIC at 1 Gb/s and a tenth of a product: windows grow to what is lost a '
           'little sooner than those of a CUBIC, which keeps 0.93 in our place'),
-    Short('bar12-papers', 'pxp-errors', -0.10,
-          'packets overtake each other, and each state takes the time of a packet: those of the '
-          'transmitter a byte in 400, not in 100, have 1.004 at 1e-4 instead of 0.934, but '
-          'beside a flow without feedback 0.915 at 20 ms, where 0.957 is, and ten Jain 0.967'),
-    Short('bar12-papers', 'pxp-fig04', -0.035,
-          'drains, where the best fills the line to the last packet'),
-    Short('bar12-papers', 'pxp-fig05', -0.30,
+    Short('bar12-papers', 'pxp-fig05', -0.25,
           'a window of few packets is held up for as long as one may only be late'),
-    Short('bar12-papers', 'pxp-hops', -0.45,
+    Short('bar12-papers', 'pxp-hops', -0.40,
           'five hops let packets overtake each other by many, which looks like losses and '
           'queues'),
     Short('bar12-papers', 'sttp-burst', -0.13,
           'a start of a round trip of waiting, and control packets, on a line of 64 kb/s'),
-    Short('bar12-papers', 'sttp-table1', -0.10,
-          'a start of a round trip of waiting, and control packets, on a line of 64 kb/s'),
-    Short('bar12-papers', 'ttp-fig05', -0.008,
-          'drains, where the best fills the line to the last packet'),
-    Short('bar12-papers', 'udt-fig02', -0.001,
-          'states of the transmitter, one in 10 ms, are 0.7 % of 10 Mb/s'),
-    Short('bar12-papers', 'udt-fig10', -0.003,
-          'states of the transmitter on the line; 100 ms apart it is reached, and bar05-cbr not'),
+    Short('bar12-papers', 'sttp-table1', -0.02,
+          'the handshake, and control packets, on a line of 64 kb/s'),
     Short('bar12-papers', 'udt-fig13', -0.012,
           'states of the transmitter on the line, and drains, where the best fills it'),
 )

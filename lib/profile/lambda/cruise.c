@@ -37,16 +37,19 @@
 #define LONGER_ARRIVES   0.97
 #define IN_VAIN          0.25 /* of the expected decrease of the queue: less is without effect */
 
-#define DRAIN_S    2.0
-#define DRAIN_PKTS 500.0
-#define DRAIN_RTT  20.0
-#define DRAIN      1.2   /* times the queue is drained, */
-#define DRAIN_MORE 0.003 /* and this share of the rate */
-#define DRAINED    0.2   /* of alpha in the queue counts as empty */
+#define DRAIN_S     2.0
+#define DRAIN_OWN_S 9.0 /* once in each period of minimal delays (path.c) */
+#define DRAIN_PKTS  500.0
+#define DRAIN_RTT   20.0
+#define DRAIN       1.2   /* times the queue is drained, */
+#define DRAIN_MORE  0.003 /* and this share of the rate */
+#define DRAINED     0.2   /* of alpha in the queue counts as empty */
 
 #define SAMPLE_RTT    0.25 /* is the least length of a sample */
 #define SAMPLE_S      1e-3 /* on short paths, because of hosts' jitter */
 #define SAMPLE_PAUSES 3.0  /* times the longest pause of a host */
+
+#define SAMPLE_OVERTAKEN 4.0 /* times the longest time by which packets are overtaken */
 
 static double now_s(const struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
@@ -255,6 +258,7 @@ void wh_lambda_cruise(struct wh_control *control, const struct wh_delivery_event
 	double span_s = fmax(fmax(rtt_s * SAMPLE_RTT, fmin(SAMPLE_S, 4.0 * rtt_s)),
 		SAMPLE_PAUSES * wh_lambda_path_pause_s(path, lambda->rate_pps));
 
+	span_s = fmax(span_s, SAMPLE_OVERTAKEN * (double)event->overtaken_tsc / path->hz);
 	if (!wh_lambda_path_full(path, event,
 		    (uint64_t)fmax(pkts, wh_lambda_loss_sample_pkts(&lambda->loss)), span_s,
 		    lambda->rate_pps))
@@ -315,14 +319,15 @@ void wh_lambda_drain(struct wh_control *control, const struct wh_delivery_event 
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	double rtt_s = wh_lambda_path_rtt_s(&lambda->path);
-	double period_s = fmax(fmax(DRAIN_S, DRAIN_RTT * rtt_s), DRAIN_PKTS / lambda->rate_pps);
+	bool own = wh_lambda_is_dedicated(control);
+	double period_s = fmax(fmax(own ? DRAIN_OWN_S : DRAIN_S, DRAIN_RTT * rtt_s),
+		DRAIN_PKTS / lambda->rate_pps);
 	double alpha_s = wh_lambda_alpha_pkts(control, lambda->rate_pps) / lambda->rate_pps;
 
 	if (lambda->path.queue_s < DRAINED * alpha_s) {
 		lambda->drained_tsc = event->now_tsc;
 		/* With a dedicated path no other flow needs to see it empty. */
-		if (lambda->drains > 0.0 &&
-			wh_lambda_option(control, WH_LAMBDA_SHARE) == WH_SHARING_DEDICATED) {
+		if (lambda->drains > 0.0 && own) {
 			lambda->drains = 0.0;
 			wh_lambda_mark(lambda, event);
 		}
@@ -346,9 +351,9 @@ void wh_lambda_heed_overload(struct wh_control *control, const struct wh_deliver
 	double arrives_pps = path->short_pps / (1.0 - wh_lambda_loss_noise(&lambda->loss));
 	double sent_pps = wh_lambda_path_sent_pps(path, event, lambda->rate_pps);
 
-	if (lambda->share.crowded || path->queue_s < most_s || lambda->heeded ||
-		wh_lambda_path_pause_s(path, lambda->rate_pps) > 0.0 || arrives_pps == 0.0 ||
-		arrives_pps > OVERLOAD_LESS * sent_pps)
+	if (lambda->share.crowded || path->queue_s < most_s || lambda->heeded || event->held_up ||
+		path->sample.held_up || wh_lambda_path_pause_s(path, lambda->rate_pps) > 0.0 ||
+		arrives_pps == 0.0 || arrives_pps > OVERLOAD_LESS * sent_pps)
 		return;
 	lambda->heeded = true;
 	if (lambda->busy_pps == 0.0 &&

@@ -39,6 +39,7 @@ struct wh_lambda {
 	double train_pps;       /* the train's capacity, regardless of the bound */
 	uint32_t trains;        /* that arrived all at once ... */
 	bool blind;             /* ... and told nothing */
+	bool train_ends_early;  /* the rest of it is still on its way */
 	double estimate_pps;    /* train_pps within the bound */
 	double busy_pps;        /* arrival rate while a queue stood: all that we can have */
 	double alpha_most_pkts; /* bound after losses in a short queue; 0: none */
@@ -74,6 +75,11 @@ static inline const struct wh_lambda *wh_lambda_view_of(const struct wh_control 
 static inline double wh_lambda_option(const struct wh_control *control, uint32_t which)
 {
 	return control->config.options.value[which];
+}
+
+static inline bool wh_lambda_is_dedicated(const struct wh_control *control)
+{
+	return wh_lambda_option(control, WH_LAMBDA_SHARE) == WH_SHARING_DEDICATED;
 }
 
 static inline double wh_lambda_pps_of(const struct wh_control *control, double bps)
