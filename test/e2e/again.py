@@ -25,7 +25,7 @@ STEADY = ('--profile', 'fixed', '--rate', '300M', '--peer-timeout', '1s')
 
 
 class Late(Pair):
-    """Its client makes the link, and is there before the server."""
+    """The client creates the link, and starts before the server."""
 
     def __init__(self, program, folder, *, server=(), **options):
         (folder / 'state').mkdir()
@@ -59,7 +59,7 @@ def words_of(verb, folder):
 
 
 def waits(verb, program, folder):
-    """Begun before its server."""
+    """A client that is started before its server."""
     with Late(program, folder) as pair:
         data = plant(folder / 'file' if verb == 'send' else pair.served / 'file', MIB)
         words = words_of(verb, folder)
@@ -75,7 +75,7 @@ def waits(verb, program, folder):
 
 
 def gives_up(program, folder):
-    """Time runs out, or the operator's patience."""
+    """--wait expires, or the operator presses Ctrl-C."""
     with Late(program, folder) as pair:
         plant(folder / 'file', 10)
         began = time.monotonic()

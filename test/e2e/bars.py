@@ -33,7 +33,7 @@ def bars(program, *args, status):
 
 
 def told(program, folder):
-    """Who is told the rate reaches the first bar."""
+    """A profile that is given the rate reaches the first bar."""
     ended = bars(program, '--quick', '--only', 'bar01-line', '--profile', 'fixed', '--json',
                  folder / 'rows.json', status=OK)
     rows = json.loads((folder / 'rows.json').read_text())['rows']
@@ -46,7 +46,7 @@ def told(program, folder):
 
 
 def missed(program, folder):
-    """A file in three round trips and a half, by who wants ten."""
+    """A file takes three and a half round trips; the bound is ten."""
     path = folder / 'rows.json'
     ended = bars(program, '--quick', '--only', 'bar03-unknown', '--profile', 'udt', '--json', path,
                  '--failed', status=EXPECTATION)
@@ -65,7 +65,7 @@ def wrong(program, folder, args, status, said):
 
 
 def worse(program, folder):
-    """A row below its bound fails the run; one that comes as far as ever does not."""
+    """A row below its bound fails the run; a row that is as good as recorded does not."""
     allowed = short.Short('bar03-known', 'lost at the start', -0.2, 'a reason')
     row = {'scenario': allowed.scenario, 'what': allowed.what}
     for margin, fails in ((-0.1, False), (-0.3, True), (None, True)):
@@ -79,7 +79,7 @@ def worse(program, folder):
 
 
 def table(program, folder):
-    """Bounds are of rows that there are, each once, with a reason."""
+    """Each bound names an existing row, once, and gives a reason."""
     rows = [(one.scenario, one.what) for one in short.ALL]
     expect_equal('rows that stand twice', [row for row in rows if rows.count(row) > 1], [])
     known = {paper.scenario for paper in papers.ALL}

@@ -92,7 +92,7 @@ def by_time(program, folder, args, seconds=1.5, **link):
 
 
 def by_size(program, folder, args):
-    """No byte more than was asked for, whatever --time says."""
+    """Exactly the requested bytes are sent, whatever --time says."""
     with Pair(program, folder) as pair:
         for size in (1, 100 * MIB + 1):
             report = measure(pair, '--size', size, '--time', '100ms', *args)
@@ -131,7 +131,7 @@ def rate(program, folder, args, mtu=1500):
 
 
 def idle_sessions(program, folder):
-    """200 of them beside a busy one."""
+    """200 idle sessions beside a busy one."""
     with Pair(program, folder, server=('--sessions', '300')) as pair:
         report = measure(pair, '--time', '1s', '--idle', '200')
         expect(report['receiver']['bytes'] > MIB, f'only {report["receiver"]["bytes"]} bytes')
@@ -141,7 +141,7 @@ def idle_sessions(program, folder):
 
 
 def idle_refused(program, folder):
-    """Fewer idle sessions than asked for are another measurement: the client says so and ends."""
+    """With fewer idle sessions than requested the client says so and exits."""
     with Pair(program, folder, server=('--sessions', '20')) as pair:
         result = pair.run('bench', '--json', '--time', '30s', '--idle', '40', SERVER, timeout_s=20)
         expect_status(result, NETWORK)
@@ -152,7 +152,7 @@ def idle_refused(program, folder):
 
 
 def interrupted(program, folder, args):
-    """What came until then is told, as a whole and by the second; the server takes the next."""
+    """An interrupted run reports totals and seconds so far; the server accepts the next client."""
     with Pair(program, folder) as pair:
         with pair.running('bench', '--json', '--time', '30s', *args, SERVER) as client:
             # Its row of the first second is there by then, its start counted.
@@ -173,7 +173,7 @@ REPAIR_PKTS = 512 * 4 + 4
 
 
 def repair(program, folder, args):
-    """As many repair packets as were asked for, told alike everywhere, and their cycles apart."""
+    """Repair packets are sent as requested; all reports agree and count their cycles apart."""
     with Pair(program, folder) as pair:
         report = measure(pair, '--size', 64 * MIB, *args)
         expect_equal('bytes', report['receiver']['bytes'], 64 * MIB)
@@ -210,7 +210,7 @@ def repair_by_time(program, folder):
 
 
 def ttp(program, folder):
-    """A profile that lives by repair packets; then strictness, which another may have with them."""
+    """A profile that needs repair packets; then --strict-paper with another profile."""
     with Pair(program, folder) as pair:
         report = measure(pair, '--profile', 'ttp', '--rate', '100M', '--time', '500ms')
         expect_equal('profile', report['profile'], 'ttp')
@@ -227,7 +227,7 @@ def ttp(program, folder):
 
 
 def rate_binds(program, folder):
-    """Whoever finds the rate goes no higher than what either end allows."""
+    """A profile that finds its rate stays below the limits of both ends."""
     with Pair(program, folder, server=('--rate', '80M')) as pair:
         for profile in ('udt', 'ttp'):
             for rate, args in ((40e6, ('--rate', '40M')), (80e6, ('--reverse',))):
@@ -239,7 +239,7 @@ def rate_binds(program, folder):
 
 
 def found_rates(program, folder):
-    """A row a second of how the profile does; at the end that receives, what is known there."""
+    """A row each second about the profile; at the receiving end, what it knows."""
     with Pair(program, folder) as pair:
         for profile, most in (('udt', 200e6), ('ttp', 200e6)):
             report = measure(pair, '--profile', profile, '--rate', '200M', '--time', '1300ms')
@@ -265,7 +265,7 @@ def found_rates(program, folder):
 
 
 def way(program, folder):
-    """What one run has found the next one begins with, unless it is told otherwise."""
+    """A run starts with what the previous one found, unless it is told otherwise."""
     state = folder / 'state'
 
     def go(*args):
@@ -359,7 +359,7 @@ def no_server(program, folder):
 
 
 def ipv6(program, folder, link, args):
-    """UDP sums are there: by us, or left to the port and not looked at by the peer's."""
+    """UDP checksums are present: computed by us, or left to the port and unchecked by the peer."""
     size = 8 * MIB + 1
     with Pair(program, folder, link=link, server=('--addr', '2001:db8::1/64')) as pair:
         result = pair.run('bench', '--json', '--addr', '2001:db8::2/64', '--size', size, *args,
@@ -372,7 +372,7 @@ def ipv6(program, folder, link, args):
 
 
 def two_queues(program, folder):
-    """A lane each: half of the bytes come to either queue of the server, and none is lost."""
+    """One lane per queue: each server queue receives half of the bytes, and none are lost."""
     if os.geteuid() != 0:
         raise Skip('only root knows where the telemetry is')
     size = 64 * MIB
@@ -406,7 +406,7 @@ def two_packet_cores(program, folder):
 
 
 def fails_at_once(program, folder):
-    """Before there is a port send, get and bench say as much: an object with the outcome."""
+    """Errors before a port is open: send, get and bench print an object with the outcome."""
     (folder / 'file').write_bytes(b'x')
     port = ('--config', 'none', '--no-huge', '--port', f'memif:{folder}/none/socket', '--addr',
             '192.0.2.2/24', '--json')
@@ -425,7 +425,7 @@ def fails_at_once(program, folder):
 
 
 def host_of_no_encoding(program, folder):
-    """A name that is no UTF-8 costs JSON its odd bytes, and not the object."""
+    """A name that is not UTF-8 loses its invalid bytes in JSON; the object remains valid."""
     host = os.fsdecode(b'no\xffsuch')
     port = ('--config', 'none', '--no-huge', '--port', f'memif:{folder}/socket', '--addr',
             '192.0.2.2/24', '--json')

@@ -156,7 +156,7 @@ def two_of_ours(_program, _folder):
 
 
 def skipped_as_one(_program, _folder):
-    """What all have in common is said once."""
+    """Common facts are printed once."""
     chosen = [candidate('a', True, 'for root'), candidate('b', missing='for root')]
     case = results.Case('veth', 'c', 'u', 'n', chosen)
     told = []
@@ -254,7 +254,7 @@ def said(function, *args):
 
 
 def alive(pid):
-    """Not of a zombie: it is no more, only nobody has asked yet."""
+    """A zombie does not count: it has exited, but has not been waited for."""
     try:
         return Path(f'/proc/{pid}/stat').read_text(encoding='ascii').split(') ')[1][0] != 'Z'
     except FileNotFoundError:
@@ -314,7 +314,7 @@ def trees(_program, folder):
 
 
 class CannedSources:
-    """Names for files of any size, none of which takes room."""
+    """File names for any size; the files take no space."""
 
     def __init__(self, folder):
         self.folder, self.sizes = folder, []

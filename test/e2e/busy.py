@@ -53,7 +53,7 @@ TREE_FILES = 5
 
 @dataclasses.dataclass(eq=False)
 class Job:
-    """`house` has it, `other` is the other end; `files` are what goes, by their paths below."""
+    """`house` owns the job, `other` is the other end; `files` are the transferred paths."""
 
     house: object
     other: object
@@ -68,7 +68,7 @@ class Job:
 
 
 class Site(House):
-    """In a namespace of its own; it notes what it served."""
+    """A server in its own network namespace, with an audit of what it served."""
 
     lab_host = None
 
@@ -83,7 +83,7 @@ class Site(House):
         return wavehaul.connect(self.path, timeout=10)
 
     def served(self):
-        """Lines of the audit: what clients of this one had that came to its end."""
+        """Lines of the audit: jobs of this server's clients that ended."""
         lines = self.audit.read_text().splitlines() if self.audit.exists() else []
         return [line for line in map(json.loads, lines)
                 if line['event'] == 'job' and line['outcome'] == 'ok']
@@ -118,7 +118,7 @@ def sites(program):
 
 
 class Day:
-    """What is ordered, done to it, and expected of it."""
+    """The jobs that are added, what is done to them, and the expected results."""
 
     def __init__(self, two):
         self.two, self.jobs, self.draw = two, [], random.Random(SEED)
@@ -169,7 +169,7 @@ class Day:
                              2 if '--parallel=2' in options else 1))
 
     def act(self):
-        """Something that an operator does; what comes too late is refused, and may be."""
+        """An operator's action; it may be refused if it comes too late."""
         job = self.draw.choice(self.jobs)
         link = self.link(job.house)
         what = self.draw.choices(('pause', 'resume', 'rate', 'move', 'cancel'),
@@ -185,7 +185,7 @@ class Day:
                 self.cancelled.add(job)
 
     def goad(self):
-        """Nothing rests: what is paused goes on, what waits after a failure begins at once."""
+        """Resumes paused jobs, and starts those that wait after a failure at once."""
         for house in self.two:
             for job in self.link(house).jobs():
                 with contextlib.suppress(wavehaul.Refused):
@@ -203,7 +203,7 @@ class Day:
                 and found[job.house][job.number].skipped == 0}
 
     def restart(self, house, how):
-        """A killed one takes its queue up again, and the other's jobs try once more."""
+        """After a kill, a server continues its queue, and the other server's jobs are retried."""
         told = self.served_by(house, State.DONE)
         if how == signal.SIGKILL:
             expect_told(house, told)
@@ -229,7 +229,7 @@ class Day:
 
 
 def held_up_by(house):
-    """What holds up the end of a server."""
+    """What delays a server's exit."""
     with house.connect() as link:
         sessions = [link.ask('session', number=number)['session']
                     for number in link.ask('sessions')['sessions']]
@@ -238,7 +238,7 @@ def held_up_by(house):
 
 
 def run_day(day, jobs):
-    """All that happens, until nothing is left to do."""
+    """Runs all actions until none are left."""
     for i in range(jobs):
         day.order(i)
     one, two = day.two
@@ -266,7 +266,7 @@ def rest_of(link):
 
 
 def expect_ends(day):
-    """Each job's state is one that it may have; {job: what the queue has of it}."""
+    """Checks that each job's state is allowed; returns {job: its row in the queue}."""
     found = {}
     for job in day.jobs:
         told = found[job] = day.link(job.house).show(job.number)
@@ -290,7 +290,7 @@ def expect_ends(day):
 
 
 def expect_bytes(found):
-    """What is done is there, what is not is not there by half; the sum of all bytes."""
+    """Finished files are complete, no partial ones exist; returns the sum of all bytes."""
     total = 0
     for job, told in found.items():
         goal = (job.other if job.sends else job.house).root / (job.there if job.sends else job.here)
@@ -314,7 +314,7 @@ def expect_bytes(found):
 
 
 def expect_told(site, jobs):
-    """The audit has all lines of these; its thread writes a moment after clients have heard."""
+    """Waits for the audit's lines of these jobs; it is written a moment after clients are told."""
     def owed():
         return [job.number for job in jobs - site.lines_of(jobs).keys()]
     try:
@@ -324,7 +324,7 @@ def expect_told(site, jobs):
 
 
 def expect_served(day, found):
-    """The other server's audit has the same bytes for each job that was done at once."""
+    """The other server's audit has the same bytes for jobs done at the first attempt."""
     compared = 0
     for site in day.two:
         jobs = {job for job, told in found.items() if job.other is site and told.skipped == 0
@@ -387,7 +387,7 @@ def scraped(site):
 
 
 def expect_counted(site):
-    """A process at rest tells the same by each of its mouths: {role: counters} of its sessions."""
+    """An idle process reports the same by every interface: {role: counters of its sessions}."""
     with Telemetry(site.process.pid) as telemetry, site.connect() as server:
         def same():
             before = telemetry.ask('/wavehaul/ports')

@@ -123,7 +123,7 @@ def sent(totals):
 
 
 def as_nobody(path, *asked):
-    """What another user of the host is answered."""
+    """The answers to another user of the host."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -143,7 +143,7 @@ def as_nobody(path, *asked):
 
 
 def remembered(control):
-    """With as many as are kept: a refusal costs none of them."""
+    """The list of captures is full: a refused one does not displace any."""
     for number in range(len(captures(control)) + 1, KEPT + 1):
         control.told('capture.start', queue=0, file=f'q{number}')
         control.told('capture.stop', capture=number)
@@ -154,7 +154,7 @@ def remembered(control):
 
 
 def refused(program, folder):
-    """What is no capture; names that lead away; another user's session, and one's own."""
+    """Invalid captures; names with a path; another user's session, and the user's own."""
     with houses(program) as (one, _), Control(one.path) as control:
         one.make('file', 20_000_000)
         job = one.add('send', one.root / 'file', f'{CLIENT}:came', '--rate', '8M')
@@ -222,7 +222,7 @@ def refused(program, folder):
 
 
 def full(program, folder):
-    """A disk that is as good as full ends it, and is said; the server goes on."""
+    """A nearly full disk ends a capture, with a message; the server continues."""
     if os.geteuid() != 0:
         raise Skip('no right to mount a disk')
     with houses(program) as (one, _), Control(one.path) as control:

@@ -57,7 +57,7 @@ def run_json(pair, *args):
 
 
 def filters(program, folder):
-    """By patterns, size and time; from here, and at the server for us."""
+    """Selection by patterns, size and time, with send and with get."""
     tree = make(folder / 'tree')
     with Pair(program, folder) as pair:
         report = run_json(pair, 'send', '-r', *PATTERNS, tree, remote('one/'))
@@ -81,7 +81,7 @@ def filters(program, folder):
 
 
 def wildcards(program, folder):
-    """Names that match at the server come, into a folder; none that match is said."""
+    """Matching names at the server are fetched into a folder; no match is an error."""
     with Pair(program, folder) as pair:
         for name in ('data/a.h5', 'data/b.h5', 'data/b.txt', 'data/.c.h5', 'data/in/d.h5'):
             write(pair.served / name, name)
@@ -97,7 +97,7 @@ def wildcards(program, folder):
 
 
 def backups(program, folder):
-    """What is replaced stays beside it, small and large, and once more replaces the older one."""
+    """Replaced files are kept as backups, small and large; a second run replaces the backups."""
     with Pair(program, folder) as pair:
         for round, text in enumerate(('one', 'two', 'two', 'three')):
             write(folder / 'tree/small', text, OLD + round)
@@ -117,7 +117,7 @@ def backups(program, folder):
 
 
 def deletes(program, folder):
-    """What the source has not goes: once all is well, not too much of it, nothing left out."""
+    """--delete removes extra files: only after success, up to --max-delete, none excluded."""
     tree, there = folder / 'tree', folder / 'served/in/tree'
     with Pair(program, folder) as pair:
         for name in ('a', 'sub/b', 'gone/c', 'gone/d/e'):
@@ -154,7 +154,7 @@ def deletes(program, folder):
 
 
 def moves(program, folder):
-    """What arrived goes where it came from: small, large, links, and what was there already."""
+    """--move removes transferred files at the source: small, large, links, those already there."""
     tree = folder / 'tree'
     with Pair(program, folder) as pair:
         write(tree / 'small', 'small')
@@ -211,7 +211,7 @@ def lists(program, folder):
 
 
 def manifests(program, folder):
-    """Checksums are those of md5sum, at either end; another byte or a missing file shows."""
+    """Checksums equal md5sum's at both ends; a changed byte or a missing file is detected."""
     tree = make(folder / 'tree')
     write(tree / 'two\nlines', 'strange')
     with Pair(program, folder) as pair:
@@ -240,7 +240,7 @@ def manifests(program, folder):
 
 
 def whole_or_as_before(pair, folder, tree):
-    """A manifest that a kill, or a failure, ends is the one before; to a device it is written."""
+    """After a kill or failure the previous manifest remains; a device is written to directly."""
     kept = folder / 'kept'
     kept.write_text('as before\n')
     write(folder / 'great', 'z' * (48 * MIB))
@@ -260,7 +260,7 @@ def whole_or_as_before(pair, folder, tree):
 
 
 def dry_runs(program, folder):
-    """What would go is told, and neither end is another than before; then it goes."""
+    """A dry run reports what would be sent and changes neither end; then it is sent."""
     tree = make(folder / 'tree')
     with Pair(program, folder) as pair:
         send = ('send', '-r', '--exclude', '*.tmp', '--delete', tree, remote('in/'))
@@ -289,7 +289,7 @@ def dry_runs(program, folder):
 
 
 def what_stays(program, folder):
-    """Files that are there: newer, any, or the same by their looks; small and large ones."""
+    """Existing files: newer, any, or equal by size, time and mode; small and large ones."""
     here, there = folder / 'tree', folder / 'served/tree'
     for name, size in (('small', 9), ('large', 300000)):
         write(here / f'{name}-new', 'n' * size, NEW)
@@ -352,7 +352,7 @@ def attributes(path):
 
 
 def more_of_files(program, folder):
-    """Owners, set-user-ID, attributes and names, where the server lets peers have them kept."""
+    """Owners, set-user-ID, attributes and hard links are kept if the server allows it."""
     if os.geteuid() != 0:
         raise Skip('owners are root\'s to give')
     tree = folder / 'tree'
@@ -400,7 +400,7 @@ def acl(*entries):
 
 
 def owners_by_rule(program, folder):
-    """Owners and those of ACLs become others, at either receiving end; ACLs stay what they are."""
+    """Owners and ACL entries are mapped at either receiving end; other ACL contents stay."""
     if os.geteuid() != 0:
         raise Skip('owners are root\'s to give')
     tree = folder / 'tree'
@@ -453,7 +453,7 @@ def through(pair, text, *args):
 
 
 def pipes(program, folder):
-    """From standard input and to standard output, of sizes that nobody was told."""
+    """From standard input and to standard output, of unknown sizes."""
     text = content(5 * MIB + 4321)
     with Pair(program, folder) as pair:
         for what in (b'', b'few', text):
@@ -486,7 +486,7 @@ def pipes(program, folder):
 
 
 def silent_pipe(program, folder):
-    """A client that waits for its pipe is waited for as long as the server says, and no longer."""
+    """The server waits for a client's pipe as long as its --pipe-timeout, and no longer."""
     options = ('--stall-timeout', '1s', '--pipe-timeout', '3s')
     with Pair(program, folder, server=options) as pair:
         began = time.monotonic()

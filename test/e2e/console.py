@@ -53,7 +53,7 @@ COMMANDS = [
 
 
 class Server:
-    """Of the control protocol, without a port: it notes what it is asked."""
+    """A fake server of the control protocol, without a port, which records requests."""
 
     def __init__(self, folder):
         self.path = str(folder / 'control')
@@ -160,7 +160,7 @@ class Terminal:
 
 
 def spoken(program, folder):
-    """What words become, and what is none."""
+    """Which requests words become, and which words are refused."""
     with served() as server:
         for commands, requests in (
                 ('pause 17', [{'do': 'pause', 'job': 17}]),
@@ -202,7 +202,7 @@ def spoken(program, folder):
 
 
 def shown(program, folder):
-    """Tables, of names that would rule a terminal; and live ones."""
+    """Tables with names that contain terminal control codes; and live tables."""
     with served() as server:
         server.things = [{'name': 'a\x1b[2J\n\u202eb', 'moved_bytes': 1}, {'name': 'é'}]
         server.things[1]['moved_bytes'] = 5 << 30
@@ -245,7 +245,7 @@ def expect_said_out(result, pattern):
 
 
 def options_change(program, path, job, session):
-    """Of the profile, by the job and by its session; what does not change while it runs."""
+    """Profile options set by job and by session; options that cannot change during a run."""
     def shown():
         found = say(program, path, f'show session {session}', '--json').out
         return json.loads(found)['session']['options']
@@ -266,7 +266,7 @@ def options_change(program, path, job, session):
 
 
 def steers(program, folder):
-    """A server at work: everything that can be shown, and a job through its life."""
+    """A busy server: everything that can be shown, and a job's whole life."""
     with houses(program) as (one, _), Terminal(program, one.path) as terminal:
         one.make('big', 200_000_000)
         job = one.add('send', one.root / 'big', f'{CLIENT}:big', '--rate', '100M', '--profile',

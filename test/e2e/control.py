@@ -105,7 +105,7 @@ def answers(program, folder):
 
 
 def documented():
-    """Of the page: each command, and its arguments, as needed or not."""
+    """Parses the man page: each command, and its required and optional arguments."""
     page = MAN.read_text().split('.SH COMMANDS')[1].split('.SH EXAMPLES')[0]
     found = {}
     for head in re.findall(r'^\.TP\n\.BR? (.*)$', page, re.M):
@@ -118,7 +118,7 @@ def documented():
 
 
 def as_documented(program, folder):
-    """The page has what the server has: commands, arguments, and which are needed."""
+    """The man page lists the server's commands and arguments, and which are required."""
     with steered(program, folder) as (pair, path):
         with Control(path) as control:
             told = {command['name']: {argument['name']: argument['needed']
@@ -133,7 +133,7 @@ def as_documented(program, folder):
 
 
 def borne(program, folder):
-    """Lines without an end, clients by the hundred, and one who never reads."""
+    """Endless lines, hundreds of clients, and one that never reads."""
     with steered(program, folder) as (pair, path):
         with Control(path) as endless, Control(path) as deaf:
             endless.send(b'x' * LINE_BYTES)
@@ -159,7 +159,7 @@ def borne(program, folder):
 
 
 def in_turn(program, folder):
-    """Who hands over many lines at once keeps nobody waiting: his are answered a few at a time."""
+    """A client that sends many lines at once delays no others: a few are answered at a time."""
     order = {'do': 'job.add', 'verb': 'send', 'host': '198.51.100.9', 'here': ['x'],
              'there': ['y'], 'not_before': int(time.time()) + 3600}
     with steered(program, folder, '--state', folder / 'state') as (pair, path):
@@ -202,7 +202,7 @@ def drained(program, folder):
 
 
 def taken_by_nobody(program, folder):
-    """Whoever has a full socket in front of him, and one with no room for its name, is told so."""
+    """A full socket, and a socket path that is too long, are reported."""
     path = folder / 'stopped'
     if len(str(path)) > 100:
         raise Skip('the path of a socket is too long here')

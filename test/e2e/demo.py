@@ -183,7 +183,7 @@ def expect_transfer(report, profile, size):
 
 
 def expect_path(report, options):
-    """The path was the one asked for, and payload_line_bps is what it can carry."""
+    """The path is the requested one, and payload_line_bps is its capacity for payload."""
     path, line_bps = report['path'], rate_bps(options['rate'])
     expect_equal('path.rate_bps', path['rate_bps'], line_bps)
     expect_equal('path.rtt_ns', path['rtt_ns'], time_ns(options['rtt']))
@@ -198,7 +198,7 @@ def expect_path(report, options):
 
 
 def expect_packets(report, options, size):
-    """Counts are of the order that the path's shares make likely, each way with a wide margin."""
+    """Counts match the path's loss shares in each direction, within a wide margin."""
     packets, mtu = report['packets'], int(options['mtu'])
     needed = math.ceil(size / payload_bytes(mtu))
     sent = packets['sent']
@@ -286,7 +286,7 @@ def file_of_size(program, folder, size, profile, *args):
 
 
 def repaired(program, folder, loss, args, overhead, suffices):
-    """Every byte arrives, and next to nothing goes again where repair packets suffice."""
+    """Every byte arrives, and almost nothing is retransmitted where repair packets suffice."""
     source, out = file_folders(folder)
     random_file(source, 16 * MIB)
     report = send_file(program, source, out, '--rate', '1G', '--rtt', '50ms', '--mtu', '1500',
@@ -314,7 +314,7 @@ TTP_PATH = ('--rate', '1G', '--rtt', '20ms', '--mtu', '1500')
 
 
 def ttp(program, folder, args, overhead):
-    """Losses on the path, and none is asked for: ttp has as many repair packets as data."""
+    """Losses, but no retransmission: ttp sends as many repair packets as data packets."""
     source, out = file_folders(folder)
     random_file(source, 8 * MIB)
     report = send_file(program, source, out, *TTP_PATH, '--loss', '1%', *args, profile='ttp')
@@ -326,7 +326,7 @@ def ttp(program, folder, args, overhead):
 
 
 def exchange(program, folder, profile, told):
-    """Losses that nobody asks for: what goes again was lost, or a few packets too early."""
+    """Retransmitted packets were lost, or a few of them were requested too early."""
     source, out = file_folders(folder)
     random_file(source, 8 * MIB)
     report = send_file(program, source, out, '--rate', '200M', '--rtt', '10ms', '--mtu', '1500',
@@ -354,7 +354,7 @@ def ttp_off(program, folder):
 
 
 def strict_paper(program, folder):
-    """Without a loss a transfer as any other; where repair packets are too few, none at all."""
+    """--strict-paper: without loss a normal transfer; with too few repair packets, a failure."""
     source, out = file_folders(folder)
     random_file(source, 8 * MIB)
     report = send_file(program, source, out, *TTP_PATH, '--loss', '0', '--strict-paper',
@@ -480,7 +480,7 @@ def disk_full(program, folder):
 
 
 def path_down(program, folder):
-    """Nothing gets through, not even the first packet: the peer is never heard of."""
+    """Nothing gets through, not even the first packet: the peer never answers."""
     result = program.run('demo', '--json', '--size', '1M', '--loss', '100%', '--rtt', '1ms',
                          '--peer-timeout', '1s')
     expect_failure(result, NETWORK)
@@ -562,7 +562,7 @@ def wrong_verb(program, _folder):
 
 
 def plain_text(program, _folder, *args):
-    """For people: words and figures; control characters are refused by every run."""
+    """Text for people: words and figures; control characters are refused."""
     result = program.run('demo', '--size', '16M', '--rate', '1G', '--rtt', '10ms', *args)
     expect_status(result, OK)
     expect(re.search(r'\d [MG]b/s', result.out), f'no rate in: {result.out[:300]!r}')

@@ -152,7 +152,7 @@ def expect_told(samples, packets):
 
 
 def sealed_packets(program, folder):
-    """Opened by the keys that were logged, and by no others; those that were changed are not."""
+    """Packets are decrypted with the logged keys only; altered packets are not."""
     log = folder / 'keylog'
     samples = make_samples(program, folder, log)
     with_keys = '-o', f'wavehaul.keylog:{log}', '-o', 'wavehaul.open_data:TRUE'
@@ -172,7 +172,7 @@ def sealed_packets(program, folder):
 
 
 def known_packet(program, folder):
-    """By hand, so that no name is wrong in both places."""
+    """Written by hand, so that an error is not repeated in both places."""
     samples = make_samples(program, folder)
     found = dissect(samples.capture, '-Y', 'wavehaul.data.k == 1110 && wavehaul.type == 1')
     expect_equal('the number of packets', len(found), 1)
@@ -299,7 +299,7 @@ def strange_packets(program, folder):
 
 
 def cut_captures(program, folder):
-    """However little of a packet was captured: what is there is shown, and no more is said."""
+    """Truncated packets: the captured part is shown, and nothing is invented."""
     samples = make_samples(program, folder)
     changed = []
     for number, frame in enumerate(records(samples.capture)):

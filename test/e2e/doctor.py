@@ -134,12 +134,12 @@ def perfect():
 
 
 def without(*prefixes):
-    """Perfect, but for what lies below these."""
+    """A perfect machine, except for these files."""
     return {path: None for path in perfect() if path.startswith(prefixes)}
 
 
 def bare_nic(*more):
-    """The office's port alone, or what is given, and nothing ready for DPDK."""
+    """Only the office's port, or the given ones, and nothing prepared for DPDK."""
     files = without(f'{PCI}/{DATA}')
     for one in more:
         files |= one
@@ -400,7 +400,7 @@ def order(program, folder):
 
 
 def enough_hugepages(program, folder):
-    """The last page that the demo needs is the one that makes the difference."""
+    """One hugepage fewer than the demo needs changes the verdict."""
     text = examine(program, folder / 'one', perfect())['hugepages']['text']
     need = int(re.search(r'the demo takes (\d+)', text).group(1))
     expect(520 <= need <= 800, f'the demo takes {need} pages')
@@ -429,7 +429,7 @@ def text_for_people(program, folder):
 
 
 def hostile(program, folder):
-    """A copied tree may hold anything; none of it gets into a command or spoils the output."""
+    """A copied tree may contain anything; none of it reaches a command or corrupts the output."""
     evil = '$(reboot);\x1b[31m'
     files = perfect() | pages(2**63 - 1, 0) | node_pages(0, -5, 2**62) | NO_VFIO
     files |= {path.replace(DATA, name): content for name in (DATA, f'{DATA};{evil}', evil)
@@ -490,7 +490,7 @@ exec /proc/self/fd/3 "$@"
 
 
 def no_room(program, _folder):
-    """And the command given does repair it."""
+    """The suggested command really repairs it."""
     if os.geteuid() != 0:
         raise Skip('only root mounts small disks')
 

@@ -57,7 +57,7 @@ def in_time(control, command, **arguments):
 
 
 def send(one, two, name):
-    """An order of one's, to its end."""
+    """Adds a job and waits for its end."""
     digest = one.make(name, 200_000)
     number = one.add('send', one.root / name, f'{two.address}:{name}')
     one.await_state(number, *OVER)
@@ -80,7 +80,7 @@ def refuse_second(program, house):
 
 
 def lock(one, two):
-    """What is served goes on, what cannot be kept is refused, and what was done is noted later."""
+    """Serving continues, jobs that cannot be stored are refused, and results are recorded later."""
     before = noted(one)
     with locked(one.state / 'service.db'), Control(one.path) as control:
         send(two, one, 'while-locked')
@@ -94,7 +94,7 @@ def lock(one, two):
 
 
 def remove(one, two):
-    """It is written again, with all that was in it."""
+    """A removed database is written again with its full content."""
     one.make('x', 10)
     later = one.add('send', one.root / 'x', f'{CLIENT}:x', '--not-before', '2099-01-01 00:00')
     for path in one.state.glob('service.db*'):
@@ -111,7 +111,7 @@ def remove(one, two):
 
 
 def empty(one, order):
-    """Of nothing, by who copies over it: as if it were removed."""
+    """A database overwritten by an empty file counts as removed."""
     os.truncate(one.state / 'service.db', 0)
     await_said(one, 'has emptied')
     expect_equal('the order', one.state_of(order), 'waiting')
@@ -119,7 +119,7 @@ def empty(one, order):
 
 
 def replace(one, order):
-    """By another program's: nothing is taken that would be lost, and what was there is kept."""
+    """Replaced by another program's file: jobs are refused, and the file stays."""
     database = one.state / 'service.db'
     with contextlib.closing(sqlite3.connect(one.state / 'other')) as other:
         other.execute('CREATE TABLE job(x)')
@@ -222,7 +222,7 @@ def is_let_in(house, user):
 
 
 def crowd(house, many):
-    """Who says nothing, and who says half a line, keep nobody else out."""
+    """Clients that send nothing, or half a line, do not lock out others."""
     for i in range(80):
         client = many.enter_context(socket.socket(socket.AF_UNIX))
         client.connect(str(house.path))
@@ -235,7 +235,7 @@ def crowd(house, many):
 
 
 def flood(port, until):
-    """Connections to the figures' port that say little and read nothing, as fast as it goes."""
+    """Connections to the metrics port that send little and read nothing, as fast as possible."""
     count = 0
     while not until.is_set():
         with contextlib.suppress(OSError):
@@ -291,7 +291,7 @@ def fill(path):
 
 
 def without_room(program, folder):
-    """The disk of its state is full: what is taken is kept, what cannot be kept is not taken."""
+    """A full state disk: accepted jobs are stored, and jobs that cannot be stored are refused."""
     with houses(program) as (two, one):
         one.stop()
         with mounted(one.state, '-t', 'tmpfs', '-o', 'size=1m', 'none'):
@@ -334,7 +334,7 @@ class Unsteady(House):
 
 
 def unsteady(program, folder):
-    """What is due in fifty years waits, pauses end, and nothing that is noted is too old."""
+    """Jobs due in fifty years wait, pauses end, and no record expires early."""
     with houses(program, kind=Unsteady) as (one, two):
         one.make('x', 10)
         with Control(one.path) as control:

@@ -41,7 +41,7 @@ def entries(pair, *args, status=OK):
 
 
 def look(program, folder):
-    """What is there is told as it is, whatever its name; what is not, is said."""
+    """Existing entries are listed exactly, whatever their names; missing ones are reported."""
     with Pair(program, folder) as pair:
         make(pair.served)
         found = {e['path']: e for e in entries(pair, 'ls', remote('runs'))}
@@ -95,7 +95,7 @@ def change(program, folder):
 
 
 def many(program, folder):
-    """A long list for a reader who takes his time: it is whole, and nothing stalls."""
+    """A long list for a slow reader is complete, and nothing stalls."""
     with Pair(program, folder) as pair:
         (pair.served / 'many').mkdir()
         for number in range(MANY):

@@ -61,7 +61,7 @@ def found_below(folder):
 
 
 def expect_whole(folder, contents, all_of_them=False):
-    """What has a name is whole; returns what else lies there."""
+    """Files under their final names are complete; returns what else is there."""
     files, left = found_below(folder)
     for path in files:
         expect(path in contents, f'{path} is of nobody')
@@ -124,7 +124,7 @@ def killed(program, folder, verb):
 
 
 def stopped(program, folder, end):
-    """An end that stands still for longer than the other's patience; then it wakes up."""
+    """An end is stopped for longer than the other's timeout; then it continues."""
     (folder / 'here').mkdir()
     contents = plant(folder / 'here')
     with Pair(program, folder, both=(*IN_A_SECOND, '--rate', '200M')) as pair:
@@ -181,7 +181,7 @@ def mounted(target, *words):
 
 
 def full(program, folder):
-    """What has no room fails and says so; the rest arrives, and nothing is left."""
+    """Files that do not fit fail with a message; the rest arrive, and no leftovers remain."""
     (folder / 'here').mkdir()
     contents = plant(folder / 'here')
     with mounted(folder / 'served', '-t', 'tmpfs', '-o', 'size=24m', 'none'), \
@@ -199,7 +199,7 @@ def full(program, folder):
 
 
 def read_only(program, folder):
-    """It is served from, and takes nothing."""
+    """A read-only file system is served from, and refuses files."""
     (folder / 'here').mkdir()
     with mounted(folder / 'served', '-t', 'tmpfs', 'none'):
         (folder / 'served' / 'one').write_text('one')

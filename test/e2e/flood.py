@@ -105,11 +105,11 @@ class Maker:
         return self.arp(1, self.own_mac, sender, BROADCAST)
 
     def conflict(self):
-        """The victim's address is mine, it says."""
+        """Claims the victim's address as its own."""
         return self.arp(2, self.own_mac, self.victim_ip)
 
     def moved(self):
-        """The peer is here now, it says."""
+        """Claims that the peer has moved here."""
         return self.arp(2, self.own_mac, self.peer_ip)
 
 

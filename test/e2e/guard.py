@@ -74,7 +74,7 @@ def both_ways(pair, folder):
 
 
 def holds(program, folder, link, user):
-    """Every thread of the server has lost its rights, and files go both ways."""
+    """Every server thread has dropped its privileges, and files still transfer both ways."""
     if os.geteuid() != 0:
         raise Skip('not root')
     served = folder / 'served'
@@ -131,7 +131,7 @@ def other_files(program, folder):
 
 
 def found_inside(pair, *expressions):
-    """What expressions come to in the process, as gdb says it, the filter of system calls there."""
+    """Values of expressions in the process, by gdb, with its system call filter active."""
     gdb = shutil.which('gdb')
     if gdb is None:
         raise Skip('gdb is not there')
@@ -271,7 +271,7 @@ def messages_nowhere(program, folder, link):
 
 
 def refused_call(program, folder, call, said):
-    """Who makes a call that the loops have no use for ends the process, and it says so."""
+    """A system call that the loops do not use ends the process, with a message."""
     gdb = shutil.which('gdb')
     if gdb is None:
         raise Skip('gdb is not there')
@@ -288,7 +288,7 @@ def refused_call(program, folder, call, said):
 
 
 def by_rings(program, folder):
-    """Files on disk go by the rings that were made before; without them no others are."""
+    """Disk files use the io_urings created before; without them no others are created."""
     folder = Path(tempfile.mkdtemp(dir=TOP / 'build', prefix='guard-'))
     try:
         (folder / 'served').mkdir()

@@ -157,7 +157,7 @@ def owner_of(name):
 
 
 def sweep():
-    """What scripts have left that were killed together with their guards, or with the machine."""
+    """Removes leftovers of scripts that were killed with their guards, or by a reboot."""
     def is_left(path):
         pid = owner_of(path.name)
         return pid is not None and not Path(f'/proc/{pid}').exists()
@@ -174,7 +174,7 @@ def sweep():
 
 
 def have_config_folder():
-    """Who the program is, and whom it trusts, is no business of the machine's."""
+    """The program's identity and trust must not depend on the machine's configuration."""
     if 'WAVEHAUL_CONFIG_DIR' not in os.environ:
         folder = tempfile.mkdtemp(prefix='wavehaul-config-')
         os.environ['WAVEHAUL_CONFIG_DIR'] = folder

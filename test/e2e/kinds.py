@@ -23,7 +23,7 @@ MANY = 40000
 
 
 def odd_targets(program, folder, verb):
-    """A link is followed to its file; what no file may replace is refused, and stays."""
+    """Links are followed to files; targets that a file may not replace are refused, and stay."""
     served, here = folder / 'served', folder / 'here'
     source, base = (here, served) if verb == 'send' else (served, here)
     for path in (here, served, base / 'below', source / 'tree'):
@@ -116,7 +116,7 @@ def left_out(program, folder, verb):
 
 
 def nothing_new(program, folder, count):
-    """All of a tree is there already, both ways: every file is skipped, and it ends."""
+    """A tree that already exists, both ways: every file is skipped, and the transfer ends."""
     (folder / 'tree').mkdir()
     for i in range(count):
         if i % 1000 == 0:

@@ -51,7 +51,7 @@ def split_file(program, folder, verb, size):
 
 
 def split_sparse(program, folder, verb):
-    """Holes stay holes, by whatever lane they come."""
+    """Holes stay holes in every lane."""
     size = 100 * MIB + 5
     source, back = folder / 'one', folder / 'back'
     with Pair(program, folder) as pair:

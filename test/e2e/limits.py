@@ -62,7 +62,7 @@ def places_of_a_peer(program, folder):
 
 
 def what_may_come(program, folder):
-    """Entries that a rule forbids fail one by one, in its words; too many end a job."""
+    """Forbidden entries fail one by one, with the rule's message; too many end a job."""
     tree = folder / 'tree'
     (tree / 'a' / 'b').mkdir(parents=True)
     (tree / 'fine').write_text('fine')
@@ -243,7 +243,7 @@ def children_of(pid):
 
 
 def is_over(pid):
-    """Whoever has to ask for its exit status may not have yet."""
+    """A zombie whose parent has not yet waited for it."""
     return not Path(f'/proc/{pid}').exists() or has_ended(pid)
 
 

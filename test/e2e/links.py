@@ -41,7 +41,7 @@ def guests(path, kind):
 
 
 def strangers(program, folder, link):
-    """They come to the server's socket and leave; a second server comes; the first goes on."""
+    """Clients connect and leave; a second server is refused; the first one continues."""
     kind = socket.SOCK_SEQPACKET if link == 'memif' else socket.SOCK_STREAM
     with Pair(program, folder, link=link) as pair:
         path = f'{pair.meeting}/socket'
@@ -127,7 +127,7 @@ def client_anew(program, folder):
 
 
 def deleted(program, folder, port):
-    """The interface below a server and a client goes: both say so, and end."""
+    """The interface of a server and a client is deleted: both report it and exit."""
     with two_hosts() as (server, client), Server(program, server, folder, port=port) as serving:
         with running_client(program, client, 'bench', SERVER, '--time', '30s', '--rate', '10M',
                             port=port) as await_end:

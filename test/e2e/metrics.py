@@ -61,7 +61,7 @@ def scrape(port, **headers):
 
 
 def checked(text):
-    """What the makers of Prometheus say of it."""
+    """What promtool says about the output."""
     if not shutil.which('promtool'):
         raise Skip('promtool is not there (prometheus)')
     result = subprocess.run(['promtool', 'check', 'metrics'], input=text, text=True,
@@ -118,7 +118,7 @@ def agrees(program, folder):
 
 
 def never_fall(program, folder):
-    """While sessions come and go, looked at as often as it can be."""
+    """Scraped continuously while sessions start and end."""
     (folder / 'a').write_bytes(b'x' * 300_000)
     with watched(program, folder) as (pair, _, port):
         last, scrapes, began = {}, 0, time.monotonic()
@@ -177,7 +177,7 @@ class Page(html.parser.HTMLParser):
 
 
 def see(port, folder):
-    """By a real browser, where there is one: it shows the tables and complains of nothing."""
+    """In a real browser, if there is one: it shows the tables, and reports no errors."""
     browser = shutil.which('chromium')
     if browser:
         dump = subprocess.run(
@@ -239,7 +239,7 @@ def crowded(program, folder):
 
 
 def where(program, folder):
-    """What is no place, a place that is taken, and a server without a control socket."""
+    """Invalid addresses, an address in use, and a server without a control socket."""
     with watched(program, folder) as (pair, _, port):
         for place, status in (('x', 2), (str(port), 1)):
             result = program.run('serve', '--config', 'none', '--port',

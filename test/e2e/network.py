@@ -231,7 +231,7 @@ def killed_and_again(program, folder):
 
 
 def vlan(program, folder):
-    """Whatever is ours on the line has the tag; questions without it are not heard."""
+    """All our frames have the VLAN tag; requests without it are ignored."""
     with two_hosts() as (server, client), Tap(server, client) as tap, \
             Server(program, server, folder, '--vlan', '42'):
         make_load(folder / 'load', 8 * MIB)
@@ -335,7 +335,7 @@ def ping(program, folder, port, mtu):
 
 
 def conflict(program, folder):
-    """Another host says that it has the server's address: the server contests it, and says so."""
+    """Another host claims the server's address: the server defends it, and logs that."""
     with two_hosts() as (server, stranger), Tap(stranger) as tap, \
             Server(program, server, folder) as serving:
         time.sleep(ANNOUNCED_S)
@@ -355,7 +355,7 @@ def conflict(program, folder):
 
 
 def nobody(program, folder):
-    """Nobody has the address: said long before the peer's timeout, to each of two hosts."""
+    """No host has the address: reported long before the peer timeout, to each of two hosts."""
     ways = (NOBODY, ()), ('2001:db8::77', (f'{THIRD}/24', '2001:db8::3/64'))
     with two_hosts() as hosts, contextlib.ExitStack() as stack:
         ends = [stack.enter_context(running_client(
@@ -368,7 +368,7 @@ def nobody(program, folder):
 
 
 def no_server(program, folder):
-    """The host is there and answers echo, but nobody serves on it."""
+    """The host is up and answers ping, but no server runs on it."""
     with two_hosts() as (kernel, client):
         kernel.add_addresses('eth0', f'{SERVER}/24')
         result = run_client(program, client, 'bench', SERVER, '--peer-timeout', '2s', timeout_s=15)
@@ -440,7 +440,7 @@ def answer_as_other(listener, version):
 
 
 def other_version(program, folder):
-    """Ends of different versions: both sides of it, and how soon it is said."""
+    """Ends of different versions, from both sides, and how soon it is reported."""
     with two_hosts() as (kernel, client), contextlib.ExitStack() as stack:
         kernel.add_addresses('eth0', f'{SERVER}/24')
         with kernel.inside():
@@ -544,7 +544,7 @@ def least_share(pid):
 
 
 def idle(program, folder):
-    """A server with nothing to do leaves the CPU alone, and is awake at the first word."""
+    """An idle server uses no CPU, and wakes at the first packet."""
     with two_hosts() as (host, kernel):
         kernel.add_addresses('eth0', f'{THIRD}/24')
         with Server(program, host, folder) as server, Pinger(kernel, SERVER) as pinger:
@@ -580,7 +580,7 @@ def stranger_at_the_switch():
 
 
 def flooded(program, folder):
-    """Garbage, forgeries and storms at both ends: a transfer is right, and reasons are told."""
+    """Garbage, forgeries and storms at both ends: a transfer succeeds, and drops are counted."""
     with stranger_at_the_switch() as (server, client, stranger), telemetry() as (prefix, ask), \
             Server(program, server, folder, '--eal', f'--file-prefix={prefix}'), flood_from(
                 stranger, FLOOD_KINDS, 0, (server, SERVER, CLIENT),
@@ -600,7 +600,7 @@ def flooded(program, folder):
 
 
 def spoofed(program, folder):
-    """Lies about where the peers are, all the time: both keep to what answers, and say so."""
+    """Constant false claims of the peers' addresses: both keep what answers, and log it."""
     with stranger_at_the_switch() as (server, client, stranger), \
             Server(program, server, folder) as serving, \
             flood_from(stranger, ('moved',), 0, (server, SERVER, CLIENT),
@@ -684,7 +684,7 @@ def expect_opened(folder):
 
 
 def expect_data(packets, to, file_bytes):
-    """Data that says where it belongs holds the file, once each way."""
+    """The data packets, placed by their headers, contain the file, once each way."""
     source = 'ipv6.src' if ':' in to else 'ip.src'
     for address in (SERVER6, CLIENT6) if ':' in to else (SERVER, CLIENT):
         places = {(packet['wavehaul.lci'][0], packet['wavehaul.serial'][0]):

@@ -282,7 +282,7 @@ def rate_over(control, number, seconds):
 
 
 def paces_bps(control):
-    """Of all that send: those of data, and those of answers to who follows an order."""
+    """All transmitters: of data, and of answers to a host that follows an order."""
     sessions = [control.told('session', number=number)['session']
                 for number in control.told('sessions')['sessions']]
     return [s['paced_bps'] for s in sessions if s['role'] == 'transmitter']
@@ -328,7 +328,7 @@ def got_steered(program, folder):
 
 
 def reread(program, folder):
-    """SIGHUP: more run at once; what cannot change is said; nonsense changes nothing."""
+    """SIGHUP: more jobs run at once; fixed settings are reported; invalid files change nothing."""
     meeting = Path(tempfile.mkdtemp(prefix='wavehaul-', dir='/tmp'))
     meeting.chmod(0o777)
     config = meeting / 'site.conf'

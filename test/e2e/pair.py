@@ -57,7 +57,7 @@ def cpu_seconds(pid):
 
 
 def has_ended(pid):
-    """Nobody has asked for its exit status yet."""
+    """A zombie: nobody has waited for it yet."""
     return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] == 'Z'
 
 

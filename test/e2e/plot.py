@@ -132,7 +132,7 @@ def lanes(program, folder):
 
 
 def failed(program, folder):
-    """The picture of what did not end well, and its reason in it."""
+    """The picture of a failed transfer, with its reason."""
     svg = folder / 'lost.svg'
     result = program.run('demo', '--json', '--size', '64M', '--rate', '1G', '--rtt', '10ms',
                          '--loss', '100%', '--peer-timeout', '1s', '--plot', svg)

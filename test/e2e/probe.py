@@ -33,7 +33,7 @@ def probe(pair, *args, host=SERVER):
 
 
 def whole(program, folder):
-    """Echoes, trains and a picture; then the same again, which knows what was."""
+    """Echoes, trains and a picture; a second probe compares with the first."""
     plot, state = folder / 'way.svg', folder / 'deep/state'
     args = ('--train', '1024', '--rate', '100M', '--state', state)
     with telemetry() as (prefix, ask), \
@@ -81,7 +81,7 @@ def whole(program, folder):
 
 
 def unsealed(program, folder):
-    """Only if both ends say so; whoever does alone is told what to do, by his own end."""
+    """Only if both ends are unsealed; an end that is so alone tells its user what to do."""
     small = ('--train', '16', '--state', 'none', '--time', '4s')
     with Pair(program, folder) as pair:
         result = probe(pair, *small, '--unsealed')
@@ -99,7 +99,7 @@ def unsealed(program, folder):
 
 
 def rights(program, folder):
-    """Who may not measure is told so, and the audit has it; who is not known is no peer."""
+    """A peer without the right is refused and audited; an unknown one is not a peer."""
     log = folder / 'audit'
     stranger = ('env', f'WAVEHAUL_CONFIG_DIR={folder}/other')
     small = ('--train', '16', '--state', 'none')
@@ -136,7 +136,7 @@ def not_allowed(program, folder):
 
 
 def bounds(program, folder):
-    """Time that is up, a plot that cannot be, and what cannot be asked."""
+    """A time limit that expires, an impossible plot, and invalid options."""
     with Pair(program, folder) as pair:
         result = probe(pair, '--time', '100ms', '--json', '--state', folder / 'state')
         expect_status(result, STALLED)

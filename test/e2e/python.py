@@ -39,7 +39,7 @@ def expect_raised(kind, function, *args, **named):
 
 
 def both_ways(program, folder):
-    """Submitted, watched, listed; what came is what was sent."""
+    """Jobs are submitted, watched and listed; the files arrive unchanged."""
     with houses(program) as (one, two), wavehaul.connect(one.path) as server:
         digest = one.make('a/data', 3_000_000)
         sent = server.send(one.root / 'a/data', CLIENT, 'came')

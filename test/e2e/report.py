@@ -128,7 +128,7 @@ def agree(program, state, entries):
 
 
 def nothing(program, folder):
-    """--keep-records 0s; words that are none; a book that is none."""
+    """--keep-records 0s; invalid arguments; an invalid database."""
     state = folder / 'state'
     (folder / 'a').write_bytes(b'x' * 1000)
     with Pair(program, folder, server=('--state', state, '--keep-records', '0s')) as pair:

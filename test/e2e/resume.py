@@ -160,7 +160,7 @@ def often(program, folder):
 
 
 def changed(program, folder):
-    """A file with another time begins again, and it is said; off begins again, too."""
+    """A file with a changed time starts over, with a message; so does --resume off."""
     run = Run(program, folder, 'send')
     with run.pair as pair:
         end_group(run.begin(BATCH))
@@ -173,7 +173,7 @@ def changed(program, folder):
 
 
 def damaged(program, folder):
-    """A damaged database is said, and set aside; transfers go on. parts rm removes."""
+    """A damaged database is reported and set aside; transfers continue. parts rm removes."""
     run = Run(program, folder, 'send')
     with run.pair as pair:
         end_group(run.begin(BATCH))

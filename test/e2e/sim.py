@@ -635,7 +635,7 @@ def probe(program, folder):
 
 
 def reference_bbr(program, folder):
-    """The rival alone, behind a policer and beside CUBIC; and CUBIC does not what it does."""
+    """BBR alone, behind a policer and beside CUBIC; CUBIC behaves differently."""
     for name, holds in (('reference-bbr', 17), ('reference-bbr-policer', 6),
                         ('reference-bbr-share', 12)):
         result = program.run('sim', TOP / f'config/scenarios/{name}.ini')

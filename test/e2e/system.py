@@ -50,7 +50,7 @@ def exposure(folder):
 
 
 def exposed(program, folder):
-    """Little, and a unit without its walls would be told from it."""
+    """The exposure score is low; a unit without its sandbox would fail this."""
     plant(program, folder)
     expect_between('the exposure of the service', exposure(folder), 0, EXPOSURE_MAX)
     plant(program, folder, lambda line: not line.startswith(('Protect', 'Private')))

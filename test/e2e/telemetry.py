@@ -267,7 +267,7 @@ def ports(program, folder):
 
 
 def ended(program, folder):
-    """A session that has gone is in no answer any more; nor is a client that has."""
+    """Ended sessions and departed clients no longer appear in answers."""
     with Pair(program, folder) as pair:
         with bench(pair, whole=True) as (server, client):
             number = server.session('receiver', 'job')['id']
@@ -323,7 +323,7 @@ def ask_until(end, asked, pid):
 
 
 def asked_while_stopping(program, folder):
-    """However much it is asked, a server stops as it should, in the middle of a transfer."""
+    """A server stops correctly during a transfer, however many requests it gets."""
     with Pair(program, folder) as pair:
         asked, end = threading.Event(), threading.Event()
         threads = [threading.Thread(target=ask_until, args=(end, asked, pair.process.pid))

@@ -116,7 +116,7 @@ def demo_interrupted(program, folder):
 
 
 def send_interrupted(program, folder):
-    """A line of its own for what happened, and what had gone over is told."""
+    """The outcome has a line of its own, and the transferred bytes are reported."""
     with open(folder / 'big', 'wb') as file:
         file.write(os.urandom(MIB) * 400)
     with Pair(program, folder) as pair:
@@ -152,7 +152,7 @@ def one_object(program, status, *args):
 
 
 def json_of_refusals(program, folder):
-    """Whatever is wrong, and wherever --json stands."""
+    """For any error, and wherever --json stands on the command line."""
     file = folder / 'file'
     file.write_text('x')
     for words in (('--rate', 'x', '--json'), ('--json', '--rate', 'x'), ('--none', '--json'),
@@ -177,7 +177,7 @@ def file_and_size(program, folder):
 
 
 def sentences(program, folder):
-    """Which file, what is the matter, what to do; one file is one file."""
+    """The message names the file, the problem and the fix; one file is counted as one."""
     (folder / 'tree').mkdir()
     (folder / 'tree' / 'file').write_text('x')
     with Pair(program, folder) as pair:

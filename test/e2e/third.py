@@ -131,7 +131,7 @@ def copied(program, folder):
 
 
 def refused(program, folder):
-    """What dtn2 does not let dtn1 have does not begin, and a sentence says why."""
+    """Jobs for which dtn1 has no right at dtn2 do not start, and a message says why."""
     with sites(program, rights=()) as (one, two, three):
         two.make('public/a', 1000)
         two.make('secret', 1000)
@@ -401,7 +401,7 @@ LIES = (
 
 
 def lied(program, folder):
-    """Whatever dtn2 says of its jobs, dtn1's rows are some, and dtn1 goes on."""
+    """Whatever dtn2 reports about its jobs, dtn1's rows stay valid, and dtn1 continues."""
     many = ('--queue-jobs', len(LIES), '--queue-peer-jobs', len(LIES))
     with sites(program, *many) as (one, two, three):
         digest = two.make('large', 40_000_000)

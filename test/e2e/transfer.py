@@ -116,7 +116,7 @@ def count_regular(top):
 
 
 def change_byte(path, at):
-    """Neither size nor time tells of it."""
+    """Changes a file without changing its size or time."""
     status = path.stat()
     with open(path, 'r+b') as file:
         file.seek(at)
@@ -164,7 +164,7 @@ def big_file(program, folder, size, args=(), **link):
 
 
 def repaired(program, folder, args, overhead):
-    """Both ways: who sends makes repair packets, as the client says."""
+    """Both ways: the sender makes repair packets, as the client requests."""
     source, back, size = folder / 'big', folder / 'back', 32 * MIB + 12345
     fill(source, size)
     with Pair(program, folder) as pair:
@@ -183,7 +183,7 @@ def repaired(program, folder, args, overhead):
 
 
 def ttp(program, folder):
-    """Nobody tells of repair, and both ends have it: told by the client, as many as data."""
+    """No repair option, but ttp needs it: the client announces as many as data packets."""
     source, back, size = folder / 'big', folder / 'back', 8 * MIB + 12345
     fill(source, size)
     with Pair(program, folder) as pair:
@@ -295,7 +295,7 @@ def targets(program, folder, verb, which):
 
 
 def wrong_targets(program, folder):
-    """A sentence and a status for each, and nothing is made."""
+    """Each gives a message and a status, and nothing is created."""
     file = folder / 'one'
     file.write_text('one')
     (folder / 'dir').mkdir()
@@ -463,7 +463,7 @@ def busy(program, folder):
 
 
 def changing(program, folder, verb):
-    """A file that is written to while it goes is no file that arrived."""
+    """A file that is written to while it is sent must not arrive."""
     over = threading.Event()
     with Pair(program, folder) as pair:
         here = folder / 'here'
@@ -501,7 +501,7 @@ SMALL_DISK = 'mount -t tmpfs -o size=16m wavehaul-e2e "$1" && shift && exec "$@"
 
 
 def disk_full(program, folder):
-    """A file that does not fit fails; what is whole stays, nothing half does."""
+    """A file that does not fit fails; complete files stay, partial ones do not."""
     if os.geteuid() != 0:
         raise Skip('only root mounts a small disk')
     (folder / 'large').write_bytes(content(40 * MIB))
@@ -552,7 +552,7 @@ def receiving_folder(pair, folder, verb):
 
 
 def server_killed(program, folder, verb):
-    """The client ends within its timeout; a new server takes the rest, and sweeps."""
+    """The client exits within its timeout; a new server accepts the rest, and cleans up."""
     with Pair(program, folder) as pair:
         place = receiving_folder(pair, folder, verb)
         with slow_file(pair, folder, verb) as client:
@@ -579,7 +579,7 @@ def server_killed(program, folder, verb):
 
 
 def client_killed(program, folder, verb):
-    """The server notices, sweeps, and takes the same again from the next client."""
+    """The server notices, cleans up, and accepts the same files from the next client."""
     with Pair(program, folder, server=('--peer-timeout', '1s')) as pair:
         place = receiving_folder(pair, folder, verb)
         with slow_file(pair, folder, verb) as client:
@@ -614,7 +614,7 @@ def interrupted(program, folder, verb, number=signal.SIGINT):
 
 
 def drained(program, folder, verb):
-    """SIGTERM: what runs goes on to its end, nothing new begins; then the server stops."""
+    """SIGTERM: running jobs finish, no new ones start; then the server stops."""
     with Pair(program, folder) as pair:
         source = folder / 'file' if verb == 'send' else pair.served / 'file'
         fill(source, 20 * MIB)
@@ -632,7 +632,7 @@ def drained(program, folder, verb):
 
 
 def stopped_twice(program, folder):
-    """The second SIGTERM ends what runs: the client is told, and does not wait for a timeout."""
+    """A second SIGTERM ends running jobs: the client is told, and does not wait for a timeout."""
     with Pair(program, folder) as pair:
         with slow_file(pair, folder, 'send') as client:
             await_staging(pair.served)

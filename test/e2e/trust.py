@@ -198,7 +198,7 @@ def added_and_removed(program, folder):
 
 
 def wrong_files(program, folder):
-    """A file in which anything is wrong is named with its line, and trusts nobody."""
+    """An invalid file is reported with its line, and trusts nobody."""
     user = User(program, folder / 'here')
     user.report('trust', 'add', 'dtn2', KEY)
     path = folder / 'here/trust.d/dtn2.conf'
@@ -216,7 +216,7 @@ def wrong_files(program, folder):
 
 
 class Machine:
-    """A host of the network with a user of its own."""
+    """A network host with its own user."""
 
     def __init__(self, host, user, clock=None):
         self.host, self.user, self.clock = host, user, clock
@@ -236,7 +236,7 @@ class Machine:
 
 
 class Clock:
-    """A time of day that is set while those who go by it run."""
+    """A time of day that can be set while programs use it."""
 
     def __init__(self, program, path):
         self.path = path
@@ -251,7 +251,7 @@ class Clock:
 
 @contextlib.contextmanager
 def two_machines(program, folder, *options, clock=None):
-    """One that serves, by that clock, and one that knows nothing of it yet."""
+    """A server that uses that clock, and a host that does not know it yet."""
     bin_folder(program, folder)
     with Lab() as lab:
         hosts = lab.host('here'), lab.host('there')
@@ -287,7 +287,7 @@ def wait_for_look():
 
 
 def let_in_by_the_log(program, folder):
-    """Nobody knows the client: the log has the command that lets it in."""
+    """The client is unknown: the log has the command that allows it."""
     path = make_file(folder)
     with two_machines(program, folder) as (here, there, server):
         here.user.report('trust', 'add', 'dtn2', there.user.key())
@@ -302,7 +302,7 @@ def let_in_by_the_log(program, folder):
 
 
 def another_key(program, folder):
-    """The server is not who it was: nothing goes there, and it is said loudly."""
+    """The server's key has changed: nothing is sent, with a loud warning."""
     path = make_file(folder)
     with two_machines(program, folder) as (here, there, server):
         here.user.report('trust', 'add', 'dtn2', KEY, f'address={SERVER}')
@@ -344,7 +344,7 @@ def rights_of_a_peer(program, folder):
 
 
 def places_of_a_key(program, folder):
-    """What a key has at two addresses is one peer's; another key at one of them has its own."""
+    """A key at two addresses is one peer; another key at one of them is another peer."""
     path = make_file(folder)
     limits = ('--peer-jobs', '3', '--sessions', '20')
     with two_machines(program, folder, *limits) as (here, there, server):
@@ -365,7 +365,7 @@ def places_of_a_key(program, folder):
 
 
 def bytes_of_a_day(program, folder):
-    """Who has moved what he may in a day has done so of the next server, too."""
+    """A used-up daily quota also counts for the next server process."""
     path = make_file(folder)
     with two_machines(program, folder) as (here, there, server):
         here.user.report('trust', 'add', 'dtn2', there.user.key())
@@ -389,7 +389,7 @@ def bytes_of_a_day(program, folder):
 
 
 def read_again(program, folder):
-    """SIGHUP: at once, and what is wrong in a file leaves what it said before."""
+    """SIGHUP: reloads at once; an invalid file keeps its previous content."""
     path = make_file(folder)
     with two_machines(program, folder) as (here, there, server):
         here.user.report('trust', 'add', 'dtn2', there.user.key())
@@ -499,7 +499,7 @@ class Authority:
 
 
 def authority_of_a_site(program, folder):
-    """By its subject: a host, its proxy, and no other, until its certificate ends or is revoked."""
+    """Trust by subject: a host and its proxy only, until the certificate expires or is revoked."""
     path = make_file(folder)
     with two_machines(program, folder) as (here, there, server):
         here.user.report('trust', 'add', 'dtn2', there.user.key())
@@ -586,7 +586,7 @@ def slow_send(here, folder, name, identity):
 
 
 def expect_withdrawn(program, process, server, why):
-    """By a clock that is now set otherwise; both ends say so."""
+    """A session ends because of the new time of day; both ends report it."""
     began = time.monotonic()
     result = program.finish(process, 10, began)
     expect(time.monotonic() - began < 4, 'it went on for long')
@@ -666,7 +666,7 @@ def clock_of_lists(program, folder):
 
 
 def withdrawn(program, folder):
-    """Who is not trusted any more ends within a second or so, and both ends say why."""
+    """Jobs of a peer that is no longer trusted end within about a second; both ends say why."""
     path = make_file(folder, 40 << 20)
     with two_machines(program, folder) as (here, there, server):
         here.user.report('trust', 'add', 'dtn2', there.user.key())

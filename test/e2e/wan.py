@@ -107,7 +107,7 @@ def own_drops(way):
 
 
 def expect_even(report):
-    """What came went on, was lost by a name, or is still there."""
+    """Every frame was forwarded, lost with a reason, or is still held."""
     for name in ('there', 'back'):
         way = report[name]
         lost = sum(way['path_lost_pkts'].values())
@@ -243,7 +243,7 @@ def flood(program, _folder):
 
 
 def partial(program, _folder):
-    """Sums that the sender's kernel leaves to its NIC are told of, once, with what mends it."""
+    """Incomplete checksums from the sender's kernel are reported once, with the fix."""
     with sites(sums=False) as (left, middle, right), \
             Wan(program, middle, '--delay', '1ms') as wan:
         left.ip('neigh', 'replace', RIGHT, 'lladdr', '02:00:00:00:00:02', 'dev', 'eth0')
@@ -257,7 +257,7 @@ def partial(program, _folder):
 
 
 def merging(program, _folder):
-    """An interface whose kernel merges what comes in is told of at start, with what mends it."""
+    """An interface that merges incoming frames is reported at start, with the fix."""
     with sites() as (_, middle, _):
         order(*middle.under, 'ethtool', '-K', 'wa', 'gro', 'on')
         with Wan(program, middle) as wan:
@@ -302,7 +302,7 @@ def guests(program, folder):
 
 
 def limits(program, folder):
-    """What makes no sense is refused by a sentence before anything starts."""
+    """Invalid settings are refused with a message before anything starts."""
     two = ('--port', 'af_packet:lo', '--port', 'af_packet:nowhere')
     for args, status, words in (
             ((), USAGE, 'joins two ports; write for example'),
