@@ -220,8 +220,8 @@ static int raise_lambda(struct demo *demo)
 		rte_pktmbuf_pool_create("lambda", demo->plan.lambda_mbufs, WH_LAMBDA_POOL_CACHE, 0,
 			wh_port_room_bytes((uint16_t)settings->mtu_bytes), SOCKET_ID_ANY);
 	if (demo->pool == NULL) {
-		wh_complain("no memory for the lambda's packets, though it was reckoned with; give "
-			    "more hugepages, or a smaller --memory");
+		wh_complain("out of memory for the lambda's packets, although the plan allowed for "
+			    "them; reserve more hugepages, or set a smaller --memory");
 		return -ENOMEM;
 	}
 
@@ -315,7 +315,7 @@ static int conclude_file(const struct demo *demo, const char *target)
 
 	wh_fault_text(text, (enum wh_doing)told->doing, told->error);
 	if (!demo->is_told) {
-		wh_complain("nothing is known of %s: it was not sent", demo->files.source);
+		wh_complain("%s was not sent", demo->files.source);
 		return WH_EXIT_OTHER;
 	}
 	if (told->doing == WH_DOING_DIGEST || told->doing == WH_DOING_CHANGED) {

@@ -163,7 +163,7 @@ int wh_verb_doctor(int argc, char **argv)
 	const char *root = settings.root;
 
 	if (status == -1 && settings.operand_count > 0) {
-		wh_complain("'%s' is one word too many; a copied tree is named by --root %s",
+		wh_complain("unexpected argument '%s'; name a copied tree with --root %s",
 			settings.operands[0], settings.operands[0]);
 		return WH_EXIT_USAGE;
 	}

@@ -161,8 +161,8 @@ static int32_t watch(void *state, uint64_t now_tsc)
 static int refused(const struct probe *probe)
 {
 	if (probe->prober.findings.refused == WH_STATUS_BUSY)
-		wh_complain("%s has transfers running, or is being probed already: trains would "
-			    "cost their packets; try again when they are done",
+		wh_complain("%s has running transfers, or another probe, which the trains would "
+			    "disturb; try again when they are done",
 			probe->server);
 	else
 		wh_complain("%s does not let us probe: what it has of us says measure = no, see "
@@ -208,7 +208,7 @@ static int conclude(const struct probe *probe)
 	case WH_PROBER_NO_ANSWER:
 		return no_answer(probe);
 	case WH_PROBER_CONTRADICTS:
-		wh_complain("what %s answers contradicts itself: nothing of it is to be believed",
+		wh_complain("the answers of %s contradict each other: all results are discarded",
 			probe->server);
 		return WH_EXIT_VERIFY;
 	case WH_PROBER_BOUND:
@@ -270,7 +270,7 @@ static int report(struct probe *probe, int status)
 		int rc = wh_kept_probe(&place, found);
 
 		if (rc != 0)
-			wh_say("what was found is not kept (%s); --state names another folder",
+			wh_say("cannot save the results (%s); --state names another folder",
 				strerror(-rc));
 	}
 	if (probe->begun && plot[0] != '\0') {

@@ -364,8 +364,7 @@ const char *wh_doing_forbidden(enum wh_doing doing)
 		return "the link leads out of what is sent, which may not be there "
 		       "(--links-inside)";
 	case WH_DOING_SPARING:
-		return "there is more that the source does not have than may be removed "
-		       "(--max-delete); nothing of it was";
+		return "more extra files than --max-delete allows; none were removed";
 	default:
 		return NULL;
 	}

@@ -132,7 +132,7 @@ def deletes(program, folder):
         before = files_below(there)
         result = pair.run(*send, '--delete', '--max-delete', '6', tree, remote('in/'))
         expect(result.status != OK, 'more was removed than may be')
-        expect_said(result, r'more that the source does not have than may be removed')
+        expect_said(result, r'more extra files than --max-delete allows')
         expect_equal('spared', files_below(there), before)
         result = pair.run(*send, '--delete', tree, folder / 'not there', remote('in/'))
         expect_status(result, PARTIAL)

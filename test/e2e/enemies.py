@@ -88,8 +88,8 @@ def lock(one, two):
         expect(not answer['ok'] and 'another process holds it locked' in answer['error'],
                f'{answer}')
         expect(in_time(control, 'status')['ok'], 'no status')
-        await_said(one, 'what is transferred is not noted: another process holds it locked')
-    await_said(one, 'what is transferred is noted again')
+        await_said(one, 'transfers are not recorded: another process holds it locked')
+    await_said(one, 'transfers are recorded again')
     expect_equal('what is noted', noted(one), before + 1)
 
 
@@ -124,7 +124,7 @@ def replace(one, order):
     with contextlib.closing(sqlite3.connect(one.state / 'other')) as other:
         other.execute('CREATE TABLE job(x)')
     (one.state / 'other').replace(database)
-    await_said(one, 'another file has taken the place')
+    await_said(one, 'was replaced by another file')
     with Control(one.path) as control:
         answer = control.ask('job.cancel', job=order)
         expect(not answer['ok'] and 'restart this server' in answer['error'], f'{answer}')
@@ -175,7 +175,7 @@ def newer(program, folder):
         database = one.state / 'service.db'
         for room, said in (
                 ('queue', 'there is no queue: cannot use'),
-                ('book', 'what is transferred is not noted'),
+                ('book', 'transfers are not recorded'),
                 ('journal', 'what is durable of files that are not whole')):
             one.stop()
             with contextlib.closing(sqlite3.connect(database)) as file, file:
@@ -311,9 +311,9 @@ def without_room(program, folder):
                         refused = answer
             expect('its disk is full' in refused.get('error', ''), f'{len(kept)}, {refused}')
             send(two, one, 'while-full')
-            await_said(one, 'its database takes nothing: its disk is full')
+            await_said(one, 'cannot write its database: its disk is full')
             (one.state / 'filler').unlink()
-            await_said(one, 'its database takes what is written again')
+            await_said(one, 'its database is writable again')
             one.stop(signal.SIGKILL)
             one.start()
             one.await_state(first, 'done')

@@ -278,7 +278,7 @@ def log_begins_anew(program, folder):
             if unlinks:
                 path.unlink()
             come(f'{name} lost', 0)
-            wait_until(lambda: pair.said().count('takes no lines') == 1 + (not unlinks), 5,
+            wait_until(lambda: pair.said().count('cannot be written') == 1 + (not unlinks), 5,
                        'a word of it')
             come(f'{name} lost, too', 0)
             if not unlinks:
@@ -286,7 +286,7 @@ def log_begins_anew(program, folder):
             listener = listening(path)
             come(name, 1)
             come(f'{name} again', 1)
-        said = [pair.said().count(words) for words in ('takes no lines', 'takes lines')]
+        said = [pair.said().count(words) for words in ('cannot be written', 'writable again')]
         expect_equal('said', said, [2, 2])
         pair.stop_server()
         expect('4 lines of the audit could not be written' in pair.said(), pair.said())

@@ -173,7 +173,7 @@ def file_and_size(program, folder):
     (folder / 'file').write_bytes(bytes(MIB))
     result = program.run('demo', '--size', '1K', '--file', folder / 'file')
     expect_status(result, USAGE)
-    expect_said(result, '--size makes a file, and --file sends one')
+    expect_said(result, '--size creates a file, and --file sends')
 
 
 def sentences(program, folder):

@@ -266,7 +266,7 @@ def unreachable(program, folder):
                          '3s')
         wait_until(lambda: one.show(number)['moved_bytes'] > 500_000, 20, 'data')
         two.host.ip('link', 'set', 'eth0', 'down')
-        one.await_failed(number, r'its job 1 may go on there, and a retry follows it')
+        one.await_failed(number, r'its job 1 may continue there, and a retry follows it')
         # Its line was down there, too.
         two.await_state(1, 'failed', seconds=60)
         two.host.ip('link', 'set', 'eth0', 'up')
@@ -328,7 +328,7 @@ def retuned(program, folder):
 
 def await_unheard(site, number, what):
     wait_until(lambda: site.state_of(number) == 'waiting' and
-               f'has not heard that it is {what}' in (site.show(number)['error'] or ''), 20,
+               f'not know yet that the job is {what}' in (site.show(number)['error'] or ''), 20,
                f'that it is {what} to wait for dtn2')
 
 
@@ -349,7 +349,7 @@ def unheard(program, folder):
         down = time.monotonic()
         one.job('cancel', number)
         await_unheard(one, number, 'cancelled')
-        expect('has not heard' in one.job('list'), one.job('list'))
+        expect('does not know yet' in one.job('list'), one.job('list'))
         expect(two.state_of(there) in ('running', 'waiting'), two.state_of(there))
         one.stop(signal.SIGKILL)
         one.start()

@@ -154,8 +154,8 @@ static void put_line(struct wh_audit *audit, const char *line, size_t bytes)
 	if (!written)
 		atomic_fetch_add(&audit->lost, 1);
 	if (written == audit->away)
-		wh_say(written ? "--audit %s takes lines again"
-			       : "--audit %s takes no lines: they are lost until it does",
+		wh_say(written ? "--audit %s is writable again"
+			       : "--audit %s cannot be written: lines are lost until it can",
 			audit->where);
 	audit->away = !written;
 }

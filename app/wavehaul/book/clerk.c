@@ -94,9 +94,9 @@ static void count_ended(struct wh_clerk *clerk, const struct wh_book_entry *entr
 static void say_trouble(struct wh_clerk *clerk, int rc)
 {
 	if (rc < 0 && !clerk->failing)
-		wh_say("what is transferred is not noted: %s; it goes on", wh_database_why(rc));
+		wh_say("transfers are not recorded: %s; they continue", wh_database_why(rc));
 	if (rc == 0 && clerk->failing)
-		wh_say("what is transferred is noted again");
+		wh_say("transfers are recorded again");
 	clerk->failing = rc < 0;
 }
 

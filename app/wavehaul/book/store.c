@@ -171,8 +171,8 @@ int wh_book_open(struct wh_book **result, const char *folder, bool writes)
 	int rc = open_within(result, folder, writes, WH_DATABASE_BUSY_MS);
 
 	if (rc < 0 && (rc != -ENOENT || writes))
-		wh_say("what is transferred cannot be %s in %s/" FILE_NAME ": %s",
-			writes ? "noted" : "read", folder, wh_database_why(rc));
+		wh_say("transfers cannot be %s in %s/" FILE_NAME ": %s", writes ? "noted" : "read",
+			folder, wh_database_why(rc));
 	return rc;
 }
 

@@ -185,8 +185,8 @@ static bool open_file(
 
 	if (fd == -EEXIST)
 		wh_control_fail(call, WH_EXIT_OTHER,
-			"there is a file %s already, which stays as it is: another name, or remove "
-			"it from %s/" FOLDER,
+			"the file %s already exists and is not overwritten: choose another name, "
+			"or remove it from %s/" FOLDER,
 			name, captures->state);
 	else if (fd < 0)
 		wh_control_fail(call, WH_EXIT_OTHER, "cannot write %s/" FOLDER "/%s: %s",
@@ -228,8 +228,8 @@ static bool aim(
 		atomic_store(&capture->filter.lci_out, way.peer_lci);
 		if (!call->administers && !captures->owns(captures->context, call->uid, way.job))
 			wh_control_fail(call, WH_EXIT_OTHER,
-				"session %" PRIu64 " is of no job of yours: root and the server's "
-				"user capture what is another's",
+				"session %" PRIu64 " belongs to no job of yours: only root and "
+				"the server's user may capture it",
 				wanted->number);
 	}
 	return call->status == WH_EXIT_OK;
@@ -432,7 +432,7 @@ static void look(struct wh_captures *captures, struct wh_capture *capture)
 	} else if (fstatvfs(capture->file.fd, &disk) == 0 &&
 		   disk.f_bavail * disk.f_frsize < WH_CAPTURE_LEAVES_BYTES) {
 		wh_capture_stop(captures, capture,
-			"the disk is as good as full: what it has left is for the queue and for "
+			"the disk is nearly full: the rest is reserved for the queue and for "
 			"parts");
 	} else if (capture->wanted.of == WH_CAPTURE_SESSION) {
 		if (wh_tel_session_way(capture->wanted.number, &way))

@@ -112,7 +112,8 @@ static void take_bounds(struct wh_control_call *call, struct wh_capture_wanted *
 		(wh_parse_size(bytes, &wanted->bytes_max) != 0 || wanted->bytes_max < BYTES_MIN ||
 			wanted->bytes_max > BYTES_MAX))
 		wh_control_fail(call, WH_EXIT_USAGE,
-			"'%.60s' is no size for a capture, as 64M: 64K to 1T", bytes);
+			"'%.60s' is not a size for a capture: write 64K to 1T, for example 64M",
+			bytes);
 }
 
 static void start(struct wh_control_call *call)
@@ -135,10 +136,11 @@ static void start(struct wh_control_call *call)
 			name);
 	else if (captures->state[0] == '\0')
 		wh_control_fail(call, WH_EXIT_OTHER,
-			"this server keeps nothing: --state names the folder for captures, too");
+			"this server has no state folder: --state names the folder for captures, "
+			"too");
 	else if (wanted.of != WH_CAPTURE_SESSION && !call->administers)
 		wh_control_fail(call, WH_EXIT_OTHER,
-			"root and the server's user capture more than a session of their own");
+			"only root and the server's user may capture a queue or the port");
 	if (call->status != WH_EXIT_OK)
 		return;
 	snprintf(wanted.name, sizeof(wanted.name), "%s", name);
@@ -158,8 +160,8 @@ static void stop(struct wh_control_call *call)
 			(unsigned long long)number);
 	else if (!call->administers && capture->wanted.uid != call->uid)
 		wh_control_fail(call, WH_EXIT_OTHER,
-			"capture %llu is user %u's: root and the server's user stop what is "
-			"another's",
+			"capture %llu belongs to user %u: only that user, root and the server's "
+			"user may stop it",
 			(unsigned long long)number, capture->wanted.uid);
 	else if (capture->state != WH_CAPTURE_RUNS)
 		wh_control_fail(call, WH_EXIT_OTHER, "capture %llu is over: %s",

@@ -281,7 +281,7 @@ static void on_command(void *result, struct cmdline *parser, void *data)
 	json_t *request = request_of(instance->form, found, &each);
 
 	if (request == NULL) {
-		wh_complain("what was written is no UTF-8");
+		wh_complain("the input is not valid UTF-8");
 		instance->grammar->status = WH_EXIT_USAGE;
 	} else if (each != NULL) {
 		instance->grammar->status = say_each(instance, request, each);

@@ -210,7 +210,7 @@ int wh_steer_open(struct wh_steer *steer, struct wh_settings *settings, const ch
 	steer->grammar.find_values = find_values;
 	steer->grammar.context = steer;
 	if (!add_forms(steer, json_object_get(answer, "commands"))) {
-		wh_complain("the server's commands make no sense to this console: is it of another "
+		wh_complain("the server's commands are not valid for this console: is it another "
 			    "version?");
 		status = WH_EXIT_OTHER;
 	} else if (wh_grammar_make(&steer->grammar, prompt, in_fd, out_fd) != 0) {

@@ -149,8 +149,8 @@ static void set_session_rate(struct wh_control_call *call, uint64_t session, con
 			(unsigned long long)session);
 	else if (rc != 0)
 		wh_control_fail(call, WH_EXIT_OTHER,
-			"session %llu does not send by a rate: its other end does, or it was begun "
-			"without one",
+			"session %llu has no rate to set: its other end sends, or it was started "
+			"without a rate",
 			(unsigned long long)session);
 }
 

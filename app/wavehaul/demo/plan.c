@@ -79,13 +79,13 @@ static int check(struct wh_demo_options *options)
 	struct wh_settings *settings = &options->settings;
 
 	if (settings->operand_count > 0) {
-		wh_complain("'%s' is one word too many; a file is named by --file %s",
+		wh_complain("unexpected argument '%s'; name a file with --file %s",
 			settings->operands[0], settings->operands[0]);
 		return WH_EXIT_USAGE;
 	}
 	if (settings->file[0] != '\0' && wh_settings_given(settings, WH_VERB_DEMO, "size")) {
-		wh_complain("--size makes a file, and --file sends one that is there, whole: leave "
-			    "one of them away");
+		wh_complain("--size creates a file, and --file sends an existing one: leave out "
+			    "one of them");
 		return WH_EXIT_USAGE;
 	}
 	return complete(options);

@@ -34,10 +34,10 @@ static void fail(struct wh_control_call *call, uint64_t id, int rc)
 		wh_control_fail(
 			call, WH_EXIT_OTHER, "there is no job %llu", (unsigned long long)id);
 	else if (rc == -EINVAL)
-		wh_control_fail(call, WH_EXIT_OTHER, "job %llu is not in a state for that",
-			(unsigned long long)id);
+		wh_control_fail(call, WH_EXIT_OTHER,
+			"job %llu is in a state that does not allow that", (unsigned long long)id);
 	else
-		wh_control_fail(call, WH_EXIT_OTHER, "the queue's database takes nothing: %s",
+		wh_control_fail(call, WH_EXIT_OTHER, "cannot write the queue's database: %s",
 			wh_database_why(rc));
 }
 
@@ -48,7 +48,7 @@ static struct wh_runner *runner_of(struct wh_control_call *call)
 	if (runner->queue != NULL)
 		return runner;
 	wh_control_fail(call, WH_EXIT_OTHER,
-		"this server has no queue; its log says why, and --state names the folder");
+		"this server has no queue; its log says why, and --state names its folder");
 	return NULL;
 }
 
@@ -60,7 +60,7 @@ static struct wh_runner *writable_of(struct wh_control_call *call)
 	if (runner == NULL || !runner->replaced)
 		return runner;
 	wh_control_fail(call, WH_EXIT_OTHER,
-		"another file has taken the place of the queue's, %s: restart this server",
+		"the queue's database %s was replaced by another file: restart this server",
 		runner->path);
 	return NULL;
 }
@@ -108,7 +108,8 @@ static struct wh_runner *find_own(struct wh_control_call *call, struct wh_order 
 	if (call->administers || order->owner == call->uid)
 		return runner;
 	wh_control_fail(call, WH_EXIT_OTHER,
-		"job %llu is user %u's: root and the server's user change what is another's",
+		"job %llu belongs to user %u: only that user, root and the server's user may "
+		"change it",
 		(unsigned long long)id, order->owner);
 	wh_order_free(order);
 	return NULL;
@@ -131,11 +132,11 @@ static bool judge_copy(struct wh_control_call *call, const struct wh_order *orde
 		wh_control_fail(call, WH_EXIT_USAGE, "%s", wrong);
 	else if (order->attached)
 		wh_control_fail(call, WH_EXIT_USAGE,
-			"a job that copies runs elsewhere, and does not end with who gave it");
+			"a copy runs on another host, and cannot be attached to this connection");
 	else if (json_array_size(there) != 1 || wh_remote_path(target, host) == NULL)
 		wh_control_fail(call, WH_EXIT_USAGE,
-			"a job that copies has one target: HOST:PATH, as the host that has the "
-			"files names it");
+			"a copy has one target: HOST:PATH, where HOST is the name that the source "
+			"host uses");
 	else if (strlen(order->words) > WH_ORDER_WORDS_MAX)
 		wh_control_fail(call, WH_EXIT_USAGE, "the options are too long for another host");
 	return call->status == WH_EXIT_OK;
@@ -176,7 +177,8 @@ static bool take_verb(struct wh_control_call *call, struct wh_order *order)
 		wh_control_fail(call, WH_EXIT_USAGE,
 			"a job sends, gets or copies: verb is send, get or copy");
 	else if (order->copies && !wh_token_draw(order->token))
-		wh_control_fail(call, WH_EXIT_OTHER, "there is no chance to be had for a token");
+		wh_control_fail(
+			call, WH_EXIT_OTHER, "the system supplies no random numbers for a token");
 	else if (host[0] == '\0' || strlen(host) >= sizeof(order->host))
 		wh_control_fail(call, WH_EXIT_USAGE, "no host has that name");
 	else
@@ -419,8 +421,8 @@ static void set_option(
 		wh_served_set_option(call, session);
 	else
 		wh_control_fail(call, WH_EXIT_OTHER,
-			"job %llu moves nothing now, and an option changes while it does; job add "
-			"has what it begins with",
+			"job %llu is not transferring now, and options can change only during a "
+			"transfer; set them with job add",
 			(unsigned long long)order->id);
 }
 

@@ -291,7 +291,7 @@ static void take_silence(
 
 	if (last->number != 0)
 		snprintf(goes_on, sizeof(goes_on),
-			"; its job %" PRIu64 " may go on there, and a retry follows it",
+			"; its job %" PRIu64 " may continue there, and a retry follows it",
 			last->number);
 	say(result, status != WH_EXIT_OK ? status : WH_EXIT_OTHER, "%s%s%s%s",
 		says ? run->order.host : "", says ? ": " : "",
@@ -305,9 +305,11 @@ static void take_unheard(struct wh_run *run, struct wh_order_result *result)
 
 	run->wanted = WH_ORDER_WAITING;
 	say(result, WH_EXIT_NETWORK,
-		"%s has not heard that it is %s, and is told once it can be reached%s",
+		"%s does not know yet that the job is %s, and will be told when it can be "
+		"reached%s",
 		run->order.host, cancelled ? "cancelled" : "paused",
-		cancelled ? "; cancelled again it is given up here, and may go on there" : "");
+		cancelled ? "; cancel it again to give it up here; it may then continue there"
+			  : "");
 }
 
 void wh_far_conclude(struct wh_run *run, struct wh_order_result *result)

@@ -76,8 +76,8 @@ static json_t *paths_below(const char *root, const char *const *paths, uint32_t 
 		char *below = wh_path_below(root, paths[i]);
 
 		if (below == NULL) {
-			wh_complain("%s is not below %s, where the server's own files are: it may "
-				    "read and write nothing else",
+			wh_complain("%s is not below %s, the server's root: the server may read "
+				    "and write only there",
 				paths[i], root);
 			json_decref(list);
 			return NULL;
@@ -173,7 +173,7 @@ static int open_asker(struct wh_asker *asker, const struct wh_settings *settings
 	while ((rc = wh_asker_open(asker, settings->control)) != 0 && is_always(settings) &&
 		now_ns() < until_ns && wh_signals_count() == 0) {
 		if (!told)
-			wh_say("we wait for the server of this host, which does not answer yet");
+			wh_say("waiting for this host's server, which does not answer yet");
 		told = true;
 		nanosleep(&pause, NULL);
 	}

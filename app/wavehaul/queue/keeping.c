@@ -23,12 +23,12 @@ bool wh_runner_trouble(struct wh_runner *runner, int rc)
 {
 	if (rc >= 0) {
 		if (runner->failing)
-			wh_say("queue: its database takes what is written again");
+			wh_say("queue: its database is writable again");
 		runner->failing = false;
 		return false;
 	}
 	if (!runner->failing)
-		wh_say("queue: its database takes nothing: %s; what is served goes on",
+		wh_say("queue: cannot write its database: %s; serving continues",
 			wh_database_why(rc));
 	runner->failing = true;
 	return true;
@@ -126,11 +126,10 @@ static void leave_to_other(struct wh_runner *runner)
 	runner->replaced = true;
 	snprintf(path, sizeof(path), "%s" SAVED, runner->path);
 	rc = wh_database_save(runner->database, path);
-	wh_say("queue: another file has taken the place of %s: no more jobs are taken until this "
-	       "server is restarted, and then it begins with that file; what the one before held "
-	       "%s%s",
-		runner->path, rc == 0 ? "is in " : "cannot be saved: ",
-		rc == 0 ? path : wh_database_why(rc));
+	wh_say("queue: %s was replaced by another file: no more jobs are accepted until this "
+	       "server is restarted, which will use the new file; the content of the old one %s%s",
+		runner->path,
+		rc == 0 ? "is in " : "cannot be saved: ", rc == 0 ? path : wh_database_why(rc));
 }
 
 void wh_runner_follow(struct wh_runner *runner, int64_t now_s)
@@ -156,6 +155,6 @@ void wh_runner_follow(struct wh_runner *runner, int64_t now_s)
 	if (rc != 0)
 		(void)wh_runner_trouble(runner, rc);
 	else
-		wh_say("queue: somebody has %s %s, which is written again",
+		wh_say("queue: another program has %s %s, which is written again",
 			emptied ? "emptied" : "removed", runner->path);
 }

@@ -27,7 +27,7 @@ static int take_peer(
 		memcpy(place->id, peer->id, sizeof(place->id));
 		return -1;
 	}
-	wh_complain("%s has no address of a family that this server has", peer->name);
+	wh_complain("%s has no address of this server's address family", peer->name);
 	return WH_EXIT_NETWORK;
 }
 
@@ -39,7 +39,7 @@ static int judge(const struct wh_settings *settings, const char *host, const str
 
 	if (memcmp(own->ip, place->address.ip, sizeof(own->ip)) != 0)
 		return -1;
-	wh_complain("'%s' is this host itself, and a job is with another one", host);
+	wh_complain("'%s' is this host itself; a job needs another host", host);
 	return WH_EXIT_USAGE;
 }
 

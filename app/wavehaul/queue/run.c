@@ -202,8 +202,8 @@ static int judge_keeps(
 
 	if (sends || flag == NULL)
 		return -1;
-	wh_complain("this server keeps nothing of the kind for what it gets: it was started "
-		    "without --%s",
+	wh_complain("this server does not keep these attributes for files that it gets: restart it "
+		    "with --%s",
 		flag);
 	return WH_EXIT_USAGE;
 }
@@ -296,7 +296,7 @@ static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64
 	int status;
 
 	if (!read_lists(run)) {
-		fail(result, WH_EXIT_OTHER, "the order is damaged");
+		fail(result, WH_EXIT_OTHER, "the job's record is damaged");
 		return false;
 	}
 	status = read_settings(run, ground);

@@ -123,8 +123,8 @@ static bool add_word(
 	}
 	below = wh_path_below(root, value);
 	if (below == NULL) {
-		wh_complain("--%s %s is not below %s, where the server's own files are: it may "
-			    "read and write nothing else",
+		wh_complain("--%s %s is not below %s, the server's root: the server may read and "
+			    "write only there",
 			setting->flag, value, root);
 		return false;
 	}

@@ -184,8 +184,8 @@ int wh_tel_set_option(
 	if (rc != 0)
 		snprintf(why, why_bytes,
 			rc == -ENOENT ? "there is no session %llu"
-				      : "session %llu carries nothing from here: its other end "
-					"sends, and goes by the profile",
+				      : "session %llu sends nothing from here: the other end "
+					"sends, and uses the profile",
 			(unsigned long long)session);
 	return rc;
 }

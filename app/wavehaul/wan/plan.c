@@ -108,7 +108,7 @@ static int check(struct wh_wan_plan *plan)
 	bool delayed = wh_settings_given(settings, WH_VERB_WAN, "delay");
 
 	if (settings->operand_count > 0) {
-		wh_complain("'%s' is one word too many; a port is named by --port %s",
+		wh_complain("unexpected argument '%s'; name a port with --port %s",
 			settings->operands[0], settings->operands[0]);
 		return WH_EXIT_USAGE;
 	}
@@ -118,7 +118,8 @@ static int check(struct wh_wan_plan *plan)
 		return WH_EXIT_USAGE;
 	}
 	if (delayed && wh_settings_given(settings, WH_VERB_WAN, "rtt")) {
-		wh_complain("--rtt and --delay contradict: --delay is one way, and half of --rtt");
+		wh_complain("--rtt and --delay exclude each other: --delay is the one-way delay, "
+			    "half of --rtt");
 		return WH_EXIT_USAGE;
 	}
 	if (settings->rx_cpus.count > WH_LAMBDA_ENDS) {
