@@ -26,6 +26,7 @@ from harness import (Case, Program, Skip, decode_object, end_group, expect, expe
 from lab import Lab
 from network import CLIENT, SERVER, THIRD, Server, client_command
 from pair import wait_until
+from telemetry import Telemetry
 
 TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
@@ -354,7 +355,9 @@ def places_of_a_key(program, folder):
             there.user.report('trust', 'add', name, machine.user.key())
         wait_for_look()
         holder = here.start('bench', '--idle', '2', '--time', '20s', SERVER)
-        time.sleep(1.5)
+        with Telemetry(server.process.pid) as telemetry:
+            # Of two that idle one each, of the bench one each way.
+            wait_until(lambda: len(telemetry.ask('/wavehaul/sessions')) >= 4, 20, 'its sessions')
         expect(holder.poll() is None, 'it has ended before')
         end_group(holder)  # its places stay taken until the server's patience ends
         expect_status(other.run('send', path, f'{SERVER}:'), 0)
@@ -395,18 +398,18 @@ def read_again(program, folder):
         here.user.report('trust', 'add', 'dtn2', there.user.key())
         there.user.report('trust', 'add', 'dtn1', here.user.key())
         server.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: 'trusted peers reloaded: 1 peers' in server.said(), 1, 'a line')
+        wait_until(lambda: 'trusted peers reloaded: 1 peers' in server.said(), 10, 'a line')
         expect_status(here.run('send', path, f'{SERVER}:'), 0)
         known = folder / 'there/trust.d/dtn1.conf'
         known.write_text(known.read_text().replace('write = yes', 'write = perhaps'))
         server.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: 'keep their previous content' in server.said(), 1, 'a line')
+        wait_until(lambda: 'keep their previous content' in server.said(), 10, 'a line')
         expect(re.search(r"dtn1.conf:\d+: write = 'perhaps' is neither", server.said()),
                server.said())
         expect_status(here.run('send', path, f'{SERVER}:again'), 0)
         there.user.run('trust', 'remove', 'dtn1')
         server.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: 'trusted peers reloaded: 0 peers' in server.said(), 1, 'a line')
+        wait_until(lambda: 'trusted peers reloaded: 0 peers' in server.said(), 10, 'a line')
         expect_status(here.run('send', path, f'{SERVER}:no'), 5)
 
 
@@ -522,7 +525,7 @@ def authority_of_a_site(program, folder):
             result = here.run('send', path, f'{SERVER}:no', '--identity', identity)
             expect_status(result, 5)
             expect_said(result, 'does not trust this end')
-            wait_until(lambda why=why: why in server.said(), 2, why)
+            wait_until(lambda why=why: why in server.said(), 10, why)
         there_before = len(os.listdir(folder / 'served'))
         began = time.monotonic()
         process = here.start('send', make_file(folder, 40 << 20), f'{SERVER}:no', '--rate', '20M',
@@ -539,7 +542,7 @@ def authority_of_a_site(program, folder):
         expect_status(result, 5)
         expect_said(result, 'revoked or changed')
         expect_status(here.run('send', path, f'{SERVER}:no', '--identity', host), 5)
-        wait_until(lambda: 'certificate revoked' in server.said(), 2, 'a line of the server')
+        wait_until(lambda: 'certificate revoked' in server.said(), 10, 'a line of the server')
         expect(not (folder / 'served/no').exists(), 'a file that must not have come')
 
 
@@ -592,7 +595,7 @@ def expect_withdrawn(program, process, server, why):
     expect(time.monotonic() - began < 4, 'it went on for long')
     expect_status(result, 5)
     expect_said(result, 'revoked or changed')
-    wait_until(lambda: why in server.said(), 2, why)
+    wait_until(lambda: why in server.said(), 10, why)
 
 
 def clock_of_certificates(program, folder):
@@ -604,7 +607,7 @@ def clock_of_certificates(program, folder):
             clock.set(-11)
             one('too early', 5)
             wait_until(lambda: 'certificate is not yet valid, by the clock of this host; check '
-                       'the clock' in server.said(), 2, 'why it was too early')
+                       'the clock' in server.said(), 10, 'why it was too early')
             wait_for_look()
             wait_for_look()
             expect(process.poll() is None, 'a session ended by a clock that was set back')
@@ -650,7 +653,7 @@ def clock_of_lists(program, folder):
         site.revoke('bad')
         wait_for_look()
         one('revoked by a list of later', 5, identity=other)
-        wait_until(lambda: 'certificate revoked' in server.said(), 2, 'why')
+        wait_until(lambda: 'certificate revoked' in server.said(), 10, 'why')
         one('not on it')
         clock.set(0)
         with slow_send(here, folder, 'slowly', host) as process:
@@ -686,7 +689,7 @@ def withdrawn(program, folder):
         expect(time.monotonic() - removed < 4, 'it went on for long')
         expect_status(result, 5)
         expect_said(result, 'revoked or changed')
-        wait_until(lambda: 'revoked or changed' in server.said(), 2, 'a line of the server')
+        wait_until(lambda: 'revoked or changed' in server.said(), 10, 'a line of the server')
         expect(not (folder / 'served/file').exists(), 'a file that was not whole')
 
 
