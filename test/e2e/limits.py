@@ -13,11 +13,11 @@ import os
 import re
 import socket
 import sys
-import time
 from pathlib import Path
 
 from harness import Case, expect, expect_equal, expect_said, expect_status, run_cases
 from pair import CLIENT, SERVER, Pair, has_ended, killed, remote, wait_until
+from transfer import await_staging
 
 BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
 
@@ -210,7 +210,7 @@ def audited_at_a_socket(program, folder):
                     continue
                 with pair.running('send', folder / 'large', remote('no'), '--rate',
                                   '40M') as process:
-                    time.sleep(1)
+                    await_staging(pair.served)
                     killed(process)
                 expect_status(program.run('trust', 'add', 'server', lines[0]['identity'],
                                           under=stranger), OK)
