@@ -327,6 +327,8 @@ static void scavenge(struct wh_control *control, const struct wh_delivery_event 
 		fmax(lambda->estimate_pps, lambda->yield.capacity_pps), WH_LAMBDA_RATE_LEAST_PPS);
 	double own_s = wh_lambda_own_alpha_pkts(control, found_pps) / found_pps;
 
+	if (lambda->phase != WH_LAMBDA_CRUISE && lambda->blind)
+		wh_lambda_yield_begin_blind(&lambda->yield);
 	lambda->phase = WH_LAMBDA_CRUISE;
 	wh_lambda_set_rate(lambda, wh_lambda_yield_hear(&lambda->yield, &lambda->path, event, own_s,
 					   lambda->rate_pps, found_pps));

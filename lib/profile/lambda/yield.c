@@ -137,12 +137,10 @@ static double give_way(struct wh_lambda_yield *yield, const struct wh_lambda_pat
 	yield->heed_pkts = event->sent_pkts;
 	yield->looked_tsc = event->now_tsc;
 	yield->look = 0.0;
-	if (looks) {
-		yield->held_pps = 0.0;
-		return FULL * yield->capacity_pps;
-	}
 	yield->held_pps = lost || often ? 0.0 : rate_pps;
 	yield->rises = false;
+	if (looks)
+		return FULL * yield->capacity_pps;
 	if (fabs(rate_pps - yield->felt_pps) < SAME * rate_pps &&
 		rate_pps > SAME_LEAST * yield->capacity_pps)
 		yield->capacity_pps = fmax(rate_pps, fmin(yield->most_pps, yield->capacity_pps));
@@ -226,28 +224,25 @@ static double drain(struct wh_lambda_yield *yield, const struct wh_lambda_path *
 	return (queued ? CRUMB : FULL) * yield->capacity_pps;
 }
 
-/* While packets arrive that were sent before it gave way. */
-static double reconsider(struct wh_lambda_yield *yield, bool false_alarm, double rate_pps)
-{
-	if (!false_alarm || yield->held_pps == 0.0)
-		return rate_pps;
-	rate_pps = fmax(rate_pps, yield->held_pps);
-	yield->held_pps = 0.0;
-	yield->heed_pkts = 0;
-	yield->gave_way_tsc = 0;
-	return rate_pps;
-}
-
-/* A wait that did not grow within a round trip was nobody's who increases. */
-static double take_again(struct wh_lambda_yield *yield, double rate_pps)
+/* The rate before it gave way, a test of more capacity too. */
+static double take_again(struct wh_lambda_yield *yield, uint64_t now_tsc, double rate_pps)
 {
 	double held_pps = yield->held_pps;
 
 	yield->held_pps = 0.0;
-	if (held_pps == 0.0 || yield->rises)
+	if (held_pps == 0.0)
 		return rate_pps;
 	yield->gave_way_tsc = 0;
-	return fmax(rate_pps, fmin(held_pps, FULL * yield->capacity_pps));
+	if (held_pps <= yield->capacity_pps)
+		return fmax(rate_pps, fmin(held_pps, FULL * yield->capacity_pps));
+	yield->look = held_pps / yield->capacity_pps - 1.0;
+	yield->looked_tsc = now_tsc;
+	return held_pps;
+}
+
+void wh_lambda_yield_begin_blind(struct wh_lambda_yield *yield)
+{
+	yield->look = LOOK_MOST / 2.0;
 }
 
 double wh_lambda_yield_hear(struct wh_lambda_yield *yield, const struct wh_lambda_path *path,
@@ -269,13 +264,19 @@ double wh_lambda_yield_hear(struct wh_lambda_yield *yield, const struct wh_lambd
 
 	rate_pps = correct(yield, path, rate_pps);
 	yield->rises |= queued && path->latest_s > before_s;
-	if (path->seen_pkts <= yield->heed_pkts)
-		return reconsider(yield, spike && !queued, rate_pps);
+	if (path->seen_pkts <= yield->heed_pkts) {
+		if (!spike || queued || yield->held_pps == 0.0)
+			return rate_pps;
+		yield->heed_pkts = 0;
+		return take_again(yield, event->now_tsc, rate_pps);
+	}
 	if (yield->own)
 		return drain(yield, path, event, queued);
 	if (lost || queued)
 		return give_way(yield, path, event, lost, rate_pps);
-	rate_pps = take_again(yield, rate_pps);
+	if (yield->rises)
+		yield->held_pps = 0.0; /* a wait that grew was that of a flow which increases */
+	rate_pps = take_again(yield, event->now_tsc, rate_pps);
 	if (yield->gave_way_tsc > 0 && since_s(path, event->now_tsc, yield->gave_way_tsc) < hold_s)
 		return rate_pps;
 	return come_back(yield, path, event, rate_pps, span_s);

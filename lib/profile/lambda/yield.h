@@ -39,6 +39,9 @@ struct wh_lambda_yield {
 	double waited_s;                            /* ... and the wait of its latest packet */
 };
 
+/* The train told nothing: tests begin with twice the rate. */
+void wh_lambda_yield_begin_blind(struct wh_lambda_yield *yield);
+
 /*
  * A report. `own_s` is the queue that one flow of our kind would leave, `rate_pps` the present
  * rate, `capacity_pps` what the train found. Returns the new rate.

@@ -194,6 +194,16 @@ static void test_own_queue(void)
 	WH_ASSERT_NEAR(way.rate_pps, 0.965 * way.yield.capacity_pps, 1e-6);
 }
 
+/* Without a train the rate doubles with each round trip. */
+static void test_blind(void)
+{
+	struct way way = way_at(0.01 * CAPACITY);
+
+	wh_lambda_yield_begin_blind(&way.yield);
+	hear_for(&way, 0.16);
+	CU_ASSERT_TRUE(way.rate_pps > 0.3 * CAPACITY);
+}
+
 /* More than a train has found is found by looks, and a look that is felt costs only itself. */
 static void test_looks(void)
 {
@@ -215,6 +225,7 @@ CU_TestInfo wh_tests[] = {
 	{"single", test_single},
 	{"spike", test_spike},
 	{"own_queue", test_own_queue},
+	{"blind", test_blind},
 	{"looks", test_looks},
 	CU_TEST_INFO_NULL,
 };
