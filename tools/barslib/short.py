@@ -55,11 +55,11 @@ ALL = (
     Short('bar12-papers', 'pxp-hops', -0.40,
           'five hops let packets overtake each other by many, which looks like losses and '
           'queues'),
-    Short('bar12-papers', 'sttp-burst', -0.13,
+    Short('bar12-papers', 'sttp-burst', -0.11,
           'a start of a round trip of waiting, and control packets, on a line of 64 kb/s'),
-    Short('bar12-papers', 'sttp-table1', -0.02,
+    Short('bar12-papers', 'sttp-table1', -0.015,
           'the handshake, and control packets, on a line of 64 kb/s'),
-    Short('bar12-papers', 'udt-fig13', -0.012,
+    Short('bar12-papers', 'udt-fig13', -0.001,
           'states of the transmitter on the line, and drains, where the best fills it'),
 )
 
