@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <rte_cycles.h>
 #include <rte_mbuf.h>
@@ -263,6 +264,8 @@ static int start_runtime(struct wan *wan)
 			wan->runtime.loop[i].hz = wan->runtime.loop[i].away_tsc = 0;
 		else
 			wan->runtime.loop[i].quiet_s = WH_LOOP_QUIET_S;
+		/* A slice of another process takes milliseconds; it can have another CPU. */
+		wan->runtime.loop[i].urgent = moves && sysconf(_SC_NPROCESSORS_ONLN) > 1;
 	}
 	return WH_EXIT_OK;
 }

@@ -3,12 +3,15 @@
 
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <rte_cycles.h>
 #include <rte_pause.h>
 
 #include "base/assert.h"
+
+#define NICE_LEAST (-20)
 
 void wh_loop_add(struct wh_loop *loop, const char *name,
 	int32_t (*poll)(void *state, uint64_t now_tsc), void *state)
@@ -95,6 +98,8 @@ int wh_loop_run(void *argument)
 	WH_ASSERT(loop->hz == 0 || (loop->nap_us > 0 && loop->nap_us < 1000000));
 	loop->meter.read = read_tsc;
 	loop->second_tsc = last_tsc + loop->hz;
+	if (loop->urgent)
+		(void)setpriority(PRIO_PROCESS, 0, NICE_LEAST); /* of this thread alone */
 	if (loop->hz != 0)
 		prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
 	while (!atomic_load_explicit(loop->stop, memory_order_acquire)) {

@@ -70,6 +70,7 @@ struct wh_loop {
 	uint64_t hz;       /* 0: never naps */
 	uint32_t nap_us;   /* length of a nap, if it may nap */
 	uint64_t away_tsc; /* WH_LOOP_AWAY_US; 0: the CPU is never yielded */
+	bool urgent;       /* goes before all other processes of its CPU, if that is permitted */
 	uint32_t processes;
 	struct wh_process process[WH_LOOP_PROCESSES_MAX];
 
