@@ -513,9 +513,9 @@ def authority_of_a_site(program, folder):
         refused = {
             site.host('dtn9', '/O=Site/CN=dtn9'): 'file here has its subject, CN=dtn9,O=Site',
             site.host('old', '/O=Site/CN=dtn1', '-startdate', '20200101000000Z', '-enddate',
-                      '20200102000000Z'): 'certificate: certificate has expired',
+                      '20200102000000Z'): 'not valid: certificate has expired',
             site.proxy('far', 'proxy', '/O=Site/CN=dtn1/CN=4711/CN=1', 'dtn1.crt'):
-                'certificate: proxy path length constraint exceeded'}
+                'not valid: proxy path length constraint exceeded'}
         wait_for_look()
         for identity in (host, proxy):
             result = here.run('send', path, f'{SERVER}:{identity.stem}', '--identity', identity)
