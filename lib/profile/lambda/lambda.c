@@ -52,7 +52,7 @@
  *   ends at the first report without a queue. bar02-slow: 0.986 of the line instead of 0.990. And
  *   one in 9 s is enough. ttp-fig05, udt-fig10.
  * Overtaken. A packet that others overtake counts as lost until it arrives, so that samples last
- *   several times as long as packets have been late. pxp-errors: 0.94 of the best at 1e-3.
+ *   several times as long as packets have been late. pxp-errors: 0.95 of the best at 1e-3.
  * Held up. While the stream or the peer's buffers limit us, what arrives late or seldom is no
  *   overload. pxp-fig05: 20 % short instead of 7 with 512 packets.
  * States. With `dedicated` the receiver is told the round trip more rarely on slow lines, because
