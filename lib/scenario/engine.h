@@ -18,10 +18,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "scenario/absence.h"
 #include "scenario/host_clock.h"
 #include "scenario/processes.h"
 #include "session/session.h"
+#include "sim/machine/absence.h"
 #include "sim/sim.h"
 
 struct wh_sim_engine_config {

@@ -162,12 +162,19 @@ static void end_sending(void *context, uint64_t now_ps)
 static void end_flying(void *context, uint64_t now_ps)
 {
 	struct wh_sim_link *link = context;
+
+	if (wh_absence_is_away(&link->absence)) {
+		wh_sim_event_at(link->events, &link->arrival,
+			wh_sim_event_due_ps(link->events, &link->absence.change));
+		return;
+	}
+
 	struct wh_sim_packet *packet = wh_sim_flight_take(&link->flying);
 	const struct wh_sim_packet *next = wh_sim_flight_first(&link->flying);
 
-	WH_ASSERT(packet != NULL && packet->moment_ps == now_ps);
+	WH_ASSERT(packet != NULL && packet->moment_ps <= now_ps);
 	if (next != NULL) {
-		wh_sim_event_at(link->events, &link->arrival, next->moment_ps);
+		wh_sim_event_at(link->events, &link->arrival, wh_max_u64(next->moment_ps, now_ps));
 		rte_prefetch0(next->next); /* long lines hold more packets than caches do */
 	}
 	link->stats.left_pkts++;
@@ -175,7 +182,7 @@ static void end_flying(void *context, uint64_t now_ps)
 	wh_sim_arrive(link->sim, now_ps, link->config.to, packet);
 }
 
-void wh_sim_link_enter(struct wh_sim_link *link, uint64_t now_ps, struct wh_sim_packet *packet)
+static void enter(struct wh_sim_link *link, uint64_t now_ps, struct wh_sim_packet *packet)
 {
 	const struct wh_sim_fifo *waiting = &link->queue.fifo;
 	struct wh_sim_link_stats *stats = &link->stats;
@@ -197,6 +204,23 @@ void wh_sim_link_enter(struct wh_sim_link *link, uint64_t now_ps, struct wh_sim_
 		  wh_sim_event_is_pending(&link->resume));
 	stats->queue_max_pkts = wh_max_u64(stats->queue_max_pkts, waiting->count_pkts);
 	stats->queue_max_bytes = wh_max_u64(stats->queue_max_bytes, waiting->count_bytes);
+}
+
+void wh_sim_link_enter(struct wh_sim_link *link, uint64_t now_ps, struct wh_sim_packet *packet)
+{
+	if (wh_absence_is_away(&link->absence))
+		wh_absence_keep(&link->absence, packet);
+	else
+		enter(link, now_ps, packet);
+}
+
+static void come_back(void *context, uint64_t now_ps)
+{
+	struct wh_sim_link *link = context;
+	struct wh_sim_packet *packet;
+
+	while ((packet = wh_absence_next(&link->absence)) != NULL)
+		enter(link, now_ps, packet);
 }
 
 struct wh_sim_link *wh_sim_link_create(
@@ -223,6 +247,8 @@ struct wh_sim_link *wh_sim_link_create(
 		link->delays = wh_sim_allocate(WH_SIM_DELAY_BUCKETS * sizeof(*link->delays));
 	wh_prng_init(&link->prng, seed);
 	wh_loss_model_init(&link->loss, loss, LOSS_HZ, 0);
+	wh_absence_init(&link->absence, &config->absence, link->events, seed + 1, come_back, link);
+	wh_absence_start(&link->absence, 0);
 	return link;
 }
 

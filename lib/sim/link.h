@@ -8,6 +8,7 @@
  * packets are in flight.
  */
 
+#include "sim/machine/absence.h"
 #include "sim/flight.h"
 #include "sim/sim.h"
 
@@ -30,6 +31,7 @@ struct wh_sim_link {
 	struct wh_sim_event resume; /* end of a pause; pending while packets wait for it */
 	struct wh_sim_flight flying;
 	struct wh_sim_event arrival;
+	struct wh_absence absence;
 
 	/* Transmission time of the latest packet size; most packets have the same. */
 	uint32_t packet_bytes;

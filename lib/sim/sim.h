@@ -20,6 +20,7 @@
 #include "fibre/loss_model.h"
 #include "sim/event.h"
 #include "sim/hops.h"
+#include "sim/machine/absence.h"
 #include "sim/packet.h"
 #include "sim/policer.h"
 #include "sim/queue.h"
@@ -52,15 +53,19 @@ struct wh_sim_link_config {
 	struct wh_sim_steps delay_steps;
 	struct wh_sim_hops hops; /* their delay is added, and reorders packets */
 	struct wh_sim_queue_config queue;
-	struct wh_fibre_config
-		loss;              /* only loss_model, its parameters, bit_error and outage */
-	double reorder;            /* fraction of packets that are delayed */
-	uint64_t reorder_delay_ps; /* by this, so that others overtake them */
+	struct wh_fibre_config loss; /* only loss_model, its parameters, bit_error and outage */
+	double reorder;              /* fraction of packets that are delayed */
+	uint64_t reorder_delay_ps;   /* by this, so that others overtake them */
 	struct wh_sim_policer_config policer;
 	bool counts_delays; /* of its queue, for wh_sim_link_delays */
 	/* Ascending; no transmission begins during a pause, and the queue fills. */
 	struct wh_fibre_outage pause[WH_FIBRE_OUTAGES_MAX];
 	uint32_t n_pauses;
+	/*
+	 * Of a machine that emulates the link: what comes meanwhile enters the queue together on
+	 * its return, and what should have arrived arrives then. Its line goes on.
+	 */
+	struct wh_absence_config absence;
 };
 
 struct wh_sim_link_stats {

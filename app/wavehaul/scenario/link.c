@@ -272,6 +272,7 @@ bool wh_point_take_link(struct wh_point *point, struct wh_taker *taker)
 	take_reorder(taker, &config);
 	config.counts_delays = point->shows_delays;
 	config.n_pauses = take_spans(taker, "pause", config.pause);
+	wh_take_absence(taker, "away", "here", &config.absence);
 	while (!taker->failed && wh_lex_item(&list, ',', item)) {
 		if (add_link(point, &config, item))
 			continue;

@@ -12,6 +12,9 @@
 /* 18 times this still fits in picoseconds, so that sums of a few do not overflow. */
 #define TIME_S_MAX 1e6
 
+#define HERE_PS_MIN (1000 * WH_PS_PER_NS)
+#define HERE_PS_MAX (1000 * WH_PS_PER_S)
+
 bool wh_seconds_to_ps(double seconds, uint64_t *span_ps)
 {
 	if (!(seconds >= 0.0 && seconds <= TIME_S_MAX))
@@ -158,6 +161,20 @@ uint64_t wh_take_ps(struct wh_taker *taker, const char *key, uint64_t fallback_p
 		return span_ps;
 	refuse_entry(taker, entry, "is no time from 0s to 1000000s");
 	return fallback_ps;
+}
+
+void wh_take_absence(struct wh_taker *taker, const char *away, const char *here,
+	struct wh_absence_config *absence)
+{
+	if (!wh_take_has(taker, away))
+		return;
+	wh_take_require(taker, here, "3ms");
+	absence->away_ps = wh_take_ps(taker, away, 0);
+	absence->here_ps = wh_take_ps(taker, here, 0);
+	if (absence->away_ps > WH_PS_PER_S)
+		wh_take_refuse(taker, away, "is more than a second");
+	if (absence->here_ps < HERE_PS_MIN || absence->here_ps > HERE_PS_MAX)
+		wh_take_refuse(taker, here, "is not within 1us and 1000s");
 }
 
 void wh_take_word(

@@ -10,6 +10,7 @@
 #include "cli/ini.h"
 #include "scenario/expr.h"
 #include "sim/event.h"
+#include "sim/machine/absence.h"
 
 struct wh_taker {
 	struct wh_ini_section *section;
@@ -26,6 +27,9 @@ double wh_take_number(
 uint64_t wh_take_count(
 	struct wh_taker *taker, const char *key, uint64_t fallback, uint64_t least, uint64_t most);
 uint64_t wh_take_ps(struct wh_taker *taker, const char *key, uint64_t fallback_ps);
+/* The mean times for which a machine is away from its port, and at it; both or none. */
+void wh_take_absence(struct wh_taker *taker, const char *away, const char *here,
+	struct wh_absence_config *absence);
 bool wh_take_switch(struct wh_taker *taker, const char *key, bool fallback);
 
 /* `none` is 0, which is also returned without the key. */

@@ -278,6 +278,7 @@ static const char network[] =
 	"[link S1-A, S2-A]\nrate = 1G\nqueue = none\n"
 	"[link A>B] # one way\nrate = 10M\ndelay = 1.5ms\nqueue = bdp(10M, 10ms)\n"
 	"queue_bytes = 64KiB\nloss = 1%\noutage = 10ms at 1s, 1s at 2s\npause = 5ms at 3s\n"
+	"away = 1ms\nhere = 3ms\n"
 	"[link B>A]\nrate = 10M\nqueue = 0.6\ngilbert_elliott = 0.1, 0.2, 0.3, 0.9\n"
 	"discipline = red\nred_max_p = 5%\nred_gentle = off\n"
 	"[flow a]\nagent = sack\nfrom = S1\nto = B\ncount = 3\nstagger = 5s\n"
@@ -302,6 +303,9 @@ static void expect_links(const struct wh_point *point)
 	CU_ASSERT_EQUAL(there->loss.n_outages, 2);
 	CU_ASSERT_EQUAL(there->loss.outage[0].start_ns, 1000000000);
 	CU_ASSERT_EQUAL(there->loss.outage[0].length_ns, 10000000);
+	CU_ASSERT_EQUAL(there->absence.away_ps, MS);
+	CU_ASSERT_EQUAL(there->absence.here_ps, 3 * MS);
+	CU_ASSERT_EQUAL(back->absence.away_ps, 0);
 	CU_ASSERT_EQUAL(there->n_pauses, 1);
 	CU_ASSERT_EQUAL(there->pause[0].start_ns, UINT64_C(3000000000));
 	CU_ASSERT_EQUAL(there->pause[0].length_ns, 5000000);

@@ -72,6 +72,36 @@ static void send_one(struct inbox *inbox, uint32_t bytes, uint64_t number)
 	wh_sim_send(inbox->sim, 0, packet);
 }
 
+/*
+ * Packets of 12 us each 100 us, while the machine that emulates the link is away for 1 ms of 2:
+ * some arrive together, in order, and none is lost.
+ */
+static void absences_delay(void)
+{
+	const struct wh_sim_link_config config = {
+		.rate_bps = GBPS, .delay_ps = 5 * MS, .absence = {MS, MS}};
+	struct inbox inbox;
+	struct wh_sim *sim = create_chain(&config, 1, 1, &inbox);
+	uint32_t late = 0, together = 0;
+
+	for (unsigned int i = 0; i < LOG_ROOM; i++) {
+		wh_sim_run(sim, i * 100 * US);
+		send_one(&inbox, 1500, i);
+	}
+	wh_sim_run(sim, 50 * MS);
+	CU_ASSERT_EQUAL(inbox.pkts, LOG_ROOM);
+	CU_ASSERT_EQUAL(inbox.bursts, 0);
+	for (unsigned int i = 0; i < LOG_ROOM; i++) {
+		CU_ASSERT_TRUE(inbox.when_ps[i] >= i * 100 * US + 5 * MS + 12 * US);
+		late += inbox.when_ps[i] > i * 100 * US + 5 * MS + 12 * US;
+		together += i > 0 && inbox.when_ps[i] == inbox.when_ps[i - 1];
+	}
+	CU_ASSERT_TRUE(late > LOG_ROOM / 4 && late < LOG_ROOM);
+	CU_ASSERT_TRUE(together > LOG_ROOM / 8);
+	wh_sim_check(sim);
+	wh_sim_destroy(sim);
+}
+
 /* 1500 bytes take 12 us at 1 Gb/s; 5 ms more are the delay. */
 static void packets_arrive_when_they_should(void)
 {
@@ -603,6 +633,7 @@ static void a_policer_drops_and_queues_nothing(void)
 
 CU_TestInfo wh_tests[] = {
 	{"packets arrive when they should", packets_arrive_when_they_should},
+	{"absences delay", absences_delay},
 	{"no packet is faster than the line", no_packet_is_faster_than_the_line},
 	{"nodes store and forward", nodes_store_and_forward},
 	{"a link counts up to now", a_link_counts_up_to_now},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "scenario/absence.h"
+#include "sim/machine/absence.h"
 
 #include "base/arith.h"
 #include "base/assert.h"
