@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmdline.h>
@@ -23,6 +22,7 @@
 #include "console/shown.h"
 #include "console/steer.h"
 #include "console/words.h"
+#include "control/steady.h"
 #include "verbs.h"
 
 #define PROMPT "wavehaul> "
@@ -40,14 +40,6 @@ struct console {
 	bool quits;
 	struct termios as_found;
 };
-
-static double now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static struct wh_shown_room room_of_terminal(void)
 {
@@ -111,7 +103,7 @@ static int show_live(struct console *console, const struct wh_saying *said)
 	}
 	for (uint64_t i = 0; status == WH_EXIT_OK && (said->times == 0 || i < said->times); i++) {
 		json_t *answer = wh_steer_ask(&console->steer, said->request, &status);
-		double asked_s = now_s();
+		double asked_s = (double)wh_steady_ns() / WH_NS_PER_S;
 
 		if (answer != NULL)
 			show(console, said, answer, before, asked_s - before_s);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "cli/complain.h"
@@ -15,6 +14,7 @@
 #include "cli/settings_table.h"
 #include "cli/signals.h"
 #include "control/ask.h"
+#include "control/steady.h"
 #include "queue/hand.h"
 #include "queue/store.h"
 #include "queue/words.h"
@@ -33,18 +33,6 @@ struct handed {
 	char why[400];
 };
 
-static const char *text_at(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text != NULL ? text : "";
-}
-
-static uint64_t count_at(const json_t *object, const char *key)
-{
-	return (uint64_t)json_integer_value(json_object_get(object, key));
-}
-
 static void take_end(struct handed *handed, json_t *event)
 {
 	json_decref(handed->end);
@@ -54,33 +42,25 @@ static void take_end(struct handed *handed, json_t *event)
 /* "ready" and "waiting" are between two tries. */
 static void take_state(struct handed *handed, const json_t *event)
 {
-	const char *state = text_at(event, "state");
+	const char *state = wh_json_text(event, "state");
 
 	handed->over = strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
 		       strcmp(state, "cancelled") == 0;
 	if (!handed->over)
 		return;
 	handed->status = strcmp(state, "cancelled") == 0 ? WH_EXIT_INTERRUPTED
-							 : (int)count_at(event, "exit_status");
-	snprintf(handed->why, sizeof(handed->why), "%s", text_at(event, "error"));
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * WH_NS_PER_S + (uint64_t)now.tv_nsec;
+							 : (int)wh_json_count(event, "exit_status");
+	snprintf(handed->why, sizeof(handed->why), "%s", wh_json_text(event, "error"));
 }
 
 static void show_interval(struct handed *handed, const json_t *event)
 {
 	struct wh_transfer *transfer = handed->transfer;
-	uint64_t now_tsc = now_ns();
-	uint64_t bytes = count_at(event, "bytes");
+	uint64_t now_tsc = wh_steady_ns();
+	uint64_t bytes = wh_json_count(event, "bytes");
 	const struct wh_left left = {
-		.files = count_at(event, "files_left"),
-		.bytes = count_at(event, "bytes_left"),
+		.files = wh_json_count(event, "files_left"),
+		.bytes = wh_json_count(event, "bytes_left"),
 		.at_least = json_is_true(json_object_get(event, "at_least")),
 	};
 	char words[WH_PROGRESS_TEXT_BYTES];
@@ -89,7 +69,8 @@ static void show_interval(struct handed *handed, const json_t *event)
 		return;
 	if (transfer->progress.began_tsc == 0)
 		transfer->progress.began_tsc = transfer->progress.last_tsc = now_tsc;
-	wh_progress_left(words, count_at(event, "files") + count_at(event, "skipped"), &left);
+	wh_progress_left(
+		words, wh_json_count(event, "files") + wh_json_count(event, "skipped"), &left);
 	wh_progress_show(&transfer->progress, now_tsc, bytes, 0,
 		left.at_least ? 0 : bytes + left.bytes, words);
 	wh_progress_told(&transfer->progress, now_tsc, bytes);
@@ -98,19 +79,20 @@ static void show_interval(struct handed *handed, const json_t *event)
 static void show_file(const struct handed *handed, const json_t *event)
 {
 	const struct wh_settings *settings = &handed->transfer->settings;
+	char path[WH_PATH_BYTES_MAX + 1];
 	char plain[4 * WH_PATH_BYTES_MAX + 1];
 
-	if (settings->json || strcmp(text_at(event, "status"), "would go") != 0)
+	if (settings->json || strcmp(wh_json_text(event, "status"), "would go") != 0)
 		return;
-	printf("would go: %s, %llu B\n",
-		wh_plain_text(text_at(event, "path"), true, plain, sizeof(plain)),
-		(unsigned long long)count_at(event, "bytes"));
+	wh_path_from_json(event, "path", path);
+	printf("would go: %s, %llu B\n", wh_plain_text(path, true, plain, sizeof(plain)),
+		(unsigned long long)wh_json_count(event, "bytes"));
 }
 
 static void on_event(void *context, json_t *event)
 {
 	struct handed *handed = context;
-	const char *name = text_at(event, "event");
+	const char *name = wh_json_text(event, "event");
 
 	if (strcmp(name, "job") == 0)
 		take_state(handed, event);
@@ -163,39 +145,42 @@ static void print_failures(const json_t *end)
 {
 	const json_t *failures = json_object_get(end, "failures");
 	const json_t *unnamed = json_object_get(end, "unnamed");
+	char path[WH_PATH_BYTES_MAX + 1];
 
 	for (size_t i = 0; i < json_array_size(failures); i++) {
 		const json_t *one = json_array_get(failures, i);
 
-		wh_failures_print_one(text_at(one, "path"), text_at(one, "error"));
+		wh_path_from_json(one, "path", path);
+		wh_failures_print_one(path, wh_json_text(one, "error"));
 	}
-	wh_failures_print_unnamed(count_at(unnamed, "failures"), count_at(unnamed, "passed_over"));
+	wh_failures_print_unnamed(
+		wh_json_count(unnamed, "failures"), wh_json_count(unnamed, "passed_over"));
 }
 
 static struct wh_transfer_sum sum_of(const json_t *end, int status)
 {
 	const json_t *sums = json_object_get(end, "checksums");
-	uint64_t compared = count_at(sums, "compared");
-	uint64_t moved = count_at(end, "moved_bytes");
+	uint64_t compared = wh_json_count(sums, "compared");
+	uint64_t moved = wh_json_count(end, "moved_bytes");
 
 	return (struct wh_transfer_sum){
-		.files = count_at(end, "files"),
-		.bytes = count_at(end, "bytes"),
+		.files = wh_json_count(end, "files"),
+		.bytes = wh_json_count(end, "bytes"),
 		.seconds = json_number_value(json_object_get(end, "seconds")),
 		.bps = json_number_value(json_object_get(end, "goodput_bps")),
 		.gone_bytes = status != WH_EXIT_OK
-				      ? moved - wh_min_u64(moved, count_at(end, "bytes"))
+				      ? moved - wh_min_u64(moved, wh_json_count(end, "bytes"))
 				      : 0,
-		.resumed_bytes = count_at(end, "resumed_bytes"),
-		.began_again = count_at(end, "began_again"),
-		.skipped = count_at(end, "skipped"),
-		.digest = sums != NULL ? text_at(sums, "by") : NULL,
-		.summed = count_at(sums, "files"),
-		.as_expected = compared - wh_min_u64(count_at(sums, "wrong"), compared),
-		.removed = count_at(end, "removed"),
+		.resumed_bytes = wh_json_count(end, "resumed_bytes"),
+		.began_again = wh_json_count(end, "began_again"),
+		.skipped = wh_json_count(end, "skipped"),
+		.digest = sums != NULL ? wh_json_text(sums, "by") : NULL,
+		.summed = wh_json_count(sums, "files"),
+		.as_expected = compared - wh_min_u64(wh_json_count(sums, "wrong"), compared),
+		.removed = wh_json_count(end, "removed"),
 		.passed_over = json_array_size(json_object_get(end, "passed_over")) +
-			       count_at(json_object_get(end, "unnamed"), "passed_over"),
-		.failed = count_at(end, "failed"),
+			       wh_json_count(json_object_get(end, "unnamed"), "passed_over"),
+		.failed = wh_json_count(end, "failed"),
 	};
 }
 
@@ -252,7 +237,7 @@ static json_t *order_of(const struct wh_transfer *transfer, const json_t *server
 {
 	const struct wh_setting *rate = wh_setting_find("transfer", "rate");
 	char text[WH_SETTINGS_TEXT_BYTES];
-	json_t *order = wh_order_request(transfer, text_at(server, "root"));
+	json_t *order = wh_order_request(transfer, wh_json_text(server, "root"));
 
 	if (order == NULL)
 		return NULL;
@@ -276,7 +261,7 @@ static int run(struct handed *handed, const json_t *server)
 	handed->asker.context = handed;
 	answer = wh_asker_ask(&handed->asker, order);
 	handed->status = wh_answer_conclude(answer);
-	handed->job = count_at(answer, "job");
+	handed->job = wh_json_count(answer, "job");
 	json_decref(answer);
 	if (handed->status != WH_EXIT_OK)
 		return handed->status;

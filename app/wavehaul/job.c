@@ -191,8 +191,8 @@ static json_t *order_of(struct job *job, struct wh_transfer *transfer, int *stat
 		if (*status == 0)
 			status_of = ask(job, request("status"), status);
 		if (status_of != NULL)
-			order = wh_order_request(transfer,
-				json_string_value(json_object_get(status_of, "root")));
+			order = wh_order_request(
+				transfer, json_string_value(json_object_get(status_of, "root")));
 		json_decref(status_of);
 	}
 	if (*status == WH_EXIT_OK && order == NULL)
@@ -225,34 +225,24 @@ static int add(struct job *job)
 	return print_answer(job, answer, text);
 }
 
-static const char *text_at(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text != NULL ? text : "";
-}
-
-static int64_t number_at(const json_t *object, const char *key)
-{
-	return json_integer_value(json_object_get(object, key));
-}
-
 static void print_job(const json_t *found)
 {
 	const json_t *paths = json_object_get(
-		found, strcmp(text_at(found, "verb"), "get") != 0 ? "here" : "there");
+		found, strcmp(wh_json_text(found, "verb"), "get") != 0 ? "here" : "there");
 	char plain[WH_SETTINGS_TEXT_BYTES];
 	char moved[WH_UNITS_MAX];
 	char what[WH_SETTINGS_TEXT_BYTES];
 
 	snprintf(what, sizeof(what), "%s%s", json_string_value(json_array_get(paths, 0)),
 		json_array_size(paths) > 1 ? " ..." : "");
-	printf("%6" PRId64 " %-9s %-4s %-20s %10s  %s", number_at(found, "job"),
-		text_at(found, "state"), text_at(found, "verb"), text_at(found, "host"),
-		wh_format_size(moved, sizeof(moved), (uint64_t)number_at(found, "moved_bytes")),
+	printf("%6" PRId64 " %-9s %-4s %-20s %10s  %s", (int64_t)wh_json_count(found, "job"),
+		wh_json_text(found, "state"), wh_json_text(found, "verb"),
+		wh_json_text(found, "host"),
+		wh_format_size(moved, sizeof(moved), wh_json_count(found, "moved_bytes")),
 		wh_plain_text(what, true, plain, sizeof(plain)));
-	if (text_at(found, "error")[0] != '\0')
-		printf(": %s", wh_plain_text(text_at(found, "error"), false, plain, sizeof(plain)));
+	if (wh_json_text(found, "error")[0] != '\0')
+		printf(": %s",
+			wh_plain_text(wh_json_text(found, "error"), false, plain, sizeof(plain)));
 	printf("\n");
 }
 
@@ -274,7 +264,8 @@ static int list(struct job *job)
 		if (page == NULL)
 			break;
 		if (json_array_size(jobs) > 0)
-			from = number_at(json_array_get(jobs, json_array_size(jobs) - 1), "job");
+			from = (int64_t)wh_json_count(
+				json_array_get(jobs, json_array_size(jobs) - 1), "job");
 		json_array_extend(all, jobs);
 		json_decref(counts);
 		counts = json_incref(json_object_get(page, "counts"));

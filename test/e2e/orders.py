@@ -515,6 +515,8 @@ def chosen(program, folder):
             one.make(name, 5000, len(name))
         two.make('to/tree/gone', 10)
         (one.root / 'names').write_text(f'{one.root}/d.dat\n')
+        odd = one.root / 'tree' / os.fsdecode(b'\xff.tmp')
+        odd.write_text('x')
         (one.root / 'sums').mkdir()
         options = ('--config', 'none', '--control', one.path)
 
@@ -525,6 +527,8 @@ def chosen(program, folder):
 
         said = sent(one.root / 'tree', '-r', '--exclude', '*.tmp', '--delete', '--dry-run')
         expect('would go: tree/a.dat, 5000 B' in said and 'b.tmp' not in said, said)
+        said = sent(one.root / 'tree', '-r', '--dry-run')
+        expect(re.search(r'^would go: tree/\S+tmp, 1 B$', said, re.M), f'not UTF-8: {said}')
         expect_equal('after a dry run', two.names('to'), ['tree', 'tree/gone'])
         sent(one.root / 'tree', '-r', '--exclude', '*.tmp', '--delete', '--files-from',
              one.root / 'names', '--manifest', one.root / 'sums/run', '--digest', 'md5')

@@ -73,6 +73,44 @@ void wh_path_to_json(json_t *object, const char *key, const char *path)
 	free(hex);
 }
 
+static int digit_of(char letter)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at = letter != '\0' ? strchr(digits, letter) : NULL;
+
+	return at != NULL ? (int)(at - digits) : 0;
+}
+
+uint16_t wh_path_from_json(const json_t *object, const char *key, char path[WH_PATH_BYTES_MAX + 1])
+{
+	const char *text = json_string_value(json_object_get(object, key));
+	size_t bytes = 0;
+	char hex_key[64];
+
+	if (text != NULL) {
+		snprintf(path, WH_PATH_BYTES_MAX + 1, "%s", text);
+		return (uint16_t)strlen(path);
+	}
+	snprintf(hex_key, sizeof(hex_key), "%s_hex", key);
+	text = wh_json_text(object, hex_key);
+	for (; text[0] != '\0' && text[1] != '\0' && bytes < WH_PATH_BYTES_MAX; text += 2)
+		path[bytes++] = (char)(digit_of(text[0]) << 4 | digit_of(text[1]));
+	path[bytes] = '\0';
+	return (uint16_t)bytes;
+}
+
+const char *wh_json_text(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text != NULL ? text : "";
+}
+
+uint64_t wh_json_count(const json_t *object, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(object, key));
+}
+
 json_t *wh_word_to_json(const char *word)
 {
 	json_t *string = json_string(word);

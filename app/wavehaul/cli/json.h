@@ -9,6 +9,8 @@
 
 #include <jansson.h>
 
+#include "bundle/record.h"
+
 /* The first members of an object: "verb", "ok", "exit_status", and "error": the last complaint. */
 json_t *wh_head_json(const char *verb, int status);
 
@@ -26,6 +28,13 @@ void wh_json_print(json_t *object, size_t flags);
 
 /* A member KEY; or KEY_hex if the path is not UTF-8. */
 void wh_path_to_json(json_t *object, const char *key, const char *path);
+
+/* The inverse, with a NUL; returns the bytes before it: 0 if there is no such member. */
+uint16_t wh_path_from_json(const json_t *object, const char *key, char path[WH_PATH_BYTES_MAX + 1]);
+
+/* A member's text, "" if it has none; and its number, 0 if it has none. */
+const char *wh_json_text(const json_t *object, const char *key);
+uint64_t wh_json_count(const json_t *object, const char *key);
 
 /* Text of an operator, such as a host's name: a string, with '?' for invalid UTF-8. */
 json_t *wh_word_to_json(const char *word);

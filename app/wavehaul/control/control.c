@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <rte_lcore.h>
@@ -18,6 +17,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "control/place.h"
+#include "control/steady.h"
 
 /* Connections waiting to be accepted. */
 #define BACKLOG 16
@@ -181,14 +181,6 @@ void wh_control_watch(struct wh_control_call *call, uint64_t job)
 	call->client->watched = job;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static bool is_administrator(uint32_t uid)
 {
 	return uid == 0 || uid == geteuid();
@@ -198,7 +190,7 @@ static bool is_administrator(uint32_t uid)
 static struct wh_control_client *let_silent_go(
 	struct wh_control_socket *control, bool (*may_go)(uint32_t of, uint32_t uid), uint32_t uid)
 {
-	uint64_t now = now_ms();
+	uint64_t now = wh_steady_ms();
 	struct wh_control_client *silent = NULL;
 
 	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++) {
@@ -274,7 +266,7 @@ static void take_client(struct wh_control_socket *control)
 	*client = (struct wh_control_client){.fd = fd,
 		.uid = peer.uid,
 		.number = ++control->clients,
-		.since_ms = now_ms(),
+		.since_ms = wh_steady_ms(),
 		.line = line,
 		.line_room = WH_CONTROL_PIECE_BYTES};
 	say(client, json_pack("{s:s, s:i}", "wavehaul", WH_VERSION, "control", WH_CONTROL_VERSION));

@@ -8,65 +8,33 @@
 #include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/json.h"
 #include "cli/signals.h"
 
 /* How often a request to end is checked for. */
 #define LOOK_MS 100
-
-static uint64_t count_at(const json_t *event, const char *key)
-{
-	return (uint64_t)json_integer_value(json_object_get(event, key));
-}
-
-static int digit_of(char letter)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *at = letter != '\0' ? strchr(digits, letter) : NULL;
-
-	return at != NULL ? (int)(at - digits) : 0;
-}
-
-/* The inverse of wh_path_to_json. */
-static uint16_t path_at(const json_t *event, const char *key, char path[WH_PATH_BYTES_MAX + 1])
-{
-	const char *text = json_string_value(json_object_get(event, key));
-	size_t bytes = 0;
-	char hex_key[16];
-
-	if (text != NULL) {
-		snprintf(path, WH_PATH_BYTES_MAX + 1, "%s", text);
-		return (uint16_t)strlen(path);
-	}
-	snprintf(hex_key, sizeof(hex_key), "%s_hex", key);
-	text = json_string_value(json_object_get(event, hex_key));
-	for (; text != NULL && text[0] != '\0' && text[1] != '\0' && bytes < WH_PATH_BYTES_MAX;
-		text += 2)
-		path[bytes++] = (char)(digit_of(text[0]) << 4 | digit_of(text[1]));
-	path[bytes] = '\0';
-	return (uint16_t)bytes;
-}
 
 static void print_item(struct wh_asked *asked, const json_t *event)
 {
 	char path[WH_PATH_BYTES_MAX + 1];
 	char link[WH_PATH_BYTES_MAX + 1];
 	struct wh_item item = {
-		.bytes = count_at(event, "bytes"),
-		.used_bytes = count_at(event, "used_bytes"),
-		.entries = count_at(event, "entries"),
-		.mtime_s = (int64_t)count_at(event, "mtime_s"),
-		.mtime_ns = (uint32_t)count_at(event, "mtime_ns"),
-		.uid = (uint32_t)count_at(event, "uid"),
-		.gid = (uint32_t)count_at(event, "gid"),
-		.mode = (uint16_t)count_at(event, "mode"),
-		.given = (uint16_t)count_at(event, "given"),
-		.kind = (uint8_t)count_at(event, "kind"),
+		.bytes = wh_json_count(event, "bytes"),
+		.used_bytes = wh_json_count(event, "used_bytes"),
+		.entries = wh_json_count(event, "entries"),
+		.mtime_s = (int64_t)wh_json_count(event, "mtime_s"),
+		.mtime_ns = (uint32_t)wh_json_count(event, "mtime_ns"),
+		.uid = (uint32_t)wh_json_count(event, "uid"),
+		.gid = (uint32_t)wh_json_count(event, "gid"),
+		.mode = (uint16_t)wh_json_count(event, "mode"),
+		.given = (uint16_t)wh_json_count(event, "given"),
+		.kind = (uint8_t)wh_json_count(event, "kind"),
 		.path = path,
 		.link = link,
 	};
 
-	item.path_bytes = path_at(event, "path", path);
-	item.link_bytes = path_at(event, "link", link);
+	item.path_bytes = wh_path_from_json(event, "path", path);
+	item.link_bytes = wh_path_from_json(event, "link", link);
 	if (item.path_bytes > 0 && item.given < asked->print->paths && item.kind >= WH_ITEM_FILE &&
 		item.kind <= WH_ITEM_OTHER)
 		wh_print_item(asked->print, &item);
@@ -74,13 +42,13 @@ static void print_item(struct wh_asked *asked, const json_t *event)
 
 static void print_fault(struct wh_asked *asked, const json_t *event)
 {
-	uint64_t doing = count_at(event, "doing");
+	uint64_t doing = wh_json_count(event, "doing");
 	char path[WH_PATH_BYTES_MAX + 1];
-	uint16_t bytes = path_at(event, "path", path);
+	uint16_t bytes = wh_path_from_json(event, "path", path);
 
 	if (doing < WH_DOINGS)
-		wh_print_fault(asked->print, (int)count_at(event, "errno"), (enum wh_doing)doing,
-			path, bytes);
+		wh_print_fault(asked->print, (int)wh_json_count(event, "errno"),
+			(enum wh_doing)doing, path, bytes);
 }
 
 static void take_over(struct wh_asked *asked, const json_t *event)
@@ -88,11 +56,11 @@ static void take_over(struct wh_asked *asked, const json_t *event)
 	const char *error = json_string_value(json_object_get(event, "error"));
 
 	asked->over = true;
-	asked->status = (int)count_at(event, "exit_status");
+	asked->status = (int)wh_json_count(event, "exit_status");
 	asked->tally = (struct wh_tally){
-		.items = count_at(event, "items"),
-		.faults = count_at(event, "faults"),
-		.done = count_at(event, "done"),
+		.items = wh_json_count(event, "items"),
+		.faults = wh_json_count(event, "faults"),
+		.done = wh_json_count(event, "done"),
 	};
 	if (error != NULL)
 		wh_complain("%s", error);
@@ -110,7 +78,8 @@ static void on_event(void *context, json_t *event)
 	else if (strcmp(name, "fault") == 0)
 		print_fault(asked, event);
 	else if (strcmp(name, "ping") == 0 && asked->print->pings < asked->print->pings_max)
-		wh_print_ping(asked->print, count_at(event, "serial"), count_at(event, "rtt_ns"));
+		wh_print_ping(asked->print, wh_json_count(event, "serial"),
+			wh_json_count(event, "rtt_ns"));
 	else if (strcmp(name, "over") == 0)
 		take_over(asked, event);
 	json_decref(event);

@@ -6,25 +6,17 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "control/steady.h"
 
 /* From this many connections on, the oldest is closed. */
 #define CROWDED (WH_HTTP_CLIENTS_MAX * 3 / 4)
 
 #define IDLE_MS    1000
 #define CROWDED_MS 2
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static void shut(struct wh_http_client *client)
 {
@@ -78,7 +70,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 	for (uint32_t i = 0; i < WH_HTTP_CLIENTS_MAX; i++) {
 		if (http->client[i].connection != NULL)
 			continue;
-		http->client[i] = (struct wh_http_client){connection, now_ms(), false};
+		http->client[i] = (struct wh_http_client){connection, wh_steady_ms(), false};
 		*of_client = &http->client[i];
 		return;
 	}
@@ -178,7 +170,7 @@ int wh_http_open(struct wh_http *http, int listen_fd)
 /* Closes connections that take too long; returns the milliseconds until the next one does. */
 static uint32_t shut_late(struct wh_http *http)
 {
-	uint64_t now = now_ms();
+	uint64_t now = wh_steady_ms();
 	uint64_t next_ms = IDLE_MS;
 
 	for (uint32_t i = 0; i < WH_HTTP_CLIENTS_MAX; i++) {

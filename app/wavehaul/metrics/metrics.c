@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "control/steady.h"
 #include "metrics/exposition.h"
 #include "metrics/listen.h"
 #include "metrics/page.h"
@@ -19,14 +19,6 @@
  * thread.
  */
 #define HOLDS 20
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static json_t *ask(void *context, const char *request)
 {
@@ -55,7 +47,7 @@ static const json_t *figures_of(void *context, uint32_t source)
 {
 	struct wh_metrics *metrics = context;
 	struct wh_metrics_answer *kept = &metrics->answer[source];
-	uint64_t began_ns = now_ns();
+	uint64_t began_ns = wh_steady_ns();
 
 	WH_ASSERT(source < WH_METRICS_SOURCES_MAX);
 	if (began_ns < kept->until_ns)
@@ -63,7 +55,7 @@ static const json_t *figures_of(void *context, uint32_t source)
 	json_decref(kept->answer);
 	kept->answer = ask_source(metrics, &wh_family_sources[source]);
 
-	uint64_t ended_ns = now_ns();
+	uint64_t ended_ns = wh_steady_ns();
 
 	kept->until_ns = ended_ns + HOLDS * (ended_ns - began_ns);
 	return kept->answer;
@@ -73,7 +65,7 @@ static const json_t *figures_of(void *context, uint32_t source)
 static void write_page(struct wh_metrics *metrics, FILE *to)
 {
 	const struct wh_page_asker asker = {ask, metrics};
-	uint64_t began_ns = now_ns();
+	uint64_t began_ns = wh_steady_ns();
 
 	if (metrics->page == NULL || began_ns >= metrics->page_until_ns) {
 		size_t bytes;
@@ -87,7 +79,7 @@ static void write_page(struct wh_metrics *metrics, FILE *to)
 		wh_page_write(page, &asker);
 		if (fclose(page) != 0)
 			return;
-		metrics->page_until_ns = now_ns() + HOLDS * (now_ns() - began_ns);
+		metrics->page_until_ns = wh_steady_ns() + HOLDS * (wh_steady_ns() - began_ns);
 	}
 	fputs(metrics->page, to);
 }

@@ -12,6 +12,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/signals.h"
+#include "control/steady.h"
 #include "queue/words.h"
 
 /* How often a missing server is looked for. */
@@ -154,24 +155,16 @@ static bool is_meant(const struct wh_settings *settings, const json_t *server)
 			       0);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * WH_NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 /* The local server may start while we wait for it, like a remote one. */
 static int open_asker(struct wh_asker *asker, const struct wh_settings *settings)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
-	uint64_t until_ns = now_ns() + settings->wait_ns;
+	uint64_t until_ns = wh_steady_ns() + settings->wait_ns;
 	bool told = false;
 	int rc;
 
 	while ((rc = wh_asker_open(asker, settings->control)) != 0 && is_always(settings) &&
-		now_ns() < until_ns && wh_signals_count() == 0) {
+		wh_steady_ns() < until_ns && wh_signals_count() == 0) {
 		if (!told)
 			wh_say("waiting for this host's server, which does not answer yet");
 		told = true;

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_CONTROL_STEADY_H
+#define WH_CONTROL_STEADY_H
+
+/* A clock for what is no packet: it is never set, and begins at the start of the machine. */
+
+#include <stdint.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+static inline uint64_t wh_steady_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * WH_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t wh_steady_ms(void)
+{
+	return wh_steady_ns() / 1000000;
+}
+
+#endif
