@@ -172,7 +172,7 @@ def refused(program, folder):
                 (USAGE, 'no name', {'file': '.x', 'port': True}),
                 (USAGE, 'no name', {'file': 'x' * 65, 'port': True}),
                 (USAGE, 'packets', {'file': 'x', 'port': True, 'packets': 0}),
-                (USAGE, 'no size', {'file': 'x', 'port': True, 'bytes': '1K'}),
+                (USAGE, 'not a size', {'file': 'x', 'port': True, 'bytes': '1K'}),
                 (USAGE, 'snap', {'file': 'x', 'port': True, 'snap': 63}),
                 (OTHER, 'already exists', {'file': 'there', 'port': True}),
                 (OTHER, 'already exists', {'file': 'link', 'port': True})):
@@ -203,7 +203,7 @@ def refused(program, folder):
         answers = as_nobody(one.path, *asked)
         expect_equal('what another may', [answer['ok'] for answer in answers],
                      [False, False, False, True])
-        for answer, said in zip(answers, ('no job of yours', 'their own', "user 0's")):
+        for answer, said in zip(answers, ('no job of yours', 'a queue or the port', 'to user 0')):
             expect(said in answer['error'], f'{answer}')
         one.job('cancel', job)
         mine = as_nobody(one.path, ('job.add', {
