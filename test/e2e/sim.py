@@ -600,7 +600,7 @@ def cases():
             (['{folder}/bad.ini'], USAGE, r"bad\.ini:13: rate = '10ms' is a time"),
             (['{folder}/none.ini'], NO_SUCH_FILE, 'none.ini: no such'),
             (['no-such-scenario'], NO_SUCH_FILE, 'no-such-scenario: no such'),
-            (['{folder}'], NO_SUCH_FILE, 'no file')):
+            (['{folder}'], NO_SUCH_FILE, 'not a regular file')):
         yield Case('wrong ' + ' '.join(args), True,
                    partial(wrong, args=args, status=status, pattern=pattern))
     yield Case('example of the manual', True, example_of_the_manual)

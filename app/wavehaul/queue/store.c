@@ -39,7 +39,9 @@ static const char *const steps[] = {
 	"ALTER TABLE job ADD COLUMN asked_rate TEXT NOT NULL DEFAULT '';"
 	"UPDATE job SET asked_rate=rate",
 	"ALTER TABLE job ADD COLUMN said INTEGER NOT NULL DEFAULT 0;"
-	"UPDATE job SET said=1 WHERE sends=2 AND began>0"};
+	"UPDATE job SET said=1 WHERE sends=2 AND began>0",
+	/* Each look at the metrics counts what a month has left. */
+	"CREATE INDEX job_outcome ON job(state) WHERE state>=5"};
 
 /* Values of the column `sends`. */
 #define GETS   0
@@ -138,7 +140,8 @@ static const char *const texts[QUESTIONS] = {
 			 "token<>'' AND sends=1 AND state>=5 ORDER BY id DESC LIMIT -1 OFFSET ?2)",
 	[SET_PLACE] = "UPDATE job SET priority=?2,place=?3 WHERE id=?1",
 	[PLACE_BEFORE] = "SELECT max(place) FROM job WHERE priority=?1 AND place<?2",
-	[COUNTS] = "SELECT state,count(*) FROM job GROUP BY state",
+	[COUNTS] = "SELECT state,count(*) FROM job WHERE state<5 GROUP BY state UNION ALL "
+		   "SELECT state,count(*) FROM job WHERE state>=5 GROUP BY state",
 	[TAKE_OVER] = "UPDATE job SET state=7,ended=?1,why='the server was started again' "
 		      "WHERE attached=1 AND state<5",
 	[RUN_AGAIN] = "UPDATE job SET state=0,tries=max(tries-1,0),said=max(said,sends=2) "

@@ -579,6 +579,7 @@ static const char *const grown[] = {
 	"UPDATE job SET asked_rate=rate",
 	"ALTER TABLE job ADD COLUMN said INTEGER NOT NULL DEFAULT 0;"
 	"UPDATE job SET said=1 WHERE sends=2 AND began>0",
+	"CREATE INDEX job_outcome ON job(state) WHERE state>=5",
 };
 
 #define VERSIONS (sizeof(grown) / sizeof(grown[0]))
