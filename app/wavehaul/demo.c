@@ -355,8 +355,8 @@ static int conclude(const struct demo *demo)
 			target);
 		return WH_EXIT_INTERRUPTED;
 	case WH_STATUS_PEER_GONE:
-		wh_complain("no word from the peer for %" PRIu64 " s: the path is down, or loses "
-			    "everything; --peer-timeout waits longer",
+		wh_complain("nothing received from the peer for %" PRIu64 " s: the path is down, "
+			    "or loses everything; --peer-timeout waits longer",
 			demo->options.settings.peer_timeout_ns / WH_NS_PER_S);
 		return WH_EXIT_NETWORK;
 	default:

@@ -174,7 +174,7 @@ static int refused(const struct probe *probe)
 static int no_answer(const struct probe *probe)
 {
 	wh_complain("%s does not answer on UDP port %u: is a server running there, on that port, "
-		    "and does its --allow have this host?%s",
+		    "and does its --allow include this host?%s",
 		probe->server, probe->settings.udp_port,
 		probe->settings.unsealed
 			? " One that seals hears nobody who does not: leave out --unsealed"

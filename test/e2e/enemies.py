@@ -100,7 +100,7 @@ def remove(one, two):
     for path in one.state.glob('service.db*'):
         path.unlink()
     last = one.add('send', one.root / 'x', f'{CLIENT}:y', '--not-before', '2099-01-01 00:00')
-    await_said(one, 'somebody has removed')
+    await_said(one, 'another program has removed')
     send(two, one, 'after-removal')
     count = noted(one)
     one.stop(signal.SIGKILL)

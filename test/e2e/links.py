@@ -135,9 +135,9 @@ def deleted(program, folder, port):
             server.ip('link', 'del', 'eth0')
             result = await_end(10)
         expect_status(result, NETWORK)
-        expect_said(result, 'the interface eth0 is gone')
+        expect_said(result, 'the interface eth0 and the port on it no longer exist')
         expect_equal('exit status of the server', serving.process.wait(10), NETWORK)
-        expect('the interface eth0 is gone' in serving.said(), serving.said())
+        expect('the interface eth0 and the port on it no longer exist' in serving.said(), serving.said())
 
 
 def default_route(program, folder):

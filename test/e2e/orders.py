@@ -350,7 +350,7 @@ def reread(program, folder):
             house.await_state(jobs[0], 'running')
             expect_equal('the second', house.state_of(jobs[1]), 'ready')
             reload('[queue]\njobs = many\n', 'configuration is unchanged')
-            reload('[queue]\njobs = 2\n[limits]\njob_depth = 9\n', 'queue.jobs is 2')
+            reload('[queue]\njobs = 2\n[limits]\njob_depth = 9\n', 'queue.jobs is now 2')
             expect('limits.job_depth needs a restart; it stays 8' in house.said(),
                    house.said())
             house.await_state(jobs[1], 'running')
@@ -554,7 +554,7 @@ def chosen(program, folder):
         number = one.add('get', f'{CLIENT}:to/tree/*.dat', one.root / 'into/', '--newer', '1d')
         one.await_state(number, 'done')
         expect_equal('what was got', one.digest('into/a.dat'), one.digest('tree/a.dat'))
-        for words, why in ((['--owners'], 'without --owners'), (['--expect=/etc/x'], '--expect'),
+        for words, why in ((['--owners'], 'restart it with --owners'), (['--expect=/etc/x'], '--expect'),
                            (['--files-from=x'], 'no option of an order')):
             with Control(one.path) as control:
                 answer = control.ask('job.add', verb='get', host=CLIENT, here=['x'], there=['y'],

@@ -404,7 +404,7 @@ def read_again(program, folder):
         known.write_text(known.read_text().replace('write = yes', 'write = perhaps'))
         server.process.send_signal(signal.SIGHUP)
         wait_until(lambda: 'keep their previous content' in server.said(), 10, 'a line')
-        expect(re.search(r"dtn1.conf:\d+: write = 'perhaps' is neither", server.said()),
+        expect(re.search(r"dtn1.conf:\d+: write = 'perhaps' is not yes or no", server.said()),
                server.said())
         expect_status(here.run('send', path, f'{SERVER}:again'), 0)
         there.user.run('trust', 'remove', 'dtn1')
@@ -637,8 +637,8 @@ def renewed(program, folder):
             one('by the new one', identity=new)
             expect(process.poll() is None, f'ended with the old certificate: {server.said()}')
             clock.set(10)
-            expect_withdrawn(program, process, server, 'the list of what its authority has revoked '
-                             'has expired')
+            expect_withdrawn(program, process, server, "its authority's revocation list has "
+                             'expired')
 
 
 def clock_of_lists(program, folder):

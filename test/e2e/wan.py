@@ -212,7 +212,7 @@ def oversize(program, _folder):
         result = wan.stop()
         expect_status(result, OK)
         expect_equal('too long', wan.report['there']['own_dropped_pkts']['oversize'], 2)
-        expect_said(result, 'larger than the MTU of 1000 come from af_packet:wa.*ethtool -K')
+        expect_said(result, 'larger than the MTU of 1000 arrive from af_packet:wa.*ethtool -K')
         expect_equal('sentences of it', result.err.count('larger than the MTU'), 1)
         expect_even(wan.report)
 
@@ -236,7 +236,7 @@ def flood(program, _folder):
     there = wan.report['there']
     expect(there['path_lost_pkts']['queue'] > there['came_pkts'] / 2, f'{there}')
     expect_equal('longer than the MTU', there['own_dropped_pkts']['oversize'], 10)
-    expect_said(result, 'larger than the MTU of 1500 come from af_packet:wa')
+    expect_said(result, 'larger than the MTU of 1500 arrive from af_packet:wa')
     # 60 bytes and 24 around them: 10 Mb/s are 14881 a second.
     expect_between('frames that went on', there['went_pkts'], 3000, 16000)
     expect_even(wan.report)
@@ -262,7 +262,7 @@ def merging(program, _folder):
         order(*middle.under, 'ethtool', '-K', 'wa', 'gro', 'on')
         with Wan(program, middle) as wan:
             result = wan.stop()
-        expect_said(result, "wa merges frames.*run 'ethtool -K wa gro off lro off'")
+        expect_said(result, "wa merges incoming frames.*run 'ethtool -K wa gro off lro off'")
         expect('wb merges' not in result.err, f'wb, too: {quoted(result)}')
 
 
@@ -441,7 +441,7 @@ def vanish(program, _folder):
             middle.ip('link', 'del', 'wb')
             result = wan.end()
             expect_status(result, CONFIGURATION)
-            expect_said(result, 'the interface wb is gone')
+            expect_said(result, 'the interface wb and the port on it no longer exist')
         middle.ip('link', 'add', 'wb', 'type', 'veth', 'peer', 'name', 'wc')
         for name in ('wb', 'wc'):
             middle.ip('link', 'set', name, 'up')

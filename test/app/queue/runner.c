@@ -119,7 +119,7 @@ static bool choose(
 {
 	(void)settings;
 	(void)terms;
-	(void)choice;
+	*choice = (struct wh_choice){0};
 	return true;
 }
 
