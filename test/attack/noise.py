@@ -14,6 +14,7 @@ from pair import on_cpu
 FRAMES = 2000
 PCAP_HEAD = struct.pack('<IHHiIII', 0xa1b2c3d4, 2, 4, 0, 0, 64 * KIB, 1)
 UDP_SUM_AT = IPV4_AT - 2
+TYPE_AT, TYPES = IPV4_AT + 1, 18
 ENDING_S = 20
 
 
@@ -43,9 +44,12 @@ def altered(chance, frame):
 
 
 def draw(chance, real, own):
-    """One frame: of any bytes, of any payload, or a real one that is altered, cut or too long."""
+    """
+    One frame: of any bytes, of any payload, or a real one that is altered, cut, too long or of
+    another type.
+    """
     frame = chance.choice(real)
-    kind = chance.randrange(5)
+    kind = chance.randrange(6)
     if kind == 0:
         return frame[:6] + own + chance.randbytes(chance.randrange(48, 1500))
     if kind == 1:
@@ -54,6 +58,8 @@ def draw(chance, real, own):
         return altered(chance, frame)
     if kind == 3:
         return as_ours(altered(chance, frame[IPV4_AT:]).join((frame[:IPV4_AT], b'')))
+    if kind == 4:
+        return as_ours(frame[:TYPE_AT] + bytes([chance.randrange(1, TYPES)]) + frame[TYPE_AT + 1:])
     return as_ours(frame[:chance.randrange(IPV4_AT + 1, len(frame))] +
                    chance.randbytes(chance.randrange(2) * chance.randrange(60)))
 
