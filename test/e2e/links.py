@@ -137,7 +137,8 @@ def deleted(program, folder, port):
         expect_status(result, NETWORK)
         expect_said(result, 'the interface eth0 and the port on it no longer exist')
         expect_equal('exit status of the server', serving.process.wait(10), NETWORK)
-        expect('the interface eth0 and the port on it no longer exist' in serving.said(), serving.said())
+        expect('the interface eth0 and the port on it no longer exist' in serving.said(),
+               serving.said())
 
 
 def default_route(program, folder):

@@ -554,7 +554,8 @@ def chosen(program, folder):
         number = one.add('get', f'{CLIENT}:to/tree/*.dat', one.root / 'into/', '--newer', '1d')
         one.await_state(number, 'done')
         expect_equal('what was got', one.digest('into/a.dat'), one.digest('tree/a.dat'))
-        for words, why in ((['--owners'], 'restart it with --owners'), (['--expect=/etc/x'], '--expect'),
+        for words, why in ((['--owners'], 'restart it with --owners'),
+                           (['--expect=/etc/x'], '--expect'),
                            (['--files-from=x'], 'no option of an order')):
             with Control(one.path) as control:
                 answer = control.ask('job.add', verb='get', host=CLIENT, here=['x'], there=['y'],
