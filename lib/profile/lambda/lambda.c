@@ -24,7 +24,8 @@
  *   sent meanwhile. ttp-fig05.
  * Low start. If a quarter of the train is lost, no more than the packets that arrived is sent in
  *   the next round trip; if some of these are lost, too, other flows have filled the queue.
- *   bar06-share: the latecomer to a hundred flows at 20 ms gets 0.73 of its share.
+ *   bar06-share: thirty flows at 20 ms have a Jain index of 0.73 instead of 0.92, and the latecomer
+ *   to a hundred 0.14 of its share instead of 0.49.
  * Cruise. `alpha` packets of each flow stand in the queue, whatever the round trip (FAST). alpha
  *   grows with the cube root of the rate, so that each flow queues less the more flows there are
  *   (Swift, FASP). bar06-share: three times the queue of ten flows. A window bounds the packets in
@@ -45,7 +46,7 @@
  *   (BBR's lt_bw). bar09: a third of the policer's rate, and four of five packets lost; bar09-near:
  *   0.9 % policed when tested at the same interval, not 0.04. If as much is lost at the lower rate,
  *   but too much for noise, a queue has been full ever since the start. bar06-share: Jain of a
- *   hundred flows and a latecomer at 20 ms is 0.14 instead of 0.98.
+ *   hundred flows and a latecomer at 20 ms is 0.14 instead of 0.61.
  * Drain. If no empty queue was seen for 2 s, the queue is drained for one round trip, since the
  *   minimal delay must not include a queue (LEDBAT++, ProbeRTT). bar06-share: ten flows at 20 ms
  *   have three times the queue, and the latecomer 1.36 of its share. With `dedicated` the drain
