@@ -8,8 +8,8 @@
  * packets are in flight.
  */
 
-#include "sim/machine/absence.h"
 #include "sim/flight.h"
+#include "sim/machine/absence.h"
 #include "sim/sim.h"
 
 struct wh_sim_link {

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "book/tell.h"
 #include "cli/complain.h"
+#include "control/steady.h"
 #include "journal/database.h"
 
 #define RESTING_MS 500
@@ -102,10 +103,7 @@ static void say_trouble(struct wh_clerk *clerk, int rc)
 
 static void forget_old(struct wh_clerk *clerk, int64_t now)
 {
-	struct timespec steady;
-
-	clock_gettime(CLOCK_MONOTONIC, &steady);
-	if (!wh_calendar_is_settled(&clerk->calendar, now / 1000000, steady.tv_sec) ||
+	if (!wh_calendar_is_settled(&clerk->calendar, now / 1000000, wh_steady_s()) ||
 		clerk->book == NULL || now < clerk->next_forget_us)
 		return;
 	clerk->next_forget_us = now + FORGET_EVERY_US;

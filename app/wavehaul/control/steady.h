@@ -22,4 +22,9 @@ static inline uint64_t wh_steady_ms(void)
 	return wh_steady_ns() / 1000000;
 }
 
+static inline int64_t wh_steady_s(void)
+{
+	return (int64_t)(wh_steady_ns() / WH_NS_PER_S);
+}
+
 #endif

@@ -17,6 +17,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/json.h"
+#include "control/steady.h"
 #include "journal/database.h"
 #include "queue/taken.h"
 
@@ -346,10 +347,7 @@ static void begin_orders(struct wh_runner *runner, uint64_t now_tsc, int64_t now
 /* A clock that was set back only keeps them longer. */
 static void forget_old(struct wh_runner *runner, int64_t now_s)
 {
-	struct timespec steady;
-
-	clock_gettime(CLOCK_MONOTONIC, &steady);
-	if (!wh_calendar_is_settled(&runner->calendar, now_s, steady.tv_sec) ||
+	if (!wh_calendar_is_settled(&runner->calendar, now_s, wh_steady_s()) ||
 		now_s < runner->next_forget_s)
 		return;
 	runner->next_forget_s = now_s + FORGET_EVERY_S;

@@ -129,7 +129,6 @@ static double give_way(struct wh_lambda_yield *yield, const struct wh_lambda_pat
 	const struct wh_delivery_event *event, bool lost, double rate_pps)
 {
 	bool looks = yield->look > 0.0;
-
 	bool often = yield->spike_s == 0.0 &&
 		     since_s(path, event->now_tsc, yield->looked_tsc) <
 			     fmax(OFTEN_S, OFTEN_RTT * wh_lambda_path_rtt_s(path));

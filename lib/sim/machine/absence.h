@@ -3,11 +3,10 @@
 #define WH_SIM_MACHINE_ABSENCE_H
 
 /*
- * A host (or a machine that emulates a link) whose CPU also has other work: now and then it does
- * not poll its port. Packets that arrive
- * meanwhile wait in the port's ring, of unlimited length, and due sends are late; on its return it
- * receives all waiting packets at once, timestamped as if they had just arrived. Absences and the
- * times between them are exponential.
+ * A host, or a machine that emulates a link, whose CPU also has other work: now and then it does
+ * not poll its port. Packets that arrive meanwhile wait in the port's ring, of unlimited length,
+ * and due sends are late; on its return it receives all waiting packets at once, timestamped as if
+ * they had just arrived. Absences and the times between them are exponential.
  */
 
 #include "base/prng.h"
