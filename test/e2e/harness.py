@@ -3,7 +3,6 @@
 
 import argparse
 import atexit
-import ctypes
 import json
 import os
 import re
@@ -17,12 +16,15 @@ import traceback
 from collections import namedtuple
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[2] / 'tools'))
+
+from benchlib.guarded import MEMORY, STOPPING, be_guarded, sweep  # noqa: E402
+
 # What a stopped program may still take to clean up before it is killed.
 GRACE_S = 10
 MIDWAY_S = 30
 
 NOBODY = 65534
-MEMORY = '/dev/shm'
 
 CONTROL = re.compile(r'[\x00-\x08\x0b-\x1f\x7f]')
 
@@ -107,70 +109,6 @@ def end_group(process):
     except ProcessLookupError:
         pass
     process.communicate()
-
-
-STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # prctl(2)
-
-
-def children_of(pid):
-    found = []
-    for stat in Path('/proc').glob('[0-9]*/stat'):
-        try:
-            text = stat.read_text()
-        except OSError:  # it is gone
-            continue
-        if int(text.rpartition(')')[2].split()[1]) == pid:
-            found.append(int(text.partition(' ')[0]))
-    return found
-
-
-def be_guarded():
-    """What a script has started ends with it, however that ends: also by SIGKILL, which it cannot
-    hear, and which servers in sessions of their own do not get. From here on it is the child of a
-    process that waits for it, and to which fall the processes that it leaves."""
-    libc = ctypes.CDLL(None)
-    guard, script = os.getpid(), os.fork()
-    if script == 0:
-        os.setsid()
-        libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != guard:
-            sys.exit(128 + signal.SIGTERM)
-        return
-    libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
-    for number in STOPPING:
-        signal.signal(number, lambda number, _: os.kill(script, number))
-    status = os.waitstatus_to_exitcode(os.waitpid(script, 0)[1])
-    while left := children_of(guard):
-        for pid in left:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-    if status < 0:
-        sweep()
-    sys.exit(status if status >= 0 else 128 - status)
-
-
-def owner_of(name):
-    """The process in the name of what it has made: wavehaul-e2e-PID-..., wavehaul-PID-..."""
-    found = re.match(r'wavehaul-(?:e2e-)?(\d+)-', name)
-    return int(found[1]) if found else None
-
-
-def sweep():
-    """Removes leftovers of scripts that were killed with their guards, or by a reboot."""
-    def is_left(path):
-        pid = owner_of(path.name)
-        return pid is not None and not Path(f'/proc/{pid}').exists()
-
-    namespaces = Path('/run/netns')
-    for path in filter(is_left, namespaces.iterdir() if namespaces.exists() else ()):
-        subprocess.run(['ip', 'netns', 'del', path.name], stderr=subprocess.DEVNULL, check=False)
-    for place in {tempfile.gettempdir(), MEMORY}:
-        for path in filter(is_left, Path(place).glob('wavehaul-e2e-*')):
-            for line in Path('/proc/mounts').read_text().splitlines():
-                if line.split()[1].startswith(f'{path}/'):
-                    subprocess.run(['umount', '-l', line.split()[1]], check=False)
-            shutil.rmtree(path, ignore_errors=True)
 
 
 def have_config_folder():

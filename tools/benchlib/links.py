@@ -4,10 +4,10 @@
 import contextlib
 import os
 import shutil
-import subprocess
 from collections import namedtuple
 from pathlib import Path
 
+from .guarded import end_namespace
 from .processes import Place, order
 
 # Two places and how the server is called from the client's.
@@ -39,10 +39,9 @@ class Namespaces:
         self.remove()
 
     def remove(self):
-        """What there is of them; the interfaces go with their namespaces."""
+        """What there is of them; interfaces and programs go with their namespaces."""
         for name in self.names:
-            subprocess.run(['ip', 'netns', 'del', name], stderr=subprocess.DEVNULL, timeout=20,
-                           check=False)
+            end_namespace(name)
 
 
 class Veth(Namespaces):
@@ -55,7 +54,7 @@ class Veth(Namespaces):
 
     def __init__(self, mtu):
         self.mtu = mtu
-        self.names = [f'whb{os.getpid()}{end}' for end in 'ab']
+        self.names = [f'wavehaul-{os.getpid()}-bench-{end}' for end in 'ab']
 
     def link(self):
         server, client = self.names

@@ -30,7 +30,7 @@ SMALL_IN_A_FOLDER = 1000
 
 @contextlib.contextmanager
 def folder():
-    with tempfile.TemporaryDirectory(prefix='wavehaul-bench-', dir=TMPFS) as name:
+    with tempfile.TemporaryDirectory(prefix=f'wavehaul-bench-{os.getpid()}-', dir=TMPFS) as name:
         yield Path(name)
 
 

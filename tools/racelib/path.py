@@ -44,7 +44,7 @@ class Sites(Namespaces):
     """Left sends, right receives, and the middle is where the wan runs."""
 
     def __init__(self):
-        self.names = [f'whr{os.getpid()}{end}' for end in 'lmr']
+        self.names = [f'wavehaul-{os.getpid()}-race-{end}' for end in ('left', 'middle', 'right')]
         self.left, self.middle, self.right = map(Site, self.names)
 
     def make(self):
