@@ -27,7 +27,7 @@ from pair import cpu_seconds, has_ended, on_cpu, wait_until
 TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
 
-OK, USAGE, CONFIGURATION = 0, 2, 7
+OK, OTHER, USAGE, CONFIGURATION = 0, 1, 2, 7
 STARTING_S, STOPPING_S = 20, 10
 LEFT, RIGHT = '192.0.2.1', '192.0.2.2'
 LEFT6, RIGHT6 = '2001:db8::1', '2001:db8::2'
@@ -434,6 +434,65 @@ def capture(program, folder):
     expect_between('bytes of the file', file.stat().st_size, (64 << 10) - 400, 64 << 10)
 
 
+SMALL_DISK_BYTES = 1 << 20
+
+
+def frames_in(file):
+    """Of a capture that is whole."""
+    return len(order('tshark', '-r', file).splitlines())
+
+
+def capture_enemies(program, folder):
+    """It is whole up to a moment before wan is killed, and up to where the disk is full."""
+    if not shutil.which('tshark'):
+        raise Skip('tshark is not there')
+    file, small = folder / 'wan.pcapng', folder / 'small'
+    with sites() as (left, middle, _):
+        with Wan(program, middle, '--delay', '1ms', '--pcap', file) as wan, \
+                Pinger(left, RIGHT) as pinger:
+            wait_until(lambda: pinger.ping() is not None, 5, 'an answer')
+            wait_until(lambda: file.stat().st_size > 0 and frames_in(file) >= 4, 5,
+                       'frames in the file of a wan that runs')
+            wan.process.kill()
+            wan.process.wait()
+            wan.report = {}  # it has none
+            expect(frames_in(file) >= 4, 'the file of a killed wan is empty')
+        small.mkdir()
+        order('mount', '-t', 'tmpfs', '-o', f'size={SMALL_DISK_BYTES}', 'small', small)
+        try:
+            file = small / 'wan.pcapng'
+            with Wan(program, middle, '--delay', '1ms', '--pcap', file, '--pcap-snap',
+                     1600) as wan:
+                left.ip('neigh', 'replace', RIGHT, 'lladdr', '02:00:00:00:00:02', 'dev', 'eth0')
+                send_datagrams(left, RIGHT, 800, 1400, gap_s=1e-4)
+                result = wan.stop()
+            expect_status(result, OTHER)
+            expect_equal('sentences of it', result.err.count('no more is written into'), 1)
+            pcap = wan.report['pcap']
+            expect_equal('frames in the file', frames_in(file), pcap['written_pkts'])
+            expect(pcap['written_pkts'] > 300 and pcap['beyond_pkts'] > 400, f'{pcap}')
+        finally:
+            order('umount', small)
+
+
+def second(program, _folder):
+    """A second wan on a tap would get a part of its frames: refused; after kill -9 it has both."""
+    with sites() as (_, middle, _):
+        if not Path('/dev/net/tun').exists():
+            raise Skip('no tap here')
+        args = ('wan', '--port', 'tap:wy', '--port', 'tap:wz', '--no-huge', '--memory', '64M',
+                '--delay', '1ms')
+        first = program.start(*args, under=middle.under)
+        try:
+            wait_until(lambda: 'wz' in middle.ip('-o', 'link'), STARTING_S, 'taps')
+            refused = program.run(*args, '--time', '1s', under=middle.under)
+            expect_status(refused, CONFIGURATION)
+            expect_said(refused, 'another wan already uses the interface wy')
+        finally:
+            end_group(first)
+        expect_status(program.run(*args, '--time', '1s', under=middle.under), OK)
+
+
 def vanish(program, _folder):
     """An interface that is deleted ends it; a second wan on one is refused; Ctrl-C twice."""
     with sites() as (left, middle, right):
@@ -467,6 +526,8 @@ def cases():
     yield Case('rate', False, rate, judges_time=True)
     yield Case('schedule', True, schedule, judges_time=True)
     yield Case('capture', True, capture, judges_time=True)
+    yield Case('enemies of a capture', False, capture_enemies)
+    yield Case('second', False, second)
     yield Case('vanish', True, vanish)
 
 

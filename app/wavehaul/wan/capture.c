@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "cli/complain.h"
 
 /* 0.1 s of frames of 1500 bytes at 1 Gb/s, in and out. */
@@ -15,6 +16,9 @@
 
 /* Frames written in one turn, so that other processes get theirs. */
 #define TURN_PKTS 64
+
+/* The file is complete up to then for who reads it meanwhile, or if this process is killed. */
+#define FLUSH_US 500000
 
 #define NAME_BYTES 256
 
@@ -29,8 +33,11 @@ void wh_wan_capture_frame(void *frames, const struct rte_mbuf *pkt, uint64_t now
 }
 
 /* The file has ended: further frames are only counted. */
-static void tell_failure(const struct wh_wan_capture *capture)
+static void tell_failure(struct wh_wan_capture *capture)
 {
+	if (capture->file.error == 0 || capture->told_failure)
+		return;
+	capture->told_failure = true;
 	wh_complain("no more is written into %s: %s", capture->config.path,
 		strerror(-capture->file.error));
 }
@@ -42,8 +49,7 @@ static void put(struct wh_wan_capture *capture, uint32_t way, const struct wh_fr
 	if (file->fd < 0 || file->bytes + wh_pcapng_frame_bytes(frame) > capture->config.bytes_max)
 		return;
 	wh_pcapng_put(file, frame->leaves ? WH_LAMBDA_ENDS - 1 - way : way, frame);
-	if (file->fd < 0)
-		tell_failure(capture);
+	tell_failure(capture);
 }
 
 int32_t wh_wan_capture_poll(void *state, uint64_t now_tsc)
@@ -51,7 +57,11 @@ int32_t wh_wan_capture_poll(void *state, uint64_t now_tsc)
 	struct wh_wan_capture *capture = state;
 	int32_t taken = 0;
 
-	(void)now_tsc;
+	if (now_tsc >= capture->flush_tsc) {
+		capture->flush_tsc = now_tsc + wh_us_to_tsc(capture->config.hz, FLUSH_US);
+		wh_pcapng_flush(&capture->file);
+		tell_failure(capture);
+	}
 	for (; taken < TURN_PKTS; taken++) {
 		struct wh_frame frame;
 		struct wh_frames *way = wh_frames_oldest(capture->way, WH_LAMBDA_ENDS, &frame);
@@ -107,7 +117,6 @@ int wh_wan_capture_open(struct wh_wan_capture *capture, const struct wh_wan_capt
 
 int wh_wan_capture_close(struct wh_wan_capture *capture)
 {
-	bool had_failed = capture->file.error != 0;
 	int rc;
 
 	if (!capture->opened)
@@ -115,8 +124,7 @@ int wh_wan_capture_close(struct wh_wan_capture *capture)
 	while (wh_wan_capture_poll(capture, 0) > 0)
 		;
 	rc = wh_pcapng_close(&capture->file);
-	if (rc != 0 && !had_failed)
-		tell_failure(capture);
+	tell_failure(capture);
 	capture->written_pkts = capture->file.flushed_pkts;
 	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
 		capture->missed_pkts += capture->way[end].missed_pkts;

@@ -28,7 +28,9 @@ struct wh_wan_capture {
 	struct wh_frames way[WH_LAMBDA_ENDS]; /* indexed by the end at which frames arrive */
 	struct wh_wan_capture_config config;
 	struct wh_pcapng file; /* fd -1 after a failure, which was reported */
+	uint64_t flush_tsc;    /* when what is buffered is written */
 	bool opened;
+	bool told_failure;
 	/* Valid once it is closed: */
 	uint64_t written_pkts;
 	uint64_t missed_pkts;

@@ -14,6 +14,14 @@
 
 #define NO_CLAIM -1
 
+/* Other ports are refused to a second process by the system or the driver. */
+static bool is_interface(const struct wh_port_spec *spec)
+{
+	return !spec->verbatim &&
+	       (spec->kind == WH_PORT_AF_PACKET || spec->kind == WH_PORT_AF_XDP ||
+		       spec->kind == WH_PORT_TAP);
+}
+
 /*
  * Abstract names (unix(7)) belong to the network namespace, and disappear with the process. The
  * socket is of a kind that can send nothing, since nobody connects it.
@@ -26,7 +34,7 @@ int wh_wan_claim(const struct wh_port_spec *spec)
 	socklen_t bytes =
 		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)name_bytes);
 
-	if (spec->kind != WH_PORT_AF_PACKET || spec->verbatim)
+	if (!is_interface(spec))
 		return NO_CLAIM;
 
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -39,8 +47,8 @@ int wh_wan_claim(const struct wh_port_spec *spec)
 	close(fd);
 	if (!taken)
 		return NO_CLAIM;
-	wh_complain("another wan already uses the interface %s, and two would forward each frame "
-		    "twice: stop the other one, or choose another interface",
+	wh_complain("another wan already uses the interface %s, and two would forward its frames "
+		    "twice, or a part each: stop the other one, or choose another interface",
 		spec->target);
 	return WH_WAN_TAKEN;
 }

@@ -3,8 +3,9 @@
 #define WH_APP_WAN_CLAIM_H
 
 /*
- * AF_PACKET shares an interface between processes: two wans on it would carry each frame twice. So
- * each interface of a network namespace has at most one wan.
+ * AF_PACKET shares an interface between processes: two wans on it would carry each frame twice. Two
+ * on a tap would get a part of its frames each. So each interface of a network namespace has at
+ * most one wan.
  */
 
 #include "port/spec.h"
