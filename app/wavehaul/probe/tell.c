@@ -151,8 +151,8 @@ static void tell_next(const struct wh_findings *found)
 
 	if (path.capacity_bps == 0 || found->wire_bytes == 0)
 		return;
-	printf("next time      lambda begins with this: half of %s at once, and the whole a round "
-	       "trip later\n",
+	printf("next time      lambda takes %s for the capacity if its own first packets tell "
+	       "none\n",
 		wh_format_rate(rate, ROOM, (double)path.capacity_bps));
 	printf("               what it, BBR and CUBIC would reach: wavehaul plan --rate %.4gM "
 	       "--rtt "
