@@ -439,7 +439,7 @@ static const struct refusal refusals[] = {
 		"--set udt.formula3=perhaps: 'perhaps' is not understood; udt.formula3 is a switch "
 		"on or off"},
 	{WH_VERB_SEND, "--set|udt.beta=1e-6",
-		"--set names an option of udt, but the profile is lambda; add --profile udt, "},
+		"an option of udt is set, but the profile is lambda; add --profile udt, or "},
 	{WH_VERB_SEND, "--profile|ttp|--set|ttp.min_rate=2G|--set|ttp.max_rate=1G",
 		"ttp.max_rate "},
 	{WH_VERB_DEMO, "--udt|bytes,bits", "--udt bytes,bits: 'bits' is not one of no-formula-3, "},

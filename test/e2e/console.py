@@ -265,6 +265,22 @@ def options_change(program, path, job, session):
     expect_equal('share', shown()['share'], 'dedicated')
 
 
+def shares(program, folder):
+    """--share of an order is that of its session."""
+    with houses(program) as (one, _):
+        one.make('big', 200_000_000)
+        for how in ('dedicated', 'fair', 'scavenger'):
+            job = one.add('send', one.root / 'big', f'{CLIENT}:{how}', '--rate', '20M', '--share',
+                          how)
+            one.await_state(job, 'running')
+            session = json.loads(say(program, one.path, 'show jobs', '--json').out)['jobs'][0][
+                'session']
+            found = say(program, one.path, f'show session {session}', '--json').out
+            expect_equal('share', json.loads(found)['session']['options']['share'], how)
+            expect_status(say(program, one.path, f'cancel {job}'), 0)
+            one.await_state(job, 'cancelled')
+
+
 def steers(program, folder):
     """A busy server: everything that can be shown, and a job's whole life."""
     with houses(program) as (one, _), Terminal(program, one.path) as terminal:
@@ -316,6 +332,7 @@ CASES = [
     Case('console: tables, live ones, names with escapes', True, shown),
     Case('console: typed, with completion and history', True, typed),
     Case('console: steers a server', True, steers),
+    Case('console: shares of orders', False, shares),
 ]
 
 if __name__ == '__main__':

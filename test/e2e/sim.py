@@ -188,6 +188,17 @@ receiver_skew = -100e-6
 from = G
 to = H
 
+[flow traced]
+agent = newreno
+trace = flows.txt
+from = I
+to = J
+
+[link I-J]
+rate = 10M
+delay = 10ms
+queue = 50
+
 [report]
 '''
 
@@ -205,8 +216,19 @@ CHANGED = {
     'took(file) / 1ms': (60, 140), 'finished(file)': (50, 85), 'finish(file.1) / 1ms': (60, 140),
     'goodput(fixed.1, 1.5s, 3s)': (45e6, 47.5e6), 'goodput(fixed.2, 5.5s, 7s)': (45e6, 47.5e6),
     'goodput(fixed.1, 4s, 10s)': (0, 0), 'goodput(fixed.2, 0s, 5s)': (0, 0),
-    'lost(G-H)': (0, 0),
+    # 3 % are overtaken, and sent again at once.
+    'lost(G-H)': (0, 0), 'needless(fixed) / sent(fixed)': (0.024, 0.036),
+    'flows(traced)': (3, 3), 'finished(traced)': (2, 2), 'finish(traced.1) / 1s': (1.8, 2.6),
+    'goodput(traced.2, 3s, 4s)': (8.5e6, 9.8e6), 'goodput(traced.2, 4.2s, 10s)': (0, 0),
+    'goodput(traced.3, 0s, 5s)': (0, 0), 'goodput(traced.3, 6s, 10s)': (9.5e6, 9.8e6),
 }
+
+TRACE = """# start, size, stop
+1s 1M -
+2500ms - 4s  # its queue empties behind that
+
+5s - -
+"""
 
 # 20 Mb/s are 1666.7 packets a second, half of which are dropped; a file is ten segments.
 ANSWERS = {
@@ -368,6 +390,7 @@ def answers(program, folder):
 
 
 def changing(program, folder):
+    (folder / 'flows.txt').write_text(TRACE)
     questions = [f'{i} = {question}' for i, question in enumerate(CHANGED)]
     point = run_json(program, folder, CHANGING + '\n'.join([*questions, '']))['points'][0]
     for i, (question, bounds) in enumerate(CHANGED.items()):

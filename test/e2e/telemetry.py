@@ -85,7 +85,7 @@ class Telemetry:
 
     def sessions(self):
         """Number -> what is told of it; but for those that end meanwhile."""
-        told = {n: self.ask('/wavehaul/session', n) for n in self.ask('/wavehaul/sessions')}
+        told = {n: self.ask('/wavehaul/session', n) for n in self.ask('/wavehaul/sessions') or ()}
         return {number: session for number, session in told.items() if session}
 
     def session(self, role, name):
@@ -145,6 +145,36 @@ def both_ends(program, folder):
             expect(here['limited_by'] in ('rate', 'cpu', 'peer', 'window', 'memory'), str(here))
             answers = server.session('transmitter', 'reply ')
             expect(re.fullmatch('reply [0-9a-f]{16}', answers['name']), answers['name'])
+        pair.stop_server()
+
+
+def sender_of(end, name):
+    """What is told of the transmitter, once it has sent something."""
+    found = []
+
+    def looked():
+        found[:] = filter(None, [end.session('transmitter', name)])
+        return found and found[0]['sent_pkts'] > 0
+    wait_until(looked, 10, f'a transmitter {name!r}')
+    return found[0]
+
+
+def share(program, folder):
+    """--share of `send`, `get` and `bench` is that of the end that sends; --rate is a bound."""
+    with Pair(program, folder) as pair:
+        for path in (folder / 'big', pair.served / 'big'):
+            path.write_bytes(bytes(range(256)) * (40 << 12))
+        for verb, operands in (('bench', (SERVER,)), ('send', (folder / 'big', f'{SERVER}:to')),
+                               ('get', (f'{SERVER}:big', folder / 'got'))):
+            for how in ('dedicated', 'fair', 'scavenger'):
+                with pair.running(verb, *operands, '--share', how, '--rate', '20M') as process, \
+                        Telemetry(process.pid if verb != 'get' else pair.process.pid) as end:
+                    session = sender_of(end, 'reply' if verb == 'get' else 'job')
+                    expect_equal(verb, (session['profile'], session['options']['share']),
+                                 ('lambda', how))
+                    expect_between(f'rate of {verb}', session['paced_bps'], 1, 20.1e6)
+                    process.send_signal(signal.SIGINT)
+                    expect_status(pair.finish(process), INTERRUPTED)
         pair.stop_server()
 
 
@@ -372,6 +402,7 @@ def found_sessions(said):
 CASES = [
     Case('listed', True, listed),
     Case('both-ends', True, both_ends),
+    Case('share', False, share),
     Case('rates', False, rates, judges_time=True),
     Case('never-fall', False, never_fall),
     Case('cores', True, cores),

@@ -10,6 +10,8 @@ Only root makes namespaces: those cases are skipped otherwise. A line for each c
 
 import contextlib
 import json
+import os
+import pty
 import re
 import shutil
 import signal
@@ -397,6 +399,63 @@ def schedule(program, folder):
     expect_said(refused, r"steps.ini:2: rate = 'quick' is not understood")
 
 
+def streamed(program, folder):
+    """A line a second and one for each change; what is in them adds up to what the last one has."""
+    steps = folder / 'steps.ini'
+    steps.write_text('[at 1500ms there]\nloss = 100%\n')
+    with sites() as (left, middle, right):
+        began = time.monotonic()
+        process = program.start('wan', '--port', 'af_packet:wa', '--port', 'af_packet:wb',
+                                '--delay', '1ms', '--then', steps, '--json-stream',
+                                under=middle.under)
+        left.ip('neigh', 'replace', RIGHT, 'lladdr', right.mac(), 'dev', 'eth0')
+        while time.monotonic() - began < 4:
+            send_datagrams(left, RIGHT, 10, 1000, gap_s=1e-3)
+        process.send_signal(signal.SIGTERM)
+        result = program.finish(process, STOPPING_S, began)
+    expect_status(result, OK)
+    *events, end = map(json.loads, result.out.splitlines())
+    rows = [event for event in events if event['event'] == 'interval']
+    changes = [event for event in events if event['event'] == 'change']
+    expect_equal('changes', [(change['section'], change['seconds']) for change in changes],
+                 [('at 1500ms there', 1.5)])
+    expect(2 <= len(rows) <= 4, f'{len(rows)} rows')
+    for i, row in enumerate(rows):
+        expect_between('a second', row['seconds'], i + 1, i + 1.5)
+    there = end['there']
+    came, lost = (sum(row['there'][name] for row in rows)
+                  for name in ('came_pkts', 'path_lost_pkts'))
+    expect(500 < came <= there['came_pkts'], f'{came} of {there["came_pkts"]}')
+    expect(100 < lost <= there['path_lost_pkts']['loss'], f'{lost} of {there}')
+    expect_equal('lost at first', rows[0]['there']['path_lost_pkts'], 0)
+    expect(rows[0]['there']['bps'] > 100e3 > rows[-1]['there']['bps'], f'{rows}')
+
+
+def table(program, _folder):
+    """On a terminal a row a second below its head, and the totals at the end."""
+    with sites() as (left, middle, _):
+        master, end = pty.openpty()
+        try:
+            process = subprocess.Popen(
+                [*middle.under, program.binary, 'wan', '--port', 'af_packet:wa', '--port',
+                 'af_packet:wb', '--delay', '1ms', '--time', '2500ms'], stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=end, start_new_session=True)
+            try:
+                out, _ = process.communicate(timeout=STARTING_S)
+            finally:
+                end_group(process)
+            said = os.read(master, 1 << 16).decode()
+        finally:
+            os.close(end)
+            os.close(master)
+    expect_equal('the exit status', process.returncode, OK)
+    rows = re.findall(r'^ +(\d)\.\d \|( +[\d.]+){2}( +\d+){2} \|( +[\d.]+){2}( +\d+){2}\r$', said,
+                      re.MULTILINE)
+    expect_equal('seconds', [row[0] for row in rows], ['1', '2'])
+    expect_equal('heads', said.count('queue kB'), 2)
+    expect(re.search(r'A to B', out.decode()), out)
+
+
 def capture(program, folder):
     """Each frame as it comes in and as it leaves, the delay apart; and a file of bounded size."""
     if not shutil.which('tshark'):
@@ -525,6 +584,8 @@ def cases():
     yield Case('guests', True, guests)
     yield Case('rate', False, rate, judges_time=True)
     yield Case('schedule', True, schedule, judges_time=True)
+    yield Case('streamed', True, streamed)
+    yield Case('table', True, table)
     yield Case('capture', True, capture, judges_time=True)
     yield Case('enemies of a capture', False, capture_enemies)
     yield Case('second', False, second)

@@ -260,8 +260,8 @@ bool wh_profile_set_check(const struct wh_settings *settings)
 		}
 		if (used == NULL || used == profile || (settings->choices.told >> i & 1) == 0)
 			continue;
-		wh_complain("--set names an option of %s, but the profile is %s; add --profile %s, "
-			    "or leave out --set",
+		wh_complain("an option of %s is set, but the profile is %s; add --profile %s, or "
+			    "leave the option out",
 			profile->name, used->name, profile->name);
 		return false;
 	}
