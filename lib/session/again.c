@@ -16,8 +16,12 @@
 #define LATE_SPAN_RTTS 16
 #define LATE_SPAN_MS   1000
 
-/* The controller hears of reordering up to this many round trips, whatever the peer claims. */
+/* Reordering counts up to this many round trips, whatever the peer claims; or this long. */
 #define OVERTAKEN_RTTS 4
+#define OVERTAKEN_MS   10
+
+/* Of a round trip: what is so late is sent again before the buffers run out (RACK: a quarter). */
+#define SCARCE_PART 8
 
 /* Most packets searched for the last unacknowledged one. */
 #define LATE_LOOKS 4096
@@ -48,15 +52,19 @@ static void queue_again(void *context, uint64_t serial)
 	WH_ASSERT(pushed);
 }
 
-/* Packets that the state does not cover are left alone: they may have arrived. */
-static void queue_missing(
-	struct wh_session *s, const struct wh_sent_due *due, const struct wh_rcv_state *state)
+/*
+ * Of those below `end`. Packets that the state does not cover are left alone: they may have
+ * arrived.
+ */
+static void queue_missing(struct wh_session *s, const struct wh_sent_due *due,
+	const struct wh_rcv_state *state, uint64_t end)
 {
 	struct wh_transmitter *tx = &s->tx;
 
-	wh_sent_table_queue_due(
-		&tx->table, due, state->cover_first, state->cover_end, queue_again, tx);
-	wh_sent_table_queue_due(&tx->table, due, state->highest_end, tx->sent_end, queue_again, tx);
+	wh_sent_table_queue_due(&tx->table, due, state->cover_first,
+		wh_min_u64(state->cover_end, end), queue_again, tx);
+	wh_sent_table_queue_due(&tx->table, due, state->highest_end, wh_min_u64(tx->sent_end, end),
+		queue_again, tx);
 }
 
 void wh_again_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_state *state)
@@ -67,7 +75,7 @@ void wh_again_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_st
 
 	const struct wh_sent_due due = {.now = tx->states_counted, .sent_end = tx->sent_end};
 
-	queue_missing(s, &due, state);
+	queue_missing(s, &due, state, tx->sent_end);
 }
 
 uint64_t wh_again_overtaken_tsc(const struct wh_session *s)
@@ -85,7 +93,7 @@ static void set_window(struct wh_session *s, uint64_t overtaken_tsc)
 	uint64_t rtt_tsc = wh_rtt_get(&s->rtt);
 	uint64_t ms_tsc = wh_session_ms_tsc(s, 1);
 	uint64_t least_tsc = wh_min_u64(rtt_tsc / 8, ms_tsc);
-	uint64_t most_tsc = wh_max_u64(rtt_tsc, 10 * ms_tsc); /* upper bound on the peer's claim */
+	uint64_t most_tsc = wh_max_u64(OVERTAKEN_RTTS * rtt_tsc, OVERTAKEN_MS * ms_tsc);
 
 	late->window_tsc =
 		wh_min_u64(wh_max_u64(least_tsc, overtaken_tsc + overtaken_tsc / 4), most_tsc);
@@ -113,15 +121,64 @@ static void widen_window(struct wh_session *s, uint64_t now_tsc, const struct wh
 	set_window(s, wh_max_u64(late->seen_tsc[0], late->seen_tsc[1]));
 }
 
+/* Packets that can follow while the lowest one is missing. */
+static uint64_t room_pkts(const struct wh_session *s)
+{
+	const struct wh_transmitter *tx = &s->tx;
+	const struct wh_chunk *open = tx->open_chunk;
+	uint64_t peer_chunks =
+		tx->peer_chunk_upper > tx->chunks ? tx->peer_chunk_upper - tx->chunks : 0;
+	uint64_t chunks = wh_min_u64(peer_chunks, s->config.chunks - tx->chunks_out);
+	uint64_t rest_pkts = open == NULL ? 0 : tx->tx_chunk[open->slot].packets - tx->open_index;
+
+	return wh_min_u64(tx->table.size - (tx->table.admitted_end - tx->table.lower),
+		chunks * s->chunk_packets + rest_pkts);
+}
+
 /*
- * A packet that has not arrived and was sent more than a window before the latest one that did was
- * lost. The time since that one arrived counts as part of the window.
+ * Packets below this one hold up all others soon: the report of a retransmission that is sent now
+ * comes when the room that is left has been used, since one and a half round trips of packets fill
+ * it. The half is for a retransmission that is slow itself.
+ */
+static uint64_t scarce_end(const struct wh_session *s)
+{
+	const struct wh_transmitter *tx = &s->tx;
+	uint64_t flight_pkts = tx->transmission - tx->delivery->seen_pkts;
+	uint64_t needed_pkts = flight_pkts + flight_pkts / 2;
+
+	return tx->table.lower + needed_pkts - wh_min_u64(needed_pkts, room_pkts(s));
+}
+
+/*
+ * Queues packets below `end` that have not arrived and were sent more than `window_tsc` before the
+ * latest one that did. The time since that one arrived counts as part of the window.
+ */
+static void queue_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state,
+	uint64_t window_tsc, uint64_t end)
+{
+	uint64_t sent_tsc = wh_delivery_sent_tsc(s, now_tsc, state);
+	uint64_t held_tsc = wh_delivery_stamps_tsc(s, state->held);
+	uint64_t wait_tsc = window_tsc > held_tsc ? window_tsc - held_tsc : 0;
+
+	if (sent_tsc <= wait_tsc)
+		return;
+
+	const struct wh_sent_due due = {
+		.now = wh_session_now_us(s, sent_tsc - wait_tsc),
+		.sent_end = s->tx.sent_end,
+	};
+
+	queue_missing(s, &due, state, end);
+}
+
+/*
+ * A packet that is later than any seen so far was lost. With little room left a packet that is not
+ * as late is sent again, too: while everything waits for it the line is idle, and a needless
+ * retransmission takes nobody's place.
  */
 void wh_again_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state)
 {
 	struct wh_transmitter *tx = &s->tx;
-	uint64_t sent_tsc = wh_delivery_sent_tsc(s, now_tsc, state);
-	uint64_t held_tsc = wh_delivery_stamps_tsc(s, state->held);
 
 	widen_window(s, now_tsc, state);
 	if (state->seen_end > tx->late.seen_end) {
@@ -129,17 +186,10 @@ void wh_again_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_s
 		tx->late.probes = 0;
 	}
 
-	uint64_t wait_tsc = tx->late.window_tsc > held_tsc ? tx->late.window_tsc - held_tsc : 0;
+	uint64_t scarce_tsc = wh_min_u64(wh_rtt_get(&s->rtt) / SCARCE_PART, tx->late.window_tsc);
 
-	if (sent_tsc <= wait_tsc)
-		return;
-
-	const struct wh_sent_due due = {
-		.now = wh_session_now_us(s, sent_tsc - wait_tsc),
-		.sent_end = tx->sent_end,
-	};
-
-	queue_missing(s, &due, state);
+	queue_late(s, now_tsc, state, tx->late.window_tsc, tx->sent_end);
+	queue_late(s, now_tsc, state, scarce_tsc, scarce_end(s));
 }
 
 /*

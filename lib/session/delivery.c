@@ -15,6 +15,9 @@
 
 #include "session/internal.h"
 
+/* Most states in a round trip while buffers are short. */
+#define SHORT_STATES 64
+
 /* Most states sent at once on saved credit. */
 #define STATES_SAVED 16
 
@@ -128,12 +131,25 @@ void wh_delivery_note(struct wh_session *s, uint64_t taken_tsc, const struct wh_
 	}
 }
 
+/*
+ * Whether the transmitter has to wait for our buffers, or soon will: it uses them up within two
+ * round trips, or half of them are behind a missing packet. As long as it waits the line is idle,
+ * and has room for states.
+ */
+bool wh_delivery_short(const struct wh_session *s)
+{
+	const struct wh_recv_table *table = &s->rx.table;
+
+	return table->highest_end - table->lower > table->size / 2 ||
+	       table->highest_end >= s->rx.arrivals.told_upper[1];
+}
+
 /* Data that must have arrived before a state may be sent. */
 static int64_t price(const struct wh_session *s, uint32_t holes)
 {
 	uint32_t frame_bytes = s->config.wire_bytes - s->config.payload_bytes - WH_HEAD_BYTES;
 
-	return (int64_t)WH_DATA_PER_STATE *
+	return (wh_delivery_short(s) ? WH_DATA_PER_SHORT_STATE : WH_DATA_PER_STATE) *
 	       (int64_t)(STATE_BYTES + frame_bytes + holes * sizeof(struct wh_range));
 }
 
@@ -149,6 +165,7 @@ static int64_t credit(const struct wh_session *s)
 void wh_delivery_begin(struct wh_session *s)
 {
 	s->rx.arrivals.pause_tsc = wh_us_to_tsc(s->config.hz, PAUSE_US);
+	s->rx.arrivals.told_upper[0] = s->rx.arrivals.told_upper[1] = UINT64_MAX;
 	s->rx.arrivals.credit_bytes = STATES_SAVED * price(s, 0);
 	wh_delivery_pace(s);
 }
@@ -182,6 +199,17 @@ void wh_delivery_say(struct wh_session *s, uint64_t now_tsc, struct wh_rcv_state
 	arrivals->late = 0;
 }
 
+void wh_delivery_offer(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_arrivals *arrivals = &s->rx.arrivals;
+
+	if (now_tsc - arrivals->told_upper_tsc < wh_rtt_get(&s->rtt))
+		return;
+	arrivals->told_upper[1] = arrivals->told_upper[0];
+	arrivals->told_upper[0] = wh_recv_table_upper(&s->rx.table);
+	arrivals->told_upper_tsc = now_tsc;
+}
+
 bool wh_delivery_earned(const struct wh_session *s)
 {
 	return credit(s) >= price(s, 0);
@@ -199,6 +227,8 @@ void wh_delivery_pace(struct wh_session *s)
 	uint64_t most_tsc = s->rtt.samples > 0 ? period_tsc : wh_session_ms_tsc(s, 1);
 
 	arrivals->interval_tsc = wh_max_u64(wh_min_u64(rtt_tsc / 4, most_tsc), most_tsc / 1000);
+	arrivals->short_tsc =
+		wh_max_u64(wh_min_u64(rtt_tsc / SHORT_STATES, most_tsc), most_tsc / 1000);
 	arrivals->patience_tsc =
 		wh_max_u64(wh_min_u64(rtt_tsc, wh_session_heartbeat_tsc(s, 0)), period_tsc);
 }

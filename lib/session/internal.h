@@ -114,6 +114,9 @@
 /* With feedback.delivery: data bytes that must arrive for each byte of the receiver's states. */
 #define WH_DATA_PER_STATE 100
 
+/* The same while buffers are short: the line is not full, and a state for each packet fits in. */
+#define WH_DATA_PER_SHORT_STATE 4
+
 /* With feedback.delivery: upper bound of the interval between states that data have earned. */
 #define WH_DELIVERY_PERIOD_MS 10
 
@@ -301,6 +304,9 @@ struct wh_arrivals {
 	/* Pause before the next state, and before one that data have not earned. */
 	uint64_t interval_tsc;
 	uint64_t patience_tsc;
+	uint64_t short_tsc;      /* pause while buffers are short */
+	uint64_t told_upper[2];  /* upper of a state of this round trip, and of the previous one */
+	uint64_t told_upper_tsc; /* when the former was sent */
 	int64_t credit_bytes; /* data credit left by earlier states, without `pkts` */
 	/* Of the latest burst: saves a conversion per packet, the dearest part of noting it. */
 	uint64_t clock_tsc;
@@ -717,7 +723,8 @@ static inline uint32_t wh_session_stamp(const struct wh_session *s, uint64_t at_
  * delivery.c, with feedback.delivery. Receiver: _begin once a round trip is known; _note for each
  * packet received, whatever its ticket says; _say fills in the next state; _earned and _pace decide
  * whether and when that may be sent. Transmitter: _take uses a state; _possible is false if it
- * claims more than was sent.
+ * claims more than was sent. Receiver: _short tells that its table limits the flow, so that states
+ * are more frequent; _offer notes for that what a state offers.
  */
 int wh_delivery_init(struct wh_session *s);
 void wh_delivery_begin(struct wh_session *s);
@@ -725,6 +732,8 @@ void wh_delivery_note(struct wh_session *s, uint64_t arrived_tsc, const struct w
 	enum wh_ticket_kind kind);
 void wh_delivery_say(struct wh_session *s, uint64_t now_tsc, struct wh_rcv_state *state);
 bool wh_delivery_earned(const struct wh_session *s);
+bool wh_delivery_short(const struct wh_session *s);
+void wh_delivery_offer(struct wh_session *s, uint64_t now_tsc);
 void wh_delivery_pace(struct wh_session *s);
 bool wh_delivery_possible(
 	const struct wh_session *s, uint8_t flags, const struct wh_rcv_state *state);

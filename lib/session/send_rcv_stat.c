@@ -252,8 +252,10 @@ static void push_states(struct wh_session *s, uint64_t now_tsc, bool of_period)
 	for (uint32_t i = 0; i == 0 || (i < packets && wh_session_may_say(s)); i++)
 		push_state(s, now_tsc, of_period && i == 0);
 	rx->last_state_tsc = now_tsc;
-	if (s->feedback.delivery)
+	if (s->feedback.delivery) {
 		wh_delivery_pace(s);
+		wh_delivery_offer(s, now_tsc);
+	}
 	rx->arrivals.told_end[1] = rx->arrivals.told_end[0];
 	rx->arrivals.told_end[0] = rx->table.highest_end;
 	note_told(s);
@@ -295,9 +297,10 @@ static void keep_step(struct wh_session *s)
 	struct wh_receiver *rx = &s->rx;
 	const struct wh_arrivals *arrivals = &rx->arrivals;
 	bool earned = wh_delivery_earned(s);
+	bool hurries = has_news(rx) && wh_delivery_short(s);
+	uint64_t interval_tsc = hurries ? arrivals->short_tsc : arrivals->interval_tsc;
 
-	rx->next_state_tsc =
-		rx->last_state_tsc + (earned ? arrivals->interval_tsc : arrivals->patience_tsc);
+	rx->next_state_tsc = rx->last_state_tsc + (earned ? interval_tsc : arrivals->patience_tsc);
 	if (!earned && arrivals->pkts > 0) {
 		uint64_t pause_tsc =
 			wh_max_u64(arrivals->interval_tsc, PAUSE_ARRIVALS * rx->mean_arrival_tsc);

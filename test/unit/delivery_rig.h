@@ -26,7 +26,9 @@
 #define LCI           0x41
 #define CHUNKS_OF_END 8192
 #define SLOTS         (1 << 17) /* packets under way, each way */
-#define WINDOW        (1 << 18)
+#ifndef WINDOW
+#define WINDOW (1 << 18)
+#endif
 
 static const struct wh_address delivery_peer = {
 	.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = 1000};

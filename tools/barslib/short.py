@@ -53,11 +53,6 @@ ALL = (
     Short('bar07-tcp', 'TCP keeps', -0.12,
           'one CUBIC at 1 Gb/s and a tenth of a product: windows grow to what is lost a '
           'little sooner than those of a CUBIC, which keeps 0.93 in our place'),
-    Short('bar12-papers', 'pxp-fig05', -0.25,
-          'a window of few packets is held up for as long as one may only be late'),
-    Short('bar12-papers', 'pxp-hops', -0.40,
-          'five hops let packets overtake each other by many, which looks like losses and '
-          'queues'),
     Short('bar12-papers', 'sttp-burst', -0.11,
           'a start of a round trip of waiting, and control packets, on a line of 64 kb/s'),
     Short('bar12-papers', 'sttp-table1', -0.015,

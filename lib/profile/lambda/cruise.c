@@ -301,7 +301,7 @@ void wh_lambda_cruise(struct wh_control *control, const struct wh_delivery_event
 		wh_lambda_set_rate(lambda, rate_pps);
 	} else if (standing > alpha) {
 		shed(control, rate_pps, standing - alpha, cycle_s);
-	} else if (sample->held_up || sample->starved) {
+	} else if (sample->starved) {
 		lambda->step = 0.0;
 	} else if (standing < CLEAR * alpha) {
 		increase(control, standing,
