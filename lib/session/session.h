@@ -421,7 +421,7 @@ const struct wh_pacer *wh_session_pacer(const struct wh_session *session);
 
 /* Transmitter; users: what the controller allows now. */
 struct wh_session_pace {
-	uint64_t rate_bps; /* on the wire; 0: not paced */
+	uint64_t rate_bps; /* on the wire; 0: not paced, or at the shortest interval there is */
 	uint32_t window_pkts;
 };
 struct wh_session_pace wh_session_pace(const struct wh_session *session);

@@ -195,7 +195,7 @@ struct wh_session_pace wh_session_pace(const struct wh_session *s)
 
 	WH_ASSERT(s->role == WH_TRANSMITTER);
 	return (struct wh_session_pace){
-		.rate_bps = interval_fp == 0
+		.rate_bps = interval_fp <= WH_INTERVAL_MIN_FP
 				    ? 0
 				    : wh_muldiv_u64(full_bits_fp, s->config.hz, interval_fp),
 		.window_pkts = (uint32_t)wh_min_u64(window_pkts, s->config.window_pkts),

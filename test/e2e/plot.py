@@ -92,7 +92,8 @@ def demo(program, folder):
                 5)
     expect_near('the end', picture.panels['rate']['payload arrived'][-1][0], report['seconds'],
                 0.1, 0.2)
-    expect_near('least round trip', picture.panels['rtt']['least'][-1][1], 0.02, 0.3)
+    # Never less; how much more is for the machine.
+    expect_between('least round trip', picture.panels['rtt']['least'][-1][1], 0.0195, 0.1)
     for _, allowed in picture.panels['rate']['allowed on the wire']:
         expect_near('allowed', allowed, 1e9)
     end_s = picture.panels['rate']['payload arrived'][-1][0]
@@ -129,6 +130,21 @@ def lanes(program, folder):
         expect_near('bench', Picture(bench).integral('rate', 'payload arrived') / 8, 32 * MIB,
                     least=MIB)
         pair.stop_server()
+
+
+def told_nothing(program, folder):
+    """Of few packets lambda learns no rate: none is drawn, and the others can be seen."""
+    (folder / 'one').write_bytes(os.urandom(30000))
+    svg = folder / 'send.svg'
+    with Pair(program, folder) as pair:
+        result = pair.run('send', folder / 'one', remote(), '--json', '--plot', svg)
+        expect_status(result, OK)
+        pair.stop_server()
+    picture = Picture(svg)
+    allowed = [value for _, value in picture.panels['rate']['allowed on the wire']]
+    expect(max(allowed, default=0) < 2e12, f'{allowed} b/s are allowed')
+    expect_near('bytes', picture.integral('rate', 'payload arrived') / 8,
+                json.loads(result.out)['moved_bytes'], 0.1)
 
 
 def failed(program, folder):
@@ -204,6 +220,7 @@ def cases():
     return [
         Case('demo', True, demo),
         Case('lanes, get and bench', False, lanes),
+        Case('told nothing', True, told_nothing),
         Case('failed', True, failed),
         Case('refused', True, refused),
         Case('sim', True, sim),
