@@ -79,9 +79,9 @@
  * Longer way. A queue that stays although we reduce the rate, while less arrives, is a longer path.
  *   bar05-delay: a quarter of the line.
  * Compete. Beside flows that fill every queue, reducing the rate would give everything away. While
- *   they are present, we keep as much in flight as one TCP (Copa, Nimbus), or as one BBR beside
- *   BBRs. bar07-tcp: of 36 rows at 100 Mb/s 20 are reached without the first, 32 without the
- *   second, and 34.
+ *   they are present (others.h says how they are recognised), we keep as much in flight as one TCP
+ *   (Copa, Nimbus), or as one BBR beside BBRs. bar07-tcp: of 36 rows at 100 Mb/s 20 are reached
+ *   without the first, 32 without the second, and 34.
  * Crowd. Steps in proportion to the rate, and setting the rate to what arrives, leave shares as
  *   they are. Beside flows of our own kind all increase by nearly the same amount, most after a
  *   flow has joined, and decrease by the same factor. bar06-share: ten flows at 20 ms have a Jain
@@ -90,6 +90,9 @@
  *   other than behind a late burst of our own, it falls back to a crumb of the rate, and returns by
  *   the clock (LEDBAT, UDT). bar08-short: others take 1.12 of their time with 0.7 of the rate in
  *   place of a crumb; bar08-hosts: 0.09 of the line alone where late bursts count.
+ * Look. A scavenger that has met nobody for five seconds tests whether the path has more, by steps
+ *   that double, and withdraws only the step when a packet waits. bar08-room: after a TCP 0.931 of
+ *   the line instead of 0.964.
  * False alarm. Packets that arrive faster than the line carries them were late at a host, as no
  *   queue empties that fast: the rate is taken again at once, and waits as long as that say nothing
  *   unless they last. bar08-hosts: 0.78 of the line alone instead of 0.88 when away for 10 ms.
