@@ -29,6 +29,7 @@
 #define ARRIVAL_LESS     0.98   /* of the rate sent */
 #define ARRIVAL_S        50e-3  /* ... but no more than are sent in this time */
 #define OVERLOAD_LESS    0.9    /* of the rate arrives */
+#define OVERLOAD_DOUBTED 0.95   /* of the rate arrives after all */
 #define LONGER_S         1e-3   /* a shorter queue may be that of many flows, */
 #define LONGER_RTT       0.05   /* likewise a share of the round trip, */
 #define LONGER_ALPHA     8.0    /* or this many times alpha */
@@ -342,6 +343,52 @@ void wh_lambda_drain(struct wh_control *control, const struct wh_delivery_event 
 	}
 }
 
+static void note_before(struct wh_lambda *lambda, double sent_pps)
+{
+	lambda->before = (struct wh_lambda_before){
+		.rate_pps = lambda->rate_pps,
+		.busy_pps = lambda->busy_pps,
+		.least_pps = OVERLOAD_DOUBTED * sent_pps,
+		.arrived_tsc = lambda->path.arrived_tsc,
+		.delivered_pkts = lambda->path.delivered_pkts,
+		.seen_pkts = lambda->path.seen_pkts,
+		.until_pkts = lambda->sent_pkts,
+	};
+}
+
+/*
+ * Packets that were sent before the reduction are still on their way. If they arrive as fast as
+ * they were sent, and no more are lost than by noise, as where TCPs have made room, the line was
+ * not overloaded: a host had no CPU for a moment.
+ */
+void wh_lambda_doubt_overload(struct wh_control *control, const struct wh_delivery_event *event)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+	const struct wh_lambda_path *path = &lambda->path;
+	const struct wh_lambda_before *before = &lambda->before;
+	double span_s = (double)(int64_t)(path->arrived_tsc - before->arrived_tsc) / path->hz;
+	double pkts = (double)(path->delivered_pkts - before->delivered_pkts);
+	double seen_pkts = (double)(path->seen_pkts - before->seen_pkts);
+	double least_pkts =
+		before->least_pps * span_s * (1.0 - wh_lambda_loss_noise(&lambda->loss));
+
+	if (before->rate_pps == 0.0 || path->seen_pkts > before->until_pkts ||
+		lambda->share.crowded) {
+		lambda->before.rate_pps = 0.0;
+		return;
+	}
+	if (pkts < ARRIVAL_PKTS || pkts < least_pkts ||
+		!wh_lambda_loss_bearable(&lambda->loss, seen_pkts, fmax(seen_pkts - pkts, 0.0)))
+		return;
+	wh_lambda_set_rate(lambda, before->rate_pps);
+	lambda->busy_pps = before->busy_pps;
+	lambda->good_pps = lambda->rate_pps;
+	lambda->shed_s = 0.0;
+	lambda->heeded = false;
+	lambda->before.rate_pps = 0.0;
+	wh_lambda_mark(lambda, event);
+}
+
 /* Far too much queue, and less arrives than is sent: go below the arrival rate. */
 void wh_lambda_heed_overload(struct wh_control *control, const struct wh_delivery_event *event)
 {
@@ -356,6 +403,8 @@ void wh_lambda_heed_overload(struct wh_control *control, const struct wh_deliver
 		arrives_pps == 0.0 || arrives_pps > OVERLOAD_LESS * sent_pps)
 		return;
 	lambda->heeded = true;
+	if (lambda->phase == WH_LAMBDA_CRUISE)
+		note_before(lambda, sent_pps);
 	if (lambda->busy_pps == 0.0 &&
 		wh_lambda_train_false(lambda->estimate_pps, sent_pps, arrives_pps))
 		lambda->estimate_pps = lambda->train_pps = arrives_pps;

@@ -26,6 +26,14 @@ enum {
 };
 enum wh_lambda_phase { WH_LAMBDA_START, WH_LAMBDA_LOW, WH_LAMBDA_VERIFY, WH_LAMBDA_CRUISE };
 
+/* Before the latest reduction for an overload; rate_pps is 0 if it can no longer be disproved. */
+struct wh_lambda_before {
+	double rate_pps, busy_pps;
+	double least_pps; /* an arrival rate that disproves it */
+	uint64_t arrived_tsc, delivered_pkts, seen_pkts;
+	uint64_t until_pkts; /* sent before it */
+};
+
 struct wh_lambda {
 	enum wh_lambda_phase phase;
 	struct wh_lambda_path path;
@@ -55,9 +63,11 @@ struct wh_lambda {
 	struct wh_lambda_train train;
 	uint64_t drained_tsc; /* when the queue was last seen empty */
 	bool heeded;          /* acted on an overload, and no sample has ended since */
+	struct wh_lambda_before before;
 	double drains;        /* draining, by this share of the rate; 0: not */
 	uint64_t fetch_pkts;  /* packets sent including the one to fetch news; 0: none */
 	uint64_t still_tsc;
+	bool waits; /* packets are on their way */
 };
 
 static_assert(sizeof(struct wh_lambda) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
@@ -105,6 +115,7 @@ double wh_lambda_alpha_pkts(const struct wh_control *control, double rate_pps);
 void wh_lambda_begin_competing(struct wh_control *control);
 
 /* A report of the receiver, after the start. */
+void wh_lambda_doubt_overload(struct wh_control *control, const struct wh_delivery_event *event);
 void wh_lambda_heed_overload(struct wh_control *control, const struct wh_delivery_event *event);
 void wh_lambda_cruise(struct wh_control *control, const struct wh_delivery_event *event);
 

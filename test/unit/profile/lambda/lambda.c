@@ -456,6 +456,61 @@ static void test_host_pauses(void)
 	free(way);
 }
 
+/* The line is slow for a moment: packets on their way show that it was no overload. */
+static void test_doubt(void)
+{
+	struct way *way = way_of(1e9, RTT, BDP);
+	double line_pps = 1e9 / 8 / WIRE_BYTES;
+
+	begin(way, 0, 0);
+	run(way, 30 * RTT);
+	CU_ASSERT(wh_lambda_view(&way->control).rate_pps > 0.95 * line_pps);
+	uint64_t slow_tsc = way->now_tsc;
+	double least_pps = INFINITY;
+
+	way->bps *= 0.4;
+	run(way, slow_tsc + 6 * MS);
+	way->bps /= 0.4;
+
+	for (int ms = 6; ms < 300; ms++) {
+		run(way, slow_tsc + (uint64_t)ms * MS);
+		least_pps = fmin(least_pps, wh_lambda_view(&way->control).rate_pps);
+		if (ms > 170)
+			CU_ASSERT(wh_lambda_view(&way->control).rate_pps > 0.9 * line_pps);
+	}
+	CU_ASSERT(least_pps < 0.8 * line_pps);
+	/* Half of the capacity that is lost for good is not doubted. */
+	way->bps /= 2.0;
+	run(way, way->now_tsc + 2 * RTT);
+	CU_ASSERT(wh_lambda_view(&way->control).rate_pps < 0.6 * line_pps);
+	free(way);
+}
+
+/* What is sent after a pause of the stream is news only a round trip later: nothing is fetched. */
+static void test_idle(void)
+{
+	struct way *way = way_of(1e9, RTT, BDP);
+	struct wh_delivery_event says = {
+		.now_tsc = RTT,
+		.rtt_tsc = RTT,
+		.seen_pkts = 1,
+		.delivered_pkts = 1,
+		.sent_pkts = 1,
+	};
+	struct wh_tick_event ticks = {.now_tsc = 2 * RTT - MS, .sent_pkts_total = 33};
+
+	begin(way, 0, 0);
+	WH_CONTROL_TELL(&way->control, on_delivery, &says);
+	WH_CONTROL_TELL(&way->control, on_tick, &ticks);
+	ticks.now_tsc += 150 * MS;
+	WH_CONTROL_TELL(&way->control, on_tick, &ticks);
+	CU_ASSERT_EQUAL(wh_lambda_view_of(&way->control)->fetch_pkts, 0);
+	ticks.now_tsc += 20 * MS;
+	WH_CONTROL_TELL(&way->control, on_tick, &ticks);
+	CU_ASSERT_EQUAL(wh_lambda_view_of(&way->control)->fetch_pkts, 34);
+	free(way);
+}
+
 /* A receiver that is away for all of the train: another one says what that did not. */
 static void test_train_again(void)
 {
@@ -588,6 +643,8 @@ CU_TestInfo wh_tests[] = {
 	{"longer way", test_longer_way},
 	{"policer", test_policer},
 	{"a host that pauses", test_host_pauses},
+	{"doubt", test_doubt},
+	{"idle", test_idle},
 	{"train again", test_train_again},
 	{"false train", test_false_train},
 	{"busy machine", test_busy_machine},
