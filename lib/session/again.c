@@ -19,6 +19,7 @@
 /* Reordering counts up to this many round trips, whatever the peer claims; or this long. */
 #define OVERTAKEN_RTTS 4
 #define OVERTAKEN_MS   10
+#define FAR_RTTS       2 /* up to this many a round trip counts */
 
 /* Of a round trip: what is so late is sent again before the buffers run out (RACK: a quarter). */
 #define SCARCE_PART 8
@@ -86,14 +87,19 @@ uint64_t wh_again_overtaken_tsc(const struct wh_session *s)
 		OVERTAKEN_RTTS * wh_rtt_get(&s->rtt));
 }
 
-/* From recent reordering; before any is known from a fraction of the round trip. */
+/*
+ * From recent reordering, at most a round trip: few packets are as late, and a loss is mended
+ * sooner. Where packets are overtaken for far longer, too many would go again for nothing. Before
+ * any is known from a fraction of the round trip.
+ */
 static void set_window(struct wh_session *s, uint64_t overtaken_tsc)
 {
 	struct wh_late *late = &s->tx.late;
 	uint64_t rtt_tsc = wh_rtt_get(&s->rtt);
 	uint64_t ms_tsc = wh_session_ms_tsc(s, 1);
 	uint64_t least_tsc = wh_min_u64(rtt_tsc / 8, ms_tsc);
-	uint64_t most_tsc = wh_max_u64(OVERTAKEN_RTTS * rtt_tsc, OVERTAKEN_MS * ms_tsc);
+	uint64_t rtts = overtaken_tsc > FAR_RTTS * rtt_tsc ? OVERTAKEN_RTTS : 1;
+	uint64_t most_tsc = wh_max_u64(rtts * rtt_tsc, OVERTAKEN_MS * ms_tsc);
 
 	late->window_tsc =
 		wh_min_u64(wh_max_u64(least_tsc, overtaken_tsc + overtaken_tsc / 4), most_tsc);

@@ -65,7 +65,7 @@
  *   trip (session/delivery.c), and what would soon hold up everything goes again without waiting as
  *   long as packets have been overtaken (session/again.c). pxp-fig05: 16.4 Mb/s instead of 21.0 of
  *   64 packets without the first, 80.5 instead of 98.6 of 512 without the second. With enough room
- *   that wait may last four round trips. pxp-hops: 91.0 instead of 104.0, five hops and 1024.
+ *   that wait may last four round trips. pxp-hops: 91.0 instead of 101.1, five hops and 1024.
  * States. With `dedicated` the receiver is told the round trip more rarely on slow lines, because
  *   each state takes the time of data. udt-fig02, udt-fig10.
  * Floor. A delay slightly below the minimum so far may be a host's luck, and the usual delays above
