@@ -14,6 +14,8 @@
 #define CUBIC_MOST   0.5  /* of the window in a round trip */
 #define GROWTH_PKTS                                                                                \
 	0.75 /* per round trip: more than the 0.53 of RFC 9438, 4.3, since CUBIC flows take more */
+#define LITTLE       0.1  /* of the capacity: below it the window grows ... */
+#define LITTLE_STEP  0.02 /* ... by this in a round trip, since it may never have been larger */
 #define SHRINK       0.7
 #define WINDOW_LEAST 2.0
 #define LOST_SIGMAS  3.0  /* beyond the noise */
@@ -27,16 +29,34 @@
 #define OVERFLOWS    0.5  /* of the largest recent queue */
 #define MOST_FORGETS 0.99 /* per report */
 
-#define BBR_MOST 0.5 /* of the capacity, while we behave as BBR */
+#define PACE      1.1 /* times the rate: the window limits, ... */
+#define PACE_MOST 4.0
+#define PACE_STEP 1.25 /* ... unless hosts are away, by this in a round trip, ... */
+#define PACE_BACK 0.97 /* ... and back again */
+#define PACED     0.95 /* of the rate that was sent is enough */
 
-static void begin_round(
-	struct wh_lambda_compete *compete, const struct wh_lambda_path *path, uint64_t sent_pkts)
+#define BBR_MOST 0.45 /* of the capacity, while we behave as BBR */
+
+#define BLIND_LOST   0.03  /* of all is lost, where windows of TCPs would be of 7 packets, ... */
+#define BLIND_PKTS   140.0 /* ... and there are not twenty of these: others ignore losses. */
+#define BLIND_SHARE  0.04  /* Or this is all that is left to us, ... */
+#define BLIND_ROUNDS 150   /* ... for so long, ... */
+#define BLIND_CUT_S  1.5   /* ... by losses that keep coming: two dozen TCPs, or such a flow */
+#define BLIND_S      25.0  /* they are taken for BBRs for so long, ... */
+#define BLIND_LEAST  0.003 /* ... while this is lost, ... */
+#define BLIND_MOST   0.3   /* ... up to this of the capacity, as nobody tells how many they are */
+#define BLIND_LEARNT 0.05  /* from each round, ... */
+#define BLIND_ROUND  0.1   /* ... of which no more counts, since a start overflows as well */
+
+static void begin_round(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
+	uint64_t now_tsc, uint64_t sent_pkts)
 {
 	compete->round_pkts = sent_pkts;
+	compete->round_tsc = now_tsc;
+	compete->round_held_up = false;
 	compete->round_lost_pkts = compete->round_pkts_seen = 0.0;
-	compete->round_arrived_pkts = 0.0;
+	compete->round_arrived_pkts = compete->round_seen_pkts = 0.0;
 	compete->round_arrived_tsc = path->arrived_tsc;
-	compete->round_queue_s = INFINITY;
 	compete->round_peak_s = 0.0;
 }
 
@@ -57,9 +77,10 @@ void wh_lambda_compete_begin(struct wh_lambda_compete *compete, const struct wh_
 		.cut_tsc = now_tsc,
 		.queued_tsc = now_tsc,
 		.capacity_pps = capacity_pps,
+		.pace = PACE,
 	};
 	compete->cut_from_pkts = compete->window_pkts;
-	begin_round(compete, path, sent_pkts);
+	begin_round(compete, path, now_tsc, sent_pkts);
 }
 
 /* Losses beyond the noise, and a queue that may have overflowed. */
@@ -75,10 +96,10 @@ static bool overflown(const struct wh_lambda_compete *compete, double noise, dou
  * The queue has fallen by more than our reduction: other flows have had losses and reduced theirs.
  * A paced flow has losses less often than bursty ones, and would get everything in the end.
  */
-static bool others_cut(const struct wh_lambda_compete *compete)
+static bool others_cut(const struct wh_lambda_compete *compete, double queue_s, double clear_s)
 {
-	return compete->share >= MODEST_MOST &&
-	       compete->round_queue_s < FALLEN * compete->most_queue_s;
+	return compete->share >= MODEST_MOST && compete->most_queue_s > clear_s &&
+	       queue_s < FALLEN * compete->most_queue_s;
 }
 
 static void cut(struct wh_lambda_compete *compete, uint64_t now_tsc, uint64_t sent_pkts)
@@ -93,7 +114,40 @@ static void cut(struct wh_lambda_compete *compete, uint64_t now_tsc, uint64_t se
 
 static double bbr_most_pps(const struct wh_lambda_compete *compete)
 {
-	return BBR_MOST * compete->capacity_pps;
+	return (compete->were_blind ? BLIND_MOST : BBR_MOST) * compete->capacity_pps;
+}
+
+/* Flows that heed losses would leave us more, or lose less. */
+static bool ignore_losses(const struct wh_lambda_compete *compete,
+	const struct wh_lambda_path *path, uint64_t now_tsc)
+{
+	double product_pkts = compete->capacity_pps * wh_lambda_path_rtt_s(path);
+
+	if (compete->share < BLIND_SHARE &&
+		(double)(now_tsc - compete->cut_tsc) / path->hz < BLIND_CUT_S)
+		return compete->little_rounds >= BLIND_ROUNDS;
+	return compete->lost_share > BLIND_LOST && product_pkts > BLIND_PKTS &&
+	       compete->share < MODEST;
+}
+
+static void watch_losses(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
+	uint64_t now_tsc, double noise)
+{
+	double lost_pkts = compete->round_seen_pkts - compete->round_arrived_pkts;
+	double lost = lost_pkts / fmax(compete->round_seen_pkts, 1.0) - noise;
+
+	compete->lost_share +=
+		(fmin(fmax(lost, 0.0), BLIND_ROUND) - compete->lost_share) * BLIND_LEARNT;
+	compete->little_rounds = compete->share < BLIND_SHARE ? compete->little_rounds + 1 : 0;
+	if (compete->blind_tsc > 0 &&
+		(compete->lost_share < BLIND_LEAST ||
+			(double)(now_tsc - compete->blind_tsc) / path->hz > BLIND_S))
+		compete->blind_tsc = 0;
+	if (compete->as_bbr || !ignore_losses(compete, path, now_tsc))
+		return;
+	compete->blind_tsc = now_tsc;
+	compete->were_blind = true;
+	compete->lost_share = fmax(compete->lost_share, BLIND_LOST);
 }
 
 static void learn_share(struct wh_lambda_compete *compete, const struct wh_lambda_path *path)
@@ -119,17 +173,39 @@ static bool are_gone(const struct wh_lambda_compete *compete, double clear_for_s
 		       clear_for_s >= fmax(CLEAR_S, CLEAR_FLAT * flat_s));
 }
 
+/*
+ * A host that is away from its port for a part of the time sends less than the window allows: what
+ * it sends meanwhile goes faster.
+ */
+static void learn_pace(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
+	uint64_t now_tsc, uint64_t sent_pkts)
+{
+	double span_s = (double)(now_tsc - compete->round_tsc) / path->hz;
+	double round_s = fmax(wh_lambda_path_rtt_s(path) + path->queue_s, 1e-9);
+	double window_pps = compete->window_pkts / round_s;
+	double pps = fmin(wh_lambda_compete_pps(compete, path), window_pps);
+	double due_pkts = PACED * pps * span_s;
+	double pkts = (double)(sent_pkts - compete->round_pkts);
+
+	if (compete->round_held_up || path->seen_pkts <= compete->cut_pkts)
+		return;
+	compete->pace *= pkts < due_pkts ? fmin(due_pkts / fmax(pkts, 1.0), PACE_STEP) : PACE_BACK;
+	compete->pace = fmin(fmax(compete->pace, PACE), PACE_MOST);
+}
+
 static void end_round(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
-	uint64_t now_tsc, uint64_t sent_pkts, double clear_s)
+	uint64_t now_tsc, uint64_t sent_pkts, double noise, double clear_s)
 {
 	learn_share(compete, path);
+	learn_pace(compete, path, now_tsc, sent_pkts);
+	watch_losses(compete, path, now_tsc, noise);
 	compete->alone_rounds = compete->share > ALONE ? compete->alone_rounds + 1 : 0;
 	compete->clear_rounds = compete->round_peak_s > clear_s ? 0 : compete->clear_rounds + 1;
 	if (compete->clear_rounds == 0)
 		compete->queued_tsc = now_tsc;
 	if (are_gone(compete, (double)(now_tsc - compete->queued_tsc) / path->hz))
 		compete->on = false;
-	begin_round(compete, path, sent_pkts);
+	begin_round(compete, path, now_tsc, sent_pkts);
 }
 
 /* Per round trip: CUBIC's while our share is small or there is no queue, else Reno's. */
@@ -141,10 +217,12 @@ static double growth_pkts(const struct wh_lambda_compete *compete,
 	double t_s = (double)(now_tsc - compete->cut_tsc) / path->hz + ahead_s - flat_s;
 	double target_pkts = compete->cut_from_pkts + CUBIC * t_s * t_s * t_s;
 	double growth = fmin(target_pkts - compete->window_pkts, CUBIC_MOST * compete->window_pkts);
+	double least = (MODEST - compete->share) / (MODEST - LITTLE);
 	double little = (MODEST_MOST - compete->share) / (MODEST_MOST - MODEST);
 
 	if (compete->clear_rounds < CLEAR_GROW)
 		growth *= fmin(fmax(little, 0.0), 1.0);
+	growth = fmax(growth, LITTLE_STEP * compete->window_pkts * fmin(fmax(least, 0.0), 1.0));
 	return fmax(growth, GROWTH_PKTS);
 }
 
@@ -153,11 +231,13 @@ static bool follow_bbrs(
 	struct wh_lambda_compete *compete, const struct wh_lambda_path *path, uint64_t now_tsc)
 {
 	struct wh_lambda_bbr *bbr = &compete->bbr;
-	bool about = wh_lambda_bbr_about(bbr, path, now_tsc);
+	bool about = compete->blind_tsc > 0 || wh_lambda_bbr_about(bbr, path, now_tsc);
 
-	if (about && !compete->as_bbr)
+	if (about && !compete->as_bbr) {
+		bbr->low = false; /* else the first rate would not count */
 		wh_lambda_bbr_end_round(bbr, path,
 			fmax(FIRST, compete->share) * compete->capacity_pps, bbr_most_pps(compete));
+	}
 	compete->as_bbr = about;
 	if (about)
 		compete->window_pkts = wh_lambda_bbr_window_pkts(bbr, path);
@@ -183,6 +263,7 @@ static void count(struct wh_lambda_compete *compete, const struct wh_lambda_path
 	compete->delivered_pkts = path->delivered_pkts;
 	compete->arrived_pkts = arrived;
 	compete->round_arrived_pkts += arrived;
+	compete->round_seen_pkts += seen;
 	if (path->seen_pkts <= compete->cut_pkts) {
 		compete->round_lost_pkts = compete->round_pkts_seen = 0.0;
 	} else {
@@ -190,8 +271,8 @@ static void count(struct wh_lambda_compete *compete, const struct wh_lambda_path
 		compete->round_lost_pkts = fmax(compete->round_lost_pkts + seen - arrived, 0.0);
 	}
 	compete->most_queue_s = fmax(compete->most_queue_s * MOST_FORGETS, path->queue_s);
-	compete->round_queue_s = fmin(compete->round_queue_s, path->queue_s);
 	compete->round_peak_s = fmax(compete->round_peak_s, path->queue_s);
+	compete->round_held_up |= path->sample.held_up;
 }
 
 void wh_lambda_compete_hear(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
@@ -206,11 +287,12 @@ void wh_lambda_compete_hear(struct wh_lambda_compete *compete, const struct wh_l
 	wh_lambda_bbr_arrived(&compete->bbr, path, compete->arrived_pkts, bbr_most_pps(compete));
 	if (follow_bbrs(compete, path, now_tsc))
 		;
-	else if (overflown(compete, noise, path->queue_s) || (!heeded && others_cut(compete)))
+	else if (overflown(compete, noise, path->queue_s) ||
+		 (!heeded && others_cut(compete, path->queue_s, clear_s)))
 		cut(compete, now_tsc, sent_pkts);
 	else if (!heeded && !path->sample.held_up)
 		compete->window_pkts += growth_pkts(compete, path, now_tsc) *
 					compete->arrived_pkts / compete->window_pkts;
 	if (path->seen_pkts > compete->round_pkts)
-		end_round(compete, path, now_tsc, sent_pkts, clear_s);
+		end_round(compete, path, now_tsc, sent_pkts, noise, clear_s);
 }

@@ -86,6 +86,18 @@
  *   they are present (others.h says how they are recognised), we keep as much in flight as one TCP
  *   (Copa, Nimbus), or as one BBR beside BBRs. bar07-tcp: of 36 rows at 100 Mb/s 20 are reached
  *   without the first, 32 without the second, and 34.
+ *   A queue that empties because all have lost is no reason to reduce the window again and again.
+ *   One CUBIC at 1 Gb/s and four products: 0.33 of an equal share with that, not 0.38.
+ * Away. While a host is away from its port the window is not used: what is sent in between goes
+ *   faster, until as much is sent as the window allows. bar07-hosts: 0.34 of an equal share beside
+ *   CUBIC without that, 0.47 with it, 0.54 with half of the patience in a crowd.
+ * Least. A CUBIC's growth begins at the window that was lost, and who has never had more than a
+ *   tenth would stay there: below it the window grows by a fiftieth in a round trip. bar07-hosts:
+ *   0.19 of an equal share beside BBR without that, instead of 0.43.
+ * Blind. Where losses of 3 % last although we have little, or where they leave us next to nothing
+ *   for 150 round trips, other flows do not heed them: we behave as one BBR, too, up to 0.3 of
+ *   the capacity. bar07-tcp: 0.16 of an equal share beside one BBR at 100 Mb/s and a tenth of a
+ *   product, and 0.12 beside four, instead of more than a half.
  * Crowd. Steps in proportion to the rate, and setting the rate to what arrives, leave shares as
  *   they are. Beside flows of our own kind all increase by nearly the same amount, most after a
  *   flow has joined, and decrease by the same factor. bar06-share: ten flows at 20 ms have a Jain
@@ -129,8 +141,6 @@
 
 #define ALPHA_BORNE_LEAST 1.0
 #define JITTER_ALPHA      2.0 /* times the variation of minimal delays: less is no queue */
-
-#define COMPETE_PACE 1.1 /* of the rate: the window limits */
 
 #define SLACK_PKTS     2.0
 #define WINDOW_PKTS    160.0 /* at least, so that a burst loss of 20 does not empty it, ... */
@@ -443,12 +453,17 @@ static void on_tick(struct wh_control *control, const struct wh_tick_event *even
 	lambda->fetch_pkts = event->sent_pkts_total + 1;
 }
 
+/* Beside TCPs a window limits, but never beyond what the operator and the line allow. */
+static double pace_pps(const struct wh_lambda *lambda)
+{
+	if (lambda->compete.on)
+		return fmin(lambda->rate_pps * lambda->compete.pace, lambda->rate_max_pps);
+	return lambda->rate_pps * (1.0 - lambda->drains);
+}
+
 static uint64_t interval_fp(const struct wh_control *control)
 {
-	const struct wh_lambda *lambda = wh_lambda_view_of(control);
-	double fp = (double)control->config.hz /
-		    (lambda->rate_pps * (1.0 - lambda->drains) *
-			    (lambda->compete.on ? COMPETE_PACE : 1.0)) *
+	double fp = (double)control->config.hz / pace_pps(wh_lambda_view_of(control)) *
 		    (double)WH_INTERVAL_MIN_FP;
 
 	return (uint64_t)fmin(

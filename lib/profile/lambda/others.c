@@ -16,7 +16,7 @@
 #define FILL_ALPHA_LEAST 6.0  /* ... and at least this, */
 #define FILL_FOR_S       0.5  /* for this long, is that of other flows */
 #define FILL_FOR_RTT     12.0
-#define CROWD_TAKES      3.0 /* times as long in a crowd, whose shares become equal first */
+#define CROWD_TAKES      1.5 /* times as long in a crowd, whose shares become equal first */
 
 #define LEFT         0.93 /* of the capacity arrives at most: other flows have the rest */
 #define PEAK_ALPHA   2.0  /* times what we leave in the queue was seen there */

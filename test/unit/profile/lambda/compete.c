@@ -106,6 +106,107 @@ static void test_among_bbrs(void)
 		rig.compete.window_pkts / 40e-3, 1e-6);
 }
 
+/* Below a tenth of the capacity by a fiftieth in a round trip, whatever was lost; else by less. */
+static void test_growth_of_least(void)
+{
+	const double share[] = {0.05, 0.15};
+	const double grown[] = {20.0, 10.0};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct rig rig = begun(1000, share[i]);
+
+		hear(&rig, 1000, 0, 20e-3);
+		WH_ASSERT_NEAR(rig.compete.window_pkts - 1000.0, grown[i], 1e-6);
+	}
+}
+
+/* What is sent and seen in each round trip is such a part of the window. */
+static void send_part(struct rig *rig, double part, uint64_t lost_pkts, int rounds)
+{
+	for (int i = 0; i < rounds; i++) {
+		double seen_pkts = (double)(rig->sent_pkts - rig->path.seen_pkts);
+
+		rig->path.seen_pkts = rig->sent_pkts;
+		rig->path.delivered_pkts += (uint64_t)seen_pkts - lost_pkts;
+		rig->path.arrived_tsc = rig->now_tsc += RTT;
+		rig->sent_pkts += (uint64_t)(part * rig->compete.window_pkts) + 1;
+		wh_lambda_compete_hear(
+			&rig->compete, &rig->path, rig->now_tsc, rig->sent_pkts, 0.0, CLEAR);
+	}
+}
+
+/* A host that is away for half of the time sends twice as fast, unless the stream had no more. */
+static void test_pace(void)
+{
+	const struct {
+		double part;
+		bool held_up;
+		double least, most;
+	} cases[] = {{1.0, false, 1.1, 1.1}, {0.5, false, 1.25 * 1.25 * 1.1, 4.0},
+		{0.5, true, 1.1, 1.1}};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct rig rig = begun(100, 0.5);
+
+		rig.path.sample.held_up = cases[i].held_up;
+		send_part(&rig, cases[i].part, 0, 5);
+		CU_ASSERT(rig.compete.pace >= cases[i].least - 1e-9);
+		CU_ASSERT(rig.compete.pace <= cases[i].most + 1e-9);
+	}
+}
+
+/* A queue that grows again from nothing is nobody's cut, nor is one of a few packets. */
+static void test_others_grow(void)
+{
+	const double queue_s[] = {20e-3, 0.5e-3};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct rig rig = begun(100, 0.5);
+
+		if (i > 0)
+			hear(&rig, 10, 0, queue_s[i]);
+		hear(&rig, 10, 0, 0.0);
+		hear(&rig, 10, 0, queue_s[i]);
+		CU_ASSERT(rig.compete.window_pkts > 100.0);
+	}
+}
+
+/* Losses of a tenth for long are those of flows that ignore them; not those of one round. */
+static void test_blind(void)
+{
+	struct rig rig = begun(100, 0.1);
+
+	rig.path.queue_s = 0.2e-3; /* as it is most of the time beside one BBR */
+	send_part(&rig, 1.0, 50, 1);
+	CU_ASSERT_FALSE(rig.compete.as_bbr);
+	for (int round = 0; round < 40 && !rig.compete.as_bbr; round++) {
+		rig.compete.share = 0.1;
+		send_part(&rig, 1.0, (uint64_t)(rig.compete.window_pkts / 10.0) + 1, 1);
+	}
+	CU_ASSERT_TRUE(rig.compete.as_bbr);
+	WH_ASSERT_NEAR(rig.compete.window_pkts, 2.0 * 0.3 * WAY / 50.0, 1e-6);
+	rig.path.queue_s = 20e-3;
+	send_part(&rig, 0.5, 0, 100);
+	CU_ASSERT_FALSE(rig.compete.as_bbr);
+}
+
+/* Likewise where losses leave us a thirtieth of the way for 150 round trips, and none fewer. */
+static void test_nothing_left(void)
+{
+	struct rig rig = begun(30, 0.03);
+
+	int times = 0;
+
+	rig.path.queue_s = 20e-3;
+	for (; times < 400 && !rig.compete.as_bbr; times++) {
+		rig.compete.share = 0.03;
+		rig.compete.window_pkts = 30.0;
+		send_part(&rig, 1.0, times % 50 == 0, 1);
+	}
+	CU_ASSERT_TRUE(rig.compete.as_bbr);
+	CU_ASSERT(times > 150); /* some reports of which do not end a round */
+}
+
 /* A stream that had no more says nothing of what the way bears. */
 static void test_held_up(void)
 {
@@ -204,6 +305,11 @@ CU_TestInfo wh_tests[] = {
 	{"first", test_first},
 	{"growth", test_growth},
 	{"growth of little", test_growth_of_little},
+	{"growth of least", test_growth_of_least},
+	{"pace", test_pace},
+	{"others grow", test_others_grow},
+	{"blind", test_blind},
+	{"nothing left", test_nothing_left},
 	{"among BBRs", test_among_bbrs},
 	{"held up", test_held_up},
 	{"others cut", test_others_cut},
