@@ -78,6 +78,7 @@ struct wh_delivery_event {
 	uint64_t sent_pkts;      /* total */
 	uint64_t seen_pkts;      /* of these, up to the latest one received */
 	uint64_t delivered_pkts; /* of these, received */
+	uint64_t lost_runs;      /* total; a little late; losses in a row are one */
 	uint64_t arrived_tsc;    /* of the latest packet */
 	uint64_t span_tsc;       /* first to last arrival since the last state, without pauses */
 	uint32_t span_pkts;      /* packets that arrived in it, without those at its start */
@@ -167,7 +168,7 @@ struct wh_decision {
 };
 
 /* State of any controller, of a fixed size so that none allocates. */
-#define WH_CONTROL_STATE_BYTES 1536
+#define WH_CONTROL_STATE_BYTES 1600
 
 struct wh_control {
 	const struct wh_profile *profile;

@@ -49,6 +49,9 @@ static void queue_again(void *context, uint64_t serial)
 	struct wh_transmitter *tx = context;
 	bool pushed = wh_fifo_push_u64(&tx->again, serial);
 
+	if (serial != tx->late.lost_end)
+		tx->late.runs++;
+	tx->late.lost_end = serial + 1;
 	/* The FIFO holds a whole window and has no serial twice. */
 	WH_ASSERT(pushed);
 }

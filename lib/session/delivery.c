@@ -416,7 +416,8 @@ static void take_delay(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_
 		add_to_skew(&delivery->back, block_tsc, now_tsc, (int64_t)(now_tsc - said_tsc));
 }
 
-void wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state)
+bool wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state,
+	struct wh_delivery_event *event)
 {
 	struct wh_delivery *delivery = s->tx.delivery;
 	uint64_t hz = s->config.hz;
@@ -424,7 +425,7 @@ void wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rc
 	uint64_t rtt_tsc = rtt_of(s, now_tsc, state);
 
 	if (state->seen_end == 0)
-		return;
+		return false;
 	take_counts(delivery, state);
 	take_clocks(s, state);
 	take_spurious(s, state);
@@ -442,7 +443,7 @@ void wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rc
 	atomic_store_explicit(&s->tx.told_flight_pkts, s->tx.transmission - delivery->seen_pkts,
 		memory_order_relaxed);
 
-	const struct wh_delivery_event event = {
+	*event = (struct wh_delivery_event){
 		.now_tsc = now_tsc,
 		.sent_pkts = s->tx.transmission,
 		.seen_pkts = delivery->seen_pkts,
@@ -459,5 +460,11 @@ void wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rc
 	};
 
 	s->tx.held_up = false;
-	WH_CONTROL_TELL(&s->tx.control, on_delivery, &event);
+	return true;
+}
+
+void wh_delivery_tell(struct wh_session *s, struct wh_delivery_event *event)
+{
+	event->lost_runs = s->tx.late.runs;
+	WH_CONTROL_TELL(&s->tx.control, on_delivery, event);
 }

@@ -200,10 +200,11 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	take_rtt(s, state);
 	take_losses(s, state);
 
-	tx->acked_end = 0;
-	if (packet->flags & WH_FLAG_DELIVERY)
-		wh_delivery_take(s, now_tsc, state);
+	struct wh_delivery_event delivery;
+	bool is_told = (packet->flags & WH_FLAG_DELIVERY) != 0 &&
+		       wh_delivery_take(s, now_tsc, state, &delivery);
 
+	tx->acked_end = 0;
 	uint64_t acked_pkts = take_acks(s, now_tsc, state);
 
 	if (s->feedback.resend == WH_RESEND_COUNTED)
@@ -211,6 +212,8 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 			s, packet->serial >= expected ? packet->serial - expected + 1 : 0, state);
 	if (s->feedback.resend == WH_RESEND_LATE)
 		wh_again_late(s, now_tsc, state);
+	if (is_told) /* by now runs of missing packets are known */
+		wh_delivery_tell(s, &delivery);
 
 	const struct wh_feedback_event event = {
 		.now_tsc = now_tsc,

@@ -165,6 +165,8 @@ struct wh_late {
 	uint32_t probes;   /* in a row without an answer */
 	bool probe_waits;  /* the first in `again` needs no token */
 	uint64_t seen_end; /* the receiver's, when `probes` was last reset */
+	uint64_t lost_end; /* one past the latest packet found missing */
+	uint64_t runs;     /* of missing packets */
 };
 
 /*
@@ -722,9 +724,10 @@ static inline uint32_t wh_session_stamp(const struct wh_session *s, uint64_t at_
 /*
  * delivery.c, with feedback.delivery. Receiver: _begin once a round trip is known; _note for each
  * packet received, whatever its ticket says; _say fills in the next state; _earned and _pace decide
- * whether and when that may be sent. Transmitter: _take uses a state; _possible is false if it
- * claims more than was sent. Receiver: _short tells that its table limits the flow, so that states
- * are more frequent; _offer notes for that what a state offers.
+ * whether and when that may be sent. Transmitter: _take uses a state, and returns whether it gives
+ * an event, which _tell tells the controller once the missing packets are known; _possible is false
+ * if the state claims more than was sent. Receiver: _short tells that its table limits the flow, so
+ * that states are more frequent; _offer notes for that what a state offers.
  */
 int wh_delivery_init(struct wh_session *s);
 void wh_delivery_begin(struct wh_session *s);
@@ -737,7 +740,9 @@ void wh_delivery_offer(struct wh_session *s, uint64_t now_tsc);
 void wh_delivery_pace(struct wh_session *s);
 bool wh_delivery_possible(
 	const struct wh_session *s, uint8_t flags, const struct wh_rcv_state *state);
-void wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state);
+bool wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state,
+	struct wh_delivery_event *event);
+void wh_delivery_tell(struct wh_session *s, struct wh_delivery_event *event);
 
 /* When the latest received packet was sent; 0: unknown. */
 uint64_t wh_delivery_sent_tsc(

@@ -114,6 +114,7 @@ static void tell_delivery(struct flow *flow)
 		.sent_pkts = flow->sent_pkts,
 		.seen_pkts = flow->seen_pkts,
 		.delivered_pkts = flow->delivered_pkts,
+		.lost_runs = any_size(flow, flow->sent_pkts),
 		.arrived_tsc = any_size(flow, UINT64_MAX),
 		.span_tsc = any_size(flow, 70 * flow->control.config.hz),
 		.span_pkts = (uint32_t)any_size(flow, UINT32_MAX),

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/arith.h"
 #include "base/assert.h"
 
 #define NOISE_PKTS      100000.0 /* over which noise is averaged */
@@ -11,7 +12,8 @@
 #define BEARABLE_LOST   2.0    /* and this many more, or bursts, */
 #define BEARABLE_MORE   0.002  /* or this share of the packets */
 #define DOUBTS          4      /* suspicious samples in a row; a burst of losses is in one only */
-#define DOUBTS_PKTS     1000.0 /* or one sample of this many packets */
+#define DOUBTS_PKTS     1000.0 /* or one sample of this many packets, ... */
+#define DOUBTS_RUNS     5.0    /* ... if this many runs of losses are in these: fewer are chance */
 #define SPREAD_MOST     100.0
 #define SPREAD_LEARNT   0.1
 #define LOWER           0.95 /* rate of the trial: PCC tries 5 % less */
@@ -23,9 +25,11 @@
 #define SAME            0.5    /* of the share lost at the higher rate: then it is noise */
 #define NOISE_MOST      0.15   /* more is due to other flows, whatever our rate: ... */
 #define OVERFLOWN       0.9    /* ... times the arrival rate empties queues */
-#define TRIAL_LOST      10.0   /* packets to be lost in a trial if it is noise, */
-#define TRIAL_PKTS      2000.0 /* or this many sent; so that one burst does not decide, */
-#define TRIAL_S         0.2    /* but no more than are sent in this time */
+#define SURELY          10.8   /* differ() exceeds it by chance in one of a thousand trials */
+#define TRIAL_RUNS      10.0   /* of losses to be in a trial if it is noise, */
+#define TRIAL_PKTS      2000.0 /* or this many packets sent, */
+#define TRIAL_S         0.2    /* but no more than are sent in this time; ... */
+#define TRIAL_SAMPLES   4      /* ... as often at most, while they decide nothing */
 #define TRIAL_PKTS_MAX  20000.0
 #define UNDER_CEILING   0.99
 #define HOLD_S          20e-3 /* below a ceiling, at least, ... */
@@ -35,22 +39,58 @@
 
 double wh_lambda_loss_noise(const struct wh_lambda_loss *loss)
 {
-	if (loss->noise_pkts == 0.0)
+	if (loss->noise.pkts == 0.0)
 		return 0.0;
-	return fmin(loss->noise_lost_pkts / loss->noise_pkts, NOISE_MOST);
+	return fmin(loss->noise.lost_pkts / loss->noise.pkts, NOISE_MOST);
+}
+
+static struct wh_lambda_losses losses_of(const struct wh_lambda_sample *sample)
+{
+	return (struct wh_lambda_losses){
+		.pkts = (double)sample->seen_pkts,
+		.lost_pkts = (double)sample->lost_pkts,
+		.runs = (double)sample->lost_runs,
+	};
+}
+
+static void add(struct wh_lambda_losses *sum, const struct wh_lambda_losses *more)
+{
+	sum->pkts += more->pkts;
+	sum->lost_pkts += more->lost_pkts;
+	sum->runs += more->runs;
+}
+
+/* Packets in which one run is to be expected. */
+static double run_every_pkts(const struct wh_lambda_losses *losses)
+{
+	return losses->pkts / fmax(losses->runs, 1.0);
+}
+
+/*
+ * Twice the logarithm of how much likelier the runs are with a probability of their own in each of
+ * two samples than with one for both (the likelihood-ratio test of two Poisson counts).
+ */
+static double differ(const struct wh_lambda_losses *one, const struct wh_lambda_losses *other)
+{
+	double both = (one->runs + other->runs) / (one->pkts + other->pkts);
+	double of_one = one->runs > 0.0 ? one->runs * wh_log(one->runs / (one->pkts * both)) : 0.0;
+	double of_other =
+		other->runs > 0.0 ? other->runs * wh_log(other->runs / (other->pkts * both)) : 0.0;
+
+	return 2.0 * (of_one + of_other);
 }
 
 uint64_t wh_lambda_loss_sample_pkts(const struct wh_lambda_loss *loss)
 {
 	if (loss->trial == WH_LAMBDA_NO_TRIAL)
 		return 4;
-	return (uint64_t)fmin(fmax(TRIAL_LOST / fmax(loss->high_share, 1e-6), TRIAL_PKTS),
+	return (uint64_t)fmin(fmax(TRIAL_RUNS * run_every_pkts(&loss->high), TRIAL_PKTS),
 		fmin(TRIAL_PKTS_MAX, loss->high_pps * TRIAL_S));
 }
 
 double wh_lambda_loss_sure_noise(const struct wh_lambda_loss *loss)
 {
-	return loss->noise_pkts >= SURE_PKTS ? wh_lambda_loss_noise(loss) : 0.0;
+	return loss->noise.pkts >= SURE_PKTS ? wh_lambda_loss_noise(loss) : 0.0;
 }
 
 /* Ratio of variance to mean of the number of losses: 20 with bursts of 20. */
@@ -67,22 +107,34 @@ static void learn_spread(struct wh_lambda_loss *loss, double pkts, double lost_p
 	loss->spread += (spread - loss->spread) * fmin(SPREAD_LEARNT * mean, SPREAD_LEARNT);
 }
 
-static void add_noise(struct wh_lambda_loss *loss, double pkts, double lost_pkts)
+/* At least that of runs whose lengths have a geometric distribution. */
+static double spread_of(const struct wh_lambda_loss *loss)
 {
-	learn_spread(loss, pkts, lost_pkts);
-	loss->noise_pkts += pkts;
-	loss->noise_lost_pkts += lost_pkts;
-	if (loss->noise_pkts > NOISE_PKTS) {
-		loss->noise_lost_pkts *= NOISE_PKTS / loss->noise_pkts;
-		loss->noise_pkts = NOISE_PKTS;
+	double length = loss->noise.lost_pkts / fmax(loss->noise.runs, 1.0);
+
+	return fmax(fmax(loss->spread, fmin(2.0 * length - 1.0, SPREAD_MOST)), 1.0);
+}
+
+static void add_noise(struct wh_lambda_loss *loss, const struct wh_lambda_losses *more)
+{
+	struct wh_lambda_losses *noise = &loss->noise;
+
+	learn_spread(loss, more->pkts, more->lost_pkts);
+	add(noise, more);
+	if (noise->pkts > NOISE_PKTS) {
+		double kept = NOISE_PKTS / noise->pkts;
+
+		noise->lost_pkts *= kept;
+		noise->runs *= kept;
+		noise->pkts = NOISE_PKTS;
 	}
-	WH_ASSERT(loss->noise_lost_pkts <= loss->noise_pkts);
+	WH_ASSERT(noise->lost_pkts <= noise->pkts);
 }
 
 bool wh_lambda_loss_bearable(const struct wh_lambda_loss *loss, double pkts, double lost_pkts)
 {
 	double mean = wh_lambda_loss_noise(loss) * pkts;
-	double spread = fmax(loss->spread, 1.0);
+	double spread = spread_of(loss);
 
 	/* And a burst or two more: small numbers are not normally distributed. */
 	return lost_pkts <= mean + BEARABLE_SIGMAS * sqrt(mean * spread) + BEARABLE_LOST * spread ||
@@ -94,9 +146,10 @@ bool wh_lambda_loss_bears(const struct wh_lambda_loss *loss, const struct wh_lam
 	return wh_lambda_loss_bearable(loss, (double)sample->seen_pkts, (double)sample->lost_pkts);
 }
 
-static bool suspicious(const struct wh_lambda_loss *loss, double pkts, double lost_pkts)
+/* Runs are no rarer in `low`, as far as that can be said. */
+static bool is_same(const struct wh_lambda_losses *low, const struct wh_lambda_losses *high)
 {
-	return !wh_lambda_loss_bearable(loss, pkts, lost_pkts);
+	return low->runs * high->pkts >= SAME * high->runs * low->pkts;
 }
 
 static void set_ceiling(struct wh_lambda_loss *loss, double now_s, double rtt_s)
@@ -110,6 +163,7 @@ static void set_ceiling(struct wh_lambda_loss *loss, double now_s, double rtt_s)
 	loss->ceiling_hold_s = hold_s;
 	loss->ceiling_until_s = now_s + hold_s;
 	loss->ceiling_pps = pps * UNDER_CEILING;
+	loss->over = loss->high;
 }
 
 static double under_ceiling(const struct wh_lambda_loss *loss, double now_s, double rate_pps)
@@ -124,7 +178,7 @@ static double above_ceiling(struct wh_lambda_loss *loss, const struct wh_lambda_
 	double now_s, double rate_pps)
 {
 	double mean = wh_lambda_loss_noise(loss) * (double)sample->seen_pkts;
-	double most = mean + BEARABLE_SIGMAS * sqrt(mean * fmax(loss->spread, 1.0)) + BEARABLE_LOST;
+	double most = mean + BEARABLE_SIGMAS * sqrt(mean * spread_of(loss)) + BEARABLE_LOST;
 
 	if ((double)sample->lost_pkts <= most) {
 		if (rate_pps > CEILING_GONE * loss->ceiling_pps)
@@ -142,13 +196,14 @@ static double begin_trial(struct wh_lambda_loss *loss, const struct wh_lambda_sa
 	double low_pps = LOWER * rate_pps;
 
 	loss->trial = WH_LAMBDA_LOWER;
+	loss->samples = 0;
+	loss->high = loss->doubted;
+	loss->low = (struct wh_lambda_losses){0};
 	loss->doubts = 0;
-	loss->doubted_pkts = loss->doubted_lost_pkts = 0.0;
+	loss->doubted = (struct wh_lambda_losses){0};
 	loss->high_pps = rate_pps;
 	loss->high_share = share;
 	loss->high_arrival_pps = sample->arrival_pps;
-	loss->high_pkts = (double)sample->seen_pkts;
-	loss->high_lost_pkts = (double)sample->lost_pkts;
 	/* If it is no noise, the path takes no more than the arrival rate. */
 	if (sample->arrival_pps > 0.0)
 		low_pps = fmin(low_pps,
@@ -188,57 +243,84 @@ bool wh_lambda_loss_overflown(struct wh_lambda_loss *loss)
 	return overflown;
 }
 
+/* The rate after a sample at the lower rate. */
+static double judge_lower(struct wh_lambda_loss *loss, const struct wh_lambda_sample *sample,
+	double now_s, double rtt_s, double rate_pps)
+{
+	const struct wh_lambda_losses losses = losses_of(sample);
+	double share = losses.lost_pkts / fmax(losses.pkts, 1.0);
+
+	add(&loss->low, &losses);
+	loss->samples++;
+	if (share > NOISE_MOST && share >= SAME * loss->high_share)
+		return under_overflown(loss, sample, now_s, rtt_s, rate_pps);
+	if (loss->high_share > DRASTIC && share < SAME * loss->high_share) {
+		loss->trial = WH_LAMBDA_NO_TRIAL;
+		set_ceiling(loss, now_s, rtt_s);
+		return under_ceiling(loss, now_s, loss->high_pps);
+	}
+	if (!is_same(&loss->low, &loss->high) && loss->samples < TRIAL_SAMPLES) {
+		if (differ(&loss->low, &loss->high) < SURELY)
+			return rate_pps;
+		loss->trial = WH_LAMBDA_AGAIN;
+		return loss->high_pps;
+	}
+	loss->trial = WH_LAMBDA_NO_TRIAL;
+	loss->noise = (struct wh_lambda_losses){0};
+	if (is_same(&loss->low, &loss->over)) /* as much is lost below the ceiling as above it */
+		loss->ceiling_pps = 0.0;
+	add(&loss->low, &loss->high);
+	add_noise(loss, &loss->low);
+	return loss->high_pps;
+}
+
+/* The rate after a sample at the first rate again. */
+static double judge_again(struct wh_lambda_loss *loss, const struct wh_lambda_sample *sample,
+	double now_s, double rtt_s, double rate_pps)
+{
+	struct wh_lambda_losses losses = losses_of(sample);
+	double share = losses.lost_pkts / fmax(losses.pkts, 1.0);
+
+	loss->trial = WH_LAMBDA_NO_TRIAL;
+	if (share > SAME * loss->high_share && !wh_lambda_loss_bears(loss, sample)) {
+		loss->high_arrival_pps = sample->arrival_pps;
+		set_ceiling(loss, now_s, rtt_s);
+		return under_ceiling(loss, now_s, rate_pps);
+	}
+	add(&losses, &loss->high);
+	add(&losses, &loss->low);
+	add_noise(loss, &losses);
+	return rate_pps;
+}
+
+static bool is_doubtful(const struct wh_lambda_loss *loss, double pkts)
+{
+	return (loss->doubts >= DOUBTS || pkts >= DOUBTS_PKTS) && loss->doubted.runs >= DOUBTS_RUNS;
+}
+
 double wh_lambda_loss_judge(struct wh_lambda_loss *loss, const struct wh_lambda_sample *sample,
 	double now_s, double rtt_s, double rate_pps, double good_pps)
 {
-	double pkts = (double)sample->seen_pkts, lost_pkts = (double)sample->lost_pkts;
-	double share = pkts > 0.0 ? lost_pkts / pkts : 0.0;
+	const struct wh_lambda_losses losses = losses_of(sample);
 
-	switch (loss->trial) {
-	case WH_LAMBDA_LOWER:
-		loss->low_pkts = pkts;
-		loss->low_lost_pkts = lost_pkts;
-		if (share > NOISE_MOST && share >= SAME * loss->high_share)
-			return under_overflown(loss, sample, now_s, rtt_s, rate_pps);
-		if (share < SAME * loss->high_share) {
-			if (loss->high_share > DRASTIC) {
-				loss->trial = WH_LAMBDA_NO_TRIAL;
-				set_ceiling(loss, now_s, rtt_s);
-				return under_ceiling(loss, now_s, loss->high_pps);
-			}
-			loss->trial = WH_LAMBDA_AGAIN;
-			return loss->high_pps;
-		}
-		loss->trial = WH_LAMBDA_NO_TRIAL;
-		loss->noise_pkts = loss->noise_lost_pkts = 0.0;
-		add_noise(loss, pkts + loss->high_pkts, lost_pkts + loss->high_lost_pkts);
-		return loss->high_pps;
-	case WH_LAMBDA_AGAIN:
-		loss->trial = WH_LAMBDA_NO_TRIAL;
-		if (share > SAME * loss->high_share && suspicious(loss, pkts, lost_pkts)) {
-			loss->high_arrival_pps = sample->arrival_pps;
-			set_ceiling(loss, now_s, rtt_s);
-			return under_ceiling(loss, now_s, rate_pps);
-		}
-		add_noise(loss, pkts + loss->high_pkts + loss->low_pkts,
-			lost_pkts + loss->high_lost_pkts + loss->low_lost_pkts);
-		return rate_pps;
-	default:
-		break;
-	}
+	if (loss->trial == WH_LAMBDA_LOWER)
+		return judge_lower(loss, sample, now_s, rtt_s, rate_pps);
+	if (loss->trial == WH_LAMBDA_AGAIN)
+		return judge_again(loss, sample, now_s, rtt_s, rate_pps);
 	if (loss->ceiling_pps > 0.0 && rate_pps > loss->ceiling_pps)
 		return above_ceiling(loss, sample, now_s, rate_pps);
-	if (suspicious(loss, pkts, lost_pkts)) {
-		loss->doubted_pkts += pkts;
-		loss->doubted_lost_pkts += lost_pkts;
-		if (++loss->doubts >= DOUBTS || pkts >= DOUBTS_PKTS)
-			return begin_trial(loss, sample, share, rate_pps);
+	if (!wh_lambda_loss_bears(loss, sample)) {
+		add(&loss->doubted, &losses);
+		loss->doubts++;
+		if (is_doubtful(loss, losses.pkts))
+			return begin_trial(
+				loss, sample, losses.lost_pkts / fmax(losses.pkts, 1.0), rate_pps);
 		return under_ceiling(loss, now_s, rate_pps);
 	}
-	add_noise(loss, loss->doubted_pkts, loss->doubted_lost_pkts);
-	loss->doubted_pkts = loss->doubted_lost_pkts = 0.0;
+	add_noise(loss, &loss->doubted);
+	loss->doubted = (struct wh_lambda_losses){0};
 	loss->doubts = 0;
 	if (rate_pps <= good_pps)
-		add_noise(loss, pkts, lost_pkts);
+		add_noise(loss, &losses);
 	return under_ceiling(loss, now_s, rate_pps);
 }

@@ -20,18 +20,24 @@ enum wh_lambda_trial {
 	WH_LAMBDA_AGAIN, /* and do they return at the first rate? */
 };
 
+/* A burst of losses is one event, however many packets it takes. */
+struct wh_lambda_losses {
+	double pkts, lost_pkts, runs;
+};
+
 struct wh_lambda_loss {
-	double noise_pkts, noise_lost_pkts; /* recent */
-	double spread; /* variance of the number of losses, divided by its mean */
+	struct wh_lambda_losses noise; /* recent */
+	double spread;                 /* variance of the number of losses, divided by its mean */
 	enum wh_lambda_trial trial;
 	bool overflown;
 	uint32_t doubts;
-	double doubted_pkts, doubted_lost_pkts;
+	struct wh_lambda_losses doubted;
 	double high_pps, high_share,
 		high_arrival_pps; /* at the rate where the losses were suspicious */
-	double high_pkts, high_lost_pkts;
-	double low_pkts, low_lost_pkts;
-	double ceiling_pps; /* 0: none */
+	struct wh_lambda_losses high, low;
+	uint32_t samples;             /* at the lower rate */
+	struct wh_lambda_losses over; /* above the ceiling */
+	double ceiling_pps;           /* 0: none */
 	double ceiling_until_s, ceiling_hold_s;
 };
 

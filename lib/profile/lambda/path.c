@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 
 #define LEAST_PERIOD_S   10.0   /* a minimal delay is of this period or the previous one (LEDBAT) */
 #define LEAST_PERIOD_RTT 40.0   /* or, on long paths, this many round trips */
@@ -161,6 +162,7 @@ static void fill(struct wh_lambda_path *path, const struct wh_delivery_event *ev
 		path->filling = true;
 		path->from_seen_pkts = path->seen_pkts;
 		path->from_delivered_pkts = path->delivered_pkts;
+		path->from_lost_runs = path->lost_runs;
 		path->from_arrived_tsc = path->arrived_tsc;
 		path->from_tsc = event->now_tsc;
 	}
@@ -182,6 +184,7 @@ void wh_lambda_path_hear(
 	path->moved_tsc = event->now_tsc;
 	path->seen_pkts = event->seen_pkts;
 	path->delivered_pkts = event->delivered_pkts;
+	path->lost_runs = event->lost_runs;
 	path->arrived_tsc = event->arrived_tsc;
 	learn_jitter(path,
 		fmax(minus_s(path, event->least_delay_tsc, least_delay_tsc(path)) - path->floor_s,
@@ -234,6 +237,10 @@ bool wh_lambda_path_full(struct wh_lambda_path *path, const struct wh_delivery_e
 
 	sample->lost_pkts =
 		delivered_pkts < sample->seen_pkts ? sample->seen_pkts - delivered_pkts : 0;
+	sample->lost_runs = sample->lost_pkts;
+	if (path->lost_runs > 0) /* else nobody looks for them, as with repair packets */
+		sample->lost_runs = wh_min_u64(
+			sample->lost_pkts, wh_max_u64(path->lost_runs - path->from_lost_runs, 1));
 	sample->arrival_pps = arrived_s > 0.0 ? (double)delivered_pkts / arrived_s : 0.0;
 	sample->sent_pps = wh_lambda_path_sent_pps(path, event, rate_pps);
 	sample->starved = (double)(event->sent_pkts - path->mark_pkts) < USED_SHARE * allowed_pkts;

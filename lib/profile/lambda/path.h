@@ -24,6 +24,7 @@ struct wh_lambda_least {
 struct wh_lambda_sample {
 	uint64_t seen_pkts; /* transmissions in the sample */
 	uint64_t lost_pkts; /* of these */
+	uint64_t lost_runs; /* losses in a row are one */
 	double arrival_pps; /* by the receiver's clock; 0: unknown */
 	double queue_s;     /* minimal delay of the sample above the minimum: the standing queue */
 	double peak_s;      /* maximal delay of the reports' latest packets, likewise */
@@ -46,6 +47,7 @@ struct wh_lambda_path {
 	uint64_t moved_tsc;      /* the latest report with news */
 	uint64_t seen_pkts;      /* by the latest report */
 	uint64_t delivered_pkts;
+	uint64_t lost_runs;
 	uint64_t arrived_tsc;
 	double queue_s;   /* minimum of the latest report's packets */
 	double latest_s;  /* wait of its latest packet */
@@ -54,7 +56,8 @@ struct wh_lambda_path {
 	uint64_t mark_pkts; /* packets sent when the rate was changed */
 	uint64_t mark_tsc;
 	bool filling; /* marked packets are arriving */
-	uint64_t from_seen_pkts, from_delivered_pkts, from_arrived_tsc, from_tsc;
+	uint64_t from_seen_pkts, from_delivered_pkts, from_lost_runs;
+	uint64_t from_arrived_tsc, from_tsc;
 	double paused_s; /* since the mark */
 	uint32_t states;
 	struct wh_lambda_sample sample;

@@ -34,6 +34,29 @@ static void test_counts(void)
 	pair_close(pair);
 }
 
+static bool five_of_a_hundred(uint64_t transmission)
+{
+	return transmission % 100 >= 3 && transmission % 100 < 8;
+}
+
+/* Five in a row are one run, or two where some of the five were sent again. */
+static void test_runs(void)
+{
+	pace(10 * US);
+
+	struct pair *pair = pair_open(5 * MS);
+
+	pair->there.lose = five_of_a_hundred;
+	run_for(pair, 200 * MS);
+
+	uint64_t hundreds = watch.event.seen_pkts / 100;
+
+	CU_ASSERT_TRUE(hundreds > 100);
+	CU_ASSERT_TRUE(watch.event.lost_runs >= hundreds - 1);
+	CU_ASSERT_TRUE(watch.event.lost_runs <= hundreds + hundreds / 2);
+	pair_close(pair);
+}
+
 /* The way takes 5 ms each way and a packet 12 us on its line; nothing else does. */
 static void test_times(void)
 {
@@ -363,6 +386,7 @@ static void test_liar(void)
 
 CU_TestInfo wh_tests[] = {
 	{"counts", test_counts},
+	{"runs", test_runs},
 	{"times", test_times},
 	{"train", test_train},
 	{"train in bursts", test_train_in_bursts},

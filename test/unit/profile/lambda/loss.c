@@ -13,18 +13,24 @@ struct rig {
 	double now_s, rate_pps;
 };
 
-/* A sample at the rate of now, of which so many were lost; what is left of the rate is borne. */
-static void judge(struct rig *rig, uint64_t lost_pkts)
+/* A sample at the rate of now, of which so many were lost, so many in a row in the mean. */
+static void judge_runs(struct rig *rig, uint64_t lost_pkts, uint64_t length)
 {
 	const struct wh_lambda_sample sample = {
 		.seen_pkts = PKTS,
 		.lost_pkts = lost_pkts,
+		.lost_runs = (lost_pkts + length - 1) / length,
 		.arrival_pps = rig->rate_pps * (double)(PKTS - lost_pkts) / PKTS,
 	};
 
 	rig->now_s += RTT_S;
 	rig->rate_pps = wh_lambda_loss_judge(
 		&rig->loss, &sample, rig->now_s, RTT_S, rig->rate_pps, rig->rate_pps);
+}
+
+static void judge(struct rig *rig, uint64_t lost_pkts)
+{
+	judge_runs(rig, lost_pkts, 1);
 }
 
 /* As much is lost at the lower rate: the rate comes back, and no more is made of it. */
@@ -85,9 +91,65 @@ static void test_spread(void)
 	CU_ASSERT_FALSE(wh_lambda_loss_bearable(&rig.loss, PKTS, 100));
 }
 
+/* Four bursts are chance, whatever they took; six may be tested. */
+static void test_few(void)
+{
+	struct rig rig = {.rate_pps = 1000};
+
+	judge_runs(&rig, 80, 20);
+	CU_ASSERT_EQUAL(rig.loss.trial, WH_LAMBDA_NO_TRIAL);
+	judge_runs(&rig, 40, 20);
+	CU_ASSERT_EQUAL(rig.loss.trial, WH_LAMBDA_LOWER);
+}
+
+/* One burst instead of six at the lower rate is chance, too: more is sent at it until it shows. */
+static void test_chance(void)
+{
+	struct rig rig = {.rate_pps = 1000};
+
+	judge_runs(&rig, 120, 20);
+	CU_ASSERT_EQUAL(wh_lambda_loss_sample_pkts(&rig.loss), 200);
+	judge_runs(&rig, 20, 20);
+	CU_ASSERT_EQUAL(rig.loss.trial, WH_LAMBDA_LOWER);
+	WH_ASSERT_NEAR(rig.rate_pps, 950, 1e-9);
+	judge_runs(&rig, 120, 20);
+	CU_ASSERT_EQUAL(rig.loss.trial, WH_LAMBDA_NO_TRIAL);
+	CU_ASSERT_EQUAL(rig.rate_pps, 1000);
+	WH_ASSERT_NEAR(wh_lambda_loss_noise(&rig.loss), 0.26 / 30.0, 1e-9);
+	/* From now on the runs tell how widely losses vary: 39 times their mean. */
+	CU_ASSERT_TRUE(wh_lambda_loss_bearable(&rig.loss, PKTS, 300));
+	CU_ASSERT_FALSE(wh_lambda_loss_bearable(&rig.loss, PKTS, 400));
+	/* None of as many: that is no chance. */
+	rig = (struct rig){.rate_pps = 1000};
+	judge_runs(&rig, 160, 20);
+	judge_runs(&rig, 0, 20);
+	CU_ASSERT_EQUAL(rig.loss.trial, WH_LAMBDA_AGAIN);
+}
+
+/* A ceiling below which as much is lost as above it is none. */
+static void test_disproved(void)
+{
+	struct rig rig = {.rate_pps = 1000};
+
+	judge_runs(&rig, 160, 20);
+	judge_runs(&rig, 0, 20);
+	judge_runs(&rig, 160, 20);
+	CU_ASSERT_TRUE(rig.loss.ceiling_pps > 0.0);
+	judge_runs(&rig, 160, 20);
+	CU_ASSERT_EQUAL(rig.loss.trial, WH_LAMBDA_LOWER);
+	judge_runs(&rig, 60, 20);
+	CU_ASSERT_TRUE(rig.loss.ceiling_pps > 0.0);
+	judge_runs(&rig, 200, 20);
+	CU_ASSERT_EQUAL(rig.loss.trial, WH_LAMBDA_NO_TRIAL);
+	CU_ASSERT_EQUAL(rig.loss.ceiling_pps, 0.0);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"noise", test_noise},
 	{"ceiling", test_ceiling},
 	{"spread", test_spread},
+	{"few", test_few},
+	{"chance", test_chance},
+	{"disproved", test_disproved},
 	CU_TEST_INFO_NULL,
 };
