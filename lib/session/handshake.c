@@ -5,6 +5,8 @@
 
 #include "session/internal.h"
 
+#define CONFIRM_RTTS 2 /* that the second CONFIRM has for an answer */
+
 void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
 	const struct wh_open_params *params, uint32_t stamp_us, const struct wh_address *peer,
 	const struct wh_offer *offer, struct wh_packet *accept)
@@ -237,6 +239,14 @@ static void confirm(struct wh_session *s, uint64_t now_tsc, uint32_t acceptor_lc
 	s->accepted_tsc = s->answered_tsc = now_tsc;
 	s->open_repeat_tsc = s->period_tsc;
 	send_confirm(s, now_tsc);
+	/*
+	 * Data that arrive before CONFIRM are dropped, so that it is repeated once soon; where
+	 * control packets are limited to a small share of the data, then not before an answer can
+	 * have come: on a slow line each takes the time of data.
+	 */
+	if (s->feedback.data_per_state > 0)
+		s->open_repeat_tsc =
+			wh_max_u64(s->open_repeat_tsc, CONFIRM_RTTS * wh_rtt_get(&s->rtt));
 	wh_prelude_begin(s, now_tsc);
 }
 

@@ -123,6 +123,9 @@
 /* The transmitter sends a state at least this often while data are slow. */
 #define WH_QUIET_MS 1000
 
+/* Likewise with feedback.data_per_state, while data are sent at all. */
+#define WH_QUIET_DATA_MS 10000
+
 /* A chunk being sent, by its slot. */
 struct wh_tx_chunk {
 	uint32_t packets; /* data and repair */

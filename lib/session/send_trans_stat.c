@@ -26,12 +26,25 @@ static bool has_news(const struct wh_transmitter *tx)
 }
 
 /*
+ * The longest time between two states while data are queued. Where the profile limits states to a
+ * small share of the data, these show the peer that we are there, as long as they are sent.
+ */
+static uint64_t quiet_tsc(const struct wh_session *s, uint64_t now_tsc)
+{
+	uint64_t quiet_tsc = wh_session_ms_tsc(s, WH_QUIET_MS);
+	bool sends = now_tsc < wh_add_u64(s->tx.stamp_tsc, quiet_tsc);
+
+	return sends && s->feedback.data_per_state > 0 ? wh_session_ms_tsc(s, WH_QUIET_DATA_MS)
+						       : quiet_tsc;
+}
+
+/*
  * Where the receiver's states report arrivals, ours only give it round trips: one per round trip,
  * and limited to a share of the data while data are sent. A silent peer gets no data: whether
  * it answers, and whether a switch knows where we are, depends on these states alone. Once
  * nothing is queued a state says so soon.
  */
-static uint64_t step_tsc(const struct wh_session *s)
+static uint64_t step_tsc(const struct wh_session *s, uint64_t now_tsc)
 {
 	const struct wh_transmitter *tx = &s->tx;
 	uint32_t state_bytes = s->config.wire_bytes - s->config.payload_bytes;
@@ -42,10 +55,10 @@ static uint64_t step_tsc(const struct wh_session *s)
 	if (tx->peer_silent)
 		return wh_session_heartbeat_tsc(s, 0);
 	if (tx->told_queued && bytes < (uint64_t)WH_DATA_PER_STATE * state_bytes)
-		return wh_session_ms_tsc(s, WH_QUIET_MS);
+		return quiet_tsc(s, now_tsc);
 	if (tx->told_queued && queued_pkts(tx) > 0 &&
 		bytes < (uint64_t)s->feedback.data_per_state * state_bytes)
-		return wh_session_ms_tsc(s, WH_QUIET_MS);
+		return quiet_tsc(s, now_tsc);
 	return wh_max_u64(s->period_tsc, wh_rtt_get(&s->rtt));
 }
 
@@ -53,12 +66,12 @@ static uint64_t step_tsc(const struct wh_session *s)
  * Low activity: control packets are skipped (periodic-exchange.txt, "Control Packet Transmission
  * Time"), but only after the latest news was repeated often enough.
  */
-static uint64_t pause_tsc(const struct wh_session *s)
+static uint64_t pause_tsc(const struct wh_session *s, uint64_t now_tsc)
 {
 	const struct wh_transmitter *tx = &s->tx;
 
 	if (tx->same_states + 1 < WH_STATE_REPEATS)
-		return step_tsc(s);
+		return step_tsc(s, now_tsc);
 	return wh_session_heartbeat_tsc(s, tx->idle ? tx->same_states + 1 - WH_STATE_REPEATS : 0);
 }
 
@@ -116,20 +129,34 @@ static uint64_t quiet_until_tsc(const struct wh_session *s, uint64_t now_tsc)
 	return waits_for_pacer ? wh_max_u64(until_tsc, now_tsc + s->period_tsc) : until_tsc;
 }
 
+/*
+ * Where states are limited to a small share of the data: they only echo the receiver's, so that
+ * there is nothing to say before its first one, and data follow anyway.
+ */
+static bool has_nothing_to_say(const struct wh_session *s)
+{
+	return s->feedback.data_per_state > 0 && !s->tx.state_seen && !s->tx.peer_silent &&
+	       queued_pkts(&s->tx) > 0;
+}
+
 int32_t wh_send_trans_stat(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;
-	uint64_t quiet_tsc = quiet_until_tsc(s, now_tsc);
+	uint64_t until_tsc = quiet_until_tsc(s, now_tsc);
 	bool news = has_news(tx);
 
-	if (now_tsc < quiet_tsc) {
-		tx->next_trans_state_tsc = quiet_tsc;
+	if (has_nothing_to_say(s)) {
+		tx->next_trans_state_tsc = now_tsc + s->period_tsc;
+		return 0;
+	}
+	if (now_tsc < until_tsc) {
+		tx->next_trans_state_tsc = until_tsc;
 		return 0;
 	}
 	/* News waits for the end of a period, not for a heartbeat. */
 	if (news)
 		tx->next_trans_state_tsc = wh_min_u64(
-			tx->next_trans_state_tsc, tx->last_trans_state_tsc + step_tsc(s));
+			tx->next_trans_state_tsc, tx->last_trans_state_tsc + step_tsc(s, now_tsc));
 	else if (tx->peer_silent && !tx->idle) /* since a longer pause began */
 		tx->next_trans_state_tsc = wh_min_u64(tx->next_trans_state_tsc,
 			tx->last_trans_state_tsc + wh_session_heartbeat_tsc(s, 0));
@@ -137,6 +164,6 @@ int32_t wh_send_trans_stat(struct wh_session *s, uint64_t now_tsc)
 		return 0;
 	tx->same_states = news ? 0 : tx->same_states + 1;
 	push_state(s, now_tsc);
-	tx->next_trans_state_tsc = now_tsc + pause_tsc(s);
+	tx->next_trans_state_tsc = now_tsc + pause_tsc(s, now_tsc);
 	return 1;
 }

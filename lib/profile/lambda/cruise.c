@@ -30,6 +30,11 @@
 #define ARRIVAL_S        50e-3  /* ... but no more than are sent in this time */
 #define OVERLOAD_LESS    0.9    /* of the rate arrives */
 #define OVERLOAD_DOUBTED 0.95   /* of the rate arrives after all */
+#define RELIEF_JUMP      0.6    /* of the rate arrives: our kind begins with half a line (0.67); */
+#define RELIEF_CYCLES    4.0    /* in which its queue drains, ... */
+#define RELIEF_LEAST     0.5    /* ... but no less than this of what is left to us */
+#define RELIEF_ENDS      0.9    /* of the capacity arrives: they are gone */
+#define LEFT_DRAINS      0.2    /* of its length: so fast may a queue drain within a sample */
 #define LONGER_S         1e-3   /* a shorter queue may be that of many flows, */
 #define LONGER_RTT       0.05   /* likewise a share of the round trip, */
 #define LONGER_ALPHA     8.0    /* or this many times alpha */
@@ -43,7 +48,9 @@
 #define DRAIN_PKTS  500.0
 #define DRAIN_RTT   20.0
 #define DRAIN       1.2   /* times the queue is drained, */
-#define DRAIN_MORE  0.003 /* and this share of the rate */
+#define DRAIN_MORE  0.003 /* and this share of the rate, */
+#define DRAIN_OWN   1.1   /* or this times the queue and no more, where nobody else sends, */
+#define DRAIN_OWN_MOST 0.9 /* by up to this share of the rate */
 #define DRAINED     0.2   /* of alpha in the queue counts as empty */
 
 #define SAMPLE_RTT    0.25 /* is the least length of a sample */
@@ -104,6 +111,39 @@ static void increase(struct wh_control *control, double standing, double most_pp
 	wh_lambda_set_rate(lambda, fmin(lambda->rate_pps * (1.0 + lambda->step), most_pps));
 }
 
+static double capacity_pps(const struct wh_lambda *lambda)
+{
+	return fmax(
+		fmax(lambda->share.capacity_pps, lambda->estimate_pps), WH_LAMBDA_RATE_LEAST_PPS);
+}
+
+/*
+ * What others leave us: a full queue lets each flow through in proportion to what it sends, so that
+ * `arrives_pps` of `sent_pps` tells what all send. Zero or less: the path has become narrower.
+ */
+static double left_pps(const struct wh_lambda *lambda, double sent_pps, double arrives_pps)
+{
+	double way_pps = fmax(capacity_pps(lambda), arrives_pps);
+
+	WH_ASSERT(arrives_pps > 0.0);
+	return way_pps - sent_pps * (way_pps - arrives_pps) / arrives_pps;
+}
+
+/*
+ * While a queue drains more arrives than is sent, and what keeps it standing lies between. The rate
+ * is that of the pacer: after a reduction what is in flight holds packets back at first.
+ */
+static void learn_left(struct wh_lambda *lambda)
+{
+	const struct wh_lambda_sample *sample = &lambda->path.sample;
+
+	if (lambda->relieves && sample->arrival_pps > lambda->rate_pps && !sample->starved &&
+		!sample->held_up)
+		lambda->busy_pps = fmin(lambda->busy_pps,
+			fmax(left_pps(lambda, lambda->rate_pps, sample->arrival_pps),
+				sample->arrival_pps));
+}
+
 /*
  * While a queue stands all the time, the arrival rate is all that we can have. Losses by noise do
  * not reduce it.
@@ -115,6 +155,9 @@ static void learn_busy(struct wh_control *control)
 	double pkts = (double)sample->seen_pkts, lost_pkts = (double)sample->lost_pkts;
 	double passed = sample->arrival_pps / fmax(1.0 - lost_pkts / fmax(pkts, 1.0), 0.01);
 
+	if (sample->seen_pkts >= ARRIVAL_PKTS && sample->peak_s - sample->queue_s <=
+		overload_s(control) + LEFT_DRAINS * sample->span_s)
+		learn_left(lambda);
 	/* A jump of the delay is a pause of arrivals, whatever its cause. */
 	if (sample->seen_pkts < ARRIVAL_PKTS || sample->arrival_pps == 0.0 ||
 		sample->peak_s - sample->queue_s > overload_s(control))
@@ -175,12 +218,6 @@ static bool way_is_longer(struct wh_control *control, double from_pps)
 	return ++lambda->shed_in_vain >= LONGER_SHEDS;
 }
 
-static double capacity_pps(const struct wh_lambda *lambda)
-{
-	return fmax(
-		fmax(lambda->share.capacity_pps, lambda->estimate_pps), WH_LAMBDA_RATE_LEAST_PPS);
-}
-
 static bool others_fill(struct wh_control *control)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
@@ -199,6 +236,7 @@ void wh_lambda_begin_competing(struct wh_control *control)
 	wh_lambda_compete_begin(&lambda->compete, &lambda->path, lambda->now_tsc, lambda->sent_pkts,
 		fmax(lambda->rate_pps, lambda->others.full_pps), capacity_pps(lambda));
 	lambda->others = (struct wh_lambda_others){0};
+	lambda->relieves = false;
 	lambda->shed_s = 0.0;
 }
 
@@ -239,6 +277,7 @@ static bool shares(struct wh_control *control, double from_pps, double cycle_s)
 		lambda->now_tsc, lambda->busy_pps, lambda->estimate_pps);
 	if (!lambda->others.crowded)
 		return false;
+	lambda->relieves = false;
 	if (!wh_lambda_loss_bears(&lambda->loss, &lambda->path.sample))
 		from_pps = wh_lambda_share_overflows(&lambda->path, from_pps);
 	wh_lambda_set_rate(
@@ -247,6 +286,17 @@ static bool shares(struct wh_control *control, double from_pps, double cycle_s)
 	lambda->busy_pps = lambda->good_pps = lambda->rate_pps;
 	lambda->step = lambda->shed_s = 0.0;
 	return true;
+}
+
+/* A queue that others made is gone, or they are. What they leave is known by now. */
+static void end_relief(struct wh_lambda *lambda)
+{
+	if (!lambda->relieves)
+		return;
+	if (lambda->shed_s > 0.0 && lambda->busy_pps > lambda->rate_pps)
+		wh_lambda_set_rate(
+			lambda, fmin(lambda->busy_pps, lambda->rate_pps / RELIEF_LEAST));
+	lambda->relieves = lambda->busy_pps < RELIEF_ENDS * capacity_pps(lambda);
 }
 
 void wh_lambda_cruise(struct wh_control *control, const struct wh_delivery_event *event)
@@ -285,8 +335,10 @@ void wh_lambda_cruise(struct wh_control *control, const struct wh_delivery_event
 		wh_lambda_begin_competing(control);
 		return;
 	}
-	if (standing <= alpha)
+	if (standing <= alpha) {
+		end_relief(lambda);
 		lambda->shed_s = 0.0;
+	}
 	if (standing > CLEAR * alpha)
 		learn_busy(control);
 	if (shares(control, rate_pps, cycle_s)) {
@@ -324,6 +376,8 @@ void wh_lambda_drain(struct wh_control *control, const struct wh_delivery_event 
 	double period_s = fmax(fmax(own ? DRAIN_OWN_S : DRAIN_S, DRAIN_RTT * rtt_s),
 		DRAIN_PKTS / lambda->rate_pps);
 	double alpha_s = wh_lambda_alpha_pkts(control, lambda->rate_pps) / lambda->rate_pps;
+	double cycle_s = rtt_s * (1.0 + SAMPLE_RTT) + lambda->path.gap_s;
+	double since_s = (double)(event->now_tsc - lambda->drained_tsc) / lambda->path.hz;
 
 	if (lambda->path.queue_s < DRAINED * alpha_s) {
 		lambda->drained_tsc = event->now_tsc;
@@ -332,12 +386,16 @@ void wh_lambda_drain(struct wh_control *control, const struct wh_delivery_event 
 			lambda->drains = 0.0;
 			wh_lambda_mark(lambda, event);
 		}
-	} else if ((double)(event->now_tsc - lambda->drained_tsc) / lambda->path.hz > period_s &&
+	} else if (lambda->drains > 0.0 && own && since_s > cycle_s) {
+		lambda->drains = 0.0;
+		lambda->drained_tsc = event->now_tsc;
+		wh_lambda_mark(lambda, event);
+	} else if (since_s > period_s &&
 		   lambda->loss.trial == WH_LAMBDA_NO_TRIAL && lambda->drains == 0.0) {
-		double cycle_s = rtt_s * (1.0 + SAMPLE_RTT) + lambda->path.gap_s;
-		double share = DRAIN_MORE + DRAIN * lambda->path.queue_s / cycle_s;
+		double share = lambda->path.queue_s / cycle_s;
 
-		lambda->drains = fmin(share, SHED_MOST);
+		lambda->drains = own ? fmin(DRAIN_OWN * share, DRAIN_OWN_MOST)
+				     : fmin(DRAIN_MORE + DRAIN * share, SHED_MOST);
 		lambda->drained_tsc = event->now_tsc;
 		wh_lambda_mark(lambda, event);
 	}
@@ -384,9 +442,43 @@ void wh_lambda_doubt_overload(struct wh_control *control, const struct wh_delive
 	lambda->busy_pps = before->busy_pps;
 	lambda->good_pps = lambda->rate_pps;
 	lambda->shed_s = 0.0;
-	lambda->heeded = false;
+	lambda->heeded = lambda->relieves = false;
 	lambda->before.rate_pps = 0.0;
 	wh_lambda_mark(lambda, event);
+}
+
+/*
+ * The rate at an overload. If others came whom a queue cannot have held back yet, what they leave,
+ * and less, so that the queue that stands by now drains; if not even that is left the path has
+ * become narrower: reduce by the other flows' part of the excess, too, as they may not react.
+ */
+static double relieved_pps(
+	struct wh_lambda *lambda, const struct wh_delivery_event *event, double arrives_pps)
+{
+	const struct wh_lambda_path *path = &lambda->path;
+	double rtt_s = wh_lambda_path_rtt_s(path);
+	double sent_pps = wh_lambda_path_sent_before_pps(path, event, lambda->rate_pps);
+	double left = left_pps(lambda, sent_pps, arrives_pps);
+
+	lambda->relieves = false;
+	lambda->shed_queue_s = path->queue_s;
+	if (lambda->phase != WH_LAMBDA_CRUISE || left <= 0.0 ||
+		arrives_pps > RELIEF_JUMP * sent_pps) {
+		sent_pps = wh_lambda_path_sent_pps(path, event, lambda->rate_pps);
+		return arrives_pps * sqrt(arrives_pps / sent_pps);
+	}
+	lambda->relieves = true;
+	/* If they do react, it is this rate that we compete with. */
+	if (lambda->others.full_pps == 0.0) {
+		lambda->others.full_pps = arrives_pps;
+		lambda->others.full_tsc = lambda->now_tsc;
+	}
+	lambda->shed_queue_s += (sent_pps / arrives_pps - 1.0) * rtt_s;
+
+	double drain_pps = lambda->shed_queue_s * capacity_pps(lambda) /
+			   (RELIEF_CYCLES * (rtt_s + lambda->shed_queue_s));
+
+	return fmax(left - drain_pps, RELIEF_LEAST * left);
 }
 
 /* Far too much queue, and less arrives than is sent: go below the arrival rate. */
@@ -400,8 +492,11 @@ void wh_lambda_heed_overload(struct wh_control *control, const struct wh_deliver
 
 	if (lambda->share.crowded || path->queue_s < most_s || lambda->heeded || event->held_up ||
 		path->sample.held_up || wh_lambda_path_pause_s(path, lambda->rate_pps) > 0.0 ||
-		arrives_pps == 0.0 || arrives_pps > OVERLOAD_LESS * sent_pps)
+		arrives_pps == 0.0 || arrives_pps > OVERLOAD_LESS * sent_pps ||
+		(lambda->relieves && path->queue_s < SHED_FALLS * lambda->shed_queue_s))
 		return;
+	double relieved = relieved_pps(lambda, event, arrives_pps);
+
 	lambda->heeded = true;
 	if (lambda->phase == WH_LAMBDA_CRUISE)
 		note_before(lambda, sent_pps);
@@ -417,11 +512,9 @@ void wh_lambda_heed_overload(struct wh_control *control, const struct wh_deliver
 		lambda->shed_from_pps = lambda->rate_pps;
 		lambda->shed_in_vain = 0;
 	}
-	lambda->shed_queue_s = path->queue_s;
 	lambda->shed_arrival_pps = arrives_pps;
 	lambda->shed_s = (1.0 - arrives_pps / lambda->rate_pps) * wh_lambda_path_rtt_s(path);
-	/* Reduce by the other flows' part of the excess, too, as they may not react. */
-	wh_lambda_set_rate(lambda, arrives_pps * sqrt(arrives_pps / sent_pps));
+	wh_lambda_set_rate(lambda, relieved);
 	lambda->busy_pps = arrives_pps;
 	lambda->good_pps = lambda->rate_pps;
 	wh_lambda_mark(lambda, event);

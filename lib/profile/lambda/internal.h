@@ -63,11 +63,12 @@ struct wh_lambda {
 	struct wh_lambda_train train;
 	uint64_t drained_tsc; /* when the queue was last seen empty */
 	bool heeded;          /* acted on an overload, and no sample has ended since */
+	bool relieves;        /* drains a queue that others have made */
+	bool waits;           /* packets are on their way */
 	struct wh_lambda_before before;
 	double drains;        /* draining, by this share of the rate; 0: not */
 	uint64_t fetch_pkts;  /* packets sent including the one to fetch news; 0: none */
 	uint64_t still_tsc;
-	bool waits; /* packets are on their way */
 };
 
 static_assert(sizeof(struct wh_lambda) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");

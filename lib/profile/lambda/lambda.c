@@ -11,6 +11,7 @@
  *   spacing, and another train is sent; after four such trains the rate is doubled each round
  *   instead (BBR's start). bar01-naps: 0.66 of the line in the first second with two packets, 0.72
  *   without doubling, not 0.89; bar07-hosts: 0.15 of an equal share with one train, not 0.47.
+ *   Reports without news end it only after two of its spacings. udt-fig13: 9 ms of 10 Mb/s.
  *   With `dedicated`, where a train takes longer than the round trip, half of it is enough, and its
  *   rate is used at once, so that a slow line does not become idle. sttp-table1: 0.9 s of 64 kb/s.
  * Known. What an earlier session has found is used where trains tell nothing. bar03-hosts: 1.05 s
@@ -39,6 +40,11 @@
  * Overload. Far too much queue while less arrives than is sent: acted on at the first report
  *   instead of at the end of a sample. bar05-rate: 1.5 products lost instead of less than 0.96. The
  *   rate goes below what arrives. bar07-hosts: 0.12 of an equal share without that, not 0.47.
+ *   Where much less arrives at once others came who cannot have heard of the queue, and what
+ *   arrives tells what they send, as a queue lets all through in proportion. Then the rate is what
+ *   they leave, less a part by which the queue drains, until it is gone; and while it drains more
+ *   arrives than is sent, which tells that once more. Our own kind begins with half a line, which
+ *   is not that much. bar05-cbr at 100 ms: 0.91 of what is left instead of 0.95.
  * Doubt. Packets sent before the rate went down for an overload are still on their way: if they
  *   arrive as fast as they were sent, a host had paused, and the rate is taken again. bar05-cbr:
  *   0.74 of what is left at 100 ms instead of 0.91; bar07-hosts: 0.34 of an equal share beside
@@ -56,8 +62,9 @@
  * Drain. If no empty queue was seen for 2 s, the queue is drained for one round trip, since the
  *   minimal delay must not include a queue (LEDBAT++, ProbeRTT). bar06-share: ten flows at 20 ms
  *   have three times the queue, and the latecomer 1.36 of its share. With `dedicated` the drain
- *   ends at the first report without a queue. bar02-slow: 0.986 of the line instead of 0.990. And
- *   one in 9 s is enough. ttp-fig05, udt-fig10.
+ *   takes what stands in the queue and little more, for the line is idle otherwise, and ends at the
+ *   first report without a queue. bar02-slow: 0.986 of the line instead of 0.990. And one in 9 s is
+ *   enough. ttp-fig05, udt-fig10.
  * Overtaken. A packet that others overtake counts as lost until it arrives, so that samples last
  *   several times as long as packets have been late. pxp-errors: 0.95 of the best at 1e-3.
  * Held up. While the stream or the peer's buffers limit us, what arrives late or seldom is no
@@ -69,7 +76,8 @@
  *   64 packets without the first, 80.5 instead of 98.6 of 512 without the second. With enough room
  *   that wait may last four round trips. pxp-hops: 91.0 instead of 101.1, five hops and 1024.
  * States. With `dedicated` the receiver is told the round trip more rarely on slow lines, because
- *   each state takes the time of data. udt-fig02, udt-fig10.
+ *   each state takes the time of data. udt-fig02, udt-fig10; sttp-table1: one in each second is 1 %
+ *   of 64 kb/s.
  * Floor. A delay slightly below the minimum so far may be a host's luck, and the usual delays above
  *   it are no queue. bar05-cbr: 1.07 products lost instead of 0.85; bar07-hosts: 0.07 of an equal
  *   share beside BBR instead of 0.47.
@@ -144,6 +152,8 @@
 #define ALPHA_BORNE_LEAST 1.0
 #define JITTER_ALPHA      2.0 /* times the variation of minimal delays: less is no queue */
 
+#define RELIEF_WINDOW 1.25 /* times what is in flight then: queues are seen late */
+
 #define SLACK_PKTS     2.0
 #define WINDOW_PKTS    160.0 /* at least, so that a burst loss of 20 does not empty it, ... */
 #define WINDOW_S       5e-3  /* ... but no more than is sent in this time */
@@ -152,7 +162,7 @@
 #define STILL_PKTS     3.0   /* and this many packet intervals, */
 #define STILL_STATE_S  10e-3 /* and the interval of reports, at most this: an outage is not one */
 #define STILL_FIRST_S  1.0   /* while the round trip is unknown */
-#define DATA_PER_STATE 16000 /* data bytes to a byte of our states, with `dedicated` */
+#define DATA_PER_STATE 100000 /* data bytes to a byte of our states, with `dedicated` */
 #define FOUND          0.85  /* of the capacity a scavenger has seen: a lower rate is not stored */
 
 static const struct wh_option options[WH_LAMBDA_OPTIONS] = {
@@ -220,6 +230,24 @@ double wh_lambda_alpha_pkts(const struct wh_control *control, double rate_pps)
 	return borne_pkts > 0.0 ? fmin(pkts, fmax(borne_pkts, ALPHA_BORNE_LEAST)) : pkts;
 }
 
+/*
+ * Beside flows that do not react the queue is theirs, and the pacer limits, so that what arrives
+ * tells what they send: a window without that queue would send in bursts. What was in flight before
+ * the reduction does not count.
+ */
+static double relief_pkts(const struct wh_control *control)
+{
+	const struct wh_lambda *lambda = wh_lambda_view_of(control);
+	const struct wh_lambda_path *path = &lambda->path;
+	double cover_s = wh_lambda_path_covered_s(path) +
+			 (lambda->heeded ? lambda->shed_queue_s : path->queue_s);
+	double before_pkts = lambda->heeded && !path->filling
+				     ? (double)(path->mark_pkts - path->seen_pkts)
+				     : 0.0;
+
+	return before_pkts + RELIEF_WINDOW * lambda->rate_pps * cover_s + SLACK_PKTS;
+}
+
 static double window_pkts(const struct wh_control *control)
 {
 	const struct wh_lambda *lambda = wh_lambda_view_of(control);
@@ -231,8 +259,12 @@ static double window_pkts(const struct wh_control *control)
 		return fmin(lambda->compete.window_pkts + lambda->rate_pps * lambda->path.gap_s,
 			(double)control->config.window_pkts_max);
 	if (lambda->drains > 0.0)
-		return fmax(lambda->rate_pps * covered_s * (1.0 - lambda->drains), 2.0);
+		return fmax(lambda->rate_pps * covered_s *
+				    (wh_lambda_is_dedicated(control) ? 1.0 : 1.0 - lambda->drains),
+			2.0);
 	pkts = fmax(pkts + SLACK_PKTS, fmin(WINDOW_PKTS, lambda->rate_pps * WINDOW_S));
+	if (lambda->relieves)
+		pkts = fmax(pkts, relief_pkts(control));
 	return fmin(pkts, (double)control->config.window_pkts_max);
 }
 

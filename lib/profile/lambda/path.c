@@ -14,7 +14,8 @@
 #define FLOOR_FORGETS    0.998 /* by each state */
 #define GAP_FORGETS      0.98  /* of the longest gap, per report that comes sooner */
 #define SHORT_PKTS       4     /* fewer give no rate */
-#define STILL_STATES     2     /* without news end a train */
+#define STILL_STATES     2     /* without news end a train, ... */
+#define STILL_SPACINGS   2.0   /* ... if they lasted this many spacings of its packets */
 #define BEST_PKTS        8     /* of one report give a rate by themselves */
 #define USED_SHARE       0.8   /* of the allowed rate: less means starved */
 #define PAUSED_MOST      0.75  /* of a sample: beyond it the host is simply slow */
@@ -200,6 +201,9 @@ void wh_lambda_path_hear(
 
 void wh_lambda_path_mark(struct wh_lambda_path *path, uint64_t now_tsc, uint64_t sent_pkts)
 {
+	if (now_tsc > path->mark_tsc && sent_pkts > path->mark_pkts)
+		path->before_pps = (double)(sent_pkts - path->mark_pkts) /
+				   since_s(path, now_tsc, path->mark_tsc);
 	path->mark_pkts = sent_pkts;
 	path->mark_tsc = now_tsc;
 	path->filling = false;
@@ -216,6 +220,14 @@ double wh_lambda_path_sent_pps(const struct wh_lambda_path *path,
 	if (span_s * allowed_pps < 1.0)
 		return allowed_pps;
 	return fmin((double)(event->sent_pkts - path->mark_pkts) / span_s, allowed_pps);
+}
+
+double wh_lambda_path_sent_before_pps(const struct wh_lambda_path *path,
+	const struct wh_delivery_event *event, double allowed_pps)
+{
+	return path->filling || path->before_pps == 0.0
+		       ? wh_lambda_path_sent_pps(path, event, allowed_pps)
+		       : path->before_pps;
 }
 
 bool wh_lambda_path_full(struct wh_lambda_path *path, const struct wh_delivery_event *event,
@@ -270,6 +282,16 @@ static void measure_train(struct wh_lambda_train *train, const struct wh_lambda_
 		train->best_pps = fmax(train->best_pps, path->short_pps);
 }
 
+/* On a slow line states are sent more often than packets arrive. */
+static bool is_still(const struct wh_lambda_train *train, const struct wh_lambda_path *path,
+	const struct wh_delivery_event *event)
+{
+	double waited_s = since_s(path, event->now_tsc, path->moved_tsc);
+
+	return train->still_states >= STILL_STATES &&
+	       waited_s * (double)train->pkts >= STILL_SPACINGS * train->s;
+}
+
 bool wh_lambda_train_hear(struct wh_lambda_train *train, const struct wh_lambda_path *path,
 	const struct wh_delivery_event *event, uint64_t before_pkts, uint64_t pkts)
 {
@@ -288,7 +310,7 @@ bool wh_lambda_train_hear(struct wh_lambda_train *train, const struct wh_lambda_
 	if (path->seen_pkts <= train->from_pkts)
 		return false; /* it has not been sent, or not arrived */
 	return path->seen_pkts >= end_pkts || path->seen_pkts >= event->sent_pkts ||
-	       (train->still_states >= STILL_STATES && path->delivered_pkts >= 2);
+	       (is_still(train, path, event) && path->delivered_pkts >= 2);
 }
 
 double wh_lambda_train_pps(

@@ -55,6 +55,7 @@ struct wh_lambda_path {
 
 	uint64_t mark_pkts; /* packets sent when the rate was changed */
 	uint64_t mark_tsc;
+	double before_pps; /* sent between the previous mark and this one; 0: nothing */
 	bool filling; /* marked packets are arriving */
 	uint64_t from_seen_pkts, from_delivered_pkts, from_lost_runs;
 	uint64_t from_arrived_tsc, from_tsc;
@@ -95,6 +96,10 @@ bool wh_lambda_path_full(struct wh_lambda_path *path, const struct wh_delivery_e
 
 /* The rate sent since the mark; the allowed rate if that was just now. */
 double wh_lambda_path_sent_pps(const struct wh_lambda_path *path,
+	const struct wh_delivery_event *event, double allowed_pps);
+
+/* The rate at which the packets were sent that arrive now: until marked ones do, that before. */
+double wh_lambda_path_sent_before_pps(const struct wh_lambda_path *path,
 	const struct wh_delivery_event *event, double allowed_pps);
 
 /* The minimal round trip; 0: unknown. */

@@ -155,6 +155,24 @@ static void test_train(void)
 	WH_ASSERT_NEAR(wh_lambda_train_pps(&train, &rig.path, 0.0), 1e5, 1.0);
 }
 
+/* On a slow line reports are more frequent than packets: those without news end no train soon. */
+static void test_train_slow(void)
+{
+	struct rig rig = rig_of();
+	struct wh_lambda_train train = {0};
+	unsigned int reports = 0;
+
+	rig.event.sent_pkts = 32;
+	hear(&rig, MS, 1, 1, 0);
+	CU_ASSERT_FALSE(wh_lambda_train_hear(&train, &rig.path, &rig.event, 0, 32));
+	hear(&rig, 10 * MS, 1, 1, 0);
+	CU_ASSERT_FALSE(wh_lambda_train_hear(&train, &rig.path, &rig.event, 1, 32));
+	do
+		hear(&rig, MS, 0, 0, 0);
+	while (++reports < 100 && !wh_lambda_train_hear(&train, &rig.path, &rig.event, 2, 32));
+	CU_ASSERT_EQUAL(reports, 22); /* two spacings, and what the first report spans */
+}
+
 /* All at once after a wait: the host had paused, and the wait was not the link's. */
 static void test_train_paused(void)
 {
@@ -199,6 +217,7 @@ CU_TestInfo wh_tests[] = {
 	{"lies", test_lies},
 	{"floor", test_floor},
 	{"train", test_train},
+	{"a train on a slow line", test_train_slow},
 	{"a host pauses in a train", test_train_paused},
 	{"a host pauses", test_pauses},
 	CU_TEST_INFO_NULL,
