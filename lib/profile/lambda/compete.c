@@ -37,17 +37,6 @@
 
 #define BBR_MOST 0.45 /* of the capacity, while we behave as BBR */
 
-#define BLIND_LOST   0.03  /* of all is lost, where windows of TCPs would be of 7 packets, ... */
-#define BLIND_PKTS   140.0 /* ... and there are not twenty of these: others ignore losses. */
-#define BLIND_SHARE  0.04  /* Or this is all that is left to us, ... */
-#define BLIND_ROUNDS 150   /* ... for so long, ... */
-#define BLIND_CUT_S  1.5   /* ... by losses that keep coming: two dozen TCPs, or such a flow */
-#define BLIND_S      25.0  /* they are taken for BBRs for so long, ... */
-#define BLIND_LEAST  0.003 /* ... while this is lost, ... */
-#define BLIND_MOST   0.3   /* ... up to this of the capacity, as nobody tells how many they are */
-#define BLIND_LEARNT 0.05  /* from each round, ... */
-#define BLIND_ROUND  0.1   /* ... of which no more counts, since a start overflows as well */
-
 static void begin_round(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
 	uint64_t now_tsc, uint64_t sent_pkts)
 {
@@ -55,7 +44,7 @@ static void begin_round(struct wh_lambda_compete *compete, const struct wh_lambd
 	compete->round_tsc = now_tsc;
 	compete->round_held_up = false;
 	compete->round_lost_pkts = compete->round_pkts_seen = 0.0;
-	compete->round_arrived_pkts = compete->round_seen_pkts = 0.0;
+	compete->round_arrived_pkts = 0.0;
 	compete->round_arrived_tsc = path->arrived_tsc;
 	compete->round_peak_s = 0.0;
 }
@@ -114,40 +103,7 @@ static void cut(struct wh_lambda_compete *compete, uint64_t now_tsc, uint64_t se
 
 static double bbr_most_pps(const struct wh_lambda_compete *compete)
 {
-	return (compete->were_blind ? BLIND_MOST : BBR_MOST) * compete->capacity_pps;
-}
-
-/* Flows that heed losses would leave us more, or lose less. */
-static bool ignore_losses(const struct wh_lambda_compete *compete,
-	const struct wh_lambda_path *path, uint64_t now_tsc)
-{
-	double product_pkts = compete->capacity_pps * wh_lambda_path_rtt_s(path);
-
-	if (compete->share < BLIND_SHARE &&
-		(double)(now_tsc - compete->cut_tsc) / path->hz < BLIND_CUT_S)
-		return compete->little_rounds >= BLIND_ROUNDS;
-	return compete->lost_share > BLIND_LOST && product_pkts > BLIND_PKTS &&
-	       compete->share < MODEST;
-}
-
-static void watch_losses(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
-	uint64_t now_tsc, double noise)
-{
-	double lost_pkts = compete->round_seen_pkts - compete->round_arrived_pkts;
-	double lost = lost_pkts / fmax(compete->round_seen_pkts, 1.0) - noise;
-
-	compete->lost_share +=
-		(fmin(fmax(lost, 0.0), BLIND_ROUND) - compete->lost_share) * BLIND_LEARNT;
-	compete->little_rounds = compete->share < BLIND_SHARE ? compete->little_rounds + 1 : 0;
-	if (compete->blind_tsc > 0 &&
-		(compete->lost_share < BLIND_LEAST ||
-			(double)(now_tsc - compete->blind_tsc) / path->hz > BLIND_S))
-		compete->blind_tsc = 0;
-	if (compete->as_bbr || !ignore_losses(compete, path, now_tsc))
-		return;
-	compete->blind_tsc = now_tsc;
-	compete->were_blind = true;
-	compete->lost_share = fmax(compete->lost_share, BLIND_LOST);
+	return BBR_MOST * compete->capacity_pps;
 }
 
 static void learn_share(struct wh_lambda_compete *compete, const struct wh_lambda_path *path)
@@ -194,11 +150,10 @@ static void learn_pace(struct wh_lambda_compete *compete, const struct wh_lambda
 }
 
 static void end_round(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
-	uint64_t now_tsc, uint64_t sent_pkts, double noise, double clear_s)
+	uint64_t now_tsc, uint64_t sent_pkts, double clear_s)
 {
 	learn_share(compete, path);
 	learn_pace(compete, path, now_tsc, sent_pkts);
-	watch_losses(compete, path, now_tsc, noise);
 	compete->alone_rounds = compete->share > ALONE ? compete->alone_rounds + 1 : 0;
 	compete->clear_rounds = compete->round_peak_s > clear_s ? 0 : compete->clear_rounds + 1;
 	if (compete->clear_rounds == 0)
@@ -231,7 +186,7 @@ static bool follow_bbrs(
 	struct wh_lambda_compete *compete, const struct wh_lambda_path *path, uint64_t now_tsc)
 {
 	struct wh_lambda_bbr *bbr = &compete->bbr;
-	bool about = compete->blind_tsc > 0 || wh_lambda_bbr_about(bbr, path, now_tsc);
+	bool about = wh_lambda_bbr_about(bbr, path, now_tsc);
 
 	if (about && !compete->as_bbr) {
 		bbr->low = false; /* else the first rate would not count */
@@ -263,7 +218,6 @@ static void count(struct wh_lambda_compete *compete, const struct wh_lambda_path
 	compete->delivered_pkts = path->delivered_pkts;
 	compete->arrived_pkts = arrived;
 	compete->round_arrived_pkts += arrived;
-	compete->round_seen_pkts += seen;
 	if (path->seen_pkts <= compete->cut_pkts) {
 		compete->round_lost_pkts = compete->round_pkts_seen = 0.0;
 	} else {
@@ -294,5 +248,5 @@ void wh_lambda_compete_hear(struct wh_lambda_compete *compete, const struct wh_l
 		compete->window_pkts += growth_pkts(compete, path, now_tsc) *
 					compete->arrived_pkts / compete->window_pkts;
 	if (path->seen_pkts > compete->round_pkts)
-		end_round(compete, path, now_tsc, sent_pkts, noise, clear_s);
+		end_round(compete, path, now_tsc, sent_pkts, clear_s);
 }

@@ -26,8 +26,7 @@ struct wh_lambda_compete {
 	double cut_from_pkts; /* the window before */
 	uint64_t round_pkts;  /* packets sent before it belong to this round */
 	double round_lost_pkts, round_pkts_seen, round_arrived_pkts;
-	double round_seen_pkts; /* all of them, acted on or not */
-	double round_peak_s;    /* the longest queue of the round */
+	double round_peak_s; /* the longest queue of the round */
 	uint64_t round_arrived_tsc;
 	uint64_t round_tsc; /* when it began */
 	bool round_held_up;
@@ -37,10 +36,6 @@ struct wh_lambda_compete {
 	uint64_t queued_tsc; /* the latest round with a queue */
 	uint32_t clear_rounds, alone_rounds;
 	bool as_bbr;
-	bool were_blind;        /* since we compete */
-	double lost_share;      /* in the mean of recent rounds */
-	uint32_t little_rounds; /* in which next to nothing was left to us */
-	uint64_t blind_tsc;     /* when others were found to ignore losses; 0: they do not */
 	struct wh_lambda_bbr bbr;
 };
 

@@ -104,10 +104,6 @@
  * Least. A CUBIC's growth begins at the window that was lost, and who has never had more than a
  *   tenth would stay there: below it the window grows by a fiftieth in a round trip. bar07-hosts:
  *   0.19 of an equal share beside BBR without that, instead of 0.43.
- * Blind. Where losses of 3 % last although we have little, or where they leave us next to nothing
- *   for 150 round trips, other flows do not heed them: we behave as one BBR, too, up to 0.3 of
- *   the capacity. bar07-tcp: 0.16 of an equal share beside one BBR at 100 Mb/s and a tenth of a
- *   product, and 0.12 beside four, instead of more than a half.
  * Crowd. Steps in proportion to the rate, and setting the rate to what arrives, leave shares as
  *   they are. Beside flows of our own kind all increase by nearly the same amount, most after a
  *   flow has joined, and decrease by the same factor. bar06-share: ten flows at 20 ms have a Jain

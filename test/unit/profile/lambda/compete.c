@@ -171,42 +171,6 @@ static void test_others_grow(void)
 	}
 }
 
-/* Losses of a tenth for long are those of flows that ignore them; not those of one round. */
-static void test_blind(void)
-{
-	struct rig rig = begun(100, 0.1);
-
-	rig.path.queue_s = 0.2e-3; /* as it is most of the time beside one BBR */
-	send_part(&rig, 1.0, 50, 1);
-	CU_ASSERT_FALSE(rig.compete.as_bbr);
-	for (int round = 0; round < 40 && !rig.compete.as_bbr; round++) {
-		rig.compete.share = 0.1;
-		send_part(&rig, 1.0, (uint64_t)(rig.compete.window_pkts / 10.0) + 1, 1);
-	}
-	CU_ASSERT_TRUE(rig.compete.as_bbr);
-	WH_ASSERT_NEAR(rig.compete.window_pkts, 2.0 * 0.3 * WAY / 50.0, 1e-6);
-	rig.path.queue_s = 20e-3;
-	send_part(&rig, 0.5, 0, 100);
-	CU_ASSERT_FALSE(rig.compete.as_bbr);
-}
-
-/* Likewise where losses leave us a thirtieth of the way for 150 round trips, and none fewer. */
-static void test_nothing_left(void)
-{
-	struct rig rig = begun(30, 0.03);
-
-	int times = 0;
-
-	rig.path.queue_s = 20e-3;
-	for (; times < 400 && !rig.compete.as_bbr; times++) {
-		rig.compete.share = 0.03;
-		rig.compete.window_pkts = 30.0;
-		send_part(&rig, 1.0, times % 50 == 0, 1);
-	}
-	CU_ASSERT_TRUE(rig.compete.as_bbr);
-	CU_ASSERT(times > 150); /* some reports of which do not end a round */
-}
-
 /* A stream that had no more says nothing of what the way bears. */
 static void test_held_up(void)
 {
@@ -308,8 +272,6 @@ CU_TestInfo wh_tests[] = {
 	{"growth of least", test_growth_of_least},
 	{"pace", test_pace},
 	{"others grow", test_others_grow},
-	{"blind", test_blind},
-	{"nothing left", test_nothing_left},
 	{"among BBRs", test_among_bbrs},
 	{"held up", test_held_up},
 	{"others cut", test_others_cut},
