@@ -16,7 +16,9 @@
 #define FILL_ALPHA_LEAST 6.0  /* ... and at least this, */
 #define FILL_FOR_S       0.5  /* for this long, is that of other flows */
 #define FILL_FOR_RTT     12.0
-#define CROWD_TAKES      1.5 /* times as long in a crowd, whose shares become equal first */
+#define CROWD_TAKES      3.0 /* times as long in a crowd, whose shares become equal first, */
+#define LITTLE_TAKES     1.5 /* or this, ... */
+#define LITTLE           0.1 /* ... where less than this of the capacity is left to us */
 
 #define LEFT         0.93 /* of the capacity arrives at most: other flows have the rest */
 #define PEAK_ALPHA   2.0  /* times what we leave in the queue was seen there */
@@ -65,8 +67,9 @@ bool wh_lambda_others_disprove(
 }
 
 static bool stands(struct wh_lambda_others *others, const struct wh_lambda_path *path,
-	uint64_t now_tsc, double rate_pps, double own_s)
+	uint64_t now_tsc, double rate_pps, double own_s, double capacity_pps)
 {
+	double crowd_takes = rate_pps < LITTLE * capacity_pps ? LITTLE_TAKES : CROWD_TAKES;
 	double rtt_s = wh_lambda_path_rtt_s(path), queue_s = path->sample.queue_s;
 	double many_s =
 		fmax(fmin(FILL_ALPHA * own_s, FILL_MOST_RTT * rtt_s), FILL_ALPHA_LEAST * own_s);
@@ -80,7 +83,7 @@ static bool stands(struct wh_lambda_others *others, const struct wh_lambda_path 
 		others->full_tsc = now_tsc;
 	}
 	return since_s(path, now_tsc, others->full_tsc) >=
-	       (others->crowded ? CROWD_TAKES : 1.0) *
+	       (others->crowded ? crowd_takes : 1.0) *
 		       fmax(FILL_FOR_S, FILL_FOR_RTT * (rtt_s + queue_s));
 }
 
@@ -109,6 +112,6 @@ static bool overflows(struct wh_lambda_others *others, const struct wh_lambda_pa
 bool wh_lambda_others_fill(struct wh_lambda_others *others, const struct wh_lambda_path *path,
 	uint64_t now_tsc, double rate_pps, double own_s, double noise, double capacity_pps)
 {
-	return stands(others, path, now_tsc, rate_pps, own_s) ||
+	return stands(others, path, now_tsc, rate_pps, own_s, capacity_pps) ||
 	       overflows(others, path, now_tsc, own_s, noise, capacity_pps);
 }
