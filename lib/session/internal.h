@@ -312,7 +312,7 @@ struct wh_arrivals {
 	uint64_t short_tsc;      /* pause while buffers are short */
 	uint64_t told_upper[2];  /* upper of a state of this round trip, and of the previous one */
 	uint64_t told_upper_tsc; /* when the former was sent */
-	int64_t credit_bytes; /* data credit left by earlier states, without `pkts` */
+	int64_t credit_bytes;    /* data credit left by earlier states, without `pkts` */
 	/* Of the latest burst: saves a conversion per packet, the dearest part of noting it. */
 	uint64_t clock_tsc;
 	uint32_t clock;

@@ -52,12 +52,11 @@ ALL = (
           'beside BBRs at a tenth of a product: what tells them is hidden by losses. Taken for '
           'such where losses of 3 % last, or leave next to nothing, they leave 0.67 at 100 Mb/s '
           'and 1.2 beside four at 1 Gb/s, but so do crowds of our kind: a hundred have Jain 0.15 '
-          'with the latecomer, not 0.98'),
+          'with the latecomer, not 0.98. And beside one CUBIC at 1 Gb/s and four products 0.48, '
+          'where a second CUBIC in our place has at most 0.25'),
     Short('bar07-tcp', 'TCP keeps', -0.70,
           'one NewReno at 1 Gb/s and a tenth of a product, 2 ms: it is noticed or not, and keeps '
-          '0.87 or 0.25 by chance (seeds 1 to 4: 0.25, 0.89, 0.85, 0.23); and one CUBIC at '
-          '1 Gb/s and four products keeps 0.77 while we have 0.64 of an equal share, or 0.95 and '
-          '0.44 with another seed; a second CUBIC in our place has at most 0.25'),
+          '0.87 or 0.25 by chance (seeds 1 to 4: 0.25, 0.89, 0.85, 0.23)'),
     Short('bar12-papers', 'pxp-fig04', -0.001,
           'an end with one processor, which what goes again in time for nothing takes from data: '
           'at 60 us 71.31 Mb/s of 71.32, and 72.3 if nothing does; pxp-fig05 is 12 % short then'),

@@ -43,15 +43,15 @@
 #define LONGER_ARRIVES   0.97
 #define IN_VAIN          0.25 /* of the expected decrease of the queue: less is without effect */
 
-#define DRAIN_S     2.0
-#define DRAIN_OWN_S 9.0 /* once in each period of minimal delays (path.c) */
-#define DRAIN_PKTS  500.0
-#define DRAIN_RTT   20.0
-#define DRAIN       1.2   /* times the queue is drained, */
-#define DRAIN_MORE  0.003 /* and this share of the rate, */
-#define DRAIN_OWN   1.1   /* or this times the queue and no more, where nobody else sends, */
-#define DRAIN_OWN_MOST 0.9 /* by up to this share of the rate */
-#define DRAINED     0.2   /* of alpha in the queue counts as empty */
+#define DRAIN_S        2.0
+#define DRAIN_OWN_S    9.0 /* once in each period of minimal delays (path.c) */
+#define DRAIN_PKTS     500.0
+#define DRAIN_RTT      20.0
+#define DRAIN          1.2   /* times the queue is drained, */
+#define DRAIN_MORE     0.003 /* and this share of the rate, */
+#define DRAIN_OWN      1.1   /* or this times the queue and no more, where nobody else sends, */
+#define DRAIN_OWN_MOST 0.9   /* by up to this share of the rate */
+#define DRAINED        0.2   /* of alpha in the queue counts as empty */
 
 #define SAMPLE_RTT    0.25 /* is the least length of a sample */
 #define SAMPLE_S      1e-3 /* on short paths, because of hosts' jitter */
@@ -155,8 +155,9 @@ static void learn_busy(struct wh_control *control)
 	double pkts = (double)sample->seen_pkts, lost_pkts = (double)sample->lost_pkts;
 	double passed = sample->arrival_pps / fmax(1.0 - lost_pkts / fmax(pkts, 1.0), 0.01);
 
-	if (sample->seen_pkts >= ARRIVAL_PKTS && sample->peak_s - sample->queue_s <=
-		overload_s(control) + LEFT_DRAINS * sample->span_s)
+	if (sample->seen_pkts >= ARRIVAL_PKTS &&
+		sample->peak_s - sample->queue_s <=
+			overload_s(control) + LEFT_DRAINS * sample->span_s)
 		learn_left(lambda);
 	/* A jump of the delay is a pause of arrivals, whatever its cause. */
 	if (sample->seen_pkts < ARRIVAL_PKTS || sample->arrival_pps == 0.0 ||
@@ -294,8 +295,7 @@ static void end_relief(struct wh_lambda *lambda)
 	if (!lambda->relieves)
 		return;
 	if (lambda->shed_s > 0.0 && lambda->busy_pps > lambda->rate_pps)
-		wh_lambda_set_rate(
-			lambda, fmin(lambda->busy_pps, lambda->rate_pps / RELIEF_LEAST));
+		wh_lambda_set_rate(lambda, fmin(lambda->busy_pps, lambda->rate_pps / RELIEF_LEAST));
 	lambda->relieves = lambda->busy_pps < RELIEF_ENDS * capacity_pps(lambda);
 }
 
@@ -390,8 +390,8 @@ void wh_lambda_drain(struct wh_control *control, const struct wh_delivery_event 
 		lambda->drains = 0.0;
 		lambda->drained_tsc = event->now_tsc;
 		wh_lambda_mark(lambda, event);
-	} else if (since_s > period_s &&
-		   lambda->loss.trial == WH_LAMBDA_NO_TRIAL && lambda->drains == 0.0) {
+	} else if (since_s > period_s && lambda->loss.trial == WH_LAMBDA_NO_TRIAL &&
+		   lambda->drains == 0.0) {
 		double share = lambda->path.queue_s / cycle_s;
 
 		lambda->drains = own ? fmin(DRAIN_OWN * share, DRAIN_OWN_MOST)

@@ -66,8 +66,8 @@ struct wh_lambda {
 	bool relieves;        /* drains a queue that others have made */
 	bool waits;           /* packets are on their way */
 	struct wh_lambda_before before;
-	double drains;        /* draining, by this share of the rate; 0: not */
-	uint64_t fetch_pkts;  /* packets sent including the one to fetch news; 0: none */
+	double drains;       /* draining, by this share of the rate; 0: not */
+	uint64_t fetch_pkts; /* packets sent including the one to fetch news; 0: none */
 	uint64_t still_tsc;
 };
 

@@ -100,7 +100,8 @@
  *   One CUBIC at 1 Gb/s and four products: 0.33 of an equal share with that, not 0.38.
  * Away. While a host is away from its port the window is not used: what is sent in between goes
  *   faster, until as much is sent as the window allows. bar07-hosts: 0.34 of an equal share beside
- *   CUBIC without that, 0.47 with it, 0.54 with half of the patience in a crowd.
+ *   CUBIC without that, 0.47 with it, 0.54 with half of the patience in a crowd that leaves us less
+ *   than a tenth of the line.
  * Least. A CUBIC's growth begins at the window that was lost, and who has never had more than a
  *   tenth would stay there: below it the window grows by a fiftieth in a round trip. bar07-hosts:
  *   0.19 of an equal share beside BBR without that, instead of 0.43.
@@ -158,7 +159,7 @@
 #define STILL_PKTS     3.0   /* and this many packet intervals, */
 #define STILL_STATE_S  10e-3 /* and the interval of reports, at most this: an outage is not one */
 #define STILL_FIRST_S  1.0   /* while the round trip is unknown */
-#define DATA_PER_STATE 100000 /* data bytes to a byte of our states, with `dedicated` */
+#define DATA_PER_STATE 50000 /* data bytes to a byte of our states, with `dedicated` */
 #define FOUND          0.85  /* of the capacity a scavenger has seen: a lower rate is not stored */
 
 static const struct wh_option options[WH_LAMBDA_OPTIONS] = {

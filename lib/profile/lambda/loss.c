@@ -124,7 +124,8 @@ static void add_noise(struct wh_lambda_loss *loss, const struct wh_lambda_losses
 	if (noise->pkts > NOISE_PKTS) {
 		double kept = NOISE_PKTS / noise->pkts;
 
-		noise->lost_pkts *= kept;
+		/* Rounding must not make more losses than packets, whatever a peer claims. */
+		noise->lost_pkts = fmin(noise->lost_pkts * kept, NOISE_PKTS);
 		noise->runs *= kept;
 		noise->pkts = NOISE_PKTS;
 	}

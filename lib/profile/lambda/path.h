@@ -56,7 +56,7 @@ struct wh_lambda_path {
 	uint64_t mark_pkts; /* packets sent when the rate was changed */
 	uint64_t mark_tsc;
 	double before_pps; /* sent between the previous mark and this one; 0: nothing */
-	bool filling; /* marked packets are arriving */
+	bool filling;      /* marked packets are arriving */
 	uint64_t from_seen_pkts, from_delivered_pkts, from_lost_runs;
 	uint64_t from_arrived_tsc, from_tsc;
 	double paused_s; /* since the mark */
