@@ -159,7 +159,7 @@
 #define STILL_PKTS     3.0   /* and this many packet intervals, */
 #define STILL_STATE_S  10e-3 /* and the interval of reports, at most this: an outage is not one */
 #define STILL_FIRST_S  1.0   /* while the round trip is unknown */
-#define DATA_PER_STATE 50000 /* data bytes to a byte of our states, with `dedicated` */
+#define DATA_PER_STATE 70000 /* data bytes to a byte of our states, with `dedicated` */
 #define FOUND          0.85  /* of the capacity a scavenger has seen: a lower rate is not stored */
 
 static const struct wh_option options[WH_LAMBDA_OPTIONS] = {
