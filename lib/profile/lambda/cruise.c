@@ -22,23 +22,13 @@
 #define SHED_MOST        0.3   /* of the rate */
 #define SHED_FALLS       0.9   /* of the queue at the last reduction */
 #define CLEAR            0.5   /* of alpha in the queue: less counts as none */
-#define OVERLOAD_ALPHA   4.0   /* times alpha in the queue is too much, ... */
-#define OVERLOAD_RTT     0.02  /* ... if also this share of the round trip, ... */
-#define OVERLOAD_S       200e-6 /* ... and more than hosts' jitter */
-#define ARRIVAL_PKTS     32     /* that give the arrival rate to a few percent, ... */
-#define ARRIVAL_LESS     0.98   /* of the rate sent */
-#define ARRIVAL_S        50e-3  /* ... but no more than are sent in this time */
-#define OVERLOAD_LESS    0.9    /* of the rate arrives */
-#define OVERLOAD_DOUBTED 0.95   /* of the rate arrives after all */
-#define RELIEF_JUMP      0.6    /* of the rate arrives: our kind begins with half a line (0.67); */
-#define RELIEF_CYCLES    4.0    /* in which its queue drains, ... */
-#define RELIEF_LEAST     0.5    /* ... but no less than this of what is left to us */
-#define RELIEF_ENDS      0.9    /* of the capacity arrives: they are gone */
-#define LEFT_DRAINS      0.2    /* of its length: so fast may a queue drain within a sample */
-#define LONGER_S         1e-3   /* a shorter queue may be that of many flows, */
-#define LONGER_RTT       0.05   /* likewise a share of the round trip, */
-#define LONGER_ALPHA     8.0    /* or this many times alpha */
-#define LONGER_SHEDS     2      /* reductions without effect mean a longer path */
+#define ARRIVAL_LESS     0.98  /* of the rate sent */
+#define ARRIVAL_S        50e-3 /* ... but no more packets than are sent in this time */
+#define LEFT_DRAINS      0.2   /* of its length: so fast may a queue drain within a sample */
+#define LONGER_S         1e-3  /* a shorter queue may be that of many flows, */
+#define LONGER_RTT       0.05  /* likewise a share of the round trip, */
+#define LONGER_ALPHA     8.0   /* or this many times alpha */
+#define LONGER_SHEDS     2     /* reductions without effect mean a longer path */
 #define LONGER_SWAYS_S   0.2e-3 /* variation by hosts' jitter */
 #define LONGER_ARRIVES   0.97
 #define IN_VAIN          0.25 /* of the expected decrease of the queue: less is without effect */
@@ -62,17 +52,6 @@
 static double now_s(const struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
 	return (double)event->now_tsc / lambda->path.hz;
-}
-
-/* The queue from which on there is an overload. */
-static double overload_s(const struct wh_control *control)
-{
-	const struct wh_lambda *lambda = wh_lambda_view_of(control);
-	double alpha_s = wh_lambda_alpha_pkts(control, lambda->rate_pps) / lambda->rate_pps;
-
-	return fmax(
-		fmax(OVERLOAD_ALPHA * alpha_s, OVERLOAD_RTT * wh_lambda_path_rtt_s(&lambda->path)),
-		OVERLOAD_S);
 }
 
 static void increase(struct wh_control *control, double standing, double most_pps)
@@ -111,39 +90,6 @@ static void increase(struct wh_control *control, double standing, double most_pp
 	wh_lambda_set_rate(lambda, fmin(lambda->rate_pps * (1.0 + lambda->step), most_pps));
 }
 
-static double capacity_pps(const struct wh_lambda *lambda)
-{
-	return fmax(
-		fmax(lambda->share.capacity_pps, lambda->estimate_pps), WH_LAMBDA_RATE_LEAST_PPS);
-}
-
-/*
- * What others leave us: a full queue lets each flow through in proportion to what it sends, so that
- * `arrives_pps` of `sent_pps` tells what all send. Zero or less: the path has become narrower.
- */
-static double left_pps(const struct wh_lambda *lambda, double sent_pps, double arrives_pps)
-{
-	double way_pps = fmax(capacity_pps(lambda), arrives_pps);
-
-	WH_ASSERT(arrives_pps > 0.0);
-	return way_pps - sent_pps * (way_pps - arrives_pps) / arrives_pps;
-}
-
-/*
- * While a queue drains more arrives than is sent, and what keeps it standing lies between. The rate
- * is that of the pacer: after a reduction what is in flight holds packets back at first.
- */
-static void learn_left(struct wh_lambda *lambda)
-{
-	const struct wh_lambda_sample *sample = &lambda->path.sample;
-
-	if (lambda->relieves && sample->arrival_pps > lambda->rate_pps && !sample->starved &&
-		!sample->held_up)
-		lambda->busy_pps = fmin(lambda->busy_pps,
-			fmax(left_pps(lambda, lambda->rate_pps, sample->arrival_pps),
-				sample->arrival_pps));
-}
-
 /*
  * While a queue stands all the time, the arrival rate is all that we can have. Losses by noise do
  * not reduce it.
@@ -155,13 +101,15 @@ static void learn_busy(struct wh_control *control)
 	double pkts = (double)sample->seen_pkts, lost_pkts = (double)sample->lost_pkts;
 	double passed = sample->arrival_pps / fmax(1.0 - lost_pkts / fmax(pkts, 1.0), 0.01);
 
-	if (sample->seen_pkts >= ARRIVAL_PKTS &&
-		sample->peak_s - sample->queue_s <=
-			overload_s(control) + LEFT_DRAINS * sample->span_s)
-		learn_left(lambda);
+	if (sample->seen_pkts < WH_LAMBDA_ARRIVAL_PKTS || sample->arrival_pps == 0.0)
+		return;
+
+	double jump_s = sample->peak_s - sample->queue_s;
+
+	if (jump_s <= wh_lambda_overload_s(control) + LEFT_DRAINS * sample->span_s)
+		wh_lambda_learn_left(lambda);
 	/* A jump of the delay is a pause of arrivals, whatever its cause. */
-	if (sample->seen_pkts < ARRIVAL_PKTS || sample->arrival_pps == 0.0 ||
-		sample->peak_s - sample->queue_s > overload_s(control))
+	if (jump_s > wh_lambda_overload_s(control))
 		return;
 	if (!wh_lambda_loss_bearable(&lambda->loss, pkts, lost_pkts))
 		passed = sample->arrival_pps / (1.0 - wh_lambda_loss_noise(&lambda->loss));
@@ -207,7 +155,7 @@ static bool way_is_longer(struct wh_control *control, double from_pps)
 		lambda->shed_in_vain = 0;
 		return false;
 	}
-	if (sample->queue_s < least_s ||
+	if (lambda->relieves || sample->queue_s < least_s ||
 		sample->queue_s < lambda->shed_queue_s - IN_VAIN * lambda->shed_s ||
 		sample->arrival_pps > LONGER_ARRIVES * lambda->shed_arrival_pps)
 		return false;
@@ -222,7 +170,7 @@ static bool way_is_longer(struct wh_control *control, double from_pps)
 static bool others_fill(struct wh_control *control)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
-	double way_pps = capacity_pps(lambda);
+	double way_pps = wh_lambda_capacity_pps(lambda);
 	double own_s = wh_lambda_own_alpha_pkts(control, way_pps) / way_pps;
 
 	return wh_lambda_option(control, WH_LAMBDA_SHARE) == WH_SHARING_FAIR &&
@@ -235,7 +183,7 @@ void wh_lambda_begin_competing(struct wh_control *control)
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 
 	wh_lambda_compete_begin(&lambda->compete, &lambda->path, lambda->now_tsc, lambda->sent_pkts,
-		fmax(lambda->rate_pps, lambda->others.full_pps), capacity_pps(lambda));
+		fmax(lambda->rate_pps, lambda->others.full_pps), wh_lambda_capacity_pps(lambda));
 	lambda->others = (struct wh_lambda_others){0};
 	lambda->relieves = false;
 	lambda->shed_s = 0.0;
@@ -289,23 +237,13 @@ static bool shares(struct wh_control *control, double from_pps, double cycle_s)
 	return true;
 }
 
-/* A queue that others made is gone, or they are. What they leave is known by now. */
-static void end_relief(struct wh_lambda *lambda)
-{
-	if (!lambda->relieves)
-		return;
-	if (lambda->shed_s > 0.0 && lambda->busy_pps > lambda->rate_pps)
-		wh_lambda_set_rate(lambda, fmin(lambda->busy_pps, lambda->rate_pps / RELIEF_LEAST));
-	lambda->relieves = lambda->busy_pps < RELIEF_ENDS * capacity_pps(lambda);
-}
-
 void wh_lambda_cruise(struct wh_control *control, const struct wh_delivery_event *event)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	struct wh_lambda_path *path = &lambda->path;
 	double rtt_s = wh_lambda_path_rtt_s(path);
 	double covered_s = wh_lambda_path_covered_s(path);
-	double pkts = fmin(ARRIVAL_PKTS, lambda->rate_pps * ARRIVAL_S);
+	double pkts = fmin(WH_LAMBDA_ARRIVAL_PKTS, lambda->rate_pps * ARRIVAL_S);
 	double span_s = fmax(fmax(rtt_s * SAMPLE_RTT, fmin(SAMPLE_S, 4.0 * rtt_s)),
 		SAMPLE_PAUSES * wh_lambda_path_pause_s(path, lambda->rate_pps));
 
@@ -328,7 +266,8 @@ void wh_lambda_cruise(struct wh_control *control, const struct wh_delivery_event
 		wh_lambda_mark(lambda, event);
 		return;
 	}
-	if (sample->queue_s > overload_s(control) || sample->lost_pkts > sample->seen_pkts / 4)
+	if (sample->queue_s > wh_lambda_overload_s(control) ||
+		sample->lost_pkts > sample->seen_pkts / 4)
 		lambda->blind = false;
 	learn_queue(control);
 	if (others_fill(control)) {
@@ -336,7 +275,7 @@ void wh_lambda_cruise(struct wh_control *control, const struct wh_delivery_event
 		return;
 	}
 	if (standing <= alpha) {
-		end_relief(lambda);
+		wh_lambda_end_relief(lambda);
 		lambda->shed_s = 0.0;
 	}
 	if (standing > CLEAR * alpha)
@@ -399,123 +338,4 @@ void wh_lambda_drain(struct wh_control *control, const struct wh_delivery_event 
 		lambda->drained_tsc = event->now_tsc;
 		wh_lambda_mark(lambda, event);
 	}
-}
-
-static void note_before(struct wh_lambda *lambda, double sent_pps)
-{
-	lambda->before = (struct wh_lambda_before){
-		.rate_pps = lambda->rate_pps,
-		.busy_pps = lambda->busy_pps,
-		.least_pps = OVERLOAD_DOUBTED * sent_pps,
-		.arrived_tsc = lambda->path.arrived_tsc,
-		.delivered_pkts = lambda->path.delivered_pkts,
-		.seen_pkts = lambda->path.seen_pkts,
-		.until_pkts = lambda->sent_pkts,
-	};
-}
-
-/*
- * Packets that were sent before the reduction are still on their way. If they arrive as fast as
- * they were sent, and no more are lost than by noise, as where TCPs have made room, the line was
- * not overloaded: a host had no CPU for a moment.
- */
-void wh_lambda_doubt_overload(struct wh_control *control, const struct wh_delivery_event *event)
-{
-	struct wh_lambda *lambda = wh_lambda_state_of(control);
-	const struct wh_lambda_path *path = &lambda->path;
-	const struct wh_lambda_before *before = &lambda->before;
-	double span_s = (double)(int64_t)(path->arrived_tsc - before->arrived_tsc) / path->hz;
-	double pkts = (double)(path->delivered_pkts - before->delivered_pkts);
-	double seen_pkts = (double)(path->seen_pkts - before->seen_pkts);
-	double least_pkts =
-		before->least_pps * span_s * (1.0 - wh_lambda_loss_noise(&lambda->loss));
-
-	if (before->rate_pps == 0.0 || path->seen_pkts > before->until_pkts ||
-		lambda->share.crowded) {
-		lambda->before.rate_pps = 0.0;
-		return;
-	}
-	if (pkts < ARRIVAL_PKTS || pkts < least_pkts ||
-		!wh_lambda_loss_bearable(&lambda->loss, seen_pkts, fmax(seen_pkts - pkts, 0.0)))
-		return;
-	wh_lambda_set_rate(lambda, before->rate_pps);
-	lambda->busy_pps = before->busy_pps;
-	lambda->good_pps = lambda->rate_pps;
-	lambda->shed_s = 0.0;
-	lambda->heeded = lambda->relieves = false;
-	lambda->before.rate_pps = 0.0;
-	wh_lambda_mark(lambda, event);
-}
-
-/*
- * The rate at an overload. If others came whom a queue cannot have held back yet, what they leave,
- * and less, so that the queue that stands by now drains; if not even that is left the path has
- * become narrower: reduce by the other flows' part of the excess, too, as they may not react.
- */
-static double relieved_pps(
-	struct wh_lambda *lambda, const struct wh_delivery_event *event, double arrives_pps)
-{
-	const struct wh_lambda_path *path = &lambda->path;
-	double rtt_s = wh_lambda_path_rtt_s(path);
-	double sent_pps = wh_lambda_path_sent_before_pps(path, event, lambda->rate_pps);
-	double left = left_pps(lambda, sent_pps, arrives_pps);
-
-	lambda->relieves = false;
-	lambda->shed_queue_s = path->queue_s;
-	if (lambda->phase != WH_LAMBDA_CRUISE || left <= 0.0 ||
-		arrives_pps > RELIEF_JUMP * sent_pps) {
-		sent_pps = wh_lambda_path_sent_pps(path, event, lambda->rate_pps);
-		return arrives_pps * sqrt(arrives_pps / sent_pps);
-	}
-	lambda->relieves = true;
-	/* If they do react, it is this rate that we compete with. */
-	if (lambda->others.full_pps == 0.0) {
-		lambda->others.full_pps = arrives_pps;
-		lambda->others.full_tsc = lambda->now_tsc;
-	}
-	lambda->shed_queue_s += (sent_pps / arrives_pps - 1.0) * rtt_s;
-
-	double drain_pps = lambda->shed_queue_s * capacity_pps(lambda) /
-			   (RELIEF_CYCLES * (rtt_s + lambda->shed_queue_s));
-
-	return fmax(left - drain_pps, RELIEF_LEAST * left);
-}
-
-/* Far too much queue, and less arrives than is sent: go below the arrival rate. */
-void wh_lambda_heed_overload(struct wh_control *control, const struct wh_delivery_event *event)
-{
-	struct wh_lambda *lambda = wh_lambda_state_of(control);
-	const struct wh_lambda_path *path = &lambda->path;
-	double most_s = overload_s(control);
-	double arrives_pps = path->short_pps / (1.0 - wh_lambda_loss_noise(&lambda->loss));
-	double sent_pps = wh_lambda_path_sent_pps(path, event, lambda->rate_pps);
-
-	if (lambda->share.crowded || path->queue_s < most_s || lambda->heeded || event->held_up ||
-		path->sample.held_up || wh_lambda_path_pause_s(path, lambda->rate_pps) > 0.0 ||
-		arrives_pps == 0.0 || arrives_pps > OVERLOAD_LESS * sent_pps ||
-		(lambda->relieves && path->queue_s < SHED_FALLS * lambda->shed_queue_s))
-		return;
-	double relieved = relieved_pps(lambda, event, arrives_pps);
-
-	lambda->heeded = true;
-	if (lambda->phase == WH_LAMBDA_CRUISE)
-		note_before(lambda, sent_pps);
-	if (lambda->busy_pps == 0.0 &&
-		wh_lambda_train_false(lambda->estimate_pps, sent_pps, arrives_pps))
-		lambda->estimate_pps = lambda->train_pps = arrives_pps;
-	else if (lambda->phase == WH_LAMBDA_VERIFY)
-		wh_lambda_share_begin(&lambda->share, event->now_tsc);
-	lambda->phase = WH_LAMBDA_CRUISE;
-	lambda->step = 0.0;
-	lambda->drains = 0.0;
-	if (lambda->shed_s == 0.0) {
-		lambda->shed_from_pps = lambda->rate_pps;
-		lambda->shed_in_vain = 0;
-	}
-	lambda->shed_arrival_pps = arrives_pps;
-	lambda->shed_s = (1.0 - arrives_pps / lambda->rate_pps) * wh_lambda_path_rtt_s(path);
-	wh_lambda_set_rate(lambda, relieved);
-	lambda->busy_pps = arrives_pps;
-	lambda->good_pps = lambda->rate_pps;
-	wh_lambda_mark(lambda, event);
 }

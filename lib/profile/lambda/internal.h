@@ -17,6 +17,7 @@
 
 #define WH_LAMBDA_ALPHA_AT_BPS   1e9
 #define WH_LAMBDA_RATE_LEAST_PPS 1.0 /* below one packet a second nothing can be learnt */
+#define WH_LAMBDA_ARRIVAL_PKTS   32  /* give the arrival rate to a few percent */
 
 enum {
 	WH_LAMBDA_TRAIN,
@@ -115,9 +116,33 @@ double wh_lambda_alpha_pkts(const struct wh_control *control, double rate_pps);
 /* Flows that fill every queue are present. */
 void wh_lambda_begin_competing(struct wh_control *control);
 
-/* A report of the receiver, after the start. */
+/* Of the path, as far as is known. */
+double wh_lambda_capacity_pps(const struct wh_lambda *lambda);
+
+/* A queue longer than this is an overload. */
+double wh_lambda_overload_s(const struct wh_control *control);
+
+/*
+ * Packets that were sent before the reduction are still on their way. If they arrive as fast as
+ * they were sent, and no more are lost than by noise, as where TCPs have made room, the line was
+ * not overloaded: a host had no CPU for a moment.
+ */
 void wh_lambda_doubt_overload(struct wh_control *control, const struct wh_delivery_event *event);
+
+/* Far too much queue, and less arrives than is sent: the rate goes below the arrival rate. */
 void wh_lambda_heed_overload(struct wh_control *control, const struct wh_delivery_event *event);
+
+/*
+ * After a full sample: while a queue drains more arrives than is sent, and what keeps it standing
+ * lies between. The rate is that of the pacer: after a reduction what is in flight holds packets
+ * back at first.
+ */
+void wh_lambda_learn_left(struct wh_lambda *lambda);
+
+/* A queue that others made is gone, or they are. What they leave is known by now. */
+void wh_lambda_end_relief(struct wh_lambda *lambda);
+
+/* A report of the receiver, after the start. */
 void wh_lambda_cruise(struct wh_control *control, const struct wh_delivery_event *event);
 
 /*

@@ -34,6 +34,27 @@ static void test_filled(void)
 	CU_ASSERT_EQUAL(others.full_pps, 90.0);
 }
 
+/* A crowd of our kind has three times as long, who has little of the line half of that. */
+static void test_filled_by_crowd(void)
+{
+	const struct {
+		double rate_pps, after_s;
+	} cases[] = {{500.0, 1.5}, {101.0, 1.5}, {99.0, 0.75}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_lambda_path path = {
+			.hz = HZ,
+			.least = {{.known = true, .rtt_tsc = HZ / 100}},
+			.sample = {.queue_s = 10e-3},
+		};
+		struct wh_lambda_others others = {.crowded = true};
+
+		CU_ASSERT_FALSE(fill(&others, &path, 1.0, cases[i].rate_pps));
+		CU_ASSERT_FALSE(fill(&others, &path, 0.98 + cases[i].after_s, cases[i].rate_pps));
+		CU_ASSERT_TRUE(fill(&others, &path, 1.01 + cases[i].after_s, cases[i].rate_pps));
+	}
+}
+
 /* What seemed a longer way and falls was a queue; what stays is a longer way. */
 static void test_disproved(void)
 {
@@ -103,6 +124,7 @@ static void test_overflows(void)
 
 CU_TestInfo wh_tests[] = {
 	{"filled", test_filled},
+	{"filled by crowd", test_filled_by_crowd},
 	{"disproved", test_disproved},
 	{"raised", test_raised},
 	{"overflows", test_overflows},
