@@ -120,6 +120,8 @@
  * False alarm. Packets that arrive faster than the line carries them were late at a host, as no
  *   queue empties that fast: the rate is taken again at once, and waits as long as that say nothing
  *   unless they last. bar08-hosts: 0.78 of the line alone instead of 0.88 when away for 10 ms.
+ *   So does a wait that did not grow and was gone within a round trip. bar08-path: 0.45 and 0.63 of
+ *   the line alone without that.
  * Own queue. While a queue stands, what arrives is all there is: a capacity beyond that was false,
  *   and the queue is our own. The simulator has no train that says too much; "own_queue" of
  *   test/unit has one.

@@ -174,7 +174,8 @@ void wh_lambda_path_hear(
 	struct wh_lambda_path *path, const struct wh_delivery_event *event, double rate_pps)
 {
 	learn_gap(path, event->now_tsc, rate_pps);
-	path->late_s = fmax((double)event->late_tsc / path->hz, path->late_s * GAP_FORGETS);
+	path->late_pkts =
+		fmax((double)event->late_tsc / path->hz * rate_pps, path->late_pkts * GAP_FORGETS);
 	if (event->seen_pkts <= path->seen_pkts || event->seen_pkts > event->sent_pkts ||
 		event->delivered_pkts < path->delivered_pkts)
 		return;

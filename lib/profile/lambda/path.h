@@ -41,7 +41,7 @@ struct wh_lambda_path {
 	double there_and_back_s; /* round trip without our queue, the recent maximum */
 	double floor_s;          /* above the minimum: usual delays, no queue */
 	double jitter_s;         /* mean difference of consecutive minimal delays, by hosts */
-	double late_s;           /* lateness of our bursts, the recent maximum */
+	double late_pkts;        /* sent at once because we were late, the recent maximum */
 	double gap_s;            /* between two reports, the recent maximum */
 	uint64_t heard_tsc;      /* the latest report; 0: none yet */
 	uint64_t moved_tsc;      /* the latest report with news */

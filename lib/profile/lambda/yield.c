@@ -26,6 +26,7 @@
 #define FASTER         1.1      /* than the line carries: a host was late */
 #define SPIKE_ROOM     1.25     /* times what a host was late, */
 #define SPIKE_MOST_S   20e-3    /* but at most this, ... */
+#define SPIKE_REPORTS  1.5      /* it may grow from one report to the next */
 #define SPIKE_FADES    0.9996   /* ... and less by this with each report */
 #define CALM_LEARNT    0.015625 /* of the hosts' delays, from each report, ... */
 #define CALM_MOST_S    200e-6   /* ... at most this */
@@ -94,6 +95,12 @@ static void measure(
 	yield->from_now_tsc = now_tsc;
 }
 
+/* A wait of so long was that of a host; of others like it nothing is thought. */
+static void learn_spike(struct wh_lambda_yield *yield, double wait_s)
+{
+	yield->spike_s = fmin(fmax(yield->spike_s, SPIKE_ROOM * wait_s), SPIKE_MOST_S);
+}
+
 /*
  * A queue that fills at the rate of the line does not empty faster than the line. If the packets
  * since the previous report arrived faster, its latest packet was late because of a host.
@@ -111,7 +118,7 @@ static bool proves_spike(struct wh_lambda_yield *yield, const struct wh_lambda_p
 
 	yield->spike_s *= SPIKE_FADES;
 	if (proved)
-		yield->spike_s = fmin(fmax(yield->spike_s, SPIKE_ROOM * fell_s), SPIKE_MOST_S);
+		learn_spike(yield, fell_s);
 	yield->arrived_tsc = path->arrived_tsc;
 	yield->arrived_pkts = path->delivered_pkts;
 	yield->waited_s = path->latest_s;
@@ -133,6 +140,7 @@ static double give_way(struct wh_lambda_yield *yield, const struct wh_lambda_pat
 		     since_s(path, event->now_tsc, yield->looked_tsc) <
 			     fmax(OFTEN_S, OFTEN_RTT * wh_lambda_path_rtt_s(path));
 
+	yield->felt_s = looks ? 0.0 : path->latest_s;
 	yield->heed_pkts = event->sent_pkts;
 	yield->looked_tsc = event->now_tsc;
 	yield->look = 0.0;
@@ -175,8 +183,9 @@ static double come_back(struct wh_lambda_yield *yield, const struct wh_lambda_pa
 static bool queues(struct wh_lambda_yield *yield, const struct wh_lambda_path *path,
 	uint64_t now_tsc, double own_s, double rate_pps)
 {
-	double sway_s = SWAYS * (path->jitter_s + yield->sway_s) + path->late_s + yield->rest_s;
-	bool stands = path->queue_s > STANDS * own_s + path->late_s + yield->rest_s;
+	double late_s = path->late_pkts / yield->capacity_pps;
+	double sway_s = SWAYS * (path->jitter_s + yield->sway_s) + late_s + yield->rest_s;
+	bool stands = path->queue_s > STANDS * own_s + late_s + yield->rest_s;
 	bool waits = path->latest_s > WAITS * own_s + sway_s + yield->spike_s;
 
 	if (!stands)
@@ -231,6 +240,7 @@ static double take_again(struct wh_lambda_yield *yield, uint64_t now_tsc, double
 	yield->held_pps = 0.0;
 	if (held_pps == 0.0)
 		return rate_pps;
+	learn_spike(yield, yield->felt_s);
 	yield->gave_way_tsc = 0;
 	if (held_pps <= yield->capacity_pps)
 		return fmax(rate_pps, fmin(held_pps, FULL * yield->capacity_pps));
@@ -262,7 +272,9 @@ double wh_lambda_yield_hear(struct wh_lambda_yield *yield, const struct wh_lambd
 	bool queued = queues(yield, path, event->now_tsc, own_s, rate_pps);
 
 	rate_pps = correct(yield, path, rate_pps);
-	yield->rises |= queued && path->latest_s > before_s;
+	yield->rises |=
+		queued && path->latest_s > before_s &&
+		since_s(path, event->now_tsc, yield->looked_tsc) > SPIKE_REPORTS * path->gap_s;
 	if (path->seen_pkts <= yield->heed_pkts) {
 		if (!spike || queued || yield->held_pps == 0.0)
 			return rate_pps;

@@ -16,7 +16,8 @@
 
 struct wh_lambda_yield {
 	double capacity_pps;   /* the highest seen on the path */
-	double felt_pps;       /* the rate at which a queue appeared the last time */
+	double felt_pps;       /* the rate at which a queue appeared the last time, ... */
+	double felt_s;         /* ... and the wait; 0: that of a test */
 	uint64_t heard_tsc;    /* the latest report */
 	uint64_t gave_way_tsc; /* 0: never */
 	uint64_t heed_pkts;    /* reports on packets sent before this one have been acted on */
@@ -28,7 +29,7 @@ struct wh_lambda_yield {
 	double held_pps;   /* the rate before it gave way; 0: not to be taken again */
 	bool rises;        /* a longer wait since then */
 	bool own;          /* the queue is our own, and drained */
-	double spike_s;    /* waits that hosts caused, as proved; fades */
+	double spike_s;    /* waits that hosts caused; fades */
 	double sway_s;     /* mean wait of the latest packet beyond the least */
 	double rest_s;     /* mean of the least while it sends little */
 	double line_pps;   /* nothing arrives faster, unless a host was late */

@@ -110,6 +110,21 @@ static void test_lies(void)
 	CU_ASSERT_EQUAL(rig.path.seen_pkts, 20);
 }
 
+/* What counts of lateness is how many packets go at once: at a low rate few do. */
+static void test_late(void)
+{
+	struct rig rig = rig_of();
+
+	rig.event.late_tsc = 10 * MS;
+	wh_lambda_path_hear(&rig.path, &rig.event, 1000.0);
+	WH_ASSERT_NEAR(rig.path.late_pkts, 10.0, 1e-9);
+	wh_lambda_path_hear(&rig.path, &rig.event, 100000.0);
+	WH_ASSERT_NEAR(rig.path.late_pkts, 1000.0, 1e-9);
+	rig.event.late_tsc = 0;
+	wh_lambda_path_hear(&rig.path, &rig.event, 100000.0);
+	CU_ASSERT(rig.path.late_pkts > 900.0 && rig.path.late_pkts < 1000.0);
+}
+
 /* A delay that is less by luck makes no queue of all others. */
 static void test_floor(void)
 {
@@ -215,6 +230,7 @@ CU_TestInfo wh_tests[] = {
 	{"sample", test_sample},
 	{"least", test_least},
 	{"lies", test_lies},
+	{"late", test_late},
 	{"floor", test_floor},
 	{"train", test_train},
 	{"a train on a slow line", test_train_slow},

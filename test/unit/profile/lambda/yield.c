@@ -64,7 +64,7 @@ static void test_signs(void)
 		double queue_s, latest_s, jitter_s;
 		uint64_t lost_pkts;
 		bool others;
-		double late_s;
+		double late_pkts;
 	} cases[] = {
 		{0.0, 0.24e-3, 0.0, 0, false, 0.0},
 		{0.0, 0.26e-3, 0.0, 0, true, 0.0},
@@ -72,10 +72,10 @@ static void test_signs(void)
 		{1.4e-3, 0.0, 0.0, 0, false, 0.0},
 		{1.6e-3, 0.0, 0.0, 0, true, 0.0},
 		{0.0, 0.0, 0.0, 1, true, 0.0},
-		{0.0, 0.64e-3, 0.0, 0, false, 0.4e-3},
-		{0.0, 0.66e-3, 0.0, 0, true, 0.4e-3},
-		{1.8e-3, 0.0, 0.0, 0, false, 0.4e-3},
-		{2.0e-3, 0.0, 0.0, 0, true, 0.4e-3},
+		{0.0, 0.64e-3, 0.0, 0, false, 400.0},
+		{0.0, 0.66e-3, 0.0, 0, true, 400.0},
+		{1.8e-3, 0.0, 0.0, 0, false, 400.0},
+		{2.0e-3, 0.0, 0.0, 0, true, 400.0},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -86,7 +86,7 @@ static void test_signs(void)
 		way.path.queue_s = cases[i].queue_s;
 		way.path.latest_s = cases[i].latest_s;
 		way.path.jitter_s = cases[i].jitter_s;
-		way.path.late_s = cases[i].late_s;
+		way.path.late_pkts = cases[i].late_pkts;
 		hear(&way, cases[i].lost_pkts);
 		if (cases[i].others)
 			WH_ASSERT_NEAR(way.rate_pps, 0.01 * CAPACITY, 1e-6);
@@ -114,21 +114,36 @@ static void test_return(void)
 	WH_ASSERT_NEAR(way.rate_pps, 0.965 * CAPACITY, 1e-6);
 }
 
-/* A wait that does not grow: all is taken again after a round trip, once in a while. */
+/*
+ * A wait that does not grow, unless with the next report: all is taken again after a round trip,
+ * and such a wait says no more. One that grows later is that of others.
+ */
 static void test_single(void)
 {
 	struct way way = way_at(0.5 * CAPACITY);
 
+	way.path.gap_s = (double)PERIOD / HZ;
+	hear(&way, 0);
+	way.path.latest_s = 1.5e-3;
 	hear(&way, 0);
 	way.path.latest_s = 2e-3;
 	hear(&way, 0);
 	way.path.latest_s = 0.0;
-	hear_for(&way, 0.02);
+	hear_for(&way, 0.01);
 	WH_ASSERT_NEAR(way.rate_pps, 0.01 * CAPACITY, 1e-6);
 	hear_for(&way, 0.02);
 	CU_ASSERT_TRUE(way.rate_pps > 0.5 * CAPACITY);
-	way.path.latest_s = 2e-3;
-	hear_for(&way, 0.02);
+	WH_ASSERT_NEAR(way.yield.spike_s, 1.25 * 1.5e-3, 1e-2);
+	hear_for(&way, 1.0);
+	way.path.latest_s = 1.5e-3;
+	hear(&way, 0);
+	CU_ASSERT_TRUE(way.rate_pps > 0.5 * CAPACITY);
+	way.path.latest_s = 3e-3;
+	hear(&way, 0);
+	WH_ASSERT_NEAR(way.rate_pps, 0.01 * CAPACITY, 1e-6);
+	hear(&way, 0);
+	way.path.latest_s = 4e-3;
+	hear(&way, 0);
 	way.path.latest_s = 0.0;
 	hear_for(&way, 0.06);
 	CU_ASSERT_TRUE(way.rate_pps < 0.02 * CAPACITY);
