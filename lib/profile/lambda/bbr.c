@@ -15,6 +15,7 @@
 #define APART_LEAST_S 9.5 /* between two dips: ten seconds, and the length of a dip */
 #define APART_MOST_S  12.0
 #define ABOUT_S       25.0  /* two dips and a half */
+#define CALM_S        1.0   /* without losses before the first dip: others dip after such */
 #define LEVEL_FORGETS 0.998 /* per report */
 
 #define PART_RTT     0.5  /* of a round trip is a part of a round */
@@ -30,7 +31,10 @@ static double since_s(const struct wh_lambda_path *path, uint64_t now_tsc, uint6
 	return now_tsc > then_tsc ? (double)(now_tsc - then_tsc) / path->hz : 0.0;
 }
 
-/* Other flows empty a queue for as long, too, but not every ten seconds and never between. */
+/*
+ * Other flows empty a queue for as long, too, but not every ten seconds and never between. The
+ * first dip counts until the next is due, unless losses caused it.
+ */
 static void end_dip(struct wh_lambda_bbr *bbr, const struct wh_lambda_path *path, uint64_t now_tsc)
 {
 	double low_s = since_s(path, now_tsc, bbr->low_tsc);
@@ -39,10 +43,11 @@ static void end_dip(struct wh_lambda_bbr *bbr, const struct wh_lambda_path *path
 
 	if (low_s < DIP_LEAST_S)
 		return;
-	bbr->seen_tsc = bbr->dip_tsc > 0 && low_s < most_s && apart_s > APART_LEAST_S &&
-					apart_s < APART_MOST_S
-				? now_tsc
-				: 0;
+
+	bool first = bbr->dip_tsc == 0 && since_s(path, bbr->low_tsc, bbr->lost_tsc) > CALM_S;
+
+	bbr->twice = bbr->dip_tsc > 0 && apart_s > APART_LEAST_S && apart_s < APART_MOST_S;
+	bbr->seen_tsc = low_s < most_s && (bbr->twice || first) ? now_tsc : 0;
 	bbr->dip_tsc = bbr->low_tsc;
 }
 
@@ -66,7 +71,8 @@ void wh_lambda_bbr_watch(
 bool wh_lambda_bbr_about(
 	const struct wh_lambda_bbr *bbr, const struct wh_lambda_path *path, uint64_t now_tsc)
 {
-	return bbr->seen_tsc > 0 && since_s(path, now_tsc, bbr->seen_tsc) < ABOUT_S;
+	return bbr->seen_tsc > 0 &&
+	       since_s(path, now_tsc, bbr->seen_tsc) < (bbr->twice ? ABOUT_S : APART_MOST_S);
 }
 
 static double *round_pps(struct wh_lambda_bbr *bbr)

@@ -4,8 +4,8 @@
 
 /*
  * BBR flows on the path: they ignore losses, and a flow that does not gets nothing beside them.
- * Every ten seconds all of them let the queue run empty for 200 ms, which no other TCP does. While
- * this is seen, we behave as one more BBR.
+ * Every ten seconds all of them let the queue run empty for 200 ms, which no other TCP does. After
+ * one such dip without losses, and while they are seen, we behave as one more BBR.
  */
 
 #include <stdbool.h>
@@ -19,8 +19,10 @@ struct wh_lambda_bbr {
 	double level_s;    /* of the queue, the recent maximum */
 	bool low;          /* it has run empty ... */
 	uint64_t low_tsc;  /* ... since then */
+	uint64_t lost_tsc; /* the latest losses beyond the noise */
 	uint64_t dip_tsc;  /* the latest time that it was empty for long; 0: never */
-	uint64_t seen_tsc; /* end of the latest dip ten seconds after another; 0: none */
+	uint64_t seen_tsc; /* end of the first dip, or of one ten seconds after another; 0: none */
+	bool twice;        /* ten seconds after another */
 	double round_pps[WH_LAMBDA_BBR_ROUNDS]; /* the highest arrival rate in a part of each */
 	uint32_t round;
 	uint64_t part_tsc;

@@ -35,7 +35,8 @@
 #define PACE_BACK 0.97 /* ... and back again */
 #define PACED     0.95 /* of the rate that was sent is enough */
 
-#define BBR_MOST 0.45 /* of the capacity, while we behave as BBR */
+#define BBR_MOST       0.45 /* of the capacity, while we behave as BBR, ... */
+#define BBR_MOST_FIRST 0.33 /* ... or this after a single dip */
 
 static void begin_round(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
 	uint64_t now_tsc, uint64_t sent_pkts)
@@ -103,7 +104,7 @@ static void cut(struct wh_lambda_compete *compete, uint64_t now_tsc, uint64_t se
 
 static double bbr_most_pps(const struct wh_lambda_compete *compete)
 {
-	return BBR_MOST * compete->capacity_pps;
+	return (compete->bbr.twice ? BBR_MOST : BBR_MOST_FIRST) * compete->capacity_pps;
 }
 
 static void learn_share(struct wh_lambda_compete *compete, const struct wh_lambda_path *path)
@@ -237,12 +238,16 @@ void wh_lambda_compete_hear(struct wh_lambda_compete *compete, const struct wh_l
 	bool heeded = path->seen_pkts <= compete->cut_pkts;
 
 	count(compete, path);
+
+	bool lost = overflown(compete, noise, path->queue_s);
+
+	if (lost)
+		compete->bbr.lost_tsc = now_tsc;
 	wh_lambda_bbr_watch(&compete->bbr, path, now_tsc);
 	wh_lambda_bbr_arrived(&compete->bbr, path, compete->arrived_pkts, bbr_most_pps(compete));
 	if (follow_bbrs(compete, path, now_tsc))
 		;
-	else if (overflown(compete, noise, path->queue_s) ||
-		 (!heeded && others_cut(compete, path->queue_s, clear_s)))
+	else if (lost || (!heeded && others_cut(compete, path->queue_s, clear_s)))
 		cut(compete, now_tsc, sent_pkts);
 	else if (!heeded && !path->sample.held_up)
 		compete->window_pkts += growth_pkts(compete, path, now_tsc) *

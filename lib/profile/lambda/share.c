@@ -26,7 +26,8 @@
 #define TARGET_S     0.2e-3 /* of queue, */
 #define TARGET_RTT   0.005  /* or this share of the round trip */
 #define CUT          0.7    /* of the queue beyond that */
-#define CUT_GROWN    0.5    /* of the growth of the queue */
+#define CUT_GROWN    0.5    /* of the growth of the queue, ... */
+#define CUT_RTT_S    0.185  /* ... and in a second by no less than at this round trip */
 #define CUT_MOST     0.6    /* of the rate */
 #define CUT_OVERFLOW 0.8    /* of the arrival rate is left when the queue overflows */
 
@@ -95,8 +96,10 @@ double wh_lambda_share_rate(struct wh_lambda_share *share, const struct wh_lambd
 	double queue_s = path->sample.queue_s, rtt_s = wh_lambda_path_rtt_s(path);
 	double push_pps = push(share, queue_s, rtt_s, cycle_s) * sqrt(rate_pps * unit_pps) *
 			  fmin(cycle_s, 1.0);
-	double cut =
-		CUT * fmax(queue_s - target_s(path), 0.0) + CUT_GROWN * (queue_s - share->queue_s);
+	double far = fmax(rtt_s / CUT_RTT_S, 1.0);
+	double cut = far * far *
+		     (CUT * fmax(queue_s - target_s(path), 0.0) +
+			     CUT_GROWN * (queue_s - share->queue_s));
 
 	WH_ASSERT(rate_pps > 0.0);
 	if (share->empty > EMPTY)

@@ -37,22 +37,53 @@ static bool about(const struct rig *rig)
 	return wh_lambda_bbr_about(&rig->bbr, &rig->path, (uint64_t)(rig->now_s * HZ));
 }
 
-/* Two dips of 200 ms that are ten seconds apart; without a third they are forgotten. */
+/* A dip of 200 ms tells until another is due, two that are ten seconds apart for longer. */
 static void test_dips(void)
 {
 	struct rig rig = rig_of();
 
 	stand(&rig, 3.0, 20e-3);
+	CU_ASSERT_FALSE(about(&rig));
 	stand(&rig, 0.2, 0.0);
 	stand(&rig, 10.0, 20e-3);
-	CU_ASSERT_FALSE(about(&rig));
+	CU_ASSERT_TRUE(about(&rig));
+	CU_ASSERT_FALSE(rig.bbr.twice);
 	stand(&rig, 0.2, 0.0);
 	stand(&rig, 0.01, 20e-3);
 	CU_ASSERT_TRUE(about(&rig));
+	CU_ASSERT_TRUE(rig.bbr.twice);
 	stand(&rig, 24.0, 20e-3);
 	CU_ASSERT_TRUE(about(&rig));
 	stand(&rig, 2.0, 20e-3);
 	CU_ASSERT_FALSE(about(&rig));
+}
+
+/* Without another when it is due the first dip was of others. */
+static void test_one_dip(void)
+{
+	struct rig rig = rig_of();
+
+	stand(&rig, 3.0, 20e-3);
+	stand(&rig, 0.2, 0.0);
+	stand(&rig, 11.9, 20e-3);
+	CU_ASSERT_TRUE(about(&rig));
+	stand(&rig, 0.2, 20e-3);
+	CU_ASSERT_FALSE(about(&rig));
+}
+
+/* A dip within a second after losses is that of flows that heed them. */
+static void test_dip_after_losses(void)
+{
+	for (int soon = 0; soon < 2; soon++) {
+		struct rig rig = rig_of();
+
+		stand(&rig, 1.0, 20e-3);
+		rig.bbr.lost_tsc = (uint64_t)(rig.now_s * HZ);
+		stand(&rig, soon ? 0.9 : 1.1, 20e-3);
+		stand(&rig, 0.2, 0.0);
+		stand(&rig, 0.01, 20e-3);
+		CU_ASSERT_EQUAL(about(&rig), !soon);
+	}
 }
 
 /* Dips that come at other times, or are longer, are those of flows that heed losses. */
@@ -116,6 +147,8 @@ static void test_parts(void)
 
 CU_TestInfo wh_tests[] = {
 	{"dips", test_dips},
+	{"one dip", test_one_dip},
+	{"dip after losses", test_dip_after_losses},
 	{"no dips", test_no_dips},
 	{"rate", test_rate},
 	{"parts", test_parts},

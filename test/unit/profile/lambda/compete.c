@@ -95,6 +95,7 @@ static void test_among_bbrs(void)
 	struct rig rig = begun(100, 0.1);
 
 	rig.compete.bbr.seen_tsc = rig.now_tsc;
+	rig.compete.bbr.twice = true;
 	hear(&rig, 20, 10, 20e-3);
 	CU_ASSERT_TRUE(rig.compete.as_bbr);
 	WH_ASSERT_NEAR(rig.compete.window_pkts, 2.0 * 0.31 * WAY / 50.0, 1e-6);
@@ -104,6 +105,21 @@ static void test_among_bbrs(void)
 	CU_ASSERT_FALSE(rig.compete.as_bbr);
 	WH_ASSERT_NEAR(wh_lambda_compete_pps(&rig.compete, &rig.path),
 		rig.compete.window_pkts / 40e-3, 1e-6);
+}
+
+/* After one dip no more than a third of the capacity is believed to be ours, after two 0.45. */
+static void test_most_among_bbrs(void)
+{
+	for (int dips = 1; dips <= 2; dips++) {
+		struct rig rig = begun(100, 0.1);
+
+		rig.compete.bbr.seen_tsc = rig.now_tsc;
+		rig.compete.bbr.twice = dips == 2;
+		rig.compete.share = 0.9;
+		hear(&rig, 20, 0, 20e-3);
+		WH_ASSERT_NEAR(rig.compete.window_pkts,
+			2.0 * (dips == 2 ? 0.45 : 0.33) * WAY / 50.0, 1e-6);
+	}
 }
 
 /* Below a tenth of the capacity by a fiftieth in a round trip, whatever was lost; else by less. */
@@ -203,6 +219,7 @@ static void test_cut(void)
 
 	hear(&rig, 10, 1, 20e-3);
 	WH_ASSERT_NEAR(rig.compete.window_pkts, 70.0, 1e-9);
+	CU_ASSERT_EQUAL(rig.compete.bbr.lost_tsc, rig.now_tsc);
 	hear(&rig, 50, 5, 20e-3);
 	hear(&rig, 50, 5, 20e-3);
 	WH_ASSERT_NEAR(rig.compete.window_pkts, 70.0, 1e-9);
@@ -273,6 +290,7 @@ CU_TestInfo wh_tests[] = {
 	{"pace", test_pace},
 	{"others grow", test_others_grow},
 	{"among BBRs", test_among_bbrs},
+	{"most among BBRs", test_most_among_bbrs},
 	{"held up", test_held_up},
 	{"others cut", test_others_cut},
 	{"cut", test_cut},

@@ -62,6 +62,22 @@ static void test_cut(void)
 	WH_ASSERT_NEAR(wh_lambda_share_rate(&share, &path, UNIT, UNIT, CYCLE), 40349.967, 1e-3);
 }
 
+/* Of two with cycles of half a second who is farther away cuts more. */
+static void test_cut_far(void)
+{
+	struct wh_lambda_path path = path_of(20e-3);
+	double cut[2];
+
+	for (int far = 0; far < 2; far++) {
+		struct wh_lambda_share share = {.settled_s = 100.0, .queue_s = 20e-3};
+
+		path.least[0].rtt_tsc = (uint64_t)((far ? 0.37 : 0.185) * HZ);
+		cut[far] = UNIT - wh_lambda_share_rate(&share, &path, UNIT, UNIT, 0.5);
+	}
+	CU_ASSERT_TRUE(cut[0] > 0.0);
+	CU_ASSERT_TRUE(cut[1] > 3.0 * cut[0]);
+}
+
 static void test_crowd(void)
 {
 	struct wh_lambda_share share = {0};
@@ -120,6 +136,7 @@ CU_TestInfo wh_tests[] = {
 	{"equal", test_equal},
 	{"push", test_push},
 	{"cut", test_cut},
+	{"cut far", test_cut_far},
 	{"comes", test_comes},
 	{"overflows", test_overflows},
 	{"crowd", test_crowd},
