@@ -95,7 +95,7 @@ static void measure(
 	yield->from_now_tsc = now_tsc;
 }
 
-/* A wait of so long was that of a host; of others like it nothing is thought. */
+/* A wait of that length was due to a host, and waits up to it say nothing. */
 static void learn_spike(struct wh_lambda_yield *yield, double wait_s)
 {
 	yield->spike_s = fmin(fmax(yield->spike_s, SPIKE_ROOM * wait_s), SPIKE_MOST_S);
