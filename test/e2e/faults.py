@@ -244,6 +244,12 @@ def disk_in_a_file(file, target, mib):
         yield file
 
 
+def is_in_use(disk):
+    """Whether a loop device still has it, as for a moment after umount."""
+    return bool(subprocess.run(['losetup', '-j', str(disk)], capture_output=True,
+                               check=True).stdout)
+
+
 def unreadable(program, folder):
     """A disk that does not give back what it holds: what cannot be read has no name there."""
     have_disks()
@@ -251,6 +257,7 @@ def unreadable(program, folder):
         disk = folder / 'below' / 'disk'
         with disk_in_a_file(disk, folder / 'here', 64):
             contents = plant(folder / 'here', 3, large=24 * MIB)
+        wait_until(lambda: not is_in_use(disk), 10, 'the disk to be given back')
         with mounted(folder / 'here', '-o', 'loop,ro', disk):
             os.truncate(disk, 16 * MIB)
             with Pair(program, folder, both=('--stall-timeout', '5s')) as pair:
