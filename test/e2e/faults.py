@@ -233,6 +233,12 @@ def broken(program, folder):
         pair.stop_server()
 
 
+def is_in_use(disk):
+    """Whether a loop device still has it, as for a moment after umount."""
+    return bool(subprocess.run(['losetup', '-j', str(disk)], capture_output=True,
+                               check=True).stdout)
+
+
 @contextlib.contextmanager
 def disk_in_a_file(file, target, mib):
     """A new file system, its disk a file; gives the file."""
@@ -242,12 +248,7 @@ def disk_in_a_file(file, target, mib):
                 '-N', '128', file)
     with mounted(target, '-o', 'loop', file):
         yield file
-
-
-def is_in_use(disk):
-    """Whether a loop device still has it, as for a moment after umount."""
-    return bool(subprocess.run(['losetup', '-j', str(disk)], capture_output=True,
-                               check=True).stdout)
+    wait_until(lambda: not is_in_use(file), 10, 'the disk to be given back')
 
 
 def unreadable(program, folder):
@@ -257,7 +258,6 @@ def unreadable(program, folder):
         disk = folder / 'below' / 'disk'
         with disk_in_a_file(disk, folder / 'here', 64):
             contents = plant(folder / 'here', 3, large=24 * MIB)
-        wait_until(lambda: not is_in_use(disk), 10, 'the disk to be given back')
         with mounted(folder / 'here', '-o', 'loop,ro', disk):
             os.truncate(disk, 16 * MIB)
             with Pair(program, folder, both=('--stall-timeout', '5s')) as pair:
