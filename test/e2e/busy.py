@@ -411,6 +411,16 @@ def ended_bytes(site):
     return found
 
 
+def expect_newest(site, rows):
+    """`wavehaul report` ends with these; a thread writes them a moment after clients are told."""
+    def newest():
+        return [(row['side'], row['verb'], row['bytes'], row['moved_bytes'], row['files'])
+                for row in reported(site)[len(rows) - 1::-1]]
+    with contextlib.suppress(Failed):
+        wait_until(lambda: newest() == rows, 5, 'the newest rows')
+    expect_equal(f'the newest of {site.number} by report', newest(), rows)
+
+
 def expect_agreement(one, two):
     """A job each way: what one end has moved the other has, and the queue and the audit say so."""
     before = [expect_counted(site) for site in (one, two)]
@@ -434,11 +444,8 @@ def expect_agreement(one, two):
     expect_equal('streams by queue and audit', (sent.moved_bytes, got.moved_bytes),
                  tuple(line['moved_bytes'] for line in lines))
     for site, side, was in zip((one, two), ('queue', 'served'), ended, strict=True):
-        rows = reported(site)[1::-1]
-        expect_equal(f'by report, {side}', [(row['side'], row['verb'], row['bytes'],
-                                             row['moved_bytes'], row['files']) for row in rows],
-                     [(side, job.verb, job.bytes, job.moved_bytes, job.files)
-                      for job in (sent, got)])
+        expect_newest(site, [(side, job.verb, job.bytes, job.moved_bytes, job.files)
+                             for job in (sent, got)])
         now = ended_bytes(site)
         expect_equal(f'by metrics, {side}', {verb: now[verb] - was[verb] for verb in now},
                      {job.verb: job.bytes for job in (sent, got)})

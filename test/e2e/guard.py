@@ -176,14 +176,23 @@ def nobody_connects(program, folder):
         pair.stop_server()
 
 
+def descriptors(pid):
+    """Names and links of /proc/PID/fd, without those that are closed while it is read."""
+    for name in os.listdir(f'/proc/{pid}/fd'):
+        with contextlib.suppress(FileNotFoundError):
+            yield name, os.readlink(f'/proc/{pid}/fd/{name}')
+
+
+def sockets(pid):
+    """Names and inodes of the process's sockets."""
+    for name, link in descriptors(pid):
+        if match := re.fullmatch(r'socket:\[(\d+)\]', link):
+            yield name, match[1]
+
+
 def socket_kinds(pid):
     """The tables of /proc/net that have a socket of the process."""
-    def inode(name):
-        with contextlib.suppress(FileNotFoundError):
-            found = re.fullmatch(r'socket:\[(\d+)\]', os.readlink(f'/proc/{pid}/fd/{name}'))
-            return found and found[1]
-
-    inodes = {inode(name) for name in os.listdir(f'/proc/{pid}/fd')} - {None}
+    inodes = {inode for _, inode in sockets(pid)}
     expect(inodes, 'a server without any socket')
     return {kind for kind in ('udp', 'udp6', 'raw', 'tcp', 'unix')
             if inodes & set(Path(f'/proc/{pid}/net/{kind}').read_text().split())}
@@ -208,12 +217,7 @@ def datagram_sockets(pid):
     """Descriptors of the process that are Unix sockets of datagrams: unix(7), /proc/net/unix."""
     inodes = {line.split()[6] for line in Path(f'/proc/{pid}/net/unix').read_text().splitlines()[1:]
               if line.split()[4] == '0002'}
-    found = []
-    for name in os.listdir(f'/proc/{pid}/fd'):
-        with contextlib.suppress(FileNotFoundError):
-            match = re.fullmatch(r'socket:\[(\d+)\]', os.readlink(f'/proc/{pid}/fd/{name}'))
-            found += [int(name)] if match and match[1] in inodes else []
-    return found
+    return [int(name) for name, inode in sockets(pid) if inode in inodes]
 
 
 # msghdr of recvmsg(2) in a page of its own: an address, and one part of two bytes.
@@ -293,8 +297,7 @@ def by_rings(program, folder):
     try:
         (folder / 'served').mkdir()
         with Pair(program, folder) as pair:
-            rings = [name for name in os.listdir(f'/proc/{pair.process.pid}/fd')
-                     if 'io_uring' in os.readlink(f'/proc/{pair.process.pid}/fd/{name}')]
+            rings = [name for name, link in descriptors(pair.process.pid) if 'io_uring' in link]
             if not rings:
                 raise Skip('no io_uring here')
             both_ways(pair, folder)
