@@ -266,13 +266,13 @@ static void test_a_trickle_is_quiet(void)
 	free(rig);
 }
 
-/* Three quiet seconds, then work until they are forgotten; and again. */
+/* Almost enough quiet seconds, then work until they are forgotten; and again. */
 static int32_t work_now_and_then(void *state, uint64_t now_tsc)
 {
 	struct rig *rig = state;
 
 	(void)now_tsc;
-	if (rig->loop.quiet_s >= 3) {
+	if (rig->loop.quiet_s >= WH_LOOP_QUIET_S - 1) {
 		rig->mark = 1;
 		return 1;
 	}
@@ -295,11 +295,11 @@ static void test_quiet_seconds_in_a_row(void)
 	free(rig);
 }
 
-/* Three naps, then so much work in one turn; what came of it 3 seconds later. */
+/* Three naps, then so much work in one turn; what came of it when it may nap again. */
 static int32_t work_once(struct rig *rig, uint64_t now_tsc, int32_t work)
 {
 	if (rig->mark_tsc != 0) {
-		if (now_tsc - rig->mark_tsc > 3 * rig->hz) {
+		if (now_tsc - rig->mark_tsc > (WH_LOOP_QUIET_S - 1) * rig->hz) {
 			rig->phase = rig->loop.naps;
 			stop(rig);
 		}
@@ -330,9 +330,9 @@ static void test_wakes_at_once(void)
 	run(rig);
 	CU_ASSERT_EQUAL(rig->mark, 3);
 	/*
-	 * Seconds end at most once in a turn and not closer together than they are, so four have
-	 * not ended before the turn that stopped it, however late that came. After it they may
-	 * have: what naps there are then says nothing.
+	 * Seconds end at most once in a turn and not closer together than they are, so
+	 * WH_LOOP_QUIET_S have not ended before the turn that stopped it, however late that came.
+	 * After it they may have: what naps there are then says nothing.
 	 */
 	CU_ASSERT_EQUAL(rig->phase, 3);
 	free(rig);

@@ -41,7 +41,7 @@ RATE_BPS = 100_000_000
 BENCH = ('--profile', 'fixed', '--rate', str(RATE_BPS // 1_000_000) + 'M', '--json')
 
 # Seconds without work after which a core naps (app/wavehaul/loop.h), and time to notice it.
-QUIET_S = 5
+QUIET_S = 3
 
 
 def runtime_folders():

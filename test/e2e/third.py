@@ -82,8 +82,10 @@ def sites(program, *options, rights=('orders=yes',)):
     try:
         with Lab() as lab:
             hosts = [lab.host(name) for name in ('a', 'b', 'c')]
-            lab.switch(hosts)
-            three = [Site(program, meeting, number, host, '--peer-timeout', '3s', *options)
+            # With large frames, slow streams are so few packets that loops may nap meanwhile.
+            lab.switch(hosts, 9000)
+            three = [Site(program, meeting, number, host, '--mtu', '9000', '--peer-timeout', '3s',
+                          *options)
                      for number, host in enumerate(hosts)]
             one, two, three_ = three
             one.trust(two)
@@ -354,7 +356,7 @@ def unheard(program, folder):
         one.stop(signal.SIGKILL)
         one.start()
         # Less than the stall timeout of dtn3, which else ends the job there by itself.
-        time.sleep(max(0, down + 20 - time.monotonic()))
+        time.sleep(max(0, down + 8 - time.monotonic()))
         two.host.ip('link', 'set', 'eth0', 'up')
         one.await_state(number, 'cancelled', seconds=90)
         print(f'it has heard {time.monotonic() - down:.1f} s after it went away')
