@@ -27,7 +27,7 @@
 #define WH_LOOP_PROCESSES_MAX 64
 
 /* The first is the one in which it became quiet: a whole one at least is waited for. */
-#define WH_LOOP_QUIET_S       2
+#define WH_LOOP_QUIET_S 2
 
 /*
  * A sleep takes some 50 us longer than asked for, and 20 us of the CPU, on slow virtual machines
