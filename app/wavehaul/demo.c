@@ -236,6 +236,7 @@ static int raise_lambda(struct demo *demo)
 		.mtu = (uint16_t)settings->mtu_bytes,
 		.pool = demo->pool,
 		.hz = demo->runtime.hz,
+		.read_tsc = wh_loop_read_tsc,
 		.socket = SOCKET_ID_ANY,
 	};
 	int rc = wh_lambda_create(&config, rte_rdtsc(), &demo->lambda, why, sizeof(why));

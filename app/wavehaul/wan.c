@@ -316,11 +316,6 @@ static void tell_merging(const struct wh_port_spec *spec)
 		spec->target, spec->target);
 }
 
-static uint64_t read_tsc(void)
-{
-	return rte_rdtsc();
-}
-
 static bool captures(const struct wan *wan)
 {
 	return wan->plan.settings.pcap[0] != '\0';
@@ -354,7 +349,7 @@ static int open_way(struct wan *wan, uint32_t end)
 		.fibre = wan->plan.fibre[end],
 		.items_max = wan->plan.items_max[end],
 		.hz = wan->runtime.hz,
-		.clock = read_tsc,
+		.clock = wh_loop_read_tsc,
 		.tap = captures(wan)
 			       ? (struct wh_join_tap){wh_wan_capture_frame, &wan->capture.way[end]}
 			       : (struct wh_join_tap){NULL, NULL},

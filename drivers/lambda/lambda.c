@@ -66,6 +66,7 @@ struct wh_lambda {
 	uint16_t ethdev[WH_LAMBDA_ENDS];
 	char port_name[WH_LAMBDA_ENDS][PORT_NAME_BYTES]; /* empty: not made */
 	struct rte_mempool *pool;
+	uint64_t (*read_tsc)(void);
 	uint32_t frame_bytes_max; /* without a tag */
 	uint64_t ahead_tsc;       /* how far ahead of time the ingress admits packets */
 	int stamp_offset;
@@ -217,19 +218,25 @@ static bool is_oversize(const struct wh_lambda *lambda, const struct rte_mbuf *p
 /*
  * Like a NIC's wire: packets beyond the ingress rate stay in the sender's ring. Some are admitted
  * ahead of time, so that the wire does not run dry between two polls.
+ *
+ * The clock is read after the burst came: what was sent while this lcore was away, after its turn
+ * began, would else be due before its time, and the path look shorter than it is.
  */
-static uint32_t take_in(struct wh_lambda *lambda, struct direction *way, uint64_t now_tsc)
+static uint32_t take_in(struct wh_lambda *lambda, struct direction *way, uint64_t turn_tsc)
 {
 	struct rte_mbuf *pkts[WH_LAMBDA_BURST];
 	struct wh_fibre_fate fate;
 
-	if (wh_fibre_ingress_free(way->fibre) > now_tsc + lambda->ahead_tsc)
+	if (wh_fibre_ingress_free(way->fibre) > turn_tsc + lambda->ahead_tsc)
 		return 0;
 
 	uint32_t came = rte_ring_sc_dequeue_burst(way->from, (void **)pkts, WH_LAMBDA_BURST, NULL);
 
 	if (came == 0)
 		return 0;
+
+	uint64_t now_tsc = lambda->read_tsc != NULL ? lambda->read_tsc() : turn_tsc;
+
 	fill_spare(lambda, way, came);
 	for (uint32_t i = 0; i < came; i++) {
 		uint32_t frame_bytes = pkts[i]->pkt_len;
@@ -501,6 +508,7 @@ int wh_lambda_create(const struct wh_lambda_config *config, uint64_t now_tsc,
 		return fail(why, why_bytes, -ENOMEM,
 			"no memory for lambda %s: reserve more hugepages", config->name);
 	lambda->pool = config->pool;
+	lambda->read_tsc = config->read_tsc;
 	lambda->frame_bytes_max = (uint32_t)config->mtu + WH_ETHER_BYTES;
 	lambda->ahead_tsc = wh_ns_to_tsc(config->hz, INGRESS_AHEAD_NS);
 	error = make_all(lambda, config, now_tsc, why, why_bytes);

@@ -70,8 +70,9 @@ struct wh_lambda_config {
 	struct wh_fibre_config fibre[WH_LAMBDA_ENDS]; /* indexed by the sending end */
 	uint32_t ring_pkts; /* capacity of each of the four rings; 0: the default */
 	uint16_t mtu;
-	struct rte_mempool *pool; /* the caller's; used by this lambda and no other sender */
-	uint64_t hz;              /* of the clock that wh_lambda_poll is given */
+	struct rte_mempool *pool;   /* the caller's; used by this lambda and no other sender */
+	uint64_t hz;                /* of the clock that wh_lambda_poll is given */
+	uint64_t (*read_tsc)(void); /* that clock, after a burst came; NULL: the time of the turn */
 	int socket;
 };
 

@@ -181,11 +181,6 @@ static int32_t tell_conflict(void *state, uint64_t now_tsc)
 	return 0;
 }
 
-static uint64_t read_tsc(void)
-{
-	return rte_rdtsc();
-}
-
 static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 {
 	struct wh_station *station = &host->station[number];
@@ -201,7 +196,7 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 		.attach_bytes = host->ground.attach_bytes,
 		.neighbour = neighbour_config(host),
 		.endpoint = wh_ground_endpoint_config(&host->ground, number, places),
-		.read_tsc = read_tsc,
+		.read_tsc = wh_loop_read_tsc,
 	};
 	const char *wrong = wh_neighbour_config_wrong(&config.neighbour);
 

@@ -29,7 +29,7 @@ void wh_loop_print(const struct wh_loop *loop, const char *name, FILE *to)
 	fprintf(to, "\n");
 }
 
-static uint64_t read_tsc(void)
+uint64_t wh_loop_read_tsc(void)
 {
 	return rte_rdtsc();
 }
@@ -96,7 +96,7 @@ int wh_loop_run(void *argument)
 
 	WH_ASSERT(loop->stop != NULL);
 	WH_ASSERT(loop->hz == 0 || (loop->nap_us > 0 && loop->nap_us < 1000000));
-	loop->meter.read = read_tsc;
+	loop->meter.read = wh_loop_read_tsc;
 	loop->second_tsc = last_tsc + loop->hz;
 	if (loop->urgent)
 		(void)setpriority(PRIO_PROCESS, 0, NICE_LEAST); /* of this thread alone */

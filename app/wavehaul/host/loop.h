@@ -92,6 +92,9 @@ struct wh_loop {
 	uint32_t late;        /* successive late returns of the CPU */
 };
 
+/* The clock itself, for what must know the time within a round. */
+uint64_t wh_loop_read_tsc(void);
+
 /* Prints "NAME: process, process". */
 void wh_loop_print(const struct wh_loop *loop, const char *name, FILE *to);
 
