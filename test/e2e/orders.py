@@ -418,6 +418,28 @@ def mixed(program, folder):
             expect_equal(f'the bytes of job {number}', there.digest(name), digest)
 
 
+def crowded(program, folder):
+    """Hosts that serve one job of a peer at a time: those for which there is no room say so, and
+    come later, without another try being allowed."""
+    with houses(program, '--peer-jobs', '1', '--queue-jobs', '8', '--queue-peer-jobs', '8') as (
+            one, two):
+        long = one.make('long', 10_000_000)
+        digests = [one.make(f'short{i}', 1000, i) for i in range(8)]
+        first = one.add('send', one.root / 'long', f'{CLIENT}:long', '--rate', '8M')
+        one.await_state(first, 'running')
+        jobs = [one.add('send', one.root / f'short{i}', f'{CLIENT}:short{i}') for i in range(8)]
+        wait_until(lambda: one.show(jobs[0])['error'] is not None, 10, 'one without room')
+        expect('no room for another session' in one.show(jobs[0])['error'], one.show(jobs[0]))
+        one.job('set', first, '1G')
+        for job in (first, *jobs):
+            wait_until(lambda job=job: one.state_of(job) in OVER, 60, f'the end of job {job}')
+            expect_equal(f'job {job}', (one.state_of(job), one.show(job)['error']),
+                         ('done', None))
+        expect_equal('the first', two.digest('long'), long)
+        for i, digest in enumerate(digests):
+            expect_equal(f'short{i}', two.digest(f'short{i}'), digest)
+
+
 def handed(program, folder):
     """send and get by the server that has the port."""
     with houses(program) as (one, two):
@@ -681,6 +703,7 @@ CASES = [
     Case('queue: SIGHUP reads the configuration again', True, reread),
     Case('queue: goes on after kill -9', True, restarted),
     Case('queue: mixed jobs', True, mixed),
+    Case('queue: hosts without room', True, crowded),
     Case('queue: send and get by the server', True, handed),
     Case('queue: options that the verbs refuse', True, senseless),
     Case('queue: more failures than a report names', False, countless),

@@ -102,6 +102,21 @@ bool wh_lanes_failed(const struct wh_lanes *lanes)
 	return false;
 }
 
+bool wh_lanes_lack_room(const struct wh_lanes *lanes)
+{
+	bool lack = false;
+
+	for (uint32_t lane = 0; lane < lanes->started; lane++) {
+		enum wh_release_status failed = lanes->job[lane]->result.failed;
+
+		if (failed == WH_STATUS_BUSY)
+			lack = true;
+		else if (failed != WH_STATUS_PENDING && failed != WH_STATUS_INTERRUPTED)
+			return false;
+	}
+	return lack;
+}
+
 void wh_lanes_hurry(struct wh_lanes *lanes, uint64_t now_tsc)
 {
 	if (lanes->give_up_tsc != 0)

@@ -41,6 +41,9 @@ void wh_lanes_start_others(struct wh_lanes *lanes, uint64_t now_tsc);
 bool wh_lanes_over(const struct wh_lanes *lanes, uint32_t first);
 bool wh_lanes_failed(const struct wh_lanes *lanes);
 
+/* Whether they failed for nothing but room that one end lacks now and may have later. */
+bool wh_lanes_lack_room(const struct wh_lanes *lanes);
+
 /* Applies the changeable part of the request, its rate; false: not possible. */
 bool wh_lanes_change(struct wh_lanes *lanes, const struct wh_request *request);
 

@@ -121,8 +121,7 @@ struct wh_standing wh_far_standing(struct wh_run *run)
 static struct wh_request request_of(
 	struct wh_run *run, const struct wh_run_ground *ground, const struct wh_place *place)
 {
-	struct wh_request request =
-		ground->request_of(&run->transfer.settings, WH_JOB_ORDER);
+	struct wh_request request = ground->request_of(&run->transfer.settings, WH_JOB_ORDER);
 
 	request.lanes = 1;
 	request.resume = WH_RESUME_OFF;
@@ -182,8 +181,8 @@ int wh_far_begin(struct wh_run *run, const struct wh_run_ground *ground,
 	transfer->lanes.job[0]->listener.errand = &far->listener;
 	run->began_tsc = now_tsc;
 	if (run->order.wish != WH_WISH_RUN) {
-		run->wanted = run->order.wish == WH_WISH_PAUSE ? WH_ORDER_PAUSED
-							       : WH_ORDER_CANCELLED;
+		run->wanted =
+			run->order.wish == WH_WISH_PAUSE ? WH_ORDER_PAUSED : WH_ORDER_CANCELLED;
 		far->give_up_tsc = now_tsc + PATIENCE_S * transfer->host.ground.hz;
 	}
 	wh_lanes_start_first(&transfer->lanes, now_tsc);
@@ -209,8 +208,7 @@ void wh_far_stop(struct wh_run *run, uint64_t now_tsc)
 		wh_lanes_hurry(&run->transfer.lanes, now_tsc);
 		return;
 	}
-	atomic_store(&far->wish,
-		run->wanted == WH_ORDER_PAUSED ? WH_WISH_PAUSE : WH_WISH_CANCEL);
+	atomic_store(&far->wish, run->wanted == WH_ORDER_PAUSED ? WH_WISH_PAUSE : WH_WISH_CANCEL);
 	far->give_up_tsc = now_tsc + PATIENCE_S * run->transfer.host.ground.hz;
 }
 
@@ -285,14 +283,16 @@ static void take_silence(
 {
 	const struct wh_lanes *lanes = &run->transfer.lanes;
 	bool says = run->far.heard && last->status != 0;
-	int status = says ? last->status
-			  : wh_jobs_conclude(lanes->job, lanes->started, run->order.host);
+	int status =
+		says ? last->status : wh_jobs_conclude(lanes->job, lanes->started, run->order.host);
 	char goes_on[96] = "";
 
 	if (last->number != 0)
 		snprintf(goes_on, sizeof(goes_on),
 			"; its job %" PRIu64 " may continue there, and a retry follows it",
 			last->number);
+	if (!says)
+		wh_run_await_room(run, result);
 	say(result, status != WH_EXIT_OK ? status : WH_EXIT_OTHER, "%s%s%s%s",
 		says ? run->order.host : "", says ? ": " : "",
 		says ? last->why : wh_last_complaint(), goes_on);

@@ -167,8 +167,7 @@ static void tell_start(struct wh_run *run, const struct wh_run_ground *ground)
 	transfer->runtime.cores = ground->host->runtime->cores;
 	transfer->runtime.eal = ground->host->runtime->eal;
 	settings->mtu_bytes = ground->settings->mtu_bytes;
-	snprintf(settings->timetable, sizeof(settings->timetable), "%s",
-		run->order.rate);
+	snprintf(settings->timetable, sizeof(settings->timetable), "%s", run->order.rate);
 	wh_transfer_tell_start(transfer);
 }
 
@@ -432,8 +431,8 @@ static bool is_summed(struct wh_run *run)
 	return atomic_load(&run->sums) == WH_RUN_SUMMED;
 }
 
-bool wh_run_look(struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc,
-	int64_t now_s)
+bool wh_run_look(
+	struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc, int64_t now_s)
 {
 	struct wh_transfer *transfer = &run->transfer;
 	struct wh_lanes *lanes = &transfer->lanes;
@@ -489,6 +488,13 @@ static void first_failure(const struct wh_transfer *transfer, char text[WH_ORDER
 		snprintf(text, WH_ORDER_WHY_BYTES, "%s: %s", failure->path, failure->text);
 }
 
+void wh_run_await_room(struct wh_run *run, struct wh_order_result *result)
+{
+	result->no_room = wh_lanes_lack_room(&run->transfer.lanes);
+	if (result->no_room)
+		run->wanted = WH_ORDER_READY;
+}
+
 static int status_of(
 	struct wh_run *run, const struct wh_totals *totals, struct wh_order_result *result)
 {
@@ -523,6 +529,8 @@ static int status_of(
 	}
 	if (status == WH_EXIT_OK)
 		run->wanted = WH_ORDER_DONE;
+	else
+		wh_run_await_room(run, result);
 	return status;
 }
 
@@ -536,8 +544,8 @@ static void await_sums(struct wh_run *run)
 		nanosleep(&pause, NULL);
 }
 
-void wh_run_conclude(struct wh_run *run, const struct wh_run_ground *ground,
-	struct wh_order_result *result)
+void wh_run_conclude(
+	struct wh_run *run, const struct wh_run_ground *ground, struct wh_order_result *result)
 {
 	struct wh_transfer *transfer = &run->transfer;
 	const struct wh_totals totals = wh_transfer_totals(transfer);

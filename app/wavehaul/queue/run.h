@@ -22,7 +22,7 @@ struct wh_run_ground {
 	const struct wh_settings *settings; /* of the server */
 	struct wh_jobs *jobs;
 	const struct wh_host *host; /* described in an order's start event */
-	int root_fd; /* to which local paths are relative */
+	int root_fd;                /* to which local paths are relative */
 	uint64_t memory_bytes;
 	/* A request from an order's settings, without its paths; and its choice of files. */
 	struct wh_request (*request_of)(const struct wh_settings *settings, enum wh_job_verb verb);
@@ -81,8 +81,8 @@ struct wh_run *wh_run_begin(const struct wh_run_ground *ground, struct wh_order 
 	uint64_t now_tsc, int64_t now_s, struct wh_order_result *result);
 
 /* Whether it is over. Applies its timetable. */
-bool wh_run_look(struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc,
-	int64_t now_s);
+bool wh_run_look(
+	struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc, int64_t now_s);
 
 /* Stops it; then it gets that state. */
 void wh_run_stop(struct wh_run *run, enum wh_order_state wanted, uint64_t now_tsc);
@@ -97,8 +97,11 @@ bool wh_run_found_name(struct wh_run *run);
 bool wh_run_change(struct wh_run *run, const char *rate, int64_t now_s);
 
 /* For a run that is over, or never will be; events about its end are added to its events. */
-void wh_run_conclude(struct wh_run *run, const struct wh_run_ground *ground,
-	struct wh_order_result *result);
+void wh_run_conclude(
+	struct wh_run *run, const struct wh_run_ground *ground, struct wh_order_result *result);
+
+/* It failed: if all it lacked was room, it goes back to the queue, and the result says so. */
+void wh_run_await_room(struct wh_run *run, struct wh_order_result *result);
 
 /* New events: a list, which the caller frees. */
 json_t *wh_run_events(struct wh_run *run);

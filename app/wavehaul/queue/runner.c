@@ -187,7 +187,7 @@ static void write_ends(struct wh_runner *runner, int64_t now_s)
 
 		runner->next_end_s = now_s + END_AGAIN_S;
 		if (wh_runner_trouble(runner, wh_queue_end(runner->queue, &end->order, &end->result,
-						end->wanted, now_s, &state)))
+						      end->wanted, now_s, &state)))
 			return;
 		wh_runner_tell(runner, end->order.id, state, &end->result);
 		runner->ends--;
@@ -217,8 +217,8 @@ static void note_far(struct wh_runner *runner, struct wh_run *run)
 	uint64_t id = run->order.id;
 
 	if (number != 0)
-		(void)wh_runner_trouble(runner,
-			wh_queue_set_far(runner->queue, id, number, run->order.token));
+		(void)wh_runner_trouble(
+			runner, wh_queue_set_far(runner->queue, id, number, run->order.token));
 	if (!run->order.said && atomic_load(&run->far.said)) {
 		run->order.said = true;
 		(void)wh_runner_trouble(runner, wh_queue_set_said(runner->queue, id));
@@ -227,6 +227,32 @@ static void note_far(struct wh_runner *runner, struct wh_run *run)
 		(void)wh_runner_trouble(runner, wh_queue_set_wish(runner->queue, id, WH_WISH_RUN));
 	if (run->far.over && run->wanted != WH_ORDER_DONE && wh_token_draw(token))
 		(void)wh_runner_trouble(runner, wh_queue_set_far(runner->queue, id, 0, token));
+}
+
+/*
+ * While a host has no room, one run in WH_ROOM_AGAIN_S finds that out, and not every order in the
+ * queue; what ends there otherwise makes room.
+ */
+static void note_room(struct wh_runner *runner, const char *host, bool no_room, int64_t now_s)
+{
+	struct wh_runner_full *place = &runner->full[0];
+
+	for (uint32_t i = 0; i < WH_RUNS_MAX; i++) {
+		struct wh_runner_full *full = &runner->full[i];
+
+		if (strcmp(full->host, host) == 0) {
+			place = full;
+			break;
+		}
+		if (full->until_s < place->until_s)
+			place = full;
+	}
+	if (no_room) {
+		snprintf(place->host, sizeof(place->host), "%s", host);
+		place->until_s = now_s + WH_ROOM_AGAIN_S;
+	} else if (strcmp(place->host, host) == 0) {
+		place->until_s = 0;
+	}
 }
 
 /* Concludes and writes it, sends its events and frees it. */
@@ -240,6 +266,7 @@ static void end_run(struct wh_runner *runner, uint32_t i, int64_t now_s)
 	if (runner->on_end != NULL)
 		runner->on_end(runner->context, run, &result);
 	tell_events(runner, run);
+	note_room(runner, run->order.host, result.no_room, now_s);
 	note_end(runner, &run->order, &result, run->wanted);
 	write_ends(runner, now_s);
 	runner->lanes -= run->transfer.lanes.count;
@@ -276,10 +303,21 @@ static void look_at_runs(struct wh_runner *runner, uint64_t now_tsc, int64_t now
 	}
 }
 
-/* Hosts that have the maximum number of running orders. */
-static uint32_t busy_hosts(const struct wh_runner *runner, const char *busy[WH_RUNS_MAX])
+/* A clock that was set back makes no pause longer. */
+static bool is_full(const struct wh_runner_full *full, int64_t now_s)
+{
+	return now_s < full->until_s && full->until_s <= now_s + WH_ROOM_AGAIN_S;
+}
+
+/* Hosts that have the maximum number of running orders, or no room. */
+static uint32_t busy_hosts(
+	const struct wh_runner *runner, int64_t now_s, const char *busy[2 * WH_RUNS_MAX])
 {
 	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < WH_RUNS_MAX; i++)
+		if (is_full(&runner->full[i], now_s))
+			busy[count++] = runner->full[i].host;
 
 	for (uint32_t i = 0; i < runner->runs; i++) {
 		const char *host = runner->run[i]->order.host;
@@ -296,8 +334,8 @@ static uint32_t busy_hosts(const struct wh_runner *runner, const char *busy[WH_R
 /* False: there is none to begin now. */
 static bool begin_next(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s)
 {
-	const char *busy[WH_RUNS_MAX];
-	uint32_t count = busy_hosts(runner, busy);
+	const char *busy[2 * WH_RUNS_MAX];
+	uint32_t count = busy_hosts(runner, now_s, busy);
 	struct wh_order_result result;
 	struct wh_order order;
 	int rc = wh_queue_next(runner->queue, now_s, busy, count, &order);
@@ -339,6 +377,10 @@ static void begin_orders(struct wh_runner *runner, uint64_t now_tsc, int64_t now
 	/* A database that accepts no writes is tried again later. */
 	runner->look_now = begun == BEGUN_IN_TURN;
 	runner->next_look_s = runner->failing ? now_s + 10 : wh_queue_due_s(runner->queue);
+	for (uint32_t i = 0; i < WH_RUNS_MAX; i++)
+		if (is_full(&runner->full[i], now_s))
+			runner->next_look_s = (int64_t)wh_min_u64(
+				(uint64_t)runner->next_look_s, (uint64_t)runner->full[i].until_s);
 	/* In case the clock steps back: look at least once a minute. */
 	runner->next_look_s =
 		(int64_t)wh_min_u64((uint64_t)runner->next_look_s, (uint64_t)now_s + 60);
@@ -383,8 +425,8 @@ void wh_runner_stop(struct wh_runner *runner, struct wh_run *run, enum wh_order_
 	if (run->far.on) {
 		/* In case we end before: the next process will send it. */
 		run->order.wish = state == WH_ORDER_PAUSED ? WH_WISH_PAUSE : WH_WISH_CANCEL;
-		(void)wh_runner_trouble(runner,
-			wh_queue_set_wish(runner->queue, run->order.id, run->order.wish));
+		(void)wh_runner_trouble(
+			runner, wh_queue_set_wish(runner->queue, run->order.id, run->order.wish));
 	}
 	wh_run_stop(run, state, rte_rdtsc());
 }
@@ -428,7 +470,7 @@ void wh_runner_close(struct wh_runner *runner)
 		if (runner->on_end != NULL)
 			runner->on_end(runner->context, run, &result);
 		(void)wh_runner_trouble(runner, wh_queue_end(runner->queue, &run->order, &result,
-						  run->wanted, time(NULL), &state));
+							run->wanted, time(NULL), &state));
 		wh_run_free(run);
 	}
 	/* What cannot be written even now is run again after the next start. */

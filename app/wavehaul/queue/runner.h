@@ -35,6 +35,15 @@ struct wh_runner_end {
 	enum wh_order_state wanted;
 };
 
+/* Pause before a host is asked again that had no room. */
+#define WH_ROOM_AGAIN_S 2
+
+/* A host that had no room for an order, or for which we had none: not asked again until then. */
+struct wh_runner_full {
+	char host[WH_ORDER_HOST_BYTES];
+	int64_t until_s;
+};
+
 struct wh_runner {
 	struct wh_run_ground ground;
 	struct wh_control_socket *control;
@@ -56,8 +65,9 @@ struct wh_runner {
 	struct wh_runner_end end[WH_RUNS_MAX]; /* to be written before anything else begins */
 	uint32_t ends;
 	int64_t next_end_s;
-	bool look_now;       /* something has changed */
-	int64_t next_look_s; /* time of the next due event */
+	struct wh_runner_full full[WH_RUNS_MAX]; /* of more hosts, each order finds out by itself */
+	bool look_now;                           /* something has changed */
+	int64_t next_look_s;                     /* time of the next due event */
 	int64_t next_forget_s;
 	struct wh_calendar calendar;
 	bool failing; /* the database cannot be written, as was reported */

@@ -60,7 +60,8 @@ static inline bool wh_order_is_over(enum wh_order_state state)
 
 /* The result of an order. */
 struct wh_order_result {
-	int status; /* exit status */
+	int status;   /* exit status */
+	bool no_room; /* an end had too much to do, or no memory, and nothing else went wrong */
 	char why[WH_ORDER_WHY_BYTES];
 	uint64_t files;
 	uint64_t skipped;
@@ -180,8 +181,7 @@ int wh_queue_as_name(struct wh_queue *queue, uint64_t id);
  */
 int wh_queue_find_taken(
 	struct wh_queue *queue, const char *peer, const char *token, struct wh_order *order);
-int wh_queue_count_taken(
-	struct wh_queue *queue, const char *peer, uint32_t kept, uint64_t *live);
+int wh_queue_count_taken(struct wh_queue *queue, const char *peer, uint32_t kept, uint64_t *live);
 
 /*
  * What is known of an order that another queue has. far 0 with a new token: no other queue has it.
