@@ -202,16 +202,22 @@ static void bound_rate(struct wh_control *control)
 	lambda->estimate_pps = fmin(lambda->estimate_pps, lambda->rate_max_pps);
 }
 
+/* Nobody has measured more than our own line carries. */
+static double known_bps(const struct wh_control_config *config)
+{
+	double bps = (double)config->known.capacity_bps;
+
+	return config->line_bps > 0 ? fmin(bps, (double)config->line_bps) : bps;
+}
+
 static void init(struct wh_control *control)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
-	const struct wh_known_path *known = &control->config.known;
 
 	wh_lambda_path_init(&lambda->path, control->config.hz);
 	bound_rate(control);
 	lambda->rate_pps = lambda->rate_max_pps;
-	if (known->capacity_bps > 0)
-		lambda->estimate_pps = wh_lambda_pps_of(control, (double)known->capacity_bps);
+	lambda->estimate_pps = wh_lambda_pps_of(control, known_bps(&control->config));
 }
 
 double wh_lambda_own_alpha_pkts(const struct wh_control *control, double rate_pps)
@@ -325,10 +331,21 @@ static bool ends_early(const struct wh_control *control)
 	       lambda->train.s > wh_lambda_path_rtt_s(&lambda->path);
 }
 
+/* A train that arrived all at once has passed within a round trip: less than that is disproved. */
+static void doubt_known(struct wh_lambda *lambda)
+{
+	double rtt_s = wh_lambda_path_rtt_s(&lambda->path);
+
+	if (lambda->train.s == 0.0 && rtt_s > 0.0 &&
+		lambda->estimate_pps * rtt_s < (double)lambda->path.delivered_pkts)
+		lambda->estimate_pps = 0.0;
+}
+
 static void end_train(struct wh_control *control, const struct wh_delivery_event *event)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 
+	doubt_known(lambda);
 	if (lambda->train.s == 0.0 && lambda->estimate_pps == 0.0 && ++lambda->trains < TRAINS) {
 		lambda->train = (struct wh_lambda_train){.from_pkts = event->sent_pkts};
 		return;

@@ -40,6 +40,7 @@ struct told {
 
 struct way {
 	double bps, queue_bytes, loss;
+	uint64_t line_bps;                /* of the sender, as far as it knows; 0: it does not */
 	double policed_bps, bucket_bytes; /* 0: no policer */
 	uint64_t there_tsc, back_tsc;
 	uint64_t dark_until_tsc;
@@ -86,6 +87,7 @@ static void begin(struct way *way, uint64_t rate_bps, uint64_t known_bps)
 		.packet_bytes = 1500,
 		.wire_bytes = WIRE_BYTES,
 		.rate_bps = rate_bps,
+		.line_bps = way->line_bps,
 		.window_pkts_max = 1 << 20,
 	};
 
@@ -595,6 +597,109 @@ static void test_found(void)
 	free(way);
 }
 
+/* On a line of ten times the path's rate; the receiver takes what has come once a `turn_tsc`. */
+static struct way *way_of_lie(uint64_t turn_tsc, uint64_t known_bps)
+{
+	struct way *way = way_of(1e9, RTT, 0.05 * BDP);
+
+	way->line_bps = UINT64_C(10000000000);
+	way->turn_tsc = turn_tsc;
+	begin(way, 0, known_bps);
+	return way;
+}
+
+/* Where the first train tells the capacity, nothing that was kept is used. */
+static void test_kept_lies_and_a_train(void)
+{
+	static const uint64_t lies_bps[] = {1, 1000000, UINT64_C(10000000000), WH_KNOWN_BPS_MAX};
+
+	for (size_t i = 0; i < sizeof(lies_bps) / sizeof(lies_bps[0]); i++) {
+		struct way *way = way_of_lie(0, lies_bps[i]);
+
+		run(way, 3 * RTT);
+		CU_ASSERT(run(way, 11 * RTT) >= 0.95);
+		CU_ASSERT_EQUAL(way->dropped_pkts, 0);
+		free(way);
+	}
+}
+
+/*
+ * The receiver naps, and the trains come all at once. A lie of too little is as nothing known. One
+ * of too much costs half as many products as our line is faster, and a tenth for the naps.
+ */
+static void test_kept_lies(void)
+{
+	static const struct {
+		uint64_t bps;
+		double products, least;
+	} lies[] = {
+		{0, 0.1, 0.88},
+		{1, 0.1, 0.88},
+		{1000, 0.1, 0.88},
+		{1000000, 0.1, 0.88},
+		{UINT64_C(1000000000), 0.1, 0.99},
+		{UINT64_C(10000000000), 5.5, 0.98},
+		{WH_KNOWN_BPS_MAX, 5.5, 0.98},
+	};
+
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		struct way *way = way_of_lie(MS, lies[i].bps);
+
+		run(way, 10 * RTT);
+		CU_ASSERT(run(way, 20 * RTT) >= lies[i].least);
+		CU_ASSERT(run(way, 50 * RTT) >= 0.99);
+		CU_ASSERT((double)way->dropped_pkts * WIRE_BYTES <= lies[i].products * BDP);
+		free(way);
+	}
+}
+
+/* The 32 packets of the train arrived, as the peer says: when, and after which round trip. */
+static struct wh_known_path found_from(struct way *way, uint64_t span_tsc, uint64_t rtt_tsc)
+{
+	struct wh_delivery_event says = {
+		.now_tsc = RTT,
+		.sent_pkts = 32,
+		.seen_pkts = 32,
+		.delivered_pkts = 32,
+		.arrived_tsc = span_tsc,
+		.span_tsc = span_tsc,
+		.span_pkts = 31,
+		.rtt_tsc = rtt_tsc,
+	};
+
+	begin(way, 0, 0);
+	for (uint32_t i = 0; i < 200; i++) {
+		WH_CONTROL_TELL(&way->control, on_delivery, &says);
+		says.now_tsc += RTT;
+		says.sent_pkts += 1000;
+		says.seen_pkts += 1000;
+		says.delivered_pkts += 1000;
+		says.arrived_tsc += span_tsc;
+	}
+	return wh_control_found(&way->control);
+}
+
+/* Whatever a peer tells of times, what is kept of it is within our line and within a clock. */
+static void test_lies_found(void)
+{
+	static const uint64_t rtts_tsc[] = {1, RTT, UINT64_C(1000) * HZ};
+	static const uint64_t spans_tsc[] = {1, MS, UINT64_C(100) * HZ};
+	struct way *way = way_of(1e9, RTT, BDP);
+
+	way->line_bps = UINT64_C(10000000000);
+	for (size_t i = 0; i < 9; i++) {
+		struct wh_known_path found = found_from(way, spans_tsc[i % 3], rtts_tsc[i / 3]);
+
+		CU_ASSERT(found.capacity_bps >= 8 * WIRE_BYTES);
+		CU_ASSERT(found.capacity_bps <= way->line_bps);
+		CU_ASSERT_EQUAL(found.rtt_ns, wh_min_u64(rtts_tsc[i / 3], WH_KNOWN_RTT_MAX_NS));
+	}
+	CU_ASSERT_EQUAL(found_from(way, 1, 0).capacity_bps, 0);
+	way->line_bps = 0;
+	CU_ASSERT(found_from(way, 1, RTT).capacity_bps <= WH_KNOWN_BPS_MAX);
+	free(way);
+}
+
 static void live_as(struct way *way, enum wh_sharing share)
 {
 	struct wh_profile_options options = way->control.config.options;
@@ -650,6 +755,9 @@ CU_TestInfo wh_tests[] = {
 	{"busy machine", test_busy_machine},
 	{"bound", test_bound},
 	{"found", test_found},
+	{"kept lies and a train", test_kept_lies_and_a_train},
+	{"kept lies", test_kept_lies},
+	{"lies found", test_lies_found},
 	{"another share", test_another_share},
 	CU_TEST_INFO_NULL,
 };
