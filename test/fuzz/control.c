@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Fuzz target: controllers whose options a peer has chosen, and who tells them what he likes. What
- * a session lets through comes in any order, and each decision must be one that a pacer can follow.
+ * Fuzz target: controllers whose options a peer has chosen, and who tells them what he likes, as he
+ * did when what they know of the path was kept. What a session lets through comes in any order, and
+ * each decision must be one that a pacer can follow. What they have found may be kept at any time.
  */
 
 #include <inttypes.h>
@@ -34,6 +35,7 @@ struct flow {
 };
 
 static uint64_t followed[UINT8_MAX + 1]; /* decisions, by the profile's number */
+static uint64_t kept;                    /* times that something was found */
 
 /* Of any size up to a bound: 0 and the bound itself, too. */
 static uint64_t any_size(struct flow *flow, uint64_t most)
@@ -196,6 +198,33 @@ static void follow(struct flow *flow)
 	}
 }
 
+/* Its bounds are checked by whoever hands it over; here, that it is no more than may be sent. */
+static void keep(const struct flow *flow)
+{
+	const struct wh_control_config *config = &flow->control.config;
+	const struct wh_known_path found = wh_control_found(&flow->control);
+	uint64_t most_bps = WH_KNOWN_BPS_MAX;
+
+	if (config->rate_bps > 0)
+		most_bps = wh_min_u64(most_bps, config->rate_bps);
+	if (config->line_bps > 0)
+		most_bps = wh_min_u64(most_bps, config->line_bps);
+	WH_ASSERT(found.capacity_bps <= most_bps + 1); /* rates are no whole numbers */
+	kept += found.capacity_bps > 0;
+}
+
+static struct wh_known_path any_known(struct flow *flow)
+{
+	struct wh_known_path known = {.capacity_bps = any_size(flow, WH_KNOWN_BPS_MAX)};
+
+	if (known.capacity_bps == 0)
+		return known;
+	known.rtt_ns = 1 + any_size(flow, WH_KNOWN_RTT_MAX_NS - 1);
+	known.burst_pkts = (uint32_t)any_size(flow, WH_KNOWN_PKTS_MAX);
+	known.age_s = (uint32_t)any_size(flow, UINT32_MAX);
+	return known;
+}
+
 static bool begin(struct flow *flow)
 {
 	static const uint64_t hzs[] = {1000000000, 2599999000, 5000000000};
@@ -217,6 +246,7 @@ static bool begin(struct flow *flow)
 		.line_bps = rates_bps[wh_script_below(script, 5)],
 		.window_pkts_max = WH_WINDOW_PKTS_MIN +
 				   (uint32_t)any_size(flow, (1 << 24) - WH_WINDOW_PKTS_MIN),
+		.known = any_known(flow),
 	};
 
 	config.syn_tsc = config.hz / 1000000 * (1 + any_size(flow, WH_PERIOD_US_MAX - 1));
@@ -251,6 +281,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 		else
 			tell_delivery(&flow);
 		follow(&flow);
+		keep(&flow);
 	}
 	return 0;
 }
@@ -276,4 +307,5 @@ void wh_fuzz_report(void)
 	for (uint32_t i = 0; wh_profile_at(i) != NULL; i++)
 		printf("%s: %" PRIu64 " decisions\n", wh_profile_at(i)->name,
 			followed[wh_profile_at(i)->number]);
+	printf("a path was found %" PRIu64 " times\n", kept);
 }
