@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,6 +220,48 @@ static void of_both(void)
 	remove_place();
 }
 
+/*
+ * A peer that lies about when a train arrived, or holds our echoes. What is kept is within bounds,
+ * or as before; and what is written is read again, so that nothing else in the file is lost.
+ */
+static void lies(void)
+{
+	static const struct {
+		double trains_bps;
+		uint64_t rtt_min_ns;
+		uint64_t capacity_bps, rtt_ns; /* as kept */
+	} cases[] = {
+		{0.0, 1000, 5000, 3000},
+		{0.9, 1000, 5000, 3000},
+		{622e6, 0, 5000, 3000},
+		{1.0, 1, 1, 1},
+		{1e14, UINT64_C(100000000000), WH_KNOWN_BPS_MAX, WH_KNOWN_RTT_MAX_NS},
+		{1e17, UINT64_C(1000000000000), WH_KNOWN_BPS_MAX, WH_KNOWN_RTT_MAX_NS},
+		{1e300, UINT64_MAX >> 1, WH_KNOWN_BPS_MAX, WH_KNOWN_RTT_MAX_NS},
+		{(double)INFINITY, 1, WH_KNOWN_BPS_MAX, 1},
+		{(double)NAN, 1, 5000, 3000},
+	};
+	const struct wh_known_path before = {.capacity_bps = 5000, .rtt_ns = 3000};
+	struct wh_kept again;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_findings found = overflow();
+
+		make_place("192.0.2.1", "0000:3b:00.0");
+		CU_ASSERT_EQUAL(
+			wh_kept_transfer(&place, &before, wh_profile_find("lambda")), 0);
+		found.trains_bps = found.steady_bps = cases[i].trains_bps;
+		found.rtt_min_ns = cases[i].rtt_min_ns;
+		CU_ASSERT_EQUAL(wh_kept_probe(&place, &found), 0);
+		CU_ASSERT(wh_kept_recall(&place, &again));
+		CU_ASSERT_EQUAL(again.path.capacity_bps, cases[i].capacity_bps);
+		CU_ASSERT_EQUAL(again.path.rtt_ns, cases[i].rtt_ns);
+		CU_ASSERT_TRUE(again.probed);
+		CU_ASSERT_EQUAL(again.found.burst_pkts, WHOLE);
+		remove_place();
+	}
+}
+
 static void text_of(char *text, size_t room, int64_t age_s, const char *capacity, const char *rest)
 {
 	time_t then = time(NULL) - (time_t)age_s;
@@ -371,6 +414,7 @@ CU_TestInfo wh_tests[] = {
 	{"nothing else is believed", nothing_else_is_believed},
 	{"kept", kept},
 	{"of both", of_both},
+	{"lies", lies},
 	{"not believed", not_believed},
 	{"bounded", bounded},
 	{"drawn", drawn},

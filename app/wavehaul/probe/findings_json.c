@@ -81,29 +81,38 @@ static const char *const ends[] = {
 	[WH_BURST_LONGEST] = "longest",
 };
 
+static double number_of(const struct member *member, const uint8_t *at)
+{
+	switch (member->kind) {
+	case U32:
+		return *(const uint32_t *)at;
+	case U64:
+		return (double)*(const uint64_t *)at;
+	case REAL:
+		return *(const double *)at;
+	default:
+		return *(const bool *)at;
+	}
+}
+
+/* A peer's lies may be beyond the limits, and what is written must be read again. NaN becomes 0. */
+static json_t *member_json(const struct member *member, const uint8_t *at)
+{
+	double number = number_of(member, at);
+
+	number = number > 0.0 ? fmin(number, member->most) : 0.0;
+	if (member->kind == TRUTH)
+		return json_boolean(number > 0.0);
+	return member->kind == REAL ? json_real(number) : json_integer((json_int_t)number);
+}
+
 json_t *wh_findings_to_json(const struct wh_findings *found)
 {
 	json_t *object = json_object();
 
-	for (size_t i = 0; i < MEMBERS; i++) {
-		const uint8_t *at = (const uint8_t *)found + members[i].offset;
-		json_t *value;
-
-		switch (members[i].kind) {
-		case U32:
-			value = json_integer(*(const uint32_t *)at);
-			break;
-		case U64:
-			value = json_integer((json_int_t) * (const uint64_t *)at);
-			break;
-		case REAL:
-			value = json_real(*(const double *)at);
-			break;
-		default:
-			value = json_boolean(*(const bool *)at);
-		}
-		json_object_set_new(object, members[i].key, value);
-	}
+	for (size_t i = 0; i < MEMBERS; i++)
+		json_object_set_new(object, members[i].key,
+			member_json(&members[i], (const uint8_t *)found + members[i].offset));
 	json_object_set_new(object, "burst_end", json_string(ends[found->burst_end]));
 	return object;
 }

@@ -354,8 +354,9 @@ static int keep(const struct wh_kept_place *place, const struct wh_kept *kept)
 
 struct wh_known_path wh_kept_path_of(const struct wh_findings *found)
 {
+	double bps = found->trains_bps > 0.0 ? found->trains_bps : 0.0;
 	const struct wh_known_path path = {
-		.capacity_bps = (uint64_t)fmin(found->trains_bps, (double)WH_KNOWN_BPS_MAX),
+		.capacity_bps = (uint64_t)fmin(bps, (double)WH_KNOWN_BPS_MAX),
 		.rtt_ns = wh_min_u64(found->rtt_min_ns, WH_KNOWN_RTT_MAX_NS),
 		.burst_pkts = (uint32_t)wh_min_u64(found->burst_pkts, WH_KNOWN_PKTS_MAX),
 	};

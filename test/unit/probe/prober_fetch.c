@@ -85,6 +85,59 @@ static void lying_server(void)
 	}
 }
 
+static uint64_t told_span_ns;
+
+/* All packets arrived, it says, evenly within that time. */
+static bool tell_times(struct probe_rig *rig, bool to_server, uint8_t *bytes, uint32_t *length)
+{
+	struct wh_packet packet;
+	struct wh_probe_answer *answer = &packet.probe_answer;
+
+	if (to_server || !decode(bytes, *length, WH_FLAG_FETCH, &packet) || answer->total < 2)
+		return true;
+	for (uint32_t i = 0; i < answer->n_words; i++) {
+		uint64_t at_ns = (answer->index + i) * told_span_ns / (answer->total - 1);
+
+		answer->words[i] = at_ns << 32 | (uint32_t)answer->words[i];
+	}
+	retell(rig, bytes, length, &packet);
+	return true;
+}
+
+/*
+ * A line of 1 Gb/s: nothing arrives faster than it was sent. All at one moment, or so slowly that
+ * trains remain short, tells less than the truth. The round trip is ours to measure.
+ */
+static void lies_of_times(void)
+{
+	static const struct {
+		uint64_t span_ns;
+		double least_bps, most_bps;
+	} cases[] = {
+		{0, 0, 0},
+		{1, 1e9, 1e9},
+		{1000000, 1e9, 1e9},
+		{1280000000, 63 * 8 * 1538 / 1.281, 63 * 8 * 1538 / 1.279},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct probe_rig rig;
+
+		told_span_ns = cases[i].span_ns;
+		probe_rig_init(&rig);
+		rig.meddle = tell_times;
+		CU_ASSERT_EQUAL(probe_rig_run(&rig), WH_PROBER_DONE);
+
+		const struct wh_findings *found = &rig.prober.findings;
+
+		CU_ASSERT(found->trains_bps >= cases[i].least_bps);
+		CU_ASSERT(found->trains_bps <= cases[i].most_bps);
+		CU_ASSERT_EQUAL(found->rtt_min_ns, 20000000 + 2 * 1040);
+		CU_ASSERT(found->burst_pkts <= WH_PROBE_PKTS_MAX);
+		probe_rig_close(&rig);
+	}
+}
+
 /* From some packet on. */
 static uint64_t silent_from;
 
@@ -152,6 +205,7 @@ static void any_answers(void)
 
 CU_TestInfo wh_tests[] = {
 	{"a lying server", lying_server},
+	{"lies of times", lies_of_times},
 	{"a silent server", silent_server},
 	{"any answers", any_answers},
 	CU_TEST_INFO_NULL,
