@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 from harness import (Case, Skip, as_nobody, decode_object, expect, expect_between, expect_equal,
-                     expect_fields, expect_said, expect_status, run_cases)
+                     expect_fields, expect_said, expect_status, quoted, run_cases)
 
 BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
 
@@ -107,6 +107,10 @@ WRONG = [
     (['--size', '1Q'], r'\b\d+[KMG]'),
     (['--queue', 'long'], r'\b\d+[KMG]'),
     (['--profile', 'nope'], r'\budt\b'),
+    (['--share', 'nope'], r"'nope' is not understood.*dedicated, fair or scavenger"),
+    (['--share', ''], r"'' is not understood.*dedicated, fair or scavenger"),
+    (['--share'], r'--share scavenger'),
+    (['--share', 'fair', '--profile', 'udt'], r'add --profile lambda'),
     (['--strict-paper'], r'--fec auto'),
     (['--strict-paper', '--profile', 'ttp', '--fec', 'off'], r'--fec auto'),
     (['--fec', 'sometimes'], r'auto, or 128,4'),
@@ -383,6 +387,31 @@ def clean_path(program, _folder):
     expect_equal('repair', report['repair'], NO_REPAIR)
 
 
+def shared(program, folder, how):
+    """Losses, and a queue that overflows: every byte arrives, however the path is shared."""
+    source, out = file_folders(folder)
+    random_file(source, 8 * MIB + 1)
+    report = send_file(program, source, out, '--rate', '1G', '--rtt', '20ms', '--mtu', '1500',
+                       '--loss', '1%', '--queue', '256K', '--share', how, profile='lambda')
+    dropped = report['packets']['dropped_by_path']
+    expect_between('packets.dropped_by_path', dropped, 30, 10000)
+    expect_between('packets.retransmitted', report['packets']['retransmitted'], 0.6 * dropped,
+                   4 * dropped)
+
+
+def share_tells(program, _folder):
+    """Where nobody else shares a slow line, each state of the transmitter would take its time."""
+    states = {}
+    for how in ('dedicated', 'fair'):
+        result = program.run('demo', '--verbose', '--size', '256K', '--rate', '1M', '--rtt', '20ms',
+                             '--mtu', '1500', '--loss', '0', '--share', how)
+        expect_status(result, OK)
+        expect('every byte right' in result.out, quoted(result))
+        states[how] = int(re.search(r'^  transmitter +control (\d+) sent', result.out,
+                                    re.MULTILINE)[1])
+    expect_between('states of a dedicated path', states['dedicated'], 3, states['fair'] / 1.5)
+
+
 def file_of_name(program, folder, name):
     source, out = file_folders(folder, name)
     random_file(source, 3 * KIB)
@@ -553,6 +582,7 @@ def wrong_argument(program, _folder, args, pattern):
     result = program.run('demo', *args, timeout_s=10)
     expect_status(result, USAGE)
     expect_said(result, pattern)
+    expect_equal('sentences', len(re.findall('^wavehaul', result.err, re.MULTILINE)), 1)
     expect_equal('stdout', result.out, '')
 
 
@@ -573,8 +603,14 @@ def help_text(program, _folder):
     result = program.run('demo', '--help', timeout_s=10)
     expect_status(result, OK)
     for option in ('size file rate rtt loss loss-model reorder duplicate corrupt queue profile '
-                   'mtu fec code fec-target fec-ceiling seed out json verbose eal').split():
+                   'share mtu fec code fec-target fec-ceiling seed out json verbose eal').split():
         expect(re.search(rf'--{option}\b', result.out), f'--help says nothing about --{option}')
+
+
+def cases_of_lambda():
+    for how in ('dedicated', 'fair', 'scavenger'):
+        yield Case(f'share {how}', how != 'scavenger', functools.partial(shared, how=how))
+    yield Case('share tells', False, share_tells)
 
 
 def cases():
@@ -646,4 +682,4 @@ def cases():
 
 
 if __name__ == '__main__':
-    sys.exit(run_cases(list(cases()), BINARY))
+    sys.exit(run_cases([*cases(), *cases_of_lambda()], BINARY))

@@ -27,7 +27,7 @@ from pair import CLIENT, SERVER, Pair, cpu_seconds, expect_running, wait_until
 
 BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
 
-NETWORK, INTERRUPTED = 5, 20
+USAGE, NETWORK, INTERRUPTED = 2, 5, 20
 
 COMMANDS = ('/wavehaul/sessions', '/wavehaul/session', '/wavehaul/totals', '/wavehaul/ports',
             '/wavehaul/cores')
@@ -160,13 +160,24 @@ def sender_of(end, name):
 
 
 def share(program, folder):
-    """--share of `send`, `get` and `bench` is that of the end that sends; --rate is a bound."""
+    """
+    --share of `send`, `get` and `bench` is that of the end that sends; --rate is a bound. It is
+    printed as a setting, and a wrong one is refused by its words.
+    """
     with Pair(program, folder) as pair:
         for path in (folder / 'big', pair.served / 'big'):
             path.write_bytes(bytes(range(256)) * (40 << 12))
         for verb, operands in (('bench', (SERVER,)), ('send', (folder / 'big', f'{SERVER}:to')),
                                ('get', (f'{SERVER}:big', folder / 'got'))):
+            result = pair.run(verb, *operands, '--share', 'equal')
+            expect_status(result, USAGE)
+            expect_equal('the refusal', result.err,
+                         "wavehaul: --share equal: 'equal' is not understood; lambda.share is a "
+                         'sharing dedicated, fair or scavenger\n')
             for how in ('dedicated', 'fair', 'scavenger'):
+                asked = pair.run(verb, '--share', how, '--print-config').out
+                expect_equal('printed', re.findall('^lambda.share = (.*)$', asked, re.MULTILINE),
+                             [how])
                 with pair.running(verb, *operands, '--share', how, '--rate', '20M') as process, \
                         Telemetry(process.pid if verb != 'get' else pair.process.pid) as end:
                     session = sender_of(end, 'reply' if verb == 'get' else 'job')

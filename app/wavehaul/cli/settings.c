@@ -129,6 +129,8 @@ static int take_option(const struct flags *flags, const struct wh_setting *setti
 		return wh_profile_set_both(settings, where, value) ? -1 : WH_EXIT_USAGE;
 	if (setting->type == WH_SETTING_UDT)
 		return wh_profile_set_words(settings, where, value) ? -1 : WH_EXIT_USAGE;
+	if (value[0] == '\0') /* is refused by its words, not as a form of --set */
+		return wh_profile_set(settings, where, "lambda.share", value) ? -1 : WH_EXIT_USAGE;
 	snprintf(both, sizeof(both), "lambda.share=%.64s", value);
 	return wh_profile_set_both(settings, where, both) ? -1 : WH_EXIT_USAGE;
 }
