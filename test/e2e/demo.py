@@ -399,6 +399,21 @@ def shared(program, folder, how):
                    4 * dropped)
 
 
+def told(text):
+    """Of --verbose: what limited the flow, the seconds, and counters by their words."""
+    number = {words: re.search(pattern, text, re.MULTILINE) for words, pattern in (
+        ('seconds', r'^  file .* in ([\d.]+) s$'),
+        ('again', r'^  packets +\d+ sent, of them (\d+) again'),
+        ('lost', r'^  lost on the way (\d+) '),
+        ('states there', r'^  transmitter +control (\d+) sent'),
+        ('states back', r'^  receiver +control (\d+) sent'))}
+    expect(all(number.values()), f'not in {text[:2000]!r}: '
+                                 f'{[words for words, found in number.items() if not found]}')
+    limit = re.search(r'^  limited by +(\w+) \(profile lambda\)$', text, re.MULTILINE)
+    expect(limit, f'no limit in {text[:2000]!r}')
+    return {words: float(found[1]) for words, found in number.items()} | {'limit': limit[1]}
+
+
 def share_tells(program, _folder):
     """Where nobody else shares a slow line, each state of the transmitter would take its time."""
     states = {}
@@ -407,9 +422,48 @@ def share_tells(program, _folder):
                              '--mtu', '1500', '--loss', '0', '--share', how)
         expect_status(result, OK)
         expect('every byte right' in result.out, quoted(result))
-        states[how] = int(re.search(r'^  transmitter +control (\d+) sent', result.out,
-                                    re.MULTILINE)[1])
+        states[how] = told(result.out)['states there']
     expect_between('states of a dedicated path', states['dedicated'], 3, states['fair'] / 1.5)
+
+
+SHORT_PATH = ('--rate', '1G', '--rtt', '100ms', '--mtu', '1500')
+
+
+def least_memory(program):
+    """MiB, as demo says when it has less; with them it runs."""
+    result = program.run('demo', *SHORT_PATH, '--memory', '64M')
+    expect_status(result, HARDWARE)
+    found = re.search(r'needs at least ([\d.]+) MiB of memory and there are 64', result.err)
+    expect(found, f'no least memory in {result.err!r}')
+    return math.ceil(float(found[1]))
+
+
+def short_buffers(program, folder, loss):
+    """
+    Both ends hold half of what is under way: each buffer waits for a round trip. While they are
+    short the receiver tells more often than each 10 ms, and what is lost goes again, once.
+    """
+    source, out = file_folders(folder)
+    # Its first round trips wait for what the writer wants: they are to be few.
+    random_file(source, 192 * MIB)
+    result = program.run('demo', '--verbose', '--file', source, '--out', out, *SHORT_PATH, '--loss',
+                         loss, '--memory', f'{least_memory(program) + 3}M')
+    expect_status(result, OK)
+    expect(filecmp.cmp(source, out / source.name, shallow=False), 'the file arrived changed')
+    chunks = re.search(r'fewer buffers than this path needs \((\d+) and (\d+) chunks', result.err)
+    expect(chunks, f'no word of few buffers in {result.err!r}')
+    for count in chunks.groups():
+        expect_between('chunks, of 12 under way', int(count), 5, 6)
+    figures = told(result.out)
+    if loss == '0':
+        expect_equal('limited by', figures['limit'], 'memory')
+        expect_between('states back', figures['states back'], 1.3 * figures['seconds'] / 10e-3,
+                       64 * figures['seconds'] / 100e-3)
+        expect_equal('again', figures['again'], 0)
+        return
+    expect(figures['limit'] in ('memory', 'loss'), f'limited by {figures["limit"]}')
+    expect_between('lost', figures['lost'], 70, 250)
+    expect_between('again', figures['again'], 0.9 * figures['lost'], 1.3 * figures['lost'])
 
 
 def file_of_name(program, folder, name):
@@ -611,6 +665,9 @@ def cases_of_lambda():
     for how in ('dedicated', 'fair', 'scavenger'):
         yield Case(f'share {how}', how != 'scavenger', functools.partial(shared, how=how))
     yield Case('share tells', False, share_tells)
+    for loss in ('0', '0.1%'):
+        yield Case(f'short buffers, loss {loss}', False,
+                   functools.partial(short_buffers, loss=loss), memory=True, judges_time=True)
 
 
 def cases():
