@@ -264,6 +264,37 @@ def found_rates(program, folder):
         pair.stop_server()
 
 
+# Seconds without work after which a core naps (app/wavehaul/loop.h), and some time.
+QUIET_S = 3
+
+
+def lies(program, folder):
+    """
+    Who was lied to, and kept it, neither crawls nor keeps it any longer; at a server that naps, and
+    takes the first train all at once.
+    """
+    state = folder / 'state'
+
+    def go():
+        return measure(pair, '--profile', 'lambda', '--time', '1s', '--state', state)
+
+    with Pair(program, folder) as pair:
+        go()
+        (kept,) = state.iterdir()
+        for capacity_bps, rtt_ns, pkts in ((1, 1, 1), (1000, 10**11, 0), (10**14, 1, 1 << 24)):
+            entry = json.loads(kept.read_text())
+            entry['path'] |= {'capacity_bps': capacity_bps, 'rtt_ns': rtt_ns, 'burst_pkts': pkts}
+            kept.write_text(json.dumps(entry))
+            time.sleep(QUIET_S)
+            report = go()
+            expect_equal('known', report['way']['known']['capacity_bps'], capacity_bps)
+            expect(report['receiver']['bps'] > 50e6, f'{report["receiver"]["bps"]} b/s')
+            path = json.loads(kept.read_text())['path']
+            expect_between('kept then', path['capacity_bps'], 10e6, 10**13)
+            expect_between('round trip', path['rtt_ns'], 1000, 10**9)
+        pair.stop_server()
+
+
 def way(program, folder):
     """A run starts with what the previous one found, unless it is told otherwise."""
     state = folder / 'state'
@@ -448,6 +479,7 @@ def cases():
         yield Case(f'{name}size', name in ('', 'reverse lanes '), partial(by_size, args=args))
     yield Case('rate', True, partial(rate, args=()), judges_time=True)
     yield Case('what is known of the way', True, way)
+    yield Case('lies about the way', False, lies, judges_time=True)
     yield Case('what limits', True, what_limits)
     yield Case('found rates', True, found_rates)
     yield Case('reverse rate lanes', False,

@@ -260,6 +260,7 @@ void wh_lambda_cruise(struct wh_control *control, const struct wh_delivery_event
 	double cycle_s = covered_s + sample->span_s;
 
 	lambda->heeded = false;
+	lambda->sent_most_pps = fmax(lambda->sent_most_pps, sample->sent_pps);
 	if (lambda->drains > 0.0) {
 		lambda->drains = 0.0;
 		lambda->drained_tsc = event->now_tsc;

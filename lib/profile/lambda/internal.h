@@ -50,6 +50,7 @@ struct wh_lambda {
 	bool blind;             /* ... and told nothing */
 	bool train_ends_early;  /* the rest of it is still on its way */
 	double estimate_pps;    /* train_pps within the bound */
+	double sent_most_pps;   /* in a sample */
 	double busy_pps;        /* arrival rate while a queue stood: all that we can have */
 	double alpha_most_pkts; /* bound after losses in a short queue; 0: none */
 	double good_pps;        /* before the latest step */

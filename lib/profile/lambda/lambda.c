@@ -582,15 +582,26 @@ static bool is_of_the_way(const struct wh_lambda *lambda)
 	       lambda->rate_pps >= FOUND * lambda->yield.capacity_pps;
 }
 
+/* If the train told nothing, a rate that was never used is what was kept before, or a guess. */
+static double found_pps(const struct wh_control *control)
+{
+	const struct wh_lambda *lambda = wh_lambda_view_of(control);
+
+	if (lambda->train.s > 0.0 ||
+		wh_lambda_option(control, WH_LAMBDA_SHARE) == WH_SHARING_SCAVENGER)
+		return lambda->rate_pps;
+	return fmin(lambda->rate_pps, lambda->sent_most_pps);
+}
+
 static void found(const struct wh_control *control, struct wh_known_path *known)
 {
 	const struct wh_lambda *lambda = wh_lambda_view_of(control);
-	double bps = lambda->rate_pps * 8.0 * control->config.wire_bytes;
+	double bps = found_pps(control) * 8.0 * control->config.wire_bytes;
 	double rtt_ns = wh_lambda_path_rtt_s(&lambda->path) * 1e9;
 
-	if (!is_of_the_way(lambda) || rtt_ns < 1.0)
+	if (!is_of_the_way(lambda) || bps < 1.0 || rtt_ns < 1.0)
 		return;
-	known->capacity_bps = (uint64_t)fmin(fmax(bps, 1.0), (double)WH_KNOWN_BPS_MAX);
+	known->capacity_bps = (uint64_t)fmin(bps, (double)WH_KNOWN_BPS_MAX);
 	known->rtt_ns = (uint64_t)fmin(rtt_ns, (double)WH_KNOWN_RTT_MAX_NS);
 }
 

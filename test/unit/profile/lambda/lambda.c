@@ -667,7 +667,6 @@ static struct wh_known_path found_from(struct way *way, uint64_t span_tsc, uint6
 		.rtt_tsc = rtt_tsc,
 	};
 
-	begin(way, 0, 0);
 	for (uint32_t i = 0; i < 200; i++) {
 		WH_CONTROL_TELL(&way->control, on_delivery, &says);
 		says.now_tsc += RTT;
@@ -688,15 +687,29 @@ static void test_lies_found(void)
 
 	way->line_bps = UINT64_C(10000000000);
 	for (size_t i = 0; i < 9; i++) {
+		begin(way, 0, 0);
+
 		struct wh_known_path found = found_from(way, spans_tsc[i % 3], rtts_tsc[i / 3]);
 
 		CU_ASSERT(found.capacity_bps >= 8 * WIRE_BYTES);
 		CU_ASSERT(found.capacity_bps <= way->line_bps);
 		CU_ASSERT_EQUAL(found.rtt_ns, wh_min_u64(rtts_tsc[i / 3], WH_KNOWN_RTT_MAX_NS));
 	}
+	begin(way, 0, 0);
 	CU_ASSERT_EQUAL(found_from(way, 1, 0).capacity_bps, 0);
 	way->line_bps = 0;
+	begin(way, 0, 0);
 	CU_ASSERT(found_from(way, 1, RTT).capacity_bps <= WH_KNOWN_BPS_MAX);
+	free(way);
+}
+
+/* A host that sends 1000 packets in a round trip, and no more, does not keep the lie for ever. */
+static void test_kept_lie_ends(void)
+{
+	struct way *way = way_of(1e9, RTT, BDP);
+
+	begin(way, 0, WH_KNOWN_BPS_MAX);
+	CU_ASSERT(found_from(way, 0, RTT).capacity_bps <= 10000 * 8 * WIRE_BYTES);
 	free(way);
 }
 
@@ -758,6 +771,7 @@ CU_TestInfo wh_tests[] = {
 	{"kept lies and a train", test_kept_lies_and_a_train},
 	{"kept lies", test_kept_lies},
 	{"lies found", test_lies_found},
+	{"a kept lie ends", test_kept_lie_ends},
 	{"another share", test_another_share},
 	CU_TEST_INFO_NULL,
 };
