@@ -202,7 +202,8 @@ static void test_known_to_server(void)
 	go(&config, &visit, &told);
 	CU_ASSERT_EQUAL(told.capacity_bps, 0);
 	known = known_to_server();
-	CU_ASSERT(known.capacity_bps > LINE_BPS / 2 && known.capacity_bps < 2 * LINE_BPS);
+	/* The last lane has the whole line for a moment, and a step more; it counts for both. */
+	CU_ASSERT(known.capacity_bps > LINE_BPS / 2 && known.capacity_bps < 2.5 * LINE_BPS);
 	CU_ASSERT(known.rtt_ns > 0);
 	go(&config, &visit, &told);
 	WH_ASSERT_NEAR(told.capacity_bps, known.capacity_bps / 2, 0.01);

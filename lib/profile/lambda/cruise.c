@@ -33,6 +33,16 @@
 #define LONGER_ARRIVES   0.97
 #define IN_VAIN          0.25 /* of the expected decrease of the queue: less is without effect */
 
+#define UNIT_BPS    1e9  /* of which shares of a crowd are parts, ... */
+#define UNIT_ROOM   1.15 /* ... or ten times it, for more than this times it; ... */
+#define UNIT_TIMES  30.0 /* ... but no more than this times the capacity */
+#define LESS_S      0.3  /* with less than the capacity: a crowd, ... */
+#define PATIENT_S   1.0  /* ... or this beside flows that do not react */
+#define SETTLES_S   5.0  /* for this long a crowd may change, */
+#define SETTLES_RTT 50.0
+#define YOUNG_S     3.0 /* a session may know too long a delay for this long, */
+#define YOUNG_RTT   30.0
+
 #define DRAIN_S        2.0
 #define DRAIN_OWN_S    9.0 /* once in each period of minimal delays (path.c) */
 #define DRAIN_PKTS     500.0
@@ -215,26 +225,103 @@ static void shed(struct wh_control *control, double from_pps, double excess_pkts
 	lambda->good_pps = lambda->rate_pps;
 }
 
+/*
+ * What the shares of a crowd are derived from, by all of a line alike: 1 Gb/s, or above that the
+ * next power of ten, since trains beside others tell half of the capacity or a little more. On slow
+ * lines less, as queues grow with the number of times that a share goes into it.
+ */
+static double unit_pps(const struct wh_control *control)
+{
+	const struct wh_lambda *lambda = wh_lambda_view_of(control);
+	double bps = fmax(wh_lambda_capacity_pps(lambda), lambda->told_pps) * 8.0 *
+		     control->config.wire_bytes;
+	double unit_bps = UNIT_BPS;
+
+	while (bps > UNIT_ROOM * unit_bps)
+		unit_bps *= 10.0;
+	return wh_lambda_pps_of(
+		control, lambda->poor ? unit_bps : fmin(unit_bps, UNIT_TIMES * bps));
+}
+
+/* Since it began the crowd's flows have come to their shares. */
+static bool is_settled(const struct wh_lambda *lambda)
+{
+	return lambda->share.age_s >
+	       fmax(SETTLES_S, SETTLES_RTT * wh_lambda_path_rtt_s(&lambda->path));
+}
+
+static void watch_bbrs(struct wh_lambda *lambda)
+{
+	if (lambda->share.crowded && is_settled(lambda))
+		wh_lambda_bbr_watch(&lambda->compete.bbr, &lambda->path, lambda->now_tsc);
+}
+
+/* A crowd leaves no more queue than BBRs do, but does not run empty every ten seconds. */
+static bool meets_bbrs(struct wh_control *control)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+	struct wh_lambda_bbr bbr = lambda->compete.bbr;
+
+	if (!is_settled(lambda) || !bbr.twice ||
+		!wh_lambda_bbr_about(&bbr, &lambda->path, lambda->now_tsc) ||
+		wh_lambda_option(control, WH_LAMBDA_SHARE) != WH_SHARING_FAIR)
+		return false;
+	wh_lambda_begin_competing(control);
+	lambda->compete.bbr = bbr;
+	return true;
+}
+
+static bool is_crowded(struct wh_control *control)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+	double age_s = (double)(lambda->now_tsc - lambda->began_tsc) / lambda->path.hz;
+	double young_s = fmax(YOUNG_S, YOUNG_RTT * wh_lambda_path_rtt_s(&lambda->path));
+
+	if (wh_lambda_loss_overflown(&lambda->loss))
+		wh_lambda_share_begin(&lambda->share, lambda->now_tsc);
+	lambda->share.young = age_s < young_s;
+	lambda->others.settled = is_settled(lambda);
+	lambda->others.crowded = wh_lambda_share_crowded(&lambda->share, &lambda->path,
+		lambda->now_tsc, lambda->busy_pps, lambda->estimate_pps,
+		lambda->relieves ? PATIENT_S : LESS_S);
+	if (wh_lambda_is_dedicated(control)) /* nobody else is there */
+		lambda->share.crowded = lambda->others.crowded = false;
+	return lambda->others.crowded;
+}
+
 /* In a crowd, make shares equal. `from_pps`: the rate during the sample. */
 static bool shares(struct wh_control *control, double from_pps, double cycle_s)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 
-	if (wh_lambda_loss_overflown(&lambda->loss))
-		wh_lambda_share_begin(&lambda->share, lambda->now_tsc);
-	lambda->others.crowded = wh_lambda_share_crowded(&lambda->share, &lambda->path,
-		lambda->now_tsc, lambda->busy_pps, lambda->estimate_pps);
-	if (!lambda->others.crowded)
+	if (!is_crowded(control))
 		return false;
+	if (meets_bbrs(control))
+		return true;
 	lambda->relieves = false;
+	lambda->loss.trial = WH_LAMBDA_NO_TRIAL; /* what others lose belongs to no trial of ours */
 	if (!wh_lambda_loss_bears(&lambda->loss, &lambda->path.sample))
-		from_pps = wh_lambda_share_overflows(&lambda->path, from_pps);
-	wh_lambda_set_rate(
-		lambda, wh_lambda_share_rate(&lambda->share, &lambda->path, from_pps,
-				wh_lambda_pps_of(control, WH_LAMBDA_ALPHA_AT_BPS), cycle_s));
+		from_pps = wh_lambda_share_overflows(&lambda->share, &lambda->path, from_pps);
+	wh_lambda_set_rate(lambda, wh_lambda_share_rate(&lambda->share, &lambda->path, from_pps,
+					   unit_pps(control), cycle_s));
 	lambda->busy_pps = lambda->good_pps = lambda->rate_pps;
 	lambda->step = lambda->shed_s = 0.0;
 	return true;
+}
+
+static bool is_sampled(struct wh_control *control, const struct wh_delivery_event *event)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+	struct wh_lambda_path *path = &lambda->path;
+	double rtt_s = wh_lambda_path_rtt_s(path);
+	double pkts = fmin(WH_LAMBDA_ARRIVAL_PKTS, lambda->rate_pps * ARRIVAL_S);
+	double span_s = fmax(fmax(rtt_s * SAMPLE_RTT, fmin(SAMPLE_S, 4.0 * rtt_s)),
+		SAMPLE_PAUSES * wh_lambda_path_pause_s(path, lambda->rate_pps));
+
+	span_s = fmax(span_s, SAMPLE_OVERTAKEN * (double)event->overtaken_tsc / path->hz);
+	return wh_lambda_path_full(path, event,
+		(uint64_t)fmax(pkts, wh_lambda_loss_sample_pkts(&lambda->loss)), span_s,
+		lambda->rate_pps);
 }
 
 void wh_lambda_cruise(struct wh_control *control, const struct wh_delivery_event *event)
@@ -243,14 +330,9 @@ void wh_lambda_cruise(struct wh_control *control, const struct wh_delivery_event
 	struct wh_lambda_path *path = &lambda->path;
 	double rtt_s = wh_lambda_path_rtt_s(path);
 	double covered_s = wh_lambda_path_covered_s(path);
-	double pkts = fmin(WH_LAMBDA_ARRIVAL_PKTS, lambda->rate_pps * ARRIVAL_S);
-	double span_s = fmax(fmax(rtt_s * SAMPLE_RTT, fmin(SAMPLE_S, 4.0 * rtt_s)),
-		SAMPLE_PAUSES * wh_lambda_path_pause_s(path, lambda->rate_pps));
 
-	span_s = fmax(span_s, SAMPLE_OVERTAKEN * (double)event->overtaken_tsc / path->hz);
-	if (!wh_lambda_path_full(path, event,
-		    (uint64_t)fmax(pkts, wh_lambda_loss_sample_pkts(&lambda->loss)), span_s,
-		    lambda->rate_pps))
+	watch_bbrs(lambda);
+	if (!is_sampled(control, event))
 		return;
 
 	const struct wh_lambda_sample *sample = &path->sample;

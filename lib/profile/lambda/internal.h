@@ -46,6 +46,9 @@ struct wh_lambda {
 	double rate_pps;
 	double rate_max_pps;    /* the bound of the operator and of the line */
 	double train_pps;       /* the train's capacity, regardless of the bound */
+	double told_pps;        /* likewise, whatever was learnt later */
+	bool poor;              /* much of the train was lost, so that it says too little */
+	uint64_t began_tsc;     /* when it was over */
 	uint32_t trains;        /* that arrived all at once ... */
 	bool blind;             /* ... and told nothing */
 	bool train_ends_early;  /* the rest of it is still on its way */

@@ -16,9 +16,14 @@
 #define FILL_ALPHA_LEAST 6.0  /* ... and at least this, */
 #define FILL_FOR_S       0.5  /* for this long, is that of other flows */
 #define FILL_FOR_RTT     12.0
-#define CROWD_TAKES      3.0 /* times as long in a crowd, whose shares become equal first, */
-#define LITTLE_TAKES     1.5 /* or this, ... */
-#define LITTLE           0.1 /* ... where less than this of the capacity is left to us */
+#define CROWD_RTT        0.33 /* of queue: more than a crowd of our kind leaves, ... */
+#define CROWD_FOR_S      3.0  /* ... for this long, once it has settled, ... */
+#define CROWD_FOR_RTT    18.0
+#define EMPTY_S          0.3e-3 /* of queue counts as none, ... */
+#define EMPTY_RTT        0.05   /* ... or this; a settled crowd drains it so far within ... */
+#define EMPTY_FOR_S      6.0
+#define EMPTY_FOR_RTT    60.0
+#define CROWD_SPAN_S     1.0 /* ... of which a sample counts this much at most */
 
 #define LEFT         0.93 /* of the capacity arrives at most: other flows have the rest */
 #define PEAK_ALPHA   2.0  /* times what we leave in the queue was seen there */
@@ -66,15 +71,46 @@ bool wh_lambda_others_disprove(
 	return true;
 }
 
-static bool stands(struct wh_lambda_others *others, const struct wh_lambda_path *path,
-	uint64_t now_tsc, double rate_pps, double own_s, double capacity_pps)
+/* All of a crowd drain the queue from time to time (lambda.c); TCPs grow into what is drained. */
+static bool never_empty(
+	struct wh_lambda_others *others, const struct wh_lambda_path *path, uint64_t now_tsc)
 {
-	double crowd_takes = rate_pps < LITTLE * capacity_pps ? LITTLE_TAKES : CROWD_TAKES;
+	double rtt_s = wh_lambda_path_rtt_s(path);
+
+	if (others->empty_tsc == 0 || !others->settled ||
+		path->sample.queue_s < fmax(EMPTY_S, EMPTY_RTT * rtt_s))
+		others->empty_tsc = now_tsc;
+	return since_s(path, now_tsc, others->empty_tsc) > fmax(EMPTY_FOR_S, EMPTY_FOR_RTT * rtt_s);
+}
+
+/* A crowd's queue is longer at first, and a TCP's may run empty after its losses. */
+static bool stands_in_crowd(struct wh_lambda_others *others, const struct wh_lambda_path *path,
+	uint64_t now_tsc, double rate_pps, double least_s)
+{
+	double rtt_s = wh_lambda_path_rtt_s(path), queue_s = path->sample.queue_s;
+	double span_s = fmin(since_s(path, now_tsc, others->full_tsc), CROWD_SPAN_S);
+	bool full = queue_s > fmax(least_s, CROWD_RTT * rtt_s);
+
+	if (others->full_tsc > 0)
+		others->full_s = fmax(others->full_s + (full ? span_s : -span_s), 0.0);
+	others->full_tsc = now_tsc;
+	if (others->full_s == 0.0 || others->full_pps == 0.0)
+		others->full_pps = rate_pps;
+	return never_empty(others, path, now_tsc) ||
+	       (full && others->full_s >= fmax(CROWD_FOR_S, CROWD_FOR_RTT * (rtt_s + queue_s)));
+}
+
+static bool stands(struct wh_lambda_others *others, const struct wh_lambda_path *path,
+	uint64_t now_tsc, double rate_pps, double own_s)
+{
 	double rtt_s = wh_lambda_path_rtt_s(path), queue_s = path->sample.queue_s;
 	double many_s =
 		fmax(fmin(FILL_ALPHA * own_s, FILL_MOST_RTT * rtt_s), FILL_ALPHA_LEAST * own_s);
+	double least_s = fmax(fmax(FILL_S, FILL_RTT * rtt_s), many_s);
 
-	if (queue_s < fmax(fmax(FILL_S, FILL_RTT * rtt_s), many_s)) {
+	if (others->crowded)
+		return stands_in_crowd(others, path, now_tsc, rate_pps, least_s);
+	if (queue_s < least_s) {
 		others->full_pps = 0.0;
 		return false;
 	}
@@ -83,8 +119,7 @@ static bool stands(struct wh_lambda_others *others, const struct wh_lambda_path 
 		others->full_tsc = now_tsc;
 	}
 	return since_s(path, now_tsc, others->full_tsc) >=
-	       (others->crowded ? crowd_takes : 1.0) *
-		       fmax(FILL_FOR_S, FILL_FOR_RTT * (rtt_s + queue_s));
+	       fmax(FILL_FOR_S, FILL_FOR_RTT * (rtt_s + queue_s));
 }
 
 static bool overflows(struct wh_lambda_others *others, const struct wh_lambda_path *path,
@@ -93,11 +128,14 @@ static bool overflows(struct wh_lambda_others *others, const struct wh_lambda_pa
 	const struct wh_lambda_sample *sample = &path->sample;
 	double hidden = noise > 0.0 ? fmax(noise, NOISE_LEAST) : NOISE_HIDDEN;
 	double mean = hidden * (double)sample->seen_pkts;
-
 	bool raised = sample->sent_pps > RAISED * others->before_pps;
 
 	WH_ASSERT(own_s > 0.0 && capacity_pps > 0.0);
 	others->before_pps = sample->arrival_pps;
+	/* A crowd's own pushes overflow queues, and a longer one would stand. */
+	if (others->crowded &&
+		(!others->settled || sample->peak_s > CROWD_RTT * wh_lambda_path_rtt_s(path)))
+		return false;
 	if (sample->arrival_pps == 0.0 || raised || sample->lost_pkts > GROWN_PKTS ||
 		sample->arrival_pps > LEFT * capacity_pps || sample->peak_s < PEAK_ALPHA * own_s ||
 		(double)sample->lost_pkts <= mean + LOST_SIGMAS * sqrt(mean))
@@ -112,6 +150,6 @@ static bool overflows(struct wh_lambda_others *others, const struct wh_lambda_pa
 bool wh_lambda_others_fill(struct wh_lambda_others *others, const struct wh_lambda_path *path,
 	uint64_t now_tsc, double rate_pps, double own_s, double noise, double capacity_pps)
 {
-	return stands(others, path, now_tsc, rate_pps, own_s, capacity_pps) ||
+	return stands(others, path, now_tsc, rate_pps, own_s) ||
 	       overflows(others, path, now_tsc, own_s, noise, capacity_pps);
 }

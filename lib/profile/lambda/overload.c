@@ -158,7 +158,7 @@ void wh_lambda_heed_overload(struct wh_control *control, const struct wh_deliver
 		wh_lambda_train_false(lambda->estimate_pps, sent_pps, arrives_pps))
 		lambda->estimate_pps = lambda->train_pps = arrives_pps;
 	else if (lambda->phase == WH_LAMBDA_VERIFY)
-		wh_lambda_share_begin(&lambda->share, event->now_tsc);
+		wh_lambda_share_join(&lambda->share, event->now_tsc);
 	lambda->phase = WH_LAMBDA_CRUISE;
 	lambda->step = 0.0;
 	lambda->drains = 0.0;

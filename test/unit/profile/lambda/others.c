@@ -34,24 +34,78 @@ static void test_filled(void)
 	CU_ASSERT_EQUAL(others.full_pps, 90.0);
 }
 
-/* A crowd of our kind has three times as long, who has little of the line half of that. */
+/* Beside a crowd a queue must be longer, and stand for longer in sum. */
 static void test_filled_by_crowd(void)
 {
+	struct wh_lambda_path path = {
+		.hz = HZ,
+		.least = {{.known = true, .rtt_tsc = HZ / 50}},
+		.sample = {.queue_s = 6.5e-3},
+	};
+	struct wh_lambda_others others = {.crowded = true};
+	double at_s = 1.0;
+
+	for (; at_s < 10.0; at_s += 0.1)
+		CU_ASSERT_FALSE(fill(&others, &path, at_s, 300.0));
+	path.sample.queue_s = 6.7e-3;
+	for (; at_s < 12.0; at_s += 0.1)
+		CU_ASSERT_FALSE(fill(&others, &path, at_s, 200.0));
+	path.sample.queue_s = 0.0;
+	for (; at_s < 13.0; at_s += 0.1)
+		CU_ASSERT_FALSE(fill(&others, &path, at_s, 200.0));
+	path.sample.queue_s = 6.7e-3;
+	for (; at_s < 14.95; at_s += 0.1)
+		CU_ASSERT_FALSE(fill(&others, &path, at_s, 100.0));
+	CU_ASSERT_TRUE(fill(&others, &path, at_s + 0.1, 100.0));
+	CU_ASSERT_EQUAL(others.full_pps, 300.0);
+}
+
+/* A settled crowd empties the queue from time to time, if only nearly. */
+static void test_never_empty(void)
+{
+	struct wh_lambda_path path = {
+		.hz = HZ,
+		.least = {{.known = true, .rtt_tsc = HZ / 50}},
+		.sample = {.queue_s = 1.1e-3},
+	};
+	struct wh_lambda_others others = {.crowded = true};
+	double at_s = 1.0;
+
+	for (; at_s < 20.0; at_s += 0.1)
+		CU_ASSERT_FALSE(fill(&others, &path, at_s, 300.0));
+	others.settled = true;
+	for (; at_s < 25.0; at_s += 0.1)
+		CU_ASSERT_FALSE(fill(&others, &path, at_s, 300.0));
+	path.sample.queue_s = 0.9e-3;
+	CU_ASSERT_FALSE(fill(&others, &path, at_s, 300.0));
+	path.sample.queue_s = 1.1e-3;
+	CU_ASSERT_FALSE(fill(&others, &path, at_s + 5.9, 300.0));
+	CU_ASSERT_TRUE(fill(&others, &path, at_s + 6.1, 300.0));
+}
+
+/* While a crowd's shares are new its own pushes overflow queues; later a short one. */
+static void test_overflows_in_crowd(void)
+{
 	const struct {
-		double rate_pps, after_s;
-	} cases[] = {{500.0, 1.5}, {101.0, 1.5}, {99.0, 0.75}};
+		bool settled;
+		double peak_s;
+		bool others;
+	} cases[] = {{false, 1e-3, false}, {true, 1e-3, true}, {true, 7e-3, false}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_lambda_others others = {.crowded = true, .settled = cases[i].settled};
 		struct wh_lambda_path path = {
 			.hz = HZ,
-			.least = {{.known = true, .rtt_tsc = HZ / 100}},
-			.sample = {.queue_s = 10e-3},
+			.least = {{.known = true, .rtt_tsc = HZ / 50}},
+			.sample = {.arrival_pps = 900.0,
+				.peak_s = cases[i].peak_s,
+				.seen_pkts = 100,
+				.lost_pkts = 2},
 		};
-		struct wh_lambda_others others = {.crowded = true};
 
-		CU_ASSERT_FALSE(fill(&others, &path, 1.0, cases[i].rate_pps));
-		CU_ASSERT_FALSE(fill(&others, &path, 0.98 + cases[i].after_s, cases[i].rate_pps));
-		CU_ASSERT_TRUE(fill(&others, &path, 1.01 + cases[i].after_s, cases[i].rate_pps));
+		CU_ASSERT_FALSE(fill(&others, &path, 1.0, 900.0));
+		CU_ASSERT_FALSE(fill(&others, &path, 1.5, 900.0));
+		CU_ASSERT_EQUAL(fill(&others, &path, 2.0, 900.0), cases[i].others);
 	}
 }
 
@@ -128,5 +182,7 @@ CU_TestInfo wh_tests[] = {
 	{"disproved", test_disproved},
 	{"raised", test_raised},
 	{"overflows", test_overflows},
+	{"overflows in crowd", test_overflows_in_crowd},
+	{"never empty", test_never_empty},
 	CU_TEST_INFO_NULL,
 };
