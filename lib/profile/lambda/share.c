@@ -40,7 +40,7 @@
 #define GROW       0.001 /* of the rate in a turn, without a queue, ... */
 #define GROW_FROM  2.0   /* ... for this many turns; then faster and faster, ... */
 #define GROW_RATE  2.0   /* ... by this exponent of turns, ... */
-#define GROW_TURNS 10.0  /* ... of these at most, ... */
+#define GROW_TURNS 10.0  /* ... of this many at most, ... */
 #define GROW_MOST  0.4   /* ... up to this */
 
 #define CUT_OVERFLOW 0.8 /* of the arrival rate is left when the queue overflows, ... */
@@ -145,7 +145,7 @@ static double grown(const struct wh_lambda_share *share, const struct wh_lambda_
 	double empty_s = (double)(int64_t)(path->moved_tsc - share->queued_tsc) / path->hz;
 	double turns = empty_s / turn_s(path) - GROW_FROM;
 	double grows = GROW * fmin(cycle_s, STEP_MOST_S) / turn_s(path) *
-		       wh_exp(GROW_RATE * fmin(turns, GROW_TURNS));
+		       wh_exp(GROW_RATE * fmin(fmax(turns, -GROW_TURNS), GROW_TURNS));
 
 	if (path->sample.queue_s > target_s(path) / 2.0)
 		return 0.0;
