@@ -62,15 +62,14 @@ static bool may_admit(struct wh_transmitter *tx)
 
 /*
  * Why no chunk is ready: after the end only acknowledgements are missing; a reader that works ahead
- * holds a few chunks, or the one that it fills, and cannot continue if all others are in flight.
+ * holds a few chunks, and cannot continue if all others are in flight.
  */
 static enum wh_limit no_chunk_limit(const struct wh_session *s)
 {
-	uint64_t held = wh_max_u64(s->config.chunks / 8, 1);
-
 	if (s->tx.end_seen)
 		return WH_LIMIT_PEER;
-	return s->tx.chunks_out + held >= s->config.chunks ? WH_LIMIT_MEMORY : WH_LIMIT_DISK;
+	return s->tx.chunks_out >= s->config.chunks - s->config.chunks / 8 ? WH_LIMIT_MEMORY
+									   : WH_LIMIT_DISK;
 }
 
 int32_t wh_host_trans(struct wh_session *s, uint64_t now_tsc)
