@@ -110,6 +110,8 @@ static bool stands(struct wh_lambda_others *others, const struct wh_lambda_path 
 
 	if (others->crowded)
 		return stands_in_crowd(others, path, now_tsc, rate_pps, least_s);
+	others->full_s = 0.0;
+	others->empty_tsc = 0;
 	if (queue_s < least_s) {
 		others->full_pps = 0.0;
 		return false;

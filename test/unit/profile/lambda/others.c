@@ -81,6 +81,16 @@ static void test_never_empty(void)
 	path.sample.queue_s = 1.1e-3;
 	CU_ASSERT_FALSE(fill(&others, &path, at_s + 5.9, 300.0));
 	CU_ASSERT_TRUE(fill(&others, &path, at_s + 6.1, 300.0));
+
+	/* Another crowd has its own six seconds. */
+	others.crowded = false;
+	path.sample.queue_s = 0.0;
+	CU_ASSERT_FALSE(fill(&others, &path, 60.0, 300.0));
+	others.crowded = true;
+	path.sample.queue_s = 1.1e-3;
+	CU_ASSERT_FALSE(fill(&others, &path, 90.0, 300.0));
+	CU_ASSERT_FALSE(fill(&others, &path, 95.9, 300.0));
+	CU_ASSERT_TRUE(fill(&others, &path, 96.1, 300.0));
 }
 
 /* While a crowd's shares are new its own pushes overflow queues; later a short one. */
