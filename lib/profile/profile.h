@@ -168,7 +168,7 @@ struct wh_decision {
 };
 
 /* State of any controller, of a fixed size so that none allocates. */
-#define WH_CONTROL_STATE_BYTES 1664
+#define WH_CONTROL_STATE_BYTES 1728
 
 struct wh_control {
 	const struct wh_profile *profile;

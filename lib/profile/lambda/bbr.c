@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/arith.h"
 #include "base/assert.h"
 
 #define LOW           0.15   /* of the recent queue: it has run empty, ... */
@@ -12,11 +13,23 @@
 #define DIP_LEAST_S   0.12 /* 200 ms, less the time to run empty */
 #define DIP_MOST_S    0.4
 #define DIP_MOST_RTT  3.0
+#define GONE          4.0 /* times as long: nobody fills the queue any more */
 #define APART_LEAST_S 9.5 /* between two dips: ten seconds, and the length of a dip */
 #define APART_MOST_S  12.0
 #define ABOUT_S       25.0  /* two dips and a half */
-#define CALM_S        1.0   /* without losses before the first dip: others dip after such */
 #define LEVEL_FORGETS 0.998 /* per report */
+
+#define RISEN             0.6 /* of the recent maximum: a pulse begins, ... */
+#define FALLEN            0.4 /* ... and ends */
+#define PULSE_LEAST_S     0.3e-3
+#define PULSE_LEAST_RTT   0.03 /* of queue at least, ... */
+#define PULSE_MOST_RTT    0.4  /* ... and at most: a quarter of a round trip stands there */
+#define PULSE_FORGETS_RTT 12.0 /* the recent maximum, by a factor e */
+#define PULSES            4    /* are enough, ... */
+#define APART_LEAST_RTT   7.3  /* ... this far apart, or twice as far, ... */
+#define APART_MOST_RTT    9.6
+#define JUST_FELL_RTT     2.0  /* ... unless it was still the same */
+#define SHORT             0.65 /* of the time the queue is short */
 
 #define PART_RTT     0.5  /* of a round trip is a part of a round */
 #define PART_PKTS    4.0  /* and this many packets */
@@ -31,23 +44,22 @@ static double since_s(const struct wh_lambda_path *path, uint64_t now_tsc, uint6
 	return now_tsc > then_tsc ? (double)(now_tsc - then_tsc) / path->hz : 0.0;
 }
 
-/*
- * Other flows empty a queue for as long, too, but not every ten seconds and never between. The
- * first dip counts until the next is due, unless losses caused it.
- */
+static double dip_most_s(const struct wh_lambda_path *path)
+{
+	return DIP_MOST_S + DIP_MOST_RTT * wh_lambda_path_rtt_s(path);
+}
+
+/* Other flows empty a queue for as long, too, but not every ten seconds. */
 static void end_dip(struct wh_lambda_bbr *bbr, const struct wh_lambda_path *path, uint64_t now_tsc)
 {
 	double low_s = since_s(path, now_tsc, bbr->low_tsc);
 	double apart_s = since_s(path, bbr->low_tsc, bbr->dip_tsc);
-	double most_s = DIP_MOST_S + DIP_MOST_RTT * wh_lambda_path_rtt_s(path);
 
 	if (low_s < DIP_LEAST_S)
 		return;
-
-	bool first = bbr->dip_tsc == 0 && since_s(path, bbr->low_tsc, bbr->lost_tsc) > CALM_S;
-
-	bbr->twice = bbr->dip_tsc > 0 && apart_s > APART_LEAST_S && apart_s < APART_MOST_S;
-	bbr->seen_tsc = low_s < most_s && (bbr->twice || first) ? now_tsc : 0;
+	if (bbr->dip_tsc > 0 && low_s < dip_most_s(path) && apart_s > APART_LEAST_S &&
+		apart_s < APART_MOST_S)
+		bbr->seen_tsc = now_tsc;
 	bbr->dip_tsc = bbr->low_tsc;
 }
 
@@ -58,6 +70,8 @@ void wh_lambda_bbr_watch(
 		if (path->queue_s > fmax(HIGH * bbr->level_s, HIGH_S)) {
 			bbr->low = false;
 			end_dip(bbr, path, now_tsc);
+		} else if (since_s(path, now_tsc, bbr->low_tsc) > GONE * dip_most_s(path)) {
+			bbr->seen_tsc = 0;
 		}
 		return;
 	}
@@ -71,8 +85,56 @@ void wh_lambda_bbr_watch(
 bool wh_lambda_bbr_about(
 	const struct wh_lambda_bbr *bbr, const struct wh_lambda_path *path, uint64_t now_tsc)
 {
-	return bbr->seen_tsc > 0 &&
-	       since_s(path, now_tsc, bbr->seen_tsc) < (bbr->twice ? ABOUT_S : APART_MOST_S);
+	return bbr->seen_tsc > 0 && since_s(path, now_tsc, bbr->seen_tsc) < ABOUT_S;
+}
+
+/* The queue has risen again, `apart` round trips after it last did. */
+static void judge_pulse(struct wh_lambda_pulses *pulses, const struct wh_lambda_path *path,
+	uint64_t now_tsc, double apart)
+{
+	double rtt_s = wh_lambda_path_rtt_s(path);
+	bool fits = since_s(path, now_tsc, pulses->fell_tsc) >= SHORT * apart * rtt_s &&
+		    pulses->peak_s < PULSE_MOST_RTT * rtt_s;
+
+	if (fits && apart >= APART_LEAST_RTT && apart <= APART_MOST_RTT)
+		pulses->count++;
+	else if (!fits || apart < 2.0 * APART_LEAST_RTT || apart > 2.0 * APART_MOST_RTT)
+		pulses->count = 0;
+}
+
+static void rise(
+	struct wh_lambda_pulses *pulses, const struct wh_lambda_path *path, uint64_t now_tsc)
+{
+	double apart = since_s(path, now_tsc, pulses->rose_tsc) / wh_lambda_path_rtt_s(path);
+
+	pulses->high = true;
+	if (pulses->rose_tsc > 0 && apart < JUST_FELL_RTT)
+		return;
+	if (pulses->rose_tsc > 0)
+		judge_pulse(pulses, path, now_tsc, apart);
+	pulses->rose_tsc = now_tsc;
+	pulses->peak_s = 0.0;
+}
+
+void wh_lambda_bbr_watch_pulses(
+	struct wh_lambda_bbr *bbr, const struct wh_lambda_path *path, uint64_t now_tsc)
+{
+	struct wh_lambda_pulses *pulses = &bbr->pulses;
+	double rtt_s = wh_lambda_path_rtt_s(path), queue_s = path->queue_s;
+	double past = since_s(path, now_tsc, pulses->heard_tsc) / (PULSE_FORGETS_RTT * rtt_s);
+
+	pulses->heard_tsc = now_tsc;
+	pulses->level_s = fmax(pulses->level_s * wh_exp(-fmin(past, 50.0)), queue_s);
+	if (!pulses->high && queue_s > RISEN * pulses->level_s &&
+		queue_s > fmax(PULSE_LEAST_S, PULSE_LEAST_RTT * rtt_s)) {
+		rise(pulses, path, now_tsc);
+	} else if (pulses->high && queue_s < FALLEN * pulses->level_s) {
+		pulses->high = false;
+		pulses->fell_tsc = now_tsc;
+	}
+	pulses->peak_s = fmax(pulses->peak_s, queue_s);
+	if (pulses->count >= PULSES)
+		*bbr = (struct wh_lambda_bbr){.seen_tsc = now_tsc};
 }
 
 static double *round_pps(struct wh_lambda_bbr *bbr)

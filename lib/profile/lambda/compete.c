@@ -20,7 +20,9 @@
 #define WINDOW_LEAST 2.0
 #define LOST_SIGMAS  3.0  /* beyond the noise */
 #define FALLEN       0.75 /* of the recent queue: other flows have had losses */
-#define CLEAR_ROUNDS 30   /* without a queue, ... */
+#define CLEAR_LITTLE 0.15 /* of the longest queue, ... */
+#define CLEAR_RTT    0.1  /* ... but no more than this: flows of our kind leave as much, ... */
+#define CLEAR_ROUNDS 30   /* for as many rounds, ... */
 #define CLEAR_S      4.0  /* ... and this time, which a CUBIC flow may take: then they are gone */
 #define CLEAR_GROW   10   /* rounds without a queue before we grow as CUBIC does */
 #define ALONE        0.95 /* of the capacity is ours */
@@ -35,8 +37,7 @@
 #define PACE_BACK 0.97 /* ... and back again */
 #define PACED     0.95 /* of the rate that was sent is enough */
 
-#define BBR_MOST       0.45 /* of the capacity, while we behave as BBR, ... */
-#define BBR_MOST_FIRST 0.33 /* ... or this after a single dip */
+#define BBR_MOST 0.45 /* of the capacity, while we behave as BBR */
 
 static void begin_round(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
 	uint64_t now_tsc, uint64_t sent_pkts)
@@ -104,7 +105,7 @@ static void cut(struct wh_lambda_compete *compete, uint64_t now_tsc, uint64_t se
 
 static double bbr_most_pps(const struct wh_lambda_compete *compete)
 {
-	return (compete->bbr.twice ? BBR_MOST : BBR_MOST_FIRST) * compete->capacity_pps;
+	return BBR_MOST * compete->capacity_pps;
 }
 
 static void learn_share(struct wh_lambda_compete *compete, const struct wh_lambda_path *path)
@@ -153,6 +154,8 @@ static void learn_pace(struct wh_lambda_compete *compete, const struct wh_lambda
 static void end_round(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
 	uint64_t now_tsc, uint64_t sent_pkts, double clear_s)
 {
+	clear_s = fmax(clear_s,
+		fmin(CLEAR_LITTLE * compete->longest_s, CLEAR_RTT * wh_lambda_path_rtt_s(path)));
 	learn_share(compete, path);
 	learn_pace(compete, path, now_tsc, sent_pkts);
 	compete->alone_rounds = compete->share > ALONE ? compete->alone_rounds + 1 : 0;
@@ -227,6 +230,7 @@ static void count(struct wh_lambda_compete *compete, const struct wh_lambda_path
 	}
 	compete->most_queue_s = fmax(compete->most_queue_s * MOST_FORGETS, path->queue_s);
 	compete->round_peak_s = fmax(compete->round_peak_s, path->queue_s);
+	compete->longest_s = fmax(compete->longest_s, path->queue_s);
 	compete->round_held_up |= path->sample.held_up;
 }
 
@@ -241,9 +245,9 @@ void wh_lambda_compete_hear(struct wh_lambda_compete *compete, const struct wh_l
 
 	bool lost = overflown(compete, noise, path->queue_s);
 
-	if (lost)
-		compete->bbr.lost_tsc = now_tsc;
 	wh_lambda_bbr_watch(&compete->bbr, path, now_tsc);
+	if (!compete->as_bbr)
+		wh_lambda_bbr_watch_pulses(&compete->bbr, path, now_tsc);
 	wh_lambda_bbr_arrived(&compete->bbr, path, compete->arrived_pkts, bbr_most_pps(compete));
 	if (follow_bbrs(compete, path, now_tsc))
 		;

@@ -19,6 +19,7 @@ struct wh_lambda_compete {
 	bool on;
 	double window_pkts;
 	double most_queue_s; /* of recent ones */
+	double longest_s;    /* queue since we compete */
 	uint64_t seen_pkts, delivered_pkts;
 	double arrived_pkts; /* with the latest report */
 	uint64_t cut_pkts;   /* losses among packets sent before this one have been acted on */

@@ -250,20 +250,22 @@ static bool is_settled(const struct wh_lambda *lambda)
 	       fmax(SETTLES_S, SETTLES_RTT * wh_lambda_path_rtt_s(&lambda->path));
 }
 
+/* A settled crowd leaves no more queue than BBRs do, but does not run empty every ten seconds. */
 static void watch_bbrs(struct wh_lambda *lambda)
 {
-	if (lambda->share.crowded && is_settled(lambda))
+	if (!lambda->share.crowded)
+		return;
+	if (is_settled(lambda))
 		wh_lambda_bbr_watch(&lambda->compete.bbr, &lambda->path, lambda->now_tsc);
+	wh_lambda_bbr_watch_pulses(&lambda->compete.bbr, &lambda->path, lambda->now_tsc);
 }
 
-/* A crowd leaves no more queue than BBRs do, but does not run empty every ten seconds. */
 static bool meets_bbrs(struct wh_control *control)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	struct wh_lambda_bbr bbr = lambda->compete.bbr;
 
-	if (!is_settled(lambda) || !bbr.twice ||
-		!wh_lambda_bbr_about(&bbr, &lambda->path, lambda->now_tsc) ||
+	if (!wh_lambda_bbr_about(&bbr, &lambda->path, lambda->now_tsc) ||
 		wh_lambda_option(control, WH_LAMBDA_SHARE) != WH_SHARING_FAIR)
 		return false;
 	wh_lambda_begin_competing(control);
@@ -281,8 +283,9 @@ static bool is_crowded(struct wh_control *control)
 		wh_lambda_share_begin(&lambda->share, lambda->now_tsc);
 	lambda->share.young = age_s < young_s;
 	lambda->others.settled = is_settled(lambda);
+	/* Who pushes harder leaves us less than we could have. */
 	lambda->others.crowded = wh_lambda_share_crowded(&lambda->share, &lambda->path,
-		lambda->now_tsc, lambda->busy_pps, lambda->estimate_pps,
+		lambda->now_tsc, fmin(lambda->busy_pps, lambda->rate_pps), lambda->estimate_pps,
 		lambda->relieves ? PATIENT_S : LESS_S);
 	if (wh_lambda_is_dedicated(control)) /* nobody else is there */
 		lambda->share.crowded = lambda->others.crowded = false;

@@ -97,22 +97,29 @@
  * Compete. Beside flows that fill every queue, reducing the rate would give everything away. While
  *   they are present (others.h says how they are recognised), we keep as much in flight as one TCP
  *   (Copa, Nimbus), or as one BBR beside BBRs. bar07-tcp: of 36 rows at 100 Mb/s 20 are reached
- *   without the first, 32 without the second, and 34. One dip of a queue without losses tells BBRs
- *   until the next is due; with losses it is a crowd's, whose latecomer would starve. bar07-hosts:
- *   0.43 of an equal share beside BBR after two dips only, not 0.61, when away for 3 ms.
+ *   without the first, 31 without the second, and 35.
  *   A queue that empties because all have lost is no reason to reduce the window again and again.
  *   One CUBIC at 1 Gb/s and four products: 0.33 of an equal share with that, not 0.38.
+ * Pulses. Two dips of the queue, ten seconds apart, tell BBRs. One that has most of the line is told
+ *   sooner: its quarter more in one of eight round trips stands in the queue, and nothing else does.
+ *   bar07-hosts: 0.10 of an equal share beside BBR without that, not 0.57; bar07-tcp: 0.05 with a
+ *   tenth of a product, instead of 1.00, if they are not looked for while we compete.
+ * Gone. After a long queue a short one is that of our own kind, and nobody competes any more.
+ *   bar07-gone: two flows have a Jain index of 0.80 after a CUBIC without that, and of 0.97 after a
+ *   BBR where an empty queue does not tell that it has gone, instead of 1.00.
  * Away. While a host is away from its port the window is not used: what is sent in between goes
  *   faster, until as much is sent as the window allows. bar07-hosts: 0.34 of an equal share beside
  *   CUBIC without that instead of 0.47.
  * Least. A CUBIC's growth begins at the window that was lost, and who has never had more than a
  *   tenth would stay there: below it the window grows by a fiftieth in a round trip. bar07-hosts:
- *   0.19 of an equal share beside BBR without that, instead of 0.43.
+ *   0.39 of an equal share beside CUBIC without that, instead of 0.54.
  * Crowd. Steps in proportion to the rate, and setting the rate to what arrives, leave shares as
  *   they are. Who has less than the capacity for 0.3 s is drawn to the share that all have, by its
  *   logarithm (Kelly), and learns from the queue how many there are (share.h). bar06-share: ten
- *   flows at 100 ms have a Jain index of 0.42 without that instead of 0.99. A dedicated path has no
- *   crowd. pxp-hops: 83 Mb/s instead of 101.
+ *   flows at 100 ms have a Jain index of 0.42 without that instead of 0.99. Who has
+ *   taken the line to be narrower is pushed aside where only what it could have counts, not what it
+ *   has. bar07-gone: 0.78 after a BBR instead of 1.00 (seed 5). A dedicated path has no crowd.
+ *   pxp-hops: 83 Mb/s instead of 101.
  * Level. The more flows there are, the longer a queue they leave, so that all come to the same
  *   price (FAST, Swift). bar06-share: two flows at 20 ms have 0.58 instead of 0.99. The unit of
  *   shares is a round number, not what each knows of the capacity: 0.91 of ten flows; bar11-two.
@@ -125,7 +132,7 @@
  *   first: the latecomer to a hundred at 20 ms has 0.60 instead of 1.07 (seed 3).
  * Never empty. A crowd of our kind empties its queue from time to time. One that does not for six
  *   seconds is that of TCPs, however slowly they grow. bar07-tcp: 0.04 of an equal share beside one
- *   NewReno at 1 Gb/s and one product. Beside BBRs two dips tell: 0.07 with one product.
+ *   NewReno at 1 Gb/s and one product.
  * Give way. A scavenger leaves a little of the capacity free. At the first packet that has waited,
  *   other than behind a late burst of our own, it falls back to a crumb of the rate, and returns by
  *   the clock (LEDBAT, UDT). bar08-short: others take 1.12 of their time with 0.7 of the rate in

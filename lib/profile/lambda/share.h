@@ -45,9 +45,9 @@ bool wh_lambda_share_found(
 	struct wh_lambda_share *share, const struct wh_lambda_path *path, uint64_t now_tsc);
 
 /*
- * Judges a full sample: whether there is a crowd. `busy_pps` is the arrival rate while a queue
- * stands, 0 if unknown; `capacity_pps` is what the train found. Less than the capacity for
- * `patience_s` means a crowd; most of it and no queue for a while, that there is none.
+ * Judges a full sample: whether there is a crowd. `busy_pps` is what we have while a queue stands,
+ * 0 if unknown; `capacity_pps` is what the train found. Less than the capacity for `patience_s`
+ * means a crowd; most of it and no queue for a while, that there is none.
  */
 bool wh_lambda_share_crowded(struct wh_lambda_share *share, const struct wh_lambda_path *path,
 	uint64_t now_tsc, double busy_pps, double capacity_pps, double patience_s);

@@ -37,53 +37,22 @@ static bool about(const struct rig *rig)
 	return wh_lambda_bbr_about(&rig->bbr, &rig->path, (uint64_t)(rig->now_s * HZ));
 }
 
-/* A dip of 200 ms tells until another is due, two that are ten seconds apart for longer. */
+/* Two dips of 200 ms that are ten seconds apart tell, for two and a half of such times. */
 static void test_dips(void)
 {
 	struct rig rig = rig_of();
 
 	stand(&rig, 3.0, 20e-3);
-	CU_ASSERT_FALSE(about(&rig));
 	stand(&rig, 0.2, 0.0);
 	stand(&rig, 10.0, 20e-3);
-	CU_ASSERT_TRUE(about(&rig));
-	CU_ASSERT_FALSE(rig.bbr.twice);
+	CU_ASSERT_FALSE(about(&rig));
 	stand(&rig, 0.2, 0.0);
 	stand(&rig, 0.01, 20e-3);
 	CU_ASSERT_TRUE(about(&rig));
-	CU_ASSERT_TRUE(rig.bbr.twice);
 	stand(&rig, 24.0, 20e-3);
 	CU_ASSERT_TRUE(about(&rig));
 	stand(&rig, 2.0, 20e-3);
 	CU_ASSERT_FALSE(about(&rig));
-}
-
-/* Without another when it is due the first dip was of others. */
-static void test_one_dip(void)
-{
-	struct rig rig = rig_of();
-
-	stand(&rig, 3.0, 20e-3);
-	stand(&rig, 0.2, 0.0);
-	stand(&rig, 11.9, 20e-3);
-	CU_ASSERT_TRUE(about(&rig));
-	stand(&rig, 0.2, 20e-3);
-	CU_ASSERT_FALSE(about(&rig));
-}
-
-/* A dip within a second after losses is that of flows that heed them. */
-static void test_dip_after_losses(void)
-{
-	for (int soon = 0; soon < 2; soon++) {
-		struct rig rig = rig_of();
-
-		stand(&rig, 1.0, 20e-3);
-		rig.bbr.lost_tsc = (uint64_t)(rig.now_s * HZ);
-		stand(&rig, soon ? 0.9 : 1.1, 20e-3);
-		stand(&rig, 0.2, 0.0);
-		stand(&rig, 0.01, 20e-3);
-		CU_ASSERT_EQUAL(about(&rig), !soon);
-	}
 }
 
 /* Dips that come at other times, or are longer, are those of flows that heed losses. */
@@ -104,6 +73,68 @@ static void test_no_dips(void)
 			stand(&rig, cases[i].dip_s, 0.0);
 		}
 		stand(&rig, 0.01, 20e-3);
+		CU_ASSERT_FALSE(about(&rig));
+	}
+}
+
+/* Who is sure by two dips overlooks one that does not fit, but not that the queue stays empty. */
+static void test_sure(void)
+{
+	for (int gone = 0; gone < 2; gone++) {
+		struct rig rig = rig_of();
+
+		for (int dip = 0; dip < 2; dip++) {
+			stand(&rig, 10.0, 20e-3);
+			stand(&rig, 0.2, 0.0);
+		}
+		stand(&rig, 5.0, 20e-3);
+		CU_ASSERT_TRUE(about(&rig));
+		stand(&rig, gone ? 1.9 : 1.8, 0.0); /* four times 0.46 s */
+		CU_ASSERT_EQUAL(about(&rig), !gone);
+		stand(&rig, 1.0, 20e-3);
+		CU_ASSERT_EQUAL(about(&rig), !gone);
+	}
+}
+
+/* A queue that stands only for a part of a cycle, both in round trips; the number of cycles. */
+static void pulse(struct rig *rig, int cycles, double apart, double wide, double high)
+{
+	const double rtt_s = 20e-3;
+
+	for (int cycle = 0; cycle < cycles; cycle++)
+		for (double at = 0.0; at < apart; at += STATE_S / rtt_s) {
+			rig->path.queue_s = at < wide ? high * rtt_s : 0.05 * high * rtt_s;
+			wh_lambda_bbr_watch_pulses(
+				&rig->bbr, &rig->path, (uint64_t)(rig->now_s * HZ));
+			rig->now_s += STATE_S;
+		}
+}
+
+/* One in eight round trips, four times after the first; one that is overlooked does no harm. */
+static void test_pulses(void)
+{
+	struct rig rig = rig_of();
+
+	pulse(&rig, 2, 8.0, 2.0, 0.25);
+	pulse(&rig, 1, 16.0, 2.0, 0.25);
+	pulse(&rig, 2, 9.25, 2.0, 0.25);
+	CU_ASSERT_FALSE(about(&rig));
+	pulse(&rig, 1, 8.0, 2.0, 0.25);
+	CU_ASSERT_TRUE(about(&rig));
+}
+
+/* Too soon, too late, too long, too high and hardly seen. */
+static void test_no_pulses(void)
+{
+	const struct {
+		double apart, wide, high;
+	} cases[] = {{6.0, 1.5, 0.25}, {11.0, 2.0, 0.25}, {8.0, 3.0, 0.25}, {8.0, 2.0, 0.45},
+		{8.0, 2.0, 0.025}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig rig = rig_of();
+
+		pulse(&rig, 20, cases[i].apart, cases[i].wide, cases[i].high);
 		CU_ASSERT_FALSE(about(&rig));
 	}
 }
@@ -147,9 +178,10 @@ static void test_parts(void)
 
 CU_TestInfo wh_tests[] = {
 	{"dips", test_dips},
-	{"one dip", test_one_dip},
-	{"dip after losses", test_dip_after_losses},
 	{"no dips", test_no_dips},
+	{"sure", test_sure},
+	{"pulses", test_pulses},
+	{"no pulses", test_no_pulses},
 	{"rate", test_rate},
 	{"parts", test_parts},
 	CU_TEST_INFO_NULL,
