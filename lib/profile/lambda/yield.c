@@ -19,7 +19,8 @@
 #define LOOK_S      5.0   /* ... except for a test at this interval, ... */
 #define LOOK_RTT    10.0
 #define LOOK        0.02 /* ... whether there is more, ... */
-#define LOOK_MOST   1.0  /* ... which doubles each time */
+#define LOOK_MOST   1.0  /* ... which doubles each time; ... */
+#define LOOK_DRAINS 0.9  /* ... then this of it for a round trip, until its queue is gone */
 #define SAME        0.03 /* of a rate: a queue appeared at the same rate again, ... */
 #define SAME_LEAST  0.5  /* ... and it is this share of the capacity: no other flow is there */
 
@@ -131,6 +132,18 @@ static double lasts_s(const struct wh_lambda_yield *yield)
 	return yield->spike_s / (1.0 - FULL);
 }
 
+/* What a test has left in the queue must be gone before a queue is that of others. */
+static double end_look(struct wh_lambda_yield *yield, const struct wh_lambda_path *path,
+	const struct wh_delivery_event *event)
+{
+	double pps = LOOK_DRAINS * yield->capacity_pps;
+
+	yield->look = 0.0;
+	yield->looked_tsc = event->now_tsc;
+	yield->heed_pkts = event->sent_pkts + (uint64_t)(pps * wh_lambda_path_rtt_s(path));
+	return pps;
+}
+
 /* After a test only the increase is withdrawn; otherwise all but a crumb. */
 static double give_way(struct wh_lambda_yield *yield, const struct wh_lambda_path *path,
 	const struct wh_delivery_event *event, bool lost, double rate_pps)
@@ -141,13 +154,12 @@ static double give_way(struct wh_lambda_yield *yield, const struct wh_lambda_pat
 			     fmax(OFTEN_S, OFTEN_RTT * wh_lambda_path_rtt_s(path));
 
 	yield->felt_s = looks ? 0.0 : path->latest_s;
-	yield->heed_pkts = event->sent_pkts;
-	yield->looked_tsc = event->now_tsc;
-	yield->look = 0.0;
 	yield->held_pps = lost || often ? 0.0 : rate_pps;
 	yield->rises = false;
 	if (looks)
-		return FULL * yield->capacity_pps;
+		return end_look(yield, path, event);
+	yield->heed_pkts = event->sent_pkts;
+	yield->looked_tsc = event->now_tsc;
 	if (fabs(rate_pps - yield->felt_pps) < SAME * rate_pps &&
 		rate_pps > SAME_LEAST * yield->capacity_pps)
 		yield->capacity_pps = fmax(rate_pps, fmin(yield->most_pps, yield->capacity_pps));
@@ -201,8 +213,8 @@ static bool queues(struct wh_lambda_yield *yield, const struct wh_lambda_path *p
 }
 
 /* No more arrives than this, while a queue stands: what was taken for the capacity is none. */
-static double correct(
-	struct wh_lambda_yield *yield, const struct wh_lambda_path *path, double rate_pps)
+static double correct(struct wh_lambda_yield *yield, const struct wh_lambda_path *path,
+	const struct wh_delivery_event *event, double rate_pps)
 {
 	double pps = arrives_pps(yield, path);
 	double most_pps = fmax(pps, yield->most_pps);
@@ -213,8 +225,10 @@ static double correct(
 	if (pps == 0.0 || !(stood || much) || most_pps * FALSE_RATE > yield->capacity_pps)
 		return rate_pps;
 	yield->capacity_pps = yield->line_pps = most_pps;
-	yield->look = 0.0;
 	yield->own = much;
+	if (yield->look > 0.0 && !much)
+		return end_look(yield, path, event);
+	yield->look = 0.0;
 	return fmin(rate_pps, FULL * most_pps);
 }
 
@@ -271,7 +285,7 @@ double wh_lambda_yield_hear(struct wh_lambda_yield *yield, const struct wh_lambd
 	bool spike = proves_spike(yield, path);
 	bool queued = queues(yield, path, event->now_tsc, own_s, rate_pps);
 
-	rate_pps = correct(yield, path, rate_pps);
+	rate_pps = correct(yield, path, event, rate_pps);
 	yield->rises |=
 		queued && path->latest_s > before_s &&
 		since_s(path, event->now_tsc, yield->looked_tsc) > SPIKE_REPORTS * path->gap_s;

@@ -234,6 +234,50 @@ static void test_looks(void)
 	CU_ASSERT_TRUE(way.rate_pps > 1.3 * CAPACITY && way.rate_pps < 2.0 * CAPACITY);
 }
 
+/* What a look has left in the queue drains for a round trip; what stands then is that of others. */
+static void test_look_drains(void)
+{
+	for (int others = 0; others < 2; others++) {
+		struct way way = way_at(0.9 * CAPACITY);
+
+		for (int state = 0; state < 2000 && way.rate_pps < CAPACITY; state++)
+			hear(&way, 0);
+		way.path.queue_s = way.path.latest_s = 2e-3;
+		for (int state = 0; state < 8 && way.rate_pps > CAPACITY; state++)
+			hear(&way, 0);
+		for (int state = 0; state < 8; state++) {
+			WH_ASSERT_NEAR(way.rate_pps, 0.9 * CAPACITY, 1e-6);
+			hear(&way, 0);
+		}
+		way.path.queue_s = way.path.latest_s = others ? 2e-3 : 0.0;
+		hear(&way, 0);
+		hear(&way, 0);
+		CU_ASSERT_EQUAL(way.rate_pps < 0.1 * CAPACITY, others);
+		CU_ASSERT_EQUAL(way.rate_pps > 0.9 * CAPACITY, !others);
+	}
+}
+
+/* Nor is it others' where what arrives during the look tells that there is no more. */
+static void test_look_in_vain(void)
+{
+	struct way way = way_at(0.9 * CAPACITY);
+
+	way.path.arrived_tsc = HZ;
+	way.yield.spike_s = 10e-3; /* hosts have been late: a queue says little for 286 ms */
+	for (int state = 0; state < 2000; state++) {
+		bool looks = way.rate_pps > CAPACITY;
+
+		way.path.arrived_tsc += (uint64_t)(PERIOD * way.rate_pps / (0.97 * CAPACITY));
+		way.path.queue_s = way.path.latest_s = looks ? 1.6e-3 : 0.0;
+		hear(&way, 0);
+		if (looks && way.rate_pps < CAPACITY)
+			break;
+	}
+	WH_ASSERT_NEAR(way.yield.capacity_pps, 0.97 * CAPACITY, 0.01 * CAPACITY);
+	WH_ASSERT_NEAR(way.rate_pps, 0.9 * way.yield.capacity_pps, 1e-6);
+	CU_ASSERT_TRUE(way.yield.heed_pkts > way.sent_pkts);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"signs", test_signs},
 	{"return", test_return},
@@ -242,5 +286,7 @@ CU_TestInfo wh_tests[] = {
 	{"own_queue", test_own_queue},
 	{"blind", test_blind},
 	{"looks", test_looks},
+	{"look_drains", test_look_drains},
+	{"look_in_vain", test_look_in_vain},
 	CU_TEST_INFO_NULL,
 };
