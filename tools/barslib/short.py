@@ -44,10 +44,10 @@ ALL = (
           'are not one in eight round trips. Taken for BBRs where losses last, crowds of our kind '
           'compete, too, and starve who comes late'),
     Short('bar08-short', 'as long as alone', -0.19,
-          'a tenth of a product at 100 Mb/s: who fills 96 % of a line hears of another after a round '
-          'trip, and the line after two; meanwhile 17 packets of queue overflow, which costs a BBR '
-          'of 194 ms 36 ms, in the mean, by phases 1.16 to 1.24, and a CUBIC of 409 ms 24, 1.03 to '
-          '1.06. Where a product stands in the queue nothing is lost: 0.98 and 1.00'),
+          'a tenth of a product at 100 Mb/s: who fills 96 % of a line hears of another after a '
+          'round trip, and the line after two; meanwhile 17 packets of queue overflow, which costs '
+          'a BBR of 194 ms 36 ms, in the mean, by phases 1.16 to 1.24, and a CUBIC of 409 ms 24, '
+          '1.03 to 1.06. Where a product stands in the queue nothing is lost: 0.98 and 1.00'),
     Short('bar12-papers', 'pxp-fig04', -0.001,
           'the line is full to a packet or two in 10,000 either way: 111.978 Mb/s of 111.991 at '
           '65 us, and what an end with one processor sends again in time for nothing'),

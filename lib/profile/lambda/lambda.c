@@ -100,10 +100,10 @@
  *   without the first, 31 without the second, and 35.
  *   A queue that empties because all have lost is no reason to reduce the window again and again.
  *   One CUBIC at 1 Gb/s and four products: 0.33 of an equal share with that, not 0.38.
- * Pulses. Two dips of the queue, ten seconds apart, tell BBRs. One that has most of the line is told
- *   sooner: its quarter more in one of eight round trips stands in the queue, and nothing else does.
- *   bar07-hosts: 0.10 of an equal share beside BBR without that, not 0.57; bar07-tcp: 0.05 with a
- *   tenth of a product, instead of 1.00, if they are not looked for while we compete.
+ * Pulses. Two dips of the queue, ten seconds apart, tell BBRs. One that has most of the line is
+ *   told sooner: its quarter more in one of eight round trips stands in the queue, and nothing else
+ *   does. bar07-hosts: 0.10 of an equal share beside BBR without that, not 0.57; bar07-tcp: 0.05
+ *   with a tenth of a product, instead of 1.00, if they are not looked for while we compete.
  * Gone. After a long queue a short one is that of our own kind, and nobody competes any more.
  *   bar07-gone: two flows have a Jain index of 0.80 after a CUBIC without that, and of 0.97 after a
  *   BBR where an empty queue does not tell that it has gone, instead of 1.00.
