@@ -78,14 +78,17 @@ def raw_case(rig, group, mtu):
         with rig.sources.arrival() as folder:
             return testpmd.measure(group, mtu, folder, effort.window_s, effort.warm_up_s)
 
-    def bench():
+    def bench(*seal):
         with rig.sources.arrival() as folder:
-            return ours.bench(group, mtu, folder, effort.window_s + effort.warm_up_s)
+            return ours.bench(group, mtu, folder, effort.window_s + effort.warm_up_s, *seal)
 
+    missing = ours.missing('serve', 'bench')
     return Case(group, f'{group}, MTU {mtu}', 'Gb/s',
                 'frames at the receiver, without FCS; one end on each CPU',
                 [Candidate('dpdk-testpmd txonly', False, testpmd.missing(rig.machine), raw),
-                 Candidate('wavehaul bench', True, ours.missing('serve', 'bench'), bench)])
+                 Candidate('wavehaul bench', True, missing, bench),
+                 Candidate('wavehaul bench --unsealed', True, missing,
+                           functools.partial(bench, '--unsealed'))])
 
 
 def peer_candidates(rig, link, unfit=None):

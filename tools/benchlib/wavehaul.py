@@ -51,9 +51,9 @@ class Wavehaul:
                 '--mtu', mtu, '--buffers', BUFFERS, '--config', 'none']
 
     @contextlib.contextmanager
-    def serving(self, place, port, mtu, root):
+    def serving(self, place, port, mtu, root, *more):
         command = self.command('serve', port, SERVER_ADDRESS, mtu, '--root', root, '--state',
-                               'none')
+                               'none', *more)
         with running(place, LIMIT_S, command) as server:
             server.await_that(lambda: READY.search(server.said(server.out)) or
                               READY.search(server.said(server.err)), 'serving')
@@ -67,12 +67,12 @@ class Wavehaul:
             raise Failed(f'wavehaul {verb}: {report.get("error")}')
         return report, ended.seconds
 
-    def bench(self, kind, mtu, folder, window_s):
+    def bench(self, kind, mtu, folder, window_s, *seal):
         """Frames a second at the receiver, in bits as those of the raw port: without FCS."""
         server_port, client_port = socket_ports(kind, folder / 'socket')
-        with self.serving(Place(0), server_port, mtu, folder):
+        with self.serving(Place(0), server_port, mtu, folder, *seal):
             report, _ = self.client(Place(1), 'bench', client_port, mtu, SERVER_ADDRESS,
-                                    '--time', f'{round(window_s * 1000)}ms')
+                                    '--time', f'{round(window_s * 1000)}ms', *seal)
         pps = report['steady']['pps']
         if not pps:
             raise Failed('wavehaul bench: nothing arrived')
