@@ -26,8 +26,8 @@
 #define PULSE_MOST_RTT    0.4  /* ... and at most: a quarter of a round trip stands there */
 #define PULSE_FORGETS_RTT 12.0 /* the recent maximum, by a factor e */
 #define PULSES            4    /* are enough, ... */
-#define APART_LEAST_RTT   7.3  /* ... this far apart, or twice as far, ... */
-#define APART_MOST_RTT    9.6
+#define BEAT_LEAST_RTT    7.3  /* ... this far apart, or twice as far, ... */
+#define BEAT_MOST_RTT     9.6
 #define JUST_FELL_RTT     2.0  /* ... unless it was still the same */
 #define SHORT             0.65 /* of the time the queue is short */
 
@@ -96,9 +96,9 @@ static void judge_pulse(struct wh_lambda_pulses *pulses, const struct wh_lambda_
 	bool fits = since_s(path, now_tsc, pulses->fell_tsc) >= SHORT * apart * rtt_s &&
 		    pulses->peak_s < PULSE_MOST_RTT * rtt_s;
 
-	if (fits && apart >= APART_LEAST_RTT && apart <= APART_MOST_RTT)
+	if (fits && apart >= BEAT_LEAST_RTT && apart <= BEAT_MOST_RTT)
 		pulses->count++;
-	else if (!fits || apart < 2.0 * APART_LEAST_RTT || apart > 2.0 * APART_MOST_RTT)
+	else if (!fits || apart < 2.0 * BEAT_LEAST_RTT || apart > 2.0 * BEAT_MOST_RTT)
 		pulses->count = 0;
 }
 

@@ -44,7 +44,7 @@ struct wh_lambda_bbr {
 void wh_lambda_bbr_watch(
 	struct wh_lambda_bbr *bbr, const struct wh_lambda_path *path, uint64_t now_tsc);
 
-/* Likewise, before we compete: whether there is one that has most of the line. */
+/* Likewise, while we do not behave as one: whether there is one that has most of the line. */
 void wh_lambda_bbr_watch_pulses(
 	struct wh_lambda_bbr *bbr, const struct wh_lambda_path *path, uint64_t now_tsc);
 

@@ -116,10 +116,10 @@
  * Crowd. Steps in proportion to the rate, and setting the rate to what arrives, leave shares as
  *   they are. Who has less than the capacity for 0.3 s is drawn to the share that all have, by its
  *   logarithm (Kelly), and learns from the queue how many there are (share.h). bar06-share: ten
- *   flows at 100 ms have a Jain index of 0.42 without that instead of 0.99. Who has
- *   taken the line to be narrower is pushed aside where only what it could have counts, not what it
- *   has. bar07-gone: 0.78 after a BBR instead of 1.00 (seed 5). A dedicated path has no crowd.
- *   pxp-hops: 83 Mb/s instead of 101.
+ *   flows at 100 ms have a Jain index of 0.42 without that instead of 0.99. Who takes the line for
+ *   narrower than it is would be pushed aside, if what it could have counted and not what it has.
+ *   bar07-gone: 0.78 after a BBR instead of 1.00 (seed 5). A dedicated path has no crowd. pxp-hops:
+ *   83 Mb/s instead of 101.
  * Level. The more flows there are, the longer a queue they leave, so that all come to the same
  *   price (FAST, Swift). bar06-share: two flows at 20 ms have 0.58 instead of 0.99. The unit of
  *   shares is a round number, not what each knows of the capacity: 0.91 of ten flows; bar11-two.
@@ -135,8 +135,8 @@
  *   NewReno at 1 Gb/s and one product.
  * Give way. A scavenger leaves a little of the capacity free. At the first packet that has waited,
  *   other than behind a late burst of our own, it falls back to a crumb of the rate, and returns by
- *   the clock (LEDBAT, UDT). bar08-short: others take 1.12 of their time with 0.7 of the rate in
- *   place of a crumb; bar08-hosts: 0.09 of the line alone where late bursts count.
+ *   the clock (LEDBAT, UDT). bar08-short: a CUBIC takes 1.45 of its time with 0.7 of the rate
+ *   in place of a crumb, not 1.06; bar08-hosts: 0.09 of the line alone where late bursts count.
  * Look. A scavenger that has met nobody for five seconds tests whether the path has more, by steps
  *   that double, and withdraws only the step when a packet waits. bar08-room: after a TCP 0.931 of
  *   the line instead of 0.964. What the step left in the queue then drains for a round trip, as
