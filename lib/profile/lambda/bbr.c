@@ -39,11 +39,6 @@
 #define UNDER_WAY    2.0 /* times what is sent in a round trip */
 #define WINDOW_LEAST 4.0
 
-static double since_s(const struct wh_lambda_path *path, uint64_t now_tsc, uint64_t then_tsc)
-{
-	return now_tsc > then_tsc ? (double)(now_tsc - then_tsc) / path->hz : 0.0;
-}
-
 static double dip_most_s(const struct wh_lambda_path *path)
 {
 	return DIP_MOST_S + DIP_MOST_RTT * wh_lambda_path_rtt_s(path);
@@ -52,8 +47,8 @@ static double dip_most_s(const struct wh_lambda_path *path)
 /* Other flows empty a queue for as long, too, but not every ten seconds. */
 static void end_dip(struct wh_lambda_bbr *bbr, const struct wh_lambda_path *path, uint64_t now_tsc)
 {
-	double low_s = since_s(path, now_tsc, bbr->low_tsc);
-	double apart_s = since_s(path, bbr->low_tsc, bbr->dip_tsc);
+	double low_s = wh_lambda_since_s(path, now_tsc, bbr->low_tsc);
+	double apart_s = wh_lambda_since_s(path, bbr->low_tsc, bbr->dip_tsc);
 
 	if (low_s < DIP_LEAST_S)
 		return;
@@ -70,7 +65,8 @@ void wh_lambda_bbr_watch(
 		if (path->queue_s > fmax(HIGH * bbr->level_s, HIGH_S)) {
 			bbr->low = false;
 			end_dip(bbr, path, now_tsc);
-		} else if (since_s(path, now_tsc, bbr->low_tsc) > GONE * dip_most_s(path)) {
+		} else if (wh_lambda_since_s(path, now_tsc, bbr->low_tsc) >
+			   GONE * dip_most_s(path)) {
 			bbr->seen_tsc = 0;
 		}
 		return;
@@ -85,7 +81,7 @@ void wh_lambda_bbr_watch(
 bool wh_lambda_bbr_about(
 	const struct wh_lambda_bbr *bbr, const struct wh_lambda_path *path, uint64_t now_tsc)
 {
-	return bbr->seen_tsc > 0 && since_s(path, now_tsc, bbr->seen_tsc) < ABOUT_S;
+	return bbr->seen_tsc > 0 && wh_lambda_since_s(path, now_tsc, bbr->seen_tsc) < ABOUT_S;
 }
 
 /* The queue has risen again, `apart` round trips after it last did. */
@@ -93,7 +89,7 @@ static void judge_pulse(struct wh_lambda_pulses *pulses, const struct wh_lambda_
 	uint64_t now_tsc, double apart)
 {
 	double rtt_s = wh_lambda_path_rtt_s(path);
-	bool fits = since_s(path, now_tsc, pulses->fell_tsc) >= SHORT * apart * rtt_s &&
+	bool fits = wh_lambda_since_s(path, now_tsc, pulses->fell_tsc) >= SHORT * apart * rtt_s &&
 		    pulses->peak_s < PULSE_MOST_RTT * rtt_s;
 
 	if (fits && apart >= BEAT_LEAST_RTT && apart <= BEAT_MOST_RTT)
@@ -105,7 +101,8 @@ static void judge_pulse(struct wh_lambda_pulses *pulses, const struct wh_lambda_
 static void rise(
 	struct wh_lambda_pulses *pulses, const struct wh_lambda_path *path, uint64_t now_tsc)
 {
-	double apart = since_s(path, now_tsc, pulses->rose_tsc) / wh_lambda_path_rtt_s(path);
+	double apart =
+		wh_lambda_since_s(path, now_tsc, pulses->rose_tsc) / wh_lambda_path_rtt_s(path);
 
 	pulses->high = true;
 	if (pulses->rose_tsc > 0 && apart < JUST_FELL_RTT)
@@ -121,7 +118,8 @@ void wh_lambda_bbr_watch_pulses(
 {
 	struct wh_lambda_pulses *pulses = &bbr->pulses;
 	double rtt_s = wh_lambda_path_rtt_s(path), queue_s = path->queue_s;
-	double past = since_s(path, now_tsc, pulses->heard_tsc) / (PULSE_FORGETS_RTT * rtt_s);
+	double past =
+		wh_lambda_since_s(path, now_tsc, pulses->heard_tsc) / (PULSE_FORGETS_RTT * rtt_s);
 
 	pulses->heard_tsc = now_tsc;
 	pulses->level_s = fmax(pulses->level_s * wh_exp(-fmin(past, 50.0)), queue_s);
@@ -158,7 +156,7 @@ static void learn(struct wh_lambda_bbr *bbr, double pps, double most_pps)
 void wh_lambda_bbr_arrived(
 	struct wh_lambda_bbr *bbr, const struct wh_lambda_path *path, double pkts, double most_pps)
 {
-	double span_s = since_s(path, path->arrived_tsc, bbr->part_tsc);
+	double span_s = wh_lambda_since_s(path, path->arrived_tsc, bbr->part_tsc);
 
 	WH_ASSERT(pkts >= 0.0);
 	bbr->part_pkts += pkts;

@@ -35,11 +35,6 @@
 #define OVERFLOWS    2.5  /* of them, decayed, are enough, ... */
 #define OVERFLOWS_S  4.0  /* ... with this time constant */
 
-static double since_s(const struct wh_lambda_path *path, uint64_t now_tsc, uint64_t then_tsc)
-{
-	return now_tsc > then_tsc ? (double)(now_tsc - then_tsc) / path->hz : 0.0;
-}
-
 void wh_lambda_others_doubt(
 	struct wh_lambda_others *others, const struct wh_lambda_path *path, uint64_t now_tsc)
 {
@@ -80,7 +75,8 @@ static bool never_empty(
 	if (others->empty_tsc == 0 || !others->settled ||
 		path->sample.queue_s < fmax(EMPTY_S, EMPTY_RTT * rtt_s))
 		others->empty_tsc = now_tsc;
-	return since_s(path, now_tsc, others->empty_tsc) > fmax(EMPTY_FOR_S, EMPTY_FOR_RTT * rtt_s);
+	return wh_lambda_since_s(path, now_tsc, others->empty_tsc) >
+	       fmax(EMPTY_FOR_S, EMPTY_FOR_RTT * rtt_s);
 }
 
 /* A crowd's queue is longer at first, and a TCP's may run empty after its losses. */
@@ -88,7 +84,7 @@ static bool stands_in_crowd(struct wh_lambda_others *others, const struct wh_lam
 	uint64_t now_tsc, double rate_pps, double least_s)
 {
 	double rtt_s = wh_lambda_path_rtt_s(path), queue_s = path->sample.queue_s;
-	double span_s = fmin(since_s(path, now_tsc, others->full_tsc), CROWD_SPAN_S);
+	double span_s = fmin(wh_lambda_since_s(path, now_tsc, others->full_tsc), CROWD_SPAN_S);
 	bool full = queue_s > fmax(least_s, CROWD_RTT * rtt_s);
 
 	if (others->full_tsc > 0)
@@ -120,7 +116,7 @@ static bool stands(struct wh_lambda_others *others, const struct wh_lambda_path 
 		others->full_pps = rate_pps;
 		others->full_tsc = now_tsc;
 	}
-	return since_s(path, now_tsc, others->full_tsc) >=
+	return wh_lambda_since_s(path, now_tsc, others->full_tsc) >=
 	       fmax(FILL_FOR_S, FILL_FOR_RTT * (rtt_s + queue_s));
 }
 
@@ -142,8 +138,8 @@ static bool overflows(struct wh_lambda_others *others, const struct wh_lambda_pa
 		sample->arrival_pps > LEFT * capacity_pps || sample->peak_s < PEAK_ALPHA * own_s ||
 		(double)sample->lost_pkts <= mean + LOST_SIGMAS * sqrt(mean))
 		return false;
-	others->overflows *=
-		wh_exp(-fmin(since_s(path, now_tsc, others->overflown_tsc) / OVERFLOWS_S, 50.0));
+	others->overflows *= wh_exp(
+		-fmin(wh_lambda_since_s(path, now_tsc, others->overflown_tsc) / OVERFLOWS_S, 50.0));
 	others->overflows += 1.0;
 	others->overflown_tsc = now_tsc;
 	return others->overflows >= OVERFLOWS;

@@ -38,11 +38,6 @@ static double minus_s(const struct wh_lambda_path *path, int64_t later, int64_t 
 	return (double)span_tsc / path->hz;
 }
 
-static double since_s(const struct wh_lambda_path *path, uint64_t now_tsc, uint64_t then_tsc)
-{
-	return now_tsc > then_tsc ? (double)(now_tsc - then_tsc) / path->hz : 0.0;
-}
-
 static void note_least(struct wh_lambda_least *least, const struct wh_delivery_event *event)
 {
 	if (!least->known || event->least_delay_tsc < least->delay_tsc)
@@ -99,7 +94,7 @@ static void learn_least(struct wh_lambda_path *path, const struct wh_delivery_ev
 	double period_s = fmax(LEAST_PERIOD_S, LEAST_PERIOD_RTT * wh_lambda_path_rtt_s(path));
 
 	if (path->least[0].known &&
-		since_s(path, event->now_tsc, path->least_since_tsc) > period_s) {
+		wh_lambda_since_s(path, event->now_tsc, path->least_since_tsc) > period_s) {
 		path->least[1] = path->least[0];
 		path->least[0] = (struct wh_lambda_least){0};
 		path->least_since_tsc = event->now_tsc;
@@ -121,7 +116,8 @@ double wh_lambda_path_pause_s(const struct wh_lambda_path *path, double rate_pps
 
 static void learn_gap(struct wh_lambda_path *path, uint64_t now_tsc, double rate_pps)
 {
-	double gap_s = path->heard_tsc > 0 ? since_s(path, now_tsc, path->heard_tsc) : 0.0;
+	double gap_s =
+		path->heard_tsc > 0 ? wh_lambda_since_s(path, now_tsc, path->heard_tsc) : 0.0;
 
 	path->gap_s = fmax(gap_s, path->gap_s * GAP_FORGETS);
 	path->heard_tsc = now_tsc;
@@ -204,7 +200,7 @@ void wh_lambda_path_mark(struct wh_lambda_path *path, uint64_t now_tsc, uint64_t
 {
 	if (now_tsc > path->mark_tsc && sent_pkts > path->mark_pkts)
 		path->before_pps = (double)(sent_pkts - path->mark_pkts) /
-				   since_s(path, now_tsc, path->mark_tsc);
+				   wh_lambda_since_s(path, now_tsc, path->mark_tsc);
 	path->mark_pkts = sent_pkts;
 	path->mark_tsc = now_tsc;
 	path->filling = false;
@@ -216,7 +212,7 @@ void wh_lambda_path_mark(struct wh_lambda_path *path, uint64_t now_tsc, uint64_t
 double wh_lambda_path_sent_pps(const struct wh_lambda_path *path,
 	const struct wh_delivery_event *event, double allowed_pps)
 {
-	double span_s = since_s(path, event->now_tsc, path->mark_tsc);
+	double span_s = wh_lambda_since_s(path, event->now_tsc, path->mark_tsc);
 
 	if (span_s * allowed_pps < 1.0)
 		return allowed_pps;
@@ -239,13 +235,13 @@ bool wh_lambda_path_full(struct wh_lambda_path *path, const struct wh_delivery_e
 	if (!path->filling || path->states == 0)
 		return false;
 	sample->seen_pkts = path->seen_pkts - path->from_seen_pkts;
-	sample->span_s = since_s(path, event->now_tsc, path->from_tsc);
+	sample->span_s = wh_lambda_since_s(path, event->now_tsc, path->from_tsc);
 	if (sample->seen_pkts < pkts || sample->span_s < span_s)
 		return false;
 
 	uint64_t delivered_pkts = path->delivered_pkts - path->from_delivered_pkts;
-	double arrived_s = since_s(path, path->arrived_tsc, path->from_arrived_tsc);
-	double marked_s = since_s(path, event->now_tsc, path->mark_tsc);
+	double arrived_s = wh_lambda_since_s(path, path->arrived_tsc, path->from_arrived_tsc);
+	double marked_s = wh_lambda_since_s(path, event->now_tsc, path->mark_tsc);
 	double allowed_pkts = rate_pps * (marked_s - fmin(path->paused_s, PAUSED_MOST * marked_s));
 
 	sample->lost_pkts =
@@ -287,7 +283,7 @@ static void measure_train(struct wh_lambda_train *train, const struct wh_lambda_
 static bool is_still(const struct wh_lambda_train *train, const struct wh_lambda_path *path,
 	const struct wh_delivery_event *event)
 {
-	double waited_s = since_s(path, event->now_tsc, path->moved_tsc);
+	double waited_s = wh_lambda_since_s(path, event->now_tsc, path->moved_tsc);
 
 	return train->still_states >= STILL_STATES &&
 	       waited_s * (double)train->pkts >= STILL_SPACINGS * train->s;

@@ -102,6 +102,13 @@ double wh_lambda_path_sent_pps(const struct wh_lambda_path *path,
 double wh_lambda_path_sent_before_pps(const struct wh_lambda_path *path,
 	const struct wh_delivery_event *event, double allowed_pps);
 
+/* 0 if `then_tsc` is yet to come. */
+static inline double wh_lambda_since_s(
+	const struct wh_lambda_path *path, uint64_t now_tsc, uint64_t then_tsc)
+{
+	return now_tsc > then_tsc ? (double)(now_tsc - then_tsc) / path->hz : 0.0;
+}
+
 /* The minimal round trip; 0: unknown. */
 double wh_lambda_path_rtt_s(const struct wh_lambda_path *path);
 

@@ -42,11 +42,6 @@
 #define FALSE_MUCH     1.3    /* times what arrives, ... */
 #define FALSE_S        2e-3   /* ... and such a queue: it need not have stood */
 
-static double since_s(const struct wh_lambda_path *path, uint64_t now_tsc, uint64_t then_tsc)
-{
-	return now_tsc > then_tsc ? (double)(now_tsc - then_tsc) / path->hz : 0.0;
-}
-
 /* Losses of a round trip beyond the noise. */
 static bool loses(
 	struct wh_lambda_yield *yield, const struct wh_lambda_path *path, uint64_t now_tsc)
@@ -57,7 +52,7 @@ static bool loses(
 	double mean =
 		yield->noise_pkts > 0.0 ? pkts * yield->noise_lost_pkts / yield->noise_pkts : 0.0;
 
-	if (since_s(path, now_tsc, yield->window_tsc) > wh_lambda_path_rtt_s(path)) {
+	if (wh_lambda_since_s(path, now_tsc, yield->window_tsc) > wh_lambda_path_rtt_s(path)) {
 		yield->window_tsc = now_tsc;
 		yield->seen_pkts = path->seen_pkts;
 		yield->delivered_pkts = path->delivered_pkts;
@@ -75,7 +70,7 @@ static bool loses(
 static double arrives_pps(const struct wh_lambda_yield *yield, const struct wh_lambda_path *path)
 {
 	double pkts = (double)(path->delivered_pkts - yield->from_pkts);
-	double came_s = since_s(path, path->arrived_tsc, yield->from_tsc);
+	double came_s = wh_lambda_since_s(path, path->arrived_tsc, yield->from_tsc);
 
 	return pkts >= WINDOW_PKTS && came_s > WINDOW_LEAST_S ? pkts / came_s : 0.0;
 }
@@ -87,7 +82,7 @@ static void measure(
 	double pps = arrives_pps(yield, path);
 
 	if (yield->from_tsc > 0 &&
-		(pps == 0.0 || since_s(path, now_tsc, yield->from_now_tsc) < window_s))
+		(pps == 0.0 || wh_lambda_since_s(path, now_tsc, yield->from_now_tsc) < window_s))
 		return;
 	yield->most_pps = fmax(yield->most_pps * MOST_FADES, fmin(pps, yield->before_pps));
 	yield->before_pps = pps;
@@ -109,7 +104,7 @@ static void learn_spike(struct wh_lambda_yield *yield, double wait_s)
 static bool proves_spike(struct wh_lambda_yield *yield, const struct wh_lambda_path *path)
 {
 	double pkts = (double)(path->delivered_pkts - yield->arrived_pkts);
-	double came_s = since_s(path, path->arrived_tsc, yield->arrived_tsc);
+	double came_s = wh_lambda_since_s(path, path->arrived_tsc, yield->arrived_tsc);
 	double fell_s = yield->waited_s - path->latest_s;
 
 	yield->line_pps = fmax(yield->line_pps, fmax(yield->capacity_pps, yield->most_pps));
@@ -150,7 +145,7 @@ static double give_way(struct wh_lambda_yield *yield, const struct wh_lambda_pat
 {
 	bool looks = yield->look > 0.0;
 	bool often = yield->spike_s == 0.0 &&
-		     since_s(path, event->now_tsc, yield->looked_tsc) <
+		     wh_lambda_since_s(path, event->now_tsc, yield->looked_tsc) <
 			     fmax(OFTEN_S, OFTEN_RTT * wh_lambda_path_rtt_s(path));
 
 	yield->felt_s = looks ? 0.0 : path->latest_s;
@@ -179,11 +174,13 @@ static double come_back(struct wh_lambda_yield *yield, const struct wh_lambda_pa
 
 	if (rate_pps < full_pps && yield->look == 0.0)
 		return fmin(rate_pps + more_pps * fmin(span_s, rtt_s), full_pps);
-	if (yield->look > 0.0 && since_s(path, event->now_tsc, yield->looked_tsc) < judge_s)
+	if (yield->look > 0.0 &&
+		wh_lambda_since_s(path, event->now_tsc, yield->looked_tsc) < judge_s)
 		return rate_pps;
 	if (yield->look > 0.0)
 		yield->capacity_pps = fmax(yield->capacity_pps, rate_pps);
-	else if (since_s(path, event->now_tsc, yield->looked_tsc) < fmax(LOOK_S, LOOK_RTT * rtt_s))
+	else if (wh_lambda_since_s(path, event->now_tsc, yield->looked_tsc) <
+		 fmax(LOOK_S, LOOK_RTT * rtt_s))
 		return full_pps;
 	yield->look = fmin(fmax(2.0 * yield->look, LOOK), LOOK_MOST);
 	yield->looked_tsc = event->now_tsc;
@@ -209,7 +206,8 @@ static bool queues(struct wh_lambda_yield *yield, const struct wh_lambda_path *p
 						       yield->sway_s);
 	if (rate_pps < LITTLE * yield->capacity_pps)
 		yield->rest_s += CALM_LEARNT * (fmin(path->queue_s, CALM_MOST_S) - yield->rest_s);
-	return waits || (stands && since_s(path, now_tsc, yield->stood_tsc) >= lasts_s(yield));
+	return waits ||
+	       (stands && wh_lambda_since_s(path, now_tsc, yield->stood_tsc) >= lasts_s(yield));
 }
 
 /* No more arrives than this, while a queue stands: what was taken for the capacity is none. */
@@ -272,7 +270,7 @@ double wh_lambda_yield_hear(struct wh_lambda_yield *yield, const struct wh_lambd
 	const struct wh_delivery_event *event, double own_s, double rate_pps, double capacity_pps)
 {
 	double hold_s = fmax(HOLD_S, HOLD_RTT * wh_lambda_path_rtt_s(path));
-	double span_s = since_s(path, event->now_tsc, yield->heard_tsc);
+	double span_s = wh_lambda_since_s(path, event->now_tsc, yield->heard_tsc);
 	bool lost = loses(yield, path, event->now_tsc);
 
 	WH_ASSERT(own_s > 0.0 && capacity_pps > 0.0);
@@ -286,9 +284,9 @@ double wh_lambda_yield_hear(struct wh_lambda_yield *yield, const struct wh_lambd
 	bool queued = queues(yield, path, event->now_tsc, own_s, rate_pps);
 
 	rate_pps = correct(yield, path, event, rate_pps);
-	yield->rises |=
-		queued && path->latest_s > before_s &&
-		since_s(path, event->now_tsc, yield->looked_tsc) > SPIKE_REPORTS * path->gap_s;
+	yield->rises |= queued && path->latest_s > before_s &&
+			wh_lambda_since_s(path, event->now_tsc, yield->looked_tsc) >
+				SPIKE_REPORTS * path->gap_s;
 	if (path->seen_pkts <= yield->heed_pkts) {
 		if (!spike || queued || yield->held_pps == 0.0)
 			return rate_pps;
@@ -302,7 +300,8 @@ double wh_lambda_yield_hear(struct wh_lambda_yield *yield, const struct wh_lambd
 	if (yield->rises)
 		yield->held_pps = 0.0; /* a wait that grew was that of a flow which increases */
 	rate_pps = take_again(yield, event->now_tsc, rate_pps);
-	if (yield->gave_way_tsc > 0 && since_s(path, event->now_tsc, yield->gave_way_tsc) < hold_s)
+	if (yield->gave_way_tsc > 0 &&
+		wh_lambda_since_s(path, event->now_tsc, yield->gave_way_tsc) < hold_s)
 		return rate_pps;
 	return come_back(yield, path, event, rate_pps, span_s);
 }
