@@ -164,8 +164,8 @@ static inline bool wh_bond_is_revoked(const struct wh_bond *bond)
 }
 
 /*
- * A newer bond with the same peer, which has lost this one; 0: none. Sessions that have not been
- * opened yet move to it.
+ * A newer bond with the same peer, which has lost this one; 0: none. All sessions that are not open
+ * yet move to it, whenever they find it.
  */
 static inline uint32_t wh_bond_successor(const struct wh_bond *bond)
 {
@@ -175,6 +175,12 @@ static inline uint32_t wh_bond_successor(const struct wh_bond *bond)
 static inline void wh_bond_succeed(struct wh_bond *bond, uint32_t number)
 {
 	atomic_store_explicit(&bond->successor, number, memory_order_release);
+}
+
+/* That one has ended: there is none, unless another one has taken its place meanwhile. */
+static inline void wh_bond_give_up_successor(struct wh_bond *bond, uint32_t number)
+{
+	atomic_compare_exchange_strong(&bond->successor, &number, 0);
 }
 
 /* Whether it can be found. */

@@ -181,9 +181,17 @@ void wh_handshake_hear_versions(struct wh_session *s, const struct wh_versions *
 		atomic_store(&s->peer_versions, versions->least | (uint32_t)versions->most << 8);
 }
 
+/* The peer has not been heard in this session, and has lost its bond: there is another. */
+static bool has_lost_peer(const struct wh_session *s)
+{
+	return s->bond != NULL && wh_bond_successor(s->bond) != 0 &&
+	       (s->phase == WH_PHASE_OPENING ||
+		       (s->phase == WH_PHASE_RUNNING && !s->tx.state_seen));
+}
+
 int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc)
 {
-	if (s->phase == WH_PHASE_OPENING && s->bond != NULL && wh_bond_successor(s->bond) != 0)
+	if (has_lost_peer(s))
 		begin_anew(s);
 	if (s->anew)
 		return wait_anew(s, now_tsc);

@@ -180,14 +180,37 @@ void wh_acquaintance_settle(struct wh_greeter *greeter, const struct wh_guest *g
 
 	if (one != NULL) {
 		one->greets = false;
-		/* A bond in doubt is kept until its sessions have let go of it. */
-		if (meeting->bond != NULL && one->meeting.bond != NULL)
-			wh_bond_succeed(one->meeting.bond, wh_bond_number(meeting->bond));
 		if (meeting->bond != NULL || one->meeting.bond == guest->bond)
 			one->meeting = *meeting;
 		one->next_ask_tsc = now_tsc + ms_tsc(greeter, REFUSED_MS);
 	}
 	wh_spin_unlock(&greeter->lock);
+	/* A bond in doubt is kept until its sessions have let go of it. */
+	if (meeting->bond != NULL)
+		wh_keep_succeed(greeter, meeting->bond);
+}
+
+/* Sessions under a bond that was lost want another with its peer, of whom nobody else asks. */
+void wh_acquaintance_seek(struct wh_greeter *greeter, uint64_t now_tsc, struct wh_bond *lost)
+{
+	const struct wh_bond *found = NULL;
+
+	wh_spin_lock(&greeter->lock);
+
+	struct wh_acquaintance *one = find(greeter, &lost->config.peer);
+
+	if (one == NULL)
+		one = make(greeter, now_tsc, &lost->config.peer);
+	if (one != NULL) {
+		one->wanted_tsc = now_tsc;
+		found = one->meeting.bond;
+	}
+	wh_spin_unlock(&greeter->lock);
+	/* It ends on this core only. */
+	if (found == NULL || atomic_load(&found->hinted) || !wh_keep_is_of_same_peer(lost, found))
+		return;
+	wh_bond_succeed(lost, wh_bond_number(found));
+	wh_bonds_tell(greeter->config.bonds);
 }
 
 void wh_acquaintance_forget(struct wh_greeter *greeter, const struct wh_bond *bond)

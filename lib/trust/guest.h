@@ -48,6 +48,9 @@ void wh_guest_give_up(struct wh_greeter *greeter, struct wh_guest *guest, const 
 
 /* keep.c */
 bool wh_keep_bond(struct wh_greeter *greeter, struct wh_bond *bond, uint64_t now_tsc);
+bool wh_keep_is_of_same_peer(const struct wh_bond *one, const struct wh_bond *other);
+void wh_keep_succeed(
+	struct wh_greeter *greeter, const struct wh_bond *bond); /* a new one, of ours */
 void wh_keep_revoke(struct wh_greeter *greeter, struct wh_bond *bond);
 void wh_keep_sweep(struct wh_greeter *greeter, uint64_t now_tsc);
 void wh_keep_end(struct wh_greeter *greeter);
@@ -62,6 +65,7 @@ void wh_acquaintance_settle(struct wh_greeter *greeter, const struct wh_guest *g
 void wh_acquaintance_judged(struct wh_greeter *greeter, const struct wh_guest *guest);
 void wh_acquaintance_lost(
 	struct wh_greeter *greeter, const struct wh_address *peer, uint64_t now_tsc);
+void wh_acquaintance_seek(struct wh_greeter *greeter, uint64_t now_tsc, struct wh_bond *lost);
 void wh_acquaintance_forget(struct wh_greeter *greeter, const struct wh_bond *bond);
 int32_t wh_acquaintance_poll(struct wh_greeter *greeter, uint64_t now_tsc);
 bool wh_acquaintance_ask(struct wh_greeter *greeter, struct wh_letter *letter);

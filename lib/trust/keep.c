@@ -87,6 +87,44 @@ static void doubt_others(struct wh_greeter *greeter, const struct wh_bond *bond,
 		wh_bonds_tell(greeter->config.bonds);
 }
 
+/* Sessions that are not open yet wait for the peer, who has lost their bond. */
+static bool is_missed(const struct wh_bond *bond)
+{
+	return bond != NULL && bond->config.asked && atomic_load(&bond->hinted);
+}
+
+/* Another key at the same address is another server, to whom those sessions have nothing to say. */
+bool wh_keep_is_of_same_peer(const struct wh_bond *one, const struct wh_bond *other)
+{
+	return wh_address_equal(&one->config.peer, &other->config.peer) &&
+	       memcmp(one->config.peer_identity, other->config.peer_identity, WH_IDENTITY_BYTES) ==
+		       0;
+}
+
+void wh_keep_succeed(struct wh_greeter *greeter, const struct wh_bond *bond)
+{
+	for (uint32_t i = 0; i < greeter->config.bonds->places; i++) {
+		struct wh_bond *other = greeter->kept[i].bond;
+
+		if (other != bond && is_missed(other) && wh_keep_is_of_same_peer(other, bond))
+			wh_bond_succeed(other, wh_bond_number(bond));
+	}
+	wh_bonds_tell(greeter->config.bonds);
+}
+
+/* Sessions may outlast the search for their peer, and the bond that was found. */
+static void seek_successor(struct wh_greeter *greeter, struct wh_bond *bond, uint64_t now_tsc)
+{
+	uint32_t number = wh_bond_successor(bond);
+	struct wh_bond *next = wh_bonds_hold(greeter->config.bonds, number);
+
+	if (next == NULL) {
+		wh_bond_give_up_successor(bond, number);
+		wh_acquaintance_seek(greeter, now_tsc, bond);
+	}
+	wh_bond_let_go(next);
+}
+
 bool wh_keep_bond(struct wh_greeter *greeter, struct wh_bond *bond, uint64_t now_tsc)
 {
 	make_room(greeter, bond->config.owner);
@@ -114,6 +152,8 @@ void wh_keep_sweep(struct wh_greeter *greeter, uint64_t now_tsc)
 			kept->used_tsc = now_tsc;
 		if (!holds(greeter, kept->bond))
 			revoke(greeter, kept->bond);
+		else if (is_missed(kept->bond) && !is_idle(kept))
+			seek_successor(greeter, kept->bond, now_tsc);
 		if (now_tsc - kept->used_tsc > idle_tsc || !wh_bond_is_alive(kept->bond))
 			let_go(greeter, kept);
 	}

@@ -129,11 +129,11 @@ void wh_sealing_renew(struct wh_session *s, struct wh_bonds *bonds)
 	wh_secret_wipe(s->keys, wh_session_sealing_bytes(s->role));
 	atomic_store(&s->sealed, false);
 	open_windows(s);
-	/* The bond may have ended since. */
-	if (number != 0)
-		wh_bond_succeed(s->bond, 0);
-	if (next == NULL)
+	if (next == NULL) {
+		/* It has ended since: the greeter finds another one. */
+		wh_bond_give_up_successor(s->bond, number);
 		return;
+	}
 	wh_bond_let_go(s->bond);
 	s->bond = next;
 }
