@@ -78,15 +78,14 @@ static void show_interval(struct handed *handed, const json_t *event)
 
 static void show_file(const struct handed *handed, const json_t *event)
 {
-	const struct wh_settings *settings = &handed->transfer->settings;
+	const char *status = wh_json_text(event, "status");
+	bool would = strcmp(status, "would go") == 0;
 	char path[WH_PATH_BYTES_MAX + 1];
-	char plain[4 * WH_PATH_BYTES_MAX + 1];
 
-	if (settings->json || strcmp(wh_json_text(event, "status"), "would go") != 0)
+	if (!would && strcmp(status, "done") != 0)
 		return;
 	wh_path_from_json(event, "path", path);
-	printf("would go: %s, %llu B\n", wh_plain_text(path, true, plain, sizeof(plain)),
-		(unsigned long long)wh_json_count(event, "bytes"));
+	wh_transfer_name(handed->transfer, path, wh_json_count(event, "bytes"), would);
 }
 
 static void on_event(void *context, json_t *event)

@@ -15,6 +15,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/json.h"
+#include "cli/nearest/nearest.h"
 #include "cli/plain_text.h"
 #include "console/steer.h"
 #include "console/words.h"
@@ -388,7 +389,11 @@ static const struct {
 
 static int run(struct job *job)
 {
+	struct wh_nearest nearest = {.typed = job->word};
+	char text[WH_NEAREST_TEXT_BYTES];
+
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		wh_nearest_try(&nearest, commands[i].word);
 		if (strcmp(commands[i].word, job->word) != 0)
 			continue;
 
@@ -402,7 +407,8 @@ static int run(struct job *job)
 		return WH_EXIT_NETWORK;
 	}
 	wh_complain("`wavehaul job` wants add, list, show, pause, resume, cancel, retry, set, move "
-		    "or watch; `wavehaul job --help` explains");
+		    "or watch; %s",
+		wh_nearest_text(&nearest, "", "`wavehaul job --help` explains", text));
 	return WH_EXIT_USAGE;
 }
 

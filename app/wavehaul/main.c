@@ -9,7 +9,8 @@
 #include "bundle/record.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "cli/settings.h"
+#include "cli/nearest/nearest.h"
+#include "cli/settings_table.h"
 #include "seal/secret_heap.h"
 #include "verbs.h"
 #include "wire/packet.h"
@@ -86,11 +87,10 @@ static void print_help(FILE *to)
 		"Verbs:\n");
 	for (uint32_t i = 0; (verb = wh_verb_at(i, &summary)) != 0; i++)
 		fprintf(to, "  %-10s %s\n", wh_verb_name(verb), summary);
-	fprintf(to,
-		"\n"
-		"`wavehaul VERB --help` explains a verb; `wavehaul --version` names the build.\n"
-		"First steps: `wavehaul demo`\n"
-		"\n" WH_EXIT_HELP);
+	fprintf(to, "\n"
+		    "`wavehaul help VERB` explains a verb; `wavehaul --version` names the build.\n"
+		    "First steps: `wavehaul demo`\n"
+		    "\n" WH_EXIT_HELP);
 }
 
 /* Two ends are compatible if their formats are the same. */
@@ -103,9 +103,47 @@ static void print_version(void)
 		rte_version());
 }
 
+/* 0 after a complaint. */
+static enum wh_verb find_verb(const char *name)
+{
+	struct wh_nearest nearest = {.typed = name};
+	char text[WH_NEAREST_TEXT_BYTES];
+	const char *summary;
+	enum wh_verb verb;
+
+	for (uint32_t i = 0; (verb = wh_verb_at(i, &summary)) != 0; i++) {
+		if (strcmp(name, wh_verb_name(verb)) == 0)
+			return verb;
+		wh_nearest_try(&nearest, wh_verb_name(verb));
+	}
+	wh_nearest_try(&nearest, "help");
+	wh_complain("no verb '%s'; %s", name,
+		wh_nearest_text(&nearest, "", "`wavehaul help` lists them", text));
+	return verb;
+}
+
+static int explain(int argc, char **argv)
+{
+	enum wh_verb verb;
+
+	if (argc < 3) {
+		print_help(stdout);
+		return WH_EXIT_OK;
+	}
+	verb = find_verb(argv[2]);
+	if (verb == 0)
+		return WH_EXIT_USAGE;
+	wh_settings_help(verb);
+	return WH_EXIT_OK;
+}
+
+static bool is_either(const char *word, const char *one, const char *other)
+{
+	return strcmp(word, one) == 0 || strcmp(word, other) == 0;
+}
+
 int main(int argc, char **argv)
 {
-	const char *summary;
 	enum wh_verb verb;
 
 	(void)wh_secret_heap_begin();
@@ -113,17 +151,16 @@ int main(int argc, char **argv)
 		print_help(stderr);
 		return WH_EXIT_USAGE;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+	if (is_either(argv[1], "--help", "-h")) {
 		print_help(stdout);
-		return WH_EXIT_OK;
+		return finish(WH_EXIT_OK);
 	}
-	if (strcmp(argv[1], "--version") == 0) {
+	if (strcmp(argv[1], "help") == 0)
+		return finish(explain(argc, argv));
+	if (is_either(argv[1], "--version", "-V")) {
 		print_version();
-		return WH_EXIT_OK;
+		return finish(WH_EXIT_OK);
 	}
-	for (uint32_t i = 0; (verb = wh_verb_at(i, &summary)) != 0; i++)
-		if (strcmp(argv[1], wh_verb_name(verb)) == 0)
-			return finish(run(verb, argc - 1, argv + 1));
-	fprintf(stderr, "wavehaul: no verb '%s'; `wavehaul --help` lists them\n", argv[1]);
-	return WH_EXIT_USAGE;
+	verb = find_verb(argv[1]);
+	return verb != 0 ? finish(run(verb, argc - 1, argv + 1)) : WH_EXIT_USAGE;
 }

@@ -320,6 +320,8 @@ static int move_files(struct wh_transfer *transfer, bool *handed)
 	*handed = wh_transfer_hand_over(transfer, &status);
 	if (*handed)
 		return status;
+	wh_settings_archive(settings, transfer->verb == WH_VERB_SEND || geteuid() == 0,
+		transfer->verb == WH_VERB_SEND || geteuid() == 0);
 	status = wh_settings_check_own(settings);
 	if (status == -1)
 		status = wh_transfer_find_server(transfer);
@@ -342,6 +344,7 @@ static int run_verb(enum wh_verb verb, int argc, char **argv)
 		return WH_EXIT_OTHER;
 	transfer->verb = verb;
 	transfer->dest_fd = -1;
+	transfer->same_terminal = isatty(STDOUT_FILENO) == 1;
 	wh_failures_init(&transfer->failures);
 	pthread_mutex_init(&transfer->telling, NULL);
 

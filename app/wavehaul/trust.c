@@ -9,6 +9,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/json.h"
+#include "cli/nearest/nearest.h"
 #include "cli/settings.h"
 #include "trust/own.h"
 #include "trust/peer_list.h"
@@ -295,15 +296,20 @@ static int run(struct trust *trust)
 {
 	const char *word = trust->settings.operand_count > 0 ? trust->settings.operands[0] : "";
 
+	struct wh_nearest nearest = {.typed = word};
+	char text[WH_NEAREST_TEXT_BYTES];
+
 	if (!wh_trust_place_find(&trust->place, trust->settings.identity, trust->settings.trust))
 		return WH_EXIT_USAGE;
 	trust->words = trust->settings.operands + 1;
 	trust->n_words = (uint32_t)trust->settings.operand_count - 1;
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(commands[i].word, word) == 0)
 			return commands[i].run(trust);
-	wh_complain("`wavehaul trust` needs list, show, add or remove; `wavehaul trust --help` "
-		    "explains");
+		wh_nearest_try(&nearest, commands[i].word);
+	}
+	wh_complain("`wavehaul trust` needs list, show, add or remove; %s",
+		wh_nearest_text(&nearest, "", "`wavehaul trust --help` explains", text));
 	return WH_EXIT_USAGE;
 }
 

@@ -163,6 +163,7 @@ static const struct value_case value_cases[] = {
 	{WH_VERB_BENCH, "transfer.known", "--known|NONE", "known = none", "none"},
 	{WH_VERB_BENCH, "output.json", "--json", "json = yes", "yes"},
 	{WH_VERB_SEND, "output.json_stream", "--json-stream", "json_stream = yes", "yes"},
+	{WH_VERB_SEND, "output.details", "--details", "details = yes", "yes"},
 	{WH_VERB_SERVE, "output.verbose", "--verbose", "verbose = yes", "yes"},
 	{WH_VERB_SEND, "dpdk.eal", "--eal|-m 64 --log-level=7", "eal = -m 64 --log-level=7",
 		"-m 64 --log-level=7"},
@@ -426,13 +427,14 @@ static const struct refusal refusals[] = {
 		"--set utd.beta=1: 'utd.beta' must begin with a profile and a dot, as udt.beta "
 		"does; the profiles are fixed, udt, ttp"},
 	{WH_VERB_SEND, "--set|udt.bta=1",
-		"--set udt.bta=1: udt has no option 'bta'; similar ones are beta; `wavehaul "
-		"profiles udt` explains them"},
+		"--set udt.bta=1: udt has no option 'bta', see `wavehaul profiles udt`; did you "
+		"mean 'beta'?"},
 	{WH_VERB_SEND, "--set|ttp.rate=1",
-		"--set ttp.rate=1: ttp has no option 'rate'; similar ones are initial_rate, "
-		"min_rate, max_rate; "},
+		"--set ttp.rate=1: ttp has no option 'rate', see `wavehaul profiles ttp`; did you "
+		"mean 'initial_rate'?"},
 	{WH_VERB_SEND, "--set|udt.quality=1",
-		"--set udt.quality=1: udt has no option 'quality'; its options are formula3, "},
+		"--set udt.quality=1: udt has no option 'quality', see `wavehaul profiles udt`; "
+		"its options are formula3, "},
 	{WH_VERB_SEND, "--set|udt.beta=2",
 		"--set udt.beta=2: '2' is out of bounds; udt.beta is a number from 1e-12 to 1"},
 	{WH_VERB_SEND, "--set|udt.formula3=perhaps",
@@ -498,7 +500,7 @@ static const struct refusal refusals[] = {
 		"--fec-ceiling '0.9%' is out of bounds; write for example --fec-ceiling 10% (from "
 		"0.01 to 0.5)"},
 	{WH_VERB_SEND, "--fec-ceiling|0.501", "--fec-ceiling '0.501' is out of bounds; "},
-	{WH_VERB_SERVE, "--fec|auto", "'--fec' is not an option of serve, or is ambiguous; "},
+	{WH_VERB_SERVE, "--fec|auto", "'--fec' may be --fec-target, --fec-ceiling"},
 	{WH_VERB_SEND, "--parallel|65", "--parallel '65' is out of bounds; "},
 	{WH_VERB_SEND, "--burst|1025", "--burst '1025' is out of bounds; "},
 	{WH_VERB_SEND, "--addr|192.0.2.2/24",
@@ -537,13 +539,19 @@ static const struct refusal refusals[] = {
 
 	/* Spelling. */
 	{WH_VERB_SEND, "--speed|10G",
-		"'--speed' is not an option of send, or is ambiguous; `wavehaul send --help` lists "
-		"the options"},
-	{WH_VERB_SEND, "--r", "'--r' is not an option of send, or is ambiguous; "},
-	{WH_VERB_SEND, "--frame|1500", "'--frame' is not an option of send, "},
-	{WH_VERB_SEND, "--root|/srv", "'--root' is not an option of send, "},
-	{WH_VERB_SERVE, "--json", "'--json' is not an option of serve, "},
-	{WH_VERB_BENCH, "--json-stream", "'--json-stream' is not an option of bench, "},
+		"'--speed' is not an option of send; `wavehaul send --help` lists the options"},
+	{WH_VERB_SEND, "--dlete", "'--dlete' is not an option of send; did you mean '--delete'?"},
+	{WH_VERB_SEND, "--prot=memif:a",
+		"'--prot=memif:a' is not an option of send; did you mean "
+		"'--port'?"},
+	{WH_VERB_SEND, "--r",
+		"'--r' may be --rx-descriptors, --rx-cpus, --rate, --retries, "
+		"--resume, --recursive"},
+	{WH_VERB_SEND, "--frame|1500", "'--frame' is not an option of send; "},
+	{WH_VERB_SEND, "--root|/srv", "'--root' is not an option of send; "},
+	{WH_VERB_SERVE, "--json", "'--json' is not an option of serve; "},
+	{WH_VERB_BENCH, "--json-stream",
+		"'--json-stream' is not an option of bench; "},
 	{WH_VERB_SERVE, "-r",
 		"'-r' is not an option of serve; `wavehaul serve --help` lists the options"},
 	{WH_VERB_SEND, "-rx", "'-x' is not an option of send; "},

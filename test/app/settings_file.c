@@ -42,14 +42,16 @@ struct line_case {
 };
 
 static const struct line_case line_cases[] = {
-	{"[prot]\nport = x\n", 1,
-		"there is no section [prot]; the sections are port, address, cores, memory, "
+	{"[prot]\nport = x\n", 1, "there is no section [prot]; did you mean 'port'?"},
+	{"[network]\nport = x\n", 1,
+		"there is no section [network]; the sections are port, address, cores, memory, "
 		"transfer, serve, queue, limits, files, guard, profile, trust, bench, probe, "
 		"output, "
 		"dpdk"},
 	{"[config]\n", 1, "there is no section [config]; "},
-	{"# head\n\n[port]\nqueus = 4\n", 4,
-		"[port] has no key 'queus'; its keys are port, queues, mtu, vlan, rx_descriptors, "
+	{"# head\n\n[port]\nqueus = 4\n", 4, "[port] has no key 'queus'; did you mean 'queues'?"},
+	{"[port]\nspeed = 4\n", 2,
+		"[port] has no key 'speed'; its keys are port, queues, mtu, vlan, rx_descriptors, "
 		"tx_descriptors"},
 	{"[transfer]\nmtu = 9000\n", 2, "[transfer] has no key 'mtu'; its keys are profile, "},
 	{"[port]\nmtu = 90000\n", 2,
@@ -65,7 +67,7 @@ static const struct line_case line_cases[] = {
 	{"[serve]\nsessions = 0\n", 2, "sessions = '0' is out of bounds; "},
 
 	{"[profile]\nudt.beta = 1e-6\nudt.bta = 1e-6\n", 3,
-		"udt has no option 'bta'; similar ones are beta"},
+		"udt has no option 'bta', see `wavehaul profiles udt`; did you mean 'beta'?"},
 	{"[profile]\nudt.beta = 7\n", 2, "'7' is out of bounds; udt.beta is a number from "},
 	{"[profile]\nbeta = 1\n", 2, "'beta' must begin with a profile and a dot, "},
 

@@ -20,12 +20,12 @@ VERBS = ('bench', 'completion', 'console', 'demo', 'doctor', 'du', 'get', 'job',
 
 
 def options_of_help(text):
-    return set(re.findall(r'^ +(--[a-z][a-z-]*)', text, re.M)) | {'--help'}
+    return set(re.findall(r'^ +((?:-\w, )?--[a-z][a-z-]*)', text, re.M))
 
 
 def options_of_page(page):
     """What stands in bold at the head of a .TP entry."""
-    heads = re.findall(r'^\.TP\n\.BI? (\\-\\-\S+)', page, re.M)
+    heads = re.findall(r'^\.TP\n\.BI? "?((?:\\-\w, )?\\-\\-[^\s"]+)', page, re.M)
     return {head.replace('\\-', '-') for head in heads}
 
 

@@ -552,8 +552,10 @@ def chosen(program, folder):
         said = sent(one.root / 'tree', '-r', '--dry-run')
         expect(re.search(r'^would go: tree/\S+tmp, 1 B$', said, re.M), f'not UTF-8: {said}')
         expect_equal('after a dry run', two.names('to'), ['tree', 'tree/gone'])
-        sent(one.root / 'tree', '-r', '--exclude', '*.tmp', '--delete', '--files-from',
-             one.root / 'names', '--manifest', one.root / 'sums/run', '--digest', 'md5')
+        said = sent(one.root / 'tree', '-av', '--exclude', '*.tmp', '--delete', '--files-from',
+                    one.root / 'names', '--manifest', one.root / 'sums/run', '--digest', 'md5')
+        expect_equal('the names', sorted(said.splitlines()[:-1]),
+                     ['d.dat', 'tree/a.dat', 'tree/in/c.dat'])
         expect_equal('what came', two.names('to'),
                      ['d.dat', 'tree', 'tree/a.dat', 'tree/in', 'tree/in/c.dat'])
         sums = (one.root / 'sums/run').read_text().split('\n')

@@ -688,7 +688,7 @@ def json_stream(program, folder, verb):
 
 
 def rows(program, folder):
-    """--verbose: a row a second on stderr, of all that this end knows of the flow."""
+    """--details: a row a second on stderr, of all that this end knows of the flow."""
     with Pair(program, folder) as pair:
         source = folder / 'file'
         fill(source, 8 * MIB)
@@ -696,7 +696,7 @@ def rows(program, folder):
                 (('send', source, remote()),
                  ' +s +Gb/s +paced Gb/s +window +RTT ms +loss % +limited by'),
                 (('get', remote('file'), folder / 'back'), ' +s +Gb/s +RTT ms +loss %')):
-            result = pair.run(words[0], '--verbose', '--profile', 'udt', '--rate', '50M',
+            result = pair.run(words[0], '--details', '--profile', 'udt', '--rate', '50M',
                               *words[1:])
             expect_status(result, OK)
             found = re.search(rf'^{head}\n +1\.\d\d +0\.0\d\d .*\n', result.err, re.MULTILINE)

@@ -16,6 +16,7 @@
 #include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/nearest/nearest.h"
 
 #define FILE_BYTES_MAX (1 << 20)
 #define KNOWN_BYTES    512
@@ -124,18 +125,23 @@ static bool refuse(const struct reader *reader, const char *why)
 static bool refuse_section(const struct reader *reader, const char *word, const char *name)
 {
 	const struct wh_ini_form *form = reader->ini->form;
-	char known[KNOWN_BYTES] = "";
+	struct wh_nearest nearest = {.typed = word};
+	char text[WH_NEAREST_TEXT_BYTES];
+	char known[KNOWN_BYTES] = "the sections are ";
 
 	for (uint32_t i = 0; i < form->n_kinds; i++) {
 		const struct wh_ini_kind *kind = &form->kinds[i];
 		size_t used = strlen(known);
 
+		if (strcmp(word, kind->word) != 0)
+			wh_nearest_try(&nearest, kind->word);
+
 		snprintf(known + used, sizeof(known) - used, "%s%s%s%s", i > 0 ? ", " : "",
 			kind->word, kind->name != NULL ? " " : "",
 			kind->name != NULL ? kind->name : "");
 	}
-	wh_complain("%s: there is no section [%s%s%s]; the sections are %s", reader->where, word,
-		name[0] != '\0' ? " " : "", name, known);
+	wh_complain("%s: there is no section [%s%s%s]; %s", reader->where, word,
+		name[0] != '\0' ? " " : "", name, wh_nearest_text(&nearest, "", known, text));
 	return false;
 }
 

@@ -10,12 +10,10 @@
 #include "base/assert.h"
 #include "base/units.h"
 #include "cli/complain.h"
+#include "cli/nearest/nearest.h"
 
 #define NAME_BYTES  64
 #define KNOWN_BYTES 512
-
-/* Up to this many letters may be missing, wrong or extra in a name for it to be suggested. */
-#define NEAR_ENOUGH 2
 
 static const struct {
 	const char *word;
@@ -71,38 +69,11 @@ const struct wh_profile *wh_profile_of(const char *name, const char **option)
 	return NULL;
 }
 
-/* Letters to be changed, added or removed to turn `a` into `b` (Levenshtein's distance). */
-static uint32_t distance(const char *a, const char *b)
-{
-	uint32_t row[NAME_BYTES];
-	size_t columns = strnlen(b, NAME_BYTES - 1);
-
-	for (size_t j = 0; j <= columns; j++)
-		row[j] = (uint32_t)j;
-	for (; *a != '\0'; a++) {
-		uint32_t corner = row[0]++;
-
-		for (size_t j = 1; j <= columns; j++) {
-			uint32_t above = row[j];
-
-			row[j] = RTE_MIN(RTE_MIN(above, row[j - 1]) + 1, corner + (*a != b[j - 1]));
-			corner = above;
-		}
-	}
-	return row[columns];
-}
-
-static bool is_near(const char *said, const char *meant)
-{
-	return distance(said, meant) <= NEAR_ENOUGH ||
-	       (strlen(said) > 1 && strstr(meant, said) != NULL);
-}
-
-static void append(char known[KNOWN_BYTES], const char *name)
+static void append(char known[KNOWN_BYTES], const char *before, const char *name)
 {
 	size_t used = strlen(known);
 
-	snprintf(known + used, KNOWN_BYTES - used, "%s%s", used > 0 ? ", " : "", name);
+	snprintf(known + used, KNOWN_BYTES - used, "%s%s", before, name);
 }
 
 static void refuse_profile(const char *where, const char *name)
@@ -110,7 +81,7 @@ static void refuse_profile(const char *where, const char *name)
 	char known[KNOWN_BYTES] = "";
 
 	for (uint32_t i = 0; wh_profile_at(i) != NULL; i++)
-		append(known, wh_profile_at(i)->name);
+		append(known, i == 0 ? "" : ", ", wh_profile_at(i)->name);
 	wh_complain("%s: '%s' must begin with a profile and a dot, as udt.beta does; the profiles "
 		    "are %s",
 		where, name, known);
@@ -119,19 +90,16 @@ static void refuse_profile(const char *where, const char *name)
 void wh_profile_refuse_option(
 	const char *where, const struct wh_profile *profile, const char *option)
 {
+	struct wh_nearest nearest = {.typed = option};
+	char text[WH_NEAREST_TEXT_BYTES];
 	char known[KNOWN_BYTES] = "";
 
-	for (uint32_t i = 0; i < profile->n_options; i++)
-		if (is_near(option, profile->options[i].name))
-			append(known, profile->options[i].name);
-
-	bool near = known[0] != '\0';
-
-	for (uint32_t i = 0; !near && i < profile->n_options; i++)
-		append(known, profile->options[i].name);
-	wh_complain("%s: %s has no option '%s'; %s %s; `wavehaul profiles %s` explains them", where,
-		profile->name, option, near ? "similar ones are" : "its options are",
-		known[0] != '\0' ? known : "none", profile->name);
+	for (uint32_t i = 0; i < profile->n_options; i++) {
+		wh_nearest_try(&nearest, profile->options[i].name);
+		append(known, i == 0 ? "its options are " : ", ", profile->options[i].name);
+	}
+	wh_complain("%s: %s has no option '%s', see `wavehaul profiles %s`; %s", where,
+		profile->name, option, profile->name, wh_nearest_text(&nearest, "", known, text));
 }
 
 /* "dedicated, fair or scavenger" */
@@ -220,7 +188,7 @@ static bool set_word(struct wh_settings *settings, const char *where, const char
 		if (strcmp(word, words_of_udt[i].word) == 0)
 			return wh_profile_set(
 				settings, where, words_of_udt[i].name, words_of_udt[i].value);
-		append(known, words_of_udt[i].word);
+		append(known, i == 0 ? "" : ", ", words_of_udt[i].word);
 	}
 	wh_complain("%s: '%s' is not one of %s", where, word, known);
 	return false;

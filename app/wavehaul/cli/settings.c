@@ -5,11 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <rte_common.h>
+
 #include "base/assert.h"
 #include "base/units.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/nearest/nearest.h"
 #include "cli/profile_set.h"
 #include "cli/settings_table.h"
 
@@ -29,7 +32,7 @@ struct flags {
 							 * terminator */
 	int index;                                      /* of the present flag in `options`; or
 							 * -1 */
-	char letters[2 * WH_SETTINGS_MAX + 2];          /* after a ':', see getopt(3) */
+	char letters[2 * WH_SETTINGS_MAX + 3];          /* after a ':', see getopt(3), and 'h' */
 };
 
 static void add_flag(struct flags *flags, uint32_t *used, const char *name, bool valued, int value)
@@ -47,6 +50,7 @@ static void flags_init(struct flags *flags, enum wh_verb verb)
 
 	*flags = (struct flags){.verb = verb};
 	flags->letters[letters++] = ':';
+	flags->letters[letters++] = 'h';
 	for (uint32_t i = 0; i < wh_settings_count; i++) {
 		const struct wh_setting *setting = &wh_settings_table[i];
 		bool valued = setting->argument != NULL;
@@ -87,11 +91,48 @@ static const char *flag_name(const struct flags *flags, const struct wh_setting 
 	return flags->index >= 0 ? flags->options[flags->index].name : setting->flag;
 }
 
-void wh_settings_complain(const char *option, const char *verb)
+/* Writes "--port, --profile": the verb's options that begin so. Returns how many. */
+static uint32_t list_options(const char *name, size_t chars, enum wh_verb verb, char *text)
 {
-	wh_complain("'%s' is not an option of %s, or is ambiguous; `wavehaul %s --help` lists the "
-		    "options",
-		option, verb, verb);
+	uint32_t count = 0;
+	int used = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < wh_settings_count; i++) {
+		const struct wh_setting *setting = &wh_settings_table[i];
+
+		if ((setting->verbs & verb) == 0 || strncmp(setting->flag, name, chars) != 0)
+			continue;
+		used += snprintf(text + used, (size_t)(WH_SETTINGS_TEXT_BYTES - used), "%s--%s",
+			count++ > 0 ? ", " : "", setting->flag);
+		WH_ASSERT(used < WH_SETTINGS_TEXT_BYTES);
+	}
+	return count;
+}
+
+void wh_settings_complain(const char *option, enum wh_verb verb)
+{
+	const char *name = option + strspn(option, "-");
+	size_t chars = strcspn(name, "=");
+	struct wh_nearest nearest = {0};
+	char typed[WH_SETTINGS_KEY_BYTES];
+	char text[WH_NEAREST_TEXT_BYTES];
+	char known[WH_SETTINGS_TEXT_BYTES];
+	char otherwise[64];
+
+	if (list_options(name, chars, verb, known) > 1) {
+		wh_complain("'%s' may be %s", option, known);
+		return;
+	}
+	snprintf(typed, sizeof(typed), "%.*s", (int)RTE_MIN(chars, sizeof(typed)), name);
+	nearest.typed = typed;
+	for (uint32_t i = 0; i < wh_settings_count; i++)
+		if ((wh_settings_table[i].verbs & verb) != 0)
+			wh_nearest_try(&nearest, wh_settings_table[i].flag);
+	snprintf(otherwise, sizeof(otherwise), "`wavehaul %s --help` lists the options",
+		wh_verb_name(verb));
+	wh_complain("'%s' is not an option of %s; %s", option, wh_verb_name(verb),
+		wh_nearest_text(&nearest, "--", otherwise, text));
 }
 
 static int refuse_spelling(const struct flags *flags, int answer, char **argv)
@@ -112,7 +153,7 @@ static int refuse_spelling(const struct flags *flags, int answer, char **argv)
 		wh_complain("'-%c' is not an option of %s; `wavehaul %s --help` lists the options",
 			optopt, verb, verb);
 	} else {
-		wh_settings_complain(argv[optind - 1], verb);
+		wh_settings_complain(argv[optind - 1], flags->verb);
 	}
 	return WH_EXIT_USAGE;
 }
@@ -178,7 +219,7 @@ static int take_flags(
 
 		if (answer == -1)
 			break;
-		if (answer == FLAG_HELP) {
+		if (answer == FLAG_HELP || answer == 'h') {
 			wh_settings_help(flags->verb);
 			return WH_EXIT_OK;
 		}
@@ -247,6 +288,7 @@ int wh_settings_read(struct wh_settings *settings, enum wh_verb verb, int argc, 
 	/* A server's clients each tell it their profile: wh_hello_repair. */
 	if (status == -1 && verb != WH_VERB_SERVE && settings->profile != NULL)
 		wh_repair_settle(&settings->repair, settings->profile);
+	settings->recursive |= settings->archive;
 	if (status == -1)
 		status = wh_settings_check(settings, verb);
 	if (status == -1 && settings->print_config) {
@@ -254,6 +296,12 @@ int wh_settings_read(struct wh_settings *settings, enum wh_verb verb, int argc, 
 		return WH_EXIT_OK;
 	}
 	return status == -1 ? wh_settings_check_whole(settings, verb) : status;
+}
+
+void wh_settings_archive(struct wh_settings *settings, bool owners, bool set_ids)
+{
+	settings->owners |= settings->archive && owners;
+	settings->set_ids |= settings->archive && set_ids;
 }
 
 bool wh_settings_given(const struct wh_settings *settings, enum wh_verb verb, const char *flag)

@@ -143,6 +143,7 @@ struct wh_settings {
 	uint64_t pipe_timeout_ns;
 	uint64_t wait_ns; /* for a server that is not up */
 	bool recursive;
+	bool archive; /* applied to `recursive`; to others by wh_settings_archive */
 	struct wh_known_setting known;
 	enum wh_resume resume;
 	uint64_t keep_parts_ns;              /* 0: parts are not kept */
@@ -257,7 +258,8 @@ struct wh_settings {
 	bool json;
 	bool json_stream;
 	bool quiet;
-	bool verbose;
+	bool names;   /* of send and get: --verbose */
+	bool verbose; /* of these: --details */
 
 	/* report */
 	char by[WH_SETTINGS_TEXT_BYTES];
@@ -308,8 +310,8 @@ struct wh_settings {
 /* As in `wavehaul serve`. */
 const char *wh_verb_name(enum wh_verb verb);
 
-/* About an option that the verb does not have. */
-void wh_settings_complain(const char *option, const char *verb);
+/* About an option, with its dashes, that the verb does not have. */
+void wh_settings_complain(const char *option, enum wh_verb verb);
 
 /* In the order of --help, with a line on each; 0 and NULL after the last. */
 enum wh_verb wh_verb_at(uint32_t i, const char **summary);
@@ -323,6 +325,12 @@ bool wh_settings_given(const struct wh_settings *settings, enum wh_verb verb, co
  * file names file and line).
  */
 int wh_settings_read(struct wh_settings *settings, enum wh_verb verb, int argc, char **argv);
+
+/*
+ * Lets --archive include --owners and --set-ids, if the end that receives may keep them. A sender
+ * asks for both: the other end decides.
+ */
+void wh_settings_archive(struct wh_settings *settings, bool owners, bool set_ids);
 
 /*
  * For send, get and errands, when no server of this host has the port that they need: checks the

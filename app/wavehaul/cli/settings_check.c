@@ -211,7 +211,8 @@ static bool check_owners(const struct wh_settings *settings, enum wh_verb verb)
 		wh_complain("--map-groups '%s' %s; write for example --map-groups "
 			    "100=users,*=archive",
 			settings->map_groups, groups);
-	else if (maps && verb != WH_VERB_SERVE && !settings->owners && !settings->acls)
+	else if (maps && verb != WH_VERB_SERVE && !settings->owners && !settings->archive &&
+		 !settings->acls)
 		wh_complain("--map-owners and --map-groups need --owners; add it");
 	else
 		return true;

@@ -332,10 +332,28 @@ enum wh_verb wh_verb_at(uint32_t i, const char **summary)
 	return i < VERBS ? verbs[i].verb : (enum wh_verb)0;
 }
 
-static void print_flag(const char *flag, const char *argument)
+const char *wh_setting_standard(const struct wh_setting *setting, enum wh_verb verb)
 {
-	int used = printf(
-		"  --%s%s%s", flag, argument == NULL ? "" : " ", argument == NULL ? "" : argument);
+	bool other = verb == WH_VERB_SERVE && setting->serve_standard != NULL;
+
+	if (other)
+		return setting->serve_standard;
+	return setting->standard != NULL ? setting->standard : "";
+}
+
+const char *wh_setting_help(const struct wh_setting *setting, enum wh_verb verb)
+{
+	bool other = verb == WH_VERB_SERVE && setting->serve_help != NULL;
+
+	return other ? setting->serve_help : setting->help;
+}
+
+static void print_flag(char letter, const char *flag, const char *argument)
+{
+	int used = letter != 0 ? printf("  -%c, --%s", letter, flag) : printf("  --%s", flag);
+
+	if (argument != NULL)
+		used += printf(" %s", argument);
 
 	printf("%*s", used < COLUMN ? COLUMN - used : 1, "");
 }
@@ -362,7 +380,7 @@ static void print_setting(const struct wh_setting *setting, enum wh_verb verb)
 	char column[COLUMN + 1];
 
 	snprintf(column, sizeof(column), "%*s", COLUMN, "");
-	print_flag(setting->flag, setting->argument);
+	print_flag(setting->letter, setting->flag, setting->argument);
 	wh_setting_print_help(wh_setting_help(setting, verb),
 		strcmp(standard, "no") == 0 ? "" : standard, column, stdout);
 	if (setting->type == WH_SETTING_PROFILE)
@@ -370,7 +388,7 @@ static void print_setting(const struct wh_setting *setting, enum wh_verb verb)
 			printf("%*s%-6s %s\n", COLUMN - 4, "", wh_profile_at(i)->name,
 				wh_profile_at(i)->summary);
 	if (setting->alias != NULL && verb == WH_VERB_BENCH) {
-		print_flag(setting->alias, setting->argument);
+		print_flag(0, setting->alias, setting->argument);
 		printf("another name of --%s\n", setting->flag);
 	}
 }
@@ -396,6 +414,6 @@ void wh_settings_help(enum wh_verb verb)
 	printf("%s", verbs[index_of(verb)].text);
 	for (const struct wh_settings_section *s = wh_settings_sections; s->name != NULL; s++)
 		print_section(s, verb);
-	print_flag("help", NULL);
+	print_flag('h', "help", NULL);
 	printf("print this help\n\n" WH_EXIT_HELP);
 }

@@ -2,7 +2,6 @@
 #include "cli/settings_table.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "bundle/record.h"
@@ -425,16 +424,17 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "how long transfers and their outcomes are kept for wavehaul report;\n"
 			"0s: they are not recorded"},
 	{KEY("transfer", "recursive"), FIELD(recursive), .flag = "recursive", .letter = 'r', SWITCH,
+		.verbs = TRANSFERS | JOB, .help = "take folders, too, with everything in them"},
+	{IN("transfer"), FIELD(archive), .flag = "archive", .letter = 'a', SWITCH,
 		.verbs = TRANSFERS | JOB,
-		.help = "take folders, too, with everything in them; -r for short"},
+		.help = "--recursive, and --owners and --set-ids where the receiving end can\n"
+			"keep them; times, modes and links are always kept"},
 	{IN("transfer"), FIELD(recursive), .flag = "recursive", .letter = 'r', SWITCH,
 		.verbs = WH_VERB_LS | WH_VERB_DU | WH_VERB_RM,
-		.help = "everything below folders; du: a line for each folder below; -r for\n"
-			"short"},
+		.help = "everything below folders; du: a line for each folder below"},
 	{IN("transfer"), FIELD(recursive), .flag = "parents", .letter = 'p', SWITCH,
 		.verbs = WH_VERB_MKDIR,
-		.help = "make the folders above, too; it is no error if they exist; -p for\n"
-			"short"},
+		.help = "make the folders above, too; it is no error if they exist"},
 	{IN("transfer"), FIELD(pings), .flag = "count", .verbs = WH_VERB_PING, COUNT(1, 1000000),
 		.standard = "10", .argument = "N", .example = "100", .help = "number of questions"},
 	{IN("transfer"), FIELD(interval_ns), .flag = "interval", .verbs = WH_VERB_PING,
@@ -484,7 +484,7 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("choice"), FIELD(digest), .flag = "digest", TEXT, .words = "xxh3 adler32 crc32c md5",
 		.verbs = ORDERED, .standard = "xxh3", .argument = "NAME", .example = "md5",
 		.help = "checksum of --manifest and --expect: xxh3, adler32, crc32c or md5"},
-	{IN("choice"), FIELD(dry_run), .flag = "dry-run", SWITCH, .verbs = ORDERED,
+	{IN("choice"), FIELD(dry_run), .flag = "dry-run", .letter = 'n', SWITCH, .verbs = ORDERED,
 		.help = "say what would be transferred, judged by size and time; change nothing"},
 	{IN("choice"), FIELD(remove), .flag = "delete", SWITCH, .verbs = ORDERED,
 		.help = "when all else went well, remove from folders at the target what is not\n"
@@ -557,7 +557,7 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "list finished jobs, too"},
 	{IN("console"), FIELD(commands), .flag = "commands", .letter = 'c', TEXT, .verbs = CONSOLE,
 		.argument = "'COMMANDS'", .example = "'show jobs; show ports'",
-		.help = "run these commands, separated by ;, and end; -c for short"},
+		.help = "run these commands, separated by ;, and end"},
 	{KEY("limits", "peer_jobs"), FIELD(peer_jobs), .flag = "peer-jobs", .verbs = SERVE,
 		COUNT(0, SESSIONS_MAX), .standard = "0", .argument = "N", .example = "8",
 		.help = "sessions that one peer may have at once, of --sessions; a peer is a\n"
@@ -722,7 +722,7 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("output"), FIELD(json), .flag = "json", SWITCH,
 		.verbs = KEYGEN | TRUST | JOB | PARTS | CONSOLE | REPORT | ERRANDS,
 		.help = "print one JSON object on stdout, and nothing else"},
-	{IN("output"), FIELD(quiet), .flag = "quiet", SWITCH, .verbs = TRANSFERS,
+	{IN("output"), FIELD(quiet), .flag = "quiet", .letter = 'q', SWITCH, .verbs = TRANSFERS,
 		.help = "print nothing but failures"},
 	{KEY("output", "json_stream"), FIELD(json_stream), .flag = "json-stream", SWITCH,
 		.verbs = TRANSFERS,
@@ -741,11 +741,14 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("output"), FIELD(json_stream), .flag = "json-stream", SWITCH, .verbs = WAN,
 		.help = "print a JSON object per line on stdout: each second, each change, the\n"
 			"end"},
-	{KEY("output", "verbose"), FIELD(verbose), .flag = "verbose", SWITCH,
-		.verbs = ALL | DEMO | WAN,
-		.help = "tell what memory is used for and how DPDK was started, and count more;\n"
-			"send and get also print a row a second: rate, round trip, loss and\n"
-			"what limits"},
+	{IN("output"), FIELD(names), .flag = "verbose", .letter = 'v', SWITCH, .verbs = TRANSFERS,
+		.help = "print the name of each file on stdout once it is done"},
+	{KEY("output", "details"), FIELD(verbose), .flag = "details", SWITCH, .verbs = TRANSFERS,
+		.help = "tell what memory is used for and how DPDK was started, and print a row\n"
+			"a second: rate, round trip, loss and what limits"},
+	{KEY("output", "verbose"), FIELD(verbose), .flag = "verbose", .letter = 'v', SWITCH,
+		.verbs = (ALL & ~(enum wh_verb)TRANSFERS) | DEMO | WAN,
+		.help = "tell what memory is used for and how DPDK was started, and count more"},
 	{KEY("dpdk", "eal"), FIELD(eal), .flag = "eal", TEXT, .verbs = ALL | DEMO | WAN,
 		.argument = "'ARGS'", .example = "--log-level=7",
 		.help = "more arguments for DPDK's EAL, separated by spaces"},
@@ -760,38 +763,3 @@ const struct wh_setting wh_settings_table[] = {
 static_assert(LENGTH(wh_settings_table) <= WH_SETTINGS_MAX, "a flag each of what was given");
 
 const uint32_t wh_settings_count = LENGTH(wh_settings_table);
-
-const struct wh_setting *wh_setting_find(const char *section, const char *key)
-{
-	for (uint32_t i = 0; i < wh_settings_count; i++) {
-		const struct wh_setting *setting = &wh_settings_table[i];
-
-		if (setting->key != NULL && strcmp(setting->section, section) == 0 &&
-			strcmp(setting->key, key) == 0)
-			return setting;
-	}
-	return NULL;
-}
-
-const char *wh_setting_standard(const struct wh_setting *setting, enum wh_verb verb)
-{
-	bool other = verb == WH_VERB_SERVE && setting->serve_standard != NULL;
-
-	if (other)
-		return setting->serve_standard;
-	return setting->standard != NULL ? setting->standard : "";
-}
-
-const char *wh_setting_help(const struct wh_setting *setting, enum wh_verb verb)
-{
-	bool other = verb == WH_VERB_SERVE && setting->serve_help != NULL;
-
-	return other ? setting->serve_help : setting->help;
-}
-
-bool wh_setting_is_list(const struct wh_setting *setting)
-{
-	return setting->type == WH_SETTING_ADDRESSES || setting->type == WH_SETTING_GATEWAYS ||
-	       setting->type == WH_SETTING_SUBNETS || setting->type == WH_SETTING_SETS ||
-	       setting->type == WH_SETTING_PORTS;
-}

@@ -740,3 +740,10 @@ void wh_setting_advise(const struct wh_setting *setting, char text[WH_SETTINGS_T
 	snprintf(text, WH_SETTINGS_TEXT_BYTES, "%s (from %.64s to %.64s%s)", setting->example, low,
 		high, setting->type == WH_SETTING_RATE_LIMIT ? ", or max" : "");
 }
+
+bool wh_setting_is_list(const struct wh_setting *setting)
+{
+	return setting->type == WH_SETTING_ADDRESSES || setting->type == WH_SETTING_GATEWAYS ||
+	       setting->type == WH_SETTING_SUBNETS || setting->type == WH_SETTING_SETS ||
+	       setting->type == WH_SETTING_PORTS;
+}

@@ -207,6 +207,19 @@ static int judge_keeps(
 	return WH_EXIT_USAGE;
 }
 
+/* The settings of an order, with what this server keeps of --archive. -1, or an exit status. */
+static int order_settings(const struct wh_run_ground *ground, const json_t *words, bool sends,
+	struct wh_settings *settings)
+{
+	int status = wh_order_settings(words, settings);
+
+	if (status != -1)
+		return status;
+	wh_settings_archive(
+		settings, sends || ground->settings->owners, sends || ground->settings->set_ids);
+	return judge_keeps(ground, settings, sends);
+}
+
 /* Whether a peer's HELLO can carry the order's paths there, and what it chooses of them. */
 static int judge_paths(const struct wh_order *order, const struct wh_choice *choice)
 {
@@ -240,13 +253,11 @@ int wh_run_judge(const struct wh_run_ground *ground, const struct wh_order *orde
 	int status = WH_EXIT_OTHER;
 
 	if (settings != NULL && terms != NULL)
-		status = wh_order_settings(words, settings);
+		status = order_settings(ground, words, sends, settings);
 	if (status == -1)
 		status = wh_order_settings_of(settings, sends ? WH_VERB_SEND : WH_VERB_GET);
 	if (status == -1 && !ground->choice_of(settings, terms, &choice))
 		status = WH_EXIT_USAGE;
-	if (status == -1)
-		status = judge_keeps(ground, settings, sends);
 	if (status == -1 && wh_manifest_judge(settings, sends, &kind, &summed) != 0)
 		status = WH_EXIT_USAGE;
 	if (status == -1)
@@ -260,10 +271,9 @@ int wh_run_judge(const struct wh_run_ground *ground, const struct wh_order *orde
 static int read_settings(struct wh_run *run, const struct wh_run_ground *ground)
 {
 	struct wh_settings *settings = &run->transfer.settings;
-	int status = wh_order_settings(run->words, settings);
+	int status =
+		order_settings(ground, run->words, run->order.sends || run->order.copies, settings);
 
-	if (status == -1)
-		status = judge_keeps(ground, settings, run->order.sends || run->order.copies);
 	if (status == -1 && wh_timetable_parse(run->order.rate, &run->table) != NULL)
 		status = WH_EXIT_USAGE;
 	return status;

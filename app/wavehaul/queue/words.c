@@ -198,7 +198,7 @@ int wh_order_settings_of(const struct wh_settings *settings, enum wh_verb verb)
 		if (!settings->given[i] || is_of(flag, verb))
 			continue;
 		snprintf(option, sizeof(option), "--%s", flag);
-		wh_settings_complain(option, wh_verb_name(verb));
+		wh_settings_complain(option, verb);
 		return WH_EXIT_USAGE;
 	}
 	return -1;

@@ -72,7 +72,8 @@ struct wh_transfer {
 	uint64_t moved_tsc; /* when bytes moved last */
 	bool stall_told;
 	bool line_shown;
-	bool rows_shown; /* a row a second instead of the line */
+	bool same_terminal; /* standard output may be the terminal of that line */
+	bool rows_shown;    /* a row a second instead of the line */
 	uint32_t rows;
 };
 
@@ -135,6 +136,12 @@ void wh_transfer_tell_sum(FILE *to, bool dry_run, const struct wh_transfer_sum *
 
 /* Before another try, which reports everything from the beginning. */
 void wh_transfer_forget(struct wh_transfer *transfer);
+
+/*
+ * Prints the name of a file that is done, for --verbose, or would be sent. With `telling` held, if
+ * there are crews.
+ */
+void wh_transfer_name(struct wh_transfer *transfer, const char *path, uint64_t bytes, bool would);
 
 /* A job's on_file; `context` is the transfer. */
 void wh_transfer_on_file(void *context, const struct wh_file_result *result);

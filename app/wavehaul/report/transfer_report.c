@@ -96,12 +96,31 @@ void wh_transfer_tell_start(struct wh_transfer *transfer)
 			json_pack("{s:i, s:b, s:i, s:i}", "cpu", core->cpu, "works", core->works,
 				"receives", core->receives, "sends", core->sends));
 	}
-	tell(transfer, json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:b, s:o, s:o}", "event",
-			       "start", "verb", verb_name(transfer), "version", WH_VERSION, "dpdk",
-			       rte_version(), "host", wh_word_to_json(transfer->server), "port",
-			       transfer->host.spec.ethdev, "mtu", (int)settings->mtu_bytes,
-			       "hugepages", transfer->runtime.eal.hugepages, "cores", cores,
-			       "settings", effective));
+	tell(transfer,
+		json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:b, s:o, s:o}", "event", "start",
+			"verb", verb_name(transfer), "version", WH_VERSION, "dpdk", rte_version(),
+			"host", wh_word_to_json(transfer->server), "port",
+			transfer->host.spec.ethdev, "mtu", (int)settings->mtu_bytes, "hugepages",
+			transfer->runtime.eal.hugepages, "cores", cores, "settings", effective));
+}
+
+void wh_transfer_name(struct wh_transfer *transfer, const char *path, uint64_t bytes, bool would)
+{
+	const struct wh_settings *settings = &transfer->settings;
+	/* If standard output receives the file, names go to stderr. */
+	FILE *to = transfer->is_piped && transfer->verb == WH_VERB_GET ? stderr : stdout;
+	char plain[4 * WH_PATH_BYTES_MAX + 1];
+
+	if (settings->json || settings->json_stream || (!would && !settings->names) ||
+		settings->quiet)
+		return;
+	if (transfer->same_terminal)
+		wh_progress_clear(&transfer->progress);
+	wh_plain_text(path, true, plain, sizeof(plain));
+	if (would)
+		fprintf(to, "would go: %s, %" PRIu64 " B\n", plain, bytes);
+	else
+		fprintf(to, "%s\n", plain);
 }
 
 void wh_transfer_on_file(void *context, const struct wh_file_result *result)
@@ -109,7 +128,6 @@ void wh_transfer_on_file(void *context, const struct wh_file_result *result)
 	struct wh_transfer *transfer = context;
 	char why[WH_FAULT_TEXT_BYTES];
 	char text[300] = "";
-	char plain[4 * WH_PATH_BYTES_MAX + 1];
 	bool passed_over = result->doing == WH_DOING_PASSING;
 
 	if (result->error != 0)
@@ -123,10 +141,8 @@ void wh_transfer_on_file(void *context, const struct wh_file_result *result)
 		wh_manifest_note(&transfer->manifest, result->path);
 	if (result->skipped)
 		transfer->skipped_bytes += result->bytes;
-	if (result->would && !transfer->settings.json && !transfer->settings.json_stream)
-		printf("would go: %s, %llu B\n",
-			wh_plain_text(result->path, true, plain, sizeof(plain)),
-			(unsigned long long)result->bytes);
+	if (result->error == 0 && !result->skipped && result->kind == WH_ENTRY_FILE)
+		wh_transfer_name(transfer, result->path, result->bytes, result->would);
 	if (transfer->settings.json_stream) {
 		json_t *line = json_pack("{s:s, s:s, s:I}", "event", "file", "status",
 			result->would                    ? "would go"
@@ -206,7 +222,7 @@ static double bps_now(const struct wh_transfer *transfer, uint64_t now_tsc, uint
 	return (double)(bytes - transfer->progress.last_bytes) * 8 / span_s(transfer, now_tsc);
 }
 
-/* On stderr, like the other output of --verbose. */
+/* On stderr, like the other output of --details. */
 static void print_row(const struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes,
 	const struct wh_flow_now *flow, bool head)
 {

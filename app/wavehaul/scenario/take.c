@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "cli/complain.h"
+#include "cli/nearest/nearest.h"
 #include "scenario/lex.h"
 
 /* 18 times this still fits in picoseconds, so that sums of a few do not overflow. */
@@ -273,20 +274,25 @@ uint32_t wh_take_ats(struct wh_taker *taker, const char *key, bool first_is_time
 
 bool wh_take_all_used(const struct wh_ini_section *section)
 {
-	char known[WH_EXPR_WRONG_BYTES] = "";
+	char known[WH_EXPR_WRONG_BYTES] = "its keys are ";
+	struct wh_nearest nearest = {0};
+	char text[WH_NEAREST_TEXT_BYTES];
 	uint32_t i = 0;
 
 	while (i < section->n_entries && section->entries[i].used)
 		i++;
 	if (i == section->n_entries)
 		return true;
+	nearest.typed = section->entries[i].key;
 	for (uint32_t k = 0; k < section->n_asked; k++) {
 		size_t used = strlen(known);
+
+		wh_nearest_try(&nearest, section->asked[k]);
 
 		snprintf(known + used, sizeof(known) - used, "%s%s", k > 0 ? ", " : "",
 			section->asked[k]);
 	}
-	wh_complain("%s: [%s] has no key '%s'; its keys are %s", section->entries[i].where,
-		section->head, section->entries[i].key, known);
+	wh_complain("%s: [%s] has no key '%s'; %s", section->entries[i].where, section->head,
+		section->entries[i].key, wh_nearest_text(&nearest, "", known, text));
 	return false;
 }

@@ -17,6 +17,7 @@
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/nearest/nearest.h"
 #include "cli/whole_file.h"
 #include "trust/fingerprint.h"
 
@@ -261,20 +262,26 @@ void wh_rights_init(struct wh_rights *rights)
 
 static int refuse_key(const char *where, const char *section, const char *word)
 {
-	char known[256] = "";
+	struct wh_nearest nearest = {.typed = word};
+	char text[WH_NEAREST_TEXT_BYTES];
+	char known[256] = "its keys are ";
+	uint32_t count = 0;
 
 	for (size_t i = 0; i < KEYS; i++) {
 		size_t used = strlen(known);
 
-		if (section == NULL || strcmp(keys[i].section, section) == 0)
-			snprintf(known + used, sizeof(known) - used, "%s%s", used > 0 ? ", " : "",
-				keys[i].word);
+		if (section != NULL && strcmp(keys[i].section, section) != 0)
+			continue;
+		wh_nearest_try(&nearest, keys[i].word);
+		snprintf(known + used, sizeof(known) - used, "%s%s", count++ > 0 ? ", " : "",
+			keys[i].word);
 	}
 	if (section != NULL)
-		wh_complain(
-			"%s: [%s] has no key '%s'; its keys are %s", where, section, word, known);
+		wh_complain("%s: [%s] has no key '%s'; %s", where, section, word,
+			wh_nearest_text(&nearest, "", known, text));
 	else
-		wh_complain("%s: a peer has no key '%s'; its keys are %s", where, word, known);
+		wh_complain("%s: a peer has no key '%s'; %s", where, word,
+			wh_nearest_text(&nearest, "", known, text));
 	return WH_EXIT_USAGE;
 }
 

@@ -547,7 +547,8 @@ static void test_set(void)
 		"--set scenario.duration=5: duration = '5' is a "
 		"number without a unit");
 	expect_said(WHOLE, "udt.bta=5",
-		"--set udt.bta=5: udt has no option 'bta'; similar ones are beta");
+		"--set udt.bta=5: udt has no option 'bta', see `wavehaul profiles udt`; did you "
+		"mean 'beta'?");
 	expect_said(
 		WHOLE, "udt.beta=5", "--set udt.beta=5: beta = '5' is 5; it must be from 1e-12");
 	expect_said(WHOLE, "udt.beta", "--set udt.beta: write PROFILE.OPTION=VALUE, ");
