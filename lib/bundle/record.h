@@ -233,6 +233,7 @@ enum wh_job_verb {
 	WH_JOB_MOVE = 9, /* the last path is the destination */
 	WH_JOB_PING = 10,
 	WH_JOB_ORDER = 11, /* for the server's queue: its paths are copied to a third host */
+	WH_JOB_VERBS,
 };
 
 /* The name for operators; "" if there is none. */

@@ -29,7 +29,7 @@ from dissector import CHECKSUM_ABSENT, CHECKSUM_GOOD, TYPES, dissect, lines
 from harness import (Case, Failed, Skip, end_group, expect, expect_between, expect_equal,
                      expect_said, expect_status, run_cases)
 from lab import Lab, Pinger, Tap
-from pair import cpu_seconds, telemetry, wait_until
+from pair import ERRANDS, cpu_seconds, telemetry, wait_until
 
 TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
@@ -73,7 +73,8 @@ class Server:
         self.folder = folder / 'served'
         self.log = folder / 'server.log'
         self.command = [*host.under, program.binary, 'serve', *settings(port, mtu, addresses),
-                        '--root', self.folder, '--state', folder / 'state', *options]
+                        '--buffers', '128M', '--root', self.folder,
+                        '--state', folder / 'state', *options]
 
     def said(self):
         return self.log.read_text(errors='replace')
@@ -117,13 +118,14 @@ class Server:
 
 def settings(port, mtu, addresses):
     """Hugepages are for those beside us who have need of them: pair.py asks how many are free."""
-    return ['--config', 'none', '--port', f'{port}:eth0', '--mtu', mtu, '--buffers', '128M',
-            '--no-huge', *(word for address in addresses for word in ('--addr', address))]
+    return ['--config', 'none', '--port', f'{port}:eth0', '--mtu', mtu, '--no-huge',
+            *(word for address in addresses for word in ('--addr', address))]
 
 
 def client_command(verb, *args, port='af_packet', mtu=1500,
                    addresses=(f'{CLIENT}/24', f'{CLIENT6}/64')):
-    return (verb, *settings(port, mtu, addresses), *args)
+    room = () if verb in ERRANDS else ('--buffers', '128M')
+    return (verb, *settings(port, mtu, addresses), *room, *args)
 
 
 def run_client(program, host, *args, timeout_s=CLIENT_S, **how):

@@ -149,7 +149,8 @@ def refused(program, folder):
                  ((('secret', 'dtn3:a'), 'outside the folders'),
                   (('public/out', 'dtn3:a'), 'leads out of the served'))),
                 (('orders=yes',),
-                 ((('public/a', 'dtn9:a'), "knows no peer 'dtn9'"),
+                 ((('public', 'dtn3:', '-r', '--delete'), 'may not remove files from other'),
+                  (('public/a', 'dtn9:a'), "knows no peer 'dtn9'"),
                   (('public/a', f'{three.address}:a'), 'none of our peers'),
                   (('public/a', 'dtn2:a'), "knows no peer 'dtn2'")))):
             two.trust(one, *rights)
@@ -175,6 +176,21 @@ def refused(program, folder):
         one.job('retry', running)
         one.await_failed(running, 'you may not give orders to the queue here|no longer trusted')
         expect_equal('orders there', two.state_of(far), 'failed')
+
+
+def deleted(program, folder):
+    """--delete removes files of dtn3 only with a right of its own."""
+    with sites(program) as (one, two, three):
+        two.make('runs/a', 1000)
+        three.make('came/runs/old', 1000)
+        order = ('copy', 'dtn2:/runs', 'dtn3:came/', '-r')
+        one.await_failed(one.add(*order, '--delete'), 'may not remove files from other')
+        one.await_state(one.add(*order), 'done')
+        expect_equal('what is there', three.names('came/runs'), ['a', 'old'])
+        two.trust(one, 'orders=yes', 'orders-delete=yes')
+        time.sleep(NOTICED_S)
+        one.await_state(one.add(*order, '--delete'), 'done')
+        expect_equal('what is there', three.names('came/runs'), ['a'])
 
 
 def far_state(one, two, number):
@@ -445,6 +461,7 @@ def lied(program, folder):
 CASES = [
     Case('third: the bytes go between the two others', True, copied),
     Case('third: what is not let is refused', True, refused),
+    Case('third: --delete by an order has a right of its own', True, deleted),
     Case('third: pause, resume and cancel', True, steered),
     Case('third: another rate', True, retuned),
     Case('third: a cancel that is not heard', False, unheard),

@@ -183,7 +183,7 @@ def added_and_removed(program, folder):
     peer = user.report('trust', 'list')['peers'][0]
     expect_equal('the rights', peer['rights'],
                  {'read': False, 'write': True, 'measure': True, 'orders': False,
-                  'folder': ['in', 'out/a'],
+                  'orders_delete': False, 'folder': ['in', 'out/a'],
                   'from': ['192.0.2.0/24'], 'rate_bps': 10**10, 'sessions': 3,
                   'day_bytes': 2**40, 'map_owners': None, 'map_groups': None})
     expect_equal('the address', peer['address'], ['192.0.2.2'])
@@ -377,6 +377,16 @@ def bytes_of_a_day(program, folder):
         expect_status(here.run('send', path, f'{SERVER}:'), 0)
         refused = here.run('send', make_file(folder, 8 << 20), f'{SERVER}:')
         expect(refused.status != 0, 'it moved more than it may')
+        for words, status, said in ((('ls', f'{SERVER}:'), 0, ''),
+                                    (('du', f'{SERVER}:'), 0, ''),
+                                    (('mkdir', f'{SERVER}:room'), 0, ''),
+                                    (('mv', f'{SERVER}:room', f'{SERVER}:place'), 0, ''),
+                                    (('rm', '-r', f'{SERVER}:place'), 0, ''),
+                                    (('get', f'{SERVER}:{path.name}', folder / 'back'), 1,
+                                     'you have used your byte quota for today')):
+            result = here.run(*words)
+            expect_status(result, status)
+            expect_said(result, said)
         server.stop()
         kept = folder / 'state/days'
         expect(here.user.key() in kept.read_text(), kept.read_text())

@@ -72,15 +72,36 @@ static json_t *list_of(char *const *texts, uint32_t count)
 	return NULL;
 }
 
+/* Those of its options that remove files. They are spelled in full: wh_order_words_wrong. */
+static uint32_t removals_of(const json_t *words)
+{
+	uint32_t wishes = 0;
+
+	for (size_t i = 0; i < json_array_size(words); i++) {
+		const char *word = json_string_value(json_array_get(words, i));
+
+		if (strcmp(word, "--move") == 0)
+			wishes |= WH_CHOICE_MOVE;
+		else if (strcmp(word, "--delete") == 0)
+			wishes |= WH_CHOICE_DELETE;
+	}
+	return wishes;
+}
+
 /* Why the order could not succeed; NULL: nothing is wrong. */
 static const char *judge(const struct wh_runner *runner, const struct wh_order *order,
-	const struct wh_rights *rights, const json_t *here, const json_t *words)
+	const struct wh_desk_question *asked, const struct wh_rights *rights, const json_t *here,
+	const json_t *words)
 {
 	const struct wh_settings *own = runner->ground.settings;
 	const char *wrong = wh_order_words_wrong(words);
 	struct wh_timetable table;
 	struct wh_place place;
+	uint32_t folder;
 
+	if (wrong == NULL)
+		wrong = wh_rights_wrong(rights, WH_JOB_ORDER, removals_of(words),
+			(const char *const *)asked->path, asked->paths, &folder);
 	if (wrong != NULL)
 		return wrong;
 	if (here == NULL || !wh_paths_are_below(here))
@@ -88,16 +109,12 @@ static const char *judge(const struct wh_runner *runner, const struct wh_order *
 	if (wh_timetable_parse(order->rate, &table) != NULL)
 		return "its rate is none";
 	/* An address may belong to any peer that we trust. */
-	if (order->peer[0] != '\0' &&
-		(wh_address_parse(order->host, &place.address) ||
-			!wh_peer_name_is_good(order->host)))
+	if (order->peer[0] != '\0' && (wh_address_parse(order->host, &place.address) ||
+					      !wh_peer_name_is_good(order->host)))
 		return "it goes to a host that is none of our peers: it is to be named as it is "
 		       "here";
 	if (wh_place_find(own, order->host, &place) != -1)
 		return wh_last_complaint();
-	for (size_t i = 0; i < json_array_size(words) && !rights->write; i++)
-		if (strcmp(json_string_value(json_array_get(words, i)), "--move") == 0)
-			return "you may not remove files from here (--move)";
 	return wh_run_judge(&runner->ground, order) == -1 ? NULL : wh_last_complaint();
 }
 
@@ -121,8 +138,8 @@ static bool fill_in(struct wh_order *order, const struct wh_desk_question *asked
 	return order->here != NULL && order->there != NULL && order->words != NULL;
 }
 
-static void add(struct wh_runner *runner, const struct wh_order *order,
-	struct wh_standing *standing)
+static void add(
+	struct wh_runner *runner, const struct wh_order *order, struct wh_standing *standing)
 {
 	uint64_t live, id;
 	int rc = wh_queue_count_taken(runner->queue, order->peer, WH_TAKEN_KEPT, &live);
@@ -164,7 +181,7 @@ static void begin(struct wh_runner *runner, struct wh_order *order,
 		put_off(standing, 0, "the queue takes no more jobs until its server is restarted");
 	else if (!fill_in(order, asked, here, words))
 		refuse(standing, WH_EXIT_OTHER, "the order makes no sense");
-	else if ((wrong = judge(runner, order, rights, here, words)) != NULL)
+	else if ((wrong = judge(runner, order, asked, rights, here, words)) != NULL)
 		refuse(standing, WH_EXIT_USAGE, wrong);
 	else
 		add(runner, order, standing);
@@ -188,8 +205,8 @@ static void heed(struct wh_runner *runner, const struct wh_order *order, uint32_
 			(void)wh_queue_resume(runner->queue, id, time(NULL));
 	} else if (run != NULL) {
 		run->order.wish = wish;
-		wh_run_stop(run,
-			wish == WH_WISH_PAUSE ? WH_ORDER_PAUSED : WH_ORDER_CANCELLED, rte_rdtsc());
+		wh_run_stop(run, wish == WH_WISH_PAUSE ? WH_ORDER_PAUSED : WH_ORDER_CANCELLED,
+			rte_rdtsc());
 	} else if (wish == WH_WISH_PAUSE) {
 		(void)wh_queue_pause(runner->queue, id);
 	} else {
@@ -239,8 +256,7 @@ static void tell(const struct wh_runner *runner, const struct wh_order *order,
 		.why = wh_order_is_over(order->state) ? result->why : "",
 	};
 	for (uint32_t i = 0; run != NULL && i < run->transfer.lanes.started; i++)
-		standing->moved_bytes +=
-			atomic_load(&run->transfer.lanes.job[i]->view.moved_bytes);
+		standing->moved_bytes += atomic_load(&run->transfer.lanes.job[i]->view.moved_bytes);
 }
 
 /* Likewise for its rate. Returns what is wrong with it; NULL: nothing. */
@@ -334,9 +350,9 @@ static void go_below(struct wh_run *run, const char *folder)
 	json_t *below = json_array();
 
 	for (size_t i = 0; i < json_array_size(run->here); i++)
-		json_array_append_new(below,
-			json_string(wh_rights_below(
-				folder, json_string_value(json_array_get(run->here, i)))));
+		json_array_append_new(
+			below, json_string(wh_rights_below(
+				       folder, json_string_value(json_array_get(run->here, i)))));
 	json_decref(run->here);
 	run->here = below;
 }
@@ -356,15 +372,16 @@ static const char *claim(struct wh_run *run, const struct wh_run_ground *ground)
 	if (!run->rights.orders)
 		return "may not give orders here any more";
 	wh_texts_of(run->here, run->paths, count);
-	wrong = wh_rights_wrong(&run->rights, WH_JOB_ORDER, run->paths, count, &folder);
-	if (wrong != NULL || (run->transfer.settings.move && !run->rights.write))
-		return "may not have that from here any more";
+	wrong = wh_rights_wrong(
+		&run->rights, WH_JOB_ORDER, removals_of(run->words), run->paths, count, &folder);
+	if (wrong != NULL)
+		return "may not have that any more";
 	if (!wh_store_charge(store, run->owner, &run->rights, 0))
 		return "has moved what it may in a day";
 	if (folder == UINT32_MAX)
 		return NULL;
-	run->folder_fd = wh_beneath_resolve(ground->root_fd, run->rights.folder[folder],
-		O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	run->folder_fd = wh_beneath_resolve(
+		ground->root_fd, run->rights.folder[folder], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (run->folder_fd < 0)
 		return "may use a folder here that is not there";
 	run->root_fd = run->folder_fd;
@@ -408,9 +425,8 @@ static const char *see_changes(struct wh_run *run, struct wh_store *store, int64
 	run->rights_s = now_s;
 	if (!wh_store_rights_of(store, run->order.peer, run->owner, &rights))
 		return "is not trusted here any more";
-	return wh_rights_equal(&rights, &run->rights)
-		       ? NULL
-		       : "has other rights here than when it began";
+	return wh_rights_equal(&rights, &run->rights) ? NULL
+						      : "has other rights here than when it began";
 }
 
 bool wh_taken_look(struct wh_run *run, const struct wh_run_ground *ground, int64_t now_s)

@@ -56,13 +56,13 @@ bool wh_store_rights_of(struct wh_store *store, const char *name,
 
 	wh_rights_init(rights);
 	rights->orders = true;
+	rights->orders_delete = true;
 	if (name[0] == '\0')
 		return memcmp(owner, store->own_id, WH_IDENTITY_BYTES) == 0;
 	wh_spin_lock(&store->lock);
 	peer = wh_peer_list_named(&store->list, name);
-	found = peer != NULL &&
-		(peer->has_key ? memcmp(peer->id, owner, WH_IDENTITY_BYTES) == 0
-			       : !has_lost_certificates(store, owner));
+	found = peer != NULL && (peer->has_key ? memcmp(peer->id, owner, WH_IDENTITY_BYTES) == 0
+					       : !has_lost_certificates(store, owner));
 	if (found)
 		*rights = peer->rights;
 	wh_spin_unlock(&store->lock);

@@ -83,6 +83,11 @@ static const char *take_orders(struct wh_peer_file *peer, char *value)
 	return is_switch(value, &peer->rights.orders) ? NULL : "is not yes or no";
 }
 
+static const char *take_orders_delete(struct wh_peer_file *peer, char *value)
+{
+	return is_switch(value, &peer->rights.orders_delete) ? NULL : "is not yes or no";
+}
+
 /* Whether it is a relative path without "..". */
 static bool is_way_down(const char *path)
 {
@@ -192,6 +197,7 @@ static const struct key {
 	{"rights", "write", take_write, "no", false},
 	{"rights", "measure", take_measure, "yes", false},
 	{"rights", "orders", take_orders, "no", false},
+	{"rights", "orders-delete", take_orders_delete, "no", false},
 	{"rights", "folder", take_folder, "incoming/run7", true},
 	{"rights", "from", take_from, "192.0.2.0/24", true},
 	{"rights", "rate", take_rate, "10G", false},
@@ -456,6 +462,8 @@ static void write_rights(FILE *to, const struct wh_rights *rights)
 		rights->measure ? "yes" : "no");
 	if (rights->orders)
 		fprintf(to, "orders = yes\n");
+	if (rights->orders_delete)
+		fprintf(to, "orders-delete = yes\n");
 	for (uint32_t i = 0; i < rights->folders; i++)
 		write_value(to, "folder", rights->folder[i]);
 	for (uint32_t i = 0; i < rights->subnets; i++)
@@ -532,7 +540,7 @@ const char *wh_rights_text(const struct wh_rights *rights, char text[WH_RIGHTS_T
 	if (rights->measure)
 		add(text, ", ", "measure");
 	if (rights->orders)
-		add(text, ", ", "orders");
+		add(text, ", ", rights->orders_delete ? "orders that may delete" : "orders");
 	if (text[0] == '\0')
 		add(text, "", "nothing");
 	for (uint32_t i = 0; i < rights->folders; i++)

@@ -17,6 +17,7 @@
  *   measure = yes               it may send to memory, get from there, and probe (yes)
  *   orders = yes                it may let this host's queue send files that it may get to
  *                               other peers of this host (no)
+ *   orders-delete = yes         these orders may remove there what is not here: --delete (no)
  *   folder = incoming           a folder below the root, with its contents; repeatable (all)
  *   from = 192.0.2.0/24         addresses that it may use; repeatable (any)
  *   rate = 10G                  limit of what it gets (the server's)
@@ -49,6 +50,7 @@ struct wh_rights {
 	bool write;
 	bool measure;
 	bool orders;
+	bool orders_delete;
 	uint32_t sessions;  /* 0: the default for all */
 	uint64_t rate_bps;  /* WH_RATE_MAX: the default for all */
 	uint64_t day_bytes; /* UINT64_MAX: unlimited */

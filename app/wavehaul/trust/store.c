@@ -669,6 +669,7 @@ bool wh_store_rights(struct wh_store *store, uint64_t number, struct wh_rights *
 	wh_rights_init(rights);
 	if (number == WH_RIGHTS_OWN) {
 		rights->orders = true;
+		rights->orders_delete = true;
 		return true;
 	}
 	wh_spin_lock(&store->lock);

@@ -45,9 +45,9 @@ static json_t *rights_json(const struct wh_rights *rights)
 				      rights->from[i].prefix_bits));
 	}
 
-	json_t *object = json_pack("{s:b, s:b, s:b, s:b, s:o, s:o}", "read", rights->read, "write",
-		rights->write, "measure", rights->measure, "orders",
-		rights->orders, "folder", folders, "from", from);
+	json_t *object = json_pack("{s:b, s:b, s:b, s:b, s:b, s:o, s:o}", "read", rights->read,
+		"write", rights->write, "measure", rights->measure, "orders", rights->orders,
+		"orders_delete", rights->orders_delete, "folder", folders, "from", from);
 
 	json_object_set_new(object, "rate_bps",
 		rights->rate_bps == WH_RATE_MAX ? json_null()

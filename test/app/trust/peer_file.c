@@ -38,6 +38,7 @@ static void test_all(void)
 	CU_ASSERT_TRUE(peer.rights.write);
 	CU_ASSERT_FALSE(peer.rights.measure);
 	CU_ASSERT_TRUE(peer.rights.orders);
+	CU_ASSERT_FALSE(peer.rights.orders_delete);
 	CU_ASSERT_EQUAL(peer.rights.folders, 2);
 	CU_ASSERT_STRING_EQUAL(peer.rights.folder[0], "in/a");
 	CU_ASSERT_EQUAL(peer.rights.subnets, 1);
@@ -51,7 +52,7 @@ static void test_least(void)
 {
 	CU_ASSERT_EQUAL_FATAL(parse("[peer]\nkey = " KEY "\n"), -1);
 	CU_ASSERT_TRUE(peer.rights.read && peer.rights.write && peer.rights.measure);
-	CU_ASSERT_FALSE(peer.rights.orders);
+	CU_ASSERT_FALSE(peer.rights.orders || peer.rights.orders_delete);
 	CU_ASSERT_EQUAL(peer.rights.rate_bps, WH_RATE_MAX);
 	CU_ASSERT_EQUAL(peer.rights.day_bytes, UINT64_MAX);
 	CU_ASSERT_EQUAL(peer.rights.sessions + peer.rights.folders + peer.rights.subnets, 0);

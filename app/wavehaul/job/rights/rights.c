@@ -37,31 +37,93 @@ static bool all_below(const char *folder, const char *const *path, uint32_t path
 	return true;
 }
 
-static bool reads(enum wh_job_verb verb)
+/*
+ * What each verb needs of a peer's rights. A verb without a row is refused. Only what moves bytes
+ * of files, or of a measurement, needs bytes left of the day: a peer without any may still look,
+ * make room, and steer orders, which are checked and charged when they run.
+ */
+struct need {
+	bool read;
+	bool write;
+	bool measure;
+	bool orders;
+	bool moves;
+	bool has_paths;
+	const char *refusal; /* if read or write is missing */
+};
+
+static const char may_not_see[] = "you may not see what is here";
+static const char may_not_get[] = "you may not get files from here";
+static const char may_not_change[] = "you may not change what is here";
+static const char may_not_measure[] = "you may not run measurements here";
+
+static const struct need needs[WH_JOB_VERBS] = {
+	[WH_JOB_SEND] = {.write = true,
+		.moves = true,
+		.has_paths = true,
+		.refusal = "you may not send files here"},
+	[WH_JOB_GET] = {.read = true, .moves = true, .has_paths = true, .refusal = may_not_get},
+	[WH_JOB_BENCH] = {.measure = true, .moves = true, .refusal = may_not_measure},
+	[WH_JOB_IDLE] = {.measure = true, .refusal = may_not_measure},
+	[WH_JOB_LIST] = {.read = true, .has_paths = true, .refusal = may_not_see},
+	[WH_JOB_USAGE] = {.read = true, .has_paths = true, .refusal = may_not_see},
+	[WH_JOB_REMOVE] = {.write = true, .has_paths = true, .refusal = may_not_change},
+	[WH_JOB_MAKE] = {.write = true, .has_paths = true, .refusal = may_not_change},
+	[WH_JOB_MOVE] = {.write = true, .has_paths = true, .refusal = may_not_change},
+	[WH_JOB_PING] = {.refusal = ""},
+	[WH_JOB_ORDER] = {.read = true, .orders = true, .has_paths = true, .refusal = may_not_get},
+};
+
+static const struct need *need_of(enum wh_job_verb verb)
 {
-	return verb == WH_JOB_GET || verb == WH_JOB_LIST || verb == WH_JOB_USAGE ||
-	       verb == WH_JOB_ORDER;
+	const struct need *need = (uint32_t)verb < WH_JOB_VERBS ? &needs[verb] : NULL;
+
+	return need != NULL && need->refusal != NULL ? need : NULL;
 }
 
-const char *wh_rights_wrong(const struct wh_rights *rights, enum wh_job_verb verb,
+bool wh_rights_moves(enum wh_job_verb verb)
+{
+	const struct need *need = need_of(verb);
+
+	return need == NULL || need->moves;
+}
+
+/* What removes files needs a right of its own, at each end from which it removes them. */
+static const char *removal_wrong(
+	const struct wh_rights *rights, enum wh_job_verb verb, uint32_t wishes)
+{
+	bool from_here = verb == WH_JOB_GET || verb == WH_JOB_ORDER;
+
+	if (from_here && (wishes & WH_CHOICE_MOVE) != 0 && !rights->write)
+		return "you may not remove files from here (--move)";
+	if (verb == WH_JOB_ORDER && (wishes & WH_CHOICE_DELETE) != 0 && !rights->orders_delete)
+		return "your orders may not remove files from other hosts (--delete)";
+	return NULL;
+}
+
+static const char *verb_wrong(
+	const struct wh_rights *rights, enum wh_job_verb verb, uint32_t wishes)
+{
+	const struct need *need = need_of(verb);
+
+	if (need == NULL)
+		return "you may not do that here";
+	if (need->orders && !rights->orders)
+		return "you may not give orders to the queue here";
+	if ((need->read && !rights->read) || (need->write && !rights->write) ||
+		(need->measure && !rights->measure))
+		return need->refusal;
+	return removal_wrong(rights, verb, wishes);
+}
+
+const char *wh_rights_wrong(const struct wh_rights *rights, enum wh_job_verb verb, uint32_t wishes,
 	const char *const *path, uint32_t paths, uint32_t *folder)
 {
+	const char *wrong = verb_wrong(rights, verb, wishes);
+
 	*folder = UINT32_MAX;
-	if (verb == WH_JOB_BENCH || verb == WH_JOB_IDLE)
-		return rights->measure ? NULL : "you may not run measurements here";
-	if (verb == WH_JOB_PING)
-		return NULL;
-	if (verb == WH_JOB_ORDER && !rights->orders)
-		return "you may not give orders to the queue here";
-	if (reads(verb) && !rights->read)
-		return verb == WH_JOB_GET || verb == WH_JOB_ORDER
-			       ? "you may not get files from here"
-			       : "you may not see what is here";
-	if (!reads(verb) && !rights->write)
-		return verb == WH_JOB_SEND ? "you may not send files here"
-					   : "you may not change what is here";
-	if (rights->folders == 0)
-		return NULL;
+	if (wrong != NULL || rights->folders == 0 || !needs[verb].has_paths)
+		return wrong;
 	for (uint32_t i = 0; i < rights->folders && *folder == UINT32_MAX; i++)
 		if (all_below(rights->folder[i], path, paths))
 			*folder = i;
@@ -107,11 +169,8 @@ static const char *claim(struct wh_job *job, struct wh_store *store)
 	job->rights.changes = atomic_load(&store->changes);
 	if (!wh_store_rights(store, job->rights.number, &rights, name))
 		return "you are no longer trusted here";
-	wrong = wh_rights_wrong(&rights, job->request.verb, job->request.here.path,
-		job->request.here.count, &folder);
-	if (wrong == NULL && job->request.verb == WH_JOB_GET && !rights.write &&
-		wh_choice_has(&job->request.choice, WH_CHOICE_MOVE))
-		wrong = "you may not remove files from here (--move)";
+	wrong = wh_rights_wrong(&rights, job->request.verb, job->request.choice.wishes,
+		job->request.here.path, job->request.here.count, &folder);
 	if (wrong != NULL)
 		return wrong;
 	switch (wh_store_enter(store, job->rights.number)) {
@@ -123,7 +182,7 @@ static const char *claim(struct wh_job *job, struct wh_store *store)
 		return "you are no longer trusted here";
 	}
 	job->rights.entered = true;
-	if (!wh_store_spend(store, job->rights.number, 0))
+	if (wh_rights_moves(job->request.verb) && !wh_store_spend(store, job->rights.number, 0))
 		return "you have used your byte quota for today";
 	job->rights.rate_bps = rights.rate_bps;
 	job->request.rate_bps = wh_min_u64(job->request.rate_bps, rights.rate_bps);
@@ -161,7 +220,7 @@ static bool charge(struct wh_job *job, struct wh_store *store, uint64_t least_by
 	uint64_t moved_bytes = atomic_load_explicit(&job->view.moved_bytes, memory_order_relaxed);
 	uint64_t more_bytes = moved_bytes - job->rights.counted_bytes;
 
-	if (!job->rights.entered || more_bytes < least_bytes)
+	if (!job->rights.entered || more_bytes < least_bytes || !wh_rights_moves(job->request.verb))
 		return true;
 	job->rights.counted_bytes = moved_bytes;
 	return wh_store_spend(store, job->rights.number, more_bytes);
