@@ -79,10 +79,12 @@ static uint32_t lanes_of(const struct wh_settings *settings)
 
 static int make_jobs(struct bench *bench)
 {
-	const struct wh_request idle = wh_wanted_request(&bench->settings, WH_JOB_IDLE);
+	struct wh_request idle = wh_wanted_request(&bench->settings, WH_JOB_IDLE);
 	struct wh_request request = wh_wanted_request(&bench->settings, WH_JOB_BENCH);
 	uint32_t idles = bench->settings.idle_sessions;
 
+	wh_sealed_name(&bench->sealed, &bench->peer, &idle);
+	wh_sealed_name(&bench->sealed, &bench->peer, &request);
 	request.lanes = lanes_of(&bench->settings);
 	if (!request.reverse) {
 		wh_way_recall(&bench->way, &bench->settings, &bench->peer);

@@ -97,6 +97,7 @@ static int make_job(struct errand *errand)
 {
 	struct wh_request request = request_of(errand);
 
+	wh_sealed_name(&errand->sealed, &errand->peer, &request);
 	if (!wh_hello_fits(&request)) {
 		wh_complain("too many paths for one request; use several commands");
 		return WH_EXIT_USAGE;

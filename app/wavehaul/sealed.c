@@ -95,6 +95,13 @@ int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settin
 	return status;
 }
 
+void wh_sealed_name(
+	struct wh_sealed *sealed, const struct wh_address *server, struct wh_request *request)
+{
+	request->peer_known =
+		sealed->on && wh_store_meant(&sealed->trust.store, server, request->peer_id);
+}
+
 void wh_sealed_guard(const struct wh_sealed *sealed, struct wh_guard *guard)
 {
 	if (sealed->on)

@@ -30,6 +30,10 @@ int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settin
 	const char *server, struct wh_host_settings *host, const struct wh_on_host *wanted,
 	int (*run)(void *context), void *context);
 
+/* A request to that server is for the one whom the operator means, if that is one key. */
+void wh_sealed_name(
+	struct wh_sealed *sealed, const struct wh_address *server, struct wh_request *request);
+
 /* Lets a guarded process continue to read the files of trusted peers. */
 void wh_sealed_guard(const struct wh_sealed *sealed, struct wh_guard *guard);
 

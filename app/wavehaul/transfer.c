@@ -77,6 +77,7 @@ static int make_jobs(struct wh_transfer *transfer)
 	if (!wh_wanted_choice(&transfer->settings, &transfer->terms, &request.choice))
 		return WH_EXIT_USAGE;
 	wh_request_see_contents(&request);
+	wh_sealed_name(&sealed, &transfer->peer, &request);
 	if (!wh_request_fits(&request))
 		return WH_EXIT_USAGE;
 	if (!wh_lanes_make(&transfer->lanes, &transfer->jobs, &transfer->peer, &request)) {

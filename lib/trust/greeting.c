@@ -344,6 +344,7 @@ const char *wh_reception_name(enum wh_reception verdict)
 		[WH_RECEPTION_UNKNOWN] = "unknown",
 		[WH_RECEPTION_BUSY] = "busy",
 		[WH_RECEPTION_CIPHER] = "cipher",
+		[WH_RECEPTION_SELF] = "self",
 	};
 
 	WH_ASSERT(verdict < WH_RECEPTIONS);

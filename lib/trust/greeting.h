@@ -43,7 +43,8 @@ enum wh_reception {
 	WH_RECEPTION_UNKNOWN = 2, /* not trusted */
 	WH_RECEPTION_BUSY = 3,    /* no place for another bond */
 	WH_RECEPTION_CIPHER = 4,  /* no common cipher */
-	WH_RECEPTIONS = 5,
+	WH_RECEPTION_SELF = 5,    /* the other end is this process: its own packets come back */
+	WH_RECEPTIONS = 6,
 };
 
 #define WH_CARD_VERSION_BYTES 32

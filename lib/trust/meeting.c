@@ -49,9 +49,13 @@ static enum wh_reception judge(struct wh_greeter *greeter, struct wh_guest *gues
 {
 	const struct wh_greeter_config *config = &greeter->config;
 	const struct wh_card *theirs = &guest->greeting.theirs;
-	enum wh_reception verdict = believe(greeter, guest);
 	bool wanted = theirs->verdict == WH_RECEPTION_WELCOME || !guest->came;
+	enum wh_reception verdict;
 
+	/* Somebody throws our packets back, and has no key at all. */
+	if (memcmp(theirs->process, greeter->process, sizeof(theirs->process)) == 0)
+		return WH_RECEPTION_SELF;
+	verdict = believe(greeter, guest);
 	if (verdict != WH_RECEPTION_WELCOME)
 		return verdict;
 	if (wanted && wh_greeting_cipher(&guest->greeting, config->ciphers) == 0)

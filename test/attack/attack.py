@@ -25,10 +25,10 @@ from field import (DATA, FAR_GATEWAY, GATEWAY, KIB, MIB, RCV_STATE, SEED, TOP, F
                    overheard, recorded, IPV4_AT)
 from control import Control
 from harness import (Case, Failed, Skip, end_group, expect, expect_between, expect_equal,
-                     run_cases)
+                     expect_said, expect_status, run_cases)
 from lab import order
 from noise import FRAMES, draw, thrown, unpacked, write
-from network import CLIENT, SERVER, SERVER6, THIRD, running_client
+from network import CLIENT, NETWORK, SERVER, SERVER6, THIRD, run_client, running_client
 from pair import wait_until
 
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
@@ -46,6 +46,8 @@ AUDIT_LINES = 100
 SILENT_S = 1
 # States that a server tells its client, one every 10 ms: half of them where CPUs are busy.
 STATES_PER_S = 60
+# A refusal in one round trip, the start of a client of about a second counted.
+SOON_S = 4
 # A server looks at its files once a second, and what they withdraw is greeted anew.
 TRUST_SEEN_S = 3
 # What takes a minute, too.
@@ -506,6 +508,33 @@ def greetings(field, program, folder, mib=18, mbps=60):
     field.small_send()
 
 
+def mirrored(field, program, folder):
+    """
+    Who sends back all that he is told has no key, and gets nothing; and who has our own key, but is
+    not whom we know at his address, neither. Both are told at once, and truly.
+    """
+    field.serve(program, folder)
+    file = folder / 'file'
+
+    def refused(to, said):
+        file.write_bytes(b'to be moved')
+        result = run_client(program, field.client, 'send', '--move', file, f'{to}:in/')
+        expect_status(result, NETWORK)
+        expect_said(result, said)
+        expect(result.seconds < SOON_S, f'refused after {result.seconds:.1f} s')
+        expect(file.exists(), 'the source is gone')
+
+    with field.attack('mirror', '--seconds', SOON_S) as told:
+        refused(THIRD, 'this process has answered itself')
+        expect(told()['returned'] > 2, 'nothing was sent back')
+    key = field.make_key()[1]
+    with field.trusted('another', key, f'address={SERVER}'):
+        refused(SERVER, 'NOT THE KEY of another')
+        refused('another', 'NOT THE KEY of another')
+        expect(not (field.server.folder / 'in').exists(), 'something has come')
+    field.small_send()
+
+
 # Item 17.
 
 # Of these frames each reason of NOISE has a dozen.
@@ -713,6 +742,7 @@ def cases(field):
     yield case('14 floods', False, flooded)
     yield case('14 compared', False, compared)
     yield case('15 greetings', True, greetings)
+    yield case('15 mirror', True, mirrored)
     yield case('16 liar', True, liar)
     yield case('18 orderer', True, orderer)
     yield case('18 orderer, 10^4 orders', False, ten_thousand_orders)

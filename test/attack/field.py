@@ -90,6 +90,14 @@ class Field:
     def trust(self, name, key, *words):
         expect_status(self.program.run('trust', 'add', name, key, *words), OK)
 
+    @contextlib.contextmanager
+    def trusted(self, name, key, *words):
+        self.trust(name, key, *words)
+        try:
+            yield
+        finally:
+            expect_status(self.program.run('trust', 'remove', name), OK)
+
     def run(self, function, program, folder):
         try:
             function(self, program, folder)

@@ -5,10 +5,13 @@
  * true ones say, since they are the true ones. And noise, as fast as the line takes it.
  */
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 #include <rte_byteorder.h>
 
@@ -280,7 +283,38 @@ static void garbage(struct wh_attacker *attacker)
 	from_everywhere(attacker, &frame);
 }
 
+/* Without a key: at our address each datagram goes back to its sender at once. */
+static void mirror(struct wh_attacker *attacker)
+{
+	struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons(attacker->own.port)};
+	const struct timeval look = {.tv_usec = 10000};
+	const int no_sum = 1; /* else the kernel leaves the sum to a NIC, of which there is none */
+	int door = socket(AF_INET, SOCK_DGRAM, 0);
+	uint64_t returned = 0;
+
+	memcpy(&here.sin_addr, attacker->own.ip, sizeof(here.sin_addr));
+	WH_ASSERT(door >= 0 && setsockopt(door, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof(look)) == 0);
+	WH_ASSERT(setsockopt(door, SOL_SOCKET, SO_NO_CHECK, &no_sum, sizeof(no_sum)) == 0);
+
+	int rc = bind(door, (const struct sockaddr *)&here, sizeof(here));
+
+	WH_ASSERT(rc == 0);
+	while (wh_attack_goes_on(attacker)) {
+		uint8_t bytes[WH_ATTACK_FRAME_BYTES];
+		struct sockaddr_in from;
+		socklen_t from_bytes = sizeof(from);
+		ssize_t got = recvfrom(
+			door, bytes, sizeof(bytes), 0, (struct sockaddr *)&from, &from_bytes);
+
+		returned += got > 0 && sendto(door, bytes, (size_t)got, 0,
+					       (const struct sockaddr *)&from, from_bytes) == got;
+	}
+	close(door);
+	wh_attack_note(attacker, "returned", returned);
+}
+
 const struct wh_attack wh_attacks_taps[] = {
+	{"mirror", 13, "what is said to us, back to who says it", mirror},
 	{"replayed", 13, "recorded frames, as they were", replayed},
 	{"reflected", 13, "recorded frames, back to who sent them", reflected},
 	{"borrowed", 13, "recorded frames, from other addresses", borrowed},

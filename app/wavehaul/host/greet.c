@@ -118,6 +118,10 @@ void wh_greet_refusal(const struct wh_greet *greet, const struct wh_meeting *mee
 	else if (meeting->verdict == WH_RECEPTION_BUSY)
 		snprintf(why, WH_SOUGHT_WHY_BYTES, "%s has no room for another peer",
 			meeting->by_peer ? "the server" : "this host");
+	else if (meeting->verdict == WH_RECEPTION_SELF)
+		snprintf(why, WH_SOUGHT_WHY_BYTES,
+			"this process has answered itself: the address is one of this host, or "
+			"whoever is there sends our packets back");
 	else if (meeting->by_peer)
 		snprintf(why, WH_SOUGHT_WHY_BYTES,
 			"the server does not trust this end, %s: run `wavehaul trust add` there to "

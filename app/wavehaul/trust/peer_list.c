@@ -166,6 +166,28 @@ const struct wh_peer_file *wh_peer_list_at(
 	return NULL;
 }
 
+const struct wh_peer_file *wh_peer_list_meant(
+	const struct wh_peer_list *list, const char *name, const struct wh_address *address)
+{
+	const struct wh_peer_file *named = wh_peer_list_named(list, name);
+
+	return named != NULL ? named : wh_peer_list_at(list, address);
+}
+
+bool wh_peer_list_meant_key(const struct wh_peer_list *list, const char *name,
+	const struct wh_address *address, uint8_t id[WH_IDENTITY_BYTES])
+{
+	const struct wh_peer_file *meant = wh_peer_list_meant(list, name, address);
+	uint32_t there = 0;
+
+	for (uint32_t i = 0; i < list->peers; i++)
+		there += wh_peer_file_has_address(&list->peer[i], address);
+	if (meant == NULL || !meant->has_key || (name[0] == '\0' && there != 1))
+		return false;
+	memcpy(id, meant->id, WH_IDENTITY_BYTES);
+	return true;
+}
+
 const struct wh_peer_file *wh_peer_list_with(
 	const struct wh_peer_list *list, const uint8_t id[WH_IDENTITY_BYTES])
 {

@@ -34,4 +34,12 @@ const struct wh_peer_file *wh_peer_list_at(
 const struct wh_peer_file *wh_peer_list_with(
 	const struct wh_peer_list *list, const uint8_t id[WH_IDENTITY_BYTES]);
 
+/* Whom an operator means by a name ("": none), or else by an address; NULL: nobody known here. */
+const struct wh_peer_file *wh_peer_list_meant(
+	const struct wh_peer_list *list, const char *name, const struct wh_address *address);
+
+/* The same, if that is one key. */
+bool wh_peer_list_meant_key(const struct wh_peer_list *list, const char *name,
+	const struct wh_address *address, uint8_t id[WH_IDENTITY_BYTES]);
+
 #endif

@@ -514,15 +514,17 @@ static enum wh_belief refuse(
 	return WH_DISBELIEVED;
 }
 
-/* Whether a server has an unexpected key, or is a different peer: then a person must check it. */
+/*
+ * Whether a server has an unexpected key, or is a different peer: then a person must check it. Our
+ * own key is no exception: who is meant is the only one accepted.
+ */
 static bool is_another(struct wh_store *store, const struct wh_stranger *stranger,
 	const struct wh_peer_file *peer, char what[WH_WHY_BYTES])
 {
-	const struct wh_peer_file *meant = wh_peer_list_named(&store->list, store->expected);
+	const struct wh_peer_file *meant =
+		wh_peer_list_meant(&store->list, store->expected, &stranger->address);
 	char shown[WH_FINGERPRINT_BYTES];
 
-	if (meant == NULL)
-		meant = wh_peer_list_at(&store->list, &stranger->address);
 	if (meant == NULL || meant == peer ||
 		(store->expected[0] == '\0' && peer != NULL &&
 			wh_peer_file_has_address(peer, &stranger->address)))
@@ -590,7 +592,7 @@ static enum wh_belief judge(
 	if (peer == NULL && !own)
 		peer = vouched(
 			store, stranger->certificate, stranger->chain, day_s(), subject, &why);
-	if (stranger->we_asked && !own && is_another(store, stranger, peer, what))
+	if (stranger->we_asked && is_another(store, stranger, peer, what))
 		return refuse(store, stranger, what, false);
 	if (own) {
 		granted->rights = WH_RIGHTS_OWN;
@@ -617,6 +619,17 @@ static enum wh_belief judge(
 	granted->rights = answer->number;
 	memcpy(granted->owner, answer->owner, sizeof(granted->owner));
 	return WH_BELIEVED;
+}
+
+bool wh_store_meant(
+	struct wh_store *store, const struct wh_address *address, uint8_t id[WH_IDENTITY_BYTES])
+{
+	wh_spin_lock(&store->lock);
+
+	bool one = wh_peer_list_meant_key(&store->list, store->expected, address, id);
+
+	wh_spin_unlock(&store->lock);
+	return one;
 }
 
 static enum wh_belief believe(

@@ -118,6 +118,10 @@ void wh_store_reload_told(struct wh_store *store);
 /* Loads days from that file, and saves them there until the store is closed. */
 void wh_store_keep_days(struct wh_store *store, const char *path);
 
+/* Whether a client means one key, by a name or by that address; `id`: which one. */
+bool wh_store_meant(
+	struct wh_store *store, const struct wh_address *address, uint8_t id[WH_IDENTITY_BYTES]);
+
 struct wh_believer wh_store_believer(struct wh_store *store);
 
 /* The rights of a number; false: withdrawn. `name`: the peer's, "": ourselves. */

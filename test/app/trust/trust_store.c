@@ -267,6 +267,37 @@ static void test_changed_key(void)
 	end();
 }
 
+/* Who has our own key is one of us, but nobody else: whom we look for by name or address is he. */
+static void test_own_key(void)
+{
+	struct wh_address address;
+	uint8_t id[WH_IDENTITY_BYTES];
+	uint64_t rights;
+
+	begin();
+	write_peer("dtn2", &server, "address = 192.0.2.2\n");
+	wh_store_reload(&store);
+	CU_ASSERT_EQUAL(believe(&own, "192.0.2.2", false, &rights), WH_BELIEVED);
+	CU_ASSERT_EQUAL(believe(&own, "192.0.2.3", true, &rights), WH_BELIEVED);
+	CU_ASSERT_EQUAL(believe(&own, "192.0.2.2", true, &rights), WH_DISBELIEVED);
+	CU_ASSERT_TRUE(refusal_says("NOT THE KEY of dtn2"));
+	CU_ASSERT_TRUE(wh_address_parse("192.0.2.2", &address));
+	CU_ASSERT_TRUE(wh_store_meant(&store, &address, id));
+	CU_ASSERT_EQUAL(memcmp(id, server.id, WH_IDENTITY_BYTES), 0);
+	/* By name: wherever it is. */
+	CU_ASSERT_TRUE(wh_address_parse("192.0.2.3", &address));
+	CU_ASSERT_FALSE(wh_store_meant(&store, &address, id));
+	strcpy(store.expected, "dtn2");
+	CU_ASSERT_EQUAL(believe(&own, "192.0.2.3", true, &rights), WH_DISBELIEVED);
+	CU_ASSERT_TRUE(wh_store_meant(&store, &address, id));
+	/* Unless the peer has our key. */
+	write_peer("dtn3", &own, "address = 192.0.2.4\n");
+	wh_store_reload(&store);
+	store.expected[0] = '\0';
+	CU_ASSERT_EQUAL(believe(&own, "192.0.2.4", true, &rights), WH_BELIEVED);
+	end();
+}
+
 /* Where a peer was met first it is known from then on. */
 static void test_bound(void)
 {
@@ -633,6 +664,7 @@ static void test_folder_of_others(void)
 CU_TestInfo wh_tests[] = {
 	{"who is not known", test_unknown},
 	{"who is known", test_known},
+	{"our own key", test_own_key},
 	{"withdrawn", test_withdrawn},
 	{"looked at by itself", test_looks},
 	{"from where", test_from},

@@ -141,6 +141,8 @@ static bool chance(uint32_t percent)
 	return wh_prng_below(&prng, 100) < percent;
 }
 
+static bool thrown_back; /* each letter comes to its sender, from the address it was for */
+
 static void fly(uint32_t to, const struct wh_letter *letter)
 {
 	CU_ASSERT_FATAL(in_flight < LINE_LETTERS);
@@ -161,9 +163,9 @@ static void carry(uint32_t from, const struct wh_letter *letter)
 {
 	if (chance(line.lost_percent))
 		return;
-	fly(1 - from, letter);
+	fly(thrown_back ? from : 1 - from, letter);
 	if (chance(line.twice_percent))
-		fly(1 - from, letter);
+		fly(thrown_back ? from : 1 - from, letter);
 }
 
 /* What an endpoint does: a cookie for who asks, and what has one of ours, or our number. */
@@ -312,6 +314,23 @@ static void own_key_needs_nobody(void)
 	open_hosts(true, false);
 	meet(1000, &meeting);
 	assert_bonded(&meeting);
+	close_hosts();
+}
+
+/* Who needs no key: he sends back what a host says, which would then greet itself. */
+static void reflected(void)
+{
+	struct wh_meeting meeting;
+
+	open_hosts(true, false);
+	thrown_back = true;
+	CU_ASSERT(meet(1000, &meeting) <= 44);
+	thrown_back = false;
+	CU_ASSERT_EQUAL(meeting.state, WH_MEETING_REFUSED);
+	CU_ASSERT_EQUAL(meeting.verdict, WH_RECEPTION_SELF);
+	CU_ASSERT_FALSE(meeting.by_peer);
+	CU_ASSERT_PTR_NULL(kept(0));
+	CU_ASSERT_EQUAL(hosts[0].greeter.stats.bonds, 0);
 	close_hosts();
 }
 
@@ -697,6 +716,7 @@ static void nonsense(void)
 CU_TestInfo wh_tests[] = {
 	{"a bond in two round trips", bond_in_two_round_trips},
 	{"our own key needs nobody", own_key_needs_nobody},
+	{"reflected", reflected},
 	{"refusals", refusals},
 	{"decided later", decided_later},
 	{"ciphers", ciphers},
