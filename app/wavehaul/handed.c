@@ -171,6 +171,7 @@ static struct wh_transfer_sum sum_of(const json_t *end, int status)
 				      ? moved - wh_min_u64(moved, wh_json_count(end, "bytes"))
 				      : 0,
 		.resumed_bytes = wh_json_count(end, "resumed_bytes"),
+		.sampled_bytes = wh_json_count(end, "sampled_bytes"),
 		.began_again = wh_json_count(end, "began_again"),
 		.skipped = wh_json_count(end, "skipped"),
 		.digest = sums != NULL ? wh_json_text(sums, "by") : NULL,

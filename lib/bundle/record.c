@@ -92,6 +92,7 @@ static const struct wh_record_field want_fields[] = {
 	FIELD(want, id, 0, ID_MAX),
 	FIELD(want, offset, 0, INT64_MAX - 1),
 	ANY(want, digest),
+	ANY(want, seed),
 	FIELD(want, resume, 0, WH_RESUMES - 1),
 };
 
@@ -142,6 +143,7 @@ static const struct wh_record_field totals_fields[] = {
 	ANY(totals, failed),
 	ANY(totals, bytes),
 	ANY(totals, resumed_bytes),
+	ANY(totals, sampled_bytes),
 	ANY(totals, began_again),
 	ANY(totals, removed),
 };
@@ -493,7 +495,8 @@ static bool holds(const struct wh_record *record)
 	case WH_RECORD_EXTENT:
 		return record->extent.offset <= INT64_MAX - record->extent.bytes;
 	case WH_RECORD_WANT:
-		return (record->want.offset == 0) == (record->want.resume == WH_RESUME_OFF);
+		return (record->want.offset == 0) == (record->want.resume == WH_RESUME_OFF) &&
+		       (record->want.seed == 0 || record->want.resume > WH_RESUME_ATTRIBUTES);
 	case WH_RECORD_FILE_END:
 		return (record->file_end.error == 0) == (record->file_end.doing == 0);
 	case WH_RECORD_FAULT:

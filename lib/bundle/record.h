@@ -52,7 +52,7 @@
 #include "base/chunk.h"
 #include "bundle/choice.h"
 
-#define WH_BUNDLE_VERSION 7
+#define WH_BUNDLE_VERSION 8
 
 /* Files up to this size are contained in their ENTRY; larger ones are sent in extents. */
 #define WH_INLINE_BYTES_MAX (UINT32_C(256) << 10)
@@ -74,11 +74,11 @@
 #define WH_BUNDLE_CHUNK_BYTES_MIN 16384
 
 /* Limits of an ORDER's texts. */
-#define WH_TOKEN_BYTES         16
-#define WH_ORDER_HOST_MAX      255
-#define WH_ORDER_RATE_MAX      511
-#define WH_ORDER_WORDS_MAX     4096
-#define WH_STANDING_WHY_MAX    399
+#define WH_TOKEN_BYTES      16
+#define WH_ORDER_HOST_MAX   255
+#define WH_ORDER_RATE_MAX   511
+#define WH_ORDER_WORDS_MAX  4096
+#define WH_STANDING_WHY_MAX 399
 
 #define WH_HELLO_PATHS_MAX   1024
 #define WH_HELLO_OPTIONS_MAX 16
@@ -197,12 +197,15 @@ struct wh_entry {
 	const uint8_t *inline_bytes; /* size_bytes of them */
 };
 
-/* How existing data from an earlier job are verified before the rest is sent. */
+/*
+ * What must hold of existing data before the rest is sent. They came from the same peer, agreed
+ * with its digest then, and were synced (sink/recall.h).
+ */
 enum wh_resume {
 	WH_RESUME_OFF = 0,    /* not used: files are sent from the beginning */
 	WH_RESUME_ATTRIBUTES, /* the source's size, mtime, inode and change time are unchanged */
 	WH_RESUME_SPARSE,     /* and samples are equal at both ends (file/likeness.h) */
-	WH_RESUME_FULL,       /* and all bytes are equal */
+	WH_RESUME_FULL,       /* size and mtime are unchanged, and all bytes are equal */
 	WH_RESUMES,
 };
 
@@ -256,9 +259,9 @@ struct wh_hello {
 	uint16_t lane;    /* of `lanes`, for --parallel */
 	uint16_t lanes;
 	uint32_t payload_bytes; /* get, reverse bench */
-	bool as_name;     /* send: a name, even if a folder has it: lanes agree by READY */
-	uint8_t fec_code; /* get, reverse bench: enum wh_fec_code, server's stream; 0: none */
-	uint8_t fec_k;    /* repair packets per data packets, r per k; 0, 0: as planned */
+	bool as_name;           /* send: a name, even if a folder has it: lanes agree by READY */
+	uint8_t fec_code;       /* get, reverse bench: enum wh_fec_code, server's stream; 0: none */
+	uint8_t fec_k;          /* repair packets per data packets, r per k; 0, 0: as planned */
 	uint8_t fec_r;
 	/* Options of the profile: bit i: option i is set, to the bits of a double. */
 	uint16_t options;
@@ -296,8 +299,9 @@ struct wh_totals {
 	uint64_t bytes; /* of the files written */
 	/* Of large files: from an earlier job, or in equal blocks. */
 	uint64_t resumed_bytes;
-	uint64_t began_again; /* large files whose existing data could not be used */
-	uint64_t removed;     /* that the source does not have */
+	uint64_t sampled_bytes; /* of these: compared now by samples only */
+	uint64_t began_again;   /* large files whose existing data could not be used */
+	uint64_t removed;       /* that the source does not have */
 	/* Not sent in TOTALS: the source knows them, and the sink counts FAULT and FINISH. */
 	uint64_t passed_over; /* pipes, sockets and devices in trees */
 	struct wh_left_out left_out;
@@ -425,9 +429,10 @@ struct wh_record {
 		} id; /* SAME */
 		struct {
 			uint64_t id;
-			uint64_t offset; /* in the file; data before it exist; 0: none */
-			struct wh_digest digest; /* of these data, as `resume` says */
-			uint8_t resume;          /* enum wh_resume; OFF without an offset */
+			uint64_t offset;         /* in the file; data before it exist; 0: none */
+			struct wh_digest digest; /* of these data, as `resume` says, ... */
+			uint64_t seed;  /* ... by this seed, drawn by the sink (file/likeness.h) */
+			uint8_t resume; /* enum wh_resume; OFF without an offset */
 		} want;
 		struct {
 			uint64_t id;

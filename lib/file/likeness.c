@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/prng.h"
 #include "file/aside.h"
 #include "file/digest.h"
 
@@ -17,9 +18,7 @@ static_assert(WH_SAMPLE_BYTES <= PIECE_BYTES, "a sample is a piece");
 
 struct wh_likeness {
 	int fd;
-	uint64_t from;
-	uint64_t to;
-	bool all;
+	struct wh_likeness_run run;
 	int rc;
 	struct wh_digest digest;
 	_Atomic uint64_t done;
@@ -47,35 +46,39 @@ static int add(int fd, uint64_t from, uint64_t to, uint8_t *piece, const _Atomic
 	return 0;
 }
 
-/* At equal distances; the last sample ends at the end of the run. */
-static int add_samples(int fd, uint64_t from, uint64_t to, uint8_t *piece, const _Atomic bool *stop,
-	_Atomic uint64_t *done, struct wh_hasher *hasher)
+/* The first begins with the run, the last ends with it, and those between lie anywhere in it. */
+static int add_samples(int fd, const struct wh_likeness_run *run, uint8_t *piece,
+	const _Atomic bool *stop, _Atomic uint64_t *done, struct wh_hasher *hasher)
 {
-	uint64_t span = to - from - WH_SAMPLE_BYTES;
+	uint64_t room = run->to - run->from - WH_SAMPLE_BYTES;
+	struct wh_prng prng;
 	int rc = 0;
 
+	wh_prng_init(&prng, run->seed);
 	for (uint32_t i = 0; i < WH_SAMPLES && rc == 0; i++) {
-		uint64_t at = from + wh_muldiv_u64(span, i, WH_SAMPLES - 1);
+		uint64_t drawn = wh_prng_below(&prng, room + 1);
+		uint64_t at = run->from + (i == 0 ? 0 : i == WH_SAMPLES - 1 ? room : drawn);
 
 		rc = add(fd, at, at + WH_SAMPLE_BYTES, piece, stop, done, hasher);
 	}
 	return rc;
 }
 
-int wh_likeness(int fd, uint64_t from, uint64_t to, bool all, const _Atomic bool *stop,
+int wh_likeness(int fd, const struct wh_likeness_run *run, const _Atomic bool *stop,
 	_Atomic uint64_t *done, struct wh_digest *digest)
 {
 	uint8_t *piece = malloc(PIECE_BYTES);
 	struct wh_hasher hasher;
+	int rc;
 
-	WH_ASSERT(from <= to);
+	WH_ASSERT(run->from <= run->to);
 	if (piece == NULL)
 		return -ENOMEM;
-	wh_hasher_init(&hasher);
-	if (to - from <= (uint64_t)WH_SAMPLES * WH_SAMPLE_BYTES)
-		all = true;
-
-	int rc = (all ? add : add_samples)(fd, from, to, piece, stop, done, &hasher);
+	wh_hasher_init_seeded(&hasher, run->seed);
+	if (run->all || run->to - run->from <= (uint64_t)WH_SAMPLES * WH_SAMPLE_BYTES)
+		rc = add(fd, run->from, run->to, piece, stop, done, &hasher);
+	else
+		rc = add_samples(fd, run, piece, stop, done, &hasher);
 
 	free(piece);
 	if (rc == 0)
@@ -89,27 +92,25 @@ static void drop(struct wh_likeness *likeness)
 	free(likeness);
 }
 
-static void run(void *argument)
+static void compute(void *argument)
 {
 	struct wh_likeness *likeness = argument;
 
-	likeness->rc = wh_likeness(likeness->fd, likeness->from, likeness->to, likeness->all,
-		&likeness->stop, &likeness->done, &likeness->digest);
+	likeness->rc = wh_likeness(
+		likeness->fd, &likeness->run, &likeness->stop, &likeness->done, &likeness->digest);
 	if (wh_aside_finish(&likeness->shared))
 		drop(likeness);
 }
 
-struct wh_likeness *wh_likeness_begin(int fd, uint64_t from, uint64_t to, bool all)
+struct wh_likeness *wh_likeness_begin(int fd, const struct wh_likeness_run *run)
 {
 	struct wh_likeness *likeness = calloc(1, sizeof(*likeness));
 
 	if (likeness == NULL)
 		return NULL;
-	likeness->from = from;
-	likeness->to = to;
-	likeness->all = all;
+	likeness->run = *run;
 	likeness->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (likeness->fd >= 0 && wh_aside(run, likeness) == 0)
+	if (likeness->fd >= 0 && wh_aside(compute, likeness) == 0)
 		return likeness;
 	if (likeness->fd >= 0)
 		close(likeness->fd);

@@ -4,8 +4,9 @@
 
 /*
  * Tells whether a run of bytes is the same in two files: by a digest of the whole run, or of
- * samples spread over it, including both ends. Computed aside (file/aside.h), since it reads from
- * disk.
+ * samples, both ends among them. Where the others lie, and how the digest is computed, follows from
+ * a seed that is drawn anew for each comparison: whoever wrote one of the files cannot have known
+ * it. Computed aside (file/aside.h), since it reads from disk.
  */
 
 #include <stdatomic.h>
@@ -17,19 +18,26 @@
 #define WH_SAMPLES      64
 #define WH_SAMPLE_BYTES (UINT32_C(64) << 10)
 
+struct wh_likeness_run {
+	uint64_t from;
+	uint64_t to;
+	bool all;
+	uint64_t seed; /* 0: of all bytes, as without a seed */
+};
+
 /*
- * Digest of [from, to) of an open file; on any thread that does not poll. *done counts bytes, for a
+ * Digest of a run of an open file; on any thread that does not poll. *done counts bytes, for a
  * watch; once *stop is true it returns -ECANCELED. 0 or a negative errno; -ENODATA: the file is
  * shorter.
  */
-int wh_likeness(int fd, uint64_t from, uint64_t to, bool all, const _Atomic bool *stop,
+int wh_likeness(int fd, const struct wh_likeness_run *run, const _Atomic bool *stop,
 	_Atomic uint64_t *done, struct wh_digest *digest);
 
 /* The same aside, with a duplicate of the descriptor. */
 struct wh_likeness;
 
 /* NULL: no memory, descriptor or thread. */
-struct wh_likeness *wh_likeness_begin(int fd, uint64_t from, uint64_t to, bool all);
+struct wh_likeness *wh_likeness_begin(int fd, const struct wh_likeness_run *run);
 
 /* -EINPROGRESS until finished, then as wh_likeness. *done: bytes so far. */
 int wh_likeness_end(const struct wh_likeness *likeness, struct wh_digest *digest, uint64_t *done);

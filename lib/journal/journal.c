@@ -24,6 +24,22 @@ static const char *const steps[] = {
 	"CREATE INDEX part_owner ON part(owner);"
 	"CREATE TABLE span(part INTEGER REFERENCES part(id) ON DELETE CASCADE, begins INTEGER,"
 	"ends INTEGER, PRIMARY KEY(part, begins)) WITHOUT ROWID;",
+	/* A target has a part for each owner. */
+	"ALTER TABLE part RENAME TO part_1;"
+	"ALTER TABLE span RENAME TO span_1;"
+	"DROP INDEX part_owner;"
+	"CREATE TABLE part("
+	"id INTEGER PRIMARY KEY AUTOINCREMENT, device INTEGER, folder INTEGER, path BLOB,"
+	"size INTEGER, mtime_s INTEGER, mtime_ns INTEGER, inode INTEGER, ctime_s INTEGER,"
+	"ctime_ns INTEGER, number INTEGER, part_inode INTEGER, owner BLOB, place TEXT,"
+	"touched INTEGER, UNIQUE(device, folder, path, owner));"
+	"CREATE INDEX part_owner ON part(owner);"
+	"CREATE TABLE span(part INTEGER REFERENCES part(id) ON DELETE CASCADE, begins INTEGER,"
+	"ends INTEGER, PRIMARY KEY(part, begins)) WITHOUT ROWID;"
+	"INSERT INTO part SELECT * FROM part_1;"
+	"INSERT INTO span SELECT * FROM span_1;"
+	"DROP TABLE span_1;"
+	"DROP TABLE part_1;",
 };
 
 enum question {
@@ -42,7 +58,7 @@ enum question {
 
 static const char *const questions[QUESTIONS] = {
 	[FIND] = "SELECT id, size, mtime_s, mtime_ns, inode, ctime_s, ctime_ns, number, part_inode "
-		 "FROM part WHERE device=?1 AND folder=?2 AND path=?3",
+		 "FROM part WHERE device=?1 AND folder=?2 AND path=?3 AND owner=?4",
 	[SPANS] = "SELECT begins, ends FROM span WHERE part=?1 ORDER BY begins",
 	[ADD] = "INSERT INTO part(device, folder, path, size, mtime_s, mtime_ns, inode, ctime_s, "
 		"ctime_ns, number, part_inode, owner, place, touched) "
@@ -211,13 +227,15 @@ static bool is_of(sqlite3_stmt *row, const struct wh_journal_source *source)
 }
 
 static int find(struct wh_journal *journal, const struct wh_journal_target *target,
-	const struct wh_journal_source *source, struct wh_journal_part *part)
+	const struct wh_journal_owner *owner, const struct wh_journal_source *source,
+	struct wh_journal_part *part)
 {
 	sqlite3_stmt *row = ask(journal, FIND);
 	int rc;
 
 	*part = (struct wh_journal_part){0};
 	bind_target(row, target);
+	sqlite3_bind_blob(row, 4, owner->id, WH_JOURNAL_OWNER_BYTES, SQLITE_STATIC);
 	rc = wh_database_step(row);
 	if (rc <= 0)
 		return rc;
@@ -233,12 +251,13 @@ static int find(struct wh_journal *journal, const struct wh_journal_target *targ
 }
 
 int wh_journal_find(struct wh_journal *journal, const struct wh_journal_target *target,
-	const struct wh_journal_source *source, struct wh_journal_part *part)
+	const struct wh_journal_owner *owner, const struct wh_journal_source *source,
+	struct wh_journal_part *part)
 {
 	int rc = wh_database_begin(journal->database);
 
 	if (rc == 0) {
-		rc = find(journal, target, source, part);
+		rc = find(journal, target, owner, source, part);
 		wh_database_end(journal->database, false);
 	}
 	trouble(journal, rc < 0 ? rc : 0);

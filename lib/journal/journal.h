@@ -7,9 +7,9 @@
  * its spans. It never claims more than is on disk, since it is written after a sync; and it is only
  * trusted if the part exists, by name and inode.
  *
- * A part is identified by its target, a path below a folder, and usable while the source's file is
- * unchanged. Its sender is stored for limits and lists, but is not part of the key: another sender
- * may continue it.
+ * A part is identified by its target, a path below a folder, and by the peer that sent it. Another
+ * peer never continues it: whoever sends a file chooses what is in its part, and only what the same
+ * peer sends later may rest on that. It is usable while the source's file is unchanged.
  *
  * Any thread but a polling one: every call may block on a disk.
  */
@@ -85,13 +85,14 @@ enum wh_journal_found {
 
 /* A negative errno: it cannot be read, which was reported. */
 int wh_journal_find(struct wh_journal *journal, const struct wh_journal_target *target,
-	const struct wh_journal_source *source, struct wh_journal_part *part);
+	const struct wh_journal_owner *owner, const struct wh_journal_source *source,
+	struct wh_journal_part *part);
 
 /*
  * Notes that the part has these spans durably, in addition to earlier ones. A part without a row
- * gets one: part->row, which stays 0 if the owner exceeds its limit, or the target has another
- * part. If an existing row exceeds the limit it is removed, and part->row set to 0. 0 or a negative
- * errno; `place` is the folder, for lists.
+ * gets one: part->row, which stays 0 if the owner exceeds its limit, or has another part for this
+ * target. If an existing row exceeds the limit it is removed, and part->row set to 0. 0 or a
+ * negative errno; `place` is the folder, for lists.
  */
 int wh_journal_note(struct wh_journal *journal, const struct wh_journal_target *target,
 	const struct wh_journal_source *source, const struct wh_journal_owner *owner,

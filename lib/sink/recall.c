@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,8 +77,8 @@ static int claim(int parts_fd, const struct wh_journal_part *part, uint64_t size
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_ino != part->inode ||
-		(uint64_t)status.st_size < size_bytes) {
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
+		status.st_ino != part->inode || (uint64_t)status.st_size < size_bytes) {
 		close(fd);
 		return -ENOENT;
 	}
@@ -104,6 +105,12 @@ static uint64_t durable_to(
 	return lane->from;
 }
 
+/* False: everything is sent again. */
+static bool draw_seed(uint64_t *seed)
+{
+	return getrandom(seed, sizeof(*seed), 0) == (ssize_t)sizeof(*seed);
+}
+
 static void prove(struct wh_recall *recall, uint32_t i)
 {
 	uint64_t size_bytes = recall->subject.file.source.size_bytes;
@@ -115,8 +122,12 @@ static void prove(struct wh_recall *recall, uint32_t i)
 	found->to = durable_to(&recall->found.part, &lane, recall->chunk_bytes);
 	if (found->to == lane.from || resume == WH_RESUME_ATTRIBUTES)
 		return;
-	if (wh_likeness(recall->found.fd, lane.from, found->to, resume == WH_RESUME_FULL,
-		    &recall->stop, &recall->done, &found->digest) != 0)
+	if (!draw_seed(&found->seed) || wh_likeness(recall->found.fd,
+						&(struct wh_likeness_run){.from = lane.from,
+							.to = found->to,
+							.all = resume == WH_RESUME_FULL,
+							.seed = found->seed},
+						&recall->stop, &recall->done, &found->digest) != 0)
 		found->to = lane.from;
 }
 
@@ -137,20 +148,40 @@ static void drop_part(struct wh_recall *recall, int parts_fd)
 	wh_journal_forget(recall->subject.keeping.journal, &part->row, 1);
 }
 
+static int find(struct wh_recall *recall)
+{
+	const struct wh_keeping_file *file = &recall->subject.file;
+
+	return wh_journal_find(recall->subject.keeping.journal, &file->target,
+		&recall->subject.keeping.owner, &file->source, &recall->found.part);
+}
+
+/* Reads again, under the lock, what is noted: a job that was at it may have changed that. */
+static void confirm(struct wh_recall *recall)
+{
+	struct wh_recalled *found = &recall->found;
+	const struct wh_journal_part before = found->part;
+
+	if (find(recall) == WH_JOURNAL_PART && found->part.row == before.row &&
+		found->part.number == before.number && found->part.inode == before.inode)
+		return;
+	close(found->fd);
+	found->fd = -EBUSY;
+}
+
 static void look(struct wh_recall *recall)
 {
 	struct wh_recalled *found = &recall->found;
 	struct wh_keeping_file *file = &recall->subject.file;
 
-	/* FULL compares all bytes, so a copy of the file on another host may continue it. */
+	/* FULL compares all bytes, so the peer may continue it with a copy of the file. */
 	if (recall->subject.keeping.resume == WH_RESUME_FULL) {
 		file->source.inode = 0;
 		file->source.ctime_s = 0;
 		file->source.ctime_ns = 0;
 	}
 
-	int rc = wh_journal_find(
-		recall->subject.keeping.journal, &file->target, &file->source, &found->part);
+	int rc = find(recall);
 
 	if (rc <= 0)
 		return;
@@ -160,6 +191,8 @@ static void look(struct wh_recall *recall)
 
 	if (rc == WH_JOURNAL_PART && parts_fd >= 0)
 		found->fd = claim(parts_fd, &found->part, file->source.size_bytes);
+	if (found->fd >= 0)
+		confirm(recall);
 	found->changed = rc == WH_JOURNAL_CHANGED;
 	found->busy = found->fd == -EBUSY;
 	if (found->fd < 0 && !found->busy)

@@ -7,6 +7,21 @@
  * (lib/journal), each run aside on a thread of its own (file/aside.h). A kept file, called a part,
  * is in WH_PARTS_FOLDER below the target's folder, locked (flock) while a job uses it.
  *
+ * A job may rest on a part, and need not read it again, because of this:
+ *
+ *   the peer   the part is found only for the peer that sent it: its key, or without sealing its
+ *              address. So no peer decides what another one's file contains.
+ *   the file   size, mtime, inode and change time of the source's file are as they were: the same
+ *              bytes would be sent again. WH_RESUME_FULL does without the last two, since both
+ *              ends read everything.
+ *   the bytes  what is noted agreed with the source's digest of all of it when it arrived
+ *              (WH_RECORD_EXTENT), and was synced before it was noted. A digest of what was sent
+ *              in the present job covers the rest. Samples (WH_RESUME_SPARSE) prove nothing beyond
+ *              that: they notice a disk that was exchanged or went back in time.
+ *   the disk   the row names the part by number and inode. Its folder is private and hidden from
+ *              peers, and the lock keeps other jobs away; what is noted is read under that lock.
+ *              Who can write there all the same may write to finished files as well.
+ *
  * A request belongs to its sink from begin to end or free, whichever comes first.
  */
 
@@ -43,6 +58,7 @@ struct wh_keeping_file {
 struct wh_recalled_lane {
 	uint64_t to; /* where the lane begins: no data */
 	struct wh_digest digest;
+	uint64_t seed; /* of the digest, drawn for it; 0: there is none */
 };
 
 struct wh_recalled {

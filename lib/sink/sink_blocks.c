@@ -203,7 +203,8 @@ static int32_t read_again(struct wh_sink *sink, struct wh_large *file)
 		file->direct = wh_file_direct(file->fd, false);
 	basis->step = WH_BASIS_ENDS;
 	basis->done = 0;
-	basis->likeness = wh_likeness_begin(file->fd, 0, file->size_bytes, true);
+	basis->likeness = wh_likeness_begin(
+		file->fd, &(struct wh_likeness_run){.to = file->size_bytes, .all = true});
 	if (basis->likeness == NULL)
 		wh_large_fail(sink, file, -ENOMEM, WH_DOING_DIGEST);
 	return 1;

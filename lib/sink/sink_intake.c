@@ -132,6 +132,8 @@ static void take_extent(struct wh_sink *sink, const struct wh_record *record)
 	if (file->state == WH_LARGE_ANSWERED) {
 		wh_hasher_init(&sink->content);
 		sink->progress.totals.resumed_bytes += file->from - file->first;
+		if (sink->config.keeping.resume == WH_RESUME_SPARSE && file->basis == NULL)
+			sink->progress.totals.sampled_bytes += file->from - file->first;
 	} else {
 		prove(sink, file, &record->extent.digest);
 	}

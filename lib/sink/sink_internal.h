@@ -29,7 +29,7 @@
 #define WH_SINK_WORK_FILE     (WH_SINK_WORK_PER_POLL / WH_SINK_FILES_PER_POLL)
 
 /* Room for any answer except REFUSED. */
-#define WH_ANSWER_BYTES_MAX 64
+#define WH_ANSWER_BYTES_MAX 72
 
 /* Large files whose last chunk was received and that wait for a batch. */
 #define WH_SINK_CLOSING_MAX WH_RING_DEPTH
@@ -119,10 +119,11 @@ struct wh_large {
 	int error;
 	int fd;                          /* -1: not open */
 	struct wh_journal_source source; /* identity of the file at its source */
-	struct wh_digest likeness;       /* of the existing data; with from > first */
-	uint64_t proved;                 /* verified up to here as at the source */
-	uint64_t noted;                  /* up to here in the journal */
-	int64_t row;                     /* in the journal, if kept; 0: none yet */
+	struct wh_digest likeness;       /* of the existing data by `seed`; with from > first */
+	uint64_t seed;
+	uint64_t proved;        /* verified up to here as at the source */
+	uint64_t noted;         /* up to here in the journal */
+	int64_t row;            /* in the journal, if kept; 0: none yet */
 	int kept_fd;            /* keeps an existing part locked while the file is not open; -1 */
 	bool kept;              /* in the folder of parts ... */
 	bool unkept;            /* ... but the journal could not store it */

@@ -65,6 +65,7 @@ void wh_large_resume(
 	file->from = file->offset = file->reserved = lane->to;
 	file->proved = file->noted = lane->to;
 	file->likeness = lane->digest;
+	file->seed = lane->seed;
 	if (dense)
 		file->data_bytes = file->end - file->from;
 }

@@ -258,13 +258,17 @@ static int32_t compare(struct wh_sink *sink)
 static int create(struct wh_sink *sink, struct wh_large *file)
 {
 	bool keeps = wh_sink_keeps(sink, file), kept = keeps && file->is_head;
-	int fd = kept ? wh_stage_create_kept(sink->stage, &file->number)
-		      : wh_stage_create(sink->stage, 0600, &file->number);
+	int fd = kept ? wh_stage_create_kept(sink->stage, &file->number) : -EPERM;
 
+	if (fd >= 0) {
+		file->kept = true;
+	} else if (fd == -EPERM) {
+		fd = wh_stage_create(sink->stage, 0600, &file->number);
+		file->unkept = kept;
+	}
 	if (fd < 0)
 		return fd;
 	file->staged = true;
-	file->kept = kept;
 	file->padded |= keeps;
 	if (wh_stage_identify(fd, 0, &file->identity) == 0 &&
 		(!keeps || ftruncate(fd, (off_t)file->size_bytes) == 0))

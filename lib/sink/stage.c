@@ -320,7 +320,13 @@ int wh_stage_open_parts(struct wh_stage *stage)
 		return -errno;
 	stage->parts_fd = openat(
 		stage->folder_fd, WH_PARTS_FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return stage->parts_fd < 0 ? -errno : 0;
+	if (stage->parts_fd < 0)
+		return -errno;
+	if (fstat(stage->parts_fd, &status) == 0 && status.st_uid == geteuid())
+		return 0;
+	close(stage->parts_fd);
+	stage->parts_fd = -1;
+	return -EPERM;
 }
 
 static int try_create_kept(struct wh_stage *stage, uint32_t *number)

@@ -97,7 +97,7 @@ int wh_stage_number(struct wh_stage *stage, int fd, uint32_t *number);
 
 /*
  * The same in the folder of parts, which is created if missing; locked as long as any descriptor of
- * it is open. -EAGAIN: no free number was found this time.
+ * it is open. -EPERM: another user has made that folder, and could exchange what is in it.
  */
 int wh_stage_create_kept(struct wh_stage *stage, uint32_t *number);
 

@@ -65,6 +65,7 @@ static bool take_want(struct wh_source *source, const struct wh_record *record)
 	file->resume = (enum wh_resume)record->want.resume;
 	file->resume_at = offset;
 	file->digest = record->want.digest;
+	file->seed = record->want.seed;
 	return true;
 }
 
@@ -139,6 +140,7 @@ static bool take_totals(struct wh_source *source, const struct wh_totals *totals
 {
 	source->has_totals = true;
 	source->progress.totals.resumed_bytes = totals->resumed_bytes;
+	source->progress.totals.sampled_bytes = totals->sampled_bytes;
 	source->progress.totals.began_again = totals->began_again;
 	source->progress.totals.removed = totals->removed;
 	return source->finish_is_put && source->ids_out == source->ledger.next &&

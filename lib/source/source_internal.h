@@ -68,10 +68,11 @@ struct wh_asked {
 	enum wh_resume resume; /* not OFF: the sink has data up to ... */
 	uint64_t resume_at;    /* ... this offset, with this digest */
 	struct wh_digest digest;
+	uint64_t seed;          /* of that digest */
 	struct wh_digest *told; /* digests of blocks that the sink has; NULL: none stored, ... */
 	uint32_t told_count;    /* ... even if some were received, for want of memory */
 	uint64_t charged;       /* memory charged for them */
-	struct stat status; /* before it was read */
+	struct stat status;     /* before it was read */
 };
 
 /* A file of which this lane sends a part, until its outcome is final. */

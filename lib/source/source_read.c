@@ -124,8 +124,11 @@ static void begin_resumed(struct wh_source *source)
 		return;
 	}
 	reading->likened = 0;
-	reading->likeness = wh_likeness_begin(
-		file->fd, file->part.from, file->resume_at, file->resume == WH_RESUME_FULL);
+	reading->likeness =
+		wh_likeness_begin(file->fd, &(struct wh_likeness_run){.from = file->part.from,
+						    .to = file->resume_at,
+						    .all = file->resume == WH_RESUME_FULL,
+						    .seed = file->seed});
 	if (reading->likeness == NULL)
 		send_from(source, file->part.from);
 	else

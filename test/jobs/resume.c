@@ -7,6 +7,7 @@
  * well, sends again at most a batch and what was on its way, and leaves nothing but the files.
  */
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -34,6 +35,7 @@
 #define MIB        (UINT64_C(1) << 20)
 #define SERVER     0
 #define CLIENT     1
+#define STRANGER   2
 #define QUANTUM_NS (50 * UINT64_C(1000))
 #define DAY_S      86400
 #define PATIENCE_S 120
@@ -56,6 +58,7 @@ enum mishap {
 	MISHAP_CHANGED, /* the source */
 	MISHAP_CLOCK,   /* it says another day */
 	MISHAP_FOLDER,  /* parts were removed by hand */
+	MISHAP_FORGED,  /* a part has other bytes, and another peer sends the file */
 	MISHAPS,
 };
 
@@ -81,7 +84,7 @@ struct tale {
 	uint32_t sentences; /* of journals, before the mishap */
 	bool was_over;      /* before anybody struck; and the large file has its name */
 	bool was_there;
-	bool was_new; /* its new version has */
+	bool was_new;  /* its new version has */
 	char why[600]; /* "": nothing is wrong so far */
 };
 
@@ -221,6 +224,8 @@ static void draw(uint64_t seed)
 	};
 	if (one_in(3))
 		draw_before();
+	if (tale.mishap == MISHAP_FORGED && receiver() == CLIENT)
+		tale.mishap = MISHAP_NONE; /* there is one server */
 }
 
 static void start_server(void)
@@ -267,6 +272,7 @@ static void begin(void)
 	visit_prepare(&tale.config, folder);
 	start_server();
 	house_lay(&tale.house, CLIENT, SERVER, &fibre, &fibre);
+	house_lay(&tale.house, STRANGER, SERVER, &fibre, &fibre);
 	visit_begin(&tale.visit, &tale.house, &tale.config, folder);
 }
 
@@ -398,6 +404,29 @@ static bool is_new(const struct tree_entry *entry)
 	       source.st_mtim.tv_sec == target.st_mtim.tv_sec;
 }
 
+/* The peer that sent it has written what it liked, in a few places. */
+static void forge(void)
+{
+	char path[500];
+	DIR *parts;
+
+	snprintf(path, sizeof(path), "%s/" WH_PARTS_FOLDER, tale.visit.target);
+	parts = opendir(path);
+	for (struct dirent *entry; parts != NULL && (entry = readdir(parts)) != NULL;) {
+		int fd = openat(dirfd(parts), entry->d_name, O_WRONLY | O_CLOEXEC);
+
+		for (uint32_t i = 0; fd >= 0 && i < 3; i++)
+			WH_ASSERT(pwrite(fd, "forged", 6,
+					  (off_t)wh_prng_below(
+						  &tale.prng, tale.tree.entry[0].bytes - 6)) == 6);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (parts != NULL)
+		closedir(parts);
+	tale.config.stands_in = STRANGER;
+}
+
 /* Before the server knows of it: it is stopped meanwhile. */
 static void befall(void)
 {
@@ -415,6 +444,8 @@ static void befall(void)
 	} else if (tale.mishap == MISHAP_CHANGED) {
 		tale.tree.entry[0].seed++;
 		tree_make(&tale.tree, tale.visit.source);
+	} else if (tale.mishap == MISHAP_FORGED) {
+		forge();
 	} else if (tale.mishap == MISHAP_CLOCK) {
 		house_set_calendar(time(NULL) + (one_in(2) ? 6 : -1000) * DAY_S);
 	} else {
@@ -492,6 +523,16 @@ static bool parts_go(const char *command)
 	return visit_went_well(&tale.visit) && settle_server() && system(command) == 0;
 }
 
+/* Whose it is continues it: what that has in it is its own affair. */
+static bool owner_comes(void)
+{
+	tale.config.stands_in = 0;
+	visit_begin(&tale.visit, &tale.house, &tale.config, folder);
+	step_until(tale.house.now_ns + PATIENCE_S * WH_NS_PER_S);
+	return (visit_went_well(&tale.visit) && settle_server()) ||
+	       fail("in vain, after another peer");
+}
+
 /* No part is left, with a row or without. */
 static bool check_parts(void)
 {
@@ -517,14 +558,16 @@ static bool go_again(struct tally *tally)
 	if (!visit_went_well(&tale.visit))
 		return fail("in vain again, though nothing goes wrong: %s %s",
 			wh_release_status_name(tale.visit.status), tale.visit.why);
-	return settle_server() && check_names(true) && check_totals(tally) && check_parts();
+	if (!settle_server() || !check_names(true) || !check_totals(tally))
+		return false;
+	return (tale.mishap != MISHAP_FORGED || owner_comes()) && check_parts();
 }
 
 static void describe(void)
 {
 	static const char *const blows[] = {"receiver", "sender", "both", "line"};
-	static const char *const mishaps[] = {
-		"none", "database damaged", "database lost", "source changed", "clock", "no parts"};
+	static const char *const mishaps[] = {"none", "database damaged", "database lost",
+		"source changed", "clock", "no parts", "forged"};
 
 	printf("  %s, %u lanes, resume %d, %" PRIu64 " bytes, %" PRIu64 " Mb/s, batch %" PRIu64
 	       " MiB, disk: memory %d, latency %" PRIu64 " us, errands %" PRIu64

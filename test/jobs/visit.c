@@ -13,6 +13,11 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
+static uint32_t caller(const struct visit_config *config)
+{
+	return config->stands_in > 0 ? config->stands_in : config->client;
+}
+
 static void on_file(void *context, const struct wh_file_result *result)
 {
 	struct visit *visit = context;
@@ -72,7 +77,7 @@ static void listen_to(struct visit *visit, struct wh_job *job, bool waits)
 
 static void make_jobs(struct visit *visit, const struct wh_address *server)
 {
-	struct wh_jobs *jobs = &visit->house->process[visit->config.client].jobs;
+	struct wh_jobs *jobs = &visit->house->process[caller(&visit->config)].jobs;
 	const struct wh_request request = request_of(visit);
 	struct wh_request idle = request;
 	bool made = wh_lanes_make(&visit->lanes, jobs, server, &request);
@@ -159,7 +164,7 @@ static void end_process(struct process *process, enum house_death death)
 
 static void end(struct visit *visit)
 {
-	struct process *process = &visit->house->process[visit->config.client];
+	struct process *process = &visit->house->process[caller(&visit->config)];
 
 	visit->gone = true;
 	visit->ended_ns = visit->house->now_ns;
@@ -172,7 +177,7 @@ static void end(struct visit *visit)
 void visit_kill(struct visit *visit, enum house_death death)
 {
 	WH_ASSERT(!visit->over);
-	end_process(&visit->house->process[visit->config.client], death);
+	end_process(&visit->house->process[caller(&visit->config)], death);
 }
 
 static bool an_idle_failed(const struct visit *visit)
@@ -282,7 +287,7 @@ void visit_prepare(const struct visit_config *config, const char *folder)
 void visit_begin(struct visit *visit, struct house *house, const struct visit_config *config,
 	const char *folder)
 {
-	struct process *process = &house->process[config->client];
+	struct process *process = &house->process[caller(config)];
 	const struct wh_address server = house_address(config->server);
 
 	*visit = (struct visit){.config = *config, .house = house, .began_ns = house->now_ns};
@@ -292,7 +297,7 @@ void visit_begin(struct visit *visit, struct house *house, const struct visit_co
 				   : -1;
 	if (!process->alive) {
 		process->settings = config->settings;
-		house_start(house, config->client, NULL, config->request.repair.on);
+		house_start(house, caller(config), NULL, config->request.repair.on);
 	}
 	make_jobs(visit, &server);
 	WH_ASSERT(process->verbs < HOUSE_VERBS_MAX);

@@ -17,7 +17,8 @@
 #define VISIT_IDLES_MAX 3
 
 struct visit_config {
-	uint32_t client; /* processes, and their folders' numbers */
+	uint32_t client;    /* processes, and their folders' numbers */
+	uint32_t stands_in; /* > 0: another process as client, with the files of `client` */
 	uint32_t server;
 	enum wh_job_verb verb;
 	bool reverse; /* bench */

@@ -52,7 +52,7 @@ struct job {
 	struct wh_keeping keeping; /* of each sink; and what the sources believe: */
 	enum wh_resume resume;
 	uint64_t extent_bytes_max;
-	uint32_t wishes; /* enum wh_wish */
+	uint32_t wishes;                      /* enum wh_wish */
 	struct wh_blocks_account accounts[2]; /* of sources and sinks */
 };
 
@@ -281,6 +281,7 @@ static inline struct wh_totals totals(const struct job *job)
 		sum.bytes += one->bytes;
 		sum.passed_over += one->passed_over;
 		sum.resumed_bytes += one->resumed_bytes;
+		sum.sampled_bytes += one->sampled_bytes;
 		sum.began_again += one->began_again;
 		sum.left_out.owners += one->left_out.owners;
 		sum.left_out.set_ids += one->left_out.set_ids;

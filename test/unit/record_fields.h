@@ -157,12 +157,18 @@ static inline void settle_want(uint8_t *bytes, const struct wh_record_field *pin
 {
 	bool has = record_pinned(pinned, "resume")
 			   ? record_is(bytes, WH_RECORD_WANT, "resume") != WH_RESUME_OFF
-			   : record_is(bytes, WH_RECORD_WANT, "offset") != 0;
+			   : record_is(bytes, WH_RECORD_WANT, "offset") != 0 ||
+				     record_pinned(pinned, "seed");
 
 	if (!record_pinned(pinned, "offset"))
 		record_set(bytes, WH_RECORD_WANT, "offset", has);
 	if (!record_pinned(pinned, "resume"))
-		record_set(bytes, WH_RECORD_WANT, "resume", has);
+		record_set(bytes, WH_RECORD_WANT, "resume",
+			!has                            ? WH_RESUME_OFF
+			: record_pinned(pinned, "seed") ? WH_RESUME_FULL
+							: WH_RESUME_ATTRIBUTES);
+	if (!record_pinned(pinned, "seed"))
+		record_set(bytes, WH_RECORD_WANT, "seed", 0);
 }
 
 /* Only links have a text. */

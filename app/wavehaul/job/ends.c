@@ -36,9 +36,8 @@ static struct wh_keeping keeping_of(const struct wh_job *job)
 	const struct wh_address *peer = &job->place.peer;
 
 	static_assert(WH_JOURNAL_OWNER_BYTES == WH_IDENTITY_BYTES, "a key is an owner");
-	if (job->role != WH_AT_SERVER)
-		return keeping;
-	keeping.owner.bytes_max = job->jobs->service->limits.peer_kept_bytes;
+	if (job->role == WH_AT_SERVER)
+		keeping.owner.bytes_max = job->jobs->service->limits.peer_kept_bytes;
 	if (job->streams.bond != NULL)
 		memcpy(keeping.owner.id, job->streams.bond->config.peer_identity,
 			WH_JOURNAL_OWNER_BYTES);
@@ -128,8 +127,8 @@ static bool put_order(void *context, const struct wh_ordering *order)
 {
 	struct wh_job *job = context;
 
-	return wh_desk_put(job->jobs->service->desk, job->ends.desk, order,
-		job->ends.polled_tsc, job->jobs->ground->hz);
+	return wh_desk_put(job->jobs->service->desk, job->ends.desk, order, job->ends.polled_tsc,
+		job->jobs->ground->hz);
 }
 
 static bool take_standing(void *context, struct wh_standing *standing)
@@ -148,9 +147,9 @@ static int enter_desk(struct wh_job *job)
 		return 0;
 	if (desk == NULL || job->streams.bond == NULL)
 		return -EOPNOTSUPP;
-	job->ends.desk = wh_desk_enter(desk, job->rights.number,
-		job->streams.bond->config.peer_identity, job->request.here.path,
-		job->request.here.count);
+	job->ends.desk =
+		wh_desk_enter(desk, job->rights.number, job->streams.bond->config.peer_identity,
+			job->request.here.path, job->request.here.count);
 	return job->ends.desk != NULL ? 0 : -EBUSY;
 }
 

@@ -121,6 +121,7 @@ struct wh_transfer_sum {
 	double bps;
 	uint64_t gone_bytes; /* arrived, of files that are not complete */
 	uint64_t resumed_bytes;
+	uint64_t sampled_bytes; /* of these: compared by samples only */
 	uint64_t began_again;
 	uint64_t skipped;
 	const char *digest; /* name of the checksum; NULL: files were not summed */

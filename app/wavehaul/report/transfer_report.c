@@ -55,6 +55,7 @@ struct wh_totals wh_transfer_totals(const struct wh_transfer *transfer)
 		sum.failed += totals.failed;
 		sum.bytes += totals.bytes;
 		sum.resumed_bytes += totals.resumed_bytes;
+		sum.sampled_bytes += totals.sampled_bytes;
 		sum.began_again += totals.began_again;
 		sum.removed += totals.removed;
 		sum.passed_over += totals.passed_over;
@@ -337,7 +338,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 	if (transfer->settings.json_stream)
 		json_object_set_new(line, "event", json_string("end"));
 	/* clang-format off */
-	wh_json_add(line, json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+	wh_json_add(line, json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
 		"s:{s:I, s:I, s:I, s:I, s:I, s:I}, "
 		"s:o, s:o, s:o, s:{s:I, s:I, s:I, s:I}}",
 		"host", wh_word_to_json(transfer->server),
@@ -347,6 +348,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 		"failed", (json_int_t)totals.failed,
 		"moved_bytes", (json_int_t)moved_bytes(transfer),
 		"resumed_bytes", (json_int_t)totals.resumed_bytes,
+		"sampled_bytes", (json_int_t)totals.sampled_bytes,
 		"began_again", (json_int_t)totals.began_again,
 		"packets",
 			"sent", (json_int_t)stats.sent_pkts,
@@ -430,7 +432,9 @@ void wh_transfer_tell_sum(FILE *to, bool dry_run, const struct wh_transfer_sum *
 		wh_format_size(size, sizeof(size), sum->bytes), sum->seconds,
 		wh_format_rate(rate, sizeof(rate), sum->bps));
 	tell_size(to, sum->gone_bytes, "had gone over, of files that are not whole");
-	tell_size(to, sum->resumed_bytes, "of it had come before, or was the same there");
+	tell_size(to, sum->resumed_bytes - wh_min_u64(sum->resumed_bytes, sum->sampled_bytes),
+		"of it had come before, or was the same there");
+	tell_size(to, sum->sampled_bytes, "of it had come before (sampled)");
 	tell_count(to, sum->began_again, "changed since a part arrived, and restarted");
 	tell_count(to, sum->skipped, "were there already");
 	if (sum->digest != NULL)
@@ -454,6 +458,7 @@ static struct wh_transfer_sum sum_of(struct wh_transfer *transfer, int status, d
 		.bps = seconds > 0 ? (double)totals.bytes * 8 / seconds : 0,
 		.gone_bytes = status != WH_EXIT_OK ? moved - wh_min_u64(moved, totals.bytes) : 0,
 		.resumed_bytes = totals.resumed_bytes,
+		.sampled_bytes = totals.sampled_bytes,
 		.began_again = totals.began_again,
 		.skipped = totals.skipped,
 		.digest = manifest->on ? transfer->settings.digest : NULL,

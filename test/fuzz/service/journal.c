@@ -144,6 +144,8 @@ static void write_file(uint32_t which, const char *name, struct wh_script *scrip
 	close(fd);
 }
 
+static const struct wh_journal_owner owner = {.id = {2}};
+
 static void look(struct wh_journal *journal)
 {
 	static struct wh_journal_row row;
@@ -154,7 +156,7 @@ static void look(struct wh_journal *journal)
 	for (uint32_t i = 0; i < 4; i++) {
 		const struct wh_journal_target target = target_of(i * 9, name);
 
-		if (wh_journal_find(journal, &target, &source, &part) <= 0)
+		if (wh_journal_find(journal, &target, &owner, &source, &part) <= 0)
 			continue;
 		found++;
 		WH_ASSERT(part.spans <= WH_JOURNAL_SPANS_MAX);
@@ -169,7 +171,6 @@ static void look(struct wh_journal *journal)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
-	static const struct wh_journal_owner owner = {.id = {2}};
 	struct wh_journal_part part = {.number = 1, .inode = 1, .spans = 1, .span = {{0, 5}}};
 	struct wh_journal *journal;
 	struct wh_script script;

@@ -133,16 +133,17 @@ static const struct sample samples[] = {
 	{"found", {.type = WH_RECORD_FOUND, .found = {.files = ID, .bytes = 5}},
 		BYTES("\x18\0\0\0\x07\0\0\0" ID_BYTES NUMBER("\x05"))},
 	{"want", {.type = WH_RECORD_WANT, .want = {.id = ID}},
-		BYTES("\x30\0\0\0\x10\0\0\0" ID_BYTES NUMBER("\0") NUMBER("\0") NUMBER("\0")
-				NUMBER("\0"))},
+		BYTES("\x38\0\0\0\x10\0\0\0" ID_BYTES NUMBER("\0") NUMBER("\0") NUMBER("\0")
+				NUMBER("\0") NUMBER("\0"))},
 	{"want the rest",
 		{.type = WH_RECORD_WANT,
 			.want = {.id = ID,
 				.offset = 1 << 20,
 				.digest = {DIGEST_BYTES},
+				.seed = 5,
 				.resume = WH_RESUME_FULL}},
-		BYTES("\x30\0\0\0\x10\0\0\0" ID_BYTES
-		      "\0\0\x10\0\0\0\0\0" DIGEST_BYTES NUMBER("\x03"))},
+		BYTES("\x38\0\0\0\x10\0\0\0" ID_BYTES
+		      "\0\0\x10\0\0\0\0\0" DIGEST_BYTES NUMBER("\x05") NUMBER("\x03"))},
 	{"have", {.type = WH_RECORD_HAVE, .have = {.id = ID, .digest = {DIGEST_BYTES}}},
 		BYTES("\x20\0\0\0\x11\0\0\0" ID_BYTES DIGEST_BYTES)},
 	{"blocks",
@@ -169,10 +170,12 @@ static const struct sample samples[] = {
 				.failed = 2,
 				.bytes = 3,
 				.resumed_bytes = 4,
+				.sampled_bytes = 7,
 				.began_again = 5,
 				.removed = 6}},
-		BYTES("\x40\0\0\0\x14\0\0\0" ID_BYTES "\x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0"
-		      "\x03\0\0\0\0\0\0\0" NUMBER("\x04") NUMBER("\x05") NUMBER("\x06"))},
+		BYTES("\x48\0\0\0\x14\0\0\0" ID_BYTES "\x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0"
+		      "\x03\0\0\0\0\0\0\0" NUMBER("\x04") NUMBER("\x07") NUMBER("\x05")
+				NUMBER("\x06"))},
 	{"hello, get",
 		{.type = WH_RECORD_HELLO,
 			.hello = {.version = WH_BUNDLE_VERSION,
@@ -197,7 +200,7 @@ static const struct sample samples[] = {
 				.terms = 1,
 				.path = {"a/b", "", "-*.o"},
 				.path_bytes = {3, 0, 4}}},
-		BYTES("\xe0\0\0\0\x20\0\0\0\x07\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
+		BYTES("\xe0\0\0\0\x20\0\0\0\x08\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
 		      "\x80\x05\0\0\x01\x02\x80\x04\x02\x80\x02\0\xff\xff\xff\xff\xff\xff\xff"
 		      "\xff" NEXT_ID_BYTES "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ID_BYTES ZEROS ZEROS ZEROS ZEROS
@@ -211,7 +214,7 @@ static const struct sample samples[] = {
 				.lanes = 1,
 				.bench_ns = ID,
 				.bench_bytes = 5}},
-		BYTES("\xd0\0\0\0\x20\0\0\0\x07\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\xd0\0\0\0\x20\0\0\0\x08\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ID_BYTES "\x05\0\0\0\0\0\0\0" ZEROS_64 ZEROS_64
 		      "\0\0\0\0\0\0\0\0")},
@@ -224,7 +227,7 @@ static const struct sample samples[] = {
 				.paths = 1,
 				.path = {"."},
 				.path_bytes = {1}}},
-		BYTES("\xd8\0\0\0\x20\0\0\0\x07\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\xd8\0\0\0\x20\0\0\0\x08\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ZEROS_64 ZEROS_64 "\0\0\0\0\0\0\0\0"
 		      "\x01\0.\0\0\0\0\0")},
@@ -288,9 +291,8 @@ static const struct sample samples[] = {
 				.state = WH_STANDING_FAILED,
 				.status = 23,
 				.why = "no"}},
-		BYTES("\x48\0\0\0\x2c\0\0\0" NUMBER("\x07") NUMBER("\x01") NUMBER("\x02")
-				NUMBER("\x03") ID_BYTES NUMBER("\x05") NUMBER("\x06")
-			"\x02\0\x05\x17no\0\0")},
+		BYTES("\x48\0\0\0\x2c\0\0\0" NUMBER("\x07") NUMBER("\x01") NUMBER("\x02") NUMBER(
+			"\x03") ID_BYTES NUMBER("\x05") NUMBER("\x06") "\x02\0\x05\x17no\0\0")},
 	{"report", {.type = WH_RECORD_REPORT, .report = {ID, 1, 2, 3, 4, 5, 6, 7}},
 		BYTES("\x48\0\0\0\x23\0\0\0" ID_BYTES NUMBER("\x01") NUMBER("\x02") NUMBER("\x03")
 				NUMBER("\x04") NUMBER("\x05") NUMBER("\x06") NUMBER("\x07"))},
@@ -469,9 +471,10 @@ static const struct malformed {
 	{"fault's path with a NUL", "fault", 15, 1, 0},
 	{"want nobody", "want", 8, 8, UINT64_MAX},
 	{"want the rest of nothing", "want", 16, 8, 1},
-	{"want it all, proved", "want", 40, 1, WH_RESUME_FULL},
-	{"want the rest, unproved", "want the rest", 40, 1, WH_RESUME_OFF},
-	{"want the rest, otherwise", "want the rest", 40, 1, WH_RESUMES},
+	{"want it all, proved", "want", 48, 1, WH_RESUME_FULL},
+	{"want the rest, unproved", "want the rest", 48, 1, WH_RESUME_OFF},
+	{"want the rest, without a digest", "want the rest", 48, 1, WH_RESUME_ATTRIBUTES},
+	{"want the rest, otherwise", "want the rest", 48, 1, WH_RESUMES},
 	{"have nobody", "have", 8, 8, UINT64_MAX},
 	{"outcome of nobody", "outcome", 8, 8, UINT64_MAX},
 	{"outcome 0", "outcome", 20, 1, 0},

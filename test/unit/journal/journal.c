@@ -97,7 +97,7 @@ static int find(struct wh_journal *journal, const char *name, struct wh_journal_
 {
 	const struct wh_journal_target target = target_of(name);
 
-	return wh_journal_find(journal, &target, &source, part);
+	return wh_journal_find(journal, &target, &owner, &source, part);
 }
 
 static void test_spans(void)
@@ -151,17 +151,36 @@ static void test_changed(void)
 	other[4].ctime_s++;
 	other[5].ctime_ns++;
 	for (int i = 0; i < 6; i++)
-		CU_ASSERT(
-			wh_journal_find(journal, &target, &other[i], &found) == WH_JOURNAL_CHANGED);
+		CU_ASSERT(wh_journal_find(journal, &target, &owner, &other[i], &found) ==
+			  WH_JOURNAL_CHANGED);
 	/* A source that tells neither is believed by size and mtime. */
 	other[0] = source;
 	other[0].inode = other[0].ctime_ns = 0;
 	other[0].ctime_s = 0;
-	CU_ASSERT(wh_journal_find(journal, &target, &other[0], &found) == WH_JOURNAL_PART);
+	CU_ASSERT(wh_journal_find(journal, &target, &owner, &other[0], &found) == WH_JOURNAL_PART);
 	end(journal);
 }
 
-/* A path has one part; the first stays. An owner has so many bytes, and others theirs. */
+/* What another peer has sent is not found, and neither is in the other's way. */
+static void test_owners(void)
+{
+	struct wh_journal *journal = begin();
+	const struct wh_journal_owner other = {.id = "other"};
+	const struct wh_journal_target target = target_of("f");
+	struct wh_journal_part found;
+
+	CU_ASSERT(keep(journal, "f", 1, 0, 100).row != 0);
+	CU_ASSERT(wh_journal_find(journal, &target, &other, &source, &found) == WH_JOURNAL_NOTHING);
+	CU_ASSERT(keep_by(journal, &other, "f", 2, 0, 50).row != 0);
+	CU_ASSERT(wh_journal_find(journal, &target, &other, &source, &found) == WH_JOURNAL_PART);
+	CU_ASSERT(found.number == 2 && found.span[0].end == 50);
+	CU_ASSERT(find(journal, "f", &found) == WH_JOURNAL_PART && found.number == 1);
+	CU_ASSERT(wh_journal_forget(journal, &found.row, 1) == 0);
+	CU_ASSERT(wh_journal_find(journal, &target, &other, &source, &found) == WH_JOURNAL_PART);
+	end(journal);
+}
+
+/* An owner has one part of a path, the first, and so many bytes; others have theirs. */
 static void test_limits(void)
 {
 	struct wh_journal *journal = begin();
@@ -286,6 +305,7 @@ static void test_killed(void)
 CU_TestInfo wh_tests[] = {
 	{"spans", test_spans},
 	{"changed", test_changed},
+	{"owners", test_owners},
 	{"limits", test_limits},
 	{"expire", test_expire},
 	{"killed", test_killed},

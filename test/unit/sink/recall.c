@@ -159,6 +159,31 @@ static void test_no_use(void)
 	end();
 }
 
+/* Who has not sent it does not find it, and begins beside it. */
+static void test_owner(void)
+{
+	struct wh_recalled found;
+
+	begin();
+
+	int fd = make_part(1);
+
+	CU_ASSERT(note(fd, 1, 0, 5 * MIB) != 0);
+	close(fd);
+	keeping.owner.id[0] ^= 1;
+	for (int resume = WH_RESUME_ATTRIBUTES; resume < WH_RESUMES; resume++) {
+		keeping.resume = (enum wh_resume)resume;
+		found = recall(1);
+		CU_ASSERT(found.fd == -1 && !found.busy && !found.changed);
+	}
+	keeping.owner.id[0] ^= 1;
+	keeping.resume = WH_RESUME_ATTRIBUTES;
+	found = recall(1);
+	CU_ASSERT(found.fd >= 0 && found.lane[0].to == 5 * MIB);
+	close(found.fd);
+	end();
+}
+
 static void test_proofs(void)
 {
 	struct wh_recalled sparse, full;
@@ -172,6 +197,11 @@ static void test_proofs(void)
 	keeping.resume = WH_RESUME_SPARSE;
 	sparse = recall(1);
 	close(sparse.fd);
+	/* Drawn anew each time. */
+	full = recall(1);
+	close(full.fd);
+	CU_ASSERT(sparse.lane[0].seed != full.lane[0].seed);
+	CU_ASSERT(memcmp(&sparse.lane[0].digest, &full.lane[0].digest, WH_DIGEST_BYTES) != 0);
 	keeping.resume = WH_RESUME_FULL;
 	full = recall(1);
 	close(full.fd);
@@ -188,6 +218,7 @@ static void test_proofs(void)
 CU_TestInfo wh_tests[] = {
 	{"lanes", test_lanes},
 	{"no use", test_no_use},
+	{"owner", test_owner},
 	{"proofs", test_proofs},
 	CU_TEST_INFO_NULL,
 };

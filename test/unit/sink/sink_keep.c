@@ -193,6 +193,7 @@ static bool check_kill(const char *base, uint32_t lanes, uint64_t turns)
 
 		CU_ASSERT(sum.resumed_bytes >= least || sum.skipped == 1);
 		CU_ASSERT(sum.resumed_bytes < SIZE && sum.began_again == 0);
+		CU_ASSERT(sum.sampled_bytes == (turns % 2 == 0 ? sum.resumed_bytes : 0));
 	}
 	uproot(&copy);
 	return goes;
@@ -268,6 +269,47 @@ static void test_spoiled(void)
 	}
 }
 
+/* Another peer, whose file is the same by all that it tells, rests on nothing that was there. */
+static void test_stranger(void)
+{
+	struct copy copy;
+
+	for (int resume = WH_RESUME_ATTRIBUTES; resume < WH_RESUMES; resume++) {
+		begin_well(&copy, 1, (enum wh_resume)resume);
+		spoil(&copy, MIB / 2);
+		begin(&copy);
+		close_lanes(&copy.job);
+		copy.job.keeping.owner.id[0] ^= 1;
+		open_lanes(&copy.job, 1, copy.paths, &copy.to);
+		run(&copy.job);
+		CU_ASSERT(totals(&copy.job).resumed_bytes == 0 && is_whole(&copy));
+		CU_ASSERT(totals(&copy.job).began_again == 0);
+		finish(&copy);
+		uproot(&copy);
+	}
+}
+
+/* Whoever owns the folder of parts could exchange them: nothing is kept there. */
+static void test_others_folder(void)
+{
+	char parts[128];
+	struct copy copy;
+
+	if (geteuid() != 0) {
+		printf("skipped: a folder of another user needs root\n");
+		return;
+	}
+	for (uint32_t lanes = 1; lanes <= 3; lanes += 2) {
+		plant(&copy, "/dev/shm", lanes, WH_RESUME_ATTRIBUTES);
+		snprintf(parts, sizeof(parts), "%s/copy/" WH_PARTS_FOLDER, copy.to.root);
+		CU_ASSERT_FATAL(mkdir(parts, 0777) == 0 && chown(parts, 1234, 1234) == 0);
+		CU_ASSERT(killed_after(&copy, UINT64_MAX, 5 * MIB / 2));
+		CU_ASSERT(rmdir(parts) == 0); /* it is empty */
+		CU_ASSERT(run_again(&copy).resumed_bytes == 0);
+		uproot(&copy);
+	}
+}
+
 /* The source believes less than the sink says. */
 static void test_stricter_source(void)
 {
@@ -335,6 +377,8 @@ CU_TestInfo wh_tests[] = {
 	{"off", test_off},
 	{"changed", test_changed},
 	{"spoiled", test_spoiled},
+	{"stranger", test_stranger},
+	{"others' folder", test_others_folder},
 	{"stricter source", test_stricter_source},
 	{"two at once", test_two_at_once},
 	{"expired", test_expired},
