@@ -3,7 +3,6 @@
 /* `wavehaul job`: asks the server of this host about its queue. */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,7 @@
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/nearest/nearest.h"
-#include "cli/plain_text.h"
+#include "console/shown.h"
 #include "console/steer.h"
 #include "console/words.h"
 #include "control/ask.h"
@@ -226,25 +225,15 @@ static int add(struct job *job)
 	return print_answer(job, answer, text);
 }
 
-static void print_job(const json_t *found)
+/* As JSON, or as the console shows it. Frees the answer. */
+static void show_answer(const struct job *job, const char *command, json_t *answer)
 {
-	const json_t *paths = json_object_get(
-		found, strcmp(wh_json_text(found, "verb"), "get") != 0 ? "here" : "there");
-	char plain[WH_SETTINGS_TEXT_BYTES];
-	char moved[WH_UNITS_MAX];
-	char what[WH_SETTINGS_TEXT_BYTES];
-
-	snprintf(what, sizeof(what), "%s%s", json_string_value(json_array_get(paths, 0)),
-		json_array_size(paths) > 1 ? " ..." : "");
-	printf("%6" PRId64 " %-9s %-4s %-20s %10s  %s", (int64_t)wh_json_count(found, "job"),
-		wh_json_text(found, "state"), wh_json_text(found, "verb"),
-		wh_json_text(found, "host"),
-		wh_format_size(moved, sizeof(moved), wh_json_count(found, "moved_bytes")),
-		wh_plain_text(what, true, plain, sizeof(plain)));
-	if (wh_json_text(found, "error")[0] != '\0')
-		printf(": %s",
-			wh_plain_text(wh_json_text(found, "error"), false, plain, sizeof(plain)));
-	printf("\n");
+	if (job->settings.json) {
+		wh_json_print(answer, JSON_INDENT(2));
+		return;
+	}
+	wh_answer_show(command, answer, NULL, 0, (struct wh_shown_room){0}, stdout);
+	json_decref(answer);
 }
 
 /* Fetches the list page by page. */
@@ -277,12 +266,9 @@ static int list(struct job *job)
 		if (last)
 			break;
 	}
-	if (status == WH_EXIT_OK && job->settings.json)
-		wh_json_print(
-			json_pack("{s:O, s:O}", "jobs", all, "counts", counts), JSON_INDENT(2));
-	for (size_t i = 0; status == WH_EXIT_OK && !job->settings.json && i < json_array_size(all);
-		i++)
-		print_job(json_array_get(all, i));
+	if (status == WH_EXIT_OK && (job->settings.json || json_array_size(all) > 0))
+		show_answer(
+			job, "job.list", json_pack("{s:O, s:O}", "jobs", all, "counts", counts));
 	json_decref(counts);
 	json_decref(all);
 	return status;
@@ -303,7 +289,10 @@ static int show(struct job *job)
 	answer = ask(job, asked, &status);
 	if (answer == NULL)
 		return status;
-	wh_json_print(json_incref(json_object_get(answer, "job")), JSON_INDENT(2));
+	if (job->settings.json)
+		wh_json_print(json_incref(json_object_get(answer, "job")), JSON_INDENT(2));
+	else
+		show_answer(job, "job.show", json_incref(answer));
 	json_decref(answer);
 	return WH_EXIT_OK;
 }

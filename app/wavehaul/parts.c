@@ -5,12 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/units.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/json.h"
+#include "cli/moment/moment.h"
 #include "cli/plain_text.h"
 #include "recollect.h"
 #include "verbs.h"
@@ -25,10 +25,8 @@ struct parts {
 static void list_row(struct parts *parts)
 {
 	const struct wh_journal_row *row = &parts->row;
-	char done[WH_UNITS_MAX], size[WH_UNITS_MAX], when[32];
+	char done[WH_UNITS_MAX], size[WH_UNITS_MAX], when[WH_MOMENT_BYTES];
 	char place[4 * WH_JOURNAL_PLACE_BYTES + 1], path[4 * WH_JOURNAL_PLACE_BYTES + 1];
-	time_t touched = (time_t)row->touched_s;
-	struct tm tm;
 
 	if (parts->settings.json) {
 		json_t *line = json_pack("{s:I, s:I, s:I, s:I}", "number", (json_int_t)row->row,
@@ -40,9 +38,8 @@ static void list_row(struct parts *parts)
 		json_array_append_new(parts->listed, line);
 		return;
 	}
-	localtime_r(&touched, &tm);
-	strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
-	printf("%6" PRId64 "  %s  %s of %s  %s/%s\n", row->row, when,
+	printf("%6" PRId64 "  %s  %s of %s  %s/%s\n", row->row,
+		wh_moment_text(row->touched_s, when),
 		wh_format_size(done, sizeof(done), row->durable_bytes),
 		wh_format_size(size, sizeof(size), row->size_bytes),
 		wh_plain_text(row->place, true, place, sizeof(place)),

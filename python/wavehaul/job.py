@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 import enum
 from dataclasses import dataclass, field, fields
 from typing import Any, Mapping
@@ -26,9 +27,17 @@ class State(str, enum.Enum):
         return self in (State.DONE, State.FAILED, State.CANCELLED)
 
 
+def _moment_of(seconds: int | None) -> datetime.datetime | None:
+    if seconds is None:
+        return None
+    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
+
+
 @dataclass(frozen=True)
 class Job:
-    """As job.show has it: wavehaul-control(7). Times are seconds since 1970."""
+    """As job.show has it: wavehaul-control(7). Times are aware, in UTC; `told` has them in seconds.
+
+    `percent`, `now_bps` and `eta_s` are of a running job, and None where they are not known."""
 
     number: int
     state: State
@@ -44,10 +53,10 @@ class Job:
     owner: int
     attached: bool
     after: int | None
-    due: int | None
-    added: int
-    began: int | None
-    ended: int | None
+    due: datetime.datetime | None
+    added: datetime.datetime
+    began: datetime.datetime | None
+    ended: datetime.datetime | None
     exit_status: int
     error: str | None
     files: int
@@ -57,6 +66,9 @@ class Job:
     moved_bytes: int
     seconds: float
     rate_bps: int | None
+    percent: float | None
+    now_bps: float | None
+    eta_s: float | None
     # Members that came with a newer server, too.
     told: Mapping[str, Any] = field(repr=False, compare=False, default_factory=dict)
 
@@ -67,6 +79,8 @@ class Job:
         known['state'] = State(told['state'])
         for name in ('here', 'there', 'options'):
             known[name] = tuple(told.get(name, ()))
+        for name in ('due', 'added', 'began', 'ended'):
+            known[name] = _moment_of(told.get(name))
         return cls(number=told['job'], told=told, **known)
 
 

@@ -345,6 +345,10 @@ def reported(site):
     return json.loads(result.out)['transfers']
 
 
+def began_s(told):
+    return told.began.timestamp() if told.began is not None else 0
+
+
 def expect_reported(day, found):
     """`wavehaul report` has the bytes of each job, at the end that had it in its queue, and of
     what was served; and it says of each transfer what the control socket says."""
@@ -364,7 +368,7 @@ def expect_reported(day, found):
         for job, told in found.items():
             if job.house is not site or job in day.excused:
                 continue
-            if (told.began or 0) <= day.killed.get(site, -1) + 1:
+            if began_s(told) <= day.killed.get(site, -1) + 1:
                 continue
             for count in ('bytes', 'moved_bytes'):
                 expect_equal(f'{count} of job {job.number} of {site.number} by report',
@@ -373,7 +377,7 @@ def expect_reported(day, found):
         for job, lines in site.lines_of(found).items():
             told = found[job]
             if job in day.excused or told.skipped > 0 or told.state is not State.DONE or \
-                    told.began <= day.killed.get(site, -1) + 1:
+                    began_s(told) <= day.killed.get(site, -1) + 1:
                 continue
             for count in ('bytes', 'files', 'moved_bytes'):
                 expect_equal(f'{count} served of job {job.number} by report and audit',

@@ -273,8 +273,12 @@ def shares(program, folder):
             job = one.add('send', one.root / 'big', f'{CLIENT}:{how}', '--rate', '20M', '--share',
                           how)
             one.await_state(job, 'running')
-            session = json.loads(say(program, one.path, 'show jobs', '--json').out)['jobs'][0][
-                'session']
+            # The queue says so before there is a session.
+            def jobs():
+                return json.loads(say(program, one.path, 'show jobs', '--json').out)['jobs']
+
+            wait_until(jobs, 10, 'its session')
+            session = jobs()[0]['session']
             found = say(program, one.path, f'show session {session}', '--json').out
             expect_equal('share', json.loads(found)['session']['options']['share'], how)
             expect_status(say(program, one.path, f'cancel {job}'), 0)

@@ -91,7 +91,7 @@ class House:
         return int(json.loads(self.job('add', *args, '--json'))['job'])
 
     def show(self, number):
-        return json.loads(self.job('show', number))
+        return json.loads(self.job('show', number, '--json'))
 
     def state_of(self, number):
         with Control(self.path) as control:
@@ -325,6 +325,35 @@ def got_steered(program, folder):
                 print(f'the pace by {rate} after {time.monotonic() - began:.3f} s')
         one.await_state(number, 'done')
         expect_equal('the bytes', one.digest('got'), digest)
+
+
+def told(program, folder):
+    """A running job for people: how far it is, how fast, and how long it will take."""
+    with houses(program) as (one, two):
+        one.make('large', 20_000_000)
+        before = time.strftime('%Y-%m-%d ')
+        number = one.add('send', one.root / 'large', f'{CLIENT}:in/', '--rate', '40M')
+        line = (rf'^{number} +running +send +(\d+\.\d) +(\S+ \S+) +(\S+) Mb/s +0:00:0(\d)'
+                rf'  {before}\d\d:\d\d:\d\d  large  {CLIENT}:in/ +-$')
+        found = []
+
+        def is_amid():
+            found.append(re.search(line, one.job('list'), re.M))
+            return found[-1] is not None and float(found[-1].group(1)) > 30
+
+        wait_until(is_amid, 10, 'what is told of a running job')
+        percent, _, rate, left = found[-1].groups()
+        # Of 4.1 s, counted on the wire; both are of the last second.
+        expect_between('rate', float(rate), 20, 45)
+        expect_between('left', int(left), 4.1 * (1 - float(percent) / 100) - 1.5, 4)
+        shown = one.job('show', number)
+        expect(re.search(r'^percent +\d+\.\d\n', shown, re.M) and 'error' not in shown, shown)
+        one.await_state(number, 'done')
+        listed = one.job('list', '--all')
+        expect(re.search(rf'^{number} +done +send +100\.0 ', listed, re.M), listed)
+        shown = one.job('show', number)
+        expect(re.search(rf'^ended +{before}\d\d:\d\d:\d\d$', shown, re.M), shown)
+        expect('null' not in shown and 'eta' not in shown, shown)
 
 
 def reread(program, folder):
@@ -702,6 +731,7 @@ CASES = [
          functools.partial(schemas, verb='send')),
     Case('queue: events of a job are those of --json-stream: get', False,
          functools.partial(schemas, verb='get')),
+    Case('queue: what is told of a running job', True, told),
     Case('queue: SIGHUP reads the configuration again', True, reread),
     Case('queue: goes on after kill -9', True, restarted),
     Case('queue: mixed jobs', True, mixed),

@@ -58,6 +58,9 @@ def both_ways(program, folder):
                      ('get', CLIENT, ('again',), ('came',), State.DONE, sent, 7, '500M',
                       ('--profile=fixed',), 3_000_000, 1, 0, None))
         expect(job.began and job.ended and job.added <= job.began <= job.ended, f'{job}')
+        now = datetime.datetime.now(datetime.timezone.utc)
+        expect_between('its age', (now - job.added).total_seconds(), 0, 60)
+        expect_equal('how far it is', (job.percent, job.now_bps, job.eta_s), (None, None, None))
         expect_equal('those over', [job.number for job in server.jobs(over=True)], [sent, got])
         expect_equal('those not over', list(server.jobs()), [])
         # To a third host, which may be this one; both have one key, and need no right.
@@ -83,7 +86,8 @@ def steered(program, folder):
         wait_until(lambda: server.show(job).state is State.PAUSED, 10, 'a pause')
         expect_raised(TimeoutError, server.wait, job, timeout=0.2)
         later = server.send('large', CLIENT, 'later', not_before=datetime.timedelta(hours=1))
-        expect_between('the time', server.show(later).due, time.time() + 3590, time.time() + 3601)
+        expect_between('the time', server.show(later).due.timestamp(), time.time() + 3590,
+                       time.time() + 3601)
         blocked = server.send('large', CLIENT, 'blocked', after=later)
         expect_equal('a follower', server.show(blocked).state, State.BLOCKED)
         server.move(later, priority=8)

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "book/sums.h"
 #include "book/tell.h"
+#include "cli/moment/moment.h"
 #include "cli/plain_text.h"
 
 void wh_csv_text(FILE *to, const char *text)
@@ -66,19 +67,19 @@ void wh_entry_csv(const struct wh_book_entry *entry, FILE *to)
 
 void wh_entry_print_head(FILE *to)
 {
-	fprintf(to, "%-24s %-20s %-5s %10s %9s %12s %8s %-7s  %s\n", "ended", "peer", "verb",
+	fprintf(to, "%-19s %-20s %-5s %10s %9s %12s %8s %-7s  %s\n", "ended", "peer", "verb",
 		"size", "seconds", "rate", "lost", "limit", "outcome, and what");
 }
 
 void wh_entry_print(const struct wh_book_entry *entry, FILE *to)
 {
-	char when[WH_WHEN_BYTES], size[WH_UNITS_MAX], rate[WH_UNITS_MAX];
+	char when[WH_MOMENT_BYTES], size[WH_UNITS_MAX], rate[WH_UNITS_MAX];
 	char who[WH_ENTRY_NAME_BYTES], why[WH_ENTRY_WHY_BYTES], path[WH_ENTRY_NAME_BYTES];
 	char verb[WH_ENTRY_WORD_BYTES], outcome[WH_ENTRY_WORD_BYTES];
 	char limit[WH_ENTRY_WORD_BYTES], digest[WH_ENTRY_DIGEST_BYTES];
 
-	fprintf(to, "%-24s %-20.20s %-5s %10s %9.2f %12s %7.3g%% %-7s  %s %s%s%s%s%s\n",
-		wh_when_text(entry->ended_us, when),
+	fprintf(to, "%-19s %-20.20s %-5s %10s %9.2f %12s %7.3g%% %-7s  %s %s%s%s%s%s\n",
+		wh_moment_text(entry->ended_us / 1000000, when),
 		wh_plain_text(wh_entry_who(entry), true, who, sizeof(who)),
 		wh_plain_text(entry->verb, false, verb, sizeof(verb)),
 		wh_format_size(size, sizeof(size), entry->bytes), wh_entry_seconds(entry),

@@ -9,7 +9,9 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "cli/moment/moment.h"
 #include "cli/plain_text.h"
+#include "console/job_row.h"
 
 #define COLUMNS_MAX 16
 #define CELL_BYTES  160
@@ -29,7 +31,7 @@ static const struct {
 	{"neighbours", "neighbours", "address mac state queue"},
 	{"capture.list", "captures",
 		"capture of number state written_pkts missed_pkts bytes seconds file why"},
-	{"job.list", "jobs", "job state verb host priority moved_bytes rate here error"},
+	{"job.list", "jobs", WH_JOB_ROW_COLUMNS},
 };
 
 struct table {
@@ -51,9 +53,29 @@ static bool ends_with(const char *text, const char *end)
 	return bytes >= end_bytes && strcmp(text + bytes - end_bytes, end) == 0;
 }
 
+/* Seconds since 1970. */
+static bool is_moment(const char *key)
+{
+	static const char *const moments[] = {"added", "began", "due", "ended"};
+
+	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++)
+		if (strcmp(moments[i], key) == 0)
+			return true;
+	return false;
+}
+
+/* As a clock that runs backwards: 0:01:05. */
+static void print_left(double seconds, char *text, size_t room)
+{
+	uint64_t whole = seconds > 0 && seconds < 1e9 ? (uint64_t)(seconds + 0.5) : 0;
+
+	snprintf(text, room, "%" PRIu64 ":%02u:%02u", whole / 3600, (unsigned)(whole / 60 % 60),
+		(unsigned)(whole % 60));
+}
+
 static void print_number(const char *key, double value, char *text, size_t room)
 {
-	uint64_t whole = value > 0 ? (uint64_t)value : 0;
+	uint64_t whole = value > 0 && value < 1e19 ? (uint64_t)value : 0;
 
 	if (ends_with(key, "_bytes") || strcmp(key, "bytes") == 0)
 		wh_format_size(text, room, whole);
@@ -63,6 +85,12 @@ static void print_number(const char *key, double value, char *text, size_t room)
 		wh_format_time(text, room, whole * 1000);
 	else if (ends_with(key, "_ns"))
 		wh_format_time(text, room, whole);
+	else if (is_moment(key))
+		wh_moment_text((int64_t)whole, text);
+	else if (strcmp(key, "percent") == 0)
+		snprintf(text, room, "%.1f", value);
+	else if (strcmp(key, "eta_s") == 0)
+		print_left(value, text, room);
 	else
 		snprintf(text, room, "%.10g", value);
 }
@@ -86,7 +114,7 @@ static void print_list(const json_t *list, char *text, size_t room)
 /* An object is not shown in full in a cell. */
 static void print_cell(const char *key, const json_t *value, char *text, size_t room)
 {
-	WH_ASSERT(room > 8);
+	WH_ASSERT(room >= WH_MOMENT_BYTES);
 	if (json_is_string(value))
 		wh_plain_text(json_string_value(value), false, text, room);
 	else if (json_is_boolean(value))
@@ -159,6 +187,8 @@ static void print_title(const struct table *table, uint32_t column, char text[CE
 	static const char *const units[] = {"_bytes", "_bps", "_us", "_ns"};
 
 	snprintf(text, CELL_BYTES, "%s%s", table->key[column], table->is_rate[column] ? "/s" : "");
+	if (strcmp(table->key[column], "eta_s") == 0)
+		strcpy(text, "left");
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (ends_with(table->key[column], units[i]))
 			snprintf(text, CELL_BYTES, "%.*s%s",
@@ -168,9 +198,8 @@ static void print_title(const struct table *table, uint32_t column, char text[CE
 
 static bool is_counter(const char *key)
 {
-	static const char *const counters[] = {
-		"moved_bytes", "rx_bytes", "tx_bytes", "rx_pkts", "tx_pkts", "busy_us",
-		"written_pkts"};
+	static const char *const counters[] = {"moved_bytes", "rx_bytes", "tx_bytes", "rx_pkts",
+		"tx_pkts", "busy_us", "written_pkts"};
 
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
 		if (strcmp(counters[i], key) == 0)
@@ -265,6 +294,17 @@ static void print_table(
 	free(table->names);
 }
 
+/* A list, one a line. */
+static void print_each(const char *name, const json_t *list, uint32_t indent, FILE *to)
+{
+	char text[4 * CELL_BYTES];
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		print_cell("", json_array_get(list, i), text, sizeof(text));
+		fprintf(to, "%*s%-24s %s\n", (int)indent, "", i == 0 ? name : "", text);
+	}
+}
+
 static void print_facts(const json_t *object, uint32_t indent, FILE *to)
 {
 	const char *key;
@@ -281,6 +321,10 @@ static void print_facts(const json_t *object, uint32_t indent, FILE *to)
 		if (json_is_object(value)) {
 			fprintf(to, "%*s%s\n", (int)indent, "", name);
 			print_facts(value, indent + 2, to);
+			continue;
+		}
+		if (json_array_size(value) > 1) {
+			print_each(name, value, indent, to);
 			continue;
 		}
 		print_cell(key, value, text, sizeof(text));
@@ -315,6 +359,32 @@ static json_t *rows_of(const json_t *found)
 	return rows;
 }
 
+/* Of an answer to job.list: for people. Frees the rows. */
+static json_t *job_rows(json_t *rows)
+{
+	json_t *told = json_array();
+
+	for (size_t i = 0; i < json_array_size(rows); i++)
+		json_array_append_new(told, wh_job_row(json_array_get(rows, i), true));
+	json_decref(rows);
+	return told;
+}
+
+static json_t *rows_in(const char *command, const json_t *answer, const char *list)
+{
+	json_t *rows = list != NULL ? rows_of(json_object_get(answer, list)) : NULL;
+
+	return rows != NULL && strcmp(command, "job.list") == 0 ? job_rows(rows) : rows;
+}
+
+static void show_job(const json_t *job, FILE *to)
+{
+	json_t *facts = wh_job_facts(job);
+
+	print_facts(facts, 0, to);
+	json_decref(facts);
+}
+
 /* The first list of objects in an answer that has no chosen columns. */
 static const char *list_in(const json_t *answer)
 {
@@ -345,12 +415,14 @@ void wh_answer_show(const char *command, const json_t *answer, const json_t *bef
 		}
 	if (list == NULL)
 		list = list_in(answer);
-	rows = list != NULL ? rows_of(json_object_get(answer, list)) : NULL;
-	rows_before = list != NULL ? rows_of(json_object_get(before, list)) : NULL;
+	rows = rows_in(command, answer, list);
+	rows_before = rows_in(command, before, list);
 	table.rows = rows;
 	table.before = rows_before;
 	if (rows != NULL)
 		print_table(&table, columns, room, to);
+	else if (strcmp(command, "job.show") == 0)
+		show_job(json_object_get(answer, "job"), to);
 	else
 		print_facts(answer, 0, to);
 	json_decref(rows);

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <jansson.h>
 
@@ -17,6 +16,7 @@
 #include "cli/complain.h"
 #include "cli/fault_text.h"
 #include "cli/json.h"
+#include "cli/moment/moment.h"
 #include "cli/plain_text.h"
 
 /* A byte of a name may be written as up to four characters. */
@@ -159,21 +159,18 @@ static char *list_text(const struct wh_item *item, const char *name)
 {
 	char plain_link[4 * WH_PATH_BYTES_MAX + 1] = "";
 	char link[WH_PATH_BYTES_MAX + 1];
-	time_t when = (time_t)item->mtime_s;
 	char *text = NULL;
 	char mode[11];
-	char time[32] = "?";
-	struct tm parts;
+	char time[WH_MOMENT_BYTES];
 
-	if (localtime_r(&when, &parts) != NULL)
-		strftime(time, sizeof(time), "%Y-%m-%d %H:%M:%S", &parts);
 	mode_text(item, mode);
 	memcpy(link, item->link, item->link_bytes);
 	link[item->link_bytes] = '\0';
 	wh_plain_text(link, true, plain_link, sizeof(plain_link));
 	if (asprintf(&text, "%s %6u %6u %14" PRIu64 " %s %s%s%s%s\n", mode, item->uid, item->gid,
-		    item->bytes, time, name, item->kind == WH_ITEM_FOLDER ? "/" : "",
-		    item->link_bytes > 0 ? " -> " : "", plain_link) < 0)
+		    item->bytes, wh_moment_text(item->mtime_s, time), name,
+		    item->kind == WH_ITEM_FOLDER ? "/" : "", item->link_bytes > 0 ? " -> " : "",
+		    plain_link) < 0)
 		return NULL;
 	return text;
 }

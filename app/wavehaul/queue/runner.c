@@ -110,6 +110,23 @@ static void add_others(json_t *object, const struct wh_order *order)
 		json_object_set_new(object, "ordered_by", wh_word_to_json(order->peer));
 }
 
+static json_t *known_or_null(double value)
+{
+	return value >= 0 ? json_real(value) : json_null();
+}
+
+/* How far the run has come; another queue does not tell. */
+static void add_stage(json_t *object, struct wh_run *run)
+{
+	struct wh_transfer_stage stage = {.percent = -1, .eta_s = -1, .now_bps = -1};
+
+	if (run != NULL && !run->far.on)
+		stage = wh_transfer_stage(&run->transfer);
+	json_object_set_new(object, "percent", known_or_null(stage.percent));
+	json_object_set_new(object, "now_bps", known_or_null(stage.now_bps));
+	json_object_set_new(object, "eta_s", known_or_null(stage.eta_s));
+}
+
 json_t *wh_order_json(const struct wh_order *order, struct wh_run *run)
 {
 	const struct wh_order_result *result = &order->result;
@@ -149,6 +166,7 @@ json_t *wh_order_json(const struct wh_order *order, struct wh_run *run)
 	json_object_set_new(object, "seconds", json_real((double)result->run_ns / 1e9));
 	json_object_set_new(object, "rate_bps",
 		run != NULL ? json_integer((json_int_t)run->rate_bps) : json_null());
+	add_stage(object, run);
 	return object;
 }
 

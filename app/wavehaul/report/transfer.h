@@ -69,6 +69,7 @@ struct wh_transfer {
 	uint64_t skipped_bytes;      /* of files that existed already */
 	struct wh_progress progress; /* since the first lane was able to send */
 	struct wh_flow_now last_flow;
+	double now_bps;     /* between the last two reports */
 	uint64_t moved_tsc; /* when bytes moved last */
 	bool stall_told;
 	bool line_shown;
@@ -108,6 +109,15 @@ struct wh_totals wh_transfer_totals(const struct wh_transfer *transfer);
 
 /* From the server's READY to the end of the last lane. */
 double wh_transfer_seconds(const struct wh_transfer *transfer);
+
+/* How far it has come, as of the last report. */
+struct wh_transfer_stage {
+	double percent; /* negative: not known yet, as is: */
+	double eta_s;
+	double now_bps;
+};
+
+struct wh_transfer_stage wh_transfer_stage(struct wh_transfer *transfer);
 
 void wh_transfer_tell_start(struct wh_transfer *transfer);
 void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc);

@@ -300,6 +300,8 @@ void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
 	uint64_t bytes = moved_bytes(transfer);
 	struct wh_flow_now flow;
 
+	if (transfer->progress.last_tsc < now_tsc)
+		transfer->now_bps = bps_now(transfer, now_tsc, bytes);
 	wh_flow_now_look(&flow, transfer->lanes.job, transfer->lanes.started);
 	pthread_mutex_lock(&transfer->telling);
 	if (transfer->settings.json_stream && transfer->progress.last_tsc < now_tsc)
@@ -312,6 +314,24 @@ void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
 	pthread_mutex_unlock(&transfer->telling);
 	wh_progress_told(&transfer->progress, now_tsc, bytes);
 	transfer->last_flow = flow;
+}
+
+struct wh_transfer_stage wh_transfer_stage(struct wh_transfer *transfer)
+{
+	uint64_t bytes = transfer->progress.last_bytes;
+	struct wh_totals totals = wh_transfer_totals(transfer);
+	struct wh_transfer_stage stage = {.percent = -1, .now_bps = transfer->now_bps};
+	struct wh_left left;
+	uint64_t there;
+
+	pthread_mutex_lock(&transfer->telling);
+	left = look_left(transfer, &totals, bytes);
+	there = wh_add_u64(wh_add_u64(bytes, totals.resumed_bytes), transfer->skipped_bytes);
+	pthread_mutex_unlock(&transfer->telling);
+	stage.eta_s = wh_progress_eta_s(&left, bytes, all_s(transfer, transfer->progress.last_tsc));
+	if (!left.at_least && there + left.bytes > 0)
+		stage.percent = 100.0 * (double)there / ((double)there + (double)left.bytes);
+	return stage;
 }
 
 static struct wh_session_stats sum_stats(const struct wh_transfer *transfer)
@@ -523,6 +543,7 @@ void wh_transfer_forget(struct wh_transfer *transfer)
 	transfer->progress.began_tsc = 0;
 	transfer->skipped_bytes = 0;
 	transfer->last_flow = (struct wh_flow_now){0};
+	transfer->now_bps = 0;
 	transfer->moved_tsc = 0;
 	transfer->stall_told = false;
 }

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_CONSOLE_JOB_ROW_H
+#define WH_CONSOLE_JOB_ROW_H
+
+#include <stdbool.h>
+
+#include <jansson.h>
+
+/* The columns of a list of jobs: those whose width knows no bounds come last. */
+#define WH_JOB_ROW_COLUMNS "job state verb percent moved_bytes now_bps eta_s began from to error"
+
+/*
+ * A job as people read it, from job.list or job.show: a copy with `from` and `to`, lists of
+ * HOST:PATH or of paths of this host, of which a brief one has the first; and without what tells
+ * nothing, as an error that is none.
+ */
+json_t *wh_job_row(const json_t *job, bool brief);
+
+/* Likewise for job.show, in the order in which it is told. */
+json_t *wh_job_facts(const json_t *job);
+
+#endif
