@@ -121,6 +121,7 @@ static int open_target(struct wh_sink *sink, enum wh_doing *doing)
 		.into_folder = sink->config.into_folder,
 		.as_name = sink->config.as_name,
 		.look = wh_sink_is_dry(sink),
+		.blind = sink->config.blind,
 	};
 	int fd = wh_target_open(sink->config.root_fd, &target, sink->as, doing);
 
@@ -171,6 +172,9 @@ static void set_up(struct wh_sink *sink)
 	wh_sink_keep_init(sink);
 	sink->intake.number = config->first_chunk;
 	sink->keeps = config->choice.wishes & config->rules.keeps & WH_CHOICE_KEEPS;
+	/* They name files that need not have come with the bundle. */
+	if (config->blind)
+		sink->keeps &= ~(uint32_t)WH_CHOICE_HARD_LINKS;
 	sink->progress.as_name = sink->as_bytes > 0;
 	if (config->rules.case_clash == WH_CASE_BY_TARGET && wh_folds_case(sink->anchor_fd))
 		sink->config.rules.case_clash = WH_CASE_REFUSE;
@@ -185,6 +189,7 @@ int wh_sink_open(struct wh_sink **result, const struct wh_sink_config *config, e
 {
 	WH_ASSERT(config->chunk_bytes > 0 && config->chunk_bytes % WH_CHUNK_ALIGN == 0);
 	WH_ASSERT(config->hz > 0 && config->answer_bytes >= REFUSED_BYTES_MAX);
+	WH_ASSERT(!config->blind || (config->choice.wishes & WH_CHOICES_TELL) == 0);
 	WH_ASSERT(!(config->as_name && config->into_folder) && config->room != NULL);
 	WH_ASSERT(config->assemblies == NULL || config->lane < config->lanes);
 
@@ -195,6 +200,7 @@ int wh_sink_open(struct wh_sink **result, const struct wh_sink_config *config, e
 	if (sink == NULL)
 		return rc;
 	sink->config = *config;
+	sink->config.anew |= config->blind;
 	if (sink->config.used == NULL)
 		sink->config.used = &sink->used;
 	sink->large_paths = calloc(WH_SINK_LARGE_MAX, sizeof(*sink->large_paths));

@@ -81,6 +81,12 @@ struct wh_sink_config {
 	bool as_name; /* the target is a name, even if it is an existing folder */
 	bool anew;    /* existing files are replaced even if they have the same bytes */
 	/*
+	 * The source may not learn what is here. No answer depends on the files, links and folders
+	 * that exist, unless something of another kind has the name, and files replace files:
+	 * implies `anew`. The choice must have nothing of WH_CHOICES_TELL.
+	 */
+	bool blind;
+	/*
 	 * Instead of files: the bundle's only file is written to pipe_fd, which must be
 	 * non-blocking; the target is an empty folder that has been unlinked.
 	 */

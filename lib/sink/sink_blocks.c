@@ -45,13 +45,17 @@ static void give_up(struct wh_sink *sink, struct wh_large *file)
 	file->state = file->may_compare && !file->staged ? WH_LARGE_COMPARE : WH_LARGE_RESERVE;
 }
 
-/* Whole blocks only, except for a last block that ends at the wanted size. */
+/*
+ * Whole blocks only, except for the end of a file of the wanted size: the digest of a few bytes in
+ * the middle of a file, which a lying source chooses by the size it announces, can be guessed.
+ */
 static uint64_t listed_bytes(const struct wh_large *file, const struct stat *status)
 {
-	uint64_t there = (uint64_t)status->st_size;
-	uint64_t block_bytes = wh_block_bytes(file->size_bytes);
+	uint64_t bytes = wh_min_u64((uint64_t)status->st_size, file->size_bytes);
 
-	return there >= file->size_bytes ? file->size_bytes : there - there % block_bytes;
+	if ((uint64_t)status->st_size == file->size_bytes)
+		return bytes;
+	return bytes - bytes % wh_block_bytes(file->size_bytes);
 }
 
 static bool charge_list(struct wh_sink *sink, struct wh_large *file)

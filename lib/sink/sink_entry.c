@@ -342,7 +342,8 @@ static void take_link(struct wh_sink *sink, const struct wh_entry *entry, int fo
 	struct wh_staged file = identity(entry);
 	char text[WH_PATH_BYTES_MAX + 1];
 
-	if (S_ISLNK(status->st_mode) && is_link_there(sink, entry, folder_fd)) {
+	if (!sink->config.anew && S_ISLNK(status->st_mode) &&
+		is_link_there(sink, entry, folder_fd)) {
 		wh_sink_tell_skipped(sink, &file);
 		return;
 	}

@@ -135,13 +135,31 @@ static int make_folder(int root_fd, struct way *way)
 	return rc;
 }
 
+/* Folders above the last component; one that cannot be made is noticed when it is opened. */
+static void make_above(int root_fd, const char *path)
+{
+	struct way step;
+	char part[PATH_MAX];
+
+	for (size_t end = strcspn(path, "/"); path[end] != '\0'; end += strcspn(path + end, "/")) {
+		memcpy(part, path, end);
+		part[end] = '\0';
+		end += strspn(path + end, "/");
+		if (path[end] == '\0')
+			return;
+		if (set_path(&step, "", part) == 0)
+			(void)make_folder(root_fd, &step);
+	}
+}
+
 int wh_target_open(
 	int root_fd, const struct wh_target *target, char as[NAME_MAX + 1], enum wh_doing *doing)
 {
 	const char *path = target->path[0] == '\0' ? "." : target->path;
 	bool into = target->into_folder || (!target->as_name && path[strlen(path) - 1] == '/');
+	bool as_name = target->as_name || (target->blind && !into && strcmp(path, ".") != 0);
 	struct way way;
-	int fd = target->as_name ? -ENOENT : wh_beneath_resolve(root_fd, path, FOLDER_FLAGS);
+	int fd = as_name ? -ENOENT : wh_beneath_resolve(root_fd, path, FOLDER_FLAGS);
 
 	as[0] = '\0';
 	*doing = WH_DOING_PATH;
@@ -155,6 +173,8 @@ int wh_target_open(
 
 	if (rc < 0)
 		return rc;
+	if (target->blind)
+		make_above(root_fd, way.path);
 	if (!into) {
 		fd = open_above(root_fd, &way);
 		strcpy(as, fd < 0 ? "" : way.name);

@@ -19,6 +19,11 @@ struct wh_target {
 	bool into_folder; /* it is a folder, even if it does not exist */
 	bool as_name;     /* it is a name, even if it is an existing folder */
 	bool look;        /* a missing folder is not created: -ENOENT */
+	/*
+	 * Whoever names it may not learn which folders exist: it is a folder if it is written as
+	 * one, else a name, and what is missing above it is created.
+	 */
+	bool blind;
 };
 
 /*

@@ -10,6 +10,7 @@ A line for each case, then 'N passed, N failed, N skipped'.
 
 import contextlib
 import filecmp
+import json
 import os
 import pty
 import pwd
@@ -342,6 +343,32 @@ def rights_of_a_peer(program, folder):
         status = (served / 'public/mine').stat()
         expect_equal('its owners', (status.st_uid, status.st_gid),
                      (pwd.getpwnam('news').pw_uid, 9))
+
+
+def drop_box(program, folder):
+    """With read=no a file goes as a whole, and nothing tells what is there."""
+    path = make_file(folder)
+    with two_machines(program, folder) as (here, there, server):
+        here.user.report('trust', 'add', 'dtn2', there.user.key())
+        there.user.report('trust', 'add', 'dtn1', here.user.key(), 'read=no')
+        wait_for_look()
+        for _ in range(2):
+            sent = here.run('send', '--json', path, f'{SERVER}:in/it/file')
+            expect_status(sent, 0)
+            totals = json.loads(sent.out)
+            expect_equal('what went', (totals['files'], totals['skipped']), (1, 0))
+        for words, why in ((('send', '--blocks', path, f'{SERVER}:in/it/file'), 'may not see'),
+                           (('send', '--update', path, f'{SERVER}:in/it/file'), 'may not see'),
+                           (('send', '--dry-run', path, f'{SERVER}:in/it/file'), 'may not see'),
+                           (('rm', f'{SERVER}:in/it/file'), 'may not see'),
+                           (('mv', f'{SERVER}:none', f'{SERVER}:other'), 'may not see'),
+                           (('mkdir', f'{SERVER}:in'), 'may not see'),
+                           (('ls', f'{SERVER}:none'), 'may not see'),
+                           (('get', f'{SERVER}:none', folder / 'no'), 'may not get')):
+            refused = here.run(*words)
+            expect_status(refused, 1)
+            expect_said(refused, why)
+        expect(filecmp.cmp(path, folder / 'served/in/it/file', shallow=False), 'another file')
 
 
 def places_of_a_key(program, folder):
@@ -748,6 +775,7 @@ def cases():
     yield Case('let in by the log', False, let_in_by_the_log)
     yield Case('another key', True, another_key)
     yield Case('rights of a peer', True, rights_of_a_peer)
+    yield Case('a drop box', True, drop_box)
     yield Case('places of a key', True, places_of_a_key)
     yield Case('bytes of a day', True, bytes_of_a_day)
     yield Case('read again', True, read_again)

@@ -53,6 +53,7 @@ struct rig_answer {
 	uint8_t status;
 	uint8_t doing;
 	int32_t error;
+	uint64_t offset; /* of WANT */
 	struct wh_digest digest;
 };
 
@@ -222,6 +223,10 @@ static inline void rig_note_answer(struct rig *rig, const struct wh_record *reco
 		answer->status = record->outcome.status;
 		answer->doing = record->outcome.doing;
 		answer->error = record->outcome.error;
+		break;
+	case WH_RECORD_WANT:
+		answer->offset = record->want.offset;
+		answer->digest = record->want.digest;
 		break;
 	case WH_RECORD_HAVE:
 		answer->digest = record->have.digest;

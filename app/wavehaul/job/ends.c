@@ -96,6 +96,7 @@ static int open_sink(struct wh_job *job, enum wh_doing *doing)
 		.choice = request->choice,
 		.block_seed = job->place.transfer,
 		.account = wh_job_lists(job),
+		.blind = job->rights.blind,
 		.anew = job->role == WH_AT_SERVER && job->jobs->service->anew,
 		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
 		.first_chunk = PEERS_FIRST_CHUNK,

@@ -94,6 +94,7 @@ struct wh_job_rights {
 	bool entered;           /* it counts as one of the peer's jobs */
 	bool has_folder;        /* the right names a folder, which is open */
 	int folder_fd;          /* that folder */
+	bool blind;             /* it may not learn what is here */
 	uint64_t rate_bps;      /* limit for what it gets; 0: none given */
 	uint32_t changes;       /* of the store, at the last check */
 	uint64_t counted_bytes; /* charged to the peer */

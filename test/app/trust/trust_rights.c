@@ -47,7 +47,13 @@ static const struct {
 	bool moves;
 } rows[] = {
 	{WH_JOB_SEND, 0, WRITE, true, true},
-	{WH_JOB_SEND, WH_CHOICE_DELETE, WRITE, true, true},
+	{WH_JOB_SEND, WH_CHOICE_DELETE, READ | WRITE, true, true},
+	{WH_JOB_SEND, WH_CHOICE_UPDATE, READ | WRITE, true, true},
+	{WH_JOB_SEND, WH_CHOICE_ABSENT, READ | WRITE, true, true},
+	{WH_JOB_SEND, WH_CHOICE_QUICK, READ | WRITE, true, true},
+	{WH_JOB_SEND, WH_CHOICE_DELETE_TOP, READ | WRITE, true, true},
+	{WH_JOB_SEND, WH_CHOICE_DRY, READ | WRITE, true, true},
+	{WH_JOB_SEND, WH_CHOICE_BLOCKS, READ | WRITE, true, true},
 	{WH_JOB_SEND, WH_CHOICE_MOVE, WRITE, true, true}, /* from the peer's own host */
 	{WH_JOB_GET, 0, READ, true, true},
 	{WH_JOB_GET, WH_CHOICE_DELETE, READ, true, true}, /* likewise */
@@ -56,9 +62,9 @@ static const struct {
 	{WH_JOB_IDLE, 0, MEASURE, false, false},
 	{WH_JOB_LIST, 0, READ, true, false},
 	{WH_JOB_USAGE, 0, READ, true, false},
-	{WH_JOB_REMOVE, 0, WRITE, true, false},
-	{WH_JOB_MAKE, 0, WRITE, true, false},
-	{WH_JOB_MOVE, 0, WRITE, true, false},
+	{WH_JOB_REMOVE, 0, READ | WRITE, true, false},
+	{WH_JOB_MAKE, 0, READ | WRITE, true, false},
+	{WH_JOB_MOVE, 0, READ | WRITE, true, false},
 	{WH_JOB_PING, 0, 0, false, false},
 	{WH_JOB_ORDER, 0, READ | ORDERS, true, false}, /* charged when it runs */
 	{WH_JOB_ORDER, WH_CHOICE_MOVE, READ | ORDERS | WRITE, true, false},

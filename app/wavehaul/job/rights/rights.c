@@ -49,7 +49,8 @@ struct need {
 	bool orders;
 	bool moves;
 	bool has_paths;
-	const char *refusal; /* if read or write is missing */
+	const char *refusal; /* if write or measure is missing; */
+	const char *unread;  /* if read is */
 };
 
 static const char may_not_see[] = "you may not see what is here";
@@ -62,16 +63,36 @@ static const struct need needs[WH_JOB_VERBS] = {
 		.moves = true,
 		.has_paths = true,
 		.refusal = "you may not send files here"},
-	[WH_JOB_GET] = {.read = true, .moves = true, .has_paths = true, .refusal = may_not_get},
+	[WH_JOB_GET] = {.read = true,
+		.moves = true,
+		.has_paths = true,
+		.refusal = "",
+		.unread = may_not_get},
 	[WH_JOB_BENCH] = {.measure = true, .moves = true, .refusal = may_not_measure},
 	[WH_JOB_IDLE] = {.measure = true, .refusal = may_not_measure},
-	[WH_JOB_LIST] = {.read = true, .has_paths = true, .refusal = may_not_see},
-	[WH_JOB_USAGE] = {.read = true, .has_paths = true, .refusal = may_not_see},
-	[WH_JOB_REMOVE] = {.write = true, .has_paths = true, .refusal = may_not_change},
-	[WH_JOB_MAKE] = {.write = true, .has_paths = true, .refusal = may_not_change},
-	[WH_JOB_MOVE] = {.write = true, .has_paths = true, .refusal = may_not_change},
+	[WH_JOB_LIST] = {.read = true, .has_paths = true, .refusal = "", .unread = may_not_see},
+	[WH_JOB_USAGE] = {.read = true, .has_paths = true, .refusal = "", .unread = may_not_see},
+	[WH_JOB_REMOVE] = {.read = true,
+		.write = true,
+		.has_paths = true,
+		.refusal = may_not_change,
+		.unread = may_not_see},
+	[WH_JOB_MAKE] = {.read = true,
+		.write = true,
+		.has_paths = true,
+		.refusal = may_not_change,
+		.unread = may_not_see},
+	[WH_JOB_MOVE] = {.read = true,
+		.write = true,
+		.has_paths = true,
+		.refusal = may_not_change,
+		.unread = may_not_see},
 	[WH_JOB_PING] = {.refusal = ""},
-	[WH_JOB_ORDER] = {.read = true, .orders = true, .has_paths = true, .refusal = may_not_get},
+	[WH_JOB_ORDER] = {.read = true,
+		.orders = true,
+		.has_paths = true,
+		.refusal = "",
+		.unread = may_not_get},
 };
 
 static const struct need *need_of(enum wh_job_verb verb)
@@ -110,9 +131,13 @@ static const char *verb_wrong(
 		return "you may not do that here";
 	if (need->orders && !rights->orders)
 		return "you may not give orders to the queue here";
-	if ((need->read && !rights->read) || (need->write && !rights->write) ||
-		(need->measure && !rights->measure))
+	if ((need->write && !rights->write) || (need->measure && !rights->measure))
 		return need->refusal;
+	if (need->read && !rights->read)
+		return need->unread;
+	if (verb == WH_JOB_SEND && !rights->read && (wishes & WH_CHOICES_TELL) != 0)
+		return "you may not see what is here: send without --update, --ignore-existing, "
+		       "--quick-check, --dry-run, --delete and --blocks";
 	return removal_wrong(rights, verb, wishes);
 }
 
@@ -187,6 +212,7 @@ static const char *claim(struct wh_job *job, struct wh_store *store)
 	job->rights.rate_bps = rights.rate_bps;
 	job->request.rate_bps = wh_min_u64(job->request.rate_bps, rights.rate_bps);
 	atomic_store(&job->wishes.rate_bps, job->request.rate_bps);
+	job->rights.blind = !rights.read;
 	take_owners(&job->request.rules.owners, &rights.owners);
 	/* The queue opens it when the order's turn has come. */
 	if (folder == UINT32_MAX || job->request.verb == WH_JOB_ORDER)
