@@ -314,7 +314,7 @@ static int go(struct errand *errand)
 	if (status != WH_EXIT_OK)
 		return status;
 	wh_signals_catch();
-	server = wh_hand_to(&errand->asker, settings, errand->verb, false, &status);
+	server = wh_hand_to(&errand->asker, settings, errand->verb, &status);
 	if (server != NULL)
 		status = ask_server(errand);
 	json_decref(server);

@@ -14,7 +14,9 @@
 #include "cli/settings_table.h"
 #include "cli/signals.h"
 #include "control/ask.h"
+#include "control/piped.h"
 #include "control/steady.h"
+#include "plot/svg.h"
 #include "queue/hand.h"
 #include "queue/store.h"
 #include "queue/words.h"
@@ -27,6 +29,8 @@ struct handed {
 	struct wh_asker asker;
 	uint64_t job;
 	json_t *end; /* the event about its end; NULL: not yet */
+	struct wh_piped piped;
+	char *picture; /* of its last try */
 	bool cancelled;
 	bool over;
 	int status;
@@ -51,6 +55,12 @@ static void take_state(struct handed *handed, const json_t *event)
 	handed->status = strcmp(state, "cancelled") == 0 ? WH_EXIT_INTERRUPTED
 							 : (int)wh_json_count(event, "exit_status");
 	snprintf(handed->why, sizeof(handed->why), "%s", wh_json_text(event, "error"));
+}
+
+static void take_picture(struct handed *handed, const json_t *event)
+{
+	free(handed->picture);
+	handed->picture = strdup(wh_json_text(event, "svg"));
 }
 
 static void show_interval(struct handed *handed, const json_t *event)
@@ -98,7 +108,9 @@ static void on_event(void *context, json_t *event)
 	else if (strcmp(name, "end") == 0) {
 		take_end(handed, event);
 		return;
-	} else if (handed->transfer->settings.json_stream) {
+	} else if (strcmp(name, "picture") == 0)
+		take_picture(handed, event);
+	else if (handed->transfer->settings.json_stream) {
 		wh_json_print(event, JSON_COMPACT);
 		fflush(stdout);
 		return;
@@ -188,12 +200,39 @@ static void print_text(const struct handed *handed)
 {
 	const struct wh_settings *settings = &handed->transfer->settings;
 	const struct wh_transfer_sum sum = sum_of(handed->end, handed->status);
+	bool takes_stdout = handed->transfer->is_piped && handed->transfer->verb == WH_VERB_GET;
+	FILE *to = takes_stdout ? stderr : stdout;
 
 	print_failures(handed->end);
 	if (settings->quiet)
 		return;
-	wh_transfer_tell_sum(stdout, settings->dry_run, &sum);
-	printf(", by this host's server\n");
+	wh_transfer_tell_sum(to, settings->dry_run, &sum);
+	fprintf(to, ", by this host's server\n");
+}
+
+/* What this process has of the job beside its report: its pipe, and its picture. */
+static void finish(struct handed *handed)
+{
+	const struct wh_settings *settings = &handed->transfer->settings;
+	bool good = handed->status == WH_EXIT_OK;
+	bool reads = handed->transfer->verb == WH_VERB_SEND;
+	int rc = 0;
+
+	wh_piped_end(&handed->piped, good);
+	if (handed->piped.error != 0)
+		snprintf(handed->why, sizeof(handed->why), "cannot %s standard %s: %s",
+			reads ? "read" : "write", reads ? "input" : "output",
+			strerror(handed->piped.error));
+	if (handed->piped.error != 0 && good)
+		handed->status = WH_EXIT_OTHER;
+	if (settings->plot[0] != '\0')
+		rc = handed->picture != NULL ? wh_svg_keep(settings->plot, handed->picture)
+					     : -ENODATA;
+	if (rc == 0 || handed->status != WH_EXIT_OK)
+		return;
+	handed->status = WH_EXIT_OTHER;
+	snprintf(handed->why, sizeof(handed->why), "cannot write the picture %.300s: %s",
+		settings->plot, strerror(-rc));
 }
 
 static void conclude(struct handed *handed)
@@ -247,28 +286,67 @@ static json_t *order_of(const struct wh_transfer *transfer, const json_t *server
 	json_object_set_new(order, "retries", json_integer(retries_of(&transfer->settings)));
 	json_object_set_new(order, "attached", json_true());
 	json_object_set_new(order, "watch", json_true());
+	if (transfer->settings.plot[0] != '\0')
+		json_object_set_new(order, "plot", json_true());
 	return order;
+}
+
+/* For "-": the connection for its bytes. An exit status. */
+static int open_pipe(struct handed *handed, json_t *order)
+{
+	struct wh_transfer *transfer = handed->transfer;
+	uint64_t stream = 0;
+	int status = WH_EXIT_OK;
+
+	if (transfer->is_piped)
+		status = wh_piped_open(&handed->piped, transfer->settings.control, &stream);
+	if (stream != 0)
+		json_object_set_new(order, "stream", json_integer((json_int_t)stream));
+	return status;
+}
+
+static int start_pipe(struct handed *handed)
+{
+	struct wh_transfer *transfer = handed->transfer;
+	int rc = 0;
+
+	if (transfer->is_piped)
+		rc = wh_piped_start(
+			&handed->piped, transfer->pipe_fd, transfer->verb == WH_VERB_SEND);
+	if (rc != 0)
+		wh_complain("no thread for the pipe: %s", strerror(-rc));
+	return rc == 0 ? WH_EXIT_OK : WH_EXIT_OTHER;
 }
 
 static int run(struct handed *handed, const json_t *server)
 {
+	const char *plot = handed->transfer->settings.plot;
 	json_t *order = order_of(handed->transfer, server);
 	json_t *answer;
 
 	if (order == NULL)
 		return WH_EXIT_USAGE;
+	handed->status = plot[0] == '\0' || wh_svg_may_write(plot) ? open_pipe(handed, order)
+								   : WH_EXIT_OTHER;
+	if (handed->status != WH_EXIT_OK) {
+		json_decref(order);
+		return handed->status;
+	}
 	handed->asker.on_event = on_event;
 	handed->asker.context = handed;
 	answer = wh_asker_ask(&handed->asker, order);
 	handed->status = wh_answer_conclude(answer);
 	handed->job = wh_json_count(answer, "job");
 	json_decref(answer);
+	if (handed->status == WH_EXIT_OK)
+		handed->status = start_pipe(handed);
 	if (handed->status != WH_EXIT_OK)
 		return handed->status;
 	handed->transfer->line_shown =
 		wh_progress_has_terminal() && !handed->transfer->settings.quiet &&
 		!handed->transfer->settings.json_stream && !handed->transfer->settings.json;
 	follow(handed);
+	finish(handed);
 	conclude(handed);
 	return handed->status;
 }
@@ -278,14 +356,15 @@ bool wh_transfer_hand_over(struct wh_transfer *transfer, int *status)
 	struct handed handed = {.transfer = transfer, .asker = {.fd = -1}};
 	json_t *server = NULL;
 
-	server = wh_hand_to(
-		&handed.asker, &transfer->settings, transfer->verb, transfer->is_piped, status);
+	server = wh_hand_to(&handed.asker, &transfer->settings, transfer->verb, status);
 	if (server != NULL) {
 		transfer->progress.hz = WH_NS_PER_S;
 		*status = run(&handed, server);
 	}
 	json_decref(server);
 	json_decref(handed.end);
+	free(handed.picture);
+	wh_piped_close(&handed.piped);
 	wh_asker_close(&handed.asker);
 	return *status != -1;
 }

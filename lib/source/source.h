@@ -65,8 +65,9 @@ struct wh_source_config {
 	uint32_t path_count;
 	/* Instead of paths: one file with the bytes of pipe_fd, which must be non-blocking. */
 	bool is_pipe;
-	int pipe_fd;    /* borrowed */
-	int64_t pipe_s; /* its modification time */
+	bool (*is_whole)(int fd); /* asked at its end; NULL: any end is good */
+	int pipe_fd;              /* borrowed */
+	int64_t pipe_s;           /* its modification time */
 	bool recursive;
 	struct wh_choice choice; /* what is sent */
 	/*
@@ -80,7 +81,7 @@ struct wh_source_config {
 	uint64_t split_bytes_min; /* per lane; 0: WH_SPLIT_BYTES_MIN */
 	/* If the sink verified less than this, files are sent from their beginning. */
 	enum wh_resume resume;
-	uint64_t block_seed;       /* of digests of blocks, as at the sink; their memory: */
+	uint64_t block_seed; /* of digests of blocks, as at the sink; their memory: */
 	struct wh_blocks_account account;
 	uint64_t extent_bytes_max; /* 0: WH_SOURCE_EXTENT_BYTES, or a chunk */
 	struct wh_rings *rings;    /* of the process; NULL: it creates its own */

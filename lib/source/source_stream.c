@@ -90,7 +90,12 @@ static bool read_piece(struct wh_source *source)
 	if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
 	if (bytes <= 0) {
-		end_pipe(source, bytes < 0 ? errno : 0);
+		int error = bytes < 0 ? errno : 0;
+
+		if (error == 0 && source->config.is_whole != NULL &&
+			!source->config.is_whole(source->reading.file->fd))
+			error = EPIPE;
+		end_pipe(source, error);
 		return true;
 	}
 	chunk->bytes += (uint32_t)bytes;

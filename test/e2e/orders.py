@@ -491,7 +491,7 @@ def handed(program, folder):
         expect_equal('outside of the root', result.status, 2)
         result = program.run('get', f'{CLIENT}:nothing', one.root / 'x', *options)
         expect(result.status not in (0, 2), f'what is not there: {result.status}')
-        for own in ('--plot', folder / 'x'), ('--keylog', folder / 'keys'), ('--unsealed',):
+        for own in ('--keylog', folder / 'keys'), ('--unsealed',):
             result = program.run('send', one.root / 'a', f'{CLIENT}:x', '-r', '--daemon', 'always',
                                  *own, *options)
             expect_equal(f'{own[0]}, of a port of our own', result.status, 5)

@@ -93,7 +93,8 @@ static void let_go(struct wh_control_socket *control, struct wh_control_client *
 {
 	uint64_t number = client->number;
 
-	close(client->fd);
+	if (client->fd >= 0)
+		close(client->fd);
 	free(client->line);
 	free(client->waiting);
 	*client = (struct wh_control_client){.fd = -1};
@@ -179,6 +180,30 @@ void wh_control_watch(struct wh_control_call *call, uint64_t job)
 		return;
 	call->client->watches = true;
 	call->client->watched = job;
+}
+
+void wh_control_be_stream(struct wh_control_call *call)
+{
+	if (call->client == NULL)
+		return;
+	call->client->is_stream = true;
+	call->client->watches = false;
+}
+
+int wh_control_take_stream(struct wh_control_socket *control, uint64_t number, uint32_t uid)
+{
+	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++) {
+		struct wh_control_client *client = &control->client[i];
+		int fd = client->fd;
+
+		if (fd < 0 || client->number != number || !client->is_stream ||
+			client->uid != uid || client->waiting_bytes > 0 || client->late)
+			continue;
+		client->fd = -1;
+		let_go(control, client);
+		return fd;
+	}
+	return -ENOENT;
 }
 
 static bool is_administrator(uint32_t uid)
@@ -304,7 +329,7 @@ static void answer_lines(struct wh_control_socket *control, struct wh_control_cl
 	const char *line = client->line;
 	const char *end = NULL;
 
-	for (uint32_t i = 0; i < LINES_OF_A_TURN && !client->late; i++) {
+	for (uint32_t i = 0; i < LINES_OF_A_TURN && !client->late && !client->is_stream; i++) {
 		end = memchr(line, '\n', client->line_bytes);
 		if (end == NULL)
 			break;
@@ -316,6 +341,9 @@ static void answer_lines(struct wh_control_socket *control, struct wh_control_cl
 		line = end + 1;
 	}
 	memmove(client->line, line, client->line_bytes);
+	/* What was sent before the answer is lost to the stream. */
+	if (client->is_stream && client->line_bytes > 0)
+		client->late = true;
 	client->lines_wait = end != NULL && memchr(client->line, '\n', client->line_bytes) != NULL;
 	if (client->lines_wait || client->line_bytes < client->line_room || grow_line(client))
 		return;
@@ -345,7 +373,9 @@ static void serve_client(
 {
 	bool there = true;
 
-	if (client->lines_wait)
+	if (client->is_stream)
+		there = (events & (POLLHUP | POLLERR)) == 0;
+	else if (client->lines_wait)
 		answer_lines(control, client);
 	else if ((events & (POLLIN | POLLHUP | POLLERR)) != 0)
 		there = hear(control, client);
@@ -371,7 +401,7 @@ static void look(struct wh_control_socket *control, uint32_t patience_ms)
 		lines_wait |= client->lines_wait;
 		polled[FIXED + i] = (struct pollfd){
 			.fd = client->fd,
-			.events = (short)((client->lines_wait ? 0 : POLLIN) |
+			.events = (short)((client->lines_wait || client->is_stream ? 0 : POLLIN) |
 					  (client->waiting_bytes > 0 ? POLLOUT : 0)),
 		};
 	}

@@ -45,6 +45,7 @@ struct wh_control_client {
 	uint32_t line_room; /* grows up to WH_CONTROL_LINE_BYTES; used so far: */
 	uint32_t line_bytes;
 	bool lines_wait; /* complete ones, for the next turn */
+	bool is_stream;  /* says no more lines: its bytes are for a job to take */
 	char *waiting;   /* not sent yet */
 	uint32_t waiting_bytes;
 	bool late; /* too much is waiting */
@@ -119,5 +120,17 @@ bool wh_control_has_room(const struct wh_control_socket *control, uint64_t numbe
 
 /* In a command: its client will receive events of that job, 0 for all. */
 void wh_control_watch(struct wh_control_call *call, uint64_t job);
+
+/*
+ * In a command: its client says no more lines. Until a job takes the connection it keeps its place,
+ * and ends with its client.
+ */
+void wh_control_be_stream(struct wh_control_call *call);
+
+/*
+ * On the control's thread: the connection of such a client of that user, non-blocking, and from now
+ * on the caller's. Nobody else has it, so nobody can make it block. -ENOENT: there is none.
+ */
+int wh_control_take_stream(struct wh_control_socket *control, uint64_t number, uint32_t uid);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -46,6 +47,14 @@ static struct wh_keeping keeping_of(const struct wh_job *job)
 	return keeping;
 }
 
+/* The writer has closed it otherwise; one that lives on has only shut down its side. */
+static bool is_shut(int fd)
+{
+	struct pollfd polled = {.fd = fd};
+
+	return poll(&polled, 1, 0) == 0;
+}
+
 static int open_source(struct wh_job *job)
 {
 	const struct wh_request *request = &job->request;
@@ -55,6 +64,7 @@ static int open_source(struct wh_job *job)
 		.paths = request->here.path,
 		.path_count = request->here.count,
 		.is_pipe = request->here.is_pipe,
+		.is_whole = request->here.is_shut ? is_shut : NULL,
 		.pipe_fd = request->here.pipe_fd,
 		.pipe_s = request->here.pipe_s,
 		.recursive = request->recursive,

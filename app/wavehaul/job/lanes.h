@@ -41,6 +41,9 @@ void wh_lanes_start_others(struct wh_lanes *lanes, uint64_t now_tsc);
 bool wh_lanes_over(const struct wh_lanes *lanes, uint32_t first);
 bool wh_lanes_failed(const struct wh_lanes *lanes);
 
+/* Whether the server was ready for any, so that files, and bytes of a stream, may have moved. */
+bool wh_lanes_were_ready(const struct wh_lanes *lanes);
+
 /* Whether they failed for nothing but room that one end lacks now and may have later. */
 bool wh_lanes_lack_room(const struct wh_lanes *lanes);
 

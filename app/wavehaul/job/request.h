@@ -28,6 +28,11 @@ struct wh_request_paths {
 	bool into_folder; /* a target: a folder, whether it exists or not */
 	bool as_name;     /* a target: a file name, even if a folder has it */
 	bool is_pipe;     /* here: instead of one file; non-blocking */
+	/*
+	 * The pipe is a socket, and who writes to it ends by shutdown(2). One that is closed
+	 * without that was left by a writer that died, and its bytes are not whole.
+	 */
+	bool is_shut;
 	int pipe_fd;
 	int64_t pipe_s; /* modification time for the file */
 };

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -267,21 +268,48 @@ static void draw_panel(struct wh_svg *svg, const struct wh_chart *chart, uint32_
 		LEFT, top_px, top_px + HIGH, RIGHT, WH_SVG_FAINT);
 }
 
+static uint32_t height_of(const struct wh_chart *chart)
+{
+	return TOP + chart->n_panels * (HIGH + APART) - APART + BOTTOM;
+}
+
+static void draw(struct wh_svg *svg, const struct wh_chart *chart)
+{
+	wh_svg_text(svg, LEFT, 22, WH_SVG_START, "font-size=\"15\" font-weight=\"bold\"", "%s",
+		chart->title);
+	wh_svg_text(svg, LEFT, 38, WH_SVG_START, FAINT_TEXT, "%s", chart->subtitle);
+	if (chart->failure[0] != '\0')
+		wh_svg_text(svg, LEFT, 53, WH_SVG_START, "font-size=\"11\" font-weight=\"bold\"",
+			"failed: %s", chart->failure);
+	for (uint32_t i = 0; i < chart->n_panels; i++)
+		draw_panel(svg, chart, i);
+}
+
 int wh_chart_write(const struct wh_chart *chart, const char *path)
 {
-	uint32_t high = TOP + chart->n_panels * (HIGH + APART) - APART + BOTTOM;
 	struct wh_svg svg;
-	int rc = wh_svg_open(&svg, path, WIDTH, high);
+	int rc = wh_svg_open(&svg, path, WIDTH, height_of(chart));
 
 	if (rc != 0)
 		return rc;
-	wh_svg_text(&svg, LEFT, 22, WH_SVG_START, "font-size=\"15\" font-weight=\"bold\"", "%s",
-		chart->title);
-	wh_svg_text(&svg, LEFT, 38, WH_SVG_START, FAINT_TEXT, "%s", chart->subtitle);
-	if (chart->failure[0] != '\0')
-		wh_svg_text(&svg, LEFT, 53, WH_SVG_START, "font-size=\"11\" font-weight=\"bold\"",
-			"failed: %s", chart->failure);
-	for (uint32_t i = 0; i < chart->n_panels; i++)
-		draw_panel(&svg, chart, i);
+	draw(&svg, chart);
 	return wh_svg_close(&svg);
+}
+
+char *wh_chart_text(const struct wh_chart *chart)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *file = open_memstream(&text, &bytes);
+	struct wh_svg svg;
+
+	if (file == NULL)
+		return NULL;
+	wh_svg_begin(&svg, file, WIDTH, height_of(chart));
+	draw(&svg, chart);
+	wh_svg_end(&svg);
+	if (fclose(file) == 0)
+		return text;
+	free(text);
+	return NULL;
 }

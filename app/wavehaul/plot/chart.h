@@ -52,4 +52,7 @@ struct wh_chart {
 /* 0 or a negative errno. */
 int wh_chart_write(const struct wh_chart *chart, const char *path);
 
+/* The same file as a text, which the caller frees; NULL: no memory. */
+char *wh_chart_text(const struct wh_chart *chart);
+
 #endif

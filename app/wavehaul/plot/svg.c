@@ -45,19 +45,28 @@ bool wh_svg_may_write(const char *path)
 	return false;
 }
 
-int wh_svg_open(struct wh_svg *svg, const char *path, uint32_t width, uint32_t height)
+void wh_svg_begin(struct wh_svg *svg, FILE *file, uint32_t width, uint32_t height)
 {
-	int rc = wh_whole_file_open(&svg->whole, path);
-
-	if (rc != 0)
-		return rc;
-	svg->file = svg->whole.file;
+	svg->file = file;
 	fprintf(svg->file,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
 		"viewBox=\"0 0 %u %u\" font-family=\"sans-serif\" font-size=\"12\" fill=\"%s\">\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
 		width, height, width, height, WH_SVG_INK);
-	return 0;
+}
+
+void wh_svg_end(struct wh_svg *svg)
+{
+	fputs("</svg>\n", svg->file);
+}
+
+int wh_svg_open(struct wh_svg *svg, const char *path, uint32_t width, uint32_t height)
+{
+	int rc = wh_whole_file_open(&svg->whole, path);
+
+	if (rc == 0)
+		wh_svg_begin(svg, svg->whole.file, width, height);
+	return rc;
 }
 
 void wh_svg_escaped(struct wh_svg *svg, const char *text)
@@ -101,6 +110,17 @@ void wh_svg_text(struct wh_svg *svg, double x, double y, enum wh_svg_anchor anch
 
 int wh_svg_close(struct wh_svg *svg)
 {
-	fputs("</svg>\n", svg->file);
+	wh_svg_end(svg);
 	return wh_whole_file_close(&svg->whole, false);
+}
+
+int wh_svg_keep(const char *path, const char *text)
+{
+	struct wh_whole_file whole;
+	int rc = wh_whole_file_open(&whole, path);
+
+	if (rc != 0)
+		return rc;
+	fputs(text, whole.file);
+	return wh_whole_file_close(&whole, false);
 }

@@ -29,8 +29,15 @@ struct wh_svg {
 /* Check before any other work: false after a sentence why no picture can be written there. */
 bool wh_svg_may_write(const char *path);
 
+/* A drawing in a file of the caller's, which he closes after the end. */
+void wh_svg_begin(struct wh_svg *svg, FILE *file, uint32_t width, uint32_t height);
+void wh_svg_end(struct wh_svg *svg);
+
 /* 0 or a negative errno. */
 int wh_svg_open(struct wh_svg *svg, const char *path, uint32_t width, uint32_t height);
+
+/* A text that was drawn elsewhere. 0 or a negative errno; then nothing is left of it. */
+int wh_svg_keep(const char *path, const char *text);
 
 enum wh_svg_anchor {
 	WH_SVG_START,

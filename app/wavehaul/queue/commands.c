@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <rte_cycles.h>
 
@@ -86,8 +87,7 @@ static int say_there(
 			wh_runner_tell(runner, order->id, state, NULL);
 		return rc;
 	}
-	rc = wh_queue_set_wish(
-		runner->queue, order->id, paused ? WH_WISH_PAUSE : WH_WISH_CANCEL);
+	rc = wh_queue_set_wish(runner->queue, order->id, paused ? WH_WISH_PAUSE : WH_WISH_CANCEL);
 	runner->look_now = true;
 	return rc < 0 ? rc : wh_queue_begin(runner->queue, order->id, time(NULL));
 }
@@ -142,6 +142,28 @@ static bool judge_copy(struct wh_control_call *call, const struct wh_order *orde
 	return call->status == WH_EXIT_OK;
 }
 
+/*
+ * Checks of an order whose file is a stream: `here` is the word for it, and its client, who alone
+ * has the bytes, waits for its end.
+ */
+static bool judge_client(struct wh_control_call *call, const struct wh_order *order)
+{
+	const json_t *here = json_object_get(call->request, "here");
+	const char *word = json_string_value(json_array_get(here, 0));
+
+	if (!order->attached && wh_control_switch(call, "plot"))
+		wh_control_fail(call, WH_EXIT_USAGE,
+			"a picture is for the client to which a job is attached");
+	else if (!order->stream)
+		return true;
+	else if (order->copies || !order->attached)
+		wh_control_fail(call, WH_EXIT_USAGE,
+			"a stream is sent or got, by a job that is attached to its client");
+	else if (json_array_size(here) != 1 || strcmp(word != NULL ? word : "", "-") != 0)
+		wh_control_fail(call, WH_EXIT_USAGE, "of a job with a stream, here is [\"-\"]");
+	return call->status == WH_EXIT_OK;
+}
+
 /* Refuses an order that cannot succeed, before it is in the queue. */
 static bool judge(
 	struct wh_control_call *call, const struct wh_runner *runner, const struct wh_order *order)
@@ -153,7 +175,7 @@ static bool judge(
 
 	if (wrong != NULL)
 		wh_control_fail(call, WH_EXIT_USAGE, "the rate '%.200s' %s", order->rate, wrong);
-	else if (order->copies && !judge_copy(call, order))
+	else if (!judge_client(call, order) || (order->copies && !judge_copy(call, order)))
 		return false;
 	else if (status != -1)
 		wh_control_fail(call, status, "%s", wh_last_complaint());
@@ -193,6 +215,7 @@ static bool take_order(struct wh_control_call *call, struct wh_order *order)
 	*order = (struct wh_order){
 		.owner = call->uid,
 		.attached = wh_control_switch(call, "attached"),
+		.stream = json_object_get(call->request, "stream") != NULL,
 		.priority = (uint32_t)wh_min_u64(
 			wh_control_count(call, "priority", WH_PRIORITY_STANDARD), WH_PRIORITY_MAX),
 		.after = wh_control_count(call, "after", 0),
@@ -212,45 +235,67 @@ static bool take_order(struct wh_control_call *call, struct wh_order *order)
 	return order->here != NULL && order->there != NULL && order->words != NULL;
 }
 
-/* The order ends with its client. False: too many. */
-static bool attach(struct wh_runner *runner, uint64_t client, uint64_t id)
+/* The connection whose bytes it moves; from then on it ends with the order. */
+static bool take_stream(
+	struct wh_control_call *call, struct wh_runner *runner, struct wh_run_client *has)
 {
-	for (uint32_t i = 0; i < WH_RUNNER_CLIENTS_MAX; i++) {
-		if (runner->attached[i].client != 0)
-			continue;
-		runner->attached[i].client = client;
-		runner->attached[i].order = id;
+	has->stream_fd = wh_control_take_stream(
+		runner->control, wh_control_count(call, "stream", 0), call->uid);
+	if (has->stream_fd >= 0)
 		return true;
-	}
+	wh_control_fail(call, WH_EXIT_USAGE,
+		"no connection of this user is that stream; its client may have gone");
 	return false;
+}
+
+/* A number for an order that was judged, and what it has of its client. */
+static void enqueue(
+	struct wh_control_call *call, struct wh_runner *runner, const struct wh_order *order)
+{
+	struct wh_run_client has = {.stream_fd = -1, .draws = wh_control_switch(call, "plot")};
+	uint64_t id = 0;
+	int rc;
+
+	if (order->stream && !take_stream(call, runner, &has))
+		return;
+	rc = wh_queue_add(runner->queue, order, time(NULL), &id);
+	if (rc < 0)
+		fail(call, order->after, rc);
+	else if (order->attached &&
+		 (call->client == NULL ||
+			 !wh_runner_attach(runner, call->client->number, id, &has))) {
+		/* No client could end it. */
+		(void)wh_queue_cancel(runner->queue, id, time(NULL));
+		wh_control_fail(call, WH_EXIT_OTHER, "too many clients have jobs");
+	} else {
+		json_object_set_new(call->answer, "job", json_integer((json_int_t)id));
+		if (wh_control_switch(call, "watch"))
+			wh_control_watch(call, id);
+	}
+	if (call->status != WH_EXIT_OK && has.stream_fd >= 0)
+		close(has.stream_fd);
 }
 
 static void add(struct wh_control_call *call)
 {
 	struct wh_runner *runner = writable_of(call);
 	struct wh_order order;
-	uint64_t id;
-	int rc;
 
 	if (runner == NULL)
 		return;
 	if (take_order(call, &order) && judge(call, runner, &order)) {
-		rc = wh_queue_add(runner->queue, &order, time(NULL), &id);
-		if (rc < 0)
-			fail(call, order.after, rc);
-		else if (order.attached &&
-			 (call->client == NULL || !attach(runner, call->client->number, id))) {
-			/* No client could end it. */
-			(void)wh_queue_cancel(runner->queue, id, time(NULL));
-			wh_control_fail(call, WH_EXIT_OTHER, "too many clients have jobs");
-		} else {
-			json_object_set_new(call->answer, "job", json_integer((json_int_t)id));
-			if (wh_control_switch(call, "watch"))
-				wh_control_watch(call, id);
-		}
+		enqueue(call, runner, &order);
 		runner->look_now = true;
 	}
 	wh_order_free(&order);
+}
+
+static void be_stream(struct wh_control_call *call)
+{
+	if (call->client == NULL)
+		return;
+	wh_control_be_stream(call);
+	json_object_set_new(call->answer, "stream", json_integer((json_int_t)call->client->number));
 }
 
 static void list(struct wh_control_call *call)
@@ -310,7 +355,12 @@ static void stop_to(struct wh_control_call *call, enum wh_order_state state)
 
 	if (runner == NULL)
 		return;
-	if (run != NULL)
+	if (order.stream && state == WH_ORDER_PAUSED)
+		wh_control_fail(call, WH_EXIT_OTHER,
+			"job %llu moves a stream, whose bytes do not come twice: it can be "
+			"cancelled, and not paused",
+			(unsigned long long)order.id);
+	else if (run != NULL)
 		wh_runner_stop(runner, run, state);
 	else if (is_elsewhere(&order))
 		rc = say_there(runner, &order, state);
@@ -320,7 +370,7 @@ static void stop_to(struct wh_control_call *call, enum wh_order_state state)
 		rc = wh_queue_cancel(runner->queue, order.id, time(NULL));
 	if (rc < 0)
 		fail(call, order.id, rc);
-	else if (run == NULL && !is_elsewhere(&order))
+	else if (call->status == WH_EXIT_OK && run == NULL && !is_elsewhere(&order))
 		wh_runner_tell(runner, order.id, state, NULL);
 	wh_order_free(&order);
 }
@@ -417,7 +467,7 @@ static void set_option(
 			"job %llu runs in the queue of %s, where an option of its profile changes",
 			(unsigned long long)order->id, order->host);
 	else if (run != NULL && run->transfer.lanes.started > 0 &&
-		wh_tel_job_session(run->transfer.lanes.job[0], &session))
+		 wh_tel_job_session(run->transfer.lanes.job[0], &session))
 		wh_served_set_option(call, session);
 	else
 		wh_control_fail(call, WH_EXIT_OTHER,
@@ -474,7 +524,15 @@ static const struct wh_control_command commands[] = {
 			{"after", WH_CONTROL_COUNT, false, "when that job is done"},
 			{"retries", WH_CONTROL_COUNT, false, "other tries after failures; 0"},
 			{"attached", WH_CONTROL_SWITCH, false, "ends with this connection"},
+			{"stream", WH_CONTROL_COUNT, false,
+				"of another connection, which has the bytes; here is [\"-\"]"},
+			{"plot", WH_CONTROL_SWITCH, false,
+				"an event `picture` of an attached job has it as SVG"},
 			{"watch", WH_CONTROL_SWITCH, false, "its events follow"}}},
+	{.name = "stream",
+		.help = "this connection becomes the bytes of a job, after the answer with its "
+			"number",
+		.run = be_stream},
 	{.name = "job.list",
 		.words = "show orders [all] | job list [all]",
 		.help = "jobs by number, 100 at most, and how many there are",

@@ -91,7 +91,8 @@ static json_t *paths_below(const char *root, const char *const *paths, uint32_t 
 
 json_t *wh_order_request(const struct wh_transfer *transfer, const char *root)
 {
-	json_t *here = paths_below(root, transfer->local, transfer->locals);
+	json_t *here = transfer->is_piped ? json_pack("[s]", "-")
+					  : paths_below(root, transfer->local, transfer->locals);
 	json_t *words = here != NULL ? wh_order_words(&transfer->settings, root) : NULL;
 	json_t *there = json_array();
 
@@ -115,8 +116,8 @@ static bool is_always(const struct wh_settings *settings)
 /* Options that the request carries in another way, or that do not concern the order. */
 static bool is_said_otherwise(const struct wh_setting *setting)
 {
-	static const char *const flags[] = {
-		"control", "daemon", "files-from", "null", "rate", "retries", "state", "wait"};
+	static const char *const flags[] = {"control", "daemon", "files-from", "null", "plot",
+		"rate", "retries", "state", "wait"};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (strcmp(setting->flag, flags[i]) == 0)
@@ -131,8 +132,6 @@ static const char *own_option(const struct wh_settings *settings, enum wh_verb v
 	/* For an errand all other options are passed on. */
 	size_t count = (verb & WH_VERBS_ERRANDS) != 0 ? 1 : sizeof(sections) / sizeof(sections[0]);
 
-	if (settings->plot[0] != '\0')
-		return "plot";
 	for (uint32_t i = 0; i < wh_settings_count; i++) {
 		const struct wh_setting *setting = &wh_settings_table[i];
 
@@ -173,11 +172,11 @@ static int open_asker(struct wh_asker *asker, const struct wh_settings *settings
 	return rc;
 }
 
-json_t *wh_hand_to(struct wh_asker *asker, const struct wh_settings *settings, enum wh_verb verb,
-	bool is_piped, int *status)
+json_t *wh_hand_to(
+	struct wh_asker *asker, const struct wh_settings *settings, enum wh_verb verb, int *status)
 {
 	const char *own = own_option(settings, verb);
-	bool can = own == NULL && !is_piped && strcmp(settings->daemon, "never") != 0;
+	bool can = own == NULL && strcmp(settings->daemon, "never") != 0;
 	int rc = can ? open_asker(asker, settings) : 0;
 	json_t *server;
 
@@ -191,10 +190,7 @@ json_t *wh_hand_to(struct wh_asker *asker, const struct wh_settings *settings, e
 	if (!is_always(settings))
 		return NULL;
 	*status = WH_EXIT_NETWORK;
-	if (is_piped)
-		wh_complain("the server of this host cannot reach the pipe of another process; "
-			    "--daemon never opens a port for it");
-	else if (own != NULL)
+	if (own != NULL)
 		wh_complain("the server of this host does not take --%s; --daemon never opens a "
 			    "port for it",
 			own);

@@ -28,7 +28,7 @@ json_t *wh_order_request(const struct wh_transfer *transfer, const char *root);
  * description. NULL: none; *status is -1 if the client may use its own port, else an exit status
  * after a complaint.
  */
-json_t *wh_hand_to(struct wh_asker *asker, const struct wh_settings *settings, enum wh_verb verb,
-	bool is_piped, int *status);
+json_t *wh_hand_to(
+	struct wh_asker *asker, const struct wh_settings *settings, enum wh_verb verb, int *status);
 
 #endif

@@ -109,6 +109,22 @@ static void bind_rules(struct wh_request *request, const struct wh_rules *own)
 	request->rules.links_inside |= own->links_inside;
 }
 
+/* What a stream brings has a name only there; what it takes is written nowhere here. */
+static struct wh_request of_stream(struct wh_run *run, struct wh_request request)
+{
+	static const char *const nowhere[] = {"."};
+
+	request.here.is_pipe = true;
+	request.here.is_shut = true;
+	request.here.pipe_fd = run->client.stream_fd;
+	request.here.pipe_s = time(NULL);
+	request.there.as_name = run->order.sends;
+	request.here.into_folder = !run->order.sends;
+	request.here.path = nowhere;
+	request.here.count = run->order.sends ? 0 : 1;
+	return request;
+}
+
 /* Like transfer.c for operands. */
 static struct wh_request request_of(struct wh_run *run, const struct wh_run_ground *ground)
 {
@@ -126,6 +142,8 @@ static struct wh_request request_of(struct wh_run *run, const struct wh_run_grou
 	request.here.count = wh_texts_of(run->here, run->paths, here);
 	request.there.path = run->paths + here;
 	request.there.count = wh_texts_of(run->there, run->paths + here, there);
+	if (order->stream)
+		return of_stream(run, request);
 	into_folder = wh_request_names_folder(&request);
 	if (!into_folder && !order->sends && !order->as_name)
 		run->order.as_name = is_name(ground->root_fd, run->paths[0]);
@@ -154,6 +172,7 @@ static void set_up_transfer(struct wh_run *run, const struct wh_run_ground *grou
 	transfer->progress.hz = ground->jobs->ground->hz;
 	snprintf(transfer->server, sizeof(transfer->server), "%s", run->order.host);
 	wh_failures_init(&transfer->failures);
+	wh_flow_plot_begin(&transfer->plot, run->client.draws);
 	pthread_mutex_init(&transfer->telling, NULL);
 }
 
@@ -241,6 +260,20 @@ static int judge_paths(const struct wh_order *order, const struct wh_choice *cho
 	return status;
 }
 
+static int judge_stream(const struct wh_order *order, const struct wh_settings *settings)
+{
+	json_t *there = json_loads(order->there, 0, NULL);
+	const char *path = json_string_value(json_array_get(there, 0));
+	const char *wrong = path == NULL || path[0] == '\0' || json_array_size(there) != 1
+				    ? "a stream is one file at the host"
+				    : wh_transfer_pipe_wrong(settings, path);
+
+	if (wrong != NULL)
+		wh_complain("%s", wrong);
+	json_decref(there);
+	return wrong == NULL ? -1 : WH_EXIT_USAGE;
+}
+
 int wh_run_judge(const struct wh_run_ground *ground, const struct wh_order *order)
 {
 	struct wh_settings *settings = malloc(sizeof(*settings));
@@ -262,6 +295,8 @@ int wh_run_judge(const struct wh_run_ground *ground, const struct wh_order *orde
 		status = WH_EXIT_USAGE;
 	if (status == -1)
 		status = judge_paths(order, &choice);
+	if (status == -1 && order->stream)
+		status = judge_stream(order, settings);
 	json_decref(words);
 	free(terms);
 	free(settings);
@@ -309,6 +344,10 @@ static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64
 		return false;
 	}
 	status = read_settings(run, ground);
+	if (status == -1 && run->order.stream && run->client.stream_fd < 0) {
+		wh_complain("the client's stream is gone, and cannot be read or written again");
+		status = WH_EXIT_USAGE;
+	}
 	if (status == -1 && wh_order_is_taken(&run->order))
 		status = wh_taken_claim(run, ground);
 	if (status == -1)
@@ -347,7 +386,8 @@ static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64
 }
 
 struct wh_run *wh_run_begin(const struct wh_run_ground *ground, struct wh_order *order,
-	uint64_t now_tsc, int64_t now_s, struct wh_order_result *result)
+	const struct wh_run_client *client, uint64_t now_tsc, int64_t now_s,
+	struct wh_order_result *result)
 {
 	struct wh_run *run = calloc(1, sizeof(*run));
 
@@ -357,6 +397,7 @@ struct wh_run *wh_run_begin(const struct wh_run_ground *ground, struct wh_order 
 		return NULL;
 	}
 	run->order = *order;
+	run->client = *client;
 	run->root_fd = ground->root_fd;
 	run->folder_fd = -1;
 	run->name_told = order->as_name;
@@ -454,6 +495,7 @@ bool wh_run_look(
 	if (wh_order_is_taken(&run->order) && !wh_taken_look(run, ground, now_s))
 		wh_lanes_hurry(lanes, now_tsc);
 	wh_transfer_tell_progress(transfer, now_tsc);
+	wh_flow_plot_look(&transfer->plot, lanes, now_tsc);
 	if (wh_lanes_failed(lanes))
 		wh_lanes_hurry(lanes, now_tsc);
 	else if (lanes->give_up_tsc == 0)
@@ -500,7 +542,7 @@ static void first_failure(const struct wh_transfer *transfer, char text[WH_ORDER
 
 void wh_run_await_room(struct wh_run *run, struct wh_order_result *result)
 {
-	result->no_room = wh_lanes_lack_room(&run->transfer.lanes);
+	result->no_room = wh_lanes_lack_room(&run->transfer.lanes) && !result->final;
 	if (result->no_room)
 		run->wanted = WH_ORDER_READY;
 }
@@ -581,7 +623,14 @@ void wh_run_conclude(
 	result->run_ns = wh_tsc_to_ns(transfer->host.ground.hz, ended_tsc - run->began_tsc);
 	if (wh_order_is_taken(&run->order))
 		wh_taken_end(run, ground);
-	wh_transfer_tell_end(transfer, status_of(run, &totals, result));
+	result->final = run->order.stream && wh_lanes_were_ready(&transfer->lanes);
+
+	int status = status_of(run, &totals, result);
+
+	run->picture =
+		wh_flow_plot_text(&transfer->plot, &transfer->lanes, transfer->settings.profile,
+			run->order.sends ? "send to" : "get from", transfer->server, result->why);
+	wh_transfer_tell_end(transfer, status);
 }
 
 void wh_run_free(struct wh_run *run)
@@ -595,6 +644,7 @@ void wh_run_free(struct wh_run *run)
 	json_decref(run->there);
 	json_decref(run->words);
 	json_decref(run->events);
+	free(run->picture);
 	free(run->paths);
 	if (run->folder_fd >= 0)
 		close(run->folder_fd);

@@ -40,8 +40,16 @@ enum wh_run_sums {
 	WH_RUN_SUMMED,
 };
 
+/* What an attached order has of its client, beside its row. */
+struct wh_run_client {
+	int stream_fd; /* the bytes of its stream; -1: none */
+	bool draws;    /* the client wants a picture */
+};
+
 struct wh_run {
 	struct wh_order order;
+	struct wh_run_client client;
+	char *picture; /* of an ended run that draws; NULL: none */
 	int root_fd;   /* borrowed */
 	int folder_fd; /* for a peer's order, the folder that he may read; -1 */
 	struct wh_transfer transfer;
@@ -74,11 +82,12 @@ struct wh_run {
 int wh_run_judge(const struct wh_run_ground *ground, const struct wh_order *order);
 
 /*
- * Begins it, and takes over the order. NULL: not possible, see *result; the order stays the
- * caller's.
+ * Begins it, and takes over the order; what is its client's stays the caller's, until the run is
+ * freed. NULL: not possible, see *result; the order stays the caller's.
  */
 struct wh_run *wh_run_begin(const struct wh_run_ground *ground, struct wh_order *order,
-	uint64_t now_tsc, int64_t now_s, struct wh_order_result *result);
+	const struct wh_run_client *client, uint64_t now_tsc, int64_t now_s,
+	struct wh_order_result *result);
 
 /* Whether it is over. Applies its timetable. */
 bool wh_run_look(

@@ -127,6 +127,37 @@ static void add_stage(json_t *object, struct wh_run *run)
 	json_object_set_new(object, "eta_s", known_or_null(stage.eta_s));
 }
 
+static struct wh_runner_attached *attached_of(struct wh_runner *runner, uint64_t order)
+{
+	for (uint32_t i = 0; i < WH_RUNNER_CLIENTS_MAX; i++)
+		if (runner->attached[i].order == order)
+			return &runner->attached[i];
+	return NULL;
+}
+
+bool wh_runner_attach(
+	struct wh_runner *runner, uint64_t client, uint64_t order, const struct wh_run_client *has)
+{
+	struct wh_runner_attached *place = attached_of(runner, 0);
+
+	if (place == NULL)
+		return false;
+	*place = (struct wh_runner_attached){order, client, *has};
+	return true;
+}
+
+/* The end of its stream is the client's. */
+static void detach(struct wh_runner *runner, uint64_t order)
+{
+	struct wh_runner_attached *attached = attached_of(runner, order);
+
+	if (attached == NULL || order == 0)
+		return;
+	if (attached->has.stream_fd >= 0)
+		close(attached->has.stream_fd);
+	*attached = (struct wh_runner_attached){0};
+}
+
 json_t *wh_order_json(const struct wh_order *order, struct wh_run *run)
 {
 	const struct wh_order_result *result = &order->result;
@@ -139,6 +170,8 @@ json_t *wh_order_json(const struct wh_order *order, struct wh_run *run)
 		(int)order->priority, "rate", wh_word_to_json(order->rate), "tries",
 		(json_int_t)order->tries, "retries", (json_int_t)order->retries, "owner",
 		(json_int_t)order->owner, "attached", order->attached);
+
+	json_object_set_new(object, "stream", json_boolean(order->stream));
 
 	/* Another queue may report any number. */
 	if (run != NULL)
@@ -181,6 +214,8 @@ void wh_runner_tell(struct wh_runner *runner, uint64_t id, enum wh_order_state s
 		json_object_set_new(event, "error", wh_text_to_json(result->why));
 	}
 	wh_control_tell(runner->control, id, event);
+	if (wh_order_is_over(state))
+		detach(runner, id);
 }
 
 static void tell_events(struct wh_runner *runner, struct wh_run *run)
@@ -196,6 +231,16 @@ static void tell_events(struct wh_runner *runner, struct wh_run *run)
 	json_decref(events);
 }
 
+/* One that would be tried again, whose client has gone while it ran. */
+static void end_unattended(struct wh_runner *runner, uint64_t id, int64_t now_s)
+{
+	const struct wh_runner_attached *attached = attached_of(runner, id);
+
+	if (attached != NULL && attached->client == 0 &&
+		wh_queue_cancel(runner->queue, id, now_s) == 0)
+		wh_runner_tell(runner, id, WH_ORDER_CANCELLED, NULL);
+}
+
 /* Writes ended orders, and sends their events; with a full disk they wait. */
 static void write_ends(struct wh_runner *runner, int64_t now_s)
 {
@@ -208,6 +253,7 @@ static void write_ends(struct wh_runner *runner, int64_t now_s)
 						      end->wanted, now_s, &state)))
 			return;
 		wh_runner_tell(runner, end->order.id, state, &end->result);
+		end_unattended(runner, end->order.id, now_s);
 		runner->ends--;
 		runner->look_now = true;
 	}
@@ -273,6 +319,18 @@ static void note_room(struct wh_runner *runner, const char *host, bool no_room, 
 	}
 }
 
+/* To its client alone. */
+static void tell_picture(struct wh_runner *runner, const struct wh_run *run)
+{
+	const struct wh_runner_attached *attached = attached_of(runner, run->order.id);
+
+	if (attached == NULL || run->picture == NULL)
+		return;
+	wh_control_tell_client(runner->control, attached->client,
+		json_pack("{s:s, s:I, s:o}", "event", "picture", "job", (json_int_t)run->order.id,
+			"svg", wh_text_to_json(run->picture)));
+}
+
 /* Concludes and writes it, sends its events and frees it. */
 static void end_run(struct wh_runner *runner, uint32_t i, int64_t now_s)
 {
@@ -283,6 +341,7 @@ static void end_run(struct wh_runner *runner, uint32_t i, int64_t now_s)
 	note_far(runner, run);
 	if (runner->on_end != NULL)
 		runner->on_end(runner->context, run, &result);
+	tell_picture(runner, run);
 	tell_events(runner, run);
 	note_room(runner, run->order.host, result.no_room, now_s);
 	note_end(runner, &run->order, &result, run->wanted);
@@ -363,7 +422,10 @@ static bool begin_next(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s
 	if (wh_runner_trouble(runner, rc))
 		return false;
 
-	struct wh_run *run = wh_run_begin(&runner->ground, &order, now_tsc, now_s, &result);
+	const struct wh_runner_attached *attached = attached_of(runner, order.id);
+	const struct wh_run_client none = {.stream_fd = -1};
+	struct wh_run *run = wh_run_begin(&runner->ground, &order,
+		attached != NULL ? &attached->has : &none, now_tsc, now_s, &result);
 
 	if (run == NULL) {
 		note_end(runner, &order, &result, WH_ORDER_FAILED);
@@ -465,10 +527,12 @@ void wh_runner_on_gone(void *context, uint64_t client)
 
 	wh_errands_on_gone(&runner->errands, client, rte_rdtsc());
 	for (uint32_t i = 0; i < WH_RUNNER_CLIENTS_MAX; i++) {
-		if (runner->attached[i].client != client)
+		struct wh_runner_attached *attached = &runner->attached[i];
+
+		if (attached->order == 0 || attached->client != client)
 			continue;
-		runner->attached[i].client = 0;
-		stop_order(runner, runner->attached[i].order);
+		attached->client = 0;
+		stop_order(runner, attached->order);
 		runner->look_now = true;
 	}
 }
@@ -491,6 +555,8 @@ void wh_runner_close(struct wh_runner *runner)
 							run->wanted, time(NULL), &state));
 		wh_run_free(run);
 	}
+	for (uint32_t i = 0; i < WH_RUNNER_CLIENTS_MAX; i++)
+		detach(runner, runner->attached[i].order);
 	/* What cannot be written even now is run again after the next start. */
 	write_ends(runner, time(NULL));
 	wh_queue_close(runner->queue);

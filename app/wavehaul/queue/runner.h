@@ -28,6 +28,13 @@
 /* Clients whose orders end with them. */
 #define WH_RUNNER_CLIENTS_MAX WH_CONTROL_CLIENTS_MAX
 
+/* An order that ends with its client, until it is over. */
+struct wh_runner_attached {
+	uint64_t order;  /* 0: unused */
+	uint64_t client; /* 0: gone */
+	struct wh_run_client has;
+};
+
 /* The result of an order until the database has accepted it. */
 struct wh_runner_end {
 	struct wh_order order; /* without its lists */
@@ -71,10 +78,7 @@ struct wh_runner {
 	int64_t next_forget_s;
 	struct wh_calendar calendar;
 	bool failing; /* the database cannot be written, as was reported */
-	struct {
-		uint64_t client; /* 0: unused */
-		uint64_t order;
-	} attached[WH_RUNNER_CLIENTS_MAX];
+	struct wh_runner_attached attached[WH_RUNNER_CLIENTS_MAX];
 };
 
 /*
@@ -114,6 +118,10 @@ struct wh_run *wh_runner_find(struct wh_runner *runner, uint64_t id);
 
 /* Stops a running order, which then gets that state; if another queue has it, that must be told. */
 void wh_runner_stop(struct wh_runner *runner, struct wh_run *run, enum wh_order_state state);
+
+/* A new order ends with that client, and has what it takes over. False: too many do. */
+bool wh_runner_attach(
+	struct wh_runner *runner, uint64_t client, uint64_t order, const struct wh_run_client *has);
 
 /* An order as in answers: of a long list of paths only the beginning. */
 json_t *wh_order_json(const struct wh_order *order, struct wh_run *run);

@@ -41,7 +41,8 @@ static const char *const steps[] = {
 	"ALTER TABLE job ADD COLUMN said INTEGER NOT NULL DEFAULT 0;"
 	"UPDATE job SET said=1 WHERE sends=2 AND began>0",
 	/* Each look at the metrics counts what a month has left. */
-	"CREATE INDEX job_outcome ON job(state) WHERE state>=5"};
+	"CREATE INDEX job_outcome ON job(state) WHERE state>=5",
+	"ALTER TABLE job ADD COLUMN stream INTEGER NOT NULL DEFAULT 0"};
 
 /* Values of the column `sends`. */
 #define GETS   0
@@ -62,7 +63,7 @@ static const char *const steps[] = {
 #define COLUMNS                                                                                    \
 	"id,state,owner,sends,attached,host,rate,here,there,words,priority,place,after,retries,"   \
 	"tries,due,added,began,ended,status,why,files,skipped,failed,bytes,moved,run_ns,as_name,"  \
-	"token,far,wish,peer,peer_key,asked_rate,said"
+	"token,far,wish,peer,peer_key,asked_rate,said,stream"
 
 enum question {
 	ADD,
@@ -102,9 +103,9 @@ enum question {
 static const char *const texts[QUESTIONS] = {
 	[ADD] = "INSERT INTO job(state,owner,sends,attached,host,rate,here,there,words,priority,"
 		"place,after,retries,tries,due,added,began,ended,status,why,files,skipped,failed,"
-		"bytes,moved,run_ns,token,peer,peer_key,wish,asked_rate) "
+		"bytes,moved,run_ns,token,peer,peer_key,wish,asked_rate,stream) "
 		"VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,0,"
-		"?14,?15,0,0,0,'',0,0,0,0,0,0,?16,?17,?18,?19,?6)",
+		"?14,?15,0,0,0,'',0,0,0,0,0,0,?16,?17,?18,?19,?6,?20)",
 	[LAST_PLACE] = "SELECT coalesce(max(place),0) FROM job WHERE priority=?1",
 	[FIND] = "SELECT " COLUMNS " FROM job WHERE id=?1",
 	[AFTER_LIVE] = "SELECT " COLUMNS " FROM job WHERE id>?1 AND state<5 ORDER BY id LIMIT 1",
@@ -318,6 +319,7 @@ static int read_order(sqlite3_stmt *row, struct wh_order *order)
 		.far = number_of(row, 29),
 		.wish = (uint32_t)wh_min_u64(number_of(row, 30), WH_WISHES - 1),
 		.said = sqlite3_column_int(row, 34) != 0,
+		.stream = sqlite3_column_int(row, 35) != 0,
 	};
 	copy_text(order->token, sizeof(order->token), row, 28);
 	copy_text(order->peer, sizeof(order->peer), row, 31);
@@ -429,6 +431,7 @@ int wh_queue_add(struct wh_queue *queue, const struct wh_order *order, int64_t n
 	bind_text(add, 17, order->peer);
 	bind_text(add, 18, order->key);
 	sqlite3_bind_int64(add, 19, order->wish);
+	sqlite3_bind_int(add, 20, order->stream);
 	rc = finish(add);
 	*id = (uint64_t)sqlite3_last_insert_rowid(queue->database);
 	return rc;
@@ -551,8 +554,8 @@ int wh_queue_end(struct wh_queue *queue, const struct wh_order *order,
 	enum wh_order_state *state)
 {
 	bool unheard = wanted == WH_ORDER_WAITING;
-	bool again = unheard || (wanted == WH_ORDER_FAILED && may_mend(result->status) &&
-					order->tries <= order->retries);
+	bool again = unheard || (wanted == WH_ORDER_FAILED && !result->final &&
+					may_mend(result->status) && order->tries <= order->retries);
 	/* A try that was stopped from outside is not counted. */
 	bool counted = unheard || wanted == WH_ORDER_DONE || wanted == WH_ORDER_FAILED;
 	int64_t last_s = unheard ? WH_SAY_AGAIN_LAST_S : WH_RETRY_LAST_S;
@@ -636,8 +639,7 @@ int wh_queue_cancel(struct wh_queue *queue, uint64_t id, int64_t now_s)
 
 int wh_queue_begin(struct wh_queue *queue, uint64_t id, int64_t now_s)
 {
-	return change(
-		queue, id, NOT_BEGUN | 1u << WH_ORDER_PAUSED, WH_ORDER_READY, false, now_s);
+	return change(queue, id, NOT_BEGUN | 1u << WH_ORDER_PAUSED, WH_ORDER_READY, false, now_s);
 }
 
 int wh_queue_retry(struct wh_queue *queue, uint64_t id, int64_t now_s)

@@ -62,6 +62,7 @@ static inline bool wh_order_is_over(enum wh_order_state state)
 struct wh_order_result {
 	int status;   /* exit status */
 	bool no_room; /* an end had too much to do, or no memory, and nothing else went wrong */
+	bool final;   /* no other try: bytes of a stream do not come twice */
 	char why[WH_ORDER_WHY_BYTES];
 	uint64_t files;
 	uint64_t skipped;
@@ -82,6 +83,7 @@ struct wh_order {
 	 */
 	bool copies;
 	bool attached; /* ends with its client, which has also gone when the process ends */
+	bool stream;   /* its bytes come from a connection of its client, or go there */
 	char host[WH_ORDER_HOST_BYTES];
 	char rate[WH_ORDER_RATE_BYTES]; /* a timetable */
 	char *here;  /* lists of paths and options, as JSON; freed by the caller ... */

@@ -71,7 +71,8 @@ bool wh_again_pauses(
 	bool was_up = lanes->started > 0 && lanes->job[0]->ready.began_tsc != 0;
 	char text[WH_UNITS_MAX];
 
-	if (!may_pass(lanes))
+	/* Bytes of a pipe do not come twice. */
+	if (!may_pass(lanes) || (was_up && lanes->job[0]->request.here.is_pipe))
 		return false;
 	if (!was_up && wh_again_waits(again, server, now_tsc)) {
 		again->due_tsc = now_tsc + wh_ns_to_tsc(again->hz, WH_AGAIN_WAIT_NS);

@@ -43,12 +43,19 @@ struct columns {
 	double value[COLUMNS][WH_FLOW_ROWS];
 };
 
-bool wh_flow_plot_init(struct wh_flow_plot *plot, const char *path)
+void wh_flow_plot_begin(struct wh_flow_plot *plot, bool on)
 {
-	plot->path = path[0] != '\0' ? path : NULL;
+	plot->on = on;
+	plot->path = NULL;
 	plot->began_tsc = plot->next_tsc = 0;
 	wh_flow_history_init(&plot->history);
-	return plot->path == NULL || wh_svg_may_write(path);
+}
+
+bool wh_flow_plot_init(struct wh_flow_plot *plot, const char *path)
+{
+	wh_flow_plot_begin(plot, path[0] != '\0');
+	plot->path = path;
+	return !plot->on || wh_svg_may_write(path);
 }
 
 static void add(struct wh_flow_plot *plot, const struct wh_lanes *lanes, uint64_t at_ns, bool last)
@@ -62,7 +69,7 @@ static void add(struct wh_flow_plot *plot, const struct wh_lanes *lanes, uint64_
 
 void wh_flow_plot_look(struct wh_flow_plot *plot, const struct wh_lanes *lanes, uint64_t now_tsc)
 {
-	if (plot->path == NULL || now_tsc < plot->next_tsc || lanes->started == 0)
+	if (!plot->on || now_tsc < plot->next_tsc || lanes->started == 0)
 		return;
 
 	const struct wh_job *job = lanes->job[0];
@@ -217,8 +224,9 @@ static void say_how_it_went(const struct wh_flow_history *history, const struct 
 		profile->name, when, WH_VERSION);
 }
 
+/* Writes it; or *text, if there is no path. */
 static int draw(const struct wh_flow_plot *plot, const struct columns *columns,
-	const struct wh_chart *words)
+	const struct wh_chart *words, char **text)
 {
 	struct wh_chart_series limits[WH_LIMITS];
 	const struct wh_chart_series rates[] =
@@ -256,36 +264,56 @@ static int draw(const struct wh_flow_plot *plot, const struct columns *columns,
 	chart.count = columns->count;
 	chart.panels = panels;
 	chart.n_panels = sizeof(panels) / sizeof(panels[0]);
-	return wh_chart_write(&chart, plot->path);
+	if (plot->path != NULL)
+		return wh_chart_write(&chart, plot->path);
+	*text = wh_chart_text(&chart);
+	return *text != NULL ? 0 : -ENOMEM;
 }
 
-int wh_flow_plot_write(struct wh_flow_plot *plot, const struct wh_lanes *lanes,
-	const struct wh_profile *profile, const char *what, const char *peer, int status)
+static int finish(struct wh_flow_plot *plot, const struct wh_lanes *lanes,
+	const struct wh_profile *profile, const char *what, const char *peer, const char *failure,
+	char **text)
 {
 	char title[WORDS_BYTES];
 	char words[WORDS_BYTES];
-	struct wh_chart texts = {
-		.title = title,
-		.subtitle = words,
-		.failure = status == WH_EXIT_OK ? "" : wh_last_complaint(),
-	};
+	const struct wh_chart texts = {.title = title, .subtitle = words, .failure = failure};
 	struct columns *columns;
 	int rc = -ENOMEM;
 
-	if (plot->path == NULL)
-		return status;
 	look_at_end(plot, lanes);
 	snprintf(title, sizeof(title), "wavehaul %s %s", what, peer);
 	say_how_it_went(&plot->history, profile, words);
 	columns = malloc(sizeof(*columns));
 	if (columns != NULL) {
 		fill(columns, &plot->history, plot->sends);
-		rc = draw(plot, columns, &texts);
+		rc = draw(plot, columns, &texts, text);
 	}
 	free(columns);
 	if (rc == 0)
-		plot->path = NULL;
-	else if (status == WH_EXIT_OK)
+		plot->on = false;
+	return rc;
+}
+
+int wh_flow_plot_write(struct wh_flow_plot *plot, const struct wh_lanes *lanes,
+	const struct wh_profile *profile, const char *what, const char *peer, int status)
+{
+	const char *failure = status == WH_EXIT_OK ? "" : wh_last_complaint();
+	int rc;
+
+	if (!plot->on)
+		return status;
+	rc = finish(plot, lanes, profile, what, peer, failure, NULL);
+	if (rc != 0 && status == WH_EXIT_OK)
 		wh_complain("cannot write the picture %s: %s", plot->path, strerror(-rc));
 	return rc != 0 && status == WH_EXIT_OK ? WH_EXIT_OTHER : status;
+}
+
+char *wh_flow_plot_text(struct wh_flow_plot *plot, const struct wh_lanes *lanes,
+	const struct wh_profile *profile, const char *what, const char *peer, const char *failure)
+{
+	char *text = NULL;
+
+	if (plot->on)
+		(void)finish(plot, lanes, profile, what, peer, failure, &text);
+	return text;
 }

@@ -8,7 +8,8 @@
 #include "report/flow_history.h"
 
 struct wh_flow_plot {
-	const char *path;   /* NULL: not requested, or written already */
+	bool on;            /* requested, and not drawn yet */
+	const char *path;   /* of the file; NULL: none */
 	uint64_t began_tsc; /* 0: no transfer has begun */
 	uint64_t next_tsc;
 	bool sends;
@@ -20,6 +21,9 @@ struct wh_flow_plot {
  */
 bool wh_flow_plot_init(struct wh_flow_plot *plot, const char *path);
 
+/* Likewise, of a picture that becomes a text. */
+void wh_flow_plot_begin(struct wh_flow_plot *plot, bool on);
+
 /* Call often on the core that watches the lanes; adds a state when one is due. */
 void wh_flow_plot_look(struct wh_flow_plot *plot, const struct wh_lanes *lanes, uint64_t now_tsc);
 
@@ -30,5 +34,12 @@ void wh_flow_plot_look(struct wh_flow_plot *plot, const struct wh_lanes *lanes, 
  */
 int wh_flow_plot_write(struct wh_flow_plot *plot, const struct wh_lanes *lanes,
 	const struct wh_profile *profile, const char *what, const char *peer, int status);
+
+/*
+ * Likewise as a text, which the caller frees. NULL: not requested, or no memory. `failure`: "" for
+ * none.
+ */
+char *wh_flow_plot_text(struct wh_flow_plot *plot, const struct wh_lanes *lanes,
+	const struct wh_profile *profile, const char *what, const char *peer, const char *failure);
 
 #endif

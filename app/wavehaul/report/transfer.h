@@ -91,6 +91,9 @@ void wh_request_see_contents(struct wh_request *request);
 /* Whether a HELLO can carry its paths at the server and its patterns; complains otherwise. */
 bool wh_request_fits(const struct wh_request *request);
 
+/* Why the file at that path of the server cannot be a pipe's, with these options; NULL: it can. */
+const char *wh_transfer_pipe_wrong(const struct wh_settings *settings, const char *there);
+
 int wh_transfer_find_server(struct wh_transfer *transfer);
 int wh_transfer_open_dest(struct wh_transfer *transfer);
 /* Opens a file of the bundle at this end; `context` is the transfer. */

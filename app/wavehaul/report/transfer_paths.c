@@ -89,31 +89,40 @@ static int open_pipe(struct wh_transfer *transfer)
 	return 0;
 }
 
+const char *wh_transfer_pipe_wrong(const struct wh_settings *settings, const char *there)
+{
+	const char *last;
+
+	if (settings->parallel != 1)
+		return "- stands for one file and cannot be combined with other files or "
+		       "--parallel; leave those out";
+	if (settings->manifest[0] != '\0' || settings->expect[0] != '\0')
+		return "data from a pipe cannot be read twice; leave out --manifest and --expect";
+	if (settings->dry_run)
+		return "the content of a pipe is unknown until it is read; leave out --dry-run";
+	if (settings->move)
+		return "data from a pipe cannot be removed at its source; leave out --move";
+	if (wh_path_last_name(there, &last) == 0 || there[strlen(there) - 1] == '/')
+		return "data from a pipe has no file name: put one into HOST:PATH";
+	return NULL;
+}
+
 /* Only a single file in one lane, with a name at the other end. */
 static int check_pipe(const struct wh_transfer *transfer)
 {
 	const struct wh_settings *settings = &transfer->settings;
-	const char *path = transfer->remote[0];
-	const char *last;
+	const char *wrong = wh_transfer_pipe_wrong(settings, transfer->remote[0]);
 
-	if (transfer->remotes != 1 || transfer->locals != 1 || settings->parallel != 1)
-		wh_complain("- stands for one file and cannot be combined with other files or "
-			    "--parallel; leave those out");
-	else if (settings->manifest[0] != '\0' || settings->expect[0] != '\0')
-		wh_complain(
-			"data from a pipe cannot be read twice; leave out --manifest and --expect");
-	else if (settings->dry_run)
-		wh_complain(
-			"the content of a pipe is unknown until it is read; leave out --dry-run");
-	else if (settings->move)
-		wh_complain("data from a pipe cannot be removed at its source; leave out --move");
-	else if (wh_path_last_name(path, &last) == 0 || path[strlen(path) - 1] == '/')
-		wh_complain("data from a pipe has no file name: put one into HOST:PATH");
-	else if (transfer->verb == WH_VERB_GET && (settings->json || settings->json_stream))
-		wh_complain("--json and the file cannot both use standard output; leave out "
-			    "--json, or write the file elsewhere");
-	else
+	if (transfer->remotes != 1 || transfer->locals != 1)
+		wrong = "- stands for one file and cannot be combined with other files or "
+			"--parallel; leave those out";
+	else if (wrong == NULL && transfer->verb == WH_VERB_GET &&
+		 (settings->json || settings->json_stream))
+		wrong = "--json and the file cannot both use standard output; leave out "
+			"--json, or write the file elsewhere";
+	if (wrong == NULL)
 		return 0;
+	wh_complain("%s", wrong);
 	return WH_EXIT_USAGE;
 }
 

@@ -491,8 +491,8 @@ static void say_again(struct rig *rig, uint64_t id)
 
 		CU_ASSERT_EQUAL(next(rig, now_s, NULL), id);
 		order = look(rig, id);
-		CU_ASSERT_EQUAL(wh_queue_end(rig->queue, &order, &result, WH_ORDER_WAITING, now_s,
-					&state),
+		CU_ASSERT_EQUAL(
+			wh_queue_end(rig->queue, &order, &result, WH_ORDER_WAITING, now_s, &state),
 			0);
 		CU_ASSERT_EQUAL(state, WH_ORDER_WAITING);
 		CU_ASSERT_EQUAL(wh_queue_due_s(rig->queue), now_s + pauses[i]);
@@ -541,6 +541,40 @@ static void test_far(void)
 	take_down(&rig);
 }
 
+/* Bytes of a stream do not come twice: one that has begun is over, whatever tries are left. */
+static void test_stream(void)
+{
+	struct wh_order_result result = {.status = WH_EXIT_NETWORK};
+	enum wh_order_state state;
+	struct wh_order order = {.host = "dtn2",
+		.rate = "max",
+		.here = nothing,
+		.there = nothing,
+		.words = nothing,
+		.sends = true,
+		.attached = true,
+		.stream = true,
+		.retries = 3};
+	struct rig rig;
+	uint64_t id;
+
+	set_up(&rig);
+	CU_ASSERT_EQUAL_FATAL(wh_queue_add(rig.queue, &order, NOW, &id), 0);
+	for (int final = 0; final <= 1; final++) {
+		int64_t now_s = NOW + 100 * final;
+
+		CU_ASSERT_EQUAL(next(&rig, now_s, NULL), id);
+		order = look(&rig, id);
+		CU_ASSERT(order.stream && order.attached);
+		result.final = final;
+		CU_ASSERT_EQUAL(
+			wh_queue_end(rig.queue, &order, &result, WH_ORDER_FAILED, now_s, &state),
+			0);
+		CU_ASSERT_EQUAL(state, final ? WH_ORDER_FAILED : WH_ORDER_WAITING);
+	}
+	take_down(&rig);
+}
+
 /*
  * What each version of the program had, made here as that one did: no step is another one later.
  * A job of its time waits in it, to be sent; and where there were such, one of another queue's.
@@ -580,6 +614,7 @@ static const char *const grown[] = {
 	"ALTER TABLE job ADD COLUMN said INTEGER NOT NULL DEFAULT 0;"
 	"UPDATE job SET said=1 WHERE sends=2 AND began>0",
 	"CREATE INDEX job_outcome ON job(state) WHERE state>=5",
+	"ALTER TABLE job ADD COLUMN stream INTEGER NOT NULL DEFAULT 0",
 };
 
 #define VERSIONS (sizeof(grown) / sizeof(grown[0]))
@@ -653,6 +688,7 @@ CU_TestInfo wh_tests[] = {
 	{"10^4 orders cost no more each", test_flat},
 	{"tokens of peers' orders", test_tokens},
 	{"orders that another queue has", test_far},
+	{"streams are not tried twice", test_stream},
 	{"what earlier versions kept, and later ones", test_versions},
 	CU_TEST_INFO_NULL,
 };

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_CONTROL_PIPED_H
+#define WH_CONTROL_PIPED_H
+
+/*
+ * Bytes between a pipe of this process and the server of this host that sends or gets them. They go
+ * by a connection to its control socket that says no lines: the server has an end that nobody else
+ * can make block, and needs no right to the pipe.
+ */
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "control/ask.h"
+
+struct wh_piped {
+	struct wh_asker line;
+	int pipe_fd; /* borrowed, non-blocking */
+	bool sends;
+	bool runs;
+	_Atomic bool stop;
+	int error; /* of the pipe; after the end */
+	pthread_t thread;
+};
+
+/* *stream: the connection's number. An exit status, after a complaint if not WH_EXIT_OK. */
+int wh_piped_open(struct wh_piped *piped, const char *control, uint64_t *stream);
+
+/* Moves bytes, on a thread, until either end is over. 0 or a negative errno. */
+int wh_piped_start(struct wh_piped *piped, int pipe_fd, bool sends);
+
+/* The job is over. `whole`: what the server has written is waited for. */
+void wh_piped_end(struct wh_piped *piped, bool whole);
+
+/* Also if it was never opened, but zero. */
+void wh_piped_close(struct wh_piped *piped);
+
+#endif
