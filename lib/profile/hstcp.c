@@ -283,6 +283,7 @@ static struct wh_decision decide(const struct wh_control *control)
 	return (struct wh_decision){
 		.interval_fp = interval_fp(control, hstcp),
 		.window_pkts = (uint32_t)hstcp->window_pkts,
+		.limit = in_slow_start(hstcp) ? WH_LIMIT_START : WH_LIMIT_LOSS,
 	};
 }
 

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "measure/bitmap_loss.h"
+#include "profile/limit.h"
 #include "profile/options.h"
 #include "wire/packet.h"
 
@@ -165,6 +166,8 @@ struct wh_decision {
 	/* Most serials admitted from the first unacknowledged one on; 0: as many as tables hold */
 	uint32_t span_pkts;
 	uint32_t resend_after; /* without requests: see enum wh_resend */
+	/* What keeps interval and window from more, below the bounds of operator and line. */
+	enum wh_limit limit;
 };
 
 /* State of any controller, of a fixed size so that none allocates. */

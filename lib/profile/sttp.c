@@ -274,6 +274,7 @@ static struct wh_decision decide(const struct wh_control *control)
 		.window_pkts = control->config.window_pkts_max,
 		.by_tokens = true,
 		.tokens = sttp->sent_pkts + wh_bucket_whole(&sttp->bucket),
+		.limit = sttp->probed ? WH_LIMIT_LINE : WH_LIMIT_START,
 	};
 }
 

@@ -205,6 +205,7 @@ static struct wh_decision decide(const struct wh_control *control)
 	return (struct wh_decision){
 		.interval_fp = wh_interval_fp(config->hz, config->wire_bytes, rate_bps),
 		.window_pkts = config->window_pkts_max,
+		.limit = ttp->decreases > 0 ? WH_LIMIT_LOSS : WH_LIMIT_START,
 	};
 }
 

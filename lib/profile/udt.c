@@ -363,6 +363,7 @@ static struct wh_decision decide(const struct wh_control *control)
 		.interval_fp = (uint64_t)llround(interval_tsc * (double)WH_INTERVAL_MIN_FP),
 		.window_pkts = (uint32_t)udt->window_pkts,
 		.freeze_until_tsc = udt->freeze_until_tsc,
+		.limit = udt->slow_start ? WH_LIMIT_START : WH_LIMIT_LOSS,
 	};
 }
 

@@ -226,6 +226,7 @@ static void start_running(struct wh_session *s, uint64_t now_tsc, uint32_t rtt_u
 	tx->progress_tsc = now_tsc;
 	tx->busy_since_tsc = now_tsc;
 	tx->limit_since_tsc = now_tsc;
+	wh_session_add(&s->stats.limit_tsc[WH_LIMIT_START], now_tsc - s->opened_tsc);
 	tx->next_tick_tsc = now_tsc + s->period_tsc;
 	tx->next_trans_state_tsc = now_tsc;
 	tx->peer_upper = s->params.first_serial + s->params.window_pkts;

@@ -40,16 +40,27 @@ static bool open_next_chunk(struct wh_session *s)
 	return true;
 }
 
-/* Whether one more packet may be admitted; if not, admission_limit says why. */
-static bool may_admit(struct wh_transmitter *tx)
+/* A window smaller than the table is the controller's, unless the operator tells it all. */
+static enum wh_limit window_limit(const struct wh_session *s)
 {
+	const struct wh_decision *decision = &s->tx.decision;
+
+	if (s->config.profile->rate_is_told || decision->window_pkts >= s->config.window_pkts)
+		return WH_LIMIT_WINDOW;
+	return decision->limit;
+}
+
+/* Whether one more packet may be admitted; if not, admission_limit says why. */
+static bool may_admit(struct wh_session *s)
+{
+	struct wh_transmitter *tx = &s->tx;
 	uint64_t unacked_pkts = wh_sent_table_unacked(&tx->table);
 	uint32_t span_pkts = tx->decision.span_pkts;
 
 	tx->admission_held_up = unacked_pkts < tx->decision.window_pkts;
 	if (unacked_pkts >= tx->decision.window_pkts || !wh_sent_table_has_room(&tx->table) ||
 		(span_pkts > 0 && tx->table.admitted_end - tx->table.lower >= span_pkts)) {
-		tx->admission_limit = WH_LIMIT_WINDOW;
+		tx->admission_limit = window_limit(s);
 		return false;
 	}
 	if (tx->open_chunk->number >= tx->peer_chunk_upper ||
@@ -61,15 +72,20 @@ static bool may_admit(struct wh_transmitter *tx)
 }
 
 /*
- * Why no chunk is ready: after the end only acknowledgements are missing; a reader that works ahead
- * holds a few chunks, and cannot continue if all others are in flight.
+ * Why no chunk is ready: after the end only acknowledgements are missing. A reader that waits for
+ * its disk could read ahead if it had a free chunk.
  */
 static enum wh_limit no_chunk_limit(const struct wh_session *s)
 {
+	enum wh_limit limit =
+		(enum wh_limit)atomic_load_explicit(&s->reader_limit, memory_order_relaxed);
+
 	if (s->tx.end_seen)
 		return WH_LIMIT_PEER;
-	return s->tx.chunks_out >= s->config.chunks - s->config.chunks / 8 ? WH_LIMIT_MEMORY
-									   : WH_LIMIT_DISK;
+	if (limit == WH_LIMIT_DISK && wh_fifo_count(&s->tx.free) == 0 &&
+		s->tx.chunks_out >= s->config.chunks / 2)
+		return WH_LIMIT_MEMORY;
+	return limit;
 }
 
 int32_t wh_host_trans(struct wh_session *s, uint64_t now_tsc)
@@ -85,7 +101,7 @@ int32_t wh_host_trans(struct wh_session *s, uint64_t now_tsc)
 			tx->admission_held_up = true;
 			break;
 		}
-		if (!may_admit(tx))
+		if (!may_admit(s))
 			break;
 
 		struct wh_chunk *chunk = tx->open_chunk;

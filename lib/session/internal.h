@@ -511,6 +511,7 @@ struct wh_session {
 	_Atomic uint32_t peer_versions;        /* low byte: least, next: most; 0: unknown */
 	_Atomic uint64_t wanted_bps;           /* transmitter: the rate that users ask for ... */
 	_Atomic uint64_t rate_bps;             /* ... and the rate in use */
+	_Atomic uint32_t reader_limit;         /* transmitter: why its reader has no chunk */
 	_Atomic uint32_t option_wishes;        /* transmitter: counts users' changes ... */
 	uint32_t options_followed;             /* ... (home core: those applied so far) ... */
 	_Atomic double option[WH_OPTIONS_MAX]; /* ... of the values of profile options */

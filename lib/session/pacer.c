@@ -81,7 +81,7 @@ static void forfeit(struct wh_pacer *pacer, uint64_t now_tsc)
 		pacer->waited ? 0 : wh_min_u64(late_tsc, pacer->owed_most_tsc - pacer->owed_tsc);
 
 	pacer->owed_tsc += owed_tsc;
-	pacer->forfeited_tsc += late_tsc - owed_tsc;
+	pacer->forfeited_tsc += pacer->waited ? 0 : late_tsc - owed_tsc;
 	pacer->due_tsc = due_tsc;
 	pacer->due_fp = 0;
 }

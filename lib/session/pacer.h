@@ -41,7 +41,7 @@ struct wh_pacer {
 	uint64_t gone;        /* ... and total sent */
 	uint64_t held_until_tsc;
 	uint64_t burst_fp;      /* burst_pkts intervals: greater lateness is not caught up */
-	uint64_t forfeited_tsc; /* lateness forfeited */
+	uint64_t forfeited_tsc; /* lateness forfeited, other than in wait for a token */
 	uint64_t owed_tsc;      /* lateness to be recovered */
 	uint64_t owed_most_tsc; /* lateness beyond this is forfeited */
 	bool waited;            /* for a token: that is not lateness */

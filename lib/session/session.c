@@ -11,23 +11,6 @@
 #include "session/internal.h"
 #include "track/alloc.h"
 
-const char *wh_limit_name(enum wh_limit limit)
-{
-	static const char *const names[WH_LIMITS] = {
-		[WH_LIMIT_RATE] = "rate",
-		[WH_LIMIT_WINDOW] = "window",
-		[WH_LIMIT_DISK] = "disk",
-		[WH_LIMIT_PEER] = "peer",
-		[WH_LIMIT_CPU] = "cpu",
-		[WH_LIMIT_MEMORY] = "memory",
-		[WH_LIMIT_LOSS] = "loss",
-		[WH_LIMIT_LINE] = "line",
-	};
-
-	WH_ASSERT(limit < WH_LIMITS);
-	return names[limit];
-}
-
 void wh_repair_config_init(struct wh_repair_config *repair, const struct wh_profile *profile)
 {
 	*repair = (struct wh_repair_config){
@@ -289,6 +272,7 @@ static int create_transmitter(struct wh_session *s)
 	wh_control_init(&tx->control, config->profile, &control);
 	atomic_init(&s->wanted_bps, config->rate_bps);
 	atomic_init(&s->rate_bps, config->rate_bps);
+	atomic_init(&s->reader_limit, WH_LIMIT_DISK);
 	for (uint32_t i = 0; i < WH_OPTIONS_MAX; i++)
 		atomic_init(&s->option[i], config->options.value[i]);
 	wh_session_decide(s);

@@ -21,8 +21,8 @@
  *               (wh_session_input), takes a receiver's (wh_session_output), by a FIFO each
  *   users       jobs and file I/O on any core, as many as there are, until one has asked to close:
  *               the chunk FIFOs, wh_session_ask, kick, news, context, stats, moved_bytes,
- *               limit_now, stalled, rtt_tsc and what never changes (peer, params but for the
- *               LCI in them)
+ *               limit_now, tell_reader, stalled, rtt_tsc and what never changes (peer, params but
+ *               for the LCI in them)
  *
  * All three may be one core. handshake.c opens a connection, release.c ends it; endpoint.h polls
  * the sessions of a port's queue and says when nobody else holds one any more.
@@ -57,22 +57,6 @@ enum wh_phase {
 	WH_PHASE_RELEASING, /* the outcome is known here, but not yet to the peer */
 	WH_PHASE_CLOSED,
 };
-
-/* What keeps the flow from going faster. */
-enum wh_limit {
-	WH_LIMIT_RATE,   /* the operator's, or one that the profile settled on without loss */
-	WH_LIMIT_WINDOW, /* unacknowledged packets: controller's window or table size */
-	WH_LIMIT_DISK,   /* no chunk from the reader, or the peer's writer is behind */
-	WH_LIMIT_PEER,   /* the peer is silent */
-	WH_LIMIT_CPU,    /* the rate allows more than this core sends, or there is no rate */
-	/* Buffers, here or at the peer: all hold chunks with packets missing or in flight. */
-	WH_LIMIT_MEMORY,
-	WH_LIMIT_LOSS, /* a rate that the profile reduced because of losses or delay */
-	WH_LIMIT_LINE, /* of a host, never of a session: its port accepts no more packets */
-	WH_LIMITS,
-};
-
-const char *wh_limit_name(enum wh_limit limit);
 
 /* Repair packets of a transmitter's stream. Receivers use recovery and repair_pkts only. */
 struct wh_repair_config {
@@ -167,7 +151,7 @@ struct wh_session_stats {
 	uint64_t delay_warnings;     /* sent or received */
 	uint64_t exp_events;         /* the peer was silent for longer than expected */
 	uint64_t stalls;
-	uint64_t limit_tsc[WH_LIMITS];
+	uint64_t limit_tsc[WH_LIMITS]; /* time of each limit; not while nothing was to be sent */
 	uint64_t first_sent_tsc; /* first data packet; 0: none yet */
 	uint64_t outcome_tsc;    /* when the outcome became known here */
 };
@@ -402,11 +386,15 @@ struct wh_session_credit {
 struct wh_session_credit wh_session_credit(const struct wh_session *session);
 
 /*
- * Transmitter: what has limited the flow most of the time; users: what limits it now. Receivers do
- * not know, and return RATE.
+ * Transmitter's users: what limits the flow now. Receivers do not know, and return RATE. What has
+ * limited it most is wh_limit_of its stats' limit_tsc.
  */
-enum wh_limit wh_session_limited_by(const struct wh_session *session);
 enum wh_limit wh_session_limit_now(const struct wh_session *session);
+
+/*
+ * Transmitter's users: why the reader has no chunk, if it has none; DISK until told.
+ */
+void wh_session_tell_reader(struct wh_session *session, enum wh_limit limit);
 
 /* Users: no progress for a while with work to do; limit_now says why. */
 bool wh_session_stalled(const struct wh_session *session);

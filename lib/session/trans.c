@@ -204,7 +204,7 @@ static enum wh_limit write_burst(
 		if (tx->peer_silent)
 			return pause_data(tx, now_tsc, WH_LIMIT_PEER);
 		if (!tx->pair_open && !tx->late.probe_waits && !wh_pacer_due(&tx->pacer, now_tsc))
-			return wh_pacer_tokens_out(&tx->pacer) ? WH_LIMIT_WINDOW : tx->pace_limit;
+			return tx->pace_limit;
 		if (!tx->pair_open && next_again(tx, &serial)) {
 			tx->late.probe_waits = false;
 			write_data(s, now_tsc, serial, WH_FLAG_RETRANSMISSION, &out[*sent]);
@@ -274,14 +274,24 @@ static enum wh_limit send_data(
 	return limit;
 }
 
-static void count_limit(struct wh_session *s, uint64_t now_tsc)
+/* Once everything is sent, waiting for the last acknowledgements limits no flow. */
+static bool is_all_sent(const struct wh_transmitter *tx)
 {
-	struct wh_transmitter *tx = &s->tx;
+	return tx->end_seen && tx->sent_end == tx->table.admitted_end && !data_waits(tx);
+}
 
-	/* Once everything is sent, waiting for the last acknowledgements limits no flow. */
-	if (!tx->end_seen || tx->sent_end < tx->table.admitted_end || data_waits(tx))
-		wh_session_add(&s->stats.limit_tsc[tx->limit_now], now_tsc - tx->limit_since_tsc);
-	tx->limit_since_tsc = now_tsc;
+/*
+ * The time since the last turn belongs to what limited the flow then. If that was the pace, what
+ * the pacer has forfeited of it is the core's: packets were due, and it was not there.
+ */
+static void count_limit(struct wh_session *s, uint64_t span_tsc, uint64_t late_tsc)
+{
+	enum wh_limit limit = s->tx.limit_now;
+
+	late_tsc = wh_min_u64(late_tsc, span_tsc);
+	wh_session_add(&s->stats.limit_tsc[WH_LIMIT_CPU], late_tsc);
+	if (limit != WH_LIMIT_NONE)
+		wh_session_add(&s->stats.limit_tsc[limit], span_tsc - late_tsc);
 }
 
 uint32_t wh_trans(struct wh_session *s, uint64_t now_tsc, struct wh_out *out, uint32_t count)
@@ -296,16 +306,23 @@ uint32_t wh_trans(struct wh_session *s, uint64_t now_tsc, struct wh_out *out, ui
 		wh_pacer_idle(&tx->pacer, now_tsc);
 		tx->control_charged_bytes = 0;
 	}
+	bool was_paced = !tx->paused;
+	uint64_t forfeited_tsc = tx->pacer.forfeited_tsc;
+
 	tx->paused = false;
 
 	uint32_t sent = send_control(s, &s->stats, now_tsc, out, count);
 
 	if (s->phase != WH_PHASE_RUNNING)
 		return sent;
-	count_limit(s, now_tsc);
 
+	bool was_all_sent = is_all_sent(tx);
 	enum wh_limit limit = send_data(s, now_tsc, out, count, &sent);
 
+	if (!was_all_sent)
+		count_limit(s, now_tsc - tx->limit_since_tsc,
+			was_paced ? tx->pacer.forfeited_tsc - forfeited_tsc : 0);
+	tx->limit_since_tsc = now_tsc;
 	__atomic_store_n(&tx->limit_now, limit, __ATOMIC_RELAXED);
 	return sent;
 }

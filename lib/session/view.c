@@ -85,66 +85,32 @@ struct wh_session_credit wh_session_credit(const struct wh_session *s)
 
 enum wh_limit wh_session_pace_limit(const struct wh_session *s)
 {
-	const struct wh_transmitter *tx = &s->tx;
-	uint64_t interval_fp = tx->decision.interval_fp;
+	const struct wh_decision *decision = &s->tx.decision;
 	uint64_t rate_bps = atomic_load_explicit(&s->rate_bps, memory_order_relaxed);
+	uint64_t line_bps = s->config.line_bps;
+	bool is_line = line_bps != 0 && (rate_bps == 0 || line_bps <= rate_bps);
+	uint64_t bound_bps = is_line ? line_bps : rate_bps;
 	uint64_t bound_fp = 0;
 
-	if (interval_fp == 0)
+	if (decision->interval_fp == 0)
 		return WH_LIMIT_CPU;
-	if (rate_bps != 0)
-		bound_fp = wh_interval_fp(s->config.hz, s->config.wire_bytes, rate_bps);
-	if (interval_fp <= bound_fp + bound_fp / AT_BOUND_SHARE)
-		return WH_LIMIT_RATE;
-	return s->stats.retransmitted_pkts + s->stats.delay_warnings > 0 ? WH_LIMIT_LOSS
-									 : WH_LIMIT_RATE;
-}
-
-/* If the flow was at its rate for this share of the time, other limits are not worth naming. */
-#define AT_RATE_PERCENT 90
-
-enum wh_limit wh_session_limited_by(const struct wh_session *s)
-{
-	uint64_t share_tsc[WH_LIMITS];
-	uint64_t all_tsc = 0;
-	enum wh_limit most = WH_LIMIT_RATE;
-
-	if (s->role == WH_RECEIVER)
-		return WH_LIMIT_RATE;
-	/* When all buffers stay full until the timeout, the peer acknowledges nothing. */
-	if (s->outcome == WH_STATUS_STALLED)
-		return s->tx.limit_now == WH_LIMIT_MEMORY ? WH_LIMIT_PEER : s->tx.limit_now;
-
-	for (uint32_t i = 0; i < WH_LIMITS; i++) {
-		share_tsc[i] = s->stats.limit_tsc[i];
-		all_tsc += share_tsc[i];
-	}
-
-	/* Lateness that the pacer forfeited: the core could not keep the rate in that time. */
-	uint64_t late_tsc = wh_min_u64(
-		s->tx.pacer.forfeited_tsc, share_tsc[WH_LIMIT_RATE] + share_tsc[WH_LIMIT_LOSS]);
-	uint64_t late_at_rate_tsc = wh_min_u64(late_tsc, share_tsc[WH_LIMIT_RATE]);
-
-	share_tsc[WH_LIMIT_CPU] += late_tsc;
-	share_tsc[WH_LIMIT_RATE] -= late_at_rate_tsc;
-	share_tsc[WH_LIMIT_LOSS] -= late_tsc - late_at_rate_tsc;
-	if (all_tsc == 0)
-		return s->tx.pace_limit;
-
-	/* A rate that is not reached limits nothing: whatever prevents it does. */
-	if (share_tsc[WH_LIMIT_RATE] >= wh_muldiv_u64(all_tsc, AT_RATE_PERCENT, 100))
-		return WH_LIMIT_RATE;
-	share_tsc[WH_LIMIT_RATE] = 0;
-	for (uint32_t i = 0; i < WH_LIMITS; i++)
-		if (share_tsc[i] > share_tsc[most])
-			most = (enum wh_limit)i;
-	return most;
+	if (bound_bps != 0)
+		bound_fp = wh_interval_fp(s->config.hz, s->config.wire_bytes, bound_bps);
+	if (decision->interval_fp <= bound_fp + bound_fp / AT_BOUND_SHARE)
+		return is_line ? WH_LIMIT_LINE : WH_LIMIT_RATE;
+	return s->config.profile->rate_is_told ? WH_LIMIT_RATE : decision->limit;
 }
 
 enum wh_limit wh_session_limit_now(const struct wh_session *s)
 {
 	return s->role == WH_RECEIVER ? WH_LIMIT_RATE
 				      : __atomic_load_n(&s->tx.limit_now, __ATOMIC_RELAXED);
+}
+
+void wh_session_tell_reader(struct wh_session *s, enum wh_limit limit)
+{
+	WH_ASSERT(s->role == WH_TRANSMITTER && limit <= WH_LIMIT_NONE);
+	atomic_store_explicit(&s->reader_limit, limit, memory_order_relaxed);
 }
 
 bool wh_session_stalled(const struct wh_session *s)

@@ -116,7 +116,7 @@ static double measure(uint32_t sender_chunks, uint32_t receiver_chunks, enum wh_
 	double wire_bits =
 		(double)bytes * 8 * wh_encap_wire_bytes(WH_IPV4, PAYLOAD_BYTES) / PAYLOAD_BYTES;
 
-	*limit = wh_session_limited_by(wh_world_sender(world));
+	*limit = wh_limit_of(wh_session_stats(wh_world_sender(world)).limit_tsc);
 	wh_world_destroy(world);
 	wh_pump_free(&users.source);
 	wh_pump_free(&users.sink);

@@ -76,16 +76,18 @@ static void test_who_is_busy(void)
 {
 	static const struct {
 		enum wh_limit limit;
-		bool by_window;
 		bool at_the_edge, beyond;
 	} cases[] = {
-		{WH_LIMIT_RATE, false, false, true},
-		{WH_LIMIT_LOSS, false, false, true},
-		{WH_LIMIT_WINDOW, false, false, false},
-		{WH_LIMIT_WINDOW, true, false, true},
-		{WH_LIMIT_DISK, true, false, false},
-		{WH_LIMIT_PEER, false, false, false},
-		{WH_LIMIT_MEMORY, false, false, false},
+		{WH_LIMIT_START, false, true},
+		{WH_LIMIT_RATE, false, true},
+		{WH_LIMIT_LINE, false, true},
+		{WH_LIMIT_OTHERS, false, true},
+		{WH_LIMIT_LOSS, false, true},
+		{WH_LIMIT_CPU, false, true},
+		{WH_LIMIT_WINDOW, false, false},
+		{WH_LIMIT_DISK, false, false},
+		{WH_LIMIT_PEER, false, false},
+		{WH_LIMIT_MEMORY, false, false},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -94,7 +96,6 @@ static void test_who_is_busy(void)
 		struct rig rig;
 
 		set_up(&rig);
-		rig.lane[0].by_window = cases[i].by_window;
 		*limit_tsc += SPAN_TSC / 10;
 		CU_ASSERT_EQUAL(
 			wh_share_is_busy(&rig.lane[0], &stats, SPAN_TSC), cases[i].at_the_edge);

@@ -35,7 +35,8 @@ INTERRUPTED, STALLED = 20, 30
 NUMBER = (int, float)
 FIELDS = {
     'verb': str, 'ok': bool, 'profile': str, 'bytes': int, 'seconds': NUMBER,
-    'goodput_bps': NUMBER, 'payload_line_bps': NUMBER, 'limited_by': str, 'error': type(None),
+    'goodput_bps': NUMBER, 'payload_line_bps': NUMBER, 'limited_by': str, 'waits': dict,
+    'error': type(None),
     'path': {'rate_bps': int, 'rtt_ns': int, 'loss': NUMBER, 'seed': int},
     'packets': {'sent': int, 'retransmitted': int, 'duplicates': int, 'dropped_by_path': int,
                 'bad': int},
@@ -44,7 +45,7 @@ FIELDS = {
 }
 
 # The words for what kept a transfer from going faster.
-LIMITS = {'rate', 'window', 'disk', 'peer', 'cpu', 'memory', 'loss'}
+LIMITS = {'start', 'rate', 'line', 'others', 'loss', 'window', 'memory', 'disk', 'peer', 'cpu'}
 
 # Bytes around the payload: head and tag, UDP, IPv4; Ethernet with preamble, FCS and gap.
 PACKET_OVERHEAD, ETHERNET_OVERHEAD, PAYLOAD_ALIGN = 64 + 8 + 20, 14 + 24, 32
@@ -180,6 +181,11 @@ def expect_transfer(report, profile, size):
     expect_equal('digest.verified', report['digest']['verified'], True)
     expect(re.fullmatch('[0-9a-f]{32}', report['digest']['value']), 'digest.value is no digest')
     expect(report['limited_by'] in LIMITS, f'limited_by is {report["limited_by"]!r}')
+    waits = report['waits']
+    expect(set(waits) <= LIMITS, f'waits are {waits}')
+    expect_between('all of the time', sum(waits.values()), 0.999, 1.001)
+    expect(waits[report['limited_by']] > (0 if report['limited_by'] in ('rate', 'line') else 0.1),
+           f'limited by {report["limited_by"]} of {waits}')
     expect(report['seconds'] > 0, 'it took no time')
     exact_bps = size * 8 / report['seconds']
     expect_between('goodput_bps', report['goodput_bps'], exact_bps * 0.99, exact_bps * 1.01)
@@ -441,8 +447,7 @@ def least_memory(program):
 def short_buffers(program, folder, loss):
     """
     Both ends hold half of what is under way: each buffer waits for a round trip. While they are
-    short the receiver tells more often than each 10 ms, and what is lost goes again, once. With so
-    few chunks the reader often has the last of them, which counts for the disk.
+    short the receiver tells more often than each 10 ms, and what is lost goes again, once.
     """
     source, out = file_folders(folder)
     # Its first round trips wait for what the writer wants: they are to be few.
@@ -456,7 +461,7 @@ def short_buffers(program, folder, loss):
     for count in chunks.groups():
         expect_between('chunks, of 12 under way', int(count), 5, 6)
     figures = told(result.out)
-    expect(figures['limit'] in ('memory', 'disk', 'loss', 'cpu'), f'limited by {figures["limit"]}')
+    expect(figures['limit'] in ('memory', 'cpu'), f'limited by {figures["limit"]}')
     if loss == '0':
         expect_between('states back', figures['states back'], 1.3 * figures['seconds'] / 10e-3,
                        64 * figures['seconds'] / 100e-3)

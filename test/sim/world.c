@@ -49,6 +49,7 @@ struct wh_world {
 	struct wh_out out[OUT_BURST];
 	uint8_t room[OUT_BURST][WH_HEAD_BYTES + WH_PAYLOAD_BYTES_MAX];
 	uint64_t writer_due_tsc;
+	uint64_t reader_due_tsc;
 	bool sink_told;
 	uint64_t receiver_gone_ns;
 	bool event_done;
@@ -287,13 +288,21 @@ static uint32_t arrive_from(struct wh_world *w, struct wh_fibre *fibre, struct w
 	return count;
 }
 
+static bool core_is_stolen(const struct wh_world *w, uint64_t steal_ns)
+{
+	uint64_t steal_tsc = tsc(w, steal_ns);
+
+	return steal_tsc != 0 && w->now_tsc / steal_tsc % 2 == 1;
+}
+
 static uint32_t arrive_all(struct wh_world *w)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < 2; i++) {
-		count += arrive_from(
-			w, w->forward.fibre[i], &w->receiver_end.endpoint, &w->sender_end.address);
+		if (!core_is_stolen(w, w->config.steal_receiver_ns))
+			count += arrive_from(w, w->forward.fibre[i], &w->receiver_end.endpoint,
+				&w->sender_end.address);
 		count += arrive_from(
 			w, w->reverse.fibre[i], &w->sender_end.endpoint, &w->receiver_end.address);
 	}
@@ -319,7 +328,15 @@ static int32_t poll_source(struct wh_world *w)
 	if (w->sender_closed || source_rests(w))
 		return 0;
 
-	int32_t work = wh_stream_source_poll(&w->source, UINT64_MAX);
+	if (w->now_tsc < w->reader_due_tsc)
+		return 0;
+
+	uint64_t rest_ns = w->config.reader_rest_ns;
+	int32_t work = wh_stream_source_poll(
+		&w->source, rest_ns == 0 ? UINT64_MAX : w->config.chunk_bytes);
+
+	if (work > 0)
+		w->reader_due_tsc = w->now_tsc + tsc(w, rest_ns);
 
 	if (w->fec != NULL)
 		work += wh_session_encode(w->sender, w->fec);
@@ -443,34 +460,33 @@ static uint64_t end_deadline(const struct wh_endpoint *end)
 	return wh_min_u64(wh_endpoint_receive_deadline(end), wh_endpoint_send_deadline(end));
 }
 
-static bool core_is_stolen(const struct wh_world *w)
+static uint64_t core_deadline(
+	const struct wh_world *w, uint64_t steal_ns, const struct wh_endpoint *end)
 {
-	uint64_t steal_tsc = tsc(w, w->config.steal_ns);
+	uint64_t steal_tsc = tsc(w, steal_ns);
 
-	return steal_tsc != 0 && w->now_tsc / steal_tsc % 2 == 1;
-}
-
-static uint64_t sender_deadline(const struct wh_world *w)
-{
-	uint64_t steal_tsc = tsc(w, w->config.steal_ns);
-
-	return core_is_stolen(w) ? (w->now_tsc / steal_tsc + 1) * steal_tsc
-				 : end_deadline(&w->sender_end.endpoint);
+	return core_is_stolen(w, steal_ns) ? (w->now_tsc / steal_tsc + 1) * steal_tsc
+					   : end_deadline(end);
 }
 
 static uint64_t next_moment(const struct wh_world *w)
 {
 	uint64_t start_tsc = tsc(w, WH_NS_PER_S);
-	uint64_t next_tsc = wh_min_u64(sender_deadline(w), end_deadline(&w->receiver_end.endpoint));
+	uint64_t next_tsc =
+		wh_min_u64(core_deadline(w, w->config.steal_ns, &w->sender_end.endpoint),
+			core_deadline(w, w->config.steal_receiver_ns, &w->receiver_end.endpoint));
+	bool receives = !core_is_stolen(w, w->config.steal_receiver_ns);
 
 	for (uint32_t i = 0; i < 2; i++) {
-		if (w->forward.fibre[i] != NULL)
+		if (w->forward.fibre[i] != NULL && receives)
 			next_tsc = wh_min_u64(next_tsc, wh_fibre_deadline(w->forward.fibre[i]));
 		if (w->reverse.fibre[i] != NULL)
 			next_tsc = wh_min_u64(next_tsc, wh_fibre_deadline(w->reverse.fibre[i]));
 	}
 	if (w->receiver != NULL && !w->receiver_closed && w->writer_due_tsc > w->now_tsc)
 		next_tsc = wh_min_u64(next_tsc, w->writer_due_tsc);
+	if (!w->sender_closed && w->reader_due_tsc > w->now_tsc)
+		next_tsc = wh_min_u64(next_tsc, w->reader_due_tsc);
 	if (w->config.heal_ns != UINT64_MAX && w->forward.current == 0)
 		next_tsc = wh_min_u64(next_tsc, start_tsc + tsc(w, w->config.heal_ns));
 	if (!w->event_done && w->config.event != WH_WORLD_NOTHING)
@@ -505,11 +521,12 @@ bool wh_world_run(struct wh_world *w, uint64_t until_ns)
 
 		happen(w);
 		work += poll_users(w);
-		if (!core_is_stolen(w))
+		if (!core_is_stolen(w, w->config.steal_ns))
 			work += poll_end(w, &w->sender_end.endpoint) +
 				send_all(w, &w->sender_end.endpoint, &w->forward);
-		work += poll_end(w, &w->receiver_end.endpoint);
-		work += send_all(w, &w->receiver_end.endpoint, &w->reverse);
+		if (!core_is_stolen(w, w->config.steal_receiver_ns))
+			work += poll_end(w, &w->receiver_end.endpoint) +
+				send_all(w, &w->receiver_end.endpoint, &w->reverse);
 		work += close_those_over(w);
 		w->events++;
 		check(w);

@@ -50,7 +50,9 @@ struct wh_world_config {
 	bool short_chunks;       /* of random sizes anywhere in the stream */
 	bool close_early;        /* users close when the outcome is known, not when all is said */
 	uint64_t writer_rest_ns; /* the writer is polled only this often; 0: whenever */
+	uint64_t reader_rest_ns; /* likewise, and yields a chunk each time; 0: all at once */
 	uint64_t steal_ns; /* others have the sender's core every second span of this; 0: nobody */
+	uint64_t steal_receiver_ns; /* likewise the receiver's */
 	struct wh_fibre_config forward;
 	struct wh_fibre_config reverse;
 	uint64_t heal_ns; /* from then on both directions are clean; never: UINT64_MAX */

@@ -11,6 +11,7 @@
 #include "cli/json.h"
 #include "file/digest.h"
 #include "host/eal.h"
+#include "report/flow_now.h"
 #include "report/seal_told.h"
 
 static uint64_t dropped_pkts(const struct wh_fibre_stats *fibre)
@@ -236,7 +237,7 @@ void wh_demo_print_json(const struct wh_demo_result *result)
 	wh_flow_to_json(object, result->bytes, result->verified ? result->seconds : 0);
 	/* clang-format off */
 	json_t *rest = json_pack(
-		"{s:f, s:s, s:I, s:o, s:o, s:o, s:o, s:s, s:I, s:I, s:o, s:I, s:b, s:I}",
+		"{s:f, s:s, s:I, s:o, s:o, s:o, s:o, s:s, s:o, s:I, s:I, s:o, s:I, s:b, s:I}",
 		"seconds", result->seconds,
 		"profile", result->options->settings.profile->name,
 		"payload_line_bps", (json_int_t)result->plan->payload_line_bps,
@@ -245,6 +246,7 @@ void wh_demo_print_json(const struct wh_demo_result *result)
 		"repair", repair_json(result),
 		"digest", digest_json(result),
 		"limited_by", wh_limit_name(result->sender.limited_by),
+		"waits", wh_limits_json(result->sender.stats.limit_tsc),
 		"mtu", (json_int_t)result->options->settings.mtu_bytes,
 		"rtt_measured_ns", (json_int_t)result->sender.rtt_ns,
 		"lateness_ns", lateness_json(result),

@@ -208,11 +208,11 @@ bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
 		wh_session_set_context(out, job);
 		if (wh_endpoint_open(jobs->ground->shard[job->place.shard].endpoint, out) == 0) {
 			job->streams.out = out;
+			wh_session_tell_reader(out, WH_LIMIT_START);
 			job->streams.out_chunks = config.chunks;
 			if (job->lanes.convoy != NULL && config.rate_bps > 0)
 				wh_share_enter(&job->lanes.share, &job->lanes.convoy->share,
 					job->place.lane, config.rate_bps);
-			job->lanes.share.by_window = config.profile->feedback.delivery;
 			return true;
 		}
 	}
@@ -320,6 +320,31 @@ static void note_found(struct wh_job *job, uint64_t files, uint64_t bytes, bool 
 	atomic_store_explicit(&job->view.all_found, all, memory_order_release);
 }
 
+/* Why the source has no chunk to send: it has work, which our core does, or what it waits for. */
+static enum wh_limit source_limit(const struct wh_source *source, int32_t work)
+{
+	if (work > 0)
+		return WH_LIMIT_CPU;
+	switch (wh_source_waits(source)) {
+	case WH_WAITS_DISK:
+	case WH_WAITS_COMMIT:
+		return WH_LIMIT_DISK;
+	case WH_WAITS_SESSION:
+		return WH_LIMIT_MEMORY;
+	case WH_WAITS_PIPE:
+		return WH_LIMIT_PIPE;
+	case WH_WAITS_ANSWER:
+		return wh_source_progress(source)->bytes_read == 0 ? WH_LIMIT_START : WH_LIMIT_PEER;
+	case WH_WAITS_TOTALS:
+		return WH_LIMIT_PEER;
+	case WH_WAITS_LANES:
+	case WH_WAITS_PARTS:
+		return WH_LIMIT_NONE;
+	default:
+		return WH_LIMIT_CPU;
+	}
+}
+
 static int32_t run_source(struct wh_job *job, uint64_t now_tsc)
 {
 	uint8_t before = wh_meter_enter(job->crew->meter, WH_METER_READER);
@@ -329,6 +354,7 @@ static int32_t run_source(struct wh_job *job, uint64_t now_tsc)
 
 	/* A message about the peer's waits is no progress. */
 	job->waits.worked += work > 0 && progress->waits_told == waits_told;
+	wh_session_tell_reader(job->streams.out, source_limit(job->ends.source, work));
 	wh_meter_leave(job->crew->meter, before);
 	note_totals(job, &progress->totals);
 	if (job->view.flow_began_tsc == 0 && progress->bytes_read > 0)
@@ -422,8 +448,13 @@ static int32_t run_reader(struct wh_job *job, uint64_t now_tsc)
 
 static int32_t run_pump(struct wh_job *job, uint64_t now_tsc)
 {
-	if (job->ends.pump.session == job->streams.out)
-		return wh_pump_send(&job->ends.pump, now_tsc);
+	if (job->ends.pump.session == job->streams.out) {
+		int32_t pumped = wh_pump_send(&job->ends.pump, now_tsc);
+
+		wh_session_tell_reader(
+			job->streams.out, pumped > 0 ? WH_LIMIT_CPU : WH_LIMIT_MEMORY);
+		return pumped;
+	}
 
 	int32_t work = wh_pump_take(&job->ends.pump);
 
@@ -548,14 +579,28 @@ int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
 	return work;
 }
 
-/* Whether the port is the limit rather than the core. */
-static bool port_is_full(const struct wh_job *job)
+/* What the core could not send because the port took no more is the line's. */
+static void name_limits(const struct wh_job *job, struct wh_session_stats *stats)
 {
 	const struct wh_ground *ground = job->jobs->ground;
 	struct wh_ground_counts counts;
 
 	ground->count(ground, job->place.shard, &counts);
-	return counts.port_is_full;
+	if (!counts.port_is_full)
+		return;
+	stats->limit_tsc[WH_LIMIT_LINE] += stats->limit_tsc[WH_LIMIT_CPU];
+	stats->limit_tsc[WH_LIMIT_CPU] = 0;
+}
+
+/* If a session could not go on, what it waited for at its end; full buffers wait for the peer. */
+static enum wh_limit limit_of(
+	const struct wh_session *session, const struct wh_session_stats *stats)
+{
+	enum wh_limit limit = wh_session_limit_now(session);
+
+	if (outcome_of(session) != WH_STATUS_STALLED)
+		return wh_limit_of(stats->limit_tsc);
+	return limit == WH_LIMIT_MEMORY ? WH_LIMIT_PEER : limit;
 }
 
 /* If a controller found (almost) the operator's rate, it has not seen the path's capacity. */
@@ -616,9 +661,8 @@ static void take_figures(struct wh_job *job)
 	if (job->place.guest != NULL && figures->found.capacity_bps > 0 &&
 		!wh_job_is_errand(job->request.verb))
 		learn(job, &figures->found);
-	figures->limited_by = wh_session_limited_by(session);
-	if (figures->limited_by == WH_LIMIT_CPU && port_is_full(job))
-		figures->limited_by = WH_LIMIT_LINE;
+	name_limits(job, &figures->stats);
+	figures->limited_by = limit_of(session, &figures->stats);
 	for (uint32_t i = 0; i < RTE_DIM(shares); i++)
 		figures->lateness_ns[i] = wh_tsc_to_ns(
 			hz, wh_pacer_lateness_quantile(wh_session_pacer(session), shares[i]));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "job/share.h"
 
+#include <rte_common.h>
+
 #include "base/assert.h"
 #include "base/clock.h"
 #include "job/request.h"
@@ -55,14 +57,18 @@ void wh_share_change(struct wh_lane_share *lane, uint64_t bps)
 	wh_spin_unlock(&share->lock);
 }
 
+/* What may be due to the rate; a core that is late is so by it. */
+static const enum wh_limit paces[] = {
+	WH_LIMIT_START, WH_LIMIT_RATE, WH_LIMIT_LINE, WH_LIMIT_OTHERS, WH_LIMIT_LOSS, WH_LIMIT_CPU};
+
 bool wh_share_is_busy(
 	struct wh_lane_share *lane, const struct wh_session_stats *stats, uint64_t span_tsc)
 {
-	uint64_t limited_tsc = stats->limit_tsc[WH_LIMIT_RATE] + stats->limit_tsc[WH_LIMIT_LOSS];
 	uint64_t before_tsc = lane->limited_tsc;
+	uint64_t limited_tsc = 0;
 
-	if (lane->by_window)
-		limited_tsc += stats->limit_tsc[WH_LIMIT_WINDOW];
+	for (uint32_t i = 0; i < RTE_DIM(paces); i++)
+		limited_tsc += stats->limit_tsc[paces[i]];
 	WH_ASSERT(limited_tsc >= before_tsc);
 	lane->limited_tsc = limited_tsc;
 	return limited_tsc - before_tsc > span_tsc / BUSY_SHARE;

@@ -31,7 +31,6 @@ struct wh_lane_share {
 	uint64_t bit;
 	uint64_t held_bps;
 	uint64_t told_bps;    /* less than held: given back when the lane keeps to it */
-	bool by_window;       /* its controller found the rate as a window */
 	uint64_t limited_tsc; /* of its session, at the last look */
 };
 
@@ -49,9 +48,9 @@ void wh_share_change(struct wh_lane_share *lane, uint64_t bps);
 void wh_share_leave(struct wh_lane_share *lane);
 
 /*
- * Whether a rate limited the session for more than a tenth of the span since the last look. A lane
- * whose controller is below its limit because of losses, or of its own window, counts as well: with
- * a lower limit it could not increase again.
+ * Whether the pace limited the session for more than a tenth of the span since the last look. A
+ * lane whose controller is below its rate for another cause counts as well: with a lower rate it
+ * could not increase again.
  */
 bool wh_share_is_busy(
 	struct wh_lane_share *lane, const struct wh_session_stats *stats, uint64_t span_tsc);

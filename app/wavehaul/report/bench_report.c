@@ -12,6 +12,7 @@
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/repair.h"
+#include "report/flow_now.h"
 #include "report/seal_told.h"
 
 /* If the time after the warm-up is shorter than this, figures for it are meaningless. */
@@ -367,22 +368,6 @@ static json_t *cores_json(const struct wh_bench_rows *rows)
 	return list;
 }
 
-/* For the first lane's sender: the share of its time for each limit. */
-static json_t *limits_json(const struct wh_job_figures *figures)
-{
-	const uint64_t *limit_tsc = figures->stats.limit_tsc;
-	json_t *object = json_object();
-	uint64_t all_tsc = 0;
-
-	for (uint32_t i = 0; i < WH_LIMITS; i++)
-		all_tsc += limit_tsc[i];
-	for (uint32_t i = 0; i < WH_LIMITS && all_tsc > 0; i++)
-		if (limit_tsc[i] > 0)
-			json_object_set_new(object, wh_limit_name((enum wh_limit)i),
-				json_real((double)limit_tsc[i] / (double)all_tsc));
-	return object;
-}
-
 /* Properties of the path, known to the sender; null at the receiver. */
 static void add_path(json_t *all, const struct wh_bench_rows *rows)
 {
@@ -393,7 +378,7 @@ static void add_path(json_t *all, const struct wh_bench_rows *rows)
 	/* clang-format off */
 	wh_json_add(all, json_pack("{s:o, s:o, s:o}",
 		"limited_by", sends ? json_string(wh_limit_name(figures->limited_by)) : json_null(),
-		"waits", sends ? limits_json(figures) : json_null(),
+		"waits", sends ? wh_limits_json(figures->stats.limit_tsc) : json_null(),
 		"rtt_ms", lane && figures->rtt_min_ns > 0
 			? json_pack("{s:f, s:f}", "min", (double)figures->rtt_min_ns / 1e6,
 				"mean", (double)figures->rtt_ns / 1e6)

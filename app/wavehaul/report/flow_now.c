@@ -92,3 +92,17 @@ void wh_flow_now_print(const struct wh_flow_now *before, const struct wh_flow_no
 	if (now->sends)
 		fprintf(to, " %10s", wh_limit_name(now->limit));
 }
+
+json_t *wh_limits_json(const uint64_t limit_tsc[WH_LIMITS])
+{
+	json_t *object = json_object();
+	uint64_t all_tsc = 0;
+
+	for (uint32_t i = 0; i < WH_LIMITS; i++)
+		all_tsc += limit_tsc[i];
+	for (uint32_t i = 0; i < WH_LIMITS; i++)
+		if (limit_tsc[i] > 0)
+			json_object_set_new(object, wh_limit_name((enum wh_limit)i),
+				json_real((double)limit_tsc[i] / (double)all_tsc));
+	return object;
+}

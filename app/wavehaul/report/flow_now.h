@@ -50,4 +50,7 @@ void wh_flow_now_to_json(
 void wh_flow_now_print_head(const struct wh_flow_now *flow, FILE *to);
 void wh_flow_now_print(const struct wh_flow_now *before, const struct wh_flow_now *now, FILE *to);
 
+/* "NAME": share of the time, for each limit that there was. */
+json_t *wh_limits_json(const uint64_t limit_tsc[WH_LIMITS]);
+
 #endif

@@ -360,7 +360,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 	/* clang-format off */
 	wh_json_add(line, json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
 		"s:{s:I, s:I, s:I, s:I, s:I, s:I}, "
-		"s:o, s:o, s:o, s:{s:I, s:I, s:I, s:I}}",
+		"s:o, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:I}}",
 		"host", wh_word_to_json(transfer->server),
 		"files", (json_int_t)totals.files,
 		"skipped", (json_int_t)totals.skipped,
@@ -380,8 +380,9 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 		"repair", wh_repair_json(&stats),
 		"rtt_ms", job != NULL ? json_real((double)job->result.figures.rtt_ns / 1e6)
 				      : json_null(),
-		"limited_by", sends ? json_string(wh_limit_name(job->result.figures.limited_by))
+		"limited_by", sends ? json_string(wh_limit_name(wh_limit_of(stats.limit_tsc)))
 				    : json_null(),
+		"waits", sends ? wh_limits_json(stats.limit_tsc) : json_null(),
 		"left_out",
 			"owners", (json_int_t)totals.left_out.owners,
 			"set_ids", (json_int_t)totals.left_out.set_ids,

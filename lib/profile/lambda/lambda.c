@@ -187,6 +187,7 @@
 #define STILL_STATE_S  10e-3 /* and the interval of reports, at most this: an outage is not one */
 #define STILL_FIRST_S  1.0   /* while the round trip is unknown */
 #define DATA_PER_STATE 70000 /* data bytes to a byte of our states, with `dedicated` */
+#define LESS           0.85  /* of the capacity: something other than the path takes the rest */
 #define FOUND          0.85  /* of the capacity a scavenger has seen: a lower rate is not stored */
 
 static const struct wh_option options[WH_LAMBDA_OPTIONS] = {
@@ -559,6 +560,25 @@ static uint64_t owed_most_tsc(const struct wh_control *control)
 	return (uint64_t)(wh_lambda_path_rtt_s(&lambda->path) * lambda->path.hz);
 }
 
+/* As far as the controller's own rules tell; see the rules that begin with these names. */
+static enum wh_limit limit_of(const struct wh_control *control)
+{
+	const struct wh_lambda *lambda = wh_lambda_view_of(control);
+	double capacity_pps = wh_lambda_capacity_pps(lambda);
+
+	if (lambda->phase != WH_LAMBDA_CRUISE || lambda->blind)
+		return WH_LIMIT_START;
+	if (lambda->rate_pps < LESS * capacity_pps &&
+		wh_lambda_path_pause_s(&lambda->path, lambda->rate_pps) > 0.0)
+		return WH_LIMIT_CPU;
+	if (lambda->compete.on || lambda->relieves || lambda->others.crowded ||
+		lambda->rate_pps < LESS * lambda->yield.capacity_pps)
+		return WH_LIMIT_OTHERS;
+	if (lambda->loss.ceiling_pps > 0.0 || lambda->loss.trial != WH_LAMBDA_NO_TRIAL)
+		return WH_LIMIT_LOSS;
+	return WH_LIMIT_LINE;
+}
+
 static struct wh_decision decide(const struct wh_control *control)
 {
 	const struct wh_lambda *lambda = wh_lambda_view_of(control);
@@ -573,6 +593,7 @@ static struct wh_decision decide(const struct wh_control *control)
 		.owed_most_tsc = owed_most_tsc(control),
 		.by_tokens = true,
 		.tokens = pkts > lambda->fetch_pkts ? pkts : lambda->fetch_pkts,
+		.limit = limit_of(control),
 	};
 }
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_PROFILE_LIMIT_H
+#define WH_PROFILE_LIMIT_H
+
+/*
+ * What keeps a flow from going faster. Each span of a transmitter's time belongs to one cause: what
+ * kept the next packet from being sent. The controller knows the cause of its own rate and window,
+ * the session those of everything else.
+ */
+
+#include <stdint.h>
+
+enum wh_limit {
+	WH_LIMIT_START,  /* opening, and the round trips in which the controller finds its rate */
+	WH_LIMIT_RATE,   /* the operator's */
+	WH_LIMIT_LINE,   /* of our port, or the path's capacity as the controller has found it */
+	WH_LIMIT_OTHERS, /* other flows on the path */
+	WH_LIMIT_LOSS,   /* the controller reduced the rate because of losses or delay */
+	WH_LIMIT_WINDOW, /* unacknowledged packets: the operator's window, or the table's size */
+	WH_LIMIT_MEMORY, /* buffers, here or at the peer: packets in flight or missing fill all */
+	WH_LIMIT_DISK,   /* no chunk from the reader, or the peer's writer is behind */
+	WH_LIMIT_PIPE,   /* the pipe that we read is empty */
+	WH_LIMIT_PEER,   /* the peer is silent, or has not said what it wants */
+	WH_LIMIT_CPU,    /* a core, of either end, is busy or was taken away */
+	WH_LIMITS,
+	WH_LIMIT_NONE = WH_LIMITS, /* nothing is to be sent: that time is no cause's */
+};
+
+const char *wh_limit_name(enum wh_limit limit);
+
+/*
+ * The one cause to name: a cause other than `rate` and `line` if it took a tenth of the time or
+ * more, since what keeps a flow from its rate limits it and the rate does not; else `rate` or
+ * `line`. START if there was no time.
+ */
+enum wh_limit wh_limit_of(const uint64_t limit_tsc[WH_LIMITS]);
+
+#endif
