@@ -208,6 +208,30 @@ static const char *pattern_wrong(const char *pattern)
 	return NULL;
 }
 
+bool wh_path_has_wildcard(const char *path)
+{
+	return strpbrk(path, "*?[") != NULL;
+}
+
+size_t wh_wildcard_base_bytes(const char *path)
+{
+	const char *wildcard = strpbrk(path, "*?[");
+	const char *slash = wildcard != NULL ? memrchr(path, '/', (size_t)(wildcard - path)) : NULL;
+
+	return slash != NULL ? (size_t)(slash + 1 - path) : 0;
+}
+
+bool wh_wildcard_matches(const char *pattern, size_t bytes, const char *name)
+{
+	char text[WH_PATTERN_BYTES_MAX + 1];
+
+	if (bytes > WH_PATTERN_BYTES_MAX || (name[0] == '.' && pattern[0] != '.'))
+		return false;
+	memcpy(text, pattern, bytes);
+	text[bytes] = '\0';
+	return pattern_wrong(text) == NULL && wh_pattern_matches(text, name, strlen(name), false);
+}
+
 /* Digits only, at most INT64_MAX. */
 static bool read_number(const char *text, uint64_t *number)
 {

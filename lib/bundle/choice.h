@@ -99,6 +99,16 @@ int wh_choice_parse(
 
 bool wh_pattern_matches(const char *pattern, const char *path, size_t path_bytes, bool is_folder);
 
+/*
+ * Of a path below a server's root that may contain wildcards, because no shell has expanded them:
+ * whether it has any; the length of what comes before the first name that has one, with its '/';
+ * and whether a name matches the pattern's first `bytes` bytes, which contain no '/'. As in shells
+ * a leading '.' must be matched literally.
+ */
+bool wh_path_has_wildcard(const char *path);
+size_t wh_wildcard_base_bytes(const char *path);
+bool wh_wildcard_matches(const char *pattern, size_t bytes, const char *name);
+
 /* Whether the patterns include the path. */
 bool wh_choice_takes_path(
 	const struct wh_choice *choice, const char *path, size_t path_bytes, bool is_folder);

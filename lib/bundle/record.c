@@ -223,6 +223,7 @@ static const struct wh_record_field item_fields[] = {
 	FIELD(item, path_bytes, 1, WH_PATH_BYTES_MAX),
 	FIELD(item, link_bytes, 0, WH_PATH_BYTES_MAX),
 	FIELD(item, kind, WH_ITEM_FILE, WH_ITEM_OTHER),
+	FIELD(item, matched, 0, 1),
 };
 
 static const struct wh_record_field tally_fields[] = {
@@ -284,7 +285,7 @@ static const struct wh_record_shape shapes[] = {
 	[WH_RECORD_READY] = SHAPE(ready_fields, ready.keeps),
 	[WH_RECORD_REPORT] = SHAPE(report_fields, report.cycles),
 	[WH_RECORD_WAITS] = SHAPE(waits_fields, waits.waits),
-	[WH_RECORD_ITEM] = SHAPE(item_fields, item.kind),
+	[WH_RECORD_ITEM] = SHAPE(item_fields, item.matched),
 	[WH_RECORD_TALLY] = SHAPE(tally_fields, tally.done),
 	[WH_RECORD_PING] = SHAPE(ping_fields, ping.serial),
 	[WH_RECORD_ORDER] = SHAPE(order_fields, order.priority),
@@ -467,7 +468,7 @@ static bool item_holds(const struct wh_item *item)
 {
 	bool is_given = item->path_bytes == 1 && item->path[0] == '.';
 
-	return (is_given || wh_path_is_safe(item->path, item->path_bytes)) &&
+	return ((is_given && !item->matched) || wh_path_is_safe(item->path, item->path_bytes)) &&
 	       (item->kind == WH_ITEM_LINK) == (item->link_bytes > 0) &&
 	       !has_nul(item->link, item->link_bytes);
 }

@@ -52,7 +52,7 @@
 #include "base/chunk.h"
 #include "bundle/choice.h"
 
-#define WH_BUNDLE_VERSION 8
+#define WH_BUNDLE_VERSION 9
 
 /* Files up to this size are contained in their ENTRY; larger ones are sent in extents. */
 #define WH_INLINE_BYTES_MAX (UINT32_C(256) << 10)
@@ -339,7 +339,9 @@ struct wh_item {
 	uint16_t path_bytes;
 	uint16_t link_bytes;
 	uint8_t kind;
-	const char *path; /* relative to that path; ".": the path itself */
+	uint8_t matched;  /* 1: that path stands for what matches it (bundle/choice.h) */
+	const char *path; /* relative to that path; ".": the path itself; matched: relative to the
+			   * path before its first name with a wildcard */
 	const char *link; /* the link's text */
 };
 

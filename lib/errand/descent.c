@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "bundle/beneath.h"
+#include "bundle/choice.h"
 #include "bundle/staging_name.h"
 #include "errand/errand_internal.h"
 
@@ -34,7 +35,7 @@ static bool removes(const struct wh_errand *errand)
 }
 
 /* Takes over `fd` of the folder at errand->path. */
-static void enter(struct wh_errand *errand, int fd)
+static void enter(struct wh_errand *errand, int fd, const char *pattern)
 {
 	struct wh_level *level =
 		errand->depth < WH_ERRAND_DEPTH ? errand->level[errand->depth] : NULL;
@@ -59,6 +60,7 @@ static void enter(struct wh_errand *errand, int fd)
 	}
 	level->fd = fd;
 	level->is_read = level->spoilt = false;
+	level->pattern = pattern;
 	level->path_bytes = (uint16_t)strlen(errand->path);
 	level->sums =
 		(struct wh_errand_sums){.used_bytes = (uint64_t)level->status.st_blocks * 512};
@@ -66,11 +68,10 @@ static void enter(struct wh_errand *errand, int fd)
 	errand->depth++;
 }
 
-/* errno is valid if fd < 0. */
-static void enter_given(struct wh_errand *errand, int fd)
+void wh_descent_enter_given(struct wh_errand *errand, int fd, const char *pattern)
 {
 	if (fd >= 0)
-		enter(errand, fd);
+		enter(errand, fd, pattern);
 	else
 		wh_errand_tell_fault(errand, "", errno, WH_DOING_LISTING);
 }
@@ -91,6 +92,12 @@ static void remove_folder(struct wh_errand *errand, int fd, const char *name)
 	if (errand->depth > 0)
 		top(errand)->spoilt = true;
 	wh_errand_tell_fault(errand, errand->path, errno, WH_DOING_REMOVING);
+}
+
+/* Whether the folder just left was given, or has matched a given pattern. */
+static bool was_meant(struct wh_errand *errand)
+{
+	return errand->depth == 0 || top(errand)->pattern != NULL;
 }
 
 static void leave_removed(struct wh_errand *errand, const struct wh_level *left)
@@ -118,7 +125,7 @@ static void leave_summed(struct wh_errand *errand, const struct wh_level *left)
 		sums->used_bytes += left->sums.used_bytes;
 		sums->entries += left->sums.entries;
 	}
-	if (errand->depth == 0 || errand->config.recursive)
+	if (was_meant(errand) || errand->config.recursive)
 		wh_errand_tell_item(
 			errand, told_path(errand->path), left->fd, ".", &left->status, &left->sums);
 }
@@ -136,7 +143,9 @@ static void leave(struct wh_errand *errand)
 
 	errand->path[left->path_bytes] = '\0';
 	errand->depth--;
-	if (removes(errand))
+	if (left->pattern != NULL)
+		wh_errand_match_end(errand);
+	else if (removes(errand))
 		leave_removed(errand, left);
 	else if (errand->config.verb == WH_JOB_USAGE)
 		leave_summed(errand, left);
@@ -145,20 +154,20 @@ static void leave(struct wh_errand *errand)
 		forget_base(errand);
 }
 
-static void descend(struct wh_errand *errand, const char *name)
+void wh_descent_enter(struct wh_errand *errand, const char *name, const char *pattern)
 {
 	int fd = openat(top(errand)->fd, name, FOLDER_FLAGS | O_NOFOLLOW);
 
-	if (fd < 0)
+	if (fd >= 0)
+		enter(errand, fd, pattern);
+	else if (pattern == NULL) /* one that is only passed need not be a folder */
 		spoil(errand, errno, WH_DOING_LISTING);
-	else
-		enter(errand, fd);
 }
 
 static void remove_name(struct wh_errand *errand, const char *name, const struct stat *status)
 {
 	if (S_ISDIR(status->st_mode))
-		descend(errand, name);
+		wh_descent_enter(errand, name, NULL);
 	else if (unlinkat(top(errand)->fd, name, 0) == 0)
 		errand->tally.done++;
 	else if (errno != ENOENT) /* removed by somebody else meanwhile */
@@ -171,7 +180,7 @@ static void count_name(struct wh_errand *errand, const char *name, const struct 
 
 	sums->entries++;
 	if (S_ISDIR(status->st_mode)) {
-		descend(errand, name);
+		wh_descent_enter(errand, name, NULL);
 		return;
 	}
 	sums->bytes += S_ISREG(status->st_mode) ? (uint64_t)status->st_size : 0;
@@ -182,7 +191,17 @@ static void list_name(struct wh_errand *errand, const char *name, const struct s
 {
 	wh_errand_tell_item(errand, errand->path, top(errand)->fd, name, status, NULL);
 	if (errand->config.recursive && S_ISDIR(status->st_mode))
-		descend(errand, name);
+		wh_descent_enter(errand, name, NULL);
+}
+
+void wh_descent_take(struct wh_errand *errand, const char *name, const struct stat *status)
+{
+	if (removes(errand))
+		remove_name(errand, name, status);
+	else if (errand->config.verb == WH_JOB_USAGE)
+		count_name(errand, name, status);
+	else
+		list_name(errand, name, status);
 }
 
 static void take_name(struct wh_errand *errand, const char *name)
@@ -200,12 +219,10 @@ static void take_name(struct wh_errand *errand, const char *name)
 	} else if (fstatat(level->fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
 		if (errno != ENOENT)
 			spoil(errand, errno, WH_DOING_OPENING);
-	} else if (removes(errand)) {
-		remove_name(errand, name, &status);
-	} else if (errand->config.verb == WH_JOB_USAGE) {
-		count_name(errand, name, &status);
+	} else if (level->pattern != NULL) {
+		wh_errand_match_name(errand, name, &status);
 	} else {
-		list_name(errand, name, &status);
+		wh_descent_take(errand, name, &status);
 	}
 }
 
@@ -247,6 +264,15 @@ void wh_descent_step(struct wh_errand *errand)
 	}
 }
 
+/* No shell has expanded wildcards: a path that does not exist may stand for others. */
+static void find_missing(struct wh_errand *errand, int error, enum wh_doing doing)
+{
+	if (error == ENOENT && wh_path_has_wildcard(wh_errand_given(errand)))
+		wh_errand_match_begin(errand);
+	else
+		wh_errand_tell_fault(errand, "", error, doing);
+}
+
 /* Begins to remove a given path; if it is a link, the link itself. */
 static void begin_removal(struct wh_errand *errand, const char *given)
 {
@@ -254,14 +280,14 @@ static void begin_removal(struct wh_errand *errand, const char *given)
 	int fd = wh_errand_open_parent(errand, given, O_PATH, errand->base_name);
 
 	if (fd < 0) {
-		wh_errand_tell_fault(errand, "", -fd, WH_DOING_PATH);
+		find_missing(errand, -fd, WH_DOING_PATH);
 		return;
 	}
 	errand->base_fd = fd;
 	if (wh_looks_like_staging(errand->base_name, strlen(errand->base_name)))
 		wh_errand_tell_fault(errand, "", ENOENT, WH_DOING_REMOVING);
 	else if (fstatat(fd, errand->base_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
-		wh_errand_tell_fault(errand, "", errno, WH_DOING_REMOVING);
+		find_missing(errand, errno, WH_DOING_REMOVING);
 	else if (!S_ISDIR(status.st_mode) && unlinkat(fd, errand->base_name, 0) == 0)
 		errand->tally.done++;
 	else if (!S_ISDIR(status.st_mode))
@@ -269,7 +295,8 @@ static void begin_removal(struct wh_errand *errand, const char *given)
 	else if (!errand->config.recursive)
 		wh_errand_tell_fault(errand, "", EISDIR, WH_DOING_KIND);
 	else
-		enter_given(errand, openat(fd, errand->base_name, FOLDER_FLAGS | O_NOFOLLOW));
+		wh_descent_enter_given(
+			errand, openat(fd, errand->base_name, FOLDER_FLAGS | O_NOFOLLOW), NULL);
 	if (errand->depth == 0)
 		forget_base(errand);
 }
@@ -280,13 +307,13 @@ static void begin_looking(struct wh_errand *errand, const char *given)
 	int fd = wh_beneath_resolve(errand->config.root_fd, given, O_PATH | O_CLOEXEC);
 
 	if (fd < 0) {
-		wh_errand_tell_fault(errand, "", -fd, WH_DOING_OPENING);
+		find_missing(errand, -fd, WH_DOING_OPENING);
 		return;
 	}
 	if (fstat(fd, &status) != 0)
 		wh_errand_tell_fault(errand, "", errno, WH_DOING_OPENING);
 	else if (S_ISDIR(status.st_mode))
-		enter_given(errand, openat(fd, ".", FOLDER_FLAGS));
+		wh_descent_enter_given(errand, openat(fd, ".", FOLDER_FLAGS), NULL);
 	else
 		wh_errand_tell_item(errand, ".", fd, "", &status, NULL);
 	close(fd);
@@ -297,6 +324,7 @@ void wh_descent_begin(struct wh_errand *errand)
 	const char *given = wh_errand_given(errand);
 
 	errand->path[0] = '\0';
+	errand->is_pattern = errand->matched = false;
 	if (removes(errand))
 		begin_removal(errand, given);
 	else

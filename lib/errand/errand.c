@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "bundle/beneath.h"
+#include "bundle/choice.h"
 #include "bundle/staging_name.h"
 #include "errand/errand_internal.h"
 
@@ -111,6 +112,7 @@ void wh_errand_tell_item(struct wh_errand *errand, const char *path, int folder_
 		.given = (uint16_t)(errand->given - 1),
 		.path_bytes = (uint16_t)strlen(path),
 		.kind = (uint8_t)kind_of(status->st_mode),
+		.matched = errand->is_pattern,
 		.path = path,
 	};
 	if (item->kind == WH_ITEM_LINK)
@@ -122,12 +124,14 @@ void wh_errand_tell_fault(
 	struct wh_errand *errand, const char *path, int error, enum wh_doing doing)
 {
 	const char *given = wh_errand_given(errand);
-	size_t used = strnlen(given, WH_PATH_BYTES_MAX);
+	bool below_base = errand->is_pattern && path[0] != '\0';
+	size_t used =
+		below_base ? wh_wildcard_base_bytes(given) : strnlen(given, WH_PATH_BYTES_MAX);
 
 	WH_ASSERT(error > 0 && doing != WH_DOING_NOTHING);
 	memcpy(errand->fault, given, used);
 	errand->fault[used] = '\0';
-	if (path[0] != '\0' && used < WH_PATH_BYTES_MAX)
+	if (path[0] != '\0' && !below_base && used < WH_PATH_BYTES_MAX)
 		strcpy(errand->fault + used, "/");
 	strncat(errand->fault, path, WH_PATH_BYTES_MAX - strlen(errand->fault));
 

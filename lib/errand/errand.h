@@ -7,6 +7,9 @@
  * is the server's end: it does what HELLO asks for, some steps per poll, and sends ITEM, FAULT and
  * TALLY.
  *
+ * A given path that does not exist may contain wildcards, as in bundle/choice.h: it stands for
+ * everything that matches.
+ *
  * Only files below the root can be reached (bundle/beneath.h). In given paths links are followed as
  * long as they stay there, except for the last name of what is removed or moved; inside folders
  * links are not followed. Staging folders and those of parts are hidden, and neither removed nor
@@ -45,7 +48,7 @@ struct wh_errand_config {
 	const char *const *paths; /* borrowed */
 	uint32_t path_count;
 	bool recursive;
-	bool plain_names; /* created or new names must not contain control characters */
+	bool plain_names;           /* created or new names must not contain control characters */
 	struct wh_errand_desk desk; /* for WH_JOB_ORDER */
 	uint32_t chunk_bytes;
 	uint64_t first_chunk; /* of our stream */

@@ -27,8 +27,10 @@ struct wh_errand_sums {
 /* An open folder on the path to the current name. */
 struct wh_level {
 	int fd;
-	bool is_read;        /* or reading failed */
-	bool spoilt;         /* something in it could not be removed, or not be read */
+	bool is_read; /* or reading failed */
+	bool spoilt;  /* something in it could not be removed, or not be read */
+	const char
+		*pattern; /* the rest of a given path, of which its names are matched; NULL: all */
 	uint16_t path_bytes; /* of its path relative to the given one; 0: that itself */
 	struct wh_errand_sums sums;
 	struct stat status;
@@ -46,13 +48,15 @@ struct wh_errand {
 	struct wh_tally tally;
 	uint32_t given;   /* number of given paths begun */
 	uint32_t pending; /* records in `told` that wait for room, in order */
-	bool ordered;        /* with this token: all questions of an errand are about one order */
+	bool ordered;     /* with this token: all questions of an errand are about one order */
 	uint8_t token[WH_TOKEN_BYTES];
 	bool ordering;       /* the desk has a question ... */
 	bool waits_for_desk; /* ... or had no room for the one in `heard` */
 	bool tallied;
 	bool ended; /* our stream has ended */
 	struct wh_record told[WH_ERRAND_TOLD];
+	bool is_pattern; /* the given path stands for what matches it ... */
+	bool matched;    /* ... which something did */
 	int base_fd; /* REMOVE: the folder that contains the given one, and its name there; -1 */
 	char base_name[NAME_MAX + 1];
 	uint32_t depth;
@@ -83,6 +87,22 @@ int wh_errand_judge_name(
  */
 int wh_errand_open_parent(
 	const struct wh_errand *errand, const char *path, int flags, char name[NAME_MAX + 1]);
+
+/* match.c: a given path that does not exist, with wildcards. Enters the folder before the first. */
+void wh_errand_match_begin(struct wh_errand *errand);
+
+/* Deals with a name of a folder in which names are matched. */
+void wh_errand_match_name(struct wh_errand *errand, const char *name, const struct stat *status);
+
+/* Leaves such a folder: if it was the first, and nothing matched, that is a FAULT. */
+void wh_errand_match_end(struct wh_errand *errand);
+
+/* descent.c: enters a folder in the present one, of which all names are meant, or the matching. */
+void wh_descent_enter(struct wh_errand *errand, const char *name, const char *pattern);
+void wh_descent_take(struct wh_errand *errand, const char *name, const struct stat *status);
+
+/* Takes over the first folder. errno is valid if fd < 0. */
+void wh_descent_enter_given(struct wh_errand *errand, int fd, const char *pattern);
 
 /* descent.c: LIST, USAGE, REMOVE. Begins with the next given path; makes one step. */
 void wh_descent_begin(struct wh_errand *errand);

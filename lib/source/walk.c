@@ -391,24 +391,6 @@ static void find_name(struct wh_walk *walk, struct wh_walk_item *item, const cha
 static void fault_given(
 	struct wh_walk *walk, struct wh_walk_item *item, int error, enum wh_doing doing);
 
-bool wh_path_has_wildcard(const char *path)
-{
-	return strpbrk(path, "*?[") != NULL;
-}
-
-/* As in shells a leading '.' must be matched literally. */
-static bool matches(const char *pattern, size_t bytes, const char *name)
-{
-	char term[WH_PATTERN_BYTES_MAX + 2] = "+";
-
-	if (bytes > WH_PATTERN_BYTES_MAX || (name[0] == '.' && pattern[0] != '.'))
-		return false;
-	memcpy(term + 1, pattern, bytes);
-	term[bytes + 1] = '\0';
-	return wh_term_wrong(term) == NULL &&
-	       wh_pattern_matches(term + 1, name, strlen(name), false);
-}
-
 /* Enters a folder that is only passed on the way, and not part of the bundle. */
 static void pass_through(
 	struct wh_walk *walk, struct wh_walk_item *item, const char *name, const char *pattern)
@@ -433,7 +415,7 @@ static void find_match(struct wh_walk *walk, struct wh_walk_item *item, const ch
 	size_t bytes = strcspn(pattern, "/");
 	const char *rest = pattern + bytes + strspn(pattern + bytes, "/");
 
-	if (!matches(pattern, bytes, name))
+	if (!wh_wildcard_matches(pattern, bytes, name))
 		return;
 	if (*rest != '\0') {
 		pass_through(walk, item, name, rest);
@@ -526,16 +508,13 @@ static void find_given_folder(struct wh_walk *walk, struct wh_walk_item *item, i
 static void find_wildcard(struct wh_walk *walk, struct wh_walk_item *item, const char *path)
 {
 	char above[WH_PATH_BYTES_MAX + 1] = ".";
-	const char *pattern = path;
+	size_t base_bytes = wh_wildcard_base_bytes(path);
 	struct stat status;
 	int fd;
 
-	for (const char *slash = path; (slash = strchr(slash, '/')) != NULL; slash++)
-		if (slash < strpbrk(path, "*?["))
-			pattern = slash + 1;
-	if (pattern - path > 1) {
-		memcpy(above, path, (size_t)(pattern - path - 1));
-		above[pattern - path - 1] = '\0';
+	if (base_bytes > 1) {
+		memcpy(above, path, base_bytes - 1);
+		above[base_bytes - 1] = '\0';
 	}
 	fd = wh_beneath_resolve(walk->root_fd, above, FOLDER_FLAGS);
 	walk->path[0] = '\0';
@@ -545,7 +524,7 @@ static void find_wildcard(struct wh_walk *walk, struct wh_walk_item *item, const
 	if (fd < 0)
 		fault_given(walk, item, -fd, WH_DOING_OPENING);
 	else
-		top(walk)->pattern = pattern;
+		top(walk)->pattern = path + base_bytes;
 }
 
 static void find_given(struct wh_walk *walk, struct wh_walk_item *item)

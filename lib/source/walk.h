@@ -72,9 +72,6 @@ void wh_walk_next(struct wh_walk *walk, struct wh_walk_item *item);
 /* Opens a FILE for reading, without blocking. A descriptor or a negative errno. */
 int wh_walk_open_file(const struct wh_walk *walk, const struct wh_walk_item *item);
 
-/* Whether it contains wildcards. */
-bool wh_path_has_wildcard(const char *path);
-
 /* The last name of a path and its length; 0: none. */
 size_t wh_path_last_name(const char *path, const char **name);
 

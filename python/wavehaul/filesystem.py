@@ -19,6 +19,7 @@ import datetime
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -108,6 +109,12 @@ class WavehaulFileSystem(AbstractFileSystem):  # type: ignore[misc]
         host = f'[{self.host}]' if ':' in self.host else self.host
         return f'{host}:{path or "."}'
 
+    def _literal(self, path: str) -> str:
+        """For a verb that has wildcards: a name with such a sign stands for itself alone."""
+        return self._remote('/'.join(re.sub(r'([\\*?[])', r'\\\1', name)
+                                     if re.search('[*?[]', name) else name
+                                     for name in path.split('/')))
+
     def _run(self, verb: str, *words: str | os.PathLike[str], of: str) -> dict[str, Any]:
         """The verb's report. Its failure is raised, as OSError unless the words were wrong."""
         control = ('--control', self.control) \
@@ -142,7 +149,7 @@ class WavehaulFileSystem(AbstractFileSystem):  # type: ignore[misc]
     def ls(self, path: str, detail: bool = True, **kwargs: Any) -> Any:
         path = self._strip_protocol(path)
         entries = [self._entry(told) for told in
-                   self._run('ls', self._remote(path), of=path)['entries']]
+                   self._run('ls', self._literal(path), of=path)['entries']]
         return entries if detail else [entry['name'] for entry in entries]
 
     def info(self, path: str, **kwargs: Any) -> Any:
@@ -173,7 +180,7 @@ class WavehaulFileSystem(AbstractFileSystem):  # type: ignore[misc]
         if not total or maxdepth is not None:
             return super().du(path, total=total, maxdepth=maxdepth, **kwargs)
         return sum(entry['bytes'] for entry in
-                   self._run('du', self._remote(path), of=path)['entries'])
+                   self._run('du', self._literal(path), of=path)['entries'])
 
     def cp_file(self, path1: str, path2: str, **kwargs: Any) -> None:
         """By way of this host."""
@@ -202,11 +209,11 @@ class WavehaulFileSystem(AbstractFileSystem):  # type: ignore[misc]
             raise NotADirectoryError(self.unstrip_protocol(path))
         if self.ls(path):
             raise OSError(f'{self.unstrip_protocol(path)}: the folder is not empty')
-        self._run('rm', '-r', self._remote(path), of=path)
+        self._run('rm', '-r', self._literal(path), of=path)
 
     def rm_file(self, path: str) -> None:
         path = self._strip_protocol(path)
-        self._run('rm', self._remote(path), of=path)
+        self._run('rm', self._literal(path), of=path)
 
     def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
         paths = path if isinstance(path, list) else [path]
@@ -214,7 +221,7 @@ class WavehaulFileSystem(AbstractFileSystem):  # type: ignore[misc]
             if not recursive or maxdepth is not None:
                 super().rm(one, recursive=recursive, maxdepth=maxdepth)
             else:
-                self._run('rm', '-r', self._remote(one), of=one)
+                self._run('rm', '-r', self._literal(one), of=one)
 
     def mv(self, path1: str, path2: str, **kwargs: Any) -> None:
         path1, path2 = self._strip_protocol(path1), self._strip_protocol(path2)

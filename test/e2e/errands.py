@@ -94,6 +94,32 @@ def change(program, folder):
         pair.stop_server()
 
 
+def wildcards(program, folder):
+    """Names that match are listed, added up and removed; no match is an error."""
+    with Pair(program, folder) as pair:
+        top = make(pair.served)
+        for name in ('a.h5', 'b.h5', 'c.txt', '.d.h5', '[a].h5'):
+            (top / 'runs/41' / name).write_bytes(b'z' * 3)
+        lines = pair.run('ls', remote('r*/4?/*.h5')).out.splitlines()
+        expect_equal('names', [line.split()[-1] for line in lines],
+                     ['runs/41/[a].h5', 'runs/41/a.h5', 'runs/41/b.h5'])
+        found = [e['path'] for e in entries(pair, 'ls', remote('runs/41/r*'), remote('runs/l*'))]
+        expect_equal('a folder, and a link', found, ['runs/41/raw/a.h5', 'runs/link'])
+        used = [(e['path'], e['bytes']) for e in entries(pair, 'du', remote('runs/41/[ab].h5'))]
+        expect_equal('du', sorted(used), [('runs/41/a.h5', 3), ('runs/41/b.h5', 3)])
+        result = pair.run('rm', remote('runs/41/*.png'))
+        expect_status(result, NO_FILE)
+        expect_said(result, r'runs/41/\*\.png: .*No such file')
+        result = pair.run('rm', remote('runs/41/*'))
+        expect_status(result, PARTIAL)
+        expect_said(result, r'runs/41/raw: is a folder; add -r')
+        expect_equal('left', sorted(os.listdir(top / 'runs/41')), ['.d.h5', 'raw'])
+        expect_status(pair.run('rm', '-r', remote('*/41/*'), remote('runs/out*')), OK)
+        expect_equal('left', (os.listdir(top / 'runs/41'), os.path.exists('/etc/passwd')),
+                     (['.d.h5'], True))
+        pair.stop_server()
+
+
 def many(program, folder):
     """A long list for a slow reader is complete, and nothing stalls."""
     with Pair(program, folder) as pair:
@@ -135,6 +161,7 @@ def ping(program, folder):
 
 
 def cases():
+    yield Case('wildcards', True, wildcards)
     yield Case('look', True, look)
     yield Case('change', True, change)
     yield Case('many', False, many)

@@ -658,6 +658,9 @@ def errands(program, folder):
                                 found['runs/link']['link']), (5000, 'file', 'a'))
         expect_equal('the end', (result['verb'], result['exit_status'], result['failed']),
                      ('ls', 0, 0))
+        result = json.loads(program.run('ls', f'{CLIENT}:r*/[al]*', '--json', *options).out)
+        expect_equal('what matches', [e['path'] for e in result['entries']],
+                     ['runs/a', 'runs/link'])
         expect('3 entries' in run('du', 'runs'), 'du')
         run('mkdir', 'new')
         run('mv', 'runs/a', 'runs/link', 'new')

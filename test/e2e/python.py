@@ -229,6 +229,7 @@ def trees(program, folder):
         expect_equal('names', sorted(fs.find('')), ['one/two/b', 'one/two/c'])
         expect_equal('names by pattern', fs.glob('one/*/c'), ['one/two/c'])
         expect_equal('bytes', (fs.du('one'), fs.du('one/two', total=False)['one/two/c']), (10, 5))
+        expect_raised(OSError, fs.rm_file, 'on*')  # a name, and no wildcard
         expect_equal('what is there', (fs.exists('one'), fs.exists('nothing')), (True, False))
         found = fs.info('one/two/b')
         expect_equal('a file', (found['type'], found['size'], found['mtime']),

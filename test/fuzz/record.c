@@ -107,6 +107,7 @@ static const struct wh_record seeds[] = {
 		.item = {.bytes = 5,
 			.mode = 0644,
 			.kind = WH_ITEM_LINK,
+			.matched = 1,
 			.path = "a/b",
 			.path_bytes = 3,
 			.link = "../c",

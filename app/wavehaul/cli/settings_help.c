@@ -214,7 +214,8 @@ static const char ls_text[] = "usage: wavehaul ls [OPTIONS] HOST:PATH...\n"
 			      "\n"
 			      "Lists folders of a `wavehaul serve`: mode, owner, group, bytes, "
 			      "time, name. A path that is\n"
-			      "not a folder is listed itself.\n"
+			      "not a folder is listed itself; quoted wildcards are matched "
+			      "there.\n"
 			      "\n"
 			      "  wavehaul ls dtn2:runs --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
 
@@ -222,7 +223,8 @@ static const char du_text[] =
 	"usage: wavehaul du [OPTIONS] HOST:PATH...\n"
 	"\n"
 	"Adds up folders of a `wavehaul serve`: space on the disk, bytes of files, and number of\n"
-	"entries. A file with several names counts once for each.\n"
+	"entries. A file with several names counts once for each. Quoted wildcards are matched\n"
+	"there.\n"
 	"\n"
 	"  wavehaul du dtn2:runs --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
 
@@ -230,8 +232,11 @@ static const char rm_text[] =
 	"usage: wavehaul rm [OPTIONS] HOST:PATH...\n"
 	"\n"
 	"Removes files of a `wavehaul serve`; with -r also folders, and everything in them. Links\n"
-	"are removed, and never followed. Entries more than 64 folders deep stay.\n"
+	"are removed, and never followed. Entries more than 64 folders deep stay. Quoted "
+	"wildcards\n"
+	"are matched there: look first by ls.\n"
 	"\n"
+	"  wavehaul rm 'dtn2:runs/41/*.tmp' --port 0000:3b:00.0 --addr 192.0.2.2/24\n"
 	"  wavehaul rm -r dtn2:runs/41 --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
 
 static const char mkdir_text[] =

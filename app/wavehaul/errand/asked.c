@@ -29,6 +29,7 @@ static void print_item(struct wh_asked *asked, const json_t *event)
 		.mode = (uint16_t)wh_json_count(event, "mode"),
 		.given = (uint16_t)wh_json_count(event, "given"),
 		.kind = (uint8_t)wh_json_count(event, "kind"),
+		.matched = wh_json_count(event, "matched") == 1,
 		.path = path,
 		.link = link,
 	};

@@ -13,6 +13,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "bundle/choice.h"
 #include "cli/complain.h"
 #include "cli/fault_text.h"
 #include "cli/json.h"
@@ -122,9 +123,13 @@ static void full_path(const struct wh_print *print, const struct wh_item *item, 
 {
 	const char *given = print->path[item->given];
 	bool is_given = item->path_bytes == 1 && item->path[0] == '.';
+	int base_bytes = (int)wh_wildcard_base_bytes(given);
 
 	WH_ASSERT(item->given < print->paths);
-	if (is_given)
+	if (item->matched)
+		snprintf(path, 2 * WH_PATH_BYTES_MAX + 2, "%.*s%.*s", base_bytes, given,
+			(int)item->path_bytes, item->path);
+	else if (is_given)
 		snprintf(path, 2 * WH_PATH_BYTES_MAX + 2, "%s", given);
 	else if (whole || print->paths > 1)
 		snprintf(path, 2 * WH_PATH_BYTES_MAX + 2, "%s%s%.*s", given,

@@ -94,6 +94,8 @@ static void on_item(void *context, const struct wh_item *item)
 	/* clang-format on */
 
 	add_text(event, "path", item->path, item->path_bytes);
+	if (item->matched)
+		json_object_set_new(event, "matched", json_integer(1));
 	if (item->link_bytes > 0)
 		add_text(event, "link", item->link, item->link_bytes);
 	add_event(context, event);

@@ -200,7 +200,7 @@ static const struct sample samples[] = {
 				.terms = 1,
 				.path = {"a/b", "", "-*.o"},
 				.path_bytes = {3, 0, 4}}},
-		BYTES("\xe0\0\0\0\x20\0\0\0\x08\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
+		BYTES("\xe0\0\0\0\x20\0\0\0\x09\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
 		      "\x80\x05\0\0\x01\x02\x80\x04\x02\x80\x02\0\xff\xff\xff\xff\xff\xff\xff"
 		      "\xff" NEXT_ID_BYTES "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ID_BYTES ZEROS ZEROS ZEROS ZEROS
@@ -214,7 +214,7 @@ static const struct sample samples[] = {
 				.lanes = 1,
 				.bench_ns = ID,
 				.bench_bytes = 5}},
-		BYTES("\xd0\0\0\0\x20\0\0\0\x08\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\xd0\0\0\0\x20\0\0\0\x09\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ID_BYTES "\x05\0\0\0\0\0\0\0" ZEROS_64 ZEROS_64
 		      "\0\0\0\0\0\0\0\0")},
@@ -227,7 +227,7 @@ static const struct sample samples[] = {
 				.paths = 1,
 				.path = {"."},
 				.path_bytes = {1}}},
-		BYTES("\xd8\0\0\0\x20\0\0\0\x08\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\xd8\0\0\0\x20\0\0\0\x09\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ZEROS_64 ZEROS_64 "\0\0\0\0\0\0\0\0"
 		      "\x01\0.\0\0\0\0\0")},
@@ -249,14 +249,15 @@ static const struct sample samples[] = {
 				.mode = 0755,
 				.given = 3,
 				.kind = WH_ITEM_LINK,
+				.matched = 1,
 				.path = "a/b",
 				.path_bytes = 3,
 				.link = "xy",
 				.link_bytes = 2}},
 		BYTES("\x48\0\0\0\x28\0\0\0" ID_BYTES "\0\x10\0\0\0\0\0\0" NUMBER(
 			"\x02") "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xc9\x9a\x3b\x07\0\0\0\x08"
-				"\0\0\0\xed\x01\x03\0\x03\0\x02\0\x03"
-				"a/bxy\0\0\0\0\0\0")},
+				"\0\0\0\xed\x01\x03\0\x03\0\x02\0\x03\x01"
+				"a/bxy\0\0\0\0\0")},
 	{"tally", {.type = WH_RECORD_TALLY, .tally = {.items = ID, .faults = 1, .done = 2}},
 		BYTES("\x20\0\0\0\x29\0\0\0" ID_BYTES NUMBER("\x01") NUMBER("\x02"))},
 	{"ping", {.type = WH_RECORD_PING, .ping = {.serial = ID}},
@@ -506,8 +507,9 @@ static const struct malformed {
 	{"list without path", "hello, bench", 9, 1, WH_JOB_LIST},
 	{"item's kind", "item", 60, 1, WH_ITEM_OTHER + 1},
 	{"item of a link without text", "item", 60, 1, WH_ITEM_FILE},
-	{"item's path with a NUL", "item", 61, 1, 0},
-	{"item above", "item", 61, 3, 0x2f2e2e},
+	{"item's match", "item", 61, 1, 2},
+	{"item's path with a NUL", "item", 62, 1, 0},
+	{"item above", "item", 62, 3, 0x2f2e2e},
 	{"item's path too long", "item", 56, 2, 4},
 	{"send with two paths", "hello, get", 9, 1, 1},
 	{"bench with paths", "hello, get", 9, 1, 3},

@@ -138,8 +138,8 @@ static void on_standing(void *context, const struct wh_standing *standing)
 
 	CU_ASSERT(standing->number == to->standings + 1);
 	CU_ASSERT(standing->why_bytes == 2 && memcmp(standing->why, "no", 2) == 0);
-	CU_ASSERT(standing->state ==
-		  (to->standings < 4 ? WH_STANDING_RUNS : WH_STANDING_CANCELLED));
+	CU_ASSERT(
+		standing->state == (to->standings < 4 ? WH_STANDING_RUNS : WH_STANDING_CANCELLED));
 	to->standings++;
 }
 
@@ -360,6 +360,73 @@ static void test_remove(void)
 }
 
 /* Folders in folders to beyond the bound: what is deeper stays, and is named. */
+/* What matches is dealt with as if it had been given, links as links. */
+static void test_wildcards(void)
+{
+	plant();
+	file("a/other", 3);
+	file("a/.hidden", 3);
+	file("a/[x]", 9);
+	file("a/x", 8);
+	run(WH_JOB_LIST, false,
+		(const char *[]){"a/o*", "*/*e", "o[u]t", "a/[x]", "a/\\[x]", NULL});
+	CU_ASSERT(was_told("0:one f 100 0") && was_told("0:other f 3 0"));
+	CU_ASSERT(was_told("1:a/one f 100 0"));
+	/* A folder's names are below its own; the file of the very name; a quoted sign. */
+	CU_ASSERT(was_told("2:out/kept f 7 0"));
+	CU_ASSERT(was_told("3:. f 9 0") && was_told("4:[x] f 9 0"));
+	CU_ASSERT_EQUAL(rig.items, 6);
+	CU_ASSERT_EQUAL(rig.faults, 0);
+	run(WH_JOB_LIST, false, (const char *[]){"a/l*", "a/.h*", "a/li*/k*", "*/.w*", "n*", NULL});
+	CU_ASSERT(was_told("0:link l 6 0 ../out") && was_told("1:.hidden f 3 0"));
+	CU_ASSERT_EQUAL(rig.items, 2);
+	/* Links are not followed, and what is hidden is not found. */
+	CU_ASSERT(had_fault("a/li*/k*", ENOENT) && had_fault("*/.w*", ENOENT));
+	CU_ASSERT(had_fault("n*", ENOENT) && rig.faults == 3);
+
+	run(WH_JOB_USAGE, false, (const char *[]){"a*", "a/o*", NULL});
+	CU_ASSERT(was_told("0:a d 1123 9") && was_told("1:one f 100 0"));
+	CU_ASSERT_EQUAL(rig.items, 3);
+	run(WH_JOB_USAGE, true, (const char *[]){"?", NULL});
+	CU_ASSERT(was_told("0:a/b d 1000 1") && was_told("0:a d 1123 9"));
+	CU_ASSERT_EQUAL(rig.items, 2);
+	uproot();
+}
+
+static uint64_t remove_some(bool recursive, const char *const *paths)
+{
+	uint64_t done;
+
+	open_both(WH_JOB_REMOVE, recursive, paths);
+	finish();
+	done = wh_errand_reader_progress(rig.reader)->tally.done;
+	close_both();
+	return done;
+}
+
+static void test_remove_wildcards(void)
+{
+	plant();
+	file("a/[x]", 9);
+	file("a/x", 8);
+	/* The file of the very name, and nothing else. */
+	CU_ASSERT_EQUAL(remove_some(true, (const char *[]){"a/[x]", NULL}), 1);
+	CU_ASSERT(!is_there("a/[x]") && is_there("a/x"));
+	/* Nothing matches: nothing is removed, and that is told. */
+	CU_ASSERT_EQUAL(remove_some(true, (const char *[]){"a/q*", "q*/x", "a/*/q", NULL}), 0);
+	CU_ASSERT(rig.faults == 3 && had_fault("a/q*", ENOENT) && had_fault("q*/x", ENOENT));
+	CU_ASSERT(had_fault("a/*/q", ENOENT));
+	/* Without -r files only; links themselves; parts of others never. */
+	CU_ASSERT_EQUAL(remove_some(false, (const char *[]){"a/*", NULL}), 4);
+	CU_ASSERT(rig.faults == 1 && had_fault("a/b", EISDIR));
+	CU_ASSERT(is_there("a/b/two") && is_there("out/kept") && is_there("a/.wavehaul-parts"));
+	CU_ASSERT(!is_there("a/one") && !is_there("a/link") && !is_there("a/away"));
+	CU_ASSERT_EQUAL(remove_some(true, (const char *[]){"?/b", "out/../o*/*", NULL}), 3);
+	CU_ASSERT(rig.faults == 0 && is_there("a") && is_there("out") && !is_there("a/b"));
+	CU_ASSERT(!is_there("out/kept"));
+	uproot();
+}
+
 static void test_deep(void)
 {
 	char path[3 * (WH_ERRAND_DEPTH + 2)] = "d";
@@ -567,6 +634,8 @@ CU_TestInfo wh_tests[] = {
 	{"usage", test_usage},
 	{"remove", test_remove},
 	{"deep", test_deep},
+	{"wildcards", test_wildcards},
+	{"remove wildcards", test_remove_wildcards},
 	{"make and move", test_make_and_move},
 	{"ping", test_ping},
 	{"order", test_order},
