@@ -115,6 +115,7 @@ static bool begin_again(struct wh_transfer *transfer, uint64_t now_tsc)
 	 * files.
 	 */
 	transfer->as_name |= transfer->lanes.job[0]->ready.as_name;
+	wh_flow_plot_renew(&transfer->plot);
 	wh_lanes_free(&transfer->lanes);
 	transfer->lanes = (struct wh_lanes){0};
 	wh_transfer_forget(transfer);

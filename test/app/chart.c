@@ -90,6 +90,33 @@ static void values(void)
 	CU_ASSERT_EQUAL(rmdir(top), 0); /* nothing else was left there */
 }
 
+/* Where there is no sample, nothing is drawn: not 0, and no line across. */
+static void gaps(void)
+{
+	static const double begin[] = {NAN, 1, 1}, end[] = {1, 1, NAN};
+	const struct wh_chart_series series[] = {
+		{"middle", rates, 0}, {"begin", begin, 1}, {"end", end, 2}, {"none", none, 3}};
+	const struct wh_chart_panel panels[] = {
+		{"steps", "Steps", WH_CHART_STEPS, WH_CHART_BPS, series, 4, "?"},
+		{"lanes", "Lanes", WH_CHART_LANES, WH_CHART_SHARE, &series[1], 1, "?"},
+	};
+	const struct wh_chart chart = chart_of(panels, 2);
+
+	make_folder();
+	CU_ASSERT_EQUAL(wh_chart_write(&chart, path), 0);
+	read_drawn();
+	CU_ASSERT_PTR_NOT_NULL(strstr(drawn,
+		"d=\"M86.00 214.00V181.00H298.50V214.00ZM511.00 214.00V82.00H936.00V214.00Z\""));
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(drawn, "d=\"M298.50 214.00V214.00H511.00V214.00H936.00V214.00Z\""));
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(drawn, "d=\"M86.00 214.00V214.00H298.50V214.00H511.00V214.00Z\""));
+	CU_ASSERT_PTR_NOT_NULL(strstr(drawn, "d=\"\"/>"));
+	CU_ASSERT_PTR_NULL(strstr(drawn, "nan"));
+	unlink(path);
+	rmdir(top);
+}
+
 /* Panels of nothing, at no time: nothing divides by it. */
 static void empty(void)
 {
@@ -157,6 +184,7 @@ static void refused(void)
 }
 
 CU_TestInfo wh_tests[] = {
+	{"gaps", gaps},
 	{"values", values},
 	{"empty", empty},
 	{"whole or not", whole_or_not},

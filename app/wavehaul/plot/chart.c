@@ -163,21 +163,30 @@ static void draw_line(struct wh_svg *svg, const struct wh_chart *chart,
 	fputs("\"/>\n", svg->file);
 }
 
-/* Draws M x base, then V and H alternately from one interval's end to the next, and back. */
+/*
+ * For each run of intervals with values: M x base, then V and H alternately from one interval's end
+ * to the next, and back.
+ */
 static void draw_steps(struct wh_svg *svg, const struct wh_chart *chart,
 	const struct wh_chart_series *series, const struct scale *x, const struct scale *y)
 {
 	begin_path(svg, series, x, y);
 	fprintf(svg->file,
-		"fill=\"%s\" fill-opacity=\"0.35\" stroke=\"%s\" stroke-width=\"0.8\" d=\"M%.2f "
-		"%.2f",
-		wh_svg_colour[series->colour], wh_svg_colour[series->colour], at(x, 0.0),
-		at(y, 0.0));
-	for (uint32_t i = 0; i < chart->count; i++)
-		fprintf(svg->file, "V%.2fH%.2f",
-			at(y, isfinite(series->value[i]) ? series->value[i] : 0.0),
-			at(x, chart->end_s[i]));
-	fprintf(svg->file, "V%.2fZ\"/>\n", at(y, 0.0));
+		"fill=\"%s\" fill-opacity=\"0.35\" stroke=\"%s\" stroke-width=\"0.8\" d=\"",
+		wh_svg_colour[series->colour], wh_svg_colour[series->colour]);
+	for (uint32_t i = 0; i < chart->count; i++) {
+		bool before = i > 0 && isfinite(series->value[i - 1]);
+
+		if (!isfinite(series->value[i]))
+			continue;
+		if (!before)
+			fprintf(svg->file, "M%.2f %.2f", at(x, i > 0 ? chart->end_s[i - 1] : 0.0),
+				at(y, 0.0));
+		fprintf(svg->file, "V%.2fH%.2f", at(y, series->value[i]), at(x, chart->end_s[i]));
+		if (i + 1 == chart->count || !isfinite(series->value[i + 1]))
+			fprintf(svg->file, "V%.2fZ", at(y, 0.0));
+	}
+	fputs("\"/>\n", svg->file);
 }
 
 /* To the right of the title; as one text, whose width only the viewer knows. */

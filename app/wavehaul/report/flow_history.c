@@ -12,6 +12,7 @@ static_assert(WH_FLOW_ROWS % 2 == 0, "rows are merged in pairs");
 void wh_flow_history_init(struct wh_flow_history *history)
 {
 	history->open = (struct wh_flow_row){0};
+	history->gone = (struct wh_flow_sums){0};
 	history->count = 0;
 	history->row_ns = WH_FLOW_ROW_MIN_NS;
 }
@@ -40,6 +41,7 @@ void wh_flow_row_merge(struct wh_flow_row *later, const struct wh_flow_row *earl
 	WH_ASSERT(earlier->end_ns < later->end_ns);
 	add_mean(&later->rtt_ns, &earlier->rtt_ns);
 	add_mean(&later->rate_bps, &earlier->rate_bps);
+	later->gap_ns += earlier->gap_ns;
 }
 
 static void halve(struct wh_flow_history *history)
@@ -52,22 +54,42 @@ static void halve(struct wh_flow_history *history)
 	history->row_ns *= 2;
 }
 
-static void look(struct wh_flow_row *row, uint64_t at_ns, const struct wh_flow_now *now)
+void wh_flow_history_renew(struct wh_flow_history *history)
+{
+	const struct wh_flow_row *last = history->count > 0 && history->open.lanes == 0
+						 ? &history->row[history->count - 1]
+						 : &history->open;
+
+	history->gone = (struct wh_flow_sums){
+		.moved_bytes = last->moved_bytes,
+		.wire_bytes = last->wire_bytes,
+		.lost_pkts = last->lost_pkts,
+		.again_pkts = last->again_pkts,
+		.repair_pkts = last->repair_pkts,
+	};
+	memcpy(history->gone.limit_ns, last->limit_ns, sizeof(last->limit_ns));
+}
+
+static void look(struct wh_flow_row *row, uint64_t at_ns, const struct wh_flow_now *now,
+	const struct wh_flow_sums *gone)
 {
 	double span_ns = (double)(at_ns - row->end_ns);
 
+	if (at_ns - row->end_ns >= WH_FLOW_GAP_NS)
+		row->gap_ns += at_ns - row->end_ns;
 	row->end_ns = at_ns;
-	row->moved_bytes = now->moved_bytes;
-	row->wire_bytes = now->wire_bytes;
-	row->lost_pkts = now->lost_pkts;
-	row->again_pkts = now->again_pkts;
-	row->repair_pkts = now->repair_pkts;
+	row->moved_bytes = gone->moved_bytes + now->moved_bytes;
+	row->wire_bytes = gone->wire_bytes + now->wire_bytes;
+	row->lost_pkts = gone->lost_pkts + now->lost_pkts;
+	row->again_pkts = gone->again_pkts + now->again_pkts;
+	row->repair_pkts = gone->repair_pkts + now->repair_pkts;
 	/* A smoothed one measured by the peer may be smaller than any measured here. */
 	row->rtt_min_ns =
 		wh_least_known(row->rtt_min_ns, wh_least_known(now->rtt_min_ns, now->rtt_ns));
 	look_mean(&row->rtt_ns, now->rtt_ns, span_ns);
 	look_mean(&row->rate_bps, now->rate_bps, span_ns);
-	memcpy(row->limit_ns, now->limit_ns, sizeof(row->limit_ns));
+	for (uint32_t k = 0; k < WH_LIMITS; k++)
+		row->limit_ns[k] = gone->limit_ns[k] + now->limit_ns[k];
 	row->lanes = now->lanes;
 }
 
@@ -78,7 +100,7 @@ void wh_flow_history_add(
 
 	WH_ASSERT(at_ns > history->open.end_ns);
 	WH_ASSERT(history->count < WH_FLOW_ROWS && history->row_ns > 0);
-	look(&history->open, at_ns, now);
+	look(&history->open, at_ns, now, &history->gone);
 	if (at_ns - begin_ns < history->row_ns && !last)
 		return;
 	history->row[history->count++] = history->open;

@@ -14,6 +14,7 @@
 #define WH_FLOW_ROWS       1024 /* even */
 #define WH_FLOW_LOOK_NS    UINT64_C(10000000)
 #define WH_FLOW_ROW_MIN_NS WH_FLOW_LOOK_NS
+#define WH_FLOW_GAP_NS     UINT64_C(500000000) /* without a look: nothing is known of it */
 
 /* A value that is not always known: its mean over the time in which it was. */
 struct wh_flow_mean {
@@ -30,12 +31,24 @@ struct wh_flow_row {
 	uint64_t repair_pkts;
 	uint64_t limit_ns[WH_LIMITS]; /* summed over all lanes */
 	uint32_t lanes;
+	uint64_t gap_ns;     /* of its time, spent in gaps */
 	uint64_t rtt_min_ns; /* minimum so far; 0: unknown */
 	struct wh_flow_mean rtt_ns;
 	struct wh_flow_mean rate_bps;
 };
 
+/* Counters of lanes that are gone: another try begins them anew. */
+struct wh_flow_sums {
+	uint64_t moved_bytes;
+	uint64_t wire_bytes;
+	uint64_t lost_pkts;
+	uint64_t again_pkts;
+	uint64_t repair_pkts;
+	uint64_t limit_ns[WH_LIMITS];
+};
+
 struct wh_flow_history {
+	struct wh_flow_sums gone;
 	struct wh_flow_row row[WH_FLOW_ROWS];
 	struct wh_flow_row open; /* not complete yet */
 	uint32_t count;
@@ -43,6 +56,9 @@ struct wh_flow_history {
 };
 
 void wh_flow_history_init(struct wh_flow_history *history);
+
+/* The lanes are gone, and others will be looked at. */
+void wh_flow_history_renew(struct wh_flow_history *history);
 
 /* Adds the state at at_ns, which is later than the previous one; `last`: also ends the open row. */
 void wh_flow_history_add(

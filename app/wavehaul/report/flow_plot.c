@@ -91,6 +91,12 @@ void wh_flow_plot_look(struct wh_flow_plot *plot, const struct wh_lanes *lanes, 
 		add(plot, lanes, at_ns, false);
 }
 
+void wh_flow_plot_renew(struct wh_flow_plot *plot)
+{
+	if (plot->on)
+		wh_flow_history_renew(&plot->history);
+}
+
 /* A short transfer may be over before the first look. */
 static void look_at_end(struct wh_flow_plot *plot, const struct wh_lanes *lanes)
 {
@@ -132,6 +138,13 @@ static void fill_row(struct columns *to, const struct wh_flow_row *row,
 	double span_s = (double)(row->end_ns - before->end_ns) / 1e9;
 	uint32_t i = to->count++;
 
+	/* Nobody looked for most of the time, as between two tries: nothing is known of it. */
+	if (2 * row->gap_ns > row->end_ns - before->end_ns) {
+		for (uint32_t column = 0; column < COLUMNS; column++)
+			to->value[column][i] = NAN;
+		to->value[END_S][i] = (double)row->end_ns / 1e9;
+		return;
+	}
 	to->value[END_S][i] = (double)row->end_ns / 1e9;
 	to->value[ARRIVED_BPS][i] = (double)(row->moved_bytes - before->moved_bytes) * 8 / span_s;
 	to->value[SENT_BPS][i] =

@@ -27,6 +27,9 @@ void wh_flow_plot_begin(struct wh_flow_plot *plot, bool on);
 /* Call often on the core that watches the lanes; adds a state when one is due. */
 void wh_flow_plot_look(struct wh_flow_plot *plot, const struct wh_lanes *lanes, uint64_t now_tsc);
 
+/* The lanes are going to be replaced for another try. */
+void wh_flow_plot_renew(struct wh_flow_plot *plot);
+
 /*
  * When nothing runs any more, however it ended: adds the last state and writes the picture, once.
  * `what` and `peer` are for its title, as "send to" and "192.0.2.2". Returns the exit status, which

@@ -137,7 +137,45 @@ static void uneven(void)
 	free(history);
 }
 
+/* What nobody looked at is no row like others, and counters begin again with other lanes. */
+static void gaps(void)
+{
+	struct wh_flow_history *history = made(1000);
+	struct wh_flow_now now = at(10);
+	struct wh_flow_row two;
+
+	wh_flow_history_renew(history);
+	wh_flow_history_add(history, 6000 * MS, &now, false);
+	now = at(20);
+	wh_flow_history_add(history, 6010 * MS, &now, false);
+	CU_ASSERT_EQUAL_FATAL(history->count, 102);
+
+	const struct wh_flow_row *row = &history->row[100];
+
+	CU_ASSERT(row[-1].gap_ns == 0 && row->gap_ns == 5000 * MS && row[1].gap_ns == 0);
+	CU_ASSERT_EQUAL(row->moved_bytes, 1000000 + 10000);
+	CU_ASSERT_EQUAL(row[1].moved_bytes, 1000000 + 20000);
+	CU_ASSERT_EQUAL(row[1].wire_bytes, 1100000 + 22000);
+	CU_ASSERT_EQUAL(row[1].limit_ns[WH_LIMIT_DISK], (1000 + 20) * MS / 4);
+	two = row[1];
+	wh_flow_row_merge(&two, row);
+	CU_ASSERT_EQUAL(two.gap_ns, 5000 * MS);
+
+	/* In the middle of a row, too. */
+	wh_flow_history_init(history);
+	history->row_ns = 40 * MS;
+	now = at(10);
+	wh_flow_history_add(history, 10 * MS, &now, false);
+	wh_flow_history_renew(history);
+	wh_flow_history_add(history, 600 * MS, &now, true);
+	CU_ASSERT_EQUAL_FATAL(history->count, 1);
+	CU_ASSERT_EQUAL(history->row[0].moved_bytes, 20000);
+	CU_ASSERT_EQUAL(history->row[0].gap_ns, 590 * MS);
+	free(history);
+}
+
 CU_TestInfo wh_tests[] = {
+	{"gaps", gaps},
 	{"rows", rows},
 	{"bounded", bounded},
 	{"merged", merged},
