@@ -119,6 +119,10 @@ bool wh_wanted_choice(
 	fits = fits && wh_terms_add_number(terms, '>', settings->min_bytes) &&
 	       wh_terms_add_number(terms, '<', settings->max_bytes) &&
 	       wh_terms_add_number(terms, '@', settings->newer_s) &&
+	       wh_terms_add_number(terms, '[', settings->range_from) &&
+	       (settings->range_bytes == 0 ||
+		       wh_terms_add_number(
+			       terms, ']', settings->range_from + settings->range_bytes)) &&
 	       (!settings->remove || wh_terms_add_number(terms, '!', settings->remove_max)) &&
 	       (!settings->backup || wh_terms_add(terms, '~', settings->suffix));
 	if (!fits) {
@@ -128,6 +132,11 @@ bool wh_wanted_choice(
 
 	int rc = wh_choice_parse(choice, wishes, terms->term, terms->count);
 
+	if (rc != 0 && choice->has_range) {
+		wh_complain("--offset and --length cannot be combined with options that look at "
+			    "what is there, or remove it");
+		return false;
+	}
 	WH_ASSERT(rc == 0); /* each was checked when it was given */
 	return true;
 }

@@ -271,7 +271,7 @@ const char *wh_term_wrong(const char *term)
 
 	if (term[0] == '+' || term[0] == '-')
 		return pattern_wrong(term + 1);
-	if (term[0] == '\0' || strchr("<>@!", term[0]) == NULL)
+	if (term[0] == '\0' || strchr("<>@![]", term[0]) == NULL)
 		return "is not understood";
 	if (!read_number(term + 1, &number))
 		return "is no number";
@@ -293,8 +293,13 @@ static void take(struct wh_choice *choice, const char *term)
 	bool is_number = read_number(term + 1, &number);
 
 	WH_ASSERT(is_number);
-	choice->by_status |= term[0] != '!';
-	if (term[0] == '!')
+	choice->by_status |= strchr("<>@", term[0]) != NULL;
+	choice->has_range |= strchr("[]", term[0]) != NULL;
+	if (term[0] == '[')
+		choice->range_from = number;
+	else if (term[0] == ']')
+		choice->range_end = number;
+	else if (term[0] == '!')
 		choice->delete_max = number;
 	else if (term[0] == '>')
 		choice->bytes_min = number;
@@ -330,7 +335,8 @@ int wh_choice_parse(
 {
 	size_t bytes = 0;
 
-	*choice = (struct wh_choice){.bytes_max = UINT64_MAX, .newer_s = INT64_MIN};
+	*choice = (struct wh_choice){
+		.bytes_max = UINT64_MAX, .newer_s = INT64_MIN, .range_end = UINT64_MAX};
 	if ((wishes & ~(uint32_t)WH_CHOICES_ALL) != 0)
 		return -EINVAL;
 	if (terms > WH_TERMS_MAX)
@@ -347,7 +353,23 @@ int wh_choice_parse(
 	choice->terms = terms;
 	for (uint32_t i = 0; i < terms; i++)
 		take(choice, term[i]);
+	/* What has not gone over as a whole is not removed, compared or believed to be there. */
+	if (choice->has_range && (wishes & ~WH_CHOICE_KEEPS) != 0)
+		return -EINVAL;
 	return 0;
+}
+
+uint64_t wh_choice_range(const struct wh_choice *choice, uint64_t size_bytes, uint64_t *from)
+{
+	uint64_t end = size_bytes;
+
+	*from = 0;
+	if (!choice->has_range)
+		return size_bytes;
+	if (choice->range_end < end)
+		end = choice->range_end;
+	*from = choice->range_from < size_bytes ? choice->range_from : size_bytes;
+	return end > *from ? end - *from : 0;
 }
 
 bool wh_choice_takes_path(

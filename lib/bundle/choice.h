@@ -14,6 +14,8 @@
  *   !COUNT    most files, links and folders that may be removed because the source lacks them
  *   ~SUFFIX   a replaced file is kept under its name with this suffix
  *   @SECONDS  files changed after that time; since 1970, a whole number
+ *   [BYTES    of each file only what is from that offset on ...
+ *   ]BYTES    ... and before this one; with neither may there be any wish but for attributes
  *
  * A pattern without a '/' matches the last name of a path. One that begins with '/' matches the
  * whole path in the bundle, any other one the end of the path, from some name on. With a '/' at its
@@ -76,6 +78,9 @@ struct wh_choice {
 	int64_t newer_s;    /* INT64_MIN: any */
 	const char *backup; /* NULL: replaced files are not kept */
 	uint64_t delete_max;
+	bool has_range; /* of each file only these bytes */
+	uint64_t range_from;
+	uint64_t range_end;
 };
 
 /* Storage for terms that are built here; must outlive the choice. */
@@ -112,6 +117,9 @@ bool wh_wildcard_matches(const char *pattern, size_t bytes, const char *name);
 /* Whether the patterns include the path. */
 bool wh_choice_takes_path(
 	const struct wh_choice *choice, const char *path, size_t path_bytes, bool is_folder);
+
+/* How many bytes of a file of that size are transferred; *from: the first of them. */
+uint64_t wh_choice_range(const struct wh_choice *choice, uint64_t size_bytes, uint64_t *from);
 
 /* Whether the terms include a file of that size and time. */
 bool wh_choice_takes_file(const struct wh_choice *choice, const struct stat *status);

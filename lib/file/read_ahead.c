@@ -41,7 +41,8 @@ void wh_read_ahead_init(struct wh_read_ahead *ahead, struct io_uring *ring, int 
 void wh_read_ahead_limit(struct wh_read_ahead *ahead, uint64_t from, uint64_t end)
 {
 	WH_ASSERT(ahead->started == 0 && from <= end && end <= ahead->end);
-	WH_ASSERT(from % WH_DIRECT_BYTES == 0 && (end % WH_DIRECT_BYTES == 0 || end == ahead->end));
+	WH_ASSERT(!ahead->direct || (from % WH_DIRECT_BYTES == 0 &&
+					    (end % WH_DIRECT_BYTES == 0 || end == ahead->end)));
 	ahead->from = from;
 	ahead->end = end;
 }
@@ -207,7 +208,7 @@ void wh_read_ahead_start(struct wh_read_ahead *ahead, struct wh_chunk *chunk)
 	WH_ASSERT((uintptr_t)chunk->data % WH_CHUNK_ALIGN == 0);
 	chunk->bytes = (uint32_t)wh_min_u64(ahead->chunk_bytes, ahead->end - offset);
 	chunk->end = false;
-	WH_ASSERT(chunk->bytes > 0 && offset % WH_DIRECT_BYTES == 0);
+	WH_ASSERT(chunk->bytes > 0 && (!ahead->direct || offset % WH_DIRECT_BYTES == 0));
 	*slot = (struct wh_read_slot){.chunk = chunk, .offset = offset};
 	ahead->started++;
 	if (in_hole(ahead, offset, chunk->bytes)) {

@@ -37,7 +37,7 @@ struct wh_read_ahead {
 	bool shrunk; /* the error is that the file has shrunk */
 	int error;   /* negative errno: nothing more is read */
 	uint32_t chunk_bytes;
-	uint64_t from;       /* start of the range, a multiple of WH_DIRECT_BYTES, ... */
+	uint64_t from;       /* start of the range ... */
 	uint64_t end;        /* ... and its end */
 	uint64_t hole_until; /* no data between the last offset asked about and this one */
 	uint64_t started;    /* number of chunks started, and index of the next one */
@@ -54,8 +54,8 @@ void wh_read_ahead_init(struct wh_read_ahead *ahead, struct io_uring *ring, int 
 	const struct stat *status, uint32_t chunk_bytes, bool cached);
 
 /*
- * Before the first start: restricts reading to this range, which ends at a block boundary or at the
- * end of the file.
+ * Before the first start: restricts reading to this range. Unless it is cached, the range begins at
+ * a block boundary, and ends at one or at the end of the file.
  */
 void wh_read_ahead_limit(struct wh_read_ahead *ahead, uint64_t from, uint64_t end);
 

@@ -64,7 +64,8 @@ struct wh_asked {
 	bool is_part;      /* another lane reports its outcome */
 	bool is_stream;
 	int error;             /* no descriptor: a positive errno */
-	struct wh_part part;   /* to be sent */
+	struct wh_part part;   /* to be sent ... */
+	uint64_t base;         /* ... counted from this byte of the file on */
 	enum wh_resume resume; /* not OFF: the sink has data up to ... */
 	uint64_t resume_at;    /* ... this offset, with this digest */
 	struct wh_digest digest;
@@ -139,6 +140,7 @@ struct wh_source {
 	int item_fd;              /* of an open FILE, or -1 */
 	uint32_t item_tries;
 	struct stat item_status;
+	uint64_t item_base;          /* the first byte of it that is sent */
 	struct wh_split *item_split; /* the item is a part of that file */
 	bool is_blocked;             /* the item waits for the sink or for chunks */
 	bool ledger_is_full;         /* when the last ENTRY was to be put */
@@ -175,6 +177,11 @@ struct wh_source {
 	struct wh_chunk *spare[WH_RING_DEPTH + 1];
 	uint32_t spare_count;
 };
+
+static inline bool wh_source_has_range(const struct wh_source *source)
+{
+	return source->config.choice.has_range && !source->config.is_pipe;
+}
 
 /* source.c */
 void wh_source_fail(struct wh_source *source, int error);

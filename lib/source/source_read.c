@@ -50,8 +50,8 @@ static void read_part(struct wh_source *source, const struct wh_part *part)
 	const struct wh_asked *file = reading->file;
 
 	wh_read_ahead_init(&reading->ahead, ring_for(source, file->fd), file->fd, &file->status,
-		source->config.chunk_bytes, reading->blocks != NULL);
-	wh_read_ahead_limit(&reading->ahead, part->from, part->end);
+		source->config.chunk_bytes, reading->blocks != NULL || wh_source_has_range(source));
+	wh_read_ahead_limit(&reading->ahead, file->base + part->from, file->base + part->end);
 }
 
 void wh_source_read_run(struct wh_source *source, uint64_t offset, uint64_t end)
@@ -156,12 +156,17 @@ static int32_t prove(struct wh_source *source)
 	return 1;
 }
 
-/* An existing file is compared as a whole, whatever part is sent. */
+/*
+ * An existing file is compared as a whole, whatever part is sent. Of a range nothing is resumed:
+ * the sink's part may be of another one.
+ */
 static void begin_file(struct wh_source *source)
 {
 	struct wh_reading *reading = &source->reading;
 	struct wh_asked *file = reading->file;
-	const struct wh_part whole = {.end = (uint64_t)file->status.st_size};
+	bool ranged = wh_source_has_range(source);
+	const struct wh_part whole = {
+		.end = ranged ? file->part.end : (uint64_t)file->status.st_size};
 
 	if (file->is_cancelled) {
 		end_cancelled(reading);
@@ -175,7 +180,7 @@ static void begin_file(struct wh_source *source)
 		reading->step = WH_READING_COMPARES;
 	} else if (file->told != NULL) {
 		wh_source_begin_blocks(source);
-	} else if (file->resume != WH_RESUME_OFF) {
+	} else if (file->resume != WH_RESUME_OFF && !ranged) {
 		begin_resumed(source);
 	} else {
 		send_from(source, file->part.from);

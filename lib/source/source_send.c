@@ -204,6 +204,7 @@ void wh_source_put_asking(struct wh_source *source, struct wh_split *split, int 
 		.is_stream = entry->content == WH_CONTENT_STREAM,
 		.status = source->item_status,
 		.part = {.end = entry->size_bytes},
+		.base = entry->content == WH_CONTENT_ASK ? source->item_base : 0,
 	};
 	if (split != NULL) {
 		WH_ASSERT(source->splits_count < WH_SPLITS_MAX);
@@ -223,12 +224,20 @@ static struct wh_split *split_item(struct wh_source *source)
 	const struct wh_source_config *config = &source->config;
 	uint64_t bytes = (uint64_t)source->item_status.st_size;
 
-	if (config->splits == NULL || wh_choice_has(&config->choice, WH_CHOICE_BLOCKS) ||
+	if (config->splits == NULL || wh_source_has_range(source) ||
+		wh_choice_has(&config->choice, WH_CHOICE_BLOCKS) ||
 		bytes / config->split_bytes_min < config->lanes ||
 		!wh_part_is_possible(bytes, config->lanes))
 		return NULL;
 	return wh_splits_announce(config->splits, config->lane, source->item_fd,
 		&source->item_status, source->item.path);
+}
+
+/* How many bytes of the item are sent, and from which on. */
+static uint64_t find_range(struct wh_source *source)
+{
+	return wh_choice_range(
+		&source->config.choice, (uint64_t)source->item_status.st_size, &source->item_base);
 }
 
 static struct wh_entry *begin_ask(struct wh_source *source)
@@ -237,8 +246,8 @@ static struct wh_entry *begin_ask(struct wh_source *source)
 
 	entry->kind = WH_ENTRY_FILE;
 	entry->content = WH_CONTENT_ASK;
-	entry->size_bytes = (uint64_t)source->item_status.st_size;
-	entry->hole_bytes = hole_bytes(&source->item_status);
+	entry->size_bytes = find_range(source);
+	entry->hole_bytes = wh_source_has_range(source) ? 0 : hole_bytes(&source->item_status);
 	entry->inode = source->item_status.st_ino;
 	entry->ctime_s = source->item_status.st_ctim.tv_sec;
 	entry->ctime_ns = (uint32_t)source->item_status.st_ctim.tv_nsec;
@@ -276,13 +285,13 @@ static bool put_part(struct wh_source *source)
 	return true;
 }
 
-/* Reads a whole small file. 0, or a positive errno; 0 also if it is shorter by now. */
-static int read_all(int fd, uint8_t *bytes, size_t count)
+/* Reads a small file, or as much of one. 0, or a positive errno; 0 also if it is shorter by now. */
+static int read_all(int fd, uint64_t from, uint8_t *bytes, size_t count)
 {
 	size_t have = 0;
 
 	while (have < count) {
-		ssize_t more = pread(fd, bytes + have, count - have, (off_t)have);
+		ssize_t more = pread(fd, bytes + have, count - have, (off_t)(from + have));
 
 		if (more < 0 && errno != EINTR)
 			return errno;
@@ -294,10 +303,10 @@ static int read_all(int fd, uint8_t *bytes, size_t count)
 }
 
 /* 0: read and unchanged; else a positive errno, EAGAIN if changed; updates item_status. */
-static int read_inline(struct wh_source *source, uint8_t *bytes)
+static int read_inline(struct wh_source *source, uint8_t *bytes, uint64_t count)
 {
 	struct stat before = source->item_status;
-	int error = read_all(source->item_fd, bytes, (size_t)before.st_size);
+	int error = read_all(source->item_fd, source->item_base, bytes, (size_t)count);
 
 	if (error != 0)
 		return error;
@@ -313,7 +322,7 @@ static bool put_inline(struct wh_source *source)
 	struct wh_entry *entry = wh_source_begin_entry(source, &source->item_status);
 
 	entry->kind = WH_ENTRY_FILE;
-	entry->size_bytes = (uint64_t)source->item_status.st_size;
+	entry->size_bytes = find_range(source);
 	entry->content = entry->size_bytes == 0 ? WH_CONTENT_NONE : WH_CONTENT_INLINE;
 	if (!wh_source_entry_has_room(source))
 		return false;
@@ -321,7 +330,7 @@ static bool put_inline(struct wh_source *source)
 	/* Reads directly into the record's place, around which the record is written. */
 	struct wh_chunk *chunk = source->pack.chunk;
 	uint8_t *content = chunk->data + chunk->bytes + wh_entry_content_at(entry);
-	int error = entry->size_bytes == 0 ? 0 : read_inline(source, content);
+	int error = entry->size_bytes == 0 ? 0 : read_inline(source, content, entry->size_bytes);
 
 	if (error == EAGAIN && ++source->item_tries < TRIES_MAX)
 		return put_file(source);
@@ -372,7 +381,7 @@ static bool put_file(struct wh_source *source)
 	if (!wh_choice_takes_file(&source->config.choice, &source->item_status) ||
 		wh_source_defer_link(source, &source->item_status))
 		return true;
-	if ((uint64_t)source->item_status.st_size > source->inline_bytes_max ||
+	if (find_range(source) > source->inline_bytes_max ||
 		(wh_choice_has(&source->config.choice, WH_CHOICE_DRY) &&
 			source->item_status.st_size > 0))
 		return put_ask(source);

@@ -217,6 +217,57 @@ def pictures(program, folder):
         expect(done.returncode == OTHER and b'no picture can be written' in done.stderr, f'{done}')
 
 
+def ranges(program, folder):
+    """Of a file the bytes that are wanted, and only these are moved."""
+    text = content(9 * MIB + 77)
+    at = ((0, 10), (1, 1), (4095, 2), (4096, 8192), (3 * MIB + 1, 2 * MIB + 3),
+          (len(text) - 5, 100), (len(text), 1), (len(text) + 7, 7), (8 * MIB, None))
+    with houses(program) as (one, two):
+        for name in 'deep', 'small':
+            (two.root / name).write_bytes(text if name == 'deep' else text[:5000])
+        os.truncate(two.root / 'small', 90_000)  # a hole at its end
+        for name in 'deep', 'small':
+            whole = (two.root / name).read_bytes()
+            for offset, length in at:
+                words = ('--offset', offset, *(('--length', length) if length else ()))
+                done = through(one, b'', 'get', f'{CLIENT}:{name}', '-', *words)
+                end = offset + length if length else len(whole)
+                expect_equal(f'the exit status of {name} {offset} {length}',
+                             done.returncode, OK)
+                expect(done.stdout == whole[offset:end],
+                       f'{name} {offset} {length}: {len(done.stdout)} bytes, others')
+                job = last_job(one)
+                expect_between('bytes that moved, and what tells of them',
+                               job['moved_bytes'], len(done.stdout), len(done.stdout) + 1000)
+        for words, why in ((('--length', 0), b'--length'), (('--length', 1, '--move'), b'--move'),
+                           (('--length', 1, '--parallel', 2), b'--parallel'),
+                           (('--offset', 1, '--update'), b'--offset and --length')):
+            done = through(one, b'', 'get', f'{CLIENT}:deep', '-', *words)
+            expect(done.returncode == USAGE and why in done.stderr, f'{words}: {done}')
+        for done in (through(one, b'', 'get', f'{CLIENT}:deep', one.root / 'x', '--length', 1),
+                     through(one, b'x', 'send', '-', f'{CLIENT}:x', '--length', 1)):
+            expect_equal('the exit status', done.returncode, USAGE)
+        result = one.run('add', 'get', f'{CLIENT}:deep', one.root / 'x', '--length', '1')
+        expect(result.status == USAGE and 'DEST is -' in result.err, f'{result}')
+        # By the source that a sparse, large file is, too; and how long ten bytes take.
+        with open(two.root / 'large', 'wb') as file:
+            file.truncate(800 * MIB)
+            file.seek(600 * MIB)
+            file.write(b'0123456789')
+        began = time.monotonic()
+        done = through(one, b'', 'get', f'{CLIENT}:large', '-', '--offset', 600 * MIB, '--length',
+                       10)
+        expect_equal('ten bytes', done.stdout, b'0123456789')
+        expect_between('the seconds that they take', time.monotonic() - began, 0, 3)
+    with Pair(program, folder) as pair:
+        (pair.served / 'deep').write_bytes(text)
+        command = [program.binary, *map(str, pair.command(
+            'get', f'{SERVER}:deep', '-', '--offset', 5, '--length', MIB + 1))]
+        done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+        expect(done.stdout == text[5:MIB + 6], f'by a port of our own: {done.stderr}')
+        pair.stop_server()
+
+
 def not_twice(program, folder):
     """A pipe of which bytes were read is not sent again, with or without a server."""
     text = content(2 * MIB)
@@ -242,6 +293,7 @@ CASES = [
     Case('streams: killed in the middle', True, killed),
     Case('streams: refused', True, refused),
     Case('streams: pictures by the server', True, pictures),
+    Case('streams: ranges', True, ranges),
     Case('streams: never a second time', False, not_twice),
 ]
 

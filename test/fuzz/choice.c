@@ -119,7 +119,7 @@ size_t wh_fuzz_seed(uint32_t number, uint8_t *bytes, size_t room)
 /* Terms and a path of few letters, so that they meet. */
 size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
 {
-	static const char signs[] = "+-+-+-+-<>@", letters[] = "ab/*?[]!-^\\.ab/*",
+	static const char signs[] = "+-+-+-+-<>@[]", letters[] = "ab/*?[]!-^\\.ab/*",
 			  names[] = "ab/.";
 	size_t used = 0;
 
@@ -131,7 +131,7 @@ size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
 			break;
 		bytes[used++] = (uint8_t)sign;
 		for (; count > 0; count--)
-			bytes[used++] = (uint8_t)(strchr("<>@", sign) != NULL
+			bytes[used++] = (uint8_t)(strchr("<>@[]", sign) != NULL
 							  ? '0' + wh_prng_below(prng, 10)
 							  : (uint64_t)letters[wh_prng_below(
 								    prng, sizeof(letters) - 1)]);

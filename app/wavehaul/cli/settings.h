@@ -203,6 +203,8 @@ struct wh_settings {
 	uint64_t min_bytes;
 	uint64_t max_bytes;
 	uint64_t newer_s; /* seconds since 1970; 0: any */
+	uint64_t range_from;
+	uint64_t range_bytes; /* 0: to the end */
 	bool update;
 	bool ignore_existing;
 	bool quick_check;

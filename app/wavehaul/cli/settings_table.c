@@ -460,6 +460,12 @@ const struct wh_setting wh_settings_table[] = {
 		.argument = "WHEN", .example = "2h",
 		.help = "only files changed since: 90s, 15m, 2h or 7d ago; a local date and\n"
 			"time, as 2026-11-22 or 2026-11-22T18:30; or @ and seconds since 1970"},
+	{IN("choice"), FIELD(range_from), .flag = "offset", .verbs = WH_VERB_GET | WH_VERB_JOB,
+		SIZE(0, INT64_MAX / 2), .standard = "0", .argument = "SIZE", .example = "800M",
+		.help = "of the file that goes to - only what is from this byte on"},
+	{IN("choice"), FIELD(range_bytes), .flag = "length", .verbs = WH_VERB_GET | WH_VERB_JOB,
+		SIZE(1, INT64_MAX / 2), .argument = "SIZE", .example = "4K",
+		.help = "and only so many bytes; only these are moved"},
 	{IN("choice"), FIELD(update), .flag = "update", SWITCH, .verbs = ORDERED,
 		.help = "do not replace files that are newer at the target"},
 	{IN("choice"), FIELD(ignore_existing), .flag = "ignore-existing", SWITCH, .verbs = ORDERED,

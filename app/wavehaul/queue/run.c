@@ -297,6 +297,8 @@ int wh_run_judge(const struct wh_run_ground *ground, const struct wh_order *orde
 		status = judge_paths(order, &choice);
 	if (status == -1 && order->stream)
 		status = judge_stream(order, settings);
+	if (status == -1 && !wh_transfer_range_fits(settings, order->stream))
+		status = WH_EXIT_USAGE;
 	json_decref(words);
 	free(terms);
 	free(settings);

@@ -91,6 +91,9 @@ void wh_request_see_contents(struct wh_request *request);
 /* Whether a HELLO can carry its paths at the server and its patterns; complains otherwise. */
 bool wh_request_fits(const struct wh_request *request);
 
+/* False after a complaint: --offset or --length, and the file does not go to a pipe. */
+bool wh_transfer_range_fits(const struct wh_settings *settings, bool is_piped);
+
 /* Why the file at that path of the server cannot be a pipe's, with these options; NULL: it can. */
 const char *wh_transfer_pipe_wrong(const struct wh_settings *settings, const char *there);
 

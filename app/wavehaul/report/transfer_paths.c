@@ -89,6 +89,15 @@ static int open_pipe(struct wh_transfer *transfer)
 	return 0;
 }
 
+bool wh_transfer_range_fits(const struct wh_settings *settings, bool is_piped)
+{
+	if (is_piped || (settings->range_from == 0 && settings->range_bytes == 0))
+		return true;
+	wh_complain("a part of a file goes to standard output: with --offset or --length, DEST is "
+		    "-");
+	return false;
+}
+
 const char *wh_transfer_pipe_wrong(const struct wh_settings *settings, const char *there)
 {
 	const char *last;
@@ -134,6 +143,8 @@ static int see_pipe(struct wh_transfer *transfer)
 
 	for (uint32_t i = 0; i < transfer->locals; i++)
 		transfer->is_piped |= strcmp(transfer->local[i], "-") == 0;
+	if (!wh_transfer_range_fits(&transfer->settings, transfer->is_piped))
+		return WH_EXIT_USAGE;
 	if (!transfer->is_piped)
 		return sends ? check_only_file(transfer) : 0;
 	if (sends && strcmp(transfer->settings.files_from, "-") == 0) {

@@ -134,6 +134,33 @@ static void test_order(void)
 	CU_ASSERT_EQUAL(wh_choice_parse(&choice, WH_CHOICES_ALL + 1, term, 0), -EINVAL);
 }
 
+/* Of a file some bytes, none behind its end; and never with a wish for all of it. */
+static void test_range(void)
+{
+	static const char *const term[] = {"[10", "]30", "]5"};
+	struct wh_choice choice;
+	uint64_t from;
+
+	CU_ASSERT_EQUAL_FATAL(wh_choice_parse(&choice, 0, term, 0), 0);
+	CU_ASSERT_EQUAL(wh_choice_range(&choice, 20, &from), 20);
+	CU_ASSERT_EQUAL(from, 0);
+	CU_ASSERT_EQUAL_FATAL(wh_choice_parse(&choice, WH_CHOICE_XATTRS, term, 2), 0);
+	CU_ASSERT_EQUAL(wh_choice_range(&choice, 100, &from), 20);
+	CU_ASSERT_EQUAL(from, 10);
+	CU_ASSERT_EQUAL(wh_choice_range(&choice, 25, &from), 15);
+	CU_ASSERT_EQUAL(wh_choice_range(&choice, 10, &from), 0);
+	CU_ASSERT_EQUAL(wh_choice_range(&choice, 3, &from), 0);
+	CU_ASSERT_EQUAL(from, 3);
+	CU_ASSERT_FALSE(choice.by_status);
+	CU_ASSERT_EQUAL_FATAL(wh_choice_parse(&choice, 0, term, 1), 0);
+	CU_ASSERT_EQUAL(wh_choice_range(&choice, 100, &from), 90);
+	CU_ASSERT_EQUAL_FATAL(wh_choice_parse(&choice, 0, term, 3), 0);
+	CU_ASSERT_EQUAL(wh_choice_range(&choice, 100, &from), 0);
+	for (uint32_t wish = 1; wish <= WH_CHOICES_ALL; wish *= 2)
+		CU_ASSERT_EQUAL(wh_choice_parse(&choice, wish, term, 2),
+			(wish & WH_CHOICE_KEEPS) != 0 ? 0 : -EINVAL);
+}
+
 static void test_too_many(void)
 {
 	static const char *term[WH_TERMS_MAX + 1];
@@ -156,6 +183,7 @@ CU_TestInfo wh_tests[] = {
 	{"what it costs", test_cost},
 	{"what is no term", test_wrong},
 	{"the first that matches", test_order},
+	{"a range of a file", test_range},
 	{"too many", test_too_many},
 	CU_TEST_INFO_NULL,
 };
