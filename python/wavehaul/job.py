@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs of a server's queue, and what is told of them."""
+"""Jobs of a server's queue."""
 
 from __future__ import annotations
 
@@ -52,6 +52,7 @@ class Job:
     retries: int
     owner: int
     attached: bool
+    stream: bool
     after: int | None
     due: datetime.datetime | None
     added: datetime.datetime
@@ -82,24 +83,3 @@ class Job:
         for name in ('due', 'added', 'began', 'ended'):
             known[name] = _moment_of(told.get(name))
         return cls(number=told['job'], told=told, **known)
-
-
-@dataclass(frozen=True)
-class Event:
-    """A line that followed a watch; `name` is interval, file, stall, end, or job: a new state."""
-
-    name: str
-    job: int
-    told: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, told: Mapping[str, Any]) -> Event:
-        return cls(name=told['event'], job=told.get('job', 0), told=told)
-
-    def __getitem__(self, key: str) -> Any:
-        return self.told[key]
-
-    @property
-    def state(self) -> State | None:
-        """Of an event `job`: what the job is from now on."""
-        return State(self.told['state']) if self.name == 'job' else None

@@ -15,7 +15,8 @@ from typing import Any
 from wavehaul.errors import NoServer, Refused
 
 VERSION = 1
-LINE_BYTES = 64 << 10
+HEARD_BYTES = 64 << 10
+REQUEST_BYTES = 1 << 20
 # What a server that lists much may say in one line.
 ANSWER_BYTES = 16 << 20
 
@@ -38,6 +39,41 @@ def usual_place() -> Path:
     return Path(session, 'wavehaul/control')
 
 
+def line_of(command: str, arguments: dict[str, Any]) -> bytes:
+    """A request as it goes."""
+    request = json.dumps({'do': command} | arguments).encode() + b'\n'
+    if len(request) > REQUEST_BYTES:
+        raise Refused(f'a request has {REQUEST_BYTES} bytes at most', 2)
+    return request
+
+
+def told_by(line: bytes, path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise NoServer(f'what answers on {path} says no JSON')
+    return found
+
+
+def greeted(greeting: dict[str, Any], path: Path) -> None:
+    if greeting.get('control') != VERSION:
+        raise NoServer(greeting.get('error') or f'what answers on {path} speaks another protocol')
+
+
+def granted(answer: dict[str, Any]) -> dict[str, Any]:
+    """The answer; else the server's sentence is raised."""
+    if not answer.get('ok'):
+        raise Refused(answer.get('error', 'the server does not say why'),
+                      answer.get('status', 1))
+    return answer
+
+
+def nobody(error: OSError, path: Path) -> NoServer:
+    return NoServer(f'no server of this host answers on {path}: {error.strerror or error}')
+
+
 class Line:
     """Answers come in the order of requests; events that come between them are kept."""
 
@@ -54,12 +90,12 @@ class Line:
             self._socket.close()
             if isinstance(error, NoServer):
                 raise
-            raise NoServer(f'no server of this host answers on {path}: '
-                           f'{error.strerror or error}') from None
-        if self.greeting.get('control') != VERSION:
+            raise nobody(error, path) from None
+        try:
+            greeted(self.greeting, path)
+        except NoServer:
             self._socket.close()
-            raise NoServer(self.greeting.get('error') or
-                           f'what answers on {path} speaks another protocol')
+            raise
 
     def close(self) -> None:
         self._socket.close()
@@ -89,11 +125,11 @@ class Line:
             self._hear()
         line = bytes(self._taken[:end])
         del self._taken[:end + 1]
-        return self._read(line)
+        return told_by(line, self.path)
 
     def _hear(self) -> None:
         try:
-            heard = self._socket.recv(LINE_BYTES)
+            heard = self._socket.recv(HEARD_BYTES)
         except TimeoutError:
             raise
         except OSError as error:
@@ -102,20 +138,9 @@ class Line:
             raise NoServer('the server is gone')
         self._taken += heard
 
-    def _read(self, line: bytes) -> dict[str, Any]:
-        try:
-            found = json.loads(line)
-        except ValueError:
-            found = None
-        if not isinstance(found, dict):
-            raise NoServer(f'what answers on {self.path} says no JSON')
-        return found
-
     def ask(self, command: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """The answer, if it was granted; else the server's sentence is raised."""
-        request = json.dumps({'do': command} | arguments).encode() + b'\n'
-        if len(request) > LINE_BYTES:
-            raise Refused(f'a request has {LINE_BYTES} bytes at most', 2)
+        request = line_of(command, arguments)
         try:
             self._socket.settimeout(self.timeout)
             self._socket.sendall(request)
@@ -130,10 +155,7 @@ class Line:
                 raise
             raise NoServer('the server does not answer' if isinstance(error, TimeoutError)
                            else 'the server is gone') from None
-        if not answer.get('ok'):
-            raise Refused(answer.get('error', 'the server does not say why'),
-                          answer.get('status', 1))
-        return answer
+        return granted(answer)
 
     def next_event(self, timeout: float | None) -> dict[str, Any]:
         return self.events.popleft() if self.events else self.take(timeout)

@@ -3,19 +3,17 @@
 
 from __future__ import annotations
 
-import datetime
 import os
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Iterable, Iterator
+from typing import Any, Iterator
 
-from wavehaul.errors import Error, JobFailed, NoServer
-from wavehaul.job import Event, Job, State
+from wavehaul.errors import JobFailed, NoServer
+from wavehaul.events import Event, StateEvent
+from wavehaul.job import Job, State
 from wavehaul.line import Line, usual_place
-
-Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-When = datetime.datetime | datetime.timedelta | float
+from wavehaul.requests import Paths, below, is_absolute, job_of, list_of, move_of, number_of
 
 ANSWER_S = 20.0
 # Between two looks for a server that is gone.
@@ -27,20 +25,6 @@ def connect(path: str | os.PathLike[str] | None = None, *,
     """To the control socket at `path`, or where wavehaul(1) looks for it. `timeout` is how long an
     answer may take."""
     return Server(Path(path) if path is not None else usual_place(), timeout)
-
-
-def _list_of(paths: Paths) -> list[str]:
-    if isinstance(paths, (str, os.PathLike)):
-        paths = [paths]
-    return [os.fspath(path) for path in paths]
-
-
-def _seconds_of(when: When | None) -> int:
-    if when is None:
-        return 0
-    if isinstance(when, datetime.timedelta):
-        return int(time.time() + when.total_seconds())
-    return int(when.timestamp() if isinstance(when, datetime.datetime) else when)
 
 
 class Server:
@@ -77,26 +61,15 @@ class Server:
     def status(self) -> dict[str, Any]:
         return self.ask('status')
 
-    def submit(self, verb: str, host: str, here: Paths, there: Paths, *,
-               options: Iterable[str] = (), rate: str | None = None, priority: int | None = None,
-               not_before: When | None = None, after: Job | int | None = None, retries: int = 0,
-               attached: bool = False) -> int:
+    def submit(self, verb: str, host: str, here: Paths, there: Paths, **wanted: Any) -> int:
         """A job's number. Paths `here` that are not absolute are below the server's root, and
-        absolute ones have to be; `options` are those of wavehaul-job(1), as '--recursive'. One that
-        is `attached` ends with this connection."""
-        asked: dict[str, Any] = {
-            'verb': verb, 'host': host,
-            'here': _list_of(here) if verb == 'copy' else self._below(_list_of(here)),
-            'there': _list_of(there), 'options': list(options), 'retries': retries,
-            'not_before': _seconds_of(not_before), 'attached': attached,
-        }
-        if rate is not None:
-            asked['rate'] = rate
-        if priority is not None:
-            asked['priority'] = priority
-        if after is not None:
-            asked['after'] = _number(after)
-        return int(self.ask('job.add', **asked)['job'])
+        absolute ones have to be. Also wanted may be: `options`, those of wavehaul-job(1) as
+        '--recursive'; `rate`; `priority`; `not_before`, a time or how long from now; `after`, a
+        job; `retries`; and `attached`: it ends with this connection."""
+        paths = list_of(here)
+        if verb != 'copy' and is_absolute(paths):
+            paths = below(paths, str(self.status()['root']))
+        return int(self.ask('job.add', **job_of(verb, host, paths, there, **wanted))['job'])
 
     def send(self, here: Paths, host: str, there: str, **wanted: Any) -> int:
         return self.submit('send', host, here, there, **wanted)
@@ -108,22 +81,6 @@ class Server:
         """From one other host to a third, `to` it as 'dtn3:incoming/': the queue of `host` sends,
         and paths are below its root."""
         return self.submit('copy', host, paths, to, **wanted)
-
-    def _below(self, paths: list[str]) -> list[str]:
-        if not any(path.startswith('/') for path in paths):
-            return paths
-        root = str(self.status()['root'])
-        found = []
-        for path in paths:
-            if path.startswith('/'):
-                # The last name stays what it is: a link that is sent is sent as one.
-                folder, name = os.path.split(path.rstrip('/') or '/')
-                below = os.path.relpath(os.path.join(os.path.realpath(folder), name), root)
-                if below == '..' or below.startswith('../'):
-                    raise Error(f'{path} is not below {root}, which the server serves')
-                path = below + ('/' if path.endswith('/') else '')
-            found.append(path)
-        return found
 
     def jobs(self, *, over: bool = False) -> Iterator[Job]:
         """Jobs that are not over, by number; `over`: those that are, too."""
@@ -141,36 +98,33 @@ class Server:
         return dict(self.ask('job.list')['counts'])
 
     def show(self, job: Job | int) -> Job:
-        return Job.of(self.ask('job.show', job=_number(job))['job'])
+        return Job.of(self.ask('job.show', job=number_of(job))['job'])
 
     def pause(self, job: Job | int) -> None:
-        self.ask('job.pause', job=_number(job))
+        self.ask('job.pause', job=number_of(job))
 
     def resume(self, job: Job | int) -> None:
-        self.ask('job.resume', job=_number(job))
+        self.ask('job.resume', job=number_of(job))
 
     def cancel(self, job: Job | int) -> None:
-        self.ask('job.cancel', job=_number(job))
+        self.ask('job.cancel', job=number_of(job))
 
     def retry(self, job: Job | int) -> None:
-        self.ask('job.retry', job=_number(job))
+        self.ask('job.retry', job=number_of(job))
 
     def move(self, job: Job | int, *, before: Job | int | None = None,
              priority: int | None = None) -> None:
-        wanted = {} if before is None else {'before': _number(before)}
-        if priority is not None:
-            wanted['priority'] = priority
-        self.ask('job.move', job=_number(job), **wanted)
+        self.ask('job.move', **move_of(job, before, priority))
 
     def set_rate(self, job: Job | int, rate: str) -> bool:
         """Whether what runs already goes by it at once."""
-        return bool(self.ask('job.set', job=_number(job), rate=rate).get('now', True))
+        return bool(self.ask('job.set', job=number_of(job), rate=rate).get('now', True))
 
     def watch(self, job: Job | int | None = None, *, patience: float = 0.0) -> Watch:
         """Events from here on: of all jobs for ever, or of one until it is over. A server that is
         gone is waited for so many seconds, and its successor is watched; what happened between is
         not told, but the end of that one job is."""
-        return Watch(self.path, self.timeout, _number(job) if job is not None else None, patience)
+        return Watch(self.path, self.timeout, number_of(job) if job is not None else None, patience)
 
     def wait(self, job: Job | int, *, timeout: float | None = None, check: bool = True,
              patience: float = 60.0) -> Job:
@@ -182,7 +136,7 @@ class Server:
             while not events.over:
                 left = None if until is None else until - time.monotonic()
                 if left is not None and left <= 0:
-                    raise TimeoutError(f'job {_number(job)} is not over')
+                    raise TimeoutError(f'job {number_of(job)} is not over')
                 events.take(left)
         found = self.show(job)
         if check and found.state is not State.DONE:
@@ -252,7 +206,7 @@ class Watch(Iterator[Event]):
                     raise
                 self._begin_anew(until)
         event = Event.of(told)
-        if self._job is not None and event.state is not None and event.state.is_over:
+        if self._job is not None and isinstance(event, StateEvent) and event.state.is_over:
             self._over = True
         return event
 
@@ -268,7 +222,3 @@ class Watch(Iterator[Event]):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
         self.close()
-
-
-def _number(job: Job | int) -> int:
-    return job.number if isinstance(job, Job) else job

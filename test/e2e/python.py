@@ -5,8 +5,10 @@
     python.py [--quick] [-k PATTERN] [--binary PATH]
 """
 
+import asyncio
 import datetime
 import hashlib
+import os
 import shutil
 import signal
 import subprocess
@@ -103,7 +105,8 @@ def steered(program, folder):
         expect_equal('a cancelled job', failed.job.state, State.CANCELLED)
         reader.join(10)
         expect(not reader.is_alive(), 'the watch does not see the end')
-        states = [event.state for event in seen if event.job == job and event.name == 'job']
+        states = [event.state for event in seen
+                  if event.job == job and isinstance(event, wavehaul.StateEvent)]
         expect_equal('states', states, [State.RUNNING, State.PAUSED, State.READY, State.RUNNING,
                                         State.DONE])
         server.retry(later)
@@ -114,7 +117,7 @@ def until_cancelled(watch):
     with watch:
         for event in watch:
             yield event
-            if event.state is State.CANCELLED:
+            if isinstance(event, wavehaul.StateEvent) and event.state is State.CANCELLED:
                 return
 
 
@@ -130,7 +133,7 @@ def refused(program, folder):
             expect_raised(wavehaul.Error, server.send, '/etc/hostname', CLIENT, 'x')
             error = expect_raised(wavehaul.Refused, server.ask, 'job.show', jub=1)
             expect_equal('the sentence', str(error), "job.show has no argument 'jub'")
-            expect_raised(wavehaul.Refused, server.send, ['x' * 1000] * 100, CLIENT, 'x')
+            expect_raised(wavehaul.Refused, server.send, ['x' * 1000] * 1100, CLIENT, 'x')
             missing = server.get(CLIENT, 'nothing', 'x')
             error = expect_raised(wavehaul.JobFailed, server.wait, missing, timeout=20)
             expect(error.status == error.job.exit_status > 0, f'status {error.status}')
@@ -208,8 +211,54 @@ def files(program, folder):
         expect('a/nothing' in str(error), f'{error}')
         expect_raised(OSError, fs.pipe_file, 'a/new/below', b'x')
         expect_raised(ValueError, fs.open, 'a/new', 'ab')
-        left = [path.name for path in one.root.iterdir() if path.name.startswith('.')]
-        expect_equal('what is left of files on their way', left, [])
+        expect_equal('what is here of files on their way', one.names(''), [])
+        expect_equal('folders, by the server', (fs.ls('a', detail=False), fs.exists('a/nothing')),
+                     (['a/data', 'a/new', 'a/whole'], False))
+        fs.cp_file('a/data', 'a/copy')
+        (two.root / 'a/od[d]*').write_bytes(b'odd')
+        expect_equal('a name with signs', fs.cat_file('a/od[d]*'), b'odd')
+        expect_equal('a copy', two.digest('a/copy'), digest)
+        fs.get_file('a/data', folder / 'data')
+        expect_equal('a file here', (folder / 'data').read_bytes(),
+                     (two.root / 'a/data').read_bytes())
+        ranges(one, two, fs)
+
+
+def ranges(one, two, fs):
+    """Of a large file only what is read is moved, and more at once while reading goes on."""
+    def moved():
+        with wavehaul.connect(one.path) as server:
+            return sum(job.moved_bytes for job in server.jobs(over=True))
+    with open(two.root / 'large', 'wb') as file:
+        file.truncate(800 << 20)
+        file.seek(600 << 20)
+        file.write(b'0123456789')
+    before, began = moved(), time.monotonic()
+    expect_equal('ten bytes', fs.cat_file('large', 600 << 20, (600 << 20) + 10), b'0123456789')
+    expect_between('the seconds for ten bytes', time.monotonic() - began, 0, 3)
+    expect_between('what is moved for them', moved() - before, 10, 1000)
+    expect_equal('from the end', fs.cat_file('large', -5, -3), b'\0\0')
+    before = moved()
+    with fs.open('large') as file:
+        expect_equal('the size', file.size, 800 << 20)
+        file.seek((600 << 20) + 5)
+        expect_equal('from the middle', file.read(5), b'56789')
+        file.seek(-1, 2)
+        expect_equal('the last one', file.read(), b'\0')
+    expect_between('what is moved for these', moved() - before, 128 << 10, 300 << 10)
+    digest = two.make('random', 30 << 20)
+    with wavehaul.connect(one.path) as server:
+        before = len(list(server.jobs(over=True)))
+        with fs.open('random') as file:
+            found = hashlib.sha256()
+            while piece := file.read(1 << 20):
+                found.update(piece)
+        expect_equal('all of it', found.hexdigest(), digest)
+        expect_between('how many ranges', len(list(server.jobs(over=True))) - before, 2, 6)
+    with fs.open('random') as file:
+        file.read(10)
+        os.truncate(two.root / 'random', 1 << 20)
+        expect_raised(OSError, file.read)
 
 
 def trees(program, folder):
@@ -251,9 +300,12 @@ def typed(program, folder):
     if mypy is None:
         raise Skip('mypy is not there')
     user = ('import wavehaul\nwith wavehaul.connect() as server:\n'
-            '    number: {} = server.wait(server.send("a", "b", "c")).bytes\n')
+            '    number: {} = server.wait(server.send("a", "b", "c")).bytes\n'
+            '    for event in server.watch():\n'
+            '        if isinstance(event, wavehaul.IntervalEvent):\n'
+            '            left: {} = event.bytes_left\n')
     for kind, status in (('int', 0), ('str', 1)):
-        (folder / 'user.py').write_text(user.format(kind))
+        (folder / 'user.py').write_text(user.format(kind, kind))
         found = subprocess.run(
             [mypy, '--config-file', TOP / 'python/pyproject.toml', '--cache-dir', folder,
              TOP / 'python/wavehaul', folder / 'user.py'], cwd=TOP / 'python',
@@ -262,12 +314,80 @@ def typed(program, folder):
         expect_equal(f'mypy with {kind}', (found.returncode, found.stderr), (status, ''))
 
 
+def asynchronous(program, folder):
+    """The same for asyncio: many jobs at once, watched, waited for, and refused."""
+    from wavehaul import aio
+
+    async def all_of_it(one, two):
+        digest = one.make('a/data', 3_000_000)
+        async with await aio.connect(one.path) as server:
+            expect_equal('the version', server.version, (await server.ask('version'))['version'])
+            numbers = await asyncio.gather(*(
+                server.send(one.root / 'a/data', CLIENT, f'came{i}') for i in range(5)))
+            expect_equal('numbers', len(set(numbers)), 5)
+            done = await asyncio.gather(*(server.wait(number) for number in numbers))
+            expect_equal('bytes', [job.bytes for job in done], [3_000_000] * 5)
+            expect_equal('files', {two.digest(f'came{i}') for i in range(5)}, {digest})
+            slow = await server.get(CLIENT, 'came0', 'again', rate='8M')
+            seen = []
+
+            async def look():
+                async for event in server.watch(slow):
+                    seen.append(event)
+            watch = asyncio.create_task(look())
+            while not any(isinstance(event, wavehaul.IntervalEvent) for event in seen):
+                await asyncio.sleep(0.05)
+            expect_equal('now', await server.set_rate(slow, 'max'), True)
+            async with asyncio.timeout(20):
+                await watch
+            end = next(event for event in seen if isinstance(event, wavehaul.EndEvent))
+            expect_equal('the end', (end.bytes, end.exit_status, end.host),
+                         (3_000_000, 0, CLIENT))
+            expect(isinstance(seen[-1], wavehaul.StateEvent) and
+                   seen[-1].state is State.DONE, f'{seen[-1]}')
+            expect_equal('those over', len([job async for job in server.jobs(over=True)]), 6)
+            try:
+                await server.show(4711)
+                raise Failed('it shows what is not there')
+            except wavehaul.Refused as error:
+                expect_equal('the sentence', str(error), 'there is no job 4711')
+            later = await server.send(one.root / 'a/data', CLIENT, 'later',
+                                      not_before=datetime.timedelta(hours=1))
+            try:
+                async with asyncio.timeout(0.3):
+                    await server.wait(later)
+                raise Failed('it waits for nothing')
+            except TimeoutError:
+                pass
+            patient = asyncio.create_task(server.wait(later, check=False, patience=20))
+            await asyncio.sleep(0.2)
+            one.stop(signal.SIGKILL)
+            try:
+                await server.status()
+                raise Failed('nobody answers')
+            except wavehaul.NoServer:
+                pass
+            await asyncio.to_thread(one.start)
+            await server.cancel(later)
+            expect_equal('what was waited for', (await patient).state, State.CANCELLED)
+            patient = asyncio.create_task(server.wait(later))
+            try:
+                await patient
+                raise Failed('a cancelled job is done')
+            except wavehaul.JobFailed as error:
+                expect_equal('it', error.job.state, State.CANCELLED)
+
+    with houses(program, '--peer-timeout', '3s') as (one, two):
+        asyncio.run(all_of_it(one, two))
+
+
 CASES = [
     Case('python: both ways, watched and listed', True, both_ways),
     Case('python: steered', True, steered),
     Case('python: refusals, failures, and no server', True, refused),
     Case('python: files by fsspec', True, files),
     Case('python: folders by fsspec', False, trees),
+    Case('python: asyncio', True, asynchronous),
     Case('python: typed', False, typed),
 ]
 
