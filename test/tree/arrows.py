@@ -23,7 +23,7 @@ def lib(names):
 
 APP_ROOMS = ('cli', 'trust', 'plot', 'machine', 'guard', 'host', 'job', 'telemetry', 'report',
              'demo', 'doctor', 'scenario', 'probe', 'system', 'wan', 'control', 'queue',
-             'metrics', 'console', 'book', 'errand', 'pcap', 'capture')
+             'metrics', 'console', 'book', 'errand', 'pcap', 'capture', 'completion')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
 DRIVERS = {'drivers/port', 'drivers/lambda'}
 
@@ -76,6 +76,7 @@ ALLOWED = {
     'app/wavehaul/errand': LIB | DRIVERS | app('control report job host trust cli'),
     'app/wavehaul/wan': LIB | DRIVERS | app('pcap report host cli'),
     'app/wavehaul/system': LIB | DRIVERS | app('host cli'),
+    'app/wavehaul/completion': LIB | app('cli'),
     'app/wavehaul/demo': LIB | DRIVERS | app('report job host cli'),
     'app/wavehaul/doctor': LIB | DRIVERS | app('demo machine cli'),
     'app/wavehaul/scenario': LIB | app('plot cli'),

@@ -265,12 +265,13 @@ static const char ping_text[] =
 	"  wavehaul ping dtn2 --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
 
 static const char completion_text[] =
-	"usage: wavehaul completion bash\n"
+	"usage: wavehaul completion bash|zsh|fish\n"
 	"\n"
-	"Prints the script by which bash completes verbs, options and their values. An installed\n"
-	"wavehaul has it already; otherwise:\n"
+	"Prints the script by which that shell completes verbs, options and their values, jobs,\n"
+	"peers and scenarios. An installed wavehaul has it already; otherwise:\n"
 	"\n"
-	"  source <(wavehaul completion bash)\n";
+	"  source <(wavehaul completion bash)     or zsh\n"
+	"  wavehaul completion fish | source\n";
 
 static const struct {
 	enum wh_verb verb;
