@@ -11,13 +11,12 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include <cmdline.h>
-
 #include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/signals.h"
+#include "console/editor.h"
 #include "console/grammar.h"
 #include "console/shown.h"
 #include "console/steer.h"
@@ -36,6 +35,7 @@
 struct console {
 	struct wh_settings settings;
 	struct wh_steer steer;
+	struct wh_editor editor;
 	bool terminal; /* interactive */
 	bool quits;
 	struct termios as_found;
@@ -190,7 +190,7 @@ static bool take_keys(struct console *console)
 		return bytes < 0 && errno == EINTR;
 	/* One by one: keys after a live command are for the next command. */
 	for (ssize_t i = 0; i < bytes && !console->quits; i++)
-		if (cmdline_in(console->steer.grammar.parser, &keys[i], 1) < 0)
+		if (!wh_editor_key(&console->editor, keys[i]))
 			return false;
 	return !console->quits;
 }
@@ -223,8 +223,7 @@ static int run(struct console *console)
 	console->steer.on_event = print_event;
 	console->steer.quits = &console->quits;
 	console->steer.context = console;
-	status = wh_steer_open(&console->steer, &console->settings, PROMPT,
-		console->terminal ? STDIN_FILENO : -1, console->terminal ? STDOUT_FILENO : -1);
+	status = wh_steer_open(&console->steer, &console->settings);
 	if (status != WH_EXIT_OK)
 		return status;
 	if (commands[0] != '\0')
@@ -233,9 +232,13 @@ static int run(struct console *console)
 		return run_input(console);
 	wh_signals_catch();
 	cook(console, false);
-	interact(console);
+	if (wh_editor_open(&console->editor, &console->steer.grammar, PROMPT) == 0)
+		interact(console);
+	else
+		status = WH_EXIT_OTHER;
 	cook(console, true);
-	return WH_EXIT_OK;
+	wh_editor_close(&console->editor);
+	return status;
 }
 
 int wh_verb_console(int argc, char **argv)

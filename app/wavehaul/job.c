@@ -331,7 +331,7 @@ static int say(struct job *job)
 	wh_asker_close(&job->asker); /* another connection is used */
 	job->steer.on_saying = print_plain;
 	job->steer.context = job;
-	status = wh_steer_open(&job->steer, &job->settings, "", -1, -1);
+	status = wh_steer_open(&job->steer, &job->settings);
 	if (status == WH_EXIT_OK)
 		status = wh_steer_run(&job->steer, line);
 	wh_steer_close(&job->steer);

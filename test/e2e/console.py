@@ -176,8 +176,13 @@ def spoken(program, folder):
             expect_equal(f'asked by {commands[:60]!r}', server.asked, requests)
         server.asked.clear()
         for commands, status, said in (
-                ('nothing', USAGE, "no command 'nothing'"), ('pause', USAGE, 'pause JOB'),
-                ('pause x', USAGE, 'pause JOB'), ('pause 1 x', USAGE, 'pause JOB'),
+                ('nothing', USAGE, "no command 'nothing'"), ('paus', USAGE, "mean 'pause'"),
+                ('pause', USAGE, "'pause' is not complete: JOB... must follow"),
+                ('pause x', USAGE, "'x' cannot follow 'pause'; JOB... can"),
+                ('pause 1 x', USAGE, "'x' cannot follow 'pause 1'; JOB... can"),
+                ('show thigns', USAGE, "'thigns' cannot follow 'show'; did you mean 'things'?"),
+                ('show things now', USAGE, "'now' cannot follow 'show things'; "),
+                ('quit 1', USAGE, "'1' cannot follow 'quit'; nothing can"),
                 ("name 'x", USAGE, 'quote'),
                 ('refuse', OTHER, r'not \\x1b\[31mtoday'),
                 ('show things live', USAGE, 'number of times'),
@@ -234,6 +239,17 @@ def typed(program, folder):
         terminal.type('die\r', 'gone.*wavehaul> ')
         terminal.type('name back\r')
         expect_equal('asked again', server.asked[asked + 1], {'do': 'name', 'text': 'back'})
+        # Each choice once, and no more of it; a line that is taken back; words that are none.
+        said = terminal.type('\t')
+        words = said.split()
+        expect(words.count('show') == words.count('pause') == 1, f'Tab: {said!r}')
+        expect('JOB' not in said and len(said) < 200, f'Tab tells the manual: {said!r}')
+        asked = len(server.asked)
+        terminal.type('name no\x15name yes\r')
+        expect_equal('after Ctrl-U', server.asked[asked:], [{'do': 'name', 'text': 'yes'}])
+        terminal.type('shwo\r', "there is no command 'shwo'; did you mean 'show'.*wavehaul> ")
+        terminal.type('pause x\r', "'x' cannot follow 'pause'; JOB... can.*wavehaul> ")
+        expect_equal('what was asked', len(server.asked), asked + 1)
         terminal.type('x\x03')
         os.write(terminal.master, b'quit\r')
         expect_equal('the exit status', terminal.finish(), 0)

@@ -13,10 +13,14 @@
 #include "base/units.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/nearest/nearest.h"
 #include "console/words.h"
 
 /* A line of a script, longer than any path; DPDK's own editor takes 511 bytes. */
 #define LINE_BYTES (UINT32_C(32) << 10)
+
+/* More are not listed where a word is wrong. */
+#define EXPECTED_MAX 64
 
 /* Spellings of each command: plain, live, and live with a number of times. */
 #define WAYS 3
@@ -371,12 +375,12 @@ static bool make_instances(struct wh_grammar *grammar)
 	return good;
 }
 
-int wh_grammar_make(struct wh_grammar *grammar, const char *prompt, int in_fd, int out_fd)
+int wh_grammar_make(struct wh_grammar *grammar)
 {
 	WH_ASSERT(grammar->parser == NULL && grammar->on_saying != NULL);
 	if (make_instances(grammar))
-		grammar->parser = cmdline_new(
-			(cmdline_parse_ctx_t *)grammar->context_of_parser, prompt, in_fd, out_fd);
+		grammar->parser =
+			cmdline_new((cmdline_parse_ctx_t *)grammar->context_of_parser, "", -1, -1);
 	return grammar->parser != NULL ? 0 : -ENOMEM;
 }
 
@@ -410,41 +414,120 @@ static bool is_open(const char *line)
 	return bytes < 0;
 }
 
-/* Shows the commands that begin with the same word. */
+/* What could stand where the line is wrong, each word once: "jobs, ports or JOB". */
+struct expected {
+	uint32_t matched; /* words before that place */
+	const char *rest; /* the line from there on */
+	uint32_t count;
+	char word[EXPECTED_MAX][WH_FORM_WORD_BYTES];
+};
+
+static void expect(struct expected *expected, const struct wh_form_word *word)
+{
+	const struct wh_form form = {.words = 1, .word = {*word}};
+	char text[WH_FORM_WORD_BYTES];
+
+	wh_form_print(&form, text, sizeof(text));
+	for (uint32_t i = 0; i < expected->count; i++)
+		if (strcmp(expected->word[i], text) == 0)
+			return;
+	if (expected->count < EXPECTED_MAX)
+		strcpy(expected->word[expected->count++], text);
+}
+
+/* The form's words that the line begins with; *next: the one that it does not have. */
+static uint32_t match(
+	const struct wh_form *form, const char **rest, const struct wh_form_word **next)
+{
+	uint32_t matched = 0;
+
+	*next = NULL;
+	for (uint32_t i = 0; i < form->words; i++) {
+		const struct wh_form_word *word = &form->word[i];
+		const char *at = *rest + wh_word_blanks(*rest);
+		int bytes;
+
+		if (word->kind == WH_FORM_UNSAID)
+			continue;
+		bytes = word->rest ? parse_rest(word, at) : parse_word(word, at);
+		if (bytes < 0 && word->rest) /* its last good word */
+			for (int one; (one = parse_word(word, at)) > 0; at += wh_word_blanks(at))
+				*rest = at += one;
+		if (bytes < 0) {
+			*next = word;
+			break;
+		}
+		*rest = at + bytes;
+		matched++;
+	}
+	return matched;
+}
+
+/* Where the line leaves all forms, at the latest; and what they have there. */
+static void look_where(
+	const struct wh_grammar *grammar, const char *line, struct expected *expected)
+{
+	*expected = (struct expected){.rest = line};
+	for (uint32_t i = 0; i < grammar->forms.count; i++) {
+		const struct wh_form_word *next;
+		const char *rest = line;
+		uint32_t matched = match(&grammar->forms.form[i], &rest, &next);
+
+		if (matched < expected->matched)
+			continue;
+		if (matched > expected->matched)
+			*expected = (struct expected){.matched = matched, .rest = rest};
+		if (next != NULL)
+			expect(expected, next);
+	}
+}
+
+static void list_expected(const struct expected *expected, char *text, size_t room)
+{
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < expected->count && length < room; i++)
+		length += (size_t)snprintf(text + length, room - length, "%s%s",
+			i == 0                     ? ""
+			: i + 1 == expected->count ? " or "
+						   : ", ",
+			expected->word[i]);
+}
+
+/* Names the word that is none, or lacks, and what could stand there. */
 static void complain(const struct wh_grammar *grammar, const char *line)
 {
-	char first[WH_FORM_WORD_BYTES];
-	char spelt[512];
-	char text[1024] = "";
-	size_t length = 0;
-	const char *last = "";
+	struct expected expected;
+	char word[WH_FORM_WORD_BYTES] = "";
+	char hint[WH_NEAREST_TEXT_BYTES];
+	char known[1024];
+	char must[sizeof(known) + 8];
+	struct wh_nearest nearest = {.typed = word};
+	int before;
 
 	if (is_open(line)) {
 		wh_complain("a quote is not closed");
 		return;
 	}
-	(void)wh_word_take(line + wh_word_blanks(line), first, sizeof(first));
-	for (uint32_t i = 0; i < grammar->forms.count && length < sizeof(text); i++) {
-		const struct wh_form *form = &grammar->forms.form[i];
-
-		if (strcmp(form->word[0].text, first) != 0 || strcmp(last, form->command) == 0)
-			continue;
-		/* The longest spelling is the last one. */
-		while (i + 1 < grammar->forms.count &&
-			strcmp(form[1].command, form->command) == 0 &&
-			strcmp(form[1].word[0].text, first) == 0) {
-			form++;
-			i++;
-		}
-		last = form->command;
-		wh_form_print(form, spelt, sizeof(spelt));
-		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
-			length > 0 ? "; " : "", spelt);
-	}
-	if (length > 0)
-		wh_complain("that is no command; with '%s' begin: %s", first, text);
+	look_where(grammar, line, &expected);
+	(void)wh_word_take(expected.rest + wh_word_blanks(expected.rest), word, sizeof(word));
+	for (uint32_t i = 0; i < expected.count; i++)
+		wh_nearest_try(&nearest, expected.word[i]);
+	line += wh_word_blanks(line);
+	before = (int)(expected.rest > line ? expected.rest - line : 0);
+	list_expected(&expected, known, sizeof(known));
+	snprintf(must, sizeof(must), "%s can", known);
+	if (expected.matched == 0)
+		wh_complain("there is no command '%s'; %s", word,
+			wh_nearest_text(&nearest, "", "help lists them", hint));
+	else if (word[0] == '\0')
+		wh_complain("'%.*s' is not complete: %s must follow", before, line, known);
+	else if (expected.count == 0)
+		wh_complain("'%s' cannot follow '%.*s'; nothing can", word, before, line);
 	else
-		wh_complain("there is no command '%s'; help lists them", first);
+		wh_complain("'%s' cannot follow '%.*s'; %s", word, before, line,
+			wh_nearest_text(&nearest, "", must, hint));
 }
 
 int wh_grammar_run(struct wh_grammar *grammar, const char *line)

@@ -49,10 +49,9 @@ struct wh_grammar {
 };
 
 /*
- * From the forms that were added; a terminal's lines are read from in_fd and answers written to
- * out_fd, -1: no terminal. 0 or -ENOMEM.
+ * From the forms that were added. 0 or -ENOMEM.
  */
-int wh_grammar_make(struct wh_grammar *grammar, const char *prompt, int in_fd, int out_fd);
+int wh_grammar_make(struct wh_grammar *grammar);
 void wh_grammar_free(struct wh_grammar *grammar);
 
 /* Runs one command, without its end: an exit status, after a complaint if it is unknown. */

@@ -193,8 +193,7 @@ static bool add_forms(struct wh_steer *steer, const json_t *commands)
 	return good;
 }
 
-int wh_steer_open(struct wh_steer *steer, struct wh_settings *settings, const char *prompt,
-	int in_fd, int out_fd)
+int wh_steer_open(struct wh_steer *steer, struct wh_settings *settings)
 {
 	json_t *request = json_pack("{s:s}", "do", "commands");
 	json_t *answer;
@@ -213,7 +212,7 @@ int wh_steer_open(struct wh_steer *steer, struct wh_settings *settings, const ch
 		wh_complain("the server's commands are not valid for this console: is it another "
 			    "version?");
 		status = WH_EXIT_OTHER;
-	} else if (wh_grammar_make(&steer->grammar, prompt, in_fd, out_fd) != 0) {
+	} else if (wh_grammar_make(&steer->grammar) != 0) {
 		wh_complain("no memory for the grammar");
 		status = WH_EXIT_OTHER;
 	}

@@ -24,8 +24,7 @@ struct wh_steer {
 };
 
 /* An exit status, after a complaint. The caller's fields must be set. */
-int wh_steer_open(struct wh_steer *steer, struct wh_settings *settings, const char *prompt,
-	int in_fd, int out_fd);
+int wh_steer_open(struct wh_steer *steer, struct wh_settings *settings);
 void wh_steer_close(struct wh_steer *steer);
 
 /* Runs one command: an exit status. */

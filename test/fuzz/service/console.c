@@ -121,7 +121,7 @@ static void open_all(void)
 		WH_ASSERT(wh_forms_add(&grammar.forms, json_array_get(commands, i)));
 	json_decref(answer);
 	grammar.on_saying = on_saying;
-	WH_ASSERT(wh_grammar_make(&grammar, "", -1, -1) == 0);
+	WH_ASSERT(wh_grammar_make(&grammar) == 0);
 }
 
 /* Up to its first NUL or end, as lines are read. */
