@@ -134,7 +134,7 @@ static const struct wh_record_field outcome_fields[] = {
 	FIELD(outcome, id, 0, ID_MAX),
 	FIELD(outcome, error, 0, ERRNO_MAX),
 	FIELD(outcome, status, WH_OUTCOME_SKIPPED, WH_OUTCOME_WOULD),
-	FIELD(outcome, doing, 0, WH_DOING_FOLDING),
+	FIELD(outcome, doing, 0, WH_DOING_YIELDING),
 };
 
 static const struct wh_record_field totals_fields[] = {
@@ -339,6 +339,7 @@ const char *wh_doing_name(enum wh_doing doing)
 		[WH_DOING_NAMING] = "looking at its name",
 		[WH_DOING_LINKING] = "looking where the link leads",
 		[WH_DOING_FOLDING] = "comparing its name with others",
+		[WH_DOING_YIELDING] = "leaving it to another job",
 		[WH_DOING_SPARING] = "counting what the source does not have",
 		[WH_DOING_REMOVING] = "removing",
 		[WH_DOING_PASSING] = "passing it over",
@@ -366,6 +367,8 @@ const char *wh_doing_forbidden(enum wh_doing doing)
 	case WH_DOING_LINKING:
 		return "the link leads out of what is sent, which may not be there "
 		       "(--links-inside)";
+	case WH_DOING_YIELDING:
+		return "a newer job of the same peer goes on with it";
 	case WH_DOING_SPARING:
 		return "more extra files than --max-delete allows; none were removed";
 	default:

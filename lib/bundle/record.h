@@ -160,6 +160,7 @@ enum wh_doing {
 	WH_DOING_NAMING,     /* ... names, ... */
 	WH_DOING_LINKING,    /* ... targets of links, ... */
 	WH_DOING_FOLDING,    /* ... names that differ by case only */
+	WH_DOING_YIELDING,   /* its part, to a newer job of the same peer */
 	WH_DOING_SPARING,    /* too many files to remove that the source does not have */
 	WH_DOING_REMOVING,
 	WH_DOING_PASSING, /* only in FAULT: no failure, a kind of file that is skipped */

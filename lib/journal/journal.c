@@ -80,6 +80,7 @@ static const char *const questions[QUESTIONS] = {
 struct wh_journal {
 	sqlite3 *database;
 	struct wh_journal_config config;
+	struct wh_holds holds;
 	_Atomic bool told; /* an error was reported */
 	sqlite3_stmt *asked[QUESTIONS];
 };
@@ -148,6 +149,7 @@ int wh_journal_open(struct wh_journal **result, const struct wh_journal_config *
 		return -ENOMEM;
 	journal->config = *config;
 	journal->config.path = NULL;
+	wh_holds_init(&journal->holds);
 	rc = wh_database_open(&journal->database, config->path, told);
 	if (told[0] != '\0')
 		config->say(told);
@@ -175,6 +177,11 @@ void wh_journal_close(struct wh_journal *journal)
 		sqlite3_finalize(journal->asked[i]);
 	wh_database_close(journal->database);
 	free(journal);
+}
+
+struct wh_holds *wh_journal_holds(struct wh_journal *journal)
+{
+	return &journal->holds;
 }
 
 /* Runs a statement that returns no row. */

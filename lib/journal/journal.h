@@ -11,11 +11,13 @@
  * peer never continues it: whoever sends a file chooses what is in its part, and only what the same
  * peer sends later may rest on that. It is usable while the source's file is unchanged.
  *
- * Any thread but a polling one: every call may block on a disk.
+ * Any thread but a polling one: every call may block on a disk, but wh_journal_holds().
  */
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "journal/holds.h"
 
 #define WH_JOURNAL_SPANS_MAX   64 /* per part, as many as lanes */
 #define WH_JOURNAL_OWNER_BYTES 32
@@ -76,6 +78,9 @@ struct wh_journal_owner {
  */
 int wh_journal_open(struct wh_journal **journal, const struct wh_journal_config *config);
 void wh_journal_close(struct wh_journal *journal); /* NULL is allowed */
+
+/* The parts that jobs of this process use. */
+struct wh_holds *wh_journal_holds(struct wh_journal *journal);
 
 enum wh_journal_found {
 	WH_JOURNAL_NOTHING = 0,

@@ -29,10 +29,18 @@ void wh_assemblies_init(struct wh_assemblies *all, uint32_t lanes)
 	all->lanes = lanes;
 }
 
-static void forget(struct wh_assembly *assembly)
+static void close_both(struct wh_assembly *assembly)
 {
 	if (assembly->folder_fd >= 0)
 		close(assembly->folder_fd);
+	if (assembly->lock_fd >= 0)
+		close(assembly->lock_fd);
+	assembly->folder_fd = assembly->lock_fd = -1;
+}
+
+static void forget(struct wh_assembly *assembly)
+{
+	close_both(assembly);
 	free(assembly->resumed);
 	memset(assembly, 0, sizeof(*assembly));
 }
@@ -59,6 +67,7 @@ static void fail(struct wh_assembly *assembly, int error, enum wh_doing doing)
 		return;
 	assembly->error = error;
 	assembly->doing = doing;
+	close_both(assembly); /* nobody opens it any more, and whoever has it open keeps the lock */
 	decide(assembly, WH_VERDICT_FAILED);
 }
 
@@ -98,7 +107,7 @@ static struct wh_assembly *find_or_add(
 		return NULL;
 	assembly->split = split;
 	assembly->size_bytes = size_bytes;
-	assembly->folder_fd = -1;
+	assembly->folder_fd = assembly->lock_fd = -1;
 	return assembly;
 }
 
@@ -162,21 +171,29 @@ void wh_assembly_resume(
 	wh_assembly_set_row(assembly, row);
 }
 
-int wh_assembly_stage(struct wh_assemblies *all, struct wh_assembly *assembly, int folder_fd,
-	uint32_t number, uint64_t inode)
+int wh_assembly_stage(struct wh_assemblies *all, struct wh_assembly *assembly,
+	const struct wh_assembly_staged *staged)
 {
-	int own_fd = fcntl(folder_fd, F_DUPFD_CLOEXEC, 0);
-	int rc = own_fd < 0 ? -errno : 0;
+	int folder_fd = fcntl(staged->folder_fd, F_DUPFD_CLOEXEC, 0);
+	int lock_fd = staged->lock_fd < 0 ? -1 : fcntl(staged->lock_fd, F_DUPFD_CLOEXEC, 0);
 
-	if (rc < 0)
-		return rc;
+	if (folder_fd < 0 || (staged->lock_fd >= 0 && lock_fd < 0)) {
+		int error = -errno;
+
+		if (folder_fd >= 0)
+			close(folder_fd);
+		return error;
+	}
 	wh_spin_lock(&all->lock);
 	WH_ASSERT(assembly->folder_fd < 0 && assembly->head != 0);
-	assembly->folder_fd = own_fd;
-	assembly->number = number;
-	assembly->inode = inode;
+	assembly->folder_fd = folder_fd;
+	assembly->lock_fd = lock_fd;
+	assembly->number = staged->number;
+	assembly->inode = staged->inode;
 	if (wh_assembly_verdict(assembly) == WH_VERDICT_NONE)
 		decide(assembly, WH_VERDICT_SEND);
+	else
+		close_both(assembly);
 	wh_spin_unlock(&all->lock);
 	return 0;
 }
@@ -189,13 +206,31 @@ void wh_assembly_skip(struct wh_assemblies *all, struct wh_assembly *assembly)
 	wh_spin_unlock(&all->lock);
 }
 
-int wh_assembly_open(struct wh_assemblies *all, const struct wh_assembly *assembly)
+/* Only with SEND. */
+static int open_staged(const struct wh_assembly *assembly, int *lock_fd)
+{
+	int fd = wh_stage_open_in(assembly->folder_fd, assembly->number, assembly->inode);
+
+	if (fd < 0 || assembly->lock_fd < 0)
+		return fd;
+	*lock_fd = fcntl(assembly->lock_fd, F_DUPFD_CLOEXEC, 0);
+	if (*lock_fd >= 0)
+		return fd;
+
+	int error = -errno;
+
+	close(fd);
+	return error;
+}
+
+int wh_assembly_open(struct wh_assemblies *all, const struct wh_assembly *assembly, int *lock_fd)
 {
 	int fd = -ECANCELED;
 
+	*lock_fd = -1;
 	wh_spin_lock(&all->lock);
 	if (wh_assembly_verdict(assembly) == WH_VERDICT_SEND)
-		fd = wh_stage_open_in(assembly->folder_fd, assembly->number, assembly->inode);
+		fd = open_staged(assembly, lock_fd);
 	wh_spin_unlock(&all->lock);
 	return fd;
 }

@@ -39,6 +39,7 @@ struct wh_assembly {
 	uint64_t head; /* bit of its lane; 0: has not joined */
 	uint64_t size_bytes;
 	int folder_fd; /* of the staging folder, with SEND; -1: none */
+	int lock_fd;   /* keeps the file locked, with SEND; -1: it is not */
 	uint32_t number;
 	uint64_t inode;
 	_Atomic int64_t row;              /* in the journal; 0: none yet */
@@ -75,12 +76,20 @@ static inline enum wh_verdict wh_assembly_verdict(const struct wh_assembly *asse
 	return (enum wh_verdict)atomic_load_explicit(&assembly->verdict, memory_order_acquire);
 }
 
+/* A file that the head has staged. */
+struct wh_assembly_staged {
+	int folder_fd;
+	int lock_fd; /* -1: it is not locked */
+	uint32_t number;
+	uint64_t inode;
+};
+
 /*
- * By the head, once: the file is staged in that folder, whose descriptor is duplicated; or the
- * existing file is kept. 0 or a negative errno.
+ * By the head, once: the file is staged, and its descriptors are duplicated; or the existing file
+ * is kept. 0 or a negative errno.
  */
-int wh_assembly_stage(struct wh_assemblies *all, struct wh_assembly *assembly, int folder_fd,
-	uint32_t number, uint64_t inode);
+int wh_assembly_stage(struct wh_assemblies *all, struct wh_assembly *assembly,
+	const struct wh_assembly_staged *staged);
 void wh_assembly_skip(struct wh_assemblies *all, struct wh_assembly *assembly);
 
 /*
@@ -100,8 +109,11 @@ static inline int64_t wh_assembly_row(const struct wh_assembly *assembly)
 	return atomic_load(&assembly->row);
 }
 
-/* Opens the staged file for writing: a descriptor of the caller's, or a negative errno. */
-int wh_assembly_open(struct wh_assemblies *all, const struct wh_assembly *assembly);
+/*
+ * Opens the staged file for writing: a descriptor of the caller's, or a negative errno; *lock_fd is
+ * another one, which keeps it locked, or -1.
+ */
+int wh_assembly_open(struct wh_assemblies *all, const struct wh_assembly *assembly, int *lock_fd);
 
 /* The lane's part is written, and its descriptor closed. */
 void wh_assembly_put_down(struct wh_assembly *assembly, uint32_t lane);

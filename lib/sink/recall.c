@@ -131,21 +131,22 @@ static void prove(struct wh_recall *recall, uint32_t i)
 		found->to = lane.from;
 }
 
-/* Removes an unusable part and its row, unless a job uses it. */
-static void drop_part(struct wh_recall *recall, int parts_fd)
+/* Removes an unusable part and its row; false: a job uses it. */
+static bool drop_part(struct wh_recall *recall, int parts_fd)
 {
 	const struct wh_journal_part *part = &recall->found.part;
 	int fd = parts_fd < 0 ? -ENOENT : claim(parts_fd, part, 0);
 	char name[16];
 
 	if (fd == -EBUSY)
-		return;
+		return false;
 	snprintf(name, sizeof(name), "%u", part->number);
 	if (fd >= 0) {
 		unlinkat(parts_fd, name, 0);
 		close(fd);
 	}
 	wh_journal_forget(recall->subject.keeping.journal, &part->row, 1);
+	return true;
 }
 
 static int find(struct wh_recall *recall)
@@ -193,10 +194,10 @@ static void look(struct wh_recall *recall)
 		found->fd = claim(parts_fd, &found->part, file->source.size_bytes);
 	if (found->fd >= 0)
 		confirm(recall);
-	found->changed = rc == WH_JOURNAL_CHANGED;
 	found->busy = found->fd == -EBUSY;
 	if (found->fd < 0 && !found->busy)
-		drop_part(recall, parts_fd);
+		found->busy = !drop_part(recall, parts_fd);
+	found->changed = rc == WH_JOURNAL_CHANGED && !found->busy;
 	close_if_open(parts_fd);
 	for (uint32_t i = 0; found->fd >= 0 && i < recall->lanes; i++)
 		prove(recall, i);

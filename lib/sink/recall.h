@@ -43,9 +43,13 @@ struct wh_keeping {
 #define WH_KEEP_BATCH_BYTES (UINT64_C(64) << 20)
 #define WH_KEEP_BATCH_MS    1000
 
-/* If a part is in use, it is asked for again at this interval and for this long. */
+/*
+ * If a part is in use, it is looked for again at this interval: as long as a job of this process
+ * has it, which lets it go (journal/holds.h); and else, since another process may have it, or
+ * nobody who is about to let go, for this long.
+ */
 #define WH_KEEP_BUSY_MS 20
-#define WH_KEEP_WAIT_MS 500
+#define WH_KEEP_WAIT_MS 5000
 
 /* Identifies a file: below an open folder, and at its source. */
 struct wh_keeping_file {
@@ -62,7 +66,7 @@ struct wh_recalled_lane {
 };
 
 struct wh_recalled {
-	bool busy;    /* in use by a job, or the kernel still cleans up after a dead one */
+	bool busy;    /* in use by a job (of part.row), or the kernel cleans up after a dead one */
 	bool changed; /* data of another version of the file was found */
 	int fd;       /* of the part, locked, the caller's; -1: nothing usable */
 	struct wh_journal_part part;

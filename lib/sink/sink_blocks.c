@@ -20,7 +20,7 @@ bool wh_sink_may_list(const struct wh_sink *sink, const struct wh_large *file,
 	       (uint64_t)status->st_size >= wh_block_bytes(file->size_bytes);
 }
 
-void wh_basis_free(struct wh_sink *sink, struct wh_large *file)
+void wh_basis_stop(struct wh_sink *sink, struct wh_large *file)
 {
 	struct wh_basis *basis = file->basis;
 
@@ -33,7 +33,15 @@ void wh_basis_free(struct wh_sink *sink, struct wh_large *file)
 	wh_likeness_free(basis->likeness);
 	if (basis->fd >= 0)
 		close(basis->fd);
-	free(basis);
+	basis->blocks = NULL;
+	basis->likeness = NULL;
+	basis->fd = -1;
+}
+
+void wh_basis_free(struct wh_sink *sink, struct wh_large *file)
+{
+	wh_basis_stop(sink, file);
+	free(file->basis);
 	file->basis = NULL;
 }
 

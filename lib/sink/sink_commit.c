@@ -85,10 +85,14 @@ static void commit_file(struct wh_sink *sink, const struct wh_staged *file, int 
 	if (rc == 0) {
 		wh_sink_row_is_over(sink, file->row);
 		wh_sink_note_written(sink, file);
+		if (file->kept && file->lock_fd >= 0)
+			close(file->lock_fd);
 		return;
 	}
 	WH_ASSERT(!file->named); /* never synced, so cannot fail here */
 	wh_stage_discard(sink->stage, file);
+	if (file->kept)
+		wh_stage_let_go(file->lock_fd);
 	wh_sink_row_is_over(sink, file->row);
 	wh_sink_tell_failed(sink, file, rc, doing);
 }

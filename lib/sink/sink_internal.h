@@ -124,9 +124,11 @@ struct wh_large {
 	uint64_t proved;        /* verified up to here as at the source */
 	uint64_t noted;         /* up to here in the journal */
 	int64_t row;            /* in the journal, if kept; 0: none yet */
-	int kept_fd;            /* keeps an existing part locked while the file is not open; -1 */
+	struct wh_hold hold;    /* with `row`, but for a part of it */
+	int kept_fd;            /* keeps it locked, if the open descriptor does not; -1: none */
 	bool kept;              /* in the folder of parts ... */
 	bool unkept;            /* ... but the journal could not store it */
+	bool yields;            /* failed; what is down is to be noted for the next job */
 	bool may_compare;       /* after RECALL: a file of that size exists, ... */
 	bool may_list;          /* ... or one that can be compared by blocks */
 	struct wh_basis *basis; /* NULL: transferred as a whole */
@@ -185,12 +187,15 @@ struct wh_sink_keep {
 	struct wh_large *recalling;
 	uint64_t recalled_bytes;
 	uint64_t recall_tsc; /* first attempt, ... */
-	uint64_t again_tsc;  /* ... and the next, because the part was in use */
+	uint64_t again_tsc;  /* ... and the next, because the part was in use: */
+	bool waited;
 	struct wh_noting *noting;
 	struct wh_large *file; /* being noted or retracted; NULL: none, or it is gone */
 	uint64_t noted_to;
 	uint64_t noted_tsc;
-	bool dropped; /* the noted file is gone, and its row must be removed */
+	uint64_t looked_tsc; /* when it was seen whether anybody wants a part */
+	bool lets_go;        /* a failed file may still be open */
+	bool dropped;        /* the noted file is gone, and its row must be removed */
 	uint32_t over_count;
 	int64_t over[WH_NOTE_ROWS_MAX]; /* rows of files that were renamed, or are gone */
 	char place[WH_JOURNAL_PLACE_BYTES];
@@ -370,6 +375,13 @@ bool wh_sink_notes(const struct wh_sink *sink, const struct wh_large *file);
 void wh_sink_row_is_over(struct wh_sink *sink, int64_t row);
 void wh_sink_unkeep(struct wh_sink *sink, struct wh_large *file);
 bool wh_large_stays(const struct wh_large *file);
+
+/* The descriptor by which a kept file is locked, or -1. */
+static inline int wh_large_lock_fd(const struct wh_large *file)
+{
+	return file->kept_fd >= 0 ? file->kept_fd : file->kept ? file->fd : -1;
+}
+
 void wh_large_resume(
 	struct wh_sink *sink, struct wh_large *file, const struct wh_recalled_lane *lane);
 void wh_large_begin_again(struct wh_sink *sink, struct wh_large *file);
@@ -378,13 +390,14 @@ void wh_large_begin_again(struct wh_sink *sink, struct wh_large *file);
  * sink_blocks.c: a file made from an existing one. may_list: by its entry and the existing file.
  * is_busy: nothing may be written yet. begin: the first block that differs was received, or all are
  * equal. end: FILE_END was received; true: the existing file is equal. is_over: nothing is left to
- * do.
+ * do. stop: nothing more is done, since the file failed.
  */
 bool wh_sink_may_list(const struct wh_sink *sink, const struct wh_large *file,
 	const struct wh_entry *entry, const struct stat *status);
 int32_t wh_sink_poll_blocks(struct wh_sink *sink);
 void wh_basis_begin(struct wh_sink *sink, struct wh_large *file);
 bool wh_basis_end(struct wh_sink *sink, struct wh_large *file, const struct wh_digest *wanted);
+void wh_basis_stop(struct wh_sink *sink, struct wh_large *file);
 void wh_basis_free(struct wh_sink *sink, struct wh_large *file);
 
 static inline bool wh_basis_is_busy(const struct wh_large *file)
@@ -437,7 +450,7 @@ bool wh_sink_spoil(
 	struct wh_sink *sink, const struct wh_entry *entry, int error, enum wh_doing doing);
 /* The existing file stays in place of that head: other lanes need not send their parts. */
 bool wh_sink_pass_over(struct wh_sink *sink, const struct wh_entry *entry);
-int wh_large_open_part(struct wh_sink *sink, const struct wh_large *file);
+int wh_large_open_part(struct wh_sink *sink, struct wh_large *file);
 int wh_large_is_staged(struct wh_sink *sink, const struct wh_large *file);
 void wh_large_close_part(struct wh_sink *sink, struct wh_large *file);
 void wh_large_leave(struct wh_sink *sink, struct wh_large *file);

@@ -70,6 +70,21 @@ void wh_large_resume(
 		file->data_bytes = file->end - file->from;
 }
 
+static struct wh_holds *holds(const struct wh_sink *sink)
+{
+	return wh_journal_holds(sink->config.keeping.journal);
+}
+
+static void set_row(struct wh_sink *sink, struct wh_large *file, int64_t row)
+{
+	if (file->hold.row != row) {
+		wh_holds_remove(holds(sink), &file->hold);
+		if (row != 0)
+			wh_holds_add(holds(sink), &file->hold, row);
+	}
+	file->row = row;
+}
+
 /* Makes the part from an earlier job the staged file. */
 static void take_over(struct wh_sink *sink, struct wh_large *file, struct wh_recalled *found)
 {
@@ -83,7 +98,7 @@ static void take_over(struct wh_sink *sink, struct wh_large *file, struct wh_rec
 	file->padded = true;
 	file->number = found->part.number;
 	file->identity.inode = found->part.inode;
-	file->row = found->part.row;
+	set_row(sink, file, found->part.row);
 	if (file->is_head)
 		wh_assembly_resume(file->assembly, file->row, found->lane);
 	wh_large_resume(sink, file, &found->lane[file->is_head ? sink->config.lane : 0]);
@@ -99,6 +114,10 @@ static void see_recalled(struct wh_sink *sink, struct wh_recalled *found)
 {
 	struct wh_large *file = sink->keep.recalling;
 	bool resumes = false;
+
+	/* Who had the part may have finished the file meanwhile. */
+	if (sink->keep.waited)
+		file->may_compare = !sink->config.anew;
 
 	sink->progress.totals.began_again += found->changed;
 	if (found->fd >= 0 && !file->failed)
@@ -154,8 +173,11 @@ static int32_t recall(struct wh_sink *sink, uint64_t now_tsc)
 		found = (struct wh_recalled){.fd = -1};
 	wh_recall_free(keep->recall);
 	keep->recall = NULL;
+	if (found.busy && wh_holds_want(holds(sink), found.part.row))
+		keep->recall_tsc = now_tsc;
 	if (found.busy && now_tsc - keep->recall_tsc < ms_to_tsc(sink, WH_KEEP_WAIT_MS)) {
 		keep->again_tsc = now_tsc + ms_to_tsc(sink, WH_KEEP_BUSY_MS);
+		keep->waited = true;
 		return 1;
 	}
 	see_recalled(sink, &found);
@@ -172,6 +194,7 @@ static int32_t recall_next(struct wh_sink *sink, uint64_t now_tsc)
 		return 0;
 	keep->recalling = file;
 	keep->recall_tsc = now_tsc;
+	keep->waited = false;
 	ask_journal(sink);
 	return 1;
 }
@@ -223,6 +246,89 @@ static bool become_part(struct wh_sink *sink, struct wh_large *file)
 	if (!wh_large_is_part(file) && !file->kept)
 		file->kept = wh_stage_keep(sink->stage, file->fd, &file->number) == 0;
 	return file->kept || wh_large_is_part(file);
+}
+
+/*
+ * A newer job of the same peer wants it. What is down at this moment is noted for that; of what is
+ * in the air it is not known whether it will be written.
+ */
+static void yield(struct wh_sink *sink, struct wh_large *file)
+{
+	file->proved = down_to(sink, file);
+	wh_large_fail(sink, file, -ECANCELED, WH_DOING_YIELDING);
+	file->yields = true;
+}
+
+static bool has_last_note(const struct wh_large *file)
+{
+	return file->yields && file->in_air == 0 && file->fd >= 0 && file->basis == NULL &&
+	       !file->unkept && file->proved > file->noted;
+}
+
+static bool is_to_let_go(const struct wh_large *file)
+{
+	return file->state != WH_LARGE_NONE && file->failed &&
+	       (wh_large_stays(file) || wh_large_is_part(file)) &&
+	       (file->fd >= 0 || file->kept_fd >= 0);
+}
+
+static bool is_at_work(const struct wh_sink *sink, const struct wh_large *file)
+{
+	return file->in_air > 0 || wh_sink_notes(sink, file) || has_last_note(file);
+}
+
+static void let_go(struct wh_sink *sink, struct wh_large *file)
+{
+	wh_basis_stop(sink, file);
+	wh_sink_unkeep(sink, file);
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+}
+
+/*
+ * A file that failed and stays needs no descriptor any more, whether its source goes on or is
+ * silent: without one its part is free.
+ */
+static int32_t let_go_all(struct wh_sink *sink)
+{
+	struct wh_sink_keep *keep = &sink->keep;
+	int32_t work = 0;
+
+	keep->lets_go = false;
+	for (uint32_t i = 0; i < WH_SINK_LARGE_MAX; i++) {
+		struct wh_large *file = &sink->large[i];
+
+		if (!is_to_let_go(file))
+			continue;
+		if (is_at_work(sink, file)) {
+			keep->lets_go = true;
+			continue;
+		}
+		let_go(sink, file);
+		work++;
+	}
+	return work;
+}
+
+static int32_t yield_wanted(struct wh_sink *sink, uint64_t now_tsc)
+{
+	struct wh_sink_keep *keep = &sink->keep;
+	int32_t work = 0;
+
+	if (now_tsc - keep->looked_tsc < ms_to_tsc(sink, WH_KEEP_BUSY_MS) / 4)
+		return 0;
+	keep->looked_tsc = now_tsc;
+	for (uint32_t i = 0; sink->large_count > 0 && i < WH_SINK_LARGE_MAX; i++) {
+		struct wh_large *file = &sink->large[i];
+
+		if (file->state == WH_LARGE_NONE || file->failed || file->hold.row == 0 ||
+			!wh_hold_is_wanted(&file->hold))
+			continue;
+		yield(sink, file);
+		work++;
+	}
+	return work;
 }
 
 /* Starts noting how much of the file is written, and which rows are finished. */
@@ -290,7 +396,7 @@ static void see_noted(struct wh_sink *sink, int rc, int64_t row)
 		file->unkept = row == 0;
 		file->noted = keep->noted_to;
 		if (!wh_large_is_part(file))
-			file->row = row;
+			set_row(sink, file, row);
 		if (file->is_head)
 			wh_assembly_set_row(file->assembly, row);
 	}
@@ -310,6 +416,9 @@ static int32_t note_next(struct wh_sink *sink, uint64_t now_tsc)
 				return 1;
 			file->retracts = false;
 			wh_large_fail(sink, file, -ENOMEM, WH_DOING_WRITING);
+		} else if (file->state != WH_LARGE_NONE && has_last_note(file)) {
+			file->yields = false;
+			return begin_note(sink, file);
 		} else if (is_noteworthy(sink, file, due)) {
 			keep->noted_tsc = now_tsc;
 			return begin_note(sink, file);
@@ -330,6 +439,9 @@ int32_t wh_sink_poll_keep(struct wh_sink *sink, uint64_t now_tsc)
 		work += recall(sink, now_tsc);
 	if (keep->recalling == NULL && wh_sink_is_running(sink))
 		work += recall_next(sink, now_tsc);
+	work += yield_wanted(sink, now_tsc);
+	if (keep->lets_go)
+		work += let_go_all(sink);
 	if (keep->noting == NULL)
 		return work + note_next(sink, now_tsc);
 
@@ -371,6 +483,8 @@ void wh_sink_unkeep(struct wh_sink *sink, struct wh_large *file)
 		keep->file = NULL;
 		keep->dropped = !wh_large_is_part(file);
 	}
+	if (keep->on)
+		wh_holds_remove(holds(sink), &file->hold);
 	if (file->kept_fd >= 0)
 		close(file->kept_fd);
 	file->kept_fd = -1;

@@ -22,6 +22,7 @@ struct wh_staged wh_large_entry(const struct wh_sink *sink, const struct wh_larg
 		.identity = file->identity,
 		.kept = file->kept,
 		.row = file->row,
+		.lock_fd = -1,
 		.path = sink->large_paths[file - sink->large],
 		.path_bytes = file->path_bytes,
 		.kind = WH_ENTRY_FILE,
@@ -76,16 +77,34 @@ void wh_large_forget(struct wh_sink *sink, struct wh_large *file)
 	sink->large_count--;
 }
 
-/* After a failure. The descriptor is closed first, so that close does not free the data. */
+/* A kept file's lock, which outlives its descriptors then: the caller's. -1: none. */
+static int take_lock(struct wh_large *file)
+{
+	int lock_fd = wh_large_lock_fd(file);
+
+	if (lock_fd < 0)
+		return -1;
+	if (file->kept_fd < 0)
+		return fcntl(lock_fd, F_DUPFD_CLOEXEC, 0);
+	file->kept_fd = -1;
+	return lock_fd;
+}
+
+/*
+ * After a failure. The descriptor is closed first, so that close does not free the data; a part is
+ * locked until it is removed.
+ */
 void wh_large_discard(struct wh_sink *sink, struct wh_large *file)
 {
 	struct wh_staged entry = wh_large_entry(sink, file);
-	bool stays = wh_large_stays(file);
+	bool goes = file->staged && !wh_large_stays(file);
+	int lock_fd = goes ? take_lock(file) : -1;
 
 	wh_large_forget(sink, file);
-	if (!file->staged || stays)
+	if (!goes)
 		return;
 	wh_stage_discard(sink->stage, &entry);
+	wh_stage_let_go(lock_fd);
 	wh_sink_row_is_over(sink, entry.row);
 }
 
@@ -98,6 +117,7 @@ void wh_large_fail(struct wh_sink *sink, struct wh_large *file, int error, enum 
 	file->error = error;
 	file->doing = (uint8_t)doing;
 	wh_large_give_up_room(sink, file);
+	sink->keep.lets_go = true;
 	sink->untold++;
 	if (sink->reserving == file)
 		sink->reserving = NULL;
@@ -215,7 +235,7 @@ static bool compare_begin(struct wh_sink *sink)
 	sink->existing_fd = wh_large_open_existing(sink, sink->comparing, &status);
 	sink->existing_offset = 0;
 	wh_hasher_init(&sink->existing);
-	if (sink->existing_fd >= 0)
+	if (sink->existing_fd >= 0 && (uint64_t)status.st_size == sink->comparing->size_bytes)
 		return true;
 	compare_no_more(sink);
 	return false;
@@ -534,13 +554,16 @@ void wh_large_add(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc)
 
 	WH_ASSERT(!file->failed && file->in_air == 0 && !wh_large_is_part(file));
 
+	int lock_fd = take_lock(file);
 	int rc = complete(sink, file, &doing);
 	struct wh_staged entry = wh_large_entry(sink, file);
 
 	if (rc < 0) {
+		file->kept_fd = lock_fd;
 		wh_large_fail(sink, file, rc, doing);
 		return;
 	}
+	entry.lock_fd = lock_fd;
 	wh_stage_add(sink->stage, &entry, now_tsc);
 }
 

@@ -68,13 +68,17 @@ bool wh_sink_pass_over(struct wh_sink *sink, const struct wh_entry *entry)
 }
 
 /* The lanes of an honest peer have one target; space is checked on its file system. */
-int wh_large_open_part(struct wh_sink *sink, const struct wh_large *file)
+int wh_large_open_part(struct wh_sink *sink, struct wh_large *file)
 {
-	int fd = wh_assembly_open(sink->config.assemblies, file->assembly);
+	int lock_fd;
+	int fd = wh_assembly_open(sink->config.assemblies, file->assembly, &lock_fd);
 	struct stat status;
 
 	if (fd < 0)
 		return fd;
+	if (file->kept_fd >= 0)
+		close(file->kept_fd);
+	file->kept_fd = lock_fd;
 	if (fstat(fd, &status) == 0 && status.st_dev == sink->device)
 		return fd;
 	close(fd);
@@ -83,8 +87,14 @@ int wh_large_open_part(struct wh_sink *sink, const struct wh_large *file)
 
 int wh_large_is_staged(struct wh_sink *sink, const struct wh_large *file)
 {
-	return wh_assembly_stage(sink->config.assemblies, file->assembly,
-		wh_stage_folder(sink->stage, file->kept), file->number, file->identity.inode);
+	const struct wh_assembly_staged staged = {
+		.folder_fd = wh_stage_folder(sink->stage, file->kept),
+		.lock_fd = wh_large_lock_fd(file),
+		.number = file->number,
+		.inode = file->identity.inode,
+	};
+
+	return wh_assembly_stage(sink->config.assemblies, file->assembly, &staged);
 }
 
 /*

@@ -181,14 +181,21 @@ static int home_of(const struct wh_stage *stage, bool kept)
 	return kept ? stage->parts_fd : stage->fd;
 }
 
-/* Complete files that should have been kept and that the journal does not know. */
-static void remove_unknown(const struct wh_stage *stage, const struct batch *batch)
+/* Complete files that were kept: those that the journal does not know are removed. */
+static void leave_kept(const struct wh_stage *stage, const struct batch *batch)
 {
 	char text[NUMBER_TEXT_MAX];
 
-	for (uint32_t i = batch->taken; i < batch->count; i++)
-		if (batch->files[i].kept && batch->files[i].row == 0)
-			unlinkat(stage->parts_fd, number_text(text, batch->files[i].number), 0);
+	for (uint32_t i = batch->taken; i < batch->count; i++) {
+		const struct wh_staged *file = &batch->files[i];
+
+		if (!file->kept)
+			continue;
+		if (file->row == 0)
+			unlinkat(stage->parts_fd, number_text(text, file->number), 0);
+		if (file->lock_fd >= 0)
+			close(file->lock_fd);
+	}
 }
 
 /* The folder of parts is removed with its last file. */
@@ -196,8 +203,8 @@ static void leave_parts(struct wh_stage *stage)
 {
 	if (stage->parts_fd < 0)
 		return;
-	remove_unknown(stage, stage->filling);
-	remove_unknown(stage, stage->sealed);
+	leave_kept(stage, stage->filling);
+	leave_kept(stage, stage->sealed);
 	close(stage->parts_fd);
 	stage->parts_fd = -1;
 	unlinkat(stage->folder_fd, WH_PARTS_FOLDER, AT_REMOVEDIR);

@@ -50,6 +50,7 @@ struct wh_staged {
 	bool named;       /* was linked to its name already, and has no number */
 	bool kept;        /* in the folder of parts */
 	int64_t row;      /* in the journal, if kept; 0: none */
+	int lock_fd;      /* if kept: keeps it locked until it is renamed or removed; -1: none */
 	const char *path; /* as in the bundle */
 };
 
@@ -156,7 +157,8 @@ void wh_stage_seal(struct wh_stage *stage, uint64_t now_tsc, bool quiet, bool at
 
 /*
  * The next file of the sealed batch, once that is durable; NULL: none now. *error: 0, or the
- * negative errno of the sync, which failed for all of them. Valid until the next call.
+ * negative errno of the sync, which failed for all of them. Valid until the next call; lock_fd is
+ * the caller's now.
  */
 const struct wh_staged *wh_stage_take(struct wh_stage *stage, int *error);
 

@@ -66,7 +66,7 @@ def await_rest(pair):
 class Run:
     """A pair whose ends keep parts, in folders of the case's own."""
 
-    def __init__(self, program, folder, verb):
+    def __init__(self, program, folder, verb, patience=PATIENCE):
         for name in ('here', 'served', 'back'):
             (folder / name).mkdir()
         self.program, self.folder, self.verb = program, folder, verb
@@ -74,7 +74,7 @@ class Run:
         self.source = folder / ('here' if verb == 'send' else 'served') / 'large'
         self.target = folder / ('served' if verb == 'send' else 'back') / 'large'
         plant(self.source)
-        self.pair = Pair(program, folder, both=PATIENCE, server=('--state', self.state))
+        self.pair = Pair(program, folder, both=patience, server=('--state', self.state))
 
     def options(self):
         return STEADY if self.verb == 'send' else (*STEADY, '--state', self.state)
@@ -119,6 +119,26 @@ def killed(program, folder, verb, end, more=()):
         expect(report['resumed_bytes'] >= durable - 4 * MIB,
                f"{durable} were durable, {report['resumed_bytes']} not sent again")
         expect(report['moved_bytes'] < SIZE - durable + BATCH, f"sent {report['moved_bytes']}")
+        pair.stop_server()
+
+
+def hasty(program, folder):
+    """
+    kill -9 of the sender, then the up arrow and Enter: the server still waits for the first run,
+    and the second one goes on where that was all the same.
+    """
+    run = Run(program, folder, 'send', patience=())
+    with run.pair as pair:
+        for pause in (0.2, 3):
+            client = run.begin(BATCH)
+            end_group(client)
+            time.sleep(pause)
+            durable = run.durable()
+            report = run.again()
+            expect(report['resumed_bytes'] >= durable - 4 * MIB,
+                   f"after {pause} s: {durable} were durable, {report['resumed_bytes']} not sent "
+                   'again')
+            run.target.unlink()
         pair.stop_server()
 
 
@@ -197,6 +217,7 @@ def cases():
     dies = functools.partial(functools.partial, killed)
     yield Case('receiver killed, send', True, dies(verb='send', end='server'))
     yield Case('sender killed, send', False, dies(verb='send', end='client'))
+    yield Case('sender killed, again at once', False, hasty)
     yield Case('receiver killed, get', False, dies(verb='get', end='client'))
     yield Case('receiver killed, lanes', False,
                dies(verb='send', end='server', more=('--parallel', '2')))

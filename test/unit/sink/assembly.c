@@ -46,6 +46,7 @@ static void test_verdicts(void)
 {
 	static struct wh_assemblies all;
 	struct wh_assembly *one, *other;
+	int lock_fd;
 
 	wh_assemblies_init(&all, 2);
 	one = wh_assembly_join(&all, 0, 1, 4 * MIB, true);
@@ -59,7 +60,8 @@ static void test_verdicts(void)
 	wh_assembly_skip(&all, other);
 	CU_ASSERT(wh_assembly_verdict(other) == WH_VERDICT_FAILED);
 	CU_ASSERT(other->error == -5 && other->doing == WH_DOING_WRITING);
-	CU_ASSERT(wh_assembly_open(&all, one) < 0 && wh_assembly_open(&all, other) < 0);
+	CU_ASSERT(wh_assembly_open(&all, one, &lock_fd) < 0);
+	CU_ASSERT(wh_assembly_open(&all, other, &lock_fd) < 0);
 	wh_assemblies_gone(&all, 1);
 	wh_assembly_leave(&all, one, 0);
 	wh_assembly_leave(&all, other, 0);

@@ -332,30 +332,60 @@ static void test_stricter_source(void)
 	uproot(&copy);
 }
 
-/* Jobs that end in order keep all that came; two at once do not share a part. */
-static void test_two_at_once(void)
+/* Turns of both; false: the other one does not come to its end. A silent one has no source. */
+static bool poll_both(struct copy *copy, bool is_silent, struct job *other, uint64_t from)
+{
+	bool done = false;
+
+	for (uint64_t i = from; i < from + 100000 && !done; i++) {
+		if (!is_silent && i % 32 == 0) /* slowly, or it would be done soon */
+			poll_job(&copy->job, i * ROUND_TSC);
+		for (uint32_t l = 0; is_silent && l < copy->lanes; l++)
+			wh_sink_poll(copy->job.lanes[l].sink, i * ROUND_TSC);
+		done = poll_job(other, i * ROUND_TSC);
+		await_aside();
+	}
+	return done;
+}
+
+/*
+ * Two at once of the same peer do not share a part: the newer one goes on with it, from where the
+ * older one is, whether that still has a source or not.
+ */
+static void check_two_at_once(uint32_t lanes, bool is_silent)
 {
 	struct copy copy;
 	struct job *other = calloc(1, sizeof(*other));
+	uint64_t turns = 0;
 
-	begin_well(&copy, 1, WH_RESUME_SPARSE);
+	begin_well(&copy, lanes, WH_RESUME_SPARSE);
 	begin(&copy);
-	other->keeping = copy.job.keeping;
-	other->resume = copy.resume;
-	open_lanes(other, 1, copy.paths, &copy.to);
-	for (uint64_t i = 0; i < 40; i++) {
-		poll_job(&copy.job, i * ROUND_TSC);
+	while (wh_sink_progress(copy.job.lanes[0].sink)->bytes < MIB / 4) {
+		poll_job(&copy.job, turns++ * ROUND_TSC);
 		await_aside();
 	}
-	run(other);
-	CU_ASSERT(totals(other).resumed_bytes == 0 && is_whole(&copy));
-	run(&copy.job);
-	CU_ASSERT(totals(&copy.job).resumed_bytes > MIB && is_whole(&copy));
+	other->keeping = copy.job.keeping;
+	other->resume = copy.resume;
+	other->split_bytes_min = copy.job.split_bytes_min;
+	other->extent_bytes_max = EXTENT_BYTES;
+	open_lanes(other, lanes, copy.paths, &copy.to);
+	CU_ASSERT(poll_both(&copy, is_silent, other, turns));
+	CU_ASSERT(totals(other).resumed_bytes > MIB && is_whole(&copy));
+	CU_ASSERT(totals(other).files == 1 && totals(other).failed == 0);
+	CU_ASSERT(totals(&copy.job).files == 0);
 	close_job(other);
 	finish(&copy);
 	CU_ASSERT(is_clean(&copy));
 	free(other);
 	uproot(&copy);
+}
+
+static void test_two_at_once(void)
+{
+	check_two_at_once(1, false);
+	check_two_at_once(1, true);
+	check_two_at_once(3, false);
+	check_two_at_once(3, true);
 }
 
 /* Too old: it goes when a journal is opened. */
