@@ -60,7 +60,11 @@
 #define WH_NEIGHBOUR_ANNOUNCE_MS 2000
 #define WH_NEIGHBOUR_DEFEND_MS   10000
 
-#define WH_NEIGHBOUR_FAILED_MS 5000
+/*
+ * One that did not answer counts as silent for so long, and is asked again when it is used. Short,
+ * since a path that is up again after an outage waits for this, too.
+ */
+#define WH_NEIGHBOUR_FAILED_MS 250
 
 /*
  * Answers per second to ARP and neighbour solicitations of strangers; the same number to those of

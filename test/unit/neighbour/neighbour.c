@@ -183,7 +183,7 @@ static void silence(void)
 	CU_ASSERT_EQUAL(rig_take(&rig), 0);
 	RIG_EXPECT(&rig, PEER4, WH_NEIGHBOUR_SILENT, NULL);
 	CU_ASSERT_EQUAL(wh_neighbour_deadline(&rig.host), UINT64_MAX);
-	rig.now += 5 * RIG_S - 1;
+	rig.now += RIG_S / 4 - 1;
 	RIG_EXPECT(&rig, PEER4, WH_NEIGHBOUR_SILENT, NULL);
 	rig.now++;
 	RIG_EXPECT(&rig, PEER4, WH_NEIGHBOUR_ASKED, NULL);
