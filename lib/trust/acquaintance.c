@@ -112,6 +112,7 @@ void wh_acquaintance_cookie(struct wh_greeter *greeter, uint64_t now_tsc,
 
 	struct wh_letter first = *letter;
 
+	wh_guest_abandon(greeter, &letter->peer);
 	first.rtt_us = (uint32_t)wh_tsc_to_us(greeter->config.hz, now_tsc - asked_tsc);
 
 	struct wh_guest *guest = wh_guest_begin(greeter, now_tsc, &first, &crypto, false);

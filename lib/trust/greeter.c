@@ -91,6 +91,7 @@ static void take_crypto(struct wh_greeter *greeter, uint64_t now_tsc,
 		return;
 	}
 	guest->in_bytes += letter->bytes;
+	guest->heard_tsc = now_tsc;
 	advance(greeter, guest, now_tsc);
 }
 
@@ -173,6 +174,21 @@ bool wh_greeter_give(struct wh_greeter *greeter, uint64_t now_tsc, struct wh_let
 	return given;
 }
 
+/*
+ * Within this time a server that is there answers. One that was restarted does not know the
+ * greeting, and would let it pass its whole time.
+ */
+#define SILENT_MS 1000
+
+static bool is_unheard(
+	const struct wh_greeter *greeter, const struct wh_guest *guest, uint64_t now_tsc)
+{
+	return !guest->came && !guest->over && !guest->silent &&
+	       guest->greeting.state != WH_GREETING_MET &&
+	       now_tsc - guest->heard_tsc >
+		       wh_ns_to_tsc(greeter->config.hz, SILENT_MS * UINT64_C(1000000));
+}
+
 static void poll_guest(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc)
 {
 	/*
@@ -184,6 +200,10 @@ static void poll_guest(struct wh_greeter *greeter, struct wh_guest *guest, uint6
 
 	if (!guest->over && guest->greeting.state == WH_GREETING_MET)
 		wh_guest_step(greeter, guest, now_tsc);
+	if (is_unheard(greeter, guest, now_tsc)) {
+		guest->silent = true;
+		wh_acquaintance_lost(greeter, &guest->peer, now_tsc);
+	}
 	if (!done && now_tsc < guest->until_tsc)
 		return;
 	if (!guest->over) {

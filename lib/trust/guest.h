@@ -23,6 +23,8 @@ struct wh_guest {
 	uint64_t began_tsc;
 	uint64_t grace_tsc; /* since began_tsc: it keeps its place for at least this long */
 	uint64_t until_tsc;
+	uint64_t heard_tsc;
+	bool silent;      /* client: the peer is asked for another cookie meanwhile */
 	uint64_t ask_tsc; /* MET: when to ask for the trust decision again */
 	uint64_t in_bytes;
 	uint64_t out_bytes;
@@ -38,6 +40,8 @@ struct wh_guest *wh_guest_begin(struct wh_greeter *greeter, uint64_t now_tsc,
 struct wh_guest *wh_guest_find(struct wh_greeter *greeter, const struct wh_letter *letter,
 	const struct wh_crypto *packet, bool came);
 void wh_guest_end(struct wh_greeter *greeter, struct wh_guest *guest);
+/* Ends a greeting with the peer that we began and that is not over. */
+void wh_guest_abandon(struct wh_greeter *greeter, const struct wh_address *peer);
 uint32_t wh_guest_reserve(struct wh_greeter *greeter); /* a number for a bond; 0: none free */
 void wh_guest_card(const struct wh_greeter *greeter, struct wh_card *card,
 	enum wh_reception verdict, uint32_t number); /* fills in a card of ours */

@@ -136,6 +136,7 @@ struct wh_guest *wh_guest_begin(struct wh_greeter *greeter, uint64_t now_tsc,
 		.number = packet->greeting,
 		.rtt_us = letter->rtt_us,
 		.began_tsc = now_tsc,
+		.heard_tsc = now_tsc,
 		.grace_tsc = grace(greeter, letter->rtt_us),
 		.until_tsc = now_tsc + WH_GREETING_S * config->hz,
 		.stream = malloc(sizeof(*guest->stream)),
@@ -167,6 +168,17 @@ struct wh_guest *wh_guest_find(struct wh_greeter *greeter, const struct wh_lette
 			return guest;
 	}
 	return NULL;
+}
+
+void wh_guest_abandon(struct wh_greeter *greeter, const struct wh_address *peer)
+{
+	for (uint32_t i = 0; i < greeter->config.guests; i++) {
+		struct wh_guest *guest = &greeter->guest[i];
+
+		if (guest->used && !guest->came && !guest->over &&
+			wh_address_equal(&guest->peer, peer))
+			wh_guest_end(greeter, guest);
+	}
 }
 
 void wh_guest_end(struct wh_greeter *greeter, struct wh_guest *guest)
