@@ -184,6 +184,11 @@ struct wh_session_news wh_session_news(const struct wh_session *s)
 	};
 }
 
+uint64_t wh_session_heard_tsc(const struct wh_session *s)
+{
+	return __atomic_load_n(&s->last_heard_tsc, __ATOMIC_RELAXED);
+}
+
 bool wh_session_peer_versions(const struct wh_session *s, uint8_t *least, uint8_t *most)
 {
 	uint32_t versions = atomic_load(&s->peer_versions);

@@ -165,14 +165,14 @@ static void take_farewells(struct wh_endpoint *endpoint)
 
 /*
  * Whether the peer still behaves as if it had not received the last packet: it repeats a reply or a
- * request, or still sends states after an abort.
+ * request, or still sends states after an abort or a reply.
  */
 static bool has_not_heard(const struct wh_farewell *farewell, const struct wh_packet *packet)
 {
 	if (packet->type == WH_PACKET_RELEASE)
 		return packet->release.stage == WH_RELEASE_REPLY ||
 		       packet->release.stage == WH_RELEASE_REQUEST;
-	return farewell->stage == WH_RELEASE_ABORT &&
+	return farewell->stage != WH_RELEASE_DONE &&
 	       (packet->type == WH_PACKET_RCV_STATE || packet->type == WH_PACKET_TRANS_STATE);
 }
 
@@ -214,12 +214,15 @@ static bool repeat_farewell(struct wh_endpoint *endpoint, uint8_t *bytes, size_t
 /* Encodes the last packet once more, with a new serial, sealed while the seal exists. */
 static void write_farewell(struct wh_session *session, struct wh_farewell *farewell)
 {
-	const struct wh_packet again = {
+	struct wh_packet again = {
 		.type = WH_PACKET_RELEASE,
 		.lci = session->peer_lci,
 		.serial = session->control_serial[WH_PACKET_RELEASE]++,
-		.release = {.stage = session->last_word, .status = (uint8_t)session->outcome},
 	};
+
+	wh_release_fill(session, &again.release, (enum wh_release_stage)session->last_word,
+		session->outcome);
+
 	uint32_t length = wh_packet_encode(&again, farewell->packet, sizeof(farewell->packet));
 
 	WH_ASSERT(length == sizeof(farewell->packet));

@@ -139,7 +139,7 @@ struct wh_endpoint_config {
 struct wh_farewell {
 	struct wh_address peer;
 	uint32_t lci;                     /* 0: none yet */
-	uint8_t stage;                    /* WH_RELEASE_DONE or ABORT */
+	uint8_t stage;                    /* WH_RELEASE_DONE, ABORT or REPLY */
 	const struct wh_session *leaving; /* from the TX core: the RX core copies the rest from
 	                                   * this session */
 	struct wh_seal seal;              /* of the packets that the peer may still send, ... */

@@ -464,15 +464,25 @@ static void notice_stalls(struct wh_session *s, uint64_t now_tsc)
 		wh_session_abort(s, now_tsc, WH_STATUS_STALLED);
 }
 
+/* ACCEPT is the listener's: it says nothing of this session. */
+static void hear(struct wh_session *s, uint64_t now_tsc, const struct wh_slot *slot)
+{
+	if (((const struct wh_packet *)slot->data)->type == WH_PACKET_ACCEPT)
+		return;
+	/* The time is from another core, whose turn may have begun after this one. */
+	__atomic_store_n(&s->last_heard_tsc,
+		wh_max_u64(s->last_heard_tsc, wh_min_u64(slot->when_tsc, now_tsc)),
+		__ATOMIC_RELAXED);
+	s->tx.unanswered_tsc = 0;
+}
+
 int32_t wh_get_rcv_stat(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_slot *slot;
 	int32_t taken = 0;
 
 	while (s->phase != WH_PHASE_CLOSED && (slot = wh_slot_fifo_peek(&s->inbox)) != NULL) {
-		/* The time is from another core, whose turn may have begun after this one. */
-		s->last_heard_tsc =
-			wh_max_u64(s->last_heard_tsc, wh_min_u64(slot->when_tsc, now_tsc));
+		hear(s, now_tsc, slot);
 		take(s, now_tsc, slot->when_tsc, (const struct wh_packet *)slot->data);
 		wh_slot_fifo_release(&s->inbox);
 		taken++;

@@ -71,7 +71,7 @@ void wh_handshake_begin(
 	/* The peer timeout counts from the first attempt. */
 	if (s->opened_tsc == 0)
 		s->opened_tsc = now_tsc;
-	s->last_heard_tsc = now_tsc;
+	__atomic_store_n(&s->last_heard_tsc, now_tsc, __ATOMIC_RELAXED);
 	s->next_open_tsc = now_tsc;
 	s->next_release_tsc = now_tsc;
 	s->tx.limit_since_tsc = now_tsc;
@@ -121,7 +121,7 @@ static void send_confirm(struct wh_session *s, uint64_t now_tsc)
 	repeat_later(s, now_tsc);
 }
 
-static void begin_anew(struct wh_session *s)
+void wh_handshake_begin_anew(struct wh_session *s)
 {
 	s->phase = WH_PHASE_OPENING;
 	s->anew = true;
@@ -132,17 +132,16 @@ bool wh_session_begins_anew(const struct wh_session *s)
 	return s->anew && s->phase == WH_PHASE_OPENING;
 }
 
-/* Repeated until the first state arrives, or the cookie expires. */
+/*
+ * Repeated until the first state arrives, or the cookie expires. The peer may have the session by
+ * then, and its states are lost: missing.c finds out.
+ */
 static void go_on_confirming(struct wh_session *s, uint64_t now_tsc)
 {
 	if (now_tsc - s->accepted_tsc <= wh_session_ms_tsc(s, WH_COOKIE_LIFETIME_S * 1000))
 		send_confirm(s, now_tsc);
-	else if (s->last_heard_tsc > s->answered_tsc)
-		repeat_later(s, now_tsc); /* the peer is alive; the cookie has expired */
-	else if (now_tsc - s->opened_tsc > s->peer_timeout_tsc)
-		wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);
 	else
-		begin_anew(s);
+		repeat_later(s, now_tsc);
 }
 
 /* Until its place is left; without a place, too, for the peer timeout. */
@@ -192,7 +191,7 @@ static bool has_lost_peer(const struct wh_session *s)
 int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc)
 {
 	if (has_lost_peer(s))
-		begin_anew(s);
+		wh_handshake_begin_anew(s);
 	if (s->anew)
 		return wait_anew(s, now_tsc);
 	if (now_tsc < s->next_open_tsc)
@@ -222,7 +221,10 @@ static void start_running(struct wh_session *s, uint64_t now_tsc, uint32_t rtt_u
 
 	wh_rtt_add(&s->rtt, wh_us_to_tsc(s->config.hz, rtt_us));
 	s->phase = WH_PHASE_RUNNING;
+	__atomic_store_n(&s->last_heard_tsc, now_tsc, __ATOMIC_RELAXED);
 	s->next_release_tsc = now_tsc;
+	tx->unanswered_tsc = 0;
+	tx->missing = (struct wh_missing){0};
 	tx->progress_tsc = now_tsc;
 	tx->busy_since_tsc = now_tsc;
 	tx->limit_since_tsc = now_tsc;
@@ -245,7 +247,7 @@ static void confirm(struct wh_session *s, uint64_t now_tsc, uint32_t acceptor_lc
 		wh_session_settle(s, now_tsc, WH_STATUS_BUSY);
 		return;
 	}
-	s->accepted_tsc = s->answered_tsc = now_tsc;
+	s->accepted_tsc = now_tsc;
 	s->open_repeat_tsc = s->period_tsc;
 	send_confirm(s, now_tsc);
 	/*
@@ -266,7 +268,8 @@ void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct 
 
 	if (wh_session_begins_anew(s))
 		return; /* a second answer to a handshake that was given up */
-	s->answered_tsc = now_tsc;
+	if (!opening)
+		wh_missing_answered(s, now_tsc, accept->stamp_us);
 	if (accept->refused != WH_STATUS_PENDING) {
 		/*
 		 * A refusal of our CONFIRM counts, too, but not one of a repeated OPEN that arrived
@@ -280,7 +283,7 @@ void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct 
 		 * one.
 		 */
 		if (confirms && s->offered && accept->refused == WH_STATUS_BUSY)
-			begin_anew(s);
+			wh_handshake_begin_anew(s);
 		else if (opening || confirms)
 			wh_session_settle(s, now_tsc, (enum wh_release_status)accept->refused);
 		return;

@@ -77,7 +77,7 @@
  * resolved; a listener keeps no state for any of them.
  */
 #define WH_OPEN_REPEAT_MS     50
-#define WH_OPEN_REPEAT_MAX_MS 4000
+#define WH_OPEN_REPEAT_MAX_MS 1000
 
 /*
  * ABORT is sent this often, one period (at most one heartbeat) apart, because it is not
@@ -200,6 +200,14 @@ struct wh_delivery {
 	int64_t least_raw_tsc;
 };
 
+/* What a silent peer's listener has answered since it is silent. */
+struct wh_missing {
+	uint64_t next_ask_tsc;   /* 0: the peer is not silent */
+	uint64_t answered_tsc;   /* first answer */
+	uint32_t first_stamp_us; /* of the first question */
+	uint32_t answers;
+};
+
 struct wh_transmitter {
 	struct wh_fifo free;   /* chunks: get_rcv_stat -> reader */
 	struct wh_fifo filled; /* chunks: reader -> encoder; only with repair packets */
@@ -276,7 +284,10 @@ struct wh_transmitter {
 	bool peer_silent;
 	bool stalled;
 
+	struct wh_missing missing; /* open/missing.c */
+
 	/* send_trans_stat */
+	uint64_t unanswered_tsc; /* of the first state since the peer was heard; 0: none */
 	uint64_t next_trans_state_tsc;
 	uint64_t last_trans_state_tsc;
 	uint32_t same_states; /* in a row without news */
@@ -477,15 +488,14 @@ struct wh_session {
 	uint8_t cookie[WH_COOKIE_BYTES];
 	uint64_t opened_tsc;
 	uint64_t accepted_tsc;
-	uint64_t answered_tsc; /* latest ACCEPT received, also one to a repeated OPEN */
-	bool offered;          /* CONFIRM is for a place offered in a greeting */
-	bool anew;             /* must be opened again, with a new place and new keys */
+	bool offered; /* CONFIRM is for a place offered in a greeting */
+	bool anew;    /* must be opened again, with a new place and new keys */
 
 	/* release.c */
 	uint64_t next_release_tsc;
 	uint32_t release_repeats;
 	bool abort_pending;
-	uint8_t last_word; /* DONE or ABORT, once sent; 0: neither */
+	uint8_t last_word; /* DONE, ABORT, or REPLY with the outcome, once sent; 0: none */
 
 	/* ask.c */
 	uint32_t granted; /* subset of `wishes` */
@@ -765,6 +775,9 @@ int32_t wh_prelude_poll(struct wh_session *s, uint64_t now_tsc);
 uint64_t wh_prelude_deadline(const struct wh_session *s);
 
 /* open/doubt.c: checks whether the peer's process still exists, and when to check next. */
+int32_t wh_missing_poll(struct wh_session *s, uint64_t now_tsc);
+void wh_missing_answered(struct wh_session *s, uint64_t now_tsc, uint32_t stamp_us);
+uint64_t wh_missing_deadline(const struct wh_session *s);
 void wh_doubt_poll(struct wh_session *s, uint64_t now_tsc);
 uint64_t wh_doubt_deadline(const struct wh_session *s);
 bool wh_session_is_doubted(const struct wh_session *s);
@@ -774,8 +787,12 @@ void wh_prelude_answer(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_
 	const struct wh_packet *packet);
 
 int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc);
+/* With another place, and other keys: its phase is OPENING again. */
+void wh_handshake_begin_anew(struct wh_session *s);
 void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh_accept *accept);
 
+void wh_release_fill(const struct wh_session *s, struct wh_release *release,
+	enum wh_release_stage stage, enum wh_release_status status);
 int32_t wh_release_poll(struct wh_session *s, uint64_t now_tsc);
 void wh_release_input(struct wh_session *s, uint64_t now_tsc, const struct wh_release *release);
 

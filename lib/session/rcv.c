@@ -289,7 +289,7 @@ void wh_session_take(struct wh_ticket *ticket, uint64_t now_tsc, uint64_t arrive
 	}
 	WH_ASSERT(ticket->step == s->rx.step);
 	s->rx.step++;
-	s->last_heard_tsc = now_tsc;
+	__atomic_store_n(&s->last_heard_tsc, now_tsc, __ATOMIC_RELAXED);
 	wh_session_heard(s, WH_HEAD_BYTES + ticket->packet->data.payload_bytes);
 
 	uint8_t before = wh_meter_enter(s->meter, WH_METER_RCV);

@@ -29,6 +29,13 @@
  */
 #define LAST_WORD_STAY_MS 50
 
+/*
+ * A receiver repeats the outcome itself for so long, or some round trips. Then it leaves, so that
+ * its user need not wait for a peer that is gone, and the endpoint repeats it to one that is not.
+ */
+#define REPLY_STAY_MS   2000
+#define REPLY_STAY_RTTS 16
+
 static uint64_t request_repeat_tsc(const struct wh_session *s)
 {
 	return wh_max_u64(wh_rtt_get(&s->rtt), s->period_tsc);
@@ -44,28 +51,37 @@ static uint64_t reply_repeat_tsc(const struct wh_session *s)
 /* Once the outcome is known this end answers its peer until this time, whatever RTT that claims. */
 static uint64_t give_up_tsc(const struct wh_session *s)
 {
-	return wh_add_u64(s->stats.outcome_tsc, s->peer_timeout_tsc);
+	uint64_t stay_tsc = s->peer_timeout_tsc;
+
+	if (s->role == WH_RECEIVER)
+		stay_tsc = wh_min_u64(stay_tsc, wh_max_u64(wh_session_ms_tsc(s, REPLY_STAY_MS),
+							REPLY_STAY_RTTS * wh_rtt_get(&s->rtt)));
+	return wh_add_u64(s->stats.outcome_tsc, stay_tsc);
+}
+
+void wh_release_fill(const struct wh_session *s, struct wh_release *release,
+	enum wh_release_stage stage, enum wh_release_status status)
+{
+	bool sending = s->role == WH_TRANSMITTER;
+
+	*release = (struct wh_release){
+		.stage = (uint8_t)stage,
+		.status = (uint8_t)status,
+		.chunks = sending ? s->tx.chunks : s->rx.chunks,
+		.total_bytes = sending ? s->tx.total_bytes : s->rx.total_bytes,
+		.serial_end = sending ? s->tx.table.admitted_end : s->rx.table.highest_end,
+		.digest = sending ? s->tx.digest : s->rx.digest,
+	};
 }
 
 static void push_release(struct wh_session *s, uint64_t now_tsc, enum wh_release_stage stage,
 	enum wh_release_status status)
 {
-	bool sending = s->role == WH_TRANSMITTER;
-	struct wh_packet packet = {
-		.release =
-			{
-				.stage = (uint8_t)stage,
-				.status = (uint8_t)status,
-				.chunks = sending ? s->tx.chunks : s->rx.chunks,
-				.total_bytes = sending ? s->tx.total_bytes : s->rx.total_bytes,
-				.serial_end = sending ? s->tx.table.admitted_end
-						      : s->rx.table.highest_end,
-				.digest = sending ? s->tx.digest : s->rx.digest,
-			},
-	};
+	struct wh_packet packet = {0};
 
+	wh_release_fill(s, &packet.release, stage, status);
 	wh_session_push_control(s, now_tsc, WH_PACKET_RELEASE, &packet);
-	if (stage == WH_RELEASE_DONE || stage == WH_RELEASE_ABORT)
+	if (s->outcome != WH_STATUS_PENDING)
 		s->last_word = (uint8_t)stage;
 	s->next_release_tsc = now_tsc + (s->outcome == WH_STATUS_PENDING ? request_repeat_tsc(s)
 									 : reply_repeat_tsc(s));

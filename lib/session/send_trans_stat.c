@@ -107,6 +107,8 @@ static void push_state(struct wh_session *s, uint64_t now_tsc)
 	tx->told_transmission = tx->transmission;
 	tx->told_queued = queued_pkts(tx) > 0;
 	tx->last_trans_state_tsc = now_tsc;
+	if (tx->unanswered_tsc == 0)
+		tx->unanswered_tsc = now_tsc;
 }
 
 /*

@@ -393,7 +393,7 @@ static struct wh_session *create(const struct wh_session_config *config, enum wh
 	s->chunk_packets = chunk_packets(config);
 	s->period_tsc = wh_us_to_tsc(config->hz, wh_max_u64(params->period_us, WH_PERIOD_US_LEAST));
 	s->peer_timeout_tsc = wh_ns_to_tsc(config->hz, config->peer_timeout_ns);
-	s->last_heard_tsc = now_tsc;
+	__atomic_store_n(&s->last_heard_tsc, now_tsc, __ATOMIC_RELAXED);
 	s->next_release_tsc = now_tsc;
 	s->open_repeat_tsc = wh_session_ms_tsc(s, WH_OPEN_REPEAT_MS);
 
@@ -570,7 +570,7 @@ void wh_session_input(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_t
 		return;
 	}
 	if (s->role == WH_RECEIVER) {
-		s->last_heard_tsc = now_tsc;
+		__atomic_store_n(&s->last_heard_tsc, now_tsc, __ATOMIC_RELAXED);
 		wh_session_heard(s, WH_HEAD_BYTES + (packet->type == WH_PACKET_PROBE
 								    ? packet->probe.padding_bytes
 								    : 0u));
@@ -608,6 +608,7 @@ static int32_t poll_transmitter(struct wh_session *s, uint64_t now_tsc)
 		work += wh_host_trans(s, now_tsc);
 		work += wh_prelude_poll(s, now_tsc);
 		wh_meter_enter(s->meter, WH_METER_SEND_TRANS_STAT);
+		work += wh_missing_poll(s, now_tsc);
 		work += wh_send_trans_stat(s, now_tsc);
 	}
 	wh_meter_enter(s->meter, WH_METER_OPENING);
@@ -679,6 +680,7 @@ static uint64_t transmitter_deadline(const struct wh_session *s)
 	if (tx->end_seen && tx->sent_end == tx->table.admitted_end && !tx->peer_silent)
 		deadline_tsc = wh_min_u64(deadline_tsc, s->next_release_tsc);
 	deadline_tsc = wh_min_u64(deadline_tsc, wh_again_deadline(s));
+	deadline_tsc = wh_min_u64(deadline_tsc, wh_missing_deadline(s));
 	if (data_waits && !tx->peer_silent)
 		deadline_tsc = wh_min_u64(
 			deadline_tsc, tx->late.probe_waits ? 0 : wh_pacer_next_tsc(&tx->pacer));

@@ -336,6 +336,15 @@ bool wh_session_begins_anew(const struct wh_session *session);
 /* Users: something was added to ready or recycled. */
 void wh_session_kick(struct wh_session *session);
 
+/*
+ * Users: when the peer was heard last, as far as its session is concerned. While it is silent the
+ * peer timeout is what ends the session: no other patience should.
+ */
+uint64_t wh_session_heard_tsc(const struct wh_session *session);
+
+/* Longer than between any two heartbeats. */
+#define WH_SESSION_SILENT_S 3
+
 struct wh_session_news {
 	enum wh_phase phase;
 	enum wh_release_status outcome;

@@ -24,6 +24,7 @@ const char wh_suite_name[] = "release";
 #define REPLIES       13
 #define QUICK         10 /* before the pauses grow */
 #define PAUSE_MAX_TSC HZ
+#define STAY_TSC      (2 * HZ) /* or 16 round trips */
 #define MEMORY        (4 * 8192)
 
 static const struct wh_address peer = {.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = 1000};
@@ -131,7 +132,35 @@ static void test_replies(void)
 		expect_replies(cases[i].rtt_tsc, cases[i].pause_tsc);
 }
 
+/* A peer that is gone keeps nobody: the endpoint has the outcome for one that comes back. */
+static void expect_leave(uint64_t rtt_tsc)
+{
+	uint8_t *memory = aligned_alloc(WH_CHUNK_ALIGN, MEMORY);
+	struct wh_session *session = receiver(memory, rtt_tsc);
+	uint64_t stay_tsc = 16 * rtt_tsc > STAY_TSC ? 16 * rtt_tsc : STAY_TSC;
+	uint64_t now_tsc = NOW;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(session);
+	wh_session_ask(session, WH_WISH_SINK_DONE, WH_STATUS_VERIFIED);
+	for (; now_tsc < NOW + 2 * stay_tsc; now_tsc += MS) {
+		wh_session_poll(session, now_tsc);
+		(void)says(session, now_tsc, WH_RELEASE_REPLY, WH_STATUS_VERIFIED);
+		if (wh_session_news(session).phase == WH_PHASE_CLOSED)
+			break;
+	}
+	WH_ASSERT_NEAR(now_tsc - NOW, stay_tsc, 0.001);
+	wh_session_destroy(session);
+	free(memory);
+}
+
+static void test_leave(void)
+{
+	expect_leave(MS);
+	expect_leave(300 * MS);
+}
+
 CU_TestInfo wh_tests[] = {
+	{"leaves a peer that is gone", test_leave},
 	{"replies", test_replies},
 	CU_TEST_INFO_NULL,
 };
