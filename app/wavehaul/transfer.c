@@ -14,6 +14,7 @@
 #include <rte_cycles.h>
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "book/store.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
@@ -119,62 +120,12 @@ static bool begin_again(struct wh_transfer *transfer, uint64_t now_tsc)
 	wh_lanes_free(&transfer->lanes);
 	transfer->lanes = (struct wh_lanes){0};
 	wh_transfer_forget(transfer);
+	wh_complaint_forget();
 	atomic_store(&transfer->gate, false);
 	if (make_jobs(transfer) != WH_EXIT_OK)
 		return false;
 	wh_lanes_start_first(&transfer->lanes, now_tsc);
 	return true;
-}
-
-/* Called when all lanes are over. False: so is the transfer. */
-static bool goes_on(struct wh_transfer *transfer, uint64_t now_tsc)
-{
-	struct wh_again *again = &transfer->again;
-
-	if (wh_signals_count() > 0 || atomic_load(&transfer->host.lost))
-		return false;
-	if (again->due_tsc == 0) {
-		wh_progress_clear(&transfer->progress);
-		return wh_again_pauses(again, &transfer->lanes, transfer->server, now_tsc);
-	}
-	return !wh_again_is_due(again, now_tsc) || begin_again(transfer, now_tsc);
-}
-
-/* Until the first lane can start. */
-static void await_way(struct wh_transfer *transfer, uint64_t now_tsc)
-{
-	enum wh_client_state client = wh_client_state(&transfer->client);
-
-	if (client == WH_CLIENT_READY)
-		wh_lanes_start_first(&transfer->lanes, now_tsc);
-	else if (wh_signals_count() > 0)
-		wh_runtime_stop(&transfer->runtime);
-	else if ((client == WH_CLIENT_NO_LINK || client == WH_CLIENT_NO_WAY) &&
-		 wh_again_waits(&transfer->again, transfer->server, now_tsc))
-		wh_client_look_again(
-			&transfer->client, transfer->settings.peer_timeout_ns, now_tsc);
-	else if (client > WH_CLIENT_READY)
-		wh_runtime_stop(&transfer->runtime);
-	else
-		wh_again_tell(&transfer->again, transfer->server, now_tsc);
-}
-
-static int32_t watch(void *state, uint64_t now_tsc)
-{
-	struct wh_transfer *transfer = state;
-
-	if (now_tsc < transfer->next_tsc)
-		return 0;
-	transfer->next_tsc = now_tsc + wh_us_to_tsc(transfer->host.ground.hz, WATCH_US);
-	if (transfer->lanes.started == 0) {
-		await_way(transfer, now_tsc);
-		return 0;
-	}
-	wh_transfer_tell_progress(transfer, now_tsc);
-	wh_flow_plot_look(&transfer->plot, &transfer->lanes, now_tsc);
-	if (see_lanes(transfer, now_tsc) && !goes_on(transfer, now_tsc))
-		wh_runtime_stop(&transfer->runtime);
-	return 0;
 }
 
 /* A failed lane's reason is reported; failed files are reported one by one. */
@@ -193,6 +144,103 @@ static int conclude(struct wh_transfer *transfer)
 	if (status == WH_EXIT_OK && wh_transfer_totals(transfer).failed > 0)
 		return WH_EXIT_PARTIAL;
 	return status;
+}
+
+/* Once a second has shown that it takes longer than usual. */
+static void tell_waiting(struct wh_transfer *transfer, uint64_t now_tsc)
+{
+	const struct wh_retry *retry = &transfer->retry;
+	char text[WH_UNITS_MAX];
+
+	if (transfer->waiting_told || now_tsc >= retry->until_tsc)
+		return;
+	transfer->waiting_told = true;
+	wh_say("waiting for the server at %s, which does not answer yet, for at most %s",
+		transfer->server,
+		wh_format_time(
+			text, sizeof(text), wh_tsc_to_ns(retry->hz, retry->until_tsc - now_tsc)));
+}
+
+/* After an attempt that failed: whether there may be another. */
+static bool may_retry(struct wh_transfer *transfer, enum wh_retry_step step, uint64_t now_tsc)
+{
+	switch (step) {
+	case WH_RETRY_LOOKS:
+		wh_progress_clear(&transfer->progress);
+		tell_waiting(transfer, now_tsc);
+		return true;
+	case WH_RETRY_AGAIN:
+		wh_progress_clear(&transfer->progress);
+		(void)conclude(transfer);
+		wh_say("retrying; %u more attempts if that fails", transfer->retry.left);
+		transfer->waiting_told = true;
+		return true;
+	default:
+		return step == WH_RETRY_ENDING;
+	}
+}
+
+/* Called when all lanes are over, or have had time to. False: so is the transfer. */
+static bool goes_on(struct wh_transfer *transfer, uint64_t now_tsc)
+{
+	struct wh_retry *retry = &transfer->retry;
+
+	if (wh_signals_count() > 0 || atomic_load(&transfer->host.lost))
+		return false;
+	if (retry->due_tsc == 0)
+		return may_retry(
+			transfer, wh_retry_failed(retry, &transfer->lanes, now_tsc), now_tsc);
+	return !wh_retry_is_due(retry, now_tsc) || begin_again(transfer, now_tsc);
+}
+
+/* There is no link, or no way on it to the server. */
+static bool looks_again(struct wh_transfer *transfer, uint64_t now_tsc)
+{
+	struct wh_retry *retry = &transfer->retry;
+
+	if (retry->due_tsc == 0)
+		return may_retry(transfer, wh_retry_unreached(retry, now_tsc), now_tsc);
+	if (!wh_retry_is_due(retry, now_tsc))
+		return true;
+	wh_complaint_forget();
+	wh_client_look_again(&transfer->client, transfer->settings.peer_timeout_ns, now_tsc);
+	return true;
+}
+
+/* Until the first lane can start. */
+static void await_way(struct wh_transfer *transfer, uint64_t now_tsc)
+{
+	enum wh_client_state client = wh_client_state(&transfer->client);
+
+	if (client == WH_CLIENT_READY)
+		wh_lanes_start_first(&transfer->lanes, now_tsc);
+	else if (wh_signals_count() > 0)
+		wh_runtime_stop(&transfer->runtime);
+	else if ((client == WH_CLIENT_NO_LINK || client == WH_CLIENT_NO_WAY) &&
+		 looks_again(transfer, now_tsc))
+		return;
+	else if (client > WH_CLIENT_READY)
+		wh_runtime_stop(&transfer->runtime);
+	else if (now_tsc - transfer->began_tsc > transfer->host.ground.hz)
+		tell_waiting(transfer, now_tsc);
+}
+
+static int32_t watch(void *state, uint64_t now_tsc)
+{
+	struct wh_transfer *transfer = state;
+
+	if (now_tsc < transfer->next_tsc)
+		return 0;
+	transfer->next_tsc = now_tsc + wh_us_to_tsc(transfer->host.ground.hz, WATCH_US);
+	if (transfer->lanes.started == 0) {
+		await_way(transfer, now_tsc);
+		return 0;
+	}
+	wh_transfer_tell_progress(transfer, now_tsc);
+	wh_flow_plot_look(&transfer->plot, &transfer->lanes, now_tsc);
+	if (see_lanes(transfer, now_tsc) && !goes_on(transfer, now_tsc))
+		wh_runtime_stop(&transfer->runtime);
+	return 0;
 }
 
 static int draw(struct wh_transfer *transfer, int status)
@@ -267,8 +315,9 @@ static int run(void *context)
 	wh_client_init(&transfer->client, &transfer->host, &transfer->peer,
 		transfer->settings.peer_timeout_ns, rte_rdtsc());
 
-	wh_again_init(&transfer->again, transfer->host.ground.hz, transfer->settings.wait_ns,
-		transfer->settings.retries, rte_rdtsc());
+	transfer->began_tsc = rte_rdtsc();
+	wh_retry_init(&transfer->retry, transfer->host.ground.hz, transfer->settings.wait_ns,
+		transfer->settings.retries, transfer->began_tsc);
 
 	int status = make_jobs(transfer);
 

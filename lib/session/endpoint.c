@@ -220,8 +220,7 @@ static void write_farewell(struct wh_session *session, struct wh_farewell *farew
 		.serial = session->control_serial[WH_PACKET_RELEASE]++,
 	};
 
-	wh_release_fill(session, &again.release, (enum wh_release_stage)session->last_word,
-		session->outcome);
+	wh_release_fill(session, session->last_word, &again.release);
 
 	uint32_t length = wh_packet_encode(&again, farewell->packet, sizeof(farewell->packet));
 

@@ -200,10 +200,9 @@ struct wh_delivery {
 	int64_t least_raw_tsc;
 };
 
-/* What a silent peer's listener has answered since it is silent. */
 struct wh_missing {
-	uint64_t next_ask_tsc;   /* 0: the peer is not silent */
-	uint64_t answered_tsc;   /* first answer */
+	uint64_t next_ask_tsc;   /* of a silent peer's listener; 0: the peer is not silent */
+	uint64_t answered_tsc;   /* the first time since then */
 	uint32_t first_stamp_us; /* of the first question */
 	uint32_t answers;
 };
@@ -787,12 +786,10 @@ void wh_prelude_answer(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_
 	const struct wh_packet *packet);
 
 int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc);
-/* With another place, and other keys: its phase is OPENING again. */
 void wh_handshake_begin_anew(struct wh_session *s);
 void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh_accept *accept);
 
-void wh_release_fill(const struct wh_session *s, struct wh_release *release,
-	enum wh_release_stage stage, enum wh_release_status status);
+void wh_release_fill(const struct wh_session *s, uint8_t stage, struct wh_release *release);
 int32_t wh_release_poll(struct wh_session *s, uint64_t now_tsc);
 void wh_release_input(struct wh_session *s, uint64_t now_tsc, const struct wh_release *release);
 

@@ -59,14 +59,13 @@ static uint64_t give_up_tsc(const struct wh_session *s)
 	return wh_add_u64(s->stats.outcome_tsc, stay_tsc);
 }
 
-void wh_release_fill(const struct wh_session *s, struct wh_release *release,
-	enum wh_release_stage stage, enum wh_release_status status)
+void wh_release_fill(const struct wh_session *s, uint8_t stage, struct wh_release *release)
 {
 	bool sending = s->role == WH_TRANSMITTER;
 
 	*release = (struct wh_release){
-		.stage = (uint8_t)stage,
-		.status = (uint8_t)status,
+		.stage = stage,
+		.status = (uint8_t)s->outcome,
 		.chunks = sending ? s->tx.chunks : s->rx.chunks,
 		.total_bytes = sending ? s->tx.total_bytes : s->rx.total_bytes,
 		.serial_end = sending ? s->tx.table.admitted_end : s->rx.table.highest_end,
@@ -74,12 +73,11 @@ void wh_release_fill(const struct wh_session *s, struct wh_release *release,
 	};
 }
 
-static void push_release(struct wh_session *s, uint64_t now_tsc, enum wh_release_stage stage,
-	enum wh_release_status status)
+static void push_release(struct wh_session *s, uint64_t now_tsc, enum wh_release_stage stage)
 {
 	struct wh_packet packet = {0};
 
-	wh_release_fill(s, &packet.release, stage, status);
+	wh_release_fill(s, (uint8_t)stage, &packet.release);
 	wh_session_push_control(s, now_tsc, WH_PACKET_RELEASE, &packet);
 	if (s->outcome != WH_STATUS_PENDING)
 		s->last_word = (uint8_t)stage;
@@ -99,7 +97,7 @@ static int32_t poll_transmitter(struct wh_session *s, uint64_t now_tsc)
 	if (s->phase == WH_PHASE_RUNNING) {
 		if (!all_sent(s) || s->tx.peer_silent)
 			return 0;
-		push_release(s, now_tsc, WH_RELEASE_REQUEST, WH_STATUS_PENDING);
+		push_release(s, now_tsc, WH_RELEASE_REQUEST);
 		return 1;
 	}
 	/*
@@ -117,7 +115,7 @@ static int32_t poll_receiver(struct wh_session *s, uint64_t now_tsc)
 		s->phase = WH_PHASE_CLOSED;
 		return 1;
 	}
-	push_release(s, now_tsc, WH_RELEASE_REPLY, s->outcome);
+	push_release(s, now_tsc, WH_RELEASE_REPLY);
 	/* Frequent for one or two lost packets, then less and less often for an outage. */
 	if (s->release_repeats > WH_REPLY_QUICK_REPEATS)
 		s->next_release_tsc =
@@ -138,7 +136,7 @@ int32_t wh_release_poll(struct wh_session *s, uint64_t now_tsc)
 			s->phase = WH_PHASE_CLOSED;
 			return 1;
 		}
-		push_release(s, now_tsc, WH_RELEASE_ABORT, s->outcome);
+		push_release(s, now_tsc, WH_RELEASE_ABORT);
 		s->next_release_tsc =
 			now_tsc + wh_min_u64(s->period_tsc, wh_session_ms_tsc(s, WH_HEARTBEAT_MS));
 		return 1;
@@ -176,7 +174,7 @@ static void take_reply(struct wh_session *s, uint64_t now_tsc, const struct wh_r
 	if (s->outcome == WH_STATUS_PENDING)
 		wh_session_settle(s, now_tsc, (enum wh_release_status)release->status);
 	s->phase = WH_PHASE_RELEASING;
-	push_release(s, now_tsc, WH_RELEASE_DONE, s->outcome);
+	push_release(s, now_tsc, WH_RELEASE_DONE);
 	/* If DONE is lost the reply is repeated within this time. */
 	s->next_release_tsc = wh_min_u64(
 		give_up_tsc(s), now_tsc + wh_max_u64(4 * reply_repeat_tsc(s),
@@ -194,7 +192,7 @@ void wh_release_input(struct wh_session *s, uint64_t now_tsc, const struct wh_re
 		take_reply(s, now_tsc, release);
 	} else if (release->stage == WH_RELEASE_REQUEST && !sending) {
 		if (s->phase == WH_PHASE_RUNNING)
-			push_release(s, now_tsc, WH_RELEASE_REPLY, WH_STATUS_PENDING);
+			push_release(s, now_tsc, WH_RELEASE_REPLY);
 	} else if (release->stage == WH_RELEASE_DONE && !sending &&
 		   s->phase == WH_PHASE_RELEASING) {
 		s->phase = WH_PHASE_CLOSED;

@@ -111,7 +111,7 @@ def again(verb, program, folder):
             pair.start_server()
             result = pair.finish(client)
         expect_status(result, OK)
-        expect_said(result, 'retrying in 1')
+        expect_said(result, 'retrying; 4 more attempts')
         told = json.loads(result.out)
         expect_equal('tries', told['tries'] > 1, True)
         expect_equal('files', told['files'], 1)

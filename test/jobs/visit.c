@@ -62,6 +62,7 @@ static struct wh_request request_of(struct visit *visit)
 	request.there.count = request.here.count = 1;
 	request.here.root_fd = visit->target_fd;
 	request.here.into_folder = !sends;
+	request.there.as_name = sends && visit->as_name;
 	return request;
 }
 
@@ -214,6 +215,34 @@ static bool idles_are_gone(const struct visit *visit, uint64_t now_ns)
 	return true;
 }
 
+/* As begin_again of transfer.c. */
+static void begin_again(struct visit *visit, uint64_t now_ns)
+{
+	const struct wh_address server = visit->lanes.peer;
+
+	visit->as_name |= visit->lanes.job[0]->ready.as_name;
+	wh_lanes_free(&visit->lanes);
+	atomic_store(&visit->gate, false);
+	visit->files_told = visit->files_full = 0;
+	make_jobs(visit, &server);
+	wh_lanes_start_first(&visit->lanes, now_ns);
+}
+
+/* Whether a failed visit is not over yet. */
+static bool goes_on(struct visit *visit, uint64_t now_ns)
+{
+	if (visit->retry.due_tsc == 0) {
+		enum wh_retry_step step = wh_retry_failed(&visit->retry, &visit->lanes, now_ns);
+
+		if (step == WH_RETRY_AGAIN && visit->config.on_retry != NULL)
+			visit->config.on_retry(visit);
+		return step != WH_RETRY_NOT;
+	}
+	if (wh_retry_is_due(&visit->retry, now_ns))
+		begin_again(visit, now_ns);
+	return true;
+}
+
 static int32_t watch(void *state, uint64_t now_ns)
 {
 	struct visit *visit = state;
@@ -232,7 +261,8 @@ static int32_t watch(void *state, uint64_t now_ns)
 		wh_lanes_start_others(lanes, now_ns);
 	if (wh_lanes_over(lanes, 1))
 		atomic_store(&visit->gate, true);
-	if (!wh_lanes_gone(lanes, now_ns) || !idles_are_gone(visit, now_ns))
+	if (!wh_lanes_gone(lanes, now_ns) || !idles_are_gone(visit, now_ns) ||
+		goes_on(visit, now_ns))
 		return 0;
 	end(visit);
 	return 1;
@@ -300,6 +330,7 @@ void visit_begin(struct visit *visit, struct house *house, const struct visit_co
 		house_start(house, caller(config), NULL, config->request.repair.on);
 	}
 	make_jobs(visit, &server);
+	wh_retry_init(&visit->retry, HOUSE_HZ, 0, config->retries, house->now_ns);
 	WH_ASSERT(process->verbs < HOUSE_VERBS_MAX);
 	process->verb[process->verbs].poll = watch;
 	process->verb[process->verbs++].state = visit;

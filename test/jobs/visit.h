@@ -12,9 +12,12 @@
 
 #include "house.h"
 #include "job/lanes.h"
+#include "job/retry/retry.h"
 #include "tree.h"
 
 #define VISIT_IDLES_MAX 3
+
+struct visit;
 
 struct visit_config {
 	uint32_t client;    /* processes, and their folders' numbers */
@@ -27,7 +30,9 @@ struct visit_config {
 	uint64_t bench_bytes;
 	const struct tree *tree;   /* what is sent or got */
 	const struct tree *before; /* what is there; NULL: nothing */
-	const char *remote;        /* as the server is told; NULL: a folder for each client */
+	uint32_t retries;
+	void (*on_retry)(const struct visit *visit); /* an attempt has failed; or NULL */
+	const char *remote; /* as the server is told; NULL: a folder for each client */
 	struct wh_host_settings settings; /* of the process, and whether it repairs: the first's */
 	struct wh_request request;        /* but for what the above says */
 };
@@ -43,6 +48,8 @@ struct visit {
 	struct wh_job *idle[VISIT_IDLES_MAX];
 	uint32_t idles_started;
 	_Atomic bool gate;
+	struct wh_retry retry;
+	bool as_name; /* as an earlier attempt found */
 	char remote[32];
 	const char *here;
 	const char *there;

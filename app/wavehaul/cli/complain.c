@@ -52,6 +52,11 @@ const char *wh_last_complaint(void)
 	return last;
 }
 
+void wh_complaint_forget(void)
+{
+	last[0] = '\0';
+}
+
 void wh_say_nothing(void)
 {
 	atomic_store(&says_nothing, true);

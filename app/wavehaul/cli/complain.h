@@ -26,6 +26,9 @@ void wh_complain_over(const char *erase);
 /* "" if there was none. */
 const char *wh_last_complaint(void);
 
+/* What was complained about is being tried again, or is another's. */
+void wh_complaint_forget(void);
+
 /* Whether a word is on the command line: for an option that applies even if the rest is invalid. */
 bool wh_words_contain(int argc, char *const *argv, const char *word);
 

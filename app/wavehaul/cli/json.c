@@ -14,8 +14,10 @@ json_t *wh_head_json(const char *verb, int status)
 {
 	WH_ASSERT(status >= 0); /* -1 means: go on */
 
+	/* A complaint may be about an attempt that was made good, or about another job. */
+	const char *error = status == WH_EXIT_OK ? "" : wh_last_complaint();
 	json_t *object = json_pack("{s:s, s:b, s:i, s:o}", "verb", verb, "ok", status == WH_EXIT_OK,
-		"exit_status", status, "error", wh_text_to_json(wh_last_complaint()));
+		"exit_status", status, "error", wh_text_to_json(error));
 
 	WH_ASSERT(object != NULL);
 	return object;

@@ -337,7 +337,9 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "wait for a server that is not up, at most this long"},
 	{IN("transfer"), FIELD(retries), .flag = "retries", .verbs = TRANSFERS | JOB,
 		COUNT(0, 1000), .standard = "0", .argument = "N", .example = "10",
-		.help = "try again after failures that may pass, with growing pauses"},
+		.help = "try again after failures that may pass. Each retry looks for a\n"
+			"server that is gone, for --peer-timeout or longer: for 1s, 2s,\n"
+			"4s and so on, up to 10 minutes"},
 	{KEY("transfer", "fec"), FIELD(repair), .flag = "fec", .type = WH_SETTING_FEC,
 		.words = "off auto", .verbs = CLIENTS | DEMO | JOB, .argument = "off|auto|K,R",
 		.example = "auto, or 128,4 (K and R together at most 255, R at most K)",

@@ -149,7 +149,8 @@ static void take_answer(struct wh_job *job, uint64_t now_tsc, const struct wh_re
 /* A server that keeps the connection alive but never answers counts as stalled. */
 static void see_patience(struct wh_job *job, uint64_t now_tsc, enum wh_phase phase)
 {
-	if (phase == WH_PHASE_OPENING) {
+	if (phase == WH_PHASE_OPENING ||
+		wh_job_hears_nothing(job->streams.out, job->jobs->ground->hz, now_tsc)) {
 		grow_patient(job, now_tsc);
 	} else if (job->view.state == WH_JOB_GREETED && now_tsc > job->turn.give_up_tsc) {
 		job->result.stalled = true;

@@ -208,6 +208,10 @@ static int32_t await_hello(struct wh_job *job, uint64_t now_tsc)
 	int found = wh_job_read(job, &record);
 
 	if (found == 0) {
+		uint64_t hz = job->jobs->ground->hz;
+
+		if (wh_job_hears_nothing(wh_job_in(job), hz, now_tsc))
+			job->turn.give_up_tsc = now_tsc + WH_HELLO_PATIENCE_S * hz;
 		if (wh_session_news(wh_job_in(job)).phase == WH_PHASE_CLOSED ||
 			now_tsc > job->turn.give_up_tsc) {
 			wh_job_give_up(

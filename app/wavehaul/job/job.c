@@ -530,10 +530,31 @@ static enum wh_release_status outcome_of(const struct wh_session *session)
 	return session == NULL ? WH_STATUS_PENDING : wh_session_news(session).outcome;
 }
 
+/*
+ * Nothing is missing here, and all that the peer still had to say is that it has heard so. It may
+ * be gone by now, but a source that is to remove what has arrived must hear of it.
+ */
+static bool is_done_alone(const struct wh_job *job, enum wh_release_status outcome)
+{
+	bool moves = job->ends.sink != NULL && wh_choice_has(&job->request.choice, WH_CHOICE_MOVE);
+
+	return job->ends.sink_told && !moves &&
+	       (outcome == WH_STATUS_PEER_GONE || outcome == WH_STATUS_REPLACED);
+}
+
+static bool has_ended_well(const struct wh_job *job, const struct wh_session *session)
+{
+	enum wh_release_status outcome = outcome_of(session);
+
+	return outcome == WH_STATUS_VERIFIED || is_done_alone(job, outcome);
+}
+
 static void see_news(struct wh_job *job, const struct wh_session *session, uint64_t now_tsc)
 {
 	enum wh_release_status outcome = outcome_of(session);
 
+	if (is_done_alone(job, outcome))
+		return;
 	if (outcome == WH_STATUS_STALLED && (job->ends.source != NULL || job->ends.sink != NULL))
 		wh_job_fail_stalled(job, now_tsc);
 	else if (outcome != WH_STATUS_PENDING && outcome != WH_STATUS_VERIFIED)
@@ -573,8 +594,7 @@ int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
 	see_news(job, in, now_tsc);
 	see_news(job, job->streams.out, now_tsc);
 	if (job->result.failed != WH_STATUS_PENDING ||
-		(outcome_of(in) == WH_STATUS_VERIFIED &&
-			outcome_of(job->streams.out) == WH_STATUS_VERIFIED))
+		(has_ended_well(job, in) && has_ended_well(job, job->streams.out)))
 		wh_job_end(job, now_tsc);
 	return work;
 }

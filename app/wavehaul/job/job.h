@@ -357,6 +357,16 @@ bool wh_job_claim_rights(struct wh_job *job, char why[WH_RIGHTS_WHY_BYTES]);
 bool wh_job_see_rights(struct wh_job *job, uint64_t now_tsc);
 void wh_job_drop_rights(struct wh_job *job);
 
+/* A client sends its HELLO with its first packets. */
+#define WH_HELLO_PATIENCE_S 5
+
+/* Whether nothing arrives of the peer for now, so that it cannot be blamed for what it does. */
+static inline bool wh_job_hears_nothing(
+	const struct wh_session *session, uint64_t hz, uint64_t now_tsc)
+{
+	return now_tsc > wh_session_heard_tsc(session) + WH_SESSION_SILENT_S * hz;
+}
+
 /* as_server.c, as_client.c: one step of a job that has not ended; returns the amount of work */
 int32_t wh_job_server_step(struct wh_job *job, uint64_t now_tsc);
 int32_t wh_job_client_step(struct wh_job *job, uint64_t now_tsc);

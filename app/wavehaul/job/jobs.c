@@ -29,9 +29,6 @@
  */
 #define RING_SLOTS 16384
 
-/* A client sends its HELLO with its first packets. */
-#define HELLO_PATIENCE_S 5
-
 /*
  * When a place beside those for all is in use, a job without progress for this long is ended:
  * sooner if its peer has others.
@@ -241,7 +238,7 @@ static void give_to_crew(struct wh_job *job, uint64_t now_tsc)
 	WH_ASSERT(job->crew == NULL && job->view.state == WH_JOB_OPENING);
 	job->crew = &jobs->crew[next % jobs->crews];
 	job->turn.came_tsc = now_tsc;
-	job->turn.give_up_tsc = job->turn.came_tsc + HELLO_PATIENCE_S * jobs->ground->hz;
+	job->turn.give_up_tsc = job->turn.came_tsc + WH_HELLO_PATIENCE_S * jobs->ground->hz;
 
 	int rc = rte_ring_mp_enqueue(job->crew->arrivals, job);
 

@@ -50,6 +50,15 @@ static uint64_t moved_bytes(const struct wh_session *session)
 	       wh_session_stats(session).repair_pkts * WH_WATCH_MOVED_BYTES;
 }
 
+/* A session of which the outcome is known hears nothing more, while the other goes on. */
+static bool hears_nothing(const struct wh_job *job, uint64_t now_tsc)
+{
+	uint64_t hz = job->jobs->ground->hz;
+
+	return wh_job_hears_nothing(wh_job_in(job), hz, now_tsc) &&
+	       wh_job_hears_nothing(job->streams.out, hz, now_tsc);
+}
+
 static struct wh_watch_sight look(const struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_watch_sight sight = {
@@ -57,6 +66,7 @@ static struct wh_watch_sight look(const struct wh_job *job, uint64_t now_tsc)
 		.moved_bytes = moved_bytes(wh_job_in(job)) + moved_bytes(job->streams.out),
 		.waits = waits_of(job),
 		.company = has_company(job, now_tsc),
+		.silent = hears_nothing(job, now_tsc),
 	};
 
 	if (job->ends.source != NULL) {

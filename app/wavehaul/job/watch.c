@@ -13,6 +13,7 @@ void wh_watch_begin(struct wh_watch *watch, uint64_t hz, uint64_t now_tsc)
 		.window_tsc = WH_WATCH_WINDOW_S * hz,
 		.moved_tsc = now_tsc,
 		.progress_tsc = now_tsc,
+		.looked_tsc = now_tsc,
 	};
 }
 
@@ -76,6 +77,9 @@ bool wh_watch_see(struct wh_watch *watch, uint64_t now_tsc,
 {
 	uint64_t stall_timeout_tsc = patience->stall_tsc;
 
+	if (sight->silent)
+		watch->progress_tsc += now_tsc - watch->looked_tsc;
+	watch->looked_tsc = now_tsc;
 	see_progress(watch, now_tsc, sight);
 	see_peer(watch, now_tsc, sight);
 	watch->last = *sight;

@@ -36,6 +36,7 @@ struct wh_watch_sight {
 	enum wh_waits waits;  /* here */
 	uint64_t waits_told;  /* number of the peer's messages */
 	struct wh_waits_told peer;
+	bool silent;  /* nothing arrives of the peer: that time is not counted */
 	bool company; /* other jobs of the same peer make progress */
 };
 
@@ -45,6 +46,7 @@ struct wh_watch {
 	uint64_t moved_bytes; /* at the beginning of ... */
 	uint64_t moved_tsc;   /* ... the present window */
 	uint64_t progress_tsc;
+	uint64_t looked_tsc;
 	uint64_t waits_told;
 	uint64_t told_tsc;
 	uint64_t peer_worked;

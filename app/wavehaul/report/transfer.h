@@ -16,7 +16,7 @@
 #include "job/client.h"
 #include "job/jobs.h"
 #include "job/lanes.h"
-#include "report/again.h"
+#include "job/retry/retry.h"
 #include "report/failures.h"
 #include "report/flow_now.h"
 #include "report/flow_plot.h"
@@ -52,8 +52,10 @@ struct wh_transfer {
 	struct wh_lanes lanes;
 	_Atomic bool gate; /* all lanes but the first are over */
 	uint64_t next_tsc;
-	struct wh_again again;
-	bool as_name; /* of send: the path is a file's new name, as an earlier try found */
+	uint64_t began_tsc; /* of the first attempt */
+	struct wh_retry retry;
+	bool waiting_told; /* the operator knows which server is waited for */
+	bool as_name;      /* of send: the path is a file's new name, as an earlier try found */
 
 	struct wh_manifest manifest;
 	struct wh_flow_plot plot;

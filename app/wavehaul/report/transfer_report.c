@@ -364,7 +364,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 		"host", wh_word_to_json(transfer->server),
 		"files", (json_int_t)totals.files,
 		"skipped", (json_int_t)totals.skipped,
-		"tries", (json_int_t)transfer->again.tries + 1,
+		"tries", (json_int_t)transfer->retry.used + 1,
 		"failed", (json_int_t)totals.failed,
 		"moved_bytes", (json_int_t)moved_bytes(transfer),
 		"resumed_bytes", (json_int_t)totals.resumed_bytes,

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_JOB_RETRY_H
+#define WH_APP_JOB_RETRY_H
+
+/*
+ * When a client repeats a request that the network, or a restart of the server, has ended.
+ *
+ * A retry looks for the server again and again until it answers or the retry's patience is over;
+ * only then is the next one used up. So a path that is down for some time costs that time and a
+ * moment, and not a pause that began in the middle of it. The patience is doubled with each retry,
+ * so that a few of them suffice for a long outage.
+ *
+ * A pause comes only after a server that answered, and ended the request soon after that.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "job/lanes.h"
+
+/* How long a retry looks for the server: the first one, then doubled each time, and the longest. */
+#define WH_RETRY_PATIENCE_NS     (UINT64_C(1) * 1000000000)
+#define WH_RETRY_PATIENCE_MAX_NS (UINT64_C(600) * 1000000000)
+
+/* Between two looks for a server that was not reached, or has gone. */
+#define WH_RETRY_LOOK_NS UINT64_C(200000000)
+
+/* After a server that was reached ended the request: the first pause, doubled while it does. */
+#define WH_RETRY_PAUSE_NS     (UINT64_C(1) * 1000000000)
+#define WH_RETRY_PAUSE_MAX_NS (UINT64_C(60) * 1000000000)
+
+struct wh_retry {
+	uint64_t hz;
+	uint64_t until_tsc; /* until then an attempt that reaches no server uses up no retry */
+	uint64_t due_tsc;   /* of the next attempt; 0: there is none now */
+	uint64_t patience_ns;
+	uint64_t pause_ns;
+	uint32_t left;
+	uint32_t used;
+};
+
+enum wh_retry_step {
+	WH_RETRY_NOT,    /* the failure stays */
+	WH_RETRY_ENDING, /* not before all lanes have ended: call again */
+	WH_RETRY_LOOKS,  /* another attempt follows, to reach the server */
+	WH_RETRY_AGAIN,  /* likewise, and it uses up a retry */
+};
+
+/* The patience of the retry of that number, from 1 on. */
+uint64_t wh_retry_patience_ns(uint32_t number);
+
+/* `wait_ns`: how long the server may take to be there at first. */
+void wh_retry_init(
+	struct wh_retry *retry, uint64_t hz, uint64_t wait_ns, uint32_t retries, uint64_t now_tsc);
+
+/* No way to the server was found. */
+enum wh_retry_step wh_retry_unreached(struct wh_retry *retry, uint64_t now_tsc);
+
+/* For lanes of which at least one failed. */
+enum wh_retry_step wh_retry_failed(
+	struct wh_retry *retry, const struct wh_lanes *lanes, uint64_t now_tsc);
+
+/* Whether the time for the next attempt has come; then that begins. */
+bool wh_retry_is_due(struct wh_retry *retry, uint64_t now_tsc);
+
+#endif
