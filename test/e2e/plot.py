@@ -10,13 +10,16 @@ A line for each case, then 'N passed, N failed, N skipped'.
 import json
 import os
 import re
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 from xml.etree import ElementTree
 
 from harness import (Case, decode_object, expect, expect_between, expect_equal, expect_said,
                      expect_status, run_cases)
-from pair import SERVER, Pair, remote
+from pair import SERVER, Pair, remote, wait_until
 
 BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/wavehaul'
 
@@ -132,6 +135,36 @@ def lanes(program, folder):
         pair.stop_server()
 
 
+def gap(program, folder):
+    """While the client is stopped nobody looks: there is no line across that time, and no 0."""
+    (folder / 'one').write_bytes(os.urandom(16 * MIB))
+    svg = folder / 'send.svg'
+    with Pair(program, folder) as pair:
+        client = subprocess.Popen(
+            [program.binary, *map(str, pair.command(
+                'send', folder / 'one', remote(), '--rate', '50M', '--profile', 'fixed', '--plot',
+                svg))], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            wait_until(lambda: any(path.stat().st_blocks > 4000 for path in
+                                   pair.served.rglob('*') if path.is_file()), 20, 'data')
+            client.send_signal(signal.SIGSTOP)
+            time.sleep(2.5)
+            client.send_signal(signal.SIGCONT)
+            expect_equal('its exit status', client.wait(30), OK)
+        finally:
+            client.kill()
+            client.wait()
+        pair.stop_server()
+    text, picture = svg.read_text(), Picture(svg)
+    times = [at for at, _ in picture.panels['rate']['payload arrived']]
+    apart = max(after - before for before, after in zip(times, times[1:]))
+    expect_between('the gap', apart, 2.3, 4)
+    arrived, = re.findall('data-name="payload arrived"[^>]* d="([^"]*)"', text)
+    expect_equal('lines', arrived.count('M'), 2)
+    steps, = re.findall('data-name="lost"[^>]* d="([^"]*)"', text)
+    expect_equal('areas', (steps.count('M'), steps.count('Z')), (2, 2))
+
+
 def told_nothing(program, folder):
     """Of few packets lambda learns no rate: none is drawn, and the others can be seen."""
     (folder / 'one').write_bytes(os.urandom(30000))
@@ -220,6 +253,7 @@ def cases():
     return [
         Case('demo', True, demo),
         Case('lanes, get and bench', False, lanes),
+        Case('a gap', True, gap),
         Case('told nothing', True, told_nothing),
         Case('failed', True, failed),
         Case('refused', True, refused),

@@ -14,7 +14,7 @@
 #define WH_FLOW_ROWS       1024 /* even */
 #define WH_FLOW_LOOK_NS    UINT64_C(10000000)
 #define WH_FLOW_ROW_MIN_NS WH_FLOW_LOOK_NS
-#define WH_FLOW_GAP_NS     UINT64_C(500000000) /* without a look: nothing is known of it */
+#define WH_FLOW_GAP_NS     UINT64_C(1000000000) /* without a look: nothing is known of it */
 
 /* A value that is not always known: its mean over the time in which it was. */
 struct wh_flow_mean {

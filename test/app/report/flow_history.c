@@ -167,10 +167,10 @@ static void gaps(void)
 	now = at(10);
 	wh_flow_history_add(history, 10 * MS, &now, false);
 	wh_flow_history_renew(history);
-	wh_flow_history_add(history, 600 * MS, &now, true);
+	wh_flow_history_add(history, 1200 * MS, &now, true);
 	CU_ASSERT_EQUAL_FATAL(history->count, 1);
 	CU_ASSERT_EQUAL(history->row[0].moved_bytes, 20000);
-	CU_ASSERT_EQUAL(history->row[0].gap_ns, 590 * MS);
+	CU_ASSERT_EQUAL(history->row[0].gap_ns, 1190 * MS);
 	free(history);
 }
 
