@@ -353,7 +353,7 @@ def told(program, folder):
         expect(re.search(rf'^{number} +done +send +100\.0 ', listed, re.M), listed)
         shown = one.job('show', number)
         expect(re.search(rf'^ended +{before}\d\d:\d\d:\d\d$', shown, re.M), shown)
-        expect('null' not in shown and 'eta' not in shown, shown)
+        expect('null' not in shown and 'time left' not in shown, shown)
 
 
 def reread(program, folder):

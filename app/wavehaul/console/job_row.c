@@ -1,12 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "console/job_row.h"
 
+#include <pwd.h>
 #include <string.h>
 
-static const char *const facts[] = {"job", "state", "verb", "from", "to", "options", "percent",
-	"files", "skipped", "failed", "moved_bytes", "bytes", "now_bps", "eta_s", "seconds", "rate",
-	"rate_bps", "priority", "after", "due", "added", "began", "ended", "tries", "retries",
-	"owner", "attached", "ordered_by", "far_job", "untold", "exit_status", "error"};
+const struct wh_job_fact wh_job_facts[] = {
+	{"job", "job"},
+	{"state", "state"},
+	{"verb", "verb"},
+	{"from", "from"},
+	{"to", "to"},
+	{"options", "options"},
+	{"percent", "percent"},
+	{"now_bps", "rate now"},
+	{"eta_s", "time left"},
+	{"moved_bytes", "moved"},
+	{"files", "files"},
+	{"bytes", "bytes of files"},
+	{"skipped", "skipped"},
+	{"failed", "failed"},
+	{"seconds", "seconds"},
+	{"rate", "rate limit"},
+	{"rate_bps", "rate limit now"},
+	{"priority", "priority"},
+	{"after", "after job"},
+	{"due", "not before"},
+	{"added", "added"},
+	{"began", "began"},
+	{"ended", "ended"},
+	{"tries", "tries"},
+	{"retries", "retries"},
+	{"owner", "owner"},
+	{"attached", "ends with client"},
+	{"ordered_by", "ordered by"},
+	{"far_job", "job there"},
+	{"untold", "paths not told"},
+	{"exit_status", "exit status"},
+	{"error", "error"},
+	{NULL, NULL},
+};
 
 static const char *text_of(const json_t *job, const char *key)
 {
@@ -41,6 +73,17 @@ static json_t *places(const json_t *job, const char *key, const char *host, bool
 	return list;
 }
 
+/* By name, if this host has one for the number. */
+static void name_owner(json_t *row)
+{
+	const json_t *owner = json_object_get(row, "owner");
+	const struct passwd *user =
+		json_is_integer(owner) ? getpwuid((uid_t)json_integer_value(owner)) : NULL;
+
+	if (user != NULL)
+		json_object_set_new(row, "owner", json_string(user->pw_name));
+}
+
 static bool tells_nothing(const char *key, const json_t *value, bool is_over)
 {
 	if (strcmp(key, "exit_status") == 0)
@@ -65,6 +108,7 @@ json_t *wh_job_row(const json_t *job, bool brief)
 		     : places(job, "here", copies ? host : NULL, brief));
 	json_object_set_new(row, "to",
 		gets ? places(job, "here", NULL, brief) : places(job, "there", host, brief));
+	name_owner(row);
 	if (strcmp(text_of(job, "state"), "done") == 0)
 		json_object_set_new(row, "percent", json_real(100));
 	json_object_foreach_safe(row, next, key, value)
@@ -73,16 +117,4 @@ json_t *wh_job_row(const json_t *job, bool brief)
 			json_object_del(row, key);
 	}
 	return row;
-}
-
-json_t *wh_job_facts(const json_t *job)
-{
-	json_t *row = wh_job_row(job, false);
-	json_t *told = json_object();
-
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		if (json_object_get(row, facts[i]) != NULL)
-			json_object_set(told, facts[i], json_object_get(row, facts[i]));
-	json_decref(row);
-	return told;
 }

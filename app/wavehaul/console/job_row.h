@@ -16,7 +16,12 @@
  */
 json_t *wh_job_row(const json_t *job, bool brief);
 
-/* Likewise for job.show, in the order in which it is told. */
-json_t *wh_job_facts(const json_t *job);
+/* What is told of a single job, in this order; ended by NULL. */
+struct wh_job_fact {
+	const char *key;
+	const char *name;
+};
+
+extern const struct wh_job_fact wh_job_facts[];
 
 #endif

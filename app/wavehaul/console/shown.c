@@ -294,13 +294,15 @@ static void print_table(
 	free(table->names);
 }
 
-/* A list, one a line. */
-static void print_each(const char *name, const json_t *list, uint32_t indent, FILE *to)
+/* A list has its items one a line. NULL: nothing. */
+static void print_fact(
+	const char *key, const char *name, const json_t *value, uint32_t indent, FILE *to)
 {
+	size_t lines = json_array_size(value) > 1 ? json_array_size(value) : value != NULL;
 	char text[4 * CELL_BYTES];
 
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		print_cell("", json_array_get(list, i), text, sizeof(text));
+	for (size_t i = 0; i < lines; i++) {
+		print_cell(key, lines > 1 ? json_array_get(value, i) : value, text, sizeof(text));
 		fprintf(to, "%*s%-24s %s\n", (int)indent, "", i == 0 ? name : "", text);
 	}
 }
@@ -313,7 +315,6 @@ static void print_facts(const json_t *object, uint32_t indent, FILE *to)
 	json_object_foreach((json_t *)object, key, value)
 	{
 		char name[CELL_BYTES];
-		char text[4 * CELL_BYTES];
 
 		if (indent == 0 && (strcmp(key, "ok") == 0 || strcmp(key, "id") == 0))
 			continue;
@@ -323,12 +324,7 @@ static void print_facts(const json_t *object, uint32_t indent, FILE *to)
 			print_facts(value, indent + 2, to);
 			continue;
 		}
-		if (json_array_size(value) > 1) {
-			print_each(name, value, indent, to);
-			continue;
-		}
-		print_cell(key, value, text, sizeof(text));
-		fprintf(to, "%*s%-24s %s\n", (int)indent, "", name, text);
+		print_fact(key, name, value, indent, to);
 	}
 }
 
@@ -379,10 +375,11 @@ static json_t *rows_in(const char *command, const json_t *answer, const char *li
 
 static void show_job(const json_t *job, FILE *to)
 {
-	json_t *facts = wh_job_facts(job);
+	json_t *row = wh_job_row(job, false);
 
-	print_facts(facts, 0, to);
-	json_decref(facts);
+	for (const struct wh_job_fact *fact = wh_job_facts; fact->key != NULL; fact++)
+		print_fact(fact->key, fact->name, json_object_get(row, fact->key), 0, to);
+	json_decref(row);
 }
 
 /* The first list of objects in an answer that has no chosen columns. */

@@ -93,22 +93,22 @@ static void test_show(void)
 				     "to                       dtn2:in/\n"
 				     "options                  --recursive\n"
 				     "percent                  43.2\n"
+				     "rate now                 9.84 Gb/s\n"
+				     "time left                1:01:05\n"
+				     "moved                    1.00 GiB\n"
 				     "files                    0\n"
+				     "bytes of files           0 B\n"
 				     "skipped                  0\n"
 				     "failed                   0\n"
-				     "moved_bytes              1.00 GiB\n"
-				     "bytes                    0 B\n"
-				     "now_bps                  9.84 Gb/s\n"
-				     "eta_s                    1:01:05\n"
 				     "seconds                  0\n"
-				     "rate                     9.5G\n"
-				     "rate_bps                 9.50 Gb/s\n"
+				     "rate limit               9.5G\n"
+				     "rate limit now           9.50 Gb/s\n"
 				     "priority                 5\n"
 				     "added                    2023-11-14 22:13:20\n"
 				     "began                    2023-11-14 22:13:25\n"
 				     "tries                    1\n"
 				     "retries                  3\n"
-				     "owner                    0\n");
+				     "owner                    root\n");
 	free(text);
 }
 
