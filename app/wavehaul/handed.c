@@ -118,6 +118,9 @@ static void on_event(void *context, json_t *event)
 		show_interval(handed, event);
 	else if (strcmp(name, "file") == 0)
 		show_file(handed, event);
+	else if (strcmp(name, "untold") == 0 && handed->transfer->settings.names)
+		wh_say("%llu names are missing: there were too many for the server to tell",
+			(unsigned long long)wh_json_count(event, "files"));
 	json_decref(event);
 }
 

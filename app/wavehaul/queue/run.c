@@ -15,6 +15,7 @@
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/json.h"
 #include "file/aside.h"
 #include "queue/place.h"
 #include "queue/taken.h"
@@ -30,13 +31,14 @@ static void fail(struct wh_order_result *result, int status, const char *why)
 	snprintf(result->why, sizeof(result->why), "%s", why);
 }
 
-/* Called by crews; the control's thread sends it. */
+/* Called by crews; the control's thread sends it. Only files are so many that some have no room. */
 static void on_event(void *context, json_t *line)
 {
 	struct wh_run *run = context;
+	bool of_file = strcmp(wh_json_text(line, "event"), "file") == 0;
 
 	pthread_mutex_lock(&run->lock);
-	if (json_array_size(run->events) < WH_RUN_EVENTS_MAX)
+	if (!of_file || json_array_size(run->events) < WH_RUN_EVENTS_MAX)
 		json_array_append_new(run->events, line);
 	else {
 		run->untold++;
@@ -52,6 +54,10 @@ json_t *wh_run_events(struct wh_run *run)
 	json_t *events = run->events;
 
 	run->events = json_array();
+	if (run->untold > 0)
+		json_array_append_new(events, json_pack("{s:s, s:I}", "event", "untold", "files",
+						      (json_int_t)run->untold));
+	run->untold = 0;
 	pthread_mutex_unlock(&run->lock);
 	return events;
 }

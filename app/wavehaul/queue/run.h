@@ -30,7 +30,7 @@ struct wh_run_ground {
 		struct wh_choice *choice);
 };
 
-/* The most lines that wait to be sent; further ones are counted. */
+/* The most events that wait to be sent; further files are counted, and an event says so. */
 #define WH_RUN_EVENTS_MAX 4096
 
 /* Checksums of moved files. */

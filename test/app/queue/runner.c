@@ -152,7 +152,28 @@ static void test_attached(void)
 	free(settings);
 }
 
+/* What had no room is counted, and that is told once. */
+static void test_untold(void)
+{
+	struct wh_run run = {.lock = PTHREAD_MUTEX_INITIALIZER};
+	json_t *events;
+
+	run.events = json_pack("[{s:s}]", "event", "file");
+	run.untold = 3;
+	events = wh_run_events(&run);
+	CU_ASSERT_EQUAL_FATAL(json_array_size(events), 2);
+	CU_ASSERT_STRING_EQUAL(
+		json_string_value(json_object_get(json_array_get(events, 1), "event")), "untold");
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(json_array_get(events, 1), "files")), 3);
+	json_decref(events);
+	events = wh_run_events(&run);
+	CU_ASSERT_EQUAL(json_array_size(events), 0);
+	json_decref(events);
+	json_decref(run.events);
+}
+
 CU_TestInfo wh_tests[] = {
+	{"untold", test_untold},
 	{"a disk that is full when an order ends", test_full_at_end},
 	{"orders of clients, one too many", test_attached},
 	CU_TEST_INFO_NULL,
