@@ -321,7 +321,15 @@ static int start_pipe(struct handed *handed)
 	return rc == 0 ? WH_EXIT_OK : WH_EXIT_OTHER;
 }
 
-static int run(struct handed *handed, const json_t *server)
+static void fill_event(const struct handed *handed, struct wh_hook_event *event)
+{
+	event->job = handed->job;
+	event->files = wh_json_count(handed->end, "files");
+	event->failed = wh_json_count(handed->end, "failed");
+	event->bytes = wh_json_count(handed->end, "bytes");
+}
+
+static int run(struct handed *handed, const json_t *server, struct wh_hook_event *event)
 {
 	const char *plot = handed->transfer->settings.plot;
 	json_t *order = order_of(handed->transfer, server);
@@ -350,11 +358,12 @@ static int run(struct handed *handed, const json_t *server)
 		!handed->transfer->settings.json_stream && !handed->transfer->settings.json;
 	follow(handed);
 	finish(handed);
+	fill_event(handed, event);
 	conclude(handed);
 	return handed->status;
 }
 
-bool wh_transfer_hand_over(struct wh_transfer *transfer, int *status)
+bool wh_transfer_hand_over(struct wh_transfer *transfer, struct wh_hook_event *event, int *status)
 {
 	struct handed handed = {.transfer = transfer, .asker = {.fd = -1}};
 	json_t *server = NULL;
@@ -362,7 +371,7 @@ bool wh_transfer_hand_over(struct wh_transfer *transfer, int *status)
 	server = wh_hand_to(&handed.asker, &transfer->settings, transfer->verb, status);
 	if (server != NULL) {
 		transfer->progress.hz = WH_NS_PER_S;
-		*status = run(&handed, server);
+		*status = run(&handed, server, event);
 	}
 	json_decref(server);
 	json_decref(handed.end);

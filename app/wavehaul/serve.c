@@ -25,6 +25,7 @@
 #include "control/control.h"
 #include "control/served.h"
 #include "guard/guard.h"
+#include "guard/hook.h"
 #include "host/host.h"
 #include "job/desk/desk.h"
 #include "job/jobs.h"
@@ -58,6 +59,7 @@ struct serve {
 	struct wh_jobs jobs;
 	struct wh_notify notify;
 	struct wh_clerk clerk;
+	struct wh_hook hook;
 	struct wh_control_socket control;
 	struct wh_served served;
 	struct wh_runner runner;
@@ -197,6 +199,7 @@ static int enter_guard(struct serve *serve)
 		serve->settings.sessions + RINGS_PER_ORDER * serve->settings.queue_jobs);
 	if (wh_guard_enter(&guard) != 0)
 		return -1;
+	wh_hook_guard(&serve->hook);
 	if (!guard.off)
 		wh_audit_guard(&serve->clerk.audit);
 	wh_say("guard: %s", guard.told);
@@ -246,6 +249,35 @@ static void note_order(
 	wh_clerk_order(&serve->clerk, &entry);
 }
 
+/* For the operator's command. */
+static void tell_over(void *context, const struct wh_order *order,
+	const struct wh_order_result *result, enum wh_order_state state)
+{
+	static struct wh_hook_event event; /* used by one thread at a time */
+	struct serve *serve = context;
+	json_t *here = json_loads(order->here, 0, NULL);
+	const char *path = json_string_value(json_array_get(here, 0));
+
+	event = (struct wh_hook_event){
+		.job = order->id,
+		.files = order->result.files,
+		.failed = result->failed,
+		.bytes = order->result.bytes,
+		.status = result->status,
+	};
+	snprintf(event.side, sizeof(event.side), "order");
+	snprintf(event.state, sizeof(event.state), "%s", wh_order_state_name(state));
+	snprintf(event.verb, sizeof(event.verb), "%s",
+		order->copies  ? "copy"
+		: order->sends ? "send"
+			       : "get");
+	snprintf(event.peer, sizeof(event.peer), "%s", order->host);
+	snprintf(event.error, sizeof(event.error), "%s", result->why);
+	snprintf(event.path, sizeof(event.path), "%s", path != NULL ? path : "");
+	json_decref(here);
+	wh_hook_tell(&serve->hook, &event);
+}
+
 /* Orders come by the control socket; without it there is no queue. */
 static void open_queue(struct serve *serve)
 {
@@ -264,6 +296,7 @@ static void open_queue(struct serve *serve)
 			.choice_of = wh_wanted_choice},
 		.control = &serve->control,
 		.on_end = note_order,
+		.on_over = tell_over,
 		.context = serve,
 		.at_once = settings->queue_jobs,
 		.at_once_host = settings->queue_peer_jobs,
@@ -425,8 +458,12 @@ static int serve_root(struct serve *serve)
 	}
 	serve->state_fd = -1;
 
-	int status = wh_audit_open(&serve->clerk.audit, serve->settings.audit);
+	int status = wh_hook_start(
+		&serve->hook, serve->settings.on_end, serve->settings.on_end_timeout_ns);
 
+	serve->clerk.hook = &serve->hook;
+	if (status == WH_EXIT_OK)
+		status = wh_audit_open(&serve->clerk.audit, serve->settings.audit);
 	if (status == WH_EXIT_OK)
 		status = hold_state(serve);
 	if (status == WH_EXIT_OK && wh_clerk_init(&serve->clerk, &serve->jobs) != 0)
@@ -444,6 +481,7 @@ static int serve_root(struct serve *serve)
 	wh_desk_free(&serve->desk);
 	wh_clerk_close(&serve->clerk);
 	wh_audit_close(&serve->clerk.audit);
+	(void)wh_hook_end(&serve->hook);
 	if (serve->state_fd >= 0)
 		close(serve->state_fd);
 	close(root_fd);

@@ -19,6 +19,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/signals.h"
+#include "guard/hook.h"
 #include "handed.h"
 #include "job/on_host.h"
 #include "recollect.h"
@@ -33,6 +34,8 @@
 
 static struct wh_sealed sealed;
 static struct wh_recollect recollect; /* of get */
+static struct wh_hook hook;           /* of --then-run */
+static struct wh_hook_event event;
 
 /* Paths are owned by the transfer, which outlives its jobs. */
 static struct wh_request request_of(const struct wh_transfer *transfer)
@@ -272,6 +275,7 @@ static int enter_guard(struct wh_transfer *transfer)
 
 	int status = wh_wanted_guard_enter(settings, &guard);
 
+	wh_hook_guard(&hook);
 	if (status == WH_EXIT_OK && transfer->verb == WH_VERB_GET) {
 		wh_recollect_open(&recollect, settings);
 		transfer->jobs.journal = recollect.journal;
@@ -368,7 +372,7 @@ static int move_files(struct wh_transfer *transfer, bool *handed)
 	if (status != 0)
 		return status;
 	wh_signals_catch();
-	*handed = wh_transfer_hand_over(transfer, &status);
+	*handed = wh_transfer_hand_over(transfer, &event, &status);
 	if (*handed)
 		return status;
 	wh_settings_archive(settings, transfer->verb == WH_VERB_SEND || geteuid() == 0,
@@ -386,10 +390,56 @@ static int move_files(struct wh_transfer *transfer, bool *handed)
 	return status == 0 ? draw(transfer, open_and_run(transfer)) : status;
 }
 
+/* --then-run, when everything else is over; its outcome is not that of the transfer. */
+static void run_hook(const struct wh_transfer *transfer, bool handed, int status)
+{
+	struct wh_totals totals = wh_transfer_totals(transfer);
+	int told;
+
+	if (!handed) {
+		event.files = totals.files;
+		event.failed = totals.failed;
+		event.bytes = totals.bytes;
+	}
+	event.status = status;
+	strcpy(event.side, "client");
+	strcpy(event.state, status == WH_EXIT_OK            ? "done"
+			    : status == WH_EXIT_INTERRUPTED ? "cancelled"
+							    : "failed");
+	strcpy(event.verb, transfer->verb == WH_VERB_SEND ? "send" : "get");
+	snprintf(event.peer, sizeof(event.peer), "%s", transfer->server);
+	snprintf(event.error, sizeof(event.error), "%s",
+		status == WH_EXIT_OK ? "" : wh_last_complaint());
+	if (transfer->locals > 0 && strcmp(transfer->local[0], "-") != 0)
+		snprintf(event.path, sizeof(event.path), "%s", transfer->local[0]);
+	if (hook.fd < 0)
+		return;
+	wh_hook_tell(&hook, &event);
+	told = wh_hook_end(&hook);
+	if (told > 0)
+		wh_say("the command of --then-run ended with exit status %d", told);
+	else if (told < 0)
+		wh_say("the command of --then-run did not come to its end");
+}
+
+/* With the operands read, or none if that failed. */
+static int move_and_tell(struct wh_transfer *transfer)
+{
+	bool handed = false;
+	int status = wh_hook_start(&hook, transfer->settings.on_end, 0);
+
+	if (status == WH_EXIT_OK)
+		status = move_files(transfer, &handed);
+	if (!handed)
+		wh_transfer_tell_end(transfer, status);
+	if (status != WH_EXIT_USAGE)
+		run_hook(transfer, handed, status);
+	return status;
+}
+
 static int run_verb(enum wh_verb verb, int argc, char **argv)
 {
 	struct wh_transfer *transfer = calloc(1, sizeof(*transfer));
-	bool handed = false;
 
 	if (transfer == NULL)
 		return WH_EXIT_OTHER;
@@ -404,9 +454,7 @@ static int run_verb(enum wh_verb verb, int argc, char **argv)
 	if (transfer->settings.quiet)
 		wh_say_nothing();
 	if (status < 0) {
-		status = move_files(transfer, &handed);
-		if (!handed)
-			wh_transfer_tell_end(transfer, status);
+		status = move_and_tell(transfer);
 	} else if (status != WH_EXIT_OK) {
 		/* The error may have been found before these flags were read. */
 		transfer->settings.json |= wh_words_contain(argc, argv, "--json");

@@ -110,6 +110,14 @@ static void forget_old(struct wh_clerk *clerk, int64_t now)
 	say_trouble(clerk, wh_book_forget(clerk->book, now - clerk->keep_us, WH_BOOK_ROWS_MAX));
 }
 
+static void tell_hook(struct wh_clerk *clerk, const struct wh_book_entry *entry)
+{
+	static struct wh_hook_event event; /* of the one thread that writes */
+
+	if (clerk->hook != NULL && wh_ends_take(&clerk->ends, entry, &event))
+		wh_hook_tell(clerk->hook, &event);
+}
+
 static void tell(struct wh_clerk *clerk, const struct wh_book_entry *entry)
 {
 	char sentence[WH_TELL_BYTES];
@@ -118,6 +126,7 @@ static void tell(struct wh_clerk *clerk, const struct wh_book_entry *entry)
 	wh_entry_tell(entry, sentence);
 	if (!entry->quiet)
 		wh_say("%s", sentence);
+	tell_hook(clerk, entry);
 	if (entry->side == WH_ENTRY_SERVED)
 		wh_audit_entry(&clerk->audit, entry, sentence);
 }
@@ -215,9 +224,8 @@ static void follow_book(struct wh_clerk *clerk, int64_t now)
 	if (clerk->folder == NULL ||
 		(now < clerk->next_open_us && now > clerk->next_open_us - OPEN_EVERY_US))
 		return;
-	rc = clerk->book == NULL
-		     ? wh_book_try(&clerk->book, clerk->folder)
-		     : wh_book_follow(&clerk->book, clerk->folder, !clerk->shares_file);
+	rc = clerk->book == NULL ? wh_book_try(&clerk->book, clerk->folder)
+				 : wh_book_follow(&clerk->book, clerk->folder, !clerk->shares_file);
 	if (rc < 0)
 		clerk->next_open_us = now + OPEN_EVERY_US;
 }

@@ -16,6 +16,7 @@
 #include "base/calendar.h"
 #include "base/spin.h"
 #include "book/audit.h"
+#include "book/ends.h"
 #include "book/store.h"
 #include "control/control.h"
 
@@ -40,6 +41,8 @@ struct wh_clerk {
 	bool failing; /* the database accepts no writes, as was reported */
 	struct wh_jobs *jobs;
 	struct wh_control_socket *control;
+	struct wh_hook *hook; /* told when peers' transfers end; NULL: none */
+	struct wh_ends ends;
 
 	/* Owned by the writing thread: transfers that ended so far, by verb. */
 	struct wh_clerk_count {

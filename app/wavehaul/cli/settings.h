@@ -159,7 +159,9 @@ struct wh_settings {
 	char root[WH_SETTINGS_TEXT_BYTES];
 	struct wh_subnet allow[WH_SETTINGS_ALLOWS_MAX];
 	uint32_t allows;
-	uint32_t sessions;                    /* the most at once */
+	uint32_t sessions;                   /* the most at once */
+	char on_end[WH_SETTINGS_TEXT_BYTES]; /* a command; "": none */
+	uint64_t on_end_timeout_ns;
 	char audit[WH_SETTINGS_TEXT_BYTES];   /* "": none */
 	char control[WH_SETTINGS_TEXT_BYTES]; /* "": the default place; "off": none */
 	char metrics[WH_SETTINGS_TEXT_BYTES]; /* "": none */

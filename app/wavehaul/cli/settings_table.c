@@ -400,6 +400,10 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "let this host's server, if it has that --port or none is named, do the\n"
 			"transfer by its port, with files below its --root. auto: if one\n"
 			"answers; never; or always"},
+	{IN("transfer"), FIELD(on_end), .flag = "then-run", TEXT, .verbs = TRANSFERS,
+		.argument = "COMMAND", .example = "'notify-send wavehaul'",
+		.help = "run this program, with these words, at the end, however it came; its\n"
+			"environment says what has ended"},
 	{IN("transfer"), FIELD(control), .flag = "control", PATH,
 		.verbs = TRANSFERS | ERRANDS | JOB | CONSOLE, .argument = "PATH",
 		.example = "/run/wavehaul/control, or off",
@@ -533,6 +537,14 @@ const struct wh_setting wh_settings_table[] = {
 		.argument = "WHERE", .example = "/var/log/wavehaul.jsonl",
 		.help = "write a line of JSON for each job and each refusal to a file, or to\n"
 			"syslog or journal (syslog:SOCKET, journal:SOCKET: to that socket)"},
+	{KEY("serve", "on_end"), FIELD(on_end), .flag = "on-end", TEXT, .verbs = SERVE,
+		.argument = "COMMAND", .example = "/usr/local/bin/arrived",
+		.help = "run this program, with these words, at the end of each job of the queue\n"
+			"and of each transfer of a peer; its environment says what has ended"},
+	{KEY("serve", "on_end_timeout"), FIELD(on_end_timeout_ns), .flag = "on-end-timeout",
+		.verbs = SERVE, TIME(WH_NS_PER_S, 86400 * WH_NS_PER_S), .standard = "60s",
+		.argument = "TIME", .example = "600s",
+		.help = "kill that program after this time"},
 	{KEY("serve", "control"), FIELD(control), .flag = "control", PATH, .verbs = SERVE,
 		.argument = "PATH", .example = "/run/wavehaul/control, or off",
 		.help = "socket by which operators and programs of this host control the\n"

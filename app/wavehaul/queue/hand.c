@@ -117,7 +117,7 @@ static bool is_always(const struct wh_settings *settings)
 static bool is_said_otherwise(const struct wh_setting *setting)
 {
 	static const char *const flags[] = {"control", "daemon", "files-from", "null", "plot",
-		"rate", "retries", "state", "wait"};
+		"rate", "retries", "state", "then-run", "wait"};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (strcmp(setting->flag, flags[i]) == 0)

@@ -241,6 +241,18 @@ static void end_unattended(struct wh_runner *runner, uint64_t id, int64_t now_s)
 		wh_runner_tell(runner, id, WH_ORDER_CANCELLED, NULL);
 }
 
+/* With its lists, which its end has no more. */
+static void tell_over(
+	struct wh_runner *runner, const struct wh_runner_end *end, enum wh_order_state state)
+{
+	struct wh_order order;
+
+	if (runner->on_over == NULL || wh_queue_find(runner->queue, end->order.id, &order) != 0)
+		return;
+	runner->on_over(runner->context, &order, &end->result, state);
+	wh_order_free(&order);
+}
+
 /* Writes ended orders, and sends their events; with a full disk they wait. */
 static void write_ends(struct wh_runner *runner, int64_t now_s)
 {
@@ -253,6 +265,8 @@ static void write_ends(struct wh_runner *runner, int64_t now_s)
 						      end->wanted, now_s, &state)))
 			return;
 		wh_runner_tell(runner, end->order.id, state, &end->result);
+		if (wh_order_is_over(state))
+			tell_over(runner, end, state);
 		end_unattended(runner, end->order.id, now_s);
 		runner->ends--;
 		runner->look_now = true;

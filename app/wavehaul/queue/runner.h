@@ -62,6 +62,9 @@ struct wh_runner {
 	/* Called when a try of an order is over; may be NULL. */
 	void (*on_end)(
 		void *context, const struct wh_run *run, const struct wh_order_result *result);
+	/* Called when an order is over that had begun; may be NULL. */
+	void (*on_over)(void *context, const struct wh_order *order,
+		const struct wh_order_result *result, enum wh_order_state state);
 	void *context;
 	uint32_t at_once;
 	uint32_t at_once_host;
