@@ -39,7 +39,7 @@ local STATUS_NAMES = {
 	[0] = "pending", [1] = "verified", [2] = "mismatch", [3] = "no-space", [4] = "io-error",
 	[5] = "refused", [6] = "busy", [7] = "interrupted", [8] = "stalled", [9] = "peer-gone",
 	[10] = "unrepaired", [11] = "unsealed", [12] = "unbound", [13] = "revoked",
-	[14] = "replaced",
+	[14] = "replaced", [15] = "unheard",
 }
 local CODE_NAMES = {[0] = "none", [1] = "rs", [2] = "tornado"}
 local RECOVERY_NAMES = {[0] = "nak", [1] = "hybrid", [2] = "fec"}

@@ -166,6 +166,7 @@ const char *wh_release_status_name(enum wh_release_status status)
 		[WH_STATUS_UNBOUND] = "unbound",
 		[WH_STATUS_REVOKED] = "revoked",
 		[WH_STATUS_REPLACED] = "replaced",
+		[WH_STATUS_UNHEARD] = "unheard",
 	};
 
 	WH_ASSERT(status < WH_STATUSES);

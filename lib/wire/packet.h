@@ -34,7 +34,7 @@
 
 #include "base/chunk.h"
 
-#define WH_WIRE_VERSION 2
+#define WH_WIRE_VERSION 3
 
 #define WH_HEAD_BYTES    64
 #define WH_FIELDS_BYTES  32
@@ -384,7 +384,8 @@ enum wh_release_status {
 	WH_STATUS_UNBOUND = 12,  /* this end has no bond of that number */
 	WH_STATUS_REVOKED = 13,  /* the peer is no longer trusted */
 	WH_STATUS_REPLACED = 14, /* another process has taken the peer's place */
-	WH_STATUSES = 15,
+	WH_STATUS_UNHEARD = 15,  /* the peer has received nothing from here for too long */
+	WH_STATUSES = 16,
 };
 
 const char *wh_release_status_name(enum wh_release_status status);

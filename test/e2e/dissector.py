@@ -177,7 +177,7 @@ def known_packet(program, folder):
     found = dissect(samples.capture, '-Y', 'wavehaul.data.k == 1110 && wavehaul.type == 1')
     expect_equal('the number of packets', len(found), 1)
     for name, value in {
-            'version': '2', 'type': '1', 'key': '0', 'lci': '0x11223344', 'flags': '0x02',
+            'version': '3', 'type': '1', 'key': '0', 'lci': '0x11223344', 'flags': '0x02',
             'serial': str(0x2122232425262728), 'token': '0xf1f2f3f4f5f6f7f8',
             'data.transmission': str(0x1112131415161718),
             'data.chunk': str(0xa1b2c3d4), 'data.stamp': str(0xdeadbeef),

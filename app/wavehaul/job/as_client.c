@@ -194,7 +194,7 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 			"%s", why);
 	}
 	if (news.outcome != WH_STATUS_PENDING && news.outcome != WH_STATUS_VERIFIED)
-		wh_job_fail(job, news.outcome, "%s", wh_release_status_name(news.outcome));
+		wh_job_fail(job, news.outcome, "%s", "");
 	if (wh_job_in(job) != NULL) {
 		int found = wh_job_read(job, &record);
 

@@ -67,6 +67,7 @@ static int keep_hello(struct wh_job *job, const struct wh_hello *hello, uint64_t
 static void await_refused(struct wh_job *job, uint64_t now_tsc, const char *text)
 {
 	wh_job_enter(job, WH_JOB_REFUSING);
+	snprintf(job->result.why, sizeof(job->result.why), "%s", text);
 	job->turn.give_up_tsc = now_tsc + PATIENCE_S * job->jobs->ground->hz;
 	wh_job_say(job, now_tsc, "refused: %s", text);
 }
@@ -321,7 +322,8 @@ static int32_t await_refused_client(struct wh_job *job, uint64_t now_tsc)
 	}
 	if (wh_session_news(wh_job_in(job)).phase == WH_PHASE_CLOSED ||
 		now_tsc > job->turn.give_up_tsc) {
-		wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED, "refused");
+		job->result.failed = WH_STATUS_REFUSED; /* `why` is what the client was told */
+		wh_job_end(job, now_tsc);
 	}
 	return work;
 }

@@ -558,7 +558,7 @@ static void see_news(struct wh_job *job, const struct wh_session *session, uint6
 	if (outcome == WH_STATUS_STALLED && (job->ends.source != NULL || job->ends.sink != NULL))
 		wh_job_fail_stalled(job, now_tsc);
 	else if (outcome != WH_STATUS_PENDING && outcome != WH_STATUS_VERIFIED)
-		wh_job_fail(job, outcome, "%s", wh_release_status_name(outcome));
+		wh_job_fail(job, outcome, "%s", "");
 }
 
 int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
@@ -693,7 +693,7 @@ static void abort_session(const struct wh_job *job, struct wh_session *session)
 {
 	if (session != NULL && job->result.failed != WH_STATUS_PENDING)
 		wh_session_ask(session, WH_WISH_ABORT,
-			job->result.failed == WH_STATUS_PEER_GONE ? WH_STATUS_INTERRUPTED
+			job->result.failed == WH_STATUS_PEER_GONE ? WH_STATUS_UNHEARD
 								  : job->result.failed);
 }
 

@@ -43,8 +43,7 @@ static int conclude_refused(const struct wh_job *job, const char *host)
 	}
 	if (job->result.peer_least != 0)
 		return conclude_versions(job, host);
-	if (job->result.why[0] != '\0' &&
-		strcmp(job->result.why, wh_release_status_name(WH_STATUS_REFUSED)) != 0)
+	if (job->result.why[0] != '\0')
 		wh_complain("no transfer with %s: %s", host, job->result.why);
 	else if (job->ready.began_tsc != 0)
 		wh_complain(
@@ -86,25 +85,50 @@ static int conclude_stalled(const struct wh_job *job)
 	return WH_EXIT_STALLED;
 }
 
-static int conclude(const struct wh_job *job, const char *host)
+/* What a later job can continue with: parts of large files, at the end that receives them. */
+static bool keeps_parts(const struct wh_job *job)
 {
-	switch (job->result.failed) {
-	case WH_STATUS_PENDING:
-		return WH_EXIT_OK;
-	case WH_STATUS_INTERRUPTED:
-		if (wh_signals_count() > 0) {
-			wh_complain("interrupted; incomplete files were not kept");
-			return WH_EXIT_INTERRUPTED;
-		}
+	const struct wh_request *request = &job->request;
+
+	return request->resume != WH_RESUME_OFF && !request->here.is_pipe &&
+	       (wh_job_sends(job) || job->jobs->journal != NULL);
+}
+
+static int conclude_interrupted(const struct wh_job *job, const char *host)
+{
+	bool moves_files = job->request.verb == WH_JOB_SEND || job->request.verb == WH_JOB_GET;
+
+	if (wh_signals_count() == 0) {
 		wh_complain("%s ended the transfer: its server was stopped, or its operator ended "
 			    "the job",
 			host);
 		return WH_EXIT_NETWORK;
+	}
+	if (!moves_files)
+		wh_complain("interrupted");
+	else if (keeps_parts(job))
+		wh_complain("interrupted; the same command continues with what has arrived of "
+			    "large files");
+	else
+		wh_complain("interrupted; nothing of incomplete files was kept");
+	return WH_EXIT_INTERRUPTED;
+}
+
+static int conclude(const struct wh_job *job, const char *host)
+{
+	const char *why = job->result.why[0] != '\0' ? job->result.why
+						     : wh_release_status_name(job->result.failed);
+
+	switch (job->result.failed) {
+	case WH_STATUS_PENDING:
+		return WH_EXIT_OK;
+	case WH_STATUS_INTERRUPTED:
+		return conclude_interrupted(job, host);
 	case WH_STATUS_REFUSED:
 		return conclude_refused(job, host);
 	case WH_STATUS_BUSY:
 		wh_complain("%s has no room for another session, or this end is out of memory: %s",
-			host, job->result.why);
+			host, why);
 		return WH_EXIT_NETWORK;
 	case WH_STATUS_UNSEALED:
 		wh_complain("%s accepts only sealed sessions: leave out --unsealed", host);
@@ -113,6 +137,11 @@ static int conclude(const struct wh_job *job, const char *host)
 		return conclude_stalled(job);
 	case WH_STATUS_PEER_GONE:
 		return conclude_peer_gone(job, host);
+	case WH_STATUS_UNHEARD:
+		wh_complain("%s ended the transfer, since nothing from here arrived there for "
+			    "longer than a peer timeout: the path to it is down",
+			host);
+		return WH_EXIT_NETWORK;
 	case WH_STATUS_REPLACED:
 		wh_complain("the server at %s was restarted, and the transfer ended with the old "
 			    "process; --retries retries automatically",
@@ -131,13 +160,13 @@ static int conclude(const struct wh_job *job, const char *host)
 	case WH_STATUS_MISMATCH:
 		wh_complain(
 			"the data received differs from the data sent (%s); none of it was kept",
-			job->result.why);
+			why);
 		return WH_EXIT_VERIFY;
 	case WH_STATUS_NO_SPACE:
-		wh_complain("the disk is full (%s)", job->result.why);
+		wh_complain("the disk is full (%s)", why);
 		return WH_EXIT_OTHER;
 	default:
-		wh_complain("the transfer failed: %s", job->result.why);
+		wh_complain("the transfer failed: %s", why);
 		return WH_EXIT_OTHER;
 	}
 }

@@ -3,6 +3,7 @@
 /* What is said of several jobs, and with which exit status. */
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/fault_text.h"
+#include "cli/signals.h"
 #include "report/outcome.h"
 #include "unit.h"
 #include "wire/packet.h"
@@ -56,6 +58,7 @@ static void test_who_speaks(void)
 		{{WH_STATUS_INTERRUPTED, 0, 0}, WH_EXIT_NETWORK, "its server was stopped"},
 		{{0, WH_STATUS_INTERRUPTED, 0}, WH_EXIT_NETWORK, "its server was stopped"},
 		{{0, 0, WH_STATUS_BUSY}, WH_EXIT_NETWORK, "no room for another session"},
+		{{WH_STATUS_UNHEARD, 0, 0}, WH_EXIT_NETWORK, "nothing from here arrived there"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -131,9 +134,9 @@ static void test_who_waits(void)
 	}};
 
 	CU_ASSERT_EQUAL(conclude(lanes), WH_EXIT_STALLED);
-	CU_ASSERT_PTR_NOT_NULL(strstr(
-		wh_last_complaint(), "no progress for 9 s: the source waits for the disk; the sink "
-				     "says nothing; --stall-timeout sets a longer wait"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(),
+		"no progress for 9 s: the source waits for the disk; the sink "
+		"says nothing; --stall-timeout sets a longer wait"));
 }
 
 /* Told from a twentieth of the time on, whichever lanes it was. */
@@ -187,8 +190,8 @@ static void test_refused(void)
 		{ENOENT, WH_EXIT_NO_FILE, "because", 0, "host refuses: because"},
 		{EACCES, WH_EXIT_OTHER, "because", 0, "host refuses: because"},
 		{EPROTONOSUPPORT, WH_EXIT_HARDWARE, "because", 0, "host refuses: because"},
-		{0, WH_EXIT_NETWORK, "refused", 0, "host refuses the connection"},
-		{0, WH_EXIT_NETWORK, "refused", 1, "byte quota there for today"},
+		{0, WH_EXIT_NETWORK, "", 0, "host refuses the connection"},
+		{0, WH_EXIT_NETWORK, "", 1, "byte quota there for today"},
 		{0, WH_EXIT_NETWORK, "nobody knows you", 0, "with host: nobody knows you"},
 	};
 
@@ -240,6 +243,40 @@ static void test_plain(void)
 		wh_last_complaint(), "host refuses: a\\x1b[2Jb\\x0ac\\x0dd\\x7f \xc3\xa4");
 }
 
+/* Ctrl-C: what the next command continues with is what is kept. The last test: it stays caught. */
+static void test_interrupted(void)
+{
+	static const struct {
+		uint8_t verb;
+		enum wh_resume resume;
+		bool is_pipe, journal;
+		const char *says;
+	} cases[] = {
+		{WH_JOB_SEND, WH_RESUME_SPARSE, false, false, "interrupted; the same command"},
+		{WH_JOB_GET, WH_RESUME_SPARSE, false, true, "interrupted; the same command"},
+		{WH_JOB_GET, WH_RESUME_SPARSE, false, false, "nothing of incomplete files"},
+		{WH_JOB_SEND, WH_RESUME_OFF, false, true, "nothing of incomplete files"},
+		{WH_JOB_SEND, WH_RESUME_SPARSE, true, true, "nothing of incomplete files"},
+		{WH_JOB_BENCH, WH_RESUME_SPARSE, false, true, "interrupted"},
+	};
+	const struct wh_journal *journal = (const struct wh_journal *)&cases;
+
+	wh_signals_catch();
+	raise(SIGINT);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wh_jobs ours = {.journal = cases[i].journal ? (void *)journal : NULL};
+		struct wh_job job = {.jobs = &ours,
+			.request = {.verb = cases[i].verb,
+				.resume = cases[i].resume,
+				.here.is_pipe = cases[i].is_pipe},
+			.result.failed = WH_STATUS_INTERRUPTED};
+		struct wh_job *const lanes[] = {&job};
+
+		CU_ASSERT_EQUAL(wh_jobs_conclude(lanes, 1, "host"), WH_EXIT_INTERRUPTED);
+		CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), cases[i].says));
+	}
+}
+
 CU_TestInfo wh_tests[] = {
 	{"who speaks", test_who_speaks},
 	{"stalled", test_stalled},
@@ -249,5 +286,6 @@ CU_TestInfo wh_tests[] = {
 	{"refused", test_refused},
 	{"versions", test_versions},
 	{"plain", test_plain},
+	{"interrupted", test_interrupted},
 	CU_TEST_INFO_NULL,
 };

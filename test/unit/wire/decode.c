@@ -297,7 +297,7 @@ static const struct malformed malformed[] = {
 	{"accept acceptor 0",      WH_PACKET_ACCEPT, USUAL, SAME, 16, 4, 0, WH_WIRE_FIELD},
 	{"refused: verified",      WH_PACKET_ACCEPT, USUAL, SAME, 44, 1, 1, WH_WIRE_FIELD},
 	{"refused: peer gone",     WH_PACKET_ACCEPT, USUAL, SAME, 44, 1, 9, WH_WIRE_FIELD},
-	{"refused: unknown",       WH_PACKET_ACCEPT, USUAL, SAME, 44, 1, 15, WH_WIRE_FIELD},
+	{"refused: unknown",       WH_PACKET_ACCEPT, USUAL, SAME, 44, 1, 16, WH_WIRE_FIELD},
 	{"recovery unknown",       WH_PACKET_OPEN, USUAL, SAME, 101, 1, 3, WH_WIRE_FIELD},
 	{"repair for none",        WH_PACKET_OPEN, USUAL, SAME, 101, 1, 0, WH_WIRE_FIELD},
 	{"none for recovery",      WH_PACKET_CONFIRM, USUAL, SAME, 102, 2, 0, WH_WIRE_FIELD},
@@ -531,14 +531,14 @@ static bool control_within(const struct wh_packet *packet)
 	case WH_PACKET_OPEN:
 		return params_within(&packet->open.params);
 	case WH_PACKET_ACCEPT:
-		return packet->accept.refused <= 14 &&
+		return packet->accept.refused <= 15 &&
 		       packet->accept.refused != WH_STATUS_PEER_GONE &&
 		       packet->accept.refused != WH_STATUS_VERIFIED;
 	case WH_PACKET_CONFIRM:
 		return params_within(&packet->confirm.params) && packet->confirm.acceptor_lci > 0;
 	case WH_PACKET_RELEASE:
 		return packet->release.stage >= 1 && packet->release.stage <= 4 &&
-		       packet->release.status <= 14 &&
+		       packet->release.status <= 15 &&
 		       packet->release.status != WH_STATUS_PEER_GONE &&
 		       packet->release.serial_end < TOP;
 	case WH_PACKET_PROBE:
@@ -546,7 +546,7 @@ static bool control_within(const struct wh_packet *packet)
 		       packet->probe.padding_bytes <= 9216;
 	case WH_PACKET_PROBE_ANSWER:
 		return packet->probe_answer.index < 65536 && packet->probe_answer.total <= 65536 &&
-		       packet->probe_answer.n_words <= 128 && packet->probe_answer.status <= 14 &&
+		       packet->probe_answer.n_words <= 128 && packet->probe_answer.status <= 15 &&
 		       packet->probe_answer.status != WH_STATUS_PEER_GONE;
 	case WH_PACKET_ASK:
 	case WH_PACKET_COOKIE:

@@ -55,6 +55,7 @@ static bool may_pass(enum wh_release_status failed)
 	case WH_STATUS_PENDING:
 	case WH_STATUS_PEER_GONE:
 	case WH_STATUS_REPLACED:
+	case WH_STATUS_UNHEARD:
 	case WH_STATUS_STALLED:
 	case WH_STATUS_INTERRUPTED:
 	case WH_STATUS_BUSY:
