@@ -104,7 +104,7 @@ static void name_peer(struct wh_book_entry *entry, const struct wh_job *job)
 void wh_entry_of_job(struct wh_book_entry *entry, const struct wh_job *job)
 {
 	const struct wh_totals totals = wh_job_totals(job);
-	uint64_t ended_tsc = wh_max_u64(job->result.ended_tsc, job->turn.came_tsc);
+	uint64_t ended_tsc = wh_max_u64(wh_job_flowed_tsc(job), job->turn.came_tsc);
 	bool failed = job->result.failed != WH_STATUS_PENDING;
 
 	WH_ASSERT(job->role == WH_AT_SERVER);
@@ -121,6 +121,8 @@ void wh_entry_of_job(struct wh_book_entry *entry, const struct wh_job *job)
 	name_peer(entry, job);
 	if (entry->paths > 0 && job->records.paths != NULL)
 		snprintf(entry->path, sizeof(entry->path), "%s", job->records.paths[0]);
+	if (job->records.file != NULL)
+		snprintf(entry->file, sizeof(entry->file), "%s", job->records.file);
 	entry->status = failed ? WH_EXIT_OTHER : totals.failed > 0 ? WH_EXIT_PARTIAL : WH_EXIT_OK;
 	set_word(entry->outcome, failed              ? wh_release_status_name(job->result.failed)
 				 : totals.failed > 0 ? "some files failed"
@@ -169,9 +171,16 @@ double wh_book_bps(uint64_t bytes, double seconds)
 	return seconds > 0 ? fmin((double)bytes * 8 / seconds, BPS_MAX) : 0;
 }
 
+uint64_t wh_entry_flowed_bytes(const struct wh_book_entry *entry)
+{
+	uint64_t before = wh_min_u64(entry->resumed_bytes, entry->bytes);
+
+	return entry->status != 0 || entry->files == 0 ? entry->moved_bytes : entry->bytes - before;
+}
+
 double wh_entry_bps(const struct wh_book_entry *entry)
 {
-	return wh_book_bps(entry->bytes, wh_entry_seconds(entry));
+	return wh_book_bps(wh_entry_flowed_bytes(entry), wh_entry_seconds(entry));
 }
 
 double wh_entry_loss(const struct wh_book_entry *entry)

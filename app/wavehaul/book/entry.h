@@ -49,9 +49,10 @@ struct wh_book_entry {
 	char identity[WH_ID_TEXT_BYTES];  /* its proven identity; "" */
 	char path[WH_PATH_BYTES_MAX + 1]; /* the first one; any bytes */
 	uint32_t paths;
+	char file[WH_PATH_BYTES_MAX + 1]; /* the first one that came into `path`; "": not known */
 
 	int64_t began_us; /* microseconds since 1970 */
-	int64_t ended_us;
+	int64_t ended_us; /* or of a peer's job that failed: its last progress */
 	uint64_t files;
 	uint64_t skipped;
 	uint64_t failed;
@@ -85,7 +86,11 @@ double wh_entry_seconds(const struct wh_book_entry *entry);
 /* Bits a second; limited, since a damaged row may contain any numbers. */
 double wh_book_bps(uint64_t bytes, double seconds);
 
-/* Rate of the bytes that arrived. */
+/*
+ * The bytes of its rate: those of its files without what had come before, or of a failure all that
+ * moved.
+ */
+uint64_t wh_entry_flowed_bytes(const struct wh_book_entry *entry);
 double wh_entry_bps(const struct wh_book_entry *entry);
 
 /* Its packet loss rate; 0: none, or unknown here. */

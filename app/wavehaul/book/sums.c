@@ -147,6 +147,7 @@ static void add_to(struct wh_sum *sum, const struct wh_book_entry *entry)
 	sum->files += entry->files;
 	sum->bytes += entry->bytes;
 	sum->moved_bytes += entry->moved_bytes;
+	sum->flowed_bytes += wh_entry_flowed_bytes(entry);
 	sum->seconds += wh_entry_seconds(entry);
 	sum->pkts += entry->pkts;
 	sum->lost_pkts += entry->lost_pkts;
@@ -190,7 +191,7 @@ void wh_sums_free(struct wh_sums *sums)
 
 static double bps_of(const struct wh_sum *sum)
 {
-	return wh_book_bps(sum->bytes, sum->seconds);
+	return wh_book_bps(sum->flowed_bytes, sum->seconds);
 }
 
 static double loss_of(const struct wh_sum *sum)

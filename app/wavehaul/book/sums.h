@@ -32,6 +32,7 @@ struct wh_sum {
 	uint64_t files;
 	uint64_t bytes;
 	uint64_t moved_bytes;
+	uint64_t flowed_bytes; /* of its rate */
 	double seconds;
 	uint64_t pkts;
 	uint64_t lost_pkts;

@@ -82,6 +82,8 @@ void wh_entry_tell(const struct wh_book_entry *entry, char sentence[WH_TELL_BYTE
 	add(sentence, " %s", entry->verb);
 	if (entry->path[0] != '\0')
 		add(sentence, " %s", wh_plain_text(entry->path, true, path, sizeof(path)));
+	if (entry->file[0] != '\0')
+		add(sentence, " %s", wh_plain_text(entry->file, true, path, sizeof(path)));
 	if (entry->paths > 1)
 		add(sentence, " and %u more", entry->paths - 1);
 	if (entry->lanes > 1)
@@ -90,7 +92,7 @@ void wh_entry_tell(const struct wh_book_entry *entry, char sentence[WH_TELL_BYTE
 		add(sentence, ": %" PRIu64 " file%s", entry->files, entry->files == 1 ? "" : "s");
 	add(sentence, "%s %s in %.2f s, %s", files ? "," : ":",
 		wh_format_size(size, sizeof(size), bytes), seconds,
-		wh_format_rate(rate, sizeof(rate), wh_book_bps(bytes, seconds)));
+		wh_format_rate(rate, sizeof(rate), wh_entry_bps(entry)));
 	if (entry->resumed_bytes > 0)
 		add(sentence, ", %s of it had come before",
 			wh_format_size(size, sizeof(size), entry->resumed_bytes));
@@ -115,7 +117,7 @@ void wh_refusal_tell(
 	add(sentence, "%s %s refused",
 		wh_when_text((int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000, when),
 		refusal->peer.family != 0 ? wh_address_text(&refusal->peer, peer) : "others");
-	if (refusal->outcome != NULL)
+	if (refusal->outcome != NULL && strcmp(refusal->outcome, "refused") != 0)
 		add(sentence, ": %s", refusal->outcome);
 	if (refusal->times > 1)
 		add(sentence, ", %" PRIu64 " times", refusal->times);
@@ -144,6 +146,8 @@ json_t *wh_entry_json(const struct wh_book_entry *entry)
 
 	if (entry->path[0] != '\0')
 		wh_path_to_json(object, "path", entry->path);
+	if (entry->file[0] != '\0')
+		wh_path_to_json(object, "file", entry->file);
 	wh_json_add(object, json_pack("{s:o, s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f}",
 		"job", entry->order != 0 ? json_integer((json_int_t)entry->order) : json_null(),
 		"uid", entry->uid >= 0 ? json_integer(entry->uid) : json_null(),

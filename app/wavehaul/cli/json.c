@@ -23,12 +23,12 @@ json_t *wh_head_json(const char *verb, int status)
 	return object;
 }
 
-void wh_flow_to_json(json_t *object, uint64_t bytes, double seconds)
+void wh_flow_to_json(json_t *object, uint64_t bytes, uint64_t flowed_bytes, double seconds)
 {
 	WH_ASSERT(seconds >= 0);
-	wh_json_add(
-		object, json_pack("{s:I, s:f, s:f}", "bytes", (json_int_t)bytes, "seconds", seconds,
-				"goodput_bps", seconds > 0 ? (double)bytes * 8 / seconds : 0));
+	wh_json_add(object,
+		json_pack("{s:I, s:f, s:f}", "bytes", (json_int_t)bytes, "seconds", seconds,
+			"goodput_bps", seconds > 0 ? (double)flowed_bytes * 8 / seconds : 0));
 }
 
 void wh_json_add(json_t *object, json_t *more)

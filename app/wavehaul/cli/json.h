@@ -14,8 +14,11 @@
 /* The first members of an object: "verb", "ok", "exit_status", and "error": the last complaint. */
 json_t *wh_head_json(const char *verb, int status);
 
-/* For a verb that moves bytes: "bytes", "seconds" and "goodput_bps", 0 if it took no time. */
-void wh_flow_to_json(json_t *object, uint64_t bytes, double seconds);
+/*
+ * For a verb that moves bytes: "bytes", "seconds", and "goodput_bps" of those that flowed, 0 if that
+ * took no time.
+ */
+void wh_flow_to_json(json_t *object, uint64_t bytes, uint64_t flowed_bytes, double seconds);
 
 /* Adds the members of `more`, which it frees. */
 void wh_json_add(json_t *object, json_t *more);

@@ -91,6 +91,18 @@ static int open_source(struct wh_job *job)
 	return wh_source_open(&job->ends.source, &config);
 }
 
+/* The log names what came, and not only the folder that it came into. */
+static void on_file(void *context, const struct wh_file_result *result)
+{
+	struct wh_job *job = context;
+
+	if (job->records.file == NULL && job->role == WH_AT_SERVER &&
+		!wh_sink_progress(job->ends.sink)->as_name)
+		job->records.file = strdup(result->path);
+	if (job->listener.on_file != NULL)
+		job->listener.on_file(job->listener.context, result);
+}
+
 static int open_sink(struct wh_job *job, enum wh_doing *doing)
 {
 	const struct wh_request *request = &job->request;
@@ -127,8 +139,8 @@ static int open_sink(struct wh_job *job, enum wh_doing *doing)
 		.room = &job->jobs->room,
 		.share = job->role == WH_AT_SERVER ? &job->place.guest->room : NULL,
 		.folder_log_max_bytes = folder_bytes(job),
-		.on_file = job->listener.on_file,
-		.context = job->listener.context,
+		.on_file = on_file,
+		.context = job,
 	};
 
 	return wh_sink_open(&job->ends.sink, &config, doing);

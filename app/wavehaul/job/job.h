@@ -197,6 +197,7 @@ struct wh_job_streams {
 /* Single records before the bundle, or of a bench. */
 struct wh_job_records {
 	char **paths;             /* server: those of request.here, NUL-terminated */
+	char *file;               /* server: the first one that came into its target; NULL: none */
 	uint32_t posted;          /* chunks of single records that were sent */
 	uint64_t record_bytes;    /* received, in chunks of one record */
 	struct wh_chunk *reading; /* between wh_job_read and wh_job_read_done */
@@ -274,6 +275,18 @@ struct wh_job *wh_job_create(struct wh_jobs *jobs, const struct wh_request *requ
 /* Hands it to a crew. */
 void wh_job_start(struct wh_job *job, uint64_t now_tsc);
 void wh_job_free(struct wh_job *job);
+
+/*
+ * Until when it made progress: its end, or before that if it failed in silence, which is no time of
+ * a flow.
+ */
+static inline uint64_t wh_job_flowed_tsc(const struct wh_job *job)
+{
+	uint64_t progress_tsc = job->waits.watch.progress_tsc;
+
+	return job->result.failed != WH_STATUS_PENDING && progress_tsc != 0 ? progress_tsc
+									    : job->result.ended_tsc;
+}
 
 /* Any core, while the job exists: asks it to end. */
 static inline void wh_job_hurry(struct wh_job *job)

@@ -742,6 +742,7 @@ void wh_job_free(struct wh_job *job)
 	for (uint32_t i = 0; job->records.paths != NULL && job->records.paths[i] != NULL; i++)
 		free(job->records.paths[i]);
 	free(job->records.paths);
+	free(job->records.file);
 	free(job);
 }
 

@@ -346,6 +346,17 @@ static struct wh_session_stats sum_stats(const struct wh_transfer *transfer)
 	return sum;
 }
 
+/* The bytes of its rate: files without what had come before, or of a failure all that moved. */
+static uint64_t flowed_bytes(struct wh_transfer *transfer, int status)
+{
+	const struct wh_totals totals = wh_transfer_totals(transfer);
+
+	if (transfer->settings.dry_run)
+		return 0;
+	return status != WH_EXIT_OK ? moved_bytes(transfer)
+				    : totals.bytes - wh_min_u64(totals.resumed_bytes, totals.bytes);
+}
+
 static void print_json(struct wh_transfer *transfer, int status, double seconds)
 {
 	struct wh_totals totals = wh_transfer_totals(transfer);
@@ -354,7 +365,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 	bool sends = transfer->verb == WH_VERB_SEND && job != NULL;
 	json_t *line = wh_head_json(verb_name(transfer), status);
 
-	wh_flow_to_json(line, totals.bytes, seconds);
+	wh_flow_to_json(line, totals.bytes, flowed_bytes(transfer, status), seconds);
 	if (transfer->settings.json_stream)
 		json_object_set_new(line, "event", json_string("end"));
 	/* clang-format off */
@@ -476,7 +487,7 @@ static struct wh_transfer_sum sum_of(struct wh_transfer *transfer, int status, d
 		.files = totals.files,
 		.bytes = totals.bytes,
 		.seconds = seconds,
-		.bps = seconds > 0 ? (double)totals.bytes * 8 / seconds : 0,
+		.bps = seconds > 0 ? (double)flowed_bytes(transfer, status) * 8 / seconds : 0,
 		.gone_bytes = status != WH_EXIT_OK ? moved - wh_min_u64(moved, totals.bytes) : 0,
 		.resumed_bytes = totals.resumed_bytes,
 		.sampled_bytes = totals.sampled_bytes,
@@ -518,7 +529,7 @@ double wh_transfer_seconds(const struct wh_transfer *transfer)
 	if (transfer->lanes.started == 0)
 		return 0;
 	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++)
-		ended_tsc = wh_max_u64(ended_tsc, transfer->lanes.job[lane]->result.ended_tsc);
+		ended_tsc = wh_max_u64(ended_tsc, wh_job_flowed_tsc(transfer->lanes.job[lane]));
 	return wh_progress_s(
 		&transfer->progress, transfer->lanes.job[0]->ready.began_tsc, ended_tsc);
 }

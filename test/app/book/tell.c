@@ -48,7 +48,7 @@ static void test_sentences(void)
 	strcpy(entry.digest, "0123456789abcdef0123456789abcdef");
 	expect_told(&entry,
 		"1970-01-01T00:00:04.000Z 192.0.2.2 (dtn2) send in/a: 2 files, 954 MiB in 4.00 s, "
-		"2.00 Gb/s, 477 MiB of it had come before, 0.05 % lost, limited by rate, xxh3-128 "
+		"1.00 Gb/s, 477 MiB of it had come before, 0.05 % lost, limited by rate, xxh3-128 "
 		"0123456789abcdef0123456789abcdef: ok");
 	entry = an_entry();
 	entry.lanes = 4;
@@ -65,6 +65,19 @@ static void test_sentences(void)
 		"1970-01-01T00:00:04.000Z 192.0.2.2 send esc\\x1b[2J\\x0a\\xff and 2 more, lane 2 "
 		"of 4: 1 file, 954 MiB in 4.00 s, 2.00 Gb/s, 5 skipped, 3 failed: some files "
 		"failed: no \\x07 room");
+	entry = an_entry();
+	strcpy(entry.path, ".");
+	strcpy(entry.file, "gw/a.csv");
+	expect_told(&entry, "1970-01-01T00:00:04.000Z 192.0.2.2 (dtn2) send . gw/a.csv: 2 files, "
+			    "954 MiB in 4.00 s, 2.00 Gb/s: ok");
+	/* What failed has its rate by all that moved, and its reason once. */
+	entry = an_entry();
+	entry.status = 1;
+	entry.files = entry.bytes = 0;
+	entry.moved_bytes = 250000000;
+	strcpy(entry.outcome, "replaced");
+	expect_told(&entry, "1970-01-01T00:00:04.000Z 192.0.2.2 (dtn2) send in/a: 238 MiB in 4.00 "
+			    "s, 500 Mb/s: replaced");
 	entry = (struct wh_book_entry){.verb = "bench",
 		.peer = "192.0.2.2",
 		.order = 17,
@@ -73,6 +86,27 @@ static void test_sentences(void)
 		.outcome = "ok"};
 	expect_told(&entry, "1970-01-01T00:00:01.000Z job 17 192.0.2.2 bench: 119 MiB in 1.00 s, "
 			    "1.00 Gb/s: ok");
+}
+
+/* Without the moment at its begin. */
+static void expect_refused(const struct wh_refusal *refusal, const char *expected)
+{
+	char sentence[WH_TELL_BYTES];
+
+	wh_refusal_tell(refusal, 0, sentence);
+	CU_ASSERT_STRING_EQUAL(strchr(sentence, ' ') + 1, expected);
+}
+
+static void test_refusals(void)
+{
+	struct wh_refusal refusal = {.outcome = "refused", .times = 1};
+
+	expect_refused(&refusal, "others refused");
+	refusal.times = 3;
+	expect_refused(&refusal, "others refused, 3 times");
+	strcpy(refusal.why, "nobody knows it");
+	refusal.outcome = "busy";
+	expect_refused(&refusal, "others refused: busy, 3 times: nobody knows it");
 }
 
 /* The longest there is ends where its room does. */
@@ -111,6 +145,7 @@ static void test_json(void)
 
 CU_TestInfo wh_tests[] = {
 	{"sentences", test_sentences},
+	{"refusals", test_refusals},
 	{"long ones", test_long},
 	{"JSON", test_json},
 	CU_TEST_INFO_NULL,
