@@ -34,38 +34,66 @@ static bool removes(const struct wh_errand *errand)
 	return errand->config.verb == WH_JOB_REMOVE;
 }
 
+/* Closes the folder that is too far above the next one, which gets its memory for names. */
+static uint8_t *close_far(struct wh_errand *errand)
+{
+	struct wh_level *far = errand->depth < WH_ERRAND_OPEN
+				       ? NULL
+				       : errand->level[errand->depth - WH_ERRAND_OPEN];
+	uint8_t *piece;
+
+	if (far == NULL || far->fd < 0)
+		return NULL;
+	close(far->fd);
+	far->fd = -1;
+	piece = far->piece;
+	far->piece = NULL;
+	return piece;
+}
+
+/* 0 or a positive errno. */
+static int prepare_level(struct wh_errand *errand)
+{
+	struct wh_level **level = &errand->level[errand->depth];
+
+	WH_ASSERT(errand->depth < WH_ERRAND_DEPTH_MAX); /* by the length of paths */
+	if (*level == NULL)
+		*level = calloc(1, sizeof(**level));
+	if (*level == NULL)
+		return ENOMEM;
+	if ((*level)->piece == NULL)
+		(*level)->piece = close_far(errand);
+	else
+		free(close_far(errand));
+	if ((*level)->piece == NULL)
+		(*level)->piece = malloc(WH_ERRAND_PIECE_BYTES);
+	return (*level)->piece == NULL ? ENOMEM : 0;
+}
+
 /* Takes over `fd` of the folder at errand->path. */
 static void enter(struct wh_errand *errand, int fd, const char *pattern)
 {
-	struct wh_level *level =
-		errand->depth < WH_ERRAND_DEPTH ? errand->level[errand->depth] : NULL;
-	enum wh_doing doing = WH_DOING_LISTING;
-	int error = 0;
+	struct stat status;
+	int error = fstat(fd, &status) != 0 ? errno : prepare_level(errand);
 
-	if (errand->depth == WH_ERRAND_DEPTH) {
-		doing = WH_DOING_DESCENDING;
-		error = EMFILE;
-	} else if (level == NULL) {
-		level = errand->level[errand->depth] = malloc(sizeof(*level));
-		error = level == NULL ? ENOMEM : 0;
-	}
-	if (error == 0 && fstat(fd, &level->status) != 0)
-		error = errno;
 	if (error != 0) {
 		close(fd);
 		if (errand->depth > 0)
 			top(errand)->spoilt = true;
-		wh_errand_tell_fault(errand, errand->path, error, doing);
+		wh_errand_tell_fault(errand, errand->path, error, WH_DOING_LISTING);
 		return;
 	}
-	level->fd = fd;
-	level->is_read = level->spoilt = false;
-	level->pattern = pattern;
-	level->path_bytes = (uint16_t)strlen(errand->path);
-	level->sums =
-		(struct wh_errand_sums){.used_bytes = (uint64_t)level->status.st_blocks * 512};
-	level->at = level->end = 0;
-	errand->depth++;
+
+	struct wh_level *level = errand->level[errand->depth++];
+
+	*level = (struct wh_level){
+		.fd = fd,
+		.pattern = pattern,
+		.path_bytes = (uint16_t)strlen(errand->path),
+		.status = status,
+		.sums = {.used_bytes = (uint64_t)status.st_blocks * 512},
+		.piece = level->piece,
+	};
 }
 
 void wh_descent_enter_given(struct wh_errand *errand, int fd, const char *pattern)
@@ -87,6 +115,8 @@ static void remove_folder(struct wh_errand *errand, int fd, const char *name)
 {
 	if (unlinkat(fd, name, AT_REMOVEDIR) == 0) {
 		errand->tally.done++;
+		if (errand->depth > 0)
+			top(errand)->passed--;
 		return;
 	}
 	if (errand->depth > 0)
@@ -137,13 +167,50 @@ static void forget_base(struct wh_errand *errand)
 	errand->base_fd = -1;
 }
 
+/*
+ * It must be the folder that was open before: if somebody has moved the one that is left, ".."
+ * leads elsewhere. Names go on behind the current one: at its offset, or, since offsets may change while
+ * names are removed, behind those that were passed and are still there.
+ */
+static bool open_again(struct wh_errand *errand, struct wh_level *left)
+{
+	struct wh_level *level = top(errand);
+	struct stat status;
+	int fd = openat(left->fd, "..", FOLDER_FLAGS);
+
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &status) != 0 || status.st_dev != level->status.st_dev ||
+		status.st_ino != level->status.st_ino ||
+		(!removes(errand) && lseek(fd, level->offset, SEEK_SET) < 0)) {
+		close(fd);
+		return false;
+	}
+	level->fd = fd;
+	level->is_again = removes(errand);
+	level->at = level->end = 0;
+	level->is_read = false;
+	level->piece = left->piece;
+	left->piece = NULL;
+	return true;
+}
+
+/* Nothing above the folder that is left can be reached any more. */
+static void lose_way(struct wh_errand *errand)
+{
+	wh_errand_tell_fault(errand, errand->path, ESTALE, WH_DOING_LISTING);
+	errand->depth = 0;
+}
+
 static void leave(struct wh_errand *errand)
 {
 	struct wh_level *left = top(errand);
 
 	errand->path[left->path_bytes] = '\0';
 	errand->depth--;
-	if (left->pattern != NULL)
+	if (errand->depth > 0 && top(errand)->fd < 0 && !open_again(errand, left))
+		lose_way(errand);
+	else if (left->pattern != NULL)
 		wh_errand_match_end(errand);
 	else if (removes(errand))
 		leave_removed(errand, left);
@@ -168,9 +235,10 @@ static void remove_name(struct wh_errand *errand, const char *name, const struct
 {
 	if (S_ISDIR(status->st_mode))
 		wh_descent_enter(errand, name, NULL);
-	else if (unlinkat(top(errand)->fd, name, 0) == 0)
+	else if (unlinkat(top(errand)->fd, name, 0) == 0) {
 		errand->tally.done++;
-	else if (errno != ENOENT) /* removed by somebody else meanwhile */
+		top(errand)->passed--;
+	} else if (errno != ENOENT) /* removed by somebody else meanwhile */
 		spoil(errand, errno, WH_DOING_REMOVING);
 }
 
@@ -219,6 +287,8 @@ static void take_name(struct wh_errand *errand, const char *name)
 	} else if (fstatat(level->fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
 		if (errno != ENOENT)
 			spoil(errand, errno, WH_DOING_OPENING);
+		else
+			level->passed--;
 	} else if (level->pattern != NULL) {
 		wh_errand_match_name(errand, name, &status);
 	} else {
@@ -234,9 +304,12 @@ static bool is_seen(const char *name)
 
 static void read_piece(struct wh_errand *errand, struct wh_level *level)
 {
-	ssize_t bytes = getdents64(level->fd, level->piece, sizeof(level->piece));
+	ssize_t bytes = getdents64(level->fd, level->piece, WH_ERRAND_PIECE_BYTES);
 	int error = errno;
 
+	if (level->is_again)
+		level->skip = level->passed;
+	level->is_again = false;
 	level->at = 0;
 	level->end = bytes > 0 ? (uint32_t)bytes : 0;
 	level->is_read = bytes <= 0;
@@ -255,8 +328,13 @@ void wh_descent_step(struct wh_errand *errand)
 
 		level->at += entry->d_reclen;
 		WH_ASSERT(level->at <= level->end);
-		if (is_seen(entry->d_name))
+		if (is_seen(entry->d_name) && level->skip > 0) {
+			level->skip--;
+		} else if (is_seen(entry->d_name)) {
+			level->offset = entry->d_off;
+			level->passed++;
 			take_name(errand, entry->d_name);
+		}
 	} else if (level->is_read) {
 		leave(errand);
 	} else {
@@ -333,7 +411,8 @@ void wh_descent_begin(struct wh_errand *errand)
 
 void wh_descent_close(struct wh_errand *errand)
 {
-	while (errand->depth > 0)
+	while (errand->depth > 0 && top(errand)->fd >= 0)
 		close(errand->level[--errand->depth]->fd);
+	errand->depth = 0;
 	forget_base(errand);
 }

@@ -39,8 +39,10 @@ void wh_errand_close(struct wh_errand *errand)
 	if (errand == NULL)
 		return;
 	wh_descent_close(errand);
-	for (uint32_t i = 0; i < WH_ERRAND_DEPTH; i++)
+	for (uint32_t i = 0; i < WH_ERRAND_DEPTH_MAX && errand->level[i] != NULL; i++) {
+		free(errand->level[i]->piece);
 		free(errand->level[i]);
+	}
 	free(errand);
 }
 

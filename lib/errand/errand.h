@@ -15,9 +15,12 @@
  * links are not followed. Staging folders and those of parts are hidden, and neither removed nor
  * created.
  *
- * Memory and open folders are bounded by the depth that an errand descends to; deeper folders are a
- * FAULT. Names are reported in the folder's order. If the tree changes meanwhile, each name is
- * reported as it was when its turn came.
+ * Folders are as deep as a path is long. Only the deepest stay open (WH_ERRAND_OPEN); those above
+ * are opened again on the way back. Nothing but folders is ever opened, so that a pipe or a device
+ * is listed, removed, moved or replaced like a file, and nobody waits for it.
+ *
+ * Names are reported in the folder's order. If the tree changes meanwhile, each name is reported as
+ * it was when its turn came.
  */
 
 #include <stdbool.h>
@@ -39,8 +42,8 @@ struct wh_errand_desk {
 	void *context;
 };
 
-/* Most nested folders below a given path. */
-#define WH_ERRAND_DEPTH 64
+/* Most open folders. */
+#define WH_ERRAND_OPEN 32
 
 struct wh_errand_config {
 	enum wh_job_verb verb;

@@ -24,19 +24,26 @@ struct wh_errand_sums {
 /* A step may report an item, and that it cannot be entered. */
 #define WH_ERRAND_TOLD 2
 
-/* An open folder on the path to the current name. */
+/* Most folders on the path to a name: each has one of a byte at least, and a slash. */
+#define WH_ERRAND_DEPTH_MAX (WH_PATH_BYTES_MAX / 2 + 2)
+
+/* A folder on the path to the current name. */
 struct wh_level {
-	int fd;
-	bool is_read; /* or reading failed */
-	bool spoilt;  /* something in it could not be removed, or not be read */
+	int fd;        /* -1: not open, since WH_ERRAND_OPEN deeper ones are */
+	bool is_read;  /* or reading failed */
+	bool is_again; /* opened again, and not read since */
+	bool spoilt;   /* something in it could not be removed, or not be read */
 	const char
 		*pattern; /* the rest of a given path, of which its names are matched; NULL: all */
 	uint16_t path_bytes; /* of its path relative to the given one; 0: that itself */
 	struct wh_errand_sums sums;
 	struct stat status;
-	uint32_t at; /* in `piece` */
+	int64_t offset;  /* in the folder, behind the current name */
+	uint64_t passed; /* names until then that are still there */
+	uint64_t skip;   /* of these: to be read again and skipped */
+	uint32_t at;     /* in `piece` */
 	uint32_t end;
-	uint8_t piece[WH_ERRAND_PIECE_BYTES] __attribute__((aligned(16)));
+	uint8_t *piece; /* of WH_ERRAND_PIECE_BYTES, while it is open */
 };
 
 struct wh_errand {
@@ -60,7 +67,7 @@ struct wh_errand {
 	int base_fd; /* REMOVE: the folder that contains the given one, and its name there; -1 */
 	char base_name[NAME_MAX + 1];
 	uint32_t depth;
-	struct wh_level *level[WH_ERRAND_DEPTH];
+	struct wh_level *level[WH_ERRAND_DEPTH_MAX];
 	char path[WH_PATH_BYTES_MAX + 1 + NAME_MAX + 2]; /* relative to the given path */
 	char link[WH_PATH_BYTES_MAX + 1];
 	char fault[WH_PATH_BYTES_MAX + 1];

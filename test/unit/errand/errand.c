@@ -8,7 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "bundle/pack.h"
@@ -427,21 +431,105 @@ static void test_remove_wildcards(void)
 	uproot();
 }
 
-static void test_deep(void)
-{
-	char path[3 * (WH_ERRAND_DEPTH + 2)] = "d";
+#define DEEP 1000
 
-	plant();
+/* A folder in a folder and so on, below `path`, which it prolongs. */
+static void dig(char *path, int levels)
+{
 	folder(path);
-	for (int i = 0; i < WH_ERRAND_DEPTH; i++) {
+	for (int i = 0; i < levels; i++) {
 		strcat(path, "/d");
 		folder(path);
 	}
-	run(WH_JOB_REMOVE, true, (const char *[]){"d", NULL});
-	CU_ASSERT(rig.faults == 1 && had_fault(path, EMFILE));
-	CU_ASSERT(is_there(path));
-	run(WH_JOB_REMOVE, true, (const char *[]){"d/d", NULL});
-	CU_ASSERT(rig.faults == 0 && !is_there("d/d") && is_there("d"));
+}
+
+/* What is deeper than folders stay open is listed, counted and removed with few of them. */
+static void test_deep(void)
+{
+	char path[2 * DEEP + 64] = "deep", top[32], told[64];
+	struct rlimit before, few = {.rlim_cur = 3 * WH_ERRAND_OPEN};
+
+	plant();
+	for (int i = 0; i < 20; i++) { /* at the first levels, before and behind the next one */
+		snprintf(top, sizeof(top), "deep%s/%c", i % 2 == 0 ? "" : "/d", 'A' + i);
+		if (i == 0)
+			dig(path, DEEP);
+		folder(top);
+		strcat(top, "/f");
+		file(top, 10);
+	}
+	strcat(path, "/f");
+	file(path, 1);
+	CU_ASSERT_FATAL(getrlimit(RLIMIT_NOFILE, &before) == 0);
+	few.rlim_max = before.rlim_max;
+	CU_ASSERT_FATAL(setrlimit(RLIMIT_NOFILE, &few) == 0);
+	run(WH_JOB_USAGE, false, (const char *[]){"deep", NULL});
+	snprintf(told, sizeof(told), "0:. d %u %u", 20 * 10 + 1, DEEP + 40 + 1);
+	CU_ASSERT(rig.faults == 0 && rig.items == 1);
+	CU_ASSERT_STRING_EQUAL(rig.told[0], told);
+	run(WH_JOB_LIST, true, (const char *[]){"deep", NULL});
+	CU_ASSERT(rig.faults == 0 && rig.items == DEEP + 40 + 1);
+	run(WH_JOB_REMOVE, true, (const char *[]){"deep", NULL});
+	CU_ASSERT(rig.faults == 0 && !is_there("deep"));
+	CU_ASSERT(setrlimit(RLIMIT_NOFILE, &before) == 0);
+	uproot();
+}
+
+/* What cannot be removed is told once, stays with what is above it, and nothing else does. */
+static void test_deep_stays(void)
+{
+	char path[512];
+
+	plant();
+	for (int i = 0; i < 12; i++) {
+		snprintf(path, sizeof(path), "deep/%c", 'a' + i);
+		if (i == 0)
+			folder("deep");
+		dig(path, 2 * WH_ERRAND_OPEN);
+		if (i % 3 > 0)
+			continue;
+		strcat(path, "/.wavehaul-parts"); /* which is nobody's to remove */
+		folder(path);
+	}
+	run(WH_JOB_REMOVE, true, (const char *[]){"deep", NULL});
+	CU_ASSERT_EQUAL(rig.faults, 4);
+	for (int i = 0; i < 12; i++) {
+		snprintf(path, sizeof(path), "deep/%c", 'a' + i);
+		CU_ASSERT_EQUAL(is_there(path), i % 3 == 0);
+	}
+	uproot();
+}
+
+/* Pipes, sockets and devices go as rm(1) and mv(1) have it, and nobody opens them. */
+static void test_special(void)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	plant();
+	snprintf(name.sun_path, sizeof(name.sun_path), "%s/a/socket", rig.root);
+	CU_ASSERT_FATAL(fd >= 0 && bind(fd, (struct sockaddr *)&name, sizeof(name)) == 0);
+	CU_ASSERT_FATAL(mkfifoat(rig.fd, "a/pipe", 0600) == 0);
+	CU_ASSERT_FATAL(mkfifoat(rig.fd, "a/b/pipe", 0600) == 0);
+	CU_ASSERT_FATAL(mkfifoat(rig.fd, "p", 0600) == 0);
+	if (geteuid() == 0)
+		CU_ASSERT(mknodat(rig.fd, "a/null", S_IFCHR | 0600, makedev(1, 3)) == 0);
+	run(WH_JOB_LIST, false, (const char *[]){"p", "a/socket", NULL});
+	CU_ASSERT(rig.items == 2 && rig.faults == 0);
+	CU_ASSERT_STRING_EQUAL(rig.told[0], "0:. o 0 0");
+	run(WH_JOB_MOVE, false, (const char *[]){"p", "q", NULL});
+	CU_ASSERT(rig.faults == 0 && is_there("q") && !is_there("p"));
+	run(WH_JOB_MOVE, false, (const char *[]){"q", "a/socket", NULL});
+	CU_ASSERT(rig.faults == 0 && !is_there("q"));
+	run(WH_JOB_LIST, false, (const char *[]){"q", NULL});
+	CU_ASSERT(rig.faults == 1);
+	run(WH_JOB_MOVE, false, (const char *[]){"a/one", "a/pipe", NULL});
+	CU_ASSERT(rig.faults == 0 && !is_there("a/one"));
+	run(WH_JOB_REMOVE, false, (const char *[]){"a/socket", "a/pipe", NULL});
+	CU_ASSERT(rig.faults == 0 && !is_there("a/socket") && !is_there("a/pipe"));
+	run(WH_JOB_REMOVE, true, (const char *[]){"a/b", "a/null", NULL});
+	CU_ASSERT(rig.faults == (geteuid() == 0 ? 0 : 1) && !is_there("a/b"));
+	close(fd);
 	uproot();
 }
 
@@ -634,6 +722,8 @@ CU_TestInfo wh_tests[] = {
 	{"usage", test_usage},
 	{"remove", test_remove},
 	{"deep", test_deep},
+	{"deep, and stays", test_deep_stays},
+	{"special", test_special},
 	{"wildcards", test_wildcards},
 	{"remove wildcards", test_remove_wildcards},
 	{"make and move", test_make_and_move},
