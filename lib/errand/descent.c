@@ -169,8 +169,8 @@ static void forget_base(struct wh_errand *errand)
 
 /*
  * It must be the folder that was open before: if somebody has moved the one that is left, ".."
- * leads elsewhere. Names go on behind the current one: at its offset, or, since offsets may change while
- * names are removed, behind those that were passed and are still there.
+ * leads elsewhere. Names go on behind the current one: at its offset, or, since offsets may change
+ * while names are removed, behind those that were passed and are still there.
  */
 static bool open_again(struct wh_errand *errand, struct wh_level *left)
 {
