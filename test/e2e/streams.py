@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -268,6 +269,23 @@ def ranges(program, folder):
         pair.stop_server()
 
 
+def later(program, folder):
+    """A host that is not up yet has cost no byte: the pipe is kept for the next try."""
+    text = content(2 * MIB)
+    with houses(program, '--peer-timeout', '2s') as (one, two):
+        two.stop()
+        writer = started(one, 'send', '-', f'{CLIENT}:late', '--retries', '5', '--peer-timeout',
+                         '2s')
+        feeder = threading.Thread(target=lambda: writer.communicate(text), daemon=True)
+        feeder.start()
+        wait_until(lambda: (last_job(one) or {}).get('state') == 'waiting', 20, 'a failed try')
+        two.start()
+        feeder.join(40)
+        expect_equal('the exit status', writer.returncode, OK)
+        expect((two.root / 'late').read_bytes() == text, 'other bytes are there')
+        expect_between('tries', last_job(one)['tries'], 2, 4)
+
+
 def not_twice(program, folder):
     """A pipe of which bytes were read is not sent again, with or without a server."""
     text = content(2 * MIB)
@@ -294,6 +312,7 @@ CASES = [
     Case('streams: refused', True, refused),
     Case('streams: pictures by the server', True, pictures),
     Case('streams: ranges', True, ranges),
+    Case('streams: kept until the host is up', False, later),
     Case('streams: never a second time', False, not_twice),
 ]
 
