@@ -306,6 +306,8 @@ static void fill_service(struct demo *demo, int out_fd)
 		.context = demo,
 	};
 	demo->service.own.here.root_fd = out_fd;
+	/* --rate is that of the line and of its sender, and no bound of a peer. */
+	demo->service.own.rate_bps = WH_RATE_MAX;
 }
 
 /* For the single file: it failed here, or at the receiver. */

@@ -87,10 +87,13 @@ static uint64_t acknowledge(struct wh_session *s, const struct wh_rcv_state *sta
 	return acked + wh_sent_table_ack(table, from, state->cover_end, packets_acked, s);
 }
 
-static void take_credits(struct wh_transmitter *tx, const struct wh_rcv_state *state)
+static void take_credits(struct wh_session *s, const struct wh_rcv_state *state)
 {
+	struct wh_transmitter *tx = &s->tx;
+
 	/* Credits only grow; one that is too large counts until the next state. */
 	tx->peer_upper = state->upper;
+	s->ration.peer_grants = state->upper - state->lower < s->params.window_pkts;
 	__atomic_store_n(&tx->peer_chunks, state->buffer_chunks, __ATOMIC_RELAXED);
 	__atomic_store_n(&tx->peer_chunk_upper, state->chunk_upper, __ATOMIC_RELAXED);
 	tx->peer_writer_behind = state->queued_chunks * 2 > state->buffer_chunks;
@@ -196,7 +199,7 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 		return;
 	}
 	tx->state_seen = true;
-	take_credits(tx, state);
+	take_credits(s, state);
 	take_rtt(s, state);
 	take_losses(s, state);
 

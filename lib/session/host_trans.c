@@ -47,7 +47,7 @@ static enum wh_limit window_limit(const struct wh_session *s)
 
 	if (s->config.profile->rate_is_told || decision->window_pkts >= s->config.window_pkts)
 		return WH_LIMIT_WINDOW;
-	return decision->limit;
+	return wh_ration_limit(s, decision->limit);
 }
 
 /* Whether one more packet may be admitted; if not, admission_limit says why. */
@@ -65,7 +65,13 @@ static bool may_admit(struct wh_session *s)
 	}
 	if (tx->open_chunk->number >= tx->peer_chunk_upper ||
 		tx->table.admitted_end >= tx->peer_upper) {
-		tx->admission_limit = tx->peer_writer_behind ? WH_LIMIT_DISK : WH_LIMIT_MEMORY;
+		bool rationed =
+			s->ration.peer_grants && tx->open_chunk->number < tx->peer_chunk_upper;
+
+		s->ration.held_up |= rationed;
+		tx->admission_limit = rationed                 ? WH_LIMIT_RATE
+				      : tx->peer_writer_behind ? WH_LIMIT_DISK
+							       : WH_LIMIT_MEMORY;
 		return false;
 	}
 	return true;

@@ -29,6 +29,7 @@
 #include "measure/trend.h"
 #include "profile/profile.h"
 #include "session/half.h"
+#include "session/limit/ration.h"
 #include "session/pacer.h"
 #include "session/session.h"
 #include "track/recv_table.h"
@@ -57,10 +58,8 @@
  */
 #define WH_STALL_NOTICE_MS 1000
 
-/* Longest reordering in time that is expected of any path. */
-#define WH_YOUNGEST_MS 1000
-
-/* Lower bound of the period, which the peer chooses. */
+/* Longest reordering in time that is expected of any path; least period, which the peer chooses. */
+#define WH_YOUNGEST_MS     1000
 #define WH_PERIOD_US_LEAST 1000
 
 /*
@@ -475,6 +474,7 @@ struct wh_session {
 	int64_t may_say_bytes; /* receiver: what WH_SAY_PER_HEARD still allows */
 	bool outbox_news;      /* something was added since the endpoint looked */
 
+	struct wh_ration ration; /* limit/ration.c */
 	uint64_t period_tsc;
 	uint64_t peer_timeout_tsc;
 	uint64_t last_heard_tsc;

@@ -175,7 +175,8 @@ static enum wh_ticket_kind judge(
 		return WH_TICKET_DUPLICATE;
 	if (wh_session_repairs(s) && wh_settle_is_past(s, packet))
 		return WH_TICKET_PAST;
-	if (verdict == WH_RECV_BEYOND || data->chunk < rx->next_deliver ||
+	if (verdict == WH_RECV_BEYOND || packet->serial >= s->ration.granted_end ||
+		data->chunk < rx->next_deliver ||
 		data->chunk >= rx->recycled_count + s->config.chunks)
 		return WH_TICKET_BEYOND;
 	*entry = check_place(s, packet->serial, data);
@@ -223,6 +224,7 @@ static void take_new(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_ts
 		entry->last_bytes = data->payload_bytes;
 
 	rx->progress_tsc = now_tsc;
+	wh_ration_note(s, data->payload_bytes);
 	measure(s, arrived_tsc, packet);
 	wh_rcv_enter(s, now_tsc, packet->serial);
 	wh_session_count(repair ? &s->stats.repair_pkts : &s->stats.received_pkts);

@@ -87,7 +87,7 @@ static struct wh_rcv_state state_now(const struct wh_session *s, bool sample)
 
 	return (struct wh_rcv_state){
 		.lower = rx->table.lower,
-		.upper = wh_recv_table_upper(&rx->table),
+		.upper = wh_ration_upper(s),
 		.highest_end = rx->table.highest_end,
 		.received_pkts = s->stats.received_pkts,
 		.duplicate_pkts = s->stats.duplicate_pkts,
@@ -155,9 +155,12 @@ static uint32_t state_packets(const struct wh_session *s)
 	return (uint32_t)wh_min_u64(wh_max_u64(1, packets), WH_STATE_PACKETS_MAX);
 }
 
-static bool has_news(const struct wh_receiver *rx)
+static bool has_news(const struct wh_session *s)
 {
-	return rx->told_lower != rx->table.lower || rx->told_highest_end != rx->table.highest_end ||
+	const struct wh_receiver *rx = &s->rx;
+
+	return s->ration.told_end != s->ration.granted_end || rx->told_lower != rx->table.lower ||
+	       rx->told_highest_end != rx->table.highest_end ||
 	       rx->told_recycled != rx->recycled_count;
 }
 
@@ -165,9 +168,11 @@ static bool has_news(const struct wh_receiver *rx)
  * Nothing is missing or expected, and an ACK2 proves that the transmitter knows the latest news:
  * only heartbeats are sent, with every profile.
  */
-static bool may_rest(const struct wh_receiver *rx)
+static bool may_rest(const struct wh_session *s)
 {
-	return !has_news(rx) && rx->table.lower == rx->table.highest_end &&
+	const struct wh_receiver *rx = &s->rx;
+
+	return !has_news(s) && rx->table.lower == rx->table.highest_end &&
 	       rx->previous_trans_upper <= rx->table.highest_end && rx->peer_queued_pkts == 0 &&
 	       rx->acked_end > rx->news_serial;
 }
@@ -197,7 +202,7 @@ static uint64_t state_due_tsc(const struct wh_session *s)
 		return rest_ends_tsc(s);
 	if (!wh_session_may_say(s))
 		return rx->last_state_tsc + wh_session_heartbeat_tsc(s, rx->unearned_states);
-	if (!s->feedback.state_on_news_only || has_news(rx))
+	if (!s->feedback.state_on_news_only || has_news(s))
 		return 0;
 
 	uint64_t wait_tsc = 2 * wh_rtt_get(&s->rtt);
@@ -235,6 +240,7 @@ static void note_told(struct wh_session *s)
 	rx->told_lower = rx->table.lower;
 	rx->told_highest_end = rx->table.highest_end;
 	rx->told_recycled = rx->recycled_count;
+	s->ration.told_end = s->ration.granted_end;
 	rx->told_received_pkts = s->stats.received_pkts;
 	rx->told_trans_serial = rx->next_trans_serial;
 }
@@ -245,7 +251,7 @@ static void push_states(struct wh_session *s, uint64_t now_tsc, bool of_period)
 	struct wh_receiver *rx = &s->rx;
 	uint32_t packets = of_period ? state_packets(s) : 1;
 
-	if (has_news(rx))
+	if (has_news(s))
 		rx->news_serial = s->control_serial[WH_PACKET_RCV_STATE];
 	rx->rest_states = rx->at_rest ? rx->rest_states + 1 : 0;
 	rx->unearned_states = wh_session_may_say(s) ? 0 : rx->unearned_states + 1;
@@ -285,7 +291,7 @@ static bool skip_state(struct wh_session *s, uint64_t now_tsc)
 		s->control_serial[WH_PACKET_RCV_STATE]++;
 		return true;
 	}
-	return wh_control_skip(s, has_news(&s->rx));
+	return wh_control_skip(s, has_news(s));
 }
 
 /*
@@ -297,7 +303,7 @@ static void keep_step(struct wh_session *s)
 	struct wh_receiver *rx = &s->rx;
 	const struct wh_arrivals *arrivals = &rx->arrivals;
 	bool earned = wh_delivery_earned(s);
-	bool hurries = has_news(rx) && wh_delivery_short(s);
+	bool hurries = has_news(s) && wh_delivery_short(s);
 	uint64_t interval_tsc = hurries ? arrivals->short_tsc : arrivals->interval_tsc;
 
 	rx->next_state_tsc = rx->last_state_tsc + (earned ? interval_tsc : arrivals->patience_tsc);
@@ -316,7 +322,7 @@ static int32_t send_state(struct wh_session *s, uint64_t now_tsc)
 	struct wh_receiver *rx = &s->rx;
 	bool rested = rx->at_rest;
 
-	rx->at_rest = may_rest(rx);
+	rx->at_rest = may_rest(s);
 	if (rested && !rx->at_rest) /* news ends a rest: it waits for a period, not for a
 	                             * heartbeat */
 		rx->next_state_tsc =
@@ -445,7 +451,7 @@ void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t serial)
 	state->cover_end = s->feedback.ack_in_order ? serial : serial + 1;
 	if (sample)
 		take_sample(s, now_tsc);
-	if (has_news(rx))
+	if (has_news(s))
 		rx->news_serial = s->control_serial[WH_PACKET_RCV_STATE];
 	wh_session_push_control(s, now_tsc, WH_PACKET_RCV_STATE, &packet);
 	rx->last_state_tsc = now_tsc;

@@ -396,6 +396,7 @@ static struct wh_session *create(const struct wh_session_config *config, enum wh
 	__atomic_store_n(&s->last_heard_tsc, now_tsc, __ATOMIC_RELAXED);
 	s->next_release_tsc = now_tsc;
 	s->open_repeat_tsc = wh_session_ms_tsc(s, WH_OPEN_REPEAT_MS);
+	wh_ration_init(s);
 
 	s->chunk = calloc(config->chunks, sizeof(*s->chunk));
 	if (s->chunk == NULL || create_boxes(s) != 0)
@@ -629,6 +630,7 @@ static int32_t poll_receiver(struct wh_session *s, uint64_t now_tsc)
 	if (s->phase == WH_PHASE_RUNNING) {
 		wh_meter_enter(s->meter, WH_METER_HOST_RCV);
 		work += wh_host_rcv(s, now_tsc);
+		wh_ration_grant(s, now_tsc);
 		wh_meter_enter(s->meter, WH_METER_SEND_RCV_STAT);
 		work += wh_send_rcv_stat(s, now_tsc);
 	}
@@ -681,9 +683,12 @@ static uint64_t transmitter_deadline(const struct wh_session *s)
 		deadline_tsc = wh_min_u64(deadline_tsc, s->next_release_tsc);
 	deadline_tsc = wh_min_u64(deadline_tsc, wh_again_deadline(s));
 	deadline_tsc = wh_min_u64(deadline_tsc, wh_missing_deadline(s));
-	if (data_waits && !tx->peer_silent)
-		deadline_tsc = wh_min_u64(
-			deadline_tsc, tx->late.probe_waits ? 0 : wh_pacer_next_tsc(&tx->pacer));
+	if (data_waits && !tx->peer_silent) {
+		uint64_t paced_tsc = tx->late.probe_waits ? 0 : wh_pacer_next_tsc(&tx->pacer);
+
+		deadline_tsc =
+			wh_min_u64(deadline_tsc, wh_max_u64(paced_tsc, wh_ration_next_tsc(s)));
+	}
 	return wh_min_u64(deadline_tsc, wh_prelude_deadline(s));
 }
 
@@ -698,6 +703,7 @@ static uint64_t receiver_deadline(const struct wh_session *s)
 
 	if (wh_session_repairs(s))
 		say_tsc = wh_min_u64(say_tsc, wh_settle_deadline(s));
+	say_tsc = wh_min_u64(say_tsc, wh_ration_deadline(s));
 	return wh_min_u64(say_tsc, patience_ends_tsc(s));
 }
 

@@ -77,6 +77,8 @@ struct wh_repair_config {
  */
 void wh_repair_config_init(struct wh_repair_config *repair, const struct wh_profile *profile);
 
+struct wh_shared_rate;
+
 struct wh_session_config {
 	uint64_t hz;
 	const struct wh_profile *profile;
@@ -99,6 +101,11 @@ struct wh_session_config {
 	uint32_t attach_bytes;
 	uint32_t window_pkts;       /* a power of two, WH_WINDOW_PACKETS_MIN or more */
 	uint64_t rate_bps;          /* see struct wh_control_config */
+	/*
+	 * What this session and others may move together, and whose owner outlives them; NULL: any.
+	 * A receiver holds its peer to it by what it grants.
+	 */
+	struct wh_shared_rate *shared_rate;
 	uint32_t burst_pkts;        /* of the pacer */
 	uint64_t line_bps;          /* of this host's line; 0: unknown */
 	struct wh_known_path known; /* a transmitter's: passed to its controller */

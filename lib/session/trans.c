@@ -103,6 +103,7 @@ static void write_data(
 	const struct wh_chunk *chunk = &s->chunk[record->chunk_slot];
 	const struct wh_tx_chunk *sending = &tx->tx_chunk[record->chunk_slot];
 	struct wh_packet packet; /* its union is large: only what data needs is set */
+	uint32_t wire_bytes;
 
 	packet.type = record->index < sending->shape.k ? WH_PACKET_DATA : WH_PACKET_REPAIR;
 	packet.flags = flags;
@@ -142,8 +143,9 @@ static void write_data(
 	wh_session_count(&s->stats.sent_pkts);
 	if (packet.type == WH_PACKET_REPAIR)
 		wh_session_count(&s->stats.repair_pkts);
-	wh_pacer_charge(&tx->pacer, now_tsc,
-		out->head_bytes + out->payload_bytes + frame_overhead_bytes(s));
+	wire_bytes = out->head_bytes + out->payload_bytes + frame_overhead_bytes(s);
+	wh_pacer_charge(&tx->pacer, now_tsc, wire_bytes);
+	wh_ration_spend(s, now_tsc, wire_bytes);
 	tx->control_charged_bytes = 0;
 }
 
@@ -204,7 +206,11 @@ static enum wh_limit write_burst(
 		if (tx->peer_silent)
 			return pause_data(tx, now_tsc, WH_LIMIT_PEER);
 		if (!tx->pair_open && !tx->late.probe_waits && !wh_pacer_due(&tx->pacer, now_tsc))
-			return tx->pace_limit;
+			return wh_ration_limit(s, tx->pace_limit);
+		if (!tx->pair_open && !wh_ration_allows(s, now_tsc)) {
+			tx->held_up = true;
+			return pause_data(tx, now_tsc, WH_LIMIT_RATE);
+		}
 		if (!tx->pair_open && next_again(tx, &serial)) {
 			tx->late.probe_waits = false;
 			write_data(s, now_tsc, serial, WH_FLAG_RETRANSMISSION, &out[*sent]);
@@ -222,7 +228,7 @@ static enum wh_limit write_burst(
 	/*
 	 * The burst is full and the next packet may be due: the pacer counts the delay as lateness.
 	 */
-	return tx->pace_limit;
+	return wh_ration_limit(s, tx->pace_limit);
 }
 
 /*

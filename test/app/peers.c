@@ -288,6 +288,27 @@ static void test_forgets_who_has_nothing(void)
 	wh_peers_free(&peers);
 }
 
+/* An entry that is held keeps its rate, however many others come; a second hold is of the same. */
+static void test_held(void)
+{
+	static const uint8_t identity[WH_IDENTITY_BYTES] = {7, 7};
+	struct wh_peers peers = open_peers();
+	struct wh_peer *held = wh_peers_hold(&peers, identity, 0);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(held);
+	wh_shared_rate_set(&held->rate, 4711);
+	for (uint32_t number = 1; number <= 100000; number++) {
+		CU_ASSERT_EQUAL(admit(&peers, number, 1, number), 1);
+		dismiss(&peers, number, 1);
+	}
+	CU_ASSERT_PTR_EQUAL(wh_peers_hold(&peers, identity, 100001), held);
+	CU_ASSERT_EQUAL(wh_shared_rate_bps(&held->rate), 4711);
+	CU_ASSERT_EQUAL(held->places, 0);
+	wh_peers_release(&peers, held);
+	wh_peers_release(&peers, held);
+	wh_peers_free(&peers);
+}
+
 static struct wh_known_path known(struct wh_peers *peers, uint32_t number, uint64_t now_ns)
 {
 	const struct wh_address address = host(number);
@@ -403,5 +424,6 @@ CU_TestInfo wh_tests[] = {
 	{"lines", test_lines},
 	{"forgets who has nothing", test_forgets_who_has_nothing},
 	{"refusals", test_refusals},
+	{"an entry is held", test_held},
 	CU_TEST_INFO_NULL,
 };

@@ -151,7 +151,7 @@ static const char trust_text[] =
 	"                          orders-delete=yes: and remove files there (--delete)\n"
 	"  folder=incoming         it may use only this folder below the root; several times\n"
 	"  from=192.0.2.0/24       it may connect only from there; several times\n"
-	"  rate=10G sessions=4     rate of what it gets, and jobs at once\n"
+	"  rate=10G sessions=4     rate of all that it moves, both ways, and jobs at once\n"
 	"  bytes=10T               bytes that it may move in a day\n"
 	"  map-owners=7=alice      owners of the files that it sends; map-groups likewise\n"
 	"\n"

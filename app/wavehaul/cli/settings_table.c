@@ -290,8 +290,8 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "upper bound, counted on the wire: 10G, 9.5Gbit, 1.2GB/s; max: what the\n"
 			"port takes",
 		.serve_help =
-			"upper bound for each peer, counted on the wire: 10G, 9.5Gbit, 1.2GB/s;\n"
-			"max: what the port takes"},
+			"upper bound of all that one peer moves, both ways, counted on the wire:\n"
+			"10G, 9.5Gbit, 1.2GB/s; max: what the port takes"},
 	{KEY("transfer", "burst"), FIELD(burst_pkts), .flag = "burst", .verbs = MOVERS | JOB,
 		COUNT(0, BURST_MAX_PKTS), .standard = "0", .argument = "N", .example = "32",
 		.help = "packets that may go back to back when the sender is late; 0: 1 if\n"

@@ -143,15 +143,18 @@ static void reply(struct wh_job *job, uint64_t now_tsc)
 
 	if (bond != NULL)
 		job->rights.number = bond->config.rights;
+
+	/* First: what is set up depends on the rights. */
+	bool may = wh_job_claim_rights(job, why);
+
 	if (job->request.verb == WH_JOB_IDLE) {
-		if (!wh_job_claim_rights(job, why)) {
+		if (may)
+			wh_job_enter(job, WH_JOB_RUNNING);
+		else
 			wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED, why);
-			return;
-		}
-		wh_job_enter(job, WH_JOB_RUNNING);
 		return;
 	}
-	if (wh_job_join(job) != 0) {
+	if (may && wh_job_join(job) != 0) {
 		wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED, "that lane is already open");
 		return;
 	}
@@ -159,7 +162,7 @@ static void reply(struct wh_job *job, uint64_t now_tsc)
 		wh_job_give_up(job, now_tsc, WH_STATUS_BUSY, "out of memory for another stream");
 		return;
 	}
-	if (wh_job_claim_rights(job, why))
+	if (may)
 		start(job, now_tsc);
 	else
 		refuse(job, now_tsc, EACCES, why);

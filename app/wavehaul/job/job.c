@@ -128,6 +128,7 @@ static void configure_out(const struct wh_job *job, bool bundle, struct wh_sessi
 	config->chunks = bundle ? wh_job_sender_chunks(job, wh_session_chunk_stride(config))
 				: WH_ANSWER_CHUNKS;
 	config->window_pkts = wh_stream_window(config);
+	config->shared_rate = wh_job_shared_rate(job);
 	/* Answers are few and urgent: only the data stream has a rate. 0 would mean none. */
 	if (bundle && rate_bps != WH_RATE_MAX)
 		config->rate_bps = rate_bps;

@@ -325,6 +325,15 @@ struct wh_blocks_account wh_job_lists(struct wh_job *job);
 void wh_job_say(const struct wh_job *job, uint64_t now_tsc, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* What its sessions and others of the same peer may move together; NULL: any rate. */
+static inline struct wh_shared_rate *wh_job_shared_rate(const struct wh_job *job)
+{
+	struct wh_peer *guest = job->place.guest;
+	struct wh_shared_rate *rate = guest != NULL ? &guest->rate : job->request.shared_rate;
+
+	return rate != NULL && wh_shared_rate_bps(rate) != 0 ? rate : NULL;
+}
+
 /* Whether this end sends the data. */
 static inline bool wh_job_sends(const struct wh_job *job)
 {

@@ -170,9 +170,23 @@ static struct wh_job *new_job(struct wh_jobs *jobs, const struct wh_request *req
 	return job;
 }
 
+/* The bound of what the peer moves here: its right's, or the operator's for all; 0: none. */
+static uint64_t peer_bps(const struct wh_jobs *jobs, const struct wh_bond *bond)
+{
+	const struct wh_service *service = jobs->service;
+	uint64_t bps = service->own.rate_bps;
+	char name[WH_PEER_NAME_BYTES];
+	struct wh_rights rights;
+
+	if (bond != NULL && service->store != NULL && bond->config.rights != 0 &&
+		wh_store_rights(service->store, bond->config.rights, &rights, name))
+		bps = wh_min_u64(bps, rights.rate_bps);
+	return wh_rate_is_paced(bps) ? bps : 0;
+}
+
 /* A job for a peer's stream, counted; NULL: the last place was taken between OPEN and CONFIRM. */
 static struct wh_job *admit_job(struct wh_jobs *jobs, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_who *who)
+	const struct wh_open_params *params, const struct wh_who *who, const struct wh_bond *bond)
 {
 	if (welcome_job(jobs, now_tsc, params, who) != WH_STATUS_PENDING)
 		return NULL;
@@ -181,6 +195,7 @@ static struct wh_job *admit_job(struct wh_jobs *jobs, uint64_t now_tsc,
 
 	if (guest == NULL)
 		return NULL;
+	wh_shared_rate_set(&guest->rate, peer_bps(jobs, bond));
 
 	struct wh_job *job = new_job(jobs, &jobs->service->own);
 
@@ -254,6 +269,7 @@ static bool seat_session(struct wh_job *job, const struct wh_session_config *wan
 
 	wh_request_apply(&job->request, &config);
 	config.chunks = wh_job_receiver_chunks(job, params, stride_of(params));
+	config.shared_rate = wh_job_shared_rate(job);
 	config.chunk_memory = wh_job_take_memory(job, WH_RECEIVER, &config);
 	if (config.chunk_memory == NULL)
 		return false;
@@ -277,7 +293,7 @@ static struct wh_session *accept_session(void *owner, uint32_t shard,
 	bool new_one = job == NULL;
 
 	if (new_one)
-		job = admit_job(jobs, now_tsc, params, &who);
+		job = admit_job(jobs, now_tsc, params, &who, bond);
 	if (job == NULL)
 		return NULL;
 	if (!seat_session(job, config, now_tsc, lci, peer, params, rtt_tsc)) {

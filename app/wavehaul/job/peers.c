@@ -95,6 +95,11 @@ static struct wh_peer *find(struct wh_peers *peers, const struct wh_who *who)
 	return NULL;
 }
 
+static bool is_kept(const struct wh_peer *peer)
+{
+	return peer->places > 0 || peer->holds > 0;
+}
+
 /*
  * The peer's entry, or that of the least recently seen peer that holds nothing; NULL: all hold
  * something.
@@ -110,10 +115,10 @@ static struct wh_peer *find_or_enter(
 		if (row[i].key == 0)
 			peer = &row[i];
 	for (uint32_t i = 0; peer == NULL && i < WH_PEERS_PER_ROW; i++) {
-		bool older = row[i].places == 0;
+		bool older = !is_kept(&row[i]);
 
 		for (uint32_t j = 0; j < WH_PEERS_PER_ROW; j++)
-			older = older && (row[j].places > 0 || row[i].seen_ns <= row[j].seen_ns);
+			older = older && (is_kept(&row[j]) || row[i].seen_ns <= row[j].seen_ns);
 		if (older)
 			peer = &row[i];
 	}
@@ -129,7 +134,8 @@ static struct wh_peer *find_or_enter(
 			memcpy(peer->identity, who->identity, sizeof(peer->identity));
 	}
 	peer->seen_ns = now_ns;
-	peer->address = *who->address;
+	if (who->address != NULL)
+		peer->address = *who->address;
 	return peer;
 }
 
@@ -193,6 +199,29 @@ void wh_peers_dismiss(struct wh_peers *peers, struct wh_peer *peer)
 	peers->places--;
 	/* From here on its entry may be reused, so it must hold nothing. */
 	WH_ASSERT(peer->places > 0 || (peer->bytes == 0 && peer->room.promised_bytes == 0));
+	wh_spin_unlock(&peers->lock);
+}
+
+struct wh_peer *wh_peers_hold(
+	struct wh_peers *peers, const uint8_t identity[WH_IDENTITY_BYTES], uint64_t now_ns)
+{
+	const struct wh_who who = {.identity = identity};
+
+	wh_spin_lock(&peers->lock);
+
+	struct wh_peer *peer = find_or_enter(peers, &who, now_ns);
+
+	if (peer != NULL)
+		peer->holds++;
+	wh_spin_unlock(&peers->lock);
+	return peer;
+}
+
+void wh_peers_release(struct wh_peers *peers, struct wh_peer *peer)
+{
+	wh_spin_lock(&peers->lock);
+	WH_ASSERT(peer->holds > 0);
+	peer->holds--;
 	wh_spin_unlock(&peers->lock);
 }
 

@@ -20,6 +20,7 @@
 #include "base/spin.h"
 #include "profile/profile.h"
 #include "seal/bond.h"
+#include "session/limit/shared_rate.h"
 #include "sink/room.h"
 #include "wire/encap.h"
 
@@ -49,12 +50,14 @@ struct wh_who {
 struct wh_peer {
 	uint64_t key;                        /* 0: unused */
 	uint8_t identity[WH_IDENTITY_BYTES]; /* zeros: identified by its address */
+	uint32_t holds;                      /* beside places: it keeps its entry */
 	_Atomic uint32_t places;             /* any core may read it, like: */
 	_Atomic uint64_t bytes;
 	_Atomic uint64_t
 		moved_ns; /* time of progress of any of its jobs; 0: none yet. Any core may write
 			   * it */
-	struct wh_room_share room; /* space that its files on disk may use */
+	struct wh_room_share room;  /* space that its files on disk may use */
+	struct wh_shared_rate rate; /* of all its sessions here, both ways */
 	uint64_t seen_ns;
 	struct wh_allowance openings;
 	struct wh_allowance lines;
@@ -93,6 +96,14 @@ bool wh_peers_would_admit(struct wh_peers *peers, const struct wh_who *who, uint
  */
 struct wh_peer *wh_peers_admit(struct wh_peers *peers, const struct wh_who *who, uint64_t now_ns);
 void wh_peers_dismiss(struct wh_peers *peers, struct wh_peer *peer);
+
+/*
+ * A proved peer's entry, kept without a place until it is released, for what is done in its name
+ * while it may be away; NULL: none is free. Its addresses stay unknown.
+ */
+struct wh_peer *wh_peers_hold(
+	struct wh_peers *peers, const uint8_t identity[WH_IDENTITY_BYTES], uint64_t now_ns);
+void wh_peers_release(struct wh_peers *peers, struct wh_peer *peer);
 
 /* Information about a peer for an operator. */
 struct wh_peer_seen {

@@ -143,6 +143,8 @@ static struct wh_request request_of(struct wh_run *run, const struct wh_run_grou
 
 	request.memory_bytes = ground->memory_bytes;
 	request.rate_bps = run->rate_bps;
+	if (run->orderer != NULL)
+		request.shared_rate = &run->orderer->rate;
 	request.here.root_fd = run->root_fd;
 	request.here.path = run->paths;
 	request.here.count = wh_texts_of(run->here, run->paths, here);
@@ -656,5 +658,7 @@ void wh_run_free(struct wh_run *run)
 	free(run->paths);
 	if (run->folder_fd >= 0)
 		close(run->folder_fd);
+	if (run->orderer != NULL)
+		wh_peers_release(run->peers, run->orderer);
 	free(run);
 }

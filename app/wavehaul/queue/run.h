@@ -73,7 +73,9 @@ struct wh_run {
 	/* For a peer's order: */
 	uint8_t owner[WH_IDENTITY_BYTES];
 	struct wh_rights rights;
-	int64_t rights_s; /* time of the last check */
+	struct wh_peers *peers;
+	struct wh_peer *orderer; /* whose rate it shares; NULL: not claimed */
+	int64_t rights_s;        /* time of the last check */
 	uint64_t charged_bytes;
 	char unwanted[WH_ORDER_WHY_BYTES]; /* why it was ended; "": it was not */
 };

@@ -357,6 +357,21 @@ static void go_below(struct wh_run *run, const char *folder)
 	run->here = below;
 }
 
+/* What it moves is of the rate of all that its peer moves here. */
+static bool share_rate(struct wh_run *run, const struct wh_run_ground *ground)
+{
+	const struct wh_service *service = ground->jobs->service;
+	uint64_t now_ns = wh_tsc_to_ns(ground->jobs->ground->hz, rte_rdtsc());
+	uint64_t bps = wh_min_u64(service->own.rate_bps, run->rights.rate_bps);
+
+	run->peers = &ground->jobs->peers;
+	run->orderer = wh_peers_hold(run->peers, run->owner, now_ns);
+	if (run->orderer == NULL)
+		return false;
+	wh_shared_rate_set(&run->orderer->rate, wh_rate_is_paced(bps) ? bps : 0);
+	return true;
+}
+
 static const char *claim(struct wh_run *run, const struct wh_run_ground *ground)
 {
 	struct wh_store *store = store_of(ground);
@@ -378,6 +393,8 @@ static const char *claim(struct wh_run *run, const struct wh_run_ground *ground)
 		return "may not have that any more";
 	if (!wh_store_charge(store, run->owner, &run->rights, 0))
 		return "has moved what it may in a day";
+	if (!share_rate(run, ground))
+		return "has to wait for other peers";
 	if (folder == UINT32_MAX)
 		return NULL;
 	run->folder_fd = wh_beneath_resolve(

@@ -20,7 +20,7 @@
  *   orders-delete = yes         these orders may remove there what is not here: --delete (no)
  *   folder = incoming           a folder below the root, with its contents; repeatable (all)
  *   from = 192.0.2.0/24         addresses that it may use; repeatable (any)
- *   rate = 10G                  limit of what it gets (the server's)
+ *   rate = 10G                  limit of all that it moves, both ways (the server's)
  *   sessions = 4                concurrent jobs (the server's)
  *   bytes = 10T                 that it may get and send in a day (unlimited)
  *   map-owners = 7=1000,*=99    owners of files that it sends; only numbers, because a guarded

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "session/limit/ration.h"
+
+#include "session/internal.h"
+#include "session/limit/shared_rate.h"
+
+/* Bytes of this time are reserved at once: fewer cost more, more make others wait longer. */
+#define TURN_US 100
+
+#define TURN_BYTES_MAX (UINT64_C(64) << 10)
+
+/* So many may come before anything is reserved: most requests are that long. */
+#define FIRST_PKTS 4
+
+/*
+ * Granted and not used: a round trip's, but no longer one than this; the time between two states;
+ * and for slow streams, whose states are rarer, at least so much.
+ */
+#define RTT_MOST_MS  1000
+#define STATES_MS    20
+#define UNUSED_BYTES (UINT64_C(128) << 10)
+
+void wh_ration_init(struct wh_session *s)
+{
+	bool grants = s->role == WH_RECEIVER && s->config.shared_rate != NULL;
+
+	s->ration = (struct wh_ration){
+		.rate = s->config.shared_rate,
+		.granted_end = grants ? s->params.first_serial + FIRST_PKTS : WH_SERIAL_MAX,
+	};
+	s->ration.told_end = s->ration.granted_end;
+}
+
+static uint64_t bytes_in(const struct wh_session *s, uint64_t time_us)
+{
+	return wh_muldiv_u64(wh_shared_rate_bps(s->ration.rate), time_us, 8 * WH_US_PER_S);
+}
+
+/* Whole packets, so that what is granted is what is reserved. */
+static void reserve(struct wh_session *s, uint64_t now_tsc)
+{
+	uint64_t most_bytes = wh_min_u64(bytes_in(s, TURN_US), TURN_BYTES_MAX);
+	uint64_t pkts = wh_max_u64(most_bytes / s->config.wire_bytes, 1);
+
+	s->ration.reserved_bytes = pkts * s->config.wire_bytes;
+	s->ration.from_tsc = wh_shared_rate_reserve(
+		s->ration.rate, s->config.hz, now_tsc, s->ration.reserved_bytes);
+}
+
+/* The bytes that may move from now on: 0, or all that are reserved. */
+static uint64_t take(struct wh_session *s, uint64_t now_tsc)
+{
+	uint64_t bytes;
+
+	if (s->ration.reserved_bytes == 0)
+		reserve(s, now_tsc);
+	if (now_tsc < s->ration.from_tsc)
+		return 0;
+	bytes = s->ration.reserved_bytes;
+	s->ration.reserved_bytes = 0;
+	return bytes;
+}
+
+bool wh_ration_allows(struct wh_session *s, uint64_t now_tsc)
+{
+	if (likely(s->ration.rate == NULL))
+		return true;
+	while (s->ration.left_bytes <= 0) {
+		uint64_t bytes = take(s, now_tsc);
+
+		if (bytes == 0)
+			return false;
+		s->ration.left_bytes += (int64_t)bytes;
+	}
+	return true;
+}
+
+uint64_t wh_ration_next_tsc(const struct wh_session *s)
+{
+	return s->ration.left_bytes <= 0 && s->ration.reserved_bytes > 0 ? s->ration.from_tsc : 0;
+}
+
+enum wh_limit wh_ration_limit(const struct wh_session *s, enum wh_limit limit)
+{
+	return s->ration.held_up && limit == WH_LIMIT_START ? WH_LIMIT_RATE : limit;
+}
+
+/* The next are reserved at once: others do the same, and each has its turn. */
+void wh_ration_spend(struct wh_session *s, uint64_t now_tsc, uint32_t wire_bytes)
+{
+	if (likely(s->ration.rate == NULL))
+		return;
+	s->ration.left_bytes -= wire_bytes;
+	if (s->ration.left_bytes <= 0 && s->ration.reserved_bytes == 0)
+		reserve(s, now_tsc);
+}
+
+/* The end of what should be granted by now. */
+static uint64_t wanted_end(const struct wh_session *s)
+{
+	uint64_t rtt_us = wh_min_u64(
+		wh_tsc_to_us(s->config.hz, wh_rtt_get(&s->rtt)), RTT_MOST_MS * UINT64_C(1000));
+	uint64_t unused_bytes = bytes_in(s, rtt_us + STATES_MS * 1000) + UNUSED_BYTES;
+	uint64_t wanted = s->rx.table.highest_end + unused_bytes / s->config.wire_bytes;
+
+	return wh_min_u64(wanted, wh_recv_table_upper(&s->rx.table));
+}
+
+void wh_ration_grant(struct wh_session *s, uint64_t now_tsc)
+{
+	uint64_t end;
+
+	if (likely(s->ration.rate == NULL) || s->phase != WH_PHASE_RUNNING)
+		return;
+	end = wanted_end(s);
+	while (s->ration.granted_end < end) {
+		uint64_t bytes = take(s, now_tsc);
+
+		if (bytes == 0)
+			return;
+		s->ration.granted_end += bytes / s->config.wire_bytes;
+	}
+}
+
+uint64_t wh_ration_deadline(const struct wh_session *s)
+{
+	return s->ration.reserved_bytes > 0 && s->ration.granted_end < wanted_end(s)
+		       ? s->ration.from_tsc
+		       : WH_TSC_NEVER;
+}
+
+void wh_ration_note(struct wh_session *s, uint32_t payload_bytes)
+{
+	if (likely(s->ration.rate == NULL))
+		return;
+	s->ration.unused_bytes += s->config.payload_bytes - payload_bytes;
+	if (s->ration.unused_bytes < s->config.wire_bytes)
+		return;
+	s->ration.unused_bytes -= s->config.wire_bytes;
+	s->ration.granted_end++;
+}
+
+/* Never less than what has come, or is known to be on its way. */
+uint64_t wh_ration_upper(const struct wh_session *s)
+{
+	const struct wh_recv_table *table = &s->rx.table;
+
+	return wh_min_u64(
+		wh_recv_table_upper(table), wh_max_u64(s->ration.granted_end, table->highest_end));
+}
