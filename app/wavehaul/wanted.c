@@ -86,8 +86,10 @@ struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_
 	request.rules.keeps = keeps_of(settings, verb);
 	if (settings->known.by == WH_KNOWN_TOLD)
 		request.known = settings->known.path;
-	if (verb == WH_JOB_SEND || verb == WH_JOB_GET)
+	if (verb == WH_JOB_SEND || verb == WH_JOB_GET) {
 		request.recursive = settings->recursive;
+		request.choice.wishes = settings->relative ? WH_CHOICE_RELATIVE : 0;
+	}
 	if (verb != WH_JOB_BENCH)
 		return request;
 	request.reverse = settings->reverse;
@@ -104,6 +106,7 @@ bool wh_wanted_choice(
 		(settings->ignore_existing ? WH_CHOICE_ABSENT : 0U) |
 		(settings->quick_check ? WH_CHOICE_QUICK : 0U) |
 		(settings->blocks ? WH_CHOICE_BLOCKS : 0U) |
+		(settings->relative ? WH_CHOICE_RELATIVE : 0U) |
 		(settings->remove ? WH_CHOICE_DELETE : 0U) |
 		(settings->move ? WH_CHOICE_MOVE : 0U) | (settings->dry_run ? WH_CHOICE_DRY : 0U) |
 		(settings->hard_links ? WH_CHOICE_HARD_LINKS : 0U) |

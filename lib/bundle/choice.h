@@ -57,7 +57,8 @@ enum wh_wish {
 	WH_CHOICE_SET_IDS = 1 << 10, /* set-user-ID, set-group-ID */
 	WH_CHOICE_XATTRS = 1 << 11,  /* of the namespace user */
 	WH_CHOICE_ACLS = 1 << 12,
-	WH_CHOICES_ALL = (1 << 13) - 1,
+	WH_CHOICE_RELATIVE = 1 << 13, /* names are whole given paths (source/walk.h) */
+	WH_CHOICES_ALL = (1 << 14) - 1,
 	/* By these the outcome tells the source what was there. */
 	WH_CHOICES_TELL = WH_CHOICE_UPDATE | WH_CHOICE_ABSENT | WH_CHOICE_QUICK | WH_CHOICE_DELETE |
 			  WH_CHOICE_DELETE_TOP | WH_CHOICE_DRY | WH_CHOICE_BLOCKS,

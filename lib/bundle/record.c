@@ -59,7 +59,7 @@ static const struct wh_record_field entry_fields[] = {
 	FIELD(entry, mode, 0, 07777),
 	FIELD(entry, path_bytes, 1, WH_PATH_BYTES_MAX),
 	FIELD(entry, link_bytes, 0, WH_PATH_BYTES_MAX),
-	FIELD(entry, kind, WH_ENTRY_FILE, WH_ENTRY_HARD),
+	FIELD(entry, kind, WH_ENTRY_FILE, WH_ENTRY_WAY),
 	FIELD(entry, content, WH_CONTENT_NONE, WH_CONTENT_STREAM),
 	ANY(entry, split),
 	ANY(entry, uid),
@@ -134,7 +134,7 @@ static const struct wh_record_field outcome_fields[] = {
 	FIELD(outcome, id, 0, ID_MAX),
 	FIELD(outcome, error, 0, ERRNO_MAX),
 	FIELD(outcome, status, WH_OUTCOME_SKIPPED, WH_OUTCOME_WOULD),
-	FIELD(outcome, doing, 0, WH_DOING_YIELDING),
+	FIELD(outcome, doing, 0, WH_DOING_CROWDED),
 };
 
 static const struct wh_record_field totals_fields[] = {
@@ -340,6 +340,8 @@ const char *wh_doing_name(enum wh_doing doing)
 		[WH_DOING_LINKING] = "looking where the link leads",
 		[WH_DOING_FOLDING] = "comparing its name with others",
 		[WH_DOING_YIELDING] = "leaving it to another job",
+		[WH_DOING_SHARING] = "looking for its name among those of this transfer",
+		[WH_DOING_CROWDED] = "remembering the names of this transfer",
 		[WH_DOING_SPARING] = "counting what the source does not have",
 		[WH_DOING_REMOVING] = "removing",
 		[WH_DOING_PASSING] = "passing it over",
@@ -364,6 +366,12 @@ const char *wh_doing_forbidden(enum wh_doing doing)
 		return "its name has control characters, which may not be there (--plain-names)";
 	case WH_DOING_FOLDING:
 		return "another name there differs from it by case alone (--case-clash)";
+	case WH_DOING_SHARING:
+		return "another file of this transfer has got that name there; give one of them "
+		       "another name, or keep their folders apart (--relative)";
+	case WH_DOING_CROWDED:
+		return "a file has that name there, and this transfer has too many names to tell "
+		       "whether it brought that file itself; transfer the folders one by one";
 	case WH_DOING_LINKING:
 		return "the link leads out of what is sent, which may not be there "
 		       "(--links-inside)";

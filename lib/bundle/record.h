@@ -52,7 +52,7 @@
 #include "base/chunk.h"
 #include "bundle/choice.h"
 
-#define WH_BUNDLE_VERSION 9
+#define WH_BUNDLE_VERSION 10
 
 /* Files up to this size are contained in their ENTRY; larger ones are sent in extents. */
 #define WH_INLINE_BYTES_MAX (UINT32_C(256) << 10)
@@ -121,6 +121,7 @@ enum wh_entry_kind {
 	WH_ENTRY_FOLDER = 2,
 	WH_ENTRY_LINK = 3, /* symbolic */
 	WH_ENTRY_HARD = 4, /* another name of a file of the bundle that is complete there */
+	WH_ENTRY_WAY = 5,  /* a folder on the way to others, of which not all is sent */
 };
 
 /* How a file's content is sent. */
@@ -132,6 +133,11 @@ enum wh_entry_content {
 	WH_CONTENT_PART = 4,   /* one of the other parts */
 	WH_CONTENT_STREAM = 5, /* like ASK, of unknown size: 0, until FILE_END */
 };
+
+static inline bool wh_entry_is_folder(uint8_t kind)
+{
+	return kind == WH_ENTRY_FOLDER || kind == WH_ENTRY_WAY;
+}
 
 static inline bool wh_content_is_split(uint8_t content)
 {
@@ -161,6 +167,8 @@ enum wh_doing {
 	WH_DOING_LINKING,    /* ... targets of links, ... */
 	WH_DOING_FOLDING,    /* ... names that differ by case only */
 	WH_DOING_YIELDING,   /* its part, to a newer job of the same peer */
+	WH_DOING_SHARING,    /* a name, which another file of the job has, ... */
+	WH_DOING_CROWDED,    /* ... or may have: there are too many to remember */
 	WH_DOING_SPARING,    /* too many files to remove that the source does not have */
 	WH_DOING_REMOVING,
 	WH_DOING_PASSING, /* only in FAULT: no failure, a kind of file that is skipped */

@@ -74,23 +74,7 @@ enum wh_ruling wh_rules_judge(const struct wh_rules *rules, struct wh_rules_used
 	if (rules->links_inside && entry->kind == WH_ENTRY_LINK &&
 		!leads_inside(entry->link, entry->link_bytes, depth))
 		return WH_RULING_FAILED;
-	*doing = WH_DOING_FOLDING;
-	if (rules->case_clash != WH_CASE_REFUSE)
-		return WH_RULING_TAKEN;
-
-	enum wh_folded_verdict folded =
-		wh_folded_add(&used->folded, entry->path, entry->path_bytes);
-
-	if (folded == WH_FOLDED_FULL)
-		*doing = WH_DOING_COUNTING;
-	return folded == WH_FOLDED_NEW     ? WH_RULING_TAKEN
-	       : folded == WH_FOLDED_CLASH ? WH_RULING_FAILED
-					   : WH_RULING_BROKEN;
-}
-
-void wh_rules_used_free(struct wh_rules_used *used)
-{
-	wh_folded_free(&used->folded);
+	return WH_RULING_TAKEN;
 }
 
 bool wh_rules_let(const struct wh_rules *rules, struct wh_rules_used *used, uint64_t bytes)

@@ -14,14 +14,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bundle/folded.h"
+#include "bundle/names.h"
 #include "bundle/owners.h"
 #include "bundle/record.h"
 
 /* Names that differ by case alone. */
 enum wh_case_clash {
 	WH_CASE_BY_TARGET = 0, /* refused if the file system ignores case */
-	WH_CASE_REFUSE,        /* the second one fails */
+	WH_CASE_REFUSE,        /* the second one fails; see bundle/names.h */
 	WH_CASE_ALLOW,
 	WH_CASES,
 };
@@ -42,7 +42,7 @@ struct wh_rules {
 struct wh_rules_used {
 	_Atomic uint64_t entries;
 	_Atomic uint64_t bytes;
-	struct wh_folded folded; /* with WH_CASE_REFUSE */
+	struct wh_names names; /* given at the target */
 };
 
 enum wh_ruling {
@@ -51,10 +51,10 @@ enum wh_ruling {
 	WH_RULING_BROKEN, /* the bundle */
 };
 
-/* All zeros at the start. */
-void wh_rules_used_free(struct wh_rules_used *used);
-
-/* `path` is relative to the target. *doing is the rule, unless the entry is accepted. */
+/*
+ * `used` is all zeros at the start. `path` is relative to the target. *doing is the rule, unless
+ * the entry is accepted.
+ */
 enum wh_ruling wh_rules_judge(const struct wh_rules *rules, struct wh_rules_used *used,
 	const struct wh_entry *entry, enum wh_doing *doing);
 

@@ -181,6 +181,7 @@ static void set_up(struct wh_sink *sink)
 	sink->existing_fd = -1;
 	for (uint32_t i = 0; i < WH_SINK_LARGE_MAX; i++)
 		sink->large[i].fd = -1;
+	wh_names_join(&sink->config.used->names);
 	/* The caller's string is only valid during the call. */
 	sink->config.target = NULL;
 }
@@ -253,7 +254,7 @@ void wh_sink_close(struct wh_sink *sink)
 	wh_beneath_free(&sink->beneath);
 	close(sink->anchor_fd);
 	wh_folder_log_free(&sink->folders);
-	wh_rules_used_free(&sink->used);
+	wh_names_leave(&sink->config.used->names, &sink->config.account);
 	free(sink->large_paths);
 	free(sink);
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
@@ -16,22 +19,33 @@
 #define SETTLED_ENTRIES 4096
 #define SETTLED_US      20000
 
-/* The existing file gets its backup name before it is replaced; one of both exists at any time. */
-static int back_up(struct wh_sink *sink, int folder_fd)
+/*
+ * The existing file gets its backup name before it is replaced; one of both exists at any time. A
+ * file that this job may have brought is no older backup, and stays.
+ */
+static int back_up(struct wh_sink *sink, int folder_fd, enum wh_doing *doing)
 {
-	char name[NAME_MAX + WH_BACKUP_BYTES_MAX + 1];
-	int bytes =
-		snprintf(name, sizeof(name), "%s%s", sink->place.name, sink->config.choice.backup);
+	const struct wh_place *place = &sink->place;
+	char path[WH_PATH_BYTES_MAX + WH_BACKUP_BYTES_MAX + 1];
+	const char *name = path + (place->name - place->path);
+	size_t bytes = (size_t)snprintf(
+		path, sizeof(path), "%s%s", place->path, sink->config.choice.backup);
 
-	if (bytes > NAME_MAX)
+	if (strlen(name) > NAME_MAX || bytes > WH_PATH_BYTES_MAX)
 		return -ENAMETOOLONG;
-	if (wh_looks_like_staging(name, (size_t)bytes))
+	if (wh_looks_like_staging(name, strlen(name)))
 		return -EPERM;
-	return wh_stage_back_up(sink->stage, folder_fd, sink->place.name, name);
+	if (wh_sink_may_have_brought(sink, path, bytes) &&
+		faccessat(folder_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+		*doing = WH_DOING_SHARING;
+		return -EEXIST;
+	}
+	return wh_stage_back_up(sink->stage, folder_fd, place->name, name);
 }
 
 /* Renames the file, replacing what has its name. */
-static int replace(struct wh_sink *sink, const struct wh_staged *file, int folder_fd)
+static int replace(
+	struct wh_sink *sink, const struct wh_staged *file, int folder_fd, enum wh_doing *doing)
 {
 	const char *name = sink->place.name;
 	struct stat status;
@@ -40,8 +54,9 @@ static int replace(struct wh_sink *sink, const struct wh_staged *file, int folde
 	if (rc < 0)
 		return rc;
 
-	if (status.st_mode != 0 && !S_ISDIR(status.st_mode) && sink->config.choice.backup != NULL)
-		rc = back_up(sink, folder_fd);
+	if (status.st_mode != 0 && !S_ISDIR(status.st_mode) && !file->only_new &&
+		sink->config.choice.backup != NULL)
+		rc = back_up(sink, folder_fd, doing);
 	if (rc < 0)
 		return rc;
 
@@ -51,6 +66,8 @@ static int replace(struct wh_sink *sink, const struct wh_staged *file, int folde
 
 	rc = wh_stage_rename(sink->stage, file, folder_fd, name);
 	wh_stage_let_go(held_fd);
+	if (rc == -EEXIST && file->only_new)
+		*doing = WH_DOING_CROWDED;
 	return rc;
 }
 
@@ -67,7 +84,7 @@ static int rename_file(struct wh_sink *sink, const struct wh_staged *file, enum 
 			return folder_fd;
 		*doing = WH_DOING_RENAMING;
 
-		rc = replace(sink, file, folder_fd);
+		rc = replace(sink, file, folder_fd, doing);
 		if (rc == -ENOENT)
 			wh_beneath_forget(&sink->beneath, place->path, place->parent_bytes);
 	}

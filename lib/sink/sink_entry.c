@@ -36,20 +36,50 @@ static int name_place(struct wh_sink *sink, const char *path, size_t path_bytes)
 	return 0;
 }
 
-int wh_sink_place(struct wh_sink *sink, const char *path, size_t path_bytes, enum wh_doing *doing)
+/* Opens the folder of sink->place, and creates it if it is missing. */
+static int open_folder(struct wh_sink *sink, enum wh_doing *doing)
 {
 	struct wh_place *place = &sink->place;
-	int rc = name_place(sink, path, path_bytes);
-
-	*doing = WH_DOING_PATH;
-	if (rc < 0)
-		return rc;
-
 	int folder_fd = wh_beneath_folder(&sink->beneath, place->path, place->parent_bytes);
 
 	if (folder_fd != -ELOOP && folder_fd != -EXDEV)
 		*doing = WH_DOING_CREATING;
 	return folder_fd;
+}
+
+int wh_sink_place(struct wh_sink *sink, const char *path, size_t path_bytes, enum wh_doing *doing)
+{
+	int rc = name_place(sink, path, path_bytes);
+
+	*doing = WH_DOING_PATH;
+	return rc < 0 ? rc : open_folder(sink, doing);
+}
+
+static bool folds(const struct wh_sink *sink)
+{
+	return sink->config.rules.case_clash == WH_CASE_REFUSE;
+}
+
+/* Whether sink->place is a name for one more entry. 0 or a negative errno. */
+static int claim_place(struct wh_sink *sink, const struct wh_entry *entry, enum wh_doing *doing)
+{
+	const struct wh_name name = {
+		.path = sink->place.path,
+		.bytes = sink->place.bytes,
+		.is_folder = wh_entry_is_folder(entry->kind),
+		.folds = folds(sink),
+	};
+	enum wh_name_verdict verdict =
+		wh_names_claim(&sink->config.used->names, &sink->config.account, &name);
+
+	sink->place_is_unknown = verdict == WH_NAME_UNKNOWN;
+	*doing = verdict == WH_NAME_CLASH ? WH_DOING_FOLDING : WH_DOING_SHARING;
+	return verdict == WH_NAME_CLASH || verdict == WH_NAME_TAKEN ? -EEXIST : 0;
+}
+
+bool wh_sink_may_have_brought(const struct wh_sink *sink, const char *path, size_t bytes)
+{
+	return wh_names_may_have(&sink->config.used->names, path, bytes, folds(sink));
 }
 
 int wh_sink_look_again(const struct wh_sink *sink, int folder_fd, struct stat *status)
@@ -279,9 +309,10 @@ static int name_file(struct wh_sink *sink, const struct wh_entry *entry, int fol
 	return rc;
 }
 
-static struct wh_staged identity(const struct wh_entry *entry)
+static struct wh_staged identity(const struct wh_sink *sink, const struct wh_entry *entry)
 {
 	return (struct wh_staged){
+		.only_new = sink->place_is_unknown,
 		.id = entry->id,
 		.bytes = entry->size_bytes,
 		.path = entry->path,
@@ -303,7 +334,7 @@ static void settle(
 static void take_small(struct wh_sink *sink, const struct wh_entry *entry, int folder_fd,
 	const struct stat *status, uint64_t now_tsc)
 {
-	struct wh_staged file = identity(entry);
+	struct wh_staged file = identity(sink, entry);
 	enum wh_doing doing;
 	int error = 0;
 
@@ -339,7 +370,7 @@ static bool is_link_there(const struct wh_sink *sink, const struct wh_entry *ent
 static void take_link(struct wh_sink *sink, const struct wh_entry *entry, int folder_fd,
 	const struct stat *status, uint64_t now_tsc)
 {
-	struct wh_staged file = identity(entry);
+	struct wh_staged file = identity(sink, entry);
 	char text[WH_PATH_BYTES_MAX + 1];
 
 	if (!sink->config.anew && S_ISLNK(status->st_mode) &&
@@ -361,7 +392,7 @@ static void take_link(struct wh_sink *sink, const struct wh_entry *entry, int fo
 static void take_hard(struct wh_sink *sink, const struct wh_entry *entry, const struct stat *status,
 	uint64_t now_tsc)
 {
-	struct wh_staged file = identity(entry);
+	struct wh_staged file = identity(sink, entry);
 	enum wh_doing doing = WH_DOING_CREATING;
 	struct stat first = {0};
 	int folder_fd = wh_sink_place(sink, entry->link, entry->link_bytes, &doing);
@@ -380,8 +411,7 @@ static void take_hard(struct wh_sink *sink, const struct wh_entry *entry, const 
 	if (rc == 0 && !wh_sink_prepare(sink))
 		return;
 	if (rc == 0)
-		rc = wh_stage_create_hard(
-			sink->stage, folder_fd, sink->place.name, &first, &file);
+		rc = wh_stage_create_hard(sink->stage, folder_fd, sink->place.name, &first, &file);
 	/*
 	 * A failure concerns this link only: the first name may have the maximum number of links.
 	 */
@@ -402,7 +432,7 @@ bool wh_sink_awaits_files(const struct wh_sink *sink)
 static bool fail_entry(
 	struct wh_sink *sink, const struct wh_entry *entry, int rc, enum wh_doing doing)
 {
-	struct wh_staged file = identity(entry);
+	struct wh_staged file = identity(sink, entry);
 
 	if (entry->content == WH_CONTENT_HEAD && !wh_sink_spoil(sink, entry, rc, doing))
 		return false;
@@ -444,7 +474,7 @@ static bool stays(
 /* False: lanes contradict each other. */
 static bool skip_entry(struct wh_sink *sink, const struct wh_entry *entry)
 {
-	struct wh_staged file = identity(entry);
+	struct wh_staged file = identity(sink, entry);
 
 	if (entry->content == WH_CONTENT_HEAD && !wh_sink_pass_over(sink, entry))
 		return false;
@@ -470,7 +500,8 @@ static void take_part(struct wh_sink *sink, const struct wh_entry *entry)
  * Status of the existing file, zeros if there is none, without creating folders. 0 or a negative
  * errno.
  */
-static int look_only(struct wh_sink *sink, const struct wh_entry *entry, struct stat *status)
+static int look_only(struct wh_sink *sink, const struct wh_entry *entry, struct stat *status,
+	enum wh_doing *doing)
 {
 	char above[WH_PATH_BYTES_MAX + 1];
 	struct wh_place *place = &sink->place;
@@ -478,8 +509,12 @@ static int look_only(struct wh_sink *sink, const struct wh_entry *entry, struct 
 	int fd = sink->anchor_fd;
 
 	*status = (struct stat){0};
+	*doing = WH_DOING_PATH;
+	if (rc == 0)
+		rc = claim_place(sink, entry, doing);
 	if (rc < 0 || sink->nothing_there)
 		return rc;
+	*doing = WH_DOING_PATH;
 	memcpy(above, place->path, place->parent_bytes);
 	above[place->parent_bytes] = '\0';
 	if (place->parent_bytes > 0)
@@ -495,7 +530,7 @@ static int look_only(struct wh_sink *sink, const struct wh_entry *entry, struct 
 /* By size, time and mode: a dry run reads no content. */
 static bool looks_alike(const struct wh_entry *entry, const struct stat *status)
 {
-	if (entry->kind == WH_ENTRY_FOLDER)
+	if (wh_entry_is_folder(entry->kind))
 		return S_ISDIR(status->st_mode);
 	if (entry->kind == WH_ENTRY_LINK)
 		return S_ISLNK(status->st_mode);
@@ -505,32 +540,43 @@ static bool looks_alike(const struct wh_entry *entry, const struct stat *status)
 
 static void take_dry(struct wh_sink *sink, const struct wh_entry *entry)
 {
-	struct wh_staged file = identity(entry);
+	struct wh_staged file = identity(sink, entry);
 	struct stat status;
-	int rc = look_only(sink, entry, &status);
+	enum wh_doing doing;
+	int rc = look_only(sink, entry, &status, &doing);
 
-	if (rc == 0 && S_ISDIR(status.st_mode) && entry->kind != WH_ENTRY_FOLDER)
+	if (rc == 0 && S_ISDIR(status.st_mode) && !wh_entry_is_folder(entry->kind))
 		rc = -EISDIR;
 	if (rc < 0)
-		wh_sink_tell_failed(sink, &file, rc, WH_DOING_PATH);
+		wh_sink_tell_failed(sink, &file, rc, doing);
 	else if (stays(sink, entry, &status) || looks_alike(entry, &status))
 		wh_sink_tell_skipped(sink, &file);
 	else
 		wh_sink_tell_would(sink, &file);
 }
 
+/* Claims its place, and opens the folder there. A descriptor, or a negative errno. */
+static int enter_place(struct wh_sink *sink, const struct wh_entry *entry, enum wh_doing *doing)
+{
+	int rc = name_place(sink, entry->path, entry->path_bytes);
+
+	*doing = WH_DOING_PATH;
+	if (rc == 0)
+		rc = claim_place(sink, entry, doing);
+	if (rc < 0)
+		return rc;
+	*doing = WH_DOING_PATH;
+	return open_folder(sink, doing);
+}
+
 static void take_placed(struct wh_sink *sink, const struct wh_entry *entry, uint64_t now_tsc)
 {
 	struct stat status;
 	enum wh_doing doing;
-	int folder_fd = wh_sink_place(sink, entry->path, entry->path_bytes, &doing);
+	int folder_fd = enter_place(sink, entry, &doing);
 	int rc = folder_fd < 0 ? folder_fd : 0;
 
-	if (sink->config.is_pipe) {
-		wh_sink_take_piped(sink, entry);
-		return;
-	}
-	if (rc == 0 && entry->kind == WH_ENTRY_FOLDER) {
+	if (rc == 0 && wh_entry_is_folder(entry->kind)) {
 		wh_sink_take_folder(sink, entry, folder_fd);
 		return;
 	}
@@ -579,6 +625,8 @@ void wh_sink_take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint
 		return;
 	else if (wh_sink_is_dry(sink))
 		take_dry(sink, entry);
+	else if (sink->config.is_pipe)
+		wh_sink_take_piped(sink, entry);
 	else
 		take_placed(sink, entry, now_tsc);
 }

@@ -245,7 +245,7 @@ static void take_fault(struct wh_sink *sink, const struct wh_record *record)
 		.kind = WH_ENTRY_FILE,
 	};
 
-	wh_sink_note_name(sink, fault.path, fault.path_bytes, false);
+	wh_sink_note_name(sink, fault.path, fault.path_bytes, WH_ENTRY_FILE);
 	wh_sink_note_failed(
 		sink, &fault, -record->fault.error, (enum wh_doing)record->fault.doing, true);
 }
@@ -267,7 +267,7 @@ static void take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint6
 	}
 	if (entry->kind != WH_ENTRY_HARD)
 		intake->files_below = intake->next_id;
-	wh_sink_note_name(sink, entry->path, entry->path_bytes, entry->kind == WH_ENTRY_FOLDER);
+	wh_sink_note_name(sink, entry->path, entry->path_bytes, entry->kind);
 	wh_sink_take_entry(sink, entry, now_tsc);
 }
 

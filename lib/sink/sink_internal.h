@@ -129,6 +129,7 @@ struct wh_large {
 	bool kept;              /* in the folder of parts ... */
 	bool unkept;            /* ... but the journal could not store it */
 	bool yields;            /* failed; what is down is to be noted for the next job */
+	bool only_new;          /* must not replace anything */
 	bool may_compare;       /* after RECALL: a file of that size exists, ... */
 	bool may_list;          /* ... or one that can be compared by blocks */
 	struct wh_basis *basis; /* NULL: transferred as a whole */
@@ -211,7 +212,7 @@ struct wh_strays {
 	size_t known_count;
 	size_t known_room;
 	bool is_sorted;
-	char **top; /* folders of the bundle in the target itself; then the ones to search */
+	char **top; /* folders of the bundle that are in no other; they are searched */
 	uint32_t tops;
 	char first[NAME_MAX + 1]; /* first component of entries, if the target replaces it */
 	struct wh_walk *walk;
@@ -262,6 +263,7 @@ struct wh_sink {
 	struct wh_intake intake;
 	struct wh_folder_log folders;
 	struct wh_place place;
+	bool place_is_unknown; /* perhaps another file of the job has it */
 	struct wh_strays strays;
 	struct wh_record record; /* the current one */
 	struct wh_record answer;
@@ -331,6 +333,8 @@ int32_t wh_sink_give_back_all(struct wh_sink *sink); /* broken: input is discard
 
 /* sink_entry.c */
 void wh_sink_take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint64_t now_tsc);
+/* Whether some file of the job may have been given that name. */
+bool wh_sink_may_have_brought(const struct wh_sink *sink, const char *path, size_t bytes);
 /* Whether some received file does not have its name yet. */
 bool wh_sink_awaits_files(const struct wh_sink *sink);
 /*
@@ -487,7 +491,8 @@ bool wh_sink_finish_folder(struct wh_sink *sink);
  * sink_strays.c: records a received name, or one that the source has but does not send. Clear: some
  * steps of finding and removing all others; 0: finished. Does nothing without the wish.
  */
-void wh_sink_note_name(struct wh_sink *sink, const char *path, size_t path_bytes, bool is_folder);
+void wh_sink_note_name(
+	struct wh_sink *sink, const char *path, size_t path_bytes, enum wh_entry_kind kind);
 int32_t wh_sink_clear(struct wh_sink *sink);
 void wh_strays_free(struct wh_strays *strays);
 

@@ -18,7 +18,7 @@
 
 #define STEPS_PER_POLL 32
 
-/* Most folders of the bundle in the target itself: given paths, or contents of a given folder. */
+/* Most folders that are searched: given paths, or contents of a given folder. */
 #define TOPS_MAX 4096
 
 static bool is_wished(const struct wh_sink *sink)
@@ -26,9 +26,10 @@ static bool is_wished(const struct wh_sink *sink)
 	return wh_choice_has(&sink->config.choice, WH_CHOICE_DELETE) && !sink->config.is_pipe;
 }
 
+/* A target that is a name is no folder for the contents of another, whatever a peer says. */
 static bool whole_target(const struct wh_sink *sink)
 {
-	return wh_choice_has(&sink->config.choice, WH_CHOICE_DELETE_TOP);
+	return wh_choice_has(&sink->config.choice, WH_CHOICE_DELETE_TOP) && sink->as_bytes == 0;
 }
 
 static uint64_t number_of(const char *path, size_t path_bytes, bool is_folder)
@@ -81,7 +82,18 @@ static void note_top(struct wh_strays *strays, const char *path, size_t path_byt
 		strays->error = ENOMEM;
 }
 
-void wh_sink_note_name(struct wh_sink *sink, const char *path, size_t path_bytes, bool is_folder)
+/* A folder comes before what is in it. */
+static bool is_in_last_top(const struct wh_strays *strays, const char *path, size_t path_bytes)
+{
+	const char *last = strays->tops > 0 ? strays->top[strays->tops - 1] : NULL;
+	size_t bytes = last != NULL ? strlen(last) : 0;
+
+	return last != NULL && path_bytes >= bytes && memcmp(path, last, bytes) == 0 &&
+	       (path_bytes == bytes || path[bytes] == '/');
+}
+
+void wh_sink_note_name(
+	struct wh_sink *sink, const char *path, size_t path_bytes, enum wh_entry_kind kind)
 {
 	struct wh_strays *strays = &sink->strays;
 	const char *slash = memchr(path, '/', path_bytes);
@@ -101,8 +113,8 @@ void wh_sink_note_name(struct wh_sink *sink, const char *path, size_t path_bytes
 		memcpy(whole, path, path_bytes);
 		bytes = path_bytes;
 	}
-	note_number(sink, number_of(whole, bytes, is_folder));
-	if (is_folder && slash == NULL && !whole_target(sink))
+	note_number(sink, number_of(whole, bytes, wh_entry_is_folder((uint8_t)kind)));
+	if (kind == WH_ENTRY_FOLDER && !whole_target(sink) && !is_in_last_top(strays, whole, bytes))
 		note_top(strays, whole, bytes);
 }
 
@@ -183,6 +195,8 @@ static void look_at(struct wh_sink *sink, const struct wh_walk_item *item)
 	struct wh_strays *strays = &sink->strays;
 	bool is_folder = item->found == WH_WALK_FOLDER;
 
+	if (item->is_way)
+		return;
 	if (!is_below(strays, item)) {
 		strays->below_bytes = 0;
 		if (is_known(strays, item, is_folder) || is_known(strays, item, !is_folder))
@@ -284,6 +298,8 @@ static int32_t begin(struct wh_sink *sink)
 		top ? whole : (const char *const *)strays->top, top ? 1 : strays->tops, true);
 	if (rc != 0)
 		strays->error = -rc;
+	else if (!top)
+		wh_walk_keep_paths(strays->walk);
 	return rc == 0;
 }
 

@@ -706,7 +706,8 @@ int wh_stage_rename(
 
 	if (!is_same(&found, &file->identity))
 		return -ESTALE;
-	if (renameat(home_fd, number_text(text, file->number), folder_fd, name) != 0)
+	if (renameat2(home_fd, number_text(text, file->number), folder_fd, name,
+		    file->only_new ? RENAME_NOREPLACE : 0) != 0)
 		return -errno;
 	return 0;
 }

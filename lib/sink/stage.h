@@ -49,6 +49,7 @@ struct wh_staged {
 	uint8_t kind;
 	bool named;       /* was linked to its name already, and has no number */
 	bool kept;        /* in the folder of parts */
+	bool only_new;    /* must not replace anything */
 	int64_t row;      /* in the journal, if kept; 0: none */
 	int lock_fd;      /* if kept: keeps it locked until it is renamed or removed; -1: none */
 	const char *path; /* as in the bundle */
@@ -171,7 +172,7 @@ uint64_t wh_stage_least_id(const struct wh_stage *stage);
 
 /*
  * Renames it to its name in that folder. 0 or a negative errno; -ESTALE: the staged file was
- * replaced by another.
+ * replaced by another; -EEXIST: something has the name, and it must not be replaced.
  */
 int wh_stage_rename(const struct wh_stage *stage, const struct wh_staged *file, int folder_fd,
 	const char *name);

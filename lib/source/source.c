@@ -203,6 +203,17 @@ const struct wh_source_progress *wh_source_progress(const struct wh_source *sour
 	return &source->progress;
 }
 
+static int open_walk(const struct wh_source *source, struct wh_walk **walk)
+{
+	const struct wh_source_config *config = &source->config;
+	int error = wh_walk_open(
+		walk, config->root_fd, config->paths, config->path_count, config->recursive);
+
+	if (error == 0 && wh_choice_has(&config->choice, WH_CHOICE_RELATIVE))
+		wh_walk_keep_paths(*walk);
+	return error;
+}
+
 int wh_source_open(struct wh_source **source, const struct wh_source_config *config)
 {
 	struct wh_source *made = aligned_alloc(_Alignof(struct wh_source), sizeof(*made));
@@ -241,14 +252,18 @@ int wh_source_open(struct wh_source **source, const struct wh_source_config *con
 			.st_nlink = 1,
 			.st_mtim.tv_sec = config->pipe_s};
 	}
-	error = wh_walk_open(
-		&made->walk, config->root_fd, config->paths, config->path_count, config->recursive);
+	error = open_walk(made, &made->walk);
+	if (error == 0 && wh_source_scouts(config))
+		error = open_walk(made, &made->scout);
 	if (error < 0)
-		goto free_ledger;
+		goto free_walk;
+	wh_names_join(&made->given_names);
+	wh_names_join(&made->contested_names);
 	*source = made;
 	return 0;
 
-free_ledger:
+free_walk:
+	wh_walk_close(made->walk);
 	wh_ledger_free(&made->ledger);
 free_source:
 	free(made);
@@ -260,8 +275,7 @@ void wh_source_close(struct wh_source *source)
 	if (source == NULL)
 		return;
 	if (source->ring != NULL)
-		wh_rings_give(
-			source->config.rings, source->ring, source->reading.ahead.in_air);
+		wh_rings_give(source->config.rings, source->ring, source->reading.ahead.in_air);
 	wh_source_stop_proof(source);
 	for (uint32_t i = 0; i < WH_SOURCE_ASKED; i++) {
 		if (source->asked[i].state == WH_ASKED_FREE)
@@ -275,6 +289,9 @@ void wh_source_close(struct wh_source *source)
 	if (source->item_fd >= 0)
 		close(source->item_fd);
 	wh_walk_close(source->walk);
+	wh_walk_close(source->scout);
+	wh_names_leave(&source->given_names, &(struct wh_blocks_account){.take = NULL});
+	wh_names_leave(&source->contested_names, &(struct wh_blocks_account){.take = NULL});
 	wh_source_free_links(source);
 	wh_ledger_free(&source->ledger);
 	free(source);

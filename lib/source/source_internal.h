@@ -13,6 +13,8 @@
  *   source_left_out.c
  *                    attributes that entries contain, or lack
  *   source_links.c   files that have several names
+ *   source_contested.c
+ *                    names in the bundle that several given paths have
  *
  * One chunk suffices, though slowly: a record never waits for a chunk used for reading ahead, since
  * the chunk sent last is returned for it.
@@ -25,6 +27,7 @@
 #include <sys/stat.h>
 
 #include "bundle/ledger.h"
+#include "bundle/names.h"
 #include "bundle/pack.h"
 #include "bundle/split.h"
 #include "file/blocks.h"
@@ -134,6 +137,8 @@ struct wh_source {
 	struct wh_source_progress progress;
 	struct wh_record record; /* the current one: too large for the stack of a poll */
 
+	struct wh_walk *scout; /* a walk before the other; NULL: it is over */
+	struct wh_names given_names, contested_names;
 	struct wh_walk *walk;
 	uint64_t entry_inode;     /* of the current ENTRY */
 	struct wh_walk_item item; /* not sent yet, unless NOTHING */
@@ -256,6 +261,11 @@ static inline bool wh_is_unchanged(const struct stat *before, const struct stat 
 	       before->st_mtim.tv_sec == after->st_mtim.tv_sec &&
 	       before->st_mtim.tv_nsec == after->st_mtim.tv_nsec;
 }
+
+/* source_contested.c: whether something is to be found out first; a step; the result. */
+bool wh_source_scouts(const struct wh_source_config *config);
+int32_t wh_source_scout(struct wh_source *source);
+bool wh_source_is_contested(struct wh_source *source, const char *path);
 
 /* source_move.c: removes a file that is durable at the sink, if it is unchanged here. */
 void wh_source_remove(struct wh_source *source, const struct wh_ledger_entry *entry);

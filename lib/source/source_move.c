@@ -23,11 +23,12 @@ static bool find_path(const struct wh_source *source, const struct wh_ledger_ent
 	char path[2 * WH_PATH_BYTES_MAX])
 {
 	const char *given = source->config.paths[entry->given];
-	const char *name;
-	bool has_name = wh_path_last_name(given, &name) > 0;
-	int above_bytes = has_name ? (int)(name - given) : (int)strlen(given);
-	int bytes = snprintf(path, (size_t)2 * WH_PATH_BYTES_MAX, "%.*s%s%s", above_bytes, given,
-		has_name ? "" : "/", wh_ledger_path(&source->ledger, entry));
+	char name[WH_PATH_BYTES_MAX + 1];
+	size_t above_bytes;
+	int name_bytes = wh_path_in_bundle(given,
+		wh_choice_has(&source->config.choice, WH_CHOICE_RELATIVE), name, &above_bytes);
+	int bytes = snprintf(path, (size_t)2 * WH_PATH_BYTES_MAX, "%.*s%s%s", (int)above_bytes,
+		given, name_bytes > 0 ? "" : "/", wh_ledger_path(&source->ledger, entry));
 
 	return bytes < 2 * WH_PATH_BYTES_MAX;
 }
@@ -91,6 +92,17 @@ static int remove_same(const struct wh_ledger_entry *entry, int folder_fd, const
 	return error;
 }
 
+static void tell_kept(struct wh_source *source, const struct wh_ledger_entry *entry, int error,
+	enum wh_doing doing)
+{
+	wh_source_tell(source, &(struct wh_file_result){
+				       .path = wh_ledger_path(&source->ledger, entry),
+				       .kind = (enum wh_entry_kind)entry->kind,
+				       .error = error,
+				       .doing = (uint8_t)doing,
+			       });
+}
+
 void wh_source_remove(struct wh_source *source, const struct wh_ledger_entry *entry)
 {
 	char path[2 * WH_PATH_BYTES_MAX];
@@ -101,19 +113,17 @@ void wh_source_remove(struct wh_source *source, const struct wh_ledger_entry *en
 	if (entry->kind != WH_ENTRY_FILE && entry->kind != WH_ENTRY_LINK)
 		return;
 	WH_ASSERT(entry->given < source->config.path_count);
+	if (wh_source_is_contested(source, wh_ledger_path(&source->ledger, entry))) {
+		tell_kept(source, entry, EEXIST, WH_DOING_SHARING);
+		return;
+	}
 	if (find_path(source, entry, path)) {
 		fd = open_above(source, path, &name);
 		error = fd < 0 ? -fd : remove_same(entry, fd, name);
 		if (fd >= 0)
 			close(fd);
 	}
-	if (error == 0)
-		return;
-	wh_source_tell(
-		source, &(struct wh_file_result){
-				.path = wh_ledger_path(&source->ledger, entry),
-				.kind = (enum wh_entry_kind)entry->kind,
-				.error = error,
-				.doing = error == EBUSY ? WH_DOING_CHANGED : WH_DOING_REMOVING,
-			});
+	if (error != 0)
+		tell_kept(source, entry, error,
+			error == EBUSY ? WH_DOING_CHANGED : WH_DOING_REMOVING);
 }

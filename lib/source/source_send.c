@@ -145,7 +145,8 @@ static bool put_fault(struct wh_source *source)
 
 static bool put_folder(struct wh_source *source)
 {
-	wh_source_begin_entry(source, &source->item.status)->kind = WH_ENTRY_FOLDER;
+	wh_source_begin_entry(source, &source->item.status)->kind =
+		source->item.is_way ? WH_ENTRY_WAY : WH_ENTRY_FOLDER;
 	if (!wh_source_entry_has_room(source))
 		return false;
 	wh_source_put_entry(source);
@@ -446,7 +447,7 @@ static bool is_chosen(struct wh_source *source)
 	if (item->found == WH_WALK_FAULT || wh_choice_takes_path(&source->config.choice, item->path,
 						    item->path_bytes, is_folder))
 		return true;
-	if (is_folder)
+	if (is_folder && !item->is_way)
 		wh_walk_leave(source->walk);
 	return false;
 }
@@ -479,6 +480,8 @@ int32_t wh_source_send(struct wh_source *source)
 	source->is_blocked = false;
 	if (wh_source_is_in_extents(source))
 		return 0;
+	if (source->scout != NULL)
+		return wh_source_scout(source);
 	while (put < WH_SOURCE_FILES_PER_POLL &&
 		source->progress.bytes_read - bytes_before < WH_SOURCE_BYTES_PER_POLL) {
 		if (source->item.found == WH_WALK_NOTHING && !find_item(source, &items))

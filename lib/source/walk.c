@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,28 +61,18 @@ struct wh_walk {
 	uint32_t path_count;
 	uint32_t given; /* number of given paths begun */
 	bool recursive;
+	bool whole;     /* names in the bundle are whole given paths */
+	bool holds;     /* `held` follows the folders on its way */
 	bool matched;   /* some name has matched the given path's wildcards */
 	uint32_t depth; /* folders open or to be reopened */
 	uint32_t folder_room;
 	struct folder *folders;
 	char path[WH_PATH_BYTES_MAX + 1 + NAME_MAX + 2];
+	struct wh_walk_item held;
+	size_t way_bytes;                /* of its path, which is the beginning of: */
+	char way[WH_PATH_BYTES_MAX + 1]; /* the folder of the last given path */
 	uint8_t piece[PIECE_BYTES] __attribute__((aligned(_Alignof(struct dirent64))));
 };
-
-size_t wh_path_last_name(const char *path, const char **name)
-{
-	const char *end = path + strlen(path);
-
-	while (end > path && end[-1] == '/')
-		end--;
-
-	const char *slash = memrchr(path, '/', (size_t)(end - path));
-	size_t bytes;
-
-	*name = slash == NULL ? path : slash + 1;
-	bytes = (size_t)(end - *name);
-	return wh_path_is_safe(*name, bytes) ? bytes : 0;
-}
 
 /* Ensures room for `count` elements; false: no memory. */
 static bool reserve(void **memory, size_t *room, size_t count, size_t element_bytes)
@@ -391,9 +382,19 @@ static void find_name(struct wh_walk *walk, struct wh_walk_item *item, const cha
 static void fault_given(
 	struct wh_walk *walk, struct wh_walk_item *item, int error, enum wh_doing doing);
 
+/* Sets walk->path to a name in the current folder. */
+static void set_name(struct wh_walk *walk, const char *name, bool is_kept)
+{
+	size_t bytes = is_kept ? top(walk)->path_bytes : 0;
+
+	if (bytes > 0)
+		walk->path[bytes - 1] = '/'; /* replaces the NUL behind the folder's own path */
+	strcpy(walk->path + bytes, is_kept ? name : "");
+}
+
 /* Enters a folder that is only passed on the way, and not part of the bundle. */
-static void pass_through(
-	struct wh_walk *walk, struct wh_walk_item *item, const char *name, const char *pattern)
+static void pass_through(struct wh_walk *walk, struct wh_walk_item *item, const char *name,
+	bool is_kept, const char *pattern)
 {
 	struct stat status;
 	int fd = openat(top(walk)->fd, name, FOLDER_FLAGS | O_NOFOLLOW);
@@ -401,7 +402,12 @@ static void pass_through(
 
 	if (fd < 0)
 		return; /* not a folder, or not accessible */
-	walk->path[0] = '\0';
+	set_name(walk, name, is_kept);
+	if (strlen(walk->path) > WH_PATH_BYTES_MAX) {
+		close(fd);
+		fault(walk, item, ENAMETOOLONG, WH_DOING_PATH);
+		return;
+	}
 	error = enter(walk, fd, &status);
 	if (error < 0)
 		fault(walk, item, -error, WH_DOING_LISTING);
@@ -414,16 +420,21 @@ static void find_match(struct wh_walk *walk, struct wh_walk_item *item, const ch
 	const char *pattern = top(walk)->pattern;
 	size_t bytes = strcspn(pattern, "/");
 	const char *rest = pattern + bytes + strspn(pattern + bytes, "/");
+	bool is_kept = walk->whole && pattern >= wh_path_kept(walk->paths[walk->given - 1]);
 
 	if (!wh_wildcard_matches(pattern, bytes, name))
 		return;
+	while (rest[0] == '.' && rest[1] == '/')
+		rest += 1 + strspn(rest + 1, "/");
 	if (*rest != '\0') {
-		pass_through(walk, item, name, rest);
+		pass_through(walk, item, name, is_kept, rest);
 		return;
 	}
 	walk->matched = true;
+	if (top(walk)->path_bytes > 0)
+		walk->path[top(walk)->path_bytes - 1] = '/';
 	if (!walk->recursive && type_of(top(walk)->fd, name) == DT_DIR) {
-		strcpy(walk->path, name);
+		strcpy(walk->path + top(walk)->path_bytes, name);
 		fault(walk, item, EISDIR, WH_DOING_KIND);
 	} else {
 		find_name(walk, item, name);
@@ -509,6 +520,7 @@ static void find_wildcard(struct wh_walk *walk, struct wh_walk_item *item, const
 {
 	char above[WH_PATH_BYTES_MAX + 1] = ".";
 	size_t base_bytes = wh_wildcard_base_bytes(path);
+	size_t above_bytes;
 	struct stat status;
 	int fd;
 
@@ -518,6 +530,11 @@ static void find_wildcard(struct wh_walk *walk, struct wh_walk_item *item, const
 	}
 	fd = wh_beneath_resolve(walk->root_fd, above, FOLDER_FLAGS);
 	walk->path[0] = '\0';
+	if (fd >= 0 && walk->whole && wh_path_kept(path) < path + base_bytes &&
+		wh_path_in_bundle(above, true, walk->path, &above_bytes) < 0) {
+		close(fd);
+		fd = -EINVAL;
+	}
 	walk->matched = false;
 	if (fd >= 0)
 		fd = enter(walk, fd, &status);
@@ -530,8 +547,9 @@ static void find_wildcard(struct wh_walk *walk, struct wh_walk_item *item, const
 static void find_given(struct wh_walk *walk, struct wh_walk_item *item)
 {
 	const char *path = lookup_path(walk, walk->paths[walk->given++]);
-	const char *name;
-	size_t name_bytes = wh_path_last_name(path, &name);
+	char name[WH_PATH_BYTES_MAX + 1];
+	size_t above_bytes;
+	int name_bytes = wh_path_in_bundle(path, walk->whole, name, &above_bytes);
 	int fd = open_given(walk, path, O_PATH);
 	struct stat status;
 
@@ -544,9 +562,12 @@ static void find_given(struct wh_walk *walk, struct wh_walk_item *item)
 		fault_given(walk, item, -fd, WH_DOING_OPENING);
 		return;
 	}
-	WH_ASSERT(name_bytes <= WH_PATH_BYTES_MAX);
-	memcpy(walk->path, name, name_bytes);
-	walk->path[name_bytes] = '\0';
+	if (name_bytes < 0) {
+		fault_given(walk, item, -name_bytes, WH_DOING_PATH);
+		close(fd);
+		return;
+	}
+	strcpy(walk->path, name);
 	item->folder_fd = walk->root_fd >= 0 ? walk->root_fd : AT_FDCWD;
 	item->name = path;
 	item->is_given = true;
@@ -561,16 +582,95 @@ static void find_given(struct wh_walk *walk, struct wh_walk_item *item)
 	close(fd);
 }
 
-void wh_walk_next(struct wh_walk *walk, struct wh_walk_item *item)
+static bool is_prefix(const struct wh_walk *walk, const char *path, size_t bytes)
 {
+	return strncmp(walk->way, path, bytes) == 0 &&
+	       (walk->way[bytes] == '/' || walk->way[bytes] == '\0');
+}
+
+/* Status of a folder on the way, the first bytes of an item's path. False: it cannot be told. */
+static bool look_at_way(
+	const struct wh_walk *walk, const char *path, size_t bytes, struct stat *status)
+{
+	const char *given = lookup_path(walk, walk->paths[walk->given - 1]);
+	char whole[2 * WH_PATH_BYTES_MAX + 2];
+	int above_bytes = (int)(wh_path_kept(given) - given);
+	int fd = -1;
+
+	/* Not for reading: a guard may let us read the given file, but not its folder. */
+	if (snprintf(whole, sizeof(whole), "%.*s%.*s", above_bytes, given, (int)bytes, path) <
+		(int)sizeof(whole))
+		fd = open_given(walk, lookup_path(walk, whole), O_PATH | O_DIRECTORY);
+	if (fd < 0)
+		return false;
+
+	bool told = fstat(fd, status) == 0;
+
+	close(fd);
+	return told;
+}
+
+/*
+ * The next folder on the way to the held item that the one before did not have. False: all are
+ * found. One that cannot be opened is left to the sink.
+ */
+static bool find_way(struct wh_walk *walk, struct wh_walk_item *item)
+{
+	const struct wh_walk_item *held = &walk->held;
+	const char *slash;
+
+	while ((slash = strchr(held->path + walk->way_bytes + (walk->way_bytes > 0), '/')) !=
+		NULL) {
+		size_t bytes = (size_t)(slash - held->path);
+		bool is_known = is_prefix(walk, held->path, bytes);
+
+		walk->way_bytes = bytes;
+		if (is_known)
+			continue;
+		memcpy(walk->way, held->path, bytes);
+		walk->way[bytes] = '\0';
+		if (!look_at_way(walk, held->path, bytes, &item->status))
+			continue;
+		item->found = WH_WALK_FOLDER;
+		item->is_way = true;
+		item->given = held->given;
+		item->path = walk->way;
+		item->path_bytes = (uint16_t)bytes;
+		item->own_fd = -1;
+		return true;
+	}
+	return false;
+}
+
+static void step(struct wh_walk *walk, struct wh_walk_item *item)
+{
+	bool has_way = walk->whole && (walk->depth == 0 || top(walk)->pattern != NULL);
+
 	item->found = WH_WALK_NOTHING;
-	item->is_given = false;
+	item->is_given = item->is_way = false;
 	if (walk->depth > 0)
 		step_in_folder(walk, item);
 	else if (walk->given < walk->path_count)
 		find_given(walk, item);
 	else
 		item->found = WH_WALK_END;
+	if (!has_way || (item->found != WH_WALK_FILE && item->found != WH_WALK_FOLDER &&
+				item->found != WH_WALK_LINK))
+		return;
+	walk->held = *item;
+	walk->holds = true;
+	walk->way_bytes = 0;
+	item->found = WH_WALK_NOTHING;
+}
+
+void wh_walk_next(struct wh_walk *walk, struct wh_walk_item *item)
+{
+	if (!walk->holds)
+		step(walk, item);
+	if (!walk->holds || find_way(walk, item))
+		return;
+	walk->holds = false;
+	*item = walk->held;
 }
 
 void wh_walk_leave(struct wh_walk *walk)
@@ -606,6 +706,12 @@ int wh_walk_open(struct wh_walk **walk, int root_fd, const char *const *paths, u
 	};
 	*walk = made;
 	return 0;
+}
+
+void wh_walk_keep_paths(struct wh_walk *walk)
+{
+	WH_ASSERT(walk->given == 0);
+	walk->whole = true;
 }
 
 void wh_walk_close(struct wh_walk *walk)

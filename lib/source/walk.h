@@ -10,6 +10,10 @@
  * "b/...". A path without a last name of its own (".", "..", "/", "a/.", "a/..") sends the contents
  * of that folder, under their names.
  *
+ * Or names in the bundle are the whole paths as they were given, from their first name on, or from
+ * the first name after "/./" ("/data/./a/b" sends "a/b"). Then folders on the way to a given path
+ * are found, too, before it; their contents are not.
+ *
  * Below a root a given path that does not exist may contain wildcards, as in bundle/choice.h: it
  * stands for everything that matches, as if each had been given, except that links are found as
  * links.
@@ -30,6 +34,7 @@
 #include <sys/stat.h>
 
 #include "bundle/record.h"
+#include "source/given.h"
 
 #define WH_WALK_OPEN 32
 
@@ -50,11 +55,12 @@ struct wh_walk_item {
 	const char *path; /* in the bundle, NUL-terminated; FAULT: cut if it is too long */
 	uint32_t given;   /* index of the given path that led here */
 	bool is_given;    /* it is that given path itself */
+	bool is_way;      /* FOLDER: on the way to a given path */
 	int error;        /* FAULT: a positive errno */
 	int folder_fd;    /* contains `name`; of a given path: the root, or AT_FDCWD */
 	const char *name;
 	struct stat status; /* FOLDER, from fstat of: */
-	int own_fd;         /* its descriptor, open until the next step */
+	int own_fd;         /* its descriptor, open until the next step; -1: is_way */
 };
 
 struct wh_walk;
@@ -62,17 +68,16 @@ struct wh_walk;
 /* root_fd: see struct wh_source_config. 0 or -ENOMEM. The strings must outlive it. */
 int wh_walk_open(struct wh_walk **walk, int root_fd, const char *const *paths, uint32_t path_count,
 	bool recursive);
+/* Before the first step: names are whole paths. */
+void wh_walk_keep_paths(struct wh_walk *walk);
 void wh_walk_close(struct wh_walk *walk); /* NULL is allowed */
 
-/* Skips the contents of the FOLDER found last. */
+/* Skips the contents of the FOLDER found last, which is not on the way to a given path. */
 void wh_walk_leave(struct wh_walk *walk);
 
 void wh_walk_next(struct wh_walk *walk, struct wh_walk_item *item);
 
 /* Opens a FILE for reading, without blocking. A descriptor or a negative errno. */
 int wh_walk_open_file(const struct wh_walk *walk, const struct wh_walk_item *item);
-
-/* The last name of a path and its length; 0: none. */
-size_t wh_path_last_name(const char *path, const char **name);
 
 #endif

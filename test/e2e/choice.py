@@ -7,6 +7,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import struct
@@ -172,8 +173,8 @@ def moves(program, folder):
         write(pair.served / 'in/tree/other', 'other bytes', NEW)
         run_json(pair, 'send', '-r', '--move', '--update', tree, remote('in/'))
         expect((tree / 'other').exists(), 'what was not compared is gone')
-        run_json(pair, 'get', '-r', '--move', remote('in/tree/.'), remote('in/./tree/same'),
-                 f'{folder}/back')
+        run_json(pair, 'get', '--move', remote('in/./tree/same'), f'{folder}/back/')
+        run_json(pair, 'get', '-r', '--move', remote('in/tree/.'), f'{folder}/back')
         expect_equal('left there', [p.name for p in (pair.served / 'in').rglob('*')
                                     if not p.is_dir()], [])
         expect_equal('back', sorted(files_below(folder / 'back')),
@@ -183,30 +184,89 @@ def moves(program, folder):
 
 
 def lists(program, folder):
-    """Names from a file and from standard input, with NULs; none at all; one that is not there."""
+    """Names from a file and from standard input, with NULs; none at all; one that is not there.
+
+    They keep their folders.
+    """
     tree = make(folder / 'tree')
     with Pair(program, folder) as pair:
         names = folder / 'names'
-        names.write_text(f'{tree}/a.dat\n\n{tree}/deep/b.dat')
-        report = run_json(pair, 'send', '--files-from', names, tree / 'fresh', remote('one/'))
+        names.write_text(f'{tree}/./a.dat\n\n{tree}/./deep/b.dat')
+        report = run_json(pair, 'send', '--files-from', names, f'{folder}/./tree/fresh',
+                          remote('one'))
         expect_equal('files', report['files'], 3)
-        expect_equal('one', sorted(files_below(pair.served / 'one')), ['a.dat', 'b.dat', 'fresh'])
+        expect_equal('one', sorted(files_below(pair.served / 'one')),
+                     ['a.dat', 'deep/b.dat', 'tree/fresh'])
+        expect_equal('mode', (pair.served / 'one/deep').stat().st_mode,
+                     (tree / 'deep').stat().st_mode)
+        names.write_text('../tree/a.dat')
+        expect_status(pair.run('send', '--files-from', names, remote('one')), USAGE)
         strange = tree / 'two\nlines'
         write(strange, 'strange')
         command = [program.binary, *map(str, pair.command(
             'send', '--files-from', '-', '-0', remote('two/')))]
-        done = subprocess.run(command, input=f'{strange}\0{tree}/large\0'.encode(), timeout=30,
+        done = subprocess.run(command, input=b'./two\nlines\0large\0', timeout=30, cwd=tree,
                               capture_output=True, check=False)
         expect_equal('status', (done.returncode, done.stderr[-300:] * (done.returncode != 0)),
                      (OK, b''))
         expect_equal('two', sorted(files_below(pair.served / 'two')), ['large', 'two\nlines'])
-        names.write_text(f'{remote("one/fresh")}\n{remote("two/large")}\n')
+        names.write_text(f'{remote("one/./tree/fresh")}\n{remote("two/large")}\n')
         run_json(pair, 'get', '--files-from', names, f'{folder}/back')
-        expect_equal('back', sorted(files_below(folder / 'back')), ['fresh', 'large'])
+        expect_equal('back', sorted(files_below(folder / 'back')), ['tree/fresh', 'two/large'])
         names.write_text('\n')
         expect_status(pair.run('send', '--files-from', names, remote('x')), USAGE)
         result = pair.run('send', '--files-from', folder / 'none', remote('x'))
         expect_status(result, 3)
+        pair.stop_server()
+
+
+def moved_by_list(program, folder):
+    """README's own line, with --move: files of one name in several folders."""
+    paths = [f'gw/{place}/{name}' for place in 'abc' for name in ('same.csv', 'more.csv')]
+    with Pair(program, folder) as pair:
+        for path in paths:
+            write(folder / 'here' / path, path)
+        command = [program.binary, *map(str, pair.command(
+            'send', '--move', '--parallel', '2', '--files-from', '-', '-0', remote('in/')))]
+        done = subprocess.run(
+            f"find . -name '*.csv' -print0 | {shlex.join(command)}", shell=True, timeout=60,
+            cwd=folder / 'here', capture_output=True, check=False)
+        expect_equal('status', (done.returncode, done.stderr[-300:] * (done.returncode != 0)),
+                     (OK, b''))
+        expect_equal('there', {path: (pair.served / 'in' / path).read_text() for path in paths},
+                     {path: path for path in paths})
+        expect_equal('left here', files_below(folder / 'here'), {})
+        pair.stop_server()
+
+
+def one_name_twice(program, folder):
+    """As mv(1): the second one stays, is told, and no bytes are gone; by lanes, too."""
+    with Pair(program, folder) as pair:
+        for path in ('k3/same', 'k4/same', 'k5/r/both', 'k5/r/five', 'k6/r/both', 'k6/r/six'):
+            write(folder / path, path)
+        for place in 'abc':
+            write(pair.served / f'gw/{place}/summary.csv', place)
+        for lanes in ('1', '3'):
+            result = pair.run('send', '--move', '--parallel', lanes, folder / 'k3/same',
+                              folder / 'k4/same', remote('in/'))
+            expect_status(result, PARTIAL)
+            expect_said(result, 'another file of this transfer has got that name')
+            expect((pair.served / 'in/same').read_text() in ('k3/same', 'k4/same'), 'it is lost')
+            expect_equal('here', [(folder / path).read_text() for path in ('k3/same', 'k4/same')],
+                         ['k3/same', 'k4/same'])
+        result = pair.run('send', '-r', folder / 'k5/r', folder / 'k6/r', remote('in/'))
+        expect_status(result, PARTIAL)
+        expect_equal('merged', sorted(files_below(pair.served / 'in/r')), ['both', 'five', 'six'])
+        expect_equal('the first', (pair.served / 'in/r/both').read_text(), 'k5/r/both')
+        (folder / 'got').mkdir()
+        result = pair.run('get', '--move', remote('gw/*/summary.csv'), folder / 'got')
+        expect_status(result, PARTIAL)
+        expect_equal('got', list(files_below(folder / 'got')), ['summary.csv'])
+        expect_equal('left there', len(files_below(pair.served / 'gw')), 3)
+        run_json(pair, 'get', '--move', '--relative', remote('gw/*/summary.csv'), folder / 'got')
+        expect_equal('got', sorted(files_below(folder / 'got')),
+                     [f'gw/{place}/summary.csv' for place in 'abc'] + ['summary.csv'])
+        expect_equal('left there', files_below(pair.served / 'gw'), {})
         pair.stop_server()
 
 
@@ -512,6 +572,8 @@ def cases():
     yield Case('deletes', True, deletes)
     yield Case('moves', True, moves)
     yield Case('lists', True, lists)
+    yield Case('moved by a list', True, moved_by_list)
+    yield Case('one name twice', True, one_name_twice)
     yield Case('manifests', True, manifests)
     yield Case('dry runs', True, dry_runs)
     yield Case('filters', True, filters)

@@ -565,7 +565,7 @@ def chosen(program, folder):
         for name in ('tree/a.dat', 'tree/b.tmp', 'tree/in/c.dat', 'd.dat'):
             one.make(name, 5000, len(name))
         two.make('to/tree/gone', 10)
-        (one.root / 'names').write_text(f'{one.root}/d.dat\n')
+        (one.root / 'names').write_text(f'{one.root}/./d.dat\n')
         odd = one.root / 'tree' / os.fsdecode(b'\xff.tmp')
         odd.write_text('x')
         (one.root / 'sums').mkdir()
@@ -581,7 +581,7 @@ def chosen(program, folder):
         said = sent(one.root / 'tree', '-r', '--dry-run')
         expect(re.search(r'^would go: tree/\S+tmp, 1 B$', said, re.M), f'not UTF-8: {said}')
         expect_equal('after a dry run', two.names('to'), ['tree', 'tree/gone'])
-        said = sent(one.root / 'tree', '-av', '--exclude', '*.tmp', '--delete', '--files-from',
+        said = sent(f'{one.root}/./tree', '-av', '--exclude', '*.tmp', '--delete', '--files-from',
                     one.root / 'names', '--manifest', one.root / 'sums/run', '--digest', 'md5')
         expect_equal('the names', sorted(said.splitlines()[:-1]),
                      ['d.dat', 'tree/a.dat', 'tree/in/c.dat'])

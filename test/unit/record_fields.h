@@ -108,8 +108,9 @@ static inline void settle_entry(uint8_t *bytes, const struct wh_record_field *pi
 		record_set(bytes, type, "kind",
 			record_is(bytes, type, "link_bytes") > 0 ? WH_ENTRY_LINK : WH_ENTRY_FILE);
 	else
-		record_set(
-			bytes, type, "link_bytes", record_is(bytes, type, "kind") >= WH_ENTRY_LINK);
+		record_set(bytes, type, "link_bytes",
+			record_is(bytes, type, "kind") == WH_ENTRY_LINK ||
+				record_is(bytes, type, "kind") == WH_ENTRY_HARD);
 }
 
 /* An error and what was being done go together, and of an outcome the status with them. */

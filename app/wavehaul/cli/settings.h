@@ -212,6 +212,7 @@ struct wh_settings {
 	bool quick_check;
 	bool blocks;
 	char files_from[WH_SETTINGS_TEXT_BYTES]; /* "": no file with names of files */
+	bool relative; /* paths keep their folders */
 	bool nul;                                /* names end with NUL instead of a newline */
 	char digest[WH_SETTINGS_TEXT_BYTES];     /* report/checksum.h */
 	char manifest[WH_SETTINGS_TEXT_BYTES];

@@ -483,9 +483,12 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "if a large file exists at the target, send only blocks that differ"},
 	{IN("choice"), FIELD(files_from), .flag = "files-from", PATH, .verbs = ORDERED,
 		.argument = "FILE", .example = "list.txt",
-		.help = "read names to send or get from FILE, one a line; -: from stdin"},
+		.help = "read names from FILE, one a line (-: from stdin); implies --relative"},
 	{IN("choice"), FIELD(nul), .flag = "null", .letter = '0', SWITCH, .verbs = ORDERED,
 		.help = "names in --files-from end with NUL, as from find -print0"},
+	{IN("choice"), FIELD(relative), .flag = "relative", .letter = 'R', SWITCH, .verbs = ORDERED,
+		.help = "keep the folders of paths as they are given, like a/b/c for a/b/c; of\n"
+			"/data/./a/b/c what follows /./"},
 	{IN("choice"), FIELD(manifest), .flag = "manifest", PATH, .verbs = ORDERED,
 		.argument = "FILE", .example = "run7.md5",
 		.help = "at the end, read all files here and write their checksums to FILE"},

@@ -90,7 +90,6 @@ void wh_convoy_leave(struct wh_convoys *convoys, struct wh_convoy *convoy, uint3
 	wh_spin_unlock(&convoys->lock);
 	if (!was_last)
 		return;
-	wh_rules_used_free(&convoy->used);
 	wh_splits_free(&convoy->splits);
 	wh_assemblies_free(&convoy->assemblies);
 	free(convoy);

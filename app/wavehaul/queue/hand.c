@@ -14,6 +14,7 @@
 #include "cli/signals.h"
 #include "control/steady.h"
 #include "queue/words.h"
+#include "source/walk.h"
 
 /* How often a missing server is looked for. */
 #define LOOK_MS 100
@@ -69,12 +70,33 @@ char *wh_path_below(const char *root, const char *path)
 											  : below;
 }
 
-static json_t *paths_below(const char *root, const char *const *paths, uint32_t count)
+/* The same with its folders kept as they are given: the server's path to them is another one. */
+static char *kept_below(const char *root, const char *path)
+{
+	char name[WH_PATH_BYTES_MAX + 1];
+	char above[PATH_MAX];
+	size_t above_bytes;
+	int bytes = wh_path_in_bundle(path, true, name, &above_bytes);
+	char *below = NULL, *kept = NULL;
+
+	if (bytes < 0 || above_bytes + 2 > sizeof(above))
+		return NULL;
+	memcpy(above, path, above_bytes);
+	strcpy(above + above_bytes, above_bytes > 0 ? "/" : "./");
+	below = wh_path_below(root, above);
+	if (below != NULL && asprintf(&kept, "%s./%s", below, name) < 0)
+		kept = NULL;
+	free(below);
+	return kept;
+}
+
+static json_t *paths_below(
+	const char *root, const char *const *paths, uint32_t count, bool relative)
 {
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < count; i++) {
-		char *below = wh_path_below(root, paths[i]);
+		char *below = relative ? kept_below(root, paths[i]) : wh_path_below(root, paths[i]);
 
 		if (below == NULL) {
 			wh_complain("%s is not below %s, the server's root: the server may read "
@@ -91,8 +113,10 @@ static json_t *paths_below(const char *root, const char *const *paths, uint32_t 
 
 json_t *wh_order_request(const struct wh_transfer *transfer, const char *root)
 {
-	json_t *here = transfer->is_piped ? json_pack("[s]", "-")
-					  : paths_below(root, transfer->local, transfer->locals);
+	bool relative = transfer->verb == WH_VERB_SEND && transfer->settings.relative;
+	json_t *here = transfer->is_piped
+			       ? json_pack("[s]", "-")
+			       : paths_below(root, transfer->local, transfer->locals, relative);
 	json_t *words = here != NULL ? wh_order_words(&transfer->settings, root) : NULL;
 	json_t *there = json_array();
 

@@ -59,7 +59,7 @@ static int read_all(struct wh_transfer *transfer, FILE *file)
 
 int wh_transfer_read_list(struct wh_transfer *transfer, char ***operands, uint32_t *count)
 {
-	const struct wh_settings *settings = &transfer->settings;
+	struct wh_settings *settings = &transfer->settings;
 	bool is_stdin = strcmp(settings->files_from, "-") == 0;
 	FILE *file;
 	int status = 0;
@@ -68,6 +68,7 @@ int wh_transfer_read_list(struct wh_transfer *transfer, char ***operands, uint32
 	*count = (uint32_t)settings->operand_count;
 	if (settings->files_from[0] == '\0' || *count == 0)
 		return 0;
+	settings->relative = true;
 	file = is_stdin ? stdin : fopen(settings->files_from, "re");
 	if (file == NULL) {
 		wh_complain(

@@ -156,6 +156,27 @@ static int see_pipe(struct wh_transfer *transfer)
 	return status != 0 ? status : open_pipe(transfer);
 }
 
+/* With whole paths as names none may go up: it would leave the target. */
+static int check_relative(const struct wh_transfer *transfer)
+{
+	bool sends = transfer->verb == WH_VERB_SEND;
+	uint32_t count = sends ? transfer->locals : transfer->remotes;
+	char name[WH_PATH_BYTES_MAX + 1];
+	size_t above_bytes;
+
+	for (uint32_t i = 0; i < count && transfer->settings.relative; i++) {
+		const char *path = sends ? transfer->local[i] : transfer->remote[i];
+
+		if (wh_path_in_bundle(path, true, name, &above_bytes) != -EINVAL)
+			continue;
+		wh_complain("%s goes up (..), and --relative would keep that; write /./ before the "
+			    "part to keep, as in ../data/./a/b",
+			path);
+		return WH_EXIT_USAGE;
+	}
+	return 0;
+}
+
 int wh_transfer_read_words(struct wh_transfer *transfer)
 {
 	bool sends = transfer->verb == WH_VERB_SEND;
@@ -176,6 +197,8 @@ int wh_transfer_read_words(struct wh_transfer *transfer)
 		return WH_EXIT_OTHER;
 	status = sends ? read_send(transfer, operands, count) : read_get(transfer, operands, count);
 
+	if (status == 0)
+		status = check_relative(transfer);
 	return status == 0 ? see_pipe(transfer) : status;
 }
 
@@ -187,7 +210,8 @@ bool wh_request_names_folder(const struct wh_request *request)
 	size_t bytes = strlen(target);
 	const char *last;
 
-	return from->count > 1 || (bytes > 0 && target[bytes - 1] == '/') ||
+	return wh_choice_has(&request->choice, WH_CHOICE_RELATIVE) || from->count > 1 ||
+	       (bytes > 0 && target[bytes - 1] == '/') ||
 	       wh_path_last_name(from->path[0], &last) == 0 ||
 	       (!sends && wh_path_has_wildcard(from->path[0]));
 }
@@ -196,12 +220,14 @@ void wh_request_see_contents(struct wh_request *request)
 {
 	bool sends = request->verb == WH_JOB_SEND;
 	const struct wh_request_paths *from = sends ? &request->here : &request->there;
-	const char *last;
+	bool relative = wh_choice_has(&request->choice, WH_CHOICE_RELATIVE);
+	char name[WH_PATH_BYTES_MAX + 1];
+	size_t above_bytes;
 
 	if (!wh_choice_has(&request->choice, WH_CHOICE_DELETE))
 		return;
 	for (uint32_t i = 0; i < from->count; i++)
-		if (wh_path_last_name(from->path[i], &last) == 0)
+		if (wh_path_in_bundle(from->path[i], relative, name, &above_bytes) == 0)
 			request->choice.wishes |= WH_CHOICE_DELETE_TOP;
 }
 
@@ -323,6 +349,7 @@ int wh_transfer_open_dest(struct wh_transfer *transfer)
 	}
 	transfer->dest_is_folder = wh_request_names_folder(&(struct wh_request){
 		.verb = WH_JOB_GET,
+		.choice = {.wishes = transfer->settings.relative ? WH_CHOICE_RELATIVE : 0},
 		.here = {.path = &dest, .count = 1},
 		.there = {.path = (const char *const *)transfer->remote,
 			.count = transfer->remotes},
@@ -350,21 +377,23 @@ void wh_transfer_free_operands(struct wh_transfer *transfer)
 static bool path_here(
 	const struct wh_request *request, uint32_t i, const char *path, char *whole, size_t room)
 {
+	bool relative = wh_choice_has(&request->choice, WH_CHOICE_RELATIVE);
 	size_t first_bytes = strcspn(path, "/");
 	const char *given = request->here.path[i];
-	const char *name;
-	size_t bytes;
+	char name[WH_PATH_BYTES_MAX + 1];
+	size_t above_bytes;
+	int bytes;
 
 	if (request->verb == WH_JOB_GET && request->here.as_name)
 		return snprintf(whole, room, "%s%s", given, path + first_bytes) < (int)room;
 	if (request->verb == WH_JOB_GET)
 		return snprintf(whole, room, "%s/%s", given, path) < (int)room;
-	bytes = wh_path_last_name(given, &name);
-	if (bytes > 0 && (bytes != first_bytes || memcmp(name, path, bytes) != 0))
+	bytes = wh_path_in_bundle(given, relative, name, &above_bytes);
+	if (bytes < 0 || (bytes > 0 && (strncmp(name, path, (size_t)bytes) != 0 ||
+					       (path[bytes] != '/' && path[bytes] != '\0'))))
 		return false;
-	return snprintf(whole, room, "%.*s%s%s",
-		       bytes > 0 ? (int)(name - given) : (int)strlen(given), given,
-		       bytes > 0 ? "" : "/", path) < (int)room;
+	return snprintf(whole, room, "%.*s%s%s", (int)above_bytes, given, bytes > 0 ? "" : "/",
+		       path) < (int)room;
 }
 
 int wh_transfer_open_file(void *context, const char *path)

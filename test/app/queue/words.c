@@ -27,6 +27,7 @@ static const char *const options[] = {
 	"--update",
 	"--ignore-existing",
 	"--quick-check",
+	"--relative",
 	"--digest=md5",
 	"--delete",
 	"--max-delete=7",

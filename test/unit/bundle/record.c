@@ -200,7 +200,7 @@ static const struct sample samples[] = {
 				.terms = 1,
 				.path = {"a/b", "", "-*.o"},
 				.path_bytes = {3, 0, 4}}},
-		BYTES("\xe0\0\0\0\x20\0\0\0\x09\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
+		BYTES("\xe0\0\0\0\x20\0\0\0\x0a\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
 		      "\x80\x05\0\0\x01\x02\x80\x04\x02\x80\x02\0\xff\xff\xff\xff\xff\xff\xff"
 		      "\xff" NEXT_ID_BYTES "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ID_BYTES ZEROS ZEROS ZEROS ZEROS
@@ -214,7 +214,7 @@ static const struct sample samples[] = {
 				.lanes = 1,
 				.bench_ns = ID,
 				.bench_bytes = 5}},
-		BYTES("\xd0\0\0\0\x20\0\0\0\x09\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\xd0\0\0\0\x20\0\0\0\x0a\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ID_BYTES "\x05\0\0\0\0\0\0\0" ZEROS_64 ZEROS_64
 		      "\0\0\0\0\0\0\0\0")},
@@ -227,7 +227,7 @@ static const struct sample samples[] = {
 				.paths = 1,
 				.path = {"."},
 				.path_bytes = {1}}},
-		BYTES("\xd8\0\0\0\x20\0\0\0\x09\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\xd8\0\0\0\x20\0\0\0\x0a\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ZEROS_64 ZEROS_64 "\0\0\0\0\0\0\0\0"
 		      "\x01\0.\0\0\0\0\0")},
@@ -426,7 +426,9 @@ static const struct malformed {
 	{"kind 0", "file with its bytes", 50, 1, 0},
 	{"kind 4, without a text", "file with its bytes", 50, 1, 4},
 	{"kind 4, of a path that leads out", "link", 50, 1, 4},
-	{"kind 5", "link", 50, 1, 5},
+	{"kind 5, with a text", "link", 50, 1, 5},
+	{"kind 5, with content", "file with its bytes", 50, 1, 5},
+	{"kind 6", "link", 50, 1, 6},
 	{"attributes and all", "file with its bytes", 64, 4, 7681},
 	{"head without a number", "file to be asked for", 51, 1, 3},
 	{"file with a number", "part of a file", 51, 1, 2},

@@ -180,22 +180,36 @@ static void test_sinks(void)
 	test_broken(rig_bases[1]);
 }
 
+/* Beside others, which arrive. */
+static void case_clash(const char *base, enum wh_case_clash clash, bool fails)
+{
+	struct rig *rig = begin_by(base, &(struct wh_rules){.case_clash = clash});
+
+	rig_text(rig, 1, "name", "1");
+	rig_text(rig, 2, "Name", "2");
+	rig_folder(rig, 3, "a", 0755);
+	rig_text(rig, 4, "a/x", "4");
+	rig_text(rig, 5, "A/y", "5");
+	rig_text(rig, 6, "A/z", "6");
+	rig_finish(rig);
+	CU_ASSERT(rig_run(rig) == WH_SINK_DONE);
+	for (uint64_t id = 2; id <= 6; id++)
+		CU_ASSERT_EQUAL(
+			rig_failed(rig, id, EEXIST, WH_DOING_FOLDING), fails && id != 3 && id != 4);
+	CU_ASSERT(rig->totals.failed == (fails ? 3 : 0));
+	CU_ASSERT(rig_holds_text(rig, "name", "1") && rig_holds_text(rig, "a/x", "4"));
+	CU_ASSERT_EQUAL(rig_holds_text(rig, "Name", "2"), !fails);
+	CU_ASSERT_EQUAL(rig_count(rig->root), fails ? 3 : 7);
+	rig_free(rig);
+}
+
 static void test_case_clash(void)
 {
-	const struct wh_rules rules = {.case_clash = WH_CASE_REFUSE};
-	const struct wh_rules any = {.case_clash = WH_CASE_ALLOW};
-	const struct wh_entry first = entry_of("a/name", NULL, 0);
-	const struct wh_entry other = entry_of("A/name", NULL, 0);
-	struct wh_rules_used used = {0};
-	enum wh_doing doing;
-
-	CU_ASSERT_EQUAL(wh_rules_judge(&any, &used, &first, &doing), WH_RULING_TAKEN);
-	CU_ASSERT_EQUAL(wh_rules_judge(&any, &used, &other, &doing), WH_RULING_TAKEN);
-	CU_ASSERT_PTR_NULL(used.folded.name);
-	CU_ASSERT_EQUAL(wh_rules_judge(&rules, &used, &first, &doing), WH_RULING_TAKEN);
-	CU_ASSERT_EQUAL(wh_rules_judge(&rules, &used, &other, &doing), WH_RULING_FAILED);
-	CU_ASSERT_EQUAL(doing, WH_DOING_FOLDING);
-	wh_rules_used_free(&used);
+	for (int i = 0; i < 2; i++) {
+		case_clash(rig_bases[i], WH_CASE_REFUSE, true);
+		case_clash(rig_bases[i], WH_CASE_ALLOW, false);
+		case_clash(rig_bases[i], WH_CASE_BY_TARGET, false);
+	}
 }
 
 CU_TestInfo wh_tests[] = {

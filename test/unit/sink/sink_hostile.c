@@ -274,8 +274,8 @@ static void test_links_lead_nowhere(void)
 	rig_text(rig, 7, "absolute/x", "x");
 	rig_text(rig, 8, "there/x", "x");
 	rig_folder(rig, 9, "there", 0777);
-	rig_link(rig, 10, "there/x", "x");
-	rig_ask(rig, 11, "there/x", 0644, BYTES);
+	rig_link(rig, 10, "there/y", "x");
+	rig_ask(rig, 11, "there/z", 0644, BYTES);
 	rig_text(rig, 12, "inner/x", "x");
 	rig_finish(rig);
 	CU_ASSERT(rig_run(rig) == WH_SINK_DONE);

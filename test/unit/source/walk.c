@@ -17,8 +17,11 @@ const char wh_suite_name[] = "walk";
 
 static char listing[LISTING_BYTES];
 
-/* "d:dir f:dir/a l:dir/b !dir/c(95,looking at its kind)", in the order found. */
-static const char *list(int root_fd, const char *const *paths, uint32_t count, bool recursive)
+/*
+ * "d:dir f:dir/a l:dir/b !dir/c(95,looking at its kind) w:folder/on/the/way", in the order found.
+ */
+static const char *list_by(
+	int root_fd, const char *const *paths, uint32_t count, bool recursive, bool whole)
 {
 	static const char kinds[] = {
 		[WH_WALK_FILE] = 'f', [WH_WALK_FOLDER] = 'd', [WH_WALK_LINK] = 'l'};
@@ -28,6 +31,8 @@ static const char *list(int root_fd, const char *const *paths, uint32_t count, b
 
 	listing[0] = '\0';
 	CU_ASSERT_EQUAL_FATAL(wh_walk_open(&walk, root_fd, paths, count, recursive), 0);
+	if (whole)
+		wh_walk_keep_paths(walk);
 	for (int i = 0; i < STEPS_MAX; i++) {
 		wh_walk_next(walk, &item);
 		if (item.found == WH_WALK_END)
@@ -40,7 +45,10 @@ static const char *list(int root_fd, const char *const *paths, uint32_t count, b
 			at += (size_t)sprintf(listing + at, "!%s(%d,%s) ", item.path, item.error,
 				wh_doing_name(item.doing));
 		else
-			at += (size_t)sprintf(listing + at, "%c:%s ", kinds[item.found], item.path);
+			at += (size_t)sprintf(listing + at, "%c:%s ",
+				item.is_way ? 'w' : kinds[item.found], item.path);
+		if (item.is_way)
+			CU_ASSERT(S_ISDIR(item.status.st_mode) && item.own_fd == -1);
 		if (item.found != WH_WALK_FAULT)
 			CU_ASSERT(wh_path_is_safe(item.path, item.path_bytes));
 	}
@@ -49,6 +57,11 @@ static const char *list(int root_fd, const char *const *paths, uint32_t count, b
 	CU_ASSERT_EQUAL(item.found, WH_WALK_END);
 	wh_walk_close(walk);
 	return listing;
+}
+
+static const char *list(int root_fd, const char *const *paths, uint32_t count, bool recursive)
+{
+	return list_by(root_fd, paths, count, recursive, false);
 }
 
 static const char *list_one(const struct tree *tree, const char *path, bool recursive)
@@ -600,7 +613,48 @@ static void staging_is_not_seen(void)
 	tree_free(&tree);
 }
 
+/* As a whole, or from behind the mark on; folders on the way come once. */
+static void whole_paths(void)
+{
+	static const struct {
+		const char *path[3];
+		const char *found;
+	} cases[] = {
+		{{"a/m/1"}, "w:a w:a/m f:a/m/1 "},
+		{{"./a//m/1"}, "w:a w:a/m f:a/m/1 "},
+		{{"a/./m/./1"}, "w:m f:m/1 "}, /* the first mark */
+		{{"a/./m/1"}, "w:m f:m/1 "},
+		{{"a/m/./1"}, "f:1 "},
+		{{"/a/m/1"}, "w:a w:a/m f:a/m/1 "},
+		{{"a/m"}, "w:a d:a/m f:a/m/1 l:a/m/up "},
+		{{"a/m/"}, "w:a d:a/m f:a/m/1 l:a/m/up "},
+		{{"a/m/."}, "w:a d:a/m f:a/m/1 l:a/m/up "},
+		{{"a/m/./"}, "f:1 l:up "},
+		{{"f", "a/z", "a/m/1"}, "f:f w:a f:a/z w:a/m f:a/m/1 "},
+		{{"a/m/1", "a/z", "f"}, "w:a w:a/m f:a/m/1 f:a/z f:f "},
+		{{"a/?"}, "w:a f:a/B l:a/l d:a/m f:a/m/1 l:a/m/up f:a/z "},
+		{{"*/m/1"}, "w:a w:a/m f:a/m/1 "},
+		{{"a/./*/1"}, "w:m f:m/1 "},
+		{{"a/*/./1"}, "f:1 "},
+		{{"a/../f"}, "!a/../f(22,looking up the path) "},
+		{{"a/none"}, "!a/none(2,opening) "},
+	};
+	struct tree tree;
+	int before = open_files();
+
+	make_small(&tree);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		uint32_t count = 1 + (cases[i].path[1] != NULL) + (cases[i].path[2] != NULL);
+
+		CU_ASSERT_STRING_EQUAL(
+			list_by(tree.fd, cases[i].path, count, true, true), cases[i].found);
+	}
+	tree_free(&tree);
+	CU_ASSERT_EQUAL(open_files(), before);
+}
+
 CU_TestInfo wh_tests[] = {
+	{"whole paths", whole_paths},
 	{"wildcards", wildcards},
 	{"staging is not seen", staging_is_not_seen},
 	{"names of given paths", names_of_given_paths},
