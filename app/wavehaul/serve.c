@@ -20,6 +20,7 @@
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/plain_text.h"
 #include "cli/settings.h"
 #include "cli/signals.h"
 #include "control/control.h"
@@ -149,9 +150,8 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	if (!serve->drain_told) {
 		wh_notify_stopping(&serve->notify, live);
 		if (live > 0)
-			wh_say("stopping: %u sessions may finish; a second signal ends them at "
-			       "once",
-				live);
+			wh_say("stopping: %u job%s may finish; a second signal ends %s at once",
+				live, wh_plural(live), live == 1 ? "it" : "them");
 	}
 	serve->drain_told = true;
 	if (ends_asked_for(serve) > 1 && !atomic_load(&serve->jobs.hurry)) {

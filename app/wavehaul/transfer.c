@@ -18,6 +18,7 @@
 #include "book/store.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/plain_text.h"
 #include "cli/signals.h"
 #include "guard/hook.h"
 #include "handed.h"
@@ -175,7 +176,8 @@ static bool may_retry(struct wh_transfer *transfer, enum wh_retry_step step, uin
 	case WH_RETRY_AGAIN:
 		wh_progress_clear(&transfer->progress);
 		(void)conclude(transfer);
-		wh_say("retrying; %u more attempts if that fails", transfer->retry.left);
+		wh_say("retrying; %u more attempt%s if that fails", transfer->retry.left,
+			wh_plural(transfer->retry.left));
 		transfer->waiting_told = true;
 		return true;
 	default:

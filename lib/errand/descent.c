@@ -371,7 +371,7 @@ static void begin_removal(struct wh_errand *errand, const char *given)
 	else if (!S_ISDIR(status.st_mode))
 		wh_errand_tell_fault(errand, "", errno, WH_DOING_REMOVING);
 	else if (!errand->config.recursive)
-		wh_errand_tell_fault(errand, "", EISDIR, WH_DOING_KIND);
+		wh_errand_tell_fault(errand, "", EISDIR, WH_DOING_REMOVING);
 	else
 		wh_descent_enter_given(
 			errand, openat(fd, errand->base_name, FOLDER_FLAGS | O_NOFOLLOW), NULL);

@@ -42,7 +42,7 @@ static void take_match(struct wh_errand *errand, const char *name, const struct 
 
 	errand->matched = true;
 	if (folder && errand->config.verb == WH_JOB_REMOVE && !errand->config.recursive)
-		wh_errand_tell_fault(errand, errand->path, EISDIR, WH_DOING_KIND);
+		wh_errand_tell_fault(errand, errand->path, EISDIR, WH_DOING_REMOVING);
 	else if (folder)
 		wh_descent_enter(errand, name, NULL);
 	else if (errand->config.verb == WH_JOB_REMOVE)

@@ -82,7 +82,7 @@ def change(program, folder):
         expect_equal('moved', (top / 'new/er/log').read_bytes(), b'y' * 70)
         result = pair.run('rm', remote('runs'))
         expect_status(result, OTHER)
-        expect_said(result, 'runs: is a folder; add -r')
+        expect_said(result, 'runs: is a folder; add -r to remove it')
         expect_status(pair.run('rm', '-r', remote('runs'), remote('new/er/log')), OK)
         expect_equal('left', sorted(p.name for p in top.rglob('*')), ['er', 'new'])
         expect_equal('outside', os.listdir(outside), ['kept'])
@@ -112,7 +112,7 @@ def wildcards(program, folder):
         expect_said(result, r'runs/41/\*\.png: .*No such file')
         result = pair.run('rm', remote('runs/41/*'))
         expect_status(result, PARTIAL)
-        expect_said(result, r'runs/41/raw: is a folder; add -r')
+        expect_said(result, r'runs/41/raw: is a folder; add -r to remove it')
         expect_equal('left', sorted(os.listdir(top / 'runs/41')), ['.d.h5', 'raw'])
         expect_status(pair.run('rm', '-r', remote('*/41/*'), remote('runs/out*')), OK)
         expect_equal('left', (os.listdir(top / 'runs/41'), os.path.exists('/etc/passwd')),

@@ -343,7 +343,7 @@ def read_again(program, folder):
         here.user.report('trust', 'add', 'dtn2', there.user.key())
         there.user.report('trust', 'add', 'dtn1', here.user.key())
         server.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: 'trusted peers reloaded: 1 peers' in server.said(), 10, 'a line')
+        wait_until(lambda: 'trusted peers reloaded: 1 peer in' in server.said(), 10, 'a line')
         expect_status(here.run('send', path, f'{SERVER}:'), 0)
         known = folder / 'there/trust.d/dtn1.conf'
         known.write_text(known.read_text().replace('write = yes', 'write = perhaps'))

@@ -95,7 +95,8 @@ void wh_audit_close(struct wh_audit *audit)
 	if (audit->fd < 0)
 		return;
 	if (lost > 0)
-		wh_say("%llu lines of the audit could not be written", (unsigned long long)lost);
+		wh_say("%llu line%s of the audit could not be written", (unsigned long long)lost,
+			wh_plural(lost));
 	close(audit->fd);
 	audit->fd = -1;
 	wh_caller_end(&audit->caller);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "book/tell.h"
 #include "cli/complain.h"
+#include "cli/plain_text.h"
 #include "control/steady.h"
 #include "journal/database.h"
 
@@ -293,7 +294,7 @@ void wh_clerk_close(struct wh_clerk *clerk)
 	}
 	lost = atomic_load(&clerk->lost) + clerk->kept + clerk->count;
 	if (lost > 0)
-		wh_say("%" PRIu64 " transfers could not be noted", lost);
+		wh_say("%" PRIu64 " transfer%s could not be noted", lost, wh_plural(lost));
 	wh_book_close(clerk->book);
 	free(clerk->waiting);
 	free(clerk->taken);

@@ -89,7 +89,7 @@ void wh_entry_tell(const struct wh_book_entry *entry, char sentence[WH_TELL_BYTE
 	if (entry->lanes > 1)
 		add(sentence, ", lane %u of %u", entry->lane + 1, entry->lanes);
 	if (files)
-		add(sentence, ": %" PRIu64 " file%s", entry->files, entry->files == 1 ? "" : "s");
+		add(sentence, ": %" PRIu64 " file%s", entry->files, wh_plural(entry->files));
 	add(sentence, "%s %s in %.2f s, %s", files ? "," : ":",
 		wh_format_size(size, sizeof(size), bytes), seconds,
 		wh_format_rate(rate, sizeof(rate), wh_entry_bps(entry)));
@@ -124,7 +124,7 @@ void wh_refusal_tell(
 	if (refusal->why[0] != '\0')
 		add(sentence, ": %s", wh_plain_text(refusal->why, false, why, sizeof(why)));
 	if (others > 0)
-		add(sentence, "; before that %" PRIu64 " others", others);
+		add(sentence, "; before that %" PRIu64 " other%s", others, wh_plural(others));
 }
 
 /* clang-format off */

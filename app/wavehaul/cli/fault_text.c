@@ -11,6 +11,8 @@ static const char *own_words(enum wh_doing doing, int error)
 {
 	switch (error) {
 	case EISDIR:
+		if (doing == WH_DOING_REMOVING)
+			return "is a folder; add -r to remove it with everything in it";
 		return doing == WH_DOING_KIND
 			       ? "is a folder; add -r to transfer it with everything in it"
 			       : "a folder already has this file's name; move it away, or choose "

@@ -15,8 +15,8 @@
 json_t *wh_head_json(const char *verb, int status);
 
 /*
- * For a verb that moves bytes: "bytes", "seconds", and "goodput_bps" of those that flowed, 0 if that
- * took no time.
+ * For a verb that moves bytes: "bytes", "seconds", and "goodput_bps" of those that flowed, 0 if
+ * that took no time.
  */
 void wh_flow_to_json(json_t *object, uint64_t bytes, uint64_t flowed_bytes, double seconds);
 

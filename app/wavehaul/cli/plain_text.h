@@ -27,4 +27,10 @@ const char *wh_plain_text(const char *text, bool double_backslashes, char *plain
 /* JSON text, in which such characters can occur only in strings: there as \uNNNN. */
 void wh_plain_json(const char *json, FILE *to);
 
+/* "" after "1 file", "s" after any other number of them. */
+static inline const char *wh_plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 #endif

@@ -234,7 +234,8 @@ void wh_demo_print_json(const struct wh_demo_result *result)
 {
 	json_t *object = wh_head_json("demo", result->exit_status);
 
-	wh_flow_to_json(object, result->bytes, result->bytes, result->verified ? result->seconds : 0);
+	wh_flow_to_json(object, result->bytes, result->bytes,
+		result->verified ? result->seconds : 0);
 	/* clang-format off */
 	json_t *rest = json_pack(
 		"{s:f, s:s, s:I, s:o, s:o, s:o, s:o, s:s, s:o, s:I, s:I, s:o, s:I, s:b, s:I}",

@@ -341,7 +341,8 @@ int wh_manifest_finish(struct wh_manifest *manifest,
 		wh_complain("the manifest is incomplete: %s",
 			failed ? "it could not be written" : "out of memory for the names");
 	if (manifest->wrong > 0) {
-		wh_complain("%llu files differ from --expect", (unsigned long long)manifest->wrong);
+		wh_complain("%llu file%s from --expect", (unsigned long long)manifest->wrong,
+			manifest->wrong == 1 ? " differs" : "s differ");
 		return WH_EXIT_VERIFY;
 	}
 	return failed || manifest->incomplete ? WH_EXIT_OTHER : status;

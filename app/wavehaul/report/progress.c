@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "cli/complain.h"
+#include "cli/plain_text.h"
 
 #define ERASE_TO_END  "\033[K"
 #define USUAL_COLUMNS 80
@@ -89,11 +90,10 @@ const char *wh_progress_left(
 	char text[WH_PROGRESS_TEXT_BYTES], uint64_t files, const struct wh_left *left)
 {
 	char bytes[WH_UNITS_MAX];
-	int used = snprintf(
-		text, WH_PROGRESS_TEXT_BYTES, "%" PRIu64 " file%s", files, files == 1 ? "" : "s");
+	uint64_t all = wh_add_u64(files, left->files);
 
-	snprintf(text + used, WH_PROGRESS_TEXT_BYTES - (size_t)used, ", %s%" PRIu64 " and %s left",
-		left->at_least ? "at least " : "", left->files,
+	snprintf(text, WH_PROGRESS_TEXT_BYTES, "%" PRIu64 " of %s%" PRIu64 " file%s, %s left",
+		files, left->at_least ? "at least " : "", all, wh_plural(all),
 		wh_format_size(bytes, sizeof(bytes), left->bytes));
 	return text;
 }

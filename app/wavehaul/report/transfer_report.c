@@ -432,7 +432,7 @@ static void print_left_out(const struct wh_left_out *left_out)
 		if (parts[i].count == 0)
 			continue;
 		fprintf(stderr, "%s %s %" PRIu64 " file%s", between, parts[i].what, parts[i].count,
-			parts[i].count == 1 ? "" : "s");
+			wh_plural(parts[i].count));
 		between = ",";
 	}
 	if (between[0] == ',')
@@ -460,7 +460,7 @@ void wh_transfer_tell_sum(FILE *to, bool dry_run, const struct wh_transfer_sum *
 
 	if (dry_run)
 		fprintf(to, "dry run, nothing was transferred: ");
-	fprintf(to, "%" PRIu64 " file%s, %s in %.2f s: %s", sum->files, sum->files == 1 ? "" : "s",
+	fprintf(to, "%" PRIu64 " file%s, %s in %.2f s: %s", sum->files, wh_plural(sum->files),
 		wh_format_size(size, sizeof(size), sum->bytes), sum->seconds,
 		wh_format_rate(rate, sizeof(rate), sum->bps));
 	tell_size(to, sum->gone_bytes, "had gone over, of files that are not whole");
@@ -470,8 +470,8 @@ void wh_transfer_tell_sum(FILE *to, bool dry_run, const struct wh_transfer_sum *
 	tell_count(to, sum->began_again, "changed since a part arrived, and restarted");
 	tell_count(to, sum->skipped, "were there already");
 	if (sum->digest != NULL)
-		fprintf(to, "; %" PRIu64 " checksums by %s, %" PRIu64 " as expected", sum->summed,
-			sum->digest, sum->as_expected);
+		fprintf(to, "; %" PRIu64 " checksum%s by %s, %" PRIu64 " as expected", sum->summed,
+			wh_plural(sum->summed), sum->digest, sum->as_expected);
 	tell_count(to, sum->removed, "removed that the source does not have");
 	tell_count(to, sum->passed_over, "skipped, not regular files");
 	tell_count(to, sum->failed, "failed");

@@ -86,7 +86,10 @@ void wh_notify_ready(
 
 void wh_notify_stopping(const struct wh_notify *notify, uint32_t jobs)
 {
-	say(notify, "STOPPING=1\nSTATUS=stopping: %u jobs go on to their end", jobs);
+	say(notify,
+		jobs == 1 ? "STOPPING=1\nSTATUS=stopping: %u job goes on to its end"
+			  : "STOPPING=1\nSTATUS=stopping: %u jobs go on to their end",
+		jobs);
 }
 
 /* Whether each core's loop has made a turn since the last call. */

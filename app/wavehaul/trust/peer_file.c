@@ -18,6 +18,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/nearest/nearest.h"
+#include "cli/plain_text.h"
 #include "cli/whole_file.h"
 #include "trust/fingerprint.h"
 
@@ -562,7 +563,8 @@ const char *wh_rights_text(const struct wh_rights *rights, char text[WH_RIGHTS_T
 		add(text, "", " a day");
 	}
 	if (rights->sessions > 0) {
-		snprintf(value, sizeof(value), "%u jobs at once", rights->sessions);
+		snprintf(value, sizeof(value), "%u job%s at once", rights->sessions,
+			wh_plural(rights->sessions));
 		add(text, "; ", value);
 	}
 	if (wh_owners_change(&rights->owners))

@@ -18,6 +18,7 @@
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/plain_text.h"
 #include "trust/fingerprint.h"
 
 /* Minimum interval of log lines about refusals. */
@@ -240,12 +241,13 @@ void wh_store_reload_told(struct wh_store *store)
 {
 	wh_store_reload(store);
 	if (store->list.wrong > 0)
-		wh_say("trusted peers reloaded: %u peers in %s; %u files have errors, reported "
-		       "above, and keep their previous content, if any",
-			store->list.peers, store->place.peers, store->list.wrong);
+		wh_say("trusted peers reloaded: %u peer%s in %s; files with errors, reported "
+		       "above, keep their previous content, if any: %u",
+			store->list.peers, wh_plural(store->list.peers), store->place.peers,
+			store->list.wrong);
 	else
-		wh_say("trusted peers reloaded: %u peers in %s", store->list.peers,
-			store->place.peers);
+		wh_say("trusted peers reloaded: %u peer%s in %s", store->list.peers,
+			wh_plural(store->list.peers), store->place.peers);
 }
 
 void wh_store_keep_days(struct wh_store *store, const char *path)
