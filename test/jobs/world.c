@@ -276,7 +276,7 @@ static uint64_t patience_ns(const struct world *w)
 	uint64_t latest_ns = w->fault != FAULT_NONE ? w->heal_ns : w->house.now_ns;
 	uint64_t timeouts_ns = 0;
 	uint64_t bytes = 0;
-	uint64_t slowest_bps = w->rate_bps;
+	uint64_t slowest_bps = wh_min_u64(w->rate_bps, w->own.rate_bps);
 
 	for (uint32_t i = 0; i < w->guests; i++) {
 		const struct visit_config *config = &w->guest[i].config;

@@ -93,6 +93,10 @@ static void draw_server(struct world *w, uint32_t jobs)
 	};
 	if (w->is_tight)
 		w->settings.buffer_bytes = UINT64_C(96) << 20;
+	/* All that a peer moves, both ways. */
+	if (one_in(w, 3))
+		w->own.rate_bps =
+			(uint64_t)((double)w->rate_bps * (0.3 + 0.7 * wh_prng_unit(&w->prng)));
 }
 
 static void draw_fibres(struct world *w)
