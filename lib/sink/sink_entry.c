@@ -388,7 +388,10 @@ static void take_link(struct wh_sink *sink, const struct wh_entry *entry, int fo
 	settle(sink, &file, rc, WH_DOING_CREATING, now_tsc);
 }
 
-/* Creates a hard link to a complete file of the bundle. */
+/*
+ * Creates a hard link to a complete file of the bundle. Any other file belongs to somebody else,
+ * who may not want to share it under one more name.
+ */
 static void take_hard(struct wh_sink *sink, const struct wh_entry *entry, const struct stat *status,
 	uint64_t now_tsc)
 {
@@ -400,6 +403,8 @@ static void take_hard(struct wh_sink *sink, const struct wh_entry *entry, const 
 
 	if (rc == 0 && folder_fd < 0)
 		rc = folder_fd;
+	if (rc == 0 && !wh_sink_may_have_brought(sink, sink->place.path, sink->place.bytes))
+		rc = -EPERM;
 	if (rc == 0)
 		rc = wh_sink_look_again(sink, folder_fd, &first);
 	if (rc == 0 && !S_ISREG(first.st_mode))

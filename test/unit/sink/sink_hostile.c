@@ -605,6 +605,44 @@ static void test_no_descriptors(void)
 	rig_free(rig);
 }
 
+/* What was there before, or did not come, gets no further name; a file of the bundle does. */
+static void test_hard_link_outside(void)
+{
+	static const char *const first[] = {"theirs", "folder/theirs", "gone", "before"};
+	struct rig *rig = rig_new(rig_bases[0]);
+	struct wh_sink_config config = rig_config(rig, "");
+	enum wh_doing doing;
+	struct stat status;
+
+	config.choice.wishes = config.rules.keeps = WH_CHOICE_HARD_LINKS;
+	CU_ASSERT_FATAL(mkdir(rig_path(rig, "folder"), 0755) == 0);
+	for (int i = 0; i < 2; i++) {
+		int fd = open(rig_path(rig, first[i]), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+		CU_ASSERT_FATAL(fd >= 0 && close(fd) == 0);
+	}
+	CU_ASSERT_FATAL(wh_sink_open(&rig->sink, &config, &doing) == 0);
+	rig_text(rig, 1, "before", "x");
+	for (uint64_t i = 0; i < 4; i++) {
+		char name[] = {'l', (char)('0' + i), '\0'};
+		struct wh_record record = rig_entry(2 + i, WH_ENTRY_HARD, name, 0644);
+
+		record.entry.link = first[i];
+		record.entry.link_bytes = (uint16_t)strlen(first[i]);
+		rig_put(rig, &record);
+		rig->entries++;
+	}
+	rig_finish(rig);
+	CU_ASSERT(rig_run(rig) == WH_SINK_DONE);
+	for (uint64_t i = 0; i < 3; i++)
+		CU_ASSERT(rig_failed(rig, 2 + i, EPERM, WH_DOING_CREATING));
+	CU_ASSERT(stat(rig_path(rig, "theirs"), &status) == 0 && status.st_nlink == 1);
+	CU_ASSERT(stat(rig_path(rig, "folder/theirs"), &status) == 0 && status.st_nlink == 1);
+	CU_ASSERT(stat(rig_path(rig, "l3"), &status) == 0 && status.st_nlink == 2);
+	CU_ASSERT(rig->totals.failed == 3);
+	rig_free(rig);
+}
+
 /*
  * A file that has a name in another file system cannot have one more here: that is its own failure,
  * and no reason to end the bundle.
@@ -628,7 +666,7 @@ static void test_hard_link_across(void)
 	fd = open(rig_path(rig, "other/first"), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	CU_ASSERT_FATAL(fd >= 0 && close(fd) == 0);
 	CU_ASSERT_FATAL(wh_sink_open(&rig->sink, &config, &doing) == 0);
-	rig_text(rig, 1, "before", "x");
+	rig_text(rig, 1, "other/first", "x"); /* which fails as well */
 	record.entry.link = "other/first";
 	record.entry.link_bytes = (uint16_t)strlen(record.entry.link);
 	rig_put(rig, &record);
@@ -637,7 +675,7 @@ static void test_hard_link_across(void)
 	rig_finish(rig);
 	CU_ASSERT(rig_run(rig) == WH_SINK_DONE);
 	CU_ASSERT(rig_failed(rig, 2, EXDEV, WH_DOING_CREATING));
-	CU_ASSERT(rig_holds_text(rig, "before", "x") && rig_holds_text(rig, "after", "x"));
+	CU_ASSERT(rig_holds_text(rig, "after", "x"));
 	CU_ASSERT(umount2(rig_path(rig, "other"), MNT_DETACH) == 0);
 	unmount_root(rig);
 	rig_free(rig);
@@ -676,6 +714,7 @@ CU_TestInfo wh_tests[] = {
 	{"the root vanishes", test_root_vanishes},
 	{"no descriptors", test_no_descriptors},
 	{"the longest path", test_longest_path},
+	{"a hard link outside", test_hard_link_outside},
 	{"a hard link across file systems", test_hard_link_across},
 	{"a pipe has one file", test_pipe_has_one_file},
 	CU_TEST_INFO_NULL,
