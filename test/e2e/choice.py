@@ -65,6 +65,7 @@ def filters(program, folder):
         expect_equal('files', report['files'], len(CHOSEN))
         expect_equal('what came', sorted(files_below(pair.served / 'one/tree')), CHOSEN)
         expect(not (pair.served / 'one/tree/skip').exists(), 'a folder that is left out came')
+        expect_status(pair.run('send', '--max-size', '0', tree, remote('two/')), USAGE)
         run_json(pair, 'send', '-r', '--max-size', '100K', '--min-size', '6', tree, remote('two/'))
         expect_equal('by size', sorted(files_below(pair.served / 'two/tree')),
                      ['deep/b.dat', 'deep/b.tmp', 'deep/keep.tmp', 'skip/c.dat'])

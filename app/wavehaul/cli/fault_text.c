@@ -9,6 +9,8 @@
 /* More helpful text than the kernel's; NULL: the kernel's is sufficient. */
 static const char *own_words(enum wh_doing doing, int error)
 {
+	if (doing == WH_DOING_CHANGED)
+		return "it changed during the transfer; transfer it again when nobody writes to it";
 	switch (error) {
 	case EISDIR:
 		if (doing == WH_DOING_REMOVING)

@@ -460,7 +460,7 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("choice"), FIELD(min_bytes), .flag = "min-size", .verbs = ORDERED, SIZE(0, INT64_MAX),
 		.standard = "0", .argument = "SIZE", .example = "1M",
 		.help = "only files of at least this size"},
-	{IN("choice"), FIELD(max_bytes), .flag = "max-size", .verbs = ORDERED, SIZE(0, INT64_MAX),
+	{IN("choice"), FIELD(max_bytes), .flag = "max-size", .verbs = ORDERED, SIZE(1, INT64_MAX),
 		.argument = "SIZE", .example = "10G", .help = "only files of at most this size"},
 	{IN("choice"), FIELD(newer_s), .flag = "newer", .type = WH_SETTING_MOMENT, .verbs = ORDERED,
 		.argument = "WHEN", .example = "2h",

@@ -463,7 +463,8 @@ void wh_transfer_tell_sum(FILE *to, bool dry_run, const struct wh_transfer_sum *
 	fprintf(to, "%" PRIu64 " file%s, %s in %.2f s: %s", sum->files, wh_plural(sum->files),
 		wh_format_size(size, sizeof(size), sum->bytes), sum->seconds,
 		wh_format_rate(rate, sizeof(rate), sum->bps));
-	tell_size(to, sum->gone_bytes, "had gone over, of files that are not whole");
+	tell_size(to, sum->gone_bytes,
+		"more had gone over, as records and for files that did not arrive");
 	tell_size(to, sum->resumed_bytes - wh_min_u64(sum->resumed_bytes, sum->sampled_bytes),
 		"of it had come before, or was the same there");
 	tell_size(to, sum->sampled_bytes, "of it had come before (sampled)");
