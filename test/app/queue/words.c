@@ -147,7 +147,8 @@ static void others_are_refused(void)
 static void what_has_no_order_is_known(void)
 {
 	static const char *const own[] = {"rate", "pipe-timeout", "wait", "retries", "state",
-		"daemon", "control", "keep-parts", "keep-records", "files-from", "null"};
+		"daemon", "control", "keep-parts", "keep-records", "files-from", "null",
+		"then-run"};
 	static const char *const sections[] = {"transfer", "choice", "files"};
 	uint32_t found = 0;
 
