@@ -283,8 +283,7 @@ static void take_client(struct wh_control_socket *control)
 	if (line == NULL) {
 		static const char full[] = "{\"ok\":false,\"error\":\"too many clients\"}\n";
 
-		if (send(fd, full, sizeof(full) - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-			wh_say("control: a client was turned away");
+		(void)!send(fd, full, sizeof(full) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 		close(fd);
 		return;
 	}

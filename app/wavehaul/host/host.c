@@ -501,6 +501,10 @@ static void await_errands(void)
 		rte_delay_us_sleep(1000);
 }
 
+/*
+ * Memory and packets' buffers go with the EAL, which only unmaps them: rte_free would first write
+ * zeros over gigabytes, for seconds in which a stopped process is not gone.
+ */
 void wh_host_close(struct wh_host *host)
 {
 	await_errands();
@@ -511,7 +515,5 @@ void wh_host_close(struct wh_host *host)
 	wh_port_close(host->port);
 	wh_seeker_end();
 	wh_arena_free(&host->ground.arena);
-	rte_free(host->memory);
-	rte_mempool_free(host->pool);
 	free(host->station);
 }
