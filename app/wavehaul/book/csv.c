@@ -77,10 +77,11 @@ void wh_entry_print(const struct wh_book_entry *entry, FILE *to)
 	char who[WH_ENTRY_NAME_BYTES], why[WH_ENTRY_WHY_BYTES], path[WH_ENTRY_NAME_BYTES];
 	char verb[WH_ENTRY_WORD_BYTES], outcome[WH_ENTRY_WORD_BYTES];
 	char limit[WH_ENTRY_WORD_BYTES], digest[WH_ENTRY_DIGEST_BYTES];
+	char print[WH_FINGERPRINT_BYTES];
 
 	fprintf(to, "%-19s %-20.20s %-5s %10s %9.2f %12s %7.3g%% %-7s  %s %s%s%s%s%s\n",
 		wh_moment_text(entry->ended_us / 1000000, when),
-		wh_plain_text(wh_entry_who(entry), true, who, sizeof(who)),
+		wh_plain_text(wh_entry_who(entry, print), true, who, sizeof(who)),
 		wh_plain_text(entry->verb, false, verb, sizeof(verb)),
 		wh_format_size(size, sizeof(size), entry->bytes), wh_entry_seconds(entry),
 		wh_format_rate(rate, sizeof(rate), wh_entry_bps(entry)), 100 * wh_entry_loss(entry),

@@ -38,6 +38,7 @@ static void note_other(struct wh_ends *ends, const struct wh_book_entry *entry)
 bool wh_ends_take(
 	struct wh_ends *ends, const struct wh_book_entry *entry, struct wh_hook_event *event)
 {
+	char print[WH_FINGERPRINT_BYTES];
 	struct wh_ends_lanes *others = find(ends, entry->number);
 	struct wh_ends_lanes all = {0};
 
@@ -62,7 +63,7 @@ bool wh_ends_take(
 	snprintf(event->side, sizeof(event->side), "%s", wh_entry_side_name(entry->side));
 	snprintf(event->state, sizeof(event->state), "%s", all.status == 0 ? "done" : "failed");
 	snprintf(event->verb, sizeof(event->verb), "%.7s", entry->verb);
-	snprintf(event->peer, sizeof(event->peer), "%.255s", wh_entry_who(entry));
+	snprintf(event->peer, sizeof(event->peer), "%.255s", wh_entry_who(entry, print));
 	snprintf(event->error, sizeof(event->error), "%s", entry->why);
 	snprintf(event->path, sizeof(event->path), "%s", entry->path);
 	return true;

@@ -188,9 +188,11 @@ double wh_entry_loss(const struct wh_book_entry *entry)
 	return entry->pkts > 0 ? (double)entry->lost_pkts / (double)entry->pkts : 0;
 }
 
-const char *wh_entry_who(const struct wh_book_entry *entry)
+const char *wh_entry_who(const struct wh_book_entry *entry, char print[WH_FINGERPRINT_BYTES])
 {
-	return entry->name[0] != '\0'       ? entry->name
-	       : entry->identity[0] != '\0' ? entry->identity
-					    : entry->peer;
+	uint8_t id[WH_IDENTITY_BYTES];
+
+	if (entry->name[0] != '\0')
+		return entry->name;
+	return wh_id_read(entry->identity, id) ? wh_fingerprint_text(id, print) : entry->peer;
 }

@@ -52,6 +52,7 @@ static void name_day(const struct wh_book_entry *entry, char name[WH_SUMS_NAME_B
 /* Who asked for it: a user of this host, or the peer. */
 static void name_user(const struct wh_book_entry *entry, char name[WH_SUMS_NAME_BYTES])
 {
+	char print[WH_FINGERPRINT_BYTES];
 	const struct passwd *user = entry->uid >= 0 ? getpwuid((uid_t)entry->uid) : NULL;
 
 	if (user != NULL)
@@ -59,12 +60,14 @@ static void name_user(const struct wh_book_entry *entry, char name[WH_SUMS_NAME_
 	else if (entry->uid >= 0)
 		snprintf(name, WH_SUMS_NAME_BYTES, "%" PRId64, entry->uid);
 	else
-		snprintf(name, WH_SUMS_NAME_BYTES, "%s", wh_entry_who(entry));
+		snprintf(name, WH_SUMS_NAME_BYTES, "%s", wh_entry_who(entry, print));
 }
 
 static void name_of(
 	const struct wh_book_entry *entry, enum wh_sums_by by, char name[WH_SUMS_NAME_BYTES])
 {
+	char print[WH_FINGERPRINT_BYTES];
+
 	switch (by) {
 	case WH_SUMS_BY_DAY:
 		name_day(entry, name);
@@ -73,7 +76,7 @@ static void name_of(
 		name_user(entry, name);
 		break;
 	case WH_SUMS_BY_PEER:
-		snprintf(name, WH_SUMS_NAME_BYTES, "%s", wh_entry_who(entry));
+		snprintf(name, WH_SUMS_NAME_BYTES, "%s", wh_entry_who(entry, print));
 		break;
 	case WH_SUMS_BY_VERB:
 		snprintf(name, WH_SUMS_NAME_BYTES, "%s", entry->verb);

@@ -128,6 +128,22 @@ static void test_long(void)
 		CU_ASSERT(*c >= ' ' && *c != 0x7f);
 }
 
+/* One word for a peer in tables and pictures: 64 digits would break both. */
+static void test_who(void)
+{
+	static const uint8_t id[WH_IDENTITY_BYTES] = {1, 2, 3};
+	struct wh_book_entry entry = an_entry();
+	char print[WH_FINGERPRINT_BYTES], expected[WH_FINGERPRINT_BYTES];
+
+	wh_id_text(id, entry.identity);
+	CU_ASSERT_STRING_EQUAL(wh_entry_who(&entry, print), "dtn2");
+	entry.name[0] = '\0';
+	CU_ASSERT_STRING_EQUAL(wh_entry_who(&entry, print), wh_fingerprint_text(id, expected));
+	CU_ASSERT_EQUAL(strlen(print), WH_FINGERPRINT_BYTES - 1);
+	entry.identity[0] = '\0';
+	CU_ASSERT_STRING_EQUAL(wh_entry_who(&entry, print), "192.0.2.2");
+}
+
 static void test_json(void)
 {
 	struct wh_book_entry entry = an_entry();
@@ -147,6 +163,7 @@ CU_TestInfo wh_tests[] = {
 	{"sentences", test_sentences},
 	{"refusals", test_refusals},
 	{"long ones", test_long},
+	{"who", test_who},
 	{"JSON", test_json},
 	CU_TEST_INFO_NULL,
 };
