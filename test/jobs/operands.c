@@ -27,6 +27,7 @@
 #include "base/prng.h"
 #include "bundle/choice.h"
 #include "operands_lanes.h"
+#include "source/given.h"
 
 #define FILES_MAX    48
 #define OPERANDS_MAX 6
@@ -414,10 +415,14 @@ static void begin(const struct wh_rig_seeds *seeds, uint64_t seed)
 	while (story.files == 0);
 	WH_ASSERT(chdir(story.from) == 0);
 	draw_config();
-	story.config.target = "";
-	if (story.config.count == 1 && (story.config.wishes & WH_CHOICE_RELATIVE) == 0 &&
-		strchr(story.operand[0], '*') == NULL && chance(3))
-		story.config.target = "new";
+	/* As wh_request_names_folder: contents and wildcards go into a folder. */
+	const char *last;
+	bool may_be_name = story.config.count == 1 &&
+			   (story.config.wishes & WH_CHOICE_RELATIVE) == 0 &&
+			   wh_path_last_name(story.operand[0], &last) > 0 &&
+			   !wh_path_has_wildcard(story.operand[0]);
+
+	story.config.target = may_be_name && chance(3) ? "new" : "";
 	choose();
 }
 
