@@ -259,18 +259,14 @@ static void conclude(struct handed *handed)
 	}
 }
 
-/* The queue has its own pauses: enough tries for them to add up to --wait. */
+/* The queue has no --wait: enough retries for their patience to add up to it. */
 static json_int_t retries_of(const struct wh_settings *settings)
 {
-	uint64_t wait_s = (settings->wait_ns + WH_NS_PER_S - 1) / WH_NS_PER_S;
-	uint64_t pause_s = WH_RETRY_FIRST_S;
-	uint64_t waited_s = 0;
+	uint64_t waited_ns = 0;
 	json_int_t retries = 0;
 
-	for (; waited_s < wait_s; retries++) {
-		waited_s += pause_s;
-		pause_s = wh_min_u64(2 * pause_s, WH_RETRY_LAST_S);
-	}
+	for (; waited_ns < settings->wait_ns; retries++)
+		waited_ns += wh_retry_patience_ns((uint32_t)retries + 1);
 	return retries > settings->retries ? retries : settings->retries;
 }
 

@@ -32,6 +32,10 @@ void wh_complain_over(const char *erase)
 	(void)erase;
 }
 
+void wh_complaint_forget(void)
+{
+}
+
 const char *wh_last_complaint(void)
 {
 	return last;

@@ -198,10 +198,10 @@ static void tell_start(struct wh_run *run, const struct wh_run_ground *ground)
 	wh_transfer_tell_start(transfer);
 }
 
-static bool start_lanes(struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc,
-	const struct wh_request *request)
+static bool start_lanes(struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc)
 {
 	struct wh_transfer *transfer = &run->transfer;
+	const struct wh_request *request = &run->request;
 
 	if (!wh_lanes_make(&transfer->lanes, ground->jobs, &transfer->peer, request))
 		return false;
@@ -211,10 +211,18 @@ static bool start_lanes(struct wh_run *run, const struct wh_run_ground *ground, 
 			.on_file = wh_transfer_on_file,
 			.context = transfer,
 		};
-	run->began_tsc = now_tsc;
-	tell_start(run, ground);
 	wh_lanes_start_first(&transfer->lanes, now_tsc);
 	return true;
+}
+
+/* A try that is not the first has patience, but no retries: those are the queue's. */
+static void begin_waiting(struct wh_run *run, uint64_t now_tsc)
+{
+	uint32_t tries = run->order.tries;
+
+	run->began_tsc = now_tsc;
+	wh_retry_init(&run->transfer.retry, run->transfer.host.ground.hz,
+		tries > 1 ? wh_retry_patience_ns(tries - 1) : 0, 0, now_tsc);
 }
 
 /* Only root can change owners, and only if the operator allows it. */
@@ -380,16 +388,17 @@ static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64
 		return false;
 	}
 
-	struct wh_request request = request_of(run, ground);
-
-	request.peer_known = place.has_key;
-	memcpy(request.peer_id, place.id, sizeof(request.peer_id));
-	status = choose(run, ground, &request);
+	run->request = request_of(run, ground);
+	run->request.peer_known = place.has_key;
+	memcpy(run->request.peer_id, place.id, sizeof(run->request.peer_id));
+	status = choose(run, ground, &run->request);
 	if (status != -1) {
 		fail(result, status, wh_last_complaint());
 		return false;
 	}
-	if (start_lanes(run, ground, now_tsc, &request))
+	begin_waiting(run, now_tsc);
+	tell_start(run, ground);
+	if (start_lanes(run, ground, now_tsc))
 		return true;
 	fail(result, WH_EXIT_OTHER, "no memory for the jobs");
 	return false;
@@ -431,7 +440,7 @@ static bool change_rate(struct wh_run *run, uint64_t bps)
 	run->rate_bps = bps;
 	if (run->far.on)
 		return false;
-	request.rate_bps = bps;
+	request.rate_bps = run->request.rate_bps = bps;
 	return wh_lanes_change(lanes, &request);
 }
 
@@ -492,8 +501,39 @@ static bool is_summed(struct wh_run *run)
 	return atomic_load(&run->sums) == WH_RUN_SUMMED;
 }
 
-bool wh_run_look(
-	struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc, int64_t now_s)
+/* Whether another attempt to reach the host follows, or is waited for. */
+static bool looks_again(
+	struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc, bool may_wait)
+{
+	struct wh_lanes *lanes = &run->transfer.lanes;
+	struct wh_retry *retry = &run->transfer.retry;
+
+	if (run->wanted != WH_ORDER_FAILED || run->unwanted[0] != '\0' || !may_wait ||
+		wh_lanes_lack_room(lanes))
+		return false;
+	if (retry->due_tsc == 0)
+		return wh_retry_failed(retry, lanes, now_tsc) == WH_RETRY_LOOKS;
+	if (!wh_retry_is_due(retry, now_tsc))
+		return true;
+	wh_lanes_free(lanes);
+	*lanes = (struct wh_lanes){0};
+	atomic_store(&run->transfer.gate, false);
+	return start_lanes(run, ground, now_tsc);
+}
+
+/* What an answer may take that is on its way. */
+#define WAITS_S 3
+
+bool wh_run_waits(const struct wh_run *run, uint64_t now_tsc)
+{
+	const struct wh_lanes *lanes = &run->transfer.lanes;
+
+	return lanes->started > 0 && atomic_load(&lanes->job[0]->view.state) < WH_JOB_RUNNING &&
+	       now_tsc - run->began_tsc > WAITS_S * run->transfer.host.ground.hz;
+}
+
+bool wh_run_look(struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc,
+	int64_t now_s, bool may_wait)
 {
 	struct wh_transfer *transfer = &run->transfer;
 	struct wh_lanes *lanes = &transfer->lanes;
@@ -512,7 +552,10 @@ bool wh_run_look(
 		wh_lanes_start_others(lanes, now_tsc);
 	if (wh_lanes_over(lanes, 1))
 		atomic_store(&transfer->gate, true);
-	return is_over(lanes) && is_summed(run);
+	if (!is_over(lanes) ||
+		(wh_lanes_failed(lanes) && looks_again(run, ground, now_tsc, may_wait)))
+		return false;
+	return is_summed(run);
 }
 
 bool wh_run_found_name(struct wh_run *run)
@@ -567,6 +610,8 @@ static int status_of(
 	bool ended = wh_lanes_failed(lanes) || (summed && run->sums_status == WH_EXIT_INTERRUPTED);
 	bool stopped = ended && run->wanted != WH_ORDER_FAILED;
 
+	/* The last one on this thread may have been about another job. */
+	wh_complaint_forget();
 	if (stopped) {
 		fail(result, WH_EXIT_INTERRUPTED, "stopped");
 		return WH_EXIT_INTERRUPTED;
@@ -576,6 +621,7 @@ static int status_of(
 	if (wh_lanes_failed(lanes)) {
 		status = wh_jobs_conclude(lanes->job, lanes->started, transfer->server);
 		fail(result, status, wh_last_complaint());
+		result->soon = wh_retry_may_hurry(lanes);
 	} else if (totals->failed > 0) {
 		status = WH_EXIT_PARTIAL;
 		result->status = status;

@@ -62,6 +62,7 @@ struct wh_run {
 	char sums_why[WH_ORDER_WHY_BYTES];
 	struct wh_timetable table;
 	enum wh_order_state wanted; /* requested final state; FAILED: decided by its result */
+	struct wh_request request;  /* of all attempts to reach the host */
 	uint64_t began_tsc;
 	uint64_t rate_bps;
 	int64_t rate_s; /* time of the last look at the timetable */
@@ -91,9 +92,15 @@ struct wh_run *wh_run_begin(const struct wh_run_ground *ground, struct wh_order 
 	const struct wh_run_client *client, uint64_t now_tsc, int64_t now_s,
 	struct wh_order_result *result);
 
-/* Whether it is over. Applies its timetable. */
-bool wh_run_look(
-	struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc, int64_t now_s);
+/*
+ * Whether it is over. Applies its timetable. If the host is not reached, looks for it again for as
+ * long as its try is patient, if `may_wait`.
+ */
+bool wh_run_look(struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc,
+	int64_t now_s, bool may_wait);
+
+/* Whether its host has not answered for a while: then it takes nobody's place. */
+bool wh_run_waits(const struct wh_run *run, uint64_t now_tsc);
 
 /* Stops it; then it gets that state. */
 void wh_run_stop(struct wh_run *run, enum wh_order_state wanted, uint64_t now_tsc);

@@ -373,10 +373,21 @@ static void note_name(struct wh_runner *runner, struct wh_run *run)
 		(void)wh_runner_trouble(runner, wh_queue_as_name(runner->queue, run->order.id));
 }
 
+/* Runs that wait for their hosts, which are not to keep others from theirs. */
+static uint32_t count_waiting(const struct wh_runner *runner, uint64_t now_tsc)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < runner->runs; i++)
+		count += wh_run_waits(runner->run[i], now_tsc);
+	return count;
+}
+
 static void look_at_runs(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s)
 {
 	bool ends = atomic_load(&runner->ground.jobs->hurry);
 	bool drains = atomic_load(&runner->ground.jobs->draining);
+	bool may_wait = !drains && count_waiting(runner, now_tsc) < WH_RUNS_MAX / 2;
 
 	for (uint32_t i = runner->runs; i-- > 0;) {
 		struct wh_run *run = runner->run[i];
@@ -387,7 +398,7 @@ static void look_at_runs(struct wh_runner *runner, uint64_t now_tsc, int64_t now
 		note_name(runner, run);
 		if (run->far.on)
 			note_far(runner, run);
-		if (wh_run_look(run, &runner->ground, now_tsc, now_s))
+		if (wh_run_look(run, &runner->ground, now_tsc, now_s, may_wait))
 			end_run(runner, i, now_s);
 		else
 			tell_events(runner, run);
@@ -401,8 +412,8 @@ static bool is_full(const struct wh_runner_full *full, int64_t now_s)
 }
 
 /* Hosts that have the maximum number of running orders, or no room. */
-static uint32_t busy_hosts(
-	const struct wh_runner *runner, int64_t now_s, const char *busy[2 * WH_RUNS_MAX])
+static uint32_t busy_hosts(const struct wh_runner *runner, uint64_t now_tsc, int64_t now_s,
+	const char *busy[2 * WH_RUNS_MAX])
 {
 	uint32_t count = 0;
 
@@ -416,7 +427,8 @@ static uint32_t busy_hosts(
 
 		for (uint32_t j = 0; j < runner->runs; j++)
 			same += strcmp(runner->run[j]->order.host, host) == 0;
-		if (same >= runner->at_once_host)
+		/* Those that look for a host already are enough. */
+		if (same >= runner->at_once_host || wh_run_waits(runner->run[i], now_tsc))
 			busy[count++] = host;
 	}
 	return count;
@@ -426,7 +438,7 @@ static uint32_t busy_hosts(
 static bool begin_next(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s)
 {
 	const char *busy[2 * WH_RUNS_MAX];
-	uint32_t count = busy_hosts(runner, now_s, busy);
+	uint32_t count = busy_hosts(runner, now_tsc, now_s, busy);
 	struct wh_order_result result;
 	struct wh_order order;
 	int rc = wh_queue_next(runner->queue, now_s, busy, count, &order);
@@ -454,9 +466,10 @@ static bool begin_next(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s
 	return true;
 }
 
-static bool has_room(const struct wh_runner *runner)
+static bool has_room(const struct wh_runner *runner, uint64_t now_tsc)
 {
-	return runner->ends == 0 && runner->runs < runner->at_once && runner->runs < WH_RUNS_MAX &&
+	return runner->ends == 0 && runner->runs < WH_RUNS_MAX &&
+	       runner->runs - count_waiting(runner, now_tsc) < runner->at_once &&
 	       runner->lanes < WH_RUN_LANES_MAX && !atomic_load(&runner->ground.jobs->draining);
 }
 
@@ -466,7 +479,8 @@ static void begin_orders(struct wh_runner *runner, uint64_t now_tsc, int64_t now
 
 	if (!runner->look_now && now_s < runner->next_look_s)
 		return;
-	while (has_room(runner) && begun < BEGUN_IN_TURN && begin_next(runner, now_tsc, now_s))
+	while (has_room(runner, now_tsc) && begun < BEGUN_IN_TURN &&
+		begin_next(runner, now_tsc, now_s))
 		begun++;
 	/* A database that accepts no writes is tried again later. */
 	runner->look_now = begun == BEGUN_IN_TURN;

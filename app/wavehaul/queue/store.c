@@ -42,7 +42,9 @@ static const char *const steps[] = {
 	"UPDATE job SET said=1 WHERE sends=2 AND began>0",
 	/* Each look at the metrics counts what a month has left. */
 	"CREATE INDEX job_outcome ON job(state) WHERE state>=5",
-	"ALTER TABLE job ADD COLUMN stream INTEGER NOT NULL DEFAULT 0"};
+	"ALTER TABLE job ADD COLUMN stream INTEGER NOT NULL DEFAULT 0",
+	/* Those that a retry brings back. */
+	"CREATE INDEX job_fallen ON job(after) WHERE state=6 AND began=0"};
 
 /* Values of the column `sends`. */
 #define GETS   0
@@ -78,6 +80,7 @@ enum question {
 	END,
 	FREE_FOLLOWERS,
 	FAIL_FOLLOWERS,
+	REVIVE_FOLLOWERS,
 	FREE_LEFT,
 	FAIL_LEFT,
 	SET_STATE,
@@ -111,7 +114,8 @@ static const char *const texts[QUESTIONS] = {
 	[AFTER_LIVE] = "SELECT " COLUMNS " FROM job WHERE id>?1 AND state<5 ORDER BY id LIMIT 1",
 	[AFTER_ANY] = "SELECT " COLUMNS " FROM job WHERE id>?1 ORDER BY id LIMIT 1",
 	[READY] = "SELECT id,host FROM job WHERE state=0 ORDER BY priority DESC,place",
-	[START] = "UPDATE job SET state=4,began=?2,tries=tries+1 WHERE id=?1",
+	/* What is said of the try before is true no longer. */
+	[START] = "UPDATE job SET state=4,began=?2,tries=tries+1,status=0,why='' WHERE id=?1",
 	[PROMOTE] = "UPDATE job SET state=0 WHERE state=1 AND due<=?1",
 	[DUE] = "SELECT min(due) FROM job WHERE state=1",
 	[END] = "UPDATE job SET state=?2,due=?3,ended=?4,status=?5,why=?6,files=files+?7,"
@@ -119,6 +123,12 @@ static const char *const texts[QUESTIONS] = {
 		"tries=?13 WHERE id=?1",
 	[FREE_FOLLOWERS] = "UPDATE job SET state=1 WHERE state=2 AND after=?1",
 	[FAIL_FOLLOWERS] = "WITH RECURSIVE gone(id) AS (VALUES(?1)" AND_FOLLOWERS " " FAIL_GONE,
+	/* One that failed and never began can only have failed with the order that it follows. */
+	[REVIVE_FOLLOWERS] =
+		"WITH RECURSIVE back(id) AS (VALUES(?1) UNION SELECT job.id FROM back JOIN job "
+		"ON job.after=back.id WHERE job.state=6 AND job.began=0) UPDATE job SET state=2,"
+		"ended=0,status=0,why='' WHERE state=6 AND began=0 AND id<>?1 AND "
+		"id IN (SELECT id FROM back)",
 	/* Followers that were not updated because the last process ended before. */
 	[FREE_LEFT] = "UPDATE job SET state=1 WHERE state=2 AND after IN "
 		      "(SELECT id FROM job WHERE state=5)",
@@ -525,6 +535,8 @@ static int tell_followers(
 
 	if (state == WH_ORDER_DONE)
 		return finish(ask_of(queue, FREE_FOLLOWERS, (int64_t)id));
+	if (state == WH_ORDER_READY || state == WH_ORDER_BLOCKED)
+		return finish(ask_of(queue, REVIVE_FOLLOWERS, (int64_t)id));
 	if (state != WH_ORDER_FAILED && state != WH_ORDER_CANCELLED)
 		return 0;
 	fail = ask_of(queue, FAIL_FOLLOWERS, (int64_t)id);
@@ -559,6 +571,7 @@ int wh_queue_end(struct wh_queue *queue, const struct wh_order *order,
 	/* A try that was stopped from outside is not counted. */
 	bool counted = unheard || wanted == WH_ORDER_DONE || wanted == WH_ORDER_FAILED;
 	int64_t last_s = unheard ? WH_SAY_AGAIN_LAST_S : WH_RETRY_LAST_S;
+	int64_t pause = result->soon ? WH_RETRY_SOON_S : pause_s(order->tries, last_s);
 
 	WH_ASSERT(wanted != WH_ORDER_RUNNING && wanted != WH_ORDER_BLOCKED);
 	*state = again ? WH_ORDER_WAITING : wanted;
@@ -566,10 +579,10 @@ int wh_queue_end(struct wh_queue *queue, const struct wh_order *order,
 	sqlite3_stmt *end = ask_of(queue, END, (int64_t)order->id);
 
 	sqlite3_bind_int(end, 2, (int)*state);
-	sqlite3_bind_int64(end, 3, again ? now_s + pause_s(order->tries, last_s) : order->due_s);
+	sqlite3_bind_int64(end, 3, again ? now_s + pause : order->due_s);
 	sqlite3_bind_int64(end, 4, now_s);
 	sqlite3_bind_int(end, 5, result->status);
-	bind_text(end, 6, result->why);
+	bind_text(end, 6, *state == WH_ORDER_DONE ? "" : result->why);
 	sqlite3_bind_int64(end, 7, (int64_t)result->files);
 	sqlite3_bind_int64(end, 8, (int64_t)result->skipped);
 	sqlite3_bind_int64(end, 9, (int64_t)result->failed);

@@ -28,7 +28,11 @@
 #define WH_PRIORITY_MAX      9
 #define WH_PRIORITY_STANDARD 5
 
-/* Pauses before another try are doubled each time, from the first to the longest. */
+/*
+ * Pauses before another try are doubled each time, from the first to the longest. Or it begins
+ * soon, and its patience grows instead (job/retry/retry.h).
+ */
+#define WH_RETRY_SOON_S  1
 #define WH_RETRY_FIRST_S 5
 #define WH_RETRY_LAST_S  600
 
@@ -62,6 +66,7 @@ static inline bool wh_order_is_over(enum wh_order_state state)
 struct wh_order_result {
 	int status;   /* exit status */
 	bool no_room; /* an end had too much to do, or no memory, and nothing else went wrong */
+	bool soon;    /* another try need not pause: it waits for the host by itself */
 	bool final;   /* no other try: bytes of a stream do not come twice */
 	char why[WH_ORDER_WHY_BYTES];
 	uint64_t files;

@@ -163,7 +163,21 @@ static void test_time_and_followers(void)
 	CU_ASSERT_EQUAL(wh_queue_due_s(rig.queue), INT64_MAX);
 	CU_ASSERT_EQUAL(wh_queue_retry(rig.queue, three, NOW), -EINVAL);
 	CU_ASSERT_EQUAL(wh_queue_retry(rig.queue, two, NOW), 0);
+	/* What failed with it waits for it again; what was cancelled stays so. */
+	CU_ASSERT_EQUAL(look(&rig, three).state, WH_ORDER_BLOCKED);
+	CU_ASSERT_STRING_EQUAL(look(&rig, three).result.why, "");
+	CU_ASSERT_EQUAL(look(&rig, four).state, WH_ORDER_BLOCKED);
+	CU_ASSERT_EQUAL(wh_queue_cancel(rig.queue, four, NOW), 0);
 	CU_ASSERT_EQUAL(next(&rig, NOW + 100, NULL), two);
+	CU_ASSERT_EQUAL(end(&rig, two, WH_EXIT_NO_FILE, NOW + 100), WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(&rig, three).state, WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(wh_queue_retry(rig.queue, two, NOW + 101), 0);
+	CU_ASSERT_EQUAL(next(&rig, NOW + 101, NULL), two);
+	CU_ASSERT_STRING_EQUAL(look(&rig, two).result.why, "");
+	CU_ASSERT_EQUAL(look(&rig, two).result.status, 0);
+	CU_ASSERT_EQUAL(end(&rig, two, WH_EXIT_OK, NOW + 101), WH_ORDER_DONE);
+	CU_ASSERT_EQUAL(next(&rig, NOW + 101, NULL), three);
+	CU_ASSERT_EQUAL(look(&rig, four).state, WH_ORDER_CANCELLED);
 	take_down(&rig);
 }
 
@@ -615,6 +629,7 @@ static const char *const grown[] = {
 	"UPDATE job SET said=1 WHERE sends=2 AND began>0",
 	"CREATE INDEX job_outcome ON job(state) WHERE state>=5",
 	"ALTER TABLE job ADD COLUMN stream INTEGER NOT NULL DEFAULT 0",
+	"CREATE INDEX job_fallen ON job(after) WHERE state=6 AND began=0",
 };
 
 #define VERSIONS (sizeof(grown) / sizeof(grown[0]))

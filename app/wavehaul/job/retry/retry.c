@@ -71,10 +71,16 @@ static bool is_gone(const struct wh_lanes *lanes)
 	for (uint32_t lane = 0; lane < lanes->started; lane++) {
 		enum wh_release_status failed = lanes->job[lane]->result.failed;
 
-		if (failed == WH_STATUS_PEER_GONE || failed == WH_STATUS_REPLACED)
+		if (failed == WH_STATUS_PEER_GONE || failed == WH_STATUS_UNHEARD ||
+			failed == WH_STATUS_REPLACED)
 			return true;
 	}
 	return false;
+}
+
+bool wh_retry_may_hurry(const struct wh_lanes *lanes)
+{
+	return lanes->job[0]->ready.began_tsc == 0 || is_gone(lanes);
 }
 
 enum wh_retry_step wh_retry_failed(

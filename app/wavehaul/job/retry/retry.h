@@ -60,6 +60,9 @@ enum wh_retry_step wh_retry_unreached(struct wh_retry *retry, uint64_t now_tsc);
 enum wh_retry_step wh_retry_failed(
 	struct wh_retry *retry, const struct wh_lanes *lanes, uint64_t now_tsc);
 
+/* Whether the server was gone, or was not reached: nothing is won by a pause. */
+bool wh_retry_may_hurry(const struct wh_lanes *lanes);
+
 /* Whether the time for the next attempt has come; then that begins. */
 bool wh_retry_is_due(struct wh_retry *retry, uint64_t now_tsc);
 
