@@ -64,11 +64,23 @@ int32_t wh_source_scout(struct wh_source *source)
 	return items;
 }
 
+/* In another try the backup of a file could get the name, and replace what has arrived. */
+static bool may_be_backup(const struct wh_source *source, const char *path)
+{
+	const char *suffix = source->config.choice.backup;
+	size_t bytes = suffix != NULL ? strlen(suffix) : 0;
+	size_t path_bytes = strlen(path);
+
+	return bytes > 0 && path_bytes > bytes && strcmp(path + path_bytes - bytes, suffix) == 0;
+}
+
 /* By each part of the path that may have been given: folders may be given within others. */
 bool wh_source_is_contested(struct wh_source *source, const char *path)
 {
 	uint32_t given = 0;
 
+	if (may_be_backup(source, path))
+		return true;
 	if (source->given_names.count == 0)
 		return false;
 	for (const char *end = path; end != NULL;) {
