@@ -27,9 +27,9 @@
  *
  * Only the answer to a question of ours changes an entry: from the known MAC, or from another one
  * after the known one did not answer unicast questions. If another MAC claims the address the known
- * one is asked, and the conflict is reported. So a real move (failover of a NIC or a router) is
- * found within seconds, announced or not, while a false claim changes nothing. Against an attacker
- * who answers first, when no MAC is known yet, ARP and NDP have no defence.
+ * one is asked, and if it answers the conflict is reported. So a real move (failover of a NIC or a
+ * router) is found within seconds, announced or not, while a false claim changes nothing. Against
+ * an attacker who answers first, when no MAC is known yet, ARP and NDP have no defence.
  */
 
 #include <stdbool.h>
@@ -143,6 +143,7 @@ struct wh_neighbour_config {
 	uint16_t mtu;
 	uint16_t vlan; /* 0: none; otherwise frames are sent with a tag, and expected with one */
 	uint8_t mac[6];
+	bool macs_made_up; /* by each process at the other end anew: no conflict if one has moved */
 	struct wh_neighbour_subnet ipv4;
 	struct wh_neighbour_subnet ipv6; /* in addition to the link-local address of the MAC */
 };
@@ -158,6 +159,7 @@ enum wh_neighbour_state {
 struct wh_neighbour_entry {
 	struct wh_address address; /* port 0 */
 	uint8_t mac[6];            /* valid if reachable or probe */
+	uint8_t claimant[6];       /* another MAC that claims the address; zeros: none */
 	uint8_t state;             /* enum wh_neighbour_state */
 	uint8_t asks;              /* incomplete, probe: questions sent */
 	uint8_t replaced;          /* likewise: repeats because frames were missed */
@@ -171,7 +173,7 @@ struct wh_neighbour_entry {
 enum wh_neighbour_quarrel {
 	WH_NEIGHBOUR_QUARREL_OURS = 0, /* another host uses an address of ours */
 	WH_NEIGHBOUR_QUARREL_PEERS,    /* another MAC claims a peer's address */
-	WH_NEIGHBOUR_QUARREL_MOVED, /* a peer no longer answers at one MAC, but at another */
+	WH_NEIGHBOUR_QUARREL_MOVED,    /* a peer no longer answers at one MAC, but at another */
 	WH_NEIGHBOUR_QUARRELS,
 };
 
@@ -253,7 +255,7 @@ struct wh_neighbour {
 	uint32_t announce_rounds;
 	uint32_t announce_next; /* index into own[] in this round */
 	struct wh_neighbour_echo echo;
-	uint64_t echo_wait_tsc; /* timeout of an echo; WH_NEIGHBOUR_ECHO_MS unless set */
+	uint64_t echo_wait_tsc;           /* timeout of an echo; WH_NEIGHBOUR_ECHO_MS unless set */
 	struct wh_neighbour_watch *watch; /* list of watched peers */
 	const struct wh_mtu_proof *proof; /* owner of the echo; NULL: none */
 	struct wh_neighbour_conflict conflict[WH_NEIGHBOUR_QUARRELS];

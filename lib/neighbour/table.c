@@ -167,6 +167,13 @@ static void take_answer(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	wh_neighbour_wake_echo(neighbour);
 }
 
+static bool is_claimed(const struct wh_neighbour_entry *entry)
+{
+	static const uint8_t none[6];
+
+	return !wh_mac_equal(entry->claimant, none);
+}
+
 static void note_quarrel(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_neighbour_entry *entry, const uint8_t mac[6],
 	enum wh_neighbour_quarrel quarrel)
@@ -206,17 +213,25 @@ enum wh_neighbour_reason wh_neighbour_hear(struct wh_neighbour *neighbour, uint6
 		return WH_NEIGHBOUR_OK;
 	}
 	if (wh_mac_equal(entry->mac, mac)) {
-		if (asked)
-			take_answer(neighbour, now_tsc, entry, mac);
+		if (!asked)
+			return WH_NEIGHBOUR_OK;
+		/* Two hosts have the address; a process that replaces another is alone. */
+		if (is_claimed(entry))
+			note_quarrel(neighbour, now_tsc, entry, entry->claimant,
+				WH_NEIGHBOUR_QUARREL_PEERS);
+		memset(entry->claimant, 0, sizeof(entry->claimant));
+		take_answer(neighbour, now_tsc, entry, mac);
 		return WH_NEIGHBOUR_OK;
 	}
 	if (asked && may_move(entry)) {
-		note_quarrel(neighbour, now_tsc, entry, mac, WH_NEIGHBOUR_QUARREL_MOVED);
+		memset(entry->claimant, 0, sizeof(entry->claimant));
+		if (!neighbour->config.macs_made_up)
+			note_quarrel(neighbour, now_tsc, entry, mac, WH_NEIGHBOUR_QUARREL_MOVED);
 		neighbour->stats.moved++;
 		take_answer(neighbour, now_tsc, entry, mac);
 		return WH_NEIGHBOUR_OK;
 	}
-	note_quarrel(neighbour, now_tsc, entry, mac, WH_NEIGHBOUR_QUARREL_PEERS);
+	memcpy(entry->claimant, mac, sizeof(entry->claimant));
 	/* The next use asks. */
 	entry->until_tsc = wh_min_u64(entry->until_tsc, now_tsc);
 	return WH_NEIGHBOUR_CONTESTED;

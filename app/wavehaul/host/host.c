@@ -130,6 +130,7 @@ static struct wh_neighbour_config neighbour_config(const struct wh_host *host)
 		.hz = host->ground.hz,
 		.mtu = (uint16_t)settings->mtu_bytes,
 		.vlan = (uint16_t)settings->vlan,
+		.macs_made_up = host->spec.facts.mac_made_up,
 	};
 
 	memcpy(config.mac, &host->port->mac, sizeof(config.mac));
