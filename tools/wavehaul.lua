@@ -13,7 +13,7 @@
 -- writes.
 
 local UDP_PORTS = "5760-5775"
-local VERSION = 2
+local VERSION = 3
 local HEAD_BYTES = 64
 local FIELDS_AT = 16
 local TAG_AT = 48
@@ -273,6 +273,9 @@ local PROBE_FLAGS = {
 	define(ProtoField.bool, "flags.echo", "Echo", 8, nil, 0x01),
 	define(ProtoField.bool, "flags.ask", "Ask", 8, nil, 0x02),
 	define(ProtoField.bool, "flags.fetch", "Fetch", 8, nil, 0x04),
+}
+local COOKIE_FLAGS = {
+	define(ProtoField.bool, "flags.later", "Begin again later", 8, nil, 0x01),
 }
 local CRYPTO_FLAGS = {
 	define(ProtoField.bool, "flags.answer", "Answer", 8, nil, 0x01),
@@ -553,7 +556,7 @@ local types = {
 	[13] = {fields = probe_group, flags = PROBE_FLAGS, rest = probe_rest},
 	[14] = {fields = probe_answer_group, flags = PROBE_FLAGS, rest = probe_answer_rest},
 	[15] = {fields = ask_group, fixed = ask_body, fixed_bytes = 32, rest = ask_rest},
-	[16] = {fields = cookie_group, rest = ask_rest},
+	[16] = {fields = cookie_group, flags = COOKIE_FLAGS, rest = ask_rest},
 	[17] = {fields = crypto_group, flags = CRYPTO_FLAGS, fixed = crypto_body, fixed_bytes = 4,
 		rest = crypto_rest},
 }

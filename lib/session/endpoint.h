@@ -50,7 +50,8 @@
 
 #define WH_ENDPOINT_PLACES_MIN 64
 #define WH_ENDPOINT_PLACES_MAX 8192
-#define WH_ENDPOINT_REPLIES    63 /* 2^n - 1: see fifo.h */
+#define WH_ENDPOINT_REPLIES    255 /* 2^n - 1: see fifo.h */
+#define WH_ENDPOINT_LETTERS    8   /* most replies and letters in one turn of the TX core */
 
 /* A MAC address, or whatever else the layer below needs to answer a stranger. */
 #define WH_ENDPOINT_VIA_BYTES 6
@@ -138,11 +139,11 @@ struct wh_endpoint_config {
 /* The last packet of a session that has left. */
 struct wh_farewell {
 	struct wh_address peer;
-	uint32_t lci;                     /* 0: none yet */
-	uint8_t stage;                    /* WH_RELEASE_DONE, ABORT or REPLY */
-	const struct wh_session *leaving; /* from the TX core: the RX core copies the rest from
+	uint32_t lci;                      /* 0: none yet */
+	uint8_t stage;                     /* WH_RELEASE_DONE, ABORT or REPLY */
+	const struct wh_session *leaving;  /* from the TX core: the RX core copies the rest from
 	                                   * this session */
-	struct wh_seal seal;              /* of the packets that the peer may still send, ... */
+	struct wh_seal seal;               /* of the packets that the peer may still send, ... */
 	uint64_t next_release, next_state; /* ... with serials from these on */
 	uint8_t packet[WH_HEAD_BYTES + WH_DIGEST_BYTES]; /* sealed, ready to be sent */
 };
@@ -171,10 +172,11 @@ struct wh_endpoint {
 	uint8_t apart_rx[64];
 	uint8_t via[WH_ENDPOINT_VIA_BYTES]; /* set by the caller: sender of the current input,
 	                                     * ... */
-	uint64_t looked_tsc; /* ... and when the port was last empty; 0: unknown */
-	uint64_t *spent_us; /* by place: older cookies open nothing there */
+	uint64_t looked_tsc;                /* ... and when the port was last empty; 0: unknown */
+	uint64_t *spent_us;                 /* by place: older cookies open nothing there */
 	uint64_t rx_draws;
-	uint64_t next_hint_tsc;       /* when a hint may be sent again */
+	uint64_t next_hint_tsc;       /* when a hint may be sent again; likewise: */
+	uint64_t next_put_off_tsc;    /* of greetings that are unknown */
 	struct wh_farewell *farewell; /* by place: of the latest session that sent one */
 	struct wh_leaving rx_leaving;
 	uint32_t rx_news; /* of wh_bonds_news, as last seen */
@@ -187,11 +189,13 @@ struct wh_endpoint {
 	struct wh_leaving tx_leaving;
 	struct wh_session *unplaced;
 	uint64_t tx_draws;
-	uint32_t tx_news;           /* of wh_bonds_news, as last seen */
-	uint32_t next_turn;         /* output serves the sessions in rotation */
-	struct wh_address reply_to; /* of the reply returned last */
-	uint8_t reply_via[WH_ENDPOINT_VIA_BYTES];
-	struct wh_address letter_to; /* of the letter returned last */
+	uint32_t tx_news;     /* of wh_bonds_news, as last seen */
+	uint32_t next_turn;   /* output serves the sessions in rotation */
+	uint32_t next_letter; /* a reply's turn if even, else a letter's */
+	/* Of the replies and letters of the last turn. */
+	struct wh_address reply_to[WH_ENDPOINT_LETTERS];
+	uint8_t reply_via[WH_ENDPOINT_LETTERS][WH_ENDPOINT_VIA_BYTES];
+	struct wh_address letter_to[WH_ENDPOINT_LETTERS];
 };
 
 /* 0 or -ENOMEM. */
@@ -221,8 +225,10 @@ void wh_endpoint_probe(struct wh_endpoint *endpoint, struct wh_prober *prober);
 static inline bool wh_endpoint_is_reply(
 	const struct wh_endpoint *endpoint, const struct wh_address *to, const uint8_t **via)
 {
-	*via = endpoint->reply_via;
-	return to == &endpoint->reply_to;
+	bool is_reply = to >= endpoint->reply_to && to < endpoint->reply_to + WH_ENDPOINT_LETTERS;
+
+	*via = is_reply ? endpoint->reply_via[to - endpoint->reply_to] : NULL;
+	return is_reply;
 }
 
 /*

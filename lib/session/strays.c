@@ -122,6 +122,31 @@ static uint32_t give_cookie(const struct wh_endpoint *endpoint, uint64_t now_tsc
 	return length;
 }
 
+/*
+ * A piece of a greeting with a cookie that is old, or of a process before this one: its sender need
+ * not find out by waiting. The answer is no longer than the piece, and can end only a greeting.
+ */
+static uint32_t put_off(struct wh_endpoint *endpoint, uint64_t now_tsc,
+	const struct wh_packet *packet, uint8_t *answer)
+{
+	struct wh_packet later = {
+		.type = WH_PACKET_COOKIE,
+		.flags = WH_FLAG_LATER,
+		.cookie = {.greeting = packet->crypto.greeting},
+	};
+	uint32_t length;
+
+	endpoint->stats.bad_cookie_pkts++;
+	if (packet->type != WH_PACKET_CRYPTO || packet->flags != 0 ||
+		endpoint->config.welcome == NULL ||
+		!wh_listen_may_hint(endpoint, now_tsc, &endpoint->next_put_off_tsc))
+		return 0;
+	memcpy(later.cookie.cookie, packet->crypto.cookie, sizeof(later.cookie.cookie));
+	length = wh_packet_encode(&later, answer, WH_CONTROL_BYTES_MAX);
+	wh_seal_close_packet(&wh_seal_to_listener, answer, length);
+	return length;
+}
+
 /* Whether the sender has a valid cookie of ours, or knows the number of our own greeting. */
 static bool is_known(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_packet *packet, const struct wh_address *from, uint64_t *age_us)
@@ -217,7 +242,7 @@ enum wh_wire_reason wh_letters_input(struct wh_endpoint *endpoint, uint64_t now_
 	else if (is_known(endpoint, now_tsc, packet, from, &age_us))
 		hand_over(endpoint, now_tsc, bytes, length, from, age_us, begins(packet));
 	else
-		endpoint->stats.bad_cookie_pkts++;
+		*answer_bytes = put_off(endpoint, now_tsc, packet, answer);
 	return WH_WIRE_OK;
 }
 
@@ -243,7 +268,9 @@ void wh_letters_reply(struct wh_endpoint *endpoint, const uint8_t *bytes, uint32
 	wh_slot_fifo_commit(&endpoint->replies);
 }
 
-static uint32_t output(struct wh_endpoint *endpoint, struct wh_slot_fifo *fifo, struct wh_out *out)
+/* Its address is kept in place i until the next turn. */
+static uint32_t output(
+	struct wh_endpoint *endpoint, struct wh_slot_fifo *fifo, struct wh_out *out, uint32_t i)
 {
 	struct wh_slot *slot = wh_slot_fifo_peek(fifo);
 
@@ -251,11 +278,12 @@ static uint32_t output(struct wh_endpoint *endpoint, struct wh_slot_fifo *fifo, 
 		return 0;
 
 	const struct wh_letter *letter = (const struct wh_letter *)slot->data;
-	struct wh_address *to = letter->is_answer ? &endpoint->reply_to : &endpoint->letter_to;
+	struct wh_address *to =
+		letter->is_answer ? &endpoint->reply_to[i] : &endpoint->letter_to[i];
 
 	*to = letter->peer;
 	if (letter->is_answer)
-		memcpy(endpoint->reply_via, letter->via, sizeof(endpoint->reply_via));
+		memcpy(endpoint->reply_via[i], letter->via, sizeof(endpoint->reply_via[i]));
 	memcpy(out->head, letter->packet, letter->bytes);
 	out->head_bytes = letter->bytes;
 	out->payload = NULL;
@@ -265,13 +293,21 @@ static uint32_t output(struct wh_endpoint *endpoint, struct wh_slot_fifo *fifo, 
 	return 1;
 }
 
-/* One per call: its address must stay valid until it is sent. */
+/* In turns: neither a flood of questions nor one of greetings holds up the other's answers. */
 uint32_t wh_letters_output(struct wh_endpoint *endpoint, struct wh_out *out, uint32_t count)
 {
-	uint32_t sent = count > 0 ? output(endpoint, &endpoint->replies, out) : 0;
+	struct wh_slot_fifo *fifo[2] = {&endpoint->replies, &endpoint->letters_out};
+	uint32_t fifos = endpoint->config.greets ? 2 : 1;
+	uint32_t sent = 0, more = 1;
 
-	if (sent == 0 && count > 0 && endpoint->config.greets)
-		sent = output(endpoint, &endpoint->letters_out, out);
+	count = count < WH_ENDPOINT_LETTERS ? count : WH_ENDPOINT_LETTERS;
+	for (; sent < count && more > 0; sent += more) {
+		uint32_t first = endpoint->next_letter++ % fifos;
+
+		more = output(endpoint, fifo[first], &out[sent], sent);
+		if (more == 0 && fifos == 2)
+			more = output(endpoint, fifo[!first], &out[sent], sent);
+	}
 	return sent;
 }
 

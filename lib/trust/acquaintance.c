@@ -11,6 +11,9 @@
 #define ASK_PATIENCE_MS     100
 #define ASK_PATIENCE_MAX_MS 1000
 
+/* From a quarter of WH_PUT_OFF_MS to all of it. */
+#define PUT_OFF_DOUBLINGS 2
+
 /* A peer that refused us is asked again after this, since it may trust us by now. */
 #define REFUSED_MS 1000
 
@@ -125,6 +128,59 @@ void wh_acquaintance_cookie(struct wh_greeter *greeter, uint64_t now_tsc,
 	wh_guest_step(greeter, guest, now_tsc);
 }
 
+/* Our greeting with that cookie, if it is still going on. */
+static struct wh_guest *own_guest(
+	struct wh_greeter *greeter, const struct wh_address *peer, const struct wh_cookie *packet)
+{
+	for (uint32_t i = 0; i < greeter->config.guests; i++) {
+		struct wh_guest *guest = &greeter->guest[i];
+
+		if (guest->used && !guest->came && !guest->over &&
+			guest->number == packet->greeting &&
+			memcmp(guest->cookie, packet->cookie, sizeof(guest->cookie)) == 0 &&
+			wh_address_equal(&guest->peer, peer))
+			return guest;
+	}
+	return NULL;
+}
+
+/* Longer each time, so that a crowd thins; and not at the same time as others. */
+static uint64_t put_off_tsc(const struct wh_greeter *greeter, uint64_t now_tsc, uint32_t put_offs)
+{
+	uint32_t doublings = put_offs < PUT_OFF_DOUBLINGS ? put_offs : PUT_OFF_DOUBLINGS;
+	uint64_t most_tsc = ms_tsc(greeter, (WH_PUT_OFF_MS >> PUT_OFF_DOUBLINGS) << doublings);
+	uint64_t random = wh_siphash24(greeter->process, &now_tsc, sizeof(now_tsc));
+
+	return most_tsc / 2 + random % (most_tsc / 2);
+}
+
+/*
+ * The peer has no place for our greeting, or has begun anew. Anybody on the path may say so, who
+ * could have stopped it anyway.
+ */
+void wh_acquaintance_put_off(struct wh_greeter *greeter, uint64_t now_tsc,
+	const struct wh_letter *letter, const struct wh_cookie *packet)
+{
+	struct wh_guest *guest = own_guest(greeter, &letter->peer, packet);
+
+	if (guest == NULL) {
+		greeter->stats.bad_letters++;
+		return;
+	}
+	wh_guest_give_up(greeter, guest, "the peer has no place for it");
+	wh_acquaintance_lost(greeter, &letter->peer, now_tsc);
+	wh_guest_end(greeter, guest);
+	wh_spin_lock(&greeter->lock);
+
+	struct wh_acquaintance *one = find(greeter, &letter->peer);
+
+	if (one != NULL) {
+		one->meeting.put_off = true;
+		one->next_ask_tsc = now_tsc + put_off_tsc(greeter, now_tsc, one->put_offs++);
+	}
+	wh_spin_unlock(&greeter->lock);
+}
+
 void wh_acquaintance_versions(struct wh_greeter *greeter, const struct wh_letter *letter,
 	const struct wh_versions *versions)
 {
@@ -181,6 +237,8 @@ void wh_acquaintance_settle(struct wh_greeter *greeter, const struct wh_guest *g
 
 	if (one != NULL) {
 		one->greets = false;
+		one->asks = false;
+		one->put_offs = 0;
 		if (meeting->bond != NULL || one->meeting.bond == guest->bond)
 			one->meeting = *meeting;
 		one->next_ask_tsc = now_tsc + ms_tsc(greeter, REFUSED_MS);

@@ -45,6 +45,8 @@ struct wh_believer {
 	 * is revoked.
 	 */
 	bool (*holds)(void *context, uint64_t rights);
+	/* Whether a peer that is trusted is known to be at that address; NULL: nobody knows. */
+	bool (*knows)(void *context, const struct wh_address *address);
 	void *context;
 };
 

@@ -37,8 +37,14 @@ int wh_greeter_init(struct wh_greeter *greeter, const struct wh_greeter_config *
 		return rc;
 	greeter->guest = calloc(greeter->config.guests, sizeof(*greeter->guest));
 	greeter->kept = calloc(config->bonds->places, sizeof(*greeter->kept));
-	if (greeter->guest != NULL && greeter->kept != NULL)
+	greeter->shares = calloc(1, sizeof(*greeter->shares));
+	if (greeter->guest != NULL && greeter->kept != NULL && greeter->shares != NULL) {
+		wh_shares_init(
+			greeter->shares, config->hz, greeter->config.per_second, config->key);
+		greeter->shares->knows = config->believer.knows;
+		greeter->shares->context = config->believer.context;
 		return 0;
+	}
 	wh_greeter_free(greeter);
 	return -ENOMEM;
 }
@@ -52,8 +58,10 @@ void wh_greeter_free(struct wh_greeter *greeter)
 	wh_greeting_ends_free(&greeter->ends);
 	free(greeter->guest);
 	free(greeter->kept);
+	free(greeter->shares);
 	greeter->guest = NULL;
 	greeter->kept = NULL;
+	greeter->shares = NULL;
 }
 
 void wh_letter_write(struct wh_letter *letter, const struct wh_packet *packet)
@@ -63,18 +71,33 @@ void wh_letter_write(struct wh_letter *letter, const struct wh_packet *packet)
 }
 
 /* Processes bytes from the peer, if there are any. */
-static void advance(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc)
+static bool advance(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc)
 {
 	const uint8_t *bytes;
 	uint32_t count = wh_stream_read(guest->stream, &bytes);
 
 	if (guest->over || count == 0)
-		return;
+		return false;
 	wh_greeting_put(&guest->greeting, bytes, count);
 	wh_guest_step(greeter, guest, now_tsc);
+	return true;
 }
 
-static void take_crypto(struct wh_greeter *greeter, uint64_t now_tsc,
+static void put_off(struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_letter *letter,
+	const struct wh_crypto *crypto)
+{
+	struct wh_put_off one = {
+		.peer = letter->peer,
+		.queue = letter->queue,
+		.cookie.greeting = crypto->greeting,
+	};
+
+	memcpy(one.via, letter->via, sizeof(one.via));
+	memcpy(one.cookie.cookie, crypto->cookie, sizeof(one.cookie.cookie));
+	wh_guest_put_off(greeter, now_tsc, &one);
+}
+
+static bool take_crypto(struct wh_greeter *greeter, uint64_t now_tsc,
 	const struct wh_letter *letter, const struct wh_packet *packet)
 {
 	const struct wh_crypto *crypto = &packet->crypto;
@@ -86,19 +109,31 @@ static void take_crypto(struct wh_greeter *greeter, uint64_t now_tsc,
 		guest = wh_guest_begin(greeter, now_tsc, letter, crypto, true);
 		greeter->stats.turned_away += guest == NULL;
 	}
+	if (guest == NULL && came)
+		put_off(greeter, now_tsc, letter, crypto);
 	if (guest == NULL || !wh_stream_input(guest->stream, now_tsc, crypto)) {
 		greeter->stats.bad_letters++;
-		return;
+		return false;
 	}
 	guest->in_bytes += letter->bytes;
 	guest->heard_tsc = now_tsc;
-	advance(greeter, guest, now_tsc);
+	return advance(greeter, guest, now_tsc);
 }
 
-void wh_greeter_take(struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_letter *letter)
+static void take_cookie(struct wh_greeter *greeter, uint64_t now_tsc,
+	const struct wh_letter *letter, const struct wh_packet *packet)
+{
+	if (packet->flags == WH_FLAG_LATER)
+		wh_acquaintance_put_off(greeter, now_tsc, letter, &packet->cookie);
+	else
+		wh_acquaintance_cookie(greeter, now_tsc, letter, &packet->cookie);
+}
+
+bool wh_greeter_take(struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_letter *letter)
 {
 	struct wh_versions versions;
 	struct wh_packet packet;
+	bool stepped = false;
 
 	greeter->stats.in_bytes += letter->bytes;
 	if (wh_versions_read(letter->packet, letter->bytes, &versions))
@@ -106,11 +141,12 @@ void wh_greeter_take(struct wh_greeter *greeter, uint64_t now_tsc, const struct 
 	else if (wh_packet_decode(letter->packet, letter->bytes, &packet) != WH_WIRE_OK)
 		greeter->stats.bad_letters++;
 	else if (packet.type == WH_PACKET_COOKIE)
-		wh_acquaintance_cookie(greeter, now_tsc, letter, &packet.cookie);
+		take_cookie(greeter, now_tsc, letter, &packet);
 	else if (packet.type == WH_PACKET_CRYPTO)
-		take_crypto(greeter, now_tsc, letter, &packet);
+		stepped = take_crypto(greeter, now_tsc, letter, &packet);
 	else
 		greeter->stats.bad_letters++;
+	return stepped;
 }
 
 /* The most that may be sent now, including heads, to a peer that has not proved its key. */
@@ -155,12 +191,29 @@ static bool speak(struct wh_guest *guest, uint64_t now_tsc, struct wh_letter *le
 	return true;
 }
 
+/* Shorter than what it answers. */
+static bool give_put_off(struct wh_greeter *greeter, struct wh_letter *letter)
+{
+	struct wh_packet packet = {.type = WH_PACKET_COOKIE, .flags = WH_FLAG_LATER};
+	const struct wh_put_off *one;
+
+	if (greeter->put_offs == 0)
+		return false;
+	one = &greeter->put_off[--greeter->put_offs];
+	packet.cookie = one->cookie;
+	*letter = (struct wh_letter){.peer = one->peer, .queue = one->queue, .is_answer = true};
+	memcpy(letter->via, one->via, sizeof(letter->via));
+	wh_letter_write(letter, &packet);
+	return true;
+}
+
 bool wh_greeter_give(struct wh_greeter *greeter, uint64_t now_tsc, struct wh_letter *letter)
 {
-	bool given = false;
+	bool given;
 
 	if (wh_acquaintance_ask(greeter, letter))
 		return true;
+	given = give_put_off(greeter, letter);
 	for (uint32_t i = 0; i < greeter->config.guests && greeter->guests > 0 && !given; i++) {
 		struct wh_guest *guest =
 			&greeter->guest[(greeter->next_turn + i) % greeter->config.guests];

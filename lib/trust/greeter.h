@@ -17,10 +17,14 @@
  * and is trusted; the server's verdict comes later, and if it refuses us the bond is revoked.
  *
  * The cost that strangers can cause is bounded. Nothing is signed before a cookie has proved the
- * peer's address. There are limits on greetings from peers: in total, per address (IPv6: per /64),
- * and per second. A greeting that takes too long is ended; if all places are taken the oldest one
- * makes room, once it has had a few round trips, at most WH_GREETING_GRACE_MS. Until a peer has
- * proved its key it is sent at most WH_GREETING_GAIN bytes for each byte received.
+ * peer's address. There are limits on greetings from peers: in total, per subnet, per address
+ * (IPv6: per /64), and per second, with room for hosts that are known (shares.h). A greeting that
+ * takes too long is ended; if all places are taken the oldest one of a stranger makes room, once it
+ * has had a few round trips, at most WH_GREETING_GRACE_MS. Until a peer has proved its key it is
+ * sent at most WH_GREETING_GAIN bytes for each byte received.
+ *
+ * A peer whose greeting has no place, or has lost it, is told so by a COOKIE with WH_FLAG_LATER,
+ * and begins again within WH_PUT_OFF_MS. So does one whose server has begun anew meanwhile.
  *
  * One core calls take, give and poll; any core may ask for the bond with a peer (wh_greeter_meet).
  */
@@ -32,19 +36,22 @@
 #include "seal/bond.h"
 #include "trust/believer.h"
 #include "trust/greeting.h"
+#include "trust/shares.h"
 #include "trust/stream.h"
 #include "wire/cookie.h"
 #include "wire/letter.h"
 
 #define WH_GREETING_GAIN     3
-#define WH_GREETING_GRACE_MS 500
-#define WH_GREETING_S        20  /* longest greeting; less than its cookie's lifetime */
+#define WH_GREETING_GRACE_MS 250
+#define WH_GREETING_S        20 /* longest greeting; less than its cookie's lifetime */
+#define WH_PUT_OFF_MS        1000
 #define WH_BOND_IDLE_S       600 /* a bond ends after this time without a session */
 
 #define WH_GREETER_GUESTS        256 /* in total, including our own */
 #define WH_GREETER_OF_ADDRESS    16
 #define WH_GREETER_PER_SECOND    2000
 #define WH_GREETER_ACQUAINTANCES 64
+#define WH_GREETER_PUT_OFFS      64 /* most that are told so in one turn */
 
 struct wh_guest;
 
@@ -88,7 +95,8 @@ struct wh_meeting {
 	enum wh_meeting_state state;
 	enum wh_reception verdict; /* of a refusal, ... */
 	bool by_peer;              /* ... and whether the peer made it */
-	bool unsealed;             /* unauthenticated hint: the peer does not greet, ... */
+	bool put_off;              /* unauthenticated hint: the peer has no place for us; ... */
+	bool unsealed;             /* ... or does not greet, ... */
 	uint8_t least, most;       /* ... or speaks these other versions only; 0: no hint */
 	bool seen;                 /* peer_id is known */
 	uint8_t peer_id[WH_IDENTITY_BYTES];
@@ -106,9 +114,18 @@ struct wh_acquaintance {
 	uint64_t next_ask_tsc;
 	uint64_t patience_tsc;
 	uint64_t asked_tsc;
-	bool asks;    /* asks for a cookie, ... */
-	bool ask_due; /* ... and the next ASK is to be sent now */
-	bool greets;  /* has a cookie, and a greeting */
+	bool asks;         /* asks for a cookie, ... */
+	bool ask_due;      /* ... and the next ASK is to be sent now */
+	bool greets;       /* has a cookie, and a greeting */
+	uint32_t put_offs; /* in a row */
+};
+
+/* A peer that has to be told that its greeting is not here. */
+struct wh_put_off {
+	struct wh_address peer;
+	uint32_t queue;
+	uint8_t via[WH_VIA_BYTES];
+	struct wh_cookie cookie; /* which greeting of his: he may have begun the next one */
 };
 
 /* A bond, with sessions or without. */
@@ -126,6 +143,7 @@ struct wh_greeter_stats {
 	uint64_t late;        /* took too long */
 	uint64_t crowded_out; /* made room for others */
 	uint64_t turned_away; /* no place, too many from an address, or too many per second */
+	uint64_t put_off;     /* of those and others: they were told */
 	uint64_t bad_letters; /* letters that fit no greeting */
 	uint64_t in_bytes;    /* UDP payload of letters ... */
 	uint64_t out_bytes;
@@ -138,7 +156,9 @@ struct wh_greeter {
 	struct wh_guest *guest;            /* config.guests of them */
 	uint32_t guests;                   /* in use */
 	uint32_t next_turn;
-	uint64_t tokens_tsc; /* rate limit: when the next greeting may begin, without a burst */
+	struct wh_shares *shares;
+	struct wh_put_off put_off[WH_GREETER_PUT_OFFS];
+	uint32_t put_offs;
 	uint64_t next_sweep_tsc;
 	struct wh_kept_bond *kept; /* one for each place in the table of bonds */
 	struct wh_greeter_stats stats;
@@ -153,7 +173,8 @@ int wh_greeter_init(struct wh_greeter *greeter, const struct wh_greeter_config *
 /* After the last wh_greeter_meet. Bonds are ended, and wiped once their sessions have let go. */
 void wh_greeter_free(struct wh_greeter *greeter);
 
-void wh_greeter_take(struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_letter *letter);
+/* True: it took a step of TLS, some 100 us; else next to nothing. */
+bool wh_greeter_take(struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_letter *letter);
 
 /* The next letter to send; false: there is none now. */
 bool wh_greeter_give(struct wh_greeter *greeter, uint64_t now_tsc, struct wh_letter *letter);

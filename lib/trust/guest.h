@@ -10,8 +10,9 @@
 /* A greeting in progress. */
 struct wh_guest {
 	bool used;
-	bool came;            /* the peer began it; else we did */
-	bool proved;          /* the peer has proved its key: it was MET */
+	bool came;                         /* the peer began it; else we did */
+	enum wh_standing_of_host standing; /* of its host when it began */
+	bool proved;                       /* the peer has proved its key: it was MET */
 	bool over;            /* the verdict is known: only the last bytes have to be delivered */
 	struct wh_bond *bond; /* client: made and referenced before the peer's verdict; or NULL */
 	uint32_t rtt_us;
@@ -42,6 +43,8 @@ struct wh_guest *wh_guest_find(struct wh_greeter *greeter, const struct wh_lette
 void wh_guest_end(struct wh_greeter *greeter, struct wh_guest *guest);
 /* Ends a greeting with the peer that we began and that is not over. */
 void wh_guest_abandon(struct wh_greeter *greeter, const struct wh_address *peer);
+void wh_guest_put_off(
+	struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_put_off *put_off);
 uint32_t wh_guest_reserve(struct wh_greeter *greeter); /* a number for a bond; 0: none free */
 void wh_guest_card(const struct wh_greeter *greeter, struct wh_card *card,
 	enum wh_reception verdict, uint32_t number); /* fills in a card of ours */
@@ -61,6 +64,8 @@ void wh_keep_end(struct wh_greeter *greeter);
 
 /* acquaintance.c, for the greeter's core. */
 void wh_acquaintance_cookie(struct wh_greeter *greeter, uint64_t now_tsc,
+	const struct wh_letter *letter, const struct wh_cookie *packet);
+void wh_acquaintance_put_off(struct wh_greeter *greeter, uint64_t now_tsc,
 	const struct wh_letter *letter, const struct wh_cookie *packet);
 void wh_acquaintance_versions(struct wh_greeter *greeter, const struct wh_letter *letter,
 	const struct wh_versions *versions);

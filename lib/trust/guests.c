@@ -11,36 +11,8 @@
 #include "base/clock.h"
 #include "trust/guest.h"
 
-/* Most greetings that begin back to back, within the rate per second. */
-#define BURST 64
-
-/* One machine may use any address of its subnet. */
-#define IPV6_PREFIX_BYTES 8
-
 #define GRACE_RTTS   4
 #define GRACE_MIN_US 100000
-
-static bool is_of_same_host(const struct wh_address *a, const struct wh_address *b)
-{
-	size_t bytes = a->family == WH_IPV6 ? IPV6_PREFIX_BYTES : sizeof(a->ip);
-
-	return a->family == b->family && memcmp(a->ip, b->ip, bytes) == 0;
-}
-
-static bool may_begin(struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_address *peer)
-{
-	uint64_t each_tsc = greeter->config.hz / greeter->config.per_second;
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < greeter->config.guests; i++)
-		count += greeter->guest[i].used && greeter->guest[i].came &&
-			 is_of_same_host(&greeter->guest[i].peer, peer);
-	if (count >= greeter->config.guests_of_address ||
-		greeter->tokens_tsc > now_tsc + BURST * each_tsc)
-		return false;
-	greeter->tokens_tsc = wh_max_u64(greeter->tokens_tsc, now_tsc) + each_tsc;
-	return true;
-}
 
 /*
  * Time in which a greeting cannot lose its place: a peer that is alive continues within a few round
@@ -54,26 +26,109 @@ static uint64_t grace(const struct wh_greeter *greeter, uint32_t rtt_us)
 		greeter->config.hz, wh_min_u64(grace_us, WH_GREETING_GRACE_MS * UINT64_C(1000)));
 }
 
-/*
- * A free place, or that of the peer's greeting that began first and is past its grace; NULL: none.
- */
-static struct wh_guest *find_place(struct wh_greeter *greeter, uint64_t now_tsc)
+/* Greetings of peers, by the standing of their hosts: of each the one that began first, or NULL. */
+struct crowd {
+	uint32_t of_host;
+	uint32_t of_subnet; /* without friends, as are: */
+	uint32_t strangers;
+	struct wh_guest *free; /* NULL: none */
+	struct wh_guest *first[WH_HOST_STANDINGS];
+	struct wh_guest *first_of_subnet[WH_HOST_STANDINGS];
+};
+
+static struct wh_guest *older(struct wh_guest *one, struct wh_guest *other)
 {
-	struct wh_guest *oldest = NULL;
+	return one == NULL || other->began_tsc < one->began_tsc ? other : one;
+}
+
+static struct crowd look(struct wh_greeter *greeter, const struct wh_address *peer)
+{
+	struct crowd crowd = {0};
 
 	for (uint32_t i = 0; i < greeter->config.guests; i++) {
 		struct wh_guest *guest = &greeter->guest[i];
+		uint32_t standing = guest->standing;
 
 		if (!guest->used)
-			return guest;
-		if (guest->came && (oldest == NULL || guest->began_tsc < oldest->began_tsc))
-			oldest = guest;
+			crowd.free = guest;
+		if (!guest->used || !guest->came)
+			continue;
+		crowd.of_host += wh_shares_same_host(&guest->peer, peer);
+		crowd.strangers += standing != WH_HOST_FRIEND;
+		crowd.first[standing] = older(crowd.first[standing], guest);
+		if (standing == WH_HOST_FRIEND || !wh_shares_same_subnet(&guest->peer, peer))
+			continue;
+		crowd.of_subnet++;
+		crowd.first_of_subnet[standing] = older(crowd.first_of_subnet[standing], guest);
 	}
-	if (oldest == NULL || now_tsc - oldest->began_tsc < oldest->grace_tsc)
+	return crowd;
+}
+
+static struct wh_guest *evict(struct wh_greeter *greeter, uint64_t now_tsc, struct wh_guest *guest)
+{
+	struct wh_put_off put_off = {
+		.peer = guest->peer,
+		.queue = guest->queue,
+		.cookie.greeting = guest->number,
+	};
+
+	memcpy(put_off.via, guest->via, sizeof(put_off.via));
+	memcpy(put_off.cookie.cookie, guest->cookie, sizeof(put_off.cookie.cookie));
+	if (!guest->over) {
+		greeter->stats.crowded_out++;
+		wh_guest_put_off(greeter, now_tsc, &put_off);
+	}
+	wh_guest_end(greeter, guest);
+	return guest;
+}
+
+/*
+ * The place of one of these for a host that stands so: of one that stands lower at once, or of one
+ * that stands the same and has had its time; NULL: none.
+ */
+static struct wh_guest *make_room(struct wh_greeter *greeter, uint64_t now_tsc,
+	struct wh_guest *const first[WH_HOST_STANDINGS], enum wh_standing_of_host standing)
+{
+	for (uint32_t lower = 0; lower < standing; lower++)
+		if (first[lower] != NULL)
+			return evict(greeter, now_tsc, first[lower]);
+
+	struct wh_guest *equal = first[standing];
+
+	if (equal == NULL || now_tsc - equal->began_tsc < equal->grace_tsc)
 		return NULL;
-	greeter->stats.crowded_out += !oldest->over;
-	wh_guest_end(greeter, oldest);
-	return oldest;
+	return evict(greeter, now_tsc, equal);
+}
+
+/*
+ * A place for a peer's greeting, or for one of ours, which stands as a friend's; NULL: none. A
+ * quarter of all is kept for friends, and of the rest a subnet has a third at most.
+ */
+static struct wh_guest *find_place(struct wh_greeter *greeter, uint64_t now_tsc,
+	const struct wh_address *peer, enum wh_standing_of_host standing, bool came)
+{
+	uint32_t share = (greeter->config.guests + 3) / 4;
+	struct crowd crowd = look(greeter, peer);
+	bool strange = standing != WH_HOST_FRIEND;
+
+	if (came && crowd.of_host >= greeter->config.guests_of_address)
+		return NULL;
+	if (strange && crowd.of_subnet >= share)
+		return make_room(greeter, now_tsc, crowd.first_of_subnet, standing);
+	if (crowd.free != NULL && (!strange || crowd.strangers < greeter->config.guests - share))
+		return crowd.free;
+	return make_room(greeter, now_tsc, crowd.first, standing);
+}
+
+/* Remembers to tell a peer that its greeting is not here, unless there is no room, or too often. */
+void wh_guest_put_off(
+	struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_put_off *put_off)
+{
+	if (greeter->put_offs == WH_GREETER_PUT_OFFS ||
+		!wh_shares_may_tell(greeter->shares, now_tsc, &put_off->peer))
+		return;
+	greeter->put_off[greeter->put_offs++] = *put_off;
+	greeter->stats.put_off++;
 }
 
 uint32_t wh_guest_reserve(struct wh_greeter *greeter)
@@ -123,14 +178,18 @@ struct wh_guest *wh_guest_begin(struct wh_greeter *greeter, uint64_t now_tsc,
 	const struct wh_letter *letter, const struct wh_crypto *packet, bool came)
 {
 	const struct wh_greeter_config *config = &greeter->config;
+	enum wh_standing_of_host standing = WH_HOST_FRIEND;
 	struct wh_guest *guest = NULL;
 
-	if (!came || may_begin(greeter, now_tsc, &letter->peer))
-		guest = find_place(greeter, now_tsc);
+	if (came)
+		standing = wh_shares_standing(greeter->shares, now_tsc, &letter->peer);
+	if (!came || wh_shares_may(greeter->shares, now_tsc, &letter->peer, standing))
+		guest = find_place(greeter, now_tsc, &letter->peer, standing, came);
 	if (guest == NULL)
 		return NULL;
 	*guest = (struct wh_guest){
 		.came = came,
+		.standing = standing,
 		.peer = letter->peer,
 		.queue = letter->queue,
 		.number = packet->greeting,
@@ -153,6 +212,8 @@ struct wh_guest *wh_guest_begin(struct wh_greeter *greeter, uint64_t now_tsc,
 	guest->used = true;
 	greeter->guests++;
 	greeter->stats.began += came;
+	if (came)
+		wh_shares_use(greeter->shares, now_tsc, &letter->peer, standing);
 	return guest;
 }
 
@@ -176,8 +237,10 @@ void wh_guest_abandon(struct wh_greeter *greeter, const struct wh_address *peer)
 		struct wh_guest *guest = &greeter->guest[i];
 
 		if (guest->used && !guest->came && !guest->over &&
-			wh_address_equal(&guest->peer, peer))
+			wh_address_equal(&guest->peer, peer)) {
+			wh_guest_give_up(greeter, guest, "the peer was greeted anew");
 			wh_guest_end(greeter, guest);
+		}
 	}
 }
 

@@ -155,8 +155,10 @@ static void settle(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t 
 	bool full = !guest->came && greeting->theirs.verdict == WH_RECEPTION_BUSY;
 	bool by_peer = !welcome && (ours == WH_RECEPTION_WELCOME || full);
 
-	if (welcome && guest->came)
+	if (welcome && guest->came) {
 		guest->bond = make_bond(greeter, guest, now_tsc);
+		wh_shares_befriend(greeter->shares, &guest->peer);
+	}
 	if (welcome && guest->bond == NULL) {
 		welcome = false;
 		ours = WH_RECEPTION_BUSY;

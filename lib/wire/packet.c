@@ -21,6 +21,7 @@
 #define ANSWER_FLAGS (1u << WH_FLAG_ECHO | 1u << WH_FLAG_ASK | 1u << WH_FLAG_FETCH)
 
 #define CRYPTO_FLAGS  (1u << 0 | 1u << WH_FLAG_ANSWER)
+#define COOKIE_FLAGS  (1u << 0 | 1u << WH_FLAG_LATER)
 #define CONFIRM_FLAGS (1u << 0 | 1u << WH_FLAG_OFFERED)
 
 #define HEAD            WH_HEAD_BYTES
@@ -55,7 +56,7 @@ const struct wh_packet_rule wh_packet_rules[WH_PACKET_TYPES] = {
 		WH_WIRE_END(wh_probe_answer, status), 0, 0},
 	[WH_PACKET_ASK] = {HEAD + WH_ASK_PADDING, HEAD + WH_ASK_PADDING, NO_FLAGS,
 		WH_WIRE_END(wh_ask, greeting), PART(ask.padding)},
-	[WH_PACKET_COOKIE] = {HEAD, HEAD, NO_FLAGS, WH_WIRE_END(wh_cookie, cookie), 0, 0},
+	[WH_PACKET_COOKIE] = {HEAD, HEAD, COOKIE_FLAGS, WH_WIRE_END(wh_cookie, cookie), 0, 0},
 	[WH_PACKET_CRYPTO] = {HEAD + WH_CRYPTO_BODY, WH_CONTROL_BYTES_MAX, CRYPTO_FLAGS,
 		WH_WIRE_END(wh_crypto, acked), FROM(crypto.bytes, WH_CRYPTO_BODY)},
 };

@@ -120,6 +120,7 @@ enum wh_packet_flag {
 	WH_FLAG_ASK = 1 << 1,      /* probe: requests permission to probe, and a cookie */
 	WH_FLAG_FETCH = 1 << 2,    /* probe: requests the arrivals of a train */
 	WH_FLAG_ANSWER = 1 << 0,   /* greeting: from the end that was greeted */
+	WH_FLAG_LATER = 1 << 0,    /* cookie: the greeting with it has to begin again */
 	WH_FLAG_OFFERED = 1 << 0,  /* CONFIRM: of a session offered in a greeting, without OPEN */
 };
 
@@ -411,7 +412,7 @@ struct wh_ask {
 };
 
 struct wh_cookie {
-	uint64_t greeting; /* of the ASK */
+	uint64_t greeting; /* of the ASK; with WH_FLAG_LATER both are of what finds no greeting */
 	uint8_t cookie[WH_COOKIE_BYTES];
 };
 

@@ -508,6 +508,33 @@ def greetings(field, program, folder, mib=18, mbps=60):
     field.small_send()
 
 
+def crowded(field, program, folder, clients=3, pps=20_000):
+    """
+    Beside as many greetings as a line carries, of 200 addresses of the client's own network,
+    whether they ask for their cookies or have collected them before, each honest client is served
+    in at most twice the time that it takes otherwise, and two seconds.
+    """
+    field.serve(program, folder)
+
+    def slowest_s(kind):
+        took = []
+        for i in range(clients):
+            began = time.monotonic()
+            field.small_send(name=f'{kind}{i}', seconds=60)
+            took.append(time.monotonic() - began)
+        return max(took)
+
+    calm_s = slowest_s('calm')
+    for kind, first_s in ('greets', 1), ('greets-stored', 4):
+        seconds = first_s + clients * (calm_s + 1)
+        with field.attack(kind, '--pps', pps, '--seconds', seconds) as told:
+            time.sleep(first_s)
+            took_s = slowest_s(kind)
+            told = told()
+        expect(told['cookies'] > 1000 and told['sent_pkts'] > 10_000, f'{told}')
+        expect(took_s <= 2 * calm_s + 2, f'{kind}: {took_s:.1f} s, in a calm {calm_s:.1f}')
+
+
 def mirrored(field, program, folder):
     """
     Who sends back all that he is told has no key, and gets nothing; and who has our own key, but is
@@ -742,6 +769,7 @@ def cases(field):
     yield case('14 floods', False, flooded)
     yield case('14 compared', False, compared)
     yield case('15 greetings', True, greetings)
+    yield case('15 crowded', False, crowded)
     yield case('15 mirror', True, mirrored)
     yield case('16 liar', True, liar)
     yield case('18 orderer', True, orderer)

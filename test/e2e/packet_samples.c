@@ -293,6 +293,7 @@ static void tell_ask(const struct wh_packet *packet)
 
 static void tell_cookie(const struct wh_packet *packet)
 {
+	tell("wavehaul.flags.later", (packet->flags & WH_FLAG_LATER) != 0);
 	TELL("cookie", &packet->cookie, greeting);
 	tell_bytes("wavehaul.cookie.cookie", packet->cookie.cookie, WH_COOKIE_BYTES);
 }

@@ -93,7 +93,7 @@ static void open_hosts(void)
 			.version = "1",
 			.bonds = &hosts[i].bonds,
 			.guests = 8,
-			.believer = {believe, holds, &hosts[i]},
+			.believer = {.believe = believe, .holds = holds, .context = &hosts[i]},
 		};
 
 		memcpy(config.key, keys[i], sizeof(config.key));
@@ -216,6 +216,20 @@ static void change(struct wh_letter *letter)
 	close_again(letter);
 }
 
+/* A greeting that goes on has no place, or is over, or has begun anew: all lies. */
+static void put_off(struct wh_letter *letter, const struct wh_crypto *crypto)
+{
+	struct wh_packet packet = {
+		.type = WH_PACKET_COOKIE,
+		.flags = WH_FLAG_LATER,
+		.cookie = {.greeting = crypto->greeting},
+	};
+
+	memcpy(packet.cookie.cookie, crypto->cookie, sizeof(packet.cookie.cookie));
+	letter->bytes = wh_packet_encode(&packet, letter->packet, sizeof(letter->packet));
+	close_again(letter);
+}
+
 /* A piece at another place, with another number of bytes, or that acknowledges more. */
 static void invent(struct wh_letter *letter)
 {
@@ -224,6 +238,10 @@ static void invent(struct wh_letter *letter)
 	if (wh_packet_decode(letter->packet, letter->bytes, &packet) != WH_WIRE_OK ||
 		packet.type != WH_PACKET_CRYPTO) {
 		change(letter);
+		return;
+	}
+	if (wh_script_one_in(world.script, 4)) {
+		put_off(letter, &packet.crypto);
 		return;
 	}
 

@@ -13,10 +13,12 @@
 #define BONDS 4096
 
 /*
- * Letters taken from a queue in one turn. One may cost the working core a signature and the rest of
- * a handshake, some 300 us, and jobs have their turns in between.
+ * Steps of TLS for a queue in one turn. Each costs the working core up to a signature and the rest
+ * of a handshake, some 300 us, and jobs have their turns in between. Letters that lead to none cost
+ * next to nothing, so that a flood of them does not keep others waiting.
  */
-#define TAKEN_PER_TURN 4
+#define STEPS_PER_TURN   4
+#define LETTERS_PER_TURN 256
 
 /*
  * An attacker on the path may have forged the answer that the server does not seal: wait this long
@@ -65,14 +67,17 @@ void wh_greet_free(struct wh_greet *greet)
 static int32_t take(struct wh_greet *greet, struct wh_endpoint *endpoint, uint64_t now_tsc)
 {
 	struct wh_slot *slot;
-	int32_t work = 0;
+	int32_t taken = 0;
+	uint32_t steps = 0;
 
-	while (work < TAKEN_PER_TURN && (slot = wh_slot_fifo_peek(&endpoint->letters_in)) != NULL) {
-		wh_greeter_take(&greet->greeter, now_tsc, (const struct wh_letter *)slot->data);
+	while (steps < STEPS_PER_TURN && taken < LETTERS_PER_TURN &&
+		(slot = wh_slot_fifo_peek(&endpoint->letters_in)) != NULL) {
+		steps += wh_greeter_take(
+			&greet->greeter, now_tsc, (const struct wh_letter *)slot->data);
 		wh_slot_fifo_release(&endpoint->letters_in);
-		work++;
+		taken++;
 	}
-	return work;
+	return taken;
 }
 
 /* Letters without room are lost, as in the network, and are repeated. */
@@ -151,6 +156,10 @@ static void see_patience(const struct wh_meeting *meeting, uint64_t waited_ns, u
 	} else if (meeting->unsealed && waited_ns > UNSEALED_PATIENCE_NS) {
 		give_up(sought, WH_STATUS_REFUSED,
 			"the server runs unsealed: add --unsealed here to accept that");
+	} else if (waited_ns > patience_ns && meeting->put_off) {
+		give_up(sought, WH_STATUS_BUSY,
+			"the server has no place for another greeting: too many hosts begin one at "
+			"once, so try again later");
 	} else if (waited_ns > patience_ns && meeting->state == WH_MEETING_GREETS) {
 		give_up(sought, WH_STATUS_STALLED,
 			"the server answered, but did not complete the greeting");

@@ -115,6 +115,7 @@ static void put_greetings(json_t *data, const struct wh_greet *greet)
 	wh_tel_put(data, "greetings_late", wh_tel_load(&stats->late));
 	wh_tel_put(data, "greetings_crowded_out", wh_tel_load(&stats->crowded_out));
 	wh_tel_put(data, "greetings_turned_away", wh_tel_load(&stats->turned_away));
+	wh_tel_put(data, "greetings_put_off", wh_tel_load(&stats->put_off));
 	wh_tel_put(data, "greetings_bad_letters", wh_tel_load(&stats->bad_letters));
 	wh_tel_put(data, "bonds", wh_tel_load(&stats->bonds));
 }

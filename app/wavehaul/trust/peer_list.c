@@ -103,6 +103,37 @@ static void drop_doubles(struct wh_peer_list *list)
 	list->peers = kept;
 }
 
+static int by_address(const void *a, const void *b)
+{
+	const struct wh_address *one = a;
+	const struct wh_address *other = b;
+
+	return one->family != other->family ? (int)one->family - (int)other->family
+					    : memcmp(one->ip, other->ip, sizeof(one->ip));
+}
+
+/* Strangers make a server look here as often as they like. Without memory nobody is known. */
+static void index_addresses(struct wh_peer_list *list)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < list->peers; i++)
+		count += list->peer[i].addresses;
+	list->address = calloc(count + 1, sizeof(*list->address));
+	if (list->address == NULL)
+		return;
+	for (uint32_t i = 0; i < list->peers; i++)
+		for (uint32_t k = 0; k < list->peer[i].addresses; k++)
+			list->address[list->addresses++] = list->peer[i].address[k];
+	qsort(list->address, list->addresses, sizeof(*list->address), by_address);
+}
+
+bool wh_peer_list_knows(const struct wh_peer_list *list, const struct wh_address *address)
+{
+	return list->addresses > 0 && bsearch(address, list->address, list->addresses,
+					      sizeof(*list->address), by_address) != NULL;
+}
+
 static bool others_may_write(int folder_fd)
 {
 	struct stat facts;
@@ -124,6 +155,7 @@ bool wh_peer_list_read(
 		wh_complain(
 			"cannot read the folder of trusted peers, %s: %s", folder, strerror(errno));
 		keep(list, before);
+		index_addresses(list);
 		return false;
 	}
 	if (others_may_write(dirfd(entries))) {
@@ -140,12 +172,14 @@ bool wh_peer_list_read(
 	if (list->peers > 0)
 		qsort(list->peer, list->peers, sizeof(list->peer[0]), by_name);
 	drop_doubles(list);
+	index_addresses(list);
 	return good;
 }
 
 void wh_peer_list_free(struct wh_peer_list *list)
 {
 	free(list->peer);
+	free(list->address);
 	*list = (struct wh_peer_list){0};
 }
 

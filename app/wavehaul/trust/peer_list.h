@@ -15,7 +15,9 @@
 struct wh_peer_list {
 	struct wh_peer_file *peer;
 	uint32_t peers;
-	uint32_t wrong; /* files with errors, as complained */
+	uint32_t wrong;             /* files with errors, as complained */
+	struct wh_address *address; /* of all peers, in order */
+	uint32_t addresses;
 };
 
 /*
@@ -31,6 +33,8 @@ void wh_peer_list_free(struct wh_peer_list *list);
 const struct wh_peer_file *wh_peer_list_named(const struct wh_peer_list *list, const char *name);
 const struct wh_peer_file *wh_peer_list_at(
 	const struct wh_peer_list *list, const struct wh_address *address);
+bool wh_peer_list_knows(
+	const struct wh_peer_list *list, const struct wh_address *address); /* fast */
 const struct wh_peer_file *wh_peer_list_with(
 	const struct wh_peer_list *list, const uint8_t id[WH_IDENTITY_BYTES]);
 

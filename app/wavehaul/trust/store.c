@@ -516,10 +516,7 @@ static enum wh_belief refuse(
 	return WH_DISBELIEVED;
 }
 
-/*
- * Whether a server has an unexpected key, or is a different peer: then a person must check it. Our
- * own key is no exception: who is meant is the only one accepted.
- */
+/* Whether a server has another key than that of whom we mean, even our own: a person must check. */
 static bool is_another(struct wh_store *store, const struct wh_stranger *stranger,
 	const struct wh_peer_file *peer, char what[WH_WHY_BYTES])
 {
@@ -672,9 +669,22 @@ static bool holds(void *context, uint64_t number)
 	return answer != NULL;
 }
 
+static bool knows(void *context, const struct wh_address *address)
+{
+	struct wh_store *store = context;
+
+	wh_spin_lock(&store->lock);
+
+	bool known = wh_peer_list_knows(&store->list, address);
+
+	wh_spin_unlock(&store->lock);
+	return known;
+}
+
 struct wh_believer wh_store_believer(struct wh_store *store)
 {
-	return (struct wh_believer){.believe = believe, .holds = holds, .context = store};
+	return (struct wh_believer){
+		.believe = believe, .holds = holds, .knows = knows, .context = store};
 }
 
 bool wh_store_rights(struct wh_store *store, uint64_t number, struct wh_rights *rights,

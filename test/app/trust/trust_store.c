@@ -298,6 +298,35 @@ static void test_own_key(void)
 	end();
 }
 
+/* Where peers are, as a greeter asks that is flooded: of thousands, at any port. */
+static void test_knows(void)
+{
+	struct wh_believer believer = wh_store_believer(&store);
+	struct wh_address address;
+	uint32_t known = 0;
+
+	begin();
+	write_peer("dtn2", &server,
+		"address = 192.0.2.2\naddress = 2001:db8::2\naddress = 10.0.0.1\n");
+	write_peer("dtn3", &other, "address = 192.0.2.3\naddress = 192.0.2.255\n");
+	wh_store_reload(&store);
+	CU_ASSERT_TRUE(wh_address_parse("2001:db8::2", &address));
+	address.port = 77;
+	CU_ASSERT_TRUE(believer.knows(believer.context, &address));
+	CU_ASSERT_TRUE(wh_address_parse("2001:db8::3", &address));
+	CU_ASSERT_FALSE(believer.knows(believer.context, &address));
+	for (uint32_t i = 0; i < 256; i++) {
+		address = (struct wh_address){.family = WH_IPV4, .ip = {192, 0, 2, (uint8_t)i}};
+		known += believer.knows(believer.context, &address);
+	}
+	CU_ASSERT_EQUAL(known, 3);
+	remove_peer("dtn2");
+	wh_store_reload(&store);
+	address.ip[3] = 2;
+	CU_ASSERT_FALSE(believer.knows(believer.context, &address));
+	end();
+}
+
 /* Where a peer was met first it is known from then on. */
 static void test_bound(void)
 {
@@ -665,6 +694,7 @@ CU_TestInfo wh_tests[] = {
 	{"who is not known", test_unknown},
 	{"who is known", test_known},
 	{"our own key", test_own_key},
+	{"where peers are", test_knows},
 	{"withdrawn", test_withdrawn},
 	{"looked at by itself", test_looks},
 	{"from where", test_from},

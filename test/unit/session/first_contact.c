@@ -149,7 +149,7 @@ static void start_greeter(struct host *host)
 		.ciphers = 1 << WH_CIPHER_AES_128_GCM,
 		.version = "0.1",
 		.bonds = &host->bonds,
-		.believer = {believe, holds, host},
+		.believer = {.believe = believe, .holds = holds, .context = host},
 	};
 
 	memcpy(config.key, host->endpoint.listener.key, sizeof(config.key));

@@ -83,6 +83,7 @@ static void flags(void)
 		[WH_PACKET_PROBE_ANSWER] = {WH_FLAG_ECHO, WH_FLAG_ASK, WH_FLAG_FETCH,
 			WH_FLAG_FETCH},
 		[WH_PACKET_CONFIRM] = {0, WH_FLAG_OFFERED},
+		[WH_PACKET_COOKIE] = {0, WH_FLAG_LATER},
 		[WH_PACKET_CRYPTO] = {0, WH_FLAG_ANSWER},
 	};
 	struct wh_packet packet;
