@@ -208,7 +208,7 @@ static uint32_t limits_of(const struct columns *columns, struct wh_chart_series 
 			series[count++] = (struct wh_chart_series){
 				.name = wh_limit_name((enum wh_limit)k),
 				.value = share,
-				.colour = k,
+				.colour = k % WH_SVG_COLOURS,
 			};
 	}
 	return count;
