@@ -134,7 +134,7 @@ def every_option(program, folder):
             continue
         result = program.run(verb, '--help')
         expect_status(result, 0)
-        known = set(re.findall(r'^ +(?:-\w, )?(--[a-z][a-z-]*)', result.out, re.M)) | {'--help'}
+        known = set(re.findall(r'^  (?:-\w, )?(--[a-z][a-z-]*)', result.out, re.M)) | {'--help'}
         expect_equal(f'options of {verb}', sorted(offered(script, [verb, '--'])), sorted(known))
 
 

@@ -20,7 +20,7 @@ VERBS = ('bench', 'completion', 'console', 'demo', 'doctor', 'du', 'get', 'job',
 
 
 def options_of_help(text):
-    return set(re.findall(r'^ +((?:-\w, )?--[a-z][a-z-]*)', text, re.M))
+    return set(re.findall(r'^  ((?:-\w, )?--[a-z][a-z-]*)', text, re.M))
 
 
 def options_of_page(page):

@@ -324,9 +324,10 @@ static void print_setting(const struct wh_setting *setting, const struct wh_sett
 	wh_setting_print_help(
 		wh_setting_help(setting, verb), wh_setting_standard(setting, verb), "# ", to);
 	if (setting->type == WH_SETTING_PROFILE)
-		for (uint32_t i = 0; wh_profile_at(i) != NULL; i++)
-			fprintf(to, "#   %-6s %s\n", wh_profile_at(i)->name,
-				wh_profile_at(i)->summary);
+		for (uint32_t i = 0; wh_profile_at(i) != NULL; i++) {
+			fprintf(to, "#   %-6s ", wh_profile_at(i)->name);
+			wh_setting_print_help(wh_profile_at(i)->summary, "", "#          ", to);
+		}
 	wh_setting_format(setting, settings, value);
 	wh_setting_escape(value, escaped);
 	if (escaped[0] == '\0')

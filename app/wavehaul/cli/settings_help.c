@@ -8,34 +8,42 @@
 #include "base/assert.h"
 #include "cli/exit.h"
 
-/* Column of the explanations. */
-#define COLUMN 24
+/* Column of the explanations, and where lines end. */
+#define COLUMN       24
+#define HELP_COLUMNS 80
+
+#define PROFILE_COLUMNS 7
+
+#define STANDARD_BYTES 256
 
 static const char serve_text[] =
 	"usage: wavehaul serve [OPTIONS]\n"
 	"\n"
-	"Takes files from peers and gives them files, below one folder, until it is told to stop.\n"
-	"It owns the port as long as it runs. A peer's `wavehaul send`, `get` or `bench` reaches "
-	"it\n"
-	"by its address.\n"
+	"Takes files from peers and gives them files, below one folder, until it is told\n"
+	"to stop. It owns the port as long as it runs. A peer's `wavehaul send`, `get`\n"
+	"or `bench` reaches it by its address.\n"
 	"\n"
-	"  wavehaul serve --port memif:/run/wh.sock,role=server --addr 192.0.2.1/24 --root /srv\n"
+	"  wavehaul serve --port memif:/run/wh.sock,role=server \\\n"
+	"      --addr 192.0.2.1/24 --root /srv\n"
 	"  wavehaul serve --port 0000:3b:00.0 --addr 192.0.2.1/24 --mtu 9000 --root /srv\n";
 
 static const char send_text[] =
 	"usage: wavehaul send [OPTIONS] FILE... HOST:PATH\n"
 	"\n"
-	"Sends files to a `wavehaul serve`, where they appear under PATH whole and verified, or\n"
-	"not at all. HOST is the server's name or address, IPv6 in brackets: [2001:db8::1]:PATH.\n"
+	"Sends files to a `wavehaul serve`, where they appear under PATH whole and\n"
+	"verified, or not at all. HOST is the server's name or address, IPv6 in\n"
+	"brackets: [2001:db8::1]:PATH.\n"
 	"\n"
-	"  wavehaul send a.iso 192.0.2.1:in/ --port memif:/run/wh.sock --addr 192.0.2.2/24\n"
+	"  wavehaul send a.iso 192.0.2.1:in/ --port memif:/run/wh.sock \\\n"
+	"      --addr 192.0.2.2/24\n"
 	"  wavehaul send -r run7 192.0.2.1:in/ --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
 
 static const char get_text[] =
 	"usage: wavehaul get [OPTIONS] HOST:PATH... DEST\n"
 	"\n"
-	"Fetches files from a `wavehaul serve`; at DEST they appear whole and verified, or not at\n"
-	"all. HOST is the server's name or address, IPv6 in brackets: [2001:db8::1]:PATH.\n"
+	"Fetches files from a `wavehaul serve`; at DEST they appear whole and verified,\n"
+	"or not at all. HOST is the server's name or address, IPv6 in brackets:\n"
+	"[2001:db8::1]:PATH.\n"
 	"\n"
 	"  wavehaul get 192.0.2.1:a.iso . --port memif:/run/wh.sock --addr 192.0.2.2/24\n"
 	"  wavehaul get -r 192.0.2.1:run7 . --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
@@ -43,26 +51,29 @@ static const char get_text[] =
 static const char bench_text[] =
 	"usage: wavehaul bench [OPTIONS] HOST\n"
 	"\n"
-	"Sends from memory to the memory of a `wavehaul serve`, and reports the rate and what\n"
-	"limited it. No disk is used at either end. HOST is the server's name or address.\n"
+	"Sends from memory to the memory of a `wavehaul serve`, and reports the rate and\n"
+	"what limited it. No disk is used at either end. HOST is the server's name or\n"
+	"address.\n"
 	"\n"
-	"  wavehaul bench 192.0.2.1 --port memif:/run/wh.sock --addr 192.0.2.2/24 --mtu 9000\n"
+	"  wavehaul bench 192.0.2.1 --port memif:/run/wh.sock --addr 192.0.2.2/24 \\\n"
+	"      --mtu 9000\n"
 	"  wavehaul bench 192.0.2.1 --port 0000:3b:00.0 --addr 192.0.2.2/24 --time 60s\n";
 
 static const char demo_text[] =
 	"usage: wavehaul demo [OPTIONS]\n"
 	"\n"
-	"Sends a file from one DPDK port to another across an emulated lambda inside this\n"
-	"machine, checks that every byte arrived, and reports.\n";
+	"Sends a file from one DPDK port to another across an emulated lambda inside\n"
+	"this machine, checks that every byte arrived, and reports.\n";
 
 static const char probe_text[] =
 	"usage: wavehaul probe [OPTIONS] HOST\n"
 	"\n"
-	"Measures the path to a `wavehaul serve` before anything is sent on it: round trip, MTU,\n"
-	"capacity, the longest burst at line rate that arrives whole, the memory of the narrowest\n"
-	"switch, losses in each direction, and reordering. It first tells the most that it will\n"
-	"send: trains of numbered packets at line rate, which can cost other traffic packets. A\n"
-	"server refuses while transfers run there.\n"
+	"Measures the path to a `wavehaul serve` before anything is sent on it: round\n"
+	"trip, MTU, capacity, the longest burst at line rate that arrives whole, the\n"
+	"memory of the narrowest switch, losses in each direction, and reordering. It\n"
+	"first tells the most that it will send: trains of numbered packets at line\n"
+	"rate, which can cost other traffic packets. A server refuses while transfers\n"
+	"run there.\n"
 	"\n"
 	"  wavehaul probe 192.0.2.1 --port memif:/run/wh.sock --addr 192.0.2.2/24\n"
 	"  wavehaul probe 192.0.2.1 --port 0000:3b:00.0 --addr 192.0.2.2/24 --mtu 9000 \\\n"
@@ -72,29 +83,31 @@ static const char sim_text[] =
 	"usage: wavehaul sim [OPTIONS] FILE\n"
 	"       wavehaul sim --list [FOLDER]\n"
 	"\n"
-	"Runs a scenario in virtual time: wavehaul's own sessions beside reference TCPs, over any\n"
-	"network. FILE is a path, or one of the names that --list prints. `man wavehaul-scenario`\n"
-	"describes the format.\n";
+	"Runs a scenario in virtual time: wavehaul's own sessions beside reference TCPs,\n"
+	"over any network. FILE is a path, or one of the names that --list prints. `man\n"
+	"wavehaul-scenario` describes the format.\n";
 
 static const char plan_text[] =
 	"usage: wavehaul plan --rate RATE --rtt TIME [OPTIONS]\n"
 	"\n"
-	"Predicts what each profile and each TCP would reach alone on such a link: simulated "
-	"packet\n"
-	"by packet, or by a published formula where a simulation would take too long.\n";
+	"Predicts what each profile and each TCP would reach alone on such a link:\n"
+	"simulated packet by packet, or by a published formula where a simulation would\n"
+	"take too long.\n";
 
 static const char doctor_text[] =
 	"usage: wavehaul doctor [OPTIONS]\n"
 	"\n"
-	"Checks whether this machine is fit to be a data transfer node: CPUs and their clock,\n"
-	"memory, NICs and their drivers, limits. It only looks, and changes nothing.\n"
+	"Checks whether this machine is fit to be a data transfer node: CPUs and their\n"
+	"clock, memory, NICs and their drivers, limits. It only looks, and changes\n"
+	"nothing.\n"
 	"\n"
 	"A line for each fact:\n"
 	"  good   as it should be\n"
-	"  info   worth knowing, nothing to repair: a management port, a missing IOMMU that\n"
-	"         no NIC here needs\n"
-	"  FIX    to be repaired; the line below is the command, for a root shell. Go from top\n"
-	"         to bottom, and run the doctor again: one repair can make others unnecessary\n"
+	"  info   worth knowing, nothing to repair: a management port, a missing IOMMU\n"
+	"         that no NIC here needs\n"
+	"  FIX    to be repaired; the line below is the command, for a root shell. Go\n"
+	"         from top to bottom, and run the doctor again: one repair can make\n"
+	"         others unnecessary\n"
 	"\n"
 	"Examples\n"
 	"  wavehaul doctor                       look at this machine\n"
@@ -105,51 +118,51 @@ static const char doctor_text[] =
 static const char profiles_text[] =
 	"usage: wavehaul profiles [OPTIONS] [NAME]\n"
 	"\n"
-	"Lists the profiles, or explains one: how it works, and each option with its type, range,\n"
-	"default and place in the paper.\n";
+	"Lists the profiles, or explains one: how it works, and each option with its\n"
+	"type, range, default and place in the paper.\n";
 
 static const char wan_text[] =
 	"usage: wavehaul wan --port A --port B [OPTIONS]\n"
 	"\n"
-	"Joins two DPDK ports as a lambda: a frame that comes in at one port leaves by the other\n"
-	"after the path's queue, line and delay, or is lost as the path loses frames. Everything\n"
-	"behind the ports crosses it, such as kernel TCP in namespaces or other hosts: Ethernet,\n"
-	"with any protocol, address and tag. Runs until --time or Ctrl-C and reports; frames that\n"
-	"this machine was too slow for are counted apart from those that the path lost.\n"
+	"Joins two DPDK ports as a lambda: a frame that comes in at one port leaves by\n"
+	"the other after the path's queue, line and delay, or is lost as the path loses\n"
+	"frames. Everything behind the ports crosses it, such as kernel TCP in\n"
+	"namespaces or other hosts: Ethernet, with any protocol, address and tag. Runs\n"
+	"until --time or Ctrl-C and reports; frames that this machine was too slow for\n"
+	"are counted apart from those that the path lost.\n"
 	"\n"
-	"Options of the path hold for both directions; with back- in front, for B to A only.\n"
-	"Kernels behind veth leave segmentation and checksums to a NIC that is not there, so, "
-	"once\n"
-	"for each of their ends: ethtool -K IFACE tx off\n"
+	"Options of the path hold for both directions; with back- in front, for B to A\n"
+	"only. Kernels behind veth leave segmentation and checksums to a NIC that is not\n"
+	"there, so, once for each of their ends: ethtool -K IFACE tx off\n"
 	"\n"
-	"  wavehaul wan --port af_packet:veth1 --port af_packet:veth2 --rate 1G --rtt 100ms\n"
+	"  wavehaul wan --port af_packet:veth1 --port af_packet:veth2 --rate 1G \\\n"
+	"      --rtt 100ms\n"
 	"  wavehaul wan --port af_packet:veth1 --port af_packet:veth2 --rate 100M \\\n"
 	"      --back-rate 10M --loss 1e-3 --queue 500p --time 60s\n";
 
 static const char keygen_text[] =
 	"usage: wavehaul keygen [OPTIONS]\n"
 	"\n"
-	"Makes the key by which peers know this end, and shows its fingerprint: 100 bits as\n"
-	"letters and digits, and 96 bits as four scenes, which are easier to compare by "
-	"telephone.\n"
-	"The first serve or send makes a key by itself.\n";
+	"Makes the key by which peers know this end, and shows its fingerprint: 100 bits\n"
+	"as letters and digits, and 96 bits as four scenes, which are easier to compare\n"
+	"by telephone. The first serve or send makes a key by itself.\n";
 
 static const char trust_text[] =
 	"usage: wavehaul trust list | show [NAME] | remove NAME [OPTIONS]\n"
 	"       wavehaul trust add NAME KEY|subject=SUBJECT [WORD=VALUE]... [OPTIONS]\n"
 	"       wavehaul trust add NAME [WORD=VALUE]... [OPTIONS] --via COMMAND...\n"
 	"\n"
-	"Manages the peers that are trusted here, and their rights. A peer that is not in the "
-	"list\n"
-	"is not served, and no file goes to it. `show` without a name shows this end's own key.\n"
-	"`add` writes a file NAME.conf, which may be edited; a server applies a change within a\n"
-	"second, to running transfers, too.\n"
+	"Manages the peers that are trusted here, and their rights. A peer that is not\n"
+	"in the list is not served, and no file goes to it. `show` without a name shows\n"
+	"this end's own key. `add` writes a file NAME.conf, which may be edited; a\n"
+	"server applies a change within a second, to running transfers, too.\n"
 	"\n"
 	"  address=192.0.2.2       where the peer answers; may be given several times\n"
-	"  read=no write=no        it may not get files, or not send any; measure=no: nor bench\n"
-	"  orders=yes              it may have our queue send what it may get to our peers;\n"
-	"                          orders-delete=yes: and remove files there (--delete)\n"
-	"  folder=incoming         it may use only this folder below the root; several times\n"
+	"  read=no write=no        it may not get files, or not send any\n"
+	"  measure=no              nor bench\n"
+	"  orders=yes              it may have our queue send what it may get to our\n"
+	"                          peers; orders-delete=yes: and remove files there\n"
+	"  folder=incoming         it may use only this folder below the root; repeatable\n"
 	"  from=192.0.2.0/24       it may connect only from there; several times\n"
 	"  rate=10G sessions=4     rate of all that it moves, both ways, and jobs at once\n"
 	"  bytes=10T               bytes that it may move in a day\n"
@@ -166,12 +179,12 @@ static const char job_text[] =
 	"       wavehaul job cancel JOB... | retry JOB... | set JOB RATES\n"
 	"       wavehaul job move JOB [before JOB] | watch [JOB]\n"
 	"\n"
-	"Gives jobs to this host's server, which keeps them in a queue, runs each when its turn\n"
-	"comes, and continues them after a restart. Files are below the server's --root, and are\n"
-	"read and written by its user. HOST is a peer that is trusted here, by name or address.\n"
-	"`copy` lets the queue of HOST send to THIRD, a peer of HOST, by the name that HOST has "
-	"for\n"
-	"it; the files do not pass this host. HOST must give us the right orders=yes.\n"
+	"Gives jobs to this host's server, which keeps them in a queue, runs each when\n"
+	"its turn comes, and continues them after a restart. Files are below the\n"
+	"server's --root, and are read and written by its user. HOST is a peer that is\n"
+	"trusted here, by name or address. `copy` lets the queue of HOST send to THIRD,\n"
+	"a peer of HOST, by the name that HOST has for it; the files do not pass this\n"
+	"host. HOST must give us the right orders=yes.\n"
 	"\n"
 	"  wavehaul job add send run42/ dtn2:runs/ -r --not-before 22:00 --retries 10 \\\n"
 	"      --rate 'weekdays 8:00-18:00 2G, else 9.5G'\n"
@@ -181,21 +194,19 @@ static const char job_text[] =
 static const char parts_text[] =
 	"usage: wavehaul parts [list | rm NUMBER... | rm all] [OPTIONS]\n"
 	"\n"
-	"Lists or removes what this host keeps of large files that did not arrive whole. A later\n"
-	"send or get of such a file, from any sender, continues where it ended (--resume). Parts "
-	"in\n"
-	"use by a running job are not removed.\n";
+	"Lists or removes what this host keeps of large files that did not arrive whole.\n"
+	"A later send or get of such a file, from any sender, continues where it ended\n"
+	"(--resume). Parts in use by a running job are not removed.\n";
 
 static const char console_text[] =
 	"usage: wavehaul console [OPTIONS]\n"
 	"\n"
-	"Controls this host's server by commands: shows what it does, sets rates, pauses, "
-	"resumes,\n"
-	"cancels, drains. `help` lists the commands; Tab completes them, the arrow keys bring\n"
-	"earlier lines back, and Ctrl-D or `quit` ends the console. A table command followed by\n"
-	"`live` is repeated every second until a key is pressed. Without a terminal, commands "
-	"come\n"
-	"from standard input; the first that fails ends the console with its exit status.\n"
+	"Controls this host's server by commands: shows what it does, sets rates,\n"
+	"pauses, resumes, cancels, drains. `help` lists the commands; Tab completes\n"
+	"them, the arrow keys bring earlier lines back, and Ctrl-D or `quit` ends the\n"
+	"console. A table command followed by `live` is repeated every second until a\n"
+	"key is pressed. Without a terminal, commands come from standard input; the\n"
+	"first that fails ends the console with its exit status.\n"
 	"\n"
 	"  wavehaul console\n"
 	"  wavehaul console -c 'show orders; pause 17'\n"
@@ -204,37 +215,36 @@ static const char console_text[] =
 static const char report_text[] =
 	"usage: wavehaul report [OPTIONS]\n"
 	"\n"
-	"Reports what the server of this host, or the user's own send and get, transferred: how\n"
-	"much, with whom, how fast, and what failed. The server may be running or not.\n"
+	"Reports what the server of this host, or the user's own send and get,\n"
+	"transferred: how much, with whom, how fast, and what failed. The server may be\n"
+	"running or not.\n"
 	"\n"
 	"  wavehaul report --by peer --since 30d --plot month.svg\n"
 	"  wavehaul report --by transfer --since 2026-11-30 --csv >day.csv\n";
 
-static const char ls_text[] = "usage: wavehaul ls [OPTIONS] HOST:PATH...\n"
-			      "\n"
-			      "Lists folders of a `wavehaul serve`: mode, owner, group, bytes, "
-			      "time, name. A path that is\n"
-			      "not a folder is listed itself; quoted wildcards are matched "
-			      "there.\n"
-			      "\n"
-			      "  wavehaul ls dtn2:runs --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
+static const char ls_text[] =
+	"usage: wavehaul ls [OPTIONS] HOST:PATH...\n"
+	"\n"
+	"Lists folders of a `wavehaul serve`: mode, owner, group, bytes, time, name. A\n"
+	"path that is not a folder is listed itself; quoted wildcards are matched there.\n"
+	"\n"
+	"  wavehaul ls dtn2:runs --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
 
 static const char du_text[] =
 	"usage: wavehaul du [OPTIONS] HOST:PATH...\n"
 	"\n"
-	"Adds up folders of a `wavehaul serve`: space on the disk, bytes of files, and number of\n"
-	"entries. A file with several names counts once for each. Quoted wildcards are matched\n"
-	"there.\n"
+	"Adds up folders of a `wavehaul serve`: space on the disk, bytes of files, and\n"
+	"number of entries. A file with several names counts once for each. Quoted\n"
+	"wildcards are matched there.\n"
 	"\n"
 	"  wavehaul du dtn2:runs --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
 
 static const char rm_text[] =
 	"usage: wavehaul rm [OPTIONS] HOST:PATH...\n"
 	"\n"
-	"Removes files of a `wavehaul serve`; with -r also folders, and everything in them. Links\n"
-	"are removed, and never followed. Entries more than 64 folders deep stay. Quoted "
-	"wildcards\n"
-	"are matched there: look first by ls.\n"
+	"Removes files of a `wavehaul serve`; with -r also folders, and everything in\n"
+	"them. Links are removed, and never followed. Quoted wildcards are matched\n"
+	"there: look first by ls.\n"
 	"\n"
 	"  wavehaul rm 'dtn2:runs/41/*.tmp' --port 0000:3b:00.0 --addr 192.0.2.2/24\n"
 	"  wavehaul rm -r dtn2:runs/41 --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
@@ -249,26 +259,28 @@ static const char mkdir_text[] =
 static const char mv_text[] =
 	"usage: wavehaul mv [OPTIONS] HOST:PATH... HOST:PATH\n"
 	"\n"
-	"Renames or moves files and folders within a `wavehaul serve`. The last path is an "
-	"existing\n"
-	"folder, or the new name if only one other path is given; a file of that name is "
-	"replaced.\n"
+	"Renames or moves files and folders within a `wavehaul serve`. The last path is\n"
+	"an existing folder, or the new name if only one other path is given; a file of\n"
+	"that name is replaced.\n"
 	"\n"
-	"  wavehaul mv dtn2:runs/42.new dtn2:runs/42 --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
+	"  wavehaul mv dtn2:runs/42.new dtn2:runs/42 --port 0000:3b:00.0 \\\n"
+	"      --addr 192.0.2.2/24\n";
 
 static const char ping_text[] =
 	"usage: wavehaul ping [OPTIONS] HOST\n"
 	"\n"
-	"Sends questions to a `wavehaul serve` over a session, and reports how long the answers\n"
-	"take, with percentiles. The time includes both hosts, not the path alone.\n"
+	"Sends questions to a `wavehaul serve` over a session, and reports how long the\n"
+	"answers take, with percentiles. The time includes both hosts, not the path\n"
+	"alone.\n"
 	"\n"
 	"  wavehaul ping dtn2 --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
 
 static const char completion_text[] =
 	"usage: wavehaul completion bash|zsh|fish\n"
 	"\n"
-	"Prints the script by which that shell completes verbs, options and their values, jobs,\n"
-	"peers and scenarios. An installed wavehaul has it already; otherwise:\n"
+	"Prints the script by which that shell completes verbs, options and their\n"
+	"values, jobs, peers and scenarios. An installed wavehaul has it already;\n"
+	"otherwise:\n"
 	"\n"
 	"  source <(wavehaul completion bash)     or zsh\n"
 	"  wavehaul completion fish | source\n";
@@ -299,7 +311,7 @@ static const struct {
 	{WH_VERB_PLAN, "plan", "predict what each profile and each TCP reaches on a link",
 		plan_text},
 	{WH_VERB_DOCTOR, "doctor",
-		"check whether this machine is fit for transfers, and how to repair it",
+		"check whether this machine is fit, and how to repair it",
 		doctor_text},
 	{WH_VERB_PROFILES, "profiles", "list the profiles and their options", profiles_text},
 	{WH_VERB_KEYGEN, "keygen", "make the key by which peers know this end", keygen_text},
@@ -355,30 +367,61 @@ const char *wh_setting_help(const struct wh_setting *setting, enum wh_verb verb)
 	return other ? setting->serve_help : setting->help;
 }
 
+/* What is longer than its column has a line to itself. */
 static void print_flag(char letter, const char *flag, const char *argument)
 {
 	int used = letter != 0 ? printf("  -%c, --%s", letter, flag) : printf("  --%s", flag);
 
 	if (argument != NULL)
 		used += printf(" %s", argument);
+	if (used >= COLUMN)
+		printf("\n%*s", COLUMN, "");
+	else
+		printf("%*s", COLUMN - used, "");
+}
 
-	printf("%*s", used < COLUMN ? COLUMN - used : 1, "");
+/* Prints the words of a text that is at `used` columns of its line; returns where it ends. */
+static size_t print_words(const char *text, size_t used, const char *before, FILE *to)
+{
+	size_t indent = strlen(before);
+
+	for (text += strspn(text, " \n"); *text != '\0'; text += strspn(text, " \n")) {
+		size_t chars = strcspn(text, " \n");
+
+		if (used > indent && used + 1 + chars > HELP_COLUMNS) {
+			fprintf(to, "\n%s", before);
+			used = indent;
+		} else if (used > indent) {
+			fputc(' ', to);
+			used++;
+		}
+		fprintf(to, "%.*s", (int)chars, text);
+		used += chars;
+		text += chars;
+	}
+	return used;
 }
 
 void wh_setting_print_help(const char *help, const char *standard, const char *before, FILE *to)
 {
-	for (;;) {
-		size_t chars = strcspn(help, "\n");
+	char brackets[STANDARD_BYTES];
+	size_t used = print_words(help, strlen(before), before, to);
 
-		fprintf(to, "%.*s", (int)chars, help);
-		if (help[chars] == '\0')
-			break;
-		fprintf(to, "\n%s", before);
-		help += chars + 1;
-	}
+	snprintf(brackets, sizeof(brackets), "(%s)", standard);
 	if (standard[0] != '\0')
-		fprintf(to, " (%s)", standard);
+		print_words(brackets, used, before, to);
 	fputc('\n', to);
+}
+
+static void print_profiles(void)
+{
+	char summary[COLUMN + PROFILE_COLUMNS + 1];
+
+	snprintf(summary, sizeof(summary), "%*s", COLUMN + PROFILE_COLUMNS, "");
+	for (uint32_t i = 0; wh_profile_at(i) != NULL; i++) {
+		printf("%*s%-*s", COLUMN, "", PROFILE_COLUMNS, wh_profile_at(i)->name);
+		wh_setting_print_help(wh_profile_at(i)->summary, "", summary, stdout);
+	}
 }
 
 static void print_setting(const struct wh_setting *setting, enum wh_verb verb)
@@ -391,9 +434,7 @@ static void print_setting(const struct wh_setting *setting, enum wh_verb verb)
 	wh_setting_print_help(wh_setting_help(setting, verb),
 		strcmp(standard, "no") == 0 ? "" : standard, column, stdout);
 	if (setting->type == WH_SETTING_PROFILE)
-		for (uint32_t i = 0; wh_profile_at(i) != NULL; i++)
-			printf("%*s%-6s %s\n", COLUMN - 4, "", wh_profile_at(i)->name,
-				wh_profile_at(i)->summary);
+		print_profiles();
 	if (setting->alias != NULL && verb == WH_VERB_BENCH) {
 		print_flag(0, setting->alias, setting->argument);
 		printf("another name of --%s\n", setting->flag);

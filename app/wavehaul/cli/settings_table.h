@@ -140,7 +140,10 @@ int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb);
 /* Checks settings that a verb cannot do without, likewise. */
 int wh_settings_check_whole(const struct wh_settings *settings, enum wh_verb verb);
 
-/* Prints lines of help, `before` in front of each but the first, and the default after the last. */
+/*
+ * Prints help in lines of at most 80 columns and the default at its end; `before` is in front of
+ * each line but the first, where the caller has printed as much.
+ */
 void wh_setting_print_help(const char *help, const char *standard, const char *before, FILE *to);
 
 /* --help of a verb, on stdout. */
