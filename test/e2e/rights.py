@@ -10,13 +10,16 @@ import filecmp
 import json
 import os
 import pwd
+import subprocess
 import sys
 import time
 
-from harness import (Case, expect, expect_between, expect_equal, expect_said, expect_status,
-                     run_cases)
+from harness import (Case, end_group, expect, expect_between, expect_equal, expect_said,
+                     expect_status, run_cases)
 from network import SERVER, THIRD
-from trust import BINARY, make_file, two_machines, wait_for_look
+from pair import wait_until
+from telemetry import Telemetry
+from trust import BINARY, Machine, User, make_file, two_machines, wait_for_look
 
 
 def rights_of_a_peer(program, folder):
@@ -101,6 +104,37 @@ def drop_box(program, folder):
         expect(filecmp.cmp(path, folder / 'served/in/it/file', shallow=False), 'another file')
 
 
+def durable_bytes(program, folder):
+    """What the server's journal knows of a part."""
+    said = subprocess.run([program.binary, 'parts', '--json', '--state', str(folder / 'state')],
+                          capture_output=True, check=True).stdout
+    return sum(part['durable_bytes'] for part in json.loads(said)['parts'])
+
+
+def part_of_a_peer(program, folder):
+    """Another key begins anew, though it sends the very same file of the same disk."""
+    path = make_file(folder, 80 << 20)  # a smaller one is not kept
+    with two_machines(program, folder, '--peer-timeout', '2s') as (here, there, server):
+        other = Machine(here.host, User(program, folder / 'other'))
+        for name, machine in (('dtn1', here), ('dtn3', other)):
+            machine.user.report('trust', 'add', 'dtn2', there.user.key())
+            there.user.report('trust', 'add', name, machine.user.key())
+        wait_for_look()
+        first = here.start('send', '--profile', 'fixed', '--rate', '160M', path, f'{SERVER}:file')
+        try:
+            wait_until(lambda: durable_bytes(program, folder) >= 4 << 20, 20, 'a part')
+        finally:
+            end_group(first)
+        with Telemetry(server.process.pid) as telemetry:
+            wait_until(lambda: telemetry.ask('/wavehaul/sessions') == [], 20, 'its end')
+        sent = other.run('send', '--json', path, f'{SERVER}:file', address=THIRD)
+        expect_status(sent, 0)
+        totals = json.loads(sent.out)
+        expect_equal('what came before', totals['resumed_bytes'], 0)
+        expect_between('what moved', totals['moved_bytes'], 80 << 20, 82 << 20)
+        expect(filecmp.cmp(path, folder / 'served/file', shallow=False), 'another file')
+
+
 def bytes_of_a_day(program, folder):
     """A used-up daily quota also counts for the next server process."""
     path = make_file(folder)
@@ -139,6 +173,7 @@ CASES = [
     Case('rights: a folder, no writing, owners', True, rights_of_a_peer),
     Case('rights: the rate of all that a peer moves', True, rate_of_a_peer),
     Case('rights: a drop box', True, drop_box),
+    Case("rights: a part is its sender's", True, part_of_a_peer),
     Case('rights: bytes of a day', True, bytes_of_a_day),
 ]
 

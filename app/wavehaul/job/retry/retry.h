@@ -33,7 +33,6 @@ struct wh_retry {
 	uint64_t hz;
 	uint64_t until_tsc; /* until then an attempt that reaches no server uses up no retry */
 	uint64_t due_tsc;   /* of the next attempt; 0: there is none now */
-	uint64_t patience_ns;
 	uint64_t pause_ns;
 	uint32_t left;
 	uint32_t used;
