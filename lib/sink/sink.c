@@ -48,6 +48,11 @@ static int32_t refuse(struct wh_sink *sink)
 		snprintf(text, sizeof(text), "what arrived makes no sense");
 	else if (sink->progress.error == -EBADMSG)
 		snprintf(text, sizeof(text), "what arrived is not what was sent");
+	else if (wh_is_full(sink->progress.error))
+		snprintf(text, sizeof(text),
+			"the disk is full (%s); make room there, and the same command transfers "
+			"the rest",
+			strerror(-sink->progress.error));
 	else
 		snprintf(text, sizeof(text), "%s failed: %s", wh_doing_name(sink->progress.doing),
 			strerror(-sink->progress.error));
@@ -82,13 +87,25 @@ static void check(const struct wh_sink *sink)
 	WH_ASSERT(sink->committed_below <= sink->intake.next_id);
 }
 
+/*
+ * The disk is full: files that are complete get their names, and of others the journal learns what
+ * is written, before the bundle ends.
+ */
+static int32_t end_full(struct wh_sink *sink)
+{
+	if (sink->closing_count > 0 || !wh_stage_is_empty(sink->stage) || wh_sink_keeps_notes(sink))
+		return 0;
+	wh_sink_break(sink, sink->full, sink->full_doing);
+	return 1;
+}
+
 int32_t wh_sink_poll(void *state, uint64_t now_tsc)
 {
 	struct wh_sink *sink = state;
 	int32_t work = wh_sink_reap(sink);
 
 	if (wh_sink_is_running(sink)) {
-		int32_t taken = wh_sink_take(sink, now_tsc);
+		int32_t taken = sink->full == 0 ? wh_sink_take(sink, now_tsc) : 0;
 
 		work += taken;
 		if (wh_sink_is_running(sink))
@@ -96,7 +113,7 @@ int32_t wh_sink_poll(void *state, uint64_t now_tsc)
 		if (wh_sink_is_running(sink))
 			work += wh_sink_commit(sink, now_tsc, taken == 0);
 		if (wh_sink_is_running(sink))
-			work += wh_sink_finish(sink);
+			work += sink->full == 0 ? wh_sink_finish(sink) : end_full(sink);
 	}
 	wh_sink_submit(sink);
 	if (sink->progress.state == WH_SINK_BROKEN)

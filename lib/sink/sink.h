@@ -21,6 +21,10 @@
  * before it, by any sink of the process; holes need no space. On disk its blocks are reserved
  * somewhat ahead of its bytes.
  *
+ * A disk that turns out to be full breaks the bundle, since all further files would fail: first
+ * what is complete gets its name, and of large files it is noted what is written. A large file that
+ * is not admitted fails alone, for smaller ones may fit; the eighth of them breaks the bundle, too.
+ *
  * Runs of 64 KiB of zeros in a large file become holes.
  *
  * A large file that is incomplete when its job ends, for whatever reason, may be resumed by a later
@@ -95,11 +99,11 @@ struct wh_sink_config {
 	struct wh_choice choice; /* what to do with existing files */
 	uint64_t block_seed;     /* of digests of blocks, as at the source; their memory: */
 	struct wh_blocks_account account;
-	uint64_t hz;             /* frequency of now_tsc */
-	uint32_t chunk_bytes;    /* of the bundle */
-	uint64_t first_chunk;    /* number of the bundle's first chunk */
-	uint32_t answer_bytes;   /* chunk size of the answers */
-	uint64_t first_answer;   /* number of the answers' first chunk */
+	uint64_t hz;           /* frequency of now_tsc */
+	uint32_t chunk_bytes;  /* of the bundle */
+	uint64_t first_chunk;  /* number of the bundle's first chunk */
+	uint32_t answer_bytes; /* chunk size of the answers */
+	uint64_t first_answer; /* number of the answers' first chunk */
 	struct wh_fifo *deliver;
 	struct wh_fifo *recycled;
 	struct wh_fifo *free;

@@ -144,7 +144,8 @@ static void answer_settled(struct wh_sink *sink, uint64_t now_tsc)
 
 int32_t wh_sink_commit(struct wh_sink *sink, uint64_t now_tsc, bool quiet)
 {
-	bool nothing_more = sink->step == WH_STEP_EMPTYING && sink->large_count == 0;
+	bool nothing_more =
+		sink->full != 0 || (sink->step == WH_STEP_EMPTYING && sink->large_count == 0);
 
 	answer_settled(sink, now_tsc);
 	wh_stage_seal(sink->stage, now_tsc, quiet, nothing_more);

@@ -12,6 +12,7 @@
  * Errors are negative in here; records and results have them positive.
  */
 
+#include <errno.h>
 #include <limits.h>
 #include <sys/stat.h>
 
@@ -30,6 +31,9 @@
 
 /* Room for any answer except REFUSED. */
 #define WH_ANSWER_BYTES_MAX 72
+
+/* A bundle ends as soon as so many of its files were not begun, because they did not fit. */
+#define WH_SINK_UNFIT_MAX 8
 
 /* Large files whose last chunk was received and that wait for a batch. */
 #define WH_SINK_CLOSING_MAX WH_RING_DEPTH
@@ -244,6 +248,10 @@ struct wh_sink {
 	struct wh_rules_used used; /* if not shared */
 	struct wh_sink_progress progress;
 	enum wh_sink_step step;
+	/* Negative errno: the disk is full; nothing more is taken, and the sink will break. */
+	int full;
+	enum wh_doing full_doing;
+	uint32_t unfit;  /* files that did not fit */
 	int anchor_fd;   /* the target's folder */
 	size_t as_bytes; /* `as` replaces the first component of entries; 0: it stays */
 	char as[NAME_MAX + 1];
@@ -306,6 +314,12 @@ static inline bool wh_sink_is_running(const struct wh_sink *sink)
 
 /* sink.c: ends the job with an error; removes everything that is not durable. */
 void wh_sink_break(struct wh_sink *sink, int error, enum wh_doing doing);
+
+/* Kernel errors that say that the disk, or the server's quota on it, is full. */
+static inline bool wh_is_full(int error)
+{
+	return error == -ENOSPC || error == -EDQUOT;
+}
 
 /* sink_tell.c. Each sends at most one answer; there must be room for it. */
 bool wh_sink_can_answer(struct wh_sink *sink);
@@ -379,6 +393,10 @@ bool wh_sink_notes(const struct wh_sink *sink, const struct wh_large *file);
 void wh_sink_row_is_over(struct wh_sink *sink, int64_t row);
 void wh_sink_unkeep(struct wh_sink *sink, struct wh_large *file);
 bool wh_large_stays(const struct wh_large *file);
+/* It failed on a full disk: what is down is noted, to be resumed once there is room. */
+void wh_large_note_last(struct wh_sink *sink, struct wh_large *file);
+/* Whether a note is being written, or is still to be. */
+bool wh_sink_keeps_notes(const struct wh_sink *sink);
 
 /* The descriptor by which a kept file is locked, or -1. */
 static inline int wh_large_lock_fd(const struct wh_large *file)

@@ -199,16 +199,22 @@ static int32_t recall_next(struct wh_sink *sink, uint64_t now_tsc)
 	return 1;
 }
 
-/* End of the file's data that were submitted for writing and verified. */
-static uint64_t down_to(const struct wh_sink *sink, const struct wh_large *file)
+/* End of the file's verified data of which nothing is in a slot. */
+static uint64_t below_slots(const struct wh_sink *sink, const struct wh_large *file)
 {
 	uint64_t down = file->proved;
 
-	for (uint32_t i = 0; file->in_air > 0 && i < WH_RING_DEPTH; i++)
+	for (uint32_t i = 0; i < WH_RING_DEPTH; i++)
 		if (sink->slots[i].chunk != NULL && sink->slots[i].file == file &&
 			(sink->written & UINT32_C(1) << i) == 0)
 			down = wh_min_u64(down, sink->slots[i].offset);
 	return down;
+}
+
+/* End of the file's data that were submitted for writing and verified. */
+static uint64_t down_to(const struct wh_sink *sink, const struct wh_large *file)
+{
+	return file->in_air > 0 ? below_slots(sink, file) : file->proved;
 }
 
 /* The row of a split file belongs to its head. */
@@ -263,6 +269,25 @@ static bool has_last_note(const struct wh_large *file)
 {
 	return file->yields && file->in_air == 0 && file->fd >= 0 && file->basis == NULL &&
 	       !file->unkept && file->proved > file->noted;
+}
+
+/* A slot whose write failed is in the air no more, and what it was to write is missing. */
+void wh_large_note_last(struct wh_sink *sink, struct wh_large *file)
+{
+	if (wh_large_is_part(file) ? row_of(file) == 0 : !wh_sink_keeps(sink, file))
+		return;
+	file->proved = below_slots(sink, file);
+	file->yields = true;
+}
+
+bool wh_sink_keeps_notes(const struct wh_sink *sink)
+{
+	if (sink->keep.noting != NULL)
+		return true;
+	for (uint32_t i = 0; i < WH_SINK_LARGE_MAX; i++)
+		if (sink->large[i].state != WH_LARGE_NONE && has_last_note(&sink->large[i]))
+			return true;
+	return false;
 }
 
 static bool is_to_let_go(const struct wh_large *file)
@@ -492,7 +517,8 @@ void wh_sink_unkeep(struct wh_sink *sink, struct wh_large *file)
 
 bool wh_large_stays(const struct wh_large *file)
 {
-	return file->kept && file->row != 0 && file->error == -ECANCELED;
+	return file->kept && file->row != 0 &&
+	       (file->error == -ECANCELED || wh_is_full(file->error));
 }
 
 void wh_large_begin_again(struct wh_sink *sink, struct wh_large *file)

@@ -117,6 +117,8 @@ void wh_large_fail(struct wh_sink *sink, struct wh_large *file, int error, enum 
 	file->failed = true;
 	file->error = error;
 	file->doing = (uint8_t)doing;
+	if (wh_is_full(error))
+		wh_large_note_last(sink, file);
 	wh_large_give_up_room(sink, file);
 	sink->keep.lets_go = true;
 	sink->untold++;
@@ -431,7 +433,7 @@ int wh_large_reserve(struct wh_sink *sink, struct wh_large *file, uint64_t end)
 	while (rc == 0 && !wh_large_is_ready(sink, file, end))
 		rc = reserve_blocks(sink, file);
 	if (rc < 0 && rc != -EINTR)
-		wh_large_fail(sink, file, rc, WH_DOING_RESERVING);
+		wh_large_fail(sink, file, rc, file->let_in ? WH_DOING_WRITING : WH_DOING_RESERVING);
 	return rc == 0;
 }
 
@@ -621,7 +623,7 @@ int32_t wh_sink_poll_large(struct wh_sink *sink, uint64_t now_tsc)
 	work += settle_closing(sink, now_tsc);
 	if (!wh_sink_can_answer(sink))
 		return work;
-	if (sink->reserving == NULL)
+	if (sink->reserving == NULL && sink->full == 0)
 		sink->reserving = wh_sink_first_large(sink, WH_LARGE_RESERVE);
 	if (sink->reserving != NULL)
 		work += reserve(sink);

@@ -146,9 +146,26 @@ void wh_sink_note_failed(struct wh_sink *sink, const struct wh_staged *file, int
 	report(sink, &result, file->path, file->path_bytes);
 }
 
+/*
+ * On a full disk every further file would fail alike, so the bundle ends. A file that does not fit
+ * leaves room for smaller ones, so several may. Attributes may find no room in their own inode.
+ */
+static void see_full(struct wh_sink *sink, int error, enum wh_doing doing)
+{
+	if (doing == WH_DOING_ATTRIBUTES || !wh_is_full(error))
+		return;
+	if (doing == WH_DOING_RESERVING && ++sink->unfit < WH_SINK_UNFIT_MAX)
+		return;
+	sink->full = error;
+	sink->full_doing = doing;
+}
+
 void wh_sink_tell_failed(
 	struct wh_sink *sink, const struct wh_staged *file, int error, enum wh_doing doing)
 {
+	if (sink->full != 0 && wh_is_full(error))
+		return;
+	see_full(sink, error, doing);
 	wh_sink_note_failed(sink, file, error, doing, false);
 	answer_outcome(sink, file->id, WH_OUTCOME_FAILED, error, doing);
 }

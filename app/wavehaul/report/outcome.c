@@ -163,7 +163,9 @@ static int conclude(const struct wh_job *job, const char *host)
 			why);
 		return WH_EXIT_VERIFY;
 	case WH_STATUS_NO_SPACE:
-		wh_complain("the disk is full (%s)", why);
+		wh_complain("the disk is full (%s); make room, and the same command transfers the "
+			    "rest",
+			why);
 		return WH_EXIT_OTHER;
 	default:
 		wh_complain("the transfer failed: %s", why);

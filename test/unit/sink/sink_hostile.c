@@ -503,10 +503,12 @@ static void test_forged_chunk(void)
 	}
 }
 
+/* What does not fit fails alone; what finds no room ends the bundle, and what was there stays. */
 static void test_full_disk(void)
 {
 	struct rig *rig = rig_new(rig_bases[0]);
 	const uint64_t small = 50000;
+	uint64_t first = 2;
 	char name[8];
 
 	if (!mount_root(rig, "size=1m")) {
@@ -520,23 +522,50 @@ static void test_full_disk(void)
 		snprintf(name, sizeof(name), "%d", (int)id);
 		rig_file(rig, id, name, 0644, content, small);
 	}
-	rig_flush(rig);
-	rig_await(rig, WH_RECORD_OUTCOME, 31);
-	rig_ask(rig, 32, "also", 0644, BYTES);
-	rig_await(rig, WH_RECORD_OUTCOME, 32);
-	rig_text(rig, 33, "sub/empty", "");
 	rig_finish(rig);
-	CU_ASSERT(rig_run(rig) == WH_SINK_DONE);
+	CU_ASSERT(rig_run(rig) == WH_SINK_BROKEN);
+	CU_ASSERT(wh_sink_progress(rig->sink)->error == -ENOSPC);
 	CU_ASSERT(rig_failed(rig, 1, ENOSPC, WH_DOING_RESERVING));
-	CU_ASSERT(rig_failed(rig, 31, ENOSPC, WH_DOING_WRITING));
-	CU_ASSERT(rig_failed(rig, 32, ENOSPC, WH_DOING_RESERVING));
 	CU_ASSERT(rig_find(rig, WH_RECORD_WANT, 1) == NULL);
-	CU_ASSERT(rig_find(rig, WH_RECORD_WANT, 32) == NULL);
+	while (rig_find(rig, WH_RECORD_OUTCOME, first) == NULL)
+		first++;
+	CU_ASSERT(rig_failed(rig, first, ENOSPC, WH_DOING_WRITING));
+	for (uint64_t id = first + 1; id < 32; id++)
+		CU_ASSERT(rig_find(rig, WH_RECORD_OUTCOME, id) == NULL);
+	CU_ASSERT(first >= 17 && first <= 24);
+	CU_ASSERT(rig->answers[rig->answer_count - 1].type == WH_RECORD_REFUSED);
+	CU_ASSERT(rig->answers[rig->answer_count - 1].error == ENOSPC);
 	CU_ASSERT(rig_holds(rig, "2", content, small));
-	CU_ASSERT(rig_holds_text(rig, "sub/empty", ""));
-	CU_ASSERT(rig->totals.files + rig->totals.failed == 33);
-	CU_ASSERT(rig->totals.files >= 15 && rig->totals.files <= 22);
-	CU_ASSERT((uint64_t)rig_count(rig->root) == rig->totals.files + 1);
+	CU_ASSERT((uint64_t)rig_count(rig->root) == first - 2);
+	unmount_root(rig);
+	rig_free(rig);
+}
+
+/* Eight files that do not fit end it as well: there may be thousands, and none of them arrives. */
+static void test_nothing_fits(void)
+{
+	struct rig *rig = rig_new(rig_bases[0]);
+	char name[8];
+
+	if (!mount_root(rig, "size=1m")) {
+		rig_free(rig);
+		return;
+	}
+	rig_open(rig, "");
+	rig_text(rig, 1, "small", "text");
+	for (uint64_t id = 2; id < 30; id++) {
+		snprintf(name, sizeof(name), "%d", (int)id);
+		rig_ask(rig, id, name, 0644, UINT64_C(2) << 20);
+		rig_flush(rig);
+	}
+	CU_ASSERT(rig_run(rig) == WH_SINK_BROKEN);
+	CU_ASSERT(wh_sink_progress(rig->sink)->error == -ENOSPC);
+	CU_ASSERT(wh_sink_progress(rig->sink)->totals.failed == 8);
+	CU_ASSERT(rig->answers[rig->answer_count - 1].type == WH_RECORD_REFUSED);
+	wh_sink_close(rig->sink);
+	rig->sink = NULL;
+	CU_ASSERT(rig_holds_text(rig, "small", "text"));
+	CU_ASSERT(rig_count(rig->root) == 1);
 	unmount_root(rig);
 	rig_free(rig);
 }
@@ -710,6 +739,7 @@ CU_TestInfo wh_tests[] = {
 	{"a folder becomes a link, not cached", test_folder_becomes_link_uncached},
 	{"mutations", test_mutations},
 	{"a full disk", test_full_disk},
+	{"nothing fits", test_nothing_fits},
 	{"a read-only disk", test_read_only},
 	{"the root vanishes", test_root_vanishes},
 	{"no descriptors", test_no_descriptors},

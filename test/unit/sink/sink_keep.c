@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is durable of a large file is not sent again, whatever ended the job that brought it. */
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 
 #include "bundle/staging_name.h"
 #include "bundle_job.h"
+#include "free_room.h"
 
 const char wh_suite_name[] = "sink_keep";
 
@@ -213,6 +216,50 @@ static void begin_well(struct copy *copy, uint32_t lanes, enum wh_resume resume)
 	CU_ASSERT(killed_after(copy, UINT64_MAX, 5 * MIB / 2));
 }
 
+/* The copy's folder becomes a disk of so many MiB, in a namespace of this process. */
+static bool mount_small(struct copy *copy, const char *there)
+{
+	if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0 ||
+		mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+		mount("none", there, "tmpfs", 0, "size=3m") != 0)
+		return false;
+	/* An open folder is in the namespace that it was opened in. */
+	close(copy->to.fd);
+	copy->to.fd = open(copy->to.root, O_RDONLY | O_DIRECTORY);
+	return copy->to.fd >= 0;
+}
+
+/* The disk is found full in the middle of the file: with room the next job goes on from there. */
+static void test_full_disk(void)
+{
+	struct copy copy;
+
+	plant(&copy, "/tmp", 1, WH_RESUME_FULL);
+
+	const char *there = tree_path(&copy.to, "copy");
+
+	if (!mount_small(&copy, there)) {
+		printf("skipped: a file system cannot be mounted\n");
+		uproot(&copy);
+		return;
+	}
+	free_room.told = true;
+	free_room.blocks = free_room.free_blocks = 1 << 20;
+	begin(&copy);
+	for (uint64_t i = 0; i < POLLS_MAX && wh_source_progress(copy.job.lanes[0].source)->state !=
+						      WH_SOURCE_BROKEN;
+		i++)
+		poll_job(&copy.job, i * ROUND_TSC);
+	free_room.told = false;
+	CU_ASSERT(wh_sink_progress(copy.job.lanes[0].sink)->error == -ENOSPC);
+	CU_ASSERT(wh_source_progress(copy.job.lanes[0].source)->error == -ENOSPC);
+	finish(&copy);
+	CU_ASSERT(mount(NULL, there, NULL, MS_REMOUNT, "size=64m") == 0);
+	CU_ASSERT(run_again(&copy).resumed_bytes >= 2 * MIB);
+	CU_ASSERT(umount2(there, MNT_DETACH) == 0);
+	uproot(&copy);
+}
+
 static void test_off(void)
 {
 	struct copy copy;
@@ -404,6 +451,7 @@ static void test_expired(void)
 
 CU_TestInfo wh_tests[] = {
 	{"kills", test_kills},
+	{"a full disk", test_full_disk},
 	{"off", test_off},
 	{"changed", test_changed},
 	{"spoiled", test_spoiled},
