@@ -102,7 +102,7 @@ static void open_host(struct host *host, enum mood mood)
 	look_up_peers(rig);
 	(void)rig_take_all(rig);
 	if (mood == MOOD_FAILED)
-		wait_in_vain(rig, 4 * RIG_S);
+		wait_in_vain(rig, 3100 * RIG_MS);
 	else if (mood != MOOD_ASKED)
 		answer_us(rig);
 	if (mood == MOOD_PROBE_ALONE)
