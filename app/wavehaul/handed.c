@@ -89,13 +89,12 @@ static void show_interval(struct handed *handed, const json_t *event)
 static void show_file(const struct handed *handed, const json_t *event)
 {
 	const char *status = wh_json_text(event, "status");
-	bool would = strcmp(status, "would go") == 0;
 	char path[WH_PATH_BYTES_MAX + 1];
 
-	if (!would && strcmp(status, "done") != 0)
+	if (strcmp(status, "skipped") == 0 || strcmp(status, "failed") == 0)
 		return;
 	wh_path_from_json(event, "path", path);
-	wh_transfer_name(handed->transfer, path, wh_json_count(event, "bytes"), would);
+	wh_transfer_name(handed->transfer, path, wh_json_count(event, "bytes"), status);
 }
 
 static void on_event(void *context, json_t *event)

@@ -52,7 +52,7 @@
 #include "base/chunk.h"
 #include "bundle/choice.h"
 
-#define WH_BUNDLE_VERSION 10
+#define WH_BUNDLE_VERSION 11
 
 /* Files up to this size are contained in their ENTRY; larger ones are sent in extents. */
 #define WH_INLINE_BYTES_MAX (UINT32_C(256) << 10)
@@ -334,7 +334,10 @@ enum wh_item_kind {
 	WH_ITEM_OTHER = 4, /* a pipe, a socket, a device */
 };
 
-/* An existing file or folder; for USAGE with everything in it. */
+/*
+ * An existing file or folder; for USAGE with everything in it. In a sink's answers: one that it
+ * has removed, or in a dry run would remove, because the source does not have it.
+ */
 struct wh_item {
 	uint64_t bytes;
 	uint64_t used_bytes; /* on the disk */

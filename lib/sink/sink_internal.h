@@ -220,9 +220,11 @@ struct wh_strays {
 	uint32_t tops;
 	char first[NAME_MAX + 1]; /* first component of entries, if the target replaces it */
 	struct wh_walk *walk;
-	char **path; /* strays found; contents of a folder come after it */
+	/* Strays found; contents of a folder come after it, and its path ends with '/'. */
+	char **path;
 	uint64_t count;
 	size_t room;
+	bool is_gone;       /* the last one is removed, and not yet told */
 	size_t below_bytes; /* length of the path of the stray folder being searched; 0: none */
 };
 
@@ -333,6 +335,8 @@ void wh_sink_tell_failed(
 	struct wh_sink *sink, const struct wh_staged *file, int error, enum wh_doing doing);
 void wh_sink_tell_skipped(struct wh_sink *sink, const struct wh_staged *file);
 void wh_sink_tell_would(struct wh_sink *sink, const struct wh_staged *file);
+/* False: no room. */
+bool wh_sink_tell_removed(struct wh_sink *sink, const char *path, enum wh_entry_kind kind);
 void wh_sink_answer_needless(struct wh_sink *sink, uint64_t id); /* for a part */
 /* Without an answer: the source knows already. */
 void wh_sink_note_failed(struct wh_sink *sink, const struct wh_staged *file, int error,

@@ -176,11 +176,14 @@ static void add_stray(struct wh_strays *strays, const struct wh_walk_item *item)
 		strays->path = more;
 		strays->room = room;
 	}
-	path = strndup(item->path, item->path_bytes);
-	if (path != NULL)
-		strays->path[strays->count++] = path;
-	else
+	path = malloc(item->path_bytes + sizeof("/"));
+	if (path == NULL) {
 		strays->error = ENOMEM;
+		return;
+	}
+	memcpy(path, item->path, item->path_bytes);
+	strcpy(path + item->path_bytes, item->found == WH_WALK_FOLDER ? "/" : "");
+	strays->path[strays->count++] = path;
 }
 
 static bool is_below(const struct wh_strays *strays, const struct wh_walk_item *item)
@@ -261,25 +264,46 @@ static int remove_stray(struct wh_sink *sink, const char *path)
 	return error;
 }
 
-/* A folder stays if something in it stayed, because it was excluded. */
-static void remove_last(struct wh_sink *sink)
+static void fail_stray(struct wh_sink *sink, const char *path, int error)
+{
+	const struct wh_staged stray = {
+		.path = path,
+		.path_bytes = (uint16_t)strlen(path),
+		.kind = WH_ENTRY_FILE,
+	};
+
+	wh_sink_note_failed(sink, &stray, -error, WH_DOING_REMOVING, false);
+	wh_sink_break(sink, -error, WH_DOING_REMOVING);
+}
+
+/*
+ * Removes and names the last one, or only names it. A folder stays if something in it stayed,
+ * because it was excluded. False: there is no room for its name yet.
+ */
+static bool remove_last(struct wh_sink *sink)
 {
 	struct wh_strays *strays = &sink->strays;
-	char *path = strays->path[--strays->count];
-	int error = remove_stray(sink, path);
+	char *stored = strays->path[strays->count - 1];
+	char path[WH_PATH_BYTES_MAX + 2];
+	size_t bytes = strlen(stored);
+	bool is_folder = stored[bytes - 1] == '/';
+	int error = 0;
 
-	sink->progress.totals.removed += error == 0;
-	if (error != 0 && error != ENOENT && error != ENOTEMPTY && error != EEXIST) {
-		const struct wh_staged stray = {
-			.path = path,
-			.path_bytes = (uint16_t)strlen(path),
-			.kind = WH_ENTRY_FILE,
-		};
-
-		wh_sink_note_failed(sink, &stray, -error, WH_DOING_REMOVING, false);
-		wh_sink_break(sink, -error, WH_DOING_REMOVING);
-	}
-	free(path);
+	memcpy(path, stored, bytes + 1);
+	if (is_folder)
+		path[bytes - 1] = '\0';
+	if (!wh_sink_is_dry(sink) && !strays->is_gone)
+		error = remove_stray(sink, path);
+	strays->is_gone = error == 0;
+	if (error == 0 &&
+		!wh_sink_tell_removed(sink, path, is_folder ? WH_ENTRY_FOLDER : WH_ENTRY_FILE))
+		return false;
+	strays->is_gone = false;
+	if (error != 0 && error != ENOENT && error != ENOTEMPTY && error != EEXIST)
+		fail_stray(sink, path, error);
+	free(stored);
+	strays->count--;
+	return true;
 }
 
 static int32_t begin(struct wh_sink *sink)
@@ -321,15 +345,9 @@ int32_t wh_sink_clear(struct wh_sink *sink)
 	}
 	if (strays->walk == NULL && strays->error != 0)
 		wh_sink_break(sink, -strays->error, WH_DOING_LISTING);
-	if (strays->walk == NULL && wh_sink_is_dry(sink)) {
-		sink->progress.totals.removed = strays->count;
-		return work;
-	}
 	while (strays->walk == NULL && strays->count > 0 && work < STEPS_PER_POLL &&
-		wh_sink_is_running(sink)) {
-		remove_last(sink);
+		wh_sink_is_running(sink) && remove_last(sink))
 		work++;
-	}
 	return work;
 }
 

@@ -201,6 +201,29 @@ void wh_sink_tell_would(struct wh_sink *sink, const struct wh_staged *file)
 	report(sink, &result, file->path, file->path_bytes);
 }
 
+bool wh_sink_tell_removed(struct wh_sink *sink, const char *path, enum wh_entry_kind kind)
+{
+	struct wh_record *record = &sink->answer;
+	struct wh_file_result result = {
+		.kind = kind,
+		.would = wh_sink_is_dry(sink),
+		.removed = true,
+	};
+
+	record->type = WH_RECORD_ITEM;
+	record->item = (struct wh_item){
+		.kind = kind == WH_ENTRY_FOLDER ? WH_ITEM_FOLDER : WH_ITEM_FILE,
+		.path = path,
+		.path_bytes = (uint16_t)strlen(path),
+	};
+	if (!wh_pack_has_room(&sink->answers, wh_record_bytes(record)))
+		return false;
+	wh_pack_put(&sink->answers, record);
+	sink->progress.totals.removed++;
+	report(sink, &result, path, record->item.path_bytes);
+	return true;
+}
+
 void wh_sink_note_written(struct wh_sink *sink, const struct wh_staged *file)
 {
 	struct wh_file_result result = {.kind = WH_ENTRY_FILE, .bytes = file->bytes};

@@ -72,7 +72,9 @@ void wh_source_tell(struct wh_source *source, const struct wh_file_result *resul
 	struct wh_totals *totals = &source->progress.totals;
 	bool is_file = result->kind == WH_ENTRY_FILE;
 
-	if (result->doing == WH_DOING_PASSING) {
+	if (result->removed) {
+		totals->removed++;
+	} else if (result->doing == WH_DOING_PASSING) {
 		totals->passed_over++;
 	} else if (result->error != 0) {
 		totals->failed++;
@@ -82,7 +84,7 @@ void wh_source_tell(struct wh_source *source, const struct wh_file_result *resul
 		totals->files++;
 		totals->bytes += result->bytes;
 	}
-	if ((is_file || result->error != 0) && source->config.on_file != NULL)
+	if ((is_file || result->removed || result->error != 0) && source->config.on_file != NULL)
 		source->config.on_file(source->config.context, result);
 }
 

@@ -43,6 +43,7 @@ struct wh_file_result {
 	uint64_t bytes;
 	bool skipped;
 	bool would;    /* would be sent, if this were not a dry run */
+	bool removed;  /* at the sink, or would be: the source does not have it */
 	int error;     /* 0: done; else a positive errno */
 	uint8_t doing; /* enum wh_doing */
 	bool at_peer;  /* it failed at the peer */

@@ -147,6 +147,26 @@ static bool take_totals(struct wh_source *source, const struct wh_totals *totals
 	       source->asked_count == 0 && source->ledger.first == source->ledger.next;
 }
 
+/* Only after all else, with the wish, and no more than may be. */
+static bool take_removed(struct wh_source *source, const struct wh_item *item)
+{
+	char path[WH_PATH_BYTES_MAX + 1];
+
+	if (!source->finish_is_put || !wh_choice_has(&source->config.choice, WH_CHOICE_DELETE) ||
+		source->progress.totals.removed >= source->config.choice.delete_max)
+		return false;
+	memcpy(path, item->path, item->path_bytes);
+	path[item->path_bytes] = '\0';
+	wh_source_tell(source,
+		&(struct wh_file_result){
+			.path = path,
+			.kind = item->kind == WH_ITEM_FOLDER ? WH_ENTRY_FOLDER : WH_ENTRY_FILE,
+			.would = is_dry(source),
+			.removed = true,
+		});
+	return true;
+}
+
 static int take_refused(struct wh_source *source, const struct wh_record *record)
 {
 	snprintf(source->progress.refusal, sizeof(source->progress.refusal), "%.*s",
@@ -179,6 +199,9 @@ static int take_record(struct wh_source *source, const struct wh_record *record)
 		break;
 	case WH_RECORD_TOTALS:
 		makes_sense = take_totals(source, &record->totals);
+		break;
+	case WH_RECORD_ITEM:
+		makes_sense = take_removed(source, &record->item);
 		break;
 	case WH_RECORD_REFUSED:
 		return take_refused(source, record);

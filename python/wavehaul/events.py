@@ -69,7 +69,8 @@ class StartEvent(Event):
 
 @dataclass(frozen=True)
 class FileEvent(Event):
-    """A file is `done`, `skipped`, `failed` or `would go`."""
+    """A file is `done`, `skipped`, `failed`, `would go`, `removed`
+    or `would be removed`."""
 
     path: str
     status: str

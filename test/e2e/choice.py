@@ -5,6 +5,7 @@
     choice.py [--quick] [-k PATTERN] [--binary PATH]
 """
 
+import json
 import os
 import re
 import shlex
@@ -118,6 +119,11 @@ def backups(program, folder):
         pair.stop_server()
 
 
+def removed(text, words):
+    """The paths that lines with these words name."""
+    return sorted(line.removeprefix(words) for line in text.splitlines() if line.startswith(words))
+
+
 def deletes(program, folder):
     """--delete removes extra files: only after success, up to --max-delete, none excluded."""
     tree, there = folder / 'tree', folder / 'served/in/tree'
@@ -139,8 +145,17 @@ def deletes(program, folder):
         result = pair.run(*send, '--delete', tree, folder / 'not there', remote('in/'))
         expect_status(result, PARTIAL)
         expect_equal('spared where something failed', files_below(there), before)
-        report = run_json(pair, *send, '--delete', '--max-delete', '9', tree, remote('in/'))
-        expect_equal('removed', report['removed'], 8)
+        gone = sorted(f'tree/{name}' for name in ('gone', 'gone/c', 'gone/d', 'gone/d/e', 'link',
+                                                  'old', 'older/z', 'sub/old'))
+        result = pair.run(*send, '--delete', '--dry-run', tree, remote('in/'))
+        expect_equal('would be removed', removed(result.out, 'would be removed: '),
+                     sorted(['tree/older', *gone]))
+        expect_equal('spared by a dry run', files_below(there), before)
+        result = pair.run(*send, '-v', '--delete', '--max-delete', '9', tree, remote('in/'))
+        expect_status(result, OK)
+        expect_equal('named', removed(result.out, 'removed: '), gone)
+        logged = re.findall(r': removed: (\S+)', pair.said())  # as many as a peer may cause
+        expect(logged and set(logged) <= set(gone), f'logged: {logged}')
         expect_equal('what is left', sorted(files_below(there)),
                      ['a', 'older/y.keep', 'sub/b', 'sub/x.keep'])
         expect(not (there / 'link').is_symlink() and (there.parent / 'beside').exists(),
@@ -148,7 +163,11 @@ def deletes(program, folder):
         expect_equal('again', run_json(pair, *send, '--delete', tree, remote('in/'))['removed'], 0)
         write(folder / 'back/tree/old', 'old')
         write(folder / 'back/old', 'old')
-        run_json(pair, 'get', '-r', '--delete', remote('in/tree/.'), f'{folder}/back')
+        result = pair.run('get', '-r', '--json-stream', '--delete', remote('in/tree/.'),
+                          f'{folder}/back')
+        events = [json.loads(line) for line in result.out.splitlines()]
+        expect_equal('told', sorted(e['path'] for e in events if e.get('status') == 'removed'),
+                     ['old', 'tree', 'tree/old'])
         expect_equal('got', sorted(files_below(folder / 'back')),
                      ['a', 'older/y.keep', 'sub/b', 'sub/x.keep'])
         expect_status(pair.run(*send, '--delete', '--parallel', '2', tree, remote('in/')), USAGE)

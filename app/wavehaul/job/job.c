@@ -393,7 +393,10 @@ static int32_t run_sink(struct wh_job *job, uint64_t now_tsc)
 	char text[WH_FAULT_TEXT_BYTES];
 	const struct wh_sink_progress *progress = wh_sink_progress(job->ends.sink);
 	uint64_t waits_told = progress->waits_told;
-	int32_t work = wh_sink_poll(job->ends.sink, now_tsc);
+	int32_t work;
+
+	job->ends.polled_tsc = now_tsc;
+	work = wh_sink_poll(job->ends.sink, now_tsc);
 
 	job->waits.worked += work > 0 && progress->waits_told == waits_told;
 	wh_meter_leave(job->crew->meter, before);

@@ -157,10 +157,11 @@ void wh_transfer_tell_sum(FILE *to, bool dry_run, const struct wh_transfer_sum *
 void wh_transfer_forget(struct wh_transfer *transfer);
 
 /*
- * Prints the name of a file that is done, for --verbose, or would be sent. With `telling` held, if
- * there are crews.
+ * Prints the name of a file that is done or removed, for --verbose, or would be. With `telling`
+ * held, if there are crews.
  */
-void wh_transfer_name(struct wh_transfer *transfer, const char *path, uint64_t bytes, bool would);
+void wh_transfer_name(
+	struct wh_transfer *transfer, const char *path, uint64_t bytes, const char *status);
 
 /* A job's on_file; `context` is the transfer. */
 void wh_transfer_on_file(void *context, const struct wh_file_result *result);

@@ -105,8 +105,10 @@ void wh_transfer_tell_start(struct wh_transfer *transfer)
 			transfer->runtime.eal.hugepages, "cores", cores, "settings", effective));
 }
 
-void wh_transfer_name(struct wh_transfer *transfer, const char *path, uint64_t bytes, bool would)
+void wh_transfer_name(
+	struct wh_transfer *transfer, const char *path, uint64_t bytes, const char *status)
 {
+	bool would = strncmp(status, "would", strlen("would")) == 0;
 	const struct wh_settings *settings = &transfer->settings;
 	/* If standard output receives the file, names go to stderr. */
 	FILE *to = transfer->is_piped && transfer->verb == WH_VERB_GET ? stderr : stdout;
@@ -118,10 +120,23 @@ void wh_transfer_name(struct wh_transfer *transfer, const char *path, uint64_t b
 	if (transfer->same_terminal)
 		wh_progress_clear(&transfer->progress);
 	wh_plain_text(path, true, plain, sizeof(plain));
-	if (would)
-		fprintf(to, "would go: %s, %" PRIu64 " B\n", plain, bytes);
-	else
+	if (strcmp(status, "would go") == 0)
+		fprintf(to, "%s: %s, %" PRIu64 " B\n", status, plain, bytes);
+	else if (strcmp(status, "done") == 0)
 		fprintf(to, "%s\n", plain);
+	else
+		fprintf(to, "%s: %s\n", status, plain);
+}
+
+static const char *status_of(const struct wh_file_result *result)
+{
+	if (result->removed)
+		return result->would ? "would be removed" : "removed";
+	if (result->would)
+		return "would go";
+	if (result->skipped || result->doing == WH_DOING_PASSING)
+		return "skipped";
+	return result->error != 0 ? "failed" : "done";
 }
 
 void wh_transfer_on_file(void *context, const struct wh_file_result *result)
@@ -138,19 +153,16 @@ void wh_transfer_on_file(void *context, const struct wh_file_result *result)
 	pthread_mutex_lock(&transfer->telling);
 	if (result->error != 0)
 		wh_failures_add(&transfer->failures, result->path, text, passed_over);
-	else if (result->kind == WH_ENTRY_FILE)
+	else if (result->kind == WH_ENTRY_FILE && !result->removed)
 		wh_manifest_note(&transfer->manifest, result->path);
 	if (result->skipped)
 		transfer->skipped_bytes += result->bytes;
-	if (result->error == 0 && !result->skipped && result->kind == WH_ENTRY_FILE)
-		wh_transfer_name(transfer, result->path, result->bytes, result->would);
+	if (result->error == 0 && !result->skipped &&
+		(result->kind == WH_ENTRY_FILE || result->removed))
+		wh_transfer_name(transfer, result->path, result->bytes, status_of(result));
 	if (transfer->settings.json_stream) {
 		json_t *line = json_pack("{s:s, s:s, s:I}", "event", "file", "status",
-			result->would                    ? "would go"
-			: passed_over || result->skipped ? "skipped"
-			: result->error != 0             ? "failed"
-							 : "done",
-			"bytes", (json_int_t)result->bytes);
+			status_of(result), "bytes", (json_int_t)result->bytes);
 
 		wh_path_to_json(line, "path", result->path);
 		if (result->error != 0)
