@@ -100,7 +100,7 @@ static void on_file(void *context, const struct wh_file_result *result)
 		wh_job_say(job, job->ends.polled_tsc, "%s: %s",
 			result->would ? "would be removed" : "removed", result->path);
 	else if (job->records.file == NULL && job->role == WH_AT_SERVER &&
-		!wh_sink_progress(job->ends.sink)->as_name)
+		 !wh_sink_progress(job->ends.sink)->as_name)
 		job->records.file = strdup(result->path);
 	if (job->listener.on_file != NULL)
 		job->listener.on_file(job->listener.context, result);
