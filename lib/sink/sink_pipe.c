@@ -51,8 +51,7 @@ void wh_sink_take_piped(struct wh_sink *sink, const struct wh_entry *entry)
 		.kind = entry->kind,
 	};
 
-	if (entry->kind != WH_ENTRY_FILE ||
-		(intake->has_piped && intake->piped_id != entry->id)) {
+	if (entry->kind != WH_ENTRY_FILE || (intake->has_piped && intake->piped_id != entry->id)) {
 		wh_sink_tell_failed(sink, &file, -ENOTSUP, WH_DOING_KIND);
 		return;
 	}

@@ -639,10 +639,11 @@ def taking_orders(field, program, folder):
         for name in ('public/f', 'secret'):
             (server.folder / name).write_bytes(os.urandom(MIB))
         field.trust('liar', field.liar, f'address={THIRD}', 'folder=public', 'orders=yes')
-        field.trust('mirror', field.make_key()[1], f'address={SERVER}', '--replace')
-        time.sleep(TRUST_SEEN_S)
-        with Control(path / 'control') as control:
-            yield server, control
+        own = json.loads(program.run('trust', 'show', '--json').out)['own']['key']
+        with field.trusted('mirror', own, f'address={SERVER}'):
+            time.sleep(TRUST_SEEN_S)
+            with Control(path / 'control') as control:
+                yield server, control
     finally:
         field.trust('liar', field.liar)
         shutil.rmtree(path, ignore_errors=True)

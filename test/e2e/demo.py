@@ -121,7 +121,7 @@ WRONG = [
     (['--fec-target', '2'], r'1e-4'),
     (['--fec-ceiling', '60%'], r'10%'),
     (['--seed', 'luck'], r'\b\d+\b'),
-    (['--unknown'], r'--help'),
+    (['--unheard-of'], r'--help'),
     (['--rate'], r'--rate'),
     (['surplus'], r'surplus'),
 ]

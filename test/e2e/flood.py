@@ -20,6 +20,7 @@ SEED = 20260101
 FRAMES = 512  # made beforehand, sent over and over
 
 UDP_PORT = 5760
+WIRE_VERSION = 3  # lib/wire/packet.h
 ARP, IPV4, VLAN, IPV6 = 0x0806, 0x0800, 0x8100, 0x86dd
 UDP, ICMP = 17, 1
 BROADCAST = b'\xff' * 6
@@ -61,12 +62,12 @@ class Maker:
 
     def likeness(self):
         """The right version and a type that there is; the tag is wrong."""
-        head = struct.pack('<BBBB', 2, self.draw.randrange(1, 15), 0, 0)
+        head = struct.pack('<BBBB', WIRE_VERSION, self.draw.randrange(1, 15), 0, 0)
         return self.datagram(head + self.draw.randbytes(self.draw.randrange(60, 1400)))
 
     def forgery(self):
         """From the peer that the victim talks to, as far as IP can tell."""
-        return self.datagram(struct.pack('<BBBB', 2, 1, 0, 0) + self.draw.randbytes(1000),
+        return self.datagram(struct.pack('<BBBB', WIRE_VERSION, 1, 0, 0) + self.draw.randbytes(1000),
                              self.peer_ip)
 
     def cut(self):

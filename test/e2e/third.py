@@ -75,7 +75,7 @@ class Site(House):
 
 
 @contextlib.contextmanager
-def sites(program, *options, rights=('orders=yes',)):
+def sites(program, *options, rights=('orders=yes',), patience=('3s', '3s', '3s')):
     meeting = Path(tempfile.mkdtemp(prefix='wavehaul-', dir='/tmp'))
     meeting.chmod(0o777)
     three = []
@@ -84,8 +84,8 @@ def sites(program, *options, rights=('orders=yes',)):
             hosts = [lab.host(name) for name in ('a', 'b', 'c')]
             # With large frames, slow streams are so few packets that loops may nap meanwhile.
             lab.switch(hosts, 9000)
-            three = [Site(program, meeting, number, host, '--mtu', '9000', '--peer-timeout', '3s',
-                          *options)
+            three = [Site(program, meeting, number, host, '--mtu', '9000', '--peer-timeout',
+                          patience[number], *options)
                      for number, host in enumerate(hosts)]
             one, two, three_ = three
             one.trust(two)
@@ -352,7 +352,8 @@ def await_unheard(site, number, what):
 
 def unheard(program, folder):
     """A cancel or a pause that dtn2 does not hear, away or down, is told when it is back."""
-    with sites(program, '--queue-peer-jobs', 4) as (one, two, three):
+    with sites(program, '--queue-peer-jobs', 4,
+               patience=('3s', '3s', '60s')) as (one, two, three):
         digest = two.make('large', 30_000_000)
         name = ('copy', 'dtn2:large')
 
