@@ -67,7 +67,8 @@ class Maker:
 
     def forgery(self):
         """From the peer that the victim talks to, as far as IP can tell."""
-        return self.datagram(struct.pack('<BBBB', WIRE_VERSION, 1, 0, 0) + self.draw.randbytes(1000),
+        head = struct.pack('<BBBB', WIRE_VERSION, 1, 0, 0)
+        return self.datagram(head + self.draw.randbytes(1000),
                              self.peer_ip)
 
     def cut(self):
