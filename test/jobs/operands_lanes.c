@@ -53,6 +53,9 @@ static void note_there(void *context, const struct wh_file_result *told)
 				       told->doing == WH_DOING_CROWDED;
 		return;
 	}
+	/* It had that name before, and was not brought. */
+	if (told->removed)
+		return;
 	/*
 	 * A sink that does not remember names may find what it has brought itself, with the same
 	 * bytes; and a dry run brings nothing that it could find.
