@@ -126,8 +126,8 @@ def removed(text, words):
 
 def deletes(program, folder):
     """--delete removes extra files: only after success, up to --max-delete, none excluded."""
-    tree, there = folder / 'tree', folder / 'served/in/tree'
-    with Pair(program, folder) as pair:
+    tree, there, audit = folder / 'tree', folder / 'served/in/tree', folder / 'audit'
+    with Pair(program, folder, server=('--audit', audit)) as pair:
         for name in ('a', 'sub/b', 'gone/c', 'gone/d/e'):
             write(tree / name, name)
         send = ('send', '-r', '--exclude', '*.keep')
@@ -156,6 +156,12 @@ def deletes(program, folder):
         expect_equal('named', removed(result.out, 'removed: '), gone)
         logged = re.findall(r': removed: (\S+)', pair.said())  # as many as a peer may cause
         expect(logged and set(logged) <= set(gone), f'logged: {logged}')
+        wait_until(lambda: audit.read_text().count('"event":"removed"') >= len(gone), 5,
+                   'the audit')
+        lines = [json.loads(line) for line in audit.read_text().splitlines()]
+        expect_equal('the audit', sorted((line['path'], line['file']) for line in lines
+                                         if line['event'] == 'removed'),
+                     [('in/', name) for name in gone])
         expect_equal('what is left', sorted(files_below(there)),
                      ['a', 'older/y.keep', 'sub/b', 'sub/x.keep'])
         expect(not (there / 'link').is_symlink() and (there.parent / 'beside').exists(),

@@ -214,13 +214,13 @@ static json_t *text_or_null(const char *text)
 	return text != NULL ? json_string(text) : json_null();
 }
 
-static json_t *proved_by(const struct wh_refusal *refusal)
+static json_t *proved_by(const uint8_t identity[WH_IDENTITY_BYTES])
 {
 	static const uint8_t nobody[WH_IDENTITY_BYTES];
 	char text[WH_ID_TEXT_BYTES];
-	bool proved = memcmp(refusal->identity, nobody, sizeof(nobody)) != 0;
+	bool proved = memcmp(identity, nobody, sizeof(nobody)) != 0;
 
-	return text_or_null(proved ? wh_id_text(refusal->identity, text) : NULL);
+	return text_or_null(proved ? wh_id_text(identity, text) : NULL);
 }
 
 void wh_audit_refused(
@@ -236,12 +236,33 @@ void wh_audit_refused(
 	json_t *line = begin("refused", (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000);
 
 	/* A peer's port may change at any time, like a client's process number. */
-	wh_json_add(line,
-		json_pack("{s:o, s:o, s:o, s:o, s:I}", "peer",
-			text_or_null(refusal->peer.family != 0
-					     ? wh_address_text(&refusal->peer, peer)
-					     : NULL),
-			"identity", proved_by(refusal), "outcome", text_or_null(refusal->outcome),
-			"why", wh_text_to_json(refusal->why), "times", (json_int_t)refusal->times));
+	wh_json_add(
+		line, json_pack("{s:o, s:o, s:o, s:o, s:I}", "peer",
+			      text_or_null(refusal->peer.family != 0
+						   ? wh_address_text(&refusal->peer, peer)
+						   : NULL),
+			      "identity", proved_by(refusal->identity), "outcome",
+			      text_or_null(refusal->outcome), "why", wh_text_to_json(refusal->why),
+			      "times", (json_int_t)refusal->times));
+	write_line(audit, line, sentence);
+}
+
+void wh_audit_removed(struct wh_audit *audit, const struct wh_removal *removal)
+{
+	char sentence[WH_ADDRESS_TEXT_BYTES + 4 * WH_PATH_BYTES_MAX + 32];
+	char plain[4 * WH_PATH_BYTES_MAX + 1];
+	char peer[WH_ADDRESS_TEXT_BYTES];
+
+	if (audit->fd < 0)
+		return;
+
+	json_t *line = begin("removed", removal->us);
+
+	wh_json_add(line, json_pack("{s:s, s:o}", "peer", wh_address_text(&removal->peer, peer),
+				  "identity", proved_by(removal->identity)));
+	wh_path_to_json(line, "path", removal->path);
+	wh_path_to_json(line, "file", removal->file);
+	snprintf(sentence, sizeof(sentence), "%s removed %s", peer,
+		wh_plain_text(removal->file, true, plain, sizeof(plain)));
 	write_line(audit, line, sentence);
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "book/entry.h"
+#include "book/removals.h"
 #include "guard/caller.h"
 #include "guard/refusals.h"
 
@@ -28,7 +29,7 @@ struct wh_audit {
 	enum wh_audit_form form;
 	struct wh_caller caller; /* for a socket, whose listener may restart */
 	const char *where;
-	bool away;               /* lines cannot be delivered, as was reported */
+	bool away;             /* lines cannot be delivered, as was reported */
 	_Atomic uint64_t lost; /* lines that could not be written */
 };
 
@@ -47,5 +48,8 @@ void wh_audit_entry(
 	struct wh_audit *audit, const struct wh_book_entry *entry, const char *sentence);
 void wh_audit_refused(
 	struct wh_audit *audit, const struct wh_refusal *refusal, const char *sentence);
+
+/* Records a file or folder that a peer's job has removed. */
+void wh_audit_removed(struct wh_audit *audit, const struct wh_removal *removal);
 
 #endif

@@ -78,6 +78,18 @@ void wh_clerk_job(void *context, const struct wh_job *job)
 		wh_control_wake(clerk->control);
 }
 
+void wh_clerk_removed(void *context, const struct wh_job *job, const char *file)
+{
+	struct wh_clerk *clerk = context;
+	uint32_t waiting;
+
+	if (clerk->audit.fd < 0)
+		return;
+	waiting = wh_removals_add(&clerk->removals, job, file);
+	if (clerk->control != NULL && (waiting == 1 || waiting == WH_REMOVALS_MAX / 2))
+		wh_control_wake(clerk->control);
+}
+
 static const char *const verbs[WH_CLERK_VERBS] = {"send", "get", "bench", "idle", "other"};
 
 static void count_ended(struct wh_clerk *clerk, const struct wh_book_entry *entry)
@@ -252,6 +264,20 @@ static void write_refusals(struct wh_clerk *clerk)
 	}
 }
 
+/* Before the line of the job that removed them. */
+static void write_removals(struct wh_clerk *clerk)
+{
+	static struct wh_removal taken[WH_REMOVALS_MAX]; /* of the one thread that writes */
+	uint64_t lost = 0;
+	uint32_t count = wh_removals_take(&clerk->removals, taken, &lost);
+
+	for (uint32_t i = 0; i < count; i++) {
+		wh_audit_removed(&clerk->audit, &taken[i]);
+		wh_removal_free(&taken[i]);
+	}
+	atomic_fetch_add(&clerk->audit.lost, lost);
+}
+
 static uint32_t take_turn(void *context)
 {
 	struct wh_clerk *clerk = context;
@@ -260,6 +286,7 @@ static uint32_t take_turn(void *context)
 	uint32_t wait_ms = RESTING_MS;
 
 	follow_book(clerk, now);
+	write_removals(clerk);
 	if (is_due(clerk, tell_waiting(clerk), now, &wait_ms))
 		write_waiting(clerk);
 	/* A clock that was set back only delays it. */
@@ -288,6 +315,7 @@ void wh_clerk_close(struct wh_clerk *clerk)
 	uint64_t lost;
 
 	if (clerk->waiting != NULL && clerk->taken != NULL) {
+		write_removals(clerk);
 		write_waiting(clerk);
 		if (clerk->kept > 0)
 			write_waiting(clerk);

@@ -17,6 +17,7 @@
 #include "base/spin.h"
 #include "book/audit.h"
 #include "book/ends.h"
+#include "book/removals.h"
 #include "book/store.h"
 #include "control/control.h"
 
@@ -43,6 +44,7 @@ struct wh_clerk {
 	struct wh_control_socket *control;
 	struct wh_hook *hook; /* told when peers' transfers end; NULL: none */
 	struct wh_ends ends;
+	struct wh_removals removals;
 
 	/* Owned by the writing thread: transfers that ended so far, by verb. */
 	struct wh_clerk_count {
@@ -71,8 +73,9 @@ void wh_clerk_open(struct wh_clerk *clerk, const char *folder, uint64_t keep_ns,
 	struct wh_control_socket *control);
 void wh_clerk_close(struct wh_clerk *clerk);
 
-/* Used as a service's on_over. */
+/* Used as a service's on_over and on_removed. */
 void wh_clerk_job(void *clerk, const struct wh_job *job);
+void wh_clerk_removed(void *clerk, const struct wh_job *job, const char *file);
 
 /* On the control's thread: one attempt of an order has ended. */
 void wh_clerk_order(struct wh_clerk *clerk, const struct wh_book_entry *entry);

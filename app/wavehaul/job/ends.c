@@ -91,14 +91,23 @@ static int open_source(struct wh_job *job)
 	return wh_source_open(&job->ends.source, &config);
 }
 
+static void tell_removed(struct wh_job *job, const struct wh_file_result *result)
+{
+	const struct wh_service *service = job->jobs->service;
+
+	wh_job_say(job, job->ends.polled_tsc, "%s: %s",
+		result->would ? "would be removed" : "removed", result->path);
+	if (!result->would && service->on_removed != NULL)
+		service->on_removed(service->context, job, result->path);
+}
+
 /* The log names what came, and not only the folder that it came into. */
 static void on_file(void *context, const struct wh_file_result *result)
 {
 	struct wh_job *job = context;
 
 	if (result->removed && job->role == WH_AT_SERVER)
-		wh_job_say(job, job->ends.polled_tsc, "%s: %s",
-			result->would ? "would be removed" : "removed", result->path);
+		tell_removed(job, result);
 	else if (job->records.file == NULL && job->role == WH_AT_SERVER &&
 		 !wh_sink_progress(job->ends.sink)->as_name)
 		job->records.file = strdup(result->path);

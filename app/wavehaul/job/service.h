@@ -31,10 +31,11 @@ struct wh_service {
 	bool anew;              /* existing files are never skipped */
 
 	/*
-	 * Callbacks on the job's crew; may be NULL. The result of a received file; and the end of a
-	 * job, before it is freed.
+	 * Callbacks on the job's crew; may be NULL. The result of a received file; what a job has
+	 * removed of its target, by --delete; and the end of a job, before it is freed.
 	 */
 	void (*on_file)(void *context, const struct wh_file_result *result);
+	void (*on_removed)(void *context, const struct wh_job *job, const char *file);
 	void (*on_over)(void *context, const struct wh_job *job);
 	void *context;
 };

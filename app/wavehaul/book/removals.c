@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "book/removals.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "job/jobs.h"
+
+static int64_t now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+uint32_t wh_removals_add(struct wh_removals *removals, const struct wh_job *job, const char *file)
+{
+	struct wh_removal removal = {
+		.us = now_us(),
+		.peer = job->place.peer,
+		.path = strdup(job->records.paths[0]),
+		.file = strdup(file),
+	};
+	bool whole = removal.path != NULL && removal.file != NULL;
+	bool room;
+	uint32_t count;
+
+	if (job->streams.bond != NULL)
+		memcpy(removal.identity, job->streams.bond->config.peer_identity,
+			sizeof(removal.identity));
+	wh_spin_lock(&removals->lock);
+	room = whole && removals->count < WH_REMOVALS_MAX;
+	if (room)
+		removals->waiting[removals->count++] = removal;
+	else
+		removals->lost++;
+	count = removals->count;
+	wh_spin_unlock(&removals->lock);
+	if (!room)
+		wh_removal_free(&removal);
+	return count;
+}
+
+uint32_t wh_removals_take(
+	struct wh_removals *removals, struct wh_removal taken[WH_REMOVALS_MAX], uint64_t *lost)
+{
+	uint32_t count;
+
+	wh_spin_lock(&removals->lock);
+	count = removals->count;
+	memcpy(taken, removals->waiting, count * sizeof(taken[0]));
+	*lost += removals->lost;
+	removals->count = 0;
+	removals->lost = 0;
+	wh_spin_unlock(&removals->lock);
+	return count;
+}
+
+void wh_removal_free(struct wh_removal *removal)
+{
+	free(removal->path);
+	free(removal->file);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_BOOK_REMOVALS_H
+#define WH_BOOK_REMOVALS_H
+
+/*
+ * Files that peers have removed here by --delete, on their way to the audit: crews' cores add them,
+ * and the control's thread takes them.
+ */
+
+#include <stdint.h>
+
+#include "base/spin.h"
+#include "seal/bond.h"
+#include "wire/encap.h"
+
+struct wh_job;
+
+/* Those that may wait; further ones are counted as lost. */
+#define WH_REMOVALS_MAX 1024
+
+struct wh_removal {
+	int64_t us; /* microseconds since 1970 */
+	struct wh_address peer;
+	uint8_t identity[WH_IDENTITY_BYTES]; /* zeros: none was proved */
+	char *path;                          /* the target of the job ... */
+	char *file;                          /* ... and what was removed there */
+};
+
+/* All zeros: empty. */
+struct wh_removals {
+	struct wh_spin lock;
+	struct wh_removal waiting[WH_REMOVALS_MAX];
+	uint32_t count;
+	uint64_t lost;
+};
+
+/* On a crew's core. Returns how many wait now. */
+uint32_t wh_removals_add(struct wh_removals *removals, const struct wh_job *job, const char *file);
+
+/*
+ * Moves all that wait to `taken`, and returns their number; *lost is increased by those that found
+ * no place. The caller frees each with wh_removal_free.
+ */
+uint32_t wh_removals_take(
+	struct wh_removals *removals, struct wh_removal taken[WH_REMOVALS_MAX], uint64_t *lost);
+
+void wh_removal_free(struct wh_removal *removal);
+
+#endif
