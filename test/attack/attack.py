@@ -379,8 +379,13 @@ def parts(field, program, folder):
     expect(told.get('begun') == 4 and told.get('strangers') == 1, f'{told}')
     expect(told['ended'] == 4, f'lanes that lie go on: {told}')
     expect(told['wanted'] == 0, f'a part of another transfer is wanted: {told}')
-    found = {path.name: path.stat().st_size for path in server.folder.rglob('*') if path.is_file()}
-    expect(found == {'right': 2 * MIB}, f'files with a name: {found}')
+
+    def found():
+        return {path.name: path.stat().st_size for path in server.folder.rglob('*')
+                if path.is_file()}
+    # What lanes have staged goes on a thread aside, a moment after their end.
+    wait_until(lambda: set(found()) == {'right'}, 5, 'stages to be removed')
+    expect_equal('files with a name', found(), {'right': 2 * MIB})
 
 
 def leftovers(field, program, folder):

@@ -584,7 +584,7 @@ def chosen(program, folder):
         said = sent(f'{one.root}/./tree', '-av', '--exclude', '*.tmp', '--delete', '--files-from',
                     one.root / 'names', '--manifest', one.root / 'sums/run', '--digest', 'md5')
         expect_equal('the names', sorted(said.splitlines()[:-1]),
-                     ['d.dat', 'tree/a.dat', 'tree/in/c.dat'])
+                     ['d.dat', 'removed: tree/gone', 'tree/a.dat', 'tree/in/c.dat'])
         expect_equal('what came', two.names('to'),
                      ['d.dat', 'tree', 'tree/a.dat', 'tree/in', 'tree/in/c.dat'])
         sums = (one.root / 'sums/run').read_text().split('\n')
