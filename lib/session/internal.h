@@ -773,7 +773,7 @@ void wh_prelude_begin(struct wh_session *s, uint64_t now_tsc);
 int32_t wh_prelude_poll(struct wh_session *s, uint64_t now_tsc);
 uint64_t wh_prelude_deadline(const struct wh_session *s);
 
-/* open/doubt.c: checks whether the peer's process still exists, and when to check next. */
+/* open/missing.c: has a silent peer the session? open/doubt.c: does the peer's process exist? */
 int32_t wh_missing_poll(struct wh_session *s, uint64_t now_tsc);
 void wh_missing_answered(struct wh_session *s, uint64_t now_tsc, uint32_t stamp_us);
 uint64_t wh_missing_deadline(const struct wh_session *s);

@@ -68,8 +68,7 @@ class Maker:
     def forgery(self):
         """From the peer that the victim talks to, as far as IP can tell."""
         head = struct.pack('<BBBB', WIRE_VERSION, 1, 0, 0)
-        return self.datagram(head + self.draw.randbytes(1000),
-                             self.peer_ip)
+        return self.datagram(head + self.draw.randbytes(1000), self.peer_ip)
 
     def cut(self):
         """Lengths of IP and UDP that go beyond the frame."""

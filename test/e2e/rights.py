@@ -22,6 +22,12 @@ from telemetry import Telemetry
 from trust import BINARY, Machine, User, make_file, two_machines, wait_for_look
 
 
+def give_rights(here, there, *rights):
+    here.user.report('trust', 'add', 'dtn2', there.user.key())
+    there.user.report('trust', 'add', 'dtn1', here.user.key(), *rights)
+    wait_for_look()
+
+
 def rights_of_a_peer(program, folder):
     """Within a folder, and no writing; then some, by owners of its own."""
     path = make_file(folder)
@@ -30,9 +36,7 @@ def rights_of_a_peer(program, folder):
         for name in ('public', 'secret'):
             (served / name).mkdir()
             (served / name / 'f').write_bytes(path.read_bytes())
-        here.user.report('trust', 'add', 'dtn2', there.user.key())
-        there.user.report('trust', 'add', 'dtn1', here.user.key(), 'write=no', 'folder=public')
-        wait_for_look()
+        give_rights(here, there, 'write=no', 'folder=public')
         expect_status(here.run('get', f'{SERVER}:public/f', folder / 'got'), 0)
         expect(filecmp.cmp(path, folder / 'got', shallow=False), 'another file')
         for words, why in ((('get', f'{SERVER}:secret/f', folder / 'no'), 'outside the folders'),
@@ -57,9 +61,7 @@ def rate_of_a_peer(program, folder):
     path = make_file(folder, 8_000_000)
     with two_machines(program, folder) as (here, there, server):
         (folder / 'served/large').write_bytes(path.read_bytes())
-        here.user.report('trust', 'add', 'dtn2', there.user.key())
-        there.user.report('trust', 'add', 'dtn1', here.user.key(), 'rate=40M')
-        wait_for_look()
+        give_rights(here, there, 'rate=40M')
         for words in (('get', f'{SERVER}:large', folder / 'one'),
                       ('send', path, f'{SERVER}:two'),
                       ('send', '--parallel', '2', path, f'{SERVER}:four')):
@@ -82,9 +84,7 @@ def drop_box(program, folder):
     """With read=no a file goes as a whole, and nothing tells what is there."""
     path = make_file(folder)
     with two_machines(program, folder) as (here, there, server):
-        here.user.report('trust', 'add', 'dtn2', there.user.key())
-        there.user.report('trust', 'add', 'dtn1', here.user.key(), 'read=no')
-        wait_for_look()
+        give_rights(here, there, 'read=no')
         for _ in range(2):
             sent = here.run('send', '--json', path, f'{SERVER}:in/it/file')
             expect_status(sent, 0)
@@ -139,9 +139,7 @@ def bytes_of_a_day(program, folder):
     """A used-up daily quota also counts for the next server process."""
     path = make_file(folder)
     with two_machines(program, folder) as (here, there, server):
-        here.user.report('trust', 'add', 'dtn2', there.user.key())
-        there.user.report('trust', 'add', 'dtn1', here.user.key(), 'bytes=3M')
-        wait_for_look()
+        give_rights(here, there, 'bytes=3M')
         expect_status(here.run('send', path, f'{SERVER}:'), 0)
         refused = here.run('send', make_file(folder, 8 << 20), f'{SERVER}:')
         expect(refused.status != 0, 'it moved more than it may')

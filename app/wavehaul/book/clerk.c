@@ -85,7 +85,7 @@ void wh_clerk_removed(void *context, const struct wh_job *job, const char *file)
 
 	if (clerk->audit.fd < 0)
 		return;
-	waiting = wh_removals_add(&clerk->removals, job, file);
+	waiting = wh_removals_add(&clerk->removals, now_us(), job, file);
 	if (clerk->control != NULL && (waiting == 1 || waiting == WH_REMOVALS_MAX / 2))
 		wh_control_wake(clerk->control);
 }

@@ -3,22 +3,14 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "job/jobs.h"
 
-static int64_t now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
-uint32_t wh_removals_add(struct wh_removals *removals, const struct wh_job *job, const char *file)
+uint32_t wh_removals_add(
+	struct wh_removals *removals, int64_t us, const struct wh_job *job, const char *file)
 {
 	struct wh_removal removal = {
-		.us = now_us(),
+		.us = us,
 		.peer = job->place.peer,
 		.path = strdup(job->records.paths[0]),
 		.file = strdup(file),

@@ -35,7 +35,8 @@ struct wh_removals {
 };
 
 /* On a crew's core. Returns how many wait now. */
-uint32_t wh_removals_add(struct wh_removals *removals, const struct wh_job *job, const char *file);
+uint32_t wh_removals_add(
+	struct wh_removals *removals, int64_t us, const struct wh_job *job, const char *file);
 
 /*
  * Moves all that wait to `taken`, and returns their number; *lost is increased by those that found

@@ -33,8 +33,10 @@ void wh_peer_list_free(struct wh_peer_list *list);
 const struct wh_peer_file *wh_peer_list_named(const struct wh_peer_list *list, const char *name);
 const struct wh_peer_file *wh_peer_list_at(
 	const struct wh_peer_list *list, const struct wh_address *address);
-bool wh_peer_list_knows(
-	const struct wh_peer_list *list, const struct wh_address *address); /* fast */
+
+/* Whether any peer has that address. By a search in order: strangers may cause many of these. */
+bool wh_peer_list_knows(const struct wh_peer_list *list, const struct wh_address *address);
+
 const struct wh_peer_file *wh_peer_list_with(
 	const struct wh_peer_list *list, const uint8_t id[WH_IDENTITY_BYTES]);
 
