@@ -37,7 +37,7 @@
 #include "recollect.h"
 #include "reread.h"
 #include "sealed.h"
-#include "sink/stale.h"
+#include "stage/stale.h"
 #include "system/notify.h"
 #include "telemetry/telemetry.h"
 #include "trust/fingerprint.h"

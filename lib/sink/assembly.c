@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
-#include "sink/stage.h"
+#include "stage/stage.h"
 
 static uint64_t lane_bit(uint32_t lane)
 {

@@ -10,7 +10,7 @@
 
 #include "base/assert.h"
 #include "sink/sink_internal.h"
-#include "sink/target.h"
+#include "stage/target.h"
 
 #define REFUSED_TEXT_MAX  128
 #define REFUSED_BYTES_MAX (64 + REFUSED_TEXT_MAX)

@@ -41,7 +41,7 @@
  * Links are never followed below the target, whatever made them: a folder of the bundle fails if it
  * is a link there. On the way to the target they are followed, as long as they stay below the root.
  *
- * The target (sink/target.h) is as in scp: if it is an existing folder (or with into_folder, or
+ * The target (stage/target.h) is as in scp: if it is an existing folder (or with into_folder, or
  * with a '/' at its end) entries go into it under their own paths, and its last component is
  * created if it is missing. Otherwise the first component of every path is replaced by the target's
  * last one, or by that of the file which a link of that name leads to. A second sink of the same
@@ -70,9 +70,9 @@
 #include "file/rings.h"
 #include "sink/assembly.h"
 #include "sink/recall.h"
-#include "sink/room.h"
 #include "sink/rules.h"
 #include "source/source.h"
+#include "stage/room.h"
 
 /* Per poll, approximately: files created, and bytes hashed and written. */
 #define WH_SINK_FILES_PER_POLL 4

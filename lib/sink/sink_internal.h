@@ -23,7 +23,7 @@
 #include "file/likeness.h"
 #include "file/ring.h"
 #include "sink/sink.h"
-#include "sink/stage.h"
+#include "stage/stage.h"
 
 /* Unit of a poll's work: about a microsecond on a file system in memory. */
 #define WH_SINK_WORK_PER_POLL 64

@@ -21,7 +21,7 @@
  * Given paths that are links are followed; those inside folders are found as links. So there are no
  * loops, and nothing outside of a given folder is reached.
  *
- * Staging folders of running transfers (sink/stage.h) are skipped in folders, and below a root not
+ * Staging folders of running transfers (stage/stage.h) are skipped in folders, and below a root not
  * found either.
  *
  * A step reads some 250 names of a folder, or returns the next item. WH_WALK_OPEN folders on the

@@ -13,7 +13,7 @@
 #include "../unit/remove_tree.h"
 #include "base/assert.h"
 #include "base/clock.h"
-#include "sink/stale.h"
+#include "stage/stale.h"
 #include "world_internal.h"
 
 /* Lanes go by another rate from here on, once each has looked at what they share. */

@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 
 LIB_ROOMS = ('base', 'wire', 'seal', 'trust', 'neighbour', 'measure', 'probe', 'profile', 'track',
-             'fec', 'fibre', 'session', 'file', 'journal', 'bundle', 'errand', 'source', 'sink',
-             'sim', 'tcp', 'scenario')
+             'fec', 'fibre', 'session', 'file', 'journal', 'bundle', 'errand', 'stage', 'source',
+             'sink', 'sim', 'tcp', 'scenario')
 LIB = {f'lib/{name}' for name in LIB_ROOMS}
 
 
@@ -51,7 +51,8 @@ ALLOWED = {
     'lib/bundle': lib('file base'),
     'lib/errand': lib('bundle file base'),
     'lib/source': lib('bundle file base'),
-    'lib/sink': lib('source bundle journal file base'),
+    'lib/stage': lib('bundle file base'),
+    'lib/sink': lib('stage source bundle journal file base'),
     'lib/sim': lib('fibre wire base'),
     'lib/tcp': lib('sim fibre profile measure wire base'),
     'lib/scenario': lib('tcp sim session fibre profile probe track fec measure seal wire base'),
@@ -131,6 +132,7 @@ ROOM_SYSTEM = {
     'lib/bundle': FILES | {'xxhash.h', 'linux/fs.h', 'sys/ioctl.h'},
     'lib/errand': FILES,
     'lib/source': FILES,
+    'lib/stage': FILES,
     'lib/sink': FILES,
 }
 

@@ -21,7 +21,7 @@
 #include "profile/profile.h"
 #include "seal/bond.h"
 #include "session/limit/shared_rate.h"
-#include "sink/room.h"
+#include "stage/room.h"
 #include "wire/encap.h"
 
 struct wh_peer_limits {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdatomic.h>
 
-#include "sink/stage.h"
 #include "sink_rig.h"
+#include "stage/stage.h"
 
 const char wh_suite_name[] = "sink";
 

@@ -4,8 +4,8 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 
-#include "sink/stage.h"
 #include "sink_rig.h"
+#include "stage/stage.h"
 
 const char wh_suite_name[] = "sink_hostile";
 

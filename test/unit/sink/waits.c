@@ -8,7 +8,7 @@
 
 #include "await_aside.h"
 #include "bundle_tree.h"
-#include "sink/stage.h"
+#include "stage/stage.h"
 
 const char wh_suite_name[] = "waits";
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sink/stale.h"
+#include "stage/stale.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SINK_STALE_H
-#define WH_SINK_STALE_H
+#ifndef WH_STAGE_STALE_H
+#define WH_STAGE_STALE_H
 
 /*
  * Cleans up after dead processes: staging folders that nobody has locked, that we own and that

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SINK_ROOM_H
-#define WH_SINK_ROOM_H
+#ifndef WH_STAGE_ROOM_H
+#define WH_STAGE_ROOM_H
 
 /*
  * Space on file systems: promised to files that were admitted, and neither reserved nor written

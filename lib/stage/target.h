@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SINK_TARGET_H
-#define WH_SINK_TARGET_H
+#ifndef WH_STAGE_TARGET_H
+#define WH_STAGE_TARGET_H
 
 /*
  * Interprets a target as scp does: an existing folder, or one to be created, or else a name in the

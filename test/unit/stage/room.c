@@ -2,7 +2,7 @@
 
 /* What is promised and not written yet, by all who write to one file system in memory. */
 
-#include "sink/room.h"
+#include "stage/room.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sink/stage.h"
+#include "stage/stage.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -18,7 +18,7 @@
 #include "bundle/beneath.h"
 #include "bundle/staging_name.h"
 #include "file/aside.h"
-#include "sink/stale.h"
+#include "stage/stale.h"
 
 /* Ample while 26^6 names are free; a bound in case the folder misbehaves. */
 #define NAME_TRIES 100

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sink/room.h"
+#include "stage/room.h"
 
 #include <errno.h>
 #include <stddef.h>

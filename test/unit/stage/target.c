@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sink/target.h"
+#include "stage/target.h"
 
 #include "folder_rig.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sink/stage.h"
+#include "stage/stage.h"
 
 #include <sched.h>
 #include <stdatomic.h>

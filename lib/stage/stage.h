@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SINK_STAGE_H
-#define WH_SINK_STAGE_H
+#ifndef WH_STAGE_STAGE_H
+#define WH_STAGE_STAGE_H
 
 /*
  * Holds files until they are complete and durable: in a folder ".wavehaul-X.part" in the target
@@ -61,7 +61,7 @@ struct wh_staged {
 struct wh_stage;
 
 /*
- * Starts removing what dead processes left in the folder (sink/stale.h; parts older than
+ * Starts removing what dead processes left in the folder (stage/stale.h; parts older than
  * `parts_s`), and does nothing else yet. The descriptor is borrowed. 0 or -ENOMEM.
  */
 int wh_stage_open(struct wh_stage **stage, int folder_fd, uint64_t hz, int64_t parts_s);
