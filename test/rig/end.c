@@ -69,22 +69,31 @@ static void session_gone(void *context, struct wh_session *session)
 	end->gone(end->context, session);
 }
 
+struct wh_address wh_rig_address(uint8_t number)
+{
+	return (struct wh_address){.family = WH_IPV4, .ip = {10, 0, 0, number}, .port = 1};
+}
+
 void wh_rig_end_open(struct wh_rig_end *end, uint8_t number, uint32_t places)
 {
-	const struct wh_endpoint_config config = {
-		.hz = end->session.hz,
-		.key = {number},
-		.places = places,
-		.bonds = end->bonds,
-		.welcome = end->accepted != NULL ? welcome : NULL,
-		.accept = end->accepted != NULL ? accept_session : NULL,
-		.gone = session_gone,
-		.context = end,
-	};
+	struct wh_endpoint_config config = end->more;
+
+	WH_ASSERT(end->gone != NULL);
+	end->address = wh_rig_address(number);
+	config.hz = end->session.hz;
+	config.key[0] = number;
+	config.places = places;
+	config.bonds = end->bonds;
+	if (end->accepted != NULL) {
+		config.welcome = config.welcome != NULL ? config.welcome : welcome;
+		config.accept = accept_session;
+	}
+	config.gone = session_gone;
+	config.context = end;
+
 	int rc = wh_endpoint_init(&end->endpoint, &config);
 
-	WH_ASSERT(rc == 0 && end->gone != NULL);
-	end->address = (struct wh_address){.family = WH_IPV4, .ip = {10, 0, 0, number}, .port = 1};
+	WH_ASSERT(rc == 0);
 }
 
 void wh_rig_end_close(struct wh_rig_end *end)

@@ -15,6 +15,11 @@
 struct wh_rig_end {
 	struct wh_endpoint endpoint;
 	struct wh_address address;
+	/*
+	 * What the rig does not set: greets, queue, own, may_come; welcome, if it is not to take
+	 * whoever asks; and all of the key but its first byte. The callbacks' context is this end.
+	 */
+	struct wh_endpoint_config more;
 	struct wh_session_config session; /* may change: of those that begin from then on */
 	struct wh_bonds *bonds;           /* NULL: none; what comes is not sealed */
 	/* A last word on the configuration of one session; NULL: there is none. */
@@ -34,7 +39,9 @@ void wh_rig_session_config(struct wh_session_config *config, uint64_t hz, uint32
 void wh_rig_session_mtu(
 	struct wh_session_config *config, enum wh_family family, uint32_t mtu_bytes);
 
-/* Its address ends in `number`. */
+struct wh_address wh_rig_address(uint8_t number);
+
+/* At the address of that number. */
 void wh_rig_end_open(struct wh_rig_end *end, uint8_t number, uint32_t places);
 void wh_rig_end_close(struct wh_rig_end *end);
 

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "../rig/end.h"
+#include "../rig/line.h"
 #include "../rig/stream.h"
 #include "base/clock.h"
 #include "session/endpoint.h"
@@ -29,22 +30,8 @@
 #define BURST       32
 #define SESSIONS    4096
 #define PARCELS     65536
-#define ROOM        1504
 
 #define CHECK(condition) check((condition), #condition, __LINE__)
-
-struct parcel {
-	uint64_t due_tsc;
-	uint32_t bytes;
-	uint8_t data[ROOM];
-};
-
-/* A direction: parcels in order of their time, from `head` on. */
-struct line {
-	struct parcel *parcel;
-	uint64_t head;
-	uint64_t tail;
-};
 
 struct crowd {
 	/*
@@ -52,7 +39,7 @@ struct crowd {
 	 * moves data at a time.
 	 */
 	struct wh_rig_end end[2];
-	struct line line[2]; /* to that end */
+	struct wh_rig_line line[2]; /* to that end */
 	struct wh_session *sender[SESSIONS];
 	struct wh_session *receiver[SESSIONS];
 	uint32_t accepted;
@@ -109,8 +96,8 @@ static struct crowd *crowd_create(const char *profile, uint32_t places)
 		end->session.chunk_memory =
 			aligned_alloc(WH_CHUNK_ALIGN, BUSY_CHUNKS * CHUNK_BYTES);
 		wh_rig_end_open(end, (uint8_t)role, places);
-		crowd->line[role].parcel = malloc(PARCELS * sizeof(struct parcel));
-		WH_ASSERT(end->session.chunk_memory != NULL && crowd->line[role].parcel != NULL);
+		WH_ASSERT(end->session.chunk_memory != NULL);
+		wh_rig_line_open(&crowd->line[role], PARCELS);
 	}
 	return crowd;
 }
@@ -120,7 +107,7 @@ static void crowd_destroy(struct crowd *crowd)
 	for (uint32_t role = 0; role < 2; role++) {
 		wh_rig_end_close(&crowd->end[role]);
 		free(crowd->end[role].session.chunk_memory);
-		free(crowd->line[role].parcel);
+		wh_rig_line_close(&crowd->line[role]);
 	}
 	free(crowd);
 }
@@ -134,37 +121,24 @@ static void crowd_open(struct crowd *crowd, uint32_t i)
 		end, &crowd->end[WH_RECEIVER].address, "crowd", WH_OBJECT_BYTES_UNKNOWN, NULL);
 }
 
-static void put(struct crowd *crowd, struct line *line, const struct wh_out *out)
+static void put(struct crowd *crowd, struct wh_rig_line *line, const struct wh_out *out)
 {
-	struct parcel *parcel = &line->parcel[line->tail % PARCELS];
-
-	WH_ASSERT(line->tail - line->head < PARCELS);
 	if (crowd->lose_data && out->payload_bytes > 0) {
 		crowd->lose_data = false;
 		return;
 	}
-	line->tail++;
-	parcel->due_tsc = crowd->now_tsc + DELAY_TSC;
-	parcel->bytes = out->head_bytes + out->payload_bytes;
-	memcpy(parcel->data, out->head, out->head_bytes);
-	if (out->payload_bytes > 0)
-		memcpy(parcel->data + out->head_bytes, out->payload, out->payload_bytes);
+	wh_rig_line_put(line, out, crowd->now_tsc + DELAY_TSC);
 	crowd->packets++;
 }
 
 static int64_t arrive(struct crowd *crowd, enum wh_role role)
 {
-	struct line *line = &crowd->line[role];
+	struct wh_rig_packet *packet;
 	int64_t count = 0;
 
-	while (line->head < line->tail) {
-		struct parcel *parcel = &line->parcel[line->head % PARCELS];
-
-		if (parcel->due_tsc > crowd->now_tsc)
-			break;
-		wh_endpoint_input(&crowd->end[role].endpoint, crowd->now_tsc, parcel->due_tsc,
-			parcel->data, parcel->bytes, &crowd->end[!role].address);
-		line->head++;
+	while ((packet = wh_rig_line_take(&crowd->line[role], crowd->now_tsc)) != NULL) {
+		wh_endpoint_input(&crowd->end[role].endpoint, crowd->now_tsc, packet->due_tsc,
+			packet->data, packet->bytes, &crowd->end[!role].address);
 		count++;
 	}
 	return count;
@@ -200,14 +174,11 @@ static uint64_t next_moment(const struct crowd *crowd)
 	uint64_t next_tsc = WH_TSC_NEVER;
 
 	for (uint32_t role = 0; role < 2; role++) {
-		const struct line *line = &crowd->line[role];
-
 		next_tsc = wh_min_u64(
 			next_tsc, wh_endpoint_receive_deadline(&crowd->end[role].endpoint));
 		next_tsc =
 			wh_min_u64(next_tsc, wh_endpoint_send_deadline(&crowd->end[role].endpoint));
-		if (line->head < line->tail)
-			next_tsc = wh_min_u64(next_tsc, line->parcel[line->head % PARCELS].due_tsc);
+		next_tsc = wh_min_u64(next_tsc, wh_rig_line_next_tsc(&crowd->line[role]));
 	}
 	return next_tsc;
 }

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "../rig/end.h"
+#include "../rig/joined.h"
 #include "profile/interval.h"
-#include "session/handshake.h"
 #include "session/internal.h"
 #include "unit.h"
 
@@ -22,16 +22,11 @@
 #define MS            (HZ / 1000)
 #define NOW           (10 * HZ)
 #define CHUNK         65536 /* 47 packets */
-#define SENDER        5
-#define LCI           0x41
 #define CHUNKS_OF_END 8192
 #define SLOTS         (1 << 17) /* packets under way, each way */
 #ifndef WINDOW
 #define WINDOW (1 << 18)
 #endif
-
-static const struct wh_address delivery_peer = {
-	.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = 1000};
 
 struct delivery_watch {
 	struct wh_decision decision;
@@ -92,22 +87,14 @@ struct pair {
 	uint64_t now_tsc; /* the receiver's clock */
 	uint64_t step_tsc;
 	double sender_ppm;
-	struct wh_session_config config;
-	struct wh_session *sender;
-	struct wh_session *receiver;
+	struct wh_rig_joined ends;
 	struct way there;
 	struct way aside; /* where packets are that others overtake */
 	bool (*overtaken)(uint64_t transmission);
 	struct way back;
-	uint64_t filled;
-	struct wh_chunk end;
-	bool ended;
 	bool in_bursts;  /* packets arrive when they are taken */
-	bool closes;     /* after `chunks` */
 	uint64_t chunks; /* the stream's */
-	uint64_t delivered;
 	uint64_t states;
-	struct wh_fec *fec; /* with repair packets */
 };
 
 static inline uint64_t sender_now(const struct pair *pair)
@@ -131,55 +118,25 @@ static inline struct pair *pair_open(uint64_t delay_tsc)
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(pair);
 	watch = (struct delivery_watch){.decision = watch.decision};
-	wh_rig_session_config(&pair->config, HZ, CHUNK, CHUNKS_OF_END, WINDOW);
-	wh_session_config_profile(&pair->config, &delivery_profile);
-	pair->config.payload_virtual = true;
+	wh_rig_session_config(&pair->ends.config, HZ, CHUNK, CHUNKS_OF_END, WINDOW);
+	wh_session_config_profile(&pair->ends.config, &delivery_profile);
 	if (delivery_profile.recovery != WH_RECOVERY_NAK) {
-		wh_repair_config_init(&pair->config.repair, &delivery_profile);
-		pair->config.repair.repair_pkts = pair->config.repair.planner.r_max = 16;
-
-		struct wh_fec_limits limits = wh_session_fec_limits(&pair->config);
-
-		pair->fec = wh_fec_create(&limits);
-		CU_ASSERT_PTR_NOT_NULL_FATAL(pair->fec);
+		wh_repair_config_init(&pair->ends.config.repair, &delivery_profile);
+		pair->ends.config.repair.repair_pkts = pair->ends.config.repair.planner.r_max = 16;
 	}
-	pair->now_tsc = NOW;
+	pair->now_tsc = NOW + 2 * delay_tsc;
 	pair->step_tsc = 10 * US;
 	pair->chunks = UINT64_MAX;
 	pair->there.delay_tsc = pair->back.delay_tsc = delay_tsc;
-	pair->sender =
-		wh_session_open(&pair->config, &delivery_peer, "stream", WH_OBJECT_BYTES_UNKNOWN);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(pair->sender);
-	wh_handshake_begin(pair->sender, NOW, SENDER, 7);
-
-	struct wh_open_params params = *wh_session_params(pair->sender);
-	const struct wh_packet accept = {
-		.type = WH_PACKET_ACCEPT,
-		.lci = SENDER,
-		.accept = {.acceptor_lci = LCI,
-			.stamp_us = NOW / 1000,
-			.buffer_chunks = CHUNKS_OF_END},
-	};
-
-	params.initiator_lci = SENDER;
-	pair->receiver =
-		wh_session_accept(&pair->config, NOW, LCI, &delivery_peer, &params, 2 * delay_tsc);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(pair->receiver);
-	pair->now_tsc += 2 * delay_tsc;
-	wh_session_input(pair->sender, pair->now_tsc, pair->now_tsc, &accept);
+	wh_rig_joined_open(&pair->ends, NOW, pair->now_tsc, 2 * delay_tsc);
 	return pair;
 }
 
 static inline void pair_close(struct pair *pair)
 {
-	wh_session_check(pair->sender, true);
-	wh_session_check(pair->receiver, true);
-	CU_ASSERT_EQUAL(wh_session_stats(pair->receiver).bad_pkts, 0);
-	CU_ASSERT_EQUAL(wh_session_stats(pair->sender).bad_pkts, 0);
-	CU_ASSERT_EQUAL(wh_session_stats(pair->receiver).naks, 0);
-	wh_fec_destroy(pair->fec);
-	wh_session_destroy(pair->sender);
-	wh_session_destroy(pair->receiver);
+	CU_ASSERT_EQUAL(wh_session_stats(pair->ends.sender).bad_pkts, 0);
+	CU_ASSERT_EQUAL(wh_session_stats(pair->ends.receiver).naks, 0);
+	wh_rig_joined_close(&pair->ends);
 	free(pair);
 }
 
@@ -207,19 +164,14 @@ static inline void take_output(struct pair *pair, struct wh_session *from, uint6
 {
 	uint8_t room[WH_CONTROL_BYTES_MAX];
 	struct wh_out out = {.head = room};
-	struct wh_packet packet;
 
 	while (wh_session_output(from, now_tsc, &out, 1) > 0) {
-		enum wh_wire_reason reason =
-			out.payload_bytes > 0
-				? wh_packet_decode_virtual(out.head, out.payload_bytes, &packet)
-				: wh_packet_decode(out.head, out.head_bytes, &packet);
+		struct wh_packet packet = wh_rig_packet_read(&out);
 
-		CU_ASSERT_EQUAL_FATAL(reason, WH_WIRE_OK);
-		if (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM)
+		if (wh_rig_packet_opens(&packet))
 			continue;
 		pair->states += packet.type == WH_PACKET_RCV_STATE;
-		put(pair, from == pair->sender ? &pair->there : &pair->back, &packet,
+		put(pair, from == pair->ends.sender ? &pair->there : &pair->back, &packet,
 			out.head_bytes + out.payload_bytes + 66);
 	}
 }
@@ -238,49 +190,20 @@ static inline void give_arrived(
 	}
 }
 
-static inline void serve_chunks(struct pair *pair)
-{
-	struct wh_chunk *chunk;
-
-	while (pair->filled < pair->chunks &&
-		(chunk = wh_fifo_pop(wh_session_free_chunks(pair->sender))) != NULL) {
-		chunk->number = pair->filled++;
-		chunk->bytes = CHUNK;
-		chunk->end = false;
-		wh_fifo_push(wh_session_ready_chunks(pair->sender), chunk);
-	}
-	if (pair->filled == pair->chunks && !pair->ended && pair->closes) {
-		pair->end = (struct wh_chunk){.number = pair->chunks, .end = true};
-		pair->ended = wh_fifo_push(wh_session_ready_chunks(pair->sender), &pair->end);
-	}
-	if (pair->fec != NULL) {
-		while (wh_session_encode(pair->sender, pair->fec) > 0)
-			;
-		while (wh_session_decode(pair->receiver, pair->fec) > 0)
-			;
-	}
-	while ((chunk = wh_fifo_pop(wh_session_deliver_chunks(pair->receiver))) != NULL) {
-		if (chunk->end)
-			continue;
-		pair->delivered++;
-		wh_fifo_push(wh_session_recycled_chunks(pair->receiver), chunk);
-	}
-}
-
 static inline void run_for(struct pair *pair, uint64_t span_tsc)
 {
 	uint64_t end_tsc = pair->now_tsc + span_tsc;
 
 	while (pair->now_tsc < end_tsc) {
 		pair->now_tsc += pair->step_tsc;
-		serve_chunks(pair);
-		give_arrived(pair, &pair->back, pair->sender, sender_now(pair));
-		wh_session_poll(pair->sender, sender_now(pair));
-		take_output(pair, pair->sender, sender_now(pair));
-		give_arrived(pair, &pair->there, pair->receiver, pair->now_tsc);
-		give_arrived(pair, &pair->aside, pair->receiver, pair->now_tsc);
-		wh_session_poll(pair->receiver, pair->now_tsc);
-		take_output(pair, pair->receiver, pair->now_tsc);
+		wh_rig_joined_serve(&pair->ends, pair->chunks);
+		give_arrived(pair, &pair->back, pair->ends.sender, sender_now(pair));
+		wh_session_poll(pair->ends.sender, sender_now(pair));
+		take_output(pair, pair->ends.sender, sender_now(pair));
+		give_arrived(pair, &pair->there, pair->ends.receiver, pair->now_tsc);
+		give_arrived(pair, &pair->aside, pair->ends.receiver, pair->now_tsc);
+		wh_session_poll(pair->ends.receiver, pair->now_tsc);
+		take_output(pair, pair->ends.receiver, pair->now_tsc);
 	}
 }
 

@@ -39,7 +39,7 @@ static uint64_t run_out(struct pair *pair, uint64_t most_tsc)
 {
 	uint64_t began_tsc = pair->now_tsc;
 
-	while (pair->delivered < pair->chunks && pair->now_tsc - began_tsc < most_tsc)
+	while (pair->ends.delivered < pair->chunks && pair->now_tsc - began_tsc < most_tsc)
 		run_for(pair, 100 * US);
 	return pair->now_tsc - began_tsc;
 }
@@ -59,14 +59,14 @@ static void test_losses(void)
 
 		/* 94 ms and a ninth more of sending, and the end. */
 		uint64_t took_tsc = run_out(pair, 10 * HZ);
-		struct wh_session_stats stats = wh_session_stats(pair->sender);
+		struct wh_session_stats stats = wh_session_stats(pair->ends.sender);
 
 		CU_ASSERT_TRUE(took_tsc <= 105 * MS + 12 * ways_tsc[i] + MS);
-		CU_ASSERT_EQUAL(pair->delivered, CHUNKS);
+		CU_ASSERT_EQUAL(pair->ends.delivered, CHUNKS);
 		CU_ASSERT_TRUE(stats.retransmitted_pkts >= pkts(CHUNKS) / 9);
 		CU_ASSERT_TRUE(stats.retransmitted_pkts <= pkts(CHUNKS) / 9 + 3);
 		run_for(pair, 4 * ways_tsc[i] + 20 * MS);
-		CU_ASSERT_TRUE(wh_session_stats(pair->sender).spurious_pkts <= 1);
+		CU_ASSERT_TRUE(wh_session_stats(pair->ends.sender).spurious_pkts <= 1);
 		pair_close(pair);
 	}
 }
@@ -93,9 +93,9 @@ static void test_tail(void)
 		pair->there.lose = in_range;
 
 		uint64_t took_tsc = run_out(pair, HZ);
-		struct wh_session_stats stats = wh_session_stats(pair->sender);
+		struct wh_session_stats stats = wh_session_stats(pair->ends.sender);
 
-		CU_ASSERT_EQUAL(pair->delivered, 20);
+		CU_ASSERT_EQUAL(pair->ends.delivered, 20);
 		CU_ASSERT_TRUE(took_tsc <= (9 + 5 + 2 * 10 + 12) * MS);
 		CU_ASSERT_EQUAL(stats.retransmitted_pkts, lost);
 		pair_close(pair);
@@ -119,7 +119,7 @@ static void test_outage(void)
 
 		uint64_t took_tsc = run_out(pair, 10 * HZ);
 
-		CU_ASSERT_EQUAL(pair->delivered, CHUNKS);
+		CU_ASSERT_EQUAL(pair->ends.delivered, CHUNKS);
 		/* What is left of 94 ms, and at most a pause as long as the outage. */
 		CU_ASSERT_TRUE(took_tsc <= (94 + 200 + 50) * MS);
 		pair_close(pair);
@@ -146,7 +146,7 @@ static void test_end_of_outage(void)
 		/* 45 ms of sending are left, and what was under way. */
 		uint64_t took_tsc = run_out(pair, 10 * HZ);
 
-		CU_ASSERT_EQUAL(pair->delivered, CHUNKS);
+		CU_ASSERT_EQUAL(pair->ends.delivered, CHUNKS);
 		CU_ASSERT_TRUE(took_tsc <= (45 + 5 + WH_HEARTBEAT_MS + 2 * 10) * MS);
 		pair_close(pair);
 	}
@@ -186,7 +186,7 @@ static void test_end_of_silence(void)
 		/* 45 ms of sending are left, and what was under way. */
 		uint64_t took_tsc = run_out(pair, 10 * HZ);
 
-		CU_ASSERT_EQUAL(pair->delivered, CHUNKS);
+		CU_ASSERT_EQUAL(pair->ends.delivered, CHUNKS);
 		CU_ASSERT_TRUE(took_tsc <= (45 + 5 + WH_HEARTBEAT_MS + 4 * 10) * MS);
 		pair_close(pair);
 	}
@@ -204,9 +204,9 @@ static void test_lost_states(void)
 	pair->back.lose = nine_of_ten;
 
 	uint64_t took_tsc = run_out(pair, 10 * HZ);
-	struct wh_session_stats stats = wh_session_stats(pair->sender);
+	struct wh_session_stats stats = wh_session_stats(pair->ends.sender);
 
-	CU_ASSERT_EQUAL(pair->delivered, CHUNKS);
+	CU_ASSERT_EQUAL(pair->ends.delivered, CHUNKS);
 	CU_ASSERT_TRUE(took_tsc <= 400 * MS);
 	CU_ASSERT_TRUE(stats.retransmitted_pkts <= pkts(CHUNKS) / 9 + 20);
 	pair_close(pair);
@@ -228,12 +228,12 @@ static void test_many_holes(void)
 	pair->step_tsc = 20 * US;
 	run_for(pair, 600 * MS);
 
-	struct wh_session_stats stats = wh_session_stats(pair->sender);
+	struct wh_session_stats stats = wh_session_stats(pair->ends.sender);
 	uint64_t sent_ms = 500; /* what was lost before that is mended */
 
 	CU_ASSERT_TRUE(stats.sent_pkts > 350000);
 	CU_ASSERT_TRUE(stats.retransmitted_pkts * 100 <= stats.sent_pkts * 101 / 100);
-	CU_ASSERT_TRUE(pair->delivered * 47 * 1230 >= (sent_ms - 280) * MS);
+	CU_ASSERT_TRUE(pair->ends.delivered * 47 * 1230 >= (sent_ms - 280) * MS);
 	CU_ASSERT_TRUE(stats.spurious_pkts * 1000 <= stats.retransmitted_pkts);
 	pair_close(pair);
 }
@@ -261,13 +261,13 @@ static void test_overtaken(void)
 		pair->aside.delay_tsc = ways_tsc[i] + MS;
 		run_for(pair, 400 * MS);
 
-		struct wh_session_stats stats = wh_session_stats(pair->sender);
+		struct wh_session_stats stats = wh_session_stats(pair->ends.sender);
 		uint64_t again_pkts = stats.retransmitted_pkts;
 
 		CU_ASSERT_TRUE(stats.sent_pkts > 100000);
 		CU_ASSERT_TRUE(again_pkts * 200 <= stats.sent_pkts);
 		run_for(pair, 200 * MS);
-		stats = wh_session_stats(pair->sender);
+		stats = wh_session_stats(pair->ends.sender);
 		CU_ASSERT_EQUAL(stats.retransmitted_pkts, again_pkts);
 		pair_close(pair);
 	}

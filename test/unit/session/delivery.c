@@ -134,16 +134,16 @@ static int64_t away_for(struct pair *pair, uint64_t span_tsc, bool told)
 
 	while (pair->now_tsc < left_tsc + span_tsc) {
 		pair->now_tsc += pair->step_tsc;
-		serve_chunks(pair);
-		give_arrived(pair, &pair->back, pair->sender, sender_now(pair));
-		wh_session_poll(pair->sender, sender_now(pair));
-		take_output(pair, pair->sender, sender_now(pair));
+		wh_rig_joined_serve(&pair->ends, pair->chunks);
+		give_arrived(pair, &pair->back, pair->ends.sender, sender_now(pair));
+		wh_session_poll(pair->ends.sender, sender_now(pair));
+		take_output(pair, pair->ends.sender, sender_now(pair));
 	}
-	wh_session_looked(pair->receiver, told ? left_tsc : 0);
+	wh_session_looked(pair->ends.receiver, told ? left_tsc : 0);
 	pair->in_bursts = true;
-	give_arrived(pair, &pair->there, pair->receiver, pair->now_tsc);
+	give_arrived(pair, &pair->there, pair->ends.receiver, pair->now_tsc);
 	pair->in_bursts = false;
-	wh_session_looked(pair->receiver, 0);
+	wh_session_looked(pair->ends.receiver, 0);
 	for (uint32_t i = 0; i < 80; i++) {
 		run_for(pair, 100 * US);
 		if (watch.event.delay_tsc > most_tsc)
@@ -188,7 +188,7 @@ static void test_train_in_pause(void)
 
 		pair->there.packet_tsc = 12 * US;
 		pair->step_tsc = US;
-		while (pair->receiver->rx.arrivals.delivered_pkts < pkts)
+		while (pair->ends.receiver->rx.arrivals.delivered_pkts < pkts)
 			run_for(pair, US);
 		away_for(pair, (40 - pkts) * 12 * US, true);
 		CU_ASSERT_EQUAL(watch.event.delivered_pkts, 64);
@@ -307,7 +307,7 @@ static void test_held_up(void)
 
 	pair->chunks = 20;
 	run_for(pair, 100 * MS);
-	CU_ASSERT_EQUAL(pair->delivered, 20);
+	CU_ASSERT_EQUAL(pair->ends.delivered, 20);
 	CU_ASSERT_TRUE(watch.event.held_up);
 	CU_ASSERT_EQUAL(watch.event.delivered_pkts, 20 * 47);
 	pair_close(pair);
@@ -315,11 +315,11 @@ static void test_held_up(void)
 
 static void say(struct pair *pair, struct wh_rcv_state state)
 {
-	uint64_t first = wh_session_params(pair->sender)->first_serial;
+	uint64_t first = wh_session_params(pair->ends.sender)->first_serial;
 	struct wh_packet packet = {
 		.type = WH_PACKET_RCV_STATE,
 		.flags = WH_FLAG_DELIVERY,
-		.lci = SENDER,
+		.lci = WH_RIG_SENDER_LCI,
 		.serial = 1000000 + pair->states++,
 		.rcv_state = state,
 	};
@@ -328,8 +328,8 @@ static void say(struct pair *pair, struct wh_rcv_state state)
 	packet.rcv_state.cover_first = packet.rcv_state.cover_end = first;
 	packet.rcv_state.upper = first + WINDOW;
 	packet.rcv_state.chunk_upper = packet.rcv_state.buffer_chunks = 1024;
-	wh_session_input(pair->sender, pair->now_tsc, pair->now_tsc, &packet);
-	wh_session_poll(pair->sender, pair->now_tsc);
+	wh_session_input(pair->ends.sender, pair->now_tsc, pair->now_tsc, &packet);
+	wh_session_poll(pair->ends.sender, pair->now_tsc);
 }
 
 /* Whatever a receiver says, counts stay possible, and no time becomes another's. */
@@ -341,14 +341,14 @@ static void test_liar(void)
 
 	run_for(pair, 20 * MS);
 
-	uint64_t sent = pair->sender->tx.transmission;
-	uint64_t bad = wh_session_stats(pair->sender).bad_pkts;
+	uint64_t sent = pair->ends.sender->tx.transmission;
+	uint64_t bad = wh_session_stats(pair->ends.sender).bad_pkts;
 	uint32_t events = watch.events;
 
 	/* More than was sent, or nothing at all where something must be said. */
 	say(pair, (struct wh_rcv_state){.seen_end = sent + 1});
 	say(pair, (struct wh_rcv_state){.seen_end = UINT64_MAX / 4});
-	CU_ASSERT_EQUAL(wh_session_stats(pair->sender).bad_pkts, bad + 2);
+	CU_ASSERT_EQUAL(wh_session_stats(pair->ends.sender).bad_pkts, bad + 2);
 	CU_ASSERT_EQUAL(watch.events, events);
 
 	/* More delivered than seen, fewer than before, and clocks that jump. */
@@ -378,9 +378,9 @@ static void test_liar(void)
 		CU_ASSERT_EQUAL(watch.event.seen_pkts, sent);
 	}
 	CU_ASSERT_EQUAL(watch.events, events + 1002);
-	wh_session_check(pair->sender, true);
-	wh_session_destroy(pair->sender);
-	wh_session_destroy(pair->receiver);
+	wh_session_check(pair->ends.sender, true);
+	wh_session_destroy(pair->ends.sender);
+	wh_session_destroy(pair->ends.receiver);
 	free(pair);
 }
 

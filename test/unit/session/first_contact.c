@@ -9,13 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../rig/end.h"
+#include "../../rig/host.h"
+#include "../../rig/line.h"
 #include "base/clock.h"
 #include "base/prng.h"
-#include "session/endpoint.h"
 #include "session/internal.h"
 #include "session/open/listen.h"
-#include "trust/greeter.h"
 #include "unit.h"
 #include "wire/versions.h"
 
@@ -23,27 +22,14 @@ const char wh_suite_name[] = "first contact";
 
 #define HZ          WH_NS_PER_S
 #define MS          (HZ / 1000)
-#define PAYLOAD     1408
 #define CHUNK_BYTES 16384
 #define CHUNKS      4
 #define PARCELS     4096
-#define ROOM        (WH_HEAD_BYTES + PAYLOAD)
 #define WORD        "what a client has to say"
 
-struct parcel {
-	uint64_t due_tsc; /* 0: it is lost */
-	uint32_t bytes;
-	uint8_t data[ROOM];
-};
-
 struct host {
-	struct world *world;
+	struct wh_rig_host is;
 	uint32_t number; /* 0: the client */
-	struct wh_identity identity;
-	struct wh_bonds bonds;
-	struct wh_greeter greeter;
-	struct wh_endpoint endpoint;
-	struct wh_address address;
 	uint8_t *memory; /* of two sessions */
 	struct wh_session *session;
 	struct wh_session *before; /* goes on beside it */
@@ -65,48 +51,30 @@ static struct world {
 	bool closed;              /* nobody may come to the server */
 	bool foreign;             /* it is of another version */
 	struct wh_prng prng;
-	struct parcel parcel[2][PARCELS]; /* to each host */
-	uint64_t head[2], tail[2];
-	uint64_t sent_bytes[2]; /* to each host */
+	struct wh_rig_line line[2]; /* to each host */
+	uint64_t sent_bytes[2];     /* likewise */
 	uint32_t opens, confirms, unbound;
 	struct wh_bond *bond;
 	bool heard; /* all of WORD, at the server */
 } world;
 
-static struct wh_session_config session_config(const struct host *host)
+static void prepare(void *context, struct wh_session_config *config)
 {
-	struct wh_session_config config;
+	const struct host *host = context;
 
-	wh_rig_session_config(&config, HZ, CHUNK_BYTES, CHUNKS, 64);
-	config.chunk_memory = host->memory + (host->before != NULL ? CHUNKS * CHUNK_BYTES : 0);
-	config.rate_bps = UINT64_C(1000000000);
-	return config;
+	config->chunk_memory = host->memory + (host->before != NULL ? CHUNKS * CHUNK_BYTES : 0);
+	if (host->number == 0)
+		config->bond = world.bond;
 }
 
-static enum wh_release_status welcome(void *context, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer,
-	const struct wh_bond *bond, uint32_t *buffer_chunks)
-{
-	(void)context;
-	(void)now_tsc;
-	(void)params;
-	(void)peer;
-	(void)bond;
-	*buffer_chunks = CHUNKS;
-	return WH_STATUS_PENDING;
-}
-
-static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_bond *bond,
-	const struct wh_open_params *params, uint64_t rtt_tsc)
+static void session_accepted(
+	void *context, struct wh_session *session, const struct wh_session_config *config)
 {
 	struct host *host = context;
-	struct wh_session_config config = session_config(host);
 
-	CU_ASSERT_EQUAL(bond != NULL, world.sealed);
+	(void)config;
 	CU_ASSERT_PTR_NULL(host->session);
-	host->session = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
-	return host->session;
+	host->session = session;
 }
 
 static void session_gone(void *context, struct wh_session *session)
@@ -141,40 +109,9 @@ static bool holds(void *context, uint64_t rights)
 	return rights == 7;
 }
 
-static void start_greeter(struct host *host)
-{
-	struct wh_greeter_config config = {
-		.hz = HZ,
-		.identity = &host->identity,
-		.ciphers = 1 << WH_CIPHER_AES_128_GCM,
-		.version = "0.1",
-		.bonds = &host->bonds,
-		.believer = {.believe = believe, .holds = holds, .context = host},
-	};
-
-	memcpy(config.key, host->endpoint.listener.key, sizeof(config.key));
-	CU_ASSERT_EQUAL_FATAL(wh_bonds_init(&host->bonds, 64), 0);
-	CU_ASSERT_EQUAL_FATAL(wh_greeter_init(&host->greeter, &config), 0);
-}
-
 static void start_host(struct host *host)
 {
-	const struct wh_endpoint_config config = {
-		.hz = HZ,
-		.key = {(uint8_t)(host->number + 1)},
-		.places = WH_ENDPOINT_PLACES_MIN,
-		.welcome = host->number == 1 ? welcome : NULL,
-		.accept = host->number == 1 ? accept_session : NULL,
-		.gone = session_gone,
-		.bonds = world.sealed ? &host->bonds : NULL,
-		.greets = world.sealed,
-		.context = host,
-		.own = {host->address},
-		.may_come = host->number == 1 ? may_come : NULL,
-	};
-
-	CU_ASSERT_EQUAL_FATAL(wh_endpoint_init(&host->endpoint, &config), 0);
-	start_greeter(host);
+	wh_rig_host_start(&host->is, (uint8_t)(1 + host->number));
 }
 
 static void stop_host(struct host *host)
@@ -182,9 +119,27 @@ static void stop_host(struct host *host)
 	wh_session_destroy(host->session);
 	wh_session_destroy(host->before);
 	host->session = host->before = NULL;
-	wh_endpoint_free(&host->endpoint);
-	wh_greeter_free(&host->greeter);
-	wh_bonds_free(&host->bonds);
+	wh_rig_host_stop(&host->is);
+}
+
+static void make_host(struct host *host, uint32_t number)
+{
+	struct wh_rig_end *end = &host->is.end;
+
+	*host = (struct host){.number = number, .belief = WH_BELIEVED};
+	host->memory = aligned_alloc(WH_CHUNK_ALIGN, 2 * CHUNKS * CHUNK_BYTES);
+	host->is.believer =
+		(struct wh_believer){.believe = believe, .holds = holds, .context = host};
+	wh_rig_session_config(&end->session, HZ, CHUNK_BYTES, CHUNKS, 64);
+	end->session.rate_bps = UINT64_C(1000000000);
+	end->more.greets = world.sealed;
+	end->prepare = prepare;
+	end->gone = session_gone;
+	end->context = host;
+	if (number == 1) {
+		end->accepted = session_accepted;
+		end->more.may_come = may_come;
+	}
 }
 
 static void open_world(bool sealed, uint64_t seed)
@@ -195,15 +150,10 @@ static void open_world(bool sealed, uint64_t seed)
 	world.delay_tsc = 500 * MS;
 	wh_prng_init(&world.prng, seed);
 	for (uint32_t i = 0; i < 2; i++) {
-		struct host *host = &world.host[i];
-
-		host->number = i;
-		host->belief = WH_BELIEVED;
-		host->address = (struct wh_address){
-			.family = WH_IPV4, .ip = {10, 0, 0, (uint8_t)(1 + i)}, .port = 7000};
-		host->memory = aligned_alloc(WH_CHUNK_ALIGN, 2 * CHUNKS * CHUNK_BYTES);
-		CU_ASSERT_EQUAL_FATAL(wh_identity_make(&host->identity), 0);
-		start_host(host);
+		make_host(&world.host[i], i);
+		wh_rig_host_make(&world.host[i].is);
+		start_host(&world.host[i]);
+		wh_rig_line_open(&world.line[i], PARCELS);
 	}
 }
 
@@ -214,8 +164,9 @@ static void close_world(void)
 		struct host *host = &world.host[i];
 
 		stop_host(host);
-		wh_identity_free(&host->identity);
+		wh_rig_host_free(&host->is);
 		free(host->memory);
+		wh_rig_line_close(&world.line[i]);
 	}
 }
 
@@ -231,32 +182,26 @@ static bool is_lost(const uint8_t *packet)
 static void send_all(struct host *from)
 {
 	uint32_t to = !from->number;
-	uint8_t room[ROOM];
+	uint8_t room[WH_RIG_PACKET_BYTES];
 	struct wh_out out = {.head = room};
 
-	while (wh_endpoint_output(&from->endpoint, world.now_tsc, &out, 1) == 1) {
-		struct parcel *parcel = &world.parcel[to][world.tail[to]++ % PARCELS];
-
-		CU_ASSERT_FATAL(world.tail[to] - world.head[to] < PARCELS);
-		parcel->due_tsc = is_lost(room) ? 0 : world.now_tsc + world.delay_tsc;
-		parcel->bytes = out.head_bytes + out.payload_bytes;
-		memcpy(parcel->data, room, sizeof(room));
-		if (out.payload_bytes > 0)
-			memmove(parcel->data + out.head_bytes, out.payload, out.payload_bytes);
-		world.sent_bytes[to] += parcel->bytes;
+	while (wh_endpoint_output(&from->is.end.endpoint, world.now_tsc, &out, 1) == 1) {
+		world.sent_bytes[to] += out.head_bytes + out.payload_bytes;
 		world.opens += room[1] == WH_PACKET_OPEN;
 		world.confirms += room[1] == WH_PACKET_CONFIRM;
+		if (!is_lost(room))
+			wh_rig_line_put(&world.line[to], &out, world.now_tsc + world.delay_tsc);
 	}
 }
 
 static const struct wh_address elsewhere = {.family = WH_IPV4, .ip = {10, 0, 0, 77}, .port = 7000};
 
 /* Who owns the path lets an OPEN come from elsewhere, and its answer to who has sent it. */
-static const struct wh_address *name_of(const struct host *to, const struct parcel *parcel)
+static const struct wh_address *name_of(const struct host *to, const struct wh_rig_packet *packet)
 {
-	const struct wh_address *name = &world.host[!to->number].address;
+	const struct wh_address *name = &world.host[!to->number].is.end.address;
 
-	if (to->number == 1 && parcel->data[1] == WH_PACKET_OPEN && world.redirected > 0) {
+	if (to->number == 1 && packet->data[1] == WH_PACKET_OPEN && world.redirected > 0) {
 		world.redirected--;
 		name = &elsewhere;
 	}
@@ -277,55 +222,24 @@ static void translate(uint8_t *packet, uint32_t to)
 
 static void receive_all(struct host *to)
 {
-	uint64_t *head = &world.head[to->number];
+	struct wh_rig_packet *packet;
 
 	if (to->number == 0 && world.hears_late_tsc > 0 &&
 		world.now_tsc % world.hears_late_tsc != 0)
 		return;
-	while (*head < world.tail[to->number]) {
-		struct parcel *parcel = &world.parcel[to->number][*head % PARCELS];
-
-		if (parcel->due_tsc > world.now_tsc)
-			return;
-		(*head)++;
+	while ((packet = wh_rig_line_take(&world.line[to->number], world.now_tsc)) != NULL) {
 		if (world.foreign)
-			translate(parcel->data, to->number);
-		if (parcel->due_tsc == 0 || world.now_tsc < world.dead_until_tsc)
+			translate(packet->data, to->number);
+		if (world.now_tsc < world.dead_until_tsc)
 			continue;
 		if (to->number == 0 && world.twin != NULL) {
-			uint8_t same[ROOM];
+			struct wh_rig_packet same = *packet; /* it is opened where it lies */
 
-			/* It is opened where it lies. */
-			memcpy(same, parcel->data, parcel->bytes);
-			wh_endpoint_input(&world.twin->endpoint, world.now_tsc, world.now_tsc, same,
-				parcel->bytes, name_of(to, parcel));
+			wh_endpoint_input(&world.twin->is.end.endpoint, world.now_tsc,
+				world.now_tsc, same.data, same.bytes, name_of(to, packet));
 		}
-		wh_endpoint_input(&to->endpoint, world.now_tsc, world.now_tsc, parcel->data,
-			parcel->bytes, name_of(to, parcel));
-	}
-}
-
-static void greet(struct host *host)
-{
-	struct wh_letter letter;
-	struct wh_slot *slot;
-
-	if (host->number == 1 && world.greets_late_tsc > 0 &&
-		world.now_tsc % world.greets_late_tsc != 0)
-		return;
-	while ((slot = wh_slot_fifo_peek(&host->endpoint.letters_in)) != NULL) {
-		wh_greeter_take(
-			&host->greeter, world.now_tsc, (const struct wh_letter *)slot->data);
-		wh_slot_fifo_release(&host->endpoint.letters_in);
-	}
-	wh_greeter_poll(&host->greeter, world.now_tsc);
-	while (wh_greeter_give(&host->greeter, world.now_tsc, &letter)) {
-		slot = wh_slot_fifo_reserve(&host->endpoint.letters_out);
-		if (slot == NULL)
-			abort();
-		memcpy(slot->data, &letter, sizeof(letter));
-		slot->bytes = sizeof(letter);
-		wh_slot_fifo_commit(&host->endpoint.letters_out);
+		wh_endpoint_input(&to->is.end.endpoint, world.now_tsc, world.now_tsc, packet->data,
+			packet->bytes, name_of(to, packet));
 	}
 }
 
@@ -358,31 +272,35 @@ static void listen(struct wh_session *session)
 /* As a client does: with a bond, if there are any, it opens its session. */
 static void seek(struct host *client)
 {
-	struct wh_session_config config = session_config(client);
+	const struct wh_address *server = &world.host[1].is.end.address;
 	struct wh_meeting meeting;
 
 	if (client->session != NULL)
 		return;
 	if (world.sealed && world.bond == NULL) {
-		wh_greeter_meet(&client->greeter, world.now_tsc, &world.host[1].address, &meeting);
+		wh_greeter_meet(&client->is.greeter, world.now_tsc, server, &meeting);
 		world.bond = meeting.bond;
 		if (world.bond == NULL)
 			return;
 	}
-	config.bond = world.bond;
 	client->session =
-		wh_session_open(&config, &world.host[1].address, "x", WH_OBJECT_BYTES_UNKNOWN);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(client->session);
-	CU_ASSERT_EQUAL_FATAL(wh_endpoint_open(&client->endpoint, client->session), 0);
+		wh_rig_end_connect(&client->is.end, server, "x", WH_OBJECT_BYTES_UNKNOWN, NULL);
 	say_word(client->session);
+}
+
+/* At the server it may be late. */
+static void greet(struct host *host)
+{
+	if (world.sealed && (host->number == 0 || world.greets_late_tsc == 0 ||
+				    world.now_tsc % world.greets_late_tsc == 0))
+		wh_rig_host_greet(&host->is, world.now_tsc);
 }
 
 static void work(struct host *host)
 {
-	wh_endpoint_receive_poll(&host->endpoint, world.now_tsc);
-	if (world.sealed)
-		greet(host);
-	wh_endpoint_send_poll(&host->endpoint, world.now_tsc);
+	wh_endpoint_receive_poll(&host->is.end.endpoint, world.now_tsc);
+	greet(host);
+	wh_endpoint_send_poll(&host->is.end.endpoint, world.now_tsc);
 	send_all(host);
 }
 
@@ -412,6 +330,7 @@ static uint32_t contact(uint32_t most_ms)
 		step();
 	}
 	CU_ASSERT(world.heard);
+	CU_ASSERT_EQUAL(wh_session_bond(world.host[1].session) != NULL, world.sealed);
 	return ms;
 }
 
@@ -456,14 +375,14 @@ static void sealed(void)
 	open_world(true, 1);
 	CU_ASSERT_EQUAL(halves(), 5);
 	CU_ASSERT_EQUAL(world.opens, 0);
-	CU_ASSERT_EQUAL(world.host[1].endpoint.stats.bad_cookie_pkts, 0);
-	CU_ASSERT_EQUAL(world.host[1].endpoint.stats.unbound_pkts, 0);
+	CU_ASSERT_EQUAL(world.host[1].is.end.endpoint.stats.bad_cookie_pkts, 0);
+	CU_ASSERT_EQUAL(world.host[1].is.end.endpoint.stats.unbound_pkts, 0);
 	part();
 	CU_ASSERT_EQUAL(halves(), 3);
 	CU_ASSERT(world.opens > 0);
 	part();
 	CU_ASSERT_EQUAL(halves(), 3);
-	CU_ASSERT_EQUAL(world.host[1].greeter.stats.bonds, 1);
+	CU_ASSERT_EQUAL(world.host[1].is.greeter.stats.bonds, 1);
 	close_world();
 }
 
@@ -476,8 +395,8 @@ static void kept_meanwhile(void)
 	uint32_t ms = contact(10000);
 
 	CU_ASSERT(ms >= 2500 && ms <= 2590);
-	CU_ASSERT(world.host[1].endpoint.stats.early_pkts >= 2);
-	CU_ASSERT_EQUAL(world.host[1].endpoint.early.pkts, 0);
+	CU_ASSERT(world.host[1].is.end.endpoint.stats.early_pkts >= 2);
+	CU_ASSERT_EQUAL(world.host[1].is.end.endpoint.early.pkts, 0);
 	CU_ASSERT_EQUAL(world.opens, 0);
 	close_world();
 }
@@ -557,7 +476,7 @@ static void anew(void)
  */
 static void taken_since(void)
 {
-	struct wh_endpoint *server = &world.host[1].endpoint;
+	struct wh_endpoint *server = &world.host[1].is.end.endpoint;
 
 	open_world(true, 1);
 	world.hears_late_tsc = 200 * MS;
@@ -606,7 +525,7 @@ static void redirected(void)
 	uint32_t ms = contact(10000);
 
 	CU_ASSERT(ms >= 1550 && ms <= 1560);
-	CU_ASSERT_EQUAL(world.host[0].endpoint.stats.bad[WH_WIRE_TAG], 1);
+	CU_ASSERT_EQUAL(world.host[0].is.end.endpoint.stats.bad[WH_WIRE_TAG], 1);
 	close_world();
 }
 
@@ -627,7 +546,7 @@ static void restarted(void)
 	uint32_t ms = contact(10000);
 
 	CU_ASSERT(ms >= 70 && ms < 2000);
-	CU_ASSERT(world.host[0].endpoint.stats.hints > 0);
+	CU_ASSERT(world.host[0].is.end.endpoint.stats.hints > 0);
 	CU_ASSERT_PTR_NOT_EQUAL(wh_session_bond(world.host[0].session), world.bond);
 	close_world();
 }
@@ -709,12 +628,8 @@ static void twins(void)
 	go_on(10000);
 	step_aside(server);
 
-	twin = (struct host){
-		.identity = client->identity,
-		.address = client->address,
-		.belief = WH_BELIEVED,
-		.memory = aligned_alloc(WH_CHUNK_ALIGN, 2 * CHUNKS * CHUNK_BYTES),
-	};
+	make_host(&twin, 0);
+	twin.is.identity = client->is.identity;
 	start_host(&twin);
 	wh_bond_let_go(world.bond);
 	world.bond = NULL;
@@ -748,9 +663,9 @@ static void turned_away(void)
 		seek(&world.host[0]);
 		step();
 	}
-	CU_ASSERT(world.host[1].endpoint.stats.turned_away_pkts >= 3);
+	CU_ASSERT(world.host[1].is.end.endpoint.stats.turned_away_pkts >= 3);
 	CU_ASSERT_EQUAL(world.sent_bytes[0], 0);
-	CU_ASSERT_EQUAL(world.host[1].greeter.stats.began, 0);
+	CU_ASSERT_EQUAL(world.host[1].is.greeter.stats.began, 0);
 	world.closed = false;
 	contact(10000);
 	close_world();
@@ -767,7 +682,8 @@ static void foreign(void)
 		seek(&world.host[0]);
 		step();
 	}
-	wh_greeter_meet(&world.host[0].greeter, world.now_tsc, &world.host[1].address, &meeting);
+	wh_greeter_meet(
+		&world.host[0].is.greeter, world.now_tsc, &world.host[1].is.end.address, &meeting);
 	CU_ASSERT_EQUAL(meeting.state, WH_MEETING_ASKS);
 	CU_ASSERT_EQUAL(meeting.least, 8);
 	CU_ASSERT_EQUAL(meeting.most, 9);

@@ -45,19 +45,19 @@ static struct outcome run(uint64_t chunks, bool repairs)
 
 	pair->step_tsc = 100 * US;
 	pair->chunks = chunks;
-	pair->closes = true;
+	pair->ends.closes = true;
 	pair->there.lose = some;
-	while (pair->delivered < chunks && pair->now_tsc < NOW + 20 * HZ) {
-		const struct wh_transmitter *tx = &pair->sender->tx;
+	while (pair->ends.delivered < chunks && pair->now_tsc < NOW + 20 * HZ) {
+		const struct wh_transmitter *tx = &pair->ends.sender->tx;
 
 		run_for(pair, MS);
 		if (end_tsc == 0 && tx->end_seen && tx->sent_end == tx->table.admitted_end)
 			end_tsc = pair->now_tsc + WAY;
 	}
-	CU_ASSERT_EQUAL(pair->delivered, chunks);
+	CU_ASSERT_EQUAL(pair->ends.delivered, chunks);
 	outcome.tail_tsc = pair->now_tsc > end_tsc ? pair->now_tsc - end_tsc : 0;
-	outcome.sent_pkts = wh_session_stats(pair->sender).sent_pkts;
-	outcome.repair_pkts = wh_session_stats(pair->sender).repair_pkts;
+	outcome.sent_pkts = wh_session_stats(pair->ends.sender).sent_pkts;
+	outcome.repair_pkts = wh_session_stats(pair->ends.sender).repair_pkts;
 	pair_close(pair);
 	return outcome;
 }

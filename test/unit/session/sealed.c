@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "../../rig/end.h"
+#include "../../rig/line.h"
 #include "base/clock.h"
 #include "closed.h"
-#include "session/endpoint.h"
 #include "unit.h"
 #include "wire/cookie.h"
 
@@ -26,21 +26,7 @@ const char wh_suite_name[] = "sealed";
 #define STREAM      (6 * CHUNK_BYTES)
 #define PARCELS     1024
 #define BURST       32
-#define ROOM        (WH_HEAD_BYTES + PAYLOAD)
 #define NONCES      8192
-
-struct parcel {
-	uint64_t due_tsc;
-	uint32_t bytes;
-	uint8_t data[ROOM];
-};
-
-/* A direction: `passed` packets ever, the last PARCELS of which are kept. */
-struct line {
-	struct parcel parcel[PARCELS];
-	uint64_t head;
-	uint64_t tail;
-};
 
 /* Of what a packet was closed with. */
 struct nonce {
@@ -53,10 +39,8 @@ struct nonce {
 };
 
 struct pair {
-	struct wh_endpoint end[2]; /* by the role of the session there */
-	struct line line[2];       /* to that end */
-	struct wh_address address[2];
-	uint8_t *memory[2];
+	struct wh_rig_end end[2];   /* by the role of the session there */
+	struct wh_rig_line line[2]; /* to that end; what arrived is kept */
 	struct wh_bonds bonds[2];
 	struct wh_bond *bond[2];
 	struct wh_session *session[2];
@@ -84,43 +68,15 @@ static uint8_t content(uint64_t at)
 	return (uint8_t)(at * 7 + at / 251);
 }
 
-static struct wh_session_config session_config(const struct pair *pair, enum wh_role role)
-{
-	struct wh_session_config config;
-
-	wh_rig_session_config(&config, HZ, CHUNK_BYTES, CHUNKS, 64);
-	config.chunk_memory = pair->memory[role];
-	config.rate_bps = UINT64_C(1000000000);
-	config.bond = role == WH_TRANSMITTER ? pair->bond[role] : NULL;
-	return config;
-}
-
-static enum wh_release_status welcome(void *context, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer,
-	const struct wh_bond *bond, uint32_t *buffer_chunks)
-{
-	(void)context;
-	(void)now_tsc;
-	(void)params;
-	(void)peer;
-	(void)bond;
-	*buffer_chunks = CHUNKS;
-	return WH_STATUS_PENDING;
-}
-
-static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_bond *bond,
-	const struct wh_open_params *params, uint64_t rtt_tsc)
+static void session_accepted(
+	void *context, struct wh_session *session, const struct wh_session_config *config)
 {
 	struct pair *pair = context;
-	struct wh_session_config config = session_config(pair, WH_RECEIVER);
 
-	(void)bond;
+	(void)config;
 	wh_session_destroy(pair->earlier);
 	pair->earlier = pair->session[WH_RECEIVER];
-	pair->session[WH_RECEIVER] =
-		wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
-	return pair->session[WH_RECEIVER];
+	pair->session[WH_RECEIVER] = session;
 }
 
 static void session_gone(void *context, struct wh_session *session)
@@ -137,21 +93,17 @@ static void session_gone(void *context, struct wh_session *session)
 static void open_ends(struct pair *pair)
 {
 	for (uint32_t role = 0; role < 2; role++) {
-		const struct wh_endpoint_config config = {
-			.hz = HZ,
-			.key = {(uint8_t)role},
-			.places = WH_ENDPOINT_PLACES_MIN,
-			.welcome = welcome,
-			.accept = accept_session,
-			.gone = session_gone,
-			.bonds = &pair->bonds[role],
-			.context = pair,
-		};
+		struct wh_rig_end *end = &pair->end[role];
 
-		CU_ASSERT_EQUAL_FATAL(wh_endpoint_init(&pair->end[role], &config), 0);
-		pair->address[role] = (struct wh_address){
-			.family = WH_IPV4, .ip = {10, 0, 0, (uint8_t)role}, .port = 1};
-		pair->memory[role] = aligned_alloc(WH_CHUNK_ALIGN, CHUNKS * CHUNK_BYTES);
+		end->bonds = &pair->bonds[role];
+		end->accepted = session_accepted;
+		end->gone = session_gone;
+		end->context = pair;
+		wh_rig_session_config(&end->session, HZ, CHUNK_BYTES, CHUNKS, 64);
+		end->session.rate_bps = UINT64_C(1000000000);
+		end->session.chunk_memory = aligned_alloc(WH_CHUNK_ALIGN, CHUNKS * CHUNK_BYTES);
+		wh_rig_end_open(end, (uint8_t)role, WH_ENDPOINT_PLACES_MIN);
+		wh_rig_line_open(&pair->line[role], PARCELS);
 	}
 }
 
@@ -178,15 +130,22 @@ static void bind(struct pair *pair, uint8_t other_secret)
 	}
 }
 
+static struct wh_session *connect_ends(struct pair *pair, struct wh_bond *bond)
+{
+	struct wh_rig_end *end = &pair->end[WH_TRANSMITTER];
+
+	end->session.bond = bond;
+
+	struct wh_session *session =
+		wh_rig_end_connect(end, &pair->end[WH_RECEIVER].address, "sealed", STREAM, NULL);
+
+	end->session.bond = NULL;
+	return session;
+}
+
 static void open_session(struct pair *pair)
 {
-	struct wh_session_config config = session_config(pair, WH_TRANSMITTER);
-
-	pair->session[WH_TRANSMITTER] =
-		wh_session_open(&config, &pair->address[WH_RECEIVER], "sealed", STREAM);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(pair->session[WH_TRANSMITTER]);
-	CU_ASSERT_EQUAL_FATAL(
-		wh_endpoint_open(&pair->end[WH_TRANSMITTER], pair->session[WH_TRANSMITTER]), 0);
+	pair->session[WH_TRANSMITTER] = connect_ends(pair, pair->bond[WH_TRANSMITTER]);
 }
 
 static struct pair *pair_open(uint8_t other_secret)
@@ -206,42 +165,41 @@ static void pair_close(struct pair *pair)
 	wh_session_destroy(pair->earlier);
 	for (uint32_t role = 0; role < 2; role++) {
 		wh_session_destroy(pair->session[role]);
-		wh_endpoint_free(&pair->end[role]);
+		wh_rig_end_close(&pair->end[role]);
 		wh_bonds_free(&pair->bonds[role]);
-		free(pair->memory[role]);
+		wh_rig_line_close(&pair->line[role]);
+		free(pair->end[role].session.chunk_memory);
 	}
 	free(pair);
 }
 
 /* A packet comes to an end, from its peer's address. */
-static void give(struct pair *pair, enum wh_role to, const struct parcel *parcel)
+static void give(struct pair *pair, enum wh_role to, const struct wh_rig_packet *packet)
 {
-	uint8_t copy[ROOM];
+	struct wh_rig_packet copy = *packet;
 
-	memcpy(copy, parcel->data, parcel->bytes);
-	wh_endpoint_input(&pair->end[to], pair->now_tsc, pair->now_tsc, copy, parcel->bytes,
-		&pair->address[!to]);
+	wh_endpoint_input(&pair->end[to].endpoint, pair->now_tsc, pair->now_tsc, copy.data,
+		copy.bytes, &pair->end[!to].address);
 }
 
-static void look_at_data(struct pair *pair, struct parcel *parcel)
+static void look_at_data(struct pair *pair, struct wh_rig_packet *packet)
 {
-	struct wh_packet packet;
+	struct wh_packet read;
 
-	CU_ASSERT_EQUAL_FATAL(wh_packet_decode(parcel->data, parcel->bytes, &packet), WH_WIRE_OK);
+	CU_ASSERT_EQUAL_FATAL(wh_packet_decode(packet->data, packet->bytes, &read), WH_WIRE_OK);
 
-	uint64_t at = (uint64_t)packet.data.chunk * CHUNK_BYTES + packet.data.index * PAYLOAD;
+	uint64_t at = (uint64_t)read.data.chunk * CHUNK_BYTES + read.data.index * PAYLOAD;
 
-	pair->in_clear += packet.payload[0] == content(at) && packet.payload[1] == content(at + 1);
+	pair->in_clear += read.payload[0] == content(at) && read.payload[1] == content(at + 1);
 	if (pair->damage_one_in == 0 || pair->data_pkts++ % pair->damage_one_in != 0)
 		return;
-	parcel->data[WH_HEAD_BYTES + pair->damaged_pkts % packet.data.payload_bytes] ^= 1;
+	packet->data[WH_HEAD_BYTES + pair->damaged_pkts % read.data.payload_bytes] ^= 1;
 	pair->damaged_pkts++;
 }
 
 /* The same nonce and key twice are the same packet, said again. */
-static void note_nonce(struct pair *pair, enum wh_role to, const struct parcel *parcel)
+static void note_nonce(struct pair *pair, enum wh_role to, const uint8_t *head)
 {
-	const uint8_t *head = parcel->data;
 	bool data = head[1] == WH_PACKET_DATA || head[1] == WH_PACKET_REPAIR;
 	struct nonce nonce = {.to = to, .key = head[3], .type = data ? WH_PACKET_DATA : head[1]};
 	uint32_t about;
@@ -260,35 +218,36 @@ static void note_nonce(struct pair *pair, enum wh_role to, const struct parcel *
 	pair->nonce[pair->nonces++] = nonce;
 }
 
+/* Without it the receiver goes on asking. */
+static bool is_lost(const struct pair *pair, enum wh_role from, const uint8_t *packet)
+{
+	return pair->lose_done && from == WH_TRANSMITTER && packet[1] == WH_PACKET_RELEASE &&
+	       packet[16 + 24] == WH_RELEASE_DONE;
+}
+
 static void send_all(struct pair *pair, enum wh_role from)
 {
-	uint8_t room[BURST][ROOM];
+	uint8_t room[BURST][WH_RIG_PACKET_BYTES];
 	struct wh_out out[BURST];
 
 	for (uint32_t i = 0; i < BURST; i++)
 		out[i].head = room[i];
 
-	uint32_t count = wh_endpoint_output(&pair->end[from], pair->now_tsc, out, BURST);
+	uint32_t count = wh_endpoint_output(&pair->end[from].endpoint, pair->now_tsc, out, BURST);
 
 	for (uint32_t i = 0; i < count; i++) {
-		struct line *line = &pair->line[!from];
-		struct parcel *parcel = &line->parcel[line->tail % PARCELS];
-
 		/* What is encrypted stands behind its head, whatever attach_bytes says. */
 		if (out[i].payload_bytes > 0)
 			CU_ASSERT_PTR_EQUAL(out[i].payload, out[i].head + WH_HEAD_BYTES);
-		parcel->due_tsc = pair->now_tsc + DELAY_TSC;
-		parcel->bytes = out[i].head_bytes + out[i].payload_bytes;
-		memcpy(parcel->data, out[i].head, parcel->bytes);
-		note_nonce(pair, (enum wh_role) !from, parcel);
-		if (parcel->data[0] == WH_WIRE_VERSION && parcel->data[1] == WH_PACKET_DATA)
-			look_at_data(pair, parcel);
-		/* Without it the receiver goes on asking. */
-		if (pair->lose_done && from == WH_TRANSMITTER &&
-			parcel->data[1] == WH_PACKET_RELEASE &&
-			parcel->data[16 + 24] == WH_RELEASE_DONE)
+		note_nonce(pair, (enum wh_role) !from, room[i]);
+		if (is_lost(pair, from, room[i]))
 			continue;
-		line->tail++;
+
+		struct wh_rig_packet *packet =
+			wh_rig_line_put(&pair->line[!from], &out[i], pair->now_tsc + DELAY_TSC);
+
+		if (packet->data[0] == WH_WIRE_VERSION && packet->data[1] == WH_PACKET_DATA)
+			look_at_data(pair, packet);
 	}
 }
 
@@ -337,17 +296,13 @@ static void run(struct pair *pair, uint64_t span_ms)
 	for (uint64_t until_tsc = pair->now_tsc + span_ms * MS; pair->now_tsc < until_tsc;
 		pair->now_tsc += MS / 10) {
 		for (uint32_t role = 0; role < 2; role++) {
-			struct line *line = &pair->line[role];
+			struct wh_rig_packet *packet;
 
-			for (; line->head < line->tail; line->head++) {
-				struct parcel *parcel = &line->parcel[line->head % PARCELS];
-
-				if (parcel->due_tsc > pair->now_tsc)
-					break;
-				give(pair, (enum wh_role)role, parcel);
-			}
-			wh_endpoint_receive_poll(&pair->end[role], pair->now_tsc);
-			wh_endpoint_send_poll(&pair->end[role], pair->now_tsc);
+			while ((packet = wh_rig_line_take(&pair->line[role], pair->now_tsc)) !=
+				NULL)
+				give(pair, (enum wh_role)role, packet);
+			wh_endpoint_receive_poll(&pair->end[role].endpoint, pair->now_tsc);
+			wh_endpoint_send_poll(&pair->end[role].endpoint, pair->now_tsc);
 			send_all(pair, (enum wh_role)role);
 		}
 		feed(pair);
@@ -357,7 +312,7 @@ static void run(struct pair *pair, uint64_t span_ms)
 
 static uint64_t refused(const struct pair *pair, enum wh_role role, enum wh_wire_reason reason)
 {
-	return pair->end[role].stats.bad[reason];
+	return pair->end[role].endpoint.stats.bad[reason];
 }
 
 static enum wh_release_status outcome(const struct pair *pair, enum wh_role role)
@@ -366,13 +321,13 @@ static enum wh_release_status outcome(const struct pair *pair, enum wh_role role
 }
 
 /* The latest packet of a type that went to an end. */
-static struct parcel *latest(struct pair *pair, enum wh_role to, enum wh_packet_type type)
+static struct wh_rig_packet *latest(struct pair *pair, enum wh_role to, enum wh_packet_type type)
 {
-	struct line *line = &pair->line[to];
+	struct wh_rig_line *line = &pair->line[to];
 
 	for (uint64_t i = line->tail; i > 0 && line->tail - i < PARCELS - 1; i--)
-		if (line->parcel[(i - 1) % PARCELS].data[1] == type)
-			return &line->parcel[(i - 1) % PARCELS];
+		if (line->packet[(i - 1) % PARCELS].data[1] == type)
+			return &line->packet[(i - 1) % PARCELS];
 	CU_FAIL_FATAL("no such packet");
 	return NULL;
 }
@@ -385,8 +340,8 @@ static void test_transfer(void)
 	CU_ASSERT_EQUAL(pair->got_bytes, STREAM);
 	CU_ASSERT_EQUAL(outcome(pair, WH_TRANSMITTER), WH_STATUS_VERIFIED);
 	CU_ASSERT_EQUAL(outcome(pair, WH_RECEIVER), WH_STATUS_VERIFIED);
-	CU_ASSERT_EQUAL(wh_endpoint_bad_pkts(&pair->end[WH_TRANSMITTER]), 0);
-	CU_ASSERT_EQUAL(wh_endpoint_bad_pkts(&pair->end[WH_RECEIVER]), 0);
+	CU_ASSERT_EQUAL(wh_endpoint_bad_pkts(&pair->end[WH_TRANSMITTER].endpoint), 0);
+	CU_ASSERT_EQUAL(wh_endpoint_bad_pkts(&pair->end[WH_RECEIVER].endpoint), 0);
 	CU_ASSERT(pair->nonces > STREAM / PAYLOAD);
 	for (uint32_t i = 0; i < pair->nonces; i++)
 		CU_ASSERT_NOT_EQUAL(pair->nonce[i].key, 0);
@@ -416,15 +371,15 @@ static void test_reflected(void)
 	run(pair, 25); /* in the middle */
 	for (int to = 0; to < 2; to++) {
 		enum wh_role role = (enum wh_role)to;
-		struct parcel parcel = *latest(pair, (enum wh_role) !to,
+		struct wh_rig_packet packet = *latest(pair, (enum wh_role) !to,
 			role == WH_TRANSMITTER ? WH_PACKET_TRANS_STATE : WH_PACKET_RCV_STATE);
 		uint32_t lci = wh_session_lci(pair->session[role]);
 		uint64_t heard = wh_session_stats(pair->session[role]).control_received_pkts;
 
-		give(pair, role, &parcel);
-		CU_ASSERT_EQUAL(pair->end[role].stats.no_session_pkts, 1);
-		memcpy(parcel.data + 4, &lci, sizeof(lci));
-		give(pair, role, &parcel);
+		give(pair, role, &packet);
+		CU_ASSERT_EQUAL(pair->end[role].endpoint.stats.no_session_pkts, 1);
+		memcpy(packet.data + 4, &lci, sizeof(lci));
+		give(pair, role, &packet);
 		CU_ASSERT_EQUAL(refused(pair, role, WH_WIRE_TAG), 1);
 		CU_ASSERT_EQUAL(wh_session_stats(pair->session[role]).control_received_pkts, heard);
 	}
@@ -441,8 +396,8 @@ static void test_replayed(void)
 
 	run(pair, 15);
 
-	struct parcel data = *latest(pair, WH_RECEIVER, WH_PACKET_DATA);
-	struct parcel control[2] = {*latest(pair, WH_RECEIVER, WH_PACKET_TRANS_STATE),
+	struct wh_rig_packet data = *latest(pair, WH_RECEIVER, WH_PACKET_DATA);
+	struct wh_rig_packet control[2] = {*latest(pair, WH_RECEIVER, WH_PACKET_TRANS_STATE),
 		*latest(pair, WH_TRANSMITTER, WH_PACKET_ACCEPT)};
 
 	run(pair, 15);
@@ -454,7 +409,7 @@ static void test_replayed(void)
 	CU_ASSERT_EQUAL(after.replayed_pkts, before.replayed_pkts + 2);
 	before.replayed_pkts += 2;
 	CU_ASSERT_EQUAL(memcmp(&before, &after, sizeof(after)), 0);
-	CU_ASSERT_EQUAL(pair->end[WH_RECEIVER].stats.bad[WH_WIRE_TAG], 0);
+	CU_ASSERT_EQUAL(pair->end[WH_RECEIVER].endpoint.stats.bad[WH_WIRE_TAG], 0);
 	/* One of a type that only the other end may hear. */
 	control[0].data[1] = WH_PACKET_ACCEPT;
 	give(pair, WH_RECEIVER, &control[0]);
@@ -469,13 +424,13 @@ static void test_replayed(void)
 	CU_ASSERT_EQUAL(refused(pair, WH_TRANSMITTER, WH_WIRE_TAG), 1);
 	/* The peer is gone, and all that it ever said is said again: its session ends in time. */
 	for (uint32_t second = 0; second < 40; second++) {
-		struct line *line = &pair->line[WH_RECEIVER];
+		struct wh_rig_line *line = &pair->line[WH_RECEIVER];
 
 		for (uint64_t i = line->tail > PARCELS ? line->tail - PARCELS : 0; i < line->head;
 			i++)
-			give(pair, WH_RECEIVER, &line->parcel[i % PARCELS]);
+			give(pair, WH_RECEIVER, &line->packet[i % PARCELS]);
 		pair->now_tsc += HZ;
-		wh_endpoint_receive_poll(&pair->end[WH_RECEIVER], pair->now_tsc);
+		wh_endpoint_receive_poll(&pair->end[WH_RECEIVER].endpoint, pair->now_tsc);
 	}
 	CU_ASSERT_EQUAL(outcome(pair, WH_RECEIVER), WH_STATUS_PEER_GONE);
 	pair_close(pair);
@@ -500,7 +455,7 @@ static void test_other_session(void)
 
 	run(pair, 25);
 
-	struct parcel parcel[3] = {*latest(pair, WH_RECEIVER, WH_PACKET_DATA),
+	struct wh_rig_packet packet[3] = {*latest(pair, WH_RECEIVER, WH_PACKET_DATA),
 		*latest(pair, WH_RECEIVER, WH_PACKET_TRANS_STATE),
 		*latest(pair, WH_RECEIVER, WH_PACKET_CONFIRM)};
 	struct wh_session *first = pair->session[WH_TRANSMITTER];
@@ -513,11 +468,11 @@ static void test_other_session(void)
 	struct wh_session_stats before = wh_session_stats(pair->session[WH_RECEIVER]);
 
 	for (uint32_t i = 0; i < 2; i++) {
-		memcpy(parcel[i].data + 4, &lci, sizeof(lci));
-		give(pair, WH_RECEIVER, &parcel[i]);
+		memcpy(packet[i].data + 4, &lci, sizeof(lci));
+		give(pair, WH_RECEIVER, &packet[i]);
 	}
 	CU_ASSERT_EQUAL(refused(pair, WH_RECEIVER, WH_WIRE_TAG), 2);
-	give(pair, WH_RECEIVER, &parcel[2]); /* opens nothing anew */
+	give(pair, WH_RECEIVER, &packet[2]); /* opens nothing anew */
 	CU_ASSERT_EQUAL(wh_session_lci(pair->session[WH_RECEIVER]), lci);
 
 	struct wh_session_stats after = wh_session_stats(pair->session[WH_RECEIVER]);
@@ -533,9 +488,11 @@ static void summarise(const struct pair *pair, struct wh_session_stats stats[2],
 {
 	for (uint32_t role = 0; role < 2; role++)
 		stats[role] = wh_session_stats(pair->session[role]);
-	*sent = pair->end[0].stats.replies_dropped_pkts + pair->end[1].stats.replies_dropped_pkts +
-		wh_slot_fifo_count(&pair->end[0].replies) +
-		wh_slot_fifo_count(&pair->end[1].replies) + pair->end[0].stats.hints;
+	*sent = pair->end[0].endpoint.stats.replies_dropped_pkts +
+		pair->end[1].endpoint.stats.replies_dropped_pkts +
+		wh_slot_fifo_count(&pair->end[0].endpoint.replies) +
+		wh_slot_fifo_count(&pair->end[1].endpoint.replies) +
+		pair->end[0].endpoint.stats.hints;
 }
 
 /*
@@ -551,25 +508,25 @@ static void test_bits(void)
 	run(pair, 27);
 	for (int to = 0; to < 2; to++)
 		for (int type = 1; type < WH_PACKET_TYPES; type++) {
-			const struct line *line = &pair->line[to];
+			const struct wh_rig_line *line = &pair->line[to];
 			uint64_t i = line->tail;
 
-			while (i > 0 && line->parcel[(i - 1) % PARCELS].data[1] != type)
+			while (i > 0 && line->packet[(i - 1) % PARCELS].data[1] != type)
 				i--;
 			if (i == 0)
 				continue;
 
-			struct parcel parcel = line->parcel[(i - 1) % PARCELS];
+			struct wh_rig_packet packet = line->packet[(i - 1) % PARCELS];
 
 			types++;
-			for (uint32_t bit = 0; bit < 8 * parcel.bytes; bit++) {
+			for (uint32_t bit = 0; bit < 8 * packet.bytes; bit++) {
 				struct wh_session_stats before[2], after[2];
 				uint64_t said[2];
 
 				summarise(pair, before, &said[0]);
-				parcel.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-				give(pair, (enum wh_role)to, &parcel);
-				parcel.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+				packet.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+				give(pair, (enum wh_role)to, &packet);
+				packet.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 				summarise(pair, after, &said[1]);
 				CU_ASSERT_EQUAL_FATAL(memcmp(before, after, sizeof(before)), 0);
 				if (bit >= 64) /* version, type, flags, key, lci */
@@ -588,33 +545,28 @@ static void test_bits(void)
 static void test_unsealed(void)
 {
 	struct pair *pair = pair_open(0);
-	struct wh_session_config config = session_config(pair, WH_TRANSMITTER);
 
 	run(pair, 25);
-	config.bond = NULL;
 
-	struct wh_session *plain =
-		wh_session_open(&config, &pair->address[WH_RECEIVER], "plain", STREAM);
+	struct wh_session *plain = connect_ends(pair, NULL);
 	struct wh_session *sealed = pair->session[WH_RECEIVER];
 
-	CU_ASSERT_PTR_NOT_NULL_FATAL(plain);
-	CU_ASSERT_EQUAL_FATAL(wh_endpoint_open(&pair->end[WH_TRANSMITTER], plain), 0);
 	run(pair, 25);
 	CU_ASSERT_EQUAL(wh_session_news(plain).outcome, WH_STATUS_UNSEALED);
 	CU_ASSERT_PTR_EQUAL(pair->session[WH_RECEIVER], sealed);
 
 	/* Said to those who come one after the other, and to few of a flood. */
-	struct parcel open = *latest(pair, WH_RECEIVER, WH_PACKET_OPEN);
-	uint64_t told = pair->end[WH_RECEIVER].stats.refused_opens;
+	struct wh_rig_packet open = *latest(pair, WH_RECEIVER, WH_PACKET_OPEN);
+	uint64_t told = pair->end[WH_RECEIVER].endpoint.stats.refused_opens;
 
 	CU_ASSERT_EQUAL_FATAL(open.data[WH_KEY_OFFSET], 0);
 	for (uint32_t i = 0; i < 1000; i++) {
 		give(pair, WH_RECEIVER, &open);
 		pair->now_tsc += MS / 100;
-		wh_endpoint_receive_poll(&pair->end[WH_RECEIVER], pair->now_tsc);
+		wh_endpoint_receive_poll(&pair->end[WH_RECEIVER].endpoint, pair->now_tsc);
 	}
-	CU_ASSERT_EQUAL(pair->end[WH_RECEIVER].stats.refused_opens, told + 10);
-	CU_ASSERT_EQUAL(pair->end[WH_RECEIVER].stats.unhinted_pkts, 990);
+	CU_ASSERT_EQUAL(pair->end[WH_RECEIVER].endpoint.stats.refused_opens, told + 10);
+	CU_ASSERT_EQUAL(pair->end[WH_RECEIVER].endpoint.stats.unhinted_pkts, 990);
 	run(pair, 500);
 	CU_ASSERT_EQUAL(outcome(pair, WH_TRANSMITTER), WH_STATUS_VERIFIED);
 	wh_session_destroy(plain);
@@ -628,8 +580,8 @@ static void test_taken(void)
 
 	while (pair->line[WH_RECEIVER].tail < 2 && pair->now_tsc < 2 * HZ)
 		run(pair, 1);
-	memset(pair->end[WH_RECEIVER].spent_us, 0xff,
-		WH_ENDPOINT_PLACES_MIN / 2 * sizeof(*pair->end[WH_RECEIVER].spent_us));
+	memset(pair->end[WH_RECEIVER].endpoint.spent_us, 0xff,
+		WH_ENDPOINT_PLACES_MIN / 2 * sizeof(*pair->end[WH_RECEIVER].endpoint.spent_us));
 	run(pair, 25);
 	CU_ASSERT_PTR_NULL(pair->session[WH_RECEIVER]);
 	CU_ASSERT_EQUAL(outcome(pair, WH_TRANSMITTER), WH_STATUS_BUSY);
@@ -643,8 +595,8 @@ static void test_unbound(void)
 
 	wh_bond_end(pair->bond[WH_RECEIVER]);
 	run(pair, 200);
-	CU_ASSERT(pair->end[WH_RECEIVER].stats.unbound_pkts >= 2);
-	CU_ASSERT(pair->end[WH_TRANSMITTER].stats.hints >= 2);
+	CU_ASSERT(pair->end[WH_RECEIVER].endpoint.stats.unbound_pkts >= 2);
+	CU_ASSERT(pair->end[WH_TRANSMITTER].endpoint.stats.hints >= 2);
 	CU_ASSERT(atomic_load(&pair->bond[WH_TRANSMITTER]->hinted));
 	CU_ASSERT_EQUAL(outcome(pair, WH_TRANSMITTER), WH_STATUS_PENDING);
 	pair_close(pair);
@@ -686,10 +638,10 @@ static void test_other_kind(void)
 
 	run(pair, 25);
 
-	struct parcel parcel = *latest(pair, WH_RECEIVER, WH_PACKET_TRANS_STATE);
+	struct wh_rig_packet packet = *latest(pair, WH_RECEIVER, WH_PACKET_TRANS_STATE);
 
-	closed_tag(parcel.data, parcel.bytes, 0);
-	give(pair, WH_RECEIVER, &parcel);
+	closed_tag(packet.data, packet.bytes, 0);
+	give(pair, WH_RECEIVER, &packet);
 	CU_ASSERT_EQUAL(refused(pair, WH_RECEIVER, WH_WIRE_KEY), 1);
 	pair_close(pair);
 }
@@ -706,8 +658,8 @@ static void test_farewell(void)
 	wh_session_ask(pair->session[WH_RECEIVER], WH_WISH_CLOSE, WH_STATUS_PENDING);
 	run(pair, 1000);
 	CU_ASSERT_EQUAL(pair->gone, 1); /* the receiver goes on asking */
-	CU_ASSERT(pair->end[WH_TRANSMITTER].stats.repeated_farewells > 0);
-	CU_ASSERT_EQUAL(pair->end[WH_TRANSMITTER].stats.no_session_pkts, 0);
+	CU_ASSERT(pair->end[WH_TRANSMITTER].endpoint.stats.repeated_farewells > 0);
+	CU_ASSERT_EQUAL(pair->end[WH_TRANSMITTER].endpoint.stats.no_session_pkts, 0);
 	pair->lose_done = false;
 	run(pair, 3000);
 	CU_ASSERT_EQUAL(pair->gone, 2);

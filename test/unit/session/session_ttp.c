@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "../../rig/end.h"
+#include "../../rig/joined.h"
 #include "base/clock.h"
 #include "fec/fec.h"
 #include "profile/ttp.h"
-#include "session/handshake.h"
 #include "session/pacer.h"
 #include "session/session.h"
 #include "unit.h"
@@ -24,21 +24,11 @@ const char wh_suite_name[] = "session_ttp";
 #define R_MAX   94
 #define N       32 /* of bitmaps */
 #define MBPS    UINT64_C(1000000)
-#define SENDER  5
-#define LCI     0x41
-
-static const struct wh_address peer = {.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = 1000};
 
 struct pair {
 	uint64_t now_tsc;
-	struct wh_session_config config;
-	struct wh_session *sender;
-	struct wh_session *receiver;
-	struct wh_fec *fec;
-	uint64_t first_serial;
-	uint64_t filled; /* chunks */
-	uint64_t fill_end;
-	uint64_t delivered;
+	struct wh_rig_joined ends;
+	uint64_t fill_end; /* chunks */
 
 	/* Places in the order that are lost, once: [from, end). */
 	uint64_t lose_from;
@@ -80,60 +70,13 @@ static struct wh_session_config config_of(const char *profile)
 
 static void pair_open(struct pair *pair, const struct wh_session_config *config)
 {
-	const struct wh_fec_limits limits = wh_session_fec_limits(config);
-
-	*pair = (struct pair){.now_tsc = NOW, .config = *config};
-	if (config->repair.recovery != WH_RECOVERY_NAK) {
-		pair->fec = wh_fec_create(&limits);
-		CU_ASSERT_PTR_NOT_NULL_FATAL(pair->fec);
-	}
-	pair->sender = wh_session_open(&pair->config, &peer, "stream", WH_OBJECT_BYTES_UNKNOWN);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(pair->sender);
-	wh_handshake_begin(pair->sender, NOW, SENDER, 7);
-
-	struct wh_open_params params = *wh_session_params(pair->sender);
-	const struct wh_packet accept = {
-		.type = WH_PACKET_ACCEPT,
-		.lci = SENDER,
-		.accept = {.acceptor_lci = LCI, .stamp_us = NOW / 1000, .buffer_chunks = 64},
-	};
-
-	params.initiator_lci = SENDER;
-	pair->first_serial = params.first_serial;
-	pair->receiver = wh_session_accept(&pair->config, NOW, LCI, &peer, &params, MS);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(pair->receiver);
-	wh_session_input(pair->sender, NOW, NOW, &accept);
+	*pair = (struct pair){.now_tsc = NOW, .ends.config = *config};
+	wh_rig_joined_open(&pair->ends, NOW, NOW, MS);
 }
 
 static void pair_close(struct pair *pair)
 {
-	wh_session_check(pair->sender, true);
-	wh_session_check(pair->receiver, true);
-	CU_ASSERT_EQUAL(wh_session_stats(pair->receiver).bad_pkts, 0);
-	wh_session_destroy(pair->sender);
-	wh_session_destroy(pair->receiver);
-	wh_fec_destroy(pair->fec);
-}
-
-static void work(struct pair *pair)
-{
-	struct wh_chunk *chunk;
-
-	while (pair->filled < pair->fill_end &&
-		(chunk = wh_fifo_pop(wh_session_free_chunks(pair->sender))) != NULL) {
-		chunk->number = pair->filled++;
-		chunk->bytes = CHUNK;
-		chunk->end = false;
-		wh_fifo_push(wh_session_ready_chunks(pair->sender), chunk);
-	}
-	while (pair->fec != NULL && wh_session_encode(pair->sender, pair->fec) > 0)
-		;
-	while (pair->fec != NULL && wh_session_decode(pair->receiver, pair->fec) > 0)
-		;
-	while ((chunk = wh_fifo_pop(wh_session_deliver_chunks(pair->receiver))) != NULL) {
-		CU_ASSERT_EQUAL(chunk->number, pair->delivered++);
-		wh_fifo_push(wh_session_recycled_chunks(pair->receiver), chunk);
-	}
+	wh_rig_joined_close(&pair->ends);
 }
 
 static void note_sent(struct pair *pair, const struct wh_packet *packet)
@@ -147,7 +90,7 @@ static void note_sent(struct pair *pair, const struct wh_packet *packet)
 
 static bool is_lost(struct pair *pair, const struct wh_packet *packet)
 {
-	uint64_t place = packet->serial - pair->first_serial;
+	uint64_t place = packet->serial - pair->ends.first_serial;
 	bool lost = !(packet->flags & WH_FLAG_RETRANSMISSION) && place >= pair->lose_from &&
 		    place < pair->lose_end;
 
@@ -157,13 +100,8 @@ static bool is_lost(struct pair *pair, const struct wh_packet *packet)
 
 static void carry(struct pair *pair, const struct wh_out *out, bool to_receiver)
 {
-	struct wh_packet packet;
-	enum wh_wire_reason reason =
-		out->payload_bytes > 0
-			? wh_packet_decode_virtual(out->head, out->payload_bytes, &packet)
-			: wh_packet_decode(out->head, out->head_bytes, &packet);
+	struct wh_packet packet = wh_rig_packet_read(out);
 
-	CU_ASSERT_EQUAL_FATAL(reason, WH_WIRE_OK);
 	if (!to_receiver) {
 		pair->naks += packet.type == WH_PACKET_NAK;
 		if (packet.type == WH_PACKET_BITMAP) {
@@ -171,14 +109,14 @@ static void carry(struct pair *pair, const struct wh_out *out, bool to_receiver)
 			pair->bitmap = packet.bitmap;
 		}
 		if (!pair->deaf)
-			wh_session_input(pair->sender, pair->now_tsc, pair->now_tsc, &packet);
-	} else if (packet.type != WH_PACKET_OPEN && packet.type != WH_PACKET_CONFIRM) {
+			wh_session_input(pair->ends.sender, pair->now_tsc, pair->now_tsc, &packet);
+	} else if (!wh_rig_packet_opens(&packet)) {
 		if (out->payload_bytes > 0) {
 			note_sent(pair, &packet);
 			if (is_lost(pair, &packet))
 				return;
 		}
-		wh_session_input(pair->receiver, pair->now_tsc, pair->now_tsc, &packet);
+		wh_session_input(pair->ends.receiver, pair->now_tsc, pair->now_tsc, &packet);
 	}
 }
 
@@ -189,14 +127,14 @@ static void step(struct pair *pair)
 	struct wh_out out = {.head = room};
 
 	pair->now_tsc += 1000;
-	work(pair);
-	wh_session_poll(pair->sender, pair->now_tsc);
-	while (wh_session_output(pair->sender, pair->now_tsc, &out, 1) > 0)
+	wh_rig_joined_serve(&pair->ends, pair->fill_end);
+	wh_session_poll(pair->ends.sender, pair->now_tsc);
+	while (wh_session_output(pair->ends.sender, pair->now_tsc, &out, 1) > 0)
 		carry(pair, &out, true);
-	wh_session_poll(pair->receiver, pair->now_tsc);
-	while (wh_session_output(pair->receiver, pair->now_tsc, &out, 1) > 0)
+	wh_session_poll(pair->ends.receiver, pair->now_tsc);
+	while (wh_session_output(pair->ends.receiver, pair->now_tsc, &out, 1) > 0)
 		carry(pair, &out, false);
-	wh_session_poll(pair->sender, pair->now_tsc);
+	wh_session_poll(pair->ends.sender, pair->now_tsc);
 }
 
 /* Until so many bitmaps have come, or for a second in vain. */
@@ -219,7 +157,7 @@ static void run_for(struct pair *pair, uint64_t span_tsc)
 
 static struct wh_ttp_view view_of(const struct pair *pair)
 {
-	return wh_ttp_view(wh_session_control(pair->sender));
+	return wh_ttp_view(wh_session_control(pair->ends.sender));
 }
 
 static void test_repair_defaults(void)
@@ -250,15 +188,15 @@ static void test_clean_path(void)
 	CU_ASSERT_EQUAL(view_of(&pair).rate_bps, 800 * MBPS);
 	for (uint32_t i = 0; i < 5; i++) {
 		run_to_bitmap(&pair, i + 1);
-		CU_ASSERT_EQUAL(pair.bitmap.first, pair.first_serial + ends[i] - N);
+		CU_ASSERT_EQUAL(pair.bitmap.first, pair.ends.first_serial + ends[i] - N);
 		CU_ASSERT_EQUAL(pair.bitmap.pkts, N);
 		CU_ASSERT_EQUAL(pair.bitmap.bits[0], UINT32_MAX);
 		CU_ASSERT_EQUAL(view_of(&pair).state, WH_TTP_NO_LOSS);
 		CU_ASSERT_EQUAL(view_of(&pair).rate_bps, (820 + 20 * i) * MBPS);
 	}
 	CU_ASSERT_EQUAL(pair.naks, 0);
-	CU_ASSERT_EQUAL(
-		wh_session_pacer(pair.sender)->interval_fp, wh_interval_fp(HZ, 1538, 900 * MBPS));
+	CU_ASSERT_EQUAL(wh_session_pacer(pair.ends.sender)->interval_fp,
+		wh_interval_fp(HZ, 1538, 900 * MBPS));
 	pair_close(&pair);
 }
 
@@ -287,11 +225,11 @@ static void test_initial_loss(void)
 	pair_open(&pair, &config);
 	pair.fill_end = 2;
 	run_for(&pair, 50 * MS);
-	CU_ASSERT_EQUAL(pair.delivered, 2);
+	CU_ASSERT_EQUAL(pair.ends.delivered, 2);
 	CU_ASSERT_EQUAL(pair.bitmaps, 0);
 	pair.fill_end = 4;
 	run_for(&pair, 50 * MS);
-	CU_ASSERT_EQUAL(pair.delivered, 4);
+	CU_ASSERT_EQUAL(pair.ends.delivered, 4);
 	CU_ASSERT_EQUAL(pair.latest_r, R_MAX);
 	pair_close(&pair);
 
@@ -326,7 +264,7 @@ static void test_padding_waits_for_a_transition(void)
 	pair.fill_end = 4;
 	run_to_bitmap(&pair, 2);
 	run_for(&pair, 50 * MS);
-	CU_ASSERT_EQUAL(pair.delivered, 4);
+	CU_ASSERT_EQUAL(pair.ends.delivered, 4);
 	CU_ASSERT_EQUAL(pair.latest_r, R_MAX);
 	CU_ASSERT_EQUAL(view_of(&pair).state, WH_TTP_NO_LOSS);
 	pair.fill_end = 5;
@@ -361,18 +299,18 @@ static void test_loss_and_congestion(void)
 		pair.lose_end = cases[i].end;
 		run_to_bitmap(&pair, 1);
 		CU_ASSERT_EQUAL(pair.lost, cases[i].end - cases[i].from);
-		CU_ASSERT_EQUAL(pair.bitmap.first, pair.first_serial);
+		CU_ASSERT_EQUAL(pair.bitmap.first, pair.ends.first_serial);
 		CU_ASSERT_EQUAL(pair.bitmap.bits[0], cases[i].bits);
 		CU_ASSERT_EQUAL(view_of(&pair).state, cases[i].state);
 		CU_ASSERT_EQUAL(view_of(&pair).rate_bps, cases[i].rate_bps);
 		run_to_bitmap(&pair, 2);
-		CU_ASSERT_EQUAL(pair.bitmap.first + N, pair.first_serial + N + cases[i].next);
+		CU_ASSERT_EQUAL(pair.bitmap.first + N, pair.ends.first_serial + N + cases[i].next);
 		run_for(&pair, 100 * MS);
-		CU_ASSERT_EQUAL(pair.delivered, 20);
+		CU_ASSERT_EQUAL(pair.ends.delivered, 20);
 		CU_ASSERT_EQUAL(pair.naks, 0);
-		CU_ASSERT_EQUAL(wh_session_stats(pair.sender).retransmitted_pkts, 0);
-		CU_ASSERT_EQUAL(wh_session_stats(pair.receiver).undecodable_blocks, 0);
-		CU_ASSERT_EQUAL(wh_session_stats(pair.receiver).repaired_pkts, pair.lost);
+		CU_ASSERT_EQUAL(wh_session_stats(pair.ends.sender).retransmitted_pkts, 0);
+		CU_ASSERT_EQUAL(wh_session_stats(pair.ends.receiver).undecodable_blocks, 0);
+		CU_ASSERT_EQUAL(wh_session_stats(pair.ends.receiver).repaired_pkts, pair.lost);
 		pair_close(&pair);
 	}
 }
@@ -390,14 +328,14 @@ static void test_fallback(void)
 	pair.lose_end = 140;
 	run_to_bitmap(&pair, 1);
 	/* 139 lost, told of as the 31 that there are bits for; all after the gap has come. */
-	CU_ASSERT_EQUAL(pair.bitmap.first, pair.first_serial + 141 - N);
+	CU_ASSERT_EQUAL(pair.bitmap.first, pair.ends.first_serial + 141 - N);
 	CU_ASSERT_EQUAL(pair.bitmap.bits[0], UINT32_C(1) << 31);
 	CU_ASSERT_EQUAL(view_of(&pair).state, WH_TTP_LOSS);
 	run_for(&pair, 200 * MS);
-	CU_ASSERT_EQUAL(pair.delivered, 4);
+	CU_ASSERT_EQUAL(pair.ends.delivered, 4);
 	CU_ASSERT(pair.naks > 0);
-	CU_ASSERT(wh_session_stats(pair.sender).retransmitted_pkts > 0);
-	CU_ASSERT_EQUAL(wh_session_stats(pair.receiver).undecodable_blocks, 1);
+	CU_ASSERT(wh_session_stats(pair.ends.sender).retransmitted_pkts > 0);
+	CU_ASSERT_EQUAL(wh_session_stats(pair.ends.receiver).undecodable_blocks, 1);
 	pair_close(&pair);
 }
 
@@ -413,11 +351,11 @@ static void test_sent_again(void)
 	pair.lose_from = 5;
 	pair.lose_end = 6;
 	run_to_bitmap(&pair, 1);
-	CU_ASSERT_EQUAL(wh_session_stats(pair.sender).retransmitted_pkts, 1);
-	CU_ASSERT_EQUAL(wh_session_stats(pair.receiver).received_pkts, N);
+	CU_ASSERT_EQUAL(wh_session_stats(pair.ends.sender).retransmitted_pkts, 1);
+	CU_ASSERT_EQUAL(wh_session_stats(pair.ends.receiver).received_pkts, N);
 	CU_ASSERT_EQUAL(pair.bitmap.bits[0], UINT32_MAX - (1U << 5));
 	run_for(&pair, 10 * MS);
-	CU_ASSERT_EQUAL(pair.delivered, 2);
+	CU_ASSERT_EQUAL(pair.ends.delivered, 2);
 	pair_close(&pair);
 }
 
@@ -433,10 +371,10 @@ static void test_strict(void)
 	pair.lose_from = 1;
 	pair.lose_end = 140;
 	run_for(&pair, 200 * MS);
-	CU_ASSERT_EQUAL(wh_session_outcome(pair.receiver), WH_STATUS_UNREPAIRED);
-	CU_ASSERT_EQUAL(wh_session_outcome(pair.sender), WH_STATUS_UNREPAIRED);
+	CU_ASSERT_EQUAL(wh_session_outcome(pair.ends.receiver), WH_STATUS_UNREPAIRED);
+	CU_ASSERT_EQUAL(wh_session_outcome(pair.ends.sender), WH_STATUS_UNREPAIRED);
 	CU_ASSERT_EQUAL(pair.naks, 0);
-	CU_ASSERT_EQUAL(wh_session_stats(pair.sender).retransmitted_pkts, 0);
+	CU_ASSERT_EQUAL(wh_session_stats(pair.ends.sender).retransmitted_pkts, 0);
 	pair_close(&pair);
 }
 
@@ -444,12 +382,12 @@ static void give_bitmap(struct pair *pair, uint64_t first, uint32_t pkts, uint64
 {
 	const struct wh_packet packet = {
 		.type = WH_PACKET_BITMAP,
-		.lci = SENDER,
+		.lci = WH_RIG_SENDER_LCI,
 		.bitmap = {.first = first, .pkts = (uint16_t)pkts, .bits = {bits}},
 	};
 
-	wh_session_input(pair->sender, pair->now_tsc, pair->now_tsc, &packet);
-	wh_session_poll(pair->sender, pair->now_tsc);
+	wh_session_input(pair->ends.sender, pair->now_tsc, pair->now_tsc, &packet);
+	wh_session_poll(pair->ends.sender, pair->now_tsc);
 }
 
 /* Overtaken, of what was never sent, or of a connection that has none. */
@@ -466,19 +404,20 @@ static void test_strange_bitmaps(void)
 	CU_ASSERT_EQUAL(view_of(&pair).bitmaps, 1);
 
 	uint64_t sent_end = pair.sent_end;
-	struct wh_session_stats before = wh_session_stats(pair.sender);
+	struct wh_session_stats before = wh_session_stats(pair.ends.sender);
 
-	give_bitmap(&pair, pair.first_serial - 1, 40, 0);
+	give_bitmap(&pair, pair.ends.first_serial - 1, 40, 0);
 	give_bitmap(&pair, sent_end - 31, 32, 0);
 	give_bitmap(&pair, sent_end, 1, 0);
-	CU_ASSERT_EQUAL(wh_session_stats(pair.sender).bad_window_pkts, before.bad_window_pkts + 3);
-	give_bitmap(&pair, pair.first_serial, 32, 0);
-	give_bitmap(&pair, pair.first_serial + 31, 1, 0);
 	CU_ASSERT_EQUAL(
-		wh_session_stats(pair.sender).control_stale_pkts, before.control_stale_pkts + 2);
+		wh_session_stats(pair.ends.sender).bad_window_pkts, before.bad_window_pkts + 3);
+	give_bitmap(&pair, pair.ends.first_serial, 32, 0);
+	give_bitmap(&pair, pair.ends.first_serial + 31, 1, 0);
+	CU_ASSERT_EQUAL(wh_session_stats(pair.ends.sender).control_stale_pkts,
+		before.control_stale_pkts + 2);
 	CU_ASSERT_EQUAL(view_of(&pair).bitmaps, 1);
 	CU_ASSERT_EQUAL(view_of(&pair).rate_bps, 820 * MBPS);
-	give_bitmap(&pair, pair.first_serial + 32, 1, 1);
+	give_bitmap(&pair, pair.ends.first_serial + 32, 1, 1);
 	give_bitmap(&pair, sent_end - 32, 32, 0);
 	CU_ASSERT_EQUAL(view_of(&pair).bitmaps, 3);
 	CU_ASSERT_EQUAL(view_of(&pair).rate_bps, 420 * MBPS);
@@ -493,10 +432,10 @@ static void test_strange_bitmaps(void)
 	pair_open(&pair, &config);
 	pair.fill_end = 10;
 	run_for(&pair, 10 * MS);
-	CU_ASSERT_EQUAL(pair.delivered, 10);
+	CU_ASSERT_EQUAL(pair.ends.delivered, 10);
 	CU_ASSERT_EQUAL(pair.bitmaps, 0);
-	give_bitmap(&pair, pair.first_serial, 32, 0);
-	CU_ASSERT_EQUAL(wh_session_stats(pair.sender).bad_unexpected_pkts, 1);
+	give_bitmap(&pair, pair.ends.first_serial, 32, 0);
+	CU_ASSERT_EQUAL(wh_session_stats(pair.ends.sender).bad_unexpected_pkts, 1);
 	pair_close(&pair);
 }
 

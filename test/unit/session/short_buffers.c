@@ -26,10 +26,10 @@ static bool now_and_then(uint64_t transmission)
 
 static uint64_t pkts_in(uint64_t span_tsc, struct pair *pair)
 {
-	uint64_t before = wh_session_stats(pair->receiver).received_pkts;
+	uint64_t before = wh_session_stats(pair->ends.receiver).received_pkts;
 
 	run_for(pair, span_tsc);
-	return wh_session_stats(pair->receiver).received_pkts - before;
+	return wh_session_stats(pair->ends.receiver).received_pkts - before;
 }
 
 /* A window goes in a round trip of 10 ms, and states wait for a sixty-fourth of one. */
@@ -96,7 +96,7 @@ static void test_overtaken(void)
 	pair->aside.delay_tsc = WAY_TSC + 3 * MS;
 	run_for(pair, 100 * MS);
 	CU_ASSERT_TRUE(pkts_in(1000 * MS, pair) >= 76 * WINDOW);
-	CU_ASSERT_TRUE(wh_session_stats(pair->sender).retransmitted_pkts <= 1100);
+	CU_ASSERT_TRUE(wh_session_stats(pair->ends.sender).retransmitted_pkts <= 1100);
 	pair_close(pair);
 }
 

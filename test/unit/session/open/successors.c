@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../../rig/end.h"
+#include "../../../rig/host.h"
+#include "../../../rig/line.h"
 #include "base/clock.h"
 #include "base/prng.h"
 #include "session/internal.h"
-#include "trust/greeter.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "successors";
@@ -24,22 +24,10 @@ const char wh_suite_name[] = "successors";
 #define CHUNK_BYTES 16384
 #define SESSIONS    6
 #define PARCELS     4096
-#define ROOM        1500
-
-struct parcel {
-	uint64_t due_tsc;
-	uint32_t bytes;
-	uint8_t data[ROOM];
-};
 
 struct host {
+	struct wh_rig_host is;
 	uint32_t number; /* 0: the client */
-	bool up;
-	struct wh_identity identity;
-	struct wh_bonds bonds;
-	struct wh_greeter greeter;
-	struct wh_endpoint endpoint;
-	struct wh_address address;
 	uint8_t *memory;
 	struct wh_session *session[2 * SESSIONS];
 	uint32_t sessions;
@@ -47,51 +35,33 @@ struct host {
 
 static struct world {
 	struct host host[2];
-	uint32_t lives; /* of the server */
 	uint64_t now_tsc;
 	struct wh_prng prng;
 	uint32_t lost_percent;
-	struct parcel parcel[2][PARCELS];
-	uint64_t head[2], tail[2];
+	struct wh_bond *bond;            /* of the client */
+	struct wh_rig_line line[2];      /* to each host */
 	bool heard[SESSIONS];            /* by the server that is there, ... */
 	uint64_t began_tsc;              /* ... since then */
 	uint64_t answered_tsc[SESSIONS]; /* by whichever was there; 0: not yet */
 } world;
 
-static struct wh_session_config session_config(struct host *host)
-{
-	struct wh_session_config config;
-
-	wh_rig_session_config(&config, HZ, CHUNK_BYTES, 1, 64);
-	config.chunk_memory = host->memory + CHUNK_BYTES * host->sessions;
-	config.rate_bps = UINT64_C(1000000000);
-	return config;
-}
-
-static enum wh_release_status welcome(void *context, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer,
-	const struct wh_bond *bond, uint32_t *buffer_chunks)
+static void prepare(void *context, struct wh_session_config *config)
 {
 	const struct host *host = context;
 
-	(void)now_tsc;
-	(void)params;
-	(void)peer;
-	(void)bond;
-	*buffer_chunks = 1;
-	return host->sessions < 2 * SESSIONS ? WH_STATUS_PENDING : WH_STATUS_BUSY;
+	WH_ASSERT(host->sessions < 2 * SESSIONS);
+	config->chunk_memory = host->memory + CHUNK_BYTES * host->sessions;
+	if (host->number == 0)
+		config->bond = world.bond;
 }
 
-static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_bond *bond,
-	const struct wh_open_params *params, uint64_t rtt_tsc)
+static void session_accepted(
+	void *context, struct wh_session *session, const struct wh_session_config *config)
 {
 	struct host *host = context;
-	struct wh_session_config config = session_config(host);
 
-	(void)bond;
-	return host->session[host->sessions++] =
-		       wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
+	(void)config;
+	host->session[host->sessions++] = session;
 }
 
 static void session_gone(void *context, struct wh_session *session)
@@ -112,45 +82,32 @@ static enum wh_belief believe(
 
 static void start_host(struct host *host)
 {
-	const struct wh_endpoint_config endpoint = {
-		.hz = HZ,
-		.key = {(uint8_t)(host->number + 1), (uint8_t)world.lives},
-		.places = WH_ENDPOINT_PLACES_MIN,
-		.welcome = host->number == 1 ? welcome : NULL,
-		.accept = host->number == 1 ? accept_session : NULL,
-		.gone = session_gone,
-		.bonds = &host->bonds,
-		.greets = true,
-		.context = host,
-		.own = {host->address},
-	};
-	struct wh_greeter_config greeter = {
-		.hz = HZ,
-		.identity = &host->identity,
-		.ciphers = 1 << WH_CIPHER_AES_128_GCM,
-		.version = "0.1",
-		.bonds = &host->bonds,
-		.believer = {.believe = believe},
-	};
-
-	memcpy(greeter.key, endpoint.key, sizeof(greeter.key));
-	CU_ASSERT_EQUAL_FATAL(wh_bonds_init(&host->bonds, 64), 0);
-	CU_ASSERT_EQUAL_FATAL(wh_greeter_init(&host->greeter, &greeter), 0);
-	CU_ASSERT_EQUAL_FATAL(wh_endpoint_init(&host->endpoint, &endpoint), 0);
-	host->up = true;
-	world.lives += host->number;
+	wh_rig_host_start(&host->is, (uint8_t)(1 + host->number));
 }
 
-/* As a kill does: nothing is said. */
 static void stop_host(struct host *host)
 {
 	for (uint32_t i = 0; i < host->sessions; i++)
 		wh_session_destroy(host->session[i]);
 	host->sessions = 0;
-	wh_endpoint_free(&host->endpoint);
-	wh_greeter_free(&host->greeter);
-	wh_bonds_free(&host->bonds);
-	host->up = false;
+	wh_rig_host_stop(&host->is);
+}
+
+static void make_host(struct host *host, uint32_t number)
+{
+	struct wh_rig_end *end = &host->is.end;
+
+	host->number = number;
+	host->memory = aligned_alloc(WH_CHUNK_ALIGN, 2 * SESSIONS * CHUNK_BYTES);
+	host->is.believer.believe = believe;
+	wh_rig_session_config(&end->session, HZ, CHUNK_BYTES, 1, 64);
+	end->session.rate_bps = UINT64_C(1000000000);
+	end->more.greets = true;
+	end->prepare = prepare;
+	end->accepted = number == 1 ? session_accepted : NULL;
+	end->gone = session_gone;
+	end->context = host;
+	wh_rig_host_make(&host->is);
 }
 
 static void open_world(uint64_t seed)
@@ -159,81 +116,43 @@ static void open_world(uint64_t seed)
 	world.now_tsc = 5 * HZ;
 	wh_prng_init(&world.prng, seed);
 	for (uint32_t i = 0; i < 2; i++) {
-		struct host *host = &world.host[i];
-
-		host->number = i;
-		host->address = (struct wh_address){
-			.family = WH_IPV4, .ip = {10, 0, 0, (uint8_t)(1 + i)}, .port = 7000};
-		host->memory = aligned_alloc(WH_CHUNK_ALIGN, 2 * SESSIONS * CHUNK_BYTES);
-		CU_ASSERT_EQUAL_FATAL(wh_identity_make(&host->identity), 0);
-		start_host(host);
+		make_host(&world.host[i], i);
+		start_host(&world.host[i]);
+		wh_rig_line_open(&world.line[i], PARCELS);
 	}
 }
 
 static void close_world(void)
 {
+	wh_bond_let_go(world.bond);
 	for (uint32_t i = 0; i < 2; i++) {
-		if (world.host[i].up)
-			stop_host(&world.host[i]);
-		wh_identity_free(&world.host[i].identity);
+		stop_host(&world.host[i]);
+		wh_rig_host_free(&world.host[i].is);
 		free(world.host[i].memory);
+		wh_rig_line_close(&world.line[i]);
 	}
 }
 
 static void send_all(struct host *from)
 {
-	uint32_t to = !from->number;
-	uint8_t room[ROOM];
+	uint8_t room[WH_RIG_PACKET_BYTES];
 	struct wh_out out = {.head = room};
 
-	while (wh_endpoint_output(&from->endpoint, world.now_tsc, &out, 1) == 1) {
-		struct parcel *parcel = &world.parcel[to][world.tail[to] % PARCELS];
-
-		if (wh_prng_below(&world.prng, 100) < world.lost_percent)
-			continue;
-		CU_ASSERT_FATAL(++world.tail[to] - world.head[to] < PARCELS);
-		parcel->due_tsc = world.now_tsc + DELAY_MS * MS;
-		parcel->bytes = out.head_bytes + out.payload_bytes;
-		memcpy(parcel->data, room, out.head_bytes);
-		if (out.payload_bytes > 0)
-			memcpy(parcel->data + out.head_bytes, out.payload, out.payload_bytes);
-	}
+	while (wh_endpoint_output(&from->is.end.endpoint, world.now_tsc, &out, 1) == 1)
+		if (wh_prng_below(&world.prng, 100) >= world.lost_percent)
+			wh_rig_line_put(
+				&world.line[!from->number], &out, world.now_tsc + DELAY_MS * MS);
 }
 
 static void receive_all(struct host *to)
 {
-	uint64_t *head = &world.head[to->number];
+	struct wh_rig_packet *packet;
 
-	for (; *head < world.tail[to->number]; (*head)++) {
-		struct parcel *parcel = &world.parcel[to->number][*head % PARCELS];
-
-		if (parcel->due_tsc > world.now_tsc)
-			return;
-		if (to->up)
-			wh_endpoint_input(&to->endpoint, world.now_tsc, world.now_tsc, parcel->data,
-				parcel->bytes, &world.host[!to->number].address);
-	}
-}
-
-static void greet(struct host *host)
-{
-	struct wh_letter letter;
-	struct wh_slot *slot;
-
-	while ((slot = wh_slot_fifo_peek(&host->endpoint.letters_in)) != NULL) {
-		wh_greeter_take(
-			&host->greeter, world.now_tsc, (const struct wh_letter *)slot->data);
-		wh_slot_fifo_release(&host->endpoint.letters_in);
-	}
-	wh_greeter_poll(&host->greeter, world.now_tsc);
-	while (wh_greeter_give(&host->greeter, world.now_tsc, &letter)) {
-		slot = wh_slot_fifo_reserve(&host->endpoint.letters_out);
-		if (slot == NULL)
-			abort();
-		memcpy(slot->data, &letter, sizeof(letter));
-		slot->bytes = sizeof(letter);
-		wh_slot_fifo_commit(&host->endpoint.letters_out);
-	}
+	while ((packet = wh_rig_line_take(&world.line[to->number], world.now_tsc)) != NULL)
+		if (to->is.up)
+			wh_endpoint_input(&to->is.end.endpoint, world.now_tsc, world.now_tsc,
+				packet->data, packet->bytes,
+				&world.host[!to->number].is.end.address);
 }
 
 /* Each says which one it is. */
@@ -264,42 +183,37 @@ static void step(uint32_t ms)
 			struct host *host = &world.host[turn % 2];
 
 			receive_all(host);
-			if (!host->up)
+			if (!host->is.up)
 				continue;
-			wh_endpoint_receive_poll(&host->endpoint, world.now_tsc);
-			greet(host);
-			wh_endpoint_send_poll(&host->endpoint, world.now_tsc);
+			wh_endpoint_receive_poll(&host->is.end.endpoint, world.now_tsc);
+			wh_rig_host_greet(&host->is, world.now_tsc);
+			wh_endpoint_send_poll(&host->is.end.endpoint, world.now_tsc);
 			send_all(host);
 			if (host->number == 1)
 				listen(host);
 		}
 }
 
-static struct wh_bond *seek_bond(void)
+static void seek_bond(void)
 {
 	struct wh_meeting meeting = {.bond = NULL};
 
 	for (uint32_t ms = 0; ms < 60000 && meeting.bond == NULL; ms++) {
-		wh_greeter_meet(
-			&world.host[0].greeter, world.now_tsc, &world.host[1].address, &meeting);
+		wh_greeter_meet(&world.host[0].is.greeter, world.now_tsc,
+			&world.host[1].is.end.address, &meeting);
 		step(1);
 	}
 	CU_ASSERT_PTR_NOT_NULL_FATAL(meeting.bond);
-	return meeting.bond;
+	world.bond = meeting.bond;
 }
 
-static void open_session(struct wh_bond *bond)
+static void open_session(void)
 {
 	struct host *client = &world.host[0];
-	struct wh_session_config config = session_config(client);
-	struct wh_session *session;
-	struct wh_chunk *chunk;
+	struct wh_session *session = wh_rig_end_connect(
+		&client->is.end, &world.host[1].is.end.address, "x", WH_OBJECT_BYTES_UNKNOWN, NULL);
+	struct wh_chunk *chunk = wh_fifo_pop(wh_session_free_chunks(session));
 
-	config.bond = bond;
-	session = wh_session_open(&config, &world.host[1].address, "x", WH_OBJECT_BYTES_UNKNOWN);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(session);
-	CU_ASSERT_EQUAL_FATAL(wh_endpoint_open(&client->endpoint, session), 0);
-	chunk = wh_fifo_pop(wh_session_free_chunks(session));
 	chunk->number = 0;
 	chunk->end = false;
 	chunk->bytes = 1;
@@ -348,37 +262,31 @@ static uint32_t await_all(uint32_t most_ms)
 /* The bond was made long ago, and all sessions begin at once. */
 static void at_once(void)
 {
-	struct wh_bond *bond;
-
 	open_world(1);
-	bond = seek_bond();
+	seek_bond();
 	step(8000);
 	restart(500);
 	for (uint32_t i = 0; i < SESSIONS; i++)
-		open_session(bond);
+		open_session();
 	CU_ASSERT(await_all(30000) < 300);
 	CU_ASSERT_EQUAL(count_waiting(), 0);
-	CU_ASSERT_EQUAL(world.host[1].greeter.stats.bonds, 1);
-	wh_bond_let_go(bond);
+	CU_ASSERT_EQUAL(world.host[1].is.greeter.stats.bonds, 1);
 	close_world();
 }
 
 /* Each begins a while after the one before: those that come later find what the first has found. */
 static void one_after_the_other(void)
 {
-	struct wh_bond *bond;
-
 	open_world(2);
-	bond = seek_bond();
+	seek_bond();
 	step(8000);
 	restart(0);
 	for (uint32_t i = 0; i < SESSIONS; i++) {
-		open_session(bond);
+		open_session();
 		step(2500 * (i + 1));
 		CU_ASSERT(world.heard[i]);
 	}
-	CU_ASSERT_EQUAL(world.host[1].greeter.stats.bonds, 1);
-	wh_bond_let_go(bond);
+	CU_ASSERT_EQUAL(world.host[1].is.greeter.stats.bonds, 1);
 	close_world();
 }
 
@@ -386,25 +294,24 @@ static void one_after_the_other(void)
 static void successor_ended(void)
 {
 	struct host *client = &world.host[0];
-	struct wh_bond *bond, *next;
+	struct wh_bond *next;
 
 	open_world(3);
-	bond = seek_bond();
+	seek_bond();
 	step(8000);
 	restart(0);
-	open_session(bond);
+	open_session();
 	step(2500);
 	CU_ASSERT(world.heard[0]);
-	next = wh_bonds_hold(&client->bonds, wh_bond_successor(bond));
+	next = wh_bonds_hold(&client->is.bonds, wh_bond_successor(world.bond));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(next);
 	wh_bond_revoke(next);
 	wh_bond_let_go(next);
 	step(8000);
 	for (uint32_t i = 1; i < SESSIONS; i++)
-		open_session(bond);
+		open_session();
 	CU_ASSERT(await_all(30000) < 6000);
 	CU_ASSERT_EQUAL(count_waiting(), 0);
-	wh_bond_let_go(bond);
 	close_world();
 }
 
@@ -414,25 +321,22 @@ static void any_moment(void)
 	uint32_t worst_ms = 0;
 
 	for (uint64_t seed = 1; seed <= 150; seed++) {
-		struct wh_bond *bond;
-
 		open_world(seed);
 		world.lost_percent = seed % 3 == 0 ? 10 : 0;
-		bond = seek_bond();
+		seek_bond();
 		for (uint32_t lives = 1 + seed % 3; lives > 0; lives--) {
 			step(wh_prng_below(&world.prng, lives % 2 == 0 ? 40 : 3000));
 			while (world.host[0].sessions < SESSIONS &&
 				wh_prng_below(&world.prng, 4) > 0) {
-				open_session(bond);
+				open_session();
 				step(wh_prng_below(&world.prng, 12));
 			}
 			restart(wh_prng_below(&world.prng, 2000));
 		}
 		while (world.host[0].sessions < SESSIONS)
-			open_session(bond);
+			open_session();
 		worst_ms = (uint32_t)wh_max_u64(worst_ms, await_all(30000));
 		CU_ASSERT_EQUAL(count_waiting(), 0);
-		wh_bond_let_go(bond);
 		close_world();
 	}
 	/* A CONFIRM that finds no server is given up after 5 s. */

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "host.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+
+#define BONDS 64
+
+void wh_rig_host_make(struct wh_rig_host *host)
+{
+	int rc = wh_identity_make(&host->identity);
+
+	WH_ASSERT(rc == 0);
+}
+
+void wh_rig_host_free(struct wh_rig_host *host)
+{
+	if (host->up)
+		wh_rig_host_stop(host);
+	wh_identity_free(&host->identity);
+}
+
+void wh_rig_host_start(struct wh_rig_host *host, uint8_t number)
+{
+	struct wh_greeter_config config = {
+		.hz = host->end.session.hz,
+		.identity = &host->identity,
+		.ciphers = 1 << WH_CIPHER_AES_128_GCM,
+		.version = "0.1",
+		.bonds = &host->bonds,
+		.believer = host->believer,
+	};
+	int rc = wh_bonds_init(&host->bonds, BONDS);
+
+	WH_ASSERT(rc == 0 && !host->up);
+	host->end.more.key[1] = ++host->lives;
+	host->end.more.own[0] = wh_rig_address(number);
+	host->end.bonds = host->end.more.greets ? &host->bonds : NULL;
+	wh_rig_end_open(&host->end, number, WH_ENDPOINT_PLACES_MIN);
+	memcpy(config.key, host->end.endpoint.listener.key, sizeof(config.key));
+	rc = wh_greeter_init(&host->greeter, &config);
+	WH_ASSERT(rc == 0);
+	host->up = true;
+}
+
+void wh_rig_host_stop(struct wh_rig_host *host)
+{
+	wh_rig_end_close(&host->end);
+	wh_greeter_free(&host->greeter);
+	wh_bonds_free(&host->bonds);
+	host->up = false;
+}
+
+void wh_rig_host_greet(struct wh_rig_host *host, uint64_t now_tsc)
+{
+	struct wh_endpoint *endpoint = &host->end.endpoint;
+	struct wh_letter letter;
+	struct wh_slot *slot;
+
+	while ((slot = wh_slot_fifo_peek(&endpoint->letters_in)) != NULL) {
+		wh_greeter_take(&host->greeter, now_tsc, (const struct wh_letter *)slot->data);
+		wh_slot_fifo_release(&endpoint->letters_in);
+	}
+	wh_greeter_poll(&host->greeter, now_tsc);
+	while (wh_greeter_give(&host->greeter, now_tsc, &letter)) {
+		slot = wh_slot_fifo_reserve(&endpoint->letters_out);
+		WH_ASSERT(slot != NULL);
+		memcpy(slot->data, &letter, sizeof(letter));
+		slot->bytes = sizeof(letter);
+		wh_slot_fifo_commit(&endpoint->letters_out);
+	}
+}
