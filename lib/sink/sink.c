@@ -15,19 +15,6 @@
 #define REFUSED_TEXT_MAX  128
 #define REFUSED_BYTES_MAX (64 + REFUSED_TEXT_MAX)
 
-void wh_sink_break(struct wh_sink *sink, int error, enum wh_doing doing)
-{
-	WH_ASSERT(error < 0);
-	if (!wh_sink_is_running(sink))
-		return;
-	sink->progress.state = WH_SINK_BROKEN;
-	sink->progress.error = error;
-	sink->progress.doing = doing;
-	wh_sink_end_parts(sink);
-	wh_stage_abandon(sink->stage);
-	sink->step = WH_STEP_TELLING;
-}
-
 /* A broken sink sends REFUSED to the source, then the end. */
 static int32_t refuse(struct wh_sink *sink)
 {

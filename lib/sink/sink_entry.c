@@ -1,170 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/assert.h"
 #include "bundle/staging_name.h"
-#include "bundle/xattrs.h"
 #include "sink/sink_internal.h"
 
-/* Drops set-user-ID and set-group-ID: on this host they would refer to another user. */
-#define MODE_MASK 01777
-
 static_assert(WH_SINK_PIECE_BYTES >= WH_INLINE_BYTES_MAX, "a small file is read in one piece");
-
-/* Sets sink->place. 0 or a negative errno. */
-static int name_place(struct wh_sink *sink, const char *path, size_t path_bytes)
-{
-	struct wh_place *place = &sink->place;
-	const char *slash = memchr(path, '/', path_bytes);
-	size_t first_bytes = slash == NULL ? path_bytes : (size_t)(slash - path);
-	size_t skipped = sink->as_bytes > 0 ? first_bytes : 0;
-
-	if (wh_path_has_staging_name(path, path_bytes))
-		return -EPERM;
-	place->bytes = sink->as_bytes + path_bytes - skipped;
-	if (place->bytes > WH_PATH_BYTES_MAX)
-		return -ENAMETOOLONG;
-	memcpy(place->path, sink->as, sink->as_bytes);
-	memcpy(place->path + sink->as_bytes, path + skipped, path_bytes - skipped);
-	place->path[place->bytes] = '\0';
-	place->parent_bytes = wh_beneath_parent_bytes(place->path, place->bytes);
-	place->name = place->path + place->parent_bytes + (place->parent_bytes > 0);
-	return 0;
-}
-
-/* Opens the folder of sink->place, and creates it if it is missing. */
-static int open_folder(struct wh_sink *sink, enum wh_doing *doing)
-{
-	struct wh_place *place = &sink->place;
-	int folder_fd = wh_beneath_folder(&sink->beneath, place->path, place->parent_bytes);
-
-	if (folder_fd != -ELOOP && folder_fd != -EXDEV)
-		*doing = WH_DOING_CREATING;
-	return folder_fd;
-}
-
-int wh_sink_place(struct wh_sink *sink, const char *path, size_t path_bytes, enum wh_doing *doing)
-{
-	int rc = name_place(sink, path, path_bytes);
-
-	*doing = WH_DOING_PATH;
-	return rc < 0 ? rc : open_folder(sink, doing);
-}
-
-static bool folds(const struct wh_sink *sink)
-{
-	return sink->config.rules.case_clash == WH_CASE_REFUSE;
-}
-
-/* Whether sink->place is a name for one more entry. 0 or a negative errno. */
-static int claim_place(struct wh_sink *sink, const struct wh_entry *entry, enum wh_doing *doing)
-{
-	const struct wh_name name = {
-		.path = sink->place.path,
-		.bytes = sink->place.bytes,
-		.is_folder = wh_entry_is_folder(entry->kind),
-		.folds = folds(sink),
-	};
-	enum wh_name_verdict verdict =
-		wh_names_claim(&sink->config.used->names, &sink->config.account, &name);
-
-	sink->place_is_unknown = verdict == WH_NAME_UNKNOWN;
-	*doing = verdict == WH_NAME_CLASH ? WH_DOING_FOLDING : WH_DOING_SHARING;
-	return verdict == WH_NAME_CLASH || verdict == WH_NAME_TAKEN ? -EEXIST : 0;
-}
-
-bool wh_sink_may_have_brought(const struct wh_sink *sink, const char *path, size_t bytes)
-{
-	return wh_names_may_have(&sink->config.used->names, path, bytes, folds(sink));
-}
-
-int wh_sink_look_again(const struct wh_sink *sink, int folder_fd, struct stat *status)
-{
-	if (fstatat(folder_fd, sink->place.name, status, AT_SYMLINK_NOFOLLOW) == 0)
-		return S_ISREG(status->st_mode) || S_ISDIR(status->st_mode) ||
-				       S_ISLNK(status->st_mode)
-			       ? 0
-			       : -EEXIST;
-	*status = (struct stat){0};
-	return errno == ENOENT ? 0 : -errno;
-}
-
-int wh_sink_look(const struct wh_sink *sink, int folder_fd, struct stat *status)
-{
-	if (!wh_beneath_was_empty(&sink->beneath, folder_fd))
-		return wh_sink_look_again(sink, folder_fd, status);
-	*status = (struct stat){0};
-	return 0;
-}
-
-static int set_mtime(int fd, int64_t mtime_s, uint32_t mtime_ns)
-{
-	const struct timespec times[] = {
-		{.tv_nsec = UTIME_OMIT},
-		{.tv_sec = mtime_s, .tv_nsec = mtime_ns},
-	};
-
-	return futimens(fd, times) != 0 ? -errno : 0;
-}
-
-int wh_set_attributes(int fd, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns)
-{
-	if (fchmod(fd, mode & MODE_MASK) != 0)
-		return -errno;
-	return set_mtime(fd, mtime_s, mtime_ns);
-}
-
-int wh_sink_set_more(const struct wh_sink *sink, int fd, uint16_t mode, const struct wh_more *more)
-{
-	bool owners = (sink->keeps & WH_CHOICE_OWNERS) != 0 && more->uid != WH_OWNER_UNTOLD &&
-		      more->gid != WH_OWNER_UNTOLD;
-	bool set_ids = (sink->keeps & WH_CHOICE_SET_IDS) != 0;
-	const struct wh_owners *by = &sink->config.rules.owners;
-
-	if (sink->keeps == 0)
-		return 0;
-	if (owners && fchown(fd, wh_owner_mapped(&by->users, more->uid),
-			      wh_owner_mapped(&by->groups, more->gid)) != 0)
-		return -errno;
-	/* A change of owner clears these bits. */
-	if (set_ids && (mode & ~MODE_MASK) != 0 && fchmod(fd, mode) != 0)
-		return -errno;
-	return wh_xattrs_apply(fd, sink->keeps, by, more->xattrs, more->xattr_bytes);
-}
-
-int wh_settle_attributes(
-	int fd, const struct stat *status, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns)
-{
-	if ((status->st_mode & 07777) == (mode & MODE_MASK) && status->st_mtim.tv_sec == mtime_s &&
-		status->st_mtim.tv_nsec == (long)mtime_ns)
-		return 0;
-	return wh_set_attributes(fd, mode, mtime_s, mtime_ns);
-}
-
-bool wh_sink_stage_failed(struct wh_sink *sink, int error)
-{
-	bool of_one_file = error == -ENOSPC || error == -EDQUOT || error == -EMFILE ||
-			   error == -ENFILE || error == -ENOMEM || error == -EIO ||
-			   error == -ENAMETOOLONG || error == -EINVAL || error == -EPERM ||
-			   error == -EOPNOTSUPP; /* no links on that file system */
-
-	if (!of_one_file)
-		wh_sink_break(sink, error, WH_DOING_CREATING);
-	return !of_one_file;
-}
-
-bool wh_sink_prepare(struct wh_sink *sink)
-{
-	int rc = wh_stage_prepare(sink->stage);
-
-	if (rc < 0)
-		wh_sink_break(sink, rc, WH_DOING_CREATING);
-	return rc == 0;
-}
 
 /* Reads the whole file, at most `room` bytes; returns its length or a negative errno. */
 static ssize_t read_whole(int fd, uint8_t *bytes, size_t room)
@@ -183,19 +26,6 @@ static ssize_t read_whole(int fd, uint8_t *bytes, size_t room)
 		count += (size_t)got;
 	}
 	return (ssize_t)count;
-}
-
-int wh_sink_open_existing(const struct wh_sink *sink, int folder_fd, struct stat *status)
-{
-	int fd = openat(folder_fd, sink->place.name,
-		O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, status) == 0 && S_ISREG(status->st_mode))
-		return fd;
-	close(fd);
-	return -ESTALE;
 }
 
 /*
@@ -244,7 +74,7 @@ static int fill_file(
 	struct wh_sink *sink, const struct wh_entry *entry, int fd, enum wh_doing *doing)
 {
 	const struct wh_more more = wh_more_of(entry);
-	uint16_t mode = entry->mode & MODE_MASK;
+	uint16_t mode = entry->mode & WH_MODE_MASK;
 
 	*doing = WH_DOING_WRITING;
 
@@ -254,7 +84,7 @@ static int fill_file(
 		return rc;
 	*doing = WH_DOING_ATTRIBUTES;
 	rc = wh_stage_keeps_mode(sink->stage, fd, mode)
-		     ? set_mtime(fd, entry->mtime_s, entry->mtime_ns)
+		     ? wh_set_mtime(fd, entry->mtime_s, entry->mtime_ns)
 		     : wh_set_attributes(fd, mode, entry->mtime_s, entry->mtime_ns);
 	return rc == 0 ? wh_sink_set_more(sink, fd, entry->mode, &more) : rc;
 }
@@ -265,7 +95,7 @@ static int stage_file(struct wh_sink *sink, const struct wh_entry *entry, struct
 {
 	*doing = WH_DOING_CREATING;
 
-	int fd = wh_stage_create(sink->stage, entry->mode & MODE_MASK, &file->number);
+	int fd = wh_stage_create(sink->stage, entry->mode & WH_MODE_MASK, &file->number);
 
 	if (fd < 0)
 		return fd;
@@ -289,7 +119,7 @@ static int name_file(struct wh_sink *sink, const struct wh_entry *entry, int fol
 {
 	*doing = WH_DOING_CREATING;
 
-	int fd = wh_stage_create_unnamed(sink->stage, entry->mode & MODE_MASK);
+	int fd = wh_stage_create_unnamed(sink->stage, entry->mode & WH_MODE_MASK);
 
 	if (fd < 0)
 		return fd;
@@ -473,7 +303,7 @@ static bool stays(
 		return true;
 	return wh_choice_has(choice, WH_CHOICE_QUICK) && newer == 0 &&
 	       (uint64_t)status->st_size == entry->size_bytes &&
-	       (status->st_mode & 07777) == (entry->mode & MODE_MASK);
+	       (status->st_mode & 07777) == (entry->mode & WH_MODE_MASK);
 }
 
 /* False: lanes contradict each other. */
@@ -501,37 +331,6 @@ static void take_part(struct wh_sink *sink, const struct wh_entry *entry)
 		refuse(sink);
 }
 
-/*
- * Status of the existing file, zeros if there is none, without creating folders. 0 or a negative
- * errno.
- */
-static int look_only(struct wh_sink *sink, const struct wh_entry *entry, struct stat *status,
-	enum wh_doing *doing)
-{
-	char above[WH_PATH_BYTES_MAX + 1];
-	struct wh_place *place = &sink->place;
-	int rc = name_place(sink, entry->path, entry->path_bytes);
-	int fd = sink->anchor_fd;
-
-	*status = (struct stat){0};
-	*doing = WH_DOING_PATH;
-	if (rc == 0)
-		rc = claim_place(sink, entry, doing);
-	if (rc < 0 || sink->nothing_there)
-		return rc;
-	*doing = WH_DOING_PATH;
-	memcpy(above, place->path, place->parent_bytes);
-	above[place->parent_bytes] = '\0';
-	if (place->parent_bytes > 0)
-		fd = wh_beneath_open(&sink->beneath, above, O_PATH | O_DIRECTORY);
-	if (fd < 0)
-		return fd == -ENOENT ? 0 : fd;
-	rc = wh_sink_look_again(sink, fd, status);
-	if (fd != sink->anchor_fd)
-		close(fd);
-	return rc;
-}
-
 /* By size, time and mode: a dry run reads no content. */
 static bool looks_alike(const struct wh_entry *entry, const struct stat *status)
 {
@@ -548,7 +347,7 @@ static void take_dry(struct wh_sink *sink, const struct wh_entry *entry)
 	struct wh_staged file = identity(sink, entry);
 	struct stat status;
 	enum wh_doing doing;
-	int rc = look_only(sink, entry, &status, &doing);
+	int rc = wh_sink_look_only(sink, entry, &status, &doing);
 
 	if (rc == 0 && S_ISDIR(status.st_mode) && !wh_entry_is_folder(entry->kind))
 		rc = -EISDIR;
@@ -560,25 +359,11 @@ static void take_dry(struct wh_sink *sink, const struct wh_entry *entry)
 		wh_sink_tell_would(sink, &file);
 }
 
-/* Claims its place, and opens the folder there. A descriptor, or a negative errno. */
-static int enter_place(struct wh_sink *sink, const struct wh_entry *entry, enum wh_doing *doing)
-{
-	int rc = name_place(sink, entry->path, entry->path_bytes);
-
-	*doing = WH_DOING_PATH;
-	if (rc == 0)
-		rc = claim_place(sink, entry, doing);
-	if (rc < 0)
-		return rc;
-	*doing = WH_DOING_PATH;
-	return open_folder(sink, doing);
-}
-
 static void take_placed(struct wh_sink *sink, const struct wh_entry *entry, uint64_t now_tsc)
 {
 	struct stat status;
 	enum wh_doing doing;
-	int folder_fd = enter_place(sink, entry, &doing);
+	int folder_fd = wh_sink_enter(sink, entry, &doing);
 	int rc = folder_fd < 0 ? folder_fd : 0;
 
 	if (rc == 0 && wh_entry_is_folder(entry->kind)) {

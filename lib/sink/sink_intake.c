@@ -69,16 +69,6 @@ static bool give_back(struct wh_sink *sink)
 	return true;
 }
 
-void wh_sink_raw_done(struct wh_sink *sink, uint32_t bytes)
-{
-	struct wh_intake *intake = &sink->intake;
-
-	WH_ASSERT(bytes <= intake->extent_bytes && intake->raw);
-	intake->extent_bytes -= bytes;
-	wh_large_went_on(sink, intake->file, bytes);
-	intake->raw = false;
-}
-
 /* Verifies everything received so far against the source's digest, or fails the file. */
 static void prove(struct wh_sink *sink, struct wh_large *file, const struct wh_digest *sent)
 {

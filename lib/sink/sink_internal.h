@@ -3,11 +3,27 @@
 #define WH_SINK_SINK_INTERNAL_H
 
 /*
- * A sink's state, shared by the files named sink*.c only: sink.c opens, closes and polls; intake
- * takes chunks and records; entry creates small files and links; large handles files whose bytes
- * come in extents, blocks those made from an existing file, parts those that arrive by several
- * lanes; write writes extents; folders creates folders and stores their final attributes; commit
- * renames files and ends the job; tell reports the outcome of each entry to the source and the app.
+ * A sink's state, shared by the files named sink*.c only. Calls go one way: each file below calls
+ * those above it, never back.
+ *
+ *   tell        the outcome of each entry, to the source and the app
+ *   break       ends the job with an error
+ *   place, attributes   where an entry goes; what a file or folder gets besides its bytes
+ *   large       the table of large files (whose bytes come in extents), promised space, failure
+ *   reserve     opens a staged file, and finds space for it
+ *   blocks      files made from an existing file
+ *   keep        what outlives the job
+ *   release     the end of a large file: into the batch, skipped, discarded
+ *   parts       files that arrive by several lanes
+ *   ask         a large file from its entry to the answer
+ *   closing     a large file from its last byte to its end
+ *   pipe, write where the bytes of extents go
+ *   folders     creates folders, and stores their final attributes
+ *   strays      what the source does not have
+ *   entry       takes entries: creates small files and links
+ *   intake      takes chunks and records
+ *   commit      renames files and ends the job
+ *   sink        opens, closes and polls
  *
  * Errors are negative in here; records and results have them positive.
  */
@@ -314,9 +330,6 @@ static inline bool wh_sink_is_running(const struct wh_sink *sink)
 	return sink->progress.state == WH_SINK_RUNNING;
 }
 
-/* sink.c: ends the job with an error; removes everything that is not durable. */
-void wh_sink_break(struct wh_sink *sink, int error, enum wh_doing doing);
-
 /* Kernel errors that say that the disk, or the server's quota on it, is full. */
 static inline bool wh_is_full(int error)
 {
@@ -343,23 +356,45 @@ void wh_sink_note_failed(struct wh_sink *sink, const struct wh_staged *file, int
 	enum wh_doing doing, bool at_peer);
 void wh_sink_note_written(struct wh_sink *sink, const struct wh_staged *file);
 
-/* sink_intake.c: both return the work done. */
-int32_t wh_sink_take(struct wh_sink *sink, uint64_t now_tsc);
-/* The current raw chunk is written or given to a slot. */
-void wh_sink_raw_done(struct wh_sink *sink, uint32_t bytes);
-int32_t wh_sink_give_back_all(struct wh_sink *sink); /* broken: input is discarded */
+/* sink_break.c */
+/* Ends the job with an error; removes everything that is not durable. */
+void wh_sink_break(struct wh_sink *sink, int error, enum wh_doing doing);
+/* Whether a staging folder exists; if not, the sink is broken. */
+bool wh_sink_prepare(struct wh_sink *sink);
+/* Whether the error of one staged file affects all others; then the sink is broken. */
+bool wh_sink_stage_failed(struct wh_sink *sink, int error);
+/* Other lanes need not wait for this one's parts. */
+void wh_sink_end_parts(struct wh_sink *sink);
 
-/* sink_entry.c */
-void wh_sink_take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint64_t now_tsc);
+/* sink_attributes.c */
+/* set-user-ID and set-group-ID are dropped: on this host they would refer to another user. */
+#define WH_MODE_MASK 01777
+int wh_set_mtime(int fd, int64_t mtime_s, uint32_t mtime_ns);
+int wh_set_attributes(int fd, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns);
+/* Sets owner, set-user-ID and attributes, as far as they are kept; call after mode and time. */
+int wh_sink_set_more(const struct wh_sink *sink, int fd, uint16_t mode, const struct wh_more *more);
+/* Sets wanted attributes of an existing file; *status is its present status. */
+int wh_settle_attributes(
+	int fd, const struct stat *status, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns);
+
+static inline struct wh_more wh_more_of(const struct wh_entry *entry)
+{
+	return (struct wh_more){entry->uid, entry->gid, entry->xattr_bytes, entry->xattrs};
+}
+
+/*
+ * sink_place.c: where an entry goes. Each function resolves a path of the bundle into sink->place
+ * and returns a negative errno, and what failed, if it cannot.
+ */
+/* Its folder's descriptor (borrowed). */
+int wh_sink_place(struct wh_sink *sink, const char *path, size_t path_bytes, enum wh_doing *doing);
+/* The same for a new entry, which claims the name. */
+int wh_sink_enter(struct wh_sink *sink, const struct wh_entry *entry, enum wh_doing *doing);
+/* For a dry run: claims the name, creates no folder; *status as by wh_sink_look. */
+int wh_sink_look_only(struct wh_sink *sink, const struct wh_entry *entry, struct stat *status,
+	enum wh_doing *doing);
 /* Whether some file of the job may have been given that name. */
 bool wh_sink_may_have_brought(const struct wh_sink *sink, const char *path, size_t bytes);
-/* Whether some received file does not have its name yet. */
-bool wh_sink_awaits_files(const struct wh_sink *sink);
-/*
- * Resolves a path of the bundle into sink->place. Returns its folder's descriptor (borrowed), or a
- * negative errno and what failed.
- */
-int wh_sink_place(struct wh_sink *sink, const char *path, size_t path_bytes, enum wh_doing *doing);
 /*
  * Status of what has sink->place's name; zeros if nothing has. -EEXIST: a pipe, socket or device,
  * which is never replaced. The first variant skips the lookup in a folder that was empty.
@@ -368,39 +403,37 @@ int wh_sink_look(const struct wh_sink *sink, int folder_fd, struct stat *status)
 int wh_sink_look_again(const struct wh_sink *sink, int folder_fd, struct stat *status);
 /* Opens it for reading, if it is a regular file. */
 int wh_sink_open_existing(const struct wh_sink *sink, int folder_fd, struct stat *status);
-int wh_set_attributes(int fd, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns);
-/* Sets owner, set-user-ID and attributes, as far as they are kept; call after mode and time. */
-int wh_sink_set_more(const struct wh_sink *sink, int fd, uint16_t mode, const struct wh_more *more);
-static inline struct wh_more wh_more_of(const struct wh_entry *entry)
-{
-	return (struct wh_more){entry->uid, entry->gid, entry->xattr_bytes, entry->xattrs};
-}
-/* Sets wanted attributes of an existing file; *status is its present status. */
-int wh_settle_attributes(
-	int fd, const struct stat *status, uint16_t mode, int64_t mtime_s, uint32_t mtime_ns);
-/* Whether a staging folder exists; if not, the sink is broken. */
-bool wh_sink_prepare(struct wh_sink *sink);
-/* Whether the error of one staged file affects all others; then the sink is broken. */
-bool wh_sink_stage_failed(struct wh_sink *sink, int error);
 
-/*
- * sink_keep.c: data kept beyond the job. keeps: whether the file is to be kept. notes: its row is
- * being written, and it must wait. stays: kept although it failed, because only the job ended.
- * unkeep: the file is finished, in whatever way. resume, begin_again: existing data are used, or
- * not.
- */
-void wh_sink_keep_init(struct wh_sink *sink);
-int32_t wh_sink_poll_keep(struct wh_sink *sink, uint64_t now_tsc);
-void wh_sink_end_keep(struct wh_sink *sink);
+/* sink_large.c: the table of large files, and one as such; nothing here moves a file on. */
+struct wh_large *wh_sink_find_large(struct wh_sink *sink, uint64_t id);
+/* With the lowest id, not failed. */
+struct wh_large *wh_sink_first_large(struct wh_sink *sink, enum wh_large_state state);
+uint64_t wh_sink_least_large_id(const struct wh_sink *sink);
+struct wh_staged wh_large_entry(const struct wh_sink *sink, const struct wh_large *file);
+/* Whether its data are to be kept beyond the job. */
 bool wh_sink_keeps(const struct wh_sink *sink, const struct wh_large *file);
-bool wh_sink_notes(const struct wh_sink *sink, const struct wh_large *file);
-void wh_sink_row_is_over(struct wh_sink *sink, int64_t row);
-void wh_sink_unkeep(struct wh_sink *sink, struct wh_large *file);
+/* Its row in the journal; a split file's is its head's. 0: none. */
+int64_t wh_large_row(const struct wh_large *file);
+/* End of its verified data of which nothing is in a slot. */
+uint64_t wh_large_below_slots(const struct wh_sink *sink, const struct wh_large *file);
+/* Kept although it failed, because only the job ended. */
 bool wh_large_stays(const struct wh_large *file);
-/* It failed on a full disk: what is down is noted, to be resumed once there is room. */
-void wh_large_note_last(struct wh_sink *sink, struct wh_large *file);
-/* Whether a note is being written, or is still to be. */
-bool wh_sink_keeps_notes(const struct wh_sink *sink);
+/* The first error counts. What is down when the disk is full is to be noted for the next job. */
+void wh_large_fail(struct wh_sink *sink, struct wh_large *file, int error, enum wh_doing doing);
+/* Opens the existing file for reading; or a negative errno. */
+int wh_large_open_existing(struct wh_sink *sink, const struct wh_large *file, struct stat *status);
+/* Promised space for so many bytes is not needed any more, or for none at all. */
+void wh_large_take_back(struct wh_sink *sink, struct wh_large *file, uint64_t bytes);
+void wh_large_give_up_room(struct wh_sink *sink, struct wh_large *file);
+/* `bytes` more are written and counted by the file system. */
+void wh_large_wrote(struct wh_sink *sink, struct wh_large *file, uint32_t bytes);
+/* The current raw chunk is written or given to a slot, or dropped. */
+void wh_sink_raw_done(struct wh_sink *sink, uint32_t bytes);
+
+static inline bool wh_large_is_part(const struct wh_large *file)
+{
+	return file->assembly != NULL && !file->is_head;
+}
 
 /* The descriptor by which a kept file is locked, or -1. */
 static inline int wh_large_lock_fd(const struct wh_large *file)
@@ -408,9 +441,20 @@ static inline int wh_large_lock_fd(const struct wh_large *file)
 	return file->kept_fd >= 0 ? file->kept_fd : file->kept ? file->fd : -1;
 }
 
-void wh_large_resume(
-	struct wh_sink *sink, struct wh_large *file, const struct wh_recalled_lane *lane);
-void wh_large_begin_again(struct wh_sink *sink, struct wh_large *file);
+static inline bool wh_basis_is_busy(const struct wh_large *file)
+{
+	return file->basis != NULL && file->basis->step < WH_BASIS_READY;
+}
+
+static inline bool wh_basis_is_over(const struct wh_large *file)
+{
+	return file->basis == NULL || file->basis->step == WH_BASIS_OVER;
+}
+
+/* sink_reserve.c: opens the staged file, its head's if it is a part, and finds space for it. */
+/* 1: it is open, with space up to this byte; 0: not yet, or it failed. */
+int wh_large_reserve(struct wh_sink *sink, struct wh_large *file, uint64_t end);
+bool wh_large_is_ready(const struct wh_sink *sink, const struct wh_large *file, uint64_t end);
 
 /*
  * sink_blocks.c: a file made from an existing one. may_list: by its entry and the existing file.
@@ -426,49 +470,43 @@ bool wh_basis_end(struct wh_sink *sink, struct wh_large *file, const struct wh_d
 void wh_basis_stop(struct wh_sink *sink, struct wh_large *file);
 void wh_basis_free(struct wh_sink *sink, struct wh_large *file);
 
-static inline bool wh_basis_is_busy(const struct wh_large *file)
+/*
+ * sink_keep.c: data kept beyond the job. unkeep: the file is finished, in whatever way. resume,
+ * begin_again: existing data are used, or not.
+ */
+void wh_sink_keep_init(struct wh_sink *sink);
+int32_t wh_sink_poll_keep(struct wh_sink *sink, uint64_t now_tsc);
+void wh_sink_end_keep(struct wh_sink *sink);
+void wh_sink_row_is_over(struct wh_sink *sink, int64_t row);
+void wh_sink_unkeep(struct wh_sink *sink, struct wh_large *file);
+/* Whether a note is being written, or is still to be. */
+bool wh_sink_keeps_notes(const struct wh_sink *sink);
+void wh_large_resume(
+	struct wh_sink *sink, struct wh_large *file, const struct wh_recalled_lane *lane);
+void wh_large_begin_again(struct wh_sink *sink, struct wh_large *file);
+
+/* Its row is being written, and it must wait. */
+static inline bool wh_sink_notes(const struct wh_sink *sink, const struct wh_large *file)
 {
-	return file->basis != NULL && file->basis->step < WH_BASIS_READY;
+	return sink->keep.file == file;
 }
 
-static inline bool wh_basis_is_over(const struct wh_large *file)
-{
-	return file->basis == NULL || file->basis->step == WH_BASIS_OVER;
-}
-
-/* sink_large.c */
-struct wh_large *wh_sink_first_large(struct wh_sink *sink, enum wh_large_state state);
-/* False: the source requests too many. *status: of the existing file. */
-bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struct stat *status);
+/* sink_release.c: a large file's end. */
 /* Releases the file; no write is outstanding, and nothing further is reported. */
 void wh_large_forget(struct wh_sink *sink, struct wh_large *file);
 /* The same for a failed file. */
 void wh_large_discard(struct wh_sink *sink, struct wh_large *file);
 /* All bytes are written: adds it to the batch, or fails it. */
 void wh_large_add(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc);
-struct wh_large *wh_sink_find_large(struct wh_sink *sink, uint64_t id);
-struct wh_staged wh_large_entry(const struct wh_sink *sink, const struct wh_large *file);
-void wh_large_fail(struct wh_sink *sink, struct wh_large *file, int error, enum wh_doing doing);
-/* 1: it is open, with space up to this byte; 0: not yet, or it failed. */
-int wh_large_reserve(struct wh_sink *sink, struct wh_large *file, uint64_t end);
-/* Opens the existing file for reading; or a negative errno. */
-int wh_large_open_existing(struct wh_sink *sink, const struct wh_large *file, struct stat *status);
-bool wh_large_is_ready(const struct wh_sink *sink, const struct wh_large *file, uint64_t end);
-/* `bytes` more are written and counted by the file system. */
-void wh_large_wrote(struct wh_sink *sink, struct wh_large *file, uint32_t bytes);
-/* `bytes` of its content were written, or dropped. */
-void wh_large_went_on(struct wh_sink *sink, struct wh_large *file, uint32_t bytes);
-/* Nothing more will be written: releases its promised space. */
-void wh_large_give_up_room(struct wh_sink *sink, struct wh_large *file);
+/* The existing file stays. */
 void wh_large_same(struct wh_sink *sink, struct wh_large *file);
-void wh_large_close(struct wh_sink *sink, struct wh_large *file);
-int32_t wh_sink_poll_large(struct wh_sink *sink, uint64_t now_tsc);
-uint64_t wh_sink_least_large_id(const struct wh_sink *sink);
+/* This lane has nothing to do with the file of several lanes any more. */
+void wh_large_leave(struct wh_sink *sink, struct wh_large *file);
 
 /*
  * sink_parts.c: files that arrive by several lanes. join: false if lanes contradict each other.
- * spoil: a head that failed on arrival. is_staged: 0 or a negative errno. close_part: our part is
- * written; a head waits for the others.
+ * spoil: a head that failed on arrival. close_part: our part is written; a head waits for the
+ * others.
  */
 bool wh_sink_can_join(const struct wh_sink *sink, const struct wh_entry *entry);
 bool wh_large_join(struct wh_sink *sink, struct wh_large *file, const struct wh_entry *entry);
@@ -476,18 +514,19 @@ bool wh_sink_spoil(
 	struct wh_sink *sink, const struct wh_entry *entry, int error, enum wh_doing doing);
 /* The existing file stays in place of that head: other lanes need not send their parts. */
 bool wh_sink_pass_over(struct wh_sink *sink, const struct wh_entry *entry);
-int wh_large_open_part(struct wh_sink *sink, struct wh_large *file);
-int wh_large_is_staged(struct wh_sink *sink, const struct wh_large *file);
 void wh_large_close_part(struct wh_sink *sink, struct wh_large *file);
-void wh_large_leave(struct wh_sink *sink, struct wh_large *file);
 int32_t wh_sink_poll_parts(struct wh_sink *sink, uint64_t now_tsc);
 bool wh_sink_awaits_lanes(const struct wh_sink *sink);
-void wh_sink_end_parts(struct wh_sink *sink);
 
-static inline bool wh_large_is_part(const struct wh_large *file)
-{
-	return file->assembly != NULL && !file->is_head;
-}
+/* sink_ask.c: a large file from its entry to the answer. */
+/* False: the source requests too many. *status: of the existing file. */
+bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struct stat *status);
+/* Compares the existing file, or reserves space; there is room for an answer. */
+int32_t wh_sink_poll_asked(struct wh_sink *sink);
+
+/* sink_closing.c: all bytes of the file came. */
+void wh_large_close(struct wh_sink *sink, struct wh_large *file);
+int32_t wh_sink_poll_large(struct wh_sink *sink, uint64_t now_tsc);
 
 /* sink_pipe.c: a sink that is a pipe accepts one file, as it arrives. */
 void wh_sink_take_piped(struct wh_sink *sink, const struct wh_entry *entry);
@@ -517,6 +556,15 @@ void wh_sink_note_name(
 	struct wh_sink *sink, const char *path, size_t path_bytes, enum wh_entry_kind kind);
 int32_t wh_sink_clear(struct wh_sink *sink);
 void wh_strays_free(struct wh_strays *strays);
+
+/* sink_entry.c */
+void wh_sink_take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint64_t now_tsc);
+/* Whether some received file does not have its name yet. */
+bool wh_sink_awaits_files(const struct wh_sink *sink);
+
+/* sink_intake.c: both return the work done. */
+int32_t wh_sink_take(struct wh_sink *sink, uint64_t now_tsc);
+int32_t wh_sink_give_back_all(struct wh_sink *sink); /* broken: input is discarded */
 
 /* sink_commit.c */
 int32_t wh_sink_commit(struct wh_sink *sink, uint64_t now_tsc, bool quiet);

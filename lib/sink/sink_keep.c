@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,12 +24,6 @@ void wh_sink_keep_init(struct wh_sink *sink)
 	ssize_t bytes = readlink(link, keep->place, sizeof(keep->place) - 1);
 
 	keep->place[bytes > 0 ? bytes : 0] = '\0';
-}
-
-bool wh_sink_keeps(const struct wh_sink *sink, const struct wh_large *file)
-{
-	return sink->keep.on && !wh_large_is_part(file) && !file->is_stream &&
-	       file->size_bytes > sink->config.keeping.batch_bytes;
 }
 
 /* Identifies the file to the journal; sink->place.path is its path. False: it has no place. */
@@ -199,28 +192,10 @@ static int32_t recall_next(struct wh_sink *sink, uint64_t now_tsc)
 	return 1;
 }
 
-/* End of the file's verified data of which nothing is in a slot. */
-static uint64_t below_slots(const struct wh_sink *sink, const struct wh_large *file)
-{
-	uint64_t down = file->proved;
-
-	for (uint32_t i = 0; i < WH_RING_DEPTH; i++)
-		if (sink->slots[i].chunk != NULL && sink->slots[i].file == file &&
-			(sink->written & UINT32_C(1) << i) == 0)
-			down = wh_min_u64(down, sink->slots[i].offset);
-	return down;
-}
-
 /* End of the file's data that were submitted for writing and verified. */
 static uint64_t down_to(const struct wh_sink *sink, const struct wh_large *file)
 {
-	return file->in_air > 0 ? below_slots(sink, file) : file->proved;
-}
-
-/* The row of a split file belongs to its head. */
-static int64_t row_of(const struct wh_large *file)
-{
-	return wh_large_is_part(file) ? wh_assembly_row(file->assembly) : file->row;
+	return file->in_air > 0 ? wh_large_below_slots(sink, file) : file->proved;
 }
 
 static bool is_noteworthy(const struct wh_sink *sink, const struct wh_large *file, bool due)
@@ -228,7 +203,7 @@ static bool is_noteworthy(const struct wh_sink *sink, const struct wh_large *fil
 	uint64_t down;
 
 	if (file->state == WH_LARGE_NONE || file->failed || file->fd < 0 || file->unkept ||
-		(wh_large_is_part(file) ? row_of(file) == 0 : !wh_sink_keeps(sink, file)))
+		(wh_large_is_part(file) ? wh_large_row(file) == 0 : !wh_sink_keeps(sink, file)))
 		return false;
 	if (file->basis != NULL)
 		return due && file->row == 0 && !wh_basis_is_busy(file);
@@ -269,15 +244,6 @@ static bool has_last_note(const struct wh_large *file)
 {
 	return file->yields && file->in_air == 0 && file->fd >= 0 && file->basis == NULL &&
 	       !file->unkept && file->proved > file->noted;
-}
-
-/* A slot whose write failed is in the air no more, and what it was to write is missing. */
-void wh_large_note_last(struct wh_sink *sink, struct wh_large *file)
-{
-	if (wh_large_is_part(file) ? row_of(file) == 0 : !wh_sink_keeps(sink, file))
-		return;
-	file->proved = below_slots(sink, file);
-	file->yields = true;
 }
 
 bool wh_sink_keeps_notes(const struct wh_sink *sink)
@@ -372,7 +338,7 @@ static bool begin_note(struct wh_sink *sink, struct wh_large *file)
 		}
 		note.fd = file->fd;
 		note.part = (struct wh_journal_part){
-			.row = row_of(file),
+			.row = wh_large_row(file),
 			.number = file->number,
 			.inode = file->identity.inode,
 			/*
@@ -395,7 +361,7 @@ static bool begin_retract(struct wh_sink *sink, struct wh_large *file)
 	struct wh_sink_keep *keep = &sink->keep;
 	struct wh_note note = {
 		.fd = -1,
-		.retract_row = row_of(file),
+		.retract_row = wh_large_row(file),
 		.retracted = {file->first, file->end},
 	};
 
@@ -480,11 +446,6 @@ int32_t wh_sink_poll_keep(struct wh_sink *sink, uint64_t now_tsc)
 	return work + 1;
 }
 
-bool wh_sink_notes(const struct wh_sink *sink, const struct wh_large *file)
-{
-	return sink->keep.file == file;
-}
-
 /* Rows beyond the limit are removed when they are found unusable. */
 void wh_sink_row_is_over(struct wh_sink *sink, int64_t row)
 {
@@ -515,12 +476,6 @@ void wh_sink_unkeep(struct wh_sink *sink, struct wh_large *file)
 	file->kept_fd = -1;
 }
 
-bool wh_large_stays(const struct wh_large *file)
-{
-	return file->kept && file->row != 0 &&
-	       (file->error == -ECANCELED || wh_is_full(file->error));
-}
-
 void wh_large_begin_again(struct wh_sink *sink, struct wh_large *file)
 {
 	WH_ASSERT(file->from > file->first && file->state == WH_LARGE_ANSWERED);
@@ -530,7 +485,7 @@ void wh_large_begin_again(struct wh_sink *sink, struct wh_large *file)
 		file->data_bytes = file->end - file->first;
 	file->from = file->offset = file->reserved = file->first;
 	file->proved = file->noted = file->first;
-	file->retracts = row_of(file) != 0;
+	file->retracts = wh_large_row(file) != 0;
 	sink->progress.totals.began_again++;
 }
 

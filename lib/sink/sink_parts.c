@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/assert.h"
@@ -67,36 +66,6 @@ bool wh_sink_pass_over(struct wh_sink *sink, const struct wh_entry *entry)
 	return true;
 }
 
-/* The lanes of an honest peer have one target; space is checked on its file system. */
-int wh_large_open_part(struct wh_sink *sink, struct wh_large *file)
-{
-	int lock_fd;
-	int fd = wh_assembly_open(sink->config.assemblies, file->assembly, &lock_fd);
-	struct stat status;
-
-	if (fd < 0)
-		return fd;
-	if (file->kept_fd >= 0)
-		close(file->kept_fd);
-	file->kept_fd = lock_fd;
-	if (fstat(fd, &status) == 0 && status.st_dev == sink->device)
-		return fd;
-	close(fd);
-	return -EXDEV;
-}
-
-int wh_large_is_staged(struct wh_sink *sink, const struct wh_large *file)
-{
-	const struct wh_assembly_staged staged = {
-		.folder_fd = wh_stage_folder(sink->stage, file->kept),
-		.lock_fd = wh_large_lock_fd(file),
-		.number = file->number,
-		.inode = file->identity.inode,
-	};
-
-	return wh_assembly_stage(sink->config.assemblies, file->assembly, &staged);
-}
-
 /*
  * Nothing more is written by this descriptor: the head sets times when all lanes have come so far.
  */
@@ -115,22 +84,6 @@ void wh_large_close_part(struct wh_sink *sink, struct wh_large *file)
 		}
 	}
 	wh_assembly_put_down(file->assembly, sink->config.lane);
-}
-
-void wh_large_leave(struct wh_sink *sink, struct wh_large *file)
-{
-	struct wh_assembly *assembly = file->assembly;
-	uint32_t at = 0;
-
-	if (assembly == NULL)
-		return;
-	file->assembly = NULL;
-	file->is_head = false;
-	while (sink->parted[at] != file)
-		at++;
-	WH_ASSERT(at < sink->parted_count);
-	sink->parted[at] = sink->parted[--sink->parted_count];
-	wh_assembly_leave(sink->config.assemblies, assembly, sink->config.lane);
 }
 
 /* Follows the head's decision, if there is one. */
@@ -204,10 +157,4 @@ bool wh_sink_awaits_lanes(const struct wh_sink *sink)
 			sink->parted[i]->state == WH_LARGE_GATHERS)
 			return true;
 	return false;
-}
-
-void wh_sink_end_parts(struct wh_sink *sink)
-{
-	if (sink->config.assemblies != NULL)
-		wh_assemblies_gone(sink->config.assemblies, sink->config.lane);
 }

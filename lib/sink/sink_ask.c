@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "sink/sink_internal.h"
+
+static enum wh_large_state first_state(
+	const struct wh_sink *sink, struct wh_large *file, const struct stat *status)
+{
+	bool may_compare = !sink->config.anew && !file->is_stream && S_ISREG(status->st_mode) &&
+			   (uint64_t)status->st_size == file->size_bytes;
+
+	file->may_compare = may_compare;
+	if (wh_large_is_part(file))
+		return WH_LARGE_AWAIT;
+	if (wh_sink_keeps(sink, file))
+		return WH_LARGE_RECALL;
+	if (file->may_list)
+		return WH_LARGE_LIST;
+	return may_compare ? WH_LARGE_COMPARE : WH_LARGE_RESERVE;
+}
+
+/* Copies the attributes, because the record is gone before the file is complete. */
+static void keep_more(struct wh_sink *sink, struct wh_large *file, const struct wh_entry *entry)
+{
+	uint8_t *xattrs = NULL;
+
+	if (sink->keeps == 0 || entry->content == WH_CONTENT_PART)
+		return;
+	file->more = wh_more_of(entry);
+	if (entry->xattr_bytes > 0) {
+		xattrs = malloc(entry->xattr_bytes);
+		if (xattrs == NULL)
+			wh_large_fail(sink, file, -ENOMEM, WH_DOING_ATTRIBUTES);
+		else
+			memcpy(xattrs, entry->xattrs, entry->xattr_bytes);
+	}
+	file->more.xattrs = xattrs;
+}
+
+bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struct stat *status)
+{
+	struct wh_large *file = sink->large;
+
+	if (sink->large_count - sink->closing_count - sink->gathering >= WH_SOURCE_ASKED)
+		return false;
+	WH_ASSERT(sink->large_count < WH_SINK_LARGE_MAX);
+	while (file->state != WH_LARGE_NONE)
+		file++;
+	*file = (struct wh_large){
+		.id = entry->id,
+		.size_bytes = entry->size_bytes,
+		.data_bytes = entry->size_bytes - entry->hole_bytes,
+		.mtime_s = entry->mtime_s,
+		.mtime_ns = entry->mtime_ns,
+		.mode = entry->mode,
+		.path_bytes = entry->path_bytes,
+		.end = entry->content == WH_CONTENT_STREAM ? INT64_MAX : entry->size_bytes,
+		.is_stream = entry->content == WH_CONTENT_STREAM,
+		.only_new = sink->place_is_unknown,
+		.fd = -1,
+		.kept_fd = -1,
+		.source = {.size_bytes = entry->size_bytes,
+			.mtime_s = entry->mtime_s,
+			.mtime_ns = entry->mtime_ns,
+			.ctime_ns = entry->ctime_ns,
+			.inode = entry->inode,
+			.ctime_s = entry->ctime_s},
+	};
+	if (wh_content_is_split(entry->content) && !wh_large_join(sink, file, entry))
+		return false;
+	file->proved = file->noted = file->first;
+	file->may_list = wh_sink_may_list(sink, file, entry, status);
+	file->state = (uint8_t)first_state(sink, file, status);
+	memcpy(sink->large_paths[file - sink->large], entry->path, entry->path_bytes);
+	sink->large_count++;
+	keep_more(sink, file, entry);
+	return true;
+}
+
+/* The existing file differs, or does not exist. */
+static void compare_no_more(struct wh_sink *sink)
+{
+	if (sink->existing_fd >= 0)
+		close(sink->existing_fd);
+	sink->existing_fd = -1;
+	sink->comparing->state = WH_LARGE_RESERVE;
+	sink->comparing = NULL;
+}
+
+static bool compare_begin(struct wh_sink *sink)
+{
+	struct stat status;
+
+	sink->comparing = wh_sink_first_large(sink, WH_LARGE_COMPARE);
+	if (sink->comparing == NULL)
+		return false;
+
+	sink->existing_fd = wh_large_open_existing(sink, sink->comparing, &status);
+	sink->existing_offset = 0;
+	wh_hasher_init(&sink->existing);
+	if (sink->existing_fd >= 0 && (uint64_t)status.st_size == sink->comparing->size_bytes)
+		return true;
+	compare_no_more(sink);
+	return false;
+}
+
+/* Hashes the next piece of the existing file; at its end HAVE is sent. */
+static int32_t compare(struct wh_sink *sink)
+{
+	struct wh_large *file = sink->comparing;
+	size_t bytes = wh_min_u64(WH_SINK_PIECE_BYTES, file->size_bytes - sink->existing_offset);
+	ssize_t got = pread(sink->existing_fd, sink->piece, bytes, (off_t)sink->existing_offset);
+	struct wh_digest digest;
+
+	if (got < 0 && errno == EINTR)
+		return 1;
+	if (got <= 0) {
+		compare_no_more(sink);
+		return 1;
+	}
+	wh_hasher_add(&sink->existing, sink->piece, (size_t)got);
+	sink->existing_offset += (uint64_t)got;
+	WH_ASSERT(sink->existing_offset <= file->size_bytes);
+	if (sink->existing_offset < file->size_bytes)
+		return 1;
+	wh_hasher_digest(&sink->existing, &digest);
+	wh_sink_answer_have(sink, file->id, &digest);
+	file->had = true;
+	file->state = WH_LARGE_ANSWERED;
+	close(sink->existing_fd);
+	sink->existing_fd = -1;
+	sink->comparing = NULL;
+	return 1;
+}
+
+/* Then the source may send. The file is closed until it does, since there may be many. */
+static int32_t reserve(struct wh_sink *sink)
+{
+	struct wh_large *file = sink->reserving;
+
+	if (wh_large_reserve(sink, file, 0) == 0) {
+		if (file->failed)
+			sink->reserving = NULL;
+		return 1;
+	}
+	/* A head stays open: other lanes may be ahead of it, and the journal must know the file. */
+	if (!file->is_head || !file->kept) {
+		close(file->fd);
+		file->fd = -1;
+	}
+	file->state = WH_LARGE_ANSWERED;
+	sink->reserving = NULL;
+	wh_sink_answer_want(sink, file);
+	return 1;
+}
+
+int32_t wh_sink_poll_asked(struct wh_sink *sink)
+{
+	int32_t work = 0;
+
+	if (sink->reserving == NULL && sink->full == 0)
+		sink->reserving = wh_sink_first_large(sink, WH_LARGE_RESERVE);
+	if (sink->reserving != NULL)
+		work += reserve(sink);
+	if (!wh_sink_is_running(sink) || !wh_sink_can_answer(sink))
+		return work;
+	if (sink->comparing != NULL || compare_begin(sink))
+		work += compare(sink);
+	return work;
+}
