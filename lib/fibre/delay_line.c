@@ -85,17 +85,11 @@ static void heap_push(struct wh_delay_line *line, const struct wh_fibre_item *en
 	heap[hole] = *entry;
 }
 
-static struct wh_fibre_item heap_pop(struct wh_delay_line *line)
+/* Puts an item into a hole of the heap, below which all is in order. */
+static void sift_down(
+	struct wh_fibre_item *heap, uint64_t count, uint64_t hole, struct wh_fibre_item moved)
 {
-	WH_DEBUG_ASSERT(line->heap_count > 0);
-
-	struct wh_fibre_item *heap = line->heap;
-	struct wh_fibre_item first = heap[0];
-	struct wh_fibre_item moved = heap[--line->heap_count];
-	uint64_t count = line->heap_count;
-	uint64_t hole = 0;
-
-	for (uint64_t child = 1; child < count; child = 2 * hole + 1) {
+	for (uint64_t child = 2 * hole + 1; child < count; child = 2 * hole + 1) {
 		if (child + 1 < count && comes_before(&heap[child + 1], &heap[child]))
 			child++;
 		if (!comes_before(&heap[child], &moved))
@@ -104,6 +98,17 @@ static struct wh_fibre_item heap_pop(struct wh_delay_line *line)
 		hole = child;
 	}
 	heap[hole] = moved;
+}
+
+static struct wh_fibre_item heap_pop(struct wh_delay_line *line)
+{
+	WH_DEBUG_ASSERT(line->heap_count > 0);
+
+	struct wh_fibre_item *heap = line->heap;
+	struct wh_fibre_item first = heap[0];
+	struct wh_fibre_item moved = heap[--line->heap_count];
+
+	sift_down(heap, line->heap_count, 0, moved);
 	return first;
 }
 
@@ -146,22 +151,8 @@ static void heap_mend(struct wh_delay_line *line)
 {
 	struct wh_fibre_item *heap = line->heap;
 
-	for (uint32_t parent = line->heap_count / 2; parent-- > 0;) {
-		struct wh_fibre_item moved = heap[parent];
-		uint64_t hole = parent;
-
-		for (uint64_t child = 2 * hole + 1; child < line->heap_count;
-			child = 2 * hole + 1) {
-			if (child + 1 < line->heap_count &&
-				comes_before(&heap[child + 1], &heap[child]))
-				child++;
-			if (!comes_before(&heap[child], &moved))
-				break;
-			heap[hole] = heap[child];
-			hole = child;
-		}
-		heap[hole] = moved;
-	}
+	for (uint32_t parent = line->heap_count / 2; parent-- > 0;)
+		sift_down(heap, line->heap_count, parent, heap[parent]);
 }
 
 void wh_delay_line_change(struct wh_delay_line *line,

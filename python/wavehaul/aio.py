@@ -24,7 +24,8 @@ from typing import Any, AsyncIterator
 from wavehaul.errors import JobFailed, NoServer
 from wavehaul.events import Event, StateEvent
 from wavehaul.job import Job, State
-from wavehaul.line import ANSWER_BYTES, granted, greeted, line_of, nobody, told_by, usual_place
+from wavehaul.line import (ANSWER_BYTES, failure_of, granted, greeted, line_of, nobody, told_by,
+                           usual_place)
 from wavehaul.requests import Paths, below, is_absolute, job_of, list_of, move_of, number_of
 from wavehaul.server import ANSWER_S, LOOK_S
 
@@ -97,10 +98,7 @@ class Line:
         except BaseException as error:
             # An answer that came later would be taken for the next one's.
             self.close()
-            if isinstance(error, NoServer) or not isinstance(error, OSError):
-                raise
-            raise NoServer('the server does not answer' if isinstance(error, TimeoutError)
-                           else 'the server is gone') from None
+            raise failure_of(error) from None
         return granted(answer)
 
     async def next_event(self) -> dict[str, Any]:

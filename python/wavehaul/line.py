@@ -70,6 +70,14 @@ def granted(answer: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
+def failure_of(error: BaseException) -> BaseException:
+    """What to raise for an error while the server was asked: an OSError says too little."""
+    if isinstance(error, NoServer) or not isinstance(error, OSError):
+        return error
+    return NoServer('the server does not answer' if isinstance(error, TimeoutError)
+                    else 'the server is gone')
+
+
 def nobody(error: OSError, path: Path) -> NoServer:
     return NoServer(f'no server of this host answers on {path}: {error.strerror or error}')
 
@@ -151,10 +159,7 @@ class Line:
         except BaseException as error:
             # An answer that came later would be taken for the next one's.
             self.close()
-            if isinstance(error, NoServer) or not isinstance(error, OSError):
-                raise
-            raise NoServer('the server does not answer' if isinstance(error, TimeoutError)
-                           else 'the server is gone') from None
+            raise failure_of(error) from None
         return granted(answer)
 
     def next_event(self, timeout: float | None) -> dict[str, Any]:

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "attacker.h"
+#include "neighbour/frame.h"
 #include "wire/internet.h"
 
 #define ARP_REQUEST 1
@@ -21,17 +22,9 @@
 #define ASKERS_FIRST      20
 #define ASKERS            230
 
-struct arp {
+struct arp_frame {
 	struct wh_ether_header ether;
-	rte_be16_t hardware;
-	rte_be16_t protocol;
-	uint8_t hardware_bytes;
-	uint8_t protocol_bytes;
-	rte_be16_t operation;
-	uint8_t sender_mac[6];
-	uint8_t sender_ip[4];
-	uint8_t target_mac[6];
-	uint8_t target_ip[4];
+	struct wh_arp arp;
 } __attribute__((packed));
 
 struct advertisement {
@@ -53,21 +46,21 @@ static const uint8_t all_stations[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 static void arp(struct wh_attacker *attacker, uint16_t operation, const struct wh_address *sender,
 	const struct wh_address *target, const uint8_t to_mac[6])
 {
-	struct arp frame = {
+	struct arp_frame frame = {
 		.ether.type = rte_cpu_to_be_16(WH_ETHER_TYPE_ARP),
-		.hardware = rte_cpu_to_be_16(1),
-		.protocol = rte_cpu_to_be_16(WH_ETHER_TYPE_IPV4),
-		.hardware_bytes = 6,
-		.protocol_bytes = 4,
-		.operation = rte_cpu_to_be_16(operation),
+		.arp.hardware = rte_cpu_to_be_16(1),
+		.arp.protocol = rte_cpu_to_be_16(WH_ETHER_TYPE_IPV4),
+		.arp.mac_bytes = 6,
+		.arp.ip_bytes = 4,
+		.arp.operation = rte_cpu_to_be_16(operation),
 	};
 
 	memcpy(frame.ether.target, to_mac, 6);
 	memcpy(frame.ether.source, attacker->own_mac, 6);
-	memcpy(frame.sender_mac, attacker->own_mac, 6);
-	memcpy(frame.sender_ip, sender->ip, 4);
-	memcpy(frame.target_mac, to_mac, 6);
-	memcpy(frame.target_ip, target->ip, 4);
+	memcpy(frame.arp.sender_mac, attacker->own_mac, 6);
+	memcpy(frame.arp.sender_ip, sender->ip, 4);
+	memcpy(frame.arp.target_mac, to_mac, 6);
+	memcpy(frame.arp.target_ip, target->ip, 4);
 	wh_attack_frame(attacker, (const uint8_t *)&frame, sizeof(frame));
 }
 

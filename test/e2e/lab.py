@@ -215,13 +215,12 @@ class Pinger:
         return times
 
 
-class Carrier:
-    """Carries frames between the eth0 of two hosts, interfaces that processes there make and end:
-    by packet(7), some ten thousand a second."""
+class Background:
+    """What goes on in a thread while a `with` lasts, until `over` is set."""
 
-    def __init__(self, near, far):
-        self.hosts, self.sockets, self.over = (near, far), [None, None], False
-        self.thread = threading.Thread(target=self.carry, daemon=True)
+    def __init__(self, work):
+        self.over = False
+        self.thread = threading.Thread(target=work, daemon=True)
 
     def __enter__(self):
         self.thread.start()
@@ -230,6 +229,15 @@ class Carrier:
     def __exit__(self, *_):
         self.over = True
         self.thread.join()
+
+
+class Carrier(Background):
+    """Carries frames between the eth0 of two hosts, interfaces that processes there make and end:
+    by packet(7), some ten thousand a second."""
+
+    def __init__(self, near, far):
+        super().__init__(self.carry)
+        self.hosts, self.sockets = (near, far), [None, None]
 
     def open(self, end):
         with contextlib.suppress(OSError), self.hosts[end].inside():  # not there yet
@@ -273,7 +281,7 @@ class Carrier:
             self.close(1 - end)
 
 
-class Tap:
+class Tap(Background):
     """What arrives at interfaces, [(VLAN, frame)], while a `with` lasts.
 
     The kernel takes a tag off before it shows the frame, and tells it beside: VLAN 0 is none. What
@@ -281,7 +289,8 @@ class Tap:
     """
 
     def __init__(self, *hosts):
-        self.frames, self.over = [], False
+        super().__init__(self.listen)
+        self.frames = []
         self.poll = select.poll()
         self.sockets = {}
         for host in hosts:
@@ -293,15 +302,9 @@ class Tap:
             tap.setblocking(False)
             self.sockets[tap.fileno()] = tap
             self.poll.register(tap, select.POLLIN)
-        self.thread = threading.Thread(target=self.listen, daemon=True)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
 
     def __exit__(self, *_):
-        self.over = True
-        self.thread.join()
+        super().__exit__()
         for tap in self.sockets.values():
             tap.close()
 

@@ -12,7 +12,7 @@
 
 #include "base/assert.h"
 #include "base/units.h"
-#include "fuzz.h"
+#include "number_input.h"
 #include "options.h"
 #include "session/pacer.h"
 
@@ -291,15 +291,6 @@ size_t wh_fuzz_seed(uint32_t number, uint8_t *bytes, size_t room)
 	WH_ASSERT(room >= 8);
 	memset(bytes, (int)number, 8);
 	return number < 2 ? 8 : 0;
-}
-
-size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
-{
-	uint64_t seed = wh_prng_u64(prng);
-
-	WH_ASSERT(room >= sizeof(seed));
-	memcpy(bytes, &seed, sizeof(seed));
-	return sizeof(seed);
 }
 
 void wh_fuzz_report(void)

@@ -9,8 +9,8 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "fuzz.h"
 #include "maker.h"
+#include "number_input.h"
 #include "storm.h"
 #include "wire/versions.h"
 
@@ -283,16 +283,6 @@ size_t wh_fuzz_seed(uint32_t number, uint8_t *bytes, size_t room)
 	WH_ASSERT(room >= sizeof(seed));
 	memcpy(bytes, &seed, sizeof(seed));
 	return number < 64 ? sizeof(seed) : 0;
-}
-
-/* Any 8 bytes are as good as any other. */
-size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
-{
-	uint64_t seed = wh_prng_u64(prng);
-
-	WH_ASSERT(room >= sizeof(seed));
-	memcpy(bytes, &seed, sizeof(seed));
-	return sizeof(seed);
 }
 
 void wh_fuzz_report(void)

@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <isa-l.h>
 
 #include "base/prng.h"
 #include "fec/fec.h"
 #include "fec/tornado_graph.h"
+#include "now.h"
 
 #define K_MAX        10000
 #define R_MAX        5000
@@ -28,14 +28,6 @@ static struct wh_prng prng;
 static uint8_t *data;
 static uint8_t *repair;
 static uint64_t have[(K_MAX + R_MAX) / 64 + 1];
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static double gb_per_s(const struct wh_fec_shape *shape, uint64_t best_ns)
 {

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/prng.h"
 #include "fec/fec.h"
+#include "now.h"
 
 #define SYMBOL_BYTES 1408
 #define MB_MAX       10
@@ -28,14 +28,6 @@ static struct wh_prng prng;
 static uint8_t *data;
 static uint8_t *repair;
 static uint64_t have[(K_MAX + R_MAX) / 64 + 1];
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static struct wh_fec_shape shape_of(enum wh_fec_code code, uint32_t k)
 {

@@ -7,23 +7,15 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "fibre/fibre.h"
+#include "now.h"
 
 #define PACKETS    2000000
 #define ROUNDS     5
 #define BURST      32
 #define WIRE_BYTES 1538
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * WH_NS_PER_S + (uint64_t)ts.tv_nsec;
-}
 
 static double measure_round(const struct wh_fibre_config *config)
 {

@@ -21,6 +21,7 @@
 #include "../rig/end.h"
 #include "base/clock.h"
 #include "chunks.h"
+#include "now.h"
 #include "seal/seal.h"
 #include "trust/guest.h"
 
@@ -35,14 +36,6 @@
 #define ROOM_BYTES  9300
 #define LOSS_MAX    0.05
 #define SKIPPED     77
-
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * WH_NS_PER_S + (uint64_t)time.tv_nsec;
-}
 
 /* Of this thread: what the machine does beside it takes time, and none of this. */
 static uint64_t cpu_ns(void)

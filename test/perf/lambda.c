@@ -30,6 +30,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "huge_pages.h"
 #include "port/port.h"
 #include "wire/encap.h"
 
@@ -57,20 +58,6 @@ struct bench {
 	struct rte_mbuf_ext_shared_info shared;
 	uint64_t now_tsc;
 };
-
-static uint64_t huge_pages_free(void)
-{
-	char line[128];
-	uint64_t pages = 0;
-	FILE *file = fopen("/proc/meminfo", "r");
-
-	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
-		if (sscanf(line, "HugePages_Free: %" SCNu64, &pages) == 1)
-			break;
-	if (file != NULL)
-		fclose(file);
-	return pages;
-}
 
 static void start_eal(void)
 {

@@ -40,6 +40,7 @@
 
 #include "base/histogram.h"
 #include "chunks.h"
+#include "huge_pages.h"
 #include "pair.h"
 #include "session/pacer.h"
 
@@ -289,20 +290,6 @@ static void add_slice(struct bench *bench)
 	add_difference(&run->late_tsc, &begin->late_tsc, &end->late_tsc);
 	bench->control_pkts += end->session.control_sent_pkts - begin->session.control_sent_pkts;
 	bench->again_pkts += end->session.retransmitted_pkts - begin->session.retransmitted_pkts;
-}
-
-static uint64_t huge_pages_free(void)
-{
-	char line[128];
-	uint64_t pages = 0;
-	FILE *file = fopen("/proc/meminfo", "r");
-
-	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
-		if (sscanf(line, "HugePages_Free: %" SCNu64, &pages) == 1)
-			break;
-	if (file != NULL)
-		fclose(file);
-	return pages;
 }
 
 /* The first two CPUs that this process may use; false: there is one. */

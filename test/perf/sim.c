@@ -8,9 +8,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
-#include "base/clock.h"
+#include "now.h"
 #include "sim/traffic.h"
 #include "tcp/tcp.h"
 
@@ -27,14 +26,6 @@ struct load {
 	uint64_t offered_bps; /* 0: what a TCP sends */
 	double loss;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * WH_NS_PER_S + (uint64_t)ts.tv_nsec;
-}
 
 static void add_link(struct wh_sim *sim, const struct load *load, uint32_t from, uint32_t to)
 {

@@ -8,23 +8,14 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
-#include "base/clock.h"
+#include "now.h"
 #include "tcp/tcp.h"
 
 #define FLOWS_MAX 50
 #define ROUNDS    3
 #define SECONDS   5
 #define RATE_BPS  UINT64_C(1000000000)
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * WH_NS_PER_S + (uint64_t)ts.tv_nsec;
-}
 
 static void join(struct wh_sim *sim, uint32_t a, uint32_t b, uint64_t delay_ps, uint32_t queue_pkts)
 {

@@ -2,7 +2,7 @@
 #ifndef WH_PERF_TREE_H
 #define WH_PERF_TREE_H
 
-/* Trees of equal files to measure with: made, and removed. And the time meanwhile. */
+/* Trees of equal files to measure with: made, and removed. */
 
 #include <fcntl.h>
 #include <ftw.h>
@@ -10,22 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "now.h"
 
 #define TREE_FILES_PER_FOLDER 1000
 #define TREE_CONTENT_BYTES    (UINT32_C(1) << 20)
-
-static inline uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * WH_NS_PER_S + (uint64_t)ts.tv_nsec;
-}
 
 static inline void tree_file(int folder_fd, uint32_t number, const uint8_t *content, uint64_t bytes)
 {

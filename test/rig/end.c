@@ -24,6 +24,23 @@ void wh_rig_session_config(struct wh_session_config *config, uint64_t hz, uint32
 	config->window_pkts = window_pkts;
 }
 
+struct wh_open_params wh_rig_open_params(
+	const struct wh_session_config *config, uint64_t first_serial)
+{
+	return (struct wh_open_params){
+		.initiator_lci = 5,
+		.profile = config->profile->number,
+		.payload_bytes = config->payload_bytes,
+		.chunk_bytes = config->chunk_bytes,
+		.window_pkts = config->window_pkts,
+		.period_us = config->profile->feedback.period_us,
+		.first_serial = first_serial,
+		.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
+		.recovery = (uint8_t)config->repair.recovery,
+		.repair_pkts = config->repair.repair_pkts,
+	};
+}
+
 static struct wh_session_config prepared(const struct wh_rig_end *end)
 {
 	struct wh_session_config config = end->session;

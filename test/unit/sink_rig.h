@@ -44,6 +44,14 @@
 
 static const char *const rig_bases[] = {"/dev/shm", "/tmp"};
 
+/* A test of each of these folders: both_NAME of test_NAME. */
+#define BOTH(test)                                                                                 \
+	static void both_##test(void)                                                              \
+	{                                                                                          \
+		for (size_t i = 0; i < RIG_COUNT(rig_bases); i++)                                  \
+			test_##test(rig_bases[i]);                                                 \
+	}
+
 /* Of all rigs, as it is of all sinks of a process. */
 static struct wh_room rig_room;
 

@@ -135,6 +135,16 @@ static inline void rig_ack(struct rig *rig, uint64_t next)
 	rig_ack_ranges(rig, next, NULL);
 }
 
+/* Two segments go and are acknowledged: with nothing more to send it is idle. */
+static inline void rig_become_idle(struct rig *rig)
+{
+	rig->spy = wh_sim_add_agent(rig->sim, 1, rig_see, rig);
+	rig->tcp->receiver.agent = rig->spy;
+	wh_sim_tcp_offer(rig->tcp, 0, 2);
+	rig_step(rig);
+	rig_ack(rig, 2);
+}
+
 /* One for each, as a receiver that delays none. */
 static inline void rig_ack_each(struct rig *rig, uint64_t first, uint64_t last)
 {

@@ -34,19 +34,10 @@ static struct wh_session_config config_with(uint8_t *memory)
 
 static void rig_open(struct rig *rig)
 {
-	const struct wh_open_params params = {
-		.initiator_lci = 5,
-		.profile = 1,
-		.payload_bytes = 1408,
-		.chunk_bytes = 4096,
-		.window_pkts = 64,
-		.period_us = 10000,
-		.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
-	};
-
 	rig->memory = aligned_alloc(WH_CHUNK_ALIGN, CHUNKS * 4096);
 
 	struct wh_session_config config = config_with(rig->memory);
+	const struct wh_open_params params = wh_rig_open_params(&config, 0);
 
 	rig->session = wh_session_accept(&config, NOW, 0x41, &peer, &params, HZ / 1000);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(rig->session);

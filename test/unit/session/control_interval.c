@@ -2,6 +2,7 @@
 
 /* When a receiver says its state, and what of it counts, against a peer made by hand. */
 
+#include "../../rig/end.h"
 #include "session/handshake.h"
 #include "session/internal.h"
 #include "unit.h"
@@ -47,15 +48,7 @@ static void rig_open(struct rig *rig, const char *profile, const char *option, d
 	config.window_pkts = 4096;
 	config.payload_virtual = true;
 
-	struct wh_open_params params = {
-		.initiator_lci = 5,
-		.profile = config.profile->number,
-		.payload_bytes = PAYLOAD,
-		.chunk_bytes = config.chunk_bytes,
-		.window_pkts = config.window_pkts,
-		.period_us = config.profile->feedback.period_us,
-		.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
-	};
+	struct wh_open_params params = wh_rig_open_params(&config, 0);
 
 	params.n_options =
 		(uint8_t)wh_profile_options_tell(&config.options, config.profile, params.options);

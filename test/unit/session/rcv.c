@@ -39,16 +39,7 @@ static void rig_open(struct rig *rig)
 	wh_rig_session_config(&config, HZ, CHUNK_BYTES, CHUNKS, 64);
 	config.chunk_memory = rig->memory;
 
-	const struct wh_open_params params = {
-		.initiator_lci = 5,
-		.profile = config.profile->number,
-		.payload_bytes = PAYLOAD,
-		.chunk_bytes = CHUNK_BYTES,
-		.window_pkts = 64,
-		.period_us = 10000,
-		.first_serial = FIRST,
-		.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
-	};
+	const struct wh_open_params params = wh_rig_open_params(&config, FIRST);
 
 	rig->session = wh_session_accept(&config, NOW, LCI, &peer, &params, HZ / 1000);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(rig->session);

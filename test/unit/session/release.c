@@ -31,20 +31,13 @@ static const struct wh_address peer = {.family = WH_IPV4, .ip = {192, 0, 2, 1}, 
 
 static struct wh_session *receiver(uint8_t *memory, uint64_t rtt_tsc)
 {
-	const struct wh_open_params params = {
-		.initiator_lci = 5,
-		.profile = 1,
-		.payload_bytes = 1408,
-		.chunk_bytes = 8192,
-		.window_pkts = 64,
-		.period_us = 10000,
-		.first_serial = 1000,
-		.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
-	};
 	struct wh_session_config config;
 
 	wh_rig_session_config(&config, HZ, 8192, 4, 64);
 	config.chunk_memory = memory;
+
+	const struct wh_open_params params = wh_rig_open_params(&config, 1000);
+
 	return wh_session_accept(&config, NOW, LCI, &peer, &params, rtt_tsc);
 }
 

@@ -44,17 +44,10 @@ static struct wh_session_config config_of(const char *profile, enum wh_recovery 
 
 static struct wh_session *accept_with(const struct wh_session_config *config, uint32_t period_us)
 {
-	const struct wh_open_params params = {
-		.initiator_lci = 5,
-		.profile = config->profile->number,
-		.payload_bytes = PAYLOAD,
-		.chunk_bytes = config->chunk_bytes,
-		.window_pkts = config->window_pkts,
-		.period_us = period_us,
-		.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
-		.recovery = (uint8_t)config->repair.recovery,
-		.repair_pkts = (uint16_t)config->repair.repair_pkts,
-	};
+	struct wh_open_params params = wh_rig_open_params(config, 0);
+
+	params.period_us = period_us;
+
 	struct wh_session *session = wh_session_accept(config, NOW, LCI, &peer, &params, MS / 10);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(session);

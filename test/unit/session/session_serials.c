@@ -41,14 +41,7 @@ static void give(struct wh_session *session, struct wh_packet packet, uint64_t n
 static struct wh_session *receiver(void)
 {
 	const struct wh_session_config config = config_of();
-	const struct wh_open_params params = {
-		.initiator_lci = 5,
-		.payload_bytes = PAYLOAD,
-		.chunk_bytes = config.chunk_bytes,
-		.window_pkts = config.window_pkts,
-		.period_us = 10000,
-		.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
-	};
+	const struct wh_open_params params = wh_rig_open_params(&config, 0);
 	struct wh_session *session = wh_session_accept(&config, NOW, LCI, &peer, &params, MS);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(session);

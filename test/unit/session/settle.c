@@ -64,18 +64,7 @@ static void rig_open(struct rig *rig, enum wh_recovery recovery)
 	config.chunk_memory = rig->memory;
 
 	struct wh_fec_limits limits = wh_session_fec_limits(&config);
-	const struct wh_open_params params = {
-		.initiator_lci = 5,
-		.profile = 1,
-		.payload_bytes = PAYLOAD,
-		.chunk_bytes = CHUNK_BYTES,
-		.window_pkts = 64,
-		.period_us = 10000,
-		.first_serial = FIRST,
-		.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
-		.recovery = (uint8_t)recovery,
-		.repair_pkts = R,
-	};
+	const struct wh_open_params params = wh_rig_open_params(&config, FIRST);
 
 	CU_ASSERT_EQUAL(limits.k, K);
 	CU_ASSERT_EQUAL(limits.r, R);

@@ -255,13 +255,6 @@ static void test_crowded(const char *base)
 	free(content);
 }
 
-#define BOTH(test)                                                                                 \
-	static void both_##test(void)                                                              \
-	{                                                                                          \
-		for (size_t i = 0; i < RIG_COUNT(rig_bases); i++)                                  \
-			test_##test(rig_bases[i]);                                                 \
-	}
-
 BOTH(there_already)
 BOTH(wishes)
 BOTH(as_name)

@@ -712,13 +712,6 @@ static void test_back_pressure(const char *base)
 	rig_free(rig);
 }
 
-#define BOTH(test)                                                                                 \
-	static void both_##test(void)                                                              \
-	{                                                                                          \
-		for (size_t i = 0; i < RIG_COUNT(rig_bases); i++)                                  \
-			test_##test(rig_bases[i]);                                                 \
-	}
-
 BOTH(small_files)
 BOTH(nothing)
 BOTH(folders)

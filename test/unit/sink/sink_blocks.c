@@ -347,13 +347,19 @@ static void spoil(const char *path, uint64_t at)
 	close(fd);
 }
 
-/* Where what is there changes once it was told, nothing gets the name that is not whole. */
-static void test_changes_there(void)
+/* Both ends have the file, which differs in one block. */
+static void plant_difference(void)
 {
 	plant("/tmp");
 	flip(3 * BLOCK);
 	tree_file(&pair.from, "from/large", ours, SIZE);
 	tree_file(&pair.to, "copy/large", theirs, SIZE);
+}
+
+/* Where what is there changes once it was told, nothing gets the name that is not whole. */
+static void test_changes_there(void)
+{
+	plant_difference();
 	begin(1);
 	run_to_the_list();
 	spoil(pair.made, 9 * BLOCK); /* and is not to be seen */
@@ -380,10 +386,7 @@ static void test_changes_there(void)
 /* The source's shrinks between its entry and its comparison. */
 static void test_changes_here(void)
 {
-	plant("/tmp");
-	flip(3 * BLOCK);
-	tree_file(&pair.from, "from/large", ours, SIZE);
-	tree_file(&pair.to, "copy/large", theirs, SIZE);
+	plant_difference();
 	begin(1);
 	run_to_the_list();
 	CU_ASSERT_FATAL(truncate(tree_path(&pair.from, "from/large"), 7 * BLOCK) == 0);

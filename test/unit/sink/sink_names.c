@@ -300,13 +300,6 @@ static void test_umask(const char *base)
 	rig_free(rig);
 }
 
-#define BOTH(test)                                                                                 \
-	static void both_##test(void)                                                              \
-	{                                                                                          \
-		for (size_t i = 0; i < RIG_COUNT(rig_bases); i++)                                  \
-			test_##test(rig_bases[i]);                                                 \
-	}
-
 BOTH(when_named)
 BOTH(umask)
 BOTH(room_of_holes)
