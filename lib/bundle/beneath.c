@@ -142,19 +142,22 @@ static struct wh_beneath_folder *oldest(struct wh_beneath *beneath)
 }
 
 /* Creates one folder in another. Returns an O_PATH descriptor, the caller's. */
-static int make_one(int fd, const char *name)
+static int make_one(int fd, const char *name, bool *was_there)
 {
-	if (mkdirat(fd, name, 0700) != 0 && errno != EEXIST)
+	*was_there = mkdirat(fd, name, 0700) != 0;
+	if (*was_there && errno != EEXIST)
 		return -errno;
 	return look_up(fd, name, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
 }
 
 /* Creates every folder of the path, from the anchor downwards. */
-static int make_all(int anchor_fd, const char *path)
+static int make_all(int anchor_fd, const char *path, uint16_t *found_bytes)
 {
 	char rest[WH_PATH_BYTES_MAX + 1];
+	bool was_there = true;
 	int fd = anchor_fd;
 
+	*found_bytes = 0;
 	WH_ASSERT(strlen(path) < sizeof(rest));
 	strcpy(rest, path);
 	for (char *name = rest; fd >= 0 && name != NULL;) {
@@ -163,7 +166,10 @@ static int make_all(int anchor_fd, const char *path)
 		if (slash != NULL)
 			*slash++ = '\0';
 
-		int next = make_one(fd, name);
+		int next = make_one(fd, name, &was_there);
+
+		if (was_there)
+			*found_bytes = (uint16_t)(name - rest + (ptrdiff_t)strlen(name));
 
 		if (fd != anchor_fd)
 			close(fd);
@@ -219,10 +225,12 @@ int wh_beneath_folder(struct wh_beneath *beneath, const char *path, size_t path_
 		drop(folder);
 		memcpy(folder->path, path, path_bytes);
 		folder->path[path_bytes] = '\0';
-		folder->path_bytes = (uint16_t)path_bytes;
+		folder->path_bytes = folder->found_bytes = (uint16_t)path_bytes;
+		folder->is_new = true;
 		folder->fd = wh_beneath_open(beneath, folder->path, O_PATH | O_DIRECTORY);
 		if (folder->fd == -ENOENT)
-			folder->fd = make_all(beneath->anchor_fd, folder->path);
+			folder->fd =
+				make_all(beneath->anchor_fd, folder->path, &folder->found_bytes);
 		folder->was_empty = folder->fd >= 0 && is_empty(folder->fd);
 	}
 	if (folder->fd < 0)
@@ -236,6 +244,22 @@ int wh_beneath_folder(struct wh_beneath *beneath, const char *path, size_t path_
 bool wh_beneath_was_empty(const struct wh_beneath *beneath, int folder_fd)
 {
 	return beneath->last->fd == folder_fd && beneath->last->was_empty;
+}
+
+bool wh_beneath_is_new(struct wh_beneath *beneath, int folder_fd)
+{
+	struct wh_beneath_folder *last = beneath->last;
+	bool is_new = last->fd == folder_fd && last->is_new;
+
+	if (is_new)
+		last->is_new = false;
+	return is_new;
+}
+
+size_t wh_beneath_found_bytes(const struct wh_beneath *beneath, int folder_fd)
+{
+	WH_ASSERT(beneath->last->fd == folder_fd);
+	return beneath->last->found_bytes;
 }
 
 void wh_beneath_forget(struct wh_beneath *beneath, const char *path, size_t path_bytes)

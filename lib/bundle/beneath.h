@@ -24,8 +24,10 @@
 struct wh_beneath_folder {
 	int fd; /* O_PATH; -1: unused */
 	uint16_t path_bytes;
-	bool was_empty; /* when it was opened */
-	uint64_t used;  /* time of last use, by `uses` */
+	uint16_t found_bytes; /* of its path: what is longer was missing when it was opened */
+	bool was_empty;       /* then */
+	bool is_new;          /* wh_beneath_is_new was not called yet */
+	uint64_t used;        /* time of last use, by `uses` */
 	char path[WH_PATH_BYTES_MAX + 1];
 };
 
@@ -61,6 +63,12 @@ int wh_beneath_folder(struct wh_beneath *beneath, const char *path, size_t path_
  * everything in it came with the bundle, or at the same time, and need not be examined.
  */
 bool wh_beneath_was_empty(const struct wh_beneath *beneath, int folder_fd);
+
+/* True once after the folder was opened, for what needs to be done once. */
+bool wh_beneath_is_new(struct wh_beneath *beneath, int folder_fd);
+
+/* How much of the path of the folder of the last call was there before that call created it. */
+size_t wh_beneath_found_bytes(const struct wh_beneath *beneath, int folder_fd);
 
 /* The folder has gone (-ENOENT): the next call looks it up again. */
 void wh_beneath_forget(struct wh_beneath *beneath, const char *path, size_t path_bytes);

@@ -317,6 +317,17 @@ enum wh_name_verdict wh_names_claim(
 	return verdict;
 }
 
+bool wh_names_has(struct wh_names *names, const char *path, size_t bytes)
+{
+	WH_ASSERT(bytes > 0 && bytes <= WH_PATH_BYTES_MAX + 1);
+	wh_spin_lock(&names->lock);
+
+	bool found = has(names, key_of(names, (const uint8_t *)path, bytes, false));
+
+	wh_spin_unlock(&names->lock);
+	return found;
+}
+
 bool wh_names_may_have(struct wh_names *names, const char *path, size_t bytes, bool folds)
 {
 	const uint8_t *exact = (const uint8_t *)path;
@@ -352,6 +363,61 @@ void wh_names_leave(struct wh_names *names, const struct wh_blocks_account *acco
 		names->is_full = false;
 	}
 	wh_spin_unlock(&names->lock);
+}
+
+/* A letter that is folded to this one; 0: none is. */
+static uint32_t with_case(uint32_t wide)
+{
+	if (wide < 0x80)
+		return wide >= 'a' && wide <= 'z' ? wide - 0x20 : 0;
+	for (size_t i = 0; i < sizeof(wh_case_runs) / sizeof(wh_case_runs[0]); i++) {
+		const struct wh_case_run *run = &wh_case_runs[i];
+		uint32_t from = (uint32_t)((int32_t)wide - run->delta);
+
+		if (from >= run->first && from <= run->last && (from - run->first) % run->step == 0)
+			return from;
+	}
+	return 0;
+}
+
+static uint32_t in_other_case(uint32_t wide)
+{
+	uint32_t folded = without_case(wide);
+
+	return folded != wide ? folded : with_case(wide);
+}
+
+/* Letters of ASCII first: some file systems ignore the case of no others. */
+static bool change_case(const char *name, size_t bytes, bool ascii_only, char other[NAME_MAX + 1])
+{
+	const uint8_t *text = (const uint8_t *)name;
+	uint8_t changed[4];
+
+	for (size_t at = 0; at < bytes;) {
+		uint32_t wide;
+		size_t count = next_character(text + at, bytes - at, &wide);
+		bool is_letter = count > 1 ? !ascii_only : wide < 0x80;
+		uint32_t with = is_letter ? in_other_case(wide) : 0;
+		size_t used = with == 0 ? 0 : put_character(changed, with);
+
+		if (used > 0 && bytes - count + used <= NAME_MAX) {
+			memcpy(other, name, at);
+			memcpy(other + at, changed, used);
+			memcpy(other + at + used, name + at + count, bytes - at - count);
+			other[bytes - count + used] = '\0';
+			return true;
+		}
+		at += count;
+	}
+	return false;
+}
+
+bool wh_name_in_other_case(const char *name, char other[NAME_MAX + 1])
+{
+	size_t bytes = strlen(name);
+
+	WH_ASSERT(bytes <= NAME_MAX);
+	return change_case(name, bytes, true, other) || change_case(name, bytes, false, other);
 }
 
 bool wh_folds_case(int folder_fd)

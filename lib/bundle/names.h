@@ -22,6 +22,7 @@
  * Any core. Allocates only when used.
  */
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -72,8 +73,17 @@ void wh_names_leave(struct wh_names *names, const struct wh_blocks_account *acco
 enum wh_name_verdict wh_names_claim(struct wh_names *names, const struct wh_blocks_account *account,
 	const struct wh_name *name);
 
+/* True: that name was claimed as a file. False: it was not, or there was no memory to store it. */
+bool wh_names_has(struct wh_names *names, const char *path, size_t bytes);
+
 /* False: no file of the job was given that name. */
 bool wh_names_may_have(struct wh_names *names, const char *path, size_t bytes, bool folds);
+
+/*
+ * Sets `other` to the same name with the case of its first letter changed. False: it has no letter
+ * with case.
+ */
+bool wh_name_in_other_case(const char *name, char other[NAME_MAX + 1]);
 
 /* Whether the file system of that folder ignores case, as far as the kernel tells. */
 bool wh_folds_case(int folder_fd);

@@ -43,6 +43,9 @@ struct wh_rules_used {
 	_Atomic uint64_t entries;
 	_Atomic uint64_t bytes;
 	struct wh_names names; /* given at the target */
+	/* There, in folders that ignore case and have been listed (sink_spelling.c). */
+	struct wh_names there;
+	_Atomic uint32_t listed_again;
 };
 
 enum wh_ruling {

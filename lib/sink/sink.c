@@ -186,6 +186,7 @@ static void set_up(struct wh_sink *sink)
 	for (uint32_t i = 0; i < WH_SINK_LARGE_MAX; i++)
 		sink->large[i].fd = -1;
 	wh_names_join(&sink->config.used->names);
+	wh_names_join(&sink->config.used->there);
 	/* The caller's string is only valid during the call. */
 	sink->config.target = NULL;
 }
@@ -259,6 +260,7 @@ void wh_sink_close(struct wh_sink *sink)
 	close(sink->anchor_fd);
 	wh_folder_log_free(&sink->folders);
 	wh_names_leave(&sink->config.used->names, &sink->config.account);
+	wh_names_leave(&sink->config.used->there, &sink->config.account);
 	free(sink->large_paths);
 	free(sink);
 }

@@ -30,17 +30,21 @@ static int back_up(struct wh_sink *sink, int folder_fd, enum wh_doing *doing)
 	const char *name = path + (place->name - place->path);
 	size_t bytes = (size_t)snprintf(
 		path, sizeof(path), "%s%s", place->path, sink->config.choice.backup);
+	struct stat older;
+	int rc = 0;
 
 	if (strlen(name) > NAME_MAX || bytes > WH_PATH_BYTES_MAX)
 		return -ENAMETOOLONG;
 	if (wh_looks_like_staging(name, strlen(name)))
 		return -EPERM;
-	if (wh_sink_may_have_brought(sink, path, bytes) &&
-		faccessat(folder_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
-		*doing = WH_DOING_SHARING;
-		return -EEXIST;
+	if (fstatat(folder_fd, name, &older, AT_SYMLINK_NOFOLLOW) == 0) {
+		if (wh_sink_may_have_brought(sink, path, bytes)) {
+			*doing = WH_DOING_SHARING;
+			return -EEXIST;
+		}
+		rc = wh_sink_check_name(sink, folder_fd, name, &older, doing);
 	}
-	return wh_stage_back_up(sink->stage, folder_fd, place->name, name);
+	return rc < 0 ? rc : wh_stage_back_up(sink->stage, folder_fd, place->name, name);
 }
 
 /* Renames the file, replacing what has its name. */
@@ -51,6 +55,8 @@ static int replace(
 	struct stat status;
 	int rc = wh_sink_look_again(sink, folder_fd, &status);
 
+	if (rc == 0)
+		rc = wh_sink_check_name(sink, folder_fd, sink->place.name, &status, doing);
 	if (rc < 0)
 		return rc;
 

@@ -372,6 +372,8 @@ static void take_placed(struct wh_sink *sink, const struct wh_entry *entry, uint
 	}
 	if (rc == 0)
 		rc = wh_sink_look(sink, folder_fd, &status);
+	if (rc == 0)
+		rc = wh_sink_check_name(sink, folder_fd, sink->place.name, &status, &doing);
 	if (rc == 0 && S_ISDIR(status.st_mode))
 		rc = -EISDIR;
 	if (rc < 0) {

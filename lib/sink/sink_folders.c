@@ -73,7 +73,7 @@ static int append(struct wh_folder_log *log, const struct wh_entry *entry)
 }
 
 /* Ensures that we can write into an existing folder while files are put there. */
-static int enter_existing(struct wh_sink *sink, int folder_fd)
+static int enter_existing(struct wh_sink *sink, int folder_fd, enum wh_doing *doing)
 {
 	struct stat status;
 	int fd = openat(folder_fd, sink->place.name,
@@ -84,8 +84,10 @@ static int enter_existing(struct wh_sink *sink, int folder_fd)
 		return errno == ELOOP ? -ENOTDIR : -errno;
 	if (fstat(fd, &status) != 0)
 		rc = -errno;
-	else if ((status.st_mode & 0700) != 0700 && status.st_uid == geteuid() &&
-		 fchmod(fd, (status.st_mode & 07777) | 0700) != 0)
+	else
+		rc = wh_sink_check_name(sink, folder_fd, sink->place.name, &status, doing);
+	if (rc == 0 && (status.st_mode & 0700) != 0700 && status.st_uid == geteuid() &&
+		fchmod(fd, (status.st_mode & 07777) | 0700) != 0)
 		rc = -errno;
 	close(fd);
 	return rc;
@@ -102,8 +104,10 @@ void wh_sink_take_folder(struct wh_sink *sink, const struct wh_entry *entry, int
 	enum wh_doing doing = WH_DOING_CREATING;
 	int rc = 0;
 
-	if (mkdirat(folder_fd, sink->place.name, (entry->mode & 0777) | 0700) != 0)
-		rc = errno == EEXIST ? enter_existing(sink, folder_fd) : -errno;
+	if (mkdirat(folder_fd, sink->place.name, (entry->mode & 0777) | 0700) == 0)
+		wh_sink_note_made(sink, sink->place.path, sink->place.bytes);
+	else
+		rc = errno == EEXIST ? enter_existing(sink, folder_fd, &doing) : -errno;
 	if (rc == 0) {
 		doing = WH_DOING_ATTRIBUTES;
 		rc = append(&sink->folders, entry);

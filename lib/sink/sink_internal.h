@@ -8,6 +8,7 @@
  *
  *   tell        the outcome of each entry, to the source and the app
  *   break       ends the job with an error
+ *   spelling    how existing names are spelled where case is ignored
  *   place, attributes   where an entry goes; what a file or folder gets besides its bytes
  *   large       the table of large files (whose bytes come in extents), promised space, failure
  *   reserve     opens a staged file, and finds space for it
@@ -381,6 +382,16 @@ static inline struct wh_more wh_more_of(const struct wh_entry *entry)
 {
 	return (struct wh_more){entry->uid, entry->gid, entry->xattr_bytes, entry->xattrs};
 }
+
+/*
+ * sink_spelling.c: 0, or -EEXIST if the existing name differs by case from `name`, which has led to
+ * it because the file system ignores case; in the folder of sink->place. check_folder: the path of
+ * the folder that was opened last. note_made: the job has created a folder of that path.
+ */
+int wh_sink_check_name(struct wh_sink *sink, int folder_fd, const char *name,
+	const struct stat *status, enum wh_doing *doing);
+int wh_sink_check_folder(struct wh_sink *sink, int folder_fd, enum wh_doing *doing);
+void wh_sink_note_made(struct wh_sink *sink, const char *path, size_t bytes);
 
 /*
  * sink_place.c: where an entry goes. Each function resolves a path of the bundle into sink->place

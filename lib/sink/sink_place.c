@@ -34,10 +34,15 @@ static int open_folder(struct wh_sink *sink, enum wh_doing *doing)
 {
 	struct wh_place *place = &sink->place;
 	int folder_fd = wh_beneath_folder(&sink->beneath, place->path, place->parent_bytes);
+	int rc = 0;
 
 	if (folder_fd != -ELOOP && folder_fd != -EXDEV)
 		*doing = WH_DOING_CREATING;
-	return folder_fd;
+	if (folder_fd >= 0 && wh_beneath_is_new(&sink->beneath, folder_fd))
+		rc = wh_sink_check_folder(sink, folder_fd, doing);
+	if (rc < 0)
+		wh_beneath_forget(&sink->beneath, place->path, place->parent_bytes);
+	return rc < 0 ? rc : folder_fd;
 }
 
 int wh_sink_place(struct wh_sink *sink, const char *path, size_t path_bytes, enum wh_doing *doing)
@@ -134,6 +139,8 @@ int wh_sink_look_only(struct wh_sink *sink, const struct wh_entry *entry, struct
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	rc = wh_sink_look_again(sink, fd, status);
+	if (rc == 0)
+		rc = wh_sink_check_name(sink, fd, place->name, status, doing);
 	if (fd != sink->anchor_fd)
 		close(fd);
 	return rc;

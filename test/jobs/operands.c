@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../rig/folding_disk.h"
 #include "../rig/seeds.h"
 #include "../unit/await_aside.h"
 #include "../unit/remove_tree.h"
@@ -54,6 +55,7 @@ struct story {
 	const char *operands[OPERANDS_MAX];
 	struct lanes_config config;
 	struct lanes_result result;
+	bool disk_folds; /* where it arrives, without telling */
 	const char *wrong;
 	char about[256];
 };
@@ -111,7 +113,7 @@ static void make_folders(const char *root, const char *path)
 	for (char *slash = above + strlen(root) + 1; (slash = strchr(slash, '/')) != NULL;
 		slash++) {
 		*slash = '\0';
-		mkdir(above, 0755);
+		mkdirat(AT_FDCWD, above, 0755);
 		*slash = '/';
 	}
 }
@@ -127,12 +129,12 @@ static bool make(const char *root, const char *path, uint32_t id, bool is_link)
 	make_folders(root, path);
 	snprintf(whole, sizeof(whole), "%s/%s", root, path);
 	snprintf(text, sizeof(text), "link-%u", id);
-	if (lstat(whole, &status) == 0)
+	if (fstatat(AT_FDCWD, whole, &status, AT_SYMLINK_NOFOLLOW) == 0)
 		return false;
 	if (is_link)
 		return symlink(text, whole) == 0;
 
-	int fd = open(whole, O_WRONLY | O_CREAT | O_EXCL, 0644);
+	int fd = openat(AT_FDCWD, whole, O_WRONLY | O_CREAT | O_EXCL, 0644);
 
 	if (fd < 0)
 		return false; /* a file has the name of a folder above it */
@@ -386,11 +388,12 @@ static void tell(uint64_t seed)
 {
 	const struct lanes_config *config = &story.config;
 
-	printf("seed %" PRIu64 ": %s, wishes 0x%x, %u lanes%s%s%s%s%s:", seed,
+	printf("seed %" PRIu64 ": %s, wishes 0x%x, %u lanes%s%s%s%s%s%s:", seed,
 		config->below_root ? "get" : "send", config->wishes, config->lanes,
 		config->recursive ? ", -r" : "", config->folds ? ", folds" : "",
 		config->crowded ? ", crowded" : "", config->backup != NULL ? ", backup" : "",
-		config->target[0] != '\0' ? ", new" : "");
+		config->target[0] != '\0' ? ", new" : "",
+		story.disk_folds ? ", onto a disk that folds" : "");
 	for (uint32_t i = 0; i < config->count; i++)
 		printf(" %s", story.operand[i]);
 	printf("\n");
@@ -410,6 +413,14 @@ static void begin(const struct wh_rig_seeds *seeds, uint64_t seed)
 	snprintf(story.from, sizeof(story.from), "%s/from", folder);
 	snprintf(story.to, sizeof(story.to), "%s/to", folder);
 	WH_ASSERT(mkdir(story.from, 0755) == 0 && mkdir(story.to, 0755) == 0);
+	story.disk_folds = seed % 3 == 1;
+	if (story.disk_folds && seed % 2 == 0) {
+		/* Only this folder there. */
+		snprintf(folding_root, sizeof(folding_root), "%s/r", story.to);
+		WH_ASSERT(mkdir(folding_root, 0755) == 0);
+	} else if (story.disk_folds) {
+		strcpy(folding_root, story.to);
+	}
 	do
 		plant();
 	while (story.files == 0);
@@ -432,6 +443,7 @@ static void end(void)
 	close(story.config.to_fd);
 	WH_ASSERT(chdir("/") == 0);
 	await_aside();
+	folding_root[0] = '\0';
 	remove_tree(story.from);
 	remove_tree(story.to);
 }

@@ -213,6 +213,39 @@ static void charged(void)
 	CU_ASSERT_EQUAL(had_bytes, 0);
 }
 
+static void in_other_case(void)
+{
+	static const struct {
+		const char *name, *other;
+	} known[] = {
+		{"name", "Name"},
+		{"Name", "name"},
+		{"12-a", "12-A"},
+		{"\303\266a", "\303\266A"}, /* ASCII first */
+		{"\303\266", "\303\226"},
+		{"1\303\226", "1\303\266"},
+		{"\320\226.1", "\320\266.1"},
+		{"12", NULL},
+		{"\377\303", NULL},
+		{"", NULL},
+	};
+	char longest[NAME_MAX + 1] = "", other[NAME_MAX + 1];
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		bool has = wh_name_in_other_case(known[i].name, other);
+
+		CU_ASSERT_EQUAL(has, known[i].other != NULL);
+		if (has)
+			CU_ASSERT_STRING_EQUAL(other, known[i].other);
+	}
+	/* One that would be too long in another case has none. */
+	memset(longest, '1', NAME_MAX - 2);
+	strcat(longest, "\310\272");
+	CU_ASSERT_FALSE(wh_name_in_other_case(longest, other));
+	CU_ASSERT(wh_name_in_other_case(longest + 1, other));
+	CU_ASSERT_EQUAL(strlen(other), NAME_MAX);
+}
+
 static void this_system_does_not(void)
 {
 	int fd = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -228,6 +261,7 @@ CU_TestInfo wh_tests[] = {
 	{"any bytes", any_bytes},
 	{"so many", so_many},
 	{"charged", charged},
+	{"in other case", in_other_case},
 	{"this system does not", this_system_does_not},
 	CU_TEST_INFO_NULL,
 };
