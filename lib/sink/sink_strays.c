@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/assert.h"
 #include "sink/sink_internal.h"
 #include "source/walk.h"
 

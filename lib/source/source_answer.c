@@ -3,21 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <rte_common.h>
-
 #include "base/assert.h"
 #include "source/source_internal.h"
 
 /* Most records of the sink, and files whose outcome one of them reports, per poll. */
 #define ANSWERS_PER_POLL 64
-
-/* A sent entry whose outcome the sink has not reported. */
-struct wh_ledger_entry *wh_source_find_open(struct wh_source *source, uint64_t id)
-{
-	struct wh_ledger_entry *entry = wh_ledger_find(&source->ledger, id);
-
-	return entry != NULL && id < source->ids_out && !entry->has_outcome ? entry : NULL;
-}
 
 /* The announced file, which is answered now; NULL: there is none. */
 static struct wh_asked *take_answer(struct wh_source *source, uint64_t id)

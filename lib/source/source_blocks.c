@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "base/clock.h"
 #include "source/source_internal.h"
 
@@ -54,18 +53,6 @@ bool wh_source_take_blocks(struct wh_source *source, const struct wh_record *rec
 			count * sizeof(file->told[0]));
 	file->told_count += count;
 	return true;
-}
-
-void wh_source_forget_blocks(struct wh_source *source, struct wh_asked *file)
-{
-	if (file->told_count == 0)
-		return;
-	WH_ASSERT(source->lists > 0);
-	source->lists--;
-	wh_blocks_repay(&source->config.account, &file->charged);
-	free(file->told);
-	file->told = NULL;
-	file->told_count = 0;
 }
 
 void wh_source_begin_blocks(struct wh_source *source)

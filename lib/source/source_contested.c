@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-#include "base/assert.h"
 #include "source/source_internal.h"
 
 #define ITEMS_PER_POLL 64

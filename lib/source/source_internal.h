@@ -3,18 +3,22 @@
 #define WH_SOURCE_SOURCE_INTERNAL_H
 
 /*
- * Private to the source, whose parts each have a file:
+ * Private to the source. Calls go one way: each file below calls those above it, never back.
  *
- *   source.c         opens, polls, closes; shared functions
- *   source_send.c    turns items of the walk into records; reads small files
- *   source_read.c    large files that the sink has answered: compares them, sends extents
- *   source_blocks.c  large files of which the sink has listed blocks
- *   source_answer.c  answers of the sink
- *   source_left_out.c
- *                    attributes that entries contain, or lack
- *   source_links.c   files that have several names
- *   source_contested.c
- *                    names in the bundle that several given paths have
+ *   put        chunks, records into them, outcomes to the app
+ *   asked      large files, from their ENTRY to their last record
+ *   run        the file being read, whatever of it is sent
+ *   links      files that have several names
+ *   left_out   attributes that entries contain, or lack
+ *   entry      an ENTRY, and its place in the ledger
+ *   blocks     large files of which the sink has listed blocks
+ *   stream     the bytes of a pipe
+ *   read       large files that the sink has answered: compares them, sends extents
+ *   contested  names in the bundle that several given paths have
+ *   send       turns items of the walk into records; reads small files
+ *   move       removes files that are durable at the sink
+ *   answer     answers of the sink
+ *   source     opens, polls, closes
  *
  * One chunk suffices, though slowly: a record never waits for a chunk used for reading ahead, since
  * the chunk sent last is returned for it.
@@ -188,7 +192,7 @@ static inline bool wh_source_has_range(const struct wh_source *source)
 	return source->config.choice.has_range && !source->config.is_pipe;
 }
 
-/* source.c */
+/* source_put.c: chunks, records into them, outcomes to the app. */
 void wh_source_fail(struct wh_source *source, int error);
 bool wh_source_has_room(struct wh_source *source, uint32_t bytes);
 void wh_source_put(struct wh_source *source); /* puts source->record; there must be room */
@@ -197,25 +201,51 @@ struct wh_chunk *wh_source_take_chunk(struct wh_source *source); /* to read into
 void wh_source_keep_chunk(struct wh_source *source, struct wh_chunk *chunk);
 void wh_source_tell(struct wh_source *source, const struct wh_file_result *result);
 
-/* source_send.c: walks and sends while records may be put; returns the work done */
-int32_t wh_source_send(struct wh_source *source);
+/* source_asked.c: large files, from their ENTRY to their last record. */
+/* A sent entry whose outcome the sink has not reported. */
+struct wh_ledger_entry *wh_source_find_open(struct wh_source *source, uint64_t id);
+void wh_source_forget_blocks(struct wh_source *source, struct wh_asked *file);
+void wh_source_release(struct wh_source *source, struct wh_asked *file);
 
-bool wh_source_entry_has_room(struct wh_source *source);
-struct wh_ledger_entry *wh_source_put_entry(struct wh_source *source);
+/* source_run.c: the file being read, whatever of it is sent. */
+bool wh_source_is_in_extents(const struct wh_source *source); /* no other record is allowed */
+/* Begins to read ahead, that part of it. */
+void wh_source_read_part(struct wh_source *source, const struct wh_part *part);
+/* The same for the run [offset, end), which is sent next. */
+void wh_source_read_run(struct wh_source *source, uint64_t offset, uint64_t end);
+void wh_source_push_raw(struct wh_source *source, struct wh_chunk *chunk);
+void wh_source_end_reading(struct wh_reading *reading, int error, enum wh_doing doing);
+
+/*
+ * source_links.c: further names of files. defer: whether the current file is another name of a sent
+ * one; otherwise stores it as the first name. next: a name to be sent, and the first one of its
+ * file; false: none.
+ */
+bool wh_source_knows_link(const struct wh_source *source, const struct stat *status);
+bool wh_source_defer_link(struct wh_source *source, const struct stat *status);
+bool wh_source_has_links(const struct wh_source *source);
+bool wh_source_next_link(const struct wh_source *source, const char **path, const char **of);
+void wh_source_drop_link(struct wh_source *source);
+void wh_source_free_links(struct wh_source *source);
 
 /* source_left_out.c: adds attributes to an entry, and counts those left out; fd: -1 for a link */
 void wh_source_see_more(
 	struct wh_source *source, const struct stat *status, int fd, struct wh_entry *entry);
 void wh_source_add_left_out(struct wh_source *source); /* its ENTRY was put */
 
-/* source_links.c: further names of files, sent at the end */
-bool wh_source_knows_link(const struct wh_source *source, const struct stat *status);
-/* Whether the current file is another name of a sent one; otherwise stores it as the first name. */
-bool wh_source_defer_link(struct wh_source *source, const struct stat *status);
-/* Sends them once all files are complete at the sink. False: in another lane, or it waits. */
-int32_t wh_source_send_links(struct wh_source *source);
-bool wh_source_has_links(const struct wh_source *source);
-void wh_source_free_links(struct wh_source *source);
+/* source_entry.c */
+struct wh_entry *wh_source_begin_entry(struct wh_source *source, const struct stat *status);
+bool wh_source_entry_has_room(struct wh_source *source);
+struct wh_ledger_entry *wh_source_put_entry(struct wh_source *source);
+void wh_source_put_asking(struct wh_source *source, struct wh_split *split, int fd);
+
+/*
+ * source_blocks.c: false: the received blocks are invalid. Also the steps of wh_source_read for
+ * blocks.
+ */
+bool wh_source_take_blocks(struct wh_source *source, const struct wh_record *record);
+void wh_source_begin_blocks(struct wh_source *source);
+int32_t wh_source_differ(struct wh_source *source);
 
 /* source_stream.c: the bytes of a pipe */
 void wh_source_begin_stream(struct wh_source *source);
@@ -224,32 +254,25 @@ int32_t wh_source_stream(struct wh_source *source);
 /* Returns chunks that are not needed any more. */
 void wh_source_end_stream(struct wh_source *source);
 
-struct wh_ledger_entry *wh_source_find_open(struct wh_source *source, uint64_t id);
-void wh_source_push_raw(struct wh_source *source, struct wh_chunk *chunk);
-void wh_source_end_reading(struct wh_reading *reading, int error, enum wh_doing doing);
-struct wh_entry *wh_source_begin_entry(struct wh_source *source, const struct stat *status);
-void wh_source_put_asking(struct wh_source *source, struct wh_split *split, int fd);
-
-/*
- * source_blocks.c: false: the received blocks are invalid. Also the steps of wh_source_read for
- * blocks.
- */
-bool wh_source_take_blocks(struct wh_source *source, const struct wh_record *record);
-void wh_source_forget_blocks(struct wh_source *source, struct wh_asked *file);
-void wh_source_begin_blocks(struct wh_source *source);
-int32_t wh_source_differ(struct wh_source *source);
-
 /* source_read.c */
 int32_t wh_source_read(struct wh_source *source);
-/* Reads the run [offset, end) of the file next. */
-void wh_source_read_run(struct wh_source *source, uint64_t offset, uint64_t end);
 /* Ends what precedes the sending of a large file, finished or not. */
 void wh_source_stop_proof(struct wh_source *source);
-bool wh_source_is_in_extents(const struct wh_source *source); /* no other record is allowed */
-void wh_source_release(struct wh_source *source, struct wh_asked *file);
 
+/* source_contested.c: whether something is to be found out first; a step; the result. */
+bool wh_source_scouts(const struct wh_source_config *config);
+int32_t wh_source_scout(struct wh_source *source);
+bool wh_source_is_contested(struct wh_source *source, const char *path);
+
+/* source_send.c: walks and sends while records may be put; returns the work done */
+int32_t wh_source_send(struct wh_source *source);
+/* Further names of files, once all files are complete at the sink. */
+int32_t wh_source_send_links(struct wh_source *source);
 /* Whether no other lane can announce a file any more. */
 bool wh_source_is_walked(const struct wh_source *source);
+
+/* source_move.c: removes a file that is durable at the sink, if it is unchanged here. */
+void wh_source_remove(struct wh_source *source, const struct wh_ledger_entry *entry);
 
 /* source_answer.c: processes answers, reports outcomes */
 int32_t wh_source_take_answers(struct wh_source *source);
@@ -261,13 +284,5 @@ static inline bool wh_is_unchanged(const struct stat *before, const struct stat 
 	       before->st_mtim.tv_sec == after->st_mtim.tv_sec &&
 	       before->st_mtim.tv_nsec == after->st_mtim.tv_nsec;
 }
-
-/* source_contested.c: whether something is to be found out first; a step; the result. */
-bool wh_source_scouts(const struct wh_source_config *config);
-int32_t wh_source_scout(struct wh_source *source);
-bool wh_source_is_contested(struct wh_source *source, const char *path);
-
-/* source_move.c: removes a file that is durable at the sink, if it is unchanged here. */
-void wh_source_remove(struct wh_source *source, const struct wh_ledger_entry *entry);
 
 #endif

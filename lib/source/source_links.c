@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "source/source_internal.h"
 
 /*
@@ -130,8 +129,18 @@ bool wh_source_has_links(const struct wh_source *source)
 	return source->links != NULL && source->links->first != NULL;
 }
 
-static void drop_first(struct wh_source_links *links)
+bool wh_source_next_link(const struct wh_source *source, const char **path, const char **of)
 {
+	if (!wh_source_has_links(source))
+		return false;
+	*path = source->links->first->path;
+	*of = source->links->first->file->path;
+	return true;
+}
+
+void wh_source_drop_link(struct wh_source *source)
+{
+	struct wh_source_links *links = source->links;
 	struct name *name = links->first;
 
 	links->first = name->next;
@@ -140,40 +149,12 @@ static void drop_first(struct wh_source_links *links)
 	free(name);
 }
 
-int32_t wh_source_send_links(struct wh_source *source)
-{
-	struct wh_source_links *links = source->links;
-	int32_t sent = 0;
-
-	for (; sent < WH_SOURCE_FILES_PER_POLL && links->first != NULL; sent++) {
-		const struct name *name = links->first;
-
-		source->record.type = WH_RECORD_ENTRY;
-		source->record.entry = (struct wh_entry){
-			.id = source->ledger.next,
-			.kind = WH_ENTRY_HARD,
-			.uid = WH_OWNER_UNTOLD,
-			.gid = WH_OWNER_UNTOLD,
-			.path = name->path,
-			.path_bytes = (uint16_t)strlen(name->path),
-			.link = name->file->path,
-			.link_bytes = (uint16_t)strlen(name->file->path),
-		};
-		if (!wh_source_entry_has_room(source))
-			break;
-		source->leaves_out = (struct wh_left_out){0};
-		wh_source_put_entry(source);
-		drop_first(links);
-	}
-	return sent;
-}
-
 void wh_source_free_links(struct wh_source *source)
 {
 	if (source->links == NULL)
 		return;
 	while (source->links->first != NULL)
-		drop_first(source->links);
+		wh_source_drop_link(source);
 	tdestroy(source->links->files, free);
 	free(source->links);
 }
