@@ -30,7 +30,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "huge_pages.h"
+#include "eal.h"
 #include "port/port.h"
 #include "wire/encap.h"
 
@@ -61,19 +61,11 @@ struct bench {
 
 static void start_eal(void)
 {
-	static char words[][24] = {"perf_lambda", "--no-pci", "--no-telemetry", "--iova-mode=va",
-		"-l", "0", "--log-level=error", "-m", MEMORY_MIB, "--in-memory", ""};
-	bool huge = huge_pages_free() >= 256;
-	char *args[RTE_DIM(words) + 1] = {NULL};
+	static const char *const words[] = {"perf_lambda", "--no-pci", "--no-telemetry",
+		"--iova-mode=va", "-l", "0", "--log-level=error", "-m", MEMORY_MIB};
 
-	if (!huge) {
-		strcpy(words[9], "--no-huge");
-		strcpy(words[10], "--no-shconf");
-	}
-	for (size_t i = 0; i < RTE_DIM(words); i++)
-		args[i] = words[i];
-	if (rte_eal_init(huge ? 10 : 11, args) < 0)
-		rte_exit(EXIT_FAILURE, "the EAL does not start\n");
+	bool huge = start_eal_with(words, RTE_DIM(words), 256);
+
 	printf("memory: %s\n", huge ? "2 MiB pages" : "4 KiB pages");
 }
 

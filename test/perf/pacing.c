@@ -40,7 +40,7 @@
 
 #include "base/histogram.h"
 #include "chunks.h"
-#include "huge_pages.h"
+#include "eal.h"
 #include "pair.h"
 #include "session/pacer.h"
 
@@ -308,21 +308,15 @@ static bool find_cpus(unsigned int cpus[2])
 
 static void start_eal(const unsigned int cpus[2])
 {
-	static char words[][32] = {"perf_pacing", "--no-pci", "--no-telemetry", "--iova-mode=va",
-		"--log-level=error", "-m", "", "--lcores", "", "--in-memory", ""};
-	bool huge = huge_pages_free() >= MEMORY_MIB / 2;
-	char *args[RTE_DIM(words) + 1] = {NULL};
+	char memory[16], lcores[32];
+	const char *const words[] = {"perf_pacing", "--no-pci", "--no-telemetry", "--iova-mode=va",
+		"--log-level=error", "-m", memory, "--lcores", lcores};
 
-	snprintf(words[6], sizeof(words[6]), "%d", MEMORY_MIB);
-	snprintf(words[8], sizeof(words[8]), "0@%u,%d@%u", cpus[0], TX_LCORE, cpus[1]);
-	if (!huge) {
-		strcpy(words[9], "--no-huge");
-		strcpy(words[10], "--no-shconf");
-	}
-	for (size_t i = 0; i < RTE_DIM(words); i++)
-		args[i] = words[i];
-	if (rte_eal_init(huge ? 10 : 11, args) < 0)
-		rte_exit(EXIT_FAILURE, "the EAL does not start\n");
+	snprintf(memory, sizeof(memory), "%d", MEMORY_MIB);
+	snprintf(lcores, sizeof(lcores), "0@%u,%d@%u", cpus[0], TX_LCORE, cpus[1]);
+
+	bool huge = start_eal_with(words, RTE_DIM(words), MEMORY_MIB / 2);
+
 	printf("memory: %s; the TX core is CPU %u\n", huge ? "2 MiB pages" : "4 KiB pages",
 		cpus[1]);
 }

@@ -59,14 +59,6 @@ def level_goodput(results):
             f'in 8 of 20 rows, by 0.01 MB.')
 
 
-def sooner_than_reno(results):
-    result = results['sttp-table2']
-    nine, reno = (result.one(who=who, n=2).number('joins') for who in ('nine_one', 'reno'))
-    return (f'A second source begins with 15 tokens at once where Reno begins with one packet: in '
-            f'its first 10 s it has {nine:.2f} of what the first one has, and {reno:.2f} by Reno. '
-            f'In the paper it never gets there, by 9:1, for the reason that is missing above.')
-
-
 def five_to_five(results):
     point = results['sttp-table2'].one(who='five_five', n=4)
     return (f'With 16 tokens each the four sources hold 64 packets, 14 more than the queue does: '

@@ -203,6 +203,24 @@ static void test_many_followers(void)
 	take_down(&rig);
 }
 
+/* One that is to be done and one that is to fail, and who follows them. */
+struct chains {
+	uint64_t done, after_done;
+	uint64_t failed, after_failed, after_that;
+};
+
+static struct chains add_chains(struct rig *rig)
+{
+	struct chains of;
+
+	of.done = add(rig, "a", 5, 0, 0, 0);
+	of.after_done = add(rig, "a", 5, 0, of.done, 0);
+	of.failed = add(rig, "a", 5, 0, 0, 0);
+	of.after_failed = add(rig, "a", 5, 0, of.failed, 0);
+	of.after_that = add(rig, "a", 5, 0, of.after_failed, 0);
+	return of;
+}
+
 /* Whoever follows what failed fails with it, paused or not; what was done may be forgotten. */
 static void test_paused_followers(void)
 {
@@ -210,26 +228,22 @@ static void test_paused_followers(void)
 
 	set_up(&rig);
 
-	uint64_t done = add(&rig, "a", 5, 0, 0, 0);
-	uint64_t after_done = add(&rig, "a", 5, 0, done, 0);
-	uint64_t failed = add(&rig, "a", 5, 0, 0, 0);
-	uint64_t after_failed = add(&rig, "a", 5, 0, failed, 0);
-	uint64_t after_that = add(&rig, "a", 5, 0, after_failed, 0);
+	struct chains of = add_chains(&rig);
 
-	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, after_done), 0);
-	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, after_failed), 0);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), done);
-	CU_ASSERT_EQUAL(end(&rig, done, WH_EXIT_OK, NOW), WH_ORDER_DONE);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), failed);
-	CU_ASSERT_EQUAL(end(&rig, failed, WH_EXIT_NO_FILE, NOW), WH_ORDER_FAILED);
-	CU_ASSERT_EQUAL(look(&rig, after_done).state, WH_ORDER_PAUSED);
-	CU_ASSERT_EQUAL(look(&rig, after_failed).state, WH_ORDER_FAILED);
-	CU_ASSERT_EQUAL(look(&rig, after_that).state, WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, of.after_done), 0);
+	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, of.after_failed), 0);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), of.done);
+	CU_ASSERT_EQUAL(end(&rig, of.done, WH_EXIT_OK, NOW), WH_ORDER_DONE);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), of.failed);
+	CU_ASSERT_EQUAL(end(&rig, of.failed, WH_EXIT_NO_FILE, NOW), WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(&rig, of.after_done).state, WH_ORDER_PAUSED);
+	CU_ASSERT_EQUAL(look(&rig, of.after_failed).state, WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(&rig, of.after_that).state, WH_ORDER_FAILED);
 	CU_ASSERT_EQUAL(wh_database_run(rig.database, "DELETE FROM job WHERE id=1"), 0);
 	close_queue(&rig);
 	open_queue(&rig);
-	CU_ASSERT_EQUAL(wh_queue_resume(rig.queue, after_done, NOW), 0);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), after_done);
+	CU_ASSERT_EQUAL(wh_queue_resume(rig.queue, of.after_done, NOW), 0);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), of.after_done);
 	take_down(&rig);
 }
 
@@ -240,11 +254,7 @@ static void test_untold_followers(void)
 
 	set_up(&rig);
 
-	uint64_t done = add(&rig, "a", 5, 0, 0, 0);
-	uint64_t after_done = add(&rig, "a", 5, 0, done, 0);
-	uint64_t failed = add(&rig, "a", 5, 0, 0, 0);
-	uint64_t after_failed = add(&rig, "a", 5, 0, failed, 0);
-	uint64_t after_that = add(&rig, "a", 5, 0, after_failed, 0);
+	struct chains of = add_chains(&rig);
 	uint64_t lost = add(&rig, "a", 5, 0, 0, 0);
 	uint64_t after_lost = add(&rig, "a", 5, 0, lost, 0);
 	uint64_t live = add(&rig, "a", 5, 0, 0, 0);
@@ -256,12 +266,12 @@ static void test_untold_followers(void)
 		0);
 	close_queue(&rig);
 	open_queue(&rig);
-	CU_ASSERT_EQUAL(look(&rig, after_done).state, WH_ORDER_WAITING);
-	CU_ASSERT_EQUAL(look(&rig, after_failed).state, WH_ORDER_FAILED);
-	CU_ASSERT_EQUAL(look(&rig, after_that).state, WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(&rig, of.after_done).state, WH_ORDER_WAITING);
+	CU_ASSERT_EQUAL(look(&rig, of.after_failed).state, WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(&rig, of.after_that).state, WH_ORDER_FAILED);
 	CU_ASSERT_EQUAL(look(&rig, after_lost).state, WH_ORDER_FAILED);
 	CU_ASSERT_EQUAL(look(&rig, after_live).state, WH_ORDER_BLOCKED);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), after_done);
+	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), of.after_done);
 	take_down(&rig);
 }
 

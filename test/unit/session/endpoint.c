@@ -329,23 +329,31 @@ static void test_no_place_for_ours(void)
 	house_close(&house);
 }
 
+/* A receiver that has something to say before it leaves. */
+static struct wh_session *open_and_abort(struct house *house)
+{
+	struct wh_address to;
+
+	house_open(house);
+
+	struct wh_session *receiver = open_to(house, 5);
+
+	turn(house, NOW);
+	while (take(house, &to).type != 0)
+		;
+	wh_session_ask(receiver, WH_WISH_ABORT, WH_STATUS_IO_ERROR);
+	wh_session_ask(receiver, WH_WISH_CLOSE, WH_STATUS_PENDING);
+	return receiver;
+}
+
 /* Neither core lets a session go before the other has had two turns since. */
 static void test_grace(void)
 {
 	struct house house;
+	struct wh_endpoint *endpoint = &house.endpoint;
 	struct wh_address to;
 
-	house_open(&house);
-
-	struct wh_session *receiver = open_to(&house, 5);
-	struct wh_endpoint *endpoint = &house.endpoint;
-
-	turn(&house, NOW);
-	while (take(&house, &to).type != 0)
-		;
-	wh_session_ask(receiver, WH_WISH_ABORT, WH_STATUS_IO_ERROR);
-	wh_session_ask(receiver, WH_WISH_CLOSE, WH_STATUS_PENDING);
-
+	open_and_abort(&house);
 	/* ABORT is said three times, a period apart, and then once more it is looked at. */
 	for (uint32_t i = 0; i < 4; i++) {
 		turn(&house, NOW + (i + 1) * HZ / 100);
@@ -397,17 +405,9 @@ static void test_last_words(void)
 {
 	struct house house;
 	struct wh_address to;
-
-	house_open(&house);
-
-	struct wh_session *receiver = open_to(&house, 5);
+	struct wh_session *receiver = open_and_abort(&house);
 	struct wh_endpoint *endpoint = &house.endpoint;
 
-	turn(&house, NOW);
-	while (take(&house, &to).type != 0)
-		;
-	wh_session_ask(receiver, WH_WISH_ABORT, WH_STATUS_IO_ERROR);
-	wh_session_ask(receiver, WH_WISH_CLOSE, WH_STATUS_PENDING);
 	for (uint32_t i = 0; i < 4; i++)
 		wh_endpoint_receive_poll(endpoint, NOW + (i + 1) * HZ / 100);
 	CU_ASSERT_EQUAL(wh_session_news(receiver).phase, WH_PHASE_CLOSED);

@@ -17,6 +17,15 @@ const char wh_suite_name[] = "walk";
 
 static char listing[LISTING_BYTES];
 
+/* What the walk finds next; false: it is at its end. */
+static bool next_item(struct wh_walk *walk, struct wh_walk_item *item)
+{
+	do
+		wh_walk_next(walk, item);
+	while (item->found == WH_WALK_NOTHING);
+	return item->found != WH_WALK_END;
+}
+
 /*
  * "d:dir f:dir/a l:dir/b !dir/c(95,looking at its kind) w:folder/on/the/way", in the order found.
  */
@@ -33,12 +42,7 @@ static const char *list_by(
 	CU_ASSERT_EQUAL_FATAL(wh_walk_open(&walk, root_fd, paths, count, recursive), 0);
 	if (whole)
 		wh_walk_keep_paths(walk);
-	for (int i = 0; i < STEPS_MAX; i++) {
-		wh_walk_next(walk, &item);
-		if (item.found == WH_WALK_END)
-			break;
-		if (item.found == WH_WALK_NOTHING)
-			continue;
+	for (int i = 0; i < STEPS_MAX && next_item(walk, &item); i++) {
 		CU_ASSERT_FATAL(at < LISTING_BYTES - 5000);
 		CU_ASSERT_EQUAL(strlen(item.path), item.path_bytes);
 		if (item.found == WH_WALK_FAULT)
@@ -393,12 +397,7 @@ static void deep_tree(void)
 	close(fd);
 	paths[0] = tree_path(&tree, ".");
 	CU_ASSERT_EQUAL_FATAL(wh_walk_open(&walk, -1, paths, 1, true), 0);
-	for (int i = 0; i < STEPS_MAX; i++) {
-		wh_walk_next(walk, &item);
-		if (item.found == WH_WALK_END)
-			break;
-		if (item.found == WH_WALK_NOTHING)
-			continue;
+	for (int i = 0; i < STEPS_MAX && next_item(walk, &item); i++) {
 		CU_ASSERT_FATAL(item.found != WH_WALK_FAULT);
 		folders += item.found == WH_WALK_FOLDER;
 		files += item.found == WH_WALK_FILE;
@@ -466,13 +465,6 @@ static void too_long_paths(void)
 	CU_ASSERT_EQUAL(files, 21); /* with that beside the 21st */
 	CU_ASSERT_EQUAL(faults, 1);
 	tree_free(&tree);
-}
-
-static void next_item(struct wh_walk *walk, struct wh_walk_item *item)
-{
-	do
-		wh_walk_next(walk, item);
-	while (item->found == WH_WALK_NOTHING);
 }
 
 /* The tree changes under the walk's feet. */
