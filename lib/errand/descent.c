@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,99 +14,10 @@
 #include "bundle/staging_name.h"
 #include "errand/errand_internal.h"
 
-#define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-
-static struct wh_level *top(struct wh_errand *errand)
-{
-	WH_ASSERT(errand->depth > 0);
-	return errand->level[errand->depth - 1];
-}
-
 /* The path in an ITEM: a given path itself is ".". */
 static const char *told_path(const char *path)
 {
 	return path[0] != '\0' ? path : ".";
-}
-
-static bool removes(const struct wh_errand *errand)
-{
-	return errand->config.verb == WH_JOB_REMOVE;
-}
-
-/* Closes the folder that is too far above the next one, which gets its memory for names. */
-static uint8_t *close_far(struct wh_errand *errand)
-{
-	struct wh_level *far = errand->depth < WH_ERRAND_OPEN
-				       ? NULL
-				       : errand->level[errand->depth - WH_ERRAND_OPEN];
-	uint8_t *piece;
-
-	if (far == NULL || far->fd < 0)
-		return NULL;
-	close(far->fd);
-	far->fd = -1;
-	piece = far->piece;
-	far->piece = NULL;
-	return piece;
-}
-
-/* 0 or a positive errno. */
-static int prepare_level(struct wh_errand *errand)
-{
-	struct wh_level **level = &errand->level[errand->depth];
-
-	WH_ASSERT(errand->depth < WH_ERRAND_DEPTH_MAX); /* by the length of paths */
-	if (*level == NULL)
-		*level = calloc(1, sizeof(**level));
-	if (*level == NULL)
-		return ENOMEM;
-	if ((*level)->piece == NULL)
-		(*level)->piece = close_far(errand);
-	else
-		free(close_far(errand));
-	if ((*level)->piece == NULL)
-		(*level)->piece = malloc(WH_ERRAND_PIECE_BYTES);
-	return (*level)->piece == NULL ? ENOMEM : 0;
-}
-
-/* Takes over `fd` of the folder at errand->path. */
-static void enter(struct wh_errand *errand, int fd, const char *pattern)
-{
-	struct stat status;
-	int error = fstat(fd, &status) != 0 ? errno : prepare_level(errand);
-
-	if (error != 0) {
-		close(fd);
-		if (errand->depth > 0)
-			top(errand)->spoilt = true;
-		wh_errand_tell_fault(errand, errand->path, error, WH_DOING_LISTING);
-		return;
-	}
-
-	struct wh_level *level = errand->level[errand->depth++];
-
-	*level = (struct wh_level){
-		.fd = fd,
-		.pattern = pattern,
-		.path_bytes = (uint16_t)strlen(errand->path),
-		.status = status,
-		.sums = {.used_bytes = (uint64_t)status.st_blocks * 512},
-		.piece = level->piece,
-	};
-}
-
-void wh_descent_enter_given(struct wh_errand *errand, int fd, const char *pattern)
-{
-	if (fd >= 0)
-		enter(errand, fd, pattern);
-	else
-		wh_errand_tell_fault(errand, "", errno, WH_DOING_LISTING);
-}
-
-static void spoil(struct wh_errand *errand, int error, enum wh_doing doing)
-{
-	top(errand)->spoilt = true;
-	wh_errand_tell_fault(errand, errand->path, error, doing);
 }
 
 /* Removes a folder that was left; fd: its parent. */
@@ -116,18 +26,18 @@ static void remove_folder(struct wh_errand *errand, int fd, const char *name)
 	if (unlinkat(fd, name, AT_REMOVEDIR) == 0) {
 		errand->tally.done++;
 		if (errand->depth > 0)
-			top(errand)->passed--;
+			wh_level_top(errand)->passed--;
 		return;
 	}
 	if (errand->depth > 0)
-		top(errand)->spoilt = true;
+		wh_level_top(errand)->spoilt = true;
 	wh_errand_tell_fault(errand, errand->path, errno, WH_DOING_REMOVING);
 }
 
 /* Whether the folder just left was given, or has matched a given pattern. */
 static bool was_meant(struct wh_errand *errand)
 {
-	return errand->depth == 0 || top(errand)->pattern != NULL;
+	return errand->depth == 0 || wh_level_top(errand)->pattern != NULL;
 }
 
 static void leave_removed(struct wh_errand *errand, const struct wh_level *left)
@@ -137,9 +47,10 @@ static void leave_removed(struct wh_errand *errand, const struct wh_level *left)
 	/* Failures inside were reported: "not empty" would add nothing. */
 	if (left->spoilt) {
 		if (errand->depth > 0)
-			top(errand)->spoilt = true;
+			wh_level_top(errand)->spoilt = true;
 	} else if (errand->depth > 0) {
-		remove_folder(errand, top(errand)->fd, slash != NULL ? slash + 1 : errand->path);
+		remove_folder(
+			errand, wh_level_top(errand)->fd, slash != NULL ? slash + 1 : errand->path);
 	} else {
 		remove_folder(errand, errand->base_fd, errand->base_name);
 	}
@@ -149,7 +60,7 @@ static void leave_removed(struct wh_errand *errand, const struct wh_level *left)
 static void leave_summed(struct wh_errand *errand, const struct wh_level *left)
 {
 	if (errand->depth > 0) {
-		struct wh_errand_sums *sums = &top(errand)->sums;
+		struct wh_errand_sums *sums = &wh_level_top(errand)->sums;
 
 		sums->bytes += left->sums.bytes;
 		sums->used_bytes += left->sums.used_bytes;
@@ -174,20 +85,20 @@ static void forget_base(struct wh_errand *errand)
  */
 static bool open_again(struct wh_errand *errand, struct wh_level *left)
 {
-	struct wh_level *level = top(errand);
+	struct wh_level *level = wh_level_top(errand);
 	struct stat status;
-	int fd = openat(left->fd, "..", FOLDER_FLAGS);
+	int fd = openat(left->fd, "..", WH_FOLDER_FLAGS);
 
 	if (fd < 0)
 		return false;
 	if (fstat(fd, &status) != 0 || status.st_dev != level->status.st_dev ||
 		status.st_ino != level->status.st_ino ||
-		(!removes(errand) && lseek(fd, level->offset, SEEK_SET) < 0)) {
+		(!wh_errand_removes(errand) && lseek(fd, level->offset, SEEK_SET) < 0)) {
 		close(fd);
 		return false;
 	}
 	level->fd = fd;
-	level->is_again = removes(errand);
+	level->is_again = wh_errand_removes(errand);
 	level->at = level->end = 0;
 	level->is_read = false;
 	level->piece = left->piece;
@@ -204,15 +115,15 @@ static void lose_way(struct wh_errand *errand)
 
 static void leave(struct wh_errand *errand)
 {
-	struct wh_level *left = top(errand);
+	struct wh_level *left = wh_level_top(errand);
 
 	errand->path[left->path_bytes] = '\0';
 	errand->depth--;
-	if (errand->depth > 0 && top(errand)->fd < 0 && !open_again(errand, left))
+	if (errand->depth > 0 && wh_level_top(errand)->fd < 0 && !open_again(errand, left))
 		lose_way(errand);
 	else if (left->pattern != NULL)
 		wh_errand_match_end(errand);
-	else if (removes(errand))
+	else if (wh_errand_removes(errand))
 		leave_removed(errand, left);
 	else if (errand->config.verb == WH_JOB_USAGE)
 		leave_summed(errand, left);
@@ -221,60 +132,9 @@ static void leave(struct wh_errand *errand)
 		forget_base(errand);
 }
 
-void wh_descent_enter(struct wh_errand *errand, const char *name, const char *pattern)
-{
-	int fd = openat(top(errand)->fd, name, FOLDER_FLAGS | O_NOFOLLOW);
-
-	if (fd >= 0)
-		enter(errand, fd, pattern);
-	else if (pattern == NULL) /* one that is only passed need not be a folder */
-		spoil(errand, errno, WH_DOING_LISTING);
-}
-
-static void remove_name(struct wh_errand *errand, const char *name, const struct stat *status)
-{
-	if (S_ISDIR(status->st_mode))
-		wh_descent_enter(errand, name, NULL);
-	else if (unlinkat(top(errand)->fd, name, 0) == 0) {
-		errand->tally.done++;
-		top(errand)->passed--;
-	} else if (errno != ENOENT) /* removed by somebody else meanwhile */
-		spoil(errand, errno, WH_DOING_REMOVING);
-}
-
-static void count_name(struct wh_errand *errand, const char *name, const struct stat *status)
-{
-	struct wh_errand_sums *sums = &top(errand)->sums;
-
-	sums->entries++;
-	if (S_ISDIR(status->st_mode)) {
-		wh_descent_enter(errand, name, NULL);
-		return;
-	}
-	sums->bytes += S_ISREG(status->st_mode) ? (uint64_t)status->st_size : 0;
-	sums->used_bytes += (uint64_t)status->st_blocks * 512;
-}
-
-static void list_name(struct wh_errand *errand, const char *name, const struct stat *status)
-{
-	wh_errand_tell_item(errand, errand->path, top(errand)->fd, name, status, NULL);
-	if (errand->config.recursive && S_ISDIR(status->st_mode))
-		wh_descent_enter(errand, name, NULL);
-}
-
-void wh_descent_take(struct wh_errand *errand, const char *name, const struct stat *status)
-{
-	if (removes(errand))
-		remove_name(errand, name, status);
-	else if (errand->config.verb == WH_JOB_USAGE)
-		count_name(errand, name, status);
-	else
-		list_name(errand, name, status);
-}
-
 static void take_name(struct wh_errand *errand, const char *name)
 {
-	struct wh_level *level = top(errand);
+	struct wh_level *level = wh_level_top(errand);
 	struct stat status;
 
 	errand->path[level->path_bytes] = '\0';
@@ -283,10 +143,10 @@ static void take_name(struct wh_errand *errand, const char *name)
 	strcat(errand->path, name);
 	if (strlen(errand->path) > WH_PATH_BYTES_MAX) {
 		errand->path[WH_PATH_BYTES_MAX] = '\0';
-		spoil(errand, ENAMETOOLONG, WH_DOING_PATH);
+		wh_descent_spoil(errand, ENAMETOOLONG, WH_DOING_PATH);
 	} else if (fstatat(level->fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
 		if (errno != ENOENT)
-			spoil(errand, errno, WH_DOING_OPENING);
+			wh_descent_spoil(errand, errno, WH_DOING_OPENING);
 		else
 			level->passed--;
 	} else if (level->pattern != NULL) {
@@ -316,12 +176,12 @@ static void read_piece(struct wh_errand *errand, struct wh_level *level)
 	if (bytes >= 0)
 		return;
 	errand->path[level->path_bytes] = '\0';
-	spoil(errand, error, WH_DOING_LISTING);
+	wh_descent_spoil(errand, error, WH_DOING_LISTING);
 }
 
 void wh_descent_step(struct wh_errand *errand)
 {
-	struct wh_level *level = top(errand);
+	struct wh_level *level = wh_level_top(errand);
 
 	if (level->at < level->end) {
 		const struct dirent64 *entry = (const struct dirent64 *)(level->piece + level->at);
@@ -374,7 +234,7 @@ static void begin_removal(struct wh_errand *errand, const char *given)
 		wh_errand_tell_fault(errand, "", EISDIR, WH_DOING_REMOVING);
 	else
 		wh_descent_enter_given(
-			errand, openat(fd, errand->base_name, FOLDER_FLAGS | O_NOFOLLOW), NULL);
+			errand, openat(fd, errand->base_name, WH_FOLDER_FLAGS | O_NOFOLLOW), NULL);
 	if (errand->depth == 0)
 		forget_base(errand);
 }
@@ -391,7 +251,7 @@ static void begin_looking(struct wh_errand *errand, const char *given)
 	if (fstat(fd, &status) != 0)
 		wh_errand_tell_fault(errand, "", errno, WH_DOING_OPENING);
 	else if (S_ISDIR(status.st_mode))
-		wh_descent_enter_given(errand, openat(fd, ".", FOLDER_FLAGS), NULL);
+		wh_descent_enter_given(errand, openat(fd, ".", WH_FOLDER_FLAGS), NULL);
 	else
 		wh_errand_tell_item(errand, ".", fd, "", &status, NULL);
 	close(fd);
@@ -403,7 +263,7 @@ void wh_descent_begin(struct wh_errand *errand)
 
 	errand->path[0] = '\0';
 	errand->is_pattern = errand->matched = false;
-	if (removes(errand))
+	if (wh_errand_removes(errand))
 		begin_removal(errand, given);
 	else
 		begin_looking(errand, given);
@@ -411,7 +271,7 @@ void wh_descent_begin(struct wh_errand *errand)
 
 void wh_descent_close(struct wh_errand *errand)
 {
-	while (errand->depth > 0 && top(errand)->fd >= 0)
+	while (errand->depth > 0 && wh_level_top(errand)->fd >= 0)
 		close(errand->level[--errand->depth]->fd);
 	errand->depth = 0;
 	forget_base(errand);

@@ -2,7 +2,11 @@
 #ifndef WH_ERRAND_INTERNAL_H
 #define WH_ERRAND_INTERNAL_H
 
-/* Private to the files of this room. */
+/*
+ * Private to the files of this room. Calls go one way: errand.c takes a step, for which it calls
+ * change.c (MAKE, MOVE) or descent.c (LIST, USAGE, REMOVE); that calls match.c, all of them level.c
+ * and errand_tell.c.
+ */
 
 #include <limits.h>
 #include <sys/stat.h>
@@ -73,7 +77,13 @@ struct wh_errand {
 	char fault[WH_PATH_BYTES_MAX + 1];
 };
 
-/* errand.c: reports, at most one of each per step; no step is made while any waits for room. */
+/* How a folder is opened to read its names. */
+#define WH_FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+
+/* errand_tell.c: a record to be filled in, which will be sent. */
+struct wh_record *wh_errand_begin(struct wh_errand *errand, enum wh_record_type type);
+
+/* Reports, at most one of each per step; no step is made while any waits for room. */
 void wh_errand_tell_item(struct wh_errand *errand, const char *path, int folder_fd,
 	const char *name, const struct stat *status, const struct wh_errand_sums *sums);
 
@@ -95,6 +105,23 @@ int wh_errand_judge_name(
 int wh_errand_open_parent(
 	const struct wh_errand *errand, const char *path, int flags, char name[NAME_MAX + 1]);
 
+/* level.c: the deepest folder entered. */
+struct wh_level *wh_level_top(struct wh_errand *errand);
+
+/* Takes over the first folder. errno is valid if fd < 0. */
+void wh_descent_enter_given(struct wh_errand *errand, int fd, const char *pattern);
+
+/* Enters a folder in the present one, of which all names are meant, or the matching. */
+void wh_descent_enter(struct wh_errand *errand, const char *name, const char *pattern);
+
+/* Lists, counts or removes a name. */
+void wh_descent_take(struct wh_errand *errand, const char *name, const struct stat *status);
+
+/* The current path failed, and so what is above it is not done completely. */
+void wh_descent_spoil(struct wh_errand *errand, int error, enum wh_doing doing);
+
+bool wh_errand_removes(const struct wh_errand *errand);
+
 /* match.c: a given path that does not exist, with wildcards. Enters the folder before the first. */
 void wh_errand_match_begin(struct wh_errand *errand);
 
@@ -103,13 +130,6 @@ void wh_errand_match_name(struct wh_errand *errand, const char *name, const stru
 
 /* Leaves such a folder: if it was the first, and nothing matched, that is a FAULT. */
 void wh_errand_match_end(struct wh_errand *errand);
-
-/* descent.c: enters a folder in the present one, of which all names are meant, or the matching. */
-void wh_descent_enter(struct wh_errand *errand, const char *name, const char *pattern);
-void wh_descent_take(struct wh_errand *errand, const char *name, const struct stat *status);
-
-/* Takes over the first folder. errno is valid if fd < 0. */
-void wh_descent_enter_given(struct wh_errand *errand, int fd, const char *pattern);
 
 /* descent.c: LIST, USAGE, REMOVE. Begins with the next given path; makes one step. */
 void wh_descent_begin(struct wh_errand *errand);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/units.h"
 #include "bundle/record.h"
 #include "cli/complain.h"
 
@@ -111,4 +112,33 @@ const char *wh_remote_path(const char *text, char host[WH_HOST_BYTES])
 	}
 	strcpy(host, own);
 	return path[0] == '\0' ? "." : path;
+}
+
+bool wh_subnet_parse(char *text, uint64_t low_bits, struct wh_subnet *subnet)
+{
+	char *slash = strchr(text, '/');
+	uint64_t bits;
+
+	if (slash == NULL)
+		return false;
+	*slash = '\0';
+	if (!wh_address_parse(text, &subnet->address) || wh_parse_count(slash + 1, &bits) != 0)
+		return false;
+	if (bits < low_bits || bits > (subnet->address.family == WH_IPV6 ? 128 : 32))
+		return false;
+	subnet->prefix_bits = (uint8_t)bits;
+	return true;
+}
+
+bool wh_subnet_has(const struct wh_subnet *subnet, const struct wh_address *address)
+{
+	uint32_t bytes = subnet->prefix_bits / 8;
+	uint32_t bits = subnet->prefix_bits % 8;
+	const uint8_t *a = subnet->address.ip;
+	const uint8_t *b = address->ip;
+
+	WH_ASSERT(subnet->prefix_bits <= (subnet->address.family == WH_IPV6 ? 128 : 32));
+	if (subnet->address.family != address->family || memcmp(a, b, bytes) != 0)
+		return false;
+	return bits == 0 || (a[bytes] ^ b[bytes]) >> (8 - bits) == 0;
 }

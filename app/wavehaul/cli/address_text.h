@@ -3,6 +3,7 @@
 #define WH_APP_ADDRESS_TEXT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "wire/encap.h"
 
@@ -16,6 +17,17 @@ const char *wh_address_text(const struct wh_address *address, char text[WH_ADDRE
 
 /* Parses exactly such a text. False: it is not one. */
 bool wh_address_parse(const char *text, struct wh_address *address);
+
+struct wh_subnet {
+	struct wh_address address; /* port 0; family 0: not given */
+	uint8_t prefix_bits;
+};
+
+/* ADDRESS/BITS, with at least low_bits; false: invalid. Modifies the text. */
+bool wh_subnet_parse(char *text, uint64_t low_bits, struct wh_subnet *subnet);
+
+/* Whether `address` (any port) is in the subnet. */
+bool wh_subnet_has(const struct wh_subnet *subnet, const struct wh_address *address);
 
 /*
  * HOST as an operator writes it: an address, or a name that the system resolves to a family that we

@@ -9,7 +9,6 @@
 
 #include "base/assert.h"
 #include "base/units.h"
-#include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/nearest/nearest.h"
@@ -416,33 +415,4 @@ bool wh_settings_at(const struct wh_settings *settings, enum wh_verb verb, uint3
 	wh_option_print(option, wh_profile_choice(&settings->choices, settings->profile)->value[i],
 		value, WH_SETTINGS_TEXT_BYTES);
 	return true;
-}
-
-bool wh_subnet_parse(char *text, uint64_t low_bits, struct wh_subnet *subnet)
-{
-	char *slash = strchr(text, '/');
-	uint64_t bits;
-
-	if (slash == NULL)
-		return false;
-	*slash = '\0';
-	if (!wh_address_parse(text, &subnet->address) || wh_parse_count(slash + 1, &bits) != 0)
-		return false;
-	if (bits < low_bits || bits > (subnet->address.family == WH_IPV6 ? 128 : 32))
-		return false;
-	subnet->prefix_bits = (uint8_t)bits;
-	return true;
-}
-
-bool wh_subnet_has(const struct wh_subnet *subnet, const struct wh_address *address)
-{
-	uint32_t bytes = subnet->prefix_bits / 8;
-	uint32_t bits = subnet->prefix_bits % 8;
-	const uint8_t *a = subnet->address.ip;
-	const uint8_t *b = address->ip;
-
-	WH_ASSERT(subnet->prefix_bits <= (subnet->address.family == WH_IPV6 ? 128 : 32));
-	if (subnet->address.family != address->family || memcmp(a, b, bytes) != 0)
-		return false;
-	return bits == 0 || (a[bytes] ^ b[bytes]) >> (8 - bits) == 0;
 }

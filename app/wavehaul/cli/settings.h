@@ -15,6 +15,7 @@
 
 #include "bundle/owners.h"
 #include "bundle/record.h"
+#include "cli/address_text.h"
 #include "cli/repair.h"
 #include "fibre/fibre.h"
 #include "profile/profile.h"
@@ -95,11 +96,6 @@ enum wh_known_by {
 struct wh_known_setting {
 	enum wh_known_by by;
 	struct wh_known_path path;
-};
-
-struct wh_subnet {
-	struct wh_address address; /* port 0; family 0: not given */
-	uint8_t prefix_bits;
 };
 
 /* Options of each profile, in the order of wh_profile_at. */
@@ -212,7 +208,7 @@ struct wh_settings {
 	bool quick_check;
 	bool blocks;
 	char files_from[WH_SETTINGS_TEXT_BYTES]; /* "": no file with names of files */
-	bool relative; /* paths keep their folders */
+	bool relative;                           /* paths keep their folders */
 	bool nul;                                /* names end with NUL instead of a newline */
 	char digest[WH_SETTINGS_TEXT_BYTES];     /* report/checksum.h */
 	char manifest[WH_SETTINGS_TEXT_BYTES];
@@ -360,12 +356,6 @@ const struct wh_profile_options *wh_profile_choice(
 	const struct wh_profile_choices *choices, const struct wh_profile *profile);
 
 bool wh_cpu_list_has(const struct wh_cpu_list *list, uint64_t cpu);
-
-/* ADDRESS/BITS, with at least low_bits; false: invalid. Modifies the text. */
-bool wh_subnet_parse(char *text, uint64_t low_bits, struct wh_subnet *subnet);
-
-/* Whether `address` (any port) is in the subnet. */
-bool wh_subnet_has(const struct wh_subnet *subnet, const struct wh_address *address);
 
 /*
  * Parses FROM=TO,FROM=TO and looks the names up here. NULL, or what is wrong, to follow the text in

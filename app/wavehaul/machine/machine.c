@@ -73,12 +73,6 @@ bool wh_machine_flag(const struct wh_machine *machine, const char *flag)
 	return strstr(machine->flags, word) != NULL;
 }
 
-bool wh_nic_ready(const struct wh_nic *nic)
-{
-	return nic->holder == WH_NIC_VFIO || nic->holder == WH_NIC_UIO ||
-	       nic->holder == WH_NIC_IN_PLACE;
-}
-
 bool wh_machine_has_ready_nic(const struct wh_machine *machine)
 {
 	for (uint32_t i = 0; i < machine->nics; i++)

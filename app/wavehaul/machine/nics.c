@@ -196,6 +196,12 @@ static enum wh_nic_holder holder_of(const struct wh_nic *nic, int64_t class)
 	return WH_NIC_FOREIGN;
 }
 
+bool wh_nic_ready(const struct wh_nic *nic)
+{
+	return nic->holder == WH_NIC_VFIO || nic->holder == WH_NIC_UIO ||
+	       nic->holder == WH_NIC_IN_PLACE;
+}
+
 static bool look_at_nic(struct wh_machine *machine, const char *address, struct wh_nic *nic)
 {
 	const char *root = machine->root;

@@ -11,6 +11,9 @@
 
 #include "telemetry/telemetry.h"
 
+/* What answers are about from now on; NULL, NULL: nothing runs. */
+void wh_tel_watch(struct wh_host *host, struct wh_jobs *jobs);
+
 /* NULL: nothing runs (any more), and leave must not be called. */
 const struct wh_host *wh_tel_enter(void);
 void wh_tel_leave(void);

@@ -117,7 +117,7 @@ static enum wh_asking answer(struct wh_store *store, struct wh_question *questio
 }
 
 /* The greeter's core only starts a question; from then on it belongs to the main thread. */
-void wh_store_ask(struct wh_store *store)
+static void go_on(struct wh_store *store)
 {
 	struct wh_question *question = &store->question;
 
@@ -137,4 +137,10 @@ void wh_store_ask(struct wh_store *store)
 	wh_spin_lock(&store->lock);
 	question->state = state;
 	wh_spin_unlock(&store->lock);
+}
+
+void wh_store_look(struct wh_store *store)
+{
+	go_on(store);
+	wh_store_check(store);
 }

@@ -343,11 +343,10 @@ static void bind_address(struct wh_store *store)
 	wh_store_reload(store);
 }
 
-void wh_store_look(struct wh_store *store)
+void wh_store_check(struct wh_store *store)
 {
 	int64_t second = now_s();
 
-	wh_store_ask(store);
 	if (second == store->looked_s)
 		return;
 	store->looked_s = second;

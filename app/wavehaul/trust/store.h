@@ -103,8 +103,14 @@ int wh_store_open(struct wh_store *store, const struct wh_trust_place *place,
 	const uint8_t own[WH_IDENTITY_BYTES]);
 void wh_store_close(struct wh_store *store);
 
-/* On the main thread, a few times a second: reads changed files, and asks pending questions. */
+/*
+ * question.c: on the main thread, a few times a second: asks a pending question, reads the reply if
+ * there is one, and checks the files.
+ */
 void wh_store_look(struct wh_store *store);
+
+/* Once a second: reads changed files. */
+void wh_store_check(struct wh_store *store);
 
 /*
  * Reads the files at once, even within the same second. A file that is invalid now keeps the rights
@@ -155,9 +161,6 @@ void wh_store_why(
 
 /* Why the last server was refused, and what to do; "": none was. */
 void wh_store_refusal(struct wh_store *store, char text[WH_REFUSAL_BYTES]);
-
-/* question.c: asks and reads the reply, without waiting; call without the lock. */
-void wh_store_ask(struct wh_store *store);
 
 /* The command that would trust that key. */
 const char *wh_store_command(const uint8_t id[WH_IDENTITY_BYTES], const struct wh_address *address,
