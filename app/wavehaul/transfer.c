@@ -65,8 +65,10 @@ static struct wh_request request_of(const struct wh_transfer *transfer)
 	request.here.root_fd = transfer->dest_fd;
 	request.here.path = (const char *const *)&transfer->dest_name;
 	request.here.count = 1;
-	request.here.into_folder = transfer->dest_is_folder;
-	request.here.as_name = !transfer->dest_is_folder;
+	request.here.by_match = transfer->dest_by_match && !transfer->as_name;
+	request.here.into_folder =
+		transfer->dest_by_match ? !transfer->as_name : transfer->dest_is_folder;
+	request.here.as_name = !request.here.into_folder;
 	request.here.is_pipe = transfer->is_piped;
 	request.here.pipe_fd = transfer->pipe_fd;
 	return request;

@@ -490,8 +490,12 @@ struct wh_record {
 		} refused;
 		struct {
 			uint16_t queues; /* that the server listens on */
-			bool as_name;    /* send: how the path was taken; for the other lanes */
-			uint8_t keeps;   /* send: the wishes that are granted there */
+			/*
+			 * send: how the path was taken, for the other lanes. get: the only path has
+			 * a wildcard, but is the very name of something.
+			 */
+			bool as_name;
+			uint8_t keeps; /* send: the wishes that are granted there */
 		} ready;
 		struct wh_bench_report report;
 		struct wh_waits_told waits;

@@ -182,6 +182,7 @@ int wh_source_open(struct wh_source **source, const struct wh_source_config *con
 		error = open_walk(made, &made->scout);
 	if (error < 0)
 		goto free_walk;
+	made->progress.is_as_given = wh_walk_is_as_given(made->walk);
 	wh_names_join(&made->given_names);
 	wh_names_join(&made->contested_names);
 	*source = made;

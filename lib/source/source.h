@@ -129,6 +129,8 @@ struct wh_source_progress {
 	uint64_t files_found;
 	uint64_t bytes_found; /* grows during the walk */
 	bool walked;          /* the two are final */
+	/* The only path has a wildcard, but is the very name of something; set by open. */
+	bool is_as_given;
 	uint64_t bytes_read;
 	bool digest_known; /* of the large file sent last, from its beginning */
 	struct wh_digest digest;

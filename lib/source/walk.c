@@ -489,6 +489,18 @@ static int open_given(const struct wh_walk *walk, const char *path, int flags)
 	return fd >= 0 ? fd : -errno;
 }
 
+bool wh_walk_is_as_given(const struct wh_walk *walk)
+{
+	if (walk->path_count != 1 || walk->root_fd < 0 || !wh_path_has_wildcard(walk->paths[0]))
+		return false;
+
+	int fd = open_given(walk, lookup_path(walk, walk->paths[0]), O_PATH);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 /* Errors about a given path are reported under that path. */
 static void fault_given(
 	struct wh_walk *walk, struct wh_walk_item *item, int error, enum wh_doing doing)

@@ -69,6 +69,8 @@ struct wh_walk;
 int wh_walk_open(struct wh_walk **walk, int root_fd, const char *const *paths, uint32_t path_count,
 	bool recursive);
 /* Before the first step: names are whole paths. */
+/* Whether the only path, which has a wildcard, is the name of something that exists. */
+bool wh_walk_is_as_given(const struct wh_walk *walk);
 void wh_walk_keep_paths(struct wh_walk *walk);
 void wh_walk_close(struct wh_walk *walk); /* NULL is allowed */
 

@@ -93,6 +93,18 @@ def wildcards(program, folder):
         expect_equal('one', sorted(files_below(folder / 'one')), ['a.h5', 'b.h5'])
         run_json(pair, 'get', '-r', remote('d*/[i]*'), f'{folder}/two')
         expect_equal('two', sorted(files_below(folder / 'two')), ['in/d.h5'])
+        # What is there under the very name is that one file, and may get a new name.
+        for name in ('data/[ab].h5', 'data/q?/x'):
+            write(pair.served / name, name)
+        run_json(pair, 'get', remote('data/[ab].h5'), f'{folder}/three')
+        expect_equal('three', (folder / 'three').read_text(), 'data/[ab].h5')
+        run_json(pair, 'get', remote('data/[ab].h5'), f'{folder}/four/')
+        expect_equal('four', sorted(files_below(folder / 'four')), ['[ab].h5'])
+        run_json(pair, 'get', '-r', '--parallel', '2', '--move', remote('data/q?'),
+                 f'{folder}/five')
+        expect_equal('five', sorted(files_below(folder / 'five')), ['x'])
+        run_json(pair, 'get', remote('data/[ab].h5'), f'{folder}/two')
+        expect_equal('two', sorted(files_below(folder / 'two')), ['[ab].h5', 'in/d.h5'])
         result = pair.run('get', remote('data/*.png'), f'{folder}/one')
         expect_said(result, r'data/\*\.png: .*opening failed: No such file')
         expect(result.status != OK, 'nothing came, and all was well')

@@ -136,6 +136,10 @@ static void take_answer(struct wh_job *job, uint64_t now_tsc, const struct wh_re
 	} else if (record->type == WH_RECORD_READY && wh_ready_is_possible(record->ready.queues)) {
 		job->ready.queues = record->ready.queues;
 		job->ready.as_name = record->ready.as_name;
+		if (job->request.here.by_match && record->ready.as_name) {
+			job->request.here.into_folder = false;
+			job->request.here.as_name = true;
+		}
 		if (wh_job_sends(job))
 			job->request.choice.wishes &=
 				~WH_CHOICE_KEEPS | (uint32_t)record->ready.keeps

@@ -114,6 +114,8 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 				      WH_CHOICE_KEEPS_SHIFT);
 	if (job->ends.sink != NULL)
 		ready.ready.as_name = wh_sink_progress(job->ends.sink)->as_name;
+	if (job->ends.source != NULL)
+		ready.ready.as_name = wh_source_progress(job->ends.source)->is_as_given;
 
 	bool posted = wh_job_post(job, &ready);
 

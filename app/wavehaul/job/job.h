@@ -155,7 +155,7 @@ struct wh_job_sealed {
 struct wh_job_ready {
 	uint64_t began_tsc; /* time of its arrival; 0: not yet, likewise: */
 	uint16_t queues;
-	bool as_name;
+	bool as_name; /* as in the record */
 };
 
 /*

@@ -79,7 +79,15 @@ void wh_lanes_start_others(struct wh_lanes *lanes, uint64_t now_tsc)
 		 * The first lane may have created a folder that others would mistake for an
 		 * existing one.
 		 */
-		lanes->job[lanes->started]->request.there.as_name = first->ready.as_name;
+		struct wh_request *request = &lanes->job[lanes->started]->request;
+
+		if (request->verb == WH_JOB_SEND) {
+			request->there.as_name = first->ready.as_name;
+		} else {
+			request->here.into_folder = first->request.here.into_folder;
+			request->here.as_name = first->request.here.as_name;
+			request->here.by_match = false;
+		}
 		start_next(lanes, first->ready.queues, now_tsc);
 	}
 }

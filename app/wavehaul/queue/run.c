@@ -153,6 +153,8 @@ static struct wh_request request_of(struct wh_run *run, const struct wh_run_grou
 	if (order->stream)
 		return of_stream(run, request);
 	into_folder = wh_request_names_folder(&request);
+	if (wh_request_is_by_match(&request))
+		request.here.by_match = is_name(ground->root_fd, run->paths[0]);
 	if (!into_folder && !order->sends && !order->as_name)
 		run->order.as_name = is_name(ground->root_fd, run->paths[0]);
 	if (order->sends) {

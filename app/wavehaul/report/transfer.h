@@ -43,6 +43,7 @@ struct wh_transfer {
 	int dest_fd; /* get: the target folder, and the new name in it */
 	char *dest_name;
 	bool dest_is_folder;
+	bool dest_by_match; /* wh_request_is_by_match */
 	char **list; /* operands, if some came from a file */
 	uint32_t listed;
 	bool is_piped; /* "-": standard input or output */
@@ -55,7 +56,7 @@ struct wh_transfer {
 	uint64_t began_tsc; /* of the first attempt */
 	struct wh_retry retry;
 	bool waiting_told; /* the operator knows which server is waited for */
-	bool as_name;      /* of send: the path is a file's new name, as an earlier try found */
+	bool as_name;      /* the target is a file's new name, as an earlier try found */
 
 	struct wh_manifest manifest;
 	struct wh_flow_plot plot;
@@ -88,6 +89,11 @@ int wh_transfer_read_words(struct wh_transfer *transfer);
  * and what --delete compares if the contents of a folder are sent without its name.
  */
 bool wh_request_names_folder(const struct wh_request *request);
+/*
+ * That is so only because the path at the server has a wildcard: if the server has something of
+ * this very name, the target is its new name.
+ */
+bool wh_request_is_by_match(const struct wh_request *request);
 void wh_request_see_contents(struct wh_request *request);
 
 /* Whether a HELLO can carry its paths at the server and its patterns; complains otherwise. */

@@ -202,7 +202,8 @@ int wh_transfer_read_words(struct wh_transfer *transfer)
 	return status == 0 ? see_pipe(transfer) : status;
 }
 
-bool wh_request_names_folder(const struct wh_request *request)
+/* Whatever the server has. */
+static bool surely_names_folder(const struct wh_request *request)
 {
 	bool sends = request->verb == WH_JOB_SEND;
 	const struct wh_request_paths *from = sends ? &request->here : &request->there;
@@ -212,8 +213,18 @@ bool wh_request_names_folder(const struct wh_request *request)
 
 	return wh_choice_has(&request->choice, WH_CHOICE_RELATIVE) || from->count > 1 ||
 	       (bytes > 0 && target[bytes - 1] == '/') ||
-	       wh_path_last_name(from->path[0], &last) == 0 ||
-	       (!sends && wh_path_has_wildcard(from->path[0]));
+	       wh_path_last_name(from->path[0], &last) == 0;
+}
+
+bool wh_request_is_by_match(const struct wh_request *request)
+{
+	return request->verb == WH_JOB_GET && !surely_names_folder(request) &&
+	       wh_path_has_wildcard(request->there.path[0]);
+}
+
+bool wh_request_names_folder(const struct wh_request *request)
+{
+	return surely_names_folder(request) || wh_request_is_by_match(request);
 }
 
 void wh_request_see_contents(struct wh_request *request)
@@ -347,13 +358,17 @@ int wh_transfer_open_dest(struct wh_transfer *transfer)
 		transfer->dest_name = strdup(".");
 		return transfer->dest_name == NULL ? WH_EXIT_OTHER : open_folder(transfer, dest);
 	}
-	transfer->dest_is_folder = wh_request_names_folder(&(struct wh_request){
+
+	const struct wh_request request = {
 		.verb = WH_JOB_GET,
 		.choice = {.wishes = transfer->settings.relative ? WH_CHOICE_RELATIVE : 0},
 		.here = {.path = &dest, .count = 1},
 		.there = {.path = (const char *const *)transfer->remote,
 			.count = transfer->remotes},
-	});
+	};
+
+	transfer->dest_is_folder = wh_request_names_folder(&request);
+	transfer->dest_by_match = wh_request_is_by_match(&request);
 
 	char *path = status.st_mode != 0 ? realpath(dest, NULL) : strdup(dest);
 
