@@ -27,7 +27,7 @@ struct wh_request_paths {
 	uint32_t count;
 	bool into_folder; /* a target: a folder, whether it exists or not */
 	bool as_name;     /* a target: a file name, even if a folder has it */
-	bool by_match;    /* into_folder only because the path there has a wildcard: READY decides */
+	bool by_match;    /* into_folder as the path there has a wildcard: READY may deny it */
 	bool is_pipe;     /* here: instead of one file; non-blocking */
 	/*
 	 * The pipe is a socket, and who writes to it ends by shutdown(2). One that is closed
