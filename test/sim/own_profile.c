@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A profile that is all in this file: what CONTRIBUTING.md, "How to add a profile", promises. It
+ * A profile that is all in this file, as docs/controller.md promises ("A profile of your own"). It
  * sends by tokens alone: a few at the beginning, one for each packet that is acknowledged or
- * reported lost, and one after a silence. With a pace it goes by that instead. Where the way is
- * known, it begins with the burst that the way bears.
+ * reported lost, and one after a silence. With a pace it goes by that instead. Where the path is
+ * known, it begins with the burst that the path bears.
  */
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The arrows between rooms (CONTRIBUTING.md, "The house"), checked in the #include lines.
+"""The arrows between rooms (docs/architecture.md), checked in the #include lines.
 
     arrows.py [TREE]       exit status 1 when an arrow points the wrong way
     arrows.py --self-test  proves that wrong arrows are found

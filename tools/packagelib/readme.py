@@ -1,6 +1,8 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: BSD-3-Clause
-"""README's two ways from the package to a transfer, by its own words: tools/package --try runs it.
+"""The ways from the package to a transfer, by the words of README and docs/operate.md.
+
+tools/package --try runs it.
 
     readme.py ROOT NEW...
 
@@ -27,7 +29,8 @@ from lab import order
 from pair import wait_until
 
 MIB = 1 << 20
-FIRST, SERVICE = 'First use, on two machines', 'As a service'
+FIRST = ('README.md', 'First use, on two machines')
+SERVICE = ('docs/operate.md', 'As a service')
 COMMANDS_MAX = 6
 WAYS_S = 900  # a quarter of an hour
 BLOCK_S = 300
@@ -42,8 +45,8 @@ NIC, INTERFACE = '0000:3b:00.0', 'af_packet:eth1'
 MAY_FAIL = re.compile('wavehaul doctor')
 
 
-def section(heading):
-    text = (TOP / 'README.md').read_text()
+def section(page, heading):
+    text = (TOP / page).read_text()
     return text.split(f'\n## {heading}\n', 1)[1].split('\n## ', 1)[0]
 
 
@@ -56,10 +59,10 @@ def machines_of(paragraph):
     return tuple(map(int, named[-1:]))
 
 
-def blocks(heading):
+def blocks(page, heading):
     """(machines, lines) of what is indented there and is for a machine."""
     before = ''
-    for part in re.split(r'\n{2,}', section(heading)):
+    for part in re.split(r'\n{2,}', section(page, heading)):
         lines = part.strip('\n').split('\n')
         if not lines[0].startswith('    '):
             before = part
@@ -161,7 +164,7 @@ def fresh(root, new):
 
 
 def first_use(root, new):
-    found = list(blocks(FIRST))
+    found = list(blocks(*FIRST))
     expect(count_commands(found) <= COMMANDS_MAX, f'{count_commands(found)} commands')
     with fresh(root, new) as (one, two):
         machine = {1: one, 2: two}
@@ -209,7 +212,7 @@ def service(root, new):
     with fresh(root, new) as (one, two):
         machine, said = {1: one, 2: two}, ''
         began = time.monotonic()
-        *first, last = blocks(SERVICE)
+        *first, last = blocks(*SERVICE)
         for where, text in first:
             for number in where:
                 if 'job add send' in text and 'nightly' not in text:
