@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the documentation says of this tree: sizes of the front door, and paths that exist.
+
+    docs.py [TREE]       exit status 1 when a page is too long or cites what is not there
+    docs.py --self-test  proves that such pages are found
+
+In every page (*.md), what stands in backticks or in a block of code is looked at word by word:
+
+    lib/wire/packet.h    begins with a folder of this tree: it exists, as a file or a folder
+    rcv.c                ends like a source, without a folder: some file has that name
+    lib/profile/NAME.c   a component in capitals is put in by the reader: the folder exists
+    test/e2e/*.py        a pattern matches something
+    build/release/...    is made by a build, and not looked at, nor is what ninja is to build
+    [text](page.md#part) a link leads to a page beside this one, and to a heading of it
+"""
+
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+KB = 1024
+BYTES_MAX = {'README.md': 6 * KB, 'CONTRIBUTING.md': 8 * KB, 'docs/architecture.md': 15 * KB}
+
+SKIPPED_FOLDERS = {'.git', 'build', '__pycache__', '.cache'}
+SOURCE = re.compile(r'[\w.+-]+\.(?:c|h|py|md|lua|build)')
+SPAN = re.compile(r'`([^`]+)`')
+LINK = re.compile(r'\[[^\]]*\]\(([^)\s]+)\)')
+OF_OTHERS = {'dpdk-telemetry.py'}
+PUT_IN = re.compile(r'\b[A-Z]{3,}\b')
+
+
+def all_files(tree):
+    for folder, folders, names in os.walk(tree):
+        folders[:] = sorted(set(folders) - SKIPPED_FOLDERS)
+        for name in sorted(names):
+            yield (Path(folder) / name).relative_to(tree)
+
+
+def anchors(text):
+    """As GitHub and GitLab make them from headings."""
+    for heading in re.findall(r'^#+ (.*)$', text, re.MULTILINE):
+        yield re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-')
+
+
+def words(text):
+    """(line, word) of all that is code."""
+    fenced = False
+    for number, line in enumerate(text.split('\n'), 1):
+        line = re.sub(r'\bninja [^;&`]*', 'ninja ', line)
+        if line.startswith('```'):
+            fenced = not fenced
+        elif fenced or line.startswith('    '):
+            yield from ((number, word) for word in line.split())
+        else:
+            for span in SPAN.findall(line):
+                yield from ((number, word) for word in span.split())
+
+
+def is_there(tree, path):
+    parts = Path(path).parts
+    for i, part in enumerate(parts):
+        if PUT_IN.search(Path(part).stem):
+            return (tree / Path(*parts[:i])).exists() or is_there(tree, '/'.join(parts[:i]))
+    if '*' in path:
+        return any(True for _ in tree.glob(path))
+    return (tree / path).exists()
+
+
+def check_word(tree, tops, names, word):
+    word = word.strip('()[]{}<>,;:\'"|').removeprefix('./')
+    word = re.sub(r'[:#].*$', '', word).rstrip('.')
+    top = word.split('/')[0]
+    if '/' in word and top in tops:
+        if not is_there(tree, word.rstrip('/')):
+            yield f'{word} is not there'
+    elif '/' not in word and SOURCE.fullmatch(word) and not PUT_IN.search(Path(word).stem):
+        if word not in names and word not in OF_OTHERS:
+            yield f'no file has the name {word}'
+
+
+def check_link(tree, page, text, target):
+    if re.match(r'[a-z]+:', target):
+        return
+    path, _, anchor = target.partition('#')
+    full = (tree / page).parent / path if path else tree / page
+    if not full.exists():
+        yield f'the link to {target} leads nowhere'
+    elif anchor and anchor not in anchors(full.read_text() if path else text):
+        yield f'{path or page} has no heading for #{anchor}'
+
+
+def check_page(tree, tops, names, page):
+    text = (tree / page).read_text()
+    size = len(text.encode())
+    most = BYTES_MAX.get(str(page))
+    if most is not None and size > most:
+        yield f'{page}: {size} bytes, at most {most}'
+    for number, word in words(text):
+        for fault in check_word(tree, tops, names, word):
+            yield f'{page}:{number}: {fault}'
+    for number, line in enumerate(text.split('\n'), 1):
+        for target in LINK.findall(line):
+            for fault in check_link(tree, page, text, target):
+                yield f'{page}:{number}: {fault}'
+
+
+def check(tree):
+    found = list(all_files(tree))
+    names = {path.name for path in found}
+    tops = {path.parts[0] for path in found if len(path.parts) > 1}
+    for path in found:
+        if path.suffix == '.md':
+            yield from check_page(tree, tops, names, path)
+
+
+def self_test():
+    sources = ('lib/wire/packet.h', 'lib/profile/udt.c', 'tools/demo')
+    good = ('# One\n\nSee `lib/wire/packet.h:12`, `packet.h`, `lib/profile/`, `lib/*/udt.c`,\n'
+            '`wavehaul x/y`, `dpdk-telemetry.py`, `lib/profile/NAME.c`, `NAME.h`,\n'
+            '[two](docs/two.md#its-part) and [here](#one).\n\n'
+            '    tools/demo --size 1G; build/release/app\n')
+    bad = ('`lib/wire/gone.h`, `gone.c`, `lib/none/*.c`, `lib/none/NAME.c`\n'
+           '[a](none.md) [b](docs/two.md#none)\n\n    tools/none --size 1G\n')
+    wanted = ['README.md: 6145 bytes, at most 6144',
+              'bad.md:1: lib/wire/gone.h is not there', 'bad.md:1: no file has the name gone.c',
+              'bad.md:1: lib/none/*.c is not there', 'bad.md:1: lib/none/NAME.c is not there',
+              'bad.md:4: tools/none is not there', 'bad.md:2: the link to none.md leads nowhere',
+              'bad.md:2: docs/two.md has no heading for #none']
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder)
+        pages = {'docs/two.md': '# Two\n\n## Its part\n', 'good.md': good, 'bad.md': bad,
+                 'README.md': 'x' * (6 * KB + 1)}
+        for name, text in [(source, '') for source in sources] + list(pages.items()):
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            (tree / name).write_text(text)
+        found = list(check(tree))
+    for line in found:
+        if line not in wanted:
+            print(f'found, but not planted: {line}')
+    for line in wanted:
+        if line not in found:
+            print(f'planted, but not found: {line}')
+    return 0 if sorted(found) == sorted(wanted) else 1
+
+
+def main():
+    if sys.argv[1:] == ['--self-test']:
+        return self_test()
+    tree = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2])
+    faults = list(check(tree))
+    for fault in faults:
+        print(fault)
+    return 1 if faults else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
