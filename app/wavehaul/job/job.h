@@ -343,9 +343,6 @@ static inline bool wh_job_sends(const struct wh_job *job)
 	       wh_verb_client_sends(request->verb, request->reverse) == (job->role == WH_AT_CLIENT);
 }
 
-/* Any core: the files so far. */
-struct wh_totals wh_job_totals(const struct wh_job *job);
-
 /* Any core: whether it ended with a failure. */
 static inline bool wh_job_has_failed(const struct wh_job *job)
 {
@@ -358,6 +355,18 @@ static inline bool wh_job_is_over(const struct wh_job *job)
 {
 	return atomic_load_explicit(&job->view.state, memory_order_acquire) == WH_JOB_OVER;
 }
+
+/*
+ * figures.c: what others read of a job. The crew notes the files so far, what is found of them and
+ * the flow of `span_tsc`; and when the session that carried the data is done, its figures.
+ */
+void wh_job_note_totals(struct wh_job *job, const struct wh_totals *totals);
+void wh_job_note_found(struct wh_job *job, uint64_t files, uint64_t bytes, bool all);
+void wh_job_note_flow(struct wh_job *job, uint64_t span_tsc);
+void wh_job_take_figures(struct wh_job *job);
+
+/* Any core: the files so far. */
+struct wh_totals wh_job_totals(const struct wh_job *job);
 
 /* Counters of the receiving end of a bench. */
 void wh_bench_count(const struct wh_job *job, uint64_t now_tsc, struct wh_bench_report *report);
@@ -402,7 +411,12 @@ void wh_job_enter(struct wh_job *job, enum wh_job_state state);
 void wh_job_check(const struct wh_job *job);
 
 /* The peer's session, NULL before there is one. */
-struct wh_session *wh_job_in(const struct wh_job *job);
+static inline struct wh_session *wh_job_in(const struct wh_job *job)
+{
+	return atomic_load_explicit(&job->seat.state, memory_order_acquire) == WH_SEAT_TAKEN
+		       ? job->seat.in
+		       : NULL;
+}
 
 /* Opens our session; false: no memory or place. With `bundle` it has a rate and large chunks. */
 bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle);
@@ -429,7 +443,7 @@ void wh_job_read_done(struct wh_job *job);
  */
 int wh_job_open_end(struct wh_job *job, uint64_t now_tsc, enum wh_doing *doing);
 
-/* Polls source, sink or pump, and updates the state of both sessions. */
+/* step.c: polls source, sink or pump, and updates the state of both sessions. */
 int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc);
 
 /* Lets the job fail for that reason; it ends with the next step. The first reason remains. */

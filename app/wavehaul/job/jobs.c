@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -760,24 +759,6 @@ void wh_job_free(struct wh_job *job)
 	free(job->records.paths);
 	free(job->records.file);
 	free(job);
-}
-
-/* Log lines caused by peers are limited: otherwise a peer could fill a disk. */
-void wh_job_say(const struct wh_job *job, uint64_t now_tsc, const char *format, ...)
-{
-	struct wh_jobs *jobs = job->jobs;
-	char peer[WH_ADDRESS_TEXT_BYTES];
-	char line[512];
-	va_list args;
-
-	WH_ASSERT(job->role == WH_AT_SERVER);
-	if (!wh_peers_may_log(
-		    &jobs->peers, job->place.guest, wh_tsc_to_ns(jobs->ground->hz, now_tsc)))
-		return;
-	va_start(args, format);
-	vsnprintf(line, sizeof(line), format, args);
-	va_end(args);
-	wh_say("%s: %s", wh_address_text(&job->place.peer, peer), line);
 }
 
 void wh_jobs_tell_untold(struct wh_jobs *jobs, uint64_t now_tsc)

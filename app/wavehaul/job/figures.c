@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What others may read of a job: its progress while it runs, and its figures at the end. */
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "job/jobs.h"
+#include "session/pacer.h"
+
+static_assert(sizeof(struct wh_totals) % sizeof(uint64_t) == 0, "counters of 64 bits");
+
+void wh_job_note_totals(struct wh_job *job, const struct wh_totals *totals)
+{
+	for (size_t i = 0; i < sizeof(*totals) / sizeof(uint64_t); i++)
+		__atomic_store_n((uint64_t *)&job->view.totals + i, ((const uint64_t *)totals)[i],
+			__ATOMIC_RELAXED);
+}
+
+struct wh_totals wh_job_totals(const struct wh_job *job)
+{
+	struct wh_totals totals;
+
+	for (size_t i = 0; i < sizeof(totals) / sizeof(uint64_t); i++)
+		((uint64_t *)&totals)[i] =
+			__atomic_load_n((const uint64_t *)&job->view.totals + i, __ATOMIC_RELAXED);
+	return totals;
+}
+
+void wh_job_note_found(struct wh_job *job, uint64_t files, uint64_t bytes, bool all)
+{
+	atomic_store_explicit(&job->view.bytes_found, bytes, memory_order_relaxed);
+	atomic_store_explicit(&job->view.files_found, files, memory_order_relaxed);
+	atomic_store_explicit(&job->view.all_found, all, memory_order_release);
+}
+
+/* The session that carries the data: ours, or the peer's; NULL: not yet. */
+static struct wh_session *data_session(const struct wh_job *job)
+{
+	if (job->request.verb == WH_JOB_IDLE)
+		return NULL;
+	return wh_job_sends(job) ? job->streams.out : wh_job_in(job);
+}
+
+#define NOTE(field, value) atomic_store_explicit(&job->view.field, value, memory_order_relaxed)
+
+static uint64_t full_wire_bytes(const struct wh_job *job, const struct wh_session *session)
+{
+	return wh_ground_wire_bytes(job->jobs->ground, job->place.peer.family,
+		wh_session_params(session)->payload_bytes);
+}
+
+/* The present values of the sending end's controller, and its measurements of the path. */
+static void note_flow(
+	struct wh_job *job, const struct wh_session *session, const struct wh_session_stats *stats)
+{
+	uint64_t lost_pkts = wh_session_lost_pkts(session);
+	uint64_t pkts = stats->received_pkts + lost_pkts;
+
+	if (wh_job_sends(job)) {
+		const struct wh_session_pace pace = wh_session_pace(session);
+
+		pkts = stats->sent_pkts;
+		NOTE(rate_now_bps, pace.rate_bps);
+		NOTE(window_now_pkts, pace.window_pkts);
+		NOTE(wire_bytes,
+			(stats->sent_pkts + stats->repair_pkts) * full_wire_bytes(job, session));
+	}
+	NOTE(sent_pkts, pkts);
+	NOTE(lost_pkts, lost_pkts);
+	NOTE(rtt_min_ns, wh_tsc_to_ns(job->jobs->ground->hz, wh_session_rtt_min_tsc(session)));
+	NOTE(rtt_now_ns, wh_tsc_to_ns(job->jobs->ground->hz, wh_session_rtt_tsc(session)));
+	NOTE(again_pkts, stats->retransmitted_pkts);
+	NOTE(repair_pkts, stats->repair_pkts);
+	NOTE(limit_now, wh_session_limit_now(session));
+	for (uint32_t i = 0; i < WH_LIMITS; i++)
+		NOTE(limit_tsc[i], stats->limit_tsc[i]);
+	NOTE(moved_bytes, wh_session_moved_bytes(session));
+}
+
+static void share_rate(struct wh_job *job, const struct wh_session_stats *stats, uint64_t span_tsc)
+{
+	struct wh_lane_share *share = &job->lanes.share;
+	struct wh_session *out = job->streams.out;
+
+	if (share->share == NULL)
+		return;
+
+	bool busy = wh_share_is_busy(share, stats, span_tsc);
+
+	wh_session_set_rate(out, wh_share_step(share, busy, wh_session_rate(out)));
+}
+
+void wh_job_note_flow(struct wh_job *job, uint64_t span_tsc)
+{
+	const struct wh_session *session = data_session(job);
+
+	if (session == NULL)
+		return;
+
+	const struct wh_session_stats stats = wh_session_stats(session);
+
+	note_flow(job, session, &stats);
+	share_rate(job, &stats, span_tsc);
+}
+
+/* What the core could not send because the port took no more is the line's. */
+static void name_limits(const struct wh_job *job, struct wh_session_stats *stats)
+{
+	const struct wh_ground *ground = job->jobs->ground;
+	struct wh_ground_counts counts;
+
+	ground->count(ground, job->place.shard, &counts);
+	if (!counts.port_is_full)
+		return;
+	stats->limit_tsc[WH_LIMIT_LINE] += stats->limit_tsc[WH_LIMIT_CPU];
+	stats->limit_tsc[WH_LIMIT_CPU] = 0;
+}
+
+/* If a session could not go on, what it waited for at its end; full buffers wait for the peer. */
+static enum wh_limit limit_of(
+	const struct wh_session *session, const struct wh_session_stats *stats)
+{
+	enum wh_limit limit = wh_session_limit_now(session);
+
+	if (wh_session_news(session).outcome != WH_STATUS_STALLED)
+		return wh_limit_of(stats->limit_tsc);
+	return limit == WH_LIMIT_MEMORY ? WH_LIMIT_PEER : limit;
+}
+
+/* If a controller found (almost) the operator's rate, it has not seen the path's capacity. */
+#define BOUND_SHARE 16
+
+static struct wh_known_path found_by(const struct wh_job *job, const struct wh_session *session)
+{
+	uint64_t bound_bps = wh_request_lane_bps(&job->request);
+	struct wh_known_path found = {0};
+
+	if (job->result.failed != WH_STATUS_PENDING)
+		return found;
+	found = wh_control_found(wh_session_control(session));
+	if (bound_bps != WH_RATE_MAX && found.capacity_bps >= bound_bps - bound_bps / BOUND_SHARE)
+		found = (struct wh_known_path){0};
+	return found;
+}
+
+/*
+ * For a server: each lane has found its part of the shared path. The result of a `get` stays here:
+ * it concerns the path to the client, on which this end begins the next transfer.
+ */
+static void learn(struct wh_job *job, const struct wh_known_path *found)
+{
+	uint32_t lanes = job->request.lanes;
+	struct wh_known_path way = *found;
+
+	way.capacity_bps = wh_min_u64(way.capacity_bps, WH_KNOWN_BPS_MAX / lanes) * lanes;
+	way.burst_pkts = (uint32_t)wh_min_u64((uint64_t)way.burst_pkts * lanes, WH_KNOWN_PKTS_MAX);
+	wh_peers_learn(&job->jobs->peers, job->place.guest, &job->place.peer, &way,
+		wh_tsc_to_ns(job->jobs->ground->hz, job->result.ended_tsc));
+}
+
+void wh_job_take_figures(struct wh_job *job)
+{
+	static const double shares[] = {0.5, 0.99, 0.999};
+	const struct wh_session *session = data_session(job);
+	struct wh_job_figures *figures = &job->result.figures;
+	uint64_t hz = job->jobs->ground->hz;
+
+	if (session == NULL)
+		return;
+	wh_job_note_flow(job, 0);
+	if (job->ends.source != NULL) {
+		figures->digest_known = wh_source_progress(job->ends.source)->digest_known;
+		figures->digest = wh_source_progress(job->ends.source)->digest;
+	}
+	if (job->ends.sink != NULL) {
+		figures->digest_known = wh_sink_progress(job->ends.sink)->digest_known;
+		figures->digest = wh_sink_progress(job->ends.sink)->digest;
+	}
+	figures->stats = wh_session_stats(session);
+	figures->rtt_ns = wh_tsc_to_ns(hz, wh_session_rtt_tsc(session));
+	figures->rtt_min_ns = wh_tsc_to_ns(hz, wh_session_rtt_min_tsc(session));
+	if (session != job->streams.out)
+		return;
+	figures->found = found_by(job, session);
+	if (job->place.guest != NULL && figures->found.capacity_bps > 0 &&
+		!wh_job_is_errand(job->request.verb))
+		learn(job, &figures->found);
+	name_limits(job, &figures->stats);
+	figures->limited_by = limit_of(session, &figures->stats);
+	for (uint32_t i = 0; i < RTE_DIM(shares); i++)
+		figures->lateness_ns[i] = wh_tsc_to_ns(
+			hz, wh_pacer_lateness_quantile(wh_session_pacer(session), shares[i]));
+}
+
+void wh_bench_count(const struct wh_job *job, uint64_t now_tsc, struct wh_bench_report *report)
+{
+	const struct wh_ground *ground = job->jobs->ground;
+	const struct wh_session_stats stats = wh_session_stats(wh_job_in(job));
+	uint64_t began_tsc = job->view.flow_began_tsc;
+	uint64_t flowed_tsc = began_tsc != 0 && now_tsc > began_tsc ? now_tsc - began_tsc : 0;
+	struct wh_ground_counts counts;
+
+	ground->count(ground, job->place.shard, &counts);
+	*report = (struct wh_bench_report){
+		.elapsed_ns = wh_max_u64(wh_tsc_to_ns(ground->hz, flowed_tsc), 1),
+		.bytes = stats.received_bytes - job->records.record_bytes,
+		.pkts = stats.received_pkts,
+		.duplicate_pkts = wh_session_came_again_pkts(&stats),
+		.bad_pkts = stats.bad_pkts + counts.bad_pkts,
+		.lost_pkts = stats.losses_detected_pkts,
+		.dropped_pkts = counts.dropped_pkts,
+		.cycles = wh_meter_sum(counts.cycles),
+	};
+}
