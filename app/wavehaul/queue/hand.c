@@ -19,57 +19,6 @@
 /* How often a missing server is looked for. */
 #define LOOK_MS 100
 
-/* Resolves a path's folder, without its last name; or the whole path. */
-static bool resolve(const char *path, char whole[PATH_MAX])
-{
-	char copy[PATH_MAX];
-	char *slash;
-	const char *name;
-
-	if (snprintf(copy, sizeof(copy), "%s", path) >= (int)sizeof(copy))
-		return false;
-	slash = strrchr(copy, '/');
-	name = slash != NULL ? slash + 1 : copy;
-	if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-		return realpath(path, whole) != NULL;
-	if (slash == NULL)
-		return realpath(".", whole) != NULL &&
-		       strlen(whole) + strlen(name) + 2 < PATH_MAX &&
-		       strcat(strcat(whole, "/"), name) != NULL;
-	*slash = '\0';
-	return realpath(slash == copy ? "/" : copy, whole) != NULL &&
-	       strlen(whole) + strlen(name) + 2 < PATH_MAX &&
-	       strcat(strcat(whole, "/"), name) != NULL;
-}
-
-char *wh_path_below(const char *root, const char *path)
-{
-	char copy[PATH_MAX];
-	char whole[PATH_MAX];
-	size_t bytes = strlen(path);
-	size_t root_bytes = strlen(root);
-	bool is_folder = bytes > 0 && path[bytes - 1] == '/';
-	char *below = NULL;
-
-	if (bytes == 0 || bytes >= sizeof(copy))
-		return NULL;
-	memcpy(copy, path, bytes + 1);
-	while (bytes > 1 && copy[bytes - 1] == '/')
-		copy[--bytes] = '\0';
-	if (!resolve(copy, whole))
-		return NULL;
-	while (root_bytes > 0 && root[root_bytes - 1] == '/')
-		root_bytes--;
-	if (strncmp(whole, root, root_bytes) != 0)
-		return NULL;
-	if (whole[root_bytes] == '\0')
-		return strdup(is_folder ? "./" : ".");
-	if (whole[root_bytes] != '/')
-		return NULL;
-	return asprintf(&below, "%s%s", whole + root_bytes + 1, is_folder ? "/" : "") < 0 ? NULL
-											  : below;
-}
-
 /* The same with its folders kept as they are given: the server's path to them is another one. */
 static char *kept_below(const char *root, const char *path)
 {

@@ -12,12 +12,6 @@
 #include "report/transfer.h"
 
 /*
- * A path relative to the server's root, keeping a final '/'. The caller frees it; NULL: not below
- * the root, or no such folder.
- */
-char *wh_path_below(const char *root, const char *path);
-
-/*
  * A request job.add for a transfer whose operands were read. NULL after a complaint: a local path
  * is not below the server's root.
  */

@@ -17,8 +17,8 @@
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "file/aside.h"
+#include "queue/giver.h"
 #include "queue/place.h"
-#include "queue/taken.h"
 #include "queue/words.h"
 #include "report/outcome.h"
 
@@ -369,7 +369,7 @@ static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64
 		status = WH_EXIT_USAGE;
 	}
 	if (status == -1 && wh_order_is_taken(&run->order))
-		status = wh_taken_claim(run, ground);
+		status = wh_giver_claim(run, ground);
 	if (status == -1)
 		status = wh_place_find(ground->settings, run->order.host, &place);
 	if (status == -1 && !run->order.copies)
@@ -544,7 +544,7 @@ bool wh_run_look(struct wh_run *run, const struct wh_run_ground *ground, uint64_
 	follow_table(run, now_s);
 	if (run->far.on)
 		return wh_far_look(run, now_tsc);
-	if (wh_order_is_taken(&run->order) && !wh_taken_look(run, ground, now_s))
+	if (wh_order_is_taken(&run->order) && !wh_giver_look(run, ground, now_s))
 		wh_lanes_hurry(lanes, now_tsc);
 	wh_transfer_tell_progress(transfer, now_tsc);
 	wh_flow_plot_look(&transfer->plot, lanes, now_tsc);
@@ -593,13 +593,6 @@ static void first_failure(const struct wh_transfer *transfer, char text[WH_ORDER
 	text[0] = '\0';
 	if (failure != NULL)
 		snprintf(text, WH_ORDER_WHY_BYTES, "%s: %s", failure->path, failure->text);
-}
-
-void wh_run_await_room(struct wh_run *run, struct wh_order_result *result)
-{
-	result->no_room = wh_lanes_lack_room(&run->transfer.lanes) && !result->final;
-	if (result->no_room)
-		run->wanted = WH_ORDER_READY;
 }
 
 static int status_of(
@@ -680,7 +673,7 @@ void wh_run_conclude(
 	}
 	result->run_ns = wh_tsc_to_ns(transfer->host.ground.hz, ended_tsc - run->began_tsc);
 	if (wh_order_is_taken(&run->order))
-		wh_taken_end(run, ground);
+		wh_giver_end(run, ground);
 	result->final = run->order.stream && wh_lanes_were_ready(&transfer->lanes);
 
 	int status = status_of(run, &totals, result);

@@ -119,7 +119,12 @@ void wh_run_conclude(
 	struct wh_run *run, const struct wh_run_ground *ground, struct wh_order_result *result);
 
 /* It failed: if all it lacked was room, it goes back to the queue, and the result says so. */
-void wh_run_await_room(struct wh_run *run, struct wh_order_result *result);
+static inline void wh_run_await_room(struct wh_run *run, struct wh_order_result *result)
+{
+	result->no_room = wh_lanes_lack_room(&run->transfer.lanes) && !result->final;
+	if (result->no_room)
+		run->wanted = WH_ORDER_READY;
+}
 
 /* New events: a list, which the caller frees. */
 json_t *wh_run_events(struct wh_run *run);

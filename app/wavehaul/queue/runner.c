@@ -33,14 +33,6 @@
 /* Orders begun in one turn, so that other work gets its turn. */
 #define BEGUN_IN_TURN 8
 
-struct wh_run *wh_runner_find(struct wh_runner *runner, uint64_t id)
-{
-	for (uint32_t i = 0; i < runner->runs; i++)
-		if (runner->run[i]->order.id == id)
-			return runner->run[i];
-	return NULL;
-}
-
 bool wh_runner_owns(void *context, uint32_t uid, const void *job)
 {
 	const struct wh_runner *runner = context;

@@ -117,7 +117,14 @@ void wh_runner_follow(struct wh_runner *runner, int64_t now_s);
 
 /* For commands.c: */
 
-struct wh_run *wh_runner_find(struct wh_runner *runner, uint64_t id);
+/* The running order of that number; NULL: it does not run. */
+static inline struct wh_run *wh_runner_find(struct wh_runner *runner, uint64_t id)
+{
+	for (uint32_t i = 0; i < runner->runs; i++)
+		if (runner->run[i]->order.id == id)
+			return runner->run[i];
+	return NULL;
+}
 
 /* Stops a running order, which then gets that state; if another queue has it, that must be told. */
 void wh_runner_stop(struct wh_runner *runner, struct wh_run *run, enum wh_order_state state);

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +13,12 @@
 
 #include "base/clock.h"
 #include "base/hex.h"
-#include "bundle/beneath.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "job/desk/desk.h"
 #include "job/rights/rights.h"
+#include "queue/giver.h"
 #include "queue/place.h"
 #include "queue/runner.h"
 #include "queue/words.h"
@@ -28,21 +27,8 @@
 /* Questions answered in a turn, so that other work gets its turn. */
 #define ANSWERED_IN_TURN 16
 
-/* Moved bytes are charged to the peer in steps of this. */
-#define CHARGE_BYTES (UINT64_C(4) << 20)
-
 static_assert(WH_ORDER_PEER_BYTES >= WH_PEER_NAME_BYTES, "a row has room for a name");
 static_assert(WH_ORDER_WHY_BYTES > WH_STANDING_WHY_MAX, "and a peer for what a row says");
-
-static struct wh_store *store_of(const struct wh_run_ground *ground)
-{
-	return ground->jobs->service != NULL ? ground->jobs->service->store : NULL;
-}
-
-static const char *name_of(const struct wh_order *order)
-{
-	return order->peer[0] != '\0' ? order->peer : "the peer with our own key";
-}
 
 static void refuse(struct wh_standing *standing, int status, const char *why)
 {
@@ -72,22 +58,6 @@ static json_t *list_of(char *const *texts, uint32_t count)
 	return NULL;
 }
 
-/* Those of its options that remove files. They are spelled in full: wh_order_words_wrong. */
-static uint32_t removals_of(const json_t *words)
-{
-	uint32_t wishes = 0;
-
-	for (size_t i = 0; i < json_array_size(words); i++) {
-		const char *word = json_string_value(json_array_get(words, i));
-
-		if (strcmp(word, "--move") == 0)
-			wishes |= WH_CHOICE_MOVE;
-		else if (strcmp(word, "--delete") == 0)
-			wishes |= WH_CHOICE_DELETE;
-	}
-	return wishes;
-}
-
 /* Why the order could not succeed; NULL: nothing is wrong. */
 static const char *judge(const struct wh_runner *runner, const struct wh_order *order,
 	const struct wh_desk_question *asked, const struct wh_rights *rights, const json_t *here,
@@ -100,7 +70,7 @@ static const char *judge(const struct wh_runner *runner, const struct wh_order *
 	uint32_t folder;
 
 	if (wrong == NULL)
-		wrong = wh_rights_wrong(rights, WH_JOB_ORDER, removals_of(words),
+		wrong = wh_rights_wrong(rights, WH_JOB_ORDER, wh_giver_removals(words),
 			(const char *const *)asked->path, asked->paths, &folder);
 	if (wrong != NULL)
 		return wrong;
@@ -154,7 +124,7 @@ static void add(
 		put_off(standing, 0, "the queue's database takes nothing");
 		return;
 	}
-	wh_say("job %llu was ordered by %s: to %s", (unsigned long long)id, name_of(order),
+	wh_say("job %llu was ordered by %s: to %s", (unsigned long long)id, wh_giver_name(order),
 		order->host);
 	*standing = (struct wh_standing){.state = WH_STANDING_WAITS, .number = id, .why = ""};
 	runner->look_now = true;
@@ -279,7 +249,7 @@ static const char *heed_rate(
 static void answer(struct wh_runner *runner, const struct wh_desk_question *asked,
 	struct wh_order *order, struct wh_standing *standing)
 {
-	struct wh_store *store = store_of(&runner->ground);
+	struct wh_store *store = wh_giver_store(&runner->ground);
 	char token[WH_TOKEN_TEXT_BYTES];
 	uint8_t owner[WH_IDENTITY_BYTES];
 	struct wh_rights rights;
@@ -342,127 +312,4 @@ void wh_taken_answer(struct wh_runner *runner)
 		wh_desk_answer(desk, place, &standing);
 		wh_order_free(&order);
 	}
-}
-
-/* Makes the row's paths relative to that folder. */
-static void go_below(struct wh_run *run, const char *folder)
-{
-	json_t *below = json_array();
-
-	for (size_t i = 0; i < json_array_size(run->here); i++)
-		json_array_append_new(
-			below, json_string(wh_rights_below(
-				       folder, json_string_value(json_array_get(run->here, i)))));
-	json_decref(run->here);
-	run->here = below;
-}
-
-/* What it moves is of the rate of all that its peer moves here. */
-static bool share_rate(struct wh_run *run, const struct wh_run_ground *ground)
-{
-	const struct wh_service *service = ground->jobs->service;
-	uint64_t now_ns = wh_tsc_to_ns(ground->jobs->ground->hz, rte_rdtsc());
-	uint64_t bps = wh_min_u64(service->own.rate_bps, run->rights.rate_bps);
-
-	run->peers = &ground->jobs->peers;
-	run->orderer = wh_peers_hold(run->peers, run->owner, now_ns);
-	if (run->orderer == NULL)
-		return false;
-	wh_shared_rate_set(&run->orderer->rate, wh_rate_is_paced(bps) ? bps : 0);
-	return true;
-}
-
-static const char *claim(struct wh_run *run, const struct wh_run_ground *ground)
-{
-	struct wh_store *store = store_of(ground);
-	uint32_t count = (uint32_t)json_array_size(run->here);
-	uint32_t folder;
-	const char *wrong;
-
-	if (store == NULL)
-		return "is not known as long as nothing is sealed here";
-	if (!wh_hex_read(run->order.key, run->owner, WH_IDENTITY_BYTES) ||
-		!wh_store_rights_of(store, run->order.peer, run->owner, &run->rights))
-		return "is not trusted here any more";
-	if (!run->rights.orders)
-		return "may not give orders here any more";
-	wh_texts_of(run->here, run->paths, count);
-	wrong = wh_rights_wrong(
-		&run->rights, WH_JOB_ORDER, removals_of(run->words), run->paths, count, &folder);
-	if (wrong != NULL)
-		return "may not have that any more";
-	if (!wh_store_charge(store, run->owner, &run->rights, 0))
-		return "has moved what it may in a day";
-	if (!share_rate(run, ground))
-		return "has to wait for other peers";
-	if (folder == UINT32_MAX)
-		return NULL;
-	run->folder_fd = wh_beneath_resolve(
-		ground->root_fd, run->rights.folder[folder], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (run->folder_fd < 0)
-		return "may use a folder here that is not there";
-	run->root_fd = run->folder_fd;
-	go_below(run, run->rights.folder[folder]);
-	return NULL;
-}
-
-int wh_taken_claim(struct wh_run *run, const struct wh_run_ground *ground)
-{
-	const char *wrong = claim(run, ground);
-
-	if (wrong == NULL)
-		return -1;
-	wh_complain("%s, who gave this order, %s", name_of(&run->order), wrong);
-	return WH_EXIT_USAGE;
-}
-
-static bool charge(struct wh_run *run, struct wh_store *store, uint64_t least_bytes)
-{
-	const struct wh_lanes *lanes = &run->transfer.lanes;
-	uint64_t moved_bytes = 0;
-
-	for (uint32_t i = 0; i < lanes->started; i++)
-		moved_bytes += atomic_load(&lanes->job[i]->view.moved_bytes);
-
-	uint64_t more_bytes = moved_bytes - run->charged_bytes;
-
-	if (more_bytes < least_bytes)
-		return true;
-	run->charged_bytes = moved_bytes;
-	return wh_store_charge(store, run->owner, &run->rights, more_bytes);
-}
-
-/* Whether the peer still has the rights with which this began; checked once a second. */
-static const char *see_changes(struct wh_run *run, struct wh_store *store, int64_t now_s)
-{
-	struct wh_rights rights;
-
-	if (now_s == run->rights_s)
-		return NULL;
-	run->rights_s = now_s;
-	if (!wh_store_rights_of(store, run->order.peer, run->owner, &rights))
-		return "is not trusted here any more";
-	return wh_rights_equal(&rights, &run->rights) ? NULL
-						      : "has other rights here than when it began";
-}
-
-bool wh_taken_look(struct wh_run *run, const struct wh_run_ground *ground, int64_t now_s)
-{
-	struct wh_store *store = store_of(ground);
-	const char *wrong = see_changes(run, store, now_s);
-
-	if (wrong == NULL && !charge(run, store, CHARGE_BYTES))
-		wrong = "has moved what it may in a day";
-	if (wrong != NULL && run->unwanted[0] == '\0')
-		snprintf(run->unwanted, sizeof(run->unwanted), "%s, who gave this order, %s",
-			name_of(&run->order), wrong);
-	return wrong == NULL;
-}
-
-void wh_taken_end(struct wh_run *run, const struct wh_run_ground *ground)
-{
-	struct wh_store *store = store_of(ground);
-
-	if (store != NULL)
-		(void)charge(run, store, 1);
 }

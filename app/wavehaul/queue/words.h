@@ -39,6 +39,12 @@ int wh_order_settings_of(const struct wh_settings *settings, enum wh_verb verb);
  */
 const char *wh_order_words_wrong(const json_t *words);
 
+/*
+ * A path relative to the server's root, keeping a final '/'. The caller frees it; NULL: not below
+ * the root, or no such folder.
+ */
+char *wh_path_below(const char *root, const char *path);
+
 /* The texts of a list, checked; returns their number, 0 if invalid. They point into the list. */
 uint32_t wh_texts_of(const json_t *list, const char **texts, uint32_t room);
 

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_QUEUE_GIVER_H
+#define WH_QUEUE_GIVER_H
+
+/* The peer who gave an order to this host (queue/taken.h): his rights when it begins and runs. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+struct wh_order;
+struct wh_run;
+struct wh_run_ground;
+
+/* The store of trusted peers; NULL: nothing is sealed here. */
+struct wh_store *wh_giver_store(const struct wh_run_ground *ground);
+
+/* The giver's name, for people. */
+const char *wh_giver_name(const struct wh_order *order);
+
+/* Those of its options that remove files. They are spelled in full: wh_order_words_wrong. */
+uint32_t wh_giver_removals(const json_t *words);
+
+/*
+ * When its turn has come: sets the run's root to what its peer may read. -1, or an exit status
+ * after a complaint.
+ */
+int wh_giver_claim(struct wh_run *run, const struct wh_run_ground *ground);
+
+/* While it runs. False: its peer has lost the right, see run->unwanted. */
+bool wh_giver_look(struct wh_run *run, const struct wh_run_ground *ground, int64_t now_s);
+
+/* Charges its peer for the bytes moved since. */
+void wh_giver_end(struct wh_run *run, const struct wh_run_ground *ground);
+
+#endif
