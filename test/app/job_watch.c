@@ -2,7 +2,7 @@
 
 /* Jobs that go on and jobs that do not, second by second in virtual time. */
 
-#include "job/watch.h"
+#include "job/waits/watch.h"
 
 #include <string.h>
 

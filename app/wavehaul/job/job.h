@@ -21,7 +21,7 @@
 #include "job/hello.h"
 #include "job/peers.h"
 #include "job/pump.h"
-#include "job/watch.h"
+#include "job/waits/watch.h"
 #include "sink/sink.h"
 #include "source/source.h"
 
@@ -227,7 +227,7 @@ struct wh_job_ends {
 	bool reports_ended;
 };
 
-/* waits.c: whether there is progress, here and at the peer. */
+/* waits/: whether there is progress, here and at the peer. */
 struct wh_job_waits {
 	struct wh_watch watch;
 	uint64_t worked; /* amount of work done here */
@@ -372,7 +372,7 @@ struct wh_totals wh_job_totals(const struct wh_job *job);
 void wh_bench_count(const struct wh_job *job, uint64_t now_tsc, struct wh_bench_report *report);
 
 /*
- * waits.c: tells the peer about this end's waits, and ends a job without progress. And lets a job
+ * waits/: tells the peer about this end's waits, and ends a job without progress. And lets a job
  * fail as stalled, with `why`.
  */
 void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "job/watch.h"
+#include "job/waits/watch.h"
 
 #include <stdio.h>
 
