@@ -438,7 +438,7 @@ static void notice_silence(struct wh_session *s, uint64_t now_tsc)
 		tell_silence(s, now_tsc, since_tsc);
 	}
 	if (now_tsc - s->last_heard_tsc > s->peer_timeout_tsc)
-		wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);
+		wh_release_give_up(s, now_tsc);
 }
 
 static void notice_stalls(struct wh_session *s, uint64_t now_tsc)

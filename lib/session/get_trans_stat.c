@@ -228,7 +228,7 @@ static void take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 static void notice_silence(struct wh_session *s, uint64_t now_tsc)
 {
 	if (now_tsc - s->last_heard_tsc > s->peer_timeout_tsc)
-		wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);
+		wh_release_give_up(s, now_tsc);
 }
 
 /*

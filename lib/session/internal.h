@@ -772,6 +772,10 @@ uint32_t wh_session_train_pkts(const struct wh_session *s);
 void wh_prelude_begin(struct wh_session *s, uint64_t now_tsc);
 int32_t wh_prelude_poll(struct wh_session *s, uint64_t now_tsc);
 uint64_t wh_prelude_deadline(const struct wh_session *s);
+void wh_prelude_answered(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_packet *packet);
+void wh_prelude_answer(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_packet *packet);
 
 /* open/missing.c: has a silent peer the session? open/doubt.c: does the peer's process exist? */
 int32_t wh_missing_poll(struct wh_session *s, uint64_t now_tsc);
@@ -780,19 +784,15 @@ uint64_t wh_missing_deadline(const struct wh_session *s);
 void wh_doubt_poll(struct wh_session *s, uint64_t now_tsc);
 uint64_t wh_doubt_deadline(const struct wh_session *s);
 bool wh_session_is_doubted(const struct wh_session *s);
-void wh_prelude_answered(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
-	const struct wh_packet *packet);
-void wh_prelude_answer(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
-	const struct wh_packet *packet);
-
 int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc);
 void wh_handshake_begin_anew(struct wh_session *s);
 void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh_accept *accept);
 
+/* The peer is silent for too long. Should it come back, the endpoint tells it so. */
+void wh_release_give_up(struct wh_session *s, uint64_t now_tsc);
 void wh_release_fill(const struct wh_session *s, uint8_t stage, struct wh_release *release);
 int32_t wh_release_poll(struct wh_session *s, uint64_t now_tsc);
 void wh_release_input(struct wh_session *s, uint64_t now_tsc, const struct wh_release *release);
-
 /* ask.c: grants users' new wishes; publishes phase and outcome to users. */
 int32_t wh_session_grant(struct wh_session *s, uint64_t now_tsc);
 void wh_session_publish(struct wh_session *s);

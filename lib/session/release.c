@@ -59,13 +59,25 @@ static uint64_t give_up_tsc(const struct wh_session *s)
 	return wh_add_u64(s->stats.outcome_tsc, stay_tsc);
 }
 
+void wh_release_give_up(struct wh_session *s, uint64_t now_tsc)
+{
+	wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);
+	s->last_word = WH_RELEASE_ABORT;
+}
+
+/* To a peer that is heard again, that it was gone is no news; that it was not heard is. */
+static uint8_t told_status(const struct wh_session *s)
+{
+	return (uint8_t)(s->outcome == WH_STATUS_PEER_GONE ? WH_STATUS_UNHEARD : s->outcome);
+}
+
 void wh_release_fill(const struct wh_session *s, uint8_t stage, struct wh_release *release)
 {
 	bool sending = s->role == WH_TRANSMITTER;
 
 	*release = (struct wh_release){
 		.stage = stage,
-		.status = (uint8_t)s->outcome,
+		.status = told_status(s),
 		.chunks = sending ? s->tx.chunks : s->rx.chunks,
 		.total_bytes = sending ? s->tx.total_bytes : s->rx.total_bytes,
 		.serial_end = sending ? s->tx.table.admitted_end : s->rx.table.highest_end,

@@ -282,6 +282,33 @@ static void patience(uint64_t sender_s, uint64_t receiver_s)
 	crowd_destroy(crowd);
 }
 
+/* The end of that role gives up while the path is down; the other one hears so once it is up. */
+static void given_up(enum wh_role role)
+{
+	struct crowd *crowd = crowd_create("udt", 64);
+	struct wh_session *patient;
+
+	crowd->end[role].session.peer_timeout_ns = WH_NS_PER_S;
+	crowd_open(crowd, 0);
+	run_until(crowd, 10 * HZ);
+	patient = role == WH_TRANSMITTER ? crowd->receiver[0] : crowd->sender[0];
+	crowd->cut = true;
+	run_until(crowd, 16 * HZ);
+	CHECK(wh_session_outcome(role == WH_TRANSMITTER ? crowd->sender[0] : crowd->receiver[0]) ==
+		WH_STATUS_PEER_GONE);
+	wh_session_ask(role == WH_TRANSMITTER ? crowd->sender[0] : crowd->receiver[0],
+		WH_WISH_CLOSE, WH_STATUS_PENDING);
+	run_until(crowd, 17 * HZ);
+	CHECK(crowd->gone == 1 && wh_session_outcome(patient) == WH_STATUS_PENDING);
+	crowd->cut = false;
+	run_until(crowd, 20 * HZ);
+	CHECK(wh_session_outcome(patient) == WH_STATUS_UNHEARD);
+	wh_session_ask(patient, WH_WISH_CLOSE, WH_STATUS_PENDING);
+	run_until(crowd, 30 * HZ);
+	CHECK(crowd->gone == 2);
+	crowd_destroy(crowd);
+}
+
 static void send_hundred_bytes(struct crowd *crowd, uint32_t number)
 {
 	struct wh_chunk *chunk = wh_fifo_pop(wh_session_free_chunks(crowd->sender[0]));
@@ -507,6 +534,8 @@ int main(int argc, char **argv)
 	idle_pair("udt");
 	patience(3, 30);
 	patience(30, 3);
+	given_up(WH_TRANSMITTER);
+	given_up(WH_RECEIVER);
 	data_after_rest("fixed");
 	data_after_rest("udt");
 	loss_after_rest("fixed");

@@ -437,6 +437,16 @@ static void scavenge(struct wh_control *control, const struct wh_delivery_event 
 					   lambda->rate_pps, found_pps));
 }
 
+/* News of what arrived before an outage may come first: it lasts until the fetched packet came. */
+static void fetch_in_train(struct wh_lambda *lambda)
+{
+	if (lambda->fetch_pkts == 0)
+		return;
+	wh_lambda_train_interrupted(&lambda->train);
+	if (lambda->path.seen_pkts >= lambda->fetch_pkts)
+		lambda->fetch_pkts = 0;
+}
+
 static void on_delivery(struct wh_control *control, const struct wh_delivery_event *event)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
@@ -449,6 +459,9 @@ static void on_delivery(struct wh_control *control, const struct wh_delivery_eve
 	if (lambda->phase == WH_LAMBDA_START) {
 		if (lambda->path.seen_pkts == 0)
 			return;
+
+		if (lambda->path.seen_pkts > before_pkts)
+			fetch_in_train(lambda);
 
 		bool over = wh_lambda_train_hear(&lambda->train, &lambda->path, event, before_pkts,
 			(uint64_t)wh_lambda_option(control, WH_LAMBDA_TRAIN));

@@ -279,6 +279,11 @@ static void measure_train(struct wh_lambda_train *train, const struct wh_lambda_
 		train->best_pps = fmax(train->best_pps, path->short_pps);
 }
 
+void wh_lambda_train_interrupted(struct wh_lambda_train *train)
+{
+	train->arrived_tsc = UINT64_MAX; /* so that only the spacings of one report count */
+}
+
 /* On a slow line states are sent more often than packets arrive. */
 static bool is_still(const struct wh_lambda_train *train, const struct wh_lambda_path *path,
 	const struct wh_delivery_event *event)

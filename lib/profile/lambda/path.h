@@ -131,6 +131,9 @@ void wh_lambda_path_forget(struct wh_lambda_path *path);
 bool wh_lambda_train_hear(struct wh_lambda_train *train, const struct wh_lambda_path *path,
 	const struct wh_delivery_event *event, uint64_t before_pkts, uint64_t pkts);
 
+/* The path was down, and what arrives next was sent after that: the wait is no spacing. */
+void wh_lambda_train_interrupted(struct wh_lambda_train *train);
+
 /* The capacity it gives; without spacings, the one known before, or what has arrived. */
 double wh_lambda_train_pps(
 	const struct wh_lambda_train *train, const struct wh_lambda_path *path, double known_pps);

@@ -204,6 +204,29 @@ static void test_train_paused(void)
 	WH_ASSERT_NEAR(train.s, 2e-3, 1e-9);
 }
 
+/* The path was down within the train: neither what came before nor after waited for the link. */
+static void test_train_interrupted(void)
+{
+	struct rig rig = rig_of();
+	struct wh_lambda_train train = {0};
+
+	rig.event.sent_pkts = 32;
+	hear(&rig, MS, 10, 10, 0);
+	(void)wh_lambda_train_hear(&train, &rig.path, &rig.event, 0, 32);
+	hear(&rig, MS, 1, 1, 0);
+	(void)wh_lambda_train_hear(&train, &rig.path, &rig.event, 10, 32);
+	CU_ASSERT_EQUAL(train.pkts, 10);
+	wh_lambda_train_interrupted(&train);
+	hear(&rig, 8000 * MS, 1, 1, 0);
+	rig.event.span_tsc = 0;
+	rig.event.span_pkts = 0;
+	(void)wh_lambda_train_hear(&train, &rig.path, &rig.event, 11, 32);
+	hear(&rig, MS, 1, 1, 0);
+	(void)wh_lambda_train_hear(&train, &rig.path, &rig.event, 12, 32);
+	CU_ASSERT_EQUAL(train.pkts, 11);
+	CU_ASSERT(train.s < 10e-3);
+}
+
 /* A host that pauses is no stream that has too little. */
 static void test_pauses(void)
 {
@@ -235,6 +258,7 @@ CU_TestInfo wh_tests[] = {
 	{"train", test_train},
 	{"a train on a slow line", test_train_slow},
 	{"a host pauses in a train", test_train_paused},
+	{"the path is down in a train", test_train_interrupted},
 	{"a host pauses", test_pauses},
 	CU_TEST_INFO_NULL,
 };
