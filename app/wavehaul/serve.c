@@ -227,7 +227,7 @@ static void note_order(
 	static struct wh_book_entry entry; /* used by one thread at a time */
 	struct serve *serve = context;
 
-	wh_entry_of_transfer(&entry, &run->transfer);
+	wh_entry_of_lanes(&entry, &run->transfer.lanes, run->transfer.server);
 	entry.side = WH_ENTRY_ORDER;
 	entry.order = run->order.id;
 	entry.uid = run->order.owner;

@@ -147,7 +147,7 @@ static int conclude(struct wh_transfer *transfer)
 	int status = wh_jobs_conclude(lanes->job, lanes->started, transfer->server);
 
 	wh_client_tell_hint(&transfer->client, lanes->job[0], transfer->server);
-	if (status == WH_EXIT_OK && wh_transfer_totals(transfer).failed > 0)
+	if (status == WH_EXIT_OK && wh_lanes_totals(&transfer->lanes).failed > 0)
 		return WH_EXIT_PARTIAL;
 	return status;
 }
@@ -302,7 +302,7 @@ static void note(const struct wh_transfer *transfer, int status)
 	if (transfer->lanes.started == 0 || !wh_kept_where(settings->state, folder) ||
 		wh_book_open(&book, folder, true) < 0)
 		return;
-	wh_entry_of_transfer(&entry, transfer);
+	wh_entry_of_lanes(&entry, &transfer->lanes, transfer->server);
 	entry.status = status;
 	snprintf(entry.outcome, sizeof(entry.outcome), "%s",
 		status == WH_EXIT_OK            ? "ok"
@@ -397,7 +397,7 @@ static int move_files(struct wh_transfer *transfer, bool *handed)
 /* --then-run, when everything else is over; its outcome is not that of the transfer. */
 static void run_hook(const struct wh_transfer *transfer, bool handed, int status)
 {
-	struct wh_totals totals = wh_transfer_totals(transfer);
+	struct wh_totals totals = wh_lanes_totals(&transfer->lanes);
 	int told;
 
 	if (!handed) {

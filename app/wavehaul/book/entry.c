@@ -130,30 +130,28 @@ void wh_entry_of_job(struct wh_book_entry *entry, const struct wh_job *job)
 	snprintf(entry->why, sizeof(entry->why), "%s", job->result.why);
 }
 
-void wh_entry_of_transfer(struct wh_book_entry *entry, const struct wh_transfer *transfer)
+void wh_entry_of_lanes(
+	struct wh_book_entry *entry, const struct wh_lanes *lanes, const char *server)
 {
-	const struct wh_totals totals = wh_transfer_totals(transfer);
-	const struct wh_job *job = transfer->lanes.job[0];
+	const struct wh_totals totals = wh_lanes_totals(lanes);
+	const struct wh_job *job = lanes->job[0];
+	const struct wh_request_paths *from =
+		job->request.verb == WH_JOB_SEND ? &job->request.here : &job->request.there;
 
-	WH_ASSERT(transfer->lanes.started > 0);
+	WH_ASSERT(lanes->started > 0);
 	*entry = (struct wh_book_entry){.side = WH_ENTRY_CLIENT,
-		.number = transfer->lanes.transfer,
+		.number = lanes->transfer,
 		.uid = (int64_t)getuid(),
-		.paths = transfer->verb == WH_VERB_SEND ? job->request.here.count
-							: job->request.there.count};
-	set_times(entry, (uint64_t)(wh_transfer_seconds(transfer) * 1e9));
+		.paths = from->count};
+	set_times(entry, (uint64_t)(wh_lanes_seconds(lanes) * 1e9));
 	add_totals(entry, &totals);
-	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++)
-		add_packets(entry, transfer->lanes.job[lane]);
+	for (uint32_t lane = 0; lane < lanes->started; lane++)
+		add_packets(entry, lanes->job[lane]);
 	add_request(entry, job);
-	set_peer(entry, &transfer->peer);
-	snprintf(entry->name, sizeof(entry->name), "%s", transfer->server);
+	set_peer(entry, &lanes->peer);
+	snprintf(entry->name, sizeof(entry->name), "%s", server);
 	if (job->sealed.cipher != 0)
 		wh_id_text(job->sealed.peer_id, entry->identity);
-
-	const struct wh_request_paths *from =
-		transfer->verb == WH_VERB_SEND ? &job->request.here : &job->request.there;
-
 	if (from->count > 0)
 		snprintf(entry->path, sizeof(entry->path), "%s", from->path[0]);
 }

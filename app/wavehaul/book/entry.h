@@ -12,8 +12,7 @@
 #include <stdint.h>
 
 #include "bundle/record.h"
-#include "job/job.h"
-#include "report/transfer.h"
+#include "job/lanes.h"
 #include "trust/fingerprint.h"
 
 #define WH_ENTRY_NAME_BYTES   256
@@ -79,7 +78,8 @@ struct wh_book_entry {
 void wh_entry_of_job(struct wh_book_entry *entry, const struct wh_job *job);
 
 /* From an ended transfer, all lanes together; the caller fills in the rest. */
-void wh_entry_of_transfer(struct wh_book_entry *entry, const struct wh_transfer *transfer);
+void wh_entry_of_lanes(
+	struct wh_book_entry *entry, const struct wh_lanes *lanes, const char *server);
 
 double wh_entry_seconds(const struct wh_book_entry *entry);
 

@@ -2,6 +2,7 @@
 #include "job/lanes.h"
 
 #include "base/assert.h"
+#include "base/clock.h"
 
 /* Time to tell the peer about an end, which it may never receive. */
 #define LAST_WORDS_S 3
@@ -158,6 +159,42 @@ bool wh_lanes_gone(const struct wh_lanes *lanes, uint64_t now_tsc)
 	for (uint32_t lane = 0; lane < lanes->started; lane++)
 		gone = gone && wh_job_is_over(lanes->job[lane]);
 	return gone || (lanes->give_up_tsc != 0 && now_tsc > lanes->give_up_tsc);
+}
+
+struct wh_totals wh_lanes_totals(const struct wh_lanes *lanes)
+{
+	struct wh_totals sum = {0};
+
+	WH_ASSERT(lanes->started <= lanes->count);
+	for (uint32_t lane = 0; lane < lanes->started; lane++) {
+		const struct wh_totals totals = wh_job_totals(lanes->job[lane]);
+
+		for (size_t i = 0; i < sizeof(sum) / sizeof(uint64_t); i++)
+			((uint64_t *)&sum)[i] += ((const uint64_t *)&totals)[i];
+	}
+	return sum;
+}
+
+uint64_t wh_lanes_moved_bytes(const struct wh_lanes *lanes)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t lane = 0; lane < lanes->started; lane++)
+		bytes += atomic_load_explicit(
+			&lanes->job[lane]->view.moved_bytes, memory_order_relaxed);
+	return bytes;
+}
+
+double wh_lanes_seconds(const struct wh_lanes *lanes)
+{
+	uint64_t began_tsc = lanes->started > 0 ? lanes->job[0]->ready.began_tsc : 0;
+	uint64_t ended_tsc = 0;
+
+	for (uint32_t lane = 0; lane < lanes->started; lane++)
+		ended_tsc = wh_max_u64(ended_tsc, wh_job_flowed_tsc(lanes->job[lane]));
+	if (began_tsc == 0 || ended_tsc <= began_tsc)
+		return 0;
+	return (double)(ended_tsc - began_tsc) / (double)lanes->jobs->ground->hz;
 }
 
 void wh_lanes_free(struct wh_lanes *lanes)

@@ -56,6 +56,15 @@ void wh_lanes_hurry(struct wh_lanes *lanes, uint64_t now_tsc);
 /* All started lanes are over, or have had enough time to end. */
 bool wh_lanes_gone(const struct wh_lanes *lanes, uint64_t now_tsc);
 
+/* Sums over those that have started. */
+struct wh_totals wh_lanes_totals(const struct wh_lanes *lanes);
+
+/* Payload that has arrived at the receiving end, as far as this end knows. */
+uint64_t wh_lanes_moved_bytes(const struct wh_lanes *lanes);
+
+/* From the server's READY to the end of the last lane; 0: they did not come so far. */
+double wh_lanes_seconds(const struct wh_lanes *lanes);
+
 void wh_lanes_free(struct wh_lanes *lanes);
 
 #endif

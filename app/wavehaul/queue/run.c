@@ -482,7 +482,7 @@ static void sum(void *argument)
 {
 	struct wh_run *run = argument;
 	struct wh_transfer *transfer = &run->transfer;
-	bool all = wh_transfer_totals(transfer).failed == 0;
+	bool all = wh_lanes_totals(&transfer->lanes).failed == 0;
 
 	run->sums_status = wh_manifest_finish(&transfer->manifest, wh_transfer_open_file, transfer,
 		all ? WH_EXIT_OK : WH_EXIT_PARTIAL);
@@ -651,7 +651,7 @@ void wh_run_conclude(
 	struct wh_run *run, const struct wh_run_ground *ground, struct wh_order_result *result)
 {
 	struct wh_transfer *transfer = &run->transfer;
-	const struct wh_totals totals = wh_transfer_totals(transfer);
+	const struct wh_totals totals = wh_lanes_totals(&transfer->lanes);
 	uint64_t ended_tsc = run->began_tsc;
 
 	if (run->far.on) {
@@ -664,13 +664,11 @@ void wh_run_conclude(
 		.skipped = totals.skipped,
 		.failed = totals.failed,
 		.bytes = totals.bytes,
+		.moved_bytes = wh_lanes_moved_bytes(&transfer->lanes),
 	};
-	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++) {
-		const struct wh_job *job = transfer->lanes.job[lane];
+	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++)
+		ended_tsc = wh_max_u64(ended_tsc, transfer->lanes.job[lane]->result.ended_tsc);
 
-		result->moved_bytes += atomic_load(&job->view.moved_bytes);
-		ended_tsc = wh_max_u64(ended_tsc, job->result.ended_tsc);
-	}
 	result->run_ns = wh_tsc_to_ns(transfer->host.ground.hz, ended_tsc - run->began_tsc);
 	if (wh_order_is_taken(&run->order))
 		wh_giver_end(run, ground);

@@ -83,13 +83,9 @@ static const char *verb_of(const struct wh_order *order)
 /* Moved so far by its run, here or elsewhere. */
 static uint64_t moved_by(struct wh_run *run)
 {
-	uint64_t moved_bytes = 0;
-
 	if (run->far.on)
 		return wh_min_u64(wh_far_standing(run).moved_bytes, INT64_MAX);
-	for (uint32_t i = 0; i < run->transfer.lanes.started; i++)
-		moved_bytes += atomic_load(&run->transfer.lanes.job[i]->view.moved_bytes);
-	return moved_bytes;
+	return wh_lanes_moved_bytes(&run->transfer.lanes);
 }
 
 /* For an order that another queue has, or that a peer gave. */

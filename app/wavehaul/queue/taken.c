@@ -225,8 +225,8 @@ static void tell(const struct wh_runner *runner, const struct wh_order *order,
 		.status = (uint8_t)(wh_order_is_over(order->state) ? result->status : 0),
 		.why = wh_order_is_over(order->state) ? result->why : "",
 	};
-	for (uint32_t i = 0; run != NULL && i < run->transfer.lanes.started; i++)
-		standing->moved_bytes += atomic_load(&run->transfer.lanes.job[i]->view.moved_bytes);
+	if (run != NULL)
+		standing->moved_bytes += wh_lanes_moved_bytes(&run->transfer.lanes);
 }
 
 /* Likewise for its rate. Returns what is wrong with it; NULL: nothing. */

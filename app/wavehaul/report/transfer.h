@@ -118,12 +118,6 @@ void wh_transfer_free_operands(struct wh_transfer *transfer);
 int wh_transfer_read_list(struct wh_transfer *transfer, char ***operands, uint32_t *count);
 void wh_transfer_free_list(struct wh_transfer *transfer);
 
-/* Sums over the lanes. */
-struct wh_totals wh_transfer_totals(const struct wh_transfer *transfer);
-
-/* From the server's READY to the end of the last lane. */
-double wh_transfer_seconds(const struct wh_transfer *transfer);
-
 /* How far it has come, as of the last report. */
 struct wh_transfer_stage {
 	double percent; /* negative: not known yet, as is: */

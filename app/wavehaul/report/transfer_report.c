@@ -42,31 +42,6 @@ static const char *verb_name(const struct wh_transfer *transfer)
 	return transfer->verb == WH_VERB_SEND ? "send" : "get";
 }
 
-struct wh_totals wh_transfer_totals(const struct wh_transfer *transfer)
-{
-	struct wh_totals sum = {0};
-
-	WH_ASSERT(transfer->lanes.started <= transfer->lanes.count);
-	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++) {
-		const struct wh_totals totals = wh_job_totals(transfer->lanes.job[lane]);
-
-		sum.files += totals.files;
-		sum.skipped += totals.skipped;
-		sum.failed += totals.failed;
-		sum.bytes += totals.bytes;
-		sum.resumed_bytes += totals.resumed_bytes;
-		sum.sampled_bytes += totals.sampled_bytes;
-		sum.began_again += totals.began_again;
-		sum.removed += totals.removed;
-		sum.passed_over += totals.passed_over;
-		sum.left_out.owners += totals.left_out.owners;
-		sum.left_out.set_ids += totals.left_out.set_ids;
-		sum.left_out.xattrs += totals.left_out.xattrs;
-		sum.left_out.hard_links += totals.left_out.hard_links;
-	}
-	return sum;
-}
-
 void wh_transfer_tell_start(struct wh_transfer *transfer)
 {
 	const struct wh_settings *settings = &transfer->settings;
@@ -172,17 +147,6 @@ void wh_transfer_on_file(void *context, const struct wh_file_result *result)
 	pthread_mutex_unlock(&transfer->telling);
 }
 
-/* Payload that has arrived at the receiving end, as far as this end knows. */
-static uint64_t moved_bytes(const struct wh_transfer *transfer)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++)
-		bytes += atomic_load_explicit(
-			&transfer->lanes.job[lane]->view.moved_bytes, memory_order_relaxed);
-	return bytes;
-}
-
 /* Moved payload includes records, so slightly too little may seem to be left. */
 static struct wh_left look_left(
 	const struct wh_transfer *transfer, const struct wh_totals *totals, uint64_t bytes)
@@ -208,7 +172,7 @@ static struct wh_left look_left(
 
 static void show_line(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes)
 {
-	struct wh_totals totals = wh_transfer_totals(transfer);
+	struct wh_totals totals = wh_lanes_totals(&transfer->lanes);
 	uint64_t passed_bytes = wh_add_u64(totals.resumed_bytes, transfer->skipped_bytes);
 	const struct wh_left left = look_left(transfer, &totals, bytes);
 	char words[WH_PROGRESS_TEXT_BYTES];
@@ -253,7 +217,7 @@ static void print_row(const struct wh_transfer *transfer, uint64_t now_tsc, uint
 static void print_interval(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes,
 	const struct wh_flow_now *flow)
 {
-	struct wh_totals totals = wh_transfer_totals(transfer);
+	struct wh_totals totals = wh_lanes_totals(&transfer->lanes);
 	json_t *line = json_pack("{s:s, s:f, s:f, s:I, s:f, s:I, s:I, s:I}", "event", "interval",
 		"seconds", all_s(transfer, now_tsc), "span", span_s(transfer, now_tsc), "bytes",
 		(json_int_t)bytes, "bps", bps_now(transfer, now_tsc, bytes), "files",
@@ -309,7 +273,7 @@ void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
 	if (!wh_progress_is_due(&transfer->progress, now_tsc, every_ms))
 		return;
 
-	uint64_t bytes = moved_bytes(transfer);
+	uint64_t bytes = wh_lanes_moved_bytes(&transfer->lanes);
 	struct wh_flow_now flow;
 
 	if (transfer->progress.last_tsc < now_tsc)
@@ -331,7 +295,7 @@ void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
 struct wh_transfer_stage wh_transfer_stage(struct wh_transfer *transfer)
 {
 	uint64_t bytes = transfer->progress.last_bytes;
-	struct wh_totals totals = wh_transfer_totals(transfer);
+	struct wh_totals totals = wh_lanes_totals(&transfer->lanes);
 	struct wh_transfer_stage stage = {.percent = -1, .now_bps = transfer->now_bps};
 	struct wh_left left;
 	uint64_t there;
@@ -361,17 +325,17 @@ static struct wh_session_stats sum_stats(const struct wh_transfer *transfer)
 /* The bytes of its rate: files without what had come before, or of a failure all that moved. */
 static uint64_t flowed_bytes(struct wh_transfer *transfer, int status)
 {
-	const struct wh_totals totals = wh_transfer_totals(transfer);
+	const struct wh_totals totals = wh_lanes_totals(&transfer->lanes);
 
 	if (transfer->settings.dry_run)
 		return 0;
-	return status != WH_EXIT_OK ? moved_bytes(transfer)
+	return status != WH_EXIT_OK ? wh_lanes_moved_bytes(&transfer->lanes)
 				    : totals.bytes - wh_min_u64(totals.resumed_bytes, totals.bytes);
 }
 
 static void print_json(struct wh_transfer *transfer, int status, double seconds)
 {
-	struct wh_totals totals = wh_transfer_totals(transfer);
+	struct wh_totals totals = wh_lanes_totals(&transfer->lanes);
 	struct wh_session_stats stats = sum_stats(transfer);
 	const struct wh_job *job = transfer->lanes.job[0];
 	bool sends = transfer->verb == WH_VERB_SEND && job != NULL;
@@ -389,7 +353,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 		"skipped", (json_int_t)totals.skipped,
 		"tries", (json_int_t)transfer->retry.used + 1,
 		"failed", (json_int_t)totals.failed,
-		"moved_bytes", (json_int_t)moved_bytes(transfer),
+		"moved_bytes", (json_int_t)wh_lanes_moved_bytes(&transfer->lanes),
 		"resumed_bytes", (json_int_t)totals.resumed_bytes,
 		"sampled_bytes", (json_int_t)totals.sampled_bytes,
 		"began_again", (json_int_t)totals.began_again,
@@ -492,9 +456,9 @@ void wh_transfer_tell_sum(FILE *to, bool dry_run, const struct wh_transfer_sum *
 
 static struct wh_transfer_sum sum_of(struct wh_transfer *transfer, int status, double seconds)
 {
-	const struct wh_totals totals = wh_transfer_totals(transfer);
+	const struct wh_totals totals = wh_lanes_totals(&transfer->lanes);
 	const struct wh_manifest *manifest = &transfer->manifest;
-	uint64_t moved = moved_bytes(transfer);
+	uint64_t moved = wh_lanes_moved_bytes(&transfer->lanes);
 
 	return (struct wh_transfer_sum){
 		.files = totals.files,
@@ -518,7 +482,7 @@ static struct wh_transfer_sum sum_of(struct wh_transfer *transfer, int status, d
 static void print_text(struct wh_transfer *transfer, int status, double seconds)
 {
 	const struct wh_transfer_sum sum = sum_of(transfer, status, seconds);
-	struct wh_totals totals = wh_transfer_totals(transfer);
+	struct wh_totals totals = wh_lanes_totals(&transfer->lanes);
 	struct wh_session_stats stats = sum_stats(transfer);
 	/* If standard output receives the file, the report goes to stderr. */
 	FILE *to = transfer->is_piped && transfer->verb == WH_VERB_GET ? stderr : stdout;
@@ -535,21 +499,9 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 	wh_seal_tell(&transfer->lanes.job[0]->sealed);
 }
 
-double wh_transfer_seconds(const struct wh_transfer *transfer)
-{
-	uint64_t ended_tsc = 0;
-
-	if (transfer->lanes.started == 0)
-		return 0;
-	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++)
-		ended_tsc = wh_max_u64(ended_tsc, wh_job_flowed_tsc(transfer->lanes.job[lane]));
-	return wh_progress_s(
-		&transfer->progress, transfer->lanes.job[0]->ready.began_tsc, ended_tsc);
-}
-
 void wh_transfer_tell_end(struct wh_transfer *transfer, int status)
 {
-	double seconds = wh_transfer_seconds(transfer);
+	double seconds = wh_lanes_seconds(&transfer->lanes);
 
 	wh_progress_clear(&transfer->progress);
 	if (transfer->settings.json || transfer->settings.json_stream)
