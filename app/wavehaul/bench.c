@@ -24,10 +24,10 @@
 #include "report/flow_plot.h"
 #include "report/outcome.h"
 #include "report/way.h"
-#include "sealed.h"
 #include "telemetry/telemetry.h"
+#include "transfer/sealed.h"
+#include "transfer/wanted.h"
 #include "verbs.h"
-#include "wanted.h"
 
 #define WATCH_MS 10
 

@@ -33,10 +33,10 @@
 #include "report/flow_plot.h"
 #include "report/outcome.h"
 #include "report/progress.h"
-#include "sealed.h"
+#include "transfer/sealed.h"
+#include "transfer/wanted.h"
 #include "trust/keylog.h"
 #include "verbs.h"
-#include "wanted.h"
 
 #define CORES_MAX UINT32_C(2)
 

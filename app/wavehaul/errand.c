@@ -5,7 +5,7 @@
  * tree, without moving files.
  */
 
-#include "errand/asked.h"
+#include "transfer/asked.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,12 +24,12 @@
 #include "job/hello.h"
 #include "job/lanes.h"
 #include "job/on_host.h"
-#include "queue/hand.h"
-#include "queue/words.h"
 #include "report/outcome.h"
-#include "sealed.h"
+#include "transfer/hand.h"
+#include "transfer/order_words.h"
+#include "transfer/sealed.h"
+#include "transfer/wanted.h"
 #include "verbs.h"
-#include "wanted.h"
 
 #define WATCH_US 200
 

@@ -19,10 +19,10 @@
 #include "console/steer.h"
 #include "console/words.h"
 #include "control/ask.h"
-#include "queue/hand.h"
 #include "queue/timetable.h"
 #include "queue/when.h"
-#include "queue/words.h"
+#include "transfer/hand.h"
+#include "transfer/order_words.h"
 #include "verbs.h"
 
 struct job {

@@ -12,7 +12,7 @@
 #include "cli/json.h"
 #include "cli/moment/moment.h"
 #include "cli/plain_text.h"
-#include "recollect.h"
+#include "transfer/recollect.h"
 #include "verbs.h"
 
 struct parts {

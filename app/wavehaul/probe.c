@@ -24,7 +24,7 @@
 #include "probe/prober.h"
 #include "probe/tell.h"
 #include "report/seal_told.h"
-#include "sealed.h"
+#include "transfer/sealed.h"
 #include "verbs.h"
 
 #define WATCH_US   2000

@@ -34,15 +34,15 @@
 #include "metrics/metrics.h"
 #include "probe/kept.h"
 #include "queue/runner.h"
-#include "recollect.h"
 #include "reread.h"
-#include "sealed.h"
 #include "stage/stale.h"
 #include "system/notify.h"
 #include "telemetry/telemetry.h"
+#include "transfer/recollect.h"
+#include "transfer/sealed.h"
+#include "transfer/wanted.h"
 #include "trust/fingerprint.h"
 #include "verbs.h"
-#include "wanted.h"
 
 /* After the second request to stop, sessions have this long to inform their peers. */
 #define LAST_WORDS_S 2

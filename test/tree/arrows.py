@@ -23,7 +23,8 @@ def lib(names):
 
 APP_ROOMS = ('cli', 'trust', 'plot', 'machine', 'guard', 'host', 'job', 'telemetry', 'report',
              'demo', 'doctor', 'scenario', 'probe', 'system', 'wan', 'control', 'queue',
-             'metrics', 'console', 'book', 'errand', 'pcap', 'capture', 'completion')
+             'metrics', 'console', 'book', 'errand', 'pcap', 'capture', 'completion',
+             'transfer')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
 DRIVERS = {'drivers/port', 'drivers/lambda'}
 
@@ -72,9 +73,12 @@ ALLOWED = {
     'app/wavehaul/metrics': LIB | DRIVERS | app('control cli'),
     'app/wavehaul/console': {'lib/base'} | app('control cli'),
     'app/wavehaul/book': LIB | DRIVERS | app('control report plot guard trust job host cli'),
-    'app/wavehaul/queue': LIB | DRIVERS | app('control telemetry report trust job host cli'),
+    'app/wavehaul/transfer': LIB | DRIVERS | app(
+        'errand book control telemetry report probe plot guard trust job host cli'),
+    'app/wavehaul/queue': LIB | DRIVERS | app(
+        'transfer control telemetry report trust job host cli'),
     'app/wavehaul/report': LIB | DRIVERS | app('probe plot job host trust cli'),
-    'app/wavehaul/errand': LIB | DRIVERS | app('control report job host trust cli'),
+    'app/wavehaul/errand': LIB | DRIVERS | app('report job host trust cli'),
     'app/wavehaul/wan': LIB | DRIVERS | app('pcap report host cli'),
     'app/wavehaul/system': LIB | DRIVERS | app('host cli'),
     'app/wavehaul/completion': LIB | app('cli'),

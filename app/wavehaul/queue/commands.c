@@ -18,8 +18,8 @@
 #include "control/served.h"
 #include "journal/database.h"
 #include "queue/runner.h"
-#include "queue/words.h"
 #include "telemetry/live.h"
+#include "transfer/order_words.h"
 
 /* Most orders in one answer; the rest is requested with the last id. */
 #define LIST_MAX 100

@@ -13,8 +13,8 @@
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "queue/place.h"
-#include "queue/words.h"
 #include "report/outcome.h"
+#include "transfer/order_words.h"
 
 /* Events that may wait to be sent; a chunk from the server contains some hundred. */
 #define EVENTS_MAX 256

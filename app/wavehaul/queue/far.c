@@ -13,7 +13,7 @@
 #include "cli/exit.h"
 #include "queue/place.h"
 #include "queue/run.h"
-#include "queue/words.h"
+#include "transfer/order_words.h"
 #include "report/outcome.h"
 
 #define ASK_EVERY_S 1

@@ -14,7 +14,7 @@
 #include "cli/exit.h"
 #include "job/rights/rights.h"
 #include "queue/run.h"
-#include "queue/words.h"
+#include "transfer/order_words.h"
 #include "trust/store.h"
 
 /* Moved bytes are charged to the peer in steps of this. */

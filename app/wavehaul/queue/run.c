@@ -19,8 +19,8 @@
 #include "file/aside.h"
 #include "queue/giver.h"
 #include "queue/place.h"
-#include "queue/words.h"
 #include "report/outcome.h"
+#include "transfer/order_words.h"
 
 /* Faster than any line: a job's rate can be changed later only if it has one. */
 #define ANY_RATE_BPS UINT64_C(1000000000000)

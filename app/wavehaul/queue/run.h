@@ -14,7 +14,7 @@
 #include "queue/far.h"
 #include "queue/store.h"
 #include "queue/timetable.h"
-#include "report/transfer.h"
+#include "transfer/transfer.h"
 #include "trust/peer_file.h"
 
 /* A server's resources for its orders. */

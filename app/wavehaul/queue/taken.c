@@ -21,7 +21,7 @@
 #include "queue/giver.h"
 #include "queue/place.h"
 #include "queue/runner.h"
-#include "queue/words.h"
+#include "transfer/order_words.h"
 #include "trust/store.h"
 
 /* Questions answered in a turn, so that other work gets its turn. */

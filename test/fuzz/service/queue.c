@@ -14,7 +14,7 @@
 
 #include "fuzz.h"
 #include "queue/runner.h"
-#include "queue/words.h"
+#include "transfer/order_words.h"
 #include "rows.h"
 #include "script_input.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_HANDED_H
-#define WH_APP_HANDED_H
+#ifndef WH_TRANSFER_HANDED_H
+#define WH_TRANSFER_HANDED_H
 
 /* A client's transfer that is run by the server of this host, through that server's port. */
 
 #include <stdbool.h>
 
 #include "guard/hook.h"
-#include "report/transfer.h"
+#include "transfer/transfer.h"
 
 /*
  * According to --daemon, after the operands were read. False: the client must open its own port.

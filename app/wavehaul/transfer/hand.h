@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_QUEUE_HAND_H
-#define WH_QUEUE_HAND_H
+#ifndef WH_TRANSFER_HAND_H
+#define WH_TRANSFER_HAND_H
 
 /* Converts a client's operands and options into a request to the server of its host. */
 
@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "control/ask.h"
-#include "report/transfer.h"
+#include "transfer/transfer.h"
 
 /*
  * A request job.add for a transfer whose operands were read. NULL after a complaint: a local path

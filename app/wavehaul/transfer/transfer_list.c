@@ -10,7 +10,7 @@
 #include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "report/transfer.h"
+#include "transfer/transfer.h"
 
 /* The most that a walk, and a guard's rules, handle in reasonable time. */
 #define LISTED_MAX 100000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_QUEUE_WORDS_H
-#define WH_QUEUE_WORDS_H
+#ifndef WH_TRANSFER_ORDER_WORDS_H
+#define WH_TRANSFER_ORDER_WORDS_H
 
 /*
  * Options of an order beside its paths, as words such as "--parallel=4". The table of settings

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_TRANSFER_H
-#define WH_APP_TRANSFER_H
+#ifndef WH_TRANSFER_H
+#define WH_TRANSFER_H
 
 /* Private to send and get: one transfer, its request and its reports. */
 
@@ -44,7 +44,7 @@ struct wh_transfer {
 	char *dest_name;
 	bool dest_is_folder;
 	bool dest_by_match; /* wh_request_is_by_match */
-	char **list; /* operands, if some came from a file */
+	char **list;        /* operands, if some came from a file */
 	uint32_t listed;
 	bool is_piped; /* "-": standard input or output */
 	int pipe_fd;

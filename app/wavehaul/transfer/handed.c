@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "handed.h"
+#include "transfer/handed.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,9 +17,8 @@
 #include "control/piped.h"
 #include "control/steady.h"
 #include "plot/svg.h"
-#include "queue/hand.h"
-#include "queue/store.h"
-#include "queue/words.h"
+#include "transfer/hand.h"
+#include "transfer/order_words.h"
 
 /* How often a request of the operator to end is checked for. */
 #define LOOK_MS 100

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_SEALED_H
-#define WH_APP_SEALED_H
+#ifndef WH_TRANSFER_SEALED_H
+#define WH_TRANSFER_SEALED_H
 
 /* A host whose sessions are sealed, unless the operator disables that. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "queue/words.h"
+#include "transfer/order_words.h"
 
 #include <limits.h>
 #include <stdio.h>

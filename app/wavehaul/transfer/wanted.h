@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_WANTED_H
-#define WH_APP_WANTED_H
+#ifndef WH_TRANSFER_WANTED_H
+#define WH_TRANSFER_WANTED_H
 
 /* Converts an operator's settings for the rooms below. */
 

@@ -15,8 +15,8 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "job/hello.h"
-#include "report/transfer.h"
 #include "source/walk.h"
+#include "transfer/transfer.h"
 #include "trust/trust.h"
 
 static int add_remote(struct wh_transfer *transfer, const char *text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sealed.h"
+#include "transfer/sealed.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_ERRAND_ASKED_H
-#define WH_APP_ERRAND_ASKED_H
+#ifndef WH_TRANSFER_ASKED_H
+#define WH_TRANSFER_ASKED_H
 
 /* An errand run by this host's server for a client that prints its results. */
 

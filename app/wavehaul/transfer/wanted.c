@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "wanted.h"
+#include "transfer/wanted.h"
 
 #include <string.h>
 #include <unistd.h>

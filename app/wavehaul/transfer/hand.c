@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "queue/hand.h"
+#include "transfer/hand.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,8 +13,8 @@
 #include "cli/exit.h"
 #include "cli/signals.h"
 #include "control/steady.h"
-#include "queue/words.h"
 #include "source/walk.h"
+#include "transfer/order_words.h"
 
 /* How often a missing server is looked for. */
 #define LOOK_MS 100

@@ -24,7 +24,7 @@
 #include "cli/plain_text.h"
 #include "cli/repair.h"
 #include "report/seal_told.h"
-#include "report/transfer.h"
+#include "transfer/transfer.h"
 
 #define STALL_MS 1000
 

@@ -12,7 +12,7 @@
 #include <CUnit/CUnit.h>
 
 #include "cli/exit.h"
-#include "report/transfer.h"
+#include "transfer/transfer.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "app/manifest";

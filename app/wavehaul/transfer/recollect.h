@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_RECOLLECT_H
-#define WH_APP_RECOLLECT_H
+#ifndef WH_TRANSFER_RECOLLECT_H
+#define WH_TRANSFER_RECOLLECT_H
 
 /*
  * This host's records of partly received files: the journal in the folder of --state. If it is not

@@ -9,7 +9,7 @@
 
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "queue/words.h"
+#include "transfer/order_words.h"
 #include "unit.h"
 
 /* Of each kind; the values as wh_setting_format has them. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "recollect.h"
+#include "transfer/recollect.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "errand/asked.h"
+#include "transfer/asked.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* `wavehaul send` and `wavehaul get`. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/plain_text.h"
+#include "cli/signals.h"
+#include "transfer/handed.h"
+#include "transfer/own_port.h"
+#include "verbs.h"
+
+static struct wh_hook hook; /* of --then-run */
+static struct wh_hook_event event;
+
+/* By the server that has the port, or by a port of our own. */
+static int move_files(struct wh_transfer *transfer, bool *handed)
+{
+	bool keeps_owners = transfer->verb == WH_VERB_SEND || geteuid() == 0;
+	int status = wh_transfer_read_words(transfer);
+
+	if (status != 0)
+		return status;
+	wh_signals_catch();
+	*handed = wh_transfer_hand_over(transfer, &event, &status);
+	if (*handed)
+		return status;
+	wh_settings_archive(&transfer->settings, keeps_owners, keeps_owners);
+	return wh_transfer_by_port(transfer, &hook);
+}
+
+/* --then-run, when everything else is over; its outcome is not that of the transfer. */
+static void run_hook(const struct wh_transfer *transfer, bool handed, int status)
+{
+	struct wh_totals totals = wh_lanes_totals(&transfer->lanes);
+	int told;
+
+	if (!handed) {
+		event.files = totals.files;
+		event.failed = totals.failed;
+		event.bytes = totals.bytes;
+	}
+	event.status = status;
+	strcpy(event.side, "client");
+	strcpy(event.state, status == WH_EXIT_OK            ? "done"
+			    : status == WH_EXIT_INTERRUPTED ? "cancelled"
+							    : "failed");
+	strcpy(event.verb, transfer->verb == WH_VERB_SEND ? "send" : "get");
+	snprintf(event.peer, sizeof(event.peer), "%s", transfer->server);
+	snprintf(event.error, sizeof(event.error), "%s",
+		status == WH_EXIT_OK ? "" : wh_last_complaint());
+	if (transfer->locals > 0 && strcmp(transfer->local[0], "-") != 0)
+		snprintf(event.path, sizeof(event.path), "%s", transfer->local[0]);
+	if (hook.fd < 0)
+		return;
+	wh_hook_tell(&hook, &event);
+	told = wh_hook_end(&hook);
+	if (told > 0)
+		wh_say("the command of --then-run ended with exit status %d", told);
+	else if (told < 0)
+		wh_say("the command of --then-run did not come to its end");
+}
+
+/* With the operands read, or none if that failed. */
+static int move_and_tell(struct wh_transfer *transfer)
+{
+	bool handed = false;
+	int status = wh_hook_start(&hook, transfer->settings.on_end, 0);
+
+	if (status == WH_EXIT_OK)
+		status = move_files(transfer, &handed);
+	if (!handed)
+		wh_transfer_tell_end(transfer, status);
+	if (status != WH_EXIT_USAGE)
+		run_hook(transfer, handed, status);
+	return status;
+}
+
+static int run_verb(enum wh_verb verb, int argc, char **argv)
+{
+	struct wh_transfer *transfer = calloc(1, sizeof(*transfer));
+
+	if (transfer == NULL)
+		return WH_EXIT_OTHER;
+	transfer->verb = verb;
+	transfer->dest_fd = -1;
+	transfer->same_terminal = isatty(STDOUT_FILENO) == 1;
+	wh_failures_init(&transfer->failures);
+	pthread_mutex_init(&transfer->telling, NULL);
+
+	int status = wh_settings_read(&transfer->settings, verb, argc, argv);
+
+	if (transfer->settings.quiet)
+		wh_say_nothing();
+	if (status < 0) {
+		status = move_and_tell(transfer);
+	} else if (status != WH_EXIT_OK) {
+		/* The error may have been found before these flags were read. */
+		transfer->settings.json |= wh_words_contain(argc, argv, "--json");
+		transfer->settings.json_stream |= wh_words_contain(argc, argv, "--json-stream");
+		wh_transfer_tell_end(transfer, status);
+	}
+	wh_lanes_free(&transfer->lanes);
+	wh_manifest_free(&transfer->manifest);
+	wh_transfer_free_operands(transfer);
+	free(transfer);
+	return status;
+}
+
+int wh_verb_send(int argc, char **argv)
+{
+	return run_verb(WH_VERB_SEND, argc, argv);
+}
+
+int wh_verb_get(int argc, char **argv)
+{
+	return run_verb(WH_VERB_GET, argc, argv);
+}
