@@ -87,6 +87,7 @@ ALLOWED = {
     'app/wavehaul/scenario': LIB | app('plot cli'),
     'app/wavehaul/probe': LIB | app('plot cli'),
     'app/wavehaul': LIB | DRIVERS | APP,
+    'examples': LIB,
     'test/unit': LIB | {'test/rig'},
     'test/rig': LIB,
     'test/driver': LIB | DRIVERS | {'test/rig', 'test/unit'},
@@ -240,7 +241,7 @@ def check_file(tree, path):
 def check_tree(tree):
     tree = tree.resolve()
     found = []
-    for top in ('lib', 'drivers', 'app', 'test'):
+    for top in ('lib', 'drivers', 'app', 'test', 'examples'):
         for path in sorted((tree / top).rglob('*.[ch]')):
             name = path.relative_to(tree)
             found += [f'{name}:{number}: {wrong}' for number, wrong in check_file(tree, name)]
