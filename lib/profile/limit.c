@@ -17,6 +17,7 @@ const char *wh_limit_name(enum wh_limit limit)
 		[WH_LIMIT_WINDOW] = "window",
 		[WH_LIMIT_MEMORY] = "memory",
 		[WH_LIMIT_DISK] = "disk",
+		[WH_LIMIT_PEER_DISK] = "peer_disk",
 		[WH_LIMIT_PIPE] = "pipe",
 		[WH_LIMIT_PEER] = "peer",
 		[WH_LIMIT_CPU] = "cpu",

@@ -18,10 +18,11 @@ enum wh_limit {
 	WH_LIMIT_LOSS,   /* the controller reduced the rate because of losses or delay */
 	WH_LIMIT_WINDOW, /* unacknowledged packets: the operator's window, or the table's size */
 	WH_LIMIT_MEMORY, /* buffers, here or at the peer: packets in flight or missing fill all */
-	WH_LIMIT_DISK,   /* no chunk from the reader, or the peer's writer is behind */
-	WH_LIMIT_PIPE,   /* the pipe that we read is empty */
-	WH_LIMIT_PEER,   /* the peer is silent, or has not said what it wants */
-	WH_LIMIT_CPU,    /* a core, of either end, is busy or was taken away */
+	WH_LIMIT_DISK,   /* no chunk from the reader */
+	WH_LIMIT_PEER_DISK, /* the peer's writer is behind, or has not committed what it got */
+	WH_LIMIT_PIPE,      /* the pipe that we read is empty */
+	WH_LIMIT_PEER,      /* the peer is silent, or has not said what it wants */
+	WH_LIMIT_CPU,       /* a core, of either end, is busy or was taken away */
 	WH_LIMITS,
 	WH_LIMIT_NONE = WH_LIMITS, /* nothing is to be sent: that time is no cause's */
 };

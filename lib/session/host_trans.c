@@ -70,7 +70,7 @@ static bool may_admit(struct wh_session *s)
 
 		s->ration.held_up |= rationed;
 		tx->admission_limit = rationed                 ? WH_LIMIT_RATE
-				      : tx->peer_writer_behind ? WH_LIMIT_DISK
+				      : tx->peer_writer_behind ? WH_LIMIT_PEER_DISK
 							       : WH_LIMIT_MEMORY;
 		return false;
 	}

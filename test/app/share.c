@@ -86,6 +86,7 @@ static void test_who_is_busy(void)
 		{WH_LIMIT_CPU, false, true},
 		{WH_LIMIT_WINDOW, false, false},
 		{WH_LIMIT_DISK, false, false},
+		{WH_LIMIT_PEER_DISK, false, false},
 		{WH_LIMIT_PEER, false, false},
 		{WH_LIMIT_MEMORY, false, false},
 	};

@@ -42,8 +42,8 @@ FIELDS = {
     'refused_packets': dict, 'loss': NUMBER, 'cores': list,
     'steady': {'from_seconds': NUMBER, 'bps': NUMBER, 'pps': NUMBER},
 }
-LIMITS = {'start', 'rate', 'line', 'others', 'loss', 'window', 'memory', 'disk', 'pipe', 'peer',
-          'cpu'}
+LIMITS = {'start', 'rate', 'line', 'others', 'loss', 'window', 'memory', 'disk', 'peer_disk',
+          'pipe', 'peer', 'cpu'}
 INTERVAL = {'seconds': NUMBER, 'span': NUMBER, 'bps': NUMBER, 'pps': NUMBER, 'again': int,
             'repair': int, 'bad': int, 'lost': int, 'dropped': int,
             'cycles_per_packet_here': NUMBER, 'cycles_per_packet_receiver': NUMBER,

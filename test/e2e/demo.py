@@ -45,7 +45,8 @@ FIELDS = {
 }
 
 # The words for what kept a transfer from going faster.
-LIMITS = {'start', 'rate', 'line', 'others', 'loss', 'window', 'memory', 'disk', 'peer', 'cpu'}
+LIMITS = {'start', 'rate', 'line', 'others', 'loss', 'window', 'memory', 'disk', 'peer_disk',
+          'peer', 'cpu'}
 
 # Bytes around the payload: head and tag, UDP, IPv4; Ethernet with preamble, FCS and gap.
 PACKET_OVERHEAD, ETHERNET_OVERHEAD, PAYLOAD_ALIGN = 64 + 8 + 20, 14 + 24, 32

@@ -220,7 +220,7 @@ static const struct {
 	{"a small window", shut_window, WH_LIMIT_WINDOW, WH_LIMIT_DISK},
 	{"two buffers at the peer", take_buffers, WH_LIMIT_MEMORY, WH_LIMIT_DISK},
 	{"four buffers here", take_our_buffers, WH_LIMIT_MEMORY, WH_LIMIT_DISK},
-	{"a writer that rests", rest_writer, WH_LIMIT_DISK, WH_LIMIT_DISK},
+	{"a writer that rests", rest_writer, WH_LIMIT_PEER_DISK, WH_LIMIT_DISK},
 	{"a reader that waits for its disk", rest_reader, WH_LIMIT_DISK, WH_LIMIT_DISK},
 	{"the same under lambda", rest_reader_of_finder, WH_LIMIT_DISK, WH_LIMIT_DISK},
 	{"a reader that waits for its pipe", rest_reader, WH_LIMIT_PIPE, WH_LIMIT_PIPE},

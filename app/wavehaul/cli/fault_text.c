@@ -62,7 +62,9 @@ const char *wh_stall_text(enum wh_limit limit)
 {
 	switch (limit) {
 	case WH_LIMIT_DISK:
-		return "a disk is too slow, at this end or the other";
+		return "the disk that is read is too slow";
+	case WH_LIMIT_PEER_DISK:
+		return "the receiver's disk is too slow";
 	case WH_LIMIT_MEMORY:
 	case WH_LIMIT_PEER:
 		return "the receiver accepts no more data";

@@ -36,8 +36,9 @@ static enum wh_limit source_limit(const struct wh_source *source, int32_t work)
 		return WH_LIMIT_CPU;
 	switch (wh_source_waits(source)) {
 	case WH_WAITS_DISK:
-	case WH_WAITS_COMMIT:
 		return WH_LIMIT_DISK;
+	case WH_WAITS_COMMIT:
+		return WH_LIMIT_PEER_DISK;
 	case WH_WAITS_SESSION:
 		return WH_LIMIT_MEMORY;
 	case WH_WAITS_PIPE:

@@ -116,7 +116,8 @@ static void test_why_stalled(void)
 		{WH_LIMIT_WINDOW, "none of their data is acknowledged"},
 		{WH_LIMIT_MEMORY, "the receiver accepts no more data"},
 		{WH_LIMIT_PEER, "the receiver accepts no more data"},
-		{WH_LIMIT_DISK, "a disk is too slow"},
+		{WH_LIMIT_DISK, "the disk that is read is too slow"},
+		{WH_LIMIT_PEER_DISK, "the receiver's disk is too slow"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)

@@ -13,6 +13,8 @@ static void test_names(void)
 		for (enum wh_limit k = 0; k < i; k++)
 			CU_ASSERT_STRING_NOT_EQUAL(wh_limit_name(i), wh_limit_name(k));
 	CU_ASSERT_STRING_EQUAL(wh_limit_name(WH_LIMIT_START), "start");
+	CU_ASSERT_STRING_EQUAL(wh_limit_name(WH_LIMIT_DISK), "disk");
+	CU_ASSERT_STRING_EQUAL(wh_limit_name(WH_LIMIT_PEER_DISK), "peer_disk");
 	CU_ASSERT_STRING_EQUAL(wh_limit_name(WH_LIMIT_NONE), "none");
 }
 
