@@ -23,6 +23,7 @@ BINARY = Path(__file__).resolve().parents[2] / 'build/release/app/wavehaul/waveh
 
 OK, OTHER, NO_FILE, NETWORK, PARTIAL = 0, 1, 3, 5, 23
 GIB = 1 << 30
+FINGERPRINT = '[0-9a-z]{4}(-[0-9a-z]{4}){4}'
 
 
 def make_sparse(path, size):
@@ -150,6 +151,7 @@ def audited(program, folder):
                  ('ok', 300000, 0, None))
     expect(0 < first['seconds'] < 10, f'{first}')
     expect(re.fullmatch('sha256:[0-9a-f]{64}', first['identity']), f'{first}')
+    expect(re.fullmatch(FINGERPRINT, first['fingerprint']), f'{first}')
     expect(re.fullmatch(r'20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z', first['time']), f'{first}')
     expect_equal('refused', (refused['event'], refused['times'] > 0), ('refused', True))
     expect(os.stat(log).st_mode & 0o777 == 0o640, 'everybody may read the audit')
@@ -226,6 +228,7 @@ def audited_at_a_socket(program, folder):
                 expect_equal('who', (line['peer'], line['outcome'], line['why'], line['times']),
                              (CLIENT, line['outcome'], 'it is not known here', line['times']))
                 expect(re.fullmatch('sha256:[0-9a-f]{64}', line['identity']), f'{line}')
+                expect(re.fullmatch(FINGERPRINT, line['fingerprint']), f'{line}')
                 expect(line['identity'] != lines[0]['identity'] and line['times'] > 0, f'{line}')
 
 

@@ -67,6 +67,7 @@ def noted(program, folder):
         expect_equal('lanes', mine['lanes'], theirs['lanes'])
         expect_equal('peer', theirs['peer'], CLIENT)
         expect(re.fullmatch('sha256:[0-9a-f]{64}', theirs['identity']), theirs['identity'])
+        expect_equal('who', mine['fingerprint'], run['sealed']['fingerprint'])
         expect_equal('moved', mine['moved_bytes'], run['moved_bytes'])
         expect_between('when', time_of(mine['ended']), int(began), time.time() + 1)
     expect_equal('bytes of all', [run['bytes'] for run in reports[:4]],

@@ -29,7 +29,7 @@ def by_default(program, folder):
     with Pair(program, folder) as pair:
         sealed = send(pair, file, 'one')['sealed']
         expect_equal('cipher', sealed['cipher'], 'aes-128-gcm')
-        expect(sealed['peer'].startswith('sha256:'), sealed)
+        expect(sealed['identity'].startswith('sha256:'), sealed)
         sealed = send(pair, file, 'two', '--cipher', 'aes-256-gcm')['sealed']
         expect_equal('cipher', sealed['cipher'], 'aes-256-gcm')
         expect_said(pair.run('send', file, remote('three')),

@@ -214,13 +214,17 @@ static json_t *text_or_null(const char *text)
 	return text != NULL ? json_string(text) : json_null();
 }
 
-static json_t *proved_by(const uint8_t identity[WH_IDENTITY_BYTES])
+/* "identity", the whole key as `trust add` takes it, and "fingerprint", what people call it. */
+static void add_proof(json_t *line, const uint8_t identity[WH_IDENTITY_BYTES])
 {
 	static const uint8_t nobody[WH_IDENTITY_BYTES];
-	char text[WH_ID_TEXT_BYTES];
+	char text[WH_ID_TEXT_BYTES], print[WH_FINGERPRINT_BYTES];
 	bool proved = memcmp(identity, nobody, sizeof(nobody)) != 0;
 
-	return text_or_null(proved ? wh_id_text(identity, text) : NULL);
+	wh_json_add(line,
+		json_pack("{s:o, s:o}", "identity",
+			text_or_null(proved ? wh_id_text(identity, text) : NULL), "fingerprint",
+			text_or_null(proved ? wh_fingerprint_text(identity, print) : NULL)));
 }
 
 void wh_audit_refused(
@@ -236,14 +240,13 @@ void wh_audit_refused(
 	json_t *line = begin("refused", (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000);
 
 	/* A peer's port may change at any time, like a client's process number. */
+	json_object_set_new(line, "peer",
+		text_or_null(
+			refusal->peer.family != 0 ? wh_address_text(&refusal->peer, peer) : NULL));
+	add_proof(line, refusal->identity);
 	wh_json_add(
-		line, json_pack("{s:o, s:o, s:o, s:o, s:I}", "peer",
-			      text_or_null(refusal->peer.family != 0
-						   ? wh_address_text(&refusal->peer, peer)
-						   : NULL),
-			      "identity", proved_by(refusal->identity), "outcome",
-			      text_or_null(refusal->outcome), "why", wh_text_to_json(refusal->why),
-			      "times", (json_int_t)refusal->times));
+		line, json_pack("{s:o, s:o, s:I}", "outcome", text_or_null(refusal->outcome), "why",
+			      wh_text_to_json(refusal->why), "times", (json_int_t)refusal->times));
 	write_line(audit, line, sentence);
 }
 
@@ -258,8 +261,8 @@ void wh_audit_removed(struct wh_audit *audit, const struct wh_removal *removal)
 
 	json_t *line = begin("removed", removal->us);
 
-	wh_json_add(line, json_pack("{s:s, s:o}", "peer", wh_address_text(&removal->peer, peer),
-				  "identity", proved_by(removal->identity)));
+	json_object_set_new(line, "peer", json_string(wh_address_text(&removal->peer, peer)));
+	add_proof(line, removal->identity);
 	wh_path_to_json(line, "path", removal->path);
 	wh_path_to_json(line, "file", removal->file);
 	snprintf(sentence, sizeof(sentence), "%s removed %s", peer,

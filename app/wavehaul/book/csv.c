@@ -28,7 +28,8 @@ void wh_csv_text(FILE *to, const char *text)
 
 void wh_entry_csv_head(FILE *to)
 {
-	fputs("ended,seconds,side,job,uid,verb,peer,name,identity,path,paths,files,skipped,failed,"
+	fputs("ended,seconds,side,job,uid,verb,peer,name,fingerprint,identity,path,paths,files,"
+	      "skipped,failed,"
 	      "bytes,resumed_bytes,moved_bytes,bps,pkts,lost_pkts,again_pkts,repair_pkts,rtt_ms,"
 	      "limited_by,profile,digest,exit_status,outcome,why\n",
 		to);
@@ -36,8 +37,9 @@ void wh_entry_csv_head(FILE *to)
 
 void wh_entry_csv(const struct wh_book_entry *entry, FILE *to)
 {
-	const char *const names[] = {
-		entry->verb, entry->peer, entry->name, entry->identity, entry->path};
+	char print[WH_FINGERPRINT_BYTES];
+	const char *const names[] = {entry->verb, entry->peer, entry->name,
+		wh_entry_fingerprint(entry, print), entry->identity, entry->path};
 	const char *const ends[] = {entry->limit, entry->profile, entry->digest};
 	const uint64_t counts[] = {entry->paths, entry->files, entry->skipped, entry->failed,
 		entry->bytes, entry->resumed_bytes, entry->moved_bytes};

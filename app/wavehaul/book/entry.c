@@ -186,11 +186,17 @@ double wh_entry_loss(const struct wh_book_entry *entry)
 	return entry->pkts > 0 ? (double)entry->lost_pkts / (double)entry->pkts : 0;
 }
 
-const char *wh_entry_who(const struct wh_book_entry *entry, char print[WH_FINGERPRINT_BYTES])
+const char *wh_entry_fingerprint(
+	const struct wh_book_entry *entry, char print[WH_FINGERPRINT_BYTES])
 {
 	uint8_t id[WH_IDENTITY_BYTES];
 
+	return wh_id_read(entry->identity, id) ? wh_fingerprint_text(id, print) : "";
+}
+
+const char *wh_entry_who(const struct wh_book_entry *entry, char print[WH_FINGERPRINT_BYTES])
+{
 	if (entry->name[0] != '\0')
 		return entry->name;
-	return wh_id_read(entry->identity, id) ? wh_fingerprint_text(id, print) : entry->peer;
+	return wh_entry_fingerprint(entry, print)[0] != '\0' ? print : entry->peer;
 }

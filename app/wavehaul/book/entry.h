@@ -96,6 +96,10 @@ double wh_entry_bps(const struct wh_book_entry *entry);
 /* Its packet loss rate; 0: none, or unknown here. */
 double wh_entry_loss(const struct wh_book_entry *entry);
 
+/* Of its key; "": it proved none. */
+const char *wh_entry_fingerprint(
+	const struct wh_book_entry *entry, char print[WH_FINGERPRINT_BYTES]);
+
 /* The peer as one word: its name, its key's short fingerprint, or its address. */
 const char *wh_entry_who(const struct wh_book_entry *entry, char print[WH_FINGERPRINT_BYTES]);
 

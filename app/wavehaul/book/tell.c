@@ -130,8 +130,8 @@ void wh_refusal_tell(
 /* clang-format off */
 json_t *wh_entry_json(const struct wh_book_entry *entry)
 {
-	char began[WH_WHEN_BYTES], ended[WH_WHEN_BYTES];
-	json_t *object = json_pack("{s:I, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:i}",
+	char began[WH_WHEN_BYTES], ended[WH_WHEN_BYTES], print[WH_FINGERPRINT_BYTES];
+	json_t *object = json_pack("{s:I, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:i}",
 		"id", (json_int_t)entry->id,
 		"side", wh_entry_side_name(entry->side),
 		"began", wh_when_text(entry->began_us, began),
@@ -140,6 +140,7 @@ json_t *wh_entry_json(const struct wh_book_entry *entry)
 		"peer", wh_word_to_json(entry->peer),
 		"name", wh_text_to_json(entry->name),
 		"identity", wh_text_to_json(entry->identity),
+		"fingerprint", wh_text_to_json(wh_entry_fingerprint(entry, print)),
 		"paths", (json_int_t)entry->paths,
 		"lanes", (json_int_t)entry->lanes,
 		"exit_status", entry->status);

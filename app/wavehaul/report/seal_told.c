@@ -27,7 +27,7 @@ json_t *wh_seal_json(const struct wh_job_sealed *sealed)
 	if (sealed == NULL || sealed->cipher == 0)
 		return json_null();
 	return json_pack("{s:s, s:s, s:s, s:s, s:b}", "cipher", wh_cipher_name(sealed->cipher),
-		"library", wh_gcm_unit()->name, "peer", wh_id_text(sealed->peer_id, id),
+		"library", wh_gcm_unit()->name, "identity", wh_id_text(sealed->peer_id, id),
 		"fingerprint", wh_fingerprint_text(sealed->peer_id, fingerprint), "keylog",
 		(int)wh_seal_has_keylog());
 }
