@@ -82,7 +82,17 @@ def same_profiles(program, folder):
     expect(found == right, f'.SH PROFILES of wavehaul-profiles.1 must be:\n{right}')
 
 
+def words_apart(program, folder):
+    """Macros that alternate fonts join their arguments: a sentence among them loses its spaces."""
+    for page in sorted((TOP / 'man').glob('*.[1-8]')):
+        for line in page.read_text().splitlines():
+            if re.match(r'\.(BR|RB|BI|IB|IR|RI) ', line):
+                plain = re.sub('"[^"]*"', '""', line[4:])
+                expect(not re.search(r'\w\w \w|\w \w\w', plain), f'{page.name}: {line}')
+
+
 def cases():
+    yield Case('words apart', True, words_apart)
     yield Case('profiles', True, same_profiles)
     yield Case('verbs', True, same_verbs)
     for verb in VERBS:
