@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the documentation says of this tree: sizes of the front door, and paths that exist.
+"""What the documentation says of this tree: the front door is short, and paths exist.
 
     docs.py [TREE]       exit status 1 when a page is too long or cites what is not there
     docs.py --self-test  proves that such pages are found
@@ -23,6 +23,9 @@ from pathlib import Path
 
 KB = 1024
 BYTES_MAX = {'README.md': 6 * KB, 'CONTRIBUTING.md': 8 * KB, 'docs/architecture.md': 15 * KB}
+
+# (page, heading) -> rows of the table below it, at most.
+ROWS_MAX = {('CONTRIBUTING.md', 'Where to look'): 25, ('docs/architecture.md', 'Words'): 25}
 
 SKIPPED_FOLDERS = {'.git', 'build', '__pycache__', '.cache'}
 SOURCE = re.compile(r'[\w.+-]+\.(?:c|h|py|md|lua|build)')
@@ -92,12 +95,23 @@ def check_link(tree, page, text, target):
         yield f'{path or page} has no heading for #{anchor}'
 
 
+def check_rows(page, text):
+    for (name, heading), most in ROWS_MAX.items():
+        if name != str(page):
+            continue
+        part = text.partition(f'\n## {heading}\n')[2].split('\n## ')[0]
+        rows = sum(line.startswith('|') for line in part.split('\n')) - 2
+        if not 0 < rows <= most:
+            yield f'{page}: {rows} rows below {heading}, at most {most}'
+
+
 def check_page(tree, tops, names, page):
     text = (tree / page).read_text()
     size = len(text.encode())
     most = BYTES_MAX.get(str(page))
     if most is not None and size > most:
         yield f'{page}: {size} bytes, at most {most}'
+    yield from check_rows(page, text)
     for number, word in words(text):
         for fault in check_word(tree, tops, names, word):
             yield f'{page}:{number}: {fault}'
@@ -124,7 +138,9 @@ def self_test():
             '    tools/demo --size 1G; build/release/app\n')
     bad = ('`lib/wire/gone.h`, `gone.c`, `lib/none/*.c`, `lib/none/NAME.c`\n'
            '[a](none.md) [b](docs/two.md#none)\n\n    tools/none --size 1G\n')
+    words = '\n## Words\n\n| a | b |\n|---|---|\n' + '| c | d |\n' * 26
     wanted = ['README.md: 6145 bytes, at most 6144',
+              'docs/architecture.md: 26 rows below Words, at most 25',
               'bad.md:1: lib/wire/gone.h is not there', 'bad.md:1: no file has the name gone.c',
               'bad.md:1: lib/none/*.c is not there', 'bad.md:1: lib/none/NAME.c is not there',
               'bad.md:4: tools/none is not there', 'bad.md:2: the link to none.md leads nowhere',
@@ -132,6 +148,7 @@ def self_test():
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         pages = {'docs/two.md': '# Two\n\n## Its part\n', 'good.md': good, 'bad.md': bad,
+                 'docs/architecture.md': words,
                  'README.md': 'x' * (6 * KB + 1)}
         for name, text in [(source, '') for source in sources] + list(pages.items()):
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
