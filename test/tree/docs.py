@@ -27,6 +27,8 @@ BYTES_MAX = {'README.md': 6 * KB, 'CONTRIBUTING.md': 8 * KB, 'docs/architecture.
 # (page, heading) -> rows of the table below it, at most.
 ROWS_MAX = {('CONTRIBUTING.md', 'Where to look'): 25, ('docs/architecture.md', 'Words'): 25}
 
+CODE_LINES_MAX = {'examples/two_ends.c': 120}
+
 SKIPPED_FOLDERS = {'.git', 'build', '__pycache__', '.cache'}
 SOURCE = re.compile(r'[\w.+-]+\.(?:c|h|py|md|lua|build)')
 SPAN = re.compile(r'`([^`]+)`')
@@ -95,6 +97,14 @@ def check_link(tree, page, text, target):
         yield f'{path or page} has no heading for #{anchor}'
 
 
+def check_examples(tree):
+    for name, most in CODE_LINES_MAX.items():
+        lines = (tree / name).read_text().split('\n') if (tree / name).exists() else []
+        code = sum(not re.match(r'\s*(?:/?\*|$)', line) for line in lines)
+        if code > most:
+            yield f'{name}: {code} lines of code, at most {most}'
+
+
 def check_rows(page, text):
     for (name, heading), most in ROWS_MAX.items():
         if name != str(page):
@@ -124,6 +134,7 @@ def check_page(tree, tops, names, page):
 def check(tree):
     found = list(all_files(tree))
     names = {path.name for path in found}
+    yield from check_examples(tree)
     tops = {path.parts[0] for path in found if len(path.parts) > 1}
     for path in found:
         if path.suffix == '.md':
@@ -132,6 +143,7 @@ def check(tree):
 
 def self_test():
     sources = ('lib/wire/packet.h', 'lib/profile/udt.c', 'tools/demo')
+    example = '/*\n * No code.\n */\n\n' + 'x;\n' * 121
     good = ('# One\n\nSee `lib/wire/packet.h:12`, `packet.h`, `lib/profile/`, `lib/*/udt.c`,\n'
             '`wavehaul x/y`, `dpdk-telemetry.py`, `lib/profile/NAME.c`, `NAME.h`,\n'
             '[two](docs/two.md#its-part) and [here](#one).\n\n'
@@ -140,6 +152,7 @@ def self_test():
            '[a](none.md) [b](docs/two.md#none)\n\n    tools/none --size 1G\n')
     words = '\n## Words\n\n| a | b |\n|---|---|\n' + '| c | d |\n' * 26
     wanted = ['README.md: 6145 bytes, at most 6144',
+              'examples/two_ends.c: 121 lines of code, at most 120',
               'docs/architecture.md: 26 rows below Words, at most 25',
               'bad.md:1: lib/wire/gone.h is not there', 'bad.md:1: no file has the name gone.c',
               'bad.md:1: lib/none/*.c is not there', 'bad.md:1: lib/none/NAME.c is not there',
@@ -148,7 +161,7 @@ def self_test():
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         pages = {'docs/two.md': '# Two\n\n## Its part\n', 'good.md': good, 'bad.md': bad,
-                 'docs/architecture.md': words,
+                 'docs/architecture.md': words, 'examples/two_ends.c': example,
                  'README.md': 'x' * (6 * KB + 1)}
         for name, text in [(source, '') for source in sources] + list(pages.items()):
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
