@@ -1,6 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: BSD-3-Clause
-"""The manual pages and the program's own --help name the same verbs and options.
+"""The manual pages and the program's own --help name the same verbs and options, and other pages
+name no others.
 
     man.py [-k PATTERN] [--binary PATH]
 """
@@ -91,7 +92,38 @@ def words_apart(program, folder):
                 expect(not re.search(r'\w\w \w|\w \w\w', plain), f'{page.name}: {line}')
 
 
+def commands(page):
+    """(line, verb, the rest) of each command of wavehaul in a page's code; '', if it names none."""
+    text = re.sub(r'\\\n +', ' ', page.read_text())
+    for number, line in enumerate(text.split('\n'), 1):
+        indented = line.startswith('    ')
+        for span in [line] if indented else re.findall(r'`([^`]+)`', line):
+            for verb, rest in re.findall(r'\bwavehaul (\w+)((?: [^;|#]*)?)', span):
+                yield number, verb, rest.partition(' --via ')[0]
+            if span.startswith('--') and not indented:
+                yield number, '', ' ' + span
+
+
+def pages_of_people(program, folder):
+    """A command in README or docs/ has a verb that there is, and options that this verb has."""
+    known = {verb: set(re.findall(r'--[a-z][a-z-]*', program.run(verb, '--help').out))
+             for verb in VERBS}
+    known[''] = set().union(*known.values())
+    looked_at = 0
+    for page in (TOP / 'README.md', TOP / 'CONTRIBUTING.md', *(TOP / 'docs').rglob('*.md')):
+        for number, verb, rest in commands(page):
+            where = f'{page.relative_to(TOP)}:{number}'
+            if verb in ('VERB', 'help'):
+                continue
+            expect(verb in known, f'{where}: no verb {verb}')
+            for option in re.findall(r'(?<=\s)--[a-z][a-z-]*', rest):
+                expect(option in known[verb], f'{where}: {option} is none of {verb or "any verb"}')
+                looked_at += 1
+    expect(looked_at > 50, f'only {looked_at} options found: is the form of pages another?')
+
+
 def cases():
+    yield Case('pages of people', True, pages_of_people)
     yield Case('words apart', True, words_apart)
     yield Case('profiles', True, same_profiles)
     yield Case('verbs', True, same_verbs)
