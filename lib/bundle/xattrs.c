@@ -13,7 +13,8 @@ static bool is_acl(const char *name)
 	       strcmp(name, "system.posix_acl_default") == 0;
 }
 
-bool wh_xattr_is_kept(const char *name, uint32_t wishes)
+/* Whether the wishes include an attribute of that name. */
+static bool is_kept(const char *name, uint32_t wishes)
 {
 	if (strncmp(name, "user.", 5) == 0 && name[5] != '\0')
 		return (wishes & WH_CHOICE_XATTRS) != 0;
@@ -23,7 +24,7 @@ bool wh_xattr_is_kept(const char *name, uint32_t wishes)
 /* Set by somebody, and missing in a copy. Excludes labels that a system gives to all files. */
 static bool is_of_note(const char *name)
 {
-	return wh_xattr_is_kept(name, WH_CHOICE_XATTRS | WH_CHOICE_ACLS) ||
+	return is_kept(name, WH_CHOICE_XATTRS | WH_CHOICE_ACLS) ||
 	       strcmp(name, "security.capability") == 0;
 }
 
@@ -58,7 +59,7 @@ size_t wh_xattrs_read(int fd, uint32_t wishes, uint8_t *bytes, size_t room, bool
 	for (const char *name = names; name < names + names_bytes; name += strlen(name) + 1) {
 		size_t more;
 
-		if (!wh_xattr_is_kept(name, wishes)) {
+		if (!is_kept(name, wishes)) {
 			*left_out |= is_of_note(name);
 			continue;
 		}
@@ -104,9 +105,7 @@ int wh_xattrs_apply(
 		name[name_bytes] = '\0';
 		bytes += HEAD_BYTES + name_bytes;
 
-		int rc = wh_xattr_is_kept(name, wishes)
-				 ? apply(fd, name, owners, bytes, value_bytes)
-				 : 0;
+		int rc = is_kept(name, wishes) ? apply(fd, name, owners, bytes, value_bytes) : 0;
 
 		if (rc < 0)
 			return rc;

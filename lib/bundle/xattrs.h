@@ -14,9 +14,6 @@
 #include "bundle/choice.h"
 #include "bundle/owners.h"
 
-/* Whether the wishes include an attribute of that name. */
-bool wh_xattr_is_kept(const char *name, uint32_t wishes);
-
 /*
  * Reads the attributes of an open file that the wishes include; *left_out: whether others exist
  * that somebody has set. Returns the length; if there is not enough room: none, and left out.

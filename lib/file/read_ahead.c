@@ -220,7 +220,7 @@ void wh_read_ahead_start(struct wh_read_ahead *ahead, struct wh_chunk *chunk)
 	check(ahead);
 }
 
-struct wh_chunk *wh_read_ahead_peek(const struct wh_read_ahead *ahead)
+static struct wh_chunk *peek(const struct wh_read_ahead *ahead)
 {
 	const struct wh_read_slot *slot = &ahead->slots[ahead->taken % WH_RING_DEPTH];
 
@@ -231,7 +231,7 @@ struct wh_chunk *wh_read_ahead_peek(const struct wh_read_ahead *ahead)
 
 struct wh_chunk *wh_read_ahead_take(struct wh_read_ahead *ahead)
 {
-	struct wh_chunk *chunk = wh_read_ahead_peek(ahead);
+	struct wh_chunk *chunk = peek(ahead);
 
 	if (chunk != NULL)
 		ahead->taken++;

@@ -72,7 +72,6 @@ void wh_read_ahead_submit(struct wh_read_ahead *ahead);
 /*
  * The next chunk in order if it is complete, or NULL; `bytes` is set, `number` is up to the caller.
  */
-struct wh_chunk *wh_read_ahead_peek(const struct wh_read_ahead *ahead);
 struct wh_chunk *wh_read_ahead_take(struct wh_read_ahead *ahead);
 
 /*

@@ -2,6 +2,7 @@
 #include "cli/settings.h"
 
 #include <getopt.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -271,48 +272,6 @@ static int read_file(struct wh_settings *settings, enum wh_verb verb)
 	return -1;
 }
 
-int wh_settings_read(struct wh_settings *settings, enum wh_verb verb, int argc, char **argv)
-{
-	struct flags flags;
-
-	flags_init(&flags, verb);
-	take_standards(settings, verb);
-
-	int status = take_flags(&flags, PASS_SOURCES, argc, argv, settings);
-
-	if (status == -1)
-		status = read_file(settings, verb);
-	if (status == -1)
-		status = take_flags(&flags, PASS_VALUES, argc, argv, settings);
-	/* A server's clients each tell it their profile: wh_hello_repair. */
-	if (status == -1 && verb != WH_VERB_SERVE && settings->profile != NULL)
-		wh_repair_settle(&settings->repair, settings->profile);
-	settings->recursive |= settings->archive;
-	if (status == -1)
-		status = wh_settings_check(settings, verb);
-	if (status == -1 && settings->print_config) {
-		wh_settings_print(settings, verb, stdout);
-		return WH_EXIT_OK;
-	}
-	return status == -1 ? wh_settings_check_whole(settings, verb) : status;
-}
-
-void wh_settings_archive(struct wh_settings *settings, bool owners, bool set_ids)
-{
-	settings->owners |= settings->archive && owners;
-	settings->set_ids |= settings->archive && set_ids;
-}
-
-bool wh_settings_given(const struct wh_settings *settings, enum wh_verb verb, const char *flag)
-{
-	for (uint32_t i = 0; i < wh_settings_count; i++)
-		if ((wh_settings_table[i].verbs & verb) != 0 &&
-			strcmp(wh_settings_table[i].flag, flag) == 0)
-			return settings->given[i];
-	WH_ASSERT(false);
-	return false;
-}
-
 static void print_setting(const struct wh_setting *setting, const struct wh_settings *settings,
 	enum wh_verb verb, FILE *to)
 {
@@ -367,7 +326,8 @@ static bool is_kept(const struct wh_setting *setting, enum wh_verb verb)
 	return setting->key != NULL && (setting->verbs & verb) != 0;
 }
 
-void wh_settings_print(const struct wh_settings *settings, enum wh_verb verb, FILE *to)
+/* The effective settings of a verb as a configuration file with the same effect. */
+static void print_settings(const struct wh_settings *settings, enum wh_verb verb, FILE *to)
 {
 	fprintf(to,
 		"# The settings of `wavehaul %s`: --config FILE takes them back.\n"
@@ -390,6 +350,48 @@ void wh_settings_print(const struct wh_settings *settings, enum wh_verb verb, FI
 			print_setting(setting, settings, verb, to);
 		}
 	}
+}
+
+int wh_settings_read(struct wh_settings *settings, enum wh_verb verb, int argc, char **argv)
+{
+	struct flags flags;
+
+	flags_init(&flags, verb);
+	take_standards(settings, verb);
+
+	int status = take_flags(&flags, PASS_SOURCES, argc, argv, settings);
+
+	if (status == -1)
+		status = read_file(settings, verb);
+	if (status == -1)
+		status = take_flags(&flags, PASS_VALUES, argc, argv, settings);
+	/* A server's clients each tell it their profile: wh_hello_repair. */
+	if (status == -1 && verb != WH_VERB_SERVE && settings->profile != NULL)
+		wh_repair_settle(&settings->repair, settings->profile);
+	settings->recursive |= settings->archive;
+	if (status == -1)
+		status = wh_settings_check(settings, verb);
+	if (status == -1 && settings->print_config) {
+		print_settings(settings, verb, stdout);
+		return WH_EXIT_OK;
+	}
+	return status == -1 ? wh_settings_check_whole(settings, verb) : status;
+}
+
+void wh_settings_archive(struct wh_settings *settings, bool owners, bool set_ids)
+{
+	settings->owners |= settings->archive && owners;
+	settings->set_ids |= settings->archive && set_ids;
+}
+
+bool wh_settings_given(const struct wh_settings *settings, enum wh_verb verb, const char *flag)
+{
+	for (uint32_t i = 0; i < wh_settings_count; i++)
+		if ((wh_settings_table[i].verbs & verb) != 0 &&
+			strcmp(wh_settings_table[i].flag, flag) == 0)
+			return settings->given[i];
+	WH_ASSERT(false);
+	return false;
 }
 
 bool wh_settings_at(const struct wh_settings *settings, enum wh_verb verb, uint32_t i,

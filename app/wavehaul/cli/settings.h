@@ -11,7 +11,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "bundle/owners.h"
 #include "bundle/record.h"
@@ -338,9 +337,6 @@ void wh_settings_archive(struct wh_settings *settings, bool owners, bool set_ids
  * settings that they cannot do without. -1, or the exit status after a complaint.
  */
 int wh_settings_check_own(const struct wh_settings *settings);
-
-/* Prints the effective settings of a verb as a configuration file with the same effect. */
-void wh_settings_print(const struct wh_settings *settings, enum wh_verb verb, FILE *to);
 
 /*
  * The i-th setting of `verb`, as key ("transfer.rate") and effective value, for the `start` line of

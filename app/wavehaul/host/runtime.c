@@ -68,7 +68,7 @@ struct wh_loop *wh_runtime_loop_of(struct wh_runtime *runtime, uint32_t queue, b
 	return NULL;
 }
 
-uint32_t wh_runtime_workers(const struct wh_runtime *runtime)
+static uint32_t workers_of(const struct wh_runtime *runtime)
 {
 	uint32_t workers = 0;
 
@@ -80,7 +80,7 @@ uint32_t wh_runtime_workers(const struct wh_runtime *runtime)
 uint32_t wh_runtime_add(struct wh_runtime *runtime, uint32_t worker, const char *name,
 	int32_t (*poll)(void *state, uint64_t now_tsc), void *state)
 {
-	uint32_t seen = worker % wh_runtime_workers(runtime);
+	uint32_t seen = worker % workers_of(runtime);
 
 	WH_ASSERT(runtime->started);
 	for (uint32_t i = 0; i < runtime->cores.count; i++) {

@@ -39,8 +39,6 @@ int wh_runtime_start(
 /* The loop of the core that sends (`sends`) or receives for the queue. */
 struct wh_loop *wh_runtime_loop_of(struct wh_runtime *runtime, uint32_t queue, bool sends);
 
-uint32_t wh_runtime_workers(const struct wh_runtime *runtime);
-
 /*
  * Adds a process to the loop of working core number `worker` (modulo their number); returns the
  * core's number. Call before wh_runtime_run.

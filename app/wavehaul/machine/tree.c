@@ -73,10 +73,19 @@ struct wh_tree_lines wh_tree_lines(const char *root, const char *format, ...)
 	return open_lines(path);
 }
 
-char *wh_tree_next(struct wh_tree_lines *lines)
+static void close_lines(struct wh_tree_lines *lines)
+{
+	if (lines->file != NULL)
+		fclose(lines->file);
+	free(lines->line);
+	*lines = (struct wh_tree_lines){0};
+}
+
+/* NULL after the last line; a caller that stops earlier must close them. */
+static char *next_line(struct wh_tree_lines *lines)
 {
 	if (lines->file == NULL || getline(&lines->line, &lines->room, lines->file) < 0) {
-		wh_tree_close(lines);
+		close_lines(lines);
 		return NULL;
 	}
 	lines->line[strcspn(lines->line, "\n")] = '\0';
@@ -87,7 +96,7 @@ bool wh_tree_words(struct wh_tree_lines *lines, char **word, uint32_t count)
 {
 	char *line;
 
-	while ((line = wh_tree_next(lines)) != NULL) {
+	while ((line = next_line(lines)) != NULL) {
 		uint32_t found = 0;
 
 		while (found < count && (word[found] = strsep(&line, " ")) != NULL)
@@ -98,21 +107,13 @@ bool wh_tree_words(struct wh_tree_lines *lines, char **word, uint32_t count)
 	return false;
 }
 
-void wh_tree_close(struct wh_tree_lines *lines)
-{
-	if (lines->file != NULL)
-		fclose(lines->file);
-	free(lines->line);
-	*lines = (struct wh_tree_lines){0};
-}
-
 static bool first_line(const char *path, char *line, size_t room)
 {
 	struct wh_tree_lines lines = open_lines(path);
-	const char *text = wh_tree_next(&lines);
+	const char *text = next_line(&lines);
 
 	snprintf(line, room, "%s", text == NULL ? "" : text);
-	wh_tree_close(&lines);
+	close_lines(&lines);
 	return text != NULL;
 }
 
@@ -159,7 +160,7 @@ bool wh_tree_field(const char *root, char *value, size_t room, const char *path,
 
 	WH_ASSERT(room > 0 && key[0] != '\0');
 	value[0] = '\0';
-	while (!found && (line = wh_tree_next(&lines)) != NULL) {
+	while (!found && (line = next_line(&lines)) != NULL) {
 		size_t blanks = strncmp(line, key, length) == 0 ? strspn(line + length, " ") : 0;
 		char *after = line + length + blanks;
 
@@ -167,7 +168,7 @@ bool wh_tree_field(const char *root, char *value, size_t room, const char *path,
 		if (found)
 			snprintf(value, room, "%s", trim(after + (*after == ':')));
 	}
-	wh_tree_close(&lines);
+	close_lines(&lines);
 	return found;
 }
 
@@ -206,8 +207,8 @@ bool wh_tree_contains(const char *root, const char *text, const char *format, ..
 	struct wh_tree_lines lines = open_lines(path);
 
 	while (line != NULL && strstr(line, text) == NULL)
-		line = wh_tree_next(&lines);
-	wh_tree_close(&lines);
+		line = next_line(&lines);
+	close_lines(&lines);
 	return line != NULL;
 }
 

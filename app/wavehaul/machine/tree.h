@@ -46,10 +46,6 @@ struct wh_tree_lines {
 struct wh_tree_lines wh_tree_lines(const char *root, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* NULL after the last line; a caller that stops earlier must close it. */
-char *wh_tree_next(struct wh_tree_lines *lines);
-void wh_tree_close(struct wh_tree_lines *lines);
-
 /* The first words of the next line that has at least `count`; false after the last line. */
 bool wh_tree_words(struct wh_tree_lines *lines, char **word, uint32_t count);
 

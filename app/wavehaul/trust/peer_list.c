@@ -191,7 +191,7 @@ const struct wh_peer_file *wh_peer_list_named(const struct wh_peer_list *list, c
 	return NULL;
 }
 
-const struct wh_peer_file *wh_peer_list_at(
+static const struct wh_peer_file *find_at(
 	const struct wh_peer_list *list, const struct wh_address *address)
 {
 	for (uint32_t i = 0; i < list->peers; i++)
@@ -205,7 +205,7 @@ const struct wh_peer_file *wh_peer_list_meant(
 {
 	const struct wh_peer_file *named = wh_peer_list_named(list, name);
 
-	return named != NULL ? named : wh_peer_list_at(list, address);
+	return named != NULL ? named : find_at(list, address);
 }
 
 bool wh_peer_list_meant_key(const struct wh_peer_list *list, const char *name,

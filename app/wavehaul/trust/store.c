@@ -468,8 +468,9 @@ static const struct wh_answer *remember(struct wh_store *store, const struct wh_
 	return answer;
 }
 
-const char *wh_store_command(const uint8_t id[WH_IDENTITY_BYTES], const struct wh_address *address,
-	bool at, char text[WH_REFUSAL_BYTES])
+/* The command that would trust that key. */
+static const char *trust_command(const uint8_t id[WH_IDENTITY_BYTES],
+	const struct wh_address *address, bool at, char text[WH_REFUSAL_BYTES])
 {
 	char key[WH_ID_TEXT_BYTES];
 	char where[WH_ADDRESS_TEXT_BYTES];
@@ -498,7 +499,7 @@ static enum wh_belief refuse(
 	int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
 	if (advise)
-		wh_store_command(stranger->id, &stranger->address, stranger->we_asked, command);
+		trust_command(stranger->id, &stranger->address, stranger->we_asked, command);
 	wh_address_text(&stranger->address, where);
 	wh_fingerprint_text(stranger->id, shown);
 	memcpy(store->refused_id, stranger->id, sizeof(store->refused_id));

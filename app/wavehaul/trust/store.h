@@ -162,8 +162,4 @@ void wh_store_why(
 /* Why the last server was refused, and what to do; "": none was. */
 void wh_store_refusal(struct wh_store *store, char text[WH_REFUSAL_BYTES]);
 
-/* The command that would trust that key. */
-const char *wh_store_command(const uint8_t id[WH_IDENTITY_BYTES], const struct wh_address *address,
-	bool at, char text[WH_REFUSAL_BYTES]);
-
 #endif
