@@ -44,11 +44,6 @@ uint64_t wh_buckets_quantile(const uint64_t *count, uint32_t fine_bits, double s
 	return largest_in(i, fine_bits);
 }
 
-uint64_t wh_histogram_total(const struct wh_histogram *histogram)
-{
-	return sum_of(histogram->count, WH_HISTOGRAM_BUCKETS);
-}
-
 uint64_t wh_histogram_quantile(const struct wh_histogram *histogram, double share)
 {
 	return wh_buckets_quantile(histogram->count, WH_HISTOGRAM_FINE_BITS, share);

@@ -40,8 +40,6 @@ static inline void wh_histogram_add(struct wh_histogram *histogram, uint64_t val
 	histogram->count[wh_bucket_of(value, WH_HISTOGRAM_FINE_BITS)]++;
 }
 
-uint64_t wh_histogram_total(const struct wh_histogram *histogram);
-
 uint64_t wh_histogram_quantile(const struct wh_histogram *histogram, double share);
 
 #endif

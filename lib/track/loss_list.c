@@ -292,11 +292,6 @@ bool wh_loss_list_contains(const struct wh_loss_list *list, uint64_t serial)
 	return find(list, serial) != NONE;
 }
 
-bool wh_loss_list_first(const struct wh_loss_list *list, uint64_t from, struct wh_loss_range *range)
-{
-	return wh_loss_list_next(list, from, from, range);
-}
-
 bool wh_loss_list_next(const struct wh_loss_list *list, uint64_t from, uint64_t serial,
 	struct wh_loss_range *range)
 {

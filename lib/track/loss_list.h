@@ -66,11 +66,10 @@ bool wh_loss_list_remove(struct wh_loss_list *list, uint64_t serial);
 
 bool wh_loss_list_contains(const struct wh_loss_list *list, uint64_t serial);
 
-/* The range with the lowest serials, all being in [from, from + size): false when empty. */
-bool wh_loss_list_first(
-	const struct wh_loss_list *list, uint64_t from, struct wh_loss_range *range);
-
-/* The first range that ends after `serial`, to walk the list in order; `from` as above. */
+/*
+ * The first range that ends after `serial`, to walk the list in order; all ranges are in
+ * [from, from + size). False: none. For tests.
+ */
 bool wh_loss_list_next(const struct wh_loss_list *list, uint64_t from, uint64_t serial,
 	struct wh_loss_range *range);
 

@@ -142,7 +142,6 @@ enum wh_wire_reason {
 };
 
 const char *wh_wire_reason_name(enum wh_wire_reason reason);
-const char *wh_packet_type_name(enum wh_packet_type type);
 
 /* The erasure code of a chunk, implemented in lib/fec. */
 enum wh_fec_code {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../rig/packet_names.h"
 #include "bundle/record_shape.h"
 #include "packet_fields.h"
 #include "trust/greeting.h"
@@ -71,7 +72,7 @@ static void packet(uint32_t type)
 {
 	const struct wh_packet_rule *rule = &wh_packet_rules[type];
 
-	row("\n### %s, type %u, %u to %u bytes", wh_packet_type_name((enum wh_packet_type)type),
+	row("\n### %s, type %u, %u to %u bytes", wh_rig_packet_name((enum wh_packet_type)type),
 		type, rule->bytes_min, rule->bytes_max);
 	table_head();
 	for (size_t i = 0; i < packet_fields[type].rows; i++) {

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "../rig/packet_names.h"
 #include "wire/packet.h"
 
 struct wh_tally {
@@ -34,7 +35,7 @@ static inline void wh_tally_print(const struct wh_tally *tally)
 		refused += tally->refused[i];
 	printf("%" PRIu64 " packets taken:", taken);
 	for (uint32_t i = 1; i < WH_PACKET_TYPES; i++)
-		printf(" %s %" PRIu64, wh_packet_type_name(i), tally->taken[i]);
+		printf(" %s %" PRIu64, wh_rig_packet_name(i), tally->taken[i]);
 	printf("\n%" PRIu64 " refused:", refused);
 	for (uint32_t i = 1; i < WH_WIRE_REASONS; i++)
 		printf(" %s %" PRIu64, wh_wire_reason_name(i), tally->refused[i]);

@@ -38,6 +38,7 @@
 #include <rte_launch.h>
 #include <rte_pause.h>
 
+#include "../rig/histogram_total.h"
 #include "base/histogram.h"
 #include "chunks.h"
 #include "eal.h"
@@ -254,7 +255,7 @@ static int run_bare(void *argument)
 		now_tsc = rte_rdtsc();
 	}
 	run->measured_tsc += now_tsc - begin_tsc;
-	run->wire_bytes += wh_histogram_total(&pacer.lateness_tsc) * wire_bytes();
+	run->wire_bytes += wh_rig_histogram_total(&pacer.lateness_tsc) * wire_bytes();
 	run->forfeited_tsc += pacer.forfeited_tsc;
 	add_difference(&run->late_tsc, &(struct wh_histogram){0}, &pacer.lateness_tsc);
 	return 0;
@@ -381,7 +382,7 @@ static void print_histogram(
 {
 	static const double shares[] = {0.5, 0.99, 0.999};
 
-	printf("%-24s %12" PRIu64, name, wh_histogram_total(histogram));
+	printf("%-24s %12" PRIu64, name, wh_rig_histogram_total(histogram));
 	for (size_t i = 0; i < RTE_DIM(shares); i++) {
 		uint64_t tsc = wh_histogram_quantile(histogram, shares[i]);
 

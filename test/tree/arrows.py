@@ -93,7 +93,7 @@ ALLOWED = {
     'test/driver': LIB | DRIVERS | {'test/rig', 'test/unit'},
     'test/sim': LIB | {'test/rig', 'test/unit'},
     'test/fuzz': LIB | APP | {'test/rig', 'test/unit'},
-    'test/e2e': LIB | {'test/unit'},
+    'test/e2e': LIB | {'test/rig', 'test/unit'},
     'test/attack': LIB | {'test/unit'},
     'test/app': LIB | APP | {'test/driver', 'test/rig', 'test/sim', 'test/unit'},
     'test/jobs': LIB | APP | {'test/rig', 'test/unit'},

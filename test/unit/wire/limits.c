@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../rig/packet_names.h"
 #include "packet_fields.h"
 #include "packet_samples.h"
 #include "unit.h"
@@ -70,7 +71,7 @@ static void meet(
 	enum wh_wire_reason reason = decode_exact(bytes, length, &decoded);
 
 	if (within ? reason != WH_WIRE_OK : !is_refusal(reason))
-		printf("%s.%s = %#llx: %s\n", wh_packet_type_name(type), field->name,
+		printf("%s.%s = %#llx: %s\n", wh_rig_packet_name(type), field->name,
 			(unsigned long long)value, wh_wire_reason_name(reason));
 	if (!within) {
 		CU_ASSERT(is_refusal(reason));
@@ -188,7 +189,7 @@ static void every_byte(void)
 					   : at >= WH_HEAD_BYTES;
 
 			if (covered[at] != used)
-				printf("%s: byte %zu\n", wh_packet_type_name(type), at);
+				printf("%s: byte %zu\n", wh_rig_packet_name(type), at);
 			CU_ASSERT_EQUAL(covered[at], used);
 		}
 	}

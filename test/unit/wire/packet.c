@@ -24,20 +24,15 @@ static void assert_names(const char *const *names, uint32_t count)
 static void names(void)
 {
 	const char *reasons[WH_WIRE_REASONS];
-	const char *types[WH_PACKET_TYPES - 1];
 	const char *statuses[WH_STATUSES];
 
 	for (uint32_t i = 0; i < WH_WIRE_REASONS; i++)
 		reasons[i] = wh_wire_reason_name(i);
-	for (uint32_t i = 1; i < WH_PACKET_TYPES; i++)
-		types[i - 1] = wh_packet_type_name(i);
 	for (uint32_t i = 0; i < WH_STATUSES; i++)
 		statuses[i] = wh_release_status_name(i);
 	assert_names(reasons, WH_WIRE_REASONS);
-	assert_names(types, WH_PACKET_TYPES - 1);
 	assert_names(statuses, WH_STATUSES);
 	CU_ASSERT_STRING_EQUAL(wh_wire_reason_name(WH_WIRE_TAG), "tag");
-	CU_ASSERT_STRING_EQUAL(wh_packet_type_name(WH_PACKET_RCV_STATE), "rcv-state");
 	CU_ASSERT_STRING_EQUAL(wh_release_status_name(WH_STATUS_VERIFIED), "verified");
 }
 

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_TEST_RIG_PACKET_NAMES_H
+#define WH_TEST_RIG_PACKET_NAMES_H
+
+#include "base/assert.h"
+#include "wire/packet.h"
+
+static inline const char *wh_rig_packet_name(enum wh_packet_type type)
+{
+	static const char *const names[WH_PACKET_TYPES] = {
+		[WH_PACKET_DATA] = "data",
+		[WH_PACKET_REPAIR] = "repair",
+		[WH_PACKET_RCV_STATE] = "rcv-state",
+		[WH_PACKET_TRANS_STATE] = "trans-state",
+		[WH_PACKET_ACK2] = "ack2",
+		[WH_PACKET_NAK] = "nak",
+		[WH_PACKET_DELAY_WARNING] = "delay-warning",
+		[WH_PACKET_OPEN] = "open",
+		[WH_PACKET_ACCEPT] = "accept",
+		[WH_PACKET_CONFIRM] = "confirm",
+		[WH_PACKET_RELEASE] = "release",
+		[WH_PACKET_BITMAP] = "bitmap",
+		[WH_PACKET_PROBE] = "probe",
+		[WH_PACKET_PROBE_ANSWER] = "probe-answer",
+		[WH_PACKET_ASK] = "ask",
+		[WH_PACKET_COOKIE] = "cookie",
+		[WH_PACKET_CRYPTO] = "crypto",
+	};
+
+	WH_ASSERT(type > 0 && type < WH_PACKET_TYPES);
+	return names[type];
+}
+
+#endif
