@@ -61,11 +61,11 @@ KNOWN = {
 }
 
 
-def object_files(tree, build):
-    """Object file -> source, of the product alone, relative to BUILD and TREE."""
+def object_files(tree, build, tops=PRODUCT):
+    """Object file -> source in one of these folders, relative to BUILD and TREE."""
     for command in json.loads((build / 'compile_commands.json').read_text()):
         source = (build / command['file']).resolve()
-        if tree in source.parents and source.relative_to(tree).parts[0] in PRODUCT:
+        if tree in source.parents and source.relative_to(tree).parts[0] in tops:
             yield command['output'], source.relative_to(tree)
 
 
@@ -157,7 +157,8 @@ def listed(files):
     return ' '.join(sorted(files))
 
 
-def check(rooms, known):
+def check(tree, build, known):
+    rooms = references(tree, build)
     for room in sorted(rooms.keys() | known.keys()):
         yield from check_room(room, rooms.get(room, {}), known.get(room, {}))
 
@@ -193,9 +194,9 @@ SAID = (
 )
 
 
-def build_examples(tree, build, flags):
+def build_examples(tree, build, flags, examples):
     commands = []
-    for name, content in EXAMPLES.items():
+    for name, content in examples.items():
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).write_text(content)
         output = name.replace('/', '_') + '.o'
@@ -204,36 +205,37 @@ def build_examples(tree, build, flags):
     (build / 'compile_commands.json').write_text(json.dumps(commands))
 
 
-def self_test():
+def self_test(examples, said, check):
+    """said: the tables of the rule, and what it must say by them of the examples."""
     wrong = 0
     for flags in (), ('-flto',):
         with tempfile.TemporaryDirectory() as folder:
             tree = Path(folder).resolve()
             (tree / 'build').mkdir()
-            build_examples(tree, tree / 'build', flags)
-            rooms = references(tree, tree / 'build')
-        for known, said in SAID:
-            found = list(check(rooms, known))
-            if found != said:
-                print(f'{" ".join(flags)} {known}: found {found}, not {said}')
-                wrong += 1
-    print(f'{2 * len(SAID) - wrong} of {2 * len(SAID)} tables judged as they should be')
+            build_examples(tree, tree / 'build', flags, examples)
+            for *tables, lines in said:
+                found = list(check(tree, tree / 'build', *tables))
+                if found != lines:
+                    print(f'{" ".join(flags)} {tables}: found {found}, not {lines}')
+                    wrong += 1
+    print(f'{2 * len(said) - wrong} of {2 * len(said)} tables judged as they should be')
     return 1 if wrong else 0
 
 
-def main():
+def run(test, check, tables, held):
+    """The rule by its command line; held: what to say of a tree that keeps it."""
     if sys.argv[1:] == ['--self-test']:
-        return self_test()
+        return self_test(*test, check)
     tree = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
     build = Path(sys.argv[2] if len(sys.argv) > 2 else tree / 'build/release').resolve()
     if not built(tree, build):
         print(f'{build} is no whole build: run ninja -C {build}')
         return 1
-    found = list(check(references(tree, build), KNOWN))
-    print('\n'.join(found) if found else
-          f'no circle but the {sum(map(len, KNOWN.values()))} known ones')
+    found = list(check(tree, build, *tables))
+    print('\n'.join(found) if found else held)
     return 1 if found else 0
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(run((EXAMPLES, SAID), check, (KNOWN,),
+                 f'no circle but the {sum(map(len, KNOWN.values()))} known ones'))
