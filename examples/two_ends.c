@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "endpoint/endpoint.h"
 #include "fibre/fibre.h"
-#include "session/endpoint.h"
 
 enum { HZ = 1000000000, TURN_TSC = 1000, MTU = 9000, PACKETS = 8192 };
 enum { CHUNK_BYTES = 1 << 20, CHUNKS = 64, STREAM_CHUNKS = 200 };

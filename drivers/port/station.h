@@ -28,7 +28,7 @@
 
 #include "neighbour/neighbour.h"
 #include "port/port.h"
-#include "session/endpoint.h"
+#include "endpoint/endpoint.h"
 
 #define WH_STATION_BURST 32
 #define WH_STATION_RECEIVE_MAX                                                                     \

@@ -552,23 +552,23 @@ static inline uint32_t wh_session_payload_bytes(
 		s->config.payload_bytes, s->chunk[record->chunk_slot].bytes - offset);
 }
 
-/* session.c */
-
-/* Called once our LCI and token are known, or the peer's: the seal depends on them. */
+/* session.c: called once our LCI and token are known, or the peer's: the seal depends on them. */
 void wh_session_begin_receive_seal(struct wh_session *s, uint64_t local_token);
 void wh_session_begin_send_seal(struct wh_session *s, uint64_t peer_token);
 
 /*
  * open/sealing.c. _alloc takes a reference to the bond and allocates keys and windows: 0 or
- * -ENOMEM. _begin derives the keys, once both LCIs, the parameters and the cookie are known; false:
- * no memory. _address fills in the head of a packet to a listener, which is addressed to the bond.
+ * -ENOMEM. _derive makes the keys from what both ends said. _begin uses them, once both LCIs, the
+ * parameters and the cookie are known; false: no memory. _address fills in the head of a packet to
+ * a listener, which is addressed to the bond.
  */
 int wh_sealing_alloc(struct wh_session *s, struct wh_bond *bond);
+void wh_sealing_derive(const struct wh_bond *bond, uint32_t acceptor_lci,
+	const uint8_t cookie[WH_COOKIE_BYTES], const struct wh_open_params *params,
+	struct wh_seal_secret *secret);
 bool wh_sealing_begin(struct wh_session *s, const uint8_t cookie[WH_COOKIE_BYTES]);
 
-/*
- * Derives the key that opens ACCEPT in advance, since that costs as much as the rest of opening it.
- */
+/* Derives the key that opens ACCEPT in advance: that costs as much as the rest of opening it. */
 void wh_sealing_expect(struct wh_session *s, uint64_t about);
 const struct wh_gcm_raw *wh_sealing_accept_key(const struct wh_session *s);
 void wh_sealing_end(struct wh_session *s);

@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 #include "seal/bond.h"
-#include "session/open/listen.h"
+#include "session/internal.h"
 #include "wire/cookie.h"
 
 #define OURS   0

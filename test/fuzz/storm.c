@@ -11,7 +11,7 @@
 #include "fec/fec.h"
 #include "options.h"
 #include "profile/profile.h"
-#include "session/strays.h"
+#include "endpoint/strays.h"
 #include "wire/versions.h"
 
 struct wh_tally wh_storm_tally;

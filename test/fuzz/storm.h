@@ -15,7 +15,7 @@
 #include "encode.h"
 #include "liar.h"
 #include "script.h"
-#include "session/endpoint.h"
+#include "endpoint/endpoint.h"
 #include "tally.h"
 
 #define WH_STORM_WAITING  256 /* packets on their way to an end */

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "session/endpoint.h"
+#include "endpoint/endpoint.h"
 
 /* The caller fills in all but the first two, and leaves the end where it is while it is open. */
 struct wh_rig_end {

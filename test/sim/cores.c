@@ -19,7 +19,7 @@
 #include "../rig/end.h"
 #include "../rig/stream.h"
 #include "base/clock.h"
-#include "session/endpoint.h"
+#include "endpoint/endpoint.h"
 
 #define HZ WH_NS_PER_S
 

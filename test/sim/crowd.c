@@ -15,7 +15,7 @@
 #include "../rig/line.h"
 #include "../rig/stream.h"
 #include "base/clock.h"
-#include "session/endpoint.h"
+#include "endpoint/endpoint.h"
 #include "session/pacer.h"
 
 #define HZ WH_NS_PER_S

@@ -12,7 +12,8 @@ import tempfile
 from pathlib import Path
 
 LIB_ROOMS = ('base', 'wire', 'seal', 'trust', 'neighbour', 'measure', 'probe', 'profile', 'track',
-             'fec', 'fibre', 'session', 'file', 'journal', 'bundle', 'errand', 'stage', 'source',
+             'fec', 'fibre', 'session', 'endpoint', 'file', 'journal', 'bundle', 'errand',
+             'stage', 'source',
              'sink', 'sim', 'tcp', 'scenario')
 LIB = {f'lib/{name}' for name in LIB_ROOMS}
 
@@ -46,6 +47,7 @@ ALLOWED = {
     'lib/fec': lib('measure wire base'),
     'lib/probe': lib('measure track seal wire base'),
     'lib/session': lib('profile probe track fec measure seal wire base'),
+    'lib/endpoint': lib('session profile probe track measure seal wire base'),
     'lib/fibre': lib('base'),
     'lib/file': lib('base'),
     'lib/journal': lib('bundle file base'),
@@ -56,8 +58,10 @@ ALLOWED = {
     'lib/sink': lib('stage source bundle journal file base'),
     'lib/sim': lib('fibre wire base'),
     'lib/tcp': lib('sim fibre profile measure wire base'),
-    'lib/scenario': lib('tcp sim session fibre profile probe track fec measure seal wire base'),
-    'drivers/port': lib('neighbour session profile probe track fec measure seal wire base'),
+    'lib/scenario': lib('tcp sim endpoint session fibre profile probe track fec measure seal '
+                       'wire base'),
+    'drivers/port': lib('neighbour endpoint session profile probe track fec measure seal wire '
+                        'base'),
     'drivers/lambda': lib('fibre wire base') | {'drivers/port'},
     'app/wavehaul/cli': LIB | DRIVERS,
     'app/wavehaul/plot': lib('base') | app('cli'),

@@ -9,7 +9,7 @@
 
 #include "../rig/end.h"
 #include "closed.h"
-#include "session/endpoint.h"
+#include "endpoint/endpoint.h"
 #include "unit.h"
 
 #define HZ     UINT64_C(1000000000)

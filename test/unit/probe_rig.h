@@ -6,7 +6,7 @@
 
 #include "../rig/bonds.h"
 #include "fibre/fibre.h"
-#include "session/endpoint.h"
+#include "endpoint/endpoint.h"
 
 #define PROBE_RIG_HZ      UINT64_C(1000000000)
 #define PROBE_RIG_OVER_BY UINT64_C(1000) /* seconds */

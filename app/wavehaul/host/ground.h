@@ -16,7 +16,7 @@
 #include "host/bounds.h"
 #include "host/loop.h"
 #include "host/settings.h"
-#include "session/endpoint.h"
+#include "endpoint/endpoint.h"
 
 struct wh_ground;
 struct wh_greet;

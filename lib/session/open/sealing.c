@@ -11,7 +11,6 @@
 #include <rte_branch_prediction.h>
 
 #include "session/internal.h"
-#include "session/open/listen.h"
 #include "wire/cookie.h"
 
 /* The replay window of data, in packets. */

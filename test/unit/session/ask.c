@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "session/endpoint.h"
+#include "endpoint/endpoint.h"
 
 const char wh_suite_name[] = "ask";
 

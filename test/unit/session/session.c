@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "session/endpoint.h"
+#include "endpoint/endpoint.h"
 #include "session/internal.h"
 
 const char wh_suite_name[] = "session";

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "session/endpoint.h"
+#include "endpoint/endpoint.h"
 
 #include <string.h>
 
 #include <rte_ring.h>
 
 #include "base/clock.h"
+#include "endpoint/listen.h"
+#include "endpoint/strays.h"
 #include "session/internal.h"
-#include "session/open/listen.h"
-#include "session/strays.h"
 #include "track/alloc.h"
 
 /* New sessions that a turn takes, at most. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "session/open/listen.h"
+#include "endpoint/listen.h"
 
 #include <string.h>
 
+#include "endpoint/strays.h"
 #include "session/internal.h"
-#include "session/strays.h"
 #include "wire/versions.h"
 
 /*

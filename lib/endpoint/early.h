@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SESSION_OPEN_EARLY_H
-#define WH_SESSION_OPEN_EARLY_H
+#ifndef WH_ENDPOINT_EARLY_H
+#define WH_ENDPOINT_EARLY_H
 
 /*
  * Packets that arrive before their bond, on the RX core. A client confirms the session that it was

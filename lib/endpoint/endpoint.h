@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SESSION_ENDPOINT_H
-#define WH_SESSION_ENDPOINT_H
+#ifndef WH_ENDPOINT_ENDPOINT_H
+#define WH_ENDPOINT_ENDPOINT_H
 
 /*
  * The sessions behind one queue of a port. Finds the session of each packet by its LCI (an index,
@@ -39,12 +39,12 @@
 
 #include "base/fifo.h"
 #include "base/meter.h"
+#include "endpoint/early.h"
 #include "probe/answerer.h"
 #include "probe/prober.h"
 #include "seal/bond.h"
 #include "session/half.h"
 #include "session/handshake.h"
-#include "session/open/early.h"
 #include "session/session.h"
 #include "wire/letter.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SESSION_STRAYS_H
-#define WH_SESSION_STRAYS_H
+#ifndef WH_ENDPOINT_STRAYS_H
+#define WH_ENDPOINT_STRAYS_H
 
 /*
  * Packets that belong to no session of an endpoint: probes, our own and those of strangers, and
@@ -10,7 +10,7 @@
  * and its packet will be repeated. Stateless answers to any packet go the same way.
  */
 
-#include "session/endpoint.h"
+#include "endpoint/endpoint.h"
 
 /* A probe of no session, or an answer to one. */
 static inline bool wh_is_probe(const struct wh_packet *packet)

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/prng.h"
 #include "session/internal.h"
-#include "session/open/listen.h"
+#include "endpoint/listen.h"
 #include "unit.h"
 #include "wire/versions.h"
 

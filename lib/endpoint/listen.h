@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SESSION_OPEN_LISTEN_H
-#define WH_SESSION_OPEN_LISTEN_H
+#ifndef WH_ENDPOINT_LISTEN_H
+#define WH_ENDPOINT_LISTEN_H
 
 /*
  * Handling of peers without a session, on the RX core: OPEN and CONFIRM, under a bond or without
  * one, and packets of other versions. Also declares what the files of an endpoint share.
  */
 
-#include "session/endpoint.h"
+#include "endpoint/endpoint.h"
 
 static inline uint32_t wh_place_of(const struct wh_endpoint *endpoint, uint32_t lci)
 {
@@ -47,11 +47,6 @@ uint32_t wh_endpoint_lci_at(const struct wh_endpoint *endpoint, uint32_t place, 
  */
 void wh_endpoint_move_in(struct wh_endpoint *endpoint, struct wh_half *half,
 	struct wh_session *session, struct wh_meter *meter);
-
-/* The keys of a session under a bond, from everything that both ends said to open it. */
-void wh_sealing_derive(const struct wh_bond *bond, uint32_t acceptor_lci,
-	const uint8_t cookie[WH_COOKIE_BYTES], const struct wh_open_params *params,
-	struct wh_seal_secret *secret);
 
 /* What binds an ACCEPT of `acceptor` to the OPEN of `initiator`, under their bond. Not 0. */
 uint64_t wh_endpoint_about(const struct wh_endpoint *endpoint, uint64_t token,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "session/open/early.h"
+#include "endpoint/early.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "session/endpoint.h"
+#include "endpoint/endpoint.h"
 
 static_assert(sizeof(((struct wh_early_pkt *)0)->via) == WH_ENDPOINT_VIA_BYTES, "a way back");
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "session/strays.h"
+#include "endpoint/strays.h"
 
 #include <string.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "session/open/listen.h"
+#include "endpoint/listen.h"
 
 /* In each direction: more than all greetings at once produce in a turn of the core that greets. */
 #define LETTERS 255

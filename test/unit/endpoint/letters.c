@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "seal/seal.h"
-#include "session/endpoint.h"
+#include "endpoint/endpoint.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "letters";
