@@ -474,6 +474,7 @@ static int serve_root(struct serve *serve)
 		serve->service = wh_wanted_service(&serve->settings, root_fd);
 		serve->service.on_over = wh_clerk_job;
 		serve->service.on_removed = wh_clerk_removed;
+		serve->service.may_remove = wh_clerk_may_remove;
 		serve->service.context = &serve->clerk;
 		serve->service.desk = &serve->desk;
 		wh_desk_init(&serve->desk, wake_control, serve);

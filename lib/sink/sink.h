@@ -126,6 +126,8 @@ struct wh_sink_config {
 	struct wh_room_share *share;
 	uint32_t folder_log_max_bytes; /* for folders' attributes until the end; 0: 256 MiB */
 	void (*on_file)(void *context, const struct wh_file_result *result);
+	/* Nothing is removed by DELETE as long as this is false; NULL: it may be. */
+	bool (*may_remove)(void *context);
 	void *context;
 };
 

@@ -217,7 +217,7 @@ static int32_t clear(struct wh_sink *sink)
 	int32_t work = wh_sink_clear(sink);
 
 	if (work == 0 && sink->strays.count > 0)
-		return 0; /* for room to name what is removed */
+		return 0; /* for room to name what is removed, here or in the answers */
 	if (work == 0 && wh_sink_is_running(sink))
 		sink->step = WH_STEP_TELLING;
 	return work + 1;

@@ -223,6 +223,11 @@ struct wh_sink_keep {
 	char place[WH_JOURNAL_PLACE_BYTES];
 };
 
+struct wh_open_stray {
+	uint64_t index; /* of its path */
+	size_t bytes;   /* of its path */
+};
+
 /*
  * Files that exist here but not at the source (sink_strays.c). Received names are stored as 63-bit
  * hashes: on a collision a stray file is not removed.
@@ -241,8 +246,13 @@ struct wh_strays {
 	char **path;
 	uint64_t count;
 	size_t room;
-	bool is_gone;       /* the last one is removed, and not yet told */
-	size_t below_bytes; /* length of the path of the stray folder being searched; 0: none */
+	bool is_gone;     /* the last one is removed, and not yet told */
+	uint64_t staying; /* folders among them that stay, with something that is not stray */
+	/* Stray folders being searched, each in the one before; the first ones stay. */
+	struct wh_open_stray *open;
+	size_t opens;
+	size_t opens_staying;
+	size_t open_room;
 };
 
 /* Phases of a sink until its end. */

@@ -160,20 +160,31 @@ static bool is_chosen(const struct wh_sink *sink, const struct wh_walk_item *ite
 	       wh_choice_takes_file(choice, &status);
 }
 
+/* Room for one more element. */
+static bool make_room(void *memory, size_t *room, size_t count, size_t bytes)
+{
+	size_t wanted = *room == 0 ? 64 : 2 * *room;
+	void *more;
+
+	if (count < *room)
+		return true;
+	more = realloc(*(void **)memory, wanted * bytes);
+	if (more == NULL)
+		return false;
+	*(void **)memory = more;
+	*room = wanted;
+	return true;
+}
+
 static void add_stray(struct wh_strays *strays, const struct wh_walk_item *item)
 {
 	char *path = NULL;
 
-	if (strays->count == strays->room) {
-		size_t room = strays->room == 0 ? 64 : 2 * strays->room;
-		char **more = realloc(strays->path, room * sizeof(more[0]));
-
-		if (more == NULL) {
-			strays->error = ENOMEM;
-			return;
-		}
-		strays->path = more;
-		strays->room = room;
+	if (!make_room(&strays->path, &strays->room, strays->count, sizeof(strays->path[0])) ||
+		!make_room(&strays->open, &strays->open_room, strays->opens,
+			sizeof(strays->open[0]))) {
+		strays->error = ENOMEM;
+		return;
 	}
 	path = malloc(item->path_bytes + sizeof("/"));
 	if (path == NULL) {
@@ -182,13 +193,45 @@ static void add_stray(struct wh_strays *strays, const struct wh_walk_item *item)
 	}
 	memcpy(path, item->path, item->path_bytes);
 	strcpy(path + item->path_bytes, item->found == WH_WALK_FOLDER ? "/" : "");
+	if (item->found == WH_WALK_FOLDER)
+		strays->open[strays->opens++] =
+			(struct wh_open_stray){strays->count, item->path_bytes};
 	strays->path[strays->count++] = path;
 }
 
-static bool is_below(const struct wh_strays *strays, const struct wh_walk_item *item)
+/* The walk has left the folders that this is not in. */
+static void leave_folders(struct wh_strays *strays, const struct wh_walk_item *item)
 {
-	return strays->below_bytes > 0 && item->path_bytes > strays->below_bytes &&
-	       item->path[strays->below_bytes] == '/';
+	while (strays->opens > 0) {
+		size_t bytes = strays->open[strays->opens - 1].bytes;
+
+		if (item->path_bytes > bytes && item->path[bytes] == '/')
+			break;
+		strays->opens--;
+	}
+	if (strays->opens_staying > strays->opens)
+		strays->opens_staying = strays->opens;
+}
+
+/* What the walk has found stays, and with it all folders that it is in. */
+static void stay(struct wh_strays *strays)
+{
+	for (; strays->opens_staying < strays->opens; strays->opens_staying++) {
+		char **path = &strays->path[strays->open[strays->opens_staying].index];
+
+		free(*path);
+		*path = NULL;
+		strays->staying++;
+	}
+}
+
+/* Without folders that may stay yet. */
+static bool are_too_many(const struct wh_sink *sink)
+{
+	const struct wh_strays *strays = &sink->strays;
+
+	return strays->count - strays->staying - (strays->opens - strays->opens_staying) >
+	       sink->config.choice.delete_max;
 }
 
 /* Contents of a stray folder are stray, too. */
@@ -199,20 +242,18 @@ static void look_at(struct wh_sink *sink, const struct wh_walk_item *item)
 
 	if (item->is_way)
 		return;
-	if (!is_below(strays, item)) {
-		strays->below_bytes = 0;
-		if (is_known(strays, item, is_folder) || is_known(strays, item, !is_folder))
-			return;
-	}
+	leave_folders(strays, item);
+	if (strays->opens == 0 &&
+		(is_known(strays, item, is_folder) || is_known(strays, item, !is_folder)))
+		return;
 	if (!is_chosen(sink, item)) {
+		stay(strays);
 		if (is_folder)
 			wh_walk_leave(strays->walk);
 		return;
 	}
-	if (is_folder && strays->below_bytes == 0)
-		strays->below_bytes = item->path_bytes;
 	add_stray(strays, item);
-	if (strays->count > sink->config.choice.delete_max)
+	if (are_too_many(sink))
 		wh_sink_break(sink, -EDQUOT, WH_DOING_SPARING);
 }
 
@@ -225,13 +266,20 @@ static int32_t look(struct wh_sink *sink)
 	wh_walk_next(strays->walk, &item);
 	switch (item.found) {
 	case WH_WALK_END:
+		strays->opens = strays->opens_staying = 0;
+		if (are_too_many(sink))
+			wh_sink_break(sink, -EDQUOT, WH_DOING_SPARING);
 		return 0;
 	case WH_WALK_NOTHING:
 		return 1;
 	case WH_WALK_FAULT:
 		/* A pipe, socket or device is never stray. */
-		if (item.doing != WH_DOING_PASSING)
+		if (item.doing != WH_DOING_PASSING) {
 			strays->error = item.error;
+			return 1;
+		}
+		leave_folders(strays, &item);
+		stay(strays);
 		return 1;
 	default:
 		look_at(sink, &item);
@@ -276,13 +324,12 @@ static void fail_stray(struct wh_sink *sink, const char *path, int error)
 }
 
 /*
- * Removes and names the last one, or only names it. A folder stays if something in it stayed,
- * because it was excluded. False: there is no room for its name yet.
+ * Removes and names the last one, or only names it. A folder stays if something has been put into
+ * it meanwhile. False: there is no room for its name yet.
  */
-static bool remove_last(struct wh_sink *sink)
+static bool remove_stored(struct wh_sink *sink, const char *stored)
 {
 	struct wh_strays *strays = &sink->strays;
-	char *stored = strays->path[strays->count - 1];
 	char path[WH_PATH_BYTES_MAX + 2];
 	size_t bytes = strlen(stored);
 	bool is_folder = stored[bytes - 1] == '/';
@@ -300,6 +347,24 @@ static bool remove_last(struct wh_sink *sink)
 	strays->is_gone = false;
 	if (error != 0 && error != ENOENT && error != ENOTEMPTY && error != EEXIST)
 		fail_stray(sink, path, error);
+	return true;
+}
+
+static bool may_remove(const struct wh_sink *sink)
+{
+	const struct wh_sink_config *config = &sink->config;
+
+	return wh_sink_is_dry(sink) || sink->strays.is_gone || config->may_remove == NULL ||
+	       config->may_remove(config->context);
+}
+
+static bool remove_last(struct wh_sink *sink)
+{
+	struct wh_strays *strays = &sink->strays;
+	char *stored = strays->path[strays->count - 1];
+
+	if (stored != NULL && (!may_remove(sink) || !remove_stored(sink, stored)))
+		return false;
 	free(stored);
 	strays->count--;
 	return true;
@@ -359,5 +424,6 @@ void wh_strays_free(struct wh_strays *strays)
 		free(strays->path[--strays->count]);
 	free(strays->top);
 	free(strays->path);
+	free(strays->open);
 	free(strays->known);
 }

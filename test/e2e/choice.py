@@ -150,7 +150,7 @@ def deletes(program, folder):
         write(there.parent / 'beside', 'not below a folder that was sent')
         shutil.rmtree(tree / 'gone')
         before = files_below(there)
-        result = pair.run(*send, '--delete', '--max-delete', '6', tree, remote('in/'))
+        result = pair.run(*send, '--delete', '--max-delete', '7', tree, remote('in/'))
         expect(result.status != OK, 'more was removed than may be')
         expect_said(result, r'more extra files than --max-delete allows')
         expect_equal('spared', files_below(there), before)
@@ -160,10 +160,13 @@ def deletes(program, folder):
         gone = sorted(f'tree/{name}' for name in ('gone', 'gone/c', 'gone/d', 'gone/d/e', 'link',
                                                   'old', 'older/z', 'sub/old'))
         result = pair.run(*send, '--delete', '--dry-run', tree, remote('in/'))
-        expect_equal('would be removed', removed(result.out, 'would be removed: '),
-                     sorted(['tree/older', *gone]))
+        expect_equal('would be removed', removed(result.out, 'would be removed: '), gone)
+        report = run_json(pair, *send, '--delete', '--dry-run', tree, remote('in/'))
+        expect_equal('named by the report', sorted(one['path'] for one in report['removed_names']),
+                     gone)
+        expect_equal('counted', (report['removed'], report['unnamed']['removed']), (len(gone), 0))
         expect_equal('spared by a dry run', files_below(there), before)
-        result = pair.run(*send, '-v', '--delete', '--max-delete', '9', tree, remote('in/'))
+        result = pair.run(*send, '-v', '--delete', '--max-delete', '8', tree, remote('in/'))
         expect_status(result, OK)
         expect_equal('named', removed(result.out, 'removed: '), gone)
         logged = re.findall(r': removed: (\S+)', pair.said())  # as many as a peer may cause

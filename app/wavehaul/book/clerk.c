@@ -90,6 +90,17 @@ void wh_clerk_removed(void *context, const struct wh_job *job, const char *file)
 		wh_control_wake(clerk->control);
 }
 
+bool wh_clerk_may_remove(void *context)
+{
+	struct wh_clerk *clerk = context;
+
+	if (clerk->audit.fd < 0 || wh_removals_have_room(&clerk->removals))
+		return true;
+	if (clerk->control != NULL)
+		wh_control_wake(clerk->control);
+	return false;
+}
+
 static const char *const verbs[WH_CLERK_VERBS] = {"send", "get", "bench", "idle", "other"};
 
 static void count_ended(struct wh_clerk *clerk, const struct wh_book_entry *entry)

@@ -73,9 +73,10 @@ void wh_clerk_open(struct wh_clerk *clerk, const char *folder, uint64_t keep_ns,
 	struct wh_control_socket *control);
 void wh_clerk_close(struct wh_clerk *clerk);
 
-/* Used as a service's on_over and on_removed. */
+/* Used as a service's on_over, on_removed and may_remove. */
 void wh_clerk_job(void *clerk, const struct wh_job *job);
 void wh_clerk_removed(void *clerk, const struct wh_job *job, const char *file);
+bool wh_clerk_may_remove(void *clerk);
 
 /* On the control's thread: one attempt of an order has ended. */
 void wh_clerk_order(struct wh_clerk *clerk, const struct wh_book_entry *entry);

@@ -35,6 +35,16 @@ uint32_t wh_removals_add(
 	return count;
 }
 
+bool wh_removals_have_room(struct wh_removals *removals)
+{
+	bool room;
+
+	wh_spin_lock(&removals->lock);
+	room = removals->count + WH_CREWS_MAX <= WH_REMOVALS_MAX;
+	wh_spin_unlock(&removals->lock);
+	return room;
+}
+
 uint32_t wh_removals_take(
 	struct wh_removals *removals, struct wh_removal taken[WH_REMOVALS_MAX], uint64_t *lost)
 {

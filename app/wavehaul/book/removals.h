@@ -7,6 +7,7 @@
  * and the control's thread takes them.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/spin.h"
@@ -15,7 +16,7 @@
 
 struct wh_job;
 
-/* Those that may wait; further ones are counted as lost. */
+/* Those that may wait; further ones, and those that find no memory, are counted as lost. */
 #define WH_REMOVALS_MAX 1024
 
 struct wh_removal {
@@ -37,6 +38,9 @@ struct wh_removals {
 /* On a crew's core. Returns how many wait now. */
 uint32_t wh_removals_add(
 	struct wh_removals *removals, int64_t us, const struct wh_job *job, const char *file);
+
+/* Whether each crew may add one more: who asks first loses none. */
+bool wh_removals_have_room(struct wh_removals *removals);
 
 /*
  * Moves all that wait to `taken`, and returns their number; *lost is increased by those that found

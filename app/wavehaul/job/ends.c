@@ -101,6 +101,16 @@ static void tell_removed(struct wh_job *job, const struct wh_file_result *result
 		service->on_removed(service->context, job, result->path);
 }
 
+/* What cannot be noted yet is not removed yet. */
+static bool may_remove(void *context)
+{
+	const struct wh_job *job = context;
+	const struct wh_service *service = job->jobs->service;
+
+	return job->role != WH_AT_SERVER || service->may_remove == NULL ||
+	       service->may_remove(service->context);
+}
+
 /* The log names what came, and not only the folder that it came into. */
 static void on_file(void *context, const struct wh_file_result *result)
 {
@@ -152,6 +162,7 @@ static int open_sink(struct wh_job *job, enum wh_doing *doing)
 		.share = job->role == WH_AT_SERVER ? &job->place.guest->room : NULL,
 		.folder_log_max_bytes = folder_bytes(job),
 		.on_file = on_file,
+		.may_remove = may_remove,
 		.context = job,
 	};
 

@@ -32,10 +32,12 @@ struct wh_service {
 
 	/*
 	 * Callbacks on the job's crew; may be NULL. The result of a received file; what a job has
-	 * removed of its target, by --delete; and the end of a job, before it is freed.
+	 * removed of its target, by --delete, and whether there is room for another such; and the
+	 * end of a job, before it is freed.
 	 */
 	void (*on_file)(void *context, const struct wh_file_result *result);
 	void (*on_removed)(void *context, const struct wh_job *job, const char *file);
+	bool (*may_remove)(void *context);
 	void (*on_over)(void *context, const struct wh_job *job);
 	void *context;
 };

@@ -37,7 +37,8 @@ static void free_failure(struct wh_failure *failure)
 	free(failure);
 }
 
-static struct wh_failure *make_failure(const char *path, const char *text, bool passed_over)
+static struct wh_failure *make_failure(
+	const char *path, const char *text, enum wh_failure_kind kind)
 {
 	struct wh_failure *failure = calloc(1, sizeof(*failure));
 
@@ -45,7 +46,7 @@ static struct wh_failure *make_failure(const char *path, const char *text, bool 
 		return NULL;
 	failure->path = strdup(path);
 	failure->text = strdup(text);
-	failure->passed_over = passed_over;
+	failure->kind = kind;
 	if (failure->path != NULL && failure->text != NULL)
 		return failure;
 	free_failure(failure);
@@ -53,21 +54,20 @@ static struct wh_failure *make_failure(const char *path, const char *text, bool 
 }
 
 void wh_failures_add(
-	struct wh_failures *failures, const char *path, const char *text, bool passed_over)
+	struct wh_failures *failures, const char *path, const char *text, enum wh_failure_kind kind)
 {
 	size_t bytes =
 		sizeof("{\"error\":\"\",\"path_hex\":\"\"}") + json_bytes(path) + json_bytes(text);
 	struct wh_failure *failure = NULL;
 
 	/* Once one is left out all are: they are the first ones, not the short ones. */
-	if (failures->unnamed[passed_over] == 0 &&
-		bytes <= WH_FAILURES_BYTES - failures->bytes[passed_over])
-		failure = make_failure(path, text, passed_over);
+	if (failures->unnamed[kind] == 0 && bytes <= WH_FAILURES_BYTES - failures->bytes[kind])
+		failure = make_failure(path, text, kind);
 	if (failure == NULL) {
-		failures->unnamed[passed_over]++;
+		failures->unnamed[kind]++;
 		return;
 	}
-	failures->bytes[passed_over] += (uint32_t)bytes;
+	failures->bytes[kind] += (uint32_t)bytes;
 	STAILQ_INSERT_TAIL(&failures->named, failure, next);
 }
 
@@ -88,24 +88,26 @@ const struct wh_failure *wh_failures_first(const struct wh_failures *failures)
 
 	STAILQ_FOREACH(failure, &failures->named, next)
 	{
-		if (!failure->passed_over)
+		if (failure->kind == WH_FAILURE_FAILED)
 			return failure;
 	}
 	return NULL;
 }
 
-static json_t *list_of(const struct wh_failures *failures, bool passed_over)
+static json_t *list_of(const struct wh_failures *failures, enum wh_failure_kind kind)
 {
 	const struct wh_failure *failure;
 	json_t *list = json_array();
 
 	STAILQ_FOREACH(failure, &failures->named, next)
 	{
-		if (failure->passed_over != passed_over)
+		if (failure->kind != kind)
 			continue;
 
-		json_t *one = json_pack("{s:s}", "error", failure->text);
+		json_t *one = json_object();
 
+		if (kind != WH_FAILURE_REMOVED)
+			json_object_set_new(one, "error", json_string(failure->text));
 		wh_path_to_json(one, "path", failure->path);
 		json_array_append_new(list, one);
 	}
@@ -114,11 +116,21 @@ static json_t *list_of(const struct wh_failures *failures, bool passed_over)
 
 void wh_failures_to_json(const struct wh_failures *failures, json_t *object)
 {
-	wh_json_add(
-		object, json_pack("{s:o, s:o, s:{s:I, s:I}}", "failures", list_of(failures, false),
-				"passed_over", list_of(failures, true), "unnamed", "failures",
-				(json_int_t)failures->unnamed[false], "passed_over",
-				(json_int_t)failures->unnamed[true]));
+	static const struct {
+		const char *list, *unnamed;
+	} names[WH_FAILURE_KINDS] = {
+		[WH_FAILURE_FAILED] = {"failures", "failures"},
+		[WH_FAILURE_PASSED_OVER] = {"passed_over", "passed_over"},
+		[WH_FAILURE_REMOVED] = {"removed_names", "removed"},
+	};
+	json_t *unnamed = json_object();
+
+	for (enum wh_failure_kind kind = 0; kind < WH_FAILURE_KINDS; kind++) {
+		json_object_set_new(object, names[kind].list, list_of(failures, kind));
+		json_object_set_new(unnamed, names[kind].unnamed,
+			json_integer((json_int_t)failures->unnamed[kind]));
+	}
+	json_object_set_new(object, "unnamed", unnamed);
 }
 
 void wh_failures_print_one(const char *path, const char *text)
@@ -149,7 +161,9 @@ void wh_failures_print(const struct wh_failures *failures)
 
 	STAILQ_FOREACH(failure, &failures->named, next)
 	{
-		wh_failures_print_one(failure->path, failure->text);
+		if (failure->kind != WH_FAILURE_REMOVED)
+			wh_failures_print_one(failure->path, failure->text);
 	}
-	wh_failures_print_unnamed(failures->unnamed[false], failures->unnamed[true]);
+	wh_failures_print_unnamed(
+		failures->unnamed[WH_FAILURE_FAILED], failures->unnamed[WH_FAILURE_PASSED_OVER]);
 }

@@ -3,8 +3,9 @@
 #define WH_APP_FAILURES_H
 
 /*
- * The files of a transfer that failed or were passed over, for its last report. The other end can
- * name any number of them, so only the first ones are kept by name, and the others are counted.
+ * The files of a transfer that failed, were passed over or were removed by --delete, for its last
+ * report. The other end can name any number of them, so only the first ones of each kind are kept
+ * by name, and the others are counted.
  */
 
 #include <stdbool.h>
@@ -14,38 +15,44 @@
 
 #include <jansson.h>
 
+enum wh_failure_kind {
+	WH_FAILURE_FAILED,
+	WH_FAILURE_PASSED_OVER, /* not a failure, but not sent */
+	WH_FAILURE_REMOVED,     /* no failure either; in a dry run, what would be removed */
+	WH_FAILURE_KINDS,
+};
+
 /*
- * Limit for those that failed, and again for those passed over, as JSON: the last event of an order
- * has both, and must fit into what waits for a client (WH_CONTROL_WAITING_BYTES).
+ * Limit for each kind, as JSON: the last event of an order has all, and must fit into what waits
+ * for a client (WH_CONTROL_WAITING_BYTES).
  */
 #define WH_FAILURES_BYTES (UINT32_C(256) << 10)
 
 struct wh_failure {
 	STAILQ_ENTRY(wh_failure) next;
 	char *path;
-	char *text;       /* what failed, and where */
-	bool passed_over; /* not a failure, but not sent */
+	char *text; /* what failed, and where */
+	enum wh_failure_kind kind;
 };
 
 struct wh_failures {
 	STAILQ_HEAD(, wh_failure) named;
-	/* [false]: failed, [true]: passed over. */
-	uint32_t bytes[2];
-	uint64_t unnamed[2];
+	uint32_t bytes[WH_FAILURE_KINDS];
+	uint64_t unnamed[WH_FAILURE_KINDS];
 };
 
 void wh_failures_init(struct wh_failures *failures);
-void wh_failures_add(
-	struct wh_failures *failures, const char *path, const char *text, bool passed_over);
+void wh_failures_add(struct wh_failures *failures, const char *path, const char *text,
+	enum wh_failure_kind kind);
 void wh_failures_forget(struct wh_failures *failures);
 
-/* The first one that was not just passed over, or NULL. */
+/* The first one that failed, or NULL. */
 const struct wh_failure *wh_failures_first(const struct wh_failures *failures);
 
-/* Adds "failures", "passed_over", and how many of each are in neither list. */
+/* Adds "failures", "passed_over", "removed_names", and how many of each are in no list. */
 void wh_failures_to_json(const struct wh_failures *failures, json_t *object);
 
-/* A line for each, and one for those that are not named. */
+/* A line for each that failed or was passed over, and one for those that are not named. */
 void wh_failures_print(const struct wh_failures *failures);
 void wh_failures_print_one(const char *path, const char *text);
 void wh_failures_print_unnamed(uint64_t failed, uint64_t passed_over);

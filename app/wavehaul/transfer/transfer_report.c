@@ -127,8 +127,11 @@ void wh_transfer_on_file(void *context, const struct wh_file_result *result)
 			wh_fault_text(why, (enum wh_doing)result->doing, result->error));
 	pthread_mutex_lock(&transfer->telling);
 	if (result->error != 0)
-		wh_failures_add(&transfer->failures, result->path, text, passed_over);
-	else if (result->kind == WH_ENTRY_FILE && !result->removed)
+		wh_failures_add(&transfer->failures, result->path, text,
+			passed_over ? WH_FAILURE_PASSED_OVER : WH_FAILURE_FAILED);
+	else if (result->removed)
+		wh_failures_add(&transfer->failures, result->path, "", WH_FAILURE_REMOVED);
+	else if (result->kind == WH_ENTRY_FILE)
 		wh_manifest_note(&transfer->manifest, result->path);
 	if (result->skipped)
 		transfer->skipped_bytes += result->bytes;

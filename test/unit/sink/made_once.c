@@ -163,6 +163,48 @@ static void test_contradiction(const char *base)
 	rig_free(rig);
 }
 
+static bool is_noted = false;
+
+static bool may_remove(void *context)
+{
+	(void)context;
+	return is_noted;
+}
+
+/* Nothing is removed before it may be; a folder with what is left out stays, and is not counted. */
+static void test_may_remove(const char *base)
+{
+	struct rig *rig = rig_new(base);
+	struct wh_sink_config config = rig_config(rig, "");
+	static const char *const terms[] = {"-*.keep"};
+	enum wh_doing doing;
+
+	CU_ASSERT_FATAL(wh_choice_parse(&config.choice, WH_CHOICE_DELETE, terms, 1) == 0);
+	config.choice.delete_max = 3; /* y, u and z */
+	CU_ASSERT_FATAL(mkdir(rig_path(rig, "r"), 0755) == 0);
+	CU_ASSERT_FATAL(mkdir(rig_path(rig, "r/s"), 0755) == 0);
+	CU_ASSERT_FATAL(mkdir(rig_path(rig, "r/s/t"), 0755) == 0);
+	CU_ASSERT_FATAL(mkdir(rig_path(rig, "r/s/u"), 0755) == 0);
+	rig_make_file(rig, "r/s/t/x.keep", "x", 1);
+	rig_make_file(rig, "r/s/t/y", "y", 1);
+	rig_make_file(rig, "r/s/u/z", "z", 1);
+	config.may_remove = may_remove;
+	CU_ASSERT_FATAL(wh_sink_open(&rig->sink, &config, &doing) == 0);
+	rig_folder(rig, 1, "r", 0755);
+	rig_finish(rig);
+	is_noted = false;
+	for (int i = 0; i < 10000; i++)
+		rig_poll(rig);
+	CU_ASSERT(rig_state(rig) == WH_SINK_RUNNING);
+	CU_ASSERT_EQUAL(rig_count(rig->root), 7);
+	is_noted = true;
+	CU_ASSERT(rig_run(rig) == WH_SINK_DONE);
+	CU_ASSERT_EQUAL(rig->totals.removed, 3);
+	CU_ASSERT(rig_holds_text(rig, "r/s/t/x.keep", "x"));
+	CU_ASSERT_EQUAL(rig_count(rig->root), 4);
+	rig_free(rig);
+}
+
 /* Folders on the way to what is sent are made, with mode and time, and searched for strays no. */
 static void test_way(const char *base)
 {
@@ -262,6 +304,7 @@ BOTH(backups)
 BOTH(crowded)
 BOTH(contradiction)
 BOTH(way)
+BOTH(may_remove)
 
 CU_TestInfo wh_tests[] = {
 	{"of any kind", test_kind},
@@ -271,6 +314,7 @@ CU_TestInfo wh_tests[] = {
 	{"backups", both_backups},
 	{"wishes that contradict each other", both_contradiction},
 	{"folders on the way", both_way},
+	{"nothing is removed before it may be", both_may_remove},
 	{"more names than can be remembered", both_crowded},
 	CU_TEST_INFO_NULL,
 };
