@@ -54,11 +54,11 @@ static void field(uint32_t at, uint32_t bytes, const char *name, uint64_t least,
 	uint64_t width_most = bytes >= 8 ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
 
 	if (bytes > 8 || (least == 0 && most >= width_most))
-		row("| %u | %u | %s | any |", at, bytes, name);
+		row("| %u | %u | `%s` | any |", at, bytes, name);
 	else if (least == most)
-		row("| %u | %u | %s | %s |", at, bytes, name, number(least, from));
+		row("| %u | %u | `%s` | %s |", at, bytes, name, number(least, from));
 	else
-		row("| %u | %u | %s | %s to %s |", at, bytes, name, number(least, from),
+		row("| %u | %u | `%s` | %s to %s |", at, bytes, name, number(least, from),
 			number(most < width_most ? most : width_most, to));
 }
 
@@ -83,7 +83,7 @@ static void packet(uint32_t type)
 	for (size_t i = 0; i < packet_fields[type].behinds; i++) {
 		const struct packet_field *f = &packet_fields[type].behind[i];
 
-		row("| +%u | %u | %s | behind the holes |", f->wire_at, f->bytes, f->name);
+		row("| +%u | %u | `%s` | behind the holes |", f->wire_at, f->bytes, f->name);
 	}
 }
 

@@ -12,6 +12,7 @@ In every page (*.md), what stands in backticks or in a block of code is looked a
     lib/profile/NAME.c   a component in capitals is put in by the reader: the folder exists
     test/e2e/*.py        a pattern matches something
     build/release/...    is made by a build, and not looked at, nor is what ninja is to build
+    "to somebody, data"   in code of docs/protocol.md: a label that some source of lib/ has, too
     [text](page.md#part) a link leads to a page beside this one, and to a heading of it
 """
 
@@ -33,6 +34,7 @@ SKIPPED_FOLDERS = {'.git', 'build', '__pycache__', '.cache'}
 SOURCE = re.compile(r'[\w.+-]+\.(?:c|h|py|md|lua|build)')
 SPAN = re.compile(r'`([^`]+)`')
 LINK = re.compile(r'\[[^\]]*\]\(([^)\s]+)\)')
+LABEL = re.compile(r'"[^"()]{8,}"')
 OF_OTHERS = {'dpdk-telemetry.py'}
 PUT_IN = re.compile(r'\b[A-Z]{3,}\b')
 
@@ -97,6 +99,17 @@ def check_link(tree, page, text, target):
         yield f'{path or page} has no heading for #{anchor}'
 
 
+def check_labels(tree, page, text):
+    """Keys are derived by these: a label that differs would be another protocol."""
+    if str(page) != 'docs/protocol.md':
+        return
+    sources = '\n'.join(path.read_text() for path in sorted((tree / 'lib').rglob('*.c')))
+    for number, line in enumerate(text.split('\n'), 1):
+        for label in LABEL.findall(line) if line.startswith('    ') else ():
+            if label not in sources:
+                yield f'{page}:{number}: no source of lib/ has {label}'
+
+
 def check_examples(tree):
     for name, most in CODE_LINES_MAX.items():
         lines = (tree / name).read_text().split('\n') if (tree / name).exists() else []
@@ -122,6 +135,7 @@ def check_page(tree, tops, names, page):
     if most is not None and size > most:
         yield f'{page}: {size} bytes, at most {most}'
     yield from check_rows(page, text)
+    yield from check_labels(tree, page, text)
     for number, word in words(text):
         for fault in check_word(tree, tops, names, word):
             yield f'{page}:{number}: {fault}'
@@ -152,6 +166,7 @@ def self_test():
            '[a](none.md) [b](docs/two.md#none)\n\n    tools/none --size 1G\n')
     words = '\n## Words\n\n| a | b |\n|---|---|\n' + '| c | d |\n' * 26
     wanted = ['README.md: 6145 bytes, at most 6144',
+              'docs/protocol.md:3: no source of lib/ has "to nobody"',
               'examples/two_ends.c: 121 lines of code, at most 120',
               'docs/architecture.md: 26 rows below Words, at most 25',
               'bad.md:1: lib/wire/gone.h is not there', 'bad.md:1: no file has the name gone.c',
@@ -162,6 +177,8 @@ def self_test():
         tree = Path(folder)
         pages = {'docs/two.md': '# Two\n\n## Its part\n', 'good.md': good, 'bad.md': bad,
                  'docs/architecture.md': words, 'examples/two_ends.c': example,
+                 'docs/protocol.md': '# Three\n\n    "to acceptor"; "to nobody"\n',
+                 'lib/seal.c': 'secret = "to acceptor";\n',
                  'README.md': 'x' * (6 * KB + 1)}
         for name, text in [(source, '') for source in sources] + list(pages.items()):
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
