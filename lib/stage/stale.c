@@ -92,6 +92,7 @@ static void remove_stale(int folder_fd, const char *name)
 	close(fd);
 }
 
+/* By the time of its last change: one that is complete has the time of its source. */
 static void remove_part(int parts_fd, const char *name, int64_t parts_s)
 {
 	int fd = openat(parts_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -100,7 +101,7 @@ static void remove_part(int parts_fd, const char *name, int64_t parts_s)
 	if (fd < 0)
 		return;
 	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-		status.st_mtim.tv_sec < parts_s && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		status.st_ctim.tv_sec < parts_s && flock(fd, LOCK_EX | LOCK_NB) == 0)
 		unlinkat(parts_fd, name, 0);
 	close(fd);
 }
