@@ -150,23 +150,23 @@ static json_t *copy_request(const struct job *job)
 		words);
 }
 
-static int read_transfer(struct job *job, struct wh_transfer *transfer)
+static int read_wanted(struct job *job, struct wh_wanted *wanted)
 {
 	const char *verb = job->n_words > 0 ? job->words[0] : "";
 
-	transfer->settings = job->settings;
-	transfer->dest_fd = -1;
-	transfer->verb = strcmp(verb, "send") == 0 ? WH_VERB_SEND : WH_VERB_GET;
-	if (transfer->verb == WH_VERB_GET && strcmp(verb, "get") != 0) {
+	wanted->settings = job->settings;
+	wanted->dest_fd = -1;
+	wanted->verb = strcmp(verb, "send") == 0 ? WH_VERB_SEND : WH_VERB_GET;
+	if (wanted->verb == WH_VERB_GET && strcmp(verb, "get") != 0) {
 		wh_complain("`wavehaul job add` wants send, get or copy behind it");
 		return WH_EXIT_USAGE;
 	}
-	transfer->settings.operands = job->words + 1;
-	transfer->settings.operand_count = (int)job->n_words - 1;
+	wanted->settings.operands = job->words + 1;
+	wanted->settings.operand_count = (int)job->n_words - 1;
 
-	int status = wh_transfer_read_words(transfer);
+	int status = wh_transfer_read_words(wanted);
 
-	if (status == 0 && transfer->is_piped) {
+	if (status == 0 && wanted->is_piped) {
 		wh_complain("a queue takes no pipe: name a file instead of -");
 		return WH_EXIT_USAGE;
 	}
@@ -179,7 +179,7 @@ static bool copies(const struct job *job)
 }
 
 /* In the server's format: paths below its root. NULL: *status. */
-static json_t *order_of(struct job *job, struct wh_transfer *transfer, int *status)
+static json_t *order_of(struct job *job, struct wh_wanted *wanted, int *status)
 {
 	json_t *status_of = NULL;
 	json_t *order = NULL;
@@ -187,12 +187,12 @@ static json_t *order_of(struct job *job, struct wh_transfer *transfer, int *stat
 	if (copies(job)) {
 		order = copy_request(job);
 	} else {
-		*status = read_transfer(job, transfer);
+		*status = read_wanted(job, wanted);
 		if (*status == 0)
 			status_of = ask(job, request("status"), status);
 		if (status_of != NULL)
 			order = wh_order_request(
-				transfer, json_string_value(json_object_get(status_of, "root")));
+				wanted, json_string_value(json_object_get(status_of, "root")));
 		json_decref(status_of);
 	}
 	if (*status == WH_EXIT_OK && order == NULL)
@@ -202,22 +202,22 @@ static json_t *order_of(struct job *job, struct wh_transfer *transfer, int *stat
 
 static int add(struct job *job)
 {
-	struct wh_transfer *transfer = calloc(1, sizeof(*transfer));
+	struct wh_wanted *wanted = calloc(1, sizeof(*wanted));
 	json_t *order = NULL;
 	json_t *answer = NULL;
 	char text[64];
-	int status = transfer != NULL ? WH_EXIT_OK : WH_EXIT_OTHER;
+	int status = wanted != NULL ? WH_EXIT_OK : WH_EXIT_OTHER;
 
-	if (transfer != NULL)
-		order = order_of(job, transfer, &status);
+	if (wanted != NULL)
+		order = order_of(job, wanted, &status);
 	if (status == 0)
 		status = add_queue_words(&job->settings, order);
 	if (status == 0)
 		answer = ask(job, json_incref(order), &status);
 	json_decref(order);
-	if (transfer != NULL)
-		wh_transfer_free_operands(transfer);
-	free(transfer);
+	if (wanted != NULL)
+		wh_transfer_free_operands(wanted);
+	free(wanted);
 	if (answer == NULL)
 		return status;
 	snprintf(text, sizeof(text), "job %lld\n",

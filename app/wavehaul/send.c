@@ -21,23 +21,24 @@ static struct wh_hook_event event;
 /* By the server that has the port, or by a port of our own. */
 static int move_files(struct wh_transfer *transfer, bool *handed)
 {
-	bool keeps_owners = transfer->verb == WH_VERB_SEND || geteuid() == 0;
-	int status = wh_transfer_read_words(transfer);
+	bool keeps_owners = wh_wanted_sends(&transfer->wanted) || geteuid() == 0;
+	int status = wh_transfer_read_words(&transfer->wanted);
 
 	if (status != 0)
 		return status;
 	wh_signals_catch();
-	*handed = wh_transfer_hand_over(transfer, &event, &status);
+	*handed = wh_transfer_hand_over(&transfer->wanted, &transfer->told, &event, &status);
 	if (*handed)
 		return status;
-	wh_settings_archive(&transfer->settings, keeps_owners, keeps_owners);
+	wh_settings_archive(&transfer->wanted.settings, keeps_owners, keeps_owners);
 	return wh_transfer_by_port(transfer, &hook);
 }
 
 /* --then-run, when everything else is over; its outcome is not that of the transfer. */
 static void run_hook(const struct wh_transfer *transfer, bool handed, int status)
 {
-	struct wh_totals totals = wh_lanes_totals(&transfer->lanes);
+	const struct wh_wanted *wanted = &transfer->wanted;
+	struct wh_totals totals = wh_lanes_totals(&transfer->running.lanes);
 	int told;
 
 	if (!handed) {
@@ -50,12 +51,12 @@ static void run_hook(const struct wh_transfer *transfer, bool handed, int status
 	strcpy(event.state, status == WH_EXIT_OK            ? "done"
 			    : status == WH_EXIT_INTERRUPTED ? "cancelled"
 							    : "failed");
-	strcpy(event.verb, transfer->verb == WH_VERB_SEND ? "send" : "get");
-	snprintf(event.peer, sizeof(event.peer), "%s", transfer->server);
+	strcpy(event.verb, wh_wanted_sends(wanted) ? "send" : "get");
+	snprintf(event.peer, sizeof(event.peer), "%s", wanted->server);
 	snprintf(event.error, sizeof(event.error), "%s",
 		status == WH_EXIT_OK ? "" : wh_last_complaint());
-	if (transfer->locals > 0 && strcmp(transfer->local[0], "-") != 0)
-		snprintf(event.path, sizeof(event.path), "%s", transfer->local[0]);
+	if (wanted->locals > 0 && strcmp(wanted->local[0], "-") != 0)
+		snprintf(event.path, sizeof(event.path), "%s", wanted->local[0]);
 	if (hook.fd < 0)
 		return;
 	wh_hook_tell(&hook, &event);
@@ -70,7 +71,7 @@ static void run_hook(const struct wh_transfer *transfer, bool handed, int status
 static int move_and_tell(struct wh_transfer *transfer)
 {
 	bool handed = false;
-	int status = wh_hook_start(&hook, transfer->settings.on_end, 0);
+	int status = wh_hook_start(&hook, transfer->wanted.settings.on_end, 0);
 
 	if (status == WH_EXIT_OK)
 		status = move_files(transfer, &handed);
@@ -87,27 +88,27 @@ static int run_verb(enum wh_verb verb, int argc, char **argv)
 
 	if (transfer == NULL)
 		return WH_EXIT_OTHER;
-	transfer->verb = verb;
-	transfer->dest_fd = -1;
-	transfer->same_terminal = isatty(STDOUT_FILENO) == 1;
-	wh_failures_init(&transfer->failures);
-	pthread_mutex_init(&transfer->telling, NULL);
+	transfer->wanted.verb = verb;
+	transfer->wanted.dest_fd = -1;
+	transfer->told.same_terminal = isatty(STDOUT_FILENO) == 1;
+	wh_told_init(&transfer->told);
 
-	int status = wh_settings_read(&transfer->settings, verb, argc, argv);
+	int status = wh_settings_read(&transfer->wanted.settings, verb, argc, argv);
 
-	if (transfer->settings.quiet)
+	if (transfer->wanted.settings.quiet)
 		wh_say_nothing();
 	if (status < 0) {
 		status = move_and_tell(transfer);
 	} else if (status != WH_EXIT_OK) {
 		/* The error may have been found before these flags were read. */
-		transfer->settings.json |= wh_words_contain(argc, argv, "--json");
-		transfer->settings.json_stream |= wh_words_contain(argc, argv, "--json-stream");
+		transfer->wanted.settings.json |= wh_words_contain(argc, argv, "--json");
+		transfer->wanted.settings.json_stream |=
+			wh_words_contain(argc, argv, "--json-stream");
 		wh_transfer_tell_end(transfer, status);
 	}
-	wh_lanes_free(&transfer->lanes);
-	wh_manifest_free(&transfer->manifest);
-	wh_transfer_free_operands(transfer);
+	wh_lanes_free(&transfer->running.lanes);
+	wh_manifest_free(&transfer->running.manifest);
+	wh_transfer_free_operands(&transfer->wanted);
 	free(transfer);
 	return status;
 }

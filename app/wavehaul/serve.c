@@ -227,7 +227,7 @@ static void note_order(
 	static struct wh_book_entry entry; /* used by one thread at a time */
 	struct serve *serve = context;
 
-	wh_entry_of_lanes(&entry, &run->transfer.lanes, run->transfer.server);
+	wh_entry_of_lanes(&entry, &run->transfer.running.lanes, run->transfer.wanted.server);
 	entry.side = WH_ENTRY_ORDER;
 	entry.order = run->order.id;
 	entry.uid = run->order.owner;
@@ -291,9 +291,7 @@ static void open_queue(struct serve *serve)
 			.jobs = &serve->jobs,
 			.host = &serve->host,
 			.root_fd = serve->service.own.here.root_fd,
-			.memory_bytes = settings->buffer_bytes / 2 / settings->queue_jobs,
-			.request_of = wh_wanted_request,
-			.choice_of = wh_wanted_choice},
+			.memory_bytes = settings->buffer_bytes / 2 / settings->queue_jobs},
 		.control = &serve->control,
 		.on_end = note_order,
 		.on_over = tell_over,

@@ -215,7 +215,7 @@ static bool idles_are_gone(const struct visit *visit, uint64_t now_ns)
 	return true;
 }
 
-/* As begin_again of transfer.c. */
+/* As wh_transfer_restart. */
 static void begin_again(struct visit *visit, uint64_t now_ns)
 {
 	const struct wh_address server = visit->lanes.peer;
@@ -231,16 +231,13 @@ static void begin_again(struct visit *visit, uint64_t now_ns)
 /* Whether a failed visit is not over yet. */
 static bool goes_on(struct visit *visit, uint64_t now_ns)
 {
-	if (visit->retry.due_tsc == 0) {
-		enum wh_retry_step step = wh_retry_failed(&visit->retry, &visit->lanes, now_ns);
+	enum wh_retry_step step = wh_retry_next(&visit->retry, &visit->lanes, now_ns);
 
-		if (step == WH_RETRY_AGAIN && visit->config.on_retry != NULL)
-			visit->config.on_retry(visit);
-		return step != WH_RETRY_NOT;
-	}
-	if (wh_retry_is_due(&visit->retry, now_ns))
+	if (step == WH_RETRY_AGAIN && visit->config.on_retry != NULL)
+		visit->config.on_retry(visit);
+	if (step == WH_RETRY_DUE)
 		begin_again(visit, now_ns);
-	return true;
+	return step != WH_RETRY_NOT;
 }
 
 static int32_t watch(void *state, uint64_t now_ns)

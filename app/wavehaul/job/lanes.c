@@ -152,13 +152,17 @@ bool wh_lanes_change(struct wh_lanes *lanes, const struct wh_request *request)
 	return can;
 }
 
+bool wh_lanes_rest(const struct wh_lanes *lanes)
+{
+	for (uint32_t lane = 0; lane < lanes->started; lane++)
+		if (!wh_job_is_over(lanes->job[lane]))
+			return false;
+	return true;
+}
+
 bool wh_lanes_gone(const struct wh_lanes *lanes, uint64_t now_tsc)
 {
-	bool gone = true;
-
-	for (uint32_t lane = 0; lane < lanes->started; lane++)
-		gone = gone && wh_job_is_over(lanes->job[lane]);
-	return gone || (lanes->give_up_tsc != 0 && now_tsc > lanes->give_up_tsc);
+	return wh_lanes_rest(lanes) || (lanes->give_up_tsc != 0 && now_tsc > lanes->give_up_tsc);
 }
 
 struct wh_totals wh_lanes_totals(const struct wh_lanes *lanes)

@@ -53,7 +53,10 @@ bool wh_lanes_change(struct wh_lanes *lanes, const struct wh_request *request);
 /* Asks them to end; a second call changes nothing. */
 void wh_lanes_hurry(struct wh_lanes *lanes, uint64_t now_tsc);
 
-/* All started lanes are over, or have had enough time to end. */
+/* All started lanes are over. */
+bool wh_lanes_rest(const struct wh_lanes *lanes);
+
+/* They are over, or have had enough time to end. */
 bool wh_lanes_gone(const struct wh_lanes *lanes, uint64_t now_tsc);
 
 /* Sums over those that have started. */

@@ -466,8 +466,8 @@ static void set_option(
 		wh_control_fail(call, WH_EXIT_OTHER,
 			"job %llu runs in the queue of %s, where an option of its profile changes",
 			(unsigned long long)order->id, order->host);
-	else if (run != NULL && run->transfer.lanes.started > 0 &&
-		 wh_tel_job_session(run->transfer.lanes.job[0], &session))
+	else if (run != NULL && run->transfer.running.lanes.started > 0 &&
+		 wh_tel_job_session(run->transfer.running.lanes.job[0], &session))
 		wh_served_set_option(call, session);
 	else
 		wh_control_fail(call, WH_EXIT_OTHER,

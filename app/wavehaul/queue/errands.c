@@ -15,6 +15,7 @@
 #include "queue/place.h"
 #include "report/outcome.h"
 #include "transfer/order_words.h"
+#include "transfer/wanted.h"
 
 /* Events that may wait to be sent; a chunk from the server contains some hundred. */
 #define EVENTS_MAX 256
@@ -182,7 +183,7 @@ static void listen_to(struct wh_errand_run *run, struct wh_control_call *call)
 static struct wh_request request_of(const struct wh_errands *errands,
 	const struct wh_errand_run *run, enum wh_job_verb verb, const struct wh_place *place)
 {
-	struct wh_request request = errands->ground->request_of(&run->settings, verb);
+	struct wh_request request = wh_wanted_request(&run->settings, verb);
 
 	request.lanes = 1;
 	request.resume = WH_RESUME_OFF;

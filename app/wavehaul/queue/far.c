@@ -15,6 +15,7 @@
 #include "queue/run.h"
 #include "transfer/order_words.h"
 #include "report/outcome.h"
+#include "transfer/wanted.h"
 
 #define ASK_EVERY_S 1
 
@@ -121,7 +122,7 @@ struct wh_standing wh_far_standing(struct wh_run *run)
 static struct wh_request request_of(
 	struct wh_run *run, const struct wh_run_ground *ground, const struct wh_place *place)
 {
-	struct wh_request request = ground->request_of(&run->transfer.settings, WH_JOB_ORDER);
+	struct wh_request request = wh_wanted_request(&run->transfer.wanted.settings, WH_JOB_ORDER);
 
 	request.lanes = 1;
 	request.resume = WH_RESUME_OFF;
@@ -166,7 +167,8 @@ int wh_far_begin(struct wh_run *run, const struct wh_run_ground *ground,
 		wh_complain("too many paths for one request");
 		return WH_EXIT_USAGE;
 	}
-	if (!wh_lanes_make(&transfer->lanes, ground->jobs, &transfer->peer, &request)) {
+	if (!wh_lanes_make(
+		    &transfer->running.lanes, ground->jobs, &transfer->wanted.peer, &request)) {
 		wh_complain("no memory for the job");
 		return WH_EXIT_OTHER;
 	}
@@ -176,22 +178,22 @@ int wh_far_begin(struct wh_run *run, const struct wh_run_ground *ground,
 		.next_order = next_order,
 		.on_standing = on_standing,
 		.context = run,
-		.interval_tsc = ASK_EVERY_S * transfer->host.ground.hz,
+		.interval_tsc = ASK_EVERY_S * transfer->told.progress.hz,
 	};
-	transfer->lanes.job[0]->listener.errand = &far->listener;
-	run->began_tsc = now_tsc;
+	transfer->running.lanes.job[0]->listener.errand = &far->listener;
+	run->transfer.running.began_tsc = now_tsc;
 	if (run->order.wish != WH_WISH_RUN) {
 		run->wanted =
 			run->order.wish == WH_WISH_PAUSE ? WH_ORDER_PAUSED : WH_ORDER_CANCELLED;
-		far->give_up_tsc = now_tsc + PATIENCE_S * transfer->host.ground.hz;
+		far->give_up_tsc = now_tsc + PATIENCE_S * transfer->told.progress.hz;
 	}
-	wh_lanes_start_first(&transfer->lanes, now_tsc);
+	wh_lanes_start_first(&transfer->running.lanes, now_tsc);
 	return -1;
 }
 
 bool wh_far_look(struct wh_run *run, uint64_t now_tsc)
 {
-	struct wh_lanes *lanes = &run->transfer.lanes;
+	struct wh_lanes *lanes = &run->transfer.running.lanes;
 	const struct wh_far *far = &run->far;
 
 	if (wh_lanes_failed(lanes) || (far->give_up_tsc != 0 && now_tsc > far->give_up_tsc))
@@ -205,11 +207,11 @@ void wh_far_stop(struct wh_run *run, uint64_t now_tsc)
 	struct wh_far *far = &run->far;
 
 	if (run->wanted == WH_ORDER_READY) {
-		wh_lanes_hurry(&run->transfer.lanes, now_tsc);
+		wh_lanes_hurry(&run->transfer.running.lanes, now_tsc);
 		return;
 	}
 	atomic_store(&far->wish, run->wanted == WH_ORDER_PAUSED ? WH_WISH_PAUSE : WH_WISH_CANCEL);
-	far->give_up_tsc = now_tsc + PATIENCE_S * run->transfer.host.ground.hz;
+	far->give_up_tsc = now_tsc + PATIENCE_S * run->transfer.told.progress.hz;
 }
 
 void wh_far_set_rate(struct wh_run *run, const char *rate)
@@ -281,7 +283,7 @@ static void take_end(
 static void take_silence(
 	struct wh_run *run, const struct wh_standing *last, struct wh_order_result *result)
 {
-	const struct wh_lanes *lanes = &run->transfer.lanes;
+	const struct wh_lanes *lanes = &run->transfer.running.lanes;
 	bool says = run->far.heard && last->status != 0;
 	int status =
 		says ? last->status : wh_jobs_conclude(lanes->job, lanes->started, run->order.host);

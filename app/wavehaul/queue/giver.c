@@ -119,7 +119,7 @@ int wh_giver_claim(struct wh_run *run, const struct wh_run_ground *ground)
 
 static bool charge(struct wh_run *run, struct wh_store *store, uint64_t least_bytes)
 {
-	uint64_t moved_bytes = wh_lanes_moved_bytes(&run->transfer.lanes);
+	uint64_t moved_bytes = wh_lanes_moved_bytes(&run->transfer.running.lanes);
 	uint64_t more_bytes = moved_bytes - run->charged_bytes;
 
 	if (more_bytes < least_bytes)

@@ -21,6 +21,7 @@
 #include "queue/place.h"
 #include "report/outcome.h"
 #include "transfer/order_words.h"
+#include "transfer/wanted.h"
 
 /* Faster than any line: a job's rate can be changed later only if it has one. */
 #define ANY_RATE_BPS UINT64_C(1000000000000)
@@ -131,12 +132,11 @@ static struct wh_request of_stream(struct wh_run *run, struct wh_request request
 	return request;
 }
 
-/* Like transfer.c for operands. */
 static struct wh_request request_of(struct wh_run *run, const struct wh_run_ground *ground)
 {
 	const struct wh_order *order = &run->order;
-	struct wh_request request = ground->request_of(
-		&run->transfer.settings, order->sends ? WH_JOB_SEND : WH_JOB_GET);
+	struct wh_request request = wh_wanted_request(
+		&run->transfer.wanted.settings, order->sends ? WH_JOB_SEND : WH_JOB_GET);
 	uint32_t here = (uint32_t)json_array_size(run->here);
 	uint32_t there = (uint32_t)json_array_size(run->there);
 	bool into_folder;
@@ -172,58 +172,37 @@ static void set_up_transfer(struct wh_run *run, const struct wh_run_ground *grou
 {
 	struct wh_transfer *transfer = &run->transfer;
 
-	transfer->verb = run->order.sends ? WH_VERB_SEND : WH_VERB_GET;
-	transfer->dest_fd = -1;
-	transfer->on_event = on_event;
-	transfer->context = run;
-	transfer->settings.json_stream = true;
-	transfer->settings.no_guard = ground->settings->no_guard;
-	transfer->host.ground.hz = ground->jobs->ground->hz;
-	transfer->progress.hz = ground->jobs->ground->hz;
-	snprintf(transfer->server, sizeof(transfer->server), "%s", run->order.host);
-	wh_failures_init(&transfer->failures);
-	wh_flow_plot_begin(&transfer->plot, run->client.draws);
-	pthread_mutex_init(&transfer->telling, NULL);
+	transfer->wanted.verb = run->order.sends ? WH_VERB_SEND : WH_VERB_GET;
+	transfer->wanted.dest_fd = -1;
+	transfer->wanted.settings.json_stream = true;
+	transfer->wanted.settings.no_guard = ground->settings->no_guard;
+	snprintf(transfer->wanted.server, sizeof(transfer->wanted.server), "%s", run->order.host);
+	transfer->running.jobs = ground->jobs;
+	wh_flow_plot_begin(&transfer->running.plot, run->client.draws);
+	wh_told_init(&transfer->told);
+	transfer->told.on_event = on_event;
+	transfer->told.context = run;
+	transfer->told.progress.hz = ground->jobs->ground->hz;
 }
 
 /* The start event, as of --json-stream, with settings of the order and of its server. */
 static void tell_start(struct wh_run *run, const struct wh_run_ground *ground)
 {
-	struct wh_transfer *transfer = &run->transfer;
-	struct wh_settings *settings = &transfer->settings;
+	struct wh_settings *settings = &run->transfer.wanted.settings;
 
-	transfer->host.spec = ground->host->spec;
-	transfer->runtime.cores = ground->host->runtime->cores;
-	transfer->runtime.eal = ground->host->runtime->eal;
 	settings->mtu_bytes = ground->settings->mtu_bytes;
 	snprintf(settings->timetable, sizeof(settings->timetable), "%s", run->order.rate);
-	wh_transfer_tell_start(transfer);
-}
-
-static bool start_lanes(struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc)
-{
-	struct wh_transfer *transfer = &run->transfer;
-	const struct wh_request *request = &run->request;
-
-	if (!wh_lanes_make(&transfer->lanes, ground->jobs, &transfer->peer, request))
-		return false;
-	for (uint32_t lane = 0; lane < request->lanes; lane++)
-		transfer->lanes.job[lane]->listener = (struct wh_job_listener){
-			.gate = lane == 0 && request->lanes > 1 ? &transfer->gate : NULL,
-			.on_file = wh_transfer_on_file,
-			.context = transfer,
-		};
-	wh_lanes_start_first(&transfer->lanes, now_tsc);
-	return true;
+	wh_transfer_tell_start(&run->transfer, ground->host);
 }
 
 /* A try that is not the first has patience, but no retries: those are the queue's. */
 static void begin_waiting(struct wh_run *run, uint64_t now_tsc)
 {
+	struct wh_running *running = &run->transfer.running;
 	uint32_t tries = run->order.tries;
 
-	run->began_tsc = now_tsc;
-	wh_retry_init(&run->transfer.retry, run->transfer.host.ground.hz,
+	running->began_tsc = now_tsc;
+	wh_retry_init(&running->retry, running->jobs->ground->hz,
 		tries > 1 ? wh_retry_patience_ns(tries - 1) : 0, 0, now_tsc);
 }
 
@@ -307,7 +286,7 @@ int wh_run_judge(const struct wh_run_ground *ground, const struct wh_order *orde
 		status = order_settings(ground, words, sends, settings);
 	if (status == -1)
 		status = wh_order_settings_of(settings, sends ? WH_VERB_SEND : WH_VERB_GET);
-	if (status == -1 && !ground->choice_of(settings, terms, &choice))
+	if (status == -1 && !wh_wanted_choice(settings, terms, &choice))
 		status = WH_EXIT_USAGE;
 	if (status == -1 && wh_manifest_judge(settings, sends, &kind, &summed) != 0)
 		status = WH_EXIT_USAGE;
@@ -325,7 +304,7 @@ int wh_run_judge(const struct wh_run_ground *ground, const struct wh_order *orde
 
 static int read_settings(struct wh_run *run, const struct wh_run_ground *ground)
 {
-	struct wh_settings *settings = &run->transfer.settings;
+	struct wh_settings *settings = &run->transfer.wanted.settings;
 	int status =
 		order_settings(ground, run->words, run->order.sends || run->order.copies, settings);
 
@@ -337,25 +316,17 @@ static int read_settings(struct wh_run *run, const struct wh_run_ground *ground)
 /* Opens the files to be read, and to be written at the end. */
 static int open_manifest(struct wh_run *run)
 {
-	int status = wh_manifest_open(
-		&run->transfer.manifest, &run->transfer.settings, run->order.sends, run->root_fd);
+	int status = wh_manifest_open(&run->transfer.running.manifest,
+		&run->transfer.wanted.settings, run->order.sends, run->root_fd);
 
 	return status == 0 ? -1 : status;
-}
-
-static int choose(
-	struct wh_run *run, const struct wh_run_ground *ground, struct wh_request *request)
-{
-	if (!ground->choice_of(&run->transfer.settings, &run->transfer.terms, &request->choice))
-		return WH_EXIT_USAGE;
-	wh_request_see_contents(request);
-	return wh_request_fits(request) ? -1 : WH_EXIT_USAGE;
 }
 
 /* Repeats all checks, since an order that was valid when it came may be invalid now. */
 static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc,
 	int64_t now_s, struct wh_order_result *result)
 {
+	struct wh_request *request;
 	struct wh_place place;
 	int status;
 
@@ -375,7 +346,7 @@ static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64
 	if (status == -1 && !run->order.copies)
 		status = open_manifest(run);
 	if (status == -1) {
-		run->transfer.peer = place.address;
+		run->transfer.wanted.peer = place.address;
 		run->rate_bps = rate_now(run, now_s);
 		run->rate_s = now_s;
 		set_up_transfer(run, ground);
@@ -390,20 +361,22 @@ static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64
 		return false;
 	}
 
-	run->request = request_of(run, ground);
-	run->request.peer_known = place.has_key;
-	memcpy(run->request.peer_id, place.id, sizeof(run->request.peer_id));
-	status = choose(run, ground, &run->request);
-	if (status != -1) {
-		fail(result, status, wh_last_complaint());
+	request = &run->transfer.running.request;
+	*request = request_of(run, ground);
+	request->peer_known = place.has_key;
+	memcpy(request->peer_id, place.id, sizeof(request->peer_id));
+	if (!wh_transfer_choose(&run->transfer)) {
+		fail(result, WH_EXIT_USAGE, wh_last_complaint());
 		return false;
 	}
 	begin_waiting(run, now_tsc);
 	tell_start(run, ground);
-	if (start_lanes(run, ground, now_tsc))
-		return true;
-	fail(result, WH_EXIT_OTHER, "no memory for the jobs");
-	return false;
+	if (!wh_transfer_make_lanes(&run->transfer)) {
+		fail(result, WH_EXIT_OTHER, wh_last_complaint());
+		return false;
+	}
+	wh_lanes_start_first(&run->transfer.running.lanes, now_tsc);
+	return true;
 }
 
 struct wh_run *wh_run_begin(const struct wh_run_ground *ground, struct wh_order *order,
@@ -436,13 +409,13 @@ struct wh_run *wh_run_begin(const struct wh_run_ground *ground, struct wh_order 
 
 static bool change_rate(struct wh_run *run, uint64_t bps)
 {
-	struct wh_lanes *lanes = &run->transfer.lanes;
+	struct wh_lanes *lanes = &run->transfer.running.lanes;
 	struct wh_request request = lanes->job[0]->request;
 
 	run->rate_bps = bps;
 	if (run->far.on)
 		return false;
-	request.rate_bps = run->request.rate_bps = bps;
+	request.rate_bps = run->transfer.running.request.rate_bps = bps;
 	return wh_lanes_change(lanes, &request);
 }
 
@@ -469,23 +442,15 @@ bool wh_run_change(struct wh_run *run, const char *rate, int64_t now_s)
 	return change_rate(run, rate_now(run, now_s));
 }
 
-static bool is_over(const struct wh_lanes *lanes)
-{
-	for (uint32_t lane = 0; lane < lanes->started; lane++)
-		if (!wh_job_is_over(lanes->job[lane]))
-			return false;
-	return true;
-}
-
 /* Takes as long as the disks need; must not access the run after marking it as summed. */
 static void sum(void *argument)
 {
 	struct wh_run *run = argument;
 	struct wh_transfer *transfer = &run->transfer;
-	bool all = wh_lanes_totals(&transfer->lanes).failed == 0;
+	bool all = wh_lanes_totals(&transfer->running.lanes).failed == 0;
 
-	run->sums_status = wh_manifest_finish(&transfer->manifest, wh_transfer_open_file, transfer,
-		all ? WH_EXIT_OK : WH_EXIT_PARTIAL);
+	run->sums_status = wh_manifest_finish(&transfer->running.manifest, wh_transfer_open_file,
+		transfer, all ? WH_EXIT_OK : WH_EXIT_PARTIAL);
 	snprintf(run->sums_why, sizeof(run->sums_why), "%s", wh_last_complaint());
 	atomic_store(&run->sums, WH_RUN_SUMMED);
 }
@@ -493,7 +458,7 @@ static void sum(void *argument)
 /* Whether the checksums are complete, if any were requested. */
 static bool is_summed(struct wh_run *run)
 {
-	if (!run->transfer.manifest.on || wh_lanes_failed(&run->transfer.lanes))
+	if (!run->transfer.running.manifest.on || wh_lanes_failed(&run->transfer.running.lanes))
 		return true;
 	if (atomic_load(&run->sums) == WH_RUN_UNSUMMED) {
 		atomic_store(&run->sums, WH_RUN_SUMMING);
@@ -504,23 +469,18 @@ static bool is_summed(struct wh_run *run)
 }
 
 /* Whether another attempt to reach the host follows, or is waited for. */
-static bool looks_again(
-	struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc, bool may_wait)
+static bool looks_again(struct wh_run *run, uint64_t now_tsc, bool may_wait)
 {
-	struct wh_lanes *lanes = &run->transfer.lanes;
-	struct wh_retry *retry = &run->transfer.retry;
+	struct wh_running *running = &run->transfer.running;
+	enum wh_retry_step step;
 
 	if (run->wanted != WH_ORDER_FAILED || run->unwanted[0] != '\0' || !may_wait ||
-		wh_lanes_lack_room(lanes))
+		wh_lanes_lack_room(&running->lanes))
 		return false;
-	if (retry->due_tsc == 0)
-		return wh_retry_failed(retry, lanes, now_tsc) == WH_RETRY_LOOKS;
-	if (!wh_retry_is_due(retry, now_tsc))
-		return true;
-	wh_lanes_free(lanes);
-	*lanes = (struct wh_lanes){0};
-	atomic_store(&run->transfer.gate, false);
-	return start_lanes(run, ground, now_tsc);
+	step = wh_retry_next(&running->retry, &running->lanes, now_tsc);
+	if (step == WH_RETRY_DUE)
+		return wh_transfer_restart(&run->transfer, now_tsc);
+	return step == WH_RETRY_LOOKS || step == WH_RETRY_WAITS;
 }
 
 /* What an answer may take that is on its way. */
@@ -528,17 +488,16 @@ static bool looks_again(
 
 bool wh_run_waits(const struct wh_run *run, uint64_t now_tsc)
 {
-	const struct wh_lanes *lanes = &run->transfer.lanes;
+	const struct wh_lanes *lanes = &run->transfer.running.lanes;
 
 	return lanes->started > 0 && atomic_load(&lanes->job[0]->view.state) < WH_JOB_RUNNING &&
-	       now_tsc - run->began_tsc > WAITS_S * run->transfer.host.ground.hz;
+	       now_tsc - run->transfer.running.began_tsc > WAITS_S * lanes->jobs->ground->hz;
 }
 
 bool wh_run_look(struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc,
 	int64_t now_s, bool may_wait)
 {
-	struct wh_transfer *transfer = &run->transfer;
-	struct wh_lanes *lanes = &transfer->lanes;
+	struct wh_lanes *lanes = &run->transfer.running.lanes;
 
 	WH_ASSERT(lanes->started > 0);
 	follow_table(run, now_s);
@@ -546,23 +505,16 @@ bool wh_run_look(struct wh_run *run, const struct wh_run_ground *ground, uint64_
 		return wh_far_look(run, now_tsc);
 	if (wh_order_is_taken(&run->order) && !wh_giver_look(run, ground, now_s))
 		wh_lanes_hurry(lanes, now_tsc);
-	wh_transfer_tell_progress(transfer, now_tsc);
-	wh_flow_plot_look(&transfer->plot, lanes, now_tsc);
-	if (wh_lanes_failed(lanes))
-		wh_lanes_hurry(lanes, now_tsc);
-	else if (lanes->give_up_tsc == 0)
-		wh_lanes_start_others(lanes, now_tsc);
-	if (wh_lanes_over(lanes, 1))
-		atomic_store(&transfer->gate, true);
-	if (!is_over(lanes) ||
-		(wh_lanes_failed(lanes) && looks_again(run, ground, now_tsc, may_wait)))
+	wh_transfer_look(&run->transfer, now_tsc);
+	if (!wh_lanes_rest(lanes) ||
+		(wh_lanes_failed(lanes) && looks_again(run, now_tsc, may_wait)))
 		return false;
 	return is_summed(run);
 }
 
 bool wh_run_found_name(struct wh_run *run)
 {
-	const struct wh_job *first = run->transfer.lanes.job[0];
+	const struct wh_job *first = run->transfer.running.lanes.job[0];
 
 	if (run->name_told)
 		return false;
@@ -582,13 +534,13 @@ void wh_run_stop(struct wh_run *run, enum wh_order_state wanted, uint64_t now_ts
 		wh_far_stop(run, now_tsc);
 		return;
 	}
-	atomic_store(&run->transfer.manifest.stop, true);
-	wh_lanes_hurry(&run->transfer.lanes, now_tsc);
+	atomic_store(&run->transfer.running.manifest.stop, true);
+	wh_lanes_hurry(&run->transfer.running.lanes, now_tsc);
 }
 
 static void first_failure(const struct wh_transfer *transfer, char text[WH_ORDER_WHY_BYTES])
 {
-	const struct wh_failure *failure = wh_failures_first(&transfer->failures);
+	const struct wh_failure *failure = wh_failures_first(&transfer->told.failures);
 
 	text[0] = '\0';
 	if (failure != NULL)
@@ -599,7 +551,7 @@ static int status_of(
 	struct wh_run *run, const struct wh_totals *totals, struct wh_order_result *result)
 {
 	struct wh_transfer *transfer = &run->transfer;
-	const struct wh_lanes *lanes = &transfer->lanes;
+	const struct wh_lanes *lanes = &transfer->running.lanes;
 	int status = WH_EXIT_OK;
 	bool summed = atomic_load(&run->sums) == WH_RUN_SUMMED;
 	bool ended = wh_lanes_failed(lanes) || (summed && run->sums_status == WH_EXIT_INTERRUPTED);
@@ -614,7 +566,7 @@ static int status_of(
 	/* If it succeeded before it was told to stop, it is done. */
 	run->wanted = WH_ORDER_FAILED;
 	if (wh_lanes_failed(lanes)) {
-		status = wh_jobs_conclude(lanes->job, lanes->started, transfer->server);
+		status = wh_jobs_conclude(lanes->job, lanes->started, transfer->wanted.server);
 		fail(result, status, wh_last_complaint());
 		result->soon = wh_retry_may_hurry(lanes);
 	} else if (totals->failed > 0) {
@@ -642,7 +594,7 @@ static void await_sums(struct wh_run *run)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
 
-	atomic_store(&run->transfer.manifest.stop, true);
+	atomic_store(&run->transfer.running.manifest.stop, true);
 	while (atomic_load(&run->sums) == WH_RUN_SUMMING)
 		nanosleep(&pause, NULL);
 }
@@ -651,8 +603,8 @@ void wh_run_conclude(
 	struct wh_run *run, const struct wh_run_ground *ground, struct wh_order_result *result)
 {
 	struct wh_transfer *transfer = &run->transfer;
-	const struct wh_totals totals = wh_lanes_totals(&transfer->lanes);
-	uint64_t ended_tsc = run->began_tsc;
+	const struct wh_totals totals = wh_lanes_totals(&transfer->running.lanes);
+	uint64_t ended_tsc = run->transfer.running.began_tsc;
 
 	if (run->far.on) {
 		wh_far_conclude(run, result);
@@ -664,21 +616,23 @@ void wh_run_conclude(
 		.skipped = totals.skipped,
 		.failed = totals.failed,
 		.bytes = totals.bytes,
-		.moved_bytes = wh_lanes_moved_bytes(&transfer->lanes),
+		.moved_bytes = wh_lanes_moved_bytes(&transfer->running.lanes),
 	};
-	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++)
-		ended_tsc = wh_max_u64(ended_tsc, transfer->lanes.job[lane]->result.ended_tsc);
+	for (uint32_t lane = 0; lane < transfer->running.lanes.started; lane++)
+		ended_tsc =
+			wh_max_u64(ended_tsc, transfer->running.lanes.job[lane]->result.ended_tsc);
 
-	result->run_ns = wh_tsc_to_ns(transfer->host.ground.hz, ended_tsc - run->began_tsc);
+	result->run_ns = wh_tsc_to_ns(
+		transfer->told.progress.hz, ended_tsc - run->transfer.running.began_tsc);
 	if (wh_order_is_taken(&run->order))
 		wh_giver_end(run, ground);
-	result->final = run->order.stream && wh_lanes_were_ready(&transfer->lanes);
+	result->final = run->order.stream && wh_lanes_were_ready(&transfer->running.lanes);
 
 	int status = status_of(run, &totals, result);
 
-	run->picture =
-		wh_flow_plot_text(&transfer->plot, &transfer->lanes, transfer->settings.profile,
-			run->order.sends ? "send to" : "get from", transfer->server, result->why);
+	run->picture = wh_flow_plot_text(&transfer->running.plot, &transfer->running.lanes,
+		transfer->wanted.settings.profile, run->order.sends ? "send to" : "get from",
+		transfer->wanted.server, result->why);
 	wh_transfer_tell_end(transfer, status);
 }
 
@@ -686,8 +640,8 @@ void wh_run_free(struct wh_run *run)
 {
 	if (run == NULL)
 		return;
-	wh_lanes_free(&run->transfer.lanes);
-	wh_manifest_free(&run->transfer.manifest);
+	wh_lanes_free(&run->transfer.running.lanes);
+	wh_manifest_free(&run->transfer.running.manifest);
 	wh_order_free(&run->order);
 	json_decref(run->here);
 	json_decref(run->there);

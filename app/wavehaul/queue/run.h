@@ -24,10 +24,6 @@ struct wh_run_ground {
 	const struct wh_host *host; /* described in an order's start event */
 	int root_fd;                /* to which local paths are relative */
 	uint64_t memory_bytes;
-	/* A request from an order's settings, without its paths; and its choice of files. */
-	struct wh_request (*request_of)(const struct wh_settings *settings, enum wh_job_verb verb);
-	bool (*choice_of)(const struct wh_settings *settings, struct wh_terms *terms,
-		struct wh_choice *choice);
 };
 
 /* The most events that wait to be sent; further files are counted, and an event says so. */
@@ -62,8 +58,6 @@ struct wh_run {
 	char sums_why[WH_ORDER_WHY_BYTES];
 	struct wh_timetable table;
 	enum wh_order_state wanted; /* requested final state; FAILED: decided by its result */
-	struct wh_request request;  /* of all attempts to reach the host */
-	uint64_t began_tsc;
 	uint64_t rate_bps;
 	int64_t rate_s; /* time of the last look at the timetable */
 	pthread_mutex_t lock;
@@ -121,7 +115,7 @@ void wh_run_conclude(
 /* It failed: if all it lacked was room, it goes back to the queue, and the result says so. */
 static inline void wh_run_await_room(struct wh_run *run, struct wh_order_result *result)
 {
-	result->no_room = wh_lanes_lack_room(&run->transfer.lanes) && !result->final;
+	result->no_room = wh_lanes_lack_room(&run->transfer.running.lanes) && !result->final;
 	if (result->no_room)
 		run->wanted = WH_ORDER_READY;
 }

@@ -38,7 +38,7 @@ bool wh_runner_owns(void *context, uint32_t uid, const void *job)
 	const struct wh_runner *runner = context;
 
 	for (uint32_t i = 0; i < runner->runs; i++) {
-		const struct wh_lanes *lanes = &runner->run[i]->transfer.lanes;
+		const struct wh_lanes *lanes = &runner->run[i]->transfer.running.lanes;
 
 		for (uint32_t lane = 0; lane < lanes->started; lane++)
 			if (lanes->job[lane] == job && runner->run[i]->order.owner == uid)
@@ -85,7 +85,7 @@ static uint64_t moved_by(struct wh_run *run)
 {
 	if (run->far.on)
 		return wh_min_u64(wh_far_standing(run).moved_bytes, INT64_MAX);
-	return wh_lanes_moved_bytes(&run->transfer.lanes);
+	return wh_lanes_moved_bytes(&run->transfer.running.lanes);
 }
 
 /* For an order that another queue has, or that a peer gave. */
@@ -348,7 +348,7 @@ static void end_run(struct wh_runner *runner, uint32_t i, int64_t now_s)
 	note_room(runner, run->order.host, result.no_room, now_s);
 	note_end(runner, &run->order, &result, run->wanted);
 	write_ends(runner, now_s);
-	runner->lanes -= run->transfer.lanes.count;
+	runner->lanes -= run->transfer.running.lanes.count;
 	runner->run[i] = runner->run[--runner->runs];
 	wh_run_free(run);
 	runner->look_now = true;
@@ -448,7 +448,7 @@ static bool begin_next(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s
 		return runner->ends == 0;
 	}
 	runner->run[runner->runs++] = run;
-	runner->lanes += run->transfer.lanes.count;
+	runner->lanes += run->transfer.running.lanes.count;
 	note_name(runner, run);
 	wh_runner_tell(runner, run->order.id, WH_ORDER_RUNNING, NULL);
 	return true;

@@ -226,7 +226,7 @@ static void tell(const struct wh_runner *runner, const struct wh_order *order,
 		.why = wh_order_is_over(order->state) ? result->why : "",
 	};
 	if (run != NULL)
-		standing->moved_bytes += wh_lanes_moved_bytes(&run->transfer.lanes);
+		standing->moved_bytes += wh_lanes_moved_bytes(&run->transfer.running.lanes);
 }
 
 /* Likewise for its rate. Returns what is wrong with it; NULL: nothing. */

@@ -60,13 +60,13 @@ static json_t *paths_below(
 	return list;
 }
 
-json_t *wh_order_request(const struct wh_transfer *transfer, const char *root)
+json_t *wh_order_request(const struct wh_wanted *wanted, const char *root)
 {
-	bool relative = transfer->verb == WH_VERB_SEND && transfer->settings.relative;
-	json_t *here = transfer->is_piped
+	bool relative = wh_wanted_sends(wanted) && wanted->settings.relative;
+	json_t *here = wanted->is_piped
 			       ? json_pack("[s]", "-")
-			       : paths_below(root, transfer->local, transfer->locals, relative);
-	json_t *words = here != NULL ? wh_order_words(&transfer->settings, root) : NULL;
+			       : paths_below(root, wanted->local, wanted->locals, relative);
+	json_t *words = here != NULL ? wh_order_words(&wanted->settings, root) : NULL;
 	json_t *there = json_array();
 
 	if (words == NULL) {
@@ -74,11 +74,11 @@ json_t *wh_order_request(const struct wh_transfer *transfer, const char *root)
 		json_decref(there);
 		return NULL;
 	}
-	for (uint32_t i = 0; i < transfer->remotes; i++)
-		json_array_append_new(there, json_string(transfer->remote[i]));
+	for (uint32_t i = 0; i < wanted->remotes; i++)
+		json_array_append_new(there, json_string(wanted->remote[i]));
 	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "do", "job.add", "verb",
-		transfer->verb == WH_VERB_SEND ? "send" : "get", "host", transfer->server, "here",
-		here, "there", there, "options", words);
+		wh_wanted_sends(wanted) ? "send" : "get", "host", wanted->server, "here", here,
+		"there", there, "options", words);
 }
 
 static bool is_always(const struct wh_settings *settings)

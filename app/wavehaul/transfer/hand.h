@@ -9,13 +9,13 @@
 #include <jansson.h>
 
 #include "control/ask.h"
-#include "transfer/transfer.h"
+#include "transfer/operands.h"
 
 /*
  * A request job.add for a transfer whose operands were read. NULL after a complaint: a local path
  * is not below the server's root.
  */
-json_t *wh_order_request(const struct wh_transfer *transfer, const char *root);
+json_t *wh_order_request(const struct wh_wanted *wanted, const char *root);
 
 /*
  * Connects to the server of this host that is to run a client's request, by --daemon; returns its

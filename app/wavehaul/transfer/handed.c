@@ -16,6 +16,7 @@
 #include "control/ask.h"
 #include "control/piped.h"
 #include "control/steady.h"
+#include "job/retry/retry.h"
 #include "plot/svg.h"
 #include "transfer/hand.h"
 #include "transfer/order_words.h"
@@ -24,7 +25,8 @@
 #define LOOK_MS 100
 
 struct handed {
-	struct wh_transfer *transfer;
+	const struct wh_wanted *wanted;
+	struct wh_told *told;
 	struct wh_asker asker;
 	uint64_t job;
 	json_t *end; /* the event about its end; NULL: not yet */
@@ -64,7 +66,7 @@ static void take_picture(struct handed *handed, const json_t *event)
 
 static void show_interval(struct handed *handed, const json_t *event)
 {
-	struct wh_transfer *transfer = handed->transfer;
+	struct wh_told *told = handed->told;
 	uint64_t now_tsc = wh_steady_ns();
 	uint64_t bytes = wh_json_count(event, "bytes");
 	const struct wh_left left = {
@@ -74,15 +76,15 @@ static void show_interval(struct handed *handed, const json_t *event)
 	};
 	char words[WH_PROGRESS_TEXT_BYTES];
 
-	if (!transfer->line_shown)
+	if (!told->line_shown)
 		return;
-	if (transfer->progress.began_tsc == 0)
-		transfer->progress.began_tsc = transfer->progress.last_tsc = now_tsc;
+	if (told->progress.began_tsc == 0)
+		told->progress.began_tsc = told->progress.last_tsc = now_tsc;
 	wh_progress_left(
 		words, wh_json_count(event, "files") + wh_json_count(event, "skipped"), &left);
-	wh_progress_show(&transfer->progress, now_tsc, bytes, 0,
-		left.at_least ? 0 : bytes + left.bytes, words);
-	wh_progress_told(&transfer->progress, now_tsc, bytes);
+	wh_progress_show(
+		&told->progress, now_tsc, bytes, 0, left.at_least ? 0 : bytes + left.bytes, words);
+	wh_progress_told(&told->progress, now_tsc, bytes);
 }
 
 static void show_file(const struct handed *handed, const json_t *event)
@@ -93,7 +95,7 @@ static void show_file(const struct handed *handed, const json_t *event)
 	if (strcmp(status, "skipped") == 0 || strcmp(status, "failed") == 0)
 		return;
 	wh_path_from_json(event, "path", path);
-	wh_transfer_name(handed->transfer, path, wh_json_count(event, "bytes"), status);
+	wh_transfer_name(handed->wanted, handed->told, path, wh_json_count(event, "bytes"), status);
 }
 
 static void on_event(void *context, json_t *event)
@@ -108,7 +110,7 @@ static void on_event(void *context, json_t *event)
 		return;
 	} else if (strcmp(name, "picture") == 0)
 		take_picture(handed, event);
-	else if (handed->transfer->settings.json_stream) {
+	else if (handed->wanted->settings.json_stream) {
 		wh_json_print(event, JSON_COMPACT);
 		fflush(stdout);
 		return;
@@ -116,7 +118,7 @@ static void on_event(void *context, json_t *event)
 		show_interval(handed, event);
 	else if (strcmp(name, "file") == 0)
 		show_file(handed, event);
-	else if (strcmp(name, "untold") == 0 && handed->transfer->settings.names)
+	else if (strcmp(name, "untold") == 0 && handed->wanted->settings.names)
 		wh_say("%llu names are missing: there were too many for the server to tell",
 			(unsigned long long)wh_json_count(event, "files"));
 	json_decref(event);
@@ -199,9 +201,9 @@ static struct wh_transfer_sum sum_of(const json_t *end, int status)
 
 static void print_text(const struct handed *handed)
 {
-	const struct wh_settings *settings = &handed->transfer->settings;
+	const struct wh_settings *settings = &handed->wanted->settings;
 	const struct wh_transfer_sum sum = sum_of(handed->end, handed->status);
-	bool takes_stdout = handed->transfer->is_piped && handed->transfer->verb == WH_VERB_GET;
+	bool takes_stdout = handed->wanted->is_piped && !wh_wanted_sends(handed->wanted);
 	FILE *to = takes_stdout ? stderr : stdout;
 
 	print_failures(handed->end);
@@ -214,9 +216,9 @@ static void print_text(const struct handed *handed)
 /* What this process has of the job beside its report: its pipe, and its picture. */
 static void finish(struct handed *handed)
 {
-	const struct wh_settings *settings = &handed->transfer->settings;
+	const struct wh_settings *settings = &handed->wanted->settings;
 	bool good = handed->status == WH_EXIT_OK;
-	bool reads = handed->transfer->verb == WH_VERB_SEND;
+	bool reads = wh_wanted_sends(handed->wanted);
 	int rc = 0;
 
 	wh_piped_end(&handed->piped, good);
@@ -238,16 +240,15 @@ static void finish(struct handed *handed)
 
 static void conclude(struct handed *handed)
 {
-	const struct wh_settings *settings = &handed->transfer->settings;
+	const struct wh_settings *settings = &handed->wanted->settings;
 
-	wh_progress_clear(&handed->transfer->progress);
+	wh_progress_clear(&handed->told->progress);
 	if (handed->why[0] != '\0' && handed->status != WH_EXIT_PARTIAL)
 		wh_complain("%s", handed->why);
 	if (settings->json || settings->json_stream) {
 		if (handed->end == NULL)
 			handed->end = wh_head_json(
-				handed->transfer->verb == WH_VERB_SEND ? "send" : "get",
-				handed->status);
+				wh_wanted_sends(handed->wanted) ? "send" : "get", handed->status);
 		if (!settings->json_stream)
 			json_object_del(handed->end, "event");
 		wh_json_print(handed->end, JSON_COMPACT);
@@ -269,21 +270,21 @@ static json_int_t retries_of(const struct wh_settings *settings)
 }
 
 /* The order in the server's format; NULL after a complaint. */
-static json_t *order_of(const struct wh_transfer *transfer, const json_t *server)
+static json_t *order_of(const struct wh_wanted *wanted, const json_t *server)
 {
 	const struct wh_setting *rate = wh_setting_find("transfer", "rate");
 	char text[WH_SETTINGS_TEXT_BYTES];
-	json_t *order = wh_order_request(transfer, wh_json_text(server, "root"));
+	json_t *order = wh_order_request(wanted, wh_json_text(server, "root"));
 
 	if (order == NULL)
 		return NULL;
-	wh_setting_format(rate, &transfer->settings, text);
+	wh_setting_format(rate, &wanted->settings, text);
 	json_object_set_new(order, "rate", json_string(text));
 	json_object_set_new(order, "priority", json_integer(9));
-	json_object_set_new(order, "retries", json_integer(retries_of(&transfer->settings)));
+	json_object_set_new(order, "retries", json_integer(retries_of(&wanted->settings)));
 	json_object_set_new(order, "attached", json_true());
 	json_object_set_new(order, "watch", json_true());
-	if (transfer->settings.plot[0] != '\0')
+	if (wanted->settings.plot[0] != '\0')
 		json_object_set_new(order, "plot", json_true());
 	return order;
 }
@@ -291,12 +292,12 @@ static json_t *order_of(const struct wh_transfer *transfer, const json_t *server
 /* For "-": the connection for its bytes. An exit status. */
 static int open_pipe(struct handed *handed, json_t *order)
 {
-	struct wh_transfer *transfer = handed->transfer;
+	const struct wh_wanted *wanted = handed->wanted;
 	uint64_t stream = 0;
 	int status = WH_EXIT_OK;
 
-	if (transfer->is_piped)
-		status = wh_piped_open(&handed->piped, transfer->settings.control, &stream);
+	if (wanted->is_piped)
+		status = wh_piped_open(&handed->piped, wanted->settings.control, &stream);
 	if (stream != 0)
 		json_object_set_new(order, "stream", json_integer((json_int_t)stream));
 	return status;
@@ -304,12 +305,11 @@ static int open_pipe(struct handed *handed, json_t *order)
 
 static int start_pipe(struct handed *handed)
 {
-	struct wh_transfer *transfer = handed->transfer;
+	const struct wh_wanted *wanted = handed->wanted;
 	int rc = 0;
 
-	if (transfer->is_piped)
-		rc = wh_piped_start(
-			&handed->piped, transfer->pipe_fd, transfer->verb == WH_VERB_SEND);
+	if (wanted->is_piped)
+		rc = wh_piped_start(&handed->piped, wanted->pipe_fd, wh_wanted_sends(wanted));
 	if (rc != 0)
 		wh_complain("no thread for the pipe: %s", strerror(-rc));
 	return rc == 0 ? WH_EXIT_OK : WH_EXIT_OTHER;
@@ -325,8 +325,8 @@ static void fill_event(const struct handed *handed, struct wh_hook_event *event)
 
 static int run(struct handed *handed, const json_t *server, struct wh_hook_event *event)
 {
-	const char *plot = handed->transfer->settings.plot;
-	json_t *order = order_of(handed->transfer, server);
+	const char *plot = handed->wanted->settings.plot;
+	json_t *order = order_of(handed->wanted, server);
 	json_t *answer;
 
 	if (order == NULL)
@@ -347,9 +347,9 @@ static int run(struct handed *handed, const json_t *server, struct wh_hook_event
 		handed->status = start_pipe(handed);
 	if (handed->status != WH_EXIT_OK)
 		return handed->status;
-	handed->transfer->line_shown =
-		wh_progress_has_terminal() && !handed->transfer->settings.quiet &&
-		!handed->transfer->settings.json_stream && !handed->transfer->settings.json;
+	handed->told->line_shown = wh_progress_has_terminal() && !handed->wanted->settings.quiet &&
+				   !handed->wanted->settings.json_stream &&
+				   !handed->wanted->settings.json;
 	follow(handed);
 	finish(handed);
 	fill_event(handed, event);
@@ -357,14 +357,15 @@ static int run(struct handed *handed, const json_t *server, struct wh_hook_event
 	return handed->status;
 }
 
-bool wh_transfer_hand_over(struct wh_transfer *transfer, struct wh_hook_event *event, int *status)
+bool wh_transfer_hand_over(
+	struct wh_wanted *wanted, struct wh_told *told, struct wh_hook_event *event, int *status)
 {
-	struct handed handed = {.transfer = transfer, .asker = {.fd = -1}};
+	struct handed handed = {.wanted = wanted, .told = told, .asker = {.fd = -1}};
 	json_t *server = NULL;
 
-	server = wh_hand_to(&handed.asker, &transfer->settings, transfer->verb, status);
+	server = wh_hand_to(&handed.asker, &wanted->settings, wanted->verb, status);
 	if (server != NULL) {
-		transfer->progress.hz = WH_NS_PER_S;
+		told->progress.hz = WH_NS_PER_S;
 		*status = run(&handed, server, event);
 	}
 	json_decref(server);

@@ -7,12 +7,14 @@
 #include <stdbool.h>
 
 #include "guard/hook.h"
-#include "transfer/transfer.h"
+#include "transfer/operands.h"
+#include "transfer/told.h"
 
 /*
  * According to --daemon, after the operands were read. False: the client must open its own port.
  * *status: the exit status, after the report; *event: what it says of the job.
  */
-bool wh_transfer_hand_over(struct wh_transfer *transfer, struct wh_hook_event *event, int *status);
+bool wh_transfer_hand_over(
+	struct wh_wanted *wanted, struct wh_told *told, struct wh_hook_event *event, int *status);
 
 #endif

@@ -114,15 +114,6 @@ static json_t *ask(const char *line, struct wh_control_client *client)
 	return wh_control_answer(&control.tables, line, strlen(line), &call);
 }
 
-static bool choose(
-	const struct wh_settings *settings, struct wh_terms *terms, struct wh_choice *choice)
-{
-	(void)settings;
-	(void)terms;
-	*choice = (struct wh_choice){0};
-	return true;
-}
-
 /* One more than there are places for: what is told to have failed does not run. */
 static void test_attached(void)
 {
@@ -134,7 +125,6 @@ static void test_attached(void)
 
 	open_runner();
 	runner.ground.settings = settings;
-	runner.ground.choice_of = choose;
 	for (uint32_t i = 0; i <= WH_RUNNER_CLIENTS_MAX; i++) {
 		json_t *answer = ask(add, &client);
 

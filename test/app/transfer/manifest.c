@@ -22,12 +22,13 @@ static struct wh_transfer transfer;
 static void begin(const char *path)
 {
 	memset(&transfer, 0, sizeof(transfer));
-	pthread_mutex_init(&transfer.telling, NULL);
-	wh_failures_init(&transfer.failures);
-	snprintf(transfer.settings.manifest, sizeof(transfer.settings.manifest), "%s", path);
-	snprintf(transfer.settings.digest, sizeof(transfer.settings.digest), "md5");
-	CU_ASSERT_FATAL(
-		wh_manifest_open(&transfer.manifest, &transfer.settings, true, -1) == WH_EXIT_OK);
+	pthread_mutex_init(&transfer.told.telling, NULL);
+	wh_failures_init(&transfer.told.failures);
+	snprintf(transfer.wanted.settings.manifest, sizeof(transfer.wanted.settings.manifest), "%s",
+		path);
+	snprintf(transfer.wanted.settings.digest, sizeof(transfer.wanted.settings.digest), "md5");
+	CU_ASSERT_FATAL(wh_manifest_open(&transfer.running.manifest, &transfer.wanted.settings,
+				true, -1) == WH_EXIT_OK);
 }
 
 static void tell(const char *path, bool skipped, int error)
@@ -65,14 +66,15 @@ static void test_tries(void)
 	tell("a", true, 0);
 	tell("b", false, 0);
 	tell("c", false, 0);
-	CU_ASSERT_EQUAL(wh_manifest_finish(&transfer.manifest, open_nothing, &transfer, WH_EXIT_OK),
+	CU_ASSERT_EQUAL(
+		wh_manifest_finish(&transfer.running.manifest, open_nothing, &transfer, WH_EXIT_OK),
 		WH_EXIT_OK);
-	CU_ASSERT_EQUAL(transfer.manifest.summed, 3);
+	CU_ASSERT_EQUAL(transfer.running.manifest.summed, 3);
 	snprintf(wanted, sizeof(wanted), "%s  a\n%s  b\n%s  c\n", nothing, nothing, nothing);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	CU_ASSERT(read(fd, text, sizeof(text) - 1) > 0);
 	CU_ASSERT_STRING_EQUAL(text, wanted);
-	wh_manifest_free(&transfer.manifest);
+	wh_manifest_free(&transfer.running.manifest);
 	close(fd);
 	unlink(path);
 }

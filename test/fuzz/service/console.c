@@ -30,18 +30,8 @@ enum kind {
 };
 
 static struct wh_control_socket control;
-static bool choose(
-	const struct wh_settings *settings, struct wh_terms *terms, struct wh_choice *choice)
-{
-	(void)settings;
-	(void)terms;
-	*choice = (struct wh_choice){0};
-	return true;
-}
-
 static const struct wh_settings own_settings; /* the server's */
-static struct wh_runner runner = {
-	.control = &control, .ground = {.choice_of = choose, .settings = &own_settings}};
+static struct wh_runner runner = {.control = &control, .ground = {.settings = &own_settings}};
 static struct wh_grammar grammar;
 static uint64_t said, refused_lines, taken, refused, forms, no_forms;
 

@@ -83,7 +83,8 @@ bool wh_retry_may_hurry(const struct wh_lanes *lanes)
 	return lanes->job[0]->ready.began_tsc == 0 || is_gone(lanes);
 }
 
-enum wh_retry_step wh_retry_failed(
+/* For lanes of which at least one failed. */
+static enum wh_retry_step failed_step(
 	struct wh_retry *retry, const struct wh_lanes *lanes, uint64_t now_tsc)
 {
 	uint64_t began_tsc = lanes->job[0]->ready.began_tsc;
@@ -120,4 +121,12 @@ bool wh_retry_is_due(struct wh_retry *retry, uint64_t now_tsc)
 		return false;
 	retry->due_tsc = 0;
 	return true;
+}
+
+enum wh_retry_step wh_retry_next(
+	struct wh_retry *retry, const struct wh_lanes *lanes, uint64_t now_tsc)
+{
+	if (retry->due_tsc == 0)
+		return failed_step(retry, lanes, now_tsc);
+	return wh_retry_is_due(retry, now_tsc) ? WH_RETRY_DUE : WH_RETRY_WAITS;
 }

@@ -43,6 +43,8 @@ enum wh_retry_step {
 	WH_RETRY_ENDING, /* not before all lanes have ended: call again */
 	WH_RETRY_LOOKS,  /* another attempt follows, to reach the server */
 	WH_RETRY_AGAIN,  /* likewise, and it uses up a retry */
+	WH_RETRY_WAITS,  /* that attempt is not due yet */
+	WH_RETRY_DUE,    /* the caller begins it now */
 };
 
 /* The patience of the retry of that number, from 1 on. */
@@ -55,12 +57,12 @@ void wh_retry_init(
 /* No way to the server was found. */
 enum wh_retry_step wh_retry_unreached(struct wh_retry *retry, uint64_t now_tsc);
 
-/* For lanes of which at least one failed. */
-enum wh_retry_step wh_retry_failed(
-	struct wh_retry *retry, const struct wh_lanes *lanes, uint64_t now_tsc);
-
 /* Whether the server was gone, or was not reached: nothing is won by a pause. */
 bool wh_retry_may_hurry(const struct wh_lanes *lanes);
+
+/* For lanes that failed and are over, or had time to: what is next. Called again and again. */
+enum wh_retry_step wh_retry_next(
+	struct wh_retry *retry, const struct wh_lanes *lanes, uint64_t now_tsc);
 
 /* Whether the time for the next attempt has come; then that begins. */
 bool wh_retry_is_due(struct wh_retry *retry, uint64_t now_tsc);

@@ -10,34 +10,34 @@
 #include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "transfer/transfer.h"
+#include "transfer/operands.h"
 
 /* The most that a walk, and a guard's rules, handle in reasonable time. */
 #define LISTED_MAX 100000
 
-static int add(struct wh_transfer *transfer, const char *text)
+static int add(struct wh_wanted *wanted, const char *text)
 {
 	char **more;
 
 	if (text[0] == '\0')
 		return 0;
-	if (transfer->listed == LISTED_MAX) {
+	if (wanted->listed == LISTED_MAX) {
 		wh_complain("--files-from has more than %d names; send their folder instead, with "
 			    "--include and --exclude",
 			LISTED_MAX);
 		return WH_EXIT_USAGE;
 	}
-	more = realloc(transfer->list, (transfer->listed + 2) * sizeof(more[0]));
+	more = realloc(wanted->list, (wanted->listed + 2) * sizeof(more[0]));
 	if (more == NULL)
 		return WH_EXIT_OTHER;
-	transfer->list = more;
-	more[transfer->listed] = strdup(text);
-	return more[transfer->listed++] != NULL ? 0 : WH_EXIT_OTHER;
+	wanted->list = more;
+	more[wanted->listed] = strdup(text);
+	return more[wanted->listed++] != NULL ? 0 : WH_EXIT_OTHER;
 }
 
-static int read_all(struct wh_transfer *transfer, FILE *file)
+static int read_all(struct wh_wanted *wanted, FILE *file)
 {
-	int end = transfer->settings.nul ? '\0' : '\n';
+	int end = wanted->settings.nul ? '\0' : '\n';
 	char *line = NULL;
 	size_t room = 0;
 	ssize_t bytes;
@@ -46,10 +46,10 @@ static int read_all(struct wh_transfer *transfer, FILE *file)
 	while (status == 0 && (bytes = getdelim(&line, &room, end, file)) >= 0) {
 		if (bytes > 0 && line[bytes - 1] == end)
 			line[bytes - 1] = '\0';
-		status = add(transfer, line);
+		status = add(wanted, line);
 	}
 	if (status == 0 && ferror(file)) {
-		wh_complain("cannot read --files-from %s: %s", transfer->settings.files_from,
+		wh_complain("cannot read --files-from %s: %s", wanted->settings.files_from,
 			strerror(errno));
 		status = WH_EXIT_OTHER;
 	}
@@ -57,9 +57,9 @@ static int read_all(struct wh_transfer *transfer, FILE *file)
 	return status;
 }
 
-int wh_transfer_read_list(struct wh_transfer *transfer, char ***operands, uint32_t *count)
+int wh_transfer_read_list(struct wh_wanted *wanted, char ***operands, uint32_t *count)
 {
-	struct wh_settings *settings = &transfer->settings;
+	struct wh_settings *settings = &wanted->settings;
 	bool is_stdin = strcmp(settings->files_from, "-") == 0;
 	FILE *file;
 	int status = 0;
@@ -76,21 +76,21 @@ int wh_transfer_read_list(struct wh_transfer *transfer, char ***operands, uint32
 		return WH_EXIT_NO_FILE;
 	}
 	for (uint32_t i = 0; i + 1 < *count && status == 0; i++)
-		status = add(transfer, settings->operands[i]);
+		status = add(wanted, settings->operands[i]);
 	if (status == 0)
-		status = read_all(transfer, file);
+		status = read_all(wanted, file);
 	if (!is_stdin)
 		fclose(file);
 	if (status == 0)
-		status = add(transfer, settings->operands[*count - 1]);
-	*operands = transfer->list;
-	*count = transfer->listed;
+		status = add(wanted, settings->operands[*count - 1]);
+	*operands = wanted->list;
+	*count = wanted->listed;
 	return status;
 }
 
-void wh_transfer_free_list(struct wh_transfer *transfer)
+void wh_transfer_free_list(struct wh_wanted *wanted)
 {
-	for (uint32_t i = 0; i < transfer->listed; i++)
-		free(transfer->list[i]);
-	free(transfer->list);
+	for (uint32_t i = 0; i < wanted->listed; i++)
+		free(wanted->list[i]);
+	free(wanted->list);
 }

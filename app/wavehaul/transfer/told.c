@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-
-/*
- * Reports of a transfer: a line on a terminal, JSON lines while it runs, totals at its end, and
- * the files that failed.
- */
+#include "transfer/told.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,29 +27,36 @@
 /* Hands over a line of JSON, or prints it. */
 static void tell(const struct wh_transfer *transfer, json_t *line)
 {
-	if (transfer->on_event != NULL)
-		transfer->on_event(transfer->context, line);
+	if (transfer->told.on_event != NULL)
+		transfer->told.on_event(transfer->told.context, line);
 	else
 		wh_json_print(line, JSON_COMPACT);
 }
 
 static const char *verb_name(const struct wh_transfer *transfer)
 {
-	return transfer->verb == WH_VERB_SEND ? "send" : "get";
+	return wh_wanted_sends(&transfer->wanted) ? "send" : "get";
 }
 
-void wh_transfer_tell_start(struct wh_transfer *transfer)
+void wh_told_init(struct wh_told *told)
 {
-	const struct wh_settings *settings = &transfer->settings;
+	wh_failures_init(&told->failures);
+	pthread_mutex_init(&told->telling, NULL);
+}
+
+void wh_transfer_tell_start(struct wh_transfer *transfer, const struct wh_host *host)
+{
+	const struct wh_settings *settings = &transfer->wanted.settings;
 	/* For an order only its own settings: the others belong to its server. */
-	enum wh_verb keys_of = transfer->on_event != NULL ? WH_VERB_JOB : transfer->verb;
+	struct wh_told *told = &transfer->told;
+	enum wh_verb keys_of = told->on_event != NULL ? WH_VERB_JOB : transfer->wanted.verb;
 	char value[WH_SETTINGS_TEXT_BYTES];
 	char key[WH_SETTINGS_KEY_BYTES];
 
-	transfer->progress.hz = transfer->host.ground.hz;
-	transfer->rows_shown = settings->verbose && !settings->json_stream;
-	transfer->line_shown = wh_progress_has_terminal() && !settings->json_stream &&
-			       !transfer->rows_shown && !settings->quiet;
+	told->progress.hz = host->ground.hz;
+	told->rows_shown = settings->verbose && !settings->json_stream;
+	told->line_shown = wh_progress_has_terminal() && !settings->json_stream &&
+			   !told->rows_shown && !settings->quiet;
 	if (!settings->json_stream)
 		return;
 
@@ -65,8 +68,8 @@ void wh_transfer_tell_start(struct wh_transfer *transfer)
 	if (keys_of == WH_VERB_JOB)
 		json_object_set_new(
 			effective, "transfer.rate", wh_word_to_json(settings->timetable));
-	for (uint32_t i = 0; i < transfer->runtime.cores.count; i++) {
-		const struct wh_core *core = &transfer->runtime.cores.core[i];
+	for (uint32_t i = 0; i < host->runtime->cores.count; i++) {
+		const struct wh_core *core = &host->runtime->cores.core[i];
 
 		json_array_append_new(cores,
 			json_pack("{s:i, s:b, s:i, s:i}", "cpu", core->cpu, "works", core->works,
@@ -75,25 +78,25 @@ void wh_transfer_tell_start(struct wh_transfer *transfer)
 	tell(transfer,
 		json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:b, s:o, s:o}", "event", "start",
 			"verb", verb_name(transfer), "version", WH_VERSION, "dpdk", rte_version(),
-			"host", wh_word_to_json(transfer->server), "port",
-			transfer->host.spec.ethdev, "mtu", (int)settings->mtu_bytes, "hugepages",
-			transfer->runtime.eal.hugepages, "cores", cores, "settings", effective));
+			"host", wh_word_to_json(transfer->wanted.server), "port", host->spec.ethdev,
+			"mtu", (int)settings->mtu_bytes, "hugepages", host->runtime->eal.hugepages,
+			"cores", cores, "settings", effective));
 }
 
-void wh_transfer_name(
-	struct wh_transfer *transfer, const char *path, uint64_t bytes, const char *status)
+void wh_transfer_name(const struct wh_wanted *wanted, struct wh_told *told, const char *path,
+	uint64_t bytes, const char *status)
 {
 	bool would = strncmp(status, "would", strlen("would")) == 0;
-	const struct wh_settings *settings = &transfer->settings;
+	const struct wh_settings *settings = &wanted->settings;
 	/* If standard output receives the file, names go to stderr. */
-	FILE *to = transfer->is_piped && transfer->verb == WH_VERB_GET ? stderr : stdout;
+	FILE *to = wanted->is_piped && !wh_wanted_sends(wanted) ? stderr : stdout;
 	char plain[4 * WH_PATH_BYTES_MAX + 1];
 
 	if (settings->json || settings->json_stream || (!would && !settings->names) ||
 		settings->quiet)
 		return;
-	if (transfer->same_terminal)
-		wh_progress_clear(&transfer->progress);
+	if (told->same_terminal)
+		wh_progress_clear(&told->progress);
 	wh_plain_text(path, true, plain, sizeof(plain));
 	if (strcmp(status, "would go") == 0)
 		fprintf(to, "%s: %s, %" PRIu64 " B\n", status, plain, bytes);
@@ -117,6 +120,7 @@ static const char *status_of(const struct wh_file_result *result)
 void wh_transfer_on_file(void *context, const struct wh_file_result *result)
 {
 	struct wh_transfer *transfer = context;
+	struct wh_told *told = &transfer->told;
 	char why[WH_FAULT_TEXT_BYTES];
 	char text[300] = "";
 	bool passed_over = result->doing == WH_DOING_PASSING;
@@ -125,20 +129,21 @@ void wh_transfer_on_file(void *context, const struct wh_file_result *result)
 		snprintf(text, sizeof(text), "%s%s",
 			result->at_peer && !passed_over ? "at the other end: " : "",
 			wh_fault_text(why, (enum wh_doing)result->doing, result->error));
-	pthread_mutex_lock(&transfer->telling);
+	pthread_mutex_lock(&told->telling);
 	if (result->error != 0)
-		wh_failures_add(&transfer->failures, result->path, text,
+		wh_failures_add(&told->failures, result->path, text,
 			passed_over ? WH_FAILURE_PASSED_OVER : WH_FAILURE_FAILED);
 	else if (result->removed)
-		wh_failures_add(&transfer->failures, result->path, "", WH_FAILURE_REMOVED);
+		wh_failures_add(&told->failures, result->path, "", WH_FAILURE_REMOVED);
 	else if (result->kind == WH_ENTRY_FILE)
-		wh_manifest_note(&transfer->manifest, result->path);
+		wh_manifest_note(&transfer->running.manifest, result->path);
 	if (result->skipped)
-		transfer->skipped_bytes += result->bytes;
+		told->skipped_bytes += result->bytes;
 	if (result->error == 0 && !result->skipped &&
 		(result->kind == WH_ENTRY_FILE || result->removed))
-		wh_transfer_name(transfer, result->path, result->bytes, status_of(result));
-	if (transfer->settings.json_stream) {
+		wh_transfer_name(
+			&transfer->wanted, told, result->path, result->bytes, status_of(result));
+	if (transfer->wanted.settings.json_stream) {
 		json_t *line = json_pack("{s:s, s:s, s:I}", "event", "file", "status",
 			status_of(result), "bytes", (json_int_t)result->bytes);
 
@@ -147,7 +152,7 @@ void wh_transfer_on_file(void *context, const struct wh_file_result *result)
 			json_object_set_new(line, "error", json_string(text));
 		tell(transfer, line);
 	}
-	pthread_mutex_unlock(&transfer->telling);
+	pthread_mutex_unlock(&told->telling);
 }
 
 /* Moved payload includes records, so slightly too little may seem to be left. */
@@ -155,12 +160,14 @@ static struct wh_left look_left(
 	const struct wh_transfer *transfer, const struct wh_totals *totals, uint64_t bytes)
 {
 	uint64_t done = totals->files + totals->skipped + totals->failed;
-	uint64_t done_bytes = wh_add_u64(bytes + transfer->skipped_bytes, totals->resumed_bytes);
+	uint64_t done_bytes =
+		wh_add_u64(bytes + transfer->told.skipped_bytes, totals->resumed_bytes);
 	uint64_t files = 0, all_bytes = 0;
-	struct wh_left left = {.at_least = transfer->lanes.started < transfer->lanes.count};
+	struct wh_left left = {
+		.at_least = transfer->running.lanes.started < transfer->running.lanes.count};
 
-	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++) {
-		const struct wh_job *job = transfer->lanes.job[lane];
+	for (uint32_t lane = 0; lane < transfer->running.lanes.started; lane++) {
+		const struct wh_job *job = transfer->running.lanes.job[lane];
 
 		left.at_least |= !atomic_load_explicit(&job->view.all_found, memory_order_acquire);
 		files = wh_add_u64(
@@ -175,31 +182,31 @@ static struct wh_left look_left(
 
 static void show_line(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes)
 {
-	struct wh_totals totals = wh_lanes_totals(&transfer->lanes);
-	uint64_t passed_bytes = wh_add_u64(totals.resumed_bytes, transfer->skipped_bytes);
+	struct wh_totals totals = wh_lanes_totals(&transfer->running.lanes);
+	uint64_t passed_bytes = wh_add_u64(totals.resumed_bytes, transfer->told.skipped_bytes);
 	const struct wh_left left = look_left(transfer, &totals, bytes);
 	char words[WH_PROGRESS_TEXT_BYTES];
 
 	wh_progress_left(words, totals.files + totals.skipped, &left);
-	wh_progress_show(&transfer->progress, now_tsc, bytes, passed_bytes,
+	wh_progress_show(&transfer->told.progress, now_tsc, bytes, passed_bytes,
 		left.at_least ? 0 : wh_add_u64(wh_add_u64(bytes, passed_bytes), left.bytes), words);
 }
 
 /* Since the previous report. */
-static double span_s(const struct wh_transfer *transfer, uint64_t now_tsc)
+static double span_s(const struct wh_progress *progress, uint64_t now_tsc)
 {
-	return wh_progress_s(&transfer->progress, transfer->progress.last_tsc, now_tsc);
+	return wh_progress_s(progress, progress->last_tsc, now_tsc);
 }
 
-static double all_s(const struct wh_transfer *transfer, uint64_t now_tsc)
+static double all_s(const struct wh_progress *progress, uint64_t now_tsc)
 {
-	return wh_progress_s(&transfer->progress, transfer->progress.began_tsc, now_tsc);
+	return wh_progress_s(progress, progress->began_tsc, now_tsc);
 }
 
-static double bps_now(const struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes)
+static double bps_now(const struct wh_progress *progress, uint64_t now_tsc, uint64_t bytes)
 {
-	WH_ASSERT(now_tsc > transfer->progress.last_tsc);
-	return (double)(bytes - transfer->progress.last_bytes) * 8 / span_s(transfer, now_tsc);
+	WH_ASSERT(now_tsc > progress->last_tsc);
+	return (double)(bytes - progress->last_bytes) * 8 / span_s(progress, now_tsc);
 }
 
 /* On stderr, like the other output of --details. */
@@ -211,23 +218,24 @@ static void print_row(const struct wh_transfer *transfer, uint64_t now_tsc, uint
 		wh_flow_now_print_head(flow, stderr);
 		fputc('\n', stderr);
 	}
-	fprintf(stderr, "%8.2f %10.3f", all_s(transfer, now_tsc),
-		bps_now(transfer, now_tsc, bytes) / 1e9);
-	wh_flow_now_print(&transfer->last_flow, flow, stderr);
+	fprintf(stderr, "%8.2f %10.3f", all_s(&transfer->told.progress, now_tsc),
+		bps_now(&transfer->told.progress, now_tsc, bytes) / 1e9);
+	wh_flow_now_print(&transfer->told.last_flow, flow, stderr);
 	fputc('\n', stderr);
 }
 
 static void print_interval(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes,
 	const struct wh_flow_now *flow)
 {
-	struct wh_totals totals = wh_lanes_totals(&transfer->lanes);
+	struct wh_totals totals = wh_lanes_totals(&transfer->running.lanes);
 	json_t *line = json_pack("{s:s, s:f, s:f, s:I, s:f, s:I, s:I, s:I}", "event", "interval",
-		"seconds", all_s(transfer, now_tsc), "span", span_s(transfer, now_tsc), "bytes",
-		(json_int_t)bytes, "bps", bps_now(transfer, now_tsc, bytes), "files",
+		"seconds", all_s(&transfer->told.progress, now_tsc), "span",
+		span_s(&transfer->told.progress, now_tsc), "bytes", (json_int_t)bytes, "bps",
+		bps_now(&transfer->told.progress, now_tsc, bytes), "files",
 		(json_int_t)totals.files, "skipped", (json_int_t)totals.skipped, "failed",
 		(json_int_t)totals.failed);
 	const struct wh_left left = look_left(transfer, &totals, bytes);
-	double seconds = all_s(transfer, now_tsc);
+	double seconds = all_s(&transfer->told.progress, now_tsc);
 	double eta_s = wh_progress_eta_s(&left, bytes, seconds);
 
 	wh_json_add(
@@ -235,79 +243,82 @@ static void print_interval(struct wh_transfer *transfer, uint64_t now_tsc, uint6
 			      "bytes_left", (json_int_t)left.bytes, "at_least", left.at_least,
 			      "mean_bps", seconds > 0 ? (double)bytes * 8 / seconds : 0, "eta_s",
 			      eta_s >= 0 ? json_real(eta_s) : json_null()));
-	wh_flow_now_to_json(line, &transfer->last_flow, flow);
+	wh_flow_now_to_json(line, &transfer->told.last_flow, flow);
 	tell(transfer, line);
 }
 
 /* The limit is known at the sending end only. */
 static json_t *limit_now(const struct wh_transfer *transfer)
 {
-	if (transfer->verb != WH_VERB_SEND)
+	if (!wh_wanted_sends(&transfer->wanted))
 		return json_null();
 	return json_string(wh_limit_name((enum wh_limit)atomic_load_explicit(
-		&transfer->lanes.job[0]->view.limit_now, memory_order_relaxed)));
+		&transfer->running.lanes.job[0]->view.limit_now, memory_order_relaxed)));
 }
 
 static void see_stall(struct wh_transfer *transfer, uint64_t now_tsc, uint64_t bytes)
 {
-	if (bytes != transfer->progress.last_bytes || transfer->moved_tsc == 0) {
-		transfer->moved_tsc = now_tsc;
-		transfer->stall_told = false;
+	struct wh_told *told = &transfer->told;
+	if (bytes != told->progress.last_bytes || told->moved_tsc == 0) {
+		told->moved_tsc = now_tsc;
+		told->stall_told = false;
 	}
-	if (transfer->stall_told ||
-		now_tsc - transfer->moved_tsc <
-			wh_ns_to_tsc(transfer->host.ground.hz, STALL_MS * UINT64_C(1000000)))
+	if (told->stall_told || now_tsc - told->moved_tsc < wh_ns_to_tsc(told->progress.hz,
+								    STALL_MS * UINT64_C(1000000)))
 		return;
-	transfer->stall_told = true;
-	if (transfer->settings.json_stream)
-		tell(transfer,
-			json_pack("{s:s, s:f, s:o}", "event", "stall", "seconds",
-				all_s(transfer, now_tsc), "held_up_by", limit_now(transfer)));
+	told->stall_told = true;
+	if (transfer->wanted.settings.json_stream)
+		tell(transfer, json_pack("{s:s, s:f, s:o}", "event", "stall", "seconds",
+				       all_s(&told->progress, now_tsc), "held_up_by",
+				       limit_now(transfer)));
 }
 
 void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
 {
-	bool by_second = transfer->settings.json_stream || transfer->rows_shown;
+	struct wh_told *told = &transfer->told;
+	bool by_second = transfer->wanted.settings.json_stream || told->rows_shown;
 	uint64_t every_ms = by_second ? 1000 : WH_PROGRESS_MS;
 
-	if (transfer->progress.began_tsc == 0 &&
-		atomic_load(&transfer->lanes.job[0]->view.state) != WH_JOB_RUNNING)
+	if (told->progress.began_tsc == 0 &&
+		atomic_load(&transfer->running.lanes.job[0]->view.state) != WH_JOB_RUNNING)
 		return;
-	if (!wh_progress_is_due(&transfer->progress, now_tsc, every_ms))
+	if (!wh_progress_is_due(&told->progress, now_tsc, every_ms))
 		return;
 
-	uint64_t bytes = wh_lanes_moved_bytes(&transfer->lanes);
+	uint64_t bytes = wh_lanes_moved_bytes(&transfer->running.lanes);
 	struct wh_flow_now flow;
 
-	if (transfer->progress.last_tsc < now_tsc)
-		transfer->now_bps = bps_now(transfer, now_tsc, bytes);
-	wh_flow_now_look(&flow, transfer->lanes.job, transfer->lanes.started);
-	pthread_mutex_lock(&transfer->telling);
-	if (transfer->settings.json_stream && transfer->progress.last_tsc < now_tsc)
+	if (told->progress.last_tsc < now_tsc)
+		told->now_bps = bps_now(&told->progress, now_tsc, bytes);
+	wh_flow_now_look(&flow, transfer->running.lanes.job, transfer->running.lanes.started);
+	pthread_mutex_lock(&told->telling);
+	if (transfer->wanted.settings.json_stream && told->progress.last_tsc < now_tsc)
 		print_interval(transfer, now_tsc, bytes, &flow);
-	else if (transfer->rows_shown && transfer->progress.last_tsc < now_tsc)
-		print_row(transfer, now_tsc, bytes, &flow, transfer->rows++ % 20 == 0);
-	else if (transfer->line_shown)
+	else if (told->rows_shown && told->progress.last_tsc < now_tsc)
+		print_row(transfer, now_tsc, bytes, &flow, told->rows++ % 20 == 0);
+	else if (told->line_shown)
 		show_line(transfer, now_tsc, bytes);
 	see_stall(transfer, now_tsc, bytes);
-	pthread_mutex_unlock(&transfer->telling);
-	wh_progress_told(&transfer->progress, now_tsc, bytes);
-	transfer->last_flow = flow;
+	pthread_mutex_unlock(&told->telling);
+	wh_progress_told(&told->progress, now_tsc, bytes);
+	told->last_flow = flow;
 }
 
 struct wh_transfer_stage wh_transfer_stage(struct wh_transfer *transfer)
 {
-	uint64_t bytes = transfer->progress.last_bytes;
-	struct wh_totals totals = wh_lanes_totals(&transfer->lanes);
-	struct wh_transfer_stage stage = {.percent = -1, .now_bps = transfer->now_bps};
+	struct wh_told *told = &transfer->told;
+	uint64_t bytes = told->progress.last_bytes;
+	struct wh_totals totals = wh_lanes_totals(&transfer->running.lanes);
+	struct wh_transfer_stage stage = {.percent = -1, .now_bps = told->now_bps};
 	struct wh_left left;
 	uint64_t there;
 
-	pthread_mutex_lock(&transfer->telling);
+	pthread_mutex_lock(&told->telling);
 	left = look_left(transfer, &totals, bytes);
-	there = wh_add_u64(wh_add_u64(bytes, totals.resumed_bytes), transfer->skipped_bytes);
-	pthread_mutex_unlock(&transfer->telling);
-	stage.eta_s = wh_progress_eta_s(&left, bytes, all_s(transfer, transfer->progress.last_tsc));
+	there = wh_add_u64(wh_add_u64(bytes, totals.resumed_bytes), told->skipped_bytes);
+	pthread_mutex_unlock(&told->telling);
+	stage.eta_s =
+		wh_progress_eta_s(&left, bytes, all_s(&told->progress, told->progress.last_tsc));
 	if (!left.at_least && there + left.bytes > 0)
 		stage.percent = 100.0 * (double)there / ((double)there + (double)left.bytes);
 	return stage;
@@ -317,8 +328,8 @@ static struct wh_session_stats sum_stats(const struct wh_transfer *transfer)
 {
 	struct wh_session_stats sum = {0};
 
-	for (uint32_t lane = 0; lane < transfer->lanes.started; lane++) {
-		const struct wh_job *job = transfer->lanes.job[lane];
+	for (uint32_t lane = 0; lane < transfer->running.lanes.started; lane++) {
+		const struct wh_job *job = transfer->running.lanes.job[lane];
 
 		wh_stats_add(&sum, &job->result.figures.stats);
 	}
@@ -328,35 +339,35 @@ static struct wh_session_stats sum_stats(const struct wh_transfer *transfer)
 /* The bytes of its rate: files without what had come before, or of a failure all that moved. */
 static uint64_t flowed_bytes(struct wh_transfer *transfer, int status)
 {
-	const struct wh_totals totals = wh_lanes_totals(&transfer->lanes);
+	const struct wh_totals totals = wh_lanes_totals(&transfer->running.lanes);
 
-	if (transfer->settings.dry_run)
+	if (transfer->wanted.settings.dry_run)
 		return 0;
-	return status != WH_EXIT_OK ? wh_lanes_moved_bytes(&transfer->lanes)
+	return status != WH_EXIT_OK ? wh_lanes_moved_bytes(&transfer->running.lanes)
 				    : totals.bytes - wh_min_u64(totals.resumed_bytes, totals.bytes);
 }
 
 static void print_json(struct wh_transfer *transfer, int status, double seconds)
 {
-	struct wh_totals totals = wh_lanes_totals(&transfer->lanes);
+	struct wh_totals totals = wh_lanes_totals(&transfer->running.lanes);
 	struct wh_session_stats stats = sum_stats(transfer);
-	const struct wh_job *job = transfer->lanes.job[0];
-	bool sends = transfer->verb == WH_VERB_SEND && job != NULL;
+	const struct wh_job *job = transfer->running.lanes.job[0];
+	bool sends = wh_wanted_sends(&transfer->wanted) && job != NULL;
 	json_t *line = wh_head_json(verb_name(transfer), status);
 
 	wh_flow_to_json(line, totals.bytes, flowed_bytes(transfer, status), seconds);
-	if (transfer->settings.json_stream)
+	if (transfer->wanted.settings.json_stream)
 		json_object_set_new(line, "event", json_string("end"));
 	/* clang-format off */
 	wh_json_add(line, json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
 		"s:{s:I, s:I, s:I, s:I, s:I, s:I}, "
 		"s:o, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:I}}",
-		"host", wh_word_to_json(transfer->server),
+		"host", wh_word_to_json(transfer->wanted.server),
 		"files", (json_int_t)totals.files,
 		"skipped", (json_int_t)totals.skipped,
-		"tries", (json_int_t)transfer->retry.used + 1,
+		"tries", (json_int_t)transfer->running.retry.used + 1,
 		"failed", (json_int_t)totals.failed,
-		"moved_bytes", (json_int_t)wh_lanes_moved_bytes(&transfer->lanes),
+		"moved_bytes", (json_int_t)wh_lanes_moved_bytes(&transfer->running.lanes),
 		"resumed_bytes", (json_int_t)totals.resumed_bytes,
 		"sampled_bytes", (json_int_t)totals.sampled_bytes,
 		"began_again", (json_int_t)totals.began_again,
@@ -379,17 +390,17 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 			"xattrs", (json_int_t)totals.left_out.xattrs,
 			"hard_links", (json_int_t)totals.left_out.hard_links));
 	/* clang-format on */
-	wh_failures_to_json(&transfer->failures, line);
-	if (transfer->manifest.on)
+	wh_failures_to_json(&transfer->told.failures, line);
+	if (transfer->running.manifest.on)
 		json_object_set_new(line, "checksums",
-			json_pack("{s:s, s:I, s:I, s:I}", "by", transfer->settings.digest, "files",
-				(json_int_t)transfer->manifest.summed, "compared",
-				(json_int_t)transfer->manifest.compared, "wrong",
-				(json_int_t)transfer->manifest.wrong));
+			json_pack("{s:s, s:I, s:I, s:I}", "by", transfer->wanted.settings.digest,
+				"files", (json_int_t)transfer->running.manifest.summed, "compared",
+				(json_int_t)transfer->running.manifest.compared, "wrong",
+				(json_int_t)transfer->running.manifest.wrong));
 	json_object_set_new(line, "removed", json_integer((json_int_t)totals.removed));
-	json_object_set_new(line, "way", sends ? wh_way_json(&transfer->way) : json_null());
+	json_object_set_new(line, "way", sends ? wh_way_json(&transfer->running.way) : json_null());
 	json_object_set_new(line, "sealed", wh_seal_json(job != NULL ? &job->sealed : NULL));
-	json_object_set_new(line, "guarded", json_boolean(!transfer->settings.no_guard));
+	json_object_set_new(line, "guarded", json_boolean(!transfer->wanted.settings.no_guard));
 	tell(transfer, line);
 }
 
@@ -459,9 +470,9 @@ void wh_transfer_tell_sum(FILE *to, bool dry_run, const struct wh_transfer_sum *
 
 static struct wh_transfer_sum sum_of(struct wh_transfer *transfer, int status, double seconds)
 {
-	const struct wh_totals totals = wh_lanes_totals(&transfer->lanes);
-	const struct wh_manifest *manifest = &transfer->manifest;
-	uint64_t moved = wh_lanes_moved_bytes(&transfer->lanes);
+	const struct wh_totals totals = wh_lanes_totals(&transfer->running.lanes);
+	const struct wh_manifest *manifest = &transfer->running.manifest;
+	uint64_t moved = wh_lanes_moved_bytes(&transfer->running.lanes);
 
 	return (struct wh_transfer_sum){
 		.files = totals.files,
@@ -473,7 +484,7 @@ static struct wh_transfer_sum sum_of(struct wh_transfer *transfer, int status, d
 		.sampled_bytes = totals.sampled_bytes,
 		.began_again = totals.began_again,
 		.skipped = totals.skipped,
-		.digest = manifest->on ? transfer->settings.digest : NULL,
+		.digest = manifest->on ? transfer->wanted.settings.digest : NULL,
 		.summed = manifest->summed,
 		.as_expected = manifest->compared - wh_min_u64(manifest->wrong, manifest->compared),
 		.removed = totals.removed,
@@ -485,45 +496,48 @@ static struct wh_transfer_sum sum_of(struct wh_transfer *transfer, int status, d
 static void print_text(struct wh_transfer *transfer, int status, double seconds)
 {
 	const struct wh_transfer_sum sum = sum_of(transfer, status, seconds);
-	struct wh_totals totals = wh_lanes_totals(&transfer->lanes);
+	struct wh_totals totals = wh_lanes_totals(&transfer->running.lanes);
 	struct wh_session_stats stats = sum_stats(transfer);
 	/* If standard output receives the file, the report goes to stderr. */
-	FILE *to = transfer->is_piped && transfer->verb == WH_VERB_GET ? stderr : stdout;
+	FILE *to =
+		transfer->wanted.is_piped && !wh_wanted_sends(&transfer->wanted) ? stderr : stdout;
 
-	wh_failures_print(&transfer->failures);
-	if (transfer->settings.quiet)
+	wh_failures_print(&transfer->told.failures);
+	if (transfer->wanted.settings.quiet)
 		return;
 	print_left_out(&totals.left_out);
-	wh_transfer_tell_sum(to, transfer->settings.dry_run, &sum);
+	wh_transfer_tell_sum(to, transfer->wanted.settings.dry_run, &sum);
 	fprintf(to, "\n");
-	if (transfer->settings.repair.on)
+	if (transfer->wanted.settings.repair.on)
 		wh_repair_print(&stats);
-	wh_way_print(&transfer->way);
-	wh_seal_tell(&transfer->lanes.job[0]->sealed);
+	wh_way_print(&transfer->running.way);
+	wh_seal_tell(&transfer->running.lanes.job[0]->sealed);
 }
 
 void wh_transfer_tell_end(struct wh_transfer *transfer, int status)
 {
-	double seconds = wh_lanes_seconds(&transfer->lanes);
+	double seconds = wh_lanes_seconds(&transfer->running.lanes);
 
-	wh_progress_clear(&transfer->progress);
-	if (transfer->settings.json || transfer->settings.json_stream)
+	wh_progress_clear(&transfer->told.progress);
+	if (transfer->wanted.settings.json || transfer->wanted.settings.json_stream)
 		print_json(transfer, status, seconds);
-	else if (transfer->lanes.started > 0 && transfer->lanes.job[0]->ready.began_tsc != 0)
+	else if (transfer->running.lanes.started > 0 &&
+		 transfer->running.lanes.job[0]->ready.began_tsc != 0)
 		print_text(transfer, status, seconds);
-	wh_failures_forget(&transfer->failures);
+	wh_failures_forget(&transfer->told.failures);
 }
 
 void wh_transfer_forget(struct wh_transfer *transfer)
 {
-	pthread_mutex_lock(&transfer->telling);
-	wh_failures_forget(&transfer->failures);
-	wh_manifest_forget(&transfer->manifest);
-	pthread_mutex_unlock(&transfer->telling);
-	transfer->progress.began_tsc = 0;
-	transfer->skipped_bytes = 0;
-	transfer->last_flow = (struct wh_flow_now){0};
-	transfer->now_bps = 0;
-	transfer->moved_tsc = 0;
-	transfer->stall_told = false;
+	struct wh_told *told = &transfer->told;
+	pthread_mutex_lock(&told->telling);
+	wh_failures_forget(&told->failures);
+	wh_manifest_forget(&transfer->running.manifest);
+	pthread_mutex_unlock(&told->telling);
+	told->progress.began_tsc = 0;
+	told->skipped_bytes = 0;
+	told->last_flow = (struct wh_flow_now){0};
+	told->now_bps = 0;
+	told->moved_tsc = 0;
+	told->stall_told = false;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-
-/* Reads the operands of send and get: FILE... HOST:PATH, HOST:PATH... DEST. */
+#include "transfer/operands.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,55 +15,54 @@
 #include "cli/exit.h"
 #include "job/hello.h"
 #include "source/walk.h"
-#include "transfer/transfer.h"
 #include "trust/trust.h"
 
-static int add_remote(struct wh_transfer *transfer, const char *text)
+static int add_remote(struct wh_wanted *wanted, const char *text)
 {
-	const char *path = wh_remote_path(text, transfer->server);
+	const char *path = wh_remote_path(text, wanted->server);
 
 	if (path == NULL)
 		return WH_EXIT_USAGE;
-	transfer->remote[transfer->remotes] = strdup(path);
-	return transfer->remote[transfer->remotes++] != NULL ? 0 : WH_EXIT_OTHER;
+	wanted->remote[wanted->remotes] = strdup(path);
+	return wanted->remote[wanted->remotes++] != NULL ? 0 : WH_EXIT_OTHER;
 }
 
 /* If the only file does not exist there is no need to connect; of several, the rest is sent. */
-static int check_only_file(const struct wh_transfer *transfer)
+static int check_only_file(const struct wh_wanted *wanted)
 {
 	struct stat status;
 
-	if (transfer->locals != 1 || stat(transfer->local[0], &status) == 0)
+	if (wanted->locals != 1 || stat(wanted->local[0], &status) == 0)
 		return 0;
-	wh_complain("cannot send %s: %s", transfer->local[0], strerror(errno));
+	wh_complain("cannot send %s: %s", wanted->local[0], strerror(errno));
 	return WH_EXIT_NO_FILE;
 }
 
-static int read_send(struct wh_transfer *transfer, char **operands, uint32_t count)
+static int read_send(struct wh_wanted *wanted, char **operands, uint32_t count)
 {
-	transfer->local = (const char *const *)operands;
-	transfer->locals = count - 1;
+	wanted->local = (const char *const *)operands;
+	wanted->locals = count - 1;
 
-	return add_remote(transfer, operands[count - 1]);
+	return add_remote(wanted, operands[count - 1]);
 }
 
-static int read_get(struct wh_transfer *transfer, char **operands, uint32_t count)
+static int read_get(struct wh_wanted *wanted, char **operands, uint32_t count)
 {
 	for (uint32_t i = 0; i < count - 1; i++) {
-		int status = add_remote(transfer, operands[i]);
+		int status = add_remote(wanted, operands[i]);
 
 		if (status != 0)
 			return status;
 	}
-	transfer->local = (const char *const *)&operands[count - 1];
-	transfer->locals = 1;
+	wanted->local = (const char *const *)&operands[count - 1];
+	wanted->locals = 1;
 	return 0;
 }
 
 /* Opens standard input or output anew, as a file description of our own that does not block. */
-static int open_pipe(struct wh_transfer *transfer)
+static int open_pipe(struct wh_wanted *wanted)
 {
-	bool sends = transfer->verb == WH_VERB_SEND;
+	bool sends = wh_wanted_sends(wanted);
 	const char *path = sends ? "/proc/self/fd/0" : "/proc/self/fd/1";
 	int flags = (sends ? O_RDONLY : O_WRONLY) | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
 
@@ -75,13 +73,13 @@ static int open_pipe(struct wh_transfer *transfer)
 				    "a pipe or a file");
 		return WH_EXIT_USAGE;
 	}
-	transfer->pipe_fd = open(path, flags);
+	wanted->pipe_fd = open(path, flags);
 	/* A socket cannot be opened anew. */
-	if (transfer->pipe_fd < 0 && errno == ENXIO)
-		transfer->pipe_fd = fcntl(
+	if (wanted->pipe_fd < 0 && errno == ENXIO)
+		wanted->pipe_fd = fcntl(
 			sends ? STDIN_FILENO : STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	if (transfer->pipe_fd < 0 || fcntl(transfer->pipe_fd, F_SETFL,
-					     fcntl(transfer->pipe_fd, F_GETFL) | O_NONBLOCK) != 0) {
+	if (wanted->pipe_fd < 0 || fcntl(wanted->pipe_fd, F_SETFL,
+					   fcntl(wanted->pipe_fd, F_GETFL) | O_NONBLOCK) != 0) {
 		wh_complain(
 			"cannot use standard %s: %s", sends ? "input" : "output", strerror(errno));
 		return WH_EXIT_OTHER;
@@ -117,15 +115,15 @@ const char *wh_transfer_pipe_wrong(const struct wh_settings *settings, const cha
 }
 
 /* Only a single file in one lane, with a name at the other end. */
-static int check_pipe(const struct wh_transfer *transfer)
+static int check_pipe(const struct wh_wanted *wanted)
 {
-	const struct wh_settings *settings = &transfer->settings;
-	const char *wrong = wh_transfer_pipe_wrong(settings, transfer->remote[0]);
+	const struct wh_settings *settings = &wanted->settings;
+	const char *wrong = wh_transfer_pipe_wrong(settings, wanted->remote[0]);
 
-	if (transfer->remotes != 1 || transfer->locals != 1)
+	if (wanted->remotes != 1 || wanted->locals != 1)
 		wrong = "- stands for one file and cannot be combined with other files or "
 			"--parallel; leave those out";
-	else if (wrong == NULL && transfer->verb == WH_VERB_GET &&
+	else if (wrong == NULL && !wh_wanted_sends(wanted) &&
 		 (settings->json || settings->json_stream))
 		wrong = "--json and the file cannot both use standard output; leave out "
 			"--json, or write the file elsewhere";
@@ -136,36 +134,36 @@ static int check_pipe(const struct wh_transfer *transfer)
 }
 
 /* Looks for "-" as the local operand. */
-static int see_pipe(struct wh_transfer *transfer)
+static int see_pipe(struct wh_wanted *wanted)
 {
-	bool sends = transfer->verb == WH_VERB_SEND;
+	bool sends = wh_wanted_sends(wanted);
 	int status;
 
-	for (uint32_t i = 0; i < transfer->locals; i++)
-		transfer->is_piped |= strcmp(transfer->local[i], "-") == 0;
-	if (!wh_transfer_range_fits(&transfer->settings, transfer->is_piped))
+	for (uint32_t i = 0; i < wanted->locals; i++)
+		wanted->is_piped |= strcmp(wanted->local[i], "-") == 0;
+	if (!wh_transfer_range_fits(&wanted->settings, wanted->is_piped))
 		return WH_EXIT_USAGE;
-	if (!transfer->is_piped)
-		return sends ? check_only_file(transfer) : 0;
-	if (sends && strcmp(transfer->settings.files_from, "-") == 0) {
+	if (!wanted->is_piped)
+		return sends ? check_only_file(wanted) : 0;
+	if (sends && strcmp(wanted->settings.files_from, "-") == 0) {
 		wh_complain(
 			"standard input can be the file or the list for --files-from, not both");
 		return WH_EXIT_USAGE;
 	}
-	status = check_pipe(transfer);
-	return status != 0 ? status : open_pipe(transfer);
+	status = check_pipe(wanted);
+	return status != 0 ? status : open_pipe(wanted);
 }
 
 /* With whole paths as names none may go up: it would leave the target. */
-static int check_relative(const struct wh_transfer *transfer)
+static int check_relative(const struct wh_wanted *wanted)
 {
-	bool sends = transfer->verb == WH_VERB_SEND;
-	uint32_t count = sends ? transfer->locals : transfer->remotes;
+	bool sends = wh_wanted_sends(wanted);
+	uint32_t count = sends ? wanted->locals : wanted->remotes;
 	char name[WH_PATH_BYTES_MAX + 1];
 	size_t above_bytes;
 
-	for (uint32_t i = 0; i < count && transfer->settings.relative; i++) {
-		const char *path = sends ? transfer->local[i] : transfer->remote[i];
+	for (uint32_t i = 0; i < count && wanted->settings.relative; i++) {
+		const char *path = sends ? wanted->local[i] : wanted->remote[i];
 
 		if (wh_path_in_bundle(path, true, name, &above_bytes) != -EINVAL)
 			continue;
@@ -177,12 +175,12 @@ static int check_relative(const struct wh_transfer *transfer)
 	return 0;
 }
 
-int wh_transfer_read_words(struct wh_transfer *transfer)
+int wh_transfer_read_words(struct wh_wanted *wanted)
 {
-	bool sends = transfer->verb == WH_VERB_SEND;
+	bool sends = wh_wanted_sends(wanted);
 	char **operands;
 	uint32_t count;
-	int status = wh_transfer_read_list(transfer, &operands, &count);
+	int status = wh_transfer_read_list(wanted, &operands, &count);
 
 	if (status != 0)
 		return status;
@@ -192,14 +190,14 @@ int wh_transfer_read_words(struct wh_transfer *transfer)
 		return WH_EXIT_USAGE;
 	}
 
-	transfer->remote = calloc(count, sizeof(transfer->remote[0]));
-	if (transfer->remote == NULL)
+	wanted->remote = calloc(count, sizeof(wanted->remote[0]));
+	if (wanted->remote == NULL)
 		return WH_EXIT_OTHER;
-	status = sends ? read_send(transfer, operands, count) : read_get(transfer, operands, count);
+	status = sends ? read_send(wanted, operands, count) : read_get(wanted, operands, count);
 
 	if (status == 0)
-		status = check_relative(transfer);
-	return status == 0 ? see_pipe(transfer) : status;
+		status = check_relative(wanted);
+	return status == 0 ? see_pipe(wanted) : status;
 }
 
 /* Whatever the server has. */
@@ -251,21 +249,21 @@ bool wh_request_fits(const struct wh_request *request)
 	return false;
 }
 
-int wh_transfer_find_server(struct wh_transfer *transfer)
+int wh_transfer_find_server(struct wh_wanted *wanted)
 {
-	const struct wh_settings *settings = &transfer->settings;
+	const struct wh_settings *settings = &wanted->settings;
 
-	return wh_trust_resolve(settings->identity, settings->trust, transfer->server,
+	return wh_trust_resolve(settings->identity, settings->trust, wanted->server,
 		       settings->ipv4.address.family != 0, settings->ipv6.address.family != 0,
-		       &transfer->peer) == 0
+		       &wanted->peer) == 0
 		       ? 0
 		       : WH_EXIT_NETWORK;
 }
 
-static int open_folder(struct wh_transfer *transfer, const char *path)
+static int open_folder(struct wh_wanted *wanted, const char *path)
 {
-	transfer->dest_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (transfer->dest_fd >= 0)
+	wanted->dest_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (wanted->dest_fd >= 0)
 		return 0;
 	wh_complain("cannot write into %s: %s", path, strerror(errno));
 	return WH_EXIT_NO_FILE;
@@ -304,7 +302,7 @@ static int look_at_dest(const char *dest, struct stat *status)
 }
 
 /* `path` is not an existing folder: its last name is the file's new one. */
-static int open_above(struct wh_transfer *transfer, char *path)
+static int open_above(struct wh_wanted *wanted, char *path)
 {
 	size_t bytes = strlen(path);
 
@@ -313,15 +311,15 @@ static int open_above(struct wh_transfer *transfer, char *path)
 
 	char *slash = strrchr(path, '/');
 
-	transfer->dest_name = strdup(slash != NULL ? slash + 1 : path);
+	wanted->dest_name = strdup(slash != NULL ? slash + 1 : path);
 	if (slash != NULL)
 		slash[slash == path ? 1 : 0] = '\0';
-	return transfer->dest_name == NULL ? WH_EXIT_OTHER
-					   : open_folder(transfer, slash != NULL ? path : ".");
+	return wanted->dest_name == NULL ? WH_EXIT_OTHER
+					 : open_folder(wanted, slash != NULL ? path : ".");
 }
 
 /* An empty, deleted folder, in which nothing can be created: enough for a pipe. */
-static int open_nowhere(struct wh_transfer *transfer)
+static int open_nowhere(struct wh_wanted *wanted)
 {
 	char path[] = "/tmp/wavehaul-XXXXXX";
 
@@ -329,111 +327,60 @@ static int open_nowhere(struct wh_transfer *transfer)
 		wh_complain("cannot make a folder in /tmp: %s", strerror(errno));
 		return WH_EXIT_OTHER;
 	}
-	transfer->dest_is_folder = true;
-	transfer->dest_name = strdup(".");
+	wanted->dest_is_folder = true;
+	wanted->dest_name = strdup(".");
 
-	int status = open_folder(transfer, path);
+	int status = open_folder(wanted, path);
 
 	rmdir(path);
-	return transfer->dest_name == NULL ? WH_EXIT_OTHER : status;
+	return wanted->dest_name == NULL ? WH_EXIT_OTHER : status;
 }
 
 /*
  * An existing folder receives the files; otherwise DEST's last name is the file's new one. If it is
  * a link, the file to which it leads is replaced in its own folder.
  */
-int wh_transfer_open_dest(struct wh_transfer *transfer)
+int wh_transfer_open_dest(struct wh_wanted *wanted)
 {
-	const char *dest = transfer->local[0];
+	const char *dest = wanted->local[0];
 	struct stat status;
-	int rc = transfer->is_piped ? 0 : look_at_dest(dest, &status);
+	int rc = wanted->is_piped ? 0 : look_at_dest(dest, &status);
 
-	transfer->dest_fd = -1;
-	if (transfer->is_piped)
-		return open_nowhere(transfer);
+	wanted->dest_fd = -1;
+	if (wanted->is_piped)
+		return open_nowhere(wanted);
 	if (rc != 0)
 		return rc;
 	if (S_ISDIR(status.st_mode)) {
-		transfer->dest_is_folder = true;
-		transfer->dest_name = strdup(".");
-		return transfer->dest_name == NULL ? WH_EXIT_OTHER : open_folder(transfer, dest);
+		wanted->dest_is_folder = true;
+		wanted->dest_name = strdup(".");
+		return wanted->dest_name == NULL ? WH_EXIT_OTHER : open_folder(wanted, dest);
 	}
 
 	const struct wh_request request = {
 		.verb = WH_JOB_GET,
-		.choice = {.wishes = transfer->settings.relative ? WH_CHOICE_RELATIVE : 0},
+		.choice = {.wishes = wanted->settings.relative ? WH_CHOICE_RELATIVE : 0},
 		.here = {.path = &dest, .count = 1},
-		.there = {.path = (const char *const *)transfer->remote,
-			.count = transfer->remotes},
+		.there = {.path = (const char *const *)wanted->remote, .count = wanted->remotes},
 	};
 
-	transfer->dest_is_folder = wh_request_names_folder(&request);
-	transfer->dest_by_match = wh_request_is_by_match(&request);
+	wanted->dest_is_folder = wh_request_names_folder(&request);
+	wanted->dest_by_match = wh_request_is_by_match(&request);
 
 	char *path = status.st_mode != 0 ? realpath(dest, NULL) : strdup(dest);
 
-	rc = path == NULL ? WH_EXIT_OTHER : open_above(transfer, path);
+	rc = path == NULL ? WH_EXIT_OTHER : open_above(wanted, path);
 	free(path);
 	return rc;
 }
 
-void wh_transfer_free_operands(struct wh_transfer *transfer)
+void wh_transfer_free_operands(struct wh_wanted *wanted)
 {
-	for (uint32_t i = 0; i < transfer->remotes; i++)
-		free(transfer->remote[i]);
-	free(transfer->remote);
-	free(transfer->dest_name);
-	wh_transfer_free_list(transfer);
-	if (transfer->verb == WH_VERB_GET && transfer->dest_fd >= 0)
-		close(transfer->dest_fd);
-}
-
-/* The local path of a file of the bundle, if it belongs to the i-th given path. */
-static bool path_here(
-	const struct wh_request *request, uint32_t i, const char *path, char *whole, size_t room)
-{
-	bool relative = wh_choice_has(&request->choice, WH_CHOICE_RELATIVE);
-	size_t first_bytes = strcspn(path, "/");
-	const char *given = request->here.path[i];
-	char name[WH_PATH_BYTES_MAX + 1];
-	size_t above_bytes;
-	int bytes;
-
-	if (request->verb == WH_JOB_GET && request->here.as_name)
-		return snprintf(whole, room, "%s%s", given, path + first_bytes) < (int)room;
-	if (request->verb == WH_JOB_GET)
-		return snprintf(whole, room, "%s/%s", given, path) < (int)room;
-	bytes = wh_path_in_bundle(given, relative, name, &above_bytes);
-	if (bytes < 0 || (bytes > 0 && (strncmp(name, path, (size_t)bytes) != 0 ||
-					       (path[bytes] != '/' && path[bytes] != '\0'))))
-		return false;
-	return snprintf(whole, room, "%.*s%s%s", (int)above_bytes, given, bytes > 0 ? "" : "/",
-		       path) < (int)room;
-}
-
-int wh_transfer_open_file(void *context, const char *path)
-{
-	const struct wh_transfer *transfer = context;
-	const struct wh_request *request = &transfer->lanes.job[0]->request;
-	int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	char whole[2 * WH_PATH_BYTES_MAX + 2];
-	int fd = -ENOENT;
-
-	/*
-	 * Links given by the operator are followed; a file that arrived was created here, and is no
-	 * link.
-	 */
-	if (request->verb == WH_JOB_GET)
-		flags |= O_NOFOLLOW;
-	for (uint32_t i = 0; fd < 0 && i < request->here.count; i++) {
-		if (!path_here(request, i, path, whole, sizeof(whole)))
-			continue;
-		if (request->here.root_fd >= 0) {
-			fd = wh_beneath_resolve(request->here.root_fd, whole, flags);
-		} else {
-			fd = open(whole, flags);
-			fd = fd < 0 ? -errno : fd;
-		}
-	}
-	return fd;
+	for (uint32_t i = 0; i < wanted->remotes; i++)
+		free(wanted->remote[i]);
+	free(wanted->remote);
+	free(wanted->dest_name);
+	wh_transfer_free_list(wanted);
+	if (!wh_wanted_sends(wanted) && wanted->dest_fd >= 0)
+		close(wanted->dest_fd);
 }

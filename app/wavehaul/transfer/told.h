@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_TRANSFER_TOLD_H
+#define WH_TRANSFER_TOLD_H
+
+/*
+ * What is told of a transfer: a line on a terminal, JSON lines while it runs, totals at its end,
+ * and the files that failed.
+ */
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "host/host.h"
+#include "job/job.h"
+#include "report/failures.h"
+#include "report/flow_now.h"
+#include "report/progress.h"
+#include "transfer/operands.h"
+
+struct wh_transfer;
+
+struct wh_told {
+	/* Receives the lines of JSON, which it frees, on any core; NULL: they are printed. */
+	void (*on_event)(void *context, json_t *line);
+	void *context;
+
+	pthread_mutex_t telling; /* on_file is called by every crew */
+	struct wh_failures failures;
+	uint64_t skipped_bytes;      /* of files that existed already */
+	struct wh_progress progress; /* since the first lane was able to send */
+	struct wh_flow_now last_flow;
+	double now_bps;     /* between the last two reports */
+	uint64_t moved_tsc; /* when bytes moved last */
+	bool stall_told;
+	bool line_shown;
+	bool same_terminal; /* standard output may be the terminal of that line */
+	bool rows_shown;    /* a row a second instead of the line */
+	uint32_t rows;
+};
+
+void wh_told_init(struct wh_told *told);
+
+/* How far it has come, as of the last report. */
+struct wh_transfer_stage {
+	double percent; /* negative: not known yet, as is: */
+	double eta_s;
+	double now_bps;
+};
+
+struct wh_transfer_stage wh_transfer_stage(struct wh_transfer *transfer);
+
+/* Its host has the port. */
+void wh_transfer_tell_start(struct wh_transfer *transfer, const struct wh_host *host);
+void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc);
+void wh_transfer_tell_end(struct wh_transfer *transfer, int status);
+
+/* The result of a transfer, for the last line of the report. */
+struct wh_transfer_sum {
+	uint64_t files;
+	uint64_t bytes;
+	double seconds;
+	double bps;
+	uint64_t gone_bytes; /* arrived, of files that are not complete */
+	uint64_t resumed_bytes;
+	uint64_t sampled_bytes; /* of these: compared by samples only */
+	uint64_t began_again;
+	uint64_t skipped;
+	const char *digest; /* name of the checksum; NULL: files were not summed */
+	uint64_t summed;
+	uint64_t as_expected;
+	uint64_t removed;
+	uint64_t passed_over;
+	uint64_t failed;
+};
+
+/* Without a line end. */
+void wh_transfer_tell_sum(FILE *to, bool dry_run, const struct wh_transfer_sum *sum);
+
+/* Before another try, which reports everything from the beginning. */
+void wh_transfer_forget(struct wh_transfer *transfer);
+
+/*
+ * Prints the name of a file that is done or removed, for --verbose, or would be. With `telling`
+ * held, if there are crews.
+ */
+void wh_transfer_name(const struct wh_wanted *wanted, struct wh_told *told, const char *path,
+	uint64_t bytes, const char *status);
+
+/* A job's on_file; `context` is the transfer. */
+void wh_transfer_on_file(void *context, const struct wh_file_result *result);
+
+#endif
