@@ -36,7 +36,7 @@ static enum wh_retry_step fail(struct rig *rig, uint64_t began_tsc, enum wh_rele
 	rig->job[0].ready.began_tsc = began_tsc;
 	rig->job[0].result.failed = first;
 	rig->job[1].result.failed = WH_STATUS_INTERRUPTED;
-	return wh_retry_failed(&rig->retry, &rig->lanes, rig->now_tsc);
+	return wh_retry_next(&rig->retry, &rig->lanes, rig->now_tsc);
 }
 
 /* Goes to the next attempt; how long that takes. */
@@ -190,6 +190,8 @@ static void test_pipe(void)
 	set_up(&rig, WH_NS_PER_S, 5);
 	rig.job[0].request.here.is_pipe = true;
 	CU_ASSERT_EQUAL(fail(&rig, 0, WH_STATUS_PEER_GONE), WH_RETRY_LOOKS);
+	CU_ASSERT_EQUAL(fail(&rig, 0, WH_STATUS_PEER_GONE), WH_RETRY_WAITS);
+	CU_ASSERT_EQUAL(pause_ns(&rig), WH_RETRY_LOOK_NS);
 	CU_ASSERT_EQUAL(fail(&rig, NOW, WH_STATUS_PEER_GONE), WH_RETRY_NOT);
 	CU_ASSERT_EQUAL(rig.retry.left, 5);
 }
