@@ -41,9 +41,6 @@ KNOWN = {
     'lib/probe': {
         'prober.c prober_fetch.c prober_stages.c': 'the stages of a probe choose the next one',
     },
-    'lib/profile': {
-        'lambda/cruise.c lambda/lambda.c lambda/overload.c': 'the phases of a controller',
-    },
     'lib/session': {
         'again.c ask.c delivery.c get_rcv_stat.c get_trans_stat.c handshake.c host_rcv.c '
         'open/doubt.c open/missing.c prelude.c rcv.c release.c repair.c send_rcv_stat.c '

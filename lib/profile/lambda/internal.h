@@ -2,7 +2,10 @@
 #ifndef WH_PROFILE_LAMBDA_INTERNAL_H
 #define WH_PROFILE_LAMBDA_INTERNAL_H
 
-/* The controller's state, shared only by the files of this room; lambda.c explains the rules. */
+/*
+ * The controller's state, shared only by the files of this room; lambda.c explains the rules. Calls
+ * go from there to cruise.c, overload.c and alpha.c, in this order.
+ */
 
 #include <assert.h>
 
@@ -108,7 +111,7 @@ static inline void wh_lambda_mark(struct wh_lambda *lambda, const struct wh_deli
 	wh_lambda_path_mark(&lambda->path, event->now_tsc, event->sent_pkts);
 }
 
-/* Within what is allowed. */
+/* alpha.c: within what is allowed. */
 void wh_lambda_set_rate(struct wh_lambda *lambda, double rate_pps);
 
 /* Packets that we keep in the queue: the fewer per flow, the more flows there are. */
@@ -117,10 +120,10 @@ double wh_lambda_own_alpha_pkts(const struct wh_control *control, double rate_pp
 /* Likewise, but at least what exceeds the hosts' jitter, and at most what a short queue takes. */
 double wh_lambda_alpha_pkts(const struct wh_control *control, double rate_pps);
 
-/* Flows that fill every queue are present. */
+/* cruise.c: flows that fill every queue are present. */
 void wh_lambda_begin_competing(struct wh_control *control);
 
-/* Of the path, as far as is known. */
+/* overload.c: of the path, as far as is known. */
 double wh_lambda_capacity_pps(const struct wh_lambda *lambda);
 
 /* A queue longer than this is an overload. */
@@ -146,7 +149,7 @@ void wh_lambda_learn_left(struct wh_lambda *lambda);
 /* A queue that others made is gone, or they are. What they leave is known by now. */
 void wh_lambda_end_relief(struct wh_lambda *lambda);
 
-/* A report of the receiver, after the start. */
+/* cruise.c: a report of the receiver, after the start. */
 void wh_lambda_cruise(struct wh_control *control, const struct wh_delivery_event *event);
 
 /*

@@ -159,8 +159,6 @@
 
 #include <math.h>
 
-#include "base/arith.h"
-#include "base/assert.h"
 #include "profile/interval.h"
 #include "profile/lambda/internal.h"
 
@@ -171,10 +169,6 @@
 #define MUCH_LOST   0.25  /* of a train: even half of its rate may be too much */
 #define LOW_PKTS    8.0   /* sent at the rate at which the train arrived, to test that */
 #define ALPHA_BYTES 12000 /* that we keep in the queue at 1 Gb/s */
-#define ALPHA_LEAST 2.0   /* packets: fewer cannot be seen */
-
-#define ALPHA_BORNE_LEAST 1.0
-#define JITTER_ALPHA      2.0 /* times the variation of minimal delays: less is no queue */
 
 #define RELIEF_WINDOW 1.25 /* times what is in flight then: queues are seen late */
 
@@ -199,12 +193,6 @@ static const struct wh_option options[WH_LAMBDA_OPTIONS] = {
 		WH_SHARING_FAIR, false, NULL,
 		"dedicated: alone on the path; fair: an equal share; scavenger: gives way", true},
 };
-
-void wh_lambda_set_rate(struct wh_lambda *lambda, double rate_pps)
-{
-	lambda->rate_pps = fmin(fmax(rate_pps, WH_LAMBDA_RATE_LEAST_PPS), lambda->rate_max_pps);
-	WH_ASSERT(lambda->rate_pps > 0.0);
-}
 
 static void bound_rate(struct wh_control *control)
 {
@@ -240,25 +228,6 @@ static void init(struct wh_control *control)
 	bound_rate(control);
 	lambda->rate_pps = lambda->rate_max_pps;
 	lambda->estimate_pps = wh_lambda_pps_of(control, known_bps(&control->config));
-}
-
-double wh_lambda_own_alpha_pkts(const struct wh_control *control, double rate_pps)
-{
-	double wire_bytes = control->config.wire_bytes;
-	double part = rate_pps * wire_bytes * 8.0 / WH_LAMBDA_ALPHA_AT_BPS;
-
-	return fmax(wh_lambda_option(control, WH_LAMBDA_ALPHA) / wire_bytes * wh_cbrt(part),
-		ALPHA_LEAST);
-}
-
-double wh_lambda_alpha_pkts(const struct wh_control *control, double rate_pps)
-{
-	double pkts = wh_lambda_own_alpha_pkts(control, rate_pps);
-	double jitter_s = wh_lambda_view_of(control)->path.jitter_s;
-	double borne_pkts = wh_lambda_view_of(control)->alpha_most_pkts;
-
-	pkts = fmax(pkts, JITTER_ALPHA * jitter_s * rate_pps);
-	return borne_pkts > 0.0 ? fmin(pkts, fmax(borne_pkts, ALPHA_BORNE_LEAST)) : pkts;
 }
 
 /*
