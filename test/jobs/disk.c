@@ -17,11 +17,15 @@
 #include <sqlite3.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/prng.h"
 #include "file/aside.h"
+#include "file/ring.h"
 #include "file/rings.h"
 #include "power.h"
 
+#define MS           UINT64_C(1000000)
+#define MIB          (UINT64_C(1) << 20)
 #define RING_ENTRIES 64
 #define UNDER_WAY    4096
 #define EXT4         0xef53
@@ -67,6 +71,15 @@ static struct {
 	uint32_t errands;
 	struct deed deed[UNDER_WAY];
 } disk;
+
+uint64_t disk_unsure_bytes(const struct disk_config *config, uint32_t lanes, uint64_t batch_bytes,
+	uint64_t rate_bps, uint64_t more_ns)
+{
+	uint64_t sync_ns = 4 * (config->errand_ns + config->latency_ns) + 2 * MS + more_ns;
+
+	return lanes * (batch_bytes + (WH_RING_DEPTH + 1) * MIB) +
+	       wh_muldiv_u64(rate_bps, sync_ns, 8 * WH_NS_PER_S);
+}
 
 void disk_begin(const struct disk_config *config)
 {

@@ -29,6 +29,14 @@ struct disk_config {
 
 void disk_begin(const struct disk_config *config);
 
+/*
+ * What a sink that is cut may not have noted of what each of its lanes has written to a large file:
+ * a batch, which is noted when the one after it begins; what its sync takes, and `more_ns`, at that
+ * rate; what is in the air, and what there is of a chunk.
+ */
+uint64_t disk_unsure_bytes(const struct disk_config *config, uint32_t lanes, uint64_t batch_bytes,
+	uint64_t rate_bps, uint64_t more_ns);
+
 /* What is begun from here on is of that process; 0 is the test itself. */
 void disk_enter(uint32_t process, uint64_t now_ns);
 

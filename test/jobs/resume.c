@@ -26,7 +26,6 @@
 #include "bundle/staging_name.h"
 #include "disk.h"
 #include "file/blocks.h"
-#include "file/ring.h"
 #include "house.h"
 #include "said.h"
 #include "visit.h"
@@ -481,22 +480,13 @@ static void befall(void)
 	start_server();
 }
 
-/*
- * Of what was written: all but a batch, what its sync takes, what is in the air of each lane, and
- * what there is of a chunk. A batch is noted when the one after it begins.
- */
+/* Of what was written. */
 static uint64_t surely_durable(void)
 {
-	uint64_t sync_ns = 4 * (tale.disk.errand_ns + tale.disk.latency_ns) + 2 * MS;
-	uint64_t batch_bytes = tale.batch_bytes;
-
-	if (batch_bytes == 0) {
-		batch_bytes = PRESET_BYTES;
-		sync_ns += WH_NS_PER_S;
-	}
-
-	uint64_t lost = tale.config.lanes * (batch_bytes + (WH_RING_DEPTH + 1) * MIB) +
-			tale.small_bytes + wh_muldiv_u64(tale.rate_bps, sync_ns, 8 * WH_NS_PER_S);
+	bool preset = tale.batch_bytes == 0;
+	uint64_t lost = tale.small_bytes + disk_unsure_bytes(&tale.disk, tale.config.lanes,
+						   preset ? PRESET_BYTES : tale.batch_bytes,
+						   tale.rate_bps, preset ? WH_NS_PER_S : 0);
 
 	return tale.written_bytes > lost ? tale.written_bytes - lost : 0;
 }

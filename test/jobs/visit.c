@@ -23,6 +23,7 @@ static void on_file(void *context, const struct wh_file_result *result)
 	struct visit *visit = context;
 
 	visit->files_told += result->error == 0;
+	visit->skipped_bytes += result->error == 0 && result->skipped ? result->bytes : 0;
 	if (result->error != ENOSPC)
 		return;
 	visit->files_full++;
@@ -223,7 +224,7 @@ static void begin_again(struct visit *visit, uint64_t now_ns)
 	visit->as_name |= visit->lanes.job[0]->ready.as_name;
 	wh_lanes_free(&visit->lanes);
 	atomic_store(&visit->gate, false);
-	visit->files_told = visit->files_full = 0;
+	visit->files_told = visit->files_full = visit->skipped_bytes = 0;
 	make_jobs(visit, &server);
 	wh_lanes_start_first(&visit->lanes, now_ns);
 }

@@ -53,12 +53,13 @@ struct visit {
 	char remote[32];
 	const char *here;
 	const char *there;
-	uint64_t files_told; /* good ones, by on_file ... */
-	uint64_t files_full; /* ... and such that found no room */
-	char full_path[256]; /* the last of these */
-	bool gone;           /* its jobs are, or had time enough */
-	bool over;           /* so are those of its process's other visits, and the process is */
-	bool killed;         /* it was */
+	uint64_t files_told;    /* good ones, by on_file ... */
+	uint64_t skipped_bytes; /* of these, in files that were there already */
+	uint64_t files_full;    /* ... and such that found no room */
+	char full_path[256];    /* the last of these */
+	bool gone;              /* its jobs are, or had time enough */
+	bool over;              /* so are those of its process's other visits, and the process is */
+	bool killed;            /* it was */
 	uint64_t began_ns;
 	uint64_t ended_ns;
 	enum wh_release_status status; /* PENDING: all went well */
