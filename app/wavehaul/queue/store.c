@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "bundle/record.h"
 #include "cli/exit.h"
+#include "job/retry/retry.h"
 #include "journal/database.h"
 
 static const char *const steps[] = {
@@ -455,7 +456,7 @@ static int see_clock(struct wh_queue *queue, int64_t now_s)
 	if (now_s < queue->seen_s - 1) {
 		sqlite3_stmt *mend = ask_of(queue, STEPPED_BACK, now_s);
 
-		sqlite3_bind_int64(mend, 2, WH_RETRY_LAST_S);
+		sqlite3_bind_int64(mend, 2, WH_RETRY_ORDER_LAST_S);
 		rc = finish(mend);
 	}
 	queue->seen_s = now_s;
@@ -518,15 +519,6 @@ static bool may_mend(int status)
 	       status == WH_EXIT_PARTIAL || status == WH_EXIT_OTHER;
 }
 
-static int64_t pause_s(uint32_t tries, int64_t last_s)
-{
-	int64_t pause = WH_RETRY_FIRST_S;
-
-	for (uint32_t i = 1; i < tries && pause < last_s; i++)
-		pause *= 2;
-	return (int64_t)wh_min_u64((uint64_t)pause, (uint64_t)last_s);
-}
-
 /* When an order is over, updates those that follow it. */
 static int tell_followers(
 	struct wh_queue *queue, uint64_t id, enum wh_order_state state, int64_t now_s)
@@ -570,8 +562,9 @@ int wh_queue_end(struct wh_queue *queue, const struct wh_order *order,
 					may_mend(result->status) && order->tries <= order->retries);
 	/* A try that was stopped from outside is not counted. */
 	bool counted = unheard || wanted == WH_ORDER_DONE || wanted == WH_ORDER_FAILED;
-	int64_t last_s = unheard ? WH_SAY_AGAIN_LAST_S : WH_RETRY_LAST_S;
-	int64_t pause = result->soon ? WH_RETRY_SOON_S : pause_s(order->tries, last_s);
+	uint64_t last_s = unheard ? WH_SAY_AGAIN_LAST_S : WH_RETRY_ORDER_LAST_S;
+	uint64_t pause_s =
+		result->soon ? WH_RETRY_ORDER_SOON_S : wh_retry_order_pause_s(order->tries, last_s);
 
 	WH_ASSERT(wanted != WH_ORDER_RUNNING && wanted != WH_ORDER_BLOCKED);
 	*state = again ? WH_ORDER_WAITING : wanted;
@@ -579,7 +572,7 @@ int wh_queue_end(struct wh_queue *queue, const struct wh_order *order,
 	sqlite3_stmt *end = ask_of(queue, END, (int64_t)order->id);
 
 	sqlite3_bind_int(end, 2, (int)*state);
-	sqlite3_bind_int64(end, 3, again ? now_s + pause : order->due_s);
+	sqlite3_bind_int64(end, 3, again ? now_s + (int64_t)pause_s : order->due_s);
 	sqlite3_bind_int64(end, 4, now_s);
 	sqlite3_bind_int(end, 5, result->status);
 	bind_text(end, 6, *state == WH_ORDER_DONE ? "" : result->why);

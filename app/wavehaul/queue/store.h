@@ -28,15 +28,7 @@
 #define WH_PRIORITY_MAX      9
 #define WH_PRIORITY_STANDARD 5
 
-/*
- * Pauses before another try are doubled each time, from the first to the longest. Or it begins
- * soon, and its patience grows instead (job/retry/retry.h).
- */
-#define WH_RETRY_SOON_S  1
-#define WH_RETRY_FIRST_S 5
-#define WH_RETRY_LAST_S  600
-
-/* Likewise, the longest pause before a request is sent again to the host that runs the order. */
+/* The longest pause before a request is sent again to the host that runs the order. */
 #define WH_SAY_AGAIN_LAST_S 60
 
 /* Orders that are over are kept for this long, for `wavehaul job show`. */

@@ -3,14 +3,25 @@
 
 #include "base/clock.h"
 
-/* Doubled so often it is the longest. */
+/* More doublings change nothing: the longest is shorter. */
 #define DOUBLINGS_MAX 16
 
-uint64_t wh_retry_patience_ns(uint32_t number)
+/* The back-off: the first for number 1, doubled for each further one up to the last. */
+static uint64_t doubled(uint64_t first, uint32_t number, uint64_t last)
 {
 	uint64_t doublings = number > 0 ? wh_min_u64(number - 1, DOUBLINGS_MAX) : 0;
 
-	return wh_min_u64(WH_RETRY_PATIENCE_NS << doublings, WH_RETRY_PATIENCE_MAX_NS);
+	return wh_min_u64(first << doublings, last);
+}
+
+uint64_t wh_retry_patience_ns(uint32_t number)
+{
+	return doubled(WH_RETRY_PATIENCE_NS, number, WH_RETRY_PATIENCE_MAX_NS);
+}
+
+uint64_t wh_retry_order_pause_s(uint32_t tries, uint64_t last_s)
+{
+	return doubled(WH_RETRY_ORDER_FIRST_S, tries, last_s);
 }
 
 void wh_retry_init(
@@ -19,7 +30,6 @@ void wh_retry_init(
 	*retry = (struct wh_retry){
 		.hz = hz,
 		.until_tsc = wh_add_u64(now_tsc, wh_ns_to_tsc(hz, wait_ns)),
-		.pause_ns = WH_RETRY_PAUSE_NS,
 		.left = retries,
 	};
 }
@@ -83,6 +93,11 @@ bool wh_retry_may_hurry(const struct wh_lanes *lanes)
 	return lanes->job[0]->ready.began_tsc == 0 || is_gone(lanes);
 }
 
+static uint64_t pause_of(uint32_t number)
+{
+	return doubled(WH_RETRY_PAUSE_NS, number, WH_RETRY_PAUSE_MAX_NS);
+}
+
 /* For lanes of which at least one failed. */
 static enum wh_retry_step failed_step(
 	struct wh_retry *retry, const struct wh_lanes *lanes, uint64_t now_tsc)
@@ -105,13 +120,13 @@ static enum wh_retry_step failed_step(
 	if (!over)
 		return WH_RETRY_ENDING;
 
-	uint64_t pause_ns = retry->pause_ns;
+	uint64_t pause_ns = pause_of(retry->pauses + 1);
 
 	if (began_tsc == 0)
 		return wh_retry_unreached(retry, now_tsc);
 	if (now_tsc - began_tsc > wh_ns_to_tsc(retry->hz, pause_ns))
-		pause_ns = WH_RETRY_PAUSE_NS;
-	retry->pause_ns = wh_min_u64(2 * pause_ns, WH_RETRY_PAUSE_MAX_NS);
+		retry->pauses = 0;
+	pause_ns = pause_of(++retry->pauses);
 	return use_up(retry, now_tsc, is_gone(lanes) ? WH_RETRY_LOOK_NS : pause_ns);
 }
 

@@ -3,7 +3,8 @@
 #define WH_APP_JOB_RETRY_H
 
 /*
- * When a client repeats a request that the network, or a restart of the server, has ended.
+ * When a client or the queue repeats a request that the network, or a restart of the server, has
+ * ended.
  *
  * A retry looks for the server again and again until it answers or the retry's patience is over;
  * only then is the next one used up. So a path that is down for some time costs that time and a
@@ -29,11 +30,19 @@
 #define WH_RETRY_PAUSE_NS     (UINT64_C(1) * 1000000000)
 #define WH_RETRY_PAUSE_MAX_NS (UINT64_C(60) * 1000000000)
 
+/*
+ * Between two tries of an order, which the queue counts: the first pause, doubled each time, and
+ * the longest. Or the next begins soon, and its patience grows instead.
+ */
+#define WH_RETRY_ORDER_SOON_S  1
+#define WH_RETRY_ORDER_FIRST_S 5
+#define WH_RETRY_ORDER_LAST_S  600
+
 struct wh_retry {
 	uint64_t hz;
 	uint64_t until_tsc; /* until then an attempt that reaches no server uses up no retry */
 	uint64_t due_tsc;   /* of the next attempt; 0: there is none now */
-	uint64_t pause_ns;
+	uint32_t pauses;    /* in a row, after servers that ended the request soon */
 	uint32_t left;
 	uint32_t used;
 };
@@ -46,6 +55,9 @@ enum wh_retry_step {
 	WH_RETRY_WAITS,  /* that attempt is not due yet */
 	WH_RETRY_DUE,    /* the caller begins it now */
 };
+
+/* The pause after so many tries of an order, at most `last_s`. */
+uint64_t wh_retry_order_pause_s(uint32_t tries, uint64_t last_s);
 
 /* The patience of the retry of that number, from 1 on. */
 uint64_t wh_retry_patience_ns(uint32_t number);
