@@ -385,6 +385,8 @@ static void see_noted(struct wh_sink *sink, int rc, int64_t row)
 			wh_large_fail(sink, file, rc, WH_DOING_WRITING);
 	} else if (rc == 0) {
 		file->unkept = row == 0;
+		if (row != 0 && !wh_large_is_part(file) && file->row == 0)
+			wh_stage_noted(wh_large_lock_fd(file));
 		file->noted = keep->noted_to;
 		if (!wh_large_is_part(file))
 			set_row(sink, file, row);

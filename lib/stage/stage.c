@@ -347,11 +347,13 @@ static int try_create_kept(struct wh_stage *stage, uint32_t *number)
 		return -EIO;
 
 	int fd = openat(stage->parts_fd, number_text(text, *number),
-		O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, WH_STALE_UNNOTED);
+	struct stat status;
 
 	if (fd < 0)
 		return -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+	/* A search may have found it before it was locked. */
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &status) == 0 && status.st_nlink > 0)
 		return fd;
 	close(fd);
 	return -EEXIST;
@@ -385,11 +387,19 @@ static int try_keep(struct wh_stage *stage, uint32_t *number)
 
 int wh_stage_keep(struct wh_stage *stage, int fd, uint32_t *number)
 {
-	int rc = flock(fd, LOCK_EX | LOCK_NB) != 0 ? -errno : -EEXIST;
+	int rc = flock(fd, LOCK_EX | LOCK_NB) != 0 || fchmod(fd, WH_STALE_UNNOTED) != 0 ? -errno
+											: -EEXIST;
 
-	for (int i = 0; i < NAME_TRIES && rc == -EEXIST; i++)
+	/* -ENOENT: the folder was removed with its last part. */
+	for (int i = 0; i < NAME_TRIES && (rc == -EEXIST || rc == -ENOENT); i++)
 		rc = try_keep(stage, number);
 	return rc;
+}
+
+void wh_stage_noted(int fd)
+{
+	/* Where it fails, the file system keeps no such mode. */
+	(void)!fchmod(fd, WH_STALE_NOTED);
 }
 
 bool wh_stage_can_name(const struct wh_stage *stage)

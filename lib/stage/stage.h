@@ -106,6 +106,12 @@ int wh_stage_create_kept(struct wh_stage *stage, uint32_t *number);
 /* Moves a file to the folder of parts, under a new number; locked by fd. */
 int wh_stage_keep(struct wh_stage *stage, int fd, uint32_t *number);
 
+/*
+ * The journal has a row for it: until this is told, a part is removed by the next search for what
+ * dead processes left, as soon as nobody has it locked.
+ */
+void wh_stage_noted(int fd);
+
 /* Opens the folder of parts, to take a part of an earlier job. */
 int wh_stage_open_parts(struct wh_stage *stage);
 

@@ -101,29 +101,28 @@ static void remove_part(int parts_fd, const char *name, int64_t parts_s)
 	if (fd < 0)
 		return;
 	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-		status.st_ctim.tv_sec < parts_s && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		(status.st_ctim.tv_sec < parts_s || (status.st_mode & 07777) == WH_STALE_UNNOTED) &&
+		flock(fd, LOCK_EX | LOCK_NB) == 0)
 		unlinkat(parts_fd, name, 0);
 	close(fd);
 }
 
-/* Removes the folder with its last part. */
+/* Removes the folder, too, unless there are parts left. */
 static void remove_parts(int folder_fd, int64_t parts_s)
 {
 	int fd =
 		openat(folder_fd, WH_PARTS_FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *stream = fd >= 0 ? wh_stale_stream(fd) : NULL;
-	bool found = false;
+	struct stat status;
+	bool is_ours = fd >= 0 && fstat(fd, &status) == 0 && status.st_uid == geteuid();
+	DIR *stream = is_ours ? wh_stale_stream(fd) : NULL;
 
 	if (stream != NULL) {
-		for (const struct dirent *entry; (entry = readdir(stream)) != NULL;) {
-			found |= !is_dot(entry->d_name);
+		for (const struct dirent *entry; (entry = readdir(stream)) != NULL;)
 			if (!is_dot(entry->d_name))
 				remove_part(fd, entry->d_name, parts_s);
-		}
 		closedir(stream);
-	}
-	if (found)
 		unlinkat(folder_fd, WH_PARTS_FOLDER, AT_REMOVEDIR);
+	}
 	if (fd >= 0)
 		close(fd);
 }

@@ -12,9 +12,16 @@
 #include <stdint.h>
 
 /*
+ * Modes of parts: as long as the journal has no row for one, it has the sticky bit, which means
+ * nothing for a file.
+ */
+#define WH_STALE_UNNOTED 01600
+#define WH_STALE_NOTED   0600
+
+/*
  * In this folder, which the caller may close. Also removes parts kept there (WH_PARTS_FOLDER) that
- * are not locked and have not changed since `parts_s`, by the calendar: the journal has no rows
- * that old, and a process that died before noting a part left it unknown. INT64_MIN: no parts.
+ * are not locked, and that either no journal knows, by their mode, or that have not changed since
+ * `parts_s`, by the calendar: the journal has no rows that old. INT64_MIN: no parts.
  */
 void wh_stale_remove_in(int folder_fd, int64_t parts_s);
 

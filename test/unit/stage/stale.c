@@ -155,6 +155,16 @@ static void test_parts(void)
 	CU_ASSERT(!folder_has(&folder, PARTS "/1") && !folder_has(&folder, PARTS "/3"));
 	CU_ASSERT(folder_has(&folder, PARTS "/2"));
 	close(locked);
+	/* What no journal knows goes at once, unless it is just being made. */
+	folder_put(&folder, PARTS "/4", "x");
+	CU_ASSERT_FATAL(fchmodat(folder.fd, PARTS "/4", WH_STALE_UNNOTED, 0) == 0);
+	locked = openat(folder.fd, PARTS "/4", O_RDONLY);
+	CU_ASSERT_FATAL(flock(locked, LOCK_EX) == 0);
+	wh_stale_remove_below(folder.fd, now_s);
+	CU_ASSERT(folder_has(&folder, PARTS "/4"));
+	close(locked);
+	wh_stale_remove_below(folder.fd, now_s);
+	CU_ASSERT(!folder_has(&folder, PARTS "/4") && folder_has(&folder, PARTS "/2"));
 	wh_stale_remove_below(folder.fd, INT64_MAX);
 	CU_ASSERT(!folder_has(&folder, PARTS) && folder_has(&folder, "a"));
 	folder_free(&folder);
