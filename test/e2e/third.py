@@ -33,6 +33,10 @@ ADDRESSES = ('192.0.2.1', '192.0.2.2', '192.0.2.3')
 # What an order and its following may take of dtn1's line; the file is many times that.
 TALK_BYTES = 1_000_000
 
+# How long a host is away, and how long until it is followed again after that.
+AWAY_S = 10
+FOLLOWED_S = 5
+
 # A server looks at its files once a second, and what they withdraw is greeted anew.
 NOTICED_S = 3
 
@@ -243,9 +247,16 @@ def restarted(program, folder):
         wait_until(lambda: one.show(number)['moved_bytes'] > 1_000_000, 20, 'data')
         two.stop(signal.SIGKILL)
         one.await_state(number, 'waiting')
+        # Pauses that grow would begin in the middle of that.
+        time.sleep(AWAY_S)
         two.start()
+        began = time.monotonic()
         wait_until(lambda: far_state(one, two, number) == 'running', 20, 'it to run there')
-        one.await_state(number, 'running')
+        wait_until(lambda: one.show(number)['state'] == 'running' and
+                   one.show(number)['moved_bytes'] > 1_000_000, 20, 'it to be followed')
+        took_s = time.monotonic() - began
+        print(f'followed again after {took_s:.2f} s')
+        expect_between('seconds until it is followed', took_s, 0, FOLLOWED_S)
         one.stop(signal.SIGKILL)
         # As if it had died before it noted what it was told.
         with contextlib.closing(sqlite3.connect(one.state / 'service.db')) as database, database:

@@ -161,16 +161,10 @@ int wh_far_begin(struct wh_run *run, const struct wh_run_ground *ground,
 		return WH_EXIT_OTHER;
 	}
 
-	struct wh_request request = request_of(run, ground, place);
-
-	if (!wh_hello_fits(&request)) {
+	transfer->running.request = request_of(run, ground, place);
+	if (!wh_hello_fits(&transfer->running.request)) {
 		wh_complain("too many paths for one request");
 		return WH_EXIT_USAGE;
-	}
-	if (!wh_lanes_make(
-		    &transfer->running.lanes, ground->jobs, &transfer->wanted.peer, &request)) {
-		wh_complain("no memory for the job");
-		return WH_EXIT_OTHER;
 	}
 	far->listener = (struct wh_errand_listener){
 		.may_take = may_take,
@@ -180,8 +174,9 @@ int wh_far_begin(struct wh_run *run, const struct wh_run_ground *ground,
 		.context = run,
 		.interval_tsc = ASK_EVERY_S * transfer->told.progress.hz,
 	};
-	transfer->running.lanes.job[0]->listener.errand = &far->listener;
-	run->transfer.running.began_tsc = now_tsc;
+	transfer->running.errand = &far->listener;
+	if (!wh_transfer_make_lanes(transfer))
+		return WH_EXIT_OTHER;
 	if (run->order.wish != WH_WISH_RUN) {
 		run->wanted =
 			run->order.wish == WH_WISH_PAUSE ? WH_ORDER_PAUSED : WH_ORDER_CANCELLED;
@@ -191,14 +186,13 @@ int wh_far_begin(struct wh_run *run, const struct wh_run_ground *ground,
 	return -1;
 }
 
-bool wh_far_look(struct wh_run *run, uint64_t now_tsc)
+void wh_far_look(struct wh_run *run, uint64_t now_tsc)
 {
 	struct wh_lanes *lanes = &run->transfer.running.lanes;
 	const struct wh_far *far = &run->far;
 
 	if (wh_lanes_failed(lanes) || (far->give_up_tsc != 0 && now_tsc > far->give_up_tsc))
 		wh_lanes_hurry(lanes, now_tsc);
-	return wh_job_is_over(lanes->job[0]);
 }
 
 /* With READY it continues there, and we no longer follow it. */
@@ -295,6 +289,7 @@ static void take_silence(
 			last->number);
 	if (!says)
 		wh_run_await_room(run, result);
+	result->soon = !says && wh_retry_may_hurry(lanes);
 	say(result, status != WH_EXIT_OK ? status : WH_EXIT_OTHER, "%s%s%s%s",
 		says ? run->order.host : "", says ? ": " : "",
 		says ? last->why : wh_last_complaint(), goes_on);

@@ -50,7 +50,7 @@ bool wh_token_draw(char text[WH_TOKEN_TEXT_BYTES]);
 int wh_far_begin(struct wh_run *run, const struct wh_run_ground *ground,
 	const struct wh_place *place, uint64_t now_tsc);
 
-bool wh_far_look(struct wh_run *run, uint64_t now_tsc);
+void wh_far_look(struct wh_run *run, uint64_t now_tsc);
 void wh_far_stop(struct wh_run *run, uint64_t now_tsc);
 
 /* Sets another rate, which is sent with the next request. */

@@ -350,6 +350,7 @@ static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64
 		run->rate_bps = rate_now(run, now_s);
 		run->rate_s = now_s;
 		set_up_transfer(run, ground);
+		begin_waiting(run, now_tsc);
 	}
 	if (status == -1 && run->order.copies) {
 		status = wh_far_begin(run, ground, &place, now_tsc);
@@ -369,7 +370,6 @@ static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64
 		fail(result, WH_EXIT_USAGE, wh_last_complaint());
 		return false;
 	}
-	begin_waiting(run, now_tsc);
 	tell_start(run, ground);
 	if (!wh_transfer_make_lanes(&run->transfer)) {
 		fail(result, WH_EXIT_OTHER, wh_last_complaint());
@@ -501,11 +501,12 @@ bool wh_run_look(struct wh_run *run, const struct wh_run_ground *ground, uint64_
 
 	WH_ASSERT(lanes->started > 0);
 	follow_table(run, now_s);
-	if (run->far.on)
-		return wh_far_look(run, now_tsc);
 	if (wh_order_is_taken(&run->order) && !wh_giver_look(run, ground, now_s))
 		wh_lanes_hurry(lanes, now_tsc);
-	wh_transfer_look(&run->transfer, now_tsc);
+	if (run->far.on)
+		wh_far_look(run, now_tsc);
+	else
+		wh_transfer_look(&run->transfer, now_tsc);
 	if (!wh_lanes_rest(lanes) ||
 		(wh_lanes_failed(lanes) && looks_again(run, now_tsc, may_wait)))
 		return false;
