@@ -26,6 +26,7 @@ static const struct {
 	const char *says;
 } reasons[] = {
 	{"right", "may not give orders"},
+	{"deletes", "may not remove files from other hosts"},
 	{"list", "options are no list"},
 	{"written", "are to be written as"},
 	{"unknown", "is none of an order"},
@@ -208,6 +209,7 @@ static void orders_wrong(struct wh_attacker *attacker)
 		{NULL, THIRD, "max", "[\"--files-from=/etc/passwd\"]", "unknown"},
 		{NULL, THIRD, "max", "[\"--manifest=/etc/passwd\"]", "file"},
 		{NULL, THIRD, "max", "[\"--expect=x\"]", "file"},
+		{NULL, THIRD, "max", "[\"--recursive\",\"--delete\"]", "deletes"},
 		{NULL, THIRD, "fast", "[]", "rate"},
 		{NULL, THIRD, "-1", "[]", "rate"},
 		{NULL, THIRD, long_rate, "[]", "rate"},
@@ -227,10 +229,10 @@ static void orders_wrong(struct wh_attacker *attacker)
 	memset(deep, '[', WH_ORDER_WORDS_MAX);
 	memset(long_rate, '9', WH_ORDER_RATE_MAX);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct wh_record record = order_of(
-			i + 1, wrong[i].host, "x", wrong[i].rate, wrong[i].words);
-		const char *said = order(attacker,
-			wrong[i].path != NULL ? wrong[i].path : attacker->path, &record);
+		const struct wh_record record =
+			order_of(i + 1, wrong[i].host, "x", wrong[i].rate, wrong[i].words);
+		const char *said = order(
+			attacker, wrong[i].path != NULL ? wrong[i].path : attacker->path, &record);
 
 		if (wrong[i].reason == NULL || strcmp(wrong[i].reason, said) == 0)
 			as_told++;
