@@ -3,7 +3,8 @@
 /*
  * Transfers whose path is down for a while, at any moment: `jobs_outage --seeds 1000`. Or their
  * server is killed, and starts again after that time. Each seed runs once undisturbed, and once
- * more with an outage of t, which costs t and 3 s at most, beside what has to go again.
+ * more with an outage of t, which costs t and 3 s at most, beside what has to go again, and the
+ * start of a controller that has forgotten its path.
  */
 
 #include <fcntl.h>
