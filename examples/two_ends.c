@@ -15,6 +15,7 @@
 
 #include "base/assert.h"
 #include "endpoint/endpoint.h"
+#include "endpoint/lifecycle.h"
 #include "fibre/fibre.h"
 
 enum { HZ = 1000000000, TURN_TSC = 1000, MTU = 9000, PACKETS = 8192 };

@@ -82,30 +82,34 @@ static bool is_due(
 	       now_tsc - pkt->arrived_tsc > late_tsc;
 }
 
-/* A packet that is too late is dropped as it would have been on arrival. */
-int32_t wh_early_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
+bool wh_early_begin(struct wh_endpoint *endpoint, uint64_t now_tsc)
 {
 	struct wh_early *early = &endpoint->early;
-	uint32_t left = 0;
-	int32_t work = 0;
 
 	if (now_tsc < early->next_look_tsc)
-		return 0;
+		return false;
 	early->next_look_tsc = now_tsc + wh_us_to_tsc(endpoint->config.hz, LOOK_US);
 	early->again = true;
-	for (uint32_t i = 0; i < early->pkts; i++) {
-		struct wh_early_pkt *pkt = &early->pkt[i];
+	early->at = 0;
+	early->left = 0;
+	return true;
+}
+
+struct wh_early_pkt *wh_early_next(struct wh_endpoint *endpoint, uint64_t now_tsc)
+{
+	struct wh_early *early = &endpoint->early;
+
+	while (early->at < early->pkts) {
+		struct wh_early_pkt *pkt = &early->pkt[early->at++];
 
 		if (is_due(endpoint, now_tsc, pkt)) {
 			memcpy(endpoint->via, pkt->via, sizeof(pkt->via));
-			wh_endpoint_input(endpoint, now_tsc, pkt->arrived_tsc, pkt->packet,
-				pkt->bytes, &pkt->from);
-			work++;
-		} else if (left++ < i) {
-			early->pkt[left - 1] = *pkt;
+			return pkt;
 		}
+		if (++early->left < early->at)
+			early->pkt[early->left - 1] = *pkt;
 	}
 	early->again = false;
-	early->pkts = left;
-	return work;
+	early->pkts = early->left;
+	return NULL;
 }

@@ -36,7 +36,9 @@ struct wh_early_pkt {
 struct wh_early {
 	struct wh_early_pkt *pkt; /* WH_EARLY_PKTS, in order of arrival */
 	uint32_t pkts;
-	bool again; /* packets are processed again, and must not be kept twice */
+	bool again;    /* packets are processed again, and must not be kept twice: */
+	uint32_t at;   /* the next to look at, ... */
+	uint32_t left; /* ... and how many before it stay */
 	uint64_t next_look_tsc;
 };
 
@@ -52,7 +54,12 @@ bool wh_early_confirm(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const 
 bool wh_early_follow(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const uint8_t *bytes,
 	size_t length, const struct wh_address *from);
 
-/* Processes packets whose wait is over; returns how many. */
-int32_t wh_early_poll(struct wh_endpoint *endpoint, uint64_t now_tsc);
+/*
+ * _begin: whether it is time to look for packets whose wait is over. Then _next returns them, one
+ * by one, with endpoint->via as it was, until NULL: they are to be processed as if they arrived
+ * now. One that is too late is dropped by that as it would have been on arrival.
+ */
+bool wh_early_begin(struct wh_endpoint *endpoint, uint64_t now_tsc);
+struct wh_early_pkt *wh_early_next(struct wh_endpoint *endpoint, uint64_t now_tsc);
 
 #endif

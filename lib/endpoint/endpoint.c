@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "endpoint/endpoint.h"
+#include "endpoint/lifecycle.h"
 
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "base/clock.h"
 #include "endpoint/listen.h"
 #include "endpoint/strays.h"
-#include "session/internal.h"
+#include "endpoint/turn.h"
 #include "track/alloc.h"
 
 /* New sessions that a turn takes, at most. */
@@ -43,41 +44,6 @@ static int create_fifos(struct wh_endpoint *endpoint)
 	return rc != 0 ? rc
 		       : wh_slot_fifo_init(
 				 &endpoint->farewells, farewells, sizeof(struct wh_farewell));
-}
-
-uint64_t wh_endpoint_draw(const struct wh_endpoint *endpoint, enum wh_draw what, uint64_t *draws,
-	const struct wh_address *peer)
-{
-	struct {
-		uint64_t what;
-		uint64_t number;
-		uint64_t family;
-		uint64_t port;
-		uint8_t ip[sizeof(peer->ip)];
-	} message = {what, (*draws)++, peer->family, peer->port, {0}};
-
-	memcpy(message.ip, peer->ip, sizeof(message.ip));
-	return wh_siphash24(endpoint->listener.key, &message, sizeof(message));
-}
-
-uint64_t wh_endpoint_about(const struct wh_endpoint *endpoint, uint64_t token,
-	const struct wh_address *initiator, const struct wh_address *acceptor)
-{
-	uint64_t about;
-
-	/* If this end does not know its own address, neither end includes addresses. */
-	if (endpoint->config.own[0].family == 0 && endpoint->config.own[1].family == 0)
-		return token;
-	about = wh_between(token, initiator, acceptor);
-	return about != 0 ? about : 1;
-}
-
-uint32_t wh_endpoint_lci_at(const struct wh_endpoint *endpoint, uint32_t place, uint64_t random)
-{
-	uint32_t places = endpoint->config.places;
-	uint32_t lci = ((uint32_t)random & ~(places - 1)) | place;
-
-	return lci != 0 ? lci : places;
 }
 
 int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_config *config)
@@ -119,20 +85,6 @@ void wh_endpoint_free(struct wh_endpoint *endpoint)
 	wh_secret_free(endpoint->farewell, endpoint->config.places * sizeof(*endpoint->farewell));
 	free(endpoint->opened);
 	*endpoint = (struct wh_endpoint){0};
-}
-
-void wh_endpoint_move_in(struct wh_endpoint *endpoint, struct wh_half *half,
-	struct wh_session *session, struct wh_meter *meter)
-{
-	uint32_t place = wh_place_of(endpoint, session->local_lci);
-
-	WH_ASSERT(session->config.payload_virtual == endpoint->config.payload_virtual);
-	session->meter = meter;
-	wh_half_occupy(half, place);
-	atomic_store(&session->place, place);
-	atomic_store(&session->half, half);
-	atomic_store_explicit(&endpoint->session[place], session, memory_order_release);
-	wh_half_activate(half, place);
 }
 
 /*
@@ -551,6 +503,20 @@ static void see_bonds(struct wh_endpoint *endpoint, struct wh_half *half, uint32
 	activate_own(endpoint, half);
 }
 
+/* Packets that have waited for their bond. */
+static int32_t take_early(struct wh_endpoint *endpoint, uint64_t now_tsc)
+{
+	struct wh_early_pkt *pkt;
+	int32_t work = 0;
+
+	if (!wh_early_begin(endpoint, now_tsc))
+		return 0;
+	for (; (pkt = wh_early_next(endpoint, now_tsc)) != NULL; work++)
+		wh_endpoint_input(
+			endpoint, now_tsc, pkt->arrived_tsc, pkt->packet, pkt->bytes, &pkt->from);
+	return work;
+}
+
 int32_t wh_endpoint_receive_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
 {
 	struct wh_half *half = endpoint->rx;
@@ -560,7 +526,7 @@ int32_t wh_endpoint_receive_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
 	see_bonds(endpoint, half, &endpoint->rx_news);
 	take_farewells(endpoint);
 	if (unlikely(endpoint->early.pkts > 0))
-		work += wh_early_poll(endpoint, now_tsc);
+		work += take_early(endpoint, now_tsc);
 	for (uint32_t i = 0; i < half->actives;)
 		i += look_at(endpoint, half, i, now_tsc, &work);
 	return work + let_go(endpoint, now_tsc, &endpoint->rx_leaving, endpoint->tx);

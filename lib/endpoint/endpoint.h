@@ -44,8 +44,8 @@
 #include "probe/prober.h"
 #include "seal/bond.h"
 #include "session/half.h"
-#include "session/handshake.h"
-#include "session/session.h"
+#include "endpoint/handshake.h"
+#include "endpoint/lifecycle.h"
 #include "wire/letter.h"
 
 #define WH_ENDPOINT_PLACES_MIN 64

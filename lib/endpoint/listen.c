@@ -4,24 +4,8 @@
 #include <string.h>
 
 #include "endpoint/strays.h"
-#include "session/internal.h"
+#include "endpoint/turn.h"
 #include "wire/versions.h"
-
-/*
- * Most hints per second and kind: to a peer that names an unknown bond, or that has none and needs
- * one; and to one whose greeting is unknown. None is authenticated.
- */
-#define HINTS_PER_S 1000
-
-bool wh_listen_may_hint(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t *next_tsc)
-{
-	if (now_tsc < *next_tsc) {
-		endpoint->stats.unhinted_pkts++;
-		return false;
-	}
-	*next_tsc = now_tsc + endpoint->config.hz / HINTS_PER_S;
-	return true;
-}
 
 /*
  * periodic-exchange.txt: the number of queued packets decides whether the receiver accepts another
@@ -90,7 +74,7 @@ static void take_open(struct wh_endpoint *endpoint, uint64_t now_tsc, const stru
 	bool unsealed = bond == NULL && endpoint->config.bonds != NULL;
 	struct wh_offer offer = {0};
 
-	if (unsealed && !wh_listen_may_hint(endpoint, now_tsc, &endpoint->next_hint_tsc))
+	if (unsealed && !wh_endpoint_may_hint(endpoint, now_tsc, &endpoint->next_hint_tsc))
 		return;
 	if (unsealed)
 		offer.refused = WH_STATUS_UNSEALED;
@@ -217,7 +201,7 @@ static void hint(struct wh_endpoint *endpoint, uint64_t now_tsc, const uint8_t *
 	const struct wh_open *open;
 
 	static_assert(offsetof(struct wh_open, answer_lci) == sizeof(open->stamp_us), "in a row");
-	if (!wh_listen_may_hint(endpoint, now_tsc, &endpoint->next_hint_tsc))
+	if (!wh_endpoint_may_hint(endpoint, now_tsc, &endpoint->next_hint_tsc))
 		return;
 	memcpy(&accept.accept.stamp_us, bytes + WH_FIELDS_OFFSET, sizeof(open->stamp_us));
 	memcpy(&accept.lci, bytes + WH_FIELDS_OFFSET + sizeof(open->stamp_us),

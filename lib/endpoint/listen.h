@@ -60,7 +60,7 @@ static inline const struct wh_address *wh_endpoint_own(
 }
 
 /* RX core: whether a stranger may be sent a hint now. *next_tsc: when one of its kind is next. */
-bool wh_listen_may_hint(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t *next_tsc);
+bool wh_endpoint_may_hint(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t *next_tsc);
 
 /* An OPEN or CONFIRM, already peeked at. May come from anybody. */
 enum wh_wire_reason wh_listen_input(struct wh_endpoint *endpoint, uint64_t now_tsc,

@@ -139,7 +139,7 @@ static uint32_t put_off(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	endpoint->stats.bad_cookie_pkts++;
 	if (packet->type != WH_PACKET_CRYPTO || packet->flags != 0 ||
 		endpoint->config.welcome == NULL ||
-		!wh_listen_may_hint(endpoint, now_tsc, &endpoint->next_put_off_tsc))
+		!wh_endpoint_may_hint(endpoint, now_tsc, &endpoint->next_put_off_tsc))
 		return 0;
 	memcpy(later.cookie.cookie, packet->crypto.cookie, sizeof(later.cookie.cookie));
 	length = wh_packet_encode(&later, answer, WH_CONTROL_BYTES_MAX);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "fec/fec.h"
 #include "scenario/engine_config.h"
+#include "endpoint/lifecycle.h"
 #include "endpoint/endpoint.h"
 #include "session/pacer.h"
 #include "sim/memory.h"

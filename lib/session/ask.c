@@ -13,7 +13,6 @@
 
 #include <assert.h>
 
-#include <rte_branch_prediction.h>
 #include <rte_pause.h>
 
 #include "session/internal.h"
@@ -93,20 +92,6 @@ uint64_t wh_session_rate(const struct wh_session *s)
 	return atomic_load_explicit(&s->rate_bps, memory_order_relaxed);
 }
 
-static void follow_rate(struct wh_session *s, uint64_t now_tsc)
-{
-	uint64_t wanted_bps = atomic_load_explicit(&s->wanted_bps, memory_order_relaxed);
-	uint64_t had_bps = atomic_load_explicit(&s->rate_bps, memory_order_relaxed);
-
-	if (likely(wanted_bps == had_bps))
-		return;
-	wh_control_set_rate(&s->tx.control, wanted_bps);
-	atomic_store_explicit(&s->rate_bps, wanted_bps, memory_order_relaxed);
-	wh_session_decide(s);
-	if (wanted_bps > had_bps && s->tx.decision.freeze_until_tsc == 0)
-		wh_pacer_hasten(&s->tx.pacer, now_tsc);
-}
-
 void wh_session_set_option(struct wh_session *s, uint32_t option, double value)
 {
 	WH_ASSERT(s->role == WH_TRANSMITTER && option < s->config.profile->n_options);
@@ -125,45 +110,15 @@ struct wh_profile_options wh_session_options(const struct wh_session *s)
 	return options;
 }
 
-static void follow_options(struct wh_session *s)
-{
-	uint32_t wishes = atomic_load_explicit(&s->option_wishes, memory_order_acquire);
-
-	if (likely(wishes == s->options_followed))
-		return;
-
-	const struct wh_profile_options options = wh_session_options(s);
-
-	s->options_followed = wishes;
-	wh_control_set_options(&s->tx.control, &options);
-	wh_session_decide(s);
-}
-
-int32_t wh_session_grant(struct wh_session *s, uint64_t now_tsc)
+bool wh_session_fresh_wishes(struct wh_session *s, struct wh_wishes *fresh)
 {
 	uint32_t wishes = atomic_load(&s->wishes);
-	uint32_t fresh = wishes & WISHES & ~s->granted;
 
-	follow_rate(s, now_tsc);
-	follow_options(s);
-	if (fresh == 0)
-		return 0;
-	s->granted |= fresh;
-	/*
-	 * SINK_DONE before ABORT: a file that already has its name exists, even if an abort was
-	 * requested too.
-	 */
-	if (fresh & WH_WISH_SINK_DONE)
-		wh_session_sink_done(
-			s, now_tsc, (enum wh_release_status)(wishes >> SINK_SHIFT & STATUS_MASK));
-	if (fresh & WH_WISH_ABORT)
-		wh_session_abort(
-			s, now_tsc, (enum wh_release_status)(wishes >> ABORT_SHIFT & STATUS_MASK));
-	if (fresh & WH_WISH_CLOSE) {
-		wh_session_abort(s, now_tsc, WH_STATUS_INTERRUPTED);
-		s->closing = true;
-	}
-	return 1;
+	fresh->wishes = wishes & WISHES & ~s->granted;
+	fresh->sink = (enum wh_release_status)(wishes >> SINK_SHIFT & STATUS_MASK);
+	fresh->abort = (enum wh_release_status)(wishes >> ABORT_SHIFT & STATUS_MASK);
+	s->granted |= fresh->wishes;
+	return fresh->wishes != 0;
 }
 
 void wh_session_publish(struct wh_session *s)

@@ -455,7 +455,6 @@ bool wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rc
 		.delay_tsc = (int64_t)delivery->least_tsc + more_tsc,
 		.least_delay_tsc = (int64_t)delivery->least_tsc,
 		.late_tsc = wh_pacer_take_late(&s->tx.pacer),
-		.overtaken_tsc = wh_again_overtaken_tsc(s),
 		.held_up = s->tx.held_up,
 	};
 

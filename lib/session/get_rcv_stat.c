@@ -8,32 +8,6 @@
 
 #include "session/internal.h"
 
-void wh_session_decide(struct wh_session *s)
-{
-	struct wh_transmitter *tx = &s->tx;
-	const struct wh_decision *decision = &tx->decision;
-
-	tx->decision = tx->control.profile->decide(&tx->control);
-	wh_pacer_set_interval(&tx->pacer, decision->interval_fp);
-	wh_pacer_set_burst(
-		&tx->pacer, decision->burst_pkts > 0 ? decision->burst_pkts : s->config.burst_pkts);
-	wh_pacer_set_owed_most(&tx->pacer, decision->owed_most_tsc);
-	if (decision->by_tokens)
-		wh_pacer_allow(&tx->pacer, decision->tokens);
-	else
-		wh_pacer_grant(&tx->pacer, decision->tokens);
-	tx->pace_limit = wh_session_pace_limit(s);
-}
-
-static void apply_decision(struct wh_session *s)
-{
-	struct wh_transmitter *tx = &s->tx;
-
-	wh_session_decide(s);
-	if (tx->decision.freeze_until_tsc != 0)
-		wh_pacer_hold_until(&tx->pacer, tx->decision.freeze_until_tsc);
-}
-
 /* Acknowledges packets of one chunk; with the last of them the chunk returns to the reader. */
 static void packets_acked(
 	void *context, uint64_t serial, const struct wh_sent_record *record, uint32_t count)
@@ -207,6 +181,8 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	bool is_told = (packet->flags & WH_FLAG_DELIVERY) != 0 &&
 		       wh_delivery_take(s, now_tsc, state, &delivery);
 
+	if (is_told) /* before this state adds to it */
+		delivery.overtaken_tsc = wh_again_overtaken_tsc(s);
 	tx->acked_end = 0;
 	uint64_t acked_pkts = take_acks(s, now_tsc, state);
 
@@ -230,7 +206,7 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	};
 
 	WH_CONTROL_TELL(&tx->control, on_feedback, &event);
-	apply_decision(s);
+	wh_session_apply(s);
 }
 
 static void queue_again(void *context, uint64_t serial)
@@ -300,7 +276,7 @@ static void take_nak(struct wh_session *s, uint64_t now_tsc, const struct wh_pac
 	}
 	wh_session_count(&s->stats.naks);
 	WH_CONTROL_TELL(&tx->control, on_loss, &event);
-	apply_decision(s);
+	wh_session_apply(s);
 }
 
 static void take_delay_warning(
@@ -316,7 +292,7 @@ static void take_delay_warning(
 		return;
 	wh_session_count(&s->stats.delay_warnings);
 	WH_CONTROL_TELL(&s->tx.control, on_delay, &event);
-	apply_decision(s);
+	wh_session_apply(s);
 }
 
 /*
@@ -356,21 +332,12 @@ static void take_bitmap(struct wh_session *s, uint64_t now_tsc, const struct wh_
 	if (event.finding != WH_BITMAP_BEARABLE)
 		tell_losses(tx, wh_bitmap_loss_pkts(loss), loss->lost_pkts, loss->loss_events);
 	WH_CONTROL_TELL(&tx->control, on_bitmap, &event);
-	apply_decision(s);
+	wh_session_apply(s);
 }
 
-static void take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
-	const struct wh_packet *packet)
+void wh_get_rcv_stat_take(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
 {
-	/* Before ACCEPT no receiver exists that could send anything else. */
-	if (s->phase == WH_PHASE_OPENING && packet->type != WH_PACKET_ACCEPT) {
-		wh_session_bad(s, &s->stats.bad_unexpected_pkts);
-		return;
-	}
 	switch (packet->type) {
-	case WH_PACKET_ACCEPT:
-		wh_handshake_accepted(s, now_tsc, &packet->accept);
-		break;
 	case WH_PACKET_RCV_STATE:
 		take_state(s, now_tsc, packet);
 		break;
@@ -382,12 +349,6 @@ static void take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 		break;
 	case WH_PACKET_BITMAP:
 		take_bitmap(s, now_tsc, packet);
-		break;
-	case WH_PACKET_PROBE_ANSWER:
-		wh_prelude_answered(s, now_tsc, arrived_tsc, packet);
-		break;
-	case WH_PACKET_RELEASE:
-		wh_release_input(s, now_tsc, &packet->release);
 		break;
 	default:
 		wh_session_bad(s, &s->stats.bad_unexpected_pkts);
@@ -412,7 +373,7 @@ static void tick(struct wh_session *s, uint64_t now_tsc)
 	};
 
 	WH_CONTROL_TELL(&tx->control, on_tick, &event);
-	apply_decision(s);
+	wh_session_apply(s);
 }
 
 static void tell_silence(struct wh_session *s, uint64_t now_tsc, uint64_t since_tsc)
@@ -420,7 +381,7 @@ static void tell_silence(struct wh_session *s, uint64_t now_tsc, uint64_t since_
 	const struct wh_silence_event event = {.now_tsc = now_tsc, .since_tsc = since_tsc};
 
 	WH_CONTROL_TELL(&s->tx.control, on_silence, &event);
-	apply_decision(s);
+	wh_session_apply(s);
 }
 
 static void notice_silence(struct wh_session *s, uint64_t now_tsc)
@@ -438,7 +399,7 @@ static void notice_silence(struct wh_session *s, uint64_t now_tsc)
 		tell_silence(s, now_tsc, since_tsc);
 	}
 	if (now_tsc - s->last_heard_tsc > s->peer_timeout_tsc)
-		wh_release_give_up(s, now_tsc);
+		wh_session_give_up(s, now_tsc);
 }
 
 static void notice_stalls(struct wh_session *s, uint64_t now_tsc)
@@ -467,35 +428,16 @@ static void notice_stalls(struct wh_session *s, uint64_t now_tsc)
 		wh_session_abort(s, now_tsc, WH_STATUS_STALLED);
 }
 
-/* ACCEPT is the listener's: it says nothing of this session. */
-static void hear(struct wh_session *s, uint64_t now_tsc, const struct wh_slot *slot)
-{
-	if (((const struct wh_packet *)slot->data)->type == WH_PACKET_ACCEPT)
-		return;
-	/* The time is from another core, whose turn may have begun after this one. */
-	__atomic_store_n(&s->last_heard_tsc,
-		wh_max_u64(s->last_heard_tsc, wh_min_u64(slot->when_tsc, now_tsc)),
-		__ATOMIC_RELAXED);
-	s->tx.unanswered_tsc = 0;
-}
-
 int32_t wh_get_rcv_stat(struct wh_session *s, uint64_t now_tsc)
 {
-	struct wh_slot *slot;
-	int32_t taken = 0;
+	int32_t sent = 0;
 
-	while (s->phase != WH_PHASE_CLOSED && (slot = wh_slot_fifo_peek(&s->inbox)) != NULL) {
-		hear(s, now_tsc, slot);
-		take(s, now_tsc, slot->when_tsc, (const struct wh_packet *)slot->data);
-		wh_slot_fifo_release(&s->inbox);
-		taken++;
-	}
 	if (s->phase == WH_PHASE_RUNNING) {
-		taken += wh_again_look(s, now_tsc);
+		sent += wh_again_look(s, now_tsc);
 		tick(s, now_tsc);
 		notice_silence(s, now_tsc);
 	}
 	if (s->phase == WH_PHASE_RUNNING)
 		notice_stalls(s, now_tsc);
-	return taken;
+	return sent;
 }

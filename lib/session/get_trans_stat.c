@@ -182,29 +182,7 @@ static void take_ack2(
 	warn_of_growing_delay(s, now_tsc);
 }
 
-/* The transmitter has the whole stream: its size and digest are known now. */
-static void take_release(struct wh_session *s, uint64_t now_tsc, const struct wh_release *release)
-{
-	struct wh_receiver *rx = &s->rx;
-
-	if (release->stage != WH_RELEASE_REQUEST || rx->total_known) {
-		wh_release_input(s, now_tsc, release);
-		return;
-	}
-	if (release->serial_end > wh_recv_table_upper(&rx->table) ||
-		release->serial_end < rx->table.highest_end || release->chunks < rx->next_deliver) {
-		wh_session_bad(s, &s->stats.bad_window_pkts);
-		return;
-	}
-	rx->total_known = true;
-	rx->chunks = release->chunks;
-	rx->total_bytes = release->total_bytes;
-	rx->digest = release->digest;
-	see_losses_below(s, now_tsc, release->serial_end);
-	wh_release_input(s, now_tsc, release);
-}
-
-static void take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+void wh_get_trans_stat_take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet)
 {
 	switch (packet->type) {
@@ -214,21 +192,35 @@ static void take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	case WH_PACKET_ACK2:
 		take_ack2(s, now_tsc, arrived_tsc, &packet->ack2);
 		break;
-	case WH_PACKET_PROBE:
-		wh_prelude_answer(s, now_tsc, arrived_tsc, packet);
-		break;
-	case WH_PACKET_RELEASE:
-		take_release(s, now_tsc, &packet->release);
-		break;
 	default:
 		wh_session_bad(s, &s->stats.bad_unexpected_pkts);
 	}
 }
 
+/* The transmitter has the whole stream: its size and digest are known now. */
+bool wh_get_trans_stat_end(struct wh_session *s, uint64_t now_tsc, const struct wh_release *release)
+{
+	struct wh_receiver *rx = &s->rx;
+
+	if (release->stage != WH_RELEASE_REQUEST || rx->total_known)
+		return true;
+	if (release->serial_end > wh_recv_table_upper(&rx->table) ||
+		release->serial_end < rx->table.highest_end || release->chunks < rx->next_deliver) {
+		wh_session_bad(s, &s->stats.bad_window_pkts);
+		return false;
+	}
+	rx->total_known = true;
+	rx->chunks = release->chunks;
+	rx->total_bytes = release->total_bytes;
+	rx->digest = release->digest;
+	see_losses_below(s, now_tsc, release->serial_end);
+	return true;
+}
+
 static void notice_silence(struct wh_session *s, uint64_t now_tsc)
 {
 	if (now_tsc - s->last_heard_tsc > s->peer_timeout_tsc)
-		wh_release_give_up(s, now_tsc);
+		wh_session_give_up(s, now_tsc);
 }
 
 /*
@@ -249,19 +241,10 @@ static void notice_stall(struct wh_session *s, uint64_t now_tsc)
 		wh_session_abort(s, now_tsc, WH_STATUS_STALLED);
 }
 
-int32_t wh_get_trans_stat(struct wh_session *s, uint64_t now_tsc)
+void wh_get_trans_stat(struct wh_session *s, uint64_t now_tsc)
 {
-	struct wh_slot *slot;
-	int32_t taken = 0;
-
-	while (s->phase != WH_PHASE_CLOSED && (slot = wh_slot_fifo_peek(&s->inbox)) != NULL) {
-		take(s, now_tsc, slot->when_tsc, (const struct wh_packet *)slot->data);
-		wh_slot_fifo_release(&s->inbox);
-		taken++;
-	}
 	if (s->phase == WH_PHASE_RUNNING)
 		notice_silence(s, now_tsc);
 	if (s->phase == WH_PHASE_RUNNING)
 		notice_stall(s, now_tsc);
-	return taken;
 }

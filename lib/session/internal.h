@@ -3,11 +3,11 @@
 #define WH_SESSION_INTERNAL_H
 
 /*
- * A session's state, shared by the files of this room only. The four processes of an end run on its
- * home core; each member is written by the process under whose heading it stands. Exceptions:
- * opening and release also start timers and count as progress, and get_rcv_stat sets the pacer's
- * interval. Members written by the other core and by users are at the end, on cache lines of their
- * own.
+ * A session's state, shared by the files of this room and by lib/endpoint, which drives it. The
+ * four processes of an end run on its home core; each member is written by the process under whose
+ * heading it stands. Exceptions: opening and release also start timers and count as progress, and
+ * get_rcv_stat sets the pacer's interval. Members written by the other core and by users are at the
+ * end, on cache lines of their own.
  */
 
 #include <assert.h>
@@ -233,7 +233,7 @@ struct wh_transmitter {
 	enum wh_limit admission_limit; /* why the last packet was not admitted */
 	bool admission_held_up;        /* by something other than the controller */
 
-	struct wh_probing probe; /* prelude.c */
+	struct wh_probing probe; /* lib/endpoint/prelude.c */
 
 	/* trans */
 	struct wh_pacer pacer;
@@ -282,7 +282,7 @@ struct wh_transmitter {
 	bool peer_silent;
 	bool stalled;
 
-	struct wh_missing missing; /* open/missing.c */
+	struct wh_missing missing; /* lib/endpoint/missing.c */
 
 	/* send_trans_stat */
 	uint64_t unanswered_tsc; /* of the first state since the peer was heard; 0: none */
@@ -460,7 +460,7 @@ struct wh_session {
 	struct wh_seal send_seal;    /* home core */
 	struct wh_seal receive_seal; /* RX core */
 
-	/* open/sealing.c, with a bond */
+	/* sealing.c, with a bond */
 	struct wh_bond *bond; /* NULL: none */
 	uint8_t *keys;        /* of both seals, and the replay window of data */
 	_Atomic bool sealed;  /* the seals are in use */
@@ -481,7 +481,7 @@ struct wh_session {
 	uint64_t looked_tsc; /* packets read now arrived after this; 0: unknown */
 	struct wh_rtt rtt;
 
-	/* handshake.c */
+	/* lib/endpoint/handshake.c */
 	uint64_t next_open_tsc;
 	uint64_t open_repeat_tsc;
 	uint8_t cookie[WH_COOKIE_BYTES];
@@ -490,7 +490,7 @@ struct wh_session {
 	bool offered; /* CONFIRM is for a place offered in a greeting */
 	bool anew;    /* must be opened again, with a new place and new keys */
 
-	/* release.c */
+	/* lib/endpoint/release.c */
 	uint64_t next_release_tsc;
 	uint32_t release_repeats;
 	bool abort_pending;
@@ -500,7 +500,7 @@ struct wh_session {
 	uint32_t granted; /* subset of `wishes` */
 	bool closing;     /* its users have asked to close it */
 
-	/* endpoint.c */
+	/* lib/endpoint/endpoint.c */
 	struct wh_session *next; /* in the list of sessions that are leaving */
 	uint64_t gone_turn;      /* the other half holds it no more once it reaches this turn */
 
@@ -552,12 +552,12 @@ static inline uint32_t wh_session_payload_bytes(
 		s->config.payload_bytes, s->chunk[record->chunk_slot].bytes - offset);
 }
 
-/* session.c: called once our LCI and token are known, or the peer's: the seal depends on them. */
+/* sealing.c: called once our LCI and token are known, or the peer's: the seal depends on them. */
 void wh_session_begin_receive_seal(struct wh_session *s, uint64_t local_token);
 void wh_session_begin_send_seal(struct wh_session *s, uint64_t peer_token);
 
 /*
- * open/sealing.c. _alloc takes a reference to the bond and allocates keys and windows: 0 or
+ * sealing.c. _alloc takes a reference to the bond and allocates keys and windows: 0 or
  * -ENOMEM. _derive makes the keys from what both ends said. _begin uses them, once both LCIs, the
  * parameters and the cookie are known; false: no memory. _address fills in the head of a packet to
  * a listener, which is addressed to the bond.
@@ -604,6 +604,15 @@ uint64_t wh_session_exp_tsc(const struct wh_session *s);
 void wh_session_settle(struct wh_session *s, uint64_t now_tsc, enum wh_release_status outcome);
 uint64_t wh_session_ms_tsc(const struct wh_session *s, uint64_t span_ms);
 
+/* The peer is silent for too long. Should it come back, the endpoint tells it so. */
+void wh_session_give_up(struct wh_session *s, uint64_t now_tsc);
+
+/* boxes.c. _put: on the other core, uses only the inbox and `stats`. */
+int wh_boxes_init(struct wh_session *s);
+uint64_t wh_boxes_bytes(uint32_t window_pkts);
+void wh_boxes_put(struct wh_session *s, struct wh_session_stats *stats, uint64_t arrived_tsc,
+	const struct wh_packet *packet);
+
 /* Encodes a control packet of `type` into the outbox; the caller has filled in its union. */
 void wh_session_push_control(
 	struct wh_session *s, uint64_t now_tsc, enum wh_packet_type type, struct wh_packet *packet);
@@ -630,31 +639,40 @@ static inline void wh_session_heard(struct wh_session *s, uint32_t bytes)
  * Whether a control packet is newer than all others of its type: *next is one past the newest
  * serial, received at *at_tsc. Without a bond that holds for WH_YOUNGEST_MS only, so that a forged
  * high serial cannot block genuine packets for longer. With a bond serials are authenticated and it
- * holds for ever. (session.c)
+ * holds for ever. (boxes.c)
  */
 bool wh_session_is_younger(
 	struct wh_session *s, uint64_t now_tsc, uint64_t serial, uint64_t *next, uint64_t *at_tsc);
 
-/* The eight processes, and the two that open and end. */
+/* The eight processes. */
 int32_t wh_host_trans(struct wh_session *s, uint64_t now_tsc);
 uint32_t wh_trans(struct wh_session *s, uint64_t now_tsc, struct wh_out *out, uint32_t count);
 
-/*
- * Asks the controller for a decision and sets the pacer by it; the caller applies a freeze.
- * (get_rcv_stat.c)
- */
+/* decide.c. _decide asks the controller and sets the pacer; _apply also holds it for a freeze. */
 void wh_session_decide(struct wh_session *s);
+void wh_session_apply(struct wh_session *s);
 
-/* What limits the pace, by the controller's last decision. */
-enum wh_limit wh_session_pace_limit(const struct wh_session *s);
+/* _take: what the receiver has sent of states, NAKs, warnings and bitmaps. */
+void wh_get_rcv_stat_take(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet);
 int32_t wh_get_rcv_stat(struct wh_session *s, uint64_t now_tsc);
-int32_t wh_send_trans_stat(struct wh_session *s, uint64_t now_tsc);
+
+/* is_doubted: its peer's process may be gone, and is asked. */
+int32_t wh_send_trans_stat(struct wh_session *s, uint64_t now_tsc, bool is_doubted);
 
 int32_t wh_host_rcv(struct wh_session *s, uint64_t now_tsc);
-int32_t wh_get_trans_stat(struct wh_session *s, uint64_t now_tsc);
+
+/*
+ * _take: what the transmitter has sent of states and ACK2s. _end: the end of its stream, from its
+ * request to release the session; false, and counted: it contradicts what has come.
+ */
+void wh_get_trans_stat_take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_packet *packet);
+bool wh_get_trans_stat_end(
+	struct wh_session *s, uint64_t now_tsc, const struct wh_release *release);
+void wh_get_trans_stat(struct wh_session *s, uint64_t now_tsc);
 int32_t wh_send_rcv_stat(struct wh_session *s, uint64_t now_tsc);
 
-/* [first, end) is missing: counts the loss and, without repair packets, requests it. (rcv.c) */
+/* [first, end) is missing: counts the loss and, without repair packets, requests it. (losses.c) */
 void wh_rcv_note_loss(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t end);
 
 /* Whether the stream has repair packets: losses then wait until repair has been tried. */
@@ -663,7 +681,7 @@ static inline bool wh_session_repairs(const struct wh_session *s)
 	return s->config.repair.recovery != WH_RECOVERY_NAK;
 }
 
-/* Requests [first, end) now, and again until it arrives. (rcv.c) */
+/* Requests [first, end) now, and again until it arrives. (losses.c) */
 void wh_rcv_ask(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t end);
 
 /* Enters a new serial into the table; a gap before it is a loss. (rcv.c) */
@@ -762,39 +780,18 @@ uint64_t wh_delivery_sent_tsc(
 	const struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state);
 uint64_t wh_delivery_stamps_tsc(const struct wh_session *s, uint64_t stamps);
 
-/* The endpoint has no place for the session: ends it as BUSY. */
-void wh_handshake_refuse(struct wh_session *s, uint64_t now_tsc);
-
-/* Number of packets in its probe; 0: it sends none. (session.c) */
+/* Number of packets in its probe; 0: it sends none. (boxes.c) */
 uint32_t wh_session_train_pkts(const struct wh_session *s);
 
-/* prelude.c: the transmitter's part, and the receiver's answer. */
-void wh_prelude_begin(struct wh_session *s, uint64_t now_tsc);
-int32_t wh_prelude_poll(struct wh_session *s, uint64_t now_tsc);
-uint64_t wh_prelude_deadline(const struct wh_session *s);
-void wh_prelude_answered(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
-	const struct wh_packet *packet);
-void wh_prelude_answer(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
-	const struct wh_packet *packet);
+/* ask.c: what users have asked for and was not granted yet; false: nothing. Marks it as granted. */
+struct wh_wishes {
+	uint32_t wishes; /* enum wh_session_wish */
+	enum wh_release_status sink;
+	enum wh_release_status abort;
+};
+bool wh_session_fresh_wishes(struct wh_session *s, struct wh_wishes *fresh);
 
-/* open/missing.c: has a silent peer the session? open/doubt.c: does the peer's process exist? */
-int32_t wh_missing_poll(struct wh_session *s, uint64_t now_tsc);
-void wh_missing_answered(struct wh_session *s, uint64_t now_tsc, uint32_t stamp_us);
-uint64_t wh_missing_deadline(const struct wh_session *s);
-void wh_doubt_poll(struct wh_session *s, uint64_t now_tsc);
-uint64_t wh_doubt_deadline(const struct wh_session *s);
-bool wh_session_is_doubted(const struct wh_session *s);
-int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc);
-void wh_handshake_begin_anew(struct wh_session *s);
-void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh_accept *accept);
-
-/* The peer is silent for too long. Should it come back, the endpoint tells it so. */
-void wh_release_give_up(struct wh_session *s, uint64_t now_tsc);
-void wh_release_fill(const struct wh_session *s, uint8_t stage, struct wh_release *release);
-int32_t wh_release_poll(struct wh_session *s, uint64_t now_tsc);
-void wh_release_input(struct wh_session *s, uint64_t now_tsc, const struct wh_release *release);
-/* ask.c: grants users' new wishes; publishes phase and outcome to users. */
-int32_t wh_session_grant(struct wh_session *s, uint64_t now_tsc);
+/* ask.c: publishes phase and outcome to users. */
 void wh_session_publish(struct wh_session *s);
 
 #endif

@@ -116,13 +116,13 @@ static void push_state(struct wh_session *s, uint64_t now_tsc)
  * recently: a gap shows in the next packet. After a round trip and its deviation without data, as
  * when a whole window was lost, states are needed again. 0: states are needed now.
  */
-static uint64_t quiet_until_tsc(const struct wh_session *s, uint64_t now_tsc)
+static uint64_t quiet_until_tsc(const struct wh_session *s, uint64_t now_tsc, bool is_doubted)
 {
 	const struct wh_transmitter *tx = &s->tx;
 	bool waits_for_pacer = wh_fifo_count(&tx->fresh) > 0 || wh_fifo_count(&tx->again) > 0;
 
 	if (!s->feedback.data_tell || !tx->told_queued || tx->peer_silent || queued_pkts(tx) == 0 ||
-		wh_session_is_doubted(s))
+		is_doubted)
 		return 0;
 
 	uint64_t patience_tsc = wh_rtt_get(&s->rtt) + 4 * s->rtt.var_tsc + 2 * s->period_tsc;
@@ -141,10 +141,10 @@ static bool has_nothing_to_say(const struct wh_session *s)
 	       queued_pkts(&s->tx) > 0;
 }
 
-int32_t wh_send_trans_stat(struct wh_session *s, uint64_t now_tsc)
+int32_t wh_send_trans_stat(struct wh_session *s, uint64_t now_tsc, bool is_doubted)
 {
 	struct wh_transmitter *tx = &s->tx;
-	uint64_t until_tsc = quiet_until_tsc(s, now_tsc);
+	uint64_t until_tsc = quiet_until_tsc(s, now_tsc, is_doubted);
 	bool news = has_news(tx);
 
 	if (has_nothing_to_say(s)) {

@@ -24,8 +24,8 @@
  *               limit_now, tell_reader, stalled, rtt_tsc and what never changes (peer, params but
  *               for the LCI in them)
  *
- * All three may be one core. handshake.c opens a connection, release.c ends it; endpoint.h polls
- * the sessions of a port's queue and says when nobody else holds one any more.
+ * All three may be one core. lib/endpoint opens, drives and ends a session (lifecycle.h), and
+ * says when nobody else holds one any more.
  */
 
 #include <stdbool.h>
@@ -172,26 +172,6 @@ static inline uint64_t wh_session_came_again_pkts(const struct wh_session_stats 
 struct wh_session; /* internal.h */
 
 /*
- * Creates the transmitter's end, in phase OPENING, on any core; its timers start with
- * wh_endpoint_open. object_bytes may be WH_OBJECT_BYTES_UNKNOWN: a stream that may be idle for any
- * time. NULL: no memory.
- */
-struct wh_session *wh_session_open(const struct wh_session_config *config,
-	const struct wh_address *peer, const char *name, uint64_t object_bytes);
-
-/*
- * Creates the receiver's end for a confirmed handshake. local_lci is not 0 and is how the peer
- * addresses it; rtt_tsc is the age of the cookie. NULL: no memory, or OPEN contains options that
- * the profile does not have.
- */
-struct wh_session *wh_session_accept(const struct wh_session_config *config, uint64_t now_tsc,
-	uint32_t local_lci, const struct wh_address *peer, const struct wh_open_params *params,
-	uint64_t rtt_tsc);
-
-/* Only when no core uses it: it never was in an endpoint, or the endpoint called `gone`. */
-void wh_session_destroy(struct wh_session *session);
-
-/*
  * FIFOs to readers and writers. Transmitter: free, ready; receiver: deliver, recycled. After a push
  * into ready or recycled, kick the session. Any chunk may be shorter than chunk_bytes; chunks are
  * delivered as they were sent.
@@ -255,20 +235,10 @@ uint64_t wh_session_chunk_stride(const struct wh_session_config *config);
 void wh_session_looked(struct wh_session *session, uint64_t looked_tsc);
 
 /*
- * RX core: an authenticated packet for this session, which arrived at arrived_tsc <= now_tsc. A
- * payload is copied to its place.
- */
-void wh_session_input(struct wh_session *session, uint64_t now_tsc, uint64_t arrived_tsc,
-	const struct wh_packet *packet);
-
-/*
  * RX core: number of packets for this session that have arrived and not been processed. If the
  * profile says so, the receiver sends states less often meanwhile.
  */
 void wh_session_note_waiting(struct wh_session *session, uint64_t pkts);
-
-/* Runs the processes that are due; returns how much work was done, 0 for none. */
-int32_t wh_session_poll(struct wh_session *session, uint64_t now_tsc);
 
 /*
  * A packet to send: head_bytes at head, then payload_bytes at payload (0 for control), valid until
@@ -283,13 +253,6 @@ struct wh_out {
 	uint32_t payload_bytes;
 	const struct wh_address *to;
 };
-
-/* TX core: fills in packets that may be sent now, at most `count`; returns how many. */
-uint32_t wh_session_output(
-	struct wh_session *session, uint64_t now_tsc, struct wh_out *out, uint32_t count);
-
-/* When wh_session_poll is due if nothing arrives before. */
-uint64_t wh_session_deadline(const struct wh_session *session);
 
 /* Ends the session now and tells the peer. Statuses from WH_STATUS_MISMATCH on. */
 void wh_session_abort(struct wh_session *session, uint64_t now_tsc, enum wh_release_status status);
@@ -333,12 +296,6 @@ uint64_t wh_session_rate(const struct wh_session *session);
  */
 void wh_session_set_option(struct wh_session *session, uint32_t option, double value);
 struct wh_profile_options wh_session_options(const struct wh_session *session);
-
-/*
- * Transmitter: the handshake was not answered in time, so the session will be opened again, after
- * the next turns of both halves of the endpoint.
- */
-bool wh_session_begins_anew(const struct wh_session *session);
 
 /* Users: something was added to ready or recycled. */
 void wh_session_kick(struct wh_session *session);
@@ -434,9 +391,6 @@ struct wh_session_pace wh_session_pace(const struct wh_session *session);
  * Users: packets lost as far as this end knows: detected, reported by the peer, or retransmitted.
  */
 uint64_t wh_session_lost_pkts(const struct wh_session *session);
-
-/* Memory of a session without its chunk memory, exactly as requested from malloc. */
-uint64_t wh_session_table_bytes(enum wh_role role, const struct wh_session_config *config);
 
 /* The same for keys and windows under a bond, which are allocated in whole pages. */
 uint64_t wh_session_sealing_bytes(enum wh_role role);

@@ -80,27 +80,6 @@ struct wh_session_credit wh_session_credit(const struct wh_session *s)
 	};
 }
 
-/* A rate within 1/AT_BOUND_SHARE of its bound counts as at the bound. */
-#define AT_BOUND_SHARE 64
-
-enum wh_limit wh_session_pace_limit(const struct wh_session *s)
-{
-	const struct wh_decision *decision = &s->tx.decision;
-	uint64_t rate_bps = atomic_load_explicit(&s->rate_bps, memory_order_relaxed);
-	uint64_t line_bps = s->config.line_bps;
-	bool is_line = line_bps != 0 && (rate_bps == 0 || line_bps <= rate_bps);
-	uint64_t bound_bps = is_line ? line_bps : rate_bps;
-	uint64_t bound_fp = 0;
-
-	if (decision->interval_fp == 0)
-		return WH_LIMIT_CPU;
-	if (bound_bps != 0)
-		bound_fp = wh_interval_fp(s->config.hz, s->config.wire_bytes, bound_bps);
-	if (decision->interval_fp <= bound_fp + bound_fp / AT_BOUND_SHARE)
-		return is_line ? WH_LIMIT_LINE : WH_LIMIT_RATE;
-	return s->config.profile->rate_is_told ? WH_LIMIT_RATE : decision->limit;
-}
-
 enum wh_limit wh_session_limit_now(const struct wh_session *s)
 {
 	return s->role == WH_RECEIVER ? WH_LIMIT_RATE
@@ -253,4 +232,9 @@ void wh_session_check(const struct wh_session *s, bool deep)
 		check_transmitter(s, deep);
 	else
 		check_receiver(s, deep);
+}
+
+void wh_session_looked(struct wh_session *s, uint64_t looked_tsc)
+{
+	s->looked_tsc = looked_tsc;
 }

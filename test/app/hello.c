@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/prng.h"
+#include "endpoint/lifecycle.h"
 #include "fec/fec.h"
 #include "job/hello.h"
 #include "session/session.h"

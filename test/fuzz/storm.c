@@ -8,10 +8,11 @@
 #include "../rig/end.h"
 #include "base/assert.h"
 #include "base/clock.h"
+#include "endpoint/lifecycle.h"
+#include "endpoint/strays.h"
 #include "fec/fec.h"
 #include "options.h"
 #include "profile/profile.h"
-#include "endpoint/strays.h"
 #include "wire/versions.h"
 
 struct wh_tally wh_storm_tally;

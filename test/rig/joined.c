@@ -2,8 +2,9 @@
 #include "joined.h"
 
 #include "base/assert.h"
+#include "endpoint/handshake.h"
+#include "endpoint/lifecycle.h"
 #include "fec/fec.h"
-#include "session/handshake.h"
 
 static const struct wh_address peer = {.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = 1000};
 

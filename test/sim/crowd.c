@@ -16,6 +16,7 @@
 #include "../rig/stream.h"
 #include "base/clock.h"
 #include "endpoint/endpoint.h"
+#include "endpoint/lifecycle.h"
 #include "session/pacer.h"
 
 #define HZ WH_NS_PER_S

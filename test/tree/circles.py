@@ -31,20 +31,12 @@ KNOWN = {
     'app/wavehaul/scenario': {
         'ask.c point.c': 'questions about points, and points that hold questions',
     },
-    'lib/endpoint': {
-        'early.c endpoint.c listen.c strays.c': 'an endpoint and what opens sessions',
-    },
     'lib/neighbour': {
         'arp.c echo.c error.c ndp.c neighbour.c table.c':
             'the table sends what its entries want, and the protocols fill the table',
     },
     'lib/probe': {
         'prober.c prober_fetch.c prober_stages.c': 'the stages of a probe choose the next one',
-    },
-    'lib/session': {
-        'again.c ask.c delivery.c get_rcv_stat.c get_trans_stat.c handshake.c host_rcv.c '
-        'open/doubt.c open/missing.c prelude.c rcv.c release.c repair.c send_rcv_stat.c '
-        'send_trans_stat.c session.c settle.c trans.c': 'the processes of a session',
     },
     'lib/sim': {
         'queue.c queue_codel.c': 'a queue and one of its kinds',

@@ -13,6 +13,7 @@
 
 #include "../rig/end.h"
 #include "../rig/joined.h"
+#include "endpoint/lifecycle.h"
 #include "profile/interval.h"
 #include "session/internal.h"
 #include "unit.h"

@@ -10,6 +10,7 @@
 #include "../rig/end.h"
 #include "closed.h"
 #include "endpoint/endpoint.h"
+#include "endpoint/lifecycle.h"
 #include "unit.h"
 
 #define HZ     UINT64_C(1000000000)

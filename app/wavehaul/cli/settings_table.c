@@ -6,11 +6,11 @@
 #include "base/clock.h"
 #include "bundle/record.h"
 #include "cli/settings_columns.h"
+#include "endpoint/handshake.h"
 #include "lambda/lambda.h"
 #include "port/port.h"
 #include "probe/answerer.h"
 #include "probe/prober.h"
-#include "session/handshake.h"
 #include "wire/packet.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))

@@ -13,8 +13,9 @@
 #include "../../rig/line.h"
 #include "base/clock.h"
 #include "base/prng.h"
-#include "session/internal.h"
+#include "endpoint/lifecycle.h"
 #include "endpoint/listen.h"
+#include "session/internal.h"
 #include "unit.h"
 #include "wire/versions.h"
 

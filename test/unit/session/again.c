@@ -3,7 +3,8 @@
 /* What a transmitter sends again that nobody asks, and when, against a peer made by hand. */
 
 #include "../../rig/end.h"
-#include "session/handshake.h"
+#include "endpoint/handshake.h"
+#include "endpoint/lifecycle.h"
 #include "session/internal.h"
 #include "unit.h"
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "endpoint/endpoint.h"
+#include "endpoint/lifecycle.h"
 
 const char wh_suite_name[] = "ask";
 

@@ -3,7 +3,8 @@
 /* When a receiver says its state, and what of it counts, against a peer made by hand. */
 
 #include "../../rig/end.h"
-#include "session/handshake.h"
+#include "endpoint/handshake.h"
+#include "endpoint/lifecycle.h"
 #include "session/internal.h"
 #include "unit.h"
 

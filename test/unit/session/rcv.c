@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "endpoint/lifecycle.h"
 #include "session/session.h"
 
 const char wh_suite_name[] = "rcv";

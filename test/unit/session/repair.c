@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../../rig/end.h"
+#include "endpoint/lifecycle.h"
 #include "session/internal.h"
 #include "unit.h"
 

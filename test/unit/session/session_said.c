@@ -8,7 +8,8 @@
 
 #include "../../rig/end.h"
 #include "base/clock.h"
-#include "session/handshake.h"
+#include "endpoint/handshake.h"
+#include "endpoint/lifecycle.h"
 #include "session/internal.h"
 
 const char wh_suite_name[] = "session_said";

@@ -9,6 +9,7 @@
 #include "../../rig/end.h"
 #include "../../rig/joined.h"
 #include "base/clock.h"
+#include "endpoint/lifecycle.h"
 #include "session/internal.h"
 
 const char wh_suite_name[] = "session_udt";

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../../rig/end.h"
+#include "endpoint/lifecycle.h"
 #include "fec/fec.h"
 #include "session/session.h"
 #include "unit.h"

@@ -3,7 +3,8 @@
 /* What a transmitter sends when, and what it says held it up, against a peer made by hand. */
 
 #include "../../rig/end.h"
-#include "session/handshake.h"
+#include "endpoint/handshake.h"
+#include "endpoint/lifecycle.h"
 #include "session/session.h"
 #include "unit.h"
 

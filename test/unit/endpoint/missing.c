@@ -4,8 +4,9 @@
 
 #include <stdlib.h>
 
-#include "../../../rig/end.h"
-#include "session/internal.h"
+#include "../../rig/end.h"
+#include "endpoint/lifecycle.h"
+#include "endpoint/turn.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "missing";
@@ -77,7 +78,13 @@ static uint32_t pass(struct rig *rig, uint64_t span_tsc)
 /* The listener answers what was asked then. */
 static void answer(struct rig *rig, uint64_t asked_tsc)
 {
-	wh_missing_answered(rig->s, rig->now_tsc, wh_session_now_us(rig->s, asked_tsc));
+	const struct wh_accept accept = {
+		.acceptor_lci = LCI,
+		.stamp_us = wh_session_now_us(rig->s, asked_tsc),
+		.buffer_chunks = CHUNKS,
+	};
+
+	wh_handshake_accepted(rig->s, rig->now_tsc, &accept);
 }
 
 static enum wh_release_status outcome(const struct rig *rig)

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "session/internal.h"
+#include "endpoint/turn.h"
 
 /*
  * The outcome is repeated once per round trip until the peer has it. Not faster than the minimum,
@@ -57,12 +57,6 @@ static uint64_t give_up_tsc(const struct wh_session *s)
 		stay_tsc = wh_min_u64(stay_tsc, wh_max_u64(wh_session_ms_tsc(s, REPLY_STAY_MS),
 							REPLY_STAY_RTTS * wh_rtt_get(&s->rtt)));
 	return wh_add_u64(s->stats.outcome_tsc, stay_tsc);
-}
-
-void wh_release_give_up(struct wh_session *s, uint64_t now_tsc)
-{
-	wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);
-	s->last_word = WH_RELEASE_ABORT;
 }
 
 /* To a peer that is heard again, that it was gone is no news; that it was not heard is. */
@@ -211,37 +205,4 @@ void wh_release_input(struct wh_session *s, uint64_t now_tsc, const struct wh_re
 	} else if (release->stage != WH_RELEASE_DONE) {
 		wh_session_bad(s, &s->stats.bad_unexpected_pkts);
 	}
-}
-
-/* The outcome is known here: it is published, and sent to the peer in the next turn. */
-static void begin_release(struct wh_session *s, uint64_t now_tsc)
-{
-	s->phase = WH_PHASE_RELEASING;
-	s->release_repeats = 0;
-	s->next_release_tsc = now_tsc;
-}
-
-void wh_session_abort(struct wh_session *s, uint64_t now_tsc, enum wh_release_status status)
-{
-	WH_ASSERT(status >= WH_STATUS_MISMATCH && status < WH_STATUSES);
-	if (s->outcome != WH_STATUS_PENDING)
-		return;
-	wh_session_settle(s, now_tsc, status);
-	if (s->peer_lci != 0) {
-		begin_release(s, now_tsc);
-		s->abort_pending = true;
-	}
-	wh_session_publish(s);
-	wh_session_kick(s);
-}
-
-void wh_session_sink_done(struct wh_session *s, uint64_t now_tsc, enum wh_release_status status)
-{
-	WH_ASSERT(s->role == WH_RECEIVER && status != WH_STATUS_PENDING);
-	if (s->outcome != WH_STATUS_PENDING)
-		return;
-	wh_session_settle(s, now_tsc, status);
-	begin_release(s, now_tsc);
-	wh_session_publish(s);
-	wh_session_kick(s);
 }

@@ -169,3 +169,14 @@ struct wh_bond *wh_session_bond(const struct wh_session *s)
 {
 	return s->bond;
 }
+
+void wh_session_begin_receive_seal(struct wh_session *s, uint64_t local_token)
+{
+	s->local_token = local_token;
+	wh_seal_begin_checksum(&s->receive_seal, local_token);
+}
+
+void wh_session_begin_send_seal(struct wh_session *s, uint64_t peer_token)
+{
+	wh_seal_begin_checksum(&s->send_seal, peer_token);
+}

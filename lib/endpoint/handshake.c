@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "session/handshake.h"
+#include "endpoint/handshake.h"
+#include "endpoint/lifecycle.h"
 
 #include <string.h>
 
-#include "session/internal.h"
+#include "endpoint/turn.h"
 
 #define CONFIRM_RTTS 2 /* that the second CONFIRM has for an answer */
 
@@ -121,7 +122,7 @@ static void send_confirm(struct wh_session *s, uint64_t now_tsc)
 	repeat_later(s, now_tsc);
 }
 
-void wh_handshake_begin_anew(struct wh_session *s)
+static void begin_anew(struct wh_session *s)
 {
 	s->phase = WH_PHASE_OPENING;
 	s->anew = true;
@@ -191,7 +192,7 @@ static bool has_lost_peer(const struct wh_session *s)
 int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc)
 {
 	if (has_lost_peer(s))
-		wh_handshake_begin_anew(s);
+		begin_anew(s);
 	if (s->anew)
 		return wait_anew(s, now_tsc);
 	if (now_tsc < s->next_open_tsc)
@@ -261,6 +262,15 @@ static void confirm(struct wh_session *s, uint64_t now_tsc, uint32_t acceptor_lc
 	wh_prelude_begin(s, now_tsc);
 }
 
+/* Nobody has this session any more: it is opened again if nobody ever had it. */
+static void give_session_up(struct wh_session *s, uint64_t now_tsc)
+{
+	if (s->tx.state_seen)
+		wh_session_settle(s, now_tsc, WH_STATUS_REPLACED);
+	else
+		begin_anew(s);
+}
+
 void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh_accept *accept)
 {
 	struct wh_transmitter *tx = &s->tx;
@@ -268,8 +278,8 @@ void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct 
 
 	if (wh_session_begins_anew(s))
 		return; /* a second answer to a handshake that was given up */
-	if (!opening)
-		wh_missing_answered(s, now_tsc, accept->stamp_us);
+	if (!opening && wh_missing_answered(s, now_tsc, accept->stamp_us))
+		give_session_up(s, now_tsc);
 	if (accept->refused != WH_STATUS_PENDING) {
 		/*
 		 * A refusal of our CONFIRM counts, too, but not one of a repeated OPEN that arrived
@@ -283,7 +293,7 @@ void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct 
 		 * one.
 		 */
 		if (confirms && s->offered && accept->refused == WH_STATUS_BUSY)
-			wh_handshake_begin_anew(s);
+			begin_anew(s);
 		else if (opening || confirms)
 			wh_session_settle(s, now_tsc, (enum wh_release_status)accept->refused);
 		return;

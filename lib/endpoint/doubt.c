@@ -7,7 +7,7 @@
  * packet from it clears the doubt for all sessions of the bond.
  */
 
-#include "session/internal.h"
+#include "endpoint/turn.h"
 
 #include "base/clock.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "session/session.h"
+#include "endpoint/lifecycle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,183 +8,15 @@
 #include <rte_common.h>
 
 #include "base/prng.h"
-#include "session/internal.h"
+#include "endpoint/turn.h"
 #include "track/alloc.h"
 
-void wh_repair_config_init(struct wh_repair_config *repair, const struct wh_profile *profile)
-{
-	*repair = (struct wh_repair_config){
-		.recovery = profile->recovery,
-		.code = profile->code,
-	};
-	wh_fec_planner_config_init(&repair->planner, profile->code);
-	if (profile->repair_ceiling > 0.0)
-		repair->planner.ceiling = profile->repair_ceiling;
-}
-
-void wh_session_config_init(struct wh_session_config *config)
-{
-	*config = (struct wh_session_config){
-		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
-		.burst_pkts = 1,
-		.initial_rtt_ns = 100 * UINT64_C(1000000),
-		.peer_timeout_ns = 30 * WH_NS_PER_S,
-		.stall_timeout_ns = 30 * WH_NS_PER_S,
-	};
-}
-
-void wh_session_config_profile(struct wh_session_config *config, const struct wh_profile *profile)
-{
-	config->profile = profile;
-	wh_profile_options_init(&config->options, profile);
-}
-
-uint64_t wh_session_ms_tsc(const struct wh_session *s, uint64_t span_ms)
-{
-	return wh_ns_to_tsc(s->config.hz, span_ms * 1000000);
-}
-
-uint64_t wh_session_heartbeat_tsc(const struct wh_session *s, uint32_t doublings)
-{
-	uint64_t ms = wh_min_u64(
-		(uint64_t)WH_HEARTBEAT_MS << wh_min_u64(doublings, 16), WH_HEARTBEAT_MAX_MS);
-	uint64_t span_tsc = wh_min_u64(wh_session_ms_tsc(s, ms), s->peer_timeout_tsc / 3);
-
-	return wh_max_u64(span_tsc, s->period_tsc);
-}
-
-uint64_t wh_session_exp_tsc(const struct wh_session *s)
-{
-	uint64_t periods = 2;
-
-	/* A peer that is loaded or has no news sends less often. */
-	if (s->feedback.resend == WH_RESEND_COUNTED)
-		periods = WH_LOAD_MOST + s->feedback.interval.skip + 1;
-	return wh_max_u64(4 * wh_rtt_get(&s->rtt) + 4 * s->rtt.var_tsc + periods * s->period_tsc,
-		wh_session_ms_tsc(s, WH_EXP_MIN_MS));
-}
-
-void wh_session_bad(struct wh_session *s, uint64_t *reason)
-{
-	wh_session_count(&s->stats.bad_pkts);
-	wh_session_count(reason);
-}
-
-void wh_session_begin_receive_seal(struct wh_session *s, uint64_t local_token)
-{
-	s->local_token = local_token;
-	wh_seal_begin_checksum(&s->receive_seal, local_token);
-}
-
-void wh_session_begin_send_seal(struct wh_session *s, uint64_t peer_token)
-{
-	wh_seal_begin_checksum(&s->send_seal, peer_token);
-}
-
-bool wh_session_is_younger(
-	struct wh_session *s, uint64_t now_tsc, uint64_t serial, uint64_t *next, uint64_t *at_tsc)
-{
-	if (serial < *next &&
-		(s->bond != NULL || now_tsc - *at_tsc <= wh_session_ms_tsc(s, WH_YOUNGEST_MS))) {
-		wh_session_count(&s->stats.control_stale_pkts);
-		return false;
-	}
-	*next = serial + 1;
-	*at_tsc = now_tsc;
-	return true;
-}
-
-void wh_session_settle(struct wh_session *s, uint64_t now_tsc, enum wh_release_status outcome)
-{
-	if (s->outcome == WH_STATUS_PENDING) {
-		WH_ASSERT(outcome != WH_STATUS_PENDING);
-		s->outcome = outcome;
-		__atomic_store_n(&s->stats.outcome_tsc, now_tsc, __ATOMIC_RELAXED);
-	}
-	s->phase = WH_PHASE_CLOSED;
-}
-
-static uint8_t control_flags(const struct wh_session *s, enum wh_packet_type type)
-{
-	if (type == WH_PACKET_PROBE || type == WH_PACKET_PROBE_ANSWER)
-		return WH_FLAG_ECHO;
-	if (type == WH_PACKET_CONFIRM)
-		return s->offered ? WH_FLAG_OFFERED : 0;
-	if (type != WH_PACKET_RCV_STATE)
-		return 0;
-	return (wh_session_repairs(s) ? WH_FLAG_LOSSES : 0) |
-	       (s->feedback.delivery ? WH_FLAG_DELIVERY : 0);
-}
-
-/* False: no memory, so that the packet is lost. */
-static bool close_control(
-	const struct wh_session *s, bool to_listener, uint8_t *packet, size_t packet_bytes)
-{
-	if (to_listener && s->bond != NULL)
-		return wh_bond_close(s->bond, 0, packet, packet_bytes);
-	wh_seal_close_packet(
-		to_listener ? &wh_seal_to_listener : &s->send_seal, packet, packet_bytes);
-	return true;
-}
-
-void wh_session_push_control(
-	struct wh_session *s, uint64_t now_tsc, enum wh_packet_type type, struct wh_packet *packet)
-{
-	bool to_listener = type == WH_PACKET_OPEN || type == WH_PACKET_CONFIRM;
-
-	packet->type = type;
-	packet->flags = control_flags(s, type);
-	packet->lci = to_listener ? 0 : s->peer_lci;
-	packet->serial = s->control_serial[type]++;
-	packet->payload = NULL;
-	if (to_listener && s->bond != NULL)
-		wh_sealing_address(s, packet);
-
-	struct wh_slot *slot = wh_slot_fifo_reserve(&s->outbox);
-
-	if (slot == NULL) {
-		wh_session_count(&s->stats.control_full_pkts);
-		return;
-	}
-	slot->bytes = wh_packet_encode(packet, slot->data, WH_CONTROL_BYTES_MAX);
-	if (!close_control(s, to_listener, slot->data, slot->bytes))
-		return;
-	slot->when_tsc = now_tsc;
-	s->may_say_bytes -= slot->bytes;
-	wh_slot_fifo_commit(&s->outbox);
-	s->outbox_news = true;
-}
-
-/* Elements of a ring with a slot per pkts_per_slot packets of the window, within bounds. */
-static uint32_t ring_count(uint32_t window_pkts, uint32_t pkts_per_slot, uint32_t slots_max)
-{
-	uint64_t slots = wh_max_u64(window_pkts / pkts_per_slot, WH_CONTROL_MIN);
-
-	return (uint32_t)wh_min_u64(slots, slots_max) - 1;
-}
-
-static uint32_t inbox_count(uint32_t window_pkts)
-{
-	return ring_count(window_pkts, WH_PKTS_PER_CONTROL, WH_INBOX_MAX);
-}
-
-static uint32_t outbox_count(uint32_t window_pkts)
-{
-	return ring_count(window_pkts, WH_PKTS_PER_CONTROL, WH_OUTBOX_MAX);
-}
-
-/* Limited so that both ends' boxes hold a train and a few packets beside it. */
-uint32_t wh_session_train_pkts(const struct wh_session *s)
-{
-	uint32_t slots = (uint32_t)wh_min_u64(
-		inbox_count(s->config.window_pkts), outbox_count(s->config.window_pkts));
-
-	return (uint32_t)wh_min_u64(s->feedback.probe.pkts, slots - WH_BESIDE_TRAIN);
-}
-
+/* As rings are sized: 2^n - 1 elements. */
 static uint32_t fresh_count(uint32_t window_pkts)
 {
-	return ring_count(window_pkts, 1, WH_FRESH_MAX);
+	uint64_t slots = wh_max_u64(window_pkts, WH_CONTROL_MIN);
+
+	return (uint32_t)wh_min_u64(slots, WH_FRESH_MAX) - 1;
 }
 
 static uint32_t ack_history(uint32_t window_pkts)
@@ -351,16 +183,6 @@ static int create_receiver(struct wh_session *s, uint64_t now_tsc)
 	return 0;
 }
 
-static int create_boxes(struct wh_session *s)
-{
-	uint32_t window_pkts = s->config.window_pkts;
-	int rc = wh_slot_fifo_init(&s->inbox, inbox_count(window_pkts), sizeof(struct wh_packet));
-
-	return rc != 0 ? rc
-		       : wh_slot_fifo_init(
-				 &s->outbox, outbox_count(window_pkts), WH_CONTROL_BYTES_MAX);
-}
-
 static void check_config(
 	const struct wh_session_config *config, const struct wh_open_params *params)
 {
@@ -399,7 +221,7 @@ static struct wh_session *create(const struct wh_session_config *config, enum wh
 	wh_ration_init(s);
 
 	s->chunk = calloc(config->chunks, sizeof(*s->chunk));
-	if (s->chunk == NULL || create_boxes(s) != 0)
+	if (s->chunk == NULL || wh_boxes_init(s) != 0)
 		goto no_memory;
 	for (uint32_t i = 0; i < config->chunks; i++) {
 		if (!config->payload_virtual)
@@ -527,23 +349,6 @@ void wh_session_destroy(struct wh_session *s)
 	wh_track_free(s);
 }
 
-/* A transmitter's home is another core: uses only the inbox and `stats`. */
-static void put_into_inbox(struct wh_session *s, struct wh_session_stats *stats,
-	uint64_t arrived_tsc, const struct wh_packet *packet)
-{
-	struct wh_slot *slot = wh_slot_fifo_reserve(&s->inbox);
-
-	if (slot == NULL) {
-		wh_session_count(&stats->control_full_pkts);
-		return;
-	}
-	memcpy(slot->data, packet, sizeof(*packet));
-	slot->bytes = sizeof(*packet);
-	slot->when_tsc = arrived_tsc;
-	wh_slot_fifo_commit(&s->inbox);
-	wh_session_count(&stats->control_received_pkts);
-}
-
 static void input_data(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet)
 {
@@ -553,11 +358,6 @@ static void input_data(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_
 	if (ticket.to != NULL)
 		memcpy(ticket.to, packet->payload, packet->data.payload_bytes);
 	wh_session_take(&ticket, now_tsc, arrived_tsc);
-}
-
-void wh_session_looked(struct wh_session *s, uint64_t looked_tsc)
-{
-	s->looked_tsc = looked_tsc;
 }
 
 void wh_session_input(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
@@ -576,7 +376,7 @@ void wh_session_input(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_t
 								    ? packet->probe.padding_bytes
 								    : 0u));
 	}
-	put_into_inbox(s, stats, arrived_tsc, packet);
+	wh_boxes_put(s, stats, arrived_tsc, packet);
 }
 
 /* Nothing outstanding, nothing to send, and the stream has not ended: only heartbeats are sent. */
@@ -600,7 +400,9 @@ static int32_t poll_transmitter(struct wh_session *s, uint64_t now_tsc)
 	if (s->tx.paused)
 		wh_pacer_idle(&s->tx.pacer, now_tsc);
 
-	int32_t work = wh_get_rcv_stat(s, now_tsc);
+	int32_t work = wh_dispatch_to_transmitter(s, now_tsc);
+
+	work += wh_get_rcv_stat(s, now_tsc);
 
 	wh_meter_enter(s->meter, WH_METER_OPENING);
 	work += wh_handshake_poll(s, now_tsc);
@@ -610,7 +412,7 @@ static int32_t poll_transmitter(struct wh_session *s, uint64_t now_tsc)
 		work += wh_prelude_poll(s, now_tsc);
 		wh_meter_enter(s->meter, WH_METER_SEND_TRANS_STAT);
 		work += wh_missing_poll(s, now_tsc);
-		work += wh_send_trans_stat(s, now_tsc);
+		work += wh_send_trans_stat(s, now_tsc, wh_session_is_doubted(s));
 	}
 	wh_meter_enter(s->meter, WH_METER_OPENING);
 	work += wh_release_poll(s, now_tsc);
@@ -625,7 +427,9 @@ static int32_t poll_receiver(struct wh_session *s, uint64_t now_tsc)
 
 	s->rx.step++;
 
-	int32_t work = wh_get_trans_stat(s, now_tsc);
+	int32_t work = wh_dispatch_to_receiver(s, now_tsc);
+
+	wh_get_trans_stat(s, now_tsc);
 
 	if (s->phase == WH_PHASE_RUNNING) {
 		wh_meter_enter(s->meter, WH_METER_HOST_RCV);
@@ -759,11 +563,9 @@ static uint64_t receiver_bytes(const struct wh_session_config *config)
 
 uint64_t wh_session_table_bytes(enum wh_role role, const struct wh_session_config *config)
 {
-	uint64_t both =
-		wh_track_bytes(1, sizeof(struct wh_session)) +
-		config->chunks * sizeof(struct wh_chunk) +
-		wh_slot_fifo_bytes(inbox_count(config->window_pkts), sizeof(struct wh_packet)) +
-		wh_slot_fifo_bytes(outbox_count(config->window_pkts), WH_CONTROL_BYTES_MAX);
+	uint64_t both = wh_track_bytes(1, sizeof(struct wh_session)) +
+			config->chunks * sizeof(struct wh_chunk) +
+			wh_boxes_bytes(config->window_pkts);
 
 	return both + (role == WH_TRANSMITTER ? transmitter_bytes(config) : receiver_bytes(config));
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "endpoint/lifecycle.h"
 #include "session/session.h"
 #include "wire/packet.h"
 

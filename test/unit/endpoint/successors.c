@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../../rig/host.h"
-#include "../../../rig/line.h"
+#include "../../rig/host.h"
+#include "../../rig/line.h"
 #include "base/clock.h"
 #include "base/prng.h"
+#include "endpoint/lifecycle.h"
 #include "session/internal.h"
 #include "unit.h"
 

@@ -6,8 +6,9 @@
 
 #include "../../rig/end.h"
 #include "base/clock.h"
+#include "endpoint/handshake.h"
+#include "endpoint/lifecycle.h"
 #include "profile/sttp.h"
-#include "session/handshake.h"
 #include "session/session.h"
 #include "unit.h"
 

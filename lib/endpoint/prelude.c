@@ -8,8 +8,8 @@
 
 #include <assert.h>
 
+#include "endpoint/turn.h"
 #include "measure/median.h"
-#include "session/internal.h"
 
 /* A probe is given up after this many round trips and at least this long; doubled each time. */
 #define PATIENCE_RTTS   4

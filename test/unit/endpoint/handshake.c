@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "session/handshake.h"
+#include "endpoint/handshake.h"
 
 #define HZ  UINT64_C(2600000000)
 #define NOW (100 * HZ)

@@ -13,7 +13,7 @@
  */
 
 #include "base/clock.h"
-#include "session/internal.h"
+#include "endpoint/turn.h"
 
 #define ASK_MS 250
 
@@ -67,7 +67,7 @@ int32_t wh_missing_poll(struct wh_session *s, uint64_t now_tsc)
 	return 1;
 }
 
-void wh_missing_answered(struct wh_session *s, uint64_t now_tsc, uint32_t stamp_us)
+bool wh_missing_answered(struct wh_session *s, uint64_t now_tsc, uint32_t stamp_us)
 {
 	struct wh_missing *missing = &s->tx.missing;
 	/* At least two round trips, and a few periods. */
@@ -76,15 +76,10 @@ void wh_missing_answered(struct wh_session *s, uint64_t now_tsc, uint32_t stamp_
 
 	/* To an OPEN of before the silence. */
 	if (missing->next_ask_tsc == 0 || (int32_t)(stamp_us - missing->first_stamp_us) < 0)
-		return;
+		return false;
 	if (missing->answers++ == 0)
 		missing->answered_tsc = now_tsc;
-	if (missing->answers < ANSWERS || now_tsc - missing->answered_tsc < span_tsc)
-		return;
-	if (s->tx.state_seen)
-		wh_session_settle(s, now_tsc, WH_STATUS_REPLACED);
-	else
-		wh_handshake_begin_anew(s);
+	return missing->answers >= ANSWERS && now_tsc - missing->answered_tsc >= span_tsc;
 }
 
 uint64_t wh_missing_deadline(const struct wh_session *s)

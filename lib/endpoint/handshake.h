@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SESSION_HANDSHAKE_H
-#define WH_SESSION_HANDSHAKE_H
+#ifndef WH_ENDPOINT_HANDSHAKE_H
+#define WH_ENDPOINT_HANDSHAKE_H
 
 /*
  * Three-way open: OPEN, ACCEPT with cookie, CONFIRM. The listener answers from the packet and a

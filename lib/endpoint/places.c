@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Places of an endpoint: numbers drawn for them, who moves in; how often strangers get hints. */
+
+#include <string.h>
+
+#include "endpoint/listen.h"
+#include "endpoint/turn.h"
+
+/*
+ * Most hints per second and kind: to a peer that names an unknown bond, or that has none and needs
+ * one; and to one whose greeting is unknown. None is authenticated.
+ */
+#define HINTS_PER_S 1000
+
+uint64_t wh_endpoint_draw(const struct wh_endpoint *endpoint, enum wh_draw what, uint64_t *draws,
+	const struct wh_address *peer)
+{
+	struct {
+		uint64_t what;
+		uint64_t number;
+		uint64_t family;
+		uint64_t port;
+		uint8_t ip[sizeof(peer->ip)];
+	} message = {what, (*draws)++, peer->family, peer->port, {0}};
+
+	memcpy(message.ip, peer->ip, sizeof(message.ip));
+	return wh_siphash24(endpoint->listener.key, &message, sizeof(message));
+}
+
+uint64_t wh_endpoint_about(const struct wh_endpoint *endpoint, uint64_t token,
+	const struct wh_address *initiator, const struct wh_address *acceptor)
+{
+	uint64_t about;
+
+	/* If this end does not know its own address, neither end includes addresses. */
+	if (endpoint->config.own[0].family == 0 && endpoint->config.own[1].family == 0)
+		return token;
+	about = wh_between(token, initiator, acceptor);
+	return about != 0 ? about : 1;
+}
+
+uint32_t wh_endpoint_lci_at(const struct wh_endpoint *endpoint, uint32_t place, uint64_t random)
+{
+	uint32_t places = endpoint->config.places;
+	uint32_t lci = ((uint32_t)random & ~(places - 1)) | place;
+
+	return lci != 0 ? lci : places;
+}
+
+void wh_endpoint_move_in(struct wh_endpoint *endpoint, struct wh_half *half,
+	struct wh_session *session, struct wh_meter *meter)
+{
+	uint32_t place = wh_place_of(endpoint, session->local_lci);
+
+	WH_ASSERT(session->config.payload_virtual == endpoint->config.payload_virtual);
+	session->meter = meter;
+	wh_half_occupy(half, place);
+	atomic_store(&session->place, place);
+	atomic_store(&session->half, half);
+	atomic_store_explicit(&endpoint->session[place], session, memory_order_release);
+	wh_half_activate(half, place);
+}
+
+bool wh_endpoint_may_hint(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t *next_tsc)
+{
+	if (now_tsc < *next_tsc) {
+		endpoint->stats.unhinted_pkts++;
+		return false;
+	}
+	*next_tsc = now_tsc + endpoint->config.hz / HINTS_PER_S;
+	return true;
+}

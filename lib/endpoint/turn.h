@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_ENDPOINT_TURN_H
+#define WH_ENDPOINT_TURN_H
+
+/*
+ * What a turn of a session runs beside the processes of lib/session (session/internal.h): the files
+ * that open a session, find out about a peer that is silent, and end it.
+ */
+
+#include "session/internal.h"
+
+/* The endpoint has no place for the session: ends it as BUSY. */
+void wh_handshake_refuse(struct wh_session *s, uint64_t now_tsc);
+
+/* prelude.c: the transmitter's part, and the receiver's answer. */
+void wh_prelude_begin(struct wh_session *s, uint64_t now_tsc);
+int32_t wh_prelude_poll(struct wh_session *s, uint64_t now_tsc);
+uint64_t wh_prelude_deadline(const struct wh_session *s);
+void wh_prelude_answered(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_packet *packet);
+void wh_prelude_answer(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_packet *packet);
+
+/* missing.c: has a silent peer the session? doubt.c: does the peer's process exist? */
+int32_t wh_missing_poll(struct wh_session *s, uint64_t now_tsc);
+/* The peer's listener has answered: true if it has done so for long enough to prove it. */
+bool wh_missing_answered(struct wh_session *s, uint64_t now_tsc, uint32_t stamp_us);
+uint64_t wh_missing_deadline(const struct wh_session *s);
+void wh_doubt_poll(struct wh_session *s, uint64_t now_tsc);
+uint64_t wh_doubt_deadline(const struct wh_session *s);
+bool wh_session_is_doubted(const struct wh_session *s);
+
+/* handshake.c */
+int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc);
+void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh_accept *accept);
+
+/* release.c */
+void wh_release_fill(const struct wh_session *s, uint8_t stage, struct wh_release *release);
+int32_t wh_release_poll(struct wh_session *s, uint64_t now_tsc);
+void wh_release_input(struct wh_session *s, uint64_t now_tsc, const struct wh_release *release);
+/* grant.c */
+int32_t wh_session_grant(struct wh_session *s, uint64_t now_tsc);
+
+/*
+ * dispatch.c: gives each control packet that has come to the part of the session that it is for;
+ * how many.
+ */
+int32_t wh_dispatch_to_transmitter(struct wh_session *s, uint64_t now_tsc);
+int32_t wh_dispatch_to_receiver(struct wh_session *s, uint64_t now_tsc);
+
+#endif
