@@ -81,12 +81,10 @@ static void test_stalled(void)
 		uint64_t began_tsc;
 		const char *says;
 	} cases[] = {
-		{WH_JOB_SEND, false, 1,
-			"no progress for 9 s: a disk is too slow, at this end or the other;"},
+		{WH_JOB_SEND, false, 1, "no progress for 9 s: the disk that is read is too slow;"},
 		{WH_JOB_SEND, false, 0, "no progress for 9 s; --stall-timeout"},
 		{WH_JOB_GET, false, 1, "no progress for 9 s; --stall-timeout"},
-		{WH_JOB_BENCH, false, 1,
-			"no progress for 9 s: a disk is too slow, at this end or the other;"},
+		{WH_JOB_BENCH, false, 1, "no progress for 9 s: the disk that is read is too slow;"},
 		{WH_JOB_BENCH, true, 1, "no progress for 9 s; --stall-timeout"},
 		{WH_JOB_IDLE, false, 1, "no progress for 9 s; --stall-timeout"},
 	};
