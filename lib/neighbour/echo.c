@@ -119,12 +119,6 @@ int wh_neighbour_ask_echo(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	return 0;
 }
 
-void wh_neighbour_wake_echo(struct wh_neighbour *neighbour)
-{
-	if (neighbour->echo.state == WH_NEIGHBOUR_ECHO_WAITS)
-		neighbour->echo.due_tsc = 0;
-}
-
 static size_t write_question(
 	const struct wh_neighbour *neighbour, const uint8_t mac[6], uint8_t *frame)
 {

@@ -19,7 +19,15 @@ static inline const struct wh_neighbour_subnet *wh_neighbour_subnet(
 	return family == WH_IPV4 ? &config->ipv4 : &config->ipv6;
 }
 
-/* neighbour.c */
+/* own.c */
+
+static inline bool wh_neighbour_has_gateway(
+	const struct wh_neighbour_subnet *subnet, uint8_t family)
+{
+	static const uint8_t none[16];
+
+	return memcmp(subnet->gateway, none, wh_ip_address_bytes(family)) != 0;
+}
 
 struct wh_address wh_neighbour_address(uint8_t family, const uint8_t *ip);
 bool wh_neighbour_on_link(
@@ -44,6 +52,8 @@ enum wh_neighbour_reason wh_neighbour_meet_double(struct wh_neighbour *neighbour
  */
 bool wh_neighbour_note_conflict(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_neighbour_conflict *conflict);
+
+/* answers.c */
 
 /*
  * Rate limit: whether answers already given, of that kind in total or to that MAC, forbid another
@@ -140,6 +150,10 @@ enum wh_neighbour_reason wh_neighbour_input_error(
 size_t wh_neighbour_output_echo(struct wh_neighbour *neighbour, uint64_t now_tsc, uint8_t *frame);
 
 /* A MAC was resolved or failed: a waiting echo tries again. */
-void wh_neighbour_wake_echo(struct wh_neighbour *neighbour);
+static inline void wh_neighbour_wake_echo(struct wh_neighbour *neighbour)
+{
+	if (neighbour->echo.state == WH_NEIGHBOUR_ECHO_WAITS)
+		neighbour->echo.due_tsc = 0;
+}
 
 #endif

@@ -3,14 +3,6 @@
 
 #include "neighbour/internal.h"
 
-/* Minimum MTU: RFC 791; RFC 8200 5. */
-#define MTU_MIN      576
-#define MTU_MIN_IPV6 1280
-
-/* The rest is reserved for known peers. */
-#define STRANGERS_ANSWERS (WH_NEIGHBOUR_ANSWERS * 3 / 4)
-#define SOURCE_AT_ONCE    10
-
 static_assert((WH_NEIGHBOUR_ANSWERS & (WH_NEIGHBOUR_ANSWERS - 1)) == 0, "wh_slot_fifo_init");
 static_assert(WH_NEIGHBOUR_MTU_MAX + WH_ETHER_BYTES + WH_VLAN_BYTES <= UINT16_MAX,
 	"a frame fits an mbuf's length");
@@ -61,113 +53,6 @@ const char *wh_neighbour_way_name(enum wh_neighbour_way way)
 
 	WH_ASSERT(way < WH_NEIGHBOUR_WAYS);
 	return names[way];
-}
-
-struct wh_address wh_neighbour_address(uint8_t family, const uint8_t *ip)
-{
-	struct wh_address address = {.family = family};
-
-	memcpy(address.ip, ip, wh_ip_address_bytes(family));
-	return address;
-}
-
-bool wh_neighbour_on_link(
-	const struct wh_neighbour_config *config, uint8_t family, const uint8_t *ip)
-{
-	const struct wh_neighbour_subnet *subnet = wh_neighbour_subnet(config, family);
-
-	if (family == WH_IPV6 && wh_ipv6_is_link_local(ip))
-		return true;
-	return wh_ip_in_prefix(ip, subnet->ip, subnet->prefix_bits);
-}
-
-/* The first and last address of a subnet are not hosts; except with two addresses: RFC 3021. */
-static bool is_ipv4_broadcast(const struct wh_neighbour_subnet *subnet, const uint8_t *ip)
-{
-	uint32_t word;
-
-	if (subnet->prefix_bits >= 31 || !wh_ip_in_prefix(ip, subnet->ip, subnet->prefix_bits))
-		return false;
-	memcpy(&word, ip, sizeof(word));
-
-	uint32_t mask = UINT32_MAX >> subnet->prefix_bits;
-	uint32_t host = rte_be_to_cpu_32(word) & mask;
-
-	return host == 0 || host == mask;
-}
-
-bool wh_neighbour_is_host(
-	const struct wh_neighbour_config *config, uint8_t family, const uint8_t *ip)
-{
-	if (!wh_ip_is_host(family, ip))
-		return false;
-	return family == WH_IPV6 || !is_ipv4_broadcast(&config->ipv4, ip);
-}
-
-bool wh_neighbour_is_own(const struct wh_neighbour *neighbour, uint8_t family, const uint8_t *ip)
-{
-	for (uint32_t i = 0; i < neighbour->owns; i++) {
-		const struct wh_address *own = &neighbour->own[i];
-
-		if (own->family == family && memcmp(own->ip, ip, wh_ip_address_bytes(family)) == 0)
-			return true;
-	}
-	return false;
-}
-
-const uint8_t *wh_neighbour_source_ip(
-	const struct wh_neighbour *neighbour, uint8_t family, const uint8_t *target_ip)
-{
-	const struct wh_neighbour_config *config = &neighbour->config;
-
-	if (family == WH_IPV4)
-		return config->ipv4.ip;
-	return wh_ipv6_is_link_local(target_ip) ? neighbour->link_local : config->ipv6.ip;
-}
-
-static bool has_gateway(const struct wh_neighbour_subnet *subnet, uint8_t family)
-{
-	static const uint8_t none[16];
-
-	return memcmp(subnet->gateway, none, wh_ip_address_bytes(family)) != 0;
-}
-
-static bool is_gateway_wrong(const struct wh_neighbour_config *config, uint8_t family)
-{
-	const struct wh_neighbour_subnet *subnet = wh_neighbour_subnet(config, family);
-
-	return has_gateway(subnet, family) &&
-	       (!wh_neighbour_on_link(config, family, subnet->gateway) ||
-		       !wh_neighbour_is_host(config, family, subnet->gateway) ||
-		       memcmp(subnet->gateway, subnet->ip, wh_ip_address_bytes(family)) == 0);
-}
-
-const char *wh_neighbour_config_wrong(const struct wh_neighbour_config *config)
-{
-	bool ipv4 = config->ipv4.prefix_bits != 0;
-	bool ipv6 = config->ipv6.prefix_bits != 0;
-
-	if (!wh_mac_is_host(config->mac))
-		return "the MAC address is that of a group or zero; give one of a single station";
-	if (config->vlan > WH_VLAN_MAX)
-		return "the VLAN is not from 1 to 4094, or 0 for none";
-	if (config->mtu < MTU_MIN || config->mtu > WH_NEIGHBOUR_MTU_MAX)
-		return "the MTU is not from 576 to 32000 bytes";
-	if (!ipv4 && !ipv6)
-		return "there is no address; give an IPv4 or IPv6 address with its prefix length";
-	if (ipv4 && (config->ipv4.prefix_bits > 32 ||
-			    !wh_neighbour_is_host(config, WH_IPV4, config->ipv4.ip)))
-		return "the IPv4 address is not that of a host in a subnet of 1 to 32 bits";
-	if (ipv4 && is_gateway_wrong(config, WH_IPV4))
-		return "the IPv4 gateway is no other host on the address's subnet";
-	if (ipv6 && config->mtu < MTU_MIN_IPV6)
-		return "the MTU is below the 1280 bytes that IPv6 demands";
-	if (ipv6 && (config->ipv6.prefix_bits > 128 ||
-			    !wh_neighbour_is_host(config, WH_IPV6, config->ipv6.ip)))
-		return "the IPv6 address is not that of a host in a subnet of 1 to 128 bits";
-	if (ipv6 && is_gateway_wrong(config, WH_IPV6))
-		return "the IPv6 gateway is no other host on the address's subnet, nor link-local";
-	return NULL;
 }
 
 static void add_own(struct wh_neighbour *neighbour, uint8_t family, const uint8_t *ip)
@@ -243,39 +128,6 @@ void wh_neighbour_announce(struct wh_neighbour *neighbour, uint64_t now_tsc)
 	neighbour->announce_tsc = now_tsc;
 }
 
-bool wh_neighbour_note_conflict(struct wh_neighbour *neighbour, uint64_t now_tsc,
-	const struct wh_neighbour_conflict *conflict)
-{
-	uint8_t quarrel = conflict->quarrel;
-
-	if (now_tsc < neighbour->conflict_quiet_tsc[quarrel])
-		return false;
-	neighbour->conflict_quiet_tsc[quarrel] =
-		wh_add_u64(now_tsc, wh_neighbour_ms_to_tsc(neighbour, WH_NEIGHBOUR_DEFEND_MS));
-	neighbour->conflict[quarrel] = *conflict;
-	neighbour->conflict_news[quarrel] = true;
-	return true;
-}
-
-enum wh_neighbour_reason wh_neighbour_meet_double(struct wh_neighbour *neighbour, uint64_t now_tsc,
-	uint8_t family, const uint8_t *ip, const uint8_t mac[6])
-{
-	struct wh_neighbour_conflict conflict = {
-		.quarrel = WH_NEIGHBOUR_QUARREL_OURS,
-		.address = wh_neighbour_address(family, ip),
-	};
-
-	memcpy(conflict.mac, mac, sizeof(conflict.mac));
-	/* RFC 5227 2.4 (c): keeps the address, and defends it once per DEFEND_MS. */
-	if (wh_neighbour_note_conflict(neighbour, now_tsc, &conflict) &&
-		neighbour->announce_rounds == 0) {
-		neighbour->announce_rounds = 1;
-		neighbour->announce_next = 0;
-		neighbour->announce_tsc = now_tsc;
-	}
-	return WH_NEIGHBOUR_CONFLICT;
-}
-
 bool wh_neighbour_take_conflict(
 	struct wh_neighbour *neighbour, struct wh_neighbour_conflict *conflict)
 {
@@ -287,80 +139,6 @@ bool wh_neighbour_take_conflict(
 		return true;
 	}
 	return false;
-}
-
-/* Rate limit bucket of a MAC, by its hash. */
-static uint32_t place_of(const uint8_t mac[6])
-{
-	uint32_t hash = 0;
-
-	for (uint32_t i = 0; i < 6; i++)
-		hash = hash * 31 + mac[i];
-	return (hash ^ hash >> 13) % WH_NEIGHBOUR_SOURCES;
-}
-
-/* Token bucket: at_once answers in a burst, then per_s. */
-static bool is_over(const struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t paid_tsc,
-	uint32_t per_s, uint32_t at_once)
-{
-	return paid_tsc > wh_add_u64(now_tsc, (at_once - 1) * (neighbour->config.hz / per_s));
-}
-
-bool wh_neighbour_is_limited(const struct wh_neighbour *neighbour, uint64_t now_tsc,
-	uint64_t paid_tsc, const uint8_t mac[6])
-{
-	if (mac != NULL && is_over(neighbour, now_tsc, neighbour->source_paid_tsc[place_of(mac)],
-				   WH_NEIGHBOUR_SOURCE_PER_S, SOURCE_AT_ONCE))
-		return true;
-	return is_over(
-		neighbour, now_tsc, paid_tsc, WH_NEIGHBOUR_ANSWERS_PER_S, WH_NEIGHBOUR_ANSWERS);
-}
-
-static void charge(
-	const struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t *paid_tsc, uint32_t per_s)
-{
-	*paid_tsc = wh_add_u64(wh_max_u64(*paid_tsc, now_tsc), neighbour->config.hz / per_s);
-}
-
-void wh_neighbour_charge(
-	struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t *paid_tsc, const uint8_t mac[6])
-{
-	charge(neighbour, now_tsc, paid_tsc, WH_NEIGHBOUR_ANSWERS_PER_S);
-	if (mac != NULL)
-		charge(neighbour, now_tsc, &neighbour->source_paid_tsc[place_of(mac)],
-			WH_NEIGHBOUR_SOURCE_PER_S);
-}
-
-struct wh_slot *wh_neighbour_answer_begin(struct wh_neighbour *neighbour, uint32_t most)
-{
-	if (wh_slot_fifo_count(&neighbour->answers) >= most)
-		return NULL;
-	return wh_slot_fifo_reserve(&neighbour->answers);
-}
-
-struct wh_slot *wh_neighbour_admit(struct wh_neighbour *neighbour, uint64_t now_tsc,
-	const struct wh_address *asker, const uint8_t mac[6], enum wh_neighbour_reason *reason)
-{
-	bool known = wh_neighbour_knows(neighbour, asker, mac);
-	uint64_t *paid_tsc = known ? &neighbour->known_paid_tsc : &neighbour->stranger_paid_tsc;
-
-	*reason = WH_NEIGHBOUR_LIMITED;
-	if (wh_neighbour_is_limited(neighbour, now_tsc, *paid_tsc, known ? NULL : mac))
-		return NULL;
-	wh_neighbour_charge(neighbour, now_tsc, paid_tsc, known ? NULL : mac);
-	*reason = WH_NEIGHBOUR_NO_ROOM;
-	return wh_neighbour_answer_begin(
-		neighbour, known ? WH_NEIGHBOUR_ANSWERS : STRANGERS_ANSWERS);
-}
-
-void wh_neighbour_answer_end(
-	struct wh_neighbour *neighbour, uint64_t now_tsc, struct wh_slot *slot, size_t bytes)
-{
-	WH_ASSERT(bytes <= neighbour->frame_bytes_max);
-	slot->when_tsc = now_tsc;
-	slot->bytes = (uint32_t)bytes;
-	wh_slot_fifo_commit(&neighbour->answers);
-	neighbour->stats.answered_pkts++;
 }
 
 /* A multicast group of all hosts or of one of our addresses. */
@@ -473,48 +251,6 @@ enum wh_neighbour_reason wh_neighbour_input(
 
 	neighbour->stats.input_pkts[reason]++;
 	return reason;
-}
-
-/* The next hop for that target: itself, or its gateway. FOUND, or why there is none. */
-static enum wh_neighbour_way find_hop(const struct wh_neighbour *neighbour,
-	const struct wh_address *target, struct wh_address *hop)
-{
-	const struct wh_neighbour_config *config = &neighbour->config;
-
-	WH_ASSERT(target->family == WH_IPV4 || target->family == WH_IPV6);
-
-	const struct wh_neighbour_subnet *subnet = wh_neighbour_subnet(config, target->family);
-
-	*hop = wh_neighbour_address(target->family, target->ip);
-	if (subnet->prefix_bits == 0)
-		return WH_NEIGHBOUR_NO_ADDRESS;
-	if (!wh_neighbour_is_host(config, hop->family, hop->ip) ||
-		wh_neighbour_is_own(neighbour, hop->family, hop->ip))
-		return WH_NEIGHBOUR_NO_HOST;
-	if (wh_neighbour_on_link(config, hop->family, hop->ip))
-		return WH_NEIGHBOUR_FOUND;
-	if (!has_gateway(subnet, hop->family))
-		return WH_NEIGHBOUR_NO_GATEWAY;
-	memcpy(hop->ip, subnet->gateway, wh_ip_address_bytes(hop->family));
-	return WH_NEIGHBOUR_FOUND;
-}
-
-enum wh_neighbour_way wh_neighbour_lookup(struct wh_neighbour *neighbour, uint64_t now_tsc,
-	const struct wh_address *target, uint8_t mac[6])
-{
-	struct wh_address hop;
-	enum wh_neighbour_way way = find_hop(neighbour, target, &hop);
-
-	return way != WH_NEIGHBOUR_FOUND ? way : wh_neighbour_use(neighbour, now_tsc, &hop, mac);
-}
-
-bool wh_neighbour_may_answer(
-	const struct wh_neighbour *neighbour, const struct wh_address *to, const uint8_t mac[6])
-{
-	struct wh_address hop;
-
-	return find_hop(neighbour, to, &hop) == WH_NEIGHBOUR_FOUND && wh_mac_is_host(mac) &&
-	       !wh_mac_equal(mac, neighbour->config.mac);
 }
 
 static size_t output_announcement(struct wh_neighbour *neighbour, uint64_t now_tsc, uint8_t *frame)

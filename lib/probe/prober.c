@@ -129,34 +129,6 @@ void wh_prober_input(struct wh_prober *prober, uint64_t arrived_tsc, const uint8
 	wh_slot_fifo_commit(&prober->inbox);
 }
 
-void wh_prober_finish(struct wh_prober *prober, uint64_t now_tsc, enum wh_prober_end end)
-{
-	WH_ASSERT(end != WH_PROBER_RUNNING && wh_prober_ended(prober) == WH_PROBER_RUNNING);
-	prober->last_stage = (int)prober->stage;
-	prober->stage = WH_PROBER_OVER;
-	prober->run.count = prober->run.sent = 0;
-	prober->fetch.active = false;
-	prober->findings.elapsed_ns = wh_tsc_to_ns(prober->config.hz, now_tsc - prober->begun_tsc);
-	wh_prober_conclude(prober);
-	atomic_store_explicit(&prober->end, end, memory_order_release);
-}
-
-void wh_prober_run(struct wh_prober *prober, uint64_t now_tsc, uint8_t flags, uint32_t count,
-	uint32_t packet_bytes, uint32_t group, uint64_t gap_tsc)
-{
-	WH_ASSERT(count > 0 && count <= WH_PROBE_PKTS_MAX && group > 0);
-	WH_ASSERT(packet_bytes >= WH_HEAD_BYTES && packet_bytes <= prober->config.packet_bytes);
-	prober->run = (struct wh_prober_run){
-		.number = ++prober->trains,
-		.flags = flags,
-		.count = count,
-		.packet_bytes = packet_bytes,
-		.group = group,
-		.gap_tsc = gap_tsc,
-		.begun_tsc = now_tsc,
-	};
-}
-
 /* For everything but the first question; false: no memory. */
 static bool begin_seals(struct wh_prober *prober, uint64_t token)
 {
@@ -242,8 +214,8 @@ static void take_answer(struct wh_prober *prober, uint64_t now_tsc, struct wh_sl
 		wh_prober_finish(prober, now_tsc, WH_PROBER_REFUSED);
 	} else if (packet.flags == WH_FLAG_ECHO) {
 		wh_prober_echo_answer(prober, now_tsc, slot->when_tsc, answer);
-	} else {
-		wh_prober_fetch_answer(prober, now_tsc, answer);
+	} else if (wh_prober_fetch_answer(prober, now_tsc, answer)) {
+		wh_prober_conclude_train(prober, now_tsc);
 	}
 }
 

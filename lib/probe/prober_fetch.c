@@ -95,22 +95,22 @@ static bool is_consistent(const struct wh_prober *prober, const struct wh_probe_
 	       answer->total <= prober->room_pkts && answer->total >= prober->fetch.total;
 }
 
-void wh_prober_fetch_answer(
+bool wh_prober_fetch_answer(
 	struct wh_prober *prober, uint64_t now_tsc, const struct wh_probe_answer *answer)
 {
 	struct wh_prober_fetch *fetch = &prober->fetch;
 	uint32_t at = 0;
 
 	if (!fetch->active || answer->train != prober->run.number)
-		return;
+		return false;
 	while (at < WH_PROBER_FETCHES &&
 		(fetch->question[at].tries == 0 || fetch->question[at].first != answer->index))
 		at++;
 	if (at == WH_PROBER_FETCHES)
-		return; /* answered before */
+		return false; /* answered before */
 	if (!is_consistent(prober, answer) || fetch->restarts > RESTARTS_MAX) {
 		wh_prober_finish(prober, now_tsc, WH_PROBER_CONTRADICTS);
-		return;
+		return false;
 	}
 	if (fetch->got > 0 && answer->total > fetch->total) {
 		/* Late packets have arrived since, behind those already fetched. */
@@ -119,7 +119,7 @@ void wh_prober_fetch_answer(
 		fetch->active = false;
 		wh_prober_fetch_begin(prober, now_tsc);
 		fetch->restarts = restarts;
-		return;
+		return false;
 	}
 	fetch->total = answer->total;
 	fetch->heard = answer->heard;
@@ -130,9 +130,9 @@ void wh_prober_fetch_answer(
 		answer->n_words * sizeof(prober->arrival[0]));
 	ask_more(prober, now_tsc);
 	if (fetch->got < fetch->total)
-		return;
+		return false;
 	fetch->active = false;
-	wh_prober_conclude_train(prober, now_tsc);
+	return true;
 }
 
 uint64_t wh_prober_fetch_deadline(const struct wh_prober *prober)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/bottleneck.h"
 #include "probe/internal.h"
 
 #define ECHO_GAP_NS UINT64_C(1000000)
@@ -442,35 +441,4 @@ void wh_prober_conclude_train(struct wh_prober *prober, uint64_t now_tsc)
 		found->steady_bps = capacity_bps(prober) / 2;
 		wh_prober_finish(prober, now_tsc, WH_PROBER_DONE);
 	}
-}
-
-/* Derives the remaining findings; (1) to (4) of lambda-tcp.txt 2. */
-void wh_prober_conclude(struct wh_prober *prober)
-{
-	struct wh_findings *found = &prober->findings;
-	struct wh_bottleneck bottleneck = {
-		.fast_bps = found->line_bps,
-		.slow_bps = found->trains_bps,
-		.rtt_s = (double)found->rtt_p50_ns / (double)WH_NS_PER_S,
-	};
-
-	if (found->burst_end != WH_BURST_OVERFLOW || bottleneck.slow_bps <= 0)
-		return;
-	/* Sent all at once: the whole burst is queued. */
-	if (bottleneck.fast_bps == 0) {
-		found->memory_bytes = (double)found->burst_pkts * found->wire_bytes;
-		return;
-	}
-	if (bottleneck.fast_bps <= bottleneck.slow_bps)
-		return;
-	bottleneck.memory_bytes = wh_bottleneck_memory_bytes(
-		bottleneck.fast_bps, bottleneck.slow_bps, found->burst_pkts, found->wire_bytes);
-	found->memory_bytes = bottleneck.memory_bytes;
-	if (bottleneck.rtt_s <= 0)
-		return;
-	found->initial_bps = wh_bottleneck_rate_bps(&bottleneck);
-	found->wanted_bytes = wh_bottleneck_wanted_bytes(
-		bottleneck.fast_bps, bottleneck.slow_bps, bottleneck.rtt_s);
-	found->forbidden = wh_bottleneck_forbidden(
-		&bottleneck, &found->forbidden_low_bps, &found->forbidden_high_bps);
 }

@@ -31,13 +31,6 @@ KNOWN = {
     'app/wavehaul/scenario': {
         'ask.c point.c': 'questions about points, and points that hold questions',
     },
-    'lib/neighbour': {
-        'arp.c echo.c error.c ndp.c neighbour.c table.c':
-            'the table sends what its entries want, and the protocols fill the table',
-    },
-    'lib/probe': {
-        'prober.c prober_fetch.c prober_stages.c': 'the stages of a probe choose the next one',
-    },
     'lib/sim': {
         'queue.c queue_codel.c': 'a queue and one of its kinds',
         'link.c sim.c': 'the simulator and its links',
