@@ -328,11 +328,7 @@ static int read_operands(struct bench *bench)
 		return WH_EXIT_USAGE;
 	}
 	bench->rows.server = settings->operands[0];
-	return wh_trust_resolve(settings->identity, settings->trust, bench->rows.server,
-		       settings->ipv4.address.family != 0, settings->ipv6.address.family != 0,
-		       &bench->peer) == 0
-		       ? 0
-		       : WH_EXIT_NETWORK;
+	return wh_trust_find(settings, bench->rows.server, &bench->peer) ? 0 : WH_EXIT_NETWORK;
 }
 
 int wh_verb_bench(int argc, char **argv)

@@ -85,9 +85,6 @@ static struct wh_request request_of(const struct errand *errand)
 	struct wh_request request =
 		wh_wanted_request(&errand->settings, errands[index_of(errand->verb)].job);
 
-	request.lanes = 1;
-	request.resume = WH_RESUME_OFF;
-	request.recursive = errand->settings.recursive;
 	request.there.path = errand->path;
 	request.there.count = errand->paths;
 	return request;
@@ -322,9 +319,7 @@ static int go(struct errand *errand)
 		status = wh_settings_check_own(settings);
 	if (status != -1)
 		return status;
-	if (wh_trust_resolve(settings->identity, settings->trust, errand->server,
-		    settings->ipv4.address.family != 0, settings->ipv6.address.family != 0,
-		    &errand->peer) != 0)
+	if (!wh_trust_find(settings, errand->server, &errand->peer))
 		return WH_EXIT_NETWORK;
 	return open_and_run(errand);
 }

@@ -185,15 +185,10 @@ static struct wh_request request_of(const struct wh_errands *errands,
 {
 	struct wh_request request = wh_wanted_request(&run->settings, verb);
 
-	request.lanes = 1;
-	request.resume = WH_RESUME_OFF;
-	request.rate_bps = WH_RATE_MAX;
-	request.recursive = run->settings.recursive;
 	request.memory_bytes = errands->ground->memory_bytes;
 	request.there.path = run->path;
 	request.there.count = wh_texts_of(run->texts, run->path, WH_HELLO_PATHS_MAX);
-	request.peer_known = place->has_key;
-	memcpy(request.peer_id, place->id, sizeof(request.peer_id));
+	wh_place_aim(place, &request);
 	return request;
 }
 

@@ -124,15 +124,11 @@ static struct wh_request request_of(
 {
 	struct wh_request request = wh_wanted_request(&run->transfer.wanted.settings, WH_JOB_ORDER);
 
-	request.lanes = 1;
-	request.resume = WH_RESUME_OFF;
-	request.rate_bps = WH_RATE_MAX;
 	request.memory_bytes = ground->memory_bytes;
 	request.there.path = run->paths;
 	request.there.count =
 		wh_texts_of(run->here, run->paths, (uint32_t)json_array_size(run->here));
-	request.peer_known = place->has_key;
-	memcpy(request.peer_id, place->id, sizeof(request.peer_id));
+	wh_place_aim(place, &request);
 	return request;
 }
 

@@ -6,8 +6,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "cli/settings.h"
+#include "job/request.h"
 #include "trust/identity.h"
 
 struct wh_place {
@@ -18,5 +20,12 @@ struct wh_place {
 
 /* By the server's settings. -1, or an exit status after a complaint. Does not use DNS. */
 int wh_place_find(const struct wh_settings *settings, const char *host, struct wh_place *place);
+
+/* The request is for that host, and for its key if that is known. */
+static inline void wh_place_aim(const struct wh_place *place, struct wh_request *request)
+{
+	request->peer_known = place->has_key;
+	memcpy(request->peer_id, place->id, sizeof(request->peer_id));
+}
 
 #endif

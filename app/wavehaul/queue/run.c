@@ -364,8 +364,7 @@ static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64
 
 	request = &run->transfer.running.request;
 	*request = request_of(run, ground);
-	request->peer_known = place.has_key;
-	memcpy(request->peer_id, place.id, sizeof(request->peer_id));
+	wh_place_aim(&place, request);
 	if (!wh_transfer_choose(&run->transfer)) {
 		fail(result, WH_EXIT_USAGE, wh_last_complaint());
 		return false;

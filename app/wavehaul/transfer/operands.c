@@ -15,7 +15,6 @@
 #include "cli/exit.h"
 #include "job/hello.h"
 #include "source/walk.h"
-#include "trust/trust.h"
 
 static int add_remote(struct wh_wanted *wanted, const char *text)
 {
@@ -247,17 +246,6 @@ bool wh_request_fits(const struct wh_request *request)
 	wh_complain("too many paths and patterns for one request; transfer their folder with -r "
 		    "instead");
 	return false;
-}
-
-int wh_transfer_find_server(struct wh_wanted *wanted)
-{
-	const struct wh_settings *settings = &wanted->settings;
-
-	return wh_trust_resolve(settings->identity, settings->trust, wanted->server,
-		       settings->ipv4.address.family != 0, settings->ipv6.address.family != 0,
-		       &wanted->peer) == 0
-		       ? 0
-		       : WH_EXIT_NETWORK;
 }
 
 static int open_folder(struct wh_wanted *wanted, const char *path)

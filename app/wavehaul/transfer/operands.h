@@ -58,7 +58,6 @@ bool wh_transfer_range_fits(const struct wh_settings *settings, bool is_piped);
 /* Why the file at that path of the server cannot be a pipe's, with these options; NULL: it can. */
 const char *wh_transfer_pipe_wrong(const struct wh_settings *settings, const char *there);
 
-int wh_transfer_find_server(struct wh_wanted *wanted);
 int wh_transfer_open_dest(struct wh_wanted *wanted);
 void wh_transfer_free_operands(struct wh_wanted *wanted);
 

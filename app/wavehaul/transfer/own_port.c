@@ -338,7 +338,8 @@ int wh_transfer_by_port(struct wh_transfer *transfer, struct wh_hook *then_run)
 
 	own.then_run = then_run;
 	if (status == -1)
-		status = wh_transfer_find_server(wanted);
+		status = wh_trust_find(settings, wanted->server, &wanted->peer) ? 0
+										: WH_EXIT_NETWORK;
 	if (status == 0)
 		status =
 			wh_manifest_open(&running->manifest, settings, wh_wanted_sends(wanted), -1);

@@ -86,6 +86,12 @@ struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_
 	request.rules.keeps = keeps_of(settings, verb);
 	if (settings->known.by == WH_KNOWN_TOLD)
 		request.known = settings->known.path;
+	if (wh_job_is_errand(verb)) {
+		request.lanes = 1;
+		request.resume = WH_RESUME_OFF;
+		request.rate_bps = WH_RATE_MAX;
+		request.recursive = verb != WH_JOB_ORDER && settings->recursive;
+	}
 	if (verb == WH_JOB_SEND || verb == WH_JOB_GET) {
 		request.recursive = settings->recursive;
 		request.choice.wishes = settings->relative ? WH_CHOICE_RELATIVE : 0;

@@ -53,22 +53,24 @@ void wh_trust_close(struct wh_trust *trust)
 	wh_identity_free(&trust->identity);
 }
 
-int wh_trust_resolve(const char *identity, const char *peers, const char *host, bool ipv4,
-	bool ipv6, struct wh_address *address)
+bool wh_trust_find(const struct wh_settings *settings, const char *host, struct wh_address *address)
 {
+	bool ipv4 = settings->ipv4.address.family != 0;
+	bool ipv6 = settings->ipv6.address.family != 0;
 	struct wh_trust_place place;
 	struct wh_peer_file peer;
 	char path[PATH_MAX];
 
-	if (wh_peer_name_is_good(host) && wh_trust_place_find(&place, identity, peers) &&
+	if (wh_peer_name_is_good(host) &&
+		wh_trust_place_find(&place, settings->identity, settings->trust) &&
 		wh_peer_file_path(place.peers, host, path) && access(path, F_OK) == 0 &&
 		wh_peer_file_read(&peer, host, path) == -1) {
 		for (uint32_t i = 0; i < peer.addresses; i++) {
 			if (peer.address[i].family == WH_IPV6 ? !ipv6 : !ipv4)
 				continue;
 			*address = peer.address[i];
-			return 0;
+			return true;
 		}
 	}
-	return wh_address_resolve(host, ipv4, ipv6, address);
+	return wh_address_resolve(host, ipv4, ipv6, address) == 0;
 }

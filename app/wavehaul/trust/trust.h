@@ -4,6 +4,7 @@
 
 /* Our identity and the trusted peers, for verbs with a port. */
 
+#include "cli/settings.h"
 #include "trust/identity.h"
 #include "trust/store.h"
 
@@ -21,10 +22,10 @@ int wh_trust_open(
 	struct wh_trust *trust, const char *identity, const char *peers, const char *host);
 /*
  * HOST as an operator writes it: a trusted peer, at its first address of a family that we have; or
- * as in wh_address_resolve.
+ * as in wh_address_resolve. False after a complaint.
  */
-int wh_trust_resolve(const char *identity, const char *peers, const char *host, bool ipv4,
-	bool ipv6, struct wh_address *address);
+bool wh_trust_find(
+	const struct wh_settings *settings, const char *host, struct wh_address *address);
 
 void wh_trust_close(struct wh_trust *trust);
 
