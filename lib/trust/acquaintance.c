@@ -84,66 +84,6 @@ static bool is_none(const uint8_t cookie[WH_COOKIE_BYTES])
 	return memcmp(cookie, none, sizeof(none)) == 0;
 }
 
-/* Begins the greeting with the cookie; later cookies are ignored. */
-void wh_acquaintance_cookie(struct wh_greeter *greeter, uint64_t now_tsc,
-	const struct wh_letter *letter, const struct wh_cookie *packet)
-{
-	struct wh_crypto crypto = {.greeting = packet->greeting};
-	bool begins = false;
-	uint64_t asked_tsc = 0;
-
-	memcpy(crypto.cookie, packet->cookie, sizeof(crypto.cookie));
-	wh_spin_lock(&greeter->lock);
-
-	struct wh_acquaintance *one = find(greeter, &letter->peer);
-
-	if (one != NULL && is_none(packet->cookie)) {
-		one->meeting.unsealed = true;
-	} else if (one != NULL && one->number == packet->greeting && one->asks) {
-		one->asks = false;
-		one->greets = true;
-		if (one->meeting.state == WH_MEETING_ASKS)
-			one->meeting.state = WH_MEETING_GREETS;
-		begins = true;
-		asked_tsc = one->asked_tsc;
-	}
-	wh_spin_unlock(&greeter->lock);
-	if (!begins) {
-		greeter->stats.bad_letters++;
-		return;
-	}
-
-	struct wh_letter first = *letter;
-
-	wh_guest_abandon(greeter, &letter->peer);
-	first.rtt_us = (uint32_t)wh_tsc_to_us(greeter->config.hz, now_tsc - asked_tsc);
-
-	struct wh_guest *guest = wh_guest_begin(greeter, now_tsc, &first, &crypto, false);
-
-	if (guest == NULL) {
-		wh_acquaintance_lost(greeter, &letter->peer, now_tsc);
-		return;
-	}
-	wh_greeting_put(&guest->greeting, NULL, 0);
-	wh_guest_step(greeter, guest, now_tsc);
-}
-
-/* Our greeting with that cookie, if it is still going on. */
-static struct wh_guest *own_guest(
-	struct wh_greeter *greeter, const struct wh_address *peer, const struct wh_cookie *packet)
-{
-	for (uint32_t i = 0; i < greeter->config.guests; i++) {
-		struct wh_guest *guest = &greeter->guest[i];
-
-		if (guest->used && !guest->came && !guest->over &&
-			guest->number == packet->greeting &&
-			memcmp(guest->cookie, packet->cookie, sizeof(guest->cookie)) == 0 &&
-			wh_address_equal(&guest->peer, peer))
-			return guest;
-	}
-	return NULL;
-}
-
 /* Longer each time, so that a crowd thins; and not at the same time as others. */
 static uint64_t put_off_tsc(const struct wh_greeter *greeter, uint64_t now_tsc, uint32_t put_offs)
 {
@@ -154,25 +94,35 @@ static uint64_t put_off_tsc(const struct wh_greeter *greeter, uint64_t now_tsc, 
 	return most_tsc / 2 + random % (most_tsc / 2);
 }
 
-/*
- * The peer has no place for our greeting, or has begun anew. Anybody on the path may say so, who
- * could have stopped it anyway.
- */
-void wh_acquaintance_put_off(struct wh_greeter *greeter, uint64_t now_tsc,
-	const struct wh_letter *letter, const struct wh_cookie *packet)
+bool wh_acquaintance_takes(struct wh_greeter *greeter, const struct wh_address *peer,
+	const struct wh_cookie *packet, uint64_t *asked_tsc)
 {
-	struct wh_guest *guest = own_guest(greeter, &letter->peer, packet);
+	bool begins = false;
 
-	if (guest == NULL) {
-		greeter->stats.bad_letters++;
-		return;
-	}
-	wh_guest_give_up(greeter, guest, "the peer has no place for it");
-	wh_acquaintance_lost(greeter, &letter->peer, now_tsc);
-	wh_guest_end(greeter, guest);
 	wh_spin_lock(&greeter->lock);
 
-	struct wh_acquaintance *one = find(greeter, &letter->peer);
+	struct wh_acquaintance *one = find(greeter, peer);
+
+	if (one != NULL && is_none(packet->cookie)) {
+		one->meeting.unsealed = true;
+	} else if (one != NULL && one->number == packet->greeting && one->asks) {
+		one->asks = false;
+		one->greets = true;
+		if (one->meeting.state == WH_MEETING_ASKS)
+			one->meeting.state = WH_MEETING_GREETS;
+		begins = true;
+		*asked_tsc = one->asked_tsc;
+	}
+	wh_spin_unlock(&greeter->lock);
+	return begins;
+}
+
+void wh_acquaintance_wait(
+	struct wh_greeter *greeter, const struct wh_address *peer, uint64_t now_tsc)
+{
+	wh_spin_lock(&greeter->lock);
+
+	struct wh_acquaintance *one = find(greeter, peer);
 
 	if (one != NULL) {
 		one->meeting.put_off = true;
@@ -244,9 +194,6 @@ void wh_acquaintance_settle(struct wh_greeter *greeter, const struct wh_guest *g
 		one->next_ask_tsc = now_tsc + ms_tsc(greeter, REFUSED_MS);
 	}
 	wh_spin_unlock(&greeter->lock);
-	/* A bond in doubt is kept until its sessions have let go of it. */
-	if (meeting->bond != NULL)
-		wh_keep_succeed(greeter, meeting->bond);
 }
 
 /* Sessions under a bond that was lost want another with its peer, of whom nobody else asks. */

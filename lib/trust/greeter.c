@@ -64,12 +64,6 @@ void wh_greeter_free(struct wh_greeter *greeter)
 	greeter->shares = NULL;
 }
 
-void wh_letter_write(struct wh_letter *letter, const struct wh_packet *packet)
-{
-	letter->bytes = wh_packet_encode(packet, letter->packet, sizeof(letter->packet));
-	wh_seal_close_packet(&wh_seal_to_listener, letter->packet, letter->bytes);
-}
-
 /* Processes bytes from the peer, if there are any. */
 static bool advance(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc)
 {
@@ -124,9 +118,9 @@ static void take_cookie(struct wh_greeter *greeter, uint64_t now_tsc,
 	const struct wh_letter *letter, const struct wh_packet *packet)
 {
 	if (packet->flags == WH_FLAG_LATER)
-		wh_acquaintance_put_off(greeter, now_tsc, letter, &packet->cookie);
+		wh_cookies_put_off(greeter, now_tsc, letter, &packet->cookie);
 	else
-		wh_acquaintance_cookie(greeter, now_tsc, letter, &packet->cookie);
+		wh_cookies_take(greeter, now_tsc, letter, &packet->cookie);
 }
 
 bool wh_greeter_take(struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_letter *letter)

@@ -4,6 +4,7 @@
 
 /* The parts of a greeter, private to lib/trust. */
 
+#include "seal/seal.h"
 #include "trust/greeter.h"
 #include "wire/versions.h"
 
@@ -41,8 +42,6 @@ struct wh_guest *wh_guest_begin(struct wh_greeter *greeter, uint64_t now_tsc,
 struct wh_guest *wh_guest_find(struct wh_greeter *greeter, const struct wh_letter *letter,
 	const struct wh_crypto *packet, bool came);
 void wh_guest_end(struct wh_greeter *greeter, struct wh_guest *guest);
-/* Ends a greeting with the peer that we began and that is not over. */
-void wh_guest_abandon(struct wh_greeter *greeter, const struct wh_address *peer);
 void wh_guest_put_off(
 	struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_put_off *put_off);
 uint32_t wh_guest_reserve(struct wh_greeter *greeter); /* a number for a bond; 0: none free */
@@ -53,20 +52,36 @@ void wh_guest_card(const struct wh_greeter *greeter, struct wh_card *card,
 void wh_guest_step(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc);
 void wh_guest_give_up(struct wh_greeter *greeter, struct wh_guest *guest, const char *why);
 
+/* Another key at the same address is another server, to whom those sessions have nothing to say. */
+static inline bool wh_keep_is_of_same_peer(const struct wh_bond *one, const struct wh_bond *other)
+{
+	return wh_address_equal(&one->config.peer, &other->config.peer) &&
+	       memcmp(one->config.peer_identity, other->config.peer_identity, WH_IDENTITY_BYTES) ==
+		       0;
+}
+
 /* keep.c */
 bool wh_keep_bond(struct wh_greeter *greeter, struct wh_bond *bond, uint64_t now_tsc);
-bool wh_keep_is_of_same_peer(const struct wh_bond *one, const struct wh_bond *other);
 void wh_keep_succeed(
 	struct wh_greeter *greeter, const struct wh_bond *bond); /* a new one, of ours */
 void wh_keep_revoke(struct wh_greeter *greeter, struct wh_bond *bond);
 void wh_keep_sweep(struct wh_greeter *greeter, uint64_t now_tsc);
 void wh_keep_end(struct wh_greeter *greeter);
 
-/* acquaintance.c, for the greeter's core. */
-void wh_acquaintance_cookie(struct wh_greeter *greeter, uint64_t now_tsc,
+/* cookies.c */
+void wh_cookies_take(struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_letter *letter,
+	const struct wh_cookie *packet);
+void wh_cookies_put_off(struct wh_greeter *greeter, uint64_t now_tsc,
 	const struct wh_letter *letter, const struct wh_cookie *packet);
-void wh_acquaintance_put_off(struct wh_greeter *greeter, uint64_t now_tsc,
-	const struct wh_letter *letter, const struct wh_cookie *packet);
+
+/*
+ * acquaintance.c, for the greeter's core. _takes: whether a greeting begins with that cookie, and
+ * when the peer was asked for it; later cookies are ignored. _wait: the peer has put us off.
+ */
+bool wh_acquaintance_takes(struct wh_greeter *greeter, const struct wh_address *peer,
+	const struct wh_cookie *packet, uint64_t *asked_tsc);
+void wh_acquaintance_wait(
+	struct wh_greeter *greeter, const struct wh_address *peer, uint64_t now_tsc);
 void wh_acquaintance_versions(struct wh_greeter *greeter, const struct wh_letter *letter,
 	const struct wh_versions *versions);
 void wh_acquaintance_settle(struct wh_greeter *greeter, const struct wh_guest *guest,
@@ -80,6 +95,10 @@ int32_t wh_acquaintance_poll(struct wh_greeter *greeter, uint64_t now_tsc);
 bool wh_acquaintance_ask(struct wh_greeter *greeter, struct wh_letter *letter);
 
 /* Encodes and seals the packet, and sets the letter's length. */
-void wh_letter_write(struct wh_letter *letter, const struct wh_packet *packet);
+static inline void wh_letter_write(struct wh_letter *letter, const struct wh_packet *packet)
+{
+	letter->bytes = wh_packet_encode(packet, letter->packet, sizeof(letter->packet));
+	wh_seal_close_packet(&wh_seal_to_listener, letter->packet, letter->bytes);
+}
 
 #endif

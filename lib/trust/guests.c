@@ -231,19 +231,6 @@ struct wh_guest *wh_guest_find(struct wh_greeter *greeter, const struct wh_lette
 	return NULL;
 }
 
-void wh_guest_abandon(struct wh_greeter *greeter, const struct wh_address *peer)
-{
-	for (uint32_t i = 0; i < greeter->config.guests; i++) {
-		struct wh_guest *guest = &greeter->guest[i];
-
-		if (guest->used && !guest->came && !guest->over &&
-			wh_address_equal(&guest->peer, peer)) {
-			wh_guest_give_up(greeter, guest, "the peer was greeted anew");
-			wh_guest_end(greeter, guest);
-		}
-	}
-}
-
 void wh_guest_end(struct wh_greeter *greeter, struct wh_guest *guest)
 {
 	WH_ASSERT(guest->used && greeter->guests > 0);

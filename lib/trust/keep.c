@@ -93,14 +93,6 @@ static bool is_missed(const struct wh_bond *bond)
 	return bond != NULL && bond->config.asked && atomic_load(&bond->hinted);
 }
 
-/* Another key at the same address is another server, to whom those sessions have nothing to say. */
-bool wh_keep_is_of_same_peer(const struct wh_bond *one, const struct wh_bond *other)
-{
-	return wh_address_equal(&one->config.peer, &other->config.peer) &&
-	       memcmp(one->config.peer_identity, other->config.peer_identity, WH_IDENTITY_BYTES) ==
-		       0;
-}
-
 void wh_keep_succeed(struct wh_greeter *greeter, const struct wh_bond *bond)
 {
 	for (uint32_t i = 0; i < greeter->config.bonds->places; i++) {

@@ -132,8 +132,12 @@ static void conclude(struct wh_greeter *greeter, struct wh_guest *guest, uint64_
 	};
 
 	memcpy(meeting.peer_id, guest->greeting.peer_id, sizeof(meeting.peer_id));
-	if (!guest->came)
-		wh_acquaintance_settle(greeter, guest, now_tsc, &meeting);
+	if (guest->came)
+		return;
+	wh_acquaintance_settle(greeter, guest, now_tsc, &meeting);
+	/* A bond in doubt is kept until its sessions have let go of it. */
+	if (meeting.bond != NULL)
+		wh_keep_succeed(greeter, meeting.bond);
 }
 
 /* A client that trusts the server uses the bond at once; the server's verdict may end it. */

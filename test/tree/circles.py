@@ -39,9 +39,6 @@ KNOWN = {
         'bbr_flow.c cubic.c cubic_linux.c highspeed.c newreno.c rack.c rack_send.c reno.c sack.c '
         'sttp.c tcp.c vegas.c': 'a flow, and the varieties in its table',
     },
-    'lib/trust': {
-        'acquaintance.c greeter.c guests.c keep.c meeting.c': 'the greeter and its guests',
-    },
 }
 
 
