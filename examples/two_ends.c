@@ -16,7 +16,7 @@
 #include "base/assert.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/lifecycle.h"
-#include "fibre/fibre.h"
+#include "lab/netem/netem.h"
 
 enum { HZ = 1000000000, TURN_TSC = 1000, MTU = 9000, PACKETS = 8192 };
 enum { CHUNK_BYTES = 1 << 20, CHUNKS = 64, STREAM_CHUNKS = 200 };
@@ -24,7 +24,7 @@ enum { CHUNK_BYTES = 1 << 20, CHUNKS = 64, STREAM_CHUNKS = 200 };
 static struct end {
 	struct wh_endpoint endpoint;
 	struct wh_session *session; /* NULL: not opened yet */
-	struct wh_fibre *link;      /* to the peer; holds some of these packets: */
+	struct wh_netem *link;      /* to the peer; holds some of these packets: */
 	struct packet {
 		uint32_t bytes;
 		uint8_t data[MTU];
@@ -34,7 +34,7 @@ static struct end {
 } sender, receiver;
 
 static const struct wh_address address = {WH_IPV4, {192, 0, 2, 1}, WH_UDP_PORT_DEFAULT};
-static const struct wh_fibre_config link_config = {
+static const struct wh_link_model link_config = {
 	.rate_bps = 10000000000, .delay_ns = 10000000, .queue_bytes = 25000000, .loss = 0.001};
 static _Alignas(WH_CHUNK_ALIGN) uint8_t memory[2][CHUNKS * CHUNK_BYTES];
 static struct wh_session_config config;
@@ -71,8 +71,8 @@ static void open_ends(void)
 	config.chunks = CHUNKS;
 	config.window_pkts = PACKETS;
 	config.chunk_memory = memory[0];
-	sender.link = wh_fibre_create(&link_config, HZ, 0, PACKETS - 1);
-	receiver.link = wh_fibre_create(&link_config, HZ, 0, PACKETS - 1);
+	sender.link = wh_netem_create(&link_config, HZ, 0, PACKETS - 1);
+	receiver.link = wh_netem_create(&link_config, HZ, 0, PACKETS - 1);
 	sender.session = wh_session_open(&config, &address, "", WH_OBJECT_BYTES_UNKNOWN);
 	WH_ASSERT(wh_endpoint_init(&sender.endpoint, &listener) == 0);
 	WH_ASSERT(wh_endpoint_init(&receiver.endpoint, &listener) == 0);
@@ -82,11 +82,11 @@ static void open_ends(void)
 /* What a core does again and again: packets in, tasks, packets out. */
 static void turn(struct end *end, struct end *peer, uint64_t now_tsc)
 {
-	struct wh_fibre_item item;
-	struct wh_fibre_fate fate;
+	struct wh_netem_item item;
+	struct wh_netem_fate fate;
 	struct wh_out out = {.head = end->packet[end->packets % PACKETS].data};
 
-	while (wh_fibre_take(peer->link, now_tsc, &item, 1) == 1) {
+	while (wh_netem_take(peer->link, now_tsc, &item, 1) == 1) {
 		struct packet *packet = item.item;
 
 		wh_endpoint_input(
@@ -98,9 +98,9 @@ static void turn(struct end *end, struct end *peer, uint64_t now_tsc)
 		struct packet *packet = &end->packet[end->packets++ % PACKETS];
 
 		packet->bytes = out.head_bytes + out.payload_bytes;
-		wh_fibre_admit(end->link, now_tsc, packet->bytes, &fate);
+		wh_netem_admit(end->link, now_tsc, packet->bytes, &fate);
 		if (fate.copies > 0)
-			(void)wh_fibre_hold(end->link, fate.due_tsc[0], packet);
+			(void)wh_netem_hold(end->link, fate.due_tsc[0], packet);
 		out.head = end->packet[end->packets % PACKETS].data;
 	}
 }

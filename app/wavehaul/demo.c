@@ -63,8 +63,8 @@ struct demo {
 	struct wh_demo_files files;
 	struct wh_runtime runtime;
 	struct rte_mempool *pool; /* for the lambda's packets */
-	struct wh_lambda *lambda;
-	struct demo_end end[WH_LAMBDA_ENDS];
+	struct wh_emulator *lambda;
+	struct demo_end end[WH_EMULATOR_ENDS];
 	struct wh_service service; /* of the receiver */
 	struct wh_client client;   /* of the sender */
 	struct wh_lanes lanes;
@@ -189,7 +189,7 @@ static int make_job(struct demo *demo)
 	return WH_EXIT_OK;
 }
 
-static int open_end(struct demo *demo, enum wh_lambda_end which, const struct wh_service *service)
+static int open_end(struct demo *demo, enum wh_emulator_end which, const struct wh_service *service)
 {
 	struct demo_end *end = &demo->end[which];
 	const struct wh_settings *settings = &demo->plan.settings[which];
@@ -214,22 +214,22 @@ static int open_end(struct demo *demo, enum wh_lambda_end which, const struct wh
 static int raise_lambda(struct demo *demo)
 {
 	const struct wh_settings *settings = &demo->options.settings;
-	char why[WH_LAMBDA_WHY_BYTES];
+	char why[WH_EMULATOR_WHY_BYTES];
 
 	demo->pool =
-		rte_pktmbuf_pool_create("lambda", demo->plan.lambda_mbufs, WH_LAMBDA_POOL_CACHE, 0,
-			wh_port_room_bytes((uint16_t)settings->mtu_bytes), SOCKET_ID_ANY);
+		rte_pktmbuf_pool_create("lambda", demo->plan.lambda_mbufs, WH_EMULATOR_POOL_CACHE,
+			0, wh_port_room_bytes((uint16_t)settings->mtu_bytes), SOCKET_ID_ANY);
 	if (demo->pool == NULL) {
 		wh_complain("out of memory for the lambda's packets, although the plan allowed for "
 			    "them; reserve more hugepages, or set a smaller --memory");
 		return -ENOMEM;
 	}
 
-	const struct wh_lambda_config config = {
+	const struct wh_emulator_config config = {
 		.name = WH_DEMO_LAMBDA,
-		.fibre =
+		.netem =
 			{
-				[WH_DEMO_SENDER] = settings->lambda,
+				[WH_DEMO_SENDER] = settings->link,
 				[WH_DEMO_RECEIVER] = demo->plan.reverse,
 			},
 		.ring_pkts = WH_HOST_RING_PKTS,
@@ -239,7 +239,7 @@ static int raise_lambda(struct demo *demo)
 		.read_tsc = wh_loop_read_tsc,
 		.socket = SOCKET_ID_ANY,
 	};
-	int rc = wh_lambda_create(&config, rte_rdtsc(), &demo->lambda, why, sizeof(why));
+	int rc = wh_emulator_create(&config, rte_rdtsc(), &demo->lambda, why, sizeof(why));
 
 	if (rc != 0)
 		wh_complain("%s", why);
@@ -253,7 +253,7 @@ static int open_all(struct demo *demo)
 
 	if (status != WH_EXIT_OK)
 		return status;
-	wh_loop_add(wh_runtime_loop_of(&demo->runtime, 0, true), "lambda", wh_lambda_poll,
+	wh_loop_add(wh_runtime_loop_of(&demo->runtime, 0, true), "lambda", wh_emulator_poll,
 		demo->lambda);
 	status = open_end(demo, WH_DEMO_RECEIVER, &demo->service);
 	if (status != WH_EXIT_OK)
@@ -267,9 +267,9 @@ static void close_all(struct demo *demo)
 	/*
 	 * The lambda's packets are in its own pool; the hosts' packets are freed with their pools.
 	 */
-	while (demo->lambda != NULL && wh_lambda_poll(demo->lambda, rte_rdtsc()) > 0)
+	while (demo->lambda != NULL && wh_emulator_poll(demo->lambda, rte_rdtsc()) > 0)
 		;
-	for (uint32_t i = 0; i < WH_LAMBDA_ENDS; i++) {
+	for (uint32_t i = 0; i < WH_EMULATOR_ENDS; i++) {
 		struct demo_end *end = &demo->end[i];
 
 		if (!end->host_is_open)
@@ -277,7 +277,7 @@ static void close_all(struct demo *demo)
 		wh_jobs_free(&end->jobs);
 		wh_host_close(&end->host);
 	}
-	wh_lambda_close(demo->lambda);
+	wh_emulator_close(demo->lambda);
 	rte_mempool_free(demo->pool);
 }
 
@@ -382,7 +382,7 @@ static double seconds_of(const struct demo *demo)
 static void gather(struct demo *demo, struct wh_demo_result *result)
 {
 	const struct wh_job *job = demo->lanes.job[0];
-	const struct wh_lambda *lambda = demo->lambda;
+	const struct wh_emulator *lambda = demo->lambda;
 
 	result->sender = job->result.figures;
 	result->sealed = job->sealed;
@@ -396,11 +396,11 @@ static void gather(struct demo *demo, struct wh_demo_result *result)
 	result->digest_known =
 		result->verified && (job->result.figures.digest_known ||
 					    wh_demo_files_digest(&demo->files, &result->digest));
-	result->forward = *wh_lambda_path_stats(lambda, WH_DEMO_SENDER);
-	result->reverse = *wh_lambda_path_stats(lambda, WH_DEMO_RECEIVER);
-	result->forward_lambda = *wh_lambda_stats(lambda, WH_DEMO_SENDER);
+	result->forward = *wh_emulator_path_stats(lambda, WH_DEMO_SENDER);
+	result->reverse = *wh_emulator_path_stats(lambda, WH_DEMO_RECEIVER);
+	result->forward_lambda = *wh_emulator_stats(lambda, WH_DEMO_SENDER);
 	result->bad_pkts = result->sender.stats.bad_pkts + result->receiver.bad_pkts;
-	for (uint32_t i = 0; i < WH_LAMBDA_ENDS; i++) {
+	for (uint32_t i = 0; i < WH_EMULATOR_ENDS; i++) {
 		const struct wh_station *station = &demo->end[i].host.station[0];
 
 		/* Packets for a closed session are late, but not bad. */
@@ -417,7 +417,7 @@ static int draw(struct demo *demo, int status)
 	char rate[WH_UNITS_MAX], rtt[WH_UNITS_MAX], lambda[2 * WH_UNITS_MAX + 32];
 
 	snprintf(lambda, sizeof(lambda), "%s, round trip %s, loss %g",
-		wh_format_rate(rate, sizeof(rate), (double)settings->lambda.rate_bps),
+		wh_format_rate(rate, sizeof(rate), (double)settings->link.rate_bps),
 		wh_format_time(rtt, sizeof(rtt), settings->rtt_ns), demo->options.loss);
 	return wh_flow_plot_write(
 		&demo->plot, &demo->lanes, settings->profile, "demo:", lambda, status);
@@ -434,7 +434,7 @@ static int transfer(struct demo *demo, struct wh_demo_result *result)
 		demo->progress_shown = wh_progress_has_terminal();
 		wh_runtime_run(&demo->runtime);
 		wh_progress_clear(&demo->progress);
-		for (uint32_t i = 0; i < WH_LAMBDA_ENDS; i++)
+		for (uint32_t i = 0; i < WH_EMULATOR_ENDS; i++)
 			wh_jobs_end(&demo->end[i].jobs);
 		gather(demo, result);
 		status = draw(demo, conclude(demo));
@@ -512,7 +512,7 @@ static int introduce(struct demo *demo)
 	const struct wh_settings *settings = &demo->options.settings;
 	int status = wh_keylog_open(settings->keylog);
 
-	for (uint32_t i = 0; i < WH_LAMBDA_ENDS && !settings->unsealed && status == 0; i++) {
+	for (uint32_t i = 0; i < WH_EMULATOR_ENDS && !settings->unsealed && status == 0; i++) {
 		struct demo_end *end = &demo->end[i];
 
 		if (wh_identity_make(&end->identity) != 0) {
@@ -587,7 +587,7 @@ int wh_verb_demo(int argc, char **argv)
 	} else if (status != WH_EXIT_OK && wh_words_contain(argc, argv, "--json")) {
 		wh_json_print(wh_head_json("demo", status), JSON_COMPACT);
 	}
-	for (uint32_t i = 0; i < WH_LAMBDA_ENDS; i++)
+	for (uint32_t i = 0; i < WH_EMULATOR_ENDS; i++)
 		wh_identity_free(&demo->end[i].identity);
 	free(demo);
 	return status;

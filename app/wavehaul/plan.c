@@ -13,11 +13,11 @@
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/settings.h"
+#include "lab/sim/memory.h"
+#include "lab/sim/sim.h"
 #include "scenario/plan_row.h"
 #include "scenario/result.h"
 #include "scenario/workers.h"
-#include "sim/memory.h"
-#include "sim/sim.h"
 #include "verbs.h"
 
 #define DIGITS_SHOWN 12
@@ -33,12 +33,12 @@ struct plan {
 static bool take_link(const struct wh_settings *settings, struct wh_plan_link *link)
 {
 	*link = (struct wh_plan_link){
-		.rate_bps = settings->lambda.rate_bps,
+		.rate_bps = settings->link.rate_bps,
 		.rtt_ps = settings->rtt_ns * WH_PS_PER_NS,
-		.loss = settings->lambda.loss,
+		.loss = settings->link.loss,
 		.file_bytes = settings->size_bytes,
 		.packet_bytes = settings->mtu_bytes,
-		.queue_pkts = settings->lambda.queue_pkts,
+		.queue_pkts = settings->link.queue_pkts,
 		.choices = &settings->choices,
 	};
 	if (settings->operand_count > 0 || link->rate_bps == 0 || link->rtt_ps == 0) {

@@ -24,7 +24,7 @@
 #include "cli/signals.h"
 #include "host/link_watch.h"
 #include "host/runtime.h"
-#include "lambda/join.h"
+#include "netem/join.h"
 #include "port/interface.h"
 #include "report/progress.h"
 #include "verbs.h"
@@ -44,7 +44,7 @@ struct changing_way {
 	uint64_t hz;
 	uint64_t start_tsc;
 	const struct wh_wan_schedule *schedule;
-	enum wh_lambda_end end;
+	enum wh_emulator_end end;
 	uint32_t step; /* index of the next one */
 	uint64_t step_tsc;
 	uint64_t look_tsc;            /* when the queue is measured next, for the watch */
@@ -54,10 +54,10 @@ struct changing_way {
 struct wan {
 	struct wh_wan_plan plan;
 	struct wh_runtime runtime;
-	struct rte_mempool *pool[WH_LAMBDA_ENDS]; /* into which the port receives */
-	struct wh_port *port[WH_LAMBDA_ENDS];
-	struct changing_way way[WH_LAMBDA_ENDS]; /* indexed by the sending end */
-	struct wh_link_watch link[WH_LAMBDA_ENDS];
+	struct rte_mempool *pool[WH_EMULATOR_ENDS]; /* into which the port receives */
+	struct wh_port *port[WH_EMULATOR_ENDS];
+	struct changing_way way[WH_EMULATOR_ENDS]; /* indexed by the sending end */
+	struct wh_link_watch link[WH_EMULATOR_ENDS];
 	uint64_t start_tsc;
 	uint64_t end_tsc; /* WH_TSC_NEVER: until told to end */
 	uint64_t next_tsc;
@@ -65,8 +65,8 @@ struct wan {
 	struct wh_wan_live live;
 	struct wh_wan_capture capture;
 	uint32_t told_steps;
-	bool told_oversize[WH_LAMBDA_ENDS];
-	bool told_sums[WH_LAMBDA_ENDS];
+	bool told_oversize[WH_EMULATOR_ENDS];
+	bool told_sums[WH_EMULATOR_ENDS];
 	bool lost; /* a port is gone */
 };
 
@@ -96,8 +96,8 @@ static void change(struct changing_way *way)
 	const struct wh_wan_step *step = &way->schedule->step[way->step];
 
 	if (step->changes[way->end])
-		wh_fibre_change(
-			way->join.fibre, &step->fibre[way->end], way->hz, way->join.clock());
+		wh_netem_change(
+			way->join.netem, &step->netem[way->end], way->hz, way->join.clock());
 	way->step_tsc = step_tsc(way, ++way->step);
 }
 
@@ -110,7 +110,7 @@ static int32_t poll_way(void *state, uint64_t now_tsc)
 	if (unlikely(now_tsc >= way->look_tsc)) {
 		way->look_tsc = now_tsc + wh_us_to_tsc(way->hz, LOOK_US);
 		atomic_store_explicit(&way->queue_bytes,
-			wh_fibre_queue_bytes(way->join.fibre, now_tsc), memory_order_relaxed);
+			wh_netem_queue_bytes(way->join.netem, now_tsc), memory_order_relaxed);
 	}
 	return wh_join_way_poll(&way->join, now_tsc);
 }
@@ -133,19 +133,19 @@ static void tell_sums(struct wan *wan, uint32_t end)
 static void count(struct wan *wan, struct wh_wan_result *result)
 {
 	result->seconds = (double)(rte_rdtsc() - wan->start_tsc) / (double)wan->runtime.hz;
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
 		struct wh_wan_figures *way = &result->way[end];
 
 		const struct wh_join_way *join = &wan->way[end].join;
 
 		way->join = join->stats;
 		way->late_ns_max = wh_tsc_to_ns(wan->runtime.hz, join->stats.late_tsc_max);
-		way->path = *wh_fibre_stats(join->fibre);
-		way->held_pkts = wh_fibre_held(join->fibre);
+		way->path = *wh_netem_stats(join->netem);
+		way->held_pkts = wh_netem_held(join->netem);
 		way->queue_bytes =
 			atomic_load_explicit(&wan->way[end].queue_bytes, memory_order_relaxed);
 		wh_port_stats_total(wan->port[end], &way->from);
-		wh_port_stats_total(wan->port[WH_LAMBDA_ENDS - 1 - end], &way->to);
+		wh_port_stats_total(wan->port[WH_EMULATOR_ENDS - 1 - end], &way->to);
 	}
 }
 
@@ -164,7 +164,7 @@ static void tell_steps(struct wan *wan, uint64_t now_tsc)
 {
 	const struct wh_wan_schedule *schedule = &wan->plan.schedule;
 
-	for (; now_tsc >= step_tsc(&wan->way[WH_LAMBDA_A], wan->told_steps); wan->told_steps++)
+	for (; now_tsc >= step_tsc(&wan->way[WH_EMULATOR_A], wan->told_steps); wan->told_steps++)
 		wh_wan_live_change(&wan->live, (double)schedule->step[wan->told_steps].at_ns / 1e9,
 			schedule->step[wan->told_steps].head, wan->plan.settings.then);
 }
@@ -173,12 +173,12 @@ static int32_t watch(void *state, uint64_t now_tsc)
 {
 	struct wan *wan = state;
 
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
 		wan->lost = !wh_link_watch_poll(&wan->link[end], now_tsc) || wan->lost;
 	if (now_tsc < wan->next_tsc)
 		return 0;
 	wan->next_tsc = now_tsc + wh_us_to_tsc(wan->runtime.hz, WATCH_US);
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
 		tell_oversize(wan, end);
 		tell_sums(wan, end);
 	}
@@ -241,9 +241,9 @@ static int start_runtime(struct wan *wan)
 		.option_bytes = plan->memory.bytes,
 		.no_huge = plan->settings.no_huge,
 		.take_now = true,
-		.one_file = plan->spec[WH_LAMBDA_A].single_file_segments ||
-			    plan->spec[WH_LAMBDA_B].single_file_segments,
-		.device = {plan->device[WH_LAMBDA_A], plan->device[WH_LAMBDA_B]},
+		.one_file = plan->spec[WH_EMULATOR_A].single_file_segments ||
+			    plan->spec[WH_EMULATOR_B].single_file_segments,
+		.device = {plan->device[WH_EMULATOR_A], plan->device[WH_EMULATOR_B]},
 		.extra = plan->settings.eal[0] != '\0' ? plan->settings.eal : NULL,
 		.verbose = plan->settings.verbose,
 	};
@@ -272,7 +272,7 @@ static int start_runtime(struct wan *wan)
 
 static int open_port(struct wan *wan, uint32_t end)
 {
-	static const char *const names[WH_LAMBDA_ENDS] = {"packets A", "packets B"};
+	static const char *const names[WH_EMULATOR_ENDS] = {"packets A", "packets B"};
 	const struct wh_wan_plan *plan = &wan->plan;
 	struct wh_port_config config = {
 		.queues = 1,
@@ -328,7 +328,7 @@ static int open_capture(struct wan *wan)
 		.path = settings->pcap,
 		.bytes_max = settings->pcap_bytes,
 		.snap_bytes = settings->pcap_snap_bytes,
-		.port = {settings->ports[WH_LAMBDA_A], settings->ports[WH_LAMBDA_B]},
+		.port = {settings->ports[WH_EMULATOR_A], settings->ports[WH_EMULATOR_B]},
 		.hz = wan->runtime.hz,
 	};
 
@@ -344,9 +344,9 @@ static int open_way(struct wan *wan, uint32_t end)
 {
 	const struct wh_join_way_config config = {
 		.from = wan->port[end],
-		.to = wan->port[WH_LAMBDA_ENDS - 1 - end],
+		.to = wan->port[WH_EMULATOR_ENDS - 1 - end],
 		.pool = wan->pool[end],
-		.fibre = wan->plan.fibre[end],
+		.netem = wan->plan.netem[end],
 		.items_max = wan->plan.items_max[end],
 		.hz = wan->runtime.hz,
 		.clock = wh_loop_read_tsc,
@@ -370,22 +370,22 @@ static int open_all(struct wan *wan)
 	mode_t before = umask(S_IRWXG | S_IRWXO);
 	int status = WH_EXIT_OK;
 
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS && status == WH_EXIT_OK; end++)
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS && status == WH_EXIT_OK; end++)
 		status = open_port(wan, end);
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
 		tell_merging(&wan->plan.spec[end]);
 	umask(before);
 	if (status == WH_EXIT_OK)
 		status = open_capture(wan);
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS && status == WH_EXIT_OK; end++)
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS && status == WH_EXIT_OK; end++)
 		status = open_way(wan, end);
 	if (status != WH_EXIT_OK)
 		return status;
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
 		wh_link_watch_init(
 			&wan->link[end], wan->port[end], &wan->plan.spec[end], wan->runtime.hz);
-		wh_loop_add(wh_runtime_loop_of(&wan->runtime, 0, end == WH_LAMBDA_B),
-			end == WH_LAMBDA_A ? "A to B" : "B to A", poll_way, &wan->way[end]);
+		wh_loop_add(wh_runtime_loop_of(&wan->runtime, 0, end == WH_EMULATOR_B),
+			end == WH_EMULATOR_A ? "A to B" : "B to A", poll_way, &wan->way[end]);
 	}
 	wh_runtime_add(&wan->runtime, 0, "watch", watch, wan);
 	return WH_EXIT_OK;
@@ -393,11 +393,11 @@ static int open_all(struct wan *wan)
 
 static void close_all(struct wan *wan)
 {
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
 		wh_join_way_free(&wan->way[end].join);
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
 		wh_port_close(wan->port[end]);
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
 		rte_mempool_free(wan->pool[end]);
 }
 
@@ -407,11 +407,11 @@ static void start(struct wan *wan)
 	wan->row_tsc = wan->start_tsc + wh_us_to_tsc(wan->runtime.hz, ROW_MS * UINT64_C(1000));
 	wan->live.stream = wan->plan.settings.json_stream;
 	wan->live.rows = wh_progress_has_terminal() && !wan->live.stream;
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
 		struct changing_way *way = &wan->way[end];
 
 		way->hz = wan->runtime.hz;
-		way->end = (enum wh_lambda_end)end;
+		way->end = (enum wh_emulator_end)end;
 		way->start_tsc = wan->start_tsc;
 		way->schedule = &wan->plan.schedule;
 		way->step_tsc = step_tsc(way, 0);
@@ -443,7 +443,7 @@ static int carry(struct wan *wan, struct wh_wan_result *result)
 				       ? WH_TSC_NEVER
 				       : wan->start_tsc + wh_ns_to_tsc(wan->runtime.hz, time_ns);
 		wh_runtime_run(&wan->runtime);
-		for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+		for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
 			WH_ASSERT(wh_join_way_adds_up(&wan->way[end].join));
 		count(wan, result);
 		status = wan->lost ? WH_EXIT_HARDWARE : WH_EXIT_OK;
@@ -459,7 +459,7 @@ static int run(struct wan *wan, struct wh_wan_result *result)
 	int status = wh_wan_plan_make(&wan->plan);
 
 	/* Kept until the process ends. */
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS && status == WH_EXIT_OK; end++)
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS && status == WH_EXIT_OK; end++)
 		if (wh_wan_claim(&wan->plan.spec[end]) == WH_WAN_TAKEN)
 			status = WH_EXIT_HARDWARE;
 	if (status == WH_EXIT_OK)
@@ -486,7 +486,7 @@ int wh_verb_wan(int argc, char **argv)
 		wh_signals_catch();
 		status = run(wan, &result);
 		result.exit_status = status;
-		for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+		for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
 			result.port[end] = wan->plan.settings.ports[end];
 		if (wan->plan.settings.json || wan->plan.settings.json_stream)
 			wh_wan_print_json(&result, wan->plan.settings.json_stream);

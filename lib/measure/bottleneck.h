@@ -5,7 +5,7 @@
 /*
  * What a switch with limited memory between a fast link and a slow line does to bursts, and the
  * rates that a flow in slow start reaches through it: (1) to (4) of lambda-tcp.txt 2. As in the
- * paper it forwards bits; a switch that forwards whole packets (lib/fibre) loses s / (f - s)
+ * paper it forwards bits; a switch that forwards whole packets (lib/lab/netem) loses s / (f - s)
  * packets earlier, because the first one leaves only when it has arrived completely.
  */
 

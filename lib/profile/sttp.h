@@ -9,7 +9,7 @@
 
 extern const struct wh_profile wh_profile_sttp;
 
-/* The options, decoded; also for the agent of lib/tcp. */
+/* The options, decoded; also for the agent of lib/lab/tcp. */
 struct wh_sttp_rules {
 	struct wh_bucket_rules bucket;
 	bool timer;           /* rho is tokens per second, not per acknowledgement */

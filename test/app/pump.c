@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What bench sends over a long fibre that loses packets, with the memory that its session gets by
+ * What bench sends over a long link that loses packets, with the memory that its session gets by
  * default at both ends: losses hold chunks back for round trips, and the line must be full all the
  * same. With a tenth of the memory it cannot be, and memory is what it is put down to.
  */
@@ -71,8 +71,7 @@ static uint32_t window_for(uint32_t chunks)
 static struct wh_world_config config_for(
 	struct users *users, uint32_t sender_chunks, uint32_t receiver_chunks)
 {
-	const struct wh_fibre_config way = {
-		.rate_bps = LINE_BPS, .delay_ns = 50 * MS, .loss = 0.01};
+	const struct wh_link_model way = {.rate_bps = LINE_BPS, .delay_ns = 50 * MS, .loss = 0.01};
 	struct wh_world_config config = {
 		.hz = WH_NS_PER_S,
 		.seed = 1,

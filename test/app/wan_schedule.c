@@ -19,12 +19,12 @@ const char wh_suite_name[] = "wan_schedule";
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define GBPS          UINT64_C(1000000000)
 #define MS_NS         UINT64_C(1000000)
-#define A             WH_LAMBDA_A
-#define B             WH_LAMBDA_B
+#define A             WH_EMULATOR_A
+#define B             WH_EMULATOR_B
 
 static char path[] = "/tmp/wan-schedule-XXXXXX";
 
-static const struct wh_fibre_config start[WH_LAMBDA_ENDS] = {
+static const struct wh_link_model start[WH_EMULATOR_ENDS] = {
 	{.rate_bps = GBPS, .delay_ns = 50 * MS_NS, .queue_bytes = 1000000},
 	{.rate_bps = GBPS / 10, .delay_ns = 20 * MS_NS, .queue_pkts = 100},
 };
@@ -56,26 +56,26 @@ static void steps(void)
 	step = schedule.step;
 	CU_ASSERT_EQUAL(step[0].at_ns, 500 * MS_NS);
 	CU_ASSERT_TRUE(step[0].changes[A] && step[0].changes[B]);
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
-		CU_ASSERT_EQUAL(step[0].fibre[end].rate_bps, 2 * GBPS);
-		CU_ASSERT_EQUAL(step[0].fibre[end].delay_ns, 15 * MS_NS);
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
+		CU_ASSERT_EQUAL(step[0].netem[end].rate_bps, 2 * GBPS);
+		CU_ASSERT_EQUAL(step[0].netem[end].delay_ns, 15 * MS_NS);
 	}
-	CU_ASSERT_EQUAL(step[0].fibre[A].queue_bytes, 1000000);
-	CU_ASSERT_EQUAL(step[0].fibre[B].queue_pkts, 100);
+	CU_ASSERT_EQUAL(step[0].netem[A].queue_bytes, 1000000);
+	CU_ASSERT_EQUAL(step[0].netem[B].queue_pkts, 100);
 	CU_ASSERT_STRING_EQUAL(step[1].head, "at 500ms back");
 	CU_ASSERT_TRUE(!step[1].changes[A] && step[1].changes[B]);
-	CU_ASSERT_EQUAL(step[1].fibre[A].loss, 0);
-	CU_ASSERT_EQUAL(step[1].fibre[B].loss, 0.01);
+	CU_ASSERT_EQUAL(step[1].netem[A].loss, 0);
+	CU_ASSERT_EQUAL(step[1].netem[B].loss, 0.01);
 	CU_ASSERT_TRUE(step[2].changes[A] && !step[2].changes[B]);
-	CU_ASSERT_EQUAL(step[2].fibre[A].n_outages, 1);
-	CU_ASSERT_EQUAL(step[2].fibre[A].outage[0].length_ns, 200 * MS_NS);
-	CU_ASSERT_EQUAL(step[2].fibre[A].queue_bytes, 0);
-	CU_ASSERT_EQUAL(step[2].fibre[A].queue_pkts, 50);
-	CU_ASSERT_EQUAL(step[2].fibre[B].n_outages, 0);
-	CU_ASSERT_EQUAL(step[3].fibre[A].n_outages, 0); /* once */
-	CU_ASSERT_EQUAL(step[3].fibre[A].queue_pkts, 50);
-	CU_ASSERT_EQUAL(step[3].fibre[B].loss_model, WH_LOSS_GILBERT_ELLIOTT);
-	CU_ASSERT_EQUAL(step[3].fibre[B].rate_bps, 2 * GBPS);
+	CU_ASSERT_EQUAL(step[2].netem[A].n_outages, 1);
+	CU_ASSERT_EQUAL(step[2].netem[A].outage[0].length_ns, 200 * MS_NS);
+	CU_ASSERT_EQUAL(step[2].netem[A].queue_bytes, 0);
+	CU_ASSERT_EQUAL(step[2].netem[A].queue_pkts, 50);
+	CU_ASSERT_EQUAL(step[2].netem[B].n_outages, 0);
+	CU_ASSERT_EQUAL(step[3].netem[A].n_outages, 0); /* once */
+	CU_ASSERT_EQUAL(step[3].netem[A].queue_pkts, 50);
+	CU_ASSERT_EQUAL(step[3].netem[B].loss_model, WH_LOSS_GILBERT_ELLIOTT);
+	CU_ASSERT_EQUAL(step[3].netem[B].rate_bps, 2 * GBPS);
 	CU_ASSERT_EQUAL(wh_wan_schedule_queue_pkts(&schedule, A), 50);
 	CU_ASSERT_EQUAL(wh_wan_schedule_queue_pkts(&schedule, B), 100);
 	wh_wan_schedule_free(&schedule);
@@ -85,7 +85,7 @@ static void steps(void)
 static void room(void)
 {
 	struct wh_wan_schedule schedule;
-	struct wh_fibre_config widest = {
+	struct wh_link_model widest = {
 		.rate_bps = 4 * GBPS, .delay_ns = 80 * MS_NS, .queue_bytes = 3000000};
 
 	CU_ASSERT_EQUAL_FATAL(read_text(&schedule,
@@ -94,7 +94,7 @@ static void room(void)
 				      0),
 		-1);
 	CU_ASSERT_EQUAL(wh_wan_schedule_items(&schedule, &start[A], A, 500),
-		wh_fibre_items_needed(&widest, 500));
+		wh_netem_items_needed(&widest, 500));
 	wh_wan_schedule_free(&schedule);
 }
 

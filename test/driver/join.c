@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lambda/join.h"
+#include "netem/join.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include <rte_ring.h>
 
 #include "eal.h"
-#include "lambda/partial_sum.h"
+#include "netem/partial_sum.h"
 #include "unit.h"
 #include "wire/encap.h"
 #include "wire/internet.h"
@@ -22,8 +22,8 @@ const char wh_suite_name[] = "drivers/join";
 #define MTU   1500
 #define RING  64
 #define MBUFS 1024
-#define A     WH_LAMBDA_A
-#define B     WH_LAMBDA_B
+#define A     WH_EMULATOR_A
+#define B     WH_EMULATOR_B
 
 static uint64_t clock_tsc;
 
@@ -34,21 +34,21 @@ static uint64_t read_clock(void)
 
 /* Two ports with rings in the place of cables, and the ways between them. */
 struct rig {
-	struct rte_ring *in[WH_LAMBDA_ENDS];  /* what the port receives */
-	struct rte_ring *out[WH_LAMBDA_ENDS]; /* what it has sent */
-	struct wh_port *port[WH_LAMBDA_ENDS];
-	struct wh_join_way way[WH_LAMBDA_ENDS];
+	struct rte_ring *in[WH_EMULATOR_ENDS];  /* what the port receives */
+	struct rte_ring *out[WH_EMULATOR_ENDS]; /* what it has sent */
+	struct wh_port *port[WH_EMULATOR_ENDS];
+	struct wh_join_way way[WH_EMULATOR_ENDS];
 	struct rte_mempool *pool;
 };
 
-static struct wh_fibre_config clean(uint64_t rate_bps, uint64_t delay_ns)
+static struct wh_link_model clean(uint64_t rate_bps, uint64_t delay_ns)
 {
-	return (struct wh_fibre_config){.rate_bps = rate_bps, .delay_ns = delay_ns, .seed = 1};
+	return (struct wh_link_model){.rate_bps = rate_bps, .delay_ns = delay_ns, .seed = 1};
 }
 
 static void open_port(struct rig *rig, uint32_t end)
 {
-	static const char *const names[WH_LAMBDA_ENDS][3] = {
+	static const char *const names[WH_EMULATOR_ENDS][3] = {
 		{"join_a", "in_a", "out_a"}, {"join_b", "in_b", "out_b"}};
 	char why[WH_PORT_WHY_BYTES] = "";
 
@@ -69,18 +69,18 @@ static void open_port(struct rig *rig, uint32_t end)
 	CU_ASSERT_EQUAL_FATAL(wh_port_open(&config, &rig->port[end], why, sizeof(why)), 0);
 }
 
-static void rig_up(struct rig *rig, struct wh_fibre_config fibre, uint32_t items_max)
+static void rig_up(struct rig *rig, struct wh_link_model netem, uint32_t items_max)
 {
 	*rig = (struct rig){.pool = wh_test_pool("frames", MBUFS, wh_port_room_bytes(4 * MTU))};
 	clock_tsc = START;
 	open_port(rig, A);
 	open_port(rig, B);
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
 		const struct wh_join_way_config config = {
 			.from = rig->port[end],
-			.to = rig->port[WH_LAMBDA_ENDS - 1 - end],
+			.to = rig->port[WH_EMULATOR_ENDS - 1 - end],
 			.pool = rig->pool,
-			.fibre = fibre,
+			.netem = netem,
 			.items_max = items_max,
 			.hz = HZ,
 			.clock = read_clock,
@@ -92,13 +92,13 @@ static void rig_up(struct rig *rig, struct wh_fibre_config fibre, uint32_t items
 
 static void rig_down(struct rig *rig)
 {
-	static const char *const names[WH_LAMBDA_ENDS] = {"net_ring_join_a", "net_ring_join_b"};
+	static const char *const names[WH_EMULATOR_ENDS] = {"net_ring_join_a", "net_ring_join_b"};
 
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
 		CU_ASSERT(wh_join_way_adds_up(&rig->way[end]));
 		wh_join_way_free(&rig->way[end]);
 	}
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
 		wh_port_close(rig->port[end]);
 		(void)rte_vdev_uninit(names[end]);
 		rte_ring_free(rig->in[end]);
@@ -242,7 +242,7 @@ static void test_no_room(void)
 		arrive(&rig, A, i, 1000);
 	poll_at(&rig, START);
 	CU_ASSERT_EQUAL(drops(&rig, A, WH_JOIN_DROP_NO_ROOM), 10);
-	CU_ASSERT_EQUAL(wh_fibre_stats(rig.way[A].fibre)->dropped_pkts[WH_FIBRE_DROP_QUEUE], 0);
+	CU_ASSERT_EQUAL(wh_netem_stats(rig.way[A].netem)->dropped_pkts[WH_NETEM_DROP_QUEUE], 0);
 	poll_at(&rig, START + 2000000);
 	for (uint32_t i = 0; i < 20; i++)
 		CU_ASSERT(sent_is(&rig, B, i, 1000));
@@ -291,12 +291,12 @@ static uint32_t wrong_bits(const struct rte_mbuf *pkt, uint32_t number)
 /* Each comes twice with one and the same wrong bit. */
 static void test_copies(void)
 {
-	struct wh_fibre_config fibre = clean(10 * HZ, 1000);
+	struct wh_link_model netem = clean(10 * HZ, 1000);
 	struct rig rig;
 
-	fibre.corrupt = 1;
-	fibre.duplicate = 1;
-	rig_up(&rig, fibre, 512);
+	netem.corrupt = 1;
+	netem.duplicate = 1;
+	rig_up(&rig, netem, 512);
 	for (uint32_t i = 0; i < 100; i++) {
 		arrive(&rig, A, i, 200);
 		poll_at(&rig, START + 10000 * i);
@@ -314,7 +314,7 @@ static void test_copies(void)
 		rte_pktmbuf_free(second);
 	}
 	CU_ASSERT_EQUAL(rig.way[A].stats.went_pkts, 200);
-	CU_ASSERT_EQUAL(wh_fibre_stats(rig.way[A].fibre)->duplicated_pkts, 100);
+	CU_ASSERT_EQUAL(wh_netem_stats(rig.way[A].netem)->duplicated_pkts, 100);
 	rig_down(&rig);
 }
 
@@ -379,13 +379,13 @@ static void test_sums_of_anything(void)
 
 static void test_losses(void)
 {
-	struct wh_fibre_config fibre = clean(10 * HZ, 3000);
+	struct wh_link_model netem = clean(10 * HZ, 3000);
 	struct rig rig;
 	uint64_t went = 0;
 
-	fibre.loss = 0.1;
-	fibre.reorder = 0.02;
-	rig_up(&rig, fibre, 512);
+	netem.loss = 0.1;
+	netem.reorder = 0.02;
+	rig_up(&rig, netem, 512);
 	for (uint32_t i = 0; i < 20000; i++) {
 		struct rte_mbuf *pkt;
 
@@ -397,7 +397,7 @@ static void test_losses(void)
 		}
 	}
 	CU_ASSERT(wh_join_way_adds_up(&rig.way[B]));
-	WH_ASSERT_NEAR(wh_fibre_stats(rig.way[B].fibre)->dropped_pkts[WH_FIBRE_DROP_LOSS], 2000,
+	WH_ASSERT_NEAR(wh_netem_stats(rig.way[B].netem)->dropped_pkts[WH_NETEM_DROP_LOSS], 2000,
 		0.1); /* 4.7 standard deviations */
 	CU_ASSERT_EQUAL(went, rig.way[B].stats.went_pkts);
 	for (uint32_t i = 0; i < WH_JOIN_DROPS; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A probe over an emulated lambda, through stations and ports, as `wavehaul probe` sends it to a
+ * A probe over an emulated link, through stations and ports, as `wavehaul probe` sends it to a
  * `serve`: frames, addresses and arrival stamps are what they are there, and time is virtual.
  */
 
@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "eal.h"
-#include "lambda/lambda.h"
+#include "netem/emulator.h"
 #include "port/station.h"
 #include "unit.h"
 
@@ -24,10 +24,10 @@ const char wh_suite_name[] = "drivers/probe";
 
 struct rig {
 	struct rte_mempool *pool, *sender;
-	struct wh_lambda *lambda;
-	struct wh_port *port[WH_LAMBDA_ENDS];
-	struct wh_station station[WH_LAMBDA_ENDS];
-	struct wh_address address[WH_LAMBDA_ENDS];
+	struct wh_emulator *emulator;
+	struct wh_port *port[WH_EMULATOR_ENDS];
+	struct wh_station station[WH_EMULATOR_ENDS];
+	struct wh_address address[WH_EMULATOR_ENDS];
 	struct wh_prober prober;
 	uint64_t now_tsc;
 };
@@ -56,7 +56,7 @@ static void open_station(uint8_t end)
 		.endpoint = {.hz = HZ, .places = 64, .key = {last}},
 	};
 
-	if (end == WH_LAMBDA_B) {
+	if (end == WH_EMULATOR_B) {
 		config.endpoint.may_probe = may_probe;
 		config.endpoint.probe_room_pkts = WH_ANSWERER_ROOM_PKTS;
 	}
@@ -70,7 +70,7 @@ static void open_port(uint8_t end)
 {
 	char why[WH_PORT_WHY_BYTES] = "";
 	struct wh_port_config config = {
-		.ethdev = wh_lambda_ethdev(rig.lambda, end),
+		.ethdev = wh_emulator_ethdev(rig.emulator, end),
 		.queues = 1,
 		.mtu = MTU,
 		.pool = rig.sender,
@@ -83,11 +83,11 @@ static void open_port(uint8_t end)
 	CU_ASSERT_STRING_EQUAL(why, "");
 }
 
-static void open_rig(const struct wh_fibre_config *forth, const struct wh_fibre_config *back)
+static void open_rig(const struct wh_link_model *forth, const struct wh_link_model *back)
 {
-	char why[WH_LAMBDA_WHY_BYTES] = "";
-	struct wh_lambda_config config = {
-		.name = "probe", .fibre = {*forth, *back}, .mtu = MTU, .hz = HZ};
+	char why[WH_EMULATOR_WHY_BYTES] = "";
+	struct wh_emulator_config config = {
+		.name = "probe", .netem = {*forth, *back}, .mtu = MTU, .hz = HZ};
 
 	memset(&rig, 0, sizeof(rig));
 	rig.now_tsc = HZ;
@@ -96,8 +96,8 @@ static void open_rig(const struct wh_fibre_config *forth, const struct wh_fibre_
 	config.pool = rig.pool;
 	config.socket = SOCKET_ID_ANY;
 	CU_ASSERT_EQUAL_FATAL(
-		wh_lambda_create(&config, rig.now_tsc, &rig.lambda, why, sizeof(why)), 0);
-	for (uint8_t end = 0; end < WH_LAMBDA_ENDS; end++) {
+		wh_emulator_create(&config, rig.now_tsc, &rig.emulator, why, sizeof(why)), 0);
+	for (uint8_t end = 0; end < WH_EMULATOR_ENDS; end++) {
 		open_port(end);
 		open_station(end);
 	}
@@ -105,11 +105,11 @@ static void open_rig(const struct wh_fibre_config *forth, const struct wh_fibre_
 
 static void close_rig(void)
 {
-	for (uint8_t end = 0; end < WH_LAMBDA_ENDS; end++) {
+	for (uint8_t end = 0; end < WH_EMULATOR_ENDS; end++) {
 		wh_station_free(&rig.station[end]);
 		wh_port_close(rig.port[end]);
 	}
-	wh_lambda_close(rig.lambda);
+	wh_emulator_close(rig.emulator);
 	wh_prober_free(&rig.prober);
 	wh_test_pool_free(rig.sender);
 	wh_test_pool_free(rig.pool);
@@ -119,7 +119,7 @@ static void probe(void)
 {
 	const struct wh_prober_config config = {
 		.hz = HZ,
-		.peer = rig.address[WH_LAMBDA_B],
+		.peer = rig.address[WH_EMULATOR_B],
 		.token = 77,
 		.packet_bytes = MTU - wh_encap_ip_udp_bytes(WH_IPV4),
 		.ip_udp_bytes = wh_encap_ip_udp_bytes(WH_IPV4),
@@ -132,32 +132,32 @@ static void probe(void)
 	};
 
 	CU_ASSERT_EQUAL_FATAL(wh_prober_init(&rig.prober, &config), 0);
-	wh_endpoint_probe(&rig.station[WH_LAMBDA_A].endpoint, &rig.prober);
+	wh_endpoint_probe(&rig.station[WH_EMULATOR_A].endpoint, &rig.prober);
 	while (wh_prober_ended(&rig.prober) == WH_PROBER_RUNNING && rig.now_tsc < OVER_TSC) {
-		for (uint8_t end = 0; end < WH_LAMBDA_ENDS; end++) {
+		for (uint8_t end = 0; end < WH_EMULATOR_ENDS; end++) {
 			wh_station_receive(&rig.station[end], rig.now_tsc);
 			wh_station_send(&rig.station[end], rig.now_tsc);
 		}
-		wh_lambda_poll(rig.lambda, rig.now_tsc);
+		wh_emulator_poll(rig.emulator, rig.now_tsc);
 		rig.now_tsc += STEP_TSC;
 	}
 }
 
-/* At line rate into a switch of that memory, asked of a fibre alone. */
-static uint32_t true_burst(const struct wh_fibre_config *config)
+/* At line rate into a switch of that memory, asked of an emulated link alone. */
+static uint32_t true_burst(const struct wh_link_model *config)
 {
-	struct wh_fibre *fibre = wh_fibre_create(config, HZ, 0, 1);
+	struct wh_netem *netem = wh_netem_create(config, HZ, 0, 1);
 	uint32_t count = 0;
 
 	for (; count < 10000; count++) {
-		struct wh_fibre_fate fate;
+		struct wh_netem_fate fate;
 
-		wh_fibre_admit(
-			fibre, 1, wh_encap_wire_bytes(WH_IPV4, 1500 - 28 - WH_HEAD_BYTES), &fate);
-		if (fate.drop == WH_FIBRE_DROP_QUEUE)
+		wh_netem_admit(
+			netem, 1, wh_encap_wire_bytes(WH_IPV4, 1500 - 28 - WH_HEAD_BYTES), &fate);
+		if (fate.drop == WH_NETEM_DROP_QUEUE)
 			break;
 	}
-	wh_fibre_destroy(fibre);
+	wh_netem_destroy(netem);
 	return count;
 }
 
@@ -172,9 +172,9 @@ static void over_lambdas(void)
 	};
 
 	for (uint32_t i = 0; i < sizeof(lambdas) / sizeof(lambdas[0]); i++) {
-		const struct wh_fibre_config back = {
+		const struct wh_link_model back = {
 			.rate_bps = LINK_BPS, .delay_ns = lambdas[i].delay_ns};
-		const struct wh_fibre_config forth = {.rate_bps = lambdas[i].slow_bps,
+		const struct wh_link_model forth = {.rate_bps = lambdas[i].slow_bps,
 			.ingress_bps = LINK_BPS,
 			.queue_bytes = lambdas[i].queue_bytes,
 			.delay_ns = lambdas[i].delay_ns};

@@ -35,17 +35,17 @@ void house_open(struct house *house, uint64_t seed, uint64_t quantum_ns)
 	wh_prng_init(&house->prng, seed);
 }
 
-static void empty(struct house *house, struct wh_fibre *fibre)
+static void empty(struct house *house, struct wh_netem *netem)
 {
 	struct parcel *parcel;
 
-	if (fibre == NULL)
+	if (netem == NULL)
 		return;
-	while ((parcel = wh_fibre_take_any(fibre)) != NULL) {
+	while ((parcel = wh_netem_take_any(netem)) != NULL) {
 		parcel->next = house->spare;
 		house->spare = parcel;
 	}
-	wh_fibre_destroy(fibre);
+	wh_netem_destroy(netem);
 }
 
 void house_close(struct house *house)
@@ -76,8 +76,8 @@ struct house_line *house_line(struct house *house, uint32_t a, uint32_t b)
 	return NULL;
 }
 
-void house_lay(struct house *house, uint32_t a, uint32_t b, const struct wh_fibre_config *there,
-	const struct wh_fibre_config *back)
+void house_lay(struct house *house, uint32_t a, uint32_t b, const struct wh_link_model *there,
+	const struct wh_link_model *back)
 {
 	struct house_line *line = house_line(house, a, b);
 
@@ -89,8 +89,8 @@ void house_lay(struct house *house, uint32_t a, uint32_t b, const struct wh_fibr
 	empty(house, line->back);
 	*line = (struct house_line){
 		.end = {a, b},
-		.there = wh_fibre_create(there, HOUSE_HZ, house->now_ns, 1 << 14),
-		.back = wh_fibre_create(back, HOUSE_HZ, house->now_ns, 1 << 14),
+		.there = wh_netem_create(there, HOUSE_HZ, house->now_ns, 1 << 14),
+		.back = wh_netem_create(back, HOUSE_HZ, house->now_ns, 1 << 14),
 	};
 	WH_ASSERT(line->there != NULL && line->back != NULL);
 }
@@ -274,16 +274,16 @@ static struct parcel *parcel_get(struct house *house)
 static void post(struct house *house, struct house_line *line, bool there, const struct wh_out *out,
 	const struct wh_address *from)
 {
-	struct wh_fibre *fibre = there ? line->there : line->back;
+	struct wh_netem *netem = there ? line->there : line->back;
 	uint32_t bytes = out->head_bytes + out->payload_bytes;
 	uint32_t wire_bytes =
 		bytes + WH_UDP_BYTES + WH_IPV4_BYTES + WH_ETHER_BYTES + WH_ETHER_WIRE_BYTES;
-	struct wh_fibre_fate fate;
+	struct wh_netem_fate fate;
 
 	WH_ASSERT(bytes <= ROOM_BYTES);
 	if (there)
 		line->there_bytes += wire_bytes;
-	wh_fibre_admit(fibre, house->now_ns, wire_bytes, &fate);
+	wh_netem_admit(netem, house->now_ns, wire_bytes, &fate);
 	for (uint32_t i = 0; i < fate.copies; i++) {
 		struct parcel *parcel = parcel_get(house);
 
@@ -291,8 +291,8 @@ static void post(struct house *house, struct house_line *line, bool there, const
 		parcel->port = out->to->port;
 		parcel->bytes = bytes;
 		wh_rig_parcel_fill(parcel->data, out, &fate);
-		if (!wh_fibre_hold(fibre, fate.due_tsc[i], parcel)) {
-			wh_fibre_count_queue_drop(fibre);
+		if (!wh_netem_hold(netem, fate.due_tsc[i], parcel)) {
+			wh_netem_count_queue_drop(netem);
 			parcel->next = house->spare;
 			house->spare = parcel;
 		}
@@ -323,11 +323,11 @@ static uint32_t send_all(struct process *process, uint32_t queue)
 }
 
 static uint32_t arrive(
-	struct house *house, const struct house_line *line, struct wh_fibre *fibre, uint32_t end)
+	struct house *house, const struct house_line *line, struct wh_netem *netem, uint32_t end)
 {
 	struct process *process = &house->process[line->end[end]];
-	struct wh_fibre_item items[BURST];
-	uint32_t count = wh_fibre_take(fibre, house->now_ns, items, BURST);
+	struct wh_netem_item items[BURST];
+	uint32_t count = wh_netem_take(netem, house->now_ns, items, BURST);
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct parcel *parcel = items[i].item;
@@ -395,8 +395,8 @@ static uint64_t deadline(const struct house *house)
 	uint64_t due_ns = wh_min_u64(disk_deadline(), house->now_ns + TICK_NS);
 
 	for (uint32_t i = 0; i < house->lines; i++)
-		due_ns = wh_min_u64(due_ns, wh_min_u64(wh_fibre_deadline(house->line[i].there),
-						    wh_fibre_deadline(house->line[i].back)));
+		due_ns = wh_min_u64(due_ns, wh_min_u64(wh_netem_deadline(house->line[i].there),
+						    wh_netem_deadline(house->line[i].back)));
 	for (uint32_t i = 0; i < HOUSE_PROCESSES_MAX; i++) {
 		const struct process *process = &house->process[i];
 

@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 #include "base/prng.h"
-#include "fibre/fibre.h"
 #include "host/host.h"
 #include "job/jobs.h"
+#include "lab/netem/netem.h"
 
 #define HOUSE_PROCESSES_MAX 6
 #define HOUSE_LINES_MAX     8
@@ -50,8 +50,8 @@ struct process {
 /* Both ways between two processes: `there` goes to the second of them. */
 struct house_line {
 	uint32_t end[2];
-	struct wh_fibre *there;
-	struct wh_fibre *back;
+	struct wh_netem *there;
+	struct wh_netem *back;
 	uint64_t there_bytes; /* that have gone in, as the wire counts them */
 	bool cut;
 };
@@ -72,8 +72,8 @@ void house_open(struct house *house, uint64_t seed, uint64_t quantum_ns);
 void house_close(struct house *house);
 
 /* A whole line between two processes, in place of the one before. */
-void house_lay(struct house *house, uint32_t a, uint32_t b, const struct wh_fibre_config *there,
-	const struct wh_fibre_config *back);
+void house_lay(struct house *house, uint32_t a, uint32_t b, const struct wh_link_model *there,
+	const struct wh_link_model *back);
 
 /* The line between them, whichever is first; NULL: there is none. */
 struct house_line *house_line(struct house *house, uint32_t a, uint32_t b);

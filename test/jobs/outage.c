@@ -55,7 +55,7 @@ struct tale {
 	struct visit_config config;
 	struct visit visit;
 	struct wh_request own; /* of the server */
-	struct wh_fibre_config fibre;
+	struct wh_link_model netem;
 	bool sealed;
 	uint64_t batch_bytes;
 	uint64_t small_bytes;
@@ -192,7 +192,7 @@ static void draw(uint64_t seed)
 	tale.own.rate_bps = WH_RATE_MAX;
 	tale.sealed = one_in(2);
 	tale.batch_bytes = between(1, 4) * MIB;
-	tale.fibre = (struct wh_fibre_config){
+	tale.netem = (struct wh_link_model){
 		.rate_bps = rate_bps,
 		.delay_ns = between(1, 100) * MS / 10,
 		.queue_bytes = 2000000,
@@ -258,7 +258,7 @@ static void begin(bool with_server)
 	}
 	tale.config.settings.greet = greeting();
 	visit_prepare(&tale.config, folder);
-	house_lay(&tale.house, CLIENT, SERVER, &tale.fibre, &tale.fibre);
+	house_lay(&tale.house, CLIENT, SERVER, &tale.netem, &tale.netem);
 	if (with_server)
 		start_server();
 	visit_begin(&tale.visit, &tale.house, &tale.config, folder);
@@ -454,8 +454,8 @@ static void describe(void)
 	       " Mb/s, %.1f ms; peer timeouts %.3f s and %.3f s; %s down at %.3f for %.3f s\n",
 		tale.config.verb == WH_JOB_SEND ? "send" : "get", tale.config.lanes,
 		tale.config.request.profile->name, tale.sealed ? "sealed" : "unsealed",
-		tale.tree.bytes, tale.tree.count, tale.fibre.rate_bps / 1000000,
-		(double)tale.fibre.delay_ns / 1e6,
+		tale.tree.bytes, tale.tree.count, tale.netem.rate_bps / 1000000,
+		(double)tale.netem.delay_ns / 1e6,
 		(double)tale.config.request.peer_timeout_ns / 1e9,
 		(double)tale.own.peer_timeout_ns / 1e9, trouble_names[tale.trouble], tale.when,
 		(double)tale.down_ns / 1e9);

@@ -269,7 +269,7 @@ static void start_server(void)
 
 static void begin(void)
 {
-	const struct wh_fibre_config fibre = {
+	const struct wh_link_model netem = {
 		.rate_bps = tale.rate_bps, .delay_ns = MS / 2, .queue_bytes = 2000000};
 	char root[64];
 
@@ -286,8 +286,8 @@ static void begin(void)
 	}
 	visit_prepare(&tale.config, folder);
 	start_server();
-	house_lay(&tale.house, CLIENT, SERVER, &fibre, &fibre);
-	house_lay(&tale.house, STRANGER, SERVER, &fibre, &fibre);
+	house_lay(&tale.house, CLIENT, SERVER, &netem, &netem);
+	house_lay(&tale.house, STRANGER, SERVER, &netem, &netem);
 	visit_begin(&tale.visit, &tale.house, &tale.config, folder);
 }
 

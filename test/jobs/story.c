@@ -93,7 +93,7 @@ static void start_server(uint32_t server)
 
 void story_open(uint64_t rate_bps)
 {
-	const struct wh_fibre_config fibre = {
+	const struct wh_link_model netem = {
 		.rate_bps = rate_bps, .delay_ns = MS / 2, .queue_bytes = 1000000};
 
 	story.stalled = false;
@@ -104,7 +104,7 @@ void story_open(uint64_t rate_bps)
 	house_open(&story.house, 1, QUANTUM);
 	for (uint32_t server = 0; server < STORY_SERVERS; server++) {
 		start_server(server);
-		house_lay(&story.house, STORY_CLIENT, server, &fibre, &fibre);
+		house_lay(&story.house, STORY_CLIENT, server, &netem, &netem);
 	}
 }
 

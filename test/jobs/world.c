@@ -61,21 +61,21 @@ static void start_server(struct world *w, uint32_t number)
 
 static void lay_line(struct world *w, uint32_t client, uint32_t server, bool rough)
 {
-	struct wh_fibre_config fibre[2] = {w->fibre[0], w->fibre[1]};
+	struct wh_link_model netem[2] = {w->netem[0], w->netem[1]};
 
 	for (uint32_t d = 0; d < 2; d++) {
 		if (!rough)
-			fibre[d] = (struct wh_fibre_config){
-				.rate_bps = fibre[d].rate_bps,
-				.delay_ns = fibre[d].delay_ns,
-				.queue_bytes = fibre[d].queue_bytes,
+			netem[d] = (struct wh_link_model){
+				.rate_bps = netem[d].rate_bps,
+				.delay_ns = netem[d].delay_ns,
+				.queue_bytes = netem[d].queue_bytes,
 			};
-		fibre[d].seed = wh_prng_u64(&w->prng);
+		netem[d].seed = wh_prng_u64(&w->prng);
 	}
-	house_lay(&w->house, client, server, &fibre[0], &fibre[1]);
+	house_lay(&w->house, client, server, &netem[0], &netem[1]);
 }
 
-static void lay_fibres(struct world *w, bool rough)
+static void lay_netems(struct world *w, bool rough)
 {
 	for (uint32_t i = 1; i <= w->clients; i++)
 		for (uint32_t server = 0; server < w->servers; server++)
@@ -422,7 +422,7 @@ static bool check_full(struct world *w)
 
 static bool first_round(struct world *w)
 {
-	lay_fibres(w, true);
+	lay_netems(w, true);
 	if (!run_until(w, patience_ns(w), "not ended in time"))
 		return false;
 	for (uint32_t i = 0; i < w->guests; i++) {
@@ -443,7 +443,7 @@ static bool second_round(struct world *w)
 	w->disk.fails_after = 0;
 	w->disk.room_bytes = 0;
 	disk_begin(&w->disk);
-	lay_fibres(w, false);
+	lay_netems(w, false);
 	w->fault = FAULT_NONE;
 	for (uint32_t i = 0; i < w->guests; i++) {
 		struct guest *guest = &w->guest[i];

@@ -4,9 +4,9 @@
 
 /*
  * A world of jobs, all of it drawn from a seed: a server or two, their limits, some clients with
- * what they want of them and at which rates, fibres, a disk, and what goes wrong. First everything
- * happens at once; then the fibres are well, nobody dies any more, and who had no success comes
- * again.
+ * what they want of them and at which rates, emulated links, a disk, and what goes wrong. First
+ * everything happens at once; then the links are well, nobody dies any more, and who had no success
+ * comes again.
  */
 
 #include <stdbool.h>

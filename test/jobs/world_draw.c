@@ -7,7 +7,7 @@
 #include "bundle/split.h"
 #include "world_internal.h"
 
-/* A split file has 32 MiB or more: on slow fibres that is much time for little news. */
+/* A split file has 32 MiB or more: on slow emulated links that is much time for little news. */
 #define SPLIT_BPS_MIN UINT64_C(200000000)
 
 static bool one_in(struct world *w, uint32_t n)
@@ -99,7 +99,7 @@ static void draw_server(struct world *w, uint32_t jobs)
 			(uint64_t)((double)w->rate_bps * (0.3 + 0.7 * wh_prng_unit(&w->prng)));
 }
 
-static void draw_fibres(struct world *w)
+static void draw_netems(struct world *w)
 {
 	w->rate_bps = log_uniform(w, 20000000, UINT64_C(2000000000));
 	w->rtt_ns = log_uniform(w, 100000, 100 * MS);
@@ -108,9 +108,9 @@ static void draw_fibres(struct world *w)
 	make_identity();
 	w->is_rough = !one_in(w, 3);
 	for (uint32_t i = 0; i < 2; i++) {
-		struct wh_fibre_config *fibre = &w->fibre[i];
+		struct wh_link_model *netem = &w->netem[i];
 
-		*fibre = (struct wh_fibre_config){
+		*netem = (struct wh_link_model){
 			.rate_bps = w->rate_bps,
 			.delay_ns = w->rtt_ns / 2,
 			.queue_bytes =
@@ -119,17 +119,17 @@ static void draw_fibres(struct world *w)
 		if (!w->is_rough)
 			continue;
 		if (one_in(w, 2))
-			fibre->loss = 0.05 * wh_prng_unit(&w->prng);
+			netem->loss = 0.05 * wh_prng_unit(&w->prng);
 		if (one_in(w, 3)) {
-			fibre->reorder = 0.1 * wh_prng_unit(&w->prng);
-			fibre->reorder_delay_ns = log_uniform(w, 1000, 20 * MS);
+			netem->reorder = 0.1 * wh_prng_unit(&w->prng);
+			netem->reorder_delay_ns = log_uniform(w, 1000, 20 * MS);
 		}
 		if (one_in(w, 4))
-			fibre->duplicate = 0.1 * wh_prng_unit(&w->prng);
+			netem->duplicate = 0.1 * wh_prng_unit(&w->prng);
 		if (one_in(w, 4))
-			fibre->corrupt = 0.02 * wh_prng_unit(&w->prng);
+			netem->corrupt = 0.02 * wh_prng_unit(&w->prng);
 		if (one_in(w, 4))
-			fibre->jitter_ns = log_uniform(w, 1000, 20 * MS);
+			netem->jitter_ns = log_uniform(w, 1000, 20 * MS);
 	}
 }
 
@@ -229,7 +229,7 @@ void world_draw(struct world *w)
 {
 	wh_prng_init(&w->prng, w->seed);
 	house_open(&w->house, wh_prng_u64(&w->prng), log_uniform(w, 20000, 1000000));
-	draw_fibres(w);
+	draw_netems(w);
 	w->servers = one_in(w, 4) ? SERVERS_MAX : 1;
 	w->clients = 1 + (uint32_t)wh_prng_below(&w->prng, one_in(w, 2) ? 2 : CLIENTS_MAX);
 
@@ -253,7 +253,7 @@ void world_describe(const struct world *w)
 	       " us, fails %u, room %" PRIu64 "; tight %d; fault: %s of %u or server %u at %.4f "
 	       "s, until %.4f s\n",
 		(double)w->rate_bps / 1e6, (double)w->rtt_ns / 1e6, w->mtu_bytes, w->greets,
-		w->fibre[0].loss, w->fibre[1].loss, w->fibre[0].reorder, w->fibre[1].reorder,
+		w->netem[0].loss, w->netem[1].loss, w->netem[0].reorder, w->netem[1].reorder,
 		w->house.quantum_ns / 1000, w->disk.in_memory, w->disk.latency_ns / 1000,
 		w->disk.errand_ns / 1000, w->disk.fails_after, w->disk.room_bytes, w->is_tight,
 		faults[w->fault], w->victim, w->victim_server, (double)w->fault_ns / 1e9,

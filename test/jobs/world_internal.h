@@ -18,7 +18,7 @@
 
 enum fault {
 	FAULT_NONE = 0,
-	FAULT_CUT,    /* the fibre of a client, for good */
+	FAULT_CUT,    /* the link of a client, for good */
 	FAULT_OUTAGE, /* and for a while */
 	FAULT_CLIENT, /* a client is killed */
 	FAULT_SERVER, /* the server is, and starts anew */
@@ -58,7 +58,7 @@ struct world {
 	uint32_t mtu_bytes;
 	bool greets; /* all have an identity, and jobs wait for their bonds */
 	bool is_rough;
-	struct wh_fibre_config fibre[2];
+	struct wh_link_model netem[2];
 	uint32_t servers;
 	uint32_t clients;
 	uint32_t guests;

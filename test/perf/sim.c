@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lab/sim/traffic.h"
+#include "lab/tcp/tcp.h"
 #include "now.h"
-#include "sim/traffic.h"
-#include "tcp/tcp.h"
 
 #define LINKS        3
 #define ROUNDS       3

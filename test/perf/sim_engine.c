@@ -2,7 +2,7 @@
 
 /*
  * Connections in the simulator: packet-hops a second, what a second of virtual time costs, and the
- * memory of a long fat fibre; held against what the simulator promises. Each load is a process of
+ * memory of a long fat link; held against what the simulator promises. Each load is a process of
  * its own, so that its memory is its own, too.
  */
 
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "scenario/engine.h"
+#include "lab/scenario/engine.h"
 
 #define PACKET_BYTES 1500
 #define GIGA         UINT64_C(1000000000)
@@ -45,7 +45,7 @@ static double cpu_s(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* Queues hold what the fibre does, at least 10 packets: udt.txt, Fig. 1. */
+/* Queues hold what the link does, at least 10 packets: udt.txt, Fig. 1. */
 static void add_links(struct wh_sim *sim, const struct load *load)
 {
 	uint64_t bdp_pkts =

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lab/tcp/tcp.h"
 #include "now.h"
-#include "tcp/tcp.h"
 
 #define FLOWS_MAX 50
 #define ROUNDS    3

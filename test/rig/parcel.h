@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-#include "fibre/fibre.h"
+#include "lab/netem/netem.h"
 #include "session/session.h"
 
-/* A packet as it arrives: in one piece, with the bit flipped that its fibre damages. */
+/* A packet as it arrives: in one piece, with the bit flipped that its link damages. */
 static inline void wh_rig_parcel_fill(
-	uint8_t *data, const struct wh_out *out, const struct wh_fibre_fate *fate)
+	uint8_t *data, const struct wh_out *out, const struct wh_netem_fate *fate)
 {
 	uint64_t bits = (uint64_t)(out->head_bytes + out->payload_bytes) * 8;
 

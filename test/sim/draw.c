@@ -30,55 +30,55 @@ static uint64_t log_uniform(struct wh_prng *prng, uint64_t low, uint64_t high)
 	return (uint64_t)((double)low * pow((double)high / (double)low, share));
 }
 
-static void draw_loss(struct wh_prng *prng, struct wh_fibre_config *fibre)
+static void draw_loss(struct wh_prng *prng, struct wh_link_model *netem)
 {
 	if (one_in(prng, 3))
 		return;
 	if (one_in(prng, 3)) {
-		fibre->loss_model = WH_LOSS_GILBERT_ELLIOTT;
-		fibre->gilbert_elliott = (struct wh_gilbert_elliott){
+		netem->loss_model = WH_LOSS_GILBERT_ELLIOTT;
+		netem->gilbert_elliott = (struct wh_gilbert_elliott){
 			.good_to_bad = 0.02 * wh_prng_unit(prng),
 			.bad_to_good = 0.1 + 0.9 * wh_prng_unit(prng),
 			.loss_bad = wh_prng_unit(prng),
 		};
 	} else {
-		fibre->loss = one_in(prng, 2) ? 0.2 * wh_prng_unit(prng)
+		netem->loss = one_in(prng, 2) ? 0.2 * wh_prng_unit(prng)
 					      : pow(10, -1 - 5 * wh_prng_unit(prng));
 	}
 	if (one_in(prng, 8))
-		fibre->bit_error = pow(10, -6 - 4 * wh_prng_unit(prng));
+		netem->bit_error = pow(10, -6 - 4 * wh_prng_unit(prng));
 }
 
 static void draw_direction(
-	struct wh_prng *prng, uint64_t rate_bps, uint64_t rtt_ns, struct wh_fibre_config *fibre)
+	struct wh_prng *prng, uint64_t rate_bps, uint64_t rtt_ns, struct wh_link_model *netem)
 {
 	uint64_t bdp_bytes = wh_muldiv_u64(rate_bps, rtt_ns, 8 * WH_NS_PER_S);
 
-	*fibre = (struct wh_fibre_config){
+	*netem = (struct wh_link_model){
 		.rate_bps = rate_bps,
 		.delay_ns = rtt_ns / 2,
 		.seed = wh_prng_u64(prng),
 	};
 	if (one_in(prng, 2))
-		fibre->queue_pkts = (uint32_t)log_uniform(prng, 2, 2000);
+		netem->queue_pkts = (uint32_t)log_uniform(prng, 2, 2000);
 	else
-		fibre->queue_bytes =
+		netem->queue_bytes =
 			wh_max_u64(20000, (uint64_t)((double)bdp_bytes * 2 * wh_prng_unit(prng)));
-	draw_loss(prng, fibre);
+	draw_loss(prng, netem);
 	if (one_in(prng, 4)) {
-		fibre->reorder = 0.2 * wh_prng_unit(prng);
-		fibre->reorder_delay_ns = log_uniform(prng, 1000, 50 * MS);
+		netem->reorder = 0.2 * wh_prng_unit(prng);
+		netem->reorder_delay_ns = log_uniform(prng, 1000, 50 * MS);
 	}
 	if (one_in(prng, 4))
-		fibre->duplicate = 0.1 * wh_prng_unit(prng);
+		netem->duplicate = 0.1 * wh_prng_unit(prng);
 	if (one_in(prng, 4))
-		fibre->corrupt = 0.05 * wh_prng_unit(prng);
+		netem->corrupt = 0.05 * wh_prng_unit(prng);
 	if (one_in(prng, 4))
-		fibre->jitter_ns = log_uniform(prng, 1000, 20 * MS);
+		netem->jitter_ns = log_uniform(prng, 1000, 20 * MS);
 	if (one_in(prng, 5))
-		fibre->n_outages = 1 + (uint32_t)wh_prng_below(prng, 3);
-	for (uint32_t i = 0; i < fibre->n_outages; i++)
-		fibre->outage[i] = (struct wh_fibre_outage){
+		netem->n_outages = 1 + (uint32_t)wh_prng_below(prng, 3);
+	for (uint32_t i = 0; i < netem->n_outages; i++)
+		netem->outage[i] = (struct wh_link_outage){
 			.start_ns = log_uniform(prng, MS, 10000 * MS),
 			.length_ns = log_uniform(prng, MS, 3000 * MS),
 		};
@@ -101,7 +101,7 @@ static void draw_profile(struct wh_prng *prng, uint64_t rate_bps, struct wh_worl
 {
 	if (one_in(prng, 2)) {
 		choose(config, "fixed");
-		/* An operator may be wrong about the fibre, up to a third too fast. */
+		/* An operator may be wrong about the link, up to a third too fast. */
 		config->send_rate_bps =
 			(uint64_t)((double)rate_bps * (0.3 + 1.0 * wh_prng_unit(prng)));
 		return;
@@ -189,7 +189,7 @@ static void draw_lambda(struct wh_prng *prng, uint64_t rtt_ns, struct wh_world_c
 		set(config, "alpha", (double)log_uniform(prng, 100, 1 << 24));
 }
 
-/* The constants and others, paced or not, up to a third faster than the fibre or unbound. */
+/* The constants and others, paced or not, up to a third faster than the link or unbound. */
 static void draw_hstcp(struct wh_prng *prng, struct wh_world_config *config)
 {
 	double rate_bps = (double)config->forward.rate_bps;
@@ -271,7 +271,7 @@ static void draw_object(struct wh_prng *prng, struct wh_world_config *config)
 	config->object_bytes = wh_min_u64(config->object_bytes, 60 * buffer_bytes);
 }
 
-/* By when a healed fibre must have brought everything across: generous, but no more than that. */
+/* By when a healed link must have brought everything across: generous, but no more than that. */
 static uint64_t time_limit_ns(const struct wh_world_config *config, uint64_t rtt_ns)
 {
 	uint32_t payload_bytes = wh_encap_payload_bytes(WH_IPV4, config->mtu_bytes);
@@ -313,7 +313,7 @@ static uint64_t time_limit_ns(const struct wh_world_config *config, uint64_t rtt
 	       factor * (2 * wire_ns + writer_ns + crawl_ns) + pause_ns + 100 * WH_NS_PER_S;
 }
 
-/* A long fat fibre with so many holes at once that no state or NAK holds them all. */
+/* A long fat link with so many holes at once that no state or NAK holds them all. */
 static void make_large(struct wh_prng *prng, struct wh_world_config *config)
 {
 	config->chunk_bytes = 65536;

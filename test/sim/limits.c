@@ -2,7 +2,7 @@
 
 /*
  * What a session says has limited it, where one thing alone does; virtual time. Two ends over
- * lib/fibre (world.h), and two flows that share a line of lib/sim.
+ * lib/lab/netem (world.h), and two flows that share a line of lib/lab/sim.
  */
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "scenario/engine.h"
+#include "lab/scenario/engine.h"
 #include "session/internal.h"
 #include "world.h"
 
@@ -22,7 +22,7 @@
 /* `fixed` at a tenth of a line of 1 Gb/s, 10 ms there and back, nothing wrong. */
 static struct wh_world_config quiet_world(void)
 {
-	const struct wh_fibre_config fibre = {
+	const struct wh_link_model netem = {
 		.rate_bps = GBPS, .delay_ns = 5 * MS, .queue_bytes = 2 << 20, .seed = 1};
 
 	return (struct wh_world_config){
@@ -37,8 +37,8 @@ static struct wh_world_config quiet_world(void)
 		.window_pkts = 1 << 14,
 		.burst_pkts = 32,
 		.object_bytes = 12 << 20,
-		.forward = fibre,
-		.reverse = fibre,
+		.forward = netem,
+		.reverse = netem,
 		.heal_ns = UINT64_MAX,
 		.limit_ns = UINT64_MAX,
 	};

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reference TCPs of lib/sim against ns-2: the same scenarios, means over seeds, side by side.
+"""Reference TCPs of lib/lab/sim against ns-2: the same scenarios, means over seeds, side by side.
 
     ns2.py TCP_RUN [--full] [-k PATTERN]    exit status 1 when a pair differs too much
 

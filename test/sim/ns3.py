@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""BBR and CUBIC of lib/tcp against ns-3's: the same line and queue, means over seeds, side by side.
+"""BBR and CUBIC of lib/lab/tcp against ns-3's: the same line and queue, means over seeds.
 
     ns3.py TCP_RUN [-k PATTERN]    exit status 1 when a pair differs too much
 

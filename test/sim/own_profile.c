@@ -140,7 +140,7 @@ static const struct wh_profile profile = {
 
 static struct wh_world_config config_of(const char *each)
 {
-	const struct wh_fibre_config way = {
+	const struct wh_link_model way = {
 		.rate_bps = UINT64_C(1000000000), .delay_ns = RTT_NS / 2, .seed = 1};
 	struct wh_world_config config = {
 		.hz = WH_NS_PER_S,

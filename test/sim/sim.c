@@ -16,7 +16,7 @@
 
 /*
  * A receiver whose outcome is known stays until DONE comes, which it asks for every round trip or
- * second. Once the fibre is well the first of it is answered, whether the sender is still there or
+ * second. Once the link is well the first of it is answered, whether the sender is still there or
  * has left; the answer may have to wait behind a full queue.
  */
 #define LINGER_MAX_NS (10 * WH_NS_PER_S)
@@ -71,7 +71,7 @@ static bool outcome_allowed(const struct wh_world_config *config, enum wh_releas
 	}
 }
 
-/* How long the receiver stays when its outcome is known and the fibre is well. */
+/* How long the receiver stays when its outcome is known and the link is well. */
 static uint64_t healed_linger_ns(
 	const struct wh_world_config *config, const struct wh_world_result *result)
 {
@@ -82,12 +82,12 @@ static uint64_t healed_linger_ns(
 
 static uint64_t linger_max_ns(const struct wh_world_config *config)
 {
-	const struct wh_fibre_config *fibre = &config->forward;
-	uint64_t queue_bytes = wh_max_u64(fibre->queue_bytes,
-		(uint64_t)fibre->queue_pkts *
+	const struct wh_link_model *netem = &config->forward;
+	uint64_t queue_bytes = wh_max_u64(netem->queue_bytes,
+		(uint64_t)netem->queue_pkts *
 			(config->mtu_bytes + WH_ETHER_BYTES + WH_ETHER_WIRE_BYTES));
 
-	return LINGER_MAX_NS + wh_muldiv_u64(queue_bytes, 8 * WH_NS_PER_S, fibre->rate_bps);
+	return LINGER_MAX_NS + wh_muldiv_u64(queue_bytes, 8 * WH_NS_PER_S, netem->rate_bps);
 }
 
 /* NULL, or what is wrong with this end of the world. */
@@ -96,7 +96,7 @@ static const char *judge(const struct wh_world_config *config, const struct wh_w
 	const char *why;
 
 	if (!result->in_time)
-		return "not ended in time after the fibre healed";
+		return "not ended in time after the link healed";
 	if (result->receiver == WH_STATUS_MISMATCH || result->sender == WH_STATUS_MISMATCH)
 		return "a digest did not agree";
 	if (result->receiver == WH_STATUS_VERIFIED && !result->pattern_ok)
@@ -108,7 +108,7 @@ static const char *judge(const struct wh_world_config *config, const struct wh_w
 	if (config->event == WH_WORLD_NOTHING &&
 		healed_linger_ns(config, result) > linger_max_ns(config))
 		return "the receiver waits in vain for DONE";
-	/* What an honest end sends over the worst fibre contradicts nothing. */
+	/* What an honest end sends over the worst link contradicts nothing. */
 	if (result->sender_stats.bad_pkts > 0 || result->receiver_stats.bad_pkts > 0)
 		return "an honest end's packets were counted as bad";
 	if (!outcome_allowed(config, result->sender, result->receiver, &why))

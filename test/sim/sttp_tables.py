@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reference TCPs of lib/sim against the ns-2 numbers of sttp.txt: Tables II and III.
+"""Reference TCPs of lib/lab/sim against the ns-2 numbers of sttp.txt: Tables II and III.
 
     sttp_tables.py TCP_RUN [--full]    exit status 1 when a row differs too much
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * One scenario of reference TCPs for ns2.py and sttp_tables.py, on lib/sim directly: N greedy
+ * One scenario of reference TCPs for ns2.py and sttp_tables.py, on lib/lab/sim directly: N greedy
  * flows over a dumbbell, each from a host of its own to a host of its own.
  *
  *   host --access-- router --bottleneck-- router --access-- host
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "tcp/tcp.h"
+#include "lab/tcp/tcp.h"
 
 #define FLOWS_MAX      1024
 #define RED_MEAN_BYTES 500 /* ns-2's mean_pktsize_ */
@@ -203,7 +203,7 @@ static uint32_t join(struct wh_sim *sim, const struct wh_sim_link_config *forwar
 
 	back.from = forward->to;
 	back.to = forward->from;
-	back.loss = (struct wh_fibre_config){0};
+	back.loss = (struct wh_link_model){0};
 	wh_sim_add_link(sim, &back);
 	return link;
 }

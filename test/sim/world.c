@@ -22,9 +22,9 @@ struct parcel {
 	uint8_t data[ROOM_BYTES];
 };
 
-/* One direction: its fibre, and the clean one that takes over when it heals. */
+/* One direction: its link, and the clean one that takes over when it heals. */
 struct direction {
-	struct wh_fibre *fibre[2];
+	struct wh_netem *netem[2];
 	uint32_t current;
 };
 
@@ -141,23 +141,23 @@ static void session_gone(void *context, struct wh_session *session)
 		w->receiver_gone_ns = wh_world_now_ns(w);
 }
 
-static void make_fibre(struct wh_world *w, struct direction *direction, uint32_t i,
-	const struct wh_fibre_config *config)
+static void make_netem(struct wh_world *w, struct direction *direction, uint32_t i,
+	const struct wh_link_model *config)
 {
 	/* Control packets are the smallest: about 130 bytes on the wire. */
-	uint32_t items = wh_fibre_items_needed(config, 120);
+	uint32_t items = wh_netem_items_needed(config, 120);
 
 	if (items > 1 << 20)
 		items = 1 << 20;
-	direction->fibre[i] = wh_fibre_create(config, w->config.hz, w->now_tsc, items);
-	WH_ASSERT(direction->fibre[i] != NULL);
+	direction->netem[i] = wh_netem_create(config, w->config.hz, w->now_tsc, items);
+	WH_ASSERT(direction->netem[i] != NULL);
 	direction->current = i;
 }
 
-/* What is left of a fibre when everything that goes wrong is taken away. */
-static struct wh_fibre_config healed(const struct wh_fibre_config *config)
+/* What is left of an emulated link when everything that goes wrong is taken away. */
+static struct wh_link_model healed(const struct wh_link_model *config)
 {
-	return (struct wh_fibre_config){
+	return (struct wh_link_model){
 		.rate_bps = config->rate_bps,
 		.delay_ns = config->delay_ns,
 		.queue_bytes = config->queue_bytes,
@@ -184,8 +184,8 @@ struct wh_world *wh_world_create(const struct wh_world_config *config)
 	}
 	for (uint32_t i = 0; i < OUT_BURST; i++)
 		w->out[i].head = w->room[i];
-	make_fibre(w, &w->forward, 0, &config->forward);
-	make_fibre(w, &w->reverse, 0, &config->reverse);
+	make_netem(w, &w->forward, 0, &config->forward);
+	make_netem(w, &w->reverse, 0, &config->reverse);
 
 	w->sender_end.gone = w->receiver_end.gone = session_gone;
 	w->sender_end.context = w->receiver_end.context = w;
@@ -202,22 +202,22 @@ struct wh_world *wh_world_create(const struct wh_world_config *config)
 	return w;
 }
 
-static void empty_fibre(struct wh_world *w, struct wh_fibre *fibre)
+static void empty_netem(struct wh_world *w, struct wh_netem *netem)
 {
 	struct parcel *parcel;
 
-	while ((parcel = wh_fibre_take_any(fibre)) != NULL)
+	while ((parcel = wh_netem_take_any(netem)) != NULL)
 		parcel_put(w, parcel);
-	wh_fibre_destroy(fibre);
+	wh_netem_destroy(netem);
 }
 
 void wh_world_destroy(struct wh_world *w)
 {
 	for (uint32_t i = 0; i < 2; i++) {
-		if (w->forward.fibre[i] != NULL)
-			empty_fibre(w, w->forward.fibre[i]);
-		if (w->reverse.fibre[i] != NULL)
-			empty_fibre(w, w->reverse.fibre[i]);
+		if (w->forward.netem[i] != NULL)
+			empty_netem(w, w->forward.netem[i]);
+		if (w->reverse.netem[i] != NULL)
+			empty_netem(w, w->reverse.netem[i]);
 	}
 	wh_stream_source_close(&w->source);
 	wh_stream_sink_close(&w->sink);
@@ -239,23 +239,23 @@ void wh_world_destroy(struct wh_world *w)
 	free(w);
 }
 
-static void put_on_fibre(struct wh_world *w, struct wh_fibre *fibre, const struct wh_out *out)
+static void put_on_netem(struct wh_world *w, struct wh_netem *netem, const struct wh_out *out)
 {
-	struct wh_fibre_fate fate;
+	struct wh_netem_fate fate;
 	uint32_t bytes = out->head_bytes + out->payload_bytes;
 	uint32_t wire_bytes =
 		bytes + WH_UDP_BYTES + WH_IPV4_BYTES + WH_ETHER_BYTES + WH_ETHER_WIRE_BYTES;
 
 	WH_ASSERT(bytes <= ROOM_BYTES);
 	w->packet_hops++;
-	wh_fibre_admit(fibre, w->now_tsc, wire_bytes, &fate);
+	wh_netem_admit(netem, w->now_tsc, wire_bytes, &fate);
 	for (uint32_t i = 0; i < fate.copies; i++) {
 		struct parcel *parcel = parcel_get(w);
 
 		parcel->bytes = bytes;
 		wh_rig_parcel_fill(parcel->data, out, &fate);
-		if (!wh_fibre_hold(fibre, fate.due_tsc[i], parcel)) {
-			wh_fibre_count_queue_drop(fibre);
+		if (!wh_netem_hold(netem, fate.due_tsc[i], parcel)) {
+			wh_netem_count_queue_drop(netem);
 			parcel_put(w, parcel);
 		}
 	}
@@ -267,15 +267,15 @@ static uint32_t send_all(struct wh_world *w, struct wh_endpoint *end, struct dir
 
 	for (uint32_t i = 0; i < count; i++)
 		if (!w->cut)
-			put_on_fibre(w, direction->fibre[direction->current], &w->out[i]);
+			put_on_netem(w, direction->netem[direction->current], &w->out[i]);
 	return count;
 }
 
-static uint32_t arrive_from(struct wh_world *w, struct wh_fibre *fibre, struct wh_endpoint *end,
+static uint32_t arrive_from(struct wh_world *w, struct wh_netem *netem, struct wh_endpoint *end,
 	const struct wh_address *from)
 {
-	struct wh_fibre_item items[TAKE_BURST];
-	uint32_t count = fibre == NULL ? 0 : wh_fibre_take(fibre, w->now_tsc, items, TAKE_BURST);
+	struct wh_netem_item items[TAKE_BURST];
+	uint32_t count = netem == NULL ? 0 : wh_netem_take(netem, w->now_tsc, items, TAKE_BURST);
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct parcel *parcel = items[i].item;
@@ -301,10 +301,10 @@ static uint32_t arrive_all(struct wh_world *w)
 
 	for (uint32_t i = 0; i < 2; i++) {
 		if (!core_is_stolen(w, w->config.steal_receiver_ns))
-			count += arrive_from(w, w->forward.fibre[i], &w->receiver_end.endpoint,
+			count += arrive_from(w, w->forward.netem[i], &w->receiver_end.endpoint,
 				&w->sender_end.address);
 		count += arrive_from(
-			w, w->reverse.fibre[i], &w->sender_end.endpoint, &w->receiver_end.address);
+			w, w->reverse.netem[i], &w->sender_end.endpoint, &w->receiver_end.address);
 	}
 	return count;
 }
@@ -415,11 +415,11 @@ static void happen(struct wh_world *w)
 
 	if (w->config.heal_ns != UINT64_MAX && w->forward.current == 0 &&
 		since_tsc >= tsc(w, w->config.heal_ns)) {
-		struct wh_fibre_config forward = healed(&w->config.forward);
-		struct wh_fibre_config reverse = healed(&w->config.reverse);
+		struct wh_link_model forward = healed(&w->config.forward);
+		struct wh_link_model reverse = healed(&w->config.reverse);
 
-		make_fibre(w, &w->forward, 1, &forward);
-		make_fibre(w, &w->reverse, 1, &reverse);
+		make_netem(w, &w->forward, 1, &forward);
+		make_netem(w, &w->reverse, 1, &reverse);
 	}
 	if (w->event_done || w->config.event == WH_WORLD_NOTHING ||
 		since_tsc < tsc(w, w->config.event_ns))
@@ -478,10 +478,10 @@ static uint64_t next_moment(const struct wh_world *w)
 	bool receives = !core_is_stolen(w, w->config.steal_receiver_ns);
 
 	for (uint32_t i = 0; i < 2; i++) {
-		if (w->forward.fibre[i] != NULL && receives)
-			next_tsc = wh_min_u64(next_tsc, wh_fibre_deadline(w->forward.fibre[i]));
-		if (w->reverse.fibre[i] != NULL)
-			next_tsc = wh_min_u64(next_tsc, wh_fibre_deadline(w->reverse.fibre[i]));
+		if (w->forward.netem[i] != NULL && receives)
+			next_tsc = wh_min_u64(next_tsc, wh_netem_deadline(w->forward.netem[i]));
+		if (w->reverse.netem[i] != NULL)
+			next_tsc = wh_min_u64(next_tsc, wh_netem_deadline(w->reverse.netem[i]));
 	}
 	if (w->receiver != NULL && !w->receiver_closed && w->writer_due_tsc > w->now_tsc)
 		next_tsc = wh_min_u64(next_tsc, w->writer_due_tsc);

@@ -3,16 +3,16 @@
 #define WH_TEST_SIM_WORLD_H
 
 /*
- * Two session ends over two directions of lib/fibre in virtual time, with a source and a sink at
- * the far ends (stream.h), which know the sessions as users on other cores do. Everything follows
- * from the configuration: the same one gives the same run, event for event.
+ * Two session ends over two directions of lib/lab/netem in virtual time, with a source and a sink
+ * at the far ends (stream.h), which know the sessions as users on other cores do. Everything
+ * follows from the configuration: the same one gives the same run, event for event.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "../rig/stream.h"
-#include "fibre/fibre.h"
+#include "lab/netem/netem.h"
 #include "seal/bond.h"
 #include "session/session.h"
 
@@ -53,8 +53,8 @@ struct wh_world_config {
 	uint64_t reader_rest_ns; /* likewise, and yields a chunk each time; 0: all at once */
 	uint64_t steal_ns; /* others have the sender's core every second span of this; 0: nobody */
 	uint64_t steal_receiver_ns; /* likewise the receiver's */
-	struct wh_fibre_config forward;
-	struct wh_fibre_config reverse;
+	struct wh_link_model forward;
+	struct wh_link_model reverse;
 	uint64_t heal_ns; /* from then on both directions are clean; never: UINT64_MAX */
 	enum wh_world_event event;
 	uint64_t event_ns;

@@ -12,9 +12,9 @@ import tempfile
 from pathlib import Path
 
 LIB_ROOMS = ('base', 'wire', 'seal', 'trust', 'neighbour', 'measure', 'probe', 'profile', 'track',
-             'fec', 'fibre', 'session', 'endpoint', 'file', 'journal', 'bundle', 'errand',
+             'fec', 'session', 'endpoint', 'file', 'journal', 'bundle', 'errand',
              'stage', 'source',
-             'sink', 'sim', 'tcp', 'scenario')
+             'sink', 'lab/netem', 'lab/sim', 'lab/tcp', 'lab/scenario')
 LIB = {f'lib/{name}' for name in LIB_ROOMS}
 
 
@@ -27,7 +27,7 @@ APP_ROOMS = ('cli', 'trust', 'plot', 'machine', 'guard', 'host', 'job', 'telemet
              'metrics', 'console', 'book', 'errand', 'pcap', 'capture', 'completion',
              'transfer')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
-DRIVERS = {'drivers/port', 'drivers/lambda'}
+DRIVERS = {'drivers/port', 'drivers/netem'}
 
 
 def app(names):
@@ -48,7 +48,7 @@ ALLOWED = {
     'lib/probe': lib('measure track seal wire base'),
     'lib/session': lib('profile track fec measure seal wire base'),
     'lib/endpoint': lib('session profile probe track fec measure seal wire base'),
-    'lib/fibre': lib('base'),
+    'lib/lab/netem': lib('base'),
     'lib/file': lib('base'),
     'lib/journal': lib('bundle file base'),
     'lib/bundle': lib('file base'),
@@ -56,13 +56,13 @@ ALLOWED = {
     'lib/source': lib('bundle file base'),
     'lib/stage': lib('bundle file base'),
     'lib/sink': lib('stage source bundle journal file base'),
-    'lib/sim': lib('fibre wire base'),
-    'lib/tcp': lib('sim fibre profile measure wire base'),
-    'lib/scenario': lib('tcp sim endpoint session fibre profile probe track fec measure seal '
-                       'wire base'),
+    'lib/lab/sim': lib('lab/netem wire base'),
+    'lib/lab/tcp': lib('lab/sim lab/netem profile measure wire base'),
+    'lib/lab/scenario': lib('lab/tcp lab/sim lab/netem endpoint session profile probe track fec '
+                            'measure seal wire base'),
     'drivers/port': lib('neighbour endpoint session profile probe track fec measure seal wire '
                         'base'),
-    'drivers/lambda': lib('fibre wire base') | {'drivers/port'},
+    'drivers/netem': lib('lab/netem wire base') | {'drivers/port'},
     'app/wavehaul/cli': LIB | DRIVERS,
     'app/wavehaul/plot': lib('base') | app('cli'),
     'app/wavehaul/trust': LIB | app('cli'),
@@ -271,22 +271,23 @@ EXAMPLES = {
     'lib/file/thread.c': ('#include <pthread.h>\n', ':1: <pthread.h>'),
     'lib/file/aside.c': ('#include <pthread.h>\nint x = pthread_create(0);\n', None),
     'lib/bundle/sink.c': ('\nint x = pthread_create(0);\n', ':2: pthread_create() has no'),
-    'lib/fibre/rdtsc.c': ('/* rte_rdtsc() */\nint x = rte_rdtsc();\n', ':2: rte_rdtsc() has'),
-    'lib/fibre/words.c': ('/*\n * time() */\nchar *s = "sleep(1)"; int uptime(int);\n', None),
-    'lib/fibre/wait.c': ('int y = time (0);\n', ':1: time() has no place'),
+    'lib/lab/netem/rdtsc.c': ('/* rte_rdtsc() */\nint x = rte_rdtsc();\n', ':2: rte_rdtsc() has'),
+    'lib/lab/netem/words.c': ('/*\n * time() */\nchar *s = "sleep(1)"; int uptime(int);\n', None),
+    'lib/lab/netem/wait.c': ('int y = time (0);\n', ':1: time() has no place'),
     'lib/session/ok.c': ('#include "wire/packet.h"\n#include "profile/profile.h"\n', None),
     'lib/session/x.h': ('', None),
-    'lib/session/down.c': ('#include "sim/world.h"\n', ':1: "sim/world.h" is of lib/sim'),
+    'lib/session/down.c': ('#include "lab/sim/world.h"\n', ':1: "lab/sim/world.h" is of lib/lab'),
     'lib/profile/profile.h': ('', None),
-    'lib/sim/world.h': ('#include "wire/packet.h"\n', None),
-    'lib/tcp/tcp.c': ('#include "session/x.h"\n', ':1: "session/x.h" is'),
-    'lib/scenario/engine.c': ('#include "profile/profile.h"\n#include "sim/world.h"\n', None),
+    'lib/lab/sim/world.h': ('#include "wire/packet.h"\n', None),
+    'lib/lab/tcp/tcp.c': ('#include "session/x.h"\n', ':1: "session/x.h" is'),
+    'lib/lab/scenario/engine.c': ('#include "tcp.h"\n#include "lab/sim/world.h"\n',
+                                  ':1: no "tcp.h" in the tree'),
     'lib/attic/old.c': ('', ':1: lib/attic is no room'),
     'drivers/port/port.h': ('#include <rte_ethdev.h>\n#include "wire/packet.h"\n', None),
-    'drivers/port/back.c': ('#include "lambda/lambda.h"\n', ':1: "lambda/lambda.h" is of'),
-    'drivers/lambda/lambda.h': ('#include "port/port.h"\n', None),
-    'drivers/lambda/far.c': ('#include "profile/profile.h"\n', ':1: "profile/profile.h" is'),
-    'app/wavehaul/main.c': ('#include "lambda/lambda.h"\n#include <time.h>\n', None),
+    'drivers/port/back.c': ('#include "netem/emulator.h"\n', ':1: "netem/emulator.h" is of'),
+    'drivers/netem/emulator.h': ('#include "port/port.h"\n', None),
+    'drivers/netem/far.c': ('#include "profile/profile.h"\n', ':1: "profile/profile.h" is'),
+    'app/wavehaul/main.c': ('#include "netem/emulator.h"\n#include <time.h>\n', None),
     'app/wavehaul/job/ok.c': ('#include <unistd.h>\nint f(uint64_t now_tsc);\n', None),
     'app/wavehaul/job/when.c': ('#include <rte_cycles.h>\n', ':1: <rte_cycles.h> has no place'),
     'app/wavehaul/job/now.c': ('\nint x = rte_rdtsc();\n', ':2: rte_rdtsc() has no place'),
@@ -295,7 +296,7 @@ EXAMPLES = {
     'test/unit/packet.c': ('#include "unit.h"\n#include "wire/packet.h"\n', None),
     'test/unit/port.c': ('#include "port/port.h"\n', ':1: "port/port.h" is of drivers/port'),
     'test/driver/port.c': ('#include "unit.h"\n#include "port/port.h"\n', None),
-    'test/sim/sim.c': ('#include "sim/world.h"\n#include <time.h>\n', None),
+    'test/sim/sim.c': ('#include "lab/sim/world.h"\n#include <time.h>\n', None),
 }
 
 

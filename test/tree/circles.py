@@ -31,11 +31,11 @@ KNOWN = {
     'app/wavehaul/scenario': {
         'ask.c point.c': 'questions about points, and points that hold questions',
     },
-    'lib/sim': {
+    'lib/lab/sim': {
         'queue.c queue_codel.c': 'a queue and one of its kinds',
         'link.c sim.c': 'the simulator and its links',
     },
-    'lib/tcp': {
+    'lib/lab/tcp': {
         'bbr_flow.c cubic.c cubic_linux.c highspeed.c newreno.c rack.c rack_send.c reno.c sack.c '
         'sttp.c tcp.c vegas.c': 'a flow, and the varieties in its table',
     },

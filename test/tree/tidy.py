@@ -88,10 +88,10 @@ PROVED_ELSEWHERE = {
     'lib/session/timing.c': 'spans alone: test/unit/endpoint/lifecycle.c',
     'lib/endpoint/strays.c': 'test/unit/endpoint/probes.c and letters.c',
     'lib/session/view.c': 'what others may see of a session: test/sim',
-    'lib/sim/memory.c': 'malloc that does not fail: all of test/unit/sim',
-    'lib/sim/sim.c': 'what joins links and agents: test/unit/sim/link.c and route.c',
-    'lib/tcp/newreno.c': 'one of the varieties: test/unit/tcp/tcp.c',
-    'lib/tcp/reno.c': 'one of the varieties: test/unit/tcp/tcp.c',
+    'lib/lab/sim/memory.c': 'malloc that does not fail: all of test/unit/lab/sim',
+    'lib/lab/sim/sim.c': 'what joins links and agents: test/unit/lab/sim/link.c and route.c',
+    'lib/lab/tcp/newreno.c': 'one of the varieties: test/unit/lab/tcp/tcp.c',
+    'lib/lab/tcp/reno.c': 'one of the varieties: test/unit/lab/tcp/tcp.c',
     'lib/bundle/waits.c': 'words alone: test/unit/sink/waits.c',
     'lib/sink/sink_waits.c': 'test/unit/sink/waits.c',
     'lib/source/source_waits.c': 'test/unit/sink/waits.c',
@@ -268,9 +268,10 @@ def check_twins(tree, elsewhere):
     """Every lib source has its test, every test is registered, every excuse is needed."""
     meson = tree / 'test/meson.build'
     registered = set(re.findall(r"'(\w+)'", meson.read_text())) if meson.exists() else set()
-    sources = [p.relative_to(tree) for p in sorted((tree / 'lib').glob('*/*.c'))]
+    rooms = ('*/*.c', 'lab/*/*.c')
+    sources = [p.relative_to(tree) for r in rooms for p in sorted((tree / 'lib').glob(r))]
     for path in sources:
-        twin = f'test/unit/{path.parent.name}/{path.name}'
+        twin = f'test/unit/{path.relative_to("lib")}'
         has_twin = (tree / twin).exists()
         excused = str(path) in elsewhere
         if not has_twin and not excused:
@@ -279,7 +280,7 @@ def check_twins(tree, elsewhere):
             yield f'{path}:1: has {twin}: take it out of PROVED_ELSEWHERE'
     for name in sorted(set(elsewhere) - set(map(str, sources))):
         yield f'{name}:1: is gone: take it out of PROVED_ELSEWHERE'
-    for path in sorted((tree / 'test/unit').glob('*/*.c')):
+    for path in (p for r in rooms for p in sorted((tree / 'test/unit').glob(r))):
         if path.stem not in registered:
             name = path.relative_to(tree)
             yield f'{name}:1: not registered in test/meson.build, so it never runs'

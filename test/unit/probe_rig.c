@@ -81,9 +81,9 @@ static void open_all(struct probe_rig *rig)
 	WH_ASSERT(rc == 0);
 	rc = wh_prober_init(&rig->prober, &rig->config);
 	WH_ASSERT(rc == 0);
-	rig->fibre[0] = wh_fibre_create(&rig->forth, PROBE_RIG_HZ, 0, ITEMS_MAX);
-	rig->fibre[1] = wh_fibre_create(&rig->back, PROBE_RIG_HZ, 0, ITEMS_MAX);
-	WH_ASSERT(rig->fibre[0] != NULL && rig->fibre[1] != NULL);
+	rig->netem[0] = wh_netem_create(&rig->forth, PROBE_RIG_HZ, 0, ITEMS_MAX);
+	rig->netem[1] = wh_netem_create(&rig->back, PROBE_RIG_HZ, 0, ITEMS_MAX);
+	WH_ASSERT(rig->netem[0] != NULL && rig->netem[1] != NULL);
 	wh_endpoint_probe(&rig->client, &rig->prober);
 	rig->now_tsc = 1;
 }
@@ -93,9 +93,9 @@ void probe_rig_close(struct probe_rig *rig)
 	for (uint32_t i = 0; i < 2; i++) {
 		void *parcel;
 
-		while ((parcel = wh_fibre_take_any(rig->fibre[i])) != NULL)
+		while ((parcel = wh_netem_take_any(rig->netem[i])) != NULL)
 			free(parcel);
-		wh_fibre_destroy(rig->fibre[i]);
+		wh_netem_destroy(rig->netem[i]);
 	}
 	wh_endpoint_free(&rig->client);
 	wh_endpoint_free(&rig->server);
@@ -116,13 +116,13 @@ static struct parcel *copy(const uint8_t *bytes, uint32_t length)
 
 static void send_over(struct probe_rig *rig, bool to_server, const uint8_t *bytes, uint32_t length)
 {
-	struct wh_fibre *fibre = rig->fibre[to_server ? 0 : 1];
-	struct wh_fibre_fate fate;
+	struct wh_netem *netem = rig->netem[to_server ? 0 : 1];
+	struct wh_netem_fate fate;
 
-	wh_fibre_admit(fibre, rig->now_tsc,
+	wh_netem_admit(netem, rig->now_tsc,
 		length + rig->config.ip_udp_bytes + rig->config.link_bytes, &fate);
 	for (uint32_t i = 0; i < fate.copies; i++) {
-		bool held = wh_fibre_hold(fibre, fate.due_tsc[i], copy(bytes, length));
+		bool held = wh_netem_hold(netem, fate.due_tsc[i], copy(bytes, length));
 
 		WH_ASSERT(held);
 	}
@@ -164,16 +164,16 @@ static void take(struct probe_rig *rig, bool to_server, uint64_t due_tsc, struct
 
 static void receive(struct probe_rig *rig, bool to_server)
 {
-	struct wh_fibre_item item;
+	struct wh_netem_item item;
 
-	while (wh_fibre_take(rig->fibre[to_server ? 0 : 1], rig->now_tsc, &item, 1) > 0)
+	while (wh_netem_take(rig->netem[to_server ? 0 : 1], rig->now_tsc, &item, 1) > 0)
 		take(rig, to_server, item.due_tsc, item.item);
 }
 
 static uint64_t next_tsc(const struct probe_rig *rig)
 {
 	uint64_t next =
-		wh_min_u64(wh_fibre_deadline(rig->fibre[0]), wh_fibre_deadline(rig->fibre[1]));
+		wh_min_u64(wh_netem_deadline(rig->netem[0]), wh_netem_deadline(rig->netem[1]));
 
 	next = wh_min_u64(next, wh_endpoint_send_deadline(&rig->client));
 	next = wh_min_u64(next, wh_endpoint_send_deadline(&rig->server));

@@ -2,17 +2,17 @@
 #ifndef WH_TEST_PROBE_RIG_H
 #define WH_TEST_PROBE_RIG_H
 
-/* A prober at one endpoint and an answerer at the other, two fibres between, in virtual time. */
+/* A prober at one endpoint and an answerer at the other, two links between, in virtual time. */
 
 #include "../rig/bonds.h"
-#include "fibre/fibre.h"
 #include "endpoint/endpoint.h"
+#include "lab/netem/netem.h"
 
 #define PROBE_RIG_HZ      UINT64_C(1000000000)
 #define PROBE_RIG_OVER_BY UINT64_C(1000) /* seconds */
 
 struct probe_rig {
-	struct wh_fibre_config forth, back;
+	struct wh_link_model forth, back;
 	struct wh_prober_config config;
 	bool sealed;
 	struct wh_rig_bonds bonds; /* then; the prober's is [0] */
@@ -23,7 +23,7 @@ struct probe_rig {
 
 	struct wh_endpoint client, server;
 	struct wh_address client_address, server_address;
-	struct wh_fibre *fibre[2];
+	struct wh_netem *netem[2];
 	struct wh_prober prober;
 	uint64_t now_tsc;
 	uint64_t heard_bytes, said_bytes; /* by the server */

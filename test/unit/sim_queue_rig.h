@@ -4,7 +4,7 @@
 
 /* A queue, numbered packets for it, and what became of them. */
 
-#include "sim/queue.h"
+#include "lab/sim/queue.h"
 
 struct queue_rig {
 	struct wh_sim_queue queue;

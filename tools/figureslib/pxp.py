@@ -148,8 +148,9 @@ hops N. Its figures survive as axes, captions and what the text says of them, an
 are what is compared here; with them the bounds that were computed from the paper's settings.</p>
 <p>Ours are the profiles <code>pxp</code> and <code>pack</code>: the very sessions that run on a
 NIC, in virtual time (<code>wavehaul sim</code>), between FIFOs and processors that take their time
-for every packet, data and control alike (<code>lib/scenario/processes.h</code>), over a link that
-draws the hops of each packet, so that packets overtake each other (<code>lib/sim/hops.h</code>).
+for every packet, data and control alike (<code>lib/lab/scenario/processes.h</code>), over a link
+that draws the hops of each packet, so that packets overtake each other
+(<code>lib/lab/sim/hops.h</code>).
 Throughput is that of packets new to the receiver, of the 12,500 a second that arrive at the host in
 exponential intervals; overhead is the share of data packets sent that were sent before. What the
 paper leaves open is named at each part, and what it decides is measured.</p>

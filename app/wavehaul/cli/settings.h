@@ -16,7 +16,7 @@
 #include "bundle/record.h"
 #include "cli/address_text.h"
 #include "cli/repair.h"
-#include "fibre/fibre.h"
+#include "lab/netem/netem.h"
 #include "profile/profile.h"
 #include "wire/encap.h"
 #include "wire/packet.h"
@@ -271,13 +271,13 @@ struct wh_settings {
 	char eal[WH_SETTINGS_TEXT_BYTES]; /* more arguments for EAL */
 
 	/* The lambda of demo and wan, the link of plan */
-	struct wh_fibre_config lambda; /* as given */
+	struct wh_link_model link; /* as given */
 	uint64_t rtt_ns;
 
 	/* wan */
 	const char *ports[WH_SETTINGS_PORTS_MAX]; /* pointers into argv */
 	uint32_t n_ports;
-	struct wh_fibre_config back;       /* as given for the way from B to A only */
+	struct wh_link_model back;         /* as given for the way from B to A only */
 	uint32_t frame_bytes;              /* 0: derived from the MTU */
 	char then[WH_SETTINGS_TEXT_BYTES]; /* the schedule; "": none */
 	char pcap[WH_SETTINGS_TEXT_BYTES]; /* "": none */

@@ -43,7 +43,7 @@
 
 /* An option of wan for both ways, and one for the way back only. */
 #define BOTH_WAYS(name, field, standard_both, help_both, ...)                                      \
-	{IN("lambda"), FIELD(lambda.field), .flag = name, .verbs = WAN, .standard = standard_both, \
+	{IN("lambda"), FIELD(link.field), .flag = name, .verbs = WAN, .standard = standard_both,   \
 		.help = help_both, __VA_ARGS__},                                                   \
 	{                                                                                          \
 		IN("back"), FIELD(back.field), .flag = "back-" name, .verbs = WAN,                 \

@@ -7,7 +7,7 @@
 #include "bundle/record.h"
 #include "cli/settings_columns.h"
 #include "endpoint/handshake.h"
-#include "lambda/lambda.h"
+#include "netem/emulator.h"
 #include "port/port.h"
 #include "probe/answerer.h"
 #include "probe/prober.h"
@@ -40,7 +40,7 @@ static_assert(WH_QUEUES_MAX <= WH_PORT_QUEUES_MAX, "the port has them");
 #define QUEUE_JOBS_MAX    64
 #define DAY_NS            (UINT64_C(86400) * WH_NS_PER_S)
 
-static_assert(offsetof(struct wh_fibre_config, rate_bps) == 0,
+static_assert(offsetof(struct wh_link_model, rate_bps) == 0,
 	"of the whole way: --queue and --loss-model of wan name its first field");
 static_assert(DESCRIPTORS_MAX <= UINT16_MAX, "the port counts them in 16 bits");
 static_assert(WH_SETTINGS_PROFILES_MAX <= 32, "wh_profile_choices has a bit for each");
@@ -84,45 +84,45 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("file"), FIELD(out), .flag = "out", PATH, .verbs = DEMO, .argument = "FOLDER",
 		.example = "/tmp/arrived",
 		.help = "keep what arrives in this folder (it is removed at the end)"},
-	{IN("lambda"), FIELD(lambda.rate_bps), .flag = "rate", .verbs = DEMO,
+	{IN("lambda"), FIELD(link.rate_bps), .flag = "rate", .verbs = DEMO,
 		RATE(WH_RATE_MIN, RATE_MAX_BPS), .standard = "10G", .argument = "RATE",
 		.example = "9.5Gbit", .help = "rate of the line: 10G, 9.5Gbit, 1.2GB/s"},
 	{IN("lambda"), FIELD(rtt_ns), .flag = "rtt", .verbs = DEMO, TIME(0, RTT_MAX_NS),
 		.standard = "100ms", .argument = "TIME", .example = "100ms",
 		.help = "round-trip time: 100ms, 20us, 1s"},
-	{IN("lambda"), FIELD(lambda), .flag = "queue", .type = WH_SETTING_QUEUE, .verbs = DEMO,
+	{IN("lambda"), FIELD(link), .flag = "queue", .type = WH_SETTING_QUEUE, .verbs = DEMO,
 		.argument = "SIZE|Np", .example = "64M, or 500p for packets",
 		.help = "room for packets that wait before the line: bytes, or packets as 500p\n"
 			"(one bandwidth-delay product, at least two bursts)"},
-	{IN("lambda"), FIELD(lambda.ingress_bps), .flag = "ingress", .verbs = DEMO,
+	{IN("lambda"), FIELD(link.ingress_bps), .flag = "ingress", .verbs = DEMO,
 		RATE(WH_RATE_MIN, RATE_MAX_BPS), .argument = "RATE", .example = "40G",
 		.help = "rate of the sender's link to a switch whose memory is --queue (none:\n"
 			"packets arrive at the queue as they are sent)"},
-	{IN("lambda"), FIELD(lambda.loss), .flag = "loss", .verbs = DEMO, SHARE(0, 1),
+	{IN("lambda"), FIELD(link.loss), .flag = "loss", .verbs = DEMO, SHARE(0, 1),
 		.standard = "0.01%", .argument = "SHARE", .example = "0.01%",
 		.help = "share of packets lost: 0.01%, 1e-4, 0; must be 0 with --loss-model ge\n"
 			"or ber"},
-	{IN("lambda"), FIELD(lambda), .flag = "loss-model", .type = WH_SETTING_LOSS_MODEL,
+	{IN("lambda"), FIELD(link), .flag = "loss-model", .type = WH_SETTING_LOSS_MODEL,
 		.words = "bernoulli ge: ber:", .verbs = DEMO, .standard = "bernoulli",
 		.argument = "MODEL", .example = "ge:0.001,0.2",
 		.help = "how packets are lost: bernoulli; ge:P,R[,H[,K]] for Gilbert-Elliott\n"
 			"bursts; ber:E for bit errors"},
-	{IN("lambda"), FIELD(lambda.reorder), .flag = "reorder", .verbs = DEMO, SHARE(0, 1),
+	{IN("lambda"), FIELD(link.reorder), .flag = "reorder", .verbs = DEMO, SHARE(0, 1),
 		.standard = "0", .argument = "SHARE", .example = "1%",
 		.help = "share of packets that others overtake"},
-	{IN("lambda"), FIELD(lambda.duplicate), .flag = "duplicate", .verbs = DEMO, SHARE(0, 1),
+	{IN("lambda"), FIELD(link.duplicate), .flag = "duplicate", .verbs = DEMO, SHARE(0, 1),
 		.standard = "0", .argument = "SHARE", .example = "0.1%",
 		.help = "share of packets that arrive twice"},
-	{IN("lambda"), FIELD(lambda.corrupt), .flag = "corrupt", .verbs = DEMO, SHARE(0, 1),
+	{IN("lambda"), FIELD(link.corrupt), .flag = "corrupt", .verbs = DEMO, SHARE(0, 1),
 		.standard = "0", .argument = "SHARE", .example = "1e-5",
 		.help = "share of packets that arrive with a wrong bit"},
-	{IN("lambda"), FIELD(lambda.jitter_ns), .flag = "jitter", .verbs = DEMO,
-		TIME(0, RTT_MAX_NS), .standard = "0", .argument = "TIME", .example = "200us",
+	{IN("lambda"), FIELD(link.jitter_ns), .flag = "jitter", .verbs = DEMO, TIME(0, RTT_MAX_NS),
+		.standard = "0", .argument = "TIME", .example = "200us",
 		.help = "additional delay, random between 0 and this"},
 	{IN("lambda"), FIELD(mtu_bytes), .flag = "mtu", .verbs = DEMO,
 		COUNT(DEMO_MTU_MIN, DEMO_MTU_MAX), .standard = "9000", .argument = "BYTES",
 		.example = "9000", .help = "largest IP packet, from 1280 to 9000"},
-	{IN("lambda"), FIELD(lambda.seed), .flag = "seed", .type = WH_SETTING_NUMBER,
+	{IN("lambda"), FIELD(link.seed), .flag = "seed", .type = WH_SETTING_NUMBER,
 		WITHIN(0, INT64_MAX), .verbs = DEMO | WAN, .standard = "1", .argument = "N",
 		.example = "42", .help = "seed of all random numbers: the same seed repeats a run"},
 	{IN("port"), .flag = "port", .type = WH_SETTING_PORTS, .verbs = WAN, .argument = "PORT",
@@ -185,16 +185,17 @@ const struct wh_setting wh_settings_table[] = {
 		SIZE(BUFFERS_MIN_BYTES, BUFFERS_MAX_BYTES), .argument = "SIZE", .example = "1G",
 		.help = "memory for packets in flight, at most (half of what is free)"},
 	{IN("memory"), FIELD(frame_bytes), .flag = "frame", .verbs = WAN,
-		COUNT(WH_LAMBDA_FRAME_BYTES_MIN, WAN_MTU_MAX), .argument = "BYTES", .example = "64",
+		COUNT(WH_EMULATOR_FRAME_BYTES_MIN, WAN_MTU_MAX), .argument = "BYTES",
+		.example = "64",
 		.help = "mean length of frames, from which the number of buffers follows: rate\n"
 			"times delay and a full queue; shorter frames may find no buffer (a\n"
 			"third of the MTU)"},
-	{IN("link"), FIELD(lambda.rate_bps), .flag = "rate", .verbs = PLAN,
-		RATE(10000, RATE_MAX_BPS), .argument = "RATE", .example = "10G",
+	{IN("link"), FIELD(link.rate_bps), .flag = "rate", .verbs = PLAN, RATE(10000, RATE_MAX_BPS),
+		.argument = "RATE", .example = "10G",
 		.help = "rate of the link, counting IP packets: 10G, 622M"},
 	{IN("link"), FIELD(rtt_ns), .flag = "rtt", .verbs = PLAN, TIME(1000, RTT_MAX_NS),
 		.argument = "TIME", .example = "150ms", .help = "round-trip time: 150ms"},
-	{IN("link"), FIELD(lambda.loss), .flag = "loss", .verbs = PLAN, SHARE(0, 0.499999999),
+	{IN("link"), FIELD(link.loss), .flag = "loss", .verbs = PLAN, SHARE(0, 0.499999999),
 		.standard = "0", .argument = "SHARE", .example = "1e-5",
 		.help = "share of packets lost at random, in both directions: 1e-5, 0.01%"},
 	{IN("link"), FIELD(size_bytes), .flag = "file", .verbs = PLAN, SIZE(1, UINT64_C(1) << 60),
@@ -203,7 +204,7 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("link"), FIELD(mtu_bytes), .flag = "mtu", .verbs = PLAN, COUNT(576, MTU_MAX),
 		.standard = "9000", .argument = "BYTES", .example = "9000",
 		.help = "largest IP packet, from 576 to 9216"},
-	{IN("link"), FIELD(lambda.queue_pkts), .flag = "queue", .verbs = PLAN,
+	{IN("link"), FIELD(link.queue_pkts), .flag = "queue", .verbs = PLAN,
 		COUNT(1, UINT32_C(1) << 30), .argument = "PACKETS", .example = "1000",
 		.help = "room in the queue before the link, in packets (one bandwidth-delay\n"
 			"product)"},
@@ -546,8 +547,7 @@ const struct wh_setting wh_settings_table[] = {
 			"and of each transfer of a peer; its environment says what has ended"},
 	{KEY("serve", "on_end_timeout"), FIELD(on_end_timeout_ns), .flag = "on-end-timeout",
 		.verbs = SERVE, TIME(WH_NS_PER_S, 86400 * WH_NS_PER_S), .standard = "60s",
-		.argument = "TIME", .example = "600s",
-		.help = "kill that program after this time"},
+		.argument = "TIME", .example = "600s", .help = "kill that program after this time"},
 	{KEY("serve", "control"), FIELD(control), .flag = "control", PATH, .verbs = SERVE,
 		.argument = "PATH", .example = "/run/wavehaul/control, or off",
 		.help = "socket by which operators and programs of this host control the\n"

@@ -273,7 +273,7 @@ static const char *take_subnet(char *item, struct wh_settings *settings)
 static_assert(WH_SETTINGS_ALLOWS_MAX == 32, "the sentence in take_subnet says so");
 
 /* "500p" are packets, otherwise a size. */
-static const char *take_queue(const char *text, struct wh_fibre_config *lambda)
+static const char *take_queue(const char *text, struct wh_link_model *link)
 {
 	size_t length = strlen(text);
 	char digits[16];
@@ -288,8 +288,8 @@ static const char *take_queue(const char *text, struct wh_fibre_config *lambda)
 	} else if (wh_parse_size(text, &bytes) != 0 || bytes == 0) {
 		return not_understood;
 	}
-	lambda->queue_pkts = (uint32_t)pkts;
-	lambda->queue_bytes = bytes;
+	link->queue_pkts = (uint32_t)pkts;
+	link->queue_bytes = bytes;
 	return NULL;
 }
 
@@ -628,9 +628,9 @@ const char *wh_setting_take(
 	case WH_SETTING_CPUS:
 		return take_cpus(text, (struct wh_cpu_list *)field);
 	case WH_SETTING_QUEUE:
-		return take_queue(text, (struct wh_fibre_config *)field);
+		return take_queue(text, (struct wh_link_model *)field);
 	case WH_SETTING_LOSS_MODEL:
-		return wh_fibre_parse_loss_model(text, (struct wh_fibre_config *)field) == 0
+		return wh_link_model_parse_loss(text, (struct wh_link_model *)field) == 0
 			       ? NULL
 			       : not_understood;
 	case WH_SETTING_SETS:

@@ -117,7 +117,7 @@ static int make_file(const struct wh_demo_options *options, struct wh_demo_files
 		fprintf(stderr, "making a file of %s in %s\n",
 			wh_format_size(size, sizeof(size), options->settings.size_bytes),
 			files->made_folder);
-	wh_prng_init(&prng, options->settings.lambda.seed);
+	wh_prng_init(&prng, options->settings.link.seed);
 	if (rc == 0)
 		rc = write_file(fd, options->settings.size_bytes, &prng);
 	if (fd >= 0)

@@ -18,7 +18,7 @@
 #include "host/memory_room.h"
 #include "job/jobs.h"
 
-/* Chunks being read, written or hashed by a source or sink, beside those of the fibre. */
+/* Chunks being read, written or hashed by a source or sink, beside those of the link. */
 #define STORE_CHUNKS 24
 
 /* A sender keeps a packet for one round trip, and for a second one if it was lost. */
@@ -45,31 +45,31 @@
 static int complete(struct wh_demo_options *options)
 {
 	struct wh_settings *settings = &options->settings;
-	struct wh_fibre_config *fibre = &settings->lambda;
-	uint64_t bdp_bytes = wh_muldiv_u64(fibre->rate_bps, settings->rtt_ns, 8 * WH_NS_PER_S);
+	struct wh_link_model *netem = &settings->link;
+	uint64_t bdp_bytes = wh_muldiv_u64(netem->rate_bps, settings->rtt_ns, 8 * WH_NS_PER_S);
 	uint32_t wire_bytes =
 		wh_encap_wire_bytes(WH_IPV4, wh_encap_payload_bytes(WH_IPV4, settings->mtu_bytes));
 
 	if (!wh_settings_given(settings, WH_VERB_DEMO, "loss") &&
-		(fibre->loss_model != WH_LOSS_BERNOULLI || fibre->bit_error > 0))
-		fibre->loss = 0;
-	if (fibre->loss > 0 && fibre->loss_model == WH_LOSS_GILBERT_ELLIOTT) {
+		(netem->loss_model != WH_LOSS_BERNOULLI || netem->bit_error > 0))
+		netem->loss = 0;
+	if (netem->loss > 0 && netem->loss_model == WH_LOSS_GILBERT_ELLIOTT) {
 		wh_complain("--loss and --loss-model ge contradict; "
 			    "ge:P,R,H,K says it all, for example --loss-model ge:0.001,0.2");
 		return WH_EXIT_USAGE;
 	}
-	options->loss = fibre->loss;
-	if (fibre->loss_model == WH_LOSS_GILBERT_ELLIOTT) {
-		const struct wh_gilbert_elliott *ge = &fibre->gilbert_elliott;
+	options->loss = netem->loss;
+	if (netem->loss_model == WH_LOSS_GILBERT_ELLIOTT) {
+		const struct wh_gilbert_elliott *ge = &netem->gilbert_elliott;
 		double bad_share = ge->good_to_bad + ge->bad_to_good > 0
 					   ? ge->good_to_bad / (ge->good_to_bad + ge->bad_to_good)
 					   : 0;
 
 		options->loss = bad_share * ge->loss_bad + (1 - bad_share) * ge->loss_good;
 	}
-	fibre->delay_ns = settings->rtt_ns / 2;
-	if (fibre->queue_bytes == 0 && fibre->queue_pkts == 0)
-		fibre->queue_bytes =
+	netem->delay_ns = settings->rtt_ns / 2;
+	if (netem->queue_bytes == 0 && netem->queue_pkts == 0)
+		netem->queue_bytes =
 			wh_max_u64(bdp_bytes, 2 * (uint64_t)settings->burst_pkts * wire_bytes);
 	return -1;
 }
@@ -98,7 +98,7 @@ int wh_demo_options_parse(int argc, char **argv, struct wh_demo_options *options
 	return status == -1 ? check(options) : status;
 }
 
-struct wh_port_spec wh_demo_port(enum wh_lambda_end end)
+struct wh_port_spec wh_demo_port(enum wh_emulator_end end)
 {
 	struct wh_port_spec spec = {
 		.kind = WH_PORT_VDEV,
@@ -113,7 +113,8 @@ struct wh_port_spec wh_demo_port(enum wh_lambda_end end)
 }
 
 /* Settings of one of the hosts; its buffers are added later. */
-static struct wh_settings settings_of(const struct wh_demo_options *options, enum wh_lambda_end end)
+static struct wh_settings settings_of(
+	const struct wh_demo_options *options, enum wh_emulator_end end)
 {
 	struct wh_settings settings = options->settings;
 
@@ -127,7 +128,7 @@ static struct wh_settings settings_of(const struct wh_demo_options *options, enu
 	/* On a dedicated lambda the rate is known, so it is given unless the profile finds it. */
 	settings.rate_bps = settings.profile->rate_is_told || wh_profile_option(settings.profile,
 								      "bottleneck") != NULL
-				    ? settings.lambda.rate_bps
+				    ? settings.link.rate_bps
 				    : WH_RATE_MAX;
 	return settings;
 }
@@ -149,19 +150,19 @@ static struct wh_session_config session_of(const struct wh_demo_options *options
 
 static uint64_t add_up(const struct wh_demo_options *options, struct wh_demo_plan *plan)
 {
-	static const char *const whose[WH_LAMBDA_ENDS] = {"sender's ", "receiver's "};
+	static const char *const whose[WH_EMULATOR_ENDS] = {"sender's ", "receiver's "};
 	struct wh_session_config sender = session_of(options, plan->chunks[WH_DEMO_SENDER]);
 	struct wh_session_config receiver = session_of(options, plan->chunks[WH_DEMO_RECEIVER]);
 	const struct wh_fec_limits fec = wh_session_fec_limits(&sender);
 
 	receiver.window_pkts = sender.window_pkts;
 	plan->memory = (struct wh_memory_plan){0};
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
 		plan->settings[end].buffer_bytes =
 			wh_jobs_buffers_for(plan->chunks[end] * wh_session_chunk_stride(&sender));
 		plan->host[end] = wh_host_settings_of(&plan->settings[end]);
 
-		const struct wh_port_spec port = wh_demo_port((enum wh_lambda_end)end);
+		const struct wh_port_spec port = wh_demo_port((enum wh_emulator_end)end);
 
 		wh_host_plan_memory(&plan->host[end], &port, whose[end], &plan->memory);
 	}
@@ -184,24 +185,24 @@ static void plan_lambda(const struct wh_demo_options *options, struct wh_demo_pl
 	uint32_t payload_bytes = wh_encap_payload_bytes(WH_IPV4, options->settings.mtu_bytes);
 	uint32_t frame_bytes = wh_encap_wire_bytes(WH_IPV4, payload_bytes) - WH_ETHER_WIRE_BYTES;
 
-	plan->payload_line_bps = wh_muldiv_u64(options->settings.lambda.rate_bps, payload_bytes,
+	plan->payload_line_bps = wh_muldiv_u64(options->settings.link.rate_bps, payload_bytes,
 		(uint64_t)options->settings.mtu_bytes + WH_ETHER_BYTES + WH_ETHER_WIRE_BYTES);
-	plan->reverse = (struct wh_fibre_config){
-		.rate_bps = options->settings.lambda.rate_bps,
-		.delay_ns = options->settings.rtt_ns - options->settings.lambda.delay_ns,
+	plan->reverse = (struct wh_link_model){
+		.rate_bps = options->settings.link.rate_bps,
+		.delay_ns = options->settings.rtt_ns - options->settings.link.delay_ns,
 		.queue_bytes = REVERSE_QUEUE_BYTES,
-		.seed = options->settings.lambda.seed + 1,
+		.seed = options->settings.link.seed + 1,
 	};
 
-	const struct wh_lambda_config lambda = {
-		.fibre =
+	const struct wh_emulator_config lambda = {
+		.netem =
 			{
-				[WH_DEMO_SENDER] = options->settings.lambda,
+				[WH_DEMO_SENDER] = options->settings.link,
 				[WH_DEMO_RECEIVER] = plan->reverse,
 			},
 	};
 
-	plan->lambda_mbufs = wh_lambda_mbufs_needed(&lambda, frame_bytes) + CONTROL_MBUFS;
+	plan->lambda_mbufs = wh_emulator_mbufs_needed(&lambda, frame_bytes) + CONTROL_MBUFS;
 }
 
 static uint32_t chunks_for(uint64_t bdp_bytes, uint32_t round_trips)
@@ -214,7 +215,7 @@ static uint32_t chunks_for(uint64_t bdp_bytes, uint32_t round_trips)
 int wh_demo_plan_make(const struct wh_demo_options *options, struct wh_demo_plan *plan)
 {
 	uint64_t bdp_bytes = wh_muldiv_u64(
-		options->settings.lambda.rate_bps, options->settings.rtt_ns, 8 * WH_NS_PER_S);
+		options->settings.link.rate_bps, options->settings.rtt_ns, 8 * WH_NS_PER_S);
 	uint32_t *chunks = plan->chunks;
 
 	*plan = (struct wh_demo_plan){
@@ -241,7 +242,7 @@ int wh_demo_plan_make(const struct wh_demo_options *options, struct wh_demo_plan
 		if (chunks[WH_DEMO_SENDER] <= CHUNKS_MIN && chunks[WH_DEMO_RECEIVER] <= CHUNKS_MIN)
 			return -ENOMEM;
 		plan->limited = true;
-		for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+		for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
 			chunks[end] = RTE_MAX(chunks[end] * 7 / 8, CHUNKS_MIN);
 	}
 	WH_ASSERT(chunks[WH_DEMO_SENDER] >= CHUNKS_MIN && chunks[WH_DEMO_RECEIVER] >= CHUNKS_MIN);

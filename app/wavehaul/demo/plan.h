@@ -13,11 +13,11 @@
 #include "cli/settings.h"
 #include "host/memory_plan.h"
 #include "host/settings.h"
-#include "lambda/lambda.h"
+#include "netem/emulator.h"
 #include "port/spec.h"
 
-#define WH_DEMO_SENDER   WH_LAMBDA_A
-#define WH_DEMO_RECEIVER WH_LAMBDA_B
+#define WH_DEMO_SENDER   WH_EMULATOR_A
+#define WH_DEMO_RECEIVER WH_EMULATOR_B
 
 /* A demo's settings, and values derived from them. */
 struct wh_demo_options {
@@ -31,18 +31,18 @@ int wh_demo_options_parse(int argc, char **argv, struct wh_demo_options *options
 #define WH_DEMO_LAMBDA "demo" /* its name, part of its ports' names */
 
 /* The port at an end of the lambda, for wh_host_open once the lambda exists. */
-struct wh_port_spec wh_demo_port(enum wh_lambda_end end);
+struct wh_port_spec wh_demo_port(enum wh_emulator_end end);
 
 struct wh_demo_plan {
 	uint64_t payload_line_bps; /* the line's rate times the payload's share of a frame */
-	uint32_t chunks[WH_LAMBDA_ENDS];
-	struct wh_settings settings[WH_LAMBDA_ENDS];
-	struct wh_host_settings host[WH_LAMBDA_ENDS];
+	uint32_t chunks[WH_EMULATOR_ENDS];
+	struct wh_settings settings[WH_EMULATOR_ENDS];
+	struct wh_host_settings host[WH_EMULATOR_ENDS];
 	uint32_t lambda_mbufs;
-	struct wh_fibre_config reverse;
+	struct wh_link_model reverse;
 	struct wh_memory_plan memory;
 	uint64_t budget_bytes;
-	bool limited; /* fewer buffers than the fibre needs: the window will limit the flow */
+	bool limited; /* fewer buffers than the link needs: the window will limit the flow */
 };
 
 /*

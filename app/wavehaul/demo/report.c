@@ -14,20 +14,20 @@
 #include "report/flow_now.h"
 #include "report/seal_told.h"
 
-static uint64_t dropped_pkts(const struct wh_fibre_stats *fibre)
+static uint64_t dropped_pkts(const struct wh_netem_stats *netem)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = WH_FIBRE_DELIVERED + 1; i < WH_FIBRE_DROPS; i++)
-		sum += fibre->dropped_pkts[i];
+	for (uint32_t i = WH_NETEM_DELIVERED + 1; i < WH_NETEM_DROPS; i++)
+		sum += netem->dropped_pkts[i];
 	return sum;
 }
 
 /* Delivered by the line but not received, as by a NIC that runs out of descriptors. */
 static uint64_t dropped_at_receiver(const struct wh_demo_result *result)
 {
-	return result->forward_lambda.dropped_pkts[WH_LAMBDA_DROP_RING_FULL] +
-	       result->forward_lambda.dropped_pkts[WH_LAMBDA_DROP_NO_MBUF];
+	return result->forward_lambda.dropped_pkts[WH_EMULATOR_DROP_RING_FULL] +
+	       result->forward_lambda.dropped_pkts[WH_EMULATOR_DROP_NO_MBUF];
 }
 
 static double goodput_bps(const struct wh_demo_result *result)
@@ -68,10 +68,10 @@ static void print_packet_rows(const struct wh_demo_result *result)
 	row("lost on the way",
 		"%" PRIu64 " (loss %" PRIu64 ", queue %" PRIu64 ", outage %" PRIu64
 		", bit errors %" PRIu64 "), %" PRIu64 " corrupted, %" PRIu64 " overtaken",
-		dropped_pkts(&result->forward), result->forward.dropped_pkts[WH_FIBRE_DROP_LOSS],
-		result->forward.dropped_pkts[WH_FIBRE_DROP_QUEUE],
-		result->forward.dropped_pkts[WH_FIBRE_DROP_OUTAGE],
-		result->forward.dropped_pkts[WH_FIBRE_DROP_BIT_ERROR],
+		dropped_pkts(&result->forward), result->forward.dropped_pkts[WH_NETEM_DROP_LOSS],
+		result->forward.dropped_pkts[WH_NETEM_DROP_QUEUE],
+		result->forward.dropped_pkts[WH_NETEM_DROP_OUTAGE],
+		result->forward.dropped_pkts[WH_NETEM_DROP_BIT_ERROR],
 		result->forward.corrupted_pkts, result->forward.reordered_pkts);
 	if (dropped_at_receiver(result) > 0)
 		row("lost at the end", "%" PRIu64 ": this machine did not take them fast enough",
@@ -128,7 +128,7 @@ void wh_demo_print_table(const struct wh_demo_result *result)
 
 	printf("%s\n", result->verified ? "arrived, every byte right" : "not arrived");
 	row("lambda", "%s, RTT %s, MTU %u, loss %g",
-		wh_format_rate(text[0], WH_UNITS_MAX, (double)settings->lambda.rate_bps),
+		wh_format_rate(text[0], WH_UNITS_MAX, (double)settings->link.rate_bps),
 		wh_format_time(text[1], WH_UNITS_MAX, settings->rtt_ns), settings->mtu_bytes,
 		result->options->loss);
 	row("file", "%s in %.3f s", wh_format_size(text[0], WH_UNITS_MAX, result->bytes),
@@ -149,9 +149,11 @@ void wh_demo_print_table(const struct wh_demo_result *result)
 		wh_format_time(text[1], WH_UNITS_MAX, result->sender.lateness_ns[1]));
 	if (settings->verbose) {
 		print_verbose_rows("transmitter", &result->sender.stats);
-		print_refused_rows(&result->endpoint[WH_LAMBDA_A], &result->station[WH_LAMBDA_A]);
+		print_refused_rows(
+			&result->endpoint[WH_EMULATOR_A], &result->station[WH_EMULATOR_A]);
 		print_verbose_rows("receiver", &result->receiver);
-		print_refused_rows(&result->endpoint[WH_LAMBDA_B], &result->station[WH_LAMBDA_B]);
+		print_refused_rows(
+			&result->endpoint[WH_EMULATOR_B], &result->station[WH_EMULATOR_B]);
 	}
 	if (result->digest_known) {
 		wh_digest_text(&result->digest, digest);
@@ -203,20 +205,20 @@ static json_t *packets_json(const struct wh_demo_result *result)
 	/* clang-format on */
 }
 
-static json_t *fibre_json(const struct wh_demo_options *options)
+static json_t *netem_json(const struct wh_demo_options *options)
 {
-	const struct wh_fibre_config *fibre = &options->settings.lambda;
+	const struct wh_link_model *netem = &options->settings.link;
 
 	/* clang-format off */
 	return json_pack("{s:I, s:I, s:I, s:f, s:I, s:f, s:I, s:I}",
-		"rate_bps", (json_int_t)fibre->rate_bps,
-		"ingress_bps", (json_int_t)fibre->ingress_bps,
+		"rate_bps", (json_int_t)netem->rate_bps,
+		"ingress_bps", (json_int_t)netem->ingress_bps,
 		"rtt_ns", (json_int_t)options->settings.rtt_ns,
 		"loss", options->loss,
-		"seed", (json_int_t)fibre->seed,
-		"bit_error", fibre->bit_error,
-		"queue_bytes", (json_int_t)fibre->queue_bytes,
-		"queue_packets", (json_int_t)fibre->queue_pkts);
+		"seed", (json_int_t)netem->seed,
+		"bit_error", netem->bit_error,
+		"queue_bytes", (json_int_t)netem->queue_bytes,
+		"queue_packets", (json_int_t)netem->queue_pkts);
 	/* clang-format on */
 }
 
@@ -234,15 +236,15 @@ void wh_demo_print_json(const struct wh_demo_result *result)
 {
 	json_t *object = wh_head_json("demo", result->exit_status);
 
-	wh_flow_to_json(object, result->bytes, result->bytes,
-		result->verified ? result->seconds : 0);
+	wh_flow_to_json(
+		object, result->bytes, result->bytes, result->verified ? result->seconds : 0);
 	/* clang-format off */
 	json_t *rest = json_pack(
 		"{s:f, s:s, s:I, s:o, s:o, s:o, s:o, s:s, s:o, s:I, s:I, s:o, s:I, s:b, s:I}",
 		"seconds", result->seconds,
 		"profile", result->options->settings.profile->name,
 		"payload_line_bps", (json_int_t)result->plan->payload_line_bps,
-		"path", fibre_json(result->options),
+		"path", netem_json(result->options),
 		"packets", packets_json(result),
 		"repair", repair_json(result),
 		"digest", digest_json(result),

@@ -9,7 +9,7 @@
 
 #include "demo/plan.h"
 #include "job/jobs.h"
-#include "lambda/lambda.h"
+#include "netem/emulator.h"
 #include "port/station.h"
 
 /* The results of a demo; zeros for parts that it did not reach. */
@@ -29,11 +29,11 @@ struct wh_demo_result {
 	uint64_t bad_pkts;
 	struct wh_job_figures sender;
 	struct wh_session_stats receiver;
-	struct wh_fibre_stats forward;
-	struct wh_fibre_stats reverse;
-	struct wh_lambda_stats forward_lambda;
-	struct wh_endpoint_stats endpoint[WH_LAMBDA_ENDS];
-	struct wh_station_stats station[WH_LAMBDA_ENDS];
+	struct wh_netem_stats forward;
+	struct wh_netem_stats reverse;
+	struct wh_emulator_stats forward_lambda;
+	struct wh_endpoint_stats endpoint[WH_EMULATOR_ENDS];
+	struct wh_station_stats station[WH_EMULATOR_ENDS];
 };
 
 void wh_demo_print_table(const struct wh_demo_result *result);

@@ -10,7 +10,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
-#include "sim/memory.h"
+#include "lab/sim/memory.h"
 
 #define VALUES_MAX 2
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "lab/sim/memory.h"
 #include "scenario/lex.h"
-#include "sim/memory.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

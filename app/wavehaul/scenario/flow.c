@@ -10,11 +10,11 @@
 #include "cli/complain.h"
 #include "cli/repair.h"
 #include "fec/fec.h"
+#include "lab/sim/memory.h"
 #include "probe/prober.h"
 #include "profile/profile.h"
 #include "profile/sttp.h"
 #include "scenario/point.h"
-#include "sim/memory.h"
 
 #define PACKET_BYTES_DEFAULT 1500
 #define PACKET_BYTES_MAX     65535

@@ -7,9 +7,9 @@
 
 #include "base/assert.h"
 #include "cli/complain.h"
+#include "lab/sim/memory.h"
 #include "scenario/lex.h"
 #include "scenario/point.h"
-#include "sim/memory.h"
 
 #define RATE_BPS_MIN UINT64_C(1)
 #define RATE_BPS_MAX UINT64_C(1000000000000000)
@@ -114,7 +114,7 @@ static void take_queue(struct wh_taker *taker, struct wh_sim_queue_config *queue
 		wh_take_refuse(taker, "queue", "is none, and red needs a limit");
 }
 
-static void take_bursts(struct wh_taker *taker, struct wh_fibre_config *loss)
+static void take_bursts(struct wh_taker *taker, struct wh_link_model *loss)
 {
 	double shares[4] = {0.0, 0.0, 0.0, 1.0}; /* P, R, H, K */
 	uint32_t count = wh_take_list(taker, "gilbert_elliott", WH_VALUE_NUMBER, shares, 4);
@@ -144,7 +144,7 @@ static void take_bursts(struct wh_taker *taker, struct wh_fibre_config *loss)
  * Losses in bursts of geometrically distributed length with this mean; the total share stays
  * `loss`.
  */
-static void take_loss_burst(struct wh_taker *taker, struct wh_fibre_config *loss)
+static void take_loss_burst(struct wh_taker *taker, struct wh_link_model *loss)
 {
 	double pkts = wh_take_number(taker, "loss_burst", 0.0, 1.0, LOSS_BURST_MAX);
 	double share = loss->loss;
@@ -168,17 +168,17 @@ static void take_loss_burst(struct wh_taker *taker, struct wh_fibre_config *loss
 	};
 }
 
-static uint32_t take_spans(struct wh_taker *taker, const char *key, struct wh_fibre_outage *spans)
+static uint32_t take_spans(struct wh_taker *taker, const char *key, struct wh_link_outage *spans)
 {
-	struct wh_taken_at taken[WH_FIBRE_OUTAGES_MAX];
-	uint32_t count = wh_take_ats(taker, key, true, taken, WH_FIBRE_OUTAGES_MAX);
+	struct wh_taken_at taken[WH_LINK_OUTAGES_MAX];
+	uint32_t count = wh_take_ats(taker, key, true, taken, WH_LINK_OUTAGES_MAX);
 
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t length_ps = 0;
 
 		if (!wh_seconds_to_ps(taken[i].x, &length_ps))
 			wh_take_refuse(taker, key, "has a length that is none");
-		spans[i] = (struct wh_fibre_outage){
+		spans[i] = (struct wh_link_outage){
 			.start_ns = taken[i].at_ps / WH_PS_PER_NS,
 			.length_ns = length_ps / WH_PS_PER_NS,
 		};
@@ -186,7 +186,7 @@ static uint32_t take_spans(struct wh_taker *taker, const char *key, struct wh_fi
 	return count;
 }
 
-static void take_loss(struct wh_taker *taker, struct wh_fibre_config *loss)
+static void take_loss(struct wh_taker *taker, struct wh_link_model *loss)
 {
 	loss->loss = wh_take_number(taker, "loss", 0.0, 0.0, 1.0);
 	loss->bit_error = wh_take_number(taker, "ber", 0.0, 0.0, 1.0);

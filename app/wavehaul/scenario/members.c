@@ -13,9 +13,9 @@
 
 #include "base/assert.h"
 #include "cli/complain.h"
+#include "lab/sim/memory.h"
 #include "scenario/lex.h"
 #include "scenario/point.h"
-#include "sim/memory.h"
 
 #define LIST_MAX       1000
 #define LINE_BYTES_MAX 256

@@ -11,11 +11,11 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "cli/complain.h"
+#include "lab/sim/memory.h"
 #include "plot/chart.h"
 #include "plot/svg.h"
 #include "scenario/list.h"
 #include "scenario/report.h"
-#include "sim/memory.h"
 
 #define POINTS_MAX  400
 #define LINES_MAX   WH_SVG_COLOURS

@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "base/assert.h"
+#include "lab/scenario/scenario.h"
 #include "profile/profile.h"
-#include "scenario/scenario.h"
 #include "scenario/take.h"
 
 /* The longest simulated time, so that a person need not wait long. */

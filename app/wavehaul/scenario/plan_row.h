@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "cli/settings.h"
-#include "tcp/tcp.h"
+#include "lab/tcp/tcp.h"
 
 struct wh_plan_link {
 	uint64_t rate_bps; /* of IP packets */

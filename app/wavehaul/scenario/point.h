@@ -4,9 +4,9 @@
 
 /* One point of a scenario's sweep: the network, its flows, and the questions about it. */
 
+#include "lab/scenario/scenario.h"
 #include "scenario/expr.h"
 #include "scenario/list.h"
-#include "scenario/scenario.h"
 #include "scenario/sweep.h"
 #include "scenario/take.h"
 

@@ -7,8 +7,8 @@
 #include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "lab/sim/memory.h"
 #include "scenario/lex.h"
-#include "sim/memory.h"
 
 static uint32_t count_items(const char *list, char sign)
 {

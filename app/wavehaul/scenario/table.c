@@ -10,9 +10,9 @@
 
 #include "base/units.h"
 #include "cli/plain_text.h"
+#include "lab/sim/memory.h"
+#include "lab/sim/monitor.h"
 #include "scenario/report.h"
-#include "sim/memory.h"
-#include "sim/monitor.h"
 
 /* A link with less, and without drops, carried only acknowledgements. */
 #define UTILISATION_SHOWN 0.05

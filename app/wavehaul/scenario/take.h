@@ -8,9 +8,9 @@
  */
 
 #include "cli/ini.h"
+#include "lab/sim/event.h"
+#include "lab/sim/machine/absence.h"
 #include "scenario/expr.h"
-#include "sim/event.h"
-#include "sim/machine/absence.h"
 
 struct wh_taker {
 	struct wh_ini_section *section;

@@ -24,7 +24,7 @@
 
 uint64_t wh_wan_capture_bytes(uint32_t snap_bytes)
 {
-	return WH_LAMBDA_ENDS * wh_frames_bytes(RING_PKTS, snap_bytes) + wh_pcapng_memory_bytes();
+	return WH_EMULATOR_ENDS * wh_frames_bytes(RING_PKTS, snap_bytes) + wh_pcapng_memory_bytes();
 }
 
 void wh_wan_capture_frame(void *frames, const struct rte_mbuf *pkt, uint64_t now_tsc, bool leaves)
@@ -48,7 +48,7 @@ static void put(struct wh_wan_capture *capture, uint32_t way, const struct wh_fr
 
 	if (file->fd < 0 || file->bytes + wh_pcapng_frame_bytes(frame) > capture->config.bytes_max)
 		return;
-	wh_pcapng_put(file, frame->leaves ? WH_LAMBDA_ENDS - 1 - way : way, frame);
+	wh_pcapng_put(file, frame->leaves ? WH_EMULATOR_ENDS - 1 - way : way, frame);
 	tell_failure(capture);
 }
 
@@ -64,7 +64,7 @@ int32_t wh_wan_capture_poll(void *state, uint64_t now_tsc)
 	}
 	for (; taken < TURN_PKTS; taken++) {
 		struct wh_frame frame;
-		struct wh_frames *way = wh_frames_oldest(capture->way, WH_LAMBDA_ENDS, &frame);
+		struct wh_frames *way = wh_frames_oldest(capture->way, WH_EMULATOR_ENDS, &frame);
 
 		if (way == NULL)
 			break;
@@ -99,7 +99,7 @@ int wh_wan_capture_open(struct wh_wan_capture *capture, const struct wh_wan_capt
 	int rc = 0;
 
 	*capture = (struct wh_wan_capture){.config = *config, .file = {.fd = -1}};
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS && rc == 0; end++)
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS && rc == 0; end++)
 		rc = wh_frames_init(&capture->way[end], RING_PKTS, config->snap_bytes);
 	if (rc != 0) {
 		wh_complain("no memory for a capture");
@@ -107,8 +107,8 @@ int wh_wan_capture_open(struct wh_wan_capture *capture, const struct wh_wan_capt
 	}
 	rc = open_file(capture);
 	capture->opened = rc == 0;
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS && rc == 0; end++) {
-		snprintf(name, sizeof(name), "%c %.240s", end == WH_LAMBDA_A ? 'A' : 'B',
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS && rc == 0; end++) {
+		snprintf(name, sizeof(name), "%c %.240s", end == WH_EMULATOR_A ? 'A' : 'B',
 			config->port[end]);
 		wh_pcapng_add_interface(&capture->file, name, config->snap_bytes);
 	}
@@ -126,7 +126,7 @@ int wh_wan_capture_close(struct wh_wan_capture *capture)
 	rc = wh_pcapng_close(&capture->file);
 	tell_failure(capture);
 	capture->written_pkts = capture->file.flushed_pkts;
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
 		capture->missed_pkts += capture->way[end].missed_pkts;
 		capture->beyond_pkts += capture->way[end].seen_pkts;
 		wh_frames_free(&capture->way[end]);

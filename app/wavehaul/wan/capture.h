@@ -12,20 +12,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lambda/join.h"
+#include "netem/join.h"
 #include "pcap/frames.h"
 #include "pcap/pcapng.h"
 
 struct wh_wan_capture_config {
 	const char *path;
-	uint64_t bytes_max;               /* of the file */
-	uint32_t snap_bytes;              /* the most kept of each frame */
-	const char *port[WH_LAMBDA_ENDS]; /* names of the interfaces */
+	uint64_t bytes_max;                 /* of the file */
+	uint32_t snap_bytes;                /* the most kept of each frame */
+	const char *port[WH_EMULATOR_ENDS]; /* names of the interfaces */
 	uint64_t hz;
 };
 
 struct wh_wan_capture {
-	struct wh_frames way[WH_LAMBDA_ENDS]; /* indexed by the end at which frames arrive */
+	struct wh_frames way[WH_EMULATOR_ENDS]; /* indexed by the end at which frames arrive */
 	struct wh_wan_capture_config config;
 	struct wh_pcapng file; /* fd -1 after a failure, which was reported */
 	uint64_t flush_tsc;    /* when what is buffered is written */

@@ -33,7 +33,7 @@ static struct interval interval_of(
 		.late_pkts = now->join.late_pkts - last->join.late_pkts,
 	};
 
-	for (uint32_t i = WH_FIBRE_DELIVERED + 1; i < WH_FIBRE_DROPS; i++)
+	for (uint32_t i = WH_NETEM_DELIVERED + 1; i < WH_NETEM_DROPS; i++)
 		interval.path_pkts += now->path.dropped_pkts[i] - last->path.dropped_pkts[i];
 	return interval;
 }
@@ -62,22 +62,22 @@ static json_t *interval_to_json(const struct interval *way)
 void wh_wan_live_tell(struct wh_wan_live *live, const struct wh_wan_result *now)
 {
 	double span_s = now->seconds - live->last.seconds;
-	struct interval way[WH_LAMBDA_ENDS];
+	struct interval way[WH_EMULATOR_ENDS];
 
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
 		way[end] = interval_of(&live->last.way[end], &now->way[end], span_s);
 	live->last = *now;
 	if (live->stream)
 		wh_json_print(json_pack("{s:s, s:f, s:o, s:o}", "event", "interval", "seconds",
-				      now->seconds, "there", interval_to_json(&way[WH_LAMBDA_A]),
-				      "back", interval_to_json(&way[WH_LAMBDA_B])),
+				      now->seconds, "there", interval_to_json(&way[WH_EMULATOR_A]),
+				      "back", interval_to_json(&way[WH_EMULATOR_B])),
 			JSON_COMPACT);
 	if (!live->rows)
 		return;
 	if (live->shown++ % ROWS_BY_HEAD == 0)
 		print_head();
 	fprintf(stderr, "%8.1f", now->seconds);
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
 		print_way(&way[end]);
 	fputc('\n', stderr);
 }

@@ -39,8 +39,8 @@
 #define DPDK_OWN_BYTES (UINT64_C(16) << 20)
 
 #define FIELDS(first, last)                                                                        \
-	.offset = offsetof(struct wh_fibre_config, first),                                         \
-	.bytes = offsetof(struct wh_fibre_config, last) - offsetof(struct wh_fibre_config, first)
+	.offset = offsetof(struct wh_link_model, first),                                           \
+	.bytes = offsetof(struct wh_link_model, last) - offsetof(struct wh_link_model, first)
 
 /* Options that the way back shares with the other one, unless given separately. */
 static const struct {
@@ -64,21 +64,21 @@ static const struct {
 
 static void inherit(struct wh_wan_plan *plan)
 {
-	struct wh_fibre_config *fibre = plan->fibre;
+	struct wh_link_model *netem = plan->netem;
 
-	fibre[WH_LAMBDA_A] = plan->settings.lambda;
-	fibre[WH_LAMBDA_B] = plan->settings.back;
+	netem[WH_EMULATOR_A] = plan->settings.link;
+	netem[WH_EMULATOR_B] = plan->settings.back;
 	for (size_t i = 0; i < RTE_DIM(inherited); i++)
 		if (!wh_settings_given(&plan->settings, WH_VERB_WAN, inherited[i].flag))
-			memcpy((char *)&fibre[WH_LAMBDA_B] + inherited[i].offset,
-				(char *)&fibre[WH_LAMBDA_A] + inherited[i].offset,
+			memcpy((char *)&netem[WH_EMULATOR_B] + inherited[i].offset,
+				(char *)&netem[WH_EMULATOR_A] + inherited[i].offset,
 				inherited[i].bytes);
-	fibre[WH_LAMBDA_B].seed = fibre[WH_LAMBDA_A].seed + 1;
+	netem[WH_EMULATOR_B].seed = netem[WH_EMULATOR_A].seed + 1;
 }
 
-static bool check_loss(const struct wh_fibre_config *fibre, const char *back)
+static bool check_loss(const struct wh_link_model *netem, const char *back)
 {
-	if (fibre->loss == 0 || fibre->loss_model != WH_LOSS_GILBERT_ELLIOTT)
+	if (netem->loss == 0 || netem->loss_model != WH_LOSS_GILBERT_ELLIOTT)
 		return true;
 	wh_complain("--%sloss and --%sloss-model ge contradict; ge:P,R,H,K says it all, for "
 		    "example --%sloss-model ge:0.001,0.2",
@@ -88,16 +88,16 @@ static bool check_loss(const struct wh_fibre_config *fibre, const char *back)
 
 static void plan_queues(struct wh_wan_plan *plan)
 {
-	uint64_t rtt_ns = plan->fibre[WH_LAMBDA_A].delay_ns + plan->fibre[WH_LAMBDA_B].delay_ns;
+	uint64_t rtt_ns = plan->netem[WH_EMULATOR_A].delay_ns + plan->netem[WH_EMULATOR_B].delay_ns;
 	uint32_t mtu = plan->settings.mtu_bytes != 0 ? plan->settings.mtu_bytes : MTU_USUAL;
 	uint32_t wire_bytes = mtu + WH_ETHER_BYTES + WH_ETHER_WIRE_BYTES;
 
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
-		struct wh_fibre_config *fibre = &plan->fibre[end];
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
+		struct wh_link_model *netem = &plan->netem[end];
 
-		if (fibre->queue_bytes == 0 && fibre->queue_pkts == 0)
-			fibre->queue_bytes =
-				wh_max_u64(wh_muldiv_u64(fibre->rate_bps, rtt_ns, 8 * WH_NS_PER_S),
+		if (netem->queue_bytes == 0 && netem->queue_pkts == 0)
+			netem->queue_bytes =
+				wh_max_u64(wh_muldiv_u64(netem->rate_bps, rtt_ns, 8 * WH_NS_PER_S),
 					QUEUE_FRAMES_MIN * (uint64_t)wire_bytes);
 	}
 }
@@ -112,7 +112,7 @@ static int check(struct wh_wan_plan *plan)
 			settings->operands[0], settings->operands[0]);
 		return WH_EXIT_USAGE;
 	}
-	if (settings->n_ports != WH_LAMBDA_ENDS) {
+	if (settings->n_ports != WH_EMULATOR_ENDS) {
 		wh_complain("a wan joins two ports; write for example --port af_packet:veth1 "
 			    "--port af_packet:veth2");
 		return WH_EXIT_USAGE;
@@ -122,17 +122,17 @@ static int check(struct wh_wan_plan *plan)
 			    "half of --rtt");
 		return WH_EXIT_USAGE;
 	}
-	if (settings->rx_cpus.count > WH_LAMBDA_ENDS) {
+	if (settings->rx_cpus.count > WH_EMULATOR_ENDS) {
 		wh_complain("--cpus names %u CPUs, and there are two ways: name one or two",
 			settings->rx_cpus.count);
 		return WH_EXIT_USAGE;
 	}
 	if (!delayed)
-		plan->settings.lambda.delay_ns = settings->rtt_ns / 2;
+		plan->settings.link.delay_ns = settings->rtt_ns / 2;
 	inherit(plan);
 	plan_queues(plan);
-	return check_loss(&plan->fibre[WH_LAMBDA_A], "") &&
-			       check_loss(&plan->fibre[WH_LAMBDA_B], "back-")
+	return check_loss(&plan->netem[WH_EMULATOR_A], "") &&
+			       check_loss(&plan->netem[WH_EMULATOR_B], "back-")
 		       ? -1
 		       : WH_EXIT_USAGE;
 }
@@ -143,11 +143,11 @@ static int read_schedule(struct wh_wan_plan *plan)
 		return -1;
 
 	int status = wh_wan_schedule_read(
-		&plan->schedule, plan->settings.then, plan->fibre, plan->settings.time_ns);
+		&plan->schedule, plan->settings.then, plan->netem, plan->settings.time_ns);
 
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
-		plan->fibre[end].queue_pkts_max =
-			wh_wan_schedule_queue_pkts(&plan->schedule, (enum wh_lambda_end)end);
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
+		plan->netem[end].queue_pkts_max =
+			wh_wan_schedule_queue_pkts(&plan->schedule, (enum wh_emulator_end)end);
 	return status;
 }
 
@@ -170,7 +170,7 @@ static uint16_t usual_mtu(const struct wh_wan_plan *plan)
 {
 	uint32_t least = UINT32_MAX;
 
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
 		const struct wh_port_spec *spec = &plan->spec[end];
 		bool shared = spec->kind == WH_PORT_AF_PACKET || spec->kind == WH_PORT_AF_XDP;
 		uint32_t mtu = 0;
@@ -184,19 +184,19 @@ static uint16_t usual_mtu(const struct wh_wan_plan *plan)
 
 static bool read_ports(struct wh_wan_plan *plan, char *why, size_t why_bytes)
 {
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
 		if (wh_port_spec_read(plan->settings.ports[end], (uint16_t)end, &plan->spec[end],
 			    why, why_bytes) != 0 ||
 			wh_host_port_is_systems(&plan->spec[end], why, why_bytes))
 			return false;
-	if (strcmp(plan->spec[WH_LAMBDA_A].target, plan->spec[WH_LAMBDA_B].target) == 0) {
+	if (strcmp(plan->spec[WH_EMULATOR_A].target, plan->spec[WH_EMULATOR_B].target) == 0) {
 		snprintf(why, why_bytes, "both ports are %.60s: a wan joins two",
-			plan->settings.ports[WH_LAMBDA_A]);
+			plan->settings.ports[WH_EMULATOR_A]);
 		return false;
 	}
 	plan->mtu = plan->settings.mtu_bytes != 0 ? (uint16_t)plan->settings.mtu_bytes
 						  : usual_mtu(plan);
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
 		if (wh_port_spec_prepare(&plan->spec[end], 1, plan->mtu, &plan->device[end], why,
 			    why_bytes) != 0)
 			return false;
@@ -205,13 +205,13 @@ static bool read_ports(struct wh_wan_plan *plan, char *why, size_t why_bytes)
 
 static void plan_memory(struct wh_wan_plan *plan)
 {
-	static const char *const whose[WH_LAMBDA_ENDS] = {"A to B: ", "B to A: "};
+	static const char *const whose[WH_EMULATOR_ENDS] = {"A to B: ", "B to A: "};
 	uint32_t wire_bytes = plan->frame_bytes + WH_ETHER_WIRE_BYTES;
 
 	plan->memory = (struct wh_memory_plan){0};
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++) {
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
 		plan->items_max[end] = wh_wan_schedule_items(
-			&plan->schedule, &plan->fibre[end], (enum wh_lambda_end)end, wire_bytes);
+			&plan->schedule, &plan->netem[end], (enum wh_emulator_end)end, wire_bytes);
 		plan->mbufs[end] =
 			wh_join_mbufs_needed(plan->items_max[end], DESCRIPTORS, DESCRIPTORS);
 		wh_memory_plan_add_mbufs(&plan->memory, whose[end], "packets", plan->mbufs[end],
@@ -240,7 +240,7 @@ static bool memory_does(const struct wh_wan_plan *plan)
 	wh_complain("such a path has up to %" PRIu64 " packets of %u bytes under way, which take "
 		    "%s of memory, and %s are %s: give %s, a smaller --queue or delay, or a "
 		    "larger --frame",
-		(uint64_t)plan->items_max[WH_LAMBDA_A] + plan->items_max[WH_LAMBDA_B],
+		(uint64_t)plan->items_max[WH_EMULATOR_A] + plan->items_max[WH_EMULATOR_B],
 		plan->frame_bytes, wh_format_size(needed, sizeof(needed), plan->memory.bytes),
 		wh_format_size(had, sizeof(had), budget_bytes),
 		told != 0 ? "all that --memory gives" : "half of what is free",
@@ -259,7 +259,7 @@ int wh_wan_plan_make(struct wh_wan_plan *plan)
 	plan->frame_bytes = plan->settings.frame_bytes != 0
 				    ? plan->settings.frame_bytes
 				    : RTE_MAX((uint32_t)plan->mtu / FRAME_PART,
-					      (uint32_t)WH_LAMBDA_FRAME_BYTES_MIN);
+					      (uint32_t)WH_EMULATOR_FRAME_BYTES_MIN);
 	plan_memory(plan);
 	return memory_does(plan) ? WH_EXIT_OK : WH_EXIT_HARDWARE;
 }

@@ -11,20 +11,20 @@
 
 #include "cli/settings.h"
 #include "host/memory_plan.h"
-#include "lambda/join.h"
+#include "netem/join.h"
 #include "port/spec.h"
 #include "wan/schedule.h"
 
 struct wh_wan_plan {
 	struct wh_settings settings;
-	struct wh_port_spec spec[WH_LAMBDA_ENDS];
-	struct wh_port_argument device[WH_LAMBDA_ENDS];
-	struct wh_fibre_config fibre[WH_LAMBDA_ENDS]; /* indexed by the sending end */
+	struct wh_port_spec spec[WH_EMULATOR_ENDS];
+	struct wh_port_argument device[WH_EMULATOR_ENDS];
+	struct wh_link_model netem[WH_EMULATOR_ENDS]; /* indexed by the sending end */
 	struct wh_wan_schedule schedule;
 	uint16_t mtu;
-	uint32_t frame_bytes;               /* mean size of the frames that are planned for */
-	uint32_t items_max[WH_LAMBDA_ENDS]; /* packets held at once, each way */
-	uint32_t mbufs[WH_LAMBDA_ENDS];     /* of the port at which the way begins */
+	uint32_t frame_bytes;                 /* mean size of the frames that are planned for */
+	uint32_t items_max[WH_EMULATOR_ENDS]; /* packets held at once, each way */
+	uint32_t mbufs[WH_EMULATOR_ENDS];     /* of the port at which the way begins */
 	struct wh_memory_plan memory;
 };
 

@@ -16,12 +16,12 @@ static_assert(WH_JOIN_LATE_NS == 50000, "the table says so");
 static const struct {
 	const char *name;
 	const char *key;
-	enum wh_fibre_drop drop;
+	enum wh_netem_drop drop;
 } path_drops[] = {
-	{"queue full", "queue", WH_FIBRE_DROP_QUEUE},
-	{"loss", "loss", WH_FIBRE_DROP_LOSS},
-	{"bit errors", "bit_error", WH_FIBRE_DROP_BIT_ERROR},
-	{"outage", "outage", WH_FIBRE_DROP_OUTAGE},
+	{"queue full", "queue", WH_NETEM_DROP_QUEUE},
+	{"loss", "loss", WH_NETEM_DROP_LOSS},
+	{"bit errors", "bit_error", WH_NETEM_DROP_BIT_ERROR},
+	{"outage", "outage", WH_NETEM_DROP_OUTAGE},
 };
 
 /* Losses for lack of wan's own resources. */
@@ -84,19 +84,19 @@ static void row_if(const char *name, uint64_t there, uint64_t back)
 
 static void print_rates(const struct wh_wan_result *result)
 {
-	char text[WH_LAMBDA_ENDS][WH_UNITS_MAX];
+	char text[WH_EMULATOR_ENDS][WH_UNITS_MAX];
 
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
 		wh_format_rate(text[end], sizeof(text[end]),
 			result->seconds > 0
 				? (double)result->way[end].to.tx_bytes * 8 / result->seconds
 				: 0);
-	row_of_text("mean rate of those", text[WH_LAMBDA_A], text[WH_LAMBDA_B]);
+	row_of_text("mean rate of those", text[WH_EMULATOR_A], text[WH_EMULATOR_B]);
 }
 
 static void print_latest(const struct wh_wan_figures *there, const struct wh_wan_figures *back)
 {
-	char text[WH_LAMBDA_ENDS][WH_UNITS_MAX];
+	char text[WH_EMULATOR_ENDS][WH_UNITS_MAX];
 
 	row_of_text("latest by", wh_format_time(text[0], WH_UNITS_MAX, there->late_ns_max),
 		wh_format_time(text[1], WH_UNITS_MAX, back->late_ns_max));
@@ -113,11 +113,11 @@ static void print_capture(const struct wh_wan_result *result)
 
 void wh_wan_print_table(const struct wh_wan_result *result)
 {
-	const struct wh_wan_figures *there = &result->way[WH_LAMBDA_A];
-	const struct wh_wan_figures *back = &result->way[WH_LAMBDA_B];
+	const struct wh_wan_figures *there = &result->way[WH_EMULATOR_A];
+	const struct wh_wan_figures *back = &result->way[WH_EMULATOR_B];
 
-	printf("wan: A %s, B %s, %.1f s\n", result->port[WH_LAMBDA_A], result->port[WH_LAMBDA_B],
-		result->seconds);
+	printf("wan: A %s, B %s, %.1f s\n", result->port[WH_EMULATOR_A],
+		result->port[WH_EMULATOR_B], result->seconds);
 	row_of_text("frames", "A to B", "B to A");
 	row("came", there->join.came_pkts, back->join.came_pkts);
 	row("  their bytes", there->join.came_bytes, back->join.came_bytes);
@@ -187,8 +187,8 @@ void wh_wan_print_json(const struct wh_wan_result *result, bool stream)
 	json_t *object = wh_head_json("wan", result->exit_status);
 
 	wh_json_add(object, json_pack("{s:f, s:o, s:o}", "seconds", result->seconds, "there",
-				    way_to_json(&result->way[WH_LAMBDA_A]), "back",
-				    way_to_json(&result->way[WH_LAMBDA_B])));
+				    way_to_json(&result->way[WH_EMULATOR_A]), "back",
+				    way_to_json(&result->way[WH_EMULATOR_B])));
 	if (result->captured)
 		json_object_set_new(object, "pcap",
 			json_pack("{s:o, s:o, s:o}", "written_pkts",

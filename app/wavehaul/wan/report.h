@@ -7,13 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lambda/join.h"
+#include "netem/join.h"
 #include "port/port.h"
 
 /* One way so far: effects of the path, and losses for lack of wan's own resources. */
 struct wh_wan_figures {
 	struct wh_join_stats join;
-	struct wh_fibre_stats path;
+	struct wh_netem_stats path;
 	struct wh_port_stats from;
 	struct wh_port_stats to;
 	uint32_t held_pkts;
@@ -22,14 +22,14 @@ struct wh_wan_figures {
 };
 
 struct wh_wan_result {
-	const char *port[WH_LAMBDA_ENDS]; /* as the operator named them */
+	const char *port[WH_EMULATOR_ENDS]; /* as the operator named them */
 	int exit_status;
 	double seconds;
 	bool captured;
 	uint64_t pcap_written_pkts;
-	uint64_t pcap_missed_pkts;                 /* not written in time */
-	uint64_t pcap_beyond_pkts;                 /* beyond --pcap-max */
-	struct wh_wan_figures way[WH_LAMBDA_ENDS]; /* indexed by the sending end */
+	uint64_t pcap_missed_pkts;                   /* not written in time */
+	uint64_t pcap_beyond_pkts;                   /* beyond --pcap-max */
+	struct wh_wan_figures way[WH_EMULATOR_ENDS]; /* indexed by the sending end */
 };
 
 /* Losses for lack of wan's resources, or in its ports: all that the path did not lose. */

@@ -23,8 +23,8 @@
 
 struct reading {
 	struct wh_wan_schedule *schedule;
-	const struct wh_fibre_config *start;
-	struct wh_fibre_config now[WH_LAMBDA_ENDS];
+	const struct wh_link_model *start;
+	struct wh_link_model now[WH_EMULATOR_ENDS];
 	uint64_t time_ns;
 	struct wh_settings scratch; /* receives an option's value */
 };
@@ -59,7 +59,7 @@ static int refuse_key(const struct wh_ini_entry *entry)
 	return WH_EXIT_USAGE;
 }
 
-static int take_outage(const struct wh_ini_entry *entry, struct wh_fibre_config *fibre)
+static int take_outage(const struct wh_ini_entry *entry, struct wh_link_model *netem)
 {
 	uint64_t length_ns;
 
@@ -69,22 +69,22 @@ static int take_outage(const struct wh_ini_entry *entry, struct wh_fibre_config 
 			entry->where, entry->value);
 		return WH_EXIT_USAGE;
 	}
-	fibre->outage[0] = (struct wh_fibre_outage){.start_ns = 0, .length_ns = length_ns};
-	fibre->n_outages = 1;
+	netem->outage[0] = (struct wh_link_outage){.start_ns = 0, .length_ns = length_ns};
+	netem->n_outages = 1;
 	return -1;
 }
 
 static int take_entry(
-	struct reading *reading, const struct wh_ini_entry *entry, struct wh_fibre_config *fibre)
+	struct reading *reading, const struct wh_ini_entry *entry, struct wh_link_model *netem)
 {
 	const struct wh_setting *setting = find_option(entry->key);
 	char advice[WH_SETTINGS_TEXT_BYTES];
 
 	if (strcmp(entry->key, "outage") == 0)
-		return take_outage(entry, fibre);
+		return take_outage(entry, netem);
 	if (setting == NULL)
 		return refuse_key(entry);
-	reading->scratch.lambda = *fibre;
+	reading->scratch.link = *netem;
 
 	const char *wrong = wh_setting_take(setting, entry->value, &reading->scratch);
 
@@ -94,9 +94,9 @@ static int take_entry(
 			entry->value, wrong, entry->key, advice);
 		return WH_EXIT_USAGE;
 	}
-	*fibre = reading->scratch.lambda;
+	*netem = reading->scratch.link;
 	if (strcmp(entry->key, "rtt") == 0)
-		fibre->delay_ns = reading->scratch.rtt_ns / 2;
+		netem->delay_ns = reading->scratch.rtt_ns / 2;
 	return -1;
 }
 
@@ -111,8 +111,8 @@ static bool read_name(const char *name, struct wh_wan_step *step)
 		return false;
 	memcpy(text, name, time_chars);
 	text[time_chars] = '\0';
-	step->changes[WH_LAMBDA_A] = strcmp(way, "back") != 0;
-	step->changes[WH_LAMBDA_B] = strcmp(way, "there") != 0;
+	step->changes[WH_EMULATOR_A] = strcmp(way, "back") != 0;
+	step->changes[WH_EMULATOR_B] = strcmp(way, "there") != 0;
 	return wh_parse_time(text, &step->at_ns) == 0 &&
 	       (*way == '\0' || strcmp(way, "back") == 0 || strcmp(way, "there") == 0);
 }
@@ -139,15 +139,15 @@ static int check_time(const struct reading *reading, const struct wh_ini_section
 static int check_path(
 	const struct reading *reading, const struct wh_ini_section *section, uint32_t end)
 {
-	const struct wh_fibre_config *fibre = &reading->now[end];
+	const struct wh_link_model *netem = &reading->now[end];
 	const char *wrong = NULL;
 
-	if (fibre->loss > 0 && fibre->loss_model == WH_LOSS_GILBERT_ELLIOTT)
+	if (netem->loss > 0 && netem->loss_model == WH_LOSS_GILBERT_ELLIOTT)
 		wrong = "has a loss beside the loss-model ge, which says it all: give it loss = 0, "
 			"or loss-model = bernoulli";
-	else if (fibre->ingress_bps != 0 && reading->start[end].ingress_bps == 0)
+	else if (netem->ingress_bps != 0 && reading->start[end].ingress_bps == 0)
 		wrong = "has an ingress, and had none at the start: give it one from there on";
-	else if (!wh_fibre_config_is_sound(fibre, CLOCK_HZ))
+	else if (!wh_netem_is_sound(netem, CLOCK_HZ))
 		wrong = "has packets overtaken by no time: give it a reorder-delay, or a delay";
 	if (wrong == NULL)
 		return -1;
@@ -168,16 +168,16 @@ static int take_section(struct reading *reading, const struct wh_ini_section *se
 
 	int status = check_time(reading, section, step);
 
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS && status == -1; end++) {
-		struct wh_fibre_config *fibre = &reading->now[end];
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS && status == -1; end++) {
+		struct wh_link_model *netem = &reading->now[end];
 
-		fibre->n_outages = 0;
+		netem->n_outages = 0;
 		for (uint32_t i = 0; step->changes[end] && status == -1 && i < section->n_entries;
 			i++)
-			status = take_entry(reading, &section->entries[i], fibre);
+			status = take_entry(reading, &section->entries[i], netem);
 		if (status == -1)
 			status = check_path(reading, section, end);
-		step->fibre[end] = *fibre;
+		step->netem[end] = *netem;
 	}
 	if (status != -1)
 		return status;
@@ -207,7 +207,7 @@ static int take_sections(struct reading *reading, const struct wh_ini *ini)
 }
 
 int wh_wan_schedule_read(struct wh_wan_schedule *schedule, const char *path,
-	const struct wh_fibre_config fibre[WH_LAMBDA_ENDS], uint64_t time_ns)
+	const struct wh_link_model netem[WH_EMULATOR_ENDS], uint64_t time_ns)
 {
 	static const struct wh_ini_kind kinds[] = {{.word = "at", .name = "5s"}};
 	static const struct wh_ini_form form = {
@@ -226,9 +226,9 @@ int wh_wan_schedule_read(struct wh_wan_schedule *schedule, const char *path,
 	}
 	reading->schedule = schedule;
 	reading->time_ns = time_ns;
-	reading->start = fibre;
-	for (uint32_t end = 0; end < WH_LAMBDA_ENDS; end++)
-		reading->now[end] = fibre[end];
+	reading->start = netem;
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
+		reading->now[end] = netem[end];
 
 	int status = wh_ini_read(&ini, &form, path);
 
@@ -247,7 +247,7 @@ void wh_wan_schedule_free(struct wh_wan_schedule *schedule)
 	*schedule = (struct wh_wan_schedule){0};
 }
 
-static void widen(struct wh_fibre_config *widest, const struct wh_fibre_config *step)
+static void widen(struct wh_link_model *widest, const struct wh_link_model *step)
 {
 	widest->rate_bps = wh_max_u64(widest->rate_bps, step->rate_bps);
 	widest->delay_ns = wh_max_u64(widest->delay_ns, step->delay_ns);
@@ -261,30 +261,31 @@ static void widen(struct wh_fibre_config *widest, const struct wh_fibre_config *
 
 /* An upper bound: packets on the widest path, plus those in the largest queue. */
 uint32_t wh_wan_schedule_items(const struct wh_wan_schedule *schedule,
-	const struct wh_fibre_config *start, enum wh_lambda_end end, uint32_t wire_bytes)
+	const struct wh_link_model *start, enum wh_emulator_end end, uint32_t wire_bytes)
 {
-	struct wh_fibre_config widest = *start;
+	struct wh_link_model widest = *start;
 
 	for (uint32_t i = 0; i < schedule->count; i++)
-		widen(&widest, &schedule->step[i].fibre[end]);
+		widen(&widest, &schedule->step[i].netem[end]);
 
-	uint32_t items = wh_fibre_items_needed(&widest, wire_bytes);
+	uint32_t items = wh_netem_items_needed(&widest, wire_bytes);
 
 	for (uint32_t i = 0; i < schedule->count; i++) {
-		const struct wh_fibre_config *step = &schedule->step[i].fibre[end];
+		const struct wh_link_model *step = &schedule->step[i].netem[end];
 
 		widest.queue_bytes = step->queue_bytes;
 		widest.queue_pkts = step->queue_pkts;
-		items = (uint32_t)wh_max_u64(items, wh_fibre_items_needed(&widest, wire_bytes));
+		items = (uint32_t)wh_max_u64(items, wh_netem_items_needed(&widest, wire_bytes));
 	}
 	return items;
 }
 
-uint32_t wh_wan_schedule_queue_pkts(const struct wh_wan_schedule *schedule, enum wh_lambda_end end)
+uint32_t wh_wan_schedule_queue_pkts(
+	const struct wh_wan_schedule *schedule, enum wh_emulator_end end)
 {
 	uint32_t most = 0;
 
 	for (uint32_t i = 0; i < schedule->count; i++)
-		most = (uint32_t)wh_max_u64(most, schedule->step[i].fibre[end].queue_pkts);
+		most = (uint32_t)wh_max_u64(most, schedule->step[i].netem[end].queue_pkts);
 	return most;
 }

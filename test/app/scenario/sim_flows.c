@@ -162,7 +162,7 @@ static void test_bursts_of_none(void)
 		-1);
 	for (uint32_t i = 0; i < 2; i++) {
 		struct wh_point *point = build(i);
-		const struct wh_fibre_config *loss = &point->links[0].loss;
+		const struct wh_link_model *loss = &point->links[0].loss;
 
 		CU_ASSERT_EQUAL(loss->loss, 0.0);
 		CU_ASSERT_EQUAL(loss->loss_model == WH_LOSS_GILBERT_ELLIOTT, i == 1);

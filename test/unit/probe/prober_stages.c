@@ -13,23 +13,23 @@ const char wh_suite_name[] = "prober_stages";
 
 #define LAMBDAS 20
 
-/* Packets at line rate that a fibre of this kind takes before it drops one: asked of the fibre. */
+/* Packets at line rate that a link of this kind takes before it drops one, by its emulator. */
 static uint32_t true_burst(const struct probe_rig *rig, uint32_t count)
 {
-	struct wh_fibre *fibre = wh_fibre_create(&rig->forth, PROBE_RIG_HZ, 0, 1);
+	struct wh_netem *netem = wh_netem_create(&rig->forth, PROBE_RIG_HZ, 0, 1);
 	uint64_t bits = probe_rig_wire_bytes(rig) * UINT64_C(8);
 	uint32_t i = 0;
 
 	for (; i < count; i++) {
-		struct wh_fibre_fate fate;
+		struct wh_netem_fate fate;
 
-		wh_fibre_admit(fibre,
+		wh_netem_admit(netem,
 			1 + wh_muldiv_u64(i * bits, PROBE_RIG_HZ, rig->config.line_bps),
 			probe_rig_wire_bytes(rig), &fate);
-		if (fate.drop == WH_FIBRE_DROP_QUEUE)
+		if (fate.drop == WH_NETEM_DROP_QUEUE)
 			break;
 	}
-	wh_fibre_destroy(fibre);
+	wh_netem_destroy(netem);
 	return i;
 }
 
@@ -39,9 +39,9 @@ static void of_the_paper(void)
 	struct probe_rig rig;
 
 	probe_rig_init(&rig);
-	rig.forth = (struct wh_fibre_config){
+	rig.forth = (struct wh_link_model){
 		.rate_bps = 622000000, .delay_ns = 50000000, .queue_bytes = 567000};
-	rig.back = (struct wh_fibre_config){.rate_bps = 622000000, .delay_ns = 50000000};
+	rig.back = (struct wh_link_model){.rate_bps = 622000000, .delay_ns = 50000000};
 	rig.config.packet_bytes = 1200;
 	CU_ASSERT_EQUAL(probe_rig_run(&rig), WH_PROBER_DONE);
 
@@ -81,12 +81,12 @@ static void draw_lambda(struct wh_prng *prng, struct probe_rig *rig)
 	rig->config.packet_bytes = mtu - rig->config.ip_udp_bytes;
 	rig->config.line_bps = line_bps;
 	rig->config.train_pkts = 32768;
-	rig->forth = (struct wh_fibre_config){.rate_bps = slow_bps, .delay_ns = delay_ns};
+	rig->forth = (struct wh_link_model){.rate_bps = slow_bps, .delay_ns = delay_ns};
 	rig->forth.queue_bytes = probe_rig_wire_bytes(rig) * between(prng, 32, 1200);
-	/* Where a switch is part of the fibre, its link paces what comes at once. */
+	/* Where a switch is part of the link, its link paces what comes at once. */
 	if (wh_prng_below(prng, 2) == 0)
 		rig->forth.ingress_bps = line_bps;
-	rig->back = (struct wh_fibre_config){.rate_bps = slow_bps, .delay_ns = delay_ns};
+	rig->back = (struct wh_link_model){.rate_bps = slow_bps, .delay_ns = delay_ns};
 }
 
 static void random_lambdas(void)
@@ -151,7 +151,7 @@ static void all_at_once(void)
 
 	probe_rig_init(&rig);
 	rig.config.line_bps = 10000000000;
-	rig.forth = (struct wh_fibre_config){.rate_bps = 4000000000,
+	rig.forth = (struct wh_link_model){.rate_bps = 4000000000,
 		.delay_ns = 5000000,
 		.queue_bytes = 1538 * 900,
 		.loss = 0.001,
@@ -159,7 +159,7 @@ static void all_at_once(void)
 		.reorder = 0.001,
 		.reorder_delay_ns = 20000,
 		.seed = 3};
-	rig.back = (struct wh_fibre_config){
+	rig.back = (struct wh_link_model){
 		.rate_bps = 4000000000, .delay_ns = 5000000, .loss = 0.05, .seed = 4};
 	CU_ASSERT_EQUAL(probe_rig_run(&rig), WH_PROBER_DONE);
 

@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lab/scenario/scenario.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "lab/sim/memory.h"
+#include "lab/tcp/psock.h"
+
+/*
+ * Starts and serials have a generator of their own, so that the network's draws do not change them.
+ */
+#define FLOWS_SEED UINT64_C(0x666c6f7773)
+
+#define WINDOW_PKTS_LEAST 64
+#define PS_PER_US         (1000.0 * WH_PS_PER_NS)
+
+static_assert((WINDOW_PKTS_LEAST & (WINDOW_PKTS_LEAST - 1)) == 0, "a window is a power of two");
+static_assert((WH_WINDOW_PACKETS_MAX & (WH_WINDOW_PACKETS_MAX - 1)) == 0, "and so is the largest");
+
+struct flow {
+	struct wh_scenario_run *run;
+	struct wh_sim *sim;
+	const struct wh_scenario_group *group;
+	uint32_t number;
+	uint32_t member;
+	uint64_t start_ps;    /* NEVER in a chain, before its turn */
+	uint64_t earliest_ps; /* in a chain */
+	uint64_t stop_ps;
+	uint64_t size_bytes;
+	struct wh_sim_event start;
+	struct wh_sim_event stop;
+	struct wh_sim_event step;
+	struct wh_sim_event more;
+	uint32_t next_step;
+	union {
+		struct wh_sim_engine *engine;
+		struct wh_sim_tcp *tcp;
+		struct wh_sim_psock *psock;
+		struct wh_sim_traffic *source;
+		struct wh_sim_probe *probe;
+	};
+};
+
+struct wh_scenario_run {
+	const struct wh_scenario *scenario;
+	struct wh_sim *sim;
+	struct wh_monitor *monitor;
+	struct flow *flows;
+	uint32_t n_flows;
+};
+
+uint32_t wh_scenario_flows(const struct wh_scenario *scenario)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < scenario->n_groups; i++)
+		count += scenario->groups[i].count;
+	return count;
+}
+
+static struct wh_sim *build_network(const struct wh_scenario *scenario, uint64_t seed)
+{
+	struct wh_sim *sim = wh_sim_create(seed);
+
+	for (uint32_t i = 0; i < scenario->n_nodes; i++)
+		wh_sim_add_node(sim);
+	for (uint32_t i = 0; i < scenario->n_links; i++)
+		wh_sim_add_link(sim, &scenario->links[i]);
+	return sim;
+}
+
+uint32_t wh_scenario_first_cut_off(const struct wh_scenario *scenario)
+{
+	struct wh_sim *sim = build_network(scenario, 0);
+	uint32_t i = 0;
+
+	for (; i < scenario->n_groups; i++) {
+		const struct wh_scenario_group *group = &scenario->groups[i];
+
+		if (!wh_sim_has_way(sim, group->from, group->to) ||
+			!wh_sim_has_way(sim, group->to, group->from))
+			break;
+	}
+	wh_sim_destroy(sim);
+	return i;
+}
+
+/* The best path found so far from one node to this one. */
+struct reach {
+	uint64_t delay_ps; /* WH_SIM_NEVER_PS: none */
+	uint64_t rate_bps; /* of the path's slowest link */
+	double queued_pkts;
+};
+
+static uint64_t most_of(uint64_t value, const struct wh_sim_steps *steps)
+{
+	for (uint32_t i = 0; i < steps->count; i++)
+		value = wh_max_u64(value, steps->step[i].value);
+	return value;
+}
+
+/* Uses the largest rate and delay that a link ever has. */
+static bool relax(struct reach *reach, const struct wh_sim_link_config *link)
+{
+	struct reach *from = &reach[link->from];
+	struct reach *to = &reach[link->to];
+	uint64_t delay_ps = most_of(link->delay_ps, &link->delay_steps);
+
+	if (from->delay_ps == WH_SIM_NEVER_PS || from->delay_ps + delay_ps >= to->delay_ps)
+		return false;
+	to->delay_ps = from->delay_ps + delay_ps;
+	to->rate_bps = wh_min_u64(from->rate_bps, most_of(link->rate_bps, &link->rate_steps));
+	to->queued_pkts = from->queued_pkts + link->queue.limit_pkts;
+	return true;
+}
+
+static struct reach find_way(const struct wh_scenario *scenario, uint32_t from, uint32_t to)
+{
+	struct reach *reach = wh_sim_allocate(scenario->n_nodes * sizeof(*reach));
+	bool changed = true;
+
+	WH_ASSERT(from < scenario->n_nodes && to < scenario->n_nodes);
+	for (uint32_t i = 0; i < scenario->n_nodes; i++)
+		reach[i] = (struct reach){.delay_ps = WH_SIM_NEVER_PS};
+	reach[from] = (struct reach){.rate_bps = UINT64_MAX};
+	while (changed) {
+		changed = false;
+		for (uint32_t i = 0; i < scenario->n_links; i++)
+			changed |= relax(reach, &scenario->links[i]);
+	}
+
+	struct reach found = reach[to];
+
+	free(reach);
+	return found;
+}
+
+/* 0 without a path. */
+static double way_pkts(const struct wh_scenario *scenario, uint32_t from, uint32_t to,
+	uint32_t packet_bytes, uint32_t period_us)
+{
+	struct reach there = find_way(scenario, from, to);
+	struct reach back = find_way(scenario, to, from);
+
+	WH_ASSERT(packet_bytes > 0);
+	if (there.delay_ps == WH_SIM_NEVER_PS || back.delay_ps == WH_SIM_NEVER_PS)
+		return 0.0;
+
+	double span_ps =
+		(double)there.delay_ps + (double)back.delay_ps + (double)period_us * PS_PER_US;
+
+	return (double)there.rate_bps * (span_ps / (double)WH_PS_PER_S) / (8.0 * packet_bytes) +
+	       there.queued_pkts;
+}
+
+void wh_scenario_group_tcp(struct wh_scenario_group *group, enum wh_scenario_agent agent,
+	enum wh_sim_tcp_variety variety, uint32_t head_bytes)
+{
+	WH_ASSERT(agent == WH_SCENARIO_TCP || agent == WH_SCENARIO_PSOCK);
+	WH_ASSERT(head_bytes > 0 && head_bytes < group->packet_bytes);
+	group->agent = agent;
+	group->payload_bytes = group->packet_bytes - head_bytes;
+	wh_sim_tcp_config_init(&group->tcp, variety);
+	group->tcp.segment_bytes = group->payload_bytes;
+	group->tcp.head_bytes = head_bytes;
+}
+
+uint32_t wh_scenario_window_pkts(const struct wh_scenario *scenario, uint32_t from, uint32_t to,
+	uint32_t packet_bytes, uint32_t period_us)
+{
+	double pkts = 2.0 * way_pkts(scenario, from, to, packet_bytes, period_us);
+	uint32_t window = WINDOW_PKTS_LEAST;
+
+	while (window < WH_WINDOW_PACKETS_MAX && window < pkts)
+		window *= 2;
+	return window;
+}
+
+static void start_flow(void *context, uint64_t now_ps)
+{
+	struct flow *flow = context;
+	const struct wh_scenario_group *group = flow->group;
+	uint64_t segments = UINT64_MAX;
+
+	WH_ASSERT(now_ps == flow->start_ps);
+	WH_ASSERT(flow->size_bytes == WH_OBJECT_BYTES_UNKNOWN || group->payload_bytes > 0);
+	if (flow->size_bytes != WH_OBJECT_BYTES_UNKNOWN)
+		segments = (flow->size_bytes + group->payload_bytes - 1) / group->payload_bytes;
+	switch (group->agent) {
+	case WH_SCENARIO_ENGINE:
+		wh_sim_engine_start(flow->engine, now_ps);
+		break;
+	case WH_SCENARIO_TCP:
+		wh_sim_tcp_offer(flow->tcp, now_ps, segments);
+		break;
+	case WH_SCENARIO_PSOCK:
+		wh_sim_psock_start(flow->psock, now_ps, segments);
+		break;
+	case WH_SCENARIO_SOURCE:
+		wh_sim_traffic_start(flow->source, now_ps);
+		break;
+	case WH_SCENARIO_PROBE:
+		wh_sim_probe_start(flow->probe, now_ps);
+		break;
+	}
+}
+
+static void stop_flow(void *context, uint64_t now_ps)
+{
+	struct flow *flow = context;
+
+	(void)now_ps;
+	switch (flow->group->agent) {
+	case WH_SCENARIO_ENGINE:
+		wh_sim_engine_stop(flow->engine);
+		break;
+	case WH_SCENARIO_TCP:
+		wh_sim_event_cancel(wh_sim_events(flow->sim), &flow->more);
+		wh_sim_tcp_stop(flow->tcp);
+		break;
+	case WH_SCENARIO_PSOCK:
+		wh_sim_psock_stop(flow->psock);
+		break;
+	case WH_SCENARIO_SOURCE:
+		wh_sim_event_cancel(wh_sim_events(flow->sim), &flow->step);
+		wh_sim_traffic_stop(flow->source);
+		break;
+	case WH_SCENARIO_PROBE:
+		wh_sim_probe_stop(flow->probe);
+		break;
+	}
+}
+
+static void step_flow(void *context, uint64_t now_ps)
+{
+	struct flow *flow = context;
+	const struct wh_scenario_group *group = flow->group;
+
+	WH_ASSERT(group->agent == WH_SCENARIO_SOURCE && flow->next_step < group->n_steps);
+	wh_sim_traffic_set_rate(flow->source, now_ps, group->steps[flow->next_step++].rate_bps);
+	if (flow->next_step < group->n_steps)
+		wh_sim_event_at(
+			wh_sim_events(flow->sim), &flow->step, group->steps[flow->next_step].at_ps);
+}
+
+static void offer_more(void *context, uint64_t now_ps)
+{
+	struct flow *flow = context;
+
+	WH_ASSERT(flow->group->agent == WH_SCENARIO_TCP);
+	wh_sim_tcp_offer(flow->tcp, now_ps, UINT64_MAX);
+}
+
+static void create_agent(struct flow *flow, uint64_t seed)
+{
+	const struct wh_scenario_group *group = flow->group;
+	struct wh_sim_engine_config engine;
+
+	switch (group->agent) {
+	case WH_SCENARIO_ENGINE:
+		engine = group->engine;
+		engine.mtu_bytes = group->packet_bytes;
+		engine.size_bytes = flow->size_bytes;
+		flow->engine = wh_sim_engine_create(
+			flow->sim, &engine, group->from, group->to, flow->number, seed);
+		break;
+	case WH_SCENARIO_TCP:
+		flow->tcp = wh_sim_tcp_create(
+			flow->sim, &group->tcp, group->from, group->to, flow->number);
+		break;
+	case WH_SCENARIO_PSOCK:
+		flow->psock = wh_sim_psock_create(flow->sim, &group->tcp, group->connections,
+			group->from, group->to, flow->number);
+		break;
+	case WH_SCENARIO_SOURCE:
+		flow->source = wh_sim_traffic_create(
+			flow->sim, &group->source, group->from, group->to, flow->number);
+		break;
+	case WH_SCENARIO_PROBE:
+		flow->probe = wh_sim_probe_create(
+			flow->sim, &group->probe, group->from, group->to, flow->number, seed);
+		break;
+	}
+}
+
+static void set_events(struct flow *flow, uint64_t duration_ps)
+{
+	const struct wh_scenario_group *group = flow->group;
+	struct wh_sim_events *events = wh_sim_events(flow->sim);
+
+	wh_sim_event_init(&flow->start, start_flow, flow);
+	wh_sim_event_init(&flow->stop, stop_flow, flow);
+	wh_sim_event_init(&flow->step, step_flow, flow);
+	wh_sim_event_init(&flow->more, offer_more, flow);
+	if (flow->earliest_ps > duration_ps || flow->earliest_ps >= flow->stop_ps)
+		return;
+	if (flow->start_ps != WH_SIM_NEVER_PS)
+		wh_sim_event_at(events, &flow->start, flow->start_ps);
+	if (flow->stop_ps <= duration_ps)
+		wh_sim_event_at(events, &flow->stop, flow->stop_ps);
+	if (group->n_steps > 0)
+		wh_sim_event_at(events, &flow->step, group->steps[0].at_ps);
+	if (group->more_ps > flow->start_ps && group->more_ps <= duration_ps)
+		wh_sim_event_at(events, &flow->more, group->more_ps);
+}
+
+/* Times from the flow's own values or its group's; `later` is its fraction of the spread. */
+static void set_times(struct flow *flow, double later)
+{
+	const struct wh_scenario_group *group = flow->group;
+	const struct wh_scenario_member *own =
+		group->members == NULL ? NULL : &group->members[flow->member];
+
+	flow->stop_ps = own == NULL ? group->stop_ps : own->stop_ps;
+	flow->size_bytes = own == NULL ? group->size_bytes : own->size_bytes;
+	flow->earliest_ps = group->start_ps + (uint64_t)(later * (double)group->spread_ps);
+	if (!group->chained)
+		flow->earliest_ps += flow->member * group->stagger_ps;
+	if (own != NULL && own->start_ps != WH_SIM_NEVER_PS)
+		flow->earliest_ps = own->start_ps;
+	flow->start_ps = group->chained && flow->member > 0 ? WH_SIM_NEVER_PS : flow->earliest_ps;
+}
+
+/* Starts the next flow of the chain. */
+static void start_next(void *context, uint64_t now_ps)
+{
+	struct flow *flow = context;
+	struct flow *next = flow + 1;
+
+	WH_ASSERT(flow->group->chained);
+	if (flow->member + 1 == flow->group->count || next->start_ps != WH_SIM_NEVER_PS)
+		return;
+	WH_ASSERT(next->member == flow->member + 1);
+	now_ps = wh_max_u64(next->earliest_ps, now_ps + flow->group->stagger_ps);
+	if (now_ps > flow->run->scenario->duration_ps || now_ps >= next->stop_ps)
+		return;
+	next->start_ps = now_ps;
+	wh_sim_event_at(wh_sim_events(flow->sim), &next->start, now_ps);
+}
+
+static void watch_end(struct flow *flow)
+{
+	switch (flow->group->agent) {
+	case WH_SCENARIO_ENGINE:
+		wh_sim_engine_on_finished(flow->engine, start_next, flow);
+		wh_sim_engine_on_done(flow->engine, start_next, flow); /* in case it failed */
+		break;
+	case WH_SCENARIO_TCP:
+		wh_sim_tcp_on_done(flow->tcp, start_next, flow);
+		break;
+	case WH_SCENARIO_PSOCK:
+		wh_sim_psock_on_done(flow->psock, start_next, flow);
+		break;
+	case WH_SCENARIO_SOURCE:
+	case WH_SCENARIO_PROBE:
+		WH_ASSERT(false);
+	}
+}
+
+static void add_flow(struct wh_scenario_run *run, const struct wh_scenario_group *group,
+	uint32_t member, struct wh_prng *prng)
+{
+	struct flow *flow = &run->flows[run->n_flows];
+	double later = wh_prng_unit(prng);
+	uint64_t seed = wh_prng_u64(prng);
+
+	flow->run = run;
+	flow->sim = run->sim;
+	flow->group = group;
+	flow->member = member;
+	flow->number = wh_sim_add_flow(run->sim);
+	set_times(flow, later);
+	WH_ASSERT(flow->number == run->n_flows);
+	run->n_flows++;
+	create_agent(flow, seed);
+	if (group->chained)
+		watch_end(flow);
+	set_events(flow, run->scenario->duration_ps);
+}
+
+static void look(void *context, uint32_t number, struct wh_monitor_look *seen)
+{
+	const struct wh_scenario_run *run = context;
+	const struct flow *flow = &run->flows[number];
+
+	switch (flow->group->agent) {
+	case WH_SCENARIO_ENGINE:
+		seen->window_pkts = wh_sim_engine_window_pkts(flow->engine);
+		seen->rate_bps = wh_sim_engine_rate_bps(flow->engine);
+		break;
+	case WH_SCENARIO_TCP:
+		seen->window_pkts = wh_sim_tcp_cwnd_pkts(flow->tcp);
+		seen->sequence_pkts = wh_sim_tcp_next_serial(flow->tcp);
+		return;
+	case WH_SCENARIO_PSOCK:
+		seen->window_pkts = wh_sim_psock_cwnd_pkts(flow->psock);
+		break;
+	case WH_SCENARIO_SOURCE:
+	case WH_SCENARIO_PROBE:
+		break;
+	}
+
+	const struct wh_sim_flow_stats *stats = wh_sim_flow_stats(run->sim, number);
+
+	seen->sequence_pkts = stats->sent_pkts - stats->retransmitted_pkts;
+}
+
+struct wh_scenario_run *wh_scenario_run_create(const struct wh_scenario *scenario, uint64_t seed)
+{
+	struct wh_scenario_run *run = wh_sim_allocate(sizeof(*run));
+	uint32_t n_flows = wh_scenario_flows(scenario);
+	struct wh_prng prng;
+
+	wh_prng_init(&prng, seed ^ FLOWS_SEED);
+	run->scenario = scenario;
+	run->sim = build_network(scenario, seed);
+	run->flows = wh_sim_allocate((n_flows + 1) * sizeof(*run->flows));
+	for (uint32_t i = 0; i < scenario->n_groups; i++)
+		for (uint32_t k = 0; k < scenario->groups[i].count; k++)
+			add_flow(run, &scenario->groups[i], k, &prng);
+	WH_ASSERT(run->n_flows == n_flows);
+	run->monitor = wh_monitor_create(run->sim, &(struct wh_monitor_config){
+							   .marks_ps = scenario->marks_ps,
+							   .n_marks = scenario->n_marks,
+							   .series_ps = scenario->series_ps,
+							   .n_series = scenario->n_series,
+							   .interval_ps = scenario->interval_ps,
+							   .until_ps = scenario->duration_ps,
+							   .n_flows = n_flows,
+							   .look = look,
+							   .context = run,
+						   });
+	return run;
+}
+
+static void destroy_agent(struct flow *flow)
+{
+	struct wh_sim_events *events = wh_sim_events(flow->sim);
+
+	wh_sim_event_cancel(events, &flow->start);
+	wh_sim_event_cancel(events, &flow->stop);
+	wh_sim_event_cancel(events, &flow->step);
+	wh_sim_event_cancel(events, &flow->more);
+	switch (flow->group->agent) {
+	case WH_SCENARIO_ENGINE:
+		wh_sim_engine_destroy(flow->engine);
+		break;
+	case WH_SCENARIO_TCP:
+		wh_sim_tcp_destroy(flow->tcp);
+		break;
+	case WH_SCENARIO_PSOCK:
+		wh_sim_psock_destroy(flow->psock);
+		break;
+	case WH_SCENARIO_SOURCE:
+		wh_sim_traffic_destroy(flow->source);
+		break;
+	case WH_SCENARIO_PROBE:
+		wh_sim_probe_destroy(flow->probe);
+		break;
+	}
+}
+
+void wh_scenario_run_destroy(struct wh_scenario_run *run)
+{
+	if (run == NULL)
+		return;
+	wh_monitor_destroy(run->monitor);
+	for (uint32_t i = 0; i < run->n_flows; i++)
+		destroy_agent(&run->flows[i]);
+	wh_sim_destroy(run->sim);
+	free(run->flows);
+	free(run);
+}
+
+void wh_scenario_run_until(struct wh_scenario_run *run, uint64_t until_ps)
+{
+	WH_ASSERT(until_ps <= run->scenario->duration_ps);
+	wh_sim_run(run->sim, until_ps);
+}
+
+const struct wh_sim *wh_scenario_run_sim(const struct wh_scenario_run *run)
+{
+	return run->sim;
+}
+
+const struct wh_monitor *wh_scenario_run_monitor(const struct wh_scenario_run *run)
+{
+	return run->monitor;
+}
+
+uint64_t wh_scenario_run_start_ps(const struct wh_scenario_run *run, uint32_t flow)
+{
+	WH_ASSERT(flow < run->n_flows);
+	return run->flows[flow].start_ps;
+}
+
+uint64_t wh_scenario_run_finished_ps(const struct wh_scenario_run *run, uint32_t flow)
+{
+	WH_ASSERT(flow < run->n_flows);
+	return wh_sim_flow_stats(run->sim, flow)->finished_ps;
+}
+
+uint64_t wh_scenario_run_opened_ps(const struct wh_scenario_run *run, uint32_t flow)
+{
+	WH_ASSERT(flow < run->n_flows);
+	return wh_sim_flow_stats(run->sim, flow)->opened_ps;
+}
+
+const struct wh_findings *wh_scenario_run_findings(const struct wh_scenario_run *run, uint32_t flow)
+{
+	WH_ASSERT(flow < run->n_flows && run->flows[flow].group->agent == WH_SCENARIO_PROBE);
+	return wh_sim_probe_findings(run->flows[flow].probe);
+}
+
+const struct wh_sim_sttp_seen *wh_scenario_run_sttp(
+	const struct wh_scenario_run *run, uint32_t flow)
+{
+	WH_ASSERT(flow < run->n_flows);
+	return run->flows[flow].group->agent == WH_SCENARIO_TCP
+		       ? wh_sim_tcp_sttp_seen(run->flows[flow].tcp)
+		       : NULL;
+}

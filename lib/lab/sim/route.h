@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_LAB_SIM_ROUTE_H
+#define WH_LAB_SIM_ROUTE_H
+
+/* Paths to one node from all others, by least delay. */
+
+#include "lab/sim/link.h"
+
+#define WH_SIM_NO_LINK UINT32_MAX
+
+/*
+ * For each of n_nodes nodes, the number of the first link towards node `to`, or WH_SIM_NO_LINK;
+ * free with free(). Ties as in sim.h; between parallel links of equal delay, the lower number.
+ */
+uint32_t *wh_sim_route(
+	struct wh_sim_link *const *links, uint32_t n_links, uint32_t n_nodes, uint32_t to);
+
+#endif
