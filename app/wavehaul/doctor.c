@@ -14,9 +14,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/settings.h"
-#include "demo/plan.h"
 #include "doctor/checks.h"
-#include "host/eal.h"
 #include "verbs.h"
 
 static int check_root(const char *root)
@@ -119,26 +117,18 @@ static int report(const struct wh_findings *findings, bool json)
 	return WH_EXIT_HARDWARE;
 }
 
-/* The demo's own plan, with all the memory that it may need. */
+/* What the demo needs with its defaults; it is a program of its own. */
 static void plan_demo(struct wh_machine *machine)
 {
 	char verb[] = "demo";
 	char *argv[] = {verb, NULL};
-	struct wh_demo_options options = {0};
-	struct wh_demo_plan plan;
-
-	int status = wh_demo_options_parse(1, argv, &options);
+	struct wh_settings settings;
+	int status = wh_settings_read(&settings, WH_VERB_DEMO, 1, argv);
 
 	WH_ASSERT(status < 0);
-	options.settings.buffer_bytes = UINT64_MAX;
-
-	int rc = wh_demo_plan_make(&options, &plan);
-
-	WH_ASSERT(rc == 0 && !plan.limited);
-	machine->demo_pool_bytes = plan.memory.bytes + WH_EAL_OWN_BYTES;
-	machine->demo_file_bytes =
-		2 * options.settings.size_bytes; /* the file that is sent, and the one that
-						  * arrives */
+	machine->demo_pool_bytes = WH_DOCTOR_DEMO_POOL_BYTES;
+	/* The file that is sent, and the one that arrives. */
+	machine->demo_file_bytes = 2 * settings.size_bytes;
 }
 
 static int look(const char *root, bool json)

@@ -1,34 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <rte_version.h>
-
 #include "base/assert.h"
-#include "bundle/record.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/nearest/nearest.h"
+#include "cli/program/program.h"
 #include "cli/settings_table.h"
+#include "laboratory.h"
 #include "seal/secret_heap.h"
 #include "verbs.h"
-#include "wire/packet.h"
-
-/* Output may have been buffered until now, so a full disk may first be noticed here. */
-static int finish(int status)
-{
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return status;
-	wh_complain("cannot write the report: %s", strerror(errno));
-	return status == WH_EXIT_OK ? WH_EXIT_OTHER : status;
-}
 
 static int run(enum wh_verb verb, int argc, char **argv)
 {
 	switch (verb) {
-	case WH_VERB_DEMO:
-		return wh_verb_demo(argc, argv);
 	case WH_VERB_SERVE:
 		return wh_verb_serve(argc, argv);
 	case WH_VERB_SEND:
@@ -39,12 +25,6 @@ static int run(enum wh_verb verb, int argc, char **argv)
 		return wh_verb_bench(argc, argv);
 	case WH_VERB_PROBE:
 		return wh_verb_probe(argc, argv);
-	case WH_VERB_SIM:
-		return wh_verb_sim(argc, argv);
-	case WH_VERB_WAN:
-		return wh_verb_wan(argc, argv);
-	case WH_VERB_PLAN:
-		return wh_verb_plan(argc, argv);
 	case WH_VERB_DOCTOR:
 		return wh_verb_doctor(argc, argv);
 	case WH_VERB_PROFILES:
@@ -93,16 +73,6 @@ static void print_help(FILE *to)
 		    "\n" WH_EXIT_HELP);
 }
 
-/* Two ends are compatible if their formats are the same. */
-static void print_version(void)
-{
-	printf("wavehaul %s", WH_VERSION);
-	if (strcmp(wh_commit, WH_VERSION) != 0)
-		printf(" (commit %s)", wh_commit);
-	printf(", packet format %u, bundle format %u, %s\n", WH_WIRE_VERSION, WH_BUNDLE_VERSION,
-		rte_version());
-}
-
 /* 0 after a complaint. */
 static enum wh_verb find_verb(const char *name)
 {
@@ -137,30 +107,29 @@ static int explain(int argc, char **argv)
 	return WH_EXIT_OK;
 }
 
-static bool is_either(const char *word, const char *one, const char *other)
-{
-	return strcmp(word, one) == 0 || strcmp(word, other) == 0;
-}
-
 int main(int argc, char **argv)
 {
 	enum wh_verb verb;
 
-	(void)wh_secret_heap_begin();
 	if (argc < 2) {
 		print_help(stderr);
 		return WH_EXIT_USAGE;
 	}
-	if (is_either(argv[1], "--help", "-h")) {
+	if (wh_is_either(argv[1], "--help", "-h")) {
 		print_help(stdout);
-		return finish(WH_EXIT_OK);
+		return wh_program_finish(WH_EXIT_OK);
 	}
 	if (strcmp(argv[1], "help") == 0)
-		return finish(explain(argc, argv));
-	if (is_either(argv[1], "--version", "-V")) {
-		print_version();
-		return finish(WH_EXIT_OK);
+		return wh_program_finish(explain(argc, argv));
+	if (wh_is_either(argv[1], "--version", "-V")) {
+		wh_program_version("wavehaul");
+		return wh_program_finish(WH_EXIT_OK);
 	}
 	verb = find_verb(argv[1]);
-	return verb != 0 ? finish(run(verb, argc - 1, argv + 1)) : WH_EXIT_USAGE;
+	if (verb == 0)
+		return WH_EXIT_USAGE;
+	if (wh_verb_is_of_laboratory(verb))
+		return wh_laboratory_run(argv);
+	(void)wh_secret_heap_begin();
+	return wh_program_finish(run(verb, argc - 1, argv + 1));
 }

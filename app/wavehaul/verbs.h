@@ -6,21 +6,14 @@
 
 /* One file per verb; each gets its own argc and argv, argv[0] being its name. */
 
-/* The commit from which this program was built; empty: unknown. */
-extern const char wh_commit[];
-
 int wh_verb_completion(int argc, char **argv);
-int wh_verb_demo(int argc, char **argv);
 int wh_verb_doctor(int argc, char **argv);
 int wh_verb_serve(int argc, char **argv);
 int wh_verb_send(int argc, char **argv);
 int wh_verb_get(int argc, char **argv);
 int wh_verb_bench(int argc, char **argv);
-int wh_verb_sim(int argc, char **argv);
-int wh_verb_plan(int argc, char **argv);
 int wh_verb_probe(int argc, char **argv);
 int wh_verb_profiles(int argc, char **argv);
-int wh_verb_wan(int argc, char **argv);
 int wh_verb_keygen(int argc, char **argv);
 int wh_verb_job(int argc, char **argv);
 int wh_verb_console(int argc, char **argv);

@@ -80,7 +80,7 @@ static uint32_t ring_pkts(const struct wh_emulator_config *config)
 
 static uint32_t padded_bytes(uint32_t frame_bytes)
 {
-	return RTE_MAX(frame_bytes, (uint32_t)WH_EMULATOR_FRAME_BYTES_MIN);
+	return RTE_MAX(frame_bytes, (uint32_t)WH_ETHER_FRAME_BYTES_MIN);
 }
 
 /*

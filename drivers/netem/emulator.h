@@ -33,9 +33,6 @@
 /* Mbufs that an lcore may keep in its cache; wh_emulator_mbufs_needed includes them. */
 #define WH_EMULATOR_POOL_CACHE 256
 
-/* Shortest Ethernet frame without its frame check sequence; a NIC pads to it. */
-#define WH_EMULATOR_FRAME_BYTES_MIN 60
-
 /* Packets that one poll takes from a sender. */
 #define WH_EMULATOR_BURST 64
 

@@ -129,7 +129,7 @@ static void admit(struct wh_join_way *way, uint64_t now_tsc, struct rte_mbuf *pk
 	struct wh_netem_fate fate;
 
 	wh_netem_admit(way->netem, now_tsc,
-		RTE_MAX(pkt->pkt_len, (uint32_t)WH_EMULATOR_FRAME_BYTES_MIN) + WH_ETHER_WIRE_BYTES,
+		RTE_MAX(pkt->pkt_len, (uint32_t)WH_ETHER_FRAME_BYTES_MIN) + WH_ETHER_WIRE_BYTES,
 		&fate);
 	if (unlikely(fate.copies == 0)) {
 		rte_pktmbuf_free(pkt);

@@ -31,6 +31,9 @@
 /* Preamble 8, frame check sequence 4, gap 12: on the wire, not in the frame. */
 #define WH_ETHER_WIRE_BYTES 24
 
+/* Shortest Ethernet frame without its frame check sequence; a NIC pads to it. */
+#define WH_ETHER_FRAME_BYTES_MIN 60
+
 #define WH_VLAN_MAX 4094 /* 0 is no VLAN and 4095 reserved: IEEE 802.1Q 9.6 */
 
 #define WH_UDP_PORT_DEFAULT 5760

@@ -12,10 +12,12 @@ import tempfile
 from pathlib import Path
 
 LIB_ROOMS = ('base', 'wire', 'seal', 'trust', 'neighbour', 'measure', 'probe', 'profile', 'track',
-             'fec', 'session', 'endpoint', 'file', 'journal', 'bundle', 'errand',
-             'stage', 'source',
-             'sink', 'lab/netem', 'lab/sim', 'lab/tcp', 'lab/scenario')
+             'fec', 'session', 'endpoint', 'file', 'journal', 'bundle', 'errand', 'stage',
+             'source', 'sink')
 LIB = {f'lib/{name}' for name in LIB_ROOMS}
+
+# The laboratory's. Nothing of the appliance knows it.
+LAB_LIB = {f'lib/lab/{name}' for name in ('netem', 'sim', 'tcp', 'scenario')}
 
 
 def lib(names):
@@ -23,11 +25,14 @@ def lib(names):
 
 
 APP_ROOMS = ('cli', 'trust', 'plot', 'machine', 'guard', 'host', 'job', 'telemetry', 'report',
-             'demo', 'doctor', 'scenario', 'probe', 'system', 'wan', 'control', 'queue',
+             'doctor', 'probe', 'system', 'control', 'queue',
              'metrics', 'console', 'book', 'errand', 'pcap', 'capture', 'completion',
              'transfer')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
-DRIVERS = {'drivers/port', 'drivers/netem'}
+DRIVERS = {'drivers/port'}
+LAB_DRIVERS = {'drivers/netem'}
+LAB_APP = {f'app/wavehaul-lab/{name}' for name in ('demo', 'scenario', 'wan')}
+LAB = LAB_LIB | LAB_DRIVERS | LAB_APP
 
 
 def app(names):
@@ -83,29 +88,30 @@ ALLOWED = {
         'transfer control telemetry report trust job host cli'),
     'app/wavehaul/report': LIB | DRIVERS | app('probe plot job host trust cli'),
     'app/wavehaul/errand': LIB | DRIVERS | app('report job host trust cli'),
-    'app/wavehaul/wan': LIB | DRIVERS | app('pcap report host cli'),
     'app/wavehaul/system': LIB | DRIVERS | app('host cli'),
     'app/wavehaul/completion': LIB | app('cli'),
-    'app/wavehaul/demo': LIB | DRIVERS | app('report job host cli'),
-    'app/wavehaul/doctor': LIB | DRIVERS | app('demo machine cli'),
-    'app/wavehaul/scenario': LIB | app('plot cli'),
+    'app/wavehaul/doctor': LIB | DRIVERS | app('machine cli'),
     'app/wavehaul/probe': LIB | app('plot cli'),
     'app/wavehaul': LIB | DRIVERS | APP,
-    'examples': LIB,
-    'test/unit': LIB | {'test/rig'},
-    'test/rig': LIB,
-    'test/driver': LIB | DRIVERS | {'test/rig', 'test/unit'},
-    'test/sim': LIB | {'test/rig', 'test/unit'},
-    'test/fuzz': LIB | APP | {'test/rig', 'test/unit'},
-    'test/e2e': LIB | {'test/rig', 'test/unit'},
-    'test/attack': LIB | {'test/unit'},
-    'test/app': LIB | APP | {'test/driver', 'test/rig', 'test/sim', 'test/unit'},
-    'test/jobs': LIB | APP | {'test/rig', 'test/unit'},
-    'test/perf': LIB | DRIVERS | {'test/rig'},
+    'app/wavehaul-lab/demo': LIB | DRIVERS | LAB_LIB | LAB_DRIVERS | app('report job host cli'),
+    'app/wavehaul-lab/wan': LIB | DRIVERS | LAB_LIB | LAB_DRIVERS | app('pcap report host cli'),
+    'app/wavehaul-lab/scenario': LIB | LAB_LIB | app('plot cli'),
+    'app/wavehaul-lab': LIB | DRIVERS | APP | LAB,
+    'examples': LIB | LAB_LIB,
+    'test/unit': LIB | LAB_LIB | {'test/rig'},
+    'test/rig': LIB | LAB_LIB,
+    'test/driver': LIB | DRIVERS | LAB_LIB | LAB_DRIVERS | {'test/rig', 'test/unit'},
+    'test/sim': LIB | LAB_LIB | {'test/rig', 'test/unit'},
+    'test/fuzz': LIB | LAB_LIB | APP | LAB_APP | {'test/rig', 'test/unit'},
+    'test/e2e': LIB | LAB_LIB | {'test/rig', 'test/unit'},
+    'test/attack': LIB | LAB_LIB | {'test/unit'},
+    'test/app': LIB | LAB_LIB | APP | LAB | {'test/driver', 'test/rig', 'test/sim', 'test/unit'},
+    'test/jobs': LIB | LAB_LIB | APP | {'test/rig', 'test/unit'},
+    'test/perf': LIB | DRIVERS | LAB_LIB | LAB_DRIVERS | {'test/rig'},
 }
 
 # Where an #include "..." is looked up, after the folder of the file itself.
-INCLUDE_ROOTS = ('lib', 'drivers', 'app/wavehaul', 'test/unit', 'test/fuzz')
+INCLUDE_ROOTS = ('lib', 'drivers', 'app/wavehaul', 'app/wavehaul-lab', 'test/unit', 'test/fuzz')
 
 # What lib/ may include of the system: nothing that reads a clock, opens a socket, starts a thread.
 LIB_SYSTEM = set('''
@@ -287,7 +293,10 @@ EXAMPLES = {
     'drivers/port/back.c': ('#include "netem/emulator.h"\n', ':1: "netem/emulator.h" is of'),
     'drivers/netem/emulator.h': ('#include "port/port.h"\n', None),
     'drivers/netem/far.c': ('#include "profile/profile.h"\n', ':1: "profile/profile.h" is'),
-    'app/wavehaul/main.c': ('#include "netem/emulator.h"\n#include <time.h>\n', None),
+    'app/wavehaul/main.c': ('#include "netem/emulator.h"\n#include <time.h>\n',
+                            ':1: "netem/emulator.h" is of drivers/netem'),
+    'app/wavehaul/host/lab.c': ('#include "lab/sim/world.h"\n', ':1: "lab/sim/world.h" is of lib/'),
+    'app/wavehaul-lab/main.c': ('#include "netem/emulator.h"\n#include <time.h>\n', None),
     'app/wavehaul/job/ok.c': ('#include <unistd.h>\nint f(uint64_t now_tsc);\n', None),
     'app/wavehaul/job/when.c': ('#include <rte_cycles.h>\n', ':1: <rte_cycles.h> has no place'),
     'app/wavehaul/job/now.c': ('\nint x = rte_rdtsc();\n', ':2: rte_rdtsc() has no place'),

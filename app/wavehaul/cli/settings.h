@@ -12,11 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/link_model.h"
 #include "bundle/owners.h"
 #include "bundle/record.h"
 #include "cli/address_text.h"
 #include "cli/repair.h"
-#include "lab/netem/netem.h"
 #include "profile/profile.h"
 #include "wire/encap.h"
 #include "wire/packet.h"
@@ -309,6 +309,9 @@ struct wh_settings {
 
 /* As in `wavehaul serve`. */
 const char *wh_verb_name(enum wh_verb verb);
+
+/* Whether it is of wavehaul-lab, a program of its own. */
+bool wh_verb_is_of_laboratory(enum wh_verb verb);
 
 /* About an option, with its dashes, that the verb does not have. */
 void wh_settings_complain(const char *option, enum wh_verb verb);

@@ -310,8 +310,7 @@ static const struct {
 	{WH_VERB_WAN, "wan", "join two ports as a lambda, for whatever is behind them", wan_text},
 	{WH_VERB_PLAN, "plan", "predict what each profile and each TCP reaches on a link",
 		plan_text},
-	{WH_VERB_DOCTOR, "doctor",
-		"check whether this machine is fit, and how to repair it",
+	{WH_VERB_DOCTOR, "doctor", "check whether this machine is fit, and how to repair it",
 		doctor_text},
 	{WH_VERB_PROFILES, "profiles", "list the profiles and their options", profiles_text},
 	{WH_VERB_KEYGEN, "keygen", "make the key by which peers know this end", keygen_text},
@@ -338,6 +337,11 @@ static uint32_t index_of(enum wh_verb verb)
 		i++;
 	WH_ASSERT(i < VERBS);
 	return i;
+}
+
+bool wh_verb_is_of_laboratory(enum wh_verb verb)
+{
+	return (verb & (WH_VERB_DEMO | WH_VERB_SIM | WH_VERB_WAN | WH_VERB_PLAN)) != 0;
 }
 
 const char *wh_verb_name(enum wh_verb verb)

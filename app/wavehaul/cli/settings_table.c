@@ -7,7 +7,6 @@
 #include "bundle/record.h"
 #include "cli/settings_columns.h"
 #include "endpoint/handshake.h"
-#include "netem/emulator.h"
 #include "port/port.h"
 #include "probe/answerer.h"
 #include "probe/prober.h"
@@ -185,8 +184,7 @@ const struct wh_setting wh_settings_table[] = {
 		SIZE(BUFFERS_MIN_BYTES, BUFFERS_MAX_BYTES), .argument = "SIZE", .example = "1G",
 		.help = "memory for packets in flight, at most (half of what is free)"},
 	{IN("memory"), FIELD(frame_bytes), .flag = "frame", .verbs = WAN,
-		COUNT(WH_EMULATOR_FRAME_BYTES_MIN, WAN_MTU_MAX), .argument = "BYTES",
-		.example = "64",
+		COUNT(WH_ETHER_FRAME_BYTES_MIN, WAN_MTU_MAX), .argument = "BYTES", .example = "64",
 		.help = "mean length of frames, from which the number of buffers follows: rate\n"
 			"times delay and a full queue; shorter frames may find no buffer (a\n"
 			"third of the MTU)"},

@@ -7,6 +7,10 @@
 #include "doctor/finding.h"
 #include "machine/machine.h"
 
+/* Memory of hugepages that the demo takes with its defaults: test/app/demo_plan.c holds its plan
+ * against it. */
+#define WH_DOCTOR_DEMO_POOL_BYTES (UINT64_C(1080) << 20)
+
 /* software.c */
 struct wh_finding wh_check_kernel(const struct wh_machine *machine);
 struct wh_finding wh_check_dpdk(const struct wh_machine *machine);

@@ -13,7 +13,7 @@
 #include <rte_version.h>
 
 #include "base/units.h"
-#include "demo/files.h"
+#include "cli/temporary/temporary.h"
 #include "doctor/checks.h"
 #include "machine/tree.h"
 
@@ -119,7 +119,7 @@ struct wh_finding wh_check_room(const struct wh_machine *machine)
 	if (!machine->live)
 		return wh_info("room for files shows on the machine only");
 
-	const char *place = wh_demo_files_place(machine->demo_file_bytes);
+	const char *place = wh_temporary_place(machine->demo_file_bytes);
 	const char *shm = format_free("/dev/shm", size[1], WH_UNITS_MAX);
 
 	wh_format_size(need, sizeof(need), machine->demo_file_bytes);

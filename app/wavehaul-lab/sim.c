@@ -10,12 +10,12 @@
 #include "cli/exit.h"
 #include "cli/settings.h"
 #include "lab/sim/memory.h"
+#include "lab_verbs.h"
 #include "plot/svg.h"
 #include "scenario/list.h"
 #include "scenario/report.h"
 #include "scenario/result.h"
 #include "scenario/workers.h"
-#include "verbs.h"
 
 /* One run of one point. */
 struct run {

@@ -15,10 +15,10 @@
 #include "cli/settings.h"
 #include "lab/sim/memory.h"
 #include "lab/sim/sim.h"
+#include "lab_verbs.h"
 #include "scenario/plan_row.h"
 #include "scenario/result.h"
 #include "scenario/workers.h"
-#include "verbs.h"
 
 #define DIGITS_SHOWN 12
 

@@ -259,7 +259,7 @@ int wh_wan_plan_make(struct wh_wan_plan *plan)
 	plan->frame_bytes = plan->settings.frame_bytes != 0
 				    ? plan->settings.frame_bytes
 				    : RTE_MAX((uint32_t)plan->mtu / FRAME_PART,
-					      (uint32_t)WH_EMULATOR_FRAME_BYTES_MIN);
+					      (uint32_t)WH_ETHER_FRAME_BYTES_MIN);
 	plan_memory(plan);
 	return memory_does(plan) ? WH_EXIT_OK : WH_EXIT_HARDWARE;
 }

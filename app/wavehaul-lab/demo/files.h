@@ -21,9 +21,6 @@ struct wh_demo_files {
 	uint64_t bytes;
 };
 
-/* The first usual place for temporary files with this much space; NULL: none. */
-const char *wh_demo_files_place(uint64_t bytes);
-
 /*
  * WH_EXIT_OK with everything in place, or the exit status after one sentence on stderr.
  * WH_EXIT_INTERRUPTED if a signal is caught.

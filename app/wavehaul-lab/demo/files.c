@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <rte_common.h>
@@ -21,36 +20,16 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/signals.h"
+#include "cli/temporary/temporary.h"
 
 #define MADE_NAME "demo.bin"
 
 #define PIECE_BYTES (8 << 20)
 #define BLOCK_BYTES 4096
 
-/* Left free on a file system in any case. */
-#define SPARE_BYTES (UINT64_C(64) << 20)
-
-static uint64_t free_bytes(const char *folder)
-{
-	struct statvfs fs;
-
-	return statvfs(folder, &fs) == 0 ? (uint64_t)fs.f_bavail * fs.f_frsize : 0;
-}
-
-const char *wh_demo_files_place(uint64_t bytes)
-{
-	const char *places[] = {getenv("TMPDIR"), "/var/tmp", "/tmp", "/dev/shm"};
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		if (places[i] != NULL && access(places[i], W_OK) == 0 &&
-			free_bytes(places[i]) >= bytes + SPARE_BYTES)
-			return places[i];
-	return NULL;
-}
-
 static int make_folder(uint64_t bytes, struct wh_demo_files *files)
 {
-	const char *place = wh_demo_files_place(bytes);
+	const char *place = wh_temporary_place(bytes);
 	char need[WH_UNITS_MAX];
 
 	if (place == NULL) {

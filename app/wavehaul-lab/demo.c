@@ -30,13 +30,13 @@
 #include "demo/report.h"
 #include "job/client.h"
 #include "job/lanes.h"
+#include "lab_verbs.h"
 #include "report/flow_plot.h"
 #include "report/outcome.h"
 #include "report/progress.h"
 #include "transfer/sealed.h"
 #include "transfer/wanted.h"
 #include "trust/keylog.h"
-#include "verbs.h"
 
 #define CORES_MAX UINT32_C(2)
 
