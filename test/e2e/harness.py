@@ -178,6 +178,13 @@ class Program:
         return self.finish(process, GRACE_S, began)
 
 
+def neighbour_of(binary):
+    """The laboratory's program, which that becomes for its verbs."""
+    binary = Path(binary).resolve()
+    beside = binary.parent / 'wavehaul-lab'
+    return beside if beside.exists() else binary.parents[1] / 'wavehaul-lab/wavehaul-lab'
+
+
 def as_nobody(program):
     """(program, what to run it under) so that a file's mode counts, root or not."""
     if os.geteuid() != 0:
@@ -194,6 +201,7 @@ def as_nobody(program):
         folder = tempfile.mkdtemp(prefix='wavehaul-e2e-', dir='/tmp')
         atexit.register(shutil.rmtree, folder)
         os.chmod(folder, 0o755)
+        shutil.copy(neighbour_of(program.binary), folder)
         program = Program(shutil.copy(program.binary, folder))
     # As on a host that has been used before: no case is told of a key that was made.
     subprocess.run([*under, program.binary, 'keygen'], check=True, capture_output=True)
