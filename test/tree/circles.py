@@ -28,7 +28,7 @@ PRODUCT = ('app', 'lib', 'drivers')
 # The ratchet: room -> its circles, each with what it is. A circle may only shrink, and its entry
 # with it.
 KNOWN = {
-    'app/wavehaul/scenario': {
+    'app/wavehaul-lab/scenario': {
         'ask.c point.c': 'questions about points, and points that hold questions',
     },
     'lib/lab/sim': {
