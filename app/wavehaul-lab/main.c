@@ -58,18 +58,10 @@ static int run(enum wh_verb verb, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	int status = wh_program_begin(argc, argv, "wavehaul-lab", print_help);
+
+	if (status >= 0)
+		return status;
 	(void)wh_secret_heap_begin();
-	if (argc < 2) {
-		print_help(stderr);
-		return WH_EXIT_USAGE;
-	}
-	if (wh_is_either(argv[1], "--help", "-h")) {
-		print_help(stdout);
-		return wh_program_finish(WH_EXIT_OK);
-	}
-	if (wh_is_either(argv[1], "--version", "-V")) {
-		wh_program_version("wavehaul-lab");
-		return wh_program_finish(WH_EXIT_OK);
-	}
 	return wh_program_finish(run(find_verb(argv[1]), argc - 1, argv + 1));
 }

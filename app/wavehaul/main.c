@@ -109,22 +109,13 @@ static int explain(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	int status = wh_program_begin(argc, argv, "wavehaul", print_help);
 	enum wh_verb verb;
 
-	if (argc < 2) {
-		print_help(stderr);
-		return WH_EXIT_USAGE;
-	}
-	if (wh_is_either(argv[1], "--help", "-h")) {
-		print_help(stdout);
-		return wh_program_finish(WH_EXIT_OK);
-	}
+	if (status >= 0)
+		return status;
 	if (strcmp(argv[1], "help") == 0)
 		return wh_program_finish(explain(argc, argv));
-	if (wh_is_either(argv[1], "--version", "-V")) {
-		wh_program_version("wavehaul");
-		return wh_program_finish(WH_EXIT_OK);
-	}
 	verb = find_verb(argv[1]);
 	if (verb == 0)
 		return WH_EXIT_USAGE;

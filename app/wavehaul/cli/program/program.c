@@ -2,7 +2,7 @@
 #include "cli/program/program.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include <rte_version.h>
@@ -12,7 +12,8 @@
 #include "cli/exit.h"
 #include "wire/packet.h"
 
-void wh_program_version(const char *program)
+/* Two ends are compatible if their formats are the same. */
+static void print_version(const char *program)
 {
 	printf("%s %s", program, WH_VERSION);
 	if (strcmp(wh_commit, WH_VERSION) != 0)
@@ -30,7 +31,22 @@ int wh_program_finish(int status)
 	return status == WH_EXIT_OK ? WH_EXIT_OTHER : status;
 }
 
-bool wh_is_either(const char *word, const char *one, const char *other)
+static bool is_either(const char *word, const char *one, const char *other)
 {
 	return strcmp(word, one) == 0 || strcmp(word, other) == 0;
+}
+
+int wh_program_begin(int argc, char **argv, const char *program, void (*print_help)(FILE *to))
+{
+	if (argc < 2) {
+		print_help(stderr);
+		return WH_EXIT_USAGE;
+	}
+	if (is_either(argv[1], "--help", "-h"))
+		print_help(stdout);
+	else if (is_either(argv[1], "--version", "-V"))
+		print_version(program);
+	else
+		return -1;
+	return wh_program_finish(WH_EXIT_OK);
 }

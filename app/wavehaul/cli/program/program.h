@@ -4,17 +4,15 @@
 
 /* What the programs of the project have in common, however their verbs differ. */
 
-#include <stdbool.h>
+#include <stdio.h>
 
 /* The commit from which this program was built; empty: unknown. */
 extern const char wh_commit[];
 
-/* Two ends are compatible if their formats are the same. */
-void wh_program_version(const char *program);
+/* Answers no verb at all, --help and --version by an exit status; -1: argv[1] is something else. */
+int wh_program_begin(int argc, char **argv, const char *program, void (*print_help)(FILE *to));
 
 /* The exit status, after what was printed is out. */
 int wh_program_finish(int status);
-
-bool wh_is_either(const char *word, const char *one, const char *other);
 
 #endif
