@@ -26,7 +26,7 @@ static void to_transmitter(struct wh_session *s, uint64_t now_tsc, uint64_t arri
 	}
 	switch (packet->type) {
 	case WH_PACKET_ACCEPT:
-		wh_handshake_accepted(s, now_tsc, &packet->accept);
+		wh_connect_accepted(s, now_tsc, &packet->accept);
 		break;
 	case WH_PACKET_PROBE_ANSWER:
 		wh_prelude_answered(s, now_tsc, arrived_tsc, packet);

@@ -432,7 +432,7 @@ static void take_opened(struct wh_endpoint *endpoint, uint64_t now_tsc, struct w
 static void let_one_go(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_session *session)
 {
 	if (wh_session_begins_anew(session)) {
-		wh_handshake_leave(session, endpoint->config.bonds);
+		wh_connect_leave(session, endpoint->config.bonds);
 		take_opened(endpoint, now_tsc, session);
 		return;
 	}
@@ -545,17 +545,16 @@ static void take_opened(struct wh_endpoint *endpoint, uint64_t now_tsc, struct w
 		uint64_t token = wh_endpoint_draw(
 			endpoint, WH_DRAW_TOKEN, &endpoint->tx_draws, &session->peer);
 
-		wh_handshake_begin(
-			session, now_tsc, wh_endpoint_lci_at(endpoint, place, lci), token);
+		wh_connect_begin(session, now_tsc, wh_endpoint_lci_at(endpoint, place, lci), token);
 		if (session->bond != NULL)
 			wh_sealing_expect(session,
 				wh_endpoint_about(endpoint, token,
 					wh_endpoint_own(endpoint, &session->peer), &session->peer));
-		wh_handshake_take_offer(session, now_tsc, endpoint->config.queue);
+		wh_connect_take_offer(session, now_tsc, endpoint->config.queue);
 		wh_endpoint_move_in(endpoint, half, session, endpoint->config.tx_meter);
 		return;
 	}
-	wh_handshake_refuse(session, now_tsc);
+	wh_connect_refuse(session, now_tsc);
 	session->next = endpoint->unplaced;
 	endpoint->unplaced = session;
 }

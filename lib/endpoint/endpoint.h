@@ -39,13 +39,13 @@
 
 #include "base/fifo.h"
 #include "base/meter.h"
+#include "endpoint/connect.h"
 #include "endpoint/early.h"
+#include "endpoint/lifecycle.h"
 #include "probe/answerer.h"
 #include "probe/prober.h"
 #include "seal/bond.h"
 #include "session/half.h"
-#include "endpoint/handshake.h"
-#include "endpoint/lifecycle.h"
 #include "wire/letter.h"
 
 #define WH_ENDPOINT_PLACES_MIN 64

@@ -405,7 +405,7 @@ static int32_t poll_transmitter(struct wh_session *s, uint64_t now_tsc)
 	work += wh_get_rcv_stat(s, now_tsc);
 
 	wh_meter_enter(s->meter, WH_METER_OPENING);
-	work += wh_handshake_poll(s, now_tsc);
+	work += wh_connect_poll(s, now_tsc);
 	if (s->phase == WH_PHASE_RUNNING) {
 		wh_meter_enter(s->meter, WH_METER_HOST_TRANS);
 		work += wh_host_trans(s, now_tsc);

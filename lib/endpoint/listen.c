@@ -270,7 +270,7 @@ static void hear_versions(struct wh_endpoint *endpoint, const struct wh_versions
 	if (!wh_place_is_receivers(endpoint, place) && session != NULL &&
 		session->local_lci == versions->initiator_lci &&
 		wh_address_equal(&session->peer, from))
-		wh_handshake_hear_versions(session, versions);
+		wh_connect_hear_versions(session, versions);
 }
 
 void wh_listen_foreign(struct wh_endpoint *endpoint, const uint8_t *bytes, size_t length,

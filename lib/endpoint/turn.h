@@ -10,7 +10,7 @@
 #include "session/internal.h"
 
 /* The endpoint has no place for the session: ends it as BUSY. */
-void wh_handshake_refuse(struct wh_session *s, uint64_t now_tsc);
+void wh_connect_refuse(struct wh_session *s, uint64_t now_tsc);
 
 /* prelude.c: the transmitter's part, and the receiver's answer. */
 void wh_prelude_begin(struct wh_session *s, uint64_t now_tsc);
@@ -30,9 +30,9 @@ void wh_doubt_poll(struct wh_session *s, uint64_t now_tsc);
 uint64_t wh_doubt_deadline(const struct wh_session *s);
 bool wh_session_is_doubted(const struct wh_session *s);
 
-/* handshake.c */
-int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc);
-void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh_accept *accept);
+/* connect.c */
+int32_t wh_connect_poll(struct wh_session *s, uint64_t now_tsc);
+void wh_connect_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh_accept *accept);
 
 /* release.c */
 void wh_release_fill(const struct wh_session *s, uint8_t stage, struct wh_release *release);

@@ -481,7 +481,7 @@ struct wh_session {
 	uint64_t looked_tsc; /* packets read now arrived after this; 0: unknown */
 	struct wh_rtt rtt;
 
-	/* lib/endpoint/handshake.c */
+	/* lib/endpoint/connect.c */
 	uint64_t next_open_tsc;
 	uint64_t open_repeat_tsc;
 	uint8_t cookie[WH_COOKIE_BYTES];

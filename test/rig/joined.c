@@ -2,7 +2,7 @@
 #include "joined.h"
 
 #include "base/assert.h"
-#include "endpoint/handshake.h"
+#include "endpoint/connect.h"
 #include "endpoint/lifecycle.h"
 #include "fec/fec.h"
 
@@ -24,7 +24,7 @@ void wh_rig_joined_open(
 		create_fec(joined);
 	joined->sender = wh_session_open(&joined->config, &peer, "stream", WH_OBJECT_BYTES_UNKNOWN);
 	WH_ASSERT(joined->sender != NULL);
-	wh_handshake_begin(joined->sender, now_tsc, WH_RIG_SENDER_LCI, 7);
+	wh_connect_begin(joined->sender, now_tsc, WH_RIG_SENDER_LCI, 7);
 
 	struct wh_open_params params = *wh_session_params(joined->sender);
 	const struct wh_packet accept = {

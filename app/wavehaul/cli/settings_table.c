@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "bundle/record.h"
 #include "cli/settings_columns.h"
-#include "endpoint/handshake.h"
+#include "endpoint/connect.h"
 #include "port/port.h"
 #include "probe/answerer.h"
 #include "probe/prober.h"

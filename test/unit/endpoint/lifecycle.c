@@ -495,7 +495,7 @@ static void send_chunk(struct wh_session *session, struct wh_chunk *chunk, struc
 		.accept = {.acceptor_lci = 9, .stamp_us = NOW / 1000, .buffer_chunks = 4},
 	};
 
-	wh_handshake_begin(session, NOW, 5, 7);
+	wh_connect_begin(session, NOW, 5, 7);
 	wh_fifo_push(wh_session_ready_chunks(session), chunk);
 	wh_session_input(session, NOW, NOW, &accept);
 	wh_session_poll(session, NOW);

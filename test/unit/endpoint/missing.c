@@ -43,7 +43,7 @@ static void rig_open(struct rig *rig)
 	config.chunk_memory = rig->memory;
 	rig->s = wh_session_open(&config, &peer, "stream", WH_OBJECT_BYTES_UNKNOWN);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(rig->s);
-	wh_handshake_begin(rig->s, NOW, SENDER, 7);
+	wh_connect_begin(rig->s, NOW, SENDER, 7);
 	wh_session_input(rig->s, NOW, NOW, &accept);
 	wh_session_poll(rig->s, NOW);
 	CU_ASSERT_EQUAL_FATAL(rig->s->phase, WH_PHASE_RUNNING);
@@ -84,7 +84,7 @@ static void answer(struct rig *rig, uint64_t asked_tsc)
 		.buffer_chunks = CHUNKS,
 	};
 
-	wh_handshake_accepted(rig->s, rig->now_tsc, &accept);
+	wh_connect_accepted(rig->s, rig->now_tsc, &accept);
 }
 
 static enum wh_release_status outcome(const struct rig *rig)

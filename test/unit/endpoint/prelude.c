@@ -6,7 +6,7 @@
 
 #include "../../rig/end.h"
 #include "base/clock.h"
-#include "endpoint/handshake.h"
+#include "endpoint/connect.h"
 #include "endpoint/lifecycle.h"
 #include "profile/sttp.h"
 #include "session/session.h"
@@ -119,7 +119,7 @@ static void open_sender(void)
 
 	half.session = wh_session_open(&half.config, &peer, "stream", WH_OBJECT_BYTES_UNKNOWN);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(half.session);
-	wh_handshake_begin(half.session, NOW, SENDER, 7);
+	wh_connect_begin(half.session, NOW, SENDER, 7);
 	fill();
 	half.now_tsc += 5 * MS;
 	give(&accept);

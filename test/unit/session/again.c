@@ -3,7 +3,7 @@
 /* What a transmitter sends again that nobody asks, and when, against a peer made by hand. */
 
 #include "../../rig/end.h"
-#include "endpoint/handshake.h"
+#include "endpoint/connect.h"
 #include "endpoint/lifecycle.h"
 #include "session/internal.h"
 #include "unit.h"
@@ -112,7 +112,7 @@ static void rig_open(struct rig *rig, const char *profile, const char *option, d
 	config.rate_bps = 0;
 	rig->session = wh_session_open(&config, &peer, "stream", WH_OBJECT_BYTES_UNKNOWN);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(rig->session);
-	wh_handshake_begin(rig->session, NOW, SENDER, 7);
+	wh_connect_begin(rig->session, NOW, SENDER, 7);
 	rig->first = wh_session_params(rig->session)->first_serial;
 	give(rig, &accept);
 	turn(rig);

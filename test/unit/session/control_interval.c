@@ -3,7 +3,7 @@
 /* When a receiver says its state, and what of it counts, against a peer made by hand. */
 
 #include "../../rig/end.h"
-#include "endpoint/handshake.h"
+#include "endpoint/connect.h"
 #include "endpoint/lifecycle.h"
 #include "session/internal.h"
 #include "unit.h"

@@ -8,7 +8,7 @@
 
 #include "../../rig/end.h"
 #include "base/clock.h"
-#include "endpoint/handshake.h"
+#include "endpoint/connect.h"
 #include "endpoint/lifecycle.h"
 #include "session/internal.h"
 
@@ -177,7 +177,7 @@ static void test_transmitter(void)
 		};
 
 		CU_ASSERT_PTR_NOT_NULL_FATAL(session);
-		wh_handshake_begin(session, NOW, LCI, 7);
+		wh_connect_begin(session, NOW, LCI, 7);
 		wh_session_input(session, NOW, NOW, &accept);
 		/*
 		 * Ten times a second a state for 30 s, and ever more rarely CONFIRM and the probe,

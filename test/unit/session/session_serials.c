@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "endpoint/handshake.h"
+#include "endpoint/connect.h"
 #include "endpoint/lifecycle.h"
 #include "session/internal.h"
 
@@ -64,7 +64,7 @@ static struct wh_session *transmitter(void)
 
 	chunk->bytes = 16384;
 	wh_fifo_push(wh_session_ready_chunks(session), chunk);
-	wh_handshake_begin(session, NOW, LCI, 7);
+	wh_connect_begin(session, NOW, LCI, 7);
 	give(session,
 		(struct wh_packet){
 			.type = WH_PACKET_ACCEPT,

@@ -3,7 +3,7 @@
 /* What a transmitter sends when, and what it says held it up, against a peer made by hand. */
 
 #include "../../rig/end.h"
-#include "endpoint/handshake.h"
+#include "endpoint/connect.h"
 #include "endpoint/lifecycle.h"
 #include "session/session.h"
 #include "unit.h"
@@ -66,7 +66,7 @@ static void rig_open(struct rig *rig, uint64_t rate_bps)
 	rig->config.burst_pkts = 1;
 	rig->session = wh_session_open(&rig->config, &peer, "stream", WH_OBJECT_BYTES_UNKNOWN);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(rig->session);
-	wh_handshake_begin(rig->session, NOW, SENDER, 7);
+	wh_connect_begin(rig->session, NOW, SENDER, 7);
 	rig->first_serial = wh_session_params(rig->session)->first_serial;
 	give(rig, &accept);
 }

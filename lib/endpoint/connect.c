@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "endpoint/handshake.h"
+#include "endpoint/connect.h"
 #include "endpoint/lifecycle.h"
 
 #include <string.h>
@@ -59,7 +59,7 @@ bool wh_listener_offered(const struct wh_listener *listener, uint64_t now_tsc,
 	return true;
 }
 
-void wh_handshake_begin(
+void wh_connect_begin(
 	struct wh_session *s, uint64_t now_tsc, uint32_t local_lci, uint64_t local_token)
 {
 	WH_ASSERT(s->role == WH_TRANSMITTER && s->phase == WH_PHASE_OPENING && local_lci != 0);
@@ -78,7 +78,7 @@ void wh_handshake_begin(
 	s->tx.limit_since_tsc = now_tsc;
 }
 
-void wh_handshake_refuse(struct wh_session *s, uint64_t now_tsc)
+void wh_connect_refuse(struct wh_session *s, uint64_t now_tsc)
 {
 	WH_ASSERT(s->local_lci == 0);
 	wh_session_settle(s, now_tsc, WH_STATUS_BUSY);
@@ -161,7 +161,7 @@ static void drain(struct wh_slot_fifo *fifo)
 		wh_slot_fifo_release(fifo);
 }
 
-void wh_handshake_leave(struct wh_session *s, struct wh_bonds *bonds)
+void wh_connect_leave(struct wh_session *s, struct wh_bonds *bonds)
 {
 	WH_ASSERT(s->role == WH_TRANSMITTER && wh_session_begins_anew(s));
 	s->anew = false;
@@ -175,7 +175,7 @@ void wh_handshake_leave(struct wh_session *s, struct wh_bonds *bonds)
 		wh_sealing_renew(s, bonds);
 }
 
-void wh_handshake_hear_versions(struct wh_session *s, const struct wh_versions *versions)
+void wh_connect_hear_versions(struct wh_session *s, const struct wh_versions *versions)
 {
 	if (versions->first_serial == s->params.first_serial)
 		atomic_store(&s->peer_versions, versions->least | (uint32_t)versions->most << 8);
@@ -189,7 +189,7 @@ static bool has_lost_peer(const struct wh_session *s)
 		       (s->phase == WH_PHASE_RUNNING && !s->tx.state_seen));
 }
 
-int32_t wh_handshake_poll(struct wh_session *s, uint64_t now_tsc)
+int32_t wh_connect_poll(struct wh_session *s, uint64_t now_tsc)
 {
 	if (has_lost_peer(s))
 		begin_anew(s);
@@ -271,7 +271,7 @@ static void give_session_up(struct wh_session *s, uint64_t now_tsc)
 		begin_anew(s);
 }
 
-void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh_accept *accept)
+void wh_connect_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh_accept *accept)
 {
 	struct wh_transmitter *tx = &s->tx;
 	bool opening = s->phase == WH_PHASE_OPENING;
@@ -305,7 +305,7 @@ void wh_handshake_accepted(struct wh_session *s, uint64_t now_tsc, const struct 
 	confirm(s, now_tsc, accept->acceptor_lci, accept->cookie);
 }
 
-void wh_handshake_take_offer(struct wh_session *s, uint64_t now_tsc, uint32_t queue)
+void wh_connect_take_offer(struct wh_session *s, uint64_t now_tsc, uint32_t queue)
 {
 	const struct wh_bond_offer *offer =
 		s->bond != NULL ? wh_bond_take_offer(s->bond, &s->peer, queue) : NULL;

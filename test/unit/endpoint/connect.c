@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "endpoint/handshake.h"
+#include "endpoint/connect.h"
 
 #define HZ  UINT64_C(2600000000)
 #define NOW (100 * HZ)
@@ -163,7 +163,7 @@ static void test_confirm_refused(void)
 	}
 }
 
-const char wh_suite_name[] = "handshake";
+const char wh_suite_name[] = "connect";
 
 CU_TestInfo wh_tests[] = {
 	{"ACCEPT's fields", test_accept_fields},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_ENDPOINT_HANDSHAKE_H
-#define WH_ENDPOINT_HANDSHAKE_H
+#ifndef WH_ENDPOINT_CONNECT_H
+#define WH_ENDPOINT_CONNECT_H
 
 /*
  * Three-way open: OPEN, ACCEPT with cookie, CONFIRM. The listener answers from the packet and a
@@ -57,26 +57,26 @@ bool wh_listener_offered(const struct wh_listener *listener, uint64_t now_tsc,
  * A transmitter starts to open its connection: it gets an LCI and a token, and its timers start.
  * For endpoints, and for users that drive a session without one.
  */
-void wh_handshake_begin(
+void wh_connect_begin(
 	struct wh_session *session, uint64_t now_tsc, uint32_t local_lci, uint64_t local_token);
 
 /*
- * After wh_handshake_begin, in that queue: if its bond has an offer of a session with this peer,
+ * After wh_connect_begin, in that queue: if its bond has an offer of a session with this peer,
  * takes it and continues as if an OPEN had been accepted.
  */
-void wh_handshake_take_offer(struct wh_session *session, uint64_t now_tsc, uint32_t queue);
+void wh_connect_take_offer(struct wh_session *session, uint64_t now_tsc, uint32_t queue);
 
 /*
  * A session to be opened again (session->anew) has left its place, and no core polls it: clears its
  * identifiers and keys, and moves it to the bond that replaced its own, if any.
  */
-void wh_handshake_leave(struct wh_session *session, struct wh_bonds *bonds);
+void wh_connect_leave(struct wh_session *session, struct wh_bonds *bonds);
 
 /*
  * RX core: an answer to an OPEN says that the peer speaks other versions. If it names that OPEN the
  * connection ends when the next one would be sent, unless an ACCEPT arrives before, since anybody
  * on the path may have forged it. Under a bond it is only a hint.
  */
-void wh_handshake_hear_versions(struct wh_session *session, const struct wh_versions *versions);
+void wh_connect_hear_versions(struct wh_session *session, const struct wh_versions *versions);
 
 #endif
