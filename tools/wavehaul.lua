@@ -238,19 +238,19 @@ local probe_answer_group = group("probe_answer.", {
 	{25, 7},
 })
 local ask_group = group("ask.", {
-	{0, U64, "greeting", "Greeting"},
+	{0, U64, "handshake", "Handshake"},
 	{8, 24},
 })
 local ask_body = group("ask.", {
 	{0, RAW32, "padding", "Padding"},
 })
 local cookie_group = group("cookie.", {
-	{0, U64, "greeting", "Greeting"},
+	{0, U64, "handshake", "Handshake"},
 	{8, RAW16, "cookie", "Cookie"},
 	{24, 8},
 })
 local crypto_group = group("crypto.", {
-	{0, U64, "greeting", "Greeting"},
+	{0, U64, "handshake", "Handshake"},
 	{8, RAW16, "cookie", "Cookie"},
 	{24, U32, "offset", "Offset"},
 	{28, U32, "acked", "Acknowledged up to"},
@@ -281,7 +281,7 @@ local CRYPTO_FLAGS = {
 	define(ProtoField.bool, "flags.answer", "Answer", 8, nil, 0x01),
 }
 local CONFIRM_FLAGS = {
-	define(ProtoField.bool, "flags.offered", "Offered by a greeting", 8, nil, 0x01),
+	define(ProtoField.bool, "flags.offered", "Offered by a handshake", 8, nil, 0x01),
 }
 local STATE_FLAGS = {
 	define(ProtoField.bool, "flags.losses", "Losses told", 8, nil, 0x01),
@@ -523,7 +523,7 @@ local function probe_answer_rest(tree, head, body)
 end
 
 local function ask_rest(_, head)
-	return 0, string.format("greeting 0x%s", head(FIELDS_AT, 8):le_uint64():tohex())
+	return 0, string.format("handshake 0x%s", head(FIELDS_AT, 8):le_uint64():tohex())
 end
 
 local function crypto_rest(tree, head, body)

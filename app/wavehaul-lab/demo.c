@@ -51,7 +51,7 @@
 /* A host at an end of the lambda. */
 struct demo_end {
 	struct wh_identity identity; /* generated for this run */
-	struct wh_greet_settings greet;
+	struct wh_handshake_settings handshake;
 	struct wh_host host;
 	struct wh_jobs jobs;
 	bool host_is_open;
@@ -519,12 +519,12 @@ static int introduce(struct demo *demo)
 			wh_complain("no memory for a key");
 			return WH_EXIT_OTHER;
 		}
-		end->greet = (struct wh_greet_settings){
+		end->handshake = (struct wh_handshake_settings){
 			.identity = &end->identity,
 			.believer = {.believe = believe, .context = &demo->end[1 - i].identity},
 			.ciphers = wh_sealed_ciphers(settings),
 		};
-		demo->plan.host[i].greet = &end->greet;
+		demo->plan.host[i].handshake = &end->handshake;
 	}
 	return status;
 }

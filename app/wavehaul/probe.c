@@ -14,8 +14,8 @@
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/signals.h"
-#include "host/greet.h"
 #include "host/host.h"
+#include "host/host_handshake.h"
 #include "job/client.h"
 #include "job/jobs.h"
 #include "job/on_host.h"
@@ -106,16 +106,16 @@ static bool begin(struct probe *probe)
 /* The link and the neighbour are ready, and the bond if sealed. */
 static bool is_ready(struct probe *probe, uint64_t now_tsc)
 {
-	struct wh_greet *greet = probe->host.ground.greet;
+	struct wh_host_handshake *handshake = probe->host.ground.handshake;
 
 	if (wh_client_state(&probe->client) != WH_CLIENT_READY)
 		return false;
-	if (greet == NULL || probe->sought.bond != NULL)
+	if (handshake == NULL || probe->sought.bond != NULL)
 		return true;
 	if (probe->sought_tsc == 0)
 		probe->sought_tsc = now_tsc;
-	wh_greet_seek(greet, now_tsc, &probe->peer, PATIENCE_S * WH_NS_PER_S, &probe->sought_tsc,
-		&probe->sought);
+	wh_host_handshake_seek(handshake, now_tsc, &probe->peer, PATIENCE_S * WH_NS_PER_S,
+		&probe->sought_tsc, &probe->sought);
 	return probe->sought.bond != NULL;
 }
 
@@ -132,8 +132,8 @@ static bool was_refused(struct probe *probe, uint64_t now_tsc)
 
 	if (bond == NULL || !wh_bond_is_revoked(bond))
 		return false;
-	wh_greet_seek(probe->host.ground.greet, now_tsc, &probe->peer, PATIENCE_S * WH_NS_PER_S,
-		&probe->sought_tsc, &probe->sought);
+	wh_host_handshake_seek(probe->host.ground.handshake, now_tsc, &probe->peer,
+		PATIENCE_S * WH_NS_PER_S, &probe->sought_tsc, &probe->sought);
 	wh_bond_let_go(probe->sought.bond);
 	probe->sought.bond = bond;
 	return probe->sought.status != WH_STATUS_PENDING;

@@ -6,7 +6,7 @@
  * Three-way open: OPEN, ACCEPT with cookie, CONFIRM. The listener answers from the packet and a
  * secret alone and keeps no state before the cookie has proved the peer's address. The initiator
  * sends data right after CONFIRM, and repeats CONFIRM until the first state arrives. The first
- * session of two processes begins with CONFIRM: its cookie came with their greeting.
+ * session of two processes begins with CONFIRM: its cookie came with their handshake.
  */
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@
  */
 #define WH_COOKIE_LIFETIME_S 5
 
-/* A session offered in a greeting has at least this many buffers. */
+/* A session offered in a handshake has at least this many buffers. */
 #define WH_OFFERED_CHUNKS 2
 
 struct wh_bonds;
@@ -49,7 +49,7 @@ void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
 bool wh_listener_confirmed(const struct wh_listener *listener, uint64_t now_tsc,
 	const struct wh_confirm *confirm, const struct wh_address *peer, uint64_t *rtt_tsc);
 
-/* The same for a cookie that was offered in a greeting. */
+/* The same for a cookie that was offered in a handshake. */
 bool wh_listener_offered(const struct wh_listener *listener, uint64_t now_tsc,
 	const struct wh_confirm *confirm, const struct wh_address *peer, uint64_t *rtt_tsc);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Another process of the same peer has greeted us from the address and port of this session's peer.
- * Usually the old process was killed without notice; but two processes may share an interface and
- * run side by side. So the old one is probed with states that it must answer at once, and one
- * packet from it clears the doubt for all sessions of the bond.
+ * Another process of the same peer has made a handshake with us from the address and port of this
+ * session's peer. Usually the old process was killed without notice; but two processes may share an
+ * interface and run side by side. So the old one is probed with states that it must answer at once,
+ * and one packet from it clears the doubt for all sessions of the bond.
  */
 
 #include "endpoint/turn.h"

@@ -72,7 +72,7 @@ bool wh_early_follow(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const u
 	return before != NULL && keep(endpoint, arrived_tsc, bytes, length, from, before->bond);
 }
 
-/* The bond exists, or its greeting failed, or took too long. */
+/* The bond exists, or its handshake failed, or took too long. */
 static bool is_due(
 	const struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_early_pkt *pkt)
 {

@@ -4,7 +4,7 @@
 
 /*
  * Packets that arrive before their bond, on the RX core. A client confirms the session that it was
- * offered right after the end of its greeting, and sends data. Our side still checks a signature
+ * offered right after the end of its handshake, and sends data. Our side still checks a signature
  * before the bond exists, and would drop these packets. So a CONFIRM under a bond that is being
  * made is kept, and the packets of its sender that follow, until the bond exists or WH_EARLY_MS is
  * over. The number is limited in total and per address: an attacker who fills the table makes

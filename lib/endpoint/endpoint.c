@@ -207,7 +207,7 @@ static void say_farewell(struct wh_endpoint *endpoint, struct wh_session *sessio
 	wh_slot_fifo_commit(&endpoint->farewells);
 }
 
-/* A packet of no session: a probe or a greeting, from anybody, or an answer to one of ours. */
+/* A packet of no session: a probe or a handshake, from anybody, or an answer to one of ours. */
 static enum wh_wire_reason take_stray(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
 	struct wh_packet *packet)
@@ -215,10 +215,10 @@ static enum wh_wire_reason take_stray(struct wh_endpoint *endpoint, uint64_t now
 	uint8_t answer[WH_CONTROL_BYTES_MAX];
 	uint32_t answer_bytes;
 	enum wh_wire_reason reason =
-		wh_is_greeting(packet) ? wh_letters_input(endpoint, now_tsc, bytes, length, from,
-						 packet, answer, &answer_bytes)
-				       : wh_probes_input(endpoint, now_tsc, arrived_tsc, bytes,
-						 length, from, packet, answer, &answer_bytes);
+		wh_is_handshake(packet) ? wh_letters_input(endpoint, now_tsc, bytes, length, from,
+						  packet, answer, &answer_bytes)
+					: wh_probes_input(endpoint, now_tsc, arrived_tsc, bytes,
+						  length, from, packet, answer, &answer_bytes);
 
 	if (answer_bytes > 0)
 		wh_letters_reply(endpoint, answer, answer_bytes, from);
@@ -255,7 +255,7 @@ static enum wh_wire_reason input_data(const struct wh_endpoint *endpoint,
 
 /*
  * An ACCEPT without a seal, to a session under a bond: perhaps the peer has lost the bond, or
- * anybody forged the packet. The session continues; the core that greets its peers sees the flag.
+ * anybody forged the packet. The session continues; the handshake core sees the flag.
  */
 static enum wh_wire_reason take_hint(struct wh_endpoint *endpoint, struct wh_session *session,
 	uint8_t *bytes, size_t length, struct wh_packet *packet)
@@ -378,7 +378,7 @@ void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t 
 			endpoint, now_tsc, arrived_tsc, bytes, length, from, &packet);
 	else if (reason == WH_WIRE_OK && unlikely(is_turned_away(endpoint, &packet, from)))
 		endpoint->stats.turned_away_pkts++;
-	else if (reason == WH_WIRE_OK && unlikely(wh_is_probe(&packet) || wh_is_greeting(&packet)))
+	else if (reason == WH_WIRE_OK && unlikely(wh_is_probe(&packet) || wh_is_handshake(&packet)))
 		reason = take_stray(endpoint, now_tsc, arrived_tsc, bytes, length, from, &packet);
 	else if (reason == WH_WIRE_OK)
 		reason = input_to_session(

@@ -71,7 +71,7 @@ struct wh_endpoint_stats {
 	uint64_t hints;                /* unauthenticated hints received */
 	uint64_t repeated_farewells;   /* to peers that had not received the last packet */
 	uint64_t replies_dropped_pkts; /* no room for a stateless answer */
-	uint64_t letters_dropped_pkts; /* greetings arrived faster than they are handled */
+	uint64_t letters_dropped_pkts; /* handshakes arrived faster than they are handled */
 };
 
 struct wh_endpoint_config {
@@ -117,8 +117,8 @@ struct wh_endpoint_config {
 		const struct wh_address *peer, const struct wh_bond *bond);
 	uint32_t probe_room_pkts;
 	/*
-	 * Whether that address may greet or probe at all; NULL: any may. Not asked for an OPEN
-	 * under a bond: its peer has greeted us or was greeted by us.
+	 * Whether that address may begin a handshake or probe at all; NULL: any may. Not asked for
+	 * an OPEN under a bond: its peer has made a handshake with us, or we with it.
 	 */
 	bool (*may_come)(void *context, const struct wh_address *peer);
 	/*
@@ -128,10 +128,10 @@ struct wh_endpoint_config {
 	 */
 	struct wh_address own[2];
 	/*
-	 * Some core takes greetings of this queue from letters_in and puts greetings to send into
+	 * Some core takes handshakes of this queue from letters_in and puts handshakes to send into
 	 * letters_out.
 	 */
-	bool greets;
+	bool with_handshake;
 	uint32_t queue;
 	void *context;
 };
@@ -162,7 +162,7 @@ struct wh_endpoint {
 	struct wh_half *tx;
 	struct wh_slot_fifo replies;        /* stateless answers: RX core -> TX core */
 	struct wh_slot_fifo farewells;      /* of transmitters: TX core -> RX core */
-	struct wh_slot_fifo letters_in;     /* struct wh_letter: RX core -> the core that greets
+	struct wh_slot_fifo letters_in;     /* struct wh_letter: RX core -> the handshake core
 	                                     * ... */
 	struct wh_slot_fifo letters_out;    /* ... -> TX core */
 	struct rte_ring *opened;            /* sessions: any core -> TX core */
@@ -176,7 +176,7 @@ struct wh_endpoint {
 	uint64_t *spent_us;                 /* by place: older cookies open nothing there */
 	uint64_t rx_draws;
 	uint64_t next_hint_tsc;       /* when a hint may be sent again; likewise: */
-	uint64_t next_put_off_tsc;    /* of greetings that are unknown */
+	uint64_t next_put_off_tsc;    /* of handshakes that are unknown */
 	struct wh_farewell *farewell; /* by place: of the latest session that sent one */
 	struct wh_leaving rx_leaving;
 	uint32_t rx_news; /* of wh_bonds_news, as last seen */

@@ -105,7 +105,7 @@ static void settle_in(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_
 	wh_endpoint_move_in(endpoint, endpoint->rx, session, endpoint->config.rx_meter);
 }
 
-/* Whether the cookie is ours: from an ACCEPT or, under a bond, from a greeting. */
+/* Whether the cookie is ours: from an ACCEPT or, under a bond, from a handshake. */
 static bool is_confirmed(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_confirm *confirm, bool offered, const struct wh_address *from,
 	uint64_t *rtt_tsc)
@@ -117,7 +117,7 @@ static bool is_confirmed(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	return wh_listener_confirmed(listener, now_tsc, confirm, from, rtt_tsc);
 }
 
-/* A place offered in a greeting was offered to anybody: admission is decided now. */
+/* A place offered in a handshake was offered to anybody: admission is decided now. */
 static enum wh_release_status judge_offered(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_confirm *confirm, const struct wh_address *from, const struct wh_bond *bond)
 {
@@ -280,7 +280,7 @@ void wh_listen_foreign(struct wh_endpoint *endpoint, const uint8_t *bytes, size_
 	struct wh_versions versions;
 
 	if (wh_versions_read(bytes, length, &versions) && versions.asked)
-		wh_letters_versions(endpoint, bytes, length, versions.greeting, from);
+		wh_letters_versions(endpoint, bytes, length, versions.handshake, from);
 	else if (wh_versions_read(bytes, length, &versions))
 		hear_versions(endpoint, &versions, from);
 	else if (endpoint->config.welcome != NULL &&

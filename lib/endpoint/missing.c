@@ -7,7 +7,7 @@
  *
  * So a transmitter whose peer is silent repeats OPEN beside its states. While the path is down
  * nothing answers either. A restarted process answers that it does not know the bond, and the next
- * greeting puts the session in doubt (doubt.c). Otherwise the listener answers with ACCEPT, which
+ * handshake puts the session in doubt (doubt.c). Otherwise the listener answers with ACCEPT, which
  * costs it no memory. If it does so for a second in which no state is answered, nobody has this
  * session any more.
  */

@@ -9,7 +9,7 @@
 
 /*
  * Most hints per second and kind: to a peer that names an unknown bond, or that has none and needs
- * one; and to one whose greeting is unknown. None is authenticated.
+ * one; and to one whose handshake is unknown. None is authenticated.
  */
 #define HINTS_PER_S 1000
 

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "endpoint/listen.h"
 
-/* In each direction: more than all greetings at once produce in a turn of the core that greets. */
+/* In each direction: more than all handshakes at once produce in a turn of the handshake core. */
 #define LETTERS 255
 
 static_assert(WH_VIA_BYTES == WH_ENDPOINT_VIA_BYTES, "a letter knows the way back");
@@ -87,7 +87,7 @@ int wh_letters_open(struct wh_endpoint *endpoint)
 {
 	int rc;
 
-	if (!endpoint->config.greets)
+	if (!endpoint->config.with_handshake)
 		return 0;
 	rc = wh_slot_fifo_init(&endpoint->letters_in, LETTERS, sizeof(struct wh_letter));
 	if (rc == 0)
@@ -102,19 +102,22 @@ void wh_letters_close(struct wh_endpoint *endpoint)
 	wh_early_close(&endpoint->early);
 }
 
-/* No longer than the question, and nothing is kept. A cookie of zeros: this end does not greet. */
+/*
+ * No longer than the question, and nothing is kept. A cookie of zeros: this end does not make
+ * handshakes.
+ */
 static uint32_t give_cookie(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_ask *ask, const struct wh_address *from, uint8_t *answer)
 {
 	struct wh_packet packet = {
 		.type = WH_PACKET_COOKIE,
-		.cookie = {.greeting = ask->greeting},
+		.cookie = {.handshake = ask->handshake},
 	};
 
-	if (endpoint->config.greets)
-		wh_greeting_cookie_make(packet.cookie.cookie, endpoint->listener.key,
+	if (endpoint->config.with_handshake)
+		wh_handshake_cookie_make(packet.cookie.cookie, endpoint->listener.key,
 			wh_tsc_to_us(endpoint->config.hz, now_tsc), from, endpoint->config.queue,
-			ask->greeting);
+			ask->handshake);
 
 	uint32_t length = wh_packet_encode(&packet, answer, WH_CONTROL_BYTES_MAX);
 
@@ -123,8 +126,9 @@ static uint32_t give_cookie(const struct wh_endpoint *endpoint, uint64_t now_tsc
 }
 
 /*
- * A piece of a greeting with a cookie that is old, or of a process before this one: its sender need
- * not find out by waiting. The answer is no longer than the piece, and can end only a greeting.
+ * A piece of a handshake with a cookie that is old, or of a process before this one: its sender
+ * need not find out by waiting. The answer is no longer than the piece, and can end only a
+ * handshake.
  */
 static uint32_t put_off(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_packet *packet, uint8_t *answer)
@@ -132,7 +136,7 @@ static uint32_t put_off(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	struct wh_packet later = {
 		.type = WH_PACKET_COOKIE,
 		.flags = WH_FLAG_LATER,
-		.cookie = {.greeting = packet->crypto.greeting},
+		.cookie = {.handshake = packet->crypto.handshake},
 	};
 	uint32_t length;
 
@@ -147,7 +151,7 @@ static uint32_t put_off(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	return length;
 }
 
-/* Whether the sender has a valid cookie of ours, or knows the number of our own greeting. */
+/* Whether the sender has a valid cookie of ours, or knows the number of our own handshake. */
 static bool is_known(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_packet *packet, const struct wh_address *from, uint64_t *age_us)
 {
@@ -155,14 +159,14 @@ static bool is_known(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 
 	*age_us = 0;
 	if (packet->type == WH_PACKET_CRYPTO && packet->flags == 0)
-		return wh_greeting_cookie_check(crypto->cookie, endpoint->listener.key,
+		return wh_handshake_cookie_check(crypto->cookie, endpoint->listener.key,
 			wh_tsc_to_us(endpoint->config.hz, now_tsc),
-			WH_GREETING_COOKIE_S * WH_US_PER_S, from, endpoint->config.queue,
-			crypto->greeting, age_us);
-	return packet->cookie.greeting == wh_greeting_number(endpoint->listener.key, from);
+			WH_HANDSHAKE_COOKIE_S * WH_US_PER_S, from, endpoint->config.queue,
+			crypto->handshake, age_us);
+	return packet->cookie.handshake == wh_handshake_number(endpoint->listener.key, from);
 }
 
-/* The first piece of a peer's greeting. */
+/* The first piece of a peer's handshake. */
 static bool begins(const struct wh_packet *packet)
 {
 	return packet->type == WH_PACKET_CRYPTO && packet->flags == 0 &&
@@ -186,7 +190,7 @@ static void write_letter(const struct wh_endpoint *endpoint, struct wh_slot *slo
 	slot->bytes = sizeof(*letter);
 }
 
-/* A peer that begins to greet is offered a session as well; an offer costs no memory. */
+/* A peer that begins a handshake is offered a session as well; an offer costs no memory. */
 static void offer(struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_address *from,
 	struct wh_letter *letter)
 {
@@ -223,7 +227,7 @@ enum wh_wire_reason wh_letters_input(struct wh_endpoint *endpoint, uint64_t now_
 	uint64_t age_us;
 
 	*answer_bytes = 0;
-	if (!endpoint->config.greets && packet->type != WH_PACKET_ASK) {
+	if (!endpoint->config.with_handshake && packet->type != WH_PACKET_ASK) {
 		endpoint->stats.no_session_pkts++;
 		return WH_WIRE_OK;
 	}
@@ -247,9 +251,10 @@ enum wh_wire_reason wh_letters_input(struct wh_endpoint *endpoint, uint64_t now_
 }
 
 void wh_letters_versions(struct wh_endpoint *endpoint, const uint8_t *bytes, size_t length,
-	uint64_t greeting, const struct wh_address *from)
+	uint64_t handshake, const struct wh_address *from)
 {
-	if (endpoint->config.greets && greeting == wh_greeting_number(endpoint->listener.key, from))
+	if (endpoint->config.with_handshake &&
+		handshake == wh_handshake_number(endpoint->listener.key, from))
 		hand_over(endpoint, 0, bytes, length, from, 0, false);
 	else
 		endpoint->stats.no_session_pkts++;
@@ -293,11 +298,11 @@ static uint32_t output(
 	return 1;
 }
 
-/* In turns: neither a flood of questions nor one of greetings holds up the other's answers. */
+/* In turns: neither a flood of questions nor one of handshakes holds up the other's answers. */
 uint32_t wh_letters_output(struct wh_endpoint *endpoint, struct wh_out *out, uint32_t count)
 {
 	struct wh_slot_fifo *fifo[2] = {&endpoint->replies, &endpoint->letters_out};
-	uint32_t fifos = endpoint->config.greets ? 2 : 1;
+	uint32_t fifos = endpoint->config.with_handshake ? 2 : 1;
 	uint32_t sent = 0, more = 1;
 
 	count = count < WH_ENDPOINT_LETTERS ? count : WH_ENDPOINT_LETTERS;
@@ -314,5 +319,5 @@ uint32_t wh_letters_output(struct wh_endpoint *endpoint, struct wh_out *out, uin
 bool wh_letters_wait(const struct wh_endpoint *endpoint)
 {
 	return wh_slot_fifo_count(&endpoint->replies) > 0 ||
-	       (endpoint->config.greets && wh_slot_fifo_count(&endpoint->letters_out) > 0);
+	       (endpoint->config.with_handshake && wh_slot_fifo_count(&endpoint->letters_out) > 0);
 }

@@ -4,10 +4,11 @@
 
 /*
  * Packets that belong to no session of an endpoint: probes, our own and those of strangers, and
- * greetings. The endpoint answers a request to greet with a cookie made from its secret and the
- * packet alone. Packets with a valid cookie, or with the number of a greeting of ours, go on to the
- * core that greets, in letters by one FIFO each way: a letter for which there is no room is lost,
- * and its packet will be repeated. Stateless answers to any packet go the same way.
+ * handshakes. The endpoint answers a request for a handshake with a cookie made from its secret and
+ * the packet alone. Packets with a valid cookie, or with the number of a handshake of ours, go on
+ * to the core that makes handshakes, in letters by one FIFO each way: a letter for which there is
+ * no room is lost, and its packet will be repeated. Stateless answers to any packet go the same
+ * way.
  */
 
 #include "endpoint/endpoint.h"
@@ -36,17 +37,17 @@ uint32_t wh_probes_output(
 	struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_out *out, uint32_t count);
 uint64_t wh_probes_deadline(const struct wh_endpoint *endpoint);
 
-static inline bool wh_is_greeting(const struct wh_packet *packet)
+static inline bool wh_is_handshake(const struct wh_packet *packet)
 {
 	return packet->type >= WH_PACKET_ASK && packet->type <= WH_PACKET_CRYPTO;
 }
 
-/* Opens the FIFOs of letters, if this end greets: 0 or -ENOMEM. */
+/* Opens the FIFOs of letters, if this end makes handshakes: 0 or -ENOMEM. */
 int wh_letters_open(struct wh_endpoint *endpoint);
 void wh_letters_close(struct wh_endpoint *endpoint);
 
 /*
- * RX core: a greeting packet, already peeked at. The answer, *answer_bytes long, goes back to
+ * RX core: a handshake packet, already peeked at. The answer, *answer_bytes long, goes back to
  * `from`; 0: no answer. `answer` has room for WH_CONTROL_BYTES_MAX.
  */
 enum wh_wire_reason wh_letters_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint8_t *bytes,
@@ -55,7 +56,7 @@ enum wh_wire_reason wh_letters_input(struct wh_endpoint *endpoint, uint64_t now_
 
 /* RX core: the versions that a peer speaks, in answer to our ASK with that number. */
 void wh_letters_versions(struct wh_endpoint *endpoint, const uint8_t *bytes, size_t length,
-	uint64_t greeting, const struct wh_address *from);
+	uint64_t handshake, const struct wh_address *from);
 
 /* RX core: sends a stateless answer to the packet received last. */
 void wh_letters_reply(struct wh_endpoint *endpoint, const uint8_t *bytes, uint32_t length,

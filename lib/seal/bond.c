@@ -73,7 +73,7 @@ void wh_bonds_cancel(struct wh_bonds *bonds, uint32_t number)
 	atomic_store(&bond->state, 0);
 }
 
-/* Both ends, in the same order at each: the one that asked for the greeting first. */
+/* Both ends, in the same order at each: the one that asked for the handshake first. */
 struct party {
 	uint32_t number;
 	uint8_t identity[WH_IDENTITY_BYTES];

@@ -12,7 +12,7 @@
  * bond at any time without a lock: it gets the one with that number, or none. A place is wiped and
  * free again when the bond has ended and the last holder has let go.
  *
- *   wh_bonds_reserve   a number, sent to the peer in the greeting
+ *   wh_bonds_reserve   a number, sent to the peer in the handshake
  *   wh_bonds_fill      the bond with that number; its creator holds it, until wh_bond_end
  *   wh_bonds_hold      any core: by number; each hold needs one wh_bond_let_go
  *   wh_bond_end        it cannot be found any more; holders may continue to use it
@@ -52,11 +52,11 @@ struct wh_bond_config {
 	uint8_t secret[WH_SECRET_BYTES]; /* known to both ends only */
 	uint8_t own_identity[WH_IDENTITY_BYTES];
 	uint8_t peer_identity[WH_IDENTITY_BYTES];
-	struct wh_address peer; /* address from which it was greeted; family 0: unknown */
+	struct wh_address peer; /* address from which it made the handshake; family 0: unknown */
 	uint8_t peer_process[WH_PROCESS_BYTES];
 	uint32_t peer_number; /* of the bond at the peer */
 	enum wh_cipher cipher;
-	bool asked; /* this end asked for the greeting */
+	bool asked; /* this end asked for the handshake */
 	struct wh_bond_offer offer;
 	/*
 	 * The peer's rights here, and whose limits apply: set and read by the owner, not used here.
@@ -137,9 +137,9 @@ static inline uint32_t wh_bonds_news(const struct wh_bonds *bonds)
 }
 
 /*
- * Another process of the same peer has greeted us from the same address and port: the process of
- * this bond has ended, or two share the address. The bond is in doubt from then on, until its
- * sessions have heard from the old process (wh_bond_clear_doubt), or have asked in vain
+ * Another process of the same peer has made a handshake with us from the same address and port: the
+ * process of this bond has ended, or two share the address. The bond is in doubt from then on,
+ * until its sessions have heard from the old process (wh_bond_clear_doubt), or have asked in vain
  * (wh_bond_confirm_doubt).
  */
 static inline void wh_bond_doubt(struct wh_bond *bond, uint64_t now_tsc)

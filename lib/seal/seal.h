@@ -115,7 +115,7 @@ struct wh_seal_secret {
  * A keylog, with which packets can be decrypted later, receives lines of text: an identifier, the
  * cipher, a use, its secret in hexadecimal, and for uses marked * the number that the key is about,
  * in 16 digits. NULL: no keylog. Set before any session opens; called by the core that opens one,
- * or greets.
+ * or makes a handshake.
  *
  *   data, control   of a session: the identifier is the LCI of that direction
  *   bond            OPEN, CONFIRM and a probe's first question: the bond's number at the receiving

@@ -3,7 +3,7 @@
 #define WH_SEAL_SECRET_HEAP_H
 
 /*
- * OpenSSL's allocations, in pages excluded from core dumps: during a greeting it has secrets and
+ * OpenSSL's allocations, in pages excluded from core dumps: during a handshake it has secrets and
  * plain text in many places, none of them marked. Freed memory is wiped.
  */
 

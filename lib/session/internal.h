@@ -487,7 +487,7 @@ struct wh_session {
 	uint8_t cookie[WH_COOKIE_BYTES];
 	uint64_t opened_tsc;
 	uint64_t accepted_tsc;
-	bool offered; /* CONFIRM is for a place offered in a greeting */
+	bool offered; /* CONFIRM is for a place offered in a handshake */
 	bool anew;    /* must be opened again, with a new place and new keys */
 
 	/* lib/endpoint/release.c */

@@ -129,7 +129,7 @@ void wh_sealing_renew(struct wh_session *s, struct wh_bonds *bonds)
 	atomic_store(&s->sealed, false);
 	open_windows(s);
 	if (next == NULL) {
-		/* It has ended since: the greeter finds another one. */
+		/* It has ended since: the handshake server finds another one. */
 		wh_bond_give_up_successor(s->bond, number);
 		return;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Peers that we look for: ASK is repeated until a cookie arrives, and then a greeting begins. */
+/* Peers that we look for: ASK is repeated until a cookie arrives, and then a handshake begins. */
 
 #include <string.h>
 
@@ -17,64 +17,64 @@
 /* A peer that refused us is asked again after this, since it may trust us by now. */
 #define REFUSED_MS 1000
 
-static uint64_t ms_tsc(const struct wh_greeter *greeter, uint64_t ms)
+static uint64_t ms_tsc(const struct wh_handshakes *handshakes, uint64_t ms)
 {
-	return wh_ns_to_tsc(greeter->config.hz, ms * 1000000);
+	return wh_ns_to_tsc(handshakes->config.hz, ms * 1000000);
 }
 
-static struct wh_acquaintance *find(struct wh_greeter *greeter, const struct wh_address *peer)
+static struct wh_acquaintance *find(struct wh_handshakes *handshakes, const struct wh_address *peer)
 {
-	for (uint32_t i = 0; i < WH_GREETER_ACQUAINTANCES; i++)
-		if (wh_address_equal(&greeter->acquaintance[i].peer, peer))
-			return &greeter->acquaintance[i];
+	for (uint32_t i = 0; i < WH_HANDSHAKES_KNOWN_PEERS; i++)
+		if (wh_address_equal(&handshakes->acquaintance[i].peer, peer))
+			return &handshakes->acquaintance[i];
 	return NULL;
 }
 
-static void begin(struct wh_greeter *greeter, struct wh_acquaintance *one, uint64_t now_tsc)
+static void begin(struct wh_handshakes *handshakes, struct wh_acquaintance *one, uint64_t now_tsc)
 {
 	one->meeting.state = WH_MEETING_ASKS;
 	one->next_ask_tsc = now_tsc;
-	one->patience_tsc = ms_tsc(greeter, ASK_PATIENCE_MS);
+	one->patience_tsc = ms_tsc(handshakes, ASK_PATIENCE_MS);
 }
 
 /* A place that is free, or whose peer is not wanted any more. */
 static struct wh_acquaintance *make(
-	struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_address *peer)
+	struct wh_handshakes *handshakes, uint64_t now_tsc, const struct wh_address *peer)
 {
-	uint64_t wanted_tsc = WH_MEETING_WANTED_S * greeter->config.hz;
+	uint64_t wanted_tsc = WH_MEETING_WANTED_S * handshakes->config.hz;
 
-	for (uint32_t i = 0; i < WH_GREETER_ACQUAINTANCES; i++) {
-		struct wh_acquaintance *one = &greeter->acquaintance[i];
+	for (uint32_t i = 0; i < WH_HANDSHAKES_KNOWN_PEERS; i++) {
+		struct wh_acquaintance *one = &handshakes->acquaintance[i];
 
 		if (one->peer.family != 0 && now_tsc - one->wanted_tsc <= wanted_tsc)
 			continue;
 		*one = (struct wh_acquaintance){
 			.peer = *peer,
-			.number = wh_greeting_number(greeter->config.key, peer),
+			.number = wh_handshake_number(handshakes->config.key, peer),
 		};
-		begin(greeter, one, now_tsc);
+		begin(handshakes, one, now_tsc);
 		return one;
 	}
 	return NULL;
 }
 
-void wh_greeter_meet(struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_address *peer,
-	struct wh_meeting *meeting)
+void wh_handshakes_attempt(struct wh_handshakes *handshakes, uint64_t now_tsc,
+	const struct wh_address *peer, struct wh_meeting *meeting)
 {
 	*meeting = (struct wh_meeting){.state = WH_MEETING_FULL};
-	wh_spin_lock(&greeter->lock);
+	wh_spin_lock(&handshakes->lock);
 
-	struct wh_acquaintance *one = find(greeter, peer);
+	struct wh_acquaintance *one = find(handshakes, peer);
 
 	if (one == NULL)
-		one = make(greeter, now_tsc, peer);
+		one = make(handshakes, now_tsc, peer);
 	if (one != NULL) {
 		one->wanted_tsc = now_tsc;
 		*meeting = one->meeting;
 		if (meeting->bond != NULL)
 			wh_bond_share(meeting->bond);
 	}
-	wh_spin_unlock(&greeter->lock);
+	wh_spin_unlock(&handshakes->lock);
 }
 
 static bool is_none(const uint8_t cookie[WH_COOKIE_BYTES])
@@ -85,210 +85,214 @@ static bool is_none(const uint8_t cookie[WH_COOKIE_BYTES])
 }
 
 /* Longer each time, so that a crowd thins; and not at the same time as others. */
-static uint64_t put_off_tsc(const struct wh_greeter *greeter, uint64_t now_tsc, uint32_t put_offs)
+static uint64_t put_off_tsc(
+	const struct wh_handshakes *handshakes, uint64_t now_tsc, uint32_t put_offs)
 {
 	uint32_t doublings = put_offs < PUT_OFF_DOUBLINGS ? put_offs : PUT_OFF_DOUBLINGS;
-	uint64_t most_tsc = ms_tsc(greeter, (WH_PUT_OFF_MS >> PUT_OFF_DOUBLINGS) << doublings);
-	uint64_t random = wh_siphash24(greeter->process, &now_tsc, sizeof(now_tsc));
+	uint64_t most_tsc = ms_tsc(handshakes, (WH_PUT_OFF_MS >> PUT_OFF_DOUBLINGS) << doublings);
+	uint64_t random = wh_siphash24(handshakes->process, &now_tsc, sizeof(now_tsc));
 
 	return most_tsc / 2 + random % (most_tsc / 2);
 }
 
-bool wh_acquaintance_takes(struct wh_greeter *greeter, const struct wh_address *peer,
+bool wh_acquaintance_takes(struct wh_handshakes *handshakes, const struct wh_address *peer,
 	const struct wh_cookie *packet, uint64_t *asked_tsc)
 {
 	bool begins = false;
 
-	wh_spin_lock(&greeter->lock);
+	wh_spin_lock(&handshakes->lock);
 
-	struct wh_acquaintance *one = find(greeter, peer);
+	struct wh_acquaintance *one = find(handshakes, peer);
 
 	if (one != NULL && is_none(packet->cookie)) {
 		one->meeting.unsealed = true;
-	} else if (one != NULL && one->number == packet->greeting && one->asks) {
+	} else if (one != NULL && one->number == packet->handshake && one->asks) {
 		one->asks = false;
-		one->greets = true;
+		one->with_handshake = true;
 		if (one->meeting.state == WH_MEETING_ASKS)
-			one->meeting.state = WH_MEETING_GREETS;
+			one->meeting.state = WH_MEETING_RUNS;
 		begins = true;
 		*asked_tsc = one->asked_tsc;
 	}
-	wh_spin_unlock(&greeter->lock);
+	wh_spin_unlock(&handshakes->lock);
 	return begins;
 }
 
 void wh_acquaintance_wait(
-	struct wh_greeter *greeter, const struct wh_address *peer, uint64_t now_tsc)
+	struct wh_handshakes *handshakes, const struct wh_address *peer, uint64_t now_tsc)
 {
-	wh_spin_lock(&greeter->lock);
+	wh_spin_lock(&handshakes->lock);
 
-	struct wh_acquaintance *one = find(greeter, peer);
+	struct wh_acquaintance *one = find(handshakes, peer);
 
 	if (one != NULL) {
 		one->meeting.put_off = true;
-		one->next_ask_tsc = now_tsc + put_off_tsc(greeter, now_tsc, one->put_offs++);
+		one->next_ask_tsc = now_tsc + put_off_tsc(handshakes, now_tsc, one->put_offs++);
 	}
-	wh_spin_unlock(&greeter->lock);
+	wh_spin_unlock(&handshakes->lock);
 }
 
-void wh_acquaintance_versions(struct wh_greeter *greeter, const struct wh_letter *letter,
+void wh_acquaintance_versions(struct wh_handshakes *handshakes, const struct wh_letter *letter,
 	const struct wh_versions *versions)
 {
-	wh_spin_lock(&greeter->lock);
+	wh_spin_lock(&handshakes->lock);
 
-	struct wh_acquaintance *one = find(greeter, &letter->peer);
+	struct wh_acquaintance *one = find(handshakes, &letter->peer);
 
-	if (one != NULL && one->number == versions->greeting && one->asks) {
+	if (one != NULL && one->number == versions->handshake && one->asks) {
 		one->meeting.least = versions->least;
 		one->meeting.most = versions->most;
 	}
-	wh_spin_unlock(&greeter->lock);
+	wh_spin_unlock(&handshakes->lock);
 }
 
 /* The trust decision is pending. */
-void wh_acquaintance_judged(struct wh_greeter *greeter, const struct wh_guest *guest)
+void wh_acquaintance_judged(struct wh_handshakes *handshakes, const struct wh_guest *guest)
 {
-	wh_spin_lock(&greeter->lock);
+	wh_spin_lock(&handshakes->lock);
 
-	struct wh_acquaintance *one = find(greeter, &guest->peer);
+	struct wh_acquaintance *one = find(handshakes, &guest->peer);
 
-	if (one != NULL && one->meeting.state == WH_MEETING_GREETS) {
+	if (one != NULL && one->meeting.state == WH_MEETING_RUNS) {
 		one->meeting.state = WH_MEETING_JUDGED;
 		one->meeting.seen = true;
-		memcpy(one->meeting.peer_id, guest->greeting.peer_id, sizeof(one->meeting.peer_id));
+		memcpy(one->meeting.peer_id, guest->handshake.peer_id,
+			sizeof(one->meeting.peer_id));
 	}
-	wh_spin_unlock(&greeter->lock);
+	wh_spin_unlock(&handshakes->lock);
 }
 
-/* The greeting failed: it is begun again after a while. */
+/* The handshake failed: it is begun again after a while. */
 void wh_acquaintance_lost(
-	struct wh_greeter *greeter, const struct wh_address *peer, uint64_t now_tsc)
+	struct wh_handshakes *handshakes, const struct wh_address *peer, uint64_t now_tsc)
 {
-	wh_spin_lock(&greeter->lock);
+	wh_spin_lock(&handshakes->lock);
 
-	struct wh_acquaintance *one = find(greeter, peer);
+	struct wh_acquaintance *one = find(handshakes, peer);
 
-	if (one != NULL && one->greets) {
-		one->greets = false;
-		if (one->meeting.state == WH_MEETING_GREETS ||
+	if (one != NULL && one->with_handshake) {
+		one->with_handshake = false;
+		if (one->meeting.state == WH_MEETING_RUNS ||
 			one->meeting.state == WH_MEETING_JUDGED)
 			one->meeting.state = WH_MEETING_ASKS;
 		one->next_ask_tsc = now_tsc + one->patience_tsc;
 	}
-	wh_spin_unlock(&greeter->lock);
+	wh_spin_unlock(&handshakes->lock);
 }
 
-void wh_acquaintance_settle(struct wh_greeter *greeter, const struct wh_guest *guest,
+void wh_acquaintance_settle(struct wh_handshakes *handshakes, const struct wh_guest *guest,
 	uint64_t now_tsc, const struct wh_meeting *meeting)
 {
-	wh_spin_lock(&greeter->lock);
+	wh_spin_lock(&handshakes->lock);
 
-	struct wh_acquaintance *one = find(greeter, &guest->peer);
+	struct wh_acquaintance *one = find(handshakes, &guest->peer);
 
 	if (one != NULL) {
-		one->greets = false;
+		one->with_handshake = false;
 		one->asks = false;
 		one->put_offs = 0;
 		if (meeting->bond != NULL || one->meeting.bond == guest->bond)
 			one->meeting = *meeting;
-		one->next_ask_tsc = now_tsc + ms_tsc(greeter, REFUSED_MS);
+		one->next_ask_tsc = now_tsc + ms_tsc(handshakes, REFUSED_MS);
 	}
-	wh_spin_unlock(&greeter->lock);
+	wh_spin_unlock(&handshakes->lock);
 }
 
 /* Sessions under a bond that was lost want another with its peer, of whom nobody else asks. */
-void wh_acquaintance_seek(struct wh_greeter *greeter, uint64_t now_tsc, struct wh_bond *lost)
+void wh_acquaintance_seek(struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_bond *lost)
 {
 	const struct wh_bond *found = NULL;
 
-	wh_spin_lock(&greeter->lock);
+	wh_spin_lock(&handshakes->lock);
 
-	struct wh_acquaintance *one = find(greeter, &lost->config.peer);
+	struct wh_acquaintance *one = find(handshakes, &lost->config.peer);
 
 	if (one == NULL)
-		one = make(greeter, now_tsc, &lost->config.peer);
+		one = make(handshakes, now_tsc, &lost->config.peer);
 	if (one != NULL) {
 		one->wanted_tsc = now_tsc;
 		found = one->meeting.bond;
 	}
-	wh_spin_unlock(&greeter->lock);
+	wh_spin_unlock(&handshakes->lock);
 	/* It ends on this core only. */
 	if (found == NULL || atomic_load(&found->hinted) || !wh_keep_is_of_same_peer(lost, found))
 		return;
 	wh_bond_succeed(lost, wh_bond_number(found));
-	wh_bonds_tell(greeter->config.bonds);
+	wh_bonds_tell(handshakes->config.bonds);
 }
 
-void wh_acquaintance_forget(struct wh_greeter *greeter, const struct wh_bond *bond)
+void wh_acquaintance_forget(struct wh_handshakes *handshakes, const struct wh_bond *bond)
 {
-	wh_spin_lock(&greeter->lock);
-	for (uint32_t i = 0; i < WH_GREETER_ACQUAINTANCES; i++) {
-		struct wh_acquaintance *one = &greeter->acquaintance[i];
+	wh_spin_lock(&handshakes->lock);
+	for (uint32_t i = 0; i < WH_HANDSHAKES_KNOWN_PEERS; i++) {
+		struct wh_acquaintance *one = &handshakes->acquaintance[i];
 
 		if (one->meeting.bond != bond)
 			continue;
 		one->meeting = (struct wh_meeting){.state = WH_MEETING_ASKS};
 		one->next_ask_tsc = 0;
 	}
-	wh_spin_unlock(&greeter->lock);
+	wh_spin_unlock(&handshakes->lock);
 }
 
 /* Whether an ASK to the peer is due. */
-static bool poll_one(struct wh_greeter *greeter, struct wh_acquaintance *one, uint64_t now_tsc)
+static bool poll_one(
+	struct wh_handshakes *handshakes, struct wh_acquaintance *one, uint64_t now_tsc)
 {
 	struct wh_bond *bond = one->meeting.bond;
 	bool doubted = bond != NULL && atomic_load(&bond->hinted);
 	/*
-	 * Sessions under a bond in doubt wait for the next one; the greeter's own reference does
-	 * not count.
+	 * Sessions under a bond in doubt wait for the next one; the handshake server's own
+	 * reference does not count.
 	 */
-	bool wanted = now_tsc - one->wanted_tsc <= WH_MEETING_WANTED_S * greeter->config.hz ||
+	bool wanted = now_tsc - one->wanted_tsc <= WH_MEETING_WANTED_S * handshakes->config.hz ||
 		      (doubted && wh_bond_holders(bond) > 1);
 	bool needed = one->meeting.state != WH_MEETING_BONDED || doubted;
 
-	if (one->peer.family == 0 || one->greets || !wanted || !needed ||
+	if (one->peer.family == 0 || one->with_handshake || !wanted || !needed ||
 		now_tsc < one->next_ask_tsc)
 		return false;
 	if (!one->asks)
-		one->patience_tsc = ms_tsc(greeter, ASK_PATIENCE_MS);
+		one->patience_tsc = ms_tsc(handshakes, ASK_PATIENCE_MS);
 	if (one->meeting.state == WH_MEETING_REFUSED)
 		one->meeting = (struct wh_meeting){.state = WH_MEETING_ASKS};
 	one->asks = true;
 	one->ask_due = true;
 	one->asked_tsc = now_tsc;
 	one->next_ask_tsc = now_tsc + one->patience_tsc;
-	one->patience_tsc = wh_min_u64(2 * one->patience_tsc, ms_tsc(greeter, ASK_PATIENCE_MAX_MS));
+	one->patience_tsc =
+		wh_min_u64(2 * one->patience_tsc, ms_tsc(handshakes, ASK_PATIENCE_MAX_MS));
 	return true;
 }
 
-int32_t wh_acquaintance_poll(struct wh_greeter *greeter, uint64_t now_tsc)
+int32_t wh_acquaintance_poll(struct wh_handshakes *handshakes, uint64_t now_tsc)
 {
 	int32_t work = 0;
 
-	wh_spin_lock(&greeter->lock);
-	for (uint32_t i = 0; i < WH_GREETER_ACQUAINTANCES; i++)
-		work += poll_one(greeter, &greeter->acquaintance[i], now_tsc);
-	wh_spin_unlock(&greeter->lock);
+	wh_spin_lock(&handshakes->lock);
+	for (uint32_t i = 0; i < WH_HANDSHAKES_KNOWN_PEERS; i++)
+		work += poll_one(handshakes, &handshakes->acquaintance[i], now_tsc);
+	wh_spin_unlock(&handshakes->lock);
 	return work;
 }
 
-bool wh_acquaintance_ask(struct wh_greeter *greeter, struct wh_letter *letter)
+bool wh_acquaintance_ask(struct wh_handshakes *handshakes, struct wh_letter *letter)
 {
 	struct wh_packet packet = {.type = WH_PACKET_ASK};
 	bool due = false;
 
-	wh_spin_lock(&greeter->lock);
-	for (uint32_t i = 0; i < WH_GREETER_ACQUAINTANCES && !due; i++) {
-		struct wh_acquaintance *one = &greeter->acquaintance[i];
+	wh_spin_lock(&handshakes->lock);
+	for (uint32_t i = 0; i < WH_HANDSHAKES_KNOWN_PEERS && !due; i++) {
+		struct wh_acquaintance *one = &handshakes->acquaintance[i];
 
 		due = one->ask_due;
 		if (!due)
 			continue;
 		one->ask_due = false;
-		packet.ask.greeting = one->number;
+		packet.ask.handshake = one->number;
 		*letter = (struct wh_letter){.peer = one->peer};
 	}
-	wh_spin_unlock(&greeter->lock);
+	wh_spin_unlock(&handshakes->lock);
 	if (due)
 		wh_letter_write(letter, &packet);
 	return due;

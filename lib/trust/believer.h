@@ -3,8 +3,8 @@
 #define WH_TRUST_BELIEVER_H
 
 /*
- * Decides for a greeter whether to trust a peer; runs on the greeter's core. No call blocks: if a
- * person or a file has to be consulted, the answer comes later.
+ * Decides for a handshake server whether to trust a peer; runs on the handshake server's core. No
+ * call blocks: if a person or a file has to be consulted, the answer comes later.
  */
 
 #include <stdbool.h>

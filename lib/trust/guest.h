@@ -2,13 +2,13 @@
 #ifndef WH_TRUST_GUEST_H
 #define WH_TRUST_GUEST_H
 
-/* The parts of a greeter, private to lib/trust. */
+/* The parts of a handshake server, private to lib/trust. */
 
 #include "seal/seal.h"
-#include "trust/greeter.h"
+#include "trust/handshakes.h"
 #include "wire/versions.h"
 
-/* A greeting in progress. */
+/* A handshake in progress. */
 struct wh_guest {
 	bool used;
 	bool came;                         /* the peer began it; else we did */
@@ -32,25 +32,25 @@ struct wh_guest {
 	uint64_t out_bytes;
 	struct wh_granted granted;
 	uint32_t bond_number; /* reserved; 0: none */
-	struct wh_greeting greeting;
+	struct wh_handshake handshake;
 	struct wh_stream *stream;
 };
 
-/* guests.c: begins a greeting in a free place, or one that makes room; NULL: none. */
-struct wh_guest *wh_guest_begin(struct wh_greeter *greeter, uint64_t now_tsc,
+/* guests.c: begins a handshake in a free place, or one that makes room; NULL: none. */
+struct wh_guest *wh_guest_begin(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	const struct wh_letter *letter, const struct wh_crypto *packet, bool came);
-struct wh_guest *wh_guest_find(struct wh_greeter *greeter, const struct wh_letter *letter,
+struct wh_guest *wh_guest_find(struct wh_handshakes *handshakes, const struct wh_letter *letter,
 	const struct wh_crypto *packet, bool came);
-void wh_guest_end(struct wh_greeter *greeter, struct wh_guest *guest);
+void wh_guest_end(struct wh_handshakes *handshakes, struct wh_guest *guest);
 void wh_guest_put_off(
-	struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_put_off *put_off);
-uint32_t wh_guest_reserve(struct wh_greeter *greeter); /* a number for a bond; 0: none free */
-void wh_guest_card(const struct wh_greeter *greeter, struct wh_card *card,
+	struct wh_handshakes *handshakes, uint64_t now_tsc, const struct wh_put_off *put_off);
+uint32_t wh_guest_reserve(struct wh_handshakes *handshakes); /* a number for a bond; 0: none free */
+void wh_guest_card(const struct wh_handshakes *handshakes, struct wh_card *card,
 	enum wh_reception verdict, uint32_t number); /* fills in a card of ours */
 
-/* meeting.c: the greeting has advanced, or a decision is due. */
-void wh_guest_step(struct wh_greeter *greeter, struct wh_guest *guest, uint64_t now_tsc);
-void wh_guest_give_up(struct wh_greeter *greeter, struct wh_guest *guest, const char *why);
+/* meeting.c: the handshake has advanced, or a decision is due. */
+void wh_guest_step(struct wh_handshakes *handshakes, struct wh_guest *guest, uint64_t now_tsc);
+void wh_guest_give_up(struct wh_handshakes *handshakes, struct wh_guest *guest, const char *why);
 
 /* Another key at the same address is another server, to whom those sessions have nothing to say. */
 static inline bool wh_keep_is_of_same_peer(const struct wh_bond *one, const struct wh_bond *other)
@@ -61,38 +61,39 @@ static inline bool wh_keep_is_of_same_peer(const struct wh_bond *one, const stru
 }
 
 /* keep.c */
-bool wh_keep_bond(struct wh_greeter *greeter, struct wh_bond *bond, uint64_t now_tsc);
+bool wh_keep_bond(struct wh_handshakes *handshakes, struct wh_bond *bond, uint64_t now_tsc);
 void wh_keep_succeed(
-	struct wh_greeter *greeter, const struct wh_bond *bond); /* a new one, of ours */
-void wh_keep_revoke(struct wh_greeter *greeter, struct wh_bond *bond);
-void wh_keep_sweep(struct wh_greeter *greeter, uint64_t now_tsc);
-void wh_keep_end(struct wh_greeter *greeter);
+	struct wh_handshakes *handshakes, const struct wh_bond *bond); /* a new one, of ours */
+void wh_keep_revoke(struct wh_handshakes *handshakes, struct wh_bond *bond);
+void wh_keep_sweep(struct wh_handshakes *handshakes, uint64_t now_tsc);
+void wh_keep_end(struct wh_handshakes *handshakes);
 
 /* cookies.c */
-void wh_cookies_take(struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_letter *letter,
-	const struct wh_cookie *packet);
-void wh_cookies_put_off(struct wh_greeter *greeter, uint64_t now_tsc,
+void wh_cookies_take(struct wh_handshakes *handshakes, uint64_t now_tsc,
+	const struct wh_letter *letter, const struct wh_cookie *packet);
+void wh_cookies_put_off(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	const struct wh_letter *letter, const struct wh_cookie *packet);
 
 /*
- * acquaintance.c, for the greeter's core. _takes: whether a greeting begins with that cookie, and
- * when the peer was asked for it; later cookies are ignored. _wait: the peer has put us off.
+ * acquaintance.c, for the handshake server's core. _takes: whether a handshake begins with that
+ * cookie, and when the peer was asked for it; later cookies are ignored. _wait: the peer has put us
+ * off.
  */
-bool wh_acquaintance_takes(struct wh_greeter *greeter, const struct wh_address *peer,
+bool wh_acquaintance_takes(struct wh_handshakes *handshakes, const struct wh_address *peer,
 	const struct wh_cookie *packet, uint64_t *asked_tsc);
 void wh_acquaintance_wait(
-	struct wh_greeter *greeter, const struct wh_address *peer, uint64_t now_tsc);
-void wh_acquaintance_versions(struct wh_greeter *greeter, const struct wh_letter *letter,
+	struct wh_handshakes *handshakes, const struct wh_address *peer, uint64_t now_tsc);
+void wh_acquaintance_versions(struct wh_handshakes *handshakes, const struct wh_letter *letter,
 	const struct wh_versions *versions);
-void wh_acquaintance_settle(struct wh_greeter *greeter, const struct wh_guest *guest,
+void wh_acquaintance_settle(struct wh_handshakes *handshakes, const struct wh_guest *guest,
 	uint64_t now_tsc, const struct wh_meeting *meeting);
-void wh_acquaintance_judged(struct wh_greeter *greeter, const struct wh_guest *guest);
+void wh_acquaintance_judged(struct wh_handshakes *handshakes, const struct wh_guest *guest);
 void wh_acquaintance_lost(
-	struct wh_greeter *greeter, const struct wh_address *peer, uint64_t now_tsc);
-void wh_acquaintance_seek(struct wh_greeter *greeter, uint64_t now_tsc, struct wh_bond *lost);
-void wh_acquaintance_forget(struct wh_greeter *greeter, const struct wh_bond *bond);
-int32_t wh_acquaintance_poll(struct wh_greeter *greeter, uint64_t now_tsc);
-bool wh_acquaintance_ask(struct wh_greeter *greeter, struct wh_letter *letter);
+	struct wh_handshakes *handshakes, const struct wh_address *peer, uint64_t now_tsc);
+void wh_acquaintance_seek(struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_bond *lost);
+void wh_acquaintance_forget(struct wh_handshakes *handshakes, const struct wh_bond *bond);
+int32_t wh_acquaintance_poll(struct wh_handshakes *handshakes, uint64_t now_tsc);
+bool wh_acquaintance_ask(struct wh_handshakes *handshakes, struct wh_letter *letter);
 
 /* Encodes and seals the packet, and sets the letter's length. */
 static inline void wh_letter_write(struct wh_letter *letter, const struct wh_packet *packet)

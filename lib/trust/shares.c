@@ -6,11 +6,11 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
-/* Most greetings that begin back to back, in total and of a subnet; of a host. */
+/* Most handshakes that begin back to back, in total and of a subnet; of a host. */
 #define BURST      64
 #define HOST_BURST 16
 
-/* Answers to a host whose greetings may not begin. */
+/* Answers to a host whose handshakes may not begin. */
 #define TOLD_PER_S 4
 #define TOLD_BURST 4
 

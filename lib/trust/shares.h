@@ -3,7 +3,7 @@
 #define WH_TRUST_SHARES_H
 
 /*
- * Which of the greetings that peers begin may begin now, so that a flood of them leaves room for
+ * Which of the handshakes that peers begin may begin now, so that a flood of them leaves room for
  * others. Each costs a signature, whoever sends it. So there is a rate in total, one for each
  * subnet (IPv4 /24, IPv6 /48) and one for each host (IPv6 /64). Of each burst some is kept:
  *
@@ -40,7 +40,7 @@ enum wh_standing_of_host {
 
 /* What hosts of one bucket have done. */
 struct wh_share_host {
-	uint64_t due_tsc;      /* rate limit: when the next greeting may begin, without a burst */
+	uint64_t due_tsc;      /* rate limit: when the next handshake may begin, without a burst */
 	uint64_t fresh_tsc;    /* when it was last fresh; 0: never */
 	uint64_t told_due_tsc; /* the same limit, of answers to those that may not begin */
 };
@@ -62,7 +62,7 @@ void wh_shares_init(struct wh_shares *shares, uint64_t hz, uint32_t per_second,
 	const uint8_t key[WH_SIPHASH_KEY_BYTES]);
 
 /*
- * How a host stands with its next greeting, which is fresh but once a second, whether or not it
+ * How a host stands with its next handshake, which is fresh but once a second, whether or not it
  * begins; whether it may begin; and that it has begun.
  */
 enum wh_standing_of_host wh_shares_standing(
@@ -72,7 +72,7 @@ bool wh_shares_may(struct wh_shares *shares, uint64_t now_tsc, const struct wh_a
 void wh_shares_use(struct wh_shares *shares, uint64_t now_tsc, const struct wh_address *address,
 	enum wh_standing_of_host standing);
 
-/* Whether a host may be told that its greeting has to begin again: a few times a second. */
+/* Whether a host may be told that its handshake has to begin again: a few times a second. */
 bool wh_shares_may_tell(
 	struct wh_shares *shares, uint64_t now_tsc, const struct wh_address *address);
 

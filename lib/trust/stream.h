@@ -3,7 +3,7 @@
 #define WH_TRUST_STREAM_H
 
 /*
- * The byte streams of a greeting in packets that may be lost, duplicated, delayed or reordered.
+ * The byte streams of a handshake in packets that may be lost, duplicated, delayed or reordered.
  * Each packet contains the offset of its bytes and the offset up to which everything was received.
  * Unacknowledged bytes are retransmitted after a timeout, less and less often. Both directions are
  * limited to WH_CRYPTO_STREAM_MAX; if a byte is received twice the first copy counts.

@@ -156,31 +156,31 @@ uint64_t wh_cookie_made_us(const uint8_t cookie[WH_COOKIE_BYTES])
 
 /* Domain separation: numbers, cookies and offers use one key and are never valid as each other. */
 enum greeted {
-	GREETED_BY_US = 0x6f757273,
-	GREETED_BY_PEER = 0x70656572,
+	BEGUN_BY_US = 0x6f757273,
+	BEGUN_BY_PEER = 0x70656572,
 	OFFERED = 0x6f666672,
 };
 
-static uint64_t prove_greeting(const uint8_t key[WH_SIPHASH_KEY_BYTES], enum greeted by,
-	uint64_t made_us, const struct wh_address *peer, uint32_t queue, uint64_t greeting)
+static uint64_t prove_handshake(const uint8_t key[WH_SIPHASH_KEY_BYTES], enum greeted by,
+	uint64_t made_us, const struct wh_address *peer, uint32_t queue, uint64_t handshake)
 {
 	struct {
 		uint64_t by;
 		uint64_t made_us;
-		uint64_t greeting;
+		uint64_t handshake;
 		uint64_t queue;
 		uint64_t family;
 		uint64_t port;
 		uint8_t ip[sizeof(peer->ip)];
-	} message = {by, made_us, greeting, queue, peer->family, peer->port, {0}};
+	} message = {by, made_us, handshake, queue, peer->family, peer->port, {0}};
 
 	memcpy(message.ip, peer->ip, sizeof(message.ip));
 	return wh_siphash24(key, &message, sizeof(message));
 }
 
-uint64_t wh_greeting_number(const uint8_t key[WH_SIPHASH_KEY_BYTES], const struct wh_address *peer)
+uint64_t wh_handshake_number(const uint8_t key[WH_SIPHASH_KEY_BYTES], const struct wh_address *peer)
 {
-	return prove_greeting(key, GREETED_BY_US, 0, peer, 0, 0);
+	return prove_handshake(key, BEGUN_BY_US, 0, peer, 0, 0);
 }
 
 static void make_of(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
@@ -189,7 +189,7 @@ static void make_of(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHAS
 {
 	struct cookie made = {
 		.made_us = now_us,
-		.proof = prove_greeting(key, by, now_us, peer, queue, number),
+		.proof = prove_handshake(key, by, now_us, peer, queue, number),
 	};
 
 	memcpy(cookie, &made, sizeof(made));
@@ -203,25 +203,25 @@ static bool check_of(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH
 
 	memcpy(&made, cookie, sizeof(made));
 	if (made.made_us > now_us || now_us - made.made_us > lifetime_us ||
-		made.proof != prove_greeting(key, by, made.made_us, peer, queue, number))
+		made.proof != prove_handshake(key, by, made.made_us, peer, queue, number))
 		return false;
 	*age_us = now_us - made.made_us;
 	return true;
 }
 
-void wh_greeting_cookie_make(uint8_t cookie[WH_COOKIE_BYTES],
+void wh_handshake_cookie_make(uint8_t cookie[WH_COOKIE_BYTES],
 	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, const struct wh_address *peer,
-	uint32_t queue, uint64_t greeting)
+	uint32_t queue, uint64_t handshake)
 {
-	make_of(cookie, key, GREETED_BY_PEER, now_us, peer, queue, greeting);
+	make_of(cookie, key, BEGUN_BY_PEER, now_us, peer, queue, handshake);
 }
 
-bool wh_greeting_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
+bool wh_handshake_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
 	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, uint64_t lifetime_us,
-	const struct wh_address *peer, uint32_t queue, uint64_t greeting, uint64_t *age_us)
+	const struct wh_address *peer, uint32_t queue, uint64_t handshake, uint64_t *age_us)
 {
 	return check_of(
-		cookie, key, GREETED_BY_PEER, now_us, lifetime_us, peer, queue, greeting, age_us);
+		cookie, key, BEGUN_BY_PEER, now_us, lifetime_us, peer, queue, handshake, age_us);
 }
 
 void wh_offer_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],

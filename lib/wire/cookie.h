@@ -48,18 +48,19 @@ uint64_t wh_between(
 	uint64_t token, const struct wh_address *initiator, const struct wh_address *acceptor);
 
 /*
- * The same for greetings (struct wh_ask). wh_greeting_number: the number of our greeting to a peer;
- * others cannot guess it, and it is recognized without memory. _make: the cookie for a peer's
- * greeting, valid at one queue. _check: true if made with this key for this peer, queue and
- * greeting, at most lifetime_us ago.
+ * The same for handshakes (struct wh_ask). wh_handshake_number: the number of our handshake to a
+ * peer; others cannot guess it, and it is recognized without memory. _make: the cookie for a peer's
+ * handshake, valid at one queue. _check: true if made with this key for this peer, queue and
+ * handshake, at most lifetime_us ago.
  */
-uint64_t wh_greeting_number(const uint8_t key[WH_SIPHASH_KEY_BYTES], const struct wh_address *peer);
-void wh_greeting_cookie_make(uint8_t cookie[WH_COOKIE_BYTES],
+uint64_t wh_handshake_number(
+	const uint8_t key[WH_SIPHASH_KEY_BYTES], const struct wh_address *peer);
+void wh_handshake_cookie_make(uint8_t cookie[WH_COOKIE_BYTES],
 	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, const struct wh_address *peer,
-	uint32_t queue, uint64_t greeting);
-bool wh_greeting_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
+	uint32_t queue, uint64_t handshake);
+bool wh_handshake_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
 	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, uint64_t lifetime_us,
-	const struct wh_address *peer, uint32_t queue, uint64_t greeting, uint64_t *age_us);
+	const struct wh_address *peer, uint32_t queue, uint64_t handshake, uint64_t *age_us);
 
 /*
  * The cookie of an offered session, without an OPEN: bound to the peer, the queue and the LCI. The

@@ -162,11 +162,11 @@
 	F(part, n_words, 0, WH_PROBE_WORDS_MAX)                                                    \
 	F(part, status, 0, WH_STATUSES - 1)
 
-#define WH_FIELDS_ASK(F, part)    WH_FIELD_ANY(F, part, greeting)
-#define WH_FIELDS_COOKIE(F, part) WH_FIELD_ANY(F, part, greeting)
+#define WH_FIELDS_ASK(F, part)    WH_FIELD_ANY(F, part, handshake)
+#define WH_FIELDS_COOKIE(F, part) WH_FIELD_ANY(F, part, handshake)
 
 #define WH_FIELDS_CRYPTO(F, part)                                                                  \
-	WH_FIELD_ANY(F, part, greeting)                                                            \
+	WH_FIELD_ANY(F, part, handshake)                                                           \
 	F(part, offset, 0, WH_CRYPTO_STREAM_MAX)                                                   \
 	F(part, acked, 0, WH_CRYPTO_STREAM_MAX)
 

@@ -76,8 +76,8 @@ static_assert(WH_WIRE_END(wh_confirm, cookie) == 4 + WH_COOKIE_BYTES, "CONFIRM")
 static_assert(WH_WIRE_END(wh_release, status) == 3 * 8 + 2, "release");
 static_assert(WH_WIRE_END(wh_probe, bond) == WH_FIELDS_BYTES, "probe");
 static_assert(WH_WIRE_END(wh_probe_answer, status) == 8 + 3 * 4 + 2 * 2 + 1, "probe's answer");
-static_assert(WH_WIRE_END(wh_cookie, cookie) == 8 + WH_COOKIE_BYTES, "cookie of a greeting");
-static_assert(WH_WIRE_END(wh_crypto, acked) == WH_FIELDS_BYTES, "piece of a greeting");
+static_assert(WH_WIRE_END(wh_cookie, cookie) == 8 + WH_COOKIE_BYTES, "cookie of a handshake");
+static_assert(WH_WIRE_END(wh_crypto, acked) == WH_FIELDS_BYTES, "piece of a handshake");
 static_assert(WH_CRYPTO_BODY == 2 * 2, "its lengths");
 static_assert(sizeof(struct wh_range) == 8 && sizeof(struct wh_wire_option) == 9, "what repeats");
 
@@ -109,7 +109,7 @@ static_assert(WH_BITMAP_PKTS_MAX % 64 == 0, "the longest bitmap is of whole word
 static_assert(
 	WH_PARAMS_BYTES_MAX <= WH_CONTROL_BYTES_MAX, "OPEN and CONFIRM with the longest name fit");
 static_assert(WH_HEAD_BYTES + WH_CRYPTO_BODY + WH_CRYPTO_BYTES_MAX <= WH_CONTROL_BYTES_MAX,
-	"the longest piece of a greeting fits");
+	"the longest piece of a handshake fits");
 /* No answer to a stranger is larger than the question. */
 static_assert(WH_HEAD_BYTES <= WH_PARAMS_BYTES, "ACCEPT is no longer than OPEN and CONFIRM");
 static_assert(WH_CONTROL_BYTES_MAX + 40 + 8 <= 1280, "RFC 8200 5: every IPv6 path carries 1280");

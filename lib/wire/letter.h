@@ -2,7 +2,7 @@
 #ifndef WH_WIRE_LETTER_H
 #define WH_WIRE_LETTER_H
 
-/* A packet of a greeting between an endpoint and the core that greets (lib/trust). */
+/* A packet of a handshake between an endpoint and the handshake core (lib/trust). */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,19 +14,19 @@
 #define WH_VIA_BYTES 6
 
 /*
- * Lifetime of a greeting's cookie, which covers the whole greeting. It is valid for one queue, one
- * address and one number.
+ * Lifetime of a handshake's cookie, which covers the whole handshake. It is valid for one queue,
+ * one address and one number.
  */
-#define WH_GREETING_COOKIE_S 25
+#define WH_HANDSHAKE_COOKIE_S 25
 
 struct wh_letter {
 	struct wh_address peer;
 	uint32_t queue;
 	uint32_t rtt_us; /* with a cookie of ours: its age */
 	uint32_t bytes;
-	bool is_answer; /* to a peer that greeted us: sent back by `via` */
+	bool is_answer; /* to a peer that began a handshake with us: sent back by `via` */
 	uint8_t via[WH_VIA_BYTES];
-	uint32_t offered_lci; /* first packet of a greeting: the offered session, 0: none */
+	uint32_t offered_lci; /* first packet of a handshake: the offered session, 0: none */
 	uint8_t offered_cookie[WH_COOKIE_BYTES];
 	uint8_t packet[WH_CONTROL_BYTES_MAX];
 };

@@ -55,7 +55,7 @@ const struct wh_packet_rule wh_packet_rules[WH_PACKET_TYPES] = {
 	[WH_PACKET_PROBE_ANSWER] = {HEAD, HEAD + WH_WORDS_BYTES(WH_PROBE_WORDS_MAX), ANSWER_FLAGS,
 		WH_WIRE_END(wh_probe_answer, status), 0, 0},
 	[WH_PACKET_ASK] = {HEAD + WH_ASK_PADDING, HEAD + WH_ASK_PADDING, NO_FLAGS,
-		WH_WIRE_END(wh_ask, greeting), PART(ask.padding)},
+		WH_WIRE_END(wh_ask, handshake), PART(ask.padding)},
 	[WH_PACKET_COOKIE] = {HEAD, HEAD, COOKIE_FLAGS, WH_WIRE_END(wh_cookie, cookie), 0, 0},
 	[WH_PACKET_CRYPTO] = {HEAD + WH_CRYPTO_BODY, WH_CONTROL_BYTES_MAX, CRYPTO_FLAGS,
 		WH_WIRE_END(wh_crypto, acked), FROM(crypto.bytes, WH_CRYPTO_BODY)},
@@ -67,7 +67,7 @@ static_assert(offsetof(struct wh_packet, rcv_state.cover_end) ==
 
 static_assert(offsetof(struct wh_packet, crypto.bytes) ==
 		      offsetof(struct wh_packet, fields) + WH_FIELDS_BYTES,
-	"a piece of a greeting has its lengths in the body");
+	"a piece of a handshake has its lengths in the body");
 
 static size_t params_variable_bytes(const struct wh_open_params *params)
 {

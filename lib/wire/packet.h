@@ -72,7 +72,7 @@
 
 #define WH_ASK_PADDING 32
 
-/* Of a greeting: bytes per packet, beside the head and two lengths; and in all per direction. */
+/* Of a handshake: bytes per packet, beside the head and two lengths; and in all per direction. */
 #define WH_CRYPTO_BYTES_MAX  (WH_CONTROL_BYTES_MAX - WH_HEAD_BYTES - 4)
 #define WH_CRYPTO_STREAM_MAX 16384
 
@@ -103,9 +103,9 @@ enum wh_packet_type {
 	WH_PACKET_RELEASE = 12,
 	WH_PACKET_PROBE = 13, /* of a train that measures the path, or a question about one */
 	WH_PACKET_PROBE_ANSWER = 14,
-	WH_PACKET_ASK = 15,    /* a peer that wants to greet requests a cookie ... */
+	WH_PACKET_ASK = 15,    /* a peer that wants a handshake requests a cookie ... */
 	WH_PACKET_COOKIE = 16, /* ... and receives it */
-	WH_PACKET_CRYPTO = 17, /* a piece of a greeting's bytes, lib/trust */
+	WH_PACKET_CRYPTO = 17, /* a piece of a handshake's bytes, lib/trust */
 	WH_PACKET_TYPES = 18,  /* one past the last */
 };
 
@@ -119,9 +119,9 @@ enum wh_packet_flag {
 	WH_FLAG_ECHO = 1 << 0,     /* probe: answer at once */
 	WH_FLAG_ASK = 1 << 1,      /* probe: requests permission to probe, and a cookie */
 	WH_FLAG_FETCH = 1 << 2,    /* probe: requests the arrivals of a train */
-	WH_FLAG_ANSWER = 1 << 0,   /* greeting: from the end that was greeted */
-	WH_FLAG_LATER = 1 << 0,    /* cookie: the greeting with it has to begin again */
-	WH_FLAG_OFFERED = 1 << 0,  /* CONFIRM: of a session offered in a greeting, without OPEN */
+	WH_FLAG_ANSWER = 1 << 0,   /* handshake: from the end that was asked */
+	WH_FLAG_LATER = 1 << 0,    /* cookie: the handshake with it has to begin again */
+	WH_FLAG_OFFERED = 1 << 0,  /* CONFIRM: of a session offered in a handshake, without OPEN */
 };
 
 /* Why a byte string is not a packet. Names in wh_wire_reason_name(). */
@@ -400,23 +400,23 @@ struct wh_release {
 };
 
 /*
- * A greeting authenticates two processes to each other before anything is sealed: TLS, in pieces in
- * both directions (lib/trust). `greeting` is a number of the client's, which nobody off the path
- * can guess. The cookie is the server's, which keeps no state before the cookie comes back. All
- * pieces contain both.
+ * A handshake authenticates two processes to each other before anything is sealed: TLS, in pieces
+ * in both directions (lib/trust). `handshake` is a number of the client's, which nobody off the
+ * path can guess. The cookie is the server's, which keeps no state before the cookie comes back.
+ * All pieces contain both.
  */
 struct wh_ask {
-	uint64_t greeting;
+	uint64_t handshake;
 	uint8_t padding[WH_ASK_PADDING]; /* without meaning: versions.h requires this length */
 };
 
 struct wh_cookie {
-	uint64_t greeting; /* of the ASK; with WH_FLAG_LATER both are of what finds no greeting */
+	uint64_t handshake; /* of the ASK; with WH_FLAG_LATER both are of what finds no handshake */
 	uint8_t cookie[WH_COOKIE_BYTES];
 };
 
 struct wh_crypto {
-	uint64_t greeting;
+	uint64_t handshake;
 	uint8_t cookie[WH_COOKIE_BYTES];
 	uint32_t offset;        /* of the first byte */
 	uint32_t acked;         /* all bytes before it were received */

@@ -77,6 +77,6 @@ bool wh_versions_read(const uint8_t *bytes, size_t length, struct wh_versions *v
 		.initiator_lci = params.initiator_lci,
 		.first_serial = params.first_serial,
 	};
-	memcpy(&versions->greeting, head.fields, sizeof(versions->greeting));
+	memcpy(&versions->handshake, head.fields, sizeof(versions->handshake));
 	return true;
 }

@@ -32,7 +32,7 @@ struct wh_versions {
 	uint8_t most;
 	bool asked; /* to an ASK */
 	/* From the echo. */
-	uint64_t greeting;
+	uint64_t handshake;
 	uint32_t initiator_lci;
 	uint64_t first_serial;
 };

@@ -24,7 +24,7 @@ from typing import Any, AsyncIterator
 from wavehaul.errors import JobFailed, NoServer
 from wavehaul.events import Event, StateEvent
 from wavehaul.job import Job, State
-from wavehaul.line import (ANSWER_BYTES, failure_of, granted, greeted, line_of, nobody, told_by,
+from wavehaul.line import (ANSWER_BYTES, failure_of, granted, check_hello, line_of, nobody, told_by,
                            usual_place)
 from wavehaul.requests import Paths, below, is_absolute, job_of, list_of, move_of, number_of
 from wavehaul.server import ANSWER_S, LOOK_S
@@ -46,7 +46,7 @@ class Line:
                  writer: asyncio.StreamWriter) -> None:
         self.path, self._reader, self._writer = path, reader, writer
         self.events: collections.deque[dict[str, Any]] = collections.deque()
-        self.greeting: dict[str, Any] = {}
+        self.hello: dict[str, Any] = {}
 
     @classmethod
     async def open(cls, path: Path, timeout: float | None) -> Line:
@@ -58,8 +58,8 @@ class Line:
         line = cls(path, reader, writer)
         try:
             async with asyncio.timeout(timeout):
-                line.greeting = await line.take()
-            greeted(line.greeting, path)
+                line.hello = await line.take()
+            check_hello(line.hello, path)
         except BaseException as error:
             line.close()
             if isinstance(error, TimeoutError):
@@ -119,7 +119,7 @@ class Server:
 
     @property
     def version(self) -> str:
-        return str(self._line.greeting.get('wavehaul', '')) if self._line is not None else ''
+        return str(self._line.hello.get('wavehaul', '')) if self._line is not None else ''
 
     def close(self) -> None:
         self._ended = True

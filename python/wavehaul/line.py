@@ -57,9 +57,9 @@ def told_by(line: bytes, path: Path) -> dict[str, Any]:
     return found
 
 
-def greeted(greeting: dict[str, Any], path: Path) -> None:
-    if greeting.get('control') != VERSION:
-        raise NoServer(greeting.get('error') or f'what answers on {path} speaks another protocol')
+def check_hello(hello: dict[str, Any], path: Path) -> None:
+    if hello.get('control') != VERSION:
+        raise NoServer(hello.get('error') or f'what answers on {path} speaks another protocol')
 
 
 def granted(answer: dict[str, Any]) -> dict[str, Any]:
@@ -93,14 +93,14 @@ class Line:
         try:
             self._socket.settimeout(timeout)
             self._socket.connect(str(path))
-            self.greeting = self.take(timeout)
+            self.hello = self.take(timeout)
         except OSError as error:
             self._socket.close()
             if isinstance(error, NoServer):
                 raise
             raise nobody(error, path) from None
         try:
-            greeted(self.greeting, path)
+            check_hello(self.hello, path)
         except NoServer:
             self._socket.close()
             raise

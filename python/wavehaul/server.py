@@ -39,7 +39,7 @@ class Server:
 
     @property
     def version(self) -> str:
-        return str(self._line.greeting.get('wavehaul', ''))
+        return str(self._line.hello.get('wavehaul', ''))
 
     def close(self) -> None:
         self._ended = True

@@ -73,12 +73,12 @@ static struct sockaddr_un socket_address(void)
 static int connect_client(void)
 {
 	const struct sockaddr_un address = socket_address();
-	char greeting[1024];
+	char handshake[1024];
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
 
 	WH_ASSERT(fd >= 0);
 	WH_ASSERT(connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0);
-	WH_ASSERT(recv(fd, greeting, sizeof(greeting), 0) > 0);
+	WH_ASSERT(recv(fd, handshake, sizeof(handshake), 0) > 0);
 	return fd;
 }
 
@@ -532,7 +532,7 @@ static void expect_ports(const json_t *ports, uint64_t factor)
 	expect_number(ports, "refused_opens", 14 * factor);
 	expect_number(ports, "drop_replies_full", 15 * factor);
 	expect_number(ports, "repeated_farewells", 16 * factor);
-	expect_number(ports, "drop_greetings_full", 17 * factor);
+	expect_number(ports, "drop_handshakes_full", 17 * factor);
 	expect_number(ports, "drop_no_bond", 18 * factor);
 	expect_number(ports, "drop_neighbour_contested", 19 * factor);
 	expect_number(ports, "drop_neighbour_no_room", 0);

@@ -48,7 +48,7 @@ SILENT_S = 1
 STATES_PER_S = 60
 # A refusal in one round trip, the start of a client of about a second counted.
 SOON_S = 4
-# A server looks at its files once a second, and what they withdraw is greeted anew.
+# A server looks at its files once a second, and what they withdraw needs a new handshake.
 TRUST_SEEN_S = 3
 # What takes a minute, too.
 WHOLE = 'ATTACK_WHOLE' in os.environ
@@ -487,7 +487,7 @@ def compared(field, program, folder, mib=72, mbps=60, pps=100_000):
 # Item 15.
 
 
-def greetings(field, program, folder, mib=18, mbps=60):
+def handshakes(field, program, folder, mib=18, mbps=60):
     """
     Those that begin by the thousand and never go on cost as little, and who is honest is met, also
     one whose pieces are lost, late, twice and in disorder. The audit says whose broke, and why, in
@@ -497,16 +497,16 @@ def greetings(field, program, folder, mib=18, mbps=60):
     field.serve(program, folder, '--audit', log)
     before = field.counters()
     with field.growth(GROWTH_BYTES), field.transfer(mib, mbps, late_s=late_s(mib, mbps)):
-        told = field.attack_now('greets', '--pps', 4000, '--seconds', 1.2)
+        told = field.attack_now('handshakes', '--pps', 4000, '--seconds', 1.2)
         ours = field.attack_now('disorder', '--seconds', 1)
     expect(told['cookies'] > 1000 and told['answers'] > 100, f'{told}')
-    expect(ours['met'] == ours['greetings'] > 1 and ours['late'] > 10, f'{ours}')
-    reasons = {'greetings', 'greetings_met', 'greetings_crowded_out', 'greetings_broken'}
+    expect(ours['met'] == ours['handshakes'] > 1 and ours['late'] > 10, f'{ours}')
+    reasons = {'handshakes', 'handshakes_met', 'handshakes_crowded_out', 'handshakes_broken'}
     counted = grown(before, field.counters())
     expect(reasons <= counted, f'these alone were counted: {counted}')
     lines = [line for line in map(json.loads, log.read_text().splitlines())
              if line['event'] == 'refused']
-    broken = [line for line in lines if line['outcome'] == 'greeting broke']
+    broken = [line for line in lines if line['outcome'] == 'handshake broke']
     expect(broken and all(line['identity'] is None and line['peer'].startswith('192.0.2.')
                           and line['why'] for line in broken), f'the audit says {lines}')
     expect(len(lines) <= AUDIT_LINES, f'{len(lines)} lines of the audit')
@@ -515,7 +515,7 @@ def greetings(field, program, folder, mib=18, mbps=60):
 
 def crowded(field, program, folder, clients=3, pps=20_000):
     """
-    Beside as many greetings as a line carries, of 200 addresses of the client's own network,
+    Beside as many handshakes as a line carries, of 200 addresses of the client's own network,
     whether they ask for their cookies or have collected them before, each honest client is served
     in at most twice the time that it takes otherwise, and two seconds.
     """
@@ -530,7 +530,7 @@ def crowded(field, program, folder, clients=3, pps=20_000):
         return max(took)
 
     calm_s = slowest_s('calm')
-    for kind, first_s in ('greets', 1), ('greets-stored', 4):
+    for kind, first_s in ('handshakes', 1), ('handshakes-stored', 4):
         seconds = first_s + clients * (calm_s + 1)
         with field.attack(kind, '--pps', pps, '--seconds', seconds) as told:
             time.sleep(first_s)
@@ -715,7 +715,7 @@ WAVES = (
      ('list',), ('into', '--path', 'in')),
     (('places',), ('folders',), ('claim',), ('askers', '--pps', 200), ('aborts',), ('disorder',)),
     (('lies', '--path', 'offered'), ('records', '--path', 'in'), ('stalls', '--path', 'offered'),
-     ('greets', '--pps', 1000)),
+     ('handshakes', '--pps', 1000)),
     (('graphs',), ('windows', '--count', 4), ('period',), ('complaints',), ('forged',),
      ('parts',), ('given-up',)),
 )
@@ -774,7 +774,7 @@ def cases(field):
     yield case('13 taps', True, taps)
     yield case('14 floods', False, flooded)
     yield case('14 compared', False, compared)
-    yield case('15 greetings', True, greetings)
+    yield case('15 handshakes', True, handshakes)
     yield case('15 crowded', False, crowded)
     yield case('15 mirror', True, mirrored)
     yield case('16 liar', True, liar)

@@ -21,7 +21,7 @@ static const struct wh_attack *const families[] = {
 	wh_attacks_jobs,
 	wh_attacks_bundles,
 	wh_attacks_taps,
-	wh_attacks_greets,
+	wh_attacks_handshakes,
 	wh_attacks_bonds,
 	wh_attacks_lies,
 	wh_attacks_orderer,
@@ -196,7 +196,7 @@ int main(int argc, char **argv)
 	wh_prng_init(&attacker.prng, 20260101);
 	wh_attacker_open(&attacker);
 	if (attacker.key != NULL)
-		wh_attack_greet(&attacker);
+		wh_attack_handshake(&attacker);
 	attacker.sent_pkts = attacker.sent_bytes = 0;
 	attacker.began_ns = wh_attack_now_ns();
 	attack->run(&attacker);

@@ -43,7 +43,7 @@ struct wh_attacker {
 	uint64_t serial; /* ... and where its data are */
 	const char *path;
 	const char *key;      /* a file with its identity: what its peers say is sealed */
-	struct wh_bond *bond; /* with the server, once it has greeted */
+	struct wh_bond *bond; /* with the server, once the handshake is over */
 	struct wh_prng prng;
 	uint64_t sent_pkts;
 	uint64_t sent_bytes; /* of frames */
@@ -94,7 +94,7 @@ struct wh_open_params wh_attack_params(uint32_t initiator_lci);
 struct wh_packet wh_attack_example(enum wh_packet_type type, uint32_t lci);
 
 /* With a key: makes the bond, or ends the program. */
-void wh_attack_greet(struct wh_attacker *attacker);
+void wh_attack_handshake(struct wh_attacker *attacker);
 
 /* By file. */
 extern const struct wh_attack wh_attacks_packets[];
@@ -104,7 +104,7 @@ extern const struct wh_attack wh_attacks_sessions[];
 extern const struct wh_attack wh_attacks_jobs[];
 extern const struct wh_attack wh_attacks_bundles[];
 extern const struct wh_attack wh_attacks_taps[];
-extern const struct wh_attack wh_attacks_greets[];
+extern const struct wh_attack wh_attacks_handshakes[];
 extern const struct wh_attack wh_attacks_bonds[];
 extern const struct wh_attack wh_attacks_lies[];
 extern const struct wh_attack wh_attacks_orderer[];

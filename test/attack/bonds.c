@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Greetings by a key of the attacker's own, on lines that are honest or are not. */
+/* Handshakes by a key of the attacker's own, on lines that are honest or are not. */
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -13,12 +13,12 @@
 #include "attacker.h"
 #include "base/assert.h"
 #include "seal/seal.h"
-#include "trust/greeter.h"
+#include "trust/handshakes.h"
 
-#define NS_PER_MS UINT64_C(1000000)
-#define GREET_MS  5000
-#define LAST_MS   20 /* so that the last letter is acknowledged */
-#define HELD      64
+#define NS_PER_MS    UINT64_C(1000000)
+#define HANDSHAKE_MS 5000
+#define LAST_MS      20 /* so that the last letter is acknowledged */
+#define HELD         64
 
 /* Letters that are held back, and go in any order. */
 struct held {
@@ -28,7 +28,7 @@ struct held {
 
 struct line {
 	struct wh_attacker *attacker;
-	struct wh_greeter greeter;
+	struct wh_handshakes handshakes;
 	int socket;
 	uint32_t lost_percent;
 	uint32_t twice_percent;
@@ -55,7 +55,7 @@ static void open_line(struct line *line, struct wh_attacker *attacker)
 {
 	struct sockaddr_in there = {
 		.sin_family = AF_INET, .sin_port = htons(attacker->server.port)};
-	const struct wh_greeter_config config = {
+	const struct wh_handshakes_config config = {
 		.hz = 1000 * NS_PER_MS,
 		.identity = &identity,
 		.ciphers = 1 << WH_CIPHER_AES_128_GCM,
@@ -63,7 +63,7 @@ static void open_line(struct line *line, struct wh_attacker *attacker)
 		.bonds = &bonds,
 		.believer = {.believe = believe},
 	};
-	int rc = wh_greeter_init(&line->greeter, &config);
+	int rc = wh_handshakes_init(&line->handshakes, &config);
 
 	WH_ASSERT(rc == 0);
 	line->attacker = attacker;
@@ -84,7 +84,7 @@ static bool chance(struct line *line, uint32_t percent)
 static void deliver(struct line *line, const struct held *held)
 {
 	if (!held->to_server) {
-		wh_greeter_take(&line->greeter, wh_attack_now_ns(), &held->letter);
+		wh_handshakes_take(&line->handshakes, wh_attack_now_ns(), &held->letter);
 		return;
 	}
 	line->attacker->sent_pkts++;
@@ -142,8 +142,8 @@ static void turn(struct line *line)
 	struct held one = {.to_server = true};
 
 	hear(line);
-	wh_greeter_poll(&line->greeter, wh_attack_now_ns());
-	while (wh_greeter_give(&line->greeter, wh_attack_now_ns(), &one.letter))
+	wh_handshakes_poll(&line->handshakes, wh_attack_now_ns());
+	while (wh_handshakes_give(&line->handshakes, wh_attack_now_ns(), &one.letter))
 		carry(line, &one);
 	let_go(line);
 	usleep(200);
@@ -153,12 +153,12 @@ static void turn(struct line *line)
 static struct wh_bond *meet(struct line *line, enum wh_reception *verdict)
 {
 	struct wh_meeting meeting = {0};
-	uint64_t end_ns = wh_attack_now_ns() + GREET_MS * NS_PER_MS;
+	uint64_t end_ns = wh_attack_now_ns() + HANDSHAKE_MS * NS_PER_MS;
 
 	while (meeting.state != WH_MEETING_BONDED && meeting.state != WH_MEETING_REFUSED &&
 		wh_attack_now_ns() < end_ns) {
-		wh_greeter_meet(
-			&line->greeter, wh_attack_now_ns(), &line->attacker->server, &meeting);
+		wh_handshakes_attempt(
+			&line->handshakes, wh_attack_now_ns(), &line->attacker->server, &meeting);
 		turn(line);
 	}
 	*verdict = meeting.verdict;
@@ -180,7 +180,7 @@ static void have_identity(const struct wh_attacker *attacker)
 	}
 }
 
-void wh_attack_greet(struct wh_attacker *attacker)
+void wh_attack_handshake(struct wh_attacker *attacker)
 {
 	static struct line line;
 	enum wh_reception verdict;
@@ -197,7 +197,7 @@ void wh_attack_greet(struct wh_attacker *attacker)
 /* Once more from the beginning each time, by letters that are lost, late, twice and in disorder. */
 static void disorder(struct wh_attacker *attacker)
 {
-	uint64_t greetings = 0, met = 0, lost = 0, late = 0;
+	uint64_t n_handshakes = 0, met = 0, lost = 0, late = 0;
 
 	while (wh_attack_goes_on(attacker)) {
 		struct line *line = calloc(1, sizeof(*line));
@@ -211,22 +211,22 @@ static void disorder(struct wh_attacker *attacker)
 
 		struct wh_bond *bond = meet(line, &verdict);
 
-		greetings++;
+		n_handshakes++;
 		met += bond != NULL;
 		wh_bond_let_go(bond);
 		lost += line->lost;
 		late += line->late;
-		wh_greeter_free(&line->greeter);
+		wh_handshakes_free(&line->handshakes);
 		close(line->socket);
 		free(line);
 	}
-	wh_attack_note(attacker, "greetings", greetings);
+	wh_attack_note(attacker, "n_handshakes", n_handshakes);
 	wh_attack_note(attacker, "met", met);
 	wh_attack_note(attacker, "lost", lost);
 	wh_attack_note(attacker, "late", late);
 }
 
 const struct wh_attack wh_attacks_bonds[] = {
-	{"disorder", 15, "greetings whose pieces are lost, late, twice and in disorder", disorder},
+	{"disorder", 15, "handshakes whose pieces are lost, late, twice and in disorder", disorder},
 	{0},
 };

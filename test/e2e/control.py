@@ -35,7 +35,7 @@ class Control:
         self.socket.settimeout(20)
         self.socket.connect(str(path))
         self.lines = self.socket.makefile('rb')
-        self.greeting = self.read()
+        self.hello = self.read()
 
     def __enter__(self):
         return self
@@ -78,13 +78,13 @@ def steered(program, folder, *server, name='control'):
 def answers(program, folder):
     with steered(program, folder) as (pair, path):
         with Control(path) as control:
-            expect_equal('the protocol', control.greeting['control'], 1)
+            expect_equal('the protocol', control.hello['control'], 1)
             status = control.told('status')
             expect_equal('pid', status['pid'], pair.process.pid)
             expect_equal('jobs', status['live'], 0)
             expect_equal('root', status['root'], str(pair.served))
             expect_equal('version', control.told('version')['version'],
-                         control.greeting['wavehaul'])
+                         control.hello['wavehaul'])
             expect_equal('port', control.told('ports')['ports']['port'], 'net_memif0')
             expect(control.told('cores')['cores'], 'no cores')
             expect_equal('sessions', control.told('sessions')['sessions'], [])
@@ -148,8 +148,8 @@ def borne(program, folder):
                 turned = 0
                 for _ in range(80):
                     client = many.enter_context(Control(path))
-                    turned += 'error' in client.greeting
-                    if 'error' not in client.greeting:
+                    turned += 'error' in client.hello
+                    if 'error' not in client.hello:
                         client.told('version')  # or he would have to make room
                 expect(10 < turned < 40, f'{turned} of 80 were turned away')
             wait_until(lambda: answered(path), 10, 'an answer when all is over')

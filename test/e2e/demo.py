@@ -579,7 +579,7 @@ def path_down(program, folder):
 def stalled(program, folder):
     """Bit errors that long packets never survive and short ones do: both ends are there.
 
-    Unsealed, for the certificates of a greeting are in long packets, too.
+    Unsealed, for the certificates of a handshake are in long packets, too.
     """
     result = program.run('demo', '--json', '--size', '1M', '--loss-model', 'ber:2e-4', '--rtt',
                          '1ms', '--stall-timeout', '1s', '--profile', 'fixed', '--unsealed')

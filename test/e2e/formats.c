@@ -14,7 +14,7 @@
 #include "../rig/packet_names.h"
 #include "bundle/record_shape.h"
 #include "packet_fields.h"
-#include "trust/greeting.h"
+#include "trust/handshake.h"
 
 #define LINE_BYTES 256
 #define PAGE_BYTES (UINT32_C(1) << 20)

@@ -287,14 +287,14 @@ static void tell_probe_answer(const struct wh_packet *packet)
 
 static void tell_ask(const struct wh_packet *packet)
 {
-	TELL("ask", &packet->ask, greeting);
+	TELL("ask", &packet->ask, handshake);
 	tell_bytes("wavehaul.ask.padding", packet->ask.padding, WH_ASK_PADDING);
 }
 
 static void tell_cookie(const struct wh_packet *packet)
 {
 	tell("wavehaul.flags.later", (packet->flags & WH_FLAG_LATER) != 0);
-	TELL("cookie", &packet->cookie, greeting);
+	TELL("cookie", &packet->cookie, handshake);
 	tell_bytes("wavehaul.cookie.cookie", packet->cookie.cookie, WH_COOKIE_BYTES);
 }
 
@@ -304,7 +304,7 @@ static void tell_crypto(const struct wh_packet *packet)
 	const struct wh_crypto *crypto = &packet->crypto;
 
 	tell("wavehaul.flags.answer", (packet->flags & WH_FLAG_ANSWER) != 0);
-	TELL("crypto", crypto, greeting);
+	TELL("crypto", crypto, handshake);
 	tell_bytes("wavehaul.crypto.cookie", crypto->cookie, WH_COOKIE_BYTES);
 	TELL("crypto", crypto, offset);
 	TELL("crypto", crypto, acked);

@@ -74,7 +74,7 @@ def rate_of_a_peer(program, folder):
                    here.start('send', path, f'{SERVER}:six', address=THIRD)]
         for client in clients:
             expect_status(here.user.program.finish(client, 30, began), 0)
-        # 16 MB, and what was saved up; a start of each client and its greeting come to it.
+        # 16 MB, and what was saved up; a start of each client and its handshake come to it.
         expect_between('seconds for both', time.monotonic() - began, 3.0, 8.0)
         for name in ('one', 'back'):
             expect(filecmp.cmp(path, folder / name, shallow=False), 'another file')

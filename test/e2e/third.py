@@ -37,7 +37,7 @@ TALK_BYTES = 1_000_000
 AWAY_S = 10
 FOLLOWED_S = 5
 
-# A server looks at its files once a second, and what they withdraw is greeted anew.
+# A server looks at its files once a second, and what they withdraw needs a new handshake.
 NOTICED_S = 3
 
 

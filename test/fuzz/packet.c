@@ -103,8 +103,8 @@ static const struct wh_packet seeds[] = {
 	{.type = WH_PACKET_PROBE_ANSWER,
 		.flags = WH_FLAG_FETCH,
 		.probe_answer = {.total = 2, .n_words = 2, .words = {7, 9}}},
-	{.type = WH_PACKET_ASK, .ask = {.greeting = 7}},
-	{.type = WH_PACKET_COOKIE, .cookie = {.greeting = 7}},
+	{.type = WH_PACKET_ASK, .ask = {.handshake = 7}},
+	{.type = WH_PACKET_COOKIE, .cookie = {.handshake = 7}},
 	{.type = WH_PACKET_CRYPTO, .crypto = {.offset = 9, .bytes = 30, .padding_bytes = 5}},
 };
 

@@ -425,7 +425,7 @@ void wh_storm_deliver(struct wh_storm *storm, enum wh_role to, const uint8_t *by
 	bool decodes = reason == WH_WIRE_OK;
 	bool handshake =
 		decodes && (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM ||
-				   wh_is_greeting(&packet));
+				   wh_is_handshake(&packet));
 	bool payload =
 		decodes && (packet.type == WH_PACKET_DATA || packet.type == WH_PACKET_REPAIR);
 	bool strange =
@@ -554,7 +554,7 @@ uint32_t wh_storm_take(struct wh_storm *storm, enum wh_role from, uint32_t count
 		/* To nobody only before there is a peer. */
 		WH_ASSERT((packet.lci == 0) ==
 			  (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM ||
-				  wh_is_greeting(&packet)));
+				  wh_is_handshake(&packet)));
 		if (packet.type == WH_PACKET_DATA)
 			check_payload(storm, &packet);
 		relay(storm, from == WH_TRANSMITTER ? WH_RECEIVER : WH_TRANSMITTER, &packet);

@@ -13,8 +13,8 @@ const char wh_suite_name[] = "jobs/bonds";
 
 static struct wh_identity alice;
 static struct wh_identity bob;
-static struct wh_greet_settings alices;
-static struct wh_greet_settings bobs;
+static struct wh_handshake_settings alices;
+static struct wh_handshake_settings bobs;
 static bool trusts_all; /* whoever begins from now on */
 
 static enum wh_belief believe_all(
@@ -26,35 +26,35 @@ static enum wh_belief believe_all(
 	return WH_BELIEVED;
 }
 
-static struct wh_greet_settings settings_of(const struct wh_identity *identity)
+static struct wh_handshake_settings settings_of(const struct wh_identity *identity)
 {
-	return (struct wh_greet_settings){
+	return (struct wh_handshake_settings){
 		.identity = identity,
 		.ciphers = 1 << WH_CIPHER_AES_128_GCM,
 		.believer = {.believe = trusts_all ? believe_all : NULL},
 	};
 }
 
-static void begin(const struct wh_greet_settings *servers)
+static void begin(const struct wh_handshake_settings *servers)
 {
 	CU_ASSERT_EQUAL_FATAL(wh_identity_make(&alice), 0);
 	CU_ASSERT_EQUAL_FATAL(wh_identity_make(&bob), 0);
 	alices = settings_of(&alice);
 	bobs = settings_of(&bob);
-	story.greet = servers;
+	story.handshake = servers;
 	story_open(UINT64_C(100000000));
 }
 
 static void end(void)
 {
 	story_close();
-	story.greet = NULL;
+	story.handshake = NULL;
 	wh_identity_free(&alice);
 	wh_identity_free(&bob);
 }
 
 /* Three lanes to the first server, until they are over; how long it took. */
-static uint64_t visit_server(struct visit *visit, const struct wh_greet_settings *clients)
+static uint64_t visit_server(struct visit *visit, const struct wh_handshake_settings *clients)
 {
 	static struct tree tree;
 	const struct visit_config plain = {
@@ -67,7 +67,7 @@ static uint64_t visit_server(struct visit *visit, const struct wh_greet_settings
 	};
 	struct visit_config config = plain;
 
-	config.settings.greet = clients;
+	config.settings.handshake = clients;
 	story_plant(&tree, 1);
 	visit_prepare(&config, story.folder);
 	visit_begin(visit, &story.house, &config, story.folder);
@@ -77,12 +77,12 @@ static uint64_t visit_server(struct visit *visit, const struct wh_greet_settings
 	return visit->ended_ns - visit->began_ns;
 }
 
-static const struct wh_greeter_stats *servers_stats(void)
+static const struct wh_handshakes_stats *servers_stats(void)
 {
-	return &story.house.process[0].host.greet.greeter.stats;
+	return &story.house.process[0].host.handshake.handshakes.stats;
 }
 
-/* One greeting, whatever the number of lanes. */
+/* One handshake, whatever the number of lanes. */
 static void test_own_key(void)
 {
 	struct visit visit;
@@ -161,7 +161,7 @@ static void test_unsealed_server(void)
 	end();
 }
 
-/* Nobody is there: that is found out as it is of a server without greetings. */
+/* Nobody is there: that is found out as it is of a server without handshakes. */
 static void test_silent_server(void)
 {
 	struct visit visit;

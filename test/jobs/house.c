@@ -131,10 +131,11 @@ static void open_ground(struct process *process)
 	int rc = wh_arena_init(&ground->arena, process->memory, settings->buffer_bytes);
 
 	WH_ASSERT(rc == 0 && settings->queues <= HOUSE_QUEUES_MAX);
-	if (settings->greet != NULL) {
-		rc = wh_greet_init(&process->host.greet, ground, settings->greet);
+	if (settings->handshake != NULL) {
+		rc = wh_host_handshake_init(&process->host.handshake, ground, settings->handshake);
 		WH_ASSERT(rc == 0);
-		wh_loop_add(ground->worker[0], "greet", wh_greet_poll, &process->host.greet);
+		wh_loop_add(ground->worker[0], "handshake", wh_host_handshake_poll,
+			&process->host.handshake);
 	}
 	for (uint32_t i = 0; i < settings->queues; i++) {
 		ground->shard[i] = (struct wh_ground_shard){
@@ -253,7 +254,7 @@ void house_end(struct house *house, uint32_t i, enum house_death death)
 	disk_enter(0, house->now_ns);
 	for (uint32_t queue = 0; queue < process->settings.queues; queue++)
 		wh_endpoint_free(&process->endpoint[queue]);
-	wh_greet_free(&process->host.greet);
+	wh_host_handshake_free(&process->host.handshake);
 	wh_arena_free(&process->host.ground.arena);
 	process->alive = false;
 	process->verbs = 0;

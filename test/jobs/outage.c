@@ -207,11 +207,11 @@ static void draw(uint64_t seed)
 	tale.down_ns = draw_down_ns();
 }
 
-static const struct wh_greet_settings *greeting(void)
+static const struct wh_handshake_settings *handshake(void)
 {
-	static struct wh_greet_settings settings;
+	static struct wh_handshake_settings settings;
 
-	settings = (struct wh_greet_settings){
+	settings = (struct wh_handshake_settings){
 		.identity = &identity, .ciphers = 1 << WH_CIPHER_AES_128_GCM};
 	return tale.sealed ? &settings : NULL;
 }
@@ -235,7 +235,7 @@ static void start_server(void)
 
 	service.own.here.root_fd = tale.root_fd;
 	server->settings = tale.config.settings;
-	server->settings.greet = greeting();
+	server->settings.handshake = handshake();
 	server->settings.buffer_bytes *= 2;
 	house_start(&tale.house, SERVER, &service, false);
 }
@@ -256,7 +256,7 @@ static void begin(bool with_server)
 		tale.house.process[i].database = databases[i];
 		tale.house.process[i].batch_bytes = tale.batch_bytes;
 	}
-	tale.config.settings.greet = greeting();
+	tale.config.settings.handshake = handshake();
 	visit_prepare(&tale.config, folder);
 	house_lay(&tale.house, CLIENT, SERVER, &tale.netem, &tale.netem);
 	if (with_server)

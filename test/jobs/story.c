@@ -87,7 +87,7 @@ static void start_server(uint32_t server)
 	WH_ASSERT(story.root_fd[server] >= 0);
 	service.own.here.root_fd = story.root_fd[server];
 	story.house.process[server].settings = story_settings();
-	story.house.process[server].settings.greet = story.greet;
+	story.house.process[server].settings.handshake = story.handshake;
 	house_start(&story.house, server, &service, false);
 }
 

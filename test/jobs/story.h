@@ -19,7 +19,7 @@ struct story {
 	struct house house;
 	char folder[32];
 	int root_fd[STORY_SERVERS];
-	const struct wh_greet_settings *greet; /* of servers that begin from now on */
+	const struct wh_handshake_settings *handshake; /* of servers that begin from now on */
 	/* What the servers' job that ended last said of it. */
 	bool stalled;
 	char why[256];

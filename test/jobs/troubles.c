@@ -306,7 +306,7 @@ static void await_stand(int from)
 }
 
 /*
- * The client's core is another's for longer than a greeting may take, and again from when its job
+ * The client's core is another's for longer than a handshake may take, and again from when its job
  * has opened its stream until that is open; the server's meanwhile. Yet it has as much time to
  * answer as any other.
  */
@@ -331,7 +331,7 @@ static void test_open_between_two_looks(void)
 	await_stand(WH_JOB_OPENING);
 	go_on_until(story.house.now_ns + 10 * WH_NS_PER_S);
 	server->stopped = true;
-	await_stand(WH_JOB_GREETED);
+	await_stand(WH_JOB_TOLD);
 	client->verbs--;
 	limit_ns = story.house.now_ns + WH_NS_PER_S;
 	while (wh_session_news(job->streams.out).phase == WH_PHASE_OPENING &&
@@ -340,7 +340,7 @@ static void test_open_between_two_looks(void)
 	CU_ASSERT_EQUAL(wh_session_news(job->streams.out).phase, WH_PHASE_RUNNING);
 	client->stopped = false;
 	go_on_until(story.house.now_ns + config.request.stall_timeout_ns / 2);
-	CU_ASSERT_EQUAL(job->view.state, WH_JOB_GREETED); /* and still waits */
+	CU_ASSERT_EQUAL(job->view.state, WH_JOB_TOLD); /* and still waits */
 	server->stopped = false;
 	await_end(&visit);
 	story_check_whole(&visit, visit.result);

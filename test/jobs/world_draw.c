@@ -22,7 +22,7 @@ static uint64_t log_uniform(struct world *w, uint64_t low, uint64_t high)
 
 /* All have one key, as the processes of one user have; made once. */
 static struct wh_identity identity;
-static const struct wh_greet_settings one_of_us = {
+static const struct wh_handshake_settings one_of_us = {
 	.identity = &identity,
 	.ciphers = 1 << WH_CIPHER_AES_128_GCM,
 };
@@ -39,7 +39,7 @@ static void draw_settings(struct world *w, struct wh_host_settings *settings, ui
 	*settings = (struct wh_host_settings){
 		.queues = 1 + (uint32_t)wh_prng_below(&w->prng, HOUSE_QUEUES_MAX),
 		.mtu_bytes = w->mtu_bytes,
-		.greet = w->greets ? &one_of_us : NULL,
+		.handshake = w->with_handshake ? &one_of_us : NULL,
 		.buffer_bytes = (UINT64_C(24) << 20) * (1 + lanes),
 	};
 }
@@ -104,7 +104,7 @@ static void draw_netems(struct world *w)
 	w->rate_bps = log_uniform(w, 20000000, UINT64_C(2000000000));
 	w->rtt_ns = log_uniform(w, 100000, 100 * MS);
 	w->mtu_bytes = one_in(w, 3) ? 9000 : 1500;
-	w->greets = one_in(w, 2);
+	w->with_handshake = one_in(w, 2);
 	make_identity();
 	w->is_rough = !one_in(w, 3);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -248,11 +248,11 @@ void world_describe(const struct world *w)
 	static const char *const faults[FAULTS] = {"none", "cut", "outage", "client killed",
 		"server killed", "drain", "server stands still", "client stands still"};
 
-	printf("  rate %.1f Mb/s, rtt %.3f ms, mtu %u, greetings %d, loss %g/%g, reorder %g/%g, "
+	printf("  rate %.1f Mb/s, rtt %.3f ms, mtu %u, handshakes %d, loss %g/%g, reorder %g/%g, "
 	       "quantum %" PRIu64 " us; disk: memory %d, latency %" PRIu64 " us, errands %" PRIu64
 	       " us, fails %u, room %" PRIu64 "; tight %d; fault: %s of %u or server %u at %.4f "
 	       "s, until %.4f s\n",
-		(double)w->rate_bps / 1e6, (double)w->rtt_ns / 1e6, w->mtu_bytes, w->greets,
+		(double)w->rate_bps / 1e6, (double)w->rtt_ns / 1e6, w->mtu_bytes, w->with_handshake,
 		w->netem[0].loss, w->netem[1].loss, w->netem[0].reorder, w->netem[1].reorder,
 		w->house.quantum_ns / 1000, w->disk.in_memory, w->disk.latency_ns / 1000,
 		w->disk.errand_ns / 1000, w->disk.fails_after, w->disk.room_bytes, w->is_tight,

@@ -2,7 +2,7 @@
 #ifndef WH_TEST_RIG_BONDS_H
 #define WH_TEST_RIG_BONDS_H
 
-/* Two processes that know each other, without a greeting: a table each, and a bond in both. */
+/* Two processes that know each other, without a handshake: a table each, and a bond in both. */
 
 #include "base/assert.h"
 #include "seal/bond.h"

@@ -16,8 +16,9 @@ struct wh_rig_end {
 	struct wh_endpoint endpoint;
 	struct wh_address address;
 	/*
-	 * What the rig does not set: greets, queue, own, may_come; welcome, if it is not to take
-	 * whoever asks; and all of the key but its first byte. The callbacks' context is this end.
+	 * What the rig does not set: makes handshakes, queue, own, may_come; welcome, if it is not
+	 * to take whoever asks; and all of the key but its first byte. The callbacks' context is
+	 * this end.
 	 */
 	struct wh_endpoint_config more;
 	struct wh_session_config session; /* may change: of those that begin from then on */

@@ -23,7 +23,7 @@ void wh_rig_host_free(struct wh_rig_host *host)
 
 void wh_rig_host_start(struct wh_rig_host *host, uint8_t number)
 {
-	struct wh_greeter_config config = {
+	struct wh_handshakes_config config = {
 		.hz = host->end.session.hz,
 		.identity = &host->identity,
 		.ciphers = 1 << WH_CIPHER_AES_128_GCM,
@@ -36,10 +36,10 @@ void wh_rig_host_start(struct wh_rig_host *host, uint8_t number)
 	WH_ASSERT(rc == 0 && !host->up);
 	host->end.more.key[1] = ++host->lives;
 	host->end.more.own[0] = wh_rig_address(number);
-	host->end.bonds = host->end.more.greets ? &host->bonds : NULL;
+	host->end.bonds = host->end.more.with_handshake ? &host->bonds : NULL;
 	wh_rig_end_open(&host->end, number, WH_ENDPOINT_PLACES_MIN);
 	memcpy(config.key, host->end.endpoint.listener.key, sizeof(config.key));
-	rc = wh_greeter_init(&host->greeter, &config);
+	rc = wh_handshakes_init(&host->handshakes, &config);
 	WH_ASSERT(rc == 0);
 	host->up = true;
 }
@@ -47,23 +47,24 @@ void wh_rig_host_start(struct wh_rig_host *host, uint8_t number)
 void wh_rig_host_stop(struct wh_rig_host *host)
 {
 	wh_rig_end_close(&host->end);
-	wh_greeter_free(&host->greeter);
+	wh_handshakes_free(&host->handshakes);
 	wh_bonds_free(&host->bonds);
 	host->up = false;
 }
 
-void wh_rig_host_greet(struct wh_rig_host *host, uint64_t now_tsc)
+void wh_rig_host_handshake(struct wh_rig_host *host, uint64_t now_tsc)
 {
 	struct wh_endpoint *endpoint = &host->end.endpoint;
 	struct wh_letter letter;
 	struct wh_slot *slot;
 
 	while ((slot = wh_slot_fifo_peek(&endpoint->letters_in)) != NULL) {
-		wh_greeter_take(&host->greeter, now_tsc, (const struct wh_letter *)slot->data);
+		wh_handshakes_take(
+			&host->handshakes, now_tsc, (const struct wh_letter *)slot->data);
 		wh_slot_fifo_release(&endpoint->letters_in);
 	}
-	wh_greeter_poll(&host->greeter, now_tsc);
-	while (wh_greeter_give(&host->greeter, now_tsc, &letter)) {
+	wh_handshakes_poll(&host->handshakes, now_tsc);
+	while (wh_handshakes_give(&host->handshakes, now_tsc, &letter)) {
 		slot = wh_slot_fifo_reserve(&endpoint->letters_out);
 		WH_ASSERT(slot != NULL);
 		memcpy(slot->data, &letter, sizeof(letter));

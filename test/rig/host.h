@@ -3,23 +3,23 @@
 #define WH_TEST_RIG_HOST_H
 
 /*
- * A process that others may meet: an end, who greets behind it, and the bonds that they share. Its
- * identity outlives a restart.
+ * A process that others may meet: an end, a handshake server behind it, and the bonds that they
+ * share. Its identity outlives a restart.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "end.h"
-#include "trust/greeter.h"
+#include "trust/handshakes.h"
 
 struct wh_rig_host {
 	struct wh_rig_end
-		end; /* as for wh_rig_end_open, but for bonds; more.greets: they are used */
+		end; /* as for wh_rig_end_open, but for bonds; more.with_handshake: they are used */
 	struct wh_believer believer;
 	struct wh_identity identity;
 	struct wh_bonds bonds;
-	struct wh_greeter greeter;
+	struct wh_handshakes handshakes;
 	uint8_t lives; /* how often it was started */
 	bool up;
 };
@@ -34,7 +34,10 @@ void wh_rig_host_start(struct wh_rig_host *host, uint8_t number);
 /* As a kill does: nothing is said. Sessions are the caller's to destroy, before. */
 void wh_rig_host_stop(struct wh_rig_host *host);
 
-/* A turn of who greets: takes the letters that the end has received, and gives it those to send. */
-void wh_rig_host_greet(struct wh_rig_host *host, uint64_t now_tsc);
+/*
+ * A turn of the handshake server: takes the letters that the end has received, and gives it those
+ * to send.
+ */
+void wh_rig_host_handshake(struct wh_rig_host *host, uint64_t now_tsc);
 
 #endif

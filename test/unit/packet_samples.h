@@ -379,13 +379,13 @@ static void sample_probe_answer(enum sample_size size, struct wh_packet *packet)
 
 static void sample_ask(enum sample_size size, struct wh_packet *packet)
 {
-	static const uint64_t greetings[SAMPLE_SIZES] = {
+	static const uint64_t handshakes[SAMPLE_SIZES] = {
 		0, UINT64_C(0xa1a2a3a4a5a6a7a8), UINT64_MAX};
 
-	packet->ask.greeting = greetings[size];
+	packet->ask.handshake = handshakes[size];
 }
 
-static void sample_greeting_cookie(enum sample_size size, uint8_t cookie[WH_COOKIE_BYTES])
+static void sample_handshake_cookie(enum sample_size size, uint8_t cookie[WH_COOKIE_BYTES])
 {
 	for (uint32_t i = 0; i < WH_COOKIE_BYTES; i++)
 		cookie[i] = size == SAMPLE_LEAST   ? 0
@@ -396,20 +396,20 @@ static void sample_greeting_cookie(enum sample_size size, uint8_t cookie[WH_COOK
 static void sample_cookie_answer(enum sample_size size, struct wh_packet *packet)
 {
 	sample_ask(size, packet);
-	sample_greeting_cookie(size, packet->cookie.cookie);
+	sample_handshake_cookie(size, packet->cookie.cookie);
 }
 
 static void sample_crypto(enum sample_size size, struct wh_packet *packet)
 {
 	static const uint8_t flags[SAMPLE_SIZES] = {0, WH_FLAG_ANSWER, 0};
 	static const struct wh_crypto pieces[SAMPLE_SIZES] = {
-		{.greeting = 0},
-		{.greeting = UINT64_C(0xa1a2a3a4a5a6a7a8),
+		{.handshake = 0},
+		{.handshake = UINT64_C(0xa1a2a3a4a5a6a7a8),
 			.offset = 0x1122,
 			.acked = 0x0102,
 			.bytes = 7,
 			.padding_bytes = 3},
-		{.greeting = UINT64_MAX,
+		{.handshake = UINT64_MAX,
 			.offset = WH_CRYPTO_STREAM_MAX - WH_CRYPTO_BYTES_MAX,
 			.acked = WH_CRYPTO_STREAM_MAX,
 			.bytes = WH_CRYPTO_BYTES_MAX},
@@ -417,7 +417,7 @@ static void sample_crypto(enum sample_size size, struct wh_packet *packet)
 
 	packet->flags = flags[size];
 	packet->crypto = pieces[size];
-	sample_greeting_cookie(size, packet->crypto.cookie);
+	sample_handshake_cookie(size, packet->crypto.cookie);
 	memcpy(packet->crypto.data, sample_payload(), packet->crypto.bytes);
 }
 

@@ -14,7 +14,7 @@
 
 /* The longest answer of a server, which may contain a list; a longer one is not accepted. */
 #define ANSWER_BYTES_MAX (UINT32_C(16) << 20)
-#define GREETING_MS      5000
+#define HELLO_MS         5000
 #define ANSWER_MS        30000 /* to a request that does not wait for anything */
 
 static json_t *take_line(struct wh_asker *asker)
@@ -77,7 +77,7 @@ int wh_asker_open(struct wh_asker *asker, const char *option)
 {
 	char path[WH_CONTROL_PATH_BYTES];
 	int placed = wh_control_place(option, path);
-	json_t *greeting;
+	json_t *hello;
 	bool known;
 
 	*asker = (struct wh_asker){.fd = placed};
@@ -85,9 +85,9 @@ int wh_asker_open(struct wh_asker *asker, const char *option)
 		asker->fd = wh_control_connect(path);
 	if (asker->fd < 0)
 		return asker->fd;
-	greeting = wh_asker_next(asker, GREETING_MS);
-	known = json_integer_value(json_object_get(greeting, "control")) == WH_CONTROL_VERSION;
-	json_decref(greeting);
+	hello = wh_asker_next(asker, HELLO_MS);
+	known = json_integer_value(json_object_get(hello, "control")) == WH_CONTROL_VERSION;
+	json_decref(hello);
 	if (known)
 		return 0;
 	wh_asker_close(asker);

@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 #include "cli/repair.h"
-#include "host/greet.h"
+#include "host/host_handshake.h"
 #include "wire/cookie.h"
 
 uint64_t wh_ground_draw(struct wh_ground *ground)
@@ -63,8 +63,8 @@ static void session_gone(void *context, struct wh_session *session)
 	shard->ground->hooks.gone(shard->ground->hooks.owner, session);
 }
 
-static enum wh_release_status may_probe(void *context, uint64_t now_tsc,
-	const struct wh_address *peer, const struct wh_bond *bond)
+static enum wh_release_status may_probe(
+	void *context, uint64_t now_tsc, const struct wh_address *peer, const struct wh_bond *bond)
 {
 	const struct wh_ground_shard *shard = context;
 
@@ -81,8 +81,8 @@ struct wh_endpoint_config wh_ground_endpoint_config(
 		.accept = accept_session,
 		.gone = session_gone,
 		.context = &ground->shard[shard],
-		.greets = ground->greet != NULL,
-		.bonds = ground->greet != NULL ? &ground->greet->bonds : NULL,
+		.with_handshake = ground->handshake != NULL,
+		.bonds = ground->handshake != NULL ? &ground->handshake->bonds : NULL,
 		.queue = shard,
 	};
 

@@ -12,14 +12,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "endpoint/endpoint.h"
 #include "host/arena.h"
 #include "host/bounds.h"
 #include "host/loop.h"
 #include "host/settings.h"
-#include "endpoint/endpoint.h"
 
 struct wh_ground;
-struct wh_greet;
+struct wh_host_handshake;
 
 /* Callbacks to the owner of sessions, on the core that receives a shard's packets. */
 struct wh_ground_hooks {
@@ -31,7 +31,7 @@ struct wh_ground_hooks {
 		const struct wh_address *peer, const struct wh_bond *bond,
 		const struct wh_open_params *params, uint64_t rtt_tsc);
 	void (*gone)(void *owner, struct wh_session *session);
-	/* Whether a host of that address may greet or probe at all; NULL: any host. */
+	/* Whether a host of that address may begin a handshake or probe at all; NULL: any host. */
 	bool (*may_come)(void *owner, const struct wh_address *peer);
 	/* Whether that peer may probe the path to this host now; NULL: never. */
 	enum wh_release_status (*may_probe)(void *owner, uint64_t now_tsc,
@@ -59,11 +59,11 @@ struct wh_ground {
 	const struct wh_host_settings *settings;
 	struct wh_ground_hooks hooks;
 	struct wh_arena arena;
-	struct wh_fec_limits fec; /* of its working cores' tables; r 0: none */
-	uint32_t attach_bytes;    /* like in wh_session_config */
-	uint32_t burst_pkts;      /* likewise */
-	uint64_t line_bps;        /* likewise: of a NIC's link, otherwise unknown */
-	struct wh_greet *greet;   /* source of jobs' bonds; NULL: nothing is sealed */
+	struct wh_fec_limits fec;            /* of its working cores' tables; r 0: none */
+	uint32_t attach_bytes;               /* like in wh_session_config */
+	uint32_t burst_pkts;                 /* likewise */
+	uint64_t line_bps;                   /* likewise: of a NIC's link, otherwise unknown */
+	struct wh_host_handshake *handshake; /* source of jobs' bonds; NULL: nothing is sealed */
 	struct wh_ground_shard shard[WH_QUEUES_MAX]; /* settings->queues of them */
 	uint32_t workers;
 	struct wh_loop *worker[WH_SETTINGS_CPUS_MAX]; /* the loops of the working cores */

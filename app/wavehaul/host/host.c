@@ -311,18 +311,18 @@ static bool draw_keys(struct wh_ground *ground)
 	       getrandom(ground->draw_key, sizeof(ground->draw_key), 0) == sizeof(ground->draw_key);
 }
 
-static int open_greet(struct wh_host *host)
+static int open_handshake(struct wh_host *host)
 {
 	struct wh_ground *ground = &host->ground;
 
-	if (ground->settings->greet == NULL)
+	if (ground->settings->handshake == NULL)
 		return 0;
-	if (wh_greet_init(&host->greet, ground, ground->settings->greet) != 0) {
+	if (wh_host_handshake_init(&host->handshake, ground, ground->settings->handshake) != 0) {
 		wh_complain("this identity cannot be used: TLS rejects its key, or memory is "
 			    "exhausted");
 		return -EIO;
 	}
-	wh_loop_add(ground->worker[0], "greet", wh_greet_poll, &host->greet);
+	wh_loop_add(ground->worker[0], "handshake", wh_host_handshake_poll, &host->handshake);
 	return 0;
 }
 
@@ -351,7 +351,7 @@ static int open_ground(struct wh_host *host)
 		if (cores->core[i].works)
 			ground->worker[ground->workers++] = &host->runtime->loop[i];
 	WH_ASSERT(ground->workers > 0); /* cores.h: the first core works */
-	if (open_greet(host) != 0)
+	if (open_handshake(host) != 0)
 		return -EIO;
 	for (uint32_t number = 0; number < ground->settings->queues; number++)
 		ground->shard[number] = (struct wh_ground_shard){
@@ -512,7 +512,7 @@ void wh_host_close(struct wh_host *host)
 	for (uint32_t i = 0; i < host->shards; i++)
 		wh_station_free(&host->station[i]);
 	host->shards = 0;
-	wh_greet_free(&host->greet);
+	wh_host_handshake_free(&host->handshake);
 	wh_port_close(host->port);
 	wh_seeker_end();
 	wh_arena_free(&host->ground.arena);

@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/greet.h"
 #include "host/ground.h"
+#include "host/host_handshake.h"
 #include "host/link_watch.h"
 #include "host/memory_plan.h"
 #include "host/runtime.h"
@@ -37,8 +37,8 @@ struct wh_host {
 	uint32_t shards;
 	struct wh_station *station; /* one per shard */
 	struct wh_link_watch link;
-	struct wh_greet greet; /* if the settings want one */
-	_Atomic bool lost;     /* the port is gone, as was reported; the process ends */
+	struct wh_host_handshake handshake; /* if the settings want one */
+	_Atomic bool lost; /* the port is gone, as was reported; the process ends */
 };
 
 /* Capacity of an emulated lambda's port, each way. */

@@ -12,7 +12,7 @@
 
 #include "cli/settings.h"
 
-struct wh_greet_settings;
+struct wh_handshake_settings;
 
 struct wh_host_settings {
 	const char *port; /* see drivers/port/spec.h */
@@ -32,8 +32,8 @@ struct wh_host_settings {
 	uint64_t buffer_bytes; /* of all sessions together */
 	bool no_huge;
 	bool verbose;
-	const struct wh_greet_settings *greet; /* NULL: nothing is sealed */
-	const char *eal;                       /* more arguments for EAL; "": none */
+	const struct wh_handshake_settings *handshake; /* NULL: nothing is sealed */
+	const char *eal;                               /* more arguments for EAL; "": none */
 };
 
 /* Taken from a verb's settings; the strings remain owned by `settings`. */

@@ -10,7 +10,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "cli/fault_text.h"
-#include "host/greet.h"
+#include "host/host_handshake.h"
 #include "job/jobs.h"
 
 static void say_hello(struct wh_job *job)
@@ -30,7 +30,7 @@ static void say_hello(struct wh_job *job)
 	WH_ASSERT(posted); /* checked by wh_hello_fits before */
 }
 
-/* The address at which the server answers greetings, for all its queues. */
+/* The address at which the server answers handshakes, for all its queues. */
 static struct wh_address door_of(const struct wh_job *job)
 {
 	struct wh_address door = job->place.peer;
@@ -42,12 +42,12 @@ static struct wh_address door_of(const struct wh_job *job)
 /* By the server, whose decision came after its bond: the streams under that bond have ended. */
 static bool was_refused(struct wh_job *job, uint64_t now_tsc, struct wh_meeting *meeting)
 {
-	struct wh_greet *greet = job->jobs->ground->greet;
+	struct wh_host_handshake *handshake = job->jobs->ground->handshake;
 	const struct wh_address door = door_of(job);
 
-	if (greet == NULL)
+	if (handshake == NULL)
 		return false;
-	wh_greeter_meet(&greet->greeter, now_tsc, &door, meeting);
+	wh_handshakes_attempt(&handshake->handshakes, now_tsc, &door, meeting);
 	wh_bond_let_go(meeting->bond);
 	return meeting->state == WH_MEETING_REFUSED;
 }
@@ -69,14 +69,14 @@ static void take_bond(struct wh_job *job, struct wh_bond *bond)
 /* All streams to a peer are sealed with their common bond. False: not yet, or never. */
 static bool has_bond(struct wh_job *job, uint64_t now_tsc)
 {
-	struct wh_greet *greet = job->jobs->ground->greet;
+	struct wh_host_handshake *handshake = job->jobs->ground->handshake;
 	const struct wh_address door = door_of(job);
 	struct wh_sought sought;
 
-	if (greet == NULL || job->streams.bond != NULL)
+	if (handshake == NULL || job->streams.bond != NULL)
 		return true;
-	wh_greet_seek(
-		greet, now_tsc, &door, job->request.peer_timeout_ns, &job->turn.came_tsc, &sought);
+	wh_host_handshake_seek(handshake, now_tsc, &door, job->request.peer_timeout_ns,
+		&job->turn.came_tsc, &sought);
 	if (sought.bond != NULL)
 		take_bond(job, sought.bond);
 	if (sought.bond != NULL && is_another(&job->request, sought.bond)) {
@@ -109,7 +109,7 @@ static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
 	say_hello(job);
 	/* The stream may be open before the job's next step. */
 	grow_patient(job, now_tsc);
-	wh_job_enter(job, job->request.verb == WH_JOB_IDLE ? WH_JOB_RUNNING : WH_JOB_GREETED);
+	wh_job_enter(job, job->request.verb == WH_JOB_IDLE ? WH_JOB_RUNNING : WH_JOB_TOLD);
 	return 1;
 }
 
@@ -156,7 +156,7 @@ static void see_patience(struct wh_job *job, uint64_t now_tsc, enum wh_phase pha
 	if (phase == WH_PHASE_OPENING ||
 		wh_job_hears_nothing(job->streams.out, job->jobs->ground->hz, now_tsc)) {
 		grow_patient(job, now_tsc);
-	} else if (job->view.state == WH_JOB_GREETED && now_tsc > job->turn.give_up_tsc) {
+	} else if (job->view.state == WH_JOB_TOLD && now_tsc > job->turn.give_up_tsc) {
 		job->result.stalled = true;
 		wh_job_fail(job, WH_STATUS_STALLED,
 			"the server keeps the connection open, but does not answer");
@@ -164,8 +164,8 @@ static void see_patience(struct wh_job *job, uint64_t now_tsc, enum wh_phase pha
 }
 
 /*
- * After a restart the server may have greeted us again; it answers under the bond of our stream's
- * OPEN.
+ * After a restart the server may have made another handshake with us; it answers under the bond of
+ * our stream's OPEN.
  */
 static void follow_bond(struct wh_job *job)
 {
@@ -192,7 +192,7 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 		wh_session_peer_versions(
 			job->streams.out, &job->result.peer_least, &job->result.peer_most);
 	if (news.outcome == WH_STATUS_REVOKED && was_refused(job, now_tsc, &meeting)) {
-		wh_greet_refusal(job->jobs->ground->greet, &meeting, why);
+		wh_host_handshake_refusal(job->jobs->ground->handshake, &meeting, why);
 		wh_job_fail(job,
 			meeting.verdict == WH_RECEPTION_BUSY ? WH_STATUS_BUSY : WH_STATUS_REFUSED,
 			"%s", why);
@@ -264,7 +264,7 @@ int32_t wh_job_client_step(struct wh_job *job, uint64_t now_tsc)
 	switch (job->view.state) {
 	case WH_JOB_OPENING:
 		return open_job(job, now_tsc);
-	case WH_JOB_GREETED:
+	case WH_JOB_TOLD:
 		return await_ready(job, now_tsc);
 	default:
 		return take_reports(job, now_tsc) + wh_job_run(job, now_tsc);

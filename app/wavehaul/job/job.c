@@ -19,9 +19,9 @@
 
 /* The possible next states of each state; a server's sink may fail while it runs. */
 static const uint8_t followers[] = {
-	[WH_JOB_OPENING] = BIT(WH_JOB_GREETED) | BIT(WH_JOB_REFUSING) | BIT(WH_JOB_RUNNING) |
-			   BIT(WH_JOB_ENDING),
-	[WH_JOB_GREETED] = BIT(WH_JOB_RUNNING) | BIT(WH_JOB_ENDING),
+	[WH_JOB_OPENING] =
+		BIT(WH_JOB_TOLD) | BIT(WH_JOB_REFUSING) | BIT(WH_JOB_RUNNING) | BIT(WH_JOB_ENDING),
+	[WH_JOB_TOLD] = BIT(WH_JOB_RUNNING) | BIT(WH_JOB_ENDING),
 	[WH_JOB_REFUSING] = BIT(WH_JOB_ENDING),
 	[WH_JOB_RUNNING] = BIT(WH_JOB_REFUSING) | BIT(WH_JOB_ENDING),
 	[WH_JOB_ENDING] = BIT(WH_JOB_OVER),
@@ -31,7 +31,7 @@ static const uint8_t followers[] = {
 void wh_job_enter(struct wh_job *job, enum wh_job_state state)
 {
 	WH_ASSERT((followers[job->view.state] & BIT(state)) != 0);
-	WH_ASSERT(state != WH_JOB_GREETED || job->role == WH_AT_CLIENT);
+	WH_ASSERT(state != WH_JOB_TOLD || job->role == WH_AT_CLIENT);
 	WH_ASSERT(state != WH_JOB_REFUSING || job->role == WH_AT_SERVER);
 	atomic_store_explicit(&job->view.state, state, memory_order_release);
 }
@@ -62,7 +62,7 @@ static void check_ends(const struct wh_job *job)
 
 	WH_ASSERT(count <= 1);
 	WH_ASSERT(count == 0 ||
-		  (job->view.state != WH_JOB_OPENING && job->view.state != WH_JOB_GREETED));
+		  (job->view.state != WH_JOB_OPENING && job->view.state != WH_JOB_TOLD));
 	WH_ASSERT(!job->streams.out_left || (ends->source == NULL && ends->sink == NULL &&
 						    ends->errand == NULL && ends->reader == NULL));
 	WH_ASSERT(!ends->reports_ended || ends->pump.ended);

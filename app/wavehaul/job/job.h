@@ -46,7 +46,7 @@ enum wh_job_role {
 
 enum wh_job_state {
 	WH_JOB_OPENING,  /* server: waits for HELLO; client: nothing done yet */
-	WH_JOB_GREETED,  /* client: waits for READY */
+	WH_JOB_TOLD,     /* client: waits for READY */
 	WH_JOB_REFUSING, /* server: the client is being told why */
 	WH_JOB_RUNNING,
 	WH_JOB_ENDING, /* over; the peer is still being told */

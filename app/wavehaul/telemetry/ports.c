@@ -79,7 +79,7 @@ static void put_behind(json_t *data, const struct behind *behind)
 	wh_tel_put(data, "drop_wrong_peer", endpoint->wrong_peer_pkts);
 	wh_tel_put(data, "drop_bad_cookie", endpoint->bad_cookie_pkts);
 	wh_tel_put(data, "drop_replies_full", endpoint->replies_dropped_pkts);
-	wh_tel_put(data, "drop_greetings_full", endpoint->letters_dropped_pkts);
+	wh_tel_put(data, "drop_handshakes_full", endpoint->letters_dropped_pkts);
 	wh_tel_put(data, "drop_no_bond", endpoint->unbound_pkts);
 	wh_tel_put(data, "drop_host_full", station->host_full_pkts);
 	wh_tel_put(data, "drop_no_way", station->no_way_pkts);
@@ -103,20 +103,20 @@ static void put_behind(json_t *data, const struct behind *behind)
 	wh_tel_put(data, "drop_probe_hurried", behind->answerer.hurried_pkts);
 }
 
-/* For all queues together: they have one greeter. */
-static void put_greetings(json_t *data, const struct wh_greet *greet)
+/* For all queues together: they have one handshake server. */
+static void put_handshakes(json_t *data, const struct wh_host_handshake *handshake)
 {
-	const struct wh_greeter_stats *stats = &greet->greeter.stats;
+	const struct wh_handshakes_stats *stats = &handshake->handshakes.stats;
 
-	wh_tel_put(data, "greetings", wh_tel_load(&stats->began));
-	wh_tel_put(data, "greetings_met", wh_tel_load(&stats->met));
-	wh_tel_put(data, "greetings_refused", wh_tel_load(&stats->refused));
-	wh_tel_put(data, "greetings_broken", wh_tel_load(&stats->broken));
-	wh_tel_put(data, "greetings_late", wh_tel_load(&stats->late));
-	wh_tel_put(data, "greetings_crowded_out", wh_tel_load(&stats->crowded_out));
-	wh_tel_put(data, "greetings_turned_away", wh_tel_load(&stats->turned_away));
-	wh_tel_put(data, "greetings_put_off", wh_tel_load(&stats->put_off));
-	wh_tel_put(data, "greetings_bad_letters", wh_tel_load(&stats->bad_letters));
+	wh_tel_put(data, "handshakes", wh_tel_load(&stats->began));
+	wh_tel_put(data, "handshakes_met", wh_tel_load(&stats->met));
+	wh_tel_put(data, "handshakes_refused", wh_tel_load(&stats->refused));
+	wh_tel_put(data, "handshakes_broken", wh_tel_load(&stats->broken));
+	wh_tel_put(data, "handshakes_late", wh_tel_load(&stats->late));
+	wh_tel_put(data, "handshakes_crowded_out", wh_tel_load(&stats->crowded_out));
+	wh_tel_put(data, "handshakes_turned_away", wh_tel_load(&stats->turned_away));
+	wh_tel_put(data, "handshakes_put_off", wh_tel_load(&stats->put_off));
+	wh_tel_put(data, "handshakes_bad_letters", wh_tel_load(&stats->bad_letters));
 	wh_tel_put(data, "bonds", wh_tel_load(&stats->bonds));
 }
 
@@ -142,8 +142,8 @@ static bool put_answer(json_t *data, const struct wh_host *host, const char *par
 	if (params == NULL) {
 		wh_port_stats_total(host->port, &total);
 		put_queues(data, host, 0, host->shards, &total);
-		if (host->ground.greet != NULL)
-			put_greetings(data, host->ground.greet);
+		if (host->ground.handshake != NULL)
+			put_handshakes(data, host->ground.handshake);
 		return true;
 	}
 	if (!wh_tel_number(params, &queue) || queue >= host->shards)

@@ -21,7 +21,7 @@ static const char *state_of(const struct wh_job *job)
 {
 	static const char *const names[] = {
 		[WH_JOB_OPENING] = "opening",
-		[WH_JOB_GREETED] = "greeted",
+		[WH_JOB_TOLD] = "told",
 		[WH_JOB_REFUSING] = "refused",
 		[WH_JOB_RUNNING] = "running",
 		[WH_JOB_ENDING] = "ending",

@@ -29,15 +29,15 @@ static int32_t look(void *state, uint64_t now_tsc)
 	return 0;
 }
 
-static const char *outcome_of(const struct wh_greeter_news *news)
+static const char *outcome_of(const struct wh_handshakes_news *news)
 {
 	if (news->broken_by != NULL)
-		return "greeting broke";
+		return "handshake broke";
 	return news->by_peer ? "refused by the peer" : wh_reception_name(news->verdict);
 }
 
-/* A greeting that failed, at a server. */
-static void note_refused(void *context, const struct wh_greeter_news *news)
+/* A handshake that failed, at a server. */
+static void note_refused(void *context, const struct wh_handshakes_news *news)
 {
 	struct wh_sealed *sealed = context;
 	char why[WH_WHY_BYTES] = "";
@@ -79,14 +79,14 @@ int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settin
 	status = wh_trust_open(&sealed->trust, settings->identity, settings->trust, server);
 	if (status != -1)
 		return status;
-	sealed->greet = (struct wh_greet_settings){
+	sealed->handshake = (struct wh_handshake_settings){
 		.identity = &sealed->trust.identity,
 		.believer = wh_store_believer(&sealed->trust.store),
 		.ciphers = wh_sealed_ciphers(settings),
 		.tell = note_refused,
 		.context = sealed,
 	};
-	host->greet = &sealed->greet;
+	host->handshake = &sealed->handshake;
 	status = wh_on_host(wanted, run_and_look, sealed);
 	wh_store_refusal(&sealed->trust.store, text);
 	if (text[0] != '\0' && status != WH_EXIT_OK)

@@ -6,14 +6,14 @@
 
 #include "cli/settings.h"
 #include "guard/guard.h"
-#include "host/greet.h"
+#include "host/host_handshake.h"
 #include "job/on_host.h"
 #include "trust/trust.h"
 
 struct wh_sealed {
 	bool on;
 	struct wh_trust trust;
-	struct wh_greet_settings greet;
+	struct wh_handshake_settings handshake;
 
 	struct wh_on_host wanted;
 	uint64_t next_tsc;
@@ -37,7 +37,7 @@ void wh_sealed_name(
 /* Lets a guarded process continue to read the files of trusted peers. */
 void wh_sealed_guard(const struct wh_sealed *sealed, struct wh_guard *guard);
 
-/* The ciphers allowed by --cipher, as in struct wh_greet_settings. */
+/* The ciphers allowed by --cipher, as in struct wh_handshake_settings. */
 uint8_t wh_sealed_ciphers(const struct wh_settings *settings);
 
 #endif

@@ -116,7 +116,9 @@ static enum wh_asking answer(struct wh_store *store, struct wh_question *questio
 	return WH_ASKING_ASKED;
 }
 
-/* The greeter's core only starts a question; from then on it belongs to the main thread. */
+/*
+ * The handshake server's core only starts a question; from then on it belongs to the main thread.
+ */
 static void go_on(struct wh_store *store)
 {
 	struct wh_question *question = &store->question;

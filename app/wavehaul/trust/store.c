@@ -171,7 +171,7 @@ static STACK_OF(X509) * share_chain(STACK_OF(X509) * chain)
 
 /*
  * True: withdrawn. Only the main thread changes what is read here, and verifying chains of
- * certificates takes long: so greeters and jobs do not wait for it.
+ * certificates takes long: so handshake servers and jobs do not wait for it.
  */
 static bool review_one(struct wh_store *store, struct wh_answer *answer)
 {

@@ -4,8 +4,8 @@
 
 /*
  * The trusted peers of a running process: the files of trust.d, checked for changes once a second.
- * A greeter asks whom to believe, and jobs which rights their peers have. Each answer has a number,
- * which is withdrawn when its file is removed or changed.
+ * A handshake server asks whom to believe, and jobs which rights their peers have. Each answer has
+ * a number, which is withdrawn when its file is removed or changed.
  *
  * The main thread opens, looks and closes; everything else may be called on any core. Nothing here
  * is on a packet's path.
@@ -54,7 +54,7 @@ struct wh_answer {
 /* An unknown server, and the decision of the person at the terminal. */
 enum wh_asking {
 	WH_ASKING_NONE = 0,
-	WH_ASKING_WANTED, /* by the greeter's core */
+	WH_ASKING_WANTED, /* by the handshake server's core */
 	WH_ASKING_ASKED,  /* shown on the terminal */
 	WH_ASKING_NO,
 };

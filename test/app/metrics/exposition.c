@@ -16,7 +16,7 @@ static const struct {
 	{"status", "{\"version\": \"1\\\\2\\\"3\\n4\", \"began\": 1700000000, \"draining\": false,"
 		   " \"live\": 3}"},
 	{"ports", "{\"link_up\": 1, \"rx_bytes\": 9007199254740993, \"drop_no_way\": 5,"
-		  " \"drop_\": 6, \"greetings\": 9, \"greetings_met\": 8}"},
+		  " \"drop_\": 6, \"handshakes\": 9, \"handshakes_met\": 8}"},
 	{"cores", "{\"cpu_0\": {\"busy_us\": 1500000, \"turns\": 7},"
 		  " \"cpu_11\": {\"busy_us\": 1}}"},
 	{"totals", "{\"transmitter\": {\"live\": 1, \"paced_bps\": 12, \"rtt_least_us\": 250,"
@@ -76,12 +76,12 @@ static const char plain[] =
 	"# HELP wavehaul_port_dropped_packets_total Frames and packets dropped, by cause.\n"
 	"# TYPE wavehaul_port_dropped_packets_total counter\n"
 	"wavehaul_port_dropped_packets_total{cause=\"no_way\"} 5\n"
-	"# HELP wavehaul_greetings_begun_total Greetings that were begun.\n"
-	"# TYPE wavehaul_greetings_begun_total counter\n"
-	"wavehaul_greetings_begun_total 9\n"
-	"# HELP wavehaul_greetings_total Greetings by what came of them.\n"
-	"# TYPE wavehaul_greetings_total counter\n"
-	"wavehaul_greetings_total{outcome=\"met\"} 8\n"
+	"# HELP wavehaul_handshakes_begun_total Handshakes that were begun.\n"
+	"# TYPE wavehaul_handshakes_begun_total counter\n"
+	"wavehaul_handshakes_begun_total 9\n"
+	"# HELP wavehaul_handshakes_total Handshakes by what came of them.\n"
+	"# TYPE wavehaul_handshakes_total counter\n"
+	"wavehaul_handshakes_total{outcome=\"met\"} 8\n"
 	"# HELP wavehaul_refusals_total Peers turned away before they had a job, by reason.\n"
 	"# TYPE wavehaul_refusals_total counter\n"
 	"wavehaul_refusals_total{reason=\"not allowed\"} 2\n"

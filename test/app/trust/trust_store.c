@@ -298,7 +298,7 @@ static void test_own_key(void)
 	end();
 }
 
-/* Where peers are, as a greeter asks that is flooded: of thousands, at any port. */
+/* Where peers are, as a handshake server asks that is flooded: of thousands, at any port. */
 static void test_knows(void)
 {
 	struct wh_believer believer = wh_store_believer(&store);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Two processes that have never met, each with an endpoint and who greets behind it, over a line of
- * a second each round trip, or worse: how many round trips go by until what a client has to say is
- * at the server.
+ * Two processes that have never met, each with an endpoint and a handshake server behind it, over a
+ * line of a second each round trip, or worse: how many round trips go by until what a client has to
+ * say is at the server.
  */
 
 #include <stdlib.h>
@@ -44,13 +44,13 @@ static struct world {
 	uint64_t now_tsc;
 	uint64_t delay_tsc; /* each way */
 	uint32_t lost_percent;
-	uint64_t greets_late_tsc; /* whoever greets at the server looks so rarely */
-	uint64_t hears_late_tsc;  /* the client takes what has come so rarely */
-	uint64_t dead_until_tsc;  /* nothing arrives before */
-	uint32_t lost_confirms;   /* so many, and more are not */
-	uint32_t redirected;      /* OPENs, so many, in another's name; and what answers them */
-	bool closed;              /* nobody may come to the server */
-	bool foreign;             /* it is of another version */
+	uint64_t handshakes_late_tsc; /* the handshake core of the server looks so rarely */
+	uint64_t hears_late_tsc;      /* the client takes what has come so rarely */
+	uint64_t dead_until_tsc;      /* nothing arrives before */
+	uint32_t lost_confirms;       /* so many, and more are not */
+	uint32_t redirected;          /* OPENs, so many, in another's name; and what answers them */
+	bool closed;                  /* nobody may come to the server */
+	bool foreign;                 /* it is of another version */
 	struct wh_prng prng;
 	struct wh_rig_line line[2]; /* to each host */
 	uint64_t sent_bytes[2];     /* likewise */
@@ -133,7 +133,7 @@ static void make_host(struct host *host, uint32_t number)
 		(struct wh_believer){.believe = believe, .holds = holds, .context = host};
 	wh_rig_session_config(&end->session, HZ, CHUNK_BYTES, CHUNKS, 64);
 	end->session.rate_bps = UINT64_C(1000000000);
-	end->more.greets = world.sealed;
+	end->more.with_handshake = world.sealed;
 	end->prepare = prepare;
 	end->gone = session_gone;
 	end->context = host;
@@ -279,7 +279,7 @@ static void seek(struct host *client)
 	if (client->session != NULL)
 		return;
 	if (world.sealed && world.bond == NULL) {
-		wh_greeter_meet(&client->is.greeter, world.now_tsc, server, &meeting);
+		wh_handshakes_attempt(&client->is.handshakes, world.now_tsc, server, &meeting);
 		world.bond = meeting.bond;
 		if (world.bond == NULL)
 			return;
@@ -290,17 +290,17 @@ static void seek(struct host *client)
 }
 
 /* At the server it may be late. */
-static void greet(struct host *host)
+static void handshake(struct host *host)
 {
-	if (world.sealed && (host->number == 0 || world.greets_late_tsc == 0 ||
-				    world.now_tsc % world.greets_late_tsc == 0))
-		wh_rig_host_greet(&host->is, world.now_tsc);
+	if (world.sealed && (host->number == 0 || world.handshakes_late_tsc == 0 ||
+				    world.now_tsc % world.handshakes_late_tsc == 0))
+		wh_rig_host_handshake(&host->is, world.now_tsc);
 }
 
 static void work(struct host *host)
 {
 	wh_endpoint_receive_poll(&host->is.end.endpoint, world.now_tsc);
-	greet(host);
+	handshake(host);
 	wh_endpoint_send_poll(&host->is.end.endpoint, world.now_tsc);
 	send_all(host);
 }
@@ -383,7 +383,7 @@ static void sealed(void)
 	CU_ASSERT(world.opens > 0);
 	part();
 	CU_ASSERT_EQUAL(halves(), 3);
-	CU_ASSERT_EQUAL(world.host[1].is.greeter.stats.bonds, 1);
+	CU_ASSERT_EQUAL(world.host[1].is.handshakes.stats.bonds, 1);
 	close_world();
 }
 
@@ -391,7 +391,7 @@ static void sealed(void)
 static void kept_meanwhile(void)
 {
 	open_world(true, 1);
-	world.greets_late_tsc = 37 * MS;
+	world.handshakes_late_tsc = 37 * MS;
 
 	uint32_t ms = contact(10000);
 
@@ -666,13 +666,13 @@ static void turned_away(void)
 	}
 	CU_ASSERT(world.host[1].is.end.endpoint.stats.turned_away_pkts >= 3);
 	CU_ASSERT_EQUAL(world.sent_bytes[0], 0);
-	CU_ASSERT_EQUAL(world.host[1].is.greeter.stats.began, 0);
+	CU_ASSERT_EQUAL(world.host[1].is.handshakes.stats.began, 0);
 	world.closed = false;
 	contact(10000);
 	close_world();
 }
 
-/* Who wants to greet a server of another version hears which ones it speaks. */
+/* Who wants a handshake with a server of another version hears which ones it speaks. */
 static void foreign(void)
 {
 	struct wh_meeting meeting;
@@ -683,8 +683,8 @@ static void foreign(void)
 		seek(&world.host[0]);
 		step();
 	}
-	wh_greeter_meet(
-		&world.host[0].is.greeter, world.now_tsc, &world.host[1].is.end.address, &meeting);
+	wh_handshakes_attempt(&world.host[0].is.handshakes, world.now_tsc,
+		&world.host[1].is.end.address, &meeting);
 	CU_ASSERT_EQUAL(meeting.state, WH_MEETING_ASKS);
 	CU_ASSERT_EQUAL(meeting.least, 8);
 	CU_ASSERT_EQUAL(meeting.most, 9);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Greetings at an endpoint: who gets a cookie, what goes on to whoever greets, and back. */
+/* Handshakes at an endpoint: who gets a cookie, what goes on to the handshake server, and back. */
 #include <string.h>
 
-#include "seal/seal.h"
 #include "endpoint/endpoint.h"
+#include "seal/seal.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "letters";
@@ -27,13 +27,13 @@ static enum wh_release_status welcome(void *context, uint64_t now_tsc,
 	return WH_STATUS_REFUSED;
 }
 
-static void begin(bool greets, bool listens)
+static void begin(bool with_handshake, bool listens)
 {
 	const struct wh_endpoint_config config = {
 		.hz = HZ,
 		.key = {7},
 		.places = 64,
-		.greets = greets,
+		.with_handshake = with_handshake,
 		.queue = 3,
 		.welcome = listens ? welcome : NULL,
 	};
@@ -54,9 +54,9 @@ static uint32_t input(uint64_t now_tsc, const struct wh_packet *packet,
 }
 
 /* Returns the cookie that the peer gets for its question. */
-static struct wh_cookie ask(uint64_t now_tsc, uint64_t greeting)
+static struct wh_cookie ask(uint64_t now_tsc, uint64_t handshake)
 {
-	const struct wh_packet packet = {.type = WH_PACKET_ASK, .ask = {.greeting = greeting}};
+	const struct wh_packet packet = {.type = WH_PACKET_ASK, .ask = {.handshake = handshake}};
 	struct wh_packet answer;
 	const uint8_t *via;
 	uint8_t head[WH_CONTROL_BYTES_MAX];
@@ -69,7 +69,7 @@ static struct wh_cookie ask(uint64_t now_tsc, uint64_t greeting)
 	CU_ASSERT_EQUAL(memcmp(via, "\1\2\3\4\5\6", 6), 0);
 	CU_ASSERT_EQUAL(wh_packet_decode(head, out.head_bytes, &answer), WH_WIRE_OK);
 	CU_ASSERT_EQUAL(answer.type, WH_PACKET_COOKIE);
-	CU_ASSERT_EQUAL(answer.cookie.greeting, greeting);
+	CU_ASSERT_EQUAL(answer.cookie.handshake, handshake);
 	return answer.cookie;
 }
 
@@ -94,7 +94,7 @@ static void is_put_off(
 	CU_ASSERT_EQUAL(wh_packet_decode(head, out.head_bytes, &answer), WH_WIRE_OK);
 	CU_ASSERT_EQUAL(answer.type, WH_PACKET_COOKIE);
 	CU_ASSERT_EQUAL(answer.flags, WH_FLAG_LATER);
-	CU_ASSERT_EQUAL(answer.cookie.greeting, piece->crypto.greeting);
+	CU_ASSERT_EQUAL(answer.cookie.handshake, piece->crypto.handshake);
 	CU_ASSERT_EQUAL(memcmp(answer.cookie.cookie, piece->crypto.cookie, WH_COOKIE_BYTES), 0);
 	/* One in a millisecond. */
 	CU_ASSERT_EQUAL(input(now_tsc, piece, from, &out), 0);
@@ -109,7 +109,7 @@ static void cookies(void)
 
 	begin(true, true);
 	cookie = ask(5 * HZ, 4711);
-	piece.crypto.greeting = 4711;
+	piece.crypto.handshake = 4711;
 	is_put_off(6 * HZ - 1, &piece, &peer);
 	CU_ASSERT_EQUAL(handed_over(), 0);
 	memcpy(piece.crypto.cookie, cookie.cookie, sizeof(cookie.cookie));
@@ -136,7 +136,7 @@ static void cookies(void)
 	wh_endpoint_free(&endpoint);
 }
 
-/* Answers to greetings of ours: whoever does not know the number is not heard. */
+/* Answers to handshakes of ours: whoever does not know the number is not heard. */
 static void answers(void)
 {
 	struct wh_packet answer = {.type = WH_PACKET_COOKIE};
@@ -145,16 +145,16 @@ static void answers(void)
 	uint64_t number;
 
 	begin(true, false);
-	number = wh_greeting_number(endpoint.listener.key, &peer);
-	answer.cookie.greeting = number ^ 1;
+	number = wh_handshake_number(endpoint.listener.key, &peer);
+	answer.cookie.handshake = number ^ 1;
 	CU_ASSERT_EQUAL(input(HZ, &answer, &peer, &out), 0);
-	answer.cookie.greeting = number;
+	answer.cookie.handshake = number;
 	CU_ASSERT_EQUAL(input(HZ, &answer, &other, &out), 0);
 	CU_ASSERT_EQUAL(handed_over(), 0);
 	CU_ASSERT_EQUAL(input(HZ, &answer, &peer, &out), 0);
 	CU_ASSERT_EQUAL(handed_over(), 1);
 	answer = (struct wh_packet){
-		.type = WH_PACKET_CRYPTO, .flags = WH_FLAG_ANSWER, .crypto = {.greeting = number}};
+		.type = WH_PACKET_CRYPTO, .flags = WH_FLAG_ANSWER, .crypto = {.handshake = number}};
 	CU_ASSERT_EQUAL(input(HZ, &answer, &peer, &out), 0);
 	CU_ASSERT_EQUAL(handed_over(), 2);
 
@@ -173,14 +173,14 @@ static void bounded(void)
 	struct wh_out out = {.head = head};
 
 	begin(true, true);
-	answer.cookie.greeting = wh_greeting_number(endpoint.listener.key, &peer);
+	answer.cookie.handshake = wh_handshake_number(endpoint.listener.key, &peer);
 	for (uint32_t i = 0; i < 300; i++)
 		input(HZ, &answer, &peer, &out);
 	CU_ASSERT_EQUAL(handed_over(), 255);
 	CU_ASSERT_EQUAL(endpoint.stats.letters_dropped_pkts, 45);
 	wh_endpoint_free(&endpoint);
 
-	/* Where nobody greets they are of no session. */
+	/* Without a handshake server they are of no session. */
 	begin(false, true);
 	CU_ASSERT_EQUAL(input(HZ, &answer, &peer, &out), 0);
 	CU_ASSERT_EQUAL(endpoint.stats.no_session_pkts, 1);
@@ -237,12 +237,12 @@ static void out_again(void)
 	wh_endpoint_free(&endpoint);
 }
 
-/* Questions by the hundred: greetings that go on have every second place. */
+/* Questions by the hundred: handshakes that go on have every second place. */
 static void in_turns(void)
 {
 	uint8_t heads[WH_ENDPOINT_LETTERS + 2][WH_CONTROL_BYTES_MAX];
 	struct wh_out out[WH_ENDPOINT_LETTERS + 2];
-	const struct wh_packet packet = {.type = WH_PACKET_ASK, .ask = {.greeting = 1}};
+	const struct wh_packet packet = {.type = WH_PACKET_ASK, .ask = {.handshake = 1}};
 	uint32_t letters = 0;
 
 	for (uint32_t i = 0; i < WH_ENDPOINT_LETTERS + 2; i++)

@@ -103,7 +103,7 @@ static void make_host(struct host *host, uint32_t number)
 	host->is.believer.believe = believe;
 	wh_rig_session_config(&end->session, HZ, CHUNK_BYTES, 1, 64);
 	end->session.rate_bps = UINT64_C(1000000000);
-	end->more.greets = true;
+	end->more.with_handshake = true;
 	end->prepare = prepare;
 	end->accepted = number == 1 ? session_accepted : NULL;
 	end->gone = session_gone;
@@ -187,7 +187,7 @@ static void step(uint32_t ms)
 			if (!host->is.up)
 				continue;
 			wh_endpoint_receive_poll(&host->is.end.endpoint, world.now_tsc);
-			wh_rig_host_greet(&host->is, world.now_tsc);
+			wh_rig_host_handshake(&host->is, world.now_tsc);
 			wh_endpoint_send_poll(&host->is.end.endpoint, world.now_tsc);
 			send_all(host);
 			if (host->number == 1)
@@ -200,7 +200,7 @@ static void seek_bond(void)
 	struct wh_meeting meeting = {.bond = NULL};
 
 	for (uint32_t ms = 0; ms < 60000 && meeting.bond == NULL; ms++) {
-		wh_greeter_meet(&world.host[0].is.greeter, world.now_tsc,
+		wh_handshakes_attempt(&world.host[0].is.handshakes, world.now_tsc,
 			&world.host[1].is.end.address, &meeting);
 		step(1);
 	}
@@ -271,7 +271,7 @@ static void at_once(void)
 		open_session();
 	CU_ASSERT(await_all(30000) < 300);
 	CU_ASSERT_EQUAL(count_waiting(), 0);
-	CU_ASSERT_EQUAL(world.host[1].is.greeter.stats.bonds, 1);
+	CU_ASSERT_EQUAL(world.host[1].is.handshakes.stats.bonds, 1);
 	close_world();
 }
 
@@ -287,7 +287,7 @@ static void one_after_the_other(void)
 		step(2500 * (i + 1));
 		CU_ASSERT(world.heard[i]);
 	}
-	CU_ASSERT_EQUAL(world.host[1].is.greeter.stats.bonds, 1);
+	CU_ASSERT_EQUAL(world.host[1].is.handshakes.stats.bonds, 1);
 	close_world();
 }
 

@@ -2,7 +2,7 @@
 
 /*
  * What a core dump of this process would hold: all pages that may be written, but for those that
- * are marked. No key and no secret of a greeting is in it, neither while it goes on nor after it.
+ * are marked. No key and no secret of a handshake is in it, neither while it goes on nor after it.
  */
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #include "seal/secret.h"
 #include "seal/secret_heap.h"
-#include "trust/greeting.h"
+#include "trust/handshake.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "core dump";
@@ -84,38 +84,38 @@ static uint32_t found_in_dump(void)
 	return found;
 }
 
-static void pass(struct wh_greeting *from, struct wh_greeting *to)
+static void pass(struct wh_handshake *from, struct wh_handshake *to)
 {
 	uint8_t bytes[2048];
 	uint32_t count;
 
-	while ((count = wh_greeting_take(from, bytes, sizeof(bytes))) > 0)
-		wh_greeting_put(to, bytes, count);
+	while ((count = wh_handshake_take(from, bytes, sizeof(bytes))) > 0)
+		wh_handshake_put(to, bytes, count);
 }
 
-static void greet(struct wh_greeting *client, struct wh_greeting *server)
+static void handshake(struct wh_handshake *client, struct wh_handshake *server)
 {
 	const struct wh_card card = {.verdict = WH_RECEPTION_WELCOME, .ciphers = 2, .number = 7};
 
-	wh_greeting_put(client, NULL, 0);
+	wh_handshake_put(client, NULL, 0);
 	for (uint32_t turn = 0; turn < 6; turn++) {
 		pass(client, server);
 		pass(server, client);
-		if (client->state == WH_GREETING_MET)
-			wh_greeting_answer(client, &card);
-		if (server->state == WH_GREETING_MET)
-			wh_greeting_answer(server, &card);
+		if (client->state == WH_HANDSHAKE_MET)
+			wh_handshake_answer(client, &card);
+		if (server->state == WH_HANDSHAKE_MET)
+			wh_handshake_answer(server, &card);
 	}
-	CU_ASSERT_EQUAL(client->state, WH_GREETING_DONE);
-	CU_ASSERT_EQUAL(server->state, WH_GREETING_DONE);
+	CU_ASSERT_EQUAL(client->state, WH_HANDSHAKE_DONE);
+	CU_ASSERT_EQUAL(server->state, WH_HANDSHAKE_DONE);
 }
 
-static void test_greeting(void)
+static void test_handshake(void)
 {
 	const struct wh_card first = {.ciphers = 2, .number = 7};
 	struct wh_identity identity;
-	struct wh_greeting client, server;
-	struct wh_greeting_ends ends;
+	struct wh_handshake client, server;
+	struct wh_handshake_ends ends;
 	size_t bytes = WH_SECRET_BYTES;
 
 	if (!wh_secret_heap_begin()) {
@@ -128,24 +128,24 @@ static void test_greeting(void)
 	CU_ASSERT_EQUAL(EVP_PKEY_get_raw_private_key(
 				identity.key, needles->secret[needles->count++], &bytes),
 		1);
-	CU_ASSERT_EQUAL_FATAL(wh_greeting_ends_init(&ends, &identity), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_handshake_ends_init(&ends, &identity), 0);
 	SSL_CTX_set_keylog_callback(ends.client, note_secret);
-	CU_ASSERT_EQUAL_FATAL(wh_greeting_begin(&client, &ends, NULL), 0);
-	CU_ASSERT_EQUAL_FATAL(wh_greeting_begin(&server, &ends, &first), 0);
-	greet(&client, &server);
-	CU_ASSERT(wh_greeting_secret(&client, needles->secret[needles->count++]));
+	CU_ASSERT_EQUAL_FATAL(wh_handshake_begin(&client, &ends, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_handshake_begin(&server, &ends, &first), 0);
+	handshake(&client, &server);
+	CU_ASSERT(wh_handshake_secret(&client, needles->secret[needles->count++]));
 	/* The key, five of TLS 1.3 and what the bond is made of. */
 	CU_ASSERT_EQUAL(needles->count, 7);
 	CU_ASSERT_EQUAL(found_in_dump(), 0);
-	wh_greeting_end(&client);
-	wh_greeting_end(&server);
-	wh_greeting_ends_free(&ends);
+	wh_handshake_end(&client);
+	wh_handshake_end(&server);
+	wh_handshake_ends_free(&ends);
 	wh_identity_free(&identity);
 	CU_ASSERT_EQUAL(found_in_dump(), 0);
 	wh_secret_free(needles, sizeof(*needles));
 }
 
 CU_TestInfo wh_tests[] = {
-	{"greeting", test_greeting},
+	{"handshake", test_handshake},
 	CU_TEST_INFO_NULL,
 };

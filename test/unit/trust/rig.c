@@ -56,7 +56,7 @@ static bool knows(void *context, const struct wh_address *address)
 	return host->knows && wh_address_equal(address, &other);
 }
 
-static void tell(void *context, const struct wh_greeter_news *news)
+static void tell(void *context, const struct wh_handshakes_news *news)
 {
 	struct host *host = context;
 
@@ -66,7 +66,7 @@ static void tell(void *context, const struct wh_greeter_news *news)
 }
 
 static void open_host(uint32_t number, bool believes, const struct wh_identity *identity,
-	struct wh_greeter_config config)
+	struct wh_handshakes_config config)
 {
 	struct host *host = &hosts[number];
 
@@ -85,12 +85,12 @@ static void open_host(uint32_t number, bool believes, const struct wh_identity *
 			.believe = believe, .holds = holds, .knows = knows, .context = host};
 	config.tell = tell;
 	config.context = host;
-	CU_ASSERT_EQUAL_FATAL(wh_greeter_init(&host->greeter, &config), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_handshakes_init(&host->handshakes, &config), 0);
 }
 
 void open_hosts(bool same_key, bool believe_each_other)
 {
-	const struct wh_greeter_config plain = {0};
+	const struct wh_handshakes_config plain = {0};
 
 	CU_ASSERT_EQUAL_FATAL(wh_identity_make(&hosts[0].identity), 0);
 	CU_ASSERT_EQUAL_FATAL(wh_identity_make(&hosts[1].identity), 0);
@@ -111,7 +111,7 @@ void open_hosts(bool same_key, bool believe_each_other)
 void close_hosts(void)
 {
 	for (uint32_t i = 0; i < 2; i++) {
-		wh_greeter_free(&hosts[i].greeter);
+		wh_handshakes_free(&hosts[i].handshakes);
 		wh_bonds_free(&hosts[i].bonds);
 		wh_identity_free(&hosts[i].identity);
 	}
@@ -151,7 +151,7 @@ static void carry(uint32_t from, const struct wh_letter *letter)
 void post(uint32_t to, const struct wh_letter *letter)
 {
 	if (!busy || to == 0)
-		wh_greeter_take(&hosts[to].greeter, now_tsc, letter);
+		wh_handshakes_take(&hosts[to].handshakes, now_tsc, letter);
 	else if (waiting_letters < sizeof(waiting) / sizeof(waiting[0]))
 		waiting[waiting_letters++] = *letter;
 }
@@ -162,7 +162,7 @@ static void work_off(void)
 	uint32_t taken = 0;
 
 	for (uint32_t steps = 0; taken < waiting_letters && steps < 4; taken++)
-		steps += wh_greeter_take(&hosts[1].greeter, now_tsc, &waiting[taken]);
+		steps += wh_handshakes_take(&hosts[1].handshakes, now_tsc, &waiting[taken]);
 	waiting_letters -= taken;
 	memmove(waiting, waiting + taken, waiting_letters * sizeof(waiting[0]));
 }
@@ -179,22 +179,22 @@ static void arrive(uint32_t to, struct wh_letter letter)
 		return;
 	if (packet.type == WH_PACKET_ASK) {
 		struct wh_packet answer = {
-			.type = WH_PACKET_COOKIE, .cookie = {.greeting = packet.ask.greeting}};
+			.type = WH_PACKET_COOKIE, .cookie = {.handshake = packet.ask.handshake}};
 
-		wh_greeting_cookie_make(answer.cookie.cookie, keys[to], wh_tsc_to_us(HZ, now_tsc),
-			&letter.peer, 0, packet.ask.greeting);
+		wh_handshake_cookie_make(answer.cookie.cookie, keys[to], wh_tsc_to_us(HZ, now_tsc),
+			&letter.peer, 0, packet.ask.handshake);
 		letter.bytes = wh_packet_encode(&answer, letter.packet, sizeof(letter.packet));
 		wh_seal_close_packet(&wh_seal_to_listener, letter.packet, letter.bytes);
 		carry(to, &letter);
 		return;
 	}
 	if (packet.type == WH_PACKET_CRYPTO && packet.flags == 0) {
-		if (!wh_greeting_cookie_check(packet.crypto.cookie, keys[to],
-			    wh_tsc_to_us(HZ, now_tsc), WH_GREETING_COOKIE_S * UINT64_C(1000000),
-			    &letter.peer, 0, packet.crypto.greeting, &age_us))
+		if (!wh_handshake_cookie_check(packet.crypto.cookie, keys[to],
+			    wh_tsc_to_us(HZ, now_tsc), WH_HANDSHAKE_COOKIE_S * UINT64_C(1000000),
+			    &letter.peer, 0, packet.crypto.handshake, &age_us))
 			return;
 		letter.rtt_us = (uint32_t)age_us;
-	} else if (packet.cookie.greeting != wh_greeting_number(keys[to], &letter.peer)) {
+	} else if (packet.cookie.handshake != wh_handshake_number(keys[to], &letter.peer)) {
 		return;
 	}
 	post(to, &letter);
@@ -215,8 +215,8 @@ void step(void)
 		}
 	work_off();
 	for (uint32_t i = 0; i < 2; i++) {
-		wh_greeter_poll(&hosts[i].greeter, now_tsc);
-		while (wh_greeter_give(&hosts[i].greeter, now_tsc, &letter))
+		wh_handshakes_poll(&hosts[i].handshakes, now_tsc);
+		while (wh_handshakes_give(&hosts[i].handshakes, now_tsc, &letter))
 			carry(i, &letter);
 	}
 	now_tsc += MS;
@@ -228,7 +228,7 @@ uint32_t meet(uint32_t ms, struct wh_meeting *meeting)
 	uint32_t took = 0;
 
 	for (; took < ms; took++) {
-		wh_greeter_meet(&hosts[0].greeter, now_tsc, &peer, meeting);
+		wh_handshakes_attempt(&hosts[0].handshakes, now_tsc, &peer, meeting);
 		if (meeting->state >= WH_MEETING_BONDED)
 			break;
 		step();
@@ -245,8 +245,8 @@ void run(uint32_t ms)
 struct wh_bond *kept(uint32_t host)
 {
 	for (uint32_t i = 0; i < hosts[host].bonds.places; i++)
-		if (hosts[host].greeter.kept[i].bond != NULL)
-			return hosts[host].greeter.kept[i].bond;
+		if (hosts[host].handshakes.kept[i].bond != NULL)
+			return hosts[host].handshakes.kept[i].bond;
 	return NULL;
 }
 
@@ -278,17 +278,17 @@ struct wh_letter half_open(const struct wh_address *address, uint64_t number)
 	struct wh_letter letter = {.peer = *address};
 
 	if (packet.crypto.bytes == 0) {
-		struct wh_greeting greeting;
+		struct wh_handshake handshake;
 
 		CU_ASSERT_EQUAL_FATAL(
-			wh_greeting_begin(&greeting, &hosts[0].greeter.ends, NULL), 0);
-		wh_greeting_put(&greeting, NULL, 0);
+			wh_handshake_begin(&handshake, &hosts[0].handshakes.ends, NULL), 0);
+		wh_handshake_put(&handshake, NULL, 0);
 		packet.type = WH_PACKET_CRYPTO;
-		packet.crypto.bytes = (uint16_t)wh_greeting_take(
-			&greeting, packet.crypto.data, sizeof(packet.crypto.data));
-		wh_greeting_end(&greeting);
+		packet.crypto.bytes = (uint16_t)wh_handshake_take(
+			&handshake, packet.crypto.data, sizeof(packet.crypto.data));
+		wh_handshake_end(&handshake);
 	}
-	packet.crypto.greeting = number;
+	packet.crypto.handshake = number;
 	memcpy(packet.crypto.cookie, &number, sizeof(number));
 	letter.bytes = wh_packet_encode(&packet, letter.packet, sizeof(letter.packet));
 	wh_seal_close_packet(&wh_seal_to_listener, letter.packet, letter.bytes);
@@ -308,6 +308,6 @@ void crowd_in(uint32_t from, uint32_t count)
 		struct wh_address address = stranger(i);
 		struct wh_letter letter = half_open(&address, i + 1);
 
-		wh_greeter_take(&hosts[1].greeter, now_tsc, &letter);
+		wh_handshakes_take(&hosts[1].handshakes, now_tsc, &letter);
 	}
 }

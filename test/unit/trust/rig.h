@@ -2,7 +2,7 @@
 #ifndef WH_TEST_UNIT_TRUST_RIG_H
 #define WH_TEST_UNIT_TRUST_RIG_H
 
-/* Two hosts that greet each other over a line that loses, repeats, changes and delays. */
+/* Two hosts that make a handshake over a line that loses, repeats, changes and delays. */
 
 #include "base/prng.h"
 #include "trust/guest.h"
@@ -29,14 +29,14 @@ struct flying {
 struct host {
 	struct wh_identity identity;
 	struct wh_bonds bonds;
-	struct wh_greeter greeter;
+	struct wh_handshakes handshakes;
 	struct wh_address address;
 	enum wh_belief belief;
 	bool knows; /* where the other one is */
 	uint32_t asked;
 	uint32_t told;
 	uint32_t told_broken; /* of these, with a reason why there is no verdict */
-	struct wh_greeter_news news;
+	struct wh_handshakes_news news;
 };
 
 extern struct host hosts[2];
@@ -66,7 +66,7 @@ struct wh_bond *kept(uint32_t host);
 /* Both have the same bond; that of the meeting is let go. */
 void assert_bonded(const struct wh_meeting *meeting);
 
-/* The first bytes of a greeting, by somebody at `address` who says no more. */
+/* The first bytes of a handshake, by somebody at `address` who says no more. */
 struct wh_letter half_open(const struct wh_address *address, uint64_t number);
 struct wh_address stranger(uint32_t number);
 

@@ -232,49 +232,49 @@ static void bound_to_key_and_bytes(void)
 	}
 }
 
-/* Of a greeting: bound to all that it is made of, and good for so long. */
-static void greetings(void)
+/* Of a handshake: bound to all that it is made of, and good for so long. */
+static void handshakes(void)
 {
 	static const uint64_t number = UINT64_C(0xa1a2a3a4a5a6a7a8);
 	uint8_t cookie[WH_COOKIE_BYTES], other_key[WH_SIPHASH_KEY_BYTES];
 	struct wh_address other = peer;
 	uint64_t age_us = 0;
 
-	wh_greeting_cookie_make(cookie, key, MADE_US, &peer, 3, number);
+	wh_handshake_cookie_make(cookie, key, MADE_US, &peer, 3, number);
 	CU_ASSERT(
-		wh_greeting_cookie_check(cookie, key, MADE_US + 9, 10, &peer, 3, number, &age_us));
+		wh_handshake_cookie_check(cookie, key, MADE_US + 9, 10, &peer, 3, number, &age_us));
 	CU_ASSERT_EQUAL(age_us, 9);
-	CU_ASSERT(
-		wh_greeting_cookie_check(cookie, key, MADE_US + 10, 10, &peer, 3, number, &age_us));
+	CU_ASSERT(wh_handshake_cookie_check(
+		cookie, key, MADE_US + 10, 10, &peer, 3, number, &age_us));
+	CU_ASSERT_FALSE(wh_handshake_cookie_check(
+		cookie, key, MADE_US + 11, 10, &peer, 3, number, &age_us));
 	CU_ASSERT_FALSE(
-		wh_greeting_cookie_check(cookie, key, MADE_US + 11, 10, &peer, 3, number, &age_us));
+		wh_handshake_cookie_check(cookie, key, MADE_US - 1, 10, &peer, 3, number, &age_us));
 	CU_ASSERT_FALSE(
-		wh_greeting_cookie_check(cookie, key, MADE_US - 1, 10, &peer, 3, number, &age_us));
+		wh_handshake_cookie_check(cookie, key, MADE_US, 10, &peer, 2, number, &age_us));
 	CU_ASSERT_FALSE(
-		wh_greeting_cookie_check(cookie, key, MADE_US, 10, &peer, 2, number, &age_us));
-	CU_ASSERT_FALSE(
-		wh_greeting_cookie_check(cookie, key, MADE_US, 10, &peer, 3, number ^ 1, &age_us));
+		wh_handshake_cookie_check(cookie, key, MADE_US, 10, &peer, 3, number ^ 1, &age_us));
 	other.port ^= 1;
 	CU_ASSERT_FALSE(
-		wh_greeting_cookie_check(cookie, key, MADE_US, 10, &other, 3, number, &age_us));
-	CU_ASSERT_NOT_EQUAL(wh_greeting_number(key, &peer), wh_greeting_number(key, &other));
+		wh_handshake_cookie_check(cookie, key, MADE_US, 10, &other, 3, number, &age_us));
+	CU_ASSERT_NOT_EQUAL(wh_handshake_number(key, &peer), wh_handshake_number(key, &other));
 	other = peer;
 	other.ip[0] ^= 1;
 	CU_ASSERT_FALSE(
-		wh_greeting_cookie_check(cookie, key, MADE_US, 10, &other, 3, number, &age_us));
-	CU_ASSERT_NOT_EQUAL(wh_greeting_number(key, &peer), wh_greeting_number(key, &other));
+		wh_handshake_cookie_check(cookie, key, MADE_US, 10, &other, 3, number, &age_us));
+	CU_ASSERT_NOT_EQUAL(wh_handshake_number(key, &peer), wh_handshake_number(key, &other));
 	memcpy(other_key, key, sizeof(key));
 	other_key[0] ^= 1;
-	CU_ASSERT_NOT_EQUAL(wh_greeting_number(key, &peer), wh_greeting_number(other_key, &peer));
+	CU_ASSERT_NOT_EQUAL(wh_handshake_number(key, &peer), wh_handshake_number(other_key, &peer));
 	for (uint32_t bit = 0; bit < 8 * WH_COOKIE_BYTES; bit++) {
 		cookie[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		CU_ASSERT_FALSE(wh_greeting_cookie_check(
+		CU_ASSERT_FALSE(wh_handshake_cookie_check(
 			cookie, key, MADE_US, UINT64_MAX, &peer, 3, number, &age_us));
 		cookie[bit / 8] ^= (uint8_t)(1u << bit % 8);
 	}
 	/* The number of ours is no cookie of another's, made of nothing. */
-	wh_greeting_cookie_make(cookie, key, 0, &peer, 0, 0);
-	CU_ASSERT_NOT_EQUAL(wh_cookie_token(cookie), wh_greeting_number(key, &peer));
+	wh_handshake_cookie_make(cookie, key, 0, &peer, 0, 0);
+	CU_ASSERT_NOT_EQUAL(wh_cookie_token(cookie), wh_handshake_number(key, &peer));
 }
 
 CU_TestInfo wh_tests[] = {
@@ -285,6 +285,6 @@ CU_TestInfo wh_tests[] = {
 	{"bound to the parameters", bound_to_params},
 	{"same fields, other memory", same_fields_other_memory},
 	{"bound to key and bytes", bound_to_key_and_bytes},
-	{"greetings", greetings},
+	{"handshakes", handshakes},
 	CU_TEST_INFO_NULL,
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two hosts that greet each other over a line that loses, repeats, changes and delays. */
+/* Two hosts that make a handshake over a line that loses, repeats, changes and delays. */
 #include <string.h>
 
 #include "base/clock.h"
 #include "rig.h"
 #include "seal/seal.h"
 
-const char wh_suite_name[] = "greeter";
+const char wh_suite_name[] = "handshakes";
 
 /* A cookie, and the server's flight with its card: two round trips, and a half until it knows. */
 static void bond_in_two_round_trips(void)
@@ -33,9 +33,9 @@ static void bond_in_two_round_trips(void)
 	run(12);
 	CU_ASSERT_STRING_EQUAL(hosts[1].news.version, "0.1 (a)");
 	CU_ASSERT_STRING_EQUAL(hosts[0].news.version, "0.1 (b)");
-	/* Nothing is left of the greeting, and who asks again has his bond at once. */
+	/* Nothing is left of the handshake, and who asks again has his bond at once. */
 	run(4000);
-	CU_ASSERT_EQUAL(hosts[0].greeter.guests + hosts[1].greeter.guests, 0);
+	CU_ASSERT_EQUAL(hosts[0].handshakes.guests + hosts[1].handshakes.guests, 0);
 	CU_ASSERT_EQUAL(meet(1, &meeting), 0);
 	wh_bond_let_go(meeting.bond);
 	CU_ASSERT_EQUAL(wh_bond_holders(kept(0)), 1);
@@ -52,7 +52,9 @@ static void own_key_needs_nobody(void)
 	close_hosts();
 }
 
-/* Who needs no key: he sends back what a host says, which would then greet itself. */
+/*
+ * Who needs no key: he sends back what a host says, which would then make a handshake with itself.
+ */
 static void reflected(void)
 {
 	struct wh_meeting meeting;
@@ -65,7 +67,7 @@ static void reflected(void)
 	CU_ASSERT_EQUAL(meeting.verdict, WH_RECEPTION_SELF);
 	CU_ASSERT_FALSE(meeting.by_peer);
 	CU_ASSERT_PTR_NULL(kept(0));
-	CU_ASSERT_EQUAL(hosts[0].greeter.stats.bonds, 0);
+	CU_ASSERT_EQUAL(hosts[0].handshakes.stats.bonds, 0);
 	close_hosts();
 }
 
@@ -107,7 +109,7 @@ static void refusals(void)
 	}
 }
 
-/* Without a word of who is to decide a greeting waits; then it goes on, or it was too late. */
+/* Without a word of who is to decide a handshake waits; then it goes on, or it was too late. */
 static void decided_later(void)
 {
 	struct wh_meeting meeting;
@@ -141,8 +143,8 @@ static void ciphers(void)
 		struct wh_meeting meeting;
 
 		open_hosts(false, true);
-		hosts[0].greeter.config.ciphers = cases[i].client;
-		hosts[1].greeter.config.ciphers = cases[i].server;
+		hosts[0].handshakes.config.ciphers = cases[i].client;
+		hosts[1].handshakes.config.ciphers = cases[i].server;
 		meet(1000, &meeting);
 		if (cases[i].cipher != 0) {
 			CU_ASSERT_EQUAL((int)meeting.bond->config.cipher, cases[i].cipher);
@@ -208,7 +210,7 @@ static void bonds_end(void)
 	CU_ASSERT(meet(1000, &meeting) >= 40);
 	CU_ASSERT_NOT_EQUAL(wh_bond_number(meeting.bond), number);
 	CU_ASSERT_FALSE(wh_bond_is_revoked(meeting.bond));
-	wh_keep_revoke(&hosts[0].greeter, meeting.bond);
+	wh_keep_revoke(&hosts[0].handshakes, meeting.bond);
 	CU_ASSERT(wh_bond_is_revoked(meeting.bond));
 	wh_bond_let_go(meeting.bond);
 
@@ -222,7 +224,7 @@ static void bonds_end(void)
 	close_hosts();
 }
 
-/* Of an owner who gives himself a key for each greeting, as proxies of a site's may have. */
+/* Of an owner who gives himself a key for each handshake, as proxies of a site's may have. */
 static struct wh_bond *keep_one(uint32_t i, uint8_t owner)
 {
 	struct wh_bonds *bonds = &hosts[1].bonds;
@@ -234,7 +236,7 @@ static struct wh_bond *keep_one(uint32_t i, uint8_t owner)
 	};
 	struct wh_bond *bond = wh_bonds_fill(bonds, wh_bonds_reserve(bonds, i << 12), &config);
 
-	CU_ASSERT_TRUE(wh_keep_bond(&hosts[1].greeter, bond, ++now_tsc));
+	CU_ASSERT_TRUE(wh_keep_bond(&hosts[1].handshakes, bond, ++now_tsc));
 	return bond;
 }
 
@@ -249,7 +251,7 @@ static void one_owner(void)
 	for (uint32_t i = 1; i < 3000; i++)
 		last = keep_one(i, 9);
 	for (uint32_t i = 0; i < hosts[1].bonds.places; i++)
-		count += hosts[1].greeter.kept[i].bond != NULL;
+		count += hosts[1].handshakes.kept[i].bond != NULL;
 	CU_ASSERT_EQUAL(count, 1 + 64);
 	CU_ASSERT_TRUE(wh_bond_is_alive(other) && wh_bond_is_alive(last));
 	close_hosts();
@@ -270,13 +272,13 @@ static void doubted(void)
 	wh_bond_let_go(second.bond);
 	/* Anybody may have sent it: once a second is enough. */
 	for (uint32_t ms = 0; ms < 1100; ms++) {
-		wh_greeter_meet(&hosts[0].greeter, now_tsc, &peer, &second);
+		wh_handshakes_attempt(&hosts[0].handshakes, now_tsc, &peer, &second);
 		wh_bond_let_go(second.bond);
 		step();
 	}
 	CU_ASSERT_PTR_NOT_EQUAL(first.bond, second.bond);
 	CU_ASSERT(wh_bond_is_alive(first.bond));
-	CU_ASSERT_EQUAL(hosts[0].greeter.stats.bonds, 2);
+	CU_ASSERT_EQUAL(hosts[0].handshakes.stats.bonds, 2);
 	wh_bond_let_go(first.bond);
 	close_hosts();
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: greetings. Two hosts look for each other while somebody between them loses, repeats,
- * changes and invents their letters, and knows all numbers and cookies. Nobody is bonded with whom
- * he did not greet, none is sent more than he may be, and when it is calm again they are bonded.
- * In some worlds one of the hosts lies, on the cards that it writes within TLS: the other one then
- * has a bond with that host's key, or none.
+ * Fuzz target: handshakes. Two hosts look for each other while somebody between them loses,
+ * repeats, changes and invents their letters, and knows all numbers and cookies. Nobody is bonded
+ * with whom he did not make handshakes, none is sent more than he may be, and when it is calm again
+ * they are bonded. In some worlds one of the hosts lies, on the cards that it writes within TLS:
+ * the other one then has a bond with that host's key, or none.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "closed.h"
 #include "fuzz.h"
 #include "script.h"
-#include "trust/greeter.h"
+#include "trust/handshakes.h"
 
 #define HZ        UINT64_C(1000000000)
 #define MS        (HZ / 1000)
@@ -35,7 +35,7 @@ struct flying {
 static struct host {
 	struct wh_identity identity;
 	struct wh_bonds bonds;
-	struct wh_greeter greeter;
+	struct wh_handshakes handshakes;
 	struct wh_meeting meeting; /* with the other one */
 } hosts[2];
 
@@ -86,7 +86,7 @@ static bool holds(void *context, uint64_t rights)
 static void open_hosts(void)
 {
 	for (uint32_t i = 0; i < 2; i++) {
-		struct wh_greeter_config config = {
+		struct wh_handshakes_config config = {
 			.hz = HZ,
 			.identity = &hosts[i].identity,
 			.ciphers = 1 << WH_CIPHER_AES_128_GCM,
@@ -98,7 +98,7 @@ static void open_hosts(void)
 
 		memcpy(config.key, keys[i], sizeof(config.key));
 		WH_ASSERT(wh_bonds_init(&hosts[i].bonds, WH_BOND_PLACES_MIN) == 0);
-		WH_ASSERT(wh_greeter_init(&hosts[i].greeter, &config) == 0);
+		WH_ASSERT(wh_handshakes_init(&hosts[i].handshakes, &config) == 0);
 		hosts[i].meeting = (struct wh_meeting){0};
 	}
 }
@@ -106,10 +106,10 @@ static void open_hosts(void)
 static void close_hosts(void)
 {
 	for (uint32_t i = 0; i < 2; i++) {
-		broken += hosts[i].greeter.stats.broken;
-		bad += hosts[i].greeter.stats.bad_letters;
-		turned_away += hosts[i].greeter.stats.turned_away;
-		wh_greeter_free(&hosts[i].greeter);
+		broken += hosts[i].handshakes.stats.broken;
+		bad += hosts[i].handshakes.stats.bad_letters;
+		turned_away += hosts[i].handshakes.stats.turned_away;
+		wh_handshakes_free(&hosts[i].handshakes);
 		wh_bonds_free(&hosts[i].bonds);
 	}
 }
@@ -216,13 +216,13 @@ static void change(struct wh_letter *letter)
 	close_again(letter);
 }
 
-/* A greeting that goes on has no place, or is over, or has begun anew: all lies. */
+/* A handshake that goes on has no place, or is over, or has begun anew: all lies. */
 static void put_off(struct wh_letter *letter, const struct wh_crypto *crypto)
 {
 	struct wh_packet packet = {
 		.type = WH_PACKET_COOKIE,
 		.flags = WH_FLAG_LATER,
-		.cookie = {.greeting = crypto->greeting},
+		.cookie = {.handshake = crypto->handshake},
 	};
 
 	memcpy(packet.cookie.cookie, crypto->cookie, sizeof(packet.cookie.cookie));
@@ -254,7 +254,7 @@ static void invent(struct wh_letter *letter)
 	if (wh_script_one_in(world.script, 4))
 		packet.flags ^= WH_FLAG_ANSWER;
 	if (wh_script_one_in(world.script, 8))
-		crypto->greeting++;
+		crypto->handshake++;
 	for (uint32_t i = 0; i < crypto->bytes && wh_script_one_in(world.script, 2); i++)
 		crypto->data[wh_script_below(world.script, crypto->bytes)] ^=
 			(uint8_t)wh_script_u64(world.script);
@@ -293,12 +293,12 @@ static void carry(uint32_t from, const struct wh_letter *letter)
 	fly(1 - from, &copy);
 }
 
-static void answer_ask(uint32_t to, struct wh_letter *letter, uint64_t greeting)
+static void answer_ask(uint32_t to, struct wh_letter *letter, uint64_t handshake)
 {
-	struct wh_packet answer = {.type = WH_PACKET_COOKIE, .cookie = {.greeting = greeting}};
+	struct wh_packet answer = {.type = WH_PACKET_COOKIE, .cookie = {.handshake = handshake}};
 
-	wh_greeting_cookie_make(answer.cookie.cookie, keys[to], wh_tsc_to_us(HZ, world.now_tsc),
-		&letter->peer, 0, greeting);
+	wh_handshake_cookie_make(answer.cookie.cookie, keys[to], wh_tsc_to_us(HZ, world.now_tsc),
+		&letter->peer, 0, handshake);
 	letter->bytes = wh_packet_encode(&answer, letter->packet, sizeof(letter->packet));
 	closed_tag(letter->packet, letter->bytes, 0);
 	carry(to, letter);
@@ -319,30 +319,30 @@ static void arrive(uint32_t to, struct wh_letter letter)
 		return;
 	}
 	if (packet.type == WH_PACKET_ASK) {
-		answer_ask(to, &letter, packet.ask.greeting);
+		answer_ask(to, &letter, packet.ask.handshake);
 		return;
 	}
 	if (packet.type == WH_PACKET_CRYPTO && packet.flags == 0) {
-		if (!wh_greeting_cookie_check(packet.crypto.cookie, keys[to],
-			    wh_tsc_to_us(HZ, world.now_tsc), WH_GREETING_COOKIE_S * WH_US_PER_S,
-			    &letter.peer, 0, packet.crypto.greeting, &age_us))
+		if (!wh_handshake_cookie_check(packet.crypto.cookie, keys[to],
+			    wh_tsc_to_us(HZ, world.now_tsc), WH_HANDSHAKE_COOKIE_S * WH_US_PER_S,
+			    &letter.peer, 0, packet.crypto.handshake, &age_us))
 			return;
 		letter.rtt_us = (uint32_t)age_us;
 	} else if ((packet.type != WH_PACKET_CRYPTO && packet.type != WH_PACKET_COOKIE) ||
-		   packet.cookie.greeting != wh_greeting_number(keys[to], &letter.peer)) {
+		   packet.cookie.handshake != wh_handshake_number(keys[to], &letter.peer)) {
 		return;
 	}
-	wh_greeter_take(&hosts[to].greeter, world.now_tsc, &letter);
+	wh_handshakes_take(&hosts[to].handshakes, world.now_tsc, &letter);
 }
 
 static void check_host(const struct host *host)
 {
-	const struct wh_greeter_stats *stats = &host->greeter.stats;
+	const struct wh_handshakes_stats *stats = &host->handshakes.stats;
 
 	/* Host 0 asks, host 1 is asked and owes nothing to anybody. */
 	if (host == &hosts[1] && stats->met == 0)
-		WH_ASSERT(stats->out_bytes <= WH_GREETING_GAIN * stats->in_bytes);
-	WH_ASSERT(host->greeter.guests <= host->greeter.config.guests);
+		WH_ASSERT(stats->out_bytes <= WH_HANDSHAKE_GAIN * stats->in_bytes);
+	WH_ASSERT(host->handshakes.guests <= host->handshakes.config.guests);
 }
 
 static void step(uint64_t span_tsc)
@@ -360,10 +360,10 @@ static void step(uint64_t span_tsc)
 			i++;
 		}
 	wh_bond_let_go(hosts[0].meeting.bond);
-	wh_greeter_meet(&hosts[0].greeter, world.now_tsc, &peer, &hosts[0].meeting);
+	wh_handshakes_attempt(&hosts[0].handshakes, world.now_tsc, &peer, &hosts[0].meeting);
 	for (uint32_t i = 0; i < 2; i++) {
-		wh_greeter_poll(&hosts[i].greeter, world.now_tsc);
-		while (wh_greeter_give(&hosts[i].greeter, world.now_tsc, &letter))
+		wh_handshakes_poll(&hosts[i].handshakes, world.now_tsc);
+		while (wh_handshakes_give(&hosts[i].handshakes, world.now_tsc, &letter))
 			carry(i, &letter);
 		check_host(&hosts[i]);
 	}
@@ -408,7 +408,7 @@ static void check_honest(void)
 	const struct host *honest = &hosts[1 - world.liar];
 	const struct wh_bond *ours = hosts[0].meeting.bond;
 
-	WH_ASSERT(honest->greeter.guests <= honest->greeter.config.guests);
+	WH_ASSERT(honest->handshakes.guests <= honest->handshakes.config.guests);
 	if (world.liar == 0 || ours == NULL)
 		return;
 	WH_ASSERT(memcmp(ours->config.peer_identity, hosts[1].identity.id, WH_IDENTITY_BYTES) == 0);
@@ -480,7 +480,7 @@ size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
 void wh_fuzz_report(void)
 {
 	printf("%" PRIu64 " bonds; %" PRIu64 " cards that lie; %" PRIu64
-	       " greetings broken, %" PRIu64 " turned away; letters: %" PRIu64 " no use, %" PRIu64
+	       " handshakes broken, %" PRIu64 " turned away; letters: %" PRIu64 " no use, %" PRIu64
 	       " damaged\n",
 		bonded, cards, broken, turned_away, bad, refused_sums);
 }

@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRUST_GREETER_H
-#define WH_TRUST_GREETER_H
+#ifndef WH_TRUST_HANDSHAKES_H
+#define WH_TRUST_HANDSHAKES_H
 
 /*
- * All greetings of a host, from peers and to peers, and the bonds that result. Greeting packets go
- * in and out as letters; the endpoints have already checked that a packet has a valid cookie of
- * ours, or answers one of our greetings.
+ * The handshake server: all handshakes of a host, from peers and to peers, and the bonds that
+ * result. Handshake packets go in and out as letters; the endpoints have already checked that a
+ * packet has a valid cookie of ours, or answers one of our handshakes.
  *
  *   us                                    peer
  *   ASK                         ------>   (keeps nothing)
  *                               <------   COOKIE
  *   CRYPTO: cookie, TLS         <----->   CRYPTO: TLS
  *
- * The first packet of a greeting carries the endpoint's offer of a session, which the server passes
- * on to its peer. The client has its bond, and the offer, as soon as the server has proved its key
- * and is trusted; the server's verdict comes later, and if it refuses us the bond is revoked.
+ * The first packet of a handshake carries the endpoint's offer of a session, which the server
+ * passes on to its peer. The client has its bond, and the offer, as soon as the server has proved
+ * its key and is trusted; the server's verdict comes later, and if it refuses us the bond is
+ * revoked.
  *
  * The cost that strangers can cause is bounded. Nothing is signed before a cookie has proved the
- * peer's address. There are limits on greetings from peers: in total, per subnet, per address
- * (IPv6: per /64), and per second, with room for hosts that are known (shares.h). A greeting that
+ * peer's address. There are limits on handshakes from peers: in total, per subnet, per address
+ * (IPv6: per /64), and per second, with room for hosts that are known (shares.h). A handshake that
  * takes too long is ended; if all places are taken the oldest one of a stranger makes room, once it
- * has had a few round trips, at most WH_GREETING_GRACE_MS. Until a peer has proved its key it is
- * sent at most WH_GREETING_GAIN bytes for each byte received.
+ * has had a few round trips, at most WH_HANDSHAKE_GRACE_MS. Until a peer has proved its key it is
+ * sent at most WH_HANDSHAKE_GAIN bytes for each byte received.
  *
- * A peer whose greeting has no place, or has lost it, is told so by a COOKIE with WH_FLAG_LATER,
+ * A peer whose handshake has no place, or has lost it, is told so by a COOKIE with WH_FLAG_LATER,
  * and begins again within WH_PUT_OFF_MS. So does one whose server has begun anew meanwhile.
  *
- * One core calls take, give and poll; any core may ask for the bond with a peer (wh_greeter_meet).
+ * One core calls take, give and poll; any core may ask for the bond with a peer
+ * (wh_handshakes_attempt).
  */
 
 #include <stdbool.h>
@@ -35,28 +37,28 @@
 #include "base/spin.h"
 #include "seal/bond.h"
 #include "trust/believer.h"
-#include "trust/greeting.h"
+#include "trust/handshake.h"
 #include "trust/shares.h"
 #include "trust/stream.h"
 #include "wire/cookie.h"
 #include "wire/letter.h"
 
-#define WH_GREETING_GAIN     3
-#define WH_GREETING_GRACE_MS 250
-#define WH_GREETING_S        20 /* longest greeting; less than its cookie's lifetime */
-#define WH_PUT_OFF_MS        1000
-#define WH_BOND_IDLE_S       600 /* a bond ends after this time without a session */
+#define WH_HANDSHAKE_GAIN     3
+#define WH_HANDSHAKE_GRACE_MS 250
+#define WH_HANDSHAKE_S        20 /* longest handshake; less than its cookie's lifetime */
+#define WH_PUT_OFF_MS         1000
+#define WH_BOND_IDLE_S        600 /* a bond ends after this time without a session */
 
-#define WH_GREETER_GUESTS        256 /* in total, including our own */
-#define WH_GREETER_OF_ADDRESS    16
-#define WH_GREETER_PER_SECOND    2000
-#define WH_GREETER_ACQUAINTANCES 64
-#define WH_GREETER_PUT_OFFS      64 /* most that are told so in one turn */
+#define WH_HANDSHAKES_PENDING     256 /* in total, including our own */
+#define WH_HANDSHAKES_OF_ADDRESS  16
+#define WH_HANDSHAKES_PER_SECOND  2000
+#define WH_HANDSHAKES_KNOWN_PEERS 64
+#define WH_HANDSHAKES_PUT_OFFS    64 /* most that are told so in one turn */
 
 struct wh_guest;
 
-/* The result of a greeting. */
-struct wh_greeter_news {
+/* The result of a handshake. */
+struct wh_handshakes_news {
 	struct wh_address peer;
 	bool came;
 	uint8_t id[WH_IDENTITY_BYTES];       /* identity that the peer has proved; zeros: none */
@@ -66,25 +68,25 @@ struct wh_greeter_news {
 	char version[WH_CARD_VERSION_BYTES]; /* of the peer's wavehaul; "": unknown */
 };
 
-struct wh_greeter_config {
+struct wh_handshakes_config {
 	uint64_t hz;
 	uint8_t key[WH_SIPHASH_KEY_BYTES];  /* of the endpoints, for cookies */
-	const struct wh_identity *identity; /* ours; must outlive the greeter */
+	const struct wh_identity *identity; /* ours; must outlive the handshake server */
 	uint8_t ciphers;                    /* that we support: bit n stands for enum wh_cipher n */
 	const char *version;
 	struct wh_bonds *bonds;
-	uint32_t guests; /* 0: WH_GREETER_GUESTS; likewise: */
+	uint32_t guests; /* 0: WH_HANDSHAKES_PENDING; likewise: */
 	uint32_t guests_of_address;
 	uint32_t per_second;
 	/* Decides whom to trust; NULL `believe`: only peers with our own key. */
 	struct wh_believer believer;
-	void (*tell)(void *context, const struct wh_greeter_news *news); /* or NULL */
+	void (*tell)(void *context, const struct wh_handshakes_news *news); /* or NULL */
 	void *context;
 };
 
 enum wh_meeting_state {
 	WH_MEETING_ASKS = 0, /* no answer yet */
-	WH_MEETING_GREETS,
+	WH_MEETING_RUNS,
 	WH_MEETING_JUDGED, /* the peer is known, the trust decision is pending */
 	WH_MEETING_BONDED, /* we trust the peer; its verdict may be outstanding */
 	WH_MEETING_REFUSED,
@@ -96,36 +98,36 @@ struct wh_meeting {
 	enum wh_reception verdict; /* of a refusal, ... */
 	bool by_peer;              /* ... and whether the peer made it */
 	bool put_off;              /* unauthenticated hint: the peer has no place for us; ... */
-	bool unsealed;             /* ... or does not greet, ... */
+	bool unsealed;             /* ... or does not make handshakes, ... */
 	uint8_t least, most;       /* ... or speaks these other versions only; 0: no hint */
 	bool seen;                 /* peer_id is known */
 	uint8_t peer_id[WH_IDENTITY_BYTES];
 	struct wh_bond *bond; /* BONDED: referenced for the caller, which lets it go */
 };
 
-/* A peer that we look for, by address. Protected by the greeter's lock. */
+/* A peer that we look for, by address. Protected by the handshake server's lock. */
 struct wh_acquaintance {
 	struct wh_address peer; /* family 0: free */
 	uint64_t wanted_tsc;
 	struct wh_meeting meeting; /* its bond is one of those kept below */
 
-	/* Used by the greeter's core only. */
+	/* Used by the handshake server's core only. */
 	uint64_t number;
 	uint64_t next_ask_tsc;
 	uint64_t patience_tsc;
 	uint64_t asked_tsc;
-	bool asks;         /* asks for a cookie, ... */
-	bool ask_due;      /* ... and the next ASK is to be sent now */
-	bool greets;       /* has a cookie, and a greeting */
-	uint32_t put_offs; /* in a row */
+	bool asks;           /* asks for a cookie, ... */
+	bool ask_due;        /* ... and the next ASK is to be sent now */
+	bool with_handshake; /* has a cookie, and a handshake */
+	uint32_t put_offs;   /* in a row */
 };
 
-/* A peer that has to be told that its greeting is not here. */
+/* A peer that has to be told that its handshake is not here. */
 struct wh_put_off {
 	struct wh_address peer;
 	uint32_t queue;
 	uint8_t via[WH_VIA_BYTES];
-	struct wh_cookie cookie; /* which greeting of his: he may have begun the next one */
+	struct wh_cookie cookie; /* which handshake of his: he may have begun the next one */
 };
 
 /* A bond, with sessions or without. */
@@ -134,8 +136,8 @@ struct wh_kept_bond {
 	uint64_t used_tsc;
 };
 
-struct wh_greeter_stats {
-	uint64_t began; /* greetings from peers */
+struct wh_handshakes_stats {
+	uint64_t began; /* handshakes from peers */
 	uint64_t met;
 	uint64_t bonds;
 	uint64_t refused;     /* by either end */
@@ -144,50 +146,54 @@ struct wh_greeter_stats {
 	uint64_t crowded_out; /* made room for others */
 	uint64_t turned_away; /* no place, too many from an address, or too many per second */
 	uint64_t put_off;     /* of those and others: they were told */
-	uint64_t bad_letters; /* letters that fit no greeting */
+	uint64_t bad_letters; /* letters that fit no handshake */
 	uint64_t in_bytes;    /* UDP payload of letters ... */
 	uint64_t out_bytes;
 };
 
-struct wh_greeter {
-	struct wh_greeter_config config;
-	struct wh_greeting_ends ends;
+struct wh_handshakes {
+	struct wh_handshakes_config config;
+	struct wh_handshake_ends ends;
 	uint8_t process[WH_PROCESS_BYTES]; /* random, another one in each process */
 	struct wh_guest *guest;            /* config.guests of them */
 	uint32_t guests;                   /* in use */
 	uint32_t next_turn;
 	struct wh_shares *shares;
-	struct wh_put_off put_off[WH_GREETER_PUT_OFFS];
+	struct wh_put_off put_off[WH_HANDSHAKES_PUT_OFFS];
 	uint32_t put_offs;
 	uint64_t next_sweep_tsc;
 	struct wh_kept_bond *kept; /* one for each place in the table of bonds */
-	struct wh_greeter_stats stats;
+	struct wh_handshakes_stats stats;
 
 	struct wh_spin lock; /* protects what follows */
-	struct wh_acquaintance acquaintance[WH_GREETER_ACQUAINTANCES];
+	struct wh_acquaintance acquaintance[WH_HANDSHAKES_KNOWN_PEERS];
 };
 
 /* 0, -ENOMEM, or -EBADMSG: TLS rejects the identity. */
-int wh_greeter_init(struct wh_greeter *greeter, const struct wh_greeter_config *config);
+int wh_handshakes_init(struct wh_handshakes *handshakes, const struct wh_handshakes_config *config);
 
-/* After the last wh_greeter_meet. Bonds are ended, and wiped once their sessions have let go. */
-void wh_greeter_free(struct wh_greeter *greeter);
+/*
+ * After the last wh_handshakes_attempt. Bonds are ended, and wiped once their sessions have let go.
+ */
+void wh_handshakes_free(struct wh_handshakes *handshakes);
 
 /* True: it took a step of TLS, some 100 us; else next to nothing. */
-bool wh_greeter_take(struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_letter *letter);
+bool wh_handshakes_take(
+	struct wh_handshakes *handshakes, uint64_t now_tsc, const struct wh_letter *letter);
 
 /* The next letter to send; false: there is none now. */
-bool wh_greeter_give(struct wh_greeter *greeter, uint64_t now_tsc, struct wh_letter *letter);
+bool wh_handshakes_give(
+	struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_letter *letter);
 
 /* Runs what is due; returns the amount of work done. */
-int32_t wh_greeter_poll(struct wh_greeter *greeter, uint64_t now_tsc);
+int32_t wh_handshakes_poll(struct wh_handshakes *handshakes, uint64_t now_tsc);
 
 /*
  * Any core: the state of the bond with a peer. Without a bond this starts to look for the peer,
  * until WH_MEETING_WANTED_S after the last call.
  */
 #define WH_MEETING_WANTED_S 5
-void wh_greeter_meet(struct wh_greeter *greeter, uint64_t now_tsc, const struct wh_address *peer,
-	struct wh_meeting *meeting);
+void wh_handshakes_attempt(struct wh_handshakes *handshakes, uint64_t now_tsc,
+	const struct wh_address *peer, struct wh_meeting *meeting);
 
 #endif

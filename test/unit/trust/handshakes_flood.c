@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What strangers can make a greeter spend, and what is left then for others. */
+/* What strangers can make a handshake server spend, and what is left then for others. */
 #include <malloc.h>
 #include <string.h>
 
@@ -7,31 +7,31 @@
 #include "rig.h"
 #include "seal/seal.h"
 
-const char wh_suite_name[] = "greeter flood";
+const char wh_suite_name[] = "handshake flood";
 
 /* Thousands begin and say no more, as fast as they may: memory is flat, and others get in. */
 static void half_open_by_thousands(void)
 {
-	const struct wh_greeter_stats *stats;
+	const struct wh_handshakes_stats *stats;
 	struct wh_meeting meeting;
 	struct wh_address peer = address_of(1);
 	uint64_t before_bytes, most_bytes = 0;
 	uint32_t bonded = 0;
 
 	open_hosts(false, true);
-	stats = &hosts[1].greeter.stats;
+	stats = &hosts[1].handshakes.stats;
 	before_bytes = mallinfo2().uordblks;
 	for (uint32_t ms = 0; ms < 2500; ms++) {
 		crowd_in(2 * ms, 2);
 		step();
-		CU_ASSERT(hosts[1].greeter.guests <= WH_GREETER_GUESTS);
+		CU_ASSERT(hosts[1].handshakes.guests <= WH_HANDSHAKES_PENDING);
 		most_bytes = wh_max_u64(most_bytes,
-			(mallinfo2().uordblks - before_bytes) / hosts[1].greeter.guests);
+			(mallinfo2().uordblks - before_bytes) / hosts[1].handshakes.guests);
 		/* Somebody honest comes, again and again. */
-		wh_greeter_meet(&hosts[0].greeter, now_tsc, &peer, &meeting);
+		wh_handshakes_attempt(&hosts[0].handshakes, now_tsc, &peer, &meeting);
 		if (meeting.bond == NULL)
 			continue;
-		wh_keep_revoke(&hosts[0].greeter, meeting.bond);
+		wh_keep_revoke(&hosts[0].handshakes, meeting.bond);
 		wh_bond_let_go(meeting.bond);
 		bonded++;
 	}
@@ -40,16 +40,16 @@ static void half_open_by_thousands(void)
 	CU_ASSERT_EQUAL(stats->broken, 0);
 	CU_ASSERT(bonded >= 6);
 	CU_ASSERT(most_bytes < 112000);
-	CU_ASSERT(stats->out_bytes <= WH_GREETING_GAIN * stats->in_bytes);
-	run((WH_GREETING_S + 1) * 1000);
-	CU_ASSERT_EQUAL(hosts[1].greeter.guests, 0);
+	CU_ASSERT(stats->out_bytes <= WH_HANDSHAKE_GAIN * stats->in_bytes);
+	run((WH_HANDSHAKE_S + 1) * 1000);
+	CU_ASSERT_EQUAL(hosts[1].handshakes.guests, 0);
 	/* All is given back. */
 	CU_ASSERT(mallinfo2().uordblks < before_bytes + 200000);
 	close_hosts();
 }
 
 /*
- * 20 greetings each millisecond from 200 addresses of the client's own subnet, for so long. With a
+ * 20 handshakes each millisecond from 200 addresses of the client's own subnet, for so long. With a
  * cookie that is old their way looks long.
  */
 struct flood {
@@ -79,10 +79,10 @@ static uint32_t meet_in_flood(struct flood *flood, bool strange)
 		uint32_t ms = 0;
 
 		if (strange)
-			memset(hosts[1].greeter.shares->friend, 0,
-				sizeof(hosts[1].greeter.shares->friend));
+			memset(hosts[1].handshakes.shares->friend, 0,
+				sizeof(hosts[1].handshakes.shares->friend));
 		for (meeting.bond = NULL; meeting.bond == NULL && ms < 30000; ms++) {
-			wh_greeter_meet(&hosts[0].greeter, now_tsc, &peer, &meeting);
+			wh_handshakes_attempt(&hosts[0].handshakes, now_tsc, &peer, &meeting);
 			flood_in(flood);
 			step();
 		}
@@ -92,7 +92,7 @@ static uint32_t meet_in_flood(struct flood *flood, bool strange)
 			step();
 		}
 		CU_ASSERT_FALSE(wh_bond_is_revoked(meeting.bond));
-		wh_keep_revoke(&hosts[0].greeter, meeting.bond);
+		wh_keep_revoke(&hosts[0].handshakes, meeting.bond);
 		wh_bond_let_go(meeting.bond);
 		worst_ms = (uint32_t)wh_max_u64(worst_ms, ms);
 	}
@@ -100,13 +100,13 @@ static uint32_t meet_in_flood(struct flood *flood, bool strange)
 }
 
 /*
- * Beside 20,000 greetings a second that never go on each honest client has its bond: at once where
+ * Beside 20,000 handshakes a second that never go on each honest client has its bond: at once where
  * it is known, by its address or since it had one before; soon where it is one of the strangers.
  */
 static void flooded(void)
 {
 	for (uint32_t old = 0; old < 2; old++) {
-		const struct wh_greeter_stats *stats = &hosts[1].greeter.stats;
+		const struct wh_handshakes_stats *stats = &hosts[1].handshakes.stats;
 		struct flood flood = {.rtt_us = old == 1 ? 20000000 : 1000};
 
 		open_hosts(false, true);
@@ -120,36 +120,38 @@ static void flooded(void)
 
 		uint32_t strange_ms = meet_in_flood(&flood, true);
 
-		/* By chance: each has one fresh greeting in a second, beside 200 others. */
+		/* By chance: each has one fresh handshake in a second, beside 200 others. */
 		CU_ASSERT(strange_ms < 10000);
-		memset(hosts[1].greeter.shares->friend, 0, sizeof(hosts[1].greeter.shares->friend));
+		memset(hosts[1].handshakes.shares->friend, 0,
+			sizeof(hosts[1].handshakes.shares->friend));
 		hosts[1].knows = true;
 		CU_ASSERT(meet_in_flood(&flood, true) < 100);
 		hosts[1].knows = false;
 		CU_ASSERT(meet_in_flood(&flood, false) < 100);
-		CU_ASSERT(stats->out_bytes <= WH_GREETING_GAIN * stats->in_bytes);
+		CU_ASSERT(stats->out_bytes <= WH_HANDSHAKE_GAIN * stats->in_bytes);
 		close_hosts();
 	}
 }
 
-/* A client whose greeting lost its place to others begins the next one within a second. */
+/* A client whose handshake lost its place to others begins the next one within a second. */
 static void evicted(void)
 {
 	struct wh_meeting meeting;
 	uint32_t at_ms;
 
 	open_hosts(false, true);
-	hosts[1].greeter.config.guests_of_address = 0;
+	hosts[1].handshakes.config.guests_of_address = 0;
 	CU_ASSERT_EQUAL(meet(3000, &meeting), 3000);
 	CU_ASSERT_EQUAL(meeting.bond, NULL);
 	CU_ASSERT_TRUE(meeting.put_off);
-	CU_ASSERT(hosts[0].greeter.guests <= 1);
-	hosts[1].greeter.config.guests_of_address = 16;
+	CU_ASSERT(hosts[0].handshakes.guests <= 1);
+	hosts[1].handshakes.config.guests_of_address = 16;
 	at_ms = meet(3000, &meeting);
 	CU_ASSERT(at_ms <= WH_PUT_OFF_MS + 44);
 	assert_bonded(&meeting);
 	/* It is told what happens, not how often others try. */
-	CU_ASSERT(hosts[1].greeter.stats.put_off >= 3 && hosts[1].greeter.stats.put_off <= 20);
+	CU_ASSERT(
+		hosts[1].handshakes.stats.put_off >= 3 && hosts[1].handshakes.stats.put_off <= 20);
 	close_hosts();
 }
 
@@ -157,59 +159,59 @@ static void evicted(void)
 static void counted(void)
 {
 	struct wh_address v6 = {.family = WH_IPV6, .port = 1, .ip = {0x20, 1}};
-	const struct wh_greeter_stats *stats;
+	const struct wh_handshakes_stats *stats;
 
 	open_hosts(false, true);
-	stats = &hosts[1].greeter.stats;
+	stats = &hosts[1].handshakes.stats;
 	for (uint32_t i = 0; i < 50; i++) {
 		struct wh_address address = stranger(1);
 		struct wh_letter letter;
 
 		address.port = (uint16_t)(9000 + i);
 		letter = half_open(&address, i + 1);
-		wh_greeter_take(&hosts[1].greeter, now_tsc, &letter);
+		wh_handshakes_take(&hosts[1].handshakes, now_tsc, &letter);
 		v6.ip[15] = (uint8_t)i;
 		letter = half_open(&v6, i + 1);
-		wh_greeter_take(&hosts[1].greeter, now_tsc, &letter);
+		wh_handshakes_take(&hosts[1].handshakes, now_tsc, &letter);
 	}
-	CU_ASSERT_EQUAL(hosts[1].greeter.guests, 2 * WH_GREETER_OF_ADDRESS);
-	CU_ASSERT_EQUAL(stats->turned_away, 100 - 2 * WH_GREETER_OF_ADDRESS);
+	CU_ASSERT_EQUAL(hosts[1].handshakes.guests, 2 * WH_HANDSHAKES_OF_ADDRESS);
+	CU_ASSERT_EQUAL(stats->turned_away, 100 - 2 * WH_HANDSHAKES_OF_ADDRESS);
 	close_hosts();
 
 	/* At once a burst, then one in two milliseconds for a subnet, and two in one for all. */
 	open_hosts(false, true);
 	crowd_in(0, 200);
-	CU_ASSERT_EQUAL(hosts[1].greeter.guests, 49);
+	CU_ASSERT_EQUAL(hosts[1].handshakes.guests, 49);
 	now_tsc += 10 * MS;
 	crowd_in(200, 56);
-	CU_ASSERT_EQUAL(hosts[1].greeter.guests, 54);
+	CU_ASSERT_EQUAL(hosts[1].handshakes.guests, 54);
 	for (uint32_t i = 1; i < 100; i++)
 		crowd_in(256 * i, 1);
-	CU_ASSERT_EQUAL(hosts[1].greeter.guests, 69);
+	CU_ASSERT_EQUAL(hosts[1].handshakes.guests, 69);
 
 	/* The rest is for those that are known: who had a bond, say. */
 	struct wh_address friend = stranger(256 * 1000);
 
-	wh_shares_befriend(hosts[1].greeter.shares, &friend);
+	wh_shares_befriend(hosts[1].handshakes.shares, &friend);
 	crowd_in(256 * 999, 2);
-	CU_ASSERT_EQUAL(hosts[1].greeter.guests, 69);
+	CU_ASSERT_EQUAL(hosts[1].handshakes.guests, 69);
 	crowd_in(256 * 1000, 1);
-	CU_ASSERT_EQUAL(hosts[1].greeter.guests, 70);
+	CU_ASSERT_EQUAL(hosts[1].handshakes.guests, 70);
 	close_hosts();
 }
 
 /* What is sent to who has not proved a key: three bytes for each of his, however long he waits. */
 static void no_amplifier(void)
 {
-	const struct wh_greeter_stats *stats;
+	const struct wh_handshakes_stats *stats;
 
 	open_hosts(false, true);
-	stats = &hosts[1].greeter.stats;
+	stats = &hosts[1].handshakes.stats;
 	crowd_in(0, 1);
 	run(9000);
 	CU_ASSERT(stats->in_bytes < 500);
 	CU_ASSERT(stats->out_bytes > 0);
-	CU_ASSERT(stats->out_bytes <= WH_GREETING_GAIN * stats->in_bytes);
+	CU_ASSERT(stats->out_bytes <= WH_HANDSHAKE_GAIN * stats->in_bytes);
 	close_hosts();
 }
 
@@ -226,28 +228,28 @@ static void nonsense(void)
 		struct wh_packet wrong = packet;
 
 		letter.peer = stranger(seed);
-		wrong.crypto.greeting = seed;
+		wrong.crypto.handshake = seed;
 		wh_prng_init(&prng, seed);
 		for (uint32_t i = 0; i < 1 + seed % 5; i++)
 			wrong.crypto.data[wh_prng_below(&prng, wrong.crypto.bytes)] ^=
 				(uint8_t)(1 + wh_prng_below(&prng, 255));
 		letter.bytes = wh_packet_encode(&wrong, letter.packet, sizeof(letter.packet));
-		wh_greeter_take(&hosts[1].greeter, now_tsc, &letter);
+		wh_handshakes_take(&hosts[1].handshakes, now_tsc, &letter);
 		run(20);
 	}
-	CU_ASSERT(hosts[1].greeter.stats.broken > 100);
+	CU_ASSERT(hosts[1].handshakes.stats.broken > 100);
 	/* Each is told once, with a reason; so are, later, those that only stopped. */
-	CU_ASSERT_EQUAL(hosts[1].told_broken, hosts[1].greeter.stats.broken);
+	CU_ASSERT_EQUAL(hosts[1].told_broken, hosts[1].handshakes.stats.broken);
 	CU_ASSERT_EQUAL(hosts[1].told, hosts[1].told_broken);
 	CU_ASSERT_EQUAL(hosts[1].news.verdict, WH_RECEPTION_NONE);
 	CU_ASSERT(hosts[1].news.came && hosts[1].news.peer.ip[0] == 192);
-	run((WH_GREETING_S + 1) * 1000);
-	CU_ASSERT(hosts[1].greeter.stats.late > 0);
-	CU_ASSERT_EQUAL(
-		hosts[1].told_broken, hosts[1].greeter.stats.broken + hosts[1].greeter.stats.late);
+	run((WH_HANDSHAKE_S + 1) * 1000);
+	CU_ASSERT(hosts[1].handshakes.stats.late > 0);
+	CU_ASSERT_EQUAL(hosts[1].told_broken,
+		hosts[1].handshakes.stats.broken + hosts[1].handshakes.stats.late);
 	CU_ASSERT_STRING_EQUAL(hosts[1].news.broken_by, "it took too long");
-	CU_ASSERT_EQUAL(hosts[1].greeter.stats.bonds, 0);
-	CU_ASSERT(hosts[1].greeter.stats.out_bytes <= 3 * hosts[1].greeter.stats.in_bytes);
+	CU_ASSERT_EQUAL(hosts[1].handshakes.stats.bonds, 0);
+	CU_ASSERT(hosts[1].handshakes.stats.out_bytes <= 3 * hosts[1].handshakes.stats.in_bytes);
 	close_hosts();
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Greetings that begin as they should, from as many addresses as there are, and go no further. */
+/* Handshakes that begin as they should, from as many addresses as there are, and go no further. */
 
 #include <arpa/inet.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #include "attacker.h"
 #include "base/assert.h"
-#include "trust/greeting.h"
+#include "trust/handshake.h"
 #include "wire/internet.h"
 
 #define ADDRESSES_FIRST 20
@@ -24,22 +24,22 @@
 /* The first flight of TLS: one is as good as another. */
 static uint32_t make_hello(uint8_t hello[HELLO_MAX])
 {
-	struct wh_greeting_ends ends;
+	struct wh_handshake_ends ends;
 	struct wh_identity identity;
-	struct wh_greeting greeting;
+	struct wh_handshake handshake;
 	uint32_t bytes;
 	int rc = wh_identity_make(&identity);
 
 	WH_ASSERT(rc == 0);
-	rc = wh_greeting_ends_init(&ends, &identity);
+	rc = wh_handshake_ends_init(&ends, &identity);
 	WH_ASSERT(rc == 0);
-	rc = wh_greeting_begin(&greeting, &ends, NULL);
+	rc = wh_handshake_begin(&handshake, &ends, NULL);
 	WH_ASSERT(rc == 0);
-	(void)wh_greeting_put(&greeting, NULL, 0);
-	bytes = wh_greeting_take(&greeting, hello, HELLO_MAX);
+	(void)wh_handshake_put(&handshake, NULL, 0);
+	bytes = wh_handshake_take(&handshake, hello, HELLO_MAX);
 	WH_ASSERT(bytes > 0);
-	wh_greeting_end(&greeting);
-	wh_greeting_ends_free(&ends);
+	wh_handshake_end(&handshake);
+	wh_handshake_ends_free(&ends);
 	wh_identity_free(&identity);
 	return bytes;
 }
@@ -96,7 +96,7 @@ static void hear(struct wh_attacker *attacker, int ear, const uint8_t *hello, ui
 
 		struct wh_packet answer = {
 			.type = WH_PACKET_CRYPTO,
-			.crypto = {.greeting = packet.cookie.greeting,
+			.crypto = {.handshake = packet.cookie.handshake,
 				.bytes = (uint16_t)hello_bytes,
 				.padding_bytes = (uint16_t)(WH_CRYPTO_BYTES_MAX - hello_bytes)},
 		};
@@ -110,7 +110,7 @@ static void hear(struct wh_attacker *attacker, int ear, const uint8_t *hello, ui
 	}
 }
 
-static void greets(struct wh_attacker *attacker)
+static void handshakes(struct wh_attacker *attacker)
 {
 	uint8_t hello[HELLO_MAX];
 	uint32_t hello_bytes = make_hello(hello);
@@ -120,7 +120,7 @@ static void greets(struct wh_attacker *attacker)
 	for (uint32_t i = 0; wh_attack_goes_on(attacker); i++) {
 		struct wh_address from = wh_attack_beside(
 			&attacker->own, (uint8_t)(ADDRESSES_FIRST + i % ADDRESSES));
-		struct wh_packet packet = {.type = WH_PACKET_ASK, .ask = {.greeting = 1 + i}};
+		struct wh_packet packet = {.type = WH_PACKET_ASK, .ask = {.handshake = 1 + i}};
 
 		send_packet(attacker, &from, &packet);
 		hear(attacker, ear, hello, hello_bytes, &told);
@@ -155,7 +155,7 @@ static void store(struct wh_attacker *attacker, int ear, const uint8_t *hello, u
 
 		struct wh_packet answer = {
 			.type = WH_PACKET_CRYPTO,
-			.crypto = {.greeting = packet.cookie.greeting,
+			.crypto = {.handshake = packet.cookie.handshake,
 				.bytes = (uint16_t)hello_bytes,
 				.padding_bytes = (uint16_t)(WH_CRYPTO_BYTES_MAX - hello_bytes)},
 		};
@@ -169,7 +169,7 @@ static void store(struct wh_attacker *attacker, int ear, const uint8_t *hello, u
 	}
 }
 
-static void greets_stored(struct wh_attacker *attacker)
+static void handshakes_stored(struct wh_attacker *attacker)
 {
 	static struct stored stored[STORED_MAX];
 	uint8_t hello[HELLO_MAX];
@@ -181,7 +181,7 @@ static void greets_stored(struct wh_attacker *attacker)
 	for (uint32_t i = 0; have < STORED_MAX && wh_attack_now_ns() < end_ns; i++) {
 		struct wh_address from = wh_attack_beside(
 			&attacker->own, (uint8_t)(ADDRESSES_FIRST + i % ADDRESSES));
-		struct wh_packet packet = {.type = WH_PACKET_ASK, .ask = {.greeting = 1 + i}};
+		struct wh_packet packet = {.type = WH_PACKET_ASK, .ask = {.handshake = 1 + i}};
 
 		send_packet(attacker, &from, &packet);
 		store(attacker, ear, hello, hello_bytes, stored, &have);
@@ -195,9 +195,9 @@ static void greets_stored(struct wh_attacker *attacker)
 	wh_attack_note(attacker, "cookies", have);
 }
 
-const struct wh_attack wh_attacks_greets[] = {
-	{"greets-stored", 15, "first flights with cookies that were collected before",
-		greets_stored},
-	{"greets", 15, "greetings by the thousand that never go on", greets},
+const struct wh_attack wh_attacks_handshakes[] = {
+	{"handshakes-stored", 15, "first flights with cookies that were collected before",
+		handshakes_stored},
+	{"handshakes", 15, "handshakes by the thousand that never go on", handshakes},
 	{0},
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "host/greet.h"
+#include "host/host_handshake.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,14 +22,14 @@
 
 /*
  * An attacker on the path may have forged the answer that the server does not seal: wait this long
- * for its greeting.
+ * for its handshake.
  */
 #define UNSEALED_PATIENCE_NS UINT64_C(1000000000)
 
-int wh_greet_init(
-	struct wh_greet *greet, struct wh_ground *ground, const struct wh_greet_settings *settings)
+int wh_host_handshake_init(struct wh_host_handshake *handshake, struct wh_ground *ground,
+	const struct wh_handshake_settings *settings)
 {
-	struct wh_greeter_config config = {
+	struct wh_handshakes_config config = {
 		.hz = ground->hz,
 		.identity = settings->identity,
 		.ciphers = settings->ciphers,
@@ -37,34 +37,35 @@ int wh_greet_init(
 		.believer = settings->believer,
 		.tell = settings->tell,
 		.context = settings->context,
-		.bonds = &greet->bonds,
+		.bonds = &handshake->bonds,
 	};
 
-	*greet = (struct wh_greet){.ground = ground};
+	*handshake = (struct wh_host_handshake){.ground = ground};
 	memcpy(config.key, ground->cookie_key, sizeof(config.key));
 
-	int rc = wh_bonds_init(&greet->bonds, BONDS);
+	int rc = wh_bonds_init(&handshake->bonds, BONDS);
 
 	if (rc == 0)
-		rc = wh_greeter_init(&greet->greeter, &config);
+		rc = wh_handshakes_init(&handshake->handshakes, &config);
 	if (rc != 0)
-		wh_bonds_free(&greet->bonds);
+		wh_bonds_free(&handshake->bonds);
 	else
-		ground->greet = greet;
+		ground->handshake = handshake;
 	return rc;
 }
 
-void wh_greet_free(struct wh_greet *greet)
+void wh_host_handshake_free(struct wh_host_handshake *handshake)
 {
-	if (greet->ground == NULL)
+	if (handshake->ground == NULL)
 		return;
-	wh_greeter_free(&greet->greeter);
-	wh_bonds_free(&greet->bonds);
-	greet->ground->greet = NULL;
-	greet->ground = NULL;
+	wh_handshakes_free(&handshake->handshakes);
+	wh_bonds_free(&handshake->bonds);
+	handshake->ground->handshake = NULL;
+	handshake->ground = NULL;
 }
 
-static int32_t take(struct wh_greet *greet, struct wh_endpoint *endpoint, uint64_t now_tsc)
+static int32_t take(
+	struct wh_host_handshake *handshake, struct wh_endpoint *endpoint, uint64_t now_tsc)
 {
 	struct wh_slot *slot;
 	int32_t taken = 0;
@@ -72,8 +73,8 @@ static int32_t take(struct wh_greet *greet, struct wh_endpoint *endpoint, uint64
 
 	while (steps < STEPS_PER_TURN && taken < LETTERS_PER_TURN &&
 		(slot = wh_slot_fifo_peek(&endpoint->letters_in)) != NULL) {
-		steps += wh_greeter_take(
-			&greet->greeter, now_tsc, (const struct wh_letter *)slot->data);
+		steps += wh_handshakes_take(
+			&handshake->handshakes, now_tsc, (const struct wh_letter *)slot->data);
 		wh_slot_fifo_release(&endpoint->letters_in);
 		taken++;
 	}
@@ -95,25 +96,25 @@ static void post(struct wh_ground *ground, const struct wh_letter *letter)
 	wh_slot_fifo_commit(&endpoint->letters_out);
 }
 
-int32_t wh_greet_poll(void *state, uint64_t now_tsc)
+int32_t wh_host_handshake_poll(void *state, uint64_t now_tsc)
 {
-	struct wh_greet *greet = state;
-	struct wh_ground *ground = greet->ground;
+	struct wh_host_handshake *handshake = state;
+	struct wh_ground *ground = handshake->ground;
 	struct wh_letter letter;
 	int32_t work = 0;
 
 	for (uint32_t i = 0; i < ground->settings->queues; i++)
-		work += take(greet, ground->shard[i].endpoint, now_tsc);
-	work += wh_greeter_poll(&greet->greeter, now_tsc);
-	while (wh_greeter_give(&greet->greeter, now_tsc, &letter)) {
+		work += take(handshake, ground->shard[i].endpoint, now_tsc);
+	work += wh_handshakes_poll(&handshake->handshakes, now_tsc);
+	while (wh_handshakes_give(&handshake->handshakes, now_tsc, &letter)) {
 		post(ground, &letter);
 		work++;
 	}
 	return work;
 }
 
-void wh_greet_refusal(const struct wh_greet *greet, const struct wh_meeting *meeting,
-	char why[WH_SOUGHT_WHY_BYTES])
+void wh_host_handshake_refusal(const struct wh_host_handshake *handshake,
+	const struct wh_meeting *meeting, char why[WH_SOUGHT_WHY_BYTES])
 {
 	char text[WH_FINGERPRINT_BYTES];
 
@@ -131,7 +132,8 @@ void wh_greet_refusal(const struct wh_greet *greet, const struct wh_meeting *mee
 		snprintf(why, WH_SOUGHT_WHY_BYTES,
 			"the server does not trust this end, %s: run `wavehaul trust add` there to "
 			"allow it",
-			wh_fingerprint_text(greet->ground->settings->greet->identity->id, text));
+			wh_fingerprint_text(
+				handshake->ground->settings->handshake->identity->id, text));
 	else
 		snprintf(why, WH_SOUGHT_WHY_BYTES,
 			"the server %s is not trusted here: if it is the right one, run `wavehaul "
@@ -158,26 +160,28 @@ static void see_patience(const struct wh_meeting *meeting, uint64_t waited_ns, u
 			"the server runs unsealed: add --unsealed here to accept that");
 	} else if (waited_ns > patience_ns && meeting->put_off) {
 		give_up(sought, WH_STATUS_BUSY,
-			"the server has no place for another greeting: too many hosts begin one at "
+			"the server has no place for another handshake: too many hosts begin one "
+			"at "
 			"once, so try again later");
-	} else if (waited_ns > patience_ns && meeting->state == WH_MEETING_GREETS) {
+	} else if (waited_ns > patience_ns && meeting->state == WH_MEETING_RUNS) {
 		give_up(sought, WH_STATUS_STALLED,
-			"the server answered, but did not complete the greeting");
+			"the server answered, but did not complete the handshake");
 	} else if (waited_ns > patience_ns) {
 		give_up(sought, WH_STATUS_PEER_GONE, wh_release_status_name(WH_STATUS_PEER_GONE));
 	}
 }
 
-void wh_greet_seek(struct wh_greet *greet, uint64_t now_tsc, const struct wh_address *door,
-	uint64_t patience_ns, uint64_t *since_tsc, struct wh_sought *sought)
+void wh_host_handshake_seek(struct wh_host_handshake *handshake, uint64_t now_tsc,
+	const struct wh_address *door, uint64_t patience_ns, uint64_t *since_tsc,
+	struct wh_sought *sought)
 {
 	struct wh_meeting meeting;
 
 	*sought = (struct wh_sought){.status = WH_STATUS_PENDING};
-	wh_greeter_meet(&greet->greeter, now_tsc, door, &meeting);
+	wh_handshakes_attempt(&handshake->handshakes, now_tsc, door, &meeting);
 	sought->bond = meeting.bond;
 	if (meeting.state == WH_MEETING_REFUSED) {
-		wh_greet_refusal(greet, &meeting, sought->why);
+		wh_host_handshake_refusal(handshake, &meeting, sought->why);
 		sought->status =
 			meeting.verdict == WH_RECEPTION_BUSY ? WH_STATUS_BUSY : WH_STATUS_REFUSED;
 	} else if (meeting.state == WH_MEETING_FULL) {
@@ -185,7 +189,7 @@ void wh_greet_seek(struct wh_greet *greet, uint64_t now_tsc, const struct wh_add
 	} else if (meeting.state == WH_MEETING_JUDGED) {
 		*since_tsc = now_tsc;
 	} else if (meeting.state != WH_MEETING_BONDED) {
-		see_patience(&meeting, wh_tsc_to_ns(greet->ground->hz, now_tsc - *since_tsc),
+		see_patience(&meeting, wh_tsc_to_ns(handshake->ground->hz, now_tsc - *since_tsc),
 			patience_ns, sought);
 	}
 }

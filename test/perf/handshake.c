@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What greetings cost: of one handshake the time of the core that greets, by flights, and how many
- * it does in a second; and what a transfer on another core loses while RATE peers a second greet.
+ * What handshakes cost: of one handshake the time of the handshake core, by flights, and how many
+ * it does in a second; and what a transfer on another core loses while RATE peers a second begin a
+ * handshake.
  *
- * Two endpoints in one loop, in turns of a slice with greetings on another thread and without; the
+ * Two endpoints in one loop, in turns of a slice with handshakes on another thread and without; the
  * peers' part of the handshakes is worked out on that thread, too. Of both kinds of slices the
  * medians count. With fewer than two CPUs there is no verdict.
  */
@@ -46,11 +47,11 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)time.tv_sec * WH_NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
-/* One who greets, and the account of what that costs the other end. */
+/* A peer that makes handshakes, and the account of what that costs the other end. */
 struct account {
 	struct wh_identity identity;
 	struct wh_bonds bonds;
-	struct wh_greeter greeter;
+	struct wh_handshakes handshakes;
 	uint32_t peers;
 	uint64_t first_ns; /* ClientHello to Finished */
 	uint64_t second_ns;
@@ -63,7 +64,7 @@ struct account {
 
 static void open_account(struct account *account)
 {
-	const struct wh_greeter_config config = {
+	const struct wh_handshakes_config config = {
 		.hz = WH_NS_PER_S,
 		.identity = &account->identity,
 		.ciphers = 1 << WH_CIPHER_AES_128_GCM,
@@ -74,86 +75,86 @@ static void open_account(struct account *account)
 
 	if (wh_identity_make(&account->identity) != 0 ||
 		wh_bonds_init(&account->bonds, 4096) != 0 ||
-		wh_greeter_init(&account->greeter, &config) != 0)
+		wh_handshakes_init(&account->handshakes, &config) != 0)
 		abort();
 }
 
 static void close_account(struct account *account)
 {
-	wh_greeter_free(&account->greeter);
+	wh_handshakes_free(&account->handshakes);
 	wh_bonds_free(&account->bonds);
 	wh_identity_free(&account->identity);
 }
 
 /* All that the peer has to say now, in one letter; and what is answered, to its TLS. */
 static uint64_t exchange(struct account *account, struct wh_packet *packet,
-	const struct wh_address *peer, struct wh_greeting *client)
+	const struct wh_address *peer, struct wh_handshake *client)
 {
 	struct wh_letter letter = {.peer = *peer, .rtt_us = 1000};
 	struct wh_crypto *crypto = &packet->crypto;
 	struct wh_packet answer;
 
 	crypto->offset += crypto->bytes;
-	crypto->bytes = (uint16_t)wh_greeting_take(client, crypto->data, sizeof(crypto->data));
+	crypto->bytes = (uint16_t)wh_handshake_take(client, crypto->data, sizeof(crypto->data));
 	crypto->padding_bytes = (uint16_t)(WH_CRYPTO_BYTES_MAX - crypto->bytes);
 	letter.bytes = wh_packet_encode(packet, letter.packet, sizeof(letter.packet));
 	wh_seal_close_packet(&wh_seal_to_listener, letter.packet, letter.bytes);
 
 	uint64_t begin_ns = cpu_ns();
 
-	wh_greeter_take(&account->greeter, now_ns(), &letter);
+	wh_handshakes_take(&account->handshakes, now_ns(), &letter);
 
 	uint64_t took_ns = cpu_ns() - begin_ns;
 
-	while (wh_greeter_give(&account->greeter, now_ns(), &letter)) {
+	while (wh_handshakes_give(&account->handshakes, now_ns(), &letter)) {
 		if (wh_packet_decode(letter.packet, letter.bytes, &answer) != WH_WIRE_OK)
 			abort();
 		crypto->acked += answer.crypto.bytes;
-		wh_greeting_put(client, answer.crypto.data, answer.crypto.bytes);
+		wh_handshake_put(client, answer.crypto.data, answer.crypto.bytes);
 	}
 	return took_ns;
 }
 
 /* A peer of an address of its own; its bond ends at once. */
-static void greet(struct account *account)
+static void handshake(struct account *account)
 {
 	struct wh_packet packet = {.type = WH_PACKET_CRYPTO};
 	uint32_t number = ++account->peers;
 	struct wh_address peer = {.family = WH_IPV4, .port = 7000};
-	struct wh_greeting client;
+	struct wh_handshake client;
 
 	memcpy(peer.ip, &number, sizeof(number));
 	memcpy(packet.crypto.cookie, &number, sizeof(number));
-	if (wh_greeting_begin(&client, &account->greeter.ends, NULL) != 0)
+	if (wh_handshake_begin(&client, &account->handshakes.ends, NULL) != 0)
 		abort();
-	wh_greeting_put(&client, NULL, 0);
+	wh_handshake_put(&client, NULL, 0);
 	account->first_ns += exchange(account, &packet, &peer, &client);
-	if (client.state != WH_GREETING_MET)
+	if (client.state != WH_HANDSHAKE_MET)
 		abort();
-	wh_greeting_answer(&client, &(struct wh_card){
-					    .verdict = WH_RECEPTION_WELCOME,
-					    .ciphers = 1 << WH_CIPHER_AES_128_GCM,
-					    .number = 1,
-					    .version = "peer",
-				    });
+	wh_handshake_answer(&client, &(struct wh_card){
+					     .verdict = WH_RECEPTION_WELCOME,
+					     .ciphers = 1 << WH_CIPHER_AES_128_GCM,
+					     .number = 1,
+					     .version = "peer",
+				     });
 	account->second_ns += exchange(account, &packet, &peer, &client);
-	if (wh_greeting_put(&client, NULL, 0) != WH_GREETING_DONE)
+	if (wh_handshake_put(&client, NULL, 0) != WH_HANDSHAKE_DONE)
 		abort();
 
 	struct wh_bond *bond = wh_bonds_hold(&account->bonds, client.theirs.number);
 
 	if (bond == NULL)
 		abort();
-	wh_keep_revoke(&account->greeter, bond);
+	wh_keep_revoke(&account->handshakes, bond);
 	wh_bond_let_go(bond);
 	/* All is acknowledged: the place is free. */
 	exchange(account, &packet, &peer, &client);
-	wh_greeting_end(&client);
-	wh_greeter_poll(&account->greeter, now_ns());
+	wh_handshake_end(&client);
+	wh_handshakes_poll(&account->handshakes, now_ns());
 	atomic_fetch_add(&account->done, 1);
 }
 
-static void *greet_all(void *context)
+static void *handshake_all(void *context)
 {
 	struct account *account = context;
 	uint64_t next_ns = now_ns();
@@ -165,7 +166,7 @@ static void *greet_all(void *context)
 			continue;
 		}
 		next_ns += WH_NS_PER_S / RATE;
-		greet(account);
+		handshake(account);
 	}
 	return NULL;
 }
@@ -175,18 +176,18 @@ static void measure_cost(struct account *account)
 	uint64_t begin_ns = cpu_ns();
 
 	for (uint32_t i = 0; i < HANDSHAKES; i++)
-		greet(account);
+		handshake(account);
 
 	double all_us = (double)(cpu_ns() - begin_ns) / 1000 / HANDSHAKES;
 	double first_us = (double)account->first_ns / 1000 / HANDSHAKES;
 	double second_us = (double)account->second_ns / 1000 / HANDSHAKES;
 
-	printf("handshake: first flight %.0f us, second %.0f us of the core that greets: %.0f a "
+	printf("handshake: first flight %.0f us, second %.0f us of the handshake core: %.0f a "
 	       "second; %.0f us with the peer's part\n",
 		first_us, second_us, 1e6 / (first_us + second_us), all_us);
 	printf("bytes of UDP payload, each: in %.0f, out %.0f\n",
-		(double)account->greeter.stats.in_bytes / HANDSHAKES,
-		(double)account->greeter.stats.out_bytes / HANDSHAKES);
+		(double)account->handshakes.stats.in_bytes / HANDSHAKES,
+		(double)account->handshakes.stats.out_bytes / HANDSHAKES);
 }
 
 /* A session between two endpoints in a loop; packets are copied once between them. */
@@ -314,7 +315,7 @@ static int measure_loss(struct account *account)
 	uint64_t on_ns = 0;
 	pthread_t thread;
 
-	if (transfer == NULL || pthread_create(&thread, NULL, greet_all, account) != 0)
+	if (transfer == NULL || pthread_create(&thread, NULL, handshake_all, account) != 0)
 		abort();
 	open_transfer(transfer);
 	run_slice(transfer);
@@ -337,7 +338,7 @@ static int measure_loss(struct account *account)
 	double rate = (double)atomic_load(&account->done) / (double)on_ns * 1e9;
 	double loss = 1 - median(beside, SLICES) / median(alone, SLICES);
 
-	printf("transfer: %.2f M packets a second alone, %.2f beside %.0f greetings a second: "
+	printf("transfer: %.2f M packets a second alone, %.2f beside %.0f handshakes a second: "
 	       "%.1f %% less, at most %.0f %% is wanted\n",
 		median(alone, SLICES), median(beside, SLICES), rate, 100 * loss, 100 * LOSS_MAX);
 	return loss <= LOSS_MAX && rate >= 0.95 * RATE ? EXIT_SUCCESS : EXIT_FAILURE;

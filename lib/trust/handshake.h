@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRUST_GREETING_H
-#define WH_TRUST_GREETING_H
+#ifndef WH_TRUST_HANDSHAKE_H
+#define WH_TRUST_HANDSHAKE_H
 
 /*
  * The authentication of two processes: TLS 1.3, in which each end proves its key, and cards, on
@@ -22,8 +22,8 @@
  * second card contains its verdict.
  *
  * TLS proves only that the peer has the key of its certificate. Whether that key is trusted is
- * decided by the greeter, once a greeting is MET. So a refusal is sent, encrypted and with its
- * reason, only to a peer that has proved its key.
+ * decided by the handshake server, once a handshake is MET. So a refusal is sent, encrypted and
+ * with its reason, only to a peer that has proved its key.
  */
 
 #include <stdbool.h>
@@ -34,7 +34,7 @@
 #include "seal/bond.h"
 #include "trust/identity.h"
 
-#define WH_GREETING_PROTOCOL "wavehaul/1"
+#define WH_HANDSHAKE_PROTOCOL "wavehaul/1"
 
 /* An end's verdict on the other one. The numbers are part of the wire format. */
 enum wh_reception {
@@ -63,28 +63,28 @@ struct wh_card {
 
 #define WH_CARD_FORMAT 3
 
-/* Shared by all greetings of an identity. */
-struct wh_greeting_ends {
+/* Shared by all handshakes of an identity. */
+struct wh_handshake_ends {
 	SSL_CTX *client;
 	SSL_CTX *server;
 };
 
 /* 0, -ENOMEM, or -EBADMSG: TLS rejects the identity. Keeps no pointer to the identity. */
-int wh_greeting_ends_init(struct wh_greeting_ends *ends, const struct wh_identity *identity);
-void wh_greeting_ends_free(struct wh_greeting_ends *ends);
+int wh_handshake_ends_init(struct wh_handshake_ends *ends, const struct wh_identity *identity);
+void wh_handshake_ends_free(struct wh_handshake_ends *ends);
 
-enum wh_greeting_state {
-	WH_GREETING_GOING = 0,
-	WH_GREETING_MET,   /* the owner must call wh_greeting_answer */
-	WH_GREETING_WAITS, /* client: for the server's verdict */
-	WH_GREETING_DONE,  /* both cards were received, whatever they say */
-	WH_GREETING_BROKEN,
+enum wh_handshake_state {
+	WH_HANDSHAKE_GOING = 0,
+	WH_HANDSHAKE_MET,   /* the owner must call wh_handshake_answer */
+	WH_HANDSHAKE_WAITS, /* client: for the server's verdict */
+	WH_HANDSHAKE_DONE,  /* both cards were received, whatever they say */
+	WH_HANDSHAKE_BROKEN,
 };
 
-struct wh_greeting {
+struct wh_handshake {
 	SSL *ssl; /* NULL: ended */
 	bool client;
-	enum wh_greeting_state state;
+	enum wh_handshake_state state;
 	const char *broken_by; /* a constant, never text of the peer; NULL: not broken */
 	bool introduced;       /* server: its first card was written */
 	struct wh_card ours;
@@ -99,30 +99,31 @@ struct wh_greeting {
  * 0 or -ENOMEM. `first`: a server's first card, without `format`; its verdict is NONE or BUSY.
  * NULL: this is a client.
  */
-int wh_greeting_begin(struct wh_greeting *greeting, const struct wh_greeting_ends *ends,
+int wh_handshake_begin(struct wh_handshake *handshake, const struct wh_handshake_ends *ends,
 	const struct wh_card *first);
 
 /* Processes bytes from the peer; NULL with 0 bytes: a client's first step. */
-enum wh_greeting_state wh_greeting_put(
-	struct wh_greeting *greeting, const uint8_t *bytes, uint32_t count);
+enum wh_handshake_state wh_handshake_put(
+	struct wh_handshake *handshake, const uint8_t *bytes, uint32_t count);
 
 /* Bytes for the peer, at most `room`; 0: none now. */
-uint32_t wh_greeting_take(struct wh_greeting *greeting, uint8_t *bytes, uint32_t room);
+uint32_t wh_handshake_take(struct wh_handshake *handshake, uint8_t *bytes, uint32_t room);
 
 /* Once MET: the peer's certificate, and the chain that begins with it; valid until the end. */
-X509 *wh_greeting_certificate(const struct wh_greeting *greeting);
-STACK_OF(X509) * wh_greeting_chain(const struct wh_greeting *greeting);
+X509 *wh_handshake_certificate(const struct wh_handshake *handshake);
+STACK_OF(X509) * wh_handshake_chain(const struct wh_handshake *handshake);
 
 /* Once MET: sends our verdict; `card` without `format`. Only WELCOME has a number. */
-enum wh_greeting_state wh_greeting_answer(struct wh_greeting *greeting, const struct wh_card *card);
+enum wh_handshake_state wh_handshake_answer(
+	struct wh_handshake *handshake, const struct wh_card *card);
 
 /* Once MET: a cipher that the peer supports and `ciphers` contains; 0: none. */
-enum wh_cipher wh_greeting_cipher(const struct wh_greeting *greeting, uint8_t ciphers);
+enum wh_cipher wh_handshake_cipher(const struct wh_handshake *handshake, uint8_t ciphers);
 
 /* Once MET: the secret shared by both ends only; false: TLS failed. */
-bool wh_greeting_secret(const struct wh_greeting *greeting, uint8_t secret[WH_SECRET_BYTES]);
+bool wh_handshake_secret(const struct wh_handshake *handshake, uint8_t secret[WH_SECRET_BYTES]);
 
-void wh_greeting_end(struct wh_greeting *greeting);
+void wh_handshake_end(struct wh_handshake *handshake);
 
 const char *wh_reception_name(enum wh_reception verdict);
 

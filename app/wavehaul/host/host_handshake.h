@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_GREET_H
-#define WH_APP_GREET_H
+#ifndef WH_APP_HOST_HANDSHAKE_H
+#define WH_APP_HOST_HANDSHAKE_H
 
 /*
- * The greeter of a host: a process of its first working core, between the endpoints of all queues
- * and lib/trust. Jobs get the bond with their peer from it (struct wh_ground).
+ * A host's handshake server: a process of its first working core, between the endpoints of all
+ * queues and lib/trust. Jobs get the bond with their peer from it (struct wh_ground).
  */
 
 #include "seal/bond.h"
-#include "trust/greeter.h"
+#include "trust/handshakes.h"
 
 struct wh_ground;
 
 /* Our identity towards others, and whom we trust. */
-struct wh_greet_settings {
+struct wh_handshake_settings {
 	const struct wh_identity *identity;
 	struct wh_believer believer; /* `believe` NULL: trust only hosts that have our own key */
 	uint8_t ciphers;             /* bit n allows enum wh_cipher n */
-	void (*tell)(void *context, const struct wh_greeter_news *news); /* or NULL */
+	void (*tell)(void *context, const struct wh_handshakes_news *news); /* or NULL */
 	void *context;
 };
 
-struct wh_greet {
+struct wh_host_handshake {
 	struct wh_ground *ground;
 	struct wh_bonds bonds;
-	struct wh_greeter greeter;
+	struct wh_handshakes handshakes;
 };
 
 /*
  * 0, -ENOMEM, or -EBADMSG: TLS does not accept the identity. Call once the ground has its keys; its
  * endpoints may be created later, but before the loop runs.
  */
-int wh_greet_init(
-	struct wh_greet *greet, struct wh_ground *ground, const struct wh_greet_settings *settings);
+int wh_host_handshake_init(struct wh_host_handshake *handshake, struct wh_ground *ground,
+	const struct wh_handshake_settings *settings);
 
 /* Call when no loop runs any more and all sessions have gone. */
-void wh_greet_free(struct wh_greet *greet);
+void wh_host_handshake_free(struct wh_host_handshake *handshake);
 
-int32_t wh_greet_poll(void *state, uint64_t now_tsc);
+int32_t wh_host_handshake_poll(void *state, uint64_t now_tsc);
 
 #define WH_SOUGHT_WHY_BYTES 200
 
@@ -50,14 +50,15 @@ struct wh_sought {
 };
 
 /*
- * Any core: seeks a bond with the server that answers greetings at `door`, for up to `patience_ns`
+ * Any core: seeks a bond with the server that answers handshakes at `door`, for up to `patience_ns`
  * from *since_tsc on; while a person is being asked there is no time limit.
  */
-void wh_greet_seek(struct wh_greet *greet, uint64_t now_tsc, const struct wh_address *door,
-	uint64_t patience_ns, uint64_t *since_tsc, struct wh_sought *sought);
+void wh_host_handshake_seek(struct wh_host_handshake *handshake, uint64_t now_tsc,
+	const struct wh_address *door, uint64_t patience_ns, uint64_t *since_tsc,
+	struct wh_sought *sought);
 
 /* Describes a refused meeting in a sentence. */
-void wh_greet_refusal(const struct wh_greet *greet, const struct wh_meeting *meeting,
-	char why[WH_SOUGHT_WHY_BYTES]);
+void wh_host_handshake_refusal(const struct wh_host_handshake *handshake,
+	const struct wh_meeting *meeting, char why[WH_SOUGHT_WHY_BYTES]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "trust/greeting.h"
+#include "trust/handshake.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -19,7 +19,7 @@ static_assert(sizeof(struct wh_card) ==
 	"a card has no gaps");
 
 /* In ALPN's format: the length first. */
-static const uint8_t protocol[] = "\x0a" WH_GREETING_PROTOCOL;
+static const uint8_t protocol[] = "\x0a" WH_HANDSHAKE_PROTOCOL;
 
 static_assert(sizeof(protocol) - 2 == 0x0a, "the length is that of the name");
 
@@ -85,55 +85,55 @@ static SSL_CTX *make_end(const struct wh_identity *identity, bool client)
 	return NULL;
 }
 
-int wh_greeting_ends_init(struct wh_greeting_ends *ends, const struct wh_identity *identity)
+int wh_handshake_ends_init(struct wh_handshake_ends *ends, const struct wh_identity *identity)
 {
-	*ends = (struct wh_greeting_ends){
+	*ends = (struct wh_handshake_ends){
 		.client = make_end(identity, true),
 		.server = make_end(identity, false),
 	};
 	ERR_clear_error();
 	if (ends->client != NULL && ends->server != NULL)
 		return 0;
-	wh_greeting_ends_free(ends);
+	wh_handshake_ends_free(ends);
 	return -EBADMSG;
 }
 
-void wh_greeting_ends_free(struct wh_greeting_ends *ends)
+void wh_handshake_ends_free(struct wh_handshake_ends *ends)
 {
 	SSL_CTX_free(ends->client);
 	SSL_CTX_free(ends->server);
-	*ends = (struct wh_greeting_ends){0};
+	*ends = (struct wh_handshake_ends){0};
 }
 
-int wh_greeting_begin(struct wh_greeting *greeting, const struct wh_greeting_ends *ends,
+int wh_handshake_begin(struct wh_handshake *handshake, const struct wh_handshake_ends *ends,
 	const struct wh_card *first)
 {
 	BIO *in = BIO_new(BIO_s_mem());
 	BIO *out = BIO_new(BIO_s_mem());
 	bool client = first == NULL;
 
-	*greeting = (struct wh_greeting){
+	*handshake = (struct wh_handshake){
 		.ssl = SSL_new(client ? ends->client : ends->server),
 		.client = client,
 	};
-	if (greeting->ssl == NULL || in == NULL || out == NULL) {
+	if (handshake->ssl == NULL || in == NULL || out == NULL) {
 		BIO_free(in);
 		BIO_free(out);
-		SSL_free(greeting->ssl);
-		greeting->ssl = NULL;
+		SSL_free(handshake->ssl);
+		handshake->ssl = NULL;
 		return -ENOMEM;
 	}
 	if (!client) {
-		greeting->ours = *first;
-		greeting->ours.format = WH_CARD_FORMAT;
+		handshake->ours = *first;
+		handshake->ours.format = WH_CARD_FORMAT;
 	}
 	/* An empty buffer is not the end of the stream. */
 	BIO_set_mem_eof_return(in, -1);
-	SSL_set_bio(greeting->ssl, in, out);
+	SSL_set_bio(handshake->ssl, in, out);
 	if (client)
-		SSL_set_connect_state(greeting->ssl);
+		SSL_set_connect_state(handshake->ssl);
 	else
-		SSL_set_accept_state(greeting->ssl);
+		SSL_set_accept_state(handshake->ssl);
 	return 0;
 }
 
@@ -146,31 +146,31 @@ static bool is_of_our_protocol(const SSL *ssl)
 	return bytes == sizeof(protocol) - 2 && memcmp(chosen, protocol + 1, bytes) == 0;
 }
 
-/* Ends the greeting with `why`, or if that is NULL with the reason that TLS gives. */
-static void break_off(struct wh_greeting *greeting, const char *why)
+/* Ends the handshake with `why`, or if that is NULL with the reason that TLS gives. */
+static void break_off(struct wh_handshake *handshake, const char *why)
 {
 	if (why == NULL)
 		why = ERR_reason_error_string(ERR_peek_last_error());
-	greeting->state = WH_GREETING_BROKEN;
-	greeting->broken_by = why != NULL ? why : "TLS gives no reason";
+	handshake->state = WH_HANDSHAKE_BROKEN;
+	handshake->broken_by = why != NULL ? why : "TLS gives no reason";
 }
 
-static void meet(struct wh_greeting *greeting)
+static void meet(struct wh_handshake *handshake)
 {
-	X509 *certificate = wh_greeting_certificate(greeting);
+	X509 *certificate = wh_handshake_certificate(handshake);
 
-	if (!is_of_our_protocol(greeting->ssl))
-		break_off(greeting, "no wavehaul's protocol");
-	else if (certificate == NULL || wh_identity_of(certificate, greeting->peer_id) != 0)
-		break_off(greeting, "a certificate without a key");
+	if (!is_of_our_protocol(handshake->ssl))
+		break_off(handshake, "no wavehaul's protocol");
+	else if (certificate == NULL || wh_identity_of(certificate, handshake->peer_id) != 0)
+		break_off(handshake, "a certificate without a key");
 	else
-		greeting->state = WH_GREETING_MET;
+		handshake->state = WH_HANDSHAKE_MET;
 }
 
 /* Whether TLS only needs more bytes. */
-static bool waits_for_bytes(struct wh_greeting *greeting, int rc)
+static bool waits_for_bytes(struct wh_handshake *handshake, int rc)
 {
-	int error = SSL_get_error(greeting->ssl, rc);
+	int error = SSL_get_error(handshake->ssl, rc);
 
 	return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
 }
@@ -189,131 +189,132 @@ static bool makes_sense(const struct wh_card *card, bool first)
 }
 
 /* True once a whole, valid card was read. */
-static bool read_card(struct wh_greeting *greeting)
+static bool read_card(struct wh_handshake *handshake)
 {
-	struct wh_card *card = &greeting->coming;
-	bool first = greeting->client && greeting->state == WH_GREETING_GOING;
+	struct wh_card *card = &handshake->coming;
+	bool first = handshake->client && handshake->state == WH_HANDSHAKE_GOING;
 
-	while (greeting->card_bytes < sizeof(*card)) {
-		int got = SSL_read(greeting->ssl, (uint8_t *)card + greeting->card_bytes,
-			(int)(sizeof(*card) - greeting->card_bytes));
+	while (handshake->card_bytes < sizeof(*card)) {
+		int got = SSL_read(handshake->ssl, (uint8_t *)card + handshake->card_bytes,
+			(int)(sizeof(*card) - handshake->card_bytes));
 
 		if (got <= 0) {
-			if (!waits_for_bytes(greeting, got))
-				break_off(greeting, NULL);
+			if (!waits_for_bytes(handshake, got))
+				break_off(handshake, NULL);
 			return false;
 		}
-		greeting->card_bytes += (uint32_t)got;
+		handshake->card_bytes += (uint32_t)got;
 	}
-	greeting->card_bytes = 0;
+	handshake->card_bytes = 0;
 	if (!makes_sense(card, first)) {
-		break_off(greeting, "a card that makes no sense");
+		break_off(handshake, "a card that makes no sense");
 		return false;
 	}
-	greeting->verdict = (enum wh_reception)card->verdict;
+	handshake->verdict = (enum wh_reception)card->verdict;
 	/* A client uses the bond number of the first card. */
-	if (!greeting->client || first)
-		greeting->theirs = *card;
+	if (!handshake->client || first)
+		handshake->theirs = *card;
 	return true;
 }
 
 /* TLS lets a server write behind its Finished, before the client's Finished has arrived. */
-static void introduce(struct wh_greeting *greeting)
+static void introduce(struct wh_handshake *handshake)
 {
-	const struct wh_card *ours = &greeting->ours;
+	const struct wh_card *ours = &handshake->ours;
 	uint8_t none;
 	size_t bytes;
-	int rc = SSL_read_early_data(greeting->ssl, &none, sizeof(none), &bytes);
+	int rc = SSL_read_early_data(handshake->ssl, &none, sizeof(none), &bytes);
 
-	if (rc == SSL_READ_EARLY_DATA_ERROR && waits_for_bytes(greeting, -1))
+	if (rc == SSL_READ_EARLY_DATA_ERROR && waits_for_bytes(handshake, -1))
 		return;
-	greeting->introduced =
+	handshake->introduced =
 		rc == SSL_READ_EARLY_DATA_FINISH &&
-		SSL_write_early_data(greeting->ssl, ours, sizeof(*ours), &bytes) == 1 &&
+		SSL_write_early_data(handshake->ssl, ours, sizeof(*ours), &bytes) == 1 &&
 		bytes == sizeof(*ours);
-	if (!greeting->introduced)
-		break_off(greeting, NULL);
+	if (!handshake->introduced)
+		break_off(handshake, NULL);
 }
 
-static void shake(struct wh_greeting *greeting)
+static void shake(struct wh_handshake *handshake)
 {
-	int rc = SSL_do_handshake(greeting->ssl);
+	int rc = SSL_do_handshake(handshake->ssl);
 
-	if (rc != 1 && !waits_for_bytes(greeting, rc))
-		break_off(greeting, NULL);
+	if (rc != 1 && !waits_for_bytes(handshake, rc))
+		break_off(handshake, NULL);
 }
 
-static void step(struct wh_greeting *greeting)
+static void step(struct wh_handshake *handshake)
 {
-	if (!greeting->client && !greeting->introduced)
-		introduce(greeting);
-	if (greeting->state == WH_GREETING_GOING && (greeting->client || greeting->introduced) &&
-		SSL_in_init(greeting->ssl))
-		shake(greeting);
+	if (!handshake->client && !handshake->introduced)
+		introduce(handshake);
+	if (handshake->state == WH_HANDSHAKE_GOING &&
+		(handshake->client || handshake->introduced) && SSL_in_init(handshake->ssl))
+		shake(handshake);
 	/* MET requires the peer's card. */
-	if (greeting->state == WH_GREETING_GOING && !SSL_in_init(greeting->ssl) &&
-		read_card(greeting))
-		meet(greeting);
-	if (greeting->state == WH_GREETING_WAITS && read_card(greeting))
-		greeting->state = WH_GREETING_DONE;
+	if (handshake->state == WH_HANDSHAKE_GOING && !SSL_in_init(handshake->ssl) &&
+		read_card(handshake))
+		meet(handshake);
+	if (handshake->state == WH_HANDSHAKE_WAITS && read_card(handshake))
+		handshake->state = WH_HANDSHAKE_DONE;
 }
 
-enum wh_greeting_state wh_greeting_put(
-	struct wh_greeting *greeting, const uint8_t *bytes, uint32_t count)
+enum wh_handshake_state wh_handshake_put(
+	struct wh_handshake *handshake, const uint8_t *bytes, uint32_t count)
 {
-	WH_ASSERT(greeting->ssl != NULL && count <= INT32_MAX);
-	if (count > 0 && BIO_write(SSL_get_rbio(greeting->ssl), bytes, (int)count) != (int)count)
-		break_off(greeting, NULL);
-	if (greeting->state == WH_GREETING_GOING || greeting->state == WH_GREETING_WAITS)
-		step(greeting);
+	WH_ASSERT(handshake->ssl != NULL && count <= INT32_MAX);
+	if (count > 0 && BIO_write(SSL_get_rbio(handshake->ssl), bytes, (int)count) != (int)count)
+		break_off(handshake, NULL);
+	if (handshake->state == WH_HANDSHAKE_GOING || handshake->state == WH_HANDSHAKE_WAITS)
+		step(handshake);
 	/*
-	 * OpenSSL's error queue belongs to the thread: the next greeting would find what is left in
-	 * it.
+	 * OpenSSL's error queue belongs to the thread: the next handshake would find what is left
+	 * in it.
 	 */
 	ERR_clear_error();
-	return greeting->state;
+	return handshake->state;
 }
 
-uint32_t wh_greeting_take(struct wh_greeting *greeting, uint8_t *bytes, uint32_t room)
+uint32_t wh_handshake_take(struct wh_handshake *handshake, uint8_t *bytes, uint32_t room)
 {
-	WH_ASSERT(greeting->ssl != NULL && room <= INT32_MAX);
+	WH_ASSERT(handshake->ssl != NULL && room <= INT32_MAX);
 
-	int got = BIO_read(SSL_get_wbio(greeting->ssl), bytes, (int)room);
+	int got = BIO_read(SSL_get_wbio(handshake->ssl), bytes, (int)room);
 
 	return got > 0 ? (uint32_t)got : 0;
 }
 
-X509 *wh_greeting_certificate(const struct wh_greeting *greeting)
+X509 *wh_handshake_certificate(const struct wh_handshake *handshake)
 {
-	return SSL_get0_peer_certificate(greeting->ssl);
+	return SSL_get0_peer_certificate(handshake->ssl);
 }
 
-STACK_OF(X509) * wh_greeting_chain(const struct wh_greeting *greeting)
+STACK_OF(X509) * wh_handshake_chain(const struct wh_handshake *handshake)
 {
-	return SSL_get_peer_cert_chain(greeting->ssl);
+	return SSL_get_peer_cert_chain(handshake->ssl);
 }
 
-enum wh_greeting_state wh_greeting_answer(struct wh_greeting *greeting, const struct wh_card *card)
+enum wh_handshake_state wh_handshake_answer(
+	struct wh_handshake *handshake, const struct wh_card *card)
 {
-	struct wh_card *ours = &greeting->ours;
+	struct wh_card *ours = &handshake->ours;
 	bool welcome = card->verdict == WH_RECEPTION_WELCOME;
 
-	WH_ASSERT(greeting->state == WH_GREETING_MET && card->verdict != WH_RECEPTION_NONE);
+	WH_ASSERT(handshake->state == WH_HANDSHAKE_MET && card->verdict != WH_RECEPTION_NONE);
 	WH_ASSERT(welcome == (card->number != 0));
 	*ours = *card;
 	ours->format = WH_CARD_FORMAT;
-	if (SSL_write(greeting->ssl, ours, sizeof(*ours)) != (int)sizeof(*ours))
-		break_off(greeting, NULL);
+	if (SSL_write(handshake->ssl, ours, sizeof(*ours)) != (int)sizeof(*ours))
+		break_off(handshake, NULL);
 	else
-		greeting->state =
-			greeting->client && welcome ? WH_GREETING_WAITS : WH_GREETING_DONE;
+		handshake->state =
+			handshake->client && welcome ? WH_HANDSHAKE_WAITS : WH_HANDSHAKE_DONE;
 	ERR_clear_error();
-	return greeting->state;
+	return handshake->state;
 }
 
-enum wh_cipher wh_greeting_cipher(const struct wh_greeting *greeting, uint8_t ciphers)
+enum wh_cipher wh_handshake_cipher(const struct wh_handshake *handshake, uint8_t ciphers)
 {
-	uint32_t both = ciphers & greeting->theirs.ciphers;
+	uint32_t both = ciphers & handshake->theirs.ciphers;
 
 	for (uint32_t cipher = 1; cipher < WH_CIPHERS; cipher++)
 		if ((both >> cipher & 1) != 0)
@@ -321,19 +322,19 @@ enum wh_cipher wh_greeting_cipher(const struct wh_greeting *greeting, uint8_t ci
 	return (enum wh_cipher)0;
 }
 
-bool wh_greeting_secret(const struct wh_greeting *greeting, uint8_t secret[WH_SECRET_BYTES])
+bool wh_handshake_secret(const struct wh_handshake *handshake, uint8_t secret[WH_SECRET_BYTES])
 {
-	bool made = SSL_export_keying_material(greeting->ssl, secret, WH_SECRET_BYTES, LABEL,
+	bool made = SSL_export_keying_material(handshake->ssl, secret, WH_SECRET_BYTES, LABEL,
 			    sizeof(LABEL) - 1, NULL, 0, 0) == 1;
 
 	ERR_clear_error();
 	return made;
 }
 
-void wh_greeting_end(struct wh_greeting *greeting)
+void wh_handshake_end(struct wh_handshake *handshake)
 {
-	SSL_free(greeting->ssl);
-	greeting->ssl = NULL;
+	SSL_free(handshake->ssl);
+	handshake->ssl = NULL;
 }
 
 const char *wh_reception_name(enum wh_reception verdict)

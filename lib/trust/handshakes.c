@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trust/handshakes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/rand.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "seal/seal.h"
+#include "trust/guest.h"
+
+static void take_defaults(struct wh_handshakes_config *config)
+{
+	if (config->guests == 0)
+		config->guests = WH_HANDSHAKES_PENDING;
+	if (config->guests_of_address == 0)
+		config->guests_of_address = WH_HANDSHAKES_OF_ADDRESS;
+	if (config->per_second == 0)
+		config->per_second = WH_HANDSHAKES_PER_SECOND;
+}
+
+int wh_handshakes_init(struct wh_handshakes *handshakes, const struct wh_handshakes_config *config)
+{
+	WH_ASSERT(config->hz > 0 && config->bonds != NULL && config->ciphers != 0);
+	*handshakes = (struct wh_handshakes){.config = *config};
+	take_defaults(&handshakes->config);
+	wh_spin_init(&handshakes->lock);
+
+	int rc = RAND_bytes(handshakes->process, sizeof(handshakes->process)) == 1
+			 ? wh_handshake_ends_init(&handshakes->ends, config->identity)
+			 : -ENOMEM;
+
+	if (rc != 0)
+		return rc;
+	handshakes->guest = calloc(handshakes->config.guests, sizeof(*handshakes->guest));
+	handshakes->kept = calloc(config->bonds->places, sizeof(*handshakes->kept));
+	handshakes->shares = calloc(1, sizeof(*handshakes->shares));
+	if (handshakes->guest != NULL && handshakes->kept != NULL && handshakes->shares != NULL) {
+		wh_shares_init(
+			handshakes->shares, config->hz, handshakes->config.per_second, config->key);
+		handshakes->shares->knows = config->believer.knows;
+		handshakes->shares->context = config->believer.context;
+		return 0;
+	}
+	wh_handshakes_free(handshakes);
+	return -ENOMEM;
+}
+
+void wh_handshakes_free(struct wh_handshakes *handshakes)
+{
+	for (uint32_t i = 0; handshakes->guest != NULL && i < handshakes->config.guests; i++)
+		if (handshakes->guest[i].used)
+			wh_guest_end(handshakes, &handshakes->guest[i]);
+	wh_keep_end(handshakes);
+	wh_handshake_ends_free(&handshakes->ends);
+	free(handshakes->guest);
+	free(handshakes->kept);
+	free(handshakes->shares);
+	handshakes->guest = NULL;
+	handshakes->kept = NULL;
+	handshakes->shares = NULL;
+}
+
+/* Processes bytes from the peer, if there are any. */
+static bool advance(struct wh_handshakes *handshakes, struct wh_guest *guest, uint64_t now_tsc)
+{
+	const uint8_t *bytes;
+	uint32_t count = wh_stream_read(guest->stream, &bytes);
+
+	if (guest->over || count == 0)
+		return false;
+	wh_handshake_put(&guest->handshake, bytes, count);
+	wh_guest_step(handshakes, guest, now_tsc);
+	return true;
+}
+
+static void put_off(struct wh_handshakes *handshakes, uint64_t now_tsc,
+	const struct wh_letter *letter, const struct wh_crypto *crypto)
+{
+	struct wh_put_off one = {
+		.peer = letter->peer,
+		.queue = letter->queue,
+		.cookie.handshake = crypto->handshake,
+	};
+
+	memcpy(one.via, letter->via, sizeof(one.via));
+	memcpy(one.cookie.cookie, crypto->cookie, sizeof(one.cookie.cookie));
+	wh_guest_put_off(handshakes, now_tsc, &one);
+}
+
+static bool take_crypto(struct wh_handshakes *handshakes, uint64_t now_tsc,
+	const struct wh_letter *letter, const struct wh_packet *packet)
+{
+	const struct wh_crypto *crypto = &packet->crypto;
+	bool came = packet->flags == 0;
+	struct wh_guest *guest = wh_guest_find(handshakes, letter, crypto, came);
+
+	/* The first packet of a handshake. */
+	if (guest == NULL && came && crypto->offset == 0 && crypto->bytes > 0) {
+		guest = wh_guest_begin(handshakes, now_tsc, letter, crypto, true);
+		handshakes->stats.turned_away += guest == NULL;
+	}
+	if (guest == NULL && came)
+		put_off(handshakes, now_tsc, letter, crypto);
+	if (guest == NULL || !wh_stream_input(guest->stream, now_tsc, crypto)) {
+		handshakes->stats.bad_letters++;
+		return false;
+	}
+	guest->in_bytes += letter->bytes;
+	guest->heard_tsc = now_tsc;
+	return advance(handshakes, guest, now_tsc);
+}
+
+static void take_cookie(struct wh_handshakes *handshakes, uint64_t now_tsc,
+	const struct wh_letter *letter, const struct wh_packet *packet)
+{
+	if (packet->flags == WH_FLAG_LATER)
+		wh_cookies_put_off(handshakes, now_tsc, letter, &packet->cookie);
+	else
+		wh_cookies_take(handshakes, now_tsc, letter, &packet->cookie);
+}
+
+bool wh_handshakes_take(
+	struct wh_handshakes *handshakes, uint64_t now_tsc, const struct wh_letter *letter)
+{
+	struct wh_versions versions;
+	struct wh_packet packet;
+	bool stepped = false;
+
+	handshakes->stats.in_bytes += letter->bytes;
+	if (wh_versions_read(letter->packet, letter->bytes, &versions))
+		wh_acquaintance_versions(handshakes, letter, &versions);
+	else if (wh_packet_decode(letter->packet, letter->bytes, &packet) != WH_WIRE_OK)
+		handshakes->stats.bad_letters++;
+	else if (packet.type == WH_PACKET_COOKIE)
+		take_cookie(handshakes, now_tsc, letter, &packet);
+	else if (packet.type == WH_PACKET_CRYPTO)
+		stepped = take_crypto(handshakes, now_tsc, letter, &packet);
+	else
+		handshakes->stats.bad_letters++;
+	return stepped;
+}
+
+/* The most that may be sent now, including heads, to a peer that has not proved its key. */
+static uint32_t may_say_bytes(const struct wh_guest *guest)
+{
+	uint64_t head_bytes = WH_CONTROL_BYTES_MAX - WH_CRYPTO_BYTES_MAX;
+	uint64_t allowed_bytes = WH_HANDSHAKE_GAIN * guest->in_bytes;
+	uint64_t used_bytes = guest->out_bytes + head_bytes;
+
+	if (!guest->came || guest->proved)
+		return WH_CRYPTO_BYTES_MAX;
+	return allowed_bytes > used_bytes
+		       ? (uint32_t)wh_min_u64(allowed_bytes - used_bytes, WH_CRYPTO_BYTES_MAX)
+		       : 0;
+}
+
+static bool speak(struct wh_guest *guest, uint64_t now_tsc, struct wh_letter *letter)
+{
+	struct wh_packet packet = {
+		.type = WH_PACKET_CRYPTO,
+		.flags = guest->came ? WH_FLAG_ANSWER : 0,
+		.crypto = {.handshake = guest->number},
+	};
+	struct wh_crypto *crypto = &packet.crypto;
+
+	uint32_t most_bytes = may_say_bytes(guest);
+
+	if (most_bytes == 0 || !wh_stream_output(guest->stream, now_tsc, most_bytes, crypto))
+		return false;
+	memcpy(crypto->cookie, guest->cookie, sizeof(crypto->cookie));
+	/* Padding raises the number of bytes that the server may send in answer. */
+	if (!guest->came && !guest->over)
+		crypto->padding_bytes = (uint16_t)(WH_CRYPTO_BYTES_MAX - crypto->bytes);
+	*letter = (struct wh_letter){
+		.peer = guest->peer,
+		.queue = guest->queue,
+		.is_answer = guest->came,
+	};
+	memcpy(letter->via, guest->via, sizeof(letter->via));
+	wh_letter_write(letter, &packet);
+	guest->out_bytes += letter->bytes;
+	return true;
+}
+
+/* Shorter than what it answers. */
+static bool give_put_off(struct wh_handshakes *handshakes, struct wh_letter *letter)
+{
+	struct wh_packet packet = {.type = WH_PACKET_COOKIE, .flags = WH_FLAG_LATER};
+	const struct wh_put_off *one;
+
+	if (handshakes->put_offs == 0)
+		return false;
+	one = &handshakes->put_off[--handshakes->put_offs];
+	packet.cookie = one->cookie;
+	*letter = (struct wh_letter){.peer = one->peer, .queue = one->queue, .is_answer = true};
+	memcpy(letter->via, one->via, sizeof(letter->via));
+	wh_letter_write(letter, &packet);
+	return true;
+}
+
+bool wh_handshakes_give(
+	struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_letter *letter)
+{
+	bool given;
+
+	if (wh_acquaintance_ask(handshakes, letter))
+		return true;
+	given = give_put_off(handshakes, letter);
+	for (uint32_t i = 0; i < handshakes->config.guests && handshakes->guests > 0 && !given;
+		i++) {
+		struct wh_guest *guest =
+			&handshakes->guest[(handshakes->next_turn + i) % handshakes->config.guests];
+
+		given = guest->used && speak(guest, now_tsc, letter);
+		if (given)
+			handshakes->next_turn += i;
+	}
+	if (given)
+		handshakes->stats.out_bytes += letter->bytes;
+	return given;
+}
+
+/*
+ * Within this time a server that is there answers. One that was restarted does not know the
+ * handshake, and would let it pass its whole time.
+ */
+#define SILENT_MS 1000
+
+static bool is_unheard(
+	const struct wh_handshakes *handshakes, const struct wh_guest *guest, uint64_t now_tsc)
+{
+	return !guest->came && !guest->over && !guest->silent &&
+	       guest->handshake.state != WH_HANDSHAKE_MET &&
+	       now_tsc - guest->heard_tsc >
+		       wh_ns_to_tsc(handshakes->config.hz, SILENT_MS * UINT64_C(1000000));
+}
+
+static void poll_guest(struct wh_handshakes *handshakes, struct wh_guest *guest, uint64_t now_tsc)
+{
+	/*
+	 * A server's handshake ends once all is acknowledged. A client stays, to repeat
+	 * acknowledgements that were lost.
+	 */
+	bool done = guest->over && guest->came && wh_stream_is_acked(guest->stream) &&
+		    !guest->stream->ack_due;
+
+	if (!guest->over && guest->handshake.state == WH_HANDSHAKE_MET)
+		wh_guest_step(handshakes, guest, now_tsc);
+	if (is_unheard(handshakes, guest, now_tsc)) {
+		guest->silent = true;
+		wh_acquaintance_lost(handshakes, &guest->peer, now_tsc);
+	}
+	if (!done && now_tsc < guest->until_tsc)
+		return;
+	if (!guest->over) {
+		handshakes->stats.late++;
+		wh_guest_give_up(handshakes, guest, "it took too long");
+	}
+	if (!guest->came)
+		wh_acquaintance_lost(handshakes, &guest->peer, now_tsc);
+	wh_guest_end(handshakes, guest);
+}
+
+int32_t wh_handshakes_poll(struct wh_handshakes *handshakes, uint64_t now_tsc)
+{
+	int32_t work = wh_acquaintance_poll(handshakes, now_tsc);
+
+	for (uint32_t i = 0; i < handshakes->config.guests && handshakes->guests > 0; i++)
+		if (handshakes->guest[i].used)
+			poll_guest(handshakes, &handshakes->guest[i], now_tsc);
+	if (now_tsc >= handshakes->next_sweep_tsc) {
+		wh_keep_sweep(handshakes, now_tsc);
+		handshakes->next_sweep_tsc = now_tsc + handshakes->config.hz;
+	}
+	return work;
+}
