@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "trust/guest.h"
+#include "trust/pending.h"
 
 #define ASK_PATIENCE_MS     100
 #define ASK_PATIENCE_MAX_MS 1000
@@ -147,16 +147,16 @@ void wh_acquaintance_versions(struct wh_handshakes *handshakes, const struct wh_
 }
 
 /* The trust decision is pending. */
-void wh_acquaintance_judged(struct wh_handshakes *handshakes, const struct wh_guest *guest)
+void wh_acquaintance_judged(struct wh_handshakes *handshakes, const struct wh_pending *pending)
 {
 	wh_spin_lock(&handshakes->lock);
 
-	struct wh_acquaintance *one = find(handshakes, &guest->peer);
+	struct wh_acquaintance *one = find(handshakes, &pending->peer);
 
 	if (one != NULL && one->meeting.state == WH_MEETING_RUNS) {
 		one->meeting.state = WH_MEETING_JUDGED;
 		one->meeting.seen = true;
-		memcpy(one->meeting.peer_id, guest->handshake.peer_id,
+		memcpy(one->meeting.peer_id, pending->handshake.peer_id,
 			sizeof(one->meeting.peer_id));
 	}
 	wh_spin_unlock(&handshakes->lock);
@@ -180,18 +180,18 @@ void wh_acquaintance_lost(
 	wh_spin_unlock(&handshakes->lock);
 }
 
-void wh_acquaintance_settle(struct wh_handshakes *handshakes, const struct wh_guest *guest,
+void wh_acquaintance_settle(struct wh_handshakes *handshakes, const struct wh_pending *pending,
 	uint64_t now_tsc, const struct wh_meeting *meeting)
 {
 	wh_spin_lock(&handshakes->lock);
 
-	struct wh_acquaintance *one = find(handshakes, &guest->peer);
+	struct wh_acquaintance *one = find(handshakes, &pending->peer);
 
 	if (one != NULL) {
 		one->with_handshake = false;
 		one->asks = false;
 		one->put_offs = 0;
-		if (meeting->bond != NULL || one->meeting.bond == guest->bond)
+		if (meeting->bond != NULL || one->meeting.bond == pending->bond)
 			one->meeting = *meeting;
 		one->next_ask_tsc = now_tsc + ms_tsc(handshakes, REFUSED_MS);
 	}

@@ -5,17 +5,18 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "trust/guest.h"
+#include "trust/pending.h"
 
 static void abandon(struct wh_handshakes *handshakes, const struct wh_address *peer)
 {
-	for (uint32_t i = 0; i < handshakes->config.guests; i++) {
-		struct wh_guest *guest = &handshakes->guest[i];
+	for (uint32_t i = 0; i < handshakes->config.n_pending; i++) {
+		struct wh_pending *pending = &handshakes->pending[i];
 
-		if (guest->used && !guest->came && !guest->over &&
-			wh_address_equal(&guest->peer, peer)) {
-			wh_guest_give_up(handshakes, guest, "a new handshake with the peer began");
-			wh_guest_end(handshakes, guest);
+		if (pending->used && !pending->came && !pending->over &&
+			wh_address_equal(&pending->peer, peer)) {
+			wh_pending_give_up(
+				handshakes, pending, "a new handshake with the peer began");
+			wh_pending_end(handshakes, pending);
 		}
 	}
 }
@@ -38,28 +39,28 @@ void wh_cookies_take(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	abandon(handshakes, &letter->peer);
 	first.rtt_us = (uint32_t)wh_tsc_to_us(handshakes->config.hz, now_tsc - asked_tsc);
 
-	struct wh_guest *guest = wh_guest_begin(handshakes, now_tsc, &first, &crypto, false);
+	struct wh_pending *pending = wh_pending_begin(handshakes, now_tsc, &first, &crypto, false);
 
-	if (guest == NULL) {
+	if (pending == NULL) {
 		wh_acquaintance_lost(handshakes, &letter->peer, now_tsc);
 		return;
 	}
-	wh_handshake_put(&guest->handshake, NULL, 0);
-	wh_guest_step(handshakes, guest, now_tsc);
+	wh_handshake_put(&pending->handshake, NULL, 0);
+	wh_pending_step(handshakes, pending, now_tsc);
 }
 
 /* Our handshake with that cookie, if it is still going on. */
-static struct wh_guest *own_guest(struct wh_handshakes *handshakes, const struct wh_address *peer,
-	const struct wh_cookie *packet)
+static struct wh_pending *own_pending(struct wh_handshakes *handshakes,
+	const struct wh_address *peer, const struct wh_cookie *packet)
 {
-	for (uint32_t i = 0; i < handshakes->config.guests; i++) {
-		struct wh_guest *guest = &handshakes->guest[i];
+	for (uint32_t i = 0; i < handshakes->config.n_pending; i++) {
+		struct wh_pending *pending = &handshakes->pending[i];
 
-		if (guest->used && !guest->came && !guest->over &&
-			guest->number == packet->handshake &&
-			memcmp(guest->cookie, packet->cookie, sizeof(guest->cookie)) == 0 &&
-			wh_address_equal(&guest->peer, peer))
-			return guest;
+		if (pending->used && !pending->came && !pending->over &&
+			pending->number == packet->handshake &&
+			memcmp(pending->cookie, packet->cookie, sizeof(pending->cookie)) == 0 &&
+			wh_address_equal(&pending->peer, peer))
+			return pending;
 	}
 	return NULL;
 }
@@ -71,14 +72,14 @@ static struct wh_guest *own_guest(struct wh_handshakes *handshakes, const struct
 void wh_cookies_put_off(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	const struct wh_letter *letter, const struct wh_cookie *packet)
 {
-	struct wh_guest *guest = own_guest(handshakes, &letter->peer, packet);
+	struct wh_pending *pending = own_pending(handshakes, &letter->peer, packet);
 
-	if (guest == NULL) {
+	if (pending == NULL) {
 		handshakes->stats.bad_letters++;
 		return;
 	}
-	wh_guest_give_up(handshakes, guest, "the peer has no place for it");
+	wh_pending_give_up(handshakes, pending, "the peer has no place for it");
 	wh_acquaintance_lost(handshakes, &letter->peer, now_tsc);
-	wh_guest_end(handshakes, guest);
+	wh_pending_end(handshakes, pending);
 	wh_acquaintance_wait(handshakes, &letter->peer, now_tsc);
 }

@@ -10,14 +10,14 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "seal/seal.h"
-#include "trust/guest.h"
+#include "trust/pending.h"
 
 static void take_defaults(struct wh_handshakes_config *config)
 {
-	if (config->guests == 0)
-		config->guests = WH_HANDSHAKES_PENDING;
-	if (config->guests_of_address == 0)
-		config->guests_of_address = WH_HANDSHAKES_OF_ADDRESS;
+	if (config->n_pending == 0)
+		config->n_pending = WH_HANDSHAKES_PENDING;
+	if (config->pending_of_address == 0)
+		config->pending_of_address = WH_HANDSHAKES_OF_ADDRESS;
 	if (config->per_second == 0)
 		config->per_second = WH_HANDSHAKES_PER_SECOND;
 }
@@ -35,10 +35,10 @@ int wh_handshakes_init(struct wh_handshakes *handshakes, const struct wh_handsha
 
 	if (rc != 0)
 		return rc;
-	handshakes->guest = calloc(handshakes->config.guests, sizeof(*handshakes->guest));
+	handshakes->pending = calloc(handshakes->config.n_pending, sizeof(*handshakes->pending));
 	handshakes->kept = calloc(config->bonds->places, sizeof(*handshakes->kept));
 	handshakes->shares = calloc(1, sizeof(*handshakes->shares));
-	if (handshakes->guest != NULL && handshakes->kept != NULL && handshakes->shares != NULL) {
+	if (handshakes->pending != NULL && handshakes->kept != NULL && handshakes->shares != NULL) {
 		wh_shares_init(
 			handshakes->shares, config->hz, handshakes->config.per_second, config->key);
 		handshakes->shares->knows = config->believer.knows;
@@ -51,29 +51,29 @@ int wh_handshakes_init(struct wh_handshakes *handshakes, const struct wh_handsha
 
 void wh_handshakes_free(struct wh_handshakes *handshakes)
 {
-	for (uint32_t i = 0; handshakes->guest != NULL && i < handshakes->config.guests; i++)
-		if (handshakes->guest[i].used)
-			wh_guest_end(handshakes, &handshakes->guest[i]);
+	for (uint32_t i = 0; handshakes->pending != NULL && i < handshakes->config.n_pending; i++)
+		if (handshakes->pending[i].used)
+			wh_pending_end(handshakes, &handshakes->pending[i]);
 	wh_keep_end(handshakes);
 	wh_handshake_ends_free(&handshakes->ends);
-	free(handshakes->guest);
+	free(handshakes->pending);
 	free(handshakes->kept);
 	free(handshakes->shares);
-	handshakes->guest = NULL;
+	handshakes->pending = NULL;
 	handshakes->kept = NULL;
 	handshakes->shares = NULL;
 }
 
 /* Processes bytes from the peer, if there are any. */
-static bool advance(struct wh_handshakes *handshakes, struct wh_guest *guest, uint64_t now_tsc)
+static bool advance(struct wh_handshakes *handshakes, struct wh_pending *pending, uint64_t now_tsc)
 {
 	const uint8_t *bytes;
-	uint32_t count = wh_stream_read(guest->stream, &bytes);
+	uint32_t count = wh_stream_read(pending->stream, &bytes);
 
-	if (guest->over || count == 0)
+	if (pending->over || count == 0)
 		return false;
-	wh_handshake_put(&guest->handshake, bytes, count);
-	wh_guest_step(handshakes, guest, now_tsc);
+	wh_handshake_put(&pending->handshake, bytes, count);
+	wh_pending_step(handshakes, pending, now_tsc);
 	return true;
 }
 
@@ -88,7 +88,7 @@ static void put_off(struct wh_handshakes *handshakes, uint64_t now_tsc,
 
 	memcpy(one.via, letter->via, sizeof(one.via));
 	memcpy(one.cookie.cookie, crypto->cookie, sizeof(one.cookie.cookie));
-	wh_guest_put_off(handshakes, now_tsc, &one);
+	wh_pending_put_off(handshakes, now_tsc, &one);
 }
 
 static bool take_crypto(struct wh_handshakes *handshakes, uint64_t now_tsc,
@@ -96,22 +96,22 @@ static bool take_crypto(struct wh_handshakes *handshakes, uint64_t now_tsc,
 {
 	const struct wh_crypto *crypto = &packet->crypto;
 	bool came = packet->flags == 0;
-	struct wh_guest *guest = wh_guest_find(handshakes, letter, crypto, came);
+	struct wh_pending *pending = wh_pending_find(handshakes, letter, crypto, came);
 
 	/* The first packet of a handshake. */
-	if (guest == NULL && came && crypto->offset == 0 && crypto->bytes > 0) {
-		guest = wh_guest_begin(handshakes, now_tsc, letter, crypto, true);
-		handshakes->stats.turned_away += guest == NULL;
+	if (pending == NULL && came && crypto->offset == 0 && crypto->bytes > 0) {
+		pending = wh_pending_begin(handshakes, now_tsc, letter, crypto, true);
+		handshakes->stats.turned_away += pending == NULL;
 	}
-	if (guest == NULL && came)
+	if (pending == NULL && came)
 		put_off(handshakes, now_tsc, letter, crypto);
-	if (guest == NULL || !wh_stream_input(guest->stream, now_tsc, crypto)) {
+	if (pending == NULL || !wh_stream_input(pending->stream, now_tsc, crypto)) {
 		handshakes->stats.bad_letters++;
 		return false;
 	}
-	guest->in_bytes += letter->bytes;
-	guest->heard_tsc = now_tsc;
-	return advance(handshakes, guest, now_tsc);
+	pending->in_bytes += letter->bytes;
+	pending->heard_tsc = now_tsc;
+	return advance(handshakes, pending, now_tsc);
 }
 
 static void take_cookie(struct wh_handshakes *handshakes, uint64_t now_tsc,
@@ -145,44 +145,44 @@ bool wh_handshakes_take(
 }
 
 /* The most that may be sent now, including heads, to a peer that has not proved its key. */
-static uint32_t may_say_bytes(const struct wh_guest *guest)
+static uint32_t may_say_bytes(const struct wh_pending *pending)
 {
 	uint64_t head_bytes = WH_CONTROL_BYTES_MAX - WH_CRYPTO_BYTES_MAX;
-	uint64_t allowed_bytes = WH_HANDSHAKE_GAIN * guest->in_bytes;
-	uint64_t used_bytes = guest->out_bytes + head_bytes;
+	uint64_t allowed_bytes = WH_HANDSHAKE_GAIN * pending->in_bytes;
+	uint64_t used_bytes = pending->out_bytes + head_bytes;
 
-	if (!guest->came || guest->proved)
+	if (!pending->came || pending->proved)
 		return WH_CRYPTO_BYTES_MAX;
 	return allowed_bytes > used_bytes
 		       ? (uint32_t)wh_min_u64(allowed_bytes - used_bytes, WH_CRYPTO_BYTES_MAX)
 		       : 0;
 }
 
-static bool speak(struct wh_guest *guest, uint64_t now_tsc, struct wh_letter *letter)
+static bool speak(struct wh_pending *pending, uint64_t now_tsc, struct wh_letter *letter)
 {
 	struct wh_packet packet = {
 		.type = WH_PACKET_CRYPTO,
-		.flags = guest->came ? WH_FLAG_ANSWER : 0,
-		.crypto = {.handshake = guest->number},
+		.flags = pending->came ? WH_FLAG_ANSWER : 0,
+		.crypto = {.handshake = pending->number},
 	};
 	struct wh_crypto *crypto = &packet.crypto;
 
-	uint32_t most_bytes = may_say_bytes(guest);
+	uint32_t most_bytes = may_say_bytes(pending);
 
-	if (most_bytes == 0 || !wh_stream_output(guest->stream, now_tsc, most_bytes, crypto))
+	if (most_bytes == 0 || !wh_stream_output(pending->stream, now_tsc, most_bytes, crypto))
 		return false;
-	memcpy(crypto->cookie, guest->cookie, sizeof(crypto->cookie));
+	memcpy(crypto->cookie, pending->cookie, sizeof(crypto->cookie));
 	/* Padding raises the number of bytes that the server may send in answer. */
-	if (!guest->came && !guest->over)
+	if (!pending->came && !pending->over)
 		crypto->padding_bytes = (uint16_t)(WH_CRYPTO_BYTES_MAX - crypto->bytes);
 	*letter = (struct wh_letter){
-		.peer = guest->peer,
-		.queue = guest->queue,
-		.is_answer = guest->came,
+		.peer = pending->peer,
+		.queue = pending->queue,
+		.is_answer = pending->came,
 	};
-	memcpy(letter->via, guest->via, sizeof(letter->via));
+	memcpy(letter->via, pending->via, sizeof(letter->via));
 	wh_letter_write(letter, &packet);
-	guest->out_bytes += letter->bytes;
+	pending->out_bytes += letter->bytes;
 	return true;
 }
 
@@ -210,12 +210,12 @@ bool wh_handshakes_give(
 	if (wh_acquaintance_ask(handshakes, letter))
 		return true;
 	given = give_put_off(handshakes, letter);
-	for (uint32_t i = 0; i < handshakes->config.guests && handshakes->guests > 0 && !given;
-		i++) {
-		struct wh_guest *guest =
-			&handshakes->guest[(handshakes->next_turn + i) % handshakes->config.guests];
+	for (uint32_t i = 0;
+		i < handshakes->config.n_pending && handshakes->n_pending > 0 && !given; i++) {
+		struct wh_pending *pending = &handshakes->pending[(handshakes->next_turn + i) %
+								  handshakes->config.n_pending];
 
-		given = guest->used && speak(guest, now_tsc, letter);
+		given = pending->used && speak(pending, now_tsc, letter);
 		if (given)
 			handshakes->next_turn += i;
 	}
@@ -231,47 +231,48 @@ bool wh_handshakes_give(
 #define SILENT_MS 1000
 
 static bool is_unheard(
-	const struct wh_handshakes *handshakes, const struct wh_guest *guest, uint64_t now_tsc)
+	const struct wh_handshakes *handshakes, const struct wh_pending *pending, uint64_t now_tsc)
 {
-	return !guest->came && !guest->over && !guest->silent &&
-	       guest->handshake.state != WH_HANDSHAKE_MET &&
-	       now_tsc - guest->heard_tsc >
+	return !pending->came && !pending->over && !pending->silent &&
+	       pending->handshake.state != WH_HANDSHAKE_MET &&
+	       now_tsc - pending->heard_tsc >
 		       wh_ns_to_tsc(handshakes->config.hz, SILENT_MS * UINT64_C(1000000));
 }
 
-static void poll_guest(struct wh_handshakes *handshakes, struct wh_guest *guest, uint64_t now_tsc)
+static void poll_pending(
+	struct wh_handshakes *handshakes, struct wh_pending *pending, uint64_t now_tsc)
 {
 	/*
 	 * A server's handshake ends once all is acknowledged. A client stays, to repeat
 	 * acknowledgements that were lost.
 	 */
-	bool done = guest->over && guest->came && wh_stream_is_acked(guest->stream) &&
-		    !guest->stream->ack_due;
+	bool done = pending->over && pending->came && wh_stream_is_acked(pending->stream) &&
+		    !pending->stream->ack_due;
 
-	if (!guest->over && guest->handshake.state == WH_HANDSHAKE_MET)
-		wh_guest_step(handshakes, guest, now_tsc);
-	if (is_unheard(handshakes, guest, now_tsc)) {
-		guest->silent = true;
-		wh_acquaintance_lost(handshakes, &guest->peer, now_tsc);
+	if (!pending->over && pending->handshake.state == WH_HANDSHAKE_MET)
+		wh_pending_step(handshakes, pending, now_tsc);
+	if (is_unheard(handshakes, pending, now_tsc)) {
+		pending->silent = true;
+		wh_acquaintance_lost(handshakes, &pending->peer, now_tsc);
 	}
-	if (!done && now_tsc < guest->until_tsc)
+	if (!done && now_tsc < pending->until_tsc)
 		return;
-	if (!guest->over) {
+	if (!pending->over) {
 		handshakes->stats.late++;
-		wh_guest_give_up(handshakes, guest, "it took too long");
+		wh_pending_give_up(handshakes, pending, "it took too long");
 	}
-	if (!guest->came)
-		wh_acquaintance_lost(handshakes, &guest->peer, now_tsc);
-	wh_guest_end(handshakes, guest);
+	if (!pending->came)
+		wh_acquaintance_lost(handshakes, &pending->peer, now_tsc);
+	wh_pending_end(handshakes, pending);
 }
 
 int32_t wh_handshakes_poll(struct wh_handshakes *handshakes, uint64_t now_tsc)
 {
 	int32_t work = wh_acquaintance_poll(handshakes, now_tsc);
 
-	for (uint32_t i = 0; i < handshakes->config.guests && handshakes->guests > 0; i++)
-		if (handshakes->guest[i].used)
-			poll_guest(handshakes, &handshakes->guest[i], now_tsc);
+	for (uint32_t i = 0; i < handshakes->config.n_pending && handshakes->n_pending > 0; i++)
+		if (handshakes->pending[i].used)
+			poll_pending(handshakes, &handshakes->pending[i], now_tsc);
 	if (now_tsc >= handshakes->next_sweep_tsc) {
 		wh_keep_sweep(handshakes, now_tsc);
 		handshakes->next_sweep_tsc = now_tsc + handshakes->config.hz;

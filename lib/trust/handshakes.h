@@ -55,7 +55,7 @@
 #define WH_HANDSHAKES_KNOWN_PEERS 64
 #define WH_HANDSHAKES_PUT_OFFS    64 /* most that are told so in one turn */
 
-struct wh_guest;
+struct wh_pending;
 
 /* The result of a handshake. */
 struct wh_handshakes_news {
@@ -75,8 +75,8 @@ struct wh_handshakes_config {
 	uint8_t ciphers;                    /* that we support: bit n stands for enum wh_cipher n */
 	const char *version;
 	struct wh_bonds *bonds;
-	uint32_t guests; /* 0: WH_HANDSHAKES_PENDING; likewise: */
-	uint32_t guests_of_address;
+	uint32_t n_pending; /* 0: WH_HANDSHAKES_PENDING; likewise: */
+	uint32_t pending_of_address;
 	uint32_t per_second;
 	/* Decides whom to trust; NULL `believe`: only peers with our own key. */
 	struct wh_believer believer;
@@ -155,8 +155,8 @@ struct wh_handshakes {
 	struct wh_handshakes_config config;
 	struct wh_handshake_ends ends;
 	uint8_t process[WH_PROCESS_BYTES]; /* random, another one in each process */
-	struct wh_guest *guest;            /* config.guests of them */
-	uint32_t guests;                   /* in use */
+	struct wh_pending *pending;        /* config.n_pending of them */
+	uint32_t n_pending;                /* in use */
 	uint32_t next_turn;
 	struct wh_shares *shares;
 	struct wh_put_off put_off[WH_HANDSHAKES_PUT_OFFS];

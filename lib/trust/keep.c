@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "trust/guest.h"
+#include "trust/pending.h"
 
 /*
  * Most bonds per owner, so that a peer cannot fill the table by repeated handshakes, or with a

@@ -47,9 +47,9 @@ static void begin(enum wh_job_role role, uint64_t buffer_bytes, uint32_t places)
 	WH_ASSERT(memory != NULL);
 	CU_ASSERT_EQUAL_FATAL(wh_arena_init(&ground.arena, memory, bytes), 0);
 	CU_ASSERT_EQUAL_FATAL(wh_peers_init(&jobs.peers, &service.limits, (uint64_t[2]){1, 2}), 0);
-	job.place.guest = wh_peers_admit(
+	job.place.peer_entry = wh_peers_admit(
 		&jobs.peers, &(struct wh_who){.address = &job.place.peer}, 1000000000);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(job.place.guest);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(job.place.peer_entry);
 }
 
 static void end(void)
@@ -136,11 +136,11 @@ static void test_lists(void)
 	CU_ASSERT_FATAL(account.take != NULL);
 	CU_ASSERT(account.take(account.context, 4 * MIB));
 	CU_ASSERT_EQUAL(wh_jobs_free_bytes(&jobs), free_bytes - 4 * MIB);
-	CU_ASSERT_EQUAL(wh_peers_left_bytes(&jobs.peers, job.place.guest), 60 * MIB);
+	CU_ASSERT_EQUAL(wh_peers_left_bytes(&jobs.peers, job.place.peer_entry), 60 * MIB);
 	CU_ASSERT(!account.take(account.context, 60 * MIB + 1));
 	account.give(account.context, 4 * MIB);
 	CU_ASSERT_EQUAL(wh_jobs_free_bytes(&jobs), free_bytes);
-	CU_ASSERT_EQUAL(wh_peers_left_bytes(&jobs.peers, job.place.guest), 64 * MIB);
+	CU_ASSERT_EQUAL(wh_peers_left_bytes(&jobs.peers, job.place.peer_entry), 64 * MIB);
 	end();
 }
 

@@ -47,7 +47,7 @@ static struct wh_who at(const struct wh_address *address)
 }
 
 /* The entry that a peer of that number was given last. */
-static struct wh_peer **guest(uint32_t number)
+static struct wh_peer **peer_entry(uint32_t number)
 {
 	static struct wh_peer *guests[64];
 
@@ -67,7 +67,7 @@ static uint32_t admit(struct wh_peers *peers, uint32_t number, uint32_t times, u
 		CU_ASSERT_EQUAL(would, peer != NULL);
 		admitted += peer != NULL;
 		if (peer != NULL)
-			*guest(number) = peer;
+			*peer_entry(number) = peer;
 	}
 	return admitted;
 }
@@ -75,7 +75,7 @@ static uint32_t admit(struct wh_peers *peers, uint32_t number, uint32_t times, u
 static void dismiss(struct wh_peers *peers, uint32_t number, uint32_t times)
 {
 	for (uint32_t i = 0; i < times; i++)
-		wh_peers_dismiss(peers, *guest(number));
+		wh_peers_dismiss(peers, *peer_entry(number));
 }
 
 /* One cannot have them all; with all taken, who has none still gets one, and room is made. */
@@ -203,8 +203,8 @@ static void test_memory(void)
 	admit(&peers, 1, 1, 0);
 	admit(&peers, 2, 1, 0);
 
-	struct wh_peer *one = *guest(1);
-	const struct wh_peer *other = *guest(2);
+	struct wh_peer *one = *peer_entry(1);
+	const struct wh_peer *other = *peer_entry(2);
 
 	CU_ASSERT_PTR_NOT_EQUAL(one, other);
 	CU_ASSERT_EQUAL(one->room.most_bytes, 77);
@@ -226,7 +226,7 @@ static uint32_t log_lines(struct wh_peers *peers, uint32_t number, uint32_t line
 	uint32_t logged = 0;
 
 	for (uint32_t i = 0; i < lines; i++)
-		logged += wh_peers_may_log(peers, *guest(number), now_ns);
+		logged += wh_peers_may_log(peers, *peer_entry(number), now_ns);
 	return logged;
 }
 
@@ -268,7 +268,7 @@ static void test_forgets_who_has_nothing(void)
 
 	admit(&peers, UINT32_MAX, 2, 0);
 
-	struct wh_peer *holder = *guest(UINT32_MAX);
+	struct wh_peer *holder = *peer_entry(UINT32_MAX);
 
 	wh_peers_take_bytes(&peers, holder, 7);
 	for (uint32_t number = 1; number <= 100000; number++) {
@@ -313,7 +313,7 @@ static struct wh_known_path known(struct wh_peers *peers, uint32_t number, uint6
 {
 	const struct wh_address address = host(number);
 
-	return wh_peers_known(peers, *guest(number), &address, now_ns);
+	return wh_peers_known(peers, *peer_entry(number), &address, now_ns);
 }
 
 static void learn(
@@ -321,7 +321,7 @@ static void learn(
 {
 	const struct wh_address address = host(number);
 
-	wh_peers_learn(peers, *guest(number), &address, way, now_ns);
+	wh_peers_learn(peers, *peer_entry(number), &address, way, now_ns);
 }
 
 /* What was found of the way to a peer is its own, is as old as it is, and goes with its entry. */

@@ -92,7 +92,7 @@ static void open_hosts(void)
 			.ciphers = 1 << WH_CIPHER_AES_128_GCM,
 			.version = "1",
 			.bonds = &hosts[i].bonds,
-			.guests = 8,
+			.n_pending = 8,
 			.believer = {.believe = believe, .holds = holds, .context = &hosts[i]},
 		};
 
@@ -342,7 +342,7 @@ static void check_host(const struct host *host)
 	/* Host 0 asks, host 1 is asked and owes nothing to anybody. */
 	if (host == &hosts[1] && stats->met == 0)
 		WH_ASSERT(stats->out_bytes <= WH_HANDSHAKE_GAIN * stats->in_bytes);
-	WH_ASSERT(host->handshakes.guests <= host->handshakes.config.guests);
+	WH_ASSERT(host->handshakes.n_pending <= host->handshakes.config.n_pending);
 }
 
 static void step(uint64_t span_tsc)
@@ -408,7 +408,7 @@ static void check_honest(void)
 	const struct host *honest = &hosts[1 - world.liar];
 	const struct wh_bond *ours = hosts[0].meeting.bond;
 
-	WH_ASSERT(honest->handshakes.guests <= honest->handshakes.config.guests);
+	WH_ASSERT(honest->handshakes.n_pending <= honest->handshakes.config.n_pending);
 	if (world.liar == 0 || ours == NULL)
 		return;
 	WH_ASSERT(memcmp(ours->config.peer_identity, hosts[1].identity.id, WH_IDENTITY_BYTES) == 0);

@@ -91,11 +91,11 @@ static void cut(struct world *w, bool cut)
 /* Its process, with all that it wants at once. */
 static void kill_client(struct world *w, uint32_t client)
 {
-	for (uint32_t i = 0; i < w->guests; i++) {
-		struct guest *guest = &w->guest[i];
+	for (uint32_t i = 0; i < w->visitors; i++) {
+		struct visitor *visitor = &w->visitor[i];
 
-		if (guest->config.client == client && guest->begun && !guest->visit.over)
-			visit_kill(&guest->visit, HOUSE_KILLED);
+		if (visitor->config.client == client && visitor->begun && !visitor->visit.over)
+			visit_kill(&visitor->visit, HOUSE_KILLED);
 	}
 }
 
@@ -143,64 +143,64 @@ static void heal(struct world *w)
 }
 
 /* What is sent from here goes by the new rate; of what is got the server is told. */
-static void change_rate(struct world *w, struct guest *guest)
+static void change_rate(struct world *w, struct visitor *visitor)
 {
-	const struct visit_config *config = &guest->config;
+	const struct visit_config *config = &visitor->config;
 	struct wh_request request = config->request;
 	bool can =
 		config->verb == WH_JOB_GET || wh_verb_client_sends(config->verb, config->reverse);
 
-	guest->changed = true;
-	request.rate_bps = guest->change_bps;
-	if (wh_lanes_change(&guest->visit.lanes, &request) != can)
+	visitor->changed = true;
+	request.rate_bps = visitor->change_bps;
+	if (wh_lanes_change(&visitor->visit.lanes, &request) != can)
 		fail(w, "client %u: its rate could%s be changed", config->client,
 			can ? " not" : "");
 }
 
 /* Whatever lanes take from each other, together they have no more than the request's rate. */
-static void check_rate(struct world *w, const struct guest *guest)
+static void check_rate(struct world *w, const struct visitor *visitor)
 {
-	uint64_t settled_ns = guest->visit.began_ns + guest->change_ns + RATE_SETTLE_NS;
+	uint64_t settled_ns = visitor->visit.began_ns + visitor->change_ns + RATE_SETTLE_NS;
 	uint64_t sum_bps = 0;
 
-	for (uint32_t lane = 0; lane < guest->visit.lanes.started; lane++) {
-		const struct wh_job *job = guest->visit.lanes.job[lane];
+	for (uint32_t lane = 0; lane < visitor->visit.lanes.started; lane++) {
+		const struct wh_job *job = visitor->visit.lanes.job[lane];
 
 		settled_ns = wh_max_u64(settled_ns, job->ready.began_tsc + RATE_SETTLE_NS);
 		if (job->view.state == WH_JOB_RUNNING)
 			sum_bps += wh_session_rate(job->streams.out);
 	}
-	if (w->house.now_ns > settled_ns && sum_bps > guest->change_bps)
+	if (w->house.now_ns > settled_ns && sum_bps > visitor->change_bps)
 		fail(w, "client %u: its lanes have %" PRIu64 " b/s together, of %" PRIu64,
-			guest->config.client, sum_bps, guest->change_bps);
+			visitor->config.client, sum_bps, visitor->change_bps);
 }
 
-static void see_rate(struct world *w, struct guest *guest)
+static void see_rate(struct world *w, struct visitor *visitor)
 {
-	const struct visit *visit = &guest->visit;
-	const struct visit_config *config = &guest->config;
+	const struct visit *visit = &visitor->visit;
+	const struct visit_config *config = &visitor->config;
 
-	if (guest->change_ns == 0 || !guest->begun || visit->gone || visit->over)
+	if (visitor->change_ns == 0 || !visitor->begun || visit->gone || visit->over)
 		return;
-	if (!guest->changed && w->house.now_ns >= visit->began_ns + guest->change_ns)
-		change_rate(w, guest);
-	if (guest->changed && wh_verb_client_sends(config->verb, config->reverse))
-		check_rate(w, guest);
+	if (!visitor->changed && w->house.now_ns >= visit->began_ns + visitor->change_ns)
+		change_rate(w, visitor);
+	if (visitor->changed && wh_verb_client_sends(config->verb, config->reverse))
+		check_rate(w, visitor);
 }
 
 static void see_events(struct world *w)
 {
 	uint64_t now_ns = w->house.now_ns;
 
-	for (uint32_t i = 0; i < w->guests; i++) {
-		struct guest *guest = &w->guest[i];
+	for (uint32_t i = 0; i < w->visitors; i++) {
+		struct visitor *visitor = &w->visitor[i];
 
-		see_rate(w, guest);
-		if (guest->begun || now_ns < guest->start_ns)
+		see_rate(w, visitor);
+		if (visitor->begun || now_ns < visitor->start_ns)
 			continue;
-		guest->begun = true;
-		guest->changed = false;
-		visit_begin(&guest->visit, &w->house, &guest->config, w->folder);
+		visitor->begun = true;
+		visitor->changed = false;
+		visit_begin(&visitor->visit, &w->house, &visitor->config, w->folder);
 	}
 	if (w->fault == FAULT_NONE)
 		return;
@@ -214,9 +214,9 @@ static uint64_t next_event_ns(const struct world *w)
 {
 	uint64_t next_ns = UINT64_MAX;
 
-	for (uint32_t i = 0; i < w->guests; i++)
-		if (!w->guest[i].begun)
-			next_ns = wh_min_u64(next_ns, w->guest[i].start_ns);
+	for (uint32_t i = 0; i < w->visitors; i++)
+		if (!w->visitor[i].begun)
+			next_ns = wh_min_u64(next_ns, w->visitor[i].start_ns);
 	if (w->fault != FAULT_NONE && !w->struck)
 		next_ns = wh_min_u64(next_ns, w->fault_ns);
 	else if (w->fault != FAULT_NONE && !w->healed)
@@ -226,8 +226,8 @@ static uint64_t next_event_ns(const struct world *w)
 
 static bool all_over(const struct world *w)
 {
-	for (uint32_t i = 0; i < w->guests; i++)
-		if (!w->guest[i].begun || !w->guest[i].visit.over)
+	for (uint32_t i = 0; i < w->visitors; i++)
+		if (!w->visitor[i].begun || !w->visitor[i].visit.over)
 			return false;
 	return w->fault == FAULT_NONE || (w->struck && w->healed);
 }
@@ -278,15 +278,15 @@ static uint64_t patience_ns(const struct world *w)
 	uint64_t bytes = 0;
 	uint64_t slowest_bps = wh_min_u64(w->rate_bps, w->own.rate_bps);
 
-	for (uint32_t i = 0; i < w->guests; i++) {
-		const struct visit_config *config = &w->guest[i].config;
+	for (uint32_t i = 0; i < w->visitors; i++) {
+		const struct visit_config *config = &w->visitor[i].config;
 
-		latest_ns = wh_max_u64(latest_ns, w->guest[i].start_ns);
+		latest_ns = wh_max_u64(latest_ns, w->visitor[i].start_ns);
 		timeouts_ns = wh_max_u64(timeouts_ns,
 			config->request.peer_timeout_ns + 4 * config->request.stall_timeout_ns);
-		bytes += w->guest[i].tree.bytes + config->bench_bytes;
-		if (w->guest[i].change_ns != 0)
-			slowest_bps = wh_min_u64(slowest_bps, w->guest[i].change_bps);
+		bytes += w->visitor[i].tree.bytes + config->bench_bytes;
+		if (w->visitor[i].change_ns != 0)
+			slowest_bps = wh_min_u64(slowest_bps, w->visitor[i].change_bps);
 	}
 	/* A slow start that a loss ended leaves UDT with next to no window. */
 	return latest_ns + timeouts_ns + 20 * bytes * 8 * WH_NS_PER_S / slowest_bps +
@@ -294,28 +294,28 @@ static uint64_t patience_ns(const struct world *w)
 	       100 * w->disk.errand_ns + 6 * SLACK_NS;
 }
 
-static void trace(const struct world *w, const struct guest *guest, const char *round)
+static void trace(const struct world *w, const struct visitor *visitor, const char *round)
 {
-	const struct visit *visit = &guest->visit;
+	const struct visit *visit = &visitor->visit;
 
 	w->result->events = w->house.events;
 	if (w->verbose)
 		printf("  %s, client %u: %s%s after %.3f s: %s %s; files %" PRIu64
 		       ", skipped %" PRIu64 ", failed %" PRIu64 "\n",
-			round, guest->config.client, visit->killed ? "killed, " : "",
+			round, visitor->config.client, visit->killed ? "killed, " : "",
 			wh_release_status_name(visit->status),
 			(double)(visit->ended_ns - visit->began_ns) / 1e9,
 			visit->status == WH_STATUS_PENDING ? "well" : "", visit->why,
 			visit->totals.files, visit->totals.skipped, visit->totals.failed);
 }
 
-static bool check_bench(struct world *w, const struct guest *guest)
+static bool check_bench(struct world *w, const struct visitor *visitor)
 {
-	const struct visit *visit = &guest->visit;
+	const struct visit *visit = &visitor->visit;
 
-	if (visit_went_well(visit) && visit->bench_bytes != guest->config.bench_bytes)
+	if (visit_went_well(visit) && visit->bench_bytes != visitor->config.bench_bytes)
 		return fail(w, "client %u: bench counted %" PRIu64 " bytes of %" PRIu64,
-			guest->config.client, visit->bench_bytes, guest->config.bench_bytes);
+			visitor->config.client, visit->bench_bytes, visitor->config.bench_bytes);
 	return true;
 }
 
@@ -328,46 +328,46 @@ static uint64_t files_of(const struct tree *tree)
 	return files;
 }
 
-static bool check_files(struct world *w, const struct guest *guest, bool clean)
+static bool check_files(struct world *w, const struct visitor *visitor, bool clean)
 {
-	const struct visit *visit = &guest->visit;
+	const struct visit *visit = &visitor->visit;
 	bool complete = visit_went_well(visit);
 	char why[TREE_WHY_BYTES];
 	struct stat status;
 
-	if (complete && visit->totals.files + visit->totals.skipped != files_of(&guest->tree))
+	if (complete && visit->totals.files + visit->totals.skipped != files_of(&visitor->tree))
 		return fail(w,
 			"client %u: %" PRIu64 " files told and %" PRIu64 " skipped, of %" PRIu64,
-			guest->config.client, visit->totals.files, visit->totals.skipped,
-			files_of(&guest->tree));
+			visitor->config.client, visit->totals.files, visit->totals.skipped,
+			files_of(&visitor->tree));
 	if (stat(visit->result, &status) != 0)
 		return !complete ||
-		       fail(w, "client %u: no %s", guest->config.client, visit->result);
-	return tree_check(
-		       &guest->tree, guest->config.before, visit->result, complete, clean, why) ||
-	       fail(w, "client %u: %s", guest->config.client, why);
+		       fail(w, "client %u: no %s", visitor->config.client, visit->result);
+	return tree_check(&visitor->tree, visitor->config.before, visit->result, complete, clean,
+		       why) ||
+	       fail(w, "client %u: %s", visitor->config.client, why);
 }
 
 /* What may have become of it in a world where anything happens. */
-static bool check_status(struct world *w, const struct guest *guest)
+static bool check_status(struct world *w, const struct visitor *visitor)
 {
-	const struct visit *visit = &guest->visit;
+	const struct visit *visit = &visitor->visit;
 
 	if (visit->status == WH_STATUS_MISMATCH)
-		return fail(w, "client %u: mismatch: %s", guest->config.client, visit->why);
+		return fail(w, "client %u: mismatch: %s", visitor->config.client, visit->why);
 	if (w->fault != FAULT_NONE || w->is_tight || w->is_rough || disk_has_failed() ||
 		w->disk.room_bytes > 0)
 		return true;
 	return visit_went_well(visit) ||
-	       fail(w, "client %u: %s, though nothing went wrong: %s", guest->config.client,
+	       fail(w, "client %u: %s, though nothing went wrong: %s", visitor->config.client,
 		       wh_release_status_name(visit->status), visit->why);
 }
 
-static bool check_guest(struct world *w, const struct guest *guest, bool clean)
+static bool check_visitor(struct world *w, const struct visitor *visitor, bool clean)
 {
-	if (guest->config.verb == WH_JOB_BENCH)
-		return check_status(w, guest) && check_bench(w, guest);
-	return check_status(w, guest) && check_files(w, guest, clean);
+	if (visitor->config.verb == WH_JOB_BENCH)
+		return check_status(w, visitor) && check_bench(w, visitor);
+	return check_status(w, visitor) && check_files(w, visitor, clean);
 }
 
 /* A server whose clients have gone hears of it by their silence, at the latest. */
@@ -413,9 +413,9 @@ static bool check_full(struct world *w)
 {
 	uint64_t told = 0;
 
-	for (uint32_t i = 0; i < w->guests; i++)
-		told += w->guest[i].visit.files_full +
-			(w->guest[i].visit.status == WH_STATUS_NO_SPACE);
+	for (uint32_t i = 0; i < w->visitors; i++)
+		told += w->visitor[i].visit.files_full +
+			(w->visitor[i].visit.status == WH_STATUS_NO_SPACE);
 	return told > 0 || !disk_was_full() || w->fault != FAULT_NONE || w->is_tight ||
 	       fail(w, "the disk was full, and nobody was told");
 }
@@ -425,14 +425,14 @@ static bool first_round(struct world *w)
 	lay_netems(w, true);
 	if (!run_until(w, patience_ns(w), "not ended in time"))
 		return false;
-	for (uint32_t i = 0; i < w->guests; i++) {
-		trace(w, &w->guest[i], "first");
-		w->result->statuses[w->guest[i].visit.status]++;
+	for (uint32_t i = 0; i < w->visitors; i++) {
+		trace(w, &w->visitor[i], "first");
+		w->result->statuses[w->visitor[i].visit.status]++;
 	}
 	if (!settle(w))
 		return false;
-	for (uint32_t i = 0; i < w->guests; i++)
-		if (!check_guest(w, &w->guest[i], false))
+	for (uint32_t i = 0; i < w->visitors; i++)
+		if (!check_visitor(w, &w->visitor[i], false))
 			return false;
 	return check_full(w);
 }
@@ -445,24 +445,24 @@ static bool second_round(struct world *w)
 	disk_begin(&w->disk);
 	lay_netems(w, false);
 	w->fault = FAULT_NONE;
-	for (uint32_t i = 0; i < w->guests; i++) {
-		struct guest *guest = &w->guest[i];
+	for (uint32_t i = 0; i < w->visitors; i++) {
+		struct visitor *visitor = &w->visitor[i];
 
-		if (visit_went_well(&guest->visit))
+		if (visit_went_well(&visitor->visit))
 			continue;
 		w->result->repeated++;
-		guest->start_ns = w->house.now_ns;
-		guest->begun = false;
+		visitor->start_ns = w->house.now_ns;
+		visitor->begun = false;
 		if (!run_until(w, patience_ns(w), "not ended in time, though nothing goes wrong"))
 			return false;
-		trace(w, guest, "second");
+		trace(w, visitor, "second");
 		if (!settle(w))
 			return false;
-		if (!visit_went_well(&guest->visit))
+		if (!visit_went_well(&visitor->visit))
 			return fail(w, "client %u: %s in vain again, though nothing goes wrong: %s",
-				guest->config.client, wh_release_status_name(guest->visit.status),
-				guest->visit.why);
-		if (!check_guest(w, guest, true))
+				visitor->config.client,
+				wh_release_status_name(visitor->visit.status), visitor->visit.why);
+		if (!check_visitor(w, visitor, true))
 			return false;
 	}
 	return true;
@@ -504,12 +504,12 @@ void world_run(uint64_t seed, const char *folder, bool verbose, struct world_res
 		w->root_fd[server] = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		WH_ASSERT(w->root_fd[server] >= 0);
 	}
-	for (uint32_t i = 0; i < w->guests; i++)
-		visit_prepare(&w->guest[i].config, folder);
+	for (uint32_t i = 0; i < w->visitors; i++)
+		visit_prepare(&w->visitor[i].config, folder);
 	disk_begin(&w->disk);
 	for (uint32_t server = 0; server < w->servers; server++)
 		start_server(w, server_of(server));
-	result->visits = w->guests;
+	result->visits = w->visitors;
 	if (first_round(w))
 		second_round(w);
 	result->events = w->house.events;

@@ -134,9 +134,9 @@ static void draw_netems(struct world *w)
 }
 
 /* Large enough that each lane has a part of it. */
-static void draw_split(struct world *w, struct guest *guest)
+static void draw_split(struct world *w, struct visitor *visitor)
 {
-	struct tree *tree = &guest->tree;
+	struct tree *tree = &visitor->tree;
 
 	for (uint32_t i = 0; i < tree->count; i++) {
 		struct tree_entry *entry = &tree->entry[i];
@@ -144,7 +144,7 @@ static void draw_split(struct world *w, struct guest *guest)
 		if (entry->kind != TREE_FILE)
 			continue;
 		tree->bytes -= entry->bytes;
-		entry->bytes = guest->config.lanes * WH_SPLIT_BYTES_MIN +
+		entry->bytes = visitor->config.lanes * WH_SPLIT_BYTES_MIN +
 			       wh_prng_below(&w->prng, UINT64_C(1) << 20);
 		tree->bytes += entry->bytes;
 		return;
@@ -152,16 +152,16 @@ static void draw_split(struct world *w, struct guest *guest)
 }
 
 /* What it wants, whoever it is and of whom. */
-static void draw_wish(struct world *w, struct guest *guest)
+static void draw_wish(struct world *w, struct visitor *visitor)
 {
 	static const enum wh_job_verb verbs[] = {
 		WH_JOB_SEND, WH_JOB_SEND, WH_JOB_SEND, WH_JOB_GET, WH_JOB_GET, WH_JOB_BENCH};
-	struct visit_config *config = &guest->config;
+	struct visit_config *config = &visitor->config;
 
 	config->verb = verbs[wh_prng_below(&w->prng, 6)];
 	if (one_in(w, 4)) {
-		guest->change_ns = log_uniform(w, MS, 2000 * MS);
-		guest->change_bps = log_uniform(w, w->rate_bps / 20 + 1, 2 * w->rate_bps);
+		visitor->change_ns = log_uniform(w, MS, 2000 * MS);
+		visitor->change_bps = log_uniform(w, w->rate_bps / 20 + 1, 2 * w->rate_bps);
 	}
 	if (config->verb == WH_JOB_BENCH) {
 		config->reverse = one_in(w, 2);
@@ -169,41 +169,41 @@ static void draw_wish(struct world *w, struct guest *guest)
 		config->bench_bytes = config->lanes + log_uniform(w, 1, 2000000);
 		return;
 	}
-	tree_draw(&guest->tree, wh_prng_u64(&w->prng), one_in(w, 9) ? 5000000 : 800000);
+	tree_draw(&visitor->tree, wh_prng_u64(&w->prng), one_in(w, 9) ? 5000000 : 800000);
 	if (config->lanes == 2 && w->rate_bps > SPLIT_BPS_MIN && one_in(w, 20))
-		draw_split(w, guest);
-	config->tree = &guest->tree;
-	guest->has_before = one_in(w, 3);
-	if (guest->has_before) {
-		guest->before = guest->tree;
-		tree_change(&guest->before, wh_prng_u64(&w->prng));
-		config->before = &guest->before;
+		draw_split(w, visitor);
+	config->tree = &visitor->tree;
+	visitor->has_before = one_in(w, 3);
+	if (visitor->has_before) {
+		visitor->before = visitor->tree;
+		tree_change(&visitor->before, wh_prng_u64(&w->prng));
+		config->before = &visitor->before;
 		if (one_in(w, 2))
 			config->request.choice.wishes |= WH_CHOICE_BLOCKS;
 	}
 }
 
 /* A client, and what it wants of a server or of both. */
-static void draw_guest(struct world *w, uint32_t number)
+static void draw_visitor(struct world *w, uint32_t number)
 {
-	struct guest *guest = &w->guest[w->guests++];
-	struct visit_config *config = &guest->config;
+	struct visitor *visitor = &w->visitor[w->visitors++];
+	struct visit_config *config = &visitor->config;
 
 	config->client = 1 + number;
 	config->server = server_of((uint32_t)wh_prng_below(&w->prng, w->servers));
 	config->lanes = one_in(w, 3) ? 2 + (uint32_t)wh_prng_below(&w->prng, 2) : 1;
 	draw_client(w, config);
-	guest->start_ns = w->house.now_ns + wh_prng_below(&w->prng, one_in(w, 2) ? 1 : 1000 * MS);
+	visitor->start_ns = w->house.now_ns + wh_prng_below(&w->prng, one_in(w, 2) ? 1 : 1000 * MS);
 	if (w->servers > 1 && one_in(w, 4)) {
-		struct guest *other = &w->guest[w->guests++];
+		struct visitor *other = &w->visitor[w->visitors++];
 
 		config->settings.buffer_bytes *= 2;
 		other->config = *config;
 		other->config.server = server_of(config->server == server_of(0));
-		other->start_ns = guest->start_ns;
+		other->start_ns = visitor->start_ns;
 		draw_wish(w, other);
 	}
-	draw_wish(w, guest);
+	draw_wish(w, visitor);
 }
 
 static void draw_fault(struct world *w)
@@ -211,7 +211,7 @@ static void draw_fault(struct world *w)
 	w->fault = one_in(w, 3) ? FAULT_NONE : 1 + (enum fault)wh_prng_below(&w->prng, FAULTS - 1);
 	w->victim = 1 + (uint32_t)wh_prng_below(&w->prng, w->clients);
 	w->victim_server = server_of((uint32_t)wh_prng_below(&w->prng, w->servers));
-	w->fault_ns = w->guest[0].start_ns + log_uniform(w, 10000, 3000 * MS);
+	w->fault_ns = w->visitor[0].start_ns + log_uniform(w, 10000, 3000 * MS);
 	w->heal_ns = w->fault_ns + log_uniform(w, 100000, 8000 * MS);
 	w->disk = (struct disk_config){
 		.seed = wh_prng_u64(&w->prng),
@@ -236,9 +236,9 @@ void world_draw(struct world *w)
 	uint32_t jobs = 0;
 
 	for (uint32_t i = 0; i < w->clients; i++)
-		draw_guest(w, i);
-	for (uint32_t i = 0; i < w->guests; i++)
-		jobs += w->guest[i].config.lanes;
+		draw_visitor(w, i);
+	for (uint32_t i = 0; i < w->visitors; i++)
+		jobs += w->visitor[i].config.lanes;
 	draw_server(w, jobs);
 	draw_fault(w);
 }
@@ -258,8 +258,8 @@ void world_describe(const struct world *w)
 		w->disk.errand_ns / 1000, w->disk.fails_after, w->disk.room_bytes, w->is_tight,
 		faults[w->fault], w->victim, w->victim_server, (double)w->fault_ns / 1e9,
 		(double)w->heal_ns / 1e9);
-	for (uint32_t i = 0; i < w->guests; i++) {
-		const struct visit_config *config = &w->guest[i].config;
+	for (uint32_t i = 0; i < w->visitors; i++) {
+		const struct visit_config *config = &w->visitor[i].config;
 
 		printf("  client %u of server %u: verb %d%s, %u lanes, %u idle, %s %.1f Mb/s, "
 		       "repair %d, queues "
@@ -271,11 +271,12 @@ void world_describe(const struct world *w)
 			config->request.profile->name, (double)config->request.rate_bps / 1e6,
 			config->request.repair.on, config->settings.queues,
 			(double)config->request.peer_timeout_ns / 1e9,
-			(double)config->request.stall_timeout_ns / 1e9, w->guest[i].tree.count,
-			w->guest[i].tree.bytes + config->bench_bytes,
-			!w->guest[i].has_before              ? ""
+			(double)config->request.stall_timeout_ns / 1e9, w->visitor[i].tree.count,
+			w->visitor[i].tree.bytes + config->bench_bytes,
+			!w->visitor[i].has_before            ? ""
 			: config->request.choice.wishes != 0 ? ", by blocks of another version"
 							     : ", another version is there",
-			(double)w->guest[i].change_bps / 1e6, (double)w->guest[i].change_ns / 1e9);
+			(double)w->visitor[i].change_bps / 1e6,
+			(double)w->visitor[i].change_ns / 1e9);
 	}
 }

@@ -14,7 +14,7 @@
 #define CLIENTS_MAX (HOUSE_PROCESSES_MAX - SERVERS_MAX)
 
 /* A client may want something of each server. */
-#define GUESTS_MAX (SERVERS_MAX * CLIENTS_MAX)
+#define VISITORS_MAX (SERVERS_MAX * CLIENTS_MAX)
 
 enum fault {
 	FAULT_NONE = 0,
@@ -28,7 +28,7 @@ enum fault {
 	FAULTS,
 };
 
-struct guest {
+struct visitor {
 	struct visit_config config;
 	struct tree tree;
 	struct tree before;
@@ -61,8 +61,8 @@ struct world {
 	struct wh_link_model netem[2];
 	uint32_t servers;
 	uint32_t clients;
-	uint32_t guests;
-	struct guest guest[GUESTS_MAX];
+	uint32_t visitors;
+	struct visitor visitor[VISITORS_MAX];
 	enum fault fault;
 	uint32_t victim;        /* a client */
 	uint32_t victim_server; /* and a server, by its process's number */

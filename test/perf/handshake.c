@@ -24,7 +24,7 @@
 #include "chunks.h"
 #include "now.h"
 #include "seal/seal.h"
-#include "trust/guest.h"
+#include "trust/pending.h"
 
 #define HANDSHAKES  2000
 #define RATE        1000

@@ -55,8 +55,8 @@ static int keep_texts(struct wh_job *job, const struct wh_hello *hello)
 static int keep_hello(struct wh_job *job, const struct wh_hello *hello, uint64_t now_tsc)
 {
 	job->request = wh_hello_request(hello, &job->jobs->service->own);
-	job->request.known = wh_peers_known(&job->jobs->peers, job->place.guest, &job->place.peer,
-		wh_tsc_to_ns(job->jobs->ground->hz, now_tsc));
+	job->request.known = wh_peers_known(&job->jobs->peers, job->place.peer_entry,
+		&job->place.peer, wh_tsc_to_ns(job->jobs->ground->hz, now_tsc));
 	atomic_store(&job->wishes.rate_bps, job->request.rate_bps);
 	job->place.lane = hello->lane;
 	job->place.transfer = hello->transfer;

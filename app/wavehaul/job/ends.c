@@ -23,7 +23,7 @@
 
 static uint32_t folder_bytes(const struct wh_job *job)
 {
-	return job->role == WH_AT_SERVER ? PEERS_FOLDER_BYTES / job->place.guest->places : 0;
+	return job->role == WH_AT_SERVER ? PEERS_FOLDER_BYTES / job->place.peer_entry->places : 0;
 }
 
 /* The owner of a part: the peer's key, or if nothing is sealed its address. */
@@ -159,7 +159,7 @@ static int open_sink(struct wh_job *job, enum wh_doing *doing)
 		.used = job->lanes.convoy != NULL ? &job->lanes.convoy->used : NULL,
 		.rings = &job->jobs->rings,
 		.room = &job->jobs->room,
-		.share = job->role == WH_AT_SERVER ? &job->place.guest->room : NULL,
+		.share = job->role == WH_AT_SERVER ? &job->place.peer_entry->room : NULL,
 		.folder_log_max_bytes = folder_bytes(job),
 		.on_file = on_file,
 		.may_remove = may_remove,

@@ -155,7 +155,7 @@ static void learn(struct wh_job *job, const struct wh_known_path *found)
 
 	way.capacity_bps = wh_min_u64(way.capacity_bps, WH_KNOWN_BPS_MAX / lanes) * lanes;
 	way.burst_pkts = (uint32_t)wh_min_u64((uint64_t)way.burst_pkts * lanes, WH_KNOWN_PKTS_MAX);
-	wh_peers_learn(&job->jobs->peers, job->place.guest, &job->place.peer, &way,
+	wh_peers_learn(&job->jobs->peers, job->place.peer_entry, &job->place.peer, &way,
 		wh_tsc_to_ns(job->jobs->ground->hz, job->result.ended_tsc));
 }
 
@@ -183,7 +183,7 @@ void wh_job_take_figures(struct wh_job *job)
 	if (session != job->streams.out)
 		return;
 	figures->found = found_by(job, session);
-	if (job->place.guest != NULL && figures->found.capacity_bps > 0 &&
+	if (job->place.peer_entry != NULL && figures->found.capacity_bps > 0 &&
 		!wh_job_is_errand(job->request.verb))
 		learn(job, &figures->found);
 	name_limits(job, &figures->stats);

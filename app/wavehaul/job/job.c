@@ -109,7 +109,7 @@ void wh_job_say(const struct wh_job *job, uint64_t now_tsc, const char *format, 
 
 	WH_ASSERT(job->role == WH_AT_SERVER);
 	if (!wh_peers_may_log(
-		    &jobs->peers, job->place.guest, wh_tsc_to_ns(jobs->ground->hz, now_tsc)))
+		    &jobs->peers, job->place.peer_entry, wh_tsc_to_ns(jobs->ground->hz, now_tsc)))
 		return;
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
@@ -144,7 +144,7 @@ int wh_job_join(struct wh_job *job)
 	const struct wh_request *request = &job->request;
 	const struct wh_who who = {
 		.address = &job->place.peer,
-		.identity = job->place.guest != NULL ? job->place.guest->identity : NULL,
+		.identity = job->place.peer_entry != NULL ? job->place.peer_entry->identity : NULL,
 	};
 
 	if (request->lanes <= 1 || request->verb == WH_JOB_IDLE)

@@ -79,10 +79,10 @@ struct wh_job_figures {
 struct wh_job_place {
 	uint32_t shard;
 	struct wh_address peer;
-	struct wh_peer *guest; /* server: the peer's entry, while it has a place */
-	uint32_t lane;         /* less than request.lanes */
-	uint64_t transfer;     /* common to all its lanes */
-	uint64_t reply;        /* number in the name of the server's stream */
+	struct wh_peer *peer_entry; /* server: the peer's entry, while it has a place */
+	uint32_t lane;              /* less than request.lanes */
+	uint64_t transfer;          /* common to all its lanes */
+	uint64_t reply;             /* number in the name of the server's stream */
 };
 
 /*
@@ -328,8 +328,9 @@ void wh_job_say(const struct wh_job *job, uint64_t now_tsc, const char *format, 
 /* What its sessions and others of the same peer may move together; NULL: any rate. */
 static inline struct wh_shared_rate *wh_job_shared_rate(const struct wh_job *job)
 {
-	struct wh_peer *guest = job->place.guest;
-	struct wh_shared_rate *rate = guest != NULL ? &guest->rate : job->request.shared_rate;
+	struct wh_peer *peer_entry = job->place.peer_entry;
+	struct wh_shared_rate *rate =
+		peer_entry != NULL ? &peer_entry->rate : job->request.shared_rate;
 
 	return rate != NULL && wh_shared_rate_bps(rate) != 0 ? rate : NULL;
 }

@@ -190,23 +190,23 @@ static struct wh_job *admit_job(struct wh_jobs *jobs, uint64_t now_tsc,
 	if (welcome_job(jobs, now_tsc, params, who) != WH_STATUS_PENDING)
 		return NULL;
 
-	struct wh_peer *guest = wh_peers_admit(&jobs->peers, who, to_ns(jobs, now_tsc));
+	struct wh_peer *peer_entry = wh_peers_admit(&jobs->peers, who, to_ns(jobs, now_tsc));
 
-	if (guest == NULL)
+	if (peer_entry == NULL)
 		return NULL;
-	wh_shared_rate_set(&guest->rate, peer_bps(jobs, bond));
+	wh_shared_rate_set(&peer_entry->rate, peer_bps(jobs, bond));
 
 	struct wh_job *job = new_job(jobs, &jobs->service->own);
 
 	if (job == NULL) {
-		wh_peers_dismiss(&jobs->peers, guest);
+		wh_peers_dismiss(&jobs->peers, peer_entry);
 		return NULL;
 	}
 	atomic_fetch_add(&jobs->live, 1);
 	job->role = WH_AT_SERVER;
 	atomic_store(&job->seat.state, WH_SEAT_TAKING);
 	job->place.peer = *who->address;
-	job->place.guest = guest;
+	job->place.peer_entry = peer_entry;
 	job->listener.on_file = jobs->service->on_file;
 	job->listener.context = jobs->service->context;
 	return job;
@@ -237,7 +237,7 @@ static void await_no_more(struct wh_job *job)
 static void drop_job(struct wh_jobs *jobs, struct wh_job *job)
 {
 	if (job->role == WH_AT_SERVER)
-		wh_peers_dismiss(&jobs->peers, job->place.guest);
+		wh_peers_dismiss(&jobs->peers, job->place.peer_entry);
 
 	uint32_t live = atomic_fetch_sub_explicit(&jobs->live, 1, memory_order_release);
 
@@ -540,7 +540,7 @@ static struct wh_job *stalest(struct wh_crew *crew, uint64_t now_tsc)
 			if (job->role != WH_AT_SERVER)
 				continue;
 
-			uint32_t places = job->place.guest->places;
+			uint32_t places = job->place.peer_entry->places;
 			uint64_t patience_s = places > 1 ? EVICT_OTHERS_S : EVICT_ONLY_S;
 
 			if (job->view.state >= WH_JOB_ENDING || places < found_places ||

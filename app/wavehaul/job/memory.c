@@ -58,8 +58,9 @@ static uint32_t share_chunks(const struct wh_job *job, uint64_t stride_bytes, ui
 	if (job->role == WH_AT_SERVER && has_all(job))
 		share_bytes = whole_share(wh_jobs_free_bytes(job->jobs));
 	else if (job->role == WH_AT_SERVER)
-		share_bytes = wh_min_u64(share_bytes,
-			wh_peers_left_bytes(&job->jobs->peers, job->place.guest) / SHARE_OF_PEER);
+		share_bytes = wh_min_u64(
+			share_bytes, wh_peers_left_bytes(&job->jobs->peers, job->place.peer_entry) /
+					     SHARE_OF_PEER);
 
 	uint64_t chunks = wh_max_u64(share_bytes / stride_bytes, WH_JOB_CHUNKS_MIN);
 
@@ -119,7 +120,7 @@ uint8_t *wh_job_take_memory(
 	WH_ASSERT(config->chunks > 0 && config->chunks <= UINT16_MAX);
 	if (charged_bytes > wh_jobs_free_bytes(jobs) ||
 		(charged_bytes > 0 &&
-			!wh_peers_take_bytes(&jobs->peers, job->place.guest, charged_bytes)))
+			!wh_peers_take_bytes(&jobs->peers, job->place.peer_entry, charged_bytes)))
 		return NULL;
 	*memory = (struct wh_job_memory){
 		.chunks = wh_arena_take(&jobs->ground->arena, bytes),
@@ -145,7 +146,7 @@ void wh_job_give_memory(struct wh_job *job, enum wh_role role)
 
 	WH_ASSERT(table_bytes >= memory->table_bytes);
 	if (memory->charged_bytes > 0)
-		wh_peers_give_bytes(job->place.guest, memory->charged_bytes);
+		wh_peers_give_bytes(job->place.peer_entry, memory->charged_bytes);
 	*memory = (struct wh_job_memory){0};
 }
 
@@ -155,7 +156,7 @@ static bool take_list(void *context, uint64_t bytes)
 	struct wh_jobs *jobs = job->jobs;
 
 	if (bytes > wh_jobs_free_bytes(jobs) ||
-		!wh_peers_take_bytes(&jobs->peers, job->place.guest, bytes))
+		!wh_peers_take_bytes(&jobs->peers, job->place.peer_entry, bytes))
 		return false;
 	atomic_fetch_add(&jobs->table_bytes, bytes);
 	return true;
@@ -167,7 +168,7 @@ static void give_list(void *context, uint64_t bytes)
 	uint64_t table_bytes = atomic_fetch_sub(&job->jobs->table_bytes, bytes);
 
 	WH_ASSERT(table_bytes >= bytes);
-	wh_peers_give_bytes(job->place.guest, bytes);
+	wh_peers_give_bytes(job->place.peer_entry, bytes);
 }
 
 struct wh_blocks_account wh_job_lists(struct wh_job *job)

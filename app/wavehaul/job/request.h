@@ -44,14 +44,15 @@ struct wh_request {
 
 	/* Of the data stream, if this end sends it; otherwise the request to the peer. */
 	const struct wh_profile *profile;
-	struct wh_profile_options options;  /* the profile's */
-	uint64_t rate_bps;                  /* of all lanes together; WH_RATE_MAX: no pacing */
-	struct wh_shared_rate *shared_rate; /* of other jobs, too; NULL: none, or the guest's */
-	uint32_t burst_pkts;                /* 0: the default for the host's cores */
-	uint32_t payload_bytes;             /* the largest of a packet */
-	struct wh_known_path known;         /* of the path to the peer, shared by all lanes */
-	struct wh_repair_options repair;    /* settled, except in a service's `own` */
-	uint64_t memory_bytes;              /* the most of the host's memory, for all lanes
+	struct wh_profile_options options; /* the profile's */
+	uint64_t rate_bps;                 /* of all lanes together; WH_RATE_MAX: no pacing */
+	struct wh_shared_rate
+		*shared_rate;       /* of other jobs, too; NULL: none, or that of the job's peer */
+	uint32_t burst_pkts;        /* 0: the default for the host's cores */
+	uint32_t payload_bytes;     /* the largest of a packet */
+	struct wh_known_path known; /* of the path to the peer, shared by all lanes */
+	struct wh_repair_options repair; /* settled, except in a service's `own` */
+	uint64_t memory_bytes;           /* the most of the host's memory, for all lanes
 					    * together */
 
 	/* The key of the requested server; unknown: any trusted one. */

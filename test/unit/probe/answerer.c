@@ -88,13 +88,13 @@ static uint32_t tenants(const struct house *house)
 	return count;
 }
 
-struct guest {
+struct asker {
 	struct wh_address address;
 	uint64_t made_us;
 	uint64_t token;
 };
 
-static struct guest ask(struct house *house, struct wh_address from)
+static struct asker ask(struct house *house, struct wh_address from)
 {
 	say(house, &from, WH_FLAG_ASK, 0,
 		(struct wh_probe){.stamp_ns = TOKEN, .count = 1, .padding_bytes = 16});
@@ -103,27 +103,27 @@ static struct guest ask(struct house *house, struct wh_address from)
 
 	CU_ASSERT_EQUAL_FATAL(answer.n_words, 2);
 	CU_ASSERT_EQUAL(answer.total, ROOM);
-	return (struct guest){from, answer.words[0], answer.words[1]};
+	return (struct asker){from, answer.words[0], answer.words[1]};
 }
 
 static void train(
-	struct house *house, const struct guest *guest, uint16_t number, uint32_t i, uint32_t count)
+	struct house *house, const struct asker *asker, uint16_t number, uint32_t i, uint32_t count)
 {
-	say(house, &guest->address, 0, guest->token,
+	say(house, &asker->address, 0, asker->token,
 		(struct wh_probe){
-			.made_us = guest->made_us, .index = i, .count = count, .train = number});
+			.made_us = asker->made_us, .index = i, .count = count, .train = number});
 }
 
-static struct wh_probe_answer fetch(struct house *house, const struct guest *guest, uint16_t number,
+static struct wh_probe_answer fetch(struct house *house, const struct asker *asker, uint16_t number,
 	uint32_t i, uint16_t padding)
 {
-	say(house, &guest->address, WH_FLAG_FETCH, guest->token,
-		(struct wh_probe){.made_us = guest->made_us,
+	say(house, &asker->address, WH_FLAG_FETCH, asker->token,
+		(struct wh_probe){.made_us = asker->made_us,
 			.index = i,
 			.count = WH_PROBE_PKTS_MAX,
 			.padding_bytes = padding,
 			.train = number});
-	return heard(house, guest->token);
+	return heard(house, asker->token);
 }
 
 static void a_train(void)
@@ -132,26 +132,26 @@ static void a_train(void)
 
 	open_house(&house);
 
-	struct guest guest = ask(&house, address(1, 1));
+	struct asker asker = ask(&house, address(1, 1));
 	static const uint32_t order[] = {0, 2, 1, 4, 4};
 
 	for (uint32_t i = 0; i < 5; i++, house.now_tsc += 1500)
-		train(&house, &guest, 7, order[i], 6);
+		train(&house, &asker, 7, order[i], 6);
 
-	struct wh_probe_answer answer = fetch(&house, &guest, 7, 0, 1024);
+	struct wh_probe_answer answer = fetch(&house, &asker, 7, 0, 1024);
 
 	CU_ASSERT_EQUAL(answer.total, 5);
 	CU_ASSERT_EQUAL(answer.heard, 5);
 	CU_ASSERT_EQUAL_FATAL(answer.n_words, 5);
 	for (uint32_t i = 0; i < 5; i++)
 		CU_ASSERT_EQUAL(answer.words[i], (uint64_t)i * 1500 << 32 | order[i]);
-	CU_ASSERT_EQUAL(fetch(&house, &guest, 7, 3, 1024).n_words, 2);
-	CU_ASSERT_EQUAL(fetch(&house, &guest, 7, 5, 1024).n_words, 0);
-	CU_ASSERT_EQUAL(fetch(&house, &guest, 7, 6, 1024).total, 0); /* there are no six */
+	CU_ASSERT_EQUAL(fetch(&house, &asker, 7, 3, 1024).n_words, 2);
+	CU_ASSERT_EQUAL(fetch(&house, &asker, 7, 5, 1024).n_words, 0);
+	CU_ASSERT_EQUAL(fetch(&house, &asker, 7, 6, 1024).total, 0); /* there are no six */
 	/* As much as the question has room for. */
-	CU_ASSERT_EQUAL(fetch(&house, &guest, 7, 0, 31).n_words, 3);
-	CU_ASSERT_EQUAL(fetch(&house, &guest, 7, 0, 0).n_words, 0);
-	CU_ASSERT_EQUAL(fetch(&house, &guest, 8, 0, 1024).total, 0);
+	CU_ASSERT_EQUAL(fetch(&house, &asker, 7, 0, 31).n_words, 3);
+	CU_ASSERT_EQUAL(fetch(&house, &asker, 7, 0, 0).n_words, 0);
+	CU_ASSERT_EQUAL(fetch(&house, &asker, 8, 0, 1024).total, 0);
 	wh_answerer_free(&house.answerer);
 }
 
@@ -161,21 +161,21 @@ static void trains_follow_each_other(void)
 
 	open_house(&house);
 
-	struct guest guest = ask(&house, address(1, 1));
+	struct asker asker = ask(&house, address(1, 1));
 
-	train(&house, &guest, 3, 0, 4);
-	train(&house, &guest, 5, 1, 2);
+	train(&house, &asker, 3, 0, 4);
+	train(&house, &asker, 5, 1, 2);
 	CU_ASSERT_EQUAL(house.answerer.stats.stale_pkts, 0);
-	train(&house, &guest, 3, 1, 4); /* late */
-	train(&house, &guest, 5, 2, 3); /* of another length */
+	train(&house, &asker, 3, 1, 4); /* late */
+	train(&house, &asker, 5, 2, 3); /* of another length */
 	CU_ASSERT_EQUAL(house.answerer.stats.stale_pkts, 2);
-	CU_ASSERT_EQUAL(fetch(&house, &guest, 5, 0, 1024).total, 1);
+	CU_ASSERT_EQUAL(fetch(&house, &asker, 5, 0, 1024).total, 1);
 	/* More than there is room for is counted, not noted. */
 	for (uint32_t i = 0; i < ROOM + 50; i++)
-		train(&house, &guest, 6, i % 400, 400);
-	CU_ASSERT_EQUAL(fetch(&house, &guest, 6, 0, 1024).total, ROOM);
-	CU_ASSERT_EQUAL(fetch(&house, &guest, 6, 0, 1024).heard, ROOM + 50);
-	CU_ASSERT_EQUAL(fetch(&house, &guest, 6, 256, 1024).n_words, ROOM - 256);
+		train(&house, &asker, 6, i % 400, 400);
+	CU_ASSERT_EQUAL(fetch(&house, &asker, 6, 0, 1024).total, ROOM);
+	CU_ASSERT_EQUAL(fetch(&house, &asker, 6, 0, 1024).heard, ROOM + 50);
+	CU_ASSERT_EQUAL(fetch(&house, &asker, 6, 256, 1024).n_words, ROOM - 256);
 	wh_answerer_free(&house.answerer);
 }
 
@@ -185,8 +185,8 @@ static void nobody_without_a_cookie(void)
 
 	open_house(&house);
 
-	struct guest guest = ask(&house, address(1, 1));
-	struct guest forged = guest, moved = guest, shifted = guest;
+	struct asker asker = ask(&house, address(1, 1));
+	struct asker forged = asker, moved = asker, shifted = asker;
 
 	CU_ASSERT_EQUAL(tenants(&house), 0);
 	forged.token++;
@@ -198,7 +198,7 @@ static void nobody_without_a_cookie(void)
 	CU_ASSERT_EQUAL(house.reason, WH_WIRE_TAG);
 	train(&house, &shifted, 1, 0, 1);
 	CU_ASSERT_EQUAL(house.reason, WH_WIRE_TAG);
-	forged = guest;
+	forged = asker;
 	forged.made_us += 10 * WH_US_PER_S; /* not made yet */
 	train(&house, &forged, 1, 0, 1);
 	forged.made_us = 0;
@@ -209,10 +209,10 @@ static void nobody_without_a_cookie(void)
 	CU_ASSERT_EQUAL(tenants(&house), 0);
 	/* For so long, and no longer. */
 	house.now_tsc += WH_ANSWERER_LIFETIME_S * HZ;
-	train(&house, &guest, 1, 0, 1);
+	train(&house, &asker, 1, 0, 1);
 	CU_ASSERT_EQUAL(house.answerer.stats.probes, 1);
 	house.now_tsc += HZ / 1000;
-	train(&house, &guest, 1, 0, 1);
+	train(&house, &asker, 1, 0, 1);
 	CU_ASSERT_EQUAL(house.answerer.stats.bad_cookie_pkts, 3);
 	wh_answerer_free(&house.answerer);
 }
@@ -230,15 +230,15 @@ static void no_answer_without_a_question_as_long(void)
 		CU_ASSERT_EQUAL(house.answer_bytes, 0);
 	}
 
-	struct guest guest = ask(&house, from);
+	struct asker asker = ask(&house, from);
 
 	CU_ASSERT_EQUAL(house.answer_bytes, 80);
-	train(&house, &guest, 1, 0, 1);
+	train(&house, &asker, 1, 0, 1);
 	CU_ASSERT_EQUAL(house.answer_bytes, 0);
-	say(&house, &from, WH_FLAG_ECHO, guest.token,
-		(struct wh_probe){.made_us = guest.made_us, .count = 1, .padding_bytes = 9000});
+	say(&house, &from, WH_FLAG_ECHO, asker.token,
+		(struct wh_probe){.made_us = asker.made_us, .count = 1, .padding_bytes = 9000});
 	CU_ASSERT_EQUAL(house.answer_bytes, 64);
-	CU_ASSERT_EQUAL(heard(&house, guest.token).heard, 1);
+	CU_ASSERT_EQUAL(heard(&house, asker.token).heard, 1);
 	wh_answerer_free(&house.answerer);
 }
 
@@ -248,9 +248,9 @@ static void places(void)
 
 	open_house(&house);
 
-	struct guest first = ask(&house, address(1, 1));
-	struct guest second = ask(&house, address(2, 1));
-	struct guest third = ask(&house, address(3, 1));
+	struct asker first = ask(&house, address(1, 1));
+	struct asker second = ask(&house, address(2, 1));
+	struct asker third = ask(&house, address(3, 1));
 
 	train(&house, &first, 1, 0, 1);
 	train(&house, &second, 1, 0, 1);
@@ -263,7 +263,7 @@ static void places(void)
 	/* A host has one place: whom it proves next takes that, and no other. */
 	house.now_tsc += HZ;
 
-	struct guest again = ask(&house, address(1, 2));
+	struct asker again = ask(&house, address(1, 2));
 
 	train(&house, &again, 1, 0, 1);
 	CU_ASSERT_EQUAL(house.answerer.stats.probes, 3);
@@ -285,11 +285,11 @@ static void not_welcome(void)
 
 	open_house(&house);
 
-	struct guest guest = ask(&house, from);
+	struct asker asker = ask(&house, from);
 
-	train(&house, &guest, 1, 0, 1);
+	train(&house, &asker, 1, 0, 1);
 	house.welcome = WH_STATUS_BUSY;
-	CU_ASSERT_EQUAL(fetch(&house, &guest, 1, 0, 1024).status, WH_STATUS_BUSY);
+	CU_ASSERT_EQUAL(fetch(&house, &asker, 1, 0, 1024).status, WH_STATUS_BUSY);
 	house.welcome = WH_STATUS_REFUSED;
 	say(&house, &from, WH_FLAG_ASK, 0,
 		(struct wh_probe){.stamp_ns = TOKEN, .count = 1, .padding_bytes = 16});
@@ -315,17 +315,17 @@ static void any_packets(void)
 	open_house(&house);
 	wh_prng_init(&prng, 11);
 
-	struct guest guest = ask(&house, address(1, 1));
+	struct asker asker = ask(&house, address(1, 1));
 
 	for (uint32_t i = 0; i < 100000; i++) {
 		struct wh_packet packet = {.type = WH_PACKET_PROBE,
 			.flags = flags[wh_prng_below(&prng, 4)],
-			.probe = {.made_us = guest.made_us,
+			.probe = {.made_us = asker.made_us,
 				.index = edges[wh_prng_below(&prng, 6)],
 				.count = WH_PROBE_PKTS_MAX,
 				.train = (uint16_t)(i / 600),
 				.padding_bytes = (uint16_t)wh_prng_below(&prng, 1400)}};
-		uint64_t token = packet.flags == WH_FLAG_ASK ? 0 : guest.token;
+		uint64_t token = packet.flags == WH_FLAG_ASK ? 0 : asker.token;
 		uint32_t length = closed_encode(&packet, token, bytes, sizeof(bytes));
 
 		if (wh_prng_below(&prng, 4) == 0) {
@@ -335,7 +335,7 @@ static void any_packets(void)
 		CU_ASSERT_EQUAL_FATAL(wh_packet_peek(bytes, length, &packet), WH_WIRE_OK);
 		house.now_tsc += wh_prng_below(&prng, 1000);
 		wh_answerer_input(&house.answerer, house.now_tsc, house.now_tsc, bytes, length,
-			&guest.address, &packet, house.answer, &house.answer_bytes);
+			&asker.address, &packet, house.answer, &house.answer_bytes);
 		CU_ASSERT_FATAL(house.answer_bytes <= length);
 		answered += house.answer_bytes > 0;
 	}

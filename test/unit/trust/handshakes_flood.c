@@ -24,9 +24,9 @@ static void half_open_by_thousands(void)
 	for (uint32_t ms = 0; ms < 2500; ms++) {
 		crowd_in(2 * ms, 2);
 		step();
-		CU_ASSERT(hosts[1].handshakes.guests <= WH_HANDSHAKES_PENDING);
+		CU_ASSERT(hosts[1].handshakes.n_pending <= WH_HANDSHAKES_PENDING);
 		most_bytes = wh_max_u64(most_bytes,
-			(mallinfo2().uordblks - before_bytes) / hosts[1].handshakes.guests);
+			(mallinfo2().uordblks - before_bytes) / hosts[1].handshakes.n_pending);
 		/* Somebody honest comes, again and again. */
 		wh_handshakes_attempt(&hosts[0].handshakes, now_tsc, &peer, &meeting);
 		if (meeting.bond == NULL)
@@ -42,7 +42,7 @@ static void half_open_by_thousands(void)
 	CU_ASSERT(most_bytes < 112000);
 	CU_ASSERT(stats->out_bytes <= WH_HANDSHAKE_GAIN * stats->in_bytes);
 	run((WH_HANDSHAKE_S + 1) * 1000);
-	CU_ASSERT_EQUAL(hosts[1].handshakes.guests, 0);
+	CU_ASSERT_EQUAL(hosts[1].handshakes.n_pending, 0);
 	/* All is given back. */
 	CU_ASSERT(mallinfo2().uordblks < before_bytes + 200000);
 	close_hosts();
@@ -140,12 +140,12 @@ static void evicted(void)
 	uint32_t at_ms;
 
 	open_hosts(false, true);
-	hosts[1].handshakes.config.guests_of_address = 0;
+	hosts[1].handshakes.config.pending_of_address = 0;
 	CU_ASSERT_EQUAL(meet(3000, &meeting), 3000);
 	CU_ASSERT_EQUAL(meeting.bond, NULL);
 	CU_ASSERT_TRUE(meeting.put_off);
-	CU_ASSERT(hosts[0].handshakes.guests <= 1);
-	hosts[1].handshakes.config.guests_of_address = 16;
+	CU_ASSERT(hosts[0].handshakes.n_pending <= 1);
+	hosts[1].handshakes.config.pending_of_address = 16;
 	at_ms = meet(3000, &meeting);
 	CU_ASSERT(at_ms <= WH_PUT_OFF_MS + 44);
 	assert_bonded(&meeting);
@@ -174,29 +174,29 @@ static void counted(void)
 		letter = half_open(&v6, i + 1);
 		wh_handshakes_take(&hosts[1].handshakes, now_tsc, &letter);
 	}
-	CU_ASSERT_EQUAL(hosts[1].handshakes.guests, 2 * WH_HANDSHAKES_OF_ADDRESS);
+	CU_ASSERT_EQUAL(hosts[1].handshakes.n_pending, 2 * WH_HANDSHAKES_OF_ADDRESS);
 	CU_ASSERT_EQUAL(stats->turned_away, 100 - 2 * WH_HANDSHAKES_OF_ADDRESS);
 	close_hosts();
 
 	/* At once a burst, then one in two milliseconds for a subnet, and two in one for all. */
 	open_hosts(false, true);
 	crowd_in(0, 200);
-	CU_ASSERT_EQUAL(hosts[1].handshakes.guests, 49);
+	CU_ASSERT_EQUAL(hosts[1].handshakes.n_pending, 49);
 	now_tsc += 10 * MS;
 	crowd_in(200, 56);
-	CU_ASSERT_EQUAL(hosts[1].handshakes.guests, 54);
+	CU_ASSERT_EQUAL(hosts[1].handshakes.n_pending, 54);
 	for (uint32_t i = 1; i < 100; i++)
 		crowd_in(256 * i, 1);
-	CU_ASSERT_EQUAL(hosts[1].handshakes.guests, 69);
+	CU_ASSERT_EQUAL(hosts[1].handshakes.n_pending, 69);
 
 	/* The rest is for those that are known: who had a bond, say. */
 	struct wh_address friend = stranger(256 * 1000);
 
 	wh_shares_befriend(hosts[1].handshakes.shares, &friend);
 	crowd_in(256 * 999, 2);
-	CU_ASSERT_EQUAL(hosts[1].handshakes.guests, 69);
+	CU_ASSERT_EQUAL(hosts[1].handshakes.n_pending, 69);
 	crowd_in(256 * 1000, 1);
-	CU_ASSERT_EQUAL(hosts[1].handshakes.guests, 70);
+	CU_ASSERT_EQUAL(hosts[1].handshakes.n_pending, 70);
 	close_hosts();
 }
 

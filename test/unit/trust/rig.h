@@ -5,7 +5,7 @@
 /* Two hosts that make a handshake over a line that loses, repeats, changes and delays. */
 
 #include "base/prng.h"
-#include "trust/guest.h"
+#include "trust/pending.h"
 #include "unit.h"
 
 #define HZ UINT64_C(1000000000)

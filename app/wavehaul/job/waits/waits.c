@@ -40,7 +40,7 @@ static bool has_company(const struct wh_job *job, uint64_t now_tsc)
 	if (has_convoy(job, now_tsc))
 		return true;
 	return job->role == WH_AT_SERVER && now_ns > stall_timeout_ns &&
-	       job->place.guest->moved_ns > now_ns - stall_timeout_ns;
+	       job->place.peer_entry->moved_ns > now_ns - stall_timeout_ns;
 }
 
 /* Repair packets carry no new data, but in a slow stream they may be all that moves for a while. */
@@ -197,5 +197,5 @@ void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc)
 	if (job->lanes.convoy != NULL)
 		atomic_store_explicit(&job->lanes.convoy->moved_tsc, now_tsc, memory_order_relaxed);
 	if (job->role == WH_AT_SERVER)
-		job->place.guest->moved_ns = wh_tsc_to_ns(job->jobs->ground->hz, now_tsc);
+		job->place.peer_entry->moved_ns = wh_tsc_to_ns(job->jobs->ground->hz, now_tsc);
 }

@@ -9,7 +9,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "trust/guest.h"
+#include "trust/pending.h"
 
 #define GRACE_RTTS   4
 #define GRACE_MIN_US 100000
@@ -33,12 +33,12 @@ struct crowd {
 	uint32_t of_host;
 	uint32_t of_subnet; /* without friends, as are: */
 	uint32_t strangers;
-	struct wh_guest *free; /* NULL: none */
-	struct wh_guest *first[WH_HOST_STANDINGS];
-	struct wh_guest *first_of_subnet[WH_HOST_STANDINGS];
+	struct wh_pending *free; /* NULL: none */
+	struct wh_pending *first[WH_HOST_STANDINGS];
+	struct wh_pending *first_of_subnet[WH_HOST_STANDINGS];
 };
 
-static struct wh_guest *older(struct wh_guest *one, struct wh_guest *other)
+static struct wh_pending *older(struct wh_pending *one, struct wh_pending *other)
 {
 	return one == NULL || other->began_tsc < one->began_tsc ? other : one;
 }
@@ -47,56 +47,56 @@ static struct crowd look(struct wh_handshakes *handshakes, const struct wh_addre
 {
 	struct crowd crowd = {0};
 
-	for (uint32_t i = 0; i < handshakes->config.guests; i++) {
-		struct wh_guest *guest = &handshakes->guest[i];
-		uint32_t standing = guest->standing;
+	for (uint32_t i = 0; i < handshakes->config.n_pending; i++) {
+		struct wh_pending *pending = &handshakes->pending[i];
+		uint32_t standing = pending->standing;
 
-		if (!guest->used)
-			crowd.free = guest;
-		if (!guest->used || !guest->came)
+		if (!pending->used)
+			crowd.free = pending;
+		if (!pending->used || !pending->came)
 			continue;
-		crowd.of_host += wh_shares_same_host(&guest->peer, peer);
+		crowd.of_host += wh_shares_same_host(&pending->peer, peer);
 		crowd.strangers += standing != WH_HOST_FRIEND;
-		crowd.first[standing] = older(crowd.first[standing], guest);
-		if (standing == WH_HOST_FRIEND || !wh_shares_same_subnet(&guest->peer, peer))
+		crowd.first[standing] = older(crowd.first[standing], pending);
+		if (standing == WH_HOST_FRIEND || !wh_shares_same_subnet(&pending->peer, peer))
 			continue;
 		crowd.of_subnet++;
-		crowd.first_of_subnet[standing] = older(crowd.first_of_subnet[standing], guest);
+		crowd.first_of_subnet[standing] = older(crowd.first_of_subnet[standing], pending);
 	}
 	return crowd;
 }
 
-static struct wh_guest *evict(
-	struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_guest *guest)
+static struct wh_pending *evict(
+	struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_pending *pending)
 {
 	struct wh_put_off put_off = {
-		.peer = guest->peer,
-		.queue = guest->queue,
-		.cookie.handshake = guest->number,
+		.peer = pending->peer,
+		.queue = pending->queue,
+		.cookie.handshake = pending->number,
 	};
 
-	memcpy(put_off.via, guest->via, sizeof(put_off.via));
-	memcpy(put_off.cookie.cookie, guest->cookie, sizeof(put_off.cookie.cookie));
-	if (!guest->over) {
+	memcpy(put_off.via, pending->via, sizeof(put_off.via));
+	memcpy(put_off.cookie.cookie, pending->cookie, sizeof(put_off.cookie.cookie));
+	if (!pending->over) {
 		handshakes->stats.crowded_out++;
-		wh_guest_put_off(handshakes, now_tsc, &put_off);
+		wh_pending_put_off(handshakes, now_tsc, &put_off);
 	}
-	wh_guest_end(handshakes, guest);
-	return guest;
+	wh_pending_end(handshakes, pending);
+	return pending;
 }
 
 /*
  * The place of one of these for a host that stands so: of one that stands lower at once, or of one
  * that stands the same and has had its time; NULL: none.
  */
-static struct wh_guest *make_room(struct wh_handshakes *handshakes, uint64_t now_tsc,
-	struct wh_guest *const first[WH_HOST_STANDINGS], enum wh_standing_of_host standing)
+static struct wh_pending *make_room(struct wh_handshakes *handshakes, uint64_t now_tsc,
+	struct wh_pending *const first[WH_HOST_STANDINGS], enum wh_standing_of_host standing)
 {
 	for (uint32_t lower = 0; lower < standing; lower++)
 		if (first[lower] != NULL)
 			return evict(handshakes, now_tsc, first[lower]);
 
-	struct wh_guest *equal = first[standing];
+	struct wh_pending *equal = first[standing];
 
 	if (equal == NULL || now_tsc - equal->began_tsc < equal->grace_tsc)
 		return NULL;
@@ -107,18 +107,19 @@ static struct wh_guest *make_room(struct wh_handshakes *handshakes, uint64_t now
  * A place for a peer's handshake, or for one of ours, which stands as a friend's; NULL: none. A
  * quarter of all is kept for friends, and of the rest a subnet has a third at most.
  */
-static struct wh_guest *find_place(struct wh_handshakes *handshakes, uint64_t now_tsc,
+static struct wh_pending *find_place(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	const struct wh_address *peer, enum wh_standing_of_host standing, bool came)
 {
-	uint32_t share = (handshakes->config.guests + 3) / 4;
+	uint32_t share = (handshakes->config.n_pending + 3) / 4;
 	struct crowd crowd = look(handshakes, peer);
 	bool strange = standing != WH_HOST_FRIEND;
 
-	if (came && crowd.of_host >= handshakes->config.guests_of_address)
+	if (came && crowd.of_host >= handshakes->config.pending_of_address)
 		return NULL;
 	if (strange && crowd.of_subnet >= share)
 		return make_room(handshakes, now_tsc, crowd.first_of_subnet, standing);
-	if (crowd.free != NULL && (!strange || crowd.strangers < handshakes->config.guests - share))
+	if (crowd.free != NULL &&
+		(!strange || crowd.strangers < handshakes->config.n_pending - share))
 		return crowd.free;
 	return make_room(handshakes, now_tsc, crowd.first, standing);
 }
@@ -126,7 +127,7 @@ static struct wh_guest *find_place(struct wh_handshakes *handshakes, uint64_t no
 /*
  * Remembers to tell a peer that its handshake is not here, unless there is no room, or too often.
  */
-void wh_guest_put_off(
+void wh_pending_put_off(
 	struct wh_handshakes *handshakes, uint64_t now_tsc, const struct wh_put_off *put_off)
 {
 	if (handshakes->put_offs == WH_HANDSHAKES_PUT_OFFS ||
@@ -136,7 +137,7 @@ void wh_guest_put_off(
 	handshakes->stats.put_off++;
 }
 
-uint32_t wh_guest_reserve(struct wh_handshakes *handshakes)
+uint32_t wh_pending_reserve(struct wh_handshakes *handshakes)
 {
 	uint32_t random;
 
@@ -145,7 +146,7 @@ uint32_t wh_guest_reserve(struct wh_handshakes *handshakes)
 		       : 0;
 }
 
-void wh_guest_card(const struct wh_handshakes *handshakes, struct wh_card *card,
+void wh_pending_card(const struct wh_handshakes *handshakes, struct wh_card *card,
 	enum wh_reception verdict, uint32_t number)
 {
 	const char *version = handshakes->config.version;
@@ -163,36 +164,36 @@ void wh_guest_card(const struct wh_handshakes *handshakes, struct wh_card *card,
  * What a server sends before the client has proved anything: a bond number, which is of no use
  * without that proof, and an offer of a first session.
  */
-static int begin_handshake(
-	struct wh_handshakes *handshakes, struct wh_guest *guest, const struct wh_letter *letter)
+static int begin_handshake(struct wh_handshakes *handshakes, struct wh_pending *pending,
+	const struct wh_letter *letter)
 {
 	struct wh_card first;
 
-	if (!guest->came)
-		return wh_handshake_begin(&guest->handshake, &handshakes->ends, NULL);
-	guest->bond_number = wh_guest_reserve(handshakes);
-	wh_guest_card(handshakes, &first,
-		guest->bond_number != 0 ? WH_RECEPTION_NONE : WH_RECEPTION_BUSY,
-		guest->bond_number);
+	if (!pending->came)
+		return wh_handshake_begin(&pending->handshake, &handshakes->ends, NULL);
+	pending->bond_number = wh_pending_reserve(handshakes);
+	wh_pending_card(handshakes, &first,
+		pending->bond_number != 0 ? WH_RECEPTION_NONE : WH_RECEPTION_BUSY,
+		pending->bond_number);
 	first.offered.lci = letter->offered_lci;
 	memcpy(first.offered.cookie, letter->offered_cookie, sizeof(first.offered.cookie));
-	return wh_handshake_begin(&guest->handshake, &handshakes->ends, &first);
+	return wh_handshake_begin(&pending->handshake, &handshakes->ends, &first);
 }
 
-struct wh_guest *wh_guest_begin(struct wh_handshakes *handshakes, uint64_t now_tsc,
+struct wh_pending *wh_pending_begin(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	const struct wh_letter *letter, const struct wh_crypto *packet, bool came)
 {
 	const struct wh_handshakes_config *config = &handshakes->config;
 	enum wh_standing_of_host standing = WH_HOST_FRIEND;
-	struct wh_guest *guest = NULL;
+	struct wh_pending *pending = NULL;
 
 	if (came)
 		standing = wh_shares_standing(handshakes->shares, now_tsc, &letter->peer);
 	if (!came || wh_shares_may(handshakes->shares, now_tsc, &letter->peer, standing))
-		guest = find_place(handshakes, now_tsc, &letter->peer, standing, came);
-	if (guest == NULL)
+		pending = find_place(handshakes, now_tsc, &letter->peer, standing, came);
+	if (pending == NULL)
 		return NULL;
-	*guest = (struct wh_guest){
+	*pending = (struct wh_pending){
 		.came = came,
 		.standing = standing,
 		.peer = letter->peer,
@@ -203,48 +204,50 @@ struct wh_guest *wh_guest_begin(struct wh_handshakes *handshakes, uint64_t now_t
 		.heard_tsc = now_tsc,
 		.grace_tsc = grace(handshakes, letter->rtt_us),
 		.until_tsc = now_tsc + WH_HANDSHAKE_S * config->hz,
-		.stream = malloc(sizeof(*guest->stream)),
+		.stream = malloc(sizeof(*pending->stream)),
 	};
-	memcpy(guest->via, letter->via, sizeof(guest->via));
-	memcpy(guest->cookie, packet->cookie, sizeof(guest->cookie));
-	if (guest->stream == NULL || begin_handshake(handshakes, guest, letter) != 0) {
-		if (guest->bond_number != 0)
-			wh_bonds_cancel(config->bonds, guest->bond_number);
-		free(guest->stream);
+	memcpy(pending->via, letter->via, sizeof(pending->via));
+	memcpy(pending->cookie, packet->cookie, sizeof(pending->cookie));
+	if (pending->stream == NULL || begin_handshake(handshakes, pending, letter) != 0) {
+		if (pending->bond_number != 0)
+			wh_bonds_cancel(config->bonds, pending->bond_number);
+		free(pending->stream);
 		return NULL;
 	}
-	wh_stream_init(guest->stream, config->hz, wh_us_to_tsc(config->hz, letter->rtt_us), !came);
-	guest->used = true;
-	handshakes->guests++;
+	wh_stream_init(
+		pending->stream, config->hz, wh_us_to_tsc(config->hz, letter->rtt_us), !came);
+	pending->used = true;
+	handshakes->n_pending++;
 	handshakes->stats.began += came;
 	if (came)
 		wh_shares_use(handshakes->shares, now_tsc, &letter->peer, standing);
-	return guest;
+	return pending;
 }
 
-struct wh_guest *wh_guest_find(struct wh_handshakes *handshakes, const struct wh_letter *letter,
+struct wh_pending *wh_pending_find(struct wh_handshakes *handshakes, const struct wh_letter *letter,
 	const struct wh_crypto *packet, bool came)
 {
-	for (uint32_t i = 0; i < handshakes->config.guests; i++) {
-		struct wh_guest *guest = &handshakes->guest[i];
+	for (uint32_t i = 0; i < handshakes->config.n_pending; i++) {
+		struct wh_pending *pending = &handshakes->pending[i];
 
-		if (guest->used && guest->came == came && guest->number == packet->handshake &&
-			memcmp(guest->cookie, packet->cookie, sizeof(guest->cookie)) == 0 &&
-			wh_address_equal(&guest->peer, &letter->peer))
-			return guest;
+		if (pending->used && pending->came == came &&
+			pending->number == packet->handshake &&
+			memcmp(pending->cookie, packet->cookie, sizeof(pending->cookie)) == 0 &&
+			wh_address_equal(&pending->peer, &letter->peer))
+			return pending;
 	}
 	return NULL;
 }
 
-void wh_guest_end(struct wh_handshakes *handshakes, struct wh_guest *guest)
+void wh_pending_end(struct wh_handshakes *handshakes, struct wh_pending *pending)
 {
-	WH_ASSERT(guest->used && handshakes->guests > 0);
-	if (guest->bond_number != 0)
-		wh_bonds_cancel(handshakes->config.bonds, guest->bond_number);
-	wh_bond_let_go(guest->bond);
-	if (guest->handshake.ssl != NULL)
-		wh_handshake_end(&guest->handshake);
-	free(guest->stream);
-	guest->used = false;
-	handshakes->guests--;
+	WH_ASSERT(pending->used && handshakes->n_pending > 0);
+	if (pending->bond_number != 0)
+		wh_bonds_cancel(handshakes->config.bonds, pending->bond_number);
+	wh_bond_let_go(pending->bond);
+	if (pending->handshake.ssl != NULL)
+		wh_handshake_end(&pending->handshake);
+	free(pending->stream);
+	pending->used = false;
+	handshakes->n_pending--;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRUST_GUEST_H
-#define WH_TRUST_GUEST_H
+#ifndef WH_TRUST_PENDING_H
+#define WH_TRUST_PENDING_H
 
 /* The parts of a handshake server, private to lib/trust. */
 
@@ -9,7 +9,7 @@
 #include "wire/versions.h"
 
 /* A handshake in progress. */
-struct wh_guest {
+struct wh_pending {
 	bool used;
 	bool came;                         /* the peer began it; else we did */
 	enum wh_standing_of_host standing; /* of its host when it began */
@@ -36,21 +36,24 @@ struct wh_guest {
 	struct wh_stream *stream;
 };
 
-/* guests.c: begins a handshake in a free place, or one that makes room; NULL: none. */
-struct wh_guest *wh_guest_begin(struct wh_handshakes *handshakes, uint64_t now_tsc,
+/* pending.c: begins a handshake in a free place, or one that makes room; NULL: none. */
+struct wh_pending *wh_pending_begin(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	const struct wh_letter *letter, const struct wh_crypto *packet, bool came);
-struct wh_guest *wh_guest_find(struct wh_handshakes *handshakes, const struct wh_letter *letter,
+struct wh_pending *wh_pending_find(struct wh_handshakes *handshakes, const struct wh_letter *letter,
 	const struct wh_crypto *packet, bool came);
-void wh_guest_end(struct wh_handshakes *handshakes, struct wh_guest *guest);
-void wh_guest_put_off(
+void wh_pending_end(struct wh_handshakes *handshakes, struct wh_pending *pending);
+void wh_pending_put_off(
 	struct wh_handshakes *handshakes, uint64_t now_tsc, const struct wh_put_off *put_off);
-uint32_t wh_guest_reserve(struct wh_handshakes *handshakes); /* a number for a bond; 0: none free */
-void wh_guest_card(const struct wh_handshakes *handshakes, struct wh_card *card,
+uint32_t wh_pending_reserve(
+	struct wh_handshakes *handshakes); /* a number for a bond; 0: none free */
+void wh_pending_card(const struct wh_handshakes *handshakes, struct wh_card *card,
 	enum wh_reception verdict, uint32_t number); /* fills in a card of ours */
 
 /* meeting.c: the handshake has advanced, or a decision is due. */
-void wh_guest_step(struct wh_handshakes *handshakes, struct wh_guest *guest, uint64_t now_tsc);
-void wh_guest_give_up(struct wh_handshakes *handshakes, struct wh_guest *guest, const char *why);
+void wh_pending_step(
+	struct wh_handshakes *handshakes, struct wh_pending *pending, uint64_t now_tsc);
+void wh_pending_give_up(
+	struct wh_handshakes *handshakes, struct wh_pending *pending, const char *why);
 
 /* Another key at the same address is another server, to whom those sessions have nothing to say. */
 static inline bool wh_keep_is_of_same_peer(const struct wh_bond *one, const struct wh_bond *other)
@@ -85,9 +88,9 @@ void wh_acquaintance_wait(
 	struct wh_handshakes *handshakes, const struct wh_address *peer, uint64_t now_tsc);
 void wh_acquaintance_versions(struct wh_handshakes *handshakes, const struct wh_letter *letter,
 	const struct wh_versions *versions);
-void wh_acquaintance_settle(struct wh_handshakes *handshakes, const struct wh_guest *guest,
+void wh_acquaintance_settle(struct wh_handshakes *handshakes, const struct wh_pending *pending,
 	uint64_t now_tsc, const struct wh_meeting *meeting);
-void wh_acquaintance_judged(struct wh_handshakes *handshakes, const struct wh_guest *guest);
+void wh_acquaintance_judged(struct wh_handshakes *handshakes, const struct wh_pending *pending);
 void wh_acquaintance_lost(
 	struct wh_handshakes *handshakes, const struct wh_address *peer, uint64_t now_tsc);
 void wh_acquaintance_seek(struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_bond *lost);
