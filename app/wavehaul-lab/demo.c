@@ -496,14 +496,14 @@ static int start_runtime(struct demo *demo)
 }
 
 /* Trusts only the host at the other end of the lambda. */
-static enum wh_belief believe(
+static enum wh_authorization authorize(
 	void *context, const struct wh_stranger *stranger, struct wh_granted *granted)
 {
 	const struct wh_identity *other = context;
 
 	granted->rights = 1;
-	return memcmp(stranger->id, other->id, sizeof(other->id)) == 0 ? WH_BELIEVED
-								       : WH_DISBELIEVED;
+	return memcmp(stranger->id, other->id, sizeof(other->id)) == 0 ? WH_AUTHORIZED
+								       : WH_UNAUTHORIZED;
 }
 
 /* Two identities in memory, each trusted at the other end. */
@@ -521,7 +521,8 @@ static int introduce(struct demo *demo)
 		}
 		end->handshake = (struct wh_handshake_settings){
 			.identity = &end->identity,
-			.believer = {.believe = believe, .context = &demo->end[1 - i].identity},
+			.authorizer = {.authorize = authorize,
+				.context = &demo->end[1 - i].identity},
 			.ciphers = wh_sealed_ciphers(settings),
 		};
 		demo->plan.host[i].handshake = &end->handshake;

@@ -41,8 +41,8 @@ int wh_handshakes_init(struct wh_handshakes *handshakes, const struct wh_handsha
 	if (handshakes->pending != NULL && handshakes->kept != NULL && handshakes->shares != NULL) {
 		wh_shares_init(
 			handshakes->shares, config->hz, handshakes->config.per_second, config->key);
-		handshakes->shares->knows = config->believer.knows;
-		handshakes->shares->context = config->believer.context;
+		handshakes->shares->knows = config->authorizer.knows;
+		handshakes->shares->context = config->authorizer.context;
 		return 0;
 	}
 	wh_handshakes_free(handshakes);

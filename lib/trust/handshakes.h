@@ -36,7 +36,7 @@
 
 #include "base/spin.h"
 #include "seal/bond.h"
-#include "trust/believer.h"
+#include "trust/authorizer.h"
 #include "trust/handshake.h"
 #include "trust/shares.h"
 #include "trust/stream.h"
@@ -78,8 +78,8 @@ struct wh_handshakes_config {
 	uint32_t n_pending; /* 0: WH_HANDSHAKES_PENDING; likewise: */
 	uint32_t pending_of_address;
 	uint32_t per_second;
-	/* Decides whom to trust; NULL `believe`: only peers with our own key. */
-	struct wh_believer believer;
+	/* Decides whom to trust; NULL `authorize`: only peers with our own key. */
+	struct wh_authorizer authorizer;
 	void (*tell)(void *context, const struct wh_handshakes_news *news); /* or NULL */
 	void *context;
 };

@@ -25,10 +25,10 @@ static void let_go(struct wh_handshakes *handshakes, struct wh_kept_bond *kept)
 /* Whether the peer is still trusted; if not, its sessions end, too. */
 static bool holds(const struct wh_handshakes *handshakes, const struct wh_bond *bond)
 {
-	const struct wh_believer *believer = &handshakes->config.believer;
+	const struct wh_authorizer *authorizer = &handshakes->config.authorizer;
 
-	return believer->holds == NULL || bond->config.rights == 0 ||
-	       believer->holds(believer->context, bond->config.rights);
+	return authorizer->holds == NULL || bond->config.rights == 0 ||
+	       authorizer->holds(authorizer->context, bond->config.rights);
 }
 
 static void revoke(struct wh_handshakes *handshakes, struct wh_bond *bond)

@@ -16,10 +16,10 @@
 /* Time for the delivery of the last bytes of a finished handshake. */
 #define LAST_BYTES_MS 3000
 
-/* Asks for the trust decision; NONE: pending. Without a believer our own key is trusted. */
-static enum wh_reception believe(struct wh_handshakes *handshakes, struct wh_pending *pending)
+/* Asks for the trust decision; NONE: pending. Without an authorizer our own key is trusted. */
+static enum wh_reception authorize(struct wh_handshakes *handshakes, struct wh_pending *pending)
 {
-	const struct wh_believer *believer = &handshakes->config.believer;
+	const struct wh_authorizer *authorizer = &handshakes->config.authorizer;
 	const struct wh_handshake *handshake = &pending->handshake;
 	const struct wh_stranger stranger = {
 		.address = pending->peer,
@@ -30,14 +30,14 @@ static enum wh_reception believe(struct wh_handshakes *handshakes, struct wh_pen
 	};
 
 	memcpy(pending->granted.owner, stranger.id, WH_IDENTITY_BYTES);
-	if (believer->believe == NULL)
+	if (authorizer->authorize == NULL)
 		return memcmp(stranger.id, handshakes->config.identity->id, WH_IDENTITY_BYTES) == 0
 			       ? WH_RECEPTION_WELCOME
 			       : WH_RECEPTION_UNKNOWN;
-	switch (believer->believe(believer->context, &stranger, &pending->granted)) {
-	case WH_BELIEVED:
+	switch (authorizer->authorize(authorizer->context, &stranger, &pending->granted)) {
+	case WH_AUTHORIZED:
 		return WH_RECEPTION_WELCOME;
-	case WH_DISBELIEVED:
+	case WH_UNAUTHORIZED:
 		return WH_RECEPTION_UNKNOWN;
 	default:
 		return WH_RECEPTION_NONE;
@@ -55,7 +55,7 @@ static enum wh_reception judge(struct wh_handshakes *handshakes, struct wh_pendi
 	/* Somebody throws our packets back, and has no key at all. */
 	if (memcmp(theirs->process, handshakes->process, sizeof(theirs->process)) == 0)
 		return WH_RECEPTION_SELF;
-	verdict = believe(handshakes, pending);
+	verdict = authorize(handshakes, pending);
 	if (verdict != WH_RECEPTION_WELCOME)
 		return verdict;
 	if (wanted && wh_handshake_cipher(&pending->handshake, config->ciphers) == 0)

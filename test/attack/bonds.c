@@ -42,13 +42,13 @@ struct line {
 static struct wh_identity identity;
 static struct wh_bonds bonds;
 
-static enum wh_belief believe(
+static enum wh_authorization authorize(
 	void *context, const struct wh_stranger *stranger, struct wh_granted *granted)
 {
 	(void)context;
 	(void)stranger;
 	granted->rights = 1;
-	return WH_BELIEVED;
+	return WH_AUTHORIZED;
 }
 
 static void open_line(struct line *line, struct wh_attacker *attacker)
@@ -61,7 +61,7 @@ static void open_line(struct line *line, struct wh_attacker *attacker)
 		.ciphers = 1 << WH_CIPHER_AES_128_GCM,
 		.version = "attack",
 		.bonds = &bonds,
-		.believer = {.believe = believe},
+		.authorizer = {.authorize = authorize},
 	};
 	int rc = wh_handshakes_init(&line->handshakes, &config);
 

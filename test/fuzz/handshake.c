@@ -67,14 +67,14 @@ static struct wh_address address_of(uint32_t host)
 }
 
 /* Each is welcome to the other, and nobody else is. */
-static enum wh_belief believe(
+static enum wh_authorization authorize(
 	void *context, const struct wh_stranger *stranger, struct wh_granted *granted)
 {
 	const struct host *other = &hosts[context == &hosts[0]];
 
 	granted->rights = 7;
-	return memcmp(stranger->id, other->identity.id, WH_IDENTITY_BYTES) == 0 ? WH_BELIEVED
-										: WH_DISBELIEVED;
+	return memcmp(stranger->id, other->identity.id, WH_IDENTITY_BYTES) == 0 ? WH_AUTHORIZED
+										: WH_UNAUTHORIZED;
 }
 
 static bool holds(void *context, uint64_t rights)
@@ -93,7 +93,9 @@ static void open_hosts(void)
 			.version = "1",
 			.bonds = &hosts[i].bonds,
 			.n_pending = 8,
-			.believer = {.believe = believe, .holds = holds, .context = &hosts[i]},
+			.authorizer = {.authorize = authorize,
+				.holds = holds,
+				.context = &hosts[i]},
 		};
 
 		memcpy(config.key, keys[i], sizeof(config.key));

@@ -17,13 +17,13 @@ static struct wh_handshake_settings alices;
 static struct wh_handshake_settings bobs;
 static bool trusts_all; /* whoever begins from now on */
 
-static enum wh_belief believe_all(
+static enum wh_authorization authorize_all(
 	void *context, const struct wh_stranger *stranger, struct wh_granted *granted)
 {
 	(void)context;
 	(void)stranger;
 	granted->rights = 1;
-	return WH_BELIEVED;
+	return WH_AUTHORIZED;
 }
 
 static struct wh_handshake_settings settings_of(const struct wh_identity *identity)
@@ -31,7 +31,7 @@ static struct wh_handshake_settings settings_of(const struct wh_identity *identi
 	return (struct wh_handshake_settings){
 		.identity = identity,
 		.ciphers = 1 << WH_CIPHER_AES_128_GCM,
-		.believer = {.believe = trusts_all ? believe_all : NULL},
+		.authorizer = {.authorize = trusts_all ? authorize_all : NULL},
 	};
 }
 
@@ -114,7 +114,7 @@ static void test_not_trusted_there(void)
 	struct visit visit;
 
 	begin(&bobs);
-	alices.believer.believe = believe_all;
+	alices.authorizer.authorize = authorize_all;
 	CU_ASSERT(visit_server(&visit, &alices) < WH_NS_PER_S / 2);
 	CU_ASSERT_EQUAL(visit.status, WH_STATUS_REFUSED);
 	CU_ASSERT_PTR_NOT_NULL(strstr(visit.why, "the server does not trust this end, "));

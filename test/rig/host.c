@@ -29,7 +29,7 @@ void wh_rig_host_start(struct wh_rig_host *host, uint8_t number)
 		.ciphers = 1 << WH_CIPHER_AES_128_GCM,
 		.version = "0.1",
 		.bonds = &host->bonds,
-		.believer = host->believer,
+		.authorizer = host->authorizer,
 	};
 	int rc = wh_bonds_init(&host->bonds, BONDS);
 

@@ -16,7 +16,7 @@
 struct wh_rig_host {
 	struct wh_rig_end
 		end; /* as for wh_rig_end_open, but for bonds; more.with_handshake: they are used */
-	struct wh_believer believer;
+	struct wh_authorizer authorizer;
 	struct wh_identity identity;
 	struct wh_bonds bonds;
 	struct wh_handshakes handshakes;

@@ -34,7 +34,7 @@ int wh_host_handshake_init(struct wh_host_handshake *handshake, struct wh_ground
 		.identity = settings->identity,
 		.ciphers = settings->ciphers,
 		.version = WH_VERSION,
-		.believer = settings->believer,
+		.authorizer = settings->authorizer,
 		.tell = settings->tell,
 		.context = settings->context,
 		.bonds = &handshake->bonds,

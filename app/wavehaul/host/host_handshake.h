@@ -15,8 +15,9 @@ struct wh_ground;
 /* Our identity towards others, and whom we trust. */
 struct wh_handshake_settings {
 	const struct wh_identity *identity;
-	struct wh_believer believer; /* `believe` NULL: trust only hosts that have our own key */
-	uint8_t ciphers;             /* bit n allows enum wh_cipher n */
+	struct wh_authorizer
+		authorizer; /* `authorize` NULL: trust only hosts that have our own key */
+	uint8_t ciphers;    /* bit n allows enum wh_cipher n */
 	void (*tell)(void *context, const struct wh_handshakes_news *news); /* or NULL */
 	void *context;
 };

@@ -81,7 +81,7 @@ int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settin
 		return status;
 	sealed->handshake = (struct wh_handshake_settings){
 		.identity = &sealed->trust.identity,
-		.believer = wh_store_believer(&sealed->trust.store),
+		.authorizer = wh_store_authorizer(&sealed->trust.store),
 		.ciphers = wh_sealed_ciphers(settings),
 		.tell = note_refused,
 		.context = sealed,

@@ -152,7 +152,7 @@ static bool still_stands(
 {
 	char subject[WH_PEER_SUBJECT_BYTES] = "";
 	int64_t now = day_s();
-	int64_t at_s = now > answer->believed_s ? now : answer->believed_s;
+	int64_t at_s = now > answer->authorized_s ? now : answer->authorized_s;
 	const struct wh_peer_file *peer =
 		answer->certificate != NULL
 			? vouched(store, answer->certificate, answer->chain, at_s, subject, why)
@@ -456,7 +456,7 @@ static const struct wh_answer *remember(struct wh_store *store, const struct wh_
 		return NULL;
 	answer->number = store->next_number++;
 	answer->used_s = now_s();
-	answer->believed_s = day_s();
+	answer->authorized_s = day_s();
 	answer->peer = *peer;
 	memcpy(answer->id, stranger->id, WH_IDENTITY_BYTES);
 	memcpy(answer->owner, owner, sizeof(answer->owner));
@@ -490,7 +490,7 @@ static const char *trust_command(const uint8_t id[WH_IDENTITY_BYTES],
  * If the stranger is a server, keeps the reason for the client's verb; if it is a client, writes a
  * log line, unless too frequent.
  */
-static enum wh_belief refuse(
+static enum wh_authorization refuse(
 	struct wh_store *store, const struct wh_stranger *stranger, const char *what, bool advise)
 {
 	char command[WH_REFUSAL_BYTES];
@@ -513,7 +513,7 @@ static enum wh_belief refuse(
 		wh_say("%s: refused the key %s: %s%s%s", where, shown, what,
 			advise ? "; to allow it, run: " : "", advise ? command : "");
 	}
-	return WH_DISBELIEVED;
+	return WH_UNAUTHORIZED;
 }
 
 /* Whether a server has another key than that of whom we mean, even our own: a person must check. */
@@ -538,7 +538,7 @@ static bool is_another(struct wh_store *store, const struct wh_stranger *strange
 }
 
 /* Asks the person at the terminal, once. */
-static enum wh_belief ask(struct wh_store *store, const struct wh_stranger *stranger)
+static enum wh_authorization ask(struct wh_store *store, const struct wh_stranger *stranger)
 {
 	struct wh_question *question = &store->question;
 	bool same = memcmp(question->id, stranger->id, WH_IDENTITY_BYTES) == 0;
@@ -550,7 +550,7 @@ static enum wh_belief ask(struct wh_store *store, const struct wh_stranger *stra
 		question->address = stranger->address;
 		memcpy(question->id, stranger->id, WH_IDENTITY_BYTES);
 	}
-	return WH_BELIEF_PENDING;
+	return WH_AUTHORIZATION_PENDING;
 }
 
 static bool comes_from(const struct wh_rights *rights, const struct wh_address *address)
@@ -562,8 +562,8 @@ static bool comes_from(const struct wh_rights *rights, const struct wh_address *
 }
 
 /* A client that is in no file; unless its certificate is self-issued, that may be the reason. */
-static enum wh_belief refuse_unknown(struct wh_store *store, const struct wh_stranger *stranger,
-	const char *subject, const char *why)
+static enum wh_authorization refuse_unknown(struct wh_store *store,
+	const struct wh_stranger *stranger, const char *subject, const char *why)
 {
 	bool by_other = stranger->certificate != NULL &&
 			(X509_get_extension_flags(stranger->certificate) & EXFLAG_SI) == 0;
@@ -579,7 +579,7 @@ static enum wh_belief refuse_unknown(struct wh_store *store, const struct wh_str
 }
 
 /* Under the lock. */
-static enum wh_belief judge(
+static enum wh_authorization judge(
 	struct wh_store *store, const struct wh_stranger *stranger, struct wh_granted *granted)
 {
 	bool own = memcmp(stranger->id, store->own_id, WH_IDENTITY_BYTES) == 0;
@@ -596,7 +596,7 @@ static enum wh_belief judge(
 	if (own) {
 		granted->rights = WH_RIGHTS_OWN;
 		memcpy(granted->owner, stranger->id, sizeof(granted->owner));
-		return WH_BELIEVED;
+		return WH_AUTHORIZED;
 	}
 	if (peer == NULL)
 		return stranger->we_asked ? ask(store, stranger)
@@ -617,7 +617,7 @@ static enum wh_belief judge(
 		return refuse(store, stranger, "too many peers are already connected", false);
 	granted->rights = answer->number;
 	memcpy(granted->owner, answer->owner, sizeof(granted->owner));
-	return WH_BELIEVED;
+	return WH_AUTHORIZED;
 }
 
 bool wh_store_meant(
@@ -631,17 +631,17 @@ bool wh_store_meant(
 	return one;
 }
 
-static enum wh_belief believe(
+static enum wh_authorization authorize(
 	void *context, const struct wh_stranger *stranger, struct wh_granted *granted)
 {
 	struct wh_store *store = context;
 
 	wh_spin_lock(&store->lock);
 
-	enum wh_belief belief = judge(store, stranger, granted);
+	enum wh_authorization authorization = judge(store, stranger, granted);
 
 	wh_spin_unlock(&store->lock);
-	return belief;
+	return authorization;
 }
 
 /* Under the lock; NULL: withdrawn. */
@@ -681,10 +681,10 @@ static bool knows(void *context, const struct wh_address *address)
 	return known;
 }
 
-struct wh_believer wh_store_believer(struct wh_store *store)
+struct wh_authorizer wh_store_authorizer(struct wh_store *store)
 {
-	return (struct wh_believer){
-		.believe = believe, .holds = holds, .knows = knows, .context = store};
+	return (struct wh_authorizer){
+		.authorize = authorize, .holds = holds, .knows = knows, .context = store};
 }
 
 bool wh_store_rights(struct wh_store *store, uint64_t number, struct wh_rights *rights,

@@ -17,7 +17,7 @@
 
 #include "base/spin.h"
 #include "trust/authority.h"
-#include "trust/believer.h"
+#include "trust/authorizer.h"
 #include "trust/days.h"
 #include "trust/keeper.h"
 #include "trust/peer_list.h"
@@ -36,9 +36,9 @@
 struct wh_answer {
 	uint64_t number; /* 0: unused */
 	bool withdrawn;
-	bool disowned;      /* withdrawn since no authority accepts its certificate */
-	int64_t used_s;     /* time of the last request for it */
-	int64_t believed_s; /* time of day then */
+	bool disowned;        /* withdrawn since no authority accepts its certificate */
+	int64_t used_s;       /* time of the last request for it */
+	int64_t authorized_s; /* time of day then */
 	struct wh_peer_file peer;
 	uint8_t id[WH_IDENTITY_BYTES];
 	/*
@@ -128,7 +128,7 @@ void wh_store_keep_days(struct wh_store *store, const char *path);
 bool wh_store_meant(
 	struct wh_store *store, const struct wh_address *address, uint8_t id[WH_IDENTITY_BYTES]);
 
-struct wh_believer wh_store_believer(struct wh_store *store);
+struct wh_authorizer wh_store_authorizer(struct wh_store *store);
 
 /* The rights of a number; false: withdrawn. `name`: the peer's, "": ourselves. */
 bool wh_store_rights(struct wh_store *store, uint64_t number, struct wh_rights *rights,

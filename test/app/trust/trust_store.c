@@ -73,7 +73,7 @@ static void end(void)
 	CU_ASSERT_EQUAL(system(command), 0);
 }
 
-static enum wh_belief believe(
+static enum wh_authorization authorize(
 	const struct wh_identity *identity, const char *from, bool we_asked, uint64_t *rights)
 {
 	struct wh_stranger stranger = {
@@ -81,26 +81,27 @@ static enum wh_belief believe(
 		.certificate = identity->certificate,
 		.we_asked = we_asked,
 	};
-	struct wh_believer believer = wh_store_believer(&store);
+	struct wh_authorizer authorizer = wh_store_authorizer(&store);
 
 	struct wh_granted granted = {0};
 
 	CU_ASSERT_TRUE(wh_address_parse(from, &stranger.address));
 
-	enum wh_belief belief = believer.believe(believer.context, &stranger, &granted);
+	enum wh_authorization authorization =
+		authorizer.authorize(authorizer.context, &stranger, &granted);
 
-	CU_ASSERT_EQUAL(belief == WH_BELIEVED, granted.rights != 0);
-	CU_ASSERT(belief != WH_BELIEVED ||
+	CU_ASSERT_EQUAL(authorization == WH_AUTHORIZED, granted.rights != 0);
+	CU_ASSERT(authorization != WH_AUTHORIZED ||
 		  memcmp(granted.owner, identity->id, WH_IDENTITY_BYTES) == 0);
 	*rights = granted.rights;
-	return belief;
+	return authorization;
 }
 
 static bool holds(uint64_t rights)
 {
-	struct wh_believer believer = wh_store_believer(&store);
+	struct wh_authorizer authorizer = wh_store_authorizer(&store);
 
-	return believer.holds(believer.context, rights);
+	return authorizer.holds(authorizer.context, rights);
 }
 
 static bool refusal_says(const char *what)
@@ -120,13 +121,13 @@ static void test_unknown(void)
 	uint64_t rights;
 
 	begin();
-	CU_ASSERT_EQUAL(believe(&other, "192.0.2.9", false, &rights), WH_DISBELIEVED);
-	CU_ASSERT_EQUAL(believe(&other, "192.0.2.9", true, &rights), WH_DISBELIEVED);
+	CU_ASSERT_EQUAL(authorize(&other, "192.0.2.9", false, &rights), WH_UNAUTHORIZED);
+	CU_ASSERT_EQUAL(authorize(&other, "192.0.2.9", true, &rights), WH_UNAUTHORIZED);
 	snprintf(command, sizeof(command), "wavehaul trust add peer-192.0.2.9 %s address=192.0.2.9",
 		wh_id_text(other.id, id));
 	CU_ASSERT_TRUE(refusal_says("192.0.2.9 presents the key "));
 	CU_ASSERT_TRUE(refusal_says(command));
-	CU_ASSERT_EQUAL(believe(&own, "192.0.2.9", false, &rights), WH_BELIEVED);
+	CU_ASSERT_EQUAL(authorize(&own, "192.0.2.9", false, &rights), WH_AUTHORIZED);
 	CU_ASSERT_EQUAL(rights, WH_RIGHTS_OWN);
 	CU_ASSERT_TRUE(holds(rights));
 	end();
@@ -141,10 +142,10 @@ static void test_known(void)
 
 	begin();
 	write_peer("dtn2", &server, "[rights]\nwrite = no\nfolder = a\n");
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &number), WH_DISBELIEVED);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", false, &number), WH_UNAUTHORIZED);
 	wh_store_reload(&store);
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &number), WH_BELIEVED);
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.3", false, &again), WH_BELIEVED);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", false, &number), WH_AUTHORIZED);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.3", false, &again), WH_AUTHORIZED);
 	CU_ASSERT_EQUAL(number, again);
 	CU_ASSERT_TRUE(holds(number));
 	CU_ASSERT_FALSE(holds(number + 1));
@@ -173,7 +174,7 @@ static void test_withdrawn(void)
 	write_peer("dtn2", &server, "");
 	write_peer("dtn3", &other, "");
 	wh_store_reload(&store);
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &before), WH_BELIEVED);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", false, &before), WH_AUTHORIZED);
 	changes = atomic_load(&store.changes);
 	write_peer("dtn2", &server, "# a remark\naddress = 192.0.2.2\n");
 	remove_peer("dtn3");
@@ -186,7 +187,7 @@ static void test_withdrawn(void)
 	CU_ASSERT_FALSE(holds(before));
 	CU_ASSERT_NOT_EQUAL(atomic_load(&store.changes), changes);
 	CU_ASSERT_FALSE(wh_store_rights(&store, before, &rights, name));
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &after), WH_BELIEVED);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", false, &after), WH_AUTHORIZED);
 	CU_ASSERT_NOT_EQUAL(before, after);
 	CU_ASSERT_FALSE(holds(before));
 
@@ -196,13 +197,13 @@ static void test_withdrawn(void)
 	wh_store_reload(&store);
 	CU_ASSERT_EQUAL(store.list.wrong, 2);
 	CU_ASSERT_TRUE(holds(after));
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &before), WH_BELIEVED);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", false, &before), WH_AUTHORIZED);
 	CU_ASSERT_EQUAL(before, after);
-	CU_ASSERT_EQUAL(believe(&other, "192.0.2.3", false, &before), WH_DISBELIEVED);
+	CU_ASSERT_EQUAL(authorize(&other, "192.0.2.3", false, &before), WH_UNAUTHORIZED);
 	remove_peer("dtn2");
 	wh_store_reload(&store);
 	CU_ASSERT_FALSE(holds(after));
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &after), WH_DISBELIEVED);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", false, &after), WH_UNAUTHORIZED);
 	end();
 }
 
@@ -215,7 +216,7 @@ static void test_looks(void)
 	write_peer("dtn2", &server, "");
 	for (uint32_t tenth = 0; tenth < 12; tenth++) {
 		wh_store_look(&store);
-		if (believe(&server, "192.0.2.2", false, &rights) == WH_BELIEVED)
+		if (authorize(&server, "192.0.2.2", false, &rights) == WH_AUTHORIZED)
 			break;
 		usleep(100000);
 	}
@@ -236,11 +237,11 @@ static void test_from(void)
 	begin();
 	write_peer("dtn2", &server, "[rights]\nfrom = 192.0.2.0/24\nfrom = 2001:db8::/32\n");
 	wh_store_reload(&store);
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.77", false, &rights), WH_BELIEVED);
-	CU_ASSERT_EQUAL(believe(&server, "2001:db8::1", false, &rights), WH_BELIEVED);
-	CU_ASSERT_EQUAL(believe(&server, "198.51.100.1", false, &rights), WH_DISBELIEVED);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.77", false, &rights), WH_AUTHORIZED);
+	CU_ASSERT_EQUAL(authorize(&server, "2001:db8::1", false, &rights), WH_AUTHORIZED);
+	CU_ASSERT_EQUAL(authorize(&server, "198.51.100.1", false, &rights), WH_UNAUTHORIZED);
 	/* A server is where we look for it. */
-	CU_ASSERT_EQUAL(believe(&server, "198.51.100.1", true, &rights), WH_BELIEVED);
+	CU_ASSERT_EQUAL(authorize(&server, "198.51.100.1", true, &rights), WH_AUTHORIZED);
 	end();
 }
 
@@ -251,19 +252,19 @@ static void test_changed_key(void)
 	begin();
 	write_peer("dtn2", &server, "address = 192.0.2.2\n");
 	wh_store_reload(&store);
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", true, &rights), WH_BELIEVED);
-	CU_ASSERT_EQUAL(believe(&other, "192.0.2.2", true, &rights), WH_DISBELIEVED);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", true, &rights), WH_AUTHORIZED);
+	CU_ASSERT_EQUAL(authorize(&other, "192.0.2.2", true, &rights), WH_UNAUTHORIZED);
 	CU_ASSERT_TRUE(refusal_says("NOT THE KEY of dtn2"));
 	CU_ASSERT_TRUE(refusal_says("wavehaul trust remove dtn2"));
 	/* Nor somebody else who is trusted. */
 	write_peer("dtn3", &other, "address = 192.0.2.3\n");
 	wh_store_reload(&store);
-	CU_ASSERT_EQUAL(believe(&other, "192.0.2.3", true, &rights), WH_BELIEVED);
-	CU_ASSERT_EQUAL(believe(&other, "192.0.2.2", true, &rights), WH_DISBELIEVED);
+	CU_ASSERT_EQUAL(authorize(&other, "192.0.2.3", true, &rights), WH_AUTHORIZED);
+	CU_ASSERT_EQUAL(authorize(&other, "192.0.2.2", true, &rights), WH_UNAUTHORIZED);
 	/* By name: wherever it is. */
 	strcpy(store.expected, "dtn2");
-	CU_ASSERT_EQUAL(believe(&other, "192.0.2.3", true, &rights), WH_DISBELIEVED);
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.3", true, &rights), WH_BELIEVED);
+	CU_ASSERT_EQUAL(authorize(&other, "192.0.2.3", true, &rights), WH_UNAUTHORIZED);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.3", true, &rights), WH_AUTHORIZED);
 	end();
 }
 
@@ -277,9 +278,9 @@ static void test_own_key(void)
 	begin();
 	write_peer("dtn2", &server, "address = 192.0.2.2\n");
 	wh_store_reload(&store);
-	CU_ASSERT_EQUAL(believe(&own, "192.0.2.2", false, &rights), WH_BELIEVED);
-	CU_ASSERT_EQUAL(believe(&own, "192.0.2.3", true, &rights), WH_BELIEVED);
-	CU_ASSERT_EQUAL(believe(&own, "192.0.2.2", true, &rights), WH_DISBELIEVED);
+	CU_ASSERT_EQUAL(authorize(&own, "192.0.2.2", false, &rights), WH_AUTHORIZED);
+	CU_ASSERT_EQUAL(authorize(&own, "192.0.2.3", true, &rights), WH_AUTHORIZED);
+	CU_ASSERT_EQUAL(authorize(&own, "192.0.2.2", true, &rights), WH_UNAUTHORIZED);
 	CU_ASSERT_TRUE(refusal_says("NOT THE KEY of dtn2"));
 	CU_ASSERT_TRUE(wh_address_parse("192.0.2.2", &address));
 	CU_ASSERT_TRUE(wh_store_meant(&store, &address, id));
@@ -288,20 +289,20 @@ static void test_own_key(void)
 	CU_ASSERT_TRUE(wh_address_parse("192.0.2.3", &address));
 	CU_ASSERT_FALSE(wh_store_meant(&store, &address, id));
 	strcpy(store.expected, "dtn2");
-	CU_ASSERT_EQUAL(believe(&own, "192.0.2.3", true, &rights), WH_DISBELIEVED);
+	CU_ASSERT_EQUAL(authorize(&own, "192.0.2.3", true, &rights), WH_UNAUTHORIZED);
 	CU_ASSERT_TRUE(wh_store_meant(&store, &address, id));
 	/* Unless the peer has our key. */
 	write_peer("dtn3", &own, "address = 192.0.2.4\n");
 	wh_store_reload(&store);
 	store.expected[0] = '\0';
-	CU_ASSERT_EQUAL(believe(&own, "192.0.2.4", true, &rights), WH_BELIEVED);
+	CU_ASSERT_EQUAL(authorize(&own, "192.0.2.4", true, &rights), WH_AUTHORIZED);
 	end();
 }
 
 /* Where peers are, as a handshake server asks that is flooded: of thousands, at any port. */
 static void test_knows(void)
 {
-	struct wh_believer believer = wh_store_believer(&store);
+	struct wh_authorizer authorizer = wh_store_authorizer(&store);
 	struct wh_address address;
 	uint32_t known = 0;
 
@@ -312,18 +313,18 @@ static void test_knows(void)
 	wh_store_reload(&store);
 	CU_ASSERT_TRUE(wh_address_parse("2001:db8::2", &address));
 	address.port = 77;
-	CU_ASSERT_TRUE(believer.knows(believer.context, &address));
+	CU_ASSERT_TRUE(authorizer.knows(authorizer.context, &address));
 	CU_ASSERT_TRUE(wh_address_parse("2001:db8::3", &address));
-	CU_ASSERT_FALSE(believer.knows(believer.context, &address));
+	CU_ASSERT_FALSE(authorizer.knows(authorizer.context, &address));
 	for (uint32_t i = 0; i < 256; i++) {
 		address = (struct wh_address){.family = WH_IPV4, .ip = {192, 0, 2, (uint8_t)i}};
-		known += believer.knows(believer.context, &address);
+		known += authorizer.knows(authorizer.context, &address);
 	}
 	CU_ASSERT_EQUAL(known, 3);
 	remove_peer("dtn2");
 	wh_store_reload(&store);
 	address.ip[3] = 2;
-	CU_ASSERT_FALSE(believer.knows(believer.context, &address));
+	CU_ASSERT_FALSE(authorizer.knows(authorizer.context, &address));
 	end();
 }
 
@@ -336,12 +337,12 @@ static void test_bound(void)
 	write_peer("dtn2", &server, "");
 	write_peer("dtn3", &other, "");
 	wh_store_reload(&store);
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", true, &rights), WH_BELIEVED);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", true, &rights), WH_AUTHORIZED);
 	store.looked_s--;
 	wh_store_look(&store);
 	CU_ASSERT_TRUE(holds(rights));
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", true, &rights), WH_BELIEVED);
-	CU_ASSERT_EQUAL(believe(&other, "192.0.2.2", true, &rights), WH_DISBELIEVED);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", true, &rights), WH_AUTHORIZED);
+	CU_ASSERT_EQUAL(authorize(&other, "192.0.2.2", true, &rights), WH_UNAUTHORIZED);
 	CU_ASSERT_TRUE(refusal_says("NOT THE KEY of dtn2"));
 	end();
 }
@@ -355,7 +356,7 @@ static void test_limits(void)
 	begin();
 	write_peer("dtn2", &server, "[rights]\nsessions = 2\nbytes = 10K\n");
 	wh_store_reload(&store);
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &rights), WH_BELIEVED);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", false, &rights), WH_AUTHORIZED);
 	CU_ASSERT_EQUAL(wh_store_enter(&store, rights), 0);
 	CU_ASSERT_EQUAL(wh_store_enter(&store, rights), 0);
 	CU_ASSERT_EQUAL(wh_store_enter(&store, rights), -EBUSY);
@@ -370,7 +371,7 @@ static void test_limits(void)
 	write_peer("dtn2", &server, "[rights]\nbytes = 11K\n");
 	wh_store_reload(&store);
 	CU_ASSERT_EQUAL(wh_store_enter(&store, rights), -ENOENT);
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &after), WH_BELIEVED);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", false, &after), WH_AUTHORIZED);
 	CU_ASSERT_TRUE(wh_store_spend(&store, after, 1023));
 	CU_ASSERT_FALSE(wh_store_spend(&store, after, 1));
 	wh_store_leave(&store, rights);
@@ -389,12 +390,12 @@ static void test_days_go_on(void)
 	snprintf(path, sizeof(path), "%s/days", folder);
 	wh_store_reload(&store);
 	wh_store_keep_days(&store, path);
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &rights), WH_BELIEVED);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", false, &rights), WH_AUTHORIZED);
 	CU_ASSERT_TRUE(wh_store_spend(&store, rights, 10239));
 	wh_store_close(&store);
 	CU_ASSERT_EQUAL_FATAL(wh_store_open(&store, &place, own.id), -1);
 	wh_store_keep_days(&store, path);
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &rights), WH_BELIEVED);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", false, &rights), WH_AUTHORIZED);
 	CU_ASSERT_TRUE(wh_store_spend(&store, rights, 0));
 	CU_ASSERT_FALSE(wh_store_spend(&store, rights, 1));
 	end();
@@ -413,26 +414,26 @@ static void test_question(void)
 	CU_ASSERT_EQUAL_FATAL(pipe(terminal), 0);
 	dup2(terminal[0], STDIN_FILENO);
 	store.may_ask = true;
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &rights), WH_DISBELIEVED);
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", true, &rights), WH_BELIEF_PENDING);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", false, &rights), WH_UNAUTHORIZED);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", true, &rights), WH_AUTHORIZATION_PENDING);
 	wh_store_look(&store);
 	wh_store_look(&store);
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", true, &rights), WH_BELIEF_PENDING);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", true, &rights), WH_AUTHORIZATION_PENDING);
 	dprintf(terminal[1], "what?\n");
 	wh_store_look(&store);
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", true, &rights), WH_BELIEF_PENDING);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", true, &rights), WH_AUTHORIZATION_PENDING);
 	dprintf(terminal[1], "%s\n", wh_fingerprint_text(server.id, shown));
 	wh_store_look(&store);
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", true, &rights), WH_BELIEVED);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", true, &rights), WH_AUTHORIZED);
 	CU_ASSERT_TRUE(wh_store_rights(&store, rights, &granted, name));
 	CU_ASSERT_STRING_EQUAL(name, "peer-192.0.2.2");
 	CU_ASSERT_FALSE(granted.read || granted.write || granted.measure);
 
-	CU_ASSERT_EQUAL(believe(&other, "192.0.2.3", true, &rights), WH_BELIEF_PENDING);
+	CU_ASSERT_EQUAL(authorize(&other, "192.0.2.3", true, &rights), WH_AUTHORIZATION_PENDING);
 	wh_store_look(&store);
 	dprintf(terminal[1], "no\n");
 	wh_store_look(&store);
-	CU_ASSERT_EQUAL(believe(&other, "192.0.2.3", true, &rights), WH_DISBELIEVED);
+	CU_ASSERT_EQUAL(authorize(&other, "192.0.2.3", true, &rights), WH_UNAUTHORIZED);
 	close(terminal[0]);
 	close(terminal[1]);
 	end();
@@ -447,7 +448,7 @@ static void test_withdrawn_make_room(void)
 	for (uint32_t i = 0; i < WH_ANSWERS_MAX + 10; i++) {
 		write_peer("dtn2", &server, i % 2 == 0 ? "" : "[rights]\nwrite = no\n");
 		wh_store_reload(&store);
-		CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &rights), WH_BELIEVED);
+		CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", false, &rights), WH_AUTHORIZED);
 		CU_ASSERT_TRUE(holds(rights));
 	}
 	end();
@@ -483,13 +484,13 @@ static bool takes(const struct party *party, STACK_OF(X509) * chain, uint64_t *r
 {
 	uint8_t id[WH_IDENTITY_BYTES];
 	struct wh_stranger stranger = {.id = id, .certificate = party->certificate, .chain = chain};
-	struct wh_believer believer = wh_store_believer(&store);
+	struct wh_authorizer authorizer = wh_store_authorizer(&store);
 	struct wh_granted granted = {0};
 
 	CU_ASSERT_EQUAL(wh_identity_of(party->certificate, id), 0);
 	CU_ASSERT_TRUE(wh_address_parse("192.0.2.2", &stranger.address));
 
-	bool taken = believer.believe(believer.context, &stranger, &granted) == WH_BELIEVED;
+	bool taken = authorizer.authorize(authorizer.context, &stranger, &granted) == WH_AUTHORIZED;
 
 	*rights = granted.rights;
 	return taken;
@@ -683,10 +684,10 @@ static void test_folder_of_others(void)
 	write_peer("dtn2", &server, "");
 	chmod(place.peers, 0770);
 	wh_store_reload(&store);
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &rights), WH_DISBELIEVED);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", false, &rights), WH_UNAUTHORIZED);
 	chmod(place.peers, 0750);
 	wh_store_reload(&store);
-	CU_ASSERT_EQUAL(believe(&server, "192.0.2.2", false, &rights), WH_BELIEVED);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", false, &rights), WH_AUTHORIZED);
 	end();
 }
 

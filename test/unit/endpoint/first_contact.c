@@ -34,7 +34,7 @@ struct host {
 	uint8_t *memory; /* of two sessions */
 	struct wh_session *session;
 	struct wh_session *before; /* goes on beside it */
-	enum wh_belief belief;
+	enum wh_authorization authorization;
 };
 
 static struct world {
@@ -94,14 +94,14 @@ static bool may_come(void *context, const struct wh_address *peer)
 	return !world.closed;
 }
 
-static enum wh_belief believe(
+static enum wh_authorization authorize(
 	void *context, const struct wh_stranger *stranger, struct wh_granted *granted)
 {
 	const struct host *host = context;
 
 	(void)stranger;
 	granted->rights = 7;
-	return host->belief;
+	return host->authorization;
 }
 
 static bool holds(void *context, uint64_t rights)
@@ -127,10 +127,10 @@ static void make_host(struct host *host, uint32_t number)
 {
 	struct wh_rig_end *end = &host->is.end;
 
-	*host = (struct host){.number = number, .belief = WH_BELIEVED};
+	*host = (struct host){.number = number, .authorization = WH_AUTHORIZED};
 	host->memory = aligned_alloc(WH_CHUNK_ALIGN, 2 * CHUNKS * CHUNK_BYTES);
-	host->is.believer =
-		(struct wh_believer){.believe = believe, .holds = holds, .context = host};
+	host->is.authorizer =
+		(struct wh_authorizer){.authorize = authorize, .holds = holds, .context = host};
 	wh_rig_session_config(&end->session, HZ, CHUNK_BYTES, CHUNKS, 64);
 	end->session.rate_bps = UINT64_C(1000000000);
 	end->more.with_handshake = world.sealed;

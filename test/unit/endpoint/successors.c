@@ -72,13 +72,13 @@ static void session_gone(void *context, struct wh_session *session)
 	CU_FAIL("nobody closes a session");
 }
 
-static enum wh_belief believe(
+static enum wh_authorization authorize(
 	void *context, const struct wh_stranger *stranger, struct wh_granted *granted)
 {
 	(void)context;
 	(void)stranger;
 	granted->rights = 7;
-	return WH_BELIEVED;
+	return WH_AUTHORIZED;
 }
 
 static void start_host(struct host *host)
@@ -100,7 +100,7 @@ static void make_host(struct host *host, uint32_t number)
 
 	host->number = number;
 	host->memory = aligned_alloc(WH_CHUNK_ALIGN, 2 * SESSIONS * CHUNK_BYTES);
-	host->is.believer.believe = believe;
+	host->is.authorizer.authorize = authorize;
 	wh_rig_session_config(&end->session, HZ, CHUNK_BYTES, 1, 64);
 	end->session.rate_bps = UINT64_C(1000000000);
 	end->more.with_handshake = true;

@@ -74,19 +74,19 @@ static void reflected(void)
 static void refusals(void)
 {
 	static const struct {
-		enum wh_belief client, server;
+		enum wh_authorization client, server;
 		bool by_peer;
 	} cases[] = {
-		{WH_BELIEVED, WH_DISBELIEVED, true},
-		{WH_DISBELIEVED, WH_BELIEVED, false},
+		{WH_AUTHORIZED, WH_UNAUTHORIZED, true},
+		{WH_UNAUTHORIZED, WH_AUTHORIZED, false},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct wh_meeting meeting;
 
 		open_hosts(false, true);
-		hosts[0].belief = cases[i].client;
-		hosts[1].belief = cases[i].server;
+		hosts[0].authorization = cases[i].client;
+		hosts[1].authorization = cases[i].server;
 		CU_ASSERT(meet(1000, &meeting) <= 44);
 		/* What the server thinks comes later, and ends what has begun. */
 		CU_ASSERT_EQUAL(meeting.bond != NULL, cases[i].by_peer);
@@ -115,12 +115,12 @@ static void decided_later(void)
 	struct wh_meeting meeting;
 
 	open_hosts(false, true);
-	hosts[0].belief = WH_BELIEF_PENDING;
+	hosts[0].authorization = WH_AUTHORIZATION_PENDING;
 	CU_ASSERT_EQUAL(meet(5000, &meeting), 5000);
 	CU_ASSERT_EQUAL(meeting.state, WH_MEETING_JUDGED);
 	CU_ASSERT_EQUAL(memcmp(meeting.peer_id, hosts[1].identity.id, 32), 0);
 	CU_ASSERT(hosts[0].asked > 200 && hosts[0].asked < 260);
-	hosts[0].belief = WH_BELIEVED;
+	hosts[0].authorization = WH_AUTHORIZED;
 	CU_ASSERT(meet(1000, &meeting) < 100);
 	assert_bonded(&meeting);
 	close_hosts();
@@ -217,7 +217,7 @@ static void bonds_end(void)
 	/* It goes as soon as whoever trusts does so no more. */
 	CU_ASSERT(meet(3000, &meeting) < 3000);
 	CU_ASSERT_FALSE(wh_bond_is_revoked(meeting.bond));
-	hosts[0].belief = WH_DISBELIEVED;
+	hosts[0].authorization = WH_UNAUTHORIZED;
 	run(1001);
 	CU_ASSERT(wh_bond_is_revoked(meeting.bond));
 	wh_bond_let_go(meeting.bond);

@@ -28,7 +28,7 @@ struct wh_address address_of(uint32_t host)
 		.ip = {10, 0, (uint8_t)(host >> 8), (uint8_t)host}};
 }
 
-static enum wh_belief believe(
+static enum wh_authorization authorize(
 	void *context, const struct wh_stranger *stranger, struct wh_granted *granted)
 {
 	struct host *host = context;
@@ -38,14 +38,14 @@ static enum wh_belief believe(
 	CU_ASSERT_PTR_NOT_NULL(stranger->certificate);
 	CU_ASSERT_EQUAL(stranger->we_asked, host == hosts);
 	granted->rights = 7;
-	return host->belief;
+	return host->authorization;
 }
 
 static bool holds(void *context, uint64_t rights)
 {
 	const struct host *host = context;
 
-	return rights == 7 && host->belief == WH_BELIEVED;
+	return rights == 7 && host->authorization == WH_AUTHORIZED;
 }
 
 static bool knows(void *context, const struct wh_address *address)
@@ -81,8 +81,8 @@ static void open_host(uint32_t number, bool believes, const struct wh_identity *
 	config.version = number == 0 ? "0.1 (a)" : "0.1 (b)";
 	config.bonds = &host->bonds;
 	if (believes)
-		config.believer = (struct wh_believer){
-			.believe = believe, .holds = holds, .knows = knows, .context = host};
+		config.authorizer = (struct wh_authorizer){
+			.authorize = authorize, .holds = holds, .knows = knows, .context = host};
 	config.tell = tell;
 	config.context = host;
 	CU_ASSERT_EQUAL_FATAL(wh_handshakes_init(&host->handshakes, &config), 0);
@@ -94,7 +94,7 @@ void open_hosts(bool same_key, bool believe_each_other)
 
 	CU_ASSERT_EQUAL_FATAL(wh_identity_make(&hosts[0].identity), 0);
 	CU_ASSERT_EQUAL_FATAL(wh_identity_make(&hosts[1].identity), 0);
-	hosts[0].belief = hosts[1].belief = WH_BELIEVED;
+	hosts[0].authorization = hosts[1].authorization = WH_AUTHORIZED;
 	hosts[0].knows = hosts[1].knows = false;
 	waiting_letters = 0;
 	busy = false;

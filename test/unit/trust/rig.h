@@ -31,7 +31,7 @@ struct host {
 	struct wh_bonds bonds;
 	struct wh_handshakes handshakes;
 	struct wh_address address;
-	enum wh_belief belief;
+	enum wh_authorization authorization;
 	bool knows; /* where the other one is */
 	uint32_t asked;
 	uint32_t told;

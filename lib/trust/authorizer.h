@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRUST_BELIEVER_H
-#define WH_TRUST_BELIEVER_H
+#ifndef WH_TRUST_AUTHORIZER_H
+#define WH_TRUST_AUTHORIZER_H
 
 /*
  * Decides for a handshake server whether to trust a peer; runs on the handshake server's core. No
@@ -15,10 +15,10 @@
 #include "seal/bond.h"
 #include "wire/encap.h"
 
-enum wh_belief {
-	WH_BELIEF_PENDING, /* ask again, a few times a second */
-	WH_BELIEVED,
-	WH_DISBELIEVED,
+enum wh_authorization {
+	WH_AUTHORIZATION_PENDING, /* ask again, a few times a second */
+	WH_AUTHORIZED,
+	WH_UNAUTHORIZED,
 };
 
 /* A peer that has proved its key, and what is known of it. */
@@ -36,9 +36,9 @@ struct wh_granted {
 	uint8_t owner[WH_IDENTITY_BYTES]; /* whose limits apply: one owner may have several keys */
 };
 
-struct wh_believer {
-	/* Fills in `granted` if it returns WH_BELIEVED. */
-	enum wh_belief (*believe)(
+struct wh_authorizer {
+	/* Fills in `granted` if it returns WH_AUTHORIZED. */
+	enum wh_authorization (*authorize)(
 		void *context, const struct wh_stranger *stranger, struct wh_granted *granted);
 	/*
 	 * Whether these rights are still valid: asked once a second for each bond; if not, the bond
