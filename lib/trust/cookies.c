@@ -29,7 +29,7 @@ void wh_cookies_take(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	uint64_t asked_tsc;
 
 	memcpy(crypto.cookie, packet->cookie, sizeof(crypto.cookie));
-	if (!wh_acquaintance_takes(handshakes, &letter->peer, packet, &asked_tsc)) {
+	if (!wh_known_peer_takes(handshakes, &letter->peer, packet, &asked_tsc)) {
 		handshakes->stats.bad_letters++;
 		return;
 	}
@@ -42,7 +42,7 @@ void wh_cookies_take(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	struct wh_pending *pending = wh_pending_begin(handshakes, now_tsc, &first, &crypto, false);
 
 	if (pending == NULL) {
-		wh_acquaintance_lost(handshakes, &letter->peer, now_tsc);
+		wh_known_peer_lost(handshakes, &letter->peer, now_tsc);
 		return;
 	}
 	wh_handshake_put(&pending->handshake, NULL, 0);
@@ -79,7 +79,7 @@ void wh_cookies_put_off(struct wh_handshakes *handshakes, uint64_t now_tsc,
 		return;
 	}
 	wh_pending_give_up(handshakes, pending, "the peer has no place for it");
-	wh_acquaintance_lost(handshakes, &letter->peer, now_tsc);
+	wh_known_peer_lost(handshakes, &letter->peer, now_tsc);
 	wh_pending_end(handshakes, pending);
-	wh_acquaintance_wait(handshakes, &letter->peer, now_tsc);
+	wh_known_peer_wait(handshakes, &letter->peer, now_tsc);
 }

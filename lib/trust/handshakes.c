@@ -132,7 +132,7 @@ bool wh_handshakes_take(
 
 	handshakes->stats.in_bytes += letter->bytes;
 	if (wh_versions_read(letter->packet, letter->bytes, &versions))
-		wh_acquaintance_versions(handshakes, letter, &versions);
+		wh_known_peer_versions(handshakes, letter, &versions);
 	else if (wh_packet_decode(letter->packet, letter->bytes, &packet) != WH_WIRE_OK)
 		handshakes->stats.bad_letters++;
 	else if (packet.type == WH_PACKET_COOKIE)
@@ -207,7 +207,7 @@ bool wh_handshakes_give(
 {
 	bool given;
 
-	if (wh_acquaintance_ask(handshakes, letter))
+	if (wh_known_peer_ask(handshakes, letter))
 		return true;
 	given = give_put_off(handshakes, letter);
 	for (uint32_t i = 0;
@@ -253,7 +253,7 @@ static void poll_pending(
 		wh_pending_step(handshakes, pending, now_tsc);
 	if (is_unheard(handshakes, pending, now_tsc)) {
 		pending->silent = true;
-		wh_acquaintance_lost(handshakes, &pending->peer, now_tsc);
+		wh_known_peer_lost(handshakes, &pending->peer, now_tsc);
 	}
 	if (!done && now_tsc < pending->until_tsc)
 		return;
@@ -262,13 +262,13 @@ static void poll_pending(
 		wh_pending_give_up(handshakes, pending, "it took too long");
 	}
 	if (!pending->came)
-		wh_acquaintance_lost(handshakes, &pending->peer, now_tsc);
+		wh_known_peer_lost(handshakes, &pending->peer, now_tsc);
 	wh_pending_end(handshakes, pending);
 }
 
 int32_t wh_handshakes_poll(struct wh_handshakes *handshakes, uint64_t now_tsc)
 {
-	int32_t work = wh_acquaintance_poll(handshakes, now_tsc);
+	int32_t work = wh_known_peer_poll(handshakes, now_tsc);
 
 	for (uint32_t i = 0; i < handshakes->config.n_pending && handshakes->n_pending > 0; i++)
 		if (handshakes->pending[i].used)

@@ -106,7 +106,7 @@ struct wh_meeting {
 };
 
 /* A peer that we look for, by address. Protected by the handshake server's lock. */
-struct wh_acquaintance {
+struct wh_known_peer {
 	struct wh_address peer; /* family 0: free */
 	uint64_t wanted_tsc;
 	struct wh_meeting meeting; /* its bond is one of those kept below */
@@ -166,7 +166,7 @@ struct wh_handshakes {
 	struct wh_handshakes_stats stats;
 
 	struct wh_spin lock; /* protects what follows */
-	struct wh_acquaintance acquaintance[WH_HANDSHAKES_KNOWN_PEERS];
+	struct wh_known_peer known_peer[WH_HANDSHAKES_KNOWN_PEERS];
 };
 
 /* 0, -ENOMEM, or -EBADMSG: TLS rejects the identity. */

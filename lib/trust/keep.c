@@ -16,7 +16,7 @@
 
 static void let_go(struct wh_handshakes *handshakes, struct wh_kept_bond *kept)
 {
-	wh_acquaintance_forget(handshakes, kept->bond);
+	wh_known_peer_forget(handshakes, kept->bond);
 	wh_bond_end(kept->bond);
 	wh_bond_let_go(kept->bond);
 	kept->bond = NULL;
@@ -113,7 +113,7 @@ static void seek_successor(struct wh_handshakes *handshakes, struct wh_bond *bon
 
 	if (next == NULL) {
 		wh_bond_give_up_successor(bond, number);
-		wh_acquaintance_seek(handshakes, now_tsc, bond);
+		wh_known_peer_seek(handshakes, now_tsc, bond);
 	}
 	wh_bond_let_go(next);
 }

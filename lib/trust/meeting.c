@@ -120,7 +120,7 @@ static struct wh_bond *make_bond(
 	return bond != NULL && wh_keep_bond(handshakes, bond, now_tsc) ? bond : NULL;
 }
 
-/* Passes the result to the peer's acquaintance, if we began the handshake. */
+/* Passes the result to the known peer, if we began the handshake. */
 static void conclude(struct wh_handshakes *handshakes, struct wh_pending *pending, uint64_t now_tsc,
 	struct wh_bond *bond, enum wh_reception verdict, bool by_peer)
 {
@@ -135,7 +135,7 @@ static void conclude(struct wh_handshakes *handshakes, struct wh_pending *pendin
 	memcpy(meeting.peer_id, pending->handshake.peer_id, sizeof(meeting.peer_id));
 	if (pending->came)
 		return;
-	wh_acquaintance_settle(handshakes, pending, now_tsc, &meeting);
+	wh_known_peer_settle(handshakes, pending, now_tsc, &meeting);
 	/* A bond in doubt is kept until its sessions have let go of it. */
 	if (meeting.bond != NULL)
 		wh_keep_succeed(handshakes, meeting.bond);
@@ -197,7 +197,7 @@ static void answer(struct wh_handshakes *handshakes, struct wh_pending *pending,
 	verdict = judge(handshakes, pending);
 	if (verdict == WH_RECEPTION_NONE) {
 		if (!pending->came)
-			wh_acquaintance_judged(handshakes, pending);
+			wh_known_peer_judged(handshakes, pending);
 		return;
 	}
 	wh_pending_card(handshakes, &card, verdict,

@@ -78,25 +78,25 @@ void wh_cookies_put_off(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	const struct wh_letter *letter, const struct wh_cookie *packet);
 
 /*
- * acquaintance.c, for the handshake server's core. _takes: whether a handshake begins with that
+ * known_peer.c, for the handshake server's core. _takes: whether a handshake begins with that
  * cookie, and when the peer was asked for it; later cookies are ignored. _wait: the peer has put us
  * off.
  */
-bool wh_acquaintance_takes(struct wh_handshakes *handshakes, const struct wh_address *peer,
+bool wh_known_peer_takes(struct wh_handshakes *handshakes, const struct wh_address *peer,
 	const struct wh_cookie *packet, uint64_t *asked_tsc);
-void wh_acquaintance_wait(
+void wh_known_peer_wait(
 	struct wh_handshakes *handshakes, const struct wh_address *peer, uint64_t now_tsc);
-void wh_acquaintance_versions(struct wh_handshakes *handshakes, const struct wh_letter *letter,
+void wh_known_peer_versions(struct wh_handshakes *handshakes, const struct wh_letter *letter,
 	const struct wh_versions *versions);
-void wh_acquaintance_settle(struct wh_handshakes *handshakes, const struct wh_pending *pending,
+void wh_known_peer_settle(struct wh_handshakes *handshakes, const struct wh_pending *pending,
 	uint64_t now_tsc, const struct wh_meeting *meeting);
-void wh_acquaintance_judged(struct wh_handshakes *handshakes, const struct wh_pending *pending);
-void wh_acquaintance_lost(
+void wh_known_peer_judged(struct wh_handshakes *handshakes, const struct wh_pending *pending);
+void wh_known_peer_lost(
 	struct wh_handshakes *handshakes, const struct wh_address *peer, uint64_t now_tsc);
-void wh_acquaintance_seek(struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_bond *lost);
-void wh_acquaintance_forget(struct wh_handshakes *handshakes, const struct wh_bond *bond);
-int32_t wh_acquaintance_poll(struct wh_handshakes *handshakes, uint64_t now_tsc);
-bool wh_acquaintance_ask(struct wh_handshakes *handshakes, struct wh_letter *letter);
+void wh_known_peer_seek(struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_bond *lost);
+void wh_known_peer_forget(struct wh_handshakes *handshakes, const struct wh_bond *bond);
+int32_t wh_known_peer_poll(struct wh_handshakes *handshakes, uint64_t now_tsc);
+bool wh_known_peer_ask(struct wh_handshakes *handshakes, struct wh_letter *letter);
 
 /* Encodes and seals the packet, and sets the letter's length. */
 static inline void wh_letter_write(struct wh_letter *letter, const struct wh_packet *packet)

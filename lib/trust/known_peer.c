@@ -22,15 +22,15 @@ static uint64_t ms_tsc(const struct wh_handshakes *handshakes, uint64_t ms)
 	return wh_ns_to_tsc(handshakes->config.hz, ms * 1000000);
 }
 
-static struct wh_acquaintance *find(struct wh_handshakes *handshakes, const struct wh_address *peer)
+static struct wh_known_peer *find(struct wh_handshakes *handshakes, const struct wh_address *peer)
 {
 	for (uint32_t i = 0; i < WH_HANDSHAKES_KNOWN_PEERS; i++)
-		if (wh_address_equal(&handshakes->acquaintance[i].peer, peer))
-			return &handshakes->acquaintance[i];
+		if (wh_address_equal(&handshakes->known_peer[i].peer, peer))
+			return &handshakes->known_peer[i];
 	return NULL;
 }
 
-static void begin(struct wh_handshakes *handshakes, struct wh_acquaintance *one, uint64_t now_tsc)
+static void begin(struct wh_handshakes *handshakes, struct wh_known_peer *one, uint64_t now_tsc)
 {
 	one->meeting.state = WH_MEETING_ASKS;
 	one->next_ask_tsc = now_tsc;
@@ -38,17 +38,17 @@ static void begin(struct wh_handshakes *handshakes, struct wh_acquaintance *one,
 }
 
 /* A place that is free, or whose peer is not wanted any more. */
-static struct wh_acquaintance *make(
+static struct wh_known_peer *make(
 	struct wh_handshakes *handshakes, uint64_t now_tsc, const struct wh_address *peer)
 {
 	uint64_t wanted_tsc = WH_MEETING_WANTED_S * handshakes->config.hz;
 
 	for (uint32_t i = 0; i < WH_HANDSHAKES_KNOWN_PEERS; i++) {
-		struct wh_acquaintance *one = &handshakes->acquaintance[i];
+		struct wh_known_peer *one = &handshakes->known_peer[i];
 
 		if (one->peer.family != 0 && now_tsc - one->wanted_tsc <= wanted_tsc)
 			continue;
-		*one = (struct wh_acquaintance){
+		*one = (struct wh_known_peer){
 			.peer = *peer,
 			.number = wh_handshake_number(handshakes->config.key, peer),
 		};
@@ -64,7 +64,7 @@ void wh_handshakes_attempt(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	*meeting = (struct wh_meeting){.state = WH_MEETING_FULL};
 	wh_spin_lock(&handshakes->lock);
 
-	struct wh_acquaintance *one = find(handshakes, peer);
+	struct wh_known_peer *one = find(handshakes, peer);
 
 	if (one == NULL)
 		one = make(handshakes, now_tsc, peer);
@@ -95,14 +95,14 @@ static uint64_t put_off_tsc(
 	return most_tsc / 2 + random % (most_tsc / 2);
 }
 
-bool wh_acquaintance_takes(struct wh_handshakes *handshakes, const struct wh_address *peer,
+bool wh_known_peer_takes(struct wh_handshakes *handshakes, const struct wh_address *peer,
 	const struct wh_cookie *packet, uint64_t *asked_tsc)
 {
 	bool begins = false;
 
 	wh_spin_lock(&handshakes->lock);
 
-	struct wh_acquaintance *one = find(handshakes, peer);
+	struct wh_known_peer *one = find(handshakes, peer);
 
 	if (one != NULL && is_none(packet->cookie)) {
 		one->meeting.unsealed = true;
@@ -118,12 +118,12 @@ bool wh_acquaintance_takes(struct wh_handshakes *handshakes, const struct wh_add
 	return begins;
 }
 
-void wh_acquaintance_wait(
+void wh_known_peer_wait(
 	struct wh_handshakes *handshakes, const struct wh_address *peer, uint64_t now_tsc)
 {
 	wh_spin_lock(&handshakes->lock);
 
-	struct wh_acquaintance *one = find(handshakes, peer);
+	struct wh_known_peer *one = find(handshakes, peer);
 
 	if (one != NULL) {
 		one->meeting.put_off = true;
@@ -132,12 +132,12 @@ void wh_acquaintance_wait(
 	wh_spin_unlock(&handshakes->lock);
 }
 
-void wh_acquaintance_versions(struct wh_handshakes *handshakes, const struct wh_letter *letter,
+void wh_known_peer_versions(struct wh_handshakes *handshakes, const struct wh_letter *letter,
 	const struct wh_versions *versions)
 {
 	wh_spin_lock(&handshakes->lock);
 
-	struct wh_acquaintance *one = find(handshakes, &letter->peer);
+	struct wh_known_peer *one = find(handshakes, &letter->peer);
 
 	if (one != NULL && one->number == versions->handshake && one->asks) {
 		one->meeting.least = versions->least;
@@ -147,11 +147,11 @@ void wh_acquaintance_versions(struct wh_handshakes *handshakes, const struct wh_
 }
 
 /* The trust decision is pending. */
-void wh_acquaintance_judged(struct wh_handshakes *handshakes, const struct wh_pending *pending)
+void wh_known_peer_judged(struct wh_handshakes *handshakes, const struct wh_pending *pending)
 {
 	wh_spin_lock(&handshakes->lock);
 
-	struct wh_acquaintance *one = find(handshakes, &pending->peer);
+	struct wh_known_peer *one = find(handshakes, &pending->peer);
 
 	if (one != NULL && one->meeting.state == WH_MEETING_RUNS) {
 		one->meeting.state = WH_MEETING_JUDGED;
@@ -163,12 +163,12 @@ void wh_acquaintance_judged(struct wh_handshakes *handshakes, const struct wh_pe
 }
 
 /* The handshake failed: it is begun again after a while. */
-void wh_acquaintance_lost(
+void wh_known_peer_lost(
 	struct wh_handshakes *handshakes, const struct wh_address *peer, uint64_t now_tsc)
 {
 	wh_spin_lock(&handshakes->lock);
 
-	struct wh_acquaintance *one = find(handshakes, peer);
+	struct wh_known_peer *one = find(handshakes, peer);
 
 	if (one != NULL && one->with_handshake) {
 		one->with_handshake = false;
@@ -180,12 +180,12 @@ void wh_acquaintance_lost(
 	wh_spin_unlock(&handshakes->lock);
 }
 
-void wh_acquaintance_settle(struct wh_handshakes *handshakes, const struct wh_pending *pending,
+void wh_known_peer_settle(struct wh_handshakes *handshakes, const struct wh_pending *pending,
 	uint64_t now_tsc, const struct wh_meeting *meeting)
 {
 	wh_spin_lock(&handshakes->lock);
 
-	struct wh_acquaintance *one = find(handshakes, &pending->peer);
+	struct wh_known_peer *one = find(handshakes, &pending->peer);
 
 	if (one != NULL) {
 		one->with_handshake = false;
@@ -199,13 +199,13 @@ void wh_acquaintance_settle(struct wh_handshakes *handshakes, const struct wh_pe
 }
 
 /* Sessions under a bond that was lost want another with its peer, of whom nobody else asks. */
-void wh_acquaintance_seek(struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_bond *lost)
+void wh_known_peer_seek(struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_bond *lost)
 {
 	const struct wh_bond *found = NULL;
 
 	wh_spin_lock(&handshakes->lock);
 
-	struct wh_acquaintance *one = find(handshakes, &lost->config.peer);
+	struct wh_known_peer *one = find(handshakes, &lost->config.peer);
 
 	if (one == NULL)
 		one = make(handshakes, now_tsc, &lost->config.peer);
@@ -221,11 +221,11 @@ void wh_acquaintance_seek(struct wh_handshakes *handshakes, uint64_t now_tsc, st
 	wh_bonds_tell(handshakes->config.bonds);
 }
 
-void wh_acquaintance_forget(struct wh_handshakes *handshakes, const struct wh_bond *bond)
+void wh_known_peer_forget(struct wh_handshakes *handshakes, const struct wh_bond *bond)
 {
 	wh_spin_lock(&handshakes->lock);
 	for (uint32_t i = 0; i < WH_HANDSHAKES_KNOWN_PEERS; i++) {
-		struct wh_acquaintance *one = &handshakes->acquaintance[i];
+		struct wh_known_peer *one = &handshakes->known_peer[i];
 
 		if (one->meeting.bond != bond)
 			continue;
@@ -236,8 +236,7 @@ void wh_acquaintance_forget(struct wh_handshakes *handshakes, const struct wh_bo
 }
 
 /* Whether an ASK to the peer is due. */
-static bool poll_one(
-	struct wh_handshakes *handshakes, struct wh_acquaintance *one, uint64_t now_tsc)
+static bool poll_one(struct wh_handshakes *handshakes, struct wh_known_peer *one, uint64_t now_tsc)
 {
 	struct wh_bond *bond = one->meeting.bond;
 	bool doubted = bond != NULL && atomic_load(&bond->hinted);
@@ -265,25 +264,25 @@ static bool poll_one(
 	return true;
 }
 
-int32_t wh_acquaintance_poll(struct wh_handshakes *handshakes, uint64_t now_tsc)
+int32_t wh_known_peer_poll(struct wh_handshakes *handshakes, uint64_t now_tsc)
 {
 	int32_t work = 0;
 
 	wh_spin_lock(&handshakes->lock);
 	for (uint32_t i = 0; i < WH_HANDSHAKES_KNOWN_PEERS; i++)
-		work += poll_one(handshakes, &handshakes->acquaintance[i], now_tsc);
+		work += poll_one(handshakes, &handshakes->known_peer[i], now_tsc);
 	wh_spin_unlock(&handshakes->lock);
 	return work;
 }
 
-bool wh_acquaintance_ask(struct wh_handshakes *handshakes, struct wh_letter *letter)
+bool wh_known_peer_ask(struct wh_handshakes *handshakes, struct wh_letter *letter)
 {
 	struct wh_packet packet = {.type = WH_PACKET_ASK};
 	bool due = false;
 
 	wh_spin_lock(&handshakes->lock);
 	for (uint32_t i = 0; i < WH_HANDSHAKES_KNOWN_PEERS && !due; i++) {
-		struct wh_acquaintance *one = &handshakes->acquaintance[i];
+		struct wh_known_peer *one = &handshakes->known_peer[i];
 
 		due = one->ask_due;
 		if (!due)
