@@ -125,7 +125,7 @@ void wh_calm_act(void (*act)(struct wh_port *port), struct wh_port *port)
 }
 
 /* Whether this is a socket of the type that memif uses to connect, and nothing else here does. */
-static bool is_meeting(int fd)
+static bool is_attempt(int fd)
 {
 	int domain = 0, type = 0;
 	socklen_t bytes = sizeof(domain);
@@ -194,7 +194,7 @@ __attribute__((visibility("default"), externally_visible)) ssize_t sendmsg(
 
 	int error = errno;
 
-	if (is_meeting(fd))
+	if (is_attempt(fd))
 		return (ssize_t)bytes_of(message);
 	errno = error;
 	return sent;

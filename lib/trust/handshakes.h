@@ -84,17 +84,17 @@ struct wh_handshakes_config {
 	void *context;
 };
 
-enum wh_meeting_state {
-	WH_MEETING_ASKS = 0, /* no answer yet */
-	WH_MEETING_RUNS,
-	WH_MEETING_JUDGED, /* the peer is known, the trust decision is pending */
-	WH_MEETING_BONDED, /* we trust the peer; its verdict may be outstanding */
-	WH_MEETING_REFUSED,
-	WH_MEETING_FULL, /* too many peers at once */
+enum wh_attempt_state {
+	WH_ATTEMPT_ASKS = 0, /* no answer yet */
+	WH_ATTEMPT_RUNS,
+	WH_ATTEMPT_JUDGED, /* the peer is known, the trust decision is pending */
+	WH_ATTEMPT_BONDED, /* we trust the peer; its verdict may be outstanding */
+	WH_ATTEMPT_REFUSED,
+	WH_ATTEMPT_FULL, /* too many peers at once */
 };
 
-struct wh_meeting {
-	enum wh_meeting_state state;
+struct wh_attempt {
+	enum wh_attempt_state state;
 	enum wh_reception verdict; /* of a refusal, ... */
 	bool by_peer;              /* ... and whether the peer made it */
 	bool put_off;              /* unauthenticated hint: the peer has no place for us; ... */
@@ -109,7 +109,7 @@ struct wh_meeting {
 struct wh_known_peer {
 	struct wh_address peer; /* family 0: free */
 	uint64_t wanted_tsc;
-	struct wh_meeting meeting; /* its bond is one of those kept below */
+	struct wh_attempt attempt; /* its bond is one of those kept below */
 
 	/* Used by the handshake server's core only. */
 	uint64_t number;
@@ -190,10 +190,10 @@ int32_t wh_handshakes_poll(struct wh_handshakes *handshakes, uint64_t now_tsc);
 
 /*
  * Any core: the state of the bond with a peer. Without a bond this starts to look for the peer,
- * until WH_MEETING_WANTED_S after the last call.
+ * until WH_ATTEMPT_WANTED_S after the last call.
  */
-#define WH_MEETING_WANTED_S 5
+#define WH_ATTEMPT_WANTED_S 5
 void wh_handshakes_attempt(struct wh_handshakes *handshakes, uint64_t now_tsc,
-	const struct wh_address *peer, struct wh_meeting *meeting);
+	const struct wh_address *peer, struct wh_attempt *attempt);
 
 #endif

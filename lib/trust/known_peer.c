@@ -32,7 +32,7 @@ static struct wh_known_peer *find(struct wh_handshakes *handshakes, const struct
 
 static void begin(struct wh_handshakes *handshakes, struct wh_known_peer *one, uint64_t now_tsc)
 {
-	one->meeting.state = WH_MEETING_ASKS;
+	one->attempt.state = WH_ATTEMPT_ASKS;
 	one->next_ask_tsc = now_tsc;
 	one->patience_tsc = ms_tsc(handshakes, ASK_PATIENCE_MS);
 }
@@ -41,7 +41,7 @@ static void begin(struct wh_handshakes *handshakes, struct wh_known_peer *one, u
 static struct wh_known_peer *make(
 	struct wh_handshakes *handshakes, uint64_t now_tsc, const struct wh_address *peer)
 {
-	uint64_t wanted_tsc = WH_MEETING_WANTED_S * handshakes->config.hz;
+	uint64_t wanted_tsc = WH_ATTEMPT_WANTED_S * handshakes->config.hz;
 
 	for (uint32_t i = 0; i < WH_HANDSHAKES_KNOWN_PEERS; i++) {
 		struct wh_known_peer *one = &handshakes->known_peer[i];
@@ -59,9 +59,9 @@ static struct wh_known_peer *make(
 }
 
 void wh_handshakes_attempt(struct wh_handshakes *handshakes, uint64_t now_tsc,
-	const struct wh_address *peer, struct wh_meeting *meeting)
+	const struct wh_address *peer, struct wh_attempt *attempt)
 {
-	*meeting = (struct wh_meeting){.state = WH_MEETING_FULL};
+	*attempt = (struct wh_attempt){.state = WH_ATTEMPT_FULL};
 	wh_spin_lock(&handshakes->lock);
 
 	struct wh_known_peer *one = find(handshakes, peer);
@@ -70,9 +70,9 @@ void wh_handshakes_attempt(struct wh_handshakes *handshakes, uint64_t now_tsc,
 		one = make(handshakes, now_tsc, peer);
 	if (one != NULL) {
 		one->wanted_tsc = now_tsc;
-		*meeting = one->meeting;
-		if (meeting->bond != NULL)
-			wh_bond_share(meeting->bond);
+		*attempt = one->attempt;
+		if (attempt->bond != NULL)
+			wh_bond_share(attempt->bond);
 	}
 	wh_spin_unlock(&handshakes->lock);
 }
@@ -105,12 +105,12 @@ bool wh_known_peer_takes(struct wh_handshakes *handshakes, const struct wh_addre
 	struct wh_known_peer *one = find(handshakes, peer);
 
 	if (one != NULL && is_none(packet->cookie)) {
-		one->meeting.unsealed = true;
+		one->attempt.unsealed = true;
 	} else if (one != NULL && one->number == packet->handshake && one->asks) {
 		one->asks = false;
 		one->with_handshake = true;
-		if (one->meeting.state == WH_MEETING_ASKS)
-			one->meeting.state = WH_MEETING_RUNS;
+		if (one->attempt.state == WH_ATTEMPT_ASKS)
+			one->attempt.state = WH_ATTEMPT_RUNS;
 		begins = true;
 		*asked_tsc = one->asked_tsc;
 	}
@@ -126,7 +126,7 @@ void wh_known_peer_wait(
 	struct wh_known_peer *one = find(handshakes, peer);
 
 	if (one != NULL) {
-		one->meeting.put_off = true;
+		one->attempt.put_off = true;
 		one->next_ask_tsc = now_tsc + put_off_tsc(handshakes, now_tsc, one->put_offs++);
 	}
 	wh_spin_unlock(&handshakes->lock);
@@ -140,8 +140,8 @@ void wh_known_peer_versions(struct wh_handshakes *handshakes, const struct wh_le
 	struct wh_known_peer *one = find(handshakes, &letter->peer);
 
 	if (one != NULL && one->number == versions->handshake && one->asks) {
-		one->meeting.least = versions->least;
-		one->meeting.most = versions->most;
+		one->attempt.least = versions->least;
+		one->attempt.most = versions->most;
 	}
 	wh_spin_unlock(&handshakes->lock);
 }
@@ -153,11 +153,11 @@ void wh_known_peer_judged(struct wh_handshakes *handshakes, const struct wh_pend
 
 	struct wh_known_peer *one = find(handshakes, &pending->peer);
 
-	if (one != NULL && one->meeting.state == WH_MEETING_RUNS) {
-		one->meeting.state = WH_MEETING_JUDGED;
-		one->meeting.seen = true;
-		memcpy(one->meeting.peer_id, pending->handshake.peer_id,
-			sizeof(one->meeting.peer_id));
+	if (one != NULL && one->attempt.state == WH_ATTEMPT_RUNS) {
+		one->attempt.state = WH_ATTEMPT_JUDGED;
+		one->attempt.seen = true;
+		memcpy(one->attempt.peer_id, pending->handshake.peer_id,
+			sizeof(one->attempt.peer_id));
 	}
 	wh_spin_unlock(&handshakes->lock);
 }
@@ -172,16 +172,16 @@ void wh_known_peer_lost(
 
 	if (one != NULL && one->with_handshake) {
 		one->with_handshake = false;
-		if (one->meeting.state == WH_MEETING_RUNS ||
-			one->meeting.state == WH_MEETING_JUDGED)
-			one->meeting.state = WH_MEETING_ASKS;
+		if (one->attempt.state == WH_ATTEMPT_RUNS ||
+			one->attempt.state == WH_ATTEMPT_JUDGED)
+			one->attempt.state = WH_ATTEMPT_ASKS;
 		one->next_ask_tsc = now_tsc + one->patience_tsc;
 	}
 	wh_spin_unlock(&handshakes->lock);
 }
 
 void wh_known_peer_settle(struct wh_handshakes *handshakes, const struct wh_pending *pending,
-	uint64_t now_tsc, const struct wh_meeting *meeting)
+	uint64_t now_tsc, const struct wh_attempt *attempt)
 {
 	wh_spin_lock(&handshakes->lock);
 
@@ -191,8 +191,8 @@ void wh_known_peer_settle(struct wh_handshakes *handshakes, const struct wh_pend
 		one->with_handshake = false;
 		one->asks = false;
 		one->put_offs = 0;
-		if (meeting->bond != NULL || one->meeting.bond == pending->bond)
-			one->meeting = *meeting;
+		if (attempt->bond != NULL || one->attempt.bond == pending->bond)
+			one->attempt = *attempt;
 		one->next_ask_tsc = now_tsc + ms_tsc(handshakes, REFUSED_MS);
 	}
 	wh_spin_unlock(&handshakes->lock);
@@ -211,7 +211,7 @@ void wh_known_peer_seek(struct wh_handshakes *handshakes, uint64_t now_tsc, stru
 		one = make(handshakes, now_tsc, &lost->config.peer);
 	if (one != NULL) {
 		one->wanted_tsc = now_tsc;
-		found = one->meeting.bond;
+		found = one->attempt.bond;
 	}
 	wh_spin_unlock(&handshakes->lock);
 	/* It ends on this core only. */
@@ -227,9 +227,9 @@ void wh_known_peer_forget(struct wh_handshakes *handshakes, const struct wh_bond
 	for (uint32_t i = 0; i < WH_HANDSHAKES_KNOWN_PEERS; i++) {
 		struct wh_known_peer *one = &handshakes->known_peer[i];
 
-		if (one->meeting.bond != bond)
+		if (one->attempt.bond != bond)
 			continue;
-		one->meeting = (struct wh_meeting){.state = WH_MEETING_ASKS};
+		one->attempt = (struct wh_attempt){.state = WH_ATTEMPT_ASKS};
 		one->next_ask_tsc = 0;
 	}
 	wh_spin_unlock(&handshakes->lock);
@@ -238,23 +238,23 @@ void wh_known_peer_forget(struct wh_handshakes *handshakes, const struct wh_bond
 /* Whether an ASK to the peer is due. */
 static bool poll_one(struct wh_handshakes *handshakes, struct wh_known_peer *one, uint64_t now_tsc)
 {
-	struct wh_bond *bond = one->meeting.bond;
+	struct wh_bond *bond = one->attempt.bond;
 	bool doubted = bond != NULL && atomic_load(&bond->hinted);
 	/*
 	 * Sessions under a bond in doubt wait for the next one; the handshake server's own
 	 * reference does not count.
 	 */
-	bool wanted = now_tsc - one->wanted_tsc <= WH_MEETING_WANTED_S * handshakes->config.hz ||
+	bool wanted = now_tsc - one->wanted_tsc <= WH_ATTEMPT_WANTED_S * handshakes->config.hz ||
 		      (doubted && wh_bond_holders(bond) > 1);
-	bool needed = one->meeting.state != WH_MEETING_BONDED || doubted;
+	bool needed = one->attempt.state != WH_ATTEMPT_BONDED || doubted;
 
 	if (one->peer.family == 0 || one->with_handshake || !wanted || !needed ||
 		now_tsc < one->next_ask_tsc)
 		return false;
 	if (!one->asks)
 		one->patience_tsc = ms_tsc(handshakes, ASK_PATIENCE_MS);
-	if (one->meeting.state == WH_MEETING_REFUSED)
-		one->meeting = (struct wh_meeting){.state = WH_MEETING_ASKS};
+	if (one->attempt.state == WH_ATTEMPT_REFUSED)
+		one->attempt = (struct wh_attempt){.state = WH_ATTEMPT_ASKS};
 	one->asks = true;
 	one->ask_due = true;
 	one->asked_tsc = now_tsc;

@@ -49,7 +49,7 @@ uint32_t wh_pending_reserve(
 void wh_pending_card(const struct wh_handshakes *handshakes, struct wh_card *card,
 	enum wh_reception verdict, uint32_t number); /* fills in a card of ours */
 
-/* meeting.c: the handshake has advanced, or a decision is due. */
+/* attempt.c: the handshake has advanced, or a decision is due. */
 void wh_pending_step(
 	struct wh_handshakes *handshakes, struct wh_pending *pending, uint64_t now_tsc);
 void wh_pending_give_up(
@@ -89,7 +89,7 @@ void wh_known_peer_wait(
 void wh_known_peer_versions(struct wh_handshakes *handshakes, const struct wh_letter *letter,
 	const struct wh_versions *versions);
 void wh_known_peer_settle(struct wh_handshakes *handshakes, const struct wh_pending *pending,
-	uint64_t now_tsc, const struct wh_meeting *meeting);
+	uint64_t now_tsc, const struct wh_attempt *attempt);
 void wh_known_peer_judged(struct wh_handshakes *handshakes, const struct wh_pending *pending);
 void wh_known_peer_lost(
 	struct wh_handshakes *handshakes, const struct wh_address *peer, uint64_t now_tsc);

@@ -152,19 +152,19 @@ static void turn(struct line *line)
 /* The bond with the server, held, or NULL. */
 static struct wh_bond *meet(struct line *line, enum wh_reception *verdict)
 {
-	struct wh_meeting meeting = {0};
+	struct wh_attempt attempt = {0};
 	uint64_t end_ns = wh_attack_now_ns() + HANDSHAKE_MS * NS_PER_MS;
 
-	while (meeting.state != WH_MEETING_BONDED && meeting.state != WH_MEETING_REFUSED &&
+	while (attempt.state != WH_ATTEMPT_BONDED && attempt.state != WH_ATTEMPT_REFUSED &&
 		wh_attack_now_ns() < end_ns) {
 		wh_handshakes_attempt(
-			&line->handshakes, wh_attack_now_ns(), &line->attacker->server, &meeting);
+			&line->handshakes, wh_attack_now_ns(), &line->attacker->server, &attempt);
 		turn(line);
 	}
-	*verdict = meeting.verdict;
+	*verdict = attempt.verdict;
 	for (end_ns = wh_attack_now_ns() + LAST_MS * NS_PER_MS; wh_attack_now_ns() < end_ns;)
 		turn(line);
-	return meeting.bond;
+	return attempt.bond;
 }
 
 static void have_identity(const struct wh_attacker *attacker)

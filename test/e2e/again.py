@@ -34,7 +34,7 @@ class Late(Pair):
                          server=('--state', folder / 'state', *server), **options)
 
     def start_server(self, *options):
-        socket = Path(self.meeting, 'socket')
+        socket = Path(self.rendezvous, 'socket')
         if self.is_entered:
             wait_until(socket.exists, 20, 'a client that makes the link')
             super().start_server(*options)

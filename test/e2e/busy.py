@@ -74,7 +74,7 @@ class Site(House):
 
     @property
     def audit(self):
-        return self.meeting / f'audit{self.number}'
+        return self.rendezvous / f'audit{self.number}'
 
     def place(self):
         return self.lab_host.under, 'af_packet:eth0'
@@ -104,9 +104,9 @@ def sites(program):
         hosts = [lab.host(name) for name in ('one', 'two')]
         lab.wire((hosts[0], 'eth0'), (hosts[1], 'eth0'), 9000)
 
-        def make(program, meeting, number):
-            site = Site(program, meeting, number, '--mtu', '9000', '--audit',
-                        meeting / f'audit{number}', '--queue-jobs', AT_ONCE,
+        def make(program, rendezvous, number):
+            site = Site(program, rendezvous, number, '--mtu', '9000', '--audit',
+                        rendezvous / f'audit{number}', '--queue-jobs', AT_ONCE,
                         '--queue-peer-jobs', AT_ONCE - 1,
                         '--peer-timeout', '3s', '--metrics', '0')
             site.lab_host = hosts[number]

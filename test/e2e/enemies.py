@@ -72,9 +72,9 @@ def noted(house):
 
 def refuse_second(program, house):
     result = program.run('serve', '--config', 'none', '--port',
-                         f'memif:{house.meeting}/other,role=server', '--addr', '192.0.2.9/24',
+                         f'memif:{house.rendezvous}/other,role=server', '--addr', '192.0.2.9/24',
                          '--root', house.root, '--no-huge', '--buffers', '64M', '--state',
-                         house.state, '--control', house.meeting / 'other-control')
+                         house.state, '--control', house.rendezvous / 'other-control')
     expect_equal('the exit status of a second server', result.status, OTHER)
     expect(f'another server uses {house.state}' in result.err, result.err)
 

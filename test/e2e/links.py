@@ -44,7 +44,7 @@ def strangers(program, folder, link):
     """Clients connect and leave; a second server is refused; the first one continues."""
     kind = socket.SOCK_SEQPACKET if link == 'memif' else socket.SOCK_STREAM
     with Pair(program, folder, link=link) as pair:
-        path = f'{pair.meeting}/socket'
+        path = f'{pair.rendezvous}/socket'
         expect_equal('rights of others', stat.S_IMODE(os.stat(path).st_mode) & 0o77, 0)
         guests(path, kind)
         second = program.run('serve', '--config', 'none', '--no-huge', '--port', pair.port(0),

@@ -243,7 +243,7 @@ def where(program, folder):
     with watched(program, folder) as (pair, _, port):
         for place, status in (('x', 2), (str(port), 1)):
             result = program.run('serve', '--config', 'none', '--port',
-                                 f'memif:{pair.meeting}/other,role=server', '--addr',
+                                 f'memif:{pair.rendezvous}/other,role=server', '--addr',
                                  '192.0.2.9/24', '--root', folder, '--no-huge', '--buffers', '64M',
                                  '--state', 'none', '--metrics', place)
             expect_status(result, status)

@@ -35,12 +35,12 @@ OVER = ('done', 'failed', 'cancelled')
 class House:
     """A server with a queue, at one end of a link."""
 
-    def __init__(self, program, meeting, number, *options):
+    def __init__(self, program, rendezvous, number, *options):
         self.program, self.number, self.options = program, number, options
-        self.meeting, self.process = meeting, None
-        self.root, self.state = meeting / f'root{number}', meeting / f'state{number}'
-        self.path = meeting / f'control{number}'
-        self.log = meeting / f'log{number}'
+        self.rendezvous, self.process = rendezvous, None
+        self.root, self.state = rendezvous / f'root{number}', rendezvous / f'state{number}'
+        self.path = rendezvous / f'control{number}'
+        self.log = rendezvous / f'log{number}'
         for folder in (self.root, self.state):
             folder.mkdir()
 
@@ -51,7 +51,7 @@ class House:
     def place(self):
         """What it runs under, and its port."""
         role = ',role=server' if self.number == 0 else ''
-        return on_cpu(self.number), f'memif:{self.meeting}/socket{role}'
+        return on_cpu(self.number), f'memif:{self.rendezvous}/socket{role}'
 
     def start(self):
         under, port = self.place()
@@ -123,9 +123,9 @@ class House:
 
 @contextlib.contextmanager
 def houses(program, *options, kind=House):
-    meeting = Path(tempfile.mkdtemp(prefix='wavehaul-', dir='/tmp'))
-    meeting.chmod(0o777)
-    two = [kind(program, meeting, number, *options) for number in (0, 1)]
+    rendezvous = Path(tempfile.mkdtemp(prefix='wavehaul-', dir='/tmp'))
+    rendezvous.chmod(0o777)
+    two = [kind(program, rendezvous, number, *options) for number in (0, 1)]
     try:
         for house in two:
             house.start()
@@ -137,7 +137,7 @@ def houses(program, *options, kind=House):
             if house.process is not None:
                 house.process.kill()
                 house.process.wait()
-        shutil.rmtree(meeting, ignore_errors=True)
+        shutil.rmtree(rendezvous, ignore_errors=True)
 
 
 def both_ways(program, folder):
@@ -358,11 +358,11 @@ def told(program, folder):
 
 def reread(program, folder):
     """SIGHUP: more jobs run at once; fixed settings are reported; invalid files change nothing."""
-    meeting = Path(tempfile.mkdtemp(prefix='wavehaul-', dir='/tmp'))
-    meeting.chmod(0o777)
-    config = meeting / 'site.conf'
+    rendezvous = Path(tempfile.mkdtemp(prefix='wavehaul-', dir='/tmp'))
+    rendezvous.chmod(0o777)
+    config = rendezvous / 'site.conf'
     config.write_text('[queue]\njobs = 1\n[limits]\njob_depth = 8\n')
-    house = House(program, meeting, 0, '--config', config)
+    house = House(program, rendezvous, 0, '--config', config)
 
     def reload(text, said):
         config.with_suffix('.new').write_text(text)
@@ -389,7 +389,7 @@ def reread(program, folder):
         if house.process is not None:
             house.process.kill()
             house.process.wait()
-        shutil.rmtree(meeting, ignore_errors=True)
+        shutil.rmtree(rendezvous, ignore_errors=True)
 
 
 def restarted(program, folder):

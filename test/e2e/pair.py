@@ -111,8 +111,8 @@ class Pair:
     def __enter__(self):
         self.served.mkdir(exist_ok=True)
         # Paths of sockets are short, whatever TMPDIR is, and another user must reach this one.
-        self.meeting = tempfile.mkdtemp(prefix='wavehaul-', dir='/tmp')
-        os.chmod(self.meeting, 0o777)
+        self.rendezvous = tempfile.mkdtemp(prefix='wavehaul-', dir='/tmp')
+        os.chmod(self.rendezvous, 0o777)
         self.start_server()
         return self
 
@@ -124,17 +124,17 @@ class Pair:
                 if kind is None:
                     raise Failed('the server was left running')
         finally:
-            shutil.rmtree(self.meeting, ignore_errors=True)
+            shutil.rmtree(self.rendezvous, ignore_errors=True)
             if self.hugepages is not None:
                 self.hugepages.close()
         if kind is Failed and self.said():
             raise Failed(f'{error}; the server: {self.said()[-400:]!r}') from None
 
     def port(self, end):
-        return LINKS[self.link][end].format(f'{self.meeting}/socket')
+        return LINKS[self.link][end].format(f'{self.rendezvous}/socket')
 
     def said(self):
-        log = Path(self.meeting, 'log')
+        log = Path(self.rendezvous, 'log')
         return log.read_text(errors='replace') if log.exists() else self.last_words
 
     def start_server(self, *options):
@@ -144,7 +144,7 @@ class Pair:
                    '--config', 'none', '--port', self.port(0), '--addr', f'{SERVER}/24', '--root',
                    self.served, '--buffers', '256M', '--state', 'none', *self.both,
                    *self.server_options, *options]
-        with open(Path(self.meeting, 'log'), 'wb') as log:
+        with open(Path(self.rendezvous, 'log'), 'wb') as log:
             self.process = subprocess.Popen(
                 list(map(str, command)), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True)

@@ -44,9 +44,9 @@ NOTICED_S = 3
 class Site(House):
     """A server on a host of its own, with a key of its own."""
 
-    def __init__(self, program, meeting, number, host, *options):
-        self.host, self.user = host, User(program, meeting / f'user{number}')
-        super().__init__(program, meeting, number, *options)
+    def __init__(self, program, rendezvous, number, host, *options):
+        self.host, self.user = host, User(program, rendezvous / f'user{number}')
+        super().__init__(program, rendezvous, number, *options)
 
     @property
     def name(self):
@@ -80,15 +80,15 @@ class Site(House):
 
 @contextlib.contextmanager
 def sites(program, *options, rights=('orders=yes',), patience=('3s', '3s', '3s')):
-    meeting = Path(tempfile.mkdtemp(prefix='wavehaul-', dir='/tmp'))
-    meeting.chmod(0o777)
+    rendezvous = Path(tempfile.mkdtemp(prefix='wavehaul-', dir='/tmp'))
+    rendezvous.chmod(0o777)
     three = []
     try:
         with Lab() as lab:
             hosts = [lab.host(name) for name in ('a', 'b', 'c')]
             # With large frames, slow streams are so few packets that loops may nap meanwhile.
             lab.switch(hosts, 9000)
-            three = [Site(program, meeting, number, host, '--mtu', '9000', '--peer-timeout',
+            three = [Site(program, rendezvous, number, host, '--mtu', '9000', '--peer-timeout',
                           patience[number], *options)
                      for number, host in enumerate(hosts)]
             one, two, three_ = three
@@ -106,7 +106,7 @@ def sites(program, *options, rights=('orders=yes',), patience=('3s', '3s', '3s')
             if site.process is not None:
                 site.process.kill()
                 site.process.wait()
-        shutil.rmtree(meeting, ignore_errors=True)
+        shutil.rmtree(rendezvous, ignore_errors=True)
 
 
 def copied(program, folder):

@@ -36,7 +36,7 @@ static struct host {
 	struct wh_identity identity;
 	struct wh_bonds bonds;
 	struct wh_handshakes handshakes;
-	struct wh_meeting meeting; /* with the other one */
+	struct wh_attempt attempt; /* with the other one */
 } hosts[2];
 
 static struct world {
@@ -101,7 +101,7 @@ static void open_hosts(void)
 		memcpy(config.key, keys[i], sizeof(config.key));
 		WH_ASSERT(wh_bonds_init(&hosts[i].bonds, WH_BOND_PLACES_MIN) == 0);
 		WH_ASSERT(wh_handshakes_init(&hosts[i].handshakes, &config) == 0);
-		hosts[i].meeting = (struct wh_meeting){0};
+		hosts[i].attempt = (struct wh_attempt){0};
 	}
 }
 
@@ -361,8 +361,8 @@ static void step(uint64_t span_tsc)
 		} else {
 			i++;
 		}
-	wh_bond_let_go(hosts[0].meeting.bond);
-	wh_handshakes_attempt(&hosts[0].handshakes, world.now_tsc, &peer, &hosts[0].meeting);
+	wh_bond_let_go(hosts[0].attempt.bond);
+	wh_handshakes_attempt(&hosts[0].handshakes, world.now_tsc, &peer, &hosts[0].attempt);
 	for (uint32_t i = 0; i < 2; i++) {
 		wh_handshakes_poll(&hosts[i].handshakes, world.now_tsc);
 		while (wh_handshakes_give(&hosts[i].handshakes, world.now_tsc, &letter))
@@ -377,7 +377,7 @@ static void step(uint64_t span_tsc)
 /* The bond at the other end, too, held; NULL: it is not there, or not yet. */
 static struct wh_bond *find_theirs(void)
 {
-	const struct wh_bond *ours = hosts[0].meeting.bond;
+	const struct wh_bond *ours = hosts[0].attempt.bond;
 
 	return ours != NULL ? wh_bonds_hold(&hosts[1].bonds, ours->config.peer_number) : NULL;
 }
@@ -393,10 +393,10 @@ static bool is_bonded(void)
 /* Both ends have the same secret, and know who the other one is. */
 static void check_bond(void)
 {
-	struct wh_bond *ours = hosts[0].meeting.bond;
+	struct wh_bond *ours = hosts[0].attempt.bond;
 	struct wh_bond *theirs = find_theirs();
 
-	WH_ASSERT(hosts[0].meeting.state == WH_MEETING_BONDED && theirs != NULL);
+	WH_ASSERT(hosts[0].attempt.state == WH_ATTEMPT_BONDED && theirs != NULL);
 	WH_ASSERT(memcmp(ours->config.secret, theirs->config.secret, WH_SECRET_BYTES) == 0);
 	WH_ASSERT(memcmp(ours->config.peer_identity, hosts[1].identity.id, WH_IDENTITY_BYTES) == 0);
 	WH_ASSERT(
@@ -408,7 +408,7 @@ static void check_bond(void)
 static void check_honest(void)
 {
 	const struct host *honest = &hosts[1 - world.liar];
-	const struct wh_bond *ours = hosts[0].meeting.bond;
+	const struct wh_bond *ours = hosts[0].attempt.bond;
 
 	WH_ASSERT(honest->handshakes.n_pending <= honest->handshakes.config.n_pending);
 	if (world.liar == 0 || ours == NULL)
@@ -455,7 +455,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	else
 		check_bond();
 	bonded += is_bonded();
-	wh_bond_let_go(hosts[0].meeting.bond);
+	wh_bond_let_go(hosts[0].attempt.bond);
 	close_hosts();
 	return 0;
 }

@@ -114,21 +114,21 @@ int32_t wh_host_handshake_poll(void *state, uint64_t now_tsc)
 }
 
 void wh_host_handshake_refusal(const struct wh_host_handshake *handshake,
-	const struct wh_meeting *meeting, char why[WH_SOUGHT_WHY_BYTES])
+	const struct wh_attempt *attempt, char why[WH_SOUGHT_WHY_BYTES])
 {
 	char text[WH_FINGERPRINT_BYTES];
 
-	if (meeting->verdict == WH_RECEPTION_CIPHER)
+	if (attempt->verdict == WH_RECEPTION_CIPHER)
 		snprintf(why, WH_SOUGHT_WHY_BYTES,
 			"the two ends have no cipher in common: set the same --cipher at both");
-	else if (meeting->verdict == WH_RECEPTION_BUSY)
+	else if (attempt->verdict == WH_RECEPTION_BUSY)
 		snprintf(why, WH_SOUGHT_WHY_BYTES, "%s has no room for another peer",
-			meeting->by_peer ? "the server" : "this host");
-	else if (meeting->verdict == WH_RECEPTION_SELF)
+			attempt->by_peer ? "the server" : "this host");
+	else if (attempt->verdict == WH_RECEPTION_SELF)
 		snprintf(why, WH_SOUGHT_WHY_BYTES,
 			"this process has answered itself: the address is one of this host, or "
 			"whoever is there sends our packets back");
-	else if (meeting->by_peer)
+	else if (attempt->by_peer)
 		snprintf(why, WH_SOUGHT_WHY_BYTES,
 			"the server does not trust this end, %s: run `wavehaul trust add` there to "
 			"allow it",
@@ -138,7 +138,7 @@ void wh_host_handshake_refusal(const struct wh_host_handshake *handshake,
 		snprintf(why, WH_SOUGHT_WHY_BYTES,
 			"the server %s is not trusted here: if it is the right one, run `wavehaul "
 			"trust add`",
-			wh_fingerprint_text(meeting->peer_id, text));
+			wh_fingerprint_text(attempt->peer_id, text));
 }
 
 static void give_up(struct wh_sought *sought, enum wh_release_status status, const char *why)
@@ -148,22 +148,22 @@ static void give_up(struct wh_sought *sought, enum wh_release_status status, con
 }
 
 /* Gives up after the patience, unless there is a bond or a refusal. */
-static void see_patience(const struct wh_meeting *meeting, uint64_t waited_ns, uint64_t patience_ns,
+static void see_patience(const struct wh_attempt *attempt, uint64_t waited_ns, uint64_t patience_ns,
 	struct wh_sought *sought)
 {
-	if (meeting->least != 0 && waited_ns > UNSEALED_PATIENCE_NS) {
-		sought->least = meeting->least;
-		sought->most = meeting->most;
+	if (attempt->least != 0 && waited_ns > UNSEALED_PATIENCE_NS) {
+		sought->least = attempt->least;
+		sought->most = attempt->most;
 		give_up(sought, WH_STATUS_REFUSED, "the server uses other packet formats");
-	} else if (meeting->unsealed && waited_ns > UNSEALED_PATIENCE_NS) {
+	} else if (attempt->unsealed && waited_ns > UNSEALED_PATIENCE_NS) {
 		give_up(sought, WH_STATUS_REFUSED,
 			"the server runs unsealed: add --unsealed here to accept that");
-	} else if (waited_ns > patience_ns && meeting->put_off) {
+	} else if (waited_ns > patience_ns && attempt->put_off) {
 		give_up(sought, WH_STATUS_BUSY,
 			"the server has no place for another handshake: too many hosts begin one "
 			"at "
 			"once, so try again later");
-	} else if (waited_ns > patience_ns && meeting->state == WH_MEETING_RUNS) {
+	} else if (waited_ns > patience_ns && attempt->state == WH_ATTEMPT_RUNS) {
 		give_up(sought, WH_STATUS_STALLED,
 			"the server answered, but did not complete the handshake");
 	} else if (waited_ns > patience_ns) {
@@ -175,21 +175,21 @@ void wh_host_handshake_seek(struct wh_host_handshake *handshake, uint64_t now_ts
 	const struct wh_address *door, uint64_t patience_ns, uint64_t *since_tsc,
 	struct wh_sought *sought)
 {
-	struct wh_meeting meeting;
+	struct wh_attempt attempt;
 
 	*sought = (struct wh_sought){.status = WH_STATUS_PENDING};
-	wh_handshakes_attempt(&handshake->handshakes, now_tsc, door, &meeting);
-	sought->bond = meeting.bond;
-	if (meeting.state == WH_MEETING_REFUSED) {
-		wh_host_handshake_refusal(handshake, &meeting, sought->why);
+	wh_handshakes_attempt(&handshake->handshakes, now_tsc, door, &attempt);
+	sought->bond = attempt.bond;
+	if (attempt.state == WH_ATTEMPT_REFUSED) {
+		wh_host_handshake_refusal(handshake, &attempt, sought->why);
 		sought->status =
-			meeting.verdict == WH_RECEPTION_BUSY ? WH_STATUS_BUSY : WH_STATUS_REFUSED;
-	} else if (meeting.state == WH_MEETING_FULL) {
+			attempt.verdict == WH_RECEPTION_BUSY ? WH_STATUS_BUSY : WH_STATUS_REFUSED;
+	} else if (attempt.state == WH_ATTEMPT_FULL) {
 		give_up(sought, WH_STATUS_BUSY, "too many servers at once");
-	} else if (meeting.state == WH_MEETING_JUDGED) {
+	} else if (attempt.state == WH_ATTEMPT_JUDGED) {
 		*since_tsc = now_tsc;
-	} else if (meeting.state != WH_MEETING_BONDED) {
-		see_patience(&meeting, wh_tsc_to_ns(handshake->ground->hz, now_tsc - *since_tsc),
+	} else if (attempt.state != WH_ATTEMPT_BONDED) {
+		see_patience(&attempt, wh_tsc_to_ns(handshake->ground->hz, now_tsc - *since_tsc),
 			patience_ns, sought);
 	}
 }

@@ -58,8 +58,8 @@ void wh_host_handshake_seek(struct wh_host_handshake *handshake, uint64_t now_ts
 	const struct wh_address *door, uint64_t patience_ns, uint64_t *since_tsc,
 	struct wh_sought *sought);
 
-/* Describes a refused meeting in a sentence. */
+/* Describes a refused attempt in a sentence. */
 void wh_host_handshake_refusal(const struct wh_host_handshake *handshake,
-	const struct wh_meeting *meeting, char why[WH_SOUGHT_WHY_BYTES]);
+	const struct wh_attempt *attempt, char why[WH_SOUGHT_WHY_BYTES]);
 
 #endif

@@ -40,16 +40,16 @@ static struct wh_address door_of(const struct wh_job *job)
 }
 
 /* By the server, whose decision came after its bond: the streams under that bond have ended. */
-static bool was_refused(struct wh_job *job, uint64_t now_tsc, struct wh_meeting *meeting)
+static bool was_refused(struct wh_job *job, uint64_t now_tsc, struct wh_attempt *attempt)
 {
 	struct wh_host_handshake *handshake = job->jobs->ground->handshake;
 	const struct wh_address door = door_of(job);
 
 	if (handshake == NULL)
 		return false;
-	wh_handshakes_attempt(&handshake->handshakes, now_tsc, &door, meeting);
-	wh_bond_let_go(meeting->bond);
-	return meeting->state == WH_MEETING_REFUSED;
+	wh_handshakes_attempt(&handshake->handshakes, now_tsc, &door, attempt);
+	wh_bond_let_go(attempt->bond);
+	return attempt->state == WH_ATTEMPT_REFUSED;
 }
 
 /* Any trusted peer may answer at an address: it need not be the requested one. */
@@ -184,17 +184,17 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_session_news news = wh_session_news(job->streams.out);
 	char why[WH_SOUGHT_WHY_BYTES];
-	struct wh_meeting meeting;
+	struct wh_attempt attempt;
 	struct wh_record record;
 	int32_t work = 0;
 
 	if (news.outcome == WH_STATUS_REFUSED)
 		wh_session_peer_versions(
 			job->streams.out, &job->result.peer_least, &job->result.peer_most);
-	if (news.outcome == WH_STATUS_REVOKED && was_refused(job, now_tsc, &meeting)) {
-		wh_host_handshake_refusal(job->jobs->ground->handshake, &meeting, why);
+	if (news.outcome == WH_STATUS_REVOKED && was_refused(job, now_tsc, &attempt)) {
+		wh_host_handshake_refusal(job->jobs->ground->handshake, &attempt, why);
 		wh_job_fail(job,
-			meeting.verdict == WH_RECEPTION_BUSY ? WH_STATUS_BUSY : WH_STATUS_REFUSED,
+			attempt.verdict == WH_RECEPTION_BUSY ? WH_STATUS_BUSY : WH_STATUS_REFUSED,
 			"%s", why);
 	}
 	if (news.outcome != WH_STATUS_PENDING && news.outcome != WH_STATUS_VERIFIED)

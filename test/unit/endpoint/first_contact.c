@@ -274,13 +274,13 @@ static void listen(struct wh_session *session)
 static void seek(struct host *client)
 {
 	const struct wh_address *server = &world.host[1].is.end.address;
-	struct wh_meeting meeting;
+	struct wh_attempt attempt;
 
 	if (client->session != NULL)
 		return;
 	if (world.sealed && world.bond == NULL) {
-		wh_handshakes_attempt(&client->is.handshakes, world.now_tsc, server, &meeting);
-		world.bond = meeting.bond;
+		wh_handshakes_attempt(&client->is.handshakes, world.now_tsc, server, &attempt);
+		world.bond = attempt.bond;
 		if (world.bond == NULL)
 			return;
 	}
@@ -675,7 +675,7 @@ static void turned_away(void)
 /* Who wants a handshake with a server of another version hears which ones it speaks. */
 static void foreign(void)
 {
-	struct wh_meeting meeting;
+	struct wh_attempt attempt;
 
 	open_world(true, 1);
 	world.foreign = true;
@@ -684,10 +684,10 @@ static void foreign(void)
 		step();
 	}
 	wh_handshakes_attempt(&world.host[0].is.handshakes, world.now_tsc,
-		&world.host[1].is.end.address, &meeting);
-	CU_ASSERT_EQUAL(meeting.state, WH_MEETING_ASKS);
-	CU_ASSERT_EQUAL(meeting.least, 8);
-	CU_ASSERT_EQUAL(meeting.most, 9);
+		&world.host[1].is.end.address, &attempt);
+	CU_ASSERT_EQUAL(attempt.state, WH_ATTEMPT_ASKS);
+	CU_ASSERT_EQUAL(attempt.least, 8);
+	CU_ASSERT_EQUAL(attempt.most, 9);
 	CU_ASSERT_EQUAL(world.sent_bytes[0] % WH_VERSIONS_BYTES, 0);
 	/* Anybody on the way may have said so: it ends nothing. */
 	world.foreign = false;

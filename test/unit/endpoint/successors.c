@@ -197,15 +197,15 @@ static void step(uint32_t ms)
 
 static void seek_bond(void)
 {
-	struct wh_meeting meeting = {.bond = NULL};
+	struct wh_attempt attempt = {.bond = NULL};
 
-	for (uint32_t ms = 0; ms < 60000 && meeting.bond == NULL; ms++) {
+	for (uint32_t ms = 0; ms < 60000 && attempt.bond == NULL; ms++) {
 		wh_handshakes_attempt(&world.host[0].is.handshakes, world.now_tsc,
-			&world.host[1].is.end.address, &meeting);
+			&world.host[1].is.end.address, &attempt);
 		step(1);
 	}
-	CU_ASSERT_PTR_NOT_NULL_FATAL(meeting.bond);
-	world.bond = meeting.bond;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(attempt.bond);
+	world.bond = attempt.bond;
 }
 
 static void open_session(void)

@@ -11,11 +11,11 @@ const char wh_suite_name[] = "handshakes";
 /* A cookie, and the server's flight with its card: two round trips, and a half until it knows. */
 static void bond_in_two_round_trips(void)
 {
-	struct wh_meeting meeting;
+	struct wh_attempt attempt;
 
 	open_hosts(false, true);
 
-	uint32_t took = meet(1000, &meeting);
+	uint32_t took = meet(1000, &attempt);
 
 	CU_ASSERT(took >= 40 && took <= 44);
 	CU_ASSERT_EQUAL(hosts[0].asked, 1);
@@ -24,31 +24,31 @@ static void bond_in_two_round_trips(void)
 	run(12);
 	CU_ASSERT_PTR_NOT_NULL(kept(1));
 	CU_ASSERT_EQUAL(hosts[1].asked, 1);
-	assert_bonded(&meeting);
-	CU_ASSERT_EQUAL(meeting.bond->config.rights, 7);
-	CU_ASSERT_EQUAL(memcmp(meeting.bond->config.owner, meeting.bond->config.peer_identity,
+	assert_bonded(&attempt);
+	CU_ASSERT_EQUAL(attempt.bond->config.rights, 7);
+	CU_ASSERT_EQUAL(memcmp(attempt.bond->config.owner, attempt.bond->config.peer_identity,
 				WH_IDENTITY_BYTES),
 		0);
-	CU_ASSERT_EQUAL(meeting.bond->config.cipher, WH_CIPHER_AES_128_GCM);
+	CU_ASSERT_EQUAL(attempt.bond->config.cipher, WH_CIPHER_AES_128_GCM);
 	run(12);
 	CU_ASSERT_STRING_EQUAL(hosts[1].news.version, "0.1 (a)");
 	CU_ASSERT_STRING_EQUAL(hosts[0].news.version, "0.1 (b)");
 	/* Nothing is left of the handshake, and who asks again has his bond at once. */
 	run(4000);
 	CU_ASSERT_EQUAL(hosts[0].handshakes.n_pending + hosts[1].handshakes.n_pending, 0);
-	CU_ASSERT_EQUAL(meet(1, &meeting), 0);
-	wh_bond_let_go(meeting.bond);
+	CU_ASSERT_EQUAL(meet(1, &attempt), 0);
+	wh_bond_let_go(attempt.bond);
 	CU_ASSERT_EQUAL(wh_bond_holders(kept(0)), 1);
 	close_hosts();
 }
 
 static void own_key_needs_nobody(void)
 {
-	struct wh_meeting meeting;
+	struct wh_attempt attempt;
 
 	open_hosts(true, false);
-	meet(1000, &meeting);
-	assert_bonded(&meeting);
+	meet(1000, &attempt);
+	assert_bonded(&attempt);
 	close_hosts();
 }
 
@@ -57,15 +57,15 @@ static void own_key_needs_nobody(void)
  */
 static void reflected(void)
 {
-	struct wh_meeting meeting;
+	struct wh_attempt attempt;
 
 	open_hosts(true, false);
 	thrown_back = true;
-	CU_ASSERT(meet(1000, &meeting) <= 44);
+	CU_ASSERT(meet(1000, &attempt) <= 44);
 	thrown_back = false;
-	CU_ASSERT_EQUAL(meeting.state, WH_MEETING_REFUSED);
-	CU_ASSERT_EQUAL(meeting.verdict, WH_RECEPTION_SELF);
-	CU_ASSERT_FALSE(meeting.by_peer);
+	CU_ASSERT_EQUAL(attempt.state, WH_ATTEMPT_REFUSED);
+	CU_ASSERT_EQUAL(attempt.verdict, WH_RECEPTION_SELF);
+	CU_ASSERT_FALSE(attempt.by_peer);
 	CU_ASSERT_PTR_NULL(kept(0));
 	CU_ASSERT_EQUAL(hosts[0].handshakes.stats.bonds, 0);
 	close_hosts();
@@ -82,24 +82,24 @@ static void refusals(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct wh_meeting meeting;
+		struct wh_attempt attempt;
 
 		open_hosts(false, true);
 		hosts[0].authorization = cases[i].client;
 		hosts[1].authorization = cases[i].server;
-		CU_ASSERT(meet(1000, &meeting) <= 44);
+		CU_ASSERT(meet(1000, &attempt) <= 44);
 		/* What the server thinks comes later, and ends what has begun. */
-		CU_ASSERT_EQUAL(meeting.bond != NULL, cases[i].by_peer);
-		if (meeting.bond != NULL) {
+		CU_ASSERT_EQUAL(attempt.bond != NULL, cases[i].by_peer);
+		if (attempt.bond != NULL) {
 			run(25);
-			CU_ASSERT(wh_bond_is_revoked(meeting.bond));
-			wh_bond_let_go(meeting.bond);
-			CU_ASSERT_EQUAL(meet(1, &meeting), 0);
+			CU_ASSERT(wh_bond_is_revoked(attempt.bond));
+			wh_bond_let_go(attempt.bond);
+			CU_ASSERT_EQUAL(meet(1, &attempt), 0);
 		}
-		CU_ASSERT_EQUAL(meeting.state, WH_MEETING_REFUSED);
-		CU_ASSERT_EQUAL(meeting.verdict, WH_RECEPTION_UNKNOWN);
-		CU_ASSERT_EQUAL(meeting.by_peer, cases[i].by_peer);
-		CU_ASSERT_EQUAL(memcmp(meeting.peer_id, hosts[1].identity.id, 32), 0);
+		CU_ASSERT_EQUAL(attempt.state, WH_ATTEMPT_REFUSED);
+		CU_ASSERT_EQUAL(attempt.verdict, WH_RECEPTION_UNKNOWN);
+		CU_ASSERT_EQUAL(attempt.by_peer, cases[i].by_peer);
+		CU_ASSERT_EQUAL(memcmp(attempt.peer_id, hosts[1].identity.id, 32), 0);
 		run(100);
 		CU_ASSERT_EQUAL(hosts[1].told, 1);
 		CU_ASSERT_EQUAL(hosts[1].news.by_peer, !cases[i].by_peer);
@@ -112,17 +112,17 @@ static void refusals(void)
 /* Without a word of who is to decide a handshake waits; then it goes on, or it was too late. */
 static void decided_later(void)
 {
-	struct wh_meeting meeting;
+	struct wh_attempt attempt;
 
 	open_hosts(false, true);
 	hosts[0].authorization = WH_AUTHORIZATION_PENDING;
-	CU_ASSERT_EQUAL(meet(5000, &meeting), 5000);
-	CU_ASSERT_EQUAL(meeting.state, WH_MEETING_JUDGED);
-	CU_ASSERT_EQUAL(memcmp(meeting.peer_id, hosts[1].identity.id, 32), 0);
+	CU_ASSERT_EQUAL(meet(5000, &attempt), 5000);
+	CU_ASSERT_EQUAL(attempt.state, WH_ATTEMPT_JUDGED);
+	CU_ASSERT_EQUAL(memcmp(attempt.peer_id, hosts[1].identity.id, 32), 0);
 	CU_ASSERT(hosts[0].asked > 200 && hosts[0].asked < 260);
 	hosts[0].authorization = WH_AUTHORIZED;
-	CU_ASSERT(meet(1000, &meeting) < 100);
-	assert_bonded(&meeting);
+	CU_ASSERT(meet(1000, &attempt) < 100);
+	assert_bonded(&attempt);
 	close_hosts();
 }
 
@@ -140,19 +140,19 @@ static void ciphers(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct wh_meeting meeting;
+		struct wh_attempt attempt;
 
 		open_hosts(false, true);
 		hosts[0].handshakes.config.ciphers = cases[i].client;
 		hosts[1].handshakes.config.ciphers = cases[i].server;
-		meet(1000, &meeting);
+		meet(1000, &attempt);
 		if (cases[i].cipher != 0) {
-			CU_ASSERT_EQUAL((int)meeting.bond->config.cipher, cases[i].cipher);
-			assert_bonded(&meeting);
+			CU_ASSERT_EQUAL((int)attempt.bond->config.cipher, cases[i].cipher);
+			assert_bonded(&attempt);
 		} else {
-			CU_ASSERT_EQUAL(meeting.state, WH_MEETING_REFUSED);
-			CU_ASSERT_EQUAL(meeting.verdict, WH_RECEPTION_CIPHER);
-			CU_ASSERT(!meeting.by_peer);
+			CU_ASSERT_EQUAL(attempt.state, WH_ATTEMPT_REFUSED);
+			CU_ASSERT_EQUAL(attempt.verdict, WH_RECEPTION_CIPHER);
+			CU_ASSERT(!attempt.by_peer);
 		}
 		close_hosts();
 	}
@@ -171,26 +171,26 @@ static void troubled_lines(void)
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		for (uint64_t seed = 1; seed <= 20; seed++) {
-			struct wh_meeting meeting;
+			struct wh_attempt attempt;
 
 			open_hosts(false, true);
 			line = lines[i];
 			wh_prng_init(&prng, seed);
-			CU_ASSERT(meet(60000, &meeting) < 60000);
-			assert_bonded(&meeting);
+			CU_ASSERT(meet(60000, &attempt) < 60000);
+			assert_bonded(&attempt);
 			close_hosts();
 		}
 }
 
 static void bonds_end(void)
 {
-	struct wh_meeting meeting;
+	struct wh_attempt attempt;
 
 	open_hosts(false, true);
-	meet(1000, &meeting);
+	meet(1000, &attempt);
 	run(100);
 
-	struct wh_bond *held = meeting.bond;
+	struct wh_bond *held = attempt.bond;
 	uint32_t number = wh_bond_number(held);
 
 	/* As long as somebody has it, it stays; and then for a while. */
@@ -207,20 +207,20 @@ static void bonds_end(void)
 	CU_ASSERT_PTR_NULL(wh_bonds_hold(&hosts[0].bonds, number));
 
 	/* The next one is another, and goes with the identity. */
-	CU_ASSERT(meet(1000, &meeting) >= 40);
-	CU_ASSERT_NOT_EQUAL(wh_bond_number(meeting.bond), number);
-	CU_ASSERT_FALSE(wh_bond_is_revoked(meeting.bond));
-	wh_keep_revoke(&hosts[0].handshakes, meeting.bond);
-	CU_ASSERT(wh_bond_is_revoked(meeting.bond));
-	wh_bond_let_go(meeting.bond);
+	CU_ASSERT(meet(1000, &attempt) >= 40);
+	CU_ASSERT_NOT_EQUAL(wh_bond_number(attempt.bond), number);
+	CU_ASSERT_FALSE(wh_bond_is_revoked(attempt.bond));
+	wh_keep_revoke(&hosts[0].handshakes, attempt.bond);
+	CU_ASSERT(wh_bond_is_revoked(attempt.bond));
+	wh_bond_let_go(attempt.bond);
 
 	/* It goes as soon as whoever trusts does so no more. */
-	CU_ASSERT(meet(3000, &meeting) < 3000);
-	CU_ASSERT_FALSE(wh_bond_is_revoked(meeting.bond));
+	CU_ASSERT(meet(3000, &attempt) < 3000);
+	CU_ASSERT_FALSE(wh_bond_is_revoked(attempt.bond));
 	hosts[0].authorization = WH_UNAUTHORIZED;
 	run(1001);
-	CU_ASSERT(wh_bond_is_revoked(meeting.bond));
-	wh_bond_let_go(meeting.bond);
+	CU_ASSERT(wh_bond_is_revoked(attempt.bond));
+	wh_bond_let_go(attempt.bond);
 	close_hosts();
 }
 
@@ -261,7 +261,7 @@ static void one_owner(void)
 static void doubted(void)
 {
 	struct wh_address peer = address_of(1);
-	struct wh_meeting first, second;
+	struct wh_attempt first, second;
 
 	open_hosts(false, true);
 	meet(1000, &first);

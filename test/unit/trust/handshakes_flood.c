@@ -13,7 +13,7 @@ const char wh_suite_name[] = "handshake flood";
 static void half_open_by_thousands(void)
 {
 	const struct wh_handshakes_stats *stats;
-	struct wh_meeting meeting;
+	struct wh_attempt attempt;
 	struct wh_address peer = address_of(1);
 	uint64_t before_bytes, most_bytes = 0;
 	uint32_t bonded = 0;
@@ -28,11 +28,11 @@ static void half_open_by_thousands(void)
 		most_bytes = wh_max_u64(most_bytes,
 			(mallinfo2().uordblks - before_bytes) / hosts[1].handshakes.n_pending);
 		/* Somebody honest comes, again and again. */
-		wh_handshakes_attempt(&hosts[0].handshakes, now_tsc, &peer, &meeting);
-		if (meeting.bond == NULL)
+		wh_handshakes_attempt(&hosts[0].handshakes, now_tsc, &peer, &attempt);
+		if (attempt.bond == NULL)
 			continue;
-		wh_keep_revoke(&hosts[0].handshakes, meeting.bond);
-		wh_bond_let_go(meeting.bond);
+		wh_keep_revoke(&hosts[0].handshakes, attempt.bond);
+		wh_bond_let_go(attempt.bond);
 		bonded++;
 	}
 	CU_ASSERT(stats->began > 1500);
@@ -72,7 +72,7 @@ static void flood_in(struct flood *flood)
 static uint32_t meet_in_flood(struct flood *flood, bool strange)
 {
 	struct wh_address peer = address_of(1);
-	struct wh_meeting meeting;
+	struct wh_attempt attempt;
 	uint32_t worst_ms = 0;
 
 	for (uint32_t client = 0; client < 6; client++) {
@@ -81,19 +81,19 @@ static uint32_t meet_in_flood(struct flood *flood, bool strange)
 		if (strange)
 			memset(hosts[1].handshakes.shares->friend, 0,
 				sizeof(hosts[1].handshakes.shares->friend));
-		for (meeting.bond = NULL; meeting.bond == NULL && ms < 30000; ms++) {
-			wh_handshakes_attempt(&hosts[0].handshakes, now_tsc, &peer, &meeting);
+		for (attempt.bond = NULL; attempt.bond == NULL && ms < 30000; ms++) {
+			wh_handshakes_attempt(&hosts[0].handshakes, now_tsc, &peer, &attempt);
 			flood_in(flood);
 			step();
 		}
-		CU_ASSERT_PTR_NOT_NULL_FATAL(meeting.bond);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(attempt.bond);
 		for (uint32_t more = 0; more < 350; more++) {
 			flood_in(flood);
 			step();
 		}
-		CU_ASSERT_FALSE(wh_bond_is_revoked(meeting.bond));
-		wh_keep_revoke(&hosts[0].handshakes, meeting.bond);
-		wh_bond_let_go(meeting.bond);
+		CU_ASSERT_FALSE(wh_bond_is_revoked(attempt.bond));
+		wh_keep_revoke(&hosts[0].handshakes, attempt.bond);
+		wh_bond_let_go(attempt.bond);
 		worst_ms = (uint32_t)wh_max_u64(worst_ms, ms);
 	}
 	return worst_ms;
@@ -136,19 +136,19 @@ static void flooded(void)
 /* A client whose handshake lost its place to others begins the next one within a second. */
 static void evicted(void)
 {
-	struct wh_meeting meeting;
+	struct wh_attempt attempt;
 	uint32_t at_ms;
 
 	open_hosts(false, true);
 	hosts[1].handshakes.config.pending_of_address = 0;
-	CU_ASSERT_EQUAL(meet(3000, &meeting), 3000);
-	CU_ASSERT_EQUAL(meeting.bond, NULL);
-	CU_ASSERT_TRUE(meeting.put_off);
+	CU_ASSERT_EQUAL(meet(3000, &attempt), 3000);
+	CU_ASSERT_EQUAL(attempt.bond, NULL);
+	CU_ASSERT_TRUE(attempt.put_off);
 	CU_ASSERT(hosts[0].handshakes.n_pending <= 1);
 	hosts[1].handshakes.config.pending_of_address = 16;
-	at_ms = meet(3000, &meeting);
+	at_ms = meet(3000, &attempt);
 	CU_ASSERT(at_ms <= WH_PUT_OFF_MS + 44);
-	assert_bonded(&meeting);
+	assert_bonded(&attempt);
 	/* It is told what happens, not how often others try. */
 	CU_ASSERT(
 		hosts[1].handshakes.stats.put_off >= 3 && hosts[1].handshakes.stats.put_off <= 20);

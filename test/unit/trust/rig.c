@@ -222,14 +222,14 @@ void step(void)
 	now_tsc += MS;
 }
 
-uint32_t meet(uint32_t ms, struct wh_meeting *meeting)
+uint32_t meet(uint32_t ms, struct wh_attempt *attempt)
 {
 	struct wh_address peer = address_of(1);
 	uint32_t took = 0;
 
 	for (; took < ms; took++) {
-		wh_handshakes_attempt(&hosts[0].handshakes, now_tsc, &peer, meeting);
-		if (meeting->state >= WH_MEETING_BONDED)
+		wh_handshakes_attempt(&hosts[0].handshakes, now_tsc, &peer, attempt);
+		if (attempt->state >= WH_ATTEMPT_BONDED)
 			break;
 		step();
 	}
@@ -250,11 +250,11 @@ struct wh_bond *kept(uint32_t host)
 	return NULL;
 }
 
-void assert_bonded(const struct wh_meeting *meeting)
+void assert_bonded(const struct wh_attempt *attempt)
 {
-	CU_ASSERT_EQUAL_FATAL(meeting->state, WH_MEETING_BONDED);
+	CU_ASSERT_EQUAL_FATAL(attempt->state, WH_ATTEMPT_BONDED);
 
-	struct wh_bond *ours = meeting->bond;
+	struct wh_bond *ours = attempt->bond;
 	struct wh_bond *theirs = NULL;
 
 	for (uint32_t ms = 0; ms < 60000 && theirs == NULL; ms++) {

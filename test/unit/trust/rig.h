@@ -58,13 +58,13 @@ void step(void);
 void run(uint32_t ms);
 
 /* Host 0 looks for host 1 until it knows how that stands, or so long; how long it took, in ms. */
-uint32_t meet(uint32_t ms, struct wh_meeting *meeting);
+uint32_t meet(uint32_t ms, struct wh_attempt *attempt);
 
 /* A bond that the host keeps; NULL: none. */
 struct wh_bond *kept(uint32_t host);
 
-/* Both have the same bond; that of the meeting is let go. */
-void assert_bonded(const struct wh_meeting *meeting);
+/* Both have the same bond; that of the attempt is let go. */
+void assert_bonded(const struct wh_attempt *attempt);
 
 /* The first bytes of a handshake, by somebody at `address` who says no more. */
 struct wh_letter half_open(const struct wh_address *address, uint64_t number);

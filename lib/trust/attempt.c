@@ -124,21 +124,21 @@ static struct wh_bond *make_bond(
 static void conclude(struct wh_handshakes *handshakes, struct wh_pending *pending, uint64_t now_tsc,
 	struct wh_bond *bond, enum wh_reception verdict, bool by_peer)
 {
-	struct wh_meeting meeting = {
-		.state = bond != NULL ? WH_MEETING_BONDED : WH_MEETING_REFUSED,
+	struct wh_attempt attempt = {
+		.state = bond != NULL ? WH_ATTEMPT_BONDED : WH_ATTEMPT_REFUSED,
 		.verdict = verdict,
 		.by_peer = by_peer,
 		.seen = true,
 		.bond = bond,
 	};
 
-	memcpy(meeting.peer_id, pending->handshake.peer_id, sizeof(meeting.peer_id));
+	memcpy(attempt.peer_id, pending->handshake.peer_id, sizeof(attempt.peer_id));
 	if (pending->came)
 		return;
-	wh_known_peer_settle(handshakes, pending, now_tsc, &meeting);
+	wh_known_peer_settle(handshakes, pending, now_tsc, &attempt);
 	/* A bond in doubt is kept until its sessions have let go of it. */
-	if (meeting.bond != NULL)
-		wh_keep_succeed(handshakes, meeting.bond);
+	if (attempt.bond != NULL)
+		wh_keep_succeed(handshakes, attempt.bond);
 }
 
 /* A client that trusts the server uses the bond at once; the server's verdict may end it. */
