@@ -17,7 +17,7 @@
 #define LAST_BYTES_MS 3000
 
 /* Asks for the trust decision; NONE: pending. Without an authorizer our own key is trusted. */
-static enum wh_reception authorize(struct wh_handshakes *handshakes, struct wh_pending *pending)
+static enum wh_auth_verdict authorize(struct wh_handshakes *handshakes, struct wh_pending *pending)
 {
 	const struct wh_authorizer *authorizer = &handshakes->config.authorizer;
 	const struct wh_handshake *handshake = &pending->handshake;
@@ -32,38 +32,38 @@ static enum wh_reception authorize(struct wh_handshakes *handshakes, struct wh_p
 	memcpy(pending->granted.owner, stranger.id, WH_IDENTITY_BYTES);
 	if (authorizer->authorize == NULL)
 		return memcmp(stranger.id, handshakes->config.identity->id, WH_IDENTITY_BYTES) == 0
-			       ? WH_RECEPTION_WELCOME
-			       : WH_RECEPTION_UNKNOWN;
+			       ? WH_AUTH_WELCOME
+			       : WH_AUTH_UNKNOWN;
 	switch (authorizer->authorize(authorizer->context, &stranger, &pending->granted)) {
 	case WH_AUTHORIZED:
-		return WH_RECEPTION_WELCOME;
+		return WH_AUTH_WELCOME;
 	case WH_UNAUTHORIZED:
-		return WH_RECEPTION_UNKNOWN;
+		return WH_AUTH_UNKNOWN;
 	default:
-		return WH_RECEPTION_NONE;
+		return WH_AUTH_NONE;
 	}
 }
 
 /* Our verdict, including cipher and bond number. */
-static enum wh_reception judge(struct wh_handshakes *handshakes, struct wh_pending *pending)
+static enum wh_auth_verdict judge(struct wh_handshakes *handshakes, struct wh_pending *pending)
 {
 	const struct wh_handshakes_config *config = &handshakes->config;
 	const struct wh_card *theirs = &pending->handshake.theirs;
-	bool wanted = theirs->verdict == WH_RECEPTION_WELCOME || !pending->came;
-	enum wh_reception verdict;
+	bool wanted = theirs->verdict == WH_AUTH_WELCOME || !pending->came;
+	enum wh_auth_verdict verdict;
 
 	/* Somebody throws our packets back, and has no key at all. */
 	if (memcmp(theirs->process, handshakes->process, sizeof(theirs->process)) == 0)
-		return WH_RECEPTION_SELF;
+		return WH_AUTH_SELF;
 	verdict = authorize(handshakes, pending);
-	if (verdict != WH_RECEPTION_WELCOME)
+	if (verdict != WH_AUTH_WELCOME)
 		return verdict;
 	if (wanted && wh_handshake_cipher(&pending->handshake, config->ciphers) == 0)
-		return WH_RECEPTION_CIPHER;
+		return WH_AUTH_CIPHER;
 	/* For a peer's handshake the number was reserved at its beginning. */
-	if (!pending->came && theirs->verdict == WH_RECEPTION_NONE)
+	if (!pending->came && theirs->verdict == WH_AUTH_NONE)
 		pending->bond_number = wh_pending_reserve(handshakes);
-	return pending->bond_number != 0 ? WH_RECEPTION_WELCOME : WH_RECEPTION_BUSY;
+	return pending->bond_number != 0 ? WH_AUTH_WELCOME : WH_AUTH_BUSY;
 }
 
 static void tell(struct wh_handshakes *handshakes, const struct wh_pending *pending,
@@ -79,10 +79,10 @@ static void tell(struct wh_handshakes *handshakes, const struct wh_pending *pend
 }
 
 static void tell_verdict(struct wh_handshakes *handshakes, const struct wh_pending *pending,
-	enum wh_reception verdict, bool by_peer)
+	enum wh_auth_verdict verdict, bool by_peer)
 {
-	handshakes->stats.bonds += verdict == WH_RECEPTION_WELCOME;
-	handshakes->stats.refused += verdict != WH_RECEPTION_WELCOME;
+	handshakes->stats.bonds += verdict == WH_AUTH_WELCOME;
+	handshakes->stats.refused += verdict != WH_AUTH_WELCOME;
 	tell(handshakes, pending,
 		(struct wh_handshakes_news){.verdict = verdict, .by_peer = by_peer});
 }
@@ -122,7 +122,7 @@ static struct wh_bond *make_bond(
 
 /* Passes the result to the known peer, if we began the handshake. */
 static void conclude(struct wh_handshakes *handshakes, struct wh_pending *pending, uint64_t now_tsc,
-	struct wh_bond *bond, enum wh_reception verdict, bool by_peer)
+	struct wh_bond *bond, enum wh_auth_verdict verdict, bool by_peer)
 {
 	struct wh_attempt attempt = {
 		.state = bond != NULL ? WH_ATTEMPT_BONDED : WH_ATTEMPT_REFUSED,
@@ -149,17 +149,17 @@ static void settle_early(
 	if (pending->bond == NULL)
 		return;
 	wh_bond_share(pending->bond);
-	conclude(handshakes, pending, now_tsc, pending->bond, WH_RECEPTION_WELCOME, false);
+	conclude(handshakes, pending, now_tsc, pending->bond, WH_AUTH_WELCOME, false);
 }
 
 /* Both verdicts are known: a bond, or a refusal by either end. */
 static void settle(struct wh_handshakes *handshakes, struct wh_pending *pending, uint64_t now_tsc)
 {
 	const struct wh_handshake *handshake = &pending->handshake;
-	enum wh_reception ours = (enum wh_reception)handshake->ours.verdict;
-	bool welcome = ours == WH_RECEPTION_WELCOME && handshake->verdict == WH_RECEPTION_WELCOME;
-	bool full = !pending->came && handshake->theirs.verdict == WH_RECEPTION_BUSY;
-	bool by_peer = !welcome && (ours == WH_RECEPTION_WELCOME || full);
+	enum wh_auth_verdict ours = (enum wh_auth_verdict)handshake->ours.verdict;
+	bool welcome = ours == WH_AUTH_WELCOME && handshake->verdict == WH_AUTH_WELCOME;
+	bool full = !pending->came && handshake->theirs.verdict == WH_AUTH_BUSY;
+	bool by_peer = !welcome && (ours == WH_AUTH_WELCOME || full);
 
 	if (welcome && pending->came) {
 		pending->bond = make_bond(handshakes, pending, now_tsc);
@@ -167,7 +167,7 @@ static void settle(struct wh_handshakes *handshakes, struct wh_pending *pending,
 	}
 	if (welcome && pending->bond == NULL) {
 		welcome = false;
-		ours = WH_RECEPTION_BUSY;
+		ours = WH_AUTH_BUSY;
 	}
 	tell_verdict(handshakes, pending, by_peer ? handshake->verdict : ours, by_peer);
 	/* Before the bond is revoked, so that its sessions can report the reason. */
@@ -186,7 +186,7 @@ static void settle(struct wh_handshakes *handshakes, struct wh_pending *pending,
 static void answer(struct wh_handshakes *handshakes, struct wh_pending *pending, uint64_t now_tsc)
 {
 	const struct wh_handshakes_config *config = &handshakes->config;
-	enum wh_reception verdict;
+	enum wh_auth_verdict verdict;
 	struct wh_card card;
 
 	if (now_tsc < pending->ask_tsc)
@@ -195,13 +195,13 @@ static void answer(struct wh_handshakes *handshakes, struct wh_pending *pending,
 	pending->proved = true;
 	pending->ask_tsc = now_tsc + wh_ns_to_tsc(config->hz, ASK_AGAIN_MS * UINT64_C(1000000));
 	verdict = judge(handshakes, pending);
-	if (verdict == WH_RECEPTION_NONE) {
+	if (verdict == WH_AUTH_NONE) {
 		if (!pending->came)
 			wh_known_peer_judged(handshakes, pending);
 		return;
 	}
-	wh_pending_card(handshakes, &card, verdict,
-		verdict == WH_RECEPTION_WELCOME ? pending->bond_number : 0);
+	wh_pending_card(
+		handshakes, &card, verdict, verdict == WH_AUTH_WELCOME ? pending->bond_number : 0);
 	wh_handshake_answer(&pending->handshake, &card);
 	if (pending->handshake.state != WH_HANDSHAKE_WAITS)
 		return;

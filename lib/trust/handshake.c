@@ -178,13 +178,13 @@ static bool waits_for_bytes(struct wh_handshake *handshake, int rc)
 /* A server's first card has no verdict, unless it has no place for a bond. */
 static bool makes_sense(const struct wh_card *card, bool first)
 {
-	bool numbered = card->verdict == WH_RECEPTION_WELCOME ||
-			(first && card->verdict == WH_RECEPTION_NONE);
+	bool numbered =
+		card->verdict == WH_AUTH_WELCOME || (first && card->verdict == WH_AUTH_NONE);
 
 	return card->format == WH_CARD_FORMAT && card->reserved == 0 &&
-	       card->verdict < WH_RECEPTIONS && numbered == (card->number != 0) &&
-	       (first ? card->verdict == WH_RECEPTION_NONE || card->verdict == WH_RECEPTION_BUSY
-		      : card->verdict != WH_RECEPTION_NONE) &&
+	       card->verdict < WH_AUTH_VERDICTS && numbered == (card->number != 0) &&
+	       (first ? card->verdict == WH_AUTH_NONE || card->verdict == WH_AUTH_BUSY
+		      : card->verdict != WH_AUTH_NONE) &&
 	       memchr(card->version, '\0', sizeof(card->version)) != NULL;
 }
 
@@ -210,7 +210,7 @@ static bool read_card(struct wh_handshake *handshake)
 		break_off(handshake, "a card that makes no sense");
 		return false;
 	}
-	handshake->verdict = (enum wh_reception)card->verdict;
+	handshake->verdict = (enum wh_auth_verdict)card->verdict;
 	/* A client uses the bond number of the first card. */
 	if (!handshake->client || first)
 		handshake->theirs = *card;
@@ -297,9 +297,9 @@ enum wh_handshake_state wh_handshake_answer(
 	struct wh_handshake *handshake, const struct wh_card *card)
 {
 	struct wh_card *ours = &handshake->ours;
-	bool welcome = card->verdict == WH_RECEPTION_WELCOME;
+	bool welcome = card->verdict == WH_AUTH_WELCOME;
 
-	WH_ASSERT(handshake->state == WH_HANDSHAKE_MET && card->verdict != WH_RECEPTION_NONE);
+	WH_ASSERT(handshake->state == WH_HANDSHAKE_MET && card->verdict != WH_AUTH_NONE);
 	WH_ASSERT(welcome == (card->number != 0));
 	*ours = *card;
 	ours->format = WH_CARD_FORMAT;
@@ -337,17 +337,17 @@ void wh_handshake_end(struct wh_handshake *handshake)
 	handshake->ssl = NULL;
 }
 
-const char *wh_reception_name(enum wh_reception verdict)
+const char *wh_auth_verdict_name(enum wh_auth_verdict verdict)
 {
-	static const char *const names[WH_RECEPTIONS] = {
-		[WH_RECEPTION_NONE] = "none",
-		[WH_RECEPTION_WELCOME] = "welcome",
-		[WH_RECEPTION_UNKNOWN] = "unknown",
-		[WH_RECEPTION_BUSY] = "busy",
-		[WH_RECEPTION_CIPHER] = "cipher",
-		[WH_RECEPTION_SELF] = "self",
+	static const char *const names[WH_AUTH_VERDICTS] = {
+		[WH_AUTH_NONE] = "none",
+		[WH_AUTH_WELCOME] = "welcome",
+		[WH_AUTH_UNKNOWN] = "unknown",
+		[WH_AUTH_BUSY] = "busy",
+		[WH_AUTH_CIPHER] = "cipher",
+		[WH_AUTH_SELF] = "self",
 	};
 
-	WH_ASSERT(verdict < WH_RECEPTIONS);
+	WH_ASSERT(verdict < WH_AUTH_VERDICTS);
 	return names[verdict];
 }

@@ -37,14 +37,14 @@
 #define WH_HANDSHAKE_PROTOCOL "wavehaul/1"
 
 /* An end's verdict on the other one. The numbers are part of the wire format. */
-enum wh_reception {
-	WH_RECEPTION_NONE = 0, /* not decided yet */
-	WH_RECEPTION_WELCOME = 1,
-	WH_RECEPTION_UNKNOWN = 2, /* not trusted */
-	WH_RECEPTION_BUSY = 3,    /* no place for another bond */
-	WH_RECEPTION_CIPHER = 4,  /* no common cipher */
-	WH_RECEPTION_SELF = 5,    /* the other end is this process: its own packets come back */
-	WH_RECEPTIONS = 6,
+enum wh_auth_verdict {
+	WH_AUTH_NONE = 0, /* not decided yet */
+	WH_AUTH_WELCOME = 1,
+	WH_AUTH_UNKNOWN = 2, /* not trusted */
+	WH_AUTH_BUSY = 3,    /* no place for another bond */
+	WH_AUTH_CIPHER = 4,  /* no common cipher */
+	WH_AUTH_SELF = 5,    /* the other end is this process: its own packets come back */
+	WH_AUTH_VERDICTS = 6,
 };
 
 #define WH_CARD_VERSION_BYTES 32
@@ -88,8 +88,8 @@ struct wh_handshake {
 	const char *broken_by; /* a constant, never text of the peer; NULL: not broken */
 	bool introduced;       /* server: its first card was written */
 	struct wh_card ours;
-	struct wh_card theirs;     /* the server's first card, ... */
-	enum wh_reception verdict; /* ... and the verdict of the last one */
+	struct wh_card theirs;        /* the server's first card, ... */
+	enum wh_auth_verdict verdict; /* ... and the verdict of the last one */
 	struct wh_card coming;
 	uint32_t card_bytes;                /* number of bytes of `coming` read so far */
 	uint8_t peer_id[WH_IDENTITY_BYTES]; /* valid once MET */
@@ -125,6 +125,6 @@ bool wh_handshake_secret(const struct wh_handshake *handshake, uint8_t secret[WH
 
 void wh_handshake_end(struct wh_handshake *handshake);
 
-const char *wh_reception_name(enum wh_reception verdict);
+const char *wh_auth_verdict_name(enum wh_auth_verdict verdict);
 
 #endif

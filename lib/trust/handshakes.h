@@ -62,7 +62,7 @@ struct wh_handshakes_news {
 	struct wh_address peer;
 	bool came;
 	uint8_t id[WH_IDENTITY_BYTES];       /* identity that the peer has proved; zeros: none */
-	enum wh_reception verdict;           /* WELCOME by both ends: there is a bond */
+	enum wh_auth_verdict verdict;        /* WELCOME by both ends: there is a bond */
 	const char *broken_by;               /* a constant: why there is no verdict; or NULL */
 	bool by_peer;                        /* the verdict is the peer's */
 	char version[WH_CARD_VERSION_BYTES]; /* of the peer's wavehaul; "": unknown */
@@ -95,12 +95,12 @@ enum wh_attempt_state {
 
 struct wh_attempt {
 	enum wh_attempt_state state;
-	enum wh_reception verdict; /* of a refusal, ... */
-	bool by_peer;              /* ... and whether the peer made it */
-	bool put_off;              /* unauthenticated hint: the peer has no place for us; ... */
-	bool unsealed;             /* ... or does not make handshakes, ... */
-	uint8_t least, most;       /* ... or speaks these other versions only; 0: no hint */
-	bool seen;                 /* peer_id is known */
+	enum wh_auth_verdict verdict; /* of a refusal, ... */
+	bool by_peer;                 /* ... and whether the peer made it */
+	bool put_off;                 /* unauthenticated hint: the peer has no place for us; ... */
+	bool unsealed;                /* ... or does not make handshakes, ... */
+	uint8_t least, most;          /* ... or speaks these other versions only; 0: no hint */
+	bool seen;                    /* peer_id is known */
 	uint8_t peer_id[WH_IDENTITY_BYTES];
 	struct wh_bond *bond; /* BONDED: referenced for the caller, which lets it go */
 };

@@ -147,7 +147,7 @@ uint32_t wh_pending_reserve(struct wh_handshakes *handshakes)
 }
 
 void wh_pending_card(const struct wh_handshakes *handshakes, struct wh_card *card,
-	enum wh_reception verdict, uint32_t number)
+	enum wh_auth_verdict verdict, uint32_t number)
 {
 	const char *version = handshakes->config.version;
 
@@ -172,8 +172,7 @@ static int begin_handshake(struct wh_handshakes *handshakes, struct wh_pending *
 	if (!pending->came)
 		return wh_handshake_begin(&pending->handshake, &handshakes->ends, NULL);
 	pending->bond_number = wh_pending_reserve(handshakes);
-	wh_pending_card(handshakes, &first,
-		pending->bond_number != 0 ? WH_RECEPTION_NONE : WH_RECEPTION_BUSY,
+	wh_pending_card(handshakes, &first, pending->bond_number != 0 ? WH_AUTH_NONE : WH_AUTH_BUSY,
 		pending->bond_number);
 	first.offered.lci = letter->offered_lci;
 	memcpy(first.offered.cookie, letter->offered_cookie, sizeof(first.offered.cookie));

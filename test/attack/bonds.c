@@ -150,7 +150,7 @@ static void turn(struct line *line)
 }
 
 /* The bond with the server, held, or NULL. */
-static struct wh_bond *meet(struct line *line, enum wh_reception *verdict)
+static struct wh_bond *meet(struct line *line, enum wh_auth_verdict *verdict)
 {
 	struct wh_attempt attempt = {0};
 	uint64_t end_ns = wh_attack_now_ns() + HANDSHAKE_MS * NS_PER_MS;
@@ -183,13 +183,13 @@ static void have_identity(const struct wh_attacker *attacker)
 void wh_attack_handshake(struct wh_attacker *attacker)
 {
 	static struct line line;
-	enum wh_reception verdict;
+	enum wh_auth_verdict verdict;
 
 	have_identity(attacker);
 	open_line(&line, attacker);
 	attacker->bond = meet(&line, &verdict);
 	if (attacker->bond == NULL) {
-		fprintf(stderr, "attacker: no bond: %s\n", wh_reception_name(verdict));
+		fprintf(stderr, "attacker: no bond: %s\n", wh_auth_verdict_name(verdict));
 		exit(1);
 	}
 }
@@ -201,7 +201,7 @@ static void disorder(struct wh_attacker *attacker)
 
 	while (wh_attack_goes_on(attacker)) {
 		struct line *line = calloc(1, sizeof(*line));
-		enum wh_reception verdict;
+		enum wh_auth_verdict verdict;
 
 		WH_ASSERT(line != NULL);
 		open_line(line, attacker);

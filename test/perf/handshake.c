@@ -132,7 +132,7 @@ static void handshake(struct account *account)
 	if (client.state != WH_HANDSHAKE_MET)
 		abort();
 	wh_handshake_answer(&client, &(struct wh_card){
-					     .verdict = WH_RECEPTION_WELCOME,
+					     .verdict = WH_AUTH_WELCOME,
 					     .ciphers = 1 << WH_CIPHER_AES_128_GCM,
 					     .number = 1,
 					     .version = "peer",

@@ -118,13 +118,13 @@ void wh_host_handshake_refusal(const struct wh_host_handshake *handshake,
 {
 	char text[WH_FINGERPRINT_BYTES];
 
-	if (attempt->verdict == WH_RECEPTION_CIPHER)
+	if (attempt->verdict == WH_AUTH_CIPHER)
 		snprintf(why, WH_SOUGHT_WHY_BYTES,
 			"the two ends have no cipher in common: set the same --cipher at both");
-	else if (attempt->verdict == WH_RECEPTION_BUSY)
+	else if (attempt->verdict == WH_AUTH_BUSY)
 		snprintf(why, WH_SOUGHT_WHY_BYTES, "%s has no room for another peer",
 			attempt->by_peer ? "the server" : "this host");
-	else if (attempt->verdict == WH_RECEPTION_SELF)
+	else if (attempt->verdict == WH_AUTH_SELF)
 		snprintf(why, WH_SOUGHT_WHY_BYTES,
 			"this process has answered itself: the address is one of this host, or "
 			"whoever is there sends our packets back");
@@ -183,7 +183,7 @@ void wh_host_handshake_seek(struct wh_host_handshake *handshake, uint64_t now_ts
 	if (attempt.state == WH_ATTEMPT_REFUSED) {
 		wh_host_handshake_refusal(handshake, &attempt, sought->why);
 		sought->status =
-			attempt.verdict == WH_RECEPTION_BUSY ? WH_STATUS_BUSY : WH_STATUS_REFUSED;
+			attempt.verdict == WH_AUTH_BUSY ? WH_STATUS_BUSY : WH_STATUS_REFUSED;
 	} else if (attempt.state == WH_ATTEMPT_FULL) {
 		give_up(sought, WH_STATUS_BUSY, "too many servers at once");
 	} else if (attempt.state == WH_ATTEMPT_JUDGED) {

@@ -194,8 +194,8 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 	if (news.outcome == WH_STATUS_REVOKED && was_refused(job, now_tsc, &attempt)) {
 		wh_host_handshake_refusal(job->jobs->ground->handshake, &attempt, why);
 		wh_job_fail(job,
-			attempt.verdict == WH_RECEPTION_BUSY ? WH_STATUS_BUSY : WH_STATUS_REFUSED,
-			"%s", why);
+			attempt.verdict == WH_AUTH_BUSY ? WH_STATUS_BUSY : WH_STATUS_REFUSED, "%s",
+			why);
 	}
 	if (news.outcome != WH_STATUS_PENDING && news.outcome != WH_STATUS_VERIFIED)
 		wh_job_fail(job, news.outcome, "%s", "");

@@ -33,7 +33,7 @@ static const char *outcome_of(const struct wh_handshakes_news *news)
 {
 	if (news->broken_by != NULL)
 		return "handshake broke";
-	return news->by_peer ? "refused by the peer" : wh_reception_name(news->verdict);
+	return news->by_peer ? "refused by the peer" : wh_auth_verdict_name(news->verdict);
 }
 
 /* A handshake that failed, at a server. */
@@ -42,7 +42,7 @@ static void note_refused(void *context, const struct wh_handshakes_news *news)
 	struct wh_sealed *sealed = context;
 	char why[WH_WHY_BYTES] = "";
 
-	if (sealed->wanted.service == NULL || !news->came || news->verdict == WH_RECEPTION_WELCOME)
+	if (sealed->wanted.service == NULL || !news->came || news->verdict == WH_AUTH_WELCOME)
 		return;
 	if (news->broken_by != NULL)
 		snprintf(why, sizeof(why), "%s", news->broken_by);

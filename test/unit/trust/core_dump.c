@@ -95,7 +95,7 @@ static void pass(struct wh_handshake *from, struct wh_handshake *to)
 
 static void handshake(struct wh_handshake *client, struct wh_handshake *server)
 {
-	const struct wh_card card = {.verdict = WH_RECEPTION_WELCOME, .ciphers = 2, .number = 7};
+	const struct wh_card card = {.verdict = WH_AUTH_WELCOME, .ciphers = 2, .number = 7};
 
 	wh_handshake_put(client, NULL, 0);
 	for (uint32_t turn = 0; turn < 6; turn++) {

@@ -64,7 +64,7 @@ static void reflected(void)
 	CU_ASSERT(meet(1000, &attempt) <= 44);
 	thrown_back = false;
 	CU_ASSERT_EQUAL(attempt.state, WH_ATTEMPT_REFUSED);
-	CU_ASSERT_EQUAL(attempt.verdict, WH_RECEPTION_SELF);
+	CU_ASSERT_EQUAL(attempt.verdict, WH_AUTH_SELF);
 	CU_ASSERT_FALSE(attempt.by_peer);
 	CU_ASSERT_PTR_NULL(kept(0));
 	CU_ASSERT_EQUAL(hosts[0].handshakes.stats.bonds, 0);
@@ -97,7 +97,7 @@ static void refusals(void)
 			CU_ASSERT_EQUAL(meet(1, &attempt), 0);
 		}
 		CU_ASSERT_EQUAL(attempt.state, WH_ATTEMPT_REFUSED);
-		CU_ASSERT_EQUAL(attempt.verdict, WH_RECEPTION_UNKNOWN);
+		CU_ASSERT_EQUAL(attempt.verdict, WH_AUTH_UNKNOWN);
 		CU_ASSERT_EQUAL(attempt.by_peer, cases[i].by_peer);
 		CU_ASSERT_EQUAL(memcmp(attempt.peer_id, hosts[1].identity.id, 32), 0);
 		run(100);
@@ -151,7 +151,7 @@ static void ciphers(void)
 			assert_bonded(&attempt);
 		} else {
 			CU_ASSERT_EQUAL(attempt.state, WH_ATTEMPT_REFUSED);
-			CU_ASSERT_EQUAL(attempt.verdict, WH_RECEPTION_CIPHER);
+			CU_ASSERT_EQUAL(attempt.verdict, WH_AUTH_CIPHER);
 			CU_ASSERT(!attempt.by_peer);
 		}
 		close_hosts();

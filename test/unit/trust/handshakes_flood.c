@@ -241,7 +241,7 @@ static void nonsense(void)
 	/* Each is told once, with a reason; so are, later, those that only stopped. */
 	CU_ASSERT_EQUAL(hosts[1].told_broken, hosts[1].handshakes.stats.broken);
 	CU_ASSERT_EQUAL(hosts[1].told, hosts[1].told_broken);
-	CU_ASSERT_EQUAL(hosts[1].news.verdict, WH_RECEPTION_NONE);
+	CU_ASSERT_EQUAL(hosts[1].news.verdict, WH_AUTH_NONE);
 	CU_ASSERT(hosts[1].news.came && hosts[1].news.peer.ip[0] == 192);
 	run((WH_HANDSHAKE_S + 1) * 1000);
 	CU_ASSERT(hosts[1].handshakes.stats.late > 0);
