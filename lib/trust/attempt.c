@@ -48,7 +48,7 @@ static enum wh_auth_verdict authorize(struct wh_handshakes *handshakes, struct w
 static enum wh_auth_verdict judge(struct wh_handshakes *handshakes, struct wh_pending *pending)
 {
 	const struct wh_handshakes_config *config = &handshakes->config;
-	const struct wh_card *theirs = &pending->handshake.theirs;
+	const struct wh_auth *theirs = &pending->handshake.theirs;
 	bool wanted = theirs->verdict == WH_AUTH_WELCOME || !pending->came;
 	enum wh_auth_verdict verdict;
 
@@ -187,7 +187,7 @@ static void answer(struct wh_handshakes *handshakes, struct wh_pending *pending,
 {
 	const struct wh_handshakes_config *config = &handshakes->config;
 	enum wh_auth_verdict verdict;
-	struct wh_card card;
+	struct wh_auth auth;
 
 	if (now_tsc < pending->ask_tsc)
 		return;
@@ -200,9 +200,9 @@ static void answer(struct wh_handshakes *handshakes, struct wh_pending *pending,
 			wh_known_peer_judged(handshakes, pending);
 		return;
 	}
-	wh_pending_card(
-		handshakes, &card, verdict, verdict == WH_AUTH_WELCOME ? pending->bond_number : 0);
-	wh_handshake_answer(&pending->handshake, &card);
+	wh_pending_auth(
+		handshakes, &auth, verdict, verdict == WH_AUTH_WELCOME ? pending->bond_number : 0);
+	wh_handshake_answer(&pending->handshake, &auth);
 	if (pending->handshake.state != WH_HANDSHAKE_WAITS)
 		return;
 	settle_early(handshakes, pending, now_tsc);

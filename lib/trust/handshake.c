@@ -14,9 +14,9 @@
 /* A chain from a site's CA has some kilobytes; a stranger's chain is not stored beyond this. */
 #define CERTIFICATES_BYTES_MAX 8192
 
-static_assert(sizeof(struct wh_card) ==
-		      8 + WH_PROCESS_BYTES + WH_CARD_VERSION_BYTES + 4 + WH_COOKIE_BYTES,
-	"a card has no gaps");
+static_assert(sizeof(struct wh_auth) ==
+		      8 + WH_PROCESS_BYTES + WH_AUTH_VERSION_BYTES + 4 + WH_COOKIE_BYTES,
+	"an auth message has no gaps");
 
 /* In ALPN's format: the length first. */
 static const uint8_t protocol[] = "\x0a" WH_HANDSHAKE_PROTOCOL;
@@ -106,7 +106,7 @@ void wh_handshake_ends_free(struct wh_handshake_ends *ends)
 }
 
 int wh_handshake_begin(struct wh_handshake *handshake, const struct wh_handshake_ends *ends,
-	const struct wh_card *first)
+	const struct wh_auth *first)
 {
 	BIO *in = BIO_new(BIO_s_mem());
 	BIO *out = BIO_new(BIO_s_mem());
@@ -125,7 +125,7 @@ int wh_handshake_begin(struct wh_handshake *handshake, const struct wh_handshake
 	}
 	if (!client) {
 		handshake->ours = *first;
-		handshake->ours.format = WH_CARD_FORMAT;
+		handshake->ours.format = WH_AUTH_FORMAT;
 	}
 	/* An empty buffer is not the end of the stream. */
 	BIO_set_mem_eof_return(in, -1);
@@ -175,52 +175,52 @@ static bool waits_for_bytes(struct wh_handshake *handshake, int rc)
 	return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
 }
 
-/* A server's first card has no verdict, unless it has no place for a bond. */
-static bool makes_sense(const struct wh_card *card, bool first)
+/* A server's first auth message has no verdict, unless it has no place for a bond. */
+static bool makes_sense(const struct wh_auth *auth, bool first)
 {
 	bool numbered =
-		card->verdict == WH_AUTH_WELCOME || (first && card->verdict == WH_AUTH_NONE);
+		auth->verdict == WH_AUTH_WELCOME || (first && auth->verdict == WH_AUTH_NONE);
 
-	return card->format == WH_CARD_FORMAT && card->reserved == 0 &&
-	       card->verdict < WH_AUTH_VERDICTS && numbered == (card->number != 0) &&
-	       (first ? card->verdict == WH_AUTH_NONE || card->verdict == WH_AUTH_BUSY
-		      : card->verdict != WH_AUTH_NONE) &&
-	       memchr(card->version, '\0', sizeof(card->version)) != NULL;
+	return auth->format == WH_AUTH_FORMAT && auth->reserved == 0 &&
+	       auth->verdict < WH_AUTH_VERDICTS && numbered == (auth->number != 0) &&
+	       (first ? auth->verdict == WH_AUTH_NONE || auth->verdict == WH_AUTH_BUSY
+		      : auth->verdict != WH_AUTH_NONE) &&
+	       memchr(auth->version, '\0', sizeof(auth->version)) != NULL;
 }
 
-/* True once a whole, valid card was read. */
-static bool read_card(struct wh_handshake *handshake)
+/* True once a whole, valid auth message was read. */
+static bool read_auth(struct wh_handshake *handshake)
 {
-	struct wh_card *card = &handshake->coming;
+	struct wh_auth *auth = &handshake->coming;
 	bool first = handshake->client && handshake->state == WH_HANDSHAKE_GOING;
 
-	while (handshake->card_bytes < sizeof(*card)) {
-		int got = SSL_read(handshake->ssl, (uint8_t *)card + handshake->card_bytes,
-			(int)(sizeof(*card) - handshake->card_bytes));
+	while (handshake->auth_bytes < sizeof(*auth)) {
+		int got = SSL_read(handshake->ssl, (uint8_t *)auth + handshake->auth_bytes,
+			(int)(sizeof(*auth) - handshake->auth_bytes));
 
 		if (got <= 0) {
 			if (!waits_for_bytes(handshake, got))
 				break_off(handshake, NULL);
 			return false;
 		}
-		handshake->card_bytes += (uint32_t)got;
+		handshake->auth_bytes += (uint32_t)got;
 	}
-	handshake->card_bytes = 0;
-	if (!makes_sense(card, first)) {
-		break_off(handshake, "a card that makes no sense");
+	handshake->auth_bytes = 0;
+	if (!makes_sense(auth, first)) {
+		break_off(handshake, "an auth message that makes no sense");
 		return false;
 	}
-	handshake->verdict = (enum wh_auth_verdict)card->verdict;
-	/* A client uses the bond number of the first card. */
+	handshake->verdict = (enum wh_auth_verdict)auth->verdict;
+	/* A client uses the bond number of the first auth message. */
 	if (!handshake->client || first)
-		handshake->theirs = *card;
+		handshake->theirs = *auth;
 	return true;
 }
 
 /* TLS lets a server write behind its Finished, before the client's Finished has arrived. */
 static void introduce(struct wh_handshake *handshake)
 {
-	const struct wh_card *ours = &handshake->ours;
+	const struct wh_auth *ours = &handshake->ours;
 	uint8_t none;
 	size_t bytes;
 	int rc = SSL_read_early_data(handshake->ssl, &none, sizeof(none), &bytes);
@@ -250,11 +250,11 @@ static void step(struct wh_handshake *handshake)
 	if (handshake->state == WH_HANDSHAKE_GOING &&
 		(handshake->client || handshake->introduced) && SSL_in_init(handshake->ssl))
 		shake(handshake);
-	/* MET requires the peer's card. */
+	/* MET requires the peer's auth message. */
 	if (handshake->state == WH_HANDSHAKE_GOING && !SSL_in_init(handshake->ssl) &&
-		read_card(handshake))
+		read_auth(handshake))
 		meet(handshake);
-	if (handshake->state == WH_HANDSHAKE_WAITS && read_card(handshake))
+	if (handshake->state == WH_HANDSHAKE_WAITS && read_auth(handshake))
 		handshake->state = WH_HANDSHAKE_DONE;
 }
 
@@ -294,15 +294,15 @@ STACK_OF(X509) * wh_handshake_chain(const struct wh_handshake *handshake)
 }
 
 enum wh_handshake_state wh_handshake_answer(
-	struct wh_handshake *handshake, const struct wh_card *card)
+	struct wh_handshake *handshake, const struct wh_auth *auth)
 {
-	struct wh_card *ours = &handshake->ours;
-	bool welcome = card->verdict == WH_AUTH_WELCOME;
+	struct wh_auth *ours = &handshake->ours;
+	bool welcome = auth->verdict == WH_AUTH_WELCOME;
 
-	WH_ASSERT(handshake->state == WH_HANDSHAKE_MET && card->verdict != WH_AUTH_NONE);
-	WH_ASSERT(welcome == (card->number != 0));
-	*ours = *card;
-	ours->format = WH_CARD_FORMAT;
+	WH_ASSERT(handshake->state == WH_HANDSHAKE_MET && auth->verdict != WH_AUTH_NONE);
+	WH_ASSERT(welcome == (auth->number != 0));
+	*ours = *auth;
+	ours->format = WH_AUTH_FORMAT;
 	if (SSL_write(handshake->ssl, ours, sizeof(*ours)) != (int)sizeof(*ours))
 		break_off(handshake, NULL);
 	else

@@ -3,23 +3,23 @@
 #define WH_TRUST_HANDSHAKE_H
 
 /*
- * The authentication of two processes: TLS 1.3, in which each end proves its key, and cards, on
- * which each end says whether it trusts the other and by which number it addresses the bond. Bytes
- * go in and out; stream.h carries them in packets.
+ * The authentication of two processes: TLS 1.3, in which each end proves its key, and auth
+ * messages, on which each end says whether it trusts the other and by which number it addresses the
+ * bond. Bytes go in and out; stream.h carries them in packets.
  *
  *   client                                server
  *   ClientHello                 ------>
- *                               <------   ServerHello .. Finished, card
+ *                               <------   ServerHello .. Finished, auth
  *   MET: who is it?
- *   .. Finished, card           ------>
+ *   .. Finished, auth           ------>
  *   WAITS: the bond exists                MET: who is it?
- *                               <------   card
+ *                               <------   auth
  *   DONE                                  DONE
  *
- * The server sends its first card in TLS's half round trip, before it knows the client: it contains
- * the bond's number and the offer of a session, but no verdict. With it a client that trusts the
- * server has all that a bond needs, and may send data right behind its own card. The server's
- * second card contains its verdict.
+ * The server sends its first auth message in TLS's half round trip, before it knows the client: it
+ * contains the bond's number and the offer of a session, but no verdict. With it a client that
+ * trusts the server has all that a bond needs, and may send data right behind its own auth message.
+ * The server's second auth message contains its verdict.
  *
  * TLS proves only that the peer has the key of its certificate. Whether that key is trusted is
  * decided by the handshake server, once a handshake is MET. So a refusal is sent, encrypted and
@@ -47,21 +47,21 @@ enum wh_auth_verdict {
 	WH_AUTH_VERDICTS = 6,
 };
 
-#define WH_CARD_VERSION_BYTES 32
+#define WH_AUTH_VERSION_BYTES 32
 
 /* What an end says about itself and the other one, in wire format. */
-struct wh_card {
-	uint8_t format; /* WH_CARD_FORMAT */
+struct wh_auth {
+	uint8_t format; /* WH_AUTH_FORMAT */
 	uint8_t verdict;
 	uint8_t ciphers; /* supported: bit n stands for enum wh_cipher n */
 	uint8_t reserved;
 	uint32_t number;                     /* of the bond at its sender; 0 unless welcome */
 	uint8_t process[WH_PROCESS_BYTES];   /* random number of the sender's process */
-	char version[WH_CARD_VERSION_BYTES]; /* of the sender's wavehaul, NUL-terminated */
-	struct wh_offered offered;           /* server's first card: a session; else zeros */
+	char version[WH_AUTH_VERSION_BYTES]; /* of the sender's wavehaul, NUL-terminated */
+	struct wh_offered offered; /* server's first auth message: a session; else zeros */
 };
 
-#define WH_CARD_FORMAT 3
+#define WH_AUTH_FORMAT 3
 
 /* Shared by all handshakes of an identity. */
 struct wh_handshake_ends {
@@ -77,7 +77,7 @@ enum wh_handshake_state {
 	WH_HANDSHAKE_GOING = 0,
 	WH_HANDSHAKE_MET,   /* the owner must call wh_handshake_answer */
 	WH_HANDSHAKE_WAITS, /* client: for the server's verdict */
-	WH_HANDSHAKE_DONE,  /* both cards were received, whatever they say */
+	WH_HANDSHAKE_DONE,  /* both auth messages were received, whatever they say */
 	WH_HANDSHAKE_BROKEN,
 };
 
@@ -86,21 +86,21 @@ struct wh_handshake {
 	bool client;
 	enum wh_handshake_state state;
 	const char *broken_by; /* a constant, never text of the peer; NULL: not broken */
-	bool introduced;       /* server: its first card was written */
-	struct wh_card ours;
-	struct wh_card theirs;        /* the server's first card, ... */
+	bool introduced;       /* server: its first auth message was written */
+	struct wh_auth ours;
+	struct wh_auth theirs;        /* the server's first auth message, ... */
 	enum wh_auth_verdict verdict; /* ... and the verdict of the last one */
-	struct wh_card coming;
-	uint32_t card_bytes;                /* number of bytes of `coming` read so far */
+	struct wh_auth coming;
+	uint32_t auth_bytes;                /* number of bytes of `coming` read so far */
 	uint8_t peer_id[WH_IDENTITY_BYTES]; /* valid once MET */
 };
 
 /*
- * 0 or -ENOMEM. `first`: a server's first card, without `format`; its verdict is NONE or BUSY.
- * NULL: this is a client.
+ * 0 or -ENOMEM. `first`: a server's first auth message, without `format`; its verdict is NONE or
+ * BUSY. NULL: this is a client.
  */
 int wh_handshake_begin(struct wh_handshake *handshake, const struct wh_handshake_ends *ends,
-	const struct wh_card *first);
+	const struct wh_auth *first);
 
 /* Processes bytes from the peer; NULL with 0 bytes: a client's first step. */
 enum wh_handshake_state wh_handshake_put(
@@ -113,9 +113,9 @@ uint32_t wh_handshake_take(struct wh_handshake *handshake, uint8_t *bytes, uint3
 X509 *wh_handshake_certificate(const struct wh_handshake *handshake);
 STACK_OF(X509) * wh_handshake_chain(const struct wh_handshake *handshake);
 
-/* Once MET: sends our verdict; `card` without `format`. Only WELCOME has a number. */
+/* Once MET: sends our verdict; `auth` without `format`. Only WELCOME has a number. */
 enum wh_handshake_state wh_handshake_answer(
-	struct wh_handshake *handshake, const struct wh_card *card);
+	struct wh_handshake *handshake, const struct wh_auth *auth);
 
 /* Once MET: a cipher that the peer supports and `ciphers` contains; 0: none. */
 enum wh_cipher wh_handshake_cipher(const struct wh_handshake *handshake, uint8_t ciphers);

@@ -65,7 +65,7 @@ struct wh_handshakes_news {
 	enum wh_auth_verdict verdict;        /* WELCOME by both ends: there is a bond */
 	const char *broken_by;               /* a constant: why there is no verdict; or NULL */
 	bool by_peer;                        /* the verdict is the peer's */
-	char version[WH_CARD_VERSION_BYTES]; /* of the peer's wavehaul; "": unknown */
+	char version[WH_AUTH_VERSION_BYTES]; /* of the peer's wavehaul; "": unknown */
 };
 
 struct wh_handshakes_config {

@@ -146,18 +146,18 @@ uint32_t wh_pending_reserve(struct wh_handshakes *handshakes)
 		       : 0;
 }
 
-void wh_pending_card(const struct wh_handshakes *handshakes, struct wh_card *card,
+void wh_pending_auth(const struct wh_handshakes *handshakes, struct wh_auth *auth,
 	enum wh_auth_verdict verdict, uint32_t number)
 {
 	const char *version = handshakes->config.version;
 
-	*card = (struct wh_card){
+	*auth = (struct wh_auth){
 		.verdict = (uint8_t)verdict,
 		.ciphers = handshakes->config.ciphers,
 		.number = number,
 	};
-	memcpy(card->process, handshakes->process, sizeof(card->process));
-	memcpy(card->version, version, strnlen(version, sizeof(card->version) - 1));
+	memcpy(auth->process, handshakes->process, sizeof(auth->process));
+	memcpy(auth->version, version, strnlen(version, sizeof(auth->version) - 1));
 }
 
 /*
@@ -167,12 +167,12 @@ void wh_pending_card(const struct wh_handshakes *handshakes, struct wh_card *car
 static int begin_handshake(struct wh_handshakes *handshakes, struct wh_pending *pending,
 	const struct wh_letter *letter)
 {
-	struct wh_card first;
+	struct wh_auth first;
 
 	if (!pending->came)
 		return wh_handshake_begin(&pending->handshake, &handshakes->ends, NULL);
 	pending->bond_number = wh_pending_reserve(handshakes);
-	wh_pending_card(handshakes, &first, pending->bond_number != 0 ? WH_AUTH_NONE : WH_AUTH_BUSY,
+	wh_pending_auth(handshakes, &first, pending->bond_number != 0 ? WH_AUTH_NONE : WH_AUTH_BUSY,
 		pending->bond_number);
 	first.offered.lci = letter->offered_lci;
 	memcpy(first.offered.cookie, letter->offered_cookie, sizeof(first.offered.cookie));

@@ -46,8 +46,8 @@ void wh_pending_put_off(
 	struct wh_handshakes *handshakes, uint64_t now_tsc, const struct wh_put_off *put_off);
 uint32_t wh_pending_reserve(
 	struct wh_handshakes *handshakes); /* a number for a bond; 0: none free */
-void wh_pending_card(const struct wh_handshakes *handshakes, struct wh_card *card,
-	enum wh_auth_verdict verdict, uint32_t number); /* fills in a card of ours */
+void wh_pending_auth(const struct wh_handshakes *handshakes, struct wh_auth *auth,
+	enum wh_auth_verdict verdict, uint32_t number); /* fills in an auth message of ours */
 
 /* attempt.c: the handshake has advanced, or a decision is due. */
 void wh_pending_step(

@@ -132,7 +132,7 @@ static void record(uint32_t type, const char *name)
 static void write_tables(void)
 {
 	row("\nVersions: packets %u, auth messages %u, streams %u.", WH_WIRE_VERSION,
-		WH_CARD_FORMAT, WH_BUNDLE_VERSION);
+		WH_AUTH_FORMAT, WH_BUNDLE_VERSION);
 	for (uint32_t type = 1; type < WH_PACKET_TYPES; type++)
 		packet(type);
 	for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++)

@@ -3,8 +3,8 @@
  * Fuzz target: handshakes. Two hosts look for each other while somebody between them loses,
  * repeats, changes and invents their letters, and knows all numbers and cookies. Nobody is bonded
  * with whom he did not make handshakes, none is sent more than he may be, and when it is calm again
- * they are bonded. In some worlds one of the hosts lies, on the cards that it writes within TLS:
- * the other one then has a bond with that host's key, or none.
+ * they are bonded. In some worlds one of the hosts lies, on the auth messages that it writes within
+ * TLS: the other one then has a bond with that host's key, or none.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static struct world {
 	struct flying kept[LAST_KEPT]; /* of what was sent: to be repeated, or changed */
 	uint64_t sent;
 	uint32_t lost, twice, late, changed, invented; /* one in so many; 0: none */
-	uint32_t lies;                                 /* likewise, of cards ... */
+	uint32_t lies;                                 /* likewise, of auth messages ... */
 	uint32_t liar;                                 /* ... of that host */
 } world;
 
@@ -57,7 +57,7 @@ int __wrap_SSL_write(SSL *ssl, const void *bytes, int count);
 int __real_SSL_write_early_data(SSL *ssl, const void *bytes, size_t count, size_t *written);
 int __wrap_SSL_write_early_data(SSL *ssl, const void *bytes, size_t count, size_t *written);
 
-static uint64_t bonded, broken, turned_away, bad, refused_sums, cards;
+static uint64_t bonded, broken, turned_away, bad, refused_sums, auths;
 static const uint8_t keys[2][WH_SIPHASH_KEY_BYTES] = {{1}, {2}};
 
 static struct wh_address address_of(uint32_t host)
@@ -116,13 +116,13 @@ static void close_hosts(void)
 	}
 }
 
-/* Fields of a card at their edges, or any of its bytes. */
-static void lie(struct wh_card *card)
+/* Fields of an auth message at their edges, or any of its bytes. */
+static void lie(struct wh_auth *auth)
 {
 	static const uint8_t edges[] = {0, 1, 2, 3, 4, 5, 0x7f, 0x80, 0xff};
-	uint8_t *fields[] = {&card->format, &card->verdict, &card->ciphers, &card->reserved};
+	uint8_t *fields[] = {&auth->format, &auth->verdict, &auth->ciphers, &auth->reserved};
 
-	cards++;
+	auths++;
 	for (uint64_t left = 1 + wh_script_below(world.script, 3); left > 0; left--)
 		switch (wh_script_below(world.script, 6)) {
 		case 0:
@@ -131,19 +131,19 @@ static void lie(struct wh_card *card)
 				edges[wh_script_below(world.script, sizeof(edges))];
 			break;
 		case 2:
-			card->number = (uint32_t)wh_script_u64(world.script) &
+			auth->number = (uint32_t)wh_script_u64(world.script) &
 				       (wh_script_one_in(world.script, 2) ? 0 : UINT32_MAX);
 			break;
 		case 3:
-			memset(card->version, (int)wh_script_below(world.script, 256),
-				sizeof(card->version));
+			memset(auth->version, (int)wh_script_below(world.script, 256),
+				sizeof(auth->version));
 			break;
 		case 4:
-			memset(&card->offered, (int)wh_script_below(world.script, 256),
-				sizeof(card->offered));
+			memset(&auth->offered, (int)wh_script_below(world.script, 256),
+				sizeof(auth->offered));
 			break;
 		default:
-			((uint8_t *)card)[wh_script_below(world.script, sizeof(*card))] ^=
+			((uint8_t *)auth)[wh_script_below(world.script, sizeof(*auth))] ^=
 				(uint8_t)wh_script_u64(world.script);
 		}
 }
@@ -156,37 +156,37 @@ static bool one_in(uint32_t n)
 /* Host 0 is the client. */
 static bool is_lie(const SSL *ssl, size_t count)
 {
-	return count == sizeof(struct wh_card) && (SSL_is_server(ssl) == 1) == (world.liar == 1) &&
+	return count == sizeof(struct wh_auth) && (SSL_is_server(ssl) == 1) == (world.liar == 1) &&
 	       one_in(world.lies);
 }
 
-/* Less than a card, a card that is none, and bytes behind it. */
+/* Less than an auth message, an auth message that is none, and bytes behind it. */
 int __wrap_SSL_write(SSL *ssl, const void *bytes, int count)
 {
-	struct wh_card card;
+	struct wh_auth auth;
 
 	if (!is_lie(ssl, (size_t)count))
 		return __real_SSL_write(ssl, bytes, count);
-	memcpy(&card, bytes, sizeof(card));
-	lie(&card);
+	memcpy(&auth, bytes, sizeof(auth));
+	lie(&auth);
 	if (one_in(4))
-		return __real_SSL_write(ssl, &card, 1 + (int)wh_script_below(world.script, 8)) > 0
+		return __real_SSL_write(ssl, &auth, 1 + (int)wh_script_below(world.script, 8)) > 0
 			       ? count
 			       : -1;
 	for (int i = 0; i < 2 && one_in(4); i++)
-		(void)__real_SSL_write(ssl, &card, count);
-	return __real_SSL_write(ssl, &card, count);
+		(void)__real_SSL_write(ssl, &auth, count);
+	return __real_SSL_write(ssl, &auth, count);
 }
 
 int __wrap_SSL_write_early_data(SSL *ssl, const void *bytes, size_t count, size_t *written)
 {
-	struct wh_card card;
+	struct wh_auth auth;
 
 	if (!is_lie(ssl, count))
 		return __real_SSL_write_early_data(ssl, bytes, count, written);
-	memcpy(&card, bytes, sizeof(card));
-	lie(&card);
-	return __real_SSL_write_early_data(ssl, &card, count, written);
+	memcpy(&auth, bytes, sizeof(auth));
+	lie(&auth);
+	return __real_SSL_write_early_data(ssl, &auth, count, written);
 }
 
 static void fly(uint32_t to, const struct wh_letter *letter)
@@ -481,8 +481,8 @@ size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
 
 void wh_fuzz_report(void)
 {
-	printf("%" PRIu64 " bonds; %" PRIu64 " cards that lie; %" PRIu64
+	printf("%" PRIu64 " bonds; %" PRIu64 " auth messages that lie; %" PRIu64
 	       " handshakes broken, %" PRIu64 " turned away; letters: %" PRIu64 " no use, %" PRIu64
 	       " damaged\n",
-		bonded, cards, broken, turned_away, bad, refused_sums);
+		bonded, auths, broken, turned_away, bad, refused_sums);
 }

@@ -131,7 +131,7 @@ static void handshake(struct account *account)
 	account->first_ns += exchange(account, &packet, &peer, &client);
 	if (client.state != WH_HANDSHAKE_MET)
 		abort();
-	wh_handshake_answer(&client, &(struct wh_card){
+	wh_handshake_answer(&client, &(struct wh_auth){
 					     .verdict = WH_AUTH_WELCOME,
 					     .ciphers = 1 << WH_CIPHER_AES_128_GCM,
 					     .number = 1,

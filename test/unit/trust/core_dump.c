@@ -95,16 +95,16 @@ static void pass(struct wh_handshake *from, struct wh_handshake *to)
 
 static void handshake(struct wh_handshake *client, struct wh_handshake *server)
 {
-	const struct wh_card card = {.verdict = WH_AUTH_WELCOME, .ciphers = 2, .number = 7};
+	const struct wh_auth auth = {.verdict = WH_AUTH_WELCOME, .ciphers = 2, .number = 7};
 
 	wh_handshake_put(client, NULL, 0);
 	for (uint32_t turn = 0; turn < 6; turn++) {
 		pass(client, server);
 		pass(server, client);
 		if (client->state == WH_HANDSHAKE_MET)
-			wh_handshake_answer(client, &card);
+			wh_handshake_answer(client, &auth);
 		if (server->state == WH_HANDSHAKE_MET)
-			wh_handshake_answer(server, &card);
+			wh_handshake_answer(server, &auth);
 	}
 	CU_ASSERT_EQUAL(client->state, WH_HANDSHAKE_DONE);
 	CU_ASSERT_EQUAL(server->state, WH_HANDSHAKE_DONE);
@@ -112,7 +112,7 @@ static void handshake(struct wh_handshake *client, struct wh_handshake *server)
 
 static void test_handshake(void)
 {
-	const struct wh_card first = {.ciphers = 2, .number = 7};
+	const struct wh_auth first = {.ciphers = 2, .number = 7};
 	struct wh_identity identity;
 	struct wh_handshake client, server;
 	struct wh_handshake_ends ends;

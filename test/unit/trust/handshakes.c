@@ -8,7 +8,10 @@
 
 const char wh_suite_name[] = "handshakes";
 
-/* A cookie, and the server's flight with its card: two round trips, and a half until it knows. */
+/*
+ * A cookie, and the server's flight with its auth message: two round trips, and a half until it
+ * knows.
+ */
 static void bond_in_two_round_trips(void)
 {
 	struct wh_attempt attempt;
