@@ -39,7 +39,7 @@ static int create_fifos(struct wh_endpoint *endpoint)
 	/* If a farewell finds no room, only the repetition of a last packet is lost. */
 	uint32_t farewells = endpoint->config.places / 2 - 1;
 	int rc = wh_slot_fifo_init(
-		&endpoint->replies, WH_ENDPOINT_REPLIES, sizeof(struct wh_letter));
+		&endpoint->replies, WH_ENDPOINT_REPLIES, sizeof(struct wh_handshake_datagram));
 
 	return rc != 0 ? rc
 		       : wh_slot_fifo_init(
@@ -66,7 +66,7 @@ int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_conf
 	if (wh_probes_open(endpoint) == 0 && endpoint->session != NULL &&
 		endpoint->spent_us != NULL && endpoint->farewell != NULL && endpoint->rx != NULL &&
 		endpoint->tx != NULL && endpoint->opened != NULL && create_fifos(endpoint) == 0 &&
-		wh_letters_open(endpoint) == 0)
+		wh_strays_open(endpoint) == 0)
 		return 0;
 	wh_endpoint_free(endpoint);
 	return -ENOMEM;
@@ -76,7 +76,7 @@ void wh_endpoint_free(struct wh_endpoint *endpoint)
 {
 	wh_slot_fifo_free(&endpoint->replies);
 	wh_slot_fifo_free(&endpoint->farewells);
-	wh_letters_close(endpoint);
+	wh_strays_close(endpoint);
 	wh_answerer_free(&endpoint->answerer);
 	wh_half_destroy(endpoint->rx);
 	wh_half_destroy(endpoint->tx);
@@ -159,7 +159,7 @@ static bool repeat_farewell(struct wh_endpoint *endpoint, uint8_t *bytes, size_t
 		!has_not_heard(farewell, packet) || !is_later(farewell, packet))
 		return false;
 	endpoint->stats.repeated_farewells++;
-	wh_letters_reply(endpoint, farewell->packet, sizeof(farewell->packet), from);
+	wh_strays_reply(endpoint, farewell->packet, sizeof(farewell->packet), from);
 	return true;
 }
 
@@ -215,13 +215,13 @@ static enum wh_wire_reason take_stray(struct wh_endpoint *endpoint, uint64_t now
 	uint8_t answer[WH_CONTROL_BYTES_MAX];
 	uint32_t answer_bytes;
 	enum wh_wire_reason reason =
-		wh_is_handshake(packet) ? wh_letters_input(endpoint, now_tsc, bytes, length, from,
+		wh_is_handshake(packet) ? wh_strays_input(endpoint, now_tsc, bytes, length, from,
 						  packet, answer, &answer_bytes)
 					: wh_probes_input(endpoint, now_tsc, arrived_tsc, bytes,
 						  length, from, packet, answer, &answer_bytes);
 
 	if (answer_bytes > 0)
-		wh_letters_reply(endpoint, answer, answer_bytes, from);
+		wh_strays_reply(endpoint, answer, answer_bytes, from);
 	return reason;
 }
 
@@ -643,7 +643,7 @@ uint32_t wh_endpoint_output(
 {
 	uint8_t before = wh_meter_enter(endpoint->config.tx_meter, WH_METER_TRANS);
 	const struct wh_half *half = endpoint->tx;
-	uint32_t sent = wh_letters_output(endpoint, out, count);
+	uint32_t sent = wh_strays_output(endpoint, out, count);
 
 	for (uint32_t i = 0; i < half->actives; i++) {
 		uint32_t place = half->active[(endpoint->next_turn + i) % half->actives];
@@ -681,7 +681,7 @@ uint64_t wh_endpoint_send_deadline(const struct wh_endpoint *endpoint)
 	const struct wh_half *half = endpoint->tx;
 	uint64_t deadline_tsc = wh_min_u64(wh_half_deadline(half), wh_probes_deadline(endpoint));
 
-	if (endpoint->tx_leaving.first != NULL || wh_letters_wait(endpoint) ||
+	if (endpoint->tx_leaving.first != NULL || wh_strays_wait(endpoint) ||
 		has_news_of_bonds(endpoint, endpoint->tx_news) ||
 		wh_ring_count(endpoint->opened) > 0)
 		return 0;

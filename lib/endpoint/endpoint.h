@@ -46,12 +46,12 @@
 #include "probe/prober.h"
 #include "seal/bond.h"
 #include "session/half.h"
-#include "wire/letter.h"
+#include "wire/handshake_datagram.h"
 
 #define WH_ENDPOINT_PLACES_MIN 64
 #define WH_ENDPOINT_PLACES_MAX 8192
 #define WH_ENDPOINT_REPLIES    255 /* 2^n - 1: see fifo.h */
-#define WH_ENDPOINT_LETTERS    8   /* most replies and letters in one turn of the TX core */
+#define WH_ENDPOINT_DATAGRAMS  8   /* most replies and datagrams in one turn of the TX core */
 
 /* A MAC address, or whatever else the layer below needs to answer a stranger. */
 #define WH_ENDPOINT_VIA_BYTES 6
@@ -64,14 +64,14 @@ struct wh_endpoint_stats {
 	uint64_t wrong_peer_pkts;      /* the session of that LCI has another peer address */
 	uint64_t bad_cookie_pkts;
 	uint64_t refused_opens;
-	uint64_t turned_away_pkts;     /* from addresses that may not connect */
-	uint64_t unbound_pkts;         /* under a bond that is unknown here */
-	uint64_t unhinted_pkts;        /* not answered, since hints are rate-limited */
-	uint64_t early_pkts;           /* kept until their bond exists */
-	uint64_t hints;                /* unauthenticated hints received */
-	uint64_t repeated_farewells;   /* to peers that had not received the last packet */
-	uint64_t replies_dropped_pkts; /* no room for a stateless answer */
-	uint64_t letters_dropped_pkts; /* handshakes arrived faster than they are handled */
+	uint64_t turned_away_pkts;       /* from addresses that may not connect */
+	uint64_t unbound_pkts;           /* under a bond that is unknown here */
+	uint64_t unhinted_pkts;          /* not answered, since hints are rate-limited */
+	uint64_t early_pkts;             /* kept until their bond exists */
+	uint64_t hints;                  /* unauthenticated hints received */
+	uint64_t repeated_farewells;     /* to peers that had not received the last packet */
+	uint64_t replies_dropped_pkts;   /* no room for a stateless answer */
+	uint64_t datagrams_dropped_pkts; /* handshakes arrived faster than they are handled */
 };
 
 struct wh_endpoint_config {
@@ -128,8 +128,8 @@ struct wh_endpoint_config {
 	 */
 	struct wh_address own[2];
 	/*
-	 * Some core takes handshakes of this queue from letters_in and puts handshakes to send into
-	 * letters_out.
+	 * Some core takes handshakes of this queue from datagrams_in and puts handshakes to send
+	 * into datagrams_out.
 	 */
 	bool with_handshake;
 	uint32_t queue;
@@ -160,11 +160,12 @@ struct wh_endpoint {
 	_Atomic(struct wh_session *) *session; /* by place */
 	struct wh_half *rx;
 	struct wh_half *tx;
-	struct wh_slot_fifo replies;        /* stateless answers: RX core -> TX core */
-	struct wh_slot_fifo farewells;      /* of transmitters: TX core -> RX core */
-	struct wh_slot_fifo letters_in;     /* struct wh_letter: RX core -> the handshake core
+	struct wh_slot_fifo replies;   /* stateless answers: RX core -> TX core */
+	struct wh_slot_fifo farewells; /* of transmitters: TX core -> RX core */
+	struct wh_slot_fifo
+		datagrams_in; /* struct wh_handshake_datagram: RX core -> the handshake core
 	                                     * ... */
-	struct wh_slot_fifo letters_out;    /* ... -> TX core */
+	struct wh_slot_fifo datagrams_out;  /* ... -> TX core */
 	struct rte_ring *opened;            /* sessions: any core -> TX core */
 	_Atomic(struct wh_prober *) prober; /* NULL: none. Both cores read it */
 
@@ -189,13 +190,13 @@ struct wh_endpoint {
 	struct wh_leaving tx_leaving;
 	struct wh_session *unplaced;
 	uint64_t tx_draws;
-	uint32_t tx_news;     /* of wh_bonds_news, as last seen */
-	uint32_t next_turn;   /* output serves the sessions in rotation */
-	uint32_t next_letter; /* a reply's turn if even, else a letter's */
-	/* Of the replies and letters of the last turn. */
-	struct wh_address reply_to[WH_ENDPOINT_LETTERS];
-	uint8_t reply_via[WH_ENDPOINT_LETTERS][WH_ENDPOINT_VIA_BYTES];
-	struct wh_address letter_to[WH_ENDPOINT_LETTERS];
+	uint32_t tx_news;       /* of wh_bonds_news, as last seen */
+	uint32_t next_turn;     /* output serves the sessions in rotation */
+	uint32_t next_datagram; /* a reply's turn if even, else a datagram's */
+	/* Of the replies and datagrams of the last turn. */
+	struct wh_address reply_to[WH_ENDPOINT_DATAGRAMS];
+	uint8_t reply_via[WH_ENDPOINT_DATAGRAMS][WH_ENDPOINT_VIA_BYTES];
+	struct wh_address datagram_to[WH_ENDPOINT_DATAGRAMS];
 };
 
 /* 0 or -ENOMEM. */
@@ -225,7 +226,7 @@ void wh_endpoint_probe(struct wh_endpoint *endpoint, struct wh_prober *prober);
 static inline bool wh_endpoint_is_reply(
 	const struct wh_endpoint *endpoint, const struct wh_address *to, const uint8_t **via)
 {
-	bool is_reply = to >= endpoint->reply_to && to < endpoint->reply_to + WH_ENDPOINT_LETTERS;
+	bool is_reply = to >= endpoint->reply_to && to < endpoint->reply_to + WH_ENDPOINT_DATAGRAMS;
 
 	*via = is_reply ? endpoint->reply_via[to - endpoint->reply_to] : NULL;
 	return is_reply;

@@ -65,7 +65,7 @@ static void answer(struct wh_endpoint *endpoint, uint64_t now_tsc,
 			   bytes, length)) {
 		return;
 	}
-	wh_letters_reply(endpoint, bytes, length, from);
+	wh_strays_reply(endpoint, bytes, length, from);
 }
 
 static void take_open(struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_open *open,
@@ -210,7 +210,7 @@ static void hint(struct wh_endpoint *endpoint, uint64_t now_tsc, const uint8_t *
 	uint32_t length = wh_packet_encode(&accept, answer_bytes, sizeof(answer_bytes));
 
 	wh_seal_close_packet(&wh_seal_to_listener, answer_bytes, length);
-	wh_letters_reply(endpoint, answer_bytes, length, from);
+	wh_strays_reply(endpoint, answer_bytes, length, from);
 }
 
 /* A packet sealed by the bond that it names. */
@@ -280,10 +280,10 @@ void wh_listen_foreign(struct wh_endpoint *endpoint, const uint8_t *bytes, size_
 	struct wh_versions versions;
 
 	if (wh_versions_read(bytes, length, &versions) && versions.asked)
-		wh_letters_versions(endpoint, bytes, length, versions.handshake, from);
+		wh_strays_versions(endpoint, bytes, length, versions.handshake, from);
 	else if (wh_versions_read(bytes, length, &versions))
 		hear_versions(endpoint, &versions, from);
 	else if (endpoint->config.welcome != NULL &&
 		 wh_versions_answer(bytes, length, answer_bytes))
-		wh_letters_reply(endpoint, answer_bytes, sizeof(answer_bytes), from);
+		wh_strays_reply(endpoint, answer_bytes, sizeof(answer_bytes), from);
 }

@@ -8,9 +8,9 @@
 #include "endpoint/listen.h"
 
 /* In each direction: more than all handshakes at once produce in a turn of the handshake core. */
-#define LETTERS 255
+#define DATAGRAMS 255
 
-static_assert(WH_VIA_BYTES == WH_ENDPOINT_VIA_BYTES, "a letter knows the way back");
+static_assert(WH_VIA_BYTES == WH_ENDPOINT_VIA_BYTES, "a datagram knows the way back");
 
 int wh_probes_open(struct wh_endpoint *endpoint)
 {
@@ -83,22 +83,24 @@ uint64_t wh_probes_deadline(const struct wh_endpoint *endpoint)
 	return prober != NULL ? wh_prober_deadline(prober) : WH_TSC_NEVER;
 }
 
-int wh_letters_open(struct wh_endpoint *endpoint)
+int wh_strays_open(struct wh_endpoint *endpoint)
 {
 	int rc;
 
 	if (!endpoint->config.with_handshake)
 		return 0;
-	rc = wh_slot_fifo_init(&endpoint->letters_in, LETTERS, sizeof(struct wh_letter));
+	rc = wh_slot_fifo_init(
+		&endpoint->datagrams_in, DATAGRAMS, sizeof(struct wh_handshake_datagram));
 	if (rc == 0)
-		rc = wh_slot_fifo_init(&endpoint->letters_out, LETTERS, sizeof(struct wh_letter));
+		rc = wh_slot_fifo_init(
+			&endpoint->datagrams_out, DATAGRAMS, sizeof(struct wh_handshake_datagram));
 	return rc != 0 ? rc : wh_early_open(&endpoint->early);
 }
 
-void wh_letters_close(struct wh_endpoint *endpoint)
+void wh_strays_close(struct wh_endpoint *endpoint)
 {
-	wh_slot_fifo_free(&endpoint->letters_in);
-	wh_slot_fifo_free(&endpoint->letters_out);
+	wh_slot_fifo_free(&endpoint->datagrams_in);
+	wh_slot_fifo_free(&endpoint->datagrams_out);
 	wh_early_close(&endpoint->early);
 }
 
@@ -174,53 +176,53 @@ static bool begins(const struct wh_packet *packet)
 }
 
 /* With the addresses as received, or for an answer to the sender of the last packet. */
-static void write_letter(const struct wh_endpoint *endpoint, struct wh_slot *slot,
+static void write_datagram(const struct wh_endpoint *endpoint, struct wh_slot *slot,
 	const uint8_t *bytes, size_t length, const struct wh_address *peer)
 {
-	struct wh_letter *letter = (struct wh_letter *)slot->data;
+	struct wh_handshake_datagram *datagram = (struct wh_handshake_datagram *)slot->data;
 
-	WH_ASSERT(length <= sizeof(letter->packet));
-	letter->peer = *peer;
-	letter->queue = endpoint->config.queue;
-	letter->bytes = (uint32_t)length;
-	letter->is_answer = true;
-	letter->offered_lci = 0;
-	memcpy(letter->via, endpoint->via, sizeof(letter->via));
-	memcpy(letter->packet, bytes, length);
-	slot->bytes = sizeof(*letter);
+	WH_ASSERT(length <= sizeof(datagram->packet));
+	datagram->peer = *peer;
+	datagram->queue = endpoint->config.queue;
+	datagram->bytes = (uint32_t)length;
+	datagram->is_answer = true;
+	datagram->offered_lci = 0;
+	memcpy(datagram->via, endpoint->via, sizeof(datagram->via));
+	memcpy(datagram->packet, bytes, length);
+	slot->bytes = sizeof(*datagram);
 }
 
 /* A peer that begins a handshake is offered a session as well; an offer costs no memory. */
 static void offer(struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_address *from,
-	struct wh_letter *letter)
+	struct wh_handshake_datagram *datagram)
 {
 	if (endpoint->config.accept == NULL || endpoint->config.bonds == NULL ||
 		endpoint->rx->tenants == endpoint->rx->places)
 		return;
-	letter->offered_lci = wh_endpoint_lci_at(endpoint, wh_half_offer(endpoint->rx),
+	datagram->offered_lci = wh_endpoint_lci_at(endpoint, wh_half_offer(endpoint->rx),
 		wh_endpoint_draw(endpoint, WH_DRAW_OFFER, &endpoint->rx_draws, from));
-	wh_offer_cookie_make(letter->offered_cookie, endpoint->listener.key,
+	wh_offer_cookie_make(datagram->offered_cookie, endpoint->listener.key,
 		wh_tsc_to_us(endpoint->config.hz, now_tsc), from, endpoint->config.queue,
-		letter->offered_lci);
+		datagram->offered_lci);
 }
 
 static void hand_over(struct wh_endpoint *endpoint, uint64_t now_tsc, const uint8_t *bytes,
 	size_t length, const struct wh_address *from, uint64_t age_us, bool first)
 {
-	struct wh_slot *slot = wh_slot_fifo_reserve(&endpoint->letters_in);
+	struct wh_slot *slot = wh_slot_fifo_reserve(&endpoint->datagrams_in);
 
 	if (slot == NULL) {
-		endpoint->stats.letters_dropped_pkts++;
+		endpoint->stats.datagrams_dropped_pkts++;
 		return;
 	}
-	write_letter(endpoint, slot, bytes, length, from);
-	((struct wh_letter *)slot->data)->rtt_us = (uint32_t)age_us;
+	write_datagram(endpoint, slot, bytes, length, from);
+	((struct wh_handshake_datagram *)slot->data)->rtt_us = (uint32_t)age_us;
 	if (first)
-		offer(endpoint, now_tsc, from, (struct wh_letter *)slot->data);
-	wh_slot_fifo_commit(&endpoint->letters_in);
+		offer(endpoint, now_tsc, from, (struct wh_handshake_datagram *)slot->data);
+	wh_slot_fifo_commit(&endpoint->datagrams_in);
 }
 
-enum wh_wire_reason wh_letters_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint8_t *bytes,
+enum wh_wire_reason wh_strays_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint8_t *bytes,
 	size_t length, const struct wh_address *from, struct wh_packet *packet, uint8_t *answer,
 	uint32_t *answer_bytes)
 {
@@ -250,7 +252,7 @@ enum wh_wire_reason wh_letters_input(struct wh_endpoint *endpoint, uint64_t now_
 	return WH_WIRE_OK;
 }
 
-void wh_letters_versions(struct wh_endpoint *endpoint, const uint8_t *bytes, size_t length,
+void wh_strays_versions(struct wh_endpoint *endpoint, const uint8_t *bytes, size_t length,
 	uint64_t handshake, const struct wh_address *from)
 {
 	if (endpoint->config.with_handshake &&
@@ -260,7 +262,7 @@ void wh_letters_versions(struct wh_endpoint *endpoint, const uint8_t *bytes, siz
 		endpoint->stats.no_session_pkts++;
 }
 
-void wh_letters_reply(struct wh_endpoint *endpoint, const uint8_t *bytes, uint32_t length,
+void wh_strays_reply(struct wh_endpoint *endpoint, const uint8_t *bytes, uint32_t length,
 	const struct wh_address *to)
 {
 	struct wh_slot *slot = wh_slot_fifo_reserve(&endpoint->replies);
@@ -269,7 +271,7 @@ void wh_letters_reply(struct wh_endpoint *endpoint, const uint8_t *bytes, uint32
 		endpoint->stats.replies_dropped_pkts++;
 		return;
 	}
-	write_letter(endpoint, slot, bytes, length, to);
+	write_datagram(endpoint, slot, bytes, length, to);
 	wh_slot_fifo_commit(&endpoint->replies);
 }
 
@@ -282,15 +284,16 @@ static uint32_t output(
 	if (slot == NULL)
 		return 0;
 
-	const struct wh_letter *letter = (const struct wh_letter *)slot->data;
+	const struct wh_handshake_datagram *datagram =
+		(const struct wh_handshake_datagram *)slot->data;
 	struct wh_address *to =
-		letter->is_answer ? &endpoint->reply_to[i] : &endpoint->letter_to[i];
+		datagram->is_answer ? &endpoint->reply_to[i] : &endpoint->datagram_to[i];
 
-	*to = letter->peer;
-	if (letter->is_answer)
-		memcpy(endpoint->reply_via[i], letter->via, sizeof(endpoint->reply_via[i]));
-	memcpy(out->head, letter->packet, letter->bytes);
-	out->head_bytes = letter->bytes;
+	*to = datagram->peer;
+	if (datagram->is_answer)
+		memcpy(endpoint->reply_via[i], datagram->via, sizeof(endpoint->reply_via[i]));
+	memcpy(out->head, datagram->packet, datagram->bytes);
+	out->head_bytes = datagram->bytes;
 	out->payload = NULL;
 	out->payload_bytes = 0;
 	out->to = to;
@@ -299,15 +302,15 @@ static uint32_t output(
 }
 
 /* In turns: neither a flood of questions nor one of handshakes holds up the other's answers. */
-uint32_t wh_letters_output(struct wh_endpoint *endpoint, struct wh_out *out, uint32_t count)
+uint32_t wh_strays_output(struct wh_endpoint *endpoint, struct wh_out *out, uint32_t count)
 {
-	struct wh_slot_fifo *fifo[2] = {&endpoint->replies, &endpoint->letters_out};
+	struct wh_slot_fifo *fifo[2] = {&endpoint->replies, &endpoint->datagrams_out};
 	uint32_t fifos = endpoint->config.with_handshake ? 2 : 1;
 	uint32_t sent = 0, more = 1;
 
-	count = count < WH_ENDPOINT_LETTERS ? count : WH_ENDPOINT_LETTERS;
+	count = count < WH_ENDPOINT_DATAGRAMS ? count : WH_ENDPOINT_DATAGRAMS;
 	for (; sent < count && more > 0; sent += more) {
-		uint32_t first = endpoint->next_letter++ % fifos;
+		uint32_t first = endpoint->next_datagram++ % fifos;
 
 		more = output(endpoint, fifo[first], &out[sent], sent);
 		if (more == 0 && fifos == 2)
@@ -316,8 +319,9 @@ uint32_t wh_letters_output(struct wh_endpoint *endpoint, struct wh_out *out, uin
 	return sent;
 }
 
-bool wh_letters_wait(const struct wh_endpoint *endpoint)
+bool wh_strays_wait(const struct wh_endpoint *endpoint)
 {
 	return wh_slot_fifo_count(&endpoint->replies) > 0 ||
-	       (endpoint->config.with_handshake && wh_slot_fifo_count(&endpoint->letters_out) > 0);
+	       (endpoint->config.with_handshake &&
+		       wh_slot_fifo_count(&endpoint->datagrams_out) > 0);
 }

@@ -6,8 +6,8 @@
  * Packets that belong to no session of an endpoint: probes, our own and those of strangers, and
  * handshakes. The endpoint answers a request for a handshake with a cookie made from its secret and
  * the packet alone. Packets with a valid cookie, or with the number of a handshake of ours, go on
- * to the core that makes handshakes, in letters by one FIFO each way: a letter for which there is
- * no room is lost, and its packet will be repeated. Stateless answers to any packet go the same
+ * to the core that makes handshakes, in datagrams by one FIFO each way: a datagram for which there
+ * is no room is lost, and its packet will be repeated. Stateless answers to any packet go the same
  * way.
  */
 
@@ -42,28 +42,28 @@ static inline bool wh_is_handshake(const struct wh_packet *packet)
 	return packet->type >= WH_PACKET_ASK && packet->type <= WH_PACKET_CRYPTO;
 }
 
-/* Opens the FIFOs of letters, if this end makes handshakes: 0 or -ENOMEM. */
-int wh_letters_open(struct wh_endpoint *endpoint);
-void wh_letters_close(struct wh_endpoint *endpoint);
+/* Opens the FIFOs of datagrams, if this end makes handshakes: 0 or -ENOMEM. */
+int wh_strays_open(struct wh_endpoint *endpoint);
+void wh_strays_close(struct wh_endpoint *endpoint);
 
 /*
  * RX core: a handshake packet, already peeked at. The answer, *answer_bytes long, goes back to
  * `from`; 0: no answer. `answer` has room for WH_CONTROL_BYTES_MAX.
  */
-enum wh_wire_reason wh_letters_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint8_t *bytes,
+enum wh_wire_reason wh_strays_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint8_t *bytes,
 	size_t length, const struct wh_address *from, struct wh_packet *packet, uint8_t *answer,
 	uint32_t *answer_bytes);
 
 /* RX core: the versions that a peer speaks, in answer to our ASK with that number. */
-void wh_letters_versions(struct wh_endpoint *endpoint, const uint8_t *bytes, size_t length,
+void wh_strays_versions(struct wh_endpoint *endpoint, const uint8_t *bytes, size_t length,
 	uint64_t handshake, const struct wh_address *from);
 
 /* RX core: sends a stateless answer to the packet received last. */
-void wh_letters_reply(struct wh_endpoint *endpoint, const uint8_t *bytes, uint32_t length,
+void wh_strays_reply(struct wh_endpoint *endpoint, const uint8_t *bytes, uint32_t length,
 	const struct wh_address *to);
 
-/* TX core: returns an answer or a letter, if there is one and `count` is not 0; how many. */
-uint32_t wh_letters_output(struct wh_endpoint *endpoint, struct wh_out *out, uint32_t count);
-bool wh_letters_wait(const struct wh_endpoint *endpoint);
+/* TX core: returns an answer or a datagram, if there is one and `count` is not 0; how many. */
+uint32_t wh_strays_output(struct wh_endpoint *endpoint, struct wh_out *out, uint32_t count);
+bool wh_strays_wait(const struct wh_endpoint *endpoint);
 
 #endif

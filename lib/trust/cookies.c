@@ -23,26 +23,26 @@ static void abandon(struct wh_handshakes *handshakes, const struct wh_address *p
 
 /* Begins the handshake with the cookie; later cookies are ignored. */
 void wh_cookies_take(struct wh_handshakes *handshakes, uint64_t now_tsc,
-	const struct wh_letter *letter, const struct wh_cookie *packet)
+	const struct wh_handshake_datagram *datagram, const struct wh_cookie *packet)
 {
 	struct wh_crypto crypto = {.handshake = packet->handshake};
 	uint64_t asked_tsc;
 
 	memcpy(crypto.cookie, packet->cookie, sizeof(crypto.cookie));
-	if (!wh_known_peer_takes(handshakes, &letter->peer, packet, &asked_tsc)) {
-		handshakes->stats.bad_letters++;
+	if (!wh_known_peer_takes(handshakes, &datagram->peer, packet, &asked_tsc)) {
+		handshakes->stats.bad_datagrams++;
 		return;
 	}
 
-	struct wh_letter first = *letter;
+	struct wh_handshake_datagram first = *datagram;
 
-	abandon(handshakes, &letter->peer);
+	abandon(handshakes, &datagram->peer);
 	first.rtt_us = (uint32_t)wh_tsc_to_us(handshakes->config.hz, now_tsc - asked_tsc);
 
 	struct wh_pending *pending = wh_pending_begin(handshakes, now_tsc, &first, &crypto, false);
 
 	if (pending == NULL) {
-		wh_known_peer_lost(handshakes, &letter->peer, now_tsc);
+		wh_known_peer_lost(handshakes, &datagram->peer, now_tsc);
 		return;
 	}
 	wh_handshake_put(&pending->handshake, NULL, 0);
@@ -70,16 +70,16 @@ static struct wh_pending *own_pending(struct wh_handshakes *handshakes,
  * could have stopped it anyway.
  */
 void wh_cookies_put_off(struct wh_handshakes *handshakes, uint64_t now_tsc,
-	const struct wh_letter *letter, const struct wh_cookie *packet)
+	const struct wh_handshake_datagram *datagram, const struct wh_cookie *packet)
 {
-	struct wh_pending *pending = own_pending(handshakes, &letter->peer, packet);
+	struct wh_pending *pending = own_pending(handshakes, &datagram->peer, packet);
 
 	if (pending == NULL) {
-		handshakes->stats.bad_letters++;
+		handshakes->stats.bad_datagrams++;
 		return;
 	}
 	wh_pending_give_up(handshakes, pending, "the peer has no place for it");
-	wh_known_peer_lost(handshakes, &letter->peer, now_tsc);
+	wh_known_peer_lost(handshakes, &datagram->peer, now_tsc);
 	wh_pending_end(handshakes, pending);
-	wh_known_peer_wait(handshakes, &letter->peer, now_tsc);
+	wh_known_peer_wait(handshakes, &datagram->peer, now_tsc);
 }

@@ -78,69 +78,69 @@ static bool advance(struct wh_handshakes *handshakes, struct wh_pending *pending
 }
 
 static void put_off(struct wh_handshakes *handshakes, uint64_t now_tsc,
-	const struct wh_letter *letter, const struct wh_crypto *crypto)
+	const struct wh_handshake_datagram *datagram, const struct wh_crypto *crypto)
 {
 	struct wh_put_off one = {
-		.peer = letter->peer,
-		.queue = letter->queue,
+		.peer = datagram->peer,
+		.queue = datagram->queue,
 		.cookie.handshake = crypto->handshake,
 	};
 
-	memcpy(one.via, letter->via, sizeof(one.via));
+	memcpy(one.via, datagram->via, sizeof(one.via));
 	memcpy(one.cookie.cookie, crypto->cookie, sizeof(one.cookie.cookie));
 	wh_pending_put_off(handshakes, now_tsc, &one);
 }
 
 static bool take_crypto(struct wh_handshakes *handshakes, uint64_t now_tsc,
-	const struct wh_letter *letter, const struct wh_packet *packet)
+	const struct wh_handshake_datagram *datagram, const struct wh_packet *packet)
 {
 	const struct wh_crypto *crypto = &packet->crypto;
 	bool came = packet->flags == 0;
-	struct wh_pending *pending = wh_pending_find(handshakes, letter, crypto, came);
+	struct wh_pending *pending = wh_pending_find(handshakes, datagram, crypto, came);
 
 	/* The first packet of a handshake. */
 	if (pending == NULL && came && crypto->offset == 0 && crypto->bytes > 0) {
-		pending = wh_pending_begin(handshakes, now_tsc, letter, crypto, true);
+		pending = wh_pending_begin(handshakes, now_tsc, datagram, crypto, true);
 		handshakes->stats.turned_away += pending == NULL;
 	}
 	if (pending == NULL && came)
-		put_off(handshakes, now_tsc, letter, crypto);
+		put_off(handshakes, now_tsc, datagram, crypto);
 	if (pending == NULL || !wh_stream_input(pending->stream, now_tsc, crypto)) {
-		handshakes->stats.bad_letters++;
+		handshakes->stats.bad_datagrams++;
 		return false;
 	}
-	pending->in_bytes += letter->bytes;
+	pending->in_bytes += datagram->bytes;
 	pending->heard_tsc = now_tsc;
 	return advance(handshakes, pending, now_tsc);
 }
 
 static void take_cookie(struct wh_handshakes *handshakes, uint64_t now_tsc,
-	const struct wh_letter *letter, const struct wh_packet *packet)
+	const struct wh_handshake_datagram *datagram, const struct wh_packet *packet)
 {
 	if (packet->flags == WH_FLAG_LATER)
-		wh_cookies_put_off(handshakes, now_tsc, letter, &packet->cookie);
+		wh_cookies_put_off(handshakes, now_tsc, datagram, &packet->cookie);
 	else
-		wh_cookies_take(handshakes, now_tsc, letter, &packet->cookie);
+		wh_cookies_take(handshakes, now_tsc, datagram, &packet->cookie);
 }
 
-bool wh_handshakes_take(
-	struct wh_handshakes *handshakes, uint64_t now_tsc, const struct wh_letter *letter)
+bool wh_handshakes_take(struct wh_handshakes *handshakes, uint64_t now_tsc,
+	const struct wh_handshake_datagram *datagram)
 {
 	struct wh_versions versions;
 	struct wh_packet packet;
 	bool stepped = false;
 
-	handshakes->stats.in_bytes += letter->bytes;
-	if (wh_versions_read(letter->packet, letter->bytes, &versions))
-		wh_known_peer_versions(handshakes, letter, &versions);
-	else if (wh_packet_decode(letter->packet, letter->bytes, &packet) != WH_WIRE_OK)
-		handshakes->stats.bad_letters++;
+	handshakes->stats.in_bytes += datagram->bytes;
+	if (wh_versions_read(datagram->packet, datagram->bytes, &versions))
+		wh_known_peer_versions(handshakes, datagram, &versions);
+	else if (wh_packet_decode(datagram->packet, datagram->bytes, &packet) != WH_WIRE_OK)
+		handshakes->stats.bad_datagrams++;
 	else if (packet.type == WH_PACKET_COOKIE)
-		take_cookie(handshakes, now_tsc, letter, &packet);
+		take_cookie(handshakes, now_tsc, datagram, &packet);
 	else if (packet.type == WH_PACKET_CRYPTO)
-		stepped = take_crypto(handshakes, now_tsc, letter, &packet);
+		stepped = take_crypto(handshakes, now_tsc, datagram, &packet);
 	else
-		handshakes->stats.bad_letters++;
+		handshakes->stats.bad_datagrams++;
 	return stepped;
 }
 
@@ -158,7 +158,8 @@ static uint32_t may_say_bytes(const struct wh_pending *pending)
 		       : 0;
 }
 
-static bool speak(struct wh_pending *pending, uint64_t now_tsc, struct wh_letter *letter)
+static bool speak(
+	struct wh_pending *pending, uint64_t now_tsc, struct wh_handshake_datagram *datagram)
 {
 	struct wh_packet packet = {
 		.type = WH_PACKET_CRYPTO,
@@ -175,19 +176,19 @@ static bool speak(struct wh_pending *pending, uint64_t now_tsc, struct wh_letter
 	/* Padding raises the number of bytes that the server may send in answer. */
 	if (!pending->came && !pending->over)
 		crypto->padding_bytes = (uint16_t)(WH_CRYPTO_BYTES_MAX - crypto->bytes);
-	*letter = (struct wh_letter){
+	*datagram = (struct wh_handshake_datagram){
 		.peer = pending->peer,
 		.queue = pending->queue,
 		.is_answer = pending->came,
 	};
-	memcpy(letter->via, pending->via, sizeof(letter->via));
-	wh_letter_write(letter, &packet);
-	pending->out_bytes += letter->bytes;
+	memcpy(datagram->via, pending->via, sizeof(datagram->via));
+	wh_handshake_datagram_write(datagram, &packet);
+	pending->out_bytes += datagram->bytes;
 	return true;
 }
 
 /* Shorter than what it answers. */
-static bool give_put_off(struct wh_handshakes *handshakes, struct wh_letter *letter)
+static bool give_put_off(struct wh_handshakes *handshakes, struct wh_handshake_datagram *datagram)
 {
 	struct wh_packet packet = {.type = WH_PACKET_COOKIE, .flags = WH_FLAG_LATER};
 	const struct wh_put_off *one;
@@ -196,31 +197,32 @@ static bool give_put_off(struct wh_handshakes *handshakes, struct wh_letter *let
 		return false;
 	one = &handshakes->put_off[--handshakes->put_offs];
 	packet.cookie = one->cookie;
-	*letter = (struct wh_letter){.peer = one->peer, .queue = one->queue, .is_answer = true};
-	memcpy(letter->via, one->via, sizeof(letter->via));
-	wh_letter_write(letter, &packet);
+	*datagram = (struct wh_handshake_datagram){
+		.peer = one->peer, .queue = one->queue, .is_answer = true};
+	memcpy(datagram->via, one->via, sizeof(datagram->via));
+	wh_handshake_datagram_write(datagram, &packet);
 	return true;
 }
 
 bool wh_handshakes_give(
-	struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_letter *letter)
+	struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_handshake_datagram *datagram)
 {
 	bool given;
 
-	if (wh_known_peer_ask(handshakes, letter))
+	if (wh_known_peer_ask(handshakes, datagram))
 		return true;
-	given = give_put_off(handshakes, letter);
+	given = give_put_off(handshakes, datagram);
 	for (uint32_t i = 0;
 		i < handshakes->config.n_pending && handshakes->n_pending > 0 && !given; i++) {
 		struct wh_pending *pending = &handshakes->pending[(handshakes->next_turn + i) %
 								  handshakes->config.n_pending];
 
-		given = pending->used && speak(pending, now_tsc, letter);
+		given = pending->used && speak(pending, now_tsc, datagram);
 		if (given)
 			handshakes->next_turn += i;
 	}
 	if (given)
-		handshakes->stats.out_bytes += letter->bytes;
+		handshakes->stats.out_bytes += datagram->bytes;
 	return given;
 }
 

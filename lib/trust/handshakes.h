@@ -4,8 +4,8 @@
 
 /*
  * The handshake server: all handshakes of a host, from peers and to peers, and the bonds that
- * result. Handshake packets go in and out as letters; the endpoints have already checked that a
- * packet has a valid cookie of ours, or answers one of our handshakes.
+ * result. Handshake packets go in and out as handshake datagrams; the endpoints have already
+ * checked that a packet has a valid cookie of ours, or answers one of our handshakes.
  *
  *   us                                    peer
  *   ASK                         ------>   (keeps nothing)
@@ -41,7 +41,7 @@
 #include "trust/shares.h"
 #include "trust/stream.h"
 #include "wire/cookie.h"
-#include "wire/letter.h"
+#include "wire/handshake_datagram.h"
 
 #define WH_HANDSHAKE_GAIN     3
 #define WH_HANDSHAKE_GRACE_MS 250
@@ -140,14 +140,14 @@ struct wh_handshakes_stats {
 	uint64_t began; /* handshakes from peers */
 	uint64_t met;
 	uint64_t bonds;
-	uint64_t refused;     /* by either end */
-	uint64_t broken;      /* TLS failed */
-	uint64_t late;        /* took too long */
-	uint64_t crowded_out; /* made room for others */
-	uint64_t turned_away; /* no place, too many from an address, or too many per second */
-	uint64_t put_off;     /* of those and others: they were told */
-	uint64_t bad_letters; /* letters that fit no handshake */
-	uint64_t in_bytes;    /* UDP payload of letters ... */
+	uint64_t refused;       /* by either end */
+	uint64_t broken;        /* TLS failed */
+	uint64_t late;          /* took too long */
+	uint64_t crowded_out;   /* made room for others */
+	uint64_t turned_away;   /* no place, too many from an address, or too many per second */
+	uint64_t put_off;       /* of those and others: they were told */
+	uint64_t bad_datagrams; /* datagrams that fit no handshake */
+	uint64_t in_bytes;      /* UDP payload of datagrams ... */
 	uint64_t out_bytes;
 };
 
@@ -178,12 +178,12 @@ int wh_handshakes_init(struct wh_handshakes *handshakes, const struct wh_handsha
 void wh_handshakes_free(struct wh_handshakes *handshakes);
 
 /* True: it took a step of TLS, some 100 us; else next to nothing. */
-bool wh_handshakes_take(
-	struct wh_handshakes *handshakes, uint64_t now_tsc, const struct wh_letter *letter);
+bool wh_handshakes_take(struct wh_handshakes *handshakes, uint64_t now_tsc,
+	const struct wh_handshake_datagram *datagram);
 
-/* The next letter to send; false: there is none now. */
+/* The next datagram to send; false: there is none now. */
 bool wh_handshakes_give(
-	struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_letter *letter);
+	struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_handshake_datagram *datagram);
 
 /* Runs what is due; returns the amount of work done. */
 int32_t wh_handshakes_poll(struct wh_handshakes *handshakes, uint64_t now_tsc);

@@ -132,12 +132,12 @@ void wh_known_peer_wait(
 	wh_spin_unlock(&handshakes->lock);
 }
 
-void wh_known_peer_versions(struct wh_handshakes *handshakes, const struct wh_letter *letter,
-	const struct wh_versions *versions)
+void wh_known_peer_versions(struct wh_handshakes *handshakes,
+	const struct wh_handshake_datagram *datagram, const struct wh_versions *versions)
 {
 	wh_spin_lock(&handshakes->lock);
 
-	struct wh_known_peer *one = find(handshakes, &letter->peer);
+	struct wh_known_peer *one = find(handshakes, &datagram->peer);
 
 	if (one != NULL && one->number == versions->handshake && one->asks) {
 		one->attempt.least = versions->least;
@@ -275,7 +275,7 @@ int32_t wh_known_peer_poll(struct wh_handshakes *handshakes, uint64_t now_tsc)
 	return work;
 }
 
-bool wh_known_peer_ask(struct wh_handshakes *handshakes, struct wh_letter *letter)
+bool wh_known_peer_ask(struct wh_handshakes *handshakes, struct wh_handshake_datagram *datagram)
 {
 	struct wh_packet packet = {.type = WH_PACKET_ASK};
 	bool due = false;
@@ -289,10 +289,10 @@ bool wh_known_peer_ask(struct wh_handshakes *handshakes, struct wh_letter *lette
 			continue;
 		one->ask_due = false;
 		packet.ask.handshake = one->number;
-		*letter = (struct wh_letter){.peer = one->peer};
+		*datagram = (struct wh_handshake_datagram){.peer = one->peer};
 	}
 	wh_spin_unlock(&handshakes->lock);
 	if (due)
-		wh_letter_write(letter, &packet);
+		wh_handshake_datagram_write(datagram, &packet);
 	return due;
 }

@@ -165,7 +165,7 @@ void wh_pending_auth(const struct wh_handshakes *handshakes, struct wh_auth *aut
  * without that proof, and an offer of a first session.
  */
 static int begin_handshake(struct wh_handshakes *handshakes, struct wh_pending *pending,
-	const struct wh_letter *letter)
+	const struct wh_handshake_datagram *datagram)
 {
 	struct wh_auth first;
 
@@ -174,57 +174,57 @@ static int begin_handshake(struct wh_handshakes *handshakes, struct wh_pending *
 	pending->bond_number = wh_pending_reserve(handshakes);
 	wh_pending_auth(handshakes, &first, pending->bond_number != 0 ? WH_AUTH_NONE : WH_AUTH_BUSY,
 		pending->bond_number);
-	first.offered.lci = letter->offered_lci;
-	memcpy(first.offered.cookie, letter->offered_cookie, sizeof(first.offered.cookie));
+	first.offered.lci = datagram->offered_lci;
+	memcpy(first.offered.cookie, datagram->offered_cookie, sizeof(first.offered.cookie));
 	return wh_handshake_begin(&pending->handshake, &handshakes->ends, &first);
 }
 
 struct wh_pending *wh_pending_begin(struct wh_handshakes *handshakes, uint64_t now_tsc,
-	const struct wh_letter *letter, const struct wh_crypto *packet, bool came)
+	const struct wh_handshake_datagram *datagram, const struct wh_crypto *packet, bool came)
 {
 	const struct wh_handshakes_config *config = &handshakes->config;
 	enum wh_standing_of_host standing = WH_HOST_FRIEND;
 	struct wh_pending *pending = NULL;
 
 	if (came)
-		standing = wh_shares_standing(handshakes->shares, now_tsc, &letter->peer);
-	if (!came || wh_shares_may(handshakes->shares, now_tsc, &letter->peer, standing))
-		pending = find_place(handshakes, now_tsc, &letter->peer, standing, came);
+		standing = wh_shares_standing(handshakes->shares, now_tsc, &datagram->peer);
+	if (!came || wh_shares_may(handshakes->shares, now_tsc, &datagram->peer, standing))
+		pending = find_place(handshakes, now_tsc, &datagram->peer, standing, came);
 	if (pending == NULL)
 		return NULL;
 	*pending = (struct wh_pending){
 		.came = came,
 		.standing = standing,
-		.peer = letter->peer,
-		.queue = letter->queue,
+		.peer = datagram->peer,
+		.queue = datagram->queue,
 		.number = packet->handshake,
-		.rtt_us = letter->rtt_us,
+		.rtt_us = datagram->rtt_us,
 		.began_tsc = now_tsc,
 		.heard_tsc = now_tsc,
-		.grace_tsc = grace(handshakes, letter->rtt_us),
+		.grace_tsc = grace(handshakes, datagram->rtt_us),
 		.until_tsc = now_tsc + WH_HANDSHAKE_S * config->hz,
 		.stream = malloc(sizeof(*pending->stream)),
 	};
-	memcpy(pending->via, letter->via, sizeof(pending->via));
+	memcpy(pending->via, datagram->via, sizeof(pending->via));
 	memcpy(pending->cookie, packet->cookie, sizeof(pending->cookie));
-	if (pending->stream == NULL || begin_handshake(handshakes, pending, letter) != 0) {
+	if (pending->stream == NULL || begin_handshake(handshakes, pending, datagram) != 0) {
 		if (pending->bond_number != 0)
 			wh_bonds_cancel(config->bonds, pending->bond_number);
 		free(pending->stream);
 		return NULL;
 	}
 	wh_stream_init(
-		pending->stream, config->hz, wh_us_to_tsc(config->hz, letter->rtt_us), !came);
+		pending->stream, config->hz, wh_us_to_tsc(config->hz, datagram->rtt_us), !came);
 	pending->used = true;
 	handshakes->n_pending++;
 	handshakes->stats.began += came;
 	if (came)
-		wh_shares_use(handshakes->shares, now_tsc, &letter->peer, standing);
+		wh_shares_use(handshakes->shares, now_tsc, &datagram->peer, standing);
 	return pending;
 }
 
-struct wh_pending *wh_pending_find(struct wh_handshakes *handshakes, const struct wh_letter *letter,
-	const struct wh_crypto *packet, bool came)
+struct wh_pending *wh_pending_find(struct wh_handshakes *handshakes,
+	const struct wh_handshake_datagram *datagram, const struct wh_crypto *packet, bool came)
 {
 	for (uint32_t i = 0; i < handshakes->config.n_pending; i++) {
 		struct wh_pending *pending = &handshakes->pending[i];
@@ -232,7 +232,7 @@ struct wh_pending *wh_pending_find(struct wh_handshakes *handshakes, const struc
 		if (pending->used && pending->came == came &&
 			pending->number == packet->handshake &&
 			memcmp(pending->cookie, packet->cookie, sizeof(pending->cookie)) == 0 &&
-			wh_address_equal(&pending->peer, &letter->peer))
+			wh_address_equal(&pending->peer, &datagram->peer))
 			return pending;
 	}
 	return NULL;

@@ -38,9 +38,9 @@ struct wh_pending {
 
 /* pending.c: begins a handshake in a free place, or one that makes room; NULL: none. */
 struct wh_pending *wh_pending_begin(struct wh_handshakes *handshakes, uint64_t now_tsc,
-	const struct wh_letter *letter, const struct wh_crypto *packet, bool came);
-struct wh_pending *wh_pending_find(struct wh_handshakes *handshakes, const struct wh_letter *letter,
-	const struct wh_crypto *packet, bool came);
+	const struct wh_handshake_datagram *datagram, const struct wh_crypto *packet, bool came);
+struct wh_pending *wh_pending_find(struct wh_handshakes *handshakes,
+	const struct wh_handshake_datagram *datagram, const struct wh_crypto *packet, bool came);
 void wh_pending_end(struct wh_handshakes *handshakes, struct wh_pending *pending);
 void wh_pending_put_off(
 	struct wh_handshakes *handshakes, uint64_t now_tsc, const struct wh_put_off *put_off);
@@ -73,9 +73,9 @@ void wh_keep_end(struct wh_handshakes *handshakes);
 
 /* cookies.c */
 void wh_cookies_take(struct wh_handshakes *handshakes, uint64_t now_tsc,
-	const struct wh_letter *letter, const struct wh_cookie *packet);
+	const struct wh_handshake_datagram *datagram, const struct wh_cookie *packet);
 void wh_cookies_put_off(struct wh_handshakes *handshakes, uint64_t now_tsc,
-	const struct wh_letter *letter, const struct wh_cookie *packet);
+	const struct wh_handshake_datagram *datagram, const struct wh_cookie *packet);
 
 /*
  * known_peer.c, for the handshake server's core. _takes: whether a handshake begins with that
@@ -86,8 +86,8 @@ bool wh_known_peer_takes(struct wh_handshakes *handshakes, const struct wh_addre
 	const struct wh_cookie *packet, uint64_t *asked_tsc);
 void wh_known_peer_wait(
 	struct wh_handshakes *handshakes, const struct wh_address *peer, uint64_t now_tsc);
-void wh_known_peer_versions(struct wh_handshakes *handshakes, const struct wh_letter *letter,
-	const struct wh_versions *versions);
+void wh_known_peer_versions(struct wh_handshakes *handshakes,
+	const struct wh_handshake_datagram *datagram, const struct wh_versions *versions);
 void wh_known_peer_settle(struct wh_handshakes *handshakes, const struct wh_pending *pending,
 	uint64_t now_tsc, const struct wh_attempt *attempt);
 void wh_known_peer_judged(struct wh_handshakes *handshakes, const struct wh_pending *pending);
@@ -96,13 +96,14 @@ void wh_known_peer_lost(
 void wh_known_peer_seek(struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_bond *lost);
 void wh_known_peer_forget(struct wh_handshakes *handshakes, const struct wh_bond *bond);
 int32_t wh_known_peer_poll(struct wh_handshakes *handshakes, uint64_t now_tsc);
-bool wh_known_peer_ask(struct wh_handshakes *handshakes, struct wh_letter *letter);
+bool wh_known_peer_ask(struct wh_handshakes *handshakes, struct wh_handshake_datagram *datagram);
 
-/* Encodes and seals the packet, and sets the letter's length. */
-static inline void wh_letter_write(struct wh_letter *letter, const struct wh_packet *packet)
+/* Encodes and seals the packet, and sets the datagram's length. */
+static inline void wh_handshake_datagram_write(
+	struct wh_handshake_datagram *datagram, const struct wh_packet *packet)
 {
-	letter->bytes = wh_packet_encode(packet, letter->packet, sizeof(letter->packet));
-	wh_seal_close_packet(&wh_seal_to_listener, letter->packet, letter->bytes);
+	datagram->bytes = wh_packet_encode(packet, datagram->packet, sizeof(datagram->packet));
+	wh_seal_close_packet(&wh_seal_to_listener, datagram->packet, datagram->bytes);
 }
 
 #endif

@@ -499,7 +499,7 @@ static void count_queue(uint32_t queue, uint64_t factor)
 	endpoint->refused_opens = 14 * factor;
 	endpoint->replies_dropped_pkts = 15 * factor;
 	endpoint->repeated_farewells = 16 * factor;
-	endpoint->letters_dropped_pkts = 17 * factor;
+	endpoint->datagrams_dropped_pkts = 17 * factor;
 	endpoint->unbound_pkts = 18 * factor;
 	station->neighbour.stats.input_pkts[WH_NEIGHBOUR_CONTESTED] = 19 * factor;
 }

@@ -20,10 +20,10 @@
 #define LAST_MS      20 /* so that the last letter is acknowledged */
 #define HELD         64
 
-/* Letters that are held back, and go in any order. */
+/* Datagrams that are held back, and go in any order. */
 struct held {
 	bool to_server;
-	struct wh_letter letter;
+	struct wh_handshake_datagram datagram;
 };
 
 struct line {
@@ -84,13 +84,13 @@ static bool chance(struct line *line, uint32_t percent)
 static void deliver(struct line *line, const struct held *held)
 {
 	if (!held->to_server) {
-		wh_handshakes_take(&line->handshakes, wh_attack_now_ns(), &held->letter);
+		wh_handshakes_take(&line->handshakes, wh_attack_now_ns(), &held->datagram);
 		return;
 	}
 	line->attacker->sent_pkts++;
-	line->attacker->sent_bytes += held->letter.bytes;
+	line->attacker->sent_bytes += held->datagram.bytes;
 	/* What is not taken is lost, and comes again. */
-	(void)!send(line->socket, held->letter.packet, held->letter.bytes, 0);
+	(void)!send(line->socket, held->datagram.packet, held->datagram.bytes, 0);
 }
 
 static void carry(struct line *line, const struct held *one)
@@ -125,14 +125,15 @@ static void let_go(struct line *line)
 
 static void hear(struct line *line)
 {
-	struct held one = {.letter.peer = line->attacker->server};
-	struct wh_letter *letter = &one.letter;
+	struct held one = {.datagram.peer = line->attacker->server};
+	struct wh_handshake_datagram *datagram = &one.datagram;
 	ssize_t count;
 
-	while ((count = recv(line->socket, letter->packet, sizeof(letter->packet), 0)) > 0) {
-		letter->bytes = (uint32_t)count;
-		if (count >= WH_HEAD_BYTES && wh_seal_open_packet(&wh_seal_to_listener,
-						      letter->packet, letter->bytes) == WH_WIRE_OK)
+	while ((count = recv(line->socket, datagram->packet, sizeof(datagram->packet), 0)) > 0) {
+		datagram->bytes = (uint32_t)count;
+		if (count >= WH_HEAD_BYTES &&
+			wh_seal_open_packet(&wh_seal_to_listener, datagram->packet,
+				datagram->bytes) == WH_WIRE_OK)
 			carry(line, &one);
 	}
 }
@@ -143,7 +144,7 @@ static void turn(struct line *line)
 
 	hear(line);
 	wh_handshakes_poll(&line->handshakes, wh_attack_now_ns());
-	while (wh_handshakes_give(&line->handshakes, wh_attack_now_ns(), &one.letter))
+	while (wh_handshakes_give(&line->handshakes, wh_attack_now_ns(), &one.datagram))
 		carry(line, &one);
 	let_go(line);
 	usleep(200);
@@ -194,7 +195,9 @@ void wh_attack_handshake(struct wh_attacker *attacker)
 	}
 }
 
-/* Once more from the beginning each time, by letters that are lost, late, twice and in disorder. */
+/*
+ * Once more from the beginning each time, by datagrams that are lost, late, twice and in disorder.
+ */
 static void disorder(struct wh_attacker *attacker)
 {
 	uint64_t n_handshakes = 0, met = 0, lost = 0, late = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fuzz target: handshakes. Two hosts look for each other while somebody between them loses,
- * repeats, changes and invents their letters, and knows all numbers and cookies. Nobody is bonded
+ * repeats, changes and invents their datagrams, and knows all numbers and cookies. Nobody is bonded
  * with whom he did not make handshakes, none is sent more than he may be, and when it is calm again
  * they are bonded. In some worlds one of the hosts lies, on the auth messages that it writes within
  * TLS: the other one then has a bond with that host's key, or none.
@@ -29,7 +29,7 @@
 struct flying {
 	uint64_t at_tsc;
 	uint32_t to;
-	struct wh_letter letter;
+	struct wh_handshake_datagram datagram;
 };
 
 static struct host {
@@ -109,7 +109,7 @@ static void close_hosts(void)
 {
 	for (uint32_t i = 0; i < 2; i++) {
 		broken += hosts[i].handshakes.stats.broken;
-		bad += hosts[i].handshakes.stats.bad_letters;
+		bad += hosts[i].handshakes.stats.bad_datagrams;
 		turned_away += hosts[i].handshakes.stats.turned_away;
 		wh_handshakes_free(&hosts[i].handshakes);
 		wh_bonds_free(&hosts[i].bonds);
@@ -189,7 +189,7 @@ int __wrap_SSL_write_early_data(SSL *ssl, const void *bytes, size_t count, size_
 	return __real_SSL_write_early_data(ssl, &auth, count, written);
 }
 
-static void fly(uint32_t to, const struct wh_letter *letter)
+static void fly(uint32_t to, const struct wh_handshake_datagram *datagram)
 {
 	if (world.in_flight == FLYING)
 		return;
@@ -200,26 +200,26 @@ static void fly(uint32_t to, const struct wh_letter *letter)
 	if (one_in(world.late))
 		one->at_tsc += wh_script_below(world.script, 400 * MS);
 	one->to = to;
-	one->letter = *letter;
+	one->datagram = *datagram;
 }
 
 /* A sum that is right again hides nothing from who reads the rest. */
-static void close_again(struct wh_letter *letter)
+static void close_again(struct wh_handshake_datagram *datagram)
 {
-	if (letter->bytes >= WH_HEAD_BYTES && !wh_script_one_in(world.script, 8))
-		closed_tag(letter->packet, letter->bytes, 0);
+	if (datagram->bytes >= WH_HEAD_BYTES && !wh_script_one_in(world.script, 8))
+		closed_tag(datagram->packet, datagram->bytes, 0);
 }
 
-static void change(struct wh_letter *letter)
+static void change(struct wh_handshake_datagram *datagram)
 {
 	for (uint64_t left = 1 + wh_script_below(world.script, 3); left > 0; left--)
-		letter->packet[wh_script_below(world.script, letter->bytes)] ^=
+		datagram->packet[wh_script_below(world.script, datagram->bytes)] ^=
 			(uint8_t)(1u << wh_script_below(world.script, 8));
-	close_again(letter);
+	close_again(datagram);
 }
 
 /* A handshake that goes on has no place, or is over, or has begun anew: all lies. */
-static void put_off(struct wh_letter *letter, const struct wh_crypto *crypto)
+static void put_off(struct wh_handshake_datagram *datagram, const struct wh_crypto *crypto)
 {
 	struct wh_packet packet = {
 		.type = WH_PACKET_COOKIE,
@@ -228,22 +228,22 @@ static void put_off(struct wh_letter *letter, const struct wh_crypto *crypto)
 	};
 
 	memcpy(packet.cookie.cookie, crypto->cookie, sizeof(packet.cookie.cookie));
-	letter->bytes = wh_packet_encode(&packet, letter->packet, sizeof(letter->packet));
-	close_again(letter);
+	datagram->bytes = wh_packet_encode(&packet, datagram->packet, sizeof(datagram->packet));
+	close_again(datagram);
 }
 
 /* A piece at another place, with another number of bytes, or that acknowledges more. */
-static void invent(struct wh_letter *letter)
+static void invent(struct wh_handshake_datagram *datagram)
 {
 	struct wh_packet packet;
 
-	if (wh_packet_decode(letter->packet, letter->bytes, &packet) != WH_WIRE_OK ||
+	if (wh_packet_decode(datagram->packet, datagram->bytes, &packet) != WH_WIRE_OK ||
 		packet.type != WH_PACKET_CRYPTO) {
-		change(letter);
+		change(datagram);
 		return;
 	}
 	if (wh_script_one_in(world.script, 4)) {
-		put_off(letter, &packet.crypto);
+		put_off(datagram, &packet.crypto);
 		return;
 	}
 
@@ -262,8 +262,8 @@ static void invent(struct wh_letter *letter)
 			(uint8_t)wh_script_u64(world.script);
 	if (crypto->offset + crypto->bytes > WH_CRYPTO_STREAM_MAX)
 		crypto->offset = WH_CRYPTO_STREAM_MAX - crypto->bytes;
-	letter->bytes = wh_packet_encode(&packet, letter->packet, sizeof(letter->packet));
-	close_again(letter);
+	datagram->bytes = wh_packet_encode(&packet, datagram->packet, sizeof(datagram->packet));
+	close_again(datagram);
 }
 
 static void add_some(void)
@@ -275,66 +275,67 @@ static void add_some(void)
 		return;
 	one = world.kept[wh_script_below(world.script, many)];
 	if (wh_script_one_in(world.script, 2))
-		change(&one.letter);
+		change(&one.datagram);
 	else
-		invent(&one.letter);
-	fly(wh_script_one_in(world.script, 8) ? 1 - one.to : one.to, &one.letter);
+		invent(&one.datagram);
+	fly(wh_script_one_in(world.script, 8) ? 1 - one.to : one.to, &one.datagram);
 }
 
-static void carry(uint32_t from, const struct wh_letter *letter)
+static void carry(uint32_t from, const struct wh_handshake_datagram *datagram)
 {
-	struct wh_letter copy = *letter;
+	struct wh_handshake_datagram copy = *datagram;
 
-	world.kept[world.sent++ % LAST_KEPT] = (struct flying){.to = 1 - from, .letter = *letter};
+	world.kept[world.sent++ % LAST_KEPT] =
+		(struct flying){.to = 1 - from, .datagram = *datagram};
 	if (one_in(world.lost))
 		return;
 	if (one_in(world.twice))
-		fly(1 - from, letter);
+		fly(1 - from, datagram);
 	if (one_in(world.changed))
 		change(&copy);
 	fly(1 - from, &copy);
 }
 
-static void answer_ask(uint32_t to, struct wh_letter *letter, uint64_t handshake)
+static void answer_ask(uint32_t to, struct wh_handshake_datagram *datagram, uint64_t handshake)
 {
 	struct wh_packet answer = {.type = WH_PACKET_COOKIE, .cookie = {.handshake = handshake}};
 
 	wh_handshake_cookie_make(answer.cookie.cookie, keys[to], wh_tsc_to_us(HZ, world.now_tsc),
-		&letter->peer, 0, handshake);
-	letter->bytes = wh_packet_encode(&answer, letter->packet, sizeof(letter->packet));
-	closed_tag(letter->packet, letter->bytes, 0);
-	carry(to, letter);
+		&datagram->peer, 0, handshake);
+	datagram->bytes = wh_packet_encode(&answer, datagram->packet, sizeof(datagram->packet));
+	closed_tag(datagram->packet, datagram->bytes, 0);
+	carry(to, datagram);
 }
 
 /* As an endpoint does: a cookie for who asks, and what has one of ours, or our number, goes in. */
-static void arrive(uint32_t to, struct wh_letter letter)
+static void arrive(uint32_t to, struct wh_handshake_datagram datagram)
 {
 	struct wh_packet packet;
 	uint64_t age_us;
 
-	letter.peer = address_of(1 - to);
-	if (letter.bytes < WH_HEAD_BYTES ||
-		wh_seal_open_packet(&wh_seal_to_listener, letter.packet, letter.bytes) !=
+	datagram.peer = address_of(1 - to);
+	if (datagram.bytes < WH_HEAD_BYTES ||
+		wh_seal_open_packet(&wh_seal_to_listener, datagram.packet, datagram.bytes) !=
 			WH_WIRE_OK ||
-		wh_packet_decode(letter.packet, letter.bytes, &packet) != WH_WIRE_OK) {
+		wh_packet_decode(datagram.packet, datagram.bytes, &packet) != WH_WIRE_OK) {
 		refused_sums++;
 		return;
 	}
 	if (packet.type == WH_PACKET_ASK) {
-		answer_ask(to, &letter, packet.ask.handshake);
+		answer_ask(to, &datagram, packet.ask.handshake);
 		return;
 	}
 	if (packet.type == WH_PACKET_CRYPTO && packet.flags == 0) {
 		if (!wh_handshake_cookie_check(packet.crypto.cookie, keys[to],
 			    wh_tsc_to_us(HZ, world.now_tsc), WH_HANDSHAKE_COOKIE_S * WH_US_PER_S,
-			    &letter.peer, 0, packet.crypto.handshake, &age_us))
+			    &datagram.peer, 0, packet.crypto.handshake, &age_us))
 			return;
-		letter.rtt_us = (uint32_t)age_us;
+		datagram.rtt_us = (uint32_t)age_us;
 	} else if ((packet.type != WH_PACKET_CRYPTO && packet.type != WH_PACKET_COOKIE) ||
-		   packet.cookie.handshake != wh_handshake_number(keys[to], &letter.peer)) {
+		   packet.cookie.handshake != wh_handshake_number(keys[to], &datagram.peer)) {
 		return;
 	}
-	wh_handshakes_take(&hosts[to].handshakes, world.now_tsc, &letter);
+	wh_handshakes_take(&hosts[to].handshakes, world.now_tsc, &datagram);
 }
 
 static void check_host(const struct host *host)
@@ -350,14 +351,14 @@ static void check_host(const struct host *host)
 static void step(uint64_t span_tsc)
 {
 	struct wh_address peer = address_of(1);
-	struct wh_letter letter;
+	struct wh_handshake_datagram datagram;
 
 	for (uint32_t i = 0; i < world.in_flight;)
 		if (world.flying[i].at_tsc <= world.now_tsc) {
 			struct flying one = world.flying[i];
 
 			world.flying[i] = world.flying[--world.in_flight];
-			arrive(one.to, one.letter);
+			arrive(one.to, one.datagram);
 		} else {
 			i++;
 		}
@@ -365,8 +366,8 @@ static void step(uint64_t span_tsc)
 	wh_handshakes_attempt(&hosts[0].handshakes, world.now_tsc, &peer, &hosts[0].attempt);
 	for (uint32_t i = 0; i < 2; i++) {
 		wh_handshakes_poll(&hosts[i].handshakes, world.now_tsc);
-		while (wh_handshakes_give(&hosts[i].handshakes, world.now_tsc, &letter))
-			carry(i, &letter);
+		while (wh_handshakes_give(&hosts[i].handshakes, world.now_tsc, &datagram))
+			carry(i, &datagram);
 		check_host(&hosts[i]);
 	}
 	if (world.script != NULL)
@@ -482,7 +483,7 @@ size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
 void wh_fuzz_report(void)
 {
 	printf("%" PRIu64 " bonds; %" PRIu64 " auth messages that lie; %" PRIu64
-	       " handshakes broken, %" PRIu64 " turned away; letters: %" PRIu64 " no use, %" PRIu64
-	       " damaged\n",
+	       " handshakes broken, %" PRIu64 " turned away; datagrams: %" PRIu64
+	       " no use, %" PRIu64 " damaged\n",
 		bonded, auths, broken, turned_away, bad, refused_sums);
 }

@@ -86,28 +86,28 @@ static void close_account(struct account *account)
 	wh_identity_free(&account->identity);
 }
 
-/* All that the peer has to say now, in one letter; and what is answered, to its TLS. */
+/* All that the peer has to say now, in one datagram; and what is answered, to its TLS. */
 static uint64_t exchange(struct account *account, struct wh_packet *packet,
 	const struct wh_address *peer, struct wh_handshake *client)
 {
-	struct wh_letter letter = {.peer = *peer, .rtt_us = 1000};
+	struct wh_handshake_datagram datagram = {.peer = *peer, .rtt_us = 1000};
 	struct wh_crypto *crypto = &packet->crypto;
 	struct wh_packet answer;
 
 	crypto->offset += crypto->bytes;
 	crypto->bytes = (uint16_t)wh_handshake_take(client, crypto->data, sizeof(crypto->data));
 	crypto->padding_bytes = (uint16_t)(WH_CRYPTO_BYTES_MAX - crypto->bytes);
-	letter.bytes = wh_packet_encode(packet, letter.packet, sizeof(letter.packet));
-	wh_seal_close_packet(&wh_seal_to_listener, letter.packet, letter.bytes);
+	datagram.bytes = wh_packet_encode(packet, datagram.packet, sizeof(datagram.packet));
+	wh_seal_close_packet(&wh_seal_to_listener, datagram.packet, datagram.bytes);
 
 	uint64_t begin_ns = cpu_ns();
 
-	wh_handshakes_take(&account->handshakes, now_ns(), &letter);
+	wh_handshakes_take(&account->handshakes, now_ns(), &datagram);
 
 	uint64_t took_ns = cpu_ns() - begin_ns;
 
-	while (wh_handshakes_give(&account->handshakes, now_ns(), &letter)) {
-		if (wh_packet_decode(letter.packet, letter.bytes, &answer) != WH_WIRE_OK)
+	while (wh_handshakes_give(&account->handshakes, now_ns(), &datagram)) {
+		if (wh_packet_decode(datagram.packet, datagram.bytes, &answer) != WH_WIRE_OK)
 			abort();
 		crypto->acked += answer.crypto.bytes;
 		wh_handshake_put(client, answer.crypto.data, answer.crypto.bytes);

@@ -55,20 +55,20 @@ void wh_rig_host_stop(struct wh_rig_host *host)
 void wh_rig_host_handshake(struct wh_rig_host *host, uint64_t now_tsc)
 {
 	struct wh_endpoint *endpoint = &host->end.endpoint;
-	struct wh_letter letter;
+	struct wh_handshake_datagram datagram;
 	struct wh_slot *slot;
 
-	while ((slot = wh_slot_fifo_peek(&endpoint->letters_in)) != NULL) {
-		wh_handshakes_take(
-			&host->handshakes, now_tsc, (const struct wh_letter *)slot->data);
-		wh_slot_fifo_release(&endpoint->letters_in);
+	while ((slot = wh_slot_fifo_peek(&endpoint->datagrams_in)) != NULL) {
+		wh_handshakes_take(&host->handshakes, now_tsc,
+			(const struct wh_handshake_datagram *)slot->data);
+		wh_slot_fifo_release(&endpoint->datagrams_in);
 	}
 	wh_handshakes_poll(&host->handshakes, now_tsc);
-	while (wh_handshakes_give(&host->handshakes, now_tsc, &letter)) {
-		slot = wh_slot_fifo_reserve(&endpoint->letters_out);
+	while (wh_handshakes_give(&host->handshakes, now_tsc, &datagram)) {
+		slot = wh_slot_fifo_reserve(&endpoint->datagrams_out);
 		WH_ASSERT(slot != NULL);
-		memcpy(slot->data, &letter, sizeof(letter));
-		slot->bytes = sizeof(letter);
-		wh_slot_fifo_commit(&endpoint->letters_out);
+		memcpy(slot->data, &datagram, sizeof(datagram));
+		slot->bytes = sizeof(datagram);
+		wh_slot_fifo_commit(&endpoint->datagrams_out);
 	}
 }

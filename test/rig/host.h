@@ -35,7 +35,7 @@ void wh_rig_host_start(struct wh_rig_host *host, uint8_t number);
 void wh_rig_host_stop(struct wh_rig_host *host);
 
 /*
- * A turn of the handshake server: takes the letters that the end has received, and gives it those
+ * A turn of the handshake server: takes the datagrams that the end has received, and gives it those
  * to send.
  */
 void wh_rig_host_handshake(struct wh_rig_host *host, uint64_t now_tsc);

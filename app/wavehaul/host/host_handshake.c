@@ -14,11 +14,11 @@
 
 /*
  * Steps of TLS for a queue in one turn. Each costs the working core up to a signature and the rest
- * of a handshake, some 300 us, and jobs have their turns in between. Letters that lead to none cost
- * next to nothing, so that a flood of them does not keep others waiting.
+ * of a handshake, some 300 us, and jobs have their turns in between. Datagrams that lead to none
+ * cost next to nothing, so that a flood of them does not keep others waiting.
  */
-#define STEPS_PER_TURN   4
-#define LETTERS_PER_TURN 256
+#define STEPS_PER_TURN     4
+#define DATAGRAMS_PER_TURN 256
 
 /*
  * An attacker on the path may have forged the answer that the server does not seal: wait this long
@@ -71,43 +71,43 @@ static int32_t take(
 	int32_t taken = 0;
 	uint32_t steps = 0;
 
-	while (steps < STEPS_PER_TURN && taken < LETTERS_PER_TURN &&
-		(slot = wh_slot_fifo_peek(&endpoint->letters_in)) != NULL) {
-		steps += wh_handshakes_take(
-			&handshake->handshakes, now_tsc, (const struct wh_letter *)slot->data);
-		wh_slot_fifo_release(&endpoint->letters_in);
+	while (steps < STEPS_PER_TURN && taken < DATAGRAMS_PER_TURN &&
+		(slot = wh_slot_fifo_peek(&endpoint->datagrams_in)) != NULL) {
+		steps += wh_handshakes_take(&handshake->handshakes, now_tsc,
+			(const struct wh_handshake_datagram *)slot->data);
+		wh_slot_fifo_release(&endpoint->datagrams_in);
 		taken++;
 	}
 	return taken;
 }
 
-/* Letters without room are lost, as in the network, and are repeated. */
-static void post(struct wh_ground *ground, const struct wh_letter *letter)
+/* Datagrams without room are lost, as in the network, and are repeated. */
+static void post(struct wh_ground *ground, const struct wh_handshake_datagram *datagram)
 {
-	WH_ASSERT(letter->queue < ground->settings->queues);
+	WH_ASSERT(datagram->queue < ground->settings->queues);
 
-	struct wh_endpoint *endpoint = ground->shard[letter->queue].endpoint;
-	struct wh_slot *slot = wh_slot_fifo_reserve(&endpoint->letters_out);
+	struct wh_endpoint *endpoint = ground->shard[datagram->queue].endpoint;
+	struct wh_slot *slot = wh_slot_fifo_reserve(&endpoint->datagrams_out);
 
 	if (slot == NULL)
 		return;
-	memcpy(slot->data, letter, sizeof(*letter));
-	slot->bytes = sizeof(*letter);
-	wh_slot_fifo_commit(&endpoint->letters_out);
+	memcpy(slot->data, datagram, sizeof(*datagram));
+	slot->bytes = sizeof(*datagram);
+	wh_slot_fifo_commit(&endpoint->datagrams_out);
 }
 
 int32_t wh_host_handshake_poll(void *state, uint64_t now_tsc)
 {
 	struct wh_host_handshake *handshake = state;
 	struct wh_ground *ground = handshake->ground;
-	struct wh_letter letter;
+	struct wh_handshake_datagram datagram;
 	int32_t work = 0;
 
 	for (uint32_t i = 0; i < ground->settings->queues; i++)
 		work += take(handshake, ground->shard[i].endpoint, now_tsc);
 	work += wh_handshakes_poll(&handshake->handshakes, now_tsc);
-	while (wh_handshakes_give(&handshake->handshakes, now_tsc, &letter)) {
-		post(ground, &letter);
+	while (wh_handshakes_give(&handshake->handshakes, now_tsc, &datagram)) {
+		post(ground, &datagram);
 		work++;
 	}
 	return work;

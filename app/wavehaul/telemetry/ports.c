@@ -79,7 +79,7 @@ static void put_behind(json_t *data, const struct behind *behind)
 	wh_tel_put(data, "drop_wrong_peer", endpoint->wrong_peer_pkts);
 	wh_tel_put(data, "drop_bad_cookie", endpoint->bad_cookie_pkts);
 	wh_tel_put(data, "drop_replies_full", endpoint->replies_dropped_pkts);
-	wh_tel_put(data, "drop_handshakes_full", endpoint->letters_dropped_pkts);
+	wh_tel_put(data, "drop_handshakes_full", endpoint->datagrams_dropped_pkts);
 	wh_tel_put(data, "drop_no_bond", endpoint->unbound_pkts);
 	wh_tel_put(data, "drop_host_full", station->host_full_pkts);
 	wh_tel_put(data, "drop_no_way", station->no_way_pkts);
@@ -116,7 +116,7 @@ static void put_handshakes(json_t *data, const struct wh_host_handshake *handsha
 	wh_tel_put(data, "handshakes_crowded_out", wh_tel_load(&stats->crowded_out));
 	wh_tel_put(data, "handshakes_turned_away", wh_tel_load(&stats->turned_away));
 	wh_tel_put(data, "handshakes_put_off", wh_tel_load(&stats->put_off));
-	wh_tel_put(data, "handshakes_bad_letters", wh_tel_load(&stats->bad_letters));
+	wh_tel_put(data, "handshakes_bad_datagrams", wh_tel_load(&stats->bad_datagrams));
 	wh_tel_put(data, "bonds", wh_tel_load(&stats->bonds));
 }
 

@@ -61,10 +61,10 @@ static void flood_in(struct flood *flood)
 {
 	for (uint32_t i = 0; i < 20; i++, flood->next++) {
 		struct wh_address address = address_of(20 + flood->next % 200);
-		struct wh_letter letter = half_open(&address, 1 + flood->next);
+		struct wh_handshake_datagram datagram = half_open(&address, 1 + flood->next);
 
-		letter.rtt_us = flood->rtt_us;
-		post(1, &letter);
+		datagram.rtt_us = flood->rtt_us;
+		post(1, &datagram);
 	}
 }
 
@@ -165,14 +165,14 @@ static void counted(void)
 	stats = &hosts[1].handshakes.stats;
 	for (uint32_t i = 0; i < 50; i++) {
 		struct wh_address address = stranger(1);
-		struct wh_letter letter;
+		struct wh_handshake_datagram datagram;
 
 		address.port = (uint16_t)(9000 + i);
-		letter = half_open(&address, i + 1);
-		wh_handshakes_take(&hosts[1].handshakes, now_tsc, &letter);
+		datagram = half_open(&address, i + 1);
+		wh_handshakes_take(&hosts[1].handshakes, now_tsc, &datagram);
 		v6.ip[15] = (uint8_t)i;
-		letter = half_open(&v6, i + 1);
-		wh_handshakes_take(&hosts[1].handshakes, now_tsc, &letter);
+		datagram = half_open(&v6, i + 1);
+		wh_handshakes_take(&hosts[1].handshakes, now_tsc, &datagram);
 	}
 	CU_ASSERT_EQUAL(hosts[1].handshakes.n_pending, 2 * WH_HANDSHAKES_OF_ADDRESS);
 	CU_ASSERT_EQUAL(stats->turned_away, 100 - 2 * WH_HANDSHAKES_OF_ADDRESS);
@@ -215,26 +215,26 @@ static void no_amplifier(void)
 	close_hosts();
 }
 
-/* Bytes that are no TLS, and letters that are nothing, cost a place for a moment. */
+/* Bytes that are no TLS, and datagrams that are nothing, cost a place for a moment. */
 static void nonsense(void)
 {
 	struct wh_address address = stranger(1);
-	struct wh_letter letter = half_open(&address, 1);
+	struct wh_handshake_datagram datagram = half_open(&address, 1);
 	struct wh_packet packet;
 
 	open_hosts(false, true);
-	CU_ASSERT_EQUAL(wh_packet_decode(letter.packet, letter.bytes, &packet), WH_WIRE_OK);
+	CU_ASSERT_EQUAL(wh_packet_decode(datagram.packet, datagram.bytes, &packet), WH_WIRE_OK);
 	for (uint32_t seed = 1; seed <= 300; seed++) {
 		struct wh_packet wrong = packet;
 
-		letter.peer = stranger(seed);
+		datagram.peer = stranger(seed);
 		wrong.crypto.handshake = seed;
 		wh_prng_init(&prng, seed);
 		for (uint32_t i = 0; i < 1 + seed % 5; i++)
 			wrong.crypto.data[wh_prng_below(&prng, wrong.crypto.bytes)] ^=
 				(uint8_t)(1 + wh_prng_below(&prng, 255));
-		letter.bytes = wh_packet_encode(&wrong, letter.packet, sizeof(letter.packet));
-		wh_handshakes_take(&hosts[1].handshakes, now_tsc, &letter);
+		datagram.bytes = wh_packet_encode(&wrong, datagram.packet, sizeof(datagram.packet));
+		wh_handshakes_take(&hosts[1].handshakes, now_tsc, &datagram);
 		run(20);
 	}
 	CU_ASSERT(hosts[1].handshakes.stats.broken > 100);

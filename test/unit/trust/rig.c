@@ -17,8 +17,8 @@ struct wh_prng prng;
 uint64_t now_tsc;
 bool busy;
 bool thrown_back;
-static struct wh_letter waiting[255];
-static uint32_t waiting_letters;
+static struct wh_handshake_datagram waiting[255];
+static uint32_t waiting_datagrams;
 static const uint8_t keys[2][WH_SIPHASH_KEY_BYTES] = {{1}, {2}};
 
 struct wh_address address_of(uint32_t host)
@@ -96,7 +96,7 @@ void open_hosts(bool same_key, bool believe_each_other)
 	CU_ASSERT_EQUAL_FATAL(wh_identity_make(&hosts[1].identity), 0);
 	hosts[0].authorization = hosts[1].authorization = WH_AUTHORIZED;
 	hosts[0].knows = hosts[1].knows = false;
-	waiting_letters = 0;
+	waiting_datagrams = 0;
 	busy = false;
 	open_host(0, believe_each_other, &hosts[0].identity, plain);
 	open_host(1, believe_each_other, &hosts[same_key ? 0 : 1].identity, plain);
@@ -123,7 +123,7 @@ static bool chance(uint32_t percent)
 	return wh_prng_below(&prng, 100) < percent;
 }
 
-static void fly(uint32_t to, const struct wh_letter *letter)
+static void fly(uint32_t to, const struct wh_handshake_datagram *datagram)
 {
 	CU_ASSERT_FATAL(in_flight < LINE_LETTERS);
 
@@ -133,91 +133,93 @@ static void fly(uint32_t to, const struct wh_letter *letter)
 	if (chance(line.late_percent))
 		one->at_tsc += line.delay_tsc + wh_prng_below(&prng, 4 * line.delay_tsc);
 	one->to = to;
-	one->letter = *letter;
+	one->datagram = *datagram;
 	if (chance(line.changed_percent))
-		one->letter.packet[wh_prng_below(&prng, letter->bytes)] ^=
+		one->datagram.packet[wh_prng_below(&prng, datagram->bytes)] ^=
 			(uint8_t)(1u << wh_prng_below(&prng, 8));
 }
 
-static void carry(uint32_t from, const struct wh_letter *letter)
+static void carry(uint32_t from, const struct wh_handshake_datagram *datagram)
 {
 	if (chance(line.lost_percent))
 		return;
-	fly(thrown_back ? from : 1 - from, letter);
+	fly(thrown_back ? from : 1 - from, datagram);
 	if (chance(line.twice_percent))
-		fly(thrown_back ? from : 1 - from, letter);
+		fly(thrown_back ? from : 1 - from, datagram);
 }
 
-void post(uint32_t to, const struct wh_letter *letter)
+void post(uint32_t to, const struct wh_handshake_datagram *datagram)
 {
 	if (!busy || to == 0)
-		wh_handshakes_take(&hosts[to].handshakes, now_tsc, letter);
-	else if (waiting_letters < sizeof(waiting) / sizeof(waiting[0]))
-		waiting[waiting_letters++] = *letter;
+		wh_handshakes_take(&hosts[to].handshakes, now_tsc, datagram);
+	else if (waiting_datagrams < sizeof(waiting) / sizeof(waiting[0]))
+		waiting[waiting_datagrams++] = *datagram;
 }
 
-/* In a millisecond four steps of TLS, and as many letters as there are that lead to none. */
+/* In a millisecond four steps of TLS, and as many datagrams as there are that lead to none. */
 static void work_off(void)
 {
 	uint32_t taken = 0;
 
-	for (uint32_t steps = 0; taken < waiting_letters && steps < 4; taken++)
+	for (uint32_t steps = 0; taken < waiting_datagrams && steps < 4; taken++)
 		steps += wh_handshakes_take(&hosts[1].handshakes, now_tsc, &waiting[taken]);
-	waiting_letters -= taken;
-	memmove(waiting, waiting + taken, waiting_letters * sizeof(waiting[0]));
+	waiting_datagrams -= taken;
+	memmove(waiting, waiting + taken, waiting_datagrams * sizeof(waiting[0]));
 }
 
 /* What an endpoint does: a cookie for who asks, and what has one of ours, or our number. */
-static void arrive(uint32_t to, struct wh_letter letter)
+static void arrive(uint32_t to, struct wh_handshake_datagram datagram)
 {
 	struct wh_packet packet;
 	uint64_t age_us;
 
-	letter.peer = address_of(1 - to);
-	if (wh_seal_open_packet(&wh_seal_to_listener, letter.packet, letter.bytes) != WH_WIRE_OK ||
-		wh_packet_decode(letter.packet, letter.bytes, &packet) != WH_WIRE_OK)
+	datagram.peer = address_of(1 - to);
+	if (wh_seal_open_packet(&wh_seal_to_listener, datagram.packet, datagram.bytes) !=
+			WH_WIRE_OK ||
+		wh_packet_decode(datagram.packet, datagram.bytes, &packet) != WH_WIRE_OK)
 		return;
 	if (packet.type == WH_PACKET_ASK) {
 		struct wh_packet answer = {
 			.type = WH_PACKET_COOKIE, .cookie = {.handshake = packet.ask.handshake}};
 
 		wh_handshake_cookie_make(answer.cookie.cookie, keys[to], wh_tsc_to_us(HZ, now_tsc),
-			&letter.peer, 0, packet.ask.handshake);
-		letter.bytes = wh_packet_encode(&answer, letter.packet, sizeof(letter.packet));
-		wh_seal_close_packet(&wh_seal_to_listener, letter.packet, letter.bytes);
-		carry(to, &letter);
+			&datagram.peer, 0, packet.ask.handshake);
+		datagram.bytes =
+			wh_packet_encode(&answer, datagram.packet, sizeof(datagram.packet));
+		wh_seal_close_packet(&wh_seal_to_listener, datagram.packet, datagram.bytes);
+		carry(to, &datagram);
 		return;
 	}
 	if (packet.type == WH_PACKET_CRYPTO && packet.flags == 0) {
 		if (!wh_handshake_cookie_check(packet.crypto.cookie, keys[to],
 			    wh_tsc_to_us(HZ, now_tsc), WH_HANDSHAKE_COOKIE_S * UINT64_C(1000000),
-			    &letter.peer, 0, packet.crypto.handshake, &age_us))
+			    &datagram.peer, 0, packet.crypto.handshake, &age_us))
 			return;
-		letter.rtt_us = (uint32_t)age_us;
-	} else if (packet.cookie.handshake != wh_handshake_number(keys[to], &letter.peer)) {
+		datagram.rtt_us = (uint32_t)age_us;
+	} else if (packet.cookie.handshake != wh_handshake_number(keys[to], &datagram.peer)) {
 		return;
 	}
-	post(to, &letter);
+	post(to, &datagram);
 }
 
 void step(void)
 {
-	struct wh_letter letter;
+	struct wh_handshake_datagram datagram;
 
 	for (uint32_t i = 0; i < in_flight;)
 		if (flying[i].at_tsc <= now_tsc) {
 			struct flying one = flying[i];
 
 			flying[i] = flying[--in_flight];
-			arrive(one.to, one.letter);
+			arrive(one.to, one.datagram);
 		} else {
 			i++;
 		}
 	work_off();
 	for (uint32_t i = 0; i < 2; i++) {
 		wh_handshakes_poll(&hosts[i].handshakes, now_tsc);
-		while (wh_handshakes_give(&hosts[i].handshakes, now_tsc, &letter))
-			carry(i, &letter);
+		while (wh_handshakes_give(&hosts[i].handshakes, now_tsc, &datagram))
+			carry(i, &datagram);
 	}
 	now_tsc += MS;
 }
@@ -272,10 +274,10 @@ void assert_bonded(const struct wh_attempt *attempt)
 	wh_bond_let_go(theirs);
 }
 
-struct wh_letter half_open(const struct wh_address *address, uint64_t number)
+struct wh_handshake_datagram half_open(const struct wh_address *address, uint64_t number)
 {
 	static struct wh_packet packet;
-	struct wh_letter letter = {.peer = *address};
+	struct wh_handshake_datagram datagram = {.peer = *address};
 
 	if (packet.crypto.bytes == 0) {
 		struct wh_handshake handshake;
@@ -290,9 +292,9 @@ struct wh_letter half_open(const struct wh_address *address, uint64_t number)
 	}
 	packet.crypto.handshake = number;
 	memcpy(packet.crypto.cookie, &number, sizeof(number));
-	letter.bytes = wh_packet_encode(&packet, letter.packet, sizeof(letter.packet));
-	wh_seal_close_packet(&wh_seal_to_listener, letter.packet, letter.bytes);
-	return letter;
+	datagram.bytes = wh_packet_encode(&packet, datagram.packet, sizeof(datagram.packet));
+	wh_seal_close_packet(&wh_seal_to_listener, datagram.packet, datagram.bytes);
+	return datagram;
 }
 
 struct wh_address stranger(uint32_t number)
@@ -306,8 +308,8 @@ void crowd_in(uint32_t from, uint32_t count)
 {
 	for (uint32_t i = from; i < from + count; i++) {
 		struct wh_address address = stranger(i);
-		struct wh_letter letter = half_open(&address, i + 1);
+		struct wh_handshake_datagram datagram = half_open(&address, i + 1);
 
-		wh_handshakes_take(&hosts[1].handshakes, now_tsc, &letter);
+		wh_handshakes_take(&hosts[1].handshakes, now_tsc, &datagram);
 	}
 }

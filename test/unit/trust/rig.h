@@ -23,7 +23,7 @@ struct line {
 struct flying {
 	uint64_t at_tsc;
 	uint32_t to;
-	struct wh_letter letter;
+	struct wh_handshake_datagram datagram;
 };
 
 struct host {
@@ -43,15 +43,15 @@ extern struct host hosts[2];
 extern struct line line;
 extern struct wh_prng prng;
 extern uint64_t now_tsc;
-extern bool busy;        /* letters to host 1 wait for its core, and most of a flood are lost */
-extern bool thrown_back; /* each letter comes to its sender, from the address it was for */
+extern bool busy;        /* datagrams to host 1 wait for its core, and most of a flood are lost */
+extern bool thrown_back; /* each datagram comes to its sender, from the address it was for */
 
 struct wh_address address_of(uint32_t host);
 void open_hosts(bool same_key, bool believe_each_other);
 void close_hosts(void);
 
-/* As an endpoint of the host does with a letter that has a cookie of its own. */
-void post(uint32_t to, const struct wh_letter *letter);
+/* As an endpoint of the host does with a datagram that has a cookie of its own. */
+void post(uint32_t to, const struct wh_handshake_datagram *datagram);
 
 /* A millisecond, or several. */
 void step(void);
@@ -67,7 +67,7 @@ struct wh_bond *kept(uint32_t host);
 void assert_bonded(const struct wh_attempt *attempt);
 
 /* The first bytes of a handshake, by somebody at `address` who says no more. */
-struct wh_letter half_open(const struct wh_address *address, uint64_t number);
+struct wh_handshake_datagram half_open(const struct wh_address *address, uint64_t number);
 struct wh_address stranger(uint32_t number);
 
 /* So many at once in the eyes of the server; its answers go nowhere. */

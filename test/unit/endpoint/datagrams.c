@@ -6,7 +6,7 @@
 #include "seal/seal.h"
 #include "unit.h"
 
-const char wh_suite_name[] = "letters";
+const char wh_suite_name[] = "datagrams";
 
 #define HZ UINT64_C(1000000000)
 
@@ -75,7 +75,7 @@ static struct wh_cookie ask(uint64_t now_tsc, uint64_t handshake)
 
 static uint32_t handed_over(void)
 {
-	return wh_slot_fifo_count(&endpoint.letters_in);
+	return wh_slot_fifo_count(&endpoint.datagrams_in);
 }
 
 /* A piece whose cookie is no good: its sender hears that, and in fewer bytes than it has said. */
@@ -119,14 +119,15 @@ static void cookies(void)
 	CU_ASSERT_EQUAL(input(6 * HZ, &piece, &peer, &out), 0);
 	CU_ASSERT_EQUAL_FATAL(handed_over(), 1);
 
-	const struct wh_letter *letter =
-		(const struct wh_letter *)wh_slot_fifo_peek(&endpoint.letters_in)->data;
+	const struct wh_handshake_datagram *datagram =
+		(const struct wh_handshake_datagram *)wh_slot_fifo_peek(&endpoint.datagrams_in)
+			->data;
 
-	CU_ASSERT(wh_address_equal(&letter->peer, &peer));
-	CU_ASSERT_EQUAL(letter->queue, 3);
-	CU_ASSERT_EQUAL(letter->rtt_us, 1000000);
-	CU_ASSERT_EQUAL(letter->bytes, 64 + 4 + 5);
-	CU_ASSERT_EQUAL(memcmp(letter->via, "\1\2\3\4\5\6", 6), 0);
+	CU_ASSERT(wh_address_equal(&datagram->peer, &peer));
+	CU_ASSERT_EQUAL(datagram->queue, 3);
+	CU_ASSERT_EQUAL(datagram->rtt_us, 1000000);
+	CU_ASSERT_EQUAL(datagram->bytes, 64 + 4 + 5);
+	CU_ASSERT_EQUAL(memcmp(datagram->via, "\1\2\3\4\5\6", 6), 0);
 
 	/* Until it is too old. */
 	CU_ASSERT_EQUAL(input(30 * HZ, &piece, &peer, &out), 0);
@@ -177,7 +178,7 @@ static void bounded(void)
 	for (uint32_t i = 0; i < 300; i++)
 		input(HZ, &answer, &peer, &out);
 	CU_ASSERT_EQUAL(handed_over(), 255);
-	CU_ASSERT_EQUAL(endpoint.stats.letters_dropped_pkts, 45);
+	CU_ASSERT_EQUAL(endpoint.stats.datagrams_dropped_pkts, 45);
 	wh_endpoint_free(&endpoint);
 
 	/* Without a handshake server they are of no session. */
@@ -194,20 +195,20 @@ static void bounded(void)
 
 static void post(bool is_answer, uint8_t byte)
 {
-	struct wh_slot *slot = wh_slot_fifo_reserve(&endpoint.letters_out);
-	struct wh_letter *letter;
+	struct wh_slot *slot = wh_slot_fifo_reserve(&endpoint.datagrams_out);
+	struct wh_handshake_datagram *datagram;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(slot);
-	letter = (struct wh_letter *)slot->data;
-	*letter = (struct wh_letter){
+	datagram = (struct wh_handshake_datagram *)slot->data;
+	*datagram = (struct wh_handshake_datagram){
 		.peer = is_answer ? peer : other,
 		.bytes = 70,
 		.is_answer = is_answer,
 		.via = {9},
 	};
-	memset(letter->packet, byte, letter->bytes);
-	slot->bytes = sizeof(*letter);
-	wh_slot_fifo_commit(&endpoint.letters_out);
+	memset(datagram->packet, byte, datagram->bytes);
+	slot->bytes = sizeof(*datagram);
+	wh_slot_fifo_commit(&endpoint.datagrams_out);
 }
 
 /* Those to strangers go back by where they came from, others as neighbours are found. */
@@ -240,12 +241,12 @@ static void out_again(void)
 /* Questions by the hundred: handshakes that go on have every second place. */
 static void in_turns(void)
 {
-	uint8_t heads[WH_ENDPOINT_LETTERS + 2][WH_CONTROL_BYTES_MAX];
-	struct wh_out out[WH_ENDPOINT_LETTERS + 2];
+	uint8_t heads[WH_ENDPOINT_DATAGRAMS + 2][WH_CONTROL_BYTES_MAX];
+	struct wh_out out[WH_ENDPOINT_DATAGRAMS + 2];
 	const struct wh_packet packet = {.type = WH_PACKET_ASK, .ask = {.handshake = 1}};
-	uint32_t letters = 0;
+	uint32_t datagrams = 0;
 
-	for (uint32_t i = 0; i < WH_ENDPOINT_LETTERS + 2; i++)
+	for (uint32_t i = 0; i < WH_ENDPOINT_DATAGRAMS + 2; i++)
 		out[i].head = heads[i];
 	begin(true, true);
 	for (uint32_t i = 0; i < 100; i++) {
@@ -256,11 +257,11 @@ static void in_turns(void)
 		wh_endpoint_input(&endpoint, HZ, HZ, bytes, length, &other);
 		post(true, 1);
 	}
-	CU_ASSERT_EQUAL(wh_endpoint_output(&endpoint, HZ, out, WH_ENDPOINT_LETTERS + 2),
-		WH_ENDPOINT_LETTERS);
-	for (uint32_t i = 0; i < WH_ENDPOINT_LETTERS; i++)
-		letters += wh_address_equal(out[i].to, &peer);
-	CU_ASSERT_EQUAL(letters, WH_ENDPOINT_LETTERS / 2);
+	CU_ASSERT_EQUAL(wh_endpoint_output(&endpoint, HZ, out, WH_ENDPOINT_DATAGRAMS + 2),
+		WH_ENDPOINT_DATAGRAMS);
+	for (uint32_t i = 0; i < WH_ENDPOINT_DATAGRAMS; i++)
+		datagrams += wh_address_equal(out[i].to, &peer);
+	CU_ASSERT_EQUAL(datagrams, WH_ENDPOINT_DATAGRAMS / 2);
 	wh_endpoint_free(&endpoint);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_WIRE_LETTER_H
-#define WH_WIRE_LETTER_H
+#ifndef WH_WIRE_HANDSHAKE_DATAGRAM_H
+#define WH_WIRE_HANDSHAKE_DATAGRAM_H
 
 /* A packet of a handshake between an endpoint and the handshake core (lib/trust). */
 
@@ -19,7 +19,7 @@
  */
 #define WH_HANDSHAKE_COOKIE_S 25
 
-struct wh_letter {
+struct wh_handshake_datagram {
 	struct wh_address peer;
 	uint32_t queue;
 	uint32_t rtt_us; /* with a cookie of ours: its age */
