@@ -40,19 +40,19 @@ static _Alignas(WH_CHUNK_ALIGN) uint8_t memory[2][CHUNKS * CHUNK_BYTES];
 static struct wh_session_config config;
 
 static enum wh_release_status welcome(void *context, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer,
-	const struct wh_bond *bond, uint32_t *buffer_chunks)
+	const struct wh_open_params *params, const struct wh_address *peer, const struct wh_sa *sa,
+	uint32_t *buffer_chunks)
 {
-	(void)context, (void)now_tsc, (void)params, (void)peer, (void)bond;
+	(void)context, (void)now_tsc, (void)params, (void)peer, (void)sa;
 	*buffer_chunks = CHUNKS;
 	return WH_STATUS_PENDING; /* not refused */
 }
 
 static struct wh_session *take_up(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_bond *bond,
-	const struct wh_open_params *params, uint64_t rtt_tsc)
+	const struct wh_address *peer, const struct wh_sa *sa, const struct wh_open_params *params,
+	uint64_t rtt_tsc)
 {
-	(void)context, (void)bond;
+	(void)context, (void)sa;
 	config.chunk_memory = memory[1];
 	return receiver.session = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
 }

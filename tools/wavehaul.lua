@@ -225,7 +225,7 @@ local probe_group = group("probe.", {
 	{20, U32, "count", "Packets of the train"},
 	{24, U16, "padding_bytes", "Bytes of padding"},
 	{26, U16, "train", "Train"},
-	{28, LCI, "bond", "Bond, by the answering end's number"},
+	{28, LCI, "sa", "SA, by the answering end's number"},
 })
 local probe_answer_group = group("probe_answer.", {
 	{0, U64, "stamp_ns", "Prober's clock, echoed (ns)"},

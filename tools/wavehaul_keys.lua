@@ -296,7 +296,7 @@ local NONCE_BYTES = 12
 local TAG_AT, BODY_AT = 48, 64
 local OPEN, ACCEPT, CONFIRM, PROBE, PROBE_ANSWER = 9, 10, 11, 13, 14
 local ASK = 2 -- a flag
-local PROBE_BOND_AT = 44
+local PROBE_SA_AT = 44
 local EPOCHS = 4
 local EPOCHS_TRIED = 3 -- of control packets, which do not tell theirs
 
@@ -337,7 +337,7 @@ local function read_keylog(path)
 	return found
 end
 
--- By its number, or, of a bond's keys, by what it is about.
+-- By its number, or, of an SA's keys, by what it is about.
 local function epoch_of(one, number)
 	local epoch = one.epochs[number]
 
@@ -364,16 +364,16 @@ local function le32(packet, at)
 	return word_at(packet:sub(at + 1, at + 4):reverse(), 1)
 end
 
--- Under which names the keys of a packet may stand: of its session, or of the bond.
+-- Under which names the keys of a packet may stand: of its session, or of the SA.
 local function names_of(packet, use, lci)
 	local kind = packet:byte(2)
 
 	if kind == OPEN or kind == CONFIRM then
-		return {"bond" .. lci}
+		return {"sa" .. lci}
 	elseif kind == ACCEPT then
 		return {"accept" .. lci}
 	elseif lci == 0 and kind == PROBE and packet:byte(3) == ASK then
-		return {"bond" .. le32(packet, PROBE_BOND_AT)}
+		return {"sa" .. le32(packet, PROBE_SA_AT)}
 	elseif lci == 0 and (kind == PROBE or kind == PROBE_ANSWER) then
 		return {"probe0"}
 	end

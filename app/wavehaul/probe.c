@@ -44,7 +44,7 @@ struct probe {
 	struct wh_address peer;
 	const char *server;
 	char peer_text[WH_ADDRESS_TEXT_BYTES];
-	struct wh_sought sought; /* the server's bond, if sealed */
+	struct wh_sought sought; /* the server's SA, if sealed */
 	uint64_t sought_tsc;     /* time of the first attempt; 0: not yet */
 	struct wh_job_sealed told;
 	struct wh_prober prober;
@@ -90,12 +90,12 @@ static bool begin(struct probe *probe)
 	config.hz = probe->host.ground.hz;
 	config.token = wh_ground_draw(&probe->host.ground);
 	config.line_bps = line_bps(probe);
-	config.bond = probe->sought.bond;
+	config.sa = probe->sought.sa;
 	if (wh_prober_init(&probe->prober, &config) != 0)
 		return false;
-	if (config.bond != NULL) {
-		probe->told.cipher = config.bond->config.cipher;
-		memcpy(probe->told.peer_id, config.bond->config.peer_identity,
+	if (config.sa != NULL) {
+		probe->told.cipher = config.sa->config.cipher;
+		memcpy(probe->told.peer_id, config.sa->config.peer_identity,
 			sizeof(probe->told.peer_id));
 	}
 	probe->begun = true;
@@ -103,20 +103,20 @@ static bool begin(struct probe *probe)
 	return true;
 }
 
-/* The link and the neighbour are ready, and the bond if sealed. */
+/* The link and the neighbour are ready, and the SA if sealed. */
 static bool is_ready(struct probe *probe, uint64_t now_tsc)
 {
 	struct wh_host_handshake *handshake = probe->host.ground.handshake;
 
 	if (wh_client_state(&probe->client) != WH_CLIENT_READY)
 		return false;
-	if (handshake == NULL || probe->sought.bond != NULL)
+	if (handshake == NULL || probe->sought.sa != NULL)
 		return true;
 	if (probe->sought_tsc == 0)
 		probe->sought_tsc = now_tsc;
 	wh_host_handshake_seek(handshake, now_tsc, &probe->peer, PATIENCE_S * WH_NS_PER_S,
 		&probe->sought_tsc, &probe->sought);
-	return probe->sought.bond != NULL;
+	return probe->sought.sa != NULL;
 }
 
 static bool is_hopeless(const struct probe *probe)
@@ -125,17 +125,17 @@ static bool is_hopeless(const struct probe *probe)
 	       probe->sought.status != WH_STATUS_PENDING || wh_signals_count() > 0;
 }
 
-/* The server's decision about our key comes after the bond, and may revoke it. */
+/* The server's decision about our key comes after the SA, and may revoke it. */
 static bool was_refused(struct probe *probe, uint64_t now_tsc)
 {
-	struct wh_bond *bond = probe->sought.bond;
+	struct wh_sa *sa = probe->sought.sa;
 
-	if (bond == NULL || !wh_bond_is_revoked(bond))
+	if (sa == NULL || !wh_sa_is_revoked(sa))
 		return false;
 	wh_host_handshake_seek(probe->host.ground.handshake, now_tsc, &probe->peer,
 		PATIENCE_S * WH_NS_PER_S, &probe->sought_tsc, &probe->sought);
-	wh_bond_let_go(probe->sought.bond);
-	probe->sought.bond = bond;
+	wh_sa_let_go(probe->sought.sa);
+	probe->sought.sa = sa;
 	return probe->sought.status != WH_STATUS_PENDING;
 }
 
@@ -182,7 +182,7 @@ static int no_answer(const struct probe *probe)
 	return WH_EXIT_NETWORK;
 }
 
-/* There was no bond; reported as by a transfer. */
+/* There was no SA; reported as by a transfer. */
 static int unbound(const struct probe *probe)
 {
 	if (probe->sought.status == WH_STATUS_PEER_GONE)
@@ -299,7 +299,7 @@ static int run(void *context)
 	wh_runtime_run(&probe->runtime);
 	if (probe->begun)
 		wh_endpoint_probe(&probe->host.station[0].endpoint, NULL);
-	wh_bond_let_go(probe->sought.bond);
+	wh_sa_let_go(probe->sought.sa);
 	return report(probe, conclude(probe));
 }
 

@@ -64,7 +64,7 @@ void wh_connect_begin(
 {
 	WH_ASSERT(s->role == WH_TRANSMITTER && s->phase == WH_PHASE_OPENING && local_lci != 0);
 	s->local_lci = local_lci;
-	if (s->bond == NULL)
+	if (s->sa == NULL)
 		wh_session_begin_receive_seal(s, local_token);
 	s->local_token = local_token;
 	s->params.initiator_lci = local_lci;
@@ -161,7 +161,7 @@ static void drain(struct wh_slot_fifo *fifo)
 		wh_slot_fifo_release(fifo);
 }
 
-void wh_connect_leave(struct wh_session *s, struct wh_bonds *bonds)
+void wh_connect_leave(struct wh_session *s, struct wh_sadb *sadb)
 {
 	WH_ASSERT(s->role == WH_TRANSMITTER && wh_session_begins_anew(s));
 	s->anew = false;
@@ -171,8 +171,8 @@ void wh_connect_leave(struct wh_session *s, struct wh_bonds *bonds)
 	s->open_repeat_tsc = wh_session_ms_tsc(s, WH_OPEN_REPEAT_MS);
 	drain(&s->inbox);
 	drain(&s->outbox);
-	if (s->bond != NULL)
-		wh_sealing_renew(s, bonds);
+	if (s->sa != NULL)
+		wh_sealing_renew(s, sadb);
 }
 
 void wh_connect_hear_versions(struct wh_session *s, const struct wh_versions *versions)
@@ -181,10 +181,10 @@ void wh_connect_hear_versions(struct wh_session *s, const struct wh_versions *ve
 		atomic_store(&s->peer_versions, versions->least | (uint32_t)versions->most << 8);
 }
 
-/* The peer has not been heard in this session, and has lost its bond: there is another. */
+/* The peer has not been heard in this session, and has lost its SA: there is another. */
 static bool has_lost_peer(const struct wh_session *s)
 {
-	return s->bond != NULL && wh_bond_successor(s->bond) != 0 &&
+	return s->sa != NULL && wh_sa_successor(s->sa) != 0 &&
 	       (s->phase == WH_PHASE_OPENING ||
 		       (s->phase == WH_PHASE_RUNNING && !s->tx.state_seen));
 }
@@ -202,7 +202,7 @@ int32_t wh_connect_poll(struct wh_session *s, uint64_t now_tsc)
 
 		if (waited_tsc > s->peer_timeout_tsc)
 			wh_session_settle(s, now_tsc, WH_STATUS_PEER_GONE);
-		else if (atomic_load(&s->peer_versions) != 0 && s->bond == NULL)
+		else if (atomic_load(&s->peer_versions) != 0 && s->sa == NULL)
 			wh_session_settle(s, now_tsc, WH_STATUS_REFUSED);
 		else
 			send_open(s, now_tsc);
@@ -242,7 +242,7 @@ static void confirm(struct wh_session *s, uint64_t now_tsc, uint32_t acceptor_lc
 {
 	memcpy(s->cookie, cookie, WH_COOKIE_BYTES);
 	__atomic_store_n(&s->peer_lci, acceptor_lci, __ATOMIC_RELAXED);
-	if (s->bond == NULL)
+	if (s->sa == NULL)
 		wh_session_begin_send_seal(s, wh_cookie_token(cookie));
 	else if (!wh_sealing_begin(s, s->cookie)) {
 		wh_session_settle(s, now_tsc, WH_STATUS_BUSY);
@@ -307,8 +307,8 @@ void wh_connect_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh
 
 void wh_connect_take_offer(struct wh_session *s, uint64_t now_tsc, uint32_t queue)
 {
-	const struct wh_bond_offer *offer =
-		s->bond != NULL ? wh_bond_take_offer(s->bond, &s->peer, queue) : NULL;
+	const struct wh_sa_offer *offer =
+		s->sa != NULL ? wh_sa_take_offer(s->sa, &s->peer, queue) : NULL;
 
 	/* In the first half of its cookie's lifetime, CONFIRM is sure to arrive in time. */
 	if (offer == NULL || wh_tsc_to_us(s->config.hz, now_tsc) - offer->came_us >

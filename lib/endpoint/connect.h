@@ -24,7 +24,7 @@
 /* A session offered in a handshake has at least this many buffers. */
 #define WH_OFFERED_CHUNKS 2
 
-struct wh_bonds;
+struct wh_sadb;
 struct wh_session;
 
 struct wh_listener {
@@ -61,21 +61,21 @@ void wh_connect_begin(
 	struct wh_session *session, uint64_t now_tsc, uint32_t local_lci, uint64_t local_token);
 
 /*
- * After wh_connect_begin, in that queue: if its bond has an offer of a session with this peer,
+ * After wh_connect_begin, in that queue: if its SA has an offer of a session with this peer,
  * takes it and continues as if an OPEN had been accepted.
  */
 void wh_connect_take_offer(struct wh_session *session, uint64_t now_tsc, uint32_t queue);
 
 /*
  * A session to be opened again (session->anew) has left its place, and no core polls it: clears its
- * identifiers and keys, and moves it to the bond that replaced its own, if any.
+ * identifiers and keys, and moves it to the SA that replaced its own, if any.
  */
-void wh_connect_leave(struct wh_session *session, struct wh_bonds *bonds);
+void wh_connect_leave(struct wh_session *session, struct wh_sadb *sadb);
 
 /*
  * RX core: an answer to an OPEN says that the peer speaks other versions. If it names that OPEN the
  * connection ends when the next one would be sent, unless an ACCEPT arrives before, since anybody
- * on the path may have forged it. Under a bond it is only a hint.
+ * on the path may have forged it. Under an SA it is only a hint.
  */
 void wh_connect_hear_versions(struct wh_session *session, const struct wh_versions *versions);
 

@@ -4,7 +4,7 @@
  * Another process of the same peer has made a handshake with us from the address and port of this
  * session's peer. Usually the old process was killed without notice; but two processes may share an
  * interface and run side by side. So the old one is probed with states that it must answer at once,
- * and one packet from it clears the doubt for all sessions of the bond.
+ * and one packet from it clears the doubt for all sessions of the SA.
  */
 
 #include "endpoint/turn.h"
@@ -29,7 +29,7 @@ static uint64_t patience_tsc(const struct wh_session *s)
 	return s->role == WH_TRANSMITTER ? asks_tsc : asks_tsc + wh_session_ms_tsc(s, LISTEN_MS);
 }
 
-/* Before that the handshake looks for the peer, under the next bond if necessary. */
+/* Before that the handshake looks for the peer, under the next SA if necessary. */
 static bool has_begun(const struct wh_session *s)
 {
 	return s->phase != WH_PHASE_OPENING && s->phase != WH_PHASE_CLOSED &&
@@ -38,7 +38,7 @@ static bool has_begun(const struct wh_session *s)
 
 static uint64_t since_tsc(const struct wh_session *s)
 {
-	return s->bond != NULL && has_begun(s) ? wh_bond_doubted_tsc(s->bond) : 0;
+	return s->sa != NULL && has_begun(s) ? wh_sa_doubted_tsc(s->sa) : 0;
 }
 
 void wh_doubt_poll(struct wh_session *s, uint64_t now_tsc)
@@ -50,9 +50,9 @@ void wh_doubt_poll(struct wh_session *s, uint64_t now_tsc)
 	if (doubted_tsc == WH_TSC_NEVER) {
 		wh_session_settle(s, now_tsc, WH_STATUS_REPLACED);
 	} else if (s->last_heard_tsc > doubted_tsc) {
-		wh_bond_clear_doubt(s->bond, doubted_tsc);
+		wh_sa_clear_doubt(s->sa, doubted_tsc);
 	} else if (now_tsc > wh_add_u64(doubted_tsc, patience_tsc(s))) {
-		wh_bond_confirm_doubt(s->bond, doubted_tsc);
+		wh_sa_confirm_doubt(s->sa, doubted_tsc);
 		wh_session_settle(s, now_tsc, WH_STATUS_REPLACED);
 	} else if (s->role == WH_TRANSMITTER) {
 		s->tx.next_trans_state_tsc =

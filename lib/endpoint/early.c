@@ -35,7 +35,7 @@ static const struct wh_early_pkt *find(const struct wh_early *early, const struc
 }
 
 static bool keep(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const uint8_t *bytes,
-	size_t length, const struct wh_address *from, uint32_t bond)
+	size_t length, const struct wh_address *from, uint32_t sa)
 {
 	struct wh_early *early = &endpoint->early;
 	uint32_t of_address = 0;
@@ -49,7 +49,7 @@ static bool keep(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const uint8
 	struct wh_early_pkt *pkt = &early->pkt[early->pkts++];
 
 	pkt->from = *from;
-	pkt->bond = bond;
+	pkt->sa = sa;
 	pkt->bytes = (uint32_t)length;
 	pkt->arrived_tsc = arrived_tsc;
 	memcpy(pkt->via, endpoint->via, sizeof(pkt->via));
@@ -59,9 +59,9 @@ static bool keep(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const uint8
 }
 
 bool wh_early_confirm(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const uint8_t *bytes,
-	size_t length, const struct wh_address *from, uint32_t bond)
+	size_t length, const struct wh_address *from, uint32_t sa)
 {
-	return keep(endpoint, arrived_tsc, bytes, length, from, bond);
+	return keep(endpoint, arrived_tsc, bytes, length, from, sa);
 }
 
 bool wh_early_follow(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const uint8_t *bytes,
@@ -69,16 +69,16 @@ bool wh_early_follow(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const u
 {
 	const struct wh_early_pkt *before = find(&endpoint->early, from);
 
-	return before != NULL && keep(endpoint, arrived_tsc, bytes, length, from, before->bond);
+	return before != NULL && keep(endpoint, arrived_tsc, bytes, length, from, before->sa);
 }
 
-/* The bond exists, or its handshake failed, or took too long. */
+/* The SA exists, or its handshake failed, or took too long. */
 static bool is_due(
 	const struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_early_pkt *pkt)
 {
 	uint64_t late_tsc = wh_us_to_tsc(endpoint->config.hz, WH_EARLY_MS * UINT64_C(1000));
 
-	return !wh_bonds_is_reserved(endpoint->config.bonds, pkt->bond) ||
+	return !wh_sadb_is_reserved(endpoint->config.sadb, pkt->sa) ||
 	       now_tsc - pkt->arrived_tsc > late_tsc;
 }
 

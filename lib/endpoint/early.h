@@ -3,10 +3,10 @@
 #define WH_ENDPOINT_EARLY_H
 
 /*
- * Packets that arrive before their bond, on the RX core. A client confirms the session that it was
+ * Packets that arrive before their SA, on the RX core. A client confirms the session that it was
  * offered right after the end of its handshake, and sends data. Our side still checks a signature
- * before the bond exists, and would drop these packets. So a CONFIRM under a bond that is being
- * made is kept, and the packets of its sender that follow, until the bond exists or WH_EARLY_MS is
+ * before the SA exists, and would drop these packets. So a CONFIRM under an SA that is being
+ * made is kept, and the packets of its sender that follow, until the SA exists or WH_EARLY_MS is
  * over. The number is limited in total and per address: an attacker who fills the table makes
  * others retransmit their first packets, no more.
  */
@@ -27,7 +27,7 @@ struct wh_endpoint;
 struct wh_early_pkt {
 	struct wh_address from;
 	uint8_t via[6]; /* as endpoint->via */
-	uint32_t bond;  /* number of the awaited bond */
+	uint32_t sa;    /* number of the awaited SA */
 	uint32_t bytes;
 	uint64_t arrived_tsc;
 	uint8_t packet[WH_EARLY_BYTES];
@@ -46,9 +46,9 @@ struct wh_early {
 int wh_early_open(struct wh_early *early);
 void wh_early_close(struct wh_early *early);
 
-/* A CONFIRM under a bond that is being made; false: no room. */
+/* A CONFIRM under an SA that is being made; false: no room. */
 bool wh_early_confirm(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const uint8_t *bytes,
-	size_t length, const struct wh_address *from, uint32_t bond);
+	size_t length, const struct wh_address *from, uint32_t sa);
 
 /* A packet of no session: true if a CONFIRM of its sender is kept, and the packet behind it. */
 bool wh_early_follow(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const uint8_t *bytes,

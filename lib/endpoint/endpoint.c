@@ -254,7 +254,7 @@ static enum wh_wire_reason input_data(const struct wh_endpoint *endpoint,
 }
 
 /*
- * An ACCEPT without a seal, to a session under a bond: perhaps the peer has lost the bond, or
+ * An ACCEPT without a seal, to a session under an SA: perhaps the peer has lost the SA, or
  * anybody forged the packet. The session continues; the handshake core sees the flag.
  */
 static enum wh_wire_reason take_hint(struct wh_endpoint *endpoint, struct wh_session *session,
@@ -266,9 +266,9 @@ static enum wh_wire_reason take_hint(struct wh_endpoint *endpoint, struct wh_ses
 		reason = wh_packet_read(bytes, length, packet);
 	if (reason != WH_WIRE_OK)
 		return reason;
-	if (packet->accept.refused == WH_STATUS_UNBOUND) {
+	if (packet->accept.refused == WH_STATUS_NO_SA) {
 		endpoint->stats.hints++;
-		atomic_store(&session->bond->hinted, true);
+		atomic_store(&session->sa->hinted, true);
 	}
 	return WH_WIRE_OK;
 }
@@ -279,9 +279,9 @@ static enum wh_wire_reason open_accept(struct wh_session *session, uint8_t *byte
 	struct wh_seal seal;
 
 	/* A receiver expects no ACCEPT and has no key for it. */
-	if (session->bond != NULL && session->role != WH_TRANSMITTER)
+	if (session->sa != NULL && session->role != WH_TRANSMITTER)
 		return WH_WIRE_KEY;
-	if (session->bond != NULL)
+	if (session->sa != NULL)
 		return wh_gcm_open_packet(wh_sealing_accept_key(session), bytes, length)
 			       ? WH_WIRE_OK
 			       : WH_WIRE_TAG;
@@ -296,7 +296,7 @@ static enum wh_wire_reason input_control(struct wh_endpoint *endpoint, struct wh
 	enum wh_wire_reason reason;
 
 	if (packet->type == WH_PACKET_ACCEPT) {
-		if (session->bond != NULL && bytes[WH_KEY_OFFSET] == 0)
+		if (session->sa != NULL && bytes[WH_KEY_OFFSET] == 0)
 			return take_hint(endpoint, session, bytes, length, packet);
 		reason = open_accept(session, bytes, length);
 	} else {
@@ -348,7 +348,7 @@ static enum wh_wire_reason input_to_session(struct wh_endpoint *endpoint, uint64
 }
 
 /*
- * A packet that needs no bond, from an address that may not connect: checked before any work is
+ * A packet that needs no SA, from an address that may not connect: checked before any work is
  * spent on it.
  */
 static bool is_turned_away(const struct wh_endpoint *endpoint, const struct wh_packet *packet,
@@ -432,7 +432,7 @@ static void take_opened(struct wh_endpoint *endpoint, uint64_t now_tsc, struct w
 static void let_one_go(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_session *session)
 {
 	if (wh_session_begins_anew(session)) {
-		wh_connect_leave(session, endpoint->config.bonds);
+		wh_connect_leave(session, endpoint->config.sadb);
 		take_opened(endpoint, now_tsc, session);
 		return;
 	}
@@ -489,21 +489,21 @@ static void activate_own(struct wh_endpoint *endpoint, struct wh_half *half)
 			wh_half_activate(half, half->first + i);
 }
 
-static bool has_news_of_bonds(const struct wh_endpoint *endpoint, uint32_t seen)
+static bool has_news_of_sas(const struct wh_endpoint *endpoint, uint32_t seen)
 {
-	return endpoint->config.bonds != NULL && wh_bonds_news(endpoint->config.bonds) != seen;
+	return endpoint->config.sadb != NULL && wh_sadb_news(endpoint->config.sadb) != seen;
 }
 
-/* A change of bonds concerns all sessions under them, also resting ones. */
-static void see_bonds(struct wh_endpoint *endpoint, struct wh_half *half, uint32_t *seen)
+/* A change of SAs concerns all sessions under them, also resting ones. */
+static void see_sas(struct wh_endpoint *endpoint, struct wh_half *half, uint32_t *seen)
 {
-	if (likely(!has_news_of_bonds(endpoint, *seen)))
+	if (likely(!has_news_of_sas(endpoint, *seen)))
 		return;
-	*seen = wh_bonds_news(endpoint->config.bonds);
+	*seen = wh_sadb_news(endpoint->config.sadb);
 	activate_own(endpoint, half);
 }
 
-/* Packets that have waited for their bond. */
+/* Packets that have waited for their SA. */
 static int32_t take_early(struct wh_endpoint *endpoint, uint64_t now_tsc)
 {
 	struct wh_early_pkt *pkt;
@@ -523,7 +523,7 @@ int32_t wh_endpoint_receive_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
 	int32_t work = 0;
 
 	wh_half_begin_turn(half, now_tsc);
-	see_bonds(endpoint, half, &endpoint->rx_news);
+	see_sas(endpoint, half, &endpoint->rx_news);
 	take_farewells(endpoint);
 	if (unlikely(endpoint->early.pkts > 0))
 		work += take_early(endpoint, now_tsc);
@@ -546,7 +546,7 @@ static void take_opened(struct wh_endpoint *endpoint, uint64_t now_tsc, struct w
 			endpoint, WH_DRAW_TOKEN, &endpoint->tx_draws, &session->peer);
 
 		wh_connect_begin(session, now_tsc, wh_endpoint_lci_at(endpoint, place, lci), token);
-		if (session->bond != NULL)
+		if (session->sa != NULL)
 			wh_sealing_expect(session,
 				wh_endpoint_about(endpoint, token,
 					wh_endpoint_own(endpoint, &session->peer), &session->peer));
@@ -611,7 +611,7 @@ int32_t wh_endpoint_send_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
 	bool kicked_at_large = wh_half_begin_turn(half, now_tsc);
 	int32_t work = take_all_opened(endpoint, now_tsc);
 
-	see_bonds(endpoint, half, &endpoint->tx_news);
+	see_sas(endpoint, half, &endpoint->tx_news);
 	work += wh_probes_poll(endpoint, now_tsc);
 	if (kicked_at_large)
 		look_at_all(endpoint, now_tsc);
@@ -663,7 +663,7 @@ uint64_t wh_endpoint_receive_deadline(const struct wh_endpoint *endpoint)
 	const struct wh_half *half = endpoint->rx;
 	uint64_t deadline_tsc = wh_half_deadline(half);
 
-	if (endpoint->rx_leaving.first != NULL || has_news_of_bonds(endpoint, endpoint->rx_news))
+	if (endpoint->rx_leaving.first != NULL || has_news_of_sas(endpoint, endpoint->rx_news))
 		return 0;
 	if (endpoint->early.pkts > 0)
 		deadline_tsc = wh_min_u64(deadline_tsc, endpoint->early.next_look_tsc);
@@ -682,8 +682,7 @@ uint64_t wh_endpoint_send_deadline(const struct wh_endpoint *endpoint)
 	uint64_t deadline_tsc = wh_min_u64(wh_half_deadline(half), wh_probes_deadline(endpoint));
 
 	if (endpoint->tx_leaving.first != NULL || wh_strays_wait(endpoint) ||
-		has_news_of_bonds(endpoint, endpoint->tx_news) ||
-		wh_ring_count(endpoint->opened) > 0)
+		has_news_of_sas(endpoint, endpoint->tx_news) || wh_ring_count(endpoint->opened) > 0)
 		return 0;
 	for (uint32_t i = 0; i < half->actives; i++) {
 		uint32_t place = half->active[i];

@@ -44,7 +44,7 @@
 #include "endpoint/lifecycle.h"
 #include "probe/answerer.h"
 #include "probe/prober.h"
-#include "seal/bond.h"
+#include "seal/sa.h"
 #include "session/half.h"
 #include "wire/handshake_datagram.h"
 
@@ -65,9 +65,9 @@ struct wh_endpoint_stats {
 	uint64_t bad_cookie_pkts;
 	uint64_t refused_opens;
 	uint64_t turned_away_pkts;       /* from addresses that may not connect */
-	uint64_t unbound_pkts;           /* under a bond that is unknown here */
+	uint64_t no_sa_pkts;             /* under an SA that is unknown here */
 	uint64_t unhinted_pkts;          /* not answered, since hints are rate-limited */
-	uint64_t early_pkts;             /* kept until their bond exists */
+	uint64_t early_pkts;             /* kept until their SA exists */
 	uint64_t hints;                  /* unauthenticated hints received */
 	uint64_t repeated_farewells;     /* to peers that had not received the last packet */
 	uint64_t replies_dropped_pkts;   /* no room for a stateless answer */
@@ -80,10 +80,10 @@ struct wh_endpoint_config {
 	uint32_t places;      /* a power of two: half for peers' connections, half for ours */
 	bool payload_virtual; /* as of its sessions; input then only takes handshakes */
 	/*
-	 * The bonds of this process. Connections are opened under one of them and sealed; others
+	 * The SAs of this process. Connections are opened under one of them and sealed; others
 	 * are refused. NULL: peers open unsealed connections only.
 	 */
-	struct wh_bonds *bonds;
+	struct wh_sadb *sadb;
 	struct wh_meter *rx_meter; /* of the cores; NULL: not metered */
 	struct wh_meter *tx_meter;
 	/*
@@ -91,18 +91,18 @@ struct wh_endpoint_config {
 	 * or why it is refused. NULL: this end only opens connections and refuses all. Decoding has
 	 * checked the format's limits; this function checks that the profile exists, that
 	 * chunk_bytes is a multiple of WH_CHUNK_ALIGN and that memory suffices: accept gets what
-	 * was admitted here, and nothing else. `bond`: the one of the OPEN, readable until the call
+	 * was admitted here, and nothing else. `sa`: the one of the OPEN, readable until the call
 	 * returns; NULL: none.
 	 */
 	enum wh_release_status (*welcome)(void *context, uint64_t now_tsc,
 		const struct wh_open_params *params, const struct wh_address *peer,
-		const struct wh_bond *bond, uint32_t *buffer_chunks);
+		const struct wh_sa *sa, uint32_t *buffer_chunks);
 	/*
 	 * Creates the session (wh_session_accept) for a peer whose address is proved, with at least
 	 * the promised buffers; NULL: impossible.
 	 */
 	struct wh_session *(*accept)(void *context, uint64_t now_tsc, uint32_t lci,
-		const struct wh_address *peer, const struct wh_bond *bond,
+		const struct wh_address *peer, const struct wh_sa *sa,
 		const struct wh_open_params *params, uint64_t rtt_tsc);
 	/*
 	 * A session that was asked to close has left: no core uses it, and the owner may destroy
@@ -114,16 +114,16 @@ struct wh_endpoint_config {
 	 * peer may. Each train is recorded with room for probe_room_pkts.
 	 */
 	enum wh_release_status (*may_probe)(void *context, uint64_t now_tsc,
-		const struct wh_address *peer, const struct wh_bond *bond);
+		const struct wh_address *peer, const struct wh_sa *sa);
 	uint32_t probe_room_pkts;
 	/*
 	 * Whether that address may begin a handshake or probe at all; NULL: any may. Not asked for
-	 * an OPEN under a bond: its peer has made a handshake with us, or we with it.
+	 * an OPEN under an SA: its peer has made a handshake with us, or we with it.
 	 */
 	bool (*may_come)(void *context, const struct wh_address *peer);
 	/*
 	 * Addresses of this end as peers of IPv4 and of IPv6 see them; family 0: unknown. An ACCEPT
-	 * under a bond is bound to both addresses of its OPEN, as both ends know them: it does not
+	 * under an SA is bound to both addresses of its OPEN, as both ends know them: it does not
 	 * open if it was redirected.
 	 */
 	struct wh_address own[2];
@@ -180,7 +180,7 @@ struct wh_endpoint {
 	uint64_t next_put_off_tsc;    /* of handshakes that are unknown */
 	struct wh_farewell *farewell; /* by place: of the latest session that sent one */
 	struct wh_leaving rx_leaving;
-	uint32_t rx_news; /* of wh_bonds_news, as last seen */
+	uint32_t rx_news; /* of wh_sadb_news, as last seen */
 	struct wh_early early;
 	struct wh_answerer answerer; /* without arrivals: probing is not allowed */
 	struct wh_endpoint_stats stats;
@@ -190,7 +190,7 @@ struct wh_endpoint {
 	struct wh_leaving tx_leaving;
 	struct wh_session *unplaced;
 	uint64_t tx_draws;
-	uint32_t tx_news;       /* of wh_bonds_news, as last seen */
+	uint32_t tx_news;       /* of wh_sadb_news, as last seen */
 	uint32_t next_turn;     /* output serves the sessions in rotation */
 	uint32_t next_datagram; /* a reply's turn if even, else a datagram's */
 	/* Of the replies and datagrams of the last turn. */

@@ -270,7 +270,7 @@ struct wh_session *wh_session_open(const struct wh_session_config *config,
 		return NULL;
 	wh_rtt_init(&s->rtt, wh_ns_to_tsc(config->hz, config->initial_rtt_ns));
 	wh_again_begin(s);
-	if (config->bond == NULL || wh_sealing_alloc(s, config->bond) == 0)
+	if (config->sa == NULL || wh_sealing_alloc(s, config->sa) == 0)
 		return s;
 	wh_session_destroy(s);
 	return NULL;
@@ -448,7 +448,7 @@ int32_t wh_session_poll(struct wh_session *s, uint64_t now_tsc)
 {
 	int32_t work = wh_session_grant(s, now_tsc);
 
-	if (unlikely(s->bond != NULL && wh_bond_is_revoked(s->bond)))
+	if (unlikely(s->sa != NULL && wh_sa_is_revoked(s->sa)))
 		wh_session_abort(s, now_tsc, WH_STATUS_REVOKED);
 	if (s->phase != WH_PHASE_CLOSED)
 		work += s->role == WH_TRANSMITTER ? poll_transmitter(s, now_tsc)

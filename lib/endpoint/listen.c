@@ -25,24 +25,24 @@ static bool is_crowded(const struct wh_endpoint *endpoint, const struct wh_open_
 }
 
 static enum wh_release_status welcome(const struct wh_endpoint *endpoint, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *from,
-	const struct wh_bond *bond, struct wh_offer *offer)
+	const struct wh_open_params *params, const struct wh_address *from, const struct wh_sa *sa,
+	struct wh_offer *offer)
 {
 	if (endpoint->config.welcome == NULL)
 		return WH_STATUS_REFUSED;
 	if (endpoint->rx->tenants == endpoint->rx->places || is_crowded(endpoint, params))
 		return WH_STATUS_BUSY;
 	return endpoint->config.welcome(
-		endpoint->config.context, now_tsc, params, from, bond, &offer->buffer_chunks);
+		endpoint->config.context, now_tsc, params, from, sa, &offer->buffer_chunks);
 }
 
 /*
- * Offers a place, or refuses; the listener keeps nothing. Under a bond the answer is bound to the
+ * Offers a place, or refuses; the listener keeps nothing. Under an SA the answer is bound to the
  * token of this OPEN, so that an earlier answer cannot be replayed.
  */
 static void answer(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_open_params *params, uint32_t stamp_us, const struct wh_address *from,
-	const struct wh_offer *offer, struct wh_bond *bond)
+	const struct wh_offer *offer, struct wh_sa *sa)
 {
 	uint8_t bytes[WH_CONTROL_BYTES_MAX];
 	struct wh_packet accept;
@@ -51,15 +51,15 @@ static void answer(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	if (offer->refused != WH_STATUS_PENDING)
 		endpoint->stats.refused_opens++;
 	wh_listener_accept(&endpoint->listener, now_tsc, params, stamp_us, from, offer, &accept);
-	if (bond != NULL)
-		accept.serial = wh_bond_next_serial(bond);
+	if (sa != NULL)
+		accept.serial = wh_sa_next_serial(sa);
 
 	uint32_t length = wh_packet_encode(&accept, bytes, sizeof(bytes));
 
-	if (bond == NULL) {
+	if (sa == NULL) {
 		wh_seal_begin_checksum(&seal, params->initiator_token);
 		wh_seal_close_packet(&seal, bytes, length);
-	} else if (!wh_bond_close(bond,
+	} else if (!wh_sa_close(sa,
 			   wh_endpoint_about(endpoint, params->initiator_token, from,
 				   wh_endpoint_own(endpoint, from)),
 			   bytes, length)) {
@@ -69,9 +69,9 @@ static void answer(struct wh_endpoint *endpoint, uint64_t now_tsc,
 }
 
 static void take_open(struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_open *open,
-	const struct wh_address *from, struct wh_bond *bond)
+	const struct wh_address *from, struct wh_sa *sa)
 {
-	bool unsealed = bond == NULL && endpoint->config.bonds != NULL;
+	bool unsealed = sa == NULL && endpoint->config.sadb != NULL;
 	struct wh_offer offer = {0};
 
 	if (unsealed && !wh_endpoint_may_hint(endpoint, now_tsc, &endpoint->next_hint_tsc))
@@ -79,25 +79,24 @@ static void take_open(struct wh_endpoint *endpoint, uint64_t now_tsc, const stru
 	if (unsealed)
 		offer.refused = WH_STATUS_UNSEALED;
 	else
-		offer.refused = welcome(endpoint, now_tsc, &open->params, from, bond, &offer);
+		offer.refused = welcome(endpoint, now_tsc, &open->params, from, sa, &offer);
 	if (offer.refused == WH_STATUS_PENDING)
 		offer.lci = wh_endpoint_lci_at(endpoint, wh_half_offer(endpoint->rx),
 			wh_endpoint_draw(endpoint, WH_DRAW_OFFER, &endpoint->rx_draws, from));
-	answer(endpoint, now_tsc, &open->params, open->stamp_us, from, &offer, bond);
+	answer(endpoint, now_tsc, &open->params, open->stamp_us, from, &offer, sa);
 }
 
 /* A new session gets its seals and its place; without memory for keys it ends at once. */
 static void settle_in(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_session *session,
-	const struct wh_confirm *confirm, struct wh_bond *bond)
+	const struct wh_confirm *confirm, struct wh_sa *sa)
 {
-	if (bond == NULL)
+	if (sa == NULL)
 		wh_session_begin_receive_seal(session, wh_cookie_token(confirm->cookie));
-	else if (wh_sealing_alloc(session, bond) != 0 ||
-		 !wh_sealing_begin(session, confirm->cookie))
+	else if (wh_sealing_alloc(session, sa) != 0 || !wh_sealing_begin(session, confirm->cookie))
 		wh_session_settle(session, now_tsc, WH_STATUS_BUSY);
 	/* Logged here, where there is one session; ACCEPTs may be repeated any number of times. */
-	if (bond != NULL)
-		wh_bond_log_key(bond, true,
+	if (sa != NULL)
+		wh_sa_log_key(sa, true,
 			wh_endpoint_about(endpoint, confirm->params.initiator_token, &session->peer,
 				wh_endpoint_own(endpoint, &session->peer)),
 			"accept", confirm->params.initiator_lci);
@@ -105,7 +104,7 @@ static void settle_in(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_
 	wh_endpoint_move_in(endpoint, endpoint->rx, session, endpoint->config.rx_meter);
 }
 
-/* Whether the cookie is ours: from an ACCEPT or, under a bond, from a handshake. */
+/* Whether the cookie is ours: from an ACCEPT or, under an SA, from a handshake. */
 static bool is_confirmed(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_confirm *confirm, bool offered, const struct wh_address *from,
 	uint64_t *rtt_tsc)
@@ -119,11 +118,11 @@ static bool is_confirmed(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 
 /* A place offered in a handshake was offered to anybody: admission is decided now. */
 static enum wh_release_status judge_offered(const struct wh_endpoint *endpoint, uint64_t now_tsc,
-	const struct wh_confirm *confirm, const struct wh_address *from, const struct wh_bond *bond)
+	const struct wh_confirm *confirm, const struct wh_address *from, const struct wh_sa *sa)
 {
 	struct wh_offer offer = {0};
 	enum wh_release_status refused =
-		welcome(endpoint, now_tsc, &confirm->params, from, bond, &offer);
+		welcome(endpoint, now_tsc, &confirm->params, from, sa, &offer);
 
 	return refused == WH_STATUS_PENDING && offer.buffer_chunks < WH_OFFERED_CHUNKS
 		       ? WH_STATUS_BUSY
@@ -132,7 +131,7 @@ static enum wh_release_status judge_offered(const struct wh_endpoint *endpoint, 
 
 static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_confirm *confirm, bool offered, const struct wh_address *from,
-	struct wh_bond *bond)
+	struct wh_sa *sa)
 {
 	uint32_t lci = confirm->acceptor_lci;
 	uint32_t place = wh_place_of(endpoint, lci);
@@ -140,7 +139,7 @@ static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	struct wh_session *session = NULL;
 	uint64_t rtt_tsc;
 
-	if (endpoint->config.accept == NULL || (offered && bond == NULL) ||
+	if (endpoint->config.accept == NULL || (offered && sa == NULL) ||
 		!is_confirmed(endpoint, now_tsc, confirm, offered, from, &rtt_tsc)) {
 		endpoint->stats.bad_cookie_pkts++;
 		return;
@@ -157,39 +156,38 @@ static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	bool free = tenant == NULL && made_us >= endpoint->spent_us[place];
 
 	if (free && offered)
-		no.refused = judge_offered(endpoint, now_tsc, confirm, from, bond);
+		no.refused = judge_offered(endpoint, now_tsc, confirm, from, sa);
 	if (free && (!offered || no.refused == WH_STATUS_PENDING))
-		session = endpoint->config.accept(endpoint->config.context, now_tsc, lci, from,
-			bond, &confirm->params, rtt_tsc);
+		session = endpoint->config.accept(endpoint->config.context, now_tsc, lci, from, sa,
+			&confirm->params, rtt_tsc);
 	if (session == NULL) {
 		if (no.refused == WH_STATUS_PENDING)
 			no.refused = WH_STATUS_BUSY;
-		answer(endpoint, now_tsc, &confirm->params, 0, from, &no, bond);
+		answer(endpoint, now_tsc, &confirm->params, 0, from, &no, sa);
 		return;
 	}
 	WH_ASSERT(session->role == WH_RECEIVER && session->local_lci == lci);
 	endpoint->spent_us[place] = made_us + 1;
-	settle_in(endpoint, now_tsc, session, confirm, bond);
+	settle_in(endpoint, now_tsc, session, confirm, sa);
 }
 
 static enum wh_wire_reason take(struct wh_endpoint *endpoint, uint64_t now_tsc, uint8_t *bytes,
-	size_t length, const struct wh_address *from, struct wh_packet *packet,
-	struct wh_bond *bond)
+	size_t length, const struct wh_address *from, struct wh_packet *packet, struct wh_sa *sa)
 {
 	enum wh_wire_reason reason = wh_packet_read(bytes, length, packet);
 
 	if (reason != WH_WIRE_OK)
 		return reason;
 	if (packet->type == WH_PACKET_OPEN)
-		take_open(endpoint, now_tsc, &packet->open, from, bond);
+		take_open(endpoint, now_tsc, &packet->open, from, sa);
 	else
 		take_confirm(endpoint, now_tsc, &packet->confirm, packet->flags == WH_FLAG_OFFERED,
-			from, bond);
+			from, sa);
 	return WH_WIRE_OK;
 }
 
 /*
- * A restarted process has none of its peers' bonds. It reports this to the LCI that the OPEN names
+ * A restarted process has none of its peers' SAs. It reports this to the LCI that the OPEN names
  * in clear text: a hint, not authenticated and no longer than the OPEN.
  */
 static void hint(struct wh_endpoint *endpoint, uint64_t now_tsc, const uint8_t *bytes,
@@ -197,7 +195,7 @@ static void hint(struct wh_endpoint *endpoint, uint64_t now_tsc, const uint8_t *
 {
 	uint8_t answer_bytes[WH_CONTROL_BYTES_MAX];
 	struct wh_packet accept = {
-		.type = WH_PACKET_ACCEPT, .accept = {.refused = WH_STATUS_UNBOUND}};
+		.type = WH_PACKET_ACCEPT, .accept = {.refused = WH_STATUS_NO_SA}};
 	const struct wh_open *open;
 
 	static_assert(offsetof(struct wh_open, answer_lci) == sizeof(open->stamp_us), "in a row");
@@ -213,31 +211,31 @@ static void hint(struct wh_endpoint *endpoint, uint64_t now_tsc, const uint8_t *
 	wh_strays_reply(endpoint, answer_bytes, length, from);
 }
 
-/* A packet sealed by the bond that it names. */
+/* A packet sealed by the SA that it names. */
 static enum wh_wire_reason input_bound(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
 	struct wh_packet *packet)
 {
 	enum wh_wire_reason reason = WH_WIRE_TAG;
 
-	if (endpoint->config.bonds == NULL)
+	if (endpoint->config.sadb == NULL)
 		return WH_WIRE_KEY;
 
-	struct wh_bond *bond = wh_bonds_hold(endpoint->config.bonds, packet->lci);
+	struct wh_sa *sa = wh_sadb_hold(endpoint->config.sadb, packet->lci);
 
-	if (bond == NULL && packet->type == WH_PACKET_CONFIRM &&
-		wh_bonds_is_reserved(endpoint->config.bonds, packet->lci) &&
+	if (sa == NULL && packet->type == WH_PACKET_CONFIRM &&
+		wh_sadb_is_reserved(endpoint->config.sadb, packet->lci) &&
 		wh_early_confirm(endpoint, arrived_tsc, bytes, length, from, packet->lci))
 		return WH_WIRE_OK;
-	if (bond == NULL) {
-		endpoint->stats.unbound_pkts++;
+	if (sa == NULL) {
+		endpoint->stats.no_sa_pkts++;
 		if (packet->type == WH_PACKET_OPEN && endpoint->config.welcome != NULL)
 			hint(endpoint, now_tsc, bytes, from);
 		return WH_WIRE_OK;
 	}
-	if (wh_bond_open(bond, 0, bytes, length))
-		reason = take(endpoint, now_tsc, bytes, length, from, packet, bond);
-	wh_bond_let_go(bond);
+	if (wh_sa_open(sa, 0, bytes, length))
+		reason = take(endpoint, now_tsc, bytes, length, from, packet, sa);
+	wh_sa_let_go(sa);
 	return reason;
 }
 
@@ -248,7 +246,7 @@ enum wh_wire_reason wh_listen_input(struct wh_endpoint *endpoint, uint64_t now_t
 	if (bytes[WH_KEY_OFFSET] != 0)
 		return input_bound(endpoint, now_tsc, arrived_tsc, bytes, length, from, packet);
 	/* An unsealed OPEN has been refused, so that no unsealed CONFIRM can be valid. */
-	if (endpoint->config.bonds != NULL && packet->type == WH_PACKET_CONFIRM)
+	if (endpoint->config.sadb != NULL && packet->type == WH_PACKET_CONFIRM)
 		return WH_WIRE_KEY;
 
 	enum wh_wire_reason reason = wh_seal_open_packet(&wh_seal_to_listener, bytes, length);

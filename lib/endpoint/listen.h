@@ -3,7 +3,7 @@
 #define WH_ENDPOINT_LISTEN_H
 
 /*
- * Handling of peers without a session, on the RX core: OPEN and CONFIRM, under a bond or without
+ * Handling of peers without a session, on the RX core: OPEN and CONFIRM, under an SA or without
  * one, and packets of other versions. Also declares what the files of an endpoint share.
  */
 
@@ -48,7 +48,7 @@ uint32_t wh_endpoint_lci_at(const struct wh_endpoint *endpoint, uint32_t place, 
 void wh_endpoint_move_in(struct wh_endpoint *endpoint, struct wh_half *half,
 	struct wh_session *session, struct wh_meter *meter);
 
-/* What binds an ACCEPT of `acceptor` to the OPEN of `initiator`, under their bond. Not 0. */
+/* What binds an ACCEPT of `acceptor` to the OPEN of `initiator`, under their SA. Not 0. */
 uint64_t wh_endpoint_about(const struct wh_endpoint *endpoint, uint64_t token,
 	const struct wh_address *initiator, const struct wh_address *acceptor);
 

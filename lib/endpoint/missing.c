@@ -6,7 +6,7 @@
  * wait for its whole peer timeout.
  *
  * So a transmitter whose peer is silent repeats OPEN beside its states. While the path is down
- * nothing answers either. A restarted process answers that it does not know the bond, and the next
+ * nothing answers either. A restarted process answers that it does not know the SA, and the next
  * handshake puts the session in doubt (doubt.c). Otherwise the listener answers with ACCEPT, which
  * costs it no memory. If it does so for a second in which no state is answered, nobody has this
  * session any more.

@@ -8,7 +8,7 @@
 #include "endpoint/turn.h"
 
 /*
- * Most hints per second and kind: to a peer that names an unknown bond, or that has none and needs
+ * Most hints per second and kind: to a peer that names an unknown SA, or that has none and needs
  * one; and to one whose handshake is unknown. None is authenticated.
  */
 #define HINTS_PER_S 1000

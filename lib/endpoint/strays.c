@@ -18,7 +18,7 @@ int wh_probes_open(struct wh_endpoint *endpoint)
 	struct wh_answerer_config answerer = {
 		.hz = config->hz,
 		.room_pkts = config->probe_room_pkts,
-		.bonds = config->bonds,
+		.sadb = config->sadb,
 		.welcome = config->may_probe,
 		.context = config->context,
 	};
@@ -196,7 +196,7 @@ static void write_datagram(const struct wh_endpoint *endpoint, struct wh_slot *s
 static void offer(struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_address *from,
 	struct wh_handshake_datagram *datagram)
 {
-	if (endpoint->config.accept == NULL || endpoint->config.bonds == NULL ||
+	if (endpoint->config.accept == NULL || endpoint->config.sadb == NULL ||
 		endpoint->rx->tenants == endpoint->rx->places)
 		return;
 	datagram->offered_lci = wh_endpoint_lci_at(endpoint, wh_half_offer(endpoint->rx),

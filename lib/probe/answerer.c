@@ -24,7 +24,7 @@
 
 static bool alloc(struct wh_answerer *answerer)
 {
-	bool sealed = answerer->config.bonds != NULL;
+	bool sealed = answerer->config.sadb != NULL;
 
 	answerer->arrivals = calloc((size_t)WH_ANSWERER_PLACES * answerer->config.room_pkts,
 		sizeof(*answerer->arrivals));
@@ -71,16 +71,16 @@ void wh_answerer_free(struct wh_answerer *answerer)
 
 /* The token of a prober at that address, which nobody else can guess. */
 static uint64_t proof_for(const struct wh_answerer *answerer, uint64_t made_us,
-	const struct wh_address *peer, uint32_t bond)
+	const struct wh_address *peer, uint32_t sa)
 {
 	struct {
 		uint64_t what;
 		uint64_t made_us;
 		uint32_t family;
-		uint32_t bond;
+		uint32_t sa;
 		uint64_t port;
 		uint8_t ip[sizeof(peer->ip)];
-	} message = {PROOF_OF_PROBE, made_us, peer->family, bond, peer->port, {0}};
+	} message = {PROOF_OF_PROBE, made_us, peer->family, sa, peer->port, {0}};
 
 	memcpy(message.ip, peer->ip, sizeof(message.ip));
 	return wh_siphash24(answerer->config.key, &message, sizeof(message));
@@ -92,11 +92,11 @@ static bool is_silent(
 	return now_tsc - place->heard_tsc > WH_ANSWERER_PATIENCE_S * answerer->config.hz;
 }
 
-static struct wh_answerer_place *place_of(struct wh_answerer *answerer, uint64_t made_us,
-	const struct wh_address *peer, uint32_t bond)
+static struct wh_answerer_place *place_of(
+	struct wh_answerer *answerer, uint64_t made_us, const struct wh_address *peer, uint32_t sa)
 {
 	for (uint32_t i = 0; i < WH_ANSWERER_PLACES; i++)
-		if (answerer->place[i].made_us == made_us && answerer->place[i].bond == bond &&
+		if (answerer->place[i].made_us == made_us && answerer->place[i].sa == sa &&
 			wh_address_equal(&answerer->place[i].peer, peer))
 			return &answerer->place[i];
 	return NULL;
@@ -132,14 +132,14 @@ static bool is_current(const struct wh_answerer *answerer, uint64_t made_us, uin
 }
 
 /* Encodes an answer; it is sealed later. */
-static uint32_t write_answer(struct wh_answerer *answerer, struct wh_bond *bond,
+static uint32_t write_answer(struct wh_answerer *answerer, struct wh_sa *sa,
 	const struct wh_packet *question, const struct wh_probe_answer *said, size_t question_bytes,
 	uint8_t *bytes)
 {
 	struct wh_packet packet = {
 		.type = WH_PACKET_PROBE_ANSWER,
 		.flags = question->flags,
-		.serial = bond != NULL ? wh_bond_next_serial(bond) : answerer->serial++,
+		.serial = sa != NULL ? wh_sa_next_serial(sa) : answerer->serial++,
 		.probe_answer = *said,
 	};
 
@@ -162,116 +162,116 @@ static uint32_t words_for(size_t question_bytes)
 }
 
 static enum wh_release_status welcome(const struct wh_answerer *answerer, uint64_t now_tsc,
-	const struct wh_address *from, const struct wh_bond *bond)
+	const struct wh_address *from, const struct wh_sa *sa)
 {
 	enum wh_release_status status =
-		answerer->config.welcome(answerer->config.context, now_tsc, from, bond);
+		answerer->config.welcome(answerer->config.context, now_tsc, from, sa);
 
 	WH_ASSERT(status != WH_STATUS_PEER_GONE);
 	return status;
 }
 
-/* Seals by the bond, or without one by the token in the question. */
-static bool close_cookie(struct wh_bond *bond, uint64_t token, uint8_t *bytes, uint32_t length)
+/* Seals by the SA, or without one by the token in the question. */
+static bool close_cookie(struct wh_sa *sa, uint64_t token, uint8_t *bytes, uint32_t length)
 {
 	struct wh_seal seal;
 
-	if (bond != NULL)
-		return wh_bond_close(bond, token, bytes, length);
+	if (sa != NULL)
+		return wh_sa_close(sa, token, bytes, length);
 	wh_seal_begin_checksum(&seal, token);
 	wh_seal_close_packet(&seal, bytes, length);
 	return true;
 }
 
-/* Under a bond, whether the question is not a replay: each counts once. */
-static bool is_later(struct wh_answerer *answerer, struct wh_bond *bond, uint64_t serial)
+/* Under an SA, whether the question is not a replay: each counts once. */
+static bool is_later(struct wh_answerer *answerer, struct wh_sa *sa, uint64_t serial)
 {
-	if (bond != NULL && serial < bond->probed_end) {
+	if (sa != NULL && serial < sa->probed_end) {
 		answerer->stats.replayed_pkts++;
 		return false;
 	}
-	if (bond != NULL)
-		bond->probed_end = serial + 1;
+	if (sa != NULL)
+		sa->probed_end = serial + 1;
 	return true;
 }
 
 /* Keeps nothing about the sender. */
 static enum wh_wire_reason take_ask(struct wh_answerer *answerer, uint64_t now_tsc, uint8_t *bytes,
-	size_t length, const struct wh_address *from, struct wh_bond *bond,
-	struct wh_packet *packet, uint8_t *answer, uint32_t *answer_bytes)
+	size_t length, const struct wh_address *from, struct wh_sa *sa, struct wh_packet *packet,
+	uint8_t *answer, uint32_t *answer_bytes)
 {
 	enum wh_wire_reason reason = WH_WIRE_TAG;
 	struct wh_probe_answer said = {.total = answerer->config.room_pkts};
 
-	if (bond == NULL)
+	if (sa == NULL)
 		reason = wh_seal_open_packet(&wh_seal_to_listener, bytes, length);
-	else if (wh_bond_open(bond, 0, bytes, length))
+	else if (wh_sa_open(sa, 0, bytes, length))
 		reason = WH_WIRE_OK;
 	if (reason != WH_WIRE_OK)
 		return reason;
 	if (words_for(length) < COOKIE_WORDS)
 		return WH_WIRE_SHORT;
-	if (!is_later(answerer, bond, packet->serial))
+	if (!is_later(answerer, sa, packet->serial))
 		return WH_WIRE_OK;
 	answerer->stats.asks++;
-	said.status = (uint8_t)welcome(answerer, now_tsc, from, bond);
+	said.status = (uint8_t)welcome(answerer, now_tsc, from, sa);
 	if (said.status == WH_STATUS_PENDING && place_for(answerer, now_tsc, from) == NULL)
 		said.status = WH_STATUS_BUSY;
 	if (said.status == WH_STATUS_PENDING) {
 		said.n_words = COOKIE_WORDS;
 		said.words[0] = wh_tsc_to_us(answerer->config.hz, now_tsc) + 1;
-		said.words[1] = proof_for(
-			answerer, said.words[0], from, bond != NULL ? wh_bond_number(bond) : 0);
+		said.words[1] =
+			proof_for(answerer, said.words[0], from, sa != NULL ? wh_sa_number(sa) : 0);
 	} else {
 		answerer->stats.refused_asks++;
 	}
-	*answer_bytes = write_answer(answerer, bond, packet, &said, length, answer);
-	if (!close_cookie(bond, packet->probe.stamp_ns, answer, *answer_bytes))
+	*answer_bytes = write_answer(answerer, sa, packet, &said, length, answer);
+	if (!close_cookie(sa, packet->probe.stamp_ns, answer, *answer_bytes))
 		*answer_bytes = 0;
 	return WH_WIRE_OK;
 }
 
 /* Begins both seals of a place, for that token; false: no memory. */
-static bool begin_seals(struct wh_answerer_place *place, const struct wh_bond *bond, uint64_t token)
+static bool begin_seals(struct wh_answerer_place *place, const struct wh_sa *sa, uint64_t token)
 {
 	struct wh_gcm_raw raw;
 	bool begun;
 
-	if (bond == NULL) {
+	if (sa == NULL) {
 		wh_seal_begin_checksum(&place->seal, token);
 		wh_seal_begin_checksum(&place->answer_seal, token);
 		return true;
 	}
-	wh_bond_opening_key(bond, token, &raw);
+	wh_sa_opening_key(sa, token, &raw);
 	begun = wh_seal_begin_raw(&place->seal, &raw, place->keys);
-	wh_bond_closing_key(bond, token, &raw);
+	wh_sa_closing_key(sa, token, &raw);
 	begun = begun &&
 		wh_seal_begin_raw(&place->answer_seal, &raw, place->keys + WH_SEAL_RAW_BYTES);
 	wh_secret_wipe(&raw, sizeof(raw));
-	wh_bond_log_key(bond, false, token, "probe", 0);
-	wh_bond_log_key(bond, true, token, "probe", 0);
+	wh_sa_log_key(sa, false, token, "probe", 0);
+	wh_sa_log_key(sa, true, token, "probe", 0);
 	return begun;
 }
 
 static bool settle_in(struct wh_answerer *answerer, struct wh_answerer_place *place,
-	const struct wh_address *from, uint64_t made_us, struct wh_bond *bond, uint64_t token)
+	const struct wh_address *from, uint64_t made_us, struct wh_sa *sa, uint64_t token)
 {
 	uint32_t number = (uint32_t)(place - answerer->place);
 
 	wh_seal_end(&place->seal);
 	wh_seal_end(&place->answer_seal);
 	*place = (struct wh_answerer_place){.arrival = place->arrival, .keys = place->keys};
-	if (!begin_seals(place, bond, token))
+	if (!begin_seals(place, sa, token))
 		return false;
 	place->peer = *from;
 	place->made_us = made_us;
-	if (bond != NULL) {
+	if (sa != NULL) {
 		uint64_t *bits = answerer->windows + (size_t)number * WINDOW_WORDS;
 
 		memset(bits, 0, WINDOW_WORDS * sizeof(*bits));
 		wh_replay_init(&place->window, bits, WH_ANSWERER_WINDOW_PKTS);
-		place->bond = wh_bond_number(bond);
-		place->begun_end = bond->probed_end;
+		place->sa = wh_sa_number(sa);
+		place->begun_end = sa->probed_end;
 	}
 	answerer->stats.probes++;
 	return true;
@@ -279,12 +279,12 @@ static bool settle_in(struct wh_answerer *answerer, struct wh_answerer_place *pl
 
 /* Authenticates the first packet of a prober without a place; keeps nothing. */
 static enum wh_wire_reason open_first(struct wh_answerer *answerer, uint64_t now_tsc,
-	const struct wh_bond *bond, uint64_t token, uint8_t *bytes, size_t length)
+	const struct wh_sa *sa, uint64_t token, uint8_t *bytes, size_t length)
 {
 	uint64_t each_tsc = answerer->config.hz / WH_ANSWERER_KEYS_PER_S;
 	struct wh_seal seal;
 
-	if (bond == NULL) {
+	if (sa == NULL) {
 		wh_seal_begin_checksum(&seal, token);
 		return wh_seal_open_packet(&seal, bytes, length);
 	}
@@ -293,14 +293,14 @@ static enum wh_wire_reason open_first(struct wh_answerer *answerer, uint64_t now
 		return WH_WIRE_KEY;
 	}
 	answerer->next_key_tsc = wh_max_u64(answerer->next_key_tsc, now_tsc) + each_tsc;
-	return wh_bond_open(bond, token, bytes, length) ? WH_WIRE_OK : WH_WIRE_TAG;
+	return wh_sa_open(sa, token, bytes, length) ? WH_WIRE_OK : WH_WIRE_TAG;
 }
 
 /*
  * Gives a place to the sender of an authenticated packet; NULL: none free (counted), or no memory.
  */
 static struct wh_answerer_place *move_in(struct wh_answerer *answerer, uint64_t now_tsc,
-	const struct wh_address *from, const struct wh_packet *packet, struct wh_bond *bond,
+	const struct wh_address *from, const struct wh_packet *packet, struct wh_sa *sa,
 	uint64_t token)
 {
 	struct wh_answerer_place *place = place_for(answerer, now_tsc, from);
@@ -311,22 +311,22 @@ static struct wh_answerer_place *move_in(struct wh_answerer *answerer, uint64_t 
 		answerer->stats.no_place_pkts++;
 		return NULL;
 	}
-	if (bond != NULL && packet->serial < bond->probed_end) {
+	if (sa != NULL && packet->serial < sa->probed_end) {
 		answerer->stats.replayed_pkts++;
 		return NULL;
 	}
-	return settle_in(answerer, place, from, made_us, bond, token) ? place : NULL;
+	return settle_in(answerer, place, from, made_us, sa, token) ? place : NULL;
 }
 
 /* For an authenticated packet; false: a replay. */
 static bool is_first(struct wh_answerer *answerer, struct wh_answerer_place *place,
-	struct wh_bond *bond, const struct wh_packet *packet)
+	struct wh_sa *sa, const struct wh_packet *packet)
 {
-	if (bond == NULL)
+	if (sa == NULL)
 		return true;
 	if (packet->serial >= place->begun_end && wh_replay_take(&place->window, packet->serial)) {
-		if (packet->serial >= bond->probed_end)
-			bond->probed_end = packet->serial + 1;
+		if (packet->serial >= sa->probed_end)
+			sa->probed_end = packet->serial + 1;
 		return true;
 	}
 	answerer->stats.replayed_pkts++;
@@ -342,11 +342,11 @@ static bool is_first(struct wh_answerer *answerer, struct wh_answerer_place *pla
  * replay, which is counted.
  */
 static enum wh_wire_reason open_proved(struct wh_answerer *answerer, uint64_t now_tsc,
-	uint8_t *bytes, size_t length, const struct wh_address *from, struct wh_bond *bond,
+	uint8_t *bytes, size_t length, const struct wh_address *from, struct wh_sa *sa,
 	struct wh_packet *packet, struct wh_answerer_place **found)
 {
 	/* Selects the key; not authenticated yet. */
-	uint32_t number = bond != NULL ? wh_bond_number(bond) : 0;
+	uint32_t number = sa != NULL ? wh_sa_number(sa) : 0;
 	uint64_t made_us = packet->probe.made_us;
 	enum wh_wire_reason reason;
 
@@ -360,12 +360,12 @@ static enum wh_wire_reason open_proved(struct wh_answerer *answerer, uint64_t no
 	uint64_t token = place == NULL ? proof_for(answerer, made_us, from, number) : 0;
 
 	reason = place != NULL ? wh_seal_open_packet(&place->seal, bytes, length)
-			       : open_first(answerer, now_tsc, bond, token, bytes, length);
+			       : open_first(answerer, now_tsc, sa, token, bytes, length);
 	if (reason != WH_WIRE_OK)
 		return reason;
 	if (place == NULL)
-		place = move_in(answerer, now_tsc, from, packet, bond, token);
-	if (place == NULL || !is_first(answerer, place, bond, packet))
+		place = move_in(answerer, now_tsc, from, packet, sa, token);
+	if (place == NULL || !is_first(answerer, place, sa, packet))
 		return WH_WIRE_OK;
 	place->heard_tsc = now_tsc;
 	*found = place;
@@ -426,11 +426,11 @@ static void tell_train(const struct wh_answerer_place *place, const struct wh_pr
 
 static enum wh_wire_reason take_proved(struct wh_answerer *answerer, uint64_t now_tsc,
 	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
-	struct wh_bond *bond, struct wh_packet *packet, uint8_t *answer, uint32_t *answer_bytes)
+	struct wh_sa *sa, struct wh_packet *packet, uint8_t *answer, uint32_t *answer_bytes)
 {
 	struct wh_answerer_place *place;
 	enum wh_wire_reason reason =
-		open_proved(answerer, now_tsc, bytes, length, from, bond, packet, &place);
+		open_proved(answerer, now_tsc, bytes, length, from, sa, packet, &place);
 	struct wh_probe_answer said = {0};
 
 	if (reason != WH_WIRE_OK || place == NULL)
@@ -439,31 +439,31 @@ static enum wh_wire_reason take_proved(struct wh_answerer *answerer, uint64_t no
 		note_arrival(answerer, place, arrived_tsc, &packet->probe);
 		return WH_WIRE_OK;
 	}
-	said.status = (uint8_t)welcome(answerer, now_tsc, from, bond);
+	said.status = (uint8_t)welcome(answerer, now_tsc, from, sa);
 	if (packet->flags == WH_FLAG_ECHO)
 		said.heard = ++place->echoes;
 	else
 		tell_train(place, &packet->probe, length, &said);
 	answerer->stats.answers++;
-	*answer_bytes = write_answer(answerer, bond, packet, &said, length, answer);
+	*answer_bytes = write_answer(answerer, sa, packet, &said, length, answer);
 	wh_seal_close_packet(&place->answer_seal, answer, *answer_bytes);
 	return WH_WIRE_OK;
 }
 
-/* The bond that a head names, with a hold; false: it names none but must (counted). */
-static bool find_bond(struct wh_answerer *answerer, const uint8_t *bytes,
-	const struct wh_packet *packet, struct wh_bond **bond)
+/* The SA that a head names, with a hold; false: it names none but must (counted). */
+static bool find_sa(struct wh_answerer *answerer, const uint8_t *bytes,
+	const struct wh_packet *packet, struct wh_sa **sa)
 {
-	*bond = NULL;
-	if (answerer->config.bonds == NULL)
+	*sa = NULL;
+	if (answerer->config.sadb == NULL)
 		return true;
 	if (bytes[WH_KEY_OFFSET] == 0) {
 		answerer->stats.unsealed_pkts++;
 		return false;
 	}
-	*bond = wh_bonds_hold(answerer->config.bonds, packet->probe.bond);
-	answerer->stats.unbound_pkts += *bond == NULL;
-	return *bond != NULL;
+	*sa = wh_sadb_hold(answerer->config.sadb, packet->probe.sa);
+	answerer->stats.no_sa_pkts += *sa == NULL;
+	return *sa != NULL;
 }
 
 enum wh_wire_reason wh_answerer_input(struct wh_answerer *answerer, uint64_t now_tsc,
@@ -472,19 +472,19 @@ enum wh_wire_reason wh_answerer_input(struct wh_answerer *answerer, uint64_t now
 {
 	/* Not authenticated yet; opening does not change the head. */
 	enum wh_wire_reason reason = wh_packet_read(bytes, length, packet);
-	struct wh_bond *bond;
+	struct wh_sa *sa;
 
 	WH_ASSERT(packet->type == WH_PACKET_PROBE && packet->lci == 0);
 	WH_ASSERT(answerer->arrivals != NULL);
 	*answer_bytes = 0;
-	if (reason != WH_WIRE_OK || !find_bond(answerer, bytes, packet, &bond))
+	if (reason != WH_WIRE_OK || !find_sa(answerer, bytes, packet, &sa))
 		return reason;
 	if (packet->flags == WH_FLAG_ASK)
 		reason = take_ask(
-			answerer, now_tsc, bytes, length, from, bond, packet, answer, answer_bytes);
+			answerer, now_tsc, bytes, length, from, sa, packet, answer, answer_bytes);
 	else
-		reason = take_proved(answerer, now_tsc, arrived_tsc, bytes, length, from, bond,
+		reason = take_proved(answerer, now_tsc, arrived_tsc, bytes, length, from, sa,
 			packet, answer, answer_bytes);
-	wh_bond_let_go(bond);
+	wh_sa_let_go(sa);
 	return reason;
 }

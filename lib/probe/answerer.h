@@ -12,9 +12,9 @@
  * With the cookie it gets one of a few places, each with room for the arrivals of one train, until
  * it is silent for a while or the cookie expires.
  *
- * If this process has bonds, only peers with a bond get answers. The first question is sealed by
- * the bond that it names, everything after it by a key of that bond about the cookie's proof. Each
- * authenticated packet counts once; packets older than the latest probe under the bond are ignored.
+ * If this process has SAs, only peers with an SA get answers. The first question is sealed by
+ * the SA that it names, everything after it by a key of that SA about the cookie's proof. Each
+ * authenticated packet counts once; packets older than the latest probe under the SA are ignored.
  *
  * Trains occupy the whole line, so `welcome` is asked again and again: when it does not return
  * PENDING, questions are answered with its reason, and the prober stops.
@@ -48,14 +48,14 @@ struct wh_answerer_stats {
 	uint64_t bad_cookie_pkts; /* without a valid cookie */
 	uint64_t no_place_pkts;
 	uint64_t stale_pkts; /* of an older train, or contradicting the latest */
-	/* Only if this process has bonds. */
+	/* Only if this process has SAs. */
 	uint64_t unsealed_pkts; /* not sealed, ... */
-	uint64_t unbound_pkts;  /* ... or by an unknown bond */
+	uint64_t no_sa_pkts;    /* ... or by an unknown SA */
 	uint64_t replayed_pkts;
 	uint64_t hurried_pkts; /* exceeding WH_ANSWERER_KEYS_PER_S */
 };
 
-/* Replay window of packets under a bond. */
+/* Replay window of packets under an SA. */
 #define WH_ANSWERER_WINDOW_PKTS (UINT32_C(1) << 16)
 
 /* Keys derived per second for first packets, which are not authenticated yet. */
@@ -65,10 +65,10 @@ struct wh_answerer_config {
 	uint64_t hz;
 	uint8_t key[WH_SIPHASH_KEY_BYTES]; /* the listener's secret */
 	uint32_t room_pkts;                /* recorded per place; up to WH_PROBE_PKTS_MAX */
-	struct wh_bonds *bonds;            /* of this process; NULL: nothing is sealed */
-	/* WH_STATUS_PENDING, or why this peer may not probe now; bond NULL: it has none. */
+	struct wh_sadb *sadb;              /* of this process; NULL: nothing is sealed */
+	/* WH_STATUS_PENDING, or why this peer may not probe now; SA NULL: it has none. */
 	enum wh_release_status (*welcome)(void *context, uint64_t now_tsc,
-		const struct wh_address *peer, const struct wh_bond *bond);
+		const struct wh_address *peer, const struct wh_sa *sa);
 	void *context;
 };
 
@@ -76,11 +76,11 @@ struct wh_answerer_config {
 struct wh_answerer_place {
 	struct wh_address peer;
 	uint64_t made_us; /* of its cookie, which identifies it; 0: free */
-	uint32_t bond;    /* our number of its bond; 0: none */
+	uint32_t sa;      /* our number of its SA; 0: none */
 	struct wh_seal seal;
 	struct wh_seal answer_seal;
 	uint64_t begun_end;      /* lower serials are of earlier probes */
-	struct wh_replay window; /* with a bond */
+	struct wh_replay window; /* with an SA */
 	uint8_t *keys;           /* of both seals */
 	uint64_t heard_tsc;      /* latest packet */
 	uint32_t echoes;
@@ -97,7 +97,7 @@ struct wh_answerer {
 	struct wh_answerer_config config;
 	struct wh_answerer_place place[WH_ANSWERER_PLACES];
 	uint64_t *arrivals;
-	uint8_t *keys;     /* of all places; NULL: no bonds */
+	uint8_t *keys;     /* of all places; NULL: no SAs */
 	uint64_t *windows; /* likewise */
 	uint64_t serial;
 	uint64_t next_key_tsc;

@@ -71,10 +71,10 @@ int wh_prober_init(struct wh_prober *prober, const struct wh_prober_config *conf
 		.full_bytes = config->packet_bytes,
 	};
 	wh_replay_init(&prober->window, prober->window_bits, WH_PROBER_WINDOW_PKTS);
-	if (config->bond != NULL)
+	if (config->sa != NULL)
 		prober->keys = wh_secret_alloc(KEYS_BYTES);
 	if (prober->arrival != NULL && prober->findings.shown != NULL &&
-		(config->bond == NULL || prober->keys != NULL) &&
+		(config->sa == NULL || prober->keys != NULL) &&
 		wh_slot_fifo_init(&prober->inbox, INBOX_PKTS, WH_CONTROL_BYTES_MAX) == 0)
 		return 0;
 	wh_prober_free(prober);
@@ -132,24 +132,24 @@ void wh_prober_input(struct wh_prober *prober, uint64_t arrived_tsc, const uint8
 /* For everything but the first question; false: no memory. */
 static bool begin_seals(struct wh_prober *prober, uint64_t token)
 {
-	const struct wh_bond *bond = prober->config.bond;
+	const struct wh_sa *sa = prober->config.sa;
 	struct wh_gcm_raw raw;
 	bool begun;
 
-	if (bond == NULL) {
+	if (sa == NULL) {
 		wh_seal_begin_checksum(&prober->seal, token);
 		wh_seal_begin_checksum(&prober->answer_seal, token);
 		return true;
 	}
-	wh_bond_closing_key(bond, token, &raw);
+	wh_sa_closing_key(sa, token, &raw);
 	begun = wh_seal_begin_raw(&prober->seal, &raw, prober->keys);
-	wh_bond_opening_key(bond, token, &raw);
+	wh_sa_opening_key(sa, token, &raw);
 	begun = begun &&
 		wh_seal_begin_raw(&prober->answer_seal, &raw, prober->keys + WH_SEAL_RAW_BYTES);
 	wh_secret_wipe(&raw, sizeof(raw));
-	wh_bond_log_key(bond, false, prober->config.token, "probe", 0);
-	wh_bond_log_key(bond, false, token, "probe", 0);
-	wh_bond_log_key(bond, true, token, "probe", 0);
+	wh_sa_log_key(sa, false, prober->config.token, "probe", 0);
+	wh_sa_log_key(sa, false, token, "probe", 0);
+	wh_sa_log_key(sa, true, token, "probe", 0);
 	return begun;
 }
 
@@ -184,9 +184,8 @@ static bool open_answer(const struct wh_prober *prober, bool asked, struct wh_sl
 	if (!asked)
 		return wh_seal_open_packet(&prober->answer_seal, slot->data, slot->bytes) ==
 		       WH_WIRE_OK;
-	if (prober->config.bond != NULL)
-		return wh_bond_open(
-			prober->config.bond, prober->config.token, slot->data, slot->bytes);
+	if (prober->config.sa != NULL)
+		return wh_sa_open(prober->config.sa, prober->config.token, slot->data, slot->bytes);
 	wh_seal_begin_checksum(&seal, prober->config.token);
 	return wh_seal_open_packet(&seal, slot->data, slot->bytes) == WH_WIRE_OK;
 }
@@ -201,7 +200,7 @@ static void take_answer(struct wh_prober *prober, uint64_t now_tsc, struct wh_sl
 		return;
 	if (!open_answer(prober, packet.flags == WH_FLAG_ASK, slot) ||
 		wh_packet_read(slot->data, slot->bytes, &packet) != WH_WIRE_OK ||
-		(prober->config.bond != NULL && !wh_replay_take(&prober->window, packet.serial)))
+		(prober->config.sa != NULL && !wh_replay_take(&prober->window, packet.serial)))
 		return;
 
 	const struct wh_probe_answer *answer = &packet.probe_answer;
@@ -336,23 +335,23 @@ static bool next_ask(struct wh_prober *prober, uint64_t now_tsc, struct wh_packe
 uint32_t wh_prober_output(struct wh_prober *prober, uint64_t now_tsc, uint8_t *bytes)
 {
 	struct wh_packet packet = {.type = WH_PACKET_PROBE};
-	struct wh_bond *bond = prober->config.bond;
+	struct wh_sa *sa = prober->config.sa;
 	bool asks = next_ask(prober, now_tsc, &packet);
 
 	if (!asks && !next_question(prober, now_tsc, &packet) &&
 		!next_of_run(prober, now_tsc, &packet))
 		return 0;
-	packet.serial = bond != NULL ? wh_bond_next_serial(bond) : prober->serial++;
+	packet.serial = sa != NULL ? wh_sa_next_serial(sa) : prober->serial++;
 	packet.probe.stamp_ns =
 		asks ? prober->config.token : wh_tsc_to_ns(prober->config.hz, now_tsc);
 	packet.probe.made_us = prober->made_us;
-	packet.probe.bond = bond != NULL ? bond->config.peer_number : 0;
+	packet.probe.sa = sa != NULL ? sa->config.peer_number : 0;
 
 	uint32_t length = wh_packet_encode(&packet, bytes, prober->config.packet_bytes);
 
-	if (!asks || bond == NULL)
+	if (!asks || sa == NULL)
 		wh_seal_close_packet(asks ? &wh_seal_to_listener : &prober->seal, bytes, length);
-	else if (!wh_bond_close(bond, 0, bytes, length))
+	else if (!wh_sa_close(sa, 0, bytes, length))
 		return 0;
 	prober->findings.sent_pkts++;
 	prober->findings.sent_bytes += wh_prober_wire_bytes(prober, length);

@@ -45,7 +45,7 @@
 /* Smaller packets have no room for questions about trains. */
 #define WH_PROBER_PACKET_MIN (WH_HEAD_BYTES + 128)
 
-/* Replay window of answers under a bond. */
+/* Replay window of answers under an SA. */
 #define WH_PROBER_WINDOW_PKTS 1024
 
 /* Outstanding questions about arrivals. */
@@ -84,7 +84,7 @@ const char *wh_prober_end_name(enum wh_prober_end end);
 struct wh_prober_config {
 	uint64_t hz;
 	struct wh_address peer;
-	struct wh_bond *bond;  /* with the peer, held until the end; NULL: not sealed */
+	struct wh_sa *sa;      /* with the peer, held until the end; NULL: not sealed */
 	uint64_t token;        /* 64 random bits, for the answer to the first question */
 	uint32_t packet_bytes; /* of a full packet: WH_HEAD_BYTES and padding */
 	uint32_t ip_udp_bytes; /* IP and UDP headers */
@@ -122,7 +122,7 @@ struct wh_prober_fetch {
 	bool active;
 	uint32_t words;    /* most per answer */
 	uint32_t total;    /* arrivals */
-	uint32_t heard;    /* packets received; under a bond also duplicates, unlike total */
+	uint32_t heard;    /* packets received; under an SA also duplicates, unlike total */
 	uint32_t got;      /* arrivals fetched */
 	uint32_t next;     /* first one not requested yet */
 	uint32_t restarts; /* because `total` has grown */
@@ -144,7 +144,7 @@ struct wh_prober {
 	enum wh_prober_stage stage;
 	struct wh_seal seal; /* of packets sent, and ... */
 	struct wh_seal answer_seal;
-	uint8_t *keys; /* of both; NULL: no bond */
+	uint8_t *keys; /* of both; NULL: no SA */
 	struct wh_replay window;
 	uint64_t window_bits[WH_PROBER_WINDOW_PKTS / 64];
 	uint64_t made_us;

@@ -19,7 +19,7 @@
 #define WH_GCM_TAG_BYTES     16
 #define WH_GCM_STATE_BYTES   1152
 
-/* The cipher of packets under a bond; the numbers are part of the handshake's format. */
+/* The cipher of packets under an SA; the numbers are part of the handshake's format. */
 enum wh_cipher {
 	WH_CIPHER_AES_128_GCM = 1,
 	WH_CIPHER_AES_256_GCM = 2,

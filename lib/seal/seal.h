@@ -22,15 +22,15 @@
  * Kinds:
  *
  *   checksum   key number 0; detects damage, and an attacker off the path has to guess a token
- *   gcm        key numbers from 1 on; AES-GCM under keys of a session, derived from its bond
- *              (bond.h). The head before the tag is authenticated, the body is encrypted. The nonce
+ *   gcm        key numbers from 1 on; AES-GCM under keys of a session, derived from its SA
+ *              (sa.h). The head before the tag is authenticated, the body is encrypted. The nonce
  *              derives from the packet's type and a number that never repeats: `transmission` of
  *              data and repair packets, since a retransmission keeps its serial, `serial` of all
  *              others. Keys change by themselves (gcm_seal.c)
  *
  * A duplicate opens again: the session detects it by its authenticated number (track/replay.h).
  *
- * Packets before a session exists are sealed by the bond of both ends, if there is one; otherwise
+ * Packets before a session exists are sealed by the SA of both ends, if there is one; otherwise
  * OPEN and CONFIRM have the checksum without a token, and ACCEPT has the token of OPEN. The last
  * packet of a session is sealed before its seal ends (endpoint.c).
  */
@@ -39,7 +39,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "seal/bond.h"
+#include "seal/sa.h"
 #include "seal/secret.h"
 #include "wire/packet.h"
 
@@ -118,7 +118,7 @@ struct wh_seal_secret {
  * or makes a handshake.
  *
  *   data, control   of a session: the identifier is the LCI of that direction
- *   bond            OPEN, CONFIRM and a probe's first question: the bond's number at the receiving
+ *   SA              OPEN, CONFIRM and a probe's first question: the SA's number at the receiving
  *                   end
  *   accept *        ACCEPT: the initiator's LCI
  *   probe *         all other packets of a probe: 0
@@ -164,7 +164,7 @@ static inline void wh_seal_close(const struct wh_seal *seal, uint8_t *head, cons
 }
 
 /*
- * For packets of no session, one direction, under a key from a bond. The memory, for secrets and
+ * For packets of no session, one direction, under a key from an SA. The memory, for secrets and
  * aligned as wh_secret_alloc does, is wiped by its owner after the seal has ended. False: no
  * memory.
  */

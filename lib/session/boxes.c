@@ -68,8 +68,8 @@ static uint8_t control_flags(const struct wh_session *s, enum wh_packet_type typ
 static bool close_control(
 	const struct wh_session *s, bool to_listener, uint8_t *packet, size_t packet_bytes)
 {
-	if (to_listener && s->bond != NULL)
-		return wh_bond_close(s->bond, 0, packet, packet_bytes);
+	if (to_listener && s->sa != NULL)
+		return wh_sa_close(s->sa, 0, packet, packet_bytes);
 	wh_seal_close_packet(
 		to_listener ? &wh_seal_to_listener : &s->send_seal, packet, packet_bytes);
 	return true;
@@ -85,7 +85,7 @@ void wh_session_push_control(
 	packet->lci = to_listener ? 0 : s->peer_lci;
 	packet->serial = s->control_serial[type]++;
 	packet->payload = NULL;
-	if (to_listener && s->bond != NULL)
+	if (to_listener && s->sa != NULL)
 		wh_sealing_address(s, packet);
 
 	struct wh_slot *slot = wh_slot_fifo_reserve(&s->outbox);
@@ -124,7 +124,7 @@ bool wh_session_is_younger(
 	struct wh_session *s, uint64_t now_tsc, uint64_t serial, uint64_t *next, uint64_t *at_tsc)
 {
 	if (serial < *next &&
-		(s->bond != NULL || now_tsc - *at_tsc <= wh_session_ms_tsc(s, WH_YOUNGEST_MS))) {
+		(s->sa != NULL || now_tsc - *at_tsc <= wh_session_ms_tsc(s, WH_YOUNGEST_MS))) {
 		wh_session_count(&s->stats.control_stale_pkts);
 		return false;
 	}

@@ -460,10 +460,10 @@ struct wh_session {
 	struct wh_seal send_seal;    /* home core */
 	struct wh_seal receive_seal; /* RX core */
 
-	/* sealing.c, with a bond */
-	struct wh_bond *bond; /* NULL: none */
-	uint8_t *keys;        /* of both seals, and the replay window of data */
-	_Atomic bool sealed;  /* the seals are in use */
+	/* sealing.c, with an SA */
+	struct wh_sa *sa;    /* NULL: none */
+	uint8_t *keys;       /* of both seals, and the replay window of data */
+	_Atomic bool sealed; /* the seals are in use */
 	/* RX core: replay windows of authenticated packets, by serial; for data by transmission. */
 	struct wh_replay heard[WH_PACKET_TYPES];
 	uint64_t heard_bits[WH_PACKET_TYPES];
@@ -557,13 +557,13 @@ void wh_session_begin_receive_seal(struct wh_session *s, uint64_t local_token);
 void wh_session_begin_send_seal(struct wh_session *s, uint64_t peer_token);
 
 /*
- * sealing.c. _alloc takes a reference to the bond and allocates keys and windows: 0 or
+ * sealing.c. _alloc takes a reference to the SA and allocates keys and windows: 0 or
  * -ENOMEM. _derive makes the keys from what both ends said. _begin uses them, once both LCIs, the
  * parameters and the cookie are known; false: no memory. _address fills in the head of a packet to
- * a listener, which is addressed to the bond.
+ * a listener, which is addressed to the SA.
  */
-int wh_sealing_alloc(struct wh_session *s, struct wh_bond *bond);
-void wh_sealing_derive(const struct wh_bond *bond, uint32_t acceptor_lci,
+int wh_sealing_alloc(struct wh_session *s, struct wh_sa *sa);
+void wh_sealing_derive(const struct wh_sa *sa, uint32_t acceptor_lci,
 	const uint8_t cookie[WH_COOKIE_BYTES], const struct wh_open_params *params,
 	struct wh_seal_secret *secret);
 bool wh_sealing_begin(struct wh_session *s, const uint8_t cookie[WH_COOKIE_BYTES]);
@@ -575,19 +575,19 @@ void wh_sealing_end(struct wh_session *s);
 
 /*
  * While no core polls the session: wipes the keys, empties the windows, and moves the session to
- * the bond that replaced its own, if there is one.
+ * the SA that replaced its own, if there is one.
  */
-void wh_sealing_renew(struct wh_session *s, struct wh_bonds *bonds);
+void wh_sealing_renew(struct wh_session *s, struct wh_sadb *sadb);
 void wh_sealing_address(struct wh_session *s, struct wh_packet *packet);
 
 /* RX core: whether packets to this session can be opened yet. */
 static inline bool wh_sealing_is_ready(const struct wh_session *s)
 {
-	return s->bond == NULL || atomic_load_explicit(&s->sealed, memory_order_acquire);
+	return s->sa == NULL || atomic_load_explicit(&s->sealed, memory_order_acquire);
 }
 
 /*
- * RX core, for an opened packet: false, and counted, if it is a replay. Without a bond always true.
+ * RX core, for an opened packet: false, and counted, if it is a replay. Without an SA always true.
  */
 bool wh_session_is_first(struct wh_session *s, const struct wh_packet *packet);
 
@@ -637,8 +637,8 @@ static inline void wh_session_heard(struct wh_session *s, uint32_t bytes)
 
 /*
  * Whether a control packet is newer than all others of its type: *next is one past the newest
- * serial, received at *at_tsc. Without a bond that holds for WH_YOUNGEST_MS only, so that a forged
- * high serial cannot block genuine packets for longer. With a bond serials are authenticated and it
+ * serial, received at *at_tsc. Without an SA that holds for WH_YOUNGEST_MS only, so that a forged
+ * high serial cannot block genuine packets for longer. With an SA serials are authenticated and it
  * holds for ever. (boxes.c)
  */
 bool wh_session_is_younger(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A session under a bond: its seals, whose keys both ends derive from the bond and from what they
+ * A session under an SA: its seals, whose keys both ends derive from the SA and from what they
  * said to open the session, and replay windows, which each authenticated packet passes once.
  */
 
@@ -43,8 +43,8 @@ const struct wh_gcm_raw *wh_sealing_accept_key(const struct wh_session *s)
 void wh_sealing_expect(struct wh_session *s, uint64_t about)
 {
 	WH_ASSERT(s->role == WH_TRANSMITTER && about != 0);
-	wh_bond_opening_key(s->bond, about, (struct wh_gcm_raw *)(s->keys + seals_bytes()));
-	wh_bond_log_key(s->bond, false, about, "accept", s->local_lci);
+	wh_sa_opening_key(s->sa, about, (struct wh_gcm_raw *)(s->keys + seals_bytes()));
+	wh_sa_log_key(s->sa, false, about, "accept", s->local_lci);
 }
 
 static void open_windows(struct wh_session *s)
@@ -53,14 +53,14 @@ static void open_windows(struct wh_session *s)
 		wh_replay_init(&s->heard[type], &s->heard_bits[type], WH_REPLAY_SMALL);
 }
 
-int wh_sealing_alloc(struct wh_session *s, struct wh_bond *bond)
+int wh_sealing_alloc(struct wh_session *s, struct wh_sa *sa)
 {
-	WH_ASSERT(s->bond == NULL);
+	WH_ASSERT(s->sa == NULL);
 	s->keys = wh_secret_alloc(wh_session_sealing_bytes(s->role));
 	if (s->keys == NULL)
 		return -ENOMEM;
-	wh_bond_share(bond);
-	s->bond = bond;
+	wh_sa_share(sa);
+	s->sa = sa;
 	open_windows(s);
 	if (s->role == WH_RECEIVER)
 		wh_replay_init(&s->heard[WH_PACKET_DATA], (uint64_t *)(s->keys + seals_bytes()),
@@ -77,7 +77,7 @@ static bool begin(struct wh_session *s, struct wh_seal *seal, bool to_acceptor, 
 	return wh_seal_begin(seal, &wh_seal_gcm, &way, secret, memory);
 }
 
-void wh_sealing_derive(const struct wh_bond *bond, uint32_t acceptor_lci,
+void wh_sealing_derive(const struct wh_sa *sa, uint32_t acceptor_lci,
 	const uint8_t cookie[WH_COOKIE_BYTES], const struct wh_open_params *params,
 	struct wh_seal_secret *secret)
 {
@@ -85,8 +85,8 @@ void wh_sealing_derive(const struct wh_bond *bond, uint32_t acceptor_lci,
 	size_t params_bytes = wh_params_encode(params, said.params);
 
 	memcpy(said.cookie, cookie, WH_COOKIE_BYTES);
-	secret->cipher = bond->config.cipher;
-	wh_bond_derive(bond, "session", &said, offsetof(struct transcript, params) + params_bytes,
+	secret->cipher = sa->config.cipher;
+	wh_sa_derive(sa, "session", &said, offsetof(struct transcript, params) + params_bytes,
 		secret->secret);
 }
 
@@ -96,7 +96,7 @@ bool wh_sealing_begin(struct wh_session *s, const uint8_t cookie[WH_COOKIE_BYTES
 	struct wh_seal_secret secret;
 
 	wh_sealing_derive(
-		s->bond, initiates ? s->peer_lci : s->local_lci, cookie, &s->params, &secret);
+		s->sa, initiates ? s->peer_lci : s->local_lci, cookie, &s->params, &secret);
 
 	bool begun = begin(s, &s->send_seal, initiates, s->peer_lci, &secret) &&
 		     begin(s, &s->receive_seal, !initiates, s->local_lci, &secret);
@@ -108,19 +108,19 @@ bool wh_sealing_begin(struct wh_session *s, const uint8_t cookie[WH_COOKIE_BYTES
 
 void wh_sealing_end(struct wh_session *s)
 {
-	if (s->bond == NULL)
+	if (s->sa == NULL)
 		return;
 	wh_seal_end(&s->send_seal);
 	wh_seal_end(&s->receive_seal);
 	wh_secret_free(s->keys, wh_session_sealing_bytes(s->role));
-	wh_bond_let_go(s->bond);
-	s->bond = NULL;
+	wh_sa_let_go(s->sa);
+	s->sa = NULL;
 }
 
-void wh_sealing_renew(struct wh_session *s, struct wh_bonds *bonds)
+void wh_sealing_renew(struct wh_session *s, struct wh_sadb *sadb)
 {
-	uint32_t number = wh_bond_successor(s->bond);
-	struct wh_bond *next = number != 0 && bonds != NULL ? wh_bonds_hold(bonds, number) : NULL;
+	uint32_t number = wh_sa_successor(s->sa);
+	struct wh_sa *next = number != 0 && sadb != NULL ? wh_sadb_hold(sadb, number) : NULL;
 
 	WH_ASSERT(s->role == WH_TRANSMITTER);
 	wh_seal_end(&s->send_seal);
@@ -130,11 +130,11 @@ void wh_sealing_renew(struct wh_session *s, struct wh_bonds *bonds)
 	open_windows(s);
 	if (next == NULL) {
 		/* It has ended since: the handshake server finds another one. */
-		wh_bond_give_up_successor(s->bond, number);
+		wh_sa_give_up_successor(s->sa, number);
 		return;
 	}
-	wh_bond_let_go(s->bond);
-	s->bond = next;
+	wh_sa_let_go(s->sa);
+	s->sa = next;
 }
 
 /* Data and repair packets share one window. */
@@ -149,25 +149,25 @@ bool wh_session_is_first(struct wh_session *s, const struct wh_packet *packet)
 {
 	bool data = packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR;
 
-	if (s->bond == NULL || wh_replay_take(window_of(s, packet),
-				       data ? packet->data.transmission : packet->serial))
+	if (s->sa == NULL || wh_replay_take(window_of(s, packet),
+				     data ? packet->data.transmission : packet->serial))
 		return true;
 	wh_session_count(s->role == WH_RECEIVER ? &s->stats.replayed_pkts : &s->away.replayed_pkts);
 	return false;
 }
 
-/* Its serial is the bond's, which all sessions under the bond share. */
+/* Its serial is the SA's, which all sessions under the SA share. */
 void wh_sealing_address(struct wh_session *s, struct wh_packet *packet)
 {
-	packet->lci = s->bond->config.peer_number;
-	packet->serial = wh_bond_next_serial(s->bond);
+	packet->lci = s->sa->config.peer_number;
+	packet->serial = wh_sa_next_serial(s->sa);
 	if (packet->type == WH_PACKET_OPEN)
 		packet->open.answer_lci = s->local_lci;
 }
 
-struct wh_bond *wh_session_bond(const struct wh_session *s)
+struct wh_sa *wh_session_sa(const struct wh_session *s)
 {
-	return s->bond;
+	return s->sa;
 }
 
 void wh_session_begin_receive_seal(struct wh_session *s, uint64_t local_token)

@@ -35,7 +35,7 @@
 #include "base/fifo.h"
 #include "fec/planner.h"
 #include "profile/profile.h"
-#include "seal/bond.h"
+#include "seal/sa.h"
 #include "seal/seal.h"
 #include "wire/encap.h"
 #include "wire/packet.h"
@@ -99,8 +99,8 @@ struct wh_session_config {
 	 * behind their heads, which have room: the port would copy them anyway. 0: none is copied.
 	 */
 	uint32_t attach_bytes;
-	uint32_t window_pkts;       /* a power of two, WH_WINDOW_PACKETS_MIN or more */
-	uint64_t rate_bps;          /* see struct wh_control_config */
+	uint32_t window_pkts; /* a power of two, WH_WINDOW_PACKETS_MIN or more */
+	uint64_t rate_bps;    /* see struct wh_control_config */
 	/*
 	 * What this session and others may move together, and whose owner outlives them; NULL: any.
 	 * A receiver holds its peer to it by what it grants.
@@ -119,14 +119,14 @@ struct wh_session_config {
 	uint64_t stall_timeout_ns; /* no progress for this long ends the connection */
 	uint64_t seed;             /* for the first serial */
 	/*
-	 * Transmitters only: the bond shared with the peer. All packets are sealed, and the session
-	 * holds a reference. A receiver gets the bond that OPEN named. NULL: packets have checksums
+	 * Transmitters only: the SA shared with the peer. All packets are sealed, and the session
+	 * holds a reference. A receiver gets the SA that OPEN named. NULL: packets have checksums
 	 * only.
 	 */
-	struct wh_bond *bond;
+	struct wh_sa *sa;
 };
 
-/* Sets: no bond, timeouts of 30 s, 100 ms of RTT. The caller fills in the rest. */
+/* Sets: no SA, timeouts of 30 s, 100 ms of RTT. The caller fills in the rest. */
 void wh_session_config_init(struct wh_session_config *config);
 
 /* Sets the profile and the papers' values of its options. */
@@ -159,8 +159,8 @@ struct wh_session_stats {
 	uint64_t exp_events;         /* the peer was silent for longer than expected */
 	uint64_t stalls;
 	uint64_t limit_tsc[WH_LIMITS]; /* time of each limit; not while nothing was to be sent */
-	uint64_t first_sent_tsc; /* first data packet; 0: none yet */
-	uint64_t outcome_tsc;    /* when the outcome became known here */
+	uint64_t first_sent_tsc;       /* first data packet; 0: none yet */
+	uint64_t outcome_tsc;          /* when the outcome became known here */
 };
 
 /* Payload packets received more than once, duplicated by the sender, the network or an attacker. */
@@ -330,8 +330,8 @@ bool wh_session_peer_versions(const struct wh_session *session, uint8_t *least, 
 void wh_session_set_context(struct wh_session *session, void *context);
 void *wh_session_context(const struct wh_session *session);
 
-/* The bond that seals its packets, valid as long as the session; NULL: none. */
-struct wh_bond *wh_session_bond(const struct wh_session *session);
+/* The SA that seals its packets, valid as long as the session; NULL: none. */
+struct wh_sa *wh_session_sa(const struct wh_session *session);
 
 /* How the peer addresses it; 0: it has no place in an endpoint. */
 uint32_t wh_session_lci(const struct wh_session *session);
@@ -392,7 +392,7 @@ struct wh_session_pace wh_session_pace(const struct wh_session *session);
  */
 uint64_t wh_session_lost_pkts(const struct wh_session *session);
 
-/* The same for keys and windows under a bond, which are allocated in whole pages. */
+/* The same for keys and windows under an SA, which are allocated in whole pages. */
 uint64_t wh_session_sealing_bytes(enum wh_role role);
 
 /* Asserts the session's invariants; `deep` walks the tables, too. */

@@ -238,7 +238,7 @@ static enum wh_limit write_burst(
 static void close_data(const struct wh_session *s, struct wh_out *out)
 {
 	const uint8_t *payload = out->payload;
-	bool copied = out->payload_bytes < s->config.attach_bytes || s->bond != NULL;
+	bool copied = out->payload_bytes < s->config.attach_bytes || s->sa != NULL;
 	uint8_t *to = copied ? out->head + WH_HEAD_BYTES : NULL;
 
 	wh_seal_close(&s->send_seal, out->head, payload, out->payload_bytes, to);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * When TLS has proved the peer's key: the trust decision, the exchange of verdicts, and the bond.
+ * When TLS has proved the peer's key: the trust decision, the exchange of verdicts, and the SA.
  */
 
 #include <string.h>
@@ -44,7 +44,7 @@ static enum wh_auth_verdict authorize(struct wh_handshakes *handshakes, struct w
 	}
 }
 
-/* Our verdict, including cipher and bond number. */
+/* Our verdict, including cipher and SA number. */
 static enum wh_auth_verdict judge(struct wh_handshakes *handshakes, struct wh_pending *pending)
 {
 	const struct wh_handshakes_config *config = &handshakes->config;
@@ -62,8 +62,8 @@ static enum wh_auth_verdict judge(struct wh_handshakes *handshakes, struct wh_pe
 		return WH_AUTH_CIPHER;
 	/* For a peer's handshake the number was reserved at its beginning. */
 	if (!pending->came && theirs->verdict == WH_AUTH_NONE)
-		pending->bond_number = wh_pending_reserve(handshakes);
-	return pending->bond_number != 0 ? WH_AUTH_WELCOME : WH_AUTH_BUSY;
+		pending->sa_number = wh_pending_reserve(handshakes);
+	return pending->sa_number != 0 ? WH_AUTH_WELCOME : WH_AUTH_BUSY;
 }
 
 static void tell(struct wh_handshakes *handshakes, const struct wh_pending *pending,
@@ -81,27 +81,27 @@ static void tell(struct wh_handshakes *handshakes, const struct wh_pending *pend
 static void tell_verdict(struct wh_handshakes *handshakes, const struct wh_pending *pending,
 	enum wh_auth_verdict verdict, bool by_peer)
 {
-	handshakes->stats.bonds += verdict == WH_AUTH_WELCOME;
+	handshakes->stats.sadb += verdict == WH_AUTH_WELCOME;
 	handshakes->stats.refused += verdict != WH_AUTH_WELCOME;
 	tell(handshakes, pending,
 		(struct wh_handshakes_news){.verdict = verdict, .by_peer = by_peer});
 }
 
-static struct wh_bond *make_bond(
+static struct wh_sa *make_sa(
 	struct wh_handshakes *handshakes, struct wh_pending *pending, uint64_t now_tsc)
 {
 	const struct wh_handshake *handshake = &pending->handshake;
-	struct wh_bond_config config = {
+	struct wh_sa_config config = {
 		.peer_number = handshake->theirs.number,
 		.peer = pending->peer,
 		.cipher = wh_handshake_cipher(handshake, handshakes->config.ciphers),
 		.asked = !pending->came,
 		.rights = pending->granted.rights,
 	};
-	struct wh_bond *bond = NULL;
+	struct wh_sa *sa = NULL;
 
 	if (!pending->came)
-		config.offer = (struct wh_bond_offer){
+		config.offer = (struct wh_sa_offer){
 			.offered = handshake->theirs.offered,
 			.peer = pending->peer,
 			.queue = pending->queue,
@@ -113,46 +113,46 @@ static struct wh_bond *make_bond(
 	memcpy(config.peer_process, handshake->theirs.process, sizeof(config.peer_process));
 	memcpy(config.owner, pending->granted.owner, sizeof(config.owner));
 	if (wh_handshake_secret(handshake, config.secret)) {
-		bond = wh_bonds_fill(handshakes->config.bonds, pending->bond_number, &config);
-		pending->bond_number = 0;
+		sa = wh_sadb_fill(handshakes->config.sadb, pending->sa_number, &config);
+		pending->sa_number = 0;
 	}
 	wh_secret_wipe(&config, sizeof(config));
-	return bond != NULL && wh_keep_bond(handshakes, bond, now_tsc) ? bond : NULL;
+	return sa != NULL && wh_keep_sa(handshakes, sa, now_tsc) ? sa : NULL;
 }
 
 /* Passes the result to the known peer, if we began the handshake. */
 static void conclude(struct wh_handshakes *handshakes, struct wh_pending *pending, uint64_t now_tsc,
-	struct wh_bond *bond, enum wh_auth_verdict verdict, bool by_peer)
+	struct wh_sa *sa, enum wh_auth_verdict verdict, bool by_peer)
 {
 	struct wh_attempt attempt = {
-		.state = bond != NULL ? WH_ATTEMPT_BONDED : WH_ATTEMPT_REFUSED,
+		.state = sa != NULL ? WH_ATTEMPT_HAS_SA : WH_ATTEMPT_REFUSED,
 		.verdict = verdict,
 		.by_peer = by_peer,
 		.seen = true,
-		.bond = bond,
+		.sa = sa,
 	};
 
 	memcpy(attempt.peer_id, pending->handshake.peer_id, sizeof(attempt.peer_id));
 	if (pending->came)
 		return;
 	wh_known_peer_settle(handshakes, pending, now_tsc, &attempt);
-	/* A bond in doubt is kept until its sessions have let go of it. */
-	if (attempt.bond != NULL)
-		wh_keep_succeed(handshakes, attempt.bond);
+	/* An SA in doubt is kept until its sessions have let go of it. */
+	if (attempt.sa != NULL)
+		wh_keep_succeed(handshakes, attempt.sa);
 }
 
-/* A client that trusts the server uses the bond at once; the server's verdict may end it. */
+/* A client that trusts the server uses the SA at once; the server's verdict may end it. */
 static void settle_early(
 	struct wh_handshakes *handshakes, struct wh_pending *pending, uint64_t now_tsc)
 {
-	pending->bond = make_bond(handshakes, pending, now_tsc);
-	if (pending->bond == NULL)
+	pending->sa = make_sa(handshakes, pending, now_tsc);
+	if (pending->sa == NULL)
 		return;
-	wh_bond_share(pending->bond);
-	conclude(handshakes, pending, now_tsc, pending->bond, WH_AUTH_WELCOME, false);
+	wh_sa_share(pending->sa);
+	conclude(handshakes, pending, now_tsc, pending->sa, WH_AUTH_WELCOME, false);
 }
 
-/* Both verdicts are known: a bond, or a refusal by either end. */
+/* Both verdicts are known: an SA, or a refusal by either end. */
 static void settle(struct wh_handshakes *handshakes, struct wh_pending *pending, uint64_t now_tsc)
 {
 	const struct wh_handshake *handshake = &pending->handshake;
@@ -162,23 +162,23 @@ static void settle(struct wh_handshakes *handshakes, struct wh_pending *pending,
 	bool by_peer = !welcome && (ours == WH_AUTH_WELCOME || full);
 
 	if (welcome && pending->came) {
-		pending->bond = make_bond(handshakes, pending, now_tsc);
+		pending->sa = make_sa(handshakes, pending, now_tsc);
 		wh_shares_befriend(handshakes->shares, &pending->peer);
 	}
-	if (welcome && pending->bond == NULL) {
+	if (welcome && pending->sa == NULL) {
 		welcome = false;
 		ours = WH_AUTH_BUSY;
 	}
 	tell_verdict(handshakes, pending, by_peer ? handshake->verdict : ours, by_peer);
-	/* Before the bond is revoked, so that its sessions can report the reason. */
+	/* Before the SA is revoked, so that its sessions can report the reason. */
 	if (!welcome)
 		conclude(handshakes, pending, now_tsc, NULL, by_peer ? handshake->verdict : ours,
 			by_peer);
-	if (!welcome && pending->bond != NULL)
-		wh_keep_revoke(handshakes, pending->bond);
+	if (!welcome && pending->sa != NULL)
+		wh_keep_revoke(handshakes, pending->sa);
 	/* For a peer's handshake the reference is held in `kept` only. */
 	if (pending->came)
-		pending->bond = NULL;
+		pending->sa = NULL;
 	pending->over = true;
 	pending->stream->asks = false;
 }
@@ -201,7 +201,7 @@ static void answer(struct wh_handshakes *handshakes, struct wh_pending *pending,
 		return;
 	}
 	wh_pending_auth(
-		handshakes, &auth, verdict, verdict == WH_AUTH_WELCOME ? pending->bond_number : 0);
+		handshakes, &auth, verdict, verdict == WH_AUTH_WELCOME ? pending->sa_number : 0);
 	wh_handshake_answer(&pending->handshake, &auth);
 	if (pending->handshake.state != WH_HANDSHAKE_WAITS)
 		return;
@@ -209,12 +209,12 @@ static void answer(struct wh_handshakes *handshakes, struct wh_pending *pending,
 	wh_handshake_put(&pending->handshake, NULL, 0);
 }
 
-/* Without a verdict the peer may not have the bond. */
+/* Without a verdict the peer may not have the SA. */
 void wh_pending_give_up(
 	struct wh_handshakes *handshakes, struct wh_pending *pending, const char *why)
 {
-	if (pending->bond != NULL)
-		atomic_store(&pending->bond->hinted, true);
+	if (pending->sa != NULL)
+		atomic_store(&pending->sa->hinted, true);
 	tell(handshakes, pending, (struct wh_handshakes_news){.broken_by = why});
 }
 

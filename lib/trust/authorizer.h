@@ -12,7 +12,7 @@
 
 #include <openssl/x509.h>
 
-#include "seal/bond.h"
+#include "seal/sa.h"
 #include "wire/encap.h"
 
 enum wh_authorization {
@@ -30,7 +30,7 @@ struct wh_stranger {
 	bool we_asked;          /* we are the client: it must be the host that we meant */
 };
 
-/* Recorded in the bond with a trusted peer. */
+/* Recorded in the SA with a trusted peer. */
 struct wh_granted {
 	uint64_t rights;                  /* a number, not 0 */
 	uint8_t owner[WH_IDENTITY_BYTES]; /* whose limits apply: one owner may have several keys */
@@ -41,7 +41,7 @@ struct wh_authorizer {
 	enum wh_authorization (*authorize)(
 		void *context, const struct wh_stranger *stranger, struct wh_granted *granted);
 	/*
-	 * Whether these rights are still valid: asked once a second for each bond; if not, the bond
+	 * Whether these rights are still valid: asked once a second for each SA; if not, the SA
 	 * is revoked.
 	 */
 	bool (*holds)(void *context, uint64_t rights);

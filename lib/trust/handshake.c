@@ -175,7 +175,7 @@ static bool waits_for_bytes(struct wh_handshake *handshake, int rc)
 	return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
 }
 
-/* A server's first auth message has no verdict, unless it has no place for a bond. */
+/* A server's first auth message has no verdict, unless it has no place for an SA. */
 static bool makes_sense(const struct wh_auth *auth, bool first)
 {
 	bool numbered =
@@ -211,7 +211,7 @@ static bool read_auth(struct wh_handshake *handshake)
 		return false;
 	}
 	handshake->verdict = (enum wh_auth_verdict)auth->verdict;
-	/* A client uses the bond number of the first auth message. */
+	/* A client uses the SA number of the first auth message. */
 	if (!handshake->client || first)
 		handshake->theirs = *auth;
 	return true;

@@ -5,20 +5,20 @@
 /*
  * The authentication of two processes: TLS 1.3, in which each end proves its key, and auth
  * messages, on which each end says whether it trusts the other and by which number it addresses the
- * bond. Bytes go in and out; stream.h carries them in packets.
+ * SA. Bytes go in and out; stream.h carries them in packets.
  *
  *   client                                server
  *   ClientHello                 ------>
  *                               <------   ServerHello .. Finished, auth
  *   MET: who is it?
  *   .. Finished, auth           ------>
- *   WAITS: the bond exists                MET: who is it?
+ *   WAITS: the SA exists                  MET: who is it?
  *                               <------   auth
  *   DONE                                  DONE
  *
  * The server sends its first auth message in TLS's half round trip, before it knows the client: it
- * contains the bond's number and the offer of a session, but no verdict. With it a client that
- * trusts the server has all that a bond needs, and may send data right behind its own auth message.
+ * contains the SA's number and the offer of a session, but no verdict. With it a client that
+ * trusts the server has all that an SA needs, and may send data right behind its own auth message.
  * The server's second auth message contains its verdict.
  *
  * TLS proves only that the peer has the key of its certificate. Whether that key is trusted is
@@ -31,7 +31,7 @@
 
 #include <openssl/ssl.h>
 
-#include "seal/bond.h"
+#include "seal/sa.h"
 #include "trust/identity.h"
 
 #define WH_HANDSHAKE_PROTOCOL "wavehaul/1"
@@ -41,7 +41,7 @@ enum wh_auth_verdict {
 	WH_AUTH_NONE = 0, /* not decided yet */
 	WH_AUTH_WELCOME = 1,
 	WH_AUTH_UNKNOWN = 2, /* not trusted */
-	WH_AUTH_BUSY = 3,    /* no place for another bond */
+	WH_AUTH_BUSY = 3,    /* no place for another SA */
 	WH_AUTH_CIPHER = 4,  /* no common cipher */
 	WH_AUTH_SELF = 5,    /* the other end is this process: its own packets come back */
 	WH_AUTH_VERDICTS = 6,
@@ -55,7 +55,7 @@ struct wh_auth {
 	uint8_t verdict;
 	uint8_t ciphers; /* supported: bit n stands for enum wh_cipher n */
 	uint8_t reserved;
-	uint32_t number;                     /* of the bond at its sender; 0 unless welcome */
+	uint32_t number;                     /* of the SA at its sender; 0 unless welcome */
 	uint8_t process[WH_PROCESS_BYTES];   /* random number of the sender's process */
 	char version[WH_AUTH_VERSION_BYTES]; /* of the sender's wavehaul, NUL-terminated */
 	struct wh_offered offered; /* server's first auth message: a session; else zeros */

@@ -24,7 +24,7 @@ static void take_defaults(struct wh_handshakes_config *config)
 
 int wh_handshakes_init(struct wh_handshakes *handshakes, const struct wh_handshakes_config *config)
 {
-	WH_ASSERT(config->hz > 0 && config->bonds != NULL && config->ciphers != 0);
+	WH_ASSERT(config->hz > 0 && config->sadb != NULL && config->ciphers != 0);
 	*handshakes = (struct wh_handshakes){.config = *config};
 	take_defaults(&handshakes->config);
 	wh_spin_init(&handshakes->lock);
@@ -36,7 +36,7 @@ int wh_handshakes_init(struct wh_handshakes *handshakes, const struct wh_handsha
 	if (rc != 0)
 		return rc;
 	handshakes->pending = calloc(handshakes->config.n_pending, sizeof(*handshakes->pending));
-	handshakes->kept = calloc(config->bonds->places, sizeof(*handshakes->kept));
+	handshakes->kept = calloc(config->sadb->places, sizeof(*handshakes->kept));
 	handshakes->shares = calloc(1, sizeof(*handshakes->shares));
 	if (handshakes->pending != NULL && handshakes->kept != NULL && handshakes->shares != NULL) {
 		wh_shares_init(

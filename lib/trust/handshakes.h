@@ -3,7 +3,7 @@
 #define WH_TRUST_HANDSHAKES_H
 
 /*
- * The handshake server: all handshakes of a host, from peers and to peers, and the bonds that
+ * The handshake server: all handshakes of a host, from peers and to peers, and the SAs that
  * result. Handshake packets go in and out as handshake datagrams; the endpoints have already
  * checked that a packet has a valid cookie of ours, or answers one of our handshakes.
  *
@@ -13,8 +13,8 @@
  *   CRYPTO: cookie, TLS         <----->   CRYPTO: TLS
  *
  * The first packet of a handshake carries the endpoint's offer of a session, which the server
- * passes on to its peer. The client has its bond, and the offer, as soon as the server has proved
- * its key and is trusted; the server's verdict comes later, and if it refuses us the bond is
+ * passes on to its peer. The client has its SA, and the offer, as soon as the server has proved
+ * its key and is trusted; the server's verdict comes later, and if it refuses us the SA is
  * revoked.
  *
  * The cost that strangers can cause is bounded. Nothing is signed before a cookie has proved the
@@ -27,7 +27,7 @@
  * A peer whose handshake has no place, or has lost it, is told so by a COOKIE with WH_FLAG_LATER,
  * and begins again within WH_PUT_OFF_MS. So does one whose server has begun anew meanwhile.
  *
- * One core calls take, give and poll; any core may ask for the bond with a peer
+ * One core calls take, give and poll; any core may ask for the SA with a peer
  * (wh_handshakes_attempt).
  */
 
@@ -35,7 +35,7 @@
 #include <stdint.h>
 
 #include "base/spin.h"
-#include "seal/bond.h"
+#include "seal/sa.h"
 #include "trust/authorizer.h"
 #include "trust/handshake.h"
 #include "trust/shares.h"
@@ -47,7 +47,7 @@
 #define WH_HANDSHAKE_GRACE_MS 250
 #define WH_HANDSHAKE_S        20 /* longest handshake; less than its cookie's lifetime */
 #define WH_PUT_OFF_MS         1000
-#define WH_BOND_IDLE_S        600 /* a bond ends after this time without a session */
+#define WH_SA_IDLE_S          600 /* an SA ends after this time without a session */
 
 #define WH_HANDSHAKES_PENDING     256 /* in total, including our own */
 #define WH_HANDSHAKES_OF_ADDRESS  16
@@ -62,7 +62,7 @@ struct wh_handshakes_news {
 	struct wh_address peer;
 	bool came;
 	uint8_t id[WH_IDENTITY_BYTES];       /* identity that the peer has proved; zeros: none */
-	enum wh_auth_verdict verdict;        /* WELCOME by both ends: there is a bond */
+	enum wh_auth_verdict verdict;        /* WELCOME by both ends: there is an SA */
 	const char *broken_by;               /* a constant: why there is no verdict; or NULL */
 	bool by_peer;                        /* the verdict is the peer's */
 	char version[WH_AUTH_VERSION_BYTES]; /* of the peer's wavehaul; "": unknown */
@@ -74,7 +74,7 @@ struct wh_handshakes_config {
 	const struct wh_identity *identity; /* ours; must outlive the handshake server */
 	uint8_t ciphers;                    /* that we support: bit n stands for enum wh_cipher n */
 	const char *version;
-	struct wh_bonds *bonds;
+	struct wh_sadb *sadb;
 	uint32_t n_pending; /* 0: WH_HANDSHAKES_PENDING; likewise: */
 	uint32_t pending_of_address;
 	uint32_t per_second;
@@ -88,7 +88,7 @@ enum wh_attempt_state {
 	WH_ATTEMPT_ASKS = 0, /* no answer yet */
 	WH_ATTEMPT_RUNS,
 	WH_ATTEMPT_JUDGED, /* the peer is known, the trust decision is pending */
-	WH_ATTEMPT_BONDED, /* we trust the peer; its verdict may be outstanding */
+	WH_ATTEMPT_HAS_SA, /* we trust the peer; its verdict may be outstanding */
 	WH_ATTEMPT_REFUSED,
 	WH_ATTEMPT_FULL, /* too many peers at once */
 };
@@ -102,14 +102,14 @@ struct wh_attempt {
 	uint8_t least, most;          /* ... or speaks these other versions only; 0: no hint */
 	bool seen;                    /* peer_id is known */
 	uint8_t peer_id[WH_IDENTITY_BYTES];
-	struct wh_bond *bond; /* BONDED: referenced for the caller, which lets it go */
+	struct wh_sa *sa; /* WITH AN SA: referenced for the caller, which lets it go */
 };
 
 /* A peer that we look for, by address. Protected by the handshake server's lock. */
 struct wh_known_peer {
 	struct wh_address peer; /* family 0: free */
 	uint64_t wanted_tsc;
-	struct wh_attempt attempt; /* its bond is one of those kept below */
+	struct wh_attempt attempt; /* its SA is one of those kept below */
 
 	/* Used by the handshake server's core only. */
 	uint64_t number;
@@ -130,16 +130,16 @@ struct wh_put_off {
 	struct wh_cookie cookie; /* which handshake of his: he may have begun the next one */
 };
 
-/* A bond, with sessions or without. */
-struct wh_kept_bond {
-	struct wh_bond *bond; /* NULL: free */
+/* An SA, with sessions or without. */
+struct wh_kept_sa {
+	struct wh_sa *sa; /* NULL: free */
 	uint64_t used_tsc;
 };
 
 struct wh_handshakes_stats {
 	uint64_t began; /* handshakes from peers */
 	uint64_t met;
-	uint64_t bonds;
+	uint64_t sadb;
 	uint64_t refused;       /* by either end */
 	uint64_t broken;        /* TLS failed */
 	uint64_t late;          /* took too long */
@@ -162,7 +162,7 @@ struct wh_handshakes {
 	struct wh_put_off put_off[WH_HANDSHAKES_PUT_OFFS];
 	uint32_t put_offs;
 	uint64_t next_sweep_tsc;
-	struct wh_kept_bond *kept; /* one for each place in the table of bonds */
+	struct wh_kept_sa *kept; /* one for each place in the table of SAs */
 	struct wh_handshakes_stats stats;
 
 	struct wh_spin lock; /* protects what follows */
@@ -173,7 +173,7 @@ struct wh_handshakes {
 int wh_handshakes_init(struct wh_handshakes *handshakes, const struct wh_handshakes_config *config);
 
 /*
- * After the last wh_handshakes_attempt. Bonds are ended, and wiped once their sessions have let go.
+ * After the last wh_handshakes_attempt. SAs are ended, and wiped once their sessions have let go.
  */
 void wh_handshakes_free(struct wh_handshakes *handshakes);
 
@@ -189,7 +189,7 @@ bool wh_handshakes_give(
 int32_t wh_handshakes_poll(struct wh_handshakes *handshakes, uint64_t now_tsc);
 
 /*
- * Any core: the state of the bond with a peer. Without a bond this starts to look for the peer,
+ * Any core: the state of the SA with a peer. Without an SA this starts to look for the peer,
  * until WH_ATTEMPT_WANTED_S after the last call.
  */
 #define WH_ATTEMPT_WANTED_S 5

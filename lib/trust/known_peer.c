@@ -71,8 +71,8 @@ void wh_handshakes_attempt(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	if (one != NULL) {
 		one->wanted_tsc = now_tsc;
 		*attempt = one->attempt;
-		if (attempt->bond != NULL)
-			wh_bond_share(attempt->bond);
+		if (attempt->sa != NULL)
+			wh_sa_share(attempt->sa);
 	}
 	wh_spin_unlock(&handshakes->lock);
 }
@@ -191,17 +191,17 @@ void wh_known_peer_settle(struct wh_handshakes *handshakes, const struct wh_pend
 		one->with_handshake = false;
 		one->asks = false;
 		one->put_offs = 0;
-		if (attempt->bond != NULL || one->attempt.bond == pending->bond)
+		if (attempt->sa != NULL || one->attempt.sa == pending->sa)
 			one->attempt = *attempt;
 		one->next_ask_tsc = now_tsc + ms_tsc(handshakes, REFUSED_MS);
 	}
 	wh_spin_unlock(&handshakes->lock);
 }
 
-/* Sessions under a bond that was lost want another with its peer, of whom nobody else asks. */
-void wh_known_peer_seek(struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_bond *lost)
+/* Sessions under an SA that was lost want another with its peer, of whom nobody else asks. */
+void wh_known_peer_seek(struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_sa *lost)
 {
-	const struct wh_bond *found = NULL;
+	const struct wh_sa *found = NULL;
 
 	wh_spin_lock(&handshakes->lock);
 
@@ -211,23 +211,23 @@ void wh_known_peer_seek(struct wh_handshakes *handshakes, uint64_t now_tsc, stru
 		one = make(handshakes, now_tsc, &lost->config.peer);
 	if (one != NULL) {
 		one->wanted_tsc = now_tsc;
-		found = one->attempt.bond;
+		found = one->attempt.sa;
 	}
 	wh_spin_unlock(&handshakes->lock);
 	/* It ends on this core only. */
 	if (found == NULL || atomic_load(&found->hinted) || !wh_keep_is_of_same_peer(lost, found))
 		return;
-	wh_bond_succeed(lost, wh_bond_number(found));
-	wh_bonds_tell(handshakes->config.bonds);
+	wh_sa_succeed(lost, wh_sa_number(found));
+	wh_sadb_tell(handshakes->config.sadb);
 }
 
-void wh_known_peer_forget(struct wh_handshakes *handshakes, const struct wh_bond *bond)
+void wh_known_peer_forget(struct wh_handshakes *handshakes, const struct wh_sa *sa)
 {
 	wh_spin_lock(&handshakes->lock);
 	for (uint32_t i = 0; i < WH_HANDSHAKES_KNOWN_PEERS; i++) {
 		struct wh_known_peer *one = &handshakes->known_peer[i];
 
-		if (one->attempt.bond != bond)
+		if (one->attempt.sa != sa)
 			continue;
 		one->attempt = (struct wh_attempt){.state = WH_ATTEMPT_ASKS};
 		one->next_ask_tsc = 0;
@@ -238,15 +238,15 @@ void wh_known_peer_forget(struct wh_handshakes *handshakes, const struct wh_bond
 /* Whether an ASK to the peer is due. */
 static bool poll_one(struct wh_handshakes *handshakes, struct wh_known_peer *one, uint64_t now_tsc)
 {
-	struct wh_bond *bond = one->attempt.bond;
-	bool doubted = bond != NULL && atomic_load(&bond->hinted);
+	struct wh_sa *sa = one->attempt.sa;
+	bool doubted = sa != NULL && atomic_load(&sa->hinted);
 	/*
-	 * Sessions under a bond in doubt wait for the next one; the handshake server's own
+	 * Sessions under an SA in doubt wait for the next one; the handshake server's own
 	 * reference does not count.
 	 */
 	bool wanted = now_tsc - one->wanted_tsc <= WH_ATTEMPT_WANTED_S * handshakes->config.hz ||
-		      (doubted && wh_bond_holders(bond) > 1);
-	bool needed = one->attempt.state != WH_ATTEMPT_BONDED || doubted;
+		      (doubted && wh_sa_holders(sa) > 1);
+	bool needed = one->attempt.state != WH_ATTEMPT_HAS_SA || doubted;
 
 	if (one->peer.family == 0 || one->with_handshake || !wanted || !needed ||
 		now_tsc < one->next_ask_tsc)

@@ -142,7 +142,7 @@ uint32_t wh_pending_reserve(struct wh_handshakes *handshakes)
 	uint32_t random;
 
 	return RAND_bytes((uint8_t *)&random, sizeof(random)) == 1
-		       ? wh_bonds_reserve(handshakes->config.bonds, random)
+		       ? wh_sadb_reserve(handshakes->config.sadb, random)
 		       : 0;
 }
 
@@ -161,7 +161,7 @@ void wh_pending_auth(const struct wh_handshakes *handshakes, struct wh_auth *aut
 }
 
 /*
- * What a server sends before the client has proved anything: a bond number, which is of no use
+ * What a server sends before the client has proved anything: an SA number, which is of no use
  * without that proof, and an offer of a first session.
  */
 static int begin_handshake(struct wh_handshakes *handshakes, struct wh_pending *pending,
@@ -171,9 +171,9 @@ static int begin_handshake(struct wh_handshakes *handshakes, struct wh_pending *
 
 	if (!pending->came)
 		return wh_handshake_begin(&pending->handshake, &handshakes->ends, NULL);
-	pending->bond_number = wh_pending_reserve(handshakes);
-	wh_pending_auth(handshakes, &first, pending->bond_number != 0 ? WH_AUTH_NONE : WH_AUTH_BUSY,
-		pending->bond_number);
+	pending->sa_number = wh_pending_reserve(handshakes);
+	wh_pending_auth(handshakes, &first, pending->sa_number != 0 ? WH_AUTH_NONE : WH_AUTH_BUSY,
+		pending->sa_number);
 	first.offered.lci = datagram->offered_lci;
 	memcpy(first.offered.cookie, datagram->offered_cookie, sizeof(first.offered.cookie));
 	return wh_handshake_begin(&pending->handshake, &handshakes->ends, &first);
@@ -208,8 +208,8 @@ struct wh_pending *wh_pending_begin(struct wh_handshakes *handshakes, uint64_t n
 	memcpy(pending->via, datagram->via, sizeof(pending->via));
 	memcpy(pending->cookie, packet->cookie, sizeof(pending->cookie));
 	if (pending->stream == NULL || begin_handshake(handshakes, pending, datagram) != 0) {
-		if (pending->bond_number != 0)
-			wh_bonds_cancel(config->bonds, pending->bond_number);
+		if (pending->sa_number != 0)
+			wh_sadb_cancel(config->sadb, pending->sa_number);
 		free(pending->stream);
 		return NULL;
 	}
@@ -241,9 +241,9 @@ struct wh_pending *wh_pending_find(struct wh_handshakes *handshakes,
 void wh_pending_end(struct wh_handshakes *handshakes, struct wh_pending *pending)
 {
 	WH_ASSERT(pending->used && handshakes->n_pending > 0);
-	if (pending->bond_number != 0)
-		wh_bonds_cancel(handshakes->config.bonds, pending->bond_number);
-	wh_bond_let_go(pending->bond);
+	if (pending->sa_number != 0)
+		wh_sadb_cancel(handshakes->config.sadb, pending->sa_number);
+	wh_sa_let_go(pending->sa);
 	if (pending->handshake.ssl != NULL)
 		wh_handshake_end(&pending->handshake);
 	free(pending->stream);

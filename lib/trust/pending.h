@@ -14,8 +14,8 @@ struct wh_pending {
 	bool came;                         /* the peer began it; else we did */
 	enum wh_standing_of_host standing; /* of its host when it began */
 	bool proved;                       /* the peer has proved its key: it was MET */
-	bool over;            /* the verdict is known: only the last bytes have to be delivered */
-	struct wh_bond *bond; /* client: made and referenced before the peer's verdict; or NULL */
+	bool over;        /* the verdict is known: only the last bytes have to be delivered */
+	struct wh_sa *sa; /* client: made and referenced before the peer's verdict; or NULL */
 	uint32_t rtt_us;
 	struct wh_address peer;
 	uint32_t queue;
@@ -31,7 +31,7 @@ struct wh_pending {
 	uint64_t in_bytes;
 	uint64_t out_bytes;
 	struct wh_granted granted;
-	uint32_t bond_number; /* reserved; 0: none */
+	uint32_t sa_number; /* reserved; 0: none */
 	struct wh_handshake handshake;
 	struct wh_stream *stream;
 };
@@ -45,7 +45,7 @@ void wh_pending_end(struct wh_handshakes *handshakes, struct wh_pending *pending
 void wh_pending_put_off(
 	struct wh_handshakes *handshakes, uint64_t now_tsc, const struct wh_put_off *put_off);
 uint32_t wh_pending_reserve(
-	struct wh_handshakes *handshakes); /* a number for a bond; 0: none free */
+	struct wh_handshakes *handshakes); /* a number for an SA; 0: none free */
 void wh_pending_auth(const struct wh_handshakes *handshakes, struct wh_auth *auth,
 	enum wh_auth_verdict verdict, uint32_t number); /* fills in an auth message of ours */
 
@@ -56,7 +56,7 @@ void wh_pending_give_up(
 	struct wh_handshakes *handshakes, struct wh_pending *pending, const char *why);
 
 /* Another key at the same address is another server, to whom those sessions have nothing to say. */
-static inline bool wh_keep_is_of_same_peer(const struct wh_bond *one, const struct wh_bond *other)
+static inline bool wh_keep_is_of_same_peer(const struct wh_sa *one, const struct wh_sa *other)
 {
 	return wh_address_equal(&one->config.peer, &other->config.peer) &&
 	       memcmp(one->config.peer_identity, other->config.peer_identity, WH_IDENTITY_BYTES) ==
@@ -64,10 +64,10 @@ static inline bool wh_keep_is_of_same_peer(const struct wh_bond *one, const stru
 }
 
 /* keep.c */
-bool wh_keep_bond(struct wh_handshakes *handshakes, struct wh_bond *bond, uint64_t now_tsc);
+bool wh_keep_sa(struct wh_handshakes *handshakes, struct wh_sa *sa, uint64_t now_tsc);
 void wh_keep_succeed(
-	struct wh_handshakes *handshakes, const struct wh_bond *bond); /* a new one, of ours */
-void wh_keep_revoke(struct wh_handshakes *handshakes, struct wh_bond *bond);
+	struct wh_handshakes *handshakes, const struct wh_sa *sa); /* a new one, of ours */
+void wh_keep_revoke(struct wh_handshakes *handshakes, struct wh_sa *sa);
 void wh_keep_sweep(struct wh_handshakes *handshakes, uint64_t now_tsc);
 void wh_keep_end(struct wh_handshakes *handshakes);
 
@@ -93,8 +93,8 @@ void wh_known_peer_settle(struct wh_handshakes *handshakes, const struct wh_pend
 void wh_known_peer_judged(struct wh_handshakes *handshakes, const struct wh_pending *pending);
 void wh_known_peer_lost(
 	struct wh_handshakes *handshakes, const struct wh_address *peer, uint64_t now_tsc);
-void wh_known_peer_seek(struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_bond *lost);
-void wh_known_peer_forget(struct wh_handshakes *handshakes, const struct wh_bond *bond);
+void wh_known_peer_seek(struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_sa *lost);
+void wh_known_peer_forget(struct wh_handshakes *handshakes, const struct wh_sa *sa);
 int32_t wh_known_peer_poll(struct wh_handshakes *handshakes, uint64_t now_tsc);
 bool wh_known_peer_ask(struct wh_handshakes *handshakes, struct wh_handshake_datagram *datagram);
 

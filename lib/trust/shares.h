@@ -9,7 +9,7 @@
  *
  *   ordinary   may use one half
  *   fresh      once a second of each host: three quarters
- *   friend     a host that has had a bond with this process, or where a trusted peer is known to
+ *   friend     a host that has had an SA with this process, or where a trusted peer is known to
  *              be: all, and no rate of a subnet
  *
  * Buckets are found by a keyed hash of the prefix: who cannot predict it shares one with others by
@@ -55,7 +55,7 @@ struct wh_shares {
 	uint64_t due_tsc; /* of all */
 	uint64_t subnet_due_tsc[WH_SHARES_SUBNETS];
 	struct wh_share_host host[WH_SHARES_HOSTS];
-	struct wh_address friend[WH_SHARES_FRIENDS]; /* that have had a bond; family 0: free */
+	struct wh_address friend[WH_SHARES_FRIENDS]; /* that have had an SA; family 0: free */
 };
 
 void wh_shares_init(struct wh_shares *shares, uint64_t hz, uint32_t per_second,
@@ -76,7 +76,7 @@ void wh_shares_use(struct wh_shares *shares, uint64_t now_tsc, const struct wh_a
 bool wh_shares_may_tell(
 	struct wh_shares *shares, uint64_t now_tsc, const struct wh_address *address);
 
-/* There is a bond with a peer at that address. */
+/* There is an SA with a peer at that address. */
 void wh_shares_befriend(struct wh_shares *shares, const struct wh_address *address);
 
 /* Whether one machine may use both addresses at once, or one site. */

@@ -151,7 +151,7 @@
 	F(part, count, 1, WH_PROBE_PKTS_MAX)                                                       \
 	F(part, padding_bytes, 0, WH_PAYLOAD_BYTES_MAX)                                            \
 	WH_FIELD_ANY(F, part, train)                                                               \
-	WH_FIELD_ANY(F, part, bond)
+	WH_FIELD_ANY(F, part, sa)
 
 #define WH_FIELDS_PROBE_ANSWER(F, part)                                                            \
 	WH_FIELD_ANY(F, part, stamp_ns)                                                            \

@@ -74,7 +74,7 @@ static_assert(WH_WIRE_END(wh_open, answer_lci) == 2 * 4, "OPEN");
 static_assert(WH_WIRE_END(wh_accept, refused) == 3 * 4 + WH_COOKIE_BYTES + 1, "ACCEPT");
 static_assert(WH_WIRE_END(wh_confirm, cookie) == 4 + WH_COOKIE_BYTES, "CONFIRM");
 static_assert(WH_WIRE_END(wh_release, status) == 3 * 8 + 2, "release");
-static_assert(WH_WIRE_END(wh_probe, bond) == WH_FIELDS_BYTES, "probe");
+static_assert(WH_WIRE_END(wh_probe, sa) == WH_FIELDS_BYTES, "probe");
 static_assert(WH_WIRE_END(wh_probe_answer, status) == 8 + 3 * 4 + 2 * 2 + 1, "probe's answer");
 static_assert(WH_WIRE_END(wh_cookie, cookie) == 8 + WH_COOKIE_BYTES, "cookie of a handshake");
 static_assert(WH_WIRE_END(wh_crypto, acked) == WH_FIELDS_BYTES, "piece of a handshake");

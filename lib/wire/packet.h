@@ -302,7 +302,7 @@ struct wh_open_params {
 /* OPEN: params. ACCEPT: params of the listener's answer. CONFIRM: params and cookie. */
 struct wh_open {
 	uint32_t stamp_us;
-	uint32_t answer_lci; /* the initiator's, in clear text for a peer without the bond; or 0 */
+	uint32_t answer_lci; /* the initiator's, in clear text for a peer without the SA; or 0 */
 	struct wh_open_params params;
 };
 
@@ -324,9 +324,9 @@ struct wh_confirm {
  * Without flags a packet of a train, with flags a question. With an LCI it belongs to that session,
  * otherwise to a stranger. A stranger's token is the proof of the cookie that it received in answer
  * to WH_FLAG_ASK; `made_us` is the rest of the cookie. Padding (zeros) sets the packet's length; an
- * answer is never longer than its question. Under a bond, WH_FLAG_ASK and its answer are sealed by
- * the bond, the answer for the token in the question; all other packets are sealed for the proof of
- * the cookie. Serials are the bond's.
+ * answer is never longer than its question. Under an SA, WH_FLAG_ASK and its answer are sealed by
+ * the SA, the answer for the token in the question; all other packets are sealed for the proof of
+ * the cookie. Serials are the SA's.
  */
 struct wh_probe {
 	/*
@@ -339,7 +339,7 @@ struct wh_probe {
 	uint32_t count;         /* packets in the train; more than index */
 	uint16_t padding_bytes; /* equals the body's length */
 	uint16_t train;         /* number of the train; a later train ends earlier ones */
-	uint32_t bond;          /* bond of both ends, by the answerer's number; 0: none */
+	uint32_t sa;            /* SA of both ends, by the answerer's number; 0: none */
 };
 
 /*
@@ -381,7 +381,7 @@ enum wh_release_status {
 	WH_STATUS_UNREPAIRED =
 		10,              /* repair packets did not suffice, and the profile requests none */
 	WH_STATUS_UNSEALED = 11, /* this end requires sealed connections */
-	WH_STATUS_UNBOUND = 12,  /* this end has no bond of that number */
+	WH_STATUS_NO_SA = 12,    /* this end has no SA of that number */
 	WH_STATUS_REVOKED = 13,  /* the peer is no longer trusted */
 	WH_STATUS_REPLACED = 14, /* another process has taken the peer's place */
 	WH_STATUS_UNHEARD = 15,  /* the peer has received nothing from here for too long */

@@ -22,7 +22,7 @@ static const struct wh_attack *const families[] = {
 	wh_attacks_bundles,
 	wh_attacks_taps,
 	wh_attacks_handshakes,
-	wh_attacks_bonds,
+	wh_attacks_sas,
 	wh_attacks_lies,
 	wh_attacks_orderer,
 };

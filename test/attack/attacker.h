@@ -42,8 +42,8 @@ struct wh_attacker {
 	uint64_t token;
 	uint64_t serial; /* ... and where its data are */
 	const char *path;
-	const char *key;      /* a file with its identity: what its peers say is sealed */
-	struct wh_bond *bond; /* with the server, once the handshake is over */
+	const char *key;  /* a file with its identity: what its peers say is sealed */
+	struct wh_sa *sa; /* with the server, once the handshake is over */
 	struct wh_prng prng;
 	uint64_t sent_pkts;
 	uint64_t sent_bytes; /* of frames */
@@ -93,7 +93,7 @@ struct wh_open_params wh_attack_params(uint32_t initiator_lci);
 /* An honest example of any type, addressed to that connection. */
 struct wh_packet wh_attack_example(enum wh_packet_type type, uint32_t lci);
 
-/* With a key: makes the bond, or ends the program. */
+/* With a key: makes the SA, or ends the program. */
 void wh_attack_handshake(struct wh_attacker *attacker);
 
 /* By file. */
@@ -105,7 +105,7 @@ extern const struct wh_attack wh_attacks_jobs[];
 extern const struct wh_attack wh_attacks_bundles[];
 extern const struct wh_attack wh_attacks_taps[];
 extern const struct wh_attack wh_attacks_handshakes[];
-extern const struct wh_attack wh_attacks_bonds[];
+extern const struct wh_attack wh_attacks_sas[];
 extern const struct wh_attack wh_attacks_lies[];
 extern const struct wh_attack wh_attacks_orderer[];
 

@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "maker.h"
 #include "peer.h"
-#include "seal/bond.h"
+#include "seal/sa.h"
 #include "wire/layout.h"
 
 #define TYPE_AT         1
@@ -42,8 +42,8 @@ static void count_on(struct wh_peer *peer, uint8_t *bytes)
 
 	if (type == WH_PACKET_OPEN || type == WH_PACKET_CONFIRM || type == WH_PACKET_ACCEPT) {
 		if (type != WH_PACKET_ACCEPT)
-			store(bytes, LCI_AT, peer->attacker->bond->config.peer_number, 4);
-		store(bytes, SERIAL_AT, wh_bond_next_serial(peer->attacker->bond), 8);
+			store(bytes, LCI_AT, peer->attacker->sa->config.peer_number, 4);
+		store(bytes, SERIAL_AT, wh_sa_next_serial(peer->attacker->sa), 8);
 	} else if (type < WH_PACKET_TYPES && !maker_one_in(prng, 64)) {
 		uint64_t *next = &peer->serial[data ? WH_PACKET_DATA : type];
 
@@ -76,7 +76,7 @@ static void lies(struct wh_attacker *attacker)
 {
 	uint64_t begun = 0, ended = 0, told = 0;
 
-	WH_ASSERT(attacker->bond != NULL);
+	WH_ASSERT(attacker->sa != NULL);
 	while (wh_attack_goes_on(attacker)) {
 		struct wh_peer peer;
 		struct wh_hello hello;

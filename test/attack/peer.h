@@ -5,7 +5,7 @@
 /*
  * A client with a socket of the kernel's: it opens a stream to the server, takes the one that the
  * server opens in answer, and tells states as an honest one would. The rest is the attack's. Under
- * the attacker's bond, if it has one, all is sealed.
+ * the attacker's SA, if it has one, all is sealed.
  */
 
 #include "attacker.h"
@@ -33,7 +33,7 @@ struct wh_peer {
 	uint64_t acceptor_token;
 	uint8_t refused;
 	bool open;
-	/* with a bond: of our stream and of the server's, to it and from it */
+	/* with an SA: of our stream and of the server's, to it and from it */
 	struct wh_seal to[2];
 	struct wh_seal from[2];
 	uint8_t *keys;
@@ -75,7 +75,7 @@ void wh_peer_confirm(struct wh_peer *peer);
 void wh_peer_send(struct wh_peer *peer, struct wh_packet *packet);
 void wh_peer_send_bytes(struct wh_peer *peer, const uint8_t *bytes, size_t count);
 
-/* Whatever these bytes say, closed as of the connection or the bond that they name, and sent. */
+/* Whatever these bytes say, closed as of the connection or the SA that they name, and sent. */
 void wh_peer_send_closed(struct wh_peer *peer, uint8_t *bytes, uint32_t count);
 
 /* One data packet of `fields`, which has all but its transmission. */

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 
 #include "base/assert.h"
-#include "seal/bond.h"
+#include "seal/sa.h"
 #include "session/internal.h"
 #include "wire/cookie.h"
 
@@ -29,14 +29,14 @@ static uint32_t lci_of(const uint8_t *bytes)
 
 void wh_peer_address(struct wh_peer *peer, struct wh_packet *packet)
 {
-	struct wh_bond *bond = peer->attacker->bond;
+	struct wh_sa *sa = peer->attacker->sa;
 	bool begins = packet->type == WH_PACKET_OPEN || packet->type == WH_PACKET_CONFIRM;
 
-	if (bond == NULL || (!begins && packet->type != WH_PACKET_ACCEPT))
+	if (sa == NULL || (!begins && packet->type != WH_PACKET_ACCEPT))
 		return;
-	packet->serial = wh_bond_next_serial(bond);
+	packet->serial = wh_sa_next_serial(sa);
 	if (begins)
-		packet->lci = bond->config.peer_number;
+		packet->lci = sa->config.peer_number;
 	if (packet->type == WH_PACKET_OPEN)
 		packet->open.answer_lci = peer->params.initiator_lci;
 }
@@ -71,20 +71,20 @@ static void close_by_token(const struct wh_peer *peer, uint8_t *bytes, uint32_t 
 
 bool wh_peer_close(struct wh_peer *peer, uint8_t *bytes, uint32_t count)
 {
-	const struct wh_bond *bond = peer->attacker->bond;
+	const struct wh_sa *sa = peer->attacker->sa;
 	uint8_t type = bytes[TYPE_AT];
 	uint32_t whose =
 		peer->in_open && lci_of(bytes) == peer->theirs.initiator_lci ? THEIRS : OURS;
 
-	if (bond == NULL) {
+	if (sa == NULL) {
 		close_by_token(peer, bytes, count);
 		return true;
 	}
 	if (type == WH_PACKET_OPEN || type == WH_PACKET_CONFIRM)
-		return wh_bond_close(bond, 0, bytes, count);
+		return wh_sa_close(sa, 0, bytes, count);
 	if (type == WH_PACKET_ACCEPT)
-		return wh_bond_close(
-			bond, about(peer, peer->theirs.initiator_token, false), bytes, count);
+		return wh_sa_close(
+			sa, about(peer, peer->theirs.initiator_token, false), bytes, count);
 	if (peer->to[whose].ops == NULL)
 		return false;
 	wh_seal_close_packet(&peer->to[whose], bytes, count);
@@ -93,16 +93,16 @@ bool wh_peer_close(struct wh_peer *peer, uint8_t *bytes, uint32_t count)
 
 bool wh_peer_open_packet(struct wh_peer *peer, uint8_t *bytes, size_t count)
 {
-	const struct wh_bond *bond = peer->attacker->bond;
+	const struct wh_sa *sa = peer->attacker->sa;
 	uint32_t whose = lci_of(bytes) == peer->params.initiator_lci ? OURS : THEIRS;
 
-	if (bond == NULL || count < WH_HEAD_BYTES)
-		return bond == NULL;
+	if (sa == NULL || count < WH_HEAD_BYTES)
+		return sa == NULL;
 	if (bytes[TYPE_AT] == WH_PACKET_OPEN)
-		return wh_bond_open(bond, 0, bytes, count);
+		return wh_sa_open(sa, 0, bytes, count);
 	if (bytes[TYPE_AT] == WH_PACKET_ACCEPT)
-		return wh_bond_open(
-			bond, about(peer, peer->params.initiator_token, true), bytes, count);
+		return wh_sa_open(
+			sa, about(peer, peer->params.initiator_token, true), bytes, count);
 	return peer->from[whose].ops != NULL &&
 	       wh_seal_open_packet(&peer->from[whose], bytes, count) == WH_WIRE_OK;
 }
@@ -122,7 +122,7 @@ static void begin(struct wh_peer *peer, uint32_t whose, uint32_t acceptor_lci,
 	WH_ASSERT(peer->keys != NULL);
 	memory = peer->keys + whose * (bytes[0] + bytes[1]);
 	memset(memory, 0, bytes[0] + bytes[1]);
-	wh_sealing_derive(peer->attacker->bond, acceptor_lci, cookie, params, &secret);
+	wh_sealing_derive(peer->attacker->sa, acceptor_lci, cookie, params, &secret);
 	for (uint32_t to_acceptor = 0; to_acceptor < 2; to_acceptor++) {
 		/* Of our stream the server is the acceptor. */
 		struct wh_seal *seal = seals[to_acceptor == (whose == THEIRS)];
@@ -136,14 +136,14 @@ static void begin(struct wh_peer *peer, uint32_t whose, uint32_t acceptor_lci,
 
 void wh_peer_seal_ours(struct wh_peer *peer)
 {
-	if (peer->attacker->bond != NULL)
+	if (peer->attacker->sa != NULL)
 		begin(peer, OURS, peer->acceptor_lci, peer->cookie, &peer->params);
 }
 
 /* Our ACCEPT has a cookie of zeros: there is nothing to prove to us. */
 void wh_peer_seal_theirs(struct wh_peer *peer)
 {
-	if (peer->attacker->bond != NULL)
+	if (peer->attacker->sa != NULL)
 		begin(peer, THEIRS, peer->in_lci, no_cookie, &peer->theirs);
 }
 

@@ -2,11 +2,11 @@
 #ifndef WH_TEST_ATTACK_PEER_SEAL_H
 #define WH_TEST_ATTACK_PEER_SEAL_H
 
-/* How packets of a peer are closed and opened: by tokens, or under the attacker's bond by keys. */
+/* How packets of a peer are closed and opened: by tokens, or under the attacker's SA by keys. */
 
 #include "peer.h"
 
-/* Under a bond it names it, and has a serial of it; else it stays as it is. */
+/* Under an SA it names it, and has a serial of it; else it stays as it is. */
 void wh_peer_address(struct wh_peer *peer, struct wh_packet *packet);
 
 /* False: for no connection of this peer. */

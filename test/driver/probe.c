@@ -35,9 +35,9 @@ struct rig {
 static struct rig rig;
 
 static enum wh_release_status may_probe(
-	void *context, uint64_t now_tsc, const struct wh_address *peer, const struct wh_bond *bond)
+	void *context, uint64_t now_tsc, const struct wh_address *peer, const struct wh_sa *sa)
 {
-	(void)bond;
+	(void)sa;
 	(void)context;
 	(void)now_tsc;
 	return peer->ip[3] == 1 ? WH_STATUS_PENDING : WH_STATUS_REFUSED;

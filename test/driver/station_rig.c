@@ -99,13 +99,13 @@ struct wh_session_config rig_session_config(uint8_t family, uint16_t mtu, uint8_
 
 /* CUnit counts in one thread only; what the endpoints call may run in others. */
 static enum wh_release_status welcome(void *context, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer,
-	const struct wh_bond *bond, uint32_t *buffer_chunks)
+	const struct wh_open_params *params, const struct wh_address *peer, const struct wh_sa *sa,
+	uint32_t *buffer_chunks)
 {
 	const struct pair *pair = context;
 
 	(void)now_tsc;
-	(void)bond;
+	(void)sa;
 	WH_ASSERT(params->chunk_bytes == RIG_CHUNK_BYTES);
 	WH_ASSERT(wh_address_equal(peer, &pair->address[0]));
 	*buffer_chunks = RIG_CHUNKS;
@@ -114,13 +114,13 @@ static enum wh_release_status welcome(void *context, uint64_t now_tsc,
 
 /* By its name it is known which transfer's it is. */
 static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_bond *bond,
-	const struct wh_open_params *params, uint64_t rtt_tsc)
+	const struct wh_address *peer, const struct wh_sa *sa, const struct wh_open_params *params,
+	uint64_t rtt_tsc)
 {
 	struct pair *pair = context;
 	uint64_t number = strtoul(params->name, NULL, 10);
 
-	(void)bond;
+	(void)sa;
 	WH_ASSERT(number < pair->transfers);
 
 	struct side *side = &pair->transfer[number].receiver;

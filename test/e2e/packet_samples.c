@@ -266,7 +266,7 @@ static void tell_probe(const struct wh_packet *packet)
 	TELL("probe", probe, count);
 	TELL("probe", probe, padding_bytes);
 	TELL("probe", probe, train);
-	TELL("probe", probe, bond);
+	TELL("probe", probe, sa);
 }
 
 static void tell_probe_answer(const struct wh_packet *packet)
@@ -373,8 +373,8 @@ static void log_key(void *keylog, const char *line)
 	fprintf(keylog, "%s\n", line);
 }
 
-/* In place of the checksum: by a bond, whose secret goes into the log. */
-static void seal_by_bond(uint8_t *bytes, size_t length, const struct wh_packet *packet)
+/* In place of the checksum: by an SA, whose secret goes into the log. */
+static void seal_by_sa(uint8_t *bytes, size_t length, const struct wh_packet *packet)
 {
 	static const uint8_t secret[WH_SECRET_BYTES] = {7, 7};
 	enum wh_cipher cipher =
@@ -387,14 +387,14 @@ static void seal_by_bond(uint8_t *bytes, size_t length, const struct wh_packet *
 	wh_seal_log_secret(packet->lci, cipher,
 		accepts  ? "accept"
 		: probes ? "probe"
-			 : "bond",
+			 : "sa",
 		secret, about);
 	wh_gcm_derive(&raw, cipher, secret, about);
 	WH_ASSERT(wh_gcm_close_packet(&raw, bytes, length));
 }
 
 /* Of no session, or not yet. */
-static bool is_of_bond(const struct wh_packet *packet)
+static bool is_of_sa(const struct wh_packet *packet)
 {
 	return packet->type == WH_PACKET_OPEN || packet->type == WH_PACKET_ACCEPT ||
 	       packet->type == WH_PACKET_CONFIRM ||
@@ -444,8 +444,8 @@ static bool write_samples(FILE *file, FILE *keylog)
 			size_t length = closed_encode(&packet, token, bytes, sizeof(bytes));
 
 			WH_ASSERT(length <= sizeof(bytes));
-			if (keylog != NULL && is_of_bond(&packet))
-				seal_by_bond(bytes, length, &packet);
+			if (keylog != NULL && is_of_sa(&packet))
+				seal_by_sa(bytes, length, &packet);
 			else if (keylog != NULL)
 				seal(bytes, length, packet.lci);
 			written = write_packet(file, bytes, length) && written;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fuzz target: handshakes. Two hosts look for each other while somebody between them loses,
- * repeats, changes and invents their datagrams, and knows all numbers and cookies. Nobody is bonded
+ * repeats, changes and invents their datagrams, and knows all numbers and cookies. Nobody has an SA
  * with whom he did not make handshakes, none is sent more than he may be, and when it is calm again
- * they are bonded. In some worlds one of the hosts lies, on the auth messages that it writes within
- * TLS: the other one then has a bond with that host's key, or none.
+ * they have an SA. In some worlds one of the hosts lies, on the auth messages that it writes within
+ * TLS: the other one then has an SA with that host's key, or none.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ struct flying {
 
 static struct host {
 	struct wh_identity identity;
-	struct wh_bonds bonds;
+	struct wh_sadb sadb;
 	struct wh_handshakes handshakes;
 	struct wh_attempt attempt; /* with the other one */
 } hosts[2];
@@ -57,7 +57,7 @@ int __wrap_SSL_write(SSL *ssl, const void *bytes, int count);
 int __real_SSL_write_early_data(SSL *ssl, const void *bytes, size_t count, size_t *written);
 int __wrap_SSL_write_early_data(SSL *ssl, const void *bytes, size_t count, size_t *written);
 
-static uint64_t bonded, broken, turned_away, bad, refused_sums, auths;
+static uint64_t with_sa, broken, turned_away, bad, refused_sums, auths;
 static const uint8_t keys[2][WH_SIPHASH_KEY_BYTES] = {{1}, {2}};
 
 static struct wh_address address_of(uint32_t host)
@@ -91,7 +91,7 @@ static void open_hosts(void)
 			.identity = &hosts[i].identity,
 			.ciphers = 1 << WH_CIPHER_AES_128_GCM,
 			.version = "1",
-			.bonds = &hosts[i].bonds,
+			.sadb = &hosts[i].sadb,
 			.n_pending = 8,
 			.authorizer = {.authorize = authorize,
 				.holds = holds,
@@ -99,7 +99,7 @@ static void open_hosts(void)
 		};
 
 		memcpy(config.key, keys[i], sizeof(config.key));
-		WH_ASSERT(wh_bonds_init(&hosts[i].bonds, WH_BOND_PLACES_MIN) == 0);
+		WH_ASSERT(wh_sadb_init(&hosts[i].sadb, WH_SA_PLACES_MIN) == 0);
 		WH_ASSERT(wh_handshakes_init(&hosts[i].handshakes, &config) == 0);
 		hosts[i].attempt = (struct wh_attempt){0};
 	}
@@ -112,7 +112,7 @@ static void close_hosts(void)
 		bad += hosts[i].handshakes.stats.bad_datagrams;
 		turned_away += hosts[i].handshakes.stats.turned_away;
 		wh_handshakes_free(&hosts[i].handshakes);
-		wh_bonds_free(&hosts[i].bonds);
+		wh_sadb_free(&hosts[i].sadb);
 	}
 }
 
@@ -362,7 +362,7 @@ static void step(uint64_t span_tsc)
 		} else {
 			i++;
 		}
-	wh_bond_let_go(hosts[0].attempt.bond);
+	wh_sa_let_go(hosts[0].attempt.sa);
 	wh_handshakes_attempt(&hosts[0].handshakes, world.now_tsc, &peer, &hosts[0].attempt);
 	for (uint32_t i = 0; i < 2; i++) {
 		wh_handshakes_poll(&hosts[i].handshakes, world.now_tsc);
@@ -375,41 +375,41 @@ static void step(uint64_t span_tsc)
 	world.now_tsc += span_tsc;
 }
 
-/* The bond at the other end, too, held; NULL: it is not there, or not yet. */
-static struct wh_bond *find_theirs(void)
+/* The SA at the other end, too, held; NULL: it is not there, or not yet. */
+static struct wh_sa *find_theirs(void)
 {
-	const struct wh_bond *ours = hosts[0].attempt.bond;
+	const struct wh_sa *ours = hosts[0].attempt.sa;
 
-	return ours != NULL ? wh_bonds_hold(&hosts[1].bonds, ours->config.peer_number) : NULL;
+	return ours != NULL ? wh_sadb_hold(&hosts[1].sadb, ours->config.peer_number) : NULL;
 }
 
-static bool is_bonded(void)
+static bool is_with_sa(void)
 {
-	struct wh_bond *theirs = find_theirs();
+	struct wh_sa *theirs = find_theirs();
 
-	wh_bond_let_go(theirs);
+	wh_sa_let_go(theirs);
 	return theirs != NULL;
 }
 
 /* Both ends have the same secret, and know who the other one is. */
-static void check_bond(void)
+static void check_sa(void)
 {
-	struct wh_bond *ours = hosts[0].attempt.bond;
-	struct wh_bond *theirs = find_theirs();
+	struct wh_sa *ours = hosts[0].attempt.sa;
+	struct wh_sa *theirs = find_theirs();
 
-	WH_ASSERT(hosts[0].attempt.state == WH_ATTEMPT_BONDED && theirs != NULL);
+	WH_ASSERT(hosts[0].attempt.state == WH_ATTEMPT_HAS_SA && theirs != NULL);
 	WH_ASSERT(memcmp(ours->config.secret, theirs->config.secret, WH_SECRET_BYTES) == 0);
 	WH_ASSERT(memcmp(ours->config.peer_identity, hosts[1].identity.id, WH_IDENTITY_BYTES) == 0);
 	WH_ASSERT(
 		memcmp(theirs->config.peer_identity, hosts[0].identity.id, WH_IDENTITY_BYTES) == 0);
-	wh_bond_let_go(theirs);
+	wh_sa_let_go(theirs);
 }
 
-/* Whatever the liar has said, his key is his, and a bond has what a bond needs. */
+/* Whatever the liar has said, his key is his, and an SA has what an SA needs. */
 static void check_honest(void)
 {
 	const struct host *honest = &hosts[1 - world.liar];
-	const struct wh_bond *ours = hosts[0].attempt.bond;
+	const struct wh_sa *ours = hosts[0].attempt.sa;
 
 	WH_ASSERT(honest->handshakes.n_pending <= honest->handshakes.config.n_pending);
 	if (world.liar == 0 || ours == NULL)
@@ -444,19 +444,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	wh_script_init(&script, bytes, length);
 	draw_habits(&script);
 	open_hosts();
-	for (uint32_t ms = 0; ms < ROUGH_MS && !is_bonded(); ms += 2)
+	for (uint32_t ms = 0; ms < ROUGH_MS && !is_with_sa(); ms += 2)
 		step(2 * MS);
 	world.script = NULL;
 	/* Who goes by a number that was a lie learns it by opening a session, which nobody does. */
 	calm_ms = world.lies > 0 ? 100 : CALM_S * 1000;
-	for (uint32_t ms = 0; ms < calm_ms && !is_bonded(); ms += 20)
+	for (uint32_t ms = 0; ms < calm_ms && !is_with_sa(); ms += 20)
 		step(20 * MS);
 	if (world.lies > 0)
 		check_honest();
 	else
-		check_bond();
-	bonded += is_bonded();
-	wh_bond_let_go(hosts[0].attempt.bond);
+		check_sa();
+	with_sa += is_with_sa();
+	wh_sa_let_go(hosts[0].attempt.sa);
 	close_hosts();
 	return 0;
 }
@@ -482,8 +482,8 @@ size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
 
 void wh_fuzz_report(void)
 {
-	printf("%" PRIu64 " bonds; %" PRIu64 " auth messages that lie; %" PRIu64
+	printf("%" PRIu64 " SAs; %" PRIu64 " auth messages that lie; %" PRIu64
 	       " handshakes broken, %" PRIu64 " turned away; datagrams: %" PRIu64
 	       " no use, %" PRIu64 " damaged\n",
-		bonded, auths, broken, turned_away, bad, refused_sums);
+		with_sa, auths, broken, turned_away, bad, refused_sums);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: what strangers say to sealed sessions. Two ends with a bond are in the middle of a
- * transfer; whatever comes without its keys, from anywhere, about their sessions or their bond,
- * changes nothing of a session. Nor does what a peer with the bond says of new ones that no cookie
+ * Fuzz target: what strangers say to sealed sessions. Two ends with an SA are in the middle of a
+ * transfer; whatever comes without its keys, from anywhere, about their sessions or their SA,
+ * changes nothing of a session. Nor does what a peer with the SA says of new ones that no cookie
  * of ours has proved.
  */
 #include <stdlib.h>
@@ -35,8 +35,8 @@ enum {
 
 static struct world {
 	struct wh_rig_end end[2];
-	struct wh_bonds bonds[2];
-	struct wh_bond *bond[2];
+	struct wh_sadb sadb[2];
+	struct wh_sa *sa[2];
 	struct wh_session *session[2];
 	uint8_t *memory[2];
 	uint64_t now_tsc;
@@ -66,7 +66,7 @@ static void prepare(void *context, struct wh_session_config *config)
 	uint32_t which = context == &world.end[1];
 
 	config->chunk_memory = world.memory[which];
-	config->bond = which == 0 ? world.bond[0] : NULL;
+	config->sa = which == 0 ? world.sa[0] : NULL;
 }
 
 static void bind(void)
@@ -74,13 +74,13 @@ static void bind(void)
 	uint32_t number[2];
 
 	for (uint32_t i = 0; i < 2; i++) {
-		int rc = wh_bonds_init(&world.bonds[i], WH_BOND_PLACES_MIN);
+		int rc = wh_sadb_init(&world.sadb[i], WH_SA_PLACES_MIN);
 
 		WH_ASSERT(rc == 0);
-		number[i] = wh_bonds_reserve(&world.bonds[i], 0x7700 + (i << 16));
+		number[i] = wh_sadb_reserve(&world.sadb[i], 0x7700 + (i << 16));
 	}
 	for (uint32_t i = 0; i < 2; i++) {
-		const struct wh_bond_config config = {
+		const struct wh_sa_config config = {
 			.secret = {7},
 			.own_identity = {(uint8_t)(1 + i)},
 			.peer_identity = {(uint8_t)(2 - i)},
@@ -89,8 +89,8 @@ static void bind(void)
 			.asked = i == 0,
 		};
 
-		world.bond[i] = wh_bonds_fill(&world.bonds[i], number[i], &config);
-		WH_ASSERT(world.bond[i] != NULL);
+		world.sa[i] = wh_sadb_fill(&world.sadb[i], number[i], &config);
+		WH_ASSERT(world.sa[i] != NULL);
 	}
 }
 
@@ -130,7 +130,7 @@ static void open_world(void)
 		world.memory[i] = aligned_alloc(WH_CHUNK_ALIGN, CHUNKS * CHUNK_BYTES);
 		WH_ASSERT(world.memory[i] != NULL);
 		wh_rig_session_config(&end->session, HZ, CHUNK_BYTES, CHUNKS, 64);
-		end->bonds = &world.bonds[i];
+		end->sadb = &world.sadb[i];
 		end->prepare = prepare;
 		end->accepted = accepted;
 		end->gone = gone;
@@ -145,14 +145,14 @@ static void open_world(void)
 	WH_ASSERT(wh_session_news(world.session[0]).phase == WH_PHASE_RUNNING);
 }
 
-static void close_by(const struct wh_bond *bond, uint8_t *packet, uint32_t bytes, uint32_t what)
+static void close_by(const struct wh_sa *sa, uint8_t *packet, uint32_t bytes, uint32_t what)
 {
 	uint8_t type = packet[1];
 
 	if (what == 1)
 		wh_seal_close_packet(&wh_seal_to_listener, packet, bytes);
 	else if (what == 2 && (type == WH_PACKET_OPEN || type == WH_PACKET_CONFIRM))
-		wh_bond_close(bond, 0, packet, bytes);
+		wh_sa_close(sa, 0, packet, bytes);
 }
 
 static void summarise(struct wh_session_stats stats[2])
@@ -176,8 +176,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	uint32_t bytes_now = (uint32_t)length - AT_PACKET, how = bytes[AT_HOW], to = how & 1;
 	struct wh_rig_end *end = &world.end[to];
 	struct wh_address from = world.end[!to].address;
-	const uint32_t lcis[4] = {0, wh_session_lci(world.session[to]),
-		wh_bond_number(world.bond[to]), wh_session_lci(world.session[!to])};
+	const uint32_t lcis[4] = {0, wh_session_lci(world.session[to]), wh_sa_number(world.sa[to]),
+		wh_session_lci(world.session[!to])};
 
 	memcpy(packet, bytes + AT_PACKET, bytes_now);
 	if (how >> 2 & 3)
@@ -186,7 +186,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 		packet[WH_KEY_OFFSET] = bytes[AT_KEY];
 	if (how & 2)
 		from.port = 2;
-	close_by(world.bond[!to], packet, bytes_now, how >> 4 & 3);
+	close_by(world.sa[!to], packet, bytes_now, how >> 4 & 3);
 	summarise(before);
 	wh_endpoint_input(&end->endpoint, world.now_tsc, world.now_tsc, packet, bytes_now, &from);
 	summarise(after);
@@ -230,11 +230,11 @@ void wh_fuzz_report(void)
 			refused[reason] += stats->bad[reason];
 		unknown += stats->no_session_pkts;
 		others += stats->wrong_peer_pkts;
-		unbound += stats->unbound_pkts;
+		unbound += stats->no_sa_pkts;
 	}
 	printf("refused:");
 	for (uint32_t i = 1; i < WH_WIRE_REASONS; i++)
 		printf(" %s %" PRIu64, wh_wire_reason_name((enum wh_wire_reason)i), refused[i]);
-	printf("; of no session %" PRIu64 ", from others %" PRIu64 ", of no bond %" PRIu64 "\n",
+	printf("; of no session %" PRIu64 ", from others %" PRIu64 ", of no SA %" PRIu64 "\n",
 		unknown, others, unbound);
 }

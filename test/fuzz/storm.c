@@ -64,14 +64,14 @@ static struct wh_session_config session_config(
 }
 
 static enum wh_release_status welcome(void *context, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer,
-	const struct wh_bond *bond, uint32_t *buffer_chunks)
+	const struct wh_open_params *params, const struct wh_address *peer, const struct wh_sa *sa,
+	uint32_t *buffer_chunks)
 {
 	const struct wh_storm *storm = context;
 
 	(void)now_tsc;
 	(void)peer;
-	(void)bond;
+	(void)sa;
 	*buffer_chunks = storm->end[WH_RECEIVER].chunks;
 	const struct wh_profile *profile = wh_profile_by_number(params->profile);
 	struct wh_profile_options options;
@@ -98,19 +98,18 @@ static uint8_t *chunk_memory(const struct wh_session_config *config)
 }
 
 static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_bond *bond,
-	const struct wh_open_params *params, uint64_t rtt_tsc)
+	const struct wh_address *peer, const struct wh_sa *sa, const struct wh_open_params *params,
+	uint64_t rtt_tsc)
 {
 	struct wh_storm *storm = context;
 	struct wh_storm_end *end = &storm->end[WH_RECEIVER];
 	uint32_t buffer_chunks;
 
-	(void)bond;
+	(void)sa;
 	if (end->session != NULL || storm->n_accepted == WH_STORM_ACCEPTED)
 		return NULL;
 	/* Whatever gets here was welcome, and once. */
-	WH_ASSERT(
-		welcome(context, now_tsc, params, peer, bond, &buffer_chunks) == WH_STATUS_PENDING);
+	WH_ASSERT(welcome(context, now_tsc, params, peer, sa, &buffer_chunks) == WH_STATUS_PENDING);
 	for (uint32_t i = 0; i < storm->n_accepted; i++)
 		WH_ASSERT(storm->accepted_lci[i] != lci);
 	uint32_t period_us = end->profile.feedback.period_us;

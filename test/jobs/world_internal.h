@@ -56,7 +56,7 @@ struct world {
 	uint64_t rate_bps;
 	uint64_t rtt_ns;
 	uint32_t mtu_bytes;
-	bool with_handshake; /* all have an identity, and jobs wait for their bonds */
+	bool with_handshake; /* all have an identity, and jobs wait for their SAs */
 	bool is_rough;
 	struct wh_link_model netem[2];
 	uint32_t servers;

@@ -5,8 +5,8 @@
     handed.py [--binary PATH] [--rounds N] [--sends N] [--quiet-s S]
 
 Each round has two new servers over memif, which have been idle for S seconds, and sends a small
-file N times, again S seconds apart: the first has ARP and a handshake before it, the others find a
-bond. A capture of the sender's port tells when what left and came, in ms after the program's start.
+file N times, again S seconds apart: the first has ARP and a handshake before it, the others find an
+SA. A capture of the sender's port tells when what left and came, in ms after the program's start.
 It measures and judges nothing.
 """
 

@@ -50,7 +50,7 @@ static uint64_t cpu_ns(void)
 /* A peer that makes handshakes, and the account of what that costs the other end. */
 struct account {
 	struct wh_identity identity;
-	struct wh_bonds bonds;
+	struct wh_sadb sadb;
 	struct wh_handshakes handshakes;
 	uint32_t peers;
 	uint64_t first_ns; /* ClientHello to Finished */
@@ -69,12 +69,11 @@ static void open_account(struct account *account)
 		.identity = &account->identity,
 		.ciphers = 1 << WH_CIPHER_AES_128_GCM,
 		.version = "perf",
-		.bonds = &account->bonds,
+		.sadb = &account->sadb,
 		.per_second = 1000000,
 	};
 
-	if (wh_identity_make(&account->identity) != 0 ||
-		wh_bonds_init(&account->bonds, 4096) != 0 ||
+	if (wh_identity_make(&account->identity) != 0 || wh_sadb_init(&account->sadb, 4096) != 0 ||
 		wh_handshakes_init(&account->handshakes, &config) != 0)
 		abort();
 }
@@ -82,7 +81,7 @@ static void open_account(struct account *account)
 static void close_account(struct account *account)
 {
 	wh_handshakes_free(&account->handshakes);
-	wh_bonds_free(&account->bonds);
+	wh_sadb_free(&account->sadb);
 	wh_identity_free(&account->identity);
 }
 
@@ -115,7 +114,7 @@ static uint64_t exchange(struct account *account, struct wh_packet *packet,
 	return took_ns;
 }
 
-/* A peer of an address of its own; its bond ends at once. */
+/* A peer of an address of its own; its SA ends at once. */
 static void handshake(struct account *account)
 {
 	struct wh_packet packet = {.type = WH_PACKET_CRYPTO};
@@ -141,12 +140,12 @@ static void handshake(struct account *account)
 	if (wh_handshake_put(&client, NULL, 0) != WH_HANDSHAKE_DONE)
 		abort();
 
-	struct wh_bond *bond = wh_bonds_hold(&account->bonds, client.theirs.number);
+	struct wh_sa *sa = wh_sadb_hold(&account->sadb, client.theirs.number);
 
-	if (bond == NULL)
+	if (sa == NULL)
 		abort();
-	wh_keep_revoke(&account->handshakes, bond);
-	wh_bond_let_go(bond);
+	wh_keep_revoke(&account->handshakes, sa);
+	wh_sa_let_go(sa);
 	/* All is acknowledged: the place is free. */
 	exchange(account, &packet, &peer, &client);
 	wh_handshake_end(&client);

@@ -14,8 +14,8 @@
 #include <rte_malloc.h>
 #include <rte_ring.h>
 
-#include "../rig/bonds.h"
 #include "../rig/end.h"
+#include "../rig/sas.h"
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/meter.h"
@@ -41,7 +41,7 @@ struct pair {
 	struct wh_meter *rx_meter[SIDES]; /* NULL: not metered */
 	struct wh_meter *tx_meter[SIDES];
 
-	struct wh_rig_bonds bonds; /* with a cipher */
+	struct wh_rig_sadb sadb; /* with a cipher */
 	struct wh_port *port[SIDES];
 	uint8_t *chunks[SIDES];
 	struct wh_station station[SIDES];
@@ -111,27 +111,27 @@ static inline struct wh_session_config pair_config_of(const struct pair *pair, e
 }
 
 static inline enum wh_release_status pair_welcome(void *context, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer,
-	const struct wh_bond *bond, uint32_t *buffer_chunks)
+	const struct wh_open_params *params, const struct wh_address *peer, const struct wh_sa *sa,
+	uint32_t *buffer_chunks)
 {
 	const struct pair *pair = context;
 
 	(void)now_tsc;
 	(void)params;
 	(void)peer;
-	(void)bond;
+	(void)sa;
 	*buffer_chunks = pair->config.chunks;
 	return WH_STATUS_PENDING;
 }
 
 static inline struct wh_session *pair_accept(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_bond *bond,
-	const struct wh_open_params *params, uint64_t rtt_tsc)
+	const struct wh_address *peer, const struct wh_sa *sa, const struct wh_open_params *params,
+	uint64_t rtt_tsc)
 {
 	struct pair *pair = context;
 	struct wh_session_config config = pair_config_of(pair, RECEIVER);
 
-	(void)bond;
+	(void)sa;
 	WH_ASSERT(pair->session[RECEIVER] == NULL);
 	pair->session[RECEIVER] = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
 	return pair->session[RECEIVER];
@@ -178,7 +178,7 @@ static inline void pair_open_station(struct pair *pair, enum side side)
 				.places = WH_ENDPOINT_PLACES_MIN,
 				.rx_meter = pair->rx_meter[side],
 				.tx_meter = pair->tx_meter[side],
-				.bonds = pair->cipher != 0 ? &pair->bonds.bonds[side] : NULL,
+				.sadb = pair->cipher != 0 ? &pair->sadb.sadb[side] : NULL,
 			},
 		.read_tsc = pair_read_tsc,
 	};
@@ -200,7 +200,7 @@ static inline void pair_open(struct pair *pair, const char *name)
 	size_t bytes = (size_t)pair->config.chunks * pair->config.chunk_bytes;
 
 	if (pair->cipher != 0)
-		wh_rig_bonds_open(&pair->bonds, 1, pair->cipher);
+		wh_rig_sadb_open(&pair->sadb, 1, pair->cipher);
 	for (enum side side = 0; side < SIDES; side++) {
 		pair->chunks[side] = rte_zmalloc("chunks", bytes, WH_CHUNK_ALIGN);
 		if (pair->chunks[side] == NULL)
@@ -212,7 +212,7 @@ static inline void pair_open(struct pair *pair, const char *name)
 	struct wh_session_config config = pair_config_of(pair, SENDER);
 	struct wh_address to = pair_address(RECEIVER);
 
-	config.bond = pair->bonds.bond[SENDER];
+	config.sa = pair->sadb.sa[SENDER];
 
 	pair->session[SENDER] = wh_session_open(&config, &to, name, WH_OBJECT_BYTES_UNKNOWN);
 	if (pair->session[SENDER] == NULL ||
@@ -232,7 +232,7 @@ static inline void pair_close(struct pair *pair)
 		rte_free(pair->chunks[side]);
 	}
 	if (pair->cipher != 0)
-		wh_rig_bonds_close(&pair->bonds);
+		wh_rig_sadb_close(&pair->sadb);
 }
 
 #endif

@@ -51,29 +51,29 @@ static struct wh_session_config prepared(const struct wh_rig_end *end)
 }
 
 static enum wh_release_status welcome(void *context, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer,
-	const struct wh_bond *bond, uint32_t *buffer_chunks)
+	const struct wh_open_params *params, const struct wh_address *peer, const struct wh_sa *sa,
+	uint32_t *buffer_chunks)
 {
 	const struct wh_rig_end *end = context;
 
 	(void)now_tsc;
 	(void)params;
 	(void)peer;
-	(void)bond;
+	(void)sa;
 	*buffer_chunks = end->session.chunks;
 	return WH_STATUS_PENDING;
 }
 
 static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_bond *bond,
-	const struct wh_open_params *params, uint64_t rtt_tsc)
+	const struct wh_address *peer, const struct wh_sa *sa, const struct wh_open_params *params,
+	uint64_t rtt_tsc)
 {
 	struct wh_rig_end *end = context;
 	struct wh_session_config config = prepared(end);
 	struct wh_session *session =
 		wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
 
-	(void)bond;
+	(void)sa;
 	WH_ASSERT(session != NULL);
 	end->accepted(end->context, session, &config);
 	return session;
@@ -100,7 +100,7 @@ void wh_rig_end_open(struct wh_rig_end *end, uint8_t number, uint32_t places)
 	config.hz = end->session.hz;
 	config.key[0] = number;
 	config.places = places;
-	config.bonds = end->bonds;
+	config.sadb = end->sadb;
 	if (end->accepted != NULL) {
 		config.welcome = config.welcome != NULL ? config.welcome : welcome;
 		config.accept = accept_session;

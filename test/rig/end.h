@@ -22,7 +22,7 @@ struct wh_rig_end {
 	 */
 	struct wh_endpoint_config more;
 	struct wh_session_config session; /* may change: of those that begin from then on */
-	struct wh_bonds *bonds;           /* NULL: none; what comes is not sealed */
+	struct wh_sadb *sadb;             /* NULL: none; what comes is not sealed */
 	/* A last word on the configuration of one session; NULL: there is none. */
 	void (*prepare)(void *context, struct wh_session_config *config);
 	/* Made of that configuration, and not in its place yet; NULL: this end only opens. */

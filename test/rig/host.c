@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 
-#define BONDS 64
+#define SAS 64
 
 void wh_rig_host_make(struct wh_rig_host *host)
 {
@@ -28,15 +28,15 @@ void wh_rig_host_start(struct wh_rig_host *host, uint8_t number)
 		.identity = &host->identity,
 		.ciphers = 1 << WH_CIPHER_AES_128_GCM,
 		.version = "0.1",
-		.bonds = &host->bonds,
+		.sadb = &host->sadb,
 		.authorizer = host->authorizer,
 	};
-	int rc = wh_bonds_init(&host->bonds, BONDS);
+	int rc = wh_sadb_init(&host->sadb, SAS);
 
 	WH_ASSERT(rc == 0 && !host->up);
 	host->end.more.key[1] = ++host->lives;
 	host->end.more.own[0] = wh_rig_address(number);
-	host->end.bonds = host->end.more.with_handshake ? &host->bonds : NULL;
+	host->end.sadb = host->end.more.with_handshake ? &host->sadb : NULL;
 	wh_rig_end_open(&host->end, number, WH_ENDPOINT_PLACES_MIN);
 	memcpy(config.key, host->end.endpoint.listener.key, sizeof(config.key));
 	rc = wh_handshakes_init(&host->handshakes, &config);
@@ -48,7 +48,7 @@ void wh_rig_host_stop(struct wh_rig_host *host)
 {
 	wh_rig_end_close(&host->end);
 	wh_handshakes_free(&host->handshakes);
-	wh_bonds_free(&host->bonds);
+	wh_sadb_free(&host->sadb);
 	host->up = false;
 }
 

@@ -3,7 +3,7 @@
 #define WH_TEST_RIG_HOST_H
 
 /*
- * A process that others may meet: an end, a handshake server behind it, and the bonds that they
+ * A process that others may meet: an end, a handshake server behind it, and the SAs that they
  * share. Its identity outlives a restart.
  */
 
@@ -15,10 +15,10 @@
 
 struct wh_rig_host {
 	struct wh_rig_end
-		end; /* as for wh_rig_end_open, but for bonds; more.with_handshake: they are used */
+		end; /* as for wh_rig_end_open, but for SAs; more.with_handshake: they are used */
 	struct wh_authorizer authorizer;
 	struct wh_identity identity;
-	struct wh_bonds bonds;
+	struct wh_sadb sadb;
 	struct wh_handshakes handshakes;
 	uint8_t lives; /* how often it was started */
 	bool up;

@@ -45,8 +45,8 @@ struct talk {
 
 struct world {
 	struct wh_rig_end end[2];
-	struct wh_bonds bonds[2];
-	struct wh_bond *bond[2];
+	struct wh_sadb sadb[2];
+	struct wh_sa *sa[2];
 	struct talk talk[TALKS];
 	struct wh_foe foe;
 	struct wh_prng prng;
@@ -146,7 +146,7 @@ static void begin(struct world *w, uint32_t number)
 				  wh_prng_below(&w->prng, 3) == 0 ? 2000 : 6 * CHUNK_BYTES);
 	talk->begun = true;
 	configure(w, &end->session);
-	end->session.bond = w->bond[sender_of(number)];
+	end->session.sa = w->sa[sender_of(number)];
 	talk->session[WH_TRANSMITTER] = wh_rig_end_connect(
 		end, &w->end[!sender_of(number)].address, name, talk->bytes, &config);
 	talk->memory[WH_TRANSMITTER] = config.chunk_memory;
@@ -163,7 +163,7 @@ static void world_open(struct world *w, uint64_t seed)
 	memset(w, 0, sizeof(*w));
 	wh_prng_init(&w->prng, seed);
 	wh_cipher_forget();
-	wh_cipher_bind(w->bonds, w->bond, wh_prng_u64(&w->prng));
+	wh_cipher_bind(w->sadb, w->sa, wh_prng_u64(&w->prng));
 	w->now_tsc = HZ;
 	w->profile = wh_profile_find(
 		profiles[wh_prng_below(&w->prng, sizeof(profiles) / sizeof(profiles[0]))]);
@@ -172,7 +172,7 @@ static void world_open(struct world *w, uint64_t seed)
 		w->out[i].head = w->room[i];
 	for (uint32_t i = 0; i < 2; i++) {
 		configure(w, &w->end[i].session);
-		w->end[i].bonds = &w->bonds[i];
+		w->end[i].sadb = &w->sadb[i];
 		w->end[i].prepare = prepare;
 		w->end[i].accepted = session_accepted;
 		w->end[i].gone = session_gone;
@@ -199,7 +199,7 @@ static void world_close(struct world *w)
 	}
 	for (uint32_t i = 0; i < 2; i++) {
 		wh_rig_end_close(&w->end[i]);
-		wh_bonds_free(&w->bonds[i]);
+		wh_sadb_free(&w->sadb[i]);
 	}
 	wh_foe_close(&w->foe);
 }

@@ -7,10 +7,10 @@
 #include "nonces.h"
 #include "seal/gcm.h"
 
-/* Keys that are in use at once: of two ends, their sessions and what is closed by bonds. */
+/* Keys that are in use at once: of two ends, their sessions and what is closed by SAs. */
 #define KEYS_MAX 4096
 
-/* Linked in the place of the library's: every key of a seal or a bond is begun by it. */
+/* Linked in the place of the library's: every key of a seal or an SA is begun by it. */
 const struct wh_gcm_unit *__real_wh_gcm_unit(void);
 const struct wh_gcm_unit *__wrap_wh_gcm_unit(void);
 
@@ -76,18 +76,18 @@ void wh_cipher_forget(void)
 	wh_nonces_clear();
 }
 
-void wh_cipher_bind(struct wh_bonds bonds[2], struct wh_bond *bond[2], uint64_t seed)
+void wh_cipher_bind(struct wh_sadb sadb[2], struct wh_sa *sa[2], uint64_t seed)
 {
 	uint32_t number[2];
 
 	for (uint32_t i = 0; i < 2; i++) {
-		int rc = wh_bonds_init(&bonds[i], WH_BOND_PLACES_MIN);
+		int rc = wh_sadb_init(&sadb[i], WH_SA_PLACES_MIN);
 
 		WH_ASSERT(rc == 0);
-		number[i] = wh_bonds_reserve(&bonds[i], (uint32_t)(seed >> 16 * i));
+		number[i] = wh_sadb_reserve(&sadb[i], (uint32_t)(seed >> 16 * i));
 	}
 	for (uint32_t i = 0; i < 2; i++) {
-		struct wh_bond_config config = {
+		struct wh_sa_config config = {
 			.own_identity = {(uint8_t)(1 + i)},
 			.peer_identity = {(uint8_t)(2 - i)},
 			.peer_number = number[!i],
@@ -96,7 +96,7 @@ void wh_cipher_bind(struct wh_bonds bonds[2], struct wh_bond *bond[2], uint64_t 
 		};
 
 		memcpy(config.secret, &seed, sizeof(seed));
-		bond[i] = wh_bonds_fill(&bonds[i], number[i], &config);
-		WH_ASSERT(bond[i] != NULL);
+		sa[i] = wh_sadb_fill(&sadb[i], number[i], &config);
+		WH_ASSERT(sa[i] != NULL);
 	}
 }

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../rig/bonds.h"
 #include "../rig/end.h"
+#include "../rig/sas.h"
 #include "../rig/stream.h"
 #include "base/clock.h"
 #include "endpoint/endpoint.h"
@@ -70,7 +70,7 @@ struct transfer {
 
 struct hall {
 	enum wh_cipher cipher;       /* 0: nothing is sealed */
-	struct wh_rig_bonds bonds;   /* by role, too */
+	struct wh_rig_sadb sadb;     /* by role, too */
 	struct wh_rig_end end[2];    /* by enum wh_role of its sessions */
 	struct wh_slot_fifo pipe[2]; /* to that end */
 	struct wh_fifo accepted;     /* receiving thread -> user */
@@ -405,7 +405,7 @@ static void hall_open(struct hall *hall, enum wh_cipher cipher)
 {
 	hall->cipher = cipher;
 	if (cipher != 0)
-		wh_rig_bonds_open(&hall->bonds, 1, cipher);
+		wh_rig_sadb_open(&hall->sadb, 1, cipher);
 	for (int role = 0; role < 2; role++) {
 		struct wh_rig_end *end = &hall->end[role];
 
@@ -419,8 +419,8 @@ static void hall_open(struct hall *hall, enum wh_cipher cipher)
 		end->session.rate_bps = UINT64_C(1000000000);
 		end->session.initial_rtt_ns = 1000000;
 		if (cipher != 0) {
-			end->session.bond = hall->bonds.bond[role];
-			end->bonds = &hall->bonds.bonds[role];
+			end->session.sa = hall->sadb.sa[role];
+			end->sadb = &hall->sadb.sadb[role];
 		}
 		wh_rig_end_open(end, (uint8_t)role, 64);
 
@@ -444,7 +444,7 @@ static void hall_close(struct hall *hall)
 	}
 	wh_fifo_free(&hall->accepted);
 	if (hall->cipher != 0)
-		wh_rig_bonds_close(&hall->bonds);
+		wh_rig_sadb_close(&hall->sadb);
 	for (uint32_t i = 0; i < hall->opened; i++) {
 		wh_stream_source_close(&hall->transfer[i].source);
 		wh_stream_sink_close(&hall->transfer[i].sink);

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../rig/bonds.h"
 #include "../rig/end.h"
 #include "../rig/parcel.h"
+#include "../rig/sas.h"
 #include "base/clock.h"
 #include "fec/fec.h"
 
@@ -32,7 +32,7 @@ struct wh_world {
 	struct wh_world_config config;
 	uint64_t now_tsc;
 	struct wh_rig_end sender_end;
-	struct wh_rig_bonds bonds; /* with a cipher */
+	struct wh_rig_sadb sadb; /* with a cipher */
 	struct wh_rig_end receiver_end;
 	struct wh_session *sender;
 	struct wh_session *receiver;
@@ -103,10 +103,10 @@ static void configure(const struct wh_world *w, struct wh_rig_end *end, uint32_t
 
 static void bind(struct wh_world *w)
 {
-	wh_rig_bonds_open(&w->bonds, w->config.seed, w->config.cipher);
-	w->sender_end.session.bond = w->bonds.bond[0];
-	w->sender_end.bonds = &w->bonds.bonds[0];
-	w->receiver_end.bonds = &w->bonds.bonds[1];
+	wh_rig_sadb_open(&w->sadb, w->config.seed, w->config.cipher);
+	w->sender_end.session.sa = w->sadb.sa[0];
+	w->sender_end.sadb = &w->sadb.sadb[0];
+	w->receiver_end.sadb = &w->sadb.sadb[1];
 }
 
 static uint64_t opened_bytes(const struct wh_world_config *config)
@@ -226,7 +226,7 @@ void wh_world_destroy(struct wh_world *w)
 	wh_rig_end_close(&w->sender_end);
 	wh_rig_end_close(&w->receiver_end);
 	if (w->config.cipher != 0)
-		wh_rig_bonds_close(&w->bonds);
+		wh_rig_sadb_close(&w->sadb);
 	wh_fec_destroy(w->fec);
 	while (w->spare != NULL) {
 		struct parcel *parcel = w->spare;

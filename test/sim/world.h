@@ -13,7 +13,7 @@
 
 #include "../rig/stream.h"
 #include "lab/netem/netem.h"
-#include "seal/bond.h"
+#include "seal/sa.h"
 #include "session/session.h"
 
 /* What is to happen besides the transfer. */

@@ -83,7 +83,7 @@ PROVED_ELSEWHERE = {
     'lib/session/decide.c': 'part of a transmitter: test/unit/session/session_udt.c',
     'lib/session/losses.c': 'part of a receiver: test/unit/session/rcv.c',
     'lib/session/outcome.c': 'how a session ends: test/unit/endpoint/release.c',
-    'lib/session/sealing.c': 'a session under a bond: test/unit/session/sealed.c',
+    'lib/session/sealing.c': 'a session under an SA: test/unit/session/sealed.c',
     'lib/session/session_config.c': 'values alone: all tests of sessions begin with them',
     'lib/session/timing.c': 'spans alone: test/unit/endpoint/lifecycle.c',
     'lib/endpoint/strays.c': 'test/unit/endpoint/probes.c and datagrams.c',

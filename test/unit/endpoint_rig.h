@@ -57,27 +57,27 @@ static inline struct wh_session_config session_config(const struct house *house)
 }
 
 static inline enum wh_release_status welcome(void *context, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer,
-	const struct wh_bond *bond, uint32_t *buffer_chunks)
+	const struct wh_open_params *params, const struct wh_address *peer, const struct wh_sa *sa,
+	uint32_t *buffer_chunks)
 {
 	const struct house *house = context;
 
 	(void)now_tsc;
 	(void)params;
 	(void)peer;
-	(void)bond;
+	(void)sa;
 	*buffer_chunks = CHUNKS;
 	return house->welcome;
 }
 
 static inline struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_bond *bond,
-	const struct wh_open_params *params, uint64_t rtt_tsc)
+	const struct wh_address *peer, const struct wh_sa *sa, const struct wh_open_params *params,
+	uint64_t rtt_tsc)
 {
 	struct house *house = context;
 	struct wh_session_config config = session_config(house);
 
-	(void)bond;
+	(void)sa;
 	if (house->no_memory)
 		return NULL;
 

@@ -334,14 +334,14 @@ static void sample_probe(enum sample_size size, struct wh_packet *packet)
 			.count = 0x5152,
 			.padding_bytes = 9,
 			.train = 0xc1c2,
-			.bond = 0xd1d2d3d4},
+			.sa = 0xd1d2d3d4},
 		{.stamp_ns = UINT64_MAX,
 			.made_us = UINT64_MAX,
 			.index = WH_PROBE_PKTS_MAX - 1,
 			.count = WH_PROBE_PKTS_MAX,
 			.padding_bytes = WH_PAYLOAD_BYTES_MAX,
 			.train = UINT16_MAX,
-			.bond = UINT32_MAX},
+			.sa = UINT32_MAX},
 	};
 	static const uint8_t flags[SAMPLE_SIZES] = {0, WH_FLAG_ECHO, WH_FLAG_FETCH};
 

@@ -46,9 +46,9 @@ uint32_t probe_rig_wire_bytes(const struct probe_rig *rig)
 }
 
 static enum wh_release_status may_probe(
-	void *context, uint64_t now_tsc, const struct wh_address *peer, const struct wh_bond *bond)
+	void *context, uint64_t now_tsc, const struct wh_address *peer, const struct wh_sa *sa)
 {
-	(void)bond;
+	(void)sa;
 	const struct probe_rig *rig = context;
 
 	(void)now_tsc;
@@ -70,9 +70,9 @@ static void open_all(struct probe_rig *rig)
 	int rc;
 
 	if (rig->sealed) {
-		wh_rig_bonds_open(&rig->bonds, 7, WH_CIPHER_AES_128_GCM);
-		server.bonds = &rig->bonds.bonds[1];
-		rig->config.bond = rig->bonds.bond[0];
+		wh_rig_sadb_open(&rig->sadb, 7, WH_CIPHER_AES_128_GCM);
+		server.sadb = &rig->sadb.sadb[1];
+		rig->config.sa = rig->sadb.sa[0];
 	}
 	rc = wh_endpoint_init(&rig->client, &client);
 
@@ -101,7 +101,7 @@ void probe_rig_close(struct probe_rig *rig)
 	wh_endpoint_free(&rig->server);
 	wh_prober_free(&rig->prober);
 	if (rig->sealed)
-		wh_rig_bonds_close(&rig->bonds);
+		wh_rig_sadb_close(&rig->sadb);
 }
 
 static struct parcel *copy(const uint8_t *bytes, uint32_t length)

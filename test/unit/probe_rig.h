@@ -4,7 +4,7 @@
 
 /* A prober at one endpoint and an answerer at the other, two links between, in virtual time. */
 
-#include "../rig/bonds.h"
+#include "../rig/sas.h"
 #include "endpoint/endpoint.h"
 #include "lab/netem/netem.h"
 
@@ -15,7 +15,7 @@ struct probe_rig {
 	struct wh_link_model forth, back;
 	struct wh_prober_config config;
 	bool sealed;
-	struct wh_rig_bonds bonds; /* then; the prober's is [0] */
+	struct wh_rig_sadb sadb; /* then; the prober's is [0] */
 	enum wh_release_status welcome;
 	/* Looks at, and may change, what comes over; false: it is lost. NULL: nobody does. */
 	bool (*meddle)(struct probe_rig *rig, bool to_server, uint8_t *bytes, uint32_t *length);

@@ -94,8 +94,8 @@ static void name_peer(struct wh_book_entry *entry, const struct wh_job *job)
 	char name[WH_PEER_NAME_BYTES];
 	struct wh_rights rights;
 
-	if (job->streams.bond != NULL)
-		wh_id_text(job->streams.bond->config.peer_identity, entry->identity);
+	if (job->streams.sa != NULL)
+		wh_id_text(job->streams.sa->config.peer_identity, entry->identity);
 	if (store != NULL && job->rights.number != 0 &&
 		wh_store_rights(store, job->rights.number, &rights, name))
 		snprintf(entry->name, sizeof(entry->name), "%s", name);

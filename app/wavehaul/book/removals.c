@@ -19,8 +19,8 @@ uint32_t wh_removals_add(
 	bool room;
 	uint32_t count;
 
-	if (job->streams.bond != NULL)
-		memcpy(removal.identity, job->streams.bond->config.peer_identity,
+	if (job->streams.sa != NULL)
+		memcpy(removal.identity, job->streams.sa->config.peer_identity,
 			sizeof(removal.identity));
 	wh_spin_lock(&removals->lock);
 	room = whole && removals->count < WH_REMOVALS_MAX;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/spin.h"
-#include "seal/bond.h"
+#include "seal/sa.h"
 #include "wire/encap.h"
 
 struct wh_job;

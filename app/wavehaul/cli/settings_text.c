@@ -19,7 +19,7 @@
 #include "base/units.h"
 #include "bundle/choice.h"
 #include "cli/address_text.h"
-#include "seal/bond.h"
+#include "seal/sa.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

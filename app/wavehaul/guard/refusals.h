@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/spin.h"
-#include "seal/bond.h"
+#include "seal/sa.h"
 #include "wire/encap.h"
 
 #define WH_REFUSALS_KEPT     8

@@ -16,8 +16,8 @@ uint64_t wh_ground_draw(struct wh_ground *ground)
 }
 
 static enum wh_release_status welcome(void *context, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer,
-	const struct wh_bond *bond, uint32_t *buffer_chunks)
+	const struct wh_open_params *params, const struct wh_address *peer, const struct wh_sa *sa,
+	uint32_t *buffer_chunks)
 {
 	const struct wh_ground_shard *shard = context;
 	const struct wh_ground_hooks *hooks = &shard->ground->hooks;
@@ -25,12 +25,12 @@ static enum wh_release_status welcome(void *context, uint64_t now_tsc,
 
 	if (!wh_open_is_possible(params, &bounds))
 		return WH_STATUS_REFUSED;
-	return hooks->welcome(hooks->owner, now_tsc, params, peer, bond, buffer_chunks);
+	return hooks->welcome(hooks->owner, now_tsc, params, peer, sa, buffer_chunks);
 }
 
 static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_bond *bond,
-	const struct wh_open_params *params, uint64_t rtt_tsc)
+	const struct wh_address *peer, const struct wh_sa *sa, const struct wh_open_params *params,
+	uint64_t rtt_tsc)
 {
 	const struct wh_ground_shard *shard = context;
 	struct wh_ground *ground = shard->ground;
@@ -46,7 +46,7 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 	config.window_pkts = params->window_pkts;
 	wh_repair_follow(params, &config);
 	return ground->hooks.accept(ground->hooks.owner, shard->number, &config, now_tsc, lci, peer,
-		bond, params, rtt_tsc);
+		sa, params, rtt_tsc);
 }
 
 static bool may_come(void *context, const struct wh_address *peer)
@@ -64,11 +64,11 @@ static void session_gone(void *context, struct wh_session *session)
 }
 
 static enum wh_release_status may_probe(
-	void *context, uint64_t now_tsc, const struct wh_address *peer, const struct wh_bond *bond)
+	void *context, uint64_t now_tsc, const struct wh_address *peer, const struct wh_sa *sa)
 {
 	const struct wh_ground_shard *shard = context;
 
-	return shard->ground->hooks.may_probe(shard->ground->hooks.owner, now_tsc, peer, bond);
+	return shard->ground->hooks.may_probe(shard->ground->hooks.owner, now_tsc, peer, sa);
 }
 
 struct wh_endpoint_config wh_ground_endpoint_config(
@@ -82,7 +82,7 @@ struct wh_endpoint_config wh_ground_endpoint_config(
 		.gone = session_gone,
 		.context = &ground->shard[shard],
 		.with_handshake = ground->handshake != NULL,
-		.bonds = ground->handshake != NULL ? &ground->handshake->bonds : NULL,
+		.sadb = ground->handshake != NULL ? &ground->handshake->sadb : NULL,
 		.queue = shard,
 	};
 

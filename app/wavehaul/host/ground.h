@@ -25,17 +25,17 @@ struct wh_host_handshake;
 struct wh_ground_hooks {
 	enum wh_release_status (*welcome)(void *owner, uint64_t now_tsc,
 		const struct wh_open_params *params, const struct wh_address *peer,
-		const struct wh_bond *bond, uint32_t *buffer_chunks);
+		const struct wh_sa *sa, uint32_t *buffer_chunks);
 	struct wh_session *(*accept)(void *owner, uint32_t shard,
 		const struct wh_session_config *config, uint64_t now_tsc, uint32_t lci,
-		const struct wh_address *peer, const struct wh_bond *bond,
+		const struct wh_address *peer, const struct wh_sa *sa,
 		const struct wh_open_params *params, uint64_t rtt_tsc);
 	void (*gone)(void *owner, struct wh_session *session);
 	/* Whether a host of that address may begin a handshake or probe at all; NULL: any host. */
 	bool (*may_come)(void *owner, const struct wh_address *peer);
 	/* Whether that peer may probe the path to this host now; NULL: never. */
 	enum wh_release_status (*may_probe)(void *owner, uint64_t now_tsc,
-		const struct wh_address *peer, const struct wh_bond *bond);
+		const struct wh_address *peer, const struct wh_sa *sa);
 	void *owner;
 };
 
@@ -63,7 +63,7 @@ struct wh_ground {
 	uint32_t attach_bytes;               /* like in wh_session_config */
 	uint32_t burst_pkts;                 /* likewise */
 	uint64_t line_bps;                   /* likewise: of a NIC's link, otherwise unknown */
-	struct wh_host_handshake *handshake; /* source of jobs' bonds; NULL: nothing is sealed */
+	struct wh_host_handshake *handshake; /* source of jobs' SAs; NULL: nothing is sealed */
 	struct wh_ground_shard shard[WH_QUEUES_MAX]; /* settings->queues of them */
 	uint32_t workers;
 	struct wh_loop *worker[WH_SETTINGS_CPUS_MAX]; /* the loops of the working cores */

@@ -9,8 +9,8 @@
 #include "host/ground.h"
 #include "trust/fingerprint.h"
 
-/* The most bonds at once, one for each peer that shares a secret with this process. */
-#define BONDS 4096
+/* The most SAs at once, one for each peer that shares a secret with this process. */
+#define SAS 4096
 
 /*
  * Steps of TLS for a queue in one turn. Each costs the working core up to a signature and the rest
@@ -37,18 +37,18 @@ int wh_host_handshake_init(struct wh_host_handshake *handshake, struct wh_ground
 		.authorizer = settings->authorizer,
 		.tell = settings->tell,
 		.context = settings->context,
-		.bonds = &handshake->bonds,
+		.sadb = &handshake->sadb,
 	};
 
 	*handshake = (struct wh_host_handshake){.ground = ground};
 	memcpy(config.key, ground->cookie_key, sizeof(config.key));
 
-	int rc = wh_bonds_init(&handshake->bonds, BONDS);
+	int rc = wh_sadb_init(&handshake->sadb, SAS);
 
 	if (rc == 0)
 		rc = wh_handshakes_init(&handshake->handshakes, &config);
 	if (rc != 0)
-		wh_bonds_free(&handshake->bonds);
+		wh_sadb_free(&handshake->sadb);
 	else
 		ground->handshake = handshake;
 	return rc;
@@ -59,7 +59,7 @@ void wh_host_handshake_free(struct wh_host_handshake *handshake)
 	if (handshake->ground == NULL)
 		return;
 	wh_handshakes_free(&handshake->handshakes);
-	wh_bonds_free(&handshake->bonds);
+	wh_sadb_free(&handshake->sadb);
 	handshake->ground->handshake = NULL;
 	handshake->ground = NULL;
 }
@@ -147,7 +147,7 @@ static void give_up(struct wh_sought *sought, enum wh_release_status status, con
 	snprintf(sought->why, sizeof(sought->why), "%s", why);
 }
 
-/* Gives up after the patience, unless there is a bond or a refusal. */
+/* Gives up after the patience, unless there is an SA or a refusal. */
 static void see_patience(const struct wh_attempt *attempt, uint64_t waited_ns, uint64_t patience_ns,
 	struct wh_sought *sought)
 {
@@ -179,7 +179,7 @@ void wh_host_handshake_seek(struct wh_host_handshake *handshake, uint64_t now_ts
 
 	*sought = (struct wh_sought){.status = WH_STATUS_PENDING};
 	wh_handshakes_attempt(&handshake->handshakes, now_tsc, door, &attempt);
-	sought->bond = attempt.bond;
+	sought->sa = attempt.sa;
 	if (attempt.state == WH_ATTEMPT_REFUSED) {
 		wh_host_handshake_refusal(handshake, &attempt, sought->why);
 		sought->status =
@@ -188,7 +188,7 @@ void wh_host_handshake_seek(struct wh_host_handshake *handshake, uint64_t now_ts
 		give_up(sought, WH_STATUS_BUSY, "too many servers at once");
 	} else if (attempt.state == WH_ATTEMPT_JUDGED) {
 		*since_tsc = now_tsc;
-	} else if (attempt.state != WH_ATTEMPT_BONDED) {
+	} else if (attempt.state != WH_ATTEMPT_HAS_SA) {
 		see_patience(&attempt, wh_tsc_to_ns(handshake->ground->hz, now_tsc - *since_tsc),
 			patience_ns, sought);
 	}

@@ -4,10 +4,10 @@
 
 /*
  * A host's handshake server: a process of its first working core, between the endpoints of all
- * queues and lib/trust. Jobs get the bond with their peer from it (struct wh_ground).
+ * queues and lib/trust. Jobs get the SA with their peer from it (struct wh_ground).
  */
 
-#include "seal/bond.h"
+#include "seal/sa.h"
 #include "trust/handshakes.h"
 
 struct wh_ground;
@@ -24,7 +24,7 @@ struct wh_handshake_settings {
 
 struct wh_host_handshake {
 	struct wh_ground *ground;
-	struct wh_bonds bonds;
+	struct wh_sadb sadb;
 	struct wh_handshakes handshakes;
 };
 
@@ -42,16 +42,16 @@ int32_t wh_host_handshake_poll(void *state, uint64_t now_tsc);
 
 #define WH_SOUGHT_WHY_BYTES 200
 
-/* State of the search for a server's bond. */
+/* State of the search for a server's SA. */
 struct wh_sought {
-	struct wh_bond *bond;          /* held for the caller, who releases it; NULL: none yet */
+	struct wh_sa *sa;              /* held for the caller, who releases it; NULL: none yet */
 	enum wh_release_status status; /* PENDING, or a failure, and ... */
 	char why[WH_SOUGHT_WHY_BYTES]; /* ... why */
 	uint8_t least, most;           /* range of other versions that the server speaks; or 0 */
 };
 
 /*
- * Any core: seeks a bond with the server that answers handshakes at `door`, for up to `patience_ns`
+ * Any core: seeks an SA with the server that answers handshakes at `door`, for up to `patience_ns`
  * from *since_tsc on; while a person is being asked there is no time limit.
  */
 void wh_host_handshake_seek(struct wh_host_handshake *handshake, uint64_t now_tsc,

@@ -39,7 +39,7 @@ static struct wh_address door_of(const struct wh_job *job)
 	return door;
 }
 
-/* By the server, whose decision came after its bond: the streams under that bond have ended. */
+/* By the server, whose decision came after its SA: the streams under that SA have ended. */
 static bool was_refused(struct wh_job *job, uint64_t now_tsc, struct wh_attempt *attempt)
 {
 	struct wh_host_handshake *handshake = job->jobs->ground->handshake;
@@ -48,38 +48,38 @@ static bool was_refused(struct wh_job *job, uint64_t now_tsc, struct wh_attempt 
 	if (handshake == NULL)
 		return false;
 	wh_handshakes_attempt(&handshake->handshakes, now_tsc, &door, attempt);
-	wh_bond_let_go(attempt->bond);
+	wh_sa_let_go(attempt->sa);
 	return attempt->state == WH_ATTEMPT_REFUSED;
 }
 
 /* Any trusted peer may answer at an address: it need not be the requested one. */
-static bool is_another(const struct wh_request *request, const struct wh_bond *bond)
+static bool is_another(const struct wh_request *request, const struct wh_sa *sa)
 {
 	return request->peer_known &&
-	       memcmp(request->peer_id, bond->config.peer_identity, WH_IDENTITY_BYTES) != 0;
+	       memcmp(request->peer_id, sa->config.peer_identity, WH_IDENTITY_BYTES) != 0;
 }
 
-static void take_bond(struct wh_job *job, struct wh_bond *bond)
+static void take_sa(struct wh_job *job, struct wh_sa *sa)
 {
-	job->streams.bond = bond;
-	job->sealed.cipher = bond->config.cipher;
-	memcpy(job->sealed.peer_id, bond->config.peer_identity, sizeof(job->sealed.peer_id));
+	job->streams.sa = sa;
+	job->sealed.cipher = sa->config.cipher;
+	memcpy(job->sealed.peer_id, sa->config.peer_identity, sizeof(job->sealed.peer_id));
 }
 
-/* All streams to a peer are sealed with their common bond. False: not yet, or never. */
-static bool has_bond(struct wh_job *job, uint64_t now_tsc)
+/* All streams to a peer are sealed with their common SA. False: not yet, or never. */
+static bool has_sa(struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_host_handshake *handshake = job->jobs->ground->handshake;
 	const struct wh_address door = door_of(job);
 	struct wh_sought sought;
 
-	if (handshake == NULL || job->streams.bond != NULL)
+	if (handshake == NULL || job->streams.sa != NULL)
 		return true;
 	wh_host_handshake_seek(handshake, now_tsc, &door, job->request.peer_timeout_ns,
 		&job->turn.came_tsc, &sought);
-	if (sought.bond != NULL)
-		take_bond(job, sought.bond);
-	if (sought.bond != NULL && is_another(&job->request, sought.bond)) {
+	if (sought.sa != NULL)
+		take_sa(job, sought.sa);
+	if (sought.sa != NULL && is_another(&job->request, sought.sa)) {
 		wh_job_give_up(job, now_tsc, WH_STATUS_REFUSED,
 			"the server at that address does not have the key of the named peer");
 	} else if (sought.status != WH_STATUS_PENDING) {
@@ -87,7 +87,7 @@ static bool has_bond(struct wh_job *job, uint64_t now_tsc)
 		job->result.peer_most = sought.most;
 		wh_job_give_up(job, now_tsc, sought.status, sought.why);
 	}
-	return job->streams.bond != NULL && job->result.failed == WH_STATUS_PENDING;
+	return job->streams.sa != NULL && job->result.failed == WH_STATUS_PENDING;
 }
 
 /* The server has this much time to answer. */
@@ -99,7 +99,7 @@ static void grow_patient(struct wh_job *job, uint64_t now_tsc)
 
 static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
 {
-	if (!has_bond(job, now_tsc))
+	if (!has_sa(job, now_tsc))
 		return 0;
 	if (wh_job_join(job) != 0 || !wh_job_open_out(job, WH_JOB_NAME, wh_job_sends(job))) {
 		wh_job_give_up(job, now_tsc, WH_STATUS_BUSY,
@@ -164,20 +164,20 @@ static void see_patience(struct wh_job *job, uint64_t now_tsc, enum wh_phase pha
 }
 
 /*
- * After a restart the server may have made another handshake with us; it answers under the bond of
+ * After a restart the server may have made another handshake with us; it answers under the SA of
  * our stream's OPEN.
  */
-static void follow_bond(struct wh_job *job)
+static void follow_sa(struct wh_job *job)
 {
-	struct wh_bond *bond = wh_session_bond(job->streams.out);
+	struct wh_sa *sa = wh_session_sa(job->streams.out);
 
 	/* With another key it is another server. */
-	if (bond == job->streams.bond ||
-		memcmp(bond->config.peer_identity, job->sealed.peer_id, WH_IDENTITY_BYTES) != 0)
+	if (sa == job->streams.sa ||
+		memcmp(sa->config.peer_identity, job->sealed.peer_id, WH_IDENTITY_BYTES) != 0)
 		return;
-	wh_bond_share(bond);
-	wh_bond_let_go(job->streams.bond);
-	take_bond(job, bond);
+	wh_sa_share(sa);
+	wh_sa_let_go(job->streams.sa);
+	take_sa(job, sa);
 }
 
 static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
@@ -203,9 +203,9 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 		int found = wh_job_read(job, &record);
 
 		if (found > 0)
-			follow_bond(job);
-		/* Checked with its first packet under which bond it is. */
-		if (found > 0 && wh_session_bond(wh_job_in(job)) != job->streams.bond) {
+			follow_sa(job);
+		/* Checked with its first packet under which SA it is. */
+		if (found > 0 && wh_session_sa(wh_job_in(job)) != job->streams.sa) {
 			wh_job_read_done(job);
 			wh_job_fail(job, WH_STATUS_MISMATCH,
 				"a host other than the server answered in its place");

@@ -123,15 +123,15 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 	wh_job_enter(job, WH_JOB_RUNNING);
 }
 
-/* Under the bond of the client's stream, since that client must read our OPEN. */
+/* Under the SA of the client's stream, since that client must read our OPEN. */
 static bool open_reply(struct wh_job *job)
 {
 	char name[32];
 
-	WH_ASSERT(job->streams.bond == NULL);
-	job->streams.bond = wh_session_bond(wh_job_in(job));
-	if (job->streams.bond != NULL)
-		wh_bond_share(job->streams.bond);
+	WH_ASSERT(job->streams.sa == NULL);
+	job->streams.sa = wh_session_sa(wh_job_in(job));
+	if (job->streams.sa != NULL)
+		wh_sa_share(job->streams.sa);
 	snprintf(name, sizeof(name), WH_REPLY_NAME, job->place.reply);
 	return wh_job_open_out(
 		job, name, wh_job_sends(job) && !wh_job_is_errand(job->request.verb));
@@ -140,11 +140,11 @@ static bool open_reply(struct wh_job *job)
 /* HELLO has arrived: opens our stream, for READY or REFUSED. */
 static void reply(struct wh_job *job, uint64_t now_tsc)
 {
-	const struct wh_bond *bond = wh_session_bond(wh_job_in(job));
+	const struct wh_sa *sa = wh_session_sa(wh_job_in(job));
 	char why[WH_RIGHTS_WHY_BYTES];
 
-	if (bond != NULL)
-		job->rights.number = bond->config.rights;
+	if (sa != NULL)
+		job->rights.number = sa->config.rights;
 
 	/* First: what is set up depends on the rights. */
 	bool may = wh_job_claim_rights(job, why);

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "job/desk/desk.h"
 #include "job/jobs.h"
-#include "seal/bond.h"
+#include "seal/sa.h"
 
 /* HELLO or READY precedes it. */
 #define PEERS_FIRST_CHUNK 1
@@ -39,8 +39,8 @@ static struct wh_keeping keeping_of(const struct wh_job *job)
 	static_assert(WH_JOURNAL_OWNER_BYTES == WH_IDENTITY_BYTES, "a key is an owner");
 	if (job->role == WH_AT_SERVER)
 		keeping.owner.bytes_max = job->jobs->service->limits.peer_kept_bytes;
-	if (job->streams.bond != NULL)
-		memcpy(keeping.owner.id, job->streams.bond->config.peer_identity,
+	if (job->streams.sa != NULL)
+		memcpy(keeping.owner.id, job->streams.sa->config.peer_identity,
 			WH_JOURNAL_OWNER_BYTES);
 	else
 		memcpy(keeping.owner.id, peer->ip, sizeof(peer->ip));
@@ -191,10 +191,10 @@ static int enter_desk(struct wh_job *job)
 
 	if (job->request.verb != WH_JOB_ORDER)
 		return 0;
-	if (desk == NULL || job->streams.bond == NULL)
+	if (desk == NULL || job->streams.sa == NULL)
 		return -EOPNOTSUPP;
 	job->ends.desk =
-		wh_desk_enter(desk, job->rights.number, job->streams.bond->config.peer_identity,
+		wh_desk_enter(desk, job->rights.number, job->streams.sa->config.peer_identity,
 			job->request.here.path, job->request.here.count);
 	return job->ends.desk != NULL ? 0 : -EBUSY;
 }

@@ -172,7 +172,7 @@ bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
 	struct wh_session_config config;
 
 	configure_out(job, bundle, &config);
-	config.bond = job->streams.bond;
+	config.sa = job->streams.sa;
 	config.chunk_memory =
 		config.chunks > 0 ? wh_job_take_memory(job, WH_TRANSMITTER, &config) : NULL;
 	if (config.chunk_memory == NULL)

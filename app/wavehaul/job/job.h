@@ -184,7 +184,7 @@ struct wh_job_turn {
 
 /* Our stream, and the ends of both. Written by the crew, like all following parts. */
 struct wh_job_streams {
-	struct wh_bond *bond;   /* of both, held; NULL: not sealed */
+	struct wh_sa *sa;       /* of both, held; NULL: not sealed */
 	struct wh_session *out; /* NULL: not opened */
 	uint32_t out_chunks;
 	struct wh_job_memory out_memory;

@@ -12,7 +12,7 @@
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/repair.h"
-#include "seal/bond.h"
+#include "seal/sa.h"
 #include "trust/store.h"
 
 /* A job without work for this long is stepped less often. */
@@ -49,11 +49,11 @@ static bool may_come(const struct wh_service *service, const struct wh_address *
 	return false;
 }
 
-static struct wh_who who_of(const struct wh_address *peer, const struct wh_bond *bond)
+static struct wh_who who_of(const struct wh_address *peer, const struct wh_sa *sa)
 {
 	return (struct wh_who){
 		.address = peer,
-		.identity = bond != NULL ? bond->config.owner : NULL,
+		.identity = sa != NULL ? sa->config.owner : NULL,
 	};
 }
 
@@ -133,11 +133,11 @@ static struct wh_job *take_awaited(
 }
 
 static enum wh_release_status welcome(void *owner, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer,
-	const struct wh_bond *bond, uint32_t *buffer_chunks)
+	const struct wh_open_params *params, const struct wh_address *peer, const struct wh_sa *sa,
+	uint32_t *buffer_chunks)
 {
 	struct wh_jobs *jobs = owner;
-	const struct wh_who who = who_of(peer, bond);
+	const struct wh_who who = who_of(peer, sa);
 	enum wh_release_status status = WH_STATUS_PENDING;
 	uint32_t chunk_bytes = awaited_chunk_bytes(jobs, params->name, peer);
 
@@ -152,7 +152,7 @@ static enum wh_release_status welcome(void *owner, uint64_t now_tsc,
 		status = WH_STATUS_BUSY;
 	if (status != WH_STATUS_PENDING && jobs->service != NULL)
 		wh_refusals_note(&jobs->refusals, peer,
-			bond != NULL ? bond->config.peer_identity : NULL,
+			sa != NULL ? sa->config.peer_identity : NULL,
 			wh_release_status_name(status), "");
 	return status;
 }
@@ -170,22 +170,22 @@ static struct wh_job *new_job(struct wh_jobs *jobs, const struct wh_request *req
 }
 
 /* The bound of what the peer moves here: its right's, or the operator's for all; 0: none. */
-static uint64_t peer_bps(const struct wh_jobs *jobs, const struct wh_bond *bond)
+static uint64_t peer_bps(const struct wh_jobs *jobs, const struct wh_sa *sa)
 {
 	const struct wh_service *service = jobs->service;
 	uint64_t bps = service->own.rate_bps;
 	char name[WH_PEER_NAME_BYTES];
 	struct wh_rights rights;
 
-	if (bond != NULL && service->store != NULL && bond->config.rights != 0 &&
-		wh_store_rights(service->store, bond->config.rights, &rights, name))
+	if (sa != NULL && service->store != NULL && sa->config.rights != 0 &&
+		wh_store_rights(service->store, sa->config.rights, &rights, name))
 		bps = wh_min_u64(bps, rights.rate_bps);
 	return wh_rate_is_paced(bps) ? bps : 0;
 }
 
 /* A job for a peer's stream, counted; NULL: the last place was taken between OPEN and CONFIRM. */
 static struct wh_job *admit_job(struct wh_jobs *jobs, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_who *who, const struct wh_bond *bond)
+	const struct wh_open_params *params, const struct wh_who *who, const struct wh_sa *sa)
 {
 	if (welcome_job(jobs, now_tsc, params, who) != WH_STATUS_PENDING)
 		return NULL;
@@ -194,7 +194,7 @@ static struct wh_job *admit_job(struct wh_jobs *jobs, uint64_t now_tsc,
 
 	if (peer_entry == NULL)
 		return NULL;
-	wh_shared_rate_set(&peer_entry->rate, peer_bps(jobs, bond));
+	wh_shared_rate_set(&peer_entry->rate, peer_bps(jobs, sa));
 
 	struct wh_job *job = new_job(jobs, &jobs->service->own);
 
@@ -283,16 +283,16 @@ static bool seat_session(struct wh_job *job, const struct wh_session_config *wan
 
 static struct wh_session *accept_session(void *owner, uint32_t shard,
 	const struct wh_session_config *config, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_bond *bond,
-	const struct wh_open_params *params, uint64_t rtt_tsc)
+	const struct wh_address *peer, const struct wh_sa *sa, const struct wh_open_params *params,
+	uint64_t rtt_tsc)
 {
 	struct wh_jobs *jobs = owner;
-	const struct wh_who who = who_of(peer, bond);
+	const struct wh_who who = who_of(peer, sa);
 	struct wh_job *job = take_awaited(jobs, params->name, peer);
 	bool new_one = job == NULL;
 
 	if (new_one)
-		job = admit_job(jobs, now_tsc, params, &who, bond);
+		job = admit_job(jobs, now_tsc, params, &who, sa);
 	if (job == NULL)
 		return NULL;
 	if (!seat_session(job, config, now_tsc, lci, peer, params, rtt_tsc)) {
@@ -336,18 +336,18 @@ static bool may_knock(void *owner, const struct wh_address *peer)
 }
 
 /* By the same right as `bench`. */
-static bool may_measure(const struct wh_service *service, const struct wh_bond *bond)
+static bool may_measure(const struct wh_service *service, const struct wh_sa *sa)
 {
 	char name[WH_PEER_NAME_BYTES];
 	struct wh_rights rights;
 
-	return bond == NULL || service->store == NULL || bond->config.rights == 0 ||
-	       (wh_store_rights(service->store, bond->config.rights, &rights, name) &&
+	return sa == NULL || service->store == NULL || sa->config.rights == 0 ||
+	       (wh_store_rights(service->store, sa->config.rights, &rights, name) &&
 		       rights.measure);
 }
 
 enum wh_release_status wh_jobs_may_probe(
-	void *owner, uint64_t now_tsc, const struct wh_address *peer, const struct wh_bond *bond)
+	void *owner, uint64_t now_tsc, const struct wh_address *peer, const struct wh_sa *sa)
 {
 	struct wh_jobs *jobs = owner;
 
@@ -356,9 +356,9 @@ enum wh_release_status wh_jobs_may_probe(
 		return WH_STATUS_REFUSED;
 	if (atomic_load(&jobs->draining) || atomic_load(&jobs->live) > 0)
 		return WH_STATUS_BUSY;
-	if (may_measure(jobs->service, bond))
+	if (may_measure(jobs->service, sa))
 		return WH_STATUS_PENDING;
-	wh_refusals_note(&jobs->refusals, peer, bond->config.peer_identity,
+	wh_refusals_note(&jobs->refusals, peer, sa->config.peer_identity,
 		wh_release_status_name(WH_STATUS_REFUSED), "it may not run measurements here");
 	return WH_STATUS_REFUSED;
 }
@@ -434,9 +434,9 @@ static void dismiss(struct wh_crew *crew, struct wh_job_list *list, struct wh_jo
 		jobs->service->on_over(jobs->service->context, job);
 	if (awaits_reply(job))
 		await_no_more(job);
-	/* The job's creator may keep it for longer than the bonds exist. */
-	wh_bond_let_go(job->streams.bond);
-	job->streams.bond = NULL;
+	/* The job's creator may keep it for longer than the SAs exist. */
+	wh_sa_let_go(job->streams.sa);
+	job->streams.sa = NULL;
 	drop_job(jobs, job);
 	if (job->role == WH_AT_SERVER)
 		wh_job_free(job);

@@ -106,7 +106,7 @@ extern const struct wh_ground_hooks wh_jobs_hooks;
  * no job runs whose packets its trains could displace.
  */
 enum wh_release_status wh_jobs_may_probe(
-	void *owner, uint64_t now_tsc, const struct wh_address *peer, const struct wh_bond *bond);
+	void *owner, uint64_t now_tsc, const struct wh_address *peer, const struct wh_sa *sa);
 
 uint64_t wh_jobs_free_bytes(struct wh_jobs *jobs);
 

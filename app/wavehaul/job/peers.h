@@ -19,7 +19,7 @@
 
 #include "base/spin.h"
 #include "profile/profile.h"
-#include "seal/bond.h"
+#include "seal/sa.h"
 #include "session/limit/shared_rate.h"
 #include "stage/room.h"
 #include "wire/encap.h"

@@ -78,8 +78,8 @@ const struct wh_metric_family wh_families[] = {
 		COUNTER},
 	{"wavehaul_handshakes", "", "Handshakes by what came of them.", PORT("handshakes_*"),
 		.label = "outcome", COUNTER},
-	{"wavehaul_bonds", "", "Times that a peer and this server came to share keys.",
-		PORT("bonds"), COUNTER},
+	{"wavehaul_sas", "", "Times that a peer and this server came to share keys.", PORT("sas"),
+		COUNTER},
 	{"wavehaul_refusals", "", "Peers turned away before they had a job, by reason.",
 		.from = "refusals", .key = "*", .label = "reason", COUNTER},
 

@@ -80,7 +80,7 @@ static void put_behind(json_t *data, const struct behind *behind)
 	wh_tel_put(data, "drop_bad_cookie", endpoint->bad_cookie_pkts);
 	wh_tel_put(data, "drop_replies_full", endpoint->replies_dropped_pkts);
 	wh_tel_put(data, "drop_handshakes_full", endpoint->datagrams_dropped_pkts);
-	wh_tel_put(data, "drop_no_bond", endpoint->unbound_pkts);
+	wh_tel_put(data, "drop_no_sa", endpoint->no_sa_pkts);
 	wh_tel_put(data, "drop_host_full", station->host_full_pkts);
 	wh_tel_put(data, "drop_no_way", station->no_way_pkts);
 	wh_tel_put(data, "no_mbuf_turns", station->no_mbuf_turns);
@@ -98,7 +98,7 @@ static void put_behind(json_t *data, const struct behind *behind)
 	wh_tel_put(data, "drop_probe_no_place", behind->answerer.no_place_pkts);
 	wh_tel_put(data, "drop_probe_stale", behind->answerer.stale_pkts);
 	wh_tel_put(data, "drop_probe_unsealed", behind->answerer.unsealed_pkts);
-	wh_tel_put(data, "drop_probe_no_bond", behind->answerer.unbound_pkts);
+	wh_tel_put(data, "drop_probe_no_sa", behind->answerer.no_sa_pkts);
 	wh_tel_put(data, "drop_probe_replayed", behind->answerer.replayed_pkts);
 	wh_tel_put(data, "drop_probe_hurried", behind->answerer.hurried_pkts);
 }
@@ -117,7 +117,7 @@ static void put_handshakes(json_t *data, const struct wh_host_handshake *handsha
 	wh_tel_put(data, "handshakes_turned_away", wh_tel_load(&stats->turned_away));
 	wh_tel_put(data, "handshakes_put_off", wh_tel_load(&stats->put_off));
 	wh_tel_put(data, "handshakes_bad_datagrams", wh_tel_load(&stats->bad_datagrams));
-	wh_tel_put(data, "bonds", wh_tel_load(&stats->bonds));
+	wh_tel_put(data, "sas", wh_tel_load(&stats->sadb));
 }
 
 /* Counters of the device itself belong to no queue, and are zero in a queue's answer. */

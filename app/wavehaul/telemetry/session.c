@@ -145,11 +145,11 @@ static void fill_look(const struct wh_session *session, struct look *look)
 	}
 	look->lost_pkts = wh_session_lost_pkts(session);
 
-	const struct wh_bond *bond = wh_session_bond(session);
+	const struct wh_sa *sa = wh_session_sa(session);
 
-	look->cipher = bond != NULL ? bond->config.cipher : (enum wh_cipher)0;
-	if (bond != NULL)
-		memcpy(look->peer_id, bond->config.peer_identity, sizeof(look->peer_id));
+	look->cipher = sa != NULL ? sa->config.cipher : (enum wh_cipher)0;
+	if (sa != NULL)
+		memcpy(look->peer_id, sa->config.peer_identity, sizeof(look->peer_id));
 }
 
 static bool look_at(uint64_t id, struct look *look)

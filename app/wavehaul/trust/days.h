@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "seal/bond.h"
+#include "seal/sa.h"
 
 #define WH_DAYS_MAX 4096
 #define WH_DAY_S    86400

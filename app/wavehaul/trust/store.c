@@ -27,7 +27,7 @@
 /* Most files examined in a folder, half of which may be unrelated. */
 #define STAMPED_MAX (2 * WH_PEERS_TRUSTED_MAX)
 
-/* Keys of one owner at once: as many as he may have bonds. */
+/* Keys of one owner at once: as many as he may have SAs. */
 #define ANSWERS_OF_OWNER 64
 
 /* An answer that was withdrawn, or not used for this time, may be replaced. */

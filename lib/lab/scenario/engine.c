@@ -596,27 +596,27 @@ static const struct wh_processes_ops receiving_ops = {
 };
 
 static enum wh_release_status welcome(void *context, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *peer,
-	const struct wh_bond *bond, uint32_t *buffer_chunks)
+	const struct wh_open_params *params, const struct wh_address *peer, const struct wh_sa *sa,
+	uint32_t *buffer_chunks)
 {
 	const struct wh_sim_engine *engine = context;
 
 	(void)now_tsc;
 	(void)params;
 	(void)peer;
-	(void)bond;
+	(void)sa;
 	*buffer_chunks = engine->session.chunks;
 	return WH_STATUS_PENDING;
 }
 
 static struct wh_session *accept(void *context, uint64_t now_tsc, uint32_t lci,
-	const struct wh_address *peer, const struct wh_bond *bond,
-	const struct wh_open_params *params, uint64_t rtt_tsc)
+	const struct wh_address *peer, const struct wh_sa *sa, const struct wh_open_params *params,
+	uint64_t rtt_tsc)
 {
 	struct wh_sim_engine *engine = context;
 	struct wh_session *before = engine->receiver.session;
 
-	(void)bond;
+	(void)sa;
 	engine->receiver.session = wh_sim_insist(
 		wh_session_accept(&engine->session, now_tsc, lci, peer, params, rtt_tsc),
 		wh_session_table_bytes(WH_RECEIVER, &engine->session));

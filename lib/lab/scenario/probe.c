@@ -152,12 +152,12 @@ static void hear_probe(void *context, uint64_t now_ps, struct wh_sim_packet *pac
 }
 
 static enum wh_release_status welcome(
-	void *context, uint64_t now_tsc, const struct wh_address *peer, const struct wh_bond *bond)
+	void *context, uint64_t now_tsc, const struct wh_address *peer, const struct wh_sa *sa)
 {
 	(void)context;
 	(void)now_tsc;
 	(void)peer;
-	(void)bond;
+	(void)sa;
 	return WH_STATUS_PENDING;
 }
 

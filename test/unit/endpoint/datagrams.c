@@ -15,15 +15,15 @@ static const struct wh_address peer = {.family = WH_IPV4, .port = 7000, .ip = {1
 static const struct wh_address other = {.family = WH_IPV4, .port = 7001, .ip = {10, 0, 0, 2}};
 
 static enum wh_release_status welcome(void *context, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_address *from,
-	const struct wh_bond *bond, uint32_t *buffer_chunks)
+	const struct wh_open_params *params, const struct wh_address *from, const struct wh_sa *sa,
+	uint32_t *buffer_chunks)
 {
 	(void)context;
 	(void)now_tsc;
 	(void)params;
 	(void)from;
 	(void)buffer_chunks;
-	(void)bond;
+	(void)sa;
 	return WH_STATUS_REFUSED;
 }
 

@@ -55,7 +55,7 @@ static struct world {
 	struct wh_rig_line line[2]; /* to each host */
 	uint64_t sent_bytes[2];     /* likewise */
 	uint32_t opens, confirms, unbound;
-	struct wh_bond *bond;
+	struct wh_sa *sa;
 	bool heard; /* all of WORD, at the server */
 } world;
 
@@ -65,7 +65,7 @@ static void prepare(void *context, struct wh_session_config *config)
 
 	config->chunk_memory = host->memory + (host->before != NULL ? CHUNKS * CHUNK_BYTES : 0);
 	if (host->number == 0)
-		config->bond = world.bond;
+		config->sa = world.sa;
 }
 
 static void session_accepted(
@@ -160,7 +160,7 @@ static void open_world(bool sealed, uint64_t seed)
 
 static void close_world(void)
 {
-	wh_bond_let_go(world.bond);
+	wh_sa_let_go(world.sa);
 	for (uint32_t i = 0; i < 2; i++) {
 		struct host *host = &world.host[i];
 
@@ -270,7 +270,7 @@ static void listen(struct wh_session *session)
 	world.heard = true;
 }
 
-/* As a client does: with a bond, if there are any, it opens its session. */
+/* As a client does: with an SA, if there are any, it opens its session. */
 static void seek(struct host *client)
 {
 	const struct wh_address *server = &world.host[1].is.end.address;
@@ -278,10 +278,10 @@ static void seek(struct host *client)
 
 	if (client->session != NULL)
 		return;
-	if (world.sealed && world.bond == NULL) {
+	if (world.sealed && world.sa == NULL) {
 		wh_handshakes_attempt(&client->is.handshakes, world.now_tsc, server, &attempt);
-		world.bond = attempt.bond;
-		if (world.bond == NULL)
+		world.sa = attempt.sa;
+		if (world.sa == NULL)
 			return;
 	}
 	client->session =
@@ -331,7 +331,7 @@ static uint32_t contact(uint32_t most_ms)
 		step();
 	}
 	CU_ASSERT(world.heard);
-	CU_ASSERT_EQUAL(wh_session_bond(world.host[1].session) != NULL, world.sealed);
+	CU_ASSERT_EQUAL(wh_session_sa(world.host[1].session) != NULL, world.sealed);
 	return ms;
 }
 
@@ -377,13 +377,13 @@ static void sealed(void)
 	CU_ASSERT_EQUAL(halves(), 5);
 	CU_ASSERT_EQUAL(world.opens, 0);
 	CU_ASSERT_EQUAL(world.host[1].is.end.endpoint.stats.bad_cookie_pkts, 0);
-	CU_ASSERT_EQUAL(world.host[1].is.end.endpoint.stats.unbound_pkts, 0);
+	CU_ASSERT_EQUAL(world.host[1].is.end.endpoint.stats.no_sa_pkts, 0);
 	part();
 	CU_ASSERT_EQUAL(halves(), 3);
 	CU_ASSERT(world.opens > 0);
 	part();
 	CU_ASSERT_EQUAL(halves(), 3);
-	CU_ASSERT_EQUAL(world.host[1].is.handshakes.stats.bonds, 1);
+	CU_ASSERT_EQUAL(world.host[1].is.handshakes.stats.sadb, 1);
 	close_world();
 }
 
@@ -530,7 +530,7 @@ static void redirected(void)
 	close_world();
 }
 
-/* A server that began anew says so; what is under way goes on under the next bond. */
+/* A server that began anew says so; what is under way goes on under the next SA. */
 static void restarted(void)
 {
 	struct host *server = &world.host[1];
@@ -548,7 +548,7 @@ static void restarted(void)
 
 	CU_ASSERT(ms >= 70 && ms < 2000);
 	CU_ASSERT(world.host[0].is.end.endpoint.stats.hints > 0);
-	CU_ASSERT_PTR_NOT_EQUAL(wh_session_bond(world.host[0].session), world.bond);
+	CU_ASSERT_PTR_NOT_EQUAL(wh_session_sa(world.host[0].session), world.sa);
 	close_world();
 }
 
@@ -580,8 +580,8 @@ static void killed_client(void)
 	contact(10000);
 	go_on(10000);
 	step_aside(server);
-	wh_bond_let_go(world.bond);
-	world.bond = NULL;
+	wh_sa_let_go(world.sa);
+	world.sa = NULL;
 	stop_host(client);
 	start_host(client);
 	contact(1000);
@@ -632,8 +632,8 @@ static void twins(void)
 	make_host(&twin, 0);
 	twin.is.identity = client->is.identity;
 	start_host(&twin);
-	wh_bond_let_go(world.bond);
-	world.bond = NULL;
+	wh_sa_let_go(world.sa);
+	world.sa = NULL;
 	world.twin = &twin;
 	world.heard = false;
 	for (uint32_t ms = 0; ms < 1000 && !world.heard; ms++) {
@@ -641,15 +641,15 @@ static void twins(void)
 		step();
 	}
 	CU_ASSERT(world.heard);
-	CU_ASSERT(wh_bond_doubted_tsc(wh_session_bond(server->before)) != 0);
+	CU_ASSERT(wh_sa_doubted_tsc(wh_session_sa(server->before)) != 0);
 	go_on(20000);
-	CU_ASSERT_EQUAL(wh_bond_doubted_tsc(wh_session_bond(server->before)), 0);
+	CU_ASSERT_EQUAL(wh_sa_doubted_tsc(wh_session_sa(server->before)), 0);
 	CU_ASSERT_EQUAL(outcome(server->before), WH_STATUS_PENDING);
 	CU_ASSERT_EQUAL(outcome(server->session), WH_STATUS_PENDING);
 	CU_ASSERT_EQUAL(outcome(client->session), WH_STATUS_PENDING);
 	CU_ASSERT_EQUAL(outcome(twin.session), WH_STATUS_PENDING);
-	wh_bond_let_go(world.bond);
-	world.bond = NULL;
+	wh_sa_let_go(world.sa);
+	world.sa = NULL;
 	stop_host(&twin);
 	free(twin.memory);
 	close_world();

@@ -8,9 +8,9 @@ const char wh_suite_name[] = "probes";
 #define TOKEN UINT64_C(0x1122334455667788)
 
 static enum wh_release_status may_probe(
-	void *context, uint64_t now_tsc, const struct wh_address *peer, const struct wh_bond *bond)
+	void *context, uint64_t now_tsc, const struct wh_address *peer, const struct wh_sa *sa)
 {
-	(void)bond;
+	(void)sa;
 	(void)context;
 	(void)now_tsc;
 	return wh_address_equal(peer, &alice) ? WH_STATUS_PENDING : WH_STATUS_REFUSED;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A client has several sessions under one bond when its server is killed and started again, at any
+ * A client has several sessions under one SA when its server is killed and started again, at any
  * moment, and again. Each session that the old server has not answered opens at the next one, also
- * those that begin under the old bond long after it was lost.
+ * those that begin under the old SA long after it was lost.
  */
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static struct world {
 	uint64_t now_tsc;
 	struct wh_prng prng;
 	uint32_t lost_percent;
-	struct wh_bond *bond;            /* of the client */
+	struct wh_sa *sa;                /* of the client */
 	struct wh_rig_line line[2];      /* to each host */
 	bool heard[SESSIONS];            /* by the server that is there, ... */
 	uint64_t began_tsc;              /* ... since then */
@@ -53,7 +53,7 @@ static void prepare(void *context, struct wh_session_config *config)
 	WH_ASSERT(host->sessions < 2 * SESSIONS);
 	config->chunk_memory = host->memory + CHUNK_BYTES * host->sessions;
 	if (host->number == 0)
-		config->bond = world.bond;
+		config->sa = world.sa;
 }
 
 static void session_accepted(
@@ -125,7 +125,7 @@ static void open_world(uint64_t seed)
 
 static void close_world(void)
 {
-	wh_bond_let_go(world.bond);
+	wh_sa_let_go(world.sa);
 	for (uint32_t i = 0; i < 2; i++) {
 		stop_host(&world.host[i]);
 		wh_rig_host_free(&world.host[i].is);
@@ -195,17 +195,17 @@ static void step(uint32_t ms)
 		}
 }
 
-static void seek_bond(void)
+static void seek_sa(void)
 {
-	struct wh_attempt attempt = {.bond = NULL};
+	struct wh_attempt attempt = {.sa = NULL};
 
-	for (uint32_t ms = 0; ms < 60000 && attempt.bond == NULL; ms++) {
+	for (uint32_t ms = 0; ms < 60000 && attempt.sa == NULL; ms++) {
 		wh_handshakes_attempt(&world.host[0].is.handshakes, world.now_tsc,
 			&world.host[1].is.end.address, &attempt);
 		step(1);
 	}
-	CU_ASSERT_PTR_NOT_NULL_FATAL(attempt.bond);
-	world.bond = attempt.bond;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(attempt.sa);
+	world.sa = attempt.sa;
 }
 
 static void open_session(void)
@@ -260,18 +260,18 @@ static uint32_t await_all(uint32_t most_ms)
 	return ms;
 }
 
-/* The bond was made long ago, and all sessions begin at once. */
+/* The SA was made long ago, and all sessions begin at once. */
 static void at_once(void)
 {
 	open_world(1);
-	seek_bond();
+	seek_sa();
 	step(8000);
 	restart(500);
 	for (uint32_t i = 0; i < SESSIONS; i++)
 		open_session();
 	CU_ASSERT(await_all(30000) < 300);
 	CU_ASSERT_EQUAL(count_waiting(), 0);
-	CU_ASSERT_EQUAL(world.host[1].is.handshakes.stats.bonds, 1);
+	CU_ASSERT_EQUAL(world.host[1].is.handshakes.stats.sadb, 1);
 	close_world();
 }
 
@@ -279,7 +279,7 @@ static void at_once(void)
 static void one_after_the_other(void)
 {
 	open_world(2);
-	seek_bond();
+	seek_sa();
 	step(8000);
 	restart(0);
 	for (uint32_t i = 0; i < SESSIONS; i++) {
@@ -287,27 +287,27 @@ static void one_after_the_other(void)
 		step(2500 * (i + 1));
 		CU_ASSERT(world.heard[i]);
 	}
-	CU_ASSERT_EQUAL(world.host[1].is.handshakes.stats.bonds, 1);
+	CU_ASSERT_EQUAL(world.host[1].is.handshakes.stats.sadb, 1);
 	close_world();
 }
 
-/* What took the lost bond's place has ended, and nobody looks for the peer any more. */
+/* What took the lost SA's place has ended, and nobody looks for the peer any more. */
 static void successor_ended(void)
 {
 	struct host *client = &world.host[0];
-	struct wh_bond *next;
+	struct wh_sa *next;
 
 	open_world(3);
-	seek_bond();
+	seek_sa();
 	step(8000);
 	restart(0);
 	open_session();
 	step(2500);
 	CU_ASSERT(world.heard[0]);
-	next = wh_bonds_hold(&client->is.bonds, wh_bond_successor(world.bond));
+	next = wh_sadb_hold(&client->is.sadb, wh_sa_successor(world.sa));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(next);
-	wh_bond_revoke(next);
-	wh_bond_let_go(next);
+	wh_sa_revoke(next);
+	wh_sa_let_go(next);
 	step(8000);
 	for (uint32_t i = 1; i < SESSIONS; i++)
 		open_session();
@@ -324,7 +324,7 @@ static void any_moment(void)
 	for (uint64_t seed = 1; seed <= 150; seed++) {
 		open_world(seed);
 		world.lost_percent = seed % 3 == 0 ? 10 : 0;
-		seek_bond();
+		seek_sa();
 		for (uint32_t lives = 1 + seed % 3; lives > 0; lives--) {
 			step(wh_prng_below(&world.prng, lives % 2 == 0 ? 40 : 3000));
 			while (world.host[0].sessions < SESSIONS &&

@@ -25,13 +25,13 @@ struct house {
 };
 
 static enum wh_release_status welcome(
-	void *context, uint64_t now_tsc, const struct wh_address *peer, const struct wh_bond *bond)
+	void *context, uint64_t now_tsc, const struct wh_address *peer, const struct wh_sa *sa)
 {
 	const struct house *house = context;
 
 	CU_ASSERT_EQUAL(now_tsc, house->now_tsc);
 	CU_ASSERT_EQUAL(peer->family, WH_IPV4);
-	CU_ASSERT_EQUAL(bond != NULL, house->sealed);
+	CU_ASSERT_EQUAL(sa != NULL, house->sealed);
 	return house->welcome;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A probe under a bond, and who owns the path beside it: what he repeats, changes and invents
+ * A probe under an SA, and who owns the path beside it: what he repeats, changes and invents
  * counts for nothing, is not answered, and changes no finding.
  */
 #include <inttypes.h>
@@ -140,7 +140,7 @@ static void keylog(void)
 	wh_seal_set_keylog(take_line, logged);
 	CU_ASSERT_EQUAL(probe_rig_run(&rig), WH_PROBER_DONE);
 	wh_seal_set_keylog(NULL, NULL);
-	/* Both bonds have two, the prober three, who answers two. */
+	/* Both SAs have two, the prober three, who answers two. */
 	CU_ASSERT_EQUAL(lines, 9);
 	CU_ASSERT(seen.packets > 1000);
 	for (uint32_t i = 0; i < seen.packets; i++) {
@@ -238,14 +238,14 @@ static void each_bit(void)
 	CU_ASSERT_EQUAL(rig.server.answerer.stats.replayed_pkts, 0);
 	CU_ASSERT_EQUAL(rig.server.answerer.stats.probes, 1);
 	CU_ASSERT(rig.server.stats.bad[WH_WIRE_TAG] > rig.heard_pkts);
-	CU_ASSERT(rig.server.answerer.stats.unbound_pkts > 0);
+	CU_ASSERT(rig.server.answerer.stats.no_sa_pkts > 0);
 	CU_ASSERT(rig.server.answerer.stats.unsealed_pkts > 0);
 	CU_ASSERT_EQUAL(
 		rig.said_pkts, rig.server.answerer.stats.answers + rig.server.answerer.stats.asks);
 	probe_rig_close(&rig);
 }
 
-/* Another probe under the same bond; what the first one said does not disturb it. */
+/* Another probe under the same SA; what the first one said does not disturb it. */
 static bool replay_first(struct probe_rig *rig, bool to_server, uint8_t *bytes, uint32_t *length)
 {
 	static uint8_t again[WH_HEAD_BYTES + WH_PAYLOAD_BYTES_MAX];
@@ -275,7 +275,7 @@ static void next_probe(void)
 	probe_rig_close(&rig);
 }
 
-/* Nobody without a bond hears a word, whatever he knows of what goes by. */
+/* Nobody without an SA hears a word, whatever he knows of what goes by. */
 static void strangers(void)
 {
 	uint8_t bytes[WH_CONTROL_BYTES_MAX];
@@ -294,8 +294,8 @@ static void strangers(void)
 	CU_ASSERT_EQUAL(stats->unsealed_pkts, 1);
 	bytes[WH_KEY_OFFSET] = WH_KEY_SEALED;
 	probe_rig_inject(&rig, bytes, length, &stranger);
-	CU_ASSERT_EQUAL(stats->unbound_pkts, 1);
-	packet.probe.bond = rig.config.bond->config.peer_number;
+	CU_ASSERT_EQUAL(stats->no_sa_pkts, 1);
+	packet.probe.sa = rig.config.sa->config.peer_number;
 	length = closed_encode(&packet, 0, bytes, sizeof(bytes));
 	bytes[WH_KEY_OFFSET] = WH_KEY_SEALED;
 	probe_rig_inject(&rig, bytes, length, &stranger);
@@ -320,7 +320,7 @@ static bool revoke(struct probe_rig *rig, bool to_server, uint8_t *bytes, uint32
 	(void)bytes;
 	(void)length;
 	if (to_server && rig->server.answerer.stats.train_pkts > 300)
-		wh_bond_revoke(rig->bonds.bond[1]);
+		wh_sa_revoke(rig->sadb.sa[1]);
 	return true;
 }
 
@@ -333,7 +333,7 @@ static void revoked(void)
 	rig.meddle = revoke;
 	CU_ASSERT_EQUAL(probe_rig_run(&rig), WH_PROBER_SILENT);
 	CU_ASSERT_EQUAL(rig.server.answerer.stats.train_pkts, 301);
-	CU_ASSERT(rig.server.answerer.stats.unbound_pkts > 0);
+	CU_ASSERT(rig.server.answerer.stats.no_sa_pkts > 0);
 	probe_rig_close(&rig);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Two endpoints with a bond talk in virtual time, over a line that damages, reflects and repeats;
+ * Two endpoints with an SA talk in virtual time, over a line that damages, reflects and repeats;
  * and strangers say things to them. No nonce comes twice but with the same packet.
  */
 
@@ -41,8 +41,8 @@ struct nonce {
 struct pair {
 	struct wh_rig_end end[2];   /* by the role of the session there */
 	struct wh_rig_line line[2]; /* to that end; what arrived is kept */
-	struct wh_bonds bonds[2];
-	struct wh_bond *bond[2];
+	struct wh_sadb sadb[2];
+	struct wh_sa *sa[2];
 	struct wh_session *session[2];
 	struct nonce nonce[NONCES];
 	uint32_t nonces;
@@ -95,7 +95,7 @@ static void open_ends(struct pair *pair)
 	for (uint32_t role = 0; role < 2; role++) {
 		struct wh_rig_end *end = &pair->end[role];
 
-		end->bonds = &pair->bonds[role];
+		end->sadb = &pair->sadb[role];
 		end->accepted = session_accepted;
 		end->gone = session_gone;
 		end->context = pair;
@@ -112,11 +112,11 @@ static void bind(struct pair *pair, uint8_t other_secret)
 	uint32_t number[2];
 
 	for (uint32_t role = 0; role < 2; role++) {
-		CU_ASSERT_EQUAL_FATAL(wh_bonds_init(&pair->bonds[role], WH_BOND_PLACES_MIN), 0);
-		number[role] = wh_bonds_reserve(&pair->bonds[role], 0x7700 + (role << 16));
+		CU_ASSERT_EQUAL_FATAL(wh_sadb_init(&pair->sadb[role], WH_SA_PLACES_MIN), 0);
+		number[role] = wh_sadb_reserve(&pair->sadb[role], 0x7700 + (role << 16));
 	}
 	for (uint32_t role = 0; role < 2; role++) {
-		struct wh_bond_config config = {
+		struct wh_sa_config config = {
 			.secret = {7},
 			.own_identity = {(uint8_t)role},
 			.peer_identity = {(uint8_t)!role},
@@ -126,26 +126,26 @@ static void bind(struct pair *pair, uint8_t other_secret)
 		};
 
 		config.secret[1] = role == WH_RECEIVER ? other_secret : 0;
-		pair->bond[role] = wh_bonds_fill(&pair->bonds[role], number[role], &config);
+		pair->sa[role] = wh_sadb_fill(&pair->sadb[role], number[role], &config);
 	}
 }
 
-static struct wh_session *connect_ends(struct pair *pair, struct wh_bond *bond)
+static struct wh_session *connect_ends(struct pair *pair, struct wh_sa *sa)
 {
 	struct wh_rig_end *end = &pair->end[WH_TRANSMITTER];
 
-	end->session.bond = bond;
+	end->session.sa = sa;
 
 	struct wh_session *session =
 		wh_rig_end_connect(end, &pair->end[WH_RECEIVER].address, "sealed", STREAM, NULL);
 
-	end->session.bond = NULL;
+	end->session.sa = NULL;
 	return session;
 }
 
 static void open_session(struct pair *pair)
 {
-	pair->session[WH_TRANSMITTER] = connect_ends(pair, pair->bond[WH_TRANSMITTER]);
+	pair->session[WH_TRANSMITTER] = connect_ends(pair, pair->sa[WH_TRANSMITTER]);
 }
 
 static struct pair *pair_open(uint8_t other_secret)
@@ -166,7 +166,7 @@ static void pair_close(struct pair *pair)
 	for (uint32_t role = 0; role < 2; role++) {
 		wh_session_destroy(pair->session[role]);
 		wh_rig_end_close(&pair->end[role]);
-		wh_bonds_free(&pair->bonds[role]);
+		wh_sadb_free(&pair->sadb[role]);
 		wh_rig_line_close(&pair->line[role]);
 		free(pair->end[role].session.chunk_memory);
 	}
@@ -448,7 +448,7 @@ static void test_other_secret(void)
 	pair_close(pair);
 }
 
-/* One session's packets are nothing to the next under the same bond, were it addressed likewise. */
+/* One session's packets are nothing to the next under the same SA, were it addressed likewise. */
 static void test_other_session(void)
 {
 	struct pair *pair = pair_open(0);
@@ -497,7 +497,7 @@ static void summarise(const struct pair *pair, struct wh_session_stats stats[2],
 
 /*
  * Each bit of the latest packet of each type, in the middle of a transfer: nothing of a session
- * changes. Nor is there an answer but to a version, to another type or to a bond that is not known.
+ * changes. Nor is there an answer but to a version, to another type or to an SA that is not known.
  */
 static void test_bits(void)
 {
@@ -541,7 +541,7 @@ static void test_bits(void)
 	pair_close(pair);
 }
 
-/* An end with bonds takes no session without one, and says so. */
+/* An end with SAs takes no session without one, and says so. */
 static void test_unsealed(void)
 {
 	struct pair *pair = pair_open(0);
@@ -588,16 +588,16 @@ static void test_taken(void)
 	pair_close(pair);
 }
 
-/* The peer began anew: it says that it knows no such bond, and that ends nothing. */
+/* The peer began anew: it says that it knows no such SA, and that ends nothing. */
 static void test_unbound(void)
 {
 	struct pair *pair = pair_open(0);
 
-	wh_bond_end(pair->bond[WH_RECEIVER]);
+	wh_sa_end(pair->sa[WH_RECEIVER]);
 	run(pair, 200);
-	CU_ASSERT(pair->end[WH_RECEIVER].endpoint.stats.unbound_pkts >= 2);
+	CU_ASSERT(pair->end[WH_RECEIVER].endpoint.stats.no_sa_pkts >= 2);
 	CU_ASSERT(pair->end[WH_TRANSMITTER].endpoint.stats.hints >= 2);
-	CU_ASSERT(atomic_load(&pair->bond[WH_TRANSMITTER]->hinted));
+	CU_ASSERT(atomic_load(&pair->sa[WH_TRANSMITTER]->hinted));
 	CU_ASSERT_EQUAL(outcome(pair, WH_TRANSMITTER), WH_STATUS_PENDING);
 	pair_close(pair);
 }
@@ -608,25 +608,25 @@ static void test_revoked(void)
 	struct pair *pair = pair_open(0);
 
 	run(pair, 25);
-	wh_bond_revoke(pair->bond[WH_RECEIVER]);
+	wh_sa_revoke(pair->sa[WH_RECEIVER]);
 	run(pair, 25);
 	CU_ASSERT_EQUAL(outcome(pair, WH_RECEIVER), WH_STATUS_REVOKED);
 	CU_ASSERT_EQUAL(outcome(pair, WH_TRANSMITTER), WH_STATUS_REVOKED);
 	pair_close(pair);
 }
 
-/* A session holds its bond as long as it is there. */
+/* A session holds its SA as long as it is there. */
 static void test_holds(void)
 {
 	struct pair *pair = pair_open(0);
 
 	run(pair, 25);
-	CU_ASSERT_PTR_EQUAL(wh_session_bond(pair->session[WH_RECEIVER]), pair->bond[WH_RECEIVER]);
+	CU_ASSERT_PTR_EQUAL(wh_session_sa(pair->session[WH_RECEIVER]), pair->sa[WH_RECEIVER]);
 	for (uint32_t role = 0; role < 2; role++) {
-		CU_ASSERT_EQUAL(wh_bond_holders(pair->bond[role]), 2);
+		CU_ASSERT_EQUAL(wh_sa_holders(pair->sa[role]), 2);
 		wh_session_destroy(pair->session[role]);
 		pair->session[role] = NULL;
-		CU_ASSERT_EQUAL(wh_bond_holders(pair->bond[role]), 1);
+		CU_ASSERT_EQUAL(wh_sa_holders(pair->sa[role]), 1);
 	}
 	pair_close(pair);
 }
@@ -680,7 +680,7 @@ CU_TestInfo wh_tests[] = {
 	{"taken", test_taken},
 	{"unbound", test_unbound},
 	{"revoked", test_revoked},
-	{"holds its bond", test_holds},
+	{"holds its SA", test_holds},
 	{"farewell", test_farewell},
 	CU_TEST_INFO_NULL,
 };

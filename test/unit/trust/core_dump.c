@@ -134,7 +134,7 @@ static void test_handshake(void)
 	CU_ASSERT_EQUAL_FATAL(wh_handshake_begin(&server, &ends, &first), 0);
 	handshake(&client, &server);
 	CU_ASSERT(wh_handshake_secret(&client, needles->secret[needles->count++]));
-	/* The key, five of TLS 1.3 and what the bond is made of. */
+	/* The key, five of TLS 1.3 and what the SA is made of. */
 	CU_ASSERT_EQUAL(needles->count, 7);
 	CU_ASSERT_EQUAL(found_in_dump(), 0);
 	wh_handshake_end(&client);

@@ -12,7 +12,7 @@ const char wh_suite_name[] = "handshakes";
  * A cookie, and the server's flight with its auth message: two round trips, and a half until it
  * knows.
  */
-static void bond_in_two_round_trips(void)
+static void sa_in_two_round_trips(void)
 {
 	struct wh_attempt attempt;
 
@@ -27,21 +27,21 @@ static void bond_in_two_round_trips(void)
 	run(12);
 	CU_ASSERT_PTR_NOT_NULL(kept(1));
 	CU_ASSERT_EQUAL(hosts[1].asked, 1);
-	assert_bonded(&attempt);
-	CU_ASSERT_EQUAL(attempt.bond->config.rights, 7);
-	CU_ASSERT_EQUAL(memcmp(attempt.bond->config.owner, attempt.bond->config.peer_identity,
+	assert_has_sa(&attempt);
+	CU_ASSERT_EQUAL(attempt.sa->config.rights, 7);
+	CU_ASSERT_EQUAL(memcmp(attempt.sa->config.owner, attempt.sa->config.peer_identity,
 				WH_IDENTITY_BYTES),
 		0);
-	CU_ASSERT_EQUAL(attempt.bond->config.cipher, WH_CIPHER_AES_128_GCM);
+	CU_ASSERT_EQUAL(attempt.sa->config.cipher, WH_CIPHER_AES_128_GCM);
 	run(12);
 	CU_ASSERT_STRING_EQUAL(hosts[1].news.version, "0.1 (a)");
 	CU_ASSERT_STRING_EQUAL(hosts[0].news.version, "0.1 (b)");
-	/* Nothing is left of the handshake, and who asks again has his bond at once. */
+	/* Nothing is left of the handshake, and who asks again has his SA at once. */
 	run(4000);
 	CU_ASSERT_EQUAL(hosts[0].handshakes.n_pending + hosts[1].handshakes.n_pending, 0);
 	CU_ASSERT_EQUAL(meet(1, &attempt), 0);
-	wh_bond_let_go(attempt.bond);
-	CU_ASSERT_EQUAL(wh_bond_holders(kept(0)), 1);
+	wh_sa_let_go(attempt.sa);
+	CU_ASSERT_EQUAL(wh_sa_holders(kept(0)), 1);
 	close_hosts();
 }
 
@@ -51,7 +51,7 @@ static void own_key_needs_nobody(void)
 
 	open_hosts(true, false);
 	meet(1000, &attempt);
-	assert_bonded(&attempt);
+	assert_has_sa(&attempt);
 	close_hosts();
 }
 
@@ -70,7 +70,7 @@ static void reflected(void)
 	CU_ASSERT_EQUAL(attempt.verdict, WH_AUTH_SELF);
 	CU_ASSERT_FALSE(attempt.by_peer);
 	CU_ASSERT_PTR_NULL(kept(0));
-	CU_ASSERT_EQUAL(hosts[0].handshakes.stats.bonds, 0);
+	CU_ASSERT_EQUAL(hosts[0].handshakes.stats.sadb, 0);
 	close_hosts();
 }
 
@@ -92,11 +92,11 @@ static void refusals(void)
 		hosts[1].authorization = cases[i].server;
 		CU_ASSERT(meet(1000, &attempt) <= 44);
 		/* What the server thinks comes later, and ends what has begun. */
-		CU_ASSERT_EQUAL(attempt.bond != NULL, cases[i].by_peer);
-		if (attempt.bond != NULL) {
+		CU_ASSERT_EQUAL(attempt.sa != NULL, cases[i].by_peer);
+		if (attempt.sa != NULL) {
 			run(25);
-			CU_ASSERT(wh_bond_is_revoked(attempt.bond));
-			wh_bond_let_go(attempt.bond);
+			CU_ASSERT(wh_sa_is_revoked(attempt.sa));
+			wh_sa_let_go(attempt.sa);
 			CU_ASSERT_EQUAL(meet(1, &attempt), 0);
 		}
 		CU_ASSERT_EQUAL(attempt.state, WH_ATTEMPT_REFUSED);
@@ -125,7 +125,7 @@ static void decided_later(void)
 	CU_ASSERT(hosts[0].asked > 200 && hosts[0].asked < 260);
 	hosts[0].authorization = WH_AUTHORIZED;
 	CU_ASSERT(meet(1000, &attempt) < 100);
-	assert_bonded(&attempt);
+	assert_has_sa(&attempt);
 	close_hosts();
 }
 
@@ -150,8 +150,8 @@ static void ciphers(void)
 		hosts[1].handshakes.config.ciphers = cases[i].server;
 		meet(1000, &attempt);
 		if (cases[i].cipher != 0) {
-			CU_ASSERT_EQUAL((int)attempt.bond->config.cipher, cases[i].cipher);
-			assert_bonded(&attempt);
+			CU_ASSERT_EQUAL((int)attempt.sa->config.cipher, cases[i].cipher);
+			assert_has_sa(&attempt);
 		} else {
 			CU_ASSERT_EQUAL(attempt.state, WH_ATTEMPT_REFUSED);
 			CU_ASSERT_EQUAL(attempt.verdict, WH_AUTH_CIPHER);
@@ -161,7 +161,7 @@ static void ciphers(void)
 	}
 }
 
-/* Whatever the line does, short of taking all, there is a bond, and it is the right one. */
+/* Whatever the line does, short of taking all, there is an SA, and it is the right one. */
 static void troubled_lines(void)
 {
 	static const struct line lines[] = {
@@ -180,12 +180,12 @@ static void troubled_lines(void)
 			line = lines[i];
 			wh_prng_init(&prng, seed);
 			CU_ASSERT(meet(60000, &attempt) < 60000);
-			assert_bonded(&attempt);
+			assert_has_sa(&attempt);
 			close_hosts();
 		}
 }
 
-static void bonds_end(void)
+static void sas_end(void)
 {
 	struct wh_attempt attempt;
 
@@ -193,74 +193,74 @@ static void bonds_end(void)
 	meet(1000, &attempt);
 	run(100);
 
-	struct wh_bond *held = attempt.bond;
-	uint32_t number = wh_bond_number(held);
+	struct wh_sa *held = attempt.sa;
+	uint32_t number = wh_sa_number(held);
 
 	/* As long as somebody has it, it stays; and then for a while. */
-	now_tsc += (WH_BOND_IDLE_S + 1) * HZ;
+	now_tsc += (WH_SA_IDLE_S + 1) * HZ;
 	run(2);
-	CU_ASSERT(wh_bond_is_alive(held));
-	wh_bond_let_go(held);
-	now_tsc += (WH_BOND_IDLE_S - 2) * HZ;
+	CU_ASSERT(wh_sa_is_alive(held));
+	wh_sa_let_go(held);
+	now_tsc += (WH_SA_IDLE_S - 2) * HZ;
 	run(2);
 	CU_ASSERT_PTR_EQUAL(kept(0), held);
 	now_tsc += 4 * HZ;
 	run(2);
 	CU_ASSERT_PTR_NULL(kept(0));
-	CU_ASSERT_PTR_NULL(wh_bonds_hold(&hosts[0].bonds, number));
+	CU_ASSERT_PTR_NULL(wh_sadb_hold(&hosts[0].sadb, number));
 
 	/* The next one is another, and goes with the identity. */
 	CU_ASSERT(meet(1000, &attempt) >= 40);
-	CU_ASSERT_NOT_EQUAL(wh_bond_number(attempt.bond), number);
-	CU_ASSERT_FALSE(wh_bond_is_revoked(attempt.bond));
-	wh_keep_revoke(&hosts[0].handshakes, attempt.bond);
-	CU_ASSERT(wh_bond_is_revoked(attempt.bond));
-	wh_bond_let_go(attempt.bond);
+	CU_ASSERT_NOT_EQUAL(wh_sa_number(attempt.sa), number);
+	CU_ASSERT_FALSE(wh_sa_is_revoked(attempt.sa));
+	wh_keep_revoke(&hosts[0].handshakes, attempt.sa);
+	CU_ASSERT(wh_sa_is_revoked(attempt.sa));
+	wh_sa_let_go(attempt.sa);
 
 	/* It goes as soon as whoever trusts does so no more. */
 	CU_ASSERT(meet(3000, &attempt) < 3000);
-	CU_ASSERT_FALSE(wh_bond_is_revoked(attempt.bond));
+	CU_ASSERT_FALSE(wh_sa_is_revoked(attempt.sa));
 	hosts[0].authorization = WH_UNAUTHORIZED;
 	run(1001);
-	CU_ASSERT(wh_bond_is_revoked(attempt.bond));
-	wh_bond_let_go(attempt.bond);
+	CU_ASSERT(wh_sa_is_revoked(attempt.sa));
+	wh_sa_let_go(attempt.sa);
 	close_hosts();
 }
 
 /* Of an owner who gives himself a key for each handshake, as proxies of a site's may have. */
-static struct wh_bond *keep_one(uint32_t i, uint8_t owner)
+static struct wh_sa *keep_one(uint32_t i, uint8_t owner)
 {
-	struct wh_bonds *bonds = &hosts[1].bonds;
-	struct wh_bond_config config = {
+	struct wh_sadb *sadb = &hosts[1].sadb;
+	struct wh_sa_config config = {
 		.peer_identity = {(uint8_t)i, (uint8_t)(i >> 8), 1},
 		.owner = {owner},
 		.peer_number = 1 + i,
 		.cipher = WH_CIPHER_AES_128_GCM,
 	};
-	struct wh_bond *bond = wh_bonds_fill(bonds, wh_bonds_reserve(bonds, i << 12), &config);
+	struct wh_sa *sa = wh_sadb_fill(sadb, wh_sadb_reserve(sadb, i << 12), &config);
 
-	CU_ASSERT_TRUE(wh_keep_bond(&hosts[1].handshakes, bond, ++now_tsc));
-	return bond;
+	CU_ASSERT_TRUE(wh_keep_sa(&hosts[1].handshakes, sa, ++now_tsc));
+	return sa;
 }
 
-/* Whoever he is, he has so many bonds that nobody uses, and others keep theirs. */
+/* Whoever he is, he has so many SAs that nobody uses, and others keep theirs. */
 static void one_owner(void)
 {
-	struct wh_bond *other, *last;
+	struct wh_sa *other, *last;
 	uint32_t count = 0;
 
 	open_hosts(false, true);
 	other = keep_one(0, 7);
 	for (uint32_t i = 1; i < 3000; i++)
 		last = keep_one(i, 9);
-	for (uint32_t i = 0; i < hosts[1].bonds.places; i++)
-		count += hosts[1].handshakes.kept[i].bond != NULL;
+	for (uint32_t i = 0; i < hosts[1].sadb.places; i++)
+		count += hosts[1].handshakes.kept[i].sa != NULL;
 	CU_ASSERT_EQUAL(count, 1 + 64);
-	CU_ASSERT_TRUE(wh_bond_is_alive(other) && wh_bond_is_alive(last));
+	CU_ASSERT_TRUE(wh_sa_is_alive(other) && wh_sa_is_alive(last));
 	close_hosts();
 }
 
-/* A hint that the peer has forgotten ends nothing: beside the bond there is a new one. */
+/* A hint that the peer has forgotten ends nothing: beside the SA there is a new one. */
 static void doubted(void)
 {
 	struct wh_address peer = address_of(1);
@@ -269,32 +269,32 @@ static void doubted(void)
 	open_hosts(false, true);
 	meet(1000, &first);
 	run(100);
-	atomic_store(&first.bond->hinted, true);
+	atomic_store(&first.sa->hinted, true);
 	meet(1, &second);
-	CU_ASSERT_PTR_EQUAL(first.bond, second.bond);
-	wh_bond_let_go(second.bond);
+	CU_ASSERT_PTR_EQUAL(first.sa, second.sa);
+	wh_sa_let_go(second.sa);
 	/* Anybody may have sent it: once a second is enough. */
 	for (uint32_t ms = 0; ms < 1100; ms++) {
 		wh_handshakes_attempt(&hosts[0].handshakes, now_tsc, &peer, &second);
-		wh_bond_let_go(second.bond);
+		wh_sa_let_go(second.sa);
 		step();
 	}
-	CU_ASSERT_PTR_NOT_EQUAL(first.bond, second.bond);
-	CU_ASSERT(wh_bond_is_alive(first.bond));
-	CU_ASSERT_EQUAL(hosts[0].handshakes.stats.bonds, 2);
-	wh_bond_let_go(first.bond);
+	CU_ASSERT_PTR_NOT_EQUAL(first.sa, second.sa);
+	CU_ASSERT(wh_sa_is_alive(first.sa));
+	CU_ASSERT_EQUAL(hosts[0].handshakes.stats.sadb, 2);
+	wh_sa_let_go(first.sa);
 	close_hosts();
 }
 
 CU_TestInfo wh_tests[] = {
-	{"a bond in two round trips", bond_in_two_round_trips},
+	{"an SA in two round trips", sa_in_two_round_trips},
 	{"our own key needs nobody", own_key_needs_nobody},
 	{"reflected", reflected},
 	{"refusals", refusals},
 	{"decided later", decided_later},
 	{"ciphers", ciphers},
 	{"troubled lines", troubled_lines},
-	{"bonds end", bonds_end},
+	{"SAs end", sas_end},
 	{"one owner", one_owner},
 	{"doubted", doubted},
 	CU_TEST_INFO_NULL,

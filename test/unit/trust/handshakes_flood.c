@@ -16,7 +16,7 @@ static void half_open_by_thousands(void)
 	struct wh_attempt attempt;
 	struct wh_address peer = address_of(1);
 	uint64_t before_bytes, most_bytes = 0;
-	uint32_t bonded = 0;
+	uint32_t with_sa = 0;
 
 	open_hosts(false, true);
 	stats = &hosts[1].handshakes.stats;
@@ -29,16 +29,16 @@ static void half_open_by_thousands(void)
 			(mallinfo2().uordblks - before_bytes) / hosts[1].handshakes.n_pending);
 		/* Somebody honest comes, again and again. */
 		wh_handshakes_attempt(&hosts[0].handshakes, now_tsc, &peer, &attempt);
-		if (attempt.bond == NULL)
+		if (attempt.sa == NULL)
 			continue;
-		wh_keep_revoke(&hosts[0].handshakes, attempt.bond);
-		wh_bond_let_go(attempt.bond);
-		bonded++;
+		wh_keep_revoke(&hosts[0].handshakes, attempt.sa);
+		wh_sa_let_go(attempt.sa);
+		with_sa++;
 	}
 	CU_ASSERT(stats->began > 1500);
 	CU_ASSERT(stats->crowded_out > 1000);
 	CU_ASSERT_EQUAL(stats->broken, 0);
-	CU_ASSERT(bonded >= 6);
+	CU_ASSERT(with_sa >= 6);
 	CU_ASSERT(most_bytes < 112000);
 	CU_ASSERT(stats->out_bytes <= WH_HANDSHAKE_GAIN * stats->in_bytes);
 	run((WH_HANDSHAKE_S + 1) * 1000);
@@ -81,26 +81,26 @@ static uint32_t meet_in_flood(struct flood *flood, bool strange)
 		if (strange)
 			memset(hosts[1].handshakes.shares->friend, 0,
 				sizeof(hosts[1].handshakes.shares->friend));
-		for (attempt.bond = NULL; attempt.bond == NULL && ms < 30000; ms++) {
+		for (attempt.sa = NULL; attempt.sa == NULL && ms < 30000; ms++) {
 			wh_handshakes_attempt(&hosts[0].handshakes, now_tsc, &peer, &attempt);
 			flood_in(flood);
 			step();
 		}
-		CU_ASSERT_PTR_NOT_NULL_FATAL(attempt.bond);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(attempt.sa);
 		for (uint32_t more = 0; more < 350; more++) {
 			flood_in(flood);
 			step();
 		}
-		CU_ASSERT_FALSE(wh_bond_is_revoked(attempt.bond));
-		wh_keep_revoke(&hosts[0].handshakes, attempt.bond);
-		wh_bond_let_go(attempt.bond);
+		CU_ASSERT_FALSE(wh_sa_is_revoked(attempt.sa));
+		wh_keep_revoke(&hosts[0].handshakes, attempt.sa);
+		wh_sa_let_go(attempt.sa);
 		worst_ms = (uint32_t)wh_max_u64(worst_ms, ms);
 	}
 	return worst_ms;
 }
 
 /*
- * Beside 20,000 handshakes a second that never go on each honest client has its bond: at once where
+ * Beside 20,000 handshakes a second that never go on each honest client has its SA: at once where
  * it is known, by its address or since it had one before; soon where it is one of the strangers.
  */
 static void flooded(void)
@@ -142,13 +142,13 @@ static void evicted(void)
 	open_hosts(false, true);
 	hosts[1].handshakes.config.pending_of_address = 0;
 	CU_ASSERT_EQUAL(meet(3000, &attempt), 3000);
-	CU_ASSERT_EQUAL(attempt.bond, NULL);
+	CU_ASSERT_EQUAL(attempt.sa, NULL);
 	CU_ASSERT_TRUE(attempt.put_off);
 	CU_ASSERT(hosts[0].handshakes.n_pending <= 1);
 	hosts[1].handshakes.config.pending_of_address = 16;
 	at_ms = meet(3000, &attempt);
 	CU_ASSERT(at_ms <= WH_PUT_OFF_MS + 44);
-	assert_bonded(&attempt);
+	assert_has_sa(&attempt);
 	/* It is told what happens, not how often others try. */
 	CU_ASSERT(
 		hosts[1].handshakes.stats.put_off >= 3 && hosts[1].handshakes.stats.put_off <= 20);
@@ -189,7 +189,7 @@ static void counted(void)
 		crowd_in(256 * i, 1);
 	CU_ASSERT_EQUAL(hosts[1].handshakes.n_pending, 69);
 
-	/* The rest is for those that are known: who had a bond, say. */
+	/* The rest is for those that are known: who had an SA, say. */
 	struct wh_address friend = stranger(256 * 1000);
 
 	wh_shares_befriend(hosts[1].handshakes.shares, &friend);
@@ -248,7 +248,7 @@ static void nonsense(void)
 	CU_ASSERT_EQUAL(hosts[1].told_broken,
 		hosts[1].handshakes.stats.broken + hosts[1].handshakes.stats.late);
 	CU_ASSERT_STRING_EQUAL(hosts[1].news.broken_by, "it took too long");
-	CU_ASSERT_EQUAL(hosts[1].handshakes.stats.bonds, 0);
+	CU_ASSERT_EQUAL(hosts[1].handshakes.stats.sadb, 0);
 	CU_ASSERT(hosts[1].handshakes.stats.out_bytes <= 3 * hosts[1].handshakes.stats.in_bytes);
 	close_hosts();
 }

@@ -70,7 +70,7 @@ static void open_host(uint32_t number, bool believes, const struct wh_identity *
 {
 	struct host *host = &hosts[number];
 
-	CU_ASSERT_EQUAL_FATAL(wh_bonds_init(&host->bonds, 1024), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_sadb_init(&host->sadb, 1024), 0);
 	host->address = address_of(number);
 	host->asked = host->told = host->told_broken = 0;
 	config.hz = HZ;
@@ -79,7 +79,7 @@ static void open_host(uint32_t number, bool believes, const struct wh_identity *
 	if (config.ciphers == 0)
 		config.ciphers = 1 << WH_CIPHER_AES_128_GCM | 1 << WH_CIPHER_AES_256_GCM;
 	config.version = number == 0 ? "0.1 (a)" : "0.1 (b)";
-	config.bonds = &host->bonds;
+	config.sadb = &host->sadb;
 	if (believes)
 		config.authorizer = (struct wh_authorizer){
 			.authorize = authorize, .holds = holds, .knows = knows, .context = host};
@@ -112,7 +112,7 @@ void close_hosts(void)
 {
 	for (uint32_t i = 0; i < 2; i++) {
 		wh_handshakes_free(&hosts[i].handshakes);
-		wh_bonds_free(&hosts[i].bonds);
+		wh_sadb_free(&hosts[i].sadb);
 		wh_identity_free(&hosts[i].identity);
 	}
 	free(flying);
@@ -231,7 +231,7 @@ uint32_t meet(uint32_t ms, struct wh_attempt *attempt)
 
 	for (; took < ms; took++) {
 		wh_handshakes_attempt(&hosts[0].handshakes, now_tsc, &peer, attempt);
-		if (attempt->state >= WH_ATTEMPT_BONDED)
+		if (attempt->state >= WH_ATTEMPT_HAS_SA)
 			break;
 		step();
 	}
@@ -244,34 +244,34 @@ void run(uint32_t ms)
 		step();
 }
 
-struct wh_bond *kept(uint32_t host)
+struct wh_sa *kept(uint32_t host)
 {
-	for (uint32_t i = 0; i < hosts[host].bonds.places; i++)
-		if (hosts[host].handshakes.kept[i].bond != NULL)
-			return hosts[host].handshakes.kept[i].bond;
+	for (uint32_t i = 0; i < hosts[host].sadb.places; i++)
+		if (hosts[host].handshakes.kept[i].sa != NULL)
+			return hosts[host].handshakes.kept[i].sa;
 	return NULL;
 }
 
-void assert_bonded(const struct wh_attempt *attempt)
+void assert_has_sa(const struct wh_attempt *attempt)
 {
-	CU_ASSERT_EQUAL_FATAL(attempt->state, WH_ATTEMPT_BONDED);
+	CU_ASSERT_EQUAL_FATAL(attempt->state, WH_ATTEMPT_HAS_SA);
 
-	struct wh_bond *ours = attempt->bond;
-	struct wh_bond *theirs = NULL;
+	struct wh_sa *ours = attempt->sa;
+	struct wh_sa *theirs = NULL;
 
 	for (uint32_t ms = 0; ms < 60000 && theirs == NULL; ms++) {
 		step();
-		theirs = wh_bonds_hold(&hosts[1].bonds, ours->config.peer_number);
+		theirs = wh_sadb_hold(&hosts[1].sadb, ours->config.peer_number);
 	}
 	CU_ASSERT_PTR_NOT_NULL_FATAL(theirs);
 	CU_ASSERT_EQUAL(memcmp(ours->config.secret, theirs->config.secret, WH_SECRET_BYTES), 0);
-	CU_ASSERT_EQUAL(ours->config.peer_number, wh_bond_number(theirs));
-	CU_ASSERT_EQUAL(theirs->config.peer_number, wh_bond_number(ours));
+	CU_ASSERT_EQUAL(ours->config.peer_number, wh_sa_number(theirs));
+	CU_ASSERT_EQUAL(theirs->config.peer_number, wh_sa_number(ours));
 	CU_ASSERT_EQUAL(ours->config.cipher, theirs->config.cipher);
 	CU_ASSERT(ours->config.asked && !theirs->config.asked);
 	CU_ASSERT_EQUAL(memcmp(ours->config.peer_identity, theirs->config.own_identity, 32), 0);
-	wh_bond_let_go(ours);
-	wh_bond_let_go(theirs);
+	wh_sa_let_go(ours);
+	wh_sa_let_go(theirs);
 }
 
 struct wh_handshake_datagram half_open(const struct wh_address *address, uint64_t number)

@@ -28,7 +28,7 @@ struct flying {
 
 struct host {
 	struct wh_identity identity;
-	struct wh_bonds bonds;
+	struct wh_sadb sadb;
 	struct wh_handshakes handshakes;
 	struct wh_address address;
 	enum wh_authorization authorization;
@@ -60,11 +60,11 @@ void run(uint32_t ms);
 /* Host 0 looks for host 1 until it knows how that stands, or so long; how long it took, in ms. */
 uint32_t meet(uint32_t ms, struct wh_attempt *attempt);
 
-/* A bond that the host keeps; NULL: none. */
-struct wh_bond *kept(uint32_t host);
+/* An SA that the host keeps; NULL: none. */
+struct wh_sa *kept(uint32_t host);
 
-/* Both have the same bond; that of the attempt is let go. */
-void assert_bonded(const struct wh_attempt *attempt);
+/* Both have the same SA; that of the attempt is let go. */
+void assert_has_sa(const struct wh_attempt *attempt);
 
 /* The first bytes of a handshake, by somebody at `address` who says no more. */
 struct wh_handshake_datagram half_open(const struct wh_address *address, uint64_t number);

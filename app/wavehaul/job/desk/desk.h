@@ -14,7 +14,7 @@
 
 #include "base/spin.h"
 #include "bundle/record.h"
-#include "seal/bond.h"
+#include "seal/sa.h"
 
 /* Concurrent jobs of peers that give or follow an order. */
 #define WH_DESK_PLACES 64
@@ -64,12 +64,11 @@ struct wh_desk_place *wh_desk_enter(struct wh_desk *desk, uint64_t rights,
 void wh_desk_leave(struct wh_desk *desk, struct wh_desk_place *place);
 
 /* False: too soon after the previous question, or out of memory. */
-bool wh_desk_put(struct wh_desk *desk, struct wh_desk_place *place,
-	const struct wh_ordering *order, uint64_t now_tsc, uint64_t hz);
+bool wh_desk_put(struct wh_desk *desk, struct wh_desk_place *place, const struct wh_ordering *order,
+	uint64_t now_tsc, uint64_t hz);
 
 /* False: not yet. The text is owned by the place. */
-bool wh_desk_take(
-	struct wh_desk *desk, struct wh_desk_place *place, struct wh_standing *standing);
+bool wh_desk_take(struct wh_desk *desk, struct wh_desk_place *place, struct wh_standing *standing);
 
 /* For the keeper. NULL: no question. It must not use the place after answering. */
 struct wh_desk_place *wh_desk_next(struct wh_desk *desk);

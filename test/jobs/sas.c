@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Jobs that wait for their bond: with a server that trusts them, or does not, or is not there. */
+/* Jobs that wait for their SA: with a server that trusts them, or does not, or is not there. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "story.h"
 #include "unit.h"
 
-const char wh_suite_name[] = "jobs/bonds";
+const char wh_suite_name[] = "jobs/sas";
 
 static struct wh_identity alice;
 static struct wh_identity bob;
@@ -91,7 +91,7 @@ static void test_own_key(void)
 	CU_ASSERT(visit_server(&visit, &alices) < 2 * WH_NS_PER_S);
 	story_check_whole(&visit, visit.result);
 	CU_ASSERT_EQUAL(servers_stats()->began, 1);
-	CU_ASSERT_EQUAL(servers_stats()->bonds, 1);
+	CU_ASSERT_EQUAL(servers_stats()->sadb, 1);
 	end();
 }
 
@@ -104,7 +104,7 @@ static void test_trusted(void)
 	begin(&bobs);
 	visit_server(&visit, &alices);
 	story_check_whole(&visit, visit.result);
-	CU_ASSERT_EQUAL(servers_stats()->bonds, 1);
+	CU_ASSERT_EQUAL(servers_stats()->sadb, 1);
 	trusts_all = false;
 	end();
 }

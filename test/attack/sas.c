@@ -40,7 +40,7 @@ struct line {
 };
 
 static struct wh_identity identity;
-static struct wh_bonds bonds;
+static struct wh_sadb sadb;
 
 static enum wh_authorization authorize(
 	void *context, const struct wh_stranger *stranger, struct wh_granted *granted)
@@ -60,7 +60,7 @@ static void open_line(struct line *line, struct wh_attacker *attacker)
 		.identity = &identity,
 		.ciphers = 1 << WH_CIPHER_AES_128_GCM,
 		.version = "attack",
-		.bonds = &bonds,
+		.sadb = &sadb,
 		.authorizer = {.authorize = authorize},
 	};
 	int rc = wh_handshakes_init(&line->handshakes, &config);
@@ -150,13 +150,13 @@ static void turn(struct line *line)
 	usleep(200);
 }
 
-/* The bond with the server, held, or NULL. */
-static struct wh_bond *meet(struct line *line, enum wh_auth_verdict *verdict)
+/* The SA with the server, held, or NULL. */
+static struct wh_sa *meet(struct line *line, enum wh_auth_verdict *verdict)
 {
 	struct wh_attempt attempt = {0};
 	uint64_t end_ns = wh_attack_now_ns() + HANDSHAKE_MS * NS_PER_MS;
 
-	while (attempt.state != WH_ATTEMPT_BONDED && attempt.state != WH_ATTEMPT_REFUSED &&
+	while (attempt.state != WH_ATTEMPT_HAS_SA && attempt.state != WH_ATTEMPT_REFUSED &&
 		wh_attack_now_ns() < end_ns) {
 		wh_handshakes_attempt(
 			&line->handshakes, wh_attack_now_ns(), &line->attacker->server, &attempt);
@@ -165,7 +165,7 @@ static struct wh_bond *meet(struct line *line, enum wh_auth_verdict *verdict)
 	*verdict = attempt.verdict;
 	for (end_ns = wh_attack_now_ns() + LAST_MS * NS_PER_MS; wh_attack_now_ns() < end_ns;)
 		turn(line);
-	return attempt.bond;
+	return attempt.sa;
 }
 
 static void have_identity(const struct wh_attacker *attacker)
@@ -174,7 +174,7 @@ static void have_identity(const struct wh_attacker *attacker)
 				       : wh_identity_make(&identity);
 
 	if (rc == 0)
-		rc = wh_bonds_init(&bonds, 1024);
+		rc = wh_sadb_init(&sadb, 1024);
 	if (rc != 0) {
 		fprintf(stderr, "attacker: %s: %s\n", attacker->key, strerror(-rc));
 		exit(1);
@@ -188,9 +188,9 @@ void wh_attack_handshake(struct wh_attacker *attacker)
 
 	have_identity(attacker);
 	open_line(&line, attacker);
-	attacker->bond = meet(&line, &verdict);
-	if (attacker->bond == NULL) {
-		fprintf(stderr, "attacker: no bond: %s\n", wh_auth_verdict_name(verdict));
+	attacker->sa = meet(&line, &verdict);
+	if (attacker->sa == NULL) {
+		fprintf(stderr, "attacker: no SA: %s\n", wh_auth_verdict_name(verdict));
 		exit(1);
 	}
 }
@@ -212,11 +212,11 @@ static void disorder(struct wh_attacker *attacker)
 		line->twice_percent = (uint32_t)wh_prng_below(&attacker->prng, 60);
 		line->held_percent = (uint32_t)wh_prng_below(&attacker->prng, 95);
 
-		struct wh_bond *bond = meet(line, &verdict);
+		struct wh_sa *sa = meet(line, &verdict);
 
 		n_handshakes++;
-		met += bond != NULL;
-		wh_bond_let_go(bond);
+		met += sa != NULL;
+		wh_sa_let_go(sa);
 		lost += line->lost;
 		late += line->late;
 		wh_handshakes_free(&line->handshakes);
@@ -229,7 +229,7 @@ static void disorder(struct wh_attacker *attacker)
 	wh_attack_note(attacker, "late", late);
 }
 
-const struct wh_attack wh_attacks_bonds[] = {
+const struct wh_attack wh_attacks_sas[] = {
 	{"disorder", 15, "handshakes whose pieces are lost, late, twice and in disorder", disorder},
 	{0},
 };
