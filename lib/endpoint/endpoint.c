@@ -234,21 +234,21 @@ static enum wh_wire_reason input_data(const struct wh_endpoint *endpoint,
 	size_t length, struct wh_packet *packet)
 {
 	enum wh_wire_reason fields = wh_packet_read(bytes, length, packet);
-	struct wh_ticket ticket = {.to = NULL};
+	struct wh_rx_slot rx_slot = {.to = NULL};
 
 	if (!wh_sealing_is_ready(session))
 		return WH_WIRE_KEY;
 	if (fields == WH_WIRE_OK)
-		wh_session_place(session, packet, &ticket);
+		wh_session_place(session, packet, &rx_slot);
 
 	enum wh_wire_reason opened = wh_seal_open(&session->receive_seal, bytes, length,
-		ticket.to != NULL ? ticket.to : bytes + WH_HEAD_BYTES);
+		rx_slot.to != NULL ? rx_slot.to : bytes + WH_HEAD_BYTES);
 
 	if (opened != WH_WIRE_OK)
 		return opened;
 	if (fields == WH_WIRE_OK && wh_session_is_first(session, packet)) {
 		wh_session_looked(session, endpoint->looked_tsc);
-		wh_session_take(&ticket, now_tsc, arrived_tsc);
+		wh_session_take(&rx_slot, now_tsc, arrived_tsc);
 	}
 	return fields;
 }

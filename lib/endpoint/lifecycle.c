@@ -352,12 +352,12 @@ void wh_session_destroy(struct wh_session *s)
 static void input_data(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet)
 {
-	struct wh_ticket ticket;
+	struct wh_rx_slot rx_slot;
 
-	wh_session_place(s, packet, &ticket);
-	if (ticket.to != NULL)
-		memcpy(ticket.to, packet->payload, packet->data.payload_bytes);
-	wh_session_take(&ticket, now_tsc, arrived_tsc);
+	wh_session_place(s, packet, &rx_slot);
+	if (rx_slot.to != NULL)
+		memcpy(rx_slot.to, packet->payload, packet->data.payload_bytes);
+	wh_session_take(&rx_slot, now_tsc, arrived_tsc);
 }
 
 void wh_session_input(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,

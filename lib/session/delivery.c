@@ -103,7 +103,7 @@ static void measure_span(struct wh_arrivals *arrivals, uint64_t taken_tsc, bool 
 }
 
 void wh_delivery_note(struct wh_session *s, uint64_t taken_tsc, const struct wh_packet *packet,
-	enum wh_ticket_kind kind)
+	enum wh_rx_slot_kind kind)
 {
 	struct wh_arrivals *arrivals = &s->rx.arrivals;
 	uint32_t stamp = packet->data.stamp;
@@ -122,10 +122,10 @@ void wh_delivery_note(struct wh_session *s, uint64_t taken_tsc, const struct wh_
 		arrivals->seen_end = packet->data.transmission + 1;
 		arrivals->latest_tsc = arrived_tsc;
 		arrivals->stamp = stamp;
-	} else if (kind != WH_TICKET_DUPLICATE && (int32_t)(arrivals->stamp - stamp) > 0) {
+	} else if (kind != WH_RX_SLOT_DUPLICATE && (int32_t)(arrivals->stamp - stamp) > 0) {
 		arrivals->late = (uint32_t)wh_max_u64(arrivals->late, arrivals->stamp - stamp);
 	}
-	if (again && kind == WH_TICKET_DUPLICATE) {
+	if (again && kind == WH_RX_SLOT_DUPLICATE) {
 		arrivals->again_pkts++;
 		wh_session_count(&s->stats.spurious_pkts);
 	}

@@ -383,7 +383,7 @@ struct wh_receiver {
 	uint32_t fresh_losses;
 
 	/* rcv */
-	uint64_t step; /* counts polls and used tickets: a ticket is valid in one step only */
+	uint64_t step; /* counts polls and used rx slots: an rx slot is valid in one step only */
 	struct wh_arrival arrival;
 	struct wh_pair pair;
 	struct wh_arrived_bitmap arrived_bitmap; /* if the profile has bitmaps */
@@ -754,16 +754,16 @@ static inline uint32_t wh_session_stamp(const struct wh_session *s, uint64_t at_
 
 /*
  * delivery.c, with feedback.delivery. Receiver: _begin once a round trip is known; _note for each
- * packet received, whatever its ticket says; _say fills in the next state; _earned and _pace decide
- * whether and when that may be sent. Transmitter: _take uses a state, and returns whether it gives
- * an event, which _tell tells the controller once the missing packets are known; _possible is false
- * if the state claims more than was sent. Receiver: _short tells that its table limits the flow, so
- * that states are more frequent; _offer notes for that what a state offers.
+ * packet received, whatever its rx slot says; _say fills in the next state; _earned and _pace
+ * decide whether and when that may be sent. Transmitter: _take uses a state, and returns whether it
+ * gives an event, which _tell tells the controller once the missing packets are known; _possible is
+ * false if the state claims more than was sent. Receiver: _short tells that its table limits the
+ * flow, so that states are more frequent; _offer notes for that what a state offers.
  */
 int wh_delivery_init(struct wh_session *s);
 void wh_delivery_begin(struct wh_session *s);
 void wh_delivery_note(struct wh_session *s, uint64_t arrived_tsc, const struct wh_packet *packet,
-	enum wh_ticket_kind kind);
+	enum wh_rx_slot_kind kind);
 void wh_delivery_say(struct wh_session *s, uint64_t now_tsc, struct wh_rcv_state *state);
 bool wh_delivery_earned(const struct wh_session *s);
 bool wh_delivery_short(const struct wh_session *s);

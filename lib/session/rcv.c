@@ -2,9 +2,9 @@
 
 /*
  * rcv: takes data packets. From a head that is not authenticated yet it finds what the packet is
- * and where its payload belongs: the ticket. Once the packet is authenticated the ticket is used:
+ * and where its payload belongs: the rx slot. Once the packet is authenticated the rx slot is used:
  * duplicates are dropped, new data count, and gaps are detected at once. Between the two the
- * session does nothing else, so that the ticket remains valid.
+ * session does nothing else, so that the rx slot remains valid.
  */
 
 #include <string.h>
@@ -136,53 +136,53 @@ static bool has_come(
 	       (have_bits_of(rx, entry)[data->index / 64] >> data->index % 64 & 1) != 0;
 }
 
-static enum wh_ticket_kind judge(
+static enum wh_rx_slot_kind judge(
 	struct wh_session *s, const struct wh_packet *packet, struct wh_rx_chunk **entry)
 {
 	struct wh_receiver *rx = &s->rx;
 	const struct wh_data_fields *data = &packet->data;
 
 	if (s->role != WH_RECEIVER)
-		return WH_TICKET_UNEXPECTED;
+		return WH_RX_SLOT_UNEXPECTED;
 	if (s->phase != WH_PHASE_RUNNING)
-		return WH_TICKET_DUPLICATE;
+		return WH_RX_SLOT_DUPLICATE;
 
 	enum wh_recv_verdict verdict = wh_recv_table_classify(&rx->table, packet->serial);
 
 	if (verdict == WH_RECV_DUPLICATE)
-		return WH_TICKET_DUPLICATE;
+		return WH_RX_SLOT_DUPLICATE;
 	if (wh_session_repairs(s) && wh_settle_is_decoding(s, data))
-		return WH_TICKET_DUPLICATE;
+		return WH_RX_SLOT_DUPLICATE;
 	if (wh_session_repairs(s) && wh_settle_is_past(s, packet))
-		return WH_TICKET_PAST;
+		return WH_RX_SLOT_PAST;
 	if (verdict == WH_RECV_BEYOND || packet->serial >= s->ration.granted_end ||
 		data->chunk < rx->next_deliver ||
 		data->chunk >= rx->recycled_count + s->config.chunks)
-		return WH_TICKET_BEYOND;
+		return WH_RX_SLOT_BEYOND;
 	*entry = check_place(s, packet->serial, data);
 	if (*entry == NULL || has_come(rx, *entry, data)) /* received under another serial */
-		return WH_TICKET_CONTRADICTS;
-	return WH_TICKET_FITS;
+		return WH_RX_SLOT_CONTRADICTS;
+	return WH_RX_SLOT_FITS;
 }
 
 /*
- * Writes nothing but the ticket: the payload of a packet that is not counted may be overwritten at
+ * Writes nothing but the rx slot: the payload of a packet that is not counted may be overwritten at
  * any time.
  */
 void wh_session_place(
-	struct wh_session *s, const struct wh_packet *packet, struct wh_ticket *ticket)
+	struct wh_session *s, const struct wh_packet *packet, struct wh_rx_slot *rx_slot)
 {
 	WH_DEBUG_ASSERT(packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR);
-	ticket->session = s;
-	ticket->packet = packet;
-	ticket->entry = NULL;
-	ticket->kind = judge(s, packet, &ticket->entry);
-	ticket->to = NULL;
-	if (ticket->kind == WH_TICKET_UNEXPECTED)
+	rx_slot->session = s;
+	rx_slot->packet = packet;
+	rx_slot->entry = NULL;
+	rx_slot->kind = judge(s, packet, &rx_slot->entry);
+	rx_slot->to = NULL;
+	if (rx_slot->kind == WH_RX_SLOT_UNEXPECTED)
 		return; /* the home core of the session is another one */
-	ticket->step = s->rx.step;
-	if (ticket->kind == WH_TICKET_FITS && likely(!s->config.payload_virtual))
-		ticket->to = place_of(s, ticket->entry, &packet->data);
+	rx_slot->step = s->rx.step;
+	if (rx_slot->kind == WH_RX_SLOT_FITS && likely(!s->config.payload_virtual))
+		rx_slot->to = place_of(s, rx_slot->entry, &packet->data);
 }
 
 static void take_new(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
@@ -229,53 +229,53 @@ static void take_past(struct wh_session *s, uint64_t now_tsc, const struct wh_pa
 }
 
 static void take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
-	const struct wh_ticket *ticket)
+	const struct wh_rx_slot *rx_slot)
 {
-	const struct wh_packet *packet = ticket->packet;
+	const struct wh_packet *packet = rx_slot->packet;
 
 	if (unlikely(s->feedback.bitmaps.n_pkts > 0) && s->phase == WH_PHASE_RUNNING &&
 		packet->serial < wh_recv_table_upper(&s->rx.table))
 		tell_arrival(s, now_tsc, packet);
 	if (unlikely(s->feedback.delivery))
-		wh_delivery_note(s, arrived_tsc, packet, ticket->kind);
-	switch (ticket->kind) {
-	case WH_TICKET_FITS:
-		take_new(s, now_tsc, arrived_tsc, packet, ticket->entry);
+		wh_delivery_note(s, arrived_tsc, packet, rx_slot->kind);
+	switch (rx_slot->kind) {
+	case WH_RX_SLOT_FITS:
+		take_new(s, now_tsc, arrived_tsc, packet, rx_slot->entry);
 		break;
-	case WH_TICKET_DUPLICATE:
+	case WH_RX_SLOT_DUPLICATE:
 		wh_session_count(&s->stats.duplicate_pkts);
 		break;
-	case WH_TICKET_PAST:
+	case WH_RX_SLOT_PAST:
 		take_past(s, now_tsc, packet);
 		break;
-	case WH_TICKET_BEYOND:
+	case WH_RX_SLOT_BEYOND:
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		break;
 	default:
-		WH_ASSERT(ticket->kind == WH_TICKET_CONTRADICTS);
+		WH_ASSERT(rx_slot->kind == WH_RX_SLOT_CONTRADICTS);
 		wh_session_bad(s, &s->stats.bad_place_pkts);
 	}
 	if (unlikely(s->feedback.ack_each) && s->phase == WH_PHASE_RUNNING)
 		wh_session_ack(s, now_tsc, packet->serial);
 }
 
-void wh_session_take(struct wh_ticket *ticket, uint64_t now_tsc, uint64_t arrived_tsc)
+void wh_session_take(struct wh_rx_slot *rx_slot, uint64_t now_tsc, uint64_t arrived_tsc)
 {
-	struct wh_session *s = ticket->session;
+	struct wh_session *s = rx_slot->session;
 
-	WH_DEBUG_ASSERT(ticket->packet->lci == s->local_lci && arrived_tsc <= now_tsc);
-	if (ticket->kind == WH_TICKET_UNEXPECTED) {
+	WH_DEBUG_ASSERT(rx_slot->packet->lci == s->local_lci && arrived_tsc <= now_tsc);
+	if (rx_slot->kind == WH_RX_SLOT_UNEXPECTED) {
 		wh_session_count(&s->away.bad_pkts);
 		wh_session_count(&s->away.bad_unexpected_pkts);
 		return;
 	}
-	WH_ASSERT(ticket->step == s->rx.step);
+	WH_ASSERT(rx_slot->step == s->rx.step);
 	s->rx.step++;
 	__atomic_store_n(&s->last_heard_tsc, now_tsc, __ATOMIC_RELAXED);
-	wh_session_heard(s, WH_HEAD_BYTES + ticket->packet->data.payload_bytes);
+	wh_session_heard(s, WH_HEAD_BYTES + rx_slot->packet->data.payload_bytes);
 
 	uint8_t before = wh_meter_enter(s->meter, WH_METER_RCV);
 
-	take(s, now_tsc, arrived_tsc, ticket);
+	take(s, now_tsc, arrived_tsc, rx_slot);
 	wh_meter_leave(s->meter, before);
 }

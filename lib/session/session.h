@@ -182,34 +182,34 @@ struct wh_fifo *wh_session_deliver_chunks(struct wh_session *session);
 struct wh_fifo *wh_session_recycled_chunks(struct wh_session *session);
 
 /* How a session classifies a data or repair packet, provided that its head is genuine. */
-enum wh_ticket_kind {
-	WH_TICKET_FITS,        /* new and expected */
-	WH_TICKET_DUPLICATE,   /* received before, or not needed any more */
-	WH_TICKET_PAST,        /* of a chunk that was repaired and delivered without it */
-	WH_TICKET_BEYOND,      /* serial or chunk beyond the credits */
-	WH_TICKET_CONTRADICTS, /* chunk, index, k or length is inconsistent */
-	WH_TICKET_UNEXPECTED,  /* this end accepts no payload */
+enum wh_rx_slot_kind {
+	WH_RX_SLOT_FITS,        /* new and expected */
+	WH_RX_SLOT_DUPLICATE,   /* received before, or not needed any more */
+	WH_RX_SLOT_PAST,        /* of a chunk that was repaired and delivered without it */
+	WH_RX_SLOT_BEYOND,      /* serial or chunk beyond the credits */
+	WH_RX_SLOT_CONTRADICTS, /* chunk, index, k or length is inconsistent */
+	WH_RX_SLOT_UNEXPECTED,  /* this end accepts no payload */
 };
 
-struct wh_ticket {
+struct wh_rx_slot {
 	struct wh_session *session;
-	const struct wh_packet *packet; /* the caller's, unchanged until the ticket is used */
+	const struct wh_packet *packet; /* the caller's, unchanged until the rx slot is used */
 	uint8_t *to;                    /* destination of the payload; NULL: none */
 	struct wh_rx_chunk *entry;
 	uint64_t step; /* of the session, which must not change meanwhile */
-	enum wh_ticket_kind kind;
+	enum wh_rx_slot_kind kind;
 };
 
 /*
  * RX core: finds what a data or repair packet is and where its payload belongs, from a head that is
- * not authenticated yet; changes nothing but *ticket. The caller writes the payload to ticket->to
+ * not authenticated yet; changes nothing but *rx_slot. The caller writes the payload to rx_slot->to
  * while it authenticates the packet: wrong bytes there do no harm. Only if that succeeds it calls
  * wh_session_take. Between the two calls the session must not be polled or given other packets:
  * asserted.
  */
 void wh_session_place(
-	struct wh_session *session, const struct wh_packet *packet, struct wh_ticket *ticket);
-void wh_session_take(struct wh_ticket *ticket, uint64_t now_tsc, uint64_t arrived_tsc);
+	struct wh_session *session, const struct wh_packet *packet, struct wh_rx_slot *rx_slot);
+void wh_session_take(struct wh_rx_slot *rx_slot, uint64_t now_tsc, uint64_t arrived_tsc);
 
 /* Chunks that are encoded ahead of those in flight. */
 #define WH_ENCODED_AHEAD 4

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Tickets: what a data packet is by a head that nobody believes yet, and that taking it is that. */
+/*
+ * Rx slots: what a data packet is by a head that nobody believes yet, and that taking it is that.
+ */
 
 #include "../../rig/end.h"
 #include "unit.h"
@@ -67,21 +69,21 @@ static void take_data(
 	struct rig *rig, uint64_t serial, uint32_t chunk, uint16_t index, uint8_t content)
 {
 	const struct wh_packet packet = data_packet(serial, chunk, index, 3);
-	struct wh_ticket ticket;
+	struct wh_rx_slot rx_slot;
 
-	wh_session_place(rig->session, &packet, &ticket);
-	memset(ticket.to, content, PAYLOAD);
-	wh_session_take(&ticket, NOW, NOW);
+	wh_session_place(rig->session, &packet, &rx_slot);
+	memset(rx_slot.to, content, PAYLOAD);
+	wh_session_take(&rx_slot, NOW, NOW);
 }
 
 static uint8_t *place_of(
 	struct rig *rig, uint64_t serial, uint32_t chunk, uint16_t index, uint16_t k)
 {
 	const struct wh_packet packet = data_packet(serial, chunk, index, k);
-	struct wh_ticket ticket;
+	struct wh_rx_slot rx_slot;
 
-	wh_session_place(rig->session, &packet, &ticket);
-	return ticket.to;
+	wh_session_place(rig->session, &packet, &rx_slot);
+	return rx_slot.to;
 }
 
 /* Where a payload may go before its packet is believed: nowhere that counts already. */
@@ -123,63 +125,63 @@ static void test_places(void)
 }
 
 /* What each packet is by its head alone, and that taking it counts as just that. */
-static void test_tickets(void)
+static void test_rx_slots(void)
 {
 	static const struct {
 		uint64_t serial;
 		uint32_t chunk;
 		uint16_t index;
 		uint16_t k;
-		enum wh_ticket_kind kind;
+		enum wh_rx_slot_kind kind;
 	} cases[] = {
-		{FIRST, 0, 0, 3, WH_TICKET_DUPLICATE},
-		{FIRST + 65, 0, 0, 3, WH_TICKET_BEYOND},
-		{FIRST + 1, 4, 0, 3, WH_TICKET_BEYOND},
-		{FIRST + 1, 0, 1, 3, WH_TICKET_CONTRADICTS},
-		{FIRST + 1, 0, 0, 2, WH_TICKET_CONTRADICTS},
-		{FIRST + 1, 0, 0, 3, WH_TICKET_FITS},
-		{FIRST + 1, 0, 0, 3, WH_TICKET_DUPLICATE},
+		{FIRST, 0, 0, 3, WH_RX_SLOT_DUPLICATE},
+		{FIRST + 65, 0, 0, 3, WH_RX_SLOT_BEYOND},
+		{FIRST + 1, 4, 0, 3, WH_RX_SLOT_BEYOND},
+		{FIRST + 1, 0, 1, 3, WH_RX_SLOT_CONTRADICTS},
+		{FIRST + 1, 0, 0, 2, WH_RX_SLOT_CONTRADICTS},
+		{FIRST + 1, 0, 0, 3, WH_RX_SLOT_FITS},
+		{FIRST + 1, 0, 0, 3, WH_RX_SLOT_DUPLICATE},
 	};
 	struct rig rig;
-	uint64_t counted[WH_TICKET_UNEXPECTED] = {1}; /* it fitted */
+	uint64_t counted[WH_RX_SLOT_UNEXPECTED] = {1}; /* it fitted */
 
 	rig_open(&rig);
 	take_data(&rig, FIRST, 0, 1, 1);
 	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct wh_packet packet =
 			data_packet(cases[i].serial, cases[i].chunk, cases[i].index, cases[i].k);
-		struct wh_ticket ticket;
+		struct wh_rx_slot rx_slot;
 
-		wh_session_place(rig.session, &packet, &ticket);
-		CU_ASSERT_EQUAL(ticket.kind, cases[i].kind);
-		CU_ASSERT_EQUAL(ticket.to != NULL, cases[i].kind == WH_TICKET_FITS);
-		wh_session_take(&ticket, NOW, NOW);
+		wh_session_place(rig.session, &packet, &rx_slot);
+		CU_ASSERT_EQUAL(rx_slot.kind, cases[i].kind);
+		CU_ASSERT_EQUAL(rx_slot.to != NULL, cases[i].kind == WH_RX_SLOT_FITS);
+		wh_session_take(&rx_slot, NOW, NOW);
 		counted[cases[i].kind]++;
 
 		const struct wh_session_stats stats = wh_session_stats(rig.session);
 
-		CU_ASSERT_EQUAL(stats.received_pkts, counted[WH_TICKET_FITS]);
-		CU_ASSERT_EQUAL(stats.duplicate_pkts, counted[WH_TICKET_DUPLICATE]);
-		CU_ASSERT_EQUAL(stats.bad_window_pkts, counted[WH_TICKET_BEYOND]);
-		CU_ASSERT_EQUAL(stats.bad_place_pkts, counted[WH_TICKET_CONTRADICTS]);
+		CU_ASSERT_EQUAL(stats.received_pkts, counted[WH_RX_SLOT_FITS]);
+		CU_ASSERT_EQUAL(stats.duplicate_pkts, counted[WH_RX_SLOT_DUPLICATE]);
+		CU_ASSERT_EQUAL(stats.bad_window_pkts, counted[WH_RX_SLOT_BEYOND]);
+		CU_ASSERT_EQUAL(stats.bad_place_pkts, counted[WH_RX_SLOT_CONTRADICTS]);
 	}
 	rig_close(&rig);
 }
 
-/* A ticket that is given up leaves nothing: the next packet gets the same place. */
-static void test_ticket_given_up(void)
+/* An rx slot that is given up leaves nothing: the next packet gets the same place. */
+static void test_rx_slot_given_up(void)
 {
 	const struct wh_packet packet = data_packet(FIRST, 0, 0, 3);
-	struct wh_ticket ticket, next;
+	struct wh_rx_slot rx_slot, next;
 	struct rig rig;
 
 	rig_open(&rig);
-	wh_session_place(rig.session, &packet, &ticket);
-	memset(ticket.to, 0xee, PAYLOAD);
+	wh_session_place(rig.session, &packet, &rx_slot);
+	memset(rx_slot.to, 0xee, PAYLOAD);
 	wh_session_poll(rig.session, NOW);
 	wh_session_place(rig.session, &packet, &next);
-	CU_ASSERT_EQUAL(next.kind, WH_TICKET_FITS);
-	CU_ASSERT_PTR_EQUAL(next.to, ticket.to);
+	CU_ASSERT_EQUAL(next.kind, WH_RX_SLOT_FITS);
+	CU_ASSERT_PTR_EQUAL(next.to, rx_slot.to);
 	CU_ASSERT_EQUAL(wh_session_stats(rig.session).received_pkts, 0);
 	CU_ASSERT_EQUAL(wh_session_stats(rig.session).bad_pkts, 0);
 	rig_close(&rig);
@@ -192,25 +194,25 @@ enum misuse {
 	MISUSES,
 };
 
-static void misuse_ticket(struct rig *rig, enum misuse misuse)
+static void misuse_rx_slot(struct rig *rig, enum misuse misuse)
 {
 	const struct wh_packet packet = data_packet(FIRST, 0, 0, 3);
 	const struct wh_packet other = data_packet(FIRST + 1, 0, 1, 3);
-	struct wh_ticket ticket, second;
+	struct wh_rx_slot rx_slot, second;
 
-	wh_session_place(rig->session, &packet, &ticket);
+	wh_session_place(rig->session, &packet, &rx_slot);
 	wh_session_place(rig->session, &other, &second);
 	if (misuse == TWICE)
-		wh_session_take(&ticket, NOW, NOW);
+		wh_session_take(&rx_slot, NOW, NOW);
 	else if (misuse == AFTER_A_TURN)
 		wh_session_poll(rig->session, NOW);
 	else
 		wh_session_take(&second, NOW, NOW);
-	wh_session_take(&ticket, NOW, NOW);
+	wh_session_take(&rx_slot, NOW, NOW);
 }
 
 /* Used twice, late, or when another has moved things: our own mistake, and never unnoticed. */
-static void test_ticket_misused(void)
+static void test_rx_slot_misused(void)
 {
 	for (int misuse = 0; misuse < MISUSES; misuse++) {
 		struct rig rig;
@@ -224,7 +226,7 @@ static void test_ticket_misused(void)
 		if (child == 0) {
 			if (freopen("/dev/null", "w", stderr) == NULL)
 				_exit(EXIT_FAILURE);
-			misuse_ticket(&rig, (enum misuse)misuse);
+			misuse_rx_slot(&rig, (enum misuse)misuse);
 			_exit(EXIT_SUCCESS);
 		}
 		CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
@@ -235,8 +237,8 @@ static void test_ticket_misused(void)
 
 CU_TestInfo wh_tests[] = {
 	{"places", test_places},
-	{"tickets", test_tickets},
-	{"a ticket given up", test_ticket_given_up},
-	{"a ticket misused", test_ticket_misused},
+	{"rx_slots", test_rx_slots},
+	{"an rx slot given up", test_rx_slot_given_up},
+	{"an rx slot misused", test_rx_slot_misused},
 	CU_TEST_INFO_NULL,
 };
