@@ -36,14 +36,14 @@ static struct rte_ring *create_opened(uint32_t count)
 
 static int create_fifos(struct wh_endpoint *endpoint)
 {
-	/* If a farewell finds no room, only the repetition of a last packet is lost. */
-	uint32_t farewells = endpoint->config.places / 2 - 1;
+	/* If a closing packet finds no room, only the repetition of a last packet is lost. */
+	uint32_t closing_packets = endpoint->config.places / 2 - 1;
 	int rc = wh_slot_fifo_init(
 		&endpoint->replies, WH_ENDPOINT_REPLIES, sizeof(struct wh_handshake_datagram));
 
 	return rc != 0 ? rc
-		       : wh_slot_fifo_init(
-				 &endpoint->farewells, farewells, sizeof(struct wh_farewell));
+		       : wh_slot_fifo_init(&endpoint->closing_packets, closing_packets,
+				 sizeof(struct wh_closing_packet));
 }
 
 int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_config *config)
@@ -57,16 +57,16 @@ int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_conf
 		.listener = {.hz = config->hz, .queue = config->queue},
 		.session = wh_track_alloc(places, sizeof(*endpoint->session)),
 		.spent_us = wh_track_alloc(places / 2, sizeof(*endpoint->spent_us)),
-		.farewell = wh_secret_alloc(places * sizeof(*endpoint->farewell)),
+		.closing_packet = wh_secret_alloc(places * sizeof(*endpoint->closing_packet)),
 		.rx = wh_half_create(config->hz, 0, places / 2, places),
 		.tx = wh_half_create(config->hz, places / 2, places / 2, places),
 		.opened = create_opened(places / 2),
 	};
 	memcpy(endpoint->listener.key, config->key, sizeof(config->key));
 	if (wh_probes_open(endpoint) == 0 && endpoint->session != NULL &&
-		endpoint->spent_us != NULL && endpoint->farewell != NULL && endpoint->rx != NULL &&
-		endpoint->tx != NULL && endpoint->opened != NULL && create_fifos(endpoint) == 0 &&
-		wh_strays_open(endpoint) == 0)
+		endpoint->spent_us != NULL && endpoint->closing_packet != NULL &&
+		endpoint->rx != NULL && endpoint->tx != NULL && endpoint->opened != NULL &&
+		create_fifos(endpoint) == 0 && wh_strays_open(endpoint) == 0)
 		return 0;
 	wh_endpoint_free(endpoint);
 	return -ENOMEM;
@@ -75,28 +75,31 @@ int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_conf
 void wh_endpoint_free(struct wh_endpoint *endpoint)
 {
 	wh_slot_fifo_free(&endpoint->replies);
-	wh_slot_fifo_free(&endpoint->farewells);
+	wh_slot_fifo_free(&endpoint->closing_packets);
 	wh_strays_close(endpoint);
 	wh_answerer_free(&endpoint->answerer);
 	wh_half_destroy(endpoint->rx);
 	wh_half_destroy(endpoint->tx);
 	wh_track_free((void *)endpoint->session);
 	wh_track_free(endpoint->spent_us);
-	wh_secret_free(endpoint->farewell, endpoint->config.places * sizeof(*endpoint->farewell));
+	wh_secret_free(endpoint->closing_packet,
+		endpoint->config.places * sizeof(*endpoint->closing_packet));
 	free(endpoint->opened);
 	*endpoint = (struct wh_endpoint){0};
 }
 
 /*
- * Reads the session, which still exists: a transmitter's farewell is taken in the turn after which
- * it may be freed at the earliest. So no key passes through a FIFO.
+ * Reads the session, which still exists: a transmitter's closing packet is taken in the turn after
+ * which it may be freed at the earliest. So no key passes through a FIFO.
  */
-static void note_farewell(struct wh_endpoint *endpoint, const struct wh_farewell *farewell)
+static void note_closing_packet(
+	struct wh_endpoint *endpoint, const struct wh_closing_packet *closing_packet)
 {
-	const struct wh_session *leaving = farewell->leaving;
-	struct wh_farewell *noted = &endpoint->farewell[wh_place_of(endpoint, farewell->lci)];
+	const struct wh_session *leaving = closing_packet->leaving;
+	struct wh_closing_packet *noted =
+		&endpoint->closing_packet[wh_place_of(endpoint, closing_packet->lci)];
 
-	*noted = *farewell;
+	*noted = *closing_packet;
 	noted->leaving = NULL;
 	leaving->receive_seal.ops->keep(&leaving->receive_seal, &noted->seal);
 	noted->next_release = leaving->heard[WH_PACKET_RELEASE].end;
@@ -105,13 +108,13 @@ static void note_farewell(struct wh_endpoint *endpoint, const struct wh_farewell
 				    .end;
 }
 
-static void take_farewells(struct wh_endpoint *endpoint)
+static void take_closing_packets(struct wh_endpoint *endpoint)
 {
 	struct wh_slot *slot;
 
-	while ((slot = wh_slot_fifo_peek(&endpoint->farewells)) != NULL) {
-		note_farewell(endpoint, (const struct wh_farewell *)slot->data);
-		wh_slot_fifo_release(&endpoint->farewells);
+	while ((slot = wh_slot_fifo_peek(&endpoint->closing_packets)) != NULL) {
+		note_closing_packet(endpoint, (const struct wh_closing_packet *)slot->data);
+		wh_slot_fifo_release(&endpoint->closing_packets);
 	}
 }
 
@@ -119,22 +122,23 @@ static void take_farewells(struct wh_endpoint *endpoint)
  * Whether the peer still behaves as if it had not received the last packet: it repeats a reply or a
  * request, or still sends states after an abort or a reply.
  */
-static bool has_not_heard(const struct wh_farewell *farewell, const struct wh_packet *packet)
+static bool has_not_heard(
+	const struct wh_closing_packet *closing_packet, const struct wh_packet *packet)
 {
 	if (packet->type == WH_PACKET_RELEASE)
 		return packet->release.stage == WH_RELEASE_REPLY ||
 		       packet->release.stage == WH_RELEASE_REQUEST;
-	return farewell->stage != WH_RELEASE_DONE &&
+	return closing_packet->stage != WH_RELEASE_DONE &&
 	       (packet->type == WH_PACKET_RCV_STATE || packet->type == WH_PACKET_TRANS_STATE);
 }
 
 /* An authenticated packet counts once; without authentication replays cannot be detected. */
-static bool is_later(struct wh_farewell *farewell, const struct wh_packet *packet)
+static bool is_later(struct wh_closing_packet *closing_packet, const struct wh_packet *packet)
 {
-	uint64_t *next =
-		packet->type == WH_PACKET_RELEASE ? &farewell->next_release : &farewell->next_state;
+	uint64_t *next = packet->type == WH_PACKET_RELEASE ? &closing_packet->next_release
+							   : &closing_packet->next_state;
 
-	if (!farewell->seal.ops->encrypts)
+	if (!closing_packet->seal.ops->encrypts)
 		return true;
 	if (packet->serial < *next)
 		return false;
@@ -146,25 +150,27 @@ static bool is_later(struct wh_farewell *farewell, const struct wh_packet *packe
  * Answers the peer of a session that has left; false: the packet is of no such peer, or needs no
  * answer.
  */
-static bool repeat_farewell(struct wh_endpoint *endpoint, uint8_t *bytes, size_t length,
+static bool repeat_closing_packet(struct wh_endpoint *endpoint, uint8_t *bytes, size_t length,
 	const struct wh_address *from, struct wh_packet *packet)
 {
-	struct wh_farewell *farewell = &endpoint->farewell[wh_place_of(endpoint, packet->lci)];
+	struct wh_closing_packet *closing_packet =
+		&endpoint->closing_packet[wh_place_of(endpoint, packet->lci)];
 
-	take_farewells(endpoint); /* sent since this turn began */
-	if (farewell->lci == 0 || farewell->lci != packet->lci ||
-		!wh_address_equal(&farewell->peer, from) ||
-		wh_seal_open_packet(&farewell->seal, bytes, length) != WH_WIRE_OK ||
+	take_closing_packets(endpoint); /* sent since this turn began */
+	if (closing_packet->lci == 0 || closing_packet->lci != packet->lci ||
+		!wh_address_equal(&closing_packet->peer, from) ||
+		wh_seal_open_packet(&closing_packet->seal, bytes, length) != WH_WIRE_OK ||
 		wh_packet_read(bytes, length, packet) != WH_WIRE_OK ||
-		!has_not_heard(farewell, packet) || !is_later(farewell, packet))
+		!has_not_heard(closing_packet, packet) || !is_later(closing_packet, packet))
 		return false;
-	endpoint->stats.repeated_farewells++;
-	wh_strays_reply(endpoint, farewell->packet, sizeof(farewell->packet), from);
+	endpoint->stats.repeated_closings++;
+	wh_strays_reply(endpoint, closing_packet->packet, sizeof(closing_packet->packet), from);
 	return true;
 }
 
 /* Encodes the last packet once more, with a new serial, sealed while the seal exists. */
-static void write_farewell(struct wh_session *session, struct wh_farewell *farewell)
+static void write_closing_packet(
+	struct wh_session *session, struct wh_closing_packet *closing_packet)
 {
 	struct wh_packet again = {
 		.type = WH_PACKET_RELEASE,
@@ -174,16 +180,17 @@ static void write_farewell(struct wh_session *session, struct wh_farewell *farew
 
 	wh_release_fill(session, session->last_word, &again.release);
 
-	uint32_t length = wh_packet_encode(&again, farewell->packet, sizeof(farewell->packet));
+	uint32_t length =
+		wh_packet_encode(&again, closing_packet->packet, sizeof(closing_packet->packet));
 
-	WH_ASSERT(length == sizeof(farewell->packet));
-	wh_seal_close_packet(&session->send_seal, farewell->packet, length);
+	WH_ASSERT(length == sizeof(closing_packet->packet));
+	wh_seal_close_packet(&session->send_seal, closing_packet->packet, length);
 }
 
 /* Records for the RX core what it needs of a session that leaves either half. */
-static void say_farewell(struct wh_endpoint *endpoint, struct wh_session *session)
+static void say_closing_packet(struct wh_endpoint *endpoint, struct wh_session *session)
 {
-	struct wh_farewell farewell = {
+	struct wh_closing_packet closing_packet = {
 		.peer = session->peer,
 		.lci = session->local_lci,
 		.stage = session->last_word,
@@ -192,19 +199,19 @@ static void say_farewell(struct wh_endpoint *endpoint, struct wh_session *sessio
 
 	if (session->last_word == 0 || !wh_sealing_is_ready(session))
 		return;
-	write_farewell(session, &farewell);
+	write_closing_packet(session, &closing_packet);
 	if (session->role == WH_RECEIVER) {
-		note_farewell(endpoint, &farewell);
+		note_closing_packet(endpoint, &closing_packet);
 		return;
 	}
 
-	struct wh_slot *slot = wh_slot_fifo_reserve(&endpoint->farewells);
+	struct wh_slot *slot = wh_slot_fifo_reserve(&endpoint->closing_packets);
 
 	if (slot == NULL)
 		return;
-	memcpy(slot->data, &farewell, sizeof(farewell));
-	slot->bytes = sizeof(farewell);
-	wh_slot_fifo_commit(&endpoint->farewells);
+	memcpy(slot->data, &closing_packet, sizeof(closing_packet));
+	slot->bytes = sizeof(closing_packet);
+	wh_slot_fifo_commit(&endpoint->closing_packets);
 }
 
 /* A packet of no session: a probe or a handshake, from anybody, or an answer to one of ours. */
@@ -323,7 +330,7 @@ static enum wh_wire_reason input_to_session(struct wh_endpoint *endpoint, uint64
 		if (unlikely(endpoint->early.pkts > 0) &&
 			wh_early_follow(endpoint, arrived_tsc, bytes, length, from))
 			return WH_WIRE_OK;
-		if (!repeat_farewell(endpoint, bytes, length, from, packet))
+		if (!repeat_closing_packet(endpoint, bytes, length, from, packet))
 			endpoint->stats.no_session_pkts++;
 		return WH_WIRE_OK;
 	}
@@ -414,7 +421,7 @@ static void move_out(struct wh_endpoint *endpoint, struct wh_half *half, struct 
 	uint32_t place = wh_place_of(endpoint, session->local_lci);
 
 	WH_ASSERT(wh_session_at(endpoint, place) == session);
-	say_farewell(endpoint, session);
+	say_closing_packet(endpoint, session);
 	atomic_store(&endpoint->session[place], NULL);
 	if (receives)
 		half->queued_pkts -= session->rx.peer_queued_pkts;
@@ -524,7 +531,7 @@ int32_t wh_endpoint_receive_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
 
 	wh_half_begin_turn(half, now_tsc);
 	see_sas(endpoint, half, &endpoint->rx_news);
-	take_farewells(endpoint);
+	take_closing_packets(endpoint);
 	if (unlikely(endpoint->early.pkts > 0))
 		work += take_early(endpoint, now_tsc);
 	for (uint32_t i = 0; i < half->actives;)

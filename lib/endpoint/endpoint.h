@@ -69,7 +69,7 @@ struct wh_endpoint_stats {
 	uint64_t unhinted_pkts;          /* not answered, since hints are rate-limited */
 	uint64_t early_pkts;             /* kept until their SA exists */
 	uint64_t hints;                  /* unauthenticated hints received */
-	uint64_t repeated_farewells;     /* to peers that had not received the last packet */
+	uint64_t repeated_closings;      /* to peers that had not received the last packet */
 	uint64_t replies_dropped_pkts;   /* no room for a stateless answer */
 	uint64_t datagrams_dropped_pkts; /* handshakes arrived faster than they are handled */
 };
@@ -137,7 +137,7 @@ struct wh_endpoint_config {
 };
 
 /* The last packet of a session that has left. */
-struct wh_farewell {
+struct wh_closing_packet {
 	struct wh_address peer;
 	uint32_t lci;                      /* 0: none yet */
 	uint8_t stage;                     /* WH_RELEASE_DONE, ABORT or REPLY */
@@ -160,8 +160,8 @@ struct wh_endpoint {
 	_Atomic(struct wh_session *) *session; /* by place */
 	struct wh_half *rx;
 	struct wh_half *tx;
-	struct wh_slot_fifo replies;   /* stateless answers: RX core -> TX core */
-	struct wh_slot_fifo farewells; /* of transmitters: TX core -> RX core */
+	struct wh_slot_fifo replies;         /* stateless answers: RX core -> TX core */
+	struct wh_slot_fifo closing_packets; /* of transmitters: TX core -> RX core */
 	struct wh_slot_fifo
 		datagrams_in; /* struct wh_handshake_datagram: RX core -> the handshake core
 	                                     * ... */
@@ -176,9 +176,10 @@ struct wh_endpoint {
 	uint64_t looked_tsc;                /* ... and when the port was last empty; 0: unknown */
 	uint64_t *spent_us;                 /* by place: older cookies open nothing there */
 	uint64_t rx_draws;
-	uint64_t next_hint_tsc;       /* when a hint may be sent again; likewise: */
-	uint64_t next_put_off_tsc;    /* of handshakes that are unknown */
-	struct wh_farewell *farewell; /* by place: of the latest session that sent one */
+	uint64_t next_hint_tsc;    /* when a hint may be sent again; likewise: */
+	uint64_t next_put_off_tsc; /* of handshakes that are unknown */
+	struct wh_closing_packet
+		*closing_packet; /* by place: of the latest session that sent one */
 	struct wh_leaving rx_leaving;
 	uint32_t rx_news; /* of wh_sadb_news, as last seen */
 	struct wh_early early;

@@ -498,7 +498,7 @@ static void count_queue(uint32_t queue, uint64_t factor)
 	endpoint->bad_cookie_pkts = 13 * factor;
 	endpoint->refused_opens = 14 * factor;
 	endpoint->replies_dropped_pkts = 15 * factor;
-	endpoint->repeated_farewells = 16 * factor;
+	endpoint->repeated_closings = 16 * factor;
 	endpoint->datagrams_dropped_pkts = 17 * factor;
 	endpoint->no_sa_pkts = 18 * factor;
 	station->neighbour.stats.input_pkts[WH_NEIGHBOUR_CONTESTED] = 19 * factor;
@@ -531,7 +531,7 @@ static void expect_ports(const json_t *ports, uint64_t factor)
 	expect_number(ports, "drop_bad_cookie", 13 * factor);
 	expect_number(ports, "refused_opens", 14 * factor);
 	expect_number(ports, "drop_replies_full", 15 * factor);
-	expect_number(ports, "repeated_farewells", 16 * factor);
+	expect_number(ports, "repeated_closings", 16 * factor);
 	expect_number(ports, "drop_handshakes_full", 17 * factor);
 	expect_number(ports, "drop_no_sa", 18 * factor);
 	expect_number(ports, "drop_neighbour_contested", 19 * factor);

@@ -382,7 +382,7 @@ void wh_storm_clear_receiver(struct wh_storm *storm)
 /* Packets that no session has heard. */
 static uint64_t unheard_pkts(const struct wh_storm_end *end)
 {
-	return wh_endpoint_bad_pkts(&end->endpoint) + end->endpoint.stats.repeated_farewells;
+	return wh_endpoint_bad_pkts(&end->endpoint) + end->endpoint.stats.repeated_closings;
 }
 
 /* Packets that are in some counter of theirs. */

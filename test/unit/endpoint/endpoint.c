@@ -489,12 +489,12 @@ static struct wh_packet release(uint32_t lci, enum wh_release_stage stage)
 	};
 }
 
-static void expect_farewell(struct house *house, const struct wh_packet *packet,
+static void expect_closing_packet(struct house *house, const struct wh_packet *packet,
 	const struct wh_address *from, uint32_t lci, enum wh_release_stage stage,
 	enum wh_release_status status)
 {
 	struct wh_address to;
-	uint64_t before = house->endpoint.stats.repeated_farewells;
+	uint64_t before = house->endpoint.stats.repeated_closings;
 
 	give(house, packet, from);
 
@@ -504,7 +504,7 @@ static void expect_farewell(struct house *house, const struct wh_packet *packet,
 	CU_ASSERT_EQUAL(again.lci, lci);
 	CU_ASSERT_EQUAL(again.release.stage, stage);
 	CU_ASSERT_EQUAL(again.release.status, status);
-	CU_ASSERT_EQUAL(house->endpoint.stats.repeated_farewells, before + 1);
+	CU_ASSERT_EQUAL(house->endpoint.stats.repeated_closings, before + 1);
 	CU_ASSERT_TRUE(wh_address_equal(&to, from));
 	CU_ASSERT_EQUAL(take(house, &to).type, 0);
 }
@@ -521,7 +521,7 @@ static void expect_silence(
 }
 
 /* One that was broken off here: ABORT for whom it was with, whatever that goes on to say. */
-static void test_farewell_of_receiver(void)
+static void test_closing_of_receiver(void)
 {
 	struct house house;
 
@@ -538,9 +538,9 @@ static void test_farewell_of_receiver(void)
 
 	close_out(&house, receiver);
 	for (uint32_t i = 0; i < 3; i++)
-		expect_farewell(
+		expect_closing_packet(
 			&house, &request, &alice, 5, WH_RELEASE_ABORT, WH_STATUS_INTERRUPTED);
-	expect_farewell(&house, &state, &alice, 5, WH_RELEASE_ABORT, WH_STATUS_INTERRUPTED);
+	expect_closing_packet(&house, &state, &alice, 5, WH_RELEASE_ABORT, WH_STATUS_INTERRUPTED);
 
 	/* Nobody else learns of it, and two ends that have left do not answer each other. */
 	expect_silence(&house, &request, &bob);
@@ -558,7 +558,7 @@ static void test_farewell_of_receiver(void)
 		open_to(&house, 100 + i);
 	receiver = open_to(&house, 6);
 	CU_ASSERT_EQUAL(wh_session_lci(receiver) % PLACES, lci % PLACES);
-	expect_farewell(&house, &state, &alice, 5, WH_RELEASE_ABORT, WH_STATUS_INTERRUPTED);
+	expect_closing_packet(&house, &state, &alice, 5, WH_RELEASE_ABORT, WH_STATUS_INTERRUPTED);
 	CU_ASSERT_EQUAL(wh_session_stats(receiver).control_received_pkts, 0);
 	close_out(&house, receiver);
 	expect_silence(&house, &state, &alice);
@@ -566,7 +566,7 @@ static void test_farewell_of_receiver(void)
 }
 
 /* One that said DONE: only to a reply; states that were under way then need no answer. */
-static void test_farewell_of_transmitter(void)
+static void test_closing_of_transmitter(void)
 {
 	struct house house;
 	struct wh_address to;
@@ -595,14 +595,14 @@ static void test_farewell_of_transmitter(void)
 	CU_ASSERT_EQUAL(wh_session_outcome(transmitter), WH_STATUS_NO_SPACE);
 	while (take(&house, &to).type != 0)
 		;
-	CU_ASSERT_EQUAL(house.endpoint.farewell[accept.lci % PLACES].lci, 0);
+	CU_ASSERT_EQUAL(house.endpoint.closing_packet[accept.lci % PLACES].lci, 0);
 	/* It stays 50 ms, for a core that sleeps. */
 	turn(&house, NOW + 49 * HZ / 1000);
 	CU_ASSERT_EQUAL(wh_session_news(transmitter).phase, WH_PHASE_RELEASING);
 	turn(&house, NOW + 51 * HZ / 1000);
 	CU_ASSERT_EQUAL(wh_session_news(transmitter).phase, WH_PHASE_CLOSED);
 	close_out(&house, transmitter);
-	expect_farewell(&house, &reply, &bob, 0x99, WH_RELEASE_DONE, WH_STATUS_NO_SPACE);
+	expect_closing_packet(&house, &reply, &bob, 0x99, WH_RELEASE_DONE, WH_STATUS_NO_SPACE);
 	expect_silence(&house, &reply, &alice);
 	expect_silence(&house, &state, &bob);
 
@@ -752,8 +752,8 @@ CU_TestInfo wh_tests[] = {
 	{"grace", test_grace},
 	{"last words", test_last_words},
 	{"DONE after an outage", test_done_after_outage},
-	{"farewell of a receiver", test_farewell_of_receiver},
-	{"farewell of a transmitter", test_farewell_of_transmitter},
+	{"closing packet of a receiver", test_closing_of_receiver},
+	{"closing packet of a transmitter", test_closing_of_transmitter},
 	{"between the halves", test_between_the_halves},
 	{"looks where there is work", test_looks_where_there_is_work},
 	{"no virtual payload", test_no_virtual_payload},

@@ -647,7 +647,7 @@ static void test_other_kind(void)
 }
 
 /* A session that has left says its last word again by the seal that it had. */
-static void test_farewell(void)
+static void test_closing(void)
 {
 	struct pair *pair = pair_open(0);
 
@@ -658,7 +658,7 @@ static void test_farewell(void)
 	wh_session_ask(pair->session[WH_RECEIVER], WH_WISH_CLOSE, WH_STATUS_PENDING);
 	run(pair, 1000);
 	CU_ASSERT_EQUAL(pair->gone, 1); /* the receiver goes on asking */
-	CU_ASSERT(pair->end[WH_TRANSMITTER].endpoint.stats.repeated_farewells > 0);
+	CU_ASSERT(pair->end[WH_TRANSMITTER].endpoint.stats.repeated_closings > 0);
 	CU_ASSERT_EQUAL(pair->end[WH_TRANSMITTER].endpoint.stats.no_session_pkts, 0);
 	pair->lose_done = false;
 	run(pair, 3000);
@@ -681,6 +681,6 @@ CU_TestInfo wh_tests[] = {
 	{"unbound", test_unbound},
 	{"revoked", test_revoked},
 	{"holds its SA", test_holds},
-	{"farewell", test_farewell},
+	{"closing_packet", test_closing},
 	CU_TEST_INFO_NULL,
 };
