@@ -445,8 +445,8 @@ const char *house_owes(const struct house *house, uint32_t i)
 		return "memory of chunks";
 	if (jobs->table_bytes != 0)
 		return "memory of tables";
-	if (!LIST_EMPTY(&jobs->convoys.list))
-		return "a convoy";
+	if (!LIST_EMPTY(&jobs->lane_groups.list))
+		return "a lane group";
 	for (uint32_t d = 0; d < WH_ROOM_DEVICES; d++)
 		if (jobs->room.device[d].promised_bytes != 0)
 			return "room on a disk";

@@ -71,7 +71,7 @@ static void check_ends(const struct wh_job *job)
 
 void wh_job_check(const struct wh_job *job)
 {
-	const struct wh_convoy *convoy = job->lanes.convoy;
+	const struct wh_lane_group *lane_group = job->lanes.lane_group;
 	int state = job->view.state;
 	bool works = state == WH_JOB_RUNNING && job->request.verb != WH_JOB_IDLE;
 
@@ -81,8 +81,8 @@ void wh_job_check(const struct wh_job *job)
 	WH_ASSERT(!works || (wh_job_in(job) != NULL && job->streams.out != NULL));
 	WH_ASSERT(state != WH_JOB_ENDING || job->result.ended_tsc != 0);
 	WH_ASSERT(job->place.shard < job->jobs->ground->settings->queues);
-	WH_ASSERT(convoy == NULL || convoy->lanes == job->request.lanes);
-	WH_ASSERT(job->lanes.share.share == NULL || (convoy != NULL && !job->streams.out_left));
+	WH_ASSERT(lane_group == NULL || lane_group->lanes == job->request.lanes);
+	WH_ASSERT(job->lanes.share.share == NULL || (lane_group != NULL && !job->streams.out_left));
 	check_streams(job);
 	check_ends(job);
 }
@@ -149,8 +149,8 @@ int wh_job_join(struct wh_job *job)
 
 	if (request->lanes <= 1 || request->verb == WH_JOB_IDLE)
 		return 0;
-	return wh_convoy_join(&job->jobs->convoys, job->place.transfer, &who, job->place.lane,
-		request->lanes, &job->lanes.convoy);
+	return wh_lane_group_join(&job->jobs->lane_groups, job->place.transfer, &who,
+		job->place.lane, request->lanes, &job->lanes.lane_group);
 }
 
 bool wh_job_change(struct wh_job *job, const struct wh_request *request)
@@ -187,8 +187,8 @@ bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
 			job->streams.out = out;
 			wh_session_tell_reader(out, WH_LIMIT_START);
 			job->streams.out_chunks = config.chunks;
-			if (job->lanes.convoy != NULL && config.rate_bps > 0)
-				wh_share_enter(&job->lanes.share, &job->lanes.convoy->share,
+			if (job->lanes.lane_group != NULL && config.rate_bps > 0)
+				wh_share_enter(&job->lanes.share, &job->lanes.lane_group->share,
 					job->place.lane, config.rate_bps);
 			return true;
 		}

@@ -17,8 +17,8 @@
 #include "errand/errand.h"
 #include "errand/reader.h"
 #include "host/ground.h"
-#include "job/convoy.h"
 #include "job/hello.h"
+#include "job/lane_group.h"
 #include "job/peers.h"
 #include "job/pump.h"
 #include "job/waits/watch.h"
@@ -208,8 +208,8 @@ struct wh_job_records {
 
 /* State shared with the other lanes of its transfer. */
 struct wh_job_lanes {
-	struct wh_convoy *convoy;   /* NULL: it is the only lane */
-	struct wh_lane_share share; /* of the rate of all lanes; share NULL: none */
+	struct wh_lane_group *lane_group; /* NULL: it is the only lane */
+	struct wh_lane_share share;       /* of the rate of all lanes; share NULL: none */
 };
 
 /* The reading, writing or measuring end. */

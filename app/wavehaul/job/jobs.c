@@ -628,7 +628,7 @@ int wh_jobs_init(struct wh_jobs *jobs, struct wh_ground *ground, const struct wh
 	jobs->ground = ground;
 	jobs->service = service;
 	rte_spinlock_init(&jobs->burial);
-	wh_convoys_init(&jobs->convoys);
+	wh_lane_groups_init(&jobs->lane_groups);
 	wh_refusals_init(&jobs->refusals);
 	TAILQ_INIT(&jobs->awaiting);
 	jobs->crews = (uint32_t)wh_min_u64(ground->workers, WH_CREWS_MAX);
@@ -752,8 +752,9 @@ void wh_job_free(struct wh_job *job)
 	if (job == NULL)
 		return;
 	WH_ASSERT(job->ends.source == NULL && job->ends.sink == NULL); /* they point into it */
-	if (job->lanes.convoy != NULL)
-		wh_convoy_leave(&job->jobs->convoys, job->lanes.convoy, job->place.lane);
+	if (job->lanes.lane_group != NULL)
+		wh_lane_group_leave(
+			&job->jobs->lane_groups, job->lanes.lane_group, job->place.lane);
 	for (uint32_t i = 0; job->records.paths != NULL && job->records.paths[i] != NULL; i++)
 		free(job->records.paths[i]);
 	free(job->records.paths);

@@ -30,8 +30,8 @@
 #include "base/spin.h"
 #include "guard/refusals.h"
 #include "host/ground.h"
-#include "job/convoy.h"
 #include "job/job.h"
+#include "job/lane_group.h"
 #include "job/past/past.h"
 #include "job/peers.h"
 #include "job/service.h"
@@ -71,7 +71,7 @@ struct wh_jobs {
 	/* Shared by all cores, each under its own lock. */
 	struct wh_peers peers;       /* of a service */
 	struct wh_refusals refusals; /* likewise */
-	struct wh_convoys convoys;
+	struct wh_lane_groups lane_groups;
 	struct wh_spin awaiting_lock;
 	struct wh_job_list awaiting; /* our jobs that await their servers' streams */
 	rte_spinlock_t burial;       /* held while sessions are freed, or read by other threads */

@@ -23,10 +23,10 @@ static uint64_t stall_timeout_tsc(const struct wh_job *job)
 	return wh_ns_to_tsc(job->jobs->ground->hz, job->request.stall_timeout_ns);
 }
 
-static bool has_convoy(const struct wh_job *job, uint64_t now_tsc)
+static bool has_lane_group(const struct wh_job *job, uint64_t now_tsc)
 {
-	return job->lanes.convoy != NULL &&
-	       atomic_load_explicit(&job->lanes.convoy->moved_tsc, memory_order_relaxed) +
+	return job->lanes.lane_group != NULL &&
+	       atomic_load_explicit(&job->lanes.lane_group->moved_tsc, memory_order_relaxed) +
 			       stall_timeout_tsc(job) >
 		       now_tsc;
 }
@@ -37,7 +37,7 @@ static bool has_company(const struct wh_job *job, uint64_t now_tsc)
 	uint64_t stall_timeout_ns = job->request.stall_timeout_ns;
 	uint64_t now_ns = wh_tsc_to_ns(job->jobs->ground->hz, now_tsc);
 
-	if (has_convoy(job, now_tsc))
+	if (has_lane_group(job, now_tsc))
 		return true;
 	return job->role == WH_AT_SERVER && now_ns > stall_timeout_ns &&
 	       job->place.peer_entry->moved_ns > now_ns - stall_timeout_ns;
@@ -194,8 +194,9 @@ void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc)
 	hear_rate(job, &sight.peer);
 	if (job->waits.watch.progress_tsc != now_tsc)
 		return;
-	if (job->lanes.convoy != NULL)
-		atomic_store_explicit(&job->lanes.convoy->moved_tsc, now_tsc, memory_order_relaxed);
+	if (job->lanes.lane_group != NULL)
+		atomic_store_explicit(
+			&job->lanes.lane_group->moved_tsc, now_tsc, memory_order_relaxed);
 	if (job->role == WH_AT_SERVER)
 		job->place.peer_entry->moved_ns = wh_tsc_to_ns(job->jobs->ground->hz, now_tsc);
 }

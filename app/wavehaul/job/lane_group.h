@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_CONVOY_H
-#define WH_APP_CONVOY_H
+#ifndef WH_APP_LANE_GROUP_H
+#define WH_APP_LANE_GROUP_H
 
 /*
  * State shared by the lanes of one transfer in this process, at either end: their common rate, and
@@ -20,8 +20,8 @@
 #include "sink/rules.h"
 #include "wire/encap.h"
 
-struct wh_convoy {
-	LIST_ENTRY(wh_convoy) next;
+struct wh_lane_group {
+	LIST_ENTRY(wh_lane_group) next;
 	uint64_t number;
 	struct wh_address peer;              /* port 0: lanes may use several */
 	uint8_t identity[WH_IDENTITY_BYTES]; /* zeros: at the client, or unknown */
@@ -35,18 +35,19 @@ struct wh_convoy {
 	struct wh_rules_used used;       /* likewise */
 };
 
-struct wh_convoys {
+struct wh_lane_groups {
 	struct wh_spin lock;
-	LIST_HEAD(, wh_convoy) list;
+	LIST_HEAD(, wh_lane_group) list;
 };
 
-void wh_convoys_init(struct wh_convoys *convoys);
+void wh_lane_groups_init(struct wh_lane_groups *lane_groups);
 
 /* 0, -ENOMEM, or -EEXIST: that lane has joined before. Any core. */
-int wh_convoy_join(struct wh_convoys *convoys, uint64_t number, const struct wh_who *who,
-	uint32_t lane, uint32_t lanes, struct wh_convoy **convoy);
+int wh_lane_group_join(struct wh_lane_groups *lane_groups, uint64_t number,
+	const struct wh_who *who, uint32_t lane, uint32_t lanes, struct wh_lane_group **lane_group);
 
 /* Frees it when its last lane leaves. */
-void wh_convoy_leave(struct wh_convoys *convoys, struct wh_convoy *convoy, uint32_t lane);
+void wh_lane_group_leave(
+	struct wh_lane_groups *lane_groups, struct wh_lane_group *lane_group, uint32_t lane);
 
 #endif
