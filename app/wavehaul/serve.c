@@ -28,8 +28,8 @@
 #include "guard/guard.h"
 #include "guard/hook.h"
 #include "host/host.h"
-#include "job/desk/desk.h"
 #include "job/jobs.h"
+#include "job/mailbox/mailbox.h"
 #include "job/on_host.h"
 #include "metrics/metrics.h"
 #include "probe/kept.h"
@@ -64,7 +64,7 @@ struct serve {
 	struct wh_control_socket control;
 	struct wh_served served;
 	struct wh_runner runner;
-	struct wh_desk desk;
+	struct wh_mailbox mailbox;
 	struct wh_captures captures;
 	struct wh_reread reread;
 	struct wh_metrics metrics;
@@ -121,7 +121,7 @@ static void read_again(struct serve *serve)
 	wh_control_wake(&serve->control);
 }
 
-/* A question was put on the desk. */
+/* A question was put in the mailbox. */
 static void wake_control(void *context)
 {
 	struct serve *serve = context;
@@ -311,7 +311,7 @@ static void open_queue(struct serve *serve)
 	if (wh_kept_where(settings->state, folder))
 		wh_runner_open(runner, folder);
 	/* Peers may give orders if there is a queue, or will be. */
-	atomic_store(&serve->desk.kept, runner->path[0] != '\0');
+	atomic_store(&serve->mailbox.kept, runner->path[0] != '\0');
 }
 
 /* Call when it is known where state is stored, and whether there is a queue. */
@@ -474,11 +474,11 @@ static int serve_root(struct serve *serve)
 		serve->service.on_removed = wh_clerk_removed;
 		serve->service.may_remove = wh_clerk_may_remove;
 		serve->service.context = &serve->clerk;
-		serve->service.desk = &serve->desk;
-		wh_desk_init(&serve->desk, wake_control, serve);
+		serve->service.mailbox = &serve->mailbox;
+		wh_mailbox_init(&serve->mailbox, wake_control, serve);
 		status = open_and_run(serve);
 	}
-	wh_desk_free(&serve->desk);
+	wh_mailbox_free(&serve->mailbox);
 	wh_clerk_close(&serve->clerk);
 	wh_audit_close(&serve->clerk.audit);
 	(void)wh_hook_end(&serve->hook);

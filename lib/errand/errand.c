@@ -74,7 +74,7 @@ static bool tell_standing(struct wh_errand *errand)
 {
 	struct wh_standing standing;
 
-	if (!errand->config.desk.take(errand->config.desk.context, &standing))
+	if (!errand->config.mailbox.take(errand->config.mailbox.context, &standing))
 		return false;
 	errand->ordering = false;
 	wh_errand_begin(errand, WH_RECORD_STANDING)->standing = standing;
@@ -126,12 +126,12 @@ static bool may_order(struct wh_errand *errand)
 	return true;
 }
 
-/* False: the desk has no room now; try again. */
-static bool ask_desk(struct wh_errand *errand)
+/* False: the mailbox has no room now; try again. */
+static bool ask_mailbox(struct wh_errand *errand)
 {
 	if (!may_order(errand))
 		errand->progress.error = -EPROTO;
-	else if (!errand->config.desk.put(errand->config.desk.context, &errand->heard.order))
+	else if (!errand->config.mailbox.put(errand->config.mailbox.context, &errand->heard.order))
 		return false;
 	else
 		errand->ordering = true;
@@ -143,9 +143,9 @@ static bool hear(struct wh_errand *errand)
 {
 	if (errand->inflow.ended || (is_asked(errand) && (errand->pending > 0 || errand->ordering)))
 		return false;
-	if (errand->waits_for_desk) {
-		errand->waits_for_desk = !ask_desk(errand);
-		return !errand->waits_for_desk;
+	if (errand->waits_for_mailbox) {
+		errand->waits_for_mailbox = !ask_mailbox(errand);
+		return !errand->waits_for_mailbox;
 	}
 
 	int rc = wh_inflow_next(&errand->inflow, &errand->heard);
@@ -163,7 +163,7 @@ static bool hear(struct wh_errand *errand)
 		answer_ping(errand);
 		break;
 	case WH_RECORD_ORDER:
-		errand->waits_for_desk = !ask_desk(errand);
+		errand->waits_for_mailbox = !ask_mailbox(errand);
 		break;
 	default:
 		errand->progress.error = -EPROTO;
@@ -218,7 +218,7 @@ enum wh_waits wh_errand_waits(const struct wh_errand *errand)
 {
 	if (errand->pending > 0 || (errand->tallied && !errand->ended))
 		return WH_WAITS_SESSION;
-	if (errand->ordering || errand->waits_for_desk)
+	if (errand->ordering || errand->waits_for_mailbox)
 		return WH_WAITS_DISK;
 	return has_done_all(errand) || is_asked(errand) ? WH_WAITS_ENTRIES : WH_WAITS_DISK;
 }

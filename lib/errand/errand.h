@@ -34,7 +34,7 @@
  * The component that keeps orders, on a core of its own: questions are put there, and answered at
  * any later time. One question at a time, all of an errand with one token.
  */
-struct wh_errand_desk {
+struct wh_errand_mailbox {
 	/* Texts are valid during the call. False: no room now. */
 	bool (*put)(void *context, const struct wh_ordering *order);
 	/* False: not answered yet. Texts are valid until the next `put`. */
@@ -51,8 +51,8 @@ struct wh_errand_config {
 	const char *const *paths; /* borrowed */
 	uint32_t path_count;
 	bool recursive;
-	bool plain_names;           /* created or new names must not contain control characters */
-	struct wh_errand_desk desk; /* for WH_JOB_ORDER */
+	bool plain_names; /* created or new names must not contain control characters */
+	struct wh_errand_mailbox mailbox; /* for WH_JOB_ORDER */
 	uint32_t chunk_bytes;
 	uint64_t first_chunk; /* of our stream */
 	struct wh_fifo *free;

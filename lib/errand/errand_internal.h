@@ -61,8 +61,8 @@ struct wh_errand {
 	uint32_t pending; /* records in `told` that wait for room, in order */
 	bool ordered;     /* with this token: all questions of an errand are about one order */
 	uint8_t token[WH_TOKEN_BYTES];
-	bool ordering;       /* the desk has a question ... */
-	bool waits_for_desk; /* ... or had no room for the one in `heard` */
+	bool ordering;          /* the mailbox has a question ... */
+	bool waits_for_mailbox; /* ... or had no room for the one in `heard` */
 	bool tallied;
 	bool ended; /* our stream has ended */
 	struct wh_record told[WH_ERRAND_TOLD];

@@ -14,7 +14,7 @@
 
 #define ANSWER_BYTES (1 << 14)
 #define ANSWER_MS    500
-#define AGAIN_MS     110 /* a desk has ten questions in a second */
+#define AGAIN_MS     110 /* a mailbox has ten questions in a second */
 #define SAID_BYTES   8192
 #define STEERERS     16
 #define STEERED      24 /* questions of each: its answers have room */

@@ -14,8 +14,8 @@
 #include "eal.h"
 #include "neighbour_rig.h"
 #include "session/internal.h"
-#include "station_desk.h"
 #include "station_rig.h"
+#include "station_stub.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "drivers/port/station";
@@ -254,40 +254,40 @@ static void test_siblings(void)
 		{WH_PORT_STEER_PAIRED, WH_IPV4, false},
 		{WH_PORT_STEER_PAIRED, WH_IPV6, false},
 	};
-	static struct desk desk;
+	static struct stub stub;
 	uint8_t frame[RIG_BYTES];
 
 	for (size_t i = 0; i < RTE_DIM(cases); i++) {
 		bool ipv4 = cases[i].family == WH_IPV4;
 
-		desk_open(&desk, 3, cases[i].steering);
+		stub_open(&stub, 3, cases[i].steering);
 		for (uint16_t queue = 0; queue < 3; queue++)
-			desk_call(&desk, queue, ipv4 ? rig_ip4(10, 0, 0, 2) : rig_ip6(rig_peer6));
+			stub_call(&stub, queue, ipv4 ? rig_ip4(10, 0, 0, 2) : rig_ip6(rig_peer6));
 
 		/* All ask, each on its own queue. */
-		desk_run(&desk, 20);
+		stub_run(&stub, 20);
 		for (uint16_t queue = 0; queue < 3; queue++) {
-			desk_expect(&desk, queue, rig_peer, 1, 0);
-			CU_ASSERT_EQUAL(wh_station_stats(&desk.station[queue]).no_way_pkts, 0);
-			CU_ASSERT_EQUAL(desk.station[queue].waits, 1);
+			stub_expect(&stub, queue, rig_peer, 1, 0);
+			CU_ASSERT_EQUAL(wh_station_stats(&stub.station[queue]).no_way_pkts, 0);
+			CU_ASSERT_EQUAL(stub.station[queue].waits, 1);
 		}
 
 		/* One answer, on queue 0: the OPEN that waits, and those of 50, 150, 350 ms. */
-		desk_put(&desk, 0, frame, ipv4 ? rig_arp_reply(frame) : rig_advertisement(frame));
-		desk_run(&desk, 380);
+		stub_put(&stub, 0, frame, ipv4 ? rig_arp_reply(frame) : rig_advertisement(frame));
+		stub_run(&stub, 380);
 		for (uint16_t queue = 0; queue < 3; queue++) {
 			bool learnt = queue == 0 || cases[i].all_learn;
 
-			desk_expect(&desk, queue, rig_peer, 0, learnt ? 4 : 0);
-			CU_ASSERT_EQUAL(desk.station[queue].waits, learnt ? 0 : 1);
-			CU_ASSERT_EQUAL(wh_station_stats(&desk.station[queue]).no_way_pkts,
-				learnt ? 0 : 3);
-			CU_ASSERT_EQUAL(desk.station[queue].neighbour.entry[0].state,
+			stub_expect(&stub, queue, rig_peer, 0, learnt ? 4 : 0);
+			CU_ASSERT_EQUAL(stub.station[queue].waits, learnt ? 0 : 1);
+			CU_ASSERT_EQUAL(
+				wh_station_stats(&stub.station[queue]).no_way_pkts, learnt ? 0 : 3);
+			CU_ASSERT_EQUAL(stub.station[queue].neighbour.entry[0].state,
 				learnt ? WH_NEIGHBOUR_REACHABLE : WH_NEIGHBOUR_INCOMPLETE);
-			CU_ASSERT_EQUAL(wh_station_bad_pkts(&desk.station[queue]), 0);
-			CU_ASSERT_EQUAL(wh_station_stats(&desk.station[queue]).host_full_pkts, 0);
+			CU_ASSERT_EQUAL(wh_station_bad_pkts(&stub.station[queue]), 0);
+			CU_ASSERT_EQUAL(wh_station_stats(&stub.station[queue]).host_full_pkts, 0);
 		}
-		desk_close(&desk);
+		stub_close(&stub);
 	}
 }
 
@@ -300,64 +300,64 @@ static void test_questions(void)
 		.ip = rig_peer6,
 		.to = rig_us6_group,
 		.target = rig_link6};
-	static struct desk desk;
+	static struct stub stub;
 	uint8_t frame[RIG_BYTES];
 
-	desk_open(&desk, 3, WH_PORT_STEER_RULES);
+	stub_open(&stub, 3, WH_PORT_STEER_RULES);
 	for (uint16_t asked = 0; asked < 3; asked++) {
-		desk_put(&desk, asked, frame, rig_arp_request(frame));
-		desk_put(&desk, asked, frame, rig_solicitation(frame));
-		desk_put(&desk, asked, frame, rig_ndp(frame, &for_link_local));
-		desk_put(
-			&desk, asked, frame, rig_echo4(frame, 8, rig_peer, rig_peer4, rig_us4, 56));
-		desk_put(&desk, asked, frame,
+		stub_put(&stub, asked, frame, rig_arp_request(frame));
+		stub_put(&stub, asked, frame, rig_solicitation(frame));
+		stub_put(&stub, asked, frame, rig_ndp(frame, &for_link_local));
+		stub_put(
+			&stub, asked, frame, rig_echo4(frame, 8, rig_peer, rig_peer4, rig_us4, 56));
+		stub_put(&stub, asked, frame,
 			rig_echo6(frame, 128, rig_peer, rig_peer6, rig_us6, 56));
-		desk_run(&desk, 6);
+		stub_run(&stub, 6);
 		for (uint16_t queue = 0; queue < 3; queue++) {
-			desk_expect(&desk, queue, rig_peer, queue == asked ? 5 : 0, 0);
+			stub_expect(&stub, queue, rig_peer, queue == asked ? 5 : 0, 0);
 			CU_ASSERT_EQUAL(
-				desk.station[queue].neighbour.entry[0].state, WH_NEIGHBOUR_FREE);
+				stub.station[queue].neighbour.entry[0].state, WH_NEIGHBOUR_FREE);
 		}
 	}
-	desk_close(&desk);
+	stub_close(&stub);
 }
 
 /* A peer moves, and announces it: all ask at the old MAC, then on the link, and follow. */
 static void test_moves(void)
 {
-	static struct desk desk;
+	static struct stub stub;
 	uint8_t frame[RIG_BYTES];
 
-	desk_open(&desk, 3, WH_PORT_STEER_HASH);
+	stub_open(&stub, 3, WH_PORT_STEER_HASH);
 	for (uint16_t queue = 0; queue < 3; queue++)
-		desk_call(&desk, queue, rig_ip4(10, 0, 0, 2));
-	desk_run(&desk, 20);
-	desk_put(&desk, 0, frame, rig_arp_reply(frame));
-	desk_run(&desk, 80); /* the OPEN that waits, and that of 50 ms */
+		stub_call(&stub, queue, rig_ip4(10, 0, 0, 2));
+	stub_run(&stub, 20);
+	stub_put(&stub, 0, frame, rig_arp_reply(frame));
+	stub_run(&stub, 80); /* the OPEN that waits, and that of 50 ms */
 	for (uint16_t queue = 0; queue < 3; queue++)
-		desk_expect(&desk, queue, rig_peer, 1, 2);
+		stub_expect(&stub, queue, rig_peer, 1, 2);
 
-	desk_put(&desk, 0, frame,
+	stub_put(&stub, 0, frame,
 		rig_arp(frame, rig_all, 1, rig_other, rig_peer4, rig_none, rig_peer4));
-	desk_run(&desk, 100); /* OPEN at 150 ms */
+	stub_run(&stub, 100); /* OPEN at 150 ms */
 	for (uint16_t queue = 0; queue < 3; queue++)
-		desk_expect(&desk, queue, rig_peer, 0, 1);
+		stub_expect(&stub, queue, rig_peer, 0, 1);
 	/* Asked a second after the question before, at the next OPEN, and all of the link then. */
-	desk_run(&desk, 3000);
+	stub_run(&stub, 3000);
 	for (uint16_t queue = 0; queue < 3; queue++)
-		CU_ASSERT_EQUAL(desk_take(&desk, queue, rig_peer).host, 4);
-	desk_put(&desk, 0, frame, rig_arp(frame, rig_us, 2, rig_other, rig_peer4, rig_us, rig_us4));
-	desk_run(&desk, 4000);
+		CU_ASSERT_EQUAL(stub_take(&stub, queue, rig_peer).host, 4);
+	stub_put(&stub, 0, frame, rig_arp(frame, rig_us, 2, rig_other, rig_peer4, rig_us, rig_us4));
+	stub_run(&stub, 4000);
 	for (uint16_t queue = 0; queue < 3; queue++) {
-		struct tally tally = desk_take(&desk, queue, rig_other);
+		struct tally tally = stub_take(&stub, queue, rig_other);
 
 		CU_ASSERT(tally.udp > 0 && tally.right == tally.udp);
 	}
-	desk_close(&desk);
+	stub_close(&stub);
 }
 
 /* A packet that opens a connection, from that address and MAC. */
-static void desk_open_from(struct desk *desk, struct wh_address from, const uint8_t mac[6])
+static void stub_open_from(struct stub *stub, struct wh_address from, const uint8_t mac[6])
 {
 	struct wh_packet packet = {
 		.type = WH_PACKET_OPEN,
@@ -385,7 +385,7 @@ static void desk_open_from(struct desk *desk, struct wh_address from, const uint
 	wh_encap_init(&encap, &flow);
 	memcpy(frame + encap.bytes, head, bytes);
 	wh_encap_write(&encap, frame, frame + encap.bytes, bytes, NULL, 0);
-	desk_put(desk, 0, frame, encap.bytes + bytes);
+	stub_put(stub, 0, frame, encap.bytes + bytes);
 }
 
 /*
@@ -395,43 +395,43 @@ static void desk_open_from(struct desk *desk, struct wh_address from, const uint
 static void test_strangers(void)
 {
 	const uint8_t group6[16] = {0xff, 2, [15] = 1};
-	static struct desk desk;
+	static struct stub stub;
 	uint8_t mac[6] = {2, 0, 0, 0, 1, 0};
 	uint8_t ip6[16];
 	uint64_t opens = 0;
 
-	desk_open(&desk, 1, WH_PORT_STEER_ONE_QUEUE);
+	stub_open(&stub, 1, WH_PORT_STEER_ONE_QUEUE);
 	for (uint8_t i = 10; i < 210; i++) {
 		bool ipv4 = i % 2 == 0;
 
 		memcpy(ip6, rig_us6, 16);
 		ip6[15] = mac[5] = i;
 		/* Those of the last ten are behind the gateway. */
-		desk_open_from(
-			&desk, ipv4 ? rig_ip4(10, 0, i < 200 ? 0 : 9, i) : rig_ip6(ip6), mac);
-		desk_run(&desk, 2);
-		desk_expect(&desk, 0, mac, 0, 1);
+		stub_open_from(
+			&stub, ipv4 ? rig_ip4(10, 0, i < 200 ? 0 : 9, i) : rig_ip6(ip6), mac);
+		stub_run(&stub, 2);
+		stub_expect(&stub, 0, mac, 0, 1);
 		opens++;
 	}
-	desk_open_from(&desk, rig_ip4(10, 0, 0, 255), mac);
-	desk_open_from(&desk, rig_ip4(10, 0, 0, 1), mac);
-	desk_open_from(&desk, rig_ip6(group6), mac);
-	desk_open_from(&desk, rig_ip4(10, 0, 0, 9), rig_all);
-	desk_open_from(&desk, rig_ip4(10, 0, 0, 9), rig_none);
-	desk_open_from(&desk, rig_ip4(10, 0, 0, 9), rig_us);
-	desk_run(&desk, 10);
-	desk_expect(&desk, 0, mac, 0, 0);
-	CU_ASSERT_EQUAL(desk.station[0].endpoint.stats.refused_opens, opens + 6);
-	CU_ASSERT_EQUAL(wh_station_stats(&desk.station[0]).no_way_pkts, 6);
-	CU_ASSERT_EQUAL(desk.station[0].neighbour.entry[0].state, WH_NEIGHBOUR_FREE);
-	desk_close(&desk);
+	stub_open_from(&stub, rig_ip4(10, 0, 0, 255), mac);
+	stub_open_from(&stub, rig_ip4(10, 0, 0, 1), mac);
+	stub_open_from(&stub, rig_ip6(group6), mac);
+	stub_open_from(&stub, rig_ip4(10, 0, 0, 9), rig_all);
+	stub_open_from(&stub, rig_ip4(10, 0, 0, 9), rig_none);
+	stub_open_from(&stub, rig_ip4(10, 0, 0, 9), rig_us);
+	stub_run(&stub, 10);
+	stub_expect(&stub, 0, mac, 0, 0);
+	CU_ASSERT_EQUAL(stub.station[0].endpoint.stats.refused_opens, opens + 6);
+	CU_ASSERT_EQUAL(wh_station_stats(&stub.station[0]).no_way_pkts, 6);
+	CU_ASSERT_EQUAL(stub.station[0].neighbour.entry[0].state, WH_NEIGHBOUR_FREE);
+	stub_close(&stub);
 }
 
 /* Somebody says that an address of ours is theirs: one station contests it. */
 static void test_claims(void)
 {
 	const uint8_t *const claimed6[] = {NULL, rig_us6, rig_link6};
-	static struct desk desk;
+	static struct stub stub;
 	uint8_t frame[RIG_BYTES];
 
 	for (size_t i = 0; i < RTE_DIM(claimed6); i++) {
@@ -443,42 +443,42 @@ static void test_claims(void)
 			.to = rig_all6,
 			.target = claimed6[i]};
 
-		desk_open(&desk, 3, WH_PORT_STEER_RULES);
-		desk_put(&desk, 0, frame,
+		stub_open(&stub, 3, WH_PORT_STEER_RULES);
+		stub_put(&stub, 0, frame,
 			claimed6[i] == NULL
 				? rig_arp(frame, rig_us, 2, rig_gate, rig_us4, rig_us, rig_us4)
 				: rig_ndp(frame, &claim));
-		desk_run(&desk, 10);
+		stub_run(&stub, 10);
 		/* All that are ours are told: IPv4, link-local, IPv6. */
-		desk_expect(&desk, 0, rig_peer, 3, 0);
-		desk_expect(&desk, 1, rig_peer, 0, 0);
-		desk_expect(&desk, 2, rig_peer, 0, 0);
-		CU_ASSERT_EQUAL(wh_station_bad_pkts(&desk.station[0]), 1);
-		CU_ASSERT_EQUAL(wh_station_bad_pkts(&desk.station[1]), 0);
-		desk_close(&desk);
+		stub_expect(&stub, 0, rig_peer, 3, 0);
+		stub_expect(&stub, 1, rig_peer, 0, 0);
+		stub_expect(&stub, 2, rig_peer, 0, 0);
+		CU_ASSERT_EQUAL(wh_station_bad_pkts(&stub.station[0]), 1);
+		CU_ASSERT_EQUAL(wh_station_bad_pkts(&stub.station[1]), 0);
+		stub_close(&stub);
 	}
 }
 
 /* 20 pieces of news for siblings that do not take them: 5 too many for each, and no mbuf lost. */
 static void test_news_full(void)
 {
-	static struct desk desk;
+	static struct stub stub;
 	uint8_t frame[RIG_BYTES];
 
-	desk_open(&desk, 3, WH_PORT_STEER_RULES);
+	stub_open(&stub, 3, WH_PORT_STEER_RULES);
 	for (int i = 0; i < 20; i++)
-		desk_put(&desk, 0, frame, rig_arp_reply(frame));
-	CU_ASSERT_EQUAL(wh_station_receive(&desk.station[0], desk.now), 20);
-	CU_ASSERT_EQUAL(wh_station_stats(&desk.station[0]).host_full_pkts, 10);
-	CU_ASSERT_EQUAL(wh_station_send(&desk.station[1], desk.now), 15);
-	CU_ASSERT_EQUAL(wh_station_bad_pkts(&desk.station[0]), 0);
-	CU_ASSERT_EQUAL(wh_station_stats(&desk.station[1]).host_full_pkts, 0);
-	desk_close(&desk); /* 20 still wait at the first, 15 of them at the third */
+		stub_put(&stub, 0, frame, rig_arp_reply(frame));
+	CU_ASSERT_EQUAL(wh_station_receive(&stub.station[0], stub.now), 20);
+	CU_ASSERT_EQUAL(wh_station_stats(&stub.station[0]).host_full_pkts, 10);
+	CU_ASSERT_EQUAL(wh_station_send(&stub.station[1], stub.now), 15);
+	CU_ASSERT_EQUAL(wh_station_bad_pkts(&stub.station[0]), 0);
+	CU_ASSERT_EQUAL(wh_station_stats(&stub.station[1]).host_full_pkts, 0);
+	stub_close(&stub); /* 20 still wait at the first, 15 of them at the third */
 }
 
 /* The sending processes of all stations on a core. */
 struct senders {
-	struct desk *desk;
+	struct stub *stub;
 	atomic_bool stop;
 };
 
@@ -492,7 +492,7 @@ static void *send_all(void *argument)
 
 		stop = atomic_load(&senders->stop);
 		for (uint16_t queue = 0; queue < 3; queue++)
-			done += wh_station_send(&senders->desk->station[queue], senders->desk->now);
+			done += wh_station_send(&senders->stub->station[queue], senders->stub->now);
 		if (done > 0)
 			stop = false;
 		else
@@ -505,94 +505,94 @@ static void *send_all(void *argument)
 static void test_news_between_cores(void)
 {
 	enum { NEWS = 32 * 500 };
-	static struct desk desk;
-	struct senders senders = {.desk = &desk};
+	static struct stub stub;
+	struct senders senders = {.stub = &stub};
 	pthread_t thread;
 	uint8_t frame[RIG_BYTES];
 	uint64_t seen = 0;
 
-	desk_open(&desk, 3, WH_PORT_STEER_HASH);
+	stub_open(&stub, 3, WH_PORT_STEER_HASH);
 	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, send_all, &senders), 0);
 	for (int i = 0; i < NEWS; i++) {
-		desk_put(&desk, 0, frame, rig_arp_reply(frame));
+		stub_put(&stub, 0, frame, rig_arp_reply(frame));
 		if (i % 32 < 31)
 			continue;
-		CU_ASSERT_EQUAL(wh_station_receive(&desk.station[0], desk.now), 32);
+		CU_ASSERT_EQUAL(wh_station_receive(&stub.station[0], stub.now), 32);
 		sched_yield();
 	}
 	atomic_store(&senders.stop, true);
 	CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
 	for (uint16_t queue = 0; queue < 3; queue++) {
-		const uint64_t *input = desk.station[queue].neighbour.stats.input_pkts;
+		const uint64_t *input = stub.station[queue].neighbour.stats.input_pkts;
 
 		CU_ASSERT(input[WH_NEIGHBOUR_NOT_ASKED] >= WH_STATION_NEWS_PKTS);
 		seen += input[WH_NEIGHBOUR_NOT_ASKED];
 	}
-	seen += wh_station_stats(&desk.station[0]).host_full_pkts;
+	seen += wh_station_stats(&stub.station[0]).host_full_pkts;
 	CU_ASSERT_EQUAL(seen, 3 * NEWS);
-	desk_close(&desk);
+	stub_close(&stub);
 }
 
 /* After a pause a ring is full of frames for the host: none is lost; but more were, perhaps. */
 static void test_host_storm(void)
 {
-	static struct desk desk;
+	static struct stub stub;
 	uint8_t frame[RIG_BYTES];
 	for (int missing = 0; missing < 2; missing++) {
 		int left = WH_STATION_RECEIVE_MAX - missing;
-		desk_open(&desk, 1, WH_PORT_STEER_ONE_QUEUE);
+		stub_open(&stub, 1, WH_PORT_STEER_ONE_QUEUE);
 		for (int i = 0; i < left; i++)
-			desk_put(&desk, 0, frame, rig_arp_reply(frame));
-		while (wh_station_receive(&desk.station[0], desk.now) > 0)
-			left -= wh_station_send(&desk.station[0], desk.now);
+			stub_put(&stub, 0, frame, rig_arp_reply(frame));
+		while (wh_station_receive(&stub.station[0], stub.now) > 0)
+			left -= wh_station_send(&stub.station[0], stub.now);
 		CU_ASSERT_EQUAL(left, 0);
-		CU_ASSERT_EQUAL(desk.station[0].neighbour.missed_tsc, missing ? 0 : desk.now);
-		desk_close(&desk);
+		CU_ASSERT_EQUAL(stub.station[0].neighbour.missed_tsc, missing ? 0 : stub.now);
+		stub_close(&stub);
 	}
 }
 
 static void test_host_full(void)
 {
-	static struct desk desk;
+	static struct stub stub;
 	uint8_t frame[RIG_BYTES];
 
-	desk_open(&desk, 1, WH_PORT_STEER_ONE_QUEUE);
+	stub_open(&stub, 1, WH_PORT_STEER_ONE_QUEUE);
 	for (int i = 0; i < WH_STATION_HOST_PKTS + 7; i++)
-		desk_put(&desk, 0, frame, rig_arp_reply(frame));
+		stub_put(&stub, 0, frame, rig_arp_reply(frame));
 	for (int left = 70; left > 0; left -= 32) /* there is no room for two bursts */
-		CU_ASSERT_EQUAL(wh_station_receive(desk.station, desk.now), RTE_MIN(left, 32));
-	CU_ASSERT_EQUAL(wh_station_stats(&desk.station[0]).host_full_pkts, 7);
+		CU_ASSERT_EQUAL(wh_station_receive(stub.station, stub.now), RTE_MIN(left, 32));
+	CU_ASSERT_EQUAL(wh_station_stats(&stub.station[0]).host_full_pkts, 7);
 	for (int left = 63; left > 0; left -= 32)
-		CU_ASSERT_EQUAL(wh_station_send(desk.station, desk.now), RTE_MIN(left, 32));
+		CU_ASSERT_EQUAL(wh_station_send(stub.station, stub.now), RTE_MIN(left, 32));
 
 	/* There is room again, and what nobody knows is counted by its reason. */
-	desk_put(&desk, 0, frame, rig_arp_request(frame));
+	stub_put(&stub, 0, frame, rig_arp_request(frame));
 	memset(frame, 0xee, 60);
 	memcpy(frame, rig_us, 6);
-	desk_put(&desk, 0, frame, 60);
-	desk_run(&desk, 3);
-	desk_expect(&desk, 0, rig_peer, 1, 0);
-	CU_ASSERT_EQUAL(wh_station_stats(&desk.station[0]).not_ours_pkts[WH_ENCAP_NOT_IP], 1);
-	CU_ASSERT_EQUAL(wh_station_bad_pkts(&desk.station[0]), 1);
-	desk_close(&desk);
+	stub_put(&stub, 0, frame, 60);
+	stub_run(&stub, 3);
+	stub_expect(&stub, 0, rig_peer, 1, 0);
+	CU_ASSERT_EQUAL(wh_station_stats(&stub.station[0]).not_ours_pkts[WH_ENCAP_NOT_IP], 1);
+	CU_ASSERT_EQUAL(wh_station_bad_pkts(&stub.station[0]), 1);
+	stub_close(&stub);
 }
 
-static void desk_answer(struct desk *desk, uint8_t last, const uint8_t mac[6])
+static void stub_answer(struct stub *stub, uint8_t last, const uint8_t mac[6])
 {
 	const uint8_t ip[4] = {10, 0, 0, last};
 	uint8_t frame[RIG_BYTES];
 
-	desk_put(desk, 0, frame, rig_arp(frame, rig_us, 2, mac, ip, rig_us, rig_us4));
+	stub_put(stub, 0, frame, rig_arp(frame, rig_us, 2, mac, ip, rig_us, rig_us4));
 }
 
 /* The UDP frames that come out are one to each of these hosts, at that MAC. */
-static void expect_each(struct desk *desk, const uint8_t last[3], const uint8_t *const mac[3])
+static void expect_each(struct stub *stub, const uint8_t last[3], const uint8_t *const mac[3])
 {
 	uint32_t right = 0;
 	uint32_t frames = 0;
 	struct rte_mbuf *pkt;
 
-	while (rte_ring_dequeue(desk->cable.out[0], (void **)&pkt) == 0) {
+	while (rte_ring_dequeue(stub->cable.out[0], (void **)&pkt) == 0) {
 		const uint8_t *frame = rte_pktmbuf_mtod(pkt, const uint8_t *);
 
 		for (int i = 0; frame[13] == 0 && i < 3; i++)
@@ -605,10 +605,10 @@ static void expect_each(struct desk *desk, const uint8_t last[3], const uint8_t 
 }
 
 /* The way to 10.0.0.`last`, as it stands ready; NULL: it does not. */
-static const struct wh_station_way *find_way(const struct desk *desk, uint8_t last)
+static const struct wh_station_way *find_way(const struct stub *stub, uint8_t last)
 {
 	for (uint32_t i = 0; i < WH_STATION_WAYS; i++) {
-		const struct wh_station_way *way = &desk->station[0].way[i];
+		const struct wh_station_way *way = &stub->station[0].way[i];
 
 		if (way->encap.bytes != 0 && way->to.ip[3] == last)
 			return way;
@@ -622,59 +622,59 @@ static void test_ways(void)
 	static const uint8_t last[3] = {2, 3, 18};
 	static const uint8_t moved[6] = {2, 0, 0, 0, 0, 9};
 	const uint8_t *mac[3] = {rig_peer, rig_other, rig_gate};
-	static struct desk desk;
+	static struct stub stub;
 	uint64_t opened_tsc;
 
-	desk_open(&desk, 1, WH_PORT_STEER_ONE_QUEUE);
+	stub_open(&stub, 1, WH_PORT_STEER_ONE_QUEUE);
 	for (int i = 0; i < 3; i++)
-		desk_call(&desk, 0, rig_ip4(10, 0, 0, last[i]));
-	desk_run(&desk, 20);
-	desk_expect(&desk, 0, rig_peer, 3, 0);
+		stub_call(&stub, 0, rig_ip4(10, 0, 0, last[i]));
+	stub_run(&stub, 20);
+	stub_expect(&stub, 0, rig_peer, 3, 0);
 	for (int i = 0; i < 3; i++)
-		desk_answer(&desk, last[i], mac[i]);
-	desk_run(&desk, 2); /* what waits goes */
-	expect_each(&desk, last, mac);
-	desk_run(&desk, 29); /* up to the OPEN of 50 ms */
-	opened_tsc = desk.now - MS;
-	expect_each(&desk, last, mac);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(find_way(&desk, 3));
-	CU_ASSERT_NOT_EQUAL(find_way(&desk, 2) != NULL, find_way(&desk, 18) != NULL);
-	CU_ASSERT_EQUAL(find_way(&desk, 3)->looked_up_tsc, opened_tsc);
+		stub_answer(&stub, last[i], mac[i]);
+	stub_run(&stub, 2); /* what waits goes */
+	expect_each(&stub, last, mac);
+	stub_run(&stub, 29); /* up to the OPEN of 50 ms */
+	opened_tsc = stub.now - MS;
+	expect_each(&stub, last, mac);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(find_way(&stub, 3));
+	CU_ASSERT_NOT_EQUAL(find_way(&stub, 2) != NULL, find_way(&stub, 18) != NULL);
+	CU_ASSERT_EQUAL(find_way(&stub, 3)->looked_up_tsc, opened_tsc);
 
 	/* One has moved; those that have not are used as they are, and stay known by it. */
 	mac[1] = moved;
-	memcpy(desk.station[0].neighbour.entry[1].mac, moved, 6);
-	desk_run(&desk, 100);
-	opened_tsc = desk.now - MS;
-	expect_each(&desk, last, mac);
-	CU_ASSERT_EQUAL(find_way(&desk, 3)->looked_up_tsc, opened_tsc);
-	CU_ASSERT_EQUAL(memcmp(find_way(&desk, 3)->mac, moved, 6), 0);
+	memcpy(stub.station[0].neighbour.entry[1].mac, moved, 6);
+	stub_run(&stub, 100);
+	opened_tsc = stub.now - MS;
+	expect_each(&stub, last, mac);
+	CU_ASSERT_EQUAL(find_way(&stub, 3)->looked_up_tsc, opened_tsc);
+	CU_ASSERT_EQUAL(memcmp(find_way(&stub, 3)->mac, moved, 6), 0);
 	for (int i = 0; i < 3; i++)
-		CU_ASSERT_EQUAL(desk.station[0].neighbour.entry[i].wanted_tsc, opened_tsc);
-	desk_close(&desk);
+		CU_ASSERT_EQUAL(stub.station[0].neighbour.entry[i].wanted_tsc, opened_tsc);
+	stub_close(&stub);
 }
 
 /* More peers than packets may wait for, of whom one answers: the oldest go, then all. */
 static void test_waiting(void)
 {
-	static struct desk desk;
+	static struct stub stub;
 
-	desk_open(&desk, 1, WH_PORT_STEER_ONE_QUEUE);
+	stub_open(&stub, 1, WH_PORT_STEER_ONE_QUEUE);
 	for (uint8_t i = 0; i < WH_STATION_WAITING + 3; i++)
-		desk_call(&desk, 0, rig_ip4(10, 0, 0, 20 + i));
-	desk_run(&desk, 20);
-	CU_ASSERT_EQUAL(desk.station[0].waits, WH_STATION_WAITING);
-	CU_ASSERT_EQUAL(wh_station_stats(&desk.station[0]).no_way_pkts, 3);
-	desk_answer(&desk, 20 + WH_STATION_WAITING + 2, rig_peer);
-	desk_run(&desk, 2);
-	desk_expect(&desk, 0, rig_peer, WH_STATION_WAITING + 3, 1);
-	CU_ASSERT_EQUAL(desk.station[0].waits, WH_STATION_WAITING - 1);
+		stub_call(&stub, 0, rig_ip4(10, 0, 0, 20 + i));
+	stub_run(&stub, 20);
+	CU_ASSERT_EQUAL(stub.station[0].waits, WH_STATION_WAITING);
+	CU_ASSERT_EQUAL(wh_station_stats(&stub.station[0]).no_way_pkts, 3);
+	stub_answer(&stub, 20 + WH_STATION_WAITING + 2, rig_peer);
+	stub_run(&stub, 2);
+	stub_expect(&stub, 0, rig_peer, WH_STATION_WAITING + 3, 1);
+	CU_ASSERT_EQUAL(stub.station[0].waits, WH_STATION_WAITING - 1);
 
 	/* Sessions that are not answered give up, and then the last OPENs have waited too long. */
-	for (uint32_t ms = 0; ms < 40000 && desk.station[0].waits > 0; ms++)
-		desk_run(&desk, 1);
-	CU_ASSERT_EQUAL(desk.station[0].waits, 0);
-	desk_close(&desk);
+	for (uint32_t ms = 0; ms < 40000 && stub.station[0].waits > 0; ms++)
+		stub_run(&stub, 1);
+	CU_ASSERT_EQUAL(stub.station[0].waits, 0);
+	stub_close(&stub);
 }
 
 CU_TestInfo wh_tests[] = {

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "job/desk/desk.h"
 #include "job/jobs.h"
+#include "job/mailbox/mailbox.h"
 #include "seal/sa.h"
 
 /* HELLO or READY precedes it. */
@@ -174,30 +174,30 @@ static bool put_order(void *context, const struct wh_ordering *order)
 {
 	struct wh_job *job = context;
 
-	return wh_desk_put(job->jobs->service->desk, job->ends.desk, order, job->ends.polled_tsc,
-		job->jobs->ground->hz);
+	return wh_mailbox_put(job->jobs->service->mailbox, job->ends.mailbox, order,
+		job->ends.polled_tsc, job->jobs->ground->hz);
 }
 
 static bool take_standing(void *context, struct wh_standing *standing)
 {
 	struct wh_job *job = context;
 
-	return wh_desk_take(job->jobs->service->desk, job->ends.desk, standing);
+	return wh_mailbox_take(job->jobs->service->mailbox, job->ends.mailbox, standing);
 }
 
 /* An order needs a known peer, because only those have rights. */
-static int enter_desk(struct wh_job *job)
+static int enter_mailbox(struct wh_job *job)
 {
-	struct wh_desk *desk = job->jobs->service->desk;
+	struct wh_mailbox *mailbox = job->jobs->service->mailbox;
 
 	if (job->request.verb != WH_JOB_ORDER)
 		return 0;
-	if (desk == NULL || job->streams.sa == NULL)
+	if (mailbox == NULL || job->streams.sa == NULL)
 		return -EOPNOTSUPP;
-	job->ends.desk =
-		wh_desk_enter(desk, job->rights.number, job->streams.sa->config.peer_identity,
+	job->ends.mailbox =
+		wh_mailbox_enter(mailbox, job->rights.number, job->streams.sa->config.peer_identity,
 			job->request.here.path, job->request.here.count);
-	return job->ends.desk != NULL ? 0 : -EBUSY;
+	return job->ends.mailbox != NULL ? 0 : -EBUSY;
 }
 
 /* The server runs it, and the client receives the results. */
@@ -212,7 +212,7 @@ static int open_errand(struct wh_job *job)
 		.path_count = request->here.count,
 		.recursive = request->recursive,
 		.plain_names = request->rules.plain_names,
-		.desk = {.put = put_order, .take = take_standing, .context = job},
+		.mailbox = {.put = put_order, .take = take_standing, .context = job},
 		.chunk_bytes = WH_ANSWER_CHUNK_BYTES,
 		.first_chunk = job->records.posted,
 		.free = wh_session_free_chunks(job->streams.out),
@@ -221,7 +221,7 @@ static int open_errand(struct wh_job *job)
 		.recycled = wh_session_recycled_chunks(in),
 	};
 
-	int rc = enter_desk(job);
+	int rc = enter_mailbox(job);
 
 	return rc == 0 ? wh_errand_open(&job->ends.errand, &config) : rc;
 }

@@ -11,9 +11,9 @@
 #include "base/clock.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"
-#include "job/desk/desk.h"
 #include "job/hello.h"
 #include "job/jobs.h"
+#include "job/mailbox/mailbox.h"
 
 #define BIT(state) (1U << (state))
 
@@ -311,9 +311,9 @@ void wh_job_close_ends(struct wh_job *job)
 	wh_source_close(job->ends.source);
 	wh_sink_close(job->ends.sink);
 	wh_errand_close(job->ends.errand);
-	if (job->ends.desk != NULL)
-		wh_desk_leave(job->jobs->service->desk, job->ends.desk);
-	job->ends.desk = NULL;
+	if (job->ends.mailbox != NULL)
+		wh_mailbox_leave(job->jobs->service->mailbox, job->ends.mailbox);
+	job->ends.mailbox = NULL;
 	wh_errand_reader_close(job->ends.reader);
 	wh_pump_free(&job->ends.pump);
 	job->ends.source = NULL;

@@ -216,13 +216,13 @@ struct wh_job_lanes {
 struct wh_job_ends {
 	struct wh_source *source;
 	struct wh_sink *sink;
-	struct wh_errand *errand;        /* server ... */
-	struct wh_desk_place *desk;      /* ... with an order */
-	uint64_t polled_tsc;             /* of the last poll */
-	struct wh_errand_reader *reader; /* client, of an errand */
-	struct wh_pump pump;             /* session NULL: unused */
-	bool sink_told;                  /* the end of the peer's stream was reported */
-	struct wh_bench_report reported; /* sending client: the server's last report */
+	struct wh_errand *errand;         /* server ... */
+	struct wh_mailbox_place *mailbox; /* ... with an order */
+	uint64_t polled_tsc;              /* of the last poll */
+	struct wh_errand_reader *reader;  /* client, of an errand */
+	struct wh_pump pump;              /* session NULL: unused */
+	bool sink_told;                   /* the end of the peer's stream was reported */
+	struct wh_bench_report reported;  /* sending client: the server's last report */
 	uint64_t next_report_tsc;
 	bool reports_ended;
 };

@@ -13,7 +13,7 @@
 #include "source/source.h"
 #include "wire/encap.h"
 
-struct wh_desk;
+struct wh_mailbox;
 struct wh_job;
 struct wh_store;
 
@@ -26,9 +26,9 @@ struct wh_service {
 	struct wh_peer_limits limits;
 	struct wh_subnet allow[WH_SETTINGS_ALLOWS_MAX]; /* peers that may connect */
 	uint32_t allows;
-	struct wh_store *store; /* rights of identified peers; NULL: all */
-	struct wh_desk *desk;   /* for peers' orders; NULL: not accepted */
-	bool anew;              /* existing files are never skipped */
+	struct wh_store *store;     /* rights of identified peers; NULL: all */
+	struct wh_mailbox *mailbox; /* for peers' orders; NULL: not accepted */
+	bool anew;                  /* existing files are never skipped */
 
 	/*
 	 * Callbacks on the job's crew; may be NULL. The result of a received file; what a job has

@@ -16,7 +16,7 @@
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "job/desk/desk.h"
+#include "job/mailbox/mailbox.h"
 #include "job/rights/rights.h"
 #include "queue/giver.h"
 #include "queue/place.h"
@@ -60,7 +60,7 @@ static json_t *list_of(char *const *texts, uint32_t count)
 
 /* Why the order could not succeed; NULL: nothing is wrong. */
 static const char *judge(const struct wh_runner *runner, const struct wh_order *order,
-	const struct wh_desk_question *asked, const struct wh_rights *rights, const json_t *here,
+	const struct wh_mailbox_question *asked, const struct wh_rights *rights, const json_t *here,
 	const json_t *words)
 {
 	const struct wh_settings *own = runner->ground.settings;
@@ -89,7 +89,7 @@ static const char *judge(const struct wh_runner *runner, const struct wh_order *
 }
 
 /* The caller frees its lists. False: out of memory. */
-static bool fill_in(struct wh_order *order, const struct wh_desk_question *asked,
+static bool fill_in(struct wh_order *order, const struct wh_mailbox_question *asked,
 	const json_t *here, const json_t *words)
 {
 	json_t *there = json_pack("[s]", asked->order.path);
@@ -132,7 +132,7 @@ static void add(
 
 /* There is none with that token: it is new, or was forgotten. */
 static void begin(struct wh_runner *runner, struct wh_order *order,
-	const struct wh_desk_question *asked, const struct wh_rights *rights,
+	const struct wh_mailbox_question *asked, const struct wh_rights *rights,
 	struct wh_standing *standing)
 {
 	json_t *words = json_loads(asked->order.words, 0, NULL);
@@ -246,7 +246,7 @@ static const char *heed_rate(
 }
 
 /* `order` owns the texts of the answer. */
-static void answer(struct wh_runner *runner, const struct wh_desk_question *asked,
+static void answer(struct wh_runner *runner, const struct wh_mailbox_question *asked,
 	struct wh_order *order, struct wh_standing *standing)
 {
 	struct wh_store *store = wh_giver_store(&runner->ground);
@@ -299,17 +299,17 @@ static void answer(struct wh_runner *runner, const struct wh_desk_question *aske
 void wh_taken_answer(struct wh_runner *runner)
 {
 	const struct wh_service *service = runner->ground.jobs->service;
-	struct wh_desk *desk = service != NULL ? service->desk : NULL;
+	struct wh_mailbox *mailbox = service != NULL ? service->mailbox : NULL;
 
-	for (uint32_t i = 0; desk != NULL && i < ANSWERED_IN_TURN; i++) {
-		struct wh_desk_place *place = wh_desk_next(desk);
+	for (uint32_t i = 0; mailbox != NULL && i < ANSWERED_IN_TURN; i++) {
+		struct wh_mailbox_place *place = wh_mailbox_next(mailbox);
 		struct wh_order order = {.id = 0};
 		struct wh_standing standing;
 
 		if (place == NULL)
 			return;
 		answer(runner, &place->question, &order, &standing);
-		wh_desk_answer(desk, place, &standing);
+		wh_mailbox_answer(mailbox, place, &standing);
 		wh_order_free(&order);
 	}
 }

@@ -4,9 +4,9 @@
 
 /*
  * Orders given to this host by peers: to send files that they may get to a peer known to this host
- * by name, as this host. They arrive at the desk (job/desk/desk.h), are rows of the queue like
- * others, and are visible to and changed by the owner of their token. The peer's rights are checked
- * when they arrive, when they begin, and while they run (queue/giver.h).
+ * by name, as this host. They arrive in the mailbox (job/mailbox/mailbox.h), are rows of the queue
+ * like others, and are visible to and changed by the owner of their token. The peer's rights are
+ * checked when they arrive, when they begin, and while they run (queue/giver.h).
  */
 
 struct wh_runner;
@@ -15,7 +15,7 @@ struct wh_runner;
 #define WH_TAKEN_LIVE_MAX 64
 #define WH_TAKEN_KEPT     256
 
-/* On the control's thread: answers questions at the desk. */
+/* On the control's thread: answers questions in the mailbox. */
 void wh_taken_answer(struct wh_runner *runner);
 
 #endif

@@ -47,7 +47,7 @@ struct rig {
 	uint32_t faults;
 	char fault[TOLD_MAX][256]; /* "path errno" */
 	uint64_t pings;
-	uint32_t asked; /* of orders, at the desk ... */
+	uint32_t asked; /* of orders, in the mailbox ... */
 	uint32_t looks; /* ... since then */
 	uint32_t wish;
 	uint64_t standings;
@@ -92,7 +92,7 @@ static void on_ping(void *context, uint64_t serial, uint64_t rtt_tsc)
 	to->pings++;
 }
 
-/* A desk that has no room at first, and takes its time. */
+/* A mailbox that has no room at first, and takes its time. */
 static bool put_order(void *context, const struct wh_ordering *order)
 {
 	struct rig *to = context;
@@ -202,7 +202,7 @@ static void open_both(enum wh_job_verb verb, bool recursive, const char *const *
 		.path_count = count,
 		.recursive = recursive,
 		.plain_names = true,
-		.desk = {.put = put_order, .take = take_standing, .context = &rig},
+		.mailbox = {.put = put_order, .take = take_standing, .context = &rig},
 		.chunk_bytes = CHUNK_BYTES,
 		.free = &rig.back.free,
 		.ready = &rig.back.ready,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The desk at which peers' orders wait: whose turn each place is; nobody's text is lost. */
+/* The mailbox at which peers' orders wait: whose turn each place is; nobody's text is lost. */
 
-#include "job/desk/desk.h"
+#include "job/mailbox/mailbox.h"
 
 #include <string.h>
 
@@ -10,11 +10,11 @@
 
 #include "unit.h"
 
-const char wh_suite_name[] = "app/desk";
+const char wh_suite_name[] = "app/mailbox";
 
 #define HZ 1000
 
-static struct wh_desk desk;
+static struct wh_mailbox mailbox;
 static uint32_t wakes;
 
 static void wake(void *context)
@@ -26,19 +26,19 @@ static void wake(void *context)
 static void set_up(void)
 {
 	wakes = 0;
-	wh_desk_init(&desk, wake, NULL);
-	atomic_store(&desk.kept, true);
+	wh_mailbox_init(&mailbox, wake, NULL);
+	atomic_store(&mailbox.kept, true);
 }
 
-static struct wh_desk_place *enter(void)
+static struct wh_mailbox_place *enter(void)
 {
 	static const char *const paths[] = {"a", "b/c"};
 	static const uint8_t identity[WH_IDENTITY_BYTES] = {9};
 
-	return wh_desk_enter(&desk, 5, identity, paths, 2);
+	return wh_mailbox_enter(&mailbox, 5, identity, paths, 2);
 }
 
-static bool put(struct wh_desk_place *place, const char *host, uint64_t now_tsc)
+static bool put(struct wh_mailbox_place *place, const char *host, uint64_t now_tsc)
 {
 	const struct wh_ordering order = {
 		.token = {1},
@@ -51,19 +51,19 @@ static bool put(struct wh_desk_place *place, const char *host, uint64_t now_tsc)
 		.words = "",
 	};
 
-	return wh_desk_put(&desk, place, &order, now_tsc, HZ);
+	return wh_mailbox_put(&mailbox, place, &order, now_tsc, HZ);
 }
 
-static void answer(struct wh_desk_place *place, enum wh_standing_state state, const char *why)
+static void answer(struct wh_mailbox_place *place, enum wh_standing_state state, const char *why)
 {
 	const struct wh_standing standing = {.number = 3, .state = (uint8_t)state, .why = why};
 
-	wh_desk_answer(&desk, place, &standing);
+	wh_mailbox_answer(&mailbox, place, &standing);
 }
 
 static void test_asked(void)
 {
-	struct wh_desk_place *place, *other;
+	struct wh_mailbox_place *place, *other;
 	struct wh_standing standing;
 	char why[] = "it waits";
 
@@ -71,11 +71,11 @@ static void test_asked(void)
 	place = enter();
 	other = enter();
 	CU_ASSERT_PTR_NOT_NULL_FATAL(place);
-	CU_ASSERT_PTR_NULL(wh_desk_next(&desk));
+	CU_ASSERT_PTR_NULL(wh_mailbox_next(&mailbox));
 	CU_ASSERT(put(place, "dtn3", 1000) && wakes == 1);
-	CU_ASSERT(!wh_desk_take(&desk, place, &standing));
-	CU_ASSERT_PTR_EQUAL_FATAL(wh_desk_next(&desk), place);
-	CU_ASSERT_PTR_NULL(wh_desk_next(&desk));
+	CU_ASSERT(!wh_mailbox_take(&mailbox, place, &standing));
+	CU_ASSERT_PTR_EQUAL_FATAL(wh_mailbox_next(&mailbox), place);
+	CU_ASSERT_PTR_NULL(wh_mailbox_next(&mailbox));
 	CU_ASSERT_STRING_EQUAL(place->question.order.host, "dtn3");
 	CU_ASSERT_STRING_EQUAL(place->question.order.path, "x");
 	CU_ASSERT_STRING_EQUAL(place->question.order.words, "");
@@ -84,20 +84,20 @@ static void test_asked(void)
 	CU_ASSERT_STRING_EQUAL(place->question.path[1], "b/c");
 	answer(place, WH_STANDING_WAITS, why);
 	why[0] = 'X';
-	CU_ASSERT(!wh_desk_take(&desk, other, &standing));
-	CU_ASSERT_FATAL(wh_desk_take(&desk, place, &standing));
+	CU_ASSERT(!wh_mailbox_take(&mailbox, other, &standing));
+	CU_ASSERT_FATAL(wh_mailbox_take(&mailbox, place, &standing));
 	CU_ASSERT(standing.number == 3 && standing.why_bytes == 8);
 	CU_ASSERT_STRING_EQUAL(standing.why, "it waits");
-	CU_ASSERT(!wh_desk_take(&desk, place, &standing));
-	wh_desk_leave(&desk, place);
-	wh_desk_leave(&desk, other);
-	wh_desk_free(&desk);
+	CU_ASSERT(!wh_mailbox_take(&mailbox, place, &standing));
+	wh_mailbox_leave(&mailbox, place);
+	wh_mailbox_leave(&mailbox, other);
+	wh_mailbox_free(&mailbox);
 }
 
 /* Ten in a second, whoever asks as fast as it can. */
 static void test_pace(void)
 {
-	struct wh_desk_place *place;
+	struct wh_mailbox_place *place;
 	struct wh_standing standing;
 	uint32_t asked = 0;
 
@@ -108,82 +108,82 @@ static void test_pace(void)
 		if (!put(place, "dtn3", now_tsc))
 			continue;
 		asked++;
-		answer(wh_desk_next(&desk), WH_STANDING_RUNS, "");
-		CU_ASSERT(wh_desk_take(&desk, place, &standing));
+		answer(wh_mailbox_next(&mailbox), WH_STANDING_RUNS, "");
+		CU_ASSERT(wh_mailbox_take(&mailbox, place, &standing));
 	}
 	CU_ASSERT_EQUAL(asked, 50);
-	wh_desk_leave(&desk, place);
-	wh_desk_free(&desk);
+	wh_mailbox_leave(&mailbox, place);
+	wh_mailbox_free(&mailbox);
 }
 
 /* Who was refused for good costs the keeper nothing more. */
 static void test_refused(void)
 {
-	struct wh_desk_place *place;
+	struct wh_mailbox_place *place;
 	struct wh_standing standing;
 
 	set_up();
 	place = enter();
 	CU_ASSERT_PTR_NOT_NULL_FATAL(place);
 	CU_ASSERT(put(place, "dtn3", HZ));
-	answer(wh_desk_next(&desk), WH_STANDING_REFUSED, "no");
-	CU_ASSERT(wh_desk_take(&desk, place, &standing));
+	answer(wh_mailbox_next(&mailbox), WH_STANDING_REFUSED, "no");
+	CU_ASSERT(wh_mailbox_take(&mailbox, place, &standing));
 	CU_ASSERT(put(place, "dtn4", 2 * HZ));
-	CU_ASSERT_PTR_NULL(wh_desk_next(&desk));
-	CU_ASSERT_FATAL(wh_desk_take(&desk, place, &standing));
+	CU_ASSERT_PTR_NULL(wh_mailbox_next(&mailbox));
+	CU_ASSERT_FATAL(wh_mailbox_take(&mailbox, place, &standing));
 	CU_ASSERT_EQUAL(standing.state, WH_STANDING_REFUSED);
 	CU_ASSERT_STRING_EQUAL(standing.why, "no");
 	CU_ASSERT_EQUAL(wakes, 1);
-	wh_desk_leave(&desk, place);
+	wh_mailbox_leave(&mailbox, place);
 	/* Who comes to that place is another. */
 	place = enter();
 	CU_ASSERT(put(place, "dtn4", 3 * HZ));
-	CU_ASSERT_PTR_EQUAL(wh_desk_next(&desk), place);
+	CU_ASSERT_PTR_EQUAL(wh_mailbox_next(&mailbox), place);
 	answer(place, WH_STANDING_DONE, "");
-	wh_desk_leave(&desk, place);
-	wh_desk_free(&desk);
+	wh_mailbox_leave(&mailbox, place);
+	wh_mailbox_free(&mailbox);
 }
 
 /* The job is gone while the keeper is at its question: what it reads stays, and goes with it. */
 static void test_left(void)
 {
-	struct wh_desk_place *place, *taken;
+	struct wh_mailbox_place *place, *taken;
 
 	set_up();
 	place = enter();
 	CU_ASSERT_PTR_NOT_NULL_FATAL(place);
 	CU_ASSERT(put(place, "dtn3", HZ));
-	wh_desk_leave(&desk, place);
-	CU_ASSERT_PTR_NULL(wh_desk_next(&desk));
+	wh_mailbox_leave(&mailbox, place);
+	CU_ASSERT_PTR_NULL(wh_mailbox_next(&mailbox));
 	place = enter();
 	CU_ASSERT(put(place, "dtn3", HZ));
-	taken = wh_desk_next(&desk);
-	wh_desk_leave(&desk, place);
+	taken = wh_mailbox_next(&mailbox);
+	wh_mailbox_leave(&mailbox, place);
 	CU_ASSERT_PTR_EQUAL_FATAL(taken, place);
 	CU_ASSERT_STRING_EQUAL(taken->question.order.host, "dtn3");
-	CU_ASSERT_EQUAL(taken->state, WH_DESK_LEFT);
+	CU_ASSERT_EQUAL(taken->state, WH_MAILBOX_LEFT);
 	answer(taken, WH_STANDING_DONE, "");
-	CU_ASSERT_EQUAL(taken->state, WH_DESK_FREE);
-	wh_desk_free(&desk);
+	CU_ASSERT_EQUAL(taken->state, WH_MAILBOX_FREE);
+	wh_mailbox_free(&mailbox);
 }
 
 static void test_full(void)
 {
-	struct wh_desk_place *place[WH_DESK_PLACES];
+	struct wh_mailbox_place *place[WH_MAILBOX_PLACES];
 
 	set_up();
-	for (uint32_t i = 0; i < WH_DESK_PLACES; i++) {
+	for (uint32_t i = 0; i < WH_MAILBOX_PLACES; i++) {
 		place[i] = enter();
 		CU_ASSERT_PTR_NOT_NULL(place[i]);
 	}
 	CU_ASSERT_PTR_NULL(enter());
-	wh_desk_leave(&desk, place[7]);
+	wh_mailbox_leave(&mailbox, place[7]);
 	CU_ASSERT_PTR_EQUAL(enter(), place[7]);
-	for (uint32_t i = 0; i < WH_DESK_PLACES; i++)
-		wh_desk_leave(&desk, place[i]);
-	atomic_store(&desk.kept, false);
+	for (uint32_t i = 0; i < WH_MAILBOX_PLACES; i++)
+		wh_mailbox_leave(&mailbox, place[i]);
+	atomic_store(&mailbox.kept, false);
 	CU_ASSERT_PTR_NULL(enter());
-	wh_desk_free(&desk);
+	wh_mailbox_free(&mailbox);
 }
 
 CU_TestInfo wh_tests[] = {
