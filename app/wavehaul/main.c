@@ -45,7 +45,7 @@ static int run(enum wh_verb verb, int argc, char **argv)
 	case WH_VERB_MKDIR:
 	case WH_VERB_MV:
 	case WH_VERB_PING:
-		return wh_verb_errand(verb, argc, argv);
+		return wh_verb_rpc(verb, argc, argv);
 	case WH_VERB_PARTS:
 		return wh_verb_parts(argc, argv);
 	default:

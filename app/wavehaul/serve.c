@@ -207,7 +207,8 @@ static int enter_guard(struct serve *serve)
 }
 
 /*
- * For a copy run by another host's queue: the counters are those of the files, not of the errand.
+ * For a copy run by another host's queue: the counters are those of the files, not of the remote
+ * operation.
  */
 static void note_far(struct wh_book_entry *entry, const struct wh_order_result *result)
 {
@@ -299,8 +300,7 @@ static void open_queue(struct serve *serve)
 		.at_once = settings->queue_jobs,
 		.at_once_host = settings->queue_peer_jobs,
 	};
-	runner->errands =
-		(struct wh_errands){.ground = &runner->ground, .control = &serve->control};
+	runner->rpcs = (struct wh_rpcs){.ground = &runner->ground, .control = &serve->control};
 	wh_runner_add(&serve->control.tables, runner);
 	wh_control_add_turn(&serve->control, wh_runner_turn, runner, -1);
 	serve->control.on_gone = wh_runner_on_gone;
@@ -420,7 +420,7 @@ static int open_and_run(struct serve *serve)
 		.host = &serve->host,
 		.runtime = &serve->runtime,
 		.settings = &serve->host_settings,
-		.places = wh_service_places(&serve->service) + WH_RUN_LANES_MAX + WH_ERRANDS_MAX,
+		.places = wh_service_places(&serve->service) + WH_RUN_LANES_MAX + WH_RPCS_MAX,
 		.jobs = &serve->jobs,
 		.service = &serve->service,
 		.repair = true,

@@ -20,6 +20,6 @@ int wh_verb_console(int argc, char **argv);
 int wh_verb_trust(int argc, char **argv);
 int wh_verb_parts(int argc, char **argv);
 int wh_verb_report(int argc, char **argv);
-int wh_verb_errand(enum wh_verb verb, int argc, char **argv); /* ls, du, rm, mkdir, mv, ping */
+int wh_verb_rpc(enum wh_verb verb, int argc, char **argv); /* ls, du, rm, mkdir, mv, ping */
 
 #endif

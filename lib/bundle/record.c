@@ -233,7 +233,7 @@ static const struct wh_record_field tally_fields[] = {
 };
 
 static const struct wh_record_field ping_fields[] = {
-	ANY(ping, serial),
+	ANY(ping, sequence),
 };
 
 static const struct wh_record_field order_fields[] = {
@@ -287,7 +287,7 @@ static const struct wh_record_shape shapes[] = {
 	[WH_RECORD_WAITS] = SHAPE(waits_fields, waits.waits),
 	[WH_RECORD_ITEM] = SHAPE(item_fields, item.matched),
 	[WH_RECORD_TALLY] = SHAPE(tally_fields, tally.done),
-	[WH_RECORD_PING] = SHAPE(ping_fields, ping.serial),
+	[WH_RECORD_PING] = SHAPE(ping_fields, ping.sequence),
 	[WH_RECORD_ORDER] = SHAPE(order_fields, order.priority),
 	[WH_RECORD_STANDING] = SHAPE(standing_fields, standing.status),
 };
@@ -458,7 +458,7 @@ static bool hello_holds(const struct wh_hello *hello)
 			return false;
 	if (hello->lane >= hello->lanes)
 		return false;
-	if ((hello->paths == 0 || wh_job_is_errand(hello->verb)) &&
+	if ((hello->paths == 0 || wh_job_is_rpc(hello->verb)) &&
 		(hello->wishes != 0 || hello->terms != 0))
 		return false;
 	switch (hello->verb) {

@@ -35,9 +35,10 @@
  * are then about the lane's own part. HEAD is otherwise like ASK; the file's outcome is reported
  * there. A PART is answered by WANT, or by an OUTCOME that says that it is not needed.
  *
- * An errand looks at a tree of the server, or changes it, and transfers no file. Its answers are
- * ITEM and FAULT, in any order, and one TALLY. An errand that places an order sends ORDER, as often
- * as it wants to know the order's state in the server's queue; each is answered by one STANDING.
+ * A remote operation looks at a tree of the server, or changes it, and transfers no file. Its
+ * answers are ITEM and FAULT, in any order, and one TALLY. A remote operation that places an order
+ * sends ORDER, as often as it wants to know the order's state in the server's queue; each is
+ * answered by one STANDING.
  *
  * A record is its length (u32, a multiple of 8, including the head), type (u16), zero (u16), then
  * fields by type, little-endian, then texts and content, then zeros up to the length. Fields are
@@ -108,7 +109,7 @@ enum wh_record_type {
 	WH_RECORD_REPORT = 35,  /* bench: counters of the receiving side */
 	/* from source and sink, between any two records outside of extents: for the peer's watch */
 	WH_RECORD_WAITS = 36,
-	/* errands (errand/errand.h); a PING is returned unchanged */
+	/* remote operations (rpc/rpc.h); a PING is returned unchanged */
 	WH_RECORD_ITEM = 40,
 	WH_RECORD_TALLY = 41, /* the last */
 	WH_RECORD_PING = 42,
@@ -237,7 +238,7 @@ enum wh_job_verb {
 	WH_JOB_GET = 2,   /* the server is the source */
 	WH_JOB_BENCH = 3, /* no files; see reverse */
 	WH_JOB_IDLE = 4,  /* nothing, until the client leaves */
-	/* errands, whose paths are all on the server */
+	/* remote operations, whose paths are all on the server */
 	WH_JOB_LIST = 5,
 	WH_JOB_USAGE = 6,
 	WH_JOB_REMOVE = 7,
@@ -251,7 +252,7 @@ enum wh_job_verb {
 /* The name for operators; "" if there is none. */
 const char *wh_job_verb_name(uint32_t verb);
 
-static inline bool wh_job_is_errand(uint32_t verb)
+static inline bool wh_job_is_rpc(uint32_t verb)
 {
 	return verb >= WH_JOB_LIST && verb <= WH_JOB_ORDER;
 }
@@ -357,7 +358,7 @@ struct wh_item {
 	const char *link; /* the link's text */
 };
 
-/* Result of an errand. */
+/* Result of a remote operation. */
 struct wh_tally {
 	uint64_t items;  /* ITEMs sent */
 	uint64_t faults; /* FAULTs sent */
@@ -502,7 +503,7 @@ struct wh_record {
 		struct wh_item item;
 		struct wh_tally tally;
 		struct {
-			uint64_t serial;
+			uint64_t sequence;
 		} ping;
 		struct wh_ordering order;
 		struct wh_standing standing;

@@ -29,7 +29,7 @@ from dissector import CHECKSUM_ABSENT, CHECKSUM_GOOD, TYPES, dissect, lines
 from harness import (Case, Failed, Skip, end_group, expect, expect_between, expect_equal,
                      expect_said, expect_status, run_cases)
 from lab import Lab, Pinger, Tap
-from pair import ERRANDS, cpu_seconds, telemetry, wait_until
+from pair import RPCS, cpu_seconds, telemetry, wait_until
 
 TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
@@ -124,7 +124,7 @@ def settings(port, mtu, addresses):
 
 def client_command(verb, *args, port='af_packet', mtu=1500,
                    addresses=(f'{CLIENT}/24', f'{CLIENT6}/64')):
-    room = () if verb in ERRANDS else ('--buffers', '128M')
+    room = () if verb in RPCS else ('--buffers', '128M')
     return (verb, *settings(port, mtu, addresses), *room, *args)
 
 

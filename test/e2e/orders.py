@@ -633,7 +633,7 @@ def many_names(one, two):
     expect_equal('files', len(two.names('many')), 600)
 
 
-def errands(program, folder):
+def rpcs(program, folder):
     """ls, du, rm, mkdir, mv and ping by the server that has the port, as by one of their own."""
     with houses(program) as (one, two):
         two.make('runs/a', 5000)
@@ -676,7 +676,7 @@ def errands(program, folder):
         for i in range(3000):
             (many / f'{i:05}').touch()
         expect_equal('lines', len(run('ls', 'many').splitlines()), 3000)
-        # Nobody reads: the errand ends with its client, and the server goes on.
+        # Nobody reads: the remote operation ends with its client, and the server goes on.
         process = program.start('ping', CLIENT, '--count', '100000', *options)
         process.stdout.readline()
         process.send_signal(signal.SIGINT)
@@ -743,7 +743,7 @@ CASES = [
     Case('queue: options that the verbs refuse', True, senseless),
     Case('queue: more failures than a report names', False, countless),
     Case('queue: what is chosen of trees', True, chosen),
-    Case('queue: errands by the server', True, errands),
+    Case('queue: remote operations by the server', True, rpcs),
     Case('queue: no folder, damaged database', True, troubled),
 ]
 

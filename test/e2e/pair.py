@@ -23,7 +23,7 @@ SERVER, CLIENT = '198.51.100.1', '198.51.100.2'
 STARTING_S = 20
 
 # They have little to keep in memory, and no option for it.
-ERRANDS = ('ls', 'du', 'rm', 'mkdir', 'mv', 'ping')
+RPCS = ('ls', 'du', 'rm', 'mkdir', 'mv', 'ping')
 
 # Hugepages that both ends need, beside what DPDK takes for itself.
 HUGE_BYTES = 700 << 20
@@ -173,7 +173,7 @@ class Pair:
 
     def command(self, verb, *args):
         kept = ('--state', 'none') if verb in ('send', 'get', 'bench') else ()
-        room = ('--buffers', '128M') if verb not in ERRANDS else ()
+        room = ('--buffers', '128M') if verb not in RPCS else ()
         return (verb, '--config', 'none', '--port', self.port(1), '--addr', f'{CLIENT}/24',
                 *room, *kept, *self.both, *args)
 

@@ -114,7 +114,7 @@ static const struct wh_record seeds[] = {
 			.link_bytes = 4}},
 	{.type = WH_RECORD_ITEM, .item = {.kind = WH_ITEM_FOLDER, .path = ".", .path_bytes = 1}},
 	{.type = WH_RECORD_TALLY, .tally = {.items = 3, .faults = 1}},
-	{.type = WH_RECORD_PING, .ping = {.serial = 9}},
+	{.type = WH_RECORD_PING, .ping = {.sequence = 9}},
 	{.type = WH_RECORD_ORDER,
 		.order = {.token = {1},
 			.host_bytes = 4,

@@ -11,14 +11,13 @@
 
 const char wh_suite_name[] = "jobs/cases";
 
-struct errand {
+struct rpc {
 	struct tree tree;
 	struct visit visit;
 };
 
 /* To one server it sends, from the other it gets, both in a process and by lanes. */
-static void begin_errands(
-	struct errand errand[STORY_SERVERS], const uint64_t rate_bps[STORY_SERVERS])
+static void begin_rpcs(struct rpc rpc[STORY_SERVERS], const uint64_t rate_bps[STORY_SERVERS])
 {
 	static const enum wh_job_verb verbs[STORY_SERVERS] = {WH_JOB_SEND, WH_JOB_GET};
 
@@ -28,28 +27,28 @@ static void begin_errands(
 			.server = server,
 			.verb = verbs[server],
 			.lanes = 2 + server,
-			.tree = &errand[server].tree,
+			.tree = &rpc[server].tree,
 			.settings = story_settings(),
 			.request = story_request(rate_bps[server]),
 		};
 
-		story_plant(&errand[server].tree, 100 * (1 + server));
+		story_plant(&rpc[server].tree, 100 * (1 + server));
 		visit_prepare(&config, story.folder);
-		visit_begin(&errand[server].visit, &story.house, &config, story.folder);
+		visit_begin(&rpc[server].visit, &story.house, &config, story.folder);
 	}
 }
 
 static void test_two_servers(void)
 {
 	static const uint64_t rate_bps[STORY_SERVERS] = {40000000, 40000000};
-	struct errand *errand = calloc(STORY_SERVERS, sizeof(*errand));
+	struct rpc *rpc = calloc(STORY_SERVERS, sizeof(*rpc));
 
 	story_open(UINT64_C(100000000));
-	begin_errands(errand, rate_bps);
-	while (!errand[0].visit.over && story_can_wait(20 * WH_NS_PER_S))
+	begin_rpcs(rpc, rate_bps);
+	while (!rpc[0].visit.over && story_can_wait(20 * WH_NS_PER_S))
 		;
 	for (uint32_t server = 0; server < STORY_SERVERS; server++) {
-		const struct visit *visit = &errand[server].visit;
+		const struct visit *visit = &rpc[server].visit;
 
 		story_check_whole(visit, visit->result);
 		CU_ASSERT_PTR_NULL(visit->owed);
@@ -57,7 +56,7 @@ static void test_two_servers(void)
 		CU_ASSERT_TRUE(visit->ended_ns - visit->began_ns < WH_NS_PER_S);
 	}
 	story_close();
-	free(errand);
+	free(rpc);
 }
 
 static void lose_server(uint32_t server, const struct visit *lost)
@@ -68,16 +67,16 @@ static void lose_server(uint32_t server, const struct visit *lost)
 	house_end(&story.house, server, HOUSE_KILLED);
 }
 
-/* What an errand takes at 2 Mb/s beside one to another server, which may die. */
+/* What a remote operation takes at 2 Mb/s beside one to another server, which may die. */
 static uint64_t time_beside(uint32_t other, bool dies)
 {
 	static const uint64_t rate_bps[STORY_SERVERS] = {2000000, 2000000};
-	struct errand *errand = calloc(STORY_SERVERS, sizeof(*errand));
-	const struct visit *lost = &errand[other].visit;
-	const struct visit *kept = &errand[1 - other].visit;
+	struct rpc *rpc = calloc(STORY_SERVERS, sizeof(*rpc));
+	const struct visit *lost = &rpc[other].visit;
+	const struct visit *kept = &rpc[1 - other].visit;
 
 	story_open(UINT64_C(100000000));
-	begin_errands(errand, rate_bps);
+	begin_rpcs(rpc, rate_bps);
 	if (dies)
 		lose_server(other, lost);
 	while (!kept->over && story_can_wait(60 * WH_NS_PER_S))
@@ -92,7 +91,7 @@ static uint64_t time_beside(uint32_t other, bool dies)
 	uint64_t took_ns = kept->ended_ns - kept->began_ns;
 
 	story_close();
-	free(errand);
+	free(rpc);
 	return took_ns;
 }
 

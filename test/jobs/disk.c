@@ -41,7 +41,7 @@ struct ring {
 	struct io_uring_cqe cqe[RING_ENTRIES];
 };
 
-/* A request, or an errand. */
+/* A request, or work. */
 struct deed {
 	uint64_t due_ns;
 	uint64_t order;
@@ -60,7 +60,7 @@ static struct {
 	uint64_t requests;
 	uint32_t process;
 	bool dead;
-	bool breaks;     /* the errand at hand is a dying process's last */
+	bool breaks;     /* the work at hand is a dying process's last */
 	uint32_t breath; /* calls that it still makes */
 	bool failed;
 	bool full;
@@ -68,14 +68,14 @@ static struct {
 	uint32_t syncs;
 	uint64_t written_bytes;
 	uint32_t count;
-	uint32_t errands;
+	uint32_t rpcs;
 	struct deed deed[UNDER_WAY];
 } disk;
 
 uint64_t disk_unsure_bytes(const struct disk_config *config, uint32_t lanes, uint64_t batch_bytes,
 	uint64_t rate_bps, uint64_t more_ns)
 {
-	uint64_t sync_ns = 4 * (config->errand_ns + config->latency_ns) + 2 * MS + more_ns;
+	uint64_t sync_ns = 4 * (config->work_ns + config->latency_ns) + 2 * MS + more_ns;
 
 	return lanes * (batch_bytes + (WH_RING_DEPTH + 1) * MIB) +
 	       wh_muldiv_u64(rate_bps, sync_ns, 8 * WH_NS_PER_S);
@@ -260,7 +260,7 @@ static void do_deed(const struct deed *deed)
 		complete(deed->ring, &deed->sqe, do_request(&deed->sqe));
 		return;
 	}
-	disk.errands--;
+	disk.rpcs--;
 	deed->run(deed->argument);
 }
 
@@ -332,24 +332,24 @@ void disk_hurry(uint32_t process)
 		const struct deed deed = take(i);
 
 		WH_ASSERT(deed.ring == NULL); /* rings were closed before */
-		disk.errands--;
+		disk.rpcs--;
 		deed.run(deed.argument);
 	}
 }
 
 int wh_aside(void (*run)(void *argument), void *argument)
 {
-	struct deed *deed = add(disk.config.errand_ns);
+	struct deed *deed = add(disk.config.work_ns);
 
 	deed->run = run;
 	deed->argument = argument;
-	disk.errands++;
+	disk.rpcs++;
 	return 0;
 }
 
 uint32_t wh_aside_count(void)
 {
-	return disk.errands;
+	return disk.rpcs;
 }
 
 static struct ring *ring_of(const struct io_uring *ring)

@@ -19,7 +19,7 @@ struct disk_config {
 	uint64_t seed;
 	bool in_memory;        /* what fstatfs says of it */
 	uint64_t latency_ns;   /* of a request, at most */
-	uint64_t errand_ns;    /* of an errand, at most */
+	uint64_t work_ns;      /* of a piece of work, at most */
 	uint32_t short_one_in; /* results that are less than was asked for; 0: none */
 	uint32_t fails_after;  /* requests; the next fails with EIO; 0: none does */
 	uint64_t room_bytes;   /* that may be written until it is full; 0: any */
@@ -49,13 +49,13 @@ uint64_t disk_deadline(void);
 /* The process at work is dead from here on, or has been taken apart. */
 void disk_kill(bool dead);
 
-/* The process at work dies of something amid the errand that it is at, if any. */
+/* The process at work dies of something amid the work that it is at, if any. */
 void disk_break_off(void);
 
 /* It has been taken apart; and its host lost power with it, or did not. */
 void disk_lose_power(uint32_t process, bool lost);
 
-/* Does what errands are left of a process, at once; those of a dead one change nothing. */
+/* Does what work is left of a process, at once; those of a dead one change nothing. */
 void disk_hurry(uint32_t process);
 
 /* The next sync of a file system fails with EIO; how many there were since disk_begin. */

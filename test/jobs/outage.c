@@ -200,7 +200,7 @@ static void draw(uint64_t seed)
 	tale.disk = (struct disk_config){
 		.seed = wh_prng_u64(&tale.prng),
 		.latency_ns = one_in(2) ? 0 : between(1, 2 * MS),
-		.errand_ns = one_in(2) ? 0 : between(1, 5 * MS),
+		.work_ns = one_in(2) ? 0 : between(1, 5 * MS),
 	};
 	tale.trouble = one_in(2) ? TROUBLE_PATH : (enum trouble)wh_prng_below(&tale.prng, TROUBLES);
 	tale.when = one_in(8) ? 0.0 : 1.1 * wh_prng_unit(&tale.prng);

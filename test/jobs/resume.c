@@ -219,7 +219,7 @@ static void draw(uint64_t seed)
 		.seed = wh_prng_u64(&tale.prng),
 		.in_memory = one_in(5),
 		.latency_ns = one_in(2) ? 0 : between(1, 2 * MS),
-		.errand_ns = one_in(2) ? 0 : between(1, 5 * MS),
+		.work_ns = one_in(2) ? 0 : between(1, 5 * MS),
 		.short_one_in = one_in(3) ? 20 : 0,
 	};
 	tale.disk.forgets = tale.unpowered = !tale.disk.in_memory && one_in(2);
@@ -592,12 +592,12 @@ static void describe(void)
 		"source changed", "clock", "no parts", "forged"};
 
 	printf("  %s, %u lanes, resume %d, %" PRIu64 " bytes, %" PRIu64 " Mb/s, batch %" PRIu64
-	       " MiB, disk: memory %d, latency %" PRIu64 " us, errands %" PRIu64
+	       " MiB, disk: memory %d, latency %" PRIu64 " us, remote operations %" PRIu64
 	       " us; %s at %.4f s, power fails %d; %s%s%s, after %" PRIu64 " ms\n",
 		tale.config.verb == WH_JOB_SEND ? "send" : "get", tale.config.lanes,
 		(int)tale.config.request.resume, tale.tree.bytes, tale.rate_bps / 1000000,
 		tale.batch_bytes / MIB, tale.disk.in_memory, tale.disk.latency_ns / 1000,
-		tale.disk.errand_ns / 1000, blows[tale.blow], (double)tale.blow_ns / 1e9,
+		tale.disk.work_ns / 1000, blows[tale.blow], (double)tale.blow_ns / 1e9,
 		tale.unpowered, mishaps[tale.mishap], tale.by_blocks ? "; by blocks" : "",
 		tale.hasty ? "; in haste" : "", tale.pause_ns / MS);
 }

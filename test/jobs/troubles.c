@@ -358,7 +358,7 @@ static void test_broken_and_left(void)
 	story_open(UINT64_C(1000000000));
 	story_plant(&tree, 1);
 	visit_prepare(&config, story.folder);
-	disk_begin(&(struct disk_config){.seed = 1, .errand_ns = 20 * MS});
+	disk_begin(&(struct disk_config){.seed = 1, .work_ns = 20 * MS});
 	visit_begin(&visit, &story.house, &config, story.folder);
 	/* Files are down, and are to be durable under their names. */
 	while ((disk_syncs() < 1 || wh_aside_count() == 0) && story_can_wait(20 * WH_NS_PER_S))

@@ -291,7 +291,7 @@ static uint64_t patience_ns(const struct world *w)
 	/* A slow start that a loss ended leaves UDT with next to no window. */
 	return latest_ns + timeouts_ns + 20 * bytes * 8 * WH_NS_PER_S / slowest_bps +
 	       bytes / 1000 / 16 * (w->rtt_ns + 40 * MS) + 200 * (w->disk.latency_ns + w->rtt_ns) +
-	       100 * w->disk.errand_ns + 6 * SLACK_NS;
+	       100 * w->disk.work_ns + 6 * SLACK_NS;
 }
 
 static void trace(const struct world *w, const struct visitor *visitor, const char *round)
@@ -375,7 +375,7 @@ static bool settle_server(struct world *w, uint32_t number)
 {
 	const struct process *server = &w->house.process[number];
 	uint64_t limit_ns = w->house.now_ns + w->own.peer_timeout_ns + 4 * w->own.stall_timeout_ns +
-			    20 * w->disk.errand_ns + 200 * w->disk.latency_ns + 4 * SLACK_NS;
+			    20 * w->disk.work_ns + 200 * w->disk.latency_ns + 4 * SLACK_NS;
 
 	while (server->jobs.live > 0 || disk_deadline() != UINT64_MAX) {
 		if (w->house.now_ns > limit_ns)

@@ -217,7 +217,7 @@ static void draw_fault(struct world *w)
 		.seed = wh_prng_u64(&w->prng),
 		.in_memory = one_in(w, 3),
 		.latency_ns = one_in(w, 2) ? 0 : log_uniform(w, 1000, 50 * MS),
-		.errand_ns = one_in(w, 2) ? 0 : log_uniform(w, 1000, 500 * MS),
+		.work_ns = one_in(w, 2) ? 0 : log_uniform(w, 1000, 500 * MS),
 		.short_one_in = one_in(w, 3) ? 20 : 0,
 		.fails_after = one_in(w, 10) ? 1 + (uint32_t)wh_prng_below(&w->prng, 20) : 0,
 		.room_bytes = one_in(w, 16) ? log_uniform(w, 10000, 5000000) : 0,
@@ -249,13 +249,14 @@ void world_describe(const struct world *w)
 		"server killed", "drain", "server stands still", "client stands still"};
 
 	printf("  rate %.1f Mb/s, rtt %.3f ms, mtu %u, handshakes %d, loss %g/%g, reorder %g/%g, "
-	       "quantum %" PRIu64 " us; disk: memory %d, latency %" PRIu64 " us, errands %" PRIu64
-	       " us, fails %u, room %" PRIu64 "; tight %d; fault: %s of %u or server %u at %.4f "
+	       "quantum %" PRIu64 " us; disk: memory %d, latency %" PRIu64
+	       " us, remote operations %" PRIu64 " us, fails %u, room %" PRIu64
+	       "; tight %d; fault: %s of %u or server %u at %.4f "
 	       "s, until %.4f s\n",
 		(double)w->rate_bps / 1e6, (double)w->rtt_ns / 1e6, w->mtu_bytes, w->with_handshake,
 		w->netem[0].loss, w->netem[1].loss, w->netem[0].reorder, w->netem[1].reorder,
 		w->house.quantum_ns / 1000, w->disk.in_memory, w->disk.latency_ns / 1000,
-		w->disk.errand_ns / 1000, w->disk.fails_after, w->disk.room_bytes, w->is_tight,
+		w->disk.work_ns / 1000, w->disk.fails_after, w->disk.room_bytes, w->is_tight,
 		faults[w->fault], w->victim, w->victim_server, (double)w->fault_ns / 1e9,
 		(double)w->heal_ns / 1e9);
 	for (uint32_t i = 0; i < w->visitors; i++) {

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 LIB_ROOMS = ('base', 'wire', 'seal', 'trust', 'neighbour', 'measure', 'probe', 'profile', 'track',
-             'fec', 'session', 'endpoint', 'file', 'journal', 'bundle', 'errand', 'stage',
+             'fec', 'session', 'endpoint', 'file', 'journal', 'bundle', 'rpc', 'stage',
              'source', 'sink')
 LIB = {f'lib/{name}' for name in LIB_ROOMS}
 
@@ -26,7 +26,7 @@ def lib(names):
 
 APP_ROOMS = ('cli', 'trust', 'plot', 'machine', 'guard', 'host', 'job', 'telemetry', 'report',
              'doctor', 'probe', 'system', 'control', 'queue',
-             'metrics', 'console', 'book', 'errand', 'pcap', 'capture', 'completion',
+             'metrics', 'console', 'book', 'rpc', 'pcap', 'capture', 'completion',
              'transfer')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
 DRIVERS = {'drivers/port'}
@@ -57,7 +57,7 @@ ALLOWED = {
     'lib/file': lib('base'),
     'lib/journal': lib('bundle file base'),
     'lib/bundle': lib('file base'),
-    'lib/errand': lib('bundle file base'),
+    'lib/rpc': lib('bundle file base'),
     'lib/source': lib('bundle file base'),
     'lib/stage': lib('bundle file base'),
     'lib/sink': lib('stage source bundle journal file base'),
@@ -83,11 +83,11 @@ ALLOWED = {
     'app/wavehaul/console': {'lib/base'} | app('control cli'),
     'app/wavehaul/book': LIB | DRIVERS | app('control report plot guard trust job host cli'),
     'app/wavehaul/transfer': LIB | DRIVERS | app(
-        'errand book control telemetry report probe plot guard trust job host cli'),
+        'remote operation book control telemetry report probe plot guard trust job host cli'),
     'app/wavehaul/queue': LIB | DRIVERS | app(
         'transfer control telemetry report trust job host cli'),
     'app/wavehaul/report': LIB | DRIVERS | app('probe plot job host trust cli'),
-    'app/wavehaul/errand': LIB | DRIVERS | app('report job host trust cli'),
+    'app/wavehaul/rpc': LIB | DRIVERS | app('report job host trust cli'),
     'app/wavehaul/system': LIB | DRIVERS | app('host cli'),
     'app/wavehaul/completion': LIB | app('cli'),
     'app/wavehaul/doctor': LIB | DRIVERS | app('machine cli'),
@@ -145,7 +145,7 @@ ROOM_SYSTEM = {
     'lib/file': FILES | {'xxhash.h', 'xxh_x86dispatch.h'},
     'lib/journal': FILES | {'sqlite3.h'},
     'lib/bundle': FILES | {'xxhash.h', 'linux/fs.h', 'sys/ioctl.h'},
-    'lib/errand': FILES,
+    'lib/rpc': FILES,
     'lib/source': FILES,
     'lib/stage': FILES,
     'lib/sink': FILES,

@@ -336,8 +336,8 @@ int wh_settings_read(struct wh_settings *settings, enum wh_verb verb, int argc, 
 void wh_settings_archive(struct wh_settings *settings, bool owners, bool set_ids);
 
 /*
- * For send, get and errands, when no server of this host has the port that they need: checks the
- * settings that they cannot do without. -1, or the exit status after a complaint.
+ * For send, get and remote operations, when no server of this host has the port that they need:
+ * checks the settings that they cannot do without. -1, or the exit status after a complaint.
  */
 int wh_settings_check_own(const struct wh_settings *settings);
 

@@ -323,7 +323,7 @@ int wh_settings_check_whole(const struct wh_settings *settings, enum wh_verb ver
 	if ((verb & WH_VERBS_CONFIGURED) == 0)
 		return -1;
 	/* A server of this host may have the port for them. */
-	if ((verb & (WH_VERB_SEND | WH_VERB_GET | WH_VERBS_ERRANDS)) != 0 &&
+	if ((verb & (WH_VERB_SEND | WH_VERB_GET | WH_VERBS_RPCS)) != 0 &&
 		settings->port[0] == '\0' && strcmp(settings->daemon, "never") != 0)
 		return -1;
 	return check_whole(settings, verb);

@@ -24,7 +24,7 @@
 #define CONSOLE   WH_VERB_CONSOLE
 #define REPORT    WH_VERB_REPORT
 #define ORDERED   (TRANSFERS | JOB) /* on the command line, and in an order to a queue */
-#define ERRANDS   WH_VERBS_ERRANDS
+#define RPCS      WH_VERBS_RPCS
 
 #define KEY(in, of)  .section = in, .key = of, .name = in "." of
 #define IN(in)       .section = in

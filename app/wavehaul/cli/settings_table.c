@@ -319,13 +319,13 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "number of parallel sessions; files of at least 16 MiB for each are\n"
 			"split over all of them"},
 	{KEY("transfer", "peer_timeout"), FIELD(peer_timeout_ns), .flag = "peer-timeout",
-		.verbs = MOVERS | DEMO | JOB | ERRANDS,
+		.verbs = MOVERS | DEMO | JOB | RPCS,
 		TIME(WH_NS_PER_S, WH_PEER_TIMEOUT_MAX_S *WH_NS_PER_S), .standard = "30s",
 		.argument = "TIME", .example = "30s",
 		.help = "give up after this time without a packet from the peer"},
 	{KEY("transfer", "stall_timeout"), FIELD(stall_timeout_ns), .flag = "stall-timeout",
-		.verbs = MOVERS | DEMO | JOB | ERRANDS, TIME(WH_NS_PER_S, DAY_NS),
-		.standard = "30s", .argument = "TIME", .example = "30s",
+		.verbs = MOVERS | DEMO | JOB | RPCS, TIME(WH_NS_PER_S, DAY_NS), .standard = "30s",
+		.argument = "TIME", .example = "30s",
 		.help = "give up after this time without progress"},
 	{KEY("transfer", "pipe_timeout"), FIELD(pipe_timeout_ns), .flag = "pipe-timeout",
 		.verbs = SERVE | TRANSFERS, TIME(WH_NS_PER_S, 30 * DAY_NS), .standard = "12h",
@@ -394,7 +394,7 @@ const struct wh_setting wh_settings_table[] = {
 			      "nothing, and have no queue (/var/lib/wavehaul for root,\n"
 			      "~/.local/state/wavehaul for others)"},
 	{KEY("transfer", "daemon"), FIELD(daemon), .flag = "daemon", TEXT,
-		.words = "auto never always", .verbs = TRANSFERS | ERRANDS, .standard = "auto",
+		.words = "auto never always", .verbs = TRANSFERS | RPCS, .standard = "auto",
 		.argument = "WHEN", .example = "auto, never or always",
 		.help = "let this host's server, if it has that --port or none is named, do the\n"
 			"transfer by its port, with files below its --root. auto: if one\n"
@@ -404,7 +404,7 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "run this program, with these words, at the end, however it came; its\n"
 			"environment says what has ended"},
 	{IN("transfer"), FIELD(control), .flag = "control", PATH,
-		.verbs = TRANSFERS | ERRANDS | JOB | CONSOLE, .argument = "PATH",
+		.verbs = TRANSFERS | RPCS | JOB | CONSOLE, .argument = "PATH",
 		.example = "/run/wavehaul/control, or off",
 		.help = "control socket of this host's server; off: none (below /run/wavehaul,\n"
 			"or $XDG_RUNTIME_DIR)"},
@@ -639,14 +639,14 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "let peers keep owners of files (send --owners)"},
 	{KEY("files", "set_ids"), FIELD(set_ids), .flag = "set-ids", SWITCH, .verbs = SERVE,
 		.help = "let peers keep set-user-ID and set-group-ID (send --set-ids)"},
-	{KEY("guard", "user"), FIELD(user), .flag = "user", TEXT, .verbs = MOVERS | ERRANDS,
+	{KEY("guard", "user"), FIELD(user), .flag = "user", TEXT, .verbs = MOVERS | RPCS,
 		.argument = "NAME", .example = "wavehaul",
 		.help = "when started as root, continue as this user once the port is open (as\n"
 			"called)",
 		.serve_help = "when started as root, continue as this user once the port is open\n"
 			      "(wavehaul, if there is such a user)"},
 	{KEY("guard", "no_guard"), FIELD(no_guard), .flag = "no-guard", SWITCH,
-		.verbs = MOVERS | ERRANDS,
+		.verbs = MOVERS | RPCS,
 		.help = "for debugging: keep all privileges and system calls"},
 	{KEY("bench", "time"), FIELD(time_ns), .flag = "time", .verbs = WH_VERB_BENCH,
 		TIME(WH_NS_PER_S / 10, WH_BENCH_NS_MAX), .standard = "10s", .argument = "TIME",
@@ -691,26 +691,25 @@ const struct wh_setting wh_settings_table[] = {
 			"repair being\n"
 			"null or the command"},
 	{IN("trust"), FIELD(identity), .flag = "identity", PATH,
-		.verbs = KEYGEN | TRUST | MOVERS | PROBE | ERRANDS, .argument = "FILE",
+		.verbs = KEYGEN | TRUST | MOVERS | PROBE | RPCS, .argument = "FILE",
 		.example = "/etc/wavehaul/identity.pem",
 		.help = "our key and certificate, as PEM (identity.pem in /etc/wavehaul for\n"
 			"root, in ~/.config/wavehaul for others, or in $WAVEHAUL_CONFIG_DIR)"},
-	{IN("trust"), FIELD(trust), .flag = "trust", PATH,
-		.verbs = TRUST | MOVERS | PROBE | ERRANDS, .argument = "FOLDER",
-		.example = "/etc/wavehaul/trust.d",
+	{IN("trust"), FIELD(trust), .flag = "trust", PATH, .verbs = TRUST | MOVERS | PROBE | RPCS,
+		.argument = "FOLDER", .example = "/etc/wavehaul/trust.d",
 		.help = "folder with a file NAME.conf for each trusted peer, and certificates\n"
 			"of authorities in ca/ (trust.d beside identity.pem)"},
 	{KEY("trust", "cipher"), FIELD(cipher), .flag = "cipher", .type = WH_SETTING_CIPHER,
-		.verbs = MOVERS | PROBE | ERRANDS | DEMO, .argument = "NAME",
-		.example = "aes-256-gcm", .words = "aes-128-gcm aes-256-gcm",
+		.verbs = MOVERS | PROBE | RPCS | DEMO, .argument = "NAME", .example = "aes-256-gcm",
+		.words = "aes-128-gcm aes-256-gcm",
 		.help = "use only this cipher: aes-128-gcm or aes-256-gcm (one that both ends\n"
 			"accept, the first if possible)"},
-	{IN("trust"), FIELD(keylog), .flag = "keylog", PATH,
-		.verbs = MOVERS | PROBE | ERRANDS | DEMO, .argument = "FILE", .example = "keys.log",
+	{IN("trust"), FIELD(keylog), .flag = "keylog", PATH, .verbs = MOVERS | PROBE | RPCS | DEMO,
+		.argument = "FILE", .example = "keys.log",
 		.help = "write the keys of all sessions to FILE, for the dissector; whoever has\n"
 			"that file can read what they carried"},
 	{KEY("trust", "unsealed"), FIELD(unsealed), .flag = "unsealed", SWITCH,
-		.verbs = MOVERS | PROBE | ERRANDS | DEMO,
+		.verbs = MOVERS | PROBE | RPCS | DEMO,
 		.help = "no encryption and no authentication: anyone on the path can read and\n"
 			"change everything. Both ends must ask for it"},
 	{IN("trust"), FIELD(replace), .flag = "replace", SWITCH, .verbs = KEYGEN,
@@ -741,7 +740,7 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("output"), FIELD(as_csv), .flag = "csv", SWITCH, .verbs = REPORT,
 		.help = "print comma-separated values on stdout"},
 	{IN("output"), FIELD(json), .flag = "json", SWITCH,
-		.verbs = KEYGEN | TRUST | JOB | PARTS | CONSOLE | REPORT | ERRANDS,
+		.verbs = KEYGEN | TRUST | JOB | PARTS | CONSOLE | REPORT | RPCS,
 		.help = "print one JSON object on stdout, and nothing else"},
 	{IN("output"), FIELD(quiet), .flag = "quiet", .letter = 'q', SWITCH, .verbs = TRANSFERS,
 		.help = "print nothing but failures"},

@@ -14,13 +14,12 @@
 #define WH_SETTING_SHARE_PARTS 1e9
 
 /* Clients that examine or change a server's tree. */
-#define WH_VERBS_ERRANDS                                                                           \
+#define WH_VERBS_RPCS                                                                              \
 	(WH_VERB_LS | WH_VERB_DU | WH_VERB_RM | WH_VERB_MKDIR | WH_VERB_MV | WH_VERB_PING)
 
 /* Verbs that have a port and read a configuration. */
 #define WH_VERBS_CONFIGURED                                                                        \
-	(WH_VERB_SERVE | WH_VERB_SEND | WH_VERB_GET | WH_VERB_BENCH | WH_VERB_PROBE |              \
-		WH_VERBS_ERRANDS)
+	(WH_VERB_SERVE | WH_VERB_SEND | WH_VERB_GET | WH_VERB_BENCH | WH_VERB_PROBE | WH_VERBS_RPCS)
 
 /* Its keys are the options of all profiles, udt.beta. */
 #define WH_SETTINGS_PROFILE_SECTION "profile"

@@ -24,7 +24,7 @@
 #include "machine/machine.h"
 
 /* At the end, work in the background gets this much time to finish. */
-#define ERRANDS_MS 5000
+#define RPCS_MS 5000
 
 /* The largest burst of overdue packets where other work shares the core. */
 #define SHARED_CORE_BURST_PKTS 32
@@ -496,9 +496,9 @@ int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
 /*
  * Staging folders of failed jobs may still be being removed. Does not wait for a disk that hangs.
  */
-static void await_errands(void)
+static void await_rpcs(void)
 {
-	for (int ms = 0; ms < ERRANDS_MS && wh_aside_count() > 0; ms++)
+	for (int ms = 0; ms < RPCS_MS && wh_aside_count() > 0; ms++)
 		rte_delay_us_sleep(1000);
 }
 
@@ -508,7 +508,7 @@ static void await_errands(void)
  */
 void wh_host_close(struct wh_host *host)
 {
-	await_errands();
+	await_rpcs();
 	for (uint32_t i = 0; i < host->shards; i++)
 		wh_station_free(&host->station[i]);
 	host->shards = 0;

@@ -133,8 +133,7 @@ static bool open_reply(struct wh_job *job)
 	if (job->streams.sa != NULL)
 		wh_sa_share(job->streams.sa);
 	snprintf(name, sizeof(name), WH_REPLY_NAME, job->place.reply);
-	return wh_job_open_out(
-		job, name, wh_job_sends(job) && !wh_job_is_errand(job->request.verb));
+	return wh_job_open_out(job, name, wh_job_sends(job) && !wh_job_is_rpc(job->request.verb));
 }
 
 /* HELLO has arrived: opens our stream, for READY or REFUSED. */

@@ -201,11 +201,11 @@ static int enter_mailbox(struct wh_job *job)
 }
 
 /* The server runs it, and the client receives the results. */
-static int open_errand(struct wh_job *job)
+static int open_rpc(struct wh_job *job)
 {
 	const struct wh_request *request = &job->request;
 	struct wh_session *in = wh_job_in(job);
-	const struct wh_errand_config config = {
+	const struct wh_rpc_config config = {
 		.verb = request->verb,
 		.root_fd = request->here.root_fd,
 		.paths = request->here.path,
@@ -223,13 +223,13 @@ static int open_errand(struct wh_job *job)
 
 	int rc = enter_mailbox(job);
 
-	return rc == 0 ? wh_errand_open(&job->ends.errand, &config) : rc;
+	return rc == 0 ? wh_rpc_open(&job->ends.rpc, &config) : rc;
 }
 
 static int open_reader(struct wh_job *job)
 {
 	struct wh_session *in = wh_job_in(job);
-	const struct wh_errand_reader_config config = {
+	const struct wh_rpc_reader_config config = {
 		.verb = job->request.verb,
 		.path_count = job->request.there.count,
 		.chunk_bytes = WH_ANSWER_CHUNK_BYTES,
@@ -238,10 +238,10 @@ static int open_reader(struct wh_job *job)
 		.ready = wh_session_ready_chunks(job->streams.out),
 		.deliver = wh_session_deliver_chunks(in),
 		.recycled = wh_session_recycled_chunks(in),
-		.listener = job->listener.errand,
+		.listener = job->listener.rpc,
 	};
 
-	return wh_errand_reader_open(&job->ends.reader, &config);
+	return wh_rpc_reader_open(&job->ends.reader, &config);
 }
 
 static int open_pump(struct wh_job *job, uint64_t now_tsc)
@@ -264,7 +264,7 @@ int wh_job_open_end(struct wh_job *job, uint64_t now_tsc, enum wh_doing *doing)
 	*doing = WH_DOING_OPENING;
 	if (job->request.verb == WH_JOB_BENCH)
 		return open_pump(job, now_tsc);
-	if (wh_job_is_errand(job->request.verb))
-		return job->role == WH_AT_SERVER ? open_errand(job) : open_reader(job);
+	if (wh_job_is_rpc(job->request.verb))
+		return job->role == WH_AT_SERVER ? open_rpc(job) : open_reader(job);
 	return wh_job_sends(job) ? open_source(job) : open_sink(job, doing);
 }

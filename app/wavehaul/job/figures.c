@@ -184,7 +184,7 @@ void wh_job_take_figures(struct wh_job *job)
 		return;
 	figures->found = found_by(job, session);
 	if (job->place.peer_entry != NULL && figures->found.capacity_bps > 0 &&
-		!wh_job_is_errand(job->request.verb))
+		!wh_job_is_rpc(job->request.verb))
 		learn(job, &figures->found);
 	name_limits(job, &figures->stats);
 	figures->limited_by = limit_of(session, &figures->stats);

@@ -114,7 +114,7 @@ bool wh_hello_is_possible(const struct wh_hello *hello, uint32_t chunk_bytes,
 	const struct wh_profile *profile = wh_profile_by_number(hello->profile);
 	struct wh_profile_options options;
 
-	if ((wh_job_is_errand(hello->verb) ||
+	if ((wh_job_is_rpc(hello->verb) ||
 		    (hello->wishes & (WH_CHOICE_DELETE | WH_CHOICE_DRY)) != 0) &&
 		hello->lanes != 1)
 		return false;

@@ -57,14 +57,14 @@ static void check_ends(const struct wh_job *job)
 {
 	const struct wh_job_ends *ends = &job->ends;
 	uint32_t count = (ends->source != NULL) + (ends->sink != NULL) +
-			 (ends->pump.session != NULL) + (ends->errand != NULL) +
+			 (ends->pump.session != NULL) + (ends->rpc != NULL) +
 			 (ends->reader != NULL);
 
 	WH_ASSERT(count <= 1);
 	WH_ASSERT(count == 0 ||
 		  (job->view.state != WH_JOB_OPENING && job->view.state != WH_JOB_TOLD));
 	WH_ASSERT(!job->streams.out_left || (ends->source == NULL && ends->sink == NULL &&
-						    ends->errand == NULL && ends->reader == NULL));
+						    ends->rpc == NULL && ends->reader == NULL));
 	WH_ASSERT(!ends->reports_ended || ends->pump.ended);
 	WH_ASSERT(job->records.reading == NULL);
 }
@@ -310,15 +310,15 @@ void wh_job_close_ends(struct wh_job *job)
 {
 	wh_source_close(job->ends.source);
 	wh_sink_close(job->ends.sink);
-	wh_errand_close(job->ends.errand);
+	wh_rpc_close(job->ends.rpc);
 	if (job->ends.mailbox != NULL)
 		wh_mailbox_leave(job->jobs->service->mailbox, job->ends.mailbox);
 	job->ends.mailbox = NULL;
-	wh_errand_reader_close(job->ends.reader);
+	wh_rpc_reader_close(job->ends.reader);
 	wh_pump_free(&job->ends.pump);
 	job->ends.source = NULL;
 	job->ends.sink = NULL;
-	job->ends.errand = NULL;
+	job->ends.rpc = NULL;
 	job->ends.reader = NULL;
 }
 

@@ -14,14 +14,14 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "errand/errand.h"
-#include "errand/reader.h"
 #include "host/ground.h"
 #include "job/hello.h"
 #include "job/lane_group.h"
 #include "job/peers.h"
 #include "job/pump.h"
 #include "job/waits/watch.h"
+#include "rpc/reader.h"
+#include "rpc/rpc.h"
 #include "sink/sink.h"
 #include "source/source.h"
 
@@ -105,7 +105,7 @@ struct wh_job_listener {
 	const _Atomic bool *gate; /* true: its stream may end; NULL: no condition */
 	void (*on_file)(void *context, const struct wh_file_result *result);
 	void (*on_report)(void *context, const struct wh_bench_report *report);
-	const struct wh_errand_listener *errand; /* for an errand */
+	const struct wh_rpc_listener *rpc; /* for a remote operation */
 	void *context;
 };
 
@@ -170,7 +170,7 @@ struct wh_job_result {
 	uint8_t peer_most;
 	uint64_t ended_tsc;
 	struct wh_bench_report final; /* when the last byte had arrived */
-	struct wh_tally tally;        /* of an errand, from the server */
+	struct wh_tally tally;        /* of a remote operation, from the server */
 	struct wh_job_figures figures;
 };
 
@@ -216,10 +216,10 @@ struct wh_job_lanes {
 struct wh_job_ends {
 	struct wh_source *source;
 	struct wh_sink *sink;
-	struct wh_errand *errand;         /* server ... */
+	struct wh_rpc *rpc;               /* server ... */
 	struct wh_mailbox_place *mailbox; /* ... with an order */
 	uint64_t polled_tsc;              /* of the last poll */
-	struct wh_errand_reader *reader;  /* client, of an errand */
+	struct wh_rpc_reader *reader;     /* client, of a remote operation */
 	struct wh_pump pump;              /* session NULL: unused */
 	bool sink_told;                   /* the end of the peer's stream was reported */
 	struct wh_bench_report reported;  /* sending client: the server's last report */

@@ -109,7 +109,7 @@ static uint32_t awaited_chunk_bytes(
 	const struct wh_job *job = awaited(jobs, name, peer);
 
 	if (job != NULL)
-		chunk_bytes = wh_job_sends(job) || wh_job_is_errand(job->request.verb)
+		chunk_bytes = wh_job_sends(job) || wh_job_is_rpc(job->request.verb)
 				      ? WH_ANSWER_CHUNK_BYTES
 				      : WH_CHUNK_BYTES_DEFAULT;
 	wh_spin_unlock(&jobs->awaiting_lock);

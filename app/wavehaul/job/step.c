@@ -120,24 +120,24 @@ static int32_t run_sink(struct wh_job *job, uint64_t now_tsc)
 	return work;
 }
 
-static void fail_errand(struct wh_job *job, int error)
+static void fail_rpc(struct wh_job *job, int error)
 {
 	wh_job_fail(job, WH_STATUS_MISMATCH, "the peer's report on it is invalid (%s)",
 		strerror(abs(error)));
 }
 
-static int32_t run_errand(struct wh_job *job, uint64_t now_tsc)
+static int32_t run_rpc(struct wh_job *job, uint64_t now_tsc)
 {
-	const struct wh_errand_progress *progress = wh_errand_progress(job->ends.errand);
+	const struct wh_rpc_progress *progress = wh_rpc_progress(job->ends.rpc);
 	uint64_t waits_told = progress->waits_told;
 
 	job->ends.polled_tsc = now_tsc;
 
-	int32_t work = wh_errand_poll(job->ends.errand);
+	int32_t work = wh_rpc_poll(job->ends.rpc);
 
 	job->waits.worked += work > 0 && progress->waits_told == waits_told;
 	if (progress->error != 0)
-		fail_errand(job, progress->error);
+		fail_rpc(job, progress->error);
 	else if (progress->done)
 		wh_job_tell_sink_done(job);
 	return work;
@@ -145,13 +145,13 @@ static int32_t run_errand(struct wh_job *job, uint64_t now_tsc)
 
 static int32_t run_reader(struct wh_job *job, uint64_t now_tsc)
 {
-	const struct wh_errand_reading *progress = wh_errand_reader_progress(job->ends.reader);
+	const struct wh_rpc_reading *progress = wh_rpc_reader_progress(job->ends.reader);
 	uint64_t waits_told = progress->waits_told;
-	int32_t work = wh_errand_reader_poll(job->ends.reader, now_tsc);
+	int32_t work = wh_rpc_reader_poll(job->ends.reader, now_tsc);
 
 	job->waits.worked += work > 0 && progress->waits_told == waits_told;
 	if (progress->error != 0) {
-		fail_errand(job, progress->error);
+		fail_rpc(job, progress->error);
 	} else if (progress->done) {
 		job->result.tally = progress->tally;
 		wh_job_tell_sink_done(job);
@@ -226,8 +226,8 @@ int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
 		work += run_source(job, now_tsc);
 	if (job->ends.sink != NULL)
 		work += run_sink(job, now_tsc);
-	if (job->ends.errand != NULL)
-		work += run_errand(job, now_tsc);
+	if (job->ends.rpc != NULL)
+		work += run_rpc(job, now_tsc);
 	if (job->ends.reader != NULL)
 		work += run_reader(job, now_tsc);
 	if (job->ends.pump.session != NULL) {

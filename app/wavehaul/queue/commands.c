@@ -493,11 +493,11 @@ static void set(struct wh_control_call *call)
 	wh_order_free(&order);
 }
 
-static void run_errand(struct wh_control_call *call)
+static void run_rpc(struct wh_control_call *call)
 {
 	struct wh_runner *runner = call->context;
 
-	wh_errands_begin(&runner->errands, call);
+	wh_rpcs_begin(&runner->rpcs, call);
 }
 
 #define JOB                                                                                        \
@@ -580,11 +580,11 @@ static const struct wh_control_command commands[] = {
 		.argument = {JOB, {"rate", WH_CONTROL_TEXT, false, "as of job.add"},
 			{"option", WH_CONTROL_TEXT, false, "as of session.set"},
 			{"value", WH_CONTROL_TEXT, false, "of that"}}},
-	{.name = "errand",
+	{.name = "rpc",
 		.help = "looks at a host's tree, or changes it; events item, fault, ping, and over "
 			"at "
 			"its end",
-		.run = run_errand,
+		.run = run_rpc,
 		.argument = {{"verb", WH_CONTROL_TEXT, true, "ls, du, rm, mkdir, mv or ping"},
 			{"host", WH_CONTROL_TEXT, true, "an address, or a trusted peer's name"},
 			{"paths", WH_CONTROL_TEXTS, true, "there; of ping none"},

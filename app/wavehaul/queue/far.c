@@ -13,8 +13,8 @@
 #include "cli/exit.h"
 #include "queue/place.h"
 #include "queue/run.h"
-#include "transfer/order_words.h"
 #include "report/outcome.h"
+#include "transfer/order_words.h"
 #include "transfer/wanted.h"
 
 #define ASK_EVERY_S 1
@@ -162,7 +162,7 @@ int wh_far_begin(struct wh_run *run, const struct wh_run_ground *ground,
 		wh_complain("too many paths for one request");
 		return WH_EXIT_USAGE;
 	}
-	far->listener = (struct wh_errand_listener){
+	far->listener = (struct wh_rpc_listener){
 		.may_take = may_take,
 		.on_fault = on_fault,
 		.next_order = next_order,
@@ -170,7 +170,7 @@ int wh_far_begin(struct wh_run *run, const struct wh_run_ground *ground,
 		.context = run,
 		.interval_tsc = ASK_EVERY_S * transfer->told.progress.hz,
 	};
-	transfer->running.errand = &far->listener;
+	transfer->running.rpc = &far->listener;
 	if (!wh_transfer_make_lanes(transfer))
 		return WH_EXIT_OTHER;
 	if (run->order.wish != WH_WISH_RUN) {

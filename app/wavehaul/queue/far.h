@@ -4,9 +4,9 @@
 
 /*
  * An order between two other hosts: the one with the files takes it into its own queue, and this
- * host follows it there, by an errand that asks for its standing once a second. Changes requested
- * here are sent there. Until its end is known the same token is used, so that nothing is ordered
- * twice.
+ * host follows it there, by a remote operation that asks for its standing once a second. Changes
+ * requested here are sent there. Until its end is known the same token is used, so that nothing is
+ * ordered twice.
  */
 
 #include <stdatomic.h>
@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "cli/address_text.h"
-#include "errand/reader.h"
 #include "queue/store.h"
+#include "rpc/reader.h"
 
 struct wh_run;
 struct wh_run_ground;
@@ -24,18 +24,18 @@ struct wh_order_result;
 
 struct wh_far {
 	bool on;
-	struct wh_errand_listener listener;
+	struct wh_rpc_listener listener;
 	uint8_t token[WH_TOKEN_BYTES];
-	char host[WH_HOST_BYTES]; /* the third host */
-	const char *path;         /* at that host; points into the run's lists */
+	char host[WH_HOST_BYTES];       /* the third host */
+	const char *path;               /* at that host; points into the run's lists */
 	char rate[WH_ORDER_RATE_BYTES]; /* rate sent there: owned by the crew, which copies ... */
 	_Atomic bool rate_is_new;       /* ... the order's when this is set, under the run's lock */
 	_Atomic int wish;               /* enum wh_order_wish */
-	_Atomic bool enough;      /* nothing more needs to be asked */
-	_Atomic bool said;        /* the other host may have it */
-	uint64_t give_up_tsc;     /* deadline for its end; 0: no deadline */
-	uint64_t told_number;     /* stored in the queue */
-	bool over;                /* it has ended there: another try is a new order */
+	_Atomic bool enough;            /* nothing more needs to be asked */
+	_Atomic bool said;              /* the other host may have it */
+	uint64_t give_up_tsc;           /* deadline for its end; 0: no deadline */
+	uint64_t told_number;           /* stored in the queue */
+	bool over;                      /* it has ended there: another try is a new order */
 	/* Under the run's lock: */
 	bool heard;
 	struct wh_standing last;

@@ -502,18 +502,18 @@ uint32_t wh_runner_turn(void *context)
 	uint64_t now_tsc = rte_rdtsc();
 	int64_t now_s = time(NULL);
 
-	bool errands = wh_errands_look(&runner->errands, now_tsc);
+	bool rpcs = wh_rpcs_look(&runner->rpcs, now_tsc);
 
 	wh_runner_follow(runner, now_s);
 	wh_taken_answer(runner);
 	if (runner->queue == NULL)
-		return errands ? RUNNING_MS : RESTING_MS;
+		return rpcs ? RUNNING_MS : RESTING_MS;
 	if (now_s >= runner->next_end_s)
 		write_ends(runner, now_s);
 	look_at_runs(runner, now_tsc, now_s);
 	begin_orders(runner, now_tsc, now_s);
 	forget_old(runner, now_s);
-	return runner->runs > 0 || runner->look_now || errands ? RUNNING_MS : RESTING_MS;
+	return runner->runs > 0 || runner->look_now || rpcs ? RUNNING_MS : RESTING_MS;
 }
 
 void wh_runner_stop(struct wh_runner *runner, struct wh_run *run, enum wh_order_state state)
@@ -541,7 +541,7 @@ void wh_runner_on_gone(void *context, uint64_t client)
 {
 	struct wh_runner *runner = context;
 
-	wh_errands_on_gone(&runner->errands, client, rte_rdtsc());
+	wh_rpcs_on_gone(&runner->rpcs, client, rte_rdtsc());
 	for (uint32_t i = 0; i < WH_RUNNER_CLIENTS_MAX; i++) {
 		struct wh_runner_attached *attached = &runner->attached[i];
 
@@ -558,7 +558,7 @@ void wh_runner_close(struct wh_runner *runner)
 	struct wh_order_result result;
 	enum wh_order_state state;
 
-	wh_errands_close(&runner->errands);
+	wh_rpcs_close(&runner->rpcs);
 	while (runner->runs > 0) {
 		struct wh_run *run = runner->run[--runner->runs];
 

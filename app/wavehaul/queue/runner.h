@@ -16,7 +16,7 @@
 
 #include "base/calendar.h"
 #include "control/control.h"
-#include "queue/errands.h"
+#include "queue/rpcs.h"
 #include "queue/run.h"
 #include "queue/store.h"
 
@@ -68,7 +68,7 @@ struct wh_runner {
 	void *context;
 	uint32_t at_once;
 	uint32_t at_once_host;
-	struct wh_errands errands;
+	struct wh_rpcs rpcs;
 	struct wh_run *run[WH_RUNS_MAX];
 	uint32_t runs;
 	uint32_t lanes;

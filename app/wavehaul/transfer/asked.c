@@ -86,7 +86,7 @@ static void on_event(void *context, json_t *event)
 	json_decref(event);
 }
 
-int wh_errand_ask(struct wh_asked *asked, json_t *request)
+int wh_rpc_ask(struct wh_asked *asked, json_t *request)
 {
 	struct wh_asker *asker = asked->asker;
 	json_t *answer;

@@ -2,12 +2,12 @@
 #ifndef WH_TRANSFER_ASKED_H
 #define WH_TRANSFER_ASKED_H
 
-/* An errand run by this host's server for a client that prints its results. */
+/* A remote operation run by this host's server for a client that prints its results. */
 
 #include <stdbool.h>
 
 #include "control/ask.h"
-#include "errand/print.h"
+#include "rpc/print.h"
 
 struct wh_asked {
 	struct wh_asker *asker;
@@ -18,6 +18,6 @@ struct wh_asked {
 };
 
 /* Asks, and prints until it is over, or stopped. An exit status. */
-int wh_errand_ask(struct wh_asked *asked, json_t *request);
+int wh_rpc_ask(struct wh_asked *asked, json_t *request);
 
 #endif

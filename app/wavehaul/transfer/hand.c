@@ -102,8 +102,8 @@ static bool is_said_otherwise(const struct wh_setting *setting)
 static const char *own_option(const struct wh_settings *settings, enum wh_verb verb)
 {
 	static const char *const sections[] = {"trust", "transfer", "files"};
-	/* For an errand all other options are passed on. */
-	size_t count = (verb & WH_VERBS_ERRANDS) != 0 ? 1 : sizeof(sections) / sizeof(sections[0]);
+	/* For a remote operation all other options are passed on. */
+	size_t count = (verb & WH_VERBS_RPCS) != 0 ? 1 : sizeof(sections) / sizeof(sections[0]);
 
 	for (uint32_t i = 0; i < wh_settings_count; i++) {
 		const struct wh_setting *setting = &wh_settings_table[i];

@@ -36,7 +36,7 @@ bool wh_transfer_make_lanes(struct wh_transfer *transfer)
 		lanes->job[lane]->listener = (struct wh_job_listener){
 			.gate = lane == 0 && lanes->count > 1 ? &running->gate : NULL,
 			.on_file = wh_transfer_on_file,
-			.errand = running->errand,
+			.rpc = running->rpc,
 			.context = transfer,
 		};
 	return true;

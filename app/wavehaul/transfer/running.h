@@ -26,9 +26,9 @@ struct wh_running {
 	struct wh_request request; /* of all attempts */
 	struct wh_terms terms;     /* of its choice */
 	struct wh_lanes lanes;
-	const struct wh_errand_listener *errand; /* of an order for another queue; or NULL */
-	_Atomic bool gate;                       /* all lanes but the first are over */
-	uint64_t began_tsc;                      /* of the first attempt */
+	const struct wh_rpc_listener *rpc; /* of an order for another queue; or NULL */
+	_Atomic bool gate;                 /* all lanes but the first are over */
+	uint64_t began_tsc;                /* of the first attempt */
 	struct wh_retry retry;
 	struct wh_manifest manifest;
 	struct wh_flow_plot plot;

@@ -86,7 +86,7 @@ struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_
 	request.rules.keeps = keeps_of(settings, verb);
 	if (settings->known.by == WH_KNOWN_TOLD)
 		request.known = settings->known.path;
-	if (wh_job_is_errand(verb)) {
+	if (wh_job_is_rpc(verb)) {
 		request.lanes = 1;
 		request.resume = WH_RESUME_OFF;
 		request.rate_bps = WH_RATE_MAX;

@@ -206,7 +206,7 @@ static void test_proofs(void)
 	full = recall(1);
 	close(full.fd);
 	CU_ASSERT(memcmp(&sparse.lane[0].digest, &full.lane[0].digest, WH_DIGEST_BYTES) != 0);
-	/* Left alone, an errand gives all back. */
+	/* Left alone, the work gives all back. */
 	int before = folder_descriptors();
 
 	wh_recall_free(wh_recall_begin(&keeping, &file, 1, MIB));

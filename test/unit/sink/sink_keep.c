@@ -111,7 +111,7 @@ static void await_locks(const struct copy *copy)
 
 /*
  * A process that is no more after so many turns, or bytes of the first lane; false: it was done
- * before. Errands are soon over.
+ * before. Such work is soon over.
  */
 static bool killed_after(struct copy *copy, uint64_t turns, uint64_t bytes)
 {

@@ -11,10 +11,10 @@ static enum wh_waits waits_of(const struct wh_job *job)
 		return wh_source_waits(job->ends.source);
 	if (job->ends.sink != NULL)
 		return wh_sink_waits(job->ends.sink);
-	if (job->ends.errand != NULL)
-		return wh_errand_waits(job->ends.errand);
+	if (job->ends.rpc != NULL)
+		return wh_rpc_waits(job->ends.rpc);
 	if (job->ends.reader != NULL)
-		return wh_errand_reader_waits(job->ends.reader);
+		return wh_rpc_reader_waits(job->ends.reader);
 	return job->ends.pump.session == job->streams.out ? WH_WAITS_SESSION : WH_WAITS_ENTRIES;
 }
 
@@ -79,14 +79,13 @@ static struct wh_watch_sight look(const struct wh_job *job, uint64_t now_tsc)
 
 		sight.waits_told = progress->waits_told;
 		sight.peer = progress->peer;
-	} else if (job->ends.errand != NULL) {
-		const struct wh_errand_progress *progress = wh_errand_progress(job->ends.errand);
+	} else if (job->ends.rpc != NULL) {
+		const struct wh_rpc_progress *progress = wh_rpc_progress(job->ends.rpc);
 
 		sight.waits_told = progress->waits_told;
 		sight.peer = progress->peer;
 	} else if (job->ends.reader != NULL) {
-		const struct wh_errand_reading *progress =
-			wh_errand_reader_progress(job->ends.reader);
+		const struct wh_rpc_reading *progress = wh_rpc_reader_progress(job->ends.reader);
 
 		sight.waits_told = progress->waits_told;
 		sight.peer = progress->peer;
@@ -117,10 +116,10 @@ static void tell_peer(struct wh_job *job, uint64_t now_tsc, const struct wh_watc
 	else if (job->ends.source != NULL && sight->waits_told != job->waits.waits_heard &&
 		 sight->peer.waits == WH_WAITS_ENTRIES)
 		wh_source_tell_waits(job->ends.source, &told);
-	else if (job->ends.errand != NULL && sent_bytes == job->waits.told_bytes)
-		wh_errand_tell_waits(job->ends.errand, &told);
+	else if (job->ends.rpc != NULL && sent_bytes == job->waits.told_bytes)
+		wh_rpc_tell_waits(job->ends.rpc, &told);
 	else if (job->ends.reader != NULL && sight->waits == WH_WAITS_PIPE)
-		wh_errand_reader_tell_waits(job->ends.reader, &told);
+		wh_rpc_reader_tell_waits(job->ends.reader, &told);
 	job->waits.told_bytes = sent_bytes;
 	job->waits.waits_heard = sight->waits_told;
 	wh_session_kick(job->streams.out);

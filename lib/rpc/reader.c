@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "errand/reader.h"
+#include "rpc/reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,13 +7,13 @@
 
 #include "base/assert.h"
 #include "bundle/pack.h"
-#include "errand/inflow.h"
+#include "rpc/inflow.h"
 
 #define RECORDS_PER_POLL 64
 
-struct wh_errand_reader {
-	struct wh_errand_reader_config config;
-	struct wh_errand_reading progress;
+struct wh_rpc_reader {
+	struct wh_rpc_reader_config config;
+	struct wh_rpc_reading progress;
 	struct wh_pack pack;
 	struct wh_inflow inflow;
 	struct wh_record heard;
@@ -28,12 +28,11 @@ struct wh_errand_reader {
 	uint64_t next_ping_tsc;
 };
 
-int wh_errand_reader_open(
-	struct wh_errand_reader **reader, const struct wh_errand_reader_config *config)
+int wh_rpc_reader_open(struct wh_rpc_reader **reader, const struct wh_rpc_reader_config *config)
 {
-	struct wh_errand_reader *made = aligned_alloc(WH_HASHER_ALIGN, sizeof(*made));
+	struct wh_rpc_reader *made = aligned_alloc(WH_HASHER_ALIGN, sizeof(*made));
 
-	WH_ASSERT(wh_job_is_errand(config->verb) && config->listener != NULL);
+	WH_ASSERT(wh_job_is_rpc(config->verb) && config->listener != NULL);
 	if (made == NULL)
 		return -ENOMEM;
 	memset(made, 0, sizeof(*made));
@@ -45,17 +44,17 @@ int wh_errand_reader_open(
 	return 0;
 }
 
-void wh_errand_reader_close(struct wh_errand_reader *reader)
+void wh_rpc_reader_close(struct wh_rpc_reader *reader)
 {
 	free(reader);
 }
 
-const struct wh_errand_reading *wh_errand_reader_progress(const struct wh_errand_reader *reader)
+const struct wh_rpc_reading *wh_rpc_reader_progress(const struct wh_rpc_reader *reader)
 {
 	return &reader->progress;
 }
 
-static int take_item(struct wh_errand_reader *reader, const struct wh_item *item)
+static int take_item(struct wh_rpc_reader *reader, const struct wh_item *item)
 {
 	enum wh_job_verb verb = reader->config.verb;
 
@@ -67,7 +66,7 @@ static int take_item(struct wh_errand_reader *reader, const struct wh_item *item
 	return 0;
 }
 
-static int take_tally(struct wh_errand_reader *reader, const struct wh_tally *tally)
+static int take_tally(struct wh_rpc_reader *reader, const struct wh_tally *tally)
 {
 	if (tally->items != reader->counted.items || tally->faults != reader->counted.faults)
 		return -EPROTO;
@@ -76,21 +75,21 @@ static int take_tally(struct wh_errand_reader *reader, const struct wh_tally *ta
 	return 0;
 }
 
-static int take_ping(struct wh_errand_reader *reader, uint64_t now_tsc)
+static int take_ping(struct wh_rpc_reader *reader, uint64_t now_tsc)
 {
 	if (reader->config.verb != WH_JOB_PING || !reader->asking ||
-		reader->heard.ping.serial != reader->pings)
+		reader->heard.ping.sequence != reader->pings)
 		return -EPROTO;
 	reader->asking = false;
 	reader->pings++;
 	reader->config.listener->on_ping(reader->config.listener->context,
-		reader->heard.ping.serial, now_tsc - reader->asked_tsc);
+		reader->heard.ping.sequence, now_tsc - reader->asked_tsc);
 	return 0;
 }
 
-static int take_standing(struct wh_errand_reader *reader)
+static int take_standing(struct wh_rpc_reader *reader)
 {
-	const struct wh_errand_listener *listener = reader->config.listener;
+	const struct wh_rpc_listener *listener = reader->config.listener;
 
 	if (reader->config.verb != WH_JOB_ORDER || !reader->asking)
 		return -EPROTO;
@@ -99,7 +98,7 @@ static int take_standing(struct wh_errand_reader *reader)
 	return 0;
 }
 
-static int take(struct wh_errand_reader *reader, uint64_t now_tsc)
+static int take(struct wh_rpc_reader *reader, uint64_t now_tsc)
 {
 	const struct wh_record *record = &reader->heard;
 
@@ -130,9 +129,9 @@ static int take(struct wh_errand_reader *reader, uint64_t now_tsc)
 }
 
 /* 1: a record was read; a chunk is begun only if the listener has room for everything in it. */
-static int read_one(struct wh_errand_reader *reader, uint64_t now_tsc)
+static int read_one(struct wh_rpc_reader *reader, uint64_t now_tsc)
 {
-	const struct wh_errand_listener *listener = reader->config.listener;
+	const struct wh_rpc_listener *listener = reader->config.listener;
 
 	reader->blocked =
 		!wh_inflow_is_amid(&reader->inflow) && !listener->may_take(listener->context);
@@ -150,26 +149,26 @@ static int read_one(struct wh_errand_reader *reader, uint64_t now_tsc)
 	return rc > 0;
 }
 
-static bool is_to_ask(const struct wh_errand_reader *reader)
+static bool is_to_ask(const struct wh_rpc_reader *reader)
 {
 	return reader->config.verb == WH_JOB_PING || reader->config.verb == WH_JOB_ORDER;
 }
 
 /* False: no more questions. */
-static bool next_question(struct wh_errand_reader *reader, struct wh_record *record)
+static bool next_question(struct wh_rpc_reader *reader, struct wh_record *record)
 {
-	const struct wh_errand_listener *listener = reader->config.listener;
+	const struct wh_rpc_listener *listener = reader->config.listener;
 
 	if (reader->config.verb == WH_JOB_ORDER) {
 		record->type = WH_RECORD_ORDER;
 		return listener->next_order(listener->context, &record->order);
 	}
-	*record = (struct wh_record){.type = WH_RECORD_PING, .ping = {.serial = reader->pings}};
+	*record = (struct wh_record){.type = WH_RECORD_PING, .ping = {.sequence = reader->pings}};
 	return reader->pings < listener->pings;
 }
 
 /* For pings and orders: sends the next question. */
-static int32_t ask(struct wh_errand_reader *reader, uint64_t now_tsc)
+static int32_t ask(struct wh_rpc_reader *reader, uint64_t now_tsc)
 {
 	struct wh_record record;
 
@@ -191,7 +190,7 @@ static int32_t ask(struct wh_errand_reader *reader, uint64_t now_tsc)
 }
 
 /* Ends our stream: after the last question, or else when the server's stream has ended. */
-static int32_t end(struct wh_errand_reader *reader)
+static int32_t end(struct wh_rpc_reader *reader)
 {
 	bool over = is_to_ask(reader) ? reader->asked_all : reader->inflow.ended;
 
@@ -201,7 +200,7 @@ static int32_t end(struct wh_errand_reader *reader)
 	return 1;
 }
 
-int32_t wh_errand_reader_poll(struct wh_errand_reader *reader, uint64_t now_tsc)
+int32_t wh_rpc_reader_poll(struct wh_rpc_reader *reader, uint64_t now_tsc)
 {
 	int32_t work = 0;
 
@@ -218,14 +217,14 @@ int32_t wh_errand_reader_poll(struct wh_errand_reader *reader, uint64_t now_tsc)
 	return work;
 }
 
-enum wh_waits wh_errand_reader_waits(const struct wh_errand_reader *reader)
+enum wh_waits wh_rpc_reader_waits(const struct wh_rpc_reader *reader)
 {
 	if (reader->blocked)
 		return WH_WAITS_PIPE;
 	return reader->inflow.ended ? WH_WAITS_SESSION : WH_WAITS_ENTRIES;
 }
 
-bool wh_errand_reader_tell_waits(struct wh_errand_reader *reader, const struct wh_waits_told *told)
+bool wh_rpc_reader_tell_waits(struct wh_rpc_reader *reader, const struct wh_waits_told *told)
 {
 	const struct wh_record record = {.type = WH_RECORD_WAITS, .waits = *told};
 

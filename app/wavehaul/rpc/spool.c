@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "errand/spool.h"
+#include "rpc/spool.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_ERRAND_INFLOW_H
-#define WH_ERRAND_INFLOW_H
+#ifndef WH_RPC_INFLOW_H
+#define WH_RPC_INFLOW_H
 
 /* Reads records from a received stream of packed chunks (bundle/pack.h), one by one. */
 

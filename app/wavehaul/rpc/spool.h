@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_ERRAND_SPOOL_H
-#define WH_APP_ERRAND_SPOOL_H
+#ifndef WH_APP_RPC_SPOOL_H
+#define WH_APP_RPC_SPOOL_H
 
 /* Output to stdout by a thread of its own, so that no polling core waits for a slow reader. */
 

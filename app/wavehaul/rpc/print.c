@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "errand/print.h"
+#include "rpc/print.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -284,7 +284,7 @@ void wh_print_fault(
 	free(text);
 }
 
-void wh_print_ping(void *context, uint64_t serial, uint64_t rtt_tsc)
+void wh_print_ping(void *context, uint64_t sequence, uint64_t rtt_tsc)
 {
 	struct wh_print *print = context;
 	uint64_t rtt_ns = wh_tsc_to_ns(print->hz, rtt_tsc);
@@ -294,9 +294,9 @@ void wh_print_ping(void *context, uint64_t serial, uint64_t rtt_tsc)
 	print->rtt_ns[print->pings++] = rtt_ns;
 	if (print->json)
 		snprintf(text, sizeof(text), "{\"ping\": %" PRIu64 ", \"rtt_ns\": %" PRIu64 "}",
-			serial + 1, rtt_ns);
+			sequence + 1, rtt_ns);
 	else
-		snprintf(text, sizeof(text), "%" PRIu64 ": %.3f ms\n", serial + 1,
+		snprintf(text, sizeof(text), "%" PRIu64 ": %.3f ms\n", sequence + 1,
 			(double)rtt_ns / 1e6);
 	put_line(print, text);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_ERRAND_READER_H
-#define WH_ERRAND_READER_H
+#ifndef WH_RPC_READER_H
+#define WH_RPC_READER_H
 
 /*
- * The client's end of an errand: checks what the server sends and passes it to a listener. For a
- * ping or an order it also sends questions, one at a time.
+ * The client's end of a remote operation: checks what the server sends and passes it to a listener.
+ * For a ping or an order it also sends questions, one at a time.
  */
 
 #include <stdbool.h>
@@ -15,13 +15,13 @@
 #include "bundle/waits.h"
 
 /* Called on its own core. Texts are valid during the call. */
-struct wh_errand_listener {
+struct wh_rpc_listener {
 	/* Whether there is room for everything in a chunk; otherwise the chunk waits. */
 	bool (*may_take)(void *context);
 	void (*on_item)(void *context, const struct wh_item *item);
 	void (*on_fault)(void *context, int error, enum wh_doing doing, const char *path,
 		uint32_t path_bytes);
-	void (*on_ping)(void *context, uint64_t serial, uint64_t rtt_tsc);
+	void (*on_ping)(void *context, uint64_t sequence, uint64_t rtt_tsc);
 	/* ORDER: the next question; false: none. Texts are valid until it is answered. */
 	bool (*next_order)(void *context, struct wh_ordering *order);
 	void (*on_standing)(void *context, const struct wh_standing *standing);
@@ -30,7 +30,7 @@ struct wh_errand_listener {
 	uint64_t interval_tsc;
 };
 
-struct wh_errand_reader_config {
+struct wh_rpc_reader_config {
 	enum wh_job_verb verb;
 	uint32_t path_count;
 	uint32_t chunk_bytes;
@@ -39,10 +39,10 @@ struct wh_errand_reader_config {
 	struct wh_fifo *ready;
 	struct wh_fifo *deliver;
 	struct wh_fifo *recycled;
-	const struct wh_errand_listener *listener; /* borrowed */
+	const struct wh_rpc_listener *listener; /* borrowed */
 };
 
-struct wh_errand_reading {
+struct wh_rpc_reading {
 	bool done;
 	int error; /* negative: the server sent invalid data */
 	struct wh_tally tally;
@@ -50,18 +50,17 @@ struct wh_errand_reading {
 	struct wh_waits_told peer;
 };
 
-struct wh_errand_reader;
+struct wh_rpc_reader;
 
 /* 0 or -ENOMEM. */
-int wh_errand_reader_open(
-	struct wh_errand_reader **reader, const struct wh_errand_reader_config *config);
-void wh_errand_reader_close(struct wh_errand_reader *reader); /* NULL is allowed */
+int wh_rpc_reader_open(struct wh_rpc_reader **reader, const struct wh_rpc_reader_config *config);
+void wh_rpc_reader_close(struct wh_rpc_reader *reader); /* NULL is allowed */
 
-int32_t wh_errand_reader_poll(struct wh_errand_reader *reader, uint64_t now_tsc);
+int32_t wh_rpc_reader_poll(struct wh_rpc_reader *reader, uint64_t now_tsc);
 
-const struct wh_errand_reading *wh_errand_reader_progress(const struct wh_errand_reader *reader);
+const struct wh_rpc_reading *wh_rpc_reader_progress(const struct wh_rpc_reader *reader);
 
-enum wh_waits wh_errand_reader_waits(const struct wh_errand_reader *reader);
-bool wh_errand_reader_tell_waits(struct wh_errand_reader *reader, const struct wh_waits_told *told);
+enum wh_waits wh_rpc_reader_waits(const struct wh_rpc_reader *reader);
+bool wh_rpc_reader_tell_waits(struct wh_rpc_reader *reader, const struct wh_waits_told *told);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_ERRAND_PRINT_H
-#define WH_APP_ERRAND_PRINT_H
+#ifndef WH_APP_RPC_PRINT_H
+#define WH_APP_RPC_PRINT_H
 
 /*
- * An errand's results, as lines or as one JSON object written in parts. Lists are sorted by path
- * while they fit in memory; longer ones are in the server's order.
+ * A remote operation's results, as lines or as one JSON object written in parts. Lists are sorted
+ * by path while they fit in memory; longer ones are in the server's order.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "cli/settings.h"
-#include "errand/reader.h"
-#include "errand/spool.h"
+#include "rpc/reader.h"
+#include "rpc/spool.h"
 
 #define WH_PRINT_SORTED_MAX 65536
 
@@ -54,11 +54,11 @@ void wh_print_pings(struct wh_print *print, const char *server);
 int wh_print_close(
 	struct wh_print *print, const char *server, int status, const struct wh_tally *tally);
 
-/* Callbacks of struct wh_errand_listener; `context` is the print. */
+/* Callbacks of struct wh_rpc_listener; `context` is the print. */
 bool wh_print_may_take(void *context);
 void wh_print_item(void *context, const struct wh_item *item);
 void wh_print_fault(
 	void *context, int error, enum wh_doing doing, const char *path, uint32_t path_bytes);
-void wh_print_ping(void *context, uint64_t serial, uint64_t rtt_tsc);
+void wh_print_ping(void *context, uint64_t sequence, uint64_t rtt_tsc);
 
 #endif

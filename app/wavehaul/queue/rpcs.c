@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "queue/errands.h"
+#include "queue/rpcs.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -24,13 +24,13 @@
 #define PINGS_MAX       1000000
 #define INTERVAL_NS_MAX WH_NS_PER_S
 
-struct wh_errand_run {
+struct wh_rpc_run {
 	uint64_t client;   /* number of the control's client; 0: it has gone */
 	uint64_t told_tsc; /* when it last had room for more */
 	char host[WH_ORDER_HOST_BYTES];
 	struct wh_settings settings;
 	struct wh_lanes lanes;
-	struct wh_errand_listener listener;
+	struct wh_rpc_listener listener;
 	json_t *texts; /* of the paths */
 	const char **path;
 	uint64_t hz;
@@ -52,7 +52,7 @@ static const struct {
 };
 
 /* Called by crews; the control's thread sends it. */
-static void add_event(struct wh_errand_run *run, json_t *event)
+static void add_event(struct wh_rpc_run *run, json_t *event)
 {
 	pthread_mutex_lock(&run->lock);
 	json_array_append_new(run->events, event);
@@ -62,7 +62,7 @@ static void add_event(struct wh_errand_run *run, json_t *event)
 
 static bool may_take(void *context)
 {
-	const struct wh_errand_run *run = context;
+	const struct wh_rpc_run *run = context;
 
 	return atomic_load(&run->waiting) < EVENTS_MAX;
 }
@@ -112,16 +112,16 @@ static void on_fault(
 	add_event(context, event);
 }
 
-static void on_ping(void *context, uint64_t serial, uint64_t rtt_tsc)
+static void on_ping(void *context, uint64_t sequence, uint64_t rtt_tsc)
 {
-	const struct wh_errand_run *run = context;
+	const struct wh_rpc_run *run = context;
 
-	add_event(
-		context, json_pack("{s:s, s:I, s:I}", "event", "ping", "serial", (json_int_t)serial,
-				 "rtt_ns", (json_int_t)wh_tsc_to_ns(run->hz, rtt_tsc)));
+	add_event(context,
+		json_pack("{s:s, s:I, s:I}", "event", "ping", "sequence", (json_int_t)sequence,
+			"rtt_ns", (json_int_t)wh_tsc_to_ns(run->hz, rtt_tsc)));
 }
 
-static void free_run(struct wh_errand_run *run)
+static void free_run(struct wh_rpc_run *run)
 {
 	wh_lanes_free(&run->lanes);
 	json_decref(run->texts);
@@ -130,9 +130,8 @@ static void free_run(struct wh_errand_run *run)
 	free(run);
 }
 
-/* Checks the requested errand; false: refused, with a reason. */
-static bool take_words(
-	struct wh_errand_run *run, struct wh_control_call *call, enum wh_job_verb *verb)
+/* Checks the requested remote operation; false: refused, with a reason. */
+static bool take_words(struct wh_rpc_run *run, struct wh_control_call *call, enum wh_job_verb *verb)
 {
 	const char *name = wh_control_text(call, "verb");
 	const char *host = wh_control_text(call, "host");
@@ -144,13 +143,14 @@ static bool take_words(
 	while (i < sizeof(verbs) / sizeof(verbs[0]) && strcmp(verbs[i].name, name) != 0)
 		i++;
 	if (i == sizeof(verbs) / sizeof(verbs[0])) {
-		wh_control_fail(call, WH_EXIT_USAGE, "there is no errand '%.60s'", name);
+		wh_control_fail(call, WH_EXIT_USAGE, "there is no remote operation '%.60s'", name);
 		return false;
 	}
 	*verb = verbs[i].verb;
 	if (host[0] == '\0' || strlen(host) >= sizeof(run->host) || count > WH_HELLO_PATHS_MAX ||
 		count < (*verb == WH_JOB_MOVE ? 2 : *verb != WH_JOB_PING)) {
-		wh_control_fail(call, WH_EXIT_USAGE, "an errand has a host, and paths there");
+		wh_control_fail(
+			call, WH_EXIT_USAGE, "a remote operation has a host, and paths there");
 		return false;
 	}
 	snprintf(run->host, sizeof(run->host), "%s", host);
@@ -164,11 +164,11 @@ static bool take_words(
 	return status == -1;
 }
 
-static void listen_to(struct wh_errand_run *run, struct wh_control_call *call)
+static void listen_to(struct wh_rpc_run *run, struct wh_control_call *call)
 {
 	uint64_t interval_ns = wh_control_count(call, "interval_ns", 0);
 
-	run->listener = (struct wh_errand_listener){
+	run->listener = (struct wh_rpc_listener){
 		.may_take = may_take,
 		.on_item = on_item,
 		.on_fault = on_fault,
@@ -177,39 +177,39 @@ static void listen_to(struct wh_errand_run *run, struct wh_control_call *call)
 		.pings = wh_min_u64(wh_control_count(call, "count", 0), PINGS_MAX),
 		.interval_tsc = wh_ns_to_tsc(run->hz, wh_min_u64(interval_ns, INTERVAL_NS_MAX)),
 	};
-	run->lanes.job[0]->listener.errand = &run->listener;
+	run->lanes.job[0]->listener.rpc = &run->listener;
 }
 
-static struct wh_request request_of(const struct wh_errands *errands,
-	const struct wh_errand_run *run, enum wh_job_verb verb, const struct wh_place *place)
+static struct wh_request request_of(const struct wh_rpcs *rpcs, const struct wh_rpc_run *run,
+	enum wh_job_verb verb, const struct wh_place *place)
 {
 	struct wh_request request = wh_wanted_request(&run->settings, verb);
 
-	request.memory_bytes = errands->ground->memory_bytes;
+	request.memory_bytes = rpcs->ground->memory_bytes;
 	request.there.path = run->path;
 	request.there.count = wh_texts_of(run->texts, run->path, WH_HELLO_PATHS_MAX);
 	wh_place_aim(place, &request);
 	return request;
 }
 
-static bool start(struct wh_errands *errands, struct wh_errand_run *run,
-	struct wh_control_call *call, enum wh_job_verb verb)
+static bool start(struct wh_rpcs *rpcs, struct wh_rpc_run *run, struct wh_control_call *call,
+	enum wh_job_verb verb)
 {
 	struct wh_place place;
-	int status = wh_place_find(errands->ground->settings, run->host, &place);
+	int status = wh_place_find(rpcs->ground->settings, run->host, &place);
 
 	if (status != -1) {
 		wh_control_fail(call, status, "%s", wh_last_complaint());
 		return false;
 	}
 
-	struct wh_request request = request_of(errands, run, verb, &place);
+	struct wh_request request = request_of(rpcs, run, verb, &place);
 
 	if (!wh_hello_fits(&request)) {
 		wh_control_fail(call, WH_EXIT_USAGE, "too many paths for one request");
 		return false;
 	}
-	if (!wh_lanes_make(&run->lanes, errands->ground->jobs, &place.address, &request)) {
+	if (!wh_lanes_make(&run->lanes, rpcs->ground->jobs, &place.address, &request)) {
 		wh_control_fail(call, WH_EXIT_OTHER, "no memory for the job");
 		return false;
 	}
@@ -218,24 +218,24 @@ static bool start(struct wh_errands *errands, struct wh_errand_run *run,
 	return true;
 }
 
-static bool may_begin(const struct wh_errands *errands, struct wh_control_call *call)
+static bool may_begin(const struct wh_rpcs *rpcs, struct wh_control_call *call)
 {
 	if (call->client == NULL)
 		wh_control_fail(call, WH_EXIT_OTHER, "nobody is there to be told");
-	else if (errands->runs == WH_ERRANDS_MAX)
+	else if (rpcs->runs == WH_RPCS_MAX)
 		wh_control_fail(call, WH_EXIT_OTHER,
-			"the server has %d errands, and no place for more", WH_ERRANDS_MAX);
-	else if (atomic_load(&errands->ground->jobs->draining))
+			"the server has %d remote operations, and no place for more", WH_RPCS_MAX);
+	else if (atomic_load(&rpcs->ground->jobs->draining))
 		wh_control_fail(call, WH_EXIT_NETWORK, "the server of this host is stopping");
 	return call->status == WH_EXIT_OK;
 }
 
-void wh_errands_begin(struct wh_errands *errands, struct wh_control_call *call)
+void wh_rpcs_begin(struct wh_rpcs *rpcs, struct wh_control_call *call)
 {
-	struct wh_errand_run *run;
+	struct wh_rpc_run *run;
 	enum wh_job_verb verb;
 
-	if (!may_begin(errands, call))
+	if (!may_begin(rpcs, call))
 		return;
 	run = calloc(1, sizeof(*run));
 	if (run == NULL) {
@@ -245,20 +245,20 @@ void wh_errands_begin(struct wh_errands *errands, struct wh_control_call *call)
 	run->client = call->client->number;
 	run->events = json_array();
 	run->told_tsc = rte_rdtsc();
-	run->hz = errands->ground->jobs->ground->hz;
+	run->hz = rpcs->ground->jobs->ground->hz;
 	pthread_mutex_init(&run->lock, NULL);
-	if (take_words(run, call, &verb) && start(errands, run, call, verb))
-		errands->run[errands->runs++] = run;
+	if (take_words(run, call, &verb) && start(rpcs, run, call, verb))
+		rpcs->run[rpcs->runs++] = run;
 	else
 		free_run(run);
 }
 
 /* Sends as much as its client has room for; false: some events wait. */
-static bool tell_events(struct wh_errands *errands, struct wh_errand_run *run)
+static bool tell_events(struct wh_rpcs *rpcs, struct wh_rpc_run *run)
 {
 	if (atomic_load(&run->waiting) == 0)
 		return true;
-	if (!wh_control_has_room(errands->control, run->client))
+	if (!wh_control_has_room(rpcs->control, run->client))
 		return false;
 	pthread_mutex_lock(&run->lock);
 
@@ -269,12 +269,12 @@ static bool tell_events(struct wh_errands *errands, struct wh_errand_run *run)
 	pthread_mutex_unlock(&run->lock);
 	for (size_t i = 0; i < json_array_size(events); i++)
 		wh_control_tell_client(
-			errands->control, run->client, json_incref(json_array_get(events, i)));
+			rpcs->control, run->client, json_incref(json_array_get(events, i)));
 	json_decref(events);
 	return true;
 }
 
-static void tell_end(struct wh_errands *errands, struct wh_errand_run *run)
+static void tell_end(struct wh_rpcs *rpcs, struct wh_rpc_run *run)
 {
 	const struct wh_tally *tally = &run->lanes.job[0]->result.tally;
 	int status = wh_jobs_conclude(run->lanes.job, run->lanes.started, run->host);
@@ -284,11 +284,11 @@ static void tell_end(struct wh_errands *errands, struct wh_errand_run *run)
 
 	json_object_set_new(event, "error",
 		status != WH_EXIT_OK ? wh_word_to_json(wh_last_complaint()) : json_null());
-	wh_control_tell_client(errands->control, run->client, event);
+	wh_control_tell_client(rpcs->control, run->client, event);
 }
 
 /* A client that does not read is given up after the same time as a silent peer. */
-static void see_patience(struct wh_errand_run *run, uint64_t now_tsc)
+static void see_patience(struct wh_rpc_run *run, uint64_t now_tsc)
 {
 	if (now_tsc - run->told_tsc < wh_ns_to_tsc(run->hz, run->settings.stall_timeout_ns))
 		return;
@@ -296,40 +296,40 @@ static void see_patience(struct wh_errand_run *run, uint64_t now_tsc)
 	wh_lanes_hurry(&run->lanes, now_tsc);
 }
 
-bool wh_errands_look(struct wh_errands *errands, uint64_t now_tsc)
+bool wh_rpcs_look(struct wh_rpcs *rpcs, uint64_t now_tsc)
 {
-	for (uint32_t i = errands->runs; i-- > 0;) {
-		struct wh_errand_run *run = errands->run[i];
+	for (uint32_t i = rpcs->runs; i-- > 0;) {
+		struct wh_rpc_run *run = rpcs->run[i];
 		bool over = wh_job_is_over(run->lanes.job[0]);
 
-		if (atomic_load(&errands->ground->jobs->hurry))
+		if (atomic_load(&rpcs->ground->jobs->hurry))
 			wh_lanes_hurry(&run->lanes, now_tsc);
-		if (run->client != 0 && !tell_events(errands, run)) {
+		if (run->client != 0 && !tell_events(rpcs, run)) {
 			see_patience(run, now_tsc);
 			continue;
 		}
 		run->told_tsc = now_tsc;
 		if (!over)
 			continue;
-		tell_end(errands, run);
-		errands->run[i] = errands->run[--errands->runs];
+		tell_end(rpcs, run);
+		rpcs->run[i] = rpcs->run[--rpcs->runs];
 		free_run(run);
 	}
-	return errands->runs > 0;
+	return rpcs->runs > 0;
 }
 
-void wh_errands_on_gone(struct wh_errands *errands, uint64_t client, uint64_t now_tsc)
+void wh_rpcs_on_gone(struct wh_rpcs *rpcs, uint64_t client, uint64_t now_tsc)
 {
-	for (uint32_t i = 0; i < errands->runs; i++) {
-		if (errands->run[i]->client != client)
+	for (uint32_t i = 0; i < rpcs->runs; i++) {
+		if (rpcs->run[i]->client != client)
 			continue;
-		errands->run[i]->client = 0;
-		wh_lanes_hurry(&errands->run[i]->lanes, now_tsc);
+		rpcs->run[i]->client = 0;
+		wh_lanes_hurry(&rpcs->run[i]->lanes, now_tsc);
 	}
 }
 
-void wh_errands_close(struct wh_errands *errands)
+void wh_rpcs_close(struct wh_rpcs *rpcs)
 {
-	while (errands->runs > 0)
-		free_run(errands->run[--errands->runs]);
+	while (rpcs->runs > 0)
+		free_run(rpcs->run[--rpcs->runs]);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_ERRAND_ERRAND_H
-#define WH_ERRAND_ERRAND_H
+#ifndef WH_RPC_RPC_H
+#define WH_RPC_RPC_H
 
 /*
- * An errand: a client has a server look at its tree, or change it, and no file is transferred. This
- * is the server's end: it does what HELLO asks for, some steps per poll, and sends ITEM, FAULT and
- * TALLY.
+ * A remote operation (rpc): a client has a server look at its tree, or change it, and no file is
+ * transferred. This is the server's end: it does what HELLO asks for, some steps per poll, and
+ * sends ITEM, FAULT and TALLY.
  *
  * A given path that does not exist may contain wildcards, as in bundle/choice.h: it stands for
  * everything that matches.
@@ -15,7 +15,7 @@
  * links are not followed. Staging folders and those of parts are hidden, and neither removed nor
  * created.
  *
- * Folders are as deep as a path is long. Only the deepest stay open (WH_ERRAND_OPEN); those above
+ * Folders are as deep as a path is long. Only the deepest stay open (WH_RPC_OPEN); those above
  * are opened again on the way back. Nothing but folders is ever opened, so that a pipe or a device
  * is listed, removed, moved or replaced like a file, and nobody waits for it.
  *
@@ -32,9 +32,9 @@
 
 /*
  * The component that keeps orders, on a core of its own: questions are put there, and answered at
- * any later time. One question at a time, all of an errand with one token.
+ * any later time. One question at a time, all of a remote operation with one token.
  */
-struct wh_errand_mailbox {
+struct wh_rpc_mailbox {
 	/* Texts are valid during the call. False: no room now. */
 	bool (*put)(void *context, const struct wh_ordering *order);
 	/* False: not answered yet. Texts are valid until the next `put`. */
@@ -43,16 +43,16 @@ struct wh_errand_mailbox {
 };
 
 /* Most open folders. */
-#define WH_ERRAND_OPEN 32
+#define WH_RPC_OPEN 32
 
-struct wh_errand_config {
+struct wh_rpc_config {
 	enum wh_job_verb verb;
 	int root_fd;              /* borrowed; paths are below it */
 	const char *const *paths; /* borrowed */
 	uint32_t path_count;
 	bool recursive;
 	bool plain_names; /* created or new names must not contain control characters */
-	struct wh_errand_mailbox mailbox; /* for WH_JOB_ORDER */
+	struct wh_rpc_mailbox mailbox; /* for WH_JOB_ORDER */
 	uint32_t chunk_bytes;
 	uint64_t first_chunk; /* of our stream */
 	struct wh_fifo *free;
@@ -61,26 +61,26 @@ struct wh_errand_config {
 	struct wh_fifo *recycled;
 };
 
-struct wh_errand_progress {
+struct wh_rpc_progress {
 	bool done;           /* both streams have ended correctly */
 	int error;           /* negative: the peer sent invalid data */
 	uint64_t waits_told; /* how often the peer has reported its waits */
 	struct wh_waits_told peer;
 };
 
-struct wh_errand;
+struct wh_rpc;
 
 /* 0 or -ENOMEM. */
-int wh_errand_open(struct wh_errand **errand, const struct wh_errand_config *config);
-void wh_errand_close(struct wh_errand *errand); /* NULL is allowed */
+int wh_rpc_open(struct wh_rpc **rpc, const struct wh_rpc_config *config);
+void wh_rpc_close(struct wh_rpc *rpc); /* NULL is allowed */
 
 /* Returns the work done. */
-int32_t wh_errand_poll(struct wh_errand *errand);
+int32_t wh_rpc_poll(struct wh_rpc *rpc);
 
-const struct wh_errand_progress *wh_errand_progress(const struct wh_errand *errand);
+const struct wh_rpc_progress *wh_rpc_progress(const struct wh_rpc *rpc);
 
 /* For a watch, as for source and sink. False: cannot be sent now. */
-enum wh_waits wh_errand_waits(const struct wh_errand *errand);
-bool wh_errand_tell_waits(struct wh_errand *errand, const struct wh_waits_told *told);
+enum wh_waits wh_rpc_waits(const struct wh_rpc *rpc);
+bool wh_rpc_tell_waits(struct wh_rpc *rpc, const struct wh_waits_told *told);
 
 #endif

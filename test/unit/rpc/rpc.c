@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server's end of an errand and a client's, chunk by chunk, in real folders; and liars. */
-#include "errand/errand.h"
+/*
+ * A server's end of a remote operation and a client's, chunk by chunk, in real folders; and liars.
+ */
+#include "rpc/rpc.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,14 +18,14 @@
 #include <unistd.h>
 
 #include "bundle/pack.h"
-#include "errand/reader.h"
+#include "rpc/reader.h"
 #include "unit.h"
 
 #define CHUNKS      4
 #define CHUNK_BYTES WH_BUNDLE_CHUNK_BYTES_MIN
 #define TOLD_MAX    64
 
-const char wh_suite_name[] = "errand";
+const char wh_suite_name[] = "rpc";
 
 /* One way: who fills takes from `free`, and who reads gives back there. */
 struct way {
@@ -38,9 +40,9 @@ struct rig {
 	int fd;
 	struct way there;
 	struct way back;
-	struct wh_errand *errand;
-	struct wh_errand_reader *reader;
-	struct wh_errand_listener listener;
+	struct wh_rpc *rpc;
+	struct wh_rpc_reader *reader;
+	struct wh_rpc_listener listener;
 	bool full; /* whoever asked takes nothing */
 	uint32_t items;
 	char told[TOLD_MAX][256]; /* "path bytes entries" */
@@ -84,11 +86,11 @@ static void on_fault(
 	to->faults++;
 }
 
-static void on_ping(void *context, uint64_t serial, uint64_t rtt_tsc)
+static void on_ping(void *context, uint64_t sequence, uint64_t rtt_tsc)
 {
 	struct rig *to = context;
 
-	CU_ASSERT(serial == to->pings && rtt_tsc > 0);
+	CU_ASSERT(sequence == to->pings && rtt_tsc > 0);
 	to->pings++;
 }
 
@@ -159,7 +161,7 @@ static void way_init(struct way *way)
 
 static void open_reader(enum wh_job_verb verb, uint32_t count)
 {
-	const struct wh_errand_reader_config config = {
+	const struct wh_rpc_reader_config config = {
 		.verb = verb,
 		.path_count = count,
 		.chunk_bytes = CHUNK_BYTES,
@@ -174,7 +176,7 @@ static void open_reader(enum wh_job_verb verb, uint32_t count)
 	rig.pings = rig.standings = 0;
 	rig.asked = rig.looks = 0;
 	rig.full = false;
-	rig.listener = (struct wh_errand_listener){.may_take = may_take,
+	rig.listener = (struct wh_rpc_listener){.may_take = may_take,
 		.on_item = on_item,
 		.on_fault = on_fault,
 		.on_ping = on_ping,
@@ -185,7 +187,7 @@ static void open_reader(enum wh_job_verb verb, uint32_t count)
 		.interval_tsc = 10};
 	way_init(&rig.there);
 	way_init(&rig.back);
-	CU_ASSERT_FATAL(wh_errand_reader_open(&rig.reader, &config) == 0);
+	CU_ASSERT_FATAL(wh_rpc_reader_open(&rig.reader, &config) == 0);
 }
 
 static void open_both(enum wh_job_verb verb, bool recursive, const char *const *paths)
@@ -195,7 +197,7 @@ static void open_both(enum wh_job_verb verb, bool recursive, const char *const *
 	while (paths[count] != NULL)
 		count++;
 
-	const struct wh_errand_config config = {
+	const struct wh_rpc_config config = {
 		.verb = verb,
 		.root_fd = rig.fd,
 		.paths = paths,
@@ -211,14 +213,14 @@ static void open_both(enum wh_job_verb verb, bool recursive, const char *const *
 	};
 
 	open_reader(verb, count);
-	CU_ASSERT_FATAL(wh_errand_open(&rig.errand, &config) == 0);
+	CU_ASSERT_FATAL(wh_rpc_open(&rig.rpc, &config) == 0);
 }
 
 static void close_both(void)
 {
-	wh_errand_close(rig.errand);
-	wh_errand_reader_close(rig.reader);
-	rig.errand = NULL;
+	wh_rpc_close(rig.rpc);
+	wh_rpc_reader_close(rig.reader);
+	rig.rpc = NULL;
 	for (int i = 0; i < 2; i++) {
 		wh_fifo_free(i == 0 ? &rig.there.free : &rig.back.free);
 		wh_fifo_free(i == 0 ? &rig.there.ready : &rig.back.ready);
@@ -229,17 +231,15 @@ static void close_both(void)
 static void finish(void)
 {
 	for (uint64_t turn = 1; turn < 1000000; turn++) {
-		wh_errand_poll(rig.errand);
-		wh_errand_reader_poll(rig.reader, turn);
-		if (wh_errand_progress(rig.errand)->done &&
-			wh_errand_reader_progress(rig.reader)->done)
+		wh_rpc_poll(rig.rpc);
+		wh_rpc_reader_poll(rig.reader, turn);
+		if (wh_rpc_progress(rig.rpc)->done && wh_rpc_reader_progress(rig.reader)->done)
 			break;
 	}
-	CU_ASSERT(wh_errand_progress(rig.errand)->done &&
-		  wh_errand_reader_progress(rig.reader)->done);
-	CU_ASSERT(wh_errand_progress(rig.errand)->error == 0);
-	CU_ASSERT(wh_errand_reader_progress(rig.reader)->error == 0);
-	CU_ASSERT(wh_errand_reader_progress(rig.reader)->tally.faults == rig.faults);
+	CU_ASSERT(wh_rpc_progress(rig.rpc)->done && wh_rpc_reader_progress(rig.reader)->done);
+	CU_ASSERT(wh_rpc_progress(rig.rpc)->error == 0);
+	CU_ASSERT(wh_rpc_reader_progress(rig.reader)->error == 0);
+	CU_ASSERT(wh_rpc_reader_progress(rig.reader)->tally.faults == rig.faults);
 }
 
 static void run(enum wh_job_verb verb, bool recursive, const char *const *paths)
@@ -290,7 +290,7 @@ static bool is_there(const char *name)
 
 static void plant(void)
 {
-	strcpy(rig.root, "/tmp/errand-XXXXXX");
+	strcpy(rig.root, "/tmp/rpc-XXXXXX");
 	CU_ASSERT_FATAL(mkdtemp(rig.root) != NULL);
 	rig.fd = open(rig.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	folder("a");
@@ -403,7 +403,7 @@ static uint64_t remove_some(bool recursive, const char *const *paths)
 
 	open_both(WH_JOB_REMOVE, recursive, paths);
 	finish();
-	done = wh_errand_reader_progress(rig.reader)->tally.done;
+	done = wh_rpc_reader_progress(rig.reader)->tally.done;
 	close_both();
 	return done;
 }
@@ -447,7 +447,7 @@ static void dig(char *path, int levels)
 static void test_deep(void)
 {
 	char path[2 * DEEP + 64] = "deep", top[32], told[64];
-	struct rlimit before, few = {.rlim_cur = 3 * WH_ERRAND_OPEN};
+	struct rlimit before, few = {.rlim_cur = 3 * WH_RPC_OPEN};
 
 	plant();
 	for (int i = 0; i < 20; i++) { /* at the first levels, before and behind the next one */
@@ -485,7 +485,7 @@ static void test_deep_stays(void)
 		snprintf(path, sizeof(path), "deep/%c", 'a' + i);
 		if (i == 0)
 			folder("deep");
-		dig(path, 2 * WH_ERRAND_OPEN);
+		dig(path, 2 * WH_RPC_OPEN);
 		if (i % 3 > 0)
 			continue;
 		strcat(path, "/.wavehaul-parts"); /* which is nobody's to remove */
@@ -592,19 +592,19 @@ static void test_many(void)
 	open_both(WH_JOB_LIST, false, (const char *[]){"many", NULL});
 	rig.full = true;
 	for (; turn < 5000; turn++) {
-		wh_errand_poll(rig.errand);
-		wh_errand_reader_poll(rig.reader, turn);
+		wh_rpc_poll(rig.rpc);
+		wh_rpc_reader_poll(rig.reader, turn);
 	}
 	CU_ASSERT_EQUAL(rig.items, 0);
-	CU_ASSERT_EQUAL(wh_errand_waits(rig.errand), WH_WAITS_SESSION);
-	CU_ASSERT_EQUAL(wh_errand_reader_waits(rig.reader), WH_WAITS_PIPE);
+	CU_ASSERT_EQUAL(wh_rpc_waits(rig.rpc), WH_WAITS_SESSION);
+	CU_ASSERT_EQUAL(wh_rpc_reader_waits(rig.reader), WH_WAITS_PIPE);
 
 	const struct wh_waits_told told = {.worked = 1, .waits = WH_WAITS_PIPE};
 
-	CU_ASSERT(wh_errand_reader_tell_waits(rig.reader, &told));
-	wh_errand_poll(rig.errand);
-	CU_ASSERT_EQUAL(wh_errand_progress(rig.errand)->waits_told, 1);
-	CU_ASSERT_EQUAL(wh_errand_progress(rig.errand)->peer.waits, WH_WAITS_PIPE);
+	CU_ASSERT(wh_rpc_reader_tell_waits(rig.reader, &told));
+	wh_rpc_poll(rig.rpc);
+	CU_ASSERT_EQUAL(wh_rpc_progress(rig.rpc)->waits_told, 1);
+	CU_ASSERT_EQUAL(wh_rpc_progress(rig.rpc)->peer.waits, WH_WAITS_PIPE);
 	rig.full = false;
 	finish();
 	CU_ASSERT_EQUAL(rig.items, 3000);
@@ -628,9 +628,9 @@ static void lie(enum wh_job_verb verb, const struct wh_record *records, uint32_t
 	else
 		wh_pack_flush(&pack);
 	for (uint64_t turn = 1; turn < 100; turn++)
-		wh_errand_reader_poll(rig.reader, turn);
-	CU_ASSERT_EQUAL(wh_errand_reader_progress(rig.reader)->error, -EPROTO);
-	CU_ASSERT(!wh_errand_reader_progress(rig.reader)->done);
+		wh_rpc_reader_poll(rig.reader, turn);
+	CU_ASSERT_EQUAL(wh_rpc_reader_progress(rig.reader)->error, -EPROTO);
+	CU_ASSERT(!wh_rpc_reader_progress(rig.reader)->done);
 	close_both();
 }
 
@@ -640,7 +640,7 @@ static void test_lies(void)
 		.item = {.kind = WH_ITEM_FILE, .path = "x", .path_bytes = 1}};
 	const struct wh_record tally = {.type = WH_RECORD_TALLY, .tally = {.items = 1}};
 	const struct wh_record empty = {.type = WH_RECORD_TALLY};
-	const struct wh_record ping = {.type = WH_RECORD_PING, .ping = {.serial = 7}};
+	const struct wh_record ping = {.type = WH_RECORD_PING, .ping = {.sequence = 7}};
 	const struct wh_record standing = {.type = WH_RECORD_STANDING};
 	struct wh_record other = item;
 
@@ -670,14 +670,14 @@ static void lie_to_server(enum wh_job_verb verb, const struct wh_record *record)
 	CU_ASSERT_FATAL(wh_pack_has_room(&pack, wh_record_bytes(record)));
 	wh_pack_put(&pack, record);
 	wh_pack_flush(&pack);
-	wh_errand_poll(rig.errand);
-	CU_ASSERT_EQUAL(wh_errand_progress(rig.errand)->error, -EPROTO);
+	wh_rpc_poll(rig.rpc);
+	CU_ASSERT_EQUAL(wh_rpc_progress(rig.rpc)->error, -EPROTO);
 	CU_ASSERT_EQUAL(rig.asked, 0);
 	close_both();
 	uproot();
 }
 
-/* One errand is one order: whoever wants another opens another. */
+/* One remote operation is one order: whoever wants another opens another. */
 static void test_another_token(void)
 {
 	static struct wh_pack pack;
@@ -694,9 +694,9 @@ static void test_another_token(void)
 	}
 	wh_pack_flush(&pack);
 	for (uint32_t turn = 0; turn < 50; turn++)
-		wh_errand_poll(rig.errand);
+		wh_rpc_poll(rig.rpc);
 	CU_ASSERT_EQUAL(rig.asked, 1);
-	CU_ASSERT_EQUAL(wh_errand_progress(rig.errand)->error, -EPROTO);
+	CU_ASSERT_EQUAL(wh_rpc_progress(rig.rpc)->error, -EPROTO);
 	close_both();
 	uproot();
 }
@@ -732,6 +732,6 @@ CU_TestInfo wh_tests[] = {
 	{"many names", test_many},
 	{"a server that lies", test_lies},
 	{"a client that lies", test_client_lies},
-	{"another order in an errand", test_another_token},
+	{"another order in a remote operation", test_another_token},
 	CU_TEST_INFO_NULL,
 };

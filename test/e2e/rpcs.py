@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What looks at a server's tree or changes it: ls, du, rm, mkdir, mv, ping.
 
-    errands.py [--quick] [-k PATTERN] [--binary PATH]
+    rpcs.py [--quick] [-k PATTERN] [--binary PATH]
 """
 
 import os

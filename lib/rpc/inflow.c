@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "errand/inflow.h"
+#include "rpc/inflow.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_QUEUE_RPCS_H
+#define WH_QUEUE_RPCS_H
+
+/*
+ * Remote operations of this host's clients (ls, du, rm, mkdir, mv, ping), run through the server's
+ * port: at once, as long as the client is connected, which receives the results as events. The
+ * control's thread begins and ends them, and sends the events; crews run their jobs.
+ */
+
+#include <stdint.h>
+
+#include "control/control.h"
+#include "queue/run.h"
+
+/* The most at once; they have places beside those for peers. */
+#define WH_RPCS_MAX 16
+
+struct wh_rpc_run;
+
+struct wh_rpcs {
+	const struct wh_run_ground *ground;
+	struct wh_control_socket *control;
+	uint32_t runs;
+	struct wh_rpc_run *run[WH_RPCS_MAX];
+};
+
+/* The command. */
+void wh_rpcs_begin(struct wh_rpcs *rpcs, struct wh_control_call *call);
+
+/* Sends new events; returns whether any remote operation is running. */
+bool wh_rpcs_look(struct wh_rpcs *rpcs, uint64_t now_tsc);
+
+void wh_rpcs_on_gone(struct wh_rpcs *rpcs, uint64_t client, uint64_t now_tsc);
+
+/* Call when no loop runs any more. */
+void wh_rpcs_close(struct wh_rpcs *rpcs);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Creates folders and renames. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "bundle/beneath.h"
+#include "rpc/rpc_internal.h"
+
+/* Reduced by the umask. */
+#define FOLDER_MODE 0777
+
+/* Creates one folder; 0 or a positive errno. */
+static int make_one(struct wh_rpc *rpc, const char *path, enum wh_doing *doing)
+{
+	char name[NAME_MAX + 1];
+	int fd = wh_rpc_open_parent(rpc, path, O_PATH, name);
+	int error = fd < 0 ? -fd : wh_rpc_judge_name(rpc, name, strlen(name), doing);
+
+	if (fd < 0)
+		*doing = WH_DOING_PATH;
+	if (error == 0 && mkdirat(fd, name, FOLDER_MODE) != 0) {
+		error = errno;
+		*doing = WH_DOING_CREATING;
+	}
+	rpc->tally.done += error == 0;
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+/* 0: a folder of that path exists, perhaps by a link; or a positive errno. */
+static int look_for_folder(const struct wh_rpc *rpc, const char *path)
+{
+	int fd = wh_beneath_resolve(rpc->config.root_fd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 ? 0 : -fd;
+}
+
+/* Creates it if it does not exist. */
+static int need_folder(struct wh_rpc *rpc, const char *path, enum wh_doing *doing)
+{
+	int error = look_for_folder(rpc, path);
+
+	*doing = WH_DOING_PATH;
+	return error == ENOENT ? make_one(rpc, path, doing) : error;
+}
+
+/* Creates missing folders above the last name, from the root downwards. */
+static int make_above(struct wh_rpc *rpc, const char *path, enum wh_doing *doing)
+{
+	char above[WH_PATH_BYTES_MAX + 1];
+	size_t bytes = strlen(path);
+	int error = 0;
+
+	WH_ASSERT(bytes < sizeof(above));
+	memcpy(above, path, bytes + 1);
+	for (char *slash = strchr(above, '/'); slash != NULL && error == 0;
+		slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (above[0] != '\0')
+			error = need_folder(rpc, above, doing);
+		*slash = '/';
+	}
+	return error;
+}
+
+void wh_rpc_make(struct wh_rpc *rpc)
+{
+	const char *path = wh_rpc_given(rpc);
+	enum wh_doing doing = WH_DOING_CREATING;
+	int error = rpc->config.recursive ? make_above(rpc, path, &doing) : 0;
+
+	if (error == 0)
+		error = rpc->config.recursive ? need_folder(rpc, path, &doing)
+					      : make_one(rpc, path, &doing);
+	if (error != 0)
+		wh_rpc_tell_fault(rpc, "", error, doing);
+}
+
+/* Opens the target's folder and sets `name`: in an existing folder the old name is kept. */
+static int open_target(const struct wh_rpc *rpc, const char *own, char name[NAME_MAX + 1])
+{
+	const char *target = rpc->config.paths[rpc->config.path_count - 1];
+	int fd = wh_beneath_resolve(rpc->config.root_fd, target, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		strcpy(name, own);
+		return fd;
+	}
+	if (rpc->config.path_count > 2)
+		return fd;
+	return wh_rpc_open_parent(rpc, target, O_PATH, name);
+}
+
+void wh_rpc_move(struct wh_rpc *rpc)
+{
+	char from_name[NAME_MAX + 1], to_name[NAME_MAX + 1];
+	enum wh_doing doing = WH_DOING_PATH;
+	int from_fd = wh_rpc_open_parent(rpc, wh_rpc_given(rpc), O_PATH, from_name);
+	int to_fd = from_fd < 0 ? from_fd : open_target(rpc, from_name, to_name);
+	int error = to_fd < 0 ? -to_fd : 0;
+
+	if (error == 0)
+		error = wh_rpc_judge_name(rpc, from_name, strlen(from_name), &doing);
+	if (error == 0)
+		error = wh_rpc_judge_name(rpc, to_name, strlen(to_name), &doing);
+	if (error == 0 && renameat(from_fd, from_name, to_fd, to_name) != 0) {
+		error = errno;
+		doing = WH_DOING_RENAMING;
+	}
+	rpc->tally.done += error == 0;
+	if (error != 0)
+		wh_rpc_tell_fault(rpc, "", error, doing);
+	if (from_fd >= 0)
+		close(from_fd);
+	if (to_fd >= 0)
+		close(to_fd);
+}
