@@ -7,7 +7,7 @@
  *                                                                 recycled --'-- compare <-'
  *
  * Time and packets are arguments of an endpoint. A program with a NIC reads the time from a clock
- * and exchanges packets with a queue of it (drivers/port/station.c). Nothing is sealed here: that
+ * and exchanges packets with a queue of it (drivers/port/netif.c). Nothing is sealed here: that
  * would need a security association at both ends (lib/trust/handshakes.h).
  */
 #include <stdio.h>

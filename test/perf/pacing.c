@@ -4,8 +4,8 @@
  * How well packets keep their time: 10 Gb/s of packets with an MTU of 1500 bytes, one by one, from
  * a TX core that does nothing else.
  *
- *   lcore 1  the sending process of the sender's station, in a loop like wh_loop_run's
- *   lcore 0  all the rest: the sender's receiving process, the receiver's station, reader, writer
+ *   lcore 1  the sending process of the sender's netif, in a loop like wh_loop_run's
+ *   lcore 0  all the rest: the sender's receiving process, the receiver's netif, reader, writer
  *
  * Two net_ring ports hand over mbufs to each other. The rest looks at them every REST_US, as often
  * as a NIC tells of some packets at once: a core that takes each packet in the moment it comes
@@ -127,9 +127,9 @@ static void poll_the_rest(struct bench *bench)
 {
 	uint64_t now_tsc = rte_rdtsc();
 
-	wh_station_receive(&bench->pair.station[SENDER], now_tsc);
-	wh_station_receive(&bench->pair.station[RECEIVER], now_tsc);
-	wh_station_send(&bench->pair.station[RECEIVER], now_tsc);
+	wh_netif_receive(&bench->pair.netif[SENDER], now_tsc);
+	wh_netif_receive(&bench->pair.netif[RECEIVER], now_tsc);
+	wh_netif_send(&bench->pair.netif[RECEIVER], now_tsc);
 	chunks_feed(bench->pair.session[SENDER], &bench->next_chunk, WH_CHUNK_BYTES_DEFAULT);
 	chunks_drain(bench->pair.session[RECEIVER]);
 }
@@ -142,7 +142,7 @@ static void send_turn(struct bench *bench, uint64_t now_tsc)
 	if (metered)
 		wh_meter_begin(&bench->meter, now_tsc);
 
-	int32_t work = wh_station_send(&bench->pair.station[SENDER], now_tsc);
+	int32_t work = wh_netif_send(&bench->pair.netif[SENDER], now_tsc);
 
 	if (metered)
 		wh_meter_end(&bench->meter, work > 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a packet costs on its way, by process: a session between two stations, both on one core, so
+ * What a packet costs on its way, by process: a session between two netifs, both on one core, so
  * that no cache line comes from another one and no device copies anything into the account.
  *
  * The line between them is a loop of ours, which is not counted: it copies each frame into a packet
@@ -77,8 +77,8 @@ static void turn(struct bench *bench, enum side side)
 
 	if (bench->metered)
 		wh_meter_begin(meter, begin_tsc);
-	work = wh_station_receive(&bench->pair.station[side], begin_tsc);
-	work += wh_station_send(&bench->pair.station[side], begin_tsc);
+	work = wh_netif_receive(&bench->pair.netif[side], begin_tsc);
+	work += wh_netif_send(&bench->pair.netif[side], begin_tsc);
 	if (bench->metered)
 		wh_meter_end(meter, work > 0);
 	bench->turn_tsc[side] += rte_rdtsc() - begin_tsc;
@@ -184,7 +184,7 @@ static void open_all(struct bench *bench, uint16_t mtu, const struct wh_profile 
 	pair->config.chunks = chunks;
 	pair->config.attach_bytes = ATTACH_BYTES;
 	pair->config.window_pkts = WINDOW_PKTS;
-	pair->config.burst_pkts = WH_STATION_BURST;
+	pair->config.burst_pkts = WH_NETIF_BURST;
 	pair->attach_bytes = ATTACH_BYTES;
 	for (enum side side = 0; side < SIDES; side++) {
 		bench->meter[side].read = pair_read_tsc;

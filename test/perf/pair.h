@@ -2,7 +2,7 @@
 #ifndef WH_PERF_PAIR_H
 #define WH_PERF_PAIR_H
 
-/* Two stations in one process, a sender's and a receiver's, on ports made of rings; one session. */
+/* Two netifs in one process, a sender's and a receiver's, on ports made of rings; one session. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/meter.h"
-#include "port/station.h"
+#include "port/netif.h"
 
 #define PAIR_MBUF_CACHE 256
 #define PAIR_OPENING_NS (5 * WH_NS_PER_S)
@@ -33,7 +33,7 @@ enum side {
 struct pair {
 	/* The caller's to fill in, and rings and pools to free. */
 	struct wh_session_config config; /* of both ends, but for the chunks' memory */
-	uint32_t attach_bytes;           /* of the stations */
+	uint32_t attach_bytes;           /* of the netifs */
 	enum wh_cipher cipher;           /* 0: nothing is sealed */
 	struct rte_mempool *pool[SIDES];
 	struct rte_ring *in[SIDES]; /* frames to a side, and from it */
@@ -44,7 +44,7 @@ struct pair {
 	struct wh_rig_sadb sadb; /* with a cipher */
 	struct wh_port *port[SIDES];
 	uint8_t *chunks[SIDES];
-	struct wh_station station[SIDES];
+	struct wh_netif netif[SIDES];
 	struct wh_session *session[SIDES]; /* the receiver's: NULL before it has been accepted */
 };
 
@@ -159,9 +159,9 @@ static inline void pair_open_port(struct pair *pair, enum side side)
 		rte_exit(EXIT_FAILURE, "%s\n", why);
 }
 
-static inline void pair_open_station(struct pair *pair, enum side side)
+static inline void pair_open_netif(struct pair *pair, enum side side)
 {
-	struct wh_station_config config = {
+	struct wh_netif_config config = {
 		.port = pair->port[side],
 		.pool = pair->pool[side],
 		.local4 = pair_address(side),
@@ -190,8 +190,8 @@ static inline void pair_open_station(struct pair *pair, enum side side)
 		config.endpoint.accept = pair_accept;
 		config.endpoint.context = pair;
 	}
-	if (wh_station_init(&pair->station[side], &config) != 0)
-		rte_exit(EXIT_FAILURE, "no memory for a station\n");
+	if (wh_netif_init(&pair->netif[side], &config) != 0)
+		rte_exit(EXIT_FAILURE, "no memory for a netif\n");
 }
 
 /* Both ends, and the sender's session on its way; it opens as they are polled. */
@@ -206,7 +206,7 @@ static inline void pair_open(struct pair *pair, const char *name)
 		if (pair->chunks[side] == NULL)
 			rte_exit(EXIT_FAILURE, "no memory for chunks\n");
 		pair_open_port(pair, side);
-		pair_open_station(pair, side);
+		pair_open_netif(pair, side);
 	}
 
 	struct wh_session_config config = pair_config_of(pair, SENDER);
@@ -216,7 +216,7 @@ static inline void pair_open(struct pair *pair, const char *name)
 
 	pair->session[SENDER] = wh_session_open(&config, &to, name, WH_OBJECT_BYTES_UNKNOWN);
 	if (pair->session[SENDER] == NULL ||
-		wh_endpoint_open(&pair->station[SENDER].endpoint, pair->session[SENDER]) != 0)
+		wh_endpoint_open(&pair->netif[SENDER].endpoint, pair->session[SENDER]) != 0)
 		rte_exit(EXIT_FAILURE, "no memory for a session\n");
 }
 
@@ -225,7 +225,7 @@ static inline void pair_close(struct pair *pair)
 	static const char *const devices[SIDES] = {"net_ring_sender", "net_ring_receiver"};
 
 	for (enum side side = 0; side < SIDES; side++) {
-		wh_station_free(&pair->station[side]);
+		wh_netif_free(&pair->netif[side]);
 		wh_session_destroy(pair->session[side]);
 		wh_port_close(pair->port[side]);
 		(void)rte_vdev_uninit(devices[side]);

@@ -99,11 +99,11 @@ static void print_verbose_rows(const char *name, const struct wh_session_stats *
 
 /* Packets that reached no session, by name of the reason, if any. */
 static void print_refused_rows(
-	const struct wh_endpoint_stats *endpoint, const struct wh_station_stats *station)
+	const struct wh_endpoint_stats *endpoint, const struct wh_netif_stats *netif)
 {
 	for (uint32_t i = WH_ENCAP_OK + 1; i < WH_ENCAP_REASONS; i++)
-		if (station->not_ours_pkts[i] > 0)
-			row("", "refused: %" PRIu64 " %s", station->not_ours_pkts[i],
+		if (netif->not_ours_pkts[i] > 0)
+			row("", "refused: %" PRIu64 " %s", netif->not_ours_pkts[i],
 				wh_encap_reason_name((enum wh_encap_reason)i));
 	for (uint32_t i = WH_WIRE_OK + 1; i < WH_WIRE_REASONS; i++)
 		if (endpoint->bad[i] > 0)
@@ -117,7 +117,7 @@ static void print_refused_rows(
 	row("",
 		"not sent: %" PRIu64 " without a way, %" PRIu64 " answers without room; %" PRIu64
 		" turns without a buffer",
-		station->no_way_pkts, endpoint->replies_dropped_pkts, station->no_mbuf_turns);
+		netif->no_way_pkts, endpoint->replies_dropped_pkts, netif->no_mbuf_turns);
 }
 
 void wh_demo_print_table(const struct wh_demo_result *result)
@@ -149,11 +149,9 @@ void wh_demo_print_table(const struct wh_demo_result *result)
 		wh_format_time(text[1], WH_UNITS_MAX, result->sender.lateness_ns[1]));
 	if (settings->verbose) {
 		print_verbose_rows("transmitter", &result->sender.stats);
-		print_refused_rows(
-			&result->endpoint[WH_EMULATOR_A], &result->station[WH_EMULATOR_A]);
+		print_refused_rows(&result->endpoint[WH_EMULATOR_A], &result->netif[WH_EMULATOR_A]);
 		print_verbose_rows("receiver", &result->receiver);
-		print_refused_rows(
-			&result->endpoint[WH_EMULATOR_B], &result->station[WH_EMULATOR_B]);
+		print_refused_rows(&result->endpoint[WH_EMULATOR_B], &result->netif[WH_EMULATOR_B]);
 	}
 	if (result->digest_known) {
 		wh_digest_text(&result->digest, digest);

@@ -10,7 +10,7 @@
 #include "demo/plan.h"
 #include "job/jobs.h"
 #include "netem/emulator.h"
-#include "port/station.h"
+#include "port/netif.h"
 
 /* The results of a demo; zeros for parts that it did not reach. */
 struct wh_demo_result {
@@ -33,7 +33,7 @@ struct wh_demo_result {
 	struct wh_netem_stats reverse;
 	struct wh_emulator_stats forward_lambda;
 	struct wh_endpoint_stats endpoint[WH_EMULATOR_ENDS];
-	struct wh_station_stats station[WH_EMULATOR_ENDS];
+	struct wh_netif_stats netif[WH_EMULATOR_ENDS];
 };
 
 void wh_demo_print_table(const struct wh_demo_result *result);

@@ -49,7 +49,7 @@ static uint64_t align_up(uint64_t bytes, uint64_t to)
 }
 
 /*
- * The most packets in rings of the port and in stations, where a packet to be sent has two mbufs,
+ * The most packets in rings of the port and in netifs, where a packet to be sent has two mbufs,
  * the head's and the payload's; plus those in caches of cores. Packets from an emulated lambda are
  * in its own mbufs, and packets to it have one mbuf.
  */
@@ -60,8 +60,8 @@ static uint32_t count_mbufs(
 	uint32_t tx_pkts = RTE_MAX(settings->tx_descriptors, UINT32_C(2048));
 
 	if (spec->facts.emulated)
-		return WH_HOST_RING_PKTS + WH_STATION_MBUFS + 2 * POOL_CACHE;
-	return settings->queues * (rx_pkts + 2 * tx_pkts + 3 * WH_STATION_MBUFS) +
+		return WH_HOST_RING_PKTS + WH_NETIF_MBUFS + 2 * POOL_CACHE;
+	return settings->queues * (rx_pkts + 2 * tx_pkts + 3 * WH_NETIF_MBUFS) +
 	       WH_SETTINGS_CPUS_MAX * POOL_CACHE / 8 + 1024;
 }
 
@@ -157,14 +157,14 @@ static const char *mac_text(const uint8_t mac[6], char text[RTE_ETHER_ADDR_FMT_S
 /* Two hosts with one address lose packets to each other; nothing else would report it. */
 static int32_t tell_conflict(void *state, uint64_t now_tsc)
 {
-	struct wh_station *station = state;
+	struct wh_netif *netif = state;
 	struct wh_neighbour_conflict conflict;
 	char address[WH_ADDRESS_TEXT_BYTES];
 	char mac[RTE_ETHER_ADDR_FMT_SIZE];
 	char known[RTE_ETHER_ADDR_FMT_SIZE];
 
 	(void)now_tsc;
-	if (!wh_neighbour_take_conflict(&station->neighbour, &conflict))
+	if (!wh_neighbour_take_conflict(&netif->neighbour, &conflict))
 		return 0;
 	wh_address_text(&conflict.address, address);
 	mac_text(conflict.mac, mac);
@@ -184,10 +184,10 @@ static int32_t tell_conflict(void *state, uint64_t now_tsc)
 
 static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 {
-	struct wh_station *station = &host->station[number];
+	struct wh_netif *netif = &host->netif[number];
 	struct wh_loop *receives = wh_runtime_loop_of(host->runtime, number, false);
 	struct wh_loop *sends = wh_runtime_loop_of(host->runtime, number, true);
-	struct wh_station_config config = {
+	struct wh_netif_config config = {
 		.port = host->port,
 		.queue = (uint16_t)number,
 		.pool = host->pool,
@@ -208,23 +208,23 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 	}
 	config.endpoint.rx_meter = &receives->meter;
 	config.endpoint.tx_meter = &sends->meter;
-	if (wh_station_init(station, &config) != 0) {
+	if (wh_netif_init(netif, &config) != 0) {
 		wh_complain("no memory for an endpoint");
 		return -ENOMEM;
 	}
 	host->shards++;
 	if (number > 0)
-		wh_station_join(&host->station[0], station);
-	wh_neighbour_announce(&station->neighbour, rte_rdtsc());
+		wh_netif_join(&host->netif[0], netif);
+	wh_neighbour_announce(&netif->neighbour, rte_rdtsc());
 	receives->nap_us = WH_LOOP_PACKET_NAP_US;
 	sends->nap_us = WH_LOOP_PACKET_NAP_US;
-	wh_loop_add(receives, "receive", wh_station_receive, station);
-	wh_loop_add(sends, "send", wh_station_send, station);
+	wh_loop_add(receives, "receive", wh_netif_receive, netif);
+	wh_loop_add(sends, "send", wh_netif_send, netif);
 	/*
 	 * If queues are paired, each has a neighbour table of its own, which belongs to the sending
 	 * core.
 	 */
-	wh_loop_add(sends, "conflict", tell_conflict, station);
+	wh_loop_add(sends, "conflict", tell_conflict, netif);
 	return 0;
 }
 
@@ -246,7 +246,7 @@ static int32_t watch_link(void *state, uint64_t now_tsc)
 static void join_groups(struct wh_host *host)
 {
 	uint8_t macs[WH_NEIGHBOUR_GROUPS_MAX][RTE_ETHER_ADDR_LEN];
-	uint32_t count = wh_neighbour_groups(&host->station[0].neighbour, macs);
+	uint32_t count = wh_neighbour_groups(&host->netif[0].neighbour, macs);
 	enum wh_port_groups groups = WH_PORT_GROUPS_UNFILTERED;
 
 	WH_ASSERT(count <= WH_NEIGHBOUR_GROUPS_MAX);
@@ -296,7 +296,7 @@ static void count(const struct wh_ground *ground, uint32_t shard, struct wh_grou
 	struct wh_port_stats stats;
 
 	WH_ASSERT(shard < host->shards);
-	*counts = (struct wh_ground_counts){.bad_pkts = wh_station_bad_pkts(&host->station[shard])};
+	*counts = (struct wh_ground_counts){.bad_pkts = wh_netif_bad_pkts(&host->netif[shard])};
 	wh_port_stats_total(host->port, &stats);
 	for (uint32_t i = 0; i < WH_PORT_DROPS; i++)
 		counts->dropped_pkts += stats.dropped_pkts[i];
@@ -357,16 +357,16 @@ static int open_ground(struct wh_host *host)
 		ground->shard[number] = (struct wh_ground_shard){
 			.ground = ground,
 			.number = number,
-			.endpoint = &host->station[number].endpoint,
+			.endpoint = &host->netif[number].endpoint,
 		};
 	return 0;
 }
 
 static int open_shards(struct wh_host *host, uint32_t jobs)
 {
-	host->station = aligned_alloc(
-		64, align_up(sizeof(*host->station), 64) * host->ground.settings->queues);
-	if (host->station == NULL) {
+	host->netif = aligned_alloc(
+		64, align_up(sizeof(*host->netif), 64) * host->ground.settings->queues);
+	if (host->netif == NULL) {
 		wh_complain("out of memory for the queues");
 		return -ENOMEM;
 	}
@@ -510,11 +510,11 @@ void wh_host_close(struct wh_host *host)
 {
 	await_rpcs();
 	for (uint32_t i = 0; i < host->shards; i++)
-		wh_station_free(&host->station[i]);
+		wh_netif_free(&host->netif[i]);
 	host->shards = 0;
 	wh_host_handshake_free(&host->handshake);
 	wh_port_close(host->port);
 	wh_seeker_end();
 	wh_arena_free(&host->ground.arena);
-	free(host->station);
+	free(host->netif);
 }

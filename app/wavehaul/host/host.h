@@ -3,11 +3,11 @@
 #define WH_APP_HOST_H
 
 /*
- * A port and what is behind it: a shard (station and endpoint) per queue, and the memory of
+ * A port and what is behind it: a shard (netif and endpoint) per queue, and the memory of
  * sessions. A process may have several, on one runtime. What is sent is up to jobs: see jobs.h.
  *
  *   wh_host_start  starts DPDK for one port, and opens a host on it
- *   wh_host_open   opens a host on a started runtime: port and stations; runs nothing yet
+ *   wh_host_open   opens a host on a started runtime: port and netifs; runs nothing yet
  *   wh_host_close  closes the port and frees memory; the sessions must be destroyed before
  */
 
@@ -21,9 +21,9 @@
 #include "host/memory_plan.h"
 #include "host/runtime.h"
 #include "host/settings.h"
+#include "port/netif.h"
 #include "port/port.h"
 #include "port/spec.h"
-#include "port/station.h"
 
 struct wh_host;
 
@@ -35,7 +35,7 @@ struct wh_host {
 	struct wh_port *port;
 	void *memory; /* of the arena */
 	uint32_t shards;
-	struct wh_station *station; /* one per shard */
+	struct wh_netif *netif; /* one per shard */
 	struct wh_link_watch link;
 	struct wh_host_handshake handshake; /* if the settings want one */
 	_Atomic bool lost; /* the port is gone, as was reported; the process ends */

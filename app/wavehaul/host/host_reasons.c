@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Why packets did not reach a session: the counters of the port, the stations and the endpoints. */
+/* Why packets did not reach a session: the counters of the port, the netifs and the endpoints. */
 
 #include "host/host.h"
 
@@ -29,7 +29,7 @@ static uint64_t of_endpoints(const struct wh_host *host, size_t offset)
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < host->shards; i++)
-		sum += *(const uint64_t *)((const char *)&host->station[i].endpoint.stats + offset);
+		sum += *(const uint64_t *)((const char *)&host->netif[i].endpoint.stats + offset);
 	return sum;
 }
 
@@ -45,7 +45,7 @@ uint32_t wh_host_reasons(const struct wh_host *host, struct wh_reason *reasons)
 		uint64_t pkts = 0;
 
 		for (uint32_t i = 0; i < host->shards; i++)
-			pkts += wh_station_stats(&host->station[i]).not_ours_pkts[reason];
+			pkts += wh_netif_stats(&host->netif[i]).not_ours_pkts[reason];
 		add(&list, wh_encap_reason_name((enum wh_encap_reason)reason), pkts);
 	}
 	for (uint32_t reason = WH_WIRE_OK + 1; reason < WH_WIRE_REASONS; reason++)

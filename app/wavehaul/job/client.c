@@ -29,7 +29,7 @@ enum wh_client_state wh_client_state(const struct wh_client *client)
 
 static void await_link(struct wh_client *client, uint64_t now_tsc)
 {
-	struct wh_neighbour *neighbour = &client->host->station[0].neighbour;
+	struct wh_neighbour *neighbour = &client->host->netif[0].neighbour;
 
 	if (client->host->link.was_up && client->host->spec.facts.emulated)
 		set_state(client, WH_CLIENT_READY); /* there is nothing to prove */
@@ -43,7 +43,7 @@ static void await_link(struct wh_client *client, uint64_t now_tsc)
 /* If the path changes and drops large packets, only this check reveals it. */
 static void look_again(struct wh_client *client, uint64_t now_tsc)
 {
-	struct wh_neighbour *neighbour = &client->host->station[0].neighbour;
+	struct wh_neighbour *neighbour = &client->host->netif[0].neighbour;
 
 	if (!client->looking) {
 		if (now_tsc < client->next_look_tsc)
@@ -122,7 +122,7 @@ void wh_client_init(struct wh_client *client, struct wh_host *host, const struct
 	struct wh_address watched = *peer;
 
 	watched.port = (uint16_t)host->ground.settings->udp_port;
-	wh_neighbour_watch(&host->station[0].neighbour, &client->watch, &watched);
+	wh_neighbour_watch(&host->netif[0].neighbour, &client->watch, &watched);
 	wh_loop_add(wh_runtime_loop_of(host->runtime, 0, true), "mtu", poll_client, client);
 }
 

@@ -9,27 +9,27 @@
 
 /* Counters behind a queue, or summed over all of them: only 64-bit counters. */
 struct behind {
-	struct wh_station_stats station;
+	struct wh_netif_stats netif;
 	struct wh_endpoint_stats endpoint;
 	struct wh_answerer_stats answerer;
 	struct wh_neighbour_stats neighbour;
 };
 
-static_assert(sizeof(struct wh_station_stats) % sizeof(uint64_t) == 0 &&
+static_assert(sizeof(struct wh_netif_stats) % sizeof(uint64_t) == 0 &&
 		      sizeof(struct wh_endpoint_stats) % sizeof(uint64_t) == 0 &&
 		      sizeof(struct wh_answerer_stats) % sizeof(uint64_t) == 0 &&
 		      sizeof(struct wh_neighbour_stats) % sizeof(uint64_t) == 0,
 	"all counters are of 64 bits");
 
-static void add_station(struct behind *sum, const struct wh_station *of)
+static void add_netif(struct behind *sum, const struct wh_netif *of)
 {
-	const struct wh_station_stats station = wh_station_stats(of);
+	const struct wh_netif_stats netif = wh_netif_stats(of);
 	const uint64_t *endpoint = (const uint64_t *)&of->endpoint.stats;
 	const uint64_t *answerer = (const uint64_t *)&of->endpoint.answerer.stats;
 	const uint64_t *neighbour = (const uint64_t *)&of->neighbour.stats;
 
-	for (size_t i = 0; i < sizeof(sum->station) / sizeof(uint64_t); i++)
-		((uint64_t *)&sum->station)[i] += ((const uint64_t *)&station)[i];
+	for (size_t i = 0; i < sizeof(sum->netif) / sizeof(uint64_t); i++)
+		((uint64_t *)&sum->netif)[i] += ((const uint64_t *)&netif)[i];
 	for (size_t i = 0; i < sizeof(sum->endpoint) / sizeof(uint64_t); i++)
 		((uint64_t *)&sum->endpoint)[i] += wh_tel_load(&endpoint[i]);
 	for (size_t i = 0; i < sizeof(sum->answerer) / sizeof(uint64_t); i++)
@@ -62,12 +62,12 @@ static void put_traffic(json_t *data, const struct wh_port_stats *stats)
 
 static void put_behind(json_t *data, const struct behind *behind)
 {
-	const struct wh_station_stats *station = &behind->station;
+	const struct wh_netif_stats *netif = &behind->netif;
 	const struct wh_endpoint_stats *endpoint = &behind->endpoint;
 
 	for (uint32_t i = WH_ENCAP_OK + 1; i < WH_ENCAP_REASONS; i++)
 		wh_tel_put_about(data, "drop_frame_", wh_encap_reason_name((enum wh_encap_reason)i),
-			"", station->not_ours_pkts[i]);
+			"", netif->not_ours_pkts[i]);
 	for (uint32_t i = WH_WIRE_OK + 1; i < WH_WIRE_REASONS; i++)
 		wh_tel_put_about(data, "drop_packet_", wh_wire_reason_name((enum wh_wire_reason)i),
 			"", endpoint->bad[i]);
@@ -81,9 +81,9 @@ static void put_behind(json_t *data, const struct behind *behind)
 	wh_tel_put(data, "drop_replies_full", endpoint->replies_dropped_pkts);
 	wh_tel_put(data, "drop_handshakes_full", endpoint->datagrams_dropped_pkts);
 	wh_tel_put(data, "drop_no_sa", endpoint->no_sa_pkts);
-	wh_tel_put(data, "drop_host_full", station->host_full_pkts);
-	wh_tel_put(data, "drop_no_way", station->no_way_pkts);
-	wh_tel_put(data, "no_mbuf_turns", station->no_mbuf_turns);
+	wh_tel_put(data, "drop_host_full", netif->host_full_pkts);
+	wh_tel_put(data, "drop_no_way", netif->no_way_pkts);
+	wh_tel_put(data, "no_mbuf_turns", netif->no_mbuf_turns);
 	wh_tel_put(data, "unhinted", endpoint->unhinted_pkts);
 	wh_tel_put(data, "drop_not_allowed", endpoint->turned_away_pkts);
 	wh_tel_put(data, "kept_early", endpoint->early_pkts);
@@ -128,7 +128,7 @@ static void put_queues(json_t *data, const struct wh_host *host, uint32_t first,
 
 	WH_ASSERT(first < end && end <= host->shards);
 	for (uint32_t i = first; i < end; i++)
-		add_station(&behind, &host->station[i]);
+		add_netif(&behind, &host->netif[i]);
 	put_port(data, host);
 	put_traffic(data, stats);
 	put_behind(data, &behind);

@@ -188,7 +188,7 @@ json_t *wh_tel_neighbour_rows(void)
 		return NULL;
 	rows = json_array();
 	for (uint32_t queue = 0; queue < host->shards; queue++)
-		add_neighbours(rows, &host->station[queue].neighbour, queue);
+		add_neighbours(rows, &host->netif[queue].neighbour, queue);
 	wh_tel_leave();
 	return rows;
 }

@@ -57,7 +57,7 @@ static struct wh_past_role never_falling(const struct wh_past_role *now, bool re
 static void add_all(struct sum sum[2], const struct wh_host *host)
 {
 	for (uint32_t shard = 0; shard < host->shards; shard++) {
-		const struct wh_endpoint *endpoint = &host->station[shard].endpoint;
+		const struct wh_endpoint *endpoint = &host->netif[shard].endpoint;
 		uint32_t places = endpoint->config.places;
 
 		for (uint32_t place = 0; place < places; place++) {

@@ -17,7 +17,7 @@
 
 #define HZ WH_HOST_CLOCK_HZ
 
-#define OUT_BURST 32 /* as in a station */
+#define OUT_BURST 32 /* as in a netif */
 
 #define RING_PKTS 512 /* packets a port's loop receives before it does other work */
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_STATION_STUB_H
-#define WH_TEST_STATION_STUB_H
+#ifndef WH_TEST_NETIF_STUB_H
+#define WH_TEST_NETIF_STUB_H
 
-/* A port whose other end is the test's, and a station on each queue, in virtual time. */
+/* A port whose other end is the test's, and a netif on each queue, in virtual time. */
 
-#include "station_rig.h"
+#include "netif_rig.h"
 
-#define MAILBOX_CALLS (WH_STATION_WAITING + 3)
+#define MAILBOX_CALLS (WH_NETIF_WAITING + 3)
 
 struct stub {
 	struct rte_mempool *pool;
 	struct cable cable;
-	struct wh_station station[RIG_STATION_QUEUES];
+	struct wh_netif netif[RIG_NETIF_QUEUES];
 	struct wh_session *session[MAILBOX_CALLS];
 	uint8_t *memory[MAILBOX_CALLS];
 	uint32_t calls;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PORT_STATION_H
-#define WH_PORT_STATION_H
+#ifndef WH_PORT_NETIF_H
+#define WH_PORT_NETIF_H
 
 /*
  * Joins one queue of a port to the endpoint behind it, and does a host's duties on its link, ARP
@@ -17,39 +17,38 @@
  *
  * The neighbour belongs to the sending process. A received mbuf is freed in the same call, since
  * rcv has copied its payload into a chunk, except frames for the host, which the sending process
- * frees. An mbuf to be sent is the station's until the port takes it.
+ * frees. An mbuf to be sent is the netif's until the port takes it.
  *
  * If a port steers by rules or by hash, UDP goes to the queue of its port, and everything else to
- * queue 0. So the station of queue 0 forwards news of neighbours to its siblings, the stations of
- * the other queues, which do not receive them: wh_station_join. It alone answers questions.
+ * queue 0. So the netif of queue 0 forwards news of neighbours to its siblings, the netifs of
+ * the other queues, which do not receive them: wh_netif_join. It alone answers questions.
  */
 
 #include <stdint.h>
 
+#include "endpoint/endpoint.h"
 #include "neighbour/neighbour.h"
 #include "port/port.h"
-#include "endpoint/endpoint.h"
 
-#define WH_STATION_BURST 32
-#define WH_STATION_RECEIVE_MAX                                                                     \
-	512 /* in one turn of the loop: a whole default ring of descriptors */
+#define WH_NETIF_BURST       32
+#define WH_NETIF_RECEIVE_MAX 512 /* in one turn of the loop: a whole default ring of descriptors */
 
 /* Capacity for frames for the host on their way between the processes, 2^n - 1. */
-#define WH_STATION_HOST_PKTS 63
+#define WH_NETIF_HOST_PKTS 63
 
 /* Capacity for news of neighbours on their way to a sibling, 2^n - 1. */
-#define WH_STATION_NEWS_PKTS 15
+#define WH_NETIF_NEWS_PKTS 15
 
 /* Packets that wait for the MAC of their target, the last one to each (RFC 1122 2.3.2.2). */
-#define WH_STATION_WAITING 8
+#define WH_NETIF_WAITING 8
 
 /* How long they wait: a question or two of ARP. */
-#define WH_STATION_WAITS_MS 1500
+#define WH_NETIF_WAITS_MS 1500
 
 /* Peers whose headers are kept ready, one per place; a power of two. */
-#define WH_STATION_WAYS 16
+#define WH_NETIF_WAYS 16
 
-struct wh_station_config {
+struct wh_netif_config {
 	struct wh_port *port;
 	uint16_t queue;
 	struct rte_mempool *pool; /* of packets to send: wh_port_room_bytes(mtu) of room */
@@ -58,14 +57,14 @@ struct wh_station_config {
 	uint16_t vlan;                        /* 0: frames are not tagged */
 	uint32_t attach_bytes;                /* payloads of this size or more are sent from
 					       * their chunks, not copied; UINT32_MAX: none */
-	struct wh_neighbour_config neighbour; /* valid; the station sets its vlan, and its
+	struct wh_neighbour_config neighbour; /* valid; the netif sets its vlan, and its
 					       * entries: one for each session */
 	struct wh_endpoint_config endpoint;   /* its meters also count the port's time */
 	uint64_t (*read_tsc)(void);           /* the clock, after a burst came and before one
 					       * goes; NULL: the time of the turn */
 };
 
-struct wh_station_stats {
+struct wh_netif_stats {
 	uint64_t not_ours_pkts[WH_ENCAP_REASONS]; /* by reason */
 	uint64_t host_full_pkts;                  /* for the host, beyond those that may wait */
 	uint64_t no_mbuf_turns;                   /* turns without an mbuf to write into */
@@ -73,7 +72,7 @@ struct wh_station_stats {
 };
 
 /* The way to a peer as of the last packet to it. */
-struct wh_station_way {
+struct wh_netif_way {
 	struct wh_encap encap; /* 0 bytes: unused */
 	struct wh_address to;
 	uint8_t mac[6];
@@ -81,7 +80,7 @@ struct wh_station_way {
 };
 
 /* A packet that waits for its target's MAC. */
-struct wh_station_waiting {
+struct wh_netif_waiting {
 	struct rte_mbuf *mbuf; /* the whole packet from `head_offset` on; NULL: none */
 	struct wh_address to;
 	uint32_t head_bytes;
@@ -89,60 +88,60 @@ struct wh_station_waiting {
 	uint64_t until_tsc;
 };
 
-struct wh_station {
-	struct wh_station_config config;
+struct wh_netif {
+	struct wh_netif_config config;
 	struct wh_endpoint endpoint;
 	struct wh_fifo host_frames; /* mbufs: receive -> send; hash.usr has the enum
 				     * wh_encap_reason why it is no packet of ours */
-	struct wh_fifo news;        /* mbufs that may be shared: from receive of the station that
+	struct wh_fifo news;        /* mbufs that may be shared: from receive of the netif that
 				     * this one has joined -> send */
 
 	/* receive, its cache lines apart */
 	uint8_t apart_receive[64];
-	struct wh_station *sibling[WH_PORT_QUEUES_MAX - 1]; /* the stations that have joined */
+	struct wh_netif *sibling[WH_PORT_QUEUES_MAX - 1]; /* the netifs that have joined */
 	uint32_t siblings;
 	struct wh_encap_known known; /* the headers of the previous packet */
 	uint32_t full_pkts;          /* packets in successive full bursts */
 	uint64_t missed_tsc;         /* receive -> send: when the port's ring was last full */
-	struct wh_station_stats receive_stats;
+	struct wh_netif_stats receive_stats;
 
 	/* send */
 	uint8_t apart_send[64];
 	struct wh_neighbour neighbour;
-	struct wh_station_way way[WH_STATION_WAYS]; /* by a hash of the peer's address */
-	struct wh_encap back;                       /* of the answer to a stranger */
-	struct wh_station_waiting waiting[WH_STATION_WAITING];
-	uint32_t waits;                             /* their number */
-	struct rte_mbuf *spare[WH_STATION_BURST];   /* allocated and not yet used, from index 0 */
+	struct wh_netif_way way[WH_NETIF_WAYS]; /* by a hash of the peer's address */
+	struct wh_encap back;                   /* of the answer to a stranger */
+	struct wh_netif_waiting waiting[WH_NETIF_WAITING];
+	uint32_t waits;                         /* their number */
+	struct rte_mbuf *spare[WH_NETIF_BURST]; /* allocated and not yet used, from index 0 */
 	uint32_t spares;
 	uint32_t head_offset; /* offset of a packet's head in its mbuf */
-	struct wh_station_stats send_stats;
+	struct wh_netif_stats send_stats;
 };
 
 /* 0 or -ENOMEM. */
-int wh_station_init(struct wh_station *station, const struct wh_station_config *config);
-void wh_station_free(struct wh_station *station);
+int wh_netif_init(struct wh_netif *netif, const struct wh_netif_config *config);
+void wh_netif_free(struct wh_netif *netif);
 
 /*
- * What `first`, the station of queue 0, receives about neighbours goes also to `other` of the same
+ * What `first`, the netif of queue 0, receives about neighbours goes also to `other` of the same
  * port: ARP replies and announcements, neighbour advertisements. Does nothing if queues are paired.
  * Call before either is polled; neither may be freed while the other is still polled.
  */
-void wh_station_join(struct wh_station *first, struct wh_station *other);
+void wh_netif_join(struct wh_netif *first, struct wh_netif *other);
 
-/* The processes; `station` is a struct wh_station. */
-int32_t wh_station_receive(void *station, uint64_t now_tsc);
-int32_t wh_station_send(void *station, uint64_t now_tsc);
+/* The processes; `netif` is a struct wh_netif. */
+int32_t wh_netif_receive(void *netif, uint64_t now_tsc);
+int32_t wh_netif_send(void *netif, uint64_t now_tsc);
 
-/* The most packets that a station holds at once. */
-#define WH_STATION_MBUFS                                                                           \
-	(WH_STATION_BURST + WH_PORT_BACKLOG_PKTS + WH_STATION_HOST_PKTS + WH_STATION_NEWS_PKTS +   \
-		WH_STATION_WAITING)
+/* The most packets that a netif holds at once. */
+#define WH_NETIF_MBUFS                                                                             \
+	(WH_NETIF_BURST + WH_PORT_BACKLOG_PKTS + WH_NETIF_HOST_PKTS + WH_NETIF_NEWS_PKTS +         \
+		WH_NETIF_WAITING)
 
 /* Sum of both processes; may be called on any core. */
-struct wh_station_stats wh_station_stats(const struct wh_station *station);
+struct wh_netif_stats wh_netif_stats(const struct wh_netif *netif);
 
 /* Packets that were refused before a session received them, for any reason. */
-uint64_t wh_station_bad_pkts(const struct wh_station *station);
+uint64_t wh_netif_bad_pkts(const struct wh_netif *netif);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_STATION_RIG_H
-#define WH_TEST_STATION_RIG_H
+#ifndef WH_TEST_NETIF_RIG_H
+#define WH_TEST_NETIF_RIG_H
 
 /*
- * Two stations on ports of rings, and transfers from the first to the second. What one sends comes
+ * Two netifs on ports of rings, and transfers from the first to the second. What one sends comes
  * to the other by pair_carry, which looks at every frame; so does the test with a port alone.
  */
 
@@ -15,19 +15,19 @@
 #include <rte_ring.h>
 
 #include "../rig/stream.h"
-#include "port/station.h"
+#include "port/netif.h"
 
-#define RIG_STATION_HZ     UINT64_C(1000000000)
-#define RIG_STATION_QUEUES 3
-#define RIG_RING_PKTS      1024
-#define RIG_TRANSFERS      6
-#define RIG_CHUNK_BYTES    65536
-#define RIG_CHUNKS         8
+#define RIG_NETIF_HZ     UINT64_C(1000000000)
+#define RIG_NETIF_QUEUES 3
+#define RIG_RING_PKTS    1024
+#define RIG_TRANSFERS    6
+#define RIG_CHUNK_BYTES  65536
+#define RIG_CHUNKS       8
 
 /* A port and the far ends of its queues. */
 struct cable {
-	struct rte_ring *in[RIG_STATION_QUEUES];  /* to the port */
-	struct rte_ring *out[RIG_STATION_QUEUES]; /* from it */
+	struct rte_ring *in[RIG_NETIF_QUEUES];  /* to the port */
+	struct rte_ring *out[RIG_NETIF_QUEUES]; /* from it */
 	uint16_t queues;
 	char name[16];
 	struct wh_port *port;
@@ -86,7 +86,7 @@ struct pair {
 	struct rte_mempool *pool;
 	struct cable cable[2];
 	struct wh_address address[2];
-	struct wh_station station[2];
+	struct wh_netif netif[2];
 	struct transfer transfer[RIG_TRANSFERS];
 	uint32_t transfers;
 	struct seen seen;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "port/station.h"
+#include "port/netif.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -13,23 +13,23 @@
 #include "closed.h"
 #include "eal.h"
 #include "neighbour_rig.h"
+#include "netif_rig.h"
+#include "netif_stub.h"
 #include "session/internal.h"
-#include "station_rig.h"
-#include "station_stub.h"
 #include "unit.h"
 
-const char wh_suite_name[] = "drivers/port/station";
+const char wh_suite_name[] = "drivers/port/netif";
 
-#define MS (RIG_STATION_HZ / 1000)
+#define MS (RIG_NETIF_HZ / 1000)
 
 /* One thread runs both processes of both ends and everything else, in virtual time. */
 static void run_pair(struct pair *pair, uint64_t patience_tsc)
 {
 	for (uint64_t now = MS; now < patience_tsc && !pair_is_over(pair); now += 5000) {
 		for (int end = 0; end < 2; end++)
-			(void)wh_station_receive(&pair->station[end], now);
+			(void)wh_netif_receive(&pair->netif[end], now);
 		for (int end = 0; end < 2; end++)
-			(void)wh_station_send(&pair->station[end], now);
+			(void)wh_netif_send(&pair->netif[end], now);
 		(void)pair_carry(pair);
 		(void)pair_run_users(pair);
 	}
@@ -57,9 +57,9 @@ static void check_way(const struct pair *pair, uint64_t data_pkts)
 	CU_ASSERT_EQUAL(seen->chains, attaches && !shape->linearises ? data_pkts : 0);
 	CU_ASSERT_EQUAL(linearised_pkts(pair), attaches && shape->linearises ? data_pkts : 0);
 	for (int end = 0; end < 2; end++) {
-		CU_ASSERT_EQUAL(wh_station_bad_pkts(&pair->station[end]), 0);
-		CU_ASSERT_EQUAL(wh_station_stats(&pair->station[end]).no_mbuf_turns, 0);
-		CU_ASSERT_EQUAL(wh_station_stats(&pair->station[end]).host_full_pkts, 0);
+		CU_ASSERT_EQUAL(wh_netif_bad_pkts(&pair->netif[end]), 0);
+		CU_ASSERT_EQUAL(wh_netif_stats(&pair->netif[end]).no_mbuf_turns, 0);
+		CU_ASSERT_EQUAL(wh_netif_stats(&pair->netif[end]).host_full_pkts, 0);
 	}
 }
 
@@ -88,7 +88,7 @@ static void test_transfers(void)
 
 		pair_open(&pair, &shapes[i]);
 		pair_start(&pair, chunks * RIG_CHUNK_BYTES + 1);
-		run_pair(&pair, 5 * RIG_STATION_HZ);
+		run_pair(&pair, 5 * RIG_NETIF_HZ);
 		pair_check(&pair);
 		check_way(&pair, chunks * chunk_pkts + 1);
 		pair_close(&pair);
@@ -106,7 +106,7 @@ static void test_attach_from(void)
 		shape.attach_bytes = payload_bytes + more;
 		pair_open(&pair, &shape);
 		pair_start(&pair, 10 * payload_bytes);
-		run_pair(&pair, RIG_STATION_HZ);
+		run_pair(&pair, RIG_NETIF_HZ);
 		pair_check(&pair);
 		CU_ASSERT_EQUAL(pair.seen.chains, more == 0 ? 10 : 0);
 		pair_close(&pair);
@@ -140,18 +140,18 @@ static void test_taken_cores(void)
 
 	pair_open(&pair, &shape);
 	for (int end = 0; end < 2; end++)
-		pair.station[end].config.read_tsc = read_clock;
+		pair.netif[end].config.read_tsc = read_clock;
 	pair_start(&pair, 48 * RIG_CHUNK_BYTES);
-	for (clock_tsc = MS; clock_tsc < 5 * RIG_STATION_HZ && !pair_is_over(&pair);) {
+	for (clock_tsc = MS; clock_tsc < 5 * RIG_NETIF_HZ && !pair_is_over(&pair);) {
 		uint64_t turn_tsc = clock_tsc;
 
 		clock_tsc += taken_tsc;
 		for (int end = 0; end < 2; end++)
-			(void)wh_station_send(&pair.station[end], turn_tsc);
+			(void)wh_netif_send(&pair.netif[end], turn_tsc);
 		(void)pair_carry(&pair);
 		clock_tsc += step_tsc;
 		for (int end = 0; end < 2; end++)
-			(void)wh_station_receive(&pair.station[end], turn_tsc);
+			(void)wh_netif_receive(&pair.netif[end], turn_tsc);
 		(void)pair_run_users(&pair);
 		if (arrived_tsc(&pair) > last_tsc) {
 			last_tsc = arrived_tsc(&pair);
@@ -171,7 +171,7 @@ static uint64_t now_tsc(void)
 	struct timespec time;
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * RIG_STATION_HZ + (uint64_t)time.tv_nsec;
+	return (uint64_t)time.tv_sec * RIG_NETIF_HZ + (uint64_t)time.tv_nsec;
 }
 
 struct worker {
@@ -193,8 +193,8 @@ static void *work(void *argument)
 		int32_t done = worker->sends ? 0 : pair_carry(pair);
 
 		for (int end = 0; end < 2; end++)
-			done += worker->sends ? wh_station_send(&pair->station[end], now)
-					      : wh_station_receive(&pair->station[end], now);
+			done += worker->sends ? wh_netif_send(&pair->netif[end], now)
+					      : wh_netif_receive(&pair->netif[end], now);
 		if (done == 0)
 			sched_yield();
 	}
@@ -236,7 +236,7 @@ static void test_cores(void)
 		pair_open(&pair, &shapes[i]);
 		for (uint32_t j = 0; j < RIG_TRANSFERS; j++)
 			pair_start(&pair, (UINT64_C(2) << 20) + j * 1000);
-		run_on_cores(&pair, 20 * RIG_STATION_HZ);
+		run_on_cores(&pair, 20 * RIG_NETIF_HZ);
 		pair_check(&pair);
 		pair_close(&pair);
 	}
@@ -268,8 +268,8 @@ static void test_siblings(void)
 		stub_run(&stub, 20);
 		for (uint16_t queue = 0; queue < 3; queue++) {
 			stub_expect(&stub, queue, rig_peer, 1, 0);
-			CU_ASSERT_EQUAL(wh_station_stats(&stub.station[queue]).no_way_pkts, 0);
-			CU_ASSERT_EQUAL(stub.station[queue].waits, 1);
+			CU_ASSERT_EQUAL(wh_netif_stats(&stub.netif[queue]).no_way_pkts, 0);
+			CU_ASSERT_EQUAL(stub.netif[queue].waits, 1);
 		}
 
 		/* One answer, on queue 0: the OPEN that waits, and those of 50, 150, 350 ms. */
@@ -279,13 +279,13 @@ static void test_siblings(void)
 			bool learnt = queue == 0 || cases[i].all_learn;
 
 			stub_expect(&stub, queue, rig_peer, 0, learnt ? 4 : 0);
-			CU_ASSERT_EQUAL(stub.station[queue].waits, learnt ? 0 : 1);
+			CU_ASSERT_EQUAL(stub.netif[queue].waits, learnt ? 0 : 1);
 			CU_ASSERT_EQUAL(
-				wh_station_stats(&stub.station[queue]).no_way_pkts, learnt ? 0 : 3);
-			CU_ASSERT_EQUAL(stub.station[queue].neighbour.entry[0].state,
+				wh_netif_stats(&stub.netif[queue]).no_way_pkts, learnt ? 0 : 3);
+			CU_ASSERT_EQUAL(stub.netif[queue].neighbour.entry[0].state,
 				learnt ? WH_NEIGHBOUR_REACHABLE : WH_NEIGHBOUR_INCOMPLETE);
-			CU_ASSERT_EQUAL(wh_station_bad_pkts(&stub.station[queue]), 0);
-			CU_ASSERT_EQUAL(wh_station_stats(&stub.station[queue]).host_full_pkts, 0);
+			CU_ASSERT_EQUAL(wh_netif_bad_pkts(&stub.netif[queue]), 0);
+			CU_ASSERT_EQUAL(wh_netif_stats(&stub.netif[queue]).host_full_pkts, 0);
 		}
 		stub_close(&stub);
 	}
@@ -316,7 +316,7 @@ static void test_questions(void)
 		for (uint16_t queue = 0; queue < 3; queue++) {
 			stub_expect(&stub, queue, rig_peer, queue == asked ? 5 : 0, 0);
 			CU_ASSERT_EQUAL(
-				stub.station[queue].neighbour.entry[0].state, WH_NEIGHBOUR_FREE);
+				stub.netif[queue].neighbour.entry[0].state, WH_NEIGHBOUR_FREE);
 		}
 	}
 	stub_close(&stub);
@@ -421,13 +421,13 @@ static void test_strangers(void)
 	stub_open_from(&stub, rig_ip4(10, 0, 0, 9), rig_us);
 	stub_run(&stub, 10);
 	stub_expect(&stub, 0, mac, 0, 0);
-	CU_ASSERT_EQUAL(stub.station[0].endpoint.stats.refused_opens, opens + 6);
-	CU_ASSERT_EQUAL(wh_station_stats(&stub.station[0]).no_way_pkts, 6);
-	CU_ASSERT_EQUAL(stub.station[0].neighbour.entry[0].state, WH_NEIGHBOUR_FREE);
+	CU_ASSERT_EQUAL(stub.netif[0].endpoint.stats.refused_opens, opens + 6);
+	CU_ASSERT_EQUAL(wh_netif_stats(&stub.netif[0]).no_way_pkts, 6);
+	CU_ASSERT_EQUAL(stub.netif[0].neighbour.entry[0].state, WH_NEIGHBOUR_FREE);
 	stub_close(&stub);
 }
 
-/* Somebody says that an address of ours is theirs: one station contests it. */
+/* Somebody says that an address of ours is theirs: one netif contests it. */
 static void test_claims(void)
 {
 	const uint8_t *const claimed6[] = {NULL, rig_us6, rig_link6};
@@ -453,8 +453,8 @@ static void test_claims(void)
 		stub_expect(&stub, 0, rig_peer, 3, 0);
 		stub_expect(&stub, 1, rig_peer, 0, 0);
 		stub_expect(&stub, 2, rig_peer, 0, 0);
-		CU_ASSERT_EQUAL(wh_station_bad_pkts(&stub.station[0]), 1);
-		CU_ASSERT_EQUAL(wh_station_bad_pkts(&stub.station[1]), 0);
+		CU_ASSERT_EQUAL(wh_netif_bad_pkts(&stub.netif[0]), 1);
+		CU_ASSERT_EQUAL(wh_netif_bad_pkts(&stub.netif[1]), 0);
 		stub_close(&stub);
 	}
 }
@@ -468,15 +468,15 @@ static void test_news_full(void)
 	stub_open(&stub, 3, WH_PORT_STEER_RULES);
 	for (int i = 0; i < 20; i++)
 		stub_put(&stub, 0, frame, rig_arp_reply(frame));
-	CU_ASSERT_EQUAL(wh_station_receive(&stub.station[0], stub.now), 20);
-	CU_ASSERT_EQUAL(wh_station_stats(&stub.station[0]).host_full_pkts, 10);
-	CU_ASSERT_EQUAL(wh_station_send(&stub.station[1], stub.now), 15);
-	CU_ASSERT_EQUAL(wh_station_bad_pkts(&stub.station[0]), 0);
-	CU_ASSERT_EQUAL(wh_station_stats(&stub.station[1]).host_full_pkts, 0);
+	CU_ASSERT_EQUAL(wh_netif_receive(&stub.netif[0], stub.now), 20);
+	CU_ASSERT_EQUAL(wh_netif_stats(&stub.netif[0]).host_full_pkts, 10);
+	CU_ASSERT_EQUAL(wh_netif_send(&stub.netif[1], stub.now), 15);
+	CU_ASSERT_EQUAL(wh_netif_bad_pkts(&stub.netif[0]), 0);
+	CU_ASSERT_EQUAL(wh_netif_stats(&stub.netif[1]).host_full_pkts, 0);
 	stub_close(&stub); /* 20 still wait at the first, 15 of them at the third */
 }
 
-/* The sending processes of all stations on a core. */
+/* The sending processes of all netifs on a core. */
 struct senders {
 	struct stub *stub;
 	atomic_bool stop;
@@ -492,7 +492,7 @@ static void *send_all(void *argument)
 
 		stop = atomic_load(&senders->stop);
 		for (uint16_t queue = 0; queue < 3; queue++)
-			done += wh_station_send(&senders->stub->station[queue], senders->stub->now);
+			done += wh_netif_send(&senders->stub->netif[queue], senders->stub->now);
 		if (done > 0)
 			stop = false;
 		else
@@ -501,7 +501,7 @@ static void *send_all(void *argument)
 	return NULL;
 }
 
-/* News from one core to another: each is taken by three stations, or counted as too many. */
+/* News from one core to another: each is taken by three netifs, or counted as too many. */
 static void test_news_between_cores(void)
 {
 	enum { NEWS = 32 * 500 };
@@ -517,18 +517,18 @@ static void test_news_between_cores(void)
 		stub_put(&stub, 0, frame, rig_arp_reply(frame));
 		if (i % 32 < 31)
 			continue;
-		CU_ASSERT_EQUAL(wh_station_receive(&stub.station[0], stub.now), 32);
+		CU_ASSERT_EQUAL(wh_netif_receive(&stub.netif[0], stub.now), 32);
 		sched_yield();
 	}
 	atomic_store(&senders.stop, true);
 	CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
 	for (uint16_t queue = 0; queue < 3; queue++) {
-		const uint64_t *input = stub.station[queue].neighbour.stats.input_pkts;
+		const uint64_t *input = stub.netif[queue].neighbour.stats.input_pkts;
 
-		CU_ASSERT(input[WH_NEIGHBOUR_NOT_ASKED] >= WH_STATION_NEWS_PKTS);
+		CU_ASSERT(input[WH_NEIGHBOUR_NOT_ASKED] >= WH_NETIF_NEWS_PKTS);
 		seen += input[WH_NEIGHBOUR_NOT_ASKED];
 	}
-	seen += wh_station_stats(&stub.station[0]).host_full_pkts;
+	seen += wh_netif_stats(&stub.netif[0]).host_full_pkts;
 	CU_ASSERT_EQUAL(seen, 3 * NEWS);
 	stub_close(&stub);
 }
@@ -539,14 +539,14 @@ static void test_host_storm(void)
 	static struct stub stub;
 	uint8_t frame[RIG_BYTES];
 	for (int missing = 0; missing < 2; missing++) {
-		int left = WH_STATION_RECEIVE_MAX - missing;
+		int left = WH_NETIF_RECEIVE_MAX - missing;
 		stub_open(&stub, 1, WH_PORT_STEER_ONE_QUEUE);
 		for (int i = 0; i < left; i++)
 			stub_put(&stub, 0, frame, rig_arp_reply(frame));
-		while (wh_station_receive(&stub.station[0], stub.now) > 0)
-			left -= wh_station_send(&stub.station[0], stub.now);
+		while (wh_netif_receive(&stub.netif[0], stub.now) > 0)
+			left -= wh_netif_send(&stub.netif[0], stub.now);
 		CU_ASSERT_EQUAL(left, 0);
-		CU_ASSERT_EQUAL(stub.station[0].neighbour.missed_tsc, missing ? 0 : stub.now);
+		CU_ASSERT_EQUAL(stub.netif[0].neighbour.missed_tsc, missing ? 0 : stub.now);
 		stub_close(&stub);
 	}
 }
@@ -557,13 +557,13 @@ static void test_host_full(void)
 	uint8_t frame[RIG_BYTES];
 
 	stub_open(&stub, 1, WH_PORT_STEER_ONE_QUEUE);
-	for (int i = 0; i < WH_STATION_HOST_PKTS + 7; i++)
+	for (int i = 0; i < WH_NETIF_HOST_PKTS + 7; i++)
 		stub_put(&stub, 0, frame, rig_arp_reply(frame));
 	for (int left = 70; left > 0; left -= 32) /* there is no room for two bursts */
-		CU_ASSERT_EQUAL(wh_station_receive(stub.station, stub.now), RTE_MIN(left, 32));
-	CU_ASSERT_EQUAL(wh_station_stats(&stub.station[0]).host_full_pkts, 7);
+		CU_ASSERT_EQUAL(wh_netif_receive(stub.netif, stub.now), RTE_MIN(left, 32));
+	CU_ASSERT_EQUAL(wh_netif_stats(&stub.netif[0]).host_full_pkts, 7);
 	for (int left = 63; left > 0; left -= 32)
-		CU_ASSERT_EQUAL(wh_station_send(stub.station, stub.now), RTE_MIN(left, 32));
+		CU_ASSERT_EQUAL(wh_netif_send(stub.netif, stub.now), RTE_MIN(left, 32));
 
 	/* There is room again, and what nobody knows is counted by its reason. */
 	stub_put(&stub, 0, frame, rig_arp_request(frame));
@@ -572,8 +572,8 @@ static void test_host_full(void)
 	stub_put(&stub, 0, frame, 60);
 	stub_run(&stub, 3);
 	stub_expect(&stub, 0, rig_peer, 1, 0);
-	CU_ASSERT_EQUAL(wh_station_stats(&stub.station[0]).not_ours_pkts[WH_ENCAP_NOT_IP], 1);
-	CU_ASSERT_EQUAL(wh_station_bad_pkts(&stub.station[0]), 1);
+	CU_ASSERT_EQUAL(wh_netif_stats(&stub.netif[0]).not_ours_pkts[WH_ENCAP_NOT_IP], 1);
+	CU_ASSERT_EQUAL(wh_netif_bad_pkts(&stub.netif[0]), 1);
 	stub_close(&stub);
 }
 
@@ -605,10 +605,10 @@ static void expect_each(struct stub *stub, const uint8_t last[3], const uint8_t 
 }
 
 /* The way to 10.0.0.`last`, as it stands ready; NULL: it does not. */
-static const struct wh_station_way *find_way(const struct stub *stub, uint8_t last)
+static const struct wh_netif_way *find_way(const struct stub *stub, uint8_t last)
 {
-	for (uint32_t i = 0; i < WH_STATION_WAYS; i++) {
-		const struct wh_station_way *way = &stub->station[0].way[i];
+	for (uint32_t i = 0; i < WH_NETIF_WAYS; i++) {
+		const struct wh_netif_way *way = &stub->netif[0].way[i];
 
 		if (way->encap.bytes != 0 && way->to.ip[3] == last)
 			return way;
@@ -643,14 +643,14 @@ static void test_ways(void)
 
 	/* One has moved; those that have not are used as they are, and stay known by it. */
 	mac[1] = moved;
-	memcpy(stub.station[0].neighbour.entry[1].mac, moved, 6);
+	memcpy(stub.netif[0].neighbour.entry[1].mac, moved, 6);
 	stub_run(&stub, 100);
 	opened_tsc = stub.now - MS;
 	expect_each(&stub, last, mac);
 	CU_ASSERT_EQUAL(find_way(&stub, 3)->looked_up_tsc, opened_tsc);
 	CU_ASSERT_EQUAL(memcmp(find_way(&stub, 3)->mac, moved, 6), 0);
 	for (int i = 0; i < 3; i++)
-		CU_ASSERT_EQUAL(stub.station[0].neighbour.entry[i].wanted_tsc, opened_tsc);
+		CU_ASSERT_EQUAL(stub.netif[0].neighbour.entry[i].wanted_tsc, opened_tsc);
 	stub_close(&stub);
 }
 
@@ -660,20 +660,20 @@ static void test_waiting(void)
 	static struct stub stub;
 
 	stub_open(&stub, 1, WH_PORT_STEER_ONE_QUEUE);
-	for (uint8_t i = 0; i < WH_STATION_WAITING + 3; i++)
+	for (uint8_t i = 0; i < WH_NETIF_WAITING + 3; i++)
 		stub_call(&stub, 0, rig_ip4(10, 0, 0, 20 + i));
 	stub_run(&stub, 20);
-	CU_ASSERT_EQUAL(stub.station[0].waits, WH_STATION_WAITING);
-	CU_ASSERT_EQUAL(wh_station_stats(&stub.station[0]).no_way_pkts, 3);
-	stub_answer(&stub, 20 + WH_STATION_WAITING + 2, rig_peer);
+	CU_ASSERT_EQUAL(stub.netif[0].waits, WH_NETIF_WAITING);
+	CU_ASSERT_EQUAL(wh_netif_stats(&stub.netif[0]).no_way_pkts, 3);
+	stub_answer(&stub, 20 + WH_NETIF_WAITING + 2, rig_peer);
 	stub_run(&stub, 2);
-	stub_expect(&stub, 0, rig_peer, WH_STATION_WAITING + 3, 1);
-	CU_ASSERT_EQUAL(stub.station[0].waits, WH_STATION_WAITING - 1);
+	stub_expect(&stub, 0, rig_peer, WH_NETIF_WAITING + 3, 1);
+	CU_ASSERT_EQUAL(stub.netif[0].waits, WH_NETIF_WAITING - 1);
 
 	/* Sessions that are not answered give up, and then the last OPENs have waited too long. */
-	for (uint32_t ms = 0; ms < 40000 && stub.station[0].waits > 0; ms++)
+	for (uint32_t ms = 0; ms < 40000 && stub.netif[0].waits > 0; ms++)
 		stub_run(&stub, 1);
-	CU_ASSERT_EQUAL(stub.station[0].waits, 0);
+	CU_ASSERT_EQUAL(stub.netif[0].waits, 0);
 	stub_close(&stub);
 }
 
@@ -683,7 +683,7 @@ CU_TestInfo wh_tests[] = {
 	{"payloads are attached from a length on", test_attach_from},
 	{"a core that was taken from us makes no way shorter", test_taken_cores},
 	{"several sessions, two cores", test_cores},
-	{"news of neighbours on queue 0 reach all stations", test_siblings},
+	{"news of neighbours on queue 0 reach all netifs", test_siblings},
 	{"questions are answered once", test_questions},
 	{"a peer that moved is found by all", test_moves},
 	{"strangers are answered where they were heard", test_strangers},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "station_stub.h"
+#include "netif_stub.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +8,11 @@
 #include "neighbour_rig.h"
 #include "unit.h"
 
-#define MS (RIG_STATION_HZ / 1000)
+#define MS (RIG_NETIF_HZ / 1000)
 
-static void open_station(struct stub *stub, uint16_t queue)
+static void open_netif(struct stub *stub, uint16_t queue)
 {
-	struct wh_station_config config = {
+	struct wh_netif_config config = {
 		.port = stub->cable.port,
 		.queue = queue,
 		.pool = stub->pool,
@@ -20,31 +20,31 @@ static void open_station(struct stub *stub, uint16_t queue)
 		.local6 = rig_ip6(rig_us6),
 		.attach_bytes = UINT32_MAX,
 		.neighbour = rig_config(),
-		.endpoint = {.hz = RIG_STATION_HZ, .places = 64},
+		.endpoint = {.hz = RIG_NETIF_HZ, .places = 64},
 	};
 
 	config.local4.port += queue;
 	config.local6.port += queue;
-	CU_ASSERT_EQUAL_FATAL(wh_station_init(&stub->station[queue], &config), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_netif_init(&stub->netif[queue], &config), 0);
 	if (queue > 0)
-		wh_station_join(&stub->station[0], &stub->station[queue]);
+		wh_netif_join(&stub->netif[0], &stub->netif[queue]);
 }
 
 void stub_open(struct stub *stub, uint16_t queues, enum wh_port_steering steering)
 {
 	memset(stub, 0, sizeof(*stub));
-	stub->now = RIG_STATION_HZ;
+	stub->now = RIG_NETIF_HZ;
 	stub->pool = wh_test_pool("stub", 1024, wh_port_room_bytes(1500));
 	cable_open(&stub->cable, "stub", queues, 1500, stub->pool, rig_us);
 	stub->cable.port->steering = steering;
 	for (uint16_t queue = 0; queue < queues; queue++)
-		open_station(stub, queue);
+		open_netif(stub, queue);
 }
 
 void stub_close(struct stub *stub)
 {
 	for (uint16_t queue = 0; queue < stub->cable.queues; queue++)
-		wh_station_free(&stub->station[queue]);
+		wh_netif_free(&stub->netif[queue]);
 	for (uint32_t i = 0; i < stub->calls; i++) {
 		wh_session_destroy(stub->session[i]);
 		free(stub->memory[i]);
@@ -62,7 +62,7 @@ void stub_call(struct stub *stub, uint16_t queue, struct wh_address peer)
 	stub->session[call] = wh_session_open(&config, &peer, "call", WH_OBJECT_BYTES_UNKNOWN);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(stub->session[call]);
 	CU_ASSERT_EQUAL_FATAL(
-		wh_endpoint_open(&stub->station[queue].endpoint, stub->session[call]), 0);
+		wh_endpoint_open(&stub->netif[queue].endpoint, stub->session[call]), 0);
 }
 
 void stub_put(struct stub *stub, uint16_t queue, const uint8_t *frame, size_t bytes)
@@ -78,9 +78,9 @@ void stub_run(struct stub *stub, uint32_t turns_of_1ms)
 {
 	for (uint32_t i = 0; i < turns_of_1ms; i++) {
 		for (uint16_t queue = 0; queue < stub->cable.queues; queue++)
-			(void)wh_station_receive(&stub->station[queue], stub->now);
+			(void)wh_netif_receive(&stub->netif[queue], stub->now);
 		for (uint16_t queue = 0; queue < stub->cable.queues; queue++)
-			(void)wh_station_send(&stub->station[queue], stub->now);
+			(void)wh_netif_send(&stub->netif[queue], stub->now);
 		stub->now += MS;
 	}
 }

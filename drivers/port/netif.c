@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "port/station.h"
+#include "port/netif.h"
 
 #include <assert.h>
 #include <string.h>
@@ -17,16 +17,16 @@ static_assert(FRAME_OFFSET + WH_ETHER_BYTES + WH_IPV4_BYTES + WH_UDP_BYTES >= WH
  * The host gets no more than this in a turn, so that an ARP storm delays the packets of sessions
  * little; and no fewer than a burst, so that frames to a flooded host find room.
  */
-#define HOST_FRAMES_PER_TURN WH_STATION_BURST
+#define HOST_FRAMES_PER_TURN WH_NETIF_BURST
 
 static_assert(WH_PORT_QUEUES_MAX <= WH_NEIGHBOUR_PORTS_MAX, "errors about any queue are heard");
-static_assert((WH_STATION_WAYS & (WH_STATION_WAYS - 1)) == 0, "a power of two");
+static_assert((WH_NETIF_WAYS & (WH_NETIF_WAYS - 1)) == 0, "a power of two");
 
 /*
  * Offset of a packet's head in its mbuf. Frames of the family that is likely in use then begin on a
  * cache line: drivers that copy (memif) take a fifth longer for others.
  */
-static uint32_t head_offset_for(const struct wh_station_config *config)
+static uint32_t head_offset_for(const struct wh_netif_config *config)
 {
 	bool ipv4 = config->local4.family != 0;
 
@@ -34,26 +34,26 @@ static uint32_t head_offset_for(const struct wh_station_config *config)
 	       wh_encap_ip_udp_bytes(ipv4 ? WH_IPV4 : WH_IPV6);
 }
 
-int wh_station_init(struct wh_station *station, const struct wh_station_config *config)
+int wh_netif_init(struct wh_netif *netif, const struct wh_netif_config *config)
 {
 	WH_ASSERT(rte_pktmbuf_data_room_size(config->pool) >=
 		  head_offset_for(config) + RTE_MAX(WH_CONTROL_BYTES_MAX, config->port->mtu));
 	WH_ASSERT(wh_neighbour_config_wrong(&config->neighbour) == NULL);
 	WH_ASSERT(config->local4.family != 0 || config->local6.family != 0);
-	*station = (struct wh_station){.config = *config, .head_offset = head_offset_for(config)};
-	station->config.neighbour.vlan = config->vlan;
-	station->config.neighbour.entries = config->endpoint.places;
+	*netif = (struct wh_netif){.config = *config, .head_offset = head_offset_for(config)};
+	netif->config.neighbour.vlan = config->vlan;
+	netif->config.neighbour.entries = config->endpoint.places;
 
-	int rc = wh_neighbour_init(&station->neighbour, &station->config.neighbour);
+	int rc = wh_neighbour_init(&netif->neighbour, &netif->config.neighbour);
 
 	if (rc == 0)
-		rc = wh_fifo_init(&station->host_frames, WH_STATION_HOST_PKTS);
+		rc = wh_fifo_init(&netif->host_frames, WH_NETIF_HOST_PKTS);
 	if (rc == 0)
-		rc = wh_fifo_init(&station->news, WH_STATION_NEWS_PKTS);
+		rc = wh_fifo_init(&netif->news, WH_NETIF_NEWS_PKTS);
 	if (rc == 0)
-		rc = wh_endpoint_init(&station->endpoint, &config->endpoint);
+		rc = wh_endpoint_init(&netif->endpoint, &config->endpoint);
 	if (rc != 0)
-		wh_station_free(station);
+		wh_netif_free(netif);
 	return rc;
 }
 
@@ -66,19 +66,19 @@ static void free_frames(struct wh_fifo *frames)
 	wh_fifo_free(frames);
 }
 
-void wh_station_free(struct wh_station *station)
+void wh_netif_free(struct wh_netif *netif)
 {
-	free_frames(&station->host_frames);
-	free_frames(&station->news);
-	rte_pktmbuf_free_bulk(station->spare, station->spares);
-	station->spares = 0;
-	for (uint32_t i = 0; i < WH_STATION_WAITING; i++)
-		rte_pktmbuf_free(station->waiting[i].mbuf);
-	wh_endpoint_free(&station->endpoint);
-	wh_neighbour_free(&station->neighbour);
+	free_frames(&netif->host_frames);
+	free_frames(&netif->news);
+	rte_pktmbuf_free_bulk(netif->spare, netif->spares);
+	netif->spares = 0;
+	for (uint32_t i = 0; i < WH_NETIF_WAITING; i++)
+		rte_pktmbuf_free(netif->waiting[i].mbuf);
+	wh_endpoint_free(&netif->endpoint);
+	wh_neighbour_free(&netif->neighbour);
 }
 
-void wh_station_join(struct wh_station *first, struct wh_station *other)
+void wh_netif_join(struct wh_netif *first, struct wh_netif *other)
 {
 	const struct wh_port *port = first->config.port;
 
@@ -118,10 +118,10 @@ static bool is_ndp_news(const struct wh_neighbour *neighbour, struct wh_heard *h
 }
 
 /*
- * Claims of our own addresses are not passed on: one station contests them. The neighbour belongs
+ * Claims of our own addresses are not passed on: one netif contests them. The neighbour belongs
  * to the sending process; only its own addresses are read here, which never change.
  */
-static bool is_news(const struct wh_station *station, const struct rte_mbuf *mbuf)
+static bool is_news(const struct wh_netif *netif, const struct rte_mbuf *mbuf)
 {
 	struct wh_heard heard;
 
@@ -129,19 +129,19 @@ static bool is_news(const struct wh_station *station, const struct rte_mbuf *mbu
 		    &heard, rte_pktmbuf_mtod(mbuf, const uint8_t *), rte_pktmbuf_data_len(mbuf)))
 		return false;
 	if (heard.type == WH_ETHER_TYPE_ARP)
-		return is_arp_news(&station->neighbour, &heard);
-	return heard.type == WH_ETHER_TYPE_IPV6 && is_ndp_news(&station->neighbour, &heard);
+		return is_arp_news(&netif->neighbour, &heard);
+	return heard.type == WH_ETHER_TYPE_IPV6 && is_ndp_news(&netif->neighbour, &heard);
 }
 
 /* A reference for each sibling: nobody writes to the frame. */
-static void tell_siblings(struct wh_station *station, struct rte_mbuf *mbuf)
+static void tell_siblings(struct wh_netif *netif, struct rte_mbuf *mbuf)
 {
-	for (uint32_t i = 0; i < station->siblings; i++) {
+	for (uint32_t i = 0; i < netif->siblings; i++) {
 		rte_mbuf_refcnt_update(mbuf, 1);
-		if (wh_fifo_push(&station->sibling[i]->news, mbuf))
+		if (wh_fifo_push(&netif->sibling[i]->news, mbuf))
 			continue;
 		rte_mbuf_refcnt_update(mbuf, -1);
-		station->receive_stats.host_full_pkts++;
+		netif->receive_stats.host_full_pkts++;
 	}
 }
 
@@ -149,10 +149,9 @@ static void tell_siblings(struct wh_station *station, struct rte_mbuf *mbuf)
  * Passes a frame that is no packet of ours to the host. True: the mbuf has gone to the sending
  * process.
  */
-static bool pass_to_host(
-	struct wh_station *station, enum wh_encap_reason reason, struct rte_mbuf *mbuf)
+static bool pass_to_host(struct wh_netif *netif, enum wh_encap_reason reason, struct rte_mbuf *mbuf)
 {
-	struct wh_station_stats *stats = &station->receive_stats;
+	struct wh_netif_stats *stats = &netif->receive_stats;
 
 	if (reason != WH_ENCAP_NOT_IP && reason != WH_ENCAP_NOT_UDP &&
 		reason != WH_ENCAP_NOT_OURS) {
@@ -160,18 +159,18 @@ static bool pass_to_host(
 		return false;
 	}
 	mbuf->hash.usr = reason;
-	if (station->siblings > 0 && is_news(station, mbuf))
-		tell_siblings(station, mbuf);
-	if (wh_fifo_push(&station->host_frames, mbuf))
+	if (netif->siblings > 0 && is_news(netif, mbuf))
+		tell_siblings(netif, mbuf);
+	if (wh_fifo_push(&netif->host_frames, mbuf))
 		return true;
 	stats->host_full_pkts++;
 	return false;
 }
 
 /* Our address of the frame's family, or of the only family that we have. */
-static const struct wh_address *local_for(const struct wh_station *station, const uint8_t *frame)
+static const struct wh_address *local_for(const struct wh_netif *netif, const uint8_t *frame)
 {
-	const struct wh_station_config *config = &station->config;
+	const struct wh_netif_config *config = &netif->config;
 
 	if (config->local4.family == 0)
 		return &config->local6;
@@ -187,97 +186,97 @@ static const struct wh_address *local_for(const struct wh_station *station, cons
 		       : &config->local4;
 }
 
-static inline void input(struct wh_station *station, uint64_t now_tsc, const struct rte_mbuf *mbuf,
+static inline void input(struct wh_netif *netif, uint64_t now_tsc, const struct rte_mbuf *mbuf,
 	size_t header_bytes, size_t packet_bytes, const struct wh_address *from)
 {
-	uint64_t arrived_tsc = wh_port_arrived_tsc(station->config.port, mbuf, now_tsc);
+	uint64_t arrived_tsc = wh_port_arrived_tsc(netif->config.port, mbuf, now_tsc);
 	const struct wh_ether_header *ether =
 		rte_pktmbuf_mtod(mbuf, const struct wh_ether_header *);
 
-	memcpy(station->endpoint.via, ether->source, sizeof(ether->source));
-	wh_endpoint_input(&station->endpoint, now_tsc, wh_min_u64(arrived_tsc, now_tsc),
+	memcpy(netif->endpoint.via, ether->source, sizeof(ether->source));
+	wh_endpoint_input(&netif->endpoint, now_tsc, wh_min_u64(arrived_tsc, now_tsc),
 		rte_pktmbuf_mtod_offset(mbuf, uint8_t *, header_bytes), packet_bytes, from);
 }
 
 /* True: the mbuf has another owner now. */
-static bool read_frame(struct wh_station *station, uint64_t now_tsc, struct rte_mbuf *mbuf)
+static bool read_frame(struct wh_netif *netif, uint64_t now_tsc, struct rte_mbuf *mbuf)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	const uint8_t *packet;
 	size_t packet_bytes;
 	struct wh_address from;
 	enum wh_encap_reason reason = wh_encap_read(frame, rte_pktmbuf_data_len(mbuf),
-		local_for(station, frame), station->config.vlan, wh_port_udp_sum_unknown(mbuf),
-		&packet, &packet_bytes, &from);
+		local_for(netif, frame), netif->config.vlan, wh_port_udp_sum_unknown(mbuf), &packet,
+		&packet_bytes, &from);
 
 	if (reason != WH_ENCAP_OK)
-		return pass_to_host(station, reason, mbuf);
-	wh_encap_know(&station->known, frame, packet, packet_bytes, &from);
-	input(station, now_tsc, mbuf, (size_t)(packet - frame), packet_bytes, &from);
+		return pass_to_host(netif, reason, mbuf);
+	wh_encap_know(&netif->known, frame, packet, packet_bytes, &from);
+	input(netif, now_tsc, mbuf, (size_t)(packet - frame), packet_bytes, &from);
 	return false;
 }
 
 /* True: the mbuf has another owner now. */
-static bool take_frame(struct wh_station *station, uint64_t now_tsc, struct rte_mbuf *mbuf)
+static bool take_frame(struct wh_netif *netif, uint64_t now_tsc, struct rte_mbuf *mbuf)
 {
-	const struct wh_encap_known *known = &station->known;
+	const struct wh_encap_known *known = &netif->known;
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 
 	if (!wh_encap_is_known(known, frame, rte_pktmbuf_data_len(mbuf)))
-		return read_frame(station, now_tsc, mbuf);
-	input(station, now_tsc, mbuf, known->header_bytes, known->packet_bytes, &known->from);
+		return read_frame(netif, now_tsc, mbuf);
+	input(netif, now_tsc, mbuf, known->header_bytes, known->packet_bytes, &known->from);
 	return false;
 }
 
-static uint64_t time_of(const struct wh_station *station, uint64_t turn_tsc)
+static uint64_t time_of(const struct wh_netif *netif, uint64_t turn_tsc)
 {
-	return station->config.read_tsc != NULL ? station->config.read_tsc() : turn_tsc;
+	return netif->config.read_tsc != NULL ? netif->config.read_tsc() : turn_tsc;
 }
 
 /*
  * This many packets in full bursts were a whole ring of the port: it was full, and more were lost.
  */
-static void note_full_ring(struct wh_station *station, uint64_t now_tsc, uint16_t count)
+static void note_full_ring(struct wh_netif *netif, uint64_t now_tsc, uint16_t count)
 {
-	station->full_pkts = count < WH_STATION_BURST ? 0 : station->full_pkts + count;
-	if (station->full_pkts < WH_STATION_RECEIVE_MAX)
+	netif->full_pkts = count < WH_NETIF_BURST ? 0 : netif->full_pkts + count;
+	if (netif->full_pkts < WH_NETIF_RECEIVE_MAX)
 		return;
-	station->full_pkts = 0;
-	__atomic_store_n(&station->missed_tsc, now_tsc, __ATOMIC_RELAXED);
+	netif->full_pkts = 0;
+	__atomic_store_n(&netif->missed_tsc, now_tsc, __ATOMIC_RELAXED);
 }
 
 /*
  * Takes one burst; returns its number of packets. `now_tsc` is then the time at which it was taken.
  */
-static uint16_t receive_burst(struct wh_station *station, uint64_t *now_tsc)
+static uint16_t receive_burst(struct wh_netif *netif, uint64_t *now_tsc)
 {
-	struct wh_meter *meter = station->config.endpoint.rx_meter;
-	struct rte_mbuf *pkts[WH_STATION_BURST];
+	struct wh_meter *meter = netif->config.endpoint.rx_meter;
+	struct rte_mbuf *pkts[WH_NETIF_BURST];
 	uint8_t before = wh_meter_enter(meter, WH_METER_PORT_RECEIVE);
-	uint16_t count = wh_port_receive(
-		station->config.port, station->config.queue, pkts, WH_STATION_BURST);
+	uint16_t count =
+		wh_port_receive(netif->config.port, netif->config.queue, pkts, WH_NETIF_BURST);
 	uint64_t before_tsc = *now_tsc;
 	uint16_t kept = 0;
 
 	wh_meter_enter(meter, WH_METER_DECODE);
-	note_full_ring(station, *now_tsc, count);
+	note_full_ring(netif, *now_tsc, count);
 	if (count > 0)
-		*now_tsc = time_of(station, *now_tsc);
+		*now_tsc = time_of(netif, *now_tsc);
 	for (uint16_t i = 0; i < count; i++)
-		if (!take_frame(station, *now_tsc, pkts[i]))
+		if (!take_frame(netif, *now_tsc, pkts[i]))
 			pkts[kept++] = pkts[i];
 	/* A packet that carries its arrival time needs no estimate. */
-	if (count < WH_STATION_BURST && !station->config.port->tsc_stamps)
-		station->endpoint.looked_tsc = before_tsc;
+	if (count < WH_NETIF_BURST && !netif->config.port->tsc_stamps)
+		netif->endpoint.looked_tsc = before_tsc;
 	wh_meter_enter(meter, WH_METER_PORT_RECEIVE);
 	rte_pktmbuf_free_bulk(pkts, kept);
 	wh_meter_leave(meter, before);
 	return count;
 }
 
-int32_t wh_station_receive(void *state, uint64_t now_tsc)
+int32_t wh_netif_receive(void *state, uint64_t now_tsc)
 {
-	struct wh_station *station = state;
+	struct wh_netif *netif = state;
 	int32_t received = 0;
 	uint16_t count;
 
@@ -287,11 +286,11 @@ int32_t wh_station_receive(void *state, uint64_t now_tsc)
 	 * answer is one of many, and most would be lost.
 	 */
 	do {
-		count = receive_burst(station, &now_tsc);
+		count = receive_burst(netif, &now_tsc);
 		received += count;
-	} while (count == WH_STATION_BURST && received < WH_STATION_RECEIVE_MAX &&
-		 wh_fifo_room(&station->host_frames) >= WH_STATION_BURST);
-	return received + wh_endpoint_receive_poll(&station->endpoint, now_tsc);
+	} while (count == WH_NETIF_BURST && received < WH_NETIF_RECEIVE_MAX &&
+		 wh_fifo_room(&netif->host_frames) >= WH_NETIF_BURST);
+	return received + wh_endpoint_receive_poll(&netif->endpoint, now_tsc);
 }
 
 /* Hash of an address and port: hosts of a subnet differ in the last byte, and do not collide. */
@@ -307,14 +306,14 @@ static uint32_t place_of(const struct wh_address *to)
 	mixed ^= mixed >> 32;
 	mixed ^= mixed >> 16;
 	mixed ^= mixed >> 8;
-	return (uint32_t)(mixed % WH_STATION_WAYS);
+	return (uint32_t)(mixed % WH_NETIF_WAYS);
 }
 
 /* The headers towards an address, NULL when there is no way to it; rebuilt only when changed. */
 static struct wh_encap *encap_to(
-	struct wh_station *station, uint64_t now_tsc, const struct wh_address *to)
+	struct wh_netif *netif, uint64_t now_tsc, const struct wh_address *to)
 {
-	struct wh_station_way *way = &station->way[place_of(to)];
+	struct wh_netif_way *way = &netif->way[place_of(to)];
 	bool same = way->encap.bytes != 0 && wh_address_equal(&way->to, to);
 
 	/* Once a turn: lookups keep a neighbour's entry alive. */
@@ -322,20 +321,20 @@ static struct wh_encap *encap_to(
 		return &way->encap;
 
 	struct wh_flow flow = {
-		.vlan = station->config.vlan,
-		.sum_left = station->config.port->udp_sum_tx,
-		.source = to->family == WH_IPV6 ? station->config.local6 : station->config.local4,
+		.vlan = netif->config.vlan,
+		.sum_left = netif->config.port->udp_sum_tx,
+		.source = to->family == WH_IPV6 ? netif->config.local6 : netif->config.local4,
 		.target = *to,
 	};
 
-	if (wh_neighbour_lookup(&station->neighbour, now_tsc, to, flow.target_mac) !=
+	if (wh_neighbour_lookup(&netif->neighbour, now_tsc, to, flow.target_mac) !=
 		WH_NEIGHBOUR_FOUND)
 		return NULL;
 	way->looked_up_tsc = now_tsc;
 	if (same && memcmp(way->mac, flow.target_mac, sizeof(flow.target_mac)) == 0)
 		return &way->encap;
 
-	memcpy(flow.source_mac, &station->config.port->mac, sizeof(flow.source_mac));
+	memcpy(flow.source_mac, &netif->config.port->mac, sizeof(flow.source_mac));
 	memcpy(way->mac, flow.target_mac, sizeof(flow.target_mac));
 	wh_encap_init(&way->encap, &flow);
 	way->to = *to;
@@ -347,21 +346,21 @@ static struct wh_encap *encap_to(
  * which he was heard: he may claim any number of addresses, so none is looked up or stored.
  */
 static struct wh_encap *encap_back(
-	struct wh_station *station, const struct wh_address *to, const uint8_t via[6])
+	struct wh_netif *netif, const struct wh_address *to, const uint8_t via[6])
 {
 	struct wh_flow flow = {
-		.vlan = station->config.vlan,
-		.sum_left = station->config.port->udp_sum_tx,
-		.source = to->family == WH_IPV6 ? station->config.local6 : station->config.local4,
+		.vlan = netif->config.vlan,
+		.sum_left = netif->config.port->udp_sum_tx,
+		.source = to->family == WH_IPV6 ? netif->config.local6 : netif->config.local4,
 		.target = *to,
 	};
 
-	if (!wh_neighbour_may_answer(&station->neighbour, to, via))
+	if (!wh_neighbour_may_answer(&netif->neighbour, to, via))
 		return NULL;
-	memcpy(flow.source_mac, &station->config.port->mac, sizeof(flow.source_mac));
+	memcpy(flow.source_mac, &netif->config.port->mac, sizeof(flow.source_mac));
 	memcpy(flow.target_mac, via, sizeof(flow.target_mac));
-	wh_encap_init(&station->back, &flow);
-	return &station->back;
+	wh_encap_init(&netif->back, &flow);
+	return &netif->back;
 }
 
 /* Nothing to do: the memory is the arena's, which stays until the port is closed. */
@@ -378,10 +377,9 @@ static void payload_sent(void *memory, void *context)
  * may still wait in the device: it then leaves with changed bytes that do not match its tag, and
  * the receiver drops it as a duplicate.
  */
-static bool attach_payload(
-	struct wh_station *station, struct rte_mbuf *head, const struct wh_out *out)
+static bool attach_payload(struct wh_netif *netif, struct rte_mbuf *head, const struct wh_out *out)
 {
-	struct rte_mbuf *payload = rte_pktmbuf_alloc(station->config.pool);
+	struct rte_mbuf *payload = rte_pktmbuf_alloc(netif->config.pool);
 
 	if (payload == NULL)
 		return false;
@@ -407,7 +405,7 @@ static bool attach_payload(
 }
 
 /* Completes the frame around a packet whose head is in the mbuf already. */
-static void finish_frame(struct wh_station *station, struct wh_encap *encap, struct rte_mbuf *mbuf,
+static void finish_frame(struct wh_netif *netif, struct wh_encap *encap, struct rte_mbuf *mbuf,
 	const struct wh_out *out)
 {
 	bool behind = out->payload == out->head + out->head_bytes;
@@ -415,11 +413,11 @@ static void finish_frame(struct wh_station *station, struct wh_encap *encap, str
 
 	wh_encap_write(encap, out->head - encap->bytes, out->head, out->head_bytes, out->payload,
 		out->payload_bytes);
-	mbuf->data_off = (uint16_t)(station->head_offset - encap->bytes);
+	mbuf->data_off = (uint16_t)(netif->head_offset - encap->bytes);
 	mbuf->data_len = (uint16_t)(encap->bytes + out->head_bytes);
 	mbuf->pkt_len = mbuf->data_len;
-	if (!behind && out->payload_bytes >= station->config.attach_bytes)
-		attached = attach_payload(station, mbuf, out);
+	if (!behind && out->payload_bytes >= netif->config.attach_bytes)
+		attached = attach_payload(netif, mbuf, out);
 	if (!attached && out->payload_bytes > 0) {
 		if (!behind)
 			memcpy(out->head + out->head_bytes, out->payload, out->payload_bytes);
@@ -430,72 +428,70 @@ static void finish_frame(struct wh_station *station, struct wh_encap *encap, str
 		wh_port_offload_udp6(mbuf, (uint16_t)(encap->bytes - WH_IPV6_BYTES - WH_UDP_BYTES));
 }
 
-static uint32_t refill(struct wh_station *station, uint32_t wanted)
+static uint32_t refill(struct wh_netif *netif, uint32_t wanted)
 {
-	if (station->spares >= wanted)
+	if (netif->spares >= wanted)
 		return wanted;
-	if (rte_pktmbuf_alloc_bulk(station->config.pool, &station->spare[station->spares],
-		    wanted - station->spares) == 0)
-		station->spares = wanted;
+	if (rte_pktmbuf_alloc_bulk(
+		    netif->config.pool, &netif->spare[netif->spares], wanted - netif->spares) == 0)
+		netif->spares = wanted;
 	else
-		station->send_stats.no_mbuf_turns++;
-	return RTE_MIN(wanted, station->spares);
+		netif->send_stats.no_mbuf_turns++;
+	return RTE_MIN(wanted, netif->spares);
 }
 
 /* The first `count` spare packets are used up; `sent` of `pkts` go to the port. */
-static void hand_over(
-	struct wh_station *station, struct rte_mbuf **pkts, uint32_t sent, uint32_t count)
+static void hand_over(struct wh_netif *netif, struct rte_mbuf **pkts, uint32_t sent, uint32_t count)
 {
-	uint8_t before = wh_meter_enter(station->config.endpoint.tx_meter, WH_METER_PORT_SEND);
+	uint8_t before = wh_meter_enter(netif->config.endpoint.tx_meter, WH_METER_PORT_SEND);
 	/* Also with an empty burst, which sends the backlog. */
 	uint16_t taken =
-		wh_port_send(station->config.port, station->config.queue, pkts, (uint16_t)sent);
+		wh_port_send(netif->config.port, netif->config.queue, pkts, (uint16_t)sent);
 
 	/*
 	 * Packets that the port could not even copy (no mbuf) are lost like any packet on the way.
 	 */
 	rte_pktmbuf_free_bulk(&pkts[taken], sent - taken);
-	station->spares -= count;
-	memmove(station->spare, &station->spare[count],
-		station->spares * sizeof(station->spare[0]));
-	wh_meter_leave(station->config.endpoint.tx_meter, before);
+	netif->spares -= count;
+	memmove(netif->spare, &netif->spare[count], netif->spares * sizeof(netif->spare[0]));
+	wh_meter_leave(netif->config.endpoint.tx_meter, before);
 }
 
 /* ARP, neighbour discovery, echo: frames for the host's own duties. */
-static int32_t receive_for_the_host(struct wh_station *station, uint64_t now_tsc)
+static int32_t receive_for_the_host(struct wh_netif *netif, uint64_t now_tsc)
 {
 	int32_t taken = 0;
 	struct rte_mbuf *mbuf;
 
 	for (; taken < HOST_FRAMES_PER_TURN; taken++) {
-		mbuf = wh_fifo_pop(&station->host_frames);
+		mbuf = wh_fifo_pop(&netif->host_frames);
 		if (mbuf == NULL)
 			break;
 
 		uint32_t reason = mbuf->hash.usr;
-		enum wh_neighbour_reason verdict = wh_neighbour_input(&station->neighbour, now_tsc,
+		enum wh_neighbour_reason verdict = wh_neighbour_input(&netif->neighbour, now_tsc,
 			rte_pktmbuf_mtod(mbuf, const uint8_t *), rte_pktmbuf_data_len(mbuf));
 
 		/* Questions to others and news of hosts that we do not know are no errors. */
 		if (verdict != WH_NEIGHBOUR_OK && verdict != WH_NEIGHBOUR_NOT_ASKED &&
 			(verdict != WH_NEIGHBOUR_NOT_OURS || reason != WH_ENCAP_NOT_IP))
-			station->send_stats.not_ours_pkts[reason]++;
+			netif->send_stats.not_ours_pkts[reason]++;
 		rte_pktmbuf_free(mbuf);
 	}
 	return taken;
 }
 
-/* News that the station of queue 0 received; it counts such frames, right and wrong. */
-static int32_t receive_news(struct wh_station *station, uint64_t now_tsc)
+/* News that the netif of queue 0 received; it counts such frames, right and wrong. */
+static int32_t receive_news(struct wh_netif *netif, uint64_t now_tsc)
 {
 	int32_t taken = 0;
 	struct rte_mbuf *mbuf;
 
 	for (; taken < HOST_FRAMES_PER_TURN; taken++) {
-		mbuf = wh_fifo_pop(&station->news);
+		mbuf = wh_fifo_pop(&netif->news);
 		if (mbuf == NULL)
 			break;
-		(void)wh_neighbour_input(&station->neighbour, now_tsc,
+		(void)wh_neighbour_input(&netif->neighbour, now_tsc,
 			rte_pktmbuf_mtod(mbuf, const uint8_t *), rte_pktmbuf_data_len(mbuf));
 		rte_pktmbuf_free(mbuf);
 	}
@@ -503,35 +499,34 @@ static int32_t receive_news(struct wh_station *station, uint64_t now_tsc)
 }
 
 /* Questions and answers about neighbours: one a turn, since they are few. */
-static void send_for_the_host(struct wh_station *station, uint64_t now_tsc)
+static void send_for_the_host(struct wh_netif *netif, uint64_t now_tsc)
 {
-	if (wh_neighbour_deadline(&station->neighbour) > now_tsc ||
-		wh_port_send_room(station->config.port, station->config.queue) == 0 ||
-		refill(station, 1) == 0)
+	if (wh_neighbour_deadline(&netif->neighbour) > now_tsc ||
+		wh_port_send_room(netif->config.port, netif->config.queue) == 0 ||
+		refill(netif, 1) == 0)
 		return;
 
-	struct rte_mbuf *mbuf = station->spare[0];
+	struct rte_mbuf *mbuf = netif->spare[0];
 
 	mbuf->data_off = RTE_PKTMBUF_HEADROOM;
 
-	size_t bytes = wh_neighbour_output(&station->neighbour, now_tsc,
+	size_t bytes = wh_neighbour_output(&netif->neighbour, now_tsc,
 		rte_pktmbuf_mtod(mbuf, uint8_t *), rte_pktmbuf_tailroom(mbuf));
 
 	if (bytes == 0)
 		return;
 	mbuf->data_len = (uint16_t)bytes;
 	mbuf->pkt_len = (uint32_t)bytes;
-	hand_over(station, &mbuf, 1, 1);
+	hand_over(netif, &mbuf, 1, 1);
 }
 
 /* The place of the packet that waits for the same target, or any other place. */
-static struct wh_station_waiting *waiting_for(
-	struct wh_station *station, const struct wh_address *to)
+static struct wh_netif_waiting *waiting_for(struct wh_netif *netif, const struct wh_address *to)
 {
-	struct wh_station_waiting *place = &station->waiting[0];
+	struct wh_netif_waiting *place = &netif->waiting[0];
 
-	for (uint32_t i = 0; i < WH_STATION_WAITING; i++) {
-		struct wh_station_waiting *one = &station->waiting[i];
+	for (uint32_t i = 0; i < WH_NETIF_WAITING; i++) {
+		struct wh_netif_waiting *one = &netif->waiting[i];
 
 		if (one->mbuf != NULL && wh_address_equal(&one->to, to))
 			return one;
@@ -541,59 +536,59 @@ static struct wh_station_waiting *waiting_for(
 	return place;
 }
 
-static void wait_no_more(struct wh_station *station, struct wh_station_waiting *one)
+static void wait_no_more(struct wh_netif *netif, struct wh_netif_waiting *one)
 {
-	station->send_stats.no_way_pkts++;
+	netif->send_stats.no_way_pkts++;
 	rte_pktmbuf_free(one->mbuf);
 	one->mbuf = NULL;
-	station->waits--;
+	netif->waits--;
 }
 
 /*
  * Keeps a packet that is whole in its mbuf until its target's MAC is known. Otherwise the first
  * packet of an exchange would be lost, and its sender would wait for its own repetition.
  */
-static void keep_waiting(struct wh_station *station, uint64_t now_tsc, struct rte_mbuf *mbuf,
-	const struct wh_out *out)
+static void keep_waiting(
+	struct wh_netif *netif, uint64_t now_tsc, struct rte_mbuf *mbuf, const struct wh_out *out)
 {
-	struct wh_station_waiting *place = waiting_for(station, out->to);
+	struct wh_netif_waiting *place = waiting_for(netif, out->to);
 
 	if (out->payload_bytes > 0 && out->payload != out->head + out->head_bytes) {
-		station->send_stats.no_way_pkts++;
+		netif->send_stats.no_way_pkts++;
 		rte_pktmbuf_free(mbuf);
 		return;
 	}
 	if (place->mbuf != NULL)
-		wait_no_more(station, place);
-	*place = (struct wh_station_waiting){
+		wait_no_more(netif, place);
+	*place = (struct wh_netif_waiting){
 		.mbuf = mbuf,
 		.to = *out->to,
 		.head_bytes = out->head_bytes,
 		.payload_bytes = out->payload_bytes,
-		.until_tsc = now_tsc + wh_us_to_tsc(station->config.neighbour.hz,
-					       WH_STATION_WAITS_MS * UINT64_C(1000)),
+		.until_tsc = now_tsc + wh_us_to_tsc(netif->config.neighbour.hz,
+					       WH_NETIF_WAITS_MS * UINT64_C(1000)),
 	};
-	station->waits++;
+	netif->waits++;
 }
 
 /* Sends the waiting packets whose way is known now. */
-static void send_waiting(struct wh_station *station, uint64_t now_tsc)
+static void send_waiting(struct wh_netif *netif, uint64_t now_tsc)
 {
-	for (uint32_t i = 0; i < WH_STATION_WAITING && station->waits > 0; i++) {
-		struct wh_station_waiting *one = &station->waiting[i];
+	for (uint32_t i = 0; i < WH_NETIF_WAITING && netif->waits > 0; i++) {
+		struct wh_netif_waiting *one = &netif->waiting[i];
 		struct wh_encap *encap;
 
 		if (one->mbuf == NULL)
 			continue;
-		encap = encap_to(station, now_tsc, &one->to);
+		encap = encap_to(netif, now_tsc, &one->to);
 		if (encap == NULL && now_tsc >= one->until_tsc)
-			wait_no_more(station, one);
+			wait_no_more(netif, one);
 		if (encap == NULL ||
-			wh_port_send_room(station->config.port, station->config.queue) == 0)
+			wh_port_send_room(netif->config.port, netif->config.queue) == 0)
 			continue;
 
 		struct rte_mbuf *mbuf = one->mbuf;
-		uint8_t *head = (uint8_t *)mbuf->buf_addr + station->head_offset;
+		uint8_t *head = (uint8_t *)mbuf->buf_addr + netif->head_offset;
 		const struct wh_out out = {
 			.head = head,
 			.head_bytes = one->head_bytes,
@@ -602,18 +597,18 @@ static void send_waiting(struct wh_station *station, uint64_t now_tsc)
 			.to = &one->to,
 		};
 
-		finish_frame(station, encap, mbuf, &out);
+		finish_frame(netif, encap, mbuf, &out);
 		one->mbuf = NULL;
-		station->waits--;
-		hand_over(station, &mbuf, 1, 0);
+		netif->waits--;
+		hand_over(netif, &mbuf, 1, 0);
 	}
 }
 
 /* Builds the frames around `count` packets in the spare mbufs; returns how many have a way. */
-static uint32_t finish_frames(struct wh_station *station, uint64_t now_tsc,
-	const struct wh_out *out, uint32_t count, struct rte_mbuf **pkts)
+static uint32_t finish_frames(struct wh_netif *netif, uint64_t now_tsc, const struct wh_out *out,
+	uint32_t count, struct rte_mbuf **pkts)
 {
-	uint8_t before = wh_meter_enter(station->config.endpoint.tx_meter, WH_METER_FRAME);
+	uint8_t before = wh_meter_enter(netif->config.endpoint.tx_meter, WH_METER_FRAME);
 	const struct wh_address *to = NULL;
 	struct wh_encap *encap = NULL;
 	const uint8_t *via;
@@ -623,59 +618,58 @@ static uint32_t finish_frames(struct wh_station *station, uint64_t now_tsc,
 	for (uint32_t i = 0; i < count; i++) {
 		if (out[i].to != to) {
 			to = out[i].to;
-			back = wh_endpoint_is_reply(&station->endpoint, to, &via);
-			encap = back ? encap_back(station, to, via)
-				     : encap_to(station, now_tsc, to);
+			back = wh_endpoint_is_reply(&netif->endpoint, to, &via);
+			encap = back ? encap_back(netif, to, via) : encap_to(netif, now_tsc, to);
 		}
 		if (likely(encap != NULL)) {
-			finish_frame(station, encap, station->spare[i], &out[i]);
-			pkts[finished++] = station->spare[i];
+			finish_frame(netif, encap, netif->spare[i], &out[i]);
+			pkts[finished++] = netif->spare[i];
 		} else if (!back) {
-			keep_waiting(station, now_tsc, station->spare[i], &out[i]);
+			keep_waiting(netif, now_tsc, netif->spare[i], &out[i]);
 		} else {
-			station->send_stats.no_way_pkts++;
-			rte_pktmbuf_free(station->spare[i]);
+			netif->send_stats.no_way_pkts++;
+			rte_pktmbuf_free(netif->spare[i]);
 		}
 	}
-	wh_meter_leave(station->config.endpoint.tx_meter, before);
+	wh_meter_leave(netif->config.endpoint.tx_meter, before);
 	return finished;
 }
 
-int32_t wh_station_send(void *state, uint64_t turn_tsc)
+int32_t wh_netif_send(void *state, uint64_t turn_tsc)
 {
-	struct wh_station *station = state;
-	struct wh_out out[WH_STATION_BURST];
-	struct rte_mbuf *pkts[WH_STATION_BURST];
-	uint64_t now_tsc = time_of(station, turn_tsc);
-	int32_t work = wh_endpoint_send_poll(&station->endpoint, now_tsc);
+	struct wh_netif *netif = state;
+	struct wh_out out[WH_NETIF_BURST];
+	struct rte_mbuf *pkts[WH_NETIF_BURST];
+	uint64_t now_tsc = time_of(netif, turn_tsc);
+	int32_t work = wh_endpoint_send_poll(&netif->endpoint, now_tsc);
 
 	wh_neighbour_missed(
-		&station->neighbour, __atomic_load_n(&station->missed_tsc, __ATOMIC_RELAXED));
-	work += receive_for_the_host(station, now_tsc);
-	work += receive_news(station, now_tsc);
-	send_for_the_host(station, now_tsc);
-	if (unlikely(station->waits > 0))
-		send_waiting(station, now_tsc);
+		&netif->neighbour, __atomic_load_n(&netif->missed_tsc, __ATOMIC_RELAXED));
+	work += receive_for_the_host(netif, now_tsc);
+	work += receive_news(netif, now_tsc);
+	send_for_the_host(netif, now_tsc);
+	if (unlikely(netif->waits > 0))
+		send_waiting(netif, now_tsc);
 
-	uint32_t room = RTE_MIN(
-		wh_port_send_room(station->config.port, station->config.queue), WH_STATION_BURST);
+	uint32_t room =
+		RTE_MIN(wh_port_send_room(netif->config.port, netif->config.queue), WH_NETIF_BURST);
 
-	room = refill(station, room);
+	room = refill(netif, room);
 	for (uint32_t i = 0; i < room; i++)
-		out[i].head = (uint8_t *)station->spare[i]->buf_addr + station->head_offset;
+		out[i].head = (uint8_t *)netif->spare[i]->buf_addr + netif->head_offset;
 
-	uint32_t count = wh_endpoint_output(&station->endpoint, now_tsc, out, room);
-	uint32_t finished = finish_frames(station, now_tsc, out, count, pkts);
+	uint32_t count = wh_endpoint_output(&netif->endpoint, now_tsc, out, room);
+	uint32_t finished = finish_frames(netif, now_tsc, out, count, pkts);
 
-	hand_over(station, pkts, finished, count);
+	hand_over(netif, pkts, finished, count);
 	return work + (int32_t)count;
 }
 
-struct wh_station_stats wh_station_stats(const struct wh_station *station)
+struct wh_netif_stats wh_netif_stats(const struct wh_netif *netif)
 {
-	struct wh_station_stats sum;
-	const uint64_t *receive = (const uint64_t *)&station->receive_stats;
-	const uint64_t *send = (const uint64_t *)&station->send_stats;
+	struct wh_netif_stats sum;
+	const uint64_t *receive = (const uint64_t *)&netif->receive_stats;
+	const uint64_t *send = (const uint64_t *)&netif->send_stats;
 	uint64_t *to = (uint64_t *)&sum;
 
 	static_assert(sizeof(sum) % sizeof(uint64_t) == 0, "all counters are of 64 bits");
@@ -685,10 +679,10 @@ struct wh_station_stats wh_station_stats(const struct wh_station *station)
 	return sum;
 }
 
-uint64_t wh_station_bad_pkts(const struct wh_station *station)
+uint64_t wh_netif_bad_pkts(const struct wh_netif *netif)
 {
-	struct wh_station_stats stats = wh_station_stats(station);
-	uint64_t bad_pkts = wh_endpoint_bad_pkts(&station->endpoint);
+	struct wh_netif_stats stats = wh_netif_stats(netif);
+	uint64_t bad_pkts = wh_endpoint_bad_pkts(&netif->endpoint);
 
 	for (uint32_t i = WH_ENCAP_OK + 1; i < WH_ENCAP_REASONS; i++)
 		bad_pkts += stats.not_ours_pkts[i];

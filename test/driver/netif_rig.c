@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "station_rig.h"
+#include "netif_rig.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +89,7 @@ struct wh_session_config rig_session_config(uint8_t family, uint16_t mtu, uint8_
 
 	*memory = aligned_alloc(WH_CHUNK_ALIGN, RIG_CHUNKS * RIG_CHUNK_BYTES);
 	WH_ASSERT(*memory != NULL);
-	wh_rig_session_config(&config, RIG_STATION_HZ, RIG_CHUNK_BYTES, RIG_CHUNKS, WINDOW_PKTS);
+	wh_rig_session_config(&config, RIG_NETIF_HZ, RIG_CHUNK_BYTES, RIG_CHUNKS, WINDOW_PKTS);
 	wh_rig_session_mtu(&config, (enum wh_family)family, mtu);
 	config.chunk_memory = *memory;
 	config.rate_bps = RATE_BPS;
@@ -162,15 +162,15 @@ static void open_end(struct pair *pair, uint32_t end)
 		pair->cable[end].port->multi_segment_tx = false;
 	pair->cable[end].port->udp_sum_tx = shape->sums;
 
-	struct wh_station_config config = {
+	struct wh_netif_config config = {
 		.port = pair->cable[end].port,
 		.pool = pair->pool,
 		.vlan = shape->vlan,
 		.attach_bytes = shape->attach_bytes,
-		.neighbour = {.hz = RIG_STATION_HZ, .mtu = shape->mtu},
+		.neighbour = {.hz = RIG_NETIF_HZ, .mtu = shape->mtu},
 		.endpoint =
 			{
-				.hz = RIG_STATION_HZ,
+				.hz = RIG_NETIF_HZ,
 				.places = PLACES,
 				.welcome = end == 1 ? welcome : NULL,
 				.accept = end == 1 ? accept_session : NULL,
@@ -193,7 +193,7 @@ static void open_end(struct pair *pair, uint32_t end)
 		memcpy(config.neighbour.ipv6.ip, config.local6.ip, 16);
 	}
 	pair->address[end] = shape->family == WH_IPV4 ? config.local4 : config.local6;
-	CU_ASSERT_EQUAL_FATAL(wh_station_init(&pair->station[end], &config), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_netif_init(&pair->netif[end], &config), 0);
 }
 
 void pair_open(struct pair *pair, const struct pair_shape *shape)
@@ -211,7 +211,7 @@ void pair_open(struct pair *pair, const struct pair_shape *shape)
 void pair_close(struct pair *pair)
 {
 	for (uint32_t end = 0; end < 2; end++)
-		wh_station_free(&pair->station[end]);
+		wh_netif_free(&pair->netif[end]);
 	for (uint32_t end = 0; end < 2; end++)
 		cable_close(&pair->cable[end]);
 	for (uint32_t i = 0; i < pair->transfers; i++) {
@@ -248,7 +248,7 @@ void pair_start(struct pair *pair, uint64_t bytes)
 	atomic_store(&transfer->sender.session, session);
 	wh_stream_source_open(&transfer->source, bytes, number + 1, RIG_CHUNK_BYTES, false,
 		wh_session_free_chunks(session), wh_session_ready_chunks(session));
-	CU_ASSERT_EQUAL_FATAL(wh_endpoint_open(&pair->station[0].endpoint, session), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_endpoint_open(&pair->netif[0].endpoint, session), 0);
 }
 
 static bool is_in_chunks(const struct pair *pair, const void *bytes)
