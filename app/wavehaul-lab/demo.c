@@ -169,7 +169,7 @@ static int make_job(struct demo *demo)
 	struct demo_end *sender = &demo->end[WH_DEMO_SENDER];
 	const struct wh_settings *settings = &demo->plan.settings[WH_DEMO_SENDER];
 	const struct wh_address peer =
-		wh_ground_address(&demo->end[WH_DEMO_RECEIVER].host.ground, WH_IPV4, 0);
+		wh_host_ctx_address(&demo->end[WH_DEMO_RECEIVER].host.ctx, WH_IPV4, 0);
 	struct wh_request request = wh_wanted_request(settings, WH_JOB_SEND);
 
 	demo->source = demo->files.source;
@@ -194,7 +194,7 @@ static int open_end(struct demo *demo, enum wh_emulator_end which, const struct 
 	struct demo_end *end = &demo->end[which];
 	const struct wh_settings *settings = &demo->plan.settings[which];
 	const struct wh_port_spec port = wh_demo_port(which);
-	struct wh_ground_hooks hooks = wh_jobs_hooks;
+	struct wh_host_ctx_hooks hooks = wh_jobs_hooks;
 
 	hooks.owner = &end->jobs;
 
@@ -204,7 +204,7 @@ static int open_end(struct demo *demo, enum wh_emulator_end which, const struct 
 	if (status != WH_EXIT_OK)
 		return status;
 	end->host_is_open = true;
-	if (wh_jobs_init(&end->jobs, &end->host.ground, service, settings->repair.on) == 0)
+	if (wh_jobs_init(&end->jobs, &end->host.ctx, service, settings->repair.on) == 0)
 		return WH_EXIT_OK;
 	wh_complain("no memory for the jobs");
 	return WH_EXIT_OTHER;

@@ -168,11 +168,10 @@ static bool row_is_due(struct bench *bench, uint64_t now_tsc)
 	if (bench->lanes.started == 0 || bench->lanes.job[0]->view.flow_began_tsc == 0)
 		return false;
 	if (bench->next_row_tsc == 0)
-		bench->next_row_tsc =
-			bench->lanes.job[0]->view.flow_began_tsc + bench->host.ground.hz;
+		bench->next_row_tsc = bench->lanes.job[0]->view.flow_began_tsc + bench->host.ctx.hz;
 	if (now_tsc < bench->next_row_tsc)
 		return false;
-	bench->next_row_tsc += bench->host.ground.hz;
+	bench->next_row_tsc += bench->host.ctx.hz;
 	return true;
 }
 
@@ -215,7 +214,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 
 	if (now_tsc < bench->next_tsc)
 		return 0;
-	bench->next_tsc = now_tsc + wh_ns_to_tsc(bench->host.ground.hz, WATCH_MS * 1000000);
+	bench->next_tsc = now_tsc + wh_ns_to_tsc(bench->host.ctx.hz, WATCH_MS * 1000000);
 	if (client != WH_CLIENT_READY) {
 		if (client > WH_CLIENT_READY || wh_signals_count() > 0)
 			wh_runtime_stop(&bench->runtime);

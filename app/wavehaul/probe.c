@@ -58,7 +58,7 @@ static uint64_t line_bps(const struct probe *probe)
 {
 	if (probe->settings.probe_bps != WH_RATE_MAX)
 		return probe->settings.probe_bps;
-	return probe->host.ground.line_bps;
+	return probe->host.ctx.line_bps;
 }
 
 static struct wh_prober_config prober_config(const struct probe *probe)
@@ -87,8 +87,8 @@ static bool begin(struct probe *probe)
 {
 	struct wh_prober_config config = prober_config(probe);
 
-	config.hz = probe->host.ground.hz;
-	config.token = wh_ground_draw(&probe->host.ground);
+	config.hz = probe->host.ctx.hz;
+	config.token = wh_host_ctx_draw(&probe->host.ctx);
 	config.line_bps = line_bps(probe);
 	config.sa = probe->sought.sa;
 	if (wh_prober_init(&probe->prober, &config) != 0)
@@ -106,7 +106,7 @@ static bool begin(struct probe *probe)
 /* The link and the neighbour are ready, and the SA if sealed. */
 static bool is_ready(struct probe *probe, uint64_t now_tsc)
 {
-	struct wh_host_handshake *handshake = probe->host.ground.handshake;
+	struct wh_host_handshake *handshake = probe->host.ctx.handshake;
 
 	if (wh_client_state(&probe->client) != WH_CLIENT_READY)
 		return false;
@@ -132,7 +132,7 @@ static bool was_refused(struct probe *probe, uint64_t now_tsc)
 
 	if (sa == NULL || !wh_sa_is_revoked(sa))
 		return false;
-	wh_host_handshake_seek(probe->host.ground.handshake, now_tsc, &probe->peer,
+	wh_host_handshake_seek(probe->host.ctx.handshake, now_tsc, &probe->peer,
 		PATIENCE_S * WH_NS_PER_S, &probe->sought_tsc, &probe->sought);
 	wh_sa_let_go(probe->sought.sa);
 	probe->sought.sa = sa;
@@ -145,7 +145,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 
 	if (now_tsc < probe->next_tsc)
 		return 0;
-	probe->next_tsc = now_tsc + wh_us_to_tsc(probe->host.ground.hz, WATCH_US);
+	probe->next_tsc = now_tsc + wh_us_to_tsc(probe->host.ctx.hz, WATCH_US);
 	if (!probe->begun) {
 		if ((is_ready(probe, now_tsc) && !begin(probe)) || is_hopeless(probe))
 			wh_runtime_stop(&probe->runtime);

@@ -45,7 +45,7 @@ static void take(struct wh_reread *reread, const struct wh_settings *fresh)
 	settings->queue_peer_jobs = fresh->queue_peer_jobs;
 	/* Read by cores that accept jobs. */
 	__atomic_store_n(&reread->service->own.rate_bps, fresh->rate_bps, __ATOMIC_RELAXED);
-	reread->runner->ground.memory_bytes = settings->buffer_bytes / 2 / fresh->queue_jobs;
+	reread->runner->ctx.memory_bytes = settings->buffer_bytes / 2 / fresh->queue_jobs;
 	reread->runner->at_once = fresh->queue_jobs;
 	reread->runner->at_once_host = fresh->queue_peer_jobs;
 	reread->runner->look_now = true;

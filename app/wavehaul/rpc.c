@@ -103,7 +103,7 @@ static int make_job(struct rpc *rpc)
 		wh_complain("out of memory for the job");
 		return WH_EXIT_OTHER;
 	}
-	rpc->print.hz = rpc->host.ground.hz;
+	rpc->print.hz = rpc->host.ctx.hz;
 	rpc->listener = (struct wh_rpc_listener){
 		.may_take = wh_print_may_take,
 		.on_item = wh_print_item,
@@ -111,7 +111,7 @@ static int make_job(struct rpc *rpc)
 		.on_ping = wh_print_ping,
 		.context = &rpc->print,
 		.pings = rpc->settings.pings,
-		.interval_tsc = wh_ns_to_tsc(rpc->host.ground.hz, rpc->settings.interval_ns),
+		.interval_tsc = wh_ns_to_tsc(rpc->host.ctx.hz, rpc->settings.interval_ns),
 	};
 	rpc->lanes.job[0]->listener.rpc = &rpc->listener;
 	return WH_EXIT_OK;
@@ -125,7 +125,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 
 	if (now_tsc < rpc->next_tsc)
 		return 0;
-	rpc->next_tsc = now_tsc + wh_us_to_tsc(rpc->host.ground.hz, WATCH_US);
+	rpc->next_tsc = now_tsc + wh_us_to_tsc(rpc->host.ctx.hz, WATCH_US);
 	if (rpc->lanes.started == 0) {
 		if (unwanted || client > WH_CLIENT_READY)
 			wh_runtime_stop(&rpc->runtime);

@@ -136,7 +136,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 
 	if (now_tsc < serve->next_tsc)
 		return 0;
-	serve->next_tsc = now_tsc + serve->host.ground.hz / 20;
+	serve->next_tsc = now_tsc + serve->host.ctx.hz / 20;
 	wh_jobs_tell_untold(&serve->jobs, now_tsc);
 	wh_notify_poll(&serve->notify, now_tsc);
 	if (wh_signals_reload())
@@ -156,7 +156,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	serve->drain_told = true;
 	if (ends_asked_for(serve) > 1 && !atomic_load(&serve->jobs.hurry)) {
 		atomic_store(&serve->jobs.hurry, true);
-		serve->give_up_tsc = now_tsc + LAST_WORDS_S * serve->host.ground.hz;
+		serve->give_up_tsc = now_tsc + LAST_WORDS_S * serve->host.ctx.hz;
 	}
 	if (live == 0 || (serve->give_up_tsc != 0 && now_tsc > serve->give_up_tsc))
 		wh_runtime_stop(&serve->runtime);
@@ -288,7 +288,7 @@ static void open_queue(struct serve *serve)
 	char folder[PATH_MAX];
 
 	*runner = (struct wh_runner){
-		.ground = {.settings = settings,
+		.ctx = {.settings = settings,
 			.jobs = &serve->jobs,
 			.host = &serve->host,
 			.root_fd = serve->service.own.here.root_fd,
@@ -300,7 +300,7 @@ static void open_queue(struct serve *serve)
 		.at_once = settings->queue_jobs,
 		.at_once_host = settings->queue_peer_jobs,
 	};
-	runner->rpcs = (struct wh_rpcs){.ground = &runner->ground, .control = &serve->control};
+	runner->rpcs = (struct wh_rpcs){.ctx = &runner->ctx, .control = &serve->control};
 	wh_runner_add(&serve->control.tables, runner);
 	wh_control_add_turn(&serve->control, wh_runner_turn, runner, -1);
 	serve->control.on_gone = wh_runner_on_gone;

@@ -13,7 +13,7 @@ const char wh_suite_name[] = "app/job_memory";
 #define MIB (UINT64_C(1) << 20)
 
 static struct wh_host_settings settings;
-static struct wh_ground ground;
+static struct wh_host_ctx ctx;
 static struct wh_service service;
 static struct wh_jobs jobs;
 static struct wh_job job;
@@ -24,7 +24,7 @@ static void begin(enum wh_job_role role, uint64_t buffer_bytes, uint32_t places)
 	uint64_t bytes = RTE_ALIGN_CEIL(buffer_bytes, (uint64_t)WH_ARENA_UNIT_BYTES);
 
 	settings = (struct wh_host_settings){.buffer_bytes = buffer_bytes};
-	ground = (struct wh_ground){.hz = 1000000000, .settings = &settings};
+	ctx = (struct wh_host_ctx){.hz = 1000000000, .settings = &settings};
 	service = (struct wh_service){
 		.limits =
 			{
@@ -36,7 +36,7 @@ static void begin(enum wh_job_role role, uint64_t buffer_bytes, uint32_t places)
 				.lines_s = 1,
 			},
 	};
-	jobs = (struct wh_jobs){.ground = &ground, .service = &service};
+	jobs = (struct wh_jobs){.ctx = &ctx, .service = &service};
 	job = (struct wh_job){
 		.jobs = &jobs,
 		.role = role,
@@ -45,7 +45,7 @@ static void begin(enum wh_job_role role, uint64_t buffer_bytes, uint32_t places)
 	job.place.peer = (struct wh_address){.family = WH_IPV4, .ip = {192, 0, 2, 1}};
 	memory = aligned_alloc(WH_CHUNK_ALIGN, bytes);
 	WH_ASSERT(memory != NULL);
-	CU_ASSERT_EQUAL_FATAL(wh_arena_init(&ground.arena, memory, bytes), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_arena_init(&ctx.arena, memory, bytes), 0);
 	CU_ASSERT_EQUAL_FATAL(wh_peers_init(&jobs.peers, &service.limits, (uint64_t[2]){1, 2}), 0);
 	job.place.peer_entry = wh_peers_admit(
 		&jobs.peers, &(struct wh_who){.address = &job.place.peer}, 1000000000);
@@ -55,7 +55,7 @@ static void begin(enum wh_job_role role, uint64_t buffer_bytes, uint32_t places)
 static void end(void)
 {
 	wh_peers_free(&jobs.peers);
-	wh_arena_free(&ground.arena);
+	wh_arena_free(&ctx.arena);
 	free(memory);
 }
 
@@ -97,7 +97,7 @@ static void test_beside(void)
 	config.window_pkts = 1 << 18;
 	config.chunk_bytes = WH_CHUNK_BYTES_DEFAULT;
 	config.chunks = 256;
-	CU_ASSERT_PTR_NOT_NULL_FATAL(wh_arena_take(&ground.arena, 256 * MIB));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(wh_arena_take(&ctx.arena, 256 * MIB));
 	CU_ASSERT(wh_jobs_free_bytes(&jobs) >=
 		  wh_session_table_bytes(WH_RECEIVER, &config) +
 			  WH_ANSWER_CHUNKS * (uint64_t)WH_ANSWER_CHUNK_BYTES);

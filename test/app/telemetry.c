@@ -180,7 +180,7 @@ static void expect_null(const char *command)
 static void open_shard(uint32_t number)
 {
 	struct wh_netif *netif = &host.netif[number];
-	const struct wh_endpoint_config config = {.hz = host.ground.hz, .places = PLACES};
+	const struct wh_endpoint_config config = {.hz = host.ctx.hz, .places = PLACES};
 
 	*netif = (struct wh_netif){0};
 	CU_ASSERT_EQUAL_FATAL(wh_endpoint_init(&netif->endpoint, &config), 0);
@@ -190,7 +190,7 @@ static void open_host(void)
 {
 	settings.queues = QUEUES;
 	host = (struct wh_host){
-		.ground = {.settings = &settings, .hz = rte_get_tsc_hz()},
+		.ctx = {.settings = &settings, .hz = rte_get_tsc_hz()},
 		.runtime = &runtime,
 		.shards = QUEUES,
 	};
@@ -218,7 +218,7 @@ static struct wh_session_config session_config(uint64_t rate_bps)
 {
 	struct wh_session_config config;
 
-	wh_rig_session_config(&config, host.ground.hz, 4 * WH_CHUNK_ALIGN, 4, 64);
+	wh_rig_session_config(&config, host.ctx.hz, 4 * WH_CHUNK_ALIGN, 4, 64);
 	config.rate_bps = rate_bps;
 	config.chunk_memory = chunk_memory; /* nobody writes to it */
 	return config;
@@ -260,8 +260,8 @@ static void open_receiver(uint32_t shard)
 		.name = "a \"name\"\n",
 	};
 
-	receiver = wh_session_accept(
-		&config, rte_rdtsc(), lci, &peer6, &params, host.ground.hz / 1000);
+	receiver =
+		wh_session_accept(&config, rte_rdtsc(), lci, &peer6, &params, host.ctx.hz / 1000);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(receiver);
 	CU_ASSERT_EQUAL(lci % PLACES, PLACES / 2 - 1);
 	atomic_store(&endpoint->session[lci & (PLACES - 1)], receiver);
@@ -403,7 +403,7 @@ static void test_transmitter(void)
 	expect_number(session, "limited_by_disk_us", 0);
 	WH_ASSERT_NEAR(number_of(session, "paced_bps"), 1e9, 1e-6);
 	WH_ASSERT_NEAR(number_of(session, "now_us"),
-		(double)rte_rdtsc() * 1e6 / (double)host.ground.hz, 0.01);
+		(double)rte_rdtsc() * 1e6 / (double)host.ctx.hz, 0.01);
 	json_decref(session);
 }
 
@@ -576,8 +576,8 @@ static void open_loops(void)
 		wh_loop_add(loop, "send", do_nothing, NULL);
 	}
 	wh_loop_add(loop, "link", do_nothing, NULL);
-	loop->busy_tsc = 3 * host.ground.hz;
-	loop->total_tsc = 4 * host.ground.hz;
+	loop->busy_tsc = 3 * host.ctx.hz;
+	loop->total_tsc = 4 * host.ctx.hz;
 	loop->turns = 61000;
 	loop->naps = 17;
 	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++)
@@ -651,7 +651,7 @@ static void test_largest_answers(void)
 		wh_loop_add(loop, "link", do_nothing, NULL);
 		wh_loop_add(loop, "watch", do_nothing, NULL);
 		wh_loop_add(loop, "jobs", do_nothing, NULL);
-		loop->busy_tsc = loop->total_tsc = UINT64_C(1000000000) * host.ground.hz;
+		loop->busy_tsc = loop->total_tsc = UINT64_C(1000000000) * host.ctx.hz;
 		loop->turns = loop->naps = UINT64_C(1000000000000000);
 		for (uint32_t p = 0; p < WH_METER_PROCESSES; p++)
 			loop->meter.cycles[p] = INT64_MAX / WH_METER_EVERY;

@@ -100,19 +100,19 @@ struct wh_address house_address(uint32_t i)
 	return (struct wh_address){.family = WH_IPV4, .ip = {10, 0, 0, (uint8_t)(1 + i)}};
 }
 
-static void count(const struct wh_ground *ground, uint32_t shard, struct wh_ground_counts *counts)
+static void count(const struct wh_host_ctx *ctx, uint32_t shard, struct wh_host_ctx_counts *counts)
 {
-	*counts = (struct wh_ground_counts){
-		.bad_pkts = wh_endpoint_bad_pkts(ground->shard[shard].endpoint),
+	*counts = (struct wh_host_ctx_counts){
+		.bad_pkts = wh_endpoint_bad_pkts(ctx->shard[shard].endpoint),
 	};
 }
 
-static void open_ground(struct process *process)
+static void open_host_ctx(struct process *process)
 {
-	struct wh_ground *ground = &process->host.ground;
+	struct wh_host_ctx *ctx = &process->host.ctx;
 	const struct wh_host_settings *settings = &process->settings;
 
-	*ground = (struct wh_ground){
+	*ctx = (struct wh_host_ctx){
 		.hz = HOUSE_HZ,
 		.settings = settings,
 		.hooks = wh_jobs_hooks,
@@ -122,27 +122,27 @@ static void open_ground(struct process *process)
 		.worker = {&process->loop[0], &process->loop[1]},
 		.count = count,
 	};
-	ground->hooks.owner = &process->jobs;
-	for (uint32_t i = 0; i < sizeof(ground->cookie_key); i++) {
-		ground->cookie_key[i] = (uint8_t)wh_prng_u64(&process->house->prng);
-		ground->draw_key[i] = (uint8_t)wh_prng_u64(&process->house->prng);
+	ctx->hooks.owner = &process->jobs;
+	for (uint32_t i = 0; i < sizeof(ctx->cookie_key); i++) {
+		ctx->cookie_key[i] = (uint8_t)wh_prng_u64(&process->house->prng);
+		ctx->draw_key[i] = (uint8_t)wh_prng_u64(&process->house->prng);
 	}
 
-	int rc = wh_arena_init(&ground->arena, process->memory, settings->buffer_bytes);
+	int rc = wh_arena_init(&ctx->arena, process->memory, settings->buffer_bytes);
 
 	WH_ASSERT(rc == 0 && settings->queues <= HOUSE_QUEUES_MAX);
 	if (settings->handshake != NULL) {
-		rc = wh_host_handshake_init(&process->host.handshake, ground, settings->handshake);
+		rc = wh_host_handshake_init(&process->host.handshake, ctx, settings->handshake);
 		WH_ASSERT(rc == 0);
-		wh_loop_add(ground->worker[0], "handshake", wh_host_handshake_poll,
+		wh_loop_add(ctx->worker[0], "handshake", wh_host_handshake_poll,
 			&process->host.handshake);
 	}
 	for (uint32_t i = 0; i < settings->queues; i++) {
-		ground->shard[i] = (struct wh_ground_shard){
-			.ground = ground, .number = i, .endpoint = &process->endpoint[i]};
+		ctx->shard[i] = (struct wh_host_ctx_shard){
+			.ctx = ctx, .number = i, .endpoint = &process->endpoint[i]};
 
 		const struct wh_endpoint_config config =
-			wh_ground_endpoint_config(ground, i, PLACES);
+			wh_host_ctx_endpoint_config(ctx, i, PLACES);
 
 		rc = wh_endpoint_init(&process->endpoint[i], &config);
 		WH_ASSERT(rc == 0);
@@ -219,14 +219,14 @@ void house_start(struct house *house, uint32_t i, const struct wh_service *servi
 	settings->udp_port = UDP_PORT;
 	settings->ipv4 = (struct wh_subnet){.address = house_address(i), .prefix_bits = 24};
 	provide_memory(process);
-	open_ground(process);
+	open_host_ctx(process);
 	process->jobs = (struct wh_jobs){0};
 	disk_enter(process->life, house->now_ns);
 
 	if (service != NULL)
 		process->service = *service;
 
-	int rc = wh_jobs_init(&process->jobs, &process->host.ground,
+	int rc = wh_jobs_init(&process->jobs, &process->host.ctx,
 		service != NULL ? &process->service : NULL, repair);
 
 	WH_ASSERT(rc == 0);
@@ -255,7 +255,7 @@ void house_end(struct house *house, uint32_t i, enum house_death death)
 	for (uint32_t queue = 0; queue < process->settings.queues; queue++)
 		wh_endpoint_free(&process->endpoint[queue]);
 	wh_host_handshake_free(&process->host.handshake);
-	wh_arena_free(&process->host.ground.arena);
+	wh_arena_free(&process->host.ctx.arena);
 	process->alive = false;
 	process->verbs = 0;
 }
@@ -305,7 +305,7 @@ static uint32_t send_all(struct process *process, uint32_t queue)
 	static uint8_t room[BURST][ROOM_BYTES];
 	struct house *house = process->house;
 	struct wh_out out[BURST];
-	const struct wh_address from = wh_ground_address(&process->host.ground, WH_IPV4, queue);
+	const struct wh_address from = wh_host_ctx_address(&process->host.ctx, WH_IPV4, queue);
 
 	for (uint32_t i = 0; i < BURST; i++)
 		out[i].head = room[i];
@@ -437,7 +437,7 @@ const char *house_owes(const struct house *house, uint32_t i)
 {
 	const struct process *process = &house->process[i];
 	const struct wh_jobs *jobs = &process->jobs;
-	const struct wh_arena *arena = &process->host.ground.arena;
+	const struct wh_arena *arena = &process->host.ctx.arena;
 
 	if (jobs->live != 0)
 		return "a job is still live";

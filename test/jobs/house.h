@@ -4,7 +4,7 @@
 
 /*
  * Processes with jobs, and lines between them, in virtual time: some serve, the others ask them.
- * Each has its ground, endpoints and a working loop, as a host makes them of a port.
+ * Each has its host context, endpoints and a working loop, as a host makes them of a port.
  */
 
 #include <stdbool.h>
@@ -31,7 +31,7 @@ struct process {
 	bool alive;
 	bool stopped; /* its jobs stand still, while its sessions go on */
 	struct wh_host_settings settings;
-	struct wh_host host; /* its ground; no port */
+	struct wh_host host; /* its host context; no port */
 	struct wh_loop loop[2];
 	struct wh_endpoint endpoint[HOUSE_QUEUES_MAX];
 	struct wh_service service;

@@ -72,7 +72,7 @@ void wh_clerk_job(void *context, const struct wh_job *job)
 
 	wh_entry_of_job(&entry, job);
 	entry.quiet = !wh_peers_may_log(
-		&jobs->peers, job->place.peer_entry, wh_tsc_to_ns(jobs->ground->hz, rte_rdtsc()));
+		&jobs->peers, job->place.peer_entry, wh_tsc_to_ns(jobs->ctx->hz, rte_rdtsc()));
 	append(clerk, &entry);
 	if (clerk->control != NULL)
 		wh_control_wake(clerk->control);

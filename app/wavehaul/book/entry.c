@@ -113,7 +113,7 @@ void wh_entry_of_job(struct wh_book_entry *entry, const struct wh_job *job)
 		.lane = job->place.lane,
 		.uid = -1,
 		.paths = job->request.here.count};
-	set_times(entry, wh_tsc_to_ns(job->jobs->ground->hz, ended_tsc - job->turn.came_tsc));
+	set_times(entry, wh_tsc_to_ns(job->jobs->ctx->hz, ended_tsc - job->turn.came_tsc));
 	add_totals(entry, &totals);
 	add_packets(entry, job);
 	add_request(entry, job);

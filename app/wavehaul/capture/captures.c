@@ -193,7 +193,7 @@ static bool open_file(
 			captures->state, name, strerror(-fd));
 	if (fd < 0)
 		return false;
-	if (wh_pcapng_open(&capture->file, fd, captures->host->ground.hz) != 0) {
+	if (wh_pcapng_open(&capture->file, fd, captures->host->ctx.hz) != 0) {
 		wh_control_fail(call, WH_EXIT_OTHER, "no memory for a capture");
 		close(fd);
 		return false;
@@ -444,7 +444,7 @@ static void look(struct wh_captures *captures, struct wh_capture *capture)
 
 static void take_turn(struct wh_captures *captures, struct wh_capture *capture, uint64_t now_tsc)
 {
-	uint64_t hz = captures->host->ground.hz;
+	uint64_t hz = captures->host->ctx.hz;
 
 	(void)write_frames(captures, capture, TURN_PKTS);
 	if (capture->state == WH_CAPTURE_RUNS && now_tsc >= capture->look_tsc) {

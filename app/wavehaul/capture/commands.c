@@ -32,7 +32,7 @@ static const char *const of_names[] = {
 static json_t *capture_json(const struct wh_captures *captures, const struct wh_capture *capture)
 {
 	const struct wh_capture_wanted *wanted = &capture->wanted;
-	uint64_t hz = captures->host->ground.hz;
+	uint64_t hz = captures->host->ctx.hz;
 	uint64_t end_tsc = capture->state == WH_CAPTURE_RUNS ? rte_rdtsc() : capture->ended_tsc;
 	char path[PATH_MAX + WH_CAPTURE_NAME_BYTES + sizeof(WH_CAPTURE_FOLDER) + 2];
 	uint64_t seen_pkts;

@@ -221,7 +221,7 @@ static void tell_refusals(struct wh_control_call *call)
 static void tell_memory(struct wh_control_call *call)
 {
 	const struct wh_served *served = call->context;
-	struct wh_arena *arena = &served->host->ground.arena;
+	struct wh_arena *arena = &served->host->ctx.arena;
 	const struct rte_mempool *pool = served->host->pool;
 	struct rusage used;
 

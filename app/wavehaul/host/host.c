@@ -75,16 +75,16 @@ void wh_host_plan_memory(const struct wh_host_settings *settings, const struct w
 
 static int open_arena(struct wh_host *host)
 {
-	uint64_t bytes = align_up(host->ground.settings->buffer_bytes, WH_ARENA_UNIT_BYTES);
+	uint64_t bytes = align_up(host->ctx.settings->buffer_bytes, WH_ARENA_UNIT_BYTES);
 
 	host->memory = rte_malloc_socket("chunks", bytes, WH_CHUNK_ALIGN, SOCKET_ID_ANY);
-	return host->memory != NULL ? wh_arena_init(&host->ground.arena, host->memory, bytes)
+	return host->memory != NULL ? wh_arena_init(&host->ctx.arena, host->memory, bytes)
 				    : -ENOMEM;
 }
 
 static int open_port(struct wh_host *host)
 {
-	const struct wh_host_settings *settings = host->ground.settings;
+	const struct wh_host_settings *settings = host->ctx.settings;
 	char why[WH_PORT_WHY_BYTES];
 	char name[RTE_MEMPOOL_NAMESIZE];
 	struct wh_port_config config = {
@@ -125,9 +125,9 @@ static int open_port(struct wh_host *host)
 
 static struct wh_neighbour_config neighbour_config(const struct wh_host *host)
 {
-	const struct wh_host_settings *settings = host->ground.settings;
+	const struct wh_host_settings *settings = host->ctx.settings;
 	struct wh_neighbour_config config = {
-		.hz = host->ground.hz,
+		.hz = host->ctx.hz,
 		.mtu = (uint16_t)settings->mtu_bytes,
 		.vlan = (uint16_t)settings->vlan,
 		.macs_made_up = host->spec.facts.mac_made_up,
@@ -191,12 +191,12 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 		.port = host->port,
 		.queue = (uint16_t)number,
 		.pool = host->pool,
-		.local4 = wh_ground_address(&host->ground, WH_IPV4, number),
-		.local6 = wh_ground_address(&host->ground, WH_IPV6, number),
-		.vlan = (uint16_t)host->ground.settings->vlan,
-		.attach_bytes = host->ground.attach_bytes,
+		.local4 = wh_host_ctx_address(&host->ctx, WH_IPV4, number),
+		.local6 = wh_host_ctx_address(&host->ctx, WH_IPV6, number),
+		.vlan = (uint16_t)host->ctx.settings->vlan,
+		.attach_bytes = host->ctx.attach_bytes,
 		.neighbour = neighbour_config(host),
-		.endpoint = wh_ground_endpoint_config(&host->ground, number, places),
+		.endpoint = wh_host_ctx_endpoint_config(&host->ctx, number, places),
 		.read_tsc = wh_loop_read_tsc,
 	};
 	const char *wrong = wh_neighbour_config_wrong(&config.neighbour);
@@ -254,7 +254,7 @@ static void join_groups(struct wh_host *host)
 		wh_say("port %s does not accept multicast addresses: IPv6 neighbours may not find "
 		       "it",
 			host->spec.ethdev);
-	else if (host->ground.settings->verbose)
+	else if (host->ctx.settings->verbose)
 		wh_say("port %s: groups %s, queues by %s", host->spec.ethdev,
 			wh_port_groups_name(groups), wh_port_steering_name(host->port->steering));
 }
@@ -289,14 +289,14 @@ static uint32_t places_for(uint32_t jobs)
 	return places;
 }
 
-static void count(const struct wh_ground *ground, uint32_t shard, struct wh_ground_counts *counts)
+static void count(const struct wh_host_ctx *ctx, uint32_t shard, struct wh_host_ctx_counts *counts)
 {
 	const struct wh_host *host =
-		(const struct wh_host *)((const char *)ground - offsetof(struct wh_host, ground));
+		(const struct wh_host *)((const char *)ctx - offsetof(struct wh_host, ctx));
 	struct wh_port_stats stats;
 
 	WH_ASSERT(shard < host->shards);
-	*counts = (struct wh_ground_counts){.bad_pkts = wh_netif_bad_pkts(&host->netif[shard])};
+	*counts = (struct wh_host_ctx_counts){.bad_pkts = wh_netif_bad_pkts(&host->netif[shard])};
 	wh_port_stats_total(host->port, &stats);
 	for (uint32_t i = 0; i < WH_PORT_DROPS; i++)
 		counts->dropped_pkts += stats.dropped_pkts[i];
@@ -304,35 +304,34 @@ static void count(const struct wh_ground *ground, uint32_t shard, struct wh_grou
 	wh_runtime_cycles(host->runtime, counts->cycles);
 }
 
-static bool draw_keys(struct wh_ground *ground)
+static bool draw_keys(struct wh_host_ctx *ctx)
 {
-	return getrandom(ground->cookie_key, sizeof(ground->cookie_key), 0) ==
-		       sizeof(ground->cookie_key) &&
-	       getrandom(ground->draw_key, sizeof(ground->draw_key), 0) == sizeof(ground->draw_key);
+	return getrandom(ctx->cookie_key, sizeof(ctx->cookie_key), 0) == sizeof(ctx->cookie_key) &&
+	       getrandom(ctx->draw_key, sizeof(ctx->draw_key), 0) == sizeof(ctx->draw_key);
 }
 
 static int open_handshake(struct wh_host *host)
 {
-	struct wh_ground *ground = &host->ground;
+	struct wh_host_ctx *ctx = &host->ctx;
 
-	if (ground->settings->handshake == NULL)
+	if (ctx->settings->handshake == NULL)
 		return 0;
-	if (wh_host_handshake_init(&host->handshake, ground, ground->settings->handshake) != 0) {
+	if (wh_host_handshake_init(&host->handshake, ctx, ctx->settings->handshake) != 0) {
 		wh_complain("this identity cannot be used: TLS rejects its key, or memory is "
 			    "exhausted");
 		return -EIO;
 	}
-	wh_loop_add(ground->worker[0], "handshake", wh_host_handshake_poll, &host->handshake);
+	wh_loop_add(ctx->worker[0], "handshake", wh_host_handshake_poll, &host->handshake);
 	return 0;
 }
 
 /* Sets up what it has of a port, of cores and of random keys. */
-static int open_ground(struct wh_host *host)
+static int open_host_ctx(struct wh_host *host)
 {
 	const struct wh_cores *cores = &host->runtime->cores;
-	struct wh_ground *ground = &host->ground;
+	struct wh_host_ctx *ctx = &host->ctx;
 
-	if (!draw_keys(ground)) {
+	if (!draw_keys(ctx)) {
 		wh_complain(
 			"the system supplies no random numbers for a secret: %s", strerror(errno));
 		return -EIO;
@@ -341,21 +340,21 @@ static int open_ground(struct wh_host *host)
 	 * An emulated lambda keeps packets for longer than a session keeps the chunks they point
 	 * into.
 	 */
-	ground->attach_bytes = host->port->multi_segment_tx && !host->spec.facts.emulated
-				       ? ATTACH_BYTES
-				       : UINT32_MAX;
-	ground->line_bps = host->spec.kind == WH_PORT_PCI ? wh_port_line_bps(host->port) : 0;
-	ground->burst_pkts = wh_cores_sends_alone(cores, 0) ? 1 : SHARED_CORE_BURST_PKTS;
-	ground->count = count;
+	ctx->attach_bytes = host->port->multi_segment_tx && !host->spec.facts.emulated
+				    ? ATTACH_BYTES
+				    : UINT32_MAX;
+	ctx->line_bps = host->spec.kind == WH_PORT_PCI ? wh_port_line_bps(host->port) : 0;
+	ctx->burst_pkts = wh_cores_sends_alone(cores, 0) ? 1 : SHARED_CORE_BURST_PKTS;
+	ctx->count = count;
 	for (uint32_t i = 0; i < cores->count; i++)
 		if (cores->core[i].works)
-			ground->worker[ground->workers++] = &host->runtime->loop[i];
-	WH_ASSERT(ground->workers > 0); /* cores.h: the first core works */
+			ctx->worker[ctx->workers++] = &host->runtime->loop[i];
+	WH_ASSERT(ctx->workers > 0); /* cores.h: the first core works */
 	if (open_handshake(host) != 0)
 		return -EIO;
-	for (uint32_t number = 0; number < ground->settings->queues; number++)
-		ground->shard[number] = (struct wh_ground_shard){
-			.ground = ground,
+	for (uint32_t number = 0; number < ctx->settings->queues; number++)
+		ctx->shard[number] = (struct wh_host_ctx_shard){
+			.ctx = ctx,
 			.number = number,
 			.endpoint = &host->netif[number].endpoint,
 		};
@@ -364,15 +363,15 @@ static int open_ground(struct wh_host *host)
 
 static int open_shards(struct wh_host *host, uint32_t jobs)
 {
-	host->netif = aligned_alloc(
-		64, align_up(sizeof(*host->netif), 64) * host->ground.settings->queues);
+	host->netif =
+		aligned_alloc(64, align_up(sizeof(*host->netif), 64) * host->ctx.settings->queues);
 	if (host->netif == NULL) {
 		wh_complain("out of memory for the queues");
 		return -ENOMEM;
 	}
-	if (open_ground(host) != 0)
+	if (open_host_ctx(host) != 0)
 		return -EIO;
-	for (uint32_t number = 0; number < host->ground.settings->queues; number++)
+	for (uint32_t number = 0; number < host->ctx.settings->queues; number++)
 		if (open_shard(host, number, places_for(jobs)) != 0)
 			return -EINVAL;
 	join_groups(host);
@@ -383,12 +382,13 @@ static int open_shards(struct wh_host *host, uint32_t jobs)
 }
 
 int wh_host_open(struct wh_host *host, struct wh_runtime *runtime, const struct wh_port_spec *spec,
-	const struct wh_host_settings *settings, const struct wh_ground_hooks *hooks, uint32_t jobs)
+	const struct wh_host_settings *settings, const struct wh_host_ctx_hooks *hooks,
+	uint32_t jobs)
 {
 	WH_ASSERT(runtime->started && jobs > 0);
 	WH_ASSERT(hooks->welcome != NULL && hooks->accept != NULL && hooks->gone != NULL);
 	*host = (struct wh_host){
-		.ground = {.hz = runtime->hz, .settings = settings, .hooks = *hooks},
+		.ctx = {.hz = runtime->hz, .settings = settings, .hooks = *hooks},
 		.runtime = runtime,
 		.spec = *spec,
 	};
@@ -456,7 +456,8 @@ bool wh_host_port_is_systems(const struct wh_port_spec *spec, char *why, size_t 
 }
 
 int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
-	const struct wh_host_settings *settings, const struct wh_ground_hooks *hooks, uint32_t jobs)
+	const struct wh_host_settings *settings, const struct wh_host_ctx_hooks *hooks,
+	uint32_t jobs)
 {
 	char why[WH_PORT_WHY_BYTES];
 	struct wh_port_argument device;
@@ -515,6 +516,6 @@ void wh_host_close(struct wh_host *host)
 	wh_host_handshake_free(&host->handshake);
 	wh_port_close(host->port);
 	wh_seeker_end();
-	wh_arena_free(&host->ground.arena);
+	wh_arena_free(&host->ctx.arena);
 	free(host->netif);
 }

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/ground.h"
+#include "host/host_ctx.h"
 #include "host/host_handshake.h"
 #include "host/link_watch.h"
 #include "host/memory_plan.h"
@@ -28,7 +28,7 @@
 struct wh_host;
 
 struct wh_host {
-	struct wh_ground ground; /* the part that jobs see */
+	struct wh_host_ctx ctx; /* the part that jobs see */
 	struct wh_runtime *runtime;
 	struct wh_port_spec spec;
 	struct rte_mempool *pool;
@@ -53,14 +53,14 @@ void wh_host_plan_memory(const struct wh_host_settings *settings, const struct w
  * WH_EXIT_OK, or an exit status after one sentence on stderr.
  */
 int wh_host_open(struct wh_host *host, struct wh_runtime *runtime, const struct wh_port_spec *spec,
-	const struct wh_host_settings *settings, const struct wh_ground_hooks *hooks,
+	const struct wh_host_settings *settings, const struct wh_host_ctx_hooks *hooks,
 	uint32_t jobs);
 
 /*
  * Likewise, with the port named in the settings; also starts the runtime, which the caller closes.
  */
 int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
-	const struct wh_host_settings *settings, const struct wh_ground_hooks *hooks,
+	const struct wh_host_settings *settings, const struct wh_host_ctx_hooks *hooks,
 	uint32_t jobs);
 
 void wh_host_close(struct wh_host *host);

@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "host/ground.h"
+#include "host/host_ctx.h"
 #include "trust/fingerprint.h"
 
 /* The most SAs at once, one for each peer that shares a secret with this process. */
@@ -26,11 +26,11 @@
  */
 #define UNSEALED_PATIENCE_NS UINT64_C(1000000000)
 
-int wh_host_handshake_init(struct wh_host_handshake *handshake, struct wh_ground *ground,
+int wh_host_handshake_init(struct wh_host_handshake *handshake, struct wh_host_ctx *ctx,
 	const struct wh_handshake_settings *settings)
 {
 	struct wh_handshakes_config config = {
-		.hz = ground->hz,
+		.hz = ctx->hz,
 		.identity = settings->identity,
 		.ciphers = settings->ciphers,
 		.version = WH_VERSION,
@@ -40,8 +40,8 @@ int wh_host_handshake_init(struct wh_host_handshake *handshake, struct wh_ground
 		.sadb = &handshake->sadb,
 	};
 
-	*handshake = (struct wh_host_handshake){.ground = ground};
-	memcpy(config.key, ground->cookie_key, sizeof(config.key));
+	*handshake = (struct wh_host_handshake){.ctx = ctx};
+	memcpy(config.key, ctx->cookie_key, sizeof(config.key));
 
 	int rc = wh_sadb_init(&handshake->sadb, SAS);
 
@@ -50,18 +50,18 @@ int wh_host_handshake_init(struct wh_host_handshake *handshake, struct wh_ground
 	if (rc != 0)
 		wh_sadb_free(&handshake->sadb);
 	else
-		ground->handshake = handshake;
+		ctx->handshake = handshake;
 	return rc;
 }
 
 void wh_host_handshake_free(struct wh_host_handshake *handshake)
 {
-	if (handshake->ground == NULL)
+	if (handshake->ctx == NULL)
 		return;
 	wh_handshakes_free(&handshake->handshakes);
 	wh_sadb_free(&handshake->sadb);
-	handshake->ground->handshake = NULL;
-	handshake->ground = NULL;
+	handshake->ctx->handshake = NULL;
+	handshake->ctx = NULL;
 }
 
 static int32_t take(
@@ -82,11 +82,11 @@ static int32_t take(
 }
 
 /* Datagrams without room are lost, as in the network, and are repeated. */
-static void post(struct wh_ground *ground, const struct wh_handshake_datagram *datagram)
+static void post(struct wh_host_ctx *ctx, const struct wh_handshake_datagram *datagram)
 {
-	WH_ASSERT(datagram->queue < ground->settings->queues);
+	WH_ASSERT(datagram->queue < ctx->settings->queues);
 
-	struct wh_endpoint *endpoint = ground->shard[datagram->queue].endpoint;
+	struct wh_endpoint *endpoint = ctx->shard[datagram->queue].endpoint;
 	struct wh_slot *slot = wh_slot_fifo_reserve(&endpoint->datagrams_out);
 
 	if (slot == NULL)
@@ -99,15 +99,15 @@ static void post(struct wh_ground *ground, const struct wh_handshake_datagram *d
 int32_t wh_host_handshake_poll(void *state, uint64_t now_tsc)
 {
 	struct wh_host_handshake *handshake = state;
-	struct wh_ground *ground = handshake->ground;
+	struct wh_host_ctx *ctx = handshake->ctx;
 	struct wh_handshake_datagram datagram;
 	int32_t work = 0;
 
-	for (uint32_t i = 0; i < ground->settings->queues; i++)
-		work += take(handshake, ground->shard[i].endpoint, now_tsc);
+	for (uint32_t i = 0; i < ctx->settings->queues; i++)
+		work += take(handshake, ctx->shard[i].endpoint, now_tsc);
 	work += wh_handshakes_poll(&handshake->handshakes, now_tsc);
 	while (wh_handshakes_give(&handshake->handshakes, now_tsc, &datagram)) {
-		post(ground, &datagram);
+		post(ctx, &datagram);
 		work++;
 	}
 	return work;
@@ -133,7 +133,7 @@ void wh_host_handshake_refusal(const struct wh_host_handshake *handshake,
 			"the server does not trust this end, %s: run `wavehaul trust add` there to "
 			"allow it",
 			wh_fingerprint_text(
-				handshake->ground->settings->handshake->identity->id, text));
+				handshake->ctx->settings->handshake->identity->id, text));
 	else
 		snprintf(why, WH_SOUGHT_WHY_BYTES,
 			"the server %s is not trusted here: if it is the right one, run `wavehaul "
@@ -189,7 +189,7 @@ void wh_host_handshake_seek(struct wh_host_handshake *handshake, uint64_t now_ts
 	} else if (attempt.state == WH_ATTEMPT_JUDGED) {
 		*since_tsc = now_tsc;
 	} else if (attempt.state != WH_ATTEMPT_HAS_SA) {
-		see_patience(&attempt, wh_tsc_to_ns(handshake->ground->hz, now_tsc - *since_tsc),
+		see_patience(&attempt, wh_tsc_to_ns(handshake->ctx->hz, now_tsc - *since_tsc),
 			patience_ns, sought);
 	}
 }

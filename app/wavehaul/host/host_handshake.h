@@ -4,13 +4,13 @@
 
 /*
  * A host's handshake server: a process of its first working core, between the endpoints of all
- * queues and lib/trust. Jobs get the SA with their peer from it (struct wh_ground).
+ * queues and lib/trust. Jobs get the SA with their peer from it (struct wh_host_ctx).
  */
 
 #include "seal/sa.h"
 #include "trust/handshakes.h"
 
-struct wh_ground;
+struct wh_host_ctx;
 
 /* Our identity towards others, and whom we trust. */
 struct wh_handshake_settings {
@@ -23,16 +23,16 @@ struct wh_handshake_settings {
 };
 
 struct wh_host_handshake {
-	struct wh_ground *ground;
+	struct wh_host_ctx *ctx;
 	struct wh_sadb sadb;
 	struct wh_handshakes handshakes;
 };
 
 /*
- * 0, -ENOMEM, or -EBADMSG: TLS does not accept the identity. Call once the ground has its keys; its
- * endpoints may be created later, but before the loop runs.
+ * 0, -ENOMEM, or -EBADMSG: TLS does not accept the identity. Call once the host context has its
+ * keys; its endpoints may be created later, but before the loop runs.
  */
-int wh_host_handshake_init(struct wh_host_handshake *handshake, struct wh_ground *ground,
+int wh_host_handshake_init(struct wh_host_handshake *handshake, struct wh_host_ctx *ctx,
 	const struct wh_handshake_settings *settings);
 
 /* Call when no loop runs any more and all sessions have gone. */

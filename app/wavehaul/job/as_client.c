@@ -18,7 +18,7 @@ static void say_hello(struct wh_job *job)
 	struct wh_record record = {
 		.type = WH_RECORD_HELLO,
 		.hello = wh_hello_of_request(&job->request,
-			wh_ground_payload_bytes(job->jobs->ground, job->place.peer.family)),
+			wh_host_ctx_payload_bytes(job->jobs->ctx, job->place.peer.family)),
 	};
 
 	record.hello.lane = (uint16_t)job->place.lane;
@@ -35,14 +35,14 @@ static struct wh_address door_of(const struct wh_job *job)
 {
 	struct wh_address door = job->place.peer;
 
-	door.port = (uint16_t)job->jobs->ground->settings->udp_port;
+	door.port = (uint16_t)job->jobs->ctx->settings->udp_port;
 	return door;
 }
 
 /* By the server, whose decision came after its SA: the streams under that SA have ended. */
 static bool was_refused(struct wh_job *job, uint64_t now_tsc, struct wh_attempt *attempt)
 {
-	struct wh_host_handshake *handshake = job->jobs->ground->handshake;
+	struct wh_host_handshake *handshake = job->jobs->ctx->handshake;
 	const struct wh_address door = door_of(job);
 
 	if (handshake == NULL)
@@ -69,7 +69,7 @@ static void take_sa(struct wh_job *job, struct wh_sa *sa)
 /* All streams to a peer are sealed with their common SA. False: not yet, or never. */
 static bool has_sa(struct wh_job *job, uint64_t now_tsc)
 {
-	struct wh_host_handshake *handshake = job->jobs->ground->handshake;
+	struct wh_host_handshake *handshake = job->jobs->ctx->handshake;
 	const struct wh_address door = door_of(job);
 	struct wh_sought sought;
 
@@ -94,7 +94,7 @@ static bool has_sa(struct wh_job *job, uint64_t now_tsc)
 static void grow_patient(struct wh_job *job, uint64_t now_tsc)
 {
 	job->turn.give_up_tsc =
-		now_tsc + wh_ns_to_tsc(job->jobs->ground->hz, job->request.stall_timeout_ns);
+		now_tsc + wh_ns_to_tsc(job->jobs->ctx->hz, job->request.stall_timeout_ns);
 }
 
 static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
@@ -154,7 +154,7 @@ static void take_answer(struct wh_job *job, uint64_t now_tsc, const struct wh_re
 static void see_patience(struct wh_job *job, uint64_t now_tsc, enum wh_phase phase)
 {
 	if (phase == WH_PHASE_OPENING ||
-		wh_job_hears_nothing(job->streams.out, job->jobs->ground->hz, now_tsc)) {
+		wh_job_hears_nothing(job->streams.out, job->jobs->ctx->hz, now_tsc)) {
 		grow_patient(job, now_tsc);
 	} else if (job->view.state == WH_JOB_TOLD && now_tsc > job->turn.give_up_tsc) {
 		job->result.stalled = true;
@@ -192,7 +192,7 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 		wh_session_peer_versions(
 			job->streams.out, &job->result.peer_least, &job->result.peer_most);
 	if (news.outcome == WH_STATUS_REVOKED && was_refused(job, now_tsc, &attempt)) {
-		wh_host_handshake_refusal(job->jobs->ground->handshake, &attempt, why);
+		wh_host_handshake_refusal(job->jobs->ctx->handshake, &attempt, why);
 		wh_job_fail(job,
 			attempt.verdict == WH_AUTH_BUSY ? WH_STATUS_BUSY : WH_STATUS_REFUSED, "%s",
 			why);
@@ -242,11 +242,10 @@ static int32_t take_reports(struct wh_job *job, uint64_t now_tsc)
 		wh_job_tell_sink_done(job);
 		return 1;
 	}
-	bool is_report =
-		found > 0 && record.type == WH_RECORD_REPORT &&
-		wh_report_is_possible(&record.report, &job->ends.reported,
-			wh_tsc_to_ns(job->jobs->ground->hz, now_tsc - job->ready.began_tsc),
-			job->ends.pump.bytes);
+	bool is_report = found > 0 && record.type == WH_RECORD_REPORT &&
+			 wh_report_is_possible(&record.report, &job->ends.reported,
+				 wh_tsc_to_ns(job->jobs->ctx->hz, now_tsc - job->ready.began_tsc),
+				 job->ends.pump.bytes);
 
 	if (is_report) {
 		job->ends.reported = record.report;

@@ -56,7 +56,7 @@ static int keep_hello(struct wh_job *job, const struct wh_hello *hello, uint64_t
 {
 	job->request = wh_hello_request(hello, &job->jobs->service->own);
 	job->request.known = wh_peers_known(&job->jobs->peers, job->place.peer_entry,
-		&job->place.peer, wh_tsc_to_ns(job->jobs->ground->hz, now_tsc));
+		&job->place.peer, wh_tsc_to_ns(job->jobs->ctx->hz, now_tsc));
 	atomic_store(&job->wishes.rate_bps, job->request.rate_bps);
 	job->place.lane = hello->lane;
 	job->place.transfer = hello->transfer;
@@ -68,7 +68,7 @@ static void await_refused(struct wh_job *job, uint64_t now_tsc, const char *text
 {
 	wh_job_enter(job, WH_JOB_REFUSING);
 	snprintf(job->result.why, sizeof(job->result.why), "%s", text);
-	job->turn.give_up_tsc = now_tsc + PATIENCE_S * job->jobs->ground->hz;
+	job->turn.give_up_tsc = now_tsc + PATIENCE_S * job->jobs->ctx->hz;
 	wh_job_say(job, now_tsc, "refused: %s", text);
 }
 
@@ -91,7 +91,7 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_record ready = {
 		.type = WH_RECORD_READY,
-		.ready = {.queues = (uint16_t)job->jobs->ground->settings->queues},
+		.ready = {.queues = (uint16_t)job->jobs->ctx->settings->queues},
 	};
 	enum wh_doing doing;
 	char why[WH_FAULT_TEXT_BYTES];
@@ -172,7 +172,7 @@ static void reply(struct wh_job *job, uint64_t now_tsc)
 static bool can_serve(const struct wh_job *job, const struct wh_hello *hello)
 {
 	const struct wh_peer_bounds bounds =
-		wh_ground_bounds(job->jobs->ground, job->place.peer.family);
+		wh_host_ctx_bounds(job->jobs->ctx, job->place.peer.family);
 
 	return wh_hello_is_possible(hello, wh_session_params(wh_job_in(job))->chunk_bytes, &bounds,
 		&job->jobs->service->own);
@@ -213,7 +213,7 @@ static int32_t await_hello(struct wh_job *job, uint64_t now_tsc)
 	int found = wh_job_read(job, &record);
 
 	if (found == 0) {
-		uint64_t hz = job->jobs->ground->hz;
+		uint64_t hz = job->jobs->ctx->hz;
 
 		if (wh_job_hears_nothing(wh_job_in(job), hz, now_tsc))
 			job->turn.give_up_tsc = now_tsc + WH_HELLO_PATIENCE_S * hz;
@@ -254,13 +254,13 @@ static int32_t report(struct wh_job *job, uint64_t now_tsc)
 		(job->view.flow_began_tsc == 0 && !job->ends.pump.ended))
 		return 0;
 	if (job->ends.next_report_tsc == 0)
-		job->ends.next_report_tsc = job->view.flow_began_tsc + job->jobs->ground->hz;
+		job->ends.next_report_tsc = job->view.flow_began_tsc + job->jobs->ctx->hz;
 	if (now_tsc < job->ends.next_report_tsc && !job->ends.pump.ended)
 		return 0;
 	wh_bench_count(job, now_tsc, &record.report);
 	if (!wh_job_post(job, &record))
 		return 0;
-	job->ends.next_report_tsc += job->jobs->ground->hz;
+	job->ends.next_report_tsc += job->jobs->ctx->hz;
 	if (job->ends.pump.ended) {
 		wh_job_post_end(job);
 		job->ends.reports_ended = true;

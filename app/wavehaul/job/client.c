@@ -48,7 +48,7 @@ static void look_again(struct wh_client *client, uint64_t now_tsc)
 	if (!client->looking) {
 		if (now_tsc < client->next_look_tsc)
 			return;
-		client->next_look_tsc = now_tsc + wh_ns_to_tsc(client->host->ground.hz, LOOK_NS);
+		client->next_look_tsc = now_tsc + wh_ns_to_tsc(client->host->ctx.hz, LOOK_NS);
 		client->looking =
 			wh_mtu_proof_start(&client->proof, neighbour, now_tsc, &client->peer) == 0;
 		return;
@@ -64,7 +64,7 @@ static void look_again(struct wh_client *client, uint64_t now_tsc)
 	client->narrow_bytes = client->proof.proved_bytes;
 	wh_say("packets of %u bytes no longer get through, those of %u bytes do: if that lasts, "
 	       "restart with --mtu %u",
-		client->host->ground.settings->mtu_bytes, client->proof.proved_bytes,
+		client->host->ctx.settings->mtu_bytes, client->proof.proved_bytes,
 		client->proof.proved_bytes);
 }
 
@@ -83,7 +83,7 @@ static void prove(struct wh_client *client, uint64_t now_tsc)
 		return;
 	case WH_MTU_PROOF_PROVED:
 		client->proved = true;
-		client->next_look_tsc = now_tsc + wh_ns_to_tsc(client->host->ground.hz, LOOK_NS);
+		client->next_look_tsc = now_tsc + wh_ns_to_tsc(client->host->ctx.hz, LOOK_NS);
 		set_state(client, WH_CLIENT_READY);
 		return;
 	}
@@ -117,11 +117,11 @@ void wh_client_init(struct wh_client *client, struct wh_host *host, const struct
 	*client = (struct wh_client){
 		.host = host,
 		.peer = *peer,
-		.give_up_tsc = now_tsc + wh_ns_to_tsc(host->ground.hz, patience_ns),
+		.give_up_tsc = now_tsc + wh_ns_to_tsc(host->ctx.hz, patience_ns),
 	};
 	struct wh_address watched = *peer;
 
-	watched.port = (uint16_t)host->ground.settings->udp_port;
+	watched.port = (uint16_t)host->ctx.settings->udp_port;
 	wh_neighbour_watch(&host->netif[0].neighbour, &client->watch, &watched);
 	wh_loop_add(wh_runtime_loop_of(host->runtime, 0, true), "mtu", poll_client, client);
 }
@@ -130,14 +130,14 @@ void wh_client_look_again(struct wh_client *client, uint64_t patience_ns, uint64
 {
 	WH_ASSERT(wh_client_state(client) == WH_CLIENT_NO_LINK ||
 		  wh_client_state(client) == WH_CLIENT_NO_WAY);
-	client->give_up_tsc = now_tsc + wh_ns_to_tsc(client->host->ground.hz, patience_ns);
+	client->give_up_tsc = now_tsc + wh_ns_to_tsc(client->host->ctx.hz, patience_ns);
 	/* Its core does nothing with it before it sees the new state. */
 	atomic_store_explicit(&client->state, WH_CLIENT_LINK, memory_order_release);
 }
 
 int wh_client_conclude(const struct wh_client *client, const char *server)
 {
-	const struct wh_host_settings *settings = client->host->ground.settings;
+	const struct wh_host_settings *settings = client->host->ctx.settings;
 
 	switch (wh_client_state(client)) {
 	case WH_CLIENT_NO_LINK:
@@ -177,7 +177,7 @@ int wh_client_conclude(const struct wh_client *client, const char *server)
 void wh_client_tell_hint(
 	const struct wh_client *client, const struct wh_job *job, const char *server)
 {
-	const struct wh_host_settings *settings = client->host->ground.settings;
+	const struct wh_host_settings *settings = client->host->ctx.settings;
 	const struct wh_neighbour_watch *watch = &client->watch;
 	char from[WH_ADDRESS_TEXT_BYTES];
 	uint32_t port = settings->udp_port;

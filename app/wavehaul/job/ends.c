@@ -130,7 +130,7 @@ static int open_sink(struct wh_job *job, enum wh_doing *doing)
 	const struct wh_request *request = &job->request;
 	struct wh_session *in = wh_job_in(job);
 	const struct wh_sink_config config = {
-		.hz = job->jobs->ground->hz,
+		.hz = job->jobs->ctx->hz,
 		.root_fd = request->here.root_fd,
 		.target = request->here.path[0],
 		.into_folder = request->here.into_folder,
@@ -175,7 +175,7 @@ static bool put_order(void *context, const struct wh_ordering *order)
 	struct wh_job *job = context;
 
 	return wh_mailbox_put(job->jobs->service->mailbox, job->ends.mailbox, order,
-		job->ends.polled_tsc, job->jobs->ground->hz);
+		job->ends.polled_tsc, job->jobs->ctx->hz);
 }
 
 static bool take_standing(void *context, struct wh_standing *standing)
@@ -255,7 +255,7 @@ static int open_pump(struct wh_job *job, uint64_t now_tsc)
 
 	job->ends.pump.wanted_bytes = wh_request_lane_bytes(&job->request, job->place.lane);
 	job->ends.pump.stop_tsc =
-		wh_add_u64(now_tsc, wh_ns_to_tsc(job->jobs->ground->hz, job->request.time_ns));
+		wh_add_u64(now_tsc, wh_ns_to_tsc(job->jobs->ctx->hz, job->request.time_ns));
 	return rc;
 }
 

@@ -46,8 +46,8 @@ static struct wh_session *data_session(const struct wh_job *job)
 
 static uint64_t full_wire_bytes(const struct wh_job *job, const struct wh_session *session)
 {
-	return wh_ground_wire_bytes(job->jobs->ground, job->place.peer.family,
-		wh_session_params(session)->payload_bytes);
+	return wh_host_ctx_wire_bytes(
+		job->jobs->ctx, job->place.peer.family, wh_session_params(session)->payload_bytes);
 }
 
 /* The present values of the sending end's controller, and its measurements of the path. */
@@ -68,8 +68,8 @@ static void note_flow(
 	}
 	NOTE(sent_pkts, pkts);
 	NOTE(lost_pkts, lost_pkts);
-	NOTE(rtt_min_ns, wh_tsc_to_ns(job->jobs->ground->hz, wh_session_rtt_min_tsc(session)));
-	NOTE(rtt_now_ns, wh_tsc_to_ns(job->jobs->ground->hz, wh_session_rtt_tsc(session)));
+	NOTE(rtt_min_ns, wh_tsc_to_ns(job->jobs->ctx->hz, wh_session_rtt_min_tsc(session)));
+	NOTE(rtt_now_ns, wh_tsc_to_ns(job->jobs->ctx->hz, wh_session_rtt_tsc(session)));
 	NOTE(again_pkts, stats->retransmitted_pkts);
 	NOTE(repair_pkts, stats->repair_pkts);
 	NOTE(limit_now, wh_session_limit_now(session));
@@ -107,10 +107,10 @@ void wh_job_note_flow(struct wh_job *job, uint64_t span_tsc)
 /* What the core could not send because the port took no more is the line's. */
 static void name_limits(const struct wh_job *job, struct wh_session_stats *stats)
 {
-	const struct wh_ground *ground = job->jobs->ground;
-	struct wh_ground_counts counts;
+	const struct wh_host_ctx *ctx = job->jobs->ctx;
+	struct wh_host_ctx_counts counts;
 
-	ground->count(ground, job->place.shard, &counts);
+	ctx->count(ctx, job->place.shard, &counts);
 	if (!counts.port_is_full)
 		return;
 	stats->limit_tsc[WH_LIMIT_LINE] += stats->limit_tsc[WH_LIMIT_CPU];
@@ -156,7 +156,7 @@ static void learn(struct wh_job *job, const struct wh_known_path *found)
 	way.capacity_bps = wh_min_u64(way.capacity_bps, WH_KNOWN_BPS_MAX / lanes) * lanes;
 	way.burst_pkts = (uint32_t)wh_min_u64((uint64_t)way.burst_pkts * lanes, WH_KNOWN_PKTS_MAX);
 	wh_peers_learn(&job->jobs->peers, job->place.peer_entry, &job->place.peer, &way,
-		wh_tsc_to_ns(job->jobs->ground->hz, job->result.ended_tsc));
+		wh_tsc_to_ns(job->jobs->ctx->hz, job->result.ended_tsc));
 }
 
 void wh_job_take_figures(struct wh_job *job)
@@ -164,7 +164,7 @@ void wh_job_take_figures(struct wh_job *job)
 	static const double shares[] = {0.5, 0.99, 0.999};
 	const struct wh_session *session = data_session(job);
 	struct wh_job_figures *figures = &job->result.figures;
-	uint64_t hz = job->jobs->ground->hz;
+	uint64_t hz = job->jobs->ctx->hz;
 
 	if (session == NULL)
 		return;
@@ -195,15 +195,15 @@ void wh_job_take_figures(struct wh_job *job)
 
 void wh_bench_count(const struct wh_job *job, uint64_t now_tsc, struct wh_bench_report *report)
 {
-	const struct wh_ground *ground = job->jobs->ground;
+	const struct wh_host_ctx *ctx = job->jobs->ctx;
 	const struct wh_session_stats stats = wh_session_stats(wh_job_in(job));
 	uint64_t began_tsc = job->view.flow_began_tsc;
 	uint64_t flowed_tsc = began_tsc != 0 && now_tsc > began_tsc ? now_tsc - began_tsc : 0;
-	struct wh_ground_counts counts;
+	struct wh_host_ctx_counts counts;
 
-	ground->count(ground, job->place.shard, &counts);
+	ctx->count(ctx, job->place.shard, &counts);
 	*report = (struct wh_bench_report){
-		.elapsed_ns = wh_max_u64(wh_tsc_to_ns(ground->hz, flowed_tsc), 1),
+		.elapsed_ns = wh_max_u64(wh_tsc_to_ns(ctx->hz, flowed_tsc), 1),
 		.bytes = stats.received_bytes - job->records.record_bytes,
 		.pkts = stats.received_pkts,
 		.duplicate_pkts = wh_session_came_again_pkts(&stats),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The ground of a job, common to both sides: its state, its failure, its stream, its end. */
+/* What both sides of a job share: its state, its failure, its stream, its end. */
 
 #include <errno.h>
 #include <stdarg.h>
@@ -80,7 +80,7 @@ void wh_job_check(const struct wh_job *job)
 		  job->streams.out != NULL);
 	WH_ASSERT(!works || (wh_job_in(job) != NULL && job->streams.out != NULL));
 	WH_ASSERT(state != WH_JOB_ENDING || job->result.ended_tsc != 0);
-	WH_ASSERT(job->place.shard < job->jobs->ground->settings->queues);
+	WH_ASSERT(job->place.shard < job->jobs->ctx->settings->queues);
 	WH_ASSERT(lane_group == NULL || lane_group->lanes == job->request.lanes);
 	WH_ASSERT(job->lanes.share.share == NULL || (lane_group != NULL && !job->streams.out_left));
 	check_streams(job);
@@ -109,7 +109,7 @@ void wh_job_say(const struct wh_job *job, uint64_t now_tsc, const char *format, 
 
 	WH_ASSERT(job->role == WH_AT_SERVER);
 	if (!wh_peers_may_log(
-		    &jobs->peers, job->place.peer_entry, wh_tsc_to_ns(jobs->ground->hz, now_tsc)))
+		    &jobs->peers, job->place.peer_entry, wh_tsc_to_ns(jobs->ctx->hz, now_tsc)))
 		return;
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
@@ -119,17 +119,17 @@ void wh_job_say(const struct wh_job *job, uint64_t now_tsc, const char *format, 
 
 static void configure_out(const struct wh_job *job, bool bundle, struct wh_session_config *config)
 {
-	struct wh_ground *ground = job->jobs->ground;
-	const struct wh_peer_bounds bounds = wh_ground_bounds(ground, job->place.peer.family);
+	struct wh_host_ctx *ctx = job->jobs->ctx;
+	const struct wh_peer_bounds bounds = wh_host_ctx_bounds(ctx, job->place.peer.family);
 	enum wh_family family = (enum wh_family)job->place.peer.family;
 	uint64_t rate_bps = wh_request_lane_bps(&job->request);
 
-	wh_ground_session_config(ground, config);
+	wh_host_ctx_session_config(ctx, config);
 	wh_request_configure(&job->request, bundle, &bounds, config);
 	config->packet_bytes =
 		WH_HEAD_BYTES + config->payload_bytes + wh_encap_ip_udp_bytes(family);
 	config->wire_bytes =
-		wh_ground_wire_bytes(ground, job->place.peer.family, config->payload_bytes);
+		wh_host_ctx_wire_bytes(ctx, job->place.peer.family, config->payload_bytes);
 	config->chunks = bundle ? wh_job_sender_chunks(job, wh_session_chunk_stride(config))
 				: WH_ANSWER_CHUNKS;
 	config->window_pkts = wh_stream_window(config);
@@ -183,7 +183,7 @@ bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
 
 	if (out != NULL) {
 		wh_session_set_context(out, job);
-		if (wh_endpoint_open(jobs->ground->shard[job->place.shard].endpoint, out) == 0) {
+		if (wh_endpoint_open(jobs->ctx->shard[job->place.shard].endpoint, out) == 0) {
 			job->streams.out = out;
 			wh_session_tell_reader(out, WH_LIMIT_START);
 			job->streams.out_chunks = config.chunks;

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "host/ground.h"
+#include "host/host_ctx.h"
 #include "job/hello.h"
 #include "job/lane_group.h"
 #include "job/peers.h"

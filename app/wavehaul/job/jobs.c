@@ -38,7 +38,7 @@
 
 static uint64_t to_ns(const struct wh_jobs *jobs, uint64_t now_tsc)
 {
-	return wh_tsc_to_ns(jobs->ground->hz, now_tsc);
+	return wh_tsc_to_ns(jobs->ctx->hz, now_tsc);
 }
 
 static bool may_come(const struct wh_service *service, const struct wh_address *peer)
@@ -252,7 +252,7 @@ static void give_to_crew(struct wh_job *job, uint64_t now_tsc)
 	WH_ASSERT(job->crew == NULL && job->view.state == WH_JOB_OPENING);
 	job->crew = &jobs->crew[next % jobs->crews];
 	job->turn.came_tsc = now_tsc;
-	job->turn.give_up_tsc = job->turn.came_tsc + WH_HELLO_PATIENCE_S * jobs->ground->hz;
+	job->turn.give_up_tsc = job->turn.came_tsc + WH_HELLO_PATIENCE_S * jobs->ctx->hz;
 
 	int rc = rte_ring_mp_enqueue(job->crew->arrivals, job);
 
@@ -363,7 +363,7 @@ enum wh_release_status wh_jobs_may_probe(
 	return WH_STATUS_REFUSED;
 }
 
-const struct wh_ground_hooks wh_jobs_hooks = {
+const struct wh_host_ctx_hooks wh_jobs_hooks = {
 	.welcome = welcome,
 	.accept = accept_session,
 	.gone = session_gone,
@@ -507,7 +507,7 @@ static int32_t step(
 		job->turn.worked_tsc = now_tsc;
 
 	bool busy = now_tsc - job->turn.worked_tsc <
-		    wh_ns_to_tsc(crew->jobs->ground->hz, IDLE_AFTER_MS * 1000000);
+		    wh_ns_to_tsc(crew->jobs->ctx->hz, IDLE_AFTER_MS * 1000000);
 
 	if ((list == &crew->busy) != busy) {
 		TAILQ_REMOVE(list, job, next);
@@ -544,7 +544,7 @@ static struct wh_job *stalest(struct wh_crew *crew, uint64_t now_tsc)
 			uint64_t patience_s = places > 1 ? EVICT_OTHERS_S : EVICT_ONLY_S;
 
 			if (job->view.state >= WH_JOB_ENDING || places < found_places ||
-				stale_tsc(job, now_tsc) < patience_s * crew->jobs->ground->hz)
+				stale_tsc(job, now_tsc) < patience_s * crew->jobs->ctx->hz)
 				continue;
 			if (places > found_places ||
 				stale_tsc(job, now_tsc) > stale_tsc(found, now_tsc))
@@ -567,10 +567,10 @@ static int32_t make_room(struct wh_crew *crew, uint64_t now_tsc)
 
 	if (job == NULL)
 		return 0;
-	crew->evict_tsc = now_tsc + jobs->ground->hz;
+	crew->evict_tsc = now_tsc + jobs->ctx->hz;
 	wh_job_say(job, now_tsc,
 		"its place was given to another peer: its job made no progress for %u s",
-		(unsigned)(stale_tsc(job, now_tsc) / jobs->ground->hz));
+		(unsigned)(stale_tsc(job, now_tsc) / jobs->ctx->hz));
 	wh_job_give_up(job, now_tsc, WH_STATUS_BUSY, "another peer needs its place");
 	return 1;
 }
@@ -613,30 +613,30 @@ static struct rte_ring *make_ring(void)
 /* Tables for sessions of peers, or of our own jobs, with any allowed options and MTU. */
 static void plan_fec(struct wh_jobs *jobs)
 {
-	const struct wh_host_settings *settings = jobs->ground->settings;
+	const struct wh_host_settings *settings = jobs->ctx->settings;
 
-	jobs->ground->fec = wh_repair_limits(WH_CHUNK_BYTES_DEFAULT, WH_STREAM_PAYLOAD_BYTES_MIN,
+	jobs->ctx->fec = wh_repair_limits(WH_CHUNK_BYTES_DEFAULT, WH_STREAM_PAYLOAD_BYTES_MIN,
 		wh_encap_payload_bytes(WH_IPV4, settings->mtu_bytes));
 	if (settings->verbose)
 		wh_say("memory: tables of erasure codes, %" PRIu64 " KiB of each of %u cores",
-			wh_fec_bytes(&jobs->ground->fec) >> 10, jobs->crews);
+			wh_fec_bytes(&jobs->ctx->fec) >> 10, jobs->crews);
 }
 
-int wh_jobs_init(struct wh_jobs *jobs, struct wh_ground *ground, const struct wh_service *service,
+int wh_jobs_init(struct wh_jobs *jobs, struct wh_host_ctx *ctx, const struct wh_service *service,
 	bool repair)
 {
-	jobs->ground = ground;
+	jobs->ctx = ctx;
 	jobs->service = service;
 	rte_spinlock_init(&jobs->burial);
 	wh_lane_groups_init(&jobs->lane_groups);
 	wh_refusals_init(&jobs->refusals);
 	TAILQ_INIT(&jobs->awaiting);
-	jobs->crews = (uint32_t)wh_min_u64(ground->workers, WH_CREWS_MAX);
-	WH_ASSERT(jobs->crews > 0 && ground->hz > 0);
+	jobs->crews = (uint32_t)wh_min_u64(ctx->workers, WH_CREWS_MAX);
+	WH_ASSERT(jobs->crews > 0 && ctx->hz > 0);
 	if (service != NULL || repair)
 		plan_fec(jobs);
 	if (service != NULL) {
-		const uint64_t seed[] = {wh_ground_draw(ground), wh_ground_draw(ground)};
+		const uint64_t seed[] = {wh_host_ctx_draw(ctx), wh_host_ctx_draw(ctx)};
 
 		if (wh_peers_init(&jobs->peers, &service->limits, seed) != 0)
 			return -ENOMEM;
@@ -649,13 +649,13 @@ int wh_jobs_init(struct wh_jobs *jobs, struct wh_ground *ground, const struct wh
 		TAILQ_INIT(&crew->idle);
 		crew->arrivals = make_ring();
 		crew->gone = make_ring();
-		if (jobs->ground->fec.r > 0)
-			crew->fec = wh_fec_create(&jobs->ground->fec);
+		if (jobs->ctx->fec.r > 0)
+			crew->fec = wh_fec_create(&jobs->ctx->fec);
 		if (crew->arrivals == NULL || crew->gone == NULL ||
-			(jobs->ground->fec.r > 0 && crew->fec == NULL))
+			(jobs->ctx->fec.r > 0 && crew->fec == NULL))
 			return -ENOMEM;
-		wh_loop_add(ground->worker[i], "jobs", poll_crew, crew);
-		crew->meter = &ground->worker[i]->meter;
+		wh_loop_add(ctx->worker[i], "jobs", poll_crew, crew);
+		crew->meter = &ctx->worker[i]->meter;
 	}
 	return 0;
 }
@@ -712,7 +712,7 @@ void wh_jobs_check(struct wh_jobs *jobs)
 		TAILQ_FOREACH(job, &crew->idle, next)
 		wh_job_check(job);
 	}
-	wh_arena_check(&jobs->ground->arena);
+	wh_arena_check(&jobs->ctx->arena);
 }
 
 void wh_jobs_free(struct wh_jobs *jobs)
@@ -769,7 +769,7 @@ void wh_jobs_tell_untold(struct wh_jobs *jobs, uint64_t now_tsc)
 	uint64_t lines;
 
 	if (!wh_peers_next_untold(
-		    &jobs->peers, wh_tsc_to_ns(jobs->ground->hz, now_tsc), &address, &lines))
+		    &jobs->peers, wh_tsc_to_ns(jobs->ctx->hz, now_tsc), &address, &lines))
 		return;
 	wh_say("%s: %" PRIu64 " more lines are suppressed",
 		address.family != 0 ? wh_address_text(&address, text) : "other peers", lines);

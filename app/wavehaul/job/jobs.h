@@ -29,7 +29,7 @@
 
 #include "base/spin.h"
 #include "guard/refusals.h"
-#include "host/ground.h"
+#include "host/host_ctx.h"
 #include "job/job.h"
 #include "job/lane_group.h"
 #include "job/past/past.h"
@@ -52,7 +52,7 @@ struct wh_crew {
 
 struct wh_jobs {
 	/* Set by its maker, before anything runs. */
-	struct wh_ground *ground;
+	struct wh_host_ctx *ctx;
 	const struct wh_service *service; /* NULL: none; all jobs are our own */
 	struct wh_journal *journal;       /* NULL: incomplete files are lost with their job */
 	uint64_t batch_bytes; /* of large files, proved and noted at a time; 0: the default */
@@ -82,7 +82,7 @@ struct wh_jobs {
  * 0 or -ENOMEM; adds the crews to the host's loops. `service` may be NULL; `repair`: jobs of ours
  * may have repair packets.
  */
-int wh_jobs_init(struct wh_jobs *jobs, struct wh_ground *ground, const struct wh_service *service,
+int wh_jobs_init(struct wh_jobs *jobs, struct wh_host_ctx *ctx, const struct wh_service *service,
 	bool repair);
 
 /*
@@ -99,7 +99,7 @@ void wh_jobs_free(struct wh_jobs *jobs);
 void wh_jobs_check(struct wh_jobs *jobs);
 
 /* The hooks of a host whose owner is `jobs`. */
-extern const struct wh_ground_hooks wh_jobs_hooks;
+extern const struct wh_host_ctx_hooks wh_jobs_hooks;
 
 /*
  * Such a hook for a server: a peer that may connect, and has the right to measure, may probe while

@@ -9,7 +9,7 @@
 
 static uint64_t random_number(const struct wh_lanes *lanes)
 {
-	return wh_ground_draw(lanes->jobs->ground) | 1; /* 0 means none */
+	return wh_host_ctx_draw(lanes->jobs->ctx) | 1; /* 0 means none */
 }
 
 bool wh_lanes_make(struct wh_lanes *lanes, struct wh_jobs *jobs, const struct wh_address *peer,
@@ -28,7 +28,7 @@ bool wh_lanes_make(struct wh_lanes *lanes, struct wh_jobs *jobs, const struct wh
 
 void wh_lanes_place(const struct wh_lanes *lanes, uint32_t peer_queues, struct wh_job *job)
 {
-	const struct wh_host_settings *settings = lanes->jobs->ground->settings;
+	const struct wh_host_settings *settings = lanes->jobs->ctx->settings;
 	struct wh_job_place *place = &job->place;
 
 	WH_ASSERT(peer_queues > 0);
@@ -138,7 +138,7 @@ void wh_lanes_hurry(struct wh_lanes *lanes, uint64_t now_tsc)
 {
 	if (lanes->give_up_tsc != 0)
 		return;
-	lanes->give_up_tsc = now_tsc + LAST_WORDS_S * lanes->jobs->ground->hz;
+	lanes->give_up_tsc = now_tsc + LAST_WORDS_S * lanes->jobs->ctx->hz;
 	for (uint32_t lane = 0; lane < lanes->started; lane++)
 		wh_job_hurry(lanes->job[lane]);
 }
@@ -198,7 +198,7 @@ double wh_lanes_seconds(const struct wh_lanes *lanes)
 		ended_tsc = wh_max_u64(ended_tsc, wh_job_flowed_tsc(lanes->job[lane]));
 	if (began_tsc == 0 || ended_tsc <= began_tsc)
 		return 0;
-	return (double)(ended_tsc - began_tsc) / (double)lanes->jobs->ground->hz;
+	return (double)(ended_tsc - began_tsc) / (double)lanes->jobs->ctx->hz;
 }
 
 void wh_lanes_free(struct wh_lanes *lanes)

@@ -26,7 +26,7 @@
 
 uint64_t wh_jobs_free_bytes(struct wh_jobs *jobs)
 {
-	uint64_t free_bytes = wh_arena_free_bytes(&jobs->ground->arena);
+	uint64_t free_bytes = wh_arena_free_bytes(&jobs->ctx->arena);
 	uint64_t table_bytes = atomic_load_explicit(&jobs->table_bytes, memory_order_relaxed);
 
 	/* Sessions' tables are counted as part of the same memory. */
@@ -123,7 +123,7 @@ uint8_t *wh_job_take_memory(
 			!wh_peers_take_bytes(&jobs->peers, job->place.peer_entry, charged_bytes)))
 		return NULL;
 	*memory = (struct wh_job_memory){
-		.chunks = wh_arena_take(&jobs->ground->arena, bytes),
+		.chunks = wh_arena_take(&jobs->ctx->arena, bytes),
 		.table_bytes = table_bytes,
 		.charged_bytes = charged_bytes,
 	};
@@ -140,7 +140,7 @@ void wh_job_give_memory(struct wh_job *job, enum wh_role role)
 	struct wh_jobs *jobs = job->jobs;
 	struct wh_job_memory *memory = memory_of(job, role);
 
-	wh_arena_give(&jobs->ground->arena, memory->chunks);
+	wh_arena_give(&jobs->ctx->arena, memory->chunks);
 
 	uint64_t table_bytes = atomic_fetch_sub(&jobs->table_bytes, memory->table_bytes);
 

@@ -6,7 +6,7 @@
 
 int wh_on_host(const struct wh_on_host *wanted, int (*run)(void *context), void *context)
 {
-	struct wh_ground_hooks hooks = wh_jobs_hooks;
+	struct wh_host_ctx_hooks hooks = wh_jobs_hooks;
 	int status;
 
 	hooks.owner = wanted->jobs;
@@ -16,8 +16,7 @@ int wh_on_host(const struct wh_on_host *wanted, int (*run)(void *context), void 
 		wanted->host, wanted->runtime, wanted->settings, &hooks, wanted->places);
 	if (status != WH_EXIT_OK)
 		return status;
-	if (wh_jobs_init(wanted->jobs, &wanted->host->ground, wanted->service, wanted->repair) !=
-		0) {
+	if (wh_jobs_init(wanted->jobs, &wanted->host->ctx, wanted->service, wanted->repair) != 0) {
 		wh_complain("no memory for the jobs");
 		status = WH_EXIT_OTHER;
 	} else {

@@ -240,8 +240,7 @@ int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
 		wh_session_kick(in);
 		wh_session_kick(job->streams.out);
 	}
-	if (now_tsc - job->turn.noted_tsc >
-		wh_ns_to_tsc(job->jobs->ground->hz, NOTE_MS * 1000000)) {
+	if (now_tsc - job->turn.noted_tsc > wh_ns_to_tsc(job->jobs->ctx->hz, NOTE_MS * 1000000)) {
 		see_wishes(job);
 		wh_job_note_flow(job, now_tsc - job->turn.noted_tsc);
 		job->turn.noted_tsc = now_tsc;

@@ -171,7 +171,7 @@ static bool judge(
 	const json_t *there = json_object_get(call->request, "there");
 	struct wh_timetable table;
 	const char *wrong = wh_timetable_parse(order->rate, &table);
-	int status = wrong == NULL ? wh_run_judge(&runner->ground, order) : -1;
+	int status = wrong == NULL ? wh_run_judge(&runner->ctx, order) : -1;
 
 	if (wrong != NULL)
 		wh_control_fail(call, WH_EXIT_USAGE, "the rate '%.200s' %s", order->rate, wrong);

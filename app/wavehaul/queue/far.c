@@ -120,11 +120,11 @@ struct wh_standing wh_far_standing(struct wh_run *run)
 }
 
 static struct wh_request request_of(
-	struct wh_run *run, const struct wh_run_ground *ground, const struct wh_place *place)
+	struct wh_run *run, const struct wh_run_host_ctx *ctx, const struct wh_place *place)
 {
 	struct wh_request request = wh_wanted_request(&run->transfer.wanted.settings, WH_JOB_ORDER);
 
-	request.memory_bytes = ground->memory_bytes;
+	request.memory_bytes = ctx->memory_bytes;
 	request.there.path = run->paths;
 	request.there.count =
 		wh_texts_of(run->here, run->paths, (uint32_t)json_array_size(run->here));
@@ -141,7 +141,7 @@ static bool read_target(struct wh_run *run)
 	       strlen(run->order.words) <= WH_ORDER_WORDS_MAX && run->order.rate[0] != '\0';
 }
 
-int wh_far_begin(struct wh_run *run, const struct wh_run_ground *ground,
+int wh_far_begin(struct wh_run *run, const struct wh_run_host_ctx *ctx,
 	const struct wh_place *place, uint64_t now_tsc)
 {
 	struct wh_transfer *transfer = &run->transfer;
@@ -157,7 +157,7 @@ int wh_far_begin(struct wh_run *run, const struct wh_run_ground *ground,
 		return WH_EXIT_OTHER;
 	}
 
-	transfer->running.request = request_of(run, ground, place);
+	transfer->running.request = request_of(run, ctx, place);
 	if (!wh_hello_fits(&transfer->running.request)) {
 		wh_complain("too many paths for one request");
 		return WH_EXIT_USAGE;

@@ -18,7 +18,7 @@
 #include "rpc/reader.h"
 
 struct wh_run;
-struct wh_run_ground;
+struct wh_run_host_ctx;
 struct wh_place;
 struct wh_order_result;
 
@@ -47,7 +47,7 @@ struct wh_far {
 bool wh_token_draw(char text[WH_TOKEN_TEXT_BYTES]);
 
 /* -1: it has begun; or an exit status after a complaint. */
-int wh_far_begin(struct wh_run *run, const struct wh_run_ground *ground,
+int wh_far_begin(struct wh_run *run, const struct wh_run_host_ctx *ctx,
 	const struct wh_place *place, uint64_t now_tsc);
 
 void wh_far_look(struct wh_run *run, uint64_t now_tsc);

@@ -20,9 +20,9 @@
 /* Moved bytes are charged to the peer in steps of this. */
 #define CHARGE_BYTES (UINT64_C(4) << 20)
 
-struct wh_store *wh_giver_store(const struct wh_run_ground *ground)
+struct wh_store *wh_giver_store(const struct wh_run_host_ctx *ctx)
 {
-	return ground->jobs->service != NULL ? ground->jobs->service->store : NULL;
+	return ctx->jobs->service != NULL ? ctx->jobs->service->store : NULL;
 }
 
 const char *wh_giver_name(const struct wh_order *order)
@@ -59,13 +59,13 @@ static void go_below(struct wh_run *run, const char *folder)
 }
 
 /* What it moves is of the rate of all that its peer moves here. */
-static bool share_rate(struct wh_run *run, const struct wh_run_ground *ground)
+static bool share_rate(struct wh_run *run, const struct wh_run_host_ctx *ctx)
 {
-	const struct wh_service *service = ground->jobs->service;
-	uint64_t now_ns = wh_tsc_to_ns(ground->jobs->ground->hz, rte_rdtsc());
+	const struct wh_service *service = ctx->jobs->service;
+	uint64_t now_ns = wh_tsc_to_ns(ctx->jobs->ctx->hz, rte_rdtsc());
 	uint64_t bps = wh_min_u64(service->own.rate_bps, run->rights.rate_bps);
 
-	run->peers = &ground->jobs->peers;
+	run->peers = &ctx->jobs->peers;
 	run->orderer = wh_peers_hold(run->peers, run->owner, now_ns);
 	if (run->orderer == NULL)
 		return false;
@@ -73,9 +73,9 @@ static bool share_rate(struct wh_run *run, const struct wh_run_ground *ground)
 	return true;
 }
 
-static const char *claim(struct wh_run *run, const struct wh_run_ground *ground)
+static const char *claim(struct wh_run *run, const struct wh_run_host_ctx *ctx)
 {
-	struct wh_store *store = wh_giver_store(ground);
+	struct wh_store *store = wh_giver_store(ctx);
 	uint32_t count = (uint32_t)json_array_size(run->here);
 	uint32_t folder;
 	const char *wrong;
@@ -94,12 +94,12 @@ static const char *claim(struct wh_run *run, const struct wh_run_ground *ground)
 		return "may not have that any more";
 	if (!wh_store_charge(store, run->owner, &run->rights, 0))
 		return "has moved what it may in a day";
-	if (!share_rate(run, ground))
+	if (!share_rate(run, ctx))
 		return "has to wait for other peers";
 	if (folder == UINT32_MAX)
 		return NULL;
 	run->folder_fd = wh_beneath_resolve(
-		ground->root_fd, run->rights.folder[folder], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		ctx->root_fd, run->rights.folder[folder], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (run->folder_fd < 0)
 		return "may use a folder here that is not there";
 	run->root_fd = run->folder_fd;
@@ -107,9 +107,9 @@ static const char *claim(struct wh_run *run, const struct wh_run_ground *ground)
 	return NULL;
 }
 
-int wh_giver_claim(struct wh_run *run, const struct wh_run_ground *ground)
+int wh_giver_claim(struct wh_run *run, const struct wh_run_host_ctx *ctx)
 {
-	const char *wrong = claim(run, ground);
+	const char *wrong = claim(run, ctx);
 
 	if (wrong == NULL)
 		return -1;
@@ -142,9 +142,9 @@ static const char *see_changes(struct wh_run *run, struct wh_store *store, int64
 						      : "has other rights here than when it began";
 }
 
-bool wh_giver_look(struct wh_run *run, const struct wh_run_ground *ground, int64_t now_s)
+bool wh_giver_look(struct wh_run *run, const struct wh_run_host_ctx *ctx, int64_t now_s)
 {
-	struct wh_store *store = wh_giver_store(ground);
+	struct wh_store *store = wh_giver_store(ctx);
 	const char *wrong = see_changes(run, store, now_s);
 
 	if (wrong == NULL && !charge(run, store, CHARGE_BYTES))
@@ -155,9 +155,9 @@ bool wh_giver_look(struct wh_run *run, const struct wh_run_ground *ground, int64
 	return wrong == NULL;
 }
 
-void wh_giver_end(struct wh_run *run, const struct wh_run_ground *ground)
+void wh_giver_end(struct wh_run *run, const struct wh_run_host_ctx *ctx)
 {
-	struct wh_store *store = wh_giver_store(ground);
+	struct wh_store *store = wh_giver_store(ctx);
 
 	if (store != NULL)
 		(void)charge(run, store, 1);

@@ -185,7 +185,7 @@ static struct wh_request request_of(const struct wh_rpcs *rpcs, const struct wh_
 {
 	struct wh_request request = wh_wanted_request(&run->settings, verb);
 
-	request.memory_bytes = rpcs->ground->memory_bytes;
+	request.memory_bytes = rpcs->ctx->memory_bytes;
 	request.there.path = run->path;
 	request.there.count = wh_texts_of(run->texts, run->path, WH_HELLO_PATHS_MAX);
 	wh_place_aim(place, &request);
@@ -196,7 +196,7 @@ static bool start(struct wh_rpcs *rpcs, struct wh_rpc_run *run, struct wh_contro
 	enum wh_job_verb verb)
 {
 	struct wh_place place;
-	int status = wh_place_find(rpcs->ground->settings, run->host, &place);
+	int status = wh_place_find(rpcs->ctx->settings, run->host, &place);
 
 	if (status != -1) {
 		wh_control_fail(call, status, "%s", wh_last_complaint());
@@ -209,7 +209,7 @@ static bool start(struct wh_rpcs *rpcs, struct wh_rpc_run *run, struct wh_contro
 		wh_control_fail(call, WH_EXIT_USAGE, "too many paths for one request");
 		return false;
 	}
-	if (!wh_lanes_make(&run->lanes, rpcs->ground->jobs, &place.address, &request)) {
+	if (!wh_lanes_make(&run->lanes, rpcs->ctx->jobs, &place.address, &request)) {
 		wh_control_fail(call, WH_EXIT_OTHER, "no memory for the job");
 		return false;
 	}
@@ -225,7 +225,7 @@ static bool may_begin(const struct wh_rpcs *rpcs, struct wh_control_call *call)
 	else if (rpcs->runs == WH_RPCS_MAX)
 		wh_control_fail(call, WH_EXIT_OTHER,
 			"the server has %d remote operations, and no place for more", WH_RPCS_MAX);
-	else if (atomic_load(&rpcs->ground->jobs->draining))
+	else if (atomic_load(&rpcs->ctx->jobs->draining))
 		wh_control_fail(call, WH_EXIT_NETWORK, "the server of this host is stopping");
 	return call->status == WH_EXIT_OK;
 }
@@ -245,7 +245,7 @@ void wh_rpcs_begin(struct wh_rpcs *rpcs, struct wh_control_call *call)
 	run->client = call->client->number;
 	run->events = json_array();
 	run->told_tsc = rte_rdtsc();
-	run->hz = rpcs->ground->jobs->ground->hz;
+	run->hz = rpcs->ctx->jobs->ctx->hz;
 	pthread_mutex_init(&run->lock, NULL);
 	if (take_words(run, call, &verb) && start(rpcs, run, call, verb))
 		rpcs->run[rpcs->runs++] = run;
@@ -302,7 +302,7 @@ bool wh_rpcs_look(struct wh_rpcs *rpcs, uint64_t now_tsc)
 		struct wh_rpc_run *run = rpcs->run[i];
 		bool over = wh_job_is_over(run->lanes.job[0]);
 
-		if (atomic_load(&rpcs->ground->jobs->hurry))
+		if (atomic_load(&rpcs->ctx->jobs->hurry))
 			wh_lanes_hurry(&run->lanes, now_tsc);
 		if (run->client != 0 && !tell_events(rpcs, run)) {
 			see_patience(run, now_tsc);

@@ -19,7 +19,7 @@
 struct wh_rpc_run;
 
 struct wh_rpcs {
-	const struct wh_run_ground *ground;
+	const struct wh_run_host_ctx *ctx;
 	struct wh_control_socket *control;
 	uint32_t runs;
 	struct wh_rpc_run *run[WH_RPCS_MAX];

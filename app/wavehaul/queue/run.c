@@ -132,7 +132,7 @@ static struct wh_request of_stream(struct wh_run *run, struct wh_request request
 	return request;
 }
 
-static struct wh_request request_of(struct wh_run *run, const struct wh_run_ground *ground)
+static struct wh_request request_of(struct wh_run *run, const struct wh_run_host_ctx *ctx)
 {
 	const struct wh_order *order = &run->order;
 	struct wh_request request = wh_wanted_request(
@@ -141,7 +141,7 @@ static struct wh_request request_of(struct wh_run *run, const struct wh_run_grou
 	uint32_t there = (uint32_t)json_array_size(run->there);
 	bool into_folder;
 
-	request.memory_bytes = ground->memory_bytes;
+	request.memory_bytes = ctx->memory_bytes;
 	request.rate_bps = run->rate_bps;
 	if (run->orderer != NULL)
 		request.shared_rate = &run->orderer->rate;
@@ -154,45 +154,45 @@ static struct wh_request request_of(struct wh_run *run, const struct wh_run_grou
 		return of_stream(run, request);
 	into_folder = wh_request_names_folder(&request);
 	if (wh_request_is_by_match(&request))
-		request.here.by_match = is_name(ground->root_fd, run->paths[0]);
+		request.here.by_match = is_name(ctx->root_fd, run->paths[0]);
 	if (!into_folder && !order->sends && !order->as_name)
-		run->order.as_name = is_name(ground->root_fd, run->paths[0]);
+		run->order.as_name = is_name(ctx->root_fd, run->paths[0]);
 	if (order->sends) {
 		request.there.into_folder = into_folder;
 		request.there.as_name = order->as_name;
 	} else {
-		bind_rules(&request, &ground->jobs->service->own.rules);
+		bind_rules(&request, &ctx->jobs->service->own.rules);
 		request.here.into_folder = into_folder;
 		request.here.as_name = order->as_name;
 	}
 	return request;
 }
 
-static void set_up_transfer(struct wh_run *run, const struct wh_run_ground *ground)
+static void set_up_transfer(struct wh_run *run, const struct wh_run_host_ctx *ctx)
 {
 	struct wh_transfer *transfer = &run->transfer;
 
 	transfer->wanted.verb = run->order.sends ? WH_VERB_SEND : WH_VERB_GET;
 	transfer->wanted.dest_fd = -1;
 	transfer->wanted.settings.json_stream = true;
-	transfer->wanted.settings.no_guard = ground->settings->no_guard;
+	transfer->wanted.settings.no_guard = ctx->settings->no_guard;
 	snprintf(transfer->wanted.server, sizeof(transfer->wanted.server), "%s", run->order.host);
-	transfer->running.jobs = ground->jobs;
+	transfer->running.jobs = ctx->jobs;
 	wh_flow_plot_begin(&transfer->running.plot, run->client.draws);
 	wh_told_init(&transfer->told);
 	transfer->told.on_event = on_event;
 	transfer->told.context = run;
-	transfer->told.progress.hz = ground->jobs->ground->hz;
+	transfer->told.progress.hz = ctx->jobs->ctx->hz;
 }
 
 /* The start event, as of --json-stream, with settings of the order and of its server. */
-static void tell_start(struct wh_run *run, const struct wh_run_ground *ground)
+static void tell_start(struct wh_run *run, const struct wh_run_host_ctx *ctx)
 {
 	struct wh_settings *settings = &run->transfer.wanted.settings;
 
-	settings->mtu_bytes = ground->settings->mtu_bytes;
+	settings->mtu_bytes = ctx->settings->mtu_bytes;
 	snprintf(settings->timetable, sizeof(settings->timetable), "%s", run->order.rate);
-	wh_transfer_tell_start(&run->transfer, ground->host);
+	wh_transfer_tell_start(&run->transfer, ctx->host);
 }
 
 /* A try that is not the first has patience, but no retries: those are the queue's. */
@@ -202,15 +202,15 @@ static void begin_waiting(struct wh_run *run, uint64_t now_tsc)
 	uint32_t tries = run->order.tries;
 
 	running->began_tsc = now_tsc;
-	wh_retry_init(&running->retry, running->jobs->ground->hz,
+	wh_retry_init(&running->retry, running->jobs->ctx->hz,
 		tries > 1 ? wh_retry_patience_ns(tries - 1) : 0, 0, now_tsc);
 }
 
 /* Only root can change owners, and only if the operator allows it. */
 static int judge_keeps(
-	const struct wh_run_ground *ground, const struct wh_settings *settings, bool sends)
+	const struct wh_run_host_ctx *ctx, const struct wh_settings *settings, bool sends)
 {
-	const struct wh_settings *own = ground->settings;
+	const struct wh_settings *own = ctx->settings;
 	const char *flag = settings->owners && !own->owners     ? "owners"
 			   : settings->set_ids && !own->set_ids ? "set-ids"
 								: NULL;
@@ -224,7 +224,7 @@ static int judge_keeps(
 }
 
 /* The settings of an order, with what this server keeps of --archive. -1, or an exit status. */
-static int order_settings(const struct wh_run_ground *ground, const json_t *words, bool sends,
+static int order_settings(const struct wh_run_host_ctx *ctx, const json_t *words, bool sends,
 	struct wh_settings *settings)
 {
 	int status = wh_order_settings(words, settings);
@@ -232,8 +232,8 @@ static int order_settings(const struct wh_run_ground *ground, const json_t *word
 	if (status != -1)
 		return status;
 	wh_settings_archive(
-		settings, sends || ground->settings->owners, sends || ground->settings->set_ids);
-	return judge_keeps(ground, settings, sends);
+		settings, sends || ctx->settings->owners, sends || ctx->settings->set_ids);
+	return judge_keeps(ctx, settings, sends);
 }
 
 /* Whether a peer's HELLO can carry the order's paths there, and what it chooses of them. */
@@ -271,7 +271,7 @@ static int judge_stream(const struct wh_order *order, const struct wh_settings *
 	return wrong == NULL ? -1 : WH_EXIT_USAGE;
 }
 
-int wh_run_judge(const struct wh_run_ground *ground, const struct wh_order *order)
+int wh_run_judge(const struct wh_run_host_ctx *ctx, const struct wh_order *order)
 {
 	struct wh_settings *settings = malloc(sizeof(*settings));
 	struct wh_terms *terms = malloc(sizeof(*terms));
@@ -283,7 +283,7 @@ int wh_run_judge(const struct wh_run_ground *ground, const struct wh_order *orde
 	int status = WH_EXIT_OTHER;
 
 	if (settings != NULL && terms != NULL)
-		status = order_settings(ground, words, sends, settings);
+		status = order_settings(ctx, words, sends, settings);
 	if (status == -1)
 		status = wh_order_settings_of(settings, sends ? WH_VERB_SEND : WH_VERB_GET);
 	if (status == -1 && !wh_wanted_choice(settings, terms, &choice))
@@ -302,11 +302,11 @@ int wh_run_judge(const struct wh_run_ground *ground, const struct wh_order *orde
 	return status;
 }
 
-static int read_settings(struct wh_run *run, const struct wh_run_ground *ground)
+static int read_settings(struct wh_run *run, const struct wh_run_host_ctx *ctx)
 {
 	struct wh_settings *settings = &run->transfer.wanted.settings;
 	int status =
-		order_settings(ground, run->words, run->order.sends || run->order.copies, settings);
+		order_settings(ctx, run->words, run->order.sends || run->order.copies, settings);
 
 	if (status == -1 && wh_timetable_parse(run->order.rate, &run->table) != NULL)
 		status = WH_EXIT_USAGE;
@@ -323,7 +323,7 @@ static int open_manifest(struct wh_run *run)
 }
 
 /* Repeats all checks, since an order that was valid when it came may be invalid now. */
-static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc,
+static bool begin(struct wh_run *run, const struct wh_run_host_ctx *ctx, uint64_t now_tsc,
 	int64_t now_s, struct wh_order_result *result)
 {
 	struct wh_request *request;
@@ -334,26 +334,26 @@ static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64
 		fail(result, WH_EXIT_OTHER, "the job's record is damaged");
 		return false;
 	}
-	status = read_settings(run, ground);
+	status = read_settings(run, ctx);
 	if (status == -1 && run->order.stream && run->client.stream_fd < 0) {
 		wh_complain("the client's stream is gone, and cannot be read or written again");
 		status = WH_EXIT_USAGE;
 	}
 	if (status == -1 && wh_order_is_taken(&run->order))
-		status = wh_giver_claim(run, ground);
+		status = wh_giver_claim(run, ctx);
 	if (status == -1)
-		status = wh_place_find(ground->settings, run->order.host, &place);
+		status = wh_place_find(ctx->settings, run->order.host, &place);
 	if (status == -1 && !run->order.copies)
 		status = open_manifest(run);
 	if (status == -1) {
 		run->transfer.wanted.peer = place.address;
 		run->rate_bps = rate_now(run, now_s);
 		run->rate_s = now_s;
-		set_up_transfer(run, ground);
+		set_up_transfer(run, ctx);
 		begin_waiting(run, now_tsc);
 	}
 	if (status == -1 && run->order.copies) {
-		status = wh_far_begin(run, ground, &place, now_tsc);
+		status = wh_far_begin(run, ctx, &place, now_tsc);
 		if (status == -1)
 			return true;
 	}
@@ -363,13 +363,13 @@ static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64
 	}
 
 	request = &run->transfer.running.request;
-	*request = request_of(run, ground);
+	*request = request_of(run, ctx);
 	wh_place_aim(&place, request);
 	if (!wh_transfer_choose(&run->transfer)) {
 		fail(result, WH_EXIT_USAGE, wh_last_complaint());
 		return false;
 	}
-	tell_start(run, ground);
+	tell_start(run, ctx);
 	if (!wh_transfer_make_lanes(&run->transfer)) {
 		fail(result, WH_EXIT_OTHER, wh_last_complaint());
 		return false;
@@ -378,7 +378,7 @@ static bool begin(struct wh_run *run, const struct wh_run_ground *ground, uint64
 	return true;
 }
 
-struct wh_run *wh_run_begin(const struct wh_run_ground *ground, struct wh_order *order,
+struct wh_run *wh_run_begin(const struct wh_run_host_ctx *ctx, struct wh_order *order,
 	const struct wh_run_client *client, uint64_t now_tsc, int64_t now_s,
 	struct wh_order_result *result)
 {
@@ -391,13 +391,13 @@ struct wh_run *wh_run_begin(const struct wh_run_ground *ground, struct wh_order 
 	}
 	run->order = *order;
 	run->client = *client;
-	run->root_fd = ground->root_fd;
+	run->root_fd = ctx->root_fd;
 	run->folder_fd = -1;
 	run->name_told = order->as_name;
 	run->wanted = WH_ORDER_FAILED;
 	run->events = json_array();
 	pthread_mutex_init(&run->lock, NULL);
-	if (begin(run, ground, now_tsc, now_s, result)) {
+	if (begin(run, ctx, now_tsc, now_s, result)) {
 		order->here = order->there = order->words = NULL;
 		return run;
 	}
@@ -490,17 +490,17 @@ bool wh_run_waits(const struct wh_run *run, uint64_t now_tsc)
 	const struct wh_lanes *lanes = &run->transfer.running.lanes;
 
 	return lanes->started > 0 && atomic_load(&lanes->job[0]->view.state) < WH_JOB_RUNNING &&
-	       now_tsc - run->transfer.running.began_tsc > WAITS_S * lanes->jobs->ground->hz;
+	       now_tsc - run->transfer.running.began_tsc > WAITS_S * lanes->jobs->ctx->hz;
 }
 
-bool wh_run_look(struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc,
+bool wh_run_look(struct wh_run *run, const struct wh_run_host_ctx *ctx, uint64_t now_tsc,
 	int64_t now_s, bool may_wait)
 {
 	struct wh_lanes *lanes = &run->transfer.running.lanes;
 
 	WH_ASSERT(lanes->started > 0);
 	follow_table(run, now_s);
-	if (wh_order_is_taken(&run->order) && !wh_giver_look(run, ground, now_s))
+	if (wh_order_is_taken(&run->order) && !wh_giver_look(run, ctx, now_s))
 		wh_lanes_hurry(lanes, now_tsc);
 	if (run->far.on)
 		wh_far_look(run, now_tsc);
@@ -600,7 +600,7 @@ static void await_sums(struct wh_run *run)
 }
 
 void wh_run_conclude(
-	struct wh_run *run, const struct wh_run_ground *ground, struct wh_order_result *result)
+	struct wh_run *run, const struct wh_run_host_ctx *ctx, struct wh_order_result *result)
 {
 	struct wh_transfer *transfer = &run->transfer;
 	const struct wh_totals totals = wh_lanes_totals(&transfer->running.lanes);
@@ -625,7 +625,7 @@ void wh_run_conclude(
 	result->run_ns = wh_tsc_to_ns(
 		transfer->told.progress.hz, ended_tsc - run->transfer.running.began_tsc);
 	if (wh_order_is_taken(&run->order))
-		wh_giver_end(run, ground);
+		wh_giver_end(run, ctx);
 	result->final = run->order.stream && wh_lanes_were_ready(&transfer->running.lanes);
 
 	int status = status_of(run, &totals, result);

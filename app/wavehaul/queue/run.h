@@ -18,7 +18,7 @@
 #include "trust/peer_file.h"
 
 /* A server's resources for its orders. */
-struct wh_run_ground {
+struct wh_run_host_ctx {
 	const struct wh_settings *settings; /* of the server */
 	struct wh_jobs *jobs;
 	const struct wh_host *host; /* described in an order's start event */
@@ -76,13 +76,13 @@ struct wh_run {
 };
 
 /* Whether this server accepts such an order: -1, or an exit status after a complaint. */
-int wh_run_judge(const struct wh_run_ground *ground, const struct wh_order *order);
+int wh_run_judge(const struct wh_run_host_ctx *ctx, const struct wh_order *order);
 
 /*
  * Begins it, and takes over the order; what is its client's stays the caller's, until the run is
  * freed. NULL: not possible, see *result; the order stays the caller's.
  */
-struct wh_run *wh_run_begin(const struct wh_run_ground *ground, struct wh_order *order,
+struct wh_run *wh_run_begin(const struct wh_run_host_ctx *ctx, struct wh_order *order,
 	const struct wh_run_client *client, uint64_t now_tsc, int64_t now_s,
 	struct wh_order_result *result);
 
@@ -90,7 +90,7 @@ struct wh_run *wh_run_begin(const struct wh_run_ground *ground, struct wh_order 
  * Whether it is over. Applies its timetable. If the host is not reached, looks for it again for as
  * long as its try is patient, if `may_wait`.
  */
-bool wh_run_look(struct wh_run *run, const struct wh_run_ground *ground, uint64_t now_tsc,
+bool wh_run_look(struct wh_run *run, const struct wh_run_host_ctx *ctx, uint64_t now_tsc,
 	int64_t now_s, bool may_wait);
 
 /* Whether its host has not answered for a while: then it takes nobody's place. */
@@ -110,7 +110,7 @@ bool wh_run_change(struct wh_run *run, const char *rate, int64_t now_s);
 
 /* For a run that is over, or never will be; events about its end are added to its events. */
 void wh_run_conclude(
-	struct wh_run *run, const struct wh_run_ground *ground, struct wh_order_result *result);
+	struct wh_run *run, const struct wh_run_host_ctx *ctx, struct wh_order_result *result);
 
 /* It failed: if all it lacked was room, it goes back to the queue, and the result says so. */
 static inline void wh_run_await_room(struct wh_run *run, struct wh_order_result *result)

@@ -339,7 +339,7 @@ static void end_run(struct wh_runner *runner, uint32_t i, int64_t now_s)
 	struct wh_run *run = runner->run[i];
 	struct wh_order_result result;
 
-	wh_run_conclude(run, &runner->ground, &result);
+	wh_run_conclude(run, &runner->ctx, &result);
 	note_far(runner, run);
 	if (runner->on_end != NULL)
 		runner->on_end(runner->context, run, &result);
@@ -373,8 +373,8 @@ static uint32_t count_waiting(const struct wh_runner *runner, uint64_t now_tsc)
 
 static void look_at_runs(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s)
 {
-	bool ends = atomic_load(&runner->ground.jobs->hurry);
-	bool drains = atomic_load(&runner->ground.jobs->draining);
+	bool ends = atomic_load(&runner->ctx.jobs->hurry);
+	bool drains = atomic_load(&runner->ctx.jobs->draining);
 	bool may_wait = !drains && count_waiting(runner, now_tsc) < WH_RUNS_MAX / 2;
 
 	for (uint32_t i = runner->runs; i-- > 0;) {
@@ -386,7 +386,7 @@ static void look_at_runs(struct wh_runner *runner, uint64_t now_tsc, int64_t now
 		note_name(runner, run);
 		if (run->far.on)
 			note_far(runner, run);
-		if (wh_run_look(run, &runner->ground, now_tsc, now_s, may_wait))
+		if (wh_run_look(run, &runner->ctx, now_tsc, now_s, may_wait))
 			end_run(runner, i, now_s);
 		else
 			tell_events(runner, run);
@@ -438,7 +438,7 @@ static bool begin_next(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s
 
 	const struct wh_runner_attached *attached = attached_of(runner, order.id);
 	const struct wh_run_client none = {.stream_fd = -1};
-	struct wh_run *run = wh_run_begin(&runner->ground, &order,
+	struct wh_run *run = wh_run_begin(&runner->ctx, &order,
 		attached != NULL ? &attached->has : &none, now_tsc, now_s, &result);
 
 	if (run == NULL) {
@@ -458,7 +458,7 @@ static bool has_room(const struct wh_runner *runner, uint64_t now_tsc)
 {
 	return runner->ends == 0 && runner->runs < WH_RUNS_MAX &&
 	       runner->runs - count_waiting(runner, now_tsc) < runner->at_once &&
-	       runner->lanes < WH_RUN_LANES_MAX && !atomic_load(&runner->ground.jobs->draining);
+	       runner->lanes < WH_RUN_LANES_MAX && !atomic_load(&runner->ctx.jobs->draining);
 }
 
 static void begin_orders(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s)
@@ -564,7 +564,7 @@ void wh_runner_close(struct wh_runner *runner)
 
 		if (run->wanted == WH_ORDER_FAILED)
 			run->wanted = WH_ORDER_READY;
-		wh_run_conclude(run, &runner->ground, &result);
+		wh_run_conclude(run, &runner->ctx, &result);
 		if (runner->on_end != NULL)
 			runner->on_end(runner->context, run, &result);
 		(void)wh_runner_trouble(runner, wh_queue_end(runner->queue, &run->order, &result,

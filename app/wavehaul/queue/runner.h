@@ -52,7 +52,7 @@ struct wh_runner_full {
 };
 
 struct wh_runner {
-	struct wh_run_ground ground;
+	struct wh_run_host_ctx ctx;
 	struct wh_control_socket *control;
 	char path[PATH_MAX]; /* of the database; "": none */
 	sqlite3 *database;
@@ -86,7 +86,7 @@ struct wh_runner {
 
 /*
  * Opens the database in that folder, before the guard; if it is not available that is reported, and
- * there is no queue until it is. The caller must have set ground, control and limits.
+ * there is no queue until it is. The caller must have set host context, control and limits.
  */
 void wh_runner_open(struct wh_runner *runner, const char *folder);
 

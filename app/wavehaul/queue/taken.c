@@ -63,7 +63,7 @@ static const char *judge(const struct wh_runner *runner, const struct wh_order *
 	const struct wh_mailbox_question *asked, const struct wh_rights *rights, const json_t *here,
 	const json_t *words)
 {
-	const struct wh_settings *own = runner->ground.settings;
+	const struct wh_settings *own = runner->ctx.settings;
 	const char *wrong = wh_order_words_wrong(words);
 	struct wh_timetable table;
 	struct wh_place place;
@@ -85,7 +85,7 @@ static const char *judge(const struct wh_runner *runner, const struct wh_order *
 		       "here";
 	if (wh_place_find(own, order->host, &place) != -1)
 		return wh_last_complaint();
-	return wh_run_judge(&runner->ground, order) == -1 ? NULL : wh_last_complaint();
+	return wh_run_judge(&runner->ctx, order) == -1 ? NULL : wh_last_complaint();
 }
 
 /* The caller frees its lists. False: out of memory. */
@@ -145,7 +145,7 @@ static void begin(struct wh_runner *runner, struct wh_order *order,
 		*standing = (struct wh_standing){.state = WH_STANDING_CANCELLED, .why = ""};
 	else if (asked->order.wish == WH_WISH_PAUSE)
 		*standing = (struct wh_standing){.state = WH_STANDING_PAUSED, .why = ""};
-	else if (atomic_load(&runner->ground.jobs->draining))
+	else if (atomic_load(&runner->ctx.jobs->draining))
 		put_off(standing, 0, "the server is stopping");
 	else if (runner->replaced)
 		put_off(standing, 0, "the queue takes no more jobs until its server is restarted");
@@ -209,7 +209,7 @@ static void tell(const struct wh_runner *runner, const struct wh_order *order,
 	const struct wh_order_result *result = &order->result;
 	bool waits = !wh_order_is_over(order->state) && order->state != WH_ORDER_RUNNING;
 
-	if (waits && atomic_load(&runner->ground.jobs->draining)) {
+	if (waits && atomic_load(&runner->ctx.jobs->draining)) {
 		put_off(standing, order->id, "the server is stopping");
 		return;
 	}
@@ -249,7 +249,7 @@ static const char *heed_rate(
 static void answer(struct wh_runner *runner, const struct wh_mailbox_question *asked,
 	struct wh_order *order, struct wh_standing *standing)
 {
-	struct wh_store *store = wh_giver_store(&runner->ground);
+	struct wh_store *store = wh_giver_store(&runner->ctx);
 	char token[WH_TOKEN_TEXT_BYTES];
 	uint8_t owner[WH_IDENTITY_BYTES];
 	struct wh_rights rights;
@@ -298,7 +298,7 @@ static void answer(struct wh_runner *runner, const struct wh_mailbox_question *a
 
 void wh_taken_answer(struct wh_runner *runner)
 {
-	const struct wh_service *service = runner->ground.jobs->service;
+	const struct wh_service *service = runner->ctx.jobs->service;
 	struct wh_mailbox *mailbox = service != NULL ? service->mailbox : NULL;
 
 	for (uint32_t i = 0; mailbox != NULL && i < ANSWERED_IN_TURN; i++) {

@@ -15,7 +15,7 @@ uint64_t wh_least_known(uint64_t a, uint64_t b)
 
 static void add_lane(struct wh_flow_now *flow, const struct wh_job *job)
 {
-	uint64_t hz = job->jobs->ground->hz;
+	uint64_t hz = job->jobs->ctx->hz;
 
 	flow->rate_bps += LOOK(job, rate_now_bps);
 	flow->window_pkts += LOOK(job, window_now_pkts);

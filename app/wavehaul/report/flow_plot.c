@@ -73,7 +73,7 @@ void wh_flow_plot_look(struct wh_flow_plot *plot, const struct wh_lanes *lanes, 
 		return;
 
 	const struct wh_job *job = lanes->job[0];
-	uint64_t hz = lanes->jobs->ground->hz;
+	uint64_t hz = lanes->jobs->ctx->hz;
 
 	plot->next_tsc = now_tsc + wh_ns_to_tsc(hz, WH_FLOW_LOOK_NS);
 	if (plot->began_tsc == 0) {
@@ -109,7 +109,7 @@ static void look_at_end(struct wh_flow_plot *plot, const struct wh_lanes *lanes)
 		ended_tsc = wh_max_u64(ended_tsc, lanes->job[i]->result.ended_tsc);
 
 	uint64_t at_ns = wh_tsc_to_ns(
-		lanes->jobs->ground->hz, ended_tsc > began_tsc ? ended_tsc - began_tsc : 0);
+		lanes->jobs->ctx->hz, ended_tsc > began_tsc ? ended_tsc - began_tsc : 0);
 
 	add(plot, lanes, wh_max_u64(at_ns, plot->history.open.end_ns + 1), true);
 }

@@ -52,7 +52,7 @@ static int conclude_refused(const struct wh_job *job, const char *host)
 	else
 		wh_complain("%s refuses the connection: its --allow may exclude this address, or "
 			    "it does not accept MTU %u (--mtu)",
-			host, job->jobs->ground->settings->mtu_bytes);
+			host, job->jobs->ctx->settings->mtu_bytes);
 	return WH_EXIT_NETWORK;
 }
 

@@ -77,8 +77,8 @@ static void put_core(
 	wh_tel_put_text(data, "processes", processes);
 	if (before != NULL)
 		wh_tel_put(data, "busy_permille", busy_permille(&before[i], loop));
-	wh_tel_put(data, "busy_us", wh_tsc_to_us(host->ground.hz, wh_tel_load(&loop->busy_tsc)));
-	wh_tel_put(data, "total_us", wh_tsc_to_us(host->ground.hz, wh_tel_load(&loop->total_tsc)));
+	wh_tel_put(data, "busy_us", wh_tsc_to_us(host->ctx.hz, wh_tel_load(&loop->busy_tsc)));
+	wh_tel_put(data, "total_us", wh_tsc_to_us(host->ctx.hz, wh_tel_load(&loop->total_tsc)));
 	wh_tel_put(data, "turns", wh_tel_load(&loop->turns));
 	wh_tel_put(data, "naps", wh_tel_load(&loop->naps));
 }

@@ -142,8 +142,8 @@ static bool put_answer(json_t *data, const struct wh_host *host, const char *par
 	if (params == NULL) {
 		wh_port_stats_total(host->port, &total);
 		put_queues(data, host, 0, host->shards, &total);
-		if (host->ground.handshake != NULL)
-			put_handshakes(data, host->ground.handshake);
+		if (host->ctx.handshake != NULL)
+			put_handshakes(data, host->ctx.handshake);
 		return true;
 	}
 	if (!wh_tel_number(params, &queue) || queue >= host->shards)

@@ -161,7 +161,7 @@ static bool look_at(uint64_t id, struct look *look)
 
 	const struct wh_session *session = find_session(host, id, &look->transmits);
 
-	look->hz = host->ground.hz;
+	look->hz = host->ctx.hz;
 	if (session != NULL)
 		fill_look(session, look);
 	wh_tel_leave_sessions();

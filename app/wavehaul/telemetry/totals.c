@@ -103,7 +103,7 @@ json_t *wh_tel_totals(const char *params, bool at_once)
 	if (host == NULL)
 		return NULL;
 
-	uint64_t hz = host->ground.hz;
+	uint64_t hz = host->ctx.hz;
 
 	sum[false].past = sum[true].past = *wh_tel_past();
 	add_all(sum, host);

@@ -182,7 +182,7 @@ static void await_way(struct wh_transfer *transfer, uint64_t now_tsc)
 		return;
 	else if (client > WH_CLIENT_READY)
 		wh_runtime_stop(&own.runtime);
-	else if (now_tsc - transfer->running.began_tsc > own.host.ground.hz)
+	else if (now_tsc - transfer->running.began_tsc > own.host.ctx.hz)
 		tell_waiting(transfer, now_tsc);
 }
 
@@ -193,7 +193,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 
 	if (now_tsc < own.next_tsc)
 		return 0;
-	own.next_tsc = now_tsc + wh_us_to_tsc(own.host.ground.hz, WATCH_US);
+	own.next_tsc = now_tsc + wh_us_to_tsc(own.host.ctx.hz, WATCH_US);
 	if (lanes->started == 0) {
 		await_way(transfer, now_tsc);
 		return 0;
@@ -284,7 +284,7 @@ static int run(void *context)
 	running->began_tsc = rte_rdtsc();
 	wh_client_init(&own.client, &own.host, &wanted->peer, settings->peer_timeout_ns,
 		running->began_tsc);
-	wh_retry_init(&running->retry, own.host.ground.hz, settings->wait_ns, settings->retries,
+	wh_retry_init(&running->retry, own.host.ctx.hz, settings->wait_ns, settings->retries,
 		running->began_tsc);
 
 	int status = make_jobs(transfer);

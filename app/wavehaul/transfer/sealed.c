@@ -20,7 +20,7 @@ uint8_t wh_sealed_ciphers(const struct wh_settings *settings)
 static int32_t look(void *state, uint64_t now_tsc)
 {
 	struct wh_sealed *sealed = state;
-	uint64_t hz = sealed->wanted.host->ground.hz;
+	uint64_t hz = sealed->wanted.host->ctx.hz;
 
 	if (now_tsc < sealed->next_tsc)
 		return 0;

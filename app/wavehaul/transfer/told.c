@@ -53,7 +53,7 @@ void wh_transfer_tell_start(struct wh_transfer *transfer, const struct wh_host *
 	char value[WH_SETTINGS_TEXT_BYTES];
 	char key[WH_SETTINGS_KEY_BYTES];
 
-	told->progress.hz = host->ground.hz;
+	told->progress.hz = host->ctx.hz;
 	told->rows_shown = settings->verbose && !settings->json_stream;
 	told->line_shown = wh_progress_has_terminal() && !settings->json_stream &&
 			   !told->rows_shown && !settings->quiet;

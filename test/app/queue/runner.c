@@ -39,7 +39,7 @@ static void open_runner(void)
 	for (uint32_t i = 0; i < WH_CONTROL_CLIENTS_MAX; i++)
 		control.client[i].fd = -1;
 	runner = (struct wh_runner){
-		.control = &control, .ground.jobs = &jobs, .at_once = 4, .at_once_host = 4};
+		.control = &control, .ctx.jobs = &jobs, .at_once = 4, .at_once_host = 4};
 	wh_runner_open(&runner, folder);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(runner.queue);
 	wh_runner_add(&control.tables, &runner);
@@ -124,7 +124,7 @@ static void test_attached(void)
 	uint64_t counts[WH_ORDER_STATES];
 
 	open_runner();
-	runner.ground.settings = settings;
+	runner.ctx.settings = settings;
 	for (uint32_t i = 0; i <= WH_RUNNER_CLIENTS_MAX; i++) {
 		json_t *answer = ask(add, &client);
 

@@ -21,8 +21,8 @@
 const char wh_suite_name[] = "app/outcome";
 
 static const struct wh_host_settings settings = {.mtu_bytes = 1500};
-static struct wh_ground ground = {.settings = &settings};
-static struct wh_jobs jobs = {.ground = &ground};
+static struct wh_host_ctx ctx = {.settings = &settings};
+static struct wh_jobs jobs = {.ctx = &ctx};
 
 #define LANES 3
 

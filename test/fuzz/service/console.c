@@ -31,7 +31,7 @@ enum kind {
 
 static struct wh_control_socket control;
 static const struct wh_settings own_settings; /* the server's */
-static struct wh_runner runner = {.control = &control, .ground = {.settings = &own_settings}};
+static struct wh_runner runner = {.control = &control, .ctx = {.settings = &own_settings}};
 static struct wh_grammar grammar;
 static uint64_t said, refused_lines, taken, refused, forms, no_forms;
 

@@ -20,7 +20,7 @@ static enum wh_waits waits_of(const struct wh_job *job)
 
 static uint64_t stall_timeout_tsc(const struct wh_job *job)
 {
-	return wh_ns_to_tsc(job->jobs->ground->hz, job->request.stall_timeout_ns);
+	return wh_ns_to_tsc(job->jobs->ctx->hz, job->request.stall_timeout_ns);
 }
 
 static bool has_lane_group(const struct wh_job *job, uint64_t now_tsc)
@@ -35,7 +35,7 @@ static bool has_lane_group(const struct wh_job *job, uint64_t now_tsc)
 static bool has_company(const struct wh_job *job, uint64_t now_tsc)
 {
 	uint64_t stall_timeout_ns = job->request.stall_timeout_ns;
-	uint64_t now_ns = wh_tsc_to_ns(job->jobs->ground->hz, now_tsc);
+	uint64_t now_ns = wh_tsc_to_ns(job->jobs->ctx->hz, now_tsc);
 
 	if (has_lane_group(job, now_tsc))
 		return true;
@@ -53,7 +53,7 @@ static uint64_t moved_bytes(const struct wh_session *session)
 /* A session of which the outcome is known hears nothing more, while the other goes on. */
 static bool hears_nothing(const struct wh_job *job, uint64_t now_tsc)
 {
-	uint64_t hz = job->jobs->ground->hz;
+	uint64_t hz = job->jobs->ctx->hz;
 
 	return wh_job_hears_nothing(wh_job_in(job), hz, now_tsc) &&
 	       wh_job_hears_nothing(job->streams.out, hz, now_tsc);
@@ -110,7 +110,7 @@ static void tell_peer(struct wh_job *job, uint64_t now_tsc, const struct wh_watc
 	if (now_tsc < job->waits.next_tell_tsc)
 		return;
 	job->waits.next_tell_tsc =
-		now_tsc + wh_ns_to_tsc(job->jobs->ground->hz, WH_WATCH_TELL_MS * UINT64_C(1000000));
+		now_tsc + wh_ns_to_tsc(job->jobs->ctx->hz, WH_WATCH_TELL_MS * UINT64_C(1000000));
 	if (job->ends.sink != NULL && sent_bytes == job->waits.told_bytes)
 		wh_sink_tell_waits(job->ends.sink, &told);
 	else if (job->ends.source != NULL && sight->waits_told != job->waits.waits_heard &&
@@ -176,12 +176,12 @@ void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc)
 	if (job->request.verb == WH_JOB_IDLE)
 		return;
 	if (job->waits.watch.progress_tsc == 0)
-		wh_watch_begin(&job->waits.watch, job->jobs->ground->hz, now_tsc);
+		wh_watch_begin(&job->waits.watch, job->jobs->ctx->hz, now_tsc);
 
 	const struct wh_watch_sight sight = look(job, now_tsc);
 	const struct wh_watch_patience patience = {
 		.stall_tsc = stall_timeout_tsc(job),
-		.pipe_tsc = wh_ns_to_tsc(job->jobs->ground->hz, job->request.pipe_timeout_ns),
+		.pipe_tsc = wh_ns_to_tsc(job->jobs->ctx->hz, job->request.pipe_timeout_ns),
 	};
 
 	if (!wh_watch_see(&job->waits.watch, now_tsc, &patience, &sight))
@@ -197,5 +197,5 @@ void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc)
 		atomic_store_explicit(
 			&job->lanes.lane_group->moved_tsc, now_tsc, memory_order_relaxed);
 	if (job->role == WH_AT_SERVER)
-		job->place.peer_entry->moved_ns = wh_tsc_to_ns(job->jobs->ground->hz, now_tsc);
+		job->place.peer_entry->moved_ns = wh_tsc_to_ns(job->jobs->ctx->hz, now_tsc);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_GROUND_H
-#define WH_APP_GROUND_H
+#ifndef WH_APP_HOST_CTX_H
+#define WH_APP_HOST_CTX_H
 
 /*
  * All that jobs need and may use of a host: its clock's rate, its settings, memory, an endpoint per
@@ -18,11 +18,11 @@
 #include "host/loop.h"
 #include "host/settings.h"
 
-struct wh_ground;
+struct wh_host_ctx;
 struct wh_host_handshake;
 
 /* Callbacks to the owner of sessions, on the core that receives a shard's packets. */
-struct wh_ground_hooks {
+struct wh_host_ctx_hooks {
 	enum wh_release_status (*welcome)(void *owner, uint64_t now_tsc,
 		const struct wh_open_params *params, const struct wh_address *peer,
 		const struct wh_sa *sa, uint32_t *buffer_chunks);
@@ -40,7 +40,7 @@ struct wh_ground_hooks {
 };
 
 /* A host's counters beside those of its sessions. */
-struct wh_ground_counts {
+struct wh_host_ctx_counts {
 	uint64_t bad_pkts;     /* of one shard: packets of no session */
 	uint64_t dropped_pkts; /* by the port */
 	bool port_is_full;     /* about every second burst or more was not taken whole */
@@ -48,23 +48,23 @@ struct wh_ground_counts {
 };
 
 /* The endpoint of a queue, and the context of its callbacks. */
-struct wh_ground_shard {
-	struct wh_ground *ground;
+struct wh_host_ctx_shard {
+	struct wh_host_ctx *ctx;
 	uint32_t number;
 	struct wh_endpoint *endpoint;
 };
 
-struct wh_ground {
+struct wh_host_ctx {
 	uint64_t hz;
 	const struct wh_host_settings *settings;
-	struct wh_ground_hooks hooks;
+	struct wh_host_ctx_hooks hooks;
 	struct wh_arena arena;
 	struct wh_fec_limits fec;            /* of its working cores' tables; r 0: none */
 	uint32_t attach_bytes;               /* like in wh_session_config */
 	uint32_t burst_pkts;                 /* likewise */
 	uint64_t line_bps;                   /* likewise: of a NIC's link, otherwise unknown */
 	struct wh_host_handshake *handshake; /* source of jobs' SAs; NULL: nothing is sealed */
-	struct wh_ground_shard shard[WH_QUEUES_MAX]; /* settings->queues of them */
+	struct wh_host_ctx_shard shard[WH_QUEUES_MAX]; /* settings->queues of them */
 	uint32_t workers;
 	struct wh_loop *worker[WH_SETTINGS_CPUS_MAX]; /* the loops of the working cores */
 	uint8_t cookie_key[WH_SIPHASH_KEY_BYTES];     /* both keys come from the system, or from
@@ -72,33 +72,34 @@ struct wh_ground {
 	uint8_t draw_key[WH_SIPHASH_KEY_BYTES];
 	_Atomic uint64_t draws;
 	void (*count)(
-		const struct wh_ground *ground, uint32_t shard, struct wh_ground_counts *counts);
+		const struct wh_host_ctx *ctx, uint32_t shard, struct wh_host_ctx_counts *counts);
 };
 
 /* A number that cannot be guessed without draw_key, different each time. Any core. */
-uint64_t wh_ground_draw(struct wh_ground *ground);
+uint64_t wh_host_ctx_draw(struct wh_host_ctx *ctx);
 
 /* An endpoint's configuration for that shard, except its meters: streams to it go to the hooks. */
-struct wh_endpoint_config wh_ground_endpoint_config(
-	struct wh_ground *ground, uint32_t shard, uint32_t places);
+struct wh_endpoint_config wh_host_ctx_endpoint_config(
+	struct wh_host_ctx *ctx, uint32_t shard, uint32_t places);
 
 /*
  * A session's configuration on this host, except profile, sizes, memory, rate and patience, which
  * the caller or the peer's OPEN decide.
  */
-void wh_ground_session_config(struct wh_ground *ground, struct wh_session_config *config);
+void wh_host_ctx_session_config(struct wh_host_ctx *ctx, struct wh_session_config *config);
 
 /* Our address of the given family as that shard's peers see it; family 0: none. */
-struct wh_address wh_ground_address(const struct wh_ground *ground, uint8_t family, uint32_t shard);
+struct wh_address wh_host_ctx_address(
+	const struct wh_host_ctx *ctx, uint8_t family, uint32_t shard);
 
 /* Bytes on the wire of a full data packet to a peer of that family, including a VLAN tag. */
-uint32_t wh_ground_wire_bytes(
-	const struct wh_ground *ground, uint8_t family, uint32_t payload_bytes);
+uint32_t wh_host_ctx_wire_bytes(
+	const struct wh_host_ctx *ctx, uint8_t family, uint32_t payload_bytes);
 
 /* Largest payload of a data packet to a peer of that family. */
-uint32_t wh_ground_payload_bytes(const struct wh_ground *ground, uint8_t family);
+uint32_t wh_host_ctx_payload_bytes(const struct wh_host_ctx *ctx, uint8_t family);
 
 /* The limits for a peer of that family. */
-struct wh_peer_bounds wh_ground_bounds(const struct wh_ground *ground, uint8_t family);
+struct wh_peer_bounds wh_host_ctx_bounds(const struct wh_host_ctx *ctx, uint8_t family);
 
 #endif
