@@ -75,7 +75,7 @@ struct demo {
 	bool progress_shown;
 	struct wh_flow_plot plot;
 
-	/* The file's result, from jobs whose crews are on the same core as the watch. */
+	/* The file's result, from jobs whose workers are on the same core as the watch. */
 	struct wh_file_result told; /* from the sender; without its path */
 	bool is_told;
 	uint64_t arrived_tsc; /* when it got its name at the receiver; 0: not yet */

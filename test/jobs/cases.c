@@ -171,8 +171,8 @@ static struct wh_known_path told_by_server(void)
 	const struct wh_jobs *jobs = &story.house.process[0].jobs;
 	const struct wh_job *job;
 
-	for (uint32_t i = 0; i < jobs->crews; i++)
-		TAILQ_FOREACH(job, &jobs->crew[i].busy, next)
+	for (uint32_t i = 0; i < jobs->workers; i++)
+		TAILQ_FOREACH(job, &jobs->worker[i].busy, next)
 	if (job->streams.out != NULL && wh_job_sends(job))
 		return wh_session_control(job->streams.out)->config.known;
 	return (struct wh_known_path){0};

@@ -287,10 +287,10 @@ static uint64_t written(void)
 			bytes += written_by(tale.visit.lanes.job[i]);
 		return bytes;
 	}
-	for (uint32_t i = 0; i < jobs->crews; i++) {
-		TAILQ_FOREACH(job, &jobs->crew[i].busy, next)
+	for (uint32_t i = 0; i < jobs->workers; i++) {
+		TAILQ_FOREACH(job, &jobs->worker[i].busy, next)
 		bytes += written_by(job);
-		TAILQ_FOREACH(job, &jobs->crew[i].idle, next)
+		TAILQ_FOREACH(job, &jobs->worker[i].idle, next)
 		bytes += written_by(job);
 	}
 	return bytes;

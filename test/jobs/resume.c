@@ -312,11 +312,11 @@ static uint64_t written(void)
 		}
 		return bytes;
 	}
-	for (uint32_t i = 0; i < jobs->crews; i++) {
-		TAILQ_FOREACH(job, &jobs->crew[i].busy, next)
+	for (uint32_t i = 0; i < jobs->workers; i++) {
+		TAILQ_FOREACH(job, &jobs->worker[i].busy, next)
 		if (job->ends.sink != NULL)
 			bytes += wh_sink_progress(job->ends.sink)->bytes;
-		TAILQ_FOREACH(job, &jobs->crew[i].idle, next)
+		TAILQ_FOREACH(job, &jobs->worker[i].idle, next)
 		if (job->ends.sink != NULL)
 			bytes += wh_sink_progress(job->ends.sink)->bytes;
 	}

@@ -289,7 +289,7 @@ static int32_t stand(void *state, uint64_t now_ns)
 	struct process *client = &story.house.process[STORY_CLIENT];
 
 	(void)now_ns;
-	client->stopped = job->crew != NULL && job->view.state == stand_from;
+	client->stopped = job->worker != NULL && job->view.state == stand_from;
 	return client->stopped;
 }
 

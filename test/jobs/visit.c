@@ -138,7 +138,7 @@ static void free_all(struct visit *const visit[], uint32_t visits)
 		free_jobs(visit[i]);
 }
 
-/* Jobs that are over are freed before it is asked what is owed, others once no crew has them. */
+/* Jobs that are over are freed before it is asked what is owed, others once no worker has them. */
 static void end_process(struct process *process, enum house_death death)
 {
 	struct visit *visit[HOUSE_VERBS_MAX] = {NULL};

@@ -242,11 +242,11 @@ static bool fail_hang(struct world *w, const char *when)
 		struct process *process = &w->house.process[i];
 		struct wh_job *job;
 
-		for (uint32_t c = 0; process->alive && c < process->jobs.crews; c++) {
-			struct wh_crew *crew = &process->jobs.crew[c];
+		for (uint32_t c = 0; process->alive && c < process->jobs.workers; c++) {
+			struct wh_worker *worker = &process->jobs.worker[c];
 
-			TAILQ_CONCAT(&crew->busy, &crew->idle, next);
-			TAILQ_FOREACH(job, &crew->busy, next)
+			TAILQ_CONCAT(&worker->busy, &worker->idle, next);
+			TAILQ_FOREACH(job, &worker->busy, next)
 			if (at < sizeof(text) - 100)
 				at += (size_t)snprintf(text + at, sizeof(text) - at,
 					"; process %u: state %d, failed %d, left %d%d, gone %d%d, "

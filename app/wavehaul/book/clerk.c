@@ -61,7 +61,7 @@ static void append(struct wh_clerk *clerk, const struct wh_book_entry *entry)
 }
 
 /*
- * Runs on a crew's core: decides now, while the peer is known, whether it may have a line of the
+ * Runs on a worker's core: decides now, while the peer is known, whether it may have a line of the
  * log.
  */
 void wh_clerk_job(void *context, const struct wh_job *job)
@@ -178,7 +178,7 @@ void wh_clerk_order(struct wh_clerk *clerk, const struct wh_book_entry *entry)
 
 /*
  * The log and the audit get each entry at once: they do not wait for the disk, and an entry not
- * written is lost to them if the process is killed. Crews only append to the waiting entries.
+ * written is lost to them if the process is killed. Workers only append to the waiting entries.
  */
 static uint32_t tell_waiting(struct wh_clerk *clerk)
 {

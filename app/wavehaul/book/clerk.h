@@ -3,8 +3,8 @@
 #define WH_BOOK_CLERK_H
 
 /*
- * A server's record of its transfers: crews hand over entries, and the control's thread writes them
- * to the log, the audit and the book, so that no polling core waits for these.
+ * A server's record of its transfers: workers hand over entries, and the control's thread writes
+ * them to the log, the audit and the book, so that no polling core waits for these.
  *
  *   wh_clerk_init    without a book; before any job
  *   wh_clerk_open    opens the book; after the guard, before the control's thread

@@ -74,7 +74,7 @@ struct wh_book_entry {
 	char why[WH_ENTRY_WHY_BYTES];      /* a sentence, possibly with text from the peer; "" */
 };
 
-/* From an ended job, on its crew. */
+/* From an ended job, on its worker. */
 void wh_entry_of_job(struct wh_book_entry *entry, const struct wh_job *job);
 
 /* From an ended transfer, all lanes together; the caller fills in the rest. */

@@ -40,7 +40,7 @@ bool wh_removals_have_room(struct wh_removals *removals)
 	bool room;
 
 	wh_spin_lock(&removals->lock);
-	room = removals->count + WH_CREWS_MAX <= WH_REMOVALS_MAX;
+	room = removals->count + WH_WORKERS_MAX <= WH_REMOVALS_MAX;
 	wh_spin_unlock(&removals->lock);
 	return room;
 }

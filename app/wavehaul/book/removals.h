@@ -3,8 +3,8 @@
 #define WH_BOOK_REMOVALS_H
 
 /*
- * Files that peers have removed here by --delete, on their way to the audit: crews' cores add them,
- * and the control's thread takes them.
+ * Files that peers have removed here by --delete, on their way to the audit: workers' cores add
+ * them, and the control's thread takes them.
  */
 
 #include <stdbool.h>
@@ -35,11 +35,11 @@ struct wh_removals {
 	uint64_t lost;
 };
 
-/* On a crew's core. Returns how many wait now. */
+/* On a worker's core. Returns how many wait now. */
 uint32_t wh_removals_add(
 	struct wh_removals *removals, int64_t us, const struct wh_job *job, const char *file);
 
-/* Whether each crew may add one more: who asks first loses none. */
+/* Whether each worker may add one more: who asks first loses none. */
 bool wh_removals_have_room(struct wh_removals *removals);
 
 /*

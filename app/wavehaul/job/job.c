@@ -75,7 +75,7 @@ void wh_job_check(const struct wh_job *job)
 	int state = job->view.state;
 	bool works = state == WH_JOB_RUNNING && job->request.verb != WH_JOB_IDLE;
 
-	WH_ASSERT(state != WH_JOB_OVER && job->crew != NULL);
+	WH_ASSERT(state != WH_JOB_OVER && job->worker != NULL);
 	WH_ASSERT(state == WH_JOB_OPENING || state == WH_JOB_ENDING || job->role == WH_AT_SERVER ||
 		  job->streams.out != NULL);
 	WH_ASSERT(!works || (wh_job_in(job) != NULL && job->streams.out != NULL));

@@ -5,7 +5,7 @@
 /*
  * A job: its request, and its state at this end. Each part has one writer, named in its comment:
  * the maker (a client's verb; a server's core that accepts), the core that accepts the peer's
- * stream, or the job's crew.
+ * stream, or the job's worker.
  */
 
 #include <inttypes.h>
@@ -54,7 +54,7 @@ enum wh_job_state {
 };
 
 struct wh_jobs;
-struct wh_crew;
+struct wh_worker;
 
 /* Memory of a session of ours. */
 struct wh_job_memory {
@@ -75,7 +75,7 @@ struct wh_job_figures {
 	struct wh_digest digest;
 };
 
-/* Its shard, peer and numbers. Written by the maker; a server's numbers by its crew. */
+/* Its shard, peer and numbers. Written by the maker; a server's numbers by its worker. */
 struct wh_job_place {
 	uint32_t shard;
 	struct wh_address peer;
@@ -87,7 +87,7 @@ struct wh_job_place {
 
 /*
  * rights/: the rights of a server's peer. The number is written by the accepting core, the rest by
- * the crew.
+ * the worker.
  */
 struct wh_job_rights {
 	uint64_t number;        /* of the store's answer; 0: the peer was not identified */
@@ -100,7 +100,7 @@ struct wh_job_rights {
 	uint64_t counted_bytes; /* charged to the peer */
 };
 
-/* Callbacks on the core of the job's crew. Written by the maker. */
+/* Callbacks on the core of the job's worker. Written by the maker. */
 struct wh_job_listener {
 	const _Atomic bool *gate; /* true: its stream may end; NULL: no condition */
 	void (*on_file)(void *context, const struct wh_file_result *result);
@@ -113,17 +113,17 @@ struct wh_job_listener {
 struct wh_job_seat {
 	_Atomic int state; /* enum wh_seat_state */
 	struct wh_session *in;
-	struct wh_job_memory memory; /* the crew's once TAKEN */
+	struct wh_job_memory memory; /* the worker's once TAKEN */
 };
 
-/* Requests to a running job. Written by any core; the crew checks them. */
+/* Requests to a running job. Written by any core; the worker checks them. */
 struct wh_job_wishes {
 	_Atomic bool hurry;        /* to end */
 	_Atomic uint64_t rate_bps; /* of its request; stays WH_RATE_MAX if it was that at the
 				    * start */
 };
 
-/* For any core to read. Written by the crew. */
+/* For any core to read. Written by the worker. */
 struct wh_job_view {
 	_Atomic int state;               /* enum wh_job_state */
 	_Atomic uint64_t flow_began_tsc; /* first bytes were read here or, for a bench, arrived */
@@ -145,13 +145,13 @@ struct wh_job_view {
 	struct wh_totals totals;     /* read by wh_job_totals */
 };
 
-/* Of a client: the seal of its streams. Written by the crew before they open. */
+/* Of a client: the seal of its streams. Written by the worker before they open. */
 struct wh_job_sealed {
 	enum wh_cipher cipher; /* 0: not sealed */
 	uint8_t peer_id[WH_IDENTITY_BYTES];
 };
 
-/* Of a client: the values in READY. Written by the crew before the state is RUNNING. */
+/* Of a client: the values in READY. Written by the worker before the state is RUNNING. */
 struct wh_job_ready {
 	uint64_t began_tsc; /* time of its arrival; 0: not yet, likewise: */
 	uint16_t queues;
@@ -159,7 +159,8 @@ struct wh_job_ready {
 };
 
 /*
- * The result. Written by the crew; others read it once the state is ENDING, the figures once OVER.
+ * The result. Written by the worker; others read it once the state is ENDING, the figures once
+ * OVER.
  */
 struct wh_job_result {
 	enum wh_release_status failed; /* PENDING: no failure */
@@ -174,7 +175,7 @@ struct wh_job_result {
 	struct wh_job_figures figures;
 };
 
-/* Times of the crew's steps. Written by the crew after the job's arrival. */
+/* Times of the worker's steps. Written by the worker after the job's arrival. */
 struct wh_job_turn {
 	uint64_t came_tsc;
 	uint64_t worked_tsc;
@@ -182,7 +183,7 @@ struct wh_job_turn {
 	uint64_t give_up_tsc; /* for the awaited event */
 };
 
-/* Our stream, and the ends of both. Written by the crew, like all following parts. */
+/* Our stream, and the ends of both. Written by the worker, like all following parts. */
 struct wh_job_streams {
 	struct wh_sa *sa;       /* of both, held; NULL: not sealed */
 	struct wh_session *out; /* NULL: not opened */
@@ -240,12 +241,12 @@ struct wh_job_waits {
 };
 
 struct wh_job {
-	TAILQ_ENTRY(wh_job) next;     /* in the crew's list */
+	TAILQ_ENTRY(wh_job) next;     /* in the worker's list */
 	TAILQ_ENTRY(wh_job) awaiting; /* its reply: under the lock of jobs.h */
 	struct wh_jobs *jobs;         /* written by the maker, like: */
-	struct wh_crew *crew;
+	struct wh_worker *worker;
 	enum wh_job_role role;
-	struct wh_request request; /* a server's crew replaces it according to HELLO */
+	struct wh_request request; /* a server's worker replaces it according to HELLO */
 	struct wh_job_place place;
 	struct wh_job_rights rights;
 	struct wh_job_listener listener;
@@ -272,7 +273,7 @@ TAILQ_HEAD(wh_job_list, wh_job);
  */
 struct wh_job *wh_job_create(struct wh_jobs *jobs, const struct wh_request *request, uint32_t lane);
 
-/* Hands it to a crew. */
+/* Hands it to a worker. */
 void wh_job_start(struct wh_job *job, uint64_t now_tsc);
 void wh_job_free(struct wh_job *job);
 
@@ -358,8 +359,8 @@ static inline bool wh_job_is_over(const struct wh_job *job)
 }
 
 /*
- * figures.c: what others read of a job. The crew notes the files so far, what is found of them and
- * the flow of `span_tsc`; and when the session that carried the data is done, its figures.
+ * figures.c: what others read of a job. The worker notes the files so far, what is found of them
+ * and the flow of `span_tsc`; and when the session that carried the data is done, its figures.
  */
 void wh_job_note_totals(struct wh_job *job, const struct wh_totals *totals);
 void wh_job_note_found(struct wh_job *job, uint64_t files, uint64_t bytes, bool all);
@@ -405,10 +406,10 @@ int32_t wh_job_client_step(struct wh_job *job, uint64_t now_tsc);
 
 /* job.c: common to both sides */
 
-/* Crew: the only way to change the state; once OVER it belongs to the maker again. */
+/* Worker: the only way to change the state; once OVER it belongs to the maker again. */
 void wh_job_enter(struct wh_job *job, enum wh_job_state state);
 
-/* Crew, between two steps: asserts that its parts are consistent. */
+/* Worker, between two steps: asserts that its parts are consistent. */
 void wh_job_check(const struct wh_job *job);
 
 /* The peer's session, NULL before there is one. */

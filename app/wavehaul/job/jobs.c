@@ -244,17 +244,17 @@ static void drop_job(struct wh_jobs *jobs, struct wh_job *job)
 	WH_ASSERT(live > 0);
 }
 
-static void give_to_crew(struct wh_job *job, uint64_t now_tsc)
+static void give_to_worker(struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_jobs *jobs = job->jobs;
-	uint32_t next = atomic_fetch_add(&jobs->next_crew, 1);
+	uint32_t next = atomic_fetch_add(&jobs->next_worker, 1);
 
-	WH_ASSERT(job->crew == NULL && job->view.state == WH_JOB_OPENING);
-	job->crew = &jobs->crew[next % jobs->crews];
+	WH_ASSERT(job->worker == NULL && job->view.state == WH_JOB_OPENING);
+	job->worker = &jobs->worker[next % jobs->workers];
 	job->turn.came_tsc = now_tsc;
 	job->turn.give_up_tsc = job->turn.came_tsc + WH_HELLO_PATIENCE_S * jobs->ctx->hz;
 
-	int rc = rte_ring_mp_enqueue(job->crew->arrivals, job);
+	int rc = rte_ring_mp_enqueue(job->worker->arrivals, job);
 
 	WH_ASSERT(rc == 0); /* more slots than places for sessions */
 }
@@ -310,14 +310,14 @@ static struct wh_session *accept_session(void *owner, uint32_t shard,
 		job->place.shard = shard;
 	atomic_store_explicit(&job->seat.state, WH_SEAT_TAKEN, memory_order_release);
 	if (new_one)
-		give_to_crew(job, now_tsc);
+		give_to_worker(job, now_tsc);
 	return session;
 }
 
 static void session_gone(void *owner, struct wh_session *session)
 {
 	const struct wh_job *job = wh_session_context(session);
-	int rc = rte_ring_mp_enqueue(job->crew->gone, session);
+	int rc = rte_ring_mp_enqueue(job->worker->gone, session);
 
 	(void)owner;
 	WH_ASSERT(rc == 0); /* more slots than places for sessions */
@@ -385,15 +385,15 @@ static void bury(struct wh_job *job, struct wh_session *session)
 	wh_session_destroy(session);
 }
 
-static int32_t bury_sessions(struct wh_crew *crew)
+static int32_t bury_sessions(struct wh_worker *worker)
 {
 	void *found;
 	int32_t work = 0;
 
 	/* Never waits: while telemetry reads sessions, they are freed in a later turn. */
-	if (rte_ring_empty(crew->gone) || rte_spinlock_trylock(&crew->jobs->burial) == 0)
+	if (rte_ring_empty(worker->gone) || rte_spinlock_trylock(&worker->jobs->burial) == 0)
 		return 0;
-	while (rte_ring_sc_dequeue(crew->gone, &found) == 0) {
+	while (rte_ring_sc_dequeue(worker->gone, &found) == 0) {
 		struct wh_session *session = found;
 		struct wh_job *job = wh_session_context(session);
 
@@ -403,30 +403,30 @@ static int32_t bury_sessions(struct wh_crew *crew)
 		bury(job, session);
 		work++;
 	}
-	rte_spinlock_unlock(&crew->jobs->burial);
+	rte_spinlock_unlock(&worker->jobs->burial);
 	return work;
 }
 
-static int32_t take_arrivals(struct wh_crew *crew, uint64_t now_tsc)
+static int32_t take_arrivals(struct wh_worker *worker, uint64_t now_tsc)
 {
 	void *found;
 	int32_t work = 0;
 
-	while (rte_ring_sc_dequeue(crew->arrivals, &found) == 0) {
+	while (rte_ring_sc_dequeue(worker->arrivals, &found) == 0) {
 		struct wh_job *job = found;
 
 		/* The job may have been handed over after the time of this turn was read. */
 		job->turn.came_tsc = wh_min_u64(job->turn.came_tsc, now_tsc);
-		TAILQ_INSERT_TAIL(&crew->busy, job, next);
+		TAILQ_INSERT_TAIL(&worker->busy, job, next);
 		work++;
 	}
 	return work;
 }
 
-/* Removes the job from its crew: when over, a client's job is read and freed by its verb. */
-static void dismiss(struct wh_crew *crew, struct wh_job_list *list, struct wh_job *job)
+/* Removes the job from its worker: when over, a client's job is read and freed by its verb. */
+static void dismiss(struct wh_worker *worker, struct wh_job_list *list, struct wh_job *job)
 {
-	struct wh_jobs *jobs = crew->jobs;
+	struct wh_jobs *jobs = worker->jobs;
 
 	TAILQ_REMOVE(list, job, next);
 	wh_job_drop_rights(job);
@@ -445,17 +445,17 @@ static void dismiss(struct wh_crew *crew, struct wh_job_list *list, struct wh_jo
 }
 
 /* One chunk per turn for each session with repair packets, so that other jobs get their turns. */
-static int32_t code_chunks(const struct wh_crew *crew, const struct wh_job *job)
+static int32_t code_chunks(const struct wh_worker *worker, const struct wh_job *job)
 {
 	struct wh_session *in = wh_job_in(job);
-	uint8_t before = wh_meter_enter(crew->meter, WH_METER_CODER);
+	uint8_t before = wh_meter_enter(worker->meter, WH_METER_CODER);
 	int32_t work = 0;
 
 	if (in != NULL && wh_repair_is_on(in))
-		work += wh_session_decode(in, crew->fec);
+		work += wh_session_decode(in, worker->fec);
 	if (job->streams.out != NULL && wh_repair_is_on(job->streams.out))
-		work += wh_session_encode(job->streams.out, crew->fec);
-	wh_meter_leave(crew->meter, before);
+		work += wh_session_encode(job->streams.out, worker->fec);
+	wh_meter_leave(worker->meter, before);
 	return work;
 }
 
@@ -467,7 +467,7 @@ static bool is_hurried(const struct wh_job *job)
 }
 
 /* One step of a job that has not ended. */
-static int32_t work_on(struct wh_crew *crew, struct wh_job *job, uint64_t now_tsc)
+static int32_t work_on(struct wh_worker *worker, struct wh_job *job, uint64_t now_tsc)
 {
 	bool serves = job->role == WH_AT_SERVER;
 
@@ -483,23 +483,23 @@ static int32_t work_on(struct wh_crew *crew, struct wh_job *job, uint64_t now_ts
 	int32_t work = serves ? wh_job_server_step(job, now_tsc) : wh_job_client_step(job, now_tsc);
 
 	/* A job's end frees the memory of its streams' end markers. */
-	return job->view.state < WH_JOB_ENDING ? work + code_chunks(crew, job) : work;
+	return job->view.state < WH_JOB_ENDING ? work + code_chunks(worker, job) : work;
 }
 
 /* Moves the job between the lists, or removes it. */
 static int32_t step(
-	struct wh_crew *crew, struct wh_job_list *list, struct wh_job *job, uint64_t now_tsc)
+	struct wh_worker *worker, struct wh_job_list *list, struct wh_job *job, uint64_t now_tsc)
 {
 	int before = job->view.state;
 	int32_t work = 0;
 
 	if (before == WH_JOB_ENDING) {
 		if (wh_job_step_to_end(job)) {
-			dismiss(crew, list, job);
+			dismiss(worker, list, job);
 			return 1;
 		}
 	} else {
-		work = work_on(crew, job, now_tsc);
+		work = work_on(worker, job, now_tsc);
 	}
 	if (job->view.state != before)
 		wh_job_check(job);
@@ -507,11 +507,11 @@ static int32_t step(
 		job->turn.worked_tsc = now_tsc;
 
 	bool busy = now_tsc - job->turn.worked_tsc <
-		    wh_ns_to_tsc(crew->jobs->ctx->hz, IDLE_AFTER_MS * 1000000);
+		    wh_ns_to_tsc(worker->jobs->ctx->hz, IDLE_AFTER_MS * 1000000);
 
-	if ((list == &crew->busy) != busy) {
+	if ((list == &worker->busy) != busy) {
 		TAILQ_REMOVE(list, job, next);
-		TAILQ_INSERT_TAIL(busy ? &crew->busy : &crew->idle, job, next);
+		TAILQ_INSERT_TAIL(busy ? &worker->busy : &worker->idle, job, next);
 	} else if (!busy) {
 		TAILQ_REMOVE(list, job, next);
 		TAILQ_INSERT_TAIL(list, job, next); /* so that the next one has its turn */
@@ -527,9 +527,9 @@ static uint64_t stale_tsc(const struct wh_job *job, uint64_t now_tsc)
 }
 
 /* Of the peer with the most places, the job with the longest time without progress. */
-static struct wh_job *stalest(struct wh_crew *crew, uint64_t now_tsc)
+static struct wh_job *stalest(struct wh_worker *worker, uint64_t now_tsc)
 {
-	struct wh_job_list *const lists[] = {&crew->busy, &crew->idle};
+	struct wh_job_list *const lists[] = {&worker->busy, &worker->idle};
 	struct wh_job *found = NULL;
 	uint32_t found_places = 0;
 	struct wh_job *job;
@@ -544,7 +544,7 @@ static struct wh_job *stalest(struct wh_crew *crew, uint64_t now_tsc)
 			uint64_t patience_s = places > 1 ? EVICT_OTHERS_S : EVICT_ONLY_S;
 
 			if (job->view.state >= WH_JOB_ENDING || places < found_places ||
-				stale_tsc(job, now_tsc) < patience_s * crew->jobs->ctx->hz)
+				stale_tsc(job, now_tsc) < patience_s * worker->jobs->ctx->hz)
 				continue;
 			if (places > found_places ||
 				stale_tsc(job, now_tsc) > stale_tsc(found, now_tsc))
@@ -555,19 +555,19 @@ static struct wh_job *stalest(struct wh_crew *crew, uint64_t now_tsc)
 }
 
 /* One at a time, since it takes a moment to end. */
-static int32_t make_room(struct wh_crew *crew, uint64_t now_tsc)
+static int32_t make_room(struct wh_worker *worker, uint64_t now_tsc)
 {
-	struct wh_jobs *jobs = crew->jobs;
+	struct wh_jobs *jobs = worker->jobs;
 
-	if (jobs->service == NULL || crew->turns % EVICT_EVERY != 0 || now_tsc < crew->evict_tsc ||
-		!wh_peers_are_crowded(&jobs->peers))
+	if (jobs->service == NULL || worker->turns % EVICT_EVERY != 0 ||
+		now_tsc < worker->evict_tsc || !wh_peers_are_crowded(&jobs->peers))
 		return 0;
 
-	struct wh_job *job = stalest(crew, now_tsc);
+	struct wh_job *job = stalest(worker, now_tsc);
 
 	if (job == NULL)
 		return 0;
-	crew->evict_tsc = now_tsc + jobs->ctx->hz;
+	worker->evict_tsc = now_tsc + jobs->ctx->hz;
 	wh_job_say(job, now_tsc,
 		"its place was given to another peer: its job made no progress for %u s",
 		(unsigned)(stale_tsc(job, now_tsc) / jobs->ctx->hz));
@@ -575,26 +575,26 @@ static int32_t make_room(struct wh_crew *crew, uint64_t now_tsc)
 	return 1;
 }
 
-static int32_t poll_crew(void *state, uint64_t now_tsc)
+static int32_t poll_worker(void *state, uint64_t now_tsc)
 {
-	struct wh_crew *crew = state;
-	uint8_t before = wh_meter_enter(crew->meter, WH_METER_JOB);
+	struct wh_worker *worker = state;
+	uint8_t before = wh_meter_enter(worker->meter, WH_METER_JOB);
 	int32_t work =
-		bury_sessions(crew) + take_arrivals(crew, now_tsc) + make_room(crew, now_tsc);
-	struct wh_job *job = TAILQ_FIRST(&crew->busy);
+		bury_sessions(worker) + take_arrivals(worker, now_tsc) + make_room(worker, now_tsc);
+	struct wh_job *job = TAILQ_FIRST(&worker->busy);
 
 	while (job != NULL) {
 		struct wh_job *following = TAILQ_NEXT(job, next);
 
-		work += step(crew, &crew->busy, job, now_tsc);
+		work += step(worker, &worker->busy, job, now_tsc);
 		job = following;
 	}
 	/* When all are to end, idle jobs are stepped every turn. */
-	if (atomic_load_explicit(&crew->jobs->hurry, memory_order_relaxed))
-		TAILQ_CONCAT(&crew->busy, &crew->idle, next);
-	if (crew->turns++ % IDLE_EVERY == 0 && !TAILQ_EMPTY(&crew->idle))
-		work += step(crew, &crew->idle, TAILQ_FIRST(&crew->idle), now_tsc);
-	wh_meter_leave(crew->meter, before);
+	if (atomic_load_explicit(&worker->jobs->hurry, memory_order_relaxed))
+		TAILQ_CONCAT(&worker->busy, &worker->idle, next);
+	if (worker->turns++ % IDLE_EVERY == 0 && !TAILQ_EMPTY(&worker->idle))
+		work += step(worker, &worker->idle, TAILQ_FIRST(&worker->idle), now_tsc);
+	wh_meter_leave(worker->meter, before);
 	return work;
 }
 
@@ -604,7 +604,7 @@ static struct rte_ring *make_ring(void)
 	struct rte_ring *ring = aligned_alloc(
 		RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL((size_t)bytes, (size_t)RTE_CACHE_LINE_SIZE));
 
-	if (ring != NULL && rte_ring_init(ring, "crew", RING_SLOTS, RING_F_SC_DEQ) == 0)
+	if (ring != NULL && rte_ring_init(ring, "worker", RING_SLOTS, RING_F_SC_DEQ) == 0)
 		return ring;
 	free(ring);
 	return NULL;
@@ -619,7 +619,7 @@ static void plan_fec(struct wh_jobs *jobs)
 		wh_encap_payload_bytes(WH_IPV4, settings->mtu_bytes));
 	if (settings->verbose)
 		wh_say("memory: tables of erasure codes, %" PRIu64 " KiB of each of %u cores",
-			wh_fec_bytes(&jobs->ctx->fec) >> 10, jobs->crews);
+			wh_fec_bytes(&jobs->ctx->fec) >> 10, jobs->workers);
 }
 
 int wh_jobs_init(struct wh_jobs *jobs, struct wh_host_ctx *ctx, const struct wh_service *service,
@@ -631,8 +631,8 @@ int wh_jobs_init(struct wh_jobs *jobs, struct wh_host_ctx *ctx, const struct wh_
 	wh_lane_groups_init(&jobs->lane_groups);
 	wh_refusals_init(&jobs->refusals);
 	TAILQ_INIT(&jobs->awaiting);
-	jobs->crews = (uint32_t)wh_min_u64(ctx->workers, WH_CREWS_MAX);
-	WH_ASSERT(jobs->crews > 0 && ctx->hz > 0);
+	jobs->workers = (uint32_t)wh_min_u64(ctx->workers, WH_WORKERS_MAX);
+	WH_ASSERT(jobs->workers > 0 && ctx->hz > 0);
 	if (service != NULL || repair)
 		plan_fec(jobs);
 	if (service != NULL) {
@@ -641,21 +641,21 @@ int wh_jobs_init(struct wh_jobs *jobs, struct wh_host_ctx *ctx, const struct wh_
 		if (wh_peers_init(&jobs->peers, &service->limits, seed) != 0)
 			return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < jobs->crews; i++) {
-		struct wh_crew *crew = &jobs->crew[i];
+	for (uint32_t i = 0; i < jobs->workers; i++) {
+		struct wh_worker *worker = &jobs->worker[i];
 
-		crew->jobs = jobs;
-		TAILQ_INIT(&crew->busy);
-		TAILQ_INIT(&crew->idle);
-		crew->arrivals = make_ring();
-		crew->gone = make_ring();
+		worker->jobs = jobs;
+		TAILQ_INIT(&worker->busy);
+		TAILQ_INIT(&worker->idle);
+		worker->arrivals = make_ring();
+		worker->gone = make_ring();
 		if (jobs->ctx->fec.r > 0)
-			crew->fec = wh_fec_create(&jobs->ctx->fec);
-		if (crew->arrivals == NULL || crew->gone == NULL ||
-			(jobs->ctx->fec.r > 0 && crew->fec == NULL))
+			worker->fec = wh_fec_create(&jobs->ctx->fec);
+		if (worker->arrivals == NULL || worker->gone == NULL ||
+			(jobs->ctx->fec.r > 0 && worker->fec == NULL))
 			return -ENOMEM;
-		wh_loop_add(ctx->worker[i], "jobs", poll_crew, crew);
-		crew->meter = &ctx->worker[i]->meter;
+		wh_loop_add(ctx->worker[i], "jobs", poll_worker, worker);
+		worker->meter = &ctx->worker[i]->meter;
 	}
 	return 0;
 }
@@ -669,7 +669,7 @@ void wh_jobs_open_rings(struct wh_jobs *jobs, uint32_t count)
 }
 
 /* When no core uses its sessions any more, whether they were closed properly or not. */
-static void end_job(struct wh_crew *crew, struct wh_job *job)
+static void end_job(struct wh_worker *worker, struct wh_job *job)
 {
 	struct wh_session *in = wh_job_in(job);
 	struct wh_session *out = job->streams.out;
@@ -683,20 +683,20 @@ static void end_job(struct wh_crew *crew, struct wh_job *job)
 		bury(job, in);
 	if (out != NULL && !job->streams.out_gone)
 		bury(job, out);
-	dismiss(crew, &crew->busy, job);
+	dismiss(worker, &worker->busy, job);
 }
 
 void wh_jobs_end(struct wh_jobs *jobs)
 {
 	struct wh_job *job;
 
-	for (uint32_t i = 0; i < jobs->crews; i++) {
-		struct wh_crew *crew = &jobs->crew[i];
+	for (uint32_t i = 0; i < jobs->workers; i++) {
+		struct wh_worker *worker = &jobs->worker[i];
 
-		take_arrivals(crew, UINT64_MAX);
-		TAILQ_CONCAT(&crew->busy, &crew->idle, next);
-		while ((job = TAILQ_FIRST(&crew->busy)) != NULL)
-			end_job(crew, job);
+		take_arrivals(worker, UINT64_MAX);
+		TAILQ_CONCAT(&worker->busy, &worker->idle, next);
+		while ((job = TAILQ_FIRST(&worker->busy)) != NULL)
+			end_job(worker, job);
 	}
 }
 
@@ -704,12 +704,12 @@ void wh_jobs_check(struct wh_jobs *jobs)
 {
 	struct wh_job *job;
 
-	for (uint32_t i = 0; i < jobs->crews; i++) {
-		struct wh_crew *crew = &jobs->crew[i];
+	for (uint32_t i = 0; i < jobs->workers; i++) {
+		struct wh_worker *worker = &jobs->worker[i];
 
-		TAILQ_FOREACH(job, &crew->busy, next)
+		TAILQ_FOREACH(job, &worker->busy, next)
 		wh_job_check(job);
-		TAILQ_FOREACH(job, &crew->idle, next)
+		TAILQ_FOREACH(job, &worker->idle, next)
 		wh_job_check(job);
 	}
 	wh_arena_check(&jobs->ctx->arena);
@@ -717,10 +717,10 @@ void wh_jobs_check(struct wh_jobs *jobs)
 
 void wh_jobs_free(struct wh_jobs *jobs)
 {
-	for (uint32_t i = 0; i < jobs->crews; i++) {
-		free(jobs->crew[i].arrivals);
-		free(jobs->crew[i].gone);
-		wh_fec_destroy(jobs->crew[i].fec);
+	for (uint32_t i = 0; i < jobs->workers; i++) {
+		free(jobs->worker[i].arrivals);
+		free(jobs->worker[i].gone);
+		wh_fec_destroy(jobs->worker[i].fec);
 	}
 	wh_rings_close(&jobs->rings);
 	wh_peers_free(&jobs->peers);
@@ -744,7 +744,7 @@ void wh_job_start(struct wh_job *job, uint64_t now_tsc)
 	else
 		atomic_store(&job->seat.state, WH_SEAT_SHUT);
 	atomic_fetch_add(&job->jobs->live, 1);
-	give_to_crew(job, now_tsc);
+	give_to_worker(job, now_tsc);
 }
 
 void wh_job_free(struct wh_job *job)

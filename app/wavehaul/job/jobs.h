@@ -9,13 +9,13 @@
  * bundle one way and answers the other (bundle/record.h), or the data of a bench.
  *
  *   client               server
- *   OPEN "job"  ------>  accept; a job is created and given to a crew
+ *   OPEN "job"  ------>  accept; a job is created and given to a worker
  *   HELLO       ------>  read; the client's rights are checked here
  *               <------  OPEN "reply 0123456789abcdef"
  *               <------  READY, then answers or a bundle
  *
- * A crew is the jobs of one working core: a process of its loop, and the only one that accesses
- * them. Sessions are opened and closed on other cores and passed to crews by rings (`arrivals`,
+ * A worker is the jobs of one working core: a process of its loop, and the only one that accesses
+ * them. Sessions are opened and closed on other cores and passed to workers by rings (`arrivals`,
  * `gone`).
  */
 
@@ -36,9 +36,9 @@
 #include "job/peers.h"
 #include "job/service.h"
 
-#define WH_CREWS_MAX 16
+#define WH_WORKERS_MAX 16
 
-struct wh_crew {
+struct wh_worker {
 	struct wh_jobs *jobs;
 	struct wh_job_list busy; /* had work recently: stepped every turn */
 	struct wh_job_list idle; /* stepped one at a time, every IDLE_EVERY turns */
@@ -56,11 +56,11 @@ struct wh_jobs {
 	const struct wh_service *service; /* NULL: none; all jobs are our own */
 	struct wh_journal *journal;       /* NULL: incomplete files are lost with their job */
 	uint64_t batch_bytes; /* of large files, proved and noted at a time; 0: the default */
-	uint32_t crews;
-	struct wh_crew crew[WH_CREWS_MAX]; /* each used only by its own core */
+	uint32_t workers;
+	struct wh_worker worker[WH_WORKERS_MAX]; /* each used only by its own core */
 
 	/* Shared by all cores. */
-	_Atomic uint32_t next_crew;
+	_Atomic uint32_t next_worker;
 	_Atomic uint32_t live;        /* jobs that are not over */
 	_Atomic bool draining;        /* accept no new ones */
 	_Atomic bool hurry;           /* end those that run */
@@ -79,7 +79,7 @@ struct wh_jobs {
 };
 
 /*
- * 0 or -ENOMEM; adds the crews to the host's loops. `service` may be NULL; `repair`: jobs of ours
+ * 0 or -ENOMEM; adds the workers to the host's loops. `service` may be NULL; `repair`: jobs of ours
  * may have repair packets.
  */
 int wh_jobs_init(struct wh_jobs *jobs, struct wh_host_ctx *ctx, const struct wh_service *service,
@@ -91,11 +91,11 @@ int wh_jobs_init(struct wh_jobs *jobs, struct wh_host_ctx *ctx, const struct wh_
  */
 void wh_jobs_open_rings(struct wh_jobs *jobs, uint32_t count);
 
-/* Call when no loop runs any more: ends the crews' remaining jobs, and frees all sessions. */
+/* Call when no loop runs any more: ends the workers' remaining jobs, and frees all sessions. */
 void wh_jobs_end(struct wh_jobs *jobs);
 void wh_jobs_free(struct wh_jobs *jobs);
 
-/* Between two turns of all crews: asserts that each job and the memory of all are consistent. */
+/* Between two turns of all workers: asserts that each job and the memory of all are consistent. */
 void wh_jobs_check(struct wh_jobs *jobs);
 
 /* The hooks of a host whose owner is `jobs`. */

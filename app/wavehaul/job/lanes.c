@@ -46,7 +46,7 @@ static void check(const struct wh_lanes *lanes)
 	WH_ASSERT(lanes->started <= lanes->count && lanes->transfer != 0);
 	for (uint32_t lane = 0; lane < lanes->count; lane++) {
 		WH_ASSERT(lanes->job[lane] != NULL && lanes->job[lane]->place.lane == lane);
-		WH_ASSERT((lanes->job[lane]->crew != NULL) == (lane < lanes->started));
+		WH_ASSERT((lanes->job[lane]->worker != NULL) == (lane < lanes->started));
 	}
 }
 

@@ -31,7 +31,7 @@ struct wh_service {
 	bool anew;                  /* existing files are never skipped */
 
 	/*
-	 * Callbacks on the job's crew; may be NULL. The result of a received file; what a job has
+	 * Callbacks on the job's worker; may be NULL. The result of a received file; what a job has
 	 * removed of its target, by --delete, and whether there is room for another such; and the
 	 * end of a job, before it is freed.
 	 */

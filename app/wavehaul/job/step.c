@@ -57,7 +57,7 @@ static enum wh_limit source_limit(const struct wh_source *source, int32_t work)
 
 static int32_t run_source(struct wh_job *job, uint64_t now_tsc)
 {
-	uint8_t before = wh_meter_enter(job->crew->meter, WH_METER_READER);
+	uint8_t before = wh_meter_enter(job->worker->meter, WH_METER_READER);
 	const struct wh_source_progress *progress = wh_source_progress(job->ends.source);
 	uint64_t waits_told = progress->waits_told;
 	int32_t work = wh_source_poll(job->ends.source, now_tsc);
@@ -65,7 +65,7 @@ static int32_t run_source(struct wh_job *job, uint64_t now_tsc)
 	/* A message about the peer's waits is no progress. */
 	job->waits.worked += work > 0 && progress->waits_told == waits_told;
 	wh_session_tell_reader(job->streams.out, source_limit(job->ends.source, work));
-	wh_meter_leave(job->crew->meter, before);
+	wh_meter_leave(job->worker->meter, before);
 	wh_job_note_totals(job, &progress->totals);
 	if (job->view.flow_began_tsc == 0 && progress->bytes_read > 0)
 		job->view.flow_began_tsc = now_tsc;
@@ -98,7 +98,7 @@ static enum wh_release_status status_of_error(int error)
 
 static int32_t run_sink(struct wh_job *job, uint64_t now_tsc)
 {
-	uint8_t before = wh_meter_enter(job->crew->meter, WH_METER_WRITER);
+	uint8_t before = wh_meter_enter(job->worker->meter, WH_METER_WRITER);
 	char text[WH_FAULT_TEXT_BYTES];
 	const struct wh_sink_progress *progress = wh_sink_progress(job->ends.sink);
 	uint64_t waits_told = progress->waits_told;
@@ -108,7 +108,7 @@ static int32_t run_sink(struct wh_job *job, uint64_t now_tsc)
 	work = wh_sink_poll(job->ends.sink, now_tsc);
 
 	job->waits.worked += work > 0 && progress->waits_told == waits_told;
-	wh_meter_leave(job->crew->meter, before);
+	wh_meter_leave(job->worker->meter, before);
 	wh_job_note_totals(job, &progress->totals);
 	wh_job_note_found(job, progress->files_found, progress->bytes_found, progress->all_found);
 	/* At the server the client is told why before the job ends: as_server.c. */

@@ -32,7 +32,7 @@ bool wh_token_draw(char text[WH_TOKEN_TEXT_BYTES])
 	return true;
 }
 
-/* On a crew's core, like the following functions up to "On the control's thread". */
+/* On a worker's core, like the following functions up to "On the control's thread". */
 static bool next_order(void *context, struct wh_ordering *order)
 {
 	struct wh_run *run = context;

@@ -28,7 +28,7 @@ struct wh_far {
 	uint8_t token[WH_TOKEN_BYTES];
 	char host[WH_HOST_BYTES];       /* the third host */
 	const char *path;               /* at that host; points into the run's lists */
-	char rate[WH_ORDER_RATE_BYTES]; /* rate sent there: owned by the crew, which copies ... */
+	char rate[WH_ORDER_RATE_BYTES]; /* rate sent there: owned by the worker, which copies ... */
 	_Atomic bool rate_is_new;       /* ... the order's when this is set, under the run's lock */
 	_Atomic int wish;               /* enum wh_order_wish */
 	_Atomic bool enough;            /* nothing more needs to be asked */

@@ -51,7 +51,7 @@ static const struct {
 	{"ping", WH_JOB_PING},
 };
 
-/* Called by crews; the control's thread sends it. */
+/* Called by workers; the control's thread sends it. */
 static void add_event(struct wh_rpc_run *run, json_t *event)
 {
 	pthread_mutex_lock(&run->lock);

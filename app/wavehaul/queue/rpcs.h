@@ -5,7 +5,7 @@
 /*
  * Remote operations of this host's clients (ls, du, rm, mkdir, mv, ping), run through the server's
  * port: at once, as long as the client is connected, which receives the results as events. The
- * control's thread begins and ends them, and sends the events; crews run their jobs.
+ * control's thread begins and ends them, and sends the events; workers run their jobs.
  */
 
 #include <stdint.h>

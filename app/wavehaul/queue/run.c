@@ -32,7 +32,9 @@ static void fail(struct wh_order_result *result, int status, const char *why)
 	snprintf(result->why, sizeof(result->why), "%s", why);
 }
 
-/* Called by crews; the control's thread sends it. Only files are so many that some have no room. */
+/*
+ * Called by workers; the control's thread sends it. Only files are so many that some have no room.
+ */
 static void on_event(void *context, json_t *line)
 {
 	struct wh_run *run = context;

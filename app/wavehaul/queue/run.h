@@ -4,7 +4,7 @@
 
 /*
  * A running order: its transfer, by lanes on the server's own host. The control's thread creates
- * it, looks at it and ends it; crews run its jobs.
+ * it, looks at it and ends it; workers run its jobs.
  */
 
 #include <pthread.h>

@@ -15,7 +15,9 @@
 #include "report/flow_now.h"
 #include "report/way.h"
 
-/* A lane's counters at the receiving end, and the number of reports; written by the lane's crew. */
+/*
+ * A lane's counters at the receiving end, and the number of reports; written by the lane's worker.
+ */
 struct wh_bench_lane {
 	rte_spinlock_t lock;
 	struct wh_bench_report report;

@@ -39,7 +39,7 @@ static void add_session(struct sum *sum, enum wh_role role, const struct wh_sess
 
 /*
  * Never less than what was reported before: a session that has left its endpoint is not counted
- * among those that are gone until its crew notices. Under the lock of enter.
+ * among those that are gone until its worker notices. Under the lock of enter.
  */
 static struct wh_past_role never_falling(const struct wh_past_role *now, bool receives)
 {

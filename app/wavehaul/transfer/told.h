@@ -28,7 +28,7 @@ struct wh_told {
 	void (*on_event)(void *context, json_t *line);
 	void *context;
 
-	pthread_mutex_t telling; /* on_file is called by every crew */
+	pthread_mutex_t telling; /* on_file is called by every worker */
 	struct wh_failures failures;
 	uint64_t skipped_bytes;      /* of files that existed already */
 	struct wh_progress progress; /* since the first lane was able to send */
@@ -85,7 +85,7 @@ void wh_transfer_forget(struct wh_transfer *transfer);
 
 /*
  * Prints the name of a file that is done or removed, for --verbose, or would be. With `telling`
- * held, if there are crews.
+ * held, if there are workers.
  */
 void wh_transfer_name(const struct wh_wanted *wanted, struct wh_told *told, const char *path,
 	uint64_t bytes, const char *status);

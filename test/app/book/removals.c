@@ -25,8 +25,8 @@ static void test_room(void)
 
 	while (wh_removals_have_room(&removals))
 		CU_ASSERT_EQUAL(wh_removals_add(&removals, 1, &job, "old"), ++added);
-	/* All crews may have asked at once. */
-	for (uint32_t i = 0; i < WH_CREWS_MAX - 1; i++)
+	/* All workers may have asked at once. */
+	for (uint32_t i = 0; i < WH_WORKERS_MAX - 1; i++)
 		wh_removals_add(&removals, 1, &job, "old");
 	CU_ASSERT_EQUAL(wh_removals_take(&removals, taken, &lost), WH_REMOVALS_MAX);
 	CU_ASSERT_EQUAL(lost, 0);

@@ -3,10 +3,10 @@
 #define WH_APP_MAILBOX_H
 
 /*
- * Hands peers' orders from crews to the thread that keeps this host's queue (the keeper): a crew
- * puts down a peer's question, the keeper answers, and the crew takes the answer. A job has one
- * place from wh_mailbox_enter to wh_mailbox_leave, and one question at a time, at most ten per
- * second.
+ * Hands peers' orders from workers to the thread that keeps this host's queue (the keeper): a
+ * worker puts down a peer's question, the keeper answers, and the worker takes the answer. A job
+ * has one place from wh_mailbox_enter to wh_mailbox_leave, and one question at a time, at most ten
+ * per second.
  */
 
 #include <stdatomic.h>
@@ -34,7 +34,7 @@ enum wh_mailbox_state {
 	WH_MAILBOX_IDLE, /* assigned, no question */
 	WH_MAILBOX_ASKED,
 	WH_MAILBOX_TAKEN, /* the keeper is answering */
-	WH_MAILBOX_LEFT,  /* likewise, but the crew no longer waits */
+	WH_MAILBOX_LEFT,  /* likewise, but the worker no longer waits */
 	WH_MAILBOX_ANSWERED,
 };
 
@@ -57,9 +57,9 @@ struct wh_mailbox {
 };
 
 void wh_mailbox_init(struct wh_mailbox *mailbox, void (*wake)(void *context), void *context);
-void wh_mailbox_free(struct wh_mailbox *mailbox); /* call when no crew or keeper uses it */
+void wh_mailbox_free(struct wh_mailbox *mailbox); /* call when no worker or keeper uses it */
 
-/* For crews. NULL: no keeper, all places are taken, or out of memory. */
+/* For workers. NULL: no keeper, all places are taken, or out of memory. */
 struct wh_mailbox_place *wh_mailbox_enter(struct wh_mailbox *mailbox, uint64_t rights,
 	const uint8_t identity[WH_IDENTITY_BYTES], const char *const *path, uint32_t paths);
 void wh_mailbox_leave(struct wh_mailbox *mailbox, struct wh_mailbox_place *place);
