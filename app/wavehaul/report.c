@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* `wavehaul report`: past transfers of this host, from the book in --state. */
+/* `wavehaul report`: past transfers of this host, from the history in --state. */
 
 #include <errno.h>
 #include <limits.h>
@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "book/store.h"
-#include "book/sums.h"
-#include "book/tell.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/json.h"
+#include "history/store.h"
+#include "history/sums.h"
+#include "history/tell.h"
 #include "plot/svg.h"
 #include "probe/kept.h"
 #include "verbs.h"
@@ -24,8 +24,8 @@ struct report {
 	struct wh_settings settings;
 	bool each; /* every transfer instead of sums */
 	struct wh_sums sums;
-	struct wh_book *book;
-	struct wh_book_entry entry;
+	struct wh_history *history;
+	struct wh_history_record record;
 	json_t *list;
 	int64_t since_us;
 	int64_t until_us;
@@ -64,30 +64,31 @@ static bool take(struct report *report)
 	const struct wh_settings *settings = &report->settings;
 
 	if (!report->each)
-		return wh_sums_add(&report->sums, &report->entry);
+		return wh_sums_add(&report->sums, &report->record);
 	if (settings->json)
-		json_array_append_new(report->list, wh_entry_json(&report->entry));
+		json_array_append_new(report->list, wh_history_json(&report->record));
 	else if (settings->as_csv)
-		wh_entry_csv(&report->entry, stdout);
+		wh_history_csv(&report->record, stdout);
 	else
-		wh_entry_print(&report->entry, stdout);
+		wh_history_print(&report->record, stdout);
 	return true;
 }
 
-/* A missing book has no entries. */
+/* A missing history has no entries. */
 static int read_all(struct report *report)
 {
 	int64_t below = INT64_MAX;
 	int rc;
 
-	while (report->book != NULL && (rc = wh_book_next(report->book, report->since_us,
-						report->until_us, below, &report->entry)) != 0) {
+	while (report->history != NULL &&
+		(rc = wh_history_next(report->history, report->since_us, report->until_us, below,
+			 &report->record)) != 0) {
 		if (rc < 0 || !take(report)) {
 			wh_complain("what was transferred cannot be read: %s",
 				rc < 0 ? strerror(-rc) : "no memory");
 			return WH_EXIT_OTHER;
 		}
-		below = report->entry.id;
+		below = report->record.id;
 	}
 	return WH_EXIT_OK;
 }
@@ -108,9 +109,9 @@ static void print_head(const struct report *report)
 	if (!report->each || report->settings.json)
 		return;
 	if (report->settings.as_csv)
-		wh_entry_csv_head(stdout);
+		wh_history_csv_head(stdout);
 	else
-		wh_entry_print_head(stdout);
+		wh_history_print_head(stdout);
 }
 
 static void describe_span(const struct report *report, char text[2 * WH_WHEN_BYTES + 16])
@@ -170,10 +171,10 @@ static int run(struct report *report)
 		wh_complain("there is no folder of --state");
 		return WH_EXIT_NO_FILE;
 	}
-	rc = wh_book_open(&report->book, folder, false);
+	rc = wh_history_open(&report->history, folder, false);
 	if (rc < 0 && rc != -ENOENT) {
 		wh_complain(
-			"the book of transfers in %s cannot be read: %s", folder, strerror(-rc));
+			"the history of transfers in %s cannot be read: %s", folder, strerror(-rc));
 		return WH_EXIT_OTHER;
 	}
 	if (rc == -ENOENT)
@@ -195,7 +196,7 @@ int wh_verb_report(int argc, char **argv)
 		status = run(report);
 		json_decref(report->list);
 		wh_sums_free(&report->sums);
-		wh_book_close(report->book);
+		wh_history_close(report->history);
 	}
 	free(report);
 	return status;

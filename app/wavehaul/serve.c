@@ -15,7 +15,6 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "book/clerk.h"
 #include "capture/captures.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"
@@ -27,6 +26,7 @@
 #include "control/served.h"
 #include "guard/guard.h"
 #include "guard/hook.h"
+#include "history/writer.h"
 #include "host/host.h"
 #include "job/jobs.h"
 #include "job/mailbox/mailbox.h"
@@ -59,7 +59,7 @@ struct serve {
 	struct wh_host host;
 	struct wh_jobs jobs;
 	struct wh_notify notify;
-	struct wh_clerk clerk;
+	struct wh_history_writer writer;
 	struct wh_hook hook;
 	struct wh_control_socket control;
 	struct wh_served served;
@@ -201,7 +201,7 @@ static int enter_guard(struct serve *serve)
 		return -1;
 	wh_hook_guard(&serve->hook);
 	if (!guard.off)
-		wh_audit_guard(&serve->clerk.audit);
+		wh_audit_guard(&serve->writer.audit);
 	wh_say("guard: %s", guard.told);
 	return 0;
 }
@@ -210,44 +210,44 @@ static int enter_guard(struct serve *serve)
  * For a copy run by another host's queue: the counters are those of the files, not of the remote
  * operation.
  */
-static void note_far(struct wh_book_entry *entry, const struct wh_order_result *result)
+static void note_far(struct wh_history_record *record, const struct wh_order_result *result)
 {
-	snprintf(entry->verb, sizeof(entry->verb), "copy");
-	entry->files = result->files;
-	entry->skipped = result->skipped;
-	entry->failed = result->failed;
-	entry->bytes = result->bytes;
-	entry->moved_bytes = 0;
-	entry->pkts = entry->lost_pkts = entry->again_pkts = entry->repair_pkts = 0;
+	snprintf(record->verb, sizeof(record->verb), "copy");
+	record->files = result->files;
+	record->skipped = result->skipped;
+	record->failed = result->failed;
+	record->bytes = result->bytes;
+	record->moved_bytes = 0;
+	record->pkts = record->lost_pkts = record->again_pkts = record->repair_pkts = 0;
 }
 
-/* Notes one try of an order in the book. */
+/* Notes one try of an order in the history. */
 static void note_order(
 	void *context, const struct wh_run *run, const struct wh_order_result *result)
 {
-	static struct wh_book_entry entry; /* used by one thread at a time */
+	static struct wh_history_record record; /* used by one thread at a time */
 	struct serve *serve = context;
 
-	wh_entry_of_lanes(&entry, &run->transfer.running.lanes, run->transfer.wanted.server);
-	entry.side = WH_ENTRY_ORDER;
-	entry.order = run->order.id;
-	entry.uid = run->order.owner;
-	entry.status = result->status;
+	wh_entry_of_lanes(&record, &run->transfer.running.lanes, run->transfer.wanted.server);
+	record.side = WH_HISTORY_ORDER;
+	record.order = run->order.id;
+	record.uid = run->order.owner;
+	record.status = result->status;
 	if (run->far.on)
-		note_far(&entry, result);
-	snprintf(entry.name, sizeof(entry.name), "%s", run->order.host);
-	snprintf(entry.outcome, sizeof(entry.outcome), "%s",
+		note_far(&record, result);
+	snprintf(record.name, sizeof(record.name), "%s", run->order.host);
+	snprintf(record.outcome, sizeof(record.outcome), "%s",
 		run->wanted == WH_ORDER_DONE        ? "ok"
 		: run->wanted == WH_ORDER_FAILED    ? "failed"
 		: run->wanted == WH_ORDER_CANCELLED ? "cancelled"
 						    : "stopped");
 	if (wh_order_is_taken(&run->order))
-		snprintf(entry.why, sizeof(entry.why), "ordered by %s%s%.300s",
+		snprintf(record.why, sizeof(record.why), "ordered by %s%s%.300s",
 			run->order.peer[0] != '\0' ? run->order.peer : "the peer with our own key",
 			result->why[0] != '\0' ? ": " : "", result->why);
 	else
-		snprintf(entry.why, sizeof(entry.why), "%s", result->why);
-	wh_clerk_order(&serve->clerk, &entry);
+		snprintf(record.why, sizeof(record.why), "%s", result->why);
+	wh_history_writer_order(&serve->writer, &record);
 }
 
 /* For the operator's command. */
@@ -346,7 +346,7 @@ static int open_control(struct serve *serve)
 		snprintf(serve->served.root, sizeof(serve->served.root), "%s", settings->root);
 	wh_control_add_turn(&serve->control, wh_reread_turn, &serve->reread, -1);
 	wh_served_add(&serve->control.tables, &serve->served);
-	wh_clerk_add(&serve->control.tables, &serve->clerk);
+	wh_history_writer_add(&serve->control.tables, &serve->writer);
 	if (wh_control_open(&serve->control, settings->control, settings->user, &status)) {
 		open_queue(serve);
 		open_captures(serve);
@@ -375,8 +375,8 @@ static int run_guarded(struct serve *serve)
 	say_what_is_served(serve);
 	wh_stale_remove_below(
 		serve->service.own.here.root_fd, wh_journal_since_s(serve->jobs.journal));
-	serve->clerk.shares_file = serve->runner.path[0] != '\0';
-	wh_clerk_open(&serve->clerk, serve->served.state, serve->settings.keep_records_ns,
+	serve->writer.shares_file = serve->runner.path[0] != '\0';
+	wh_history_writer_open(&serve->writer, serve->served.state, serve->settings.keep_records_ns,
 		&serve->control);
 	start_control(serve);
 	wh_notify_ready(&serve->notify, serve->settings.root, serve->settings.port,
@@ -407,7 +407,7 @@ static int run(void *context)
 	wh_control_stop(&serve->control);
 	wh_metrics_close(&serve->metrics);
 	wh_runner_close(&serve->runner);
-	wh_clerk_close(&serve->clerk);
+	wh_history_writer_close(&serve->writer);
 	wh_notify_free(&serve->notify);
 	return status;
 }
@@ -459,28 +459,28 @@ static int serve_root(struct serve *serve)
 	int status = wh_hook_start(
 		&serve->hook, serve->settings.on_end, serve->settings.on_end_timeout_ns);
 
-	serve->clerk.hook = &serve->hook;
+	serve->writer.hook = &serve->hook;
 	if (status == WH_EXIT_OK)
-		status = wh_audit_open(&serve->clerk.audit, serve->settings.audit);
+		status = wh_audit_open(&serve->writer.audit, serve->settings.audit);
 	if (status == WH_EXIT_OK)
 		status = hold_state(serve);
-	if (status == WH_EXIT_OK && wh_clerk_init(&serve->clerk, &serve->jobs) != 0)
+	if (status == WH_EXIT_OK && wh_history_writer_init(&serve->writer, &serve->jobs) != 0)
 		status = WH_EXIT_OTHER;
 	if (status == WH_EXIT_OK) {
 		wh_signals_catch();
 		wh_signals_catch_reload();
 		serve->service = wh_wanted_service(&serve->settings, root_fd);
-		serve->service.on_over = wh_clerk_job;
-		serve->service.on_removed = wh_clerk_removed;
-		serve->service.may_remove = wh_clerk_may_remove;
-		serve->service.context = &serve->clerk;
+		serve->service.on_over = wh_history_writer_job;
+		serve->service.on_removed = wh_history_writer_removed;
+		serve->service.may_remove = wh_history_writer_may_remove;
+		serve->service.context = &serve->writer;
 		serve->service.mailbox = &serve->mailbox;
 		wh_mailbox_init(&serve->mailbox, wake_control, serve);
 		status = open_and_run(serve);
 	}
 	wh_mailbox_free(&serve->mailbox);
-	wh_clerk_close(&serve->clerk);
-	wh_audit_close(&serve->clerk.audit);
+	wh_history_writer_close(&serve->writer);
+	wh_audit_close(&serve->writer.audit);
 	(void)wh_hook_end(&serve->hook);
 	if (serve->state_fd >= 0)
 		close(serve->state_fd);

@@ -4,7 +4,7 @@
 
     enemies.py [--quick] [-k PATTERN] [--binary PATH]
 
-The database of the queue and of the book is locked, taken away, replaced, or its disk is full; a
+The database of the queue and of the history is locked, taken away, replaced, or its disk is full; a
 second server wants its folder. What was acknowledged is there after that, transfers go on, and one
 sentence says what is to be done.
 """
@@ -175,7 +175,7 @@ def newer(program, folder):
         database = one.state / 'service.db'
         for room, said in (
                 ('queue', 'there is no queue: cannot use'),
-                ('book', 'transfers are not recorded'),
+                ('history', 'transfers are not recorded'),
                 ('journal', 'what is durable of files that are not whole')):
             one.stop()
             with contextlib.closing(sqlite3.connect(database)) as file, file:
@@ -347,7 +347,7 @@ def unsteady(program, folder):
         lost = one.add('send', one.root / 'x', '198.51.100.9:x', '--retries', '1')
         time.sleep(1.5)  # all steps there are
         send(two, one, 'third')
-        wait_until(lambda: noted(one) > count, 5, 'the book to grow')
+        wait_until(lambda: noted(one) > count, 5, 'the history to grow')
         expect_equal('what is due later', one.state_of(later), 'waiting')
         one.job('cancel', lost)
         one.await_state(lost, 'cancelled')

@@ -26,7 +26,7 @@ def lib(names):
 
 APP_ROOMS = ('cli', 'trust', 'plot', 'machine', 'guard', 'host', 'job', 'telemetry', 'report',
              'doctor', 'probe', 'system', 'control', 'queue',
-             'metrics', 'console', 'book', 'rpc', 'pcap', 'capture', 'completion',
+             'metrics', 'console', 'history', 'rpc', 'pcap', 'capture', 'completion',
              'transfer')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
 DRIVERS = {'drivers/port'}
@@ -81,9 +81,9 @@ ALLOWED = {
     'app/wavehaul/capture': LIB | DRIVERS | app('pcap control telemetry guard job host cli'),
     'app/wavehaul/metrics': LIB | DRIVERS | app('control cli'),
     'app/wavehaul/console': {'lib/base'} | app('control cli'),
-    'app/wavehaul/book': LIB | DRIVERS | app('control report plot guard trust job host cli'),
+    'app/wavehaul/history': LIB | DRIVERS | app('control report plot guard trust job host cli'),
     'app/wavehaul/transfer': LIB | DRIVERS | app(
-        'remote operation book control telemetry report probe plot guard trust job host cli'),
+        'remote operation history control telemetry report probe plot guard trust job host cli'),
     'app/wavehaul/queue': LIB | DRIVERS | app(
         'transfer control telemetry report trust job host cli'),
     'app/wavehaul/report': LIB | DRIVERS | app('probe plot job host trust cli'),

@@ -21,7 +21,7 @@ const struct wh_family_source wh_family_sources[] = {
 	{"parts", "{\"do\":\"parts\"}", "parts"},
 	{"queue", NO_JOBS, "counts"},
 	{"ended", "{\"do\":\"transfers\",\"count\":0}", "ended"},
-	{"book", "{\"do\":\"transfers\",\"count\":0}", ""},
+	{"history", "{\"do\":\"transfers\",\"count\":0}", ""},
 };
 
 const uint32_t wh_family_sources_count = LENGTH(wh_family_sources);
@@ -125,7 +125,7 @@ const struct wh_metric_family wh_families[] = {
 	{"wavehaul_jobs_ended_bytes", "bytes", "Bytes of files that came by them.", .from = "ended",
 		.key = "bytes", .each = "verb", COUNTER},
 	{"wavehaul_unnoted_jobs", "", "Of these, those that could not be noted for the report.",
-		.from = "book", .key = "lost", COUNTER},
+		.from = "history", .key = "lost", COUNTER},
 
 	{"wavehaul_core_busy_seconds", "seconds", "Time in which a polling core found work.",
 		CORE("busy_us"), COUNTER, MICRO},

@@ -12,11 +12,11 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "book/store.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/plain_text.h"
 #include "cli/signals.h"
+#include "history/store.h"
 #include "job/client.h"
 #include "job/on_host.h"
 #include "report/outcome.h"
@@ -244,20 +244,20 @@ static int enter_guard(const struct wh_wanted *wanted)
 	return status;
 }
 
-/* Writes the book's entry, for wavehaul report. */
+/* Writes the history's record, for wavehaul report. */
 static void note(const struct wh_transfer *transfer, int status)
 {
-	static struct wh_book_entry entry;
+	static struct wh_history_record entry;
 	const struct wh_settings *settings = &transfer->wanted.settings;
 	int folder_fd = settings->keep_records_ns > 0 ? wh_kept_folder(settings->state) : -1;
 	char folder[PATH_MAX];
-	struct wh_book *book;
+	struct wh_history *history;
 
 	if (folder_fd < 0)
 		return;
 	close(folder_fd);
 	if (transfer->running.lanes.started == 0 || !wh_kept_where(settings->state, folder) ||
-		wh_book_open(&book, folder, true) < 0)
+		wh_history_open(&history, folder, true) < 0)
 		return;
 	wh_entry_of_lanes(&entry, &transfer->running.lanes, transfer->wanted.server);
 	entry.status = status;
@@ -267,11 +267,12 @@ static void note(const struct wh_transfer *transfer, int status)
 		: status == WH_EXIT_INTERRUPTED ? "interrupted"
 						: "failed");
 	snprintf(entry.why, sizeof(entry.why), "%s", wh_last_complaint());
-	if (wh_book_add(book, &entry, 1) < 0 ||
-		wh_book_forget(book, entry.ended_us - (int64_t)(settings->keep_records_ns / 1000),
-			WH_BOOK_ROWS_MAX) < 0)
+	if (wh_history_add(history, &entry, 1) < 0 ||
+		wh_history_forget(history,
+			entry.ended_us - (int64_t)(settings->keep_records_ns / 1000),
+			WH_HISTORY_ROWS_MAX) < 0)
 		wh_say("cannot record the transfer for `wavehaul report` (--state)");
-	wh_book_close(book);
+	wh_history_close(history);
 }
 
 static int run(void *context)

@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
-#include "book/sums.h"
+#include "history/sums.h"
 #include "plot/svg.h"
 
 #define WIDTH     900
@@ -33,7 +33,7 @@ static void draw_row(struct wh_svg *svg, const struct wh_sum *sum, double y, uin
 		(unsigned long long)sum->bytes);
 	wh_svg_text(svg, LEFT + width + 8, y + 13, WH_SVG_START, "", "%s, %s%s",
 		wh_format_size(size, sizeof(size), sum->bytes),
-		wh_format_rate(rate, sizeof(rate), wh_book_bps(sum->flowed_bytes, sum->seconds)),
+		wh_format_rate(rate, sizeof(rate), wh_history_bps(sum->flowed_bytes, sum->seconds)),
 		sum->wrong > 0 ? ", some failed" : "");
 }
 

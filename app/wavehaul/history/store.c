@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "book/store.h"
+#include "history/store.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -71,7 +71,7 @@ static const char *const texts[QUESTIONS] = {
 /* The columns in their order: numbers first, texts after them. */
 #define NUMBERS 22
 
-struct wh_book {
+struct wh_history {
 	sqlite3 *database;
 	sqlite3_stmt *asked[QUESTIONS];
 };
@@ -80,16 +80,20 @@ static const struct {
 	size_t offset;
 	size_t bytes;
 } words[] = {
-	{offsetof(struct wh_book_entry, verb), sizeof(((struct wh_book_entry *)0)->verb)},
-	{offsetof(struct wh_book_entry, peer), sizeof(((struct wh_book_entry *)0)->peer)},
-	{offsetof(struct wh_book_entry, name), sizeof(((struct wh_book_entry *)0)->name)},
-	{offsetof(struct wh_book_entry, identity), sizeof(((struct wh_book_entry *)0)->identity)},
-	{offsetof(struct wh_book_entry, limit), sizeof(((struct wh_book_entry *)0)->limit)},
-	{offsetof(struct wh_book_entry, profile), sizeof(((struct wh_book_entry *)0)->profile)},
-	{offsetof(struct wh_book_entry, digest), sizeof(((struct wh_book_entry *)0)->digest)},
-	{offsetof(struct wh_book_entry, outcome), sizeof(((struct wh_book_entry *)0)->outcome)},
-	{offsetof(struct wh_book_entry, why), sizeof(((struct wh_book_entry *)0)->why)},
-	{offsetof(struct wh_book_entry, path), sizeof(((struct wh_book_entry *)0)->path)},
+	{offsetof(struct wh_history_record, verb), sizeof(((struct wh_history_record *)0)->verb)},
+	{offsetof(struct wh_history_record, peer), sizeof(((struct wh_history_record *)0)->peer)},
+	{offsetof(struct wh_history_record, name), sizeof(((struct wh_history_record *)0)->name)},
+	{offsetof(struct wh_history_record, identity),
+		sizeof(((struct wh_history_record *)0)->identity)},
+	{offsetof(struct wh_history_record, limit), sizeof(((struct wh_history_record *)0)->limit)},
+	{offsetof(struct wh_history_record, profile),
+		sizeof(((struct wh_history_record *)0)->profile)},
+	{offsetof(struct wh_history_record, digest),
+		sizeof(((struct wh_history_record *)0)->digest)},
+	{offsetof(struct wh_history_record, outcome),
+		sizeof(((struct wh_history_record *)0)->outcome)},
+	{offsetof(struct wh_history_record, why), sizeof(((struct wh_history_record *)0)->why)},
+	{offsetof(struct wh_history_record, path), sizeof(((struct wh_history_record *)0)->path)},
 };
 
 #define WORDS (sizeof(words) / sizeof(words[0]))
@@ -106,22 +110,22 @@ static int open_to_read(sqlite3 **database, const char *path)
 	return rc;
 }
 
-static int prepare(struct wh_book *book)
+static int prepare(struct wh_history *history)
 {
 	for (uint32_t i = 0; i < QUESTIONS; i++) {
-		book->asked[i] = wh_database_statement(book->database, texts[i]);
-		if (book->asked[i] == NULL)
-			return wh_database_error(sqlite3_errcode(book->database));
+		history->asked[i] = wh_database_statement(history->database, texts[i]);
+		if (history->asked[i] == NULL)
+			return wh_database_error(sqlite3_errcode(history->database));
 	}
 	return 0;
 }
 
-static int prepare_tables(struct wh_book *book, int rc)
+static int prepare_tables(struct wh_history *history, int rc)
 {
 	if (rc == 0)
 		rc = wh_database_upgrade(
-			book->database, "book", steps, sizeof(steps) / sizeof(steps[0]));
-	return rc == 0 ? prepare(book) : rc;
+			history->database, "history", steps, sizeof(steps) / sizeof(steps[0]));
+	return rc == 0 ? prepare(history) : rc;
 }
 
 static int path_in(const char *folder, char path[PATH_MAX])
@@ -131,28 +135,28 @@ static int path_in(const char *folder, char path[PATH_MAX])
 	return chars < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-static int open_in(struct wh_book **result, const char *path, bool writes, uint32_t patience_ms,
+static int open_in(struct wh_history **result, const char *path, bool writes, uint32_t patience_ms,
 	char told[WH_DATABASE_TOLD_BYTES])
 {
-	struct wh_book *book = calloc(1, sizeof(*book));
+	struct wh_history *history = calloc(1, sizeof(*history));
 	int rc;
 
 	*result = NULL;
 	told[0] = '\0';
-	if (book == NULL)
+	if (history == NULL)
 		return -ENOMEM;
-	rc = writes ? wh_database_open_within(&book->database, path, patience_ms, told)
-		    : open_to_read(&book->database, path);
-	rc = prepare_tables(book, rc);
+	rc = writes ? wh_database_open_within(&history->database, path, patience_ms, told)
+		    : open_to_read(&history->database, path);
+	rc = prepare_tables(history, rc);
 	if (rc < 0)
-		wh_book_close(book);
+		wh_history_close(history);
 	else
-		*result = book;
+		*result = history;
 	return rc;
 }
 
 static int open_within(
-	struct wh_book **result, const char *folder, bool writes, uint32_t patience_ms)
+	struct wh_history **result, const char *folder, bool writes, uint32_t patience_ms)
 {
 	char told[WH_DATABASE_TOLD_BYTES];
 	char path[PATH_MAX];
@@ -162,11 +166,11 @@ static int open_within(
 	if (rc == 0)
 		rc = open_in(result, path, writes, patience_ms, told);
 	if (rc == 0 && told[0] != '\0')
-		wh_say("book: %s", told);
+		wh_say("history: %s", told);
 	return rc;
 }
 
-int wh_book_open(struct wh_book **result, const char *folder, bool writes)
+int wh_history_open(struct wh_history **result, const char *folder, bool writes)
 {
 	int rc = open_within(result, folder, writes, WH_DATABASE_BUSY_MS);
 
@@ -176,66 +180,66 @@ int wh_book_open(struct wh_book **result, const char *folder, bool writes)
 	return rc;
 }
 
-int wh_book_try(struct wh_book **book, const char *folder)
+int wh_history_try(struct wh_history **history, const char *folder)
 {
-	return open_within(book, folder, true, WH_BOOK_PATIENCE_MS);
+	return open_within(history, folder, true, WH_HISTORY_PATIENCE_MS);
 }
 
-int wh_book_follow(struct wh_book **book, const char *folder, bool saves)
+int wh_history_follow(struct wh_history **history, const char *folder, bool saves)
 {
-	struct wh_book *fresh;
+	struct wh_history *fresh;
 	char path[PATH_MAX];
 	int rc = 0;
 
-	if (!wh_database_is_gone((*book)->database))
+	if (!wh_database_is_gone((*history)->database))
 		return 0;
 	rc = path_in(folder, path);
 	if (rc == 0 && access(path, F_OK) != 0)
-		rc = !saves ? -ENOENT : wh_database_save((*book)->database, path);
+		rc = !saves ? -ENOENT : wh_database_save((*history)->database, path);
 	if (rc == 0)
-		rc = wh_book_try(&fresh, folder);
+		rc = wh_history_try(&fresh, folder);
 	if (rc < 0)
 		return rc;
-	wh_book_close(*book);
-	*book = fresh;
+	wh_history_close(*history);
+	*history = fresh;
 	return 0;
 }
 
-void wh_book_close(struct wh_book *book)
+void wh_history_close(struct wh_history *history)
 {
-	if (book == NULL)
+	if (history == NULL)
 		return;
 	for (uint32_t i = 0; i < QUESTIONS; i++)
-		sqlite3_finalize(book->asked[i]);
-	wh_database_close(book->database);
-	free(book);
+		sqlite3_finalize(history->asked[i]);
+	wh_database_close(history->database);
+	free(history);
 }
 
-/* The entry's numbers, in the order of the columns. */
-static void numbers_of(const struct wh_book_entry *entry, int64_t number[NUMBERS])
+/* The record's numbers, in the order of the columns. */
+static void numbers_of(const struct wh_history_record *record, int64_t number[NUMBERS])
 {
-	const int64_t all[NUMBERS] = {entry->side, (int64_t)entry->number, entry->lanes,
-		(int64_t)entry->order, entry->uid, entry->sends, entry->paths, entry->began_us,
-		entry->ended_us, (int64_t)entry->files, (int64_t)entry->skipped,
-		(int64_t)entry->failed, (int64_t)entry->bytes, (int64_t)entry->resumed_bytes,
-		(int64_t)entry->moved_bytes, (int64_t)entry->pkts, (int64_t)entry->lost_pkts,
-		(int64_t)entry->again_pkts, (int64_t)entry->repair_pkts, (int64_t)entry->rtt_ns,
-		(int64_t)entry->rate_bps, entry->status};
+	const int64_t all[NUMBERS] = {record->side, (int64_t)record->number, record->lanes,
+		(int64_t)record->order, record->uid, record->sends, record->paths, record->began_us,
+		record->ended_us, (int64_t)record->files, (int64_t)record->skipped,
+		(int64_t)record->failed, (int64_t)record->bytes, (int64_t)record->resumed_bytes,
+		(int64_t)record->moved_bytes, (int64_t)record->pkts, (int64_t)record->lost_pkts,
+		(int64_t)record->again_pkts, (int64_t)record->repair_pkts, (int64_t)record->rtt_ns,
+		(int64_t)record->rate_bps, record->status};
 
 	memcpy(number, all, sizeof(all));
 }
 
-static int add(struct wh_book *book, const struct wh_book_entry *entry)
+static int add(struct wh_history *history, const struct wh_history_record *record)
 {
-	sqlite3_stmt *statement = book->asked[ADD];
+	sqlite3_stmt *statement = history->asked[ADD];
 	int64_t number[NUMBERS];
 	int rc;
 
-	numbers_of(entry, number);
+	numbers_of(record, number);
 	for (int i = 0; i < NUMBERS; i++)
 		sqlite3_bind_int64(statement, i + 1, number[i]);
 	for (size_t i = 0; i < WORDS; i++) {
-		const char *word = (const char *)entry + words[i].offset;
+		const char *word = (const char *)record + words[i].offset;
 
 		if (i + 1 < WORDS)
 			sqlite3_bind_text(statement, NUMBERS + 1 + (int)i, word, -1, SQLITE_STATIC);
@@ -248,38 +252,39 @@ static int add(struct wh_book *book, const struct wh_book_entry *entry)
 	return rc < 0 ? rc : 0;
 }
 
-int wh_book_add(struct wh_book *book, const struct wh_book_entry *entries, uint32_t count)
+int wh_history_add(
+	struct wh_history *history, const struct wh_history_record *records, uint32_t count)
 {
-	int rc = wh_database_begin(book->database);
+	int rc = wh_database_begin(history->database);
 
 	if (rc < 0)
 		return rc;
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
-		rc = add(book, &entries[i]);
+		rc = add(history, &records[i]);
 
-	int ended = wh_database_end(book->database, rc == 0);
+	int ended = wh_database_end(history->database, rc == 0);
 
 	return rc < 0 ? rc : ended;
 }
 
-static int forget(struct wh_book *book, enum question question, int64_t bound)
+static int forget(struct wh_history *history, enum question question, int64_t bound)
 {
-	sqlite3_stmt *statement = book->asked[question];
+	sqlite3_stmt *statement = history->asked[question];
 	int rc;
 
 	do {
 		sqlite3_bind_int64(statement, 1, bound);
 		rc = wh_database_step(statement);
 		sqlite3_reset(statement);
-	} while (rc == 0 && sqlite3_changes(book->database) > 0);
+	} while (rc == 0 && sqlite3_changes(history->database) > 0);
 	return rc;
 }
 
-int wh_book_forget(struct wh_book *book, int64_t before_us, uint64_t rows_max)
+int wh_history_forget(struct wh_history *history, int64_t before_us, uint64_t rows_max)
 {
-	int rc = forget(book, FORGET_OLD, before_us);
+	int rc = forget(history, FORGET_OLD, before_us);
 
-	return rc == 0 ? forget(book, FORGET_MANY, (int64_t)rows_max) : rc;
+	return rc == 0 ? forget(history, FORGET_MANY, (int64_t)rows_max) : rc;
 }
 
 static uint64_t count_of(sqlite3_stmt *row, int column)
@@ -290,13 +295,13 @@ static uint64_t count_of(sqlite3_stmt *row, int column)
 }
 
 /* A damaged or foreign file may contain anything. */
-static void read_entry(sqlite3_stmt *row, struct wh_book_entry *entry)
+static void read_entry(sqlite3_stmt *row, struct wh_history_record *record)
 {
 	uint64_t side = count_of(row, 1);
 
-	*entry = (struct wh_book_entry){
+	*record = (struct wh_history_record){
 		.id = sqlite3_column_int64(row, 0),
-		.side = side < WH_ENTRY_SIDES ? (enum wh_entry_side)side : WH_ENTRY_SERVED,
+		.side = side < WH_HISTORY_SIDES ? (enum wh_history_side)side : WH_HISTORY_SERVED,
 		.number = (uint64_t)sqlite3_column_int64(row, 2),
 		.lanes = (uint32_t)count_of(row, 3),
 		.order = count_of(row, 4),
@@ -322,15 +327,15 @@ static void read_entry(sqlite3_stmt *row, struct wh_book_entry *entry)
 	for (size_t i = 0; i < WORDS; i++) {
 		const unsigned char *text = sqlite3_column_text(row, NUMBERS + 1 + (int)i);
 
-		snprintf((char *)entry + words[i].offset, words[i].bytes, "%s",
+		snprintf((char *)record + words[i].offset, words[i].bytes, "%s",
 			text != NULL ? (const char *)text : "");
 	}
 }
 
-int wh_book_next(struct wh_book *book, int64_t since_us, int64_t until_us, int64_t below,
-	struct wh_book_entry *entry)
+int wh_history_next(struct wh_history *history, int64_t since_us, int64_t until_us, int64_t below,
+	struct wh_history_record *record)
 {
-	sqlite3_stmt *statement = book->asked[NEXT];
+	sqlite3_stmt *statement = history->asked[NEXT];
 	int rc;
 
 	sqlite3_bind_int64(statement, 1, below);
@@ -338,7 +343,7 @@ int wh_book_next(struct wh_book *book, int64_t since_us, int64_t until_us, int64
 	sqlite3_bind_int64(statement, 3, until_us);
 	rc = wh_database_step(statement);
 	if (rc == 1)
-		read_entry(statement, entry);
+		read_entry(statement, record);
 	sqlite3_reset(statement);
 	return rc;
 }

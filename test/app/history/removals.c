@@ -6,7 +6,7 @@
 
 #include <CUnit/CUnit.h>
 
-#include "book/removals.h"
+#include "history/removals.h"
 #include "job/jobs.h"
 #include "unit.h"
 

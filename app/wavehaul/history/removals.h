@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BOOK_REMOVALS_H
-#define WH_BOOK_REMOVALS_H
+#ifndef WH_HISTORY_REMOVALS_H
+#define WH_HISTORY_REMOVALS_H
 
 /*
  * Files that peers have removed here by --delete, on their way to the audit: workers' cores add

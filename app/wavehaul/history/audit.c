@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "book/audit.h"
+#include "history/audit.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -12,12 +12,12 @@
 
 #include <jansson.h>
 
-#include "book/tell.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/plain_text.h"
+#include "history/tell.h"
 #include "trust/fingerprint.h"
 
 /* Facility daemon, severity info (RFC 5424 6.2.1); and systemd's native protocol. */
@@ -196,16 +196,17 @@ static json_t *begin(const char *event, int64_t us)
 	return json_pack("{s:s, s:s}", "time", wh_when_text(us, when), "event", event);
 }
 
-void wh_audit_entry(struct wh_audit *audit, const struct wh_book_entry *entry, const char *sentence)
+void wh_audit_record(
+	struct wh_audit *audit, const struct wh_history_record *record, const char *sentence)
 {
 	if (audit->fd < 0)
 		return;
 
-	json_t *line = begin("job", entry->ended_us);
+	json_t *line = begin("job", record->ended_us);
 
-	wh_json_add(line, wh_entry_json(entry));
+	wh_json_add(line, wh_history_json(record));
 	json_object_del(line, "id");
-	json_object_set_new(line, "lane", json_integer(entry->lane));
+	json_object_set_new(line, "lane", json_integer(record->lane));
 	write_line(audit, line, sentence);
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BOOK_ENDS_H
-#define WH_BOOK_ENDS_H
+#ifndef WH_HISTORY_ENDS_H
+#define WH_HISTORY_ENDS_H
 
 /*
- * Ends of peers' transfers for the operator's command (guard/hook.h): the entries of their lanes
+ * Ends of peers' transfers for the operator's command (guard/hook.h): the records of their lanes
  * become one event. The first lane ends last, unless the transfer has failed.
  */
 
-#include "book/entry.h"
 #include "guard/hook.h"
+#include "history/record.h"
 
 /* Transfers of which other lanes have ended; of more, the oldest are forgotten. */
 #define WH_ENDS_MAX 64
@@ -24,8 +24,8 @@ struct wh_ends {
 	uint32_t next;
 };
 
-/* Whether the entry ends a transfer: then *event is complete. */
+/* Whether the record ends a transfer: then *event is complete. */
 bool wh_ends_take(
-	struct wh_ends *ends, const struct wh_book_entry *entry, struct wh_hook_event *event);
+	struct wh_ends *ends, const struct wh_history_record *record, struct wh_hook_event *event);
 
 #endif

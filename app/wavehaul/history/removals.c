@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "book/removals.h"
+#include "history/removals.h"
 
 #include <stdlib.h>
 #include <string.h>

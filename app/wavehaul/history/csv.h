@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BOOK_CSV_H
-#define WH_BOOK_CSV_H
+#ifndef WH_HISTORY_CSV_H
+#define WH_HISTORY_CSV_H
 
 #include <stdio.h>
 

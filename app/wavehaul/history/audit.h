@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BOOK_AUDIT_H
-#define WH_BOOK_AUDIT_H
+#ifndef WH_HISTORY_AUDIT_H
+#define WH_HISTORY_AUDIT_H
 
 /*
  * A record of what a server did, and for whom: a line of JSON for each ended job, and for peers
@@ -13,10 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "book/entry.h"
-#include "book/removals.h"
 #include "guard/caller.h"
 #include "guard/refusals.h"
+#include "history/record.h"
+#include "history/removals.h"
 
 enum wh_audit_form {
 	WH_AUDIT_LINES = 0,
@@ -44,8 +44,8 @@ void wh_audit_guard(struct wh_audit *audit);
 void wh_audit_close(struct wh_audit *audit);
 
 /* Records an ended job, or a refusal; `sentence` says the same to people. */
-void wh_audit_entry(
-	struct wh_audit *audit, const struct wh_book_entry *entry, const char *sentence);
+void wh_audit_record(
+	struct wh_audit *audit, const struct wh_history_record *record, const char *sentence);
 void wh_audit_refused(
 	struct wh_audit *audit, const struct wh_refusal *refusal, const char *sentence);
 

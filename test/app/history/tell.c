@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "book/tell.h"
+#include "history/tell.h"
 
 #include <string.h>
 #include <time.h>
@@ -8,9 +8,9 @@
 
 const char wh_suite_name[] = "app/tell";
 
-static struct wh_book_entry an_entry(void)
+static struct wh_history_record an_entry(void)
 {
-	return (struct wh_book_entry){
+	return (struct wh_history_record){
 		.verb = "send",
 		.peer = "192.0.2.2",
 		.name = "dtn2",
@@ -25,11 +25,11 @@ static struct wh_book_entry an_entry(void)
 	};
 }
 
-static void expect_told(const struct wh_book_entry *entry, const char *expected)
+static void expect_told(const struct wh_history_record *record, const char *expected)
 {
 	char sentence[WH_TELL_BYTES];
 
-	wh_entry_tell(entry, sentence);
+	wh_history_tell(record, sentence);
 	CU_ASSERT_STRING_EQUAL(sentence, expected);
 	if (strcmp(sentence, expected) != 0)
 		fprintf(stderr, "\n    %s\n    %s\n", sentence, expected);
@@ -37,55 +37,55 @@ static void expect_told(const struct wh_book_entry *entry, const char *expected)
 
 static void test_sentences(void)
 {
-	struct wh_book_entry entry = an_entry();
+	struct wh_history_record record = an_entry();
 
-	expect_told(&entry, "1970-01-01T00:00:04.000Z 192.0.2.2 (dtn2) send in/a: 2 files, "
-			    "954 MiB in 4.00 s, 2.00 Gb/s: ok");
-	entry.pkts = 120000;
-	entry.lost_pkts = 60;
-	entry.resumed_bytes = 500000000;
-	strcpy(entry.limit, "rate");
-	strcpy(entry.digest, "0123456789abcdef0123456789abcdef");
-	expect_told(&entry,
+	expect_told(&record, "1970-01-01T00:00:04.000Z 192.0.2.2 (dtn2) send in/a: 2 files, "
+			     "954 MiB in 4.00 s, 2.00 Gb/s: ok");
+	record.pkts = 120000;
+	record.lost_pkts = 60;
+	record.resumed_bytes = 500000000;
+	strcpy(record.limit, "rate");
+	strcpy(record.digest, "0123456789abcdef0123456789abcdef");
+	expect_told(&record,
 		"1970-01-01T00:00:04.000Z 192.0.2.2 (dtn2) send in/a: 2 files, 954 MiB in 4.00 s, "
 		"1.00 Gb/s, 477 MiB of it had come before, 0.05 % lost, limited by rate, xxh3-128 "
 		"0123456789abcdef0123456789abcdef: ok");
-	entry = an_entry();
-	entry.lanes = 4;
-	entry.lane = 1;
-	entry.files = 1;
-	entry.failed = 3;
-	entry.skipped = 5;
-	entry.paths = 3;
-	entry.name[0] = '\0';
-	strcpy(entry.path, "esc\x1b[2J\n\xff");
-	strcpy(entry.outcome, "some files failed");
-	strcpy(entry.why, "no \x07 room");
-	expect_told(&entry,
+	record = an_entry();
+	record.lanes = 4;
+	record.lane = 1;
+	record.files = 1;
+	record.failed = 3;
+	record.skipped = 5;
+	record.paths = 3;
+	record.name[0] = '\0';
+	strcpy(record.path, "esc\x1b[2J\n\xff");
+	strcpy(record.outcome, "some files failed");
+	strcpy(record.why, "no \x07 room");
+	expect_told(&record,
 		"1970-01-01T00:00:04.000Z 192.0.2.2 send esc\\x1b[2J\\x0a\\xff and 2 more, lane 2 "
 		"of 4: 1 file, 954 MiB in 4.00 s, 2.00 Gb/s, 5 skipped, 3 failed: some files "
 		"failed: no \\x07 room");
-	entry = an_entry();
-	strcpy(entry.path, ".");
-	strcpy(entry.file, "gw/a.csv");
-	expect_told(&entry, "1970-01-01T00:00:04.000Z 192.0.2.2 (dtn2) send . gw/a.csv: 2 files, "
-			    "954 MiB in 4.00 s, 2.00 Gb/s: ok");
+	record = an_entry();
+	strcpy(record.path, ".");
+	strcpy(record.file, "gw/a.csv");
+	expect_told(&record, "1970-01-01T00:00:04.000Z 192.0.2.2 (dtn2) send . gw/a.csv: 2 files, "
+			     "954 MiB in 4.00 s, 2.00 Gb/s: ok");
 	/* What failed has its rate by all that moved, and its reason once. */
-	entry = an_entry();
-	entry.status = 1;
-	entry.files = entry.bytes = 0;
-	entry.moved_bytes = 250000000;
-	strcpy(entry.outcome, "replaced");
-	expect_told(&entry, "1970-01-01T00:00:04.000Z 192.0.2.2 (dtn2) send in/a: 238 MiB in 4.00 "
-			    "s, 500 Mb/s: replaced");
-	entry = (struct wh_book_entry){.verb = "bench",
+	record = an_entry();
+	record.status = 1;
+	record.files = record.bytes = 0;
+	record.moved_bytes = 250000000;
+	strcpy(record.outcome, "replaced");
+	expect_told(&record, "1970-01-01T00:00:04.000Z 192.0.2.2 (dtn2) send in/a: 238 MiB in 4.00 "
+			     "s, 500 Mb/s: replaced");
+	record = (struct wh_history_record){.verb = "bench",
 		.peer = "192.0.2.2",
 		.order = 17,
 		.ended_us = 1000000,
 		.moved_bytes = 125000000,
 		.outcome = "ok"};
-	expect_told(&entry, "1970-01-01T00:00:01.000Z job 17 192.0.2.2 bench: 119 MiB in 1.00 s, "
-			    "1.00 Gb/s: ok");
+	expect_told(&record, "1970-01-01T00:00:01.000Z job 17 192.0.2.2 bench: 119 MiB in 1.00 s, "
+			     "1.00 Gb/s: ok");
 }
 
 /* Without the moment at its begin. */
@@ -112,17 +112,17 @@ static void test_refusals(void)
 /* The longest there is ends where its room does. */
 static void test_long(void)
 {
-	struct wh_book_entry entry = an_entry();
+	struct wh_history_record record = an_entry();
 	char sentence[WH_TELL_BYTES];
 
-	memset(entry.path, 7, sizeof(entry.path) - 1);
-	memset(entry.name, 7, sizeof(entry.name) - 1);
-	memset(entry.why, 7, sizeof(entry.why) - 1);
-	memset(entry.limit, 'x', sizeof(entry.limit) - 1);
-	memset(entry.digest, 'x', sizeof(entry.digest) - 1);
-	entry.pkts = entry.lost_pkts = UINT64_MAX;
-	entry.resumed_bytes = UINT64_MAX;
-	wh_entry_tell(&entry, sentence);
+	memset(record.path, 7, sizeof(record.path) - 1);
+	memset(record.name, 7, sizeof(record.name) - 1);
+	memset(record.why, 7, sizeof(record.why) - 1);
+	memset(record.limit, 'x', sizeof(record.limit) - 1);
+	memset(record.digest, 'x', sizeof(record.digest) - 1);
+	record.pkts = record.lost_pkts = UINT64_MAX;
+	record.resumed_bytes = UINT64_MAX;
+	wh_history_tell(&record, sentence);
 	CU_ASSERT(strlen(sentence) < WH_TELL_BYTES);
 	for (const char *c = sentence; *c != '\0'; c++)
 		CU_ASSERT(*c >= ' ' && *c != 0x7f);
@@ -132,22 +132,22 @@ static void test_long(void)
 static void test_who(void)
 {
 	static const uint8_t id[WH_IDENTITY_BYTES] = {1, 2, 3};
-	struct wh_book_entry entry = an_entry();
+	struct wh_history_record record = an_entry();
 	char print[WH_FINGERPRINT_BYTES], expected[WH_FINGERPRINT_BYTES];
 
-	wh_id_text(id, entry.identity);
-	CU_ASSERT_STRING_EQUAL(wh_entry_who(&entry, print), "dtn2");
-	entry.name[0] = '\0';
-	CU_ASSERT_STRING_EQUAL(wh_entry_who(&entry, print), wh_fingerprint_text(id, expected));
+	wh_id_text(id, record.identity);
+	CU_ASSERT_STRING_EQUAL(wh_history_who(&record, print), "dtn2");
+	record.name[0] = '\0';
+	CU_ASSERT_STRING_EQUAL(wh_history_who(&record, print), wh_fingerprint_text(id, expected));
 	CU_ASSERT_EQUAL(strlen(print), WH_FINGERPRINT_BYTES - 1);
-	entry.identity[0] = '\0';
-	CU_ASSERT_STRING_EQUAL(wh_entry_who(&entry, print), "192.0.2.2");
+	record.identity[0] = '\0';
+	CU_ASSERT_STRING_EQUAL(wh_history_who(&record, print), "192.0.2.2");
 }
 
 static void test_json(void)
 {
-	struct wh_book_entry entry = an_entry();
-	json_t *object = wh_entry_json(&entry);
+	struct wh_history_record record = an_entry();
+	json_t *object = wh_history_json(&record);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(object);
 	CU_ASSERT_EQUAL(json_integer_value(json_object_get(object, "bytes")), 1000000000);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "book/sums.h"
+#include "history/sums.h"
 
 #include <inttypes.h>
 #include <pwd.h>
@@ -9,10 +9,10 @@
 
 #include "base/assert.h"
 #include "base/units.h"
-#include "book/csv.h"
-#include "book/tell.h"
 #include "cli/json.h"
 #include "cli/plain_text.h"
+#include "history/csv.h"
+#include "history/tell.h"
 
 static const char *const words[WH_SUMS_BYS] = {
 	[WH_SUMS_BY_DAY] = "day",
@@ -40,9 +40,9 @@ bool wh_sums_by_word(const char *word, enum wh_sums_by *by)
 }
 
 /* A day of the local time zone, or of $TZ. */
-static void name_day(const struct wh_book_entry *entry, char name[WH_SUMS_NAME_BYTES])
+static void name_day(const struct wh_history_record *record, char name[WH_SUMS_NAME_BYTES])
 {
-	time_t seconds = (time_t)(entry->ended_us / 1000000);
+	time_t seconds = (time_t)(record->ended_us / 1000000);
 	struct tm local;
 
 	localtime_r(&seconds, &local);
@@ -50,40 +50,40 @@ static void name_day(const struct wh_book_entry *entry, char name[WH_SUMS_NAME_B
 }
 
 /* Who asked for it: a user of this host, or the peer. */
-static void name_user(const struct wh_book_entry *entry, char name[WH_SUMS_NAME_BYTES])
+static void name_user(const struct wh_history_record *record, char name[WH_SUMS_NAME_BYTES])
 {
 	char print[WH_FINGERPRINT_BYTES];
-	const struct passwd *user = entry->uid >= 0 ? getpwuid((uid_t)entry->uid) : NULL;
+	const struct passwd *user = record->uid >= 0 ? getpwuid((uid_t)record->uid) : NULL;
 
 	if (user != NULL)
 		snprintf(name, WH_SUMS_NAME_BYTES, "%s", user->pw_name);
-	else if (entry->uid >= 0)
-		snprintf(name, WH_SUMS_NAME_BYTES, "%" PRId64, entry->uid);
+	else if (record->uid >= 0)
+		snprintf(name, WH_SUMS_NAME_BYTES, "%" PRId64, record->uid);
 	else
-		snprintf(name, WH_SUMS_NAME_BYTES, "%s", wh_entry_who(entry, print));
+		snprintf(name, WH_SUMS_NAME_BYTES, "%s", wh_history_who(record, print));
 }
 
 static void name_of(
-	const struct wh_book_entry *entry, enum wh_sums_by by, char name[WH_SUMS_NAME_BYTES])
+	const struct wh_history_record *record, enum wh_sums_by by, char name[WH_SUMS_NAME_BYTES])
 {
 	char print[WH_FINGERPRINT_BYTES];
 
 	switch (by) {
 	case WH_SUMS_BY_DAY:
-		name_day(entry, name);
+		name_day(record, name);
 		break;
 	case WH_SUMS_BY_USER:
-		name_user(entry, name);
+		name_user(record, name);
 		break;
 	case WH_SUMS_BY_PEER:
-		snprintf(name, WH_SUMS_NAME_BYTES, "%s", wh_entry_who(entry, print));
+		snprintf(name, WH_SUMS_NAME_BYTES, "%s", wh_history_who(record, print));
 		break;
 	case WH_SUMS_BY_VERB:
-		snprintf(name, WH_SUMS_NAME_BYTES, "%s", entry->verb);
+		snprintf(name, WH_SUMS_NAME_BYTES, "%s", record->verb);
 		break;
 	default:
 		WH_ASSERT(by == WH_SUMS_BY_OUTCOME);
-		snprintf(name, WH_SUMS_NAME_BYTES, "%s", entry->outcome);
+		snprintf(name, WH_SUMS_NAME_BYTES, "%s", record->outcome);
 	}
 }
 
@@ -143,30 +143,30 @@ static struct wh_sum *sum_of(struct wh_sums *sums, const char *name)
 	return &sums->sum[i];
 }
 
-static void add_to(struct wh_sum *sum, const struct wh_book_entry *entry)
+static void add_to(struct wh_sum *sum, const struct wh_history_record *record)
 {
 	sum->transfers++;
-	sum->wrong += entry->status != 0;
-	sum->files += entry->files;
-	sum->bytes += entry->bytes;
-	sum->moved_bytes += entry->moved_bytes;
-	sum->flowed_bytes += wh_entry_flowed_bytes(entry);
-	sum->seconds += wh_entry_seconds(entry);
-	sum->pkts += entry->pkts;
-	sum->lost_pkts += entry->lost_pkts;
+	sum->wrong += record->status != 0;
+	sum->files += record->files;
+	sum->bytes += record->bytes;
+	sum->moved_bytes += record->moved_bytes;
+	sum->flowed_bytes += wh_history_flowed_bytes(record);
+	sum->seconds += wh_history_seconds(record);
+	sum->pkts += record->pkts;
+	sum->lost_pkts += record->lost_pkts;
 }
 
-bool wh_sums_add(struct wh_sums *sums, const struct wh_book_entry *entry)
+bool wh_sums_add(struct wh_sums *sums, const struct wh_history_record *record)
 {
 	char name[WH_SUMS_NAME_BYTES];
 	struct wh_sum *sum;
 
-	name_of(entry, sums->by, name);
+	name_of(record, sums->by, name);
 	sum = sum_of(sums, name);
 	if (sum == NULL)
 		return false;
-	add_to(sum, entry);
-	add_to(&sums->all, entry);
+	add_to(sum, record);
+	add_to(&sums->all, record);
 	return true;
 }
 
@@ -194,7 +194,7 @@ void wh_sums_free(struct wh_sums *sums)
 
 static double bps_of(const struct wh_sum *sum)
 {
-	return wh_book_bps(sum->flowed_bytes, sum->seconds);
+	return wh_history_bps(sum->flowed_bytes, sum->seconds);
 }
 
 static double loss_of(const struct wh_sum *sum)

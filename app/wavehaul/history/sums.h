@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BOOK_SUMS_H
-#define WH_BOOK_SUMS_H
+#ifndef WH_HISTORY_SUMS_H
+#define WH_HISTORY_SUMS_H
 
-/* Sums of the book's entries by day, peer, user or another common property. */
+/* Sums of the history's records by day, peer, user or another common property. */
 
 #include <stdio.h>
 
 #include <jansson.h>
 
-#include "book/entry.h"
+#include "history/record.h"
 
 /* Beyond this many, further ones are summed up as one. */
 #define WH_SUMS_MAX        4096
@@ -51,7 +51,7 @@ bool wh_sums_by_word(const char *word, enum wh_sums_by *by);
 const char *wh_sums_word(enum wh_sums_by by);
 
 /* False: out of memory. */
-bool wh_sums_add(struct wh_sums *sums, const struct wh_book_entry *entry);
+bool wh_sums_add(struct wh_sums *sums, const struct wh_history_record *record);
 
 /* Sorts days by date, others by bytes. */
 void wh_sums_put_in_order(struct wh_sums *sums);
@@ -66,10 +66,10 @@ json_t *wh_sums_json(const struct wh_sums *sums);
 /* A bar each, as SVG: 0 or a negative errno. */
 int wh_sums_draw(const struct wh_sums *sums, const char *span, const char *path);
 
-/* The same for single entries. */
-void wh_entry_print_head(FILE *to);
-void wh_entry_print(const struct wh_book_entry *entry, FILE *to);
-void wh_entry_csv_head(FILE *to);
-void wh_entry_csv(const struct wh_book_entry *entry, FILE *to);
+/* The same for single records. */
+void wh_history_print_head(FILE *to);
+void wh_history_print(const struct wh_history_record *record, FILE *to);
+void wh_history_csv_head(FILE *to);
+void wh_history_csv(const struct wh_history_record *record, FILE *to);
 
 #endif

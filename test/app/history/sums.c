@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "book/sums.h"
+#include "history/sums.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "book/csv.h"
+#include "history/csv.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "app/sums";
 
-static struct wh_book_entry entry_of(const char *name, uint64_t bytes, int64_t day, int status)
+static struct wh_history_record entry_of(const char *name, uint64_t bytes, int64_t day, int status)
 {
-	struct wh_book_entry entry = {.uid = -1,
+	struct wh_history_record record = {.uid = -1,
 		.verb = "get",
 		.peer = "192.0.2.1",
 		.bytes = bytes,
@@ -22,17 +22,17 @@ static struct wh_book_entry entry_of(const char *name, uint64_t bytes, int64_t d
 		.status = status,
 		.outcome = "ok"};
 
-	entry.began_us = (day * 86400 + 43200) * 1000000;
-	entry.ended_us = entry.began_us + 2000000;
-	snprintf(entry.name, sizeof(entry.name), "%s", name);
-	return entry;
+	record.began_us = (day * 86400 + 43200) * 1000000;
+	record.ended_us = record.began_us + 2000000;
+	snprintf(record.name, sizeof(record.name), "%s", name);
+	return record;
 }
 
 static void add(struct wh_sums *sums, const char *name, uint64_t bytes, int64_t day, int status)
 {
-	const struct wh_book_entry entry = entry_of(name, bytes, day, status);
+	const struct wh_history_record record = entry_of(name, bytes, day, status);
 
-	CU_ASSERT(wh_sums_add(sums, &entry));
+	CU_ASSERT(wh_sums_add(sums, &record));
 }
 
 static void test_peers(void)
