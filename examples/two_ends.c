@@ -48,13 +48,13 @@ static enum wh_release_status welcome(void *context, uint64_t now_tsc,
 	return WH_STATUS_PENDING; /* not refused */
 }
 
-static struct wh_session *take_up(void *context, uint64_t now_tsc, uint32_t lci,
+static struct wh_session *take_up(void *context, uint64_t now_tsc, uint32_t cid,
 	const struct wh_address *peer, const struct wh_sa *sa, const struct wh_open_params *params,
 	uint64_t rtt_tsc)
 {
 	(void)context, (void)sa;
 	config.chunk_memory = memory[1];
-	return receiver.session = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
+	return receiver.session = wh_session_accept(&config, now_tsc, cid, peer, params, rtt_tsc);
 }
 
 static void open_ends(void)

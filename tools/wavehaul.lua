@@ -67,7 +67,7 @@ local U16 = {make = ProtoField.uint16, bytes = 2, base = base.DEC}
 local U32 = {make = ProtoField.uint32, bytes = 4, base = base.DEC}
 local U64 = {make = ProtoField.uint64, bytes = 8, base = base.DEC}
 local TOKEN = {make = ProtoField.uint64, bytes = 8, base = base.HEX}
-local LCI = {make = ProtoField.uint32, bytes = 4, base = base.HEX}
+local CID = {make = ProtoField.uint32, bytes = 4, base = base.HEX}
 local RAW32 = {make = ProtoField.bytes, bytes = 32, base = base.NONE}
 local RAW16 = {make = ProtoField.bytes, bytes = 16, base = base.NONE}
 
@@ -93,7 +93,7 @@ local head_group = group("", {
 	{0, U8, "version", "Version"},
 	{1, U8, "type", "Type", TYPE_NAMES},
 	{3, U8, "key", "Key", KEY_NAMES},
-	{4, LCI, "lci", "Logical connection identifier"},
+	{4, CID, "cid", "Connection ID"},
 	{8, U64, "serial", "Serial"},
 	{56, TOKEN, "token", "Token"},
 })
@@ -178,7 +178,7 @@ local bitmap_group = group("bitmap.", {
 	{10, 22},
 })
 local params_body = group("params.", {
-	{0, LCI, "initiator_lci", "Initiator's identifier"},
+	{0, CID, "initiator_cid", "Initiator's identifier"},
 	{4, U32, "chunk_bytes", "Bytes of a chunk"},
 	{8, U32, "window_pkts", "Window (packets)"},
 	{12, U32, "period_us", "Period of states (us)"},
@@ -194,11 +194,11 @@ local params_body = group("params.", {
 })
 local open_group = group("open.", {
 	{0, U32, "stamp_us", "Initiator's clock (us)"},
-	{4, LCI, "answer_lci", "Initiator's identifier, for hints"},
+	{4, CID, "answer_cid", "Initiator's identifier, for hints"},
 	{8, 24},
 })
 local accept_group = group("accept.", {
-	{0, LCI, "acceptor_lci", "Acceptor's identifier"},
+	{0, CID, "acceptor_cid", "Acceptor's identifier"},
 	{4, U32, "stamp_us", "Initiator's clock, echoed (us)"},
 	{8, RAW16, "cookie", "Cookie"},
 	{24, U32, "buffer_chunks", "Buffers"},
@@ -206,7 +206,7 @@ local accept_group = group("accept.", {
 	{29, 3},
 })
 local confirm_group = group("confirm.", {
-	{0, LCI, "acceptor_lci", "Acceptor's identifier"},
+	{0, CID, "acceptor_cid", "Acceptor's identifier"},
 	{4, RAW16, "cookie", "Cookie"},
 	{20, 12},
 })
@@ -225,7 +225,7 @@ local probe_group = group("probe.", {
 	{20, U32, "count", "Packets of the train"},
 	{24, U16, "padding_bytes", "Bytes of padding"},
 	{26, U16, "train", "Train"},
-	{28, LCI, "sa", "SA, by the answering end's number"},
+	{28, CID, "sa", "SA, by the answering end's number"},
 })
 local probe_answer_group = group("probe_answer.", {
 	{0, U64, "stamp_ns", "Prober's clock, echoed (ns)"},
@@ -657,7 +657,7 @@ local function add_packet(tree, tvb)
 			string.format("The packet has %d bytes, its fields say %d",
 				tvb:reported_len(), told_bytes))
 	end
-	return string.format("%s lci 0x%08x serial %s: %s", TYPE_NAMES[number],
+	return string.format("%s cid 0x%08x serial %s: %s", TYPE_NAMES[number],
 		head(4, 4):le_uint(), serial_of(head, 8), line)
 end
 

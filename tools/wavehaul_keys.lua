@@ -320,11 +320,11 @@ local function read_keylog(path)
 		return nil
 	end
 	for line in file:lines() do
-		local lci, cipher, use, secret, about =
+		local cid, cipher, use, secret, about =
 			line:match("^(%x+) (%S+) (%S+) (%x+) ?(%x*)$")
 
-		if lci ~= nil and KEY_BYTES[cipher] ~= nil and not known[line] then
-			local name = use .. tonumber(lci, 16)
+		if cid ~= nil and KEY_BYTES[cipher] ~= nil and not known[line] then
+			local name = use .. tonumber(cid, 16)
 
 			known[line] = true
 			found[name] = found[name] or {}
@@ -365,19 +365,19 @@ local function le32(packet, at)
 end
 
 -- Under which names the keys of a packet may stand: of its session, or of the SA.
-local function names_of(packet, use, lci)
+local function names_of(packet, use, cid)
 	local kind = packet:byte(2)
 
 	if kind == OPEN or kind == CONFIRM then
-		return {"sa" .. lci}
+		return {"sa" .. cid}
 	elseif kind == ACCEPT then
-		return {"accept" .. lci}
-	elseif lci == 0 and kind == PROBE and packet:byte(3) == ASK then
+		return {"accept" .. cid}
+	elseif cid == 0 and kind == PROBE and packet:byte(3) == ASK then
 		return {"sa" .. le32(packet, PROBE_SA_AT)}
-	elseif lci == 0 and (kind == PROBE or kind == PROBE_ANSWER) then
+	elseif cid == 0 and (kind == PROBE or kind == PROBE_ANSWER) then
 		return {"probe0"}
 	end
-	return {use .. lci}
+	return {use .. cid}
 end
 
 -- The body of a sealed packet of whole bytes; nil: no key that was logged opens it.
@@ -385,7 +385,7 @@ local function open(keylog, packet)
 	local kind = packet:byte(2)
 	local data = kind == 1 or kind == 2
 	local counter = data and packet:sub(17, 24) or packet:sub(9, 16)
-	local lci = le32(packet, 4)
+	local cid = le32(packet, 4)
 	local first = packet:byte(4) - 1
 	local tried = EPOCHS_TRIED
 
@@ -393,7 +393,7 @@ local function open(keylog, packet)
 		first = rshift(le32(packet, 16), 24) + le32(packet, 20) * 0x100
 		tried = 1
 	end
-	for _, name in ipairs(names_of(packet, data and "data" or "control", lci)) do
+	for _, name in ipairs(names_of(packet, data and "data" or "control", cid)) do
 		for _, one in ipairs(keylog[name] or {}) do
 			for i = 0, name:find("^control") and tried - 1 or 0 do
 				local body = open_with(one, first + EPOCHS * i, packet, counter)

@@ -14,13 +14,13 @@ void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
 {
 	bool welcome = offer->refused == WH_STATUS_PENDING;
 
-	WH_ASSERT(!welcome || (offer->lci != 0 && offer->buffer_chunks > 0));
+	WH_ASSERT(!welcome || (offer->cid != 0 && offer->buffer_chunks > 0));
 	*accept = (struct wh_packet){
 		.type = WH_PACKET_ACCEPT,
-		.lci = params->initiator_lci,
+		.cid = params->initiator_cid,
 		.accept =
 			{
-				.acceptor_lci = offer->lci,
+				.acceptor_cid = offer->cid,
 				.stamp_us = stamp_us,
 				.buffer_chunks = offer->buffer_chunks,
 				.refused = (uint8_t)offer->refused,
@@ -29,7 +29,7 @@ void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
 	/* None in a refusal: a CONFIRM with it would open a connection that was refused. */
 	if (welcome)
 		wh_cookie_make(accept->accept.cookie, listener->key,
-			wh_tsc_to_us(listener->hz, now_tsc), peer, listener->queue, offer->lci,
+			wh_tsc_to_us(listener->hz, now_tsc), peer, listener->queue, offer->cid,
 			params);
 }
 
@@ -40,7 +40,7 @@ bool wh_listener_confirmed(const struct wh_listener *listener, uint64_t now_tsc,
 
 	if (!wh_cookie_check(confirm->cookie, listener->key, wh_tsc_to_us(listener->hz, now_tsc),
 		    WH_COOKIE_LIFETIME_S * WH_US_PER_S, peer, listener->queue,
-		    confirm->acceptor_lci, &confirm->params, &age_us))
+		    confirm->acceptor_cid, &confirm->params, &age_us))
 		return false;
 	*rtt_tsc = wh_us_to_tsc(listener->hz, age_us);
 	return true;
@@ -53,21 +53,21 @@ bool wh_listener_offered(const struct wh_listener *listener, uint64_t now_tsc,
 
 	if (!wh_offer_cookie_check(confirm->cookie, listener->key,
 		    wh_tsc_to_us(listener->hz, now_tsc), WH_COOKIE_LIFETIME_S * WH_US_PER_S, peer,
-		    listener->queue, confirm->acceptor_lci, &age_us))
+		    listener->queue, confirm->acceptor_cid, &age_us))
 		return false;
 	*rtt_tsc = wh_us_to_tsc(listener->hz, age_us);
 	return true;
 }
 
 void wh_connect_begin(
-	struct wh_session *s, uint64_t now_tsc, uint32_t local_lci, uint64_t local_token)
+	struct wh_session *s, uint64_t now_tsc, uint32_t local_cid, uint64_t local_token)
 {
-	WH_ASSERT(s->role == WH_TRANSMITTER && s->phase == WH_PHASE_OPENING && local_lci != 0);
-	s->local_lci = local_lci;
+	WH_ASSERT(s->role == WH_TRANSMITTER && s->phase == WH_PHASE_OPENING && local_cid != 0);
+	s->local_cid = local_cid;
 	if (s->sa == NULL)
 		wh_session_begin_receive_seal(s, local_token);
 	s->local_token = local_token;
-	s->params.initiator_lci = local_lci;
+	s->params.initiator_cid = local_cid;
 	s->params.initiator_token = local_token;
 	/* The peer timeout counts from the first attempt. */
 	if (s->opened_tsc == 0)
@@ -80,7 +80,7 @@ void wh_connect_begin(
 
 void wh_connect_refuse(struct wh_session *s, uint64_t now_tsc)
 {
-	WH_ASSERT(s->local_lci == 0);
+	WH_ASSERT(s->local_cid == 0);
 	wh_session_settle(s, now_tsc, WH_STATUS_BUSY);
 	wh_session_publish(s);
 }
@@ -113,7 +113,7 @@ static void send_confirm(struct wh_session *s, uint64_t now_tsc)
 		.confirm =
 			{
 				.params = s->params,
-				.acceptor_lci = s->peer_lci,
+				.acceptor_cid = s->peer_cid,
 			},
 	};
 
@@ -166,8 +166,8 @@ void wh_connect_leave(struct wh_session *s, struct wh_sadb *sadb)
 	WH_ASSERT(s->role == WH_TRANSMITTER && wh_session_begins_anew(s));
 	s->anew = false;
 	s->offered = false;
-	s->local_lci = 0;
-	__atomic_store_n(&s->peer_lci, 0, __ATOMIC_RELAXED);
+	s->local_cid = 0;
+	__atomic_store_n(&s->peer_cid, 0, __ATOMIC_RELAXED);
 	s->open_repeat_tsc = wh_session_ms_tsc(s, WH_OPEN_REPEAT_MS);
 	drain(&s->inbox);
 	drain(&s->outbox);
@@ -237,11 +237,11 @@ static void start_running(struct wh_session *s, uint64_t now_tsc, uint32_t rtt_u
 }
 
 /* The place is ours if the cookie comes back together with what OPEN said. */
-static void confirm(struct wh_session *s, uint64_t now_tsc, uint32_t acceptor_lci,
+static void confirm(struct wh_session *s, uint64_t now_tsc, uint32_t acceptor_cid,
 	const uint8_t cookie[WH_COOKIE_BYTES])
 {
 	memcpy(s->cookie, cookie, WH_COOKIE_BYTES);
-	__atomic_store_n(&s->peer_lci, acceptor_lci, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->peer_cid, acceptor_cid, __ATOMIC_RELAXED);
 	if (s->sa == NULL)
 		wh_session_begin_send_seal(s, wh_cookie_token(cookie));
 	else if (!wh_sealing_begin(s, s->cookie)) {
@@ -286,7 +286,7 @@ void wh_connect_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh
 		 * second.
 		 */
 		bool confirms = s->phase == WH_PHASE_RUNNING && !tx->state_seen &&
-				accept->acceptor_lci == s->peer_lci;
+				accept->acceptor_cid == s->peer_cid;
 
 		/*
 		 * Another session took a place that was offered to us earlier; an OPEN gets a new
@@ -302,7 +302,7 @@ void wh_connect_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh
 		return; /* an answer to a repeated OPEN: the first one counts */
 	start_running(s, now_tsc, wh_session_now_us(s, now_tsc) - accept->stamp_us);
 	tx->peer_chunk_upper = accept->buffer_chunks;
-	confirm(s, now_tsc, accept->acceptor_lci, accept->cookie);
+	confirm(s, now_tsc, accept->acceptor_cid, accept->cookie);
 }
 
 void wh_connect_take_offer(struct wh_session *s, uint64_t now_tsc, uint32_t queue)
@@ -317,5 +317,5 @@ void wh_connect_take_offer(struct wh_session *s, uint64_t now_tsc, uint32_t queu
 	start_running(s, now_tsc, offer->rtt_us);
 	s->offered = true;
 	s->tx.peer_chunk_upper = WH_OFFERED_CHUNKS;
-	confirm(s, now_tsc, offer->offered.lci, offer->offered.cookie);
+	confirm(s, now_tsc, offer->offered.cid, offer->offered.cookie);
 }

@@ -35,7 +35,7 @@ struct wh_listener {
 
 /* A listener's answer to an initiator. */
 struct wh_offer {
-	uint32_t lci;                   /* address of the future connection; 0: none */
+	uint32_t cid;                   /* address of the future connection; 0: none */
 	uint32_t buffer_chunks;         /* buffers of the future connection */
 	enum wh_release_status refused; /* WH_STATUS_PENDING: not refused */
 };
@@ -54,11 +54,11 @@ bool wh_listener_offered(const struct wh_listener *listener, uint64_t now_tsc,
 	const struct wh_confirm *confirm, const struct wh_address *peer, uint64_t *rtt_tsc);
 
 /*
- * A transmitter starts to open its connection: it gets an LCI and a token, and its timers start.
- * For endpoints, and for users that drive a session without one.
+ * A transmitter starts to open its connection: it gets a connection ID and a token, and its timers
+ * start. For endpoints, and for users that drive a session without one.
  */
 void wh_connect_begin(
-	struct wh_session *session, uint64_t now_tsc, uint32_t local_lci, uint64_t local_token);
+	struct wh_session *session, uint64_t now_tsc, uint32_t local_cid, uint64_t local_token);
 
 /*
  * After wh_connect_begin, in that queue: if its SA has an offer of a session with this peer,

@@ -97,7 +97,7 @@ static void note_closing_packet(
 {
 	const struct wh_session *leaving = closing_packet->leaving;
 	struct wh_closing_packet *noted =
-		&endpoint->closing_packet[wh_place_of(endpoint, closing_packet->lci)];
+		&endpoint->closing_packet[wh_place_of(endpoint, closing_packet->cid)];
 
 	*noted = *closing_packet;
 	noted->leaving = NULL;
@@ -154,10 +154,10 @@ static bool repeat_closing_packet(struct wh_endpoint *endpoint, uint8_t *bytes, 
 	const struct wh_address *from, struct wh_packet *packet)
 {
 	struct wh_closing_packet *closing_packet =
-		&endpoint->closing_packet[wh_place_of(endpoint, packet->lci)];
+		&endpoint->closing_packet[wh_place_of(endpoint, packet->cid)];
 
 	take_closing_packets(endpoint); /* sent since this turn began */
-	if (closing_packet->lci == 0 || closing_packet->lci != packet->lci ||
+	if (closing_packet->cid == 0 || closing_packet->cid != packet->cid ||
 		!wh_address_equal(&closing_packet->peer, from) ||
 		wh_seal_open_packet(&closing_packet->seal, bytes, length) != WH_WIRE_OK ||
 		wh_packet_read(bytes, length, packet) != WH_WIRE_OK ||
@@ -174,7 +174,7 @@ static void write_closing_packet(
 {
 	struct wh_packet again = {
 		.type = WH_PACKET_RELEASE,
-		.lci = session->peer_lci,
+		.cid = session->peer_cid,
 		.serial = session->control_serial[WH_PACKET_RELEASE]++,
 	};
 
@@ -192,7 +192,7 @@ static void say_closing_packet(struct wh_endpoint *endpoint, struct wh_session *
 {
 	struct wh_closing_packet closing_packet = {
 		.peer = session->peer,
-		.lci = session->local_lci,
+		.cid = session->local_cid,
 		.stage = session->last_word,
 		.leaving = session,
 	};
@@ -323,10 +323,10 @@ static enum wh_wire_reason input_to_session(struct wh_endpoint *endpoint, uint64
 	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
 	struct wh_packet *packet)
 {
-	uint32_t place = wh_place_of(endpoint, packet->lci);
+	uint32_t place = wh_place_of(endpoint, packet->cid);
 	struct wh_session *session = wh_session_at(endpoint, place);
 
-	if (session == NULL || session->local_lci != packet->lci) {
+	if (session == NULL || session->local_cid != packet->cid) {
 		if (unlikely(endpoint->early.pkts > 0) &&
 			wh_early_follow(endpoint, arrived_tsc, bytes, length, from))
 			return WH_WIRE_OK;
@@ -363,7 +363,7 @@ static bool is_turned_away(const struct wh_endpoint *endpoint, const struct wh_p
 {
 	bool begins = packet->type == WH_PACKET_ASK ||
 		      (packet->type == WH_PACKET_CRYPTO && packet->flags == 0) ||
-		      (packet->type == WH_PACKET_PROBE && packet->lci == 0);
+		      (packet->type == WH_PACKET_PROBE && packet->cid == 0);
 
 	return begins && endpoint->config.may_come != NULL &&
 	       !endpoint->config.may_come(endpoint->config.context, from);
@@ -418,7 +418,7 @@ static void begin_leaving(
 static void move_out(struct wh_endpoint *endpoint, struct wh_half *half, struct wh_session *session)
 {
 	bool receives = half == endpoint->rx;
-	uint32_t place = wh_place_of(endpoint, session->local_lci);
+	uint32_t place = wh_place_of(endpoint, session->local_cid);
 
 	WH_ASSERT(wh_session_at(endpoint, place) == session);
 	say_closing_packet(endpoint, session);
@@ -547,12 +547,12 @@ static void take_opened(struct wh_endpoint *endpoint, uint64_t now_tsc, struct w
 	uint32_t place = closed ? WH_HALF_FULL : wh_half_offer(half);
 
 	if (place != WH_HALF_FULL) {
-		uint64_t lci = wh_endpoint_draw(
-			endpoint, WH_DRAW_LCI, &endpoint->tx_draws, &session->peer);
+		uint64_t cid = wh_endpoint_draw(
+			endpoint, WH_DRAW_CID, &endpoint->tx_draws, &session->peer);
 		uint64_t token = wh_endpoint_draw(
 			endpoint, WH_DRAW_TOKEN, &endpoint->tx_draws, &session->peer);
 
-		wh_connect_begin(session, now_tsc, wh_endpoint_lci_at(endpoint, place, lci), token);
+		wh_connect_begin(session, now_tsc, wh_endpoint_cid_at(endpoint, place, cid), token);
 		if (session->sa != NULL)
 			wh_sealing_expect(session,
 				wh_endpoint_about(endpoint, token,
@@ -636,7 +636,7 @@ int32_t wh_endpoint_send_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
 
 int wh_endpoint_open(struct wh_endpoint *endpoint, struct wh_session *session)
 {
-	WH_ASSERT(session->role == WH_TRANSMITTER && session->local_lci == 0);
+	WH_ASSERT(session->role == WH_TRANSMITTER && session->local_cid == 0);
 	atomic_store(&session->place, wh_half_unplaced(endpoint->tx));
 	atomic_store(&session->half, endpoint->tx);
 	if (rte_ring_mp_enqueue(endpoint->opened, session) == 0)

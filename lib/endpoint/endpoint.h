@@ -3,10 +3,10 @@
 #define WH_ENDPOINT_ENDPOINT_H
 
 /*
- * The sessions behind one queue of a port. Finds the session of each packet by its LCI (an index,
- * no hash), opens and decodes the packet once, counts bad ones by reason, listens for new
- * connections, and polls the sessions that have work. It has two halves, each polled by one core,
- * which may be the same:
+ * The sessions behind one queue of a port. Finds the session of each packet by its connection ID
+ * (an index, no hash), opens and decodes the packet once, counts bad ones by reason, listens for
+ * new connections, and polls the sessions that have work. It has two halves, each polled by one
+ * core, which may be the same:
  *
  *   receive half  RX core: input, receive_poll. Home of receivers: it accepts connections.
  *   send half     TX core: send_poll, output. Home of transmitters: it takes those of
@@ -18,11 +18,11 @@
  * other from one turn to the next: a session that was removed from the table may be freed once the
  * other half's turn count has advanced by two.
  *
- * An LCI is a place in the table and random bits. With it goes a token of 64 bits, by which each
- * packet of a connection is closed (seal/seal.h): ours is drawn for each connection that we open, a
- * peer's is the proof in the cookie that opened it. A packet of an earlier connection, or of an
- * attacker, is accepted by a later one in the same place with a probability of 2^-64. Both derive
- * from the listener's secret; a peer that is refused learns neither.
+ * A connection ID is a place in the table and random bits. With it goes a token of 64 bits, by
+ * which each packet of a connection is closed (seal/seal.h): ours is drawn for each connection that
+ * we open, a peer's is the proof in the cookie that opened it. A packet of an earlier connection,
+ * or of an attacker, is accepted by a later one in the same place with a probability of 2^-64. Both
+ * derive from the listener's secret; a peer that is refused learns neither.
  *
  * A place accepts no cookie older than that of its latest session, so that a CONFIRM opens one
  * connection even if it is replayed. For this each place keeps one time, by our own clock, which
@@ -60,8 +60,8 @@
 struct wh_endpoint_stats {
 	uint64_t packets;
 	uint64_t bad[WH_WIRE_REASONS]; /* by the decoder's reason, or the seal's */
-	uint64_t no_session_pkts;      /* no session has that LCI */
-	uint64_t wrong_peer_pkts;      /* the session of that LCI has another peer address */
+	uint64_t no_session_pkts;      /* no session has that connection ID */
+	uint64_t wrong_peer_pkts; /* the session of that connection ID has another peer address */
 	uint64_t bad_cookie_pkts;
 	uint64_t refused_opens;
 	uint64_t turned_away_pkts;       /* from addresses that may not connect */
@@ -101,7 +101,7 @@ struct wh_endpoint_config {
 	 * Creates the session (wh_session_accept) for a peer whose address is proved, with at least
 	 * the promised buffers; NULL: impossible.
 	 */
-	struct wh_session *(*accept)(void *context, uint64_t now_tsc, uint32_t lci,
+	struct wh_session *(*accept)(void *context, uint64_t now_tsc, uint32_t cid,
 		const struct wh_address *peer, const struct wh_sa *sa,
 		const struct wh_open_params *params, uint64_t rtt_tsc);
 	/*
@@ -139,7 +139,7 @@ struct wh_endpoint_config {
 /* The last packet of a session that has left. */
 struct wh_closing_packet {
 	struct wh_address peer;
-	uint32_t lci;                      /* 0: none yet */
+	uint32_t cid;                      /* 0: none yet */
 	uint8_t stage;                     /* WH_RELEASE_DONE, ABORT or REPLY */
 	const struct wh_session *leaving;  /* from the TX core: the RX core copies the rest from
 	                                   * this session */

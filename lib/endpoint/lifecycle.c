@@ -277,12 +277,12 @@ struct wh_session *wh_session_open(const struct wh_session_config *config,
 }
 
 struct wh_session *wh_session_accept(const struct wh_session_config *config, uint64_t now_tsc,
-	uint32_t local_lci, const struct wh_address *peer, const struct wh_open_params *params,
+	uint32_t local_cid, const struct wh_address *peer, const struct wh_open_params *params,
 	uint64_t rtt_tsc)
 {
 	struct wh_session_config told = *config;
 
-	WH_ASSERT(local_lci != 0);
+	WH_ASSERT(local_cid != 0);
 	if (!wh_profile_options_hear(
 		    &told.options, config->profile, params->options, params->n_options))
 		return NULL;
@@ -295,8 +295,8 @@ struct wh_session *wh_session_accept(const struct wh_session_config *config, uin
 	wh_rtt_init(&s->rtt, wh_max_u64(rtt_tsc, 1));
 	if (s->feedback.delivery)
 		wh_delivery_begin(s);
-	s->local_lci = local_lci;
-	s->peer_lci = params->initiator_lci;
+	s->local_cid = local_cid;
+	s->peer_cid = params->initiator_cid;
 	wh_session_begin_send_seal(s, params->initiator_token);
 	wh_session_heard(s, 2 * WH_HEAD_BYTES); /* OPEN and CONFIRM */
 	s->phase = WH_PHASE_RUNNING;
@@ -365,7 +365,7 @@ void wh_session_input(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_t
 {
 	struct wh_session_stats *stats = s->role == WH_RECEIVER ? &s->stats : &s->away;
 
-	WH_DEBUG_ASSERT(packet->lci == s->local_lci && arrived_tsc <= now_tsc);
+	WH_DEBUG_ASSERT(packet->cid == s->local_cid && arrived_tsc <= now_tsc);
 	if (packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR) {
 		input_data(s, now_tsc, arrived_tsc, packet);
 		return;

@@ -18,12 +18,12 @@ struct wh_session *wh_session_open(const struct wh_session_config *config,
 	const struct wh_address *peer, const char *name, uint64_t object_bytes);
 
 /*
- * Creates the receiver's end for a confirmed handshake. local_lci is not 0 and is how the peer
+ * Creates the receiver's end for a confirmed handshake. local_cid is not 0 and is how the peer
  * addresses it; rtt_tsc is the age of the cookie. NULL: no memory, or OPEN contains options that
  * the profile does not have.
  */
 struct wh_session *wh_session_accept(const struct wh_session_config *config, uint64_t now_tsc,
-	uint32_t local_lci, const struct wh_address *peer, const struct wh_open_params *params,
+	uint32_t local_cid, const struct wh_address *peer, const struct wh_open_params *params,
 	uint64_t rtt_tsc);
 
 /* Only when no core uses it: it never was in an endpoint, or the endpoint called `gone`. */

@@ -81,7 +81,7 @@ static void take_open(struct wh_endpoint *endpoint, uint64_t now_tsc, const stru
 	else
 		offer.refused = welcome(endpoint, now_tsc, &open->params, from, sa, &offer);
 	if (offer.refused == WH_STATUS_PENDING)
-		offer.lci = wh_endpoint_lci_at(endpoint, wh_half_offer(endpoint->rx),
+		offer.cid = wh_endpoint_cid_at(endpoint, wh_half_offer(endpoint->rx),
 			wh_endpoint_draw(endpoint, WH_DRAW_OFFER, &endpoint->rx_draws, from));
 	answer(endpoint, now_tsc, &open->params, open->stamp_us, from, &offer, sa);
 }
@@ -99,7 +99,7 @@ static void settle_in(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_
 		wh_sa_log_key(sa, true,
 			wh_endpoint_about(endpoint, confirm->params.initiator_token, &session->peer,
 				wh_endpoint_own(endpoint, &session->peer)),
-			"accept", confirm->params.initiator_lci);
+			"accept", confirm->params.initiator_cid);
 	session->local_token = wh_cookie_token(confirm->cookie);
 	wh_endpoint_move_in(endpoint, endpoint->rx, session, endpoint->config.rx_meter);
 }
@@ -133,9 +133,9 @@ static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_confirm *confirm, bool offered, const struct wh_address *from,
 	struct wh_sa *sa)
 {
-	uint32_t lci = confirm->acceptor_lci;
-	uint32_t place = wh_place_of(endpoint, lci);
-	struct wh_offer no = {.lci = lci, .refused = WH_STATUS_BUSY};
+	uint32_t cid = confirm->acceptor_cid;
+	uint32_t place = wh_place_of(endpoint, cid);
+	struct wh_offer no = {.cid = cid, .refused = WH_STATUS_BUSY};
 	struct wh_session *session = NULL;
 	uint64_t rtt_tsc;
 
@@ -149,7 +149,7 @@ static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	uint64_t made_us = wh_cookie_made_us(confirm->cookie);
 	uint64_t token = wh_cookie_token(confirm->cookie);
 
-	if (tenant != NULL && tenant->local_lci == lci && tenant->local_token == token)
+	if (tenant != NULL && tenant->local_cid == cid && tenant->local_token == token)
 		return; /* CONFIRM is repeated until our first state arrives */
 
 	/* The place may have been offered twice: the first CONFIRM takes it. */
@@ -158,7 +158,7 @@ static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	if (free && offered)
 		no.refused = judge_offered(endpoint, now_tsc, confirm, from, sa);
 	if (free && (!offered || no.refused == WH_STATUS_PENDING))
-		session = endpoint->config.accept(endpoint->config.context, now_tsc, lci, from, sa,
+		session = endpoint->config.accept(endpoint->config.context, now_tsc, cid, from, sa,
 			&confirm->params, rtt_tsc);
 	if (session == NULL) {
 		if (no.refused == WH_STATUS_PENDING)
@@ -166,7 +166,7 @@ static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 		answer(endpoint, now_tsc, &confirm->params, 0, from, &no, sa);
 		return;
 	}
-	WH_ASSERT(session->role == WH_RECEIVER && session->local_lci == lci);
+	WH_ASSERT(session->role == WH_RECEIVER && session->local_cid == cid);
 	endpoint->spent_us[place] = made_us + 1;
 	settle_in(endpoint, now_tsc, session, confirm, sa);
 }
@@ -187,8 +187,8 @@ static enum wh_wire_reason take(struct wh_endpoint *endpoint, uint64_t now_tsc, 
 }
 
 /*
- * A restarted process has none of its peers' SAs. It reports this to the LCI that the OPEN names
- * in clear text: a hint, not authenticated and no longer than the OPEN.
+ * A restarted process has none of its peers' SAs. It reports this to the connection ID that the
+ * OPEN names in clear text: a hint, not authenticated and no longer than the OPEN.
  */
 static void hint(struct wh_endpoint *endpoint, uint64_t now_tsc, const uint8_t *bytes,
 	const struct wh_address *from)
@@ -198,12 +198,12 @@ static void hint(struct wh_endpoint *endpoint, uint64_t now_tsc, const uint8_t *
 		.type = WH_PACKET_ACCEPT, .accept = {.refused = WH_STATUS_NO_SA}};
 	const struct wh_open *open;
 
-	static_assert(offsetof(struct wh_open, answer_lci) == sizeof(open->stamp_us), "in a row");
+	static_assert(offsetof(struct wh_open, answer_cid) == sizeof(open->stamp_us), "in a row");
 	if (!wh_endpoint_may_hint(endpoint, now_tsc, &endpoint->next_hint_tsc))
 		return;
 	memcpy(&accept.accept.stamp_us, bytes + WH_FIELDS_OFFSET, sizeof(open->stamp_us));
-	memcpy(&accept.lci, bytes + WH_FIELDS_OFFSET + sizeof(open->stamp_us),
-		sizeof(open->answer_lci));
+	memcpy(&accept.cid, bytes + WH_FIELDS_OFFSET + sizeof(open->stamp_us),
+		sizeof(open->answer_cid));
 
 	uint32_t length = wh_packet_encode(&accept, answer_bytes, sizeof(answer_bytes));
 
@@ -221,11 +221,11 @@ static enum wh_wire_reason input_bound(struct wh_endpoint *endpoint, uint64_t no
 	if (endpoint->config.sadb == NULL)
 		return WH_WIRE_KEY;
 
-	struct wh_sa *sa = wh_sadb_hold(endpoint->config.sadb, packet->lci);
+	struct wh_sa *sa = wh_sadb_hold(endpoint->config.sadb, packet->cid);
 
 	if (sa == NULL && packet->type == WH_PACKET_CONFIRM &&
-		wh_sadb_is_reserved(endpoint->config.sadb, packet->lci) &&
-		wh_early_confirm(endpoint, arrived_tsc, bytes, length, from, packet->lci))
+		wh_sadb_is_reserved(endpoint->config.sadb, packet->cid) &&
+		wh_early_confirm(endpoint, arrived_tsc, bytes, length, from, packet->cid))
 		return WH_WIRE_OK;
 	if (sa == NULL) {
 		endpoint->stats.no_sa_pkts++;
@@ -262,11 +262,11 @@ enum wh_wire_reason wh_listen_input(struct wh_endpoint *endpoint, uint64_t now_t
 static void hear_versions(struct wh_endpoint *endpoint, const struct wh_versions *versions,
 	const struct wh_address *from)
 {
-	uint32_t place = wh_place_of(endpoint, versions->initiator_lci);
+	uint32_t place = wh_place_of(endpoint, versions->initiator_cid);
 	struct wh_session *session = wh_session_at(endpoint, place);
 
 	if (!wh_place_is_receivers(endpoint, place) && session != NULL &&
-		session->local_lci == versions->initiator_lci &&
+		session->local_cid == versions->initiator_cid &&
 		wh_address_equal(&session->peer, from))
 		wh_connect_hear_versions(session, versions);
 }

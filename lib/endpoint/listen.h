@@ -9,9 +9,9 @@
 
 #include "endpoint/endpoint.h"
 
-static inline uint32_t wh_place_of(const struct wh_endpoint *endpoint, uint32_t lci)
+static inline uint32_t wh_place_of(const struct wh_endpoint *endpoint, uint32_t cid)
 {
-	return lci & (endpoint->config.places - 1);
+	return cid & (endpoint->config.places - 1);
 }
 
 static inline bool wh_place_is_receivers(const struct wh_endpoint *endpoint, uint32_t place)
@@ -27,7 +27,7 @@ static inline struct wh_session *wh_session_at(const struct wh_endpoint *endpoin
 /* Purpose of a drawn number; numbers of different purposes are independent. */
 enum wh_draw {
 	WH_DRAW_OFFER,
-	WH_DRAW_LCI,
+	WH_DRAW_CID,
 	WH_DRAW_TOKEN,
 };
 
@@ -38,8 +38,8 @@ enum wh_draw {
 uint64_t wh_endpoint_draw(const struct wh_endpoint *endpoint, enum wh_draw what, uint64_t *draws,
 	const struct wh_address *peer);
 
-/* An LCI for a place, with random bits above it. Not 0. */
-uint32_t wh_endpoint_lci_at(const struct wh_endpoint *endpoint, uint32_t place, uint64_t random);
+/* A connection ID for a place, with random bits above it. Not 0. */
+uint32_t wh_endpoint_cid_at(const struct wh_endpoint *endpoint, uint32_t place, uint64_t random);
 
 /*
  * Publishes a session in its place. The session first learns whom to kick and is then activated, so

@@ -40,18 +40,18 @@ uint64_t wh_endpoint_about(const struct wh_endpoint *endpoint, uint64_t token,
 	return about != 0 ? about : 1;
 }
 
-uint32_t wh_endpoint_lci_at(const struct wh_endpoint *endpoint, uint32_t place, uint64_t random)
+uint32_t wh_endpoint_cid_at(const struct wh_endpoint *endpoint, uint32_t place, uint64_t random)
 {
 	uint32_t places = endpoint->config.places;
-	uint32_t lci = ((uint32_t)random & ~(places - 1)) | place;
+	uint32_t cid = ((uint32_t)random & ~(places - 1)) | place;
 
-	return lci != 0 ? lci : places;
+	return cid != 0 ? cid : places;
 }
 
 void wh_endpoint_move_in(struct wh_endpoint *endpoint, struct wh_half *half,
 	struct wh_session *session, struct wh_meter *meter)
 {
-	uint32_t place = wh_place_of(endpoint, session->local_lci);
+	uint32_t place = wh_place_of(endpoint, session->local_cid);
 
 	WH_ASSERT(session->config.payload_virtual == endpoint->config.payload_virtual);
 	session->meter = meter;

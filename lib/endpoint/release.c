@@ -194,7 +194,7 @@ void wh_release_input(struct wh_session *s, uint64_t now_tsc, const struct wh_re
 	if (release->stage == WH_RELEASE_ABORT && release->status >= WH_STATUS_MISMATCH) {
 		wh_session_settle(s, now_tsc, (enum wh_release_status)release->status);
 		s->phase = WH_PHASE_CLOSED;
-	} else if (release->stage == WH_RELEASE_REPLY && sending && s->peer_lci != 0) {
+	} else if (release->stage == WH_RELEASE_REPLY && sending && s->peer_cid != 0) {
 		take_reply(s, now_tsc, release);
 	} else if (release->stage == WH_RELEASE_REQUEST && !sending) {
 		if (s->phase == WH_PHASE_RUNNING)

@@ -186,7 +186,7 @@ static void write_datagram(const struct wh_endpoint *endpoint, struct wh_slot *s
 	datagram->queue = endpoint->config.queue;
 	datagram->bytes = (uint32_t)length;
 	datagram->is_answer = true;
-	datagram->offered_lci = 0;
+	datagram->offered_cid = 0;
 	memcpy(datagram->via, endpoint->via, sizeof(datagram->via));
 	memcpy(datagram->packet, bytes, length);
 	slot->bytes = sizeof(*datagram);
@@ -199,11 +199,11 @@ static void offer(struct wh_endpoint *endpoint, uint64_t now_tsc, const struct w
 	if (endpoint->config.accept == NULL || endpoint->config.sadb == NULL ||
 		endpoint->rx->tenants == endpoint->rx->places)
 		return;
-	datagram->offered_lci = wh_endpoint_lci_at(endpoint, wh_half_offer(endpoint->rx),
+	datagram->offered_cid = wh_endpoint_cid_at(endpoint, wh_half_offer(endpoint->rx),
 		wh_endpoint_draw(endpoint, WH_DRAW_OFFER, &endpoint->rx_draws, from));
 	wh_offer_cookie_make(datagram->offered_cookie, endpoint->listener.key,
 		wh_tsc_to_us(endpoint->config.hz, now_tsc), from, endpoint->config.queue,
-		datagram->offered_lci);
+		datagram->offered_cid);
 }
 
 static void hand_over(struct wh_endpoint *endpoint, uint64_t now_tsc, const uint8_t *bytes,

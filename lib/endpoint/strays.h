@@ -16,7 +16,7 @@
 /* A probe of no session, or an answer to one. */
 static inline bool wh_is_probe(const struct wh_packet *packet)
 {
-	return packet->lci == 0 &&
+	return packet->cid == 0 &&
 	       (packet->type == WH_PACKET_PROBE || packet->type == WH_PACKET_PROBE_ANSWER);
 }
 

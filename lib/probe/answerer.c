@@ -474,7 +474,7 @@ enum wh_wire_reason wh_answerer_input(struct wh_answerer *answerer, uint64_t now
 	enum wh_wire_reason reason = wh_packet_read(bytes, length, packet);
 	struct wh_sa *sa;
 
-	WH_ASSERT(packet->type == WH_PACKET_PROBE && packet->lci == 0);
+	WH_ASSERT(packet->type == WH_PACKET_PROBE && packet->cid == 0);
 	WH_ASSERT(answerer->arrivals != NULL);
 	*answer_bytes = 0;
 	if (reason != WH_WIRE_OK || !find_sa(answerer, bytes, packet, &sa))

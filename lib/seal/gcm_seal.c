@@ -210,7 +210,7 @@ static bool begin(
 		row->cipher = secret->cipher;
 		wh_hkdf_expand(
 			row->secret, sizeof(row->secret), secret->secret, purpose, strlen(purpose));
-		wh_seal_log_secret(way->lci, row->cipher, use == USE_DATA ? "data" : "control",
+		wh_seal_log_secret(way->cid, row->cipher, use == USE_DATA ? "data" : "control",
 			row->secret, 0);
 		for (uint32_t i = 0; i < EPOCHS; i++)
 			row->epoch[i].number = UINT64_MAX;

@@ -180,7 +180,7 @@ struct wh_sa *wh_sadb_fill(struct wh_sadb *sadb, uint32_t number, const struct w
 	atomic_store(&sa->hinted, false);
 	atomic_store(&sa->doubted_tsc, 0);
 	atomic_store(&sa->successor, 0);
-	atomic_store(&sa->offer_taken, config->offer.offered.lci == 0);
+	atomic_store(&sa->offer_taken, config->offer.offered.cid == 0);
 	atomic_store(&sa->revoked, false);
 	make_keys(sa, number);
 	wh_sa_log_key(sa, false, 0, "sa", number);

@@ -35,7 +35,7 @@
 
 /* A place for a session, offered without an OPEN; in wire format. */
 struct wh_offered {
-	uint32_t lci; /* the acceptor's; 0: none */
+	uint32_t cid; /* the acceptor's; 0: none */
 	uint8_t cookie[WH_COOKIE_BYTES];
 } __attribute__((packed));
 

@@ -62,7 +62,7 @@ struct wh_seal {
 /* The direction of a connection that a seal is for. */
 struct wh_seal_way {
 	uint64_t token;   /* chosen by the receiving end: 64 random bits */
-	uint32_t lci;     /* address of the receiving end */
+	uint32_t cid;     /* address of the receiving end */
 	bool to_acceptor; /* the receiving end is the acceptor */
 };
 
@@ -117,10 +117,10 @@ struct wh_seal_secret {
  * in 16 digits. NULL: no keylog. Set before any session opens; called by the core that opens one,
  * or makes a handshake.
  *
- *   data, control   of a session: the identifier is the LCI of that direction
+ *   data, control   of a session: the identifier is the connection ID of that direction
  *   SA              OPEN, CONFIRM and a probe's first question: the SA's number at the receiving
  *                   end
- *   accept *        ACCEPT: the initiator's LCI
+ *   accept *        ACCEPT: the initiator's connection ID
  *   probe *         all other packets of a probe: 0
  */
 typedef void (*wh_keylog_fn)(void *context, const char *line);

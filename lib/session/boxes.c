@@ -82,7 +82,7 @@ void wh_session_push_control(
 
 	packet->type = type;
 	packet->flags = control_flags(s, type);
-	packet->lci = to_listener ? 0 : s->peer_lci;
+	packet->cid = to_listener ? 0 : s->peer_cid;
 	packet->serial = s->control_serial[type]++;
 	packet->payload = NULL;
 	if (to_listener && s->sa != NULL)

@@ -447,8 +447,8 @@ struct wh_session {
 	enum wh_role role;
 	enum wh_phase phase;
 	enum wh_release_status outcome;
-	uint32_t local_lci;   /* 0 until it has a place */
-	uint32_t peer_lci;    /* 0 until ACCEPT */
+	uint32_t local_cid;   /* 0 until it has a place */
+	uint32_t peer_cid;    /* 0 until ACCEPT */
 	uint64_t local_token; /* seals packets to us; the peer knows it from OPEN or the cookie */
 	struct wh_address peer;
 	struct wh_open_params params;
@@ -552,18 +552,21 @@ static inline uint32_t wh_session_payload_bytes(
 		s->config.payload_bytes, s->chunk[record->chunk_slot].bytes - offset);
 }
 
-/* sealing.c: called once our LCI and token are known, or the peer's: the seal depends on them. */
+/*
+ * sealing.c: called once our connection ID and token are known, or the peer's: the seal depends on
+ * them.
+ */
 void wh_session_begin_receive_seal(struct wh_session *s, uint64_t local_token);
 void wh_session_begin_send_seal(struct wh_session *s, uint64_t peer_token);
 
 /*
  * sealing.c. _alloc takes a reference to the SA and allocates keys and windows: 0 or
- * -ENOMEM. _derive makes the keys from what both ends said. _begin uses them, once both LCIs, the
- * parameters and the cookie are known; false: no memory. _address fills in the head of a packet to
- * a listener, which is addressed to the SA.
+ * -ENOMEM. _derive makes the keys from what both ends said. _begin uses them, once both connection
+ * IDs, the parameters and the cookie are known; false: no memory. _address fills in the head of a
+ * packet to a listener, which is addressed to the SA.
  */
 int wh_sealing_alloc(struct wh_session *s, struct wh_sa *sa);
-void wh_sealing_derive(const struct wh_sa *sa, uint32_t acceptor_lci,
+void wh_sealing_derive(const struct wh_sa *sa, uint32_t acceptor_cid,
 	const uint8_t cookie[WH_COOKIE_BYTES], const struct wh_open_params *params,
 	struct wh_seal_secret *secret);
 bool wh_sealing_begin(struct wh_session *s, const uint8_t cookie[WH_COOKIE_BYTES]);

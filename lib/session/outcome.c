@@ -40,7 +40,7 @@ void wh_session_abort(struct wh_session *s, uint64_t now_tsc, enum wh_release_st
 	if (s->outcome != WH_STATUS_PENDING)
 		return;
 	wh_session_settle(s, now_tsc, status);
-	if (s->peer_lci != 0) {
+	if (s->peer_cid != 0) {
 		begin_release(s, now_tsc);
 		s->abort_pending = true;
 	}

@@ -263,7 +263,7 @@ void wh_session_take(struct wh_rx_slot *rx_slot, uint64_t now_tsc, uint64_t arri
 {
 	struct wh_session *s = rx_slot->session;
 
-	WH_DEBUG_ASSERT(rx_slot->packet->lci == s->local_lci && arrived_tsc <= now_tsc);
+	WH_DEBUG_ASSERT(rx_slot->packet->cid == s->local_cid && arrived_tsc <= now_tsc);
 	if (rx_slot->kind == WH_RX_SLOT_UNEXPECTED) {
 		wh_session_count(&s->away.bad_pkts);
 		wh_session_count(&s->away.bad_unexpected_pkts);

@@ -18,9 +18,10 @@
 
 /* What both ends have said: they have the same keys only if they agree on it. */
 struct transcript {
-	uint32_t acceptor_lci;
-	uint8_t cookie[WH_COOKIE_BYTES];      /* with 64 random bits of the acceptor */
-	uint8_t params[WH_CONTROL_BYTES_MAX]; /* with random bits and LCI of the initiator */
+	uint32_t acceptor_cid;
+	uint8_t cookie[WH_COOKIE_BYTES]; /* with 64 random bits of the acceptor */
+	uint8_t params
+		[WH_CONTROL_BYTES_MAX]; /* with random bits and connection ID of the initiator */
 } __attribute__((packed));
 
 /* Both seals' memory; after it the window of data (receiver) or the key of ACCEPT (transmitter). */
@@ -44,7 +45,7 @@ void wh_sealing_expect(struct wh_session *s, uint64_t about)
 {
 	WH_ASSERT(s->role == WH_TRANSMITTER && about != 0);
 	wh_sa_opening_key(s->sa, about, (struct wh_gcm_raw *)(s->keys + seals_bytes()));
-	wh_sa_log_key(s->sa, false, about, "accept", s->local_lci);
+	wh_sa_log_key(s->sa, false, about, "accept", s->local_cid);
 }
 
 static void open_windows(struct wh_session *s)
@@ -68,20 +69,20 @@ int wh_sealing_alloc(struct wh_session *s, struct wh_sa *sa)
 	return 0;
 }
 
-static bool begin(struct wh_session *s, struct wh_seal *seal, bool to_acceptor, uint32_t lci,
+static bool begin(struct wh_session *s, struct wh_seal *seal, bool to_acceptor, uint32_t cid,
 	const struct wh_seal_secret *secret)
 {
-	const struct wh_seal_way way = {.lci = lci, .to_acceptor = to_acceptor};
+	const struct wh_seal_way way = {.cid = cid, .to_acceptor = to_acceptor};
 	uint8_t *memory = s->keys + (to_acceptor ? wh_seal_gcm.memory_bytes[0] : 0);
 
 	return wh_seal_begin(seal, &wh_seal_gcm, &way, secret, memory);
 }
 
-void wh_sealing_derive(const struct wh_sa *sa, uint32_t acceptor_lci,
+void wh_sealing_derive(const struct wh_sa *sa, uint32_t acceptor_cid,
 	const uint8_t cookie[WH_COOKIE_BYTES], const struct wh_open_params *params,
 	struct wh_seal_secret *secret)
 {
-	struct transcript said = {.acceptor_lci = acceptor_lci};
+	struct transcript said = {.acceptor_cid = acceptor_cid};
 	size_t params_bytes = wh_params_encode(params, said.params);
 
 	memcpy(said.cookie, cookie, WH_COOKIE_BYTES);
@@ -96,10 +97,10 @@ bool wh_sealing_begin(struct wh_session *s, const uint8_t cookie[WH_COOKIE_BYTES
 	struct wh_seal_secret secret;
 
 	wh_sealing_derive(
-		s->sa, initiates ? s->peer_lci : s->local_lci, cookie, &s->params, &secret);
+		s->sa, initiates ? s->peer_cid : s->local_cid, cookie, &s->params, &secret);
 
-	bool begun = begin(s, &s->send_seal, initiates, s->peer_lci, &secret) &&
-		     begin(s, &s->receive_seal, !initiates, s->local_lci, &secret);
+	bool begun = begin(s, &s->send_seal, initiates, s->peer_cid, &secret) &&
+		     begin(s, &s->receive_seal, !initiates, s->local_cid, &secret);
 
 	wh_secret_wipe(&secret, sizeof(secret));
 	atomic_store_explicit(&s->sealed, begun, memory_order_release);
@@ -159,10 +160,10 @@ bool wh_session_is_first(struct wh_session *s, const struct wh_packet *packet)
 /* Its serial is the SA's, which all sessions under the SA share. */
 void wh_sealing_address(struct wh_session *s, struct wh_packet *packet)
 {
-	packet->lci = s->sa->config.peer_number;
+	packet->cid = s->sa->config.peer_number;
 	packet->serial = wh_sa_next_serial(s->sa);
 	if (packet->type == WH_PACKET_OPEN)
-		packet->open.answer_lci = s->local_lci;
+		packet->open.answer_cid = s->local_cid;
 }
 
 struct wh_sa *wh_session_sa(const struct wh_session *s)

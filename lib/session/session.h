@@ -22,7 +22,7 @@
  *   users       jobs and file I/O on any core, as many as there are, until one has asked to close:
  *               the chunk FIFOs, wh_session_ask, kick, news, context, stats, moved_bytes,
  *               limit_now, tell_reader, stalled, rtt_tsc and what never changes (peer, params but
- *               for the LCI in them)
+ *               for the connection ID in them)
  *
  * All three may be one core. lib/endpoint opens, drives and ends a session (lifecycle.h), and
  * says when nobody else holds one any more.
@@ -334,10 +334,10 @@ void *wh_session_context(const struct wh_session *session);
 struct wh_sa *wh_session_sa(const struct wh_session *session);
 
 /* How the peer addresses it; 0: it has no place in an endpoint. */
-uint32_t wh_session_lci(const struct wh_session *session);
+uint32_t wh_session_cid(const struct wh_session *session);
 
 /* How it addresses the peer; 0: not known yet. Users, too. */
-uint32_t wh_session_peer_lci(const struct wh_session *session);
+uint32_t wh_session_peer_cid(const struct wh_session *session);
 
 /*
  * Users: the sums of both cores' counters. Each is consistent, but they are read one after the

@@ -107,7 +107,7 @@ static void write_data(
 
 	packet.type = record->index < sending->shape.k ? WH_PACKET_DATA : WH_PACKET_REPAIR;
 	packet.flags = flags;
-	packet.lci = s->peer_lci;
+	packet.cid = s->peer_cid;
 	packet.serial = serial;
 	packet.payload = payload_of(s, chunk, record->index);
 	packet.data = (struct wh_data_fields){

@@ -40,14 +40,14 @@ enum wh_release_status wh_session_outcome(const struct wh_session *s)
 	return s->outcome;
 }
 
-uint32_t wh_session_lci(const struct wh_session *s)
+uint32_t wh_session_cid(const struct wh_session *s)
 {
-	return s->local_lci;
+	return s->local_cid;
 }
 
-uint32_t wh_session_peer_lci(const struct wh_session *s)
+uint32_t wh_session_peer_cid(const struct wh_session *s)
 {
-	return __atomic_load_n(&s->peer_lci, __ATOMIC_RELAXED);
+	return __atomic_load_n(&s->peer_cid, __ATOMIC_RELAXED);
 }
 
 struct wh_session_stats wh_session_stats(const struct wh_session *s)

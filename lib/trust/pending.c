@@ -174,7 +174,7 @@ static int begin_handshake(struct wh_handshakes *handshakes, struct wh_pending *
 	pending->sa_number = wh_pending_reserve(handshakes);
 	wh_pending_auth(handshakes, &first, pending->sa_number != 0 ? WH_AUTH_NONE : WH_AUTH_BUSY,
 		pending->sa_number);
-	first.offered.lci = datagram->offered_lci;
+	first.offered.cid = datagram->offered_cid;
 	memcpy(first.offered.cookie, datagram->offered_cookie, sizeof(first.offered.cookie));
 	return wh_handshake_begin(&pending->handshake, &handshakes->ends, &first);
 }

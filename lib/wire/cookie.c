@@ -89,12 +89,12 @@ struct proved {
 	uint8_t ip[16];
 	uint16_t port;
 	uint32_t queue;
-	uint32_t acceptor_lci;
+	uint32_t acceptor_cid;
 	uint8_t params[WH_PARAMS_BYTES_MAX - WH_HEAD_BYTES];
 } __attribute__((packed));
 
 static uint64_t prove(const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t made_us,
-	const struct wh_address *peer, uint32_t queue, uint32_t acceptor_lci,
+	const struct wh_address *peer, uint32_t queue, uint32_t acceptor_cid,
 	const struct wh_open_params *params)
 {
 	struct proved proved = {
@@ -102,7 +102,7 @@ static uint64_t prove(const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t made_us,
 		.family = peer->family,
 		.port = peer->port,
 		.queue = queue,
-		.acceptor_lci = acceptor_lci,
+		.acceptor_cid = acceptor_cid,
 	};
 
 	memcpy(proved.ip, peer->ip, sizeof(proved.ip));
@@ -113,12 +113,12 @@ static uint64_t prove(const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t made_us,
 }
 
 void wh_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
-	uint64_t now_us, const struct wh_address *peer, uint32_t queue, uint32_t acceptor_lci,
+	uint64_t now_us, const struct wh_address *peer, uint32_t queue, uint32_t acceptor_cid,
 	const struct wh_open_params *params)
 {
 	struct cookie made = {
 		.made_us = now_us,
-		.proof = prove(key, now_us, peer, queue, acceptor_lci, params),
+		.proof = prove(key, now_us, peer, queue, acceptor_cid, params),
 	};
 
 	memcpy(cookie, &made, sizeof(made));
@@ -225,22 +225,22 @@ bool wh_handshake_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
 }
 
 void wh_offer_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
-	uint64_t now_us, const struct wh_address *peer, uint32_t queue, uint32_t acceptor_lci)
+	uint64_t now_us, const struct wh_address *peer, uint32_t queue, uint32_t acceptor_cid)
 {
-	make_of(cookie, key, OFFERED, now_us, peer, queue, acceptor_lci);
+	make_of(cookie, key, OFFERED, now_us, peer, queue, acceptor_cid);
 }
 
 bool wh_offer_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
 	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, uint64_t lifetime_us,
-	const struct wh_address *peer, uint32_t queue, uint32_t acceptor_lci, uint64_t *age_us)
+	const struct wh_address *peer, uint32_t queue, uint32_t acceptor_cid, uint64_t *age_us)
 {
 	return check_of(
-		cookie, key, OFFERED, now_us, lifetime_us, peer, queue, acceptor_lci, age_us);
+		cookie, key, OFFERED, now_us, lifetime_us, peer, queue, acceptor_cid, age_us);
 }
 
 bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
 	uint64_t now_us, uint64_t lifetime_us, const struct wh_address *peer, uint32_t queue,
-	uint32_t acceptor_lci, const struct wh_open_params *params, uint64_t *age_us)
+	uint32_t acceptor_cid, const struct wh_open_params *params, uint64_t *age_us)
 {
 	struct cookie made;
 
@@ -252,7 +252,7 @@ bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH
 	if (made_us > now_us || now_us - made_us > lifetime_us)
 		return false;
 	/* One comparison of two registers: its time does not depend on how many bytes agree. */
-	if (made.proof != prove(key, made_us, peer, queue, acceptor_lci, params))
+	if (made.proof != prove(key, made_us, peer, queue, acceptor_cid, params))
 		return false;
 	*age_us = now_us - made_us;
 	return true;

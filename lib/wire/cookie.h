@@ -6,7 +6,7 @@
  * The cookie of ACCEPT: proves that the initiator receives at the address it sends from, before
  * the listener keeps any state. Eight bytes of time (listener's clock, microseconds), then
  * SipHash-2-4 (Aumasson and Bernstein, 2012) under the listener's secret over the time, the
- * peer's address, our queue, both LCIs and the open parameters.
+ * peer's address, our queue, both connection IDs and the open parameters.
  */
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 uint64_t wh_siphash24(const uint8_t key[WH_SIPHASH_KEY_BYTES], const void *bytes, size_t length);
 
 void wh_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
-	uint64_t now_us, const struct wh_address *peer, uint32_t queue, uint32_t acceptor_lci,
+	uint64_t now_us, const struct wh_address *peer, uint32_t queue, uint32_t acceptor_cid,
 	const struct wh_open_params *params);
 
 /*
@@ -38,7 +38,7 @@ uint64_t wh_cookie_made_us(const uint8_t cookie[WH_COOKIE_BYTES]);
  */
 bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
 	uint64_t now_us, uint64_t lifetime_us, const struct wh_address *peer, uint32_t queue,
-	uint32_t acceptor_lci, const struct wh_open_params *params, uint64_t *age_us);
+	uint32_t acceptor_cid, const struct wh_open_params *params, uint64_t *age_us);
 
 /*
  * A value derived from a connection's token and both addresses; only who has the token can compute
@@ -63,13 +63,13 @@ bool wh_handshake_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
 	const struct wh_address *peer, uint32_t queue, uint64_t handshake, uint64_t *age_us);
 
 /*
- * The cookie of an offered session, without an OPEN: bound to the peer, the queue and the LCI. The
- * parameters come with CONFIRM and are checked then.
+ * The cookie of an offered session, without an OPEN: bound to the peer, the queue and the
+ * connection ID. The parameters come with CONFIRM and are checked then.
  */
 void wh_offer_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
-	uint64_t now_us, const struct wh_address *peer, uint32_t queue, uint32_t acceptor_lci);
+	uint64_t now_us, const struct wh_address *peer, uint32_t queue, uint32_t acceptor_cid);
 bool wh_offer_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
 	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, uint64_t lifetime_us,
-	const struct wh_address *peer, uint32_t queue, uint32_t acceptor_lci, uint64_t *age_us);
+	const struct wh_address *peer, uint32_t queue, uint32_t acceptor_cid, uint64_t *age_us);
 
 #endif

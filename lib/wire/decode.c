@@ -38,7 +38,7 @@ enum wh_wire_reason wh_packet_peek(const uint8_t *bytes, size_t length, struct w
 		return WH_WIRE_FLAGS;
 	packet->type = head->type;
 	packet->flags = head->flags;
-	packet->lci = head->lci;
+	packet->cid = head->cid;
 	packet->serial = head->serial;
 	return WH_WIRE_OK;
 }

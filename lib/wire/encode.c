@@ -10,7 +10,7 @@ static void write_head(const struct wh_packet *packet, struct wh_wire_head *head
 	head->version = WH_WIRE_VERSION;
 	head->type = (uint8_t)packet->type;
 	head->flags = packet->flags;
-	head->lci = packet->lci;
+	head->cid = packet->cid;
 	head->serial = packet->serial;
 }
 

@@ -19,7 +19,7 @@
 
 #define WH_FIELDS_HEAD(F, part)                                                                    \
 	WH_FIELD_ANY(F, part, flags)                                                               \
-	WH_FIELD_ANY(F, part, lci)                                                                 \
+	WH_FIELD_ANY(F, part, cid)                                                                 \
 	WH_FIELD_SERIAL(F, part, serial)
 
 #define WH_FIELDS_DATA(F, part)                                                                    \
@@ -111,7 +111,7 @@
 	F(part, pkts, 1, WH_BITMAP_PKTS_MAX)
 
 #define WH_FIELDS_PARAMS(F, part)                                                                  \
-	F(part, initiator_lci, 1, UINT32_MAX)                                                      \
+	F(part, initiator_cid, 1, UINT32_MAX)                                                      \
 	F(part, chunk_bytes, WH_CHUNK_BYTES_MIN, WH_CHUNK_BYTES_MAX)                               \
 	F(part, window_pkts, WH_WINDOW_PACKETS_MIN, WH_WINDOW_PACKETS_MAX)                         \
 	F(part, period_us, 1, WH_PERIOD_US_MAX)                                                    \
@@ -127,15 +127,15 @@
 
 #define WH_FIELDS_OPEN(F, part)                                                                    \
 	WH_FIELD_ANY(F, part, stamp_us)                                                            \
-	WH_FIELD_ANY(F, part, answer_lci)
+	WH_FIELD_ANY(F, part, answer_cid)
 
 #define WH_FIELDS_ACCEPT(F, part)                                                                  \
-	WH_FIELD_ANY(F, part, acceptor_lci)                                                        \
+	WH_FIELD_ANY(F, part, acceptor_cid)                                                        \
 	WH_FIELD_ANY(F, part, stamp_us)                                                            \
 	WH_FIELD_ANY(F, part, buffer_chunks)                                                       \
 	F(part, refused, 0, WH_STATUSES - 1)
 
-#define WH_FIELDS_CONFIRM(F, part) F(part, acceptor_lci, 1, UINT32_MAX)
+#define WH_FIELDS_CONFIRM(F, part) F(part, acceptor_cid, 1, UINT32_MAX)
 
 #define WH_FIELDS_RELEASE(F, part)                                                                 \
 	F(part, chunks, 0, (uint64_t)WH_CHUNK_NUMBER_MAX + 1)                                      \

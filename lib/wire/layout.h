@@ -25,7 +25,7 @@ struct wh_wire_head {
 	uint8_t type;
 	uint8_t flags;
 	uint8_t key;
-	uint32_t lci;
+	uint32_t cid;
 	uint64_t serial;
 	uint8_t fields[WH_FIELDS_BYTES];
 	uint8_t tag[WH_TAG_BYTES];
@@ -70,7 +70,7 @@ static_assert(WH_WIRE_END(wh_nak, n_losses) == 8 + 2, "NAK");
 static_assert(WH_WIRE_END(wh_delay_warning, pdt_milli) == 8 + 2 * 2, "delay warning");
 static_assert(WH_WIRE_END(wh_bitmap, pkts) == 8 + 2, "bitmap");
 static_assert(WH_PARAMS_BODY == 4 * 4 + 2 * 8 + 2 + 4 + 2 + 8, "parameters");
-static_assert(WH_WIRE_END(wh_open, answer_lci) == 2 * 4, "OPEN");
+static_assert(WH_WIRE_END(wh_open, answer_cid) == 2 * 4, "OPEN");
 static_assert(WH_WIRE_END(wh_accept, refused) == 3 * 4 + WH_COOKIE_BYTES + 1, "ACCEPT");
 static_assert(WH_WIRE_END(wh_confirm, cookie) == 4 + WH_COOKIE_BYTES, "CONFIRM");
 static_assert(WH_WIRE_END(wh_release, status) == 3 * 8 + 2, "release");

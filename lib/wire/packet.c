@@ -44,7 +44,7 @@ const struct wh_packet_rule wh_packet_rules[WH_PACKET_TYPES] = {
 	[WH_PACKET_BITMAP] = {HEAD + WH_WORDS_BYTES(1), HEAD + WH_WORDS_BYTES(WH_BITMAP_WORDS_MAX),
 		NO_FLAGS, WH_WIRE_END(wh_bitmap, pkts), 0, 0},
 	[WH_PACKET_OPEN] = {WH_PARAMS_BYTES, WH_PARAMS_BYTES_MAX, NO_FLAGS,
-		WH_WIRE_END(wh_open, answer_lci), FROM(open.params, WH_PARAMS_BODY)},
+		WH_WIRE_END(wh_open, answer_cid), FROM(open.params, WH_PARAMS_BODY)},
 	[WH_PACKET_ACCEPT] = {HEAD, HEAD, NO_FLAGS, WH_WIRE_END(wh_accept, refused), 0, 0},
 	[WH_PACKET_CONFIRM] = {WH_PARAMS_BYTES, WH_PARAMS_BYTES_MAX, CONFIRM_FLAGS,
 		WH_WIRE_END(wh_confirm, cookie), FROM(confirm.params, WH_PARAMS_BODY)},
@@ -294,7 +294,7 @@ static bool accept_valid(const struct wh_accept *accept)
 {
 	return WITHIN(WH_FIELDS_ACCEPT, accept) && accept->refused != WH_STATUS_PEER_GONE &&
 	       accept->refused != WH_STATUS_VERIFIED &&
-	       (accept->acceptor_lci != 0 || accept->refused != 0);
+	       (accept->acceptor_cid != 0 || accept->refused != 0);
 }
 
 static bool release_valid(const struct wh_release *release)

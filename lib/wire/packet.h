@@ -12,7 +12,7 @@
  *    1  type      u8    enum wh_packet_type
  *    2  flags     u8    enum wh_packet_flag, by type
  *    3  key       u8    number of the key that the packet is closed with; 0: a checksum
- *    4  lci       u32   logical connection identifier, chosen by the end that receives it
+ *    4  cid       u32   Connection ID, chosen by the end that receives it
  *    8  serial    u64   data, repair: the packet's place in the connection's order, kept by
  *                       retransmissions; control: counts the sender's packets of that type
  *   16  fields    32 B  by type
@@ -280,7 +280,7 @@ struct wh_open_option {
 
 /* Parameters of a connection; the initiator proposes them in OPEN and repeats them in CONFIRM. */
 struct wh_open_params {
-	uint32_t initiator_lci; /* address of packets to the initiator; not 0 */
+	uint32_t initiator_cid; /* address of packets to the initiator; not 0 */
 	uint32_t chunk_bytes;
 	uint32_t window_pkts;   /* a power of two: size of both tables */
 	uint32_t period_us;     /* between states; SYN of udt.txt */
@@ -302,12 +302,12 @@ struct wh_open_params {
 /* OPEN: params. ACCEPT: params of the listener's answer. CONFIRM: params and cookie. */
 struct wh_open {
 	uint32_t stamp_us;
-	uint32_t answer_lci; /* the initiator's, in clear text for a peer without the SA; or 0 */
+	uint32_t answer_cid; /* the initiator's, in clear text for a peer without the SA; or 0 */
 	struct wh_open_params params;
 };
 
 struct wh_accept {
-	uint32_t acceptor_lci; /* address of packets to the acceptor; not 0 unless refused */
+	uint32_t acceptor_cid; /* address of packets to the acceptor; not 0 unless refused */
 	uint32_t stamp_us;     /* copied from OPEN, for a first RTT */
 	uint8_t cookie[WH_COOKIE_BYTES];
 	uint32_t buffer_chunks; /* buffers of the acceptor */
@@ -315,18 +315,18 @@ struct wh_accept {
 };
 
 struct wh_confirm {
-	uint32_t acceptor_lci;
+	uint32_t acceptor_cid;
 	uint8_t cookie[WH_COOKIE_BYTES];
 	struct wh_open_params params;
 };
 
 /*
- * Without flags a packet of a train, with flags a question. With an LCI it belongs to that session,
- * otherwise to a stranger. A stranger's token is the proof of the cookie that it received in answer
- * to WH_FLAG_ASK; `made_us` is the rest of the cookie. Padding (zeros) sets the packet's length; an
- * answer is never longer than its question. Under an SA, WH_FLAG_ASK and its answer are sealed by
- * the SA, the answer for the token in the question; all other packets are sealed for the proof of
- * the cookie. Serials are the SA's.
+ * Without flags a packet of a train, with flags a question. With a connection ID it belongs to that
+ * session, otherwise to a stranger. A stranger's token is the proof of the cookie that it received
+ * in answer to WH_FLAG_ASK; `made_us` is the rest of the cookie. Padding (zeros) sets the packet's
+ * length; an answer is never longer than its question. Under an SA, WH_FLAG_ASK and its answer are
+ * sealed by the SA, the answer for the token in the question; all other packets are sealed for the
+ * proof of the cookie. Serials are the SA's.
  */
 struct wh_probe {
 	/*
@@ -428,7 +428,7 @@ struct wh_crypto {
 struct wh_packet {
 	enum wh_packet_type type;
 	uint8_t flags;
-	uint32_t lci;
+	uint32_t cid;
 	uint64_t serial;
 	const uint8_t *payload; /* data, repair: points into the decoded bytes */
 	union {
@@ -464,8 +464,8 @@ enum wh_wire_reason wh_packet_check(const struct wh_packet *packet);
  * before the seal is opened (lib/seal), and encrypted parts cannot be read before: the bodies of
  * all packets but data and repair, which have all fields in the head.
  *
- * In two steps: peek checks size and kind and reads type, flags, lci and serial, by which the seal
- * is found; read decodes the rest of a packet that peek has accepted.
+ * In two steps: peek checks size and kind and reads type, flags, connection ID and serial, by which
+ * the seal is found; read decodes the rest of a packet that peek has accepted.
  */
 enum wh_wire_reason wh_packet_decode(const uint8_t *bytes, size_t length, struct wh_packet *packet);
 enum wh_wire_reason wh_packet_peek(const uint8_t *bytes, size_t length, struct wh_packet *packet);

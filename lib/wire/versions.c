@@ -74,7 +74,7 @@ bool wh_versions_read(const uint8_t *bytes, size_t length, struct wh_versions *v
 		.least = answer.least,
 		.most = answer.most,
 		.asked = head.type == WH_PACKET_ASK,
-		.initiator_lci = params.initiator_lci,
+		.initiator_cid = params.initiator_cid,
 		.first_serial = params.first_serial,
 	};
 	memcpy(&versions->handshake, head.fields, sizeof(versions->handshake));

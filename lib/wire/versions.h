@@ -33,7 +33,7 @@ struct wh_versions {
 	bool asked; /* to an ASK */
 	/* From the echo. */
 	uint64_t handshake;
-	uint32_t initiator_lci;
+	uint32_t initiator_cid;
 	uint64_t first_serial;
 };
 

@@ -245,10 +245,10 @@ static void open_receiver(uint32_t shard)
 
 	endpoint->rx->cursor = PLACES / 2 - 1; /* it gets the last place of receivers */
 
-	/* Any LCI of that place. */
-	uint32_t lci = PLACES + wh_half_offer(endpoint->rx);
+	/* Any connection ID of that place. */
+	uint32_t cid = PLACES + wh_half_offer(endpoint->rx);
 	struct wh_open_params params = {
-		.initiator_lci = 1,
+		.initiator_cid = 1,
 		.profile = config.profile->number,
 		.payload_bytes = 1408,
 		.chunk_bytes = config.chunk_bytes,
@@ -261,10 +261,10 @@ static void open_receiver(uint32_t shard)
 	};
 
 	receiver =
-		wh_session_accept(&config, rte_rdtsc(), lci, &peer6, &params, host.ctx.hz / 1000);
+		wh_session_accept(&config, rte_rdtsc(), cid, &peer6, &params, host.ctx.hz / 1000);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(receiver);
-	CU_ASSERT_EQUAL(lci % PLACES, PLACES / 2 - 1);
-	atomic_store(&endpoint->session[lci & (PLACES - 1)], receiver);
+	CU_ASSERT_EQUAL(cid % PLACES, PLACES / 2 - 1);
+	atomic_store(&endpoint->session[cid & (PLACES - 1)], receiver);
 }
 
 static void close_host(void)
@@ -329,10 +329,10 @@ static void test_pages(void)
 	open_receiver(1);
 	open_transmitters(0, TRANSMITTERS, 1000000000);
 	for (uint32_t i = 0; i < TRANSMITTERS; i++)
-		ids[i] = wh_session_lci(transmitter[i]);
-	ids[TRANSMITTERS] = (UINT64_C(1) << 32) + wh_session_lci(receiver);
+		ids[i] = wh_session_cid(transmitter[i]);
+	ids[TRANSMITTERS] = (UINT64_C(1) << 32) + wh_session_cid(receiver);
 	qsort(ids, TRANSMITTERS + 1, sizeof(ids[0]), compare_ids);
-	CU_ASSERT_EQUAL(ids[TRANSMITTERS], (UINT64_C(1) << 32) + wh_session_lci(receiver));
+	CU_ASSERT_EQUAL(ids[TRANSMITTERS], (UINT64_C(1) << 32) + wh_session_cid(receiver));
 
 	static const struct {
 		size_t first; /* of the sorted ids */
@@ -363,11 +363,11 @@ static void test_first_transmitter(void)
 {
 	uint32_t i = 0;
 
-	while (i < TRANSMITTERS - 1 && wh_session_lci(transmitter[i]) % PLACES != PLACES / 2)
+	while (i < TRANSMITTERS - 1 && wh_session_cid(transmitter[i]) % PLACES != PLACES / 2)
 		i++;
-	CU_ASSERT_EQUAL(wh_session_lci(transmitter[i]) % PLACES, PLACES / 2);
+	CU_ASSERT_EQUAL(wh_session_cid(transmitter[i]) % PLACES, PLACES / 2);
 
-	json_t *session = ask_about("/wavehaul/session", wh_session_lci(transmitter[i]));
+	json_t *session = ask_about("/wavehaul/session", wh_session_cid(transmitter[i]));
 
 	expect_text(session, "role", "transmitter");
 	json_decref(session);
@@ -375,10 +375,10 @@ static void test_first_transmitter(void)
 
 static void test_transmitter(void)
 {
-	json_t *session = ask_about("/wavehaul/session", wh_session_lci(transmitter[7]));
+	json_t *session = ask_about("/wavehaul/session", wh_session_cid(transmitter[7]));
 
-	expect_number(session, "id", wh_session_lci(transmitter[7]));
-	expect_number(session, "lci", wh_session_lci(transmitter[7]));
+	expect_number(session, "id", wh_session_cid(transmitter[7]));
+	expect_number(session, "cid", wh_session_cid(transmitter[7]));
 	expect_number(session, "queue", 0);
 	expect_text(session, "role", "transmitter");
 	expect_text(session, "phase", "opening");
@@ -409,11 +409,11 @@ static void test_transmitter(void)
 
 static void test_receiver(void)
 {
-	uint64_t id = (UINT64_C(1) << 32) + wh_session_lci(receiver);
+	uint64_t id = (UINT64_C(1) << 32) + wh_session_cid(receiver);
 	json_t *session = ask_about("/wavehaul/session", id);
 
 	expect_number(session, "id", id);
-	expect_number(session, "lci", wh_session_lci(receiver));
+	expect_number(session, "cid", wh_session_cid(receiver));
 	expect_number(session, "queue", 1);
 	expect_text(session, "role", "receiver");
 	expect_text(session, "phase", "running");
@@ -460,13 +460,13 @@ static void test_unanswered(void)
 	for (size_t i = 0; i < RTE_DIM(commands); i++)
 		expect_null(commands[i]);
 
-	/* An LCI of another offer of the same place, and of the same place elsewhere. */
-	json_t *session = ask_about("/wavehaul/session", wh_session_lci(transmitter[0]) + PLACES);
+	/* A connection ID of another offer of the same place, and of the same place elsewhere. */
+	json_t *session = ask_about("/wavehaul/session", wh_session_cid(transmitter[0]) + PLACES);
 
 	CU_ASSERT_TRUE(json_is_null(session));
 	json_decref(session);
 	session = ask_about(
-		"/wavehaul/session", (UINT64_C(1) << 32) + wh_session_lci(transmitter[0]));
+		"/wavehaul/session", (UINT64_C(1) << 32) + wh_session_cid(transmitter[0]));
 	CU_ASSERT_TRUE(json_is_null(session));
 	json_decref(session);
 }

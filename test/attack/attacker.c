@@ -54,7 +54,7 @@ static void usage(const char *why)
 		"attacker: %s\n"
 		"usage: attacker --list | attacker NAME --interface IF --own ADDRESS\n"
 		"         --server ADDRESS,MAC [--peer ADDRESS,MAC] [--seconds S] [--pps N]\n"
-		"         [--count N] [--lci N] [--token N] [--serial N]\n"
+		"         [--count N] [--cid N] [--token N] [--serial N]\n"
 		"         [--path PATH] [--key FILE]\n",
 		why);
 	exit(2);
@@ -93,7 +93,7 @@ static const struct option options[] = {
 	{"seconds", required_argument, NULL, 't'},
 	{"pps", required_argument, NULL, 'r'},
 	{"count", required_argument, NULL, 'n'},
-	{"lci", required_argument, NULL, 'l'},
+	{"cid", required_argument, NULL, 'l'},
 	{"token", required_argument, NULL, 'k'},
 	{"serial", required_argument, NULL, 'e'},
 	{"path", required_argument, NULL, 'f'},
@@ -126,7 +126,7 @@ static void take(struct wh_attacker *attacker, int option)
 		attacker->count = strtoull(optarg, NULL, 0);
 		break;
 	case 'l':
-		attacker->lci = (uint32_t)strtoull(optarg, NULL, 0);
+		attacker->cid = (uint32_t)strtoull(optarg, NULL, 0);
 		break;
 	case 'k':
 		attacker->token = strtoull(optarg, NULL, 0);

@@ -38,7 +38,7 @@ struct wh_attacker {
 	uint64_t seconds_ns; /* of an attack that goes on for a time */
 	uint64_t pps;        /* 0: as fast as it goes */
 	uint64_t count;      /* how much of it; 0: the attack's own idea */
-	uint32_t lci;        /* of a connection, overheard, as are its token ... */
+	uint32_t cid;        /* of a connection, overheard, as are its token ... */
 	uint64_t token;
 	uint64_t serial; /* ... and where its data are */
 	const char *path;
@@ -88,10 +88,10 @@ uint32_t wh_attack_encode(
 void wh_attack_tag(uint8_t *bytes, size_t count);
 
 /* What OPEN of an honest client says. */
-struct wh_open_params wh_attack_params(uint32_t initiator_lci);
+struct wh_open_params wh_attack_params(uint32_t initiator_cid);
 
 /* An honest example of any type, addressed to that connection. */
-struct wh_packet wh_attack_example(enum wh_packet_type type, uint32_t lci);
+struct wh_packet wh_attack_example(enum wh_packet_type type, uint32_t cid);
 
 /* With a key: makes the SA, or ends the program. */
 void wh_attack_handshake(struct wh_attacker *attacker);

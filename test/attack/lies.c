@@ -13,7 +13,7 @@
 #include "wire/layout.h"
 
 #define TYPE_AT         1
-#define LCI_AT          4
+#define CID_AT          4
 #define SERIAL_AT       8
 #define TRANSMISSION_AT 16
 #define LIES            24 /* before an end is looked at */
@@ -42,7 +42,7 @@ static void count_on(struct wh_peer *peer, uint8_t *bytes)
 
 	if (type == WH_PACKET_OPEN || type == WH_PACKET_CONFIRM || type == WH_PACKET_ACCEPT) {
 		if (type != WH_PACKET_ACCEPT)
-			store(bytes, LCI_AT, peer->attacker->sa->config.peer_number, 4);
+			store(bytes, CID_AT, peer->attacker->sa->config.peer_number, 4);
 		store(bytes, SERIAL_AT, wh_sa_next_serial(peer->attacker->sa), 8);
 	} else if (type < WH_PACKET_TYPES && !maker_one_in(prng, 64)) {
 		uint64_t *next = &peer->serial[data ? WH_PACKET_DATA : type];
@@ -58,13 +58,13 @@ static void lie(struct wh_peer *peer)
 {
 	static uint8_t bytes[ANY_BYTES];
 	struct wh_prng *prng = &peer->attacker->prng;
-	uint32_t lci = peer->in_open && maker_one_in(prng, 2) ? peer->theirs.initiator_lci
-							      : peer->acceptor_lci;
-	size_t count = maker_packet(prng, lci, 0, bytes, sizeof(bytes));
+	uint32_t cid = peer->in_open && maker_one_in(prng, 2) ? peer->theirs.initiator_cid
+							      : peer->acceptor_cid;
+	size_t count = maker_packet(prng, cid, 0, bytes, sizeof(bytes));
 
 	/* No key closes data to who sends them. */
 	if (bytes[TYPE_AT] == WH_PACKET_DATA || bytes[TYPE_AT] == WH_PACKET_REPAIR)
-		store(bytes, LCI_AT, peer->acceptor_lci, 4);
+		store(bytes, CID_AT, peer->acceptor_cid, 4);
 	if (count < WH_HEAD_BYTES || count > FITS_BYTES)
 		return;
 	count_on(peer, bytes);

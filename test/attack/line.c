@@ -149,12 +149,12 @@ void wh_attack_tag(uint8_t *bytes, size_t count)
 	closed_tag(bytes, count, token);
 }
 
-struct wh_open_params wh_attack_params(uint32_t initiator_lci)
+struct wh_open_params wh_attack_params(uint32_t initiator_cid)
 {
 	const struct wh_profile *profile = wh_profile_find("fixed");
 
 	return (struct wh_open_params){
-		.initiator_lci = initiator_lci,
+		.initiator_cid = initiator_cid,
 		.profile = profile->number,
 		.payload_bytes = 1408,
 		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
@@ -169,9 +169,9 @@ struct wh_open_params wh_attack_params(uint32_t initiator_lci)
 
 static const uint8_t some_payload[1408];
 
-struct wh_packet wh_attack_example(enum wh_packet_type type, uint32_t lci)
+struct wh_packet wh_attack_example(enum wh_packet_type type, uint32_t cid)
 {
-	struct wh_packet packet = {.type = type, .lci = lci};
+	struct wh_packet packet = {.type = type, .cid = cid};
 
 	switch (type) {
 	case WH_PACKET_DATA:
@@ -197,16 +197,16 @@ struct wh_packet wh_attack_example(enum wh_packet_type type, uint32_t lci)
 		packet.bitmap.pkts = 64;
 		break;
 	case WH_PACKET_OPEN:
-		packet.lci = 0;
+		packet.cid = 0;
 		packet.open.params = wh_attack_params(7);
 		break;
 	case WH_PACKET_ACCEPT:
-		packet.accept.acceptor_lci = lci | 1;
+		packet.accept.acceptor_cid = cid | 1;
 		break;
 	case WH_PACKET_CONFIRM:
-		packet.lci = 0;
+		packet.cid = 0;
 		packet.confirm.params = wh_attack_params(7);
-		packet.confirm.acceptor_lci = lci | 1;
+		packet.confirm.acceptor_cid = cid | 1;
 		break;
 	case WH_PACKET_RELEASE:
 		packet.release.stage = WH_RELEASE_ABORT;

@@ -36,7 +36,7 @@ static void many_addresses(struct wh_attacker *attacker)
 		struct wh_address from = wh_attack_beside(
 			&attacker->server, (uint8_t)(ADDRESSES_FIRST + i % ADDRESSES));
 
-		packet.open.params.initiator_lci = 1 + i;
+		packet.open.params.initiator_cid = 1 + i;
 		packet_to_server(attacker, &from, &packet);
 	}
 }
@@ -52,7 +52,7 @@ static void far_addresses(struct wh_attacker *attacker)
 
 		memcpy(from.ip + 1, &drawn, 3);
 		from.ip[0] = 11;
-		packet.open.params.initiator_lci = 1 + i;
+		packet.open.params.initiator_cid = 1 + i;
 		packet_to_server(attacker, &from, &packet);
 	}
 }
@@ -113,11 +113,11 @@ static uint32_t ask(struct wh_attacker *attacker)
 		gift |= peer.cookie[i];
 	wh_attack_note(attacker, "answers", peer.got_pkts);
 	wh_attack_note(attacker, "refused", peer.refused);
-	wh_attack_note(attacker, "identifier", peer.acceptor_lci);
+	wh_attack_note(attacker, "identifier", peer.acceptor_cid);
 	wh_attack_note(attacker, "cookie", gift != 0);
 	wh_attack_note(attacker, "answer_bytes", peer.got_bytes);
 	wh_peer_free(&peer);
-	return peer.acceptor_lci;
+	return peer.acceptor_cid;
 }
 
 static void identifiers(struct wh_attacker *attacker)
@@ -141,7 +141,7 @@ static void aborts(struct wh_attacker *attacker)
 		uint32_t known = ask(attacker);
 
 		for (uint32_t i = 0; i < GUESSES_BACK + GUESSES_AHEAD; i++) {
-			packet.lci = known - GUESSES_BACK + i;
+			packet.cid = known - GUESSES_BACK + i;
 			packet.serial = 1000 + i;
 			packet_to_server(attacker, &attacker->peer, &packet);
 		}
@@ -176,7 +176,7 @@ static void far_serials(struct wh_attacker *attacker)
 
 	for (uint32_t i = 0; i < FAR_PKTS; i++) {
 		for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
-			struct wh_packet packet = wh_attack_example(types[t], attacker->lci);
+			struct wh_packet packet = wh_attack_example(types[t], attacker->cid);
 
 			packet.serial = WH_SERIAL_MAX - 1 - i;
 			say_heard(&packet, attacker->serial);
@@ -189,7 +189,7 @@ static void far_serials(struct wh_attacker *attacker)
 static void near_serials(struct wh_attacker *attacker)
 {
 	while (wh_attack_goes_on(attacker)) {
-		struct wh_packet packet = wh_attack_example(WH_PACKET_RCV_STATE, attacker->lci);
+		struct wh_packet packet = wh_attack_example(WH_PACKET_RCV_STATE, attacker->cid);
 
 		packet.serial = wh_prng_below(&attacker->prng, 2000);
 		packet.rcv_state.lower = WH_SERIAL_MAX / 2;
@@ -197,7 +197,7 @@ static void near_serials(struct wh_attacker *attacker)
 			packet.rcv_state.cover_first = packet.rcv_state.cover_end =
 				packet.rcv_state.lower;
 		both_ways(attacker, &packet);
-		packet = wh_attack_example(WH_PACKET_TRANS_STATE, attacker->lci);
+		packet = wh_attack_example(WH_PACKET_TRANS_STATE, attacker->cid);
 		packet.serial = wh_prng_below(&attacker->prng, 2000);
 		packet.trans_state.lower = packet.trans_state.upper = WH_SERIAL_MAX / 2;
 		both_ways(attacker, &packet);

@@ -26,7 +26,7 @@
 #define BURST_PKTS     128
 #define RECEIVE_BYTES  (8 << 20)
 #define CHUNK_BUFFERS  32
-#define OWN_LCI_OFFSET 0x40000000
+#define OWN_CID_OFFSET 0x40000000
 
 void wh_peer_init(struct wh_peer *peer, struct wh_attacker *attacker, uint16_t port)
 {
@@ -50,7 +50,7 @@ void wh_peer_init(struct wh_peer *peer, struct wh_attacker *attacker, uint16_t p
 	peer->params = wh_attack_params(1 + (uint32_t)wh_prng_below(&attacker->prng, 1u << 30));
 	peer->params.initiator_token = wh_prng_u64(&attacker->prng);
 	peer->reply = wh_prng_u64(&attacker->prng);
-	peer->in_lci = peer->params.initiator_lci ^ OWN_LCI_OFFSET;
+	peer->in_cid = peer->params.initiator_cid ^ OWN_CID_OFFSET;
 }
 
 void wh_peer_free(struct wh_peer *peer)
@@ -90,7 +90,7 @@ void wh_peer_confirm(struct wh_peer *peer)
 {
 	struct wh_packet packet = {
 		.type = WH_PACKET_CONFIRM,
-		.confirm = {.params = peer->params, .acceptor_lci = peer->acceptor_lci},
+		.confirm = {.params = peer->params, .acceptor_cid = peer->acceptor_cid},
 	};
 
 	memcpy(packet.confirm.cookie, peer->cookie, sizeof(peer->cookie));
@@ -108,9 +108,9 @@ static void send_open(struct wh_peer *peer)
 
 static void take_accept(struct wh_peer *peer, const struct wh_packet *packet)
 {
-	if (packet->lci != peer->params.initiator_lci || peer->open)
+	if (packet->cid != peer->params.initiator_cid || peer->open)
 		return;
-	peer->acceptor_lci = packet->accept.acceptor_lci;
+	peer->acceptor_cid = packet->accept.acceptor_cid;
 	peer->refused = packet->accept.refused;
 	memcpy(peer->cookie, packet->accept.cookie, sizeof(peer->cookie));
 	peer->acceptor_token = wh_cookie_token(peer->cookie);
@@ -125,8 +125,8 @@ static void take_open(struct wh_peer *peer, const struct wh_packet *packet)
 	char name[32];
 	struct wh_packet accept = {
 		.type = WH_PACKET_ACCEPT,
-		.lci = packet->open.params.initiator_lci,
-		.accept = {.acceptor_lci = peer->in_lci,
+		.cid = packet->open.params.initiator_cid,
+		.accept = {.acceptor_cid = peer->in_cid,
 			.stamp_us = packet->open.stamp_us,
 			.buffer_chunks = CHUNK_BUFFERS},
 	};
@@ -184,11 +184,11 @@ static void take_state(struct wh_peer *peer, const struct wh_packet *packet)
 {
 	struct wh_packet echo = {
 		.type = WH_PACKET_ACK2,
-		.lci = peer->acceptor_lci,
+		.cid = peer->acceptor_cid,
 		.ack2 = {.ack_serial = packet->serial, .lower = packet->rcv_state.lower},
 	};
 
-	if (packet->lci != peer->params.initiator_lci)
+	if (packet->cid != peer->params.initiator_cid)
 		return;
 	peer->states++;
 	if (packet->rcv_state.lower > peer->acked)
@@ -248,7 +248,7 @@ static void tell_in_state(struct wh_peer *peer)
 {
 	struct wh_packet packet = {
 		.type = WH_PACKET_RCV_STATE,
-		.lci = peer->theirs.initiator_lci,
+		.cid = peer->theirs.initiator_cid,
 	};
 	struct wh_rcv_state *state = &packet.rcv_state;
 	uint64_t now_ns = wh_attack_now_ns();
@@ -307,7 +307,7 @@ void wh_peer_data(struct wh_peer *peer, uint64_t serial, const struct wh_data_fi
 	uint8_t bytes[WH_ATTACK_FRAME_BYTES];
 	struct wh_packet packet = {
 		.type = WH_PACKET_DATA,
-		.lci = peer->acceptor_lci,
+		.cid = peer->acceptor_cid,
 		.serial = serial,
 		.payload = payload,
 		.data = *fields,
@@ -321,7 +321,7 @@ void wh_peer_state(struct wh_peer *peer)
 {
 	struct wh_packet packet = {
 		.type = WH_PACKET_TRANS_STATE,
-		.lci = peer->acceptor_lci,
+		.cid = peer->acceptor_cid,
 		.trans_state = {.lower = peer->acked, .upper = peer->next_serial},
 	};
 
@@ -406,7 +406,7 @@ void wh_peer_release(
 {
 	struct wh_packet packet = {
 		.type = WH_PACKET_RELEASE,
-		.lci = peer->acceptor_lci,
+		.cid = peer->acceptor_cid,
 		.release = {.stage = (uint8_t)stage,
 			.status = (uint8_t)status,
 			.chunks = peer->next_chunk,

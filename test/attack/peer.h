@@ -28,7 +28,7 @@ struct wh_peer {
 	struct wh_attacker *attacker;
 	int socket;
 	struct wh_open_params params;
-	uint32_t acceptor_lci;
+	uint32_t acceptor_cid;
 	uint8_t cookie[WH_COOKIE_BYTES];
 	uint64_t acceptor_token;
 	uint8_t refused;
@@ -54,7 +54,7 @@ struct wh_peer {
 	uint64_t reply;
 	bool in_open;
 	struct wh_open_params theirs;
-	uint32_t in_lci;
+	uint32_t in_cid;
 	uint64_t in_lower;
 	uint64_t in_end;
 	uint32_t in_chunks; /* of which something has come */

@@ -15,16 +15,16 @@
 #define THEIRS 1
 
 #define TYPE_AT 1
-#define LCI_AT  4
+#define CID_AT  4
 
 static const uint8_t no_cookie[WH_COOKIE_BYTES];
 
-static uint32_t lci_of(const uint8_t *bytes)
+static uint32_t cid_of(const uint8_t *bytes)
 {
-	uint32_t lci;
+	uint32_t cid;
 
-	memcpy(&lci, bytes + LCI_AT, sizeof(lci));
-	return lci;
+	memcpy(&cid, bytes + CID_AT, sizeof(cid));
+	return cid;
 }
 
 void wh_peer_address(struct wh_peer *peer, struct wh_packet *packet)
@@ -36,9 +36,9 @@ void wh_peer_address(struct wh_peer *peer, struct wh_packet *packet)
 		return;
 	packet->serial = wh_sa_next_serial(sa);
 	if (begins)
-		packet->lci = sa->config.peer_number;
+		packet->cid = sa->config.peer_number;
 	if (packet->type == WH_PACKET_OPEN)
-		packet->open.answer_lci = peer->params.initiator_lci;
+		packet->open.answer_cid = peer->params.initiator_cid;
 }
 
 /* What an ACCEPT is about, as an honest end works it out; `ours`: it answers our OPEN. */
@@ -59,7 +59,7 @@ static uint64_t about(const struct wh_peer *peer, uint64_t token, bool ours)
 /* Of the connection that a packet is for: ours, the server's to us, or none yet. */
 static void close_by_token(const struct wh_peer *peer, uint8_t *bytes, uint32_t count)
 {
-	uint64_t token = lci_of(bytes) == peer->acceptor_lci ? peer->acceptor_token
+	uint64_t token = cid_of(bytes) == peer->acceptor_cid ? peer->acceptor_token
 							     : peer->theirs.initiator_token;
 	struct wh_seal seal;
 
@@ -74,7 +74,7 @@ bool wh_peer_close(struct wh_peer *peer, uint8_t *bytes, uint32_t count)
 	const struct wh_sa *sa = peer->attacker->sa;
 	uint8_t type = bytes[TYPE_AT];
 	uint32_t whose =
-		peer->in_open && lci_of(bytes) == peer->theirs.initiator_lci ? THEIRS : OURS;
+		peer->in_open && cid_of(bytes) == peer->theirs.initiator_cid ? THEIRS : OURS;
 
 	if (sa == NULL) {
 		close_by_token(peer, bytes, count);
@@ -94,7 +94,7 @@ bool wh_peer_close(struct wh_peer *peer, uint8_t *bytes, uint32_t count)
 bool wh_peer_open_packet(struct wh_peer *peer, uint8_t *bytes, size_t count)
 {
 	const struct wh_sa *sa = peer->attacker->sa;
-	uint32_t whose = lci_of(bytes) == peer->params.initiator_lci ? OURS : THEIRS;
+	uint32_t whose = cid_of(bytes) == peer->params.initiator_cid ? OURS : THEIRS;
 
 	if (sa == NULL || count < WH_HEAD_BYTES)
 		return sa == NULL;
@@ -107,12 +107,12 @@ bool wh_peer_open_packet(struct wh_peer *peer, uint8_t *bytes, size_t count)
 	       wh_seal_open_packet(&peer->from[whose], bytes, count) == WH_WIRE_OK;
 }
 
-static void begin(struct wh_peer *peer, uint32_t whose, uint32_t acceptor_lci,
+static void begin(struct wh_peer *peer, uint32_t whose, uint32_t acceptor_cid,
 	const uint8_t cookie[WH_COOKIE_BYTES], const struct wh_open_params *params)
 {
 	const size_t *bytes = wh_seal_gcm.memory_bytes;
 	const struct wh_seal_way ways[2] = {
-		{.lci = params->initiator_lci}, {.lci = acceptor_lci, .to_acceptor = true}};
+		{.cid = params->initiator_cid}, {.cid = acceptor_cid, .to_acceptor = true}};
 	struct wh_seal *seals[2] = {&peer->to[whose], &peer->from[whose]};
 	struct wh_seal_secret secret;
 	uint8_t *memory;
@@ -122,7 +122,7 @@ static void begin(struct wh_peer *peer, uint32_t whose, uint32_t acceptor_lci,
 	WH_ASSERT(peer->keys != NULL);
 	memory = peer->keys + whose * (bytes[0] + bytes[1]);
 	memset(memory, 0, bytes[0] + bytes[1]);
-	wh_sealing_derive(peer->attacker->sa, acceptor_lci, cookie, params, &secret);
+	wh_sealing_derive(peer->attacker->sa, acceptor_cid, cookie, params, &secret);
 	for (uint32_t to_acceptor = 0; to_acceptor < 2; to_acceptor++) {
 		/* Of our stream the server is the acceptor. */
 		struct wh_seal *seal = seals[to_acceptor == (whose == THEIRS)];
@@ -137,14 +137,14 @@ static void begin(struct wh_peer *peer, uint32_t whose, uint32_t acceptor_lci,
 void wh_peer_seal_ours(struct wh_peer *peer)
 {
 	if (peer->attacker->sa != NULL)
-		begin(peer, OURS, peer->acceptor_lci, peer->cookie, &peer->params);
+		begin(peer, OURS, peer->acceptor_cid, peer->cookie, &peer->params);
 }
 
 /* Our ACCEPT has a cookie of zeros: there is nothing to prove to us. */
 void wh_peer_seal_theirs(struct wh_peer *peer)
 {
 	if (peer->attacker->sa != NULL)
-		begin(peer, THEIRS, peer->in_lci, no_cookie, &peer->theirs);
+		begin(peer, THEIRS, peer->in_cid, no_cookie, &peer->theirs);
 }
 
 void wh_peer_seal_free(struct wh_peer *peer)

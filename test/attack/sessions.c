@@ -29,12 +29,12 @@ static uint32_t open_many(struct wh_attacker *attacker, struct wh_peer *peers, u
 
 	while (count < wanted && refused == 0) {
 		struct wh_peer *peer = &peers[count];
-		uint32_t lci;
+		uint32_t cid;
 
 		wh_peer_init(peer, attacker, 0);
-		lci = peer->params.initiator_lci;
+		cid = peer->params.initiator_cid;
 		peer->params = *params;
-		peer->params.initiator_lci = lci;
+		peer->params.initiator_cid = cid;
 		if (wh_peer_open(peer)) {
 			count++;
 		} else {

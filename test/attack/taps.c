@@ -190,7 +190,7 @@ static void draw_noise(
 }
 
 /* A packet of ours in its frame: an OPEN from that address. */
-static void make_open(struct wh_attacker *attacker, const struct wh_address *from, uint32_t lci,
+static void make_open(struct wh_attacker *attacker, const struct wh_address *from, uint32_t cid,
 	struct frame *frame)
 {
 	struct wh_packet packet = wh_attack_example(WH_PACKET_OPEN, 0);
@@ -199,7 +199,7 @@ static void make_open(struct wh_attacker *attacker, const struct wh_address *fro
 	uint8_t bytes[WH_ATTACK_FRAME_BYTES];
 	uint32_t packet_bytes;
 
-	packet.open.params.initiator_lci = lci;
+	packet.open.params.initiator_cid = cid;
 	packet_bytes = wh_attack_encode(&packet, 0, bytes);
 	memcpy(flow.source_mac, attacker->own_mac, 6);
 	memcpy(flow.target_mac, attacker->server_mac, 6);

@@ -361,7 +361,7 @@ static void stub_open_from(struct stub *stub, struct wh_address from, const uint
 {
 	struct wh_packet packet = {
 		.type = WH_PACKET_OPEN,
-		.open = {.params = {.initiator_lci = 1,
+		.open = {.params = {.initiator_cid = 1,
 				 .payload_bytes = 1408,
 				 .chunk_bytes = RIG_CHUNK_BYTES,
 				 .window_pkts = 64,

@@ -113,7 +113,7 @@ static enum wh_release_status welcome(void *context, uint64_t now_tsc,
 }
 
 /* By its name it is known which transfer's it is. */
-static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
+static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t cid,
 	const struct wh_address *peer, const struct wh_sa *sa, const struct wh_open_params *params,
 	uint64_t rtt_tsc)
 {
@@ -133,7 +133,7 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 	wh_session_config_profile(&config, wh_profile_by_number(params->profile));
 
 	struct wh_session *session =
-		wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
+		wh_session_accept(&config, now_tsc, cid, peer, params, rtt_tsc);
 
 	WH_ASSERT(session != NULL);
 	wh_session_set_context(session, side);

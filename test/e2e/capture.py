@@ -44,7 +44,7 @@ def frames(path):
         at += size
 
 
-def lci(frame):
+def cid(frame):
     return struct.unpack_from('<I', frame, UDP_BYTES + 4)[0]
 
 
@@ -102,7 +102,7 @@ def of_a_session(program, folder):
         both = {True: set(), False: set()}
         for leaves, size, frame in frames(Path(row['file'])):
             expect_equal('what is kept of a frame', len(frame), size)
-            both[leaves].add(lci(frame))
+            both[leaves].add(cid(frame))
         expect_equal('identifiers', [len(both[leaves]) for leaves in (True, False)], [1, 1])
         expect_equal('ours', both[False], {session & 0xffffffff})
         control.told('capture.stop', capture=whole)

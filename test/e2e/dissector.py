@@ -177,7 +177,7 @@ def known_packet(program, folder):
     found = dissect(samples.capture, '-Y', 'wavehaul.data.k == 1110 && wavehaul.type == 1')
     expect_equal('the number of packets', len(found), 1)
     for name, value in {
-            'version': '3', 'type': '1', 'key': '0', 'lci': '0x11223344', 'flags': '0x02',
+            'version': '3', 'type': '1', 'key': '0', 'cid': '0x11223344', 'flags': '0x02',
             'serial': str(0x2122232425262728), 'token': '0xf1f2f3f4f5f6f7f8',
             'data.transmission': str(0x1112131415161718),
             'data.chunk': str(0xa1b2c3d4), 'data.stamp': str(0xdeadbeef),
@@ -195,20 +195,20 @@ def said(program, folder):
     samples = make_samples(program, folder)
     info = lines(samples.capture)
     for kind, size, text in (
-            ('data', 'usual', 'data lci 0x11223344 serial 2387509390608836392: chunk 2712847316'
+            ('data', 'usual', 'data cid 0x11223344 serial 2387509390608836392: chunk 2712847316'
                               ' index 291 of 1110+120, 1408 bytes'),
-            ('rcv-state', 'least', 'rcv-state lci 0x00000000 serial 0: lower 0, highest end 0,'
+            ('rcv-state', 'least', 'rcv-state cid 0x00000000 serial 0: lower 0, highest end 0,'
                                    ' 0 holes'),
-            ('nak', 'most', 'nak lci 0xffffffff serial 4611686018427387903: 128 losses'),
-            ('bitmap', 'least', 'bitmap lci 0x00000000 serial 0: from 0, 0 of 1 arrived'),
+            ('nak', 'most', 'nak cid 0xffffffff serial 4611686018427387903: 128 losses'),
+            ('bitmap', 'least', 'bitmap cid 0x00000000 serial 0: from 0, 0 of 1 arrived'),
             # 29 bits of the bytes 0xa1 to 0xa8, and 4 of 0x2b.
-            ('bitmap', 'usual', 'bitmap lci 0x11223344 serial 2387509390608836392: from'
+            ('bitmap', 'usual', 'bitmap cid 0x11223344 serial 2387509390608836392: from'
                                 ' 72623859790382856, 33 of 70 arrived'),
-            ('open', 'usual', "open lci 0x11223344 serial 2387509390608836392: 'run.dat', bytes:"
+            ('open', 'usual', "open cid 0x11223344 serial 2387509390608836392: 'run.dat', bytes:"
                               ' 12804494279291877304'),
-            ('accept', 'least', 'accept lci 0x00000000 serial 0: busy'),
-            ('accept', 'usual', 'accept lci 0x11223344 serial 2387509390608836392: welcome'),
-            ('release', 'usual', 'release lci 0x11223344 serial 2387509390608836392: reply,'
+            ('accept', 'least', 'accept cid 0x00000000 serial 0: busy'),
+            ('accept', 'usual', 'accept cid 0x11223344 serial 2387509390608836392: welcome'),
+            ('release', 'usual', 'release cid 0x11223344 serial 2387509390608836392: reply,'
                                  ' no-space')):
         expect_equal(f'the line of {kind}', info[sample(kind, size)], text)
     expect(info[sample('open', 'most')].endswith(', bytes: unknown'), info[sample('open', 'most')])

@@ -190,7 +190,7 @@ static void tell_bitmap(const struct wh_packet *packet)
 
 static void tell_params(const struct wh_open_params *params)
 {
-	TELL("params", params, initiator_lci);
+	TELL("params", params, initiator_cid);
 	TELL("params", params, initiator_token);
 	TELL("params", params, chunk_bytes);
 	TELL("params", params, window_pkts);
@@ -213,13 +213,13 @@ static void tell_params(const struct wh_open_params *params)
 static void tell_open(const struct wh_packet *packet)
 {
 	TELL("open", &packet->open, stamp_us);
-	TELL("open", &packet->open, answer_lci);
+	TELL("open", &packet->open, answer_cid);
 	tell_params(&packet->open.params);
 }
 
 static void tell_accept(const struct wh_packet *packet)
 {
-	TELL("accept", &packet->accept, acceptor_lci);
+	TELL("accept", &packet->accept, acceptor_cid);
 	TELL("accept", &packet->accept, stamp_us);
 	tell_bytes("wavehaul.accept.cookie", packet->accept.cookie, WH_COOKIE_BYTES);
 	TELL("accept", &packet->accept, buffer_chunks);
@@ -228,7 +228,7 @@ static void tell_accept(const struct wh_packet *packet)
 
 static void tell_confirm(const struct wh_packet *packet)
 {
-	TELL("confirm", &packet->confirm, acceptor_lci);
+	TELL("confirm", &packet->confirm, acceptor_cid);
 	tell("wavehaul.flags.offered", (packet->flags & WH_FLAG_OFFERED) != 0);
 	tell_bytes("wavehaul.confirm.cookie", packet->confirm.cookie, WH_COOKIE_BYTES);
 	tell_params(&packet->confirm.params);
@@ -340,7 +340,7 @@ static void tell_packet(const struct wh_packet *packet, const uint8_t *bytes)
 	tell("wavehaul.type", packet->type);
 	tell("wavehaul.flags", packet->flags);
 	tell("wavehaul.key", bytes[WH_KEY_OFFSET]);
-	tell("wavehaul.lci", packet->lci);
+	tell("wavehaul.cid", packet->cid);
 	tell("wavehaul.serial", packet->serial);
 
 	uint64_t token;
@@ -384,7 +384,7 @@ static void seal_by_sa(uint8_t *bytes, size_t length, const struct wh_packet *pa
 	uint64_t about = accepts || probes ? UINT64_C(0xf0e0d0c0b0a09081) + number : 0;
 	struct wh_gcm_raw raw;
 
-	wh_seal_log_secret(packet->lci, cipher,
+	wh_seal_log_secret(packet->cid, cipher,
 		accepts  ? "accept"
 		: probes ? "probe"
 			 : "sa",
@@ -398,13 +398,13 @@ static bool is_of_sa(const struct wh_packet *packet)
 {
 	return packet->type == WH_PACKET_OPEN || packet->type == WH_PACKET_ACCEPT ||
 	       packet->type == WH_PACKET_CONFIRM ||
-	       (packet->type == WH_PACKET_PROBE && packet->lci == 0);
+	       (packet->type == WH_PACKET_PROBE && packet->cid == 0);
 }
 
 /* In place of the checksum: by a session of those of that size, whose keys go into the log. */
-static void seal(uint8_t *bytes, size_t length, uint32_t lci)
+static void seal(uint8_t *bytes, size_t length, uint32_t cid)
 {
-	const struct wh_seal_way way = {.lci = lci, .to_acceptor = true};
+	const struct wh_seal_way way = {.cid = cid, .to_acceptor = true};
 	struct wh_seal_secret secret = {
 		.secret = {(uint8_t)(number % SAMPLE_SIZES), 1},
 		.cipher =
@@ -447,7 +447,7 @@ static bool write_samples(FILE *file, FILE *keylog)
 			if (keylog != NULL && is_of_sa(&packet))
 				seal_by_sa(bytes, length, &packet);
 			else if (keylog != NULL)
-				seal(bytes, length, packet.lci);
+				seal(bytes, length, packet.cid);
 			written = write_packet(file, bytes, length) && written;
 			tell_packet(&packet, bytes);
 		}

@@ -137,7 +137,7 @@ def both_ends(program, folder):
                 expect_equal('phase', session['phase'], 'running')
                 expect_equal('outcome', session['outcome'], 'pending')
                 expect_equal('profile', session['profile'], 'fixed')
-                expect_equal('number', session['id'], session['queue'] << 32 | session['lci'])
+                expect_equal('number', session['id'], session['queue'] << 32 | session['cid'])
                 expect_equal('stalled', session['stalled'], 0)
             expect_between('paced_bps', here['paced_bps'], RATE_BPS * 0.999, RATE_BPS * 1.001)
             expect_between('window_now_pkts', here['window_now_pkts'], 1, here['window_pkts'])

@@ -28,7 +28,7 @@ struct field {
 		FIELD(type, COUNT, data.code), FIELD(type, COUNT, data.last_bytes)
 
 #define PARAMS_FIELDS(type, member)                                                                \
-	FIELD(type, COUNT, member.initiator_lci), FIELD(type, COUNT, member.profile),              \
+	FIELD(type, COUNT, member.initiator_cid), FIELD(type, COUNT, member.profile),              \
 		FIELD(type, COUNT, member.payload_bytes), FIELD(type, COUNT, member.chunk_bytes),  \
 		FIELD(type, COUNT, member.window_pkts), FIELD(type, COUNT, member.period_us),      \
 		FIELD(type, SERIAL, member.first_serial), FIELD(type, COUNT, member.object_bytes), \
@@ -89,14 +89,14 @@ static const struct field fields[] = {
 	FIELD(BITMAP, COUNT, bitmap.bits[1]),
 	PARAMS_FIELDS(OPEN, open.params),
 	FIELD(OPEN, COUNT, open.stamp_us),
-	FIELD(OPEN, COUNT, open.answer_lci),
-	FIELD(ACCEPT, COUNT, accept.acceptor_lci),
+	FIELD(OPEN, COUNT, open.answer_cid),
+	FIELD(ACCEPT, COUNT, accept.acceptor_cid),
 	FIELD(ACCEPT, COUNT, accept.stamp_us),
 	FIELD(ACCEPT, COUNT, accept.cookie[0]),
 	FIELD(ACCEPT, COUNT, accept.buffer_chunks),
 	FIELD(ACCEPT, COUNT, accept.refused),
 	PARAMS_FIELDS(CONFIRM, confirm.params),
-	FIELD(CONFIRM, COUNT, confirm.acceptor_lci),
+	FIELD(CONFIRM, COUNT, confirm.acceptor_cid),
 	FIELD(CONFIRM, COUNT, confirm.cookie[0]),
 	FIELD(RELEASE, COUNT, serial),
 	FIELD(RELEASE, COUNT, release.stage),
@@ -161,14 +161,14 @@ void wh_liar_init(struct wh_liar *liar, struct wh_script *script)
 		liar->payload[i] = (uint8_t)(i * 13 + 7);
 }
 
-static void hear_lcis(struct wh_liar *liar, const struct wh_packet *packet)
+static void hear_cids(struct wh_liar *liar, const struct wh_packet *packet)
 {
 	if (packet->type == WH_PACKET_OPEN) {
-		liar->lci[WH_TRANSMITTER] = packet->open.params.initiator_lci;
+		liar->cid[WH_TRANSMITTER] = packet->open.params.initiator_cid;
 		liar->token[WH_TRANSMITTER] = packet->open.params.initiator_token;
 	}
 	if (packet->type == WH_PACKET_ACCEPT && packet->accept.refused == WH_STATUS_PENDING) {
-		liar->lci[WH_RECEIVER] = packet->accept.acceptor_lci;
+		liar->cid[WH_RECEIVER] = packet->accept.acceptor_cid;
 		liar->token[WH_RECEIVER] = wh_cookie_token(packet->accept.cookie);
 	}
 }
@@ -177,13 +177,13 @@ void wh_liar_hear(struct wh_liar *liar, const struct wh_packet *packet)
 {
 	struct wh_packet *last = &liar->last[packet->type];
 
-	hear_lcis(liar, packet);
+	hear_cids(liar, packet);
 	/* Of data the rest of the union is undefined. */
 	if (packet->type == WH_PACKET_DATA)
 		*last = (struct wh_packet){
 			.type = packet->type,
 			.flags = packet->flags,
-			.lci = packet->lci,
+			.cid = packet->cid,
 			.serial = packet->serial,
 			.payload = liar->payload,
 			.data = packet->data,
@@ -343,7 +343,7 @@ static void forge_confirm(struct wh_liar *liar, struct wh_packet *packet)
 	const struct wh_accept *accept = &liar->last[WH_PACKET_ACCEPT].accept;
 
 	packet->confirm.params = liar->proposed;
-	packet->confirm.acceptor_lci = accept->acceptor_lci;
+	packet->confirm.acceptor_cid = accept->acceptor_cid;
 	memcpy(packet->confirm.cookie, accept->cookie, WH_COOKIE_BYTES);
 }
 
@@ -358,7 +358,7 @@ bool wh_liar_forge(
 	WH_ASSERT(type > 0 && type < WH_PACKET_TYPES);
 	*packet = liar->last[type];
 	packet->type = type;
-	packet->lci = liar->lci[to];
+	packet->cid = liar->cid[to];
 	if (type == WH_PACKET_CONFIRM && wh_script_one_in(liar->script, 2)) {
 		forge_confirm(liar, packet);
 		return wh_packet_check(packet) == WH_WIRE_OK;

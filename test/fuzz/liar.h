@@ -29,7 +29,7 @@ struct wh_liar {
 	uint64_t known[WH_LIAR_KINDS][WH_LIAR_KNOWN];
 	struct wh_packet last[WH_PACKET_TYPES]; /* heard; of data and repair without the payload */
 	struct wh_open_params proposed;         /* that the listener heard last, true or not */
-	uint32_t lci[2];                        /* by enum wh_role: of that end; 0: not heard yet */
+	uint32_t cid[2];                        /* by enum wh_role: of that end; 0: not heard yet */
 	uint64_t token[2];                      /* likewise */
 	uint8_t payload[WH_PAYLOAD_BYTES_MAX];
 };

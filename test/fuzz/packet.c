@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 
 #define PARAMS                                                                                     \
 	{                                                                                          \
-		.initiator_lci = 7, .payload_bytes = 1408, .chunk_bytes = 1 << 20,                 \
+		.initiator_cid = 7, .payload_bytes = 1408, .chunk_bytes = 1 << 20,                 \
 		.window_pkts = 1024, .period_us = 10000, .name_bytes = 5, .name = "a.dat"          \
 	}
 
@@ -95,8 +95,8 @@ static const struct wh_packet seeds[] = {
 	{.type = WH_PACKET_NAK, .nak = {.n_losses = 3, .losses = {{0, 4}, {4, 1}, {60, 4}}}},
 	{.type = WH_PACKET_DELAY_WARNING, .delay_warning = {.pct_milli = 600}},
 	{.type = WH_PACKET_OPEN, .open = {.params = PARAMS}},
-	{.type = WH_PACKET_ACCEPT, .accept = {.acceptor_lci = 7}},
-	{.type = WH_PACKET_CONFIRM, .confirm = {.params = PARAMS, .acceptor_lci = 7}},
+	{.type = WH_PACKET_ACCEPT, .accept = {.acceptor_cid = 7}},
+	{.type = WH_PACKET_CONFIRM, .confirm = {.params = PARAMS, .acceptor_cid = 7}},
 	{.type = WH_PACKET_BITMAP, .bitmap = {.first = 9, .pkts = 70, .bits = {~UINT64_C(4), 63}}},
 	{.type = WH_PACKET_RELEASE, .release = {.stage = WH_RELEASE_REQUEST, .chunks = 1}},
 	{.type = WH_PACKET_PROBE, .probe = {.count = 3, .index = 2, .padding_bytes = 40}},

@@ -28,7 +28,8 @@
 
 /* The first bytes of an input say how the rest of it comes. */
 enum {
-	AT_HOW = 0, /* bits: to which end, from the peer or a stranger, whose lci, closed by what */
+	AT_HOW = 0, /* bits: to which end, from the peer or a stranger, whose connection ID, closed
+		    * by what */
 	AT_KEY = 1,
 	AT_PACKET = 2,
 };
@@ -176,12 +177,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	uint32_t bytes_now = (uint32_t)length - AT_PACKET, how = bytes[AT_HOW], to = how & 1;
 	struct wh_rig_end *end = &world.end[to];
 	struct wh_address from = world.end[!to].address;
-	const uint32_t lcis[4] = {0, wh_session_lci(world.session[to]), wh_sa_number(world.sa[to]),
-		wh_session_lci(world.session[!to])};
+	const uint32_t cids[4] = {0, wh_session_cid(world.session[to]), wh_sa_number(world.sa[to]),
+		wh_session_cid(world.session[!to])};
 
 	memcpy(packet, bytes + AT_PACKET, bytes_now);
 	if (how >> 2 & 3)
-		memcpy(packet + 4, &lcis[how >> 2 & 3], 4);
+		memcpy(packet + 4, &cids[how >> 2 & 3], 4);
 	if (bytes[AT_KEY] < 8)
 		packet[WH_KEY_OFFSET] = bytes[AT_KEY];
 	if (how & 2)

@@ -79,7 +79,7 @@ static void forge(struct wh_storm *storm, enum wh_role to, enum wh_packet_type t
 	if (!wh_liar_forge(&storm->liar, to, type, &packet))
 		return;
 	if (wh_script_one_in(script, 16))
-		packet.lci = (uint32_t)wh_script_below(script, 200);
+		packet.cid = (uint32_t)wh_script_below(script, 200);
 
 	uint64_t token = wh_liar_token(&storm->liar, to, type);
 
@@ -100,7 +100,7 @@ static void send_made(struct wh_storm *storm, enum wh_role to)
 	wh_prng_init(&prng, wh_script_u64(&storm->script));
 
 	size_t length = maker_packet(
-		&prng, storm->liar.lci[to], storm->liar.token[to], bytes, sizeof(bytes));
+		&prng, storm->liar.cid[to], storm->liar.token[to], bytes, sizeof(bytes));
 
 	storm->end[to].lied_to = true;
 	wh_storm_deliver(storm, to, bytes, (uint32_t)length, &storm->end[!to].address);

@@ -97,7 +97,7 @@ static uint8_t *chunk_memory(const struct wh_session_config *config)
 	return memory;
 }
 
-static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
+static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t cid,
 	const struct wh_address *peer, const struct wh_sa *sa, const struct wh_open_params *params,
 	uint64_t rtt_tsc)
 {
@@ -111,7 +111,7 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 	/* Whatever gets here was welcome, and once. */
 	WH_ASSERT(welcome(context, now_tsc, params, peer, sa, &buffer_chunks) == WH_STATUS_PENDING);
 	for (uint32_t i = 0; i < storm->n_accepted; i++)
-		WH_ASSERT(storm->accepted_lci[i] != lci);
+		WH_ASSERT(storm->accepted_cid[i] != cid);
 	uint32_t period_us = end->profile.feedback.period_us;
 
 	end->profile = *wh_profile_by_number(params->profile);
@@ -120,12 +120,12 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 
 	end->memory = chunk_memory(&config);
 	config.chunk_memory = end->memory;
-	end->session = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
+	end->session = wh_session_accept(&config, now_tsc, cid, peer, params, rtt_tsc);
 	WH_ASSERT(end->session != NULL);
 
 	wh_stream_sink_open(&storm->sink, params->object_bytes, 0,
 		wh_session_deliver_chunks(end->session), wh_session_recycled_chunks(end->session));
-	storm->accepted_lci[storm->n_accepted++] = lci;
+	storm->accepted_cid[storm->n_accepted++] = cid;
 	return end->session;
 }
 
@@ -551,7 +551,7 @@ uint32_t wh_storm_take(struct wh_storm *storm, enum wh_role from, uint32_t count
 
 		WH_ASSERT(reason == WH_WIRE_OK);
 		/* To nobody only before there is a peer. */
-		WH_ASSERT((packet.lci == 0) ==
+		WH_ASSERT((packet.cid == 0) ==
 			  (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM ||
 				  wh_is_handshake(&packet)));
 		if (packet.type == WH_PACKET_DATA)

@@ -13,9 +13,9 @@
 
 #include "../rig/stream.h"
 #include "encode.h"
+#include "endpoint/endpoint.h"
 #include "liar.h"
 #include "script.h"
-#include "endpoint/endpoint.h"
 #include "tally.h"
 
 #define WH_STORM_WAITING  256 /* packets on their way to an end */
@@ -71,7 +71,7 @@ struct wh_storm {
 	struct wh_stream_source source;
 	struct wh_stream_sink sink; /* of the latest receiver */
 	uint32_t n_accepted;
-	uint32_t accepted_lci[WH_STORM_ACCEPTED];
+	uint32_t accepted_cid[WH_STORM_ACCEPTED];
 	struct wh_storm_end end[2];
 };
 

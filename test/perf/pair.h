@@ -124,7 +124,7 @@ static inline enum wh_release_status pair_welcome(void *context, uint64_t now_ts
 	return WH_STATUS_PENDING;
 }
 
-static inline struct wh_session *pair_accept(void *context, uint64_t now_tsc, uint32_t lci,
+static inline struct wh_session *pair_accept(void *context, uint64_t now_tsc, uint32_t cid,
 	const struct wh_address *peer, const struct wh_sa *sa, const struct wh_open_params *params,
 	uint64_t rtt_tsc)
 {
@@ -133,7 +133,7 @@ static inline struct wh_session *pair_accept(void *context, uint64_t now_tsc, ui
 
 	(void)sa;
 	WH_ASSERT(pair->session[RECEIVER] == NULL);
-	pair->session[RECEIVER] = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
+	pair->session[RECEIVER] = wh_session_accept(&config, now_tsc, cid, peer, params, rtt_tsc);
 	return pair->session[RECEIVER];
 }
 

@@ -28,7 +28,7 @@ struct wh_open_params wh_rig_open_params(
 	const struct wh_session_config *config, uint64_t first_serial)
 {
 	return (struct wh_open_params){
-		.initiator_lci = 5,
+		.initiator_cid = 5,
 		.profile = config->profile->number,
 		.payload_bytes = config->payload_bytes,
 		.chunk_bytes = config->chunk_bytes,
@@ -64,14 +64,14 @@ static enum wh_release_status welcome(void *context, uint64_t now_tsc,
 	return WH_STATUS_PENDING;
 }
 
-static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
+static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t cid,
 	const struct wh_address *peer, const struct wh_sa *sa, const struct wh_open_params *params,
 	uint64_t rtt_tsc)
 {
 	struct wh_rig_end *end = context;
 	struct wh_session_config config = prepared(end);
 	struct wh_session *session =
-		wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
+		wh_session_accept(&config, now_tsc, cid, peer, params, rtt_tsc);
 
 	(void)sa;
 	WH_ASSERT(session != NULL);

@@ -36,7 +36,7 @@ struct wh_rig_end {
 void wh_rig_session_config(struct wh_session_config *config, uint64_t hz, uint32_t chunk_bytes,
 	uint32_t chunks, uint32_t window_pkts);
 
-/* What a peer of that configuration asks for, whose LCI is 5. */
+/* What a peer of that configuration asks for, whose connection ID is 5. */
 struct wh_open_params wh_rig_open_params(
 	const struct wh_session_config *config, uint64_t first_serial);
 

@@ -24,21 +24,21 @@ void wh_rig_joined_open(
 		create_fec(joined);
 	joined->sender = wh_session_open(&joined->config, &peer, "stream", WH_OBJECT_BYTES_UNKNOWN);
 	WH_ASSERT(joined->sender != NULL);
-	wh_connect_begin(joined->sender, now_tsc, WH_RIG_SENDER_LCI, 7);
+	wh_connect_begin(joined->sender, now_tsc, WH_RIG_SENDER_CID, 7);
 
 	struct wh_open_params params = *wh_session_params(joined->sender);
 	const struct wh_packet accept = {
 		.type = WH_PACKET_ACCEPT,
-		.lci = WH_RIG_SENDER_LCI,
-		.accept = {.acceptor_lci = WH_RIG_RECEIVER_LCI,
+		.cid = WH_RIG_SENDER_CID,
+		.accept = {.acceptor_cid = WH_RIG_RECEIVER_CID,
 			.stamp_us = now_tsc * 1000000 / joined->config.hz,
 			.buffer_chunks = joined->config.chunks},
 	};
 
-	params.initiator_lci = WH_RIG_SENDER_LCI;
+	params.initiator_cid = WH_RIG_SENDER_CID;
 	joined->first_serial = params.first_serial;
 	joined->receiver = wh_session_accept(
-		&joined->config, now_tsc, WH_RIG_RECEIVER_LCI, &peer, &params, rtt_tsc);
+		&joined->config, now_tsc, WH_RIG_RECEIVER_CID, &peer, &params, rtt_tsc);
 	WH_ASSERT(joined->receiver != NULL);
 	wh_session_input(joined->sender, accepted_tsc, accepted_tsc, &accept);
 }

@@ -10,8 +10,8 @@
 #include "session/session.h"
 #include "wire/packet.h"
 
-#define WH_RIG_SENDER_LCI   5
-#define WH_RIG_RECEIVER_LCI 0x41
+#define WH_RIG_SENDER_CID   5
+#define WH_RIG_RECEIVER_CID 0x41
 
 struct wh_rig_joined {
 	struct wh_session_config config; /* of both */

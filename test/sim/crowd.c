@@ -473,15 +473,17 @@ static void idle_sessions_cost_nothing(uint32_t idle)
 }
 
 /* Of 26 random bits, by a fixed secret: so few of them differ. */
-#define SEEN_LCIS 4000
+#define SEEN_CIDS 4000
 
-/* One after the other in few places: no LCI is used twice, and each gets its own bytes. */
+/*
+ * One after the other in few places: no connection ID is used twice, and each gets its own bytes.
+ */
 static void comings_and_goings(void)
 {
 	struct crowd *crowd = crowd_create("fixed", 64);
-	static uint32_t seen[2][SEEN_LCIS];
+	static uint32_t seen[2][SEEN_CIDS];
 
-	for (uint32_t i = 0; i < SEEN_LCIS; i++) {
+	for (uint32_t i = 0; i < SEEN_CIDS; i++) {
 		struct wh_stream_source source;
 		struct wh_stream_sink sink;
 
@@ -495,12 +497,12 @@ static void comings_and_goings(void)
 		wh_stream_sink_open(&sink, 40000, i, wh_session_deliver_chunks(crowd->receiver[0]),
 			wh_session_recycled_chunks(crowd->receiver[0]));
 		for (uint32_t role = 0; role < 2; role++) {
-			uint32_t lci = wh_session_lci(
+			uint32_t cid = wh_session_cid(
 				role == WH_RECEIVER ? crowd->receiver[0] : crowd->sender[0]);
 
 			for (uint32_t n = 0; n < i; n++)
-				CHECK(seen[role][n] != lci);
-			seen[role][i] = lci;
+				CHECK(seen[role][n] != cid);
+			seen[role][i] = cid;
 		}
 		for (uint32_t n = 0; n < 10000 && sink.done == WH_STREAM_RUNNING; n++) {
 			if (wh_stream_source_poll(&source, UINT64_MAX) > 0)

@@ -338,7 +338,7 @@ static void test_hostile_open(void)
 {
 	static const struct wh_address peer = {.family = WH_IPV4, .ip = {10, 0, 0, 1}, .port = 1};
 	struct wh_open_params params = {
-		.initiator_lci = 1,
+		.initiator_cid = 1,
 		.payload_bytes = 1408,
 		.chunk_bytes = CHUNK,
 		.window_pkts = 1024,

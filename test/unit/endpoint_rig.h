@@ -38,9 +38,9 @@ struct house {
 	uint8_t *memory;
 	uint64_t later_tsc; /* than NOW */
 
-	/* The latest tokens that it told, by LCI. */
+	/* The latest tokens that it told, by connection ID. */
 	struct {
-		uint32_t lci;
+		uint32_t cid;
 		uint64_t token;
 	} told[TOLD];
 	uint32_t tellings;
@@ -70,7 +70,7 @@ static inline enum wh_release_status welcome(void *context, uint64_t now_tsc,
 	return house->welcome;
 }
 
-static inline struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
+static inline struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t cid,
 	const struct wh_address *peer, const struct wh_sa *sa, const struct wh_open_params *params,
 	uint64_t rtt_tsc)
 {
@@ -82,7 +82,7 @@ static inline struct wh_session *accept_session(void *context, uint64_t now_tsc,
 		return NULL;
 
 	struct wh_session *session =
-		wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
+		wh_session_accept(&config, now_tsc, cid, peer, params, rtt_tsc);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(session);
 	CU_ASSERT_TRUE_FATAL(house->accepted <= HALF);
@@ -122,10 +122,10 @@ static inline void house_close(struct house *house)
 	free(house->memory);
 }
 
-static inline struct wh_open_params params_of(uint32_t initiator_lci)
+static inline struct wh_open_params params_of(uint32_t initiator_cid)
 {
 	return (struct wh_open_params){
-		.initiator_lci = initiator_lci,
+		.initiator_cid = initiator_cid,
 		.profile = 1,
 		.payload_bytes = 1408,
 		.chunk_bytes = 4096,
@@ -138,19 +138,19 @@ static inline struct wh_open_params params_of(uint32_t initiator_lci)
 	};
 }
 
-static inline void note_token(struct house *house, uint32_t lci, uint64_t token)
+static inline void note_token(struct house *house, uint32_t cid, uint64_t token)
 {
 	uint32_t i = house->tellings++ % TOLD;
 
-	house->told[i].lci = lci;
+	house->told[i].cid = cid;
 	house->told[i].token = token;
 }
 
-/* Of an LCI that the house told; 0 if it did not. */
-static inline uint64_t token_of(const struct house *house, uint32_t lci)
+/* Of a connection ID that the house told; 0 if it did not. */
+static inline uint64_t token_of(const struct house *house, uint32_t cid)
 {
 	for (uint32_t i = 0; i < TOLD; i++)
-		if (house->told[i].lci == lci)
+		if (house->told[i].cid == cid)
 			return house->told[i].token;
 	return 0;
 }
@@ -179,15 +179,15 @@ static inline void give_with(struct house *house, const struct wh_packet *packet
 static inline void give(
 	struct house *house, const struct wh_packet *packet, const struct wh_address *from)
 {
-	give_with(house, packet, token_of(house, packet->lci), from);
+	give_with(house, packet, token_of(house, packet->cid), from);
 }
 
 static inline void give_open(
-	struct house *house, uint32_t initiator_lci, const struct wh_address *from)
+	struct house *house, uint32_t initiator_cid, const struct wh_address *from)
 {
 	struct wh_packet open = {
 		.type = WH_PACKET_OPEN,
-		.open = {.params = params_of(initiator_lci), .stamp_us = 1},
+		.open = {.params = params_of(initiator_cid), .stamp_us = 1},
 	};
 
 	give(house, &open, from);
@@ -206,22 +206,22 @@ static inline struct wh_packet take(struct house *house, struct wh_address *to)
 	*to = *out.to;
 	if (packet.type == WH_PACKET_ACCEPT && packet.accept.refused == WH_STATUS_PENDING)
 		note_token(
-			house, packet.accept.acceptor_lci, wh_cookie_token(packet.accept.cookie));
+			house, packet.accept.acceptor_cid, wh_cookie_token(packet.accept.cookie));
 	if (packet.type == WH_PACKET_OPEN)
-		note_token(house, packet.open.params.initiator_lci,
+		note_token(house, packet.open.params.initiator_cid,
 			packet.open.params.initiator_token);
 	return packet;
 }
 
 static inline void give_confirm(struct house *house, const struct wh_packet *accept,
-	uint32_t initiator_lci, const struct wh_address *from)
+	uint32_t initiator_cid, const struct wh_address *from)
 {
 	struct wh_packet confirm = {
 		.type = WH_PACKET_CONFIRM,
 		.confirm =
 			{
-				.params = params_of(initiator_lci),
-				.acceptor_lci = accept->accept.acceptor_lci,
+				.params = params_of(initiator_cid),
+				.acceptor_cid = accept->accept.acceptor_cid,
 			},
 	};
 
@@ -237,16 +237,16 @@ static inline void turn(struct house *house, uint64_t now_tsc)
 }
 
 /* Opens a connection to the house and returns the session there. */
-static inline struct wh_session *open_to(struct house *house, uint32_t initiator_lci)
+static inline struct wh_session *open_to(struct house *house, uint32_t initiator_cid)
 {
 	struct wh_address to;
 
-	give_open(house, initiator_lci, &alice);
+	give_open(house, initiator_cid, &alice);
 
 	struct wh_packet accept = take(house, &to);
 
 	CU_ASSERT_EQUAL_FATAL(accept.accept.refused, WH_STATUS_PENDING);
-	give_confirm(house, &accept, initiator_lci, &alice);
+	give_confirm(house, &accept, initiator_cid, &alice);
 	return house->session[house->accepted - 1];
 }
 

@@ -70,14 +70,14 @@ static inline uint8_t maker_flags(struct wh_prng *prng, enum wh_packet_type type
 
 /* Into `room` bytes, some thousands at least; returns the length. */
 static inline size_t maker_packet(
-	struct wh_prng *prng, uint32_t lci, uint64_t token, uint8_t *bytes, size_t room)
+	struct wh_prng *prng, uint32_t cid, uint64_t token, uint8_t *bytes, size_t room)
 {
 	enum wh_packet_type type =
 		(enum wh_packet_type)(1 + wh_prng_below(prng, WH_PACKET_TYPES - 1));
 	struct wh_packet packet;
 
 	sample_make(type, (enum sample_size)wh_prng_below(prng, SAMPLE_SIZES), &packet);
-	packet.lci = lci;
+	packet.cid = cid;
 	for (uint64_t left = wh_prng_below(prng, 4); left > 0; left--) {
 		const struct packet_field *field = maker_field(prng, type);
 

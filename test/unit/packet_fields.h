@@ -257,9 +257,9 @@ static inline void packet_settle(struct wh_packet *packet, const struct packet_f
 		settle_params(&packet->confirm.params, pinned, 'c');
 		break;
 	case WH_PACKET_ACCEPT:
-		if (field_is(pinned, "acceptor_lci"))
+		if (field_is(pinned, "acceptor_cid"))
 			packet->accept.refused =
-				packet->accept.acceptor_lci == 0 ? WH_STATUS_BUSY : 0;
+				packet->accept.acceptor_cid == 0 ? WH_STATUS_BUSY : 0;
 		break;
 	case WH_PACKET_CRYPTO:
 		if (field_is(pinned, "bytes"))

@@ -206,12 +206,12 @@ static void sample_delay_warning(enum sample_size size, struct wh_packet *packet
 static void sample_params(enum sample_size size, struct wh_open_params *params)
 {
 	static const struct wh_open_params samples[SAMPLE_SIZES] = {
-		{.initiator_lci = 1,
+		{.initiator_cid = 1,
 			.payload_bytes = WH_PAYLOAD_BYTES_MIN,
 			.chunk_bytes = WH_CHUNK_BYTES_MIN,
 			.window_pkts = 64,
 			.period_us = 1},
-		{.initiator_lci = 0xa1a2a3a4,
+		{.initiator_cid = 0xa1a2a3a4,
 			.profile = 0x5a,
 			.recovery = WH_RECOVERY_HYBRID,
 			.repair_pkts = 0x0f0e,
@@ -224,7 +224,7 @@ static void sample_params(enum sample_size size, struct wh_open_params *params)
 			.object_bytes = UINT64_C(0xb1b2b3b4b5b6b7b8),
 			.name_bytes = 7,
 			.name = "run.dat"},
-		{.initiator_lci = UINT32_MAX,
+		{.initiator_cid = UINT32_MAX,
 			.profile = UINT8_MAX,
 			.recovery = WH_RECOVERY_FEC,
 			.repair_pkts = 0x0101,
@@ -260,7 +260,7 @@ static void sample_open(enum sample_size size, struct wh_packet *packet)
 	static const uint32_t stamps_us[SAMPLE_SIZES] = {0, 0xc1c2c3c4, UINT32_MAX};
 
 	packet->open.stamp_us = stamps_us[size];
-	packet->open.answer_lci = ~stamps_us[size];
+	packet->open.answer_cid = ~stamps_us[size];
 	sample_params(size, &packet->open.params);
 }
 
@@ -268,8 +268,8 @@ static void sample_accept(enum sample_size size, struct wh_packet *packet)
 {
 	static const struct wh_accept accepts[SAMPLE_SIZES] = {
 		{.refused = WH_STATUS_BUSY},
-		{.acceptor_lci = 0xa1a2a3a4, .stamp_us = 0xb1b2b3b4, .buffer_chunks = 0xc1c2c3c4},
-		{.acceptor_lci = UINT32_MAX,
+		{.acceptor_cid = 0xa1a2a3a4, .stamp_us = 0xb1b2b3b4, .buffer_chunks = 0xc1c2c3c4},
+		{.acceptor_cid = UINT32_MAX,
 			.stamp_us = UINT32_MAX,
 			.buffer_chunks = UINT32_MAX,
 			.refused = WH_STATUS_STALLED},
@@ -281,9 +281,9 @@ static void sample_accept(enum sample_size size, struct wh_packet *packet)
 
 static void sample_confirm(enum sample_size size, struct wh_packet *packet)
 {
-	static const uint32_t lcis[SAMPLE_SIZES] = {1, 0xd1d2d3d4, UINT32_MAX};
+	static const uint32_t cids[SAMPLE_SIZES] = {1, 0xd1d2d3d4, UINT32_MAX};
 
-	packet->confirm.acceptor_lci = lcis[size];
+	packet->confirm.acceptor_cid = cids[size];
 	sample_cookie(size, packet->confirm.cookie);
 	sample_params(size, &packet->confirm.params);
 }
@@ -443,13 +443,13 @@ static inline void sample_make(
 		[WH_PACKET_COOKIE] = sample_cookie_answer,
 		[WH_PACKET_CRYPTO] = sample_crypto,
 	};
-	static const uint32_t lcis[SAMPLE_SIZES] = {0, 0x11223344, UINT32_MAX};
+	static const uint32_t cids[SAMPLE_SIZES] = {0, 0x11223344, UINT32_MAX};
 	static const uint64_t serials[SAMPLE_SIZES] = {
 		0, UINT64_C(0x2122232425262728), WH_SERIAL_MAX - 1};
 
 	*packet = (struct wh_packet){
 		.type = type,
-		.lci = lcis[size],
+		.cid = cids[size],
 		.serial = serials[size],
 	};
 	makers[type](size, packet);

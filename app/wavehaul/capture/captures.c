@@ -224,8 +224,8 @@ static bool aim(
 	} else {
 		capture->first_queue = way.queue;
 		capture->filter.peer = way.peer;
-		capture->filter.lci_in = way.lci;
-		atomic_store(&capture->filter.lci_out, way.peer_lci);
+		capture->filter.cid_in = way.cid;
+		atomic_store(&capture->filter.cid_out, way.peer_cid);
 		if (!call->administers && !captures->owns(captures->context, call->uid, way.job))
 			wh_control_fail(call, WH_EXIT_OTHER,
 				"session %" PRIu64 " belongs to no job of yours: only root and "
@@ -436,7 +436,7 @@ static void look(struct wh_captures *captures, struct wh_capture *capture)
 			"parts");
 	} else if (capture->wanted.of == WH_CAPTURE_SESSION) {
 		if (wh_tel_session_way(capture->wanted.number, &way))
-			atomic_store_explicit(&filter->lci_out, way.peer_lci, memory_order_relaxed);
+			atomic_store_explicit(&filter->cid_out, way.peer_cid, memory_order_relaxed);
 		else
 			wh_capture_stop(captures, capture, "the session is over");
 	}

@@ -8,9 +8,9 @@
 
 /* In a UDP header, whose first field is the source port; and in a packet's head. */
 #define TARGET_PORT_OFFSET 2
-#define LCI_OFFSET         4
+#define CID_OFFSET         4
 
-static_assert(WH_CAPTURE_HEAD_BYTES == WH_ENCAP_BYTES_MAX + LCI_OFFSET + sizeof(uint32_t),
+static_assert(WH_CAPTURE_HEAD_BYTES == WH_ENCAP_BYTES_MAX + CID_OFFSET + sizeof(uint32_t),
 	"the identifier is looked at");
 
 static uint16_t port_at(const uint8_t *at)
@@ -24,7 +24,7 @@ static const uint8_t *udp_of(struct wh_heard *heard, const uint8_t *frame, size_
 	if (!wh_heard_ether(heard, frame, bytes) ||
 		(heard->type != WH_ETHER_TYPE_IPV4 && heard->type != WH_ETHER_TYPE_IPV6) ||
 		wh_heard_ip(heard) != WH_HEARD_OK || heard->protocol != WH_IP_PROTOCOL_UDP ||
-		heard->bytes < WH_UDP_BYTES + LCI_OFFSET + sizeof(uint32_t))
+		heard->bytes < WH_UDP_BYTES + CID_OFFSET + sizeof(uint32_t))
 		return NULL;
 	return heard->body;
 }
@@ -33,11 +33,11 @@ bool wh_capture_filter_takes(const struct wh_capture_filter *filter, const uint8
 	size_t frame_bytes, bool leaves)
 {
 	const struct wh_address *peer = &filter->peer;
-	uint32_t wanted = leaves ? atomic_load_explicit(&filter->lci_out, memory_order_relaxed)
-				 : filter->lci_in;
+	uint32_t wanted = leaves ? atomic_load_explicit(&filter->cid_out, memory_order_relaxed)
+				 : filter->cid_in;
 	struct wh_heard heard;
 	const uint8_t *udp;
-	uint32_t lci;
+	uint32_t cid;
 
 	if (filter->all)
 		return true;
@@ -47,6 +47,6 @@ bool wh_capture_filter_takes(const struct wh_capture_filter *filter, const uint8
 			wh_ip_address_bytes(peer->family)) != 0 ||
 		port_at(udp + (leaves ? TARGET_PORT_OFFSET : 0)) != peer->port)
 		return false;
-	memcpy(&lci, udp + WH_UDP_BYTES + LCI_OFFSET, sizeof(lci));
-	return rte_le_to_cpu_32(lci) == wanted;
+	memcpy(&cid, udp + WH_UDP_BYTES + CID_OFFSET, sizeof(cid));
+	return rte_le_to_cpu_32(cid) == wanted;
 }

@@ -14,8 +14,8 @@
 struct wh_capture_filter {
 	bool all; /* every frame; the other fields are unused */
 	struct wh_address peer;
-	uint32_t lci_in;          /* by which the peer addresses the session */
-	_Atomic uint32_t lci_out; /* by which the session addresses the peer; 0: not known yet */
+	uint32_t cid_in;          /* by which the peer addresses the session */
+	_Atomic uint32_t cid_out; /* by which the session addresses the peer; 0: not known yet */
 };
 
 /* The bytes of a frame that the filter reads: up to the identifier, with the longest headers. */

@@ -28,7 +28,7 @@ static enum wh_release_status welcome(void *context, uint64_t now_tsc,
 	return hooks->welcome(hooks->owner, now_tsc, params, peer, sa, buffer_chunks);
 }
 
-static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t lci,
+static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32_t cid,
 	const struct wh_address *peer, const struct wh_sa *sa, const struct wh_open_params *params,
 	uint64_t rtt_tsc)
 {
@@ -46,7 +46,7 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 	config.window_pkts = params->window_pkts;
 	wh_repair_follow(params, &config);
 	return ctx->hooks.accept(
-		ctx->hooks.owner, shard->number, &config, now_tsc, lci, peer, sa, params, rtt_tsc);
+		ctx->hooks.owner, shard->number, &config, now_tsc, cid, peer, sa, params, rtt_tsc);
 }
 
 static bool may_come(void *context, const struct wh_address *peer)

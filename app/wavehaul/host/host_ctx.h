@@ -27,7 +27,7 @@ struct wh_host_ctx_hooks {
 		const struct wh_open_params *params, const struct wh_address *peer,
 		const struct wh_sa *sa, uint32_t *buffer_chunks);
 	struct wh_session *(*accept)(void *owner, uint32_t shard,
-		const struct wh_session_config *config, uint64_t now_tsc, uint32_t lci,
+		const struct wh_session_config *config, uint64_t now_tsc, uint32_t cid,
 		const struct wh_address *peer, const struct wh_sa *sa,
 		const struct wh_open_params *params, uint64_t rtt_tsc);
 	void (*gone)(void *owner, struct wh_session *session);

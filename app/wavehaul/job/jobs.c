@@ -261,7 +261,7 @@ static void give_to_worker(struct wh_job *job, uint64_t now_tsc)
 
 /* Creates the job's session; this core has set the seat to TAKING. */
 static bool seat_session(struct wh_job *job, const struct wh_session_config *wanted,
-	uint64_t now_tsc, uint32_t lci, const struct wh_address *peer,
+	uint64_t now_tsc, uint32_t cid, const struct wh_address *peer,
 	const struct wh_open_params *params, uint64_t rtt_tsc)
 {
 	struct wh_session_config config = *wanted;
@@ -272,7 +272,7 @@ static bool seat_session(struct wh_job *job, const struct wh_session_config *wan
 	config.chunk_memory = wh_job_take_memory(job, WH_RECEIVER, &config);
 	if (config.chunk_memory == NULL)
 		return false;
-	job->seat.in = wh_session_accept(&config, now_tsc, lci, peer, params, rtt_tsc);
+	job->seat.in = wh_session_accept(&config, now_tsc, cid, peer, params, rtt_tsc);
 	if (job->seat.in == NULL) {
 		wh_job_give_memory(job, WH_RECEIVER);
 		return false;
@@ -282,7 +282,7 @@ static bool seat_session(struct wh_job *job, const struct wh_session_config *wan
 }
 
 static struct wh_session *accept_session(void *owner, uint32_t shard,
-	const struct wh_session_config *config, uint64_t now_tsc, uint32_t lci,
+	const struct wh_session_config *config, uint64_t now_tsc, uint32_t cid,
 	const struct wh_address *peer, const struct wh_sa *sa, const struct wh_open_params *params,
 	uint64_t rtt_tsc)
 {
@@ -295,7 +295,7 @@ static struct wh_session *accept_session(void *owner, uint32_t shard,
 		job = admit_job(jobs, now_tsc, params, &who, sa);
 	if (job == NULL)
 		return NULL;
-	if (!seat_session(job, config, now_tsc, lci, peer, params, rtt_tsc)) {
+	if (!seat_session(job, config, now_tsc, cid, peer, params, rtt_tsc)) {
 		atomic_store(&job->seat.state, WH_SEAT_FREE);
 		if (new_one) {
 			drop_job(jobs, job);

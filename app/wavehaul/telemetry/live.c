@@ -21,7 +21,7 @@ bool wh_tel_each_session(const struct wh_host *host,
 				continue;
 
 			const struct wh_tel_found found = {
-				.id = (uint64_t)shard << 32 | wh_session_lci(session),
+				.id = (uint64_t)shard << 32 | wh_session_cid(session),
 				.session = session,
 				.job = wh_session_context(session),
 				.transmits = place >= endpoint->config.places / 2,
@@ -204,8 +204,8 @@ static bool find_way(const struct wh_host *host, const struct wh_tel_found *foun
 		return false;
 	*wanted->way = (struct wh_tel_way){
 		.queue = (uint32_t)(found->id >> 32),
-		.lci = (uint32_t)found->id,
-		.peer_lci = wh_session_peer_lci(found->session),
+		.cid = (uint32_t)found->id,
+		.peer_cid = wh_session_peer_cid(found->session),
 		.peer = *wh_session_peer(found->session),
 		.job = found->job,
 	};

@@ -46,8 +46,8 @@ int wh_tel_set_option(
  */
 struct wh_tel_way {
 	uint32_t queue;
-	uint32_t lci;
-	uint32_t peer_lci; /* 0: not known yet */
+	uint32_t cid;
+	uint32_t peer_cid; /* 0: not known yet */
 	struct wh_address peer;
 	const void *job;
 };

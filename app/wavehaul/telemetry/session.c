@@ -16,9 +16,9 @@
 #include "telemetry/answer.h"
 #include "trust/fingerprint.h"
 
-static uint64_t id_of(uint32_t shard, uint32_t lci)
+static uint64_t id_of(uint32_t shard, uint32_t cid)
 {
-	return (uint64_t)shard << 32 | lci;
+	return (uint64_t)shard << 32 | cid;
 }
 
 static struct wh_session *session_at(const struct wh_endpoint *endpoint, uint32_t place)
@@ -50,7 +50,7 @@ static uint64_t *list_ids(const struct wh_host *host, uint64_t first, uint32_t *
 		for (uint32_t place = 0; place < places; place++) {
 			const struct wh_session *session = session_at(endpoint, place);
 
-			uint64_t id = session != NULL ? id_of(shard, wh_session_lci(session)) : 0;
+			uint64_t id = session != NULL ? id_of(shard, wh_session_cid(session)) : 0;
 
 			if (session != NULL && id >= first)
 				ids[(*count)++] = id;
@@ -111,7 +111,7 @@ struct look {
 static struct wh_session *find_session(const struct wh_host *host, uint64_t id, bool *transmits)
 {
 	uint64_t shard = id >> 32;
-	uint32_t lci = (uint32_t)id;
+	uint32_t cid = (uint32_t)id;
 
 	if (shard >= host->shards)
 		return NULL;
@@ -120,12 +120,12 @@ static struct wh_session *find_session(const struct wh_host *host, uint64_t id, 
 
 	WH_ASSERT((endpoint->config.places & (endpoint->config.places - 1)) == 0);
 
-	uint32_t place = lci & (endpoint->config.places - 1);
+	uint32_t place = cid & (endpoint->config.places - 1);
 	struct wh_session *session = session_at(endpoint, place);
 
 	/* The lower half of the places belongs to receivers. */
 	*transmits = place >= endpoint->config.places / 2;
-	return session != NULL && wh_session_lci(session) == lci ? session : NULL;
+	return session != NULL && wh_session_cid(session) == cid ? session : NULL;
 }
 
 static void fill_look(const struct wh_session *session, struct look *look)
@@ -215,7 +215,7 @@ static void put_what_it_is(json_t *data, uint64_t id, const struct look *look)
 		wh_address_text(&look->peer, host), look->peer.port);
 	wh_tel_put(data, "id", id);
 	wh_tel_put(data, "queue", id >> 32);
-	wh_tel_put(data, "lci", (uint32_t)id);
+	wh_tel_put(data, "cid", (uint32_t)id);
 	wh_tel_put_text(data, "role", look->transmits ? "transmitter" : "receiver");
 	wh_tel_put_text(data, "peer", peer);
 	put_seal(data, look);

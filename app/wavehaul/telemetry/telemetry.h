@@ -11,9 +11,9 @@
  *   /wavehaul/ports[,QUEUE]     packets, bytes, drops by reason: of all queues, or of one
  *   /wavehaul/cores[,CPU]       their work, and how busy they are; of one, the cycles by process
  *
- * A session's number is its LCI on our side, plus 2^32 times its queue. Rates and busy shares are
- * measured during the WH_TELEMETRY_SPAN_MS that the answer takes; counters begin with their owner
- * and never fall. If there is no answer it is null.
+ * A session's number is its connection ID on our side, plus 2^32 times its queue. Rates and busy
+ * shares are measured during the WH_TELEMETRY_SPAN_MS that the answer takes; counters begin with
+ * their owner and never fall. If there is no answer it is null.
  *
  * DPDK's telemetry thread reads counters that their owners write: each load is atomic, but two of
  * them may be of different moments.

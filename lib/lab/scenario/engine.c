@@ -464,7 +464,8 @@ static bool take_arrived(
 		wh_endpoint_input(&end->endpoint, now_tsc, now_tsc, arrived->control,
 			arrived->datagram.head_bytes, end->peer_address);
 		send_replies(end, now_tsc);
-	} else if (end->session != NULL) { /* otherwise CONFIRM was lost, and the LCI is unknown */
+	} else if (end->session !=
+		   NULL) { /* otherwise CONFIRM was lost, and the connection ID is unknown */
 		wh_session_looked(end->session, looked_tsc);
 		take_in(end, now_tsc, &packet);
 	}
@@ -609,7 +610,7 @@ static enum wh_release_status welcome(void *context, uint64_t now_tsc,
 	return WH_STATUS_PENDING;
 }
 
-static struct wh_session *accept(void *context, uint64_t now_tsc, uint32_t lci,
+static struct wh_session *accept(void *context, uint64_t now_tsc, uint32_t cid,
 	const struct wh_address *peer, const struct wh_sa *sa, const struct wh_open_params *params,
 	uint64_t rtt_tsc)
 {
@@ -618,7 +619,7 @@ static struct wh_session *accept(void *context, uint64_t now_tsc, uint32_t lci,
 
 	(void)sa;
 	engine->receiver.session = wh_sim_insist(
-		wh_session_accept(&engine->session, now_tsc, lci, peer, params, rtt_tsc),
+		wh_session_accept(&engine->session, now_tsc, cid, peer, params, rtt_tsc),
 		wh_session_table_bytes(WH_RECEIVER, &engine->session));
 	/* Earlier sessions of a sender that reopened, whose data arrive again; freed at the end. */
 	wh_session_set_context(engine->receiver.session, before);

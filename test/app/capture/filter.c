@@ -19,14 +19,14 @@ static const struct wh_address peer6 = {WH_IPV6, {0x20, 1, 0xd, 0xb8, [15] = 2},
 
 /* Of a packet of so many bytes between the two. */
 static size_t write_frame(uint8_t *frame, const struct wh_address *source,
-	const struct wh_address *target, uint16_t vlan, uint32_t lci, size_t bytes)
+	const struct wh_address *target, uint16_t vlan, uint32_t cid, size_t bytes)
 {
 	const struct wh_flow flow = {.vlan = vlan, .source = *source, .target = *target};
 	uint8_t packet[256] = {0};
 	struct wh_encap encap;
 
-	lci = rte_cpu_to_le_32(lci);
-	memcpy(packet + 4, &lci, sizeof(lci));
+	cid = rte_cpu_to_le_32(cid);
+	memcpy(packet + 4, &cid, sizeof(cid));
 	wh_encap_init(&encap, &flow);
 	wh_encap_write(&encap, frame, packet, bytes, packet + bytes, 0);
 	memcpy(frame + encap.bytes, packet, bytes);
@@ -36,7 +36,7 @@ static size_t write_frame(uint8_t *frame, const struct wh_address *source,
 static void expect_session(
 	const struct wh_address *here, const struct wh_address *peer, uint16_t vlan)
 {
-	struct wh_capture_filter filter = {.peer = *peer, .lci_in = IN, .lci_out = OUT};
+	struct wh_capture_filter filter = {.peer = *peer, .cid_in = IN, .cid_out = OUT};
 	struct wh_address other = *peer;
 	uint8_t frame[512];
 	size_t in = write_frame(frame, peer, here, vlan, IN, 64);
@@ -47,7 +47,7 @@ static void expect_session(
 	CU_ASSERT_FALSE(wh_capture_filter_takes(&filter, frame, in, false));
 	size_t out = write_frame(frame, here, peer, vlan, OUT, 64);
 	CU_ASSERT_TRUE(wh_capture_filter_takes(&filter, frame, out, true));
-	atomic_store(&filter.lci_out, 0);
+	atomic_store(&filter.cid_out, 0);
 	CU_ASSERT_FALSE(wh_capture_filter_takes(&filter, frame, out, true));
 	out = write_frame(frame, here, peer, vlan, 0, 64);
 	CU_ASSERT_FALSE(wh_capture_filter_takes(&filter, frame, out, true));
@@ -71,7 +71,7 @@ static void a_session_is_known_each_way(void)
 /* Each length, and each byte changed: some are taken, no read goes beyond. */
 static void any_bytes_are_borne(void)
 {
-	const struct wh_capture_filter filter = {.peer = peer4, .lci_in = IN};
+	const struct wh_capture_filter filter = {.peer = peer4, .cid_in = IN};
 	const struct wh_capture_filter all = {.all = true};
 	uint8_t frame[512];
 	size_t bytes = write_frame(frame, &peer4, &here4, 0, IN, 8);

@@ -22,7 +22,7 @@ static const struct wh_address peer = {
 	.port = 5760,
 };
 
-static const struct wh_offer welcome = {.lci = 0x40, .buffer_chunks = 77};
+static const struct wh_offer welcome = {.cid = 0x40, .buffer_chunks = 77};
 
 static struct wh_packet make_open(void)
 {
@@ -32,7 +32,7 @@ static struct wh_packet make_open(void)
 			{
 				.params =
 					{
-						.initiator_lci = 0x1234,
+						.initiator_cid = 0x1234,
 						.profile = 1,
 						.payload_bytes = 1408,
 						.chunk_bytes = 1 << 20,
@@ -53,7 +53,7 @@ static struct wh_confirm confirm_of(const struct wh_packet *open, const struct w
 {
 	struct wh_confirm confirm = {
 		.params = open->open.params,
-		.acceptor_lci = accept->accept.acceptor_lci,
+		.acceptor_cid = accept->accept.acceptor_cid,
 	};
 
 	memcpy(confirm.cookie, accept->accept.cookie, WH_COOKIE_BYTES);
@@ -69,8 +69,8 @@ static void test_accept_fields(void)
 	wh_listener_accept(
 		&listener, NOW, &open.open.params, open.open.stamp_us, &peer, &welcome, &accept);
 	CU_ASSERT_EQUAL(accept.type, WH_PACKET_ACCEPT);
-	CU_ASSERT_EQUAL(accept.lci, 0x1234);
-	CU_ASSERT_EQUAL(accept.accept.acceptor_lci, 0x40);
+	CU_ASSERT_EQUAL(accept.cid, 0x1234);
+	CU_ASSERT_EQUAL(accept.accept.acceptor_cid, 0x40);
 	CU_ASSERT_EQUAL(accept.accept.stamp_us, 4242);
 	CU_ASSERT_EQUAL(accept.accept.buffer_chunks, 77);
 	CU_ASSERT_EQUAL(accept.accept.refused, WH_STATUS_PENDING);
@@ -148,7 +148,7 @@ static void test_confirm_refused(void)
 	CU_ASSERT_FALSE(wh_listener_confirmed(&listener, NOW, &good, &other, &rtt_tsc));
 	stranger.key[15] ^= 1;
 	CU_ASSERT_FALSE(wh_listener_confirmed(&stranger, NOW, &good, &peer, &rtt_tsc));
-	confirm.acceptor_lci = 0x41;
+	confirm.acceptor_cid = 0x41;
 	CU_ASSERT_FALSE(wh_listener_confirmed(&listener, NOW, &confirm, &peer, &rtt_tsc));
 	confirm = good;
 	confirm.params.window_pkts = 8192;

@@ -25,9 +25,9 @@ static void test_open_keeps_no_state(void)
 		struct wh_packet accept = take(&house, &to);
 
 		CU_ASSERT_EQUAL(accept.type, WH_PACKET_ACCEPT);
-		CU_ASSERT_EQUAL(accept.lci, 5);
+		CU_ASSERT_EQUAL(accept.cid, 5);
 		CU_ASSERT_EQUAL(accept.accept.buffer_chunks, CHUNKS);
-		CU_ASSERT_TRUE(accept.accept.acceptor_lci % PLACES < HALF);
+		CU_ASSERT_TRUE(accept.accept.acceptor_cid % PLACES < HALF);
 		CU_ASSERT_TRUE(wh_address_equal(&to, &alice));
 	}
 	CU_ASSERT_EQUAL(house.accepted, 0);
@@ -48,12 +48,12 @@ static void test_two_at_once(void)
 	struct wh_packet first = take(&house, &to);
 	struct wh_packet second = take(&house, &to);
 
-	CU_ASSERT_NOT_EQUAL(first.accept.acceptor_lci, second.accept.acceptor_lci);
+	CU_ASSERT_NOT_EQUAL(first.accept.acceptor_cid, second.accept.acceptor_cid);
 	give_confirm(&house, &second, 6, &alice);
 	give_confirm(&house, &first, 5, &alice);
 	CU_ASSERT_EQUAL_FATAL(house.accepted, 2);
-	CU_ASSERT_EQUAL(wh_session_params(house.session[0])->initiator_lci, 6);
-	CU_ASSERT_EQUAL(wh_session_params(house.session[1])->initiator_lci, 5);
+	CU_ASSERT_EQUAL(wh_session_params(house.session[0])->initiator_cid, 6);
+	CU_ASSERT_EQUAL(wh_session_params(house.session[1])->initiator_cid, 5);
 
 	/* Repeated, since nothing was heard yet: still two. */
 	give_confirm(&house, &first, 5, &alice);
@@ -62,7 +62,7 @@ static void test_two_at_once(void)
 	/* An abort of one is none of the other. */
 	struct wh_packet abort = {
 		.type = WH_PACKET_RELEASE,
-		.lci = second.accept.acceptor_lci,
+		.cid = second.accept.acceptor_cid,
 		.release = {.stage = WH_RELEASE_ABORT, .status = WH_STATUS_INTERRUPTED},
 	};
 
@@ -87,7 +87,7 @@ static void test_too_late(void)
 	}
 	/* The first and the last offer are the same place. */
 	CU_ASSERT_EQUAL(
-		offer[0].accept.acceptor_lci % PLACES, offer[HALF].accept.acceptor_lci % PLACES);
+		offer[0].accept.acceptor_cid % PLACES, offer[HALF].accept.acceptor_cid % PLACES);
 	give_confirm(&house, &offer[HALF], 100 + HALF, &alice);
 	CU_ASSERT_EQUAL(house.accepted, 1);
 	give_confirm(&house, &offer[0], 100, &alice);
@@ -96,9 +96,9 @@ static void test_too_late(void)
 	struct wh_packet refusal = take(&house, &to);
 
 	CU_ASSERT_EQUAL(refusal.type, WH_PACKET_ACCEPT);
-	CU_ASSERT_EQUAL(refusal.lci, 100);
+	CU_ASSERT_EQUAL(refusal.cid, 100);
 	CU_ASSERT_EQUAL(refusal.accept.refused, WH_STATUS_BUSY);
-	CU_ASSERT_EQUAL(refusal.accept.acceptor_lci, offer[0].accept.acceptor_lci);
+	CU_ASSERT_EQUAL(refusal.accept.acceptor_cid, offer[0].accept.acceptor_cid);
 
 	house.no_memory = true;
 	give_confirm(&house, &offer[1], 101, &alice);
@@ -155,8 +155,8 @@ static void test_unwelcome(void)
 	CU_ASSERT_EQUAL(house.endpoint.stats.refused_opens, 1);
 
 	/* A refusal tells no identifier, and cannot be confirmed. */
-	CU_ASSERT_EQUAL(refusal.accept.acceptor_lci, 0);
-	refusal.accept.acceptor_lci = 64;
+	CU_ASSERT_EQUAL(refusal.accept.acceptor_cid, 0);
+	refusal.accept.acceptor_cid = 64;
 	give_confirm(&house, &refusal, 5, &bob);
 	CU_ASSERT_EQUAL(house.accepted, 0);
 	CU_ASSERT_EQUAL(house.endpoint.stats.bad_cookie_pkts, 1);
@@ -180,7 +180,7 @@ static void test_strangers(void)
 	struct wh_address to;
 	struct wh_packet state = {
 		.type = WH_PACKET_TRANS_STATE,
-		.lci = 0x77,
+		.cid = 0x77,
 		.trans_state = {.lower = 1000, .upper = 1000},
 	};
 
@@ -194,7 +194,7 @@ static void test_strangers(void)
 
 	give_confirm(&house, &accept, 5, &alice);
 	CU_ASSERT_EQUAL_FATAL(house.accepted, 1);
-	state.lci = accept.accept.acceptor_lci;
+	state.cid = accept.accept.acceptor_cid;
 	give(&house, &state, &bob);
 	CU_ASSERT_EQUAL(house.endpoint.stats.wrong_peer_pkts, 1);
 	CU_ASSERT_EQUAL(wh_session_stats(house.session[0]).control_received_pkts, 0);
@@ -202,7 +202,7 @@ static void test_strangers(void)
 	CU_ASSERT_EQUAL(wh_session_stats(house.session[0]).control_received_pkts, 1);
 
 	close_out(&house, house.session[0]);
-	state.lci += PLACES; /* of the same place, and not offered yet */
+	state.cid += PLACES; /* of the same place, and not offered yet */
 	give(&house, &state, &alice);
 	CU_ASSERT_EQUAL(house.endpoint.stats.no_session_pkts, 2);
 	wh_endpoint_input(&house.endpoint, NOW, NOW, (uint8_t *)"?", 1, &alice);
@@ -219,7 +219,7 @@ static void test_all_places_taken(void)
 
 	house_open(&house);
 	for (uint32_t i = 0; i < HALF; i++)
-		seen |= UINT64_C(1) << wh_session_lci(open_to(&house, 100 + i)) % PLACES;
+		seen |= UINT64_C(1) << wh_session_cid(open_to(&house, 100 + i)) % PLACES;
 	CU_ASSERT_EQUAL(seen, UINT32_MAX); /* each place of the lower half once */
 	give_open(&house, 5, &alice);
 
@@ -227,10 +227,10 @@ static void test_all_places_taken(void)
 
 	CU_ASSERT_EQUAL(refusal.type, WH_PACKET_ACCEPT);
 	CU_ASSERT_EQUAL(refusal.accept.refused, WH_STATUS_BUSY);
-	CU_ASSERT_EQUAL(refusal.accept.acceptor_lci, 0);
+	CU_ASSERT_EQUAL(refusal.accept.acceptor_cid, 0);
 
-	/* One that leaves makes room, and its LCI is not used again. */
-	uint32_t old_lci = wh_session_lci(house.session[7]);
+	/* One that leaves makes room, and its connection ID is not used again. */
+	uint32_t old_cid = wh_session_cid(house.session[7]);
 
 	close_out(&house, house.session[7]);
 	give_open(&house, 5, &alice);
@@ -238,8 +238,8 @@ static void test_all_places_taken(void)
 	struct wh_packet accept = take(&house, &to);
 
 	CU_ASSERT_EQUAL(accept.accept.refused, WH_STATUS_PENDING);
-	CU_ASSERT_EQUAL(accept.accept.acceptor_lci % PLACES, old_lci % PLACES);
-	CU_ASSERT_NOT_EQUAL(accept.accept.acceptor_lci, old_lci);
+	CU_ASSERT_EQUAL(accept.accept.acceptor_cid % PLACES, old_cid % PLACES);
+	CU_ASSERT_NOT_EQUAL(accept.accept.acceptor_cid, old_cid);
 	house_close(&house);
 }
 
@@ -252,7 +252,7 @@ static struct wh_session *make_transmitter(const struct house *house)
 	return session;
 }
 
-/* An LCI of the upper half goes out with the OPEN of the turn that takes it. */
+/* A connection ID of the upper half goes out with the OPEN of the turn that takes it. */
 static void test_opened_by_us(void)
 {
 	struct house house;
@@ -264,17 +264,17 @@ static void test_opened_by_us(void)
 
 	CU_ASSERT_EQUAL(wh_endpoint_send_deadline(&house.endpoint), WH_TSC_NEVER);
 	CU_ASSERT_EQUAL_FATAL(wh_endpoint_open(&house.endpoint, session), 0);
-	CU_ASSERT_EQUAL(wh_session_lci(session), 0);
+	CU_ASSERT_EQUAL(wh_session_cid(session), 0);
 	CU_ASSERT_EQUAL(wh_endpoint_send_deadline(&house.endpoint), 0);
 	turn(&house, NOW);
 
 	struct wh_packet open = take(&house, &to);
 
 	CU_ASSERT_EQUAL(open.type, WH_PACKET_OPEN);
-	CU_ASSERT_EQUAL(open.open.params.initiator_lci, wh_session_lci(session));
+	CU_ASSERT_EQUAL(open.open.params.initiator_cid, wh_session_cid(session));
 	CU_ASSERT_EQUAL(open.open.params.object_bytes, UINT64_MAX);
 	CU_ASSERT_EQUAL(open.open.stamp_us, (uint32_t)(NOW / 1000));
-	CU_ASSERT_TRUE(wh_session_lci(session) % PLACES >= HALF);
+	CU_ASSERT_TRUE(wh_session_cid(session) % PLACES >= HALF);
 	CU_ASSERT_TRUE(wh_address_equal(&to, &bob));
 	/* Repeated 50 ms after the turn, whatever the clock was where it was made. */
 	CU_ASSERT_EQUAL(wh_endpoint_send_deadline(&house.endpoint), NOW + HZ / 20);
@@ -308,7 +308,7 @@ static void test_no_place_for_ours(void)
 	}
 	CU_ASSERT_EQUAL(wh_session_news(session[HALF]).phase, WH_PHASE_CLOSED);
 	CU_ASSERT_EQUAL(wh_session_news(session[HALF]).outcome, WH_STATUS_BUSY);
-	CU_ASSERT_EQUAL(wh_session_lci(session[HALF]), 0);
+	CU_ASSERT_EQUAL(wh_session_cid(session[HALF]), 0);
 	for (uint32_t i = 0; i < 4; i++)
 		turn(&house, NOW);
 	CU_ASSERT_EQUAL(house.gone, 1);
@@ -323,7 +323,7 @@ static void test_no_place_for_ours(void)
 	turn(&house, NOW);
 	CU_ASSERT_EQUAL(wh_session_news(session[HALF]).outcome, WH_STATUS_PENDING);
 	CU_ASSERT_EQUAL(
-		wh_session_lci(session[HALF]) % PLACES, wh_session_lci(session[3]) % PLACES);
+		wh_session_cid(session[HALF]) % PLACES, wh_session_cid(session[3]) % PLACES);
 	for (uint32_t i = 0; i < HALF + 2; i++)
 		wh_session_destroy(session[i]);
 	house_close(&house);
@@ -480,17 +480,17 @@ static void test_done_after_outage(void)
 	house_close(&theirs);
 }
 
-static struct wh_packet release(uint32_t lci, enum wh_release_stage stage)
+static struct wh_packet release(uint32_t cid, enum wh_release_stage stage)
 {
 	return (struct wh_packet){
 		.type = WH_PACKET_RELEASE,
-		.lci = lci,
+		.cid = cid,
 		.release = {.stage = (uint8_t)stage, .status = WH_STATUS_NO_SPACE},
 	};
 }
 
 static void expect_closing_packet(struct house *house, const struct wh_packet *packet,
-	const struct wh_address *from, uint32_t lci, enum wh_release_stage stage,
+	const struct wh_address *from, uint32_t cid, enum wh_release_stage stage,
 	enum wh_release_status status)
 {
 	struct wh_address to;
@@ -501,7 +501,7 @@ static void expect_closing_packet(struct house *house, const struct wh_packet *p
 	struct wh_packet again = take(house, &to);
 
 	CU_ASSERT_EQUAL_FATAL(again.type, WH_PACKET_RELEASE);
-	CU_ASSERT_EQUAL(again.lci, lci);
+	CU_ASSERT_EQUAL(again.cid, cid);
 	CU_ASSERT_EQUAL(again.release.stage, stage);
 	CU_ASSERT_EQUAL(again.release.status, status);
 	CU_ASSERT_EQUAL(house->endpoint.stats.repeated_closings, before + 1);
@@ -528,11 +528,11 @@ static void test_closing_of_receiver(void)
 	house_open(&house);
 
 	struct wh_session *receiver = open_to(&house, 5);
-	uint32_t lci = wh_session_lci(receiver);
-	struct wh_packet request = release(lci, WH_RELEASE_REQUEST);
+	uint32_t cid = wh_session_cid(receiver);
+	struct wh_packet request = release(cid, WH_RELEASE_REQUEST);
 	struct wh_packet state = {
 		.type = WH_PACKET_TRANS_STATE,
-		.lci = lci,
+		.cid = cid,
 		.trans_state = {.lower = 1000, .upper = 1000},
 	};
 
@@ -544,11 +544,11 @@ static void test_closing_of_receiver(void)
 
 	/* Nobody else learns of it, and two ends that have left do not answer each other. */
 	expect_silence(&house, &request, &bob);
-	request.lci += PLACES;
+	request.cid += PLACES;
 	expect_silence(&house, &request, &alice);
 
-	const struct wh_packet done = release(lci, WH_RELEASE_DONE);
-	const struct wh_packet abort = release(lci, WH_RELEASE_ABORT);
+	const struct wh_packet done = release(cid, WH_RELEASE_DONE);
+	const struct wh_packet abort = release(cid, WH_RELEASE_ABORT);
 
 	expect_silence(&house, &done, &alice);
 	expect_silence(&house, &abort, &alice);
@@ -557,7 +557,7 @@ static void test_closing_of_receiver(void)
 	for (uint32_t i = 0; i < HALF - 1; i++)
 		open_to(&house, 100 + i);
 	receiver = open_to(&house, 6);
-	CU_ASSERT_EQUAL(wh_session_lci(receiver) % PLACES, lci % PLACES);
+	CU_ASSERT_EQUAL(wh_session_cid(receiver) % PLACES, cid % PLACES);
 	expect_closing_packet(&house, &state, &alice, 5, WH_RELEASE_ABORT, WH_STATUS_INTERRUPTED);
 	CU_ASSERT_EQUAL(wh_session_stats(receiver).control_received_pkts, 0);
 	close_out(&house, receiver);
@@ -572,7 +572,7 @@ static void test_closing_of_transmitter(void)
 	struct wh_address to;
 	struct wh_packet accept = {
 		.type = WH_PACKET_ACCEPT,
-		.accept = {.acceptor_lci = 0x99, .buffer_chunks = CHUNKS, .stamp_us = NOW / 1000},
+		.accept = {.acceptor_cid = 0x99, .buffer_chunks = CHUNKS, .stamp_us = NOW / 1000},
 	};
 	struct wh_packet state = {.type = WH_PACKET_RCV_STATE};
 
@@ -583,19 +583,19 @@ static void test_closing_of_transmitter(void)
 	CU_ASSERT_EQUAL(wh_endpoint_open(&house.endpoint, transmitter), 0);
 	turn(&house, NOW);
 	CU_ASSERT_EQUAL(take(&house, &to).type, WH_PACKET_OPEN);
-	accept.lci = wh_session_lci(transmitter);
-	state.lci = accept.lci;
+	accept.cid = wh_session_cid(transmitter);
+	state.cid = accept.cid;
 	give(&house, &accept, &bob);
 	turn(&house, NOW);
 
-	const struct wh_packet reply = release(accept.lci, WH_RELEASE_REPLY);
+	const struct wh_packet reply = release(accept.cid, WH_RELEASE_REPLY);
 
 	give(&house, &reply, &bob);
 	turn(&house, NOW);
 	CU_ASSERT_EQUAL(wh_session_outcome(transmitter), WH_STATUS_NO_SPACE);
 	while (take(&house, &to).type != 0)
 		;
-	CU_ASSERT_EQUAL(house.endpoint.closing_packet[accept.lci % PLACES].lci, 0);
+	CU_ASSERT_EQUAL(house.endpoint.closing_packet[accept.cid % PLACES].cid, 0);
 	/* It stays 50 ms, for a core that sleeps. */
 	turn(&house, NOW + 49 * HZ / 1000);
 	CU_ASSERT_EQUAL(wh_session_news(transmitter).phase, WH_PHASE_RELEASING);
@@ -612,7 +612,7 @@ static void test_closing_of_transmitter(void)
 	CU_ASSERT_EQUAL(wh_endpoint_open(&house.endpoint, transmitter), 0);
 	turn(&house, NOW);
 
-	const struct wh_packet unasked = release(wh_session_lci(transmitter), WH_RELEASE_REPLY);
+	const struct wh_packet unasked = release(wh_session_cid(transmitter), WH_RELEASE_REPLY);
 
 	close_out(&house, transmitter);
 	expect_silence(&house, &unasked, &bob);
@@ -652,7 +652,7 @@ static void test_between_the_halves(void)
 
 	struct wh_packet refusal = {
 		.type = WH_PACKET_ACCEPT,
-		.lci = wh_session_lci(transmitter),
+		.cid = wh_session_cid(transmitter),
 		.accept = {.refused = WH_STATUS_REFUSED},
 	};
 

@@ -11,14 +11,14 @@
 const char wh_suite_name[] = "endpoint_data";
 
 /* A data packet of the first chunk, of 4096 bytes; `damage` is done to its last byte. */
-static void give_data(struct house *house, uint32_t lci, uint64_t serial, uint16_t index,
+static void give_data(struct house *house, uint32_t cid, uint64_t serial, uint16_t index,
 	uint8_t content, uint8_t damage, const struct wh_address *from)
 {
 	static uint8_t bytes[WH_HEAD_BYTES + 1408];
 	uint8_t payload[1408];
 	struct wh_packet packet = {
 		.type = WH_PACKET_DATA,
-		.lci = lci,
+		.cid = cid,
 		.serial = serial,
 		.payload = payload,
 		.data = {.index = index, .k = 3, .payload_bytes = index < 2 ? 1408 : 1280},
@@ -26,7 +26,7 @@ static void give_data(struct house *house, uint32_t lci, uint64_t serial, uint16
 	size_t length = WH_HEAD_BYTES + packet.data.payload_bytes;
 
 	memset(payload, content, sizeof(payload));
-	closed_encode(&packet, token_of(house, lci), bytes, sizeof(bytes));
+	closed_encode(&packet, token_of(house, cid), bytes, sizeof(bytes));
 	bytes[length - 1] ^= damage;
 	give_bytes(house, bytes, length, from);
 }
@@ -40,25 +40,25 @@ static void test_data_in_place(void)
 	house_open(&house);
 
 	struct wh_session *session = open_to(&house, 5);
-	uint32_t lci = wh_session_lci(session);
+	uint32_t cid = wh_session_cid(session);
 
-	give_data(&house, lci, 1000, 0, 0x10, 0, &alice);
-	give_data(&house, lci, 1001, 1, 0x11, 1, &alice); /* damaged */
+	give_data(&house, cid, 1000, 0, 0x10, 0, &alice);
+	give_data(&house, cid, 1001, 1, 0x11, 1, &alice); /* damaged */
 	CU_ASSERT_EQUAL(house.endpoint.stats.bad[WH_WIRE_TAG], 1);
 	CU_ASSERT_EQUAL(wh_session_stats(session).received_pkts, 1);
-	give_data(&house, lci, 1002, 2, 0x12, 0, &alice);
-	give_data(&house, lci, 1002, 2, 0x22, 0, &alice); /* twice, with other bytes */
-	give_data(&house, lci, 1000, 0, 0x20, 1, &alice); /* twice, and damaged */
-	give_data(&house, lci, 1003, 0, 0x30, 0, &alice); /* for a place that is taken */
-	give_data(&house, lci, 1001, 1, 0x41, 0, &bob);
-	give_data(&house, lci + 64, 1001, 1, 0x51, 0, &alice);
+	give_data(&house, cid, 1002, 2, 0x12, 0, &alice);
+	give_data(&house, cid, 1002, 2, 0x22, 0, &alice); /* twice, with other bytes */
+	give_data(&house, cid, 1000, 0, 0x20, 1, &alice); /* twice, and damaged */
+	give_data(&house, cid, 1003, 0, 0x30, 0, &alice); /* for a place that is taken */
+	give_data(&house, cid, 1001, 1, 0x41, 0, &bob);
+	give_data(&house, cid + 64, 1001, 1, 0x51, 0, &alice);
 	CU_ASSERT_EQUAL(house.endpoint.stats.wrong_peer_pkts, 1);
 	CU_ASSERT_EQUAL(house.endpoint.stats.no_session_pkts, 1);
 	CU_ASSERT_EQUAL(house.endpoint.stats.bad[WH_WIRE_TAG], 2);
 	turn(&house, NOW);
 	CU_ASSERT_PTR_NULL(wh_fifo_pop(wh_session_deliver_chunks(session)));
 
-	give_data(&house, lci, 1001, 1, 0x11, 0, &alice); /* again, and right */
+	give_data(&house, cid, 1001, 1, 0x11, 0, &alice); /* again, and right */
 	turn(&house, NOW);
 
 	const struct wh_chunk *chunk = wh_fifo_pop(wh_session_deliver_chunks(session));

@@ -76,9 +76,9 @@ static void test_identifiers_are_random(void)
 		struct wh_packet accept = take(&house, &to);
 		uint64_t token = wh_cookie_token(accept.accept.cookie);
 
-		ones += (uint32_t)__builtin_popcount((accept.accept.acceptor_lci ^ last) / PLACES);
+		ones += (uint32_t)__builtin_popcount((accept.accept.acceptor_cid ^ last) / PLACES);
 		ones += (uint32_t)__builtin_popcountll(token ^ last_token);
-		last = accept.accept.acceptor_lci;
+		last = accept.accept.acceptor_cid;
 		last_token = token;
 	}
 	/* Of 26 and 64 bits half change each time: 45,000 of 90,000, give or take 150. */
@@ -104,10 +104,10 @@ static void test_token(void)
 	};
 
 	for (uint32_t i = 0; i < sizeof(packet) / sizeof(packet[0]); i++) {
-		packet[i].lci = wh_session_lci(session);
+		packet[i].cid = wh_session_cid(session);
 		for (uint32_t bit = 0; bit < 64; bit++)
 			give_with(&house, &packet[i],
-				token_of(&house, packet[i].lci) ^ UINT64_C(1) << bit, &alice);
+				token_of(&house, packet[i].cid) ^ UINT64_C(1) << bit, &alice);
 	}
 	turn(&house, NOW);
 	CU_ASSERT_EQUAL(house.endpoint.stats.bad[WH_WIRE_TAG], 256);

@@ -113,7 +113,7 @@ static struct wh_session *begin(struct house *house, uint8_t answer[WH_VERSIONS_
 
 	CU_ASSERT_TRUE_FATAL(length >= WH_VERSIONS_BYTES);
 	CU_ASSERT_EQUAL_FATAL(wh_packet_decode(open, length, &packet), WH_WIRE_OK);
-	note_token(house, packet.open.params.initiator_lci, packet.open.params.initiator_token);
+	note_token(house, packet.open.params.initiator_cid, packet.open.params.initiator_token);
 	memset(answer, 0, 8);
 	answer[1] = 1;
 	answer[2] = OTHER;
@@ -157,7 +157,7 @@ static void test_made_up(void)
 	struct wh_session *session = begin(&house, answer);
 
 	give_bytes(&house, answer, sizeof(answer), &alice);
-	for (uint32_t at = 8 + 64; at < 8 + 68; at++) { /* the initiator's LCI */
+	for (uint32_t at = 8 + 64; at < 8 + 68; at++) { /* the initiator's connection ID */
 		answer[at] ^= 1;
 		give_bytes(&house, answer, sizeof(answer), &bob);
 		answer[at] ^= 1;
@@ -186,8 +186,8 @@ static void test_accept_counts_more(void)
 		struct wh_session *session = begin(&house, answer);
 		struct wh_packet accept = {
 			.type = WH_PACKET_ACCEPT,
-			.lci = wh_session_lci(session),
-			.accept = {.acceptor_lci = 9, .buffer_chunks = CHUNKS},
+			.cid = wh_session_cid(session),
+			.accept = {.acceptor_cid = 9, .buffer_chunks = CHUNKS},
 		};
 
 		if (before)

@@ -458,12 +458,12 @@ static void anew(void)
 		CU_ASSERT(world.confirms > 5);
 
 		uint32_t opens = world.opens;
-		uint64_t lci = world.host[0].session->local_lci;
+		uint64_t cid = world.host[0].session->local_cid;
 
 		for (uint32_t ms = 0; ms < 9000; ms++)
 			step();
 		CU_ASSERT(world.opens > opens);
-		CU_ASSERT_NOT_EQUAL(world.host[0].session->local_lci, lci);
+		CU_ASSERT_NOT_EQUAL(world.host[0].session->local_cid, cid);
 		world.lost_confirms = 0;
 		CU_ASSERT(contact(10000) < 6000);
 		part();
@@ -486,7 +486,7 @@ static void taken_since(void)
 		step();
 	}
 	CU_ASSERT_EQUAL(world.opens, 0);
-	server->spent_us[wh_place_of(server, world.host[0].session->peer_lci)] = UINT64_MAX;
+	server->spent_us[wh_place_of(server, world.host[0].session->peer_cid)] = UINT64_MAX;
 	for (uint32_t ms = 0; ms < 2000 && world.opens == 0; ms++)
 		step();
 	CU_ASSERT(world.opens > 0);

@@ -21,7 +21,7 @@ const char wh_suite_name[] = "session";
 #define NOW     (10 * HZ)
 #define PAYLOAD 1408
 #define FIRST   UINT64_C(1000)
-#define LCI     0x41
+#define CID     0x41
 
 static const struct wh_address peer = {.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = 1000};
 
@@ -38,7 +38,7 @@ static struct wh_session_config config_with(
 static struct wh_open_params params_of(const struct wh_session_config *config)
 {
 	return (struct wh_open_params){
-		.initiator_lci = 5,
+		.initiator_cid = 5,
 		.profile = 1,
 		.payload_bytes = PAYLOAD,
 		.chunk_bytes = config->chunk_bytes,
@@ -55,7 +55,7 @@ static struct wh_session *make(enum wh_role role, const struct wh_session_config
 
 	return role == WH_TRANSMITTER
 		       ? wh_session_open(config, &peer, "stream", WH_OBJECT_BYTES_UNKNOWN)
-		       : wh_session_accept(config, NOW, LCI, &peer, &params, MS);
+		       : wh_session_accept(config, NOW, CID, &peer, &params, MS);
 }
 
 /* A session of control messages fits into 42 KiB, all of it in use. */
@@ -136,7 +136,7 @@ static void give_data(struct rig *rig, uint32_t chunk, uint16_t index, uint16_t 
 	uint8_t payload[PAYLOAD];
 	const struct wh_packet packet = {
 		.type = WH_PACKET_DATA,
-		.lci = LCI,
+		.cid = CID,
 		.serial = rig->serial++,
 		.payload = rig->memory == NULL ? NULL : payload,
 		.data =
@@ -220,7 +220,7 @@ static void give_trans_state(struct rig *rig, uint64_t now_tsc, uint64_t upper, 
 {
 	const struct wh_packet packet = {
 		.type = WH_PACKET_TRANS_STATE,
-		.lci = LCI,
+		.cid = CID,
 		.serial = rig->state_serial++,
 		.trans_state = {.lower = FIRST, .upper = upper, .queued_pkts = queued},
 	};
@@ -292,7 +292,7 @@ static void test_data_is_progress(void)
 		if (s == 0) {
 			struct wh_packet packet = {
 				.type = WH_PACKET_DATA,
-				.lci = LCI,
+				.cid = CID,
 				.serial = FIRST,
 				.payload = rig.memory,
 				.data = {.k = 2, .payload_bytes = PAYLOAD},
@@ -353,8 +353,8 @@ static void sender_open(struct sender *sender, const char *profile, uint64_t see
 
 	const struct wh_packet accept = {
 		.type = WH_PACKET_ACCEPT,
-		.lci = wh_session_lci(sender->session),
-		.accept = {.acceptor_lci = 9, .stamp_us = NOW / 1000, .buffer_chunks = 32},
+		.cid = wh_session_cid(sender->session),
+		.accept = {.acceptor_cid = 9, .stamp_us = NOW / 1000, .buffer_chunks = 32},
 	};
 
 	wh_session_input(sender->session, NOW, NOW, &accept);
@@ -404,7 +404,7 @@ static void give_rcv_state(
 {
 	const struct wh_packet packet = {
 		.type = WH_PACKET_RCV_STATE,
-		.lci = wh_session_lci(sender->session),
+		.cid = wh_session_cid(sender->session),
 		.serial = serial,
 		.rcv_state =
 			{
@@ -491,8 +491,8 @@ static void send_chunk(struct wh_session *session, struct wh_chunk *chunk, struc
 {
 	const struct wh_packet accept = {
 		.type = WH_PACKET_ACCEPT,
-		.lci = 5,
-		.accept = {.acceptor_lci = 9, .stamp_us = NOW / 1000, .buffer_chunks = 4},
+		.cid = 5,
+		.accept = {.acceptor_cid = 9, .stamp_us = NOW / 1000, .buffer_chunks = 4},
 	};
 
 	wh_connect_begin(session, NOW, 5, 7);
@@ -534,7 +534,7 @@ static void test_virtual_payload_is_sent(void)
 		CU_ASSERT_PTR_NULL(out[i].payload);
 		CU_ASSERT_EQUAL(wh_packet_decode_virtual(room[i], out[i].payload_bytes, &packet),
 			WH_WIRE_OK);
-		CU_ASSERT_EQUAL(packet.lci, 9);
+		CU_ASSERT_EQUAL(packet.cid, 9);
 		CU_ASSERT_EQUAL(packet.data.index, i);
 	}
 	wh_session_check(session, true);
@@ -600,7 +600,7 @@ static void test_counters_of_both_cores(void)
 	struct wh_packet stray = data;
 
 	sender_open(&sender, "fixed", 1);
-	stray.lci = wh_session_lci(sender.session);
+	stray.cid = wh_session_cid(sender.session);
 	wh_session_input(sender.session, NOW, NOW, &stray);
 	CU_ASSERT_EQUAL(wh_session_stats(sender.session).control_received_pkts, 1);
 	CU_ASSERT_EQUAL(wh_session_stats(sender.session).bad_pkts, 1);
@@ -608,7 +608,7 @@ static void test_counters_of_both_cores(void)
 	/* Seven wait in the inbox of the smallest window, and no more. */
 	for (uint64_t i = 0; i < 9; i++) {
 		const struct wh_packet warning = {
-			.type = WH_PACKET_DELAY_WARNING, .lci = stray.lci, .serial = i};
+			.type = WH_PACKET_DELAY_WARNING, .cid = stray.cid, .serial = i};
 
 		wh_session_input(sender.session, NOW, NOW, &warning);
 	}
@@ -631,7 +631,7 @@ static void test_clocks_of_two_cores(void)
 	struct wh_packet warning = {.type = WH_PACKET_DELAY_WARNING};
 
 	sender_open(&sender, "fixed", 1);
-	warning.lci = wh_session_lci(sender.session);
+	warning.cid = wh_session_cid(sender.session);
 	wh_session_input(sender.session, NOW + 5000, NOW + 5000, &warning);
 	wh_session_poll(sender.session, NOW + 1000);
 	CU_ASSERT_EQUAL(wh_session_news(sender.session).outcome, WH_STATUS_PENDING);
@@ -656,7 +656,7 @@ static uint64_t stalled_after_s(uint32_t queued_chunks)
 	uint64_t first = wh_session_params(sender.session)->first_serial;
 	struct wh_packet packet = {
 		.type = WH_PACKET_RCV_STATE,
-		.lci = wh_session_lci(sender.session),
+		.cid = wh_session_cid(sender.session),
 		.rcv_state =
 			{
 				.lower = first,

@@ -15,7 +15,7 @@ const char wh_suite_name[] = "missing";
 #define MS          (HZ / 1000)
 #define NOW         (10 * HZ)
 #define SENDER      5
-#define LCI         0x41
+#define CID         0x41
 #define CHUNKS      2
 #define CHUNK_BYTES 4096
 
@@ -33,8 +33,8 @@ static void rig_open(struct rig *rig)
 	struct wh_session_config config;
 	struct wh_packet accept = {
 		.type = WH_PACKET_ACCEPT,
-		.lci = SENDER,
-		.accept = {.acceptor_lci = LCI, .stamp_us = NOW / 1000, .buffer_chunks = CHUNKS},
+		.cid = SENDER,
+		.accept = {.acceptor_cid = CID, .stamp_us = NOW / 1000, .buffer_chunks = CHUNKS},
 	};
 
 	*rig = (struct rig){
@@ -79,7 +79,7 @@ static uint32_t pass(struct rig *rig, uint64_t span_tsc)
 static void answer(struct rig *rig, uint64_t asked_tsc)
 {
 	const struct wh_accept accept = {
-		.acceptor_lci = LCI,
+		.acceptor_cid = CID,
 		.stamp_us = wh_session_now_us(rig->s, asked_tsc),
 		.buffer_chunks = CHUNKS,
 	};

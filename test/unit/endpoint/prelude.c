@@ -20,7 +20,7 @@ const char wh_suite_name[] = "prelude";
 #define NOW    (10 * HZ)
 #define CHUNK  65536
 #define SENDER 5
-#define LCI    0x41
+#define CID    0x41
 #define SAID   64
 
 static const struct wh_address peer = {.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = 1000};
@@ -113,8 +113,8 @@ static void open_sender(void)
 {
 	const struct wh_packet accept = {
 		.type = WH_PACKET_ACCEPT,
-		.lci = SENDER,
-		.accept = {.acceptor_lci = LCI, .stamp_us = NOW / 1000, .buffer_chunks = 16},
+		.cid = SENDER,
+		.accept = {.acceptor_cid = CID, .stamp_us = NOW / 1000, .buffer_chunks = 16},
 	};
 
 	half.session = wh_session_open(&half.config, &peer, "stream", WH_OBJECT_BYTES_UNKNOWN);
@@ -130,7 +130,7 @@ static void answer(uint32_t train, uint32_t index, uint64_t came_ns)
 	const struct wh_packet packet = {
 		.type = WH_PACKET_PROBE_ANSWER,
 		.flags = WH_FLAG_ECHO,
-		.lci = SENDER,
+		.cid = SENDER,
 		.probe_answer = {.index = index,
 			.train = (uint16_t)train,
 			.n_words = came_ns > 0,
@@ -287,7 +287,7 @@ static void question(uint8_t flags, uint16_t padding_bytes, uint32_t index)
 	const struct wh_packet packet = {
 		.type = WH_PACKET_PROBE,
 		.flags = flags,
-		.lci = LCI,
+		.cid = CID,
 		.probe = {.stamp_ns = 77,
 			.index = index,
 			.count = 9,
@@ -301,7 +301,7 @@ static void question(uint8_t flags, uint16_t padding_bytes, uint32_t index)
 static void open_receiver(void)
 {
 	struct wh_open_params params = {
-		.initiator_lci = SENDER,
+		.initiator_cid = SENDER,
 		.payload_bytes = (uint16_t)half.config.payload_bytes,
 		.chunk_bytes = CHUNK,
 		.window_pkts = half.config.window_pkts,
@@ -309,7 +309,7 @@ static void open_receiver(void)
 		.profile = half.config.profile->number,
 	};
 
-	half.session = wh_session_accept(&half.config, NOW, LCI, &peer, &params, MS);
+	half.session = wh_session_accept(&half.config, NOW, CID, &peer, &params, MS);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(half.session);
 }
 

@@ -80,7 +80,7 @@ static void who_may_is_answered(void)
 	CU_ASSERT_EQUAL(hear(&endpoint, bytes, &to), 0);
 	CU_ASSERT_EQUAL(endpoint.stats.bad[WH_WIRE_TAG], 1);
 	/* Nor with an identifier: that is a session's, and there is none. */
-	echo.lci = 64;
+	echo.cid = 64;
 	say(&endpoint, &echo, packet.probe_answer.words[1], &alice);
 	CU_ASSERT_EQUAL(hear(&endpoint, bytes, &to), 0);
 	CU_ASSERT_EQUAL(endpoint.stats.no_session_pkts, 1);

@@ -19,7 +19,7 @@ const char wh_suite_name[] = "release";
 #define US  (HZ / 1000000)
 #define MS  (HZ / 1000)
 #define NOW (10 * HZ)
-#define LCI 0x41
+#define CID 0x41
 
 #define STEP_TSC      (50 * US)
 #define REPLIES       13
@@ -39,7 +39,7 @@ static struct wh_session *receiver(uint8_t *memory, uint64_t rtt_tsc)
 
 	const struct wh_open_params params = wh_rig_open_params(&config, 1000);
 
-	return wh_session_accept(&config, NOW, LCI, &peer, &params, rtt_tsc);
+	return wh_session_accept(&config, NOW, CID, &peer, &params, rtt_tsc);
 }
 
 /* Whether a RELEASE of that stage and status went out. */
@@ -65,7 +65,7 @@ static void tell(struct wh_session *session, uint64_t now_tsc, enum wh_release_s
 {
 	const struct wh_packet packet = {
 		.type = WH_PACKET_RELEASE,
-		.lci = LCI,
+		.cid = CID,
 		.serial = 1,
 		.release = {.stage = (uint8_t)stage, .status = WH_STATUS_VERIFIED},
 	};

@@ -28,7 +28,7 @@ static size_t memory_bytes(bool to_acceptor)
 
 static void begin(struct wh_seal *seal, uint8_t first, bool to_acceptor, void **memory)
 {
-	const struct wh_seal_way way = {.lci = 0x1234, .to_acceptor = to_acceptor};
+	const struct wh_seal_way way = {.cid = 0x1234, .to_acceptor = to_acceptor};
 	const struct wh_seal_secret secret = {.secret = {first}, .cipher = WH_CIPHER_AES_128_GCM};
 
 	*memory = wh_secret_alloc(memory_bytes(to_acceptor));

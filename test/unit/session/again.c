@@ -14,7 +14,7 @@ const char wh_suite_name[] = "again";
 #define MS          (HZ / 1000)
 #define NOW         (10 * HZ)
 #define SENDER      5
-#define LCI         0x41
+#define CID         0x41
 #define CHUNKS      16
 #define CHUNK_BYTES (64 * 1024)
 #define WINDOW      256
@@ -35,7 +35,7 @@ struct rig {
 
 static void give(struct rig *rig, struct wh_packet *packet)
 {
-	packet->lci = SENDER;
+	packet->cid = SENDER;
 	wh_session_input(rig->session, rig->now_tsc, rig->now_tsc, packet);
 	wh_session_poll(rig->session, rig->now_tsc);
 }
@@ -101,7 +101,7 @@ static void rig_open(struct rig *rig, const char *profile, const char *option, d
 	struct wh_session_config config;
 	struct wh_packet accept = {
 		.type = WH_PACKET_ACCEPT,
-		.accept = {.acceptor_lci = LCI, .stamp_us = NOW / 1000, .buffer_chunks = CHUNKS},
+		.accept = {.acceptor_cid = CID, .stamp_us = NOW / 1000, .buffer_chunks = CHUNKS},
 	};
 
 	*rig = (struct rig){.now_tsc = NOW};

@@ -13,7 +13,7 @@ const char wh_suite_name[] = "control_interval";
 #define HZ      UINT64_C(1000000000)
 #define MS      (HZ / 1000)
 #define NOW     (10 * HZ)
-#define LCI     0x41
+#define CID     0x41
 #define PAYLOAD WH_PAYLOAD_BYTES_MIN
 #define CHUNKS  64
 #define STATES  64
@@ -54,7 +54,7 @@ static void rig_open(struct rig *rig, const char *profile, const char *option, d
 	params.n_options =
 		(uint8_t)wh_profile_options_tell(&config.options, config.profile, params.options);
 	*rig = (struct rig){.now_tsc = NOW};
-	rig->session = wh_session_accept(&config, NOW, LCI, &peer, &params, MS);
+	rig->session = wh_session_accept(&config, NOW, CID, &peer, &params, MS);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(rig->session);
 }
 
@@ -94,7 +94,7 @@ static void give(struct rig *rig, uint64_t serial)
 {
 	struct wh_packet packet = {
 		.type = WH_PACKET_DATA,
-		.lci = LCI,
+		.cid = CID,
 		.serial = serial,
 		.data = {.chunk = (uint32_t)(serial / 128),
 			.index = (uint16_t)(serial % 128),
@@ -109,7 +109,7 @@ static void tell(struct rig *rig, uint64_t upper, uint64_t heard_end, uint32_t h
 {
 	struct wh_packet packet = {
 		.type = WH_PACKET_TRANS_STATE,
-		.lci = LCI,
+		.cid = CID,
 		.serial = rig->trans_serial++,
 		.trans_state = {.upper = upper,
 			.heard_end = heard_end,

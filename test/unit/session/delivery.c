@@ -319,7 +319,7 @@ static void say(struct pair *pair, struct wh_rcv_state state)
 	struct wh_packet packet = {
 		.type = WH_PACKET_RCV_STATE,
 		.flags = WH_FLAG_DELIVERY,
-		.lci = WH_RIG_SENDER_LCI,
+		.cid = WH_RIG_SENDER_CID,
 		.serial = 1000000 + pair->states++,
 		.rcv_state = state,
 	};

@@ -24,7 +24,7 @@ const char wh_suite_name[] = "rcv";
 #define CHUNK_BYTES 8192
 #define CHUNKS      4
 #define FIRST       UINT64_C(1000)
-#define LCI         0x41
+#define CID         0x41
 
 static const struct wh_address peer = {.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = 1000};
 
@@ -44,7 +44,7 @@ static void rig_open(struct rig *rig)
 
 	const struct wh_open_params params = wh_rig_open_params(&config, FIRST);
 
-	rig->session = wh_session_accept(&config, NOW, LCI, &peer, &params, HZ / 1000);
+	rig->session = wh_session_accept(&config, NOW, CID, &peer, &params, HZ / 1000);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(rig->session);
 }
 
@@ -59,7 +59,7 @@ static struct wh_packet data_packet(uint64_t serial, uint32_t chunk, uint16_t in
 {
 	return (struct wh_packet){
 		.type = WH_PACKET_DATA,
-		.lci = LCI,
+		.cid = CID,
 		.serial = serial,
 		.data = {.chunk = chunk, .index = index, .k = k, .payload_bytes = PAYLOAD},
 	};

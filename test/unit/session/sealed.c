@@ -373,12 +373,12 @@ static void test_reflected(void)
 		enum wh_role role = (enum wh_role)to;
 		struct wh_rig_packet packet = *latest(pair, (enum wh_role) !to,
 			role == WH_TRANSMITTER ? WH_PACKET_TRANS_STATE : WH_PACKET_RCV_STATE);
-		uint32_t lci = wh_session_lci(pair->session[role]);
+		uint32_t cid = wh_session_cid(pair->session[role]);
 		uint64_t heard = wh_session_stats(pair->session[role]).control_received_pkts;
 
 		give(pair, role, &packet);
 		CU_ASSERT_EQUAL(pair->end[role].endpoint.stats.no_session_pkts, 1);
-		memcpy(packet.data + 4, &lci, sizeof(lci));
+		memcpy(packet.data + 4, &cid, sizeof(cid));
 		give(pair, role, &packet);
 		CU_ASSERT_EQUAL(refused(pair, role, WH_WIRE_TAG), 1);
 		CU_ASSERT_EQUAL(wh_session_stats(pair->session[role]).control_received_pkts, heard);
@@ -464,16 +464,16 @@ static void test_other_session(void)
 	open_session(pair);
 	run(pair, 25);
 
-	uint32_t lci = wh_session_lci(pair->session[WH_RECEIVER]);
+	uint32_t cid = wh_session_cid(pair->session[WH_RECEIVER]);
 	struct wh_session_stats before = wh_session_stats(pair->session[WH_RECEIVER]);
 
 	for (uint32_t i = 0; i < 2; i++) {
-		memcpy(packet[i].data + 4, &lci, sizeof(lci));
+		memcpy(packet[i].data + 4, &cid, sizeof(cid));
 		give(pair, WH_RECEIVER, &packet[i]);
 	}
 	CU_ASSERT_EQUAL(refused(pair, WH_RECEIVER, WH_WIRE_TAG), 2);
 	give(pair, WH_RECEIVER, &packet[2]); /* opens nothing anew */
-	CU_ASSERT_EQUAL(wh_session_lci(pair->session[WH_RECEIVER]), lci);
+	CU_ASSERT_EQUAL(wh_session_cid(pair->session[WH_RECEIVER]), cid);
 
 	struct wh_session_stats after = wh_session_stats(pair->session[WH_RECEIVER]);
 
@@ -529,7 +529,7 @@ static void test_bits(void)
 				packet.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 				summarise(pair, after, &said[1]);
 				CU_ASSERT_EQUAL_FATAL(memcmp(before, after, sizeof(before)), 0);
-				if (bit >= 64) /* version, type, flags, key, lci */
+				if (bit >= 64) /* version, type, flags, key, connection ID */
 					CU_ASSERT_EQUAL_FATAL(said[0], said[1]);
 			}
 		}

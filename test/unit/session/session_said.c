@@ -17,7 +17,7 @@ const char wh_suite_name[] = "session_said";
 #define HZ  UINT64_C(1000000000)
 #define MS  (HZ / 1000)
 #define NOW (10 * HZ)
-#define LCI 0x41
+#define CID 0x41
 
 /* The least that a packet costs who sends it. */
 #define PAYLOAD   WH_PAYLOAD_BYTES_MIN
@@ -49,7 +49,7 @@ static struct wh_session *accept_with(const struct wh_session_config *config, ui
 
 	params.period_us = period_us;
 
-	struct wh_session *session = wh_session_accept(config, NOW, LCI, &peer, &params, MS / 10);
+	struct wh_session *session = wh_session_accept(config, NOW, CID, &peer, &params, MS / 10);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(session);
 	return session;
@@ -72,7 +72,7 @@ static uint64_t give_holes(struct wh_session *session, uint32_t packets)
 	for (uint32_t i = 0; i < packets; i++) {
 		const struct wh_packet packet = {
 			.type = WH_PACKET_DATA,
-			.lci = LCI,
+			.cid = CID,
 			.serial = 2 * i,
 			.data = {.chunk = 2 * i / 128,
 				.index = 2 * i % 128,
@@ -149,7 +149,7 @@ static void test_as_ever(void)
 		uint64_t now_tsc = NOW + i * 10 * MS;
 		const struct wh_packet state = {
 			.type = WH_PACKET_TRANS_STATE,
-			.lci = LCI,
+			.cid = CID,
 			.serial = i,
 			.trans_state = {.queued_pkts = 1},
 		};
@@ -172,12 +172,12 @@ static void test_transmitter(void)
 			wh_session_open(&config, &peer, "name", WH_OBJECT_BYTES_UNKNOWN);
 		const struct wh_packet accept = {
 			.type = WH_PACKET_ACCEPT,
-			.lci = LCI,
-			.accept = {.acceptor_lci = 9, .stamp_us = NOW / 1000, .buffer_chunks = 4},
+			.cid = CID,
+			.accept = {.acceptor_cid = 9, .stamp_us = NOW / 1000, .buffer_chunks = 4},
 		};
 
 		CU_ASSERT_PTR_NOT_NULL_FATAL(session);
-		wh_connect_begin(session, NOW, LCI, 7);
+		wh_connect_begin(session, NOW, CID, 7);
 		wh_session_input(session, NOW, NOW, &accept);
 		/*
 		 * Ten times a second a state for 30 s, and ever more rarely CONFIRM and the probe,

@@ -17,7 +17,7 @@ const char wh_suite_name[] = "session_serials";
 #define HZ      UINT64_C(1000000000)
 #define MS      (HZ / 1000)
 #define NOW     (10 * HZ)
-#define LCI     0x41
+#define CID     0x41
 #define PAYLOAD 1408
 
 static const struct wh_address peer = {.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = 1000};
@@ -34,7 +34,7 @@ static struct wh_session_config config_of(void)
 
 static void give(struct wh_session *session, struct wh_packet packet, uint64_t now_tsc)
 {
-	packet.lci = LCI;
+	packet.cid = CID;
 	wh_session_input(session, now_tsc, now_tsc, &packet);
 	wh_session_poll(session, now_tsc);
 }
@@ -43,7 +43,7 @@ static struct wh_session *receiver(void)
 {
 	const struct wh_session_config config = config_of();
 	const struct wh_open_params params = wh_rig_open_params(&config, 0);
-	struct wh_session *session = wh_session_accept(&config, NOW, LCI, &peer, &params, MS);
+	struct wh_session *session = wh_session_accept(&config, NOW, CID, &peer, &params, MS);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(session);
 	return session;
@@ -64,11 +64,11 @@ static struct wh_session *transmitter(void)
 
 	chunk->bytes = 16384;
 	wh_fifo_push(wh_session_ready_chunks(session), chunk);
-	wh_connect_begin(session, NOW, LCI, 7);
+	wh_connect_begin(session, NOW, CID, 7);
 	give(session,
 		(struct wh_packet){
 			.type = WH_PACKET_ACCEPT,
-			.accept = {.acceptor_lci = 9, .stamp_us = NOW / 1000, .buffer_chunks = 4},
+			.accept = {.acceptor_cid = 9, .stamp_us = NOW / 1000, .buffer_chunks = 4},
 		},
 		NOW);
 	for (uint32_t i = 0; i < 100; i++) {

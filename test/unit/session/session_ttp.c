@@ -383,7 +383,7 @@ static void give_bitmap(struct pair *pair, uint64_t first, uint32_t pkts, uint64
 {
 	const struct wh_packet packet = {
 		.type = WH_PACKET_BITMAP,
-		.lci = WH_RIG_SENDER_LCI,
+		.cid = WH_RIG_SENDER_CID,
 		.bitmap = {.first = first, .pkts = (uint16_t)pkts, .bits = {bits}},
 	};
 

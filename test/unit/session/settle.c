@@ -25,7 +25,7 @@ const char wh_suite_name[] = "settle";
 #define R           2
 #define CHUNKS      4
 #define FIRST       UINT64_C(1000)
-#define LCI         0x41
+#define CID         0x41
 #define RTT         (20 * MS)
 
 struct rig {
@@ -70,7 +70,7 @@ static void rig_open(struct rig *rig, enum wh_recovery recovery)
 	CU_ASSERT_EQUAL(limits.k, K);
 	CU_ASSERT_EQUAL(limits.r, R);
 	rig->fec = wh_fec_create(&limits);
-	rig->session = wh_session_accept(&config, rig->now_tsc, LCI, &peer, &params, RTT);
+	rig->session = wh_session_accept(&config, rig->now_tsc, CID, &peer, &params, RTT);
 	CU_ASSERT_TRUE_FATAL(rig->fec != NULL && rig->session != NULL);
 	for (uint32_t i = 0; i < CHUNK_BYTES; i++)
 		rig->data[i] = (uint8_t)(i * 31 + (i >> 8));
@@ -95,7 +95,7 @@ static struct wh_packet packet_of(struct rig *rig, uint32_t chunk, uint16_t inde
 
 	return (struct wh_packet){
 		.type = is_data ? WH_PACKET_DATA : WH_PACKET_REPAIR,
-		.lci = LCI,
+		.cid = CID,
 		.serial = FIRST + chunk * (K + R) + index,
 		.payload =
 			is_data ? rig->data + index * PAYLOAD : rig->repair + (index - K) * PAYLOAD,
@@ -357,7 +357,7 @@ static void test_losses_at_the_end(void)
 	for (uint32_t i = 0; i < 2; i++) {
 		const struct wh_packet packet = {
 			.type = WH_PACKET_TRANS_STATE,
-			.lci = LCI,
+			.cid = CID,
 			.serial = i,
 			.trans_state = {.lower = FIRST, .upper = FIRST + 8},
 		};

@@ -15,7 +15,7 @@ const char wh_suite_name[] = "trans";
 #define NOW         (10 * HZ)
 #define KBPS        UINT64_C(1000)
 #define SENDER      5
-#define LCI         0x41
+#define CID         0x41
 #define CHUNKS      8
 #define CHUNK_BYTES (64 * 1024)
 #define CHUNK_PKTS  7  /* full ones */
@@ -45,7 +45,7 @@ struct rig {
 
 static void give(struct rig *rig, struct wh_packet *packet)
 {
-	packet->lci = SENDER;
+	packet->cid = SENDER;
 	wh_session_input(rig->session, rig->now_tsc, rig->now_tsc, packet);
 	wh_session_poll(rig->session, rig->now_tsc);
 }
@@ -54,7 +54,7 @@ static void rig_open(struct rig *rig, uint64_t rate_bps)
 {
 	struct wh_packet accept = {
 		.type = WH_PACKET_ACCEPT,
-		.accept = {.acceptor_lci = LCI, .stamp_us = NOW / 1000, .buffer_chunks = CHUNKS},
+		.accept = {.acceptor_cid = CID, .stamp_us = NOW / 1000, .buffer_chunks = CHUNKS},
 	};
 
 	*rig = (struct rig){.now_tsc = NOW};

@@ -10,7 +10,7 @@ const char wh_suite_name[] = "cookie";
 #define LIFETIME_US UINT64_C(5000000)
 #define MADE_US     UINT64_C(0x0102030405060708)
 #define QUEUE       3
-#define LCI         0xd1d2d3d4
+#define CID         0xd1d2d3d4
 
 /* The key of the paper's appendix A. */
 static const uint8_t key[WH_SIPHASH_KEY_BYTES] = {
@@ -19,7 +19,7 @@ static const uint8_t key[WH_SIPHASH_KEY_BYTES] = {
 static const struct wh_address peer = {.family = WH_IPV4, .ip = {10, 0, 0, 2}, .port = 5760};
 
 static const struct wh_open_params params = {
-	.initiator_lci = 0xa1a2a3a4,
+	.initiator_cid = 0xa1a2a3a4,
 	.profile = 3,
 	.payload_bytes = 1408,
 	.chunk_bytes = 1 << 20,
@@ -69,7 +69,7 @@ static void known_cookie(void)
 		8, 7, 6, 5, 4, 3, 2, 1, 0xac, 0xad, 0x7e, 0x5d, 0x62, 0x9f, 0x36, 0x46};
 	uint8_t cookie[WH_COOKIE_BYTES];
 
-	wh_cookie_make(cookie, key, MADE_US, &peer, QUEUE, LCI, &params);
+	wh_cookie_make(cookie, key, MADE_US, &peer, QUEUE, CID, &params);
 	CU_ASSERT_EQUAL(memcmp(cookie, expected, sizeof(expected)), 0);
 	CU_ASSERT_EQUAL(wh_cookie_made_us(cookie), MADE_US);
 	CU_ASSERT_EQUAL(wh_cookie_token(cookie), UINT64_C(0x46369f625d7eadac));
@@ -100,40 +100,40 @@ static void age(void)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint64_t age_us = 77;
 
-		wh_cookie_make(cookie, key, cases[i].made_us, &peer, QUEUE, LCI, &params);
+		wh_cookie_make(cookie, key, cases[i].made_us, &peer, QUEUE, CID, &params);
 		CU_ASSERT_EQUAL(wh_cookie_check(cookie, key, cases[i].now_us, LIFETIME_US, &peer,
-					QUEUE, LCI, &params, &age_us),
+					QUEUE, CID, &params, &age_us),
 			cases[i].good);
 		CU_ASSERT_EQUAL(age_us, cases[i].good ? cases[i].now_us - cases[i].made_us : 77);
 	}
 }
 
-static bool good_for(const struct wh_address *from, uint32_t lci, const struct wh_open_params *p)
+static bool good_for(const struct wh_address *from, uint32_t cid, const struct wh_open_params *p)
 {
 	uint8_t cookie[WH_COOKIE_BYTES];
 	uint64_t age_us;
 
-	wh_cookie_make(cookie, key, MADE_US, &peer, QUEUE, LCI, &params);
-	return wh_cookie_check(cookie, key, MADE_US + 1, LIFETIME_US, from, QUEUE, lci, p, &age_us);
+	wh_cookie_make(cookie, key, MADE_US, &peer, QUEUE, CID, &params);
+	return wh_cookie_check(cookie, key, MADE_US + 1, LIFETIME_US, from, QUEUE, cid, p, &age_us);
 }
 
 static void bound_to_address(void)
 {
 	struct wh_address other = peer;
 
-	CU_ASSERT(good_for(&other, LCI, &params));
+	CU_ASSERT(good_for(&other, CID, &params));
 	other.port++;
-	CU_ASSERT_FALSE(good_for(&other, LCI, &params));
+	CU_ASSERT_FALSE(good_for(&other, CID, &params));
 	other = peer;
 	other.ip[3]++;
-	CU_ASSERT_FALSE(good_for(&other, LCI, &params));
+	CU_ASSERT_FALSE(good_for(&other, CID, &params));
 	other = peer;
 	other.ip[15]++;
-	CU_ASSERT_FALSE(good_for(&other, LCI, &params));
+	CU_ASSERT_FALSE(good_for(&other, CID, &params));
 	other = peer;
 	other.family = WH_IPV6;
-	CU_ASSERT_FALSE(good_for(&other, LCI, &params));
-	CU_ASSERT_FALSE(good_for(&peer, LCI + 1, &params));
+	CU_ASSERT_FALSE(good_for(&other, CID, &params));
+	CU_ASSERT_FALSE(good_for(&peer, CID + 1, &params));
 }
 
 /* Only what the fields say is proved, not what lies between and behind them in memory. */
@@ -148,7 +148,7 @@ static void same_fields_other_memory(void)
 	from.family = WH_IPV4;
 	from.port = 5760;
 	memset(&p, 0xff, sizeof(p));
-	p.initiator_lci = params.initiator_lci;
+	p.initiator_cid = params.initiator_cid;
 	p.initiator_token = params.initiator_token;
 	p.profile = params.profile;
 	p.payload_bytes = params.payload_bytes;
@@ -163,19 +163,19 @@ static void same_fields_other_memory(void)
 	p.options[0] = params.options[0];
 	p.name_bytes = params.name_bytes;
 	memcpy(p.name, params.name, params.name_bytes);
-	CU_ASSERT(good_for(&from, LCI, &p));
+	CU_ASSERT(good_for(&from, CID, &p));
 }
 
 #define CHANGED(field)                                                                             \
 	do {                                                                                       \
 		struct wh_open_params p = params;                                                  \
 		p.field++;                                                                         \
-		CU_ASSERT_FALSE(good_for(&peer, LCI, &p));                                         \
+		CU_ASSERT_FALSE(good_for(&peer, CID, &p));                                         \
 	} while (0)
 
 static void bound_to_params(void)
 {
-	CHANGED(initiator_lci);
+	CHANGED(initiator_cid);
 	CHANGED(initiator_token);
 	CHANGED(profile);
 	CHANGED(payload_bytes);
@@ -198,7 +198,7 @@ static void bound_to_params(void)
 
 	p.n_options = 2;
 	p.options[1].number = 7;
-	wh_cookie_make(cookie, key, MADE_US, &peer, QUEUE, LCI, &p);
+	wh_cookie_make(cookie, key, MADE_US, &peer, QUEUE, CID, &p);
 	for (uint32_t i = 0; i < 5; i++) {
 		struct wh_open_params other = p;
 
@@ -207,7 +207,7 @@ static void bound_to_params(void)
 		other.options[1].number += i == 3;
 		other.options[1].bits += i == 4;
 		CU_ASSERT_EQUAL(wh_cookie_check(cookie, key, MADE_US, LIFETIME_US, &peer, QUEUE,
-					LCI, &other, &age_us),
+					CID, &other, &age_us),
 			i == 0);
 	}
 }
@@ -217,17 +217,17 @@ static void bound_to_key_and_bytes(void)
 	uint8_t cookie[WH_COOKIE_BYTES], other_key[WH_SIPHASH_KEY_BYTES];
 	uint64_t age_us;
 
-	wh_cookie_make(cookie, key, MADE_US, &peer, QUEUE, LCI, &params);
+	wh_cookie_make(cookie, key, MADE_US, &peer, QUEUE, CID, &params);
 	for (uint32_t bit = 0; bit < 8 * WH_SIPHASH_KEY_BYTES; bit++) {
 		memcpy(other_key, key, sizeof(key));
 		other_key[bit / 8] ^= (uint8_t)(1u << bit % 8);
 		CU_ASSERT_FALSE(wh_cookie_check(cookie, other_key, MADE_US, LIFETIME_US, &peer,
-			QUEUE, LCI, &params, &age_us));
+			QUEUE, CID, &params, &age_us));
 	}
 	for (uint32_t bit = 0; bit < 8 * WH_COOKIE_BYTES; bit++) {
 		cookie[bit / 8] ^= (uint8_t)(1u << bit % 8);
 		CU_ASSERT_FALSE(wh_cookie_check(
-			cookie, key, MADE_US, UINT64_MAX, &peer, QUEUE, LCI, &params, &age_us));
+			cookie, key, MADE_US, UINT64_MAX, &peer, QUEUE, CID, &params, &age_us));
 		cookie[bit / 8] ^= (uint8_t)(1u << bit % 8);
 	}
 }

@@ -452,7 +452,7 @@ static void two_steps(void)
 			CU_ASSERT_EQUAL(wh_packet_peek(bytes, length, &packet), WH_WIRE_OK);
 			CU_ASSERT_EQUAL(packet.type, type);
 			CU_ASSERT_EQUAL(packet.flags, sample.flags);
-			CU_ASSERT_EQUAL(packet.lci, sample.lci);
+			CU_ASSERT_EQUAL(packet.cid, sample.cid);
 			CU_ASSERT_EQUAL(packet.serial, sample.serial);
 			CU_ASSERT_NOT_EQUAL(wh_packet_read(bytes, length, &packet), WH_WIRE_OK);
 		}
@@ -489,7 +489,7 @@ static bool data_within(const struct wh_packet *packet, const uint8_t *bytes, si
 
 static bool params_within(const struct wh_open_params *p)
 {
-	return p->initiator_lci > 0 && p->payload_bytes >= 32 && p->payload_bytes <= 9216 &&
+	return p->initiator_cid > 0 && p->payload_bytes >= 32 && p->payload_bytes <= 9216 &&
 	       p->payload_bytes % 32 == 0 && p->chunk_bytes >= 4096 &&
 	       p->chunk_bytes <= 16 * 1024 * 1024 &&
 	       p->chunk_bytes <= (uint64_t)p->payload_bytes * 65535 && p->window_pkts >= 64 &&
@@ -536,7 +536,7 @@ static bool control_within(const struct wh_packet *packet)
 		       packet->accept.refused != WH_STATUS_PEER_GONE &&
 		       packet->accept.refused != WH_STATUS_VERIFIED;
 	case WH_PACKET_CONFIRM:
-		return params_within(&packet->confirm.params) && packet->confirm.acceptor_lci > 0;
+		return params_within(&packet->confirm.params) && packet->confirm.acceptor_cid > 0;
 	case WH_PACKET_RELEASE:
 		return packet->release.stage >= 1 && packet->release.stage <= 4 &&
 		       packet->release.status <= 15 &&
