@@ -94,7 +94,7 @@ local head_group = group("", {
 	{1, U8, "type", "Type", TYPE_NAMES},
 	{3, U8, "key", "Key", KEY_NAMES},
 	{4, CID, "cid", "Connection ID"},
-	{8, U64, "serial", "Serial"},
+	{8, U64, "pn", "Pn"},
 	{56, TOKEN, "token", "Token"},
 })
 local data_group = group("data.", {
@@ -111,13 +111,13 @@ local data_group = group("data.", {
 	{29, 3},
 })
 local rcv_state_group = group("rcv_state.", {
-	{0, U64, "lower", "First serial missing"},
-	{8, U64, "upper", "First serial without room"},
-	{16, U64, "highest_end", "One past the highest serial seen"},
-	{24, U64, "cover_first", "Cover: first serial"},
+	{0, U64, "lower", "First packet number missing"},
+	{8, U64, "upper", "First packet number without room"},
+	{16, U64, "highest_end", "One past the highest packet number seen"},
+	{24, U64, "cover_first", "Cover: first packet number"},
 })
 local rcv_state_body = group("rcv_state.", {
-	{0, U64, "cover_end", "Cover: one past the last serial"},
+	{0, U64, "cover_end", "Cover: one past the last packet number"},
 	{8, U64, "received_pkts", "Packets received"},
 	{16, U64, "duplicate_pkts", "Duplicates"},
 	{24, U64, "bad_pkts", "Bad packets"},
@@ -149,14 +149,14 @@ local delivery_body = group("rcv_state.", {
 	{44, U32, "again_pkts", "Packets that were sent again, and had come"},
 })
 local trans_state_group = group("trans_state.", {
-	{0, U64, "lower", "First serial not acknowledged"},
-	{8, U64, "upper", "Next new serial"},
+	{0, U64, "lower", "First packet number not acknowledged"},
+	{8, U64, "upper", "Next new packet number"},
 	{16, U64, "heard_end", "One past the latest state of the receiver"},
 	{24, U32, "queued_pkts", "Packets waiting to be sent"},
 	{28, U32, "held_us", "Time since that state came (us)"},
 })
 local ack2_group = group("ack2.", {
-	{0, U64, "ack_serial", "Serial of the receiver's state"},
+	{0, U64, "ack_pn", "Packet number of the receiver's state"},
 	{8, U64, "lower", "Acknowledged by it"},
 	{16, U32, "stamp_us", "Transmitter's clock (us)"},
 	{20, 12},
@@ -167,13 +167,13 @@ local nak_group = group("nak.", {
 	{10, 22},
 })
 local delay_warning_group = group("delay_warning.", {
-	{0, U64, "highest_end", "One past the highest serial seen"},
+	{0, U64, "highest_end", "One past the highest packet number seen"},
 	{8, U16, "pct_milli", "PCT (1/1000)"},
 	{10, U16, "pdt_milli", "PDT (1/1000)"},
 	{12, 20},
 })
 local bitmap_group = group("bitmap.", {
-	{0, U64, "first", "First serial"},
+	{0, U64, "first", "First packet number"},
 	{8, U16, "pkts", "Packets"},
 	{10, 22},
 })
@@ -182,7 +182,7 @@ local params_body = group("params.", {
 	{4, U32, "chunk_bytes", "Bytes of a chunk"},
 	{8, U32, "window_pkts", "Window (packets)"},
 	{12, U32, "period_us", "Period of states (us)"},
-	{16, U64, "first_serial", "First serial"},
+	{16, U64, "first_pn", "First packet number"},
 	{24, U64, "object_bytes", "Bytes of the stream"},
 	{32, U16, "payload_bytes", "Bytes of payload"},
 	{34, U8, "name_bytes", "Bytes of the name"},
@@ -213,7 +213,7 @@ local confirm_group = group("confirm.", {
 local release_group = group("release.", {
 	{0, U64, "chunks", "Chunks"},
 	{8, U64, "total_bytes", "Bytes"},
-	{16, U64, "serial_end", "One past the last serial"},
+	{16, U64, "pn_end", "One past the last packet number"},
 	{24, U8, "stage", "Stage", STAGE_NAMES},
 	{25, U8, "status", "Status", STATUS_NAMES},
 	{26, 6},
@@ -306,7 +306,7 @@ local range_fields = {
 	range = define(ProtoField.none, "range", "Range"),
 	offset = define(ProtoField.uint32, "range.offset", "Offset", base.DEC),
 	count = define(ProtoField.uint32, "range.count", "Count", base.DEC),
-	first = define(ProtoField.uint64, "range.first", "First serial", base.DEC),
+	first = define(ProtoField.uint64, "range.first", "First packet number", base.DEC),
 }
 
 local function define_expert(filter, label, kind, severity)
@@ -355,7 +355,7 @@ local function add_group(tree, range, members)
 end
 
 -- `count` ranges from body(at) on, as far as they were captured.
-local function add_ranges(tree, field, body, at, count, base_serial)
+local function add_ranges(tree, field, body, at, count, base_pn)
 	local captured = math.min(count, math.floor((body:len() - at) / RANGE_BYTES))
 	local list
 
@@ -366,10 +366,10 @@ local function add_ranges(tree, field, body, at, count, base_serial)
 	for i = 0, captured - 1 do
 		local piece = body(at + i * RANGE_BYTES, RANGE_BYTES)
 		local count_here = piece(4, 4):le_uint()
-		local first = base_serial + UInt64(piece(0, 4):le_uint())
+		local first = base_pn + UInt64(piece(0, 4):le_uint())
 		local item = list:add(range_fields.range, piece)
 
-		item:set_text(string.format("%d from serial %s on", count_here, tostring(first)))
+		item:set_text(string.format("%d from pn %s on", count_here, tostring(first)))
 		item:add_le(range_fields.offset, piece(0, 4))
 		item:add_le(range_fields.count, piece(4, 4))
 		item:add(range_fields.first, piece(0, 4), first):set_generated()
@@ -385,7 +385,7 @@ local function add_rest(tree, body, at, bytes, field)
 	end
 end
 
-local function serial_of(range, at)
+local function pn_of(range, at)
 	return tostring(range(at, 8):le_uint64())
 end
 
@@ -424,17 +424,17 @@ local function rcv_state_rest(tree, head, body)
 		add_behind(delivery_body, 48)
 	end
 	return holes * RANGE_BYTES + behind, string.format("lower %s, highest end %s, %d holes",
-		serial_of(at, 0), serial_of(at, 16), holes)
+		pn_of(at, 0), pn_of(at, 16), holes)
 end
 
 local function trans_state_rest(_, head)
-	return 0, string.format("lower %s, upper %s", serial_of(head, FIELDS_AT),
-		serial_of(head, FIELDS_AT + 8))
+	return 0, string.format("lower %s, upper %s", pn_of(head, FIELDS_AT),
+		pn_of(head, FIELDS_AT + 8))
 end
 
 local function ack2_rest(_, head)
-	return 0, string.format("of state %s, lower %s", serial_of(head, FIELDS_AT),
-		serial_of(head, FIELDS_AT + 8))
+	return 0, string.format("of state %s, lower %s", pn_of(head, FIELDS_AT),
+		pn_of(head, FIELDS_AT + 8))
 end
 
 local function nak_rest(tree, head, body)
@@ -466,7 +466,7 @@ local function bitmap_rest(tree, head, body)
 		end
 	end
 	return words * WORD_BYTES, string.format("from %s, %d of %d arrived",
-		serial_of(head, FIELDS_AT), arrived, pkts)
+		pn_of(head, FIELDS_AT), arrived, pkts)
 end
 
 local function params_rest(tree, _, body)
@@ -657,8 +657,8 @@ local function add_packet(tree, tvb)
 			string.format("The packet has %d bytes, its fields say %d",
 				tvb:reported_len(), told_bytes))
 	end
-	return string.format("%s cid 0x%08x serial %s: %s", TYPE_NAMES[number],
-		head(4, 4):le_uint(), serial_of(head, 8), line)
+	return string.format("%s cid 0x%08x pn %s: %s", TYPE_NAMES[number],
+		head(4, 4):le_uint(), pn_of(head, 8), line)
 end
 
 function wavehaul.dissector(tvb, pinfo, root)

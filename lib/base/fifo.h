@@ -5,7 +5,7 @@
 /*
  * The FIFO between two processes: a single-producer single-consumer rte_ring on plain memory.
  *
- *   wh_fifo       elements of 8 bytes: pointers or serials
+ *   wh_fifo       elements of 8 bytes: pointers or packet numbers
  *   wh_slot_fifo  byte strings of up to slot_bytes, written and read in place
  *
  * Both hold `count` elements. The ring has the next power of two above that as slots, so counts of

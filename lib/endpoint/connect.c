@@ -177,7 +177,7 @@ void wh_connect_leave(struct wh_session *s, struct wh_sadb *sadb)
 
 void wh_connect_hear_versions(struct wh_session *s, const struct wh_versions *versions)
 {
-	if (versions->first_serial == s->params.first_serial)
+	if (versions->first_pn == s->params.first_pn)
 		atomic_store(&s->peer_versions, versions->least | (uint32_t)versions->most << 8);
 }
 
@@ -232,7 +232,7 @@ static void start_running(struct wh_session *s, uint64_t now_tsc, uint32_t rtt_u
 	wh_session_add(&s->stats.limit_tsc[WH_LIMIT_START], now_tsc - s->opened_tsc);
 	tx->next_tick_tsc = now_tsc + s->period_tsc;
 	tx->next_trans_state_tsc = now_tsc;
-	tx->peer_upper = s->params.first_serial + s->params.window_pkts;
+	tx->peer_upper = s->params.first_pn + s->params.window_pkts;
 	wh_pacer_idle(&tx->pacer, now_tsc);
 }
 

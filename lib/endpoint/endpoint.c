@@ -140,9 +140,9 @@ static bool is_later(struct wh_closing_packet *closing_packet, const struct wh_p
 
 	if (!closing_packet->seal.ops->encrypts)
 		return true;
-	if (packet->serial < *next)
+	if (packet->pn < *next)
 		return false;
-	*next = packet->serial + 1;
+	*next = packet->pn + 1;
 	return true;
 }
 
@@ -168,14 +168,14 @@ static bool repeat_closing_packet(struct wh_endpoint *endpoint, uint8_t *bytes, 
 	return true;
 }
 
-/* Encodes the last packet once more, with a new serial, sealed while the seal exists. */
+/* Encodes the last packet once more, with a new packet number, sealed while the seal exists. */
 static void write_closing_packet(
 	struct wh_session *session, struct wh_closing_packet *closing_packet)
 {
 	struct wh_packet again = {
 		.type = WH_PACKET_RELEASE,
 		.cid = session->peer_cid,
-		.serial = session->control_serial[WH_PACKET_RELEASE]++,
+		.pn = session->control_pn[WH_PACKET_RELEASE]++,
 	};
 
 	wh_release_fill(session, session->last_word, &again.release);

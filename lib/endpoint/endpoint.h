@@ -144,7 +144,7 @@ struct wh_closing_packet {
 	const struct wh_session *leaving;  /* from the TX core: the RX core copies the rest from
 	                                   * this session */
 	struct wh_seal seal;               /* of the packets that the peer may still send, ... */
-	uint64_t next_release, next_state; /* ... with serials from these on */
+	uint64_t next_release, next_state; /* ... with packet numbers from these on */
 	uint8_t packet[WH_HEAD_BYTES + WH_DIGEST_BYTES]; /* sealed, ready to be sent */
 };
 

@@ -82,7 +82,7 @@ static int create_transmitter(struct wh_session *s)
 		(wh_session_repairs(s) && wh_fifo_init(&tx->filled, chunk_slots(config)) != 0) ||
 		wh_fifo_init(&tx->fresh, fresh_count(config->window_pkts)) != 0 ||
 		wh_fifo_init(&tx->again, config->window_pkts) != 0 ||
-		wh_sent_table_init(&tx->table, config->window_pkts, s->params.first_serial) != 0)
+		wh_sent_table_init(&tx->table, config->window_pkts, s->params.first_pn) != 0)
 		return -ENOMEM;
 	if (s->feedback.round_trips) {
 		tx->sent_tsc = wh_track_alloc(config->window_pkts, sizeof(*tx->sent_tsc));
@@ -98,7 +98,7 @@ static int create_transmitter(struct wh_session *s)
 		wh_fifo_push(&tx->free, &s->chunk[i]);
 	create_encoder(&tx->encoder, s);
 	if (s->feedback.bitmaps.n_pkts > 0)
-		wh_bitmap_loss_init(&tx->bitmap_loss, s->params.first_serial,
+		wh_bitmap_loss_init(&tx->bitmap_loss, s->params.first_pn,
 			s->feedback.bitmaps.q_pkts, s->feedback.bitmaps.initial_loss);
 	wh_pacer_init(&tx->pacer, 0, config->wire_bytes, config->burst_pkts);
 	wh_control_init(&tx->control, config->profile, &control);
@@ -108,7 +108,7 @@ static int create_transmitter(struct wh_session *s)
 	for (uint32_t i = 0; i < WH_OPTIONS_MAX; i++)
 		atomic_init(&s->option[i], config->options.value[i]);
 	wh_session_decide(s);
-	tx->sent_end = s->params.first_serial;
+	tx->sent_end = s->params.first_pn;
 	tx->told_upper = tx->sent_end;
 	return 0;
 }
@@ -124,11 +124,11 @@ static int create_mending(struct wh_receiver *rx, const struct wh_session_config
 }
 
 static void create_bitmaps(
-	struct wh_receiver *rx, const struct wh_bitmap_rules *rules, uint64_t first_serial)
+	struct wh_receiver *rx, const struct wh_bitmap_rules *rules, uint64_t first_pn)
 {
-	wh_arrived_bitmap_init(&rx->arrived_bitmap, first_serial, rules->n_pkts, rules->stretch,
-		rules->stretch_max);
-	wh_bitmap_loss_init(&rx->bitmap_loss, first_serial, rules->q_pkts, rules->initial_loss);
+	wh_arrived_bitmap_init(
+		&rx->arrived_bitmap, first_pn, rules->n_pkts, rules->stretch, rules->stretch_max);
+	wh_bitmap_loss_init(&rx->bitmap_loss, first_pn, rules->q_pkts, rules->initial_loss);
 }
 
 static int create_skew(struct wh_receiver *rx, uint64_t hz)
@@ -156,12 +156,12 @@ static int create_receiver(struct wh_session *s, uint64_t now_tsc)
 		wh_fifo_init(&rx->deliver, chunk_slots(config)) != 0 ||
 		wh_fifo_init(&rx->recycled, config->chunks) != 0 ||
 		wh_loss_list_init(&rx->losses, config->window_pkts) != 0 ||
-		wh_recv_table_init(&rx->table, config->window_pkts, s->params.first_serial) != 0)
+		wh_recv_table_init(&rx->table, config->window_pkts, s->params.first_pn) != 0)
 		return -ENOMEM;
 
 	if (wh_session_repairs(s) && create_mending(rx, config) != 0)
 		return -ENOMEM;
-	rx->settle_serial = s->params.first_serial;
+	rx->settle_pn = s->params.first_pn;
 	for (uint32_t i = 0; i < config->chunks; i++)
 		rx->spare[rx->spares++] = &s->chunk[config->chunks - 1 - i];
 	wh_arrival_init(&rx->arrival, config->hz);
@@ -170,15 +170,15 @@ static int create_receiver(struct wh_session *s, uint64_t now_tsc)
 	if (s->feedback.trend_one_way && create_skew(rx, config->hz) != 0)
 		return -ENOMEM;
 	if (s->feedback.bitmaps.n_pkts > 0)
-		create_bitmaps(rx, &s->feedback.bitmaps, s->params.first_serial);
+		create_bitmaps(rx, &s->feedback.bitmaps, s->params.first_pn);
 	rx->next_state_tsc = now_tsc;
 	rx->next_nak_tsc = now_tsc;
 	rx->last_state_tsc = now_tsc;
 	rx->period_began_tsc = now_tsc;
 	rx->progress_tsc = now_tsc;
-	rx->cover_cursor = s->params.first_serial;
-	rx->pair_first_serial = WH_SERIAL_MAX; /* no packet follows that one */
-	rx->previous_trans_upper = s->params.first_serial;
+	rx->cover_cursor = s->params.first_pn;
+	rx->pair_first_pn = WH_PN_MAX; /* no packet follows that one */
+	rx->previous_trans_upper = s->params.first_pn;
 	rx->told_recycled = UINT64_MAX; /* nothing sent yet: the first state is news */
 	return 0;
 }
@@ -262,7 +262,7 @@ struct wh_session *wh_session_open(const struct wh_session_config *config,
 		(uint8_t)wh_profile_options_tell(&config->options, config->profile, params.options);
 	/* Any allowed value: no code may rely on a start at 0. */
 	wh_prng_init(&prng, config->seed);
-	params.first_serial = wh_prng_below(&prng, WH_FIRST_SERIAL_MAX);
+	params.first_pn = wh_prng_below(&prng, WH_FIRST_PN_MAX);
 
 	struct wh_session *s = create(config, WH_TRANSMITTER, 0, peer, &params);
 

@@ -52,7 +52,7 @@ static void answer(struct wh_endpoint *endpoint, uint64_t now_tsc,
 		endpoint->stats.refused_opens++;
 	wh_listener_accept(&endpoint->listener, now_tsc, params, stamp_us, from, offer, &accept);
 	if (sa != NULL)
-		accept.serial = wh_sa_next_serial(sa);
+		accept.pn = wh_sa_next_pn(sa);
 
 	uint32_t length = wh_packet_encode(&accept, bytes, sizeof(bytes));
 

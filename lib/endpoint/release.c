@@ -74,7 +74,7 @@ void wh_release_fill(const struct wh_session *s, uint8_t stage, struct wh_releas
 		.status = told_status(s),
 		.chunks = sending ? s->tx.chunks : s->rx.chunks,
 		.total_bytes = sending ? s->tx.total_bytes : s->rx.total_bytes,
-		.serial_end = sending ? s->tx.table.admitted_end : s->rx.table.highest_end,
+		.pn_end = sending ? s->tx.table.admitted_end : s->rx.table.highest_end,
 		.digest = sending ? s->tx.digest : s->rx.digest,
 	};
 }

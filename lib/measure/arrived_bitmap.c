@@ -5,8 +5,8 @@
 
 #include "base/assert.h"
 
-void wh_arrived_bitmap_init(struct wh_arrived_bitmap *bitmap, uint64_t first_serial,
-	uint32_t n_pkts, uint32_t stretch, uint32_t stretch_max)
+void wh_arrived_bitmap_init(struct wh_arrived_bitmap *bitmap, uint64_t first_pn, uint32_t n_pkts,
+	uint32_t stretch, uint32_t stretch_max)
 {
 	WH_ASSERT(n_pkts > 0 && n_pkts <= WH_BITMAP_PKTS_MAX);
 	WH_ASSERT(stretch > 0 && stretch_max > 0 && stretch_max <= UINT32_MAX / n_pkts);
@@ -15,31 +15,31 @@ void wh_arrived_bitmap_init(struct wh_arrived_bitmap *bitmap, uint64_t first_ser
 		.stretch = stretch,
 		.stretch_max = stretch_max,
 		.interval_pkts = n_pkts,
-		.first_serial = first_serial,
-		.end = first_serial,
-		.told_end = first_serial,
+		.first_pn = first_pn,
+		.end = first_pn,
+		.told_end = first_pn,
 	};
 }
 
-static uint64_t bit_of(uint64_t serial)
+static uint64_t bit_of(uint64_t pn)
 {
-	return UINT64_C(1) << serial % 64;
+	return UINT64_C(1) << pn % 64;
 }
 
-static uint64_t *word_of(struct wh_arrived_bitmap *bitmap, uint64_t serial)
+static uint64_t *word_of(struct wh_arrived_bitmap *bitmap, uint64_t pn)
 {
-	return &bitmap->arrived[serial / 64 % WH_BITMAP_WORDS_MAX];
+	return &bitmap->arrived[pn / 64 % WH_BITMAP_WORDS_MAX];
 }
 
-/* Clears the bits of serials below `end` that are new to the window. */
+/* Clears the bits of packet numbers below `end` that are new to the window. */
 static void move_up(struct wh_arrived_bitmap *bitmap, uint64_t end)
 {
 	WH_DEBUG_ASSERT(end > bitmap->end);
 	if (end - bitmap->end >= WH_BITMAP_PKTS_MAX)
 		memset(bitmap->arrived, 0, sizeof(bitmap->arrived));
 	else
-		for (uint64_t serial = bitmap->end; serial < end; serial++)
-			*word_of(bitmap, serial) &= ~bit_of(serial);
+		for (uint64_t pn = bitmap->end; pn < end; pn++)
+			*word_of(bitmap, pn) &= ~bit_of(pn);
 	bitmap->end = end;
 }
 
@@ -56,20 +56,20 @@ static void hurry(struct wh_arrived_bitmap *bitmap)
 		bitmap->interval_pkts = (uint32_t)next;
 }
 
-bool wh_arrived_bitmap_arrive(struct wh_arrived_bitmap *bitmap, uint64_t serial)
+bool wh_arrived_bitmap_arrive(struct wh_arrived_bitmap *bitmap, uint64_t pn)
 {
-	WH_ASSERT(serial >= bitmap->first_serial);
-	if (serial < bitmap->end) {
-		if (bitmap->end - serial <= WH_BITMAP_PKTS_MAX)
-			*word_of(bitmap, serial) |= bit_of(serial);
+	WH_ASSERT(pn >= bitmap->first_pn);
+	if (pn < bitmap->end) {
+		if (bitmap->end - pn <= WH_BITMAP_PKTS_MAX)
+			*word_of(bitmap, pn) |= bit_of(pn);
 		return false;
 	}
 
-	bool gap = serial > bitmap->end;
+	bool gap = pn > bitmap->end;
 
 	WH_DEBUG_ASSERT(bitmap->told_end <= bitmap->end);
-	move_up(bitmap, serial + 1);
-	*word_of(bitmap, serial) |= bit_of(serial);
+	move_up(bitmap, pn + 1);
+	*word_of(bitmap, pn) |= bit_of(pn);
 	if (gap && bitmap->interval_pkts > bitmap->n_pkts)
 		hurry(bitmap);
 	return bitmap->end - bitmap->told_end >= bitmap->interval_pkts;
@@ -77,7 +77,7 @@ bool wh_arrived_bitmap_arrive(struct wh_arrived_bitmap *bitmap, uint64_t serial)
 
 void wh_arrived_bitmap_take(struct wh_arrived_bitmap *bitmap, struct wh_bitmap *taken)
 {
-	uint64_t seen_pkts = bitmap->end - bitmap->first_serial;
+	uint64_t seen_pkts = bitmap->end - bitmap->first_pn;
 	uint32_t pkts = seen_pkts < bitmap->n_pkts ? (uint32_t)seen_pkts : bitmap->n_pkts;
 	uint64_t first = bitmap->end - pkts;
 	uint32_t shift = first % 64;

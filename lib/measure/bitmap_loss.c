@@ -4,14 +4,14 @@
 #include "base/assert.h"
 
 void wh_bitmap_loss_init(
-	struct wh_bitmap_loss *loss, uint64_t first_serial, uint32_t q_pkts, double projected)
+	struct wh_bitmap_loss *loss, uint64_t first_pn, uint32_t q_pkts, double projected)
 {
 	WH_ASSERT(q_pkts > 0 && projected >= 0.0 && projected <= 1.0);
 	*loss = (struct wh_bitmap_loss){
 		.q_pkts = q_pkts,
 		.projected = projected,
-		.first_serial = first_serial,
-		.end = first_serial,
+		.first_pn = first_pn,
+		.end = first_pn,
 	};
 }
 
@@ -19,7 +19,7 @@ double wh_bitmap_loss_link(const struct wh_bitmap_loss *loss)
 {
 	uint64_t pkts = wh_bitmap_loss_pkts(loss);
 
-	WH_ASSERT(loss->end >= loss->first_serial && loss->lost_pkts <= pkts);
+	WH_ASSERT(loss->end >= loss->first_pn && loss->lost_pkts <= pkts);
 	return pkts == 0 ? loss->projected : (double)loss->lost_pkts / (double)pkts;
 }
 
@@ -39,7 +39,7 @@ enum wh_bitmap_finding wh_bitmap_loss_add(
 	uint32_t run = 0;
 	uint32_t longest = 0;
 
-	WH_ASSERT(first >= loss->first_serial && first + pkts > told_end);
+	WH_ASSERT(first >= loss->first_pn && first + pkts > told_end);
 	/* Whether this bitmap continues a run of losses at the end of the last one. */
 	bool before_lost = loss->end_lost && first == told_end;
 

@@ -17,8 +17,8 @@
  * congestion whatever rate was projected. Before the first bitmap the link's rate is the projected
  * one (III A: 50 %).
  *
- * Bitmaps overlap while thresholds are exceeded, and leave gaps on a clean path. Each serial is
- * counted once, by the first bitmap that contains it; one in a gap counts as transmitted and not
+ * Bitmaps overlap while thresholds are exceeded, and leave gaps on a clean path. Each packet number
+ * is counted once, by the first bitmap that contains it; one in a gap counts as transmitted and not
  * lost, which is wrong only if a bitmap was lost, and then accepted by the paper. A run is
  * evaluated if it reaches into packets that are reported for the first time.
  */
@@ -35,8 +35,8 @@ enum wh_bitmap_finding {
 struct wh_bitmap_loss {
 	uint32_t q_pkts;
 	double projected; /* loss rate of the link before the first bitmap */
-	uint64_t first_serial;
-	uint64_t end; /* one past the last serial of a bitmap */
+	uint64_t first_pn;
+	uint64_t end; /* one past the last packet number of a bitmap */
 	bool end_lost;
 	uint64_t lost_pkts;
 	uint64_t loss_events; /* runs of consecutive losses */
@@ -44,12 +44,12 @@ struct wh_bitmap_loss {
 
 /* q_pkts at least 1; projected from 0 to 1. */
 void wh_bitmap_loss_init(
-	struct wh_bitmap_loss *loss, uint64_t first_serial, uint32_t q_pkts, double projected);
+	struct wh_bitmap_loss *loss, uint64_t first_pn, uint32_t q_pkts, double projected);
 
 /* Packets up to the end of the latest bitmap. */
 static inline uint64_t wh_bitmap_loss_pkts(const struct wh_bitmap_loss *loss)
 {
-	return loss->end - loss->first_serial;
+	return loss->end - loss->first_pn;
 }
 
 /* The link's loss rate. */
@@ -57,7 +57,7 @@ double wh_bitmap_loss_link(const struct wh_bitmap_loss *loss);
 
 /*
  * Adds a bitmap of [first, first + pkts), where bit i % 64 of word i / 64 is set for a packet
- * received; it ends beyond all earlier ones, and begins at the first serial or later.
+ * received; it ends beyond all earlier ones, and begins at the first packet number or later.
  */
 enum wh_bitmap_finding wh_bitmap_loss_add(
 	struct wh_bitmap_loss *loss, uint64_t first, uint32_t pkts, const uint64_t *bits);

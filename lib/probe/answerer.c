@@ -139,7 +139,7 @@ static uint32_t write_answer(struct wh_answerer *answerer, struct wh_sa *sa,
 	struct wh_packet packet = {
 		.type = WH_PACKET_PROBE_ANSWER,
 		.flags = question->flags,
-		.serial = sa != NULL ? wh_sa_next_serial(sa) : answerer->serial++,
+		.pn = sa != NULL ? wh_sa_next_pn(sa) : answerer->pn++,
 		.probe_answer = *said,
 	};
 
@@ -184,14 +184,14 @@ static bool close_cookie(struct wh_sa *sa, uint64_t token, uint8_t *bytes, uint3
 }
 
 /* Under an SA, whether the question is not a replay: each counts once. */
-static bool is_later(struct wh_answerer *answerer, struct wh_sa *sa, uint64_t serial)
+static bool is_later(struct wh_answerer *answerer, struct wh_sa *sa, uint64_t pn)
 {
-	if (sa != NULL && serial < sa->probed_end) {
+	if (sa != NULL && pn < sa->probed_end) {
 		answerer->stats.replayed_pkts++;
 		return false;
 	}
 	if (sa != NULL)
-		sa->probed_end = serial + 1;
+		sa->probed_end = pn + 1;
 	return true;
 }
 
@@ -211,7 +211,7 @@ static enum wh_wire_reason take_ask(struct wh_answerer *answerer, uint64_t now_t
 		return reason;
 	if (words_for(length) < COOKIE_WORDS)
 		return WH_WIRE_SHORT;
-	if (!is_later(answerer, sa, packet->serial))
+	if (!is_later(answerer, sa, packet->pn))
 		return WH_WIRE_OK;
 	answerer->stats.asks++;
 	said.status = (uint8_t)welcome(answerer, now_tsc, from, sa);
@@ -311,7 +311,7 @@ static struct wh_answerer_place *move_in(struct wh_answerer *answerer, uint64_t 
 		answerer->stats.no_place_pkts++;
 		return NULL;
 	}
-	if (sa != NULL && packet->serial < sa->probed_end) {
+	if (sa != NULL && packet->pn < sa->probed_end) {
 		answerer->stats.replayed_pkts++;
 		return NULL;
 	}
@@ -324,9 +324,9 @@ static bool is_first(struct wh_answerer *answerer, struct wh_answerer_place *pla
 {
 	if (sa == NULL)
 		return true;
-	if (packet->serial >= place->begun_end && wh_replay_take(&place->window, packet->serial)) {
-		if (packet->serial >= sa->probed_end)
-			sa->probed_end = packet->serial + 1;
+	if (packet->pn >= place->begun_end && wh_replay_take(&place->window, packet->pn)) {
+		if (packet->pn >= sa->probed_end)
+			sa->probed_end = packet->pn + 1;
 		return true;
 	}
 	answerer->stats.replayed_pkts++;

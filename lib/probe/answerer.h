@@ -79,7 +79,7 @@ struct wh_answerer_place {
 	uint32_t sa;      /* our number of its SA; 0: none */
 	struct wh_seal seal;
 	struct wh_seal answer_seal;
-	uint64_t begun_end;      /* lower serials are of earlier probes */
+	uint64_t begun_end;      /* lower packet numbers are of earlier probes */
 	struct wh_replay window; /* with an SA */
 	uint8_t *keys;           /* of both seals */
 	uint64_t heard_tsc;      /* latest packet */
@@ -99,7 +99,7 @@ struct wh_answerer {
 	uint64_t *arrivals;
 	uint8_t *keys;     /* of all places; NULL: no SAs */
 	uint64_t *windows; /* likewise */
-	uint64_t serial;
+	uint64_t pn;
 	uint64_t next_key_tsc;
 	struct wh_answerer_stats stats;
 };

@@ -200,7 +200,7 @@ static void take_answer(struct wh_prober *prober, uint64_t now_tsc, struct wh_sl
 		return;
 	if (!open_answer(prober, packet.flags == WH_FLAG_ASK, slot) ||
 		wh_packet_read(slot->data, slot->bytes, &packet) != WH_WIRE_OK ||
-		(prober->config.sa != NULL && !wh_replay_take(&prober->window, packet.serial)))
+		(prober->config.sa != NULL && !wh_replay_take(&prober->window, packet.pn)))
 		return;
 
 	const struct wh_probe_answer *answer = &packet.probe_answer;
@@ -341,7 +341,7 @@ uint32_t wh_prober_output(struct wh_prober *prober, uint64_t now_tsc, uint8_t *b
 	if (!asks && !next_question(prober, now_tsc, &packet) &&
 		!next_of_run(prober, now_tsc, &packet))
 		return 0;
-	packet.serial = sa != NULL ? wh_sa_next_serial(sa) : prober->serial++;
+	packet.pn = sa != NULL ? wh_sa_next_pn(sa) : prober->pn++;
 	packet.probe.stamp_ns =
 		asks ? prober->config.token : wh_tsc_to_ns(prober->config.hz, now_tsc);
 	packet.probe.made_us = prober->made_us;

@@ -148,7 +148,7 @@ struct wh_prober {
 	struct wh_replay window;
 	uint64_t window_bits[WH_PROBER_WINDOW_PKTS / 64];
 	uint64_t made_us;
-	uint64_t serial;
+	uint64_t pn;
 	uint64_t begun_tsc; /* 0: not yet */
 	uint64_t heard_tsc; /* latest valid answer */
 	uint64_t wait_tsc;  /* end of a stage's wait for answers */

@@ -238,8 +238,8 @@ static void on_loss(struct wh_control *control, const struct wh_loss_event *even
 {
 	struct hstcp *hstcp = state_of(control);
 
-	WH_ASSERT(event->last_lost_serial < event->sent_end);
-	if (event->last_lost_serial < hstcp->cut_end)
+	WH_ASSERT(event->last_lost_pn < event->sent_end);
+	if (event->last_lost_pn < hstcp->cut_end)
 		return;
 
 	double kept = fmax(hstcp->window_pkts * kept_share(control, hstcp), (double)WINDOW_LEAST);

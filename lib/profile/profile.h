@@ -112,16 +112,16 @@ struct wh_probe_event { /* once: the result of the probe before all data */
 
 struct wh_ack_event { /* packets of one chunk, acknowledged by one state; before its feedback */
 	uint64_t now_tsc;
-	uint64_t first_serial;
-	uint32_t pkts; /* number of packets, from first_serial on */
+	uint64_t first_pn;
+	uint32_t pkts; /* number of packets, from first_pn on */
 };
 
 struct wh_loss_event { /* one NAK */
 	uint64_t now_tsc;
 	uint64_t lost_pkts;
-	uint64_t last_lost_serial; /* the largest in this NAK, below sent_end */
-	uint64_t sent_end;         /* one past the largest serial sent so far */
-	uint64_t sent_pkts_total;  /* data packets, including retransmissions */
+	uint64_t last_lost_pn;    /* the largest in this NAK, below sent_end */
+	uint64_t sent_end;        /* one past the largest packet number sent so far */
+	uint64_t sent_pkts_total; /* data packets, including retransmissions */
 };
 
 struct wh_delay_event { /* one delay warning */
@@ -132,8 +132,8 @@ struct wh_delay_event { /* one delay warning */
 struct wh_bitmap_event { /* one control packet of ttp.txt */
 	uint64_t now_tsc;
 	enum wh_bitmap_finding finding;
-	uint64_t first;    /* first serial in the bitmap */
-	uint64_t sent_end; /* one past the last serial sent so far */
+	uint64_t first;    /* first packet number in the bitmap */
+	uint64_t sent_end; /* one past the last packet number sent so far */
 };
 
 struct wh_silence_event { /* nothing was received for longer than expected; repeated */
@@ -163,7 +163,10 @@ struct wh_decision {
 	 */
 	bool by_tokens;
 	uint64_t freeze_until_tsc; /* nothing is sent before; 0: no freeze */
-	/* Most serials admitted from the first unacknowledged one on; 0: as many as tables hold */
+	/*
+	 * Most packet numbers admitted from the first unacknowledged one on; 0: as many as tables
+	 * hold
+	 */
 	uint32_t span_pkts;
 	uint32_t resend_after; /* without requests: see enum wh_resend */
 	/* What keeps interval and window from more, below the bounds of operator and line. */
@@ -200,7 +203,7 @@ enum wh_resend {
 	WH_RESEND_ASKED, /* when a NAK requests it */
 	/*
 	 * when a state reports it missing, and decision.resend_after states have passed since it
-	 * was sent, by the differences of their serials
+	 * was sent, by the differences of their packet numbers
 	 */
 	WH_RESEND_COUNTED,
 	WH_RESEND_TIMED, /* when it is not acknowledged within decision.resend_after microseconds */

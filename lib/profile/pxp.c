@@ -3,9 +3,9 @@
 /*
  * Periodic exchange of complete state (periodic-exchange.txt): both ends send their complete state
  * once per control interval. A packet is retransmitted when enough of the receiver's states have
- * passed and the last one still reports it missing. A window of serials and the operator's rate
- * limit the flow. There are no timers and no requests: a lost state costs nothing but its place in
- * the count.
+ * passed and the last one still reports it missing. A window of packet numbers and the operator's
+ * rate limit the flow. There are no timers and no requests: a lost state costs nothing but its
+ * place in the count.
  *
  * Instead of the paper's bitmap a state contains a range from the lower edge on and its holes,
  * which is the same information for any window; a bitmap of a million packets would need 87 states.

@@ -8,8 +8,8 @@ extern const struct wh_profile wh_profile_pxp;
 
 /*
  * Shared by the two methods of periodic-exchange.txt, pxp and pack: the operator's rate and a
- * window of serials limit the flow, and a packet is retransmitted after a time, which each measures
- * in its own way. This is the whole controller state of either.
+ * window of packet numbers limit the flow, and a packet is retransmitted after a time, which each
+ * measures in its own way. This is the whole controller state of either.
  */
 struct wh_exchange {
 	uint64_t interval_fp;

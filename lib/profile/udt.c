@@ -252,10 +252,10 @@ static void on_loss(struct wh_control *control, const struct wh_loss_event *even
 	struct udt *udt = state_of(control);
 
 	WH_ASSERT(event->lost_pkts > 0);
-	WH_ASSERT(event->last_lost_serial < event->sent_end);
+	WH_ASSERT(event->last_lost_pn < event->sent_end);
 	udt->lost_pkts += event->lost_pkts;
 
-	if (udt->slow_start || event->last_lost_serial >= udt->dec_end) {
+	if (udt->slow_start || event->last_lost_pn >= udt->dec_end) {
 		if (!spare(control, udt, event->lost_pkts))
 			begin_epoch(control, udt, event->now_tsc, event->sent_end);
 		return;
@@ -379,7 +379,7 @@ struct wh_udt_view wh_udt_view(const struct wh_control *control)
 		.capacity_pps = udt->capacity_pps,
 		.last_decrease_pps = udt->last_decrease_pps,
 		.loss_rate = udt->loss_rate,
-		.last_dec_serial = udt->dec_end > 0 ? udt->dec_end - 1 : 0,
+		.last_dec_pn = udt->dec_end > 0 ? udt->dec_end - 1 : 0,
 		.decrease_count = udt->decrease_count,
 		.e = udt->e,
 		.decreases = udt->decreases,

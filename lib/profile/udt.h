@@ -15,8 +15,8 @@ struct wh_udt_view {
 	double capacity_pps;      /* B */
 	double last_decrease_pps; /* D */
 	double loss_rate;
-	uint64_t last_dec_serial; /* 0 in slow start */
-	uint32_t decrease_count;  /* dc */
+	uint64_t last_dec_pn;    /* 0 in slow start */
+	uint32_t decrease_count; /* dc */
 	uint32_t e;
 	uint64_t decreases; /* by (7), total */
 	uint64_t freezes;

@@ -32,7 +32,7 @@
 
 /* Offsets in a head of the numbers in the nonce. */
 #define TYPE_AT         1
-#define SERIAL_AT       8
+#define PN_AT           8
 #define TRANSMISSION_AT 16
 
 struct epoch {
@@ -162,7 +162,7 @@ static uint64_t counter_of(const uint8_t *head)
 {
 	uint64_t counter;
 
-	memcpy(&counter, head + (is_data(head) ? TRANSMISSION_AT : SERIAL_AT), sizeof(counter));
+	memcpy(&counter, head + (is_data(head) ? TRANSMISSION_AT : PN_AT), sizeof(counter));
 	return counter;
 }
 

@@ -192,16 +192,16 @@ uint32_t wh_sa_holders(const struct wh_sa *sa);
 /* The number by which the peer addresses it. */
 uint32_t wh_sa_number(const struct wh_sa *sa);
 
-/* The serial of the next packet sealed by the SA itself; never repeats. */
-static inline uint64_t wh_sa_next_serial(struct wh_sa *sa)
+/* The packet number of the next packet sealed by the SA itself; never repeats. */
+static inline uint64_t wh_sa_next_pn(struct wh_sa *sa)
 {
 	return atomic_fetch_add_explicit(&sa->sent, 1, memory_order_relaxed);
 }
 
 /*
- * Any core: seals a packet of no session, with a serial of wh_sa_next_serial; opens one in place.
- * `about` is a number known to both ends: a packet sealed about another number does not open.
- * False: it does not open, or no memory.
+ * Any core: seals a packet of no session, with a packet number of wh_sa_next_pn; opens one in
+ * place. `about` is a number known to both ends: a packet sealed about another number does not
+ * open. False: it does not open, or no memory.
  */
 bool wh_sa_close(const struct wh_sa *sa, uint64_t about, uint8_t *packet, size_t packet_bytes);
 bool wh_sa_open(const struct wh_sa *sa, uint64_t about, uint8_t *packet, size_t packet_bytes);

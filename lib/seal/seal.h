@@ -25,7 +25,7 @@
  *   gcm        key numbers from 1 on; AES-GCM under keys of a session, derived from its SA
  *              (sa.h). The head before the tag is authenticated, the body is encrypted. The nonce
  *              derives from the packet's type and a number that never repeats: `transmission` of
- *              data and repair packets, since a retransmission keeps its serial, `serial` of all
+ *              data and repair packets, since a retransmission keeps its packet number, `pn` of all
  *              others. Keys change by themselves (gcm_seal.c)
  *
  * A duplicate opens again: the session detects it by its authenticated number (track/replay.h).
@@ -68,7 +68,7 @@ struct wh_seal_way {
 
 struct wh_seal_ops {
 	const char *name;
-	bool encrypts; /* the body is always copied, and serials are authenticated */
+	bool encrypts; /* the body is always copied, and packet numbers are authenticated */
 
 	/* Memory required from its owner, zeroed, for secrets; [1]: to_acceptor. */
 	size_t memory_bytes[2];

@@ -44,15 +44,15 @@ uint32_t wh_again_due(const struct wh_session *s, uint64_t now_tsc)
 	return now + s->tx.decision.resend_after;
 }
 
-static void queue_again(void *context, uint64_t serial)
+static void queue_again(void *context, uint64_t pn)
 {
 	struct wh_transmitter *tx = context;
-	bool pushed = wh_fifo_push_u64(&tx->again, serial);
+	bool pushed = wh_fifo_push_u64(&tx->again, pn);
 
-	if (serial != tx->late.lost_end)
+	if (pn != tx->late.lost_end)
 		tx->late.runs++;
-	tx->late.lost_end = serial + 1;
-	/* The FIFO holds a whole window and has no serial twice. */
+	tx->late.lost_end = pn + 1;
+	/* The FIFO holds a whole window and has no packet number twice. */
 	WH_ASSERT(pushed);
 }
 
@@ -233,16 +233,16 @@ static uint64_t tail_tsc(const struct wh_session *s)
 static int32_t probe_tail(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;
-	uint64_t serial = tx->sent_end - 1;
+	uint64_t pn = tx->sent_end - 1;
 	uint64_t least = tx->sent_end - wh_min_u64(LATE_LOOKS, tx->sent_end - tx->table.lower);
 
 	if (now_tsc < tail_tsc(s))
 		return 0;
-	while (serial > least && wh_sent_table_acked(&tx->table, serial))
-		serial--;
-	if (wh_sent_table_acked(&tx->table, serial))
-		serial = tx->table.lower;
-	wh_sent_table_queue(&tx->table, serial, serial + 1, queue_again, tx);
+	while (pn > least && wh_sent_table_acked(&tx->table, pn))
+		pn--;
+	if (wh_sent_table_acked(&tx->table, pn))
+		pn = tx->table.lower;
+	wh_sent_table_queue(&tx->table, pn, pn + 1, queue_again, tx);
 	tx->late.probe_waits = true;
 	tx->late.probes = (uint32_t)wh_min_u64(tx->late.probes + 1, LATE_DOUBLINGS_MAX);
 	return 1;

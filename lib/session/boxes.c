@@ -83,7 +83,7 @@ void wh_session_push_control(
 	packet->type = type;
 	packet->flags = control_flags(s, type);
 	packet->cid = to_listener ? 0 : s->peer_cid;
-	packet->serial = s->control_serial[type]++;
+	packet->pn = s->control_pn[type]++;
 	packet->payload = NULL;
 	if (to_listener && s->sa != NULL)
 		wh_sealing_address(s, packet);
@@ -121,14 +121,14 @@ void wh_boxes_put(struct wh_session *s, struct wh_session_stats *stats, uint64_t
 }
 
 bool wh_session_is_younger(
-	struct wh_session *s, uint64_t now_tsc, uint64_t serial, uint64_t *next, uint64_t *at_tsc)
+	struct wh_session *s, uint64_t now_tsc, uint64_t pn, uint64_t *next, uint64_t *at_tsc)
 {
-	if (serial < *next &&
+	if (pn < *next &&
 		(s->sa != NULL || now_tsc - *at_tsc <= wh_session_ms_tsc(s, WH_YOUNGEST_MS))) {
 		wh_session_count(&s->stats.control_stale_pkts);
 		return false;
 	}
-	*next = serial + 1;
+	*next = pn + 1;
 	*at_tsc = now_tsc;
 	return true;
 }

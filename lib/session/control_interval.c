@@ -42,7 +42,7 @@ void wh_session_count_on(
 	uint64_t intervals = (now_tsc - since_tsc) / s->period_tsc;
 
 	if (s->feedback.resend == WH_RESEND_COUNTED && intervals > 1)
-		s->control_serial[type] += intervals - 1;
+		s->control_pn[type] += intervals - 1;
 }
 
 /*
@@ -60,7 +60,7 @@ bool wh_control_skip(struct wh_session *s, bool news)
 	}
 	if (rx->skips_left > 0) {
 		rx->skips_left--;
-		s->control_serial[WH_PACKET_RCV_STATE]++;
+		s->control_pn[WH_PACKET_RCV_STATE]++;
 		return true;
 	}
 	if (rx->quiet_states < s->feedback.interval.skip)

@@ -10,14 +10,14 @@
 
 /* Acknowledges packets of one chunk; with the last of them the chunk returns to the reader. */
 static void packets_acked(
-	void *context, uint64_t serial, const struct wh_sent_record *record, uint32_t count)
+	void *context, uint64_t pn, const struct wh_sent_record *record, uint32_t count)
 {
 	struct wh_session *s = context;
 	struct wh_tx_chunk *sending = &s->tx.tx_chunk[record->chunk_slot];
 
 	const struct wh_ack_event event = {
 		.now_tsc = s->tx.state_tsc,
-		.first_serial = serial,
+		.first_pn = pn,
 		.pkts = count,
 	};
 	struct wh_chunk *chunk = &s->chunk[record->chunk_slot];
@@ -28,7 +28,7 @@ static void packets_acked(
 		wh_session_add(
 			&s->stats.acked_bytes, wh_min_u64(count * (uint64_t)s->config.payload_bytes,
 						       chunk->bytes - offset));
-	s->tx.acked_end = wh_max_u64(s->tx.acked_end, serial + count);
+	s->tx.acked_end = wh_max_u64(s->tx.acked_end, pn + count);
 	WH_CONTROL_TELL(&s->tx.control, on_ack, &event);
 	sending->unacked_pkts -= count;
 	if (sending->unacked_pkts > 0)
@@ -73,7 +73,7 @@ static void take_credits(struct wh_session *s, const struct wh_rcv_state *state)
 	tx->peer_writer_behind = state->queued_chunks * 2 > state->buffer_chunks;
 }
 
-/* Of the highest serial acknowledged, which caused this state to be sent. */
+/* Of the highest packet number acknowledged, which caused this state to be sent. */
 static uint64_t round_trip_tsc(const struct wh_transmitter *tx, uint64_t now_tsc)
 {
 	uint64_t sent_tsc;
@@ -117,7 +117,7 @@ static void take_losses(struct wh_session *s, const struct wh_rcv_state *state)
 			s->tx.delivery->seen_pkts - s->tx.delivery->delivered_pkts,
 			state->loss_events);
 	else if (s->feedback.bitmaps.n_pkts == 0)
-		tell_losses(&s->tx, state->highest_end - s->params.first_serial, state->lost_pkts,
+		tell_losses(&s->tx, state->highest_end - s->params.first_pn, state->lost_pkts,
 			state->loss_events);
 	__atomic_store_n(&s->stats.repaired_pkts, state->repaired_pkts, __ATOMIC_RELAXED);
 	__atomic_store_n(&s->stats.undecodable_blocks, state->undecodable_blocks, __ATOMIC_RELAXED);
@@ -128,7 +128,7 @@ static void answer_state(struct wh_session *s, uint64_t now_tsc, const struct wh
 	struct wh_packet answer = {
 		.ack2 =
 			{
-				.ack_serial = packet->serial,
+				.ack_pn = packet->pn,
 				.lower = packet->rcv_state.lower,
 				.stamp_us = wh_session_now_us(s, now_tsc),
 			},
@@ -153,7 +153,7 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	const struct wh_rcv_state *state = &packet->rcv_state;
 
 	/* The receiver cannot have received more than was sent, nor less than nothing. */
-	if (state->highest_end > tx->sent_end || state->highest_end < s->params.first_serial) {
+	if (state->highest_end > tx->sent_end || state->highest_end < s->params.first_pn) {
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		return;
 	}
@@ -164,10 +164,9 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	if (!s->feedback.no_ack2)
 		answer_state(s, now_tsc, packet); /* III C: for each received ACK */
 
-	uint64_t expected = tx->next_state_serial;
+	uint64_t expected = tx->next_state_pn;
 
-	if (!wh_session_is_younger(
-		    s, now_tsc, packet->serial, &tx->next_state_serial, &tx->state_tsc)) {
+	if (!wh_session_is_younger(s, now_tsc, packet->pn, &tx->next_state_pn, &tx->state_tsc)) {
 		if (s->feedback.ack_each) /* overtaken, but what it acknowledges remains true */
 			take_acks(s, now_tsc, state);
 		return;
@@ -187,8 +186,7 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	uint64_t acked_pkts = take_acks(s, now_tsc, state);
 
 	if (s->feedback.resend == WH_RESEND_COUNTED)
-		wh_again_count(
-			s, packet->serial >= expected ? packet->serial - expected + 1 : 0, state);
+		wh_again_count(s, packet->pn >= expected ? packet->pn - expected + 1 : 0, state);
 	if (s->feedback.resend == WH_RESEND_LATE)
 		wh_again_late(s, now_tsc, state);
 	if (is_told) /* by now runs of missing packets are known */
@@ -209,10 +207,10 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	wh_session_apply(s);
 }
 
-static void queue_again(void *context, uint64_t serial)
+static void queue_again(void *context, uint64_t pn)
 {
 	struct wh_transmitter *tx = context;
-	bool pushed = wh_fifo_push_u64(&tx->again, serial);
+	bool pushed = wh_fifo_push_u64(&tx->again, pn);
 
 	WH_ASSERT(pushed); /* as large as the table */
 }
@@ -220,25 +218,24 @@ static void queue_again(void *context, uint64_t serial)
 /*
  * Whether this NAK is not a duplicate made by the path, which would decrease the rate twice. An
  * overtaken NAK counts, since each reports something of its own. One far behind counts only if the
- * newest is old: that one's serial may have been forged.
+ * newest is old: that one's packet number may have been forged.
  */
-static bool nak_is_new(struct wh_session *s, uint64_t now_tsc, uint64_t serial)
+static bool nak_is_new(struct wh_session *s, uint64_t now_tsc, uint64_t pn)
 {
 	struct wh_transmitter *tx = &s->tx;
 
-	if (serial + 64 <= tx->nak_end &&
-		now_tsc - tx->nak_tsc > wh_session_ms_tsc(s, WH_YOUNGEST_MS))
+	if (pn + 64 <= tx->nak_end && now_tsc - tx->nak_tsc > wh_session_ms_tsc(s, WH_YOUNGEST_MS))
 		tx->nak_end = tx->naks_before = 0;
-	if (serial >= tx->nak_end) {
-		uint64_t ahead = serial - tx->nak_end + 1;
+	if (pn >= tx->nak_end) {
+		uint64_t ahead = pn - tx->nak_end + 1;
 
 		tx->naks_before = ahead < 64 ? tx->naks_before << ahead | 1 : 1;
-		tx->nak_end = serial + 1;
+		tx->nak_end = pn + 1;
 		tx->nak_tsc = now_tsc;
 		return true;
 	}
 
-	uint64_t behind = tx->nak_end - 1 - serial;
+	uint64_t behind = tx->nak_end - 1 - pn;
 	uint64_t bit = behind < 64 ? UINT64_C(1) << behind : 0;
 
 	if (bit == 0 || (tx->naks_before & bit) != 0)
@@ -254,16 +251,16 @@ static void take_nak(struct wh_session *s, uint64_t now_tsc, const struct wh_pac
 	const struct wh_range *last = &nak->losses[nak->n_losses - 1];
 	struct wh_loss_event event = {
 		.now_tsc = now_tsc,
-		.last_lost_serial = nak->base + last->offset + last->count - 1,
+		.last_lost_pn = nak->base + last->offset + last->count - 1,
 		.sent_end = tx->sent_end,
 		.sent_pkts_total = s->stats.sent_pkts,
 	};
 
-	if (event.last_lost_serial >= tx->sent_end) {
+	if (event.last_lost_pn >= tx->sent_end) {
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		return;
 	}
-	if (!nak_is_new(s, now_tsc, packet->serial)) {
+	if (!nak_is_new(s, now_tsc, packet->pn)) {
 		wh_session_count(&s->stats.control_stale_pkts);
 		return;
 	}
@@ -288,7 +285,7 @@ static void take_delay_warning(
 	};
 
 	if (!wh_session_is_younger(
-		    s, now_tsc, packet->serial, &s->tx.next_warning_serial, &s->tx.warning_tsc))
+		    s, now_tsc, packet->pn, &s->tx.next_warning_pn, &s->tx.warning_tsc))
 		return;
 	wh_session_count(&s->stats.delay_warnings);
 	WH_CONTROL_TELL(&s->tx.control, on_delay, &event);
@@ -310,7 +307,7 @@ static void take_bitmap(struct wh_session *s, uint64_t now_tsc, const struct wh_
 		wh_session_bad(s, &s->stats.bad_unexpected_pkts);
 		return;
 	}
-	if (bitmap->first < s->params.first_serial || end > tx->sent_end) {
+	if (bitmap->first < s->params.first_pn || end > tx->sent_end) {
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		return;
 	}

@@ -8,7 +8,7 @@
 
 #include "session/internal.h"
 
-/* All serials below `upper` were sent: those above the highest received are missing. */
+/* All packet numbers below `upper` were sent: those above the highest received are missing. */
 static void see_losses_below(struct wh_session *s, uint64_t now_tsc, uint64_t upper)
 {
 	struct wh_receiver *rx = &s->rx;
@@ -19,8 +19,8 @@ static void see_losses_below(struct wh_session *s, uint64_t now_tsc, uint64_t up
 	wh_recv_table_extend(&rx->table, upper);
 }
 
-/* Binary search: serials ascend. */
-static struct wh_ack_sample *find_sample(struct wh_receiver *rx, uint64_t serial)
+/* Binary search: packet numbers ascend. */
+static struct wh_ack_sample *find_sample(struct wh_receiver *rx, uint64_t pn)
 {
 	uint64_t end = rx->ack_samples;
 	uint64_t first = end > rx->ack_history ? end - rx->ack_history : 0;
@@ -29,9 +29,9 @@ static struct wh_ack_sample *find_sample(struct wh_receiver *rx, uint64_t serial
 		uint64_t middle = first + (end - first) / 2;
 		struct wh_ack_sample *sample = &rx->ack_sample[middle % rx->ack_history];
 
-		if (sample->serial == serial)
+		if (sample->pn == pn)
 			return sample;
-		if (sample->serial < serial)
+		if (sample->pn < pn)
 			first = middle + 1;
 		else
 			end = middle;
@@ -79,12 +79,12 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_
 	uint64_t upper = packet->trans_state.upper;
 
 	if (upper > wh_recv_table_upper(&rx->table) ||
-		packet->trans_state.heard_end > s->control_serial[WH_PACKET_RCV_STATE]) {
+		packet->trans_state.heard_end > s->control_pn[WH_PACKET_RCV_STATE]) {
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		return;
 	}
 	if (!wh_session_is_younger(
-		    s, now_tsc, packet->serial, &rx->next_trans_serial, &rx->trans_state_tsc))
+		    s, now_tsc, packet->pn, &rx->next_trans_pn, &rx->trans_state_tsc))
 		return;
 	/* `upper` only grows: one of the two values is wrong, and the next state shows which. */
 	if (upper < rx->previous_trans_upper) {
@@ -153,15 +153,15 @@ static void take_ack2(
 	struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc, const struct wh_ack2 *ack2)
 {
 	struct wh_receiver *rx = &s->rx;
-	uint64_t sent = s->control_serial[WH_PACKET_RCV_STATE];
+	uint64_t sent = s->control_pn[WH_PACKET_RCV_STATE];
 
-	if (ack2->ack_serial >= sent || ack2->lower > rx->table.lower) {
+	if (ack2->ack_pn >= sent || ack2->lower > rx->table.lower) {
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		return;
 	}
-	rx->acked_end = wh_max_u64(rx->acked_end, ack2->ack_serial + 1);
+	rx->acked_end = wh_max_u64(rx->acked_end, ack2->ack_pn + 1);
 
-	struct wh_ack_sample *sample = find_sample(rx, ack2->ack_serial);
+	struct wh_ack_sample *sample = find_sample(rx, ack2->ack_pn);
 
 	if (sample == NULL)
 		return; /* no sample, or overwritten */
@@ -204,8 +204,8 @@ bool wh_get_trans_stat_end(struct wh_session *s, uint64_t now_tsc, const struct 
 
 	if (release->stage != WH_RELEASE_REQUEST || rx->total_known)
 		return true;
-	if (release->serial_end > wh_recv_table_upper(&rx->table) ||
-		release->serial_end < rx->table.highest_end || release->chunks < rx->next_deliver) {
+	if (release->pn_end > wh_recv_table_upper(&rx->table) ||
+		release->pn_end < rx->table.highest_end || release->chunks < rx->next_deliver) {
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		return false;
 	}
@@ -213,7 +213,7 @@ bool wh_get_trans_stat_end(struct wh_session *s, uint64_t now_tsc, const struct 
 	rx->chunks = release->chunks;
 	rx->total_bytes = release->total_bytes;
 	rx->digest = release->digest;
-	see_losses_below(s, now_tsc, release->serial_end);
+	see_losses_below(s, now_tsc, release->pn_end);
 	return true;
 }
 

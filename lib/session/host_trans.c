@@ -111,9 +111,9 @@ int32_t wh_host_trans(struct wh_session *s, uint64_t now_tsc)
 			break;
 
 		struct wh_chunk *chunk = tx->open_chunk;
-		uint64_t serial = wh_sent_table_admit(
+		uint64_t pn = wh_sent_table_admit(
 			&tx->table, (uint16_t)chunk->slot, (uint16_t)tx->open_index);
-		bool pushed = wh_fifo_push_u64(&tx->fresh, serial);
+		bool pushed = wh_fifo_push_u64(&tx->fresh, pn);
 
 		WH_ASSERT(pushed);
 		if (++tx->open_index == tx->tx_chunk[chunk->slot].packets)

@@ -210,8 +210,9 @@ struct wh_transmitter {
 	struct wh_fifo free;   /* chunks: get_rcv_stat -> reader */
 	struct wh_fifo filled; /* chunks: reader -> encoder; only with repair packets */
 	struct wh_fifo ready;  /* chunks: reader or encoder -> host_trans */
-	struct wh_fifo fresh;  /* serials: host_trans -> trans */
-	struct wh_fifo again;  /* serials: get_rcv_stat -> trans; no serial is in it twice */
+	struct wh_fifo fresh;  /* packet numbers: host_trans -> trans */
+	struct wh_fifo
+		again; /* packet numbers: get_rcv_stat -> trans; no packet number is in it twice */
 	struct wh_sent_table table;
 	struct wh_tx_chunk *tx_chunk; /* host_trans fills it in, get_rcv_stat counts down */
 
@@ -237,9 +238,9 @@ struct wh_transmitter {
 
 	/* trans */
 	struct wh_pacer pacer;
-	uint64_t *sent_tsc; /* by serial modulo the window; 0: retransmitted. May be NULL */
+	uint64_t *sent_tsc; /* by packet number modulo the window; 0: retransmitted. May be NULL */
 	uint32_t control_charged_bytes; /* since the last data packet, or since none waited */
-	uint64_t sent_end;              /* one past the largest serial sent */
+	uint64_t sent_end;              /* one past the largest packet number sent */
 	uint64_t transmission;
 	uint64_t stamp_tsc; /* turn for which `stamp` was computed */
 	uint32_t stamp;
@@ -255,24 +256,25 @@ struct wh_transmitter {
 	struct wh_control control;
 	struct wh_decision decision;
 	uint64_t next_tick_tsc;
-	uint64_t next_state_serial; /* older states are dropped */
+	uint64_t next_state_pn; /* older states are dropped */
 	uint64_t state_tsc;
-	uint32_t states_counted; /* by differences of their serials; wraps */
+	uint32_t states_counted; /* by differences of their packet numbers; wraps */
 	uint64_t next_look_tsc;  /* when timers are checked next */
 	struct wh_late late;     /* again.c, with WH_RESEND_LATE */
-	uint64_t next_warning_serial;
+	uint64_t next_warning_pn;
 	uint64_t warning_tsc;
 	struct wh_bitmap_loss bitmap_loss;
 	struct wh_delivery *delivery; /* if the profile has feedback.delivery; else NULL */
-	uint64_t nak_end;             /* one past the highest NAK serial seen, ... */
+	uint64_t nak_end;             /* one past the highest NAK packet number seen, ... */
 	uint64_t nak_tsc;             /* ... received at this time; ... */
 	uint64_t naks_before;         /* ... bit i: NAK nak_end - 1 - i was seen */
-	uint64_t peer_upper;          /* credits: first serial and first chunk beyond them */
+	uint64_t peer_upper;          /* credits: first packet number and first chunk beyond them */
 	uint64_t peer_chunk_upper;
 	uint32_t peer_chunks;    /* number of the peer's buffers */
 	bool peer_writer_behind; /* queue to its writer holds most of its buffers */
 	bool state_seen;
-	uint64_t acked_end; /* one past the highest serial that this state acknowledges; 0: none */
+	uint64_t acked_end; /* one past the highest packet number that this state acknowledges; 0:
+			    * none */
 	uint64_t acked_pkts;
 	uint64_t progress_tsc;
 	bool idle;               /* nothing outstanding, nothing to send, stream not ended */
@@ -344,7 +346,7 @@ struct wh_rx_chunk {
 	bool asked;          /* its losses have been settled: missing packets are requested */
 };
 
-/* The serials of a chunk's packets, which any one of them tells; by chunk number. */
+/* The packet numbers of a chunk's packets, which any one of them tells; by chunk number. */
 struct wh_span {
 	uint64_t number_end; /* chunk number + 1; 0: none */
 	uint64_t first;
@@ -353,7 +355,7 @@ struct wh_span {
 
 /* The first state of a period and when it was sent; 0: its ACK2 was received. */
 struct wh_ack_sample {
-	uint64_t serial;
+	uint64_t pn;
 	uint64_t sent_tsc;
 };
 
@@ -374,9 +376,9 @@ struct wh_receiver {
 	struct wh_fifo decoded; /* chunk numbers: decoder -> settle */
 	struct wh_span *span;   /* of unsettled chunks, by number */
 	uint32_t spans;
-	uint64_t settle_chunk;  /* first chunk not settled yet ... */
-	uint64_t settle_serial; /* ... and first serial whose loss is not settled yet */
-	uint64_t newest_chunk;  /* one past the highest seen */
+	uint64_t settle_chunk; /* first chunk not settled yet ... */
+	uint64_t settle_pn;    /* ... and first packet number whose loss is not settled yet */
+	uint64_t newest_chunk; /* one past the highest seen */
 
 	/* rcv, get_trans_stat: losses found since the last immediate NAK */
 	struct wh_loss_range fresh_loss[WH_RANGES_MAX];
@@ -389,7 +391,7 @@ struct wh_receiver {
 	struct wh_arrived_bitmap arrived_bitmap; /* if the profile has bitmaps */
 	struct wh_bitmap_loss bitmap_loss;
 	struct wh_arrivals arrivals;
-	uint64_t pair_first_serial;
+	uint64_t pair_first_pn;
 	uint64_t pair_first_tsc;
 	uint64_t arrived_since_period; /* packets, for the mean interval of the NAK timer */
 
@@ -411,8 +413,8 @@ struct wh_receiver {
 	uint32_t unearned_states;         /* in a row, sent beyond may_say_bytes */
 	bool at_rest;                     /* only heartbeats are due */
 	uint32_t rest_states;             /* in a row sent at rest */
-	uint64_t news_serial;             /* first state that contained the latest news */
-	uint64_t told_trans_serial;
+	uint64_t news_pn;                 /* first state that contained the latest news */
+	uint64_t told_trans_pn;
 	uint64_t told_lower;
 	uint64_t told_highest_end;
 	uint64_t waiting_pkts; /* arrived at this host and not processed yet */
@@ -425,7 +427,7 @@ struct wh_receiver {
 
 	/* get_trans_stat */
 	uint32_t probes_heard;
-	uint64_t next_trans_serial;
+	uint64_t next_trans_pn;
 	uint64_t trans_state_tsc;
 	uint64_t previous_trans_upper;
 	uint32_t peer_queued_pkts;
@@ -464,13 +466,16 @@ struct wh_session {
 	struct wh_sa *sa;    /* NULL: none */
 	uint8_t *keys;       /* of both seals, and the replay window of data */
 	_Atomic bool sealed; /* the seals are in use */
-	/* RX core: replay windows of authenticated packets, by serial; for data by transmission. */
+	/*
+	 * RX core: replay windows of authenticated packets, by packet number; for data by
+	 * transmission.
+	 */
 	struct wh_replay heard[WH_PACKET_TYPES];
 	uint64_t heard_bits[WH_PACKET_TYPES];
 
 	struct wh_slot_fifo inbox;  /* decoded control packets */
 	struct wh_slot_fifo outbox; /* encoded control packets, for trans */
-	uint64_t control_serial[WH_PACKET_TYPES];
+	uint64_t control_pn[WH_PACKET_TYPES];
 	int64_t may_say_bytes; /* receiver: what WH_SAY_PER_HEARD still allows */
 	bool outbox_news;      /* something was added since the endpoint looked */
 
@@ -640,12 +645,12 @@ static inline void wh_session_heard(struct wh_session *s, uint32_t bytes)
 
 /*
  * Whether a control packet is newer than all others of its type: *next is one past the newest
- * serial, received at *at_tsc. Without an SA that holds for WH_YOUNGEST_MS only, so that a forged
- * high serial cannot block genuine packets for longer. With an SA serials are authenticated and it
- * holds for ever. (boxes.c)
+ * packet number, received at *at_tsc. Without an SA that holds for WH_YOUNGEST_MS only, so that a
+ * forged high packet number cannot block genuine packets for longer. With an SA packet numbers are
+ * authenticated and it holds for ever. (boxes.c)
  */
 bool wh_session_is_younger(
-	struct wh_session *s, uint64_t now_tsc, uint64_t serial, uint64_t *next, uint64_t *at_tsc);
+	struct wh_session *s, uint64_t now_tsc, uint64_t pn, uint64_t *next, uint64_t *at_tsc);
 
 /* The eight processes. */
 int32_t wh_host_trans(struct wh_session *s, uint64_t now_tsc);
@@ -687,19 +692,19 @@ static inline bool wh_session_repairs(const struct wh_session *s)
 /* Requests [first, end) now, and again until it arrives. (losses.c) */
 void wh_rcv_ask(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t end);
 
-/* Enters a new serial into the table; a gap before it is a loss. (rcv.c) */
-void wh_rcv_enter(struct wh_session *s, uint64_t now_tsc, uint64_t serial);
+/* Enters a new packet number into the table; a gap before it is a loss. (rcv.c) */
+void wh_rcv_enter(struct wh_session *s, uint64_t now_tsc, uint64_t pn);
 
 /* Sends an acknowledgement of this packet alone. (send_rcv_stat.c) */
-void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t serial);
+void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t pn);
 
 /*
  * settle.c, for rcv. _place: whether a packet agrees with what is known of its chunk's code and
- * serials. _begin: the first packet of a chunk has arrived.
+ * packet numbers. _begin: the first packet of a chunk has arrived.
  */
-bool wh_settle_place(const struct wh_session *s, const struct wh_rx_chunk *entry, uint64_t serial,
+bool wh_settle_place(const struct wh_session *s, const struct wh_rx_chunk *entry, uint64_t pn,
 	const struct wh_data_fields *data);
-void wh_settle_begin(struct wh_session *s, struct wh_rx_chunk *entry, uint64_t serial,
+void wh_settle_begin(struct wh_session *s, struct wh_rx_chunk *entry, uint64_t pn,
 	const struct wh_data_fields *data);
 
 /*
@@ -741,8 +746,8 @@ uint64_t wh_again_deadline(const struct wh_session *s);
 
 /*
  * control_interval.c, for send_rcv_stat. _interval: the pause before the next state. _skip: whether
- * this state is skipped, and counts it. _count_on: advances the serial of a type by the intervals
- * since since_tsc.
+ * this state is skipped, and counts it. _count_on: advances the packet number of a type by the
+ * intervals since since_tsc.
  */
 uint64_t wh_control_interval_tsc(const struct wh_session *s);
 bool wh_control_skip(struct wh_session *s, bool news);

@@ -15,7 +15,7 @@
 
 /* The chunk's entry if every field of the packet agrees with it and with the parameters. */
 static struct wh_rx_chunk *check_place(
-	struct wh_session *s, uint64_t serial, const struct wh_data_fields *data)
+	struct wh_session *s, uint64_t pn, const struct wh_data_fields *data)
 {
 	struct wh_receiver *rx = &s->rx;
 	struct wh_rx_chunk *entry = &rx->rx_chunk[data->chunk % s->config.chunks];
@@ -29,7 +29,7 @@ static struct wh_rx_chunk *check_place(
 	if (data->index < data->k &&
 		data->index * s->config.payload_bytes + data->payload_bytes > s->config.chunk_bytes)
 		return NULL;
-	if (wh_session_repairs(s) && !wh_settle_place(s, entry, serial, data))
+	if (wh_session_repairs(s) && !wh_settle_place(s, entry, pn, data))
 		return NULL;
 	return entry;
 }
@@ -57,7 +57,7 @@ static uint64_t *have_bits_of(struct wh_receiver *rx, const struct wh_rx_chunk *
 	return rx->have_bits + (size_t)(entry - rx->rx_chunk) * rx->have_words;
 }
 
-static void begin_chunk(struct wh_session *s, struct wh_rx_chunk *entry, uint64_t serial,
+static void begin_chunk(struct wh_session *s, struct wh_rx_chunk *entry, uint64_t pn,
 	const struct wh_data_fields *data)
 {
 	struct wh_receiver *rx = &s->rx;
@@ -69,7 +69,7 @@ static void begin_chunk(struct wh_session *s, struct wh_rx_chunk *entry, uint64_
 	entry->have_bytes = 0;
 	entry->whole = false;
 	if (wh_session_repairs(s))
-		wh_settle_begin(s, entry, serial, data);
+		wh_settle_begin(s, entry, pn, data);
 	memset(have_bits_of(rx, entry), 0, rx->have_words * sizeof(uint64_t));
 }
 
@@ -80,10 +80,9 @@ static void measure(struct wh_session *s, uint64_t arrived_tsc, const struct wh_
 	rx->arrived_since_period++;
 	wh_arrival_add(&rx->arrival, arrived_tsc);
 	if (packet->flags & WH_FLAG_PAIR_FIRST) {
-		rx->pair_first_serial = packet->serial;
+		rx->pair_first_pn = packet->pn;
 		rx->pair_first_tsc = arrived_tsc;
-	} else if (packet->flags & WH_FLAG_PAIR_SECOND &&
-		   rx->pair_first_serial + 1 == packet->serial) {
+	} else if (packet->flags & WH_FLAG_PAIR_SECOND && rx->pair_first_pn + 1 == packet->pn) {
 		wh_pair_add(&rx->pair, arrived_tsc - rx->pair_first_tsc);
 	}
 }
@@ -97,8 +96,8 @@ static void tell_arrival(struct wh_session *s, uint64_t now_tsc, const struct wh
 	struct wh_receiver *rx = &s->rx;
 	struct wh_packet packet; /* its union is large: only the bitmap is set */
 
-	if (arrived->flags & WH_FLAG_RETRANSMISSION || arrived->serial < s->params.first_serial ||
-		!wh_arrived_bitmap_arrive(&rx->arrived_bitmap, arrived->serial))
+	if (arrived->flags & WH_FLAG_RETRANSMISSION || arrived->pn < s->params.first_pn ||
+		!wh_arrived_bitmap_arrive(&rx->arrived_bitmap, arrived->pn))
 		return;
 	wh_arrived_bitmap_take(&rx->arrived_bitmap, &packet.bitmap);
 	wh_arrived_bitmap_pace(
@@ -107,16 +106,16 @@ static void tell_arrival(struct wh_session *s, uint64_t now_tsc, const struct wh
 	wh_session_push_control(s, now_tsc, WH_PACKET_BITMAP, &packet);
 }
 
-void wh_rcv_enter(struct wh_session *s, uint64_t now_tsc, uint64_t serial)
+void wh_rcv_enter(struct wh_session *s, uint64_t now_tsc, uint64_t pn)
 {
 	struct wh_receiver *rx = &s->rx;
 	uint64_t expected = rx->table.highest_end;
 
-	if (serial > expected)
-		wh_rcv_note_loss(s, now_tsc, expected, serial);
-	else if (serial < expected)
-		wh_loss_list_remove(&rx->losses, serial);
-	wh_recv_table_enter(&rx->table, serial);
+	if (pn > expected)
+		wh_rcv_note_loss(s, now_tsc, expected, pn);
+	else if (pn < expected)
+		wh_loss_list_remove(&rx->losses, pn);
+	wh_recv_table_enter(&rx->table, pn);
 }
 
 /* The last missing data packet has arrived. */
@@ -147,7 +146,7 @@ static enum wh_rx_slot_kind judge(
 	if (s->phase != WH_PHASE_RUNNING)
 		return WH_RX_SLOT_DUPLICATE;
 
-	enum wh_recv_verdict verdict = wh_recv_table_classify(&rx->table, packet->serial);
+	enum wh_recv_verdict verdict = wh_recv_table_classify(&rx->table, packet->pn);
 
 	if (verdict == WH_RECV_DUPLICATE)
 		return WH_RX_SLOT_DUPLICATE;
@@ -155,12 +154,12 @@ static enum wh_rx_slot_kind judge(
 		return WH_RX_SLOT_DUPLICATE;
 	if (wh_session_repairs(s) && wh_settle_is_past(s, packet))
 		return WH_RX_SLOT_PAST;
-	if (verdict == WH_RECV_BEYOND || packet->serial >= s->ration.granted_end ||
+	if (verdict == WH_RECV_BEYOND || packet->pn >= s->ration.granted_end ||
 		data->chunk < rx->next_deliver ||
 		data->chunk >= rx->recycled_count + s->config.chunks)
 		return WH_RX_SLOT_BEYOND;
-	*entry = check_place(s, packet->serial, data);
-	if (*entry == NULL || has_come(rx, *entry, data)) /* received under another serial */
+	*entry = check_place(s, packet->pn, data);
+	if (*entry == NULL || has_come(rx, *entry, data)) /* received under another packet number */
 		return WH_RX_SLOT_CONTRADICTS;
 	return WH_RX_SLOT_FITS;
 }
@@ -194,7 +193,7 @@ static void take_new(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_ts
 
 	WH_ASSERT(s->phase == WH_PHASE_RUNNING);
 	if (entry->buffer == NULL)
-		begin_chunk(s, entry, packet->serial, data);
+		begin_chunk(s, entry, packet->pn, data);
 	have_bits_of(rx, entry)[data->index / 64] |= UINT64_C(1) << (data->index % 64);
 	if (repair)
 		entry->have_repair++;
@@ -206,7 +205,7 @@ static void take_new(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_ts
 	rx->progress_tsc = now_tsc;
 	wh_ration_note(s, data->payload_bytes);
 	measure(s, arrived_tsc, packet);
-	wh_rcv_enter(s, now_tsc, packet->serial);
+	wh_rcv_enter(s, now_tsc, packet->pn);
 	wh_session_count(repair ? &s->stats.repair_pkts : &s->stats.received_pkts);
 	if (!repair) {
 		wh_session_add(&s->stats.received_bytes, data->payload_bytes);
@@ -224,7 +223,7 @@ static void take_past(struct wh_session *s, uint64_t now_tsc, const struct wh_pa
 	const struct wh_data_fields *data = &packet->data;
 
 	s->rx.progress_tsc = now_tsc;
-	wh_rcv_enter(s, now_tsc, packet->serial);
+	wh_rcv_enter(s, now_tsc, packet->pn);
 	wh_session_count(data->index < data->k ? &s->stats.duplicate_pkts : &s->stats.repair_pkts);
 }
 
@@ -234,7 +233,7 @@ static void take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet = rx_slot->packet;
 
 	if (unlikely(s->feedback.bitmaps.n_pkts > 0) && s->phase == WH_PHASE_RUNNING &&
-		packet->serial < wh_recv_table_upper(&s->rx.table))
+		packet->pn < wh_recv_table_upper(&s->rx.table))
 		tell_arrival(s, now_tsc, packet);
 	if (unlikely(s->feedback.delivery))
 		wh_delivery_note(s, arrived_tsc, packet, rx_slot->kind);
@@ -256,7 +255,7 @@ static void take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 		wh_session_bad(s, &s->stats.bad_place_pkts);
 	}
 	if (unlikely(s->feedback.ack_each) && s->phase == WH_PHASE_RUNNING)
-		wh_session_ack(s, now_tsc, packet->serial);
+		wh_session_ack(s, now_tsc, packet->pn);
 }
 
 void wh_session_take(struct wh_rx_slot *rx_slot, uint64_t now_tsc, uint64_t arrived_tsc)

@@ -150,18 +150,18 @@ bool wh_session_is_first(struct wh_session *s, const struct wh_packet *packet)
 {
 	bool data = packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR;
 
-	if (s->sa == NULL || wh_replay_take(window_of(s, packet),
-				     data ? packet->data.transmission : packet->serial))
+	if (s->sa == NULL ||
+		wh_replay_take(window_of(s, packet), data ? packet->data.transmission : packet->pn))
 		return true;
 	wh_session_count(s->role == WH_RECEIVER ? &s->stats.replayed_pkts : &s->away.replayed_pkts);
 	return false;
 }
 
-/* Its serial is the SA's, which all sessions under the SA share. */
+/* Its packet number is the SA's, which all sessions under the SA share. */
 void wh_sealing_address(struct wh_session *s, struct wh_packet *packet)
 {
 	packet->cid = s->sa->config.peer_number;
-	packet->serial = wh_sa_next_serial(s->sa);
+	packet->pn = wh_sa_next_pn(s->sa);
 	if (packet->type == WH_PACKET_OPEN)
 		packet->open.answer_cid = s->local_cid;
 }

@@ -113,7 +113,7 @@ static void take_sample(struct wh_session *s, uint64_t now_tsc)
 
 	rx->sampled_tsc = now_tsc;
 	rx->ack_sample[rx->ack_samples++ % rx->ack_history] = (struct wh_ack_sample){
-		.serial = s->control_serial[WH_PACKET_RCV_STATE],
+		.pn = s->control_pn[WH_PACKET_RCV_STATE],
 		.sent_tsc = now_tsc,
 	};
 }
@@ -174,7 +174,7 @@ static bool may_rest(const struct wh_session *s)
 
 	return !has_news(s) && rx->table.lower == rx->table.highest_end &&
 	       rx->previous_trans_upper <= rx->table.highest_end && rx->peer_queued_pkts == 0 &&
-	       rx->acked_end > rx->news_serial;
+	       rx->acked_end > rx->news_pn;
 }
 
 /*
@@ -184,7 +184,7 @@ static bool may_rest(const struct wh_session *s)
 static uint64_t rest_ends_tsc(const struct wh_session *s)
 {
 	const struct wh_receiver *rx = &s->rx;
-	bool asked = rx->told_trans_serial != rx->next_trans_serial;
+	bool asked = rx->told_trans_pn != rx->next_trans_pn;
 
 	return rx->last_state_tsc + wh_session_heartbeat_tsc(s, asked ? 0 : rx->rest_states);
 }
@@ -208,7 +208,7 @@ static uint64_t state_due_tsc(const struct wh_session *s)
 	uint64_t wait_tsc = 2 * wh_rtt_get(&s->rtt);
 
 	/* The transmitter knows all news: only the heartbeat is needed. */
-	if (rx->acked_end > rx->news_serial)
+	if (rx->acked_end > rx->news_pn)
 		wait_tsc = wh_max_u64(wait_tsc, wh_session_heartbeat_tsc(s, 0));
 	return wh_add_u64(rx->last_state_tsc, wait_tsc);
 }
@@ -242,7 +242,7 @@ static void note_told(struct wh_session *s)
 	rx->told_recycled = rx->recycled_count;
 	s->ration.told_end = s->ration.granted_end;
 	rx->told_received_pkts = s->stats.received_pkts;
-	rx->told_trans_serial = rx->next_trans_serial;
+	rx->told_trans_pn = rx->next_trans_pn;
 }
 
 /* The states of a period; or one in the middle of a period, which is no round trip sample. */
@@ -252,7 +252,7 @@ static void push_states(struct wh_session *s, uint64_t now_tsc, bool of_period)
 	uint32_t packets = of_period ? state_packets(s) : 1;
 
 	if (has_news(s))
-		rx->news_serial = s->control_serial[WH_PACKET_RCV_STATE];
+		rx->news_pn = s->control_pn[WH_PACKET_RCV_STATE];
 	rx->rest_states = rx->at_rest ? rx->rest_states + 1 : 0;
 	rx->unearned_states = wh_session_may_say(s) ? 0 : rx->unearned_states + 1;
 	for (uint32_t i = 0; i == 0 || (i < packets && wh_session_may_say(s)); i++)
@@ -288,7 +288,7 @@ static bool much_has_come(const struct wh_session *s)
 static bool skip_state(struct wh_session *s, uint64_t now_tsc)
 {
 	if (now_tsc < state_due_tsc(s)) {
-		s->control_serial[WH_PACKET_RCV_STATE]++;
+		s->control_pn[WH_PACKET_RCV_STATE]++;
 		return true;
 	}
 	return wh_control_skip(s, has_news(s));
@@ -429,7 +429,7 @@ static int32_t send_timed_naks(struct wh_session *s, uint64_t now_tsc)
  * Acknowledges this packet, and otherwise reports nothing but the free buffers. Some are round trip
  * samples, no more than their table can hold.
  */
-void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t serial)
+void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t pn)
 {
 	struct wh_receiver *rx = &s->rx;
 	bool sample = now_tsc - rx->sampled_tsc >= s->period_tsc / SAMPLES_PER_PERIOD;
@@ -437,22 +437,22 @@ void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t serial)
 	struct wh_rcv_state *state = &packet.rcv_state;
 
 	/* A transmitter has nothing outstanding beyond a window, and no state reaches further. */
-	if (serial < s->params.first_serial || serial >= rx->table.highest_end ||
-		rx->table.highest_end - serial > rx->table.size ||
-		wh_recv_table_classify(&rx->table, serial) != WH_RECV_DUPLICATE ||
+	if (pn < s->params.first_pn || pn >= rx->table.highest_end ||
+		rx->table.highest_end - pn > rx->table.size ||
+		wh_recv_table_classify(&rx->table, pn) != WH_RECV_DUPLICATE ||
 		!wh_session_may_say(s))
 		return;
 	if (s->feedback.ack_in_order)
-		serial = state->lower;
+		pn = state->lower;
 	else /* the packet may be a duplicate below `lower` */
-		state->lower = wh_min_u64(state->lower, serial);
+		state->lower = wh_min_u64(state->lower, pn);
 	state->upper = wh_min_u64(state->upper, state->lower + WH_WINDOW_PACKETS_MAX);
-	state->cover_first = serial;
-	state->cover_end = s->feedback.ack_in_order ? serial : serial + 1;
+	state->cover_first = pn;
+	state->cover_end = s->feedback.ack_in_order ? pn : pn + 1;
 	if (sample)
 		take_sample(s, now_tsc);
 	if (has_news(s))
-		rx->news_serial = s->control_serial[WH_PACKET_RCV_STATE];
+		rx->news_pn = s->control_pn[WH_PACKET_RCV_STATE];
 	wh_session_push_control(s, now_tsc, WH_PACKET_RCV_STATE, &packet);
 	rx->last_state_tsc = now_tsc;
 	note_told(s);

@@ -95,7 +95,7 @@ static void push_state(struct wh_session *s, uint64_t now_tsc)
 				.lower = tx->table.lower,
 				.upper = tx->sent_end,
 				.queued_pkts = (uint32_t)queued_pkts(tx),
-				.heard_end = tx->next_state_serial,
+				.heard_end = tx->next_state_pn,
 				.held_us = held_us(s, now_tsc),
 			},
 	};

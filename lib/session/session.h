@@ -117,7 +117,7 @@ struct wh_session_config {
 	uint64_t initial_rtt_ns;   /* until measured */
 	uint64_t peer_timeout_ns;  /* silence after which the peer counts as gone */
 	uint64_t stall_timeout_ns; /* no progress for this long ends the connection */
-	uint64_t seed;             /* for the first serial */
+	uint64_t seed;             /* for the first packet number */
 	/*
 	 * Transmitters only: the SA shared with the peer. All packets are sealed, and the session
 	 * holds a reference. A receiver gets the SA that OPEN named. NULL: packets have checksums
@@ -146,7 +146,7 @@ struct wh_session_stats {
 	uint64_t control_stale_pkts;  /* overtaken by a newer one: dropped */
 	uint64_t control_full_pkts;   /* no room in a FIFO: dropped */
 	uint64_t bad_pkts;            /* contradict the connection: dropped, reasons below */
-	uint64_t bad_window_pkts;     /* of these: serial or chunk beyond the credits */
+	uint64_t bad_window_pkts;     /* of these: packet number or chunk beyond the credits */
 	uint64_t bad_place_pkts;      /* of these: chunk, index, k or length is inconsistent */
 	uint64_t bad_unexpected_pkts; /* of these: a type that this end does not accept */
 	uint64_t losses_detected_pkts;
@@ -186,7 +186,7 @@ enum wh_rx_slot_kind {
 	WH_RX_SLOT_FITS,        /* new and expected */
 	WH_RX_SLOT_DUPLICATE,   /* received before, or not needed any more */
 	WH_RX_SLOT_PAST,        /* of a chunk that was repaired and delivered without it */
-	WH_RX_SLOT_BEYOND,      /* serial or chunk beyond the credits */
+	WH_RX_SLOT_BEYOND,      /* packet number or chunk beyond the credits */
 	WH_RX_SLOT_CONTRADICTS, /* chunk, index, k or length is inconsistent */
 	WH_RX_SLOT_UNEXPECTED,  /* this end accepts no payload */
 };

@@ -2,13 +2,13 @@
 
 /*
  * Losses of a stream with repair packets are settled chunk by chunk, in order, when all of a
- * chunk's serials are past. If the chunk is complete by then its other packets are not needed and
- * count as received, so that they are not retransmitted. A working core recovers what repair
- * packets can. Only the rest is requested; from then on the chunk is treated as any other, but each
- * new packet may make decoding possible.
+ * chunk's packet numbers are past. If the chunk is complete by then its other packets are not
+ * needed and count as received, so that they are not retransmitted. A working core recovers what
+ * repair packets can. Only the rest is requested; from then on the chunk is treated as any other,
+ * but each new packet may make decoding possible.
  *
- * Any packet of a chunk tells the serials of all. If none has arrived, the whole chunk is requested
- * as soon as a later one is seen.
+ * Any packet of a chunk tells the packet numbers of all. If none has arrived, the whole chunk is
+ * requested as soon as a later one is seen.
  */
 
 #include <string.h>
@@ -57,10 +57,10 @@ static bool same_code(const struct wh_rx_chunk *entry, const struct wh_data_fiel
 	       entry->shape.blocks == data->blocks && entry->last_bytes_told == data->last_bytes;
 }
 
-bool wh_settle_place(const struct wh_session *s, const struct wh_rx_chunk *entry, uint64_t serial,
+bool wh_settle_place(const struct wh_session *s, const struct wh_rx_chunk *entry, uint64_t pn,
 	const struct wh_data_fields *data)
 {
-	if (serial < s->params.first_serial + data->index)
+	if (pn < s->params.first_pn + data->index)
 		return false;
 	if (data->index + 1 == data->k && data->code != WH_FEC_NONE &&
 		data->payload_bytes != data->last_bytes)
@@ -68,7 +68,7 @@ bool wh_settle_place(const struct wh_session *s, const struct wh_rx_chunk *entry
 	if (entry->buffer != NULL) {
 		const struct wh_span *span = &s->rx.span[data->chunk % s->rx.spans];
 
-		return same_code(entry, data) && span->first == serial - data->index;
+		return same_code(entry, data) && span->first == pn - data->index;
 	}
 	if (data->code == WH_FEC_NONE)
 		return true;
@@ -79,7 +79,7 @@ bool wh_settle_place(const struct wh_session *s, const struct wh_rx_chunk *entry
 	return wh_fec_shape_ok(&shape, &limits);
 }
 
-void wh_settle_begin(struct wh_session *s, struct wh_rx_chunk *entry, uint64_t serial,
+void wh_settle_begin(struct wh_session *s, struct wh_rx_chunk *entry, uint64_t pn,
 	const struct wh_data_fields *data)
 {
 	struct wh_receiver *rx = &s->rx;
@@ -91,11 +91,11 @@ void wh_settle_begin(struct wh_session *s, struct wh_rx_chunk *entry, uint64_t s
 	entry->have_repair = 0;
 	entry->decoding = false;
 	/* It was requested before any of its packets arrived. */
-	entry->asked = number < rx->settle_chunk || serial < rx->settle_serial;
+	entry->asked = number < rx->settle_chunk || pn < rx->settle_pn;
 	rx->span[number % rx->spans] = (struct wh_span){
 		.number_end = number + 1,
-		.first = serial - data->index,
-		.end = serial - data->index + data->k + data->r,
+		.first = pn - data->index,
+		.end = pn - data->index + data->k + data->r,
 	};
 	rx->newest_chunk = wh_max_u64(rx->newest_chunk, number + 1);
 }
@@ -114,8 +114,8 @@ bool wh_settle_is_past(struct wh_session *s, const struct wh_packet *packet)
 	const struct wh_span *span = span_of(rx, data->chunk);
 
 	return entry_of(s, data->chunk) == NULL && span != NULL && data->chunk < rx->next_deliver &&
-	       span->first + data->index == packet->serial && packet->serial < span->end &&
-	       packet->serial < wh_recv_table_upper(&rx->table);
+	       span->first + data->index == packet->pn && packet->pn < span->end &&
+	       packet->pn < wh_recv_table_upper(&rx->table);
 }
 
 /* Marks [first, end) as received: recovered, or not needed any more. */
@@ -157,12 +157,12 @@ static void ask_holes(struct wh_session *s, uint64_t now_tsc, uint64_t first, ui
 	}
 }
 
-/* Known to be missing and not requested yet. Higher serials may not have been sent. */
-static bool may_ask(const struct wh_receiver *rx, uint64_t serial)
+/* Known to be missing and not requested yet. Higher packet numbers may not have been sent. */
+static bool may_ask(const struct wh_receiver *rx, uint64_t pn)
 {
-	return serial < rx->table.highest_end &&
-	       wh_recv_table_classify(&rx->table, serial) == WH_RECV_NEW &&
-	       !wh_loss_list_contains(&rx->losses, serial);
+	return pn < rx->table.highest_end &&
+	       wh_recv_table_classify(&rx->table, pn) == WH_RECV_NEW &&
+	       !wh_loss_list_contains(&rx->losses, pn);
 }
 
 /* Number of a code's interleaved blocks that lack one of the `wanted` packets. */
@@ -238,7 +238,7 @@ void wh_settle_try(struct wh_session *s, struct wh_rx_chunk *entry)
 		hand_over(&s->rx, entry);
 }
 
-/* All of a chunk's serials are past. */
+/* All of a chunk's packet numbers are past. */
 static void settle(struct wh_session *s, uint64_t now_tsc, uint64_t number)
 {
 	struct wh_receiver *rx = &s->rx;
@@ -251,7 +251,7 @@ static void settle(struct wh_session *s, uint64_t now_tsc, uint64_t number)
 	}
 	if (entry->shape.code == WH_FEC_NONE) {
 		entry->asked = true;
-		ask_holes(s, now_tsc, wh_max_u64(span->first, rx->settle_serial), span->end);
+		ask_holes(s, now_tsc, wh_max_u64(span->first, rx->settle_pn), span->end);
 		return;
 	}
 	/* Blocks that can be decoded are, even if others lack packets. */
@@ -280,23 +280,23 @@ static bool settle_next(struct wh_session *s, uint64_t now_tsc)
 	uint64_t number;
 
 	if (!next_known(rx, &number)) {
-		if (rx->settle_serial < seen_end)
-			ask_holes(s, now_tsc, rx->settle_serial, seen_end);
-		rx->settle_serial = wh_max_u64(rx->settle_serial, seen_end);
+		if (rx->settle_pn < seen_end)
+			ask_holes(s, now_tsc, rx->settle_pn, seen_end);
+		rx->settle_pn = wh_max_u64(rx->settle_pn, seen_end);
 		return false;
 	}
 
 	const struct wh_span *span = span_of(rx, number);
 
-	if (rx->settle_serial < span->first) {
-		ask_holes(s, now_tsc, rx->settle_serial, span->first);
-		rx->settle_serial = span->first;
+	if (rx->settle_pn < span->first) {
+		ask_holes(s, now_tsc, rx->settle_pn, span->first);
+		rx->settle_pn = span->first;
 	}
 	rx->settle_chunk = number;
 	if (seen_end < span->end)
 		return false;
 	settle(s, now_tsc, number);
-	rx->settle_serial = wh_max_u64(rx->settle_serial, span->end);
+	rx->settle_pn = wh_max_u64(rx->settle_pn, span->end);
 	rx->settle_chunk = number + 1;
 	return true;
 }
@@ -368,9 +368,9 @@ static bool hole_waits(const struct wh_receiver *rx)
 {
 	struct wh_loss_range hole;
 
-	return rx->settle_serial < rx->table.highest_end &&
+	return rx->settle_pn < rx->table.highest_end &&
 	       wh_recv_table_next_hole(
-		       &rx->table, wh_max_u64(rx->settle_serial, rx->table.lower), &hole);
+		       &rx->table, wh_max_u64(rx->settle_pn, rx->table.lower), &hole);
 }
 
 uint64_t wh_settle_deadline(const struct wh_session *s)
@@ -386,8 +386,8 @@ static int32_t ask_overdue(struct wh_session *s, uint64_t now_tsc)
 
 	if (now_tsc < wh_settle_deadline(s))
 		return 0;
-	ask_holes(s, now_tsc, rx->settle_serial, rx->table.highest_end);
-	rx->settle_serial = rx->table.highest_end;
+	ask_holes(s, now_tsc, rx->settle_pn, rx->table.highest_end);
+	rx->settle_pn = rx->table.highest_end;
 	return 1;
 }
 

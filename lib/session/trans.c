@@ -96,10 +96,10 @@ static const uint8_t *payload_of(
 }
 
 static void write_data(
-	struct wh_session *s, uint64_t now_tsc, uint64_t serial, uint8_t flags, struct wh_out *out)
+	struct wh_session *s, uint64_t now_tsc, uint64_t pn, uint8_t flags, struct wh_out *out)
 {
 	struct wh_transmitter *tx = &s->tx;
-	struct wh_sent_record *record = wh_sent_table_record(&tx->table, serial);
+	struct wh_sent_record *record = wh_sent_table_record(&tx->table, pn);
 	const struct wh_chunk *chunk = &s->chunk[record->chunk_slot];
 	const struct wh_tx_chunk *sending = &tx->tx_chunk[record->chunk_slot];
 	struct wh_packet packet; /* its union is large: only what data needs is set */
@@ -108,7 +108,7 @@ static void write_data(
 	packet.type = record->index < sending->shape.k ? WH_PACKET_DATA : WH_PACKET_REPAIR;
 	packet.flags = flags;
 	packet.cid = s->peer_cid;
-	packet.serial = serial;
+	packet.pn = pn;
 	packet.payload = payload_of(s, chunk, record->index);
 	packet.data = (struct wh_data_fields){
 		.chunk = (uint32_t)chunk->number,
@@ -132,12 +132,11 @@ static void write_data(
 	out->to = &s->peer;
 
 	if (unlikely(tx->sent_tsc != NULL))
-		tx->sent_tsc[serial & tx->table.mask] =
-			flags & WH_FLAG_RETRANSMISSION ? 0 : now_tsc;
-	if (serial >= tx->sent_end)
-		tx->sent_end = serial + 1;
+		tx->sent_tsc[pn & tx->table.mask] = flags & WH_FLAG_RETRANSMISSION ? 0 : now_tsc;
+	if (pn >= tx->sent_end)
+		tx->sent_end = pn + 1;
 	if (s->feedback.resend != WH_RESEND_ASKED)
-		wh_sent_table_set_due(&tx->table, serial, wh_again_due(s, now_tsc));
+		wh_sent_table_set_due(&tx->table, pn, wh_again_due(s, now_tsc));
 	if (s->stats.first_sent_tsc == 0)
 		__atomic_store_n(&s->stats.first_sent_tsc, now_tsc, __ATOMIC_RELAXED);
 	wh_session_count(&s->stats.sent_pkts);
@@ -149,11 +148,11 @@ static void write_data(
 	tx->control_charged_bytes = 0;
 }
 
-/* The next serial in the retransmission FIFO that is still unacknowledged. */
-static bool next_again(struct wh_transmitter *tx, uint64_t *serial)
+/* The next packet number in the retransmission FIFO that is still unacknowledged. */
+static bool next_again(struct wh_transmitter *tx, uint64_t *pn)
 {
-	while (wh_fifo_pop_u64(&tx->again, serial))
-		if (wh_sent_table_unqueue(&tx->table, *serial))
+	while (wh_fifo_pop_u64(&tx->again, pn))
+		if (wh_sent_table_unqueue(&tx->table, *pn))
 			return true;
 	return false;
 }
@@ -164,7 +163,7 @@ static bool next_again(struct wh_transmitter *tx, uint64_t *serial)
  * does not say which, but its own evaluation needs C to be the rate. The second must be a full
  * packet, because (6) takes its time on the line for that of a packet.
  */
-static uint8_t pair_flags(struct wh_session *s, uint64_t serial, uint32_t room)
+static uint8_t pair_flags(struct wh_session *s, uint64_t pn, uint32_t room)
 {
 	struct wh_transmitter *tx = &s->tx;
 	uint32_t period_pkts = s->feedback.pair_period_pkts;
@@ -173,9 +172,9 @@ static uint8_t pair_flags(struct wh_session *s, uint64_t serial, uint32_t room)
 		tx->pair_open = false;
 		return WH_FLAG_PAIR_SECOND;
 	}
-	if (period_pkts == 0 || serial % period_pkts != 0 || room < 2 ||
+	if (period_pkts == 0 || pn % period_pkts != 0 || room < 2 ||
 		wh_fifo_count(&tx->fresh) == 0 ||
-		wh_session_payload_bytes(s, wh_sent_table_record(&tx->table, serial + 1)) <
+		wh_session_payload_bytes(s, wh_sent_table_record(&tx->table, pn + 1)) <
 			s->config.payload_bytes)
 		return 0;
 	tx->pair_open = true;
@@ -195,7 +194,7 @@ static enum wh_limit write_burst(
 	struct wh_session *s, uint64_t now_tsc, struct wh_out *out, uint32_t count, uint32_t *sent)
 {
 	struct wh_transmitter *tx = &s->tx;
-	uint64_t serial;
+	uint64_t pn;
 
 	while (*sent < count) {
 		if (!data_waits(tx)) {
@@ -211,14 +210,14 @@ static enum wh_limit write_burst(
 			tx->held_up = true;
 			return pause_data(tx, now_tsc, WH_LIMIT_RATE);
 		}
-		if (!tx->pair_open && next_again(tx, &serial)) {
+		if (!tx->pair_open && next_again(tx, &pn)) {
 			tx->late.probe_waits = false;
-			write_data(s, now_tsc, serial, WH_FLAG_RETRANSMISSION, &out[*sent]);
+			write_data(s, now_tsc, pn, WH_FLAG_RETRANSMISSION, &out[*sent]);
 			wh_session_count(&s->stats.retransmitted_pkts);
-		} else if (wh_fifo_pop_u64(&tx->fresh, &serial)) {
-			uint8_t flags = pair_flags(s, serial, count - *sent);
+		} else if (wh_fifo_pop_u64(&tx->fresh, &pn)) {
+			uint8_t flags = pair_flags(s, pn, count - *sent);
 
-			write_data(s, now_tsc, serial, flags, &out[*sent]);
+			write_data(s, now_tsc, pn, flags, &out[*sent]);
 		} else {
 			tx->late.probe_waits = false;
 			continue; /* everything in `again` was acknowledged meanwhile */

@@ -165,11 +165,11 @@ static void check_transmitter(const struct wh_session *s, bool deep)
 	WH_ASSERT(table->admitted_end - table->lower <= table->size);
 	/* New packets are sent in order: an admitted one has been sent, or waits in fresh. */
 	WH_ASSERT(tx->sent_end + fresh_pkts == table->admitted_end);
-	WH_ASSERT(tx->acked_pkts == table->lower - s->params.first_serial + table->acked_above);
+	WH_ASSERT(tx->acked_pkts == table->lower - s->params.first_pn + table->acked_above);
 	WH_ASSERT(tx->decision.window_pkts >= 1);
 	WH_ASSERT(!tx->pair_open);
 	WH_ASSERT(s->stats.sent_pkts ==
-		  tx->sent_end - s->params.first_serial + s->stats.retransmitted_pkts);
+		  tx->sent_end - s->params.first_pn + s->stats.retransmitted_pkts);
 	if (!deep)
 		return;
 	wh_sent_table_check(table);
@@ -202,7 +202,7 @@ static void check_receiver(const struct wh_session *s, bool deep)
 	/* What is below highest_end has arrived or is in the loss list, never both. */
 	if (!wh_session_repairs(s))
 		WH_ASSERT(s->stats.received_pkts + rx->losses.lost_pkts ==
-			  table->highest_end - s->params.first_serial);
+			  table->highest_end - s->params.first_pn);
 	if (!deep)
 		return;
 	wh_recv_table_check(table);

@@ -11,7 +11,10 @@
 /* No neighbour or range; the value that the bitset returns, too. */
 #define NONE WH_BITSET_NONE
 
-/* A range, at the position of its first serial; older and newer are neighbours in its due list. */
+/*
+ * A range, at the position of its first packet number; older and newer are neighbours in its due
+ * list.
+ */
 struct wh_loss_node {
 	uint64_t first;
 	uint64_t reported_tsc;
@@ -69,38 +72,40 @@ static struct wh_loss_range range_of(const struct wh_loss_node *node)
 	return (struct wh_loss_range){.first = node->first, .end = end_of(node)};
 }
 
-static bool holds(const struct wh_loss_node *node, uint64_t serial)
+static bool holds(const struct wh_loss_node *node, uint64_t pn)
 {
 	/* Below `first` the difference wraps to more than any range's length. */
-	return serial - node->first < node->pkts;
+	return pn - node->first < node->pkts;
 }
 
 /*
- * The range that starts at the serial's position or is the next one down the circle, or NONE.
- * If any range holds the serial it is this one: all starts lie within one window, so a start
- * between that range and the serial would lie inside the range.
+ * The range that starts at the packet number's position or is the next one down the circle, or
+ * NONE. If any range holds the packet number it is this one: all starts lie within one window, so a
+ * start between that range and the packet number would lie inside the range.
  */
-static uint32_t start_before(const struct wh_loss_list *list, uint64_t serial)
+static uint32_t start_before(const struct wh_loss_list *list, uint64_t pn)
 {
-	uint32_t position = wh_bitset_previous(&list->starts, serial & list->mask);
+	uint32_t position = wh_bitset_previous(&list->starts, pn & list->mask);
 
 	return position != NONE ? position : wh_bitset_previous(&list->starts, list->mask);
 }
 
-/* The range that starts at the serial's position or is the next one up the circle, or NONE. */
-static uint32_t start_after(const struct wh_loss_list *list, uint64_t serial)
+/*
+ * The range that starts at the packet number's position or is the next one up the circle, or NONE.
+ */
+static uint32_t start_after(const struct wh_loss_list *list, uint64_t pn)
 {
-	uint32_t position = wh_bitset_next(&list->starts, serial & list->mask);
+	uint32_t position = wh_bitset_next(&list->starts, pn & list->mask);
 
 	return position != NONE ? position : wh_bitset_next(&list->starts, 0);
 }
 
-/* The range that holds the serial, or NONE. */
-static uint32_t find(const struct wh_loss_list *list, uint64_t serial)
+/* The range that holds the packet number, or NONE. */
+static uint32_t find(const struct wh_loss_list *list, uint64_t pn)
 {
-	uint32_t position = start_before(list, serial);
+	uint32_t position = start_before(list, pn);
 
-	return position != NONE && holds(&list->node[position], serial) ? position : NONE;
+	return position != NONE && holds(&list->node[position], pn) ? position : NONE;
 }
 
 /* Updates the neighbours of a node to its present position. */
@@ -184,9 +189,9 @@ static uint32_t enter(struct wh_loss_list *list, uint64_t first, uint64_t end, u
 }
 
 /*
- * The first serial at or above `first` that is not in a range around `first`. The preceding range
- * is below `first` or, if there is none, the highest of all: so this also detects a window grown
- * too wide.
+ * The first packet number at or above `first` that is not in a range around `first`. The preceding
+ * range is below `first` or, if there is none, the highest of all: so this also detects a window
+ * grown too wide.
  */
 static uint64_t skip_held(const struct wh_loss_list *list, uint64_t first, uint64_t end)
 {
@@ -221,23 +226,23 @@ void wh_loss_list_insert(struct wh_loss_list *list, uint64_t first, uint64_t end
 	WH_ASSERT(first < end);
 	WH_ASSERT(end - first <= list->size);
 
-	uint64_t serial = skip_held(list, first, end);
+	uint64_t pn = skip_held(list, first, end);
 
-	while (serial < end) {
-		uint32_t held = first_start_in(list, serial, end);
+	while (pn < end) {
+		uint32_t held = first_start_in(list, pn, end);
 		uint64_t gap_end = held == NONE ? end : list->node[held].first;
 
-		if (gap_end > serial) {
-			append(list, enter(list, serial, gap_end, WH_LOSS_FIRST_K), WH_LOSS_FIRST_K,
+		if (gap_end > pn) {
+			append(list, enter(list, pn, gap_end, WH_LOSS_FIRST_K), WH_LOSS_FIRST_K,
 				now_tsc);
-			list->lost_pkts += gap_end - serial;
+			list->lost_pkts += gap_end - pn;
 		}
-		serial = held == NONE ? end : end_of(&list->node[held]);
+		pn = held == NONE ? end : end_of(&list->node[held]);
 	}
 	WH_DEBUG_ASSERT(list->ranges > 0 && list->ranges <= list->lost_pkts);
 }
 
-/* Removes the first serial of a range of several; the range moves to the next entry. */
+/* Removes the first packet number of a range of several; the range moves to the next entry. */
 static void drop_first(struct wh_loss_list *list, uint32_t position)
 {
 	uint32_t above = (position + 1) & list->mask;
@@ -250,11 +255,11 @@ static void drop_first(struct wh_loss_list *list, uint32_t position)
 	wh_bitset_set(&list->starts, above);
 }
 
-/* Cuts a range before `serial`, which it holds and does not start with; returns the upper part. */
-static uint32_t split(struct wh_loss_list *list, uint32_t position, uint64_t serial)
+/* Cuts a range before `pn`, which it holds and does not start with; returns the upper part. */
+static uint32_t split(struct wh_loss_list *list, uint32_t position, uint64_t pn)
 {
 	struct wh_loss_node *lower = &list->node[position];
-	uint32_t above = enter(list, serial, end_of(lower), lower->k);
+	uint32_t above = enter(list, pn, end_of(lower), lower->k);
 	struct wh_loss_node *upper = &list->node[above];
 
 	lower->pkts -= upper->pkts;
@@ -266,14 +271,14 @@ static uint32_t split(struct wh_loss_list *list, uint32_t position, uint64_t ser
 	return above;
 }
 
-bool wh_loss_list_remove(struct wh_loss_list *list, uint64_t serial)
+bool wh_loss_list_remove(struct wh_loss_list *list, uint64_t pn)
 {
-	uint32_t position = find(list, serial);
+	uint32_t position = find(list, pn);
 
 	if (position == NONE)
 		return false;
-	if (serial != list->node[position].first)
-		position = split(list, position, serial);
+	if (pn != list->node[position].first)
+		position = split(list, position, pn);
 	if (list->node[position].pkts > 1) {
 		drop_first(list, position);
 	} else {
@@ -287,23 +292,23 @@ bool wh_loss_list_remove(struct wh_loss_list *list, uint64_t serial)
 	return true;
 }
 
-bool wh_loss_list_contains(const struct wh_loss_list *list, uint64_t serial)
+bool wh_loss_list_contains(const struct wh_loss_list *list, uint64_t pn)
 {
-	return find(list, serial) != NONE;
+	return find(list, pn) != NONE;
 }
 
-bool wh_loss_list_next(const struct wh_loss_list *list, uint64_t from, uint64_t serial,
-	struct wh_loss_range *range)
+bool wh_loss_list_next(
+	const struct wh_loss_list *list, uint64_t from, uint64_t pn, struct wh_loss_range *range)
 {
 	/* Outside of the window, positions have no meaning. */
-	serial = wh_max_u64(serial, from);
-	if (serial - from >= list->size)
+	pn = wh_max_u64(pn, from);
+	if (pn - from >= list->size)
 		return false;
 
-	uint32_t position = find(list, serial);
+	uint32_t position = find(list, pn);
 
 	if (position == NONE)
-		position = first_start_in(list, serial, from + list->size);
+		position = first_start_in(list, pn, from + list->size);
 	if (position == NONE)
 		return false;
 	*range = range_of(&list->node[position]);

@@ -6,12 +6,12 @@
  * The receiver's loss list: udt.txt appendix B, "all operations of insert, delete, and update
  * take similar small time".
  *
- * It holds disjoint ranges of serials in a window of `size` serials above the lowest one held.
- * A range lives in the array entry of its first serial (modulo size); a bitset of those entries
- * finds the range around a serial. Each range remembers when it was last reported and how often:
- * it is due again k round trips after that, k starting at 2 and growing by 1 with each report
- * (III E). Ranges of the same k form a list in order of their report, so that the next due is
- * always at the head of one of the lists.
+ * It holds disjoint ranges of packet numbers in a window of `size` packet numbers above the lowest
+ * one held. A range lives in the array entry of its first packet number (modulo size); a bitset of
+ * those entries finds the range around a packet number. Each range remembers when it was last
+ * reported and how often: it is due again k round trips after that, k starting at 2 and growing by
+ * 1 with each report (III E). Ranges of the same k form a list in order of their report, so that
+ * the next due is always at the head of one of the lists.
  */
 
 #include <stdbool.h>
@@ -35,12 +35,12 @@ struct wh_loss_range {
 struct wh_loss_node; /* loss_list.c */
 
 struct wh_loss_list {
-	uint32_t size; /* serials held at once span at most this; a power of two */
+	uint32_t size; /* packet numbers held at once span at most this; a power of two */
 	uint32_t mask;
 	uint64_t lost_pkts;
 	uint32_t ranges;
 	struct wh_bitset starts;
-	struct wh_loss_node *node;        /* by first serial & mask */
+	struct wh_loss_node *node;        /* by first packet number & mask */
 	uint32_t head[WH_LOSS_K_MAX + 1]; /* by k: least recently reported range */
 	uint32_t tail[WH_LOSS_K_MAX + 1];
 	uint64_t waiting;                                  /* bit k: list k is not empty */
@@ -56,22 +56,23 @@ void wh_loss_list_free(struct wh_loss_list *list); /* harmless after a failed in
 uint64_t wh_loss_list_bytes(uint32_t size);
 
 /*
- * [first, end) is lost and was reported at now_tsc (its first, immediate report). Serials that
- * are in the list already keep their state. Serials held, old and new, must span at most size.
+ * [first, end) is lost and was reported at now_tsc (its first, immediate report). Packet numbers
+ * that are in the list already keep their state. Packet numbers held, old and new, must span at
+ * most size.
  */
 void wh_loss_list_insert(struct wh_loss_list *list, uint64_t first, uint64_t end, uint64_t now_tsc);
 
-/* True when the serial was in the list. */
-bool wh_loss_list_remove(struct wh_loss_list *list, uint64_t serial);
+/* True when the packet number was in the list. */
+bool wh_loss_list_remove(struct wh_loss_list *list, uint64_t pn);
 
-bool wh_loss_list_contains(const struct wh_loss_list *list, uint64_t serial);
+bool wh_loss_list_contains(const struct wh_loss_list *list, uint64_t pn);
 
 /*
- * The first range that ends after `serial`, to walk the list in order; all ranges are in
+ * The first range that ends after `pn`, to walk the list in order; all ranges are in
  * [from, from + size). False: none. For tests.
  */
-bool wh_loss_list_next(const struct wh_loss_list *list, uint64_t from, uint64_t serial,
-	struct wh_loss_range *range);
+bool wh_loss_list_next(
+	const struct wh_loss_list *list, uint64_t from, uint64_t pn, struct wh_loss_range *range);
 
 /*
  * Of the ranges whose last report is at least k round trips old at now_tsc, returns the one that

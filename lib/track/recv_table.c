@@ -8,7 +8,7 @@
 #include "track/alloc.h"
 #include "track/window_bits.h"
 
-int wh_recv_table_init(struct wh_recv_table *table, uint32_t size, uint64_t first_serial)
+int wh_recv_table_init(struct wh_recv_table *table, uint32_t size, uint64_t first_pn)
 {
 	WH_ASSERT(size >= WH_TRACK_WINDOW_MIN && size <= WH_TRACK_WINDOW_MAX);
 	WH_ASSERT((size & (size - 1)) == 0);
@@ -16,8 +16,8 @@ int wh_recv_table_init(struct wh_recv_table *table, uint32_t size, uint64_t firs
 	*table = (struct wh_recv_table){
 		.size = size,
 		.mask = size - 1,
-		.lower = first_serial,
-		.highest_end = first_serial,
+		.lower = first_pn,
+		.highest_end = first_pn,
 		.arrived = wh_track_alloc(size / WH_WORD_BITS, sizeof(*table->arrived)),
 	};
 	return table->arrived != NULL ? 0 : -ENOMEM;
@@ -34,42 +34,40 @@ void wh_recv_table_free(struct wh_recv_table *table)
 	table->arrived = NULL;
 }
 
-enum wh_recv_verdict wh_recv_table_classify(const struct wh_recv_table *table, uint64_t serial)
+enum wh_recv_verdict wh_recv_table_classify(const struct wh_recv_table *table, uint64_t pn)
 {
-	if (serial < table->lower)
+	if (pn < table->lower)
 		return WH_RECV_DUPLICATE;
-	if (serial - table->lower >= table->size)
+	if (pn - table->lower >= table->size)
 		return WH_RECV_BEYOND;
-	return wh_window_test(table->arrived, table->mask, serial) ? WH_RECV_DUPLICATE
-								   : WH_RECV_NEW;
+	return wh_window_test(table->arrived, table->mask, pn) ? WH_RECV_DUPLICATE : WH_RECV_NEW;
 }
 
-void wh_recv_table_enter(struct wh_recv_table *table, uint64_t serial)
+void wh_recv_table_enter(struct wh_recv_table *table, uint64_t pn)
 {
-	WH_ASSERT(wh_recv_table_classify(table, serial) == WH_RECV_NEW);
+	WH_ASSERT(wh_recv_table_classify(table, pn) == WH_RECV_NEW);
 
-	*wh_window_word(table->arrived, table->mask, serial) |=
-		wh_word_ones(serial % WH_WORD_BITS, 1);
-	table->highest_end = wh_max_u64(table->highest_end, serial + 1);
-	if (serial == table->lower)
-		table->lower += wh_window_take_run(table->arrived, table->mask, serial);
+	*wh_window_word(table->arrived, table->mask, pn) |= wh_word_ones(pn % WH_WORD_BITS, 1);
+	table->highest_end = wh_max_u64(table->highest_end, pn + 1);
+	if (pn == table->lower)
+		table->lower += wh_window_take_run(table->arrived, table->mask, pn);
 	WH_ASSERT(table->lower <= table->highest_end);
 }
 
-/* The first serial at or above `serial` that has arrived, or has not; or highest_end. */
-static uint64_t scan(const struct wh_recv_table *table, uint64_t serial, bool arrived)
+/* The first packet number at or above `pn` that has arrived, or has not; or highest_end. */
+static uint64_t scan(const struct wh_recv_table *table, uint64_t pn, bool arrived)
 {
 	uint64_t flip = arrived ? 0 : UINT64_MAX;
 
-	while (serial < table->highest_end) {
-		uint32_t low = serial % WH_WORD_BITS;
-		uint64_t word = *wh_window_word(table->arrived, table->mask, serial);
+	while (pn < table->highest_end) {
+		uint32_t low = pn % WH_WORD_BITS;
+		uint64_t word = *wh_window_word(table->arrived, table->mask, pn);
 		uint64_t wanted = (word ^ flip) >> low;
 
 		if (wanted != 0)
 			return wh_min_u64(
-				serial + (uint32_t)__builtin_ctzll(wanted), table->highest_end);
-		serial += WH_WORD_BITS - low;
+				pn + (uint32_t)__builtin_ctzll(wanted), table->highest_end);
+		pn += WH_WORD_BITS - low;
 	}
 	return table->highest_end;
 }
@@ -102,8 +100,8 @@ void wh_recv_table_check(const struct wh_recv_table *table)
 	WH_ASSERT(table->highest_end - table->lower <= table->size);
 	WH_ASSERT(!wh_window_test(table->arrived, table->mask, table->lower));
 
-	for (uint64_t serial = table->lower; serial < table->highest_end; serial++)
-		held += wh_window_test(table->arrived, table->mask, serial);
+	for (uint64_t pn = table->lower; pn < table->highest_end; pn++)
+		held += wh_window_test(table->arrived, table->mask, pn);
 	for (uint32_t word = 0; word < table->size / WH_WORD_BITS; word++)
 		bits += (uint32_t)__builtin_popcountll(table->arrived[word]);
 	WH_ASSERT(bits == held); /* so there are none outside of [lower, highest_end) */

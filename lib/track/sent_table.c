@@ -11,7 +11,7 @@
 
 static_assert(sizeof(struct wh_sent_record) == 4, "sixteen records share a cache line");
 
-int wh_sent_table_init(struct wh_sent_table *table, uint32_t size, uint64_t first_serial)
+int wh_sent_table_init(struct wh_sent_table *table, uint32_t size, uint64_t first_pn)
 {
 	WH_ASSERT(size >= WH_TRACK_WINDOW_MIN && size <= WH_TRACK_WINDOW_MAX);
 	WH_ASSERT((size & (size - 1)) == 0);
@@ -19,9 +19,9 @@ int wh_sent_table_init(struct wh_sent_table *table, uint32_t size, uint64_t firs
 	*table = (struct wh_sent_table){
 		.size = size,
 		.mask = size - 1,
-		.lower = first_serial,
-		.admitted_end = first_serial,
-		.due_end = first_serial,
+		.lower = first_pn,
+		.admitted_end = first_pn,
+		.due_end = first_pn,
 		.record = wh_track_alloc(size, sizeof(*table->record)),
 		.acked = wh_track_alloc(size / WH_WORD_BITS, sizeof(*table->acked)),
 		.queued = wh_track_alloc(size / WH_WORD_BITS, sizeof(*table->queued)),
@@ -53,34 +53,33 @@ void wh_sent_table_free(struct wh_sent_table *table)
 
 uint64_t wh_sent_table_admit(struct wh_sent_table *table, uint16_t chunk_slot, uint16_t index)
 {
-	uint64_t serial = table->admitted_end;
+	uint64_t pn = table->admitted_end;
 
 	WH_ASSERT(wh_sent_table_has_room(table));
-	WH_DEBUG_ASSERT(!wh_window_test(table->acked, table->mask, serial));
+	WH_DEBUG_ASSERT(!wh_window_test(table->acked, table->mask, pn));
 
-	table->record[serial & table->mask] =
+	table->record[pn & table->mask] =
 		(struct wh_sent_record){.chunk_slot = chunk_slot, .index = index};
-	*wh_window_word(table->queued, table->mask, serial) &=
-		~wh_word_ones(serial % WH_WORD_BITS, 1);
+	*wh_window_word(table->queued, table->mask, pn) &= ~wh_word_ones(pn % WH_WORD_BITS, 1);
 	table->admitted_end++;
-	return serial;
+	return pn;
 }
 
-struct wh_sent_record *wh_sent_table_record(struct wh_sent_table *table, uint64_t serial)
+struct wh_sent_record *wh_sent_table_record(struct wh_sent_table *table, uint64_t pn)
 {
-	WH_ASSERT(serial >= table->lower && serial < table->admitted_end);
-	return &table->record[serial & table->mask];
+	WH_ASSERT(pn >= table->lower && pn < table->admitted_end);
+	return &table->record[pn & table->mask];
 }
 
-bool wh_sent_table_acked(const struct wh_sent_table *table, uint64_t serial)
+bool wh_sent_table_acked(const struct wh_sent_table *table, uint64_t pn)
 {
-	WH_ASSERT(serial < table->admitted_end);
-	return serial < table->lower || wh_window_test(table->acked, table->mask, serial);
+	WH_ASSERT(pn < table->admitted_end);
+	return pn < table->lower || wh_window_test(table->acked, table->mask, pn);
 }
 
 /*
- * Reports `count` consecutive serials, at most 64. If the first and the last belong to the same
- * chunk all do, because chunks are admitted one after the other.
+ * Reports `count` consecutive packet numbers, at most 64. If the first and the last belong to the
+ * same chunk all do, because chunks are admitted one after the other.
  */
 static void tell_acked(const struct wh_sent_table *table, uint64_t first, uint32_t count,
 	wh_sent_acked_fn acked, void *context)
@@ -166,9 +165,9 @@ int wh_sent_table_add_due(struct wh_sent_table *table)
 	return table->due != NULL ? 0 : -ENOMEM;
 }
 
-static bool is_due(const struct wh_sent_table *table, uint64_t serial, uint32_t now)
+static bool is_due(const struct wh_sent_table *table, uint64_t pn, uint32_t now)
 {
-	return (int32_t)(table->due[serial & table->mask] - now) <= 0;
+	return (int32_t)(table->due[pn & table->mask] - now) <= 0;
 }
 
 /*
@@ -183,7 +182,9 @@ static void pass_due(struct wh_sent_table *table, const struct wh_sent_due *due)
 		table->due_end++;
 }
 
-/* Serials of [first, first + span), in one word, that are neither acknowledged nor queued. */
+/*
+ * Packet numbers of [first, first + span), in one word, that are neither acknowledged nor queued.
+ */
 static uint64_t waiting(const struct wh_sent_table *table, uint64_t first, uint32_t span)
 {
 	return wh_word_ones(first % WH_WORD_BITS, span) &
@@ -204,24 +205,22 @@ uint64_t wh_sent_table_queue_due(struct wh_sent_table *table, const struct wh_se
 		uint32_t span = (uint32_t)wh_min_u64(base + WH_WORD_BITS - first, end - first);
 
 		for (uint64_t bits = waiting(table, first, span); bits != 0; bits &= bits - 1) {
-			uint64_t serial = base + (uint32_t)__builtin_ctzll(bits);
+			uint64_t pn = base + (uint32_t)__builtin_ctzll(bits);
 
-			if (is_due(table, serial, due->now))
-				count += wh_sent_table_queue(
-					table, serial, serial + 1, queued, context);
+			if (is_due(table, pn, due->now))
+				count += wh_sent_table_queue(table, pn, pn + 1, queued, context);
 		}
 		first += span;
 	}
 	return count;
 }
 
-bool wh_sent_table_unqueue(struct wh_sent_table *table, uint64_t serial)
+bool wh_sent_table_unqueue(struct wh_sent_table *table, uint64_t pn)
 {
-	if (wh_sent_table_acked(table, serial))
+	if (wh_sent_table_acked(table, pn))
 		return false;
-	WH_ASSERT(wh_window_test(table->queued, table->mask, serial));
-	*wh_window_word(table->queued, table->mask, serial) &=
-		~wh_word_ones(serial % WH_WORD_BITS, 1);
+	WH_ASSERT(wh_window_test(table->queued, table->mask, pn));
+	*wh_window_word(table->queued, table->mask, pn) &= ~wh_word_ones(pn % WH_WORD_BITS, 1);
 	return true;
 }
 
@@ -234,8 +233,8 @@ void wh_sent_table_check(const struct wh_sent_table *table)
 	WH_ASSERT(table->admitted_end - table->lower <= table->size);
 	WH_ASSERT(!wh_window_test(table->acked, table->mask, table->lower));
 
-	for (uint64_t serial = table->lower; serial < table->admitted_end; serial++)
-		above += wh_window_test(table->acked, table->mask, serial);
+	for (uint64_t pn = table->lower; pn < table->admitted_end; pn++)
+		above += wh_window_test(table->acked, table->mask, pn);
 	for (uint32_t word = 0; word < table->size / WH_WORD_BITS; word++)
 		bits += (uint32_t)__builtin_popcountll(table->acked[word]);
 	WH_ASSERT(above == table->acked_above);

@@ -4,7 +4,7 @@
 
 /*
  * The sender's table (periodic-exchange.txt, Tpacket [serial#, retrans, ack, address]): a record
- * for every packet admitted and not yet below the window, lower <= serial < admitted_end.
+ * for every packet admitted and not yet below the window, lower <= packet number < admitted_end.
  */
 
 #include <stdbool.h>
@@ -18,23 +18,23 @@ struct wh_sent_record {
 struct wh_sent_table {
 	uint32_t size; /* a power of two, 64 to 2^24 */
 	uint32_t mask;
-	uint64_t lower;        /* first serial not acknowledged */
-	uint64_t admitted_end; /* next serial to admit */
-	uint64_t acked_above;  /* acknowledged serials at or above lower */
+	uint64_t lower;        /* first packet number not acknowledged */
+	uint64_t admitted_end; /* next packet number to admit */
+	uint64_t acked_above;  /* acknowledged packet numbers at or above lower */
 	struct wh_sent_record *record;
-	/* One bit per serial, by serial & mask. */
+	/* One bit per packet number, by packet number & mask. */
 	uint64_t *acked;
 	uint64_t *queued; /* waiting for retransmission; stale if acknowledged meanwhile */
 	/* With wh_sent_table_add_due: time of retransmission, by a clock that wraps. */
 	uint32_t *due;
-	uint64_t due_end; /* every serial below it has been due once */
+	uint64_t due_end; /* every packet number below it has been due once */
 };
 
 /* Memory that init allocates. */
 uint64_t wh_sent_table_bytes(uint32_t size);
 
 /* 0 or -ENOMEM. */
-int wh_sent_table_init(struct wh_sent_table *table, uint32_t size, uint64_t first_serial);
+int wh_sent_table_init(struct wh_sent_table *table, uint32_t size, uint64_t first_pn);
 void wh_sent_table_free(struct wh_sent_table *table); /* harmless after a failed init */
 
 static inline bool wh_sent_table_has_room(const struct wh_sent_table *table)
@@ -49,41 +49,41 @@ static inline uint64_t wh_sent_table_unacked(const struct wh_sent_table *table)
 }
 
 /*
- * Enters the next packet and returns its serial; there must be room. A chunk's packets are admitted
- * in order without another chunk's in between, and its slot is not reused before all are
+ * Enters the next packet and returns its packet number; there must be room. A chunk's packets are
+ * admitted in order without another chunk's in between, and its slot is not reused before all are
  * acknowledged.
  */
 uint64_t wh_sent_table_admit(struct wh_sent_table *table, uint16_t chunk_slot, uint16_t index);
 
-/* The record of an admitted serial at or above lower. */
-struct wh_sent_record *wh_sent_table_record(struct wh_sent_table *table, uint64_t serial);
+/* The record of an admitted packet number at or above lower. */
+struct wh_sent_record *wh_sent_table_record(struct wh_sent_table *table, uint64_t pn);
 
-/* Whether an admitted serial is acknowledged; true below lower, too. */
-bool wh_sent_table_acked(const struct wh_sent_table *table, uint64_t serial);
+/* Whether an admitted packet number is acknowledged; true below lower, too. */
+bool wh_sent_table_acked(const struct wh_sent_table *table, uint64_t pn);
 
 /*
- * Acknowledges the serials of [first, end) that are admitted and not acknowledged yet, advances
- * lower, and calls `acked` for each run of them, lowest first, before lower passes it: `count`
- * serials from `serial` on, consecutive packets of one chunk from *record on. `acked` must not
- * change the table. Handles 64 packets at a time and reports few runs. Returns the number of
- * packets.
+ * Acknowledges the packet numbers of [first, end) that are admitted and not acknowledged yet,
+ * advances lower, and calls `acked` for each run of them, lowest first, before lower passes it:
+ * `count` packet numbers from `pn` on, consecutive packets of one chunk from *record on. `acked`
+ * must not change the table. Handles 64 packets at a time and reports few runs. Returns the number
+ * of packets.
  */
 typedef void (*wh_sent_acked_fn)(
-	void *context, uint64_t serial, const struct wh_sent_record *record, uint32_t count);
+	void *context, uint64_t pn, const struct wh_sent_record *record, uint32_t count);
 uint64_t wh_sent_table_ack(struct wh_sent_table *table, uint64_t first, uint64_t end,
 	wh_sent_acked_fn acked, void *context);
 
 /*
- * Queues the serials of [first, end) that are admitted, not acknowledged and not queued yet, and
- * calls `queued` once for each, lowest first. Handles 64 packets at a time, so that a peer which
- * reports the same losses again and again costs little. Returns the number of packets.
+ * Queues the packet numbers of [first, end) that are admitted, not acknowledged and not queued yet,
+ * and calls `queued` once for each, lowest first. Handles 64 packets at a time, so that a peer
+ * which reports the same losses again and again costs little. Returns the number of packets.
  */
-typedef void (*wh_sent_queued_fn)(void *context, uint64_t serial);
+typedef void (*wh_sent_queued_fn)(void *context, uint64_t pn);
 uint64_t wh_sent_table_queue(struct wh_sent_table *table, uint64_t first, uint64_t end,
 	wh_sent_queued_fn queued, void *context);
 
-/* The serial has left the queue, and may be queued again. False: acknowledged meanwhile. */
-bool wh_sent_table_unqueue(struct wh_sent_table *table, uint64_t serial);
+/* The packet number has left the queue, and may be queued again. False: acknowledged meanwhile. */
+bool wh_sent_table_unqueue(struct wh_sent_table *table, uint64_t pn);
 
 /*
  * retrans of Tpacket, as a time by a clock that wraps, so that no entry has to be counted down: a
@@ -94,9 +94,9 @@ int wh_sent_table_add_due(struct wh_sent_table *table);
 uint64_t wh_sent_table_due_bytes(uint32_t size);
 
 /* The packet is sent now, for the first time or again, and due again then; times never decrease. */
-static inline void wh_sent_table_set_due(struct wh_sent_table *table, uint64_t serial, uint32_t due)
+static inline void wh_sent_table_set_due(struct wh_sent_table *table, uint64_t pn, uint32_t due)
 {
-	table->due[serial & table->mask] = due;
+	table->due[pn & table->mask] = due;
 }
 
 /* Queues packets of [first, end) that are due at `now`, as above; all below sent_end were sent. */

@@ -3,9 +3,9 @@
 #define WH_TRACK_WINDOW_BITS_H
 
 /*
- * One bit per serial of a circular window of mask + 1 serials, a power of two and at least 64. A
- * serial's bit is serial % 64 of its word, wherever the window starts, so that whole words can be
- * processed. Both ends of the window may be in the same word.
+ * One bit per packet number of a circular window of mask + 1 packet numbers, a power of two and at
+ * least 64. A packet number's bit is pn % 64 of its word, wherever the window starts, so that whole
+ * words can be processed. Both ends of the window may be in the same word.
  */
 
 #include <assert.h>
@@ -21,14 +21,14 @@
 
 static_assert(WH_TRACK_WINDOW_MIN >= WH_WORD_BITS, "a window is of whole words");
 
-static inline uint64_t *wh_window_word(uint64_t *bits, uint32_t mask, uint64_t serial)
+static inline uint64_t *wh_window_word(uint64_t *bits, uint32_t mask, uint64_t pn)
 {
-	return &bits[(serial & mask) / WH_WORD_BITS];
+	return &bits[(pn & mask) / WH_WORD_BITS];
 }
 
-static inline bool wh_window_test(const uint64_t *bits, uint32_t mask, uint64_t serial)
+static inline bool wh_window_test(const uint64_t *bits, uint32_t mask, uint64_t pn)
 {
-	return bits[(serial & mask) / WH_WORD_BITS] >> (serial % WH_WORD_BITS) & 1;
+	return bits[(pn & mask) / WH_WORD_BITS] >> (pn % WH_WORD_BITS) & 1;
 }
 
 /* Ones from bit `low` on, `count` of them; count >= 1 and low + count <= 64. */
@@ -38,14 +38,14 @@ static inline uint64_t wh_word_ones(uint32_t low, uint32_t count)
 	return UINT64_MAX >> (WH_WORD_BITS - count) << low;
 }
 
-/* Clears the run of set bits that starts at `serial`, word by word; returns its length. */
-static inline uint64_t wh_window_take_run(uint64_t *bits, uint32_t mask, uint64_t serial)
+/* Clears the run of set bits that starts at `pn`, word by word; returns its length. */
+static inline uint64_t wh_window_take_run(uint64_t *bits, uint32_t mask, uint64_t pn)
 {
 	uint64_t taken = 0;
 
 	for (;;) {
-		uint64_t *word = wh_window_word(bits, mask, serial + taken);
-		uint32_t low = (serial + taken) % WH_WORD_BITS;
+		uint64_t *word = wh_window_word(bits, mask, pn + taken);
+		uint32_t low = (pn + taken) % WH_WORD_BITS;
 		uint64_t missing = ~*word >> low;
 		uint32_t run =
 			missing == 0 ? WH_WORD_BITS - low : (uint32_t)__builtin_ctzll(missing);

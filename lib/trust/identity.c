@@ -86,12 +86,12 @@ static bool add_extension(X509 *certificate, int nid, const char *value)
 static bool fill(X509 *certificate, EVP_PKEY *key)
 {
 	X509_NAME *name = X509_get_subject_name(certificate);
-	uint64_t serial;
+	uint64_t pn;
 
-	if (RAND_bytes((uint8_t *)&serial, sizeof(serial)) != 1)
+	if (RAND_bytes((uint8_t *)&pn, sizeof(pn)) != 1)
 		return false;
 	return X509_set_version(certificate, X509_VERSION_3) == 1 &&
-	       ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial >> 1 | 1) == 1 &&
+	       ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), pn >> 1 | 1) == 1 &&
 	       ASN1_TIME_set_string_X509(X509_getm_notBefore(certificate), VALID_FROM) == 1 &&
 	       ASN1_TIME_set_string_X509(X509_getm_notAfter(certificate), VALID_UNTIL) == 1 &&
 	       X509_NAME_add_entry_by_txt(

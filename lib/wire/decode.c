@@ -39,7 +39,7 @@ enum wh_wire_reason wh_packet_peek(const uint8_t *bytes, size_t length, struct w
 	packet->type = head->type;
 	packet->flags = head->flags;
 	packet->cid = head->cid;
-	packet->serial = head->serial;
+	packet->pn = head->pn;
 	return WH_WIRE_OK;
 }
 

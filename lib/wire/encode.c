@@ -11,7 +11,7 @@ static void write_head(const struct wh_packet *packet, struct wh_wire_head *head
 	head->type = (uint8_t)packet->type;
 	head->flags = packet->flags;
 	head->cid = packet->cid;
-	head->serial = packet->serial;
+	head->pn = packet->pn;
 }
 
 void wh_packet_encode_data(const struct wh_packet *packet, uint8_t *head)

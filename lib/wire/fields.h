@@ -14,16 +14,16 @@
 
 #include "wire/packet.h"
 
-#define WH_FIELD_ANY(F, part, member)    F(part, member, 0, UINT64_MAX)
-#define WH_FIELD_SERIAL(F, part, member) F(part, member, 0, WH_SERIAL_MAX - 1)
+#define WH_FIELD_ANY(F, part, member) F(part, member, 0, UINT64_MAX)
+#define WH_FIELD_PN(F, part, member)  F(part, member, 0, WH_PN_MAX - 1)
 
 #define WH_FIELDS_HEAD(F, part)                                                                    \
 	WH_FIELD_ANY(F, part, flags)                                                               \
 	WH_FIELD_ANY(F, part, cid)                                                                 \
-	WH_FIELD_SERIAL(F, part, serial)
+	WH_FIELD_PN(F, part, pn)
 
 #define WH_FIELDS_DATA(F, part)                                                                    \
-	WH_FIELD_SERIAL(F, part, transmission)                                                     \
+	WH_FIELD_PN(F, part, transmission)                                                         \
 	F(part, chunk, 0, WH_CHUNK_NUMBER_MAX)                                                     \
 	WH_FIELD_ANY(F, part, stamp)                                                               \
 	WH_FIELD_ANY(F, part, blocks)                                                              \
@@ -36,7 +36,7 @@
 
 /* The same members: decoded like data, but always with a code. */
 #define WH_FIELDS_REPAIR(F, part)                                                                  \
-	WH_FIELD_SERIAL(F, part, transmission)                                                     \
+	WH_FIELD_PN(F, part, transmission)                                                         \
 	F(part, chunk, 0, WH_CHUNK_NUMBER_MAX)                                                     \
 	WH_FIELD_ANY(F, part, stamp)                                                               \
 	F(part, blocks, 1, UINT16_MAX)                                                             \
@@ -48,13 +48,13 @@
 	F(part, code, WH_FEC_NONE + 1, WH_FEC_CODES - 1)
 
 #define WH_FIELDS_RCV_STATE(F, part)                                                               \
-	WH_FIELD_SERIAL(F, part, lower)                                                            \
-	WH_FIELD_SERIAL(F, part, upper)                                                            \
-	WH_FIELD_SERIAL(F, part, highest_end)                                                      \
-	WH_FIELD_SERIAL(F, part, cover_first)
+	WH_FIELD_PN(F, part, lower)                                                                \
+	WH_FIELD_PN(F, part, upper)                                                                \
+	WH_FIELD_PN(F, part, highest_end)                                                          \
+	WH_FIELD_PN(F, part, cover_first)
 
 #define WH_FIELDS_RCV_STATE_BODY(F, part)                                                          \
-	WH_FIELD_SERIAL(F, part, cover_end)                                                        \
+	WH_FIELD_PN(F, part, cover_end)                                                            \
 	WH_FIELD_ANY(F, part, received_pkts)                                                       \
 	WH_FIELD_ANY(F, part, duplicate_pkts)                                                      \
 	WH_FIELD_ANY(F, part, bad_pkts)                                                            \
@@ -75,7 +75,7 @@
 
 #define WH_FIELDS_DELIVERY(F, part)                                                                \
 	WH_FIELD_ANY(F, part, delivered_pkts)                                                      \
-	F(part, seen_end, 0, WH_SERIAL_MAX)                                                        \
+	F(part, seen_end, 0, WH_PN_MAX)                                                            \
 	WH_FIELD_ANY(F, part, stamp)                                                               \
 	WH_FIELD_ANY(F, part, held)                                                                \
 	WH_FIELD_ANY(F, part, arrived)                                                             \
@@ -86,28 +86,28 @@
 	WH_FIELD_ANY(F, part, again_pkts)
 
 #define WH_FIELDS_TRANS_STATE(F, part)                                                             \
-	WH_FIELD_SERIAL(F, part, lower)                                                            \
-	WH_FIELD_SERIAL(F, part, upper)                                                            \
+	WH_FIELD_PN(F, part, lower)                                                                \
+	WH_FIELD_PN(F, part, upper)                                                                \
 	WH_FIELD_ANY(F, part, heard_end)                                                           \
 	WH_FIELD_ANY(F, part, queued_pkts)                                                         \
 	WH_FIELD_ANY(F, part, held_us)
 
 #define WH_FIELDS_ACK2(F, part)                                                                    \
-	WH_FIELD_SERIAL(F, part, ack_serial)                                                       \
-	WH_FIELD_SERIAL(F, part, lower)                                                            \
+	WH_FIELD_PN(F, part, ack_pn)                                                               \
+	WH_FIELD_PN(F, part, lower)                                                                \
 	WH_FIELD_ANY(F, part, stamp_us)
 
 #define WH_FIELDS_NAK(F, part)                                                                     \
-	F(part, base, 0, WH_SERIAL_MAX - 2)                                                        \
+	F(part, base, 0, WH_PN_MAX - 2)                                                            \
 	F(part, n_losses, 1, WH_RANGES_MAX)
 
 #define WH_FIELDS_DELAY_WARNING(F, part)                                                           \
-	WH_FIELD_SERIAL(F, part, highest_end)                                                      \
+	WH_FIELD_PN(F, part, highest_end)                                                          \
 	F(part, pct_milli, 0, 1000)                                                                \
 	F(part, pdt_milli, 0, 1000)
 
 #define WH_FIELDS_BITMAP(F, part)                                                                  \
-	F(part, first, 0, WH_SERIAL_MAX - 2)                                                       \
+	F(part, first, 0, WH_PN_MAX - 2)                                                           \
 	F(part, pkts, 1, WH_BITMAP_PKTS_MAX)
 
 #define WH_FIELDS_PARAMS(F, part)                                                                  \
@@ -115,7 +115,7 @@
 	F(part, chunk_bytes, WH_CHUNK_BYTES_MIN, WH_CHUNK_BYTES_MAX)                               \
 	F(part, window_pkts, WH_WINDOW_PACKETS_MIN, WH_WINDOW_PACKETS_MAX)                         \
 	F(part, period_us, 1, WH_PERIOD_US_MAX)                                                    \
-	F(part, first_serial, 0, WH_FIRST_SERIAL_MAX)                                              \
+	F(part, first_pn, 0, WH_FIRST_PN_MAX)                                                      \
 	WH_FIELD_ANY(F, part, object_bytes)                                                        \
 	F(part, payload_bytes, WH_PAYLOAD_BYTES_MIN, WH_PAYLOAD_BYTES_MAX)                         \
 	F(part, name_bytes, 0, WH_NAME_BYTES_MAX)                                                  \
@@ -140,7 +140,7 @@
 #define WH_FIELDS_RELEASE(F, part)                                                                 \
 	F(part, chunks, 0, (uint64_t)WH_CHUNK_NUMBER_MAX + 1)                                      \
 	WH_FIELD_ANY(F, part, total_bytes)                                                         \
-	WH_FIELD_SERIAL(F, part, serial_end)                                                       \
+	WH_FIELD_PN(F, part, pn_end)                                                               \
 	F(part, stage, WH_RELEASE_REQUEST, WH_RELEASE_STAGES - 1)                                  \
 	F(part, status, 0, WH_STATUSES - 1)
 

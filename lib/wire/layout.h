@@ -26,7 +26,7 @@ struct wh_wire_head {
 	uint8_t flags;
 	uint8_t key;
 	uint32_t cid;
-	uint64_t serial;
+	uint64_t pn;
 	uint8_t fields[WH_FIELDS_BYTES];
 	uint8_t tag[WH_TAG_BYTES];
 	uint8_t body[];

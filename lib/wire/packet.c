@@ -63,7 +63,7 @@ const struct wh_packet_rule wh_packet_rules[WH_PACKET_TYPES] = {
 
 static_assert(offsetof(struct wh_packet, rcv_state.cover_end) ==
 		      offsetof(struct wh_packet, fields) + WH_FIELDS_BYTES,
-	"a receiver's state has its first four serials in the head");
+	"a receiver's state has its first four packet numbers in the head");
 
 static_assert(offsetof(struct wh_packet, crypto.bytes) ==
 		      offsetof(struct wh_packet, fields) + WH_FIELDS_BYTES,
@@ -187,8 +187,8 @@ static bool repair_valid(const struct wh_data_fields *data)
 }
 
 /*
- * Ranges are not empty, ascend, stay below `end`, and are at least `gap` serials apart: 0 if they
- * may be adjacent, 1 if adjacent ones would have to be one range.
+ * Ranges are not empty, ascend, stay below `end`, and are at least `gap` packet numbers apart: 0 if
+ * they may be adjacent, 1 if adjacent ones would have to be one range.
  */
 static bool ranges_valid(const struct wh_range *ranges, uint32_t count, uint64_t end, uint32_t gap)
 {
@@ -230,8 +230,8 @@ static enum wh_wire_reason nak_check(const struct wh_nak *nak)
 	if (!WITHIN(WH_FIELDS_NAK, nak))
 		return WH_WIRE_FIELD;
 
-	/* base + offset + count < WH_SERIAL_MAX */
-	uint64_t end = WH_SERIAL_MAX - 1 - nak->base;
+	/* base + offset + count < WH_PN_MAX */
+	uint64_t end = WH_PN_MAX - 1 - nak->base;
 
 	return ranges_valid(nak->losses, nak->n_losses, end, 0) ? WH_WIRE_OK : WH_WIRE_RANGE;
 }
@@ -246,7 +246,7 @@ static enum wh_wire_reason bitmap_check(const struct wh_bitmap *bitmap)
 {
 	uint32_t pkts = bitmap->pkts;
 
-	if (!WITHIN(WH_FIELDS_BITMAP, bitmap) || bitmap->first >= WH_SERIAL_MAX - pkts)
+	if (!WITHIN(WH_FIELDS_BITMAP, bitmap) || bitmap->first >= WH_PN_MAX - pkts)
 		return WH_WIRE_FIELD;
 	if (pkts % 64 != 0 && bitmap->bits[pkts / 64] >> pkts % 64 != 0)
 		return WH_WIRE_RESERVED;

@@ -13,7 +13,7 @@
  *    2  flags     u8    enum wh_packet_flag, by type
  *    3  key       u8    number of the key that the packet is closed with; 0: a checksum
  *    4  cid       u32   Connection ID, chosen by the end that receives it
- *    8  serial    u64   data, repair: the packet's place in the connection's order, kept by
+ *    8  pn        u64   data, repair: the packet's place in the connection's order, kept by
  *                       retransmissions; control: counts the sender's packets of that type
  *   16  fields    32 B  by type
  *   48  tag       16 B  see lib/seal/seal.h; with key 0 its second half is the token
@@ -53,11 +53,13 @@
 #define WH_WINDOW_PACKETS_MIN 64
 #define WH_WINDOW_PACKETS_MAX (UINT32_C(1) << 24) /* 2 s of 100 Gb/s, MTU 1500 */
 #define WH_PERIOD_US_MAX      UINT32_C(10000000)
-#define WH_SERIAL_MAX         (UINT64_C(1) << 62) /* never reached; keeps serial + span exact */
-#define WH_FIRST_SERIAL_MAX   (WH_SERIAL_MAX / 2) /* leaves enough serials for any stream */
-#define WH_CHUNK_NUMBER_MAX   (UINT32_MAX - 1)
-#define WH_NAME_BYTES_MAX     255
-#define WH_OPEN_OPTIONS_MAX   16
+#define WH_PN_MAX                                                                                  \
+	(UINT64_C(1) << 62)                 /* never reached; keeps packet number + span exact
+						   * */
+#define WH_FIRST_PN_MAX     (WH_PN_MAX / 2) /* leaves enough packet numbers for any stream */
+#define WH_CHUNK_NUMBER_MAX (UINT32_MAX - 1)
+#define WH_NAME_BYTES_MAX   255
+#define WH_OPEN_OPTIONS_MAX 16
 
 /* In OPEN: a stream of unknown size, which may be idle in between. */
 #define WH_OBJECT_BYTES_UNKNOWN UINT64_MAX
@@ -91,7 +93,8 @@
 enum wh_packet_type {
 	WH_PACKET_DATA = 1,
 	WH_PACKET_REPAIR = 2,
-	WH_PACKET_RCV_STATE = 3,   /* the receiver's complete state; its serial is the ACK number */
+	WH_PACKET_RCV_STATE =
+		3, /* the receiver's complete state; its packet number is the ACK number */
 	WH_PACKET_TRANS_STATE = 4, /* the transmitter's */
 	WH_PACKET_ACK2 = 5,        /* echo of one receiver state, for its RTT */
 	WH_PACKET_NAK = 6,
@@ -160,12 +163,13 @@ enum wh_recovery {
 };
 
 /*
- * Data and repair packets. A chunk's packets have consecutive serials, data first, so that any of
- * them tells the serials of all. Without repair packets code, r, blocks and last_bytes are 0.
+ * Data and repair packets. A chunk's packets have consecutive packet numbers, data first, so that
+ * any of them tells the packet numbers of all. Without repair packets code, r, blocks and
+ * last_bytes are 0.
  */
 struct wh_data_fields {
 	uint64_t transmission;  /* counts every data and repair packet sent: never repeats;
-				 * below WH_SERIAL_MAX */
+				 * below WH_PN_MAX */
 	uint32_t chunk;         /* number in the stream */
 	uint32_t stamp;         /* transmitter's clock when sent, in WH_STAMP_NS, wrapping */
 	uint16_t blocks;        /* interleaved in the chunk, see lib/fec */
@@ -177,22 +181,22 @@ struct wh_data_fields {
 	uint8_t code;           /* enum wh_fec_code */
 };
 
-/* `count` serials from base + offset on. */
+/* `count` packet numbers from base + offset on. */
 struct wh_range {
 	uint32_t offset;
 	uint32_t count;
 };
 
 /*
- * The receiver's complete state. Serials below lower have all arrived; of [cover_first, cover_end)
- * all have arrived but the holes; nothing is said about the rest. Large states are sent as several
- * packets, each with its own cover and everything else complete. lower <= cover_first <= cover_end
- * <= highest_end <= upper <= lower + WH_WINDOW_PACKETS_MAX.
+ * The receiver's complete state. Packet numbers below lower have all arrived; of [cover_first,
+ * cover_end) all have arrived but the holes; nothing is said about the rest. Large states are sent
+ * as several packets, each with its own cover and everything else complete. lower <= cover_first <=
+ * cover_end <= highest_end <= upper <= lower + WH_WINDOW_PACKETS_MAX.
  */
 struct wh_rcv_state {
-	uint64_t lower;       /* rcv-lw: first serial missing */
-	uint64_t upper;       /* rcv-uw: first serial that the table has no room for */
-	uint64_t highest_end; /* one past the highest serial seen */
+	uint64_t lower;       /* rcv-lw: first packet number missing */
+	uint64_t upper;       /* rcv-uw: first packet number that the table has no room for */
+	uint64_t highest_end; /* one past the highest packet number seen */
 	uint64_t cover_first;
 	uint64_t cover_end;
 	uint64_t received_pkts; /* new packets, in total */
@@ -230,17 +234,18 @@ struct wh_rcv_state {
 };
 
 struct wh_trans_state {
-	uint64_t lower;       /* trans-lw: first serial not acknowledged */
-	uint64_t upper;       /* trans-uw: next new serial; within WH_WINDOW_PACKETS_MAX of lower */
-	uint64_t heard_end;   /* one past the serial of the latest receiver's state; 0: none */
+	uint64_t lower; /* trans-lw: first packet number not acknowledged */
+	uint64_t
+		upper; /* trans-uw: next new packet number; within WH_WINDOW_PACKETS_MAX of lower */
+	uint64_t heard_end; /* one past the packet number of the latest receiver's state; 0: none */
 	uint32_t queued_pkts; /* of the open chunks, waiting to be sent */
 	uint32_t held_us;     /* time since that state arrived */
 };
 
 struct wh_ack2 {
-	uint64_t ack_serial; /* serial of the receiver state that is echoed */
-	uint64_t lower;      /* lower of that state */
-	uint32_t stamp_us;   /* transmitter's clock, for one-way delay (udt.txt V) */
+	uint64_t ack_pn;   /* packet number of the receiver state that is echoed */
+	uint64_t lower;    /* lower of that state */
+	uint32_t stamp_us; /* transmitter's clock, for one-way delay (udt.txt V) */
 };
 
 struct wh_nak {
@@ -256,9 +261,9 @@ struct wh_delay_warning {
 };
 
 /*
- * Which of the serials [first, first + pkts) the path delivered: bit i % 64 of word i / 64 is set
- * for first + i. Retransmitted and repaired packets count as lost. Bits beyond the last one are 0;
- * words beyond the last one are ignored.
+ * Which of the packet numbers [first, first + pkts) the path delivered: bit i % 64 of word i / 64
+ * is set for first + i. Retransmitted and repaired packets count as lost. Bits beyond the last one
+ * are 0; words beyond the last one are ignored.
  */
 struct wh_bitmap {
 	uint64_t first;
@@ -284,7 +289,7 @@ struct wh_open_params {
 	uint32_t chunk_bytes;
 	uint32_t window_pkts;   /* a power of two: size of both tables */
 	uint32_t period_us;     /* between states; SYN of udt.txt */
-	uint64_t first_serial;  /* up to WH_FIRST_SERIAL_MAX */
+	uint64_t first_pn;      /* up to WH_FIRST_PN_MAX */
 	uint64_t object_bytes;  /* size of the stream, or WH_OBJECT_BYTES_UNKNOWN */
 	uint16_t payload_bytes; /* multiple of WH_PAYLOAD_ALIGN */
 	uint8_t name_bytes;     /* contains no NUL; decoding appends one */
@@ -326,7 +331,7 @@ struct wh_confirm {
  * in answer to WH_FLAG_ASK; `made_us` is the rest of the cookie. Padding (zeros) sets the packet's
  * length; an answer is never longer than its question. Under an SA, WH_FLAG_ASK and its answer are
  * sealed by the SA, the answer for the token in the question; all other packets are sealed for the
- * proof of the cookie. Serials are the SA's.
+ * proof of the cookie. Packet numbers are the SA's.
  */
 struct wh_probe {
 	/*
@@ -393,9 +398,9 @@ const char *wh_release_status_name(enum wh_release_status status);
 struct wh_release {
 	uint64_t chunks; /* in the whole stream; up to WH_CHUNK_NUMBER_MAX + 1 */
 	uint64_t total_bytes;
-	uint64_t serial_end; /* one past the last serial */
-	uint8_t stage;       /* enum wh_release_stage */
-	uint8_t status;      /* enum wh_release_status */
+	uint64_t pn_end; /* one past the last packet number */
+	uint8_t stage;   /* enum wh_release_stage */
+	uint8_t status;  /* enum wh_release_status */
 	struct wh_digest digest;
 };
 
@@ -429,7 +434,7 @@ struct wh_packet {
 	enum wh_packet_type type;
 	uint8_t flags;
 	uint32_t cid;
-	uint64_t serial;
+	uint64_t pn;
 	const uint8_t *payload; /* data, repair: points into the decoded bytes */
 	union {
 		uint8_t fields[WH_FIELDS_BYTES];
@@ -464,8 +469,8 @@ enum wh_wire_reason wh_packet_check(const struct wh_packet *packet);
  * before the seal is opened (lib/seal), and encrypted parts cannot be read before: the bodies of
  * all packets but data and repair, which have all fields in the head.
  *
- * In two steps: peek checks size and kind and reads type, flags, connection ID and serial, by which
- * the seal is found; read decodes the rest of a packet that peek has accepted.
+ * In two steps: peek checks size and kind and reads type, flags, connection ID and packet number,
+ * by which the seal is found; read decodes the rest of a packet that peek has accepted.
  */
 enum wh_wire_reason wh_packet_decode(const uint8_t *bytes, size_t length, struct wh_packet *packet);
 enum wh_wire_reason wh_packet_peek(const uint8_t *bytes, size_t length, struct wh_packet *packet);

@@ -29,8 +29,7 @@ struct echo {
 	uint8_t params[WH_PARAMS_BODY];
 };
 
-static_assert(
-	offsetof(struct echo, params) + WH_WIRE_END(wh_open_params, first_serial) <= ECHO_BYTES,
+static_assert(offsetof(struct echo, params) + WH_WIRE_END(wh_open_params, first_pn) <= ECHO_BYTES,
 	"the echo has what tells our connections apart");
 
 bool wh_versions_answer(const uint8_t *bytes, size_t length, uint8_t answer[WH_VERSIONS_BYTES])
@@ -75,7 +74,7 @@ bool wh_versions_read(const uint8_t *bytes, size_t length, struct wh_versions *v
 		.most = answer.most,
 		.asked = head.type == WH_PACKET_ASK,
 		.initiator_cid = params.initiator_cid,
-		.first_serial = params.first_serial,
+		.first_pn = params.first_pn,
 	};
 	memcpy(&versions->handshake, head.fields, sizeof(versions->handshake));
 	return true;

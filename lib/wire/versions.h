@@ -34,7 +34,7 @@ struct wh_versions {
 	/* From the echo. */
 	uint64_t handshake;
 	uint32_t initiator_cid;
-	uint64_t first_serial;
+	uint64_t first_pn;
 };
 
 /* Writes the answer to a packet of another version; false: it needs none. */

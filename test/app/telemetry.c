@@ -254,7 +254,7 @@ static void open_receiver(uint32_t shard)
 		.chunk_bytes = config.chunk_bytes,
 		.window_pkts = 64,
 		.period_us = config.profile->feedback.period_us,
-		.first_serial = 1,
+		.first_pn = 1,
 		.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
 		.name_bytes = 9,
 		.name = "a \"name\"\n",

@@ -242,7 +242,7 @@ def aborted_by_others(field, program, folder):
         field.attack_now('aborts', '--seconds', 1)
 
 
-def far_serials(field, program, folder):
+def far_pns(field, program, folder):
     """States that are not plausible, from the right address to the right identifier."""
     little = ('--buffers', '64M')  # a transfer of which no end has room for all
     field.serve(program, folder, *little, sealed=False)
@@ -251,7 +251,7 @@ def far_serials(field, program, folder):
             for host in (field.victim, field.client):
                 kind = DATA if (host is field.victim) == (verb == 'send') else RCV_STATE
                 heard = overheard(host, kind)
-                for name in ('far-serials', 'near-serials'):
+                for name in ('far-pns', 'near-pns'):
                     field.attack_now(name, *heard, '--seconds', 0.2, '--pps', 3000)
 
 
@@ -758,7 +758,7 @@ def cases(field):
     yield case('6 probes', True, probes)
     yield calm('7 identifiers', True, refused_gets_nothing)
     yield case('7 aborts', False, aborted_by_others)
-    yield case('7 serials', False, far_serials)
+    yield case('7 packet numbers', False, far_pns)
     yield case('8 moved', True, moved)
     yield case('8 moved gateway', False, moved_gateway)
     yield calm('9 places', False, places)

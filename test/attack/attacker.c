@@ -54,7 +54,7 @@ static void usage(const char *why)
 		"attacker: %s\n"
 		"usage: attacker --list | attacker NAME --interface IF --own ADDRESS\n"
 		"         --server ADDRESS,MAC [--peer ADDRESS,MAC] [--seconds S] [--pps N]\n"
-		"         [--count N] [--cid N] [--token N] [--serial N]\n"
+		"         [--count N] [--cid N] [--token N] [--pn N]\n"
 		"         [--path PATH] [--key FILE]\n",
 		why);
 	exit(2);
@@ -95,7 +95,7 @@ static const struct option options[] = {
 	{"count", required_argument, NULL, 'n'},
 	{"cid", required_argument, NULL, 'l'},
 	{"token", required_argument, NULL, 'k'},
-	{"serial", required_argument, NULL, 'e'},
+	{"pn", required_argument, NULL, 'e'},
 	{"path", required_argument, NULL, 'f'},
 	{"key", required_argument, NULL, 'y'},
 	{0},
@@ -132,7 +132,7 @@ static void take(struct wh_attacker *attacker, int option)
 		attacker->token = strtoull(optarg, NULL, 0);
 		break;
 	case 'e':
-		attacker->serial = strtoull(optarg, NULL, 0);
+		attacker->pn = strtoull(optarg, NULL, 0);
 		break;
 	case 'f':
 		attacker->path = optarg;

@@ -40,7 +40,7 @@ struct wh_attacker {
 	uint64_t count;      /* how much of it; 0: the attack's own idea */
 	uint32_t cid;        /* of a connection, overheard, as are its token ... */
 	uint64_t token;
-	uint64_t serial; /* ... and where its data are */
+	uint64_t pn; /* ... and where its data are */
 	const char *path;
 	const char *key;  /* a file with its identity: what its peers say is sealed */
 	struct wh_sa *sa; /* with the server, once the handshake is over */

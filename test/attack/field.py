@@ -44,7 +44,7 @@ DATA, RCV_STATE = 1, 3
 
 GATEWAY, FAR_GATEWAY = '192.0.2.254', '198.51.100.254'
 IPV4_AT, IPV6_AT, HEAD_BYTES = 14 + 20 + 8, 14 + 40 + 8, 64
-CID_AT, DATA_SERIAL_AT, STATE_LOWER_AT, TOKEN_AT = 4, 8, 16, 56
+CID_AT, DATA_PN_AT, STATE_LOWER_AT, TOKEN_AT = 4, 8, 16, 56
 
 
 class Field:
@@ -289,10 +289,10 @@ def overheard(host, kind, seconds=15):
                 continue
             packet = frame[IPV4_AT if frame[12:14] == b'\x08\x00' else IPV6_AT:]
             if len(packet) >= HEAD_BYTES and packet[1] == kind:
-                serial_at = DATA_SERIAL_AT if kind == DATA else STATE_LOWER_AT
+                pn_at = DATA_PN_AT if kind == DATA else STATE_LOWER_AT
                 return ('--cid', struct.unpack_from('<I', packet, CID_AT)[0],
                         '--token', struct.unpack_from('<Q', packet, TOKEN_AT)[0],
-                        '--serial', struct.unpack_from('<Q', packet, serial_at)[0])
+                        '--pn', struct.unpack_from('<Q', packet, pn_at)[0])
     raise Failed(f'no packet of type {kind} within {seconds} s')
 
 

@@ -14,7 +14,7 @@
 
 #define TYPE_AT         1
 #define CID_AT          4
-#define SERIAL_AT       8
+#define PN_AT           8
 #define TRANSMISSION_AT 16
 #define LIES            24 /* before an end is looked at */
 #define LIES_MOST       400
@@ -43,15 +43,15 @@ static void count_on(struct wh_peer *peer, uint8_t *bytes)
 	if (type == WH_PACKET_OPEN || type == WH_PACKET_CONFIRM || type == WH_PACKET_ACCEPT) {
 		if (type != WH_PACKET_ACCEPT)
 			store(bytes, CID_AT, peer->attacker->sa->config.peer_number, 4);
-		store(bytes, SERIAL_AT, wh_sa_next_serial(peer->attacker->sa), 8);
+		store(bytes, PN_AT, wh_sa_next_pn(peer->attacker->sa), 8);
 	} else if (type < WH_PACKET_TYPES && !maker_one_in(prng, 64)) {
-		uint64_t *next = &peer->serial[data ? WH_PACKET_DATA : type];
+		uint64_t *next = &peer->pn[data ? WH_PACKET_DATA : type];
 
-		store(bytes, data ? TRANSMISSION_AT : SERIAL_AT, (*next)++, 8);
+		store(bytes, data ? TRANSMISSION_AT : PN_AT, (*next)++, 8);
 	}
 	/* Of data, near to what is expected as often as anywhere. */
 	if (data && maker_one_in(prng, 2))
-		store(bytes, SERIAL_AT, peer->next_serial + wh_prng_below(prng, 2048), 8);
+		store(bytes, PN_AT, peer->next_pn + wh_prng_below(prng, 2048), 8);
 }
 
 static void lie(struct wh_peer *peer)

@@ -160,7 +160,7 @@ struct wh_open_params wh_attack_params(uint32_t initiator_cid)
 		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
 		.window_pkts = 1024,
 		.period_us = profile->feedback.period_us,
-		.first_serial = 1000,
+		.first_pn = 1000,
 		.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
 		.name_bytes = 3,
 		.name = "job",

@@ -142,34 +142,36 @@ static void aborts(struct wh_attacker *attacker)
 
 		for (uint32_t i = 0; i < GUESSES_BACK + GUESSES_AHEAD; i++) {
 			packet.cid = known - GUESSES_BACK + i;
-			packet.serial = 1000 + i;
+			packet.pn = 1000 + i;
 			packet_to_server(attacker, &attacker->peer, &packet);
 		}
 	} while (wh_attack_goes_on(attacker));
 }
 
 /* A state that says no more than was said already. */
-static void say_heard(struct wh_packet *packet, uint64_t serial)
+static void say_heard(struct wh_packet *packet, uint64_t pn)
 {
 	if (packet->type == WH_PACKET_RCV_STATE) {
-		packet->rcv_state.lower = packet->rcv_state.highest_end = serial;
-		packet->rcv_state.cover_first = packet->rcv_state.cover_end = serial;
-		packet->rcv_state.upper = serial + 1024;
+		packet->rcv_state.lower = packet->rcv_state.highest_end = pn;
+		packet->rcv_state.cover_first = packet->rcv_state.cover_end = pn;
+		packet->rcv_state.upper = pn + 1024;
 	} else if (packet->type == WH_PACKET_TRANS_STATE) {
-		packet->trans_state.lower = packet->trans_state.upper = serial;
+		packet->trans_state.lower = packet->trans_state.upper = pn;
 	} else if (packet->type == WH_PACKET_ACK2) {
-		packet->ack2.lower = serial;
+		packet->ack2.lower = pn;
 	} else if (packet->type == WH_PACKET_DELAY_WARNING) {
-		packet->delay_warning.highest_end = serial;
+		packet->delay_warning.highest_end = pn;
 	} else if (packet->type == WH_PACKET_BITMAP) {
-		packet->bitmap.first = serial;
+		packet->bitmap.first = pn;
 	} else if (packet->type == WH_PACKET_NAK) {
-		packet->nak.base = serial;
+		packet->nak.base = pn;
 	}
 }
 
-/* With the right address and an overheard identifier: serials that no honest end would use. */
-static void far_serials(struct wh_attacker *attacker)
+/*
+ * With the right address and an overheard identifier: packet numbers that no honest end would use.
+ */
+static void far_pns(struct wh_attacker *attacker)
 {
 	static const enum wh_packet_type types[] = {WH_PACKET_RCV_STATE, WH_PACKET_TRANS_STATE,
 		WH_PACKET_ACK2, WH_PACKET_DELAY_WARNING, WH_PACKET_BITMAP, WH_PACKET_NAK};
@@ -178,28 +180,30 @@ static void far_serials(struct wh_attacker *attacker)
 		for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
 			struct wh_packet packet = wh_attack_example(types[t], attacker->cid);
 
-			packet.serial = WH_SERIAL_MAX - 1 - i;
-			say_heard(&packet, attacker->serial);
+			packet.pn = WH_PN_MAX - 1 - i;
+			say_heard(&packet, attacker->pn);
 			both_ways(attacker, &packet);
 		}
 	}
 }
 
-/* The same with serials just ahead, and a content that contradicts all that was said before. */
-static void near_serials(struct wh_attacker *attacker)
+/*
+ * The same with packet numbers just ahead, and a content that contradicts all that was said before.
+ */
+static void near_pns(struct wh_attacker *attacker)
 {
 	while (wh_attack_goes_on(attacker)) {
 		struct wh_packet packet = wh_attack_example(WH_PACKET_RCV_STATE, attacker->cid);
 
-		packet.serial = wh_prng_below(&attacker->prng, 2000);
-		packet.rcv_state.lower = WH_SERIAL_MAX / 2;
+		packet.pn = wh_prng_below(&attacker->prng, 2000);
+		packet.rcv_state.lower = WH_PN_MAX / 2;
 		packet.rcv_state.upper = packet.rcv_state.highest_end =
 			packet.rcv_state.cover_first = packet.rcv_state.cover_end =
 				packet.rcv_state.lower;
 		both_ways(attacker, &packet);
 		packet = wh_attack_example(WH_PACKET_TRANS_STATE, attacker->cid);
-		packet.serial = wh_prng_below(&attacker->prng, 2000);
-		packet.trans_state.lower = packet.trans_state.upper = WH_SERIAL_MAX / 2;
+		packet.pn = wh_prng_below(&attacker->prng, 2000);
+		packet.trans_state.lower = packet.trans_state.upper = WH_PN_MAX / 2;
 		both_ways(attacker, &packet);
 	}
 }
@@ -254,7 +258,7 @@ static void probes(struct wh_attacker *attacker)
 
 		packet.flags = flags[i % 4];
 		packet.probe.padding_bytes = paddings[i % 4];
-		packet.probe.stamp_ns = packet.serial = i;
+		packet.probe.stamp_ns = packet.pn = i;
 		/* Any moment since the server has started. */
 		packet.probe.made_us = i % 4 == 0 ? 0 : wh_prng_below(&attacker->prng, UINT32_MAX);
 		packet.probe.count = 1000;
@@ -271,8 +275,8 @@ const struct wh_attack wh_attacks_opens[] = {
 	{"flood", 5, "the same OPEN as often as the line takes it", flood},
 	{"identifiers", 7, "what the answer to an OPEN gives away", identifiers},
 	{"aborts", 7, "releases in the peer's name, around an identifier that was given", aborts},
-	{"far-serials", 7, "control packets of the last serial there is", far_serials},
-	{"near-serials", 7, "states that contradict what was said before", near_serials},
+	{"far-pns", 7, "control packets of the last packet number there is", far_pns},
+	{"near-pns", 7, "states that contradict what was said before", near_pns},
 	{"replay", 6, "the CONFIRM of a connection that is over", replay},
 	{"probes", 6, "probes without a cookie, and questions for one", probes},
 	{"late-confirm", 6, "a cookie long after it was made", late_confirm},

@@ -49,7 +49,7 @@ static void holes(struct wh_attacker *attacker)
 
 static const uint64_t edges[] = {0, 1, 2, 3, 63, 64, 65, 127, 128, 129, 255, 256, 1023, 1024, 1025,
 	9215, 9216, 9217, UINT16_MAX - 1, UINT16_MAX, UINT32_MAX - 1, UINT32_MAX,
-	WH_WINDOW_PACKETS_MAX, WH_SERIAL_MAX - 1, WH_SERIAL_MAX, UINT64_MAX};
+	WH_WINDOW_PACKETS_MAX, WH_PN_MAX - 1, WH_PN_MAX, UINT64_MAX};
 
 #define EDGES (sizeof(edges) / sizeof(edges[0]))
 

@@ -81,7 +81,7 @@ void wh_peer_send(struct wh_peer *peer, struct wh_packet *packet)
 {
 	uint8_t bytes[WH_ATTACK_FRAME_BYTES];
 
-	packet->serial = peer->serial[packet->type]++;
+	packet->pn = peer->pn[packet->type]++;
 	wh_peer_address(peer, packet);
 	wh_peer_send_closed(peer, bytes, wh_attack_encode(packet, 0, bytes));
 }
@@ -101,8 +101,8 @@ static void send_open(struct wh_peer *peer)
 {
 	struct wh_packet packet = {.type = WH_PACKET_OPEN, .open.params = peer->params};
 
-	peer->next_serial = peer->params.first_serial;
-	peer->acked = peer->params.first_serial;
+	peer->next_pn = peer->params.first_pn;
+	peer->acked = peer->params.first_pn;
 	wh_peer_send(peer, &packet);
 }
 
@@ -136,7 +136,7 @@ static void take_open(struct wh_peer *peer, const struct wh_packet *packet)
 		return;
 	if (!peer->in_open) {
 		peer->theirs = packet->open.params;
-		peer->in_lower = peer->in_end = peer->theirs.first_serial;
+		peer->in_lower = peer->in_end = peer->theirs.first_pn;
 		peer->in_has = calloc(WH_PEER_IN_PKTS, 1);
 		peer->in_open = true;
 		wh_peer_seal_theirs(peer);
@@ -165,7 +165,7 @@ static void keep(struct wh_peer *peer, const struct wh_packet *packet)
 
 static void take_data(struct wh_peer *peer, const struct wh_packet *packet)
 {
-	uint64_t at = packet->serial - peer->theirs.first_serial;
+	uint64_t at = packet->pn - peer->theirs.first_pn;
 
 	if (!peer->in_open || at >= WH_PEER_IN_PKTS || peer->in_has[at])
 		return;
@@ -173,10 +173,10 @@ static void take_data(struct wh_peer *peer, const struct wh_packet *packet)
 	if (packet->data.chunk >= peer->in_chunks)
 		peer->in_chunks = packet->data.chunk + 1;
 	peer->in_has[at] = 1;
-	if (packet->serial >= peer->in_end)
-		peer->in_end = packet->serial + 1;
+	if (packet->pn >= peer->in_end)
+		peer->in_end = packet->pn + 1;
 	while (peer->in_lower < peer->in_end &&
-		peer->in_has[peer->in_lower - peer->theirs.first_serial])
+		peer->in_has[peer->in_lower - peer->theirs.first_pn])
 		peer->in_lower++;
 }
 
@@ -185,7 +185,7 @@ static void take_state(struct wh_peer *peer, const struct wh_packet *packet)
 	struct wh_packet echo = {
 		.type = WH_PACKET_ACK2,
 		.cid = peer->acceptor_cid,
-		.ack2 = {.ack_serial = packet->serial, .lower = packet->rcv_state.lower},
+		.ack2 = {.ack_pn = packet->pn, .lower = packet->rcv_state.lower},
 	};
 
 	if (packet->cid != peer->params.initiator_cid)
@@ -230,12 +230,12 @@ static void take(struct wh_peer *peer, uint8_t *bytes, size_t count)
 /* What is missing of the server's stream, in as many ranges as a packet has room for. */
 static void put_holes(const struct wh_peer *peer, struct wh_rcv_state *state)
 {
-	for (uint64_t serial = state->cover_first;
-		serial < state->cover_end && state->n_holes < WH_RANGES_MAX; serial++) {
+	for (uint64_t pn = state->cover_first;
+		pn < state->cover_end && state->n_holes < WH_RANGES_MAX; pn++) {
 		struct wh_range *last = &state->holes[state->n_holes];
-		uint32_t offset = (uint32_t)(serial - state->cover_first);
+		uint32_t offset = (uint32_t)(pn - state->cover_first);
 
-		if (peer->in_has[serial - peer->theirs.first_serial])
+		if (peer->in_has[pn - peer->theirs.first_pn])
 			continue;
 		if (state->n_holes > 0 && last[-1].offset + last[-1].count == offset)
 			last[-1].count++;
@@ -301,19 +301,19 @@ bool wh_peer_open(struct wh_peer *peer)
 	return peer->open;
 }
 
-void wh_peer_data(struct wh_peer *peer, uint64_t serial, const struct wh_data_fields *fields,
+void wh_peer_data(struct wh_peer *peer, uint64_t pn, const struct wh_data_fields *fields,
 	const uint8_t *payload)
 {
 	uint8_t bytes[WH_ATTACK_FRAME_BYTES];
 	struct wh_packet packet = {
 		.type = WH_PACKET_DATA,
 		.cid = peer->acceptor_cid,
-		.serial = serial,
+		.pn = pn,
 		.payload = payload,
 		.data = *fields,
 	};
 
-	packet.data.transmission = peer->serial[WH_PACKET_DATA]++;
+	packet.data.transmission = peer->pn[WH_PACKET_DATA]++;
 	wh_peer_send_closed(peer, bytes, wh_attack_encode(&packet, 0, bytes));
 }
 
@@ -322,16 +322,16 @@ void wh_peer_state(struct wh_peer *peer)
 	struct wh_packet packet = {
 		.type = WH_PACKET_TRANS_STATE,
 		.cid = peer->acceptor_cid,
-		.trans_state = {.lower = peer->acked, .upper = peer->next_serial},
+		.trans_state = {.lower = peer->acked, .upper = peer->next_pn},
 	};
 
-	if (peer->acked > peer->next_serial)
-		packet.trans_state.lower = peer->next_serial;
+	if (peer->acked > peer->next_pn)
+		packet.trans_state.lower = peer->next_pn;
 	wh_peer_send(peer, &packet);
 }
 
-static void send_chunk(struct wh_peer *peer, uint64_t serial, uint32_t number, const uint8_t *bytes,
-	uint32_t count)
+static void send_chunk(
+	struct wh_peer *peer, uint64_t pn, uint32_t number, const uint8_t *bytes, uint32_t count)
 {
 	uint32_t full = peer->params.payload_bytes;
 	uint32_t k = (count + full - 1) / full;
@@ -345,7 +345,7 @@ static void send_chunk(struct wh_peer *peer, uint64_t serial, uint32_t number, c
 			.payload_bytes = (uint16_t)part,
 		};
 
-		wh_peer_data(peer, serial + i, &fields, bytes + (size_t)i * full);
+		wh_peer_data(peer, pn + i, &fields, bytes + (size_t)i * full);
 		if (i % BURST_PKTS == BURST_PKTS - 1)
 			wh_peer_pump(peer, 1);
 	}
@@ -354,15 +354,15 @@ static void send_chunk(struct wh_peer *peer, uint64_t serial, uint32_t number, c
 
 bool wh_peer_chunk(struct wh_peer *peer, const uint8_t *bytes, uint32_t count)
 {
-	uint64_t serial = peer->next_serial;
+	uint64_t pn = peer->next_pn;
 	uint32_t full = peer->params.payload_bytes;
 
-	peer->next_serial += (count + full - 1) / full;
+	peer->next_pn += (count + full - 1) / full;
 	for (uint32_t i = 0; i < CHUNK_TRIES; i++) {
-		send_chunk(peer, serial, peer->next_chunk, bytes, count);
+		send_chunk(peer, pn, peer->next_chunk, bytes, count);
 		for (uint32_t ms = 0; ms < CHUNK_WAIT_MS; ms += 2) {
 			wh_peer_pump(peer, 2);
-			if (peer->acked >= peer->next_serial) {
+			if (peer->acked >= peer->next_pn) {
 				peer->next_chunk++;
 				return true;
 			}
@@ -410,7 +410,7 @@ void wh_peer_release(
 		.release = {.stage = (uint8_t)stage,
 			.status = (uint8_t)status,
 			.chunks = peer->next_chunk,
-			.serial_end = peer->next_serial},
+			.pn_end = peer->next_pn},
 	};
 
 	wh_peer_send(peer, &packet);

@@ -37,14 +37,14 @@ struct wh_peer {
 	struct wh_seal to[2];
 	struct wh_seal from[2];
 	uint8_t *keys;
-	uint64_t serial[WH_PACKET_TYPES];
-	uint64_t next_serial;
+	uint64_t pn[WH_PACKET_TYPES];
+	uint64_t next_pn;
 	uint32_t next_chunk;
 	struct wh_hasher hasher; /* of the records of our bundle */
 	bool full;               /* says that it has no room for anything */
 	bool forges;             /* seals are of something else */
 	/* what the server says of our stream */
-	uint64_t acked; /* below this serial all is there */
+	uint64_t acked; /* below this packet number all is there */
 	uint64_t states;
 	uint64_t releases;
 	uint8_t released_as; /* status of its last one */
@@ -59,7 +59,7 @@ struct wh_peer {
 	uint64_t in_end;
 	uint32_t in_chunks; /* of which something has come */
 	uint64_t in_told_ns;
-	uint8_t *in_has; /* by serial */
+	uint8_t *in_has; /* by packet number */
 	struct wh_peer_chunk in[WH_PEER_IN_CHUNKS];
 };
 
@@ -79,7 +79,7 @@ void wh_peer_send_bytes(struct wh_peer *peer, const uint8_t *bytes, size_t count
 void wh_peer_send_closed(struct wh_peer *peer, uint8_t *bytes, uint32_t count);
 
 /* One data packet of `fields`, which has all but its transmission. */
-void wh_peer_data(struct wh_peer *peer, uint64_t serial, const struct wh_data_fields *fields,
+void wh_peer_data(struct wh_peer *peer, uint64_t pn, const struct wh_data_fields *fields,
 	const uint8_t *payload);
 
 /* The next chunk of our stream, again and again until the server has it; false: it has not. */

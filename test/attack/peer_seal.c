@@ -34,7 +34,7 @@ void wh_peer_address(struct wh_peer *peer, struct wh_packet *packet)
 
 	if (sa == NULL || (!begins && packet->type != WH_PACKET_ACCEPT))
 		return;
-	packet->serial = wh_sa_next_serial(sa);
+	packet->pn = wh_sa_next_pn(sa);
 	if (begins)
 		packet->cid = sa->config.peer_number;
 	if (packet->type == WH_PACKET_OPEN)

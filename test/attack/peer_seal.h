@@ -6,7 +6,7 @@
 
 #include "peer.h"
 
-/* Under an SA it names it, and has a serial of it; else it stays as it is. */
+/* Under an SA it names it, and has a packet number of it; else it stays as it is. */
 void wh_peer_address(struct wh_peer *peer, struct wh_packet *packet);
 
 /* False: for no connection of this peer. */

@@ -98,7 +98,7 @@ static void leave_holes(struct wh_peer *peer)
 
 	for (uint16_t i = 0; i < HOLES; i++) {
 		fields.index = (uint16_t)(i * (fields.k / HOLES));
-		wh_peer_data(peer, peer->next_serial + fields.index, &fields, payload);
+		wh_peer_data(peer, peer->next_pn + fields.index, &fields, payload);
 	}
 }
 
@@ -189,8 +189,7 @@ static void windows(struct wh_attacker *attacker)
 		for (uint64_t j = 0; j < params.window_pkts / TOUCH_STEP; j++) {
 			fields.chunk = (uint32_t)(TOUCH_STEP * j / fields.k);
 			fields.index = (uint16_t)(TOUCH_STEP * j % fields.k);
-			wh_peer_data(
-				&peers[i], params.first_serial + TOUCH_STEP * j, &fields, payload);
+			wh_peer_data(&peers[i], params.first_pn + TOUCH_STEP * j, &fields, payload);
 			if (j % 128 == 127)
 				wh_attack_sleep_ms(1);
 		}
@@ -204,7 +203,7 @@ static void windows(struct wh_attacker *attacker)
 static void send_shapes(struct wh_peer *peer, uint32_t *shape)
 {
 	static const uint8_t payload[PAYLOAD_BYTES];
-	uint64_t serial = peer->params.first_serial;
+	uint64_t pn = peer->params.first_pn;
 
 	for (uint32_t chunk = 0; chunk < peer->params.window_pkts / TORNADO_PKTS; chunk++) {
 		struct wh_data_fields fields = {
@@ -218,8 +217,8 @@ static void send_shapes(struct wh_peer *peer, uint32_t *shape)
 		};
 
 		(*shape)++;
-		wh_peer_data(peer, serial, &fields, payload);
-		serial += fields.k + fields.r;
+		wh_peer_data(peer, pn, &fields, payload);
+		pn += fields.k + fields.r;
 	}
 }
 

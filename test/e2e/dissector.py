@@ -178,7 +178,7 @@ def known_packet(program, folder):
     expect_equal('the number of packets', len(found), 1)
     for name, value in {
             'version': '3', 'type': '1', 'key': '0', 'cid': '0x11223344', 'flags': '0x02',
-            'serial': str(0x2122232425262728), 'token': '0xf1f2f3f4f5f6f7f8',
+            'pn': str(0x2122232425262728), 'token': '0xf1f2f3f4f5f6f7f8',
             'data.transmission': str(0x1112131415161718),
             'data.chunk': str(0xa1b2c3d4), 'data.stamp': str(0xdeadbeef),
             'data.blocks': str(0x0b0c), 'data.last_bytes': str(0x0102), 'data.code': '2',
@@ -195,20 +195,20 @@ def said(program, folder):
     samples = make_samples(program, folder)
     info = lines(samples.capture)
     for kind, size, text in (
-            ('data', 'usual', 'data cid 0x11223344 serial 2387509390608836392: chunk 2712847316'
+            ('data', 'usual', 'data cid 0x11223344 pn 2387509390608836392: chunk 2712847316'
                               ' index 291 of 1110+120, 1408 bytes'),
-            ('rcv-state', 'least', 'rcv-state cid 0x00000000 serial 0: lower 0, highest end 0,'
+            ('rcv-state', 'least', 'rcv-state cid 0x00000000 pn 0: lower 0, highest end 0,'
                                    ' 0 holes'),
-            ('nak', 'most', 'nak cid 0xffffffff serial 4611686018427387903: 128 losses'),
-            ('bitmap', 'least', 'bitmap cid 0x00000000 serial 0: from 0, 0 of 1 arrived'),
+            ('nak', 'most', 'nak cid 0xffffffff pn 4611686018427387903: 128 losses'),
+            ('bitmap', 'least', 'bitmap cid 0x00000000 pn 0: from 0, 0 of 1 arrived'),
             # 29 bits of the bytes 0xa1 to 0xa8, and 4 of 0x2b.
-            ('bitmap', 'usual', 'bitmap cid 0x11223344 serial 2387509390608836392: from'
+            ('bitmap', 'usual', 'bitmap cid 0x11223344 pn 2387509390608836392: from'
                                 ' 72623859790382856, 33 of 70 arrived'),
-            ('open', 'usual', "open cid 0x11223344 serial 2387509390608836392: 'run.dat', bytes:"
+            ('open', 'usual', "open cid 0x11223344 pn 2387509390608836392: 'run.dat', bytes:"
                               ' 12804494279291877304'),
-            ('accept', 'least', 'accept cid 0x00000000 serial 0: busy'),
-            ('accept', 'usual', 'accept cid 0x11223344 serial 2387509390608836392: welcome'),
-            ('release', 'usual', 'release cid 0x11223344 serial 2387509390608836392: reply,'
+            ('accept', 'least', 'accept cid 0x00000000 pn 0: busy'),
+            ('accept', 'usual', 'accept cid 0x11223344 pn 2387509390608836392: welcome'),
+            ('release', 'usual', 'release cid 0x11223344 pn 2387509390608836392: reply,'
                                  ' no-space')):
         expect_equal(f'the line of {kind}', info[sample(kind, size)], text)
     expect(info[sample('open', 'most')].endswith(', bytes: unknown'), info[sample('open', 'most')])
@@ -316,7 +316,7 @@ def cut_captures(program, folder):
         packet_bytes = len(frame) - HEADERS_BYTES
         named = [name for name in found if name.startswith('wavehaul.expert.')]
         expect_equal(f'what is said of {packet_bytes} bytes', named, ['wavehaul.expert.cut'])
-        for name, end in (('wavehaul.serial', 64), last.get(kind, ('wavehaul.tag', 64))):
+        for name, end in (('wavehaul.pn', 64), last.get(kind, ('wavehaul.tag', 64))):
             expect_equal(f'{name} in {packet_bytes} bytes', name in found, packet_bytes >= end)
 
 
@@ -329,10 +329,10 @@ def ports(program, folder):
         changed.append((bytes(frame), len(frame)))
     capture = folder / 'ports.pcap'
     write_frames(samples, changed, capture)
-    ours = ['wavehaul.serial' in found for found in dissect(capture)]
+    ours = ['wavehaul.pn' in found for found in dissect(capture)]
     expect_equal('whether it is ours', ours, [False, True, True, True, False])
     found = dissect(capture, '-d', 'udp.port==5776,wavehaul')[-1]
-    expect_equal('serial', found['wavehaul.serial'], ['0'])
+    expect_equal('pn', found['wavehaul.pn'], ['0'])
 
 
 def every_name(program, folder):

@@ -689,7 +689,7 @@ def expect_data(packets, to, file_bytes):
     """The data packets, placed by their headers, contain the file, once each way."""
     source = 'ipv6.src' if ':' in to else 'ip.src'
     for address in (SERVER6, CLIENT6) if ':' in to else (SERVER, CLIENT):
-        places = {(packet['wavehaul.cid'][0], packet['wavehaul.serial'][0]):
+        places = {(packet['wavehaul.cid'][0], packet['wavehaul.pn'][0]):
                   int(packet['wavehaul.data.payload_bytes'][0]) for packet in packets
                   if packet['wavehaul.type'] == ['1'] and packet[source] == [address]}
         expect_between(f'bytes of data from {address}', sum(places.values()), file_bytes,

@@ -159,7 +159,7 @@ static void tell_trans_state(const struct wh_packet *packet)
 
 static void tell_ack2(const struct wh_packet *packet)
 {
-	TELL("ack2", &packet->ack2, ack_serial);
+	TELL("ack2", &packet->ack2, ack_pn);
 	TELL("ack2", &packet->ack2, lower);
 	TELL("ack2", &packet->ack2, stamp_us);
 }
@@ -195,7 +195,7 @@ static void tell_params(const struct wh_open_params *params)
 	TELL("params", params, chunk_bytes);
 	TELL("params", params, window_pkts);
 	TELL("params", params, period_us);
-	TELL("params", params, first_serial);
+	TELL("params", params, first_pn);
 	TELL("params", params, object_bytes);
 	TELL("params", params, payload_bytes);
 	TELL("params", params, name_bytes);
@@ -240,7 +240,7 @@ static void tell_release(const struct wh_packet *packet)
 
 	TELL("release", release, chunks);
 	TELL("release", release, total_bytes);
-	TELL("release", release, serial_end);
+	TELL("release", release, pn_end);
 	TELL("release", release, stage);
 	TELL("release", release, status);
 	tell_bytes("wavehaul.release.digest", release->digest.bytes, WH_DIGEST_BYTES);
@@ -341,7 +341,7 @@ static void tell_packet(const struct wh_packet *packet, const uint8_t *bytes)
 	tell("wavehaul.flags", packet->flags);
 	tell("wavehaul.key", bytes[WH_KEY_OFFSET]);
 	tell("wavehaul.cid", packet->cid);
-	tell("wavehaul.serial", packet->serial);
+	tell("wavehaul.pn", packet->pn);
 
 	uint64_t token;
 

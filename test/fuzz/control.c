@@ -25,7 +25,7 @@ struct flow {
 	struct wh_control control;
 	struct wh_pacer pacer;
 	uint64_t now_tsc;
-	uint64_t first_serial;
+	uint64_t first_pn;
 	uint64_t sent_pkts; /* with those that went again */
 	uint64_t sent_end;
 	uint64_t acked_pkts;
@@ -69,11 +69,11 @@ static void tell_probe(struct flow *flow)
 
 static void tell_feedback(struct flow *flow)
 {
-	uint64_t outstanding = flow->sent_end - flow->first_serial - flow->acked_pkts;
+	uint64_t outstanding = flow->sent_end - flow->first_pn - flow->acked_pkts;
 	uint64_t acked_pkts = any_size(flow, outstanding);
 	const struct wh_ack_event ack = {
 		.now_tsc = flow->now_tsc,
-		.first_serial = flow->first_serial + flow->acked_pkts,
+		.first_pn = flow->first_pn + flow->acked_pkts,
 		.pkts = (uint32_t)acked_pkts,
 	};
 
@@ -135,12 +135,12 @@ static void tell_loss(struct flow *flow)
 	const struct wh_loss_event event = {
 		.now_tsc = flow->now_tsc,
 		.lost_pkts = wh_max_u64(any_size(flow, LOST_MOST), 1),
-		.last_lost_serial = any_size(flow, flow->sent_end - 1),
+		.last_lost_pn = any_size(flow, flow->sent_end - 1),
 		.sent_end = flow->sent_end,
 		.sent_pkts_total = flow->sent_pkts,
 	};
 
-	if (flow->sent_end > flow->first_serial)
+	if (flow->sent_end > flow->first_pn)
 		WH_CONTROL_TELL(&flow->control, on_loss, &event);
 }
 
@@ -188,12 +188,12 @@ static void follow(struct flow *flow)
 	followed[flow->control.profile->number]++;
 	for (uint64_t pkts = any_size(flow, 64);
 		pkts > 0 && wh_pacer_due(pacer, flow->now_tsc) &&
-		flow->sent_end - flow->first_serial - flow->acked_pkts < decision.window_pkts;
+		flow->sent_end - flow->first_pn - flow->acked_pkts < decision.window_pkts;
 		pkts--) {
 		wh_pacer_charge(pacer, flow->now_tsc, pacer->full_bytes);
 		flow->sent_pkts++;
 		/* Something that goes again, or something new. */
-		if (flow->sent_end == flow->first_serial || !wh_script_one_in(&flow->script, 4))
+		if (flow->sent_end == flow->first_pn || !wh_script_one_in(&flow->script, 4))
 			flow->sent_end++;
 	}
 }
@@ -253,7 +253,7 @@ static bool begin(struct flow *flow)
 	if (!wh_script_options(script, profile, &config.options))
 		return false;
 	flow->now_tsc = any_size(flow, UINT64_C(1) << 60);
-	flow->first_serial = flow->sent_end = any_size(flow, WH_FIRST_SERIAL_MAX);
+	flow->first_pn = flow->sent_end = any_size(flow, WH_FIRST_PN_MAX);
 	wh_control_init(&flow->control, profile, &config);
 	wh_pacer_init(&flow->pacer, flow->now_tsc, config.wire_bytes, 1);
 	return true;

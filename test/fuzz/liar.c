@@ -21,7 +21,7 @@ struct field {
 	}
 
 #define DATA_FIELDS(type)                                                                          \
-	FIELD(type, SERIAL, serial), FIELD(type, COUNT, flags), FIELD(type, COUNT, data.chunk),    \
+	FIELD(type, PN, pn), FIELD(type, COUNT, flags), FIELD(type, COUNT, data.chunk),            \
 		FIELD(type, COUNT, data.blocks), FIELD(type, COUNT, data.index),                   \
 		FIELD(type, COUNT, data.k), FIELD(type, COUNT, data.r),                            \
 		FIELD(type, COUNT, data.payload_bytes), FIELD(type, COUNT, data.transmission),     \
@@ -31,7 +31,7 @@ struct field {
 	FIELD(type, COUNT, member.initiator_cid), FIELD(type, COUNT, member.profile),              \
 		FIELD(type, COUNT, member.payload_bytes), FIELD(type, COUNT, member.chunk_bytes),  \
 		FIELD(type, COUNT, member.window_pkts), FIELD(type, COUNT, member.period_us),      \
-		FIELD(type, SERIAL, member.first_serial), FIELD(type, COUNT, member.object_bytes), \
+		FIELD(type, PN, member.first_pn), FIELD(type, COUNT, member.object_bytes),         \
 		FIELD(type, COUNT, member.recovery), FIELD(type, COUNT, member.repair_pkts),       \
 		FIELD(type, COUNT, member.n_options),                                              \
 		FIELD(type, COUNT, member.options[0].number),                                      \
@@ -40,12 +40,12 @@ struct field {
 static const struct field fields[] = {
 	DATA_FIELDS(DATA),
 	DATA_FIELDS(REPAIR),
-	FIELD(RCV_STATE, COUNT, serial),
-	FIELD(RCV_STATE, SERIAL, rcv_state.lower),
-	FIELD(RCV_STATE, SERIAL, rcv_state.upper),
-	FIELD(RCV_STATE, SERIAL, rcv_state.highest_end),
-	FIELD(RCV_STATE, SERIAL, rcv_state.cover_first),
-	FIELD(RCV_STATE, SERIAL, rcv_state.cover_end),
+	FIELD(RCV_STATE, COUNT, pn),
+	FIELD(RCV_STATE, PN, rcv_state.lower),
+	FIELD(RCV_STATE, PN, rcv_state.upper),
+	FIELD(RCV_STATE, PN, rcv_state.highest_end),
+	FIELD(RCV_STATE, PN, rcv_state.cover_first),
+	FIELD(RCV_STATE, PN, rcv_state.cover_end),
 	FIELD(RCV_STATE, COUNT, rcv_state.received_pkts),
 	FIELD(RCV_STATE, COUNT, rcv_state.chunk_upper),
 	FIELD(RCV_STATE, COUNT, rcv_state.queued_chunks),
@@ -66,24 +66,24 @@ static const struct field fields[] = {
 	FIELD(RCV_STATE, COUNT, rcv_state.least_delay),
 	FIELD(RCV_STATE, COUNT, rcv_state.late),
 	FIELD(RCV_STATE, COUNT, rcv_state.again_pkts),
-	FIELD(TRANS_STATE, COUNT, serial),
-	FIELD(TRANS_STATE, SERIAL, trans_state.lower),
-	FIELD(TRANS_STATE, SERIAL, trans_state.upper),
+	FIELD(TRANS_STATE, COUNT, pn),
+	FIELD(TRANS_STATE, PN, trans_state.lower),
+	FIELD(TRANS_STATE, PN, trans_state.upper),
 	FIELD(TRANS_STATE, COUNT, trans_state.heard_end),
 	FIELD(TRANS_STATE, COUNT, trans_state.queued_pkts),
 	FIELD(TRANS_STATE, COUNT, trans_state.held_us),
-	FIELD(ACK2, COUNT, serial),
-	FIELD(ACK2, COUNT, ack2.ack_serial),
-	FIELD(ACK2, SERIAL, ack2.lower),
+	FIELD(ACK2, COUNT, pn),
+	FIELD(ACK2, COUNT, ack2.ack_pn),
+	FIELD(ACK2, PN, ack2.lower),
 	FIELD(ACK2, COUNT, ack2.stamp_us),
-	FIELD(NAK, COUNT, serial),
-	FIELD(NAK, SERIAL, nak.base),
-	FIELD(DELAY_WARNING, COUNT, serial),
-	FIELD(DELAY_WARNING, SERIAL, delay_warning.highest_end),
+	FIELD(NAK, COUNT, pn),
+	FIELD(NAK, PN, nak.base),
+	FIELD(DELAY_WARNING, COUNT, pn),
+	FIELD(DELAY_WARNING, PN, delay_warning.highest_end),
 	FIELD(DELAY_WARNING, COUNT, delay_warning.pct_milli),
 	FIELD(DELAY_WARNING, COUNT, delay_warning.pdt_milli),
-	FIELD(BITMAP, COUNT, serial),
-	FIELD(BITMAP, SERIAL, bitmap.first),
+	FIELD(BITMAP, COUNT, pn),
+	FIELD(BITMAP, PN, bitmap.first),
 	FIELD(BITMAP, COUNT, bitmap.pkts),
 	FIELD(BITMAP, COUNT, bitmap.bits[0]),
 	FIELD(BITMAP, COUNT, bitmap.bits[1]),
@@ -98,19 +98,19 @@ static const struct field fields[] = {
 	PARAMS_FIELDS(CONFIRM, confirm.params),
 	FIELD(CONFIRM, COUNT, confirm.acceptor_cid),
 	FIELD(CONFIRM, COUNT, confirm.cookie[0]),
-	FIELD(RELEASE, COUNT, serial),
+	FIELD(RELEASE, COUNT, pn),
 	FIELD(RELEASE, COUNT, release.stage),
 	FIELD(RELEASE, COUNT, release.status),
 	FIELD(RELEASE, COUNT, release.chunks),
 	FIELD(RELEASE, COUNT, release.total_bytes),
-	FIELD(RELEASE, SERIAL, release.serial_end),
+	FIELD(RELEASE, PN, release.pn_end),
 	FIELD(RELEASE, COUNT, release.digest.bytes[0]),
-	FIELD(PROBE, COUNT, serial),
+	FIELD(PROBE, COUNT, pn),
 	FIELD(PROBE, COUNT, probe.stamp_ns),
 	FIELD(PROBE, COUNT, probe.index),
 	FIELD(PROBE, COUNT, probe.count),
 	FIELD(PROBE, COUNT, probe.train),
-	FIELD(PROBE_ANSWER, COUNT, serial),
+	FIELD(PROBE_ANSWER, COUNT, pn),
 	FIELD(PROBE_ANSWER, COUNT, probe_answer.stamp_ns),
 	FIELD(PROBE_ANSWER, COUNT, probe_answer.index),
 	FIELD(PROBE_ANSWER, COUNT, probe_answer.train),
@@ -184,7 +184,7 @@ void wh_liar_hear(struct wh_liar *liar, const struct wh_packet *packet)
 			.type = packet->type,
 			.flags = packet->flags,
 			.cid = packet->cid,
-			.serial = packet->serial,
+			.pn = packet->pn,
 			.payload = liar->payload,
 			.data = packet->data,
 		};
@@ -199,7 +199,7 @@ void wh_liar_hear(struct wh_liar *liar, const struct wh_packet *packet)
 void wh_liar_shift(struct wh_packet *packet, uint64_t add)
 {
 	for (size_t i = 0; i < FIELDS; i++)
-		if (fields[i].type == packet->type && fields[i].kind == WH_LIAR_SERIAL)
+		if (fields[i].type == packet->type && fields[i].kind == WH_LIAR_PN)
 			store(packet, &fields[i], load(packet, &fields[i]) + add);
 }
 
@@ -213,7 +213,7 @@ static uint64_t pick(struct wh_liar *liar, const uint64_t *values, size_t count)
 static uint64_t any_value(struct wh_liar *liar, enum wh_liar_kind kind, uint64_t old)
 {
 	static const uint64_t edges[] = {0, 1, 2, 64, UINT8_MAX, UINT16_MAX, UINT32_MAX,
-		UINT64_C(1) << 32, WH_SERIAL_MAX / 2, WH_SERIAL_MAX - 1, WH_WINDOW_PACKETS_MAX,
+		UINT64_C(1) << 32, WH_PN_MAX / 2, WH_PN_MAX - 1, WH_WINDOW_PACKETS_MAX,
 		WH_PAYLOAD_BYTES_MAX, WH_CHUNK_NUMBER_MAX, UINT64_MAX};
 	static const uint64_t steps[] = {0, 0, 0, 1, -1, 2, -2, 32, 63, 64, -64, 1024, -1024};
 
@@ -271,16 +271,16 @@ static uint16_t any_ranges(
 /* Fields that must be in order are put in order, ranges are drawn anew: most lies get through. */
 static void settle_rcv_state(struct wh_liar *liar, struct wh_rcv_state *state)
 {
-	uint64_t serials[] = {state->lower, state->cover_first, state->cover_end,
-		state->highest_end, state->upper};
+	uint64_t pns[] = {state->lower, state->cover_first, state->cover_end, state->highest_end,
+		state->upper};
 
-	qsort(serials, 5, sizeof(serials[0]), compare_u64);
-	state->lower = serials[0];
-	state->cover_first = serials[1];
-	state->cover_end = serials[2];
-	state->highest_end = serials[3];
-	state->upper = serials[4];
-	state->n_holes = any_ranges(liar, state->holes, serials[2] - serials[1], 1);
+	qsort(pns, 5, sizeof(pns[0]), compare_u64);
+	state->lower = pns[0];
+	state->cover_first = pns[1];
+	state->cover_end = pns[2];
+	state->highest_end = pns[3];
+	state->upper = pns[4];
+	state->n_holes = any_ranges(liar, state->holes, pns[2] - pns[1], 1);
 }
 
 /* Bits behind the last are none. */
@@ -297,13 +297,13 @@ static void mend(struct wh_liar *liar, struct wh_packet *packet)
 	} else if (packet->type == WH_PACKET_BITMAP) {
 		settle_bitmap(&packet->bitmap);
 	} else if (packet->type == WH_PACKET_TRANS_STATE) {
-		uint64_t serials[] = {packet->trans_state.lower, packet->trans_state.upper};
+		uint64_t pns[] = {packet->trans_state.lower, packet->trans_state.upper};
 
-		qsort(serials, 2, sizeof(serials[0]), compare_u64);
-		packet->trans_state.lower = serials[0];
-		packet->trans_state.upper = serials[1];
+		qsort(pns, 2, sizeof(pns[0]), compare_u64);
+		packet->trans_state.lower = pns[0];
+		packet->trans_state.upper = pns[1];
 	} else if (packet->type == WH_PACKET_NAK) {
-		uint64_t end = pick(liar, liar->known[WH_LIAR_SERIAL], WH_LIAR_KNOWN);
+		uint64_t end = pick(liar, liar->known[WH_LIAR_PN], WH_LIAR_KNOWN);
 		uint64_t span = end > packet->nak.base ? end - packet->nak.base : 100;
 
 		packet->nak.n_losses = any_ranges(liar, packet->nak.losses, span, 0);
@@ -363,7 +363,10 @@ bool wh_liar_forge(
 		forge_confirm(liar, packet);
 		return wh_packet_check(packet) == WH_WIRE_OK;
 	}
-	/* Of its own kind the latest serial is as good a guess as any, and the next is better. */
-	packet->serial += wh_script_below(liar->script, 3);
+	/*
+	 * Of its own kind the latest packet number is as good a guess as any, and the next is
+	 * better.
+	 */
+	packet->pn += wh_script_below(liar->script, 3);
 	return wh_liar_change(liar, packet);
 }

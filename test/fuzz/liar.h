@@ -19,8 +19,8 @@
 
 /* Of fields, for what may stand in for them. */
 enum wh_liar_kind {
-	WH_LIAR_SERIAL, /* a data packet's place in the order, or next to one */
-	WH_LIAR_COUNT,  /* everything else */
+	WH_LIAR_PN,    /* a data packet's place in the order, or next to one */
+	WH_LIAR_COUNT, /* everything else */
 	WH_LIAR_KINDS,
 };
 
@@ -39,7 +39,9 @@ void wh_liar_init(struct wh_liar *liar, struct wh_script *script);
 /* An end said this. */
 void wh_liar_hear(struct wh_liar *liar, const struct wh_packet *packet);
 
-/* Adds to every data serial in the packet, which moves the connection along the number line. */
+/*
+ * Adds to every data packet number in the packet, which moves the connection along the number line.
+ */
 void wh_liar_shift(struct wh_packet *packet, uint64_t add);
 
 /*

@@ -91,7 +91,7 @@ static const struct wh_packet seeds[] = {
 			.n_holes = 3,
 			.holes = {{0, 4}, {8, 1}, {60, 4}}}},
 	{.type = WH_PACKET_TRANS_STATE, .trans_state = {.lower = 4, .upper = 9}},
-	{.type = WH_PACKET_ACK2, .ack2 = {.ack_serial = 1}},
+	{.type = WH_PACKET_ACK2, .ack2 = {.ack_pn = 1}},
 	{.type = WH_PACKET_NAK, .nak = {.n_losses = 3, .losses = {{0, 4}, {4, 1}, {60, 4}}}},
 	{.type = WH_PACKET_DELAY_WARNING, .delay_warning = {.pct_milli = 600}},
 	{.type = WH_PACKET_OPEN, .open = {.params = PARAMS}},

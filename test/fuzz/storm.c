@@ -266,8 +266,8 @@ static void draw(struct wh_storm *storm)
 {
 	static const uint64_t clocks_hz[] = {1000000000, 2600000000, 3333333333};
 	static const uint64_t rates_bps[] = {0, 0, 1000000, 100000000, 10000000000};
-	static const uint64_t serials[] = {
-		0, 1, 63, 64, WH_SERIAL_MAX / 2 - 1, WH_SERIAL_MAX - 1, WH_SERIAL_MAX - 2000};
+	static const uint64_t pns[] = {
+		0, 1, 63, 64, WH_PN_MAX / 2 - 1, WH_PN_MAX - 1, WH_PN_MAX - 2000};
 	static const uint32_t periods_us[] = {1, 7, 1000, 10000000};
 	struct wh_script *script = &storm->script;
 
@@ -280,9 +280,9 @@ static void draw(struct wh_storm *storm)
 	draw_repair(storm);
 	storm->rate_bps = rates_bps[wh_script_below(script, 5)];
 	storm->burst_pkts = 1 + (uint32_t)wh_script_below(script, 32);
-	storm->first_serial = UINT64_MAX;
+	storm->first_pn = UINT64_MAX;
 	if (wh_script_one_in(script, 4))
-		storm->first_serial = serials[wh_script_below(script, 7)];
+		storm->first_pn = pns[wh_script_below(script, 7)];
 	if (wh_script_one_in(script, 8))
 		storm->period_us = periods_us[wh_script_below(script, 4)];
 }
@@ -311,11 +311,11 @@ static void open_transmitter(struct wh_storm *storm)
 
 	WH_ASSERT(rc == 0);
 
-	uint64_t first_serial = wh_session_params(end->session)->first_serial;
+	uint64_t first_pn = wh_session_params(end->session)->first_pn;
 
-	if (storm->first_serial != UINT64_MAX) {
-		storm->end[WH_RECEIVER].shift = storm->first_serial - first_serial;
-		end->shift = first_serial - storm->first_serial;
+	if (storm->first_pn != UINT64_MAX) {
+		storm->end[WH_RECEIVER].shift = storm->first_pn - first_pn;
+		end->shift = first_pn - storm->first_pn;
 	}
 
 	wh_stream_source_open(&storm->source, storm->object_bytes, 0, storm->chunk_bytes, false,

@@ -40,7 +40,7 @@ struct wh_storm_end {
 	bool leaving; /* asked to close, and not gone yet */
 
 	/* What the liar does to packets on their way to it. */
-	uint64_t shift; /* added to data serials */
+	uint64_t shift; /* added to data packet numbers */
 	uint32_t lie_one_in;
 	uint32_t lose_one_in;
 	uint32_t take_one_in; /* how rarely its port has room for what it sends */
@@ -64,7 +64,7 @@ struct wh_storm {
 	uint64_t object_bytes;
 	uint64_t rate_bps;
 	uint32_t burst_pkts;
-	uint64_t first_serial;          /* that the receiver is to believe in */
+	uint64_t first_pn;              /* that the receiver is to believe in */
 	uint32_t period_us;             /* likewise; 0: the truth */
 	struct wh_repair_config repair; /* that the transmitter proposes */
 	bool told_verified; /* the transmitter, truly or not, after it had said its digest */

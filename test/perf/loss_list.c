@@ -2,13 +2,13 @@
 
 /*
  * What an operation on the loss list costs with 1 and with 100,000 losses outstanding: singles
- * scattered over a window of 2^20 serials. udt.txt appendix B asks for "similar small time": the
- * program fails when a median is more than three times as high with 100,000.
+ * scattered over a window of 2^20 packet numbers. udt.txt appendix B asks for "similar small time":
+ * the program fails when a median is more than three times as high with 100,000.
  *
- * These were reported in the order of their serials, as a receiver meets them (`in order`), or in
- * a random order (`shuffled`), which is the worst for the memory behind the due lists. All lists
- * get the same operations, and their repetitions alternate, so that a busy machine disturbs all
- * alike. Operations do not wait for each other, as those for a burst of packets do not.
+ * These were reported in the order of their packet numbers, as a receiver meets them (`in order`),
+ * or in a random order (`shuffled`), which is the worst for the memory behind the due lists. All
+ * lists get the same operations, and their repetitions alternate, so that a busy machine disturbs
+ * all alike. Operations do not wait for each other, as those for a burst of packets do not.
  */
 
 #include <stdio.h>
@@ -27,7 +27,7 @@
 #define REPETITIONS 31
 #define RATIO_MAX   3.0
 
-/* Serials of the window that are not lost, and that are: in random order. */
+/* Packet numbers of the window that are not lost, and that are: in random order. */
 static uint64_t fresh[OPERATIONS];
 static uint64_t lost[MANY];
 
@@ -44,13 +44,13 @@ enum { ONE, IN_ORDER, SHUFFLED, LOADS };
 
 static struct load loads[LOADS];
 
-static void insert_remove(struct load *load, const uint64_t *serials, uint32_t count)
+static void insert_remove(struct load *load, const uint64_t *pns, uint32_t count)
 {
 	for (uint32_t i = 0; i < OPERATIONS; i++) {
-		uint64_t serial = serials[i % count];
+		uint64_t pn = pns[i % count];
 
-		wh_loss_list_insert(&load->list, serial, serial + 1, load->now_tsc);
-		WH_ASSERT(wh_loss_list_remove(&load->list, serial));
+		wh_loss_list_insert(&load->list, pn, pn + 1, load->now_tsc);
+		WH_ASSERT(wh_loss_list_remove(&load->list, pn));
 	}
 }
 
@@ -105,23 +105,23 @@ static const struct {
 
 static double costs_ns[OPERATION_COUNT][LOADS][REPETITIONS];
 
-static void choose_serials(void)
+static void choose_pns(void)
 {
-	static uint32_t serials[WINDOW - 1];
+	static uint32_t pns[WINDOW - 1];
 	struct wh_prng prng;
 
 	wh_prng_init(&prng, 1);
 	for (uint32_t i = 0; i < WINDOW - 1; i++)
-		serials[i] = i;
+		pns[i] = i;
 	for (uint32_t i = 0; i < MANY + OPERATIONS; i++) {
 		uint32_t other = i + (uint32_t)wh_prng_below(&prng, WINDOW - 1 - i);
-		uint32_t serial = serials[other];
+		uint32_t pn = pns[other];
 
-		serials[other] = serials[i];
+		pns[other] = pns[i];
 		if (i < MANY)
-			lost[i] = serial;
+			lost[i] = pn;
 		else
-			fresh[i - MANY] = serial;
+			fresh[i - MANY] = pn;
 	}
 }
 
@@ -219,7 +219,7 @@ static double report(void)
 
 int main(void)
 {
-	choose_serials();
+	choose_pns();
 	fill_all();
 	measure();
 

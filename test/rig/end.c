@@ -24,8 +24,7 @@ void wh_rig_session_config(struct wh_session_config *config, uint64_t hz, uint32
 	config->window_pkts = window_pkts;
 }
 
-struct wh_open_params wh_rig_open_params(
-	const struct wh_session_config *config, uint64_t first_serial)
+struct wh_open_params wh_rig_open_params(const struct wh_session_config *config, uint64_t first_pn)
 {
 	return (struct wh_open_params){
 		.initiator_cid = 5,
@@ -34,7 +33,7 @@ struct wh_open_params wh_rig_open_params(
 		.chunk_bytes = config->chunk_bytes,
 		.window_pkts = config->window_pkts,
 		.period_us = config->profile->feedback.period_us,
-		.first_serial = first_serial,
+		.first_pn = first_pn,
 		.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
 		.recovery = (uint8_t)config->repair.recovery,
 		.repair_pkts = config->repair.repair_pkts,

@@ -37,8 +37,7 @@ void wh_rig_session_config(struct wh_session_config *config, uint64_t hz, uint32
 	uint32_t chunks, uint32_t window_pkts);
 
 /* What a peer of that configuration asks for, whose connection ID is 5. */
-struct wh_open_params wh_rig_open_params(
-	const struct wh_session_config *config, uint64_t first_serial);
+struct wh_open_params wh_rig_open_params(const struct wh_session_config *config, uint64_t first_pn);
 
 /* Packets of this MTU to peers of that family. */
 void wh_rig_session_mtu(

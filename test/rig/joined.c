@@ -36,7 +36,7 @@ void wh_rig_joined_open(
 	};
 
 	params.initiator_cid = WH_RIG_SENDER_CID;
-	joined->first_serial = params.first_serial;
+	joined->first_pn = params.first_pn;
 	joined->receiver = wh_session_accept(
 		&joined->config, now_tsc, WH_RIG_RECEIVER_CID, &peer, &params, rtt_tsc);
 	WH_ASSERT(joined->receiver != NULL);

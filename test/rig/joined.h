@@ -19,7 +19,7 @@ struct wh_rig_joined {
 	struct wh_session *receiver;
 	bool closes;        /* after the last chunk comes the end of the stream */
 	struct wh_fec *fec; /* NULL: without repair packets */
-	uint64_t first_serial;
+	uint64_t first_pn;
 	uint64_t filled;    /* chunks */
 	uint64_t delivered; /* likewise, each in its order */
 	struct wh_chunk end;

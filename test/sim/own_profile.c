@@ -80,7 +80,7 @@ static void on_ack(struct wh_control *control, const struct wh_ack_event *event)
 
 	own->tokens += event->pkts;
 	own->acked_pkts += event->pkts;
-	own->acked_end = wh_max_u64(own->acked_end, event->first_serial + event->pkts);
+	own->acked_end = wh_max_u64(own->acked_end, event->first_pn + event->pkts);
 }
 
 static void on_loss(struct wh_control *control, const struct wh_loss_event *event)

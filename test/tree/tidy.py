@@ -79,7 +79,7 @@ PROVED_ELSEWHERE = {
     'lib/endpoint/doubt.c': 'test/unit/endpoint/successors.c',
     'lib/endpoint/grant.c': 'test/unit/session/ask.c',
     'lib/endpoint/places.c': 'part of the endpoint: test/unit/endpoint/endpoint.c',
-    'lib/session/boxes.c': 'part of a session: test/unit/session/session_serials.c',
+    'lib/session/boxes.c': 'part of a session: test/unit/session/session_pns.c',
     'lib/session/decide.c': 'part of a transmitter: test/unit/session/session_udt.c',
     'lib/session/losses.c': 'part of a receiver: test/unit/session/rcv.c',
     'lib/session/outcome.c': 'how a session ends: test/unit/endpoint/release.c',

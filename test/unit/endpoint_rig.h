@@ -131,7 +131,7 @@ static inline struct wh_open_params params_of(uint32_t initiator_cid)
 		.chunk_bytes = 4096,
 		.window_pkts = 64,
 		.period_us = 10000,
-		.first_serial = 1000,
+		.first_pn = 1000,
 		.object_bytes = 5,
 		.name_bytes = 1,
 		.name = "f",

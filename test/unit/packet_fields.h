@@ -135,7 +135,7 @@ static inline bool field_is(const struct packet_field *field, const char *name)
 	return field != NULL && strcmp(field->name, name) == 0;
 }
 
-/* Ranges as a count says, one serial each and apart: those beyond the array, too. */
+/* Ranges as a count says, one packet number each and apart: those beyond the array, too. */
 static inline void settle_ranges(struct wh_range *ranges, uint32_t count)
 {
 	for (uint32_t i = 0; i < count && i < WH_RANGES_MAX; i++)
@@ -179,11 +179,11 @@ static inline void settle_data(struct wh_packet *packet, const struct packet_fie
 static inline void settle_rcv_state(struct wh_packet *packet, const struct packet_field *pinned)
 {
 	struct wh_rcv_state *state = &packet->rcv_state;
-	bool serial = field_is(pinned, "lower") || field_is(pinned, "upper") ||
-		      field_is(pinned, "highest_end") || field_is(pinned, "cover_first") ||
-		      field_is(pinned, "cover_end");
+	bool pn = field_is(pinned, "lower") || field_is(pinned, "upper") ||
+		  field_is(pinned, "highest_end") || field_is(pinned, "cover_first") ||
+		  field_is(pinned, "cover_end");
 
-	if (serial) {
+	if (pn) {
 		uint64_t value = field_load(pinned, packet);
 
 		state->lower = state->upper = state->highest_end = value;

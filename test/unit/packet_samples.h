@@ -49,7 +49,7 @@ static void sample_data(enum sample_size size, struct wh_packet *packet)
 			.index = 65534,
 			.k = 65535,
 			.payload_bytes = WH_PAYLOAD_BYTES_MAX,
-			.transmission = WH_SERIAL_MAX - 1,
+			.transmission = WH_PN_MAX - 1,
 			.stamp = UINT32_MAX},
 	};
 	static const uint8_t flags[SAMPLE_SIZES] = {0, WH_FLAG_PAIR_FIRST, WH_FLAG_PAIR_SECOND};
@@ -107,11 +107,11 @@ static const struct wh_rcv_state rcv_states[SAMPLE_SIZES] = {
 		.again_pkts = 0x62636465,
 		.n_holes = 2,
 		.holes = {{0, 5}, {6, 0x7fda}}},
-	{.lower = WH_SERIAL_MAX - 1 - WH_WINDOW_PACKETS_MAX,
-		.upper = WH_SERIAL_MAX - 1,
-		.highest_end = WH_SERIAL_MAX - 1,
-		.cover_first = WH_SERIAL_MAX - 1 - WH_WINDOW_PACKETS_MAX,
-		.cover_end = WH_SERIAL_MAX - 1,
+	{.lower = WH_PN_MAX - 1 - WH_WINDOW_PACKETS_MAX,
+		.upper = WH_PN_MAX - 1,
+		.highest_end = WH_PN_MAX - 1,
+		.cover_first = WH_PN_MAX - 1 - WH_WINDOW_PACKETS_MAX,
+		.cover_end = WH_PN_MAX - 1,
 		.received_pkts = UINT64_MAX,
 		.duplicate_pkts = UINT64_MAX,
 		.bad_pkts = UINT64_MAX,
@@ -123,7 +123,7 @@ static const struct wh_rcv_state rcv_states[SAMPLE_SIZES] = {
 		.rtt_us = UINT32_MAX,
 		.rtt_var_us = UINT32_MAX,
 		.delivered_pkts = UINT64_MAX,
-		.seen_end = WH_SERIAL_MAX,
+		.seen_end = WH_PN_MAX,
 		.stamp = UINT32_MAX,
 		.held = UINT32_MAX,
 		.arrived = UINT32_MAX,
@@ -156,8 +156,8 @@ static void sample_trans_state(enum sample_size size, struct wh_packet *packet)
 		{.lower = 0},
 		{UINT64_C(0x0102030405060708), UINT64_C(0x0102030405070707),
 			UINT64_C(0xa1a2a3a4a5a6a7a8), 0xb1b2b3b4, 0xc1c2c3c4},
-		{WH_SERIAL_MAX - 1 - WH_WINDOW_PACKETS_MAX, WH_SERIAL_MAX - 1, UINT64_MAX,
-			UINT32_MAX, UINT32_MAX},
+		{WH_PN_MAX - 1 - WH_WINDOW_PACKETS_MAX, WH_PN_MAX - 1, UINT64_MAX, UINT32_MAX,
+			UINT32_MAX},
 	};
 
 	packet->trans_state = states[size];
@@ -168,7 +168,7 @@ static void sample_ack2(enum sample_size size, struct wh_packet *packet)
 	static const struct wh_ack2 acks[SAMPLE_SIZES] = {
 		{.lower = 0},
 		{UINT64_C(0x0102030405060708), UINT64_C(0x1112131415161718), 0xa1a2a3a4},
-		{WH_SERIAL_MAX - 1, WH_SERIAL_MAX - 1, UINT32_MAX},
+		{WH_PN_MAX - 1, WH_PN_MAX - 1, UINT32_MAX},
 	};
 
 	packet->ack2 = acks[size];
@@ -181,7 +181,7 @@ static void sample_nak(enum sample_size size, struct wh_packet *packet)
 		{.base = UINT64_C(0x0102030405060708),
 			.n_losses = 3,
 			.losses = {{0, 9}, {9, 0x1234}, {0xa1a2a3a4, 0x0b0c0d0e}}},
-		{.base = WH_SERIAL_MAX - 1 - UINT64_C(0x1fffffffe), .n_losses = WH_RANGES_MAX},
+		{.base = WH_PN_MAX - 1 - UINT64_C(0x1fffffffe), .n_losses = WH_RANGES_MAX},
 	};
 
 	packet->nak = naks[size];
@@ -197,7 +197,7 @@ static void sample_delay_warning(enum sample_size size, struct wh_packet *packet
 	static const struct wh_delay_warning warnings[SAMPLE_SIZES] = {
 		{.pct_milli = 0},
 		{UINT64_C(0x0102030405060708), 0x0203, 0x0304},
-		{WH_SERIAL_MAX - 1, 1000, 1000},
+		{WH_PN_MAX - 1, 1000, 1000},
 	};
 
 	packet->delay_warning = warnings[size];
@@ -220,7 +220,7 @@ static void sample_params(enum sample_size size, struct wh_open_params *params)
 			.chunk_bytes = 0x00102030,
 			.window_pkts = 0x00010000,
 			.period_us = 0x00012345,
-			.first_serial = UINT64_C(0x0102030405060708),
+			.first_pn = UINT64_C(0x0102030405060708),
 			.object_bytes = UINT64_C(0xb1b2b3b4b5b6b7b8),
 			.name_bytes = 7,
 			.name = "run.dat"},
@@ -233,7 +233,7 @@ static void sample_params(enum sample_size size, struct wh_open_params *params)
 			.chunk_bytes = WH_CHUNK_BYTES_MAX,
 			.window_pkts = WH_WINDOW_PACKETS_MAX,
 			.period_us = 10000000,
-			.first_serial = UINT64_C(1) << 61,
+			.first_pn = UINT64_C(1) << 61,
 			.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
 			.n_options = WH_OPEN_OPTIONS_MAX,
 			.name_bytes = WH_NAME_BYTES_MAX},
@@ -296,12 +296,12 @@ static void sample_release(enum sample_size size, struct wh_packet *packet)
 			.status = WH_STATUS_NO_SPACE,
 			.chunks = 0xa1a2a3a4,
 			.total_bytes = UINT64_C(0xb1b2b3b4b5b6b7b8),
-			.serial_end = UINT64_C(0x0102030405060708)},
+			.pn_end = UINT64_C(0x0102030405060708)},
 		{.stage = WH_RELEASE_ABORT,
 			.status = WH_STATUS_STALLED,
 			.chunks = UINT32_MAX,
 			.total_bytes = UINT64_MAX,
-			.serial_end = WH_SERIAL_MAX - 1},
+			.pn_end = WH_PN_MAX - 1},
 	};
 
 	packet->release = releases[size];
@@ -316,7 +316,7 @@ static void sample_bitmap(enum sample_size size, struct wh_packet *packet)
 		{.first = UINT64_C(0x0102030405060708),
 			.pkts = 70,
 			.bits = {UINT64_C(0xa1a2a3a4a5a6a7a8), 0x2b}},
-		{.first = WH_SERIAL_MAX - 1 - WH_BITMAP_PKTS_MAX, .pkts = WH_BITMAP_PKTS_MAX},
+		{.first = WH_PN_MAX - 1 - WH_BITMAP_PKTS_MAX, .pkts = WH_BITMAP_PKTS_MAX},
 	};
 
 	packet->bitmap = bitmaps[size];
@@ -444,13 +444,12 @@ static inline void sample_make(
 		[WH_PACKET_CRYPTO] = sample_crypto,
 	};
 	static const uint32_t cids[SAMPLE_SIZES] = {0, 0x11223344, UINT32_MAX};
-	static const uint64_t serials[SAMPLE_SIZES] = {
-		0, UINT64_C(0x2122232425262728), WH_SERIAL_MAX - 1};
+	static const uint64_t pns[SAMPLE_SIZES] = {0, UINT64_C(0x2122232425262728), WH_PN_MAX - 1};
 
 	*packet = (struct wh_packet){
 		.type = type,
 		.cid = cids[size],
-		.serial = serials[size],
+		.pn = pns[size],
 	};
 	makers[type](size, packet);
 }

@@ -65,7 +65,7 @@ static inline void rack_sack(uint64_t next, uint64_t first, uint64_t end)
 
 static inline uint64_t rack_last_seen(void)
 {
-	return rig.seen[rig.n_seen - 1].serial;
+	return rig.seen[rig.n_seen - 1].pn;
 }
 
 #endif

@@ -44,14 +44,14 @@ enum kind { AUTHORITY, OWNER, PROXY };
  * result.
  */
 static inline struct party issue_for(EVP_PKEY *key, const struct party *issuer, const char *name,
-	enum kind kind, long serial, int64_t years)
+	enum kind kind, long pn, int64_t years)
 {
 	struct party party = {key, X509_new()};
 	const struct party *by = issuer != NULL ? issuer : &party;
 	X509_NAME *subject = X509_get_subject_name(party.certificate);
 
 	X509_set_version(party.certificate, X509_VERSION_3);
-	ASN1_INTEGER_set(X509_get_serialNumber(party.certificate), serial);
+	ASN1_INTEGER_set(X509_get_serialNumber(party.certificate), pn);
 	X509_time_adj(X509_getm_notBefore(party.certificate), 0, &(time_t){NOW_S - years * YEAR_S});
 	X509_time_adj(X509_getm_notAfter(party.certificate), 0, &(time_t){NOW_S + years * YEAR_S});
 	if (kind == PROXY)
@@ -84,10 +84,9 @@ static inline struct party issue_for(EVP_PKEY *key, const struct party *issuer, 
 }
 
 static inline struct party issue(
-	const struct party *issuer, const char *name, enum kind kind, long serial, int64_t years)
+	const struct party *issuer, const char *name, enum kind kind, long pn, int64_t years)
 {
-	return issue_for(
-		EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"), issuer, name, kind, serial, years);
+	return issue_for(EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"), issuer, name, kind, pn, years);
 }
 
 static inline void drop(struct party *party)

@@ -123,7 +123,7 @@ static inline void rig_ack_ranges(struct rig *rig, uint64_t next, const struct w
 	packet->bytes = 40;
 	packet->flow = rig->flow;
 	packet->to = rig->tcp->agent;
-	packet->segment = (struct wh_sim_segment){.serial = next};
+	packet->segment = (struct wh_sim_segment){.pn = next};
 	for (unsigned int i = 0; i < WH_SIM_SACKS_MAX && ranges != NULL && ranges[i].end != 0; i++)
 		packet->segment.sack[packet->segment.n_sacks++] = ranges[i];
 	wh_sim_send(rig->sim, 1, packet);

@@ -10,7 +10,8 @@
 #include "lab/tcp/psock.h"
 
 /*
- * Starts and serials have a generator of their own, so that the network's draws do not change them.
+ * Starts and packet numbers have a generator of their own, so that the network's draws do not
+ * change them.
  */
 #define FLOWS_SEED UINT64_C(0x666c6f7773)
 
@@ -393,7 +394,7 @@ static void look(void *context, uint32_t number, struct wh_monitor_look *seen)
 		break;
 	case WH_SCENARIO_TCP:
 		seen->window_pkts = wh_sim_tcp_cwnd_pkts(flow->tcp);
-		seen->sequence_pkts = wh_sim_tcp_next_serial(flow->tcp);
+		seen->sequence_pkts = wh_sim_tcp_next_pn(flow->tcp);
 		return;
 	case WH_SCENARIO_PSOCK:
 		seen->window_pkts = wh_sim_psock_cwnd_pkts(flow->psock);

@@ -5,9 +5,9 @@
 /*
  * Measurements of a run. At moments chosen beforehand (marks) all counters of flows and links are
  * saved, and the delays of queues that count them, so that any span between two marks can be
- * queried afterwards. Samples, one per interval, add momentary values: windows, rates, serials,
- * queues. A series is the goodput of all flows in each of its periods, from 0 on. All memory is
- * allocated on creation.
+ * queried afterwards. Samples, one per interval, add momentary values: windows, rates, packet
+ * numbers, queues. A series is the goodput of all flows in each of its periods, from 0 on. All
+ * memory is allocated on creation.
  */
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 struct wh_monitor_look {
 	double window_pkts;
 	double rate_bps;        /* of a pacer; 0: none */
-	uint64_t sequence_pkts; /* serial of the next new packet */
+	uint64_t sequence_pkts; /* packet number of the next new packet */
 };
 
 struct wh_monitor_flow {

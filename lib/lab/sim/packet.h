@@ -25,7 +25,7 @@ struct wh_sim_sack {
 };
 
 struct wh_sim_segment {
-	uint64_t serial; /* data: its number; acknowledgement: the next number expected */
+	uint64_t pn; /* data: its number; acknowledgement: the next number expected */
 	bool retransmission;
 	uint8_t probe; /* position in a train, from 1 on, echoed by the acknowledgement; 0: none */
 	uint8_t n_sacks;

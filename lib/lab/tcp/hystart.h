@@ -25,7 +25,7 @@ struct wh_sim_hystart {
 struct wh_sim_hystart_ack {
 	uint64_t now_ps;
 	uint64_t una;
-	uint64_t next; /* the next serial to be sent: ends a round that begins now */
+	uint64_t next; /* the next packet number to be sent: ends a round that begins now */
 	uint64_t rtt_ps;
 	uint64_t min_rtt_ps;
 	double cwnd_pkts;

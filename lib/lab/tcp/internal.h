@@ -63,7 +63,7 @@ struct wh_sim_tcp_ops {
 	void (*round_trip)(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t rtt_ps);
 
 	/* On sending each segment; NULL: nothing to note. */
-	void (*note_sent)(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t serial);
+	void (*note_sent)(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t pn);
 
 	/* The timer, where it has several purposes; NULL: the common one. */
 	void (*expire)(struct wh_sim_tcp *tcp, uint64_t now_ps);
@@ -119,7 +119,7 @@ struct wh_sim_vegas_slot {
 };
 
 struct wh_sim_vegas {
-	struct wh_sim_vegas_slot *slot; /* by serial, modulo slots, a power of two */
+	struct wh_sim_vegas_slot *slot; /* by packet number, modulo slots, a power of two */
 	uint32_t slots;
 	bool started;
 	uint64_t start_ps;
@@ -129,7 +129,7 @@ struct wh_sim_vegas {
 	double patience_ps; /* the fine-grained timeout */
 	double rtt_sum_ps;  /* in this round */
 	uint32_t rtt_count;
-	uint64_t mark; /* the round ends when this serial is acknowledged */
+	uint64_t mark; /* the round ends when this packet number is acknowledged */
 	uint64_t mark_ps;
 	double growth_pkts;    /* per acknowledgement of this round */
 	bool growing;          /* slow start grows in this round: in every second one */
@@ -176,9 +176,9 @@ struct wh_sim_rack {
 
 	/* Of the segments that arrived, the one sent last. */
 	uint64_t latest_ps;
-	uint64_t latest_serial;
+	uint64_t latest_pn;
 	uint64_t latest_rtt_ps;
-	uint64_t sacked_end;     /* one past the highest SACKed serial */
+	uint64_t sacked_end;     /* one past the highest SACKed packet number */
 	uint64_t reordered_pkts; /* largest extent of reordering seen; at least three */
 	bool reorders;
 
@@ -205,17 +205,17 @@ struct wh_sim_rack {
 struct wh_sim_tcp_receiver {
 	struct wh_sim_tcp *tcp;
 	uint32_t agent;
-	uint64_t next; /* the first missing serial */
+	uint64_t next; /* the first missing packet number */
 	struct wh_sim_ranges beyond;
 	struct wh_sim_sack recent[WH_SIM_SACKS_MAX]; /* reported before, the latest first */
 	uint32_t n_recent;
 	struct wh_sim_event delay;
-	uint64_t delayed; /* serial to be acknowledged when `delay` fires */
+	uint64_t delayed; /* packet number to be acknowledged when `delay` fires */
 };
 
 /*
- * Serials begin with the handshake where there is one. una <= next <= sent_end: after a timeout
- * `next` is set back to una, and everything below sent_end is sent again.
+ * Packet numbers begin with the handshake where there is one. una <= next <= sent_end: after a
+ * timeout `next` is set back to una, and everything below sent_end is sent again.
  */
 struct wh_sim_tcp {
 	const struct wh_sim_tcp_ops *ops;
@@ -265,13 +265,13 @@ struct wh_sim_tcp {
 /* The smaller of the congestion window, with inflation, and the limit. */
 double wh_sim_tcp_window(const struct wh_sim_tcp *tcp);
 
-/* Asserts invariants of serials and windows that hold between events. */
+/* Asserts invariants of packet numbers and windows that hold between events. */
 void wh_sim_tcp_check(const struct wh_sim_tcp *tcp);
 
 /* Whether there is such a segment to send; asks the feeder for it. */
-bool wh_sim_tcp_has(struct wh_sim_tcp *tcp, uint64_t serial);
+bool wh_sim_tcp_has(struct wh_sim_tcp *tcp, uint64_t pn);
 
-void wh_sim_tcp_put(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t serial);
+void wh_sim_tcp_put(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t pn);
 
 /* Sends what the window allows, from `next` on: `send` of all but SACK. */
 void wh_sim_tcp_send_window(struct wh_sim_tcp *tcp, uint64_t now_ps, uint32_t burst_pkts);
@@ -316,7 +316,7 @@ void wh_sim_rack_init(struct wh_sim_tcp *tcp);
 void wh_sim_rack_free(struct wh_sim_tcp *tcp);
 void wh_sim_rack_ack(struct wh_sim_tcp *tcp, uint64_t now_ps, const struct wh_sim_segment *segment);
 void wh_sim_rack_send(struct wh_sim_tcp *tcp, uint64_t now_ps, uint32_t burst_pkts);
-void wh_sim_rack_note_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t serial);
+void wh_sim_rack_note_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t pn);
 void wh_sim_rack_expire(struct wh_sim_tcp *tcp, uint64_t now_ps);
 
 /*
@@ -339,7 +339,7 @@ void wh_sim_vegas_free(struct wh_sim_vegas *vegas);
  * Notes when a segment is sent. And the time since the last segment of [from, end), now
  * acknowledged, was sent: its round-trip time, 0 if it was retransmitted.
  */
-void wh_sim_vegas_note_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t serial);
+void wh_sim_vegas_note_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t pn);
 uint64_t wh_sim_vegas_round_trip(
 	struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t from, uint64_t end);
 

@@ -53,12 +53,12 @@ static void new_ack(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t end)
 static void newreno_ack(
 	struct wh_sim_tcp *tcp, uint64_t now_ps, const struct wh_sim_segment *segment)
 {
-	if (segment->serial > tcp->una) {
-		if (segment->serial >= tcp->recover || tcp->cut != WH_SIM_CUT_BY_DUPLICATES)
-			new_ack(tcp, now_ps, segment->serial);
+	if (segment->pn > tcp->una) {
+		if (segment->pn >= tcp->recover || tcp->cut != WH_SIM_CUT_BY_DUPLICATES)
+			new_ack(tcp, now_ps, segment->pn);
 		else
-			partial_ack(tcp, now_ps, segment->serial);
-	} else if (segment->serial == tcp->una) {
+			partial_ack(tcp, now_ps, segment->pn);
+	} else if (segment->pn == tcp->una) {
 		wh_sim_tcp_reno_duplicate(tcp, now_ps);
 	}
 	if (tcp->duplicates == 0)

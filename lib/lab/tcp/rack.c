@@ -31,12 +31,12 @@ struct news {
 	uint64_t last_ps;  /* last of them */
 	uint64_t sacked_first_ps; /* the same for those out of order */
 	uint64_t sacked_last_ps;
-	uint64_t lowest; /* serial that was sent once and arrived */
+	uint64_t lowest; /* packet number that was sent once and arrived */
 
 	/* Of the segments that arrived, the one sent last: start of the rate sample. */
 	bool has_prior;
 	uint64_t prior_sent_ps;
-	uint64_t prior_serial;
+	uint64_t prior_pn;
 	struct wh_sim_rate_sample sample;
 };
 
@@ -83,35 +83,34 @@ void wh_sim_rack_tell(struct wh_sim_tcp *tcp, uint64_t now_ps, enum wh_sim_rack_
 		tcp->ops->hear(tcp, event, &standing);
 }
 
-static bool went_after(uint64_t ps, uint64_t serial, uint64_t other_ps, uint64_t other_serial)
+static bool went_after(uint64_t ps, uint64_t pn, uint64_t other_ps, uint64_t other_pn)
 {
-	return ps > other_ps || (ps == other_ps && serial > other_serial);
+	return ps > other_ps || (ps == other_ps && pn > other_pn);
 }
 
 /* RFC 8985, 6.2, step 2: a reply within the least round-trip time is to the first transmission. */
-static void note_latest(struct wh_sim_rack *rack, uint64_t now_ps, uint64_t serial,
-	const struct wh_sim_sent_slot *slot)
+static void note_latest(
+	struct wh_sim_rack *rack, uint64_t now_ps, uint64_t pn, const struct wh_sim_sent_slot *slot)
 {
 	uint64_t rtt_ps = now_ps - slot->sent_ps;
 
 	if (slot->twice && rtt_ps < rack->min_rtt_ps)
 		return;
 	rack->latest_rtt_ps = rtt_ps;
-	if (went_after(slot->sent_ps, serial, rack->latest_ps, rack->latest_serial)) {
+	if (went_after(slot->sent_ps, pn, rack->latest_ps, rack->latest_pn)) {
 		rack->latest_ps = slot->sent_ps;
-		rack->latest_serial = serial;
+		rack->latest_pn = pn;
 	}
 }
 
-static void note_rate(struct wh_sim_rack *rack, struct news *news, uint64_t serial,
+static void note_rate(struct wh_sim_rack *rack, struct news *news, uint64_t pn,
 	const struct wh_sim_sent_slot *slot)
 {
-	if (news->has_prior &&
-		!went_after(slot->sent_ps, serial, news->prior_sent_ps, news->prior_serial))
+	if (news->has_prior && !went_after(slot->sent_ps, pn, news->prior_sent_ps, news->prior_pn))
 		return;
 	news->has_prior = true;
 	news->prior_sent_ps = slot->sent_ps;
-	news->prior_serial = serial;
+	news->prior_pn = pn;
 	news->sample.prior_delivered_pkts = slot->delivered_pkts;
 	news->sample.delivered_ps = slot->delivered_ps;
 	news->sample.interval_ps = slot->sent_ps - slot->first_sent_ps;
@@ -120,22 +119,21 @@ static void note_rate(struct wh_sim_rack *rack, struct news *news, uint64_t seri
 }
 
 /* Handles a segment newly known to have arrived. */
-static void note_delivered(
-	struct wh_sim_tcp *tcp, uint64_t now_ps, struct news *news, uint64_t serial)
+static void note_delivered(struct wh_sim_tcp *tcp, uint64_t now_ps, struct news *news, uint64_t pn)
 {
 	struct wh_sim_rack *rack = &tcp->rack;
-	const struct wh_sim_sent_slot *slot = wh_sim_sent_slot(&rack->sent, serial);
+	const struct wh_sim_sent_slot *slot = wh_sim_sent_slot(&rack->sent, pn);
 
 	news->delivered_pkts++;
 	rack->delivered_pkts++;
-	note_latest(rack, now_ps, serial, slot);
-	note_rate(rack, news, serial, slot);
+	note_latest(rack, now_ps, pn, slot);
+	note_rate(rack, news, pn, slot);
 	if (slot->twice)
 		return;
-	if (serial < tcp->recover)
+	if (pn < tcp->recover)
 		news->original = true;
-	if (serial < news->lowest)
-		news->lowest = serial;
+	if (pn < news->lowest)
+		news->lowest = pn;
 }
 
 static void take_in_order(struct wh_sim_tcp *tcp, uint64_t now_ps, struct news *news, uint64_t end)
@@ -168,25 +166,25 @@ static void take_range(
 	struct wh_sim_tcp *tcp, uint64_t now_ps, struct news *news, struct wh_sim_sack range)
 {
 	struct wh_sim_rack *rack = &tcp->rack;
-	uint64_t serial;
+	uint64_t pn;
 
-	/* Ignores ranges of overtaken acknowledgements, and of serials never sent. */
+	/* Ignores ranges of overtaken acknowledgements, and of packet numbers never sent. */
 	if (range.first <= tcp->una)
 		range.first = tcp->una + 1;
 	if (range.end <= range.first || range.end > rack->sent.end)
 		return;
-	serial = range.first;
-	while ((serial = wh_sim_sent_unsacked(&rack->sent, serial, range.end)) < range.end) {
-		const struct wh_sim_sent_slot *slot = wh_sim_sent_slot(&rack->sent, serial);
+	pn = range.first;
+	while ((pn = wh_sim_sent_unsacked(&rack->sent, pn, range.end)) < range.end) {
+		const struct wh_sim_sent_slot *slot = wh_sim_sent_slot(&rack->sent, pn);
 
-		note_delivered(tcp, now_ps, news, serial);
+		note_delivered(tcp, now_ps, news, pn);
 		if (!slot->twice) {
 			news->sacked_last_ps = slot->sent_ps;
 			if (news->sacked_first_ps == WH_SIM_NEVER_PS)
 				news->sacked_first_ps = slot->sent_ps;
 		}
-		wh_sim_sent_sack(&rack->sent, serial);
-		serial++;
+		wh_sim_sent_sack(&rack->sent, pn);
+		pn++;
 	}
 	wh_sim_ranges_add(&rack->sent.sacked, range.first, range.end);
 	if (range.end > rack->sacked_end)
@@ -265,24 +263,24 @@ bool wh_sim_rack_detect(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
 	struct wh_sim_rack *rack = &tcp->rack;
 	uint64_t patience_ps = rack->latest_rtt_ps + reordering_window_ps(tcp);
-	uint64_t serial = rack->sent.oldest;
+	uint64_t pn = rack->sent.oldest;
 	bool twice = false;
 
 	rack->patience_ps = 0;
-	while (serial != WH_SIM_NO_SERIAL) {
-		const struct wh_sim_sent_slot *slot = wh_sim_sent_slot(&rack->sent, serial);
+	while (pn != WH_SIM_NO_PN) {
+		const struct wh_sim_sent_slot *slot = wh_sim_sent_slot(&rack->sent, pn);
 		uint64_t later = slot->later;
 		uint64_t waited_ps = now_ps - slot->sent_ps;
 
-		if (!went_after(rack->latest_ps, rack->latest_serial, slot->sent_ps, serial))
+		if (!went_after(rack->latest_ps, rack->latest_pn, slot->sent_ps, pn))
 			break;
 		if (waited_ps >= patience_ps) {
 			twice |= slot->again;
-			wh_sim_sent_lose(&rack->sent, serial);
+			wh_sim_sent_lose(&rack->sent, pn);
 		} else if (patience_ps - waited_ps > rack->patience_ps) {
 			rack->patience_ps = patience_ps - waited_ps;
 		}
-		serial = later;
+		pn = later;
 	}
 	return twice;
 }
@@ -443,11 +441,11 @@ void wh_sim_rack_ack(struct wh_sim_tcp *tcp, uint64_t now_ps, const struct wh_si
 		.lost_before_pkts = rack->sent.lost_ever_pkts,
 		.first_ps = WH_SIM_NEVER_PS,
 		.sacked_first_ps = WH_SIM_NEVER_PS,
-		.lowest = WH_SIM_NO_SERIAL,
+		.lowest = WH_SIM_NO_PN,
 	};
 	uint64_t rtt_ps;
 
-	take_in_order(tcp, now_ps, &news, segment->serial);
+	take_in_order(tcp, now_ps, &news, segment->pn);
 	for (uint32_t i = 0; i < segment->n_sacks; i++)
 		take_range(tcp, now_ps, &news, segment->sack[i]);
 	rtt_ps = take_times(tcp, now_ps, &news);

@@ -14,7 +14,7 @@
 #define UNPACED_PKTS 10
 #define TIMER_PS     (WH_PS_PER_S / 500) /* timers of Linux fire at least this late */
 
-void wh_sim_rack_note_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t serial)
+void wh_sim_rack_note_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t pn)
 {
 	struct wh_sim_rack *rack = &tcp->rack;
 	struct wh_sim_sent_slot *slot;
@@ -23,7 +23,7 @@ void wh_sim_rack_note_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t ser
 		wh_sim_rack_tell(tcp, now_ps, WH_SIM_RACK_RESTARTS);
 	if (rack->sent.una == rack->sent.end)
 		rack->first_sent_ps = rack->delivered_ps = now_ps;
-	slot = wh_sim_sent_note(&rack->sent, now_ps, serial);
+	slot = wh_sim_sent_note(&rack->sent, now_ps, pn);
 	slot->first_sent_ps = rack->first_sent_ps;
 	slot->delivered_ps = rack->delivered_ps;
 	slot->delivered_pkts = rack->delivered_pkts;
@@ -61,13 +61,13 @@ static uint64_t window_room(const struct wh_sim_tcp *tcp)
 static bool send_lost(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
 	struct wh_sim_rack *rack = &tcp->rack;
-	uint64_t serial;
+	uint64_t pn;
 
-	while ((serial = wh_sim_sent_lowest_lost(&rack->sent)) != WH_SIM_NO_SERIAL) {
+	while ((pn = wh_sim_sent_lowest_lost(&rack->sent)) != WH_SIM_NO_PN) {
 		if (window_room(tcp) == 0 || pace_forbids(rack, now_ps) ||
 			wh_sim_tcp_device_is_full(tcp))
 			return false;
-		wh_sim_tcp_put(tcp, now_ps, serial);
+		wh_sim_tcp_put(tcp, now_ps, pn);
 		take_pace(rack, now_ps, 1);
 	}
 	return true;
@@ -225,7 +225,7 @@ static void lose_old(struct wh_sim_tcp *tcp, uint64_t now_ps)
 	WH_ASSERT(!head->sacked);
 	if (head->listed)
 		wh_sim_sent_lose(sent, tcp->una);
-	while (sent->oldest != WH_SIM_NO_SERIAL &&
+	while (sent->oldest != WH_SIM_NO_PN &&
 		now_ps - wh_sim_sent_slot(sent, sent->oldest)->sent_ps >= tcp->rack.latest_rtt_ps)
 		wh_sim_sent_lose(sent, sent->oldest);
 }

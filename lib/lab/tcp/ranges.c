@@ -29,8 +29,8 @@ void wh_sim_ranges_clear(struct wh_sim_ranges *ranges)
 	ranges->count = 0;
 }
 
-/* The index of the first range that ends at or after this serial. */
-static uint32_t place_of(const struct wh_sim_ranges *ranges, uint64_t serial)
+/* The index of the first range that ends at or after this packet number. */
+static uint32_t place_of(const struct wh_sim_ranges *ranges, uint64_t pn)
 {
 	uint32_t low = 0;
 	uint32_t high = ranges->count;
@@ -38,7 +38,7 @@ static uint32_t place_of(const struct wh_sim_ranges *ranges, uint64_t serial)
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (ranges->range[middle].end < serial)
+		if (ranges->range[middle].end < pn)
 			low = middle + 1;
 		else
 			high = middle;
@@ -151,22 +151,22 @@ bool wh_sim_ranges_forget(struct wh_sim_ranges *ranges, uint64_t end)
 	return true;
 }
 
-const struct wh_sim_sack *wh_sim_ranges_find(const struct wh_sim_ranges *ranges, uint64_t serial)
+const struct wh_sim_sack *wh_sim_ranges_find(const struct wh_sim_ranges *ranges, uint64_t pn)
 {
-	uint32_t place = place_of(ranges, serial + 1);
+	uint32_t place = place_of(ranges, pn + 1);
 
-	if (place == ranges->count || ranges->range[place].first > serial)
+	if (place == ranges->count || ranges->range[place].first > pn)
 		return NULL;
 	return &ranges->range[place];
 }
 
-uint64_t wh_sim_ranges_hole(const struct wh_sim_ranges *ranges, uint64_t serial)
+uint64_t wh_sim_ranges_hole(const struct wh_sim_ranges *ranges, uint64_t pn)
 {
-	uint32_t place = place_of(ranges, serial + 1);
+	uint32_t place = place_of(ranges, pn + 1);
 
 	if (place == ranges->count)
 		return WH_SIM_NO_HOLE;
-	if (serial < ranges->range[place].first)
-		return serial;
+	if (pn < ranges->range[place].first)
+		return pn;
 	return place + 1 == ranges->count ? WH_SIM_NO_HOLE : ranges->range[place].end;
 }

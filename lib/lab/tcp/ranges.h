@@ -3,9 +3,9 @@
 #define WH_LAB_TCP_RANGES_H
 
 /*
- * The serials received above the first missing one: disjoint, sorted ranges, no two adjacent. One
- * range per hole, so a window of any size needs nothing without loss; changes near either end, the
- * usual case, are cheap whatever the count.
+ * The packet numbers received above the first missing one: disjoint, sorted ranges, no two
+ * adjacent. One range per hole, so a window of any size needs nothing without loss; changes near
+ * either end, the usual case, are cheap whatever the count.
  */
 
 #include <stdbool.h>
@@ -31,10 +31,12 @@ bool wh_sim_ranges_add(struct wh_sim_ranges *ranges, uint64_t first, uint64_t en
 /* Removes everything below `end`. True: there was something. */
 bool wh_sim_ranges_forget(struct wh_sim_ranges *ranges, uint64_t end);
 
-/* The range that contains this serial; NULL: none. */
-const struct wh_sim_sack *wh_sim_ranges_find(const struct wh_sim_ranges *ranges, uint64_t serial);
+/* The range that contains this packet number; NULL: none. */
+const struct wh_sim_sack *wh_sim_ranges_find(const struct wh_sim_ranges *ranges, uint64_t pn);
 
-/* The first serial from this one on that is in no range and below one; WH_SIM_NO_HOLE: none. */
-uint64_t wh_sim_ranges_hole(const struct wh_sim_ranges *ranges, uint64_t serial);
+/*
+ * The first packet number from this one on that is in no range and below one; WH_SIM_NO_HOLE: none.
+ */
+uint64_t wh_sim_ranges_hole(const struct wh_sim_ranges *ranges, uint64_t pn);
 
 #endif

@@ -41,11 +41,11 @@ static void forget_below(struct wh_sim_tcp_receiver *receiver)
 	receiver->n_recent = n;
 }
 
-static void acknowledge(struct wh_sim_tcp_receiver *receiver, uint64_t serial)
+static void acknowledge(struct wh_sim_tcp_receiver *receiver, uint64_t pn)
 {
 	struct wh_sim_tcp *tcp = receiver->tcp;
 	struct wh_sim_packet *packet = wh_sim_packet_get(wh_sim_pool(tcp->sim));
-	const struct wh_sim_sack *latest = wh_sim_ranges_find(&receiver->beyond, serial);
+	const struct wh_sim_sack *latest = wh_sim_ranges_find(&receiver->beyond, pn);
 
 	forget_below(receiver);
 	if (latest != NULL)
@@ -53,7 +53,7 @@ static void acknowledge(struct wh_sim_tcp_receiver *receiver, uint64_t serial)
 	WH_ASSERT(receiver->n_recent <= WH_SIM_SACKS_MAX &&
 		  receiver->n_recent <= receiver->beyond.count);
 	packet->segment = (struct wh_sim_segment){
-		.serial = receiver->next,
+		.pn = receiver->next,
 		.n_sacks = (uint8_t)receiver->n_recent,
 	};
 	for (uint32_t i = 0; i < receiver->n_recent; i++)
@@ -76,30 +76,30 @@ static void deliver(struct wh_sim_tcp_receiver *receiver, uint64_t end)
 	receiver->next = end;
 }
 
-static void take(struct wh_sim_tcp_receiver *receiver, uint64_t serial)
+static void take(struct wh_sim_tcp_receiver *receiver, uint64_t pn)
 {
-	if (serial < receiver->next) {
+	if (pn < receiver->next) {
 		receiver->tcp->stats->needless_pkts++;
 		return;
 	}
-	if (serial > receiver->next) {
-		if (!wh_sim_ranges_add(&receiver->beyond, serial, serial + 1))
+	if (pn > receiver->next) {
+		if (!wh_sim_ranges_add(&receiver->beyond, pn, pn + 1))
 			receiver->tcp->stats->needless_pkts++;
 		return;
 	}
 
-	const struct wh_sim_sack *joins = wh_sim_ranges_find(&receiver->beyond, serial + 1);
+	const struct wh_sim_sack *joins = wh_sim_ranges_find(&receiver->beyond, pn + 1);
 
-	deliver(receiver, joins != NULL ? joins->end : serial + 1);
+	deliver(receiver, joins != NULL ? joins->end : pn + 1);
 	wh_sim_ranges_forget(&receiver->beyond, receiver->next);
 	WH_ASSERT(receiver->beyond.count == 0 || receiver->beyond.range[0].first > receiver->next);
 }
 
 /* Only for an in-order segment with no hole, other than the first, while no other is delayed. */
-static bool may_delay(const struct wh_sim_tcp_receiver *receiver, uint64_t serial)
+static bool may_delay(const struct wh_sim_tcp_receiver *receiver, uint64_t pn)
 {
 	return receiver->tcp->config.delayed_ack && !wh_sim_event_is_pending(&receiver->delay) &&
-	       serial != 0 && serial + 1 == receiver->next && receiver->beyond.count == 0;
+	       pn != 0 && pn + 1 == receiver->next && receiver->beyond.count == 0;
 }
 
 /* sttp.txt III A: "transmitted without delay back to the transmitting node". */
@@ -113,22 +113,22 @@ static void receive(void *context, uint64_t now_ps, struct wh_sim_packet *packet
 {
 	struct wh_sim_tcp_receiver *receiver = context;
 	struct wh_sim_events *events = wh_sim_events(receiver->tcp->sim);
-	uint64_t serial = packet->segment.serial;
+	uint64_t pn = packet->segment.pn;
 
 	if (packet->segment.probe != 0) {
 		return_probe(receiver, packet);
 		return;
 	}
 	wh_sim_packet_put(wh_sim_pool(receiver->tcp->sim), packet);
-	take(receiver, serial);
-	if (may_delay(receiver, serial)) {
-		receiver->delayed = serial;
+	take(receiver, pn);
+	if (may_delay(receiver, pn)) {
+		receiver->delayed = pn;
 		wh_sim_event_at(
 			events, &receiver->delay, now_ps + receiver->tcp->config.ack_delay_ps);
 		return;
 	}
 	wh_sim_event_cancel(events, &receiver->delay);
-	acknowledge(receiver, serial);
+	acknowledge(receiver, pn);
 }
 
 static void expire(void *context, uint64_t now_ps)

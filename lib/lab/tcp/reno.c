@@ -22,12 +22,12 @@ void wh_sim_tcp_reno_duplicate(struct wh_sim_tcp *tcp, uint64_t now_ps)
 
 static void reno_ack(struct wh_sim_tcp *tcp, uint64_t now_ps, const struct wh_sim_segment *segment)
 {
-	if (segment->serial > tcp->una) {
+	if (segment->pn > tcp->una) {
 		if (tcp->cut == WH_SIM_CUT_BY_DUPLICATES)
 			tcp->cut = WH_SIM_CUT_REPAIRED;
 		tcp->reno.inflation_pkts = 0;
-		wh_sim_tcp_new_ack(tcp, now_ps, segment->serial);
-	} else if (segment->serial == tcp->una) {
+		wh_sim_tcp_new_ack(tcp, now_ps, segment->pn);
+	} else if (segment->pn == tcp->una) {
 		wh_sim_tcp_reno_duplicate(tcp, now_ps);
 	}
 	if (tcp->duplicates == 0 || tcp->duplicates >= WH_SIM_DUPLICATES)

@@ -31,12 +31,12 @@ void wh_sim_rto_init(
 	};
 }
 
-void wh_sim_rto_sent(struct wh_sim_rto *rto, uint64_t now_ps, uint64_t serial)
+void wh_sim_rto_sent(struct wh_sim_rto *rto, uint64_t now_ps, uint64_t pn)
 {
 	if (rto->timing)
 		return;
 	rto->timing = true;
-	rto->timed_serial = serial;
+	rto->timed_pn = pn;
 	rto->timed_ps = now_ps;
 }
 
@@ -73,7 +73,7 @@ static void sample(struct wh_sim_rto *rto, int64_t ticks)
 
 void wh_sim_rto_acked(struct wh_sim_rto *rto, uint64_t now_ps, uint64_t end)
 {
-	if (!rto->timing || end <= rto->timed_serial)
+	if (!rto->timing || end <= rto->timed_pn)
 		return;
 	rto->timing = false;
 	rto->backoff = 1;
@@ -83,7 +83,7 @@ void wh_sim_rto_acked(struct wh_sim_rto *rto, uint64_t now_ps, uint64_t end)
 
 void wh_sim_rto_acked_in_recovery(struct wh_sim_rto *rto, uint64_t end)
 {
-	if (!rto->timing || end <= rto->timed_serial)
+	if (!rto->timing || end <= rto->timed_pn)
 		return;
 	rto->timing = false;
 	rto->backoff = 1;

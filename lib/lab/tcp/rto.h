@@ -22,7 +22,7 @@ struct wh_sim_rto {
 	uint64_t base_ps; /* without backoff */
 	uint32_t backoff;
 	bool timing;
-	uint64_t timed_serial;
+	uint64_t timed_pn;
 	uint64_t timed_ps;
 	uint64_t sample_ps; /* latest round-trip sample, in ps; 0: none yet */
 };
@@ -31,9 +31,9 @@ void wh_sim_rto_init(
 	struct wh_sim_rto *rto, const struct wh_sim_tcp_config *config, uint64_t phase_ps);
 
 /* A segment was sent for the first time. */
-void wh_sim_rto_sent(struct wh_sim_rto *rto, uint64_t now_ps, uint64_t serial);
+void wh_sim_rto_sent(struct wh_sim_rto *rto, uint64_t now_ps, uint64_t pn);
 
-/* `end` is the next serial expected. A sample resets the backoff. */
+/* `end` is the next packet number expected. A sample resets the backoff. */
 void wh_sim_rto_acked(struct wh_sim_rto *rto, uint64_t now_ps, uint64_t end);
 
 /* The same for an acknowledgement that may answer a retransmission: no sample. */

@@ -38,11 +38,11 @@ static void ack_outside(
 {
 	struct wh_sim_tcp_sacked *sacked = &tcp->sacked;
 
-	if (segment->serial > tcp->una) {
-		wh_sim_tcp_new_ack(tcp, now_ps, segment->serial);
+	if (segment->pn > tcp->una) {
+		wh_sim_tcp_new_ack(tcp, now_ps, segment->pn);
 		sacked->after_timeout = false;
 		wh_sim_ranges_clear(&sacked->ranges);
-	} else if (segment->serial == tcp->una && !sacked->after_timeout && learn(tcp, segment)) {
+	} else if (segment->pn == tcp->una && !sacked->after_timeout && learn(tcp, segment)) {
 		tcp->duplicates++;
 		if (tcp->duplicates < WH_SIM_DUPLICATES)
 			wh_sim_tcp_send_limited(tcp, now_ps);
@@ -56,8 +56,8 @@ static void ack_outside(
 static void partial_ack(
 	struct wh_sim_tcp *tcp, uint64_t now_ps, const struct wh_sim_segment *segment)
 {
-	WH_ASSERT(segment->serial > tcp->una && segment->serial < tcp->recover);
-	tcp->una = segment->serial;
+	WH_ASSERT(segment->pn > tcp->una && segment->pn < tcp->recover);
+	tcp->una = segment->pn;
 	if (tcp->next < tcp->una)
 		tcp->next = tcp->una;
 	learn(tcp, segment);
@@ -71,13 +71,13 @@ static void ack_inside(
 	struct wh_sim_tcp *tcp, uint64_t now_ps, const struct wh_sim_segment *segment)
 {
 	tcp->sacked.pipe_pkts--;
-	if (segment->serial >= tcp->recover) {
+	if (segment->pn >= tcp->recover) {
 		tcp->sacked.recovering = false;
 		tcp->recover = 0;
 		tcp->cut = WH_SIM_CUT_REPAIRED;
-		wh_sim_tcp_advance(tcp, now_ps, segment->serial);
+		wh_sim_tcp_advance(tcp, now_ps, segment->pn);
 		wh_sim_ranges_clear(&tcp->sacked.ranges);
-	} else if (segment->serial > tcp->una) {
+	} else if (segment->pn > tcp->una) {
 		partial_ack(tcp, now_ps, segment);
 	} else {
 		learn(tcp, segment);
@@ -99,22 +99,22 @@ static bool send_in_recovery(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
 	struct wh_sim_tcp_sacked *sacked = &tcp->sacked;
 	uint64_t from = sacked->repaired_end > tcp->una ? sacked->repaired_end : tcp->una;
-	uint64_t serial = wh_sim_ranges_hole(&sacked->ranges, from);
+	uint64_t pn = wh_sim_ranges_hole(&sacked->ranges, from);
 	uint64_t end = tcp->una + (uint64_t)tcp->window;
 
-	if (serial == WH_SIM_NO_HOLE) {
-		serial = tcp->next;
-		if (serial >= end || !wh_sim_tcp_has(tcp, serial))
+	if (pn == WH_SIM_NO_HOLE) {
+		pn = tcp->next;
+		if (pn >= end || !wh_sim_tcp_has(tcp, pn))
 			return false;
 	} else {
-		if (serial >= end)
+		if (pn >= end)
 			return false;
-		WH_ASSERT(serial >= tcp->una && serial < tcp->sent_end);
-		sacked->repaired_end = serial + 1;
+		WH_ASSERT(pn >= tcp->una && pn < tcp->sent_end);
+		sacked->repaired_end = pn + 1;
 	}
-	wh_sim_tcp_put(tcp, now_ps, serial);
-	if (tcp->next <= serial)
-		tcp->next = serial + 1;
+	wh_sim_tcp_put(tcp, now_ps, pn);
+	if (tcp->next <= pn)
+		tcp->next = pn + 1;
 	sacked->pipe_pkts++;
 	return true;
 }

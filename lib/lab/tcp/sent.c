@@ -10,7 +10,7 @@
 
 void wh_sim_sent_init(struct wh_sim_sent *sent)
 {
-	*sent = (struct wh_sim_sent){.oldest = WH_SIM_NO_SERIAL, .newest = WH_SIM_NO_SERIAL};
+	*sent = (struct wh_sim_sent){.oldest = WH_SIM_NO_PN, .newest = WH_SIM_NO_PN};
 }
 
 void wh_sim_sent_free(struct wh_sim_sent *sent)
@@ -41,51 +41,50 @@ static void make_room(struct wh_sim_sent *sent)
 	free(before.slot);
 }
 
-static void unlist(struct wh_sim_sent *sent, uint64_t serial)
+static void unlist(struct wh_sim_sent *sent, uint64_t pn)
 {
-	struct wh_sim_sent_slot *slot = wh_sim_sent_slot(sent, serial);
+	struct wh_sim_sent_slot *slot = wh_sim_sent_slot(sent, pn);
 
 	if (!slot->listed)
 		return;
 	slot->listed = false;
-	if (slot->earlier == WH_SIM_NO_SERIAL)
+	if (slot->earlier == WH_SIM_NO_PN)
 		sent->oldest = slot->later;
 	else
 		wh_sim_sent_slot(sent, slot->earlier)->later = slot->later;
-	if (slot->later == WH_SIM_NO_SERIAL)
+	if (slot->later == WH_SIM_NO_PN)
 		sent->newest = slot->earlier;
 	else
 		wh_sim_sent_slot(sent, slot->later)->earlier = slot->earlier;
 }
 
-static void list_last(struct wh_sim_sent *sent, uint64_t serial)
+static void list_last(struct wh_sim_sent *sent, uint64_t pn)
 {
-	struct wh_sim_sent_slot *slot = wh_sim_sent_slot(sent, serial);
+	struct wh_sim_sent_slot *slot = wh_sim_sent_slot(sent, pn);
 
 	WH_ASSERT(!slot->listed);
 	slot->listed = true;
 	slot->earlier = sent->newest;
-	slot->later = WH_SIM_NO_SERIAL;
-	if (sent->newest == WH_SIM_NO_SERIAL)
-		sent->oldest = serial;
+	slot->later = WH_SIM_NO_PN;
+	if (sent->newest == WH_SIM_NO_PN)
+		sent->oldest = pn;
 	else
-		wh_sim_sent_slot(sent, sent->newest)->later = serial;
-	sent->newest = serial;
+		wh_sim_sent_slot(sent, sent->newest)->later = pn;
+	sent->newest = pn;
 }
 
-struct wh_sim_sent_slot *wh_sim_sent_note(
-	struct wh_sim_sent *sent, uint64_t now_ps, uint64_t serial)
+struct wh_sim_sent_slot *wh_sim_sent_note(struct wh_sim_sent *sent, uint64_t now_ps, uint64_t pn)
 {
-	bool first = serial == sent->end;
+	bool first = pn == sent->end;
 
-	WH_ASSERT(serial >= sent->una && serial <= sent->end);
+	WH_ASSERT(pn >= sent->una && pn <= sent->end);
 	if (first) {
 		make_room(sent);
 		sent->end++;
-		*wh_sim_sent_slot(sent, serial) = (struct wh_sim_sent_slot){0};
+		*wh_sim_sent_slot(sent, pn) = (struct wh_sim_sent_slot){0};
 	}
 
-	struct wh_sim_sent_slot *slot = wh_sim_sent_slot(sent, serial);
+	struct wh_sim_sent_slot *slot = wh_sim_sent_slot(sent, pn);
 
 	WH_ASSERT(!slot->sacked);
 	slot->twice = !first;
@@ -94,30 +93,30 @@ struct wh_sim_sent_slot *wh_sim_sent_note(
 		sent->again_pkts++;
 	}
 	slot->sent_ps = now_ps;
-	unlist(sent, serial);
-	list_last(sent, serial);
+	unlist(sent, pn);
+	list_last(sent, pn);
 	check(sent);
 	return slot;
 }
 
-uint64_t wh_sim_sent_unsacked(const struct wh_sim_sent *sent, uint64_t serial, uint64_t end)
+uint64_t wh_sim_sent_unsacked(const struct wh_sim_sent *sent, uint64_t pn, uint64_t end)
 {
-	const struct wh_sim_sack *range = wh_sim_ranges_find(&sent->sacked, serial);
+	const struct wh_sim_sack *range = wh_sim_ranges_find(&sent->sacked, pn);
 
 	if (range != NULL)
-		serial = range->end;
-	return serial < end ? serial : end;
+		pn = range->end;
+	return pn < end ? pn : end;
 }
 
 /* The segment is no longer in flight, whichever transmission has arrived. */
-static void settle(struct wh_sim_sent *sent, uint64_t serial)
+static void settle(struct wh_sim_sent *sent, uint64_t pn)
 {
-	struct wh_sim_sent_slot *slot = wh_sim_sent_slot(sent, serial);
+	struct wh_sim_sent_slot *slot = wh_sim_sent_slot(sent, pn);
 
 	sent->lost_pkts -= slot->lost;
 	sent->again_pkts -= slot->again;
 	slot->lost = slot->again = false;
-	unlist(sent, serial);
+	unlist(sent, pn);
 }
 
 void wh_sim_sent_pass(struct wh_sim_sent *sent)
@@ -129,51 +128,51 @@ void wh_sim_sent_pass(struct wh_sim_sent *sent)
 	check(sent);
 }
 
-void wh_sim_sent_sack(struct wh_sim_sent *sent, uint64_t serial)
+void wh_sim_sent_sack(struct wh_sim_sent *sent, uint64_t pn)
 {
-	struct wh_sim_sent_slot *slot = wh_sim_sent_slot(sent, serial);
+	struct wh_sim_sent_slot *slot = wh_sim_sent_slot(sent, pn);
 
-	WH_ASSERT(serial > sent->una && serial < sent->end && !slot->sacked);
-	settle(sent, serial);
+	WH_ASSERT(pn > sent->una && pn < sent->end && !slot->sacked);
+	settle(sent, pn);
 	slot->sacked = true;
 	sent->sacked_pkts++;
 	check(sent);
 }
 
-void wh_sim_sent_lose(struct wh_sim_sent *sent, uint64_t serial)
+void wh_sim_sent_lose(struct wh_sim_sent *sent, uint64_t pn)
 {
-	struct wh_sim_sent_slot *slot = wh_sim_sent_slot(sent, serial);
+	struct wh_sim_sent_slot *slot = wh_sim_sent_slot(sent, pn);
 
-	WH_ASSERT(serial >= sent->una && serial < sent->end && !slot->sacked);
+	WH_ASSERT(pn >= sent->una && pn < sent->end && !slot->sacked);
 	WH_ASSERT(!slot->lost || slot->again);
 	sent->lost_ever_pkts++;
 	sent->lost_pkts += !slot->lost;
 	sent->again_pkts -= slot->again;
 	slot->lost = true;
 	slot->again = false;
-	unlist(sent, serial);
-	wh_sim_ranges_add(&sent->lost, serial, serial + 1);
+	unlist(sent, pn);
+	wh_sim_ranges_add(&sent->lost, pn, pn + 1);
 	check(sent);
 }
 
-static bool wants_again(const struct wh_sim_sent *sent, uint64_t serial)
+static bool wants_again(const struct wh_sim_sent *sent, uint64_t pn)
 {
-	const struct wh_sim_sent_slot *slot = wh_sim_sent_slot(sent, serial);
+	const struct wh_sim_sent_slot *slot = wh_sim_sent_slot(sent, pn);
 
-	return serial >= sent->una && slot->lost && !slot->again;
+	return pn >= sent->una && slot->lost && !slot->again;
 }
 
 uint64_t wh_sim_sent_lowest_lost(struct wh_sim_sent *sent)
 {
 	wh_sim_ranges_forget(&sent->lost, sent->una);
 	while (sent->lost.count > 0) {
-		uint64_t serial = sent->lost.range[0].first;
+		uint64_t pn = sent->lost.range[0].first;
 
-		if (wants_again(sent, serial))
-			return serial;
-		wh_sim_ranges_forget(&sent->lost, serial + 1);
+		if (wants_again(sent, pn))
+			return pn;
+		wh_sim_ranges_forget(&sent->lost, pn + 1);
 	}
-	return WH_SIM_NO_SERIAL;
+	return WH_SIM_NO_PN;
 }
 
 void wh_sim_sent_lose_none(struct wh_sim_sent *sent)

@@ -14,14 +14,14 @@
 
 #include "lab/tcp/ranges.h"
 
-#define WH_SIM_NO_SERIAL UINT64_MAX
+#define WH_SIM_NO_PN UINT64_MAX
 
 struct wh_sim_sent_slot {
 	uint64_t sent_ps;       /* latest transmission */
 	uint64_t first_sent_ps; /* rate estimation state at transmission */
 	uint64_t delivered_pkts;
 	uint64_t delivered_ps;
-	uint64_t earlier; /* in the list; NO_SERIAL: none */
+	uint64_t earlier; /* in the list; NO_PN: none */
 	uint64_t later;
 	bool listed;      /* in flight, as far as known */
 	bool sacked : 1;  /* arrived, above una */
@@ -32,7 +32,7 @@ struct wh_sim_sent_slot {
 };
 
 struct wh_sim_sent {
-	struct wh_sim_sent_slot *slot; /* by serial, modulo slots, a power of two */
+	struct wh_sim_sent_slot *slot; /* by packet number, modulo slots, a power of two */
 	uint32_t slots;
 	uint64_t una;
 	uint64_t end;
@@ -49,10 +49,9 @@ struct wh_sim_sent {
 void wh_sim_sent_init(struct wh_sim_sent *sent);
 void wh_sim_sent_free(struct wh_sim_sent *sent);
 
-static inline struct wh_sim_sent_slot *wh_sim_sent_slot(
-	const struct wh_sim_sent *sent, uint64_t serial)
+static inline struct wh_sim_sent_slot *wh_sim_sent_slot(const struct wh_sim_sent *sent, uint64_t pn)
 {
-	return &sent->slot[serial & (sent->slots - 1)];
+	return &sent->slot[pn & (sent->slots - 1)];
 }
 
 static inline uint64_t wh_sim_sent_in_flight(const struct wh_sim_sent *sent)
@@ -61,23 +60,22 @@ static inline uint64_t wh_sim_sent_in_flight(const struct wh_sim_sent *sent)
 }
 
 /*
- * Records a transmission, the first (serial == end) or a repeated one; the caller fills in the rest
- * of the slot.
+ * Records a transmission, the first (packet number == end) or a repeated one; the caller fills in
+ * the rest of the slot.
  */
-struct wh_sim_sent_slot *wh_sim_sent_note(
-	struct wh_sim_sent *sent, uint64_t now_ps, uint64_t serial);
+struct wh_sim_sent_slot *wh_sim_sent_note(struct wh_sim_sent *sent, uint64_t now_ps, uint64_t pn);
 
-/* The first serial from `serial` on, below `end`, not known to have arrived; or `end`. */
-uint64_t wh_sim_sent_unsacked(const struct wh_sim_sent *sent, uint64_t serial, uint64_t end);
+/* The first packet number from `pn` on, below `end`, not known to have arrived; or `end`. */
+uint64_t wh_sim_sent_unsacked(const struct wh_sim_sent *sent, uint64_t pn, uint64_t end);
 
 /* Arrival: pass, of una in order, which advances una; sack, beyond a hole. */
 void wh_sim_sent_pass(struct wh_sim_sent *sent);
-void wh_sim_sent_sack(struct wh_sim_sent *sent, uint64_t serial);
+void wh_sim_sent_sack(struct wh_sim_sent *sent, uint64_t pn);
 
 /* Marks a segment as lost; the second time, its retransmission. */
-void wh_sim_sent_lose(struct wh_sim_sent *sent, uint64_t serial);
+void wh_sim_sent_lose(struct wh_sim_sent *sent, uint64_t pn);
 
-/* The lowest lost serial that is not retransmitted yet; NO_SERIAL: none. */
+/* The lowest lost packet number that is not retransmitted yet; NO_PN: none. */
 uint64_t wh_sim_sent_lowest_lost(struct wh_sim_sent *sent);
 
 /* Clears all loss marks. */

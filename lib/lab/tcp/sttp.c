@@ -69,7 +69,7 @@ static void send_probe(struct wh_sim_tcp *tcp, uint64_t now_ps)
 		packet->flow = tcp->flow;
 		packet->to = tcp->receiver.agent;
 		packet->segment = (struct wh_sim_segment){
-			.serial = sttp->train,
+			.pn = sttp->train,
 			.probe = (uint8_t)(i + 1),
 		};
 		wh_sim_send(tcp->sim, tcp->from_node, packet);
@@ -100,7 +100,7 @@ static void take_probe(
 	uint32_t index = segment->probe - 1u;
 
 	WH_ASSERT(index < sttp->rules.probe_pkts);
-	if (sttp->probed || segment->serial != sttp->train)
+	if (sttp->probed || segment->pn != sttp->train)
 		return;
 	sttp->returned |= UINT32_C(1) << index;
 	sttp->returned_ps[index] = now_ps;
@@ -195,9 +195,9 @@ static void sttp_ack(struct wh_sim_tcp *tcp, uint64_t now_ps, const struct wh_si
 {
 	if (segment->probe != 0)
 		take_probe(tcp, now_ps, segment);
-	else if (segment->serial > tcp->una)
-		new_ack(tcp, now_ps, segment->serial);
-	else if (segment->serial == tcp->una)
+	else if (segment->pn > tcp->una)
+		new_ack(tcp, now_ps, segment->pn);
+	else if (segment->pn == tcp->una)
 		duplicate(tcp, now_ps);
 	if (tcp->sttp.probed)
 		sttp_send(tcp, now_ps, 0);

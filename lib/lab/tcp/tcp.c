@@ -149,21 +149,21 @@ double wh_sim_tcp_window(const struct wh_sim_tcp *tcp)
 	return fmin(tcp->cwnd + tcp->reno.inflation_pkts, tcp->window);
 }
 
-bool wh_sim_tcp_has(struct wh_sim_tcp *tcp, uint64_t serial)
+bool wh_sim_tcp_has(struct wh_sim_tcp *tcp, uint64_t pn)
 {
-	if (serial < tcp->offered_end)
+	if (pn < tcp->offered_end)
 		return true;
 	if (tcp->more == NULL || !tcp->started || !tcp->more(tcp->more_context))
 		return false;
-	WH_ASSERT(serial == tcp->offered_end);
+	WH_ASSERT(pn == tcp->offered_end);
 	tcp->offered_end++;
 	tcp->told = false;
 	return true;
 }
 
-static uint32_t packet_bytes(const struct wh_sim_tcp *tcp, uint64_t serial)
+static uint32_t packet_bytes(const struct wh_sim_tcp *tcp, uint64_t pn)
 {
-	bool head_only = tcp->config.handshake && serial == 0 && !tcp->ops->long_handshake;
+	bool head_only = tcp->config.handshake && pn == 0 && !tcp->ops->long_handshake;
 
 	return tcp->config.head_bytes + (head_only ? 0 : tcp->config.segment_bytes);
 }
@@ -180,29 +180,29 @@ static void count_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint32_t bytes, 
 		tcp->stats->data_bytes += bytes;
 }
 
-void wh_sim_tcp_put(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t serial)
+void wh_sim_tcp_put(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t pn)
 {
-	WH_ASSERT(serial >= tcp->una && serial < tcp->offered_end);
+	WH_ASSERT(pn >= tcp->una && pn < tcp->offered_end);
 
 	struct wh_sim_packet *packet = wh_sim_packet_get(wh_sim_pool(tcp->sim));
-	bool again = serial < tcp->sent_end;
+	bool again = pn < tcp->sent_end;
 	bool nothing_out = tcp->una == tcp->sent_end;
 
-	packet->bytes = packet_bytes(tcp, serial);
+	packet->bytes = packet_bytes(tcp, pn);
 	packet->flow = tcp->flow;
 	packet->to = tcp->receiver.agent;
 	packet->segment = (struct wh_sim_segment){
-		.serial = serial,
+		.pn = pn,
 		.retransmission = again,
 	};
 	count_sent(tcp, now_ps, packet->bytes, again);
 	if (tcp->ops->note_sent != NULL)
-		tcp->ops->note_sent(tcp, now_ps, serial);
+		tcp->ops->note_sent(tcp, now_ps, pn);
 	wh_sim_send(tcp->sim, tcp->from_node, packet);
 
 	if (!again) {
-		tcp->sent_end = serial + 1;
-		wh_sim_rto_sent(&tcp->rto, now_ps, serial);
+		tcp->sent_end = pn + 1;
+		wh_sim_rto_sent(&tcp->rto, now_ps, pn);
 	}
 	if (nothing_out || !wh_sim_event_is_pending(&tcp->timer))
 		wh_sim_tcp_set_timer(tcp, now_ps);
@@ -443,9 +443,9 @@ void wh_sim_tcp_on_done(
 	tcp->done_context = context;
 }
 
-static uint64_t without_handshake(const struct wh_sim_tcp *tcp, uint64_t serial)
+static uint64_t without_handshake(const struct wh_sim_tcp *tcp, uint64_t pn)
 {
-	return serial - (tcp->config.handshake && serial > 0);
+	return pn - (tcp->config.handshake && pn > 0);
 }
 
 double wh_sim_tcp_cwnd_pkts(const struct wh_sim_tcp *tcp)
@@ -460,7 +460,7 @@ double wh_sim_tcp_ssthresh_pkts(const struct wh_sim_tcp *tcp)
 	return tcp->ssthresh;
 }
 
-uint64_t wh_sim_tcp_next_serial(const struct wh_sim_tcp *tcp)
+uint64_t wh_sim_tcp_next_pn(const struct wh_sim_tcp *tcp)
 {
 	return without_handshake(tcp, tcp->next);
 }

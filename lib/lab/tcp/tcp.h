@@ -100,7 +100,7 @@ void wh_sim_tcp_on_done(
 /* In segments with payload, so without the handshake. */
 double wh_sim_tcp_cwnd_pkts(const struct wh_sim_tcp *tcp);
 double wh_sim_tcp_ssthresh_pkts(const struct wh_sim_tcp *tcp);
-uint64_t wh_sim_tcp_next_serial(const struct wh_sim_tcp *tcp);
+uint64_t wh_sim_tcp_next_pn(const struct wh_sim_tcp *tcp);
 uint64_t wh_sim_tcp_acked_pkts(const struct wh_sim_tcp *tcp);
 uint64_t wh_sim_tcp_timeouts(const struct wh_sim_tcp *tcp);
 

@@ -28,18 +28,18 @@ void wh_sim_vegas_free(struct wh_sim_vegas *vegas)
 	free(vegas->slot);
 }
 
-static struct wh_sim_vegas_slot *slot_of(struct wh_sim_vegas *vegas, uint64_t serial)
+static struct wh_sim_vegas_slot *slot_of(struct wh_sim_vegas *vegas, uint64_t pn)
 {
 	WH_DEBUG_ASSERT(vegas->slots != 0 && (vegas->slots & (vegas->slots - 1)) == 0);
-	return &vegas->slot[serial & (vegas->slots - 1)];
+	return &vegas->slot[pn & (vegas->slots - 1)];
 }
 
 /* Room for all outstanding segments up to this one. */
-static void make_room(struct wh_sim_tcp *tcp, uint64_t serial)
+static void make_room(struct wh_sim_tcp *tcp, uint64_t pn)
 {
 	struct wh_sim_vegas *vegas = &tcp->vegas;
 
-	if (vegas->slots != 0 && serial - tcp->una < vegas->slots)
+	if (vegas->slots != 0 && pn - tcp->una < vegas->slots)
 		return;
 
 	struct wh_sim_vegas before = *vegas;
@@ -49,18 +49,18 @@ static void make_room(struct wh_sim_tcp *tcp, uint64_t serial)
 	for (uint64_t s = tcp->una; before.slots != 0 && s < tcp->una + before.slots; s++)
 		*slot_of(vegas, s) = *slot_of(&before, s);
 	free(before.slot);
-	WH_ASSERT(serial - tcp->una < vegas->slots);
+	WH_ASSERT(pn - tcp->una < vegas->slots);
 }
 
-void wh_sim_vegas_note_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t serial)
+void wh_sim_vegas_note_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t pn)
 {
 	if (tcp->sent_end == 0)
 		tcp->vegas.start_ps = now_ps;
-	make_room(tcp, serial);
+	make_room(tcp, pn);
 
-	struct wh_sim_vegas_slot *slot = slot_of(&tcp->vegas, serial);
+	struct wh_sim_vegas_slot *slot = slot_of(&tcp->vegas, pn);
 
-	WH_ASSERT((slot->transmits == 0) == (serial >= tcp->sent_end));
+	WH_ASSERT((slot->transmits == 0) == (pn >= tcp->sent_end));
 	slot->sent_ps = now_ps;
 	slot->transmits++;
 }
@@ -164,8 +164,8 @@ uint64_t wh_sim_vegas_round_trip(
 	struct wh_sim_vegas_slot last = *slot_of(&tcp->vegas, end - 1);
 
 	WH_ASSERT(from < end && now_ps >= last.sent_ps);
-	for (uint64_t serial = from; serial < end; serial++)
-		slot_of(&tcp->vegas, serial)->transmits = 0;
+	for (uint64_t pn = from; pn < end; pn++)
+		slot_of(&tcp->vegas, pn)->transmits = 0;
 	return last.transmits == 1 ? now_ps - last.sent_ps : 0;
 }
 
@@ -258,9 +258,9 @@ static void vegas_ack(struct wh_sim_tcp *tcp, uint64_t now_ps, const struct wh_s
 {
 	if (!tcp->vegas.started)
 		start(tcp, now_ps);
-	if (segment->serial > tcp->una) {
-		new_ack(tcp, now_ps, segment->serial);
-	} else if (segment->serial == tcp->una) {
+	if (segment->pn > tcp->una) {
+		new_ack(tcp, now_ps, segment->pn);
+	} else if (segment->pn == tcp->una) {
 		tcp->duplicates++;
 		if (is_expired(tcp, now_ps) || tcp->duplicates == WH_SIM_DUPLICATES)
 			lose(tcp, now_ps);

@@ -26,7 +26,7 @@ void wh_ration_init(struct wh_session *s)
 
 	s->ration = (struct wh_ration){
 		.rate = s->config.shared_rate,
-		.granted_end = grants ? s->params.first_serial + FIRST_PKTS : WH_SERIAL_MAX,
+		.granted_end = grants ? s->params.first_pn + FIRST_PKTS : WH_PN_MAX,
 	};
 	s->ration.told_end = s->ration.granted_end;
 }

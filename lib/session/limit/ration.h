@@ -5,10 +5,10 @@
 /*
  * A session's part of a rate that it shares with others (shared_rate.h), on its home core.
  *
- * A transmitter sends no data, new or again, beyond what it has reserved. A receiver grants serials
- * as it reserves bytes for them: its states offer no more, and packets beyond are dropped, so that
- * the bound also holds for a peer that sends as it likes. Packets shorter than full ones give back
- * what they did not take.
+ * A transmitter sends no data, new or again, beyond what it has reserved. A receiver grants packet
+ * numbers as it reserves bytes for them: its states offer no more, and packets beyond are dropped,
+ * so that the bound also holds for a peer that sends as it likes. Packets shorter than full ones
+ * give back what they did not take.
  */
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@ struct wh_ration {
 	int64_t left_bytes;          /* transmitter: may go now */
 	bool peer_grants;     /* it offers less than its table holds: by a rate of its own, */
 	bool held_up;         /* ... which has held up the flow before */
-	uint64_t granted_end; /* receiver: serials beyond are not; WH_SERIAL_MAX: any */
+	uint64_t granted_end; /* receiver: packet numbers beyond are not; WH_PN_MAX: any */
 	uint64_t told_end;
 	uint64_t unused_bytes; /* of short packets, less than a full packet's */
 };
@@ -45,7 +45,7 @@ void wh_ration_grant(struct wh_session *s, uint64_t now_tsc);
 uint64_t wh_ration_deadline(const struct wh_session *s);
 void wh_ration_note(struct wh_session *s, uint32_t payload_bytes);
 
-/* Receiver: the first serial that may not come yet, as a state tells it. */
+/* Receiver: the first packet number that may not come yet, as a state tells it. */
 uint64_t wh_ration_upper(const struct wh_session *s);
 
 #endif

@@ -591,10 +591,10 @@ static void test_clock_is_set(void)
 
 /* Of the same key, both from the same site. */
 static struct party again(const struct party *party, const struct party *site, const char *name,
-	long serial, int64_t years)
+	long pn, int64_t years)
 {
 	EVP_PKEY_up_ref(party->key);
-	return issue_for(party->key, site, name, OWNER, serial, years);
+	return issue_for(party->key, site, name, OWNER, pn, years);
 }
 
 /* A renewed certificate counts by itself, and so does one that makes its key somebody else. */

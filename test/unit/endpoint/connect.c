@@ -38,7 +38,7 @@ static struct wh_packet make_open(void)
 						.chunk_bytes = 1 << 20,
 						.window_pkts = 4096,
 						.period_us = 10000,
-						.first_serial = 99,
+						.first_pn = 99,
 						.object_bytes = 123456,
 						.name_bytes = 4,
 						.name = "file",

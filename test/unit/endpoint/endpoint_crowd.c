@@ -29,7 +29,7 @@ static void tell_queued(struct house *house, struct wh_session *session, uint32_
 	struct wh_packet packet = {
 		.type = WH_PACKET_TRANS_STATE,
 		.cid = wh_session_cid(session),
-		.serial = house->later_tsc++,
+		.pn = house->later_tsc++,
 		.trans_state = {.lower = 1000, .upper = 1000, .queued_pkts = pkts},
 	};
 	struct wh_address to;

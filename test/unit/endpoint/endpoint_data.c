@@ -11,7 +11,7 @@
 const char wh_suite_name[] = "endpoint_data";
 
 /* A data packet of the first chunk, of 4096 bytes; `damage` is done to its last byte. */
-static void give_data(struct house *house, uint32_t cid, uint64_t serial, uint16_t index,
+static void give_data(struct house *house, uint32_t cid, uint64_t pn, uint16_t index,
 	uint8_t content, uint8_t damage, const struct wh_address *from)
 {
 	static uint8_t bytes[WH_HEAD_BYTES + 1408];
@@ -19,7 +19,7 @@ static void give_data(struct house *house, uint32_t cid, uint64_t serial, uint16
 	struct wh_packet packet = {
 		.type = WH_PACKET_DATA,
 		.cid = cid,
-		.serial = serial,
+		.pn = pn,
 		.payload = payload,
 		.data = {.index = index, .k = 3, .payload_bytes = index < 2 ? 1408 : 1280},
 	};

@@ -98,9 +98,9 @@ static void test_token(void)
 		{.type = WH_PACKET_RELEASE,
 			.release = {.stage = WH_RELEASE_ABORT, .status = WH_STATUS_INTERRUPTED}},
 		{.type = WH_PACKET_RELEASE,
-			.release = {.stage = WH_RELEASE_REQUEST, .serial_end = 1000}},
-		{.type = WH_PACKET_TRANS_STATE, .serial = WH_SERIAL_MAX - 1},
-		{.type = WH_PACKET_ACK2, .serial = WH_SERIAL_MAX - 1},
+			.release = {.stage = WH_RELEASE_REQUEST, .pn_end = 1000}},
+		{.type = WH_PACKET_TRANS_STATE, .pn = WH_PN_MAX - 1},
+		{.type = WH_PACKET_ACK2, .pn = WH_PN_MAX - 1},
 	};
 
 	for (uint32_t i = 0; i < sizeof(packet) / sizeof(packet[0]); i++) {

@@ -162,7 +162,7 @@ static void test_made_up(void)
 		give_bytes(&house, answer, sizeof(answer), &bob);
 		answer[at] ^= 1;
 	}
-	for (uint32_t at = 8 + 80; at < 8 + 88; at++) { /* the first serial */
+	for (uint32_t at = 8 + 80; at < 8 + 88; at++) { /* the first packet number */
 		answer[at] ^= 1;
 		give_bytes(&house, answer, sizeof(answer), &bob);
 		answer[at] ^= 1;

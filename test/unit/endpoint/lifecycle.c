@@ -44,7 +44,7 @@ static struct wh_open_params params_of(const struct wh_session_config *config)
 		.chunk_bytes = config->chunk_bytes,
 		.window_pkts = config->window_pkts,
 		.period_us = 10000,
-		.first_serial = FIRST,
+		.first_pn = FIRST,
 		.object_bytes = WH_OBJECT_BYTES_UNKNOWN,
 	};
 }
@@ -98,9 +98,9 @@ static void test_table_bytes_are_exact(void)
 struct rig {
 	uint8_t *memory;
 	struct wh_session *session;
-	uint64_t serial;
+	uint64_t pn;
 	uint64_t transmission;
-	uint64_t state_serial;
+	uint64_t state_pn;
 };
 
 /* Without memory. */
@@ -109,13 +109,13 @@ static void rig_open_virtual(struct rig *rig)
 	struct wh_session_config config = config_with(NULL, 8192, 4, 64);
 
 	config.payload_virtual = true;
-	*rig = (struct rig){.serial = FIRST, .session = make(WH_RECEIVER, &config)};
+	*rig = (struct rig){.pn = FIRST, .session = make(WH_RECEIVER, &config)};
 	CU_ASSERT_PTR_NOT_NULL_FATAL(rig->session);
 }
 
 static void rig_open(struct rig *rig)
 {
-	*rig = (struct rig){.memory = aligned_alloc(WH_CHUNK_ALIGN, 4 * 8192), .serial = FIRST};
+	*rig = (struct rig){.memory = aligned_alloc(WH_CHUNK_ALIGN, 4 * 8192), .pn = FIRST};
 
 	struct wh_session_config config = config_with(rig->memory, 8192, 4, 64);
 
@@ -137,7 +137,7 @@ static void give_data(struct rig *rig, uint32_t chunk, uint16_t index, uint16_t 
 	const struct wh_packet packet = {
 		.type = WH_PACKET_DATA,
 		.cid = CID,
-		.serial = rig->serial++,
+		.pn = rig->pn++,
 		.payload = rig->memory == NULL ? NULL : payload,
 		.data =
 			{
@@ -207,7 +207,7 @@ static void test_virtual_payload_is_received(void)
 	CU_ASSERT_PTR_NULL(chunk->data);
 	CU_ASSERT_EQUAL(chunk->bytes, PAYLOAD + 7);
 	CU_ASSERT_EQUAL(wh_session_moved_bytes(rig.session), PAYLOAD + 7);
-	rig.serial--;
+	rig.pn--;
 	give_data(&rig, 0, 1, 2, 7);
 	CU_ASSERT_EQUAL(wh_session_stats(rig.session).duplicate_pkts, 1);
 	give_data(&rig, 1, 0, 2, PAYLOAD - 1);
@@ -221,7 +221,7 @@ static void give_trans_state(struct rig *rig, uint64_t now_tsc, uint64_t upper, 
 	const struct wh_packet packet = {
 		.type = WH_PACKET_TRANS_STATE,
 		.cid = CID,
-		.serial = rig->state_serial++,
+		.pn = rig->state_pn++,
 		.trans_state = {.lower = FIRST, .upper = upper, .queued_pkts = queued},
 	};
 
@@ -293,7 +293,7 @@ static void test_data_is_progress(void)
 			struct wh_packet packet = {
 				.type = WH_PACKET_DATA,
 				.cid = CID,
-				.serial = FIRST,
+				.pn = FIRST,
 				.payload = rig.memory,
 				.data = {.k = 2, .payload_bytes = PAYLOAD},
 			};
@@ -398,14 +398,17 @@ static uint32_t count_pairs(struct sender *sender, const uint32_t *bytes, uint32
 	return pairs;
 }
 
-/* The receiver has all below `lower`, and of the next `cover` serials all but the first `hole`. */
+/*
+ * The receiver has all below `lower`, and of the next `cover` packet numbers all but the first
+ * `hole`.
+ */
 static void give_rcv_state(
-	struct sender *sender, uint64_t lower, uint32_t cover, uint32_t hole, uint64_t serial)
+	struct sender *sender, uint64_t lower, uint32_t cover, uint32_t hole, uint64_t pn)
 {
 	const struct wh_packet packet = {
 		.type = WH_PACKET_RCV_STATE,
 		.cid = wh_session_cid(sender->session),
-		.serial = serial,
+		.pn = pn,
 		.rcv_state =
 			{
 				.lower = lower,
@@ -446,7 +449,7 @@ static void test_acked_bytes(void)
 	count_pairs(&sender, chunks, 2);
 	CU_ASSERT_EQUAL_FATAL(wh_session_stats(sender.session).sent_pkts, 4);
 
-	uint64_t first = wh_session_params(sender.session)->first_serial;
+	uint64_t first = wh_session_params(sender.session)->first_pn;
 
 	for (uint32_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
 		give_rcv_state(
@@ -459,7 +462,7 @@ static void test_acked_bytes(void)
 	sender_close(&sender);
 }
 
-/* UDT's window opens with two packets; of a serial of 16 and the next it makes a pair. */
+/* UDT's window opens with two packets; of a packet number of 16 and the next it makes a pair. */
 static void test_pairs_are_of_full_packets(void)
 {
 	static const uint32_t full[] = {2 * PAYLOAD};
@@ -472,7 +475,7 @@ static void test_pairs_are_of_full_packets(void)
 
 		sender_open(&sender, "udt", seed);
 
-		bool in_turn = wh_session_params(sender.session)->first_serial % 16 == 0;
+		bool in_turn = wh_session_params(sender.session)->first_pn % 16 == 0;
 
 		CU_ASSERT_EQUAL(
 			count_pairs(&sender, is_full ? full : short_last, 1), is_full && in_turn);
@@ -608,7 +611,7 @@ static void test_counters_of_both_cores(void)
 	/* Seven wait in the inbox of the smallest window, and no more. */
 	for (uint64_t i = 0; i < 9; i++) {
 		const struct wh_packet warning = {
-			.type = WH_PACKET_DELAY_WARNING, .cid = stray.cid, .serial = i};
+			.type = WH_PACKET_DELAY_WARNING, .cid = stray.cid, .pn = i};
 
 		wh_session_input(sender.session, NOW, NOW, &warning);
 	}
@@ -653,7 +656,7 @@ static uint64_t stalled_after_s(uint32_t queued_chunks)
 	sender_open(&sender, "fixed", 1);
 	count_pairs(&sender, &bytes, 1);
 
-	uint64_t first = wh_session_params(sender.session)->first_serial;
+	uint64_t first = wh_session_params(sender.session)->first_pn;
 	struct wh_packet packet = {
 		.type = WH_PACKET_RCV_STATE,
 		.cid = wh_session_cid(sender.session),
@@ -673,7 +676,7 @@ static uint64_t stalled_after_s(uint32_t queued_chunks)
 	while (wh_session_outcome(sender.session) == WH_STATUS_PENDING && ++second < 10000) {
 		uint64_t now_tsc = NOW + second * HZ;
 
-		packet.serial = second;
+		packet.pn = second;
 		wh_session_input(sender.session, now_tsc, now_tsc, &packet);
 		wh_session_poll(sender.session, now_tsc);
 	}

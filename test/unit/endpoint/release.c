@@ -66,7 +66,7 @@ static void tell(struct wh_session *session, uint64_t now_tsc, enum wh_release_s
 	const struct wh_packet packet = {
 		.type = WH_PACKET_RELEASE,
 		.cid = CID,
-		.serial = 1,
+		.pn = 1,
 		.release = {.stage = (uint8_t)stage, .status = WH_STATUS_VERIFIED},
 	};
 

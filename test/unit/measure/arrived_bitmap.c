@@ -13,20 +13,20 @@ static uint64_t come(struct wh_arrived_bitmap *bitmap, uint64_t from, uint64_t e
 {
 	uint64_t due = 0;
 
-	for (uint64_t serial = from; serial < end; serial++)
-		if (wh_arrived_bitmap_arrive(bitmap, FIRST + serial) && due == 0)
-			due = serial + 1;
+	for (uint64_t pn = from; pn < end; pn++)
+		if (wh_arrived_bitmap_arrive(bitmap, FIRST + pn) && due == 0)
+			due = pn + 1;
 	return due;
 }
 
-static bool has(const struct wh_bitmap *taken, uint64_t serial)
+static bool has(const struct wh_bitmap *taken, uint64_t pn)
 {
-	uint64_t i = FIRST + serial - taken->first;
+	uint64_t i = FIRST + pn - taken->first;
 
 	return taken->bits[i / 64] >> i % 64 & 1;
 }
 
-/* Serials of the bitmap that did not come. */
+/* Packet numbers of the bitmap that did not come. */
 static uint32_t missing(const struct wh_bitmap *taken)
 {
 	uint32_t count = 0;
@@ -89,7 +89,7 @@ static void test_fewer_than_n(void)
 	CU_ASSERT_EQUAL(missing(&taken), 0);
 }
 
-/* By serials and not by arrivals: the gap counts. */
+/* By packet numbers and not by arrivals: the gap counts. */
 static void test_gaps(void)
 {
 	struct wh_arrived_bitmap bitmap;
@@ -148,8 +148,8 @@ static void test_reordering(void)
 
 	/* 1024 and more behind is forgotten, and is not taken for what came after it. */
 	CU_ASSERT_EQUAL(come(&bitmap, 128 + 2048, 128 + 2049), 128 + 2049);
-	for (uint64_t serial = 0; serial <= 128 + 2048 - 1024; serial++)
-		wh_arrived_bitmap_arrive(&bitmap, FIRST + serial);
+	for (uint64_t pn = 0; pn <= 128 + 2048 - 1024; pn++)
+		wh_arrived_bitmap_arrive(&bitmap, FIRST + pn);
 	assert_taken(&bitmap, &taken, 128 + 2049 - 64, 64);
 	CU_ASSERT_EQUAL(taken.bits[0], UINT64_C(1) << 63);
 }

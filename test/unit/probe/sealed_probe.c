@@ -25,7 +25,7 @@ static struct {
 	uint8_t *packet[RECORDS]; /* to the server */
 	uint32_t length[RECORDS];
 	uint32_t packets;
-	uint64_t next_serial[2]; /* each way: none comes twice */
+	uint64_t next_pn[2]; /* each way: none comes twice */
 	struct wh_prng prng;
 } seen;
 
@@ -39,13 +39,13 @@ static void forget(void)
 
 static void assert_sealed(bool to_server, const uint8_t *bytes, uint32_t length)
 {
-	uint64_t serial;
+	uint64_t pn;
 
 	CU_ASSERT_FATAL(length >= WH_HEAD_BYTES);
 	CU_ASSERT_EQUAL(bytes[WH_KEY_OFFSET], WH_KEY_SEALED);
-	memcpy(&serial, bytes + 8, sizeof(serial));
-	CU_ASSERT(serial >= seen.next_serial[to_server]);
-	seen.next_serial[to_server] = serial + 1;
+	memcpy(&pn, bytes + 8, sizeof(pn));
+	CU_ASSERT(pn >= seen.next_pn[to_server]);
+	seen.next_pn[to_server] = pn + 1;
 }
 
 static bool record(struct probe_rig *rig, bool to_server, uint8_t *bytes, uint32_t *length)

@@ -74,7 +74,7 @@ static void test_deaf(void)
 		.capacity_pps = 20,
 		.rtt_tsc = 30};
 	struct wh_loss_event loss = {
-		.now_tsc = 2, .lost_pkts = 9, .last_lost_serial = 8, .sent_end = 10};
+		.now_tsc = 2, .lost_pkts = 9, .last_lost_pn = 8, .sent_end = 10};
 	struct wh_delay_event delay = {.now_tsc = 3, .sent_end = 10};
 	struct wh_bitmap_event bitmap = {.now_tsc = 4, .finding = WH_BITMAP_CONGESTED};
 	struct wh_tick_event tick = {.now_tsc = 4, .sent_pkts_total = 10};

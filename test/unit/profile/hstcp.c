@@ -81,11 +81,11 @@ static void round_trip(struct rig *rig)
 	rig->sent_end = rig->acked_pkts + (uint64_t)window(rig);
 }
 
-static void lose(struct rig *rig, uint64_t serial)
+static void lose(struct rig *rig, uint64_t pn)
 {
 	struct wh_loss_event event = {.now_tsc = rig->now_tsc,
 		.lost_pkts = 1,
-		.last_lost_serial = serial,
+		.last_lost_pn = pn,
 		.sent_end = rig->sent_end};
 
 	WH_CONTROL_TELL(&rig->control, on_loss, &event);
@@ -183,8 +183,8 @@ static void test_one_cut_in_a_round_trip(void)
 
 	double kept = window(&rig);
 
-	for (uint64_t serial = rig.acked_pkts; serial < rig.sent_end; serial++)
-		lose(&rig, serial);
+	for (uint64_t pn = rig.acked_pkts; pn < rig.sent_end; pn++)
+		lose(&rig, pn);
 	CU_ASSERT_EQUAL(window(&rig), kept);
 	rig.sent_end++;
 	lose(&rig, rig.sent_end - 1);

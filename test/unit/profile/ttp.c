@@ -268,7 +268,7 @@ static void test_deaf(void)
 	struct wh_control_config config = config_at(100 * MBPS);
 	struct wh_control control = control_at(&config);
 	struct wh_feedback_event feedback = {.acked_pkts = 5, .arrival_pps = 10, .rtt_tsc = 30};
-	struct wh_loss_event loss = {.lost_pkts = 9, .last_lost_serial = 8, .sent_end = 10};
+	struct wh_loss_event loss = {.lost_pkts = 9, .last_lost_pn = 8, .sent_end = 10};
 	struct wh_delay_event delay = {.now_tsc = 3, .sent_end = 10};
 	struct wh_tick_event tick = {.now_tsc = 4, .sent_pkts_total = 10};
 

@@ -16,7 +16,7 @@ const char wh_suite_name[] = "udt";
 #define MS           UINT64_C(1000000)
 #define PACKET_BYTES 1500
 
-/* Serials sent when the flow's slow start ends. */
+/* Packet numbers sent when the flow's slow start ends. */
 #define FIRST_SENT_END 1000
 
 static void set(struct wh_control_config *config, const char *option, double value)
@@ -147,7 +147,7 @@ static void test_slow_start_ends(void)
 		CU_ASSERT_EQUAL(freeze_of(&control), 17 * MS);
 		CU_ASSERT_EQUAL(view.rate_pps, 500.0);
 		CU_ASSERT_EQUAL(view.last_decrease_pps, 0.0);
-		CU_ASSERT_EQUAL(view.last_dec_serial, 199);
+		CU_ASSERT_EQUAL(view.last_dec_pn, 199);
 		CU_ASSERT_EQUAL(view.decrease_count, 1);
 		CU_ASSERT_EQUAL(view.e, 4);
 		CU_ASSERT_EQUAL(view.decreases, 0);
@@ -430,14 +430,14 @@ static void test_epoch(void)
 	struct wh_control control = flow(&config, 1000, 0);
 	uint64_t interval_fp = UINT64_C(1125000) << 20;
 
-	/* Serial 999 was the last sent when the epoch began: still in it. */
+	/* Packet number 999 was the last sent when the epoch began: still in it. */
 	nak(&control, 50 * MS, 1, FIRST_SENT_END - 1, 2000);
 	CU_ASSERT_EQUAL(wh_udt_view(&control).decreases, 0);
 	CU_ASSERT_EQUAL(wh_udt_view(&control).decrease_count, 2);
 	nak(&control, 100 * MS, 1, FIRST_SENT_END, 2000);
 	CU_ASSERT_EQUAL(wh_udt_view(&control).decreases, 1);
 	CU_ASSERT_EQUAL(wh_udt_view(&control).decrease_count, 1);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).last_dec_serial, 1999);
+	CU_ASSERT_EQUAL(wh_udt_view(&control).last_dec_pn, 1999);
 	CU_ASSERT_EQUAL(interval_of(&control), interval_fp);
 
 	for (uint32_t dc = 2; dc <= 70; dc++) {
@@ -449,7 +449,7 @@ static void test_epoch(void)
 		CU_ASSERT_EQUAL(view.decrease_count, dc);
 		CU_ASSERT_EQUAL(view.decreases, 1 + taken);
 		CU_ASSERT_EQUAL(view.e, 4 + taken);
-		CU_ASSERT_EQUAL(view.last_dec_serial, 1999);    /* 2^e does not begin an epoch */
+		CU_ASSERT_EQUAL(view.last_dec_pn, 1999);        /* 2^e does not begin an epoch */
 		CU_ASSERT_EQUAL(freeze_of(&control), 110 * MS); /* nor freeze */
 		CU_ASSERT_EQUAL(view.freezes, 2);
 		if (dc == 16) {
@@ -462,7 +462,7 @@ static void test_epoch(void)
 	nak(&control, 300 * MS, 1, 2000, 9000); /* a new epoch: e and dc start over */
 	CU_ASSERT_EQUAL(wh_udt_view(&control).decrease_count, 1);
 	CU_ASSERT_EQUAL(wh_udt_view(&control).e, 4);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).last_dec_serial, 8999);
+	CU_ASSERT_EQUAL(wh_udt_view(&control).last_dec_pn, 8999);
 	for (uint32_t dc = 2; dc <= 16; dc++) {
 		CU_ASSERT_EQUAL(wh_udt_view(&control).decreases, 5);
 		nak(&control, 301 * MS, 1, 8999, 9500);
@@ -502,7 +502,7 @@ static void test_delay_warning(void)
 	warn(&control, 50 * MS, 1500);
 	CU_ASSERT_EQUAL(wh_udt_view(&control).e, 4);
 	CU_ASSERT_EQUAL(wh_udt_view(&control).decrease_count, 1);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).last_dec_serial, 1499);
+	CU_ASSERT_EQUAL(wh_udt_view(&control).last_dec_pn, 1499);
 	nak(&control, 51 * MS, 1, 1499, 1600);
 	CU_ASSERT_EQUAL(wh_udt_view(&control).decrease_count, 2);
 
@@ -631,7 +631,7 @@ static void test_spare_single_loss(void)
 	nak(&control, 50 * MS, 1, 1200, 1500);
 	CU_ASSERT_EQUAL(interval_of(&control), UINT64_C(1000000) << 20);
 	CU_ASSERT_EQUAL(freeze_of(&control), SYN);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).last_dec_serial, FIRST_SENT_END - 1);
+	CU_ASSERT_EQUAL(wh_udt_view(&control).last_dec_pn, FIRST_SENT_END - 1);
 	CU_ASSERT_EQUAL(wh_udt_view(&control).decrease_count, 1);
 	tick(&control, 100); /* 2 of 100 */
 	WH_ASSERT_NEAR(wh_udt_view(&control).loss_rate, 0.0025, 1e-12);
@@ -644,7 +644,7 @@ static void test_spare_single_loss(void)
 	/* The second, single or the same packet again, begins the epoch. */
 	nak(&control, 60 * MS, 1, 1200, 1700);
 	CU_ASSERT_EQUAL(wh_udt_view(&control).decreases, 1);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).last_dec_serial, 1699);
+	CU_ASSERT_EQUAL(wh_udt_view(&control).last_dec_pn, 1699);
 	CU_ASSERT_EQUAL(freeze_of(&control), 70 * MS);
 
 	/* Then it starts over: one free, unless more than one packet was lost. */

@@ -50,13 +50,12 @@ static void end_way(struct way *way, bool to_acceptor)
 	wh_secret_free(way->memory[1], memory_bytes(to_acceptor));
 }
 
-static void write_packet(
-	uint8_t *packet, enum wh_packet_type type, uint64_t serial, uint64_t number)
+static void write_packet(uint8_t *packet, enum wh_packet_type type, uint64_t pn, uint64_t number)
 {
 	memset(packet, 0, PACKET_BYTES);
 	packet[0] = WH_WIRE_VERSION;
 	packet[1] = (uint8_t)type;
-	memcpy(packet + 8, &serial, sizeof(serial));
+	memcpy(packet + 8, &pn, sizeof(pn));
 	memcpy(packet + 16, &number, sizeof(number));
 	for (uint32_t i = 0; i < BODY; i++)
 		packet[WH_HEAD_BYTES + i] = (uint8_t)(3 * i);
@@ -90,7 +89,7 @@ static void test_round(void)
 	CU_ASSERT_EQUAL(packet[KEY_AT], WH_KEY_SEALED);
 	CU_ASSERT_NOT_EQUAL(packet[WH_HEAD_BYTES + 1], 3);
 	CU_ASSERT(opens(&way, packet));
-	/* A retransmission: the same serial and body, and nothing of it is the same. */
+	/* A retransmission: the same packet number and body, and nothing of it is the same. */
 	close_data(&way, 1, again);
 	CU_ASSERT(opens(&way, again));
 	for (uint32_t at = WH_TAG_OFFSET; at < PACKET_BYTES; at += 16)

@@ -80,8 +80,8 @@ static void test_life(void)
 	wh_sadb_free(&sadb);
 }
 
-/* Serials of what the SA itself closes never come twice. */
-static void test_serials(void)
+/* Packet numbers of what the SA itself closes never come twice. */
+static void test_pns(void)
 {
 	struct wh_sadb sadb;
 
@@ -90,7 +90,7 @@ static void test_serials(void)
 	struct wh_sa *sa = sa_in(&sadb, &plain);
 
 	for (uint64_t i = 0; i < 10; i++)
-		CU_ASSERT_EQUAL(wh_sa_next_serial(sa), i);
+		CU_ASSERT_EQUAL(wh_sa_next_pn(sa), i);
 	wh_sadb_free(&sadb);
 }
 
@@ -231,7 +231,7 @@ static void test_cores(void)
 CU_TestInfo wh_tests[] = {
 	{"numbers", test_numbers},
 	{"life", test_life},
-	{"serials", test_serials},
+	{"pns", test_pns},
 	{"derive", test_derive},
 	{"cores", test_cores},
 	CU_TEST_INFO_NULL,

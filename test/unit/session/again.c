@@ -25,7 +25,7 @@ static const struct wh_address peer = {.family = WH_IPV4, .ip = {192, 0, 2, 1}, 
 struct rig {
 	uint64_t now_tsc;
 	struct wh_session *session;
-	uint64_t first; /* serial */
+	uint64_t first; /* packet number */
 	uint64_t sent;  /* new ones, by the last turn */
 	uint64_t again;
 	uint64_t last_again; /* counted from `first` */
@@ -56,7 +56,7 @@ static void take(struct rig *rig, const struct wh_out *out)
 		wh_packet_decode_virtual(out->head, out->payload_bytes, &packet), WH_WIRE_OK);
 	if (packet.flags & WH_FLAG_RETRANSMISSION) {
 		rig->again++;
-		rig->last_again = packet.serial - rig->first;
+		rig->last_again = packet.pn - rig->first;
 	} else {
 		rig->sent++;
 	}
@@ -113,7 +113,7 @@ static void rig_open(struct rig *rig, const char *profile, const char *option, d
 	rig->session = wh_session_open(&config, &peer, "stream", WH_OBJECT_BYTES_UNKNOWN);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(rig->session);
 	wh_connect_begin(rig->session, NOW, SENDER, 7);
-	rig->first = wh_session_params(rig->session)->first_serial;
+	rig->first = wh_session_params(rig->session)->first_pn;
 	give(rig, &accept);
 	turn(rig);
 }
@@ -124,12 +124,12 @@ static void rig_close(struct rig *rig, uint64_t bad_pkts)
 	wh_session_destroy(rig->session);
 }
 
-/* All below `lower` has come, and of [from, end) all; counted from the first serial. */
-static void say(struct rig *rig, uint64_t serial, uint64_t lower, uint64_t from, uint64_t end)
+/* All below `lower` has come, and of [from, end) all; counted from the first packet number. */
+static void say(struct rig *rig, uint64_t pn, uint64_t lower, uint64_t from, uint64_t end)
 {
 	struct wh_packet packet = {
 		.type = WH_PACKET_RCV_STATE,
-		.serial = serial,
+		.pn = pn,
 		.rcv_state =
 			{
 				.lower = rig->first + lower,
@@ -205,7 +205,7 @@ static void test_not_covered(void)
 	struct rig rig;
 	struct wh_packet packet = {
 		.type = WH_PACKET_RCV_STATE,
-		.serial = 9,
+		.pn = 9,
 		.rcv_state = {.upper = WINDOW, .chunk_upper = CHUNKS, .buffer_chunks = CHUNKS},
 	};
 
@@ -245,13 +245,13 @@ static void test_liar(void)
 		CU_ASSERT(rig.again <= 2 * PKTS);
 	}
 	CU_ASSERT_EQUAL(again, 20 * 2 * PKTS);
-	say(&rig, WH_SERIAL_MAX - 1, 0, 1, 1);
+	say(&rig, WH_PN_MAX - 1, 0, 1, 1);
 	step(&rig, 20);
-	CU_ASSERT_EQUAL(rig.heard_end, WH_SERIAL_MAX);
+	CU_ASSERT_EQUAL(rig.heard_end, WH_PN_MAX);
 	rig_close(&rig, 0);
 }
 
-/* The window is one of serials: with the first missing, nothing goes beyond it. */
+/* The window is one of packet numbers: with the first missing, nothing goes beyond it. */
 static void test_span(void)
 {
 	struct rig rig;
@@ -271,11 +271,11 @@ static void test_span(void)
 }
 
 /* An acknowledgement says of one packet that it has come, and `lower` does not count. */
-static void ack(struct rig *rig, uint64_t serial, uint64_t packet)
+static void ack(struct rig *rig, uint64_t pn, uint64_t packet)
 {
 	struct wh_packet state = {
 		.type = WH_PACKET_RCV_STATE,
-		.serial = serial,
+		.pn = pn,
 		.rcv_state =
 			{
 				.lower = rig->first + packet,
@@ -330,7 +330,7 @@ CU_TestInfo wh_tests[] = {
 	{"an old state", test_old_state},
 	{"not covered", test_not_covered},
 	{"a lie about the count", test_liar},
-	{"a window of serials", test_span},
+	{"a window of packet numbers", test_span},
 	{"by timers", test_timed},
 	CU_TEST_INFO_NULL,
 };

@@ -22,11 +22,11 @@ static const struct wh_address peer = {.family = WH_IPV4, .ip = {192, 0, 2, 1}, 
 
 struct rig {
 	uint64_t now_tsc;
-	uint64_t trans_serial;
+	uint64_t trans_pn;
 	struct wh_session *session;
 	struct wh_packet said; /* the last state ... */
 	uint32_t states;       /* ... of so many ... */
-	uint64_t serial[STATES];
+	uint64_t pn[STATES];
 	uint64_t at_tsc[STATES]; /* ... which came then */
 	uint32_t naks;
 };
@@ -67,7 +67,7 @@ static void take(struct rig *rig, const struct wh_out *out)
 	if (packet.type != WH_PACKET_RCV_STATE || rig->states == STATES)
 		return;
 	rig->said = packet;
-	rig->serial[rig->states] = packet.serial;
+	rig->pn[rig->states] = packet.pn;
 	rig->at_tsc[rig->states++] = rig->now_tsc;
 }
 
@@ -90,14 +90,14 @@ static void run(struct rig *rig, uint64_t ms)
 	}
 }
 
-static void give(struct rig *rig, uint64_t serial)
+static void give(struct rig *rig, uint64_t pn)
 {
 	struct wh_packet packet = {
 		.type = WH_PACKET_DATA,
 		.cid = CID,
-		.serial = serial,
-		.data = {.chunk = (uint32_t)(serial / 128),
-			.index = (uint16_t)(serial % 128),
+		.pn = pn,
+		.data = {.chunk = (uint32_t)(pn / 128),
+			.index = (uint16_t)(pn % 128),
 			.k = 128,
 			.payload_bytes = PAYLOAD},
 	};
@@ -110,7 +110,7 @@ static void tell(struct rig *rig, uint64_t upper, uint64_t heard_end, uint32_t h
 	struct wh_packet packet = {
 		.type = WH_PACKET_TRANS_STATE,
 		.cid = CID,
-		.serial = rig->trans_serial++,
+		.pn = rig->trans_pn++,
 		.trans_state = {.upper = upper,
 			.heard_end = heard_end,
 			.queued_pkts = 1,
@@ -126,21 +126,24 @@ static void rig_close(struct rig *rig)
 	wh_session_destroy(rig->session);
 }
 
-/* 10 packets a millisecond: a state each 5.001 ms, of serials in a row, and no NAK for the gap. */
+/*
+ * 10 packets a millisecond: a state each 5.001 ms, of packet numbers in a row, and no NAK for the
+ * gap.
+ */
 static void test_busy(void)
 {
 	struct rig rig;
 
 	rig_open(&rig, "pxp", NULL, 0);
-	for (uint64_t serial = 0; serial < 1000; serial++) {
-		if (serial != 3)
-			give(&rig, serial);
+	for (uint64_t pn = 0; pn < 1000; pn++) {
+		if (pn != 3)
+			give(&rig, pn);
 		rig.now_tsc += MS / 10;
 		turn(&rig);
 	}
 	CU_ASSERT_EQUAL(rig.states, 20);
 	for (uint32_t i = 1; i < rig.states; i++) {
-		CU_ASSERT_EQUAL(rig.serial[i], rig.serial[i - 1] + 1);
+		CU_ASSERT_EQUAL(rig.pn[i], rig.pn[i - 1] + 1);
 		CU_ASSERT_EQUAL(rig.at_tsc[i] - rig.at_tsc[i - 1], 51 * MS / 10);
 	}
 	CU_ASSERT_EQUAL(rig.naks, 0);
@@ -152,7 +155,9 @@ static void test_busy(void)
 	rig_close(&rig);
 }
 
-/* Without news one is sent and one skipped, then one sent and two skipped: serials count on. */
+/*
+ * Without news one is sent and one skipped, then one sent and two skipped: packet numbers count on.
+ */
 static void test_quiet(void)
 {
 	static const uint64_t ahead[] = {2, 3, 3, 3, 3};
@@ -165,18 +170,18 @@ static void test_quiet(void)
 	first = rig.states - 1;
 	run(&rig, 100);
 	CU_ASSERT_FATAL(rig.states > first + 6);
-	CU_ASSERT_EQUAL(rig.serial[first + 1], rig.serial[first] + 1);
+	CU_ASSERT_EQUAL(rig.pn[first + 1], rig.pn[first] + 1);
 	for (uint32_t i = 0; i < 5; i++) {
 		uint32_t at = first + 2 + i;
 		uint64_t span_tsc = rig.at_tsc[at] - rig.at_tsc[at - 1];
 
-		CU_ASSERT_EQUAL(rig.serial[at] - rig.serial[at - 1], ahead[i]);
+		CU_ASSERT_EQUAL(rig.pn[at] - rig.pn[at - 1], ahead[i]);
 		CU_ASSERT_EQUAL(span_tsc, ahead[i] * 51 * MS / 10);
 	}
 	rig_close(&rig);
 }
 
-/* All is known and nothing to come: heartbeats, whose serials count as well. */
+/* All is known and nothing to come: heartbeats, whose packet numbers count as well. */
 static void test_rest(void)
 {
 	struct rig rig;
@@ -186,11 +191,11 @@ static void test_rest(void)
 	give(&rig, 0);
 	run(&rig, 6);
 	rig.session->rx.peer_queued_pkts = 0;
-	rig.session->rx.acked_end = rig.session->control_serial[WH_PACKET_RCV_STATE];
+	rig.session->rx.acked_end = rig.session->control_pn[WH_PACKET_RCV_STATE];
 	before = rig.states;
 	run(&rig, 300);
 	CU_ASSERT_EQUAL_FATAL(rig.states, before + 2); /* after 100 and 200 ms */
-	CU_ASSERT_EQUAL(rig.serial[before + 1] - rig.serial[before], 200 / 5);
+	CU_ASSERT_EQUAL(rig.pn[before + 1] - rig.pn[before], 200 / 5);
 	rig_close(&rig);
 }
 
@@ -238,11 +243,11 @@ static void test_round_trip(void)
 
 	rig_open(&rig, "pxp", NULL, 0);
 	session = rig.session;
-	for (uint64_t serial = 0; rig.states < 5; serial++) {
-		give(&rig, serial);
+	for (uint64_t pn = 0; rig.states < 5; pn++) {
+		give(&rig, pn);
 		run(&rig, 1);
 	}
-	CU_ASSERT_EQUAL(rig.said.serial, 4);
+	CU_ASSERT_EQUAL(rig.said.pn, 4);
 	rig.now_tsc = rig.at_tsc[4] + 10 * MS;
 	tell(&rig, 0, 5, 3000);
 	CU_ASSERT_EQUAL(session->rtt.samples, 1);
@@ -263,10 +268,10 @@ static void test_lies(void)
 	give(&rig, 0);
 	run(&rig, 6);
 	tell(&rig, 1, UINT64_MAX, 0);
-	tell(&rig, 1, rig.session->control_serial[WH_PACKET_RCV_STATE] + 1, 0);
+	tell(&rig, 1, rig.session->control_pn[WH_PACKET_RCV_STATE] + 1, 0);
 	CU_ASSERT_EQUAL(wh_session_stats(rig.session).bad_window_pkts, 2);
 	CU_ASSERT_EQUAL(rig.session->rx.acked_end, 0);
-	tell(&rig, 1, rig.session->control_serial[WH_PACKET_RCV_STATE], UINT32_MAX);
+	tell(&rig, 1, rig.session->control_pn[WH_PACKET_RCV_STATE], UINT32_MAX);
 	CU_ASSERT_EQUAL(rig.session->rtt.samples, 0);
 	rig_close(&rig);
 }
@@ -313,8 +318,8 @@ static void test_ack_in_order(void)
 	rig_open(&rig, "pack", NULL, 0);
 	run(&rig, 10);
 	before = rig.states;
-	for (uint64_t serial = 1; serial <= 3; serial++) {
-		give(&rig, serial);
+	for (uint64_t pn = 1; pn <= 3; pn++) {
+		give(&rig, pn);
 		turn(&rig);
 		CU_ASSERT_EQUAL(said->lower, 0);
 		CU_ASSERT_EQUAL(said->cover_first, said->cover_end);
@@ -333,7 +338,7 @@ static void test_ack_in_order(void)
 
 /*
  * A copy from so long ago that the packet cannot be outstanding: nobody waits for an answer, and no
- * state could say it, whose serials are within a window. All packets until then have come.
+ * state could say it, whose packet numbers are within a window. All packets until then have come.
  */
 static void test_ancient_copies(void)
 {

@@ -315,12 +315,12 @@ static void test_held_up(void)
 
 static void say(struct pair *pair, struct wh_rcv_state state)
 {
-	uint64_t first = wh_session_params(pair->ends.sender)->first_serial;
+	uint64_t first = wh_session_params(pair->ends.sender)->first_pn;
 	struct wh_packet packet = {
 		.type = WH_PACKET_RCV_STATE,
 		.flags = WH_FLAG_DELIVERY,
 		.cid = WH_RIG_SENDER_CID,
-		.serial = 1000000 + pair->states++,
+		.pn = 1000000 + pair->states++,
 		.rcv_state = state,
 	};
 

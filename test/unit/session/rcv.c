@@ -55,20 +55,19 @@ static void rig_close(struct rig *rig)
 	free(rig->memory);
 }
 
-static struct wh_packet data_packet(uint64_t serial, uint32_t chunk, uint16_t index, uint16_t k)
+static struct wh_packet data_packet(uint64_t pn, uint32_t chunk, uint16_t index, uint16_t k)
 {
 	return (struct wh_packet){
 		.type = WH_PACKET_DATA,
 		.cid = CID,
-		.serial = serial,
+		.pn = pn,
 		.data = {.chunk = chunk, .index = index, .k = k, .payload_bytes = PAYLOAD},
 	};
 }
 
-static void take_data(
-	struct rig *rig, uint64_t serial, uint32_t chunk, uint16_t index, uint8_t content)
+static void take_data(struct rig *rig, uint64_t pn, uint32_t chunk, uint16_t index, uint8_t content)
 {
-	const struct wh_packet packet = data_packet(serial, chunk, index, 3);
+	const struct wh_packet packet = data_packet(pn, chunk, index, 3);
 	struct wh_rx_slot rx_slot;
 
 	wh_session_place(rig->session, &packet, &rx_slot);
@@ -76,10 +75,9 @@ static void take_data(
 	wh_session_take(&rx_slot, NOW, NOW);
 }
 
-static uint8_t *place_of(
-	struct rig *rig, uint64_t serial, uint32_t chunk, uint16_t index, uint16_t k)
+static uint8_t *place_of(struct rig *rig, uint64_t pn, uint32_t chunk, uint16_t index, uint16_t k)
 {
-	const struct wh_packet packet = data_packet(serial, chunk, index, k);
+	const struct wh_packet packet = data_packet(pn, chunk, index, k);
 	struct wh_rx_slot rx_slot;
 
 	wh_session_place(rig->session, &packet, &rx_slot);
@@ -108,9 +106,10 @@ static void test_places(void)
 	CU_ASSERT_EQUAL(first[PAYLOAD], 1);                      /* what is there of the second */
 	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST, 0, 0, 3));      /* a duplicate */
 	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 65, 0, 0, 3)); /* beyond the window */
-	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 1, 0, 1, 3));  /* another serial came for it */
-	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 1, 0, 0, 2));  /* of another length */
-	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 1, 4, 0, 3));  /* no credit for it */
+	CU_ASSERT_PTR_NULL(
+		place_of(&rig, FIRST + 1, 0, 1, 3)); /* another packet number came for it */
+	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 1, 0, 0, 2)); /* of another length */
+	CU_ASSERT_PTR_NULL(place_of(&rig, FIRST + 1, 4, 0, 3)); /* no credit for it */
 
 	/* What is there counts once it is taken. */
 	take_data(&rig, FIRST + 1, 0, 0, 0x5a);
@@ -128,7 +127,7 @@ static void test_places(void)
 static void test_rx_slots(void)
 {
 	static const struct {
-		uint64_t serial;
+		uint64_t pn;
 		uint32_t chunk;
 		uint16_t index;
 		uint16_t k;
@@ -149,7 +148,7 @@ static void test_rx_slots(void)
 	take_data(&rig, FIRST, 0, 1, 1);
 	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct wh_packet packet =
-			data_packet(cases[i].serial, cases[i].chunk, cases[i].index, cases[i].k);
+			data_packet(cases[i].pn, cases[i].chunk, cases[i].index, cases[i].k);
 		struct wh_rx_slot rx_slot;
 
 		wh_session_place(rig.session, &packet, &rx_slot);

@@ -73,7 +73,7 @@ static uint64_t give_holes(struct wh_session *session, uint32_t packets)
 		const struct wh_packet packet = {
 			.type = WH_PACKET_DATA,
 			.cid = CID,
-			.serial = 2 * i,
+			.pn = 2 * i,
 			.data = {.chunk = 2 * i / 128,
 				.index = 2 * i % 128,
 				.k = 128,
@@ -150,7 +150,7 @@ static void test_as_ever(void)
 		const struct wh_packet state = {
 			.type = WH_PACKET_TRANS_STATE,
 			.cid = CID,
-			.serial = i,
+			.pn = i,
 			.trans_state = {.queued_pkts = 1},
 		};
 

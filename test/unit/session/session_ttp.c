@@ -85,13 +85,13 @@ static void note_sent(struct pair *pair, const struct wh_packet *packet)
 	if (packet->data.chunk == 0)
 		pair->first_r = packet->data.r;
 	pair->latest_r = packet->data.r;
-	if (packet->serial >= pair->sent_end)
-		pair->sent_end = packet->serial + 1;
+	if (packet->pn >= pair->sent_end)
+		pair->sent_end = packet->pn + 1;
 }
 
 static bool is_lost(struct pair *pair, const struct wh_packet *packet)
 {
-	uint64_t place = packet->serial - pair->ends.first_serial;
+	uint64_t place = packet->pn - pair->ends.first_pn;
 	bool lost = !(packet->flags & WH_FLAG_RETRANSMISSION) && place >= pair->lose_from &&
 		    place < pair->lose_end;
 
@@ -189,7 +189,7 @@ static void test_clean_path(void)
 	CU_ASSERT_EQUAL(view_of(&pair).rate_bps, 800 * MBPS);
 	for (uint32_t i = 0; i < 5; i++) {
 		run_to_bitmap(&pair, i + 1);
-		CU_ASSERT_EQUAL(pair.bitmap.first, pair.ends.first_serial + ends[i] - N);
+		CU_ASSERT_EQUAL(pair.bitmap.first, pair.ends.first_pn + ends[i] - N);
 		CU_ASSERT_EQUAL(pair.bitmap.pkts, N);
 		CU_ASSERT_EQUAL(pair.bitmap.bits[0], UINT32_MAX);
 		CU_ASSERT_EQUAL(view_of(&pair).state, WH_TTP_NO_LOSS);
@@ -300,12 +300,12 @@ static void test_loss_and_congestion(void)
 		pair.lose_end = cases[i].end;
 		run_to_bitmap(&pair, 1);
 		CU_ASSERT_EQUAL(pair.lost, cases[i].end - cases[i].from);
-		CU_ASSERT_EQUAL(pair.bitmap.first, pair.ends.first_serial);
+		CU_ASSERT_EQUAL(pair.bitmap.first, pair.ends.first_pn);
 		CU_ASSERT_EQUAL(pair.bitmap.bits[0], cases[i].bits);
 		CU_ASSERT_EQUAL(view_of(&pair).state, cases[i].state);
 		CU_ASSERT_EQUAL(view_of(&pair).rate_bps, cases[i].rate_bps);
 		run_to_bitmap(&pair, 2);
-		CU_ASSERT_EQUAL(pair.bitmap.first + N, pair.ends.first_serial + N + cases[i].next);
+		CU_ASSERT_EQUAL(pair.bitmap.first + N, pair.ends.first_pn + N + cases[i].next);
 		run_for(&pair, 100 * MS);
 		CU_ASSERT_EQUAL(pair.ends.delivered, 20);
 		CU_ASSERT_EQUAL(pair.naks, 0);
@@ -329,7 +329,7 @@ static void test_fallback(void)
 	pair.lose_end = 140;
 	run_to_bitmap(&pair, 1);
 	/* 139 lost, told of as the 31 that there are bits for; all after the gap has come. */
-	CU_ASSERT_EQUAL(pair.bitmap.first, pair.ends.first_serial + 141 - N);
+	CU_ASSERT_EQUAL(pair.bitmap.first, pair.ends.first_pn + 141 - N);
 	CU_ASSERT_EQUAL(pair.bitmap.bits[0], UINT32_C(1) << 31);
 	CU_ASSERT_EQUAL(view_of(&pair).state, WH_TTP_LOSS);
 	run_for(&pair, 200 * MS);
@@ -407,18 +407,18 @@ static void test_strange_bitmaps(void)
 	uint64_t sent_end = pair.sent_end;
 	struct wh_session_stats before = wh_session_stats(pair.ends.sender);
 
-	give_bitmap(&pair, pair.ends.first_serial - 1, 40, 0);
+	give_bitmap(&pair, pair.ends.first_pn - 1, 40, 0);
 	give_bitmap(&pair, sent_end - 31, 32, 0);
 	give_bitmap(&pair, sent_end, 1, 0);
 	CU_ASSERT_EQUAL(
 		wh_session_stats(pair.ends.sender).bad_window_pkts, before.bad_window_pkts + 3);
-	give_bitmap(&pair, pair.ends.first_serial, 32, 0);
-	give_bitmap(&pair, pair.ends.first_serial + 31, 1, 0);
+	give_bitmap(&pair, pair.ends.first_pn, 32, 0);
+	give_bitmap(&pair, pair.ends.first_pn + 31, 1, 0);
 	CU_ASSERT_EQUAL(wh_session_stats(pair.ends.sender).control_stale_pkts,
 		before.control_stale_pkts + 2);
 	CU_ASSERT_EQUAL(view_of(&pair).bitmaps, 1);
 	CU_ASSERT_EQUAL(view_of(&pair).rate_bps, 820 * MBPS);
-	give_bitmap(&pair, pair.ends.first_serial + 32, 1, 1);
+	give_bitmap(&pair, pair.ends.first_pn + 32, 1, 1);
 	give_bitmap(&pair, sent_end - 32, 32, 0);
 	CU_ASSERT_EQUAL(view_of(&pair).bitmaps, 3);
 	CU_ASSERT_EQUAL(view_of(&pair).rate_bps, 420 * MBPS);
@@ -435,7 +435,7 @@ static void test_strange_bitmaps(void)
 	run_for(&pair, 10 * MS);
 	CU_ASSERT_EQUAL(pair.ends.delivered, 10);
 	CU_ASSERT_EQUAL(pair.bitmaps, 0);
-	give_bitmap(&pair, pair.ends.first_serial, 32, 0);
+	give_bitmap(&pair, pair.ends.first_pn, 32, 0);
 	CU_ASSERT_EQUAL(wh_session_stats(pair.ends.sender).bad_unexpected_pkts, 1);
 	pair_close(&pair);
 }

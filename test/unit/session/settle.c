@@ -37,7 +37,7 @@ struct rig {
 	uint8_t *repair;
 	uint64_t now_tsc;
 	uint64_t transmission;
-	uint64_t trans_serial;
+	uint64_t trans_pn;
 
 	/* What the receiver has said since the rig was asked last. */
 	uint32_t naks;
@@ -96,7 +96,7 @@ static struct wh_packet packet_of(struct rig *rig, uint32_t chunk, uint16_t inde
 	return (struct wh_packet){
 		.type = is_data ? WH_PACKET_DATA : WH_PACKET_REPAIR,
 		.cid = CID,
-		.serial = FIRST + chunk * (K + R) + index,
+		.pn = FIRST + chunk * (K + R) + index,
 		.payload =
 			is_data ? rig->data + index * PAYLOAD : rig->repair + (index - K) * PAYLOAD,
 		.data =
@@ -175,7 +175,7 @@ static bool nothing_delivered(struct rig *rig)
 	return wh_fifo_count(wh_session_deliver_chunks(rig->session)) == 0;
 }
 
-/* The receiver tells that all serials below the end of so many chunks have come. */
+/* The receiver tells that all packet numbers below the end of so many chunks have come. */
 static void expect_all_told(struct rig *rig, uint32_t chunks)
 {
 	CU_ASSERT_EQUAL(rig->state.lower, FIRST + chunks * (K + R));
@@ -358,7 +358,7 @@ static void test_losses_at_the_end(void)
 		const struct wh_packet packet = {
 			.type = WH_PACKET_TRANS_STATE,
 			.cid = CID,
-			.serial = i,
+			.pn = i,
 			.trans_state = {.lower = FIRST, .upper = FIRST + 8},
 		};
 
@@ -406,7 +406,7 @@ static void test_contradictions(void)
 		packet = packet_of(&rig, i == 7 ? 2 : 1, i == 6 ? 7 : 3);
 		switch (i) {
 		case 0:
-			packet.serial++;
+			packet.pn++;
 			break;
 		case 1:
 			packet.data.r = 1;

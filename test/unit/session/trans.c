@@ -31,8 +31,8 @@ struct rig {
 	uint64_t now_tsc;
 	struct wh_session_config config;
 	struct wh_session *session;
-	uint64_t first_serial;
-	uint64_t state_serial;
+	uint64_t first_pn;
+	uint64_t state_pn;
 	uint64_t filled; /* chunks */
 	uint64_t fill_end;
 	bool fill_ends;
@@ -67,7 +67,7 @@ static void rig_open(struct rig *rig, uint64_t rate_bps)
 	rig->session = wh_session_open(&rig->config, &peer, "stream", WH_OBJECT_BYTES_UNKNOWN);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(rig->session);
 	wh_connect_begin(rig->session, NOW, SENDER, 7);
-	rig->first_serial = wh_session_params(rig->session)->first_serial;
+	rig->first_pn = wh_session_params(rig->session)->first_pn;
 	give(rig, &accept);
 }
 
@@ -83,7 +83,7 @@ static void give_state(struct rig *rig, uint64_t lower)
 {
 	struct wh_packet packet = {
 		.type = WH_PACKET_RCV_STATE,
-		.serial = rig->state_serial++,
+		.pn = rig->state_pn++,
 		.rcv_state =
 			{
 				.lower = lower,
@@ -151,7 +151,7 @@ static void run_heard(struct rig *rig, uint64_t span_ms)
 	for (uint64_t at = 0; at < span_ms; at++) {
 		step(rig);
 		if (at % PERIOD_MS == 0)
-			give_state(rig, rig->first_serial + rig->new_pkts);
+			give_state(rig, rig->first_pn + rig->new_pkts);
 	}
 }
 
@@ -224,7 +224,7 @@ static void run_unheard(struct rig *rig, uint64_t span_ms)
 	for (uint64_t at = 0; at < span_ms; at++) {
 		step(rig);
 		if (at % 100 == 0)
-			give_state(rig, rig->first_serial);
+			give_state(rig, rig->first_pn);
 	}
 }
 
@@ -251,7 +251,7 @@ static void test_only_lost_ones_left(void)
 
 	uint64_t at_rate_before_tsc = at_rate_tsc(&rig);
 
-	nak.nak.base = rig.first_serial;
+	nak.nak.base = rig.first_pn;
 	give(&rig, &nak);
 	run_unheard(&rig, 200);
 	CU_ASSERT_EQUAL(rig.again_pkts, 5);

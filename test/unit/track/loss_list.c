@@ -67,7 +67,9 @@ static void test_no_memory(void)
 	wh_loss_list_free(&list);
 }
 
-/* Serials relative to a base; inserts first, then removes; {0, 0} and -1 close. Size is 64. */
+/*
+ * Packet numbers relative to a base; inserts first, then removes; {0, 0} and -1 close. Size is 64.
+ */
 static const struct {
 	const char *what;
 	struct wh_loss_range inserts[4];
@@ -124,10 +126,10 @@ static void expect_edit(const struct wh_loss_list *list, size_t i, uint64_t base
 		CU_ASSERT_TRUE(found);
 		expect_range(&range, base + edits[i].ranges[count].first,
 			base + edits[i].ranges[count].end);
-		for (uint64_t serial = from; serial < range.first; serial++)
-			CU_ASSERT_FALSE(wh_loss_list_contains(list, serial));
-		for (uint64_t serial = range.first; serial < range.end; serial++)
-			CU_ASSERT_TRUE(wh_loss_list_contains(list, serial));
+		for (uint64_t pn = from; pn < range.first; pn++)
+			CU_ASSERT_FALSE(wh_loss_list_contains(list, pn));
+		for (uint64_t pn = range.first; pn < range.end; pn++)
+			CU_ASSERT_TRUE(wh_loss_list_contains(list, pn));
 		from = range.end;
 	}
 	CU_ASSERT_FALSE(wh_loss_list_next(list, base, from, &range));
@@ -138,7 +140,7 @@ static void expect_edit(const struct wh_loss_list *list, size_t i, uint64_t base
 
 static void test_edits(void)
 {
-	/* Every place of the window's bottom in the array, and serials beyond 32 bits. */
+	/* Every place of the window's bottom in the array, and packet numbers beyond 32 bits. */
 	for (uint64_t base = (UINT64_C(1) << 40) - 64; base < UINT64_C(1) << 40; base++) {
 		for (size_t i = 0; i < COUNT(edits); i++) {
 			unsigned int failures = CU_get_number_of_failures();
@@ -149,10 +151,10 @@ static void test_edits(void)
 				wh_loss_list_insert(&list, base + edits[i].inserts[j].first,
 					base + edits[i].inserts[j].end, 100 + j);
 			for (size_t j = 0; edits[i].removes[j] >= 0; j++) {
-				uint64_t serial = base + (uint64_t)edits[i].removes[j];
+				uint64_t pn = base + (uint64_t)edits[i].removes[j];
 
-				CU_ASSERT_TRUE(wh_loss_list_remove(&list, serial));
-				CU_ASSERT_FALSE(wh_loss_list_remove(&list, serial));
+				CU_ASSERT_TRUE(wh_loss_list_remove(&list, pn));
+				CU_ASSERT_FALSE(wh_loss_list_remove(&list, pn));
 			}
 			expect_edit(&list, i, base);
 			wh_loss_list_free(&list);
@@ -164,7 +166,7 @@ static void test_edits(void)
 	}
 }
 
-/* A serial a window away has the same position and is another. */
+/* A packet number a window away has the same position and is another. */
 static void test_a_window_away(void)
 {
 	struct wh_loss_list list;
@@ -294,7 +296,7 @@ static void test_longest_due_first(void)
 	wh_loss_list_free(&list);
 }
 
-/* The naive model: the state of every serial, by serial & mask. */
+/* The naive model: the state of every packet number, by packet number & mask. */
 #define MODEL_SIZE_MAX 8192
 
 struct model_entry {
@@ -314,14 +316,14 @@ static struct {
 	uint64_t lost_pkts;
 } model;
 
-static struct model_entry *entry_of(uint64_t serial)
+static struct model_entry *entry_of(uint64_t pn)
 {
-	return &model.entries[serial & (model.size - 1)];
+	return &model.entries[pn & (model.size - 1)];
 }
 
-static bool model_lost(uint64_t serial)
+static bool model_lost(uint64_t pn)
 {
-	return serial >= model.base && serial - model.base < model.size && entry_of(serial)->lost;
+	return pn >= model.base && pn - model.base < model.size && entry_of(pn)->lost;
 }
 
 static uint64_t model_end(uint64_t first)
@@ -333,12 +335,12 @@ static uint64_t model_end(uint64_t first)
 	return end;
 }
 
-/* The first lost serial at or above `serial`, or base + size. */
-static uint64_t model_next_lost(uint64_t serial)
+/* The first lost packet number at or above `pn`, or base + size. */
+static uint64_t model_next_lost(uint64_t pn)
 {
-	while (serial < model.base + model.size && !model_lost(serial))
-		serial++;
-	return serial;
+	while (pn < model.base + model.size && !model_lost(pn))
+		pn++;
+	return pn;
 }
 
 static void step_insert(void)
@@ -356,8 +358,8 @@ static void step_insert(void)
 	bool run = false;
 
 	wh_loss_list_insert(&model.list, first, first + length, model.now_tsc);
-	for (uint64_t serial = first; serial < first + length; serial++) {
-		struct model_entry *entry = entry_of(serial);
+	for (uint64_t pn = first; pn < first + length; pn++) {
+		struct model_entry *entry = entry_of(pn);
 
 		if (entry->lost) {
 			run = false;
@@ -370,32 +372,32 @@ static void step_insert(void)
 	}
 }
 
-static void remove_both(uint64_t serial)
+static void remove_both(uint64_t pn)
 {
-	bool lost = model_lost(serial);
+	bool lost = model_lost(pn);
 
-	CU_ASSERT_EQUAL_FATAL(wh_loss_list_remove(&model.list, serial), lost);
+	CU_ASSERT_EQUAL_FATAL(wh_loss_list_remove(&model.list, pn), lost);
 	if (!lost)
 		return;
-	if (model_lost(serial + 1))
-		entry_of(serial + 1)->starts = true;
-	entry_of(serial)->lost = false;
+	if (model_lost(pn + 1))
+		entry_of(pn + 1)->starts = true;
+	entry_of(pn)->lost = false;
 	model.lost_pkts--;
 }
 
 static void step_remove(void)
 {
 	/* Around the window, and often one that is there. */
-	uint64_t serial = model.base - 8 + wh_prng_below(&model.prng, model.size + 16);
+	uint64_t pn = model.base - 8 + wh_prng_below(&model.prng, model.size + 16);
 
 	if (wh_prng_below(&model.prng, 2))
-		serial = model_next_lost(wh_max_u64(serial, model.base));
-	remove_both(serial);
+		pn = model_next_lost(wh_max_u64(pn, model.base));
+	remove_both(pn);
 }
 
-static void expect_model_next(uint64_t serial, bool found, const struct wh_loss_range *range)
+static void expect_model_next(uint64_t pn, bool found, const struct wh_loss_range *range)
 {
-	uint64_t lost = model_next_lost(wh_max_u64(serial, model.base));
+	uint64_t lost = model_next_lost(wh_max_u64(pn, model.base));
 
 	CU_ASSERT_EQUAL_FATAL(found, lost < model.base + model.size);
 	if (!found)
@@ -411,12 +413,12 @@ static void expect_model_next(uint64_t serial, bool found, const struct wh_loss_
 
 static void step_look(void)
 {
-	uint64_t serial = model.base - 8 + wh_prng_below(&model.prng, model.size + 16);
+	uint64_t pn = model.base - 8 + wh_prng_below(&model.prng, model.size + 16);
 	struct wh_loss_range range;
-	bool found = wh_loss_list_next(&model.list, model.base, serial, &range);
+	bool found = wh_loss_list_next(&model.list, model.base, pn, &range);
 
-	CU_ASSERT_EQUAL_FATAL(wh_loss_list_contains(&model.list, serial), model_lost(serial));
-	expect_model_next(serial, found, &range);
+	CU_ASSERT_EQUAL_FATAL(wh_loss_list_contains(&model.list, pn), model_lost(pn));
+	expect_model_next(pn, found, &range);
 	found = wh_loss_list_next(&model.list, model.base, model.base, &range);
 	expect_model_next(model.base, found, &range);
 }
@@ -449,8 +451,8 @@ static void step_due(void)
 		return;
 	CU_ASSERT_FATAL(model_lost(range.first) && entry_of(range.first)->starts);
 	CU_ASSERT_EQUAL_FATAL(range.end, model_end(range.first));
-	for (uint64_t serial = range.first; serial < range.end; serial++) {
-		struct model_entry *entry = entry_of(serial);
+	for (uint64_t pn = range.first; pn < range.end; pn++) {
+		struct model_entry *entry = entry_of(pn);
 
 		CU_ASSERT_EQUAL_FATAL(entry->reported_tsc + entry->k * rtt_tsc, due_tsc);
 		entry->reported_tsc = model.now_tsc;
@@ -463,8 +465,8 @@ static void step_rise(void)
 {
 	uint64_t base = model.base + wh_prng_below(&model.prng, model.size / 8);
 
-	for (uint64_t serial = model.base; serial < base; serial++)
-		remove_both(serial);
+	for (uint64_t pn = model.base; pn < base; pn++)
+		remove_both(pn);
 	model.base = base;
 }
 
@@ -522,6 +524,6 @@ CU_TestInfo wh_tests[] = {
 	{"k stops growing", test_k_stops_growing},
 	{"state is kept", test_state_is_kept},
 	{"longest due first", test_longest_due_first},
-	{"random against a model per serial", test_random},
+	{"random against a model per packet number", test_random},
 	CU_TEST_INFO_NULL,
 };

@@ -21,12 +21,12 @@ static void test_in_order(void)
 
 		CU_ASSERT_EQUAL_FATAL(wh_recv_table_init(&table, 64, starts[i]), 0);
 		CU_ASSERT_EQUAL(wh_recv_table_upper(&table), starts[i] + 64);
-		for (uint64_t serial = starts[i]; serial < starts[i] + 200; serial++) {
-			CU_ASSERT_EQUAL(wh_recv_table_classify(&table, serial), WH_RECV_NEW);
-			wh_recv_table_enter(&table, serial);
-			CU_ASSERT_EQUAL(table.lower, serial + 1);
-			CU_ASSERT_EQUAL(table.highest_end, serial + 1);
-			CU_ASSERT_EQUAL(wh_recv_table_classify(&table, serial), WH_RECV_DUPLICATE);
+		for (uint64_t pn = starts[i]; pn < starts[i] + 200; pn++) {
+			CU_ASSERT_EQUAL(wh_recv_table_classify(&table, pn), WH_RECV_NEW);
+			wh_recv_table_enter(&table, pn);
+			CU_ASSERT_EQUAL(table.lower, pn + 1);
+			CU_ASSERT_EQUAL(table.highest_end, pn + 1);
+			CU_ASSERT_EQUAL(wh_recv_table_classify(&table, pn), WH_RECV_DUPLICATE);
 			wh_recv_table_check(&table);
 		}
 		wh_recv_table_free(&table);
@@ -47,8 +47,8 @@ static void test_first_comes_last(void)
 			uint64_t upper = start + sizes[j];
 
 			CU_ASSERT_EQUAL_FATAL(wh_recv_table_init(&table, sizes[j], start), 0);
-			for (uint64_t serial = upper - 1; serial > start; serial--)
-				wh_recv_table_enter(&table, serial);
+			for (uint64_t pn = upper - 1; pn > start; pn--)
+				wh_recv_table_enter(&table, pn);
 			CU_ASSERT_EQUAL(table.lower, start);
 			CU_ASSERT_EQUAL(table.highest_end, upper);
 			wh_recv_table_check(&table);
@@ -71,7 +71,7 @@ static void test_classify(void)
 	wh_recv_table_enter(&table, 1010);
 
 	static const struct {
-		uint64_t serial;
+		uint64_t pn;
 		enum wh_recv_verdict verdict;
 	} cases[] = {
 		{0, WH_RECV_DUPLICATE},
@@ -88,7 +88,7 @@ static void test_classify(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		CU_ASSERT_EQUAL(wh_recv_table_classify(&table, cases[i].serial), cases[i].verdict);
+		CU_ASSERT_EQUAL(wh_recv_table_classify(&table, cases[i].pn), cases[i].verdict);
 	wh_recv_table_free(&table);
 }
 
@@ -126,8 +126,8 @@ static void test_holes(void)
 		CU_ASSERT_FALSE(wh_recv_table_next_hole(&table, start + 128, &hole));
 		CU_ASSERT_FALSE(wh_recv_table_next_hole(&table, start + 500, &hole));
 
-		for (uint64_t serial = start; serial < start + 3; serial++)
-			wh_recv_table_enter(&table, serial);
+		for (uint64_t pn = start; pn < start + 3; pn++)
+			wh_recv_table_enter(&table, pn);
 		CU_ASSERT_EQUAL(table.lower, start + 5);
 		expect_hole(&table, start + 5, start + 5, start + 70);
 		wh_recv_table_check(&table);
@@ -135,7 +135,7 @@ static void test_holes(void)
 	}
 }
 
-/* Serials that nobody has seen, but were sent: missing up to the end that is known. */
+/* Packet numbers that nobody has seen, but were sent: missing up to the end that is known. */
 static void test_extend(void)
 {
 	FOR_EACH_START(i)
@@ -162,9 +162,9 @@ static void test_extend(void)
 
 		wh_recv_table_extend(&table, start + 64);
 		expect_hole(&table, start + 5, start + 5, start + 64);
-		for (uint64_t serial = start; serial < start + 64; serial++)
-			if (serial != start + 4)
-				wh_recv_table_enter(&table, serial);
+		for (uint64_t pn = start; pn < start + 64; pn++)
+			if (pn != start + 4)
+				wh_recv_table_enter(&table, pn);
 		CU_ASSERT_EQUAL(table.lower, start + 64);
 		CU_ASSERT_EQUAL(table.highest_end, start + 64);
 		wh_recv_table_check(&table);
@@ -174,7 +174,9 @@ static void test_extend(void)
 
 #define MODEL_STEPS 300000
 
-/* By serial - start: has arrived. Every step enters at most one, so lower gets no further. */
+/*
+ * By packet number - start: has arrived. Every step enters at most one, so lower gets no further.
+ */
 static uint8_t model[MODEL_STEPS + 4096];
 
 static void expect_model_hole(const struct wh_recv_table *table, uint64_t start, uint64_t from)
@@ -210,21 +212,21 @@ static void run_random(uint32_t size, uint64_t start, uint64_t seed)
 	for (uint32_t step = 0; step < MODEL_STEPS; step++) {
 		/* Often the first missing, so that the window moves; else anywhere in reach. */
 		uint64_t reach = wh_prng_below(&prng, 2) ? 4 : size + 8;
-		uint64_t serial = lower + wh_prng_below(&prng, reach);
+		uint64_t pn = lower + wh_prng_below(&prng, reach);
 
 		if (lower - start > 8 && wh_prng_below(&prng, 16) == 0)
-			serial = lower - 1 - wh_prng_below(&prng, 8);
+			pn = lower - 1 - wh_prng_below(&prng, 8);
 
-		enum wh_recv_verdict verdict = wh_recv_table_classify(&table, serial);
-		bool beyond = serial >= lower + size;
+		enum wh_recv_verdict verdict = wh_recv_table_classify(&table, pn);
+		bool beyond = pn >= lower + size;
 
-		CU_ASSERT_EQUAL_FATAL(verdict, beyond                  ? WH_RECV_BEYOND
-					       : model[serial - start] ? WH_RECV_DUPLICATE
-								       : WH_RECV_NEW);
+		CU_ASSERT_EQUAL_FATAL(verdict, beyond              ? WH_RECV_BEYOND
+					       : model[pn - start] ? WH_RECV_DUPLICATE
+								   : WH_RECV_NEW);
 		if (verdict == WH_RECV_NEW) {
-			wh_recv_table_enter(&table, serial);
-			model[serial - start] = 1;
-			highest_end = serial >= highest_end ? serial + 1 : highest_end;
+			wh_recv_table_enter(&table, pn);
+			model[pn - start] = 1;
+			highest_end = pn >= highest_end ? pn + 1 : highest_end;
 			while (model[lower - start])
 				lower++;
 		}

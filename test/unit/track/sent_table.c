@@ -13,29 +13,29 @@ const char wh_suite_name[] = "track/sent_table";
 /* What the callback saw. */
 struct seen {
 	uint64_t count;
-	uint64_t serials[256];
+	uint64_t pns[256];
 	uint16_t indexes[256];
 };
 
 static void note_acked(
-	void *context, uint64_t serial, const struct wh_sent_record *record, uint32_t count)
+	void *context, uint64_t pn, const struct wh_sent_record *record, uint32_t count)
 {
 	struct seen *seen = context;
 
 	CU_ASSERT_FATAL(seen->count + count <= 256);
 	for (uint32_t i = 0; i < count; i++) {
-		seen->serials[seen->count] = serial + i;
+		seen->pns[seen->count] = pn + i;
 		seen->indexes[seen->count] = (uint16_t)(record->index + i);
 		seen->count++;
 	}
 }
 
-static void note_queued(void *context, uint64_t serial)
+static void note_queued(void *context, uint64_t pn)
 {
 	struct seen *seen = context;
 
 	CU_ASSERT_FATAL(seen->count < 256);
-	seen->serials[seen->count++] = serial;
+	seen->pns[seen->count++] = pn;
 }
 
 static void admit_many(struct wh_sent_table *table, uint32_t count)
@@ -89,12 +89,14 @@ static void test_slot_again(void)
 	CU_ASSERT_EQUAL(wh_sent_table_record(&table, 64)->index, 3);
 	seen.count = 0;
 	CU_ASSERT_EQUAL(wh_sent_table_queue(&table, 64, 65, note_queued, &seen), 1);
-	CU_ASSERT_EQUAL(seen.serials[0], 64);
+	CU_ASSERT_EQUAL(seen.pns[0], 64);
 	wh_sent_table_check(&table);
 	wh_sent_table_free(&table);
 }
 
-/* 100 of 128 are admitted; acknowledged one after the other, relative to the first serial. */
+/*
+ * 100 of 128 are admitted; acknowledged one after the other, relative to the first packet number.
+ */
 static const struct {
 	uint64_t first, end;
 	uint64_t count, lower, unacked;
@@ -132,8 +134,8 @@ static void run_ack_cases(uint64_t start)
 		CU_ASSERT_EQUAL(table.lower, start + ack_cases[i].lower);
 		CU_ASSERT_EQUAL(wh_sent_table_unacked(&table), ack_cases[i].unacked);
 		for (uint64_t j = 0; j < seen.count; j++) {
-			CU_ASSERT_EQUAL(seen.indexes[j], (uint16_t)seen.serials[j]);
-			CU_ASSERT(j == 0 || seen.serials[j] > seen.serials[j - 1]);
+			CU_ASSERT_EQUAL(seen.indexes[j], (uint16_t)seen.pns[j]);
+			CU_ASSERT(j == 0 || seen.pns[j] > seen.pns[j - 1]);
 		}
 		wh_sent_table_check(&table);
 	}
@@ -158,10 +160,10 @@ static void test_ack_calls(void)
 	CU_ASSERT_EQUAL_FATAL(wh_sent_table_init(&table, 64, 150), 0);
 	admit_many(&table, 45);
 	CU_ASSERT_EQUAL(wh_sent_table_ack(&table, 193, 194, note_acked, &seen), 1);
-	CU_ASSERT_EQUAL(seen.serials[0], 193);
+	CU_ASSERT_EQUAL(seen.pns[0], 193);
 	seen.count = 0;
 	CU_ASSERT_EQUAL(wh_sent_table_ack(&table, 190, 300, note_acked, &seen), 4);
-	CU_ASSERT_EQUAL(memcmp(seen.serials, expected, sizeof(expected)), 0);
+	CU_ASSERT_EQUAL(memcmp(seen.pns, expected, sizeof(expected)), 0);
 	CU_ASSERT_FALSE(wh_sent_table_acked(&table, 189));
 	CU_ASSERT_TRUE(wh_sent_table_acked(&table, 190));
 	CU_ASSERT_TRUE(wh_sent_table_acked(&table, 149));
@@ -170,14 +172,14 @@ static void test_ack_calls(void)
 }
 
 static void count_acked(
-	void *context, uint64_t serial, const struct wh_sent_record *record, uint32_t count)
+	void *context, uint64_t pn, const struct wh_sent_record *record, uint32_t count)
 {
-	CU_ASSERT_EQUAL_FATAL(record->index, (uint16_t)serial);
+	CU_ASSERT_EQUAL_FATAL(record->index, (uint16_t)pn);
 	*(uint64_t *)context += count;
 }
 
 struct run {
-	uint64_t serial;
+	uint64_t pn;
 	uint32_t chunk_slot, index, count;
 };
 
@@ -187,19 +189,19 @@ struct runs {
 };
 
 static void note_run(
-	void *context, uint64_t serial, const struct wh_sent_record *record, uint32_t count)
+	void *context, uint64_t pn, const struct wh_sent_record *record, uint32_t count)
 {
 	struct runs *runs = context;
 
 	CU_ASSERT_FATAL(runs->count < 8);
-	runs->run[runs->count++] = (struct run){serial, record->chunk_slot, record->index, count};
+	runs->run[runs->count++] = (struct run){pn, record->chunk_slot, record->index, count};
 }
 
 static void check_runs(const struct runs *runs, const struct run *expected, uint32_t count)
 {
 	CU_ASSERT_EQUAL_FATAL(runs->count, count);
 	for (uint32_t i = 0; i < count; i++) {
-		CU_ASSERT_EQUAL(runs->run[i].serial, expected[i].serial);
+		CU_ASSERT_EQUAL(runs->run[i].pn, expected[i].pn);
 		CU_ASSERT_EQUAL(runs->run[i].chunk_slot, expected[i].chunk_slot);
 		CU_ASSERT_EQUAL(runs->run[i].index, expected[i].index);
 		CU_ASSERT_EQUAL(runs->run[i].count, expected[i].count);
@@ -207,8 +209,8 @@ static void check_runs(const struct runs *runs, const struct run *expected, uint
 }
 
 /*
- * 64 records, serials from 60 on: runs end with words, where the array begins again, with a chunk
- * and where some were acknowledged before.
+ * 64 records, packet numbers from 60 on: runs end with words, where the array begins again, with a
+ * chunk and where some were acknowledged before.
  */
 static void test_runs(void)
 {
@@ -302,8 +304,8 @@ static void test_no_memory(void)
 }
 
 /*
- * Serials 1000 to 1099 of a window of 128, which ends within the word that it begins in; 1010 to
- * 1019 and 1070 are acknowledged. Queued one after the other.
+ * Packet numbers 1000 to 1099 of a window of 128, which ends within the word that it begins in;
+ * 1010 to 1019 and 1070 are acknowledged. Queued one after the other.
  */
 static const struct {
 	uint64_t first, end;
@@ -341,10 +343,10 @@ static void test_queue(void)
 			count);
 		CU_ASSERT_EQUAL_FATAL(seen.count, count);
 		for (uint64_t call = 1; call < count; call++)
-			CU_ASSERT(seen.serials[call - 1] < seen.serials[call]);
+			CU_ASSERT(seen.pns[call - 1] < seen.pns[call]);
 		if (count > 0) {
-			CU_ASSERT_EQUAL(seen.serials[0], queue_cases[i].lowest);
-			CU_ASSERT_EQUAL(seen.serials[count - 1], queue_cases[i].highest);
+			CU_ASSERT_EQUAL(seen.pns[0], queue_cases[i].lowest);
+			CU_ASSERT_EQUAL(seen.pns[count - 1], queue_cases[i].highest);
 		}
 	}
 	wh_sent_table_check(&table);
@@ -364,8 +366,8 @@ static void test_unqueue(void)
 	CU_ASSERT_TRUE(wh_sent_table_unqueue(&table, 93));
 	seen.count = 0;
 	CU_ASSERT_EQUAL(wh_sent_table_queue(&table, 30, 94, note_queued, &seen), 2);
-	CU_ASSERT_EQUAL(seen.serials[0], 30);
-	CU_ASSERT_EQUAL(seen.serials[1], 93);
+	CU_ASSERT_EQUAL(seen.pns[0], 30);
+	CU_ASSERT_EQUAL(seen.pns[1], 93);
 	seen.count = 0;
 	CU_ASSERT_EQUAL(wh_sent_table_ack(&table, 40, 41, note_acked, &seen), 1);
 	CU_ASSERT_FALSE(wh_sent_table_unqueue(&table, 40));
@@ -375,30 +377,30 @@ static void test_unqueue(void)
 	wh_sent_table_free(&table);
 }
 
-#define MODEL_STEPS   200000
-#define MODEL_SERIALS (MODEL_STEPS * 16)
+#define MODEL_STEPS 200000
+#define MODEL_PNS   (MODEL_STEPS * 16)
 
-static uint8_t model[MODEL_SERIALS]; /* by serial - start: acknowledged */
+static uint8_t model[MODEL_PNS]; /* by packet number - start: acknowledged */
 
 struct model_run {
 	uint64_t start;
-	uint64_t previous; /* serial of the last call, within one ack */
+	uint64_t previous; /* packet number of the last call, within one ack */
 	uint64_t calls;
 };
 
 static void model_acked(
-	void *context, uint64_t serial, const struct wh_sent_record *record, uint32_t count)
+	void *context, uint64_t pn, const struct wh_sent_record *record, uint32_t count)
 {
 	struct model_run *run = context;
 
-	CU_ASSERT_FATAL(run->calls == 0 || serial > run->previous);
-	CU_ASSERT_EQUAL_FATAL(record->index, (uint16_t)serial);
+	CU_ASSERT_FATAL(run->calls == 0 || pn > run->previous);
+	CU_ASSERT_EQUAL_FATAL(record->index, (uint16_t)pn);
 	for (uint32_t i = 0; i < count; i++) {
-		CU_ASSERT_EQUAL_FATAL(record->chunk_slot, (uint16_t)((serial + i) >> 16));
-		CU_ASSERT_EQUAL_FATAL(model[serial + i - run->start], 0);
-		model[serial + i - run->start] = 1;
+		CU_ASSERT_EQUAL_FATAL(record->chunk_slot, (uint16_t)((pn + i) >> 16));
+		CU_ASSERT_EQUAL_FATAL(model[pn + i - run->start], 0);
+		model[pn + i - run->start] = 1;
 	}
-	run->previous = serial + count - 1;
+	run->previous = pn + count - 1;
 	run->calls += count;
 }
 
@@ -407,9 +409,8 @@ static void ack_both(
 {
 	uint64_t fresh = 0;
 
-	for (uint64_t serial = first; serial < end; serial++)
-		fresh += serial >= run->start && serial < table->admitted_end &&
-			 !model[serial - run->start];
+	for (uint64_t pn = first; pn < end; pn++)
+		fresh += pn >= run->start && pn < table->admitted_end && !model[pn - run->start];
 	run->calls = 0;
 	CU_ASSERT_EQUAL_FATAL(wh_sent_table_ack(table, first, end, model_acked, run), fresh);
 	CU_ASSERT_EQUAL_FATAL(run->calls, fresh);
@@ -499,16 +500,16 @@ static void test_due(void)
 	CU_ASSERT_EQUAL(queue_due(&table, start + 13, 150, 104, 200, &seen), 0);
 	CU_ASSERT_EQUAL(queue_due(&table, start + 13, 150, 0, 103, &seen), 0);
 	CU_ASSERT_EQUAL(queue_due(&table, start + 13, 150, 0, 200, &seen), 1);
-	CU_ASSERT_EQUAL(seen.serials[0], 103);
+	CU_ASSERT_EQUAL(seen.pns[0], 103);
 	CU_ASSERT_EQUAL(table.due_end, 104);
 	CU_ASSERT_EQUAL(queue_due(&table, start + 39, 150, 0, 200, &seen), 0); /* it waits */
 	CU_ASSERT_TRUE(wh_sent_table_unqueue(&table, 103));
 	wh_sent_table_set_due(&table, 103, 30 + 10);
 	CU_ASSERT_EQUAL(queue_due(&table, start + 40, 150, 0, 200, &seen), 1);
-	CU_ASSERT_EQUAL(seen.serials[0], 130);
+	CU_ASSERT_EQUAL(seen.pns[0], 130);
 	CU_ASSERT_EQUAL(queue_due(&table, 39, 150, 0, 200, &seen), 19); /* 131 to 149 */
 	CU_ASSERT_EQUAL(queue_due(&table, 40, 150, 0, 200, &seen), 1);
-	CU_ASSERT_EQUAL(seen.serials[0], 103);
+	CU_ASSERT_EQUAL(seen.pns[0], 103);
 	CU_ASSERT_EQUAL(table.due_end, 150); /* the rest has not gone yet */
 	wh_sent_table_check(&table);
 	wh_sent_table_free(&table);

@@ -58,7 +58,7 @@ static void write_certificate(const char *name, X509 *certificate)
 	fclose(file);
 }
 
-static void revoke_by(const struct party *by, long serial, time_t until_s)
+static void revoke_by(const struct party *by, long pn, time_t until_s)
 {
 	X509_CRL *list = X509_CRL_new();
 	X509_REVOKED *entry = X509_REVOKED_new();
@@ -67,7 +67,7 @@ static void revoke_by(const struct party *by, long serial, time_t until_s)
 	ASN1_TIME *next = ASN1_TIME_set(NULL, until_s);
 	FILE *file = file_named("site.r0", "w");
 
-	ASN1_INTEGER_set(number, serial);
+	ASN1_INTEGER_set(number, pn);
 	X509_REVOKED_set_serialNumber(entry, number);
 	X509_REVOKED_set_revocationDate(entry, when);
 	X509_CRL_set_version(list, X509_CRL_VERSION_2);

@@ -25,7 +25,7 @@ static const struct wh_open_params params = {
 	.chunk_bytes = 1 << 20,
 	.window_pkts = 65536,
 	.period_us = 10000,
-	.first_serial = 7,
+	.first_pn = 7,
 	.object_bytes = 123456789,
 	.name_bytes = 7,
 	.name = "run.dat",
@@ -155,7 +155,7 @@ static void same_fields_other_memory(void)
 	p.chunk_bytes = params.chunk_bytes;
 	p.window_pkts = params.window_pkts;
 	p.period_us = params.period_us;
-	p.first_serial = params.first_serial;
+	p.first_pn = params.first_pn;
 	p.object_bytes = params.object_bytes;
 	p.recovery = params.recovery;
 	p.repair_pkts = params.repair_pkts;
@@ -182,7 +182,7 @@ static void bound_to_params(void)
 	CHANGED(chunk_bytes);
 	CHANGED(window_pkts);
 	CHANGED(period_us);
-	CHANGED(first_serial);
+	CHANGED(first_pn);
 	CHANGED(object_bytes);
 	CHANGED(recovery);
 	CHANGED(repair_pkts);

@@ -102,7 +102,7 @@ struct malformed {
 #define LEAST SAMPLE_LEAST
 #define USUAL SAMPLE_USUAL
 #define MOST  SAMPLE_MOST
-#define TOP   WH_SERIAL_MAX
+#define TOP   WH_PN_MAX
 
 /* clang-format off */
 static const struct malformed malformed[] = {
@@ -156,8 +156,8 @@ static const struct malformed malformed[] = {
 	{"delivery beyond",        WH_PACKET_RCV_STATE, USUAL, SAME, 184, 8,
 		TOP + 1, WH_WIRE_FIELD},
 	{"data, cut",              WH_PACKET_DATA, USUAL, 1471, 0, 0, 0, WH_WIRE_LENGTH},
-	{"serial",                 WH_PACKET_DATA, USUAL, SAME, 8, 8, TOP, WH_WIRE_FIELD},
-	{"control serial",         WH_PACKET_ACK2, USUAL, SAME, 8, 8, UINT64_MAX, WH_WIRE_FIELD},
+	{"pn",                 WH_PACKET_DATA, USUAL, SAME, 8, 8, TOP, WH_WIRE_FIELD},
+	{"control pn",         WH_PACKET_ACK2, USUAL, SAME, 8, 8, UINT64_MAX, WH_WIRE_FIELD},
 
 	{"data reserved, first",   WH_PACKET_DATA, USUAL, SAME, 45, 1, 1, WH_WIRE_RESERVED},
 	{"data reserved, last",    WH_PACKET_DATA, USUAL, SAME, 47, 1, 128, WH_WIRE_RESERVED},
@@ -257,7 +257,7 @@ static const struct malformed malformed[] = {
 	{"trans window too wide",  WH_PACKET_TRANS_STATE, LEAST, SAME, 24, 8,
 		0x1000001, WH_WIRE_FIELD},
 	{"trans upper too high",   WH_PACKET_TRANS_STATE, MOST, SAME, 24, 8, TOP, WH_WIRE_FIELD},
-	{"ACK serial",             WH_PACKET_ACK2, USUAL, SAME, 16, 8, TOP, WH_WIRE_FIELD},
+	{"ACK pn",             WH_PACKET_ACK2, USUAL, SAME, 16, 8, TOP, WH_WIRE_FIELD},
 	{"ACK2 lower",             WH_PACKET_ACK2, USUAL, SAME, 24, 8, TOP, WH_WIRE_FIELD},
 
 	{"NAK base",               WH_PACKET_NAK, LEAST, SAME, 16, 8, TOP, WH_WIRE_FIELD},
@@ -269,7 +269,7 @@ static const struct malformed malformed[] = {
 	{"losses overlap",         WH_PACKET_NAK, USUAL, SAME, 68, 4, 10, WH_WIRE_RANGE},
 	{"losses out of order",    WH_PACKET_NAK, USUAL, SAME, 64, 4, 0xb0000000, WH_WIRE_RANGE},
 
-	{"warning serial",         WH_PACKET_DELAY_WARNING, USUAL, SAME, 16, 8, TOP, WH_WIRE_FIELD},
+	{"warning pn",         WH_PACKET_DELAY_WARNING, USUAL, SAME, 16, 8, TOP, WH_WIRE_FIELD},
 	{"PCT 1.001",              WH_PACKET_DELAY_WARNING, MOST, SAME, 24, 2, 1001, WH_WIRE_FIELD},
 	{"PDT 1.001",              WH_PACKET_DELAY_WARNING, MOST, SAME, 26, 2, 1001, WH_WIRE_FIELD},
 	{"bitmap at the top",      WH_PACKET_BITMAP, MOST, SAME, 16, 8, TOP - 1024, WH_WIRE_FIELD},
@@ -285,7 +285,7 @@ static const struct malformed malformed[] = {
 	{"window no power",        WH_PACKET_OPEN, USUAL, SAME, 72, 4, 96, WH_WIRE_FIELD},
 	{"period 0",               WH_PACKET_OPEN, USUAL, SAME, 76, 4, 0, WH_WIRE_FIELD},
 	{"period over 10 s",       WH_PACKET_CONFIRM, MOST, SAME, 76, 4, 10000001, WH_WIRE_FIELD},
-	{"first serial",           WH_PACKET_CONFIRM, USUAL, SAME, 80, 8, TOP / 2 + 1,
+	{"first pn",           WH_PACKET_CONFIRM, USUAL, SAME, 80, 8, TOP / 2 + 1,
 		WH_WIRE_FIELD},
 	{"payload unaligned",      WH_PACKET_CONFIRM, USUAL, SAME, 96, 2, 1409, WH_WIRE_FIELD},
 	{"payload 0",              WH_PACKET_CONFIRM, USUAL, SAME, 96, 2, 0, WH_WIRE_FIELD},
@@ -309,7 +309,7 @@ static const struct malformed malformed[] = {
 	{"status: unknown",        WH_PACKET_RELEASE, USUAL, SAME, 41, 1, 255, WH_WIRE_FIELD},
 	{"chunks",                 WH_PACKET_RELEASE, USUAL, SAME, 16, 8,
 		UINT64_C(1) << 32, WH_WIRE_FIELD},
-	{"serial end",             WH_PACKET_RELEASE, USUAL, SAME, 32, 8, TOP, WH_WIRE_FIELD},
+	{"pn end",             WH_PACKET_RELEASE, USUAL, SAME, 32, 8, TOP, WH_WIRE_FIELD},
 	{"probe of two kinds",     WH_PACKET_PROBE, USUAL, SAME, 2, 1, 3, WH_WIRE_FLAGS},
 	{"piece behind the end",   WH_PACKET_CRYPTO, MOST, SAME, 40, 4, 16384 - 1132 + 1,
 		WH_WIRE_FIELD},
@@ -453,7 +453,7 @@ static void two_steps(void)
 			CU_ASSERT_EQUAL(packet.type, type);
 			CU_ASSERT_EQUAL(packet.flags, sample.flags);
 			CU_ASSERT_EQUAL(packet.cid, sample.cid);
-			CU_ASSERT_EQUAL(packet.serial, sample.serial);
+			CU_ASSERT_EQUAL(packet.pn, sample.pn);
 			CU_ASSERT_NOT_EQUAL(wh_packet_read(bytes, length, &packet), WH_WIRE_OK);
 		}
 }
@@ -494,7 +494,7 @@ static bool params_within(const struct wh_open_params *p)
 	       p->chunk_bytes <= 16 * 1024 * 1024 &&
 	       p->chunk_bytes <= (uint64_t)p->payload_bytes * 65535 && p->window_pkts >= 64 &&
 	       p->window_pkts <= 16777216 && __builtin_popcount(p->window_pkts) == 1 &&
-	       p->period_us >= 1 && p->period_us <= 10000000 && p->first_serial <= TOP / 2 &&
+	       p->period_us >= 1 && p->period_us <= 10000000 && p->first_pn <= TOP / 2 &&
 	       p->n_options <= 16 && strlen(p->name) == p->name_bytes && p->recovery <= 2 &&
 	       (p->recovery == 0) == (p->repair_pkts == 0) &&
 	       p->chunk_bytes <= (uint64_t)p->payload_bytes * (65535 - p->repair_pkts);
@@ -515,7 +515,7 @@ static bool control_within(const struct wh_packet *packet)
 		return packet->trans_state.lower <= packet->trans_state.upper &&
 		       packet->trans_state.upper < TOP;
 	case WH_PACKET_ACK2:
-		return packet->ack2.ack_serial < TOP && packet->ack2.lower < TOP;
+		return packet->ack2.ack_pn < TOP && packet->ack2.lower < TOP;
 	case WH_PACKET_NAK:
 		return packet->nak.base < TOP && packet->nak.n_losses >= 1 &&
 		       packet->nak.n_losses <= 128 &&
@@ -541,7 +541,7 @@ static bool control_within(const struct wh_packet *packet)
 		return packet->release.stage >= 1 && packet->release.stage <= 4 &&
 		       packet->release.status <= 15 &&
 		       packet->release.status != WH_STATUS_PEER_GONE &&
-		       packet->release.serial_end < TOP;
+		       packet->release.pn_end < TOP;
 	case WH_PACKET_PROBE:
 		return packet->probe.index < packet->probe.count && packet->probe.count <= 65536 &&
 		       packet->probe.padding_bytes <= 9216;
@@ -563,7 +563,7 @@ static bool control_within(const struct wh_packet *packet)
 
 static bool all_within(const struct wh_packet *packet, const uint8_t *bytes, size_t length)
 {
-	if (packet->serial >= TOP)
+	if (packet->pn >= TOP)
 		return false;
 	if (packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR)
 		return data_within(packet, bytes, length);

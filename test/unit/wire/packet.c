@@ -53,7 +53,7 @@ static void head_limits(void)
 
 	for (uint32_t type = 1; type < WH_PACKET_TYPES; type++) {
 		sample_make(type, SAMPLE_USUAL, &packet);
-		packet.serial = WH_SERIAL_MAX;
+		packet.pn = WH_PN_MAX;
 		CU_ASSERT_EQUAL(wh_packet_check(&packet), WH_WIRE_FIELD);
 		packet.flags = 0x10;
 		CU_ASSERT_EQUAL(wh_packet_check(&packet), WH_WIRE_FLAGS);

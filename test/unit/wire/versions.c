@@ -87,7 +87,7 @@ static void answer_is_read(void)
 	CU_ASSERT_EQUAL(versions.least, OTHER);
 	CU_ASSERT_EQUAL(versions.most, OTHER + 3);
 	CU_ASSERT_EQUAL(versions.initiator_cid, 0xa1a2a3a4);
-	CU_ASSERT_EQUAL(versions.first_serial, UINT64_C(0x0102030405060708));
+	CU_ASSERT_EQUAL(versions.first_pn, UINT64_C(0x0102030405060708));
 }
 
 static void nonsense(void)

@@ -40,12 +40,12 @@ static struct wh_netem_fate admit(struct wh_netem *netem, uint64_t now_tsc, uint
 }
 
 /* Items are serial numbers from 1, since NULL is none. */
-static void *item(uint64_t serial)
+static void *item(uint64_t pn)
 {
-	return (void *)(uintptr_t)(serial + 1);
+	return (void *)(uintptr_t)(pn + 1);
 }
 
-static uint64_t serial_of(const struct wh_netem_item *taken)
+static uint64_t pn_of(const struct wh_netem_item *taken)
 {
 	return (uint64_t)(uintptr_t)taken->item - 1;
 }
@@ -286,11 +286,11 @@ static void reordered_packets_are_overtaken(void)
 		CU_ASSERT_TRUE(wh_netem_hold(netem, fate.due_tsc[0], item(n)));
 		while (wh_netem_take(netem, n * 8000, &taken, 1) == 1) {
 			/* Overtaken by 12, less those of them that are late too. */
-			if (serial_of(&taken) < next_max) {
-				CU_ASSERT_TRUE(next_max - serial_of(&taken) <= 13);
+			if (pn_of(&taken) < next_max) {
+				CU_ASSERT_TRUE(next_max - pn_of(&taken) <= 13);
 				n_late++;
 			} else {
-				next_max = serial_of(&taken) + 1;
+				next_max = pn_of(&taken) + 1;
 			}
 		}
 	}
@@ -335,7 +335,7 @@ static void duplicates_are_as_many_as_asked(void)
 		for (uint32_t i = 0; i < fate.copies; i++)
 			CU_ASSERT_TRUE(wh_netem_hold(netem, fate.due_tsc[i], item(n)));
 		while (wh_netem_take(netem, n * 8000, &taken, 1) == 1)
-			n_taken[serial_of(&taken)]++;
+			n_taken[pn_of(&taken)]++;
 	}
 	for (void *any; (any = wh_netem_take_any(netem)) != NULL;)
 		n_taken[(uintptr_t)any - 1]++;
@@ -503,7 +503,7 @@ static void items_max_is_reached_and_refused(void)
 	CU_ASSERT_TRUE(is_conserved(netem));
 	CU_ASSERT_EQUAL(wh_netem_take(netem, 99, &taken, 1), 0);
 	CU_ASSERT_EQUAL(wh_netem_take(netem, 100, &taken, 1), 1);
-	CU_ASSERT_EQUAL(serial_of(&taken), 0);
+	CU_ASSERT_EQUAL(pn_of(&taken), 0);
 	CU_ASSERT_EQUAL(wh_netem_deadline(netem), 101);
 	CU_ASSERT_TRUE(wh_netem_hold(netem, admit(netem, 100, 84).due_tsc[0], item(4)));
 	CU_ASSERT_EQUAL(wh_netem_stats(netem)->dropped_pkts[WH_NETEM_DROP_QUEUE], 1);

@@ -29,23 +29,23 @@ static void drain(struct wh_netem *netem)
 }
 
 /* Items are serial numbers from 1, since NULL is none. False: the packet is dropped. */
-static bool enter(struct wh_netem *netem, uint64_t now_tsc, uint32_t wire_bytes, uintptr_t serial)
+static bool enter(struct wh_netem *netem, uint64_t now_tsc, uint32_t wire_bytes, uintptr_t pn)
 {
 	struct wh_netem_fate fate;
 
 	wh_netem_admit(netem, now_tsc, wire_bytes, &fate);
 	for (uint32_t i = 0; i < fate.copies; i++)
-		CU_ASSERT_TRUE(wh_netem_hold(netem, fate.due_tsc[i], (void *)(serial + 1)));
+		CU_ASSERT_TRUE(wh_netem_hold(netem, fate.due_tsc[i], (void *)(pn + 1)));
 	return fate.copies > 0;
 }
 
-static void expect_next(struct wh_netem *netem, uintptr_t serial, uint64_t due_tsc)
+static void expect_next(struct wh_netem *netem, uintptr_t pn, uint64_t due_tsc)
 {
 	struct wh_netem_item item = {.item = NULL};
 
 	CU_ASSERT_EQUAL(wh_netem_take(netem, due_tsc - 1, &item, 1), 0);
 	CU_ASSERT_EQUAL(wh_netem_take(netem, due_tsc, &item, 1), 1);
-	CU_ASSERT_EQUAL((uintptr_t)item.item, serial + 1);
+	CU_ASSERT_EQUAL((uintptr_t)item.item, pn + 1);
 	CU_ASSERT_EQUAL(item.due_tsc, due_tsc);
 }
 

@@ -40,7 +40,7 @@ static void finds_what_is_lost_twice_without_the_timer(void)
 	CU_ASSERT_EQUAL(rig.tcp->rack.state, WH_SIM_RACK_RECOVERY);
 	CU_ASSERT_EQUAL(events[1], WH_SIM_RACK_RECOVERS);
 	CU_ASSERT_EQUAL(latest.lost_pkts, 1);
-	CU_ASSERT_EQUAL(rig.seen[8].serial, 0);
+	CU_ASSERT_EQUAL(rig.seen[8].pn, 0);
 	CU_ASSERT_TRUE(rig.seen[8].retransmission);
 	rack_sack(0, 1, 8);
 	CU_ASSERT_EQUAL(latest.lost_pkts, 0);
@@ -50,7 +50,7 @@ static void finds_what_is_lost_twice_without_the_timer(void)
 	CU_ASSERT_EQUAL(rack_last_seen(), 12);
 	rack_sack(0, 1, 12);
 	CU_ASSERT_EQUAL(latest.lost_pkts, 1);
-	CU_ASSERT_EQUAL(rig.seen[before].serial, 0);
+	CU_ASSERT_EQUAL(rig.seen[before].pn, 0);
 	CU_ASSERT_EQUAL(wh_sim_tcp_timeouts(rig.tcp), 0);
 	rig_ack(&rig, 13);
 	CU_ASSERT_EQUAL(rig.tcp->rack.state, WH_SIM_RACK_OPEN);
@@ -78,7 +78,7 @@ static void waits_where_it_saw_reordering(void)
 	rig_run_to(&rig, rig.now_ps + 10 * MS_PS);
 	CU_ASSERT_EQUAL(rig.n_seen, before + 4);
 	rig_run_to(&rig, rig.now_ps + 2 * MS_PS);
-	CU_ASSERT_EQUAL(rig.seen[before + 4].serial, 3);
+	CU_ASSERT_EQUAL(rig.seen[before + 4].pn, 3);
 	CU_ASSERT_EQUAL(rig.tcp->rack.state, WH_SIM_RACK_RECOVERY);
 	rig_close(&rig);
 }

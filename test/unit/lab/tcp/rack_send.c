@@ -65,8 +65,8 @@ static void a_silence_is_asked_ever_more_rarely(void)
 	rig.tcp->cwnd = 20;
 	rig_ack(&rig, 5);
 	CU_ASSERT_EQUAL(rig.tcp->rack.backoff, 8);
-	CU_ASSERT_EQUAL(rig.seen[before + 4].serial, 5);
-	CU_ASSERT_EQUAL(rig.seen[before + 11].serial, 12);
+	CU_ASSERT_EQUAL(rig.seen[before + 4].pn, 5);
+	CU_ASSERT_EQUAL(rig.seen[before + 11].pn, 12);
 	CU_ASSERT_TRUE(rig.seen[before + 11].retransmission);
 	rig_close(&rig);
 }

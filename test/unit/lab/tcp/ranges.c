@@ -64,7 +64,7 @@ static void forgets_below(void)
 static void finds_ranges_and_holes(void)
 {
 	static const struct {
-		uint64_t serial, hole;
+		uint64_t pn, hole;
 		int range;
 	} cases[] = {{0, 0, -1}, {4, 4, -1}, {5, 8, 0}, {7, 8, 0}, {8, 8, -1}, {9, 9, -1},
 		{10, WH_SIM_NO_HOLE, 1}, {11, WH_SIM_NO_HOLE, 1}, {12, WH_SIM_NO_HOLE, -1}};
@@ -74,9 +74,9 @@ static void finds_ranges_and_holes(void)
 	wh_sim_ranges_add(&ranges, 5, 8);
 	wh_sim_ranges_add(&ranges, 10, 12);
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct wh_sim_sack *found = wh_sim_ranges_find(&ranges, cases[i].serial);
+		const struct wh_sim_sack *found = wh_sim_ranges_find(&ranges, cases[i].pn);
 
-		CU_ASSERT_EQUAL(wh_sim_ranges_hole(&ranges, cases[i].serial), cases[i].hole);
+		CU_ASSERT_EQUAL(wh_sim_ranges_hole(&ranges, cases[i].pn), cases[i].hole);
 		CU_ASSERT_PTR_EQUAL(
 			found, cases[i].range < 0 ? NULL : &ranges.range[cases[i].range]);
 	}

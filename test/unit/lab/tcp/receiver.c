@@ -14,14 +14,14 @@ static void open_sink(bool delayed)
 	rig.tcp->agent = wh_sim_add_agent(rig.sim, 0, rig_see, &rig);
 }
 
-static void send_segment(uint64_t serial)
+static void send_segment(uint64_t pn)
 {
 	struct wh_sim_packet *packet = wh_sim_packet_get(wh_sim_pool(rig.sim));
 
 	packet->bytes = 1500;
 	packet->flow = rig.flow;
 	packet->to = rig.tcp->receiver.agent;
-	packet->segment = (struct wh_sim_segment){.serial = serial};
+	packet->segment = (struct wh_sim_segment){.pn = pn};
 	wh_sim_send(rig.sim, 0, packet);
 	rig_step(&rig);
 }
@@ -43,23 +43,23 @@ static void acknowledges_each(void)
 	for (uint64_t s = 0; s < 5; s++) {
 		send_segment(s);
 		CU_ASSERT_EQUAL(rig.n_seen, s + 1);
-		CU_ASSERT_EQUAL(latest()->serial, s + 1);
+		CU_ASSERT_EQUAL(latest()->pn, s + 1);
 		CU_ASSERT_EQUAL(latest()->n_sacks, 0);
 		CU_ASSERT_EQUAL(goodput_segments(), s + 1);
 	}
 	/* One that was here before is answered, and delivered once. */
 	send_segment(2);
 	CU_ASSERT_EQUAL(rig.n_seen, 6);
-	CU_ASSERT_EQUAL(latest()->serial, 5);
+	CU_ASSERT_EQUAL(latest()->pn, 5);
 	CU_ASSERT_EQUAL(goodput_segments(), 5);
 	/* An answer is as long as a head. */
 	CU_ASSERT_EQUAL(wh_sim_link_stats(rig.sim, rig.link + 1)->left_bytes, 6 * 40);
 	rig_close(&rig);
 }
 
-static void expect_sacks(uint64_t serial, unsigned int n, const struct wh_sim_sack *expected)
+static void expect_sacks(uint64_t pn, unsigned int n, const struct wh_sim_sack *expected)
 {
-	CU_ASSERT_EQUAL(latest()->serial, serial);
+	CU_ASSERT_EQUAL(latest()->pn, pn);
 	CU_ASSERT_EQUAL_FATAL(latest()->n_sacks, n);
 	for (unsigned int i = 0; i < n; i++) {
 		CU_ASSERT_EQUAL(latest()->sack[i].first, expected[i].first);
@@ -67,7 +67,7 @@ static void expect_sacks(uint64_t serial, unsigned int n, const struct wh_sim_sa
 	}
 }
 
-#define EXPECT_SACKS(serial, n, ...) expect_sacks(serial, n, (struct wh_sim_sack[]){__VA_ARGS__})
+#define EXPECT_SACKS(pn, n, ...) expect_sacks(pn, n, (struct wh_sim_sack[]){__VA_ARGS__})
 
 /* The range of the latest first, then those told before; three at most. */
 static void tells_ranges_the_latest_first(void)
@@ -112,7 +112,7 @@ static void delays_every_other(void)
 	for (uint64_t s = 1; s <= 10; s++)
 		send_segment(s);
 	CU_ASSERT_EQUAL(rig.n_seen, 6);
-	CU_ASSERT_EQUAL(latest()->serial, 11);
+	CU_ASSERT_EQUAL(latest()->pn, 11);
 
 	send_segment(11);
 	uint64_t came_ps = rig.now_ps - RIG_STEP_PS;
@@ -122,7 +122,7 @@ static void delays_every_other(void)
 	CU_ASSERT_EQUAL(rig.n_seen, 6);
 	rig_run_to(&rig, came_ps + 101 * MS_PS);
 	CU_ASSERT_EQUAL(rig.n_seen, 7);
-	CU_ASSERT_EQUAL(latest()->serial, 12);
+	CU_ASSERT_EQUAL(latest()->pn, 12);
 	CU_ASSERT_EQUAL(rig.seen_ps[6] / MS_PS, came_ps / MS_PS + 100);
 	rig_close(&rig);
 }
@@ -149,7 +149,7 @@ static void delays_nothing_around_a_hole(void)
 	CU_ASSERT_EQUAL(rig.n_seen, 5);
 	send_segment(7);
 	CU_ASSERT_EQUAL(rig.n_seen, 6);
-	CU_ASSERT_EQUAL(latest()->serial, 8);
+	CU_ASSERT_EQUAL(latest()->pn, 8);
 	/* 8 is in order, while 10 is there and 9 is not. */
 	send_segment(10);
 	send_segment(8);
@@ -169,7 +169,7 @@ static void delivers_no_handshake(void)
 	CU_ASSERT_EQUAL(goodput_segments(), 0);
 	send_segment(0);
 	CU_ASSERT_EQUAL(goodput_segments(), 1);
-	CU_ASSERT_EQUAL(latest()->serial, 2);
+	CU_ASSERT_EQUAL(latest()->pn, 2);
 	rig_close(&rig);
 }
 

@@ -26,7 +26,7 @@ static void repairs_several_holes_in_a_round(void)
 	CU_ASSERT_EQUAL(rig.n_seen, 126);
 	rig_ack_ranges(&rig, 62, (struct wh_sim_sack[]){{63, 66}, {0, 0}});
 	CU_ASSERT_EQUAL(rig.n_seen, 127);
-	CU_ASSERT_EQUAL(rig.seen[126].serial, 62);
+	CU_ASSERT_EQUAL(rig.seen[126].pn, 62);
 	CU_ASSERT_EQUAL(rig.tcp->cwnd, 32);
 	CU_ASSERT_EQUAL(rig.tcp->sacked.pipe_pkts, 61);
 
@@ -44,11 +44,11 @@ static void repairs_several_holes_in_a_round(void)
 		rig_ack_ranges(
 			&rig, 62, (struct wh_sim_sack[]){{91, e}, {72, 90}, {63, 70}, {0, 0}});
 	CU_ASSERT_EQUAL(rig.n_seen, 127 + 28);
-	CU_ASSERT_EQUAL(rig.seen[127].serial, 70);
-	CU_ASSERT_EQUAL(rig.seen[128].serial, 71);
-	CU_ASSERT_EQUAL(rig.seen[129].serial, 90);
-	CU_ASSERT_EQUAL(rig.seen[130].serial, 126);
-	CU_ASSERT_EQUAL(rig.seen[154].serial, 150);
+	CU_ASSERT_EQUAL(rig.seen[127].pn, 70);
+	CU_ASSERT_EQUAL(rig.seen[128].pn, 71);
+	CU_ASSERT_EQUAL(rig.seen[129].pn, 90);
+	CU_ASSERT_EQUAL(rig.seen[130].pn, 126);
+	CU_ASSERT_EQUAL(rig.seen[154].pn, 150);
 	CU_ASSERT_EQUAL(wh_sim_flow_stats(rig.sim, rig.flow)->retransmitted_pkts, 4);
 
 	/* All of what was outstanding at the loss is there: recovery is over, with half. */
@@ -94,14 +94,14 @@ static void a_hole_goes_once(void)
 	uint32_t times = 0;
 
 	for (uint32_t i = 126; i < rig.n_seen; i++)
-		times += rig.seen[i].serial == 62;
+		times += rig.seen[i].pn == 62;
 	CU_ASSERT_EQUAL(times, 1);
 	uint32_t seen = rig.n_seen;
 
 	rig_run_to(&rig, rig.now_ps + 300 * MS_PS);
 	CU_ASSERT_EQUAL(rig.tcp->timeouts, 1);
 	CU_ASSERT_EQUAL(rig.n_seen, seen + 1);
-	CU_ASSERT_EQUAL(rig.seen[seen].serial, 62);
+	CU_ASSERT_EQUAL(rig.seen[seen].pn, 62);
 	CU_ASSERT_EQUAL(rig.tcp->sacked.ranges.count, 0);
 	/* Until something new is acknowledged duplicates are of before the timeout. */
 	rig_sack_each(&rig, 62, 63, 63, 70);
@@ -124,7 +124,7 @@ static void the_window_is_a_limit_in_recovery(void)
 	CU_ASSERT_EQUAL(rig.n_seen, 46);
 	rig_sack_each(&rig, 30, 31, 31, 46);
 	CU_ASSERT_EQUAL(rig.n_seen, 47);
-	CU_ASSERT_EQUAL(rig.seen[46].serial, 30);
+	CU_ASSERT_EQUAL(rig.seen[46].pn, 30);
 	rig_close(&rig);
 }
 

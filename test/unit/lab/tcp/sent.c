@@ -35,7 +35,7 @@ static void counts_what_is_under_way(void)
 	/* And arrives after all: nobody asks for it again. */
 	wh_sim_sent_pass(&sent);
 	wh_sim_sent_sack(&sent, 3);
-	CU_ASSERT_EQUAL(wh_sim_sent_lowest_lost(&sent), WH_SIM_NO_SERIAL);
+	CU_ASSERT_EQUAL(wh_sim_sent_lowest_lost(&sent), WH_SIM_NO_PN);
 	CU_ASSERT_EQUAL(wh_sim_sent_in_flight(&sent), 7);
 	wh_sim_sent_free(&sent);
 }
@@ -43,19 +43,19 @@ static void counts_what_is_under_way(void)
 static void lists_by_the_time_they_went(void)
 {
 	static const uint64_t order[] = {0, 3, 4, 1};
-	uint64_t serial;
+	uint64_t pn;
 
 	wh_sim_sent_init(&sent);
 	send_first(5);
 	wh_sim_sent_lose(&sent, 1);
 	wh_sim_sent_note(&sent, 2000, 1);
 	wh_sim_sent_sack(&sent, 2);
-	serial = sent.oldest;
+	pn = sent.oldest;
 	for (int i = 0; i < 4; i++) {
-		CU_ASSERT_EQUAL_FATAL(serial, order[i]);
-		serial = wh_sim_sent_slot(&sent, serial)->later;
+		CU_ASSERT_EQUAL_FATAL(pn, order[i]);
+		pn = wh_sim_sent_slot(&sent, pn)->later;
 	}
-	CU_ASSERT_EQUAL(serial, WH_SIM_NO_SERIAL);
+	CU_ASSERT_EQUAL(pn, WH_SIM_NO_PN);
 	CU_ASSERT_EQUAL(sent.newest, 1);
 	wh_sim_sent_free(&sent);
 }
@@ -83,7 +83,7 @@ static void forgives_all_losses(void)
 	wh_sim_sent_sack(&sent, 3);
 	wh_sim_sent_lose_none(&sent);
 	CU_ASSERT_EQUAL(wh_sim_sent_in_flight(&sent), 3);
-	CU_ASSERT_EQUAL(wh_sim_sent_lowest_lost(&sent), WH_SIM_NO_SERIAL);
+	CU_ASSERT_EQUAL(wh_sim_sent_lowest_lost(&sent), WH_SIM_NO_PN);
 	CU_ASSERT_TRUE(wh_sim_sent_slot(&sent, 1)->listed);
 	CU_ASSERT_FALSE(wh_sim_sent_slot(&sent, 3)->listed);
 	wh_sim_sent_free(&sent);
@@ -98,7 +98,7 @@ static void keeps_its_counts_whatever_happens(void)
 	wh_sim_sent_init(&sent);
 	for (int i = 0; i < 40000; i++) {
 		uint64_t span = sent.end - sent.una;
-		uint64_t serial = span == 0 ? sent.end : sent.una + wh_prng_below(&prng, span);
+		uint64_t pn = span == 0 ? sent.end : sent.una + wh_prng_below(&prng, span);
 		uint64_t sacked = 0, lost = 0, again = 0;
 		struct wh_sim_sent_slot *slot;
 
@@ -106,23 +106,23 @@ static void keeps_its_counts_whatever_happens(void)
 			wh_sim_sent_note(&sent, (uint64_t)i + 1, sent.end);
 		if (span == 0)
 			continue;
-		slot = wh_sim_sent_slot(&sent, serial);
+		slot = wh_sim_sent_slot(&sent, pn);
 		switch (wh_prng_below(&prng, 4)) {
 		case 0:
 			wh_sim_sent_pass(&sent);
 			break;
 		case 1:
-			if (serial > sent.una && !slot->sacked)
-				wh_sim_sent_sack(&sent, serial);
+			if (pn > sent.una && !slot->sacked)
+				wh_sim_sent_sack(&sent, pn);
 			break;
 		case 2:
 			if (!slot->sacked && (!slot->lost || slot->again))
-				wh_sim_sent_lose(&sent, serial);
+				wh_sim_sent_lose(&sent, pn);
 			break;
 		case 3:
-			serial = wh_sim_sent_lowest_lost(&sent);
-			if (serial != WH_SIM_NO_SERIAL)
-				wh_sim_sent_note(&sent, (uint64_t)i + 1, serial);
+			pn = wh_sim_sent_lowest_lost(&sent);
+			if (pn != WH_SIM_NO_PN)
+				wh_sim_sent_note(&sent, (uint64_t)i + 1, pn);
 			break;
 		}
 		for (uint64_t s = sent.una; s < sent.end; s++) {

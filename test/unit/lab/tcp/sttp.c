@@ -144,7 +144,7 @@ static void test_trains_have_a_median(void)
 		other->bytes = 1000;
 		other->flow = row.flow;
 		other->to = row.tcp->agent;
-		other->segment = (struct wh_sim_segment){.serial = 0};
+		other->segment = (struct wh_sim_segment){.pn = 0};
 		wh_sim_send(row.sim, 1, other);
 		wh_sim_run(row.sim, WH_PS_PER_S);
 		WH_ASSERT_NEAR(row.tcp->sttp.capacity_pps, 0.04 / (gap_ms[i] / 1000), 1e-6);

@@ -44,8 +44,8 @@ static void slow_start_doubles(void)
 			acked += round_pkts;
 		}
 		CU_ASSERT_EQUAL(wh_sim_tcp_acked_pkts(rig.tcp), 510);
-		CU_ASSERT_EQUAL(wh_sim_tcp_next_serial(rig.tcp), 510 + 512);
-		CU_ASSERT_EQUAL(rig.seen[1021].serial, 1021);
+		CU_ASSERT_EQUAL(wh_sim_tcp_next_pn(rig.tcp), 510 + 512);
+		CU_ASSERT_EQUAL(rig.seen[1021].pn, 1021);
 		rig_close(&rig);
 	}
 }
@@ -89,11 +89,11 @@ static void the_handshake_goes_alone(void)
 	rig_start(&rig);
 	CU_ASSERT_EQUAL(rig.n_seen, 1);
 	CU_ASSERT_EQUAL(wh_sim_link_stats(rig.sim, rig.link)->left_bytes, 40);
-	CU_ASSERT_EQUAL(wh_sim_tcp_next_serial(rig.tcp), 0);
+	CU_ASSERT_EQUAL(wh_sim_tcp_next_pn(rig.tcp), 0);
 	rig_ack(&rig, 1);
 	CU_ASSERT_EQUAL(rig.n_seen, 4);
 	CU_ASSERT_EQUAL(wh_sim_tcp_acked_pkts(rig.tcp), 0);
-	CU_ASSERT_EQUAL(wh_sim_tcp_next_serial(rig.tcp), 3);
+	CU_ASSERT_EQUAL(wh_sim_tcp_next_pn(rig.tcp), 3);
 	CU_ASSERT_EQUAL(wh_sim_link_stats(rig.sim, rig.link)->left_bytes, 40 + 3 * 1500);
 	rig_ack(&rig, 2);
 	CU_ASSERT_EQUAL(wh_sim_tcp_acked_pkts(rig.tcp), 1);
@@ -120,7 +120,7 @@ static void three_duplicates_and_no_fewer(void)
 		CU_ASSERT_EQUAL(rig.n_seen, 30);
 		rig_ack(&rig, 14);
 		CU_ASSERT_EQUAL(rig.n_seen, 31);
-		CU_ASSERT_EQUAL(rig.seen[30].serial, 14);
+		CU_ASSERT_EQUAL(rig.seen[30].pn, 14);
 		CU_ASSERT_TRUE(rig.seen[30].retransmission);
 		CU_ASSERT_EQUAL(wh_sim_tcp_cwnd_pkts(rig.tcp), 8);
 		CU_ASSERT_EQUAL(wh_sim_tcp_ssthresh_pkts(rig.tcp), 8);
@@ -129,12 +129,12 @@ static void three_duplicates_and_no_fewer(void)
 		CU_ASSERT_EQUAL(rig.n_seen, 31);
 		rig_ack_times(&rig, 14, 5);
 		CU_ASSERT_EQUAL(rig.n_seen, 36);
-		CU_ASSERT_EQUAL(rig.seen[35].serial, 34);
+		CU_ASSERT_EQUAL(rig.seen[35].pn, 34);
 		/* Deflated: 30 to 34 are out, of a window of 8 and 1/8. */
 		rig_ack(&rig, 30);
 		WH_ASSERT_NEAR(wh_sim_tcp_cwnd_pkts(rig.tcp), 8.125, 1e-12);
 		CU_ASSERT_EQUAL(rig.n_seen, 39);
-		CU_ASSERT_EQUAL(rig.seen[38].serial, 37);
+		CU_ASSERT_EQUAL(rig.seen[38].pn, 37);
 		CU_ASSERT_EQUAL(wh_sim_flow_stats(rig.sim, rig.flow)->retransmitted_pkts, 1);
 		CU_ASSERT_EQUAL(wh_sim_tcp_timeouts(rig.tcp), 0);
 		rig_close(&rig);
@@ -151,13 +151,13 @@ static void limited_transmit(void)
 	CU_ASSERT_EQUAL(rig.n_seen, 14);
 	rig_ack(&rig, 6);
 	CU_ASSERT_EQUAL(rig.n_seen, 15);
-	CU_ASSERT_EQUAL(rig.seen[14].serial, 14);
+	CU_ASSERT_EQUAL(rig.seen[14].pn, 14);
 	rig_ack(&rig, 6);
 	CU_ASSERT_EQUAL(rig.n_seen, 16);
-	CU_ASSERT_EQUAL(rig.seen[15].serial, 15);
+	CU_ASSERT_EQUAL(rig.seen[15].pn, 15);
 	rig_ack(&rig, 6);
 	CU_ASSERT_EQUAL(rig.n_seen, 17);
-	CU_ASSERT_EQUAL(rig.seen[16].serial, 6);
+	CU_ASSERT_EQUAL(rig.seen[16].pn, 6);
 	rig_close(&rig);
 }
 
@@ -168,15 +168,15 @@ static void reno_repairs_one_a_window(void)
 	rig_ack_times(&rig, 14, 14);
 	uint32_t seen = rig.n_seen;
 
-	CU_ASSERT_EQUAL(rig.seen[30].serial, 14);
+	CU_ASSERT_EQUAL(rig.seen[30].pn, 14);
 	rig_ack(&rig, 17);
 	rig_ack_times(&rig, 17, 8);
 	for (uint32_t i = seen; i < rig.n_seen; i++)
-		CU_ASSERT_NOT_EQUAL(rig.seen[i].serial, 17);
+		CU_ASSERT_NOT_EQUAL(rig.seen[i].pn, 17);
 	CU_ASSERT_EQUAL(wh_sim_tcp_timeouts(rig.tcp), 0);
 	rig_run_to(&rig, rig.now_ps + 300 * MS_PS);
 	CU_ASSERT_EQUAL(wh_sim_tcp_timeouts(rig.tcp), 1);
-	CU_ASSERT_EQUAL(rig.seen[rig.n_seen - 1].serial, 17);
+	CU_ASSERT_EQUAL(rig.seen[rig.n_seen - 1].pn, 17);
 	CU_ASSERT_EQUAL(wh_sim_tcp_cwnd_pkts(rig.tcp), 1);
 	rig_close(&rig);
 }
@@ -189,13 +189,13 @@ static void newreno_repairs_by_partial_acks(void)
 	CU_ASSERT_EQUAL(rig.n_seen, 37);
 	rig_ack(&rig, 17);
 	/* 17 goes at once; of 14 for duplicates 3 - 1 went, so 12: up to 36. */
-	CU_ASSERT_EQUAL(rig.seen[37].serial, 17);
+	CU_ASSERT_EQUAL(rig.seen[37].pn, 17);
 	CU_ASSERT_EQUAL(rig.n_seen, 39);
-	CU_ASSERT_EQUAL(rig.seen[38].serial, 36);
+	CU_ASSERT_EQUAL(rig.seen[38].pn, 36);
 	CU_ASSERT_EQUAL(wh_sim_tcp_cwnd_pkts(rig.tcp), 8);
 	/* 29 is the last of those outstanding at the loss: with 30 it is over. */
 	rig_ack(&rig, 29);
-	CU_ASSERT_EQUAL(rig.seen[39].serial, 29);
+	CU_ASSERT_EQUAL(rig.seen[39].pn, 29);
 	CU_ASSERT_EQUAL(wh_sim_tcp_cwnd_pkts(rig.tcp), 8);
 	rig_ack(&rig, 36);
 	WH_ASSERT_NEAR(wh_sim_tcp_cwnd_pkts(rig.tcp), 8.125, 1e-12);
@@ -223,7 +223,7 @@ static void timeouts_double(void)
 		for (unsigned int i = 0; i < rig.n_seen; i++) {
 			unsigned int time = (i + each - 1) / each;
 
-			CU_ASSERT_EQUAL(rig.seen[i].serial, i > 0 ? (i - 1) % each : 0);
+			CU_ASSERT_EQUAL(rig.seen[i].pn, i > 0 ? (i - 1) % each : 0);
 			CU_ASSERT_EQUAL(rig.seen_ps[i] / MS_PS, 1000 * at_s[time]);
 		}
 		CU_ASSERT_EQUAL(wh_sim_tcp_timeouts(rig.tcp), 7);
@@ -239,18 +239,18 @@ static void a_timeout_goes_back(void)
 		rig_run_to(&rig, rig.now_ps + 300 * MS_PS);
 		CU_ASSERT_EQUAL(wh_sim_tcp_timeouts(rig.tcp), 1);
 		CU_ASSERT_EQUAL(rig.n_seen, 31);
-		CU_ASSERT_EQUAL(rig.seen[30].serial, 14);
+		CU_ASSERT_EQUAL(rig.seen[30].pn, 14);
 		/* CUBIC keeps 0.7 of it. */
 		CU_ASSERT_EQUAL(
 			wh_sim_tcp_ssthresh_pkts(rig.tcp), by_loss[v] == WH_SIM_TCP_CUBIC ? 11 : 8);
 		rig_ack(&rig, 15);
 		CU_ASSERT_EQUAL(rig.n_seen, 33);
-		CU_ASSERT_EQUAL(rig.seen[31].serial, 15);
-		CU_ASSERT_EQUAL(rig.seen[32].serial, 16);
+		CU_ASSERT_EQUAL(rig.seen[31].pn, 15);
+		CU_ASSERT_EQUAL(rig.seen[32].pn, 16);
 		/* All others had arrived: what follows is new. */
 		rig_ack(&rig, 30);
 		CU_ASSERT_EQUAL(rig.n_seen, 36);
-		CU_ASSERT_EQUAL(rig.seen[33].serial, 30);
+		CU_ASSERT_EQUAL(rig.seen[33].pn, 30);
 		rig_close(&rig);
 	}
 }

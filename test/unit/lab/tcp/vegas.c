@@ -97,7 +97,7 @@ static void three_duplicates_cost_a_quarter(void)
 	rig_ack_times(&rig, 3, 2);
 	CU_ASSERT_EQUAL(rig.n_seen, seen);
 	rig_ack(&rig, 3);
-	CU_ASSERT_EQUAL(rig.seen[seen].serial, 3);
+	CU_ASSERT_EQUAL(rig.seen[seen].pn, 3);
 	CU_ASSERT_EQUAL(rig.tcp->vegas.kept_cwnd_pkts, 12);
 	CU_ASSERT_EQUAL(rig.tcp->cwnd, 15);
 	CU_ASSERT_EQUAL(rig.tcp->rto.backoff, 2);
@@ -119,14 +119,14 @@ static void one_duplicate_of_an_old_segment(void)
 
 	rig_ack(&rig, 3);
 	CU_ASSERT_EQUAL(rig.n_seen, seen + 1);
-	CU_ASSERT_EQUAL(rig.seen[seen].serial, 3);
+	CU_ASSERT_EQUAL(rig.seen[seen].pn, 3);
 	CU_ASSERT_EQUAL(rig.tcp->vegas.kept_cwnd_pkts, 12);
 	CU_ASSERT_EQUAL(rig.tcp->duplicates, 3);
 
 	/* The next hole is as old: found with the acknowledgement, its window is cut already. */
 	rig_run_to(&rig, rig.now_ps + 100 * MS_PS);
 	rig_ack(&rig, 7);
-	CU_ASSERT_EQUAL(rig.seen[seen + 1].serial, 7);
+	CU_ASSERT_EQUAL(rig.seen[seen + 1].pn, 7);
 	CU_ASSERT_EQUAL(rig.tcp->vegas.worried, 1);
 	CU_ASSERT_EQUAL(rig.tcp->vegas.kept_cwnd_pkts, 12);
 	rig_close(&rig);
@@ -178,8 +178,8 @@ static void a_timeout_leaves_two(void)
 	CU_ASSERT_EQUAL(rig.tcp->ssthresh, 8);
 	CU_ASSERT_EQUAL(rig.tcp->vegas.kept_cwnd_pkts, 2);
 	CU_ASSERT_EQUAL(rig.n_seen, seen + 2);
-	CU_ASSERT_EQUAL(rig.seen[seen].serial, 3);
-	CU_ASSERT_EQUAL(rig.seen[seen + 1].serial, 4);
+	CU_ASSERT_EQUAL(rig.seen[seen].pn, 3);
+	CU_ASSERT_EQUAL(rig.seen[seen + 1].pn, 4);
 	rig_close(&rig);
 }
 

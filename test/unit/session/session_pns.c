@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Control packets with serials that were never said: those that are true count all the same. */
+/*
+ * Control packets with packet numbers that were never said: those that are true count all the same.
+ */
 
 #include "../../rig/end.h"
 #include "unit.h"
@@ -12,7 +14,7 @@
 #include "endpoint/lifecycle.h"
 #include "session/internal.h"
 
-const char wh_suite_name[] = "session_serials";
+const char wh_suite_name[] = "session_pns";
 
 #define HZ      UINT64_C(1000000000)
 #define MS      (HZ / 1000)
@@ -76,29 +78,29 @@ static struct wh_session *transmitter(void)
 		while (wh_session_output(session, NOW + i * MS, &out, 1) > 0)
 			;
 	}
-	CU_ASSERT_EQUAL(session->tx.sent_end, session->params.first_serial + 12);
+	CU_ASSERT_EQUAL(session->tx.sent_end, session->params.first_pn + 12);
 	return session;
 }
 
 /* Younger by far, the next of the true ones soon after it and a second later: stale, and taken. */
 static void expect_heard(struct wh_session *session, struct wh_packet packet)
 {
-	static const uint64_t serials[] = {2, 64, 1000, WH_SERIAL_MAX - 1};
+	static const uint64_t pns[] = {2, 64, 1000, WH_PN_MAX - 1};
 
 	for (uint32_t i = 0; i < 4; i++) {
 		uint64_t now_tsc = NOW + (i + 1) * 3 * HZ;
 		uint64_t stale = session->stats.control_stale_pkts;
 		uint64_t bad = session->stats.bad_pkts;
 
-		packet.serial = serials[i] + 100 * i;
-		if (packet.serial >= WH_SERIAL_MAX)
-			packet.serial = WH_SERIAL_MAX - 1;
+		packet.pn = pns[i] + 100 * i;
+		if (packet.pn >= WH_PN_MAX)
+			packet.pn = WH_PN_MAX - 1;
 		give(session, packet, now_tsc);
-		packet.serial = 100 * i;
+		packet.pn = 100 * i;
 		give(session, packet, now_tsc + HZ + 1);
 		give(session, packet, now_tsc + HZ + 2);
 		CU_ASSERT_EQUAL(session->stats.control_stale_pkts, stale + 1);
-		packet.serial++;
+		packet.pn++;
 		give(session, packet, now_tsc + HZ + 3);
 		CU_ASSERT_EQUAL(session->stats.control_stale_pkts, stale + 1);
 		CU_ASSERT_EQUAL(session->stats.bad_pkts, bad);
@@ -113,12 +115,12 @@ static void test_receiver(void)
 
 	/* One that claims to have sent all of the window: the next says what is true. */
 	uint64_t now_tsc = NOW + 20 * HZ;
-	struct wh_packet state = {.type = WH_PACKET_TRANS_STATE, .serial = WH_SERIAL_MAX - 1};
+	struct wh_packet state = {.type = WH_PACKET_TRANS_STATE, .pn = WH_PN_MAX - 1};
 
 	state.trans_state.upper = 64;
 	give(session, state, now_tsc);
 	for (uint32_t i = 0; i < 3; i++) {
-		state.serial = 1000 + i;
+		state.pn = 1000 + i;
 		state.trans_state.upper = 2;
 		give(session, state, now_tsc + 2 * HZ + i);
 	}
@@ -129,7 +131,7 @@ static void test_receiver(void)
 
 static struct wh_packet state_of(const struct wh_session *session)
 {
-	uint64_t first = session->params.first_serial;
+	uint64_t first = session->params.first_pn;
 
 	return (struct wh_packet){
 		.type = WH_PACKET_RCV_STATE,
@@ -154,7 +156,7 @@ static void test_transmitter(void)
 	expect_heard(session, (struct wh_packet){.type = WH_PACKET_DELAY_WARNING});
 	wh_session_destroy(session);
 	session = transmitter();
-	nak.nak.base = session->params.first_serial;
+	nak.nak.base = session->params.first_pn;
 	nak.nak.n_losses = 1;
 	nak.nak.losses[0].count = 1;
 	expect_heard(session, nak);
@@ -175,7 +177,7 @@ static void test_credits(void)
 	give(session, lie, NOW + HZ);
 	CU_ASSERT_EQUAL(session->rtt.smoothed_tsc, session->peer_timeout_tsc);
 	CU_ASSERT_EQUAL(session->rtt.var_tsc, session->peer_timeout_tsc);
-	truth.serial = 1;
+	truth.pn = 1;
 	truth.rcv_state.rtt_us = 1000;
 	give(session, truth, NOW + HZ + 1);
 	CU_ASSERT_EQUAL(session->tx.peer_upper, truth.rcv_state.upper);
