@@ -11,17 +11,17 @@
  * periodic-exchange.txt: the number of queued packets decides whether the receiver accepts another
  * connection. The new connection's options set the limit.
  */
-static bool is_crowded(const struct wh_endpoint *endpoint, const struct wh_open_params *params)
+static bool is_overloaded(const struct wh_endpoint *endpoint, const struct wh_open_params *params)
 {
 	const struct wh_profile *profile = wh_profile_by_number(params->profile);
 	struct wh_profile_options options;
-	uint32_t crowd_pkts;
+	uint32_t queued_pkts_max;
 
 	if (profile == NULL || profile->feedback.resend != WH_RESEND_COUNTED ||
 		!wh_profile_options_hear(&options, profile, params->options, params->n_options))
 		return false;
-	crowd_pkts = wh_profile_feedback(profile, &options).crowd_pkts;
-	return crowd_pkts > 0 && endpoint->rx->queued_pkts > crowd_pkts;
+	queued_pkts_max = wh_profile_feedback(profile, &options).queued_pkts_max;
+	return queued_pkts_max > 0 && endpoint->rx->queued_pkts > queued_pkts_max;
 }
 
 static enum wh_release_status welcome(const struct wh_endpoint *endpoint, uint64_t now_tsc,
@@ -30,7 +30,7 @@ static enum wh_release_status welcome(const struct wh_endpoint *endpoint, uint64
 {
 	if (endpoint->config.welcome == NULL)
 		return WH_STATUS_REFUSED;
-	if (endpoint->rx->tenants == endpoint->rx->places || is_crowded(endpoint, params))
+	if (endpoint->rx->tenants == endpoint->rx->places || is_overloaded(endpoint, params))
 		return WH_STATUS_BUSY;
 	return endpoint->config.welcome(
 		endpoint->config.context, now_tsc, params, from, sa, &offer->buffer_chunks);

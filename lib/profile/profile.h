@@ -231,7 +231,7 @@ struct wh_interval_rules {
 struct wh_feedback {
 	enum wh_resend resend;
 	struct wh_interval_rules interval; /* of profiles that count states */
-	uint32_t crowd_pkts; /* no new connection while more packets are queued; 0: no limit */
+	uint32_t queued_pkts_max; /* no new connection while more packets are queued; 0: no limit */
 	/* Each received packet is acknowledged at once, by itself ... */
 	bool ack_each;
 	bool ack_in_order; /* ... or cumulatively, without selective acknowledgement */

@@ -48,7 +48,7 @@ enum {
 	PROCESSING,
 	LOAD,
 	SKIP,
-	CROWD,
+	QUEUED,
 	OPTIONS,
 };
 
@@ -68,7 +68,7 @@ static const struct wh_option options[OPTIONS] = {
 	[SKIP] = {"skip", WH_OPTION_COUNT, 0, SKIP_MOST, SKIP_MOST, true,
 		"Control Packet Transmission Time",
 		"states that a connection with low activity skips, at most, and counts"},
-	[CROWD] = {"crowd", WH_OPTION_COUNT, 1, 1 << 30, 0, true,
+	[QUEUED] = {"queued", WH_OPTION_COUNT, 1, 1 << 30, 0, true,
 		"Control Packet Transmission Time",
 		"packets queued for the receiver with which it accepts this; auto: any"},
 };
@@ -141,7 +141,7 @@ static struct wh_decision decide(const struct wh_control *control)
 static void adapt(const struct wh_profile_options *set, struct wh_feedback *feedback)
 {
 	feedback->period_us = (uint32_t)(set->value[PERIOD] / 1e3);
-	feedback->crowd_pkts = (uint32_t)set->value[CROWD];
+	feedback->queued_pkts_max = (uint32_t)set->value[QUEUED];
 	feedback->interval = (struct wh_interval_rules){
 		.processing_ns = (uint32_t)set->value[PROCESSING],
 		.load = set->value[LOAD],

@@ -41,7 +41,7 @@ ALL = (
           'it keeps less than four fifths'),
     Short('bar07-tcp', 'of an equal share', -0.88,
           'beside four BBRs at a tenth of a product: losses hide their dips, and pulses of four '
-          'are not one in eight round trips. Taken for BBRs where losses last, crowds of our kind '
+          'are not one in eight round trips. Taken for BBRs where losses last, contention of our kind '
           'compete, too, and starve who comes late'),
     Short('bar08-short', 'as long as alone', -0.19,
           'a tenth of a product at 100 Mb/s: who fills 96 % of a line hears of another after a '

@@ -33,12 +33,12 @@
 #define LONGER_ARRIVES   0.97
 #define IN_VAIN          0.25 /* of the expected decrease of the queue: less is without effect */
 
-#define UNIT_BPS    1e9  /* of which shares of a crowd are parts, ... */
+#define UNIT_BPS    1e9  /* of which shares of contending flows are parts, ... */
 #define UNIT_ROOM   1.15 /* ... or ten times it, for more than this times it; ... */
 #define UNIT_TIMES  30.0 /* ... but no more than this times the capacity */
-#define LESS_S      0.3  /* with less than the capacity: a crowd, ... */
+#define LESS_S      0.3  /* with less than the capacity: contention, ... */
 #define PATIENT_S   1.0  /* ... or this beside flows that do not react */
-#define SETTLES_S   5.0  /* for this long a crowd may change, */
+#define SETTLES_S   5.0  /* for this long contention may change, */
 #define SETTLES_RTT 50.0
 #define YOUNG_S     3.0 /* a session may know too long a delay for this long, */
 #define YOUNG_RTT   30.0
@@ -226,9 +226,9 @@ static void shed(struct wh_control *control, double from_pps, double excess_pkts
 }
 
 /*
- * What the shares of a crowd are derived from, by all of a line alike: 1 Gb/s, or above that the
- * next power of ten, since trains beside others tell half of the capacity or a little more. On slow
- * lines less, as queues grow with the number of times that a share goes into it.
+ * What the shares of contending flows are derived from, by all of a line alike: 1 Gb/s, or above
+ * that the next power of ten, since trains beside others tell half of the capacity or a little
+ * more. On slow lines less, as queues grow with the number of times that a share goes into it.
  */
 static double unit_pps(const struct wh_control *control)
 {
@@ -243,17 +243,19 @@ static double unit_pps(const struct wh_control *control)
 		control, lambda->poor ? unit_bps : fmin(unit_bps, UNIT_TIMES * bps));
 }
 
-/* Since it began the crowd's flows have come to their shares. */
+/* Since it began the contending flows have come to their shares. */
 static bool is_settled(const struct wh_lambda *lambda)
 {
 	return lambda->share.age_s >
 	       fmax(SETTLES_S, SETTLES_RTT * wh_lambda_path_rtt_s(&lambda->path));
 }
 
-/* A settled crowd leaves no more queue than BBRs do, but does not run empty every ten seconds. */
+/*
+ * Settled contention leaves no more queue than BBRs do, but does not run empty every ten seconds.
+ */
 static void watch_bbrs(struct wh_lambda *lambda)
 {
-	if (!lambda->share.crowded)
+	if (!lambda->share.contended)
 		return;
 	if (is_settled(lambda))
 		wh_lambda_bbr_watch(&lambda->compete.bbr, &lambda->path, lambda->now_tsc);
@@ -273,7 +275,7 @@ static bool meets_bbrs(struct wh_control *control)
 	return true;
 }
 
-static bool is_crowded(struct wh_control *control)
+static bool is_contended(struct wh_control *control)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	double age_s = (double)(lambda->now_tsc - lambda->began_tsc) / lambda->path.hz;
@@ -284,20 +286,20 @@ static bool is_crowded(struct wh_control *control)
 	lambda->share.young = age_s < young_s;
 	lambda->others.settled = is_settled(lambda);
 	/* Who pushes harder leaves us less than we could have. */
-	lambda->others.crowded = wh_lambda_share_crowded(&lambda->share, &lambda->path,
+	lambda->others.contended = wh_lambda_share_contended(&lambda->share, &lambda->path,
 		lambda->now_tsc, fmin(lambda->busy_pps, lambda->rate_pps), lambda->estimate_pps,
 		lambda->relieves ? PATIENT_S : LESS_S);
 	if (wh_lambda_is_dedicated(control)) /* nobody else is there */
-		lambda->share.crowded = lambda->others.crowded = false;
-	return lambda->others.crowded;
+		lambda->share.contended = lambda->others.contended = false;
+	return lambda->others.contended;
 }
 
-/* In a crowd, make shares equal. `from_pps`: the rate during the sample. */
+/* In contention, make shares equal. `from_pps`: the rate during the sample. */
 static bool shares(struct wh_control *control, double from_pps, double cycle_s)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 
-	if (!is_crowded(control))
+	if (!is_contended(control))
 		return false;
 	if (meets_bbrs(control))
 		return true;

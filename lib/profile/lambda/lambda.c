@@ -60,7 +60,7 @@
  *   a test goes on until the number of events is no chance. bar02-grid: 0.935 and 0.943 of the
  *   line at 1 and 10 Gb/s where packets are counted, not 0.996 and 0.984. If as much is lost at
  *   the lower rate, but too much for noise, a queue has been full ever since the start: the
- *   simulator's crowds are told by other signs, too.
+ *   simulator's contention is told by other signs, too.
  * Drain. If no empty queue was seen for 2 s, the queue is drained for one round trip, since the
  *   minimal delay must not include a queue (LEDBAT++, ProbeRTT). bar06-share: a hundred flows at
  *   100 ms have a Jain index of 0.50 instead of 0.90. With `dedicated` the drain
@@ -113,12 +113,13 @@
  * Least. A CUBIC's growth begins at the window that was lost, and who has never had more than a
  *   tenth would stay there: below it the window grows by a fiftieth in a round trip. bar07-hosts:
  *   0.39 of an equal share beside CUBIC without that, instead of 0.54.
- * Crowd. Steps in proportion to the rate, and setting the rate to what arrives, leave shares as
+ * Contention. Steps in proportion to the rate, and setting the rate to what arrives, leave shares
+ * as
  *   they are. Who has less than the capacity for 0.3 s is drawn to the share that all have, by its
  *   logarithm (Kelly), and learns from the queue how many there are (share.h). bar06-share: ten
  *   flows at 100 ms have a Jain index of 0.42 without that instead of 0.99. Who takes the line for
  *   narrower than it is would be pushed aside, if what it could have counted and not what it has.
- *   bar07-gone: 0.78 after a BBR instead of 1.00. A dedicated path has no crowd. pxp-hops:
+ *   bar07-gone: 0.78 after a BBR instead of 1.00. A dedicated path has no contention. pxp-hops:
  *   83 Mb/s instead of 101.
  * Level. The more flows there are, the longer a queue they leave, so that all come to the same
  *   price (FAST, Swift). bar06-share: two flows at 20 ms have 0.58 instead of 0.99. The unit of
@@ -130,7 +131,8 @@
  *   until the least delay falls no more. bar06-share: a hundred flows have 0.42 at 20 ms and 0.23
  *   at 100 ms instead of 0.98 and 0.90. Who overflows a queue that it does not see cuts more at
  *   first: the latecomer to a hundred at 20 ms has 0.60 instead of 1.07 (seed 3).
- * Never empty. A crowd of our kind empties its queue from time to time. One that does not for six
+ * Never empty. Contention of our kind empties its queue from time to time. One that does not for
+ * six
  *   seconds is that of TCPs, however slowly they grow. bar07-tcp: 0.04 of an equal share beside one
  *   NewReno at 1 Gb/s and one product.
  * Give way. A scavenger leaves a little of the capacity free. At the first packet that has waited,
@@ -553,7 +555,7 @@ static enum wh_limit limit_of(const struct wh_control *control)
 	if (lambda->rate_pps < LESS * capacity_pps &&
 		wh_lambda_path_pause_s(&lambda->path, lambda->rate_pps) > 0.0)
 		return WH_LIMIT_CPU;
-	if (lambda->compete.on || lambda->relieves || lambda->others.crowded ||
+	if (lambda->compete.on || lambda->relieves || lambda->others.contended ||
 		lambda->rate_pps < LESS * lambda->yield.capacity_pps)
 		return WH_LIMIT_OTHERS;
 	if (lambda->loss.ceiling_pps > 0.0 || lambda->loss.trial != WH_LAMBDA_NO_TRIAL)

@@ -7,23 +7,23 @@
 #include "base/arith.h"
 #include "base/assert.h"
 
-#define DOUBT_S          20.0 /* after the path seemed to become longer, ... */
-#define DOUBT_RTT        0.03 /* ... a round trip shorter by this share disproves it */
-#define FILL_S           1e-3 /* a queue longer than this, */
-#define FILL_RTT         0.1
-#define FILL_ALPHA       24.0 /* and longer than many flows of our kind leave, */
-#define FILL_MOST_RTT    0.5  /* at most this, ... */
-#define FILL_ALPHA_LEAST 6.0  /* ... and at least this, */
-#define FILL_FOR_S       0.5  /* for this long, is that of other flows */
-#define FILL_FOR_RTT     12.0
-#define CROWD_RTT        0.33 /* of queue: more than a crowd of our kind leaves, ... */
-#define CROWD_FOR_S      3.0  /* ... for this long, once it has settled, ... */
-#define CROWD_FOR_RTT    18.0
-#define EMPTY_S          0.3e-3 /* of queue counts as none, ... */
-#define EMPTY_RTT        0.05   /* ... or this; a settled crowd drains it so far within ... */
-#define EMPTY_FOR_S      6.0
-#define EMPTY_FOR_RTT    60.0
-#define CROWD_SPAN_S     1.0 /* ... of which a sample counts this much at most */
+#define DOUBT_S            20.0 /* after the path seemed to become longer, ... */
+#define DOUBT_RTT          0.03 /* ... a round trip shorter by this share disproves it */
+#define FILL_S             1e-3 /* a queue longer than this, */
+#define FILL_RTT           0.1
+#define FILL_ALPHA         24.0 /* and longer than many flows of our kind leave, */
+#define FILL_MOST_RTT      0.5  /* at most this, ... */
+#define FILL_ALPHA_LEAST   6.0  /* ... and at least this, */
+#define FILL_FOR_S         0.5  /* for this long, is that of other flows */
+#define FILL_FOR_RTT       12.0
+#define CONTENTION_RTT     0.33 /* of queue: more than contention of our kind leaves, ... */
+#define CONTENTION_FOR_S   3.0  /* ... for this long, once it has settled, ... */
+#define CONTENTION_FOR_RTT 18.0
+#define EMPTY_S            0.3e-3 /* of queue counts as none, ... */
+#define EMPTY_RTT          0.05   /* ... or this; settled contention drains it so far within ... */
+#define EMPTY_FOR_S        6.0
+#define EMPTY_FOR_RTT      60.0
+#define CONTENTION_SPAN_S  1.0 /* ... of which a sample counts this much at most */
 
 #define LEFT         0.93 /* of the capacity arrives at most: other flows have the rest */
 #define PEAK_ALPHA   2.0  /* times what we leave in the queue was seen there */
@@ -66,7 +66,10 @@ bool wh_lambda_others_disprove(
 	return true;
 }
 
-/* All of a crowd drain the queue from time to time (lambda.c); TCPs grow into what is drained. */
+/*
+ * All contending flows drain the queue from time to time (lambda.c); TCPs grow into what is
+ * drained.
+ */
 static bool never_empty(
 	struct wh_lambda_others *others, const struct wh_lambda_path *path, uint64_t now_tsc)
 {
@@ -79,13 +82,13 @@ static bool never_empty(
 	       fmax(EMPTY_FOR_S, EMPTY_FOR_RTT * rtt_s);
 }
 
-/* A crowd's queue is longer at first, and a TCP's may run empty after its losses. */
-static bool stands_in_crowd(struct wh_lambda_others *others, const struct wh_lambda_path *path,
+/* Contending flows' queue is longer at first, and a TCP's may run empty after its losses. */
+static bool stands_in_contention(struct wh_lambda_others *others, const struct wh_lambda_path *path,
 	uint64_t now_tsc, double rate_pps, double least_s)
 {
 	double rtt_s = wh_lambda_path_rtt_s(path), queue_s = path->sample.queue_s;
-	double span_s = fmin(wh_lambda_since_s(path, now_tsc, others->full_tsc), CROWD_SPAN_S);
-	bool full = queue_s > fmax(least_s, CROWD_RTT * rtt_s);
+	double span_s = fmin(wh_lambda_since_s(path, now_tsc, others->full_tsc), CONTENTION_SPAN_S);
+	bool full = queue_s > fmax(least_s, CONTENTION_RTT * rtt_s);
 
 	if (others->full_tsc > 0)
 		others->full_s = fmax(others->full_s + (full ? span_s : -span_s), 0.0);
@@ -93,7 +96,8 @@ static bool stands_in_crowd(struct wh_lambda_others *others, const struct wh_lam
 	if (others->full_s == 0.0 || others->full_pps == 0.0)
 		others->full_pps = rate_pps;
 	return never_empty(others, path, now_tsc) ||
-	       (full && others->full_s >= fmax(CROWD_FOR_S, CROWD_FOR_RTT * (rtt_s + queue_s)));
+	       (full && others->full_s >=
+				fmax(CONTENTION_FOR_S, CONTENTION_FOR_RTT * (rtt_s + queue_s)));
 }
 
 static bool stands(struct wh_lambda_others *others, const struct wh_lambda_path *path,
@@ -104,8 +108,8 @@ static bool stands(struct wh_lambda_others *others, const struct wh_lambda_path 
 		fmax(fmin(FILL_ALPHA * own_s, FILL_MOST_RTT * rtt_s), FILL_ALPHA_LEAST * own_s);
 	double least_s = fmax(fmax(FILL_S, FILL_RTT * rtt_s), many_s);
 
-	if (others->crowded)
-		return stands_in_crowd(others, path, now_tsc, rate_pps, least_s);
+	if (others->contended)
+		return stands_in_contention(others, path, now_tsc, rate_pps, least_s);
 	others->full_s = 0.0;
 	others->empty_tsc = 0;
 	if (queue_s < least_s) {
@@ -130,9 +134,9 @@ static bool overflows(struct wh_lambda_others *others, const struct wh_lambda_pa
 
 	WH_ASSERT(own_s > 0.0 && capacity_pps > 0.0);
 	others->before_pps = sample->arrival_pps;
-	/* A crowd's own pushes overflow queues, and a longer one would stand. */
-	if (others->crowded &&
-		(!others->settled || sample->peak_s > CROWD_RTT * wh_lambda_path_rtt_s(path)))
+	/* Contending flows' own pushes overflow queues, and a longer one would stand. */
+	if (others->contended &&
+		(!others->settled || sample->peak_s > CONTENTION_RTT * wh_lambda_path_rtt_s(path)))
 		return false;
 	if (sample->arrival_pps == 0.0 || raised || sample->lost_pkts > GROWN_PKTS ||
 		sample->arrival_pps > LEFT * capacity_pps || sample->peak_s < PEAK_ALPHA * own_s ||

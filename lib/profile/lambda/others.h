@@ -4,7 +4,7 @@
 
 /*
  * Detects flows that fill every queue, by any of: a queue that stays although we have withdrawn
- * all our packets from it, or that a crowd of our kind would have emptied; a path that seemed to
+ * all our packets from it, or that contention of our kind would have emptied; a path that seemed to
  * become longer and then gets shorter again; a short queue that overflows repeatedly although we
  * leave a part of the capacity.
  */
@@ -15,7 +15,7 @@
 #include "profile/lambda/path.h"
 
 struct wh_lambda_others {
-	bool crowded;                     /* other flows of our kind are present, ... */
+	bool contended;                   /* other flows of our kind are present, ... */
 	bool settled;                     /* ... and have come to their shares */
 	struct wh_lambda_least before[2]; /* the delays when the path seemed to become longer ... */
 	double told_s;                    /* ... and the minimum since then */
@@ -23,7 +23,7 @@ struct wh_lambda_others {
 	uint64_t told_tsc;
 	double full_pps; /* the rate when the queue began to stand; 0: it does not */
 	uint64_t full_tsc;
-	double full_s;      /* in a crowd: for how long it stood, less the time when it did not */
+	double full_s; /* in contention: for how long it stood, less the time when it did not */
 	uint64_t empty_tsc; /* there, when it was last nearly empty; 0: not known */
 	double overflows;   /* decayed count, while we left a part of the capacity */
 	uint64_t overflown_tsc;

@@ -91,7 +91,7 @@ void wh_lambda_doubt_overload(struct wh_control *control, const struct wh_delive
 		before->least_pps * span_s * (1.0 - wh_lambda_loss_noise(&lambda->loss));
 
 	if (before->rate_pps == 0.0 || path->seen_pkts > before->until_pkts ||
-		lambda->share.crowded) {
+		lambda->share.contended) {
 		lambda->before.rate_pps = 0.0;
 		return;
 	}
@@ -144,7 +144,7 @@ void wh_lambda_heed_overload(struct wh_control *control, const struct wh_deliver
 	double arrives_pps = path->short_pps / (1.0 - wh_lambda_loss_noise(&lambda->loss));
 	double sent_pps = wh_lambda_path_sent_pps(path, event, lambda->rate_pps);
 
-	if (lambda->share.crowded || path->queue_s < most_s || lambda->heeded || event->held_up ||
+	if (lambda->share.contended || path->queue_s < most_s || lambda->heeded || event->held_up ||
 		path->sample.held_up || wh_lambda_path_pause_s(path, lambda->rate_pps) > 0.0 ||
 		arrives_pps == 0.0 || arrives_pps > OVERLOAD_LESS * sent_pps ||
 		(lambda->relieves && path->queue_s < RELIEF_FALLS * lambda->shed_queue_s))

@@ -20,8 +20,10 @@
 #define USED_SHARE       0.8   /* of the allowed rate: less means starved */
 #define PAUSED_MOST      0.75  /* of a sample: beyond it the host is simply slow */
 #define PAUSED_SPAN      0.25  /* of the time since the last report: shorter spans follow a pause */
-#define FALSE_TRAIN      0.4 /* of what other flows can leave us; a crowd starts at the same time */
-#define PAUSE_PKTS       32.0 /* that should have arrived without a report: worth several reports */
+#define FALSE_TRAIN                                                                                \
+	0.4             /* of what other flows can leave us; contention starts at the same time
+			      * */
+#define PAUSE_PKTS 32.0 /* that should have arrived without a report: worth several reports */
 
 void wh_lambda_path_init(struct wh_lambda_path *path, uint64_t hz)
 {

@@ -7,7 +7,7 @@
 #include "base/assert.h"
 
 #define FOUND_S   0.3e-3 /* hosts' jitter is no queue */
-#define CROWDED   0.85   /* of the capacity arrives: other flows have the rest */
+#define CONTENDED 0.85   /* of the capacity arrives: other flows have the rest */
 #define ALONE     0.93   /* of the capacity is ours, ... */
 #define ALONE_S   0.15   /* ... and no queue was seen for this long, */
 #define ALONE_RTT 4.0    /* or this */
@@ -20,7 +20,7 @@
 #define TARGET_RTT   0.005   /* or this share of the round trip, */
 #define LEVEL        0.015   /* and this for each unit of the price, */
 #define BEND         0.035   /* and this by the square of what is beyond ... */
-#define BEND_FROM    2.0     /* ... this price: crowds of hundreds have to agree sooner */
+#define BEND_FROM    2.0     /* ... this price: hundreds of flows have to agree sooner */
 #define CUT          0.7     /* of a wrong queue in a cycle, */
 #define CUT_GROWN    0.59    /* of what it has grown, */
 #define CUT_MOST     0.6     /* of the rate, ... */
@@ -46,7 +46,7 @@
 #define CUT_OVERFLOW 0.8 /* of the arrival rate is left when the queue overflows, ... */
 #define CUT_UNSEEN   0.5 /* ... or this if it is not even seen, ... */
 #define UNSEEN_RTT   0.3 /* ... but shorter than this share of the round trip, ... */
-#define UNSEEN_S     3.0 /* ... by who is in the crowd for less than this */
+#define UNSEEN_S     3.0 /* ... by who has been in contention for less than this */
 #define DOUBTS       2   /* samples in which the least delay does not fall: it is right */
 #define DOUBT_FALLS  0.995
 #define DOUBT_CUT    0.25 /* of the rate, until then */
@@ -63,7 +63,7 @@ static double turn_s(const struct wh_lambda_path *path)
 
 void wh_lambda_share_begin(struct wh_lambda_share *share, uint64_t now_tsc)
 {
-	share->crowded = true;
+	share->contended = true;
 	share->queued_tsc = now_tsc;
 }
 
@@ -81,7 +81,7 @@ bool wh_lambda_share_found(
 	return path->short_pps > 0.0;
 }
 
-bool wh_lambda_share_crowded(struct wh_lambda_share *share, const struct wh_lambda_path *path,
+bool wh_lambda_share_contended(struct wh_lambda_share *share, const struct wh_lambda_path *path,
 	uint64_t now_tsc, double busy_pps, double capacity_pps, double patience_s)
 {
 	bool queued = path->sample.queue_s > target_s(path) / 2.0;
@@ -93,17 +93,17 @@ bool wh_lambda_share_crowded(struct wh_lambda_share *share, const struct wh_lamb
 	share->before_pps = path->sample.arrival_pps;
 	if (queued)
 		share->queued_tsc = now_tsc;
-	if (busy_pps == 0.0 || busy_pps >= CROWDED * share->capacity_pps)
+	if (busy_pps == 0.0 || busy_pps >= CONTENDED * share->capacity_pps)
 		share->less_tsc = 0;
 	else if (share->less_tsc == 0)
 		share->less_tsc = now_tsc;
 	if (queued && share->less_tsc > 0 &&
 		(double)(now_tsc - share->less_tsc) / path->hz >= patience_s)
-		share->crowded = true;
+		share->contended = true;
 	else if ((double)(now_tsc - share->queued_tsc) / path->hz > alone_s &&
 		 path->sample.arrival_pps > ALONE * share->capacity_pps)
-		share->crowded = false;
-	return share->crowded;
+		share->contended = false;
+	return share->contended;
 }
 
 /* The queue that belongs to the price; `slope_s`: for each unit more. */

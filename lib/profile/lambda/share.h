@@ -3,7 +3,7 @@
 #define WH_PROFILE_LAMBDA_SHARE_H
 
 /*
- * A crowd: several flows of our kind on one path. All are drawn to the same rate, that is
+ * Contention: several flows of our kind on one path. All are drawn to the same rate, that is
  * unit / e^price, where the price says how many share the line. Nobody tells it: it rises while the
  * queue is too long and falls while it is too short, and as all see the same queue, it changes
  * alike for all. So what all push towards their share is what they take back for the price, and
@@ -20,14 +20,14 @@
 #include "profile/lambda/path.h"
 
 struct wh_lambda_share {
-	bool crowded;
+	bool contended;
 	bool joins;          /* a newcomer, which does not know the price */
 	bool young;          /* its session, so that losses may hide the least delay */
 	double capacity_pps; /* the highest arrival rate seen in two consecutive samples */
 	double before_pps;   /* arrival rate of the previous sample */
 	double queue_s;      /* of the previous sample */
 	double price;        /* logarithm of how many times an equal share goes into the unit */
-	double age_s;        /* time in a crowd so far */
+	double age_s;        /* time in contention so far */
 	double rtt_s;        /* of the previous sample, the least */
 	uint32_t doubts;     /* samples before the least delay is believed */
 	uint64_t queued_tsc; /* the latest with a queue */
@@ -45,11 +45,11 @@ bool wh_lambda_share_found(
 	struct wh_lambda_share *share, const struct wh_lambda_path *path, uint64_t now_tsc);
 
 /*
- * Judges a full sample: whether there is a crowd. `busy_pps` is what we have while a queue stands,
- * 0 if unknown; `capacity_pps` is what the train found. Less than the capacity for `patience_s`
- * means a crowd; most of it and no queue for a while, that there is none.
+ * Judges a full sample: whether there is contention. `busy_pps` is what we have while a queue
+ * stands, 0 if unknown; `capacity_pps` is what the train found. Less than the capacity for
+ * `patience_s` means contention; most of it and no queue for a while, that there is none.
  */
-bool wh_lambda_share_crowded(struct wh_lambda_share *share, const struct wh_lambda_path *path,
+bool wh_lambda_share_contended(struct wh_lambda_share *share, const struct wh_lambda_path *path,
 	uint64_t now_tsc, double busy_pps, double capacity_pps, double patience_s);
 
 /*

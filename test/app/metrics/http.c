@@ -125,7 +125,7 @@ static void test_names(void)
 }
 
 /* More than there are places for, and none of them says all it has to say. */
-static void test_crowd(void)
+static void test_many(void)
 {
 	int slow[3 * WH_HTTP_CLIENTS_MAX];
 	uint32_t ended = 0;
@@ -171,7 +171,7 @@ static void test_places(void)
 CU_TestInfo wh_tests[] = {
 	{"answers", test_answers},
 	{"names of this host", test_names},
-	{"a crowd of slow clients", test_crowd},
+	{"many slow clients", test_many},
 	{"places", test_places},
 	CU_TEST_INFO_NULL,
 };

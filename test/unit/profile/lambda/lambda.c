@@ -293,14 +293,14 @@ static void test_low_start(void)
 	WH_ASSERT_NEAR(wh_lambda_view(&way->control).rate_pps, 16 / 0.1, 0.3);
 	run(way, 4 * RTT);
 	CU_ASSERT_STRING_EQUAL(wh_lambda_view(&way->control).phase, "cruise");
-	CU_ASSERT(wh_lambda_view_of(&way->control)->share.crowded);
+	CU_ASSERT(wh_lambda_view_of(&way->control)->share.contended);
 	CU_ASSERT(way->sent_pkts < 400);
 	free(way);
 
 	way = way_of(1e9, RTT, 10 * WIRE_BYTES);
 	begin(way, 0, 0);
 	run(way, 8 * RTT);
-	CU_ASSERT(!wh_lambda_view_of(&way->control)->share.crowded);
+	CU_ASSERT(!wh_lambda_view_of(&way->control)->share.contended);
 	CU_ASSERT(wh_lambda_view(&way->control).rate_pps > 0.4e9 / 8 / WIRE_BYTES);
 	free(way);
 }

@@ -34,15 +34,15 @@ static void test_filled(void)
 	CU_ASSERT_EQUAL(others.full_pps, 90.0);
 }
 
-/* Beside a crowd a queue must be longer, and stand for longer in sum. */
-static void test_filled_by_crowd(void)
+/* Beside contention a queue must be longer, and stand for longer in sum. */
+static void test_filled_by_contention(void)
 {
 	struct wh_lambda_path path = {
 		.hz = HZ,
 		.least = {{.known = true, .rtt_tsc = HZ / 50}},
 		.sample = {.queue_s = 6.5e-3},
 	};
-	struct wh_lambda_others others = {.crowded = true};
+	struct wh_lambda_others others = {.contended = true};
 	double at_s = 1.0;
 
 	for (; at_s < 10.0; at_s += 0.1)
@@ -60,7 +60,7 @@ static void test_filled_by_crowd(void)
 	CU_ASSERT_EQUAL(others.full_pps, 300.0);
 }
 
-/* A settled crowd empties the queue from time to time, if only nearly. */
+/* Settled contention empties the queue from time to time, if only nearly. */
 static void test_never_empty(void)
 {
 	struct wh_lambda_path path = {
@@ -68,7 +68,7 @@ static void test_never_empty(void)
 		.least = {{.known = true, .rtt_tsc = HZ / 50}},
 		.sample = {.queue_s = 1.1e-3},
 	};
-	struct wh_lambda_others others = {.crowded = true};
+	struct wh_lambda_others others = {.contended = true};
 	double at_s = 1.0;
 
 	for (; at_s < 20.0; at_s += 0.1)
@@ -82,19 +82,19 @@ static void test_never_empty(void)
 	CU_ASSERT_FALSE(fill(&others, &path, at_s + 5.9, 300.0));
 	CU_ASSERT_TRUE(fill(&others, &path, at_s + 6.1, 300.0));
 
-	/* Another crowd has its own six seconds. */
-	others.crowded = false;
+	/* Another contention has its own six seconds. */
+	others.contended = false;
 	path.sample.queue_s = 0.0;
 	CU_ASSERT_FALSE(fill(&others, &path, 60.0, 300.0));
-	others.crowded = true;
+	others.contended = true;
 	path.sample.queue_s = 1.1e-3;
 	CU_ASSERT_FALSE(fill(&others, &path, 90.0, 300.0));
 	CU_ASSERT_FALSE(fill(&others, &path, 95.9, 300.0));
 	CU_ASSERT_TRUE(fill(&others, &path, 96.1, 300.0));
 }
 
-/* While a crowd's shares are new its own pushes overflow queues; later a short one. */
-static void test_overflows_in_crowd(void)
+/* While contending flows' shares are new its own pushes overflow queues; later a short one. */
+static void test_overflows_in_contention(void)
 {
 	const struct {
 		bool settled;
@@ -103,7 +103,7 @@ static void test_overflows_in_crowd(void)
 	} cases[] = {{false, 1e-3, false}, {true, 1e-3, true}, {true, 7e-3, false}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct wh_lambda_others others = {.crowded = true, .settled = cases[i].settled};
+		struct wh_lambda_others others = {.contended = true, .settled = cases[i].settled};
 		struct wh_lambda_path path = {
 			.hz = HZ,
 			.least = {{.known = true, .rtt_tsc = HZ / 50}},
@@ -188,11 +188,11 @@ static void test_overflows(void)
 
 CU_TestInfo wh_tests[] = {
 	{"filled", test_filled},
-	{"filled by crowd", test_filled_by_crowd},
+	{"filled by contention", test_filled_by_contention},
 	{"disproved", test_disproved},
 	{"raised", test_raised},
 	{"overflows", test_overflows},
-	{"overflows in crowd", test_overflows_in_crowd},
+	{"overflows in contention", test_overflows_in_contention},
 	{"never empty", test_never_empty},
 	CU_TEST_INFO_NULL,
 };

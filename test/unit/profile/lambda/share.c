@@ -116,7 +116,7 @@ static void test_cut(void)
 	WH_ASSERT_NEAR(share.price, 3.0 * CYCLE, 1e-9);
 }
 
-static void test_crowd(void)
+static void test_contention(void)
 {
 	struct wh_lambda_share share = {0};
 	struct wh_lambda_path queued = path_of(1e-3), empty = path_of(0.0);
@@ -124,22 +124,22 @@ static void test_crowd(void)
 
 	queued.sample.arrival_pps = 0.5 * UNIT;
 	empty.sample.arrival_pps = 0.94 * UNIT;
-	CU_ASSERT_FALSE(wh_lambda_share_crowded(&share, &queued, HZ, 0.9 * UNIT, UNIT, 0.3));
-	CU_ASSERT_FALSE(wh_lambda_share_crowded(&share, &queued, HZ, 0.5 * UNIT, UNIT, 0.3));
+	CU_ASSERT_FALSE(wh_lambda_share_contended(&share, &queued, HZ, 0.9 * UNIT, UNIT, 0.3));
+	CU_ASSERT_FALSE(wh_lambda_share_contended(&share, &queued, HZ, 0.5 * UNIT, UNIT, 0.3));
 	CU_ASSERT_FALSE(
-		wh_lambda_share_crowded(&share, &empty, HZ + 200 * MS, 0.5 * UNIT, UNIT, 0.3));
-	CU_ASSERT_FALSE(wh_lambda_share_crowded(&share, &queued, now, 0.5 * UNIT, UNIT, 0.4));
-	CU_ASSERT_TRUE(wh_lambda_share_crowded(&share, &queued, now, 0.5 * UNIT, UNIT, 0.3));
+		wh_lambda_share_contended(&share, &empty, HZ + 200 * MS, 0.5 * UNIT, UNIT, 0.3));
+	CU_ASSERT_FALSE(wh_lambda_share_contended(&share, &queued, now, 0.5 * UNIT, UNIT, 0.4));
+	CU_ASSERT_TRUE(wh_lambda_share_contended(&share, &queued, now, 0.5 * UNIT, UNIT, 0.3));
 	empty.sample.arrival_pps = 0.92 * UNIT;
 	CU_ASSERT_TRUE(
-		wh_lambda_share_crowded(&share, &empty, now + 151 * MS, 0.9 * UNIT, UNIT, 0.3));
+		wh_lambda_share_contended(&share, &empty, now + 151 * MS, 0.9 * UNIT, UNIT, 0.3));
 	empty.sample.arrival_pps = 0.94 * UNIT;
 	CU_ASSERT_TRUE(
-		wh_lambda_share_crowded(&share, &empty, now + 149 * MS, 0.9 * UNIT, UNIT, 0.3));
+		wh_lambda_share_contended(&share, &empty, now + 149 * MS, 0.9 * UNIT, UNIT, 0.3));
 	CU_ASSERT_FALSE(
-		wh_lambda_share_crowded(&share, &empty, now + 151 * MS, 0.9 * UNIT, UNIT, 0.3));
+		wh_lambda_share_contended(&share, &empty, now + 151 * MS, 0.9 * UNIT, UNIT, 0.3));
 	wh_lambda_share_begin(&share, 2 * now);
-	CU_ASSERT_TRUE(wh_lambda_share_crowded(&share, &empty, 2 * now, 0.0, UNIT, 0.3));
+	CU_ASSERT_TRUE(wh_lambda_share_contended(&share, &empty, 2 * now, 0.0, UNIT, 0.3));
 	CU_ASSERT_FALSE(share.joins);
 	wh_lambda_share_join(&share, 2 * now);
 	CU_ASSERT_TRUE(share.joins);
@@ -169,7 +169,7 @@ static void test_room(void)
 
 	for (int i = 0; i < 2; i++) {
 		struct wh_lambda_share share = {
-			.crowded = true,
+			.contended = true,
 			.queued_tsc = HZ,
 			.age_s = 10.0,
 			.price = log(10.0),
@@ -235,7 +235,7 @@ CU_TestInfo wh_tests[] = {
 	{"newcomer", test_newcomer},
 	{"price", test_price},
 	{"cut", test_cut},
-	{"crowd", test_crowd},
+	{"contention", test_contention},
 	{"overflows", test_overflows},
 	{"room", test_room},
 	{"doubts", test_doubts},

@@ -5,9 +5,9 @@
 #include "../endpoint_rig.h"
 #include "session/internal.h"
 
-const char wh_suite_name[] = "endpoint_crowd";
+const char wh_suite_name[] = "endpoint_queued";
 
-static enum wh_release_status ask(struct house *house, double crowd_pkts)
+static enum wh_release_status ask(struct house *house, double queued_pkts_max)
 {
 	const struct wh_profile *pxp = wh_profile_find("pxp");
 	struct wh_packet open = {.type = WH_PACKET_OPEN, .open = {.params = params_of(9)}};
@@ -15,7 +15,7 @@ static enum wh_release_status ask(struct house *house, double crowd_pkts)
 	struct wh_address to;
 
 	wh_profile_options_init(&options, pxp);
-	wh_profile_options_put(&options, pxp, "crowd", crowd_pkts);
+	wh_profile_options_put(&options, pxp, "queued", queued_pkts_max);
 	open.open.params.profile = pxp->number;
 	open.open.params.period_us = 5000;
 	open.open.params.n_options =
@@ -41,7 +41,7 @@ static void tell_queued(struct house *house, struct wh_session *session, uint32_
 }
 
 /* 30 and 20 packets: 50 are not more than 50, and 49 fewer. A lie counts as a window of 64. */
-static void test_crowd(void)
+static void test_many(void)
 {
 	struct house house;
 	struct wh_session *first;
@@ -69,6 +69,6 @@ static void test_crowd(void)
 }
 
 CU_TestInfo wh_tests[] = {
-	{"a crowd", test_crowd},
+	{"queued", test_many},
 	CU_TEST_INFO_NULL,
 };
