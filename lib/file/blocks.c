@@ -10,7 +10,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "file/aside.h"
+#include "file/background.h"
 #include "file/digest.h"
 
 /* Most bytes read, or copied, between two checks of `stop`. */
@@ -35,7 +35,7 @@ struct wh_blocks {
 	_Atomic uint32_t known;
 	_Atomic uint64_t done;
 	_Atomic bool stop;
-	struct wh_aside_shared shared;
+	struct wh_background_shared shared;
 };
 
 bool wh_blocks_charge(const struct wh_blocks_account *account, uint32_t blocks, uint64_t *charged)
@@ -201,7 +201,7 @@ static void run(void *argument)
 	struct wh_blocks *blocks = argument;
 
 	blocks->rc = blocks->work(blocks);
-	if (wh_aside_finish(&blocks->shared))
+	if (wh_background_finish(&blocks->shared))
 		drop(blocks);
 }
 
@@ -226,7 +226,7 @@ static struct wh_blocks *make(int (*work)(struct wh_blocks *blocks), int fd, uin
 
 static struct wh_blocks *start(struct wh_blocks *blocks)
 {
-	if (wh_aside(run, blocks) == 0)
+	if (wh_background(run, blocks) == 0)
 		return blocks;
 	drop(blocks);
 	return NULL;
@@ -283,7 +283,7 @@ struct wh_blocks *wh_blocks_copy(int from_fd, int to_fd, uint64_t bytes)
 int wh_blocks_end(const struct wh_blocks *blocks, uint64_t *bytes)
 {
 	*bytes = atomic_load_explicit(&blocks->done, memory_order_relaxed);
-	if (!wh_aside_is_over(&blocks->shared))
+	if (!wh_background_is_over(&blocks->shared))
 		return -EINPROGRESS;
 	return blocks->rc;
 }
@@ -307,7 +307,7 @@ bool wh_blocks_differs(const struct wh_blocks *blocks, uint32_t block)
 
 const struct wh_digest *wh_blocks_whole(const struct wh_blocks *blocks)
 {
-	WH_ASSERT(wh_aside_is_over(&blocks->shared));
+	WH_ASSERT(wh_background_is_over(&blocks->shared));
 	return &blocks->whole;
 }
 
@@ -316,6 +316,6 @@ void wh_blocks_free(struct wh_blocks *blocks)
 	if (blocks == NULL)
 		return;
 	atomic_store_explicit(&blocks->stop, true, memory_order_relaxed);
-	if (wh_aside_leave(&blocks->shared))
+	if (wh_background_leave(&blocks->shared))
 		drop(blocks);
 }

@@ -4,8 +4,8 @@
 
 /*
  * A file in blocks of a fixed length, so that two ends find out which blocks differ: digests of the
- * blocks, a comparison with such digests, and a copy of a file. Each runs aside (file/aside.h) and
- * belongs to its creator until free.
+ * blocks, a comparison with such digests, and a copy of a file. Each runs in the background
+ * (file/background.h) and belongs to its creator until free.
  *
  * The digests have a seed that is unknown before the job, so that blocks constructed to have the
  * same digest do not collide.

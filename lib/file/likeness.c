@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/prng.h"
-#include "file/aside.h"
+#include "file/background.h"
 #include "file/digest.h"
 
 #define PIECE_BYTES (UINT64_C(1) << 20)
@@ -23,7 +23,7 @@ struct wh_likeness {
 	struct wh_digest digest;
 	_Atomic uint64_t done;
 	_Atomic bool stop;
-	struct wh_aside_shared shared;
+	struct wh_background_shared shared;
 };
 
 /* Hashes [from, to), which must be within the file. */
@@ -98,7 +98,7 @@ static void compute(void *argument)
 
 	likeness->rc = wh_likeness(
 		likeness->fd, &likeness->run, &likeness->stop, &likeness->done, &likeness->digest);
-	if (wh_aside_finish(&likeness->shared))
+	if (wh_background_finish(&likeness->shared))
 		drop(likeness);
 }
 
@@ -110,7 +110,7 @@ struct wh_likeness *wh_likeness_begin(int fd, const struct wh_likeness_run *run)
 		return NULL;
 	likeness->run = *run;
 	likeness->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (likeness->fd >= 0 && wh_aside(compute, likeness) == 0)
+	if (likeness->fd >= 0 && wh_background(compute, likeness) == 0)
 		return likeness;
 	if (likeness->fd >= 0)
 		close(likeness->fd);
@@ -121,7 +121,7 @@ struct wh_likeness *wh_likeness_begin(int fd, const struct wh_likeness_run *run)
 int wh_likeness_end(const struct wh_likeness *likeness, struct wh_digest *digest, uint64_t *done)
 {
 	*done = atomic_load_explicit(&likeness->done, memory_order_relaxed);
-	if (!wh_aside_is_over(&likeness->shared))
+	if (!wh_background_is_over(&likeness->shared))
 		return -EINPROGRESS;
 	*digest = likeness->digest;
 	return likeness->rc;
@@ -132,6 +132,6 @@ void wh_likeness_free(struct wh_likeness *likeness)
 	if (likeness == NULL)
 		return;
 	atomic_store_explicit(&likeness->stop, true, memory_order_relaxed);
-	if (wh_aside_leave(&likeness->shared))
+	if (wh_background_leave(&likeness->shared))
 		drop(likeness);
 }

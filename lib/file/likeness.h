@@ -6,7 +6,7 @@
  * Tells whether a run of bytes is the same in two files: by a digest of the whole run, or of
  * samples, both ends among them. Where the others lie, and how the digest is computed, follows from
  * a seed that is drawn anew for each comparison: whoever wrote one of the files cannot have known
- * it. Computed aside (file/aside.h), since it reads from disk.
+ * it. Computed in the background (file/background.h), since it reads from disk.
  */
 
 #include <stdatomic.h>
@@ -33,7 +33,7 @@ struct wh_likeness_run {
 int wh_likeness(int fd, const struct wh_likeness_run *run, const _Atomic bool *stop,
 	_Atomic uint64_t *done, struct wh_digest *digest);
 
-/* The same aside, with a duplicate of the descriptor. */
+/* The same in the background, with a duplicate of the descriptor. */
 struct wh_likeness;
 
 /* NULL: no memory, descriptor or thread. */

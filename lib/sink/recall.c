@@ -15,7 +15,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "bundle/staging_name.h"
-#include "file/aside.h"
+#include "file/background.h"
 #include "file/likeness.h"
 
 /* A request's own copy of its subject. */
@@ -32,7 +32,7 @@ struct wh_recall {
 	struct wh_recalled found;
 	_Atomic bool stop;
 	_Atomic uint64_t done;
-	struct wh_aside_shared shared;
+	struct wh_background_shared shared;
 };
 
 struct wh_noting {
@@ -40,7 +40,7 @@ struct wh_noting {
 	struct wh_note note;
 	char place[WH_JOURNAL_PLACE_BYTES];
 	int rc;
-	struct wh_aside_shared shared;
+	struct wh_background_shared shared;
 };
 
 /* `file` NULL: no file is concerned. 0 or a negative errno. */
@@ -215,7 +215,7 @@ static void run_recall(void *argument)
 	struct wh_recall *recall = argument;
 
 	look(recall);
-	if (wh_aside_finish(&recall->shared))
+	if (wh_background_finish(&recall->shared))
 		drop_recall(recall);
 }
 
@@ -230,7 +230,8 @@ struct wh_recall *wh_recall_begin(const struct wh_keeping *keeping,
 	recall->lanes = lanes;
 	recall->chunk_bytes = chunk_bytes;
 	recall->found.fd = -1;
-	if (copy_subject(&recall->subject, keeping, file) == 0 && wh_aside(run_recall, recall) == 0)
+	if (copy_subject(&recall->subject, keeping, file) == 0 &&
+		wh_background(run_recall, recall) == 0)
 		return recall;
 	drop_recall(recall);
 	return NULL;
@@ -239,7 +240,7 @@ struct wh_recall *wh_recall_begin(const struct wh_keeping *keeping,
 int wh_recall_end(struct wh_recall *recall, struct wh_recalled *recalled, uint64_t *done)
 {
 	*done = atomic_load_explicit(&recall->done, memory_order_relaxed);
-	if (!wh_aside_is_over(&recall->shared))
+	if (!wh_background_is_over(&recall->shared))
 		return -EINPROGRESS;
 	*recalled = recall->found;
 	if (recalled->fd < 0)
@@ -253,7 +254,7 @@ void wh_recall_free(struct wh_recall *recall)
 	if (recall == NULL)
 		return;
 	atomic_store_explicit(&recall->stop, true, memory_order_relaxed);
-	if (wh_aside_leave(&recall->shared))
+	if (wh_background_leave(&recall->shared))
 		drop_recall(recall);
 }
 
@@ -309,7 +310,7 @@ static void run_noting(void *argument)
 	struct wh_noting *noting = argument;
 
 	noting->rc = work(noting);
-	if (wh_aside_finish(&noting->shared))
+	if (wh_background_finish(&noting->shared))
 		drop_noting(noting);
 }
 
@@ -326,7 +327,8 @@ struct wh_noting *wh_noting_begin(const struct wh_keeping *keeping,
 	noting->note.fd = note->fd < 0 ? -1 : fcntl(note->fd, F_DUPFD_CLOEXEC, 0);
 	snprintf(noting->place, sizeof(noting->place), "%s", place);
 	rc = copy_subject(&noting->subject, keeping, note->fd < 0 ? NULL : file);
-	if (rc == 0 && (note->fd < 0 || noting->note.fd >= 0) && wh_aside(run_noting, noting) == 0)
+	if (rc == 0 && (note->fd < 0 || noting->note.fd >= 0) &&
+		wh_background(run_noting, noting) == 0)
 		return noting;
 	drop_noting(noting);
 	return NULL;
@@ -334,7 +336,7 @@ struct wh_noting *wh_noting_begin(const struct wh_keeping *keeping,
 
 int wh_noting_end(struct wh_noting *noting, int64_t *row)
 {
-	if (!wh_aside_is_over(&noting->shared))
+	if (!wh_background_is_over(&noting->shared))
 		return -EINPROGRESS;
 	*row = noting->note.part.row;
 	return noting->rc;
@@ -342,6 +344,6 @@ int wh_noting_end(struct wh_noting *noting, int64_t *row)
 
 void wh_noting_free(struct wh_noting *noting)
 {
-	if (noting != NULL && wh_aside_leave(&noting->shared))
+	if (noting != NULL && wh_background_leave(&noting->shared))
 		drop_noting(noting);
 }

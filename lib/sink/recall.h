@@ -4,7 +4,7 @@
 
 /*
  * Keeps data of incomplete files beyond the end of their job: requests of a sink to its journal
- * (lib/journal), each run aside on a thread of its own (file/aside.h). A kept file, called a part,
+ * (lib/journal), each run on a background thread (file/background.h). A kept file, called a part,
  * is in WH_PARTS_FOLDER below the target's folder, locked (flock) while a job uses it.
  *
  * A job may rest on a part, and need not read it again, because of this:

@@ -11,12 +11,12 @@
 
 #include "base/assert.h"
 #include "bundle/beneath.h"
-#include "file/aside.h"
+#include "file/background.h"
 #include "source/source_internal.h"
 #include "source/walk.h"
 
 /* Removing a file from this size on may take long. */
-#define ASIDE_BYTES (UINT64_C(64) << 20)
+#define BACKGROUND_BYTES (UINT64_C(64) << 20)
 
 /* The file-system path of a bundle's path; false: longer than a path can be. */
 static bool find_path(const struct wh_source *source, const struct wh_ledger_entry *entry,
@@ -65,7 +65,7 @@ static bool is_same(const struct wh_ledger_entry *entry, const struct stat *stat
 					 (uint64_t)status->st_size == entry->size_bytes);
 }
 
-static void close_aside(void *argument)
+static void close_background(void *argument)
 {
 	close((int)(intptr_t)argument);
 }
@@ -87,7 +87,8 @@ static int remove_same(const struct wh_ledger_entry *entry, int folder_fd, const
 		error = EBUSY;
 	else if (unlinkat(folder_fd, name, 0) != 0)
 		error = errno;
-	if (entry->size_bytes < ASIDE_BYTES || wh_aside(close_aside, (void *)(intptr_t)fd) != 0)
+	if (entry->size_bytes < BACKGROUND_BYTES ||
+		wh_background(close_background, (void *)(intptr_t)fd) != 0)
 		close(fd);
 	return error;
 }

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "bundle/beneath.h"
 #include "bundle/staging_name.h"
-#include "file/aside.h"
+#include "file/background.h"
 #include "stage/stale.h"
 
 /* Ample while 26^6 names are free; a bound in case the folder misbehaves. */
@@ -45,7 +45,7 @@ struct batch {
 struct sync {
 	int fd;
 	int error;
-	struct wh_aside_shared shared;
+	struct wh_background_shared shared;
 };
 
 /* A staging folder to be removed with its contents. */
@@ -125,7 +125,7 @@ static void free_sync(struct sync *sync)
 /* Abandons the running sync. */
 static void leave_sync(struct wh_stage *stage)
 {
-	if (stage->sync != NULL && wh_aside_leave(&stage->sync->shared))
+	if (stage->sync != NULL && wh_background_leave(&stage->sync->shared))
 		free_sync(stage->sync);
 	stage->sync = NULL;
 }
@@ -146,7 +146,7 @@ static void dispose(void *argument)
 }
 
 /* Passes on the stage's descriptor, which holds the lock. */
-static void dispose_aside(struct wh_stage *stage)
+static void dispose_background(struct wh_stage *stage)
 {
 	struct disposal *disposal = malloc(sizeof(*disposal));
 
@@ -155,7 +155,7 @@ static void dispose_aside(struct wh_stage *stage)
 	disposal->fd = stage->fd;
 	disposal->folder_fd = fcntl(stage->folder_fd, F_DUPFD_CLOEXEC, 0);
 	memcpy(disposal->name, stage->name, sizeof(disposal->name));
-	if (disposal->folder_fd >= 0 && wh_aside(dispose, disposal) == 0) {
+	if (disposal->folder_fd >= 0 && wh_background(dispose, disposal) == 0) {
 		stage->fd = -1;
 		return;
 	}
@@ -217,7 +217,7 @@ void wh_stage_abandon(struct wh_stage *stage)
 		return;
 	stage->exists = false;
 	if (unlinkat(stage->folder_fd, stage->name, AT_REMOVEDIR) != 0 && errno != ENOENT)
-		dispose_aside(stage);
+		dispose_background(stage);
 }
 
 void wh_stage_close(struct wh_stage *stage)
@@ -557,7 +557,8 @@ static void remove_large(void *argument)
 
 void wh_stage_discard(const struct wh_stage *stage, const struct wh_staged *file)
 {
-	struct disposal *disposal = file->bytes < WH_ASIDE_BYTES ? NULL : malloc(sizeof(*disposal));
+	struct disposal *disposal =
+		file->bytes < WH_BACKGROUND_BYTES ? NULL : malloc(sizeof(*disposal));
 	int home_fd = home_of(stage, file->kept);
 	char text[NUMBER_TEXT_MAX];
 
@@ -565,7 +566,7 @@ void wh_stage_discard(const struct wh_stage *stage, const struct wh_staged *file
 	if (disposal != NULL) {
 		strcpy(disposal->name, number_text(text, file->number));
 		disposal->fd = fcntl(home_fd, F_DUPFD_CLOEXEC, 0);
-		if (disposal->fd >= 0 && wh_aside(remove_large, disposal) == 0)
+		if (disposal->fd >= 0 && wh_background(remove_large, disposal) == 0)
 			return;
 		if (disposal->fd >= 0)
 			close(disposal->fd);
@@ -605,12 +606,12 @@ static void run_sync(void *argument)
 	struct sync *sync = argument;
 
 	sync->error = syncfs(sync->fd) != 0 ? -errno : 0;
-	if (wh_aside_finish(&sync->shared))
+	if (wh_background_finish(&sync->shared))
 		free_sync(sync);
 }
 
 /* 0, or a negative errno: no memory, descriptor or thread. */
-static int sync_aside(struct wh_stage *stage)
+static int sync_background(struct wh_stage *stage)
 {
 	struct sync *sync = calloc(1, sizeof(*sync));
 
@@ -618,7 +619,7 @@ static int sync_aside(struct wh_stage *stage)
 		return -ENOMEM;
 	sync->fd = fcntl(stage->fd, F_DUPFD_CLOEXEC, 0);
 
-	int rc = sync->fd < 0 ? -errno : wh_aside(run_sync, sync);
+	int rc = sync->fd < 0 ? -errno : wh_background(run_sync, sync);
 
 	if (rc == 0) {
 		stage->sync = sync;
@@ -635,7 +636,7 @@ static void start_sync(struct wh_stage *stage)
 	WH_ASSERT(stage->sync == NULL);
 	stage->sync_error = 0;
 	/* Without a thread blocks, because durability is more important than latency. */
-	if (!stage->in_memory && sync_aside(stage) != 0)
+	if (!stage->in_memory && sync_background(stage) != 0)
 		stage->sync_error = syncfs(stage->fd) != 0 ? -errno : 0;
 }
 
@@ -645,7 +646,7 @@ static bool is_synced(struct wh_stage *stage)
 
 	if (sync == NULL)
 		return true;
-	if (!wh_aside_is_over(&sync->shared))
+	if (!wh_background_is_over(&sync->shared))
 		return false;
 	stage->sync_error = sync->error;
 	free_sync(sync);
@@ -724,7 +725,7 @@ int wh_stage_rename(
 
 int wh_stage_hold(int folder_fd, const char *name, uint64_t bytes)
 {
-	if (bytes < WH_ASIDE_BYTES)
+	if (bytes < WH_BACKGROUND_BYTES)
 		return -1;
 	return openat(folder_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }
@@ -743,7 +744,7 @@ void wh_stage_let_go(int held_fd)
 
 	if (held != NULL) {
 		*held = held_fd;
-		if (wh_aside(let_go, held) == 0)
+		if (wh_background(let_go, held) == 0)
 			return;
 		free(held);
 	}

@@ -56,7 +56,7 @@ struct wh_staged {
 };
 
 /* Unlinking or closing a file from this size on may block a core for too long. */
-#define WH_ASIDE_BYTES (UINT64_C(64) << 20)
+#define WH_BACKGROUND_BYTES (UINT64_C(64) << 20)
 
 struct wh_stage;
 
@@ -67,8 +67,8 @@ struct wh_stage;
 int wh_stage_open(struct wh_stage **stage, int folder_fd, uint64_t hz, int64_t parts_s);
 
 /*
- * Removes everything that was not renamed, and abandons a running sync: slow work is done aside
- * (file/aside.h), so it never blocks. NULL is allowed.
+ * Removes everything that was not renamed, and abandons a running sync: slow work is done in the
+ * background (file/background.h), so it never blocks. NULL is allowed.
  */
 void wh_stage_close(struct wh_stage *stage);
 
@@ -148,7 +148,7 @@ bool wh_stage_keeps_mode(struct wh_stage *stage, int fd, uint16_t mode);
 
 void wh_stage_remove(const struct wh_stage *stage, uint32_t number);
 
-/* The same for a file that nobody has open; a large one is removed aside. */
+/* The same for a file that nobody has open; a large one is removed in the background. */
 void wh_stage_discard(const struct wh_stage *stage, const struct wh_staged *file);
 
 /* Whether one more file with any path fits now. */
@@ -184,8 +184,8 @@ int wh_stage_rename(const struct wh_stage *stage, const struct wh_staged *file, 
 	const char *name);
 
 /*
- * Keeps a large file open that is about to be replaced or unlinked, and closes it aside, because
- * that may block. -1: none; wh_stage_let_go accepts it.
+ * Keeps a large file open that is about to be replaced or unlinked, and closes it in the
+ * background, because that may block. -1: none; wh_stage_let_go accepts it.
  */
 int wh_stage_hold(int folder_fd, const char *name, uint64_t bytes);
 void wh_stage_let_go(int held_fd);

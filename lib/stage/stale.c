@@ -14,7 +14,7 @@
 
 #include "base/assert.h"
 #include "bundle/staging_name.h"
-#include "file/aside.h"
+#include "file/background.h"
 
 /* Deeper folders are skipped, because a descriptor is held for each level. */
 #define DEPTH_MAX 64
@@ -191,7 +191,7 @@ static void begin(int folder_fd, bool below, int64_t parts_s)
 	search->below = below;
 	search->parts_s = parts_s;
 	search->fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (search->fd >= 0 && wh_aside(run_search, search) == 0)
+	if (search->fd >= 0 && wh_background(run_search, search) == 0)
 		return;
 	if (search->fd >= 0)
 		close(search->fd);

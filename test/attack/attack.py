@@ -383,7 +383,7 @@ def parts(field, program, folder):
     def found():
         return {path.name: path.stat().st_size for path in server.folder.rglob('*')
                 if path.is_file()}
-    # What lanes have staged goes on a thread aside, a moment after their end.
+    # What lanes have staged goes to a background thread, a moment after their end.
     wait_until(lambda: set(found()) == {'right'}, 5, 'stages to be removed')
     expect_equal('files with a name', found(), {'right': 2 * MIB})
 

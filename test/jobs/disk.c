@@ -19,7 +19,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/prng.h"
-#include "file/aside.h"
+#include "file/background.h"
 #include "file/ring.h"
 #include "file/rings.h"
 #include "power.h"
@@ -337,7 +337,7 @@ void disk_hurry(uint32_t process)
 	}
 }
 
-int wh_aside(void (*run)(void *argument), void *argument)
+int wh_background(void (*run)(void *argument), void *argument)
 {
 	struct deed *deed = add(disk.config.work_ns);
 
@@ -347,7 +347,7 @@ int wh_aside(void (*run)(void *argument), void *argument)
 	return 0;
 }
 
-uint32_t wh_aside_count(void)
+uint32_t wh_background_count(void)
 {
 	return disk.rpcs;
 }

@@ -3,10 +3,10 @@
 #define WH_TEST_JOBS_DISK_H
 
 /*
- * A disk in virtual time: these definitions of io_uring's calls, of wh_aside and of the calls that
- * change a file system stand before those of the libraries, so that nothing runs on another thread
- * and a run is repeated by its seed. Files are the kernel's, in a folder in memory; when a request
- * is done, and how, the disk draws.
+ * A disk in virtual time: these definitions of io_uring's calls, of wh_background and of the calls
+ * that change a file system stand before those of the libraries, so that nothing runs on another
+ * thread and a run is repeated by its seed. Files are the kernel's, in a folder in memory; when a
+ * request is done, and how, the disk draws.
  *
  * Whatever is begun belongs to the process that is at work, a number. One that is killed leaves
  * its files as they are: while it is taken apart no call changes any.

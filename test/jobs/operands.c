@@ -22,7 +22,7 @@
 
 #include "../rig/folding_disk.h"
 #include "../rig/seeds.h"
-#include "../unit/await_aside.h"
+#include "../unit/await_background.h"
 #include "../unit/remove_tree.h"
 #include "base/assert.h"
 #include "base/prng.h"
@@ -442,7 +442,7 @@ static void end(void)
 	close(story.config.from_fd);
 	close(story.config.to_fd);
 	WH_ASSERT(chdir("/") == 0);
-	await_aside();
+	await_background();
 	folding_root[0] = '\0';
 	remove_tree(story.from);
 	remove_tree(story.to);
@@ -460,7 +460,7 @@ static bool run_seed(const struct wh_rig_seeds *seeds, uint64_t seed, void *stat
 	}
 	lanes_run(&story.config, UINT64_MAX, &story.result);
 	tally->transfers++;
-	await_aside();
+	await_background();
 	if (!story.result.done && !story.result.broken)
 		is_wrong("it does not end", "");
 	check(tally);

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "bundle/split.h"
-#include "file/aside.h"
+#include "file/background.h"
 #include "story.h"
 #include "unit.h"
 
@@ -361,7 +361,7 @@ static void test_broken_and_left(void)
 	disk_begin(&(struct disk_config){.seed = 1, .work_ns = 20 * MS});
 	visit_begin(&visit, &story.house, &config, story.folder);
 	/* Files are down, and are to be durable under their names. */
-	while ((disk_syncs() < 1 || wh_aside_count() == 0) && story_can_wait(20 * WH_NS_PER_S))
+	while ((disk_syncs() < 1 || wh_background_count() == 0) && story_can_wait(20 * WH_NS_PER_S))
 		;
 	CU_ASSERT_EQUAL(disk_syncs(), 1);
 	disk_fail_sync();

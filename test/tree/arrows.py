@@ -153,7 +153,7 @@ ROOM_SYSTEM = {
 
 # Files that may have threads, and why.
 THREADS = {
-    'lib/file/aside.c': 'syncfs has no form that does not wait, and may take seconds',
+    'lib/file/background.c': 'syncfs has no form that does not wait, and may take seconds',
 }
 
 # Rooms whose time and chance are arguments, beside lib/: what tests run without the EAL.
@@ -275,7 +275,7 @@ EXAMPLES = {
     'lib/track/file.c': ('#include <fcntl.h>\n', ':1: <fcntl.h>'),
     'lib/file/file.c': ('#include <fcntl.h>\n#include <liburing.h>\n', None),
     'lib/file/thread.c': ('#include <pthread.h>\n', ':1: <pthread.h>'),
-    'lib/file/aside.c': ('#include <pthread.h>\nint x = pthread_create(0);\n', None),
+    'lib/file/background.c': ('#include <pthread.h>\nint x = pthread_create(0);\n', None),
     'lib/bundle/sink.c': ('\nint x = pthread_create(0);\n', ':2: pthread_create() has no'),
     'lib/lab/netem/rdtsc.c': ('/* rte_rdtsc() */\nint x = rte_rdtsc();\n', ':2: rte_rdtsc() has'),
     'lib/lab/netem/words.c': ('/*\n * time() */\nchar *s = "sleep(1)"; int uptime(int);\n', None),

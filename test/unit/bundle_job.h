@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "await_aside.h"
+#include "await_background.h"
 #include "base/fifo.h"
 #include "base/prng.h"
 #include "bundle_tree.h"
@@ -212,7 +212,7 @@ static inline void close_lanes(struct job *job)
 static inline void close_job(struct job *job)
 {
 	close_lanes(job);
-	await_aside();
+	await_background();
 }
 
 static inline bool has_turn(const struct job *job)

@@ -90,7 +90,7 @@ struct pair {
 	double sender_ppm;
 	struct wh_rig_joined ends;
 	struct way there;
-	struct way aside; /* where packets are that others overtake */
+	struct way background; /* where packets are that others overtake */
 	bool (*overtaken)(uint64_t transmission);
 	struct way back;
 	bool in_bursts;  /* packets arrive when they are taken */
@@ -156,7 +156,7 @@ static inline void put(
 			(data ? way->packet_tsc : 0);
 	free_tsc = way->free_tsc;
 	if (data && pair->overtaken != NULL && pair->overtaken(number))
-		way = &pair->aside;
+		way = &pair->background;
 	way->packet[way->end % SLOTS] = *packet;
 	way->arrives_tsc[way->end++ % SLOTS] = free_tsc + way->delay_tsc;
 }
@@ -202,7 +202,7 @@ static inline void run_for(struct pair *pair, uint64_t span_tsc)
 		wh_session_poll(pair->ends.sender, sender_now(pair));
 		take_output(pair, pair->ends.sender, sender_now(pair));
 		give_arrived(pair, &pair->there, pair->ends.receiver, pair->now_tsc);
-		give_arrived(pair, &pair->aside, pair->ends.receiver, pair->now_tsc);
+		give_arrived(pair, &pair->background, pair->ends.receiver, pair->now_tsc);
 		wh_session_poll(pair->ends.receiver, pair->now_tsc);
 		take_output(pair, pair->ends.receiver, pair->now_tsc);
 	}

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "await_aside.h"
+#include "await_background.h"
 #include "remove_tree.h"
 #include "unit.h"
 
@@ -35,7 +35,7 @@ static inline struct folder folder_new(const char *base)
 
 static inline void folder_free(struct folder *folder)
 {
-	await_aside();
+	await_background();
 	close(folder->fd);
 	remove_tree(folder->path);
 }
@@ -51,7 +51,7 @@ static inline void folder_put(const struct folder *folder, const char *name, con
 
 static inline bool folder_has(const struct folder *folder, const char *name)
 {
-	await_aside();
+	await_background();
 	return faccessat(folder->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
@@ -60,7 +60,7 @@ static inline int folder_count(const struct folder *folder)
 {
 	int count = -2;
 
-	await_aside();
+	await_background();
 
 	DIR *stream = opendir(folder->path);
 

@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "await_aside.h"
+#include "await_background.h"
 #include "base/fifo.h"
 #include "base/prng.h"
 #include "names_at_once.h"
@@ -196,7 +196,7 @@ static inline void rig_free(struct rig *rig)
 	XXH3_freeState(rig->sent);
 	XXH3_freeState(rig->heard);
 	XXH3_freeState(rig->extents);
-	await_aside();
+	await_background();
 	close(rig->root_fd);
 	remove_tree(rig->top);
 	free(rig);
@@ -671,7 +671,7 @@ static inline int rig_count_one(
 /* Names below a folder, however deep. */
 static inline int rig_count(const char *path)
 {
-	await_aside();
+	await_background();
 	rig_counted = 0;
 	CU_ASSERT(nftw(path, rig_count_one, 32, FTW_PHYS) == 0);
 	return rig_counted;

@@ -19,7 +19,7 @@
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "file/aside.h"
+#include "file/background.h"
 #include "guard/seeker.h"
 #include "machine/machine.h"
 
@@ -499,7 +499,7 @@ int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
  */
 static void await_rpcs(void)
 {
-	for (int ms = 0; ms < RPCS_MS && wh_aside_count() > 0; ms++)
+	for (int ms = 0; ms < RPCS_MS && wh_background_count() > 0; ms++)
 		rte_delay_us_sleep(1000);
 }
 

@@ -16,7 +16,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/json.h"
-#include "file/aside.h"
+#include "file/background.h"
 #include "queue/giver.h"
 #include "queue/place.h"
 #include "report/outcome.h"
@@ -463,7 +463,7 @@ static bool is_summed(struct wh_run *run)
 		return true;
 	if (atomic_load(&run->sums) == WH_RUN_UNSUMMED) {
 		atomic_store(&run->sums, WH_RUN_SUMMING);
-		if (wh_aside(sum, run) != 0)
+		if (wh_background(sum, run) != 0)
 			sum(run);
 	}
 	return atomic_load(&run->sums) == WH_RUN_SUMMED;

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "cli/complain.h"
-#include "file/aside.h"
+#include "file/background.h"
 #include "probe/kept.h"
 
 /* Time for background work that is left when all jobs are over, such as a sync. */
@@ -70,9 +70,9 @@ void wh_recollect_close(struct wh_recollect *recollect)
 {
 	if (recollect->journal == NULL)
 		return;
-	for (uint32_t ms = 0; ms < LAST_RPCS_MS && wh_aside_count() > 0; ms++)
+	for (uint32_t ms = 0; ms < LAST_RPCS_MS && wh_background_count() > 0; ms++)
 		usleep(1000);
-	if (wh_aside_count() == 0)
+	if (wh_background_count() == 0)
 		wh_journal_close(recollect->journal);
 	recollect->journal = NULL;
 }

@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 #include "cli/complain.h"
-#include "file/aside.h"
+#include "file/background.h"
 
 #define SAVE_EVERY_S 60
 
@@ -73,7 +73,7 @@ static void save(struct wh_keeper *keeper, bool durable)
 	keeper->rc = wh_days_save(&keeper->copy, &now, keeper->path, durable);
 }
 
-static void save_aside(void *argument)
+static void save_background(void *argument)
 {
 	struct wh_keeper *keeper = argument;
 
@@ -87,7 +87,7 @@ void wh_keeper_take(struct wh_keeper *keeper, const struct wh_days *days)
 	keeper->copy = *days;
 	keeper->saved_s = wh_days_clock_s();
 	atomic_store(&keeper->busy, true);
-	if (wh_aside(save_aside, keeper) != 0)
+	if (wh_background(save_background, keeper) != 0)
 		atomic_store(&keeper->busy, false);
 }
 

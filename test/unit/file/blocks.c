@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "await_aside.h"
+#include "await_background.h"
 #include "folder_rig.h"
 #include "unit.h"
 

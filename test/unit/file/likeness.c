@@ -101,8 +101,8 @@ static void test_cannot(void)
 	folder_free(&folder);
 }
 
-/* Aside: nobody has to wait for it, and its descriptor is its own. */
-static void test_aside(void)
+/* In the background: nobody has to wait for it, and its descriptor is its own. */
+static void test_background(void)
 {
 	struct folder folder = folder_new("/dev/shm");
 	int fd = make(&folder, "one"), before = folder_descriptors();
@@ -119,7 +119,7 @@ static void test_aside(void)
 	wh_likeness_free(likeness);
 	wh_likeness_free(wh_likeness_begin(fd, &run));
 	wh_likeness_free(NULL);
-	await_aside();
+	await_background();
 	CU_ASSERT(folder_descriptors() == before);
 	close(fd);
 	folder_free(&folder);
@@ -128,6 +128,6 @@ static void test_aside(void)
 CU_TestInfo wh_tests[] = {
 	{"samples", test_samples},
 	{"cannot", test_cannot},
-	{"aside", test_aside},
+	{"background", test_background},
 	CU_TEST_INFO_NULL,
 };

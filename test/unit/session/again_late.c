@@ -258,7 +258,7 @@ static void test_overtaken(void)
 		struct pair *pair = pair_open(ways_tsc[i]);
 
 		pair->overtaken = three_percent;
-		pair->aside.delay_tsc = ways_tsc[i] + MS;
+		pair->background.delay_tsc = ways_tsc[i] + MS;
 		run_for(pair, 400 * MS);
 
 		struct wh_session_stats stats = wh_session_stats(pair->ends.sender);

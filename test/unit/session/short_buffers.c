@@ -76,7 +76,7 @@ static void test_losses(void)
 
 	pair->there.lose = every_500th;
 	pair->overtaken = now_and_then;
-	pair->aside.delay_tsc = WAY_TSC + 8 * MS;
+	pair->background.delay_tsc = WAY_TSC + 8 * MS;
 	run_for(pair, 100 * MS);
 	CU_ASSERT_TRUE(pkts_in(1000 * MS, pair) >= 66 * WINDOW);
 	pair_close(pair);
@@ -93,7 +93,7 @@ static void test_overtaken(void)
 	struct pair *pair = pair_open(WAY_TSC);
 
 	pair->overtaken = every_50th;
-	pair->aside.delay_tsc = WAY_TSC + 3 * MS;
+	pair->background.delay_tsc = WAY_TSC + 3 * MS;
 	run_for(pair, 100 * MS);
 	CU_ASSERT_TRUE(pkts_in(1000 * MS, pair) >= 76 * WINDOW);
 	CU_ASSERT_TRUE(wh_session_stats(pair->ends.sender).retransmitted_pkts <= 1100);

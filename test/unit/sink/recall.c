@@ -55,7 +55,7 @@ static void begin(void)
 
 static void end(void)
 {
-	await_aside();
+	await_background();
 	wh_journal_close(keeping.journal);
 	folder_free(&folder);
 }
@@ -210,7 +210,7 @@ static void test_proofs(void)
 	int before = folder_descriptors();
 
 	wh_recall_free(wh_recall_begin(&keeping, &file, 1, MIB));
-	await_aside();
+	await_background();
 	CU_ASSERT(folder_descriptors() == before);
 	end();
 }

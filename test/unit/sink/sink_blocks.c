@@ -470,7 +470,7 @@ static bool kill_after(const struct wh_journal_config *config, uint64_t turns)
 		begin(1);
 		for (uint64_t i = 0; i < turns && !done; i++) {
 			done = poll_job(&pair.job, i * ROUND_TSC * 10000);
-			await_aside();
+			await_background();
 		}
 		_exit(done);
 	}

@@ -380,7 +380,7 @@ static bool has_staging(const struct rig *rig)
 {
 	bool found = false;
 
-	await_aside();
+	await_background();
 
 	DIR *folder = opendir(rig->root);
 

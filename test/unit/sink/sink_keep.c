@@ -124,7 +124,7 @@ static bool killed_after(struct copy *copy, uint64_t turns, uint64_t bytes)
 		begin(copy);
 		for (uint64_t i = 0; i < turns && !done && copy->shared[0] < bytes; i++) {
 			done = poll_job(&copy->job, i * ROUND_TSC);
-			await_aside();
+			await_background();
 			for (uint32_t l = 0; l < copy->lanes; l++)
 				copy->shared[l] = wh_sink_progress(copy->job.lanes[l].sink)->bytes;
 		}
@@ -397,7 +397,7 @@ static bool poll_both(struct copy *copy, bool is_silent, struct job *other, uint
 		for (uint32_t l = 0; is_silent && l < copy->lanes; l++)
 			wh_sink_poll(copy->job.lanes[l].sink, i * ROUND_TSC);
 		done = poll_job(other, i * ROUND_TSC);
-		await_aside();
+		await_background();
 	}
 	return done;
 }
@@ -416,7 +416,7 @@ static void check_two_at_once(uint32_t lanes, bool is_silent)
 	begin(&copy);
 	while (wh_sink_progress(copy.job.lanes[0].sink)->bytes < MIB / 4) {
 		poll_job(&copy.job, turns++ * ROUND_TSC);
-		await_aside();
+		await_background();
 	}
 	other->keeping = copy.job.keeping;
 	other->resume = copy.resume;

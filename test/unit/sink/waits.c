@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 
-#include "await_aside.h"
+#include "await_background.h"
 #include "bundle_tree.h"
 #include "stage/stage.h"
 
@@ -101,7 +101,7 @@ static void end(struct pair *pair)
 {
 	wh_source_close(pair->source);
 	wh_sink_close(pair->sink);
-	await_aside();
+	await_background();
 	for (uint32_t i = 0; i < CHUNKS; i++) {
 		free(pair->chunks[i].data);
 		free(pair->answers[i].data);

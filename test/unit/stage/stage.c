@@ -34,7 +34,7 @@ static struct wh_stage *new_stage(const struct folder *folder)
 	struct wh_stage *stage = NULL;
 
 	CU_ASSERT_FATAL(wh_stage_open(&stage, folder->fd, HZ, INT64_MIN) == 0);
-	await_aside();
+	await_background();
 	return stage;
 }
 
@@ -419,7 +419,7 @@ static void test_close_while_syncing(void)
 	wh_stage_seal(stage, 0, false, true);
 	CU_ASSERT(wh_stage_is_committing(stage));
 	wh_stage_close(stage);
-	CU_ASSERT(wh_aside_count() > 0); /* we are here while it hangs */
+	CU_ASSERT(wh_background_count() > 0); /* we are here while it hangs */
 	atomic_store(&sync_hangs, false);
 	CU_ASSERT(folder_count(&folder) == 0);
 	CU_ASSERT(folder_descriptors() == before);
@@ -427,7 +427,7 @@ static void test_close_while_syncing(void)
 }
 
 /* What is replaced or discarded goes, large or small, and its descriptors with it. */
-static void test_large_go_aside(void)
+static void test_large_go_background(void)
 {
 	struct folder folder = folder_new(bases[0]);
 	struct wh_stage *stage = new_stage(&folder);
@@ -435,17 +435,17 @@ static void test_large_go_aside(void)
 	uint32_t number;
 
 	CU_ASSERT_FATAL(wh_stage_prepare(stage) == 0);
-	for (uint64_t bytes = 1; bytes <= WH_ASIDE_BYTES; bytes *= WH_ASIDE_BYTES) {
+	for (uint64_t bytes = 1; bytes <= WH_BACKGROUND_BYTES; bytes *= WH_BACKGROUND_BYTES) {
 		close(wh_stage_create(stage, 0600, &number));
 		CU_ASSERT(folder_count(&folder) == 1);
 		wh_stage_discard(stage, &(struct wh_staged){.number = number, .bytes = bytes});
-		await_aside();
+		await_background();
 		CU_ASSERT(wh_stage_reopen(stage, number, false, 0) == -ENOENT);
 	}
 	folder_put(&folder, "old", "x");
-	CU_ASSERT(wh_stage_hold(folder.fd, "old", WH_ASIDE_BYTES - 1) == -1);
+	CU_ASSERT(wh_stage_hold(folder.fd, "old", WH_BACKGROUND_BYTES - 1) == -1);
 
-	int held_fd = wh_stage_hold(folder.fd, "old", WH_ASIDE_BYTES);
+	int held_fd = wh_stage_hold(folder.fd, "old", WH_BACKGROUND_BYTES);
 
 	CU_ASSERT(held_fd >= 0);
 	wh_stage_let_go(held_fd);
@@ -537,7 +537,7 @@ CU_TestInfo wh_tests[] = {
 	{"abandon", test_abandon},
 	{"two in a folder", test_two},
 	{"closed while a sync hangs", test_close_while_syncing},
-	{"large files go aside", test_large_go_aside},
+	{"large files go to a background thread", test_large_go_background},
 	{"cannot be made", test_cannot_be_made},
 	{"names", test_names},
 	CU_TEST_INFO_NULL,

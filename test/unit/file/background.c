@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "file/aside.h"
+#include "file/background.h"
 
 #include <stdatomic.h>
 
-#include "await_aside.h"
+#include "await_background.h"
 #include "unit.h"
 
-const char wh_suite_name[] = "aside";
+const char wh_suite_name[] = "background";
 
 static _Atomic int goes_on, done;
 
@@ -22,15 +22,15 @@ static void test_count(void)
 	int weights[] = {1, 10, 100};
 
 	for (int i = 0; i < 3; i++)
-		CU_ASSERT(wh_aside(wait_and_count, &weights[i]) == 0);
-	CU_ASSERT(wh_aside_count() == 3 && atomic_load(&done) == 0);
+		CU_ASSERT(wh_background(wait_and_count, &weights[i]) == 0);
+	CU_ASSERT(wh_background_count() == 3 && atomic_load(&done) == 0);
 	atomic_store(&goes_on, 1);
-	await_aside();
+	await_background();
 	CU_ASSERT(atomic_load(&done) == 111);
 }
 
 static struct shared {
-	struct wh_aside_shared shared;
+	struct wh_background_shared shared;
 	int found;
 } one;
 
@@ -43,7 +43,7 @@ static void find(void *argument)
 	while (atomic_load(&goes_on) == 0)
 		sched_yield();
 	shared->found = 7;
-	atomic_store(&thread_frees, wh_aside_finish(&shared->shared));
+	atomic_store(&thread_frees, wh_background_finish(&shared->shared));
 }
 
 /* One of the two frees what they share, whoever is done with it first. */
@@ -54,16 +54,16 @@ static void test_shared(void)
 
 		one = (struct shared){0};
 		atomic_store(&goes_on, 0);
-		CU_ASSERT(wh_aside(find, &one) == 0);
-		CU_ASSERT(!wh_aside_is_over(&one.shared));
+		CU_ASSERT(wh_background(find, &one) == 0);
+		CU_ASSERT(!wh_background_is_over(&one.shared));
 		if (owner_first)
-			owner_frees = wh_aside_leave(&one.shared);
+			owner_frees = wh_background_leave(&one.shared);
 		atomic_store(&goes_on, 1);
-		await_aside();
+		await_background();
 		CU_ASSERT(one.found == 7);
-		CU_ASSERT(wh_aside_is_over(&one.shared));
+		CU_ASSERT(wh_background_is_over(&one.shared));
 		if (!owner_first)
-			owner_frees = wh_aside_leave(&one.shared);
+			owner_frees = wh_background_leave(&one.shared);
 		CU_ASSERT(owner_frees == !owner_first);
 		CU_ASSERT(atomic_load(&thread_frees) == owner_first);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "file/aside.h"
+#include "file/background.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -53,7 +53,7 @@ static int start(struct work *work)
 	return -rc;
 }
 
-int wh_aside(void (*run)(void *argument), void *argument)
+int wh_background(void (*run)(void *argument), void *argument)
 {
 	WH_ASSERT(run != NULL);
 
@@ -73,7 +73,7 @@ int wh_aside(void (*run)(void *argument), void *argument)
 	return rc;
 }
 
-uint32_t wh_aside_count(void)
+uint32_t wh_background_count(void)
 {
 	return atomic_load_explicit(&under_way, memory_order_acquire);
 }
