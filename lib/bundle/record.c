@@ -247,17 +247,17 @@ static const struct wh_record_field order_fields[] = {
 	FIELD(order, priority, 0, 9),
 };
 
-static const struct wh_record_field standing_fields[] = {
-	FIELD(standing, number, 0, INT64_MAX),
-	ANY(standing, files),
-	ANY(standing, skipped),
-	ANY(standing, failed),
-	ANY(standing, bytes),
-	ANY(standing, moved_bytes),
-	ANY(standing, run_ns),
-	FIELD(standing, why_bytes, 0, WH_STANDING_WHY_MAX),
-	FIELD(standing, state, 0, WH_STANDINGS - 1),
-	ANY(standing, status),
+static const struct wh_record_field status_fields[] = {
+	FIELD(order_status, number, 0, INT64_MAX),
+	ANY(order_status, files),
+	ANY(order_status, skipped),
+	ANY(order_status, failed),
+	ANY(order_status, bytes),
+	ANY(order_status, moved_bytes),
+	ANY(order_status, run_ns),
+	FIELD(order_status, why_bytes, 0, WH_ORDER_STATUS_WHY_MAX),
+	FIELD(order_status, state, 0, WH_ORDER_STATUSES - 1),
+	ANY(order_status, status),
 };
 
 #define SHAPE(fields, last)                                                                        \
@@ -289,7 +289,7 @@ static const struct wh_record_shape shapes[] = {
 	[WH_RECORD_TALLY] = SHAPE(tally_fields, tally.done),
 	[WH_RECORD_PING] = SHAPE(ping_fields, ping.sequence),
 	[WH_RECORD_ORDER] = SHAPE(order_fields, order.priority),
-	[WH_RECORD_STANDING] = SHAPE(standing_fields, standing.status),
+	[WH_RECORD_STATUS] = SHAPE(status_fields, order_status.status),
 };
 
 const struct wh_record_shape *wh_record_shape(uint32_t type)
@@ -525,8 +525,8 @@ static bool holds(const struct wh_record *record)
 		return item_holds(&record->item);
 	case WH_RECORD_ORDER:
 		return order_holds(&record->order);
-	case WH_RECORD_STANDING:
-		return !has_nul(record->standing.why, record->standing.why_bytes);
+	case WH_RECORD_STATUS:
+		return !has_nul(record->order_status.why, record->order_status.why_bytes);
 	default:
 		return true;
 	}
@@ -555,8 +555,8 @@ static size_t rest_bytes(const struct wh_record *record)
 		return (size_t)record->item.path_bytes + record->item.link_bytes;
 	case WH_RECORD_ORDER:
 		return ordered_bytes(&record->order);
-	case WH_RECORD_STANDING:
-		return record->standing.why_bytes;
+	case WH_RECORD_STATUS:
+		return record->order_status.why_bytes;
 	case WH_RECORD_HELLO:
 		for (uint32_t i = 0; i < hello_texts(hello); i++)
 			bytes += sizeof(hello->path_bytes[0]) + hello->path_bytes[i];
@@ -618,8 +618,8 @@ static uint8_t *put_rest(const struct wh_record *record, uint8_t *at)
 		at = put(at, record->order.path, record->order.path_bytes);
 		at = put(at, record->order.rate, record->order.rate_bytes);
 		return put(at, record->order.words, record->order.words_bytes);
-	case WH_RECORD_STANDING:
-		return put(at, record->standing.why, record->standing.why_bytes);
+	case WH_RECORD_STATUS:
+		return put(at, record->order_status.why, record->order_status.why_bytes);
 	case WH_RECORD_HELLO:
 		at = put(at, hello->path_bytes, hello_texts(hello) * sizeof(hello->path_bytes[0]));
 		for (uint32_t i = 0; i < hello_texts(hello); i++)
@@ -712,9 +712,9 @@ static const uint8_t *take_rest(const uint8_t *at, struct wh_record *record)
 		record->order.rate = record->order.path + record->order.path_bytes;
 		record->order.words = record->order.rate + record->order.rate_bytes;
 		return at + ordered_bytes(&record->order);
-	case WH_RECORD_STANDING:
-		record->standing.why = (const char *)at;
-		return at + record->standing.why_bytes;
+	case WH_RECORD_STATUS:
+		record->order_status.why = (const char *)at;
+		return at + record->order_status.why_bytes;
 	case WH_RECORD_HELLO:
 		at += hello_texts(hello) * sizeof(hello->path_bytes[0]);
 		for (uint32_t i = 0; i < hello_texts(hello); i++) {

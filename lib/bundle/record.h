@@ -38,7 +38,7 @@
  * A remote operation looks at a tree of the server, or changes it, and transfers no file. Its
  * answers are ITEM and FAULT, in any order, and one TALLY. A remote operation that places an order
  * sends ORDER, as often as it wants to know the order's state in the server's queue; each is
- * answered by one STANDING.
+ * answered by one STATUS.
  *
  * A record is its length (u32, a multiple of 8, including the head), type (u16), zero (u16), then
  * fields by type, little-endian, then texts and content, then zeros up to the length. Fields are
@@ -75,11 +75,11 @@
 #define WH_BUNDLE_CHUNK_BYTES_MIN 16384
 
 /* Limits of an ORDER's texts. */
-#define WH_TOKEN_BYTES      16
-#define WH_ORDER_HOST_MAX   255
-#define WH_ORDER_RATE_MAX   511
-#define WH_ORDER_WORDS_MAX  4096
-#define WH_STANDING_WHY_MAX 399
+#define WH_TOKEN_BYTES          16
+#define WH_ORDER_HOST_MAX       255
+#define WH_ORDER_RATE_MAX       511
+#define WH_ORDER_WORDS_MAX      4096
+#define WH_ORDER_STATUS_WHY_MAX 399
 
 #define WH_HELLO_PATHS_MAX   1024
 #define WH_HELLO_OPTIONS_MAX 16
@@ -114,7 +114,7 @@ enum wh_record_type {
 	WH_RECORD_TALLY = 41, /* the last */
 	WH_RECORD_PING = 42,
 	WH_RECORD_ORDER = 43,
-	WH_RECORD_STANDING = 44,
+	WH_RECORD_STATUS = 44,
 };
 
 enum wh_entry_kind {
@@ -392,18 +392,18 @@ struct wh_ordering {
 };
 
 /* State of an order in the server's queue. REFUSED: not accepted. */
-enum wh_standing_state {
-	WH_STANDING_REFUSED = 0,
-	WH_STANDING_WAITS,
-	WH_STANDING_PAUSED,
-	WH_STANDING_RUNS,
-	WH_STANDING_DONE,
-	WH_STANDING_FAILED,
-	WH_STANDING_CANCELLED,
-	WH_STANDINGS,
+enum wh_order_status_kind {
+	WH_ORDER_STATUS_REFUSED = 0,
+	WH_ORDER_STATUS_WAITS,
+	WH_ORDER_STATUS_PAUSED,
+	WH_ORDER_STATUS_RUNS,
+	WH_ORDER_STATUS_DONE,
+	WH_ORDER_STATUS_FAILED,
+	WH_ORDER_STATUS_CANCELLED,
+	WH_ORDER_STATUSES,
 };
 
-struct wh_standing {
+struct wh_order_status {
 	uint64_t number; /* in the server's queue; 0: not in it */
 	uint64_t files;
 	uint64_t skipped;
@@ -412,14 +412,15 @@ struct wh_standing {
 	uint64_t moved_bytes;
 	uint64_t run_ns;
 	uint16_t why_bytes;
-	uint8_t state;  /* enum wh_standing_state */
+	uint8_t state;  /* enum wh_order_status_kind */
 	uint8_t status; /* exit status */
 	const char *why;
 };
 
-static inline bool wh_standing_is_over(const struct wh_standing *standing)
+static inline bool wh_order_status_is_over(const struct wh_order_status *order_status)
 {
-	return standing->state == WH_STANDING_REFUSED || standing->state >= WH_STANDING_DONE;
+	return order_status->state == WH_ORDER_STATUS_REFUSED ||
+	       order_status->state >= WH_ORDER_STATUS_DONE;
 }
 
 struct wh_record {
@@ -506,7 +507,7 @@ struct wh_record {
 			uint64_t sequence;
 		} ping;
 		struct wh_ordering order;
-		struct wh_standing standing;
+		struct wh_order_status order_status;
 	};
 };
 

@@ -87,14 +87,14 @@ static int take_ping(struct wh_rpc_reader *reader, uint64_t now_tsc)
 	return 0;
 }
 
-static int take_standing(struct wh_rpc_reader *reader)
+static int take_status(struct wh_rpc_reader *reader)
 {
 	const struct wh_rpc_listener *listener = reader->config.listener;
 
 	if (reader->config.verb != WH_JOB_ORDER || !reader->asking)
 		return -EPROTO;
 	reader->asking = false;
-	listener->on_standing(listener->context, &reader->heard.standing);
+	listener->on_order_status(listener->context, &reader->heard.order_status);
 	return 0;
 }
 
@@ -115,8 +115,8 @@ static int take(struct wh_rpc_reader *reader, uint64_t now_tsc)
 		return 0;
 	case WH_RECORD_PING:
 		return take_ping(reader, now_tsc);
-	case WH_RECORD_STANDING:
-		return take_standing(reader);
+	case WH_RECORD_STATUS:
+		return take_status(reader);
 	case WH_RECORD_TALLY:
 		return take_tally(reader, &record->tally);
 	case WH_RECORD_WAITS:

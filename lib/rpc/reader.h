@@ -24,7 +24,7 @@ struct wh_rpc_listener {
 	void (*on_ping)(void *context, uint64_t sequence, uint64_t rtt_tsc);
 	/* ORDER: the next question; false: none. Texts are valid until it is answered. */
 	bool (*next_order)(void *context, struct wh_ordering *order);
-	void (*on_standing)(void *context, const struct wh_standing *standing);
+	void (*on_order_status)(void *context, const struct wh_order_status *order_status);
 	void *context;
 	uint64_t pings; /* PING: number of pings */
 	uint64_t interval_tsc;

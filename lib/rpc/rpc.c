@@ -70,14 +70,14 @@ static bool is_asked(const struct wh_rpc *rpc)
 	return rpc->config.verb == WH_JOB_PING || rpc->config.verb == WH_JOB_ORDER;
 }
 
-static bool tell_standing(struct wh_rpc *rpc)
+static bool tell_status(struct wh_rpc *rpc)
 {
-	struct wh_standing standing;
+	struct wh_order_status order_status;
 
-	if (!rpc->config.mailbox.take(rpc->config.mailbox.context, &standing))
+	if (!rpc->config.mailbox.take(rpc->config.mailbox.context, &order_status))
 		return false;
 	rpc->ordering = false;
-	wh_rpc_begin(rpc, WH_RECORD_STANDING)->standing = standing;
+	wh_rpc_begin(rpc, WH_RECORD_STATUS)->order_status = order_status;
 	return true;
 }
 
@@ -91,7 +91,7 @@ static bool step(struct wh_rpc *rpc)
 		return true;
 	}
 	if (rpc->ordering)
-		return tell_standing(rpc);
+		return tell_status(rpc);
 	if (is_asked(rpc) || is_last(rpc))
 		return false;
 	rpc->given++;

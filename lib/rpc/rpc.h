@@ -38,7 +38,7 @@ struct wh_rpc_mailbox {
 	/* Texts are valid during the call. False: no room now. */
 	bool (*put)(void *context, const struct wh_ordering *order);
 	/* False: not answered yet. Texts are valid until the next `put`. */
-	bool (*take)(void *context, struct wh_standing *standing);
+	bool (*take)(void *context, struct wh_order_status *order_status);
 	void *context;
 };
 

@@ -27,15 +27,15 @@ static uint64_t grace(const struct wh_handshakes *handshakes, uint32_t rtt_us)
 }
 
 /*
- * Handshakes of peers, by the standing of their hosts: of each the one that began first, or NULL.
+ * Handshakes of peers, by the rank of their hosts: of each the one that began first, or NULL.
  */
 struct crowd {
 	uint32_t of_host;
 	uint32_t of_subnet; /* without friends, as are: */
 	uint32_t strangers;
 	struct wh_pending *free; /* NULL: none */
-	struct wh_pending *first[WH_HOST_STANDINGS];
-	struct wh_pending *first_of_subnet[WH_HOST_STANDINGS];
+	struct wh_pending *first[WH_HOST_RANKS];
+	struct wh_pending *first_of_subnet[WH_HOST_RANKS];
 };
 
 static struct wh_pending *older(struct wh_pending *one, struct wh_pending *other)
@@ -49,19 +49,19 @@ static struct crowd look(struct wh_handshakes *handshakes, const struct wh_addre
 
 	for (uint32_t i = 0; i < handshakes->config.n_pending; i++) {
 		struct wh_pending *pending = &handshakes->pending[i];
-		uint32_t standing = pending->standing;
+		uint32_t rank = pending->rank;
 
 		if (!pending->used)
 			crowd.free = pending;
 		if (!pending->used || !pending->came)
 			continue;
 		crowd.of_host += wh_shares_same_host(&pending->peer, peer);
-		crowd.strangers += standing != WH_HOST_FRIEND;
-		crowd.first[standing] = older(crowd.first[standing], pending);
-		if (standing == WH_HOST_FRIEND || !wh_shares_same_subnet(&pending->peer, peer))
+		crowd.strangers += rank != WH_HOST_FRIEND;
+		crowd.first[rank] = older(crowd.first[rank], pending);
+		if (rank == WH_HOST_FRIEND || !wh_shares_same_subnet(&pending->peer, peer))
 			continue;
 		crowd.of_subnet++;
-		crowd.first_of_subnet[standing] = older(crowd.first_of_subnet[standing], pending);
+		crowd.first_of_subnet[rank] = older(crowd.first_of_subnet[rank], pending);
 	}
 	return crowd;
 }
@@ -90,13 +90,13 @@ static struct wh_pending *evict(
  * that stands the same and has had its time; NULL: none.
  */
 static struct wh_pending *make_room(struct wh_handshakes *handshakes, uint64_t now_tsc,
-	struct wh_pending *const first[WH_HOST_STANDINGS], enum wh_standing_of_host standing)
+	struct wh_pending *const first[WH_HOST_RANKS], enum wh_host_rank rank)
 {
-	for (uint32_t lower = 0; lower < standing; lower++)
+	for (uint32_t lower = 0; lower < rank; lower++)
 		if (first[lower] != NULL)
 			return evict(handshakes, now_tsc, first[lower]);
 
-	struct wh_pending *equal = first[standing];
+	struct wh_pending *equal = first[rank];
 
 	if (equal == NULL || now_tsc - equal->began_tsc < equal->grace_tsc)
 		return NULL;
@@ -108,20 +108,20 @@ static struct wh_pending *make_room(struct wh_handshakes *handshakes, uint64_t n
  * quarter of all is kept for friends, and of the rest a subnet has a third at most.
  */
 static struct wh_pending *find_place(struct wh_handshakes *handshakes, uint64_t now_tsc,
-	const struct wh_address *peer, enum wh_standing_of_host standing, bool came)
+	const struct wh_address *peer, enum wh_host_rank rank, bool came)
 {
 	uint32_t share = (handshakes->config.n_pending + 3) / 4;
 	struct crowd crowd = look(handshakes, peer);
-	bool strange = standing != WH_HOST_FRIEND;
+	bool strange = rank != WH_HOST_FRIEND;
 
 	if (came && crowd.of_host >= handshakes->config.pending_of_address)
 		return NULL;
 	if (strange && crowd.of_subnet >= share)
-		return make_room(handshakes, now_tsc, crowd.first_of_subnet, standing);
+		return make_room(handshakes, now_tsc, crowd.first_of_subnet, rank);
 	if (crowd.free != NULL &&
 		(!strange || crowd.strangers < handshakes->config.n_pending - share))
 		return crowd.free;
-	return make_room(handshakes, now_tsc, crowd.first, standing);
+	return make_room(handshakes, now_tsc, crowd.first, rank);
 }
 
 /*
@@ -183,18 +183,18 @@ struct wh_pending *wh_pending_begin(struct wh_handshakes *handshakes, uint64_t n
 	const struct wh_handshake_datagram *datagram, const struct wh_crypto *packet, bool came)
 {
 	const struct wh_handshakes_config *config = &handshakes->config;
-	enum wh_standing_of_host standing = WH_HOST_FRIEND;
+	enum wh_host_rank rank = WH_HOST_FRIEND;
 	struct wh_pending *pending = NULL;
 
 	if (came)
-		standing = wh_shares_standing(handshakes->shares, now_tsc, &datagram->peer);
-	if (!came || wh_shares_may(handshakes->shares, now_tsc, &datagram->peer, standing))
-		pending = find_place(handshakes, now_tsc, &datagram->peer, standing, came);
+		rank = wh_shares_rank(handshakes->shares, now_tsc, &datagram->peer);
+	if (!came || wh_shares_may(handshakes->shares, now_tsc, &datagram->peer, rank))
+		pending = find_place(handshakes, now_tsc, &datagram->peer, rank, came);
 	if (pending == NULL)
 		return NULL;
 	*pending = (struct wh_pending){
 		.came = came,
-		.standing = standing,
+		.rank = rank,
 		.peer = datagram->peer,
 		.queue = datagram->queue,
 		.number = packet->handshake,
@@ -219,7 +219,7 @@ struct wh_pending *wh_pending_begin(struct wh_handshakes *handshakes, uint64_t n
 	handshakes->n_pending++;
 	handshakes->stats.began += came;
 	if (came)
-		wh_shares_use(handshakes->shares, now_tsc, &datagram->peer, standing);
+		wh_shares_use(handshakes->shares, now_tsc, &datagram->peer, rank);
 	return pending;
 }
 

@@ -11,11 +11,11 @@
 /* A handshake in progress. */
 struct wh_pending {
 	bool used;
-	bool came;                         /* the peer began it; else we did */
-	enum wh_standing_of_host standing; /* of its host when it began */
-	bool proved;                       /* the peer has proved its key: it was MET */
-	bool over;        /* the verdict is known: only the last bytes have to be delivered */
-	struct wh_sa *sa; /* client: made and referenced before the peer's verdict; or NULL */
+	bool came;              /* the peer began it; else we did */
+	enum wh_host_rank rank; /* of its host when it began */
+	bool proved;            /* the peer has proved its key: it was MET */
+	bool over;              /* the verdict is known: only the last bytes have to be delivered */
+	struct wh_sa *sa;       /* client: made and referenced before the peer's verdict; or NULL */
 	uint32_t rtt_us;
 	struct wh_address peer;
 	uint32_t queue;

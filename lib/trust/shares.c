@@ -92,7 +92,7 @@ static void use(uint64_t *due_tsc, uint64_t now_tsc, uint64_t each_tsc)
 	*due_tsc = wh_max_u64(*due_tsc, now_tsc) + each_tsc;
 }
 
-enum wh_standing_of_host wh_shares_standing(
+enum wh_host_rank wh_shares_rank(
 	struct wh_shares *shares, uint64_t now_tsc, const struct wh_address *address)
 {
 	struct wh_share_host *host = host_of(shares, address);
@@ -114,7 +114,7 @@ static uint64_t *subnet_of(struct wh_shares *shares, const struct wh_address *ad
 }
 
 bool wh_shares_may(struct wh_shares *shares, uint64_t now_tsc, const struct wh_address *address,
-	enum wh_standing_of_host standing)
+	enum wh_host_rank rank)
 {
 	static const uint32_t bursts[] = {
 		[WH_HOST_ORDINARY] = BURST / 2,
@@ -122,24 +122,24 @@ bool wh_shares_may(struct wh_shares *shares, uint64_t now_tsc, const struct wh_a
 		[WH_HOST_FRIEND] = BURST,
 	};
 	uint64_t each_tsc = shares->hz / shares->per_second;
-	uint32_t burst = bursts[standing];
+	uint32_t burst = bursts[rank];
 
 	return has_room(shares->due_tsc, now_tsc, each_tsc, burst) &&
 	       has_room(host_of(shares, address)->due_tsc, now_tsc, WH_SHARE_OF_HOST * each_tsc,
 		       HOST_BURST) &&
-	       (standing == WH_HOST_FRIEND || has_room(*subnet_of(shares, address), now_tsc,
-						      WH_SHARE_OF_SUBNET * each_tsc, burst));
+	       (rank == WH_HOST_FRIEND || has_room(*subnet_of(shares, address), now_tsc,
+						  WH_SHARE_OF_SUBNET * each_tsc, burst));
 }
 
 void wh_shares_use(struct wh_shares *shares, uint64_t now_tsc, const struct wh_address *address,
-	enum wh_standing_of_host standing)
+	enum wh_host_rank rank)
 {
 	struct wh_share_host *host = host_of(shares, address);
 	uint64_t each_tsc = shares->hz / shares->per_second;
 
 	use(&shares->due_tsc, now_tsc, each_tsc);
 	use(&host->due_tsc, now_tsc, WH_SHARE_OF_HOST * each_tsc);
-	if (standing != WH_HOST_FRIEND)
+	if (rank != WH_HOST_FRIEND)
 		use(subnet_of(shares, address), now_tsc, WH_SHARE_OF_SUBNET * each_tsc);
 }
 

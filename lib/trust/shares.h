@@ -31,11 +31,11 @@
 #define WH_SHARE_OF_SUBNET 4  /* ... a subnet: one part in 4 */
 #define WH_SHARE_OF_HOST   16 /* ... a host */
 
-enum wh_standing_of_host {
+enum wh_host_rank {
 	WH_HOST_ORDINARY = 0,
 	WH_HOST_FRESH,
 	WH_HOST_FRIEND,
-	WH_HOST_STANDINGS,
+	WH_HOST_RANKS,
 };
 
 /* What hosts of one bucket have done. */
@@ -65,12 +65,12 @@ void wh_shares_init(struct wh_shares *shares, uint64_t hz, uint32_t per_second,
  * How a host stands with its next handshake, which is fresh but once a second, whether or not it
  * begins; whether it may begin; and that it has begun.
  */
-enum wh_standing_of_host wh_shares_standing(
+enum wh_host_rank wh_shares_rank(
 	struct wh_shares *shares, uint64_t now_tsc, const struct wh_address *address);
 bool wh_shares_may(struct wh_shares *shares, uint64_t now_tsc, const struct wh_address *address,
-	enum wh_standing_of_host standing);
+	enum wh_host_rank rank);
 void wh_shares_use(struct wh_shares *shares, uint64_t now_tsc, const struct wh_address *address,
-	enum wh_standing_of_host standing);
+	enum wh_host_rank rank);
 
 /* Whether a host may be told that its handshake has to begin again: a few times a second. */
 bool wh_shares_may_tell(

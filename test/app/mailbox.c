@@ -54,17 +54,18 @@ static bool put(struct wh_mailbox_place *place, const char *host, uint64_t now_t
 	return wh_mailbox_put(&mailbox, place, &order, now_tsc, HZ);
 }
 
-static void answer(struct wh_mailbox_place *place, enum wh_standing_state state, const char *why)
+static void answer(struct wh_mailbox_place *place, enum wh_order_status_kind state, const char *why)
 {
-	const struct wh_standing standing = {.number = 3, .state = (uint8_t)state, .why = why};
+	const struct wh_order_status order_status = {
+		.number = 3, .state = (uint8_t)state, .why = why};
 
-	wh_mailbox_answer(&mailbox, place, &standing);
+	wh_mailbox_answer(&mailbox, place, &order_status);
 }
 
 static void test_asked(void)
 {
 	struct wh_mailbox_place *place, *other;
-	struct wh_standing standing;
+	struct wh_order_status order_status;
 	char why[] = "it waits";
 
 	set_up();
@@ -73,7 +74,7 @@ static void test_asked(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(place);
 	CU_ASSERT_PTR_NULL(wh_mailbox_next(&mailbox));
 	CU_ASSERT(put(place, "dtn3", 1000) && wakes == 1);
-	CU_ASSERT(!wh_mailbox_take(&mailbox, place, &standing));
+	CU_ASSERT(!wh_mailbox_take(&mailbox, place, &order_status));
 	CU_ASSERT_PTR_EQUAL_FATAL(wh_mailbox_next(&mailbox), place);
 	CU_ASSERT_PTR_NULL(wh_mailbox_next(&mailbox));
 	CU_ASSERT_STRING_EQUAL(place->question.order.host, "dtn3");
@@ -82,13 +83,13 @@ static void test_asked(void)
 	CU_ASSERT(place->question.rights == 5 && place->question.identity[0] == 9);
 	CU_ASSERT_EQUAL(place->question.paths, 2);
 	CU_ASSERT_STRING_EQUAL(place->question.path[1], "b/c");
-	answer(place, WH_STANDING_WAITS, why);
+	answer(place, WH_ORDER_STATUS_WAITS, why);
 	why[0] = 'X';
-	CU_ASSERT(!wh_mailbox_take(&mailbox, other, &standing));
-	CU_ASSERT_FATAL(wh_mailbox_take(&mailbox, place, &standing));
-	CU_ASSERT(standing.number == 3 && standing.why_bytes == 8);
-	CU_ASSERT_STRING_EQUAL(standing.why, "it waits");
-	CU_ASSERT(!wh_mailbox_take(&mailbox, place, &standing));
+	CU_ASSERT(!wh_mailbox_take(&mailbox, other, &order_status));
+	CU_ASSERT_FATAL(wh_mailbox_take(&mailbox, place, &order_status));
+	CU_ASSERT(order_status.number == 3 && order_status.why_bytes == 8);
+	CU_ASSERT_STRING_EQUAL(order_status.why, "it waits");
+	CU_ASSERT(!wh_mailbox_take(&mailbox, place, &order_status));
 	wh_mailbox_leave(&mailbox, place);
 	wh_mailbox_leave(&mailbox, other);
 	wh_mailbox_free(&mailbox);
@@ -98,7 +99,7 @@ static void test_asked(void)
 static void test_pace(void)
 {
 	struct wh_mailbox_place *place;
-	struct wh_standing standing;
+	struct wh_order_status order_status;
 	uint32_t asked = 0;
 
 	set_up();
@@ -108,8 +109,8 @@ static void test_pace(void)
 		if (!put(place, "dtn3", now_tsc))
 			continue;
 		asked++;
-		answer(wh_mailbox_next(&mailbox), WH_STANDING_RUNS, "");
-		CU_ASSERT(wh_mailbox_take(&mailbox, place, &standing));
+		answer(wh_mailbox_next(&mailbox), WH_ORDER_STATUS_RUNS, "");
+		CU_ASSERT(wh_mailbox_take(&mailbox, place, &order_status));
 	}
 	CU_ASSERT_EQUAL(asked, 50);
 	wh_mailbox_leave(&mailbox, place);
@@ -120,26 +121,26 @@ static void test_pace(void)
 static void test_refused(void)
 {
 	struct wh_mailbox_place *place;
-	struct wh_standing standing;
+	struct wh_order_status order_status;
 
 	set_up();
 	place = enter();
 	CU_ASSERT_PTR_NOT_NULL_FATAL(place);
 	CU_ASSERT(put(place, "dtn3", HZ));
-	answer(wh_mailbox_next(&mailbox), WH_STANDING_REFUSED, "no");
-	CU_ASSERT(wh_mailbox_take(&mailbox, place, &standing));
+	answer(wh_mailbox_next(&mailbox), WH_ORDER_STATUS_REFUSED, "no");
+	CU_ASSERT(wh_mailbox_take(&mailbox, place, &order_status));
 	CU_ASSERT(put(place, "dtn4", 2 * HZ));
 	CU_ASSERT_PTR_NULL(wh_mailbox_next(&mailbox));
-	CU_ASSERT_FATAL(wh_mailbox_take(&mailbox, place, &standing));
-	CU_ASSERT_EQUAL(standing.state, WH_STANDING_REFUSED);
-	CU_ASSERT_STRING_EQUAL(standing.why, "no");
+	CU_ASSERT_FATAL(wh_mailbox_take(&mailbox, place, &order_status));
+	CU_ASSERT_EQUAL(order_status.state, WH_ORDER_STATUS_REFUSED);
+	CU_ASSERT_STRING_EQUAL(order_status.why, "no");
 	CU_ASSERT_EQUAL(wakes, 1);
 	wh_mailbox_leave(&mailbox, place);
 	/* Who comes to that place is another. */
 	place = enter();
 	CU_ASSERT(put(place, "dtn4", 3 * HZ));
 	CU_ASSERT_PTR_EQUAL(wh_mailbox_next(&mailbox), place);
-	answer(place, WH_STANDING_DONE, "");
+	answer(place, WH_ORDER_STATUS_DONE, "");
 	wh_mailbox_leave(&mailbox, place);
 	wh_mailbox_free(&mailbox);
 }
@@ -162,7 +163,7 @@ static void test_left(void)
 	CU_ASSERT_PTR_EQUAL_FATAL(taken, place);
 	CU_ASSERT_STRING_EQUAL(taken->question.order.host, "dtn3");
 	CU_ASSERT_EQUAL(taken->state, WH_MAILBOX_LEFT);
-	answer(taken, WH_STANDING_DONE, "");
+	answer(taken, WH_ORDER_STATUS_DONE, "");
 	CU_ASSERT_EQUAL(taken->state, WH_MAILBOX_FREE);
 	wh_mailbox_free(&mailbox);
 }

@@ -49,18 +49,18 @@ static struct {
 	uint64_t begun; /* sessions */
 	uint64_t answered;
 	uint64_t ended; /* by the server */
-	uint64_t state[WH_STANDINGS];
+	uint64_t state[WH_ORDER_STATUSES];
 	uint64_t reason[REASONS];
 	uint64_t unnamed;
 	const char *last; /* reason, or state */
 } seen;
 
-static const char *const states[WH_STANDINGS] = {
+static const char *const states[WH_ORDER_STATUSES] = {
 	"refused", "waits", "paused", "runs", "done", "failed", "cancelled"};
 
 static void see_why(const char *why, uint32_t bytes)
 {
-	char text[WH_STANDING_WHY_MAX + 1];
+	char text[WH_ORDER_STATUS_WHY_MAX + 1];
 
 	snprintf(text, sizeof(text), "%.*s", (int)bytes, why);
 	for (size_t i = 0; i < REASONS; i++) {
@@ -90,12 +90,12 @@ static bool hear(struct asked *asked)
 	while (wh_peer_answer(&asked->peer, &asked->chunk, &asked->at, &record)) {
 		if (record.type == WH_RECORD_REFUSED) {
 			see_why(record.refused.text, record.refused.text_bytes);
-			seen.state[WH_STANDING_REFUSED]++;
-		} else if (record.type == WH_RECORD_STANDING) {
-			seen.state[record.standing.state]++;
-			seen.last = states[record.standing.state];
-			if (record.standing.state == WH_STANDING_REFUSED)
-				see_why(record.standing.why, record.standing.why_bytes);
+			seen.state[WH_ORDER_STATUS_REFUSED]++;
+		} else if (record.type == WH_RECORD_STATUS) {
+			seen.state[record.order_status.state]++;
+			seen.last = states[record.order_status.state];
+			if (record.order_status.state == WH_ORDER_STATUS_REFUSED)
+				see_why(record.order_status.why, record.order_status.why_bytes);
 		} else {
 			continue;
 		}
@@ -176,7 +176,7 @@ static const char *order(
 
 static void note_seen(struct wh_attacker *attacker)
 {
-	for (uint32_t i = 0; i < WH_STANDINGS; i++)
+	for (uint32_t i = 0; i < WH_ORDER_STATUSES; i++)
 		if (seen.state[i] > 0)
 			wh_attack_note(attacker, states[i], seen.state[i]);
 	for (size_t i = 0; i < REASONS; i++)

@@ -113,7 +113,7 @@ static const struct {
 	{WH_RECORD_TALLY, "TALLY"},
 	{WH_RECORD_PING, "PING"},
 	{WH_RECORD_ORDER, "ORDER"},
-	{WH_RECORD_STANDING, "STANDING"},
+	{WH_RECORD_STATUS, "STATUS"},
 };
 
 static void record(uint32_t type, const char *name)

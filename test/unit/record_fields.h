@@ -225,7 +225,7 @@ static inline uint32_t record_finish(uint8_t *bytes, uint32_t type)
 	} else if (type == WH_RECORD_ORDER) {
 		rest = record_is(bytes, type, "host_bytes") + record_is(bytes, type, "path_bytes") +
 		       record_is(bytes, type, "rate_bytes") + record_is(bytes, type, "words_bytes");
-	} else if (type == WH_RECORD_STANDING) {
+	} else if (type == WH_RECORD_STATUS) {
 		rest = record_is(bytes, type, "why_bytes");
 	} else if (type == WH_RECORD_BLOCKS) {
 		rest = record_is(bytes, type, "count") * WH_DIGEST_BYTES;

@@ -178,11 +178,11 @@ static bool put_order(void *context, const struct wh_ordering *order)
 		job->ends.polled_tsc, job->jobs->ctx->hz);
 }
 
-static bool take_standing(void *context, struct wh_standing *standing)
+static bool take_status(void *context, struct wh_order_status *order_status)
 {
 	struct wh_job *job = context;
 
-	return wh_mailbox_take(job->jobs->service->mailbox, job->ends.mailbox, standing);
+	return wh_mailbox_take(job->jobs->service->mailbox, job->ends.mailbox, order_status);
 }
 
 /* An order needs a known peer, because only those have rights. */
@@ -212,7 +212,7 @@ static int open_rpc(struct wh_job *job)
 		.path_count = request->here.count,
 		.recursive = request->recursive,
 		.plain_names = request->rules.plain_names,
-		.mailbox = {.put = put_order, .take = take_standing, .context = job},
+		.mailbox = {.put = put_order, .take = take_status, .context = job},
 		.chunk_bytes = WH_ANSWER_CHUNK_BYTES,
 		.first_chunk = job->records.posted,
 		.free = wh_session_free_chunks(job->streams.out),

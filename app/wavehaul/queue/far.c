@@ -66,24 +66,25 @@ static bool next_order(void *context, struct wh_ordering *order)
 /* Whether nothing more needs to be asked; under the lock. */
 static bool is_enough(const struct wh_far *far)
 {
-	const struct wh_standing *last = &far->last;
+	const struct wh_order_status *last = &far->last;
 
-	if (wh_standing_is_over(last))
+	if (wh_order_status_is_over(last))
 		return true;
 	/* The other host has it, but gives a reason not to wait for it now. */
 	if (last->status != 0)
 		return true;
-	return last->state == WH_STANDING_PAUSED && atomic_load(&far->wish) == WH_WISH_PAUSE;
+	return last->state == WH_ORDER_STATUS_PAUSED && atomic_load(&far->wish) == WH_WISH_PAUSE;
 }
 
-static void on_standing(void *context, const struct wh_standing *standing)
+static void on_order_status(void *context, const struct wh_order_status *order_status)
 {
 	struct wh_run *run = context;
 	struct wh_far *far = &run->far;
 
 	pthread_mutex_lock(&run->lock);
-	far->last = *standing;
-	snprintf(far->why, sizeof(far->why), "%.*s", (int)standing->why_bytes, standing->why);
+	far->last = *order_status;
+	snprintf(far->why, sizeof(far->why), "%.*s", (int)order_status->why_bytes,
+		order_status->why);
 	far->last.why = far->why;
 	far->heard = true;
 	atomic_store(&far->enough, is_enough(far));
@@ -109,9 +110,9 @@ static void on_fault(
 }
 
 /* On the control's thread. */
-struct wh_standing wh_far_standing(struct wh_run *run)
+struct wh_order_status wh_far_status(struct wh_run *run)
 {
-	struct wh_standing last;
+	struct wh_order_status last;
 
 	pthread_mutex_lock(&run->lock);
 	last = run->far.last;
@@ -166,7 +167,7 @@ int wh_far_begin(struct wh_run *run, const struct wh_run_host_ctx *ctx,
 		.may_take = may_take,
 		.on_fault = on_fault,
 		.next_order = next_order,
-		.on_standing = on_standing,
+		.on_order_status = on_order_status,
 		.context = run,
 		.interval_tsc = ASK_EVERY_S * transfer->told.progress.hz,
 	};
@@ -214,7 +215,7 @@ void wh_far_set_rate(struct wh_run *run, const char *rate)
 
 uint64_t wh_far_found_number(struct wh_run *run)
 {
-	uint64_t number = wh_far_standing(run).number;
+	uint64_t number = wh_far_status(run).number;
 
 	if (!run->far.on || number == 0 || number == run->far.told_number)
 		return 0;
@@ -235,7 +236,7 @@ static void say(struct wh_order_result *result, int status, const char *format, 
 	result->status = status;
 }
 
-static void take_figures(const struct wh_standing *last, struct wh_order_result *result)
+static void take_figures(const struct wh_order_status *last, struct wh_order_result *result)
 {
 	result->files = wh_min_u64(last->files, INT64_MAX);
 	result->skipped = wh_min_u64(last->skipped, INT64_MAX);
@@ -247,17 +248,17 @@ static void take_figures(const struct wh_standing *last, struct wh_order_result 
 
 /* It has ended there. */
 static void take_end(
-	struct wh_run *run, const struct wh_standing *last, struct wh_order_result *result)
+	struct wh_run *run, const struct wh_order_status *last, struct wh_order_result *result)
 {
 	bool wanted = run->wanted == WH_ORDER_CANCELLED || run->wanted == WH_ORDER_PAUSED;
 	int status = last->status != 0 ? last->status : WH_EXIT_OTHER;
 
 	take_figures(last, result);
-	if (last->state == WH_STANDING_DONE)
+	if (last->state == WH_ORDER_STATUS_DONE)
 		run->wanted = WH_ORDER_DONE;
 	else if (wanted)
 		say(result, WH_EXIT_INTERRUPTED, "stopped");
-	else if (last->state == WH_STANDING_CANCELLED)
+	else if (last->state == WH_ORDER_STATUS_CANCELLED)
 		say(result, WH_EXIT_INTERRUPTED, "%s: its job %" PRIu64 " was cancelled there",
 			run->order.host, last->number);
 	else if (last->number == 0)
@@ -271,7 +272,7 @@ static void take_end(
 
 /* Its state there is unknown. */
 static void take_silence(
-	struct wh_run *run, const struct wh_standing *last, struct wh_order_result *result)
+	struct wh_run *run, const struct wh_order_status *last, struct wh_order_result *result)
 {
 	const struct wh_lanes *lanes = &run->transfer.running.lanes;
 	bool says = run->far.heard && last->status != 0;
@@ -307,16 +308,16 @@ static void take_unheard(struct wh_run *run, struct wh_order_result *result)
 
 void wh_far_conclude(struct wh_run *run, struct wh_order_result *result)
 {
-	const struct wh_standing last = wh_far_standing(run);
+	const struct wh_order_status last = wh_far_status(run);
 	bool wished = run->wanted == WH_ORDER_PAUSED || run->wanted == WH_ORDER_CANCELLED;
 	bool said = atomic_load(&run->far.said);
 
 	*result = (struct wh_order_result){0};
-	run->far.over = run->far.heard && wh_standing_is_over(&last);
+	run->far.over = run->far.heard && wh_order_status_is_over(&last);
 	if (run->far.over)
 		take_end(run, &last, result);
 	else if (run->wanted == WH_ORDER_READY || (wished && !said) ||
-		 (run->wanted == WH_ORDER_PAUSED && last.state == WH_STANDING_PAUSED &&
+		 (run->wanted == WH_ORDER_PAUSED && last.state == WH_ORDER_STATUS_PAUSED &&
 			 run->far.heard))
 		say(result, WH_EXIT_INTERRUPTED, "stopped");
 	else if (wished)

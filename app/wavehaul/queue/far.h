@@ -4,7 +4,7 @@
 
 /*
  * An order between two other hosts: the one with the files takes it into its own queue, and this
- * host follows it there, by a remote operation that asks for its standing once a second. Changes
+ * host follows it there, by a remote operation that asks for its STATUS once a second. Changes
  * requested here are sent there. Until its end is known the same token is used, so that nothing is
  * ordered twice.
  */
@@ -38,8 +38,8 @@ struct wh_far {
 	bool over;                      /* it has ended there: another try is a new order */
 	/* Under the run's lock: */
 	bool heard;
-	struct wh_standing last;
-	char why[WH_STANDING_WHY_MAX + 1];
+	struct wh_order_status last;
+	char why[WH_ORDER_STATUS_WHY_MAX + 1];
 };
 
 /* A random token, as stored in rows. False: no random numbers available. */
@@ -62,7 +62,7 @@ uint64_t wh_far_found_number(struct wh_run *run);
 /* Its result. */
 void wh_far_conclude(struct wh_run *run, struct wh_order_result *result);
 
-/* Its standing there. */
-struct wh_standing wh_far_standing(struct wh_run *run);
+/* Its STATUS there. */
+struct wh_order_status wh_far_status(struct wh_run *run);
 
 #endif

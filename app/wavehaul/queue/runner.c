@@ -84,7 +84,7 @@ static const char *verb_of(const struct wh_order *order)
 static uint64_t moved_by(struct wh_run *run)
 {
 	if (run->far.on)
-		return wh_min_u64(wh_far_standing(run).moved_bytes, INT64_MAX);
+		return wh_min_u64(wh_far_status(run).moved_bytes, INT64_MAX);
 	return wh_lanes_moved_bytes(&run->transfer.running.lanes);
 }
 

@@ -28,18 +28,18 @@
 #define ANSWERED_IN_TURN 16
 
 static_assert(WH_ORDER_PEER_BYTES >= WH_PEER_NAME_BYTES, "a row has room for a name");
-static_assert(WH_ORDER_WHY_BYTES > WH_STANDING_WHY_MAX, "and a peer for what a row says");
+static_assert(WH_ORDER_WHY_BYTES > WH_ORDER_STATUS_WHY_MAX, "and a peer for what a row says");
 
-static void refuse(struct wh_standing *standing, int status, const char *why)
+static void refuse(struct wh_order_status *order_status, int status, const char *why)
 {
-	*standing = (struct wh_standing){
-		.state = WH_STANDING_REFUSED, .status = (uint8_t)status, .why = why};
+	*order_status = (struct wh_order_status){
+		.state = WH_ORDER_STATUS_REFUSED, .status = (uint8_t)status, .why = why};
 }
 
 /* The order exists, or may: tells the peer not to wait for it now. */
-static void put_off(struct wh_standing *standing, uint64_t number, const char *why)
+static void put_off(struct wh_order_status *order_status, uint64_t number, const char *why)
 {
-	*standing = (struct wh_standing){.state = WH_STANDING_WAITS,
+	*order_status = (struct wh_order_status){.state = WH_ORDER_STATUS_WAITS,
 		.number = number,
 		.status = WH_EXIT_NETWORK,
 		.why = why};
@@ -108,53 +108,58 @@ static bool fill_in(struct wh_order *order, const struct wh_mailbox_question *as
 	return order->here != NULL && order->there != NULL && order->words != NULL;
 }
 
-static void add(
-	struct wh_runner *runner, const struct wh_order *order, struct wh_standing *standing)
+static void add(struct wh_runner *runner, const struct wh_order *order,
+	struct wh_order_status *order_status)
 {
 	uint64_t live, id;
 	int rc = wh_queue_count_taken(runner->queue, order->peer, WH_TAKEN_KEPT, &live);
 
 	if (rc == 0 && live >= WH_TAKEN_LIVE_MAX) {
-		refuse(standing, WH_EXIT_OTHER, "you have as many orders here as you may at once");
+		refuse(order_status, WH_EXIT_OTHER,
+			"you have as many orders here as you may at once");
 		return;
 	}
 	if (rc == 0)
 		rc = wh_queue_add(runner->queue, order, time(NULL), &id);
 	if (rc < 0) {
-		put_off(standing, 0, "the queue's database takes nothing");
+		put_off(order_status, 0, "the queue's database takes nothing");
 		return;
 	}
 	wh_say("job %llu was ordered by %s: to %s", (unsigned long long)id, wh_giver_name(order),
 		order->host);
-	*standing = (struct wh_standing){.state = WH_STANDING_WAITS, .number = id, .why = ""};
+	*order_status =
+		(struct wh_order_status){.state = WH_ORDER_STATUS_WAITS, .number = id, .why = ""};
 	runner->look_now = true;
 }
 
 /* There is none with that token: it is new, or was forgotten. */
 static void begin(struct wh_runner *runner, struct wh_order *order,
 	const struct wh_mailbox_question *asked, const struct wh_rights *rights,
-	struct wh_standing *standing)
+	struct wh_order_status *order_status)
 {
 	json_t *words = json_loads(asked->order.words, 0, NULL);
 	json_t *here = list_of(asked->path, asked->paths);
 	const char *wrong;
 
 	if (asked->order.number != 0)
-		refuse(standing, WH_EXIT_OTHER, "it is not known here any more");
+		refuse(order_status, WH_EXIT_OTHER, "it is not known here any more");
 	else if (asked->order.wish == WH_WISH_CANCEL)
-		*standing = (struct wh_standing){.state = WH_STANDING_CANCELLED, .why = ""};
+		*order_status =
+			(struct wh_order_status){.state = WH_ORDER_STATUS_CANCELLED, .why = ""};
 	else if (asked->order.wish == WH_WISH_PAUSE)
-		*standing = (struct wh_standing){.state = WH_STANDING_PAUSED, .why = ""};
+		*order_status =
+			(struct wh_order_status){.state = WH_ORDER_STATUS_PAUSED, .why = ""};
 	else if (atomic_load(&runner->ctx.jobs->draining))
-		put_off(standing, 0, "the server is stopping");
+		put_off(order_status, 0, "the server is stopping");
 	else if (runner->replaced)
-		put_off(standing, 0, "the queue takes no more jobs until its server is restarted");
+		put_off(order_status, 0,
+			"the queue takes no more jobs until its server is restarted");
 	else if (!fill_in(order, asked, here, words))
-		refuse(standing, WH_EXIT_OTHER, "the order makes no sense");
+		refuse(order_status, WH_EXIT_OTHER, "the order makes no sense");
 	else if ((wrong = judge(runner, order, asked, rights, here, words)) != NULL)
-		refuse(standing, WH_EXIT_USAGE, wrong);
+		refuse(order_status, WH_EXIT_USAGE, wrong);
 	else
-		add(runner, order, standing);
+		add(runner, order, order_status);
 	json_decref(here);
 	json_decref(words);
 }
@@ -185,35 +190,35 @@ static void heed(struct wh_runner *runner, const struct wh_order *order, uint32_
 	runner->look_now = true;
 }
 
-static enum wh_standing_state state_of(enum wh_order_state state)
+static enum wh_order_status_kind state_of(enum wh_order_state state)
 {
 	switch (state) {
 	case WH_ORDER_PAUSED:
-		return WH_STANDING_PAUSED;
+		return WH_ORDER_STATUS_PAUSED;
 	case WH_ORDER_RUNNING:
-		return WH_STANDING_RUNS;
+		return WH_ORDER_STATUS_RUNS;
 	case WH_ORDER_DONE:
-		return WH_STANDING_DONE;
+		return WH_ORDER_STATUS_DONE;
 	case WH_ORDER_FAILED:
-		return WH_STANDING_FAILED;
+		return WH_ORDER_STATUS_FAILED;
 	case WH_ORDER_CANCELLED:
-		return WH_STANDING_CANCELLED;
+		return WH_ORDER_STATUS_CANCELLED;
 	default:
-		return WH_STANDING_WAITS;
+		return WH_ORDER_STATUS_WAITS;
 	}
 }
 
 static void tell(const struct wh_runner *runner, const struct wh_order *order,
-	const struct wh_run *run, struct wh_standing *standing)
+	const struct wh_run *run, struct wh_order_status *order_status)
 {
 	const struct wh_order_result *result = &order->result;
 	bool waits = !wh_order_is_over(order->state) && order->state != WH_ORDER_RUNNING;
 
 	if (waits && atomic_load(&runner->ctx.jobs->draining)) {
-		put_off(standing, order->id, "the server is stopping");
+		put_off(order_status, order->id, "the server is stopping");
 		return;
 	}
-	*standing = (struct wh_standing){
+	*order_status = (struct wh_order_status){
 		.number = order->id,
 		.state = (uint8_t)state_of(order->state),
 		.files = result->files,
@@ -226,7 +231,7 @@ static void tell(const struct wh_runner *runner, const struct wh_order *order,
 		.why = wh_order_is_over(order->state) ? result->why : "",
 	};
 	if (run != NULL)
-		standing->moved_bytes += wh_lanes_moved_bytes(&run->transfer.running.lanes);
+		order_status->moved_bytes += wh_lanes_moved_bytes(&run->transfer.running.lanes);
 }
 
 /* Likewise for its rate. Returns what is wrong with it; NULL: nothing. */
@@ -247,7 +252,7 @@ static const char *heed_rate(
 
 /* `order` owns the texts of the answer. */
 static void answer(struct wh_runner *runner, const struct wh_mailbox_question *asked,
-	struct wh_order *order, struct wh_standing *standing)
+	struct wh_order *order, struct wh_order_status *order_status)
 {
 	struct wh_store *store = wh_giver_store(&runner->ctx);
 	char token[WH_TOKEN_TEXT_BYTES];
@@ -256,12 +261,12 @@ static void answer(struct wh_runner *runner, const struct wh_mailbox_question *a
 	int rc;
 
 	if (runner->queue == NULL) {
-		put_off(standing, asked->order.number, "there is no queue here");
+		put_off(order_status, asked->order.number, "there is no queue here");
 		return;
 	}
 	if (store == NULL || !wh_store_rights(store, asked->rights, &rights, order->peer) ||
 		!wh_store_owner(store, asked->rights, owner) || !rights.orders) {
-		refuse(standing, WH_EXIT_NETWORK, "you may not give orders to the queue here");
+		refuse(order_status, WH_EXIT_NETWORK, "you may not give orders to the queue here");
 		return;
 	}
 	wh_hex_write(owner, sizeof(owner), order->key);
@@ -272,11 +277,11 @@ static void answer(struct wh_runner *runner, const struct wh_mailbox_question *a
 
 	rc = wh_queue_find_taken(runner->queue, order->peer, token, &found);
 	if (rc == -ENOENT) {
-		begin(runner, order, asked, &rights, standing);
+		begin(runner, order, asked, &rights, order_status);
 		return;
 	}
 	if (rc < 0) {
-		put_off(standing, asked->order.number, "the queue's database is not read");
+		put_off(order_status, asked->order.number, "the queue's database is not read");
 		return;
 	}
 	heed(runner, &found, asked->order.wish);
@@ -285,15 +290,15 @@ static void answer(struct wh_runner *runner, const struct wh_mailbox_question *a
 
 	wh_order_free(&found);
 	if (wrong != NULL) {
-		put_off(standing, found.id, wrong);
+		put_off(order_status, found.id, wrong);
 		return;
 	}
-	/* Its present standing. */
+	/* Its present STATUS. */
 	rc = wh_queue_find(runner->queue, found.id, order);
 	if (rc < 0)
-		put_off(standing, asked->order.number, "the queue's database is not read");
+		put_off(order_status, asked->order.number, "the queue's database is not read");
 	else
-		tell(runner, order, wh_runner_find(runner, order->id), standing);
+		tell(runner, order, wh_runner_find(runner, order->id), order_status);
 }
 
 void wh_taken_answer(struct wh_runner *runner)
@@ -304,12 +309,12 @@ void wh_taken_answer(struct wh_runner *runner)
 	for (uint32_t i = 0; mailbox != NULL && i < ANSWERED_IN_TURN; i++) {
 		struct wh_mailbox_place *place = wh_mailbox_next(mailbox);
 		struct wh_order order = {.id = 0};
-		struct wh_standing standing;
+		struct wh_order_status order_status;
 
 		if (place == NULL)
 			return;
-		answer(runner, &place->question, &order, &standing);
-		wh_mailbox_answer(mailbox, place, &standing);
+		answer(runner, &place->question, &order, &order_status);
+		wh_mailbox_answer(mailbox, place, &order_status);
 		wh_order_free(&order);
 	}
 }

@@ -52,7 +52,7 @@ struct rig {
 	uint32_t asked; /* of orders, in the mailbox ... */
 	uint32_t looks; /* ... since then */
 	uint32_t wish;
-	uint64_t standings;
+	uint64_t statuses;
 };
 
 static struct rig rig;
@@ -101,7 +101,7 @@ static bool put_order(void *context, const struct wh_ordering *order)
 
 	if (++to->looks < 3)
 		return false;
-	CU_ASSERT(order->number == to->standings && order->token[0] == 7);
+	CU_ASSERT(order->number == to->statuses && order->token[0] == 7);
 	CU_ASSERT(order->host_bytes == 4 && memcmp(order->host, "dtn3", 4) == 0);
 	CU_ASSERT(order->words_bytes == 2 && memcmp(order->words, "[]", 2) == 0);
 	to->wish = order->wish;
@@ -110,12 +110,13 @@ static bool put_order(void *context, const struct wh_ordering *order)
 	return true;
 }
 
-static bool take_standing(void *context, struct wh_standing *standing)
+static bool take_status(void *context, struct wh_order_status *order_status)
 {
 	struct rig *to = context;
 
-	*standing = (struct wh_standing){.number = to->asked,
-		.state = to->wish == WH_WISH_CANCEL ? WH_STANDING_CANCELLED : WH_STANDING_RUNS,
+	*order_status = (struct wh_order_status){.number = to->asked,
+		.state = to->wish == WH_WISH_CANCEL ? WH_ORDER_STATUS_CANCELLED
+						    : WH_ORDER_STATUS_RUNS,
 		.why = "no",
 		.why_bytes = 2};
 	return ++to->looks % 4 == 0;
@@ -126,27 +127,27 @@ static bool next_order(void *context, struct wh_ordering *order)
 	const struct rig *from = context;
 
 	*order = (struct wh_ordering){.token = {7},
-		.number = from->standings,
+		.number = from->statuses,
 		.host_bytes = 4,
 		.rate_bytes = 3,
 		.words_bytes = 2,
-		.wish = from->standings < 4 ? WH_WISH_RUN : WH_WISH_CANCEL,
+		.wish = from->statuses < 4 ? WH_WISH_RUN : WH_WISH_CANCEL,
 		.host = "dtn3",
 		.path = "",
 		.rate = "max",
 		.words = "[]"};
-	return from->standings < 5;
+	return from->statuses < 5;
 }
 
-static void on_standing(void *context, const struct wh_standing *standing)
+static void on_order_status(void *context, const struct wh_order_status *order_status)
 {
 	struct rig *to = context;
 
-	CU_ASSERT(standing->number == to->standings + 1);
-	CU_ASSERT(standing->why_bytes == 2 && memcmp(standing->why, "no", 2) == 0);
-	CU_ASSERT(
-		standing->state == (to->standings < 4 ? WH_STANDING_RUNS : WH_STANDING_CANCELLED));
-	to->standings++;
+	CU_ASSERT(order_status->number == to->statuses + 1);
+	CU_ASSERT(order_status->why_bytes == 2 && memcmp(order_status->why, "no", 2) == 0);
+	CU_ASSERT(order_status->state ==
+		  (to->statuses < 4 ? WH_ORDER_STATUS_RUNS : WH_ORDER_STATUS_CANCELLED));
+	to->statuses++;
 }
 
 static void way_init(struct way *way)
@@ -173,7 +174,7 @@ static void open_reader(enum wh_job_verb verb, uint32_t count)
 	};
 
 	rig.items = rig.faults = 0;
-	rig.pings = rig.standings = 0;
+	rig.pings = rig.statuses = 0;
 	rig.asked = rig.looks = 0;
 	rig.full = false;
 	rig.listener = (struct wh_rpc_listener){.may_take = may_take,
@@ -181,7 +182,7 @@ static void open_reader(enum wh_job_verb verb, uint32_t count)
 		.on_fault = on_fault,
 		.on_ping = on_ping,
 		.next_order = next_order,
-		.on_standing = on_standing,
+		.on_order_status = on_order_status,
 		.context = &rig,
 		.pings = 5,
 		.interval_tsc = 10};
@@ -204,7 +205,7 @@ static void open_both(enum wh_job_verb verb, bool recursive, const char *const *
 		.path_count = count,
 		.recursive = recursive,
 		.plain_names = true,
-		.mailbox = {.put = put_order, .take = take_standing, .context = &rig},
+		.mailbox = {.put = put_order, .take = take_status, .context = &rig},
 		.chunk_bytes = CHUNK_BYTES,
 		.free = &rig.back.free,
 		.ready = &rig.back.ready,
@@ -571,7 +572,7 @@ static void test_order(void)
 {
 	plant();
 	run(WH_JOB_ORDER, false, (const char *[]){"a", "b", NULL});
-	CU_ASSERT_EQUAL(rig.standings, 5);
+	CU_ASSERT_EQUAL(rig.statuses, 5);
 	CU_ASSERT_EQUAL(rig.asked, 5);
 	CU_ASSERT_EQUAL(rig.items + rig.faults, 0);
 	uproot();
@@ -641,7 +642,7 @@ static void test_lies(void)
 	const struct wh_record tally = {.type = WH_RECORD_TALLY, .tally = {.items = 1}};
 	const struct wh_record empty = {.type = WH_RECORD_TALLY};
 	const struct wh_record ping = {.type = WH_RECORD_PING, .ping = {.sequence = 7}};
-	const struct wh_record standing = {.type = WH_RECORD_STANDING};
+	const struct wh_record order_status = {.type = WH_RECORD_STATUS};
 	struct wh_record other = item;
 
 	other.item.given = 1;
@@ -652,9 +653,9 @@ static void test_lies(void)
 	lie(WH_JOB_LIST, (struct wh_record[]){item}, 1, true);
 	lie(WH_JOB_REMOVE, (struct wh_record[]){item}, 1, false);
 	lie(WH_JOB_PING, (struct wh_record[]){ping}, 1, false);
-	lie(WH_JOB_ORDER, (struct wh_record[]){standing}, 1, false);
+	lie(WH_JOB_ORDER, (struct wh_record[]){order_status}, 1, false);
 	lie(WH_JOB_ORDER, (struct wh_record[]){item}, 1, false);
-	lie(WH_JOB_PING, (struct wh_record[]){standing}, 1, false);
+	lie(WH_JOB_PING, (struct wh_record[]){order_status}, 1, false);
 	lie(WH_JOB_LIST, (struct wh_record[]){{.type = WH_RECORD_READY, .ready = {.queues = 1}}}, 1,
 		false);
 }

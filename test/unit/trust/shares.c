@@ -33,11 +33,11 @@ static void begin(void)
 static bool comes(uint32_t number)
 {
 	const struct wh_address address = at(number);
-	enum wh_standing_of_host standing = wh_shares_standing(shares, now_tsc, &address);
-	bool may = wh_shares_may(shares, now_tsc, &address, standing);
+	enum wh_host_rank rank = wh_shares_rank(shares, now_tsc, &address);
+	bool may = wh_shares_may(shares, now_tsc, &address, rank);
 
 	if (may)
-		wh_shares_use(shares, now_tsc, &address, standing);
+		wh_shares_use(shares, now_tsc, &address, rank);
 	return may;
 }
 
@@ -76,12 +76,12 @@ static void fresh(void)
 	const struct wh_address address = at(1);
 
 	begin();
-	CU_ASSERT_EQUAL(wh_shares_standing(shares, now_tsc, &address), WH_HOST_FRESH);
+	CU_ASSERT_EQUAL(wh_shares_rank(shares, now_tsc, &address), WH_HOST_FRESH);
 	now_tsc += HZ - 1;
-	CU_ASSERT_EQUAL(wh_shares_standing(shares, now_tsc, &address), WH_HOST_ORDINARY);
+	CU_ASSERT_EQUAL(wh_shares_rank(shares, now_tsc, &address), WH_HOST_ORDINARY);
 	now_tsc += 1;
-	CU_ASSERT_EQUAL(wh_shares_standing(shares, now_tsc, &address), WH_HOST_FRESH);
-	CU_ASSERT_EQUAL(wh_shares_standing(shares, now_tsc, &address), WH_HOST_ORDINARY);
+	CU_ASSERT_EQUAL(wh_shares_rank(shares, now_tsc, &address), WH_HOST_FRESH);
+	CU_ASSERT_EQUAL(wh_shares_rank(shares, now_tsc, &address), WH_HOST_ORDINARY);
 	free(shares);
 }
 
@@ -99,7 +99,7 @@ static void room_is_kept(void)
 		(void)comes(0x10000 + (i << 8));
 	CU_ASSERT_FALSE(comes(0x20000));
 	wh_shares_befriend(shares, &friend);
-	CU_ASSERT_EQUAL(wh_shares_standing(shares, now_tsc, &friend), WH_HOST_FRIEND);
+	CU_ASSERT_EQUAL(wh_shares_rank(shares, now_tsc, &friend), WH_HOST_FRIEND);
 	CU_ASSERT_TRUE(comes(77 << 8));
 	free(shares);
 }

@@ -139,8 +139,8 @@ bool wh_mailbox_put(struct wh_mailbox *mailbox, struct wh_mailbox_place *place,
 	return true;
 }
 
-bool wh_mailbox_take(
-	struct wh_mailbox *mailbox, struct wh_mailbox_place *place, struct wh_standing *standing)
+bool wh_mailbox_take(struct wh_mailbox *mailbox, struct wh_mailbox_place *place,
+	struct wh_order_status *order_status)
 {
 	bool answered;
 
@@ -150,7 +150,7 @@ bool wh_mailbox_take(
 		place->state = WH_MAILBOX_IDLE;
 	wh_spin_unlock(&mailbox->lock);
 	if (answered)
-		*standing = place->answer;
+		*order_status = place->answer;
 	return answered;
 }
 
@@ -160,15 +160,15 @@ struct wh_mailbox_place *wh_mailbox_next(struct wh_mailbox *mailbox)
 }
 
 void wh_mailbox_answer(struct wh_mailbox *mailbox, struct wh_mailbox_place *place,
-	const struct wh_standing *standing)
+	const struct wh_order_status *order_status)
 {
 	bool left;
 
-	place->answer = *standing;
-	snprintf(place->why, sizeof(place->why), "%s", standing->why);
+	place->answer = *order_status;
+	snprintf(place->why, sizeof(place->why), "%s", order_status->why);
 	place->answer.why = place->why;
 	place->answer.why_bytes = (uint16_t)strlen(place->why);
-	place->refused = standing->state == WH_STANDING_REFUSED;
+	place->refused = order_status->state == WH_ORDER_STATUS_REFUSED;
 	wh_spin_lock(&mailbox->lock);
 	left = place->state == WH_MAILBOX_LEFT;
 	if (!left)

@@ -42,8 +42,8 @@ struct wh_mailbox_place {
 	enum wh_mailbox_state state; /* under the lock; the rest: of the side whose turn it is */
 	struct wh_mailbox_question question;
 	char *texts; /* of the order */
-	struct wh_standing answer;
-	char why[WH_STANDING_WHY_MAX + 1];
+	struct wh_order_status answer;
+	char why[WH_ORDER_STATUS_WHY_MAX + 1];
 	bool refused; /* final: the keeper is not asked again */
 	uint64_t next_tsc;
 };
@@ -69,12 +69,12 @@ bool wh_mailbox_put(struct wh_mailbox *mailbox, struct wh_mailbox_place *place,
 	const struct wh_ordering *order, uint64_t now_tsc, uint64_t hz);
 
 /* False: not yet. The text is owned by the place. */
-bool wh_mailbox_take(
-	struct wh_mailbox *mailbox, struct wh_mailbox_place *place, struct wh_standing *standing);
+bool wh_mailbox_take(struct wh_mailbox *mailbox, struct wh_mailbox_place *place,
+	struct wh_order_status *order_status);
 
 /* For the keeper. NULL: no question. It must not use the place after answering. */
 struct wh_mailbox_place *wh_mailbox_next(struct wh_mailbox *mailbox);
 void wh_mailbox_answer(struct wh_mailbox *mailbox, struct wh_mailbox_place *place,
-	const struct wh_standing *standing);
+	const struct wh_order_status *order_status);
 
 #endif
