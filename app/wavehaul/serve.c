@@ -210,7 +210,7 @@ static int enter_guard(struct serve *serve)
  * For a copy run by another host's queue: the counters are those of the files, not of the remote
  * operation.
  */
-static void note_far(struct wh_history_record *record, const struct wh_order_result *result)
+static void note_delegated(struct wh_history_record *record, const struct wh_order_result *result)
 {
 	snprintf(record->verb, sizeof(record->verb), "copy");
 	record->files = result->files;
@@ -233,8 +233,8 @@ static void note_order(
 	record.order = run->order.id;
 	record.uid = run->order.owner;
 	record.status = result->status;
-	if (run->far.on)
-		note_far(&record, result);
+	if (run->delegated.on)
+		note_delegated(&record, result);
 	snprintf(record.name, sizeof(record.name), "%s", run->order.host);
 	snprintf(record.outcome, sizeof(record.outcome), "%s",
 		run->wanted == WH_ORDER_DONE        ? "ok"

@@ -126,7 +126,7 @@ def copied(program, folder):
                                  row['exit_status'], row['error']),
                      ('copy', 'dtn2', 20_001_000, 2, 0, None))
         expect_equal('there', [(job['job'], job['ordered_by'], job['host'], job['state'])
-                               for job in there], [(row['far_job'], 'dtn1', 'dtn3', 'done')])
+                               for job in there], [(row['delegated_job'], 'dtn1', 'dtn3', 'done')])
         expect(re.search(r'job \d+ was ordered by dtn1: to dtn3', two.said()), two.said())
         print(f'{talk} bytes went by dtn1')
         said = program.run('console', '--control', one.path, '-c',
@@ -175,11 +175,11 @@ def refused(program, folder):
                    'data')
         two.trust(one, 'orders=no')
         one.await_failed(running, 'revoked or changed our rights')
-        far = one.show(running)['far_job']
-        two.await_failed(far, 'dtn1, who gave this order, has other rights here')
+        there = one.show(running)['delegated_job']
+        two.await_failed(there, 'dtn1, who gave this order, has other rights here')
         one.job('retry', running)
         one.await_failed(running, 'you may not give orders to the queue here|no longer trusted')
-        expect_equal('orders there', two.state_of(far), 'failed')
+        expect_equal('orders there', two.state_of(there), 'failed')
 
 
 def deleted(program, folder):
@@ -197,9 +197,9 @@ def deleted(program, folder):
         expect_equal('what is there', three.names('came/runs'), ['a'])
 
 
-def far_state(one, two, number):
-    far = one.show(number)['far_job']
-    return two.state_of(far) if far else None
+def state_there(one, two, number):
+    there = one.show(number)['delegated_job']
+    return two.state_of(there) if there else None
 
 
 def steered(program, folder):
@@ -211,15 +211,15 @@ def steered(program, folder):
         wait_until(lambda: one.show(number)['moved_bytes'] > 1_000_000, 20, 'data')
         one.job('pause', number)
         one.await_state(number, 'paused')
-        expect_equal('there', far_state(one, two, number), 'paused')
+        expect_equal('there', state_there(one, two, number), 'paused')
         one.job('resume', number)
-        wait_until(lambda: far_state(one, two, number) == 'running', 10, 'it to run there')
+        wait_until(lambda: state_there(one, two, number) == 'running', 10, 'it to run there')
         one.job('cancel', number)
         one.await_state(number, 'cancelled')
         expect_equal('there', [job['state'] for job in two.rows()], ['cancelled'])
         # Once more is another order, which goes on with what is there.
         one.job('retry', number)
-        wait_until(lambda: far_state(one, two, number) == 'running', 10, 'it to run there')
+        wait_until(lambda: state_there(one, two, number) == 'running', 10, 'it to run there')
         one.job('pause', number)
         one.await_state(number, 'paused')
         one.job('cancel', number)
@@ -228,12 +228,12 @@ def steered(program, folder):
         expect_equal('what came', three.digest('large'), None)
         # What dtn2's operator does is told, and not undone.
         number = one.add('copy', 'dtn2:large', 'dtn3:large', '--rate', '40M')
-        wait_until(lambda: far_state(one, two, number) == 'running', 10, 'it to run there')
-        two.job('pause', one.show(number)['far_job'])
+        wait_until(lambda: state_there(one, two, number) == 'running', 10, 'it to run there')
+        two.job('pause', one.show(number)['delegated_job'])
         time.sleep(2.5)
-        expect_equal('there', far_state(one, two, number), 'paused')
-        two.job('set', one.show(number)['far_job'], 'max')
-        two.job('resume', one.show(number)['far_job'])
+        expect_equal('there', state_there(one, two, number), 'paused')
+        two.job('set', one.show(number)['delegated_job'], 'max')
+        two.job('resume', one.show(number)['delegated_job'])
         one.await_state(number, 'done')
         expect_equal('what came', three.digest('large'), digest)
 
@@ -251,7 +251,7 @@ def restarted(program, folder):
         time.sleep(AWAY_S)
         two.start()
         began = time.monotonic()
-        wait_until(lambda: far_state(one, two, number) == 'running', 20, 'it to run there')
+        wait_until(lambda: state_there(one, two, number) == 'running', 20, 'it to run there')
         wait_until(lambda: one.show(number)['state'] == 'running' and
                    one.show(number)['moved_bytes'] > 1_000_000, 20, 'it to be followed')
         took_s = time.monotonic() - began
@@ -260,7 +260,7 @@ def restarted(program, folder):
         one.stop(signal.SIGKILL)
         # As if it had died before it noted what it was told.
         with contextlib.closing(sqlite3.connect(one.state / 'service.db')) as database, database:
-            expect_equal('rows', database.execute('UPDATE job SET far=0').rowcount, 1)
+            expect_equal('rows', database.execute('UPDATE job SET delegated=0').rowcount, 1)
         one.start()
         one.await_state(number, 'done', seconds=60)
         expect_equal('what came', three.digest('large'), digest)
@@ -282,7 +282,7 @@ def stopped(program, folder):
         two.job('set', 1, 'max')
         one.start()
         one.await_state(number, 'done')
-        expect_equal('the number there', one.show(number)['far_job'], 1)
+        expect_equal('the number there', one.show(number)['delegated_job'], 1)
         expect_equal('what came', three.digest('large'), digest)
         expect_equal('orders there', [job['state'] for job in two.rows()], ['done'])
 
@@ -313,7 +313,7 @@ def retuned(program, folder):
         # `fixed` goes by what it is told, whatever else the machine has to do.
         number = one.add('copy', 'dtn2:large', 'dtn3:large', '--rate', '8M', '--profile', 'fixed')
         wait_until(lambda: one.show(number)['moved_bytes'] > 500_000, 20, 'data')
-        there = one.show(number)['far_job']
+        there = one.show(number)['delegated_job']
         with Control(one.path) as here, Control(two.path) as control:
             def await_rate(rate, bps):
                 began = time.monotonic()
@@ -371,8 +371,8 @@ def unheard(program, folder):
         def begun(target):
             number = one.add(*name, f'dtn3:{target}', '--rate', '4M', '--peer-timeout', '60s',
                              '--stall-timeout', '60s')
-            wait_until(lambda: far_state(one, two, number) == 'running', 20, 'it to run there')
-            return number, one.show(number)['far_job']
+            wait_until(lambda: state_there(one, two, number) == 'running', 20, 'it to run there')
+            return number, one.show(number)['delegated_job']
         number, there = begun('cut')
         # As long as nobody says anything, dtn2 takes it up again.
         two.host.ip('link', 'set', 'eth0', 'down')
@@ -408,7 +408,7 @@ def unheard(program, folder):
         # A retry follows what was given up, and what is resumed ends as it should.
         one.job('retry', given_up[0])
         one.await_state(given_up[0], 'running')
-        expect_equal('the same job', one.show(given_up[0])['far_job'], given_up[1])
+        expect_equal('the same job', one.show(given_up[0])['delegated_job'], given_up[1])
         for number in (paused[0], given_up[0]):
             one.job('set', number, 'max')
         one.job('resume', paused[0])
@@ -438,16 +438,16 @@ def lied(program, folder):
         numbers = [one.add('copy', 'dtn2:large', f'dtn3:{i}', '--rate', '1M', '--peer-timeout',
                            '3s') for i in range(len(LIES))]
         for number in numbers:
-            wait_until(lambda number=number: far_state(one, two, number) == 'running', 20,
+            wait_until(lambda number=number: state_there(one, two, number) == 'running', 20,
                        'it to run there')
-        there = [one.show(number)['far_job'] for number in numbers]
+        there = [one.show(number)['delegated_job'] for number in numbers]
         two.stop(signal.SIGKILL)
         for number in numbers:
             one.await_state(number, 'failed')
         with contextlib.closing(sqlite3.connect(two.state / 'service.db')) as database, database:
-            for far, lie in zip(there, LIES):
+            for there, lie in zip(there, LIES):
                 names = ','.join(f'{name}=?' for name in lie)
-                database.execute(f'UPDATE job SET {names} WHERE id=?', (*lie.values(), far))
+                database.execute(f'UPDATE job SET {names} WHERE id=?', (*lie.values(), there))
         two.start()
         for number in numbers:
             one.job('retry', number)
@@ -456,7 +456,7 @@ def lied(program, folder):
                 lie['state'], 'running'))
             row = one.show(number)
             print({name: row[name] for name in (
-                'state', 'far_job', 'exit_status', 'error', 'bytes', 'moved_bytes', 'files')})
+                'state', 'delegated_job', 'exit_status', 'error', 'bytes', 'moved_bytes', 'files')})
             for name in ('bytes', 'moved_bytes', 'files', 'skipped', 'failed'):
                 expect_between(name, row[name], 0, 2**63 - 1)
             expect_between('the exit status', row['exit_status'], 0, 255)

@@ -355,7 +355,7 @@ static bool begin(struct wh_run *run, const struct wh_run_host_ctx *ctx, uint64_
 		begin_waiting(run, now_tsc);
 	}
 	if (status == -1 && run->order.copies) {
-		status = wh_far_begin(run, ctx, &place, now_tsc);
+		status = wh_delegated_begin(run, ctx, &place, now_tsc);
 		if (status == -1)
 			return true;
 	}
@@ -414,7 +414,7 @@ static bool change_rate(struct wh_run *run, uint64_t bps)
 	struct wh_request request = lanes->job[0]->request;
 
 	run->rate_bps = bps;
-	if (run->far.on)
+	if (run->delegated.on)
 		return false;
 	request.rate_bps = run->transfer.running.request.rate_bps = bps;
 	return wh_lanes_change(lanes, &request);
@@ -438,8 +438,8 @@ bool wh_run_change(struct wh_run *run, const char *rate, int64_t now_s)
 
 	WH_ASSERT(wrong == NULL);
 	run->rate_s = now_s;
-	if (run->far.on)
-		wh_far_set_rate(run, rate);
+	if (run->delegated.on)
+		wh_delegated_set_rate(run, rate);
 	return change_rate(run, rate_now(run, now_s));
 }
 
@@ -504,8 +504,8 @@ bool wh_run_look(struct wh_run *run, const struct wh_run_host_ctx *ctx, uint64_t
 	follow_table(run, now_s);
 	if (wh_order_is_taken(&run->order) && !wh_giver_look(run, ctx, now_s))
 		wh_lanes_hurry(lanes, now_tsc);
-	if (run->far.on)
-		wh_far_look(run, now_tsc);
+	if (run->delegated.on)
+		wh_delegated_look(run, now_tsc);
 	else
 		wh_transfer_look(&run->transfer, now_tsc);
 	if (!wh_lanes_rest(lanes) ||
@@ -532,8 +532,8 @@ void wh_run_stop(struct wh_run *run, enum wh_order_state wanted, uint64_t now_ts
 	if (run->wanted == WH_ORDER_CANCELLED)
 		return;
 	run->wanted = wanted;
-	if (run->far.on) {
-		wh_far_stop(run, now_tsc);
+	if (run->delegated.on) {
+		wh_delegated_stop(run, now_tsc);
 		return;
 	}
 	atomic_store(&run->transfer.running.manifest.stop, true);
@@ -608,8 +608,8 @@ void wh_run_conclude(
 	const struct wh_totals totals = wh_lanes_totals(&transfer->running.lanes);
 	uint64_t ended_tsc = run->transfer.running.began_tsc;
 
-	if (run->far.on) {
-		wh_far_conclude(run, result);
+	if (run->delegated.on) {
+		wh_delegated_conclude(run, result);
 		return;
 	}
 	await_sums(run);

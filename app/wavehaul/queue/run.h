@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "queue/far.h"
+#include "queue/delegated.h"
 #include "queue/store.h"
 #include "queue/timetable.h"
 #include "transfer/transfer.h"
@@ -64,7 +64,7 @@ struct wh_run {
 	json_t *events; /* a list, under the lock */
 	uint32_t untold;
 	bool name_told;
-	struct wh_far far; /* for an order that copies */
+	struct wh_delegated delegated; /* for an order that copies */
 	/* For a peer's order: */
 	uint8_t owner[WH_IDENTITY_BYTES];
 	struct wh_rights rights;

@@ -83,8 +83,8 @@ static const char *verb_of(const struct wh_order *order)
 /* Moved so far by its run, here or elsewhere. */
 static uint64_t moved_by(struct wh_run *run)
 {
-	if (run->far.on)
-		return wh_min_u64(wh_far_status(run).moved_bytes, INT64_MAX);
+	if (run->delegated.on)
+		return wh_min_u64(wh_delegated_status(run).moved_bytes, INT64_MAX);
 	return wh_lanes_moved_bytes(&run->transfer.running.lanes);
 }
 
@@ -92,8 +92,9 @@ static uint64_t moved_by(struct wh_run *run)
 static void add_others(json_t *object, const struct wh_order *order)
 {
 	if (order->copies)
-		json_object_set_new(object, "far_job",
-			order->far != 0 ? json_integer((json_int_t)order->far) : json_null());
+		json_object_set_new(object, "delegated_job",
+			order->delegated != 0 ? json_integer((json_int_t)order->delegated)
+					      : json_null());
 	if (wh_order_is_taken(order))
 		json_object_set_new(object, "ordered_by", wh_word_to_json(order->peer));
 }
@@ -108,7 +109,7 @@ static void add_stage(json_t *object, struct wh_run *run)
 {
 	struct wh_transfer_stage stage = {.percent = -1, .eta_s = -1, .now_bps = -1};
 
-	if (run != NULL && !run->far.on)
+	if (run != NULL && !run->delegated.on)
 		stage = wh_transfer_stage(&run->transfer);
 	json_object_set_new(object, "percent", known_or_null(stage.percent));
 	json_object_set_new(object, "now_bps", known_or_null(stage.now_bps));
@@ -276,23 +277,24 @@ static void note_end(struct wh_runner *runner, const struct wh_order *order,
  * For an order that another queue has: stores its number there as soon as it is known; at its end
  * there a new token, so that another try is a new order; and that the request was sent there.
  */
-static void note_far(struct wh_runner *runner, struct wh_run *run)
+static void note_delegated(struct wh_runner *runner, struct wh_run *run)
 {
-	uint64_t number = wh_far_found_number(run);
+	uint64_t number = wh_delegated_found_number(run);
 	char token[WH_TOKEN_TEXT_BYTES];
 	uint64_t id = run->order.id;
 
 	if (number != 0)
-		(void)wh_runner_trouble(
-			runner, wh_queue_set_far(runner->queue, id, number, run->order.token));
-	if (!run->order.said && atomic_load(&run->far.said)) {
+		(void)wh_runner_trouble(runner,
+			wh_queue_set_delegated(runner->queue, id, number, run->order.token));
+	if (!run->order.said && atomic_load(&run->delegated.said)) {
 		run->order.said = true;
 		(void)wh_runner_trouble(runner, wh_queue_set_said(runner->queue, id));
 	}
-	if (run->far.over && run->order.wish != WH_WISH_RUN)
+	if (run->delegated.over && run->order.wish != WH_WISH_RUN)
 		(void)wh_runner_trouble(runner, wh_queue_set_wish(runner->queue, id, WH_WISH_RUN));
-	if (run->far.over && run->wanted != WH_ORDER_DONE && wh_token_draw(token))
-		(void)wh_runner_trouble(runner, wh_queue_set_far(runner->queue, id, 0, token));
+	if (run->delegated.over && run->wanted != WH_ORDER_DONE && wh_token_draw(token))
+		(void)wh_runner_trouble(
+			runner, wh_queue_set_delegated(runner->queue, id, 0, token));
 }
 
 /*
@@ -340,7 +342,7 @@ static void end_run(struct wh_runner *runner, uint32_t i, int64_t now_s)
 	struct wh_order_result result;
 
 	wh_run_conclude(run, &runner->ctx, &result);
-	note_far(runner, run);
+	note_delegated(runner, run);
 	if (runner->on_end != NULL)
 		runner->on_end(runner->context, run, &result);
 	tell_picture(runner, run);
@@ -381,11 +383,11 @@ static void look_at_runs(struct wh_runner *runner, uint64_t now_tsc, int64_t now
 		struct wh_run *run = runner->run[i];
 
 		/* A run elsewhere continues, and is followed again after the next start. */
-		if (ends || (drains && run->far.on))
+		if (ends || (drains && run->delegated.on))
 			wh_run_stop(run, WH_ORDER_READY, now_tsc);
 		note_name(runner, run);
-		if (run->far.on)
-			note_far(runner, run);
+		if (run->delegated.on)
+			note_delegated(runner, run);
 		if (wh_run_look(run, &runner->ctx, now_tsc, now_s, may_wait))
 			end_run(runner, i, now_s);
 		else
@@ -518,7 +520,7 @@ uint32_t wh_runner_turn(void *context)
 
 void wh_runner_stop(struct wh_runner *runner, struct wh_run *run, enum wh_order_state state)
 {
-	if (run->far.on) {
+	if (run->delegated.on) {
 		/* In case we end before: the next process will send it. */
 		run->order.wish = state == WH_ORDER_PAUSED ? WH_WISH_PAUSE : WH_WISH_CANCEL;
 		(void)wh_runner_trouble(

@@ -32,7 +32,7 @@ static const char *const steps[] = {
 	"ALTER TABLE job ADD COLUMN as_name INTEGER NOT NULL DEFAULT 0",
 	"CREATE INDEX job_follows ON job(after) WHERE state IN (2,3)",
 	"ALTER TABLE job ADD COLUMN token TEXT NOT NULL DEFAULT '';"
-	"ALTER TABLE job ADD COLUMN far INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE job ADD COLUMN delegated INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE job ADD COLUMN wish INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE job ADD COLUMN peer TEXT NOT NULL DEFAULT '';"
 	"ALTER TABLE job ADD COLUMN peer_key TEXT NOT NULL DEFAULT '';"
@@ -66,7 +66,7 @@ static const char *const steps[] = {
 #define COLUMNS                                                                                    \
 	"id,state,owner,sends,attached,host,rate,here,there,words,priority,place,after,retries,"   \
 	"tries,due,added,began,ended,status,why,files,skipped,failed,bytes,moved,run_ns,as_name,"  \
-	"token,far,wish,peer,peer_key,asked_rate,said,stream"
+	"token,delegated,wish,peer,peer_key,asked_rate,said,stream"
 
 enum question {
 	ADD,
@@ -88,7 +88,7 @@ enum question {
 	SET_RATE,
 	SET_RATE_ASKED,
 	SET_AS_NAME,
-	SET_FAR,
+	SET_DELEGATED,
 	SET_WISH,
 	SET_SAID,
 	FIND_TAKEN,
@@ -141,7 +141,7 @@ static const char *const texts[QUESTIONS] = {
 	[SET_RATE_ASKED] = "UPDATE job SET rate=?2,asked_rate=?2 WHERE id=?1",
 	[SET_AS_NAME] = "UPDATE job SET as_name=1 WHERE id=?1",
 	/* With a new token no other queue has it. */
-	[SET_FAR] = "UPDATE job SET far=?2,token=?3,said=?2>0 WHERE id=?1",
+	[SET_DELEGATED] = "UPDATE job SET delegated=?2,token=?3,said=?2>0 WHERE id=?1",
 	[SET_WISH] = "UPDATE job SET wish=?2 WHERE id=?1",
 	[SET_SAID] = "UPDATE job SET said=1 WHERE id=?1",
 	[FIND_TAKEN] = "SELECT " COLUMNS " FROM job WHERE peer=?1 AND token=?2 AND token<>'' AND "
@@ -327,7 +327,7 @@ static int read_order(sqlite3_stmt *row, struct wh_order *order)
 		.began_s = sqlite3_column_int64(row, 17),
 		.ended_s = sqlite3_column_int64(row, 18),
 		.as_name = sqlite3_column_int(row, 27) != 0,
-		.far = number_of(row, 29),
+		.delegated = number_of(row, 29),
 		.wish = (uint32_t)wh_min_u64(number_of(row, 30), WH_WISHES - 1),
 		.said = sqlite3_column_int(row, 34) != 0,
 		.stream = sqlite3_column_int(row, 35) != 0,
@@ -678,11 +678,12 @@ int wh_queue_as_name(struct wh_queue *queue, uint64_t id)
 	return finish(ask_of(queue, SET_AS_NAME, (int64_t)id));
 }
 
-int wh_queue_set_far(struct wh_queue *queue, uint64_t id, uint64_t far, const char *token)
+int wh_queue_set_delegated(
+	struct wh_queue *queue, uint64_t id, uint64_t delegated, const char *token)
 {
-	sqlite3_stmt *set = ask_of(queue, SET_FAR, (int64_t)id);
+	sqlite3_stmt *set = ask_of(queue, SET_DELEGATED, (int64_t)id);
 
-	sqlite3_bind_int64(set, 2, (int64_t)far);
+	sqlite3_bind_int64(set, 2, (int64_t)delegated);
 	bind_text(set, 3, token);
 	return finish(set);
 }

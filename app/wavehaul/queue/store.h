@@ -97,9 +97,9 @@ struct wh_order {
 	int64_t ended_s;
 	/* Identifies it in its host's queue, or to the peer that gave it; "": neither. */
 	char token[WH_ORDER_TOKEN_BYTES];
-	uint64_t far;  /* copies: its number there; 0: unknown */
-	bool said;     /* copies: the other host may have it, even if it has not confirmed */
-	uint32_t wish; /* enum wh_order_wish: to be sent there; or the last one received */
+	uint64_t delegated; /* copies: its number there; 0: unknown */
+	bool said;          /* copies: the other host may have it, even if it has not confirmed */
+	uint32_t wish;      /* enum wh_order_wish: to be sent there; or the last one received */
 	/*
 	 * The peer that gave it, if it has a token and does not copy: its name, "" for our own key;
 	 * and the key whose rights apply.
@@ -183,9 +183,11 @@ int wh_queue_find_taken(
 int wh_queue_count_taken(struct wh_queue *queue, const char *peer, uint32_t kept, uint64_t *live);
 
 /*
- * What is known of an order that another queue has. far 0 with a new token: no other queue has it.
+ * What is known of an order that another queue has. Not delegated: a new token means that no other
+ * host's queue holds this order.
  */
-int wh_queue_set_far(struct wh_queue *queue, uint64_t id, uint64_t far, const char *token);
+int wh_queue_set_delegated(
+	struct wh_queue *queue, uint64_t id, uint64_t delegated, const char *token);
 int wh_queue_set_wish(struct wh_queue *queue, uint64_t id, uint32_t wish);
 int wh_queue_set_said(struct wh_queue *queue, uint64_t id);
 

@@ -525,7 +525,7 @@ static void say_again(struct rig *rig, uint64_t id)
 }
 
 /* What is known of an order that another queue has, and what it is to hear. */
-static void test_far(void)
+static void test_delegated(void)
 {
 	struct wh_order order = {
 		.here = nothing,
@@ -541,7 +541,7 @@ static void test_far(void)
 	set_up(&rig);
 	CU_ASSERT_EQUAL_FATAL(wh_queue_add(rig.queue, &order, NOW, &id), 0);
 	CU_ASSERT_EQUAL(wh_queue_find_taken(rig.queue, "", "0123", &order), -ENOENT);
-	CU_ASSERT_EQUAL(wh_queue_set_far(rig.queue, id, 9, "0123"), 0);
+	CU_ASSERT_EQUAL(wh_queue_set_delegated(rig.queue, id, 9, "0123"), 0);
 	CU_ASSERT_EQUAL(wh_queue_set_wish(rig.queue, id, WH_WISH_CANCEL), 0);
 	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, id), 0);
 	CU_ASSERT_EQUAL(wh_queue_begin(rig.queue, id, NOW), 0);
@@ -549,13 +549,13 @@ static void test_far(void)
 	open_queue(&rig);
 	CU_ASSERT_EQUAL_FATAL(wh_queue_find(rig.queue, id, &order), 0);
 	CU_ASSERT(order.copies && !order.sends && !wh_order_is_taken(&order));
-	CU_ASSERT(order.far == 9 && order.wish == WH_WISH_CANCEL && order.said);
+	CU_ASSERT(order.delegated == 9 && order.wish == WH_WISH_CANCEL && order.said);
 	CU_ASSERT_EQUAL(order.state, WH_ORDER_READY);
 	CU_ASSERT_STRING_EQUAL(order.token, "0123");
 	wh_order_free(&order);
 	say_again(&rig, id);
 	/* By another token it is nowhere, until it runs when its process dies. */
-	CU_ASSERT_EQUAL(wh_queue_set_far(rig.queue, id, 0, "4567"), 0);
+	CU_ASSERT_EQUAL(wh_queue_set_delegated(rig.queue, id, 0, "4567"), 0);
 	CU_ASSERT(!look(&rig, id).said);
 	CU_ASSERT_EQUAL(wh_queue_retry(rig.queue, id, NOW), 0);
 	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), id);
@@ -625,7 +625,7 @@ static const char *const grown[] = {
 	"UPDATE job SET as_name=1",
 	"CREATE INDEX job_follows ON job(after) WHERE state IN (2,3)",
 	"ALTER TABLE job ADD COLUMN token TEXT NOT NULL DEFAULT '';"
-	"ALTER TABLE job ADD COLUMN far INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE job ADD COLUMN delegated INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE job ADD COLUMN wish INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE job ADD COLUMN peer TEXT NOT NULL DEFAULT '';"
 	"ALTER TABLE job ADD COLUMN peer_key TEXT NOT NULL DEFAULT '';"
@@ -682,7 +682,7 @@ static void test_versions(void)
 		CU_ASSERT_STRING_EQUAL(order.asked_rate, "2G");
 		if (version > 3) {
 			order = look(&rig, 2);
-			CU_ASSERT(order.copies && order.far == 9 && order.said);
+			CU_ASSERT(order.copies && order.delegated == 9 && order.said);
 			CU_ASSERT(order.wish == WH_WISH_CANCEL);
 			CU_ASSERT_STRING_EQUAL(order.token, "aa");
 		}
@@ -712,7 +712,7 @@ CU_TestInfo wh_tests[] = {
 	{"thirty days after the end", test_forgotten},
 	{"10^4 orders cost no more each", test_flat},
 	{"tokens of peers' orders", test_tokens},
-	{"orders that another queue has", test_far},
+	{"orders that another queue has", test_delegated},
 	{"streams are not tried twice", test_stream},
 	{"what earlier versions kept, and later ones", test_versions},
 	CU_TEST_INFO_NULL,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "queue/far.h"
+#include "queue/delegated.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -36,58 +36,59 @@ bool wh_token_draw(char text[WH_TOKEN_TEXT_BYTES])
 static bool next_order(void *context, struct wh_ordering *order)
 {
 	struct wh_run *run = context;
-	struct wh_far *far = &run->far;
+	struct wh_delegated *delegated = &run->delegated;
 
-	if (atomic_load(&far->enough))
+	if (atomic_load(&delegated->enough))
 		return false;
-	atomic_store(&far->said, true);
-	if (atomic_exchange(&far->rate_is_new, false)) {
+	atomic_store(&delegated->said, true);
+	if (atomic_exchange(&delegated->rate_is_new, false)) {
 		pthread_mutex_lock(&run->lock);
-		strcpy(far->rate, run->order.rate);
+		strcpy(delegated->rate, run->order.rate);
 		pthread_mutex_unlock(&run->lock);
 	}
 	*order = (struct wh_ordering){
-		.number = far->last.number,
-		.host_bytes = (uint16_t)strlen(far->host),
-		.path_bytes = (uint16_t)strlen(far->path),
-		.rate_bytes = (uint16_t)strlen(far->rate),
+		.number = delegated->last.number,
+		.host_bytes = (uint16_t)strlen(delegated->host),
+		.path_bytes = (uint16_t)strlen(delegated->path),
+		.rate_bytes = (uint16_t)strlen(delegated->rate),
 		.words_bytes = (uint16_t)strlen(run->order.words),
-		.wish = (uint8_t)atomic_load(&far->wish),
+		.wish = (uint8_t)atomic_load(&delegated->wish),
 		.priority = (uint8_t)run->order.priority,
-		.host = far->host,
-		.path = far->path,
-		.rate = far->rate,
+		.host = delegated->host,
+		.path = delegated->path,
+		.rate = delegated->rate,
 		.words = run->order.words,
 	};
-	memcpy(order->token, far->token, sizeof(order->token));
+	memcpy(order->token, delegated->token, sizeof(order->token));
 	return true;
 }
 
 /* Whether nothing more needs to be asked; under the lock. */
-static bool is_enough(const struct wh_far *far)
+static bool is_enough(const struct wh_delegated *delegated)
 {
-	const struct wh_order_status *last = &far->last;
+	const struct wh_order_status *last = &delegated->last;
 
 	if (wh_order_status_is_over(last))
 		return true;
 	/* The other host has it, but gives a reason not to wait for it now. */
 	if (last->status != 0)
 		return true;
-	return last->state == WH_ORDER_STATUS_PAUSED && atomic_load(&far->wish) == WH_WISH_PAUSE;
+	return last->state == WH_ORDER_STATUS_PAUSED &&
+	       atomic_load(&delegated->wish) == WH_WISH_PAUSE;
 }
 
 static void on_order_status(void *context, const struct wh_order_status *order_status)
 {
 	struct wh_run *run = context;
-	struct wh_far *far = &run->far;
+	struct wh_delegated *delegated = &run->delegated;
 
 	pthread_mutex_lock(&run->lock);
-	far->last = *order_status;
-	snprintf(far->why, sizeof(far->why), "%.*s", (int)order_status->why_bytes,
+	delegated->last = *order_status;
+	snprintf(delegated->why, sizeof(delegated->why), "%.*s", (int)order_status->why_bytes,
 		order_status->why);
-	far->last.why = far->why;
-	far->heard = true;
-	atomic_store(&far->enough, is_enough(far));
+	delegated->last.why = delegated->why;
+	delegated->heard = true;
+	atomic_store(&delegated->enough, is_enough(delegated));
 	pthread_mutex_unlock(&run->lock);
 }
 
@@ -106,16 +107,16 @@ static void on_fault(
 	(void)doing;
 	(void)path;
 	(void)path_bytes;
-	atomic_store(&run->far.enough, true);
+	atomic_store(&run->delegated.enough, true);
 }
 
 /* On the control's thread. */
-struct wh_order_status wh_far_status(struct wh_run *run)
+struct wh_order_status wh_delegated_status(struct wh_run *run)
 {
 	struct wh_order_status last;
 
 	pthread_mutex_lock(&run->lock);
-	last = run->far.last;
+	last = run->delegated.last;
 	pthread_mutex_unlock(&run->lock);
 	return last;
 }
@@ -137,23 +138,23 @@ static bool read_target(struct wh_run *run)
 {
 	const char *target = json_string_value(json_array_get(run->there, 0));
 
-	run->far.path = target != NULL ? wh_remote_path(target, run->far.host) : NULL;
-	return run->far.path != NULL && strlen(run->far.host) <= WH_ORDER_HOST_MAX &&
+	run->delegated.path = target != NULL ? wh_remote_path(target, run->delegated.host) : NULL;
+	return run->delegated.path != NULL && strlen(run->delegated.host) <= WH_ORDER_HOST_MAX &&
 	       strlen(run->order.words) <= WH_ORDER_WORDS_MAX && run->order.rate[0] != '\0';
 }
 
-int wh_far_begin(struct wh_run *run, const struct wh_run_host_ctx *ctx,
+int wh_delegated_begin(struct wh_run *run, const struct wh_run_host_ctx *ctx,
 	const struct wh_place *place, uint64_t now_tsc)
 {
 	struct wh_transfer *transfer = &run->transfer;
-	struct wh_far *far = &run->far;
+	struct wh_delegated *delegated = &run->delegated;
 
-	far->on = true;
-	far->last.number = far->told_number = run->order.far;
-	atomic_store(&far->said, run->order.said);
-	atomic_store(&far->wish, (int)run->order.wish);
-	strcpy(far->rate, run->order.rate);
-	if (!wh_hex_read(run->order.token, far->token, WH_TOKEN_BYTES) || !read_target(run)) {
+	delegated->on = true;
+	delegated->last.number = delegated->told_number = run->order.delegated;
+	atomic_store(&delegated->said, run->order.said);
+	atomic_store(&delegated->wish, (int)run->order.wish);
+	strcpy(delegated->rate, run->order.rate);
+	if (!wh_hex_read(run->order.token, delegated->token, WH_TOKEN_BYTES) || !read_target(run)) {
 		wh_complain("the order is damaged");
 		return WH_EXIT_OTHER;
 	}
@@ -163,7 +164,7 @@ int wh_far_begin(struct wh_run *run, const struct wh_run_host_ctx *ctx,
 		wh_complain("too many paths for one request");
 		return WH_EXIT_USAGE;
 	}
-	far->listener = (struct wh_rpc_listener){
+	delegated->listener = (struct wh_rpc_listener){
 		.may_take = may_take,
 		.on_fault = on_fault,
 		.next_order = next_order,
@@ -171,55 +172,57 @@ int wh_far_begin(struct wh_run *run, const struct wh_run_host_ctx *ctx,
 		.context = run,
 		.interval_tsc = ASK_EVERY_S * transfer->told.progress.hz,
 	};
-	transfer->running.rpc = &far->listener;
+	transfer->running.rpc = &delegated->listener;
 	if (!wh_transfer_make_lanes(transfer))
 		return WH_EXIT_OTHER;
 	if (run->order.wish != WH_WISH_RUN) {
 		run->wanted =
 			run->order.wish == WH_WISH_PAUSE ? WH_ORDER_PAUSED : WH_ORDER_CANCELLED;
-		far->give_up_tsc = now_tsc + PATIENCE_S * transfer->told.progress.hz;
+		delegated->give_up_tsc = now_tsc + PATIENCE_S * transfer->told.progress.hz;
 	}
 	wh_lanes_start_first(&transfer->running.lanes, now_tsc);
 	return -1;
 }
 
-void wh_far_look(struct wh_run *run, uint64_t now_tsc)
+void wh_delegated_look(struct wh_run *run, uint64_t now_tsc)
 {
 	struct wh_lanes *lanes = &run->transfer.running.lanes;
-	const struct wh_far *far = &run->far;
+	const struct wh_delegated *delegated = &run->delegated;
 
-	if (wh_lanes_failed(lanes) || (far->give_up_tsc != 0 && now_tsc > far->give_up_tsc))
+	if (wh_lanes_failed(lanes) ||
+		(delegated->give_up_tsc != 0 && now_tsc > delegated->give_up_tsc))
 		wh_lanes_hurry(lanes, now_tsc);
 }
 
 /* With READY it continues there, and we no longer follow it. */
-void wh_far_stop(struct wh_run *run, uint64_t now_tsc)
+void wh_delegated_stop(struct wh_run *run, uint64_t now_tsc)
 {
-	struct wh_far *far = &run->far;
+	struct wh_delegated *delegated = &run->delegated;
 
 	if (run->wanted == WH_ORDER_READY) {
 		wh_lanes_hurry(&run->transfer.running.lanes, now_tsc);
 		return;
 	}
-	atomic_store(&far->wish, run->wanted == WH_ORDER_PAUSED ? WH_WISH_PAUSE : WH_WISH_CANCEL);
-	far->give_up_tsc = now_tsc + PATIENCE_S * run->transfer.told.progress.hz;
+	atomic_store(
+		&delegated->wish, run->wanted == WH_ORDER_PAUSED ? WH_WISH_PAUSE : WH_WISH_CANCEL);
+	delegated->give_up_tsc = now_tsc + PATIENCE_S * run->transfer.told.progress.hz;
 }
 
-void wh_far_set_rate(struct wh_run *run, const char *rate)
+void wh_delegated_set_rate(struct wh_run *run, const char *rate)
 {
 	pthread_mutex_lock(&run->lock);
 	snprintf(run->order.rate, sizeof(run->order.rate), "%s", rate);
 	pthread_mutex_unlock(&run->lock);
-	atomic_store(&run->far.rate_is_new, true);
+	atomic_store(&run->delegated.rate_is_new, true);
 }
 
-uint64_t wh_far_found_number(struct wh_run *run)
+uint64_t wh_delegated_found_number(struct wh_run *run)
 {
-	uint64_t number = wh_far_status(run).number;
+	uint64_t number = wh_delegated_status(run).number;
 
-	if (!run->far.on || number == 0 || number == run->far.told_number)
+	if (!run->delegated.on || number == 0 || number == run->delegated.told_number)
 		return 0;
-	run->far.told_number = number;
+	run->delegated.told_number = number;
 	return number;
 }
 
@@ -275,7 +278,7 @@ static void take_silence(
 	struct wh_run *run, const struct wh_order_status *last, struct wh_order_result *result)
 {
 	const struct wh_lanes *lanes = &run->transfer.running.lanes;
-	bool says = run->far.heard && last->status != 0;
+	bool says = run->delegated.heard && last->status != 0;
 	int status =
 		says ? last->status : wh_jobs_conclude(lanes->job, lanes->started, run->order.host);
 	char goes_on[96] = "";
@@ -306,19 +309,19 @@ static void take_unheard(struct wh_run *run, struct wh_order_result *result)
 			  : "");
 }
 
-void wh_far_conclude(struct wh_run *run, struct wh_order_result *result)
+void wh_delegated_conclude(struct wh_run *run, struct wh_order_result *result)
 {
-	const struct wh_order_status last = wh_far_status(run);
+	const struct wh_order_status last = wh_delegated_status(run);
 	bool wished = run->wanted == WH_ORDER_PAUSED || run->wanted == WH_ORDER_CANCELLED;
-	bool said = atomic_load(&run->far.said);
+	bool said = atomic_load(&run->delegated.said);
 
 	*result = (struct wh_order_result){0};
-	run->far.over = run->far.heard && wh_order_status_is_over(&last);
-	if (run->far.over)
+	run->delegated.over = run->delegated.heard && wh_order_status_is_over(&last);
+	if (run->delegated.over)
 		take_end(run, &last, result);
 	else if (run->wanted == WH_ORDER_READY || (wished && !said) ||
 		 (run->wanted == WH_ORDER_PAUSED && last.state == WH_ORDER_STATUS_PAUSED &&
-			 run->far.heard))
+			 run->delegated.heard))
 		say(result, WH_EXIT_INTERRUPTED, "stopped");
 	else if (wished)
 		take_unheard(run, result);

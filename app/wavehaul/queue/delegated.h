@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_QUEUE_FAR_H
-#define WH_QUEUE_FAR_H
+#ifndef WH_QUEUE_DELEGATED_H
+#define WH_QUEUE_DELEGATED_H
 
 /*
  * An order between two other hosts: the one with the files takes it into its own queue, and this
@@ -22,7 +22,7 @@ struct wh_run_host_ctx;
 struct wh_place;
 struct wh_order_result;
 
-struct wh_far {
+struct wh_delegated {
 	bool on;
 	struct wh_rpc_listener listener;
 	uint8_t token[WH_TOKEN_BYTES];
@@ -47,22 +47,22 @@ struct wh_far {
 bool wh_token_draw(char text[WH_TOKEN_TEXT_BYTES]);
 
 /* -1: it has begun; or an exit status after a complaint. */
-int wh_far_begin(struct wh_run *run, const struct wh_run_host_ctx *ctx,
+int wh_delegated_begin(struct wh_run *run, const struct wh_run_host_ctx *ctx,
 	const struct wh_place *place, uint64_t now_tsc);
 
-void wh_far_look(struct wh_run *run, uint64_t now_tsc);
-void wh_far_stop(struct wh_run *run, uint64_t now_tsc);
+void wh_delegated_look(struct wh_run *run, uint64_t now_tsc);
+void wh_delegated_stop(struct wh_run *run, uint64_t now_tsc);
 
 /* Sets another rate, which is sent with the next request. */
-void wh_far_set_rate(struct wh_run *run, const char *rate);
+void wh_delegated_set_rate(struct wh_run *run, const char *rate);
 
 /* Its number there, if learned since the last call; 0: no. */
-uint64_t wh_far_found_number(struct wh_run *run);
+uint64_t wh_delegated_found_number(struct wh_run *run);
 
 /* Its result. */
-void wh_far_conclude(struct wh_run *run, struct wh_order_result *result);
+void wh_delegated_conclude(struct wh_run *run, struct wh_order_result *result);
 
 /* Its STATUS there. */
-struct wh_order_status wh_far_status(struct wh_run *run);
+struct wh_order_status wh_delegated_status(struct wh_run *run);
 
 #endif
