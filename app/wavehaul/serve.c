@@ -241,7 +241,7 @@ static void note_order(
 		: run->wanted == WH_ORDER_FAILED    ? "failed"
 		: run->wanted == WH_ORDER_CANCELLED ? "cancelled"
 						    : "stopped");
-	if (wh_order_is_taken(&run->order))
+	if (wh_order_is_accepted(&run->order))
 		snprintf(record.why, sizeof(record.why), "ordered by %s%s%.300s",
 			run->order.peer[0] != '\0' ? run->order.peer : "the peer with our own key",
 			result->why[0] != '\0' ? ": " : "", result->why);

@@ -631,7 +631,7 @@ def liar(field, program, folder, seconds=0.8):
     expect(not evil, f'files of the liar elsewhere: {evil}')
 
 
-# Rows of a peer's orders that are not over, and that are (app/wavehaul/queue/taken.h).
+# Rows of a peer's orders that are not over, and that are (app/wavehaul/queue/accepted.h).
 ORDERS_LIVE, ORDERS_KEPT = 64, 256
 
 @contextlib.contextmanager

@@ -2,7 +2,9 @@
 #ifndef WH_QUEUE_GIVER_H
 #define WH_QUEUE_GIVER_H
 
-/* The peer who gave an order to this host (queue/taken.h): his rights when it begins and runs. */
+/*
+ * The peer who gave an order to this host (queue/accepted.h): his rights when it begins and runs.
+ */
 
 #include <stdbool.h>
 #include <stdint.h>

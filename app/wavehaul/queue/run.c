@@ -94,7 +94,7 @@ static uint64_t rate_now(const struct wh_run *run, int64_t now_s)
 {
 	uint64_t bps = rate_at(&run->table, now_s);
 
-	return wh_order_is_taken(&run->order) ? wh_min_u64(bps, run->rights.rate_bps) : bps;
+	return wh_order_is_accepted(&run->order) ? wh_min_u64(bps, run->rights.rate_bps) : bps;
 }
 
 /*
@@ -341,7 +341,7 @@ static bool begin(struct wh_run *run, const struct wh_run_host_ctx *ctx, uint64_
 		wh_complain("the client's stream is gone, and cannot be read or written again");
 		status = WH_EXIT_USAGE;
 	}
-	if (status == -1 && wh_order_is_taken(&run->order))
+	if (status == -1 && wh_order_is_accepted(&run->order))
 		status = wh_giver_claim(run, ctx);
 	if (status == -1)
 		status = wh_place_find(ctx->settings, run->order.host, &place);
@@ -502,7 +502,7 @@ bool wh_run_look(struct wh_run *run, const struct wh_run_host_ctx *ctx, uint64_t
 
 	WH_ASSERT(lanes->started > 0);
 	follow_table(run, now_s);
-	if (wh_order_is_taken(&run->order) && !wh_giver_look(run, ctx, now_s))
+	if (wh_order_is_accepted(&run->order) && !wh_giver_look(run, ctx, now_s))
 		wh_lanes_hurry(lanes, now_tsc);
 	if (run->delegated.on)
 		wh_delegated_look(run, now_tsc);
@@ -626,7 +626,7 @@ void wh_run_conclude(
 
 	result->run_ns = wh_tsc_to_ns(
 		transfer->told.progress.hz, ended_tsc - run->transfer.running.began_tsc);
-	if (wh_order_is_taken(&run->order))
+	if (wh_order_is_accepted(&run->order))
 		wh_giver_end(run, ctx);
 	result->final = run->order.stream && wh_lanes_were_ready(&transfer->running.lanes);
 

@@ -19,7 +19,7 @@
 #include "cli/json.h"
 #include "control/steady.h"
 #include "journal/database.h"
-#include "queue/taken.h"
+#include "queue/accepted.h"
 
 /* Interval of looks at running orders; and at a queue in which nothing is due. */
 #define RUNNING_MS 5
@@ -95,7 +95,7 @@ static void add_others(json_t *object, const struct wh_order *order)
 		json_object_set_new(object, "delegated_job",
 			order->delegated != 0 ? json_integer((json_int_t)order->delegated)
 					      : json_null());
-	if (wh_order_is_taken(order))
+	if (wh_order_is_accepted(order))
 		json_object_set_new(object, "ordered_by", wh_word_to_json(order->peer));
 }
 
@@ -507,7 +507,7 @@ uint32_t wh_runner_turn(void *context)
 	bool rpcs = wh_rpcs_look(&runner->rpcs, now_tsc);
 
 	wh_runner_follow(runner, now_s);
-	wh_taken_answer(runner);
+	wh_accepted_answer(runner);
 	if (runner->queue == NULL)
 		return rpcs ? RUNNING_MS : RESTING_MS;
 	if (now_s >= runner->next_end_s)

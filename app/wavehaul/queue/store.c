@@ -91,9 +91,9 @@ enum question {
 	SET_DELEGATED,
 	SET_WISH,
 	SET_SAID,
-	FIND_TAKEN,
-	COUNT_TAKEN,
-	FORGET_TAKEN,
+	FIND_ACCEPTED,
+	COUNT_ACCEPTED,
+	FORGET_ACCEPTED,
 	SET_PLACE,
 	PLACE_BEFORE,
 	COUNTS,
@@ -144,12 +144,14 @@ static const char *const texts[QUESTIONS] = {
 	[SET_DELEGATED] = "UPDATE job SET delegated=?2,token=?3,said=?2>0 WHERE id=?1",
 	[SET_WISH] = "UPDATE job SET wish=?2 WHERE id=?1",
 	[SET_SAID] = "UPDATE job SET said=1 WHERE id=?1",
-	[FIND_TAKEN] = "SELECT " COLUMNS " FROM job WHERE peer=?1 AND token=?2 AND token<>'' AND "
-		       "sends=1",
-	[COUNT_TAKEN] = "SELECT count(*) FROM job WHERE peer=?1 AND token<>'' AND sends=1 AND "
-			"state<5",
-	[FORGET_TAKEN] = "DELETE FROM job WHERE id IN (SELECT id FROM job WHERE peer=?1 AND "
-			 "token<>'' AND sends=1 AND state>=5 ORDER BY id DESC LIMIT -1 OFFSET ?2)",
+	[FIND_ACCEPTED] =
+		"SELECT " COLUMNS " FROM job WHERE peer=?1 AND token=?2 AND token<>'' AND "
+		"sends=1",
+	[COUNT_ACCEPTED] = "SELECT count(*) FROM job WHERE peer=?1 AND token<>'' AND sends=1 AND "
+			   "state<5",
+	[FORGET_ACCEPTED] =
+		"DELETE FROM job WHERE id IN (SELECT id FROM job WHERE peer=?1 AND "
+		"token<>'' AND sends=1 AND state>=5 ORDER BY id DESC LIMIT -1 OFFSET ?2)",
 	[SET_PLACE] = "UPDATE job SET priority=?2,place=?3 WHERE id=?1",
 	[PLACE_BEFORE] = "SELECT max(place) FROM job WHERE priority=?1 AND place<?2",
 	[COUNTS] = "SELECT state,count(*) FROM job WHERE state<5 GROUP BY state UNION ALL "
@@ -701,20 +703,20 @@ int wh_queue_set_said(struct wh_queue *queue, uint64_t id)
 	return finish(ask_of(queue, SET_SAID, (int64_t)id));
 }
 
-int wh_queue_find_taken(
+int wh_queue_find_accepted(
 	struct wh_queue *queue, const char *peer, const char *token, struct wh_order *order)
 {
-	sqlite3_stmt *find = ask(queue, FIND_TAKEN);
+	sqlite3_stmt *find = ask(queue, FIND_ACCEPTED);
 
 	bind_text(find, 1, peer);
 	bind_text(find, 2, token);
 	return one_order(find, order);
 }
 
-int wh_queue_count_taken(struct wh_queue *queue, const char *peer, uint32_t kept, uint64_t *live)
+int wh_queue_count_accepted(struct wh_queue *queue, const char *peer, uint32_t kept, uint64_t *live)
 {
-	sqlite3_stmt *forget = ask(queue, FORGET_TAKEN);
-	sqlite3_stmt *count = ask(queue, COUNT_TAKEN);
+	sqlite3_stmt *forget = ask(queue, FORGET_ACCEPTED);
+	sqlite3_stmt *count = ask(queue, COUNT_ACCEPTED);
 	int rc;
 
 	bind_text(forget, 1, peer);

@@ -112,7 +112,7 @@ struct wh_order {
 	struct wh_order_result result;
 };
 
-static inline bool wh_order_is_taken(const struct wh_order *order)
+static inline bool wh_order_is_accepted(const struct wh_order *order)
 {
 	return order->token[0] != '\0' && !order->copies;
 }
@@ -178,9 +178,10 @@ int wh_queue_as_name(struct wh_queue *queue, uint64_t id);
  * For a peer's order: finds its row by the token, -ENOENT: none; counts his orders that are not
  * over, and forgets the oldest ended ones beyond `kept`.
  */
-int wh_queue_find_taken(
+int wh_queue_find_accepted(
 	struct wh_queue *queue, const char *peer, const char *token, struct wh_order *order);
-int wh_queue_count_taken(struct wh_queue *queue, const char *peer, uint32_t kept, uint64_t *live);
+int wh_queue_count_accepted(
+	struct wh_queue *queue, const char *peer, uint32_t kept, uint64_t *live);
 
 /*
  * What is known of an order that another queue has. Not delegated: a new token means that no other

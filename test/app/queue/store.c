@@ -344,7 +344,7 @@ static void test_wishes(void)
 }
 
 /* Another process has the file; what ran is ready, and has not lost a try. */
-static void test_taken_over(void)
+static void test_accepted(void)
 {
 	struct rig rig;
 
@@ -466,8 +466,8 @@ static void test_tokens(void)
 	CU_ASSERT(rc < 0);
 	close_queue(&rig);
 	open_queue(&rig);
-	CU_ASSERT_EQUAL_FATAL(wh_queue_find_taken(rig.queue, "dtn1", "aa", &order), 0);
-	CU_ASSERT(order.id == first && wh_order_is_taken(&order) && order.sends);
+	CU_ASSERT_EQUAL_FATAL(wh_queue_find_accepted(rig.queue, "dtn1", "aa", &order), 0);
+	CU_ASSERT(order.id == first && wh_order_is_accepted(&order) && order.sends);
 	CU_ASSERT_STRING_EQUAL(order.asked_rate, "40M");
 	wh_order_free(&order);
 	/* What is set here is not what he wished. */
@@ -476,12 +476,12 @@ static void test_tokens(void)
 	order = look(&rig, first);
 	CU_ASSERT_STRING_EQUAL(order.asked_rate, "20M");
 	CU_ASSERT_STRING_EQUAL(order.rate, "1M");
-	CU_ASSERT_EQUAL_FATAL(wh_queue_find_taken(rig.queue, "dtn4", "aa", &order), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_queue_find_accepted(rig.queue, "dtn4", "aa", &order), 0);
 	CU_ASSERT_EQUAL(order.id, other);
 	wh_order_free(&order);
-	CU_ASSERT_EQUAL(wh_queue_find_taken(rig.queue, "dtn5", "aa", &order), -ENOENT);
-	CU_ASSERT_EQUAL(wh_queue_find_taken(rig.queue, "dtn1", "ab", &order), -ENOENT);
-	CU_ASSERT_EQUAL(wh_queue_find_taken(rig.queue, "dtn1", "", &order), -ENOENT);
+	CU_ASSERT_EQUAL(wh_queue_find_accepted(rig.queue, "dtn5", "aa", &order), -ENOENT);
+	CU_ASSERT_EQUAL(wh_queue_find_accepted(rig.queue, "dtn1", "ab", &order), -ENOENT);
+	CU_ASSERT_EQUAL(wh_queue_find_accepted(rig.queue, "dtn1", "", &order), -ENOENT);
 	/* Of what is over so many are kept, and others' are not counted. */
 	for (int i = 0; i < 5; i++) {
 		char token[8];
@@ -492,10 +492,10 @@ static void test_tokens(void)
 		if (i < 4)
 			CU_ASSERT_EQUAL(wh_queue_cancel(rig.queue, id, NOW), 0);
 	}
-	CU_ASSERT_EQUAL(wh_queue_count_taken(rig.queue, "dtn1", 2, &live), 0);
+	CU_ASSERT_EQUAL(wh_queue_count_accepted(rig.queue, "dtn1", 2, &live), 0);
 	CU_ASSERT_EQUAL(live, 2);
-	CU_ASSERT_EQUAL(wh_queue_find_taken(rig.queue, "dtn1", "b1", &order), -ENOENT);
-	CU_ASSERT_EQUAL_FATAL(wh_queue_find_taken(rig.queue, "dtn1", "b2", &order), 0);
+	CU_ASSERT_EQUAL(wh_queue_find_accepted(rig.queue, "dtn1", "b1", &order), -ENOENT);
+	CU_ASSERT_EQUAL_FATAL(wh_queue_find_accepted(rig.queue, "dtn1", "b2", &order), 0);
 	wh_order_free(&order);
 	CU_ASSERT_EQUAL_FATAL(wh_queue_find(rig.queue, other, &order), 0);
 	wh_order_free(&order);
@@ -540,7 +540,7 @@ static void test_delegated(void)
 
 	set_up(&rig);
 	CU_ASSERT_EQUAL_FATAL(wh_queue_add(rig.queue, &order, NOW, &id), 0);
-	CU_ASSERT_EQUAL(wh_queue_find_taken(rig.queue, "", "0123", &order), -ENOENT);
+	CU_ASSERT_EQUAL(wh_queue_find_accepted(rig.queue, "", "0123", &order), -ENOENT);
 	CU_ASSERT_EQUAL(wh_queue_set_delegated(rig.queue, id, 9, "0123"), 0);
 	CU_ASSERT_EQUAL(wh_queue_set_wish(rig.queue, id, WH_WISH_CANCEL), 0);
 	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, id), 0);
@@ -548,7 +548,7 @@ static void test_delegated(void)
 	close_queue(&rig);
 	open_queue(&rig);
 	CU_ASSERT_EQUAL_FATAL(wh_queue_find(rig.queue, id, &order), 0);
-	CU_ASSERT(order.copies && !order.sends && !wh_order_is_taken(&order));
+	CU_ASSERT(order.copies && !order.sends && !wh_order_is_accepted(&order));
 	CU_ASSERT(order.delegated == 9 && order.wish == WH_WISH_CANCEL && order.said);
 	CU_ASSERT_EQUAL(order.state, WH_ORDER_READY);
 	CU_ASSERT_STRING_EQUAL(order.token, "0123");
@@ -676,7 +676,7 @@ static void test_versions(void)
 		CU_ASSERT(order.state == WH_ORDER_WAITING && order.owner == 7 && order.sends);
 		CU_ASSERT(order.priority == 6 && order.retries == 3 && order.tries == 1);
 		CU_ASSERT(order.due_s == NOW + 10 && order.result.moved_bytes == 5);
-		CU_ASSERT(order.as_name == (version > 1) && !wh_order_is_taken(&order));
+		CU_ASSERT(order.as_name == (version > 1) && !wh_order_is_accepted(&order));
 		CU_ASSERT_STRING_EQUAL(order.host, "dtn2");
 		CU_ASSERT_STRING_EQUAL(order.rate, "2G");
 		CU_ASSERT_STRING_EQUAL(order.asked_rate, "2G");
@@ -708,7 +708,7 @@ CU_TestInfo wh_tests[] = {
 	{"tries with growing pauses", test_retries},
 	{"a clock that steps", test_clock_steps},
 	{"pause, resume, cancel", test_wishes},
-	{"another process takes over", test_taken_over},
+	{"another process takes over", test_accepted},
 	{"thirty days after the end", test_forgotten},
 	{"10^4 orders cost no more each", test_flat},
 	{"tokens of peers' orders", test_tokens},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_QUEUE_TAKEN_H
-#define WH_QUEUE_TAKEN_H
+#ifndef WH_QUEUE_ACCEPTED_H
+#define WH_QUEUE_ACCEPTED_H
 
 /*
  * Orders given to this host by peers: to send files that they may get to a peer known to this host
@@ -12,10 +12,10 @@
 struct wh_runner;
 
 /* Of one peer: orders that are not over; and ended ones that are kept. */
-#define WH_TAKEN_LIVE_MAX 64
-#define WH_TAKEN_KEPT     256
+#define WH_ACCEPTED_LIVE_MAX 64
+#define WH_ACCEPTED_KEPT     256
 
 /* On the control's thread: answers questions in the mailbox. */
-void wh_taken_answer(struct wh_runner *runner);
+void wh_accepted_answer(struct wh_runner *runner);
 
 #endif

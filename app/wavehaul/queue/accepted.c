@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "queue/taken.h"
+#include "queue/accepted.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -112,9 +112,9 @@ static void add(struct wh_runner *runner, const struct wh_order *order,
 	struct wh_order_status *order_status)
 {
 	uint64_t live, id;
-	int rc = wh_queue_count_taken(runner->queue, order->peer, WH_TAKEN_KEPT, &live);
+	int rc = wh_queue_count_accepted(runner->queue, order->peer, WH_ACCEPTED_KEPT, &live);
 
-	if (rc == 0 && live >= WH_TAKEN_LIVE_MAX) {
+	if (rc == 0 && live >= WH_ACCEPTED_LIVE_MAX) {
 		refuse(order_status, WH_EXIT_OTHER,
 			"you have as many orders here as you may at once");
 		return;
@@ -275,7 +275,7 @@ static void answer(struct wh_runner *runner, const struct wh_mailbox_question *a
 
 	struct wh_order found;
 
-	rc = wh_queue_find_taken(runner->queue, order->peer, token, &found);
+	rc = wh_queue_find_accepted(runner->queue, order->peer, token, &found);
 	if (rc == -ENOENT) {
 		begin(runner, order, asked, &rights, order_status);
 		return;
@@ -301,7 +301,7 @@ static void answer(struct wh_runner *runner, const struct wh_mailbox_question *a
 		tell(runner, order, wh_runner_find(runner, order->id), order_status);
 }
 
-void wh_taken_answer(struct wh_runner *runner)
+void wh_accepted_answer(struct wh_runner *runner)
 {
 	const struct wh_service *service = runner->ctx.jobs->service;
 	struct wh_mailbox *mailbox = service != NULL ? service->mailbox : NULL;
