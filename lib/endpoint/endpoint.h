@@ -106,7 +106,7 @@ struct wh_endpoint_config {
 		const struct wh_open_params *params, uint64_t rtt_tsc);
 	/*
 	 * A session that was asked to close has left: no core uses it, and the owner may destroy
-	 * it. Called on its home core. NULL: sessions are never asked to close.
+	 * it. Called on its owner core. NULL: sessions are never asked to close.
 	 */
 	void (*gone)(void *context, struct wh_session *session);
 	/*

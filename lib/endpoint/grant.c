@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What users of a session have asked for, done on its home core. */
+/* What users of a session have asked for, done on its owner core. */
 
 #include <rte_branch_prediction.h>
 

@@ -4,7 +4,7 @@
  * Between a session and its users on other cores: requests (wishes) go in, news come out.
  *
  * A wish is a bit in one word with the statuses, so that one atomic operation sets both and the
- * home core reads them together. To be noticed soon, the user kicks the half of the endpoint that
+ * owner core reads them together. To be noticed soon, the user kicks the half of the endpoint that
  * the session lives in. Until the half has given it a place, the kick is a general one, after which
  * the half polls all of its sessions.
  *

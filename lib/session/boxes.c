@@ -103,7 +103,7 @@ void wh_session_push_control(
 	s->outbox_news = true;
 }
 
-/* A transmitter's home is another core: uses only the inbox and `stats`. */
+/* A transmitter's owner core is another one: uses only the inbox and `stats`. */
 void wh_boxes_put(struct wh_session *s, struct wh_session_stats *stats, uint64_t arrived_tsc,
 	const struct wh_packet *packet)
 {

@@ -3,7 +3,7 @@
 #define WH_SESSION_HALF_H
 
 /*
- * One half of an endpoint: the places of the sessions whose home it is, and which of all places
+ * One half of an endpoint: the places of the sessions that it owns, and which of all places
  * must be polled in this turn. A turn with thousands of resting sessions costs one check whether
  * any was kicked:
  *
@@ -43,7 +43,7 @@ struct wh_half {
 	uint64_t queued_pkts; /* sum of what transmitters report as waiting, for own receivers */
 
 	_Atomic uint64_t *kick; /* a bit per place, and one for wh_half_unplaced */
-	_Atomic bool kicked; /* set after any bit: false means that no bit is set */
+	_Atomic bool kicked;    /* set after any bit: false means that no bit is set */
 
 	_Alignas(64) _Atomic uint64_t turn;
 };

@@ -4,7 +4,7 @@
 
 /*
  * A session's state, shared by the files of this room and by lib/endpoint, which drives it. The
- * four processes of an end run on its home core; each member is written by the process under whose
+ * four processes of an end run on its owner core; each member is written by the process under whose
  * heading it stands. Exceptions: opening and release also start timers and count as progress, and
  * get_rcv_stat sets the pacer's interval. Members written by the other core and by users are at the
  * end, on cache lines of their own.
@@ -135,7 +135,7 @@ struct wh_tx_chunk {
 /* Owned by the working core that encodes. */
 struct wh_encoder {
 	struct wh_fec_planner planner;
-	uint64_t known_pkts; /* how much of the home core's counters the plan includes */
+	uint64_t known_pkts; /* how much of the owner core's counters the plan includes */
 	uint64_t known_lost_pkts;
 	uint64_t known_events;
 };
@@ -455,11 +455,11 @@ struct wh_session {
 	struct wh_address peer;
 	struct wh_open_params params;
 	uint32_t chunk_packets; /* of a full chunk */
-	struct wh_meter *meter; /* of the home core */
+	struct wh_meter *meter; /* of the owner core */
 	void *context;
 
 	/* Each seal is begun before any packet that it closes or opens. */
-	struct wh_seal send_seal;    /* home core */
+	struct wh_seal send_seal;    /* owner core */
 	struct wh_seal receive_seal; /* RX core */
 
 	/* sealing.c, with an SA */
@@ -519,7 +519,7 @@ struct wh_session {
 	/* The other core's counters. */
 	_Alignas(64) struct wh_session_stats away;
 
-	/* Between the home core and users; see ask.c. */
+	/* Between the owner core and users; see ask.c. */
 	_Alignas(64) _Atomic uint32_t wishes;  /* enum wh_session_wish, and the statuses */
 	_Atomic uint32_t news;                 /* phase, and the outcome above it */
 	_Atomic uint32_t peer_versions;        /* low byte: least, next: most; 0: unknown */
@@ -527,9 +527,9 @@ struct wh_session {
 	_Atomic uint64_t rate_bps;             /* ... and the rate in use */
 	_Atomic uint32_t reader_limit;         /* transmitter: why its reader has no chunk */
 	_Atomic uint32_t option_wishes;        /* transmitter: counts users' changes ... */
-	uint32_t options_followed;             /* ... (home core: those applied so far) ... */
+	uint32_t options_followed;             /* ... (owner core: those applied so far) ... */
 	_Atomic double option[WH_OPTIONS_MAX]; /* ... of the values of profile options */
-	_Atomic(struct wh_half *) half;        /* of the home core; NULL: not known yet */
+	_Atomic(struct wh_half *) half;        /* of the owner core; NULL: not known yet */
 	_Atomic uint32_t place;
 };
 

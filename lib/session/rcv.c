@@ -178,7 +178,7 @@ void wh_session_place(
 	rx_slot->kind = judge(s, packet, &rx_slot->entry);
 	rx_slot->to = NULL;
 	if (rx_slot->kind == WH_RX_SLOT_UNEXPECTED)
-		return; /* the home core of the session is another one */
+		return; /* the owner core of the session is another one */
 	rx_slot->step = s->rx.step;
 	if (rx_slot->kind == WH_RX_SLOT_FITS && likely(!s->config.payload_virtual))
 		rx_slot->to = place_of(s, rx_slot->entry, &packet->data);

@@ -14,9 +14,9 @@
  *
  * Who may call what:
  *
- *   home core   the four processes run here, one after the other (wh_session_poll): the core that
+ *   owner core  the four processes run here, one after the other (wh_session_poll): the core that
  *               sends for a transmitter, the one that receives for a receiver. Everything below
- *               is the home core's unless it says otherwise.
+ *               is the owner core's unless it says otherwise.
  *   other core  the one that does the other direction: brings a transmitter's control packets
  *               (wh_session_input), takes a receiver's (wh_session_output), by a FIFO each
  *   users       jobs and file I/O on any core, as many as there are, until one has asked to close:
@@ -291,8 +291,8 @@ uint64_t wh_session_rate(const struct wh_session *session);
 
 /*
  * Users of a transmitter, one thread: requests a new value, allowed by wh_profile_options_change,
- * of a live option of its profile; its home core applies it at its next poll. Returns all requested
- * values.
+ * of a live option of its profile; its owner core applies it at its next poll. Returns all
+ * requested values.
  */
 void wh_session_set_option(struct wh_session *session, uint32_t option, double value);
 struct wh_profile_options wh_session_options(const struct wh_session *session);
@@ -315,7 +315,7 @@ struct wh_session_news {
 };
 
 /*
- * Users: phase and outcome as the home core last published them. Once the outcome is not PENDING,
+ * Users: phase and outcome as the owner core last published them. Once the outcome is not PENDING,
  * the digest, the pacer and the controller are final and users may read them, too.
  */
 struct wh_session_news wh_session_news(const struct wh_session *session);

@@ -42,7 +42,7 @@ static void charge_control(struct wh_session *s, uint64_t now_tsc, uint32_t pack
 	tx->control_charged_bytes += wire_bytes;
 }
 
-/* Also for a receiver, whose home is another core: uses only the outbox and `stats`. */
+/* Also for a receiver, whose owner core is another one: uses only the outbox and `stats`. */
 static uint32_t send_control(struct wh_session *s, struct wh_session_stats *stats, uint64_t now_tsc,
 	struct wh_out *out, uint32_t count)
 {

@@ -53,13 +53,13 @@ uint32_t wh_session_peer_cid(const struct wh_session *s)
 struct wh_session_stats wh_session_stats(const struct wh_session *s)
 {
 	struct wh_session_stats sum;
-	const uint64_t *home = (const uint64_t *)&s->stats;
+	const uint64_t *owner = (const uint64_t *)&s->stats;
 	const uint64_t *away = (const uint64_t *)&s->away;
 	uint64_t *to = (uint64_t *)&sum;
 
 	static_assert(sizeof(sum) % sizeof(uint64_t) == 0, "all counters are of 64 bits");
 	for (size_t i = 0; i < sizeof(sum) / sizeof(uint64_t); i++)
-		to[i] = __atomic_load_n(&home[i], __ATOMIC_RELAXED) +
+		to[i] = __atomic_load_n(&owner[i], __ATOMIC_RELAXED) +
 			__atomic_load_n(&away[i], __ATOMIC_RELAXED);
 	return sum;
 }

@@ -176,7 +176,7 @@ static const char *number_text(char text[NUMBER_TEXT_MAX], uint32_t number)
 }
 
 /* The folder of kept files, or of others. */
-static int home_of(const struct wh_stage *stage, bool kept)
+static int folder_of(const struct wh_stage *stage, bool kept)
 {
 	return kept ? stage->parts_fd : stage->fd;
 }
@@ -506,8 +506,8 @@ int wh_stage_back_up(struct wh_stage *stage, int folder_fd, const char *name, co
 
 int wh_stage_folder(const struct wh_stage *stage, bool kept)
 {
-	WH_ASSERT(home_of(stage, kept) >= 0);
-	return home_of(stage, kept);
+	WH_ASSERT(folder_of(stage, kept) >= 0);
+	return folder_of(stage, kept);
 }
 
 int wh_stage_open_in(int folder_fd, uint32_t number, uint64_t inode)
@@ -526,7 +526,7 @@ int wh_stage_open_in(int folder_fd, uint32_t number, uint64_t inode)
 
 int wh_stage_reopen(const struct wh_stage *stage, uint32_t number, bool kept, uint64_t inode)
 {
-	return wh_stage_open_in(home_of(stage, kept), number, inode);
+	return wh_stage_open_in(folder_of(stage, kept), number, inode);
 }
 
 int wh_stage_identify(int fd, uint64_t bytes, struct wh_identity *identity)
@@ -559,20 +559,20 @@ void wh_stage_discard(const struct wh_stage *stage, const struct wh_staged *file
 {
 	struct disposal *disposal =
 		file->bytes < WH_BACKGROUND_BYTES ? NULL : malloc(sizeof(*disposal));
-	int home_fd = home_of(stage, file->kept);
+	int folder_of_fd = folder_of(stage, file->kept);
 	char text[NUMBER_TEXT_MAX];
 
 	static_assert(NUMBER_TEXT_MAX <= sizeof(disposal->name), "a number is a name");
 	if (disposal != NULL) {
 		strcpy(disposal->name, number_text(text, file->number));
-		disposal->fd = fcntl(home_fd, F_DUPFD_CLOEXEC, 0);
+		disposal->fd = fcntl(folder_of_fd, F_DUPFD_CLOEXEC, 0);
 		if (disposal->fd >= 0 && wh_background(remove_large, disposal) == 0)
 			return;
 		if (disposal->fd >= 0)
 			close(disposal->fd);
 		free(disposal);
 	}
-	unlinkat(home_fd, number_text(text, file->number), 0);
+	unlinkat(folder_of_fd, number_text(text, file->number), 0);
 }
 
 bool wh_stage_has_room(const struct wh_stage *stage)
@@ -705,19 +705,20 @@ uint64_t wh_stage_least_id(const struct wh_stage *stage)
 int wh_stage_rename(
 	const struct wh_stage *stage, const struct wh_staged *file, int folder_fd, const char *name)
 {
-	int home_fd = home_of(stage, file->kept);
+	int folder_of_fd = folder_of(stage, file->kept);
 	char text[NUMBER_TEXT_MAX];
 	struct stat status;
 
-	WH_ASSERT(stage->exists && home_fd >= 0);
-	if (fstatat(home_fd, number_text(text, file->number), &status, AT_SYMLINK_NOFOLLOW) != 0)
+	WH_ASSERT(stage->exists && folder_of_fd >= 0);
+	if (fstatat(folder_of_fd, number_text(text, file->number), &status, AT_SYMLINK_NOFOLLOW) !=
+		0)
 		return errno == ENOENT ? -ESTALE : -errno;
 
 	const struct wh_identity found = identity_of(&status);
 
 	if (!is_same(&found, &file->identity))
 		return -ESTALE;
-	if (renameat2(home_fd, number_text(text, file->number), folder_fd, name,
+	if (renameat2(folder_of_fd, number_text(text, file->number), folder_fd, name,
 		    file->only_new ? RENAME_NOREPLACE : 0) != 0)
 		return -errno;
 	return 0;

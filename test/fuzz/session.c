@@ -228,7 +228,7 @@ static void interrupt(struct wh_storm *storm)
 
 	if (end->session == NULL || end->leaving)
 		return;
-	/* From the home core, or from another. */
+	/* From the owner core, or from another. */
 	if (wh_script_one_in(script, 2))
 		wh_session_ask(end->session, sink ? WH_WISH_SINK_DONE : WH_WISH_ABORT,
 			sink ? WH_STATUS_NO_SPACE : WH_STATUS_INTERRUPTED);

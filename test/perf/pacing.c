@@ -332,7 +332,7 @@ static void make_rings(struct pair *pair)
 	pair->out[RECEIVER] = pair->in[SENDER];
 }
 
-/* The session opens and runs for a while; its home stays the same, whoever polls it here. */
+/* The session opens and runs for a while; its owner core stays the same, whoever polls it here. */
 static void open_all(struct bench *bench)
 {
 	struct pair *pair = &bench->pair;

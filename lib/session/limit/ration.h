@@ -3,7 +3,7 @@
 #define WH_SESSION_LIMIT_RATION_H
 
 /*
- * A session's part of a rate that it shares with others (shared_rate.h), on its home core.
+ * A session's part of a rate that it shares with others (shared_rate.h), on its owner core.
  *
  * A transmitter sends no data, new or again, beyond what it has reserved. A receiver grants packet
  * numbers as it reserves bytes for them: its states offer no more, and packets beyond are dropped,

@@ -59,7 +59,7 @@ static void assert_news(
 	CU_ASSERT_EQUAL(news.outcome, outcome);
 }
 
-static void test_granted_at_home(void)
+static void test_granted_on_owner_core(void)
 {
 	struct rig rig;
 
@@ -120,7 +120,7 @@ static void test_all_at_once(void)
 	rig_close(&rig);
 }
 
-static void test_home_core_is_heard_at_once(void)
+static void test_owner_core_is_heard_at_once(void)
 {
 	struct rig rig;
 
@@ -188,11 +188,11 @@ static void test_asked_while_it_opens(void)
 }
 
 CU_TestInfo wh_tests[] = {
-	{"granted at home", test_granted_at_home},
+	{"granted on the owner core", test_granted_on_owner_core},
 	{"the first of a kind counts", test_first_of_a_kind_counts},
 	{"sink done", test_sink_done},
 	{"all at once", test_all_at_once},
-	{"the home core is heard at once", test_home_core_is_heard_at_once},
+	{"the owner core is heard at once", test_owner_core_is_heard_at_once},
 	{"asked while it opens", test_asked_while_it_opens},
 	CU_TEST_INFO_NULL,
 };
