@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * `wavehaul wan`: two ports joined as by a lambda. Each way is a process of a loop; the main core's
+ * `wavehaul wan`: two ports joined as by a lambda. Each way is a task of a loop; the main core's
  * loop also has a watch, which checks links, time and signals.
  */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* `wavehaul bench`: memory to memory, a row a second, and the cycles by process. */
+/* `wavehaul bench`: memory to memory, a row a second, and the cycles by task. */
 
 #include <inttypes.h>
 #include <stdio.h>

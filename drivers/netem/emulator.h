@@ -92,7 +92,7 @@ void wh_emulator_close(struct wh_emulator *emulator);
 /* The ethdev of an end, for wh_port_open. */
 uint16_t wh_emulator_ethdev(const struct wh_emulator *emulator, enum wh_emulator_end end);
 
-/* A process: takes what was sent, hands over what is due; returns the number of packets moved. */
+/* A task: takes what was sent, hands over what is due; returns the number of packets moved. */
 int32_t wh_emulator_poll(void *emulator, uint64_t now_tsc);
 
 /*

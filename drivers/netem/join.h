@@ -97,7 +97,7 @@ int wh_join_way_init(struct wh_join_way *way, const struct wh_join_way_config *c
 /* Frees packets in transit. Call after the last poll and before the ports are closed. */
 void wh_join_way_free(struct wh_join_way *way);
 
-/* A process: takes what arrived, sends what is due; returns the number of packets moved. */
+/* A task: takes what arrived, sends what is due; returns the number of packets moved. */
 int32_t wh_join_way_poll(void *way, uint64_t now_tsc);
 
 /* Whether every packet that arrived is accounted for; false: the counters contradict each other. */

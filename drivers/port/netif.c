@@ -119,7 +119,7 @@ static bool is_ndp_news(const struct wh_neighbour *neighbour, struct wh_heard *h
 
 /*
  * Claims of our own addresses are not passed on: one netif contests them. The neighbour belongs
- * to the sending process; only its own addresses are read here, which never change.
+ * to the sending task; only its own addresses are read here, which never change.
  */
 static bool is_news(const struct wh_netif *netif, const struct rte_mbuf *mbuf)
 {
@@ -147,7 +147,7 @@ static void tell_siblings(struct wh_netif *netif, struct rte_mbuf *mbuf)
 
 /*
  * Passes a frame that is no packet of ours to the host. True: the mbuf has gone to the sending
- * process.
+ * task.
  */
 static bool pass_to_host(struct wh_netif *netif, enum wh_encap_reason reason, struct rte_mbuf *mbuf)
 {

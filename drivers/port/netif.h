@@ -4,10 +4,10 @@
 
 /*
  * Joins one queue of a port to the endpoint behind it, and does a host's duties on its link, ARP
- * and echo. Its two processes run on two lcores, or on one in this order:
+ * and echo. Its two tasks run on two lcores, or on one in this order:
  *
  *   receive  takes a burst, strips Ethernet + IP + UDP, gives each packet to the endpoint, then
- *            runs receivers that are due; frames for the host go to the other process
+ *            runs receivers that are due; frames for the host go to the other task
  *   send     runs transmitters that are due, the host's duties, takes packets that sessions may
  *            send now, adds Ethernet + IP + UDP, sends the burst
  *
@@ -15,8 +15,8 @@
  * seem to have arrived before it was sent, by milliseconds if the core was preempted. So their
  * measurements may be too long, but not too short.
  *
- * The neighbour belongs to the sending process. A received mbuf is freed in the same call, since
- * rcv has copied its payload into a chunk, except frames for the host, which the sending process
+ * The neighbour belongs to the sending task. A received mbuf is freed in the same call, since
+ * rcv has copied its payload into a chunk, except frames for the host, which the sending task
  * frees. An mbuf to be sent is the netif's until the port takes it.
  *
  * If a port steers by rules or by hash, UDP goes to the queue of its port, and everything else to
@@ -33,7 +33,7 @@
 #define WH_NETIF_BURST       32
 #define WH_NETIF_RECEIVE_MAX 512 /* in one turn of the loop: a whole default ring of descriptors */
 
-/* Capacity for frames for the host on their way between the processes, 2^n - 1. */
+/* Capacity for frames for the host on their way between the tasks, 2^n - 1. */
 #define WH_NETIF_HOST_PKTS 63
 
 /* Capacity for news of neighbours on their way to a sibling, 2^n - 1. */
@@ -129,7 +129,7 @@ void wh_netif_free(struct wh_netif *netif);
  */
 void wh_netif_join(struct wh_netif *first, struct wh_netif *other);
 
-/* The processes; `netif` is a struct wh_netif. */
+/* The tasks; `netif` is a struct wh_netif. */
 int32_t wh_netif_receive(void *netif, uint64_t now_tsc);
 int32_t wh_netif_send(void *netif, uint64_t now_tsc);
 
@@ -138,7 +138,7 @@ int32_t wh_netif_send(void *netif, uint64_t now_tsc);
 	(WH_NETIF_BURST + WH_PORT_BACKLOG_PKTS + WH_NETIF_HOST_PKTS + WH_NETIF_NEWS_PKTS +         \
 		WH_NETIF_WAITING)
 
-/* Sum of both processes; may be called on any core. */
+/* Sum of both tasks; may be called on any core. */
 struct wh_netif_stats wh_netif_stats(const struct wh_netif *netif);
 
 /* Packets that were refused before a session received them, for any reason. */

@@ -3,7 +3,7 @@
 #define WH_BASE_FIFO_H
 
 /*
- * The FIFO between two processes: a single-producer single-consumer rte_ring on plain memory.
+ * The FIFO between two tasks: a single-producer single-consumer rte_ring on plain memory.
  *
  *   wh_fifo       elements of 8 bytes: pointers or packet numbers
  *   wh_slot_fifo  byte strings of up to slot_bytes, written and read in place

@@ -3,9 +3,9 @@
 
 #include "base/assert.h"
 
-const char *wh_meter_process_name(enum wh_meter_process process)
+const char *wh_meter_task_name(enum wh_meter_task task)
 {
-	static const char *const names[WH_METER_PROCESSES] = {
+	static const char *const names[WH_METER_TASKS] = {
 		[WH_METER_LOOP] = "loop",
 		[WH_METER_PORT_RECEIVE] = "port_receive",
 		[WH_METER_DECODE] = "decode",
@@ -26,8 +26,8 @@ const char *wh_meter_process_name(enum wh_meter_process process)
 		[WH_METER_CODER] = "coder",
 	};
 
-	WH_ASSERT((unsigned int)process < WH_METER_PROCESSES);
-	return names[process];
+	WH_ASSERT((unsigned int)task < WH_METER_TASKS);
+	return names[task];
 }
 
 void wh_meter_begin(struct wh_meter *meter, uint64_t now)
@@ -44,17 +44,17 @@ void wh_meter_end(struct wh_meter *meter, bool worked)
 	WH_ASSERT(meter->on);
 	wh_meter_enter(meter, WH_METER_LOOP);
 	meter->on = false;
-	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++) {
+	for (uint32_t i = 0; i < WH_METER_TASKS; i++) {
 		meter->cycles[worked ? i : WH_METER_LOOP] += meter->turn_cycles[i];
 		meter->turn_cycles[i] = 0;
 	}
 }
 
-uint64_t wh_meter_sum(const uint64_t cycles[WH_METER_PROCESSES])
+uint64_t wh_meter_sum(const uint64_t cycles[WH_METER_TASKS])
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = WH_METER_LOOP + 1; i < WH_METER_PROCESSES; i++)
+	for (uint32_t i = WH_METER_LOOP + 1; i < WH_METER_TASKS; i++)
 		sum += cycles[i];
 	return sum;
 }

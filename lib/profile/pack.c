@@ -8,7 +8,7 @@
  * cumulative, as in others of its time, or of one packet. With cumulative ones a loss delays the
  * acknowledgements of a round trip, and their timers expire; so the overhead grows with the window,
  * up to the 25 % at the end of Fig. 5's axis (1e-3 times the 250 packets of a round trip).
- * Therefore it is the preset. Window, rate and the eight processes are those of `pxp`.
+ * Therefore it is the preset. Window, rate and the eight tasks are those of `pxp`.
  */
 
 #include "profile/pack.h"

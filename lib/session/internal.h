@@ -4,7 +4,7 @@
 
 /*
  * A session's state, shared by the files of this room and by lib/endpoint, which drives it. The
- * four processes of an end run on its owner core; each member is written by the process under whose
+ * four tasks of an end run on its owner core; each member is written by the process under whose
  * heading it stands. Exceptions: opening and release also start timers and count as progress, and
  * get_rcv_stat sets the pacer's interval. Members written by the other core and by users are at the
  * end, on cache lines of their own.
@@ -652,7 +652,7 @@ static inline void wh_session_heard(struct wh_session *s, uint32_t bytes)
 bool wh_session_is_younger(
 	struct wh_session *s, uint64_t now_tsc, uint64_t pn, uint64_t *next, uint64_t *at_tsc);
 
-/* The eight processes. */
+/* The eight tasks. */
 int32_t wh_host_trans(struct wh_session *s, uint64_t now_tsc);
 uint32_t wh_trans(struct wh_session *s, uint64_t now_tsc, struct wh_out *out, uint32_t count);
 

@@ -6,7 +6,7 @@
  * One connection, as seen by one of its ends: packets and time go in, packets and the next
  * deadline come out. No clock, socket, thread; no allocation after create.
  *
- * The transmitter's four processes and the receiver's four (periodic-exchange.txt, Fig. 3) are
+ * The transmitter's four tasks and the receiver's four (periodic-exchange.txt, Fig. 3) are
  * eight files of their names:
  *
  *   chunks ->  host_trans -> trans -> packets      packets -> rcv -> host_rcv -> chunks
@@ -14,7 +14,7 @@
  *
  * Who may call what:
  *
- *   owner core  the four processes run here, one after the other (wh_session_poll): the core that
+ *   owner core  the four tasks run here, one after the other (wh_session_poll): the core that
  *               sends for a transmitter, the one that receives for a receiver. Everything below
  *               is the owner core's unless it says otherwise.
  *   other core  the one that does the other direction: brings a transmitter's control packets

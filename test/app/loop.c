@@ -426,12 +426,12 @@ static int32_t be_metered(void *state, uint64_t now_tsc)
 	struct wh_meter *meter = &rig->loop.meter;
 	uint64_t turn = rig->phase++;
 	bool works = turn / WH_METER_EVERY % 2 == 0;
-	enum wh_meter_process process = works ? WH_METER_RCV : WH_METER_DECODE;
+	enum wh_meter_task task = works ? WH_METER_RCV : WH_METER_DECODE;
 
 	(void)now_tsc;
 	CU_ASSERT_EQUAL(meter->on, turn % WH_METER_EVERY == 0);
 
-	uint8_t before = wh_meter_enter(meter, process);
+	uint8_t before = wh_meter_enter(meter, task);
 	uint64_t from_tsc = rte_rdtsc();
 
 	spin(2000);

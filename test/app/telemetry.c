@@ -580,7 +580,7 @@ static void open_loops(void)
 	loop->total_tsc = 4 * host.ctx.hz;
 	loop->turns = 61000;
 	loop->naps = 17;
-	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++)
+	for (uint32_t i = 0; i < WH_METER_TASKS; i++)
 		loop->meter.cycles[i] = 1001 * (i + 1);
 }
 
@@ -593,9 +593,9 @@ static void test_cores(void)
 	const json_t *packets = json_object_get(cores, "cpu_5");
 
 	CU_ASSERT_EQUAL(json_object_size(cores), 2);
-	expect_text(worker, "processes", "jobs");
+	expect_text(worker, "tasks", "jobs");
 	expect_number(worker, "busy_us", 0);
-	expect_text(packets, "processes", "receive x2, send x2, link");
+	expect_text(packets, "tasks", "receive x2, send x2, link");
 	expect_number(packets, "busy_us", 3000000);
 	expect_number(packets, "total_us", 4000000);
 	expect_number(packets, "busy_permille", 0); /* nothing ran between the looks */
@@ -610,14 +610,13 @@ static void test_core(void)
 {
 	json_t *core = ask("/wavehaul/cores,5");
 
-	expect_text(core, "processes", "receive x2, send x2, link");
+	expect_text(core, "tasks", "receive x2, send x2, link");
 	expect_number(core, "received_pkts", 100100);
 	expect_number(core, "sent_pkts", 200000);
-	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++) {
+	for (uint32_t i = 0; i < WH_METER_TASKS; i++) {
 		char key[64];
 
-		snprintf(key, sizeof(key), "%s_cycles",
-			wh_meter_process_name((enum wh_meter_process)i));
+		snprintf(key, sizeof(key), "%s_cycles", wh_meter_task_name((enum wh_meter_task)i));
 		expect_number(core, key, UINT64_C(61) * 1001 * (i + 1));
 	}
 	expect_number(core, "rcv_cycles_per_pkt", 2);       /* 4 * 61061 / 100100 */
@@ -645,7 +644,7 @@ static void test_largest_answers(void)
 
 		runtime.cores.core[i] =
 			(struct wh_core){.cpu = (uint16_t)(1000 + i), .receives = 1, .sends = 1};
-		loop->processes = 0;
+		loop->tasks = 0;
 		for (uint32_t j = 0; j < 4; j++)
 			wh_loop_add(loop, j % 2 == 0 ? "receive" : "send", do_nothing, NULL);
 		wh_loop_add(loop, "link", do_nothing, NULL);
@@ -653,7 +652,7 @@ static void test_largest_answers(void)
 		wh_loop_add(loop, "jobs", do_nothing, NULL);
 		loop->busy_tsc = loop->total_tsc = UINT64_C(1000000000) * host.ctx.hz;
 		loop->turns = loop->naps = UINT64_C(1000000000000000);
-		for (uint32_t p = 0; p < WH_METER_PROCESSES; p++)
+		for (uint32_t p = 0; p < WH_METER_TASKS; p++)
 			loop->meter.cycles[p] = INT64_MAX / WH_METER_EVERY;
 	}
 	runtime.cores.count = WH_SETTINGS_CPUS_MAX;

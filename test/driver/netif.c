@@ -223,7 +223,7 @@ static void run_on_cores(struct pair *pair, uint64_t patience_tsc)
 	CU_ASSERT(pair_is_over(pair));
 }
 
-/* Several sessions at once, each end's receiving and sending processes on cores of their own. */
+/* Several sessions at once, each end's receiving and sending tasks on cores of their own. */
 static void test_cores(void)
 {
 	static const struct pair_shape shapes[] = {
@@ -476,7 +476,7 @@ static void test_news_full(void)
 	stub_close(&stub); /* 20 still wait at the first, 15 of them at the third */
 }
 
-/* The sending processes of all netifs on a core. */
+/* The sending tasks of all netifs on a core. */
 struct senders {
 	struct stub *stub;
 	atomic_bool stop;

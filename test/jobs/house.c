@@ -350,9 +350,9 @@ static uint32_t poll_loops(struct process *process, uint64_t now_ns)
 	if (process->stopped)
 		return 0;
 	for (uint32_t i = 0; i < 2; i++)
-		for (uint32_t p = 0; p < process->loop[i].processes; p++)
-			work += (uint32_t)process->loop[i].process[p].poll(
-				process->loop[i].process[p].state, now_ns);
+		for (uint32_t p = 0; p < process->loop[i].tasks; p++)
+			work += (uint32_t)process->loop[i].task[p].poll(
+				process->loop[i].task[p].state, now_ns);
 	return work;
 }
 

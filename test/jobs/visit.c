@@ -139,7 +139,7 @@ static void free_all(struct visit *const visit[], uint32_t visits)
 }
 
 /* Jobs that are over are freed before it is asked what is owed, others once no worker has them. */
-static void end_process(struct process *process, enum house_death death)
+static void end_task(struct process *process, enum house_death death)
 {
 	struct visit *visit[HOUSE_VERBS_MAX] = {NULL};
 	uint32_t visits = process->verbs;
@@ -173,13 +173,13 @@ static void end(struct visit *visit)
 	for (uint32_t i = 0; i < process->verbs; i++)
 		if (!((const struct visit *)process->verb[i].state)->gone)
 			return;
-	end_process(process, HOUSE_ENDED);
+	end_task(process, HOUSE_ENDED);
 }
 
 void visit_kill(struct visit *visit, enum house_death death)
 {
 	WH_ASSERT(!visit->over);
-	end_process(&visit->house->process[caller(&visit->config)], death);
+	end_task(&visit->house->process[caller(&visit->config)], death);
 }
 
 static bool an_idle_failed(const struct visit *visit)

@@ -4,8 +4,8 @@
  * How well packets keep their time: 10 Gb/s of packets with an MTU of 1500 bytes, one by one, from
  * a TX core that does nothing else.
  *
- *   lcore 1  the sending process of the sender's netif, in a loop like wh_loop_run's
- *   lcore 0  all the rest: the sender's receiving process, the receiver's netif, reader, writer
+ *   lcore 1  the sending task of the sender's netif, in a loop like wh_loop_run's
+ *   lcore 0  all the rest: the sender's receiving task, the receiver's netif, reader, writer
  *
  * Two net_ring ports hand over mbufs to each other. The rest looks at them every REST_US, as often
  * as a NIC tells of some packets at once: a core that takes each packet in the moment it comes
@@ -394,9 +394,9 @@ static void print_histogram(
 static void print_meter(const struct bench *bench)
 {
 	printf("cycles of the TX core, by process, per turn:");
-	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++)
+	for (uint32_t i = 0; i < WH_METER_TASKS; i++)
 		if (bench->meter.cycles[i] > 0)
-			printf(" %s %.0f", wh_meter_process_name((enum wh_meter_process)i),
+			printf(" %s %.0f", wh_meter_task_name((enum wh_meter_task)i),
 				(double)bench->meter.cycles[i] / (double)bench->meter.turns);
 	printf("\n");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a packet costs on its way, by process: a session between two netifs, both on one core, so
+ * What a packet costs on its way, by task: a session between two netifs, both on one core, so
  * that no cache line comes from another one and no device copies anything into the account.
  *
  * The line between them is a loop of ours, which is not counted: it copies each frame into a packet
@@ -124,20 +124,19 @@ static const char *side_name(enum side side)
 	return side == SENDER ? "sender" : "receiver";
 }
 
-static void print_side(const struct bench *bench, enum side side, double sum,
-	const double by_process[WH_METER_PROCESSES])
+static void print_side(
+	const struct bench *bench, enum side side, double sum, const double by_task[WH_METER_TASKS])
 {
 	printf("%5u %-8s %6.0f  ", bench->pair.config.packet_bytes, side_name(side), sum);
-	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++)
-		if (by_process[i] >= 0.5)
-			printf(" %s %.0f", wh_meter_process_name((enum wh_meter_process)i),
-				by_process[i]);
+	for (uint32_t i = 0; i < WH_METER_TASKS; i++)
+		if (by_task[i] >= 0.5)
+			printf(" %s %.0f", wh_meter_task_name((enum wh_meter_task)i), by_task[i]);
 	printf("\n");
 }
 
 static void measure(struct bench *bench, double sum[SIDES])
 {
-	double by_process[SIDES][WH_METER_PROCESSES] = {0};
+	double by_task[SIDES][WH_METER_TASKS] = {0};
 
 	for (uint32_t slice = 0; slice < SLICES; slice++) {
 		bench->metered = slice % 2 == 1;
@@ -149,13 +148,13 @@ static void measure(struct bench *bench, double sum[SIDES])
 		for (enum side side = 0; side < SIDES; side++) {
 			if (!bench->metered)
 				keep_least(&sum[side], (double)bench->turn_tsc[side] / pkts);
-			for (uint32_t i = 0; bench->metered && i < WH_METER_PROCESSES; i++)
-				keep_least(&by_process[side][i],
+			for (uint32_t i = 0; bench->metered && i < WH_METER_TASKS; i++)
+				keep_least(&by_task[side][i],
 					(double)bench->meter[side].cycles[i] / pkts);
 		}
 	}
 	for (enum side side = 0; side < SIDES; side++)
-		print_side(bench, side, sum[side], by_process[side]);
+		print_side(bench, side, sum[side], by_task[side]);
 }
 
 static void make_rings(struct pair *pair)

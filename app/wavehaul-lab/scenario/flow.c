@@ -148,24 +148,23 @@ static void take_repair(
 		config->window_pkts *= 2;
 }
 
-/* The model of periodic-exchange.txt: scenario/processes.h. */
-static void take_processes(struct wh_taker *taker, struct wh_sim_engine_config *config)
+/* The model of periodic-exchange.txt: scenario/tasks.h. */
+static void take_tasks(struct wh_taker *taker, struct wh_sim_engine_config *config)
 {
-	struct wh_processes_config *processes = &config->processes;
+	struct wh_tasks_config *tasks = &config->tasks;
 
 	if (!wh_take_has(taker, "arrival"))
 		return;
 	wh_take_require(taker, "process", "80us");
-	processes->arrival_ps = wh_take_ps(taker, "arrival", 0);
-	processes->process_ps = wh_take_ps(taker, "process", 0);
-	processes->receiver_process_ps =
-		wh_take_ps(taker, "receiver_process", processes->process_ps);
-	processes->single = wh_take_switch(taker, "single", false);
-	if (processes->arrival_ps < WH_PS_PER_NS || processes->arrival_ps > WH_PS_PER_S)
+	tasks->arrival_ps = wh_take_ps(taker, "arrival", 0);
+	tasks->process_ps = wh_take_ps(taker, "process", 0);
+	tasks->receiver_process_ps = wh_take_ps(taker, "receiver_process", tasks->process_ps);
+	tasks->single = wh_take_switch(taker, "single", false);
+	if (tasks->arrival_ps < WH_PS_PER_NS || tasks->arrival_ps > WH_PS_PER_S)
 		wh_take_refuse(taker, "arrival", "is not within 1ns and 1s");
-	if (processes->process_ps < WH_PS_PER_NS || processes->process_ps > WH_PS_PER_S ||
-		processes->receiver_process_ps < WH_PS_PER_NS ||
-		processes->receiver_process_ps > WH_PS_PER_S)
+	if (tasks->process_ps < WH_PS_PER_NS || tasks->process_ps > WH_PS_PER_S ||
+		tasks->receiver_process_ps < WH_PS_PER_NS ||
+		tasks->receiver_process_ps > WH_PS_PER_S)
 		wh_take_refuse(taker, "process", "is not within 1ns and 1s");
 	if (config->window_pkts > PROCESSES_WINDOW_MAX)
 		wh_take_refuse(taker, "window", "is more than 16384, and each packet has a buffer");
@@ -239,7 +238,7 @@ static void take_engine(struct wh_point *point, struct wh_taker *taker,
 		config->window_pkts *= 2;
 	WH_ASSERT((config->window_pkts & (config->window_pkts - 1)) == 0);
 	take_repair(taker, config, enough);
-	take_processes(taker, config);
+	take_tasks(taker, config);
 	take_clock(taker, "sender_skew", "sender_offset", &config->sender_clock);
 	take_clock(taker, "receiver_skew", "receiver_offset", &config->receiver_clock);
 	take_host_absence(taker, "sender_away", "sender_here", &config->sender_absence);

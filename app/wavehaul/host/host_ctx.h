@@ -44,7 +44,7 @@ struct wh_host_ctx_counts {
 	uint64_t bad_pkts;     /* of one shard: packets of no session */
 	uint64_t dropped_pkts; /* by the port */
 	bool port_is_full;     /* about every second burst or more was not taken whole */
-	uint64_t cycles[WH_METER_PROCESSES];
+	uint64_t cycles[WH_METER_TASKS];
 };
 
 /* The endpoint of a queue, and the context of its callbacks. */

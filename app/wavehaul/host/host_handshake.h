@@ -3,7 +3,7 @@
 #define WH_APP_HOST_HANDSHAKE_H
 
 /*
- * A host's handshake server: a process of its first working core, between the endpoints of all
+ * A host's handshake server: a task of its first working core, between the endpoints of all
  * queues and lib/trust. Jobs get the SA with their peer from it (struct wh_host_ctx).
  */
 

@@ -16,16 +16,16 @@
 void wh_loop_add(struct wh_loop *loop, const char *name,
 	int32_t (*poll)(void *state, uint64_t now_tsc), void *state)
 {
-	WH_ASSERT(loop->processes < WH_LOOP_PROCESSES_MAX);
+	WH_ASSERT(loop->tasks < WH_LOOP_TASKS_MAX);
 	WH_ASSERT(name != NULL && poll != NULL);
-	loop->process[loop->processes++] = (struct wh_process){name, poll, state};
+	loop->task[loop->tasks++] = (struct wh_task){name, poll, state};
 }
 
 void wh_loop_print(const struct wh_loop *loop, const char *name, FILE *to)
 {
 	fprintf(to, "%s:", name);
-	for (uint32_t i = 0; i < loop->processes; i++)
-		fprintf(to, "%s %s", i == 0 ? "" : ",", loop->process[i].name);
+	for (uint32_t i = 0; i < loop->tasks; i++)
+		fprintf(to, "%s %s", i == 0 ? "" : ",", loop->task[i].name);
 	fprintf(to, "\n");
 }
 
@@ -111,8 +111,8 @@ int wh_loop_run(void *argument)
 		/* In one of WH_METER_EVERY rounds the cycles are measured per process. */
 		if (loop->turns++ % WH_METER_EVERY == 0)
 			wh_meter_begin(&loop->meter, now_tsc);
-		for (uint32_t i = 0; i < loop->processes; i++)
-			work += loop->process[i].poll(loop->process[i].state, now_tsc);
+		for (uint32_t i = 0; i < loop->tasks; i++)
+			work += loop->task[i].poll(loop->task[i].state, now_tsc);
 		if (loop->meter.on)
 			wh_meter_end(&loop->meter, work > 0);
 		loop->total_tsc += now_tsc - last_tsc;

@@ -3,7 +3,7 @@
 #define WH_APP_LOOP_H
 
 /*
- * Processes on cores. A process is a function that is polled with the time read by its loop once
+ * Tasks on cores. A task is a function that is polled with the time read by its loop once
  * per round, and returns how much work it did. An lcore runs a list of them in order.
  *
  * A loop that may nap does so after WH_LOOP_QUIET_S seconds with almost no work: it sleeps between
@@ -24,7 +24,7 @@
 
 #include "base/meter.h"
 
-#define WH_LOOP_PROCESSES_MAX 64
+#define WH_LOOP_TASKS_MAX 64
 
 /* The first is the one in which it became quiet: a whole one at least is waited for. */
 #define WH_LOOP_QUIET_S 2
@@ -61,7 +61,7 @@
 /* Work in one round that ends napping at once. */
 #define WH_LOOP_WAKE 8
 
-struct wh_process {
+struct wh_task {
 	const char *name;
 	int32_t (*poll)(void *state, uint64_t now_tsc);
 	void *state;
@@ -73,8 +73,8 @@ struct wh_loop {
 	uint32_t nap_us;   /* length of a nap, if it may nap */
 	uint64_t away_tsc; /* WH_LOOP_AWAY_US; 0: the CPU is never yielded */
 	bool urgent;       /* goes before all other processes of its CPU, if that is permitted */
-	uint32_t processes;
-	struct wh_process process[WH_LOOP_PROCESSES_MAX];
+	uint32_t tasks;
+	struct wh_task task[WH_LOOP_TASKS_MAX];
 
 	/* Written by the loop's core only. */
 	struct wh_meter meter;
@@ -95,7 +95,7 @@ struct wh_loop {
 /* The clock itself, for what must know the time within a round. */
 uint64_t wh_loop_read_tsc(void);
 
-/* Prints "NAME: process, process". */
+/* Prints "NAME: task, task". */
 void wh_loop_print(const struct wh_loop *loop, const char *name, FILE *to);
 
 void wh_loop_add(struct wh_loop *loop, const char *name,

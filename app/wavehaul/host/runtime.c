@@ -121,9 +121,9 @@ void wh_runtime_close(struct wh_runtime *runtime)
 	runtime->started = false;
 }
 
-void wh_runtime_cycles(const struct wh_runtime *runtime, uint64_t cycles[WH_METER_PROCESSES])
+void wh_runtime_cycles(const struct wh_runtime *runtime, uint64_t cycles[WH_METER_TASKS])
 {
-	for (uint32_t p = 0; p < WH_METER_PROCESSES; p++) {
+	for (uint32_t p = 0; p < WH_METER_TASKS; p++) {
 		cycles[p] = 0;
 		for (uint32_t i = 0; i < runtime->cores.count; i++)
 			cycles[p] += runtime->loop[i].meter.cycles[p] * WH_METER_EVERY;

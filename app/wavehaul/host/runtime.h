@@ -4,7 +4,7 @@
 
 /*
  * DPDK, started once per process, and a loop on each of its cores. Hosts (host.h), one for each
- * port, are opened on it and add their processes to its loops.
+ * port, are opened on it and add their tasks to its loops.
  *
  *   wh_runtime_start  starts DPDK; the loops are empty
  *   wh_runtime_run    runs all loops, including the main core's, until wh_runtime_stop
@@ -40,7 +40,7 @@ int wh_runtime_start(
 struct wh_loop *wh_runtime_loop_of(struct wh_runtime *runtime, uint32_t queue, bool sends);
 
 /*
- * Adds a process to the loop of working core number `worker` (modulo their number); returns the
+ * Adds a task to the loop of working core number `worker` (modulo their number); returns the
  * core's number. Call before wh_runtime_run.
  */
 uint32_t wh_runtime_add(struct wh_runtime *runtime, uint32_t worker, const char *name,
@@ -56,7 +56,7 @@ static inline void wh_runtime_stop(struct wh_runtime *runtime)
 /* Does nothing if it has not been started. */
 void wh_runtime_close(struct wh_runtime *runtime);
 
-/* Sum of all cores, by process, estimated from the meters' samples. */
-void wh_runtime_cycles(const struct wh_runtime *runtime, uint64_t cycles[WH_METER_PROCESSES]);
+/* Sum of all cores, by task, estimated from the meters' samples. */
+void wh_runtime_cycles(const struct wh_runtime *runtime, uint64_t cycles[WH_METER_TASKS]);
 
 #endif

@@ -37,7 +37,7 @@ struct wh_client {
 };
 
 /*
- * Adds the process to the loop of the first sending core; before the runtime runs. The link may
+ * Adds the task to the loop of the first sending core; before the runtime runs. The link may
  * take patience_ns to come up.
  */
 void wh_client_init(struct wh_client *client, struct wh_host *host, const struct wh_address *peer,

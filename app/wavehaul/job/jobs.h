@@ -14,7 +14,7 @@
  *               <------  OPEN "reply 0123456789abcdef"
  *               <------  READY, then answers or a bundle
  *
- * A worker is the jobs of one working core: a process of its loop, and the only one that accesses
+ * A worker is the jobs of one working core: a task of its loop, and the only one that accesses
  * them. Sessions are opened and closed on other cores and passed to workers by rings (`arrivals`,
  * `gone`).
  */

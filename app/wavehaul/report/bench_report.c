@@ -111,7 +111,7 @@ static struct wh_bench_sum steady_part(
 	part.receiver.bytes -= warm->bytes;
 	part.receiver.pkts -= warm->pkts;
 	part.receiver.cycles -= warm->cycles;
-	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++)
+	for (uint32_t i = 0; i < WH_METER_TASKS; i++)
 		part.cycles[i] -= rows->warm.cycles[i];
 	part.bps = (double)part.receiver.bytes * 8e9 / (double)part.receiver.elapsed_ns;
 	part.pps = (double)part.receiver.pkts * 1e9 / (double)part.receiver.elapsed_ns;
@@ -225,9 +225,9 @@ static json_t *cycles_json(const uint64_t *cycles, uint64_t pkts)
 {
 	json_t *object = json_object();
 
-	for (uint32_t i = WH_METER_LOOP + 1; i < WH_METER_PROCESSES; i++)
+	for (uint32_t i = WH_METER_LOOP + 1; i < WH_METER_TASKS; i++)
 		if (cycles[i] > 0 && pkts > 0)
-			json_object_set_new(object, wh_meter_process_name((enum wh_meter_process)i),
+			json_object_set_new(object, wh_meter_task_name((enum wh_meter_task)i),
 				json_real((double)cycles[i] / (double)pkts));
 	return object;
 }
@@ -238,12 +238,11 @@ static void print_cycles(const struct wh_bench_sum *total, bool reverse)
 
 	printf("cycles per packet here, %s\n", reverse ? "who receives" : "who sends");
 	/* Rounds without work are counted for the loop, not for packets. */
-	for (uint32_t i = WH_METER_LOOP + 1; i < WH_METER_PROCESSES; i++) {
+	for (uint32_t i = WH_METER_LOOP + 1; i < WH_METER_TASKS; i++) {
 		double here = per_pkt(total->cycles[i], pkts);
 
 		if (here >= 0.05)
-			printf("  %-15s%12.1f\n", wh_meter_process_name((enum wh_meter_process)i),
-				here);
+			printf("  %-15s%12.1f\n", wh_meter_task_name((enum wh_meter_task)i), here);
 	}
 	if (!reverse)
 		printf("cycles per packet of the receiver, all together: %.1f\n",

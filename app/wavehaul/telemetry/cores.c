@@ -31,19 +31,19 @@ static bool look_at_cores(struct core_look look[WH_SETTINGS_CPUS_MAX])
 	return true;
 }
 
-/* "receive x2, send x2, jobs": the processes of a loop, each name once. */
-static void name_processes(const struct wh_loop *loop, char *text, size_t room)
+/* "receive x2, send x2, jobs": the tasks of a loop, each name once. */
+static void name_tasks(const struct wh_loop *loop, char *text, size_t room)
 {
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (uint32_t i = 0; i < loop->processes && used < room; i++) {
-		const char *name = loop->process[i].name;
+	for (uint32_t i = 0; i < loop->tasks && used < room; i++) {
+		const char *name = loop->task[i].name;
 		uint32_t before = 0;
 		uint32_t count = 0;
 
-		for (uint32_t j = 0; j < loop->processes; j++) {
-			bool same = strcmp(loop->process[j].name, name) == 0;
+		for (uint32_t j = 0; j < loop->tasks; j++) {
+			bool same = strcmp(loop->task[j].name, name) == 0;
 
 			before += same && j < i;
 			count += same;
@@ -71,10 +71,10 @@ static void put_core(
 	json_t *data, const struct wh_host *host, uint32_t i, const struct core_look *before)
 {
 	const struct wh_loop *loop = &host->runtime->loop[i];
-	char processes[WH_TEL_TEXT_BYTES];
+	char tasks[WH_TEL_TEXT_BYTES];
 
-	name_processes(loop, processes, sizeof(processes));
-	wh_tel_put_text(data, "processes", processes);
+	name_tasks(loop, tasks, sizeof(tasks));
+	wh_tel_put_text(data, "tasks", tasks);
 	if (before != NULL)
 		wh_tel_put(data, "busy_permille", busy_permille(&before[i], loop));
 	wh_tel_put(data, "busy_us", wh_tsc_to_us(host->ctx.hz, wh_tel_load(&loop->busy_tsc)));
@@ -97,10 +97,10 @@ static uint64_t pkts_of(const struct wh_host *host, const struct wh_core *core, 
 	return pkts;
 }
 
-/* A transmitter's processes are counted per packet sent, a receiver's per packet received. */
-static uint64_t pkts_for(enum wh_meter_process process, uint64_t received_pkts, uint64_t sent_pkts)
+/* A transmitter's tasks are counted per packet sent, a receiver's per packet received. */
+static uint64_t pkts_for(enum wh_meter_task task, uint64_t received_pkts, uint64_t sent_pkts)
 {
-	switch (process) {
+	switch (task) {
 	case WH_METER_PORT_RECEIVE:
 	case WH_METER_DECODE:
 	case WH_METER_RCV:
@@ -127,12 +127,12 @@ static void put_cycles(json_t *data, const struct wh_host *host, uint32_t i)
 
 	wh_tel_put(data, "received_pkts", received_pkts);
 	wh_tel_put(data, "sent_pkts", sent_pkts);
-	for (uint32_t p = 0; p < WH_METER_PROCESSES; p++) {
-		enum wh_meter_process process = (enum wh_meter_process)p;
+	for (uint32_t p = 0; p < WH_METER_TASKS; p++) {
+		enum wh_meter_task task = (enum wh_meter_task)p;
 		uint64_t cycles =
 			wh_tel_load(&host->runtime->loop[i].meter.cycles[p]) * WH_METER_EVERY;
-		uint64_t pkts = pkts_for(process, received_pkts, sent_pkts);
-		const char *name = wh_meter_process_name(process);
+		uint64_t pkts = pkts_for(task, received_pkts, sent_pkts);
+		const char *name = wh_meter_task_name(task);
 
 		wh_tel_put_about(data, name, "_cycles", "", cycles);
 		if (pkts > 0)

@@ -25,7 +25,7 @@ static const struct {
 	{"/wavehaul/ports", wh_tel_ports,
 		"Packets, bytes and drops by reason. Parameter: a queue, if not all"},
 	{"/wavehaul/cores", wh_tel_cores,
-		"Work and busy share of each core. Parameter: a CPU, for its cycles by process"},
+		"Work and busy share of each core. Parameter: a CPU, for its cycles by task"},
 };
 
 static int to_dict(struct rte_tel_data *data, const json_t *object);

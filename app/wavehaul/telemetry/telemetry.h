@@ -9,7 +9,7 @@
  *   /wavehaul/session,ID        one of them: peer, role, phase, rates, counters, limit
  *   /wavehaul/totals            of all present and past sessions, by role: counters, limits
  *   /wavehaul/ports[,QUEUE]     packets, bytes, drops by reason: of all queues, or of one
- *   /wavehaul/cores[,CPU]       their work, and how busy they are; of one, the cycles by process
+ *   /wavehaul/cores[,CPU]       their work, and how busy they are; of one, the cycles by task
  *
  * A session's number is its connection ID on our side, plus 2^32 times its queue. Rates and busy
  * shares are measured during the WH_TELEMETRY_SPAN_MS that the answer takes; counters begin with

@@ -42,8 +42,8 @@ struct end {
 	const struct wh_address *peer_address;
 	struct wh_session *session;
 	struct wh_sim_event turn;
-	struct wh_processes processes; /* with config.processes */
-	struct wh_chunk *host_chunk;   /* the chunk the host process works on */
+	struct wh_tasks tasks;       /* with config.processes */
+	struct wh_chunk *host_chunk; /* the chunk the host process works on */
 	uint32_t node;
 	uint32_t agent;
 	uint32_t peer; /* agent */
@@ -109,15 +109,15 @@ static uint64_t rest_bytes(const struct wh_sim_engine *engine)
 	return engine->stopped ? 0 : engine->config.size_bytes - engine->given_bytes;
 }
 
-static bool has_processes(const struct wh_sim_engine *engine)
+static bool has_tasks(const struct wh_sim_engine *engine)
 {
-	return engine->config.processes.arrival_ps > 0;
+	return engine->config.tasks.arrival_ps > 0;
 }
 
 /* Bytes of a full chunk. */
 static uint32_t full_bytes(const struct wh_sim_engine *engine)
 {
-	return has_processes(engine) ? engine->session.payload_bytes : engine->session.chunk_bytes;
+	return has_tasks(engine) ? engine->session.payload_bytes : engine->session.chunk_bytes;
 }
 
 /* NULL: no data left, too early, or no free chunk. */
@@ -147,7 +147,7 @@ static uint32_t feed(struct wh_sim_engine *engine)
 	uint32_t given = 0;
 	struct wh_chunk *chunk;
 
-	while (!has_processes(engine) && engine->encoding == NULL &&
+	while (!has_tasks(engine) && engine->encoding == NULL &&
 		wh_fifo_count(ready) < (few ? WH_SIM_READY_CHUNKS : engine->session.chunks) &&
 		(chunk = next_chunk(engine)) != NULL) {
 		if (engine->config.encode_ps > 0) {
@@ -181,7 +181,7 @@ static uint32_t drain(struct wh_sim_engine *engine, uint64_t now_tsc)
 	struct wh_chunk *chunk;
 	uint32_t taken = 0;
 
-	if (has_processes(engine))
+	if (has_tasks(engine))
 		return 0;
 	while ((chunk = wh_fifo_pop(wh_session_deliver_chunks(session))) != NULL) {
 		if (chunk->end)
@@ -328,9 +328,9 @@ static void ask_anew(struct end *end, uint64_t now_tsc)
 }
 
 /* A busy process is not due again before it ends: the next turn is that end at the latest. */
-static void turn_processes(struct end *end, uint64_t now_ps)
+static void turn_tasks(struct end *end, uint64_t now_ps)
 {
-	const struct wh_processes_config *config = &end->engine->config.processes;
+	const struct wh_tasks_config *config = &end->engine->config.tasks;
 	uint64_t now_tsc = tsc_at(end, now_ps);
 	uint64_t least_tsc =
 		now_tsc + wh_max_u64(wh_min_u64(config->process_ps, config->receiver_process_ps) /
@@ -338,12 +338,12 @@ static void turn_processes(struct end *end, uint64_t now_ps)
 				  1);
 
 	if (!end->sends)
-		wh_session_note_waiting(end->session, wh_processes_waiting_pkts(&end->processes));
+		wh_session_note_waiting(end->session, wh_tasks_waiting_pkts(&end->tasks));
 	while (wh_session_poll(end->session, now_tsc) > 0 || (end->sends && feed(end->engine) > 0))
 		;
 	if (wh_session_begins_anew(end->session))
 		ask_anew(end, now_tsc);
-	wh_processes_ask(&end->processes, now_ps);
+	wh_tasks_ask(&end->tasks, now_ps);
 	set_alarm(end, wh_max_u64(wh_session_deadline(end->session), least_tsc));
 }
 
@@ -369,8 +369,8 @@ static void turn(struct end *end, uint64_t now_ps)
 
 	if (wh_absence_is_away(&end->absence))
 		return;
-	if (has_processes(end->engine)) {
-		turn_processes(end, now_ps);
+	if (has_tasks(end->engine)) {
+		turn_tasks(end, now_ps);
 		note_turn(end, now_ps);
 		return;
 	}
@@ -455,9 +455,8 @@ static bool take_arrived(
 	struct wh_packet packet;
 
 	decode(arrived, &packet);
-	if (has_processes(end->engine) && end->session != NULL &&
-		packet.type != WH_PACKET_CONFIRM) {
-		wh_processes_arrive(&end->processes, now_ps, arrived);
+	if (has_tasks(end->engine) && end->session != NULL && packet.type != WH_PACKET_CONFIRM) {
+		wh_tasks_arrive(&end->tasks, now_ps, arrived);
 		return false;
 	}
 	if (packet.type == WH_PACKET_OPEN || packet.type == WH_PACKET_CONFIRM) {
@@ -578,7 +577,7 @@ static void send_made(void *context, struct wh_sim_packet *packet)
 	wh_sim_send(end->engine->sim, end->node, packet);
 }
 
-static const struct wh_processes_ops sending_ops = {
+static const struct wh_tasks_ops sending_ops = {
 	.begin_host = begin_host_trans,
 	.end_host = end_host_trans,
 	.next = next_packet,
@@ -587,7 +586,7 @@ static const struct wh_processes_ops sending_ops = {
 	.turn = fire_turn,
 };
 
-static const struct wh_processes_ops receiving_ops = {
+static const struct wh_tasks_ops receiving_ops = {
 	.begin_host = begin_host_rcv,
 	.end_host = end_host_rcv,
 	.next = next_packet,
@@ -648,8 +647,8 @@ static void create_end(struct wh_sim_engine *engine, struct end *end, uint32_t n
 	wh_absence_init(&end->absence,
 		end->sends ? &engine->config.sender_absence : &engine->config.receiver_absence,
 		engine->events, engine->session.seed + end->sends, come_back, end);
-	if (has_processes(engine))
-		wh_processes_init(&end->processes, &engine->config.processes,
+	if (has_tasks(engine))
+		wh_tasks_init(&end->tasks, &engine->config.tasks,
 			end->sends ? &sending_ops : &receiving_ops, engine->events, end->sends,
 			engine->session.seed, end);
 }
@@ -695,9 +694,9 @@ void wh_sim_engine_destroy(struct wh_sim_engine *engine)
 	wh_sim_event_cancel(engine->events, &engine->encoded);
 	wh_absence_stop(&engine->sender.absence, engine->pool);
 	wh_absence_stop(&engine->receiver.absence, engine->pool);
-	if (has_processes(engine)) {
-		wh_processes_stop(&engine->sender.processes);
-		wh_processes_stop(&engine->receiver.processes);
+	if (has_tasks(engine)) {
+		wh_tasks_stop(&engine->sender.tasks);
+		wh_tasks_stop(&engine->receiver.tasks);
 	}
 	wh_session_destroy(engine->sender.session);
 	for (struct wh_session *session = engine->receiver.session, *before; session != NULL;
@@ -726,8 +725,8 @@ void wh_sim_engine_start(struct wh_sim_engine *engine, uint64_t now_ps)
 
 	WH_ASSERT(rc == 0);
 	wh_endpoint_send_poll(&engine->sender.endpoint, tsc_at(&engine->sender, now_ps));
-	if (has_processes(engine))
-		wh_processes_start(&engine->sender.processes, now_ps);
+	if (has_tasks(engine))
+		wh_tasks_start(&engine->sender.tasks, now_ps);
 	wh_absence_start(&engine->sender.absence, now_ps);
 	wh_absence_start(&engine->receiver.absence, now_ps);
 	turn(&engine->sender, now_ps);

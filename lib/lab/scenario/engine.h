@@ -7,7 +7,7 @@
  * time of 1 GHz. Payload is virtual: heads, tags of heads and control packets are real, chunks have
  * sizes and no memory. The connection is opened by OPEN, ACCEPT and CONFIRM as between hosts, and
  * ended by a release; CPU, disk and buffers are unlimited at both ends, except for the models of
- * processes.h and absence.h.
+ * tasks.h and absence.h.
  *
  * Links count IP packet lengths: a full packet of an MTU of 1500 bytes counts 1500 (head, payload,
  * UDP and IPv4), in the pacer too. Payloads are multiples of WH_PAYLOAD_ALIGN, so a full packet may
@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "lab/scenario/host_clock.h"
-#include "lab/scenario/processes.h"
+#include "lab/scenario/tasks.h"
 #include "lab/sim/machine/absence.h"
 #include "lab/sim/sim.h"
 #include "session/session.h"
@@ -44,7 +44,7 @@ struct wh_sim_engine_config {
 	struct wh_host_clock_config receiver_clock;
 	struct wh_absence_config sender_absence; /* without processes */
 	struct wh_absence_config receiver_absence;
-	struct wh_processes_config processes; /* then each packet is a chunk of its own */
+	struct wh_tasks_config tasks; /* then each packet is a chunk of its own */
 };
 
 /* The papers' options, no repair, an MTU of 1500, no rate, endless, a window of 2^16. */

@@ -66,7 +66,7 @@ struct wh_session_config wh_sim_engine_session_config(
 	session.wire_bytes = session.packet_bytes;
 	session.chunk_bytes = pkts * payload_bytes;
 	session.chunks = config->window_pkts / pkts + 1 + WH_SIM_READY_CHUNKS;
-	if (config->processes.arrival_ps > 0) /* a buffer per packet of the window */
+	if (config->tasks.arrival_ps > 0) /* a buffer per packet of the window */
 		session.chunks = config->window_pkts + 1 + WH_SIM_READY_CHUNKS;
 	WH_ASSERT(session.chunk_bytes % WH_CHUNK_ALIGN == 0 && session.chunks <= UINT16_MAX);
 	session.payload_virtual = true;

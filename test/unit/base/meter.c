@@ -23,10 +23,10 @@ static struct wh_meter begun(uint64_t now)
 	return meter;
 }
 
-/* `process` for so many cycles, then back. */
-static void spend(struct wh_meter *meter, enum wh_meter_process process, uint64_t cycles)
+/* `task` for so many cycles, then back. */
+static void spend(struct wh_meter *meter, enum wh_meter_task task, uint64_t cycles)
 {
-	uint8_t before = wh_meter_enter(meter, process);
+	uint8_t before = wh_meter_enter(meter, task);
 
 	counter += cycles;
 	wh_meter_leave(meter, before);
@@ -41,11 +41,11 @@ static void test_off(void)
 	wh_meter_leave(NULL, WH_METER_LOOP);
 	spend(&meter, WH_METER_RCV, 50);
 	CU_ASSERT_EQUAL(meter.turns, 0);
-	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++)
+	for (uint32_t i = 0; i < WH_METER_TASKS; i++)
 		CU_ASSERT_EQUAL(meter.cycles[i] + meter.turn_cycles[i], 0);
 }
 
-/* What a process asks of another within it is the other's. */
+/* What a task asks of another within it is the other's. */
 static void test_nested(void)
 {
 	struct wh_meter meter = begun(1000);
@@ -104,7 +104,7 @@ static void test_gaps_and_wrap(void)
 
 static void test_sum(void)
 {
-	const uint64_t cycles[WH_METER_PROCESSES] = {
+	const uint64_t cycles[WH_METER_TASKS] = {
 		[WH_METER_LOOP] = 1000, [WH_METER_PORT_RECEIVE] = 3, [WH_METER_CODER] = 40};
 
 	CU_ASSERT_EQUAL(wh_meter_sum(cycles), 43);
@@ -112,14 +112,13 @@ static void test_sum(void)
 
 static void test_names(void)
 {
-	CU_ASSERT_STRING_EQUAL(wh_meter_process_name(WH_METER_LOOP), "loop");
-	CU_ASSERT_STRING_EQUAL(wh_meter_process_name(WH_METER_JOB), "job");
-	CU_ASSERT_STRING_EQUAL(wh_meter_process_name(WH_METER_CODER), "coder");
-	for (uint32_t i = 0; i < WH_METER_PROCESSES; i++)
+	CU_ASSERT_STRING_EQUAL(wh_meter_task_name(WH_METER_LOOP), "loop");
+	CU_ASSERT_STRING_EQUAL(wh_meter_task_name(WH_METER_JOB), "job");
+	CU_ASSERT_STRING_EQUAL(wh_meter_task_name(WH_METER_CODER), "coder");
+	for (uint32_t i = 0; i < WH_METER_TASKS; i++)
 		for (uint32_t j = 0; j < i; j++)
-			CU_ASSERT_NOT_EQUAL(
-				strcmp(wh_meter_process_name((enum wh_meter_process)i),
-					wh_meter_process_name((enum wh_meter_process)j)),
+			CU_ASSERT_NOT_EQUAL(strcmp(wh_meter_task_name((enum wh_meter_task)i),
+						    wh_meter_task_name((enum wh_meter_task)j)),
 				0);
 }
 

@@ -36,7 +36,7 @@ static void test_chunks_of_a_window(void)
 		CU_ASSERT_EQUAL(session.seed, 7);
 	}
 	config.window_pkts = 100;
-	config.processes.arrival_ps = 1;
+	config.tasks.arrival_ps = 1;
 	CU_ASSERT_EQUAL(wh_sim_engine_session_config(&config, 7).chunks, 101 + WH_SIM_READY_CHUNKS);
 }
 

@@ -4,30 +4,30 @@
 
 /*
  * The evaluation model of periodic-exchange.txt ("Simulation Model", Fig. 3): the host's packets
- * arrive one by one, exponentially, and each of an end's four processes takes time for each packet
- * that it processes, data and control alike. Processes are joined by FIFOs, and each has a
+ * arrive one by one, exponentially, and each of an end's four tasks takes time for each packet
+ * that it tasks, data and control alike. Tasks are joined by FIFOs, and each has a
  * processor of its own, or the four of an end share one.
  *
  *   host queue -> host_trans -> trans -> network       network -> rcv -> host_rcv -> host
  *                 get_rcv_stat <- network              network -> get_trans_stat
  *                 send_trans_stat -> trans             send_rcv_stat -> network
  *
- * The protocol state is the session's, and changes when a process completes a packet. This module
+ * The protocol state is the session's, and changes when a task completes a packet. This module
  * has the FIFOs and the processors.
  */
 
 #include "lab/sim/server.h"
 #include "lab/sim/sim.h"
 
-struct wh_processes_config {
+struct wh_tasks_config {
 	uint64_t arrival_ps;          /* mean time between packets of the host; 0: no model */
-	uint64_t process_ps;          /* per packet and process of the sending end */
+	uint64_t process_ps;          /* per packet and task of the sending end */
 	uint64_t receiver_process_ps; /* the same of the receiving end */
 	bool single;                  /* one processor per end instead of four */
 };
 
-/* Callbacks of the processes into their end; they take no time. */
-struct wh_processes_ops {
+/* Callbacks of the tasks into their end; they take no time. */
+struct wh_tasks_ops {
 	/*
 	 * One packet between host and session. begin_host is false: sending end, no free buffer or
 	 * the previous packet still waits for the window; receiving end, no packet next in order.
@@ -43,51 +43,50 @@ struct wh_processes_ops {
 	void (*turn)(void *context, uint64_t now_ps);
 };
 
-enum wh_process {
-	WH_PROCESS_TAKE_CONTROL, /* get_rcv_stat, get_trans_stat */
-	WH_PROCESS_SAY_CONTROL,  /* send_trans_stat, send_rcv_stat */
-	WH_PROCESS_NETWORK,      /* trans, rcv */
-	WH_PROCESS_HOST,         /* host_trans, host_rcv */
-	WH_PROCESSES,
+enum wh_task {
+	WH_TASK_TAKE_CONTROL, /* get_rcv_stat, get_trans_stat */
+	WH_TASK_SAY_CONTROL,  /* send_trans_stat, send_rcv_stat */
+	WH_TASK_NETWORK,      /* trans, rcv */
+	WH_TASK_HOST,         /* host_trans, host_rcv */
+	WH_TASKS,
 };
 
-struct wh_processes {
-	const struct wh_processes_ops *ops;
+struct wh_tasks {
+	const struct wh_tasks_ops *ops;
 	void *context;
-	struct wh_processes_config config;
+	struct wh_tasks_config config;
 	struct wh_sim_events *events;
 	bool sends;
 	struct wh_prng prng;
 	struct wh_sim_event arrival;
-	struct wh_sim_server server[WH_PROCESSES];
+	struct wh_sim_server server[WH_TASKS];
 	uint32_t servers;
 	uint64_t host_pkts;             /* arrived, waiting for host_trans */
 	struct wh_sim_fifo control_in;  /* -> get_*_stat */
 	struct wh_sim_fifo data_in;     /* -> rcv */
 	struct wh_sim_fifo to_say;      /* from the session -> send_*_stat */
 	struct wh_sim_fifo control_out; /* -> trans */
-	struct wh_sim_packet *in_hand[WH_PROCESSES];
+	struct wh_sim_packet *in_hand[WH_TASKS];
 };
 
-void wh_processes_init(struct wh_processes *processes, const struct wh_processes_config *config,
-	const struct wh_processes_ops *ops, struct wh_sim_events *events, bool sends, uint64_t seed,
+void wh_tasks_init(struct wh_tasks *tasks, const struct wh_tasks_config *config,
+	const struct wh_tasks_ops *ops, struct wh_sim_events *events, bool sends, uint64_t seed,
 	void *context);
 
 /* Sending end: the host's packets begin, and end. */
-void wh_processes_start(struct wh_processes *processes, uint64_t now_ps);
-void wh_processes_stop(struct wh_processes *processes);
+void wh_tasks_start(struct wh_tasks *tasks, uint64_t now_ps);
+void wh_tasks_stop(struct wh_tasks *tasks);
 
 /* A packet has arrived from the network. */
-void wh_processes_arrive(
-	struct wh_processes *processes, uint64_t now_ps, struct wh_sim_packet *packet);
+void wh_tasks_arrive(struct wh_tasks *tasks, uint64_t now_ps, struct wh_sim_packet *packet);
 
-/* The session was polled: idle processes look for work. */
-void wh_processes_ask(struct wh_processes *processes, uint64_t now_ps);
+/* The session was polled: idle tasks look for work. */
+void wh_tasks_ask(struct wh_tasks *tasks, uint64_t now_ps);
 
 /* Data packets waiting for rcv. */
-static inline uint64_t wh_processes_waiting_pkts(const struct wh_processes *processes)
+static inline uint64_t wh_tasks_waiting_pkts(const struct wh_tasks *tasks)
 {
-	return processes->data_in.count_pkts;
+	return tasks->data_in.count_pkts;
 }
 
 #endif

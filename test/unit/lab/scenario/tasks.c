@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The processes of two ends as FIFOs and processors, with whole sessions between them, over a
+ * The tasks of two ends as FIFOs and processors, with whole sessions between them, over a
  * network that takes 10 ms each way and loses nothing.
  */
 
@@ -57,7 +57,7 @@ static struct wh_sim_engine_config config_of(const char *profile, uint32_t windo
 	config.mtu_bytes = MTU;
 	config.rate_bps = 1000000000;
 	config.window_pkts = window_pkts;
-	config.processes = (struct wh_processes_config){
+	config.tasks = (struct wh_tasks_config){
 		.arrival_ps = 80 * US,
 		.process_ps = 80 * US,
 		.receiver_process_ps = 80 * US,
@@ -72,8 +72,8 @@ static void set(struct wh_sim_engine_config *config, const char *option, double 
 }
 
 /*
- * What arrives gets through when processes are faster than it comes: 12,500 a second. The first
- * packet overtakes CONFIRM, which two processes work on, and is lost; an acknowledgement of all in
+ * What arrives gets through when tasks are faster than it comes: 12,500 a second. The first
+ * packet overtakes CONFIRM, which two tasks work on, and is lost; an acknowledgement of all in
  * order holds up a round trip's packets for that.
  */
 static void test_all_gets_through(void)
@@ -86,8 +86,8 @@ static void test_all_gets_through(void)
 		uint64_t again;
 		double pps;
 
-		config.processes.process_ps = 60 * US;
-		config.processes.receiver_process_ps = 60 * US;
+		config.tasks.process_ps = 60 * US;
+		config.tasks.receiver_process_ps = 60 * US;
 		set(&config, "timeout", 50e6);
 		pps = run(&config, 5, &again);
 		CU_ASSERT(pps > 0.98 * 12500 && pps < 1.02 * 12500);
@@ -95,18 +95,18 @@ static void test_all_gets_through(void)
 	}
 }
 
-/* The slowest process decides: 100 us are 10,000 packets a second; trans also has the states. */
+/* The slowest task decides: 100 us are 10,000 packets a second; trans also has the states. */
 static void test_slowest(void)
 {
 	struct wh_sim_engine_config config = config_of("pxp", 1024);
 	uint64_t again;
 	double pps;
 
-	config.processes.process_ps = 100 * US;
+	config.tasks.process_ps = 100 * US;
 	set(&config, "timeout", 50e6);
 	pps = run(&config, 5, &again);
 	CU_ASSERT(pps > 9700 && pps <= 9850);
-	config.processes.receiver_process_ps = 125 * US;
+	config.tasks.receiver_process_ps = 125 * US;
 	pps = run(&config, 5, &again);
 	CU_ASSERT(pps > 7900 && pps <= 8001);
 }
@@ -118,13 +118,13 @@ static void test_single(void)
 	uint64_t again;
 	double pps;
 
-	config.processes.single = true;
+	config.tasks.single = true;
 	set(&config, "timeout", 50e6);
 	pps = run(&config, 5, &again);
 	CU_ASSERT(pps > 5800 && pps < 6250);
 }
 
-/* 64 packets in two delays, four processes, and a state that waits for up to 5 ms. */
+/* 64 packets in two delays, four tasks, and a state that waits for up to 5 ms. */
 static void test_window(void)
 {
 	struct wh_sim_engine_config config = config_of("pxp", 64);
@@ -148,7 +148,7 @@ static void test_slow_receiver(void)
 	uint64_t again;
 	double pps;
 
-	config.processes.receiver_process_ps = 320 * US;
+	config.tasks.receiver_process_ps = 320 * US;
 	set(&config, "timeout", 30e6);
 	pps = run(&config, 10, &again);
 	CU_ASSERT(pps > 0.98 * 3125 && pps <= 3126);
@@ -161,7 +161,7 @@ static void test_slow_receiver(void)
 
 CU_TestInfo wh_tests[] = {
 	{"all gets through", test_all_gets_through},
-	{"the slowest process", test_slowest},
+	{"the slowest task", test_slowest},
 	{"one processor an end", test_single},
 	{"a window", test_window},
 	{"a slow receiver", test_slow_receiver},
