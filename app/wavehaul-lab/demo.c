@@ -120,8 +120,8 @@ static void show_progress(struct demo *demo, uint64_t now_tsc)
 	uint64_t bytes = atomic_load(&job->view.moved_bytes);
 	bool stands = demo->progress.last_tsc < now_tsc && demo->progress.last_bytes == bytes;
 
-	snprintf(words, sizeof(words), "again %" PRIu64 "%s%s", atomic_load(&job->view.again_pkts),
-		stands ? "  stalled by " : "",
+	snprintf(words, sizeof(words), "again %" PRIu64 "%s%s",
+		atomic_load(&job->view.retransmitted_pkts), stands ? "  stalled by " : "",
 		stands ? wh_limit_name((enum wh_limit)atomic_load(&job->view.limit_now)) : "");
 	wh_progress_show(&demo->progress, now_tsc, bytes, 0, demo->files.bytes, words);
 	wh_progress_told(&demo->progress, now_tsc, bytes);

@@ -218,7 +218,7 @@ static void note_delegated(struct wh_history_record *record, const struct wh_ord
 	record->failed = result->failed;
 	record->bytes = result->bytes;
 	record->moved_bytes = 0;
-	record->pkts = record->lost_pkts = record->again_pkts = record->repair_pkts = 0;
+	record->pkts = record->lost_pkts = record->retransmitted_pkts = record->repair_pkts = 0;
 }
 
 /* Notes one try of an order in the history. */

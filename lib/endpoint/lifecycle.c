@@ -81,7 +81,7 @@ static int create_transmitter(struct wh_session *s)
 		wh_fifo_init(&tx->ready, chunk_slots(config)) != 0 ||
 		(wh_session_repairs(s) && wh_fifo_init(&tx->filled, chunk_slots(config)) != 0) ||
 		wh_fifo_init(&tx->fresh, fresh_count(config->window_pkts)) != 0 ||
-		wh_fifo_init(&tx->again, config->window_pkts) != 0 ||
+		wh_fifo_init(&tx->retransmits, config->window_pkts) != 0 ||
 		wh_sent_table_init(&tx->table, config->window_pkts, s->params.first_pn) != 0)
 		return -ENOMEM;
 	if (s->feedback.round_trips) {
@@ -269,7 +269,7 @@ struct wh_session *wh_session_open(const struct wh_session_config *config,
 	if (s == NULL)
 		return NULL;
 	wh_rtt_init(&s->rtt, wh_ns_to_tsc(config->hz, config->initial_rtt_ns));
-	wh_again_begin(s);
+	wh_retransmit_begin(s);
 	if (config->sa == NULL || wh_sealing_alloc(s, config->sa) == 0)
 		return s;
 	wh_session_destroy(s);
@@ -310,7 +310,7 @@ static void destroy_transmitter(struct wh_transmitter *tx)
 	wh_fifo_free(&tx->ready);
 	wh_fifo_free(&tx->filled);
 	wh_fifo_free(&tx->fresh);
-	wh_fifo_free(&tx->again);
+	wh_fifo_free(&tx->retransmits);
 	wh_sent_table_free(&tx->table);
 	wh_track_free(tx->sent_tsc);
 	free(tx->delivery);
@@ -386,7 +386,7 @@ static bool is_idle(const struct wh_session *s)
 
 	return s->phase == WH_PHASE_RUNNING && tx->state_seen && !tx->end_seen &&
 	       tx->open_chunk == NULL && wh_sent_table_unacked(&tx->table) == 0 &&
-	       wh_fifo_count(&tx->fresh) == 0 && wh_fifo_count(&tx->again) == 0 &&
+	       wh_fifo_count(&tx->fresh) == 0 && wh_fifo_count(&tx->retransmits) == 0 &&
 	       wh_fifo_count(&tx->ready) == 0;
 }
 
@@ -475,7 +475,7 @@ static uint64_t transmitter_deadline(const struct wh_session *s)
 {
 	const struct wh_transmitter *tx = &s->tx;
 	uint64_t deadline_tsc = wh_min_u64(tx->next_trans_state_tsc, patience_ends_tsc(s));
-	bool data_waits = wh_fifo_count(&tx->fresh) > 0 || wh_fifo_count(&tx->again) > 0;
+	bool data_waits = wh_fifo_count(&tx->fresh) > 0 || wh_fifo_count(&tx->retransmits) > 0;
 
 	if (s->phase == WH_PHASE_OPENING)
 		return s->next_open_tsc;
@@ -485,7 +485,7 @@ static uint64_t transmitter_deadline(const struct wh_session *s)
 		deadline_tsc = wh_min_u64(deadline_tsc, s->next_open_tsc);
 	if (tx->end_seen && tx->sent_end == tx->table.admitted_end && !tx->peer_silent)
 		deadline_tsc = wh_min_u64(deadline_tsc, s->next_release_tsc);
-	deadline_tsc = wh_min_u64(deadline_tsc, wh_again_deadline(s));
+	deadline_tsc = wh_min_u64(deadline_tsc, wh_retransmit_deadline(s));
 	deadline_tsc = wh_min_u64(deadline_tsc, wh_missing_deadline(s));
 	if (data_waits && !tx->peer_silent) {
 		uint64_t paced_tsc = tx->late.probe_waits ? 0 : wh_pacer_next_tsc(&tx->pacer);

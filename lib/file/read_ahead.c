@@ -100,7 +100,7 @@ static void complete(struct wh_read_ahead *ahead, struct wh_read_slot *slot, int
 		request_rest(ahead, slot);
 		return;
 	}
-	if (wh_try_again(result)) {
+	if (wh_retry_at_once(result)) {
 		request_rest(ahead, slot);
 		return;
 	}
@@ -150,7 +150,7 @@ static int32_t read_piece(struct wh_read_ahead *ahead)
 	ssize_t have = pread(ahead->fd, slot->chunk->data + slot->have_bytes, bytes,
 		(off_t)(slot->offset + slot->have_bytes));
 
-	if (have < 0 && !wh_try_again(-errno))
+	if (have < 0 && !wh_retry_at_once(-errno))
 		fail(ahead, -errno, false);
 	else if (have >= 0 && !history(slot, (uint32_t)have))
 		fail(ahead, -EIO, true);

@@ -26,7 +26,7 @@
 /* When closing: longest wait for each next outstanding request. */
 #define WH_RING_CLOSE_S 10
 
-static inline bool wh_try_again(int rc)
+static inline bool wh_retry_at_once(int rc)
 {
 	return rc == -EAGAIN || rc == -EINTR;
 }
@@ -60,7 +60,7 @@ static inline int wh_ring_submit(struct io_uring *ring)
 	/*
 	 * Temporary (no memory for requests, completions not fetched): the next poll tries again.
 	 */
-	if (rc >= 0 || rc == -EBUSY || wh_try_again(rc))
+	if (rc >= 0 || rc == -EBUSY || wh_retry_at_once(rc))
 		return 0;
 	return rc;
 }

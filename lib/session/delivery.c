@@ -126,7 +126,7 @@ void wh_delivery_note(struct wh_session *s, uint64_t taken_tsc, const struct wh_
 		arrivals->late = (uint32_t)wh_max_u64(arrivals->late, arrivals->stamp - stamp);
 	}
 	if (again && kind == WH_RX_SLOT_DUPLICATE) {
-		arrivals->again_pkts++;
+		arrivals->retransmitted_pkts++;
 		wh_session_count(&s->stats.spurious_pkts);
 	}
 }
@@ -186,7 +186,7 @@ void wh_delivery_say(struct wh_session *s, uint64_t now_tsc, struct wh_rcv_state
 	state->held = (uint32_t)wh_min_u64(held, UINT32_MAX);
 	state->arrived = wh_session_stamp(s, arrivals->latest_tsc);
 	state->least_delay = state->arrived - state->stamp;
-	state->again_pkts = arrivals->again_pkts;
+	state->retransmitted_pkts = arrivals->retransmitted_pkts;
 	if (arrivals->pkts == 0)
 		return;
 	state->least_delay = arrivals->least_delay;
@@ -293,10 +293,10 @@ uint64_t wh_delivery_sent_tsc(
 static void take_spurious(struct wh_session *s, const struct wh_rcv_state *state)
 {
 	struct wh_session_stats *stats = &s->stats;
-	uint64_t more = state->again_pkts - s->tx.delivery->again_pkts;
+	uint64_t more = state->retransmitted_pkts - s->tx.delivery->retransmitted_pkts;
 	uint64_t most = stats->retransmitted_pkts - stats->spurious_pkts;
 
-	s->tx.delivery->again_pkts = state->again_pkts;
+	s->tx.delivery->retransmitted_pkts = state->retransmitted_pkts;
 	wh_session_add(&stats->spurious_pkts, wh_min_u64(more, most));
 }
 

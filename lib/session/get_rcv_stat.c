@@ -181,14 +181,15 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 		       wh_delivery_take(s, now_tsc, state, &delivery);
 
 	if (is_told) /* before this state adds to it */
-		delivery.overtaken_tsc = wh_again_overtaken_tsc(s);
+		delivery.overtaken_tsc = wh_retransmit_overtaken_tsc(s);
 	tx->acked_end = 0;
 	uint64_t acked_pkts = take_acks(s, now_tsc, state);
 
 	if (s->feedback.resend == WH_RESEND_COUNTED)
-		wh_again_count(s, packet->pn >= expected ? packet->pn - expected + 1 : 0, state);
+		wh_retransmit_count(
+			s, packet->pn >= expected ? packet->pn - expected + 1 : 0, state);
 	if (s->feedback.resend == WH_RESEND_LATE)
-		wh_again_late(s, now_tsc, state);
+		wh_retransmit_late(s, now_tsc, state);
 	if (is_told) /* by now runs of missing packets are known */
 		wh_delivery_tell(s, &delivery);
 
@@ -207,10 +208,10 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	wh_session_apply(s);
 }
 
-static void queue_again(void *context, uint64_t pn)
+static void queue_retransmit(void *context, uint64_t pn)
 {
 	struct wh_transmitter *tx = context;
-	bool pushed = wh_fifo_push_u64(&tx->again, pn);
+	bool pushed = wh_fifo_push_u64(&tx->retransmits, pn);
 
 	WH_ASSERT(pushed); /* as large as the table */
 }
@@ -268,7 +269,7 @@ static void take_nak(struct wh_session *s, uint64_t now_tsc, const struct wh_pac
 		uint64_t first = nak->base + nak->losses[i].offset;
 
 		wh_sent_table_queue(
-			&tx->table, first, first + nak->losses[i].count, queue_again, tx);
+			&tx->table, first, first + nak->losses[i].count, queue_retransmit, tx);
 		event.lost_pkts += nak->losses[i].count;
 	}
 	wh_session_count(&s->stats.naks);
@@ -430,7 +431,7 @@ int32_t wh_get_rcv_stat(struct wh_session *s, uint64_t now_tsc)
 	int32_t sent = 0;
 
 	if (s->phase == WH_PHASE_RUNNING) {
-		sent += wh_again_look(s, now_tsc);
+		sent += wh_retransmit_look(s, now_tsc);
 		tick(s, now_tsc);
 		notice_silence(s, now_tsc);
 	}

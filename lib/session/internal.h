@@ -165,7 +165,7 @@ struct wh_late {
 	uint64_t seen_tsc[2];  /* most reordering seen, in this span and the previous one */
 	uint64_t span_ends_tsc;
 	uint32_t probes;   /* in a row without an answer */
-	bool probe_waits;  /* the first in `again` needs no token */
+	bool probe_waits;  /* the first in `retransmits` needs no token */
 	uint64_t seen_end; /* the receiver's, when `probes` was last reset */
 	uint64_t lost_end; /* one past the latest packet found missing */
 	uint64_t runs;     /* of missing packets */
@@ -182,7 +182,7 @@ struct wh_delivery {
 	int64_t delay_stamps;    /* one-way delay of that packet */
 	uint32_t arrived;        /* as last reported */
 	uint32_t delay;
-	uint32_t again_pkts;
+	uint32_t retransmitted_pkts;
 	bool begun;
 	bool delayed;
 	/*
@@ -212,7 +212,8 @@ struct wh_transmitter {
 	struct wh_fifo ready;  /* chunks: reader or encoder -> host_trans */
 	struct wh_fifo fresh;  /* packet numbers: host_trans -> trans */
 	struct wh_fifo
-		again; /* packet numbers: get_rcv_stat -> trans; no packet number is in it twice */
+		retransmits; /* packet numbers: get_rcv_stat -> trans; no packet number is in it
+			      * twice */
 	struct wh_sent_table table;
 	struct wh_tx_chunk *tx_chunk; /* host_trans fills it in, get_rcv_stat counts down */
 
@@ -260,7 +261,7 @@ struct wh_transmitter {
 	uint64_t state_tsc;
 	uint32_t states_counted; /* by differences of their packet numbers; wraps */
 	uint64_t next_look_tsc;  /* when timers are checked next */
-	struct wh_late late;     /* again.c, with WH_RESEND_LATE */
+	struct wh_late late;     /* retransmit.c, with WH_RESEND_LATE */
 	uint64_t next_warning_pn;
 	uint64_t warning_tsc;
 	struct wh_bitmap_loss bitmap_loss;
@@ -305,7 +306,7 @@ struct wh_arrivals {
 	uint32_t stamp;      /* ... and its stamp */
 	uint32_t delay;      /* of the previous packet: our clock less its stamp; wraps */
 	uint64_t pause_tsc;  /* a longer gap between looks at the port is a pause */
-	uint32_t again_pkts;
+	uint32_t retransmitted_pkts;
 	bool cut;              /* more holes than one state can report */
 	uint64_t round_cursor; /* where states that report holes in rotation continue */
 	uint64_t told_end[2];  /* highest_end at the previous state and at the one before */
@@ -730,19 +731,20 @@ static inline uint8_t *wh_session_repair(const struct wh_session *s, const struc
 }
 
 /*
- * again.c, for trans and get_rcv_stat, where the receiver sends no requests. _due: when a packet
- * sent now is to be sent again. _count: `ahead` more states have passed with this one. _late: takes
- * from a state what is missing and what arrived last. _look: checks the timers, next at _deadline.
+ * retransmit.c, for trans and get_rcv_stat, where the receiver sends no requests. _due: when a
+ * packet sent now is to be sent again. _count: `ahead` more states have passed with this one.
+ * _late: takes from a state what is missing and what arrived last. _look: checks the timers, next
+ * at _deadline.
  */
-uint32_t wh_again_due(const struct wh_session *s, uint64_t now_tsc);
-void wh_again_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_state *state);
-void wh_again_begin(struct wh_session *s);
-void wh_again_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state);
+uint32_t wh_retransmit_due(const struct wh_session *s, uint64_t now_tsc);
+void wh_retransmit_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_state *state);
+void wh_retransmit_begin(struct wh_session *s);
+void wh_retransmit_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state);
 
 /* The recent longest time by which a packet was overtaken, as the receiver reports it. */
-uint64_t wh_again_overtaken_tsc(const struct wh_session *s);
-int32_t wh_again_look(struct wh_session *s, uint64_t now_tsc);
-uint64_t wh_again_deadline(const struct wh_session *s);
+uint64_t wh_retransmit_overtaken_tsc(const struct wh_session *s);
+int32_t wh_retransmit_look(struct wh_session *s, uint64_t now_tsc);
+uint64_t wh_retransmit_deadline(const struct wh_session *s);
 
 /*
  * control_interval.c, for send_rcv_stat. _interval: the pause before the next state. _skip: whether

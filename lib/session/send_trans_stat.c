@@ -12,7 +12,7 @@
  */
 static uint64_t queued_pkts(const struct wh_transmitter *tx)
 {
-	uint64_t pkts = wh_fifo_count(&tx->fresh) + wh_fifo_count(&tx->again);
+	uint64_t pkts = wh_fifo_count(&tx->fresh) + wh_fifo_count(&tx->retransmits);
 
 	if (tx->open_chunk != NULL)
 		pkts += tx->tx_chunk[tx->open_chunk->slot].packets - tx->open_index;
@@ -119,7 +119,7 @@ static void push_state(struct wh_session *s, uint64_t now_tsc)
 static uint64_t quiet_until_tsc(const struct wh_session *s, uint64_t now_tsc, bool is_doubted)
 {
 	const struct wh_transmitter *tx = &s->tx;
-	bool waits_for_pacer = wh_fifo_count(&tx->fresh) > 0 || wh_fifo_count(&tx->again) > 0;
+	bool waits_for_pacer = wh_fifo_count(&tx->fresh) > 0 || wh_fifo_count(&tx->retransmits) > 0;
 
 	if (!s->feedback.data_tell || !tx->told_queued || tx->peer_silent || queued_pkts(tx) == 0 ||
 		is_doubted)

@@ -164,7 +164,7 @@ struct wh_session_stats {
 };
 
 /* Payload packets received more than once, duplicated by the sender, the network or an attacker. */
-static inline uint64_t wh_session_came_again_pkts(const struct wh_session_stats *stats)
+static inline uint64_t wh_session_retransmitted_in_pkts(const struct wh_session_stats *stats)
 {
 	return stats->duplicate_pkts + stats->replayed_pkts;
 }

@@ -20,7 +20,7 @@ static uint32_t frame_overhead_bytes(const struct wh_session *s)
 
 static bool data_waits(const struct wh_transmitter *tx)
 {
-	return wh_fifo_count(&tx->again) > 0 || wh_fifo_count(&tx->fresh) > 0;
+	return wh_fifo_count(&tx->retransmits) > 0 || wh_fifo_count(&tx->fresh) > 0;
 }
 
 /*
@@ -136,7 +136,7 @@ static void write_data(
 	if (pn >= tx->sent_end)
 		tx->sent_end = pn + 1;
 	if (s->feedback.resend != WH_RESEND_ASKED)
-		wh_sent_table_set_due(&tx->table, pn, wh_again_due(s, now_tsc));
+		wh_sent_table_set_due(&tx->table, pn, wh_retransmit_due(s, now_tsc));
 	if (s->stats.first_sent_tsc == 0)
 		__atomic_store_n(&s->stats.first_sent_tsc, now_tsc, __ATOMIC_RELAXED);
 	wh_session_count(&s->stats.sent_pkts);
@@ -151,7 +151,7 @@ static void write_data(
 /* The next packet number in the retransmission FIFO that is still unacknowledged. */
 static bool next_again(struct wh_transmitter *tx, uint64_t *pn)
 {
-	while (wh_fifo_pop_u64(&tx->again, pn))
+	while (wh_fifo_pop_u64(&tx->retransmits, pn))
 		if (wh_sent_table_unqueue(&tx->table, *pn))
 			return true;
 	return false;
@@ -220,7 +220,7 @@ static enum wh_limit write_burst(
 			write_data(s, now_tsc, pn, flags, &out[*sent]);
 		} else {
 			tx->late.probe_waits = false;
-			continue; /* everything in `again` was acknowledged meanwhile */
+			continue; /* everything in `retransmits` was acknowledged meanwhile */
 		}
 		(*sent)++;
 	}

@@ -107,7 +107,7 @@ static uint32_t hole_reached(struct wh_write_slot *slot, int result)
 {
 	if (result >= 0)
 		return slot->to;
-	if (!wh_try_again(result))
+	if (!wh_retry_at_once(result))
 		slot->file->dense = true;
 	return slot->from;
 }
@@ -127,7 +127,7 @@ static uint32_t write_reached(struct wh_sink *sink, struct wh_write_slot *slot, 
 		reached = RTE_ALIGN_FLOOR(reached, WH_DIRECT_BYTES);
 	if (result == -EINVAL && slot->direct)
 		file->direct = wh_file_direct(file->fd, false);
-	else if (result < 0 && !wh_try_again(result))
+	else if (result < 0 && !wh_retry_at_once(result))
 		wh_large_fail(sink, file, result, WH_DOING_WRITING);
 	else if (result >= 0 && reached == slot->from)
 		wh_large_fail(sink, file, -EIO, WH_DOING_WRITING);

@@ -83,7 +83,7 @@
 	WH_FIELD_ANY(F, part, span_pkts)                                                           \
 	WH_FIELD_ANY(F, part, least_delay)                                                         \
 	WH_FIELD_ANY(F, part, late)                                                                \
-	WH_FIELD_ANY(F, part, again_pkts)
+	WH_FIELD_ANY(F, part, retransmitted_pkts)
 
 #define WH_FIELDS_TRANS_STATE(F, part)                                                             \
 	WH_FIELD_PN(F, part, lower)                                                                \

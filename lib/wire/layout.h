@@ -52,7 +52,8 @@ struct wh_wire_option {
 #define WH_LOSSES_BYTES                                                                            \
 	(WH_WIRE_END(wh_rcv_state, undecodable_blocks) - offsetof(struct wh_rcv_state, lost_pkts))
 #define WH_DELIVERY_BYTES                                                                          \
-	(WH_WIRE_END(wh_rcv_state, again_pkts) - offsetof(struct wh_rcv_state, delivered_pkts))
+	(WH_WIRE_END(wh_rcv_state, retransmitted_pkts) -                                           \
+		offsetof(struct wh_rcv_state, delivered_pkts))
 #define WH_PARAMS_BODY WH_WIRE_END(wh_open_params, initiator_token)
 #define WH_CRYPTO_BODY (WH_WIRE_END(wh_crypto, padding_bytes) - WH_FIELDS_BYTES)
 

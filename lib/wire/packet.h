@@ -229,7 +229,7 @@ struct wh_rcv_state {
 	uint32_t span_pkts;      /* packets that arrived in it, without those at its start */
 	uint32_t least_delay;    /* of these packets: least receiver's clock less stamp, wrapping */
 	uint32_t late;           /* greatest reordering: sent this long before an overtaker */
-	uint32_t again_pkts;     /* duplicates that were retransmissions, in total, wrapping */
+	uint32_t retransmitted_pkts; /* duplicates that were retransmissions, in total, wrapping */
 	struct wh_range holes[WH_RANGES_MAX]; /* offsets from cover_first; ascending, apart */
 };
 

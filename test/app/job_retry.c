@@ -71,7 +71,7 @@ static uint64_t look(struct rig *rig, bool by_lanes)
 
 		if (step == WH_RETRY_NOT)
 			return wh_tsc_to_ns(HZ, rig->now_tsc - NOW);
-		CU_ASSERT_TRUE_FATAL(step == WH_RETRY_LOOKS || step == WH_RETRY_AGAIN);
+		CU_ASSERT_TRUE_FATAL(step == WH_RETRY_LOOKS || step == WH_RETRY_COUNTED);
 		CU_ASSERT_EQUAL(pause_ns(rig), WH_RETRY_LOOK_NS);
 	}
 }
@@ -127,7 +127,7 @@ static void test_what_passes(void)
 
 		set_up(&rig, 0, 1);
 		CU_ASSERT_EQUAL(fail(&rig, NOW, (enum wh_release_status)status),
-			passes[status] ? WH_RETRY_AGAIN : WH_RETRY_NOT);
+			passes[status] ? WH_RETRY_COUNTED : WH_RETRY_NOT);
 	}
 }
 
@@ -140,7 +140,7 @@ static void test_all_lanes_end_first(void)
 	CU_ASSERT_EQUAL(fail(&rig, NOW, WH_STATUS_PEER_GONE), WH_RETRY_ENDING);
 	CU_ASSERT_EQUAL(rig.retry.left, 1);
 	atomic_store(&rig.job[1].view.state, WH_JOB_OVER);
-	CU_ASSERT_EQUAL(fail(&rig, NOW, WH_STATUS_PEER_GONE), WH_RETRY_AGAIN);
+	CU_ASSERT_EQUAL(fail(&rig, NOW, WH_STATUS_PEER_GONE), WH_RETRY_COUNTED);
 	CU_ASSERT_EQUAL(rig.retry.left, 0);
 }
 
@@ -153,7 +153,7 @@ static void test_gone(void)
 
 	set_up(&rig, 0, 30);
 	for (uint32_t i = 0; i < 30; i++) {
-		CU_ASSERT_EQUAL(fail(&rig, rig.now_tsc, gone[i % 3]), WH_RETRY_AGAIN);
+		CU_ASSERT_EQUAL(fail(&rig, rig.now_tsc, gone[i % 3]), WH_RETRY_COUNTED);
 		CU_ASSERT_TRUE(wh_retry_may_hurry(&rig.lanes));
 		CU_ASSERT_EQUAL(pause_ns(&rig), WH_RETRY_LOOK_NS);
 	}
@@ -168,7 +168,7 @@ static void test_pauses(void)
 
 	set_up(&rig, 0, 20);
 	for (uint32_t i = 0; i < 10; i++) {
-		CU_ASSERT_EQUAL(fail(&rig, rig.now_tsc, WH_STATUS_BUSY), WH_RETRY_AGAIN);
+		CU_ASSERT_EQUAL(fail(&rig, rig.now_tsc, WH_STATUS_BUSY), WH_RETRY_COUNTED);
 		CU_ASSERT_FALSE(wh_retry_may_hurry(&rig.lanes));
 		CU_ASSERT_EQUAL(pause_ns(&rig), due_ns);
 		due_ns = wh_min_u64(2 * due_ns, WH_RETRY_PAUSE_MAX_NS);
@@ -178,7 +178,7 @@ static void test_pauses(void)
 	uint64_t began_tsc = rig.now_tsc;
 
 	rig.now_tsc += wh_ns_to_tsc(HZ, WH_RETRY_PAUSE_MAX_NS) + 1;
-	CU_ASSERT_EQUAL(fail(&rig, began_tsc, WH_STATUS_STALLED), WH_RETRY_AGAIN);
+	CU_ASSERT_EQUAL(fail(&rig, began_tsc, WH_STATUS_STALLED), WH_RETRY_COUNTED);
 	CU_ASSERT_EQUAL(pause_ns(&rig), WH_RETRY_PAUSE_NS);
 }
 

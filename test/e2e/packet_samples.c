@@ -142,7 +142,7 @@ static void tell_rcv_state(const struct wh_packet *packet)
 		TELL("rcv_state", state, span_pkts);
 		TELL("rcv_state", state, least_delay);
 		TELL("rcv_state", state, late);
-		TELL("rcv_state", state, again_pkts);
+		TELL("rcv_state", state, retransmitted_pkts);
 	}
 }
 

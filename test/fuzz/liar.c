@@ -65,7 +65,7 @@ static const struct field fields[] = {
 	FIELD(RCV_STATE, COUNT, rcv_state.span_pkts),
 	FIELD(RCV_STATE, COUNT, rcv_state.least_delay),
 	FIELD(RCV_STATE, COUNT, rcv_state.late),
-	FIELD(RCV_STATE, COUNT, rcv_state.again_pkts),
+	FIELD(RCV_STATE, COUNT, rcv_state.retransmitted_pkts),
 	FIELD(TRANS_STATE, COUNT, pn),
 	FIELD(TRANS_STATE, PN, trans_state.lower),
 	FIELD(TRANS_STATE, PN, trans_state.upper),

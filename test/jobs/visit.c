@@ -234,7 +234,7 @@ static bool goes_on(struct visit *visit, uint64_t now_ns)
 {
 	enum wh_retry_step step = wh_retry_next(&visit->retry, &visit->lanes, now_ns);
 
-	if (step == WH_RETRY_AGAIN && visit->config.on_retry != NULL)
+	if (step == WH_RETRY_COUNTED && visit->config.on_retry != NULL)
 		visit->config.on_retry(visit);
 	if (step == WH_RETRY_DUE)
 		begin_again(visit, now_ns);

@@ -256,7 +256,7 @@ static bool fail_hang(struct world *w, const char *when)
 					job->streams.in_left, job->streams.out_left,
 					job->streams.in_gone, job->streams.out_gone,
 					(uint64_t)job->view.sent_pkts,
-					(uint64_t)job->view.again_pkts,
+					(uint64_t)job->view.retransmitted_pkts,
 					job->streams.out != NULL
 						? wh_session_rate(job->streams.out) / 1000
 						: 0,

@@ -191,8 +191,8 @@ def main():
                                                           chosen)
             ours, ours_again = run_simulator(chosen.binary, tcp, setting, chosen.seconds)
             off = ours / theirs - 1
-            rows.append({'name': name, 'kernel_bps': theirs, 'kernel_again_pkts': again,
-                         'simulator_bps': ours, 'simulator_again_pkts': ours_again,
+            rows.append({'name': name, 'kernel_bps': theirs, 'kernel_retransmitted_pkts': again,
+                         'simulator_bps': ours, 'simulator_retransmitted_pkts': ours_again,
                          'machine_dropped_pkts': dropped, 'machine_late_ms': late, 'off': off})
             print(f'{name:50} {theirs / 1e6:8.2f} {again:7.0f} {ours / 1e6:8.2f} {ours_again:7.0f} '
                   f'{100 * off:+6.1f} % {late:6.1f} ms'

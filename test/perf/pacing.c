@@ -106,7 +106,7 @@ struct bench {
 	struct run paced;
 	struct run bare;
 	uint64_t control_pkts;
-	uint64_t again_pkts;
+	uint64_t retransmitted_pkts;
 	struct wh_histogram sending_tsc; /* turns with a packet */
 	struct wh_histogram waiting_tsc; /* and without */
 };
@@ -290,7 +290,8 @@ static void add_slice(struct bench *bench)
 	run->limited_tsc += limited_tsc(&end->session) - limited_tsc(&begin->session);
 	add_difference(&run->late_tsc, &begin->late_tsc, &end->late_tsc);
 	bench->control_pkts += end->session.control_sent_pkts - begin->session.control_sent_pkts;
-	bench->again_pkts += end->session.retransmitted_pkts - begin->session.retransmitted_pkts;
+	bench->retransmitted_pkts +=
+		end->session.retransmitted_pkts - begin->session.retransmitted_pkts;
 }
 
 /* The first two CPUs that this process may use; false: there is one. */
@@ -437,7 +438,7 @@ static void print_all(const struct bench *bench)
 	print_histogram(bench, "turns without", &bench->waiting_tsc);
 	print_meter(bench);
 	printf("%" PRIu64 " control packets, %" PRIu64 " sent again\n", bench->control_pkts,
-		bench->again_pkts);
+		bench->retransmitted_pkts);
 	print_run(bench, "rate: session", &bench->paced);
 	print_run(bench, "rate: bare TSC loop", &bench->bare);
 }

@@ -104,7 +104,7 @@ static const struct wh_rcv_state rcv_states[SAMPLE_SIZES] = {
 		.span_pkts = 0x32333435,
 		.least_delay = 0x42434445,
 		.late = 0x52535455,
-		.again_pkts = 0x62636465,
+		.retransmitted_pkts = 0x62636465,
 		.n_holes = 2,
 		.holes = {{0, 5}, {6, 0x7fda}}},
 	{.lower = WH_PN_MAX - 1 - WH_WINDOW_PACKETS_MAX,
@@ -131,7 +131,7 @@ static const struct wh_rcv_state rcv_states[SAMPLE_SIZES] = {
 		.span_pkts = UINT32_MAX,
 		.least_delay = UINT32_MAX,
 		.late = UINT32_MAX,
-		.again_pkts = UINT32_MAX,
+		.retransmitted_pkts = UINT32_MAX,
 		.n_holes = WH_RANGES_MAX},
 };
 

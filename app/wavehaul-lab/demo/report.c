@@ -57,7 +57,7 @@ static void print_packet_rows(const struct wh_demo_result *result)
 		"%" PRIu64 " sent, of them %" PRIu64 " again; %" PRIu64 " duplicates, %" PRIu64
 		" bad",
 		result->sender.stats.sent_pkts, result->sender.stats.retransmitted_pkts,
-		wh_session_came_again_pkts(&result->receiver), result->bad_pkts);
+		wh_session_retransmitted_in_pkts(&result->receiver), result->bad_pkts);
 	if (result->options->settings.repair.on)
 		row("repair",
 			"%" PRIu64 " packets, %.2f for 100 of data; brought back %" PRIu64
@@ -193,7 +193,7 @@ static json_t *packets_json(const struct wh_demo_result *result)
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 		"sent", (json_int_t)result->sender.stats.sent_pkts,
 		"retransmitted", (json_int_t)result->sender.stats.retransmitted_pkts,
-		"duplicates", (json_int_t)wh_session_came_again_pkts(&result->receiver),
+		"duplicates", (json_int_t)wh_session_retransmitted_in_pkts(&result->receiver),
 		"dropped_by_path", (json_int_t)dropped_pkts(&result->forward),
 		"bad", (json_int_t)result->bad_pkts,
 		"received", (json_int_t)result->receiver.received_pkts,

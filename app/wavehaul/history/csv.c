@@ -30,7 +30,8 @@ void wh_history_csv_head(FILE *to)
 {
 	fputs("ended,seconds,side,job,uid,verb,peer,name,fingerprint,identity,path,paths,files,"
 	      "skipped,failed,"
-	      "bytes,resumed_bytes,moved_bytes,bps,pkts,lost_pkts,again_pkts,repair_pkts,rtt_ms,"
+	      "bytes,resumed_bytes,moved_bytes,bps,pkts,lost_pkts,retransmitted_pkts,repair_pkts,"
+	      "rtt_ms,"
 	      "limited_by,profile,digest,exit_status,outcome,why\n",
 		to);
 }
@@ -55,8 +56,8 @@ void wh_history_csv(const struct wh_history_record *record, FILE *to)
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
 		fprintf(to, ",%" PRIu64, counts[i]);
 	fprintf(to, ",%.0f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.6f",
-		wh_history_record_bps(record), record->pkts, record->lost_pkts, record->again_pkts,
-		record->repair_pkts, (double)record->rtt_ns / 1e6);
+		wh_history_record_bps(record), record->pkts, record->lost_pkts,
+		record->retransmitted_pkts, record->repair_pkts, (double)record->rtt_ns / 1e6);
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		putc(',', to);
 		wh_csv_text(to, ends[i]);

@@ -59,7 +59,7 @@ static void add_packets(struct wh_history_record *record, const struct wh_job *j
 	record->moved_bytes += atomic_load(&job->view.moved_bytes);
 	record->pkts += atomic_load(&job->view.sent_pkts);
 	record->lost_pkts += atomic_load(&job->view.lost_pkts);
-	record->again_pkts += atomic_load(&job->view.again_pkts);
+	record->retransmitted_pkts += atomic_load(&job->view.retransmitted_pkts);
 	record->repair_pkts += atomic_load(&job->view.repair_pkts);
 }
 

@@ -60,7 +60,7 @@ struct wh_history_record {
 	uint64_t moved_bytes; /* payload */
 	uint64_t pkts;        /* sent; or, on receiving, received and missing */
 	uint64_t lost_pkts;
-	uint64_t again_pkts;
+	uint64_t retransmitted_pkts;
 	uint64_t repair_pkts;
 	uint64_t rtt_ns;
 	uint64_t rate_bps;                 /* requested; 0: none */

@@ -223,8 +223,8 @@ static void numbers_of(const struct wh_history_record *record, int64_t number[NU
 		record->ended_us, (int64_t)record->files, (int64_t)record->skipped,
 		(int64_t)record->failed, (int64_t)record->bytes, (int64_t)record->resumed_bytes,
 		(int64_t)record->moved_bytes, (int64_t)record->pkts, (int64_t)record->lost_pkts,
-		(int64_t)record->again_pkts, (int64_t)record->repair_pkts, (int64_t)record->rtt_ns,
-		(int64_t)record->rate_bps, record->status};
+		(int64_t)record->retransmitted_pkts, (int64_t)record->repair_pkts,
+		(int64_t)record->rtt_ns, (int64_t)record->rate_bps, record->status};
 
 	memcpy(number, all, sizeof(all));
 }
@@ -318,7 +318,7 @@ static void read_entry(sqlite3_stmt *row, struct wh_history_record *record)
 		.moved_bytes = count_of(row, 15),
 		.pkts = count_of(row, 16),
 		.lost_pkts = count_of(row, 17),
-		.again_pkts = count_of(row, 18),
+		.retransmitted_pkts = count_of(row, 18),
 		.repair_pkts = count_of(row, 19),
 		.rtt_ns = count_of(row, 20),
 		.rate_bps = count_of(row, 21),

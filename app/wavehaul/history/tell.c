@@ -164,7 +164,7 @@ json_t *wh_history_json(const struct wh_history_record *record)
 	wh_json_add(object, json_pack("{s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"pkts", (json_int_t)record->pkts,
 		"lost_pkts", (json_int_t)record->lost_pkts,
-		"again_pkts", (json_int_t)record->again_pkts,
+		"retransmitted_pkts", (json_int_t)record->retransmitted_pkts,
 		"repair_pkts", (json_int_t)record->repair_pkts,
 		"rtt_ms", (double)record->rtt_ns / 1e6,
 		"rate_bps", record->rate_bps != 0 ? json_integer((json_int_t)record->rate_bps)

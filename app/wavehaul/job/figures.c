@@ -70,7 +70,7 @@ static void note_flow(
 	NOTE(lost_pkts, lost_pkts);
 	NOTE(rtt_min_ns, wh_tsc_to_ns(job->jobs->ctx->hz, wh_session_rtt_min_tsc(session)));
 	NOTE(rtt_now_ns, wh_tsc_to_ns(job->jobs->ctx->hz, wh_session_rtt_tsc(session)));
-	NOTE(again_pkts, stats->retransmitted_pkts);
+	NOTE(retransmitted_pkts, stats->retransmitted_pkts);
 	NOTE(repair_pkts, stats->repair_pkts);
 	NOTE(limit_now, wh_session_limit_now(session));
 	for (uint32_t i = 0; i < WH_LIMITS; i++)
@@ -206,7 +206,7 @@ void wh_bench_count(const struct wh_job *job, uint64_t now_tsc, struct wh_bench_
 		.elapsed_ns = wh_max_u64(wh_tsc_to_ns(ctx->hz, flowed_tsc), 1),
 		.bytes = stats.received_bytes - job->records.record_bytes,
 		.pkts = stats.received_pkts,
-		.duplicate_pkts = wh_session_came_again_pkts(&stats),
+		.duplicate_pkts = wh_session_retransmitted_in_pkts(&stats),
 		.bad_pkts = stats.bad_pkts + counts.bad_pkts,
 		.lost_pkts = stats.losses_detected_pkts,
 		.dropped_pkts = counts.dropped_pkts,

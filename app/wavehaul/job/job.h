@@ -133,7 +133,7 @@ struct wh_job_view {
 	_Atomic uint64_t moved_bytes;    /* payload sent and acknowledged, or received */
 	_Atomic uint64_t sent_pkts;      /* or received and found missing */
 	_Atomic uint64_t lost_pkts;      /* of those packets */
-	_Atomic uint64_t again_pkts;
+	_Atomic uint64_t retransmitted_pkts;
 	_Atomic uint64_t repair_pkts;          /* sent, or received */
 	_Atomic int limit_now;                 /* enum wh_limit, of the sending end ... */
 	_Atomic uint64_t limit_tsc[WH_LIMITS]; /* time of each limit so far */

@@ -34,7 +34,8 @@ static void add_receiver(struct wh_bench_report *sum, const struct wh_bench_repo
 static void add_sender(struct wh_bench_sum *sum, const struct wh_job *job)
 {
 	sum->sent_pkts += atomic_load_explicit(&job->view.sent_pkts, memory_order_relaxed);
-	sum->again_pkts += atomic_load_explicit(&job->view.again_pkts, memory_order_relaxed);
+	sum->retransmitted_pkts +=
+		atomic_load_explicit(&job->view.retransmitted_pkts, memory_order_relaxed);
 }
 
 uint32_t wh_bench_lane_reports(struct wh_bench_lane *lane)
@@ -154,7 +155,8 @@ static json_t *interval_json(const struct wh_bench_sum *before, const struct wh_
 	const struct wh_bench_report *rb = &before->receiver;
 	json_t *interval = json_pack("{s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:f, s:f}",
 		"seconds", second->at_s, "span", second->span_s, "bps", second->bps, "pps",
-		second->pps, "again", (json_int_t)(now->again_pkts - before->again_pkts), "repair",
+		second->pps, "again",
+		(json_int_t)(now->retransmitted_pkts - before->retransmitted_pkts), "repair",
 		(json_int_t)(now->repair_pkts - before->repair_pkts), "bad",
 		(json_int_t)(r->bad_pkts - rb->bad_pkts), "lost",
 		(json_int_t)(r->lost_pkts - rb->lost_pkts), "dropped",
@@ -178,9 +180,10 @@ static void print_told(const struct wh_bench_sum *before, const struct wh_bench_
 	printf("%8.2f %10.3f %8.3f %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %7" PRIu64 " %9" PRIu64
 	       " %5.0f+%-5.0f\n",
 		second->at_s, second->bps / 1e9, second->pps / 1e6,
-		now->again_pkts - before->again_pkts, now->repair_pkts - before->repair_pkts,
-		r->lost_pkts - rb->lost_pkts, r->bad_pkts - rb->bad_pkts,
-		r->dropped_pkts - rb->dropped_pkts, second->here, second->there);
+		now->retransmitted_pkts - before->retransmitted_pkts,
+		now->repair_pkts - before->repair_pkts, r->lost_pkts - rb->lost_pkts,
+		r->bad_pkts - rb->bad_pkts, r->dropped_pkts - rb->dropped_pkts, second->here,
+		second->there);
 }
 
 /* With a rate found by the profile: what it found. */
@@ -193,7 +196,8 @@ static void print_found(const struct wh_bench_sum *before, const struct wh_bench
 		printf("\n");
 	}
 	printf("%8.2f %10.3f %9" PRIu64 " %9" PRIu64, second->at_s, second->bps / 1e9,
-		now->again_pkts - before->again_pkts, now->repair_pkts - before->repair_pkts);
+		now->retransmitted_pkts - before->retransmitted_pkts,
+		now->repair_pkts - before->repair_pkts);
 	wh_flow_now_print(&before->flow, &now->flow, stdout);
 	printf("\n");
 }
@@ -292,7 +296,7 @@ static void print_rate(const struct wh_bench_rows *rows, const struct wh_bench_s
 	       " duplicates\n",
 		wh_format_rate(rate, sizeof(rate), steady.bps), steady.pps / 1e6,
 		wh_format_size(size, sizeof(size), r->bytes), (double)r->elapsed_ns / 1e9,
-		total->again_pkts, r->duplicate_pkts);
+		total->retransmitted_pkts, r->duplicate_pkts);
 	if (from_s > 0)
 		printf("rate and cycles exclude the first %.2f s of warm-up; including it, %s\n",
 			from_s, wh_format_rate(with, sizeof(with), total->bps));
@@ -415,7 +419,7 @@ static void add_counts(
 			"dropped", (json_int_t)r->dropped_pkts,
 		"sender",
 			"packets", (json_int_t)total->sent_pkts,
-			"again", (json_int_t)total->again_pkts,
+			"again", (json_int_t)total->retransmitted_pkts,
 			"repair", (json_int_t)total->repair_pkts,
 		"repair", wh_repair_json(&repair),
 		"loss", came_or_lost > 0 ? (double)r->lost_pkts / (double)came_or_lost : 0.0,

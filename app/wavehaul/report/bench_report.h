@@ -32,7 +32,7 @@ struct wh_bench_sum {
 	double bps;                      /* of payload, over that time */
 	double pps;
 	uint64_t sent_pkts;
-	uint64_t again_pkts;
+	uint64_t retransmitted_pkts;
 	uint64_t repair_pkts;            /* sent, or received */
 	uint64_t cycles[WH_METER_TASKS]; /* of this end */
 	struct wh_flow_now flow;

@@ -64,7 +64,7 @@ void wh_flow_history_renew(struct wh_flow_history *history)
 		.moved_bytes = last->moved_bytes,
 		.wire_bytes = last->wire_bytes,
 		.lost_pkts = last->lost_pkts,
-		.again_pkts = last->again_pkts,
+		.retransmitted_pkts = last->retransmitted_pkts,
 		.repair_pkts = last->repair_pkts,
 	};
 	memcpy(history->gone.limit_ns, last->limit_ns, sizeof(last->limit_ns));
@@ -81,7 +81,7 @@ static void look(struct wh_flow_row *row, uint64_t at_ns, const struct wh_flow_n
 	row->moved_bytes = gone->moved_bytes + now->moved_bytes;
 	row->wire_bytes = gone->wire_bytes + now->wire_bytes;
 	row->lost_pkts = gone->lost_pkts + now->lost_pkts;
-	row->again_pkts = gone->again_pkts + now->again_pkts;
+	row->retransmitted_pkts = gone->retransmitted_pkts + now->retransmitted_pkts;
 	row->repair_pkts = gone->repair_pkts + now->repair_pkts;
 	/* A smoothed one measured by the peer may be smaller than any measured here. */
 	row->rtt_min_ns =

@@ -27,7 +27,7 @@ struct wh_flow_row {
 	uint64_t moved_bytes;
 	uint64_t wire_bytes;
 	uint64_t lost_pkts;
-	uint64_t again_pkts;
+	uint64_t retransmitted_pkts;
 	uint64_t repair_pkts;
 	uint64_t limit_ns[WH_LIMITS]; /* summed over all lanes */
 	uint32_t lanes;
@@ -42,7 +42,7 @@ struct wh_flow_sums {
 	uint64_t moved_bytes;
 	uint64_t wire_bytes;
 	uint64_t lost_pkts;
-	uint64_t again_pkts;
+	uint64_t retransmitted_pkts;
 	uint64_t repair_pkts;
 	uint64_t limit_ns[WH_LIMITS];
 };

@@ -23,7 +23,7 @@ static void add_lane(struct wh_flow_now *flow, const struct wh_job *job)
 	flow->rtt_min_ns = wh_least_known(flow->rtt_min_ns, LOOK(job, rtt_min_ns));
 	flow->pkts += LOOK(job, sent_pkts);
 	flow->lost_pkts += LOOK(job, lost_pkts);
-	flow->again_pkts += LOOK(job, again_pkts);
+	flow->retransmitted_pkts += LOOK(job, retransmitted_pkts);
 	flow->repair_pkts += LOOK(job, repair_pkts);
 	flow->moved_bytes += LOOK(job, moved_bytes);
 	flow->wire_bytes += LOOK(job, wire_bytes);

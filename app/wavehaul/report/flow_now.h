@@ -23,7 +23,7 @@ struct wh_flow_now {
 	uint64_t rtt_min_ns;  /* minimum of all lanes, likewise */
 	uint64_t pkts;        /* so far: sent, or received and missed */
 	uint64_t lost_pkts;   /* of these */
-	uint64_t again_pkts;
+	uint64_t retransmitted_pkts;
 	uint64_t repair_pkts;
 	uint64_t moved_bytes; /* payload that has arrived */
 	uint64_t wire_bytes;  /* sent, each packet counted as a full one */

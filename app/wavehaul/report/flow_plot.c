@@ -31,7 +31,7 @@ enum column {
 	RTT_S,
 	RTT_MIN_S,
 	LOST_PKTS,
-	AGAIN_PKTS,
+	RETRANSMITTED_PKTS,
 	REPAIR_PKTS,
 	LIMIT_SHARE, /* and the following: one for each limit */
 	COLUMNS = LIMIT_SHARE + WH_LIMITS,
@@ -154,7 +154,8 @@ static void fill_row(struct columns *to, const struct wh_flow_row *row,
 	to->value[RTT_MIN_S][i] = row->rtt_min_ns > 0 ? (double)row->rtt_min_ns / 1e9 : NAN;
 	/* A packet counted as lost may arrive later, which is subtracted. */
 	to->value[LOST_PKTS][i] = fmax(0, (double)row->lost_pkts - (double)before->lost_pkts);
-	to->value[AGAIN_PKTS][i] = (double)(row->again_pkts - before->again_pkts);
+	to->value[RETRANSMITTED_PKTS][i] =
+		(double)(row->retransmitted_pkts - before->retransmitted_pkts);
 	to->value[REPAIR_PKTS][i] = (double)(row->repair_pkts - before->repair_pkts);
 	fill_limits(to, i, row, before);
 }
@@ -251,7 +252,7 @@ static int draw(const struct wh_flow_plot *plot, const struct columns *columns,
 				     rtts[] = {SERIES(columns, RTT_S, "smoothed", 0),
 					     SERIES(columns, RTT_MIN_S, "least", 1)},
 				     losses[] = {SERIES(columns, LOST_PKTS, "lost", 2),
-					     SERIES(columns, AGAIN_PKTS, "sent again", 0),
+					     SERIES(columns, RETRANSMITTED_PKTS, "sent again", 0),
 					     SERIES(columns, REPAIR_PKTS, "repair", 6)};
 	char row[WH_UNITS_MAX];
 	char losses_title[80];

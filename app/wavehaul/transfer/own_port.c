@@ -129,7 +129,7 @@ static bool may_retry(struct wh_transfer *transfer, enum wh_retry_step step, uin
 	if (step == WH_RETRY_LOOKS) {
 		wh_progress_clear(&transfer->told.progress);
 		tell_waiting(transfer, now_tsc);
-	} else if (step == WH_RETRY_AGAIN) {
+	} else if (step == WH_RETRY_COUNTED) {
 		wh_progress_clear(&transfer->told.progress);
 		(void)conclude(transfer);
 		wh_say("retrying; %u more attempt%s if that fails", left, wh_plural(left));

@@ -23,7 +23,7 @@ void wh_sim_sent_free(struct wh_sim_sent *sent)
 static void check(const struct wh_sim_sent *sent)
 {
 	WH_DEBUG_ASSERT(sent->una <= sent->end);
-	WH_ASSERT(sent->again_pkts <= sent->lost_pkts);
+	WH_ASSERT(sent->retransmitted_pkts <= sent->lost_pkts);
 	WH_ASSERT(sent->sacked_pkts + sent->lost_pkts <= sent->end - sent->una);
 }
 
@@ -90,7 +90,7 @@ struct wh_sim_sent_slot *wh_sim_sent_note(struct wh_sim_sent *sent, uint64_t now
 	slot->twice = !first;
 	if (slot->lost && !slot->again) {
 		slot->again = true;
-		sent->again_pkts++;
+		sent->retransmitted_pkts++;
 	}
 	slot->sent_ps = now_ps;
 	unlist(sent, pn);
@@ -114,7 +114,7 @@ static void settle(struct wh_sim_sent *sent, uint64_t pn)
 	struct wh_sim_sent_slot *slot = wh_sim_sent_slot(sent, pn);
 
 	sent->lost_pkts -= slot->lost;
-	sent->again_pkts -= slot->again;
+	sent->retransmitted_pkts -= slot->again;
 	slot->lost = slot->again = false;
 	unlist(sent, pn);
 }
@@ -147,7 +147,7 @@ void wh_sim_sent_lose(struct wh_sim_sent *sent, uint64_t pn)
 	WH_ASSERT(!slot->lost || slot->again);
 	sent->lost_ever_pkts++;
 	sent->lost_pkts += !slot->lost;
-	sent->again_pkts -= slot->again;
+	sent->retransmitted_pkts -= slot->again;
 	slot->lost = true;
 	slot->again = false;
 	unlist(sent, pn);
@@ -185,6 +185,6 @@ void wh_sim_sent_lose_none(struct wh_sim_sent *sent)
 		if (!slot->sacked && !slot->listed)
 			list_last(sent, s);
 	}
-	sent->lost_pkts = sent->again_pkts = 0;
+	sent->lost_pkts = sent->retransmitted_pkts = 0;
 	check(sent);
 }

@@ -40,7 +40,7 @@ struct wh_sim_sent {
 	uint64_t newest;
 	uint64_t sacked_pkts;
 	uint64_t lost_pkts;
-	uint64_t again_pkts;
+	uint64_t retransmitted_pkts;
 	uint64_t lost_ever_pkts;
 	struct wh_sim_ranges sacked;
 	struct wh_sim_ranges lost; /* to be retransmitted; may include some that have arrived */
@@ -56,7 +56,8 @@ static inline struct wh_sim_sent_slot *wh_sim_sent_slot(const struct wh_sim_sent
 
 static inline uint64_t wh_sim_sent_in_flight(const struct wh_sim_sent *sent)
 {
-	return sent->end - sent->una - sent->sacked_pkts - sent->lost_pkts + sent->again_pkts;
+	return sent->end - sent->una - sent->sacked_pkts - sent->lost_pkts +
+	       sent->retransmitted_pkts;
 }
 
 /*

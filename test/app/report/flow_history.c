@@ -22,7 +22,7 @@ static struct wh_flow_now at(uint64_t at_ms)
 		.moved_bytes = at_ms * 1000,
 		.wire_bytes = at_ms * 1100,
 		.lost_pkts = at_ms * 3 / 1000,
-		.again_pkts = at_ms * 2 / 1000,
+		.retransmitted_pkts = at_ms * 2 / 1000,
 		.rtt_ns = at_ms > 100 ? (50 + at_ms / 1000) * MS : 0,
 		.rtt_min_ns = 60 * MS,
 		.rate_bps = at_ms % 20 == 0 ? 8000000 : 0,

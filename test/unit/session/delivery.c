@@ -372,7 +372,7 @@ static void test_liar(void)
 				  .span_pkts = wild,
 				  .least_delay = wild * 7,
 				  .late = UINT32_MAX - wild,
-				  .again_pkts = wild,
+				  .retransmitted_pkts = wild,
 			  });
 		CU_ASSERT_TRUE(watch.event.rtt_tsc <= 30 * HZ);
 		CU_ASSERT_EQUAL(watch.event.seen_pkts, sent);

@@ -38,7 +38,7 @@ struct rig {
 	bool fill_ends;
 	struct wh_chunk end;
 	uint64_t new_pkts;
-	uint64_t again_pkts;
+	uint64_t retransmitted_pkts;
 	uint64_t control_pkts;
 	uint64_t control_bytes; /* of the wire */
 };
@@ -129,7 +129,7 @@ static void count(struct rig *rig, const struct wh_out *out)
 	CU_ASSERT_EQUAL_FATAL(
 		wh_packet_decode_virtual(out->head, out->payload_bytes, &packet), WH_WIRE_OK);
 	rig->new_pkts += !(packet.flags & WH_FLAG_RETRANSMISSION);
-	rig->again_pkts += (packet.flags & WH_FLAG_RETRANSMISSION) != 0;
+	rig->retransmitted_pkts += (packet.flags & WH_FLAG_RETRANSMISSION) != 0;
 }
 
 /* A millisecond passes. */
@@ -254,7 +254,7 @@ static void test_only_lost_ones_left(void)
 	nak.nak.base = rig.first_pn;
 	give(&rig, &nak);
 	run_unheard(&rig, 200);
-	CU_ASSERT_EQUAL(rig.again_pkts, 5);
+	CU_ASSERT_EQUAL(rig.retransmitted_pkts, 5);
 
 	uint64_t held_up_tsc = at_rate_tsc(&rig) - at_rate_before_tsc;
 

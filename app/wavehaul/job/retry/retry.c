@@ -49,7 +49,7 @@ static enum wh_retry_step use_up(struct wh_retry *retry, uint64_t now_tsc, uint6
 	retry->due_tsc = now_tsc + wh_ns_to_tsc(retry->hz, pause_ns);
 	retry->until_tsc = wh_add_u64(
 		retry->due_tsc, wh_ns_to_tsc(retry->hz, wh_retry_patience_ns(retry->used)));
-	return WH_RETRY_AGAIN;
+	return WH_RETRY_COUNTED;
 }
 
 enum wh_retry_step wh_retry_unreached(struct wh_retry *retry, uint64_t now_tsc)

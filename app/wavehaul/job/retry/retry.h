@@ -48,12 +48,12 @@ struct wh_retry {
 };
 
 enum wh_retry_step {
-	WH_RETRY_NOT,    /* the failure stays */
-	WH_RETRY_ENDING, /* not before all lanes have ended: call again */
-	WH_RETRY_LOOKS,  /* another attempt follows, to reach the server */
-	WH_RETRY_AGAIN,  /* likewise, and it uses up a retry */
-	WH_RETRY_WAITS,  /* that attempt is not due yet */
-	WH_RETRY_DUE,    /* the caller begins it now */
+	WH_RETRY_NOT,     /* the failure stays */
+	WH_RETRY_ENDING,  /* not before all lanes have ended: call again */
+	WH_RETRY_LOOKS,   /* another attempt follows, to reach the server */
+	WH_RETRY_COUNTED, /* likewise, and it uses up a retry */
+	WH_RETRY_WAITS,   /* that attempt is not due yet */
+	WH_RETRY_DUE,     /* the caller begins it now */
 };
 
 /* The pause after so many tries of an order, at most `last_s`. */

@@ -135,7 +135,7 @@ static void keeps_its_counts_whatever_happens(void)
 		}
 		CU_ASSERT_EQUAL_FATAL(sent.sacked_pkts, sacked);
 		CU_ASSERT_EQUAL_FATAL(sent.lost_pkts, lost);
-		CU_ASSERT_EQUAL_FATAL(sent.again_pkts, again);
+		CU_ASSERT_EQUAL_FATAL(sent.retransmitted_pkts, again);
 	}
 	wh_sim_sent_free(&sent);
 }

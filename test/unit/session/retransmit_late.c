@@ -4,7 +4,7 @@
 
 #include "../delivery_rig.h"
 
-const char wh_suite_name[] = "again_late";
+const char wh_suite_name[] = "retransmit_late";
 
 #define CHUNKS 200
 
@@ -262,13 +262,13 @@ static void test_overtaken(void)
 		run_for(pair, 400 * MS);
 
 		struct wh_session_stats stats = wh_session_stats(pair->ends.sender);
-		uint64_t again_pkts = stats.retransmitted_pkts;
+		uint64_t retransmitted_pkts = stats.retransmitted_pkts;
 
 		CU_ASSERT_TRUE(stats.sent_pkts > 100000);
-		CU_ASSERT_TRUE(again_pkts * 200 <= stats.sent_pkts);
+		CU_ASSERT_TRUE(retransmitted_pkts * 200 <= stats.sent_pkts);
 		run_for(pair, 200 * MS);
 		stats = wh_session_stats(pair->ends.sender);
-		CU_ASSERT_EQUAL(stats.retransmitted_pkts, again_pkts);
+		CU_ASSERT_EQUAL(stats.retransmitted_pkts, retransmitted_pkts);
 		pair_close(pair);
 	}
 }

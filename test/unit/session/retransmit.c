@@ -8,7 +8,7 @@
 #include "session/internal.h"
 #include "unit.h"
 
-const char wh_suite_name[] = "again";
+const char wh_suite_name[] = "retransmit";
 
 #define HZ          UINT64_C(1000000000)
 #define MS          (HZ / 1000)

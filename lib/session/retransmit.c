@@ -33,7 +33,7 @@
 /* A larger gap between two states counts as this: everything that was sent is due. */
 #define AHEAD_MAX (UINT32_C(1) << 21)
 
-uint32_t wh_again_due(const struct wh_session *s, uint64_t now_tsc)
+uint32_t wh_retransmit_due(const struct wh_session *s, uint64_t now_tsc)
 {
 	if (s->feedback.resend == WH_RESEND_LATE) /* stores the sending time */
 		return s->tx.stamp_us;
@@ -44,10 +44,10 @@ uint32_t wh_again_due(const struct wh_session *s, uint64_t now_tsc)
 	return now + s->tx.decision.resend_after;
 }
 
-static void queue_again(void *context, uint64_t pn)
+static void queue_retransmit(void *context, uint64_t pn)
 {
 	struct wh_transmitter *tx = context;
-	bool pushed = wh_fifo_push_u64(&tx->again, pn);
+	bool pushed = wh_fifo_push_u64(&tx->retransmits, pn);
 
 	if (pn != tx->late.lost_end)
 		tx->late.runs++;
@@ -66,12 +66,12 @@ static void queue_missing(struct wh_session *s, const struct wh_sent_due *due,
 	struct wh_transmitter *tx = &s->tx;
 
 	wh_sent_table_queue_due(&tx->table, due, state->cover_first,
-		wh_min_u64(state->cover_end, end), queue_again, tx);
+		wh_min_u64(state->cover_end, end), queue_retransmit, tx);
 	wh_sent_table_queue_due(&tx->table, due, state->highest_end, wh_min_u64(tx->sent_end, end),
-		queue_again, tx);
+		queue_retransmit, tx);
 }
 
-void wh_again_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_state *state)
+void wh_retransmit_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_state *state)
 {
 	struct wh_transmitter *tx = &s->tx;
 
@@ -82,7 +82,7 @@ void wh_again_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_st
 	queue_missing(s, &due, state, tx->sent_end);
 }
 
-uint64_t wh_again_overtaken_tsc(const struct wh_session *s)
+uint64_t wh_retransmit_overtaken_tsc(const struct wh_session *s)
 {
 	const struct wh_late *late = &s->tx.late;
 
@@ -110,7 +110,7 @@ static void set_window(struct wh_session *s, uint64_t overtaken_tsc)
 		rtt_tsc + rtt_tsc / 4 + 4 * s->rtt.var_tsc + late->window_tsc + ms_tsc / 4;
 }
 
-void wh_again_begin(struct wh_session *s)
+void wh_retransmit_begin(struct wh_session *s)
 {
 	set_window(s, 0);
 }
@@ -185,7 +185,7 @@ static void queue_late(struct wh_session *s, uint64_t now_tsc, const struct wh_r
  * as late is sent again, too: while everything waits for it the line is idle, and a needless
  * retransmission takes nobody's place.
  */
-void wh_again_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state)
+void wh_retransmit_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state)
 {
 	struct wh_transmitter *tx = &s->tx;
 
@@ -218,7 +218,7 @@ static uint64_t probe_pause_tsc(const struct wh_session *s)
 static uint64_t tail_tsc(const struct wh_session *s)
 {
 	const struct wh_transmitter *tx = &s->tx;
-	bool waits = wh_fifo_count(&tx->again) > 0 || wh_fifo_count(&tx->fresh) > 0;
+	bool waits = wh_fifo_count(&tx->retransmits) > 0 || wh_fifo_count(&tx->fresh) > 0;
 
 	/* Nothing is outstanding, or the next packet waits for the pacer only. */
 	if (tx->table.lower >= tx->sent_end || tx->late.probe_waits ||
@@ -242,13 +242,13 @@ static int32_t probe_tail(struct wh_session *s, uint64_t now_tsc)
 		pn--;
 	if (wh_sent_table_acked(&tx->table, pn))
 		pn = tx->table.lower;
-	wh_sent_table_queue(&tx->table, pn, pn + 1, queue_again, tx);
+	wh_sent_table_queue(&tx->table, pn, pn + 1, queue_retransmit, tx);
 	tx->late.probe_waits = true;
 	tx->late.probes = (uint32_t)wh_min_u64(tx->late.probes + 1, LATE_DOUBLINGS_MAX);
 	return 1;
 }
 
-int32_t wh_again_look(struct wh_session *s, uint64_t now_tsc)
+int32_t wh_retransmit_look(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;
 
@@ -265,11 +265,11 @@ int32_t wh_again_look(struct wh_session *s, uint64_t now_tsc)
 
 	tx->next_look_tsc = now_tsc + wh_us_to_tsc(s->config.hz, pause_us);
 	return (int32_t)wh_min_u64(wh_sent_table_queue_due(&tx->table, &due, tx->table.lower,
-					   tx->sent_end, queue_again, tx),
+					   tx->sent_end, queue_retransmit, tx),
 		INT32_MAX);
 }
 
-uint64_t wh_again_deadline(const struct wh_session *s)
+uint64_t wh_retransmit_deadline(const struct wh_session *s)
 {
 	const struct wh_transmitter *tx = &s->tx;
 
