@@ -24,7 +24,7 @@ local WORD_BYTES = 8
 local UNKNOWN = UInt64(0xffffffff, 0xffffffff) -- WH_OBJECT_BYTES_UNKNOWN
 
 local TYPE_NAMES = {
-	[1] = "data", [2] = "repair", [3] = "rcv-state", [4] = "trans-state", [5] = "ack2",
+	[1] = "data", [2] = "repair", [3] = "rcv-report", [4] = "trans-report", [5] = "ack2",
 	[6] = "nak", [7] = "delay-warning", [8] = "bitmap", [9] = "open", [10] = "accept",
 	[11] = "confirm", [12] = "release", [13] = "probe", [14] = "probe-answer",
 	[15] = "ask", [16] = "cookie", [17] = "crypto",
@@ -110,13 +110,13 @@ local data_group = group("data.", {
 	{28, U8, "code", "Erasure code", CODE_NAMES},
 	{29, 3},
 })
-local rcv_state_group = group("rcv_state.", {
+local rcv_report_group = group("rcv_report.", {
 	{0, U64, "lower", "First packet number missing"},
 	{8, U64, "upper", "First packet number without room"},
 	{16, U64, "highest_end", "One past the highest packet number seen"},
 	{24, U64, "cover_first", "Cover: first packet number"},
 })
-local rcv_state_body = group("rcv_state.", {
+local rcv_report_body = group("rcv_report.", {
 	{0, U64, "cover_end", "Cover: one past the last packet number"},
 	{8, U64, "received_pkts", "Packets received"},
 	{16, U64, "duplicate_pkts", "Duplicates"},
@@ -130,13 +130,13 @@ local rcv_state_body = group("rcv_state.", {
 	{56, U32, "rtt_var_us", "Variance of the round-trip time (us)"},
 	{60, U32, "n_holes", "Number of holes"},
 })
-local losses_body = group("rcv_state.", {
+local losses_body = group("rcv_report.", {
 	{0, U64, "lost_pkts", "Packets found missing"},
 	{8, U64, "loss_events", "Runs of them"},
 	{16, U64, "repaired_pkts", "Packets repaired"},
 	{24, U64, "undecodable_blocks", "Blocks that could not be"},
 })
-local delivery_body = group("rcv_state.", {
+local delivery_body = group("rcv_report.", {
 	{0, U64, "delivered_pkts", "Packets that came"},
 	{8, U64, "seen_end", "One past the highest transmission that came"},
 	{16, U32, "stamp", "Its stamp, echoed (16 ns)"},
@@ -148,7 +148,7 @@ local delivery_body = group("rcv_state.", {
 	{40, U32, "late", "Most that a packet was sent before one that overtook it (16 ns)"},
 	{44, U32, "retransmitted_pkts", "Packets that were sent again, and had come"},
 })
-local trans_state_group = group("trans_state.", {
+local trans_report_group = group("trans_report.", {
 	{0, U64, "lower", "First packet number not acknowledged"},
 	{8, U64, "upper", "Next new packet number"},
 	{16, U64, "heard_end", "One past the latest state of the receiver"},
@@ -156,7 +156,7 @@ local trans_state_group = group("trans_state.", {
 	{28, U32, "held_us", "Time since that state came (us)"},
 })
 local ack2_group = group("ack2.", {
-	{0, U64, "ack_pn", "Packet number of the receiver's state"},
+	{0, U64, "ack_pn", "Packet number of the receiver's report"},
 	{8, U64, "lower", "Acknowledged by it"},
 	{16, U32, "stamp_us", "Transmitter's clock (us)"},
 	{20, 12},
@@ -401,7 +401,7 @@ local function data_rest(tree, head, body)
 		payload_bytes)
 end
 
-local function rcv_state_rest(tree, head, body)
+local function rcv_report_rest(tree, head, body)
 	local at = head(FIELDS_AT, 32)
 	local holes = body(60, 4):le_uint()
 
@@ -427,7 +427,7 @@ local function rcv_state_rest(tree, head, body)
 		pn_of(at, 0), pn_of(at, 16), holes)
 end
 
-local function trans_state_rest(_, head)
+local function trans_report_rest(_, head)
 	return 0, string.format("lower %s, upper %s", pn_of(head, FIELDS_AT),
 		pn_of(head, FIELDS_AT + 8))
 end
@@ -540,9 +540,9 @@ end
 local types = {
 	[1] = {fields = data_group, flags = DATA_FLAGS, rest = data_rest},
 	[2] = {fields = data_group, flags = DATA_FLAGS, rest = data_rest},
-	[3] = {fields = rcv_state_group, flags = STATE_FLAGS, fixed = rcv_state_body, fixed_bytes = 64,
-		rest = rcv_state_rest},
-	[4] = {fields = trans_state_group, rest = trans_state_rest},
+	[3] = {fields = rcv_report_group, flags = STATE_FLAGS, fixed = rcv_report_body, fixed_bytes = 64,
+		rest = rcv_report_rest},
+	[4] = {fields = trans_report_group, rest = trans_report_rest},
 	[5] = {fields = ack2_group, rest = ack2_rest},
 	[6] = {fields = nak_group, rest = nak_rest},
 	[7] = {fields = delay_warning_group, rest = delay_warning_rest},

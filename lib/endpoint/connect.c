@@ -186,7 +186,7 @@ static bool has_lost_peer(const struct wh_session *s)
 {
 	return s->sa != NULL && wh_sa_successor(s->sa) != 0 &&
 	       (s->phase == WH_PHASE_OPENING ||
-		       (s->phase == WH_PHASE_RUNNING && !s->tx.state_seen));
+		       (s->phase == WH_PHASE_RUNNING && !s->tx.report_seen));
 }
 
 int32_t wh_connect_poll(struct wh_session *s, uint64_t now_tsc)
@@ -208,7 +208,7 @@ int32_t wh_connect_poll(struct wh_session *s, uint64_t now_tsc)
 			send_open(s, now_tsc);
 		return 1;
 	}
-	if (s->phase == WH_PHASE_RUNNING && !s->tx.state_seen) {
+	if (s->phase == WH_PHASE_RUNNING && !s->tx.report_seen) {
 		go_on_confirming(s, now_tsc);
 		return 1;
 	}
@@ -231,7 +231,7 @@ static void start_running(struct wh_session *s, uint64_t now_tsc, uint32_t rtt_u
 	tx->limit_since_tsc = now_tsc;
 	wh_session_add(&s->stats.limit_tsc[WH_LIMIT_START], now_tsc - s->opened_tsc);
 	tx->next_tick_tsc = now_tsc + s->period_tsc;
-	tx->next_trans_state_tsc = now_tsc;
+	tx->next_trans_report_tsc = now_tsc;
 	tx->peer_upper = s->params.first_pn + s->params.window_pkts;
 	wh_pacer_idle(&tx->pacer, now_tsc);
 }
@@ -256,7 +256,7 @@ static void confirm(struct wh_session *s, uint64_t now_tsc, uint32_t acceptor_ci
 	 * control packets are limited to a small share of the data, then not before an answer can
 	 * have come: on a slow line each takes the time of data.
 	 */
-	if (s->feedback.data_per_state > 0)
+	if (s->feedback.data_per_report > 0)
 		s->open_repeat_tsc =
 			wh_max_u64(s->open_repeat_tsc, CONFIRM_RTTS * wh_rtt_get(&s->rtt));
 	wh_prelude_begin(s, now_tsc);
@@ -265,7 +265,7 @@ static void confirm(struct wh_session *s, uint64_t now_tsc, uint32_t acceptor_ci
 /* Nobody has this session any more: it is opened again if nobody ever had it. */
 static void give_session_up(struct wh_session *s, uint64_t now_tsc)
 {
-	if (s->tx.state_seen)
+	if (s->tx.report_seen)
 		wh_session_settle(s, now_tsc, WH_STATUS_REPLACED);
 	else
 		begin_anew(s);
@@ -285,7 +285,7 @@ void wh_connect_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh
 		 * A refusal of our CONFIRM counts, too, but not one of a repeated OPEN that arrived
 		 * second.
 		 */
-		bool confirms = s->phase == WH_PHASE_RUNNING && !tx->state_seen &&
+		bool confirms = s->phase == WH_PHASE_RUNNING && !tx->report_seen &&
 				accept->acceptor_cid == s->peer_cid;
 
 		/*

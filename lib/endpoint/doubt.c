@@ -3,8 +3,8 @@
 /*
  * Another process of the same peer has made a handshake with us from the address and port of this
  * session's peer. Usually the old process was killed without notice; but two processes may share an
- * interface and run side by side. So the old one is probed with states that it must answer at once,
- * and one packet from it clears the doubt for all sessions of the SA.
+ * interface and run side by side. So the old one is probed with reports that it must answer at
+ * once, and one packet from it clears the doubt for all sessions of the SA.
  */
 
 #include "endpoint/turn.h"
@@ -33,7 +33,7 @@ static uint64_t patience_tsc(const struct wh_session *s)
 static bool has_begun(const struct wh_session *s)
 {
 	return s->phase != WH_PHASE_OPENING && s->phase != WH_PHASE_CLOSED &&
-	       (s->role == WH_RECEIVER || s->tx.state_seen);
+	       (s->role == WH_RECEIVER || s->tx.report_seen);
 }
 
 static uint64_t since_tsc(const struct wh_session *s)
@@ -55,8 +55,8 @@ void wh_doubt_poll(struct wh_session *s, uint64_t now_tsc)
 		wh_sa_confirm_doubt(s->sa, doubted_tsc);
 		wh_session_settle(s, now_tsc, WH_STATUS_REPLACED);
 	} else if (s->role == WH_TRANSMITTER) {
-		s->tx.next_trans_state_tsc =
-			wh_min_u64(s->tx.next_trans_state_tsc, wh_doubt_deadline(s));
+		s->tx.next_trans_report_tsc =
+			wh_min_u64(s->tx.next_trans_report_tsc, wh_doubt_deadline(s));
 	}
 }
 
@@ -71,9 +71,9 @@ uint64_t wh_doubt_deadline(const struct wh_session *s)
 		return 0;
 	if (s->role == WH_RECEIVER)
 		return end_tsc;
-	return s->tx.last_trans_state_tsc < doubted_tsc
+	return s->tx.last_trans_report_tsc < doubted_tsc
 		       ? 0
-		       : wh_min_u64(end_tsc, s->tx.last_trans_state_tsc + step_tsc(s));
+		       : wh_min_u64(end_tsc, s->tx.last_trans_report_tsc + step_tsc(s));
 }
 
 bool wh_session_is_doubted(const struct wh_session *s)

@@ -103,8 +103,8 @@ static void note_closing_packet(
 	noted->leaving = NULL;
 	leaving->receive_seal.ops->keep(&leaving->receive_seal, &noted->seal);
 	noted->next_release = leaving->heard[WH_PACKET_RELEASE].end;
-	noted->next_state = leaving->heard[leaving->role == WH_RECEIVER ? WH_PACKET_TRANS_STATE
-									: WH_PACKET_RCV_STATE]
+	noted->next_state = leaving->heard[leaving->role == WH_RECEIVER ? WH_PACKET_TRANS_REPORT
+									: WH_PACKET_RCV_REPORT]
 				    .end;
 }
 
@@ -120,7 +120,7 @@ static void take_closing_packets(struct wh_endpoint *endpoint)
 
 /*
  * Whether the peer still behaves as if it had not received the last packet: it repeats a reply or a
- * request, or still sends states after an abort or a reply.
+ * request, or still sends reports after an abort or a reply.
  */
 static bool has_not_heard(
 	const struct wh_closing_packet *closing_packet, const struct wh_packet *packet)
@@ -129,7 +129,7 @@ static bool has_not_heard(
 		return packet->release.stage == WH_RELEASE_REPLY ||
 		       packet->release.stage == WH_RELEASE_REQUEST;
 	return closing_packet->stage != WH_RELEASE_DONE &&
-	       (packet->type == WH_PACKET_RCV_STATE || packet->type == WH_PACKET_TRANS_STATE);
+	       (packet->type == WH_PACKET_RCV_REPORT || packet->type == WH_PACKET_TRANS_REPORT);
 }
 
 /* An authenticated packet counts once; without authentication replays cannot be detected. */

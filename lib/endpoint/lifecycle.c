@@ -171,15 +171,15 @@ static int create_receiver(struct wh_session *s, uint64_t now_tsc)
 		return -ENOMEM;
 	if (s->feedback.bitmaps.n_pkts > 0)
 		create_bitmaps(rx, &s->feedback.bitmaps, s->params.first_pn);
-	rx->next_state_tsc = now_tsc;
+	rx->next_report_tsc = now_tsc;
 	rx->next_nak_tsc = now_tsc;
-	rx->last_state_tsc = now_tsc;
+	rx->last_report_tsc = now_tsc;
 	rx->period_began_tsc = now_tsc;
 	rx->progress_tsc = now_tsc;
 	rx->cover_cursor = s->params.first_pn;
 	rx->pair_first_pn = WH_PN_MAX; /* no packet follows that one */
 	rx->previous_trans_upper = s->params.first_pn;
-	rx->told_recycled = UINT64_MAX; /* nothing sent yet: the first state is news */
+	rx->told_recycled = UINT64_MAX; /* nothing sent yet: the first report is news */
 	return 0;
 }
 
@@ -384,7 +384,7 @@ static bool is_idle(const struct wh_session *s)
 {
 	const struct wh_transmitter *tx = &s->tx;
 
-	return s->phase == WH_PHASE_RUNNING && tx->state_seen && !tx->end_seen &&
+	return s->phase == WH_PHASE_RUNNING && tx->report_seen && !tx->end_seen &&
 	       tx->open_chunk == NULL && wh_sent_table_unacked(&tx->table) == 0 &&
 	       wh_fifo_count(&tx->fresh) == 0 && wh_fifo_count(&tx->retransmits) == 0 &&
 	       wh_fifo_count(&tx->ready) == 0;
@@ -474,14 +474,14 @@ static uint64_t patience_ends_tsc(const struct wh_session *s)
 static uint64_t transmitter_deadline(const struct wh_session *s)
 {
 	const struct wh_transmitter *tx = &s->tx;
-	uint64_t deadline_tsc = wh_min_u64(tx->next_trans_state_tsc, patience_ends_tsc(s));
+	uint64_t deadline_tsc = wh_min_u64(tx->next_trans_report_tsc, patience_ends_tsc(s));
 	bool data_waits = wh_fifo_count(&tx->fresh) > 0 || wh_fifo_count(&tx->retransmits) > 0;
 
 	if (s->phase == WH_PHASE_OPENING)
 		return s->next_open_tsc;
 	if (!tx->idle)
 		deadline_tsc = wh_min_u64(deadline_tsc, tx->next_tick_tsc);
-	if (!tx->state_seen)
+	if (!tx->report_seen)
 		deadline_tsc = wh_min_u64(deadline_tsc, s->next_open_tsc);
 	if (tx->end_seen && tx->sent_end == tx->table.admitted_end && !tx->peer_silent)
 		deadline_tsc = wh_min_u64(deadline_tsc, s->next_release_tsc);
@@ -500,7 +500,7 @@ static uint64_t receiver_deadline(const struct wh_session *s)
 {
 	const struct wh_receiver *rx = &s->rx;
 	uint64_t nak_tsc = wh_loss_list_due_tsc(&rx->losses, wh_rtt_get(&s->rtt));
-	uint64_t say_tsc = rx->next_state_tsc;
+	uint64_t say_tsc = rx->next_report_tsc;
 
 	if (s->feedback.resend == WH_RESEND_ASKED)
 		say_tsc = wh_min_u64(say_tsc, wh_max_u64(nak_tsc, rx->next_nak_tsc));

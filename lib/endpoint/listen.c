@@ -150,7 +150,7 @@ static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	uint64_t token = wh_cookie_token(confirm->cookie);
 
 	if (tenant != NULL && tenant->local_cid == cid && tenant->local_token == token)
-		return; /* CONFIRM is repeated until our first state arrives */
+		return; /* CONFIRM is repeated until our first report arrives */
 
 	/* The place may have been offered twice: the first CONFIRM takes it. */
 	bool free = tenant == NULL && made_us >= endpoint->spent_us[place];

@@ -5,10 +5,10 @@
  * session up meanwhile, does not answer a session's packets, and without more the session would
  * wait for its whole peer timeout.
  *
- * So a transmitter whose peer is silent repeats OPEN beside its states. While the path is down
+ * So a transmitter whose peer is silent repeats OPEN beside its reports. While the path is down
  * nothing answers either. A restarted process answers that it does not know the SA, and the next
  * handshake puts the session in doubt (doubt.c). Otherwise the listener answers with ACCEPT, which
- * costs it no memory. If it does so for a second in which no state is answered, nobody has this
+ * costs it no memory. If it does so for a second in which no report is answered, nobody has this
  * session any more.
  */
 
@@ -17,7 +17,7 @@
 
 #define ASK_MS 250
 
-/* So many answers, over that time, prove that states would have been answered, too. */
+/* So many answers, over that time, prove that reports would have been answered, too. */
 #define ANSWERS     4
 #define ANSWERED_MS 1000
 
@@ -47,9 +47,9 @@ static void ask(struct wh_session *s, uint64_t now_tsc)
 		missing->first_stamp_us = packet.open.stamp_us;
 	wh_session_push_control(s, now_tsc, WH_PACKET_OPEN, &packet);
 	missing->next_ask_tsc = now_tsc + wh_session_ms_tsc(s, ASK_MS);
-	/* States that an idle session would not send yet: they are what is not answered. */
-	s->tx.next_trans_state_tsc = wh_min_u64(s->tx.next_trans_state_tsc,
-		s->tx.last_trans_state_tsc + wh_session_heartbeat_tsc(s, 0));
+	/* Reports that an idle session would not send yet: they are what is not answered. */
+	s->tx.next_trans_report_tsc = wh_min_u64(s->tx.next_trans_report_tsc,
+		s->tx.last_trans_report_tsc + wh_session_heartbeat_tsc(s, 0));
 }
 
 int32_t wh_missing_poll(struct wh_session *s, uint64_t now_tsc)

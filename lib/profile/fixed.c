@@ -39,7 +39,7 @@ static struct wh_decision decide(const struct wh_control *control)
 const struct wh_profile wh_profile_fixed = {
 	.number = 1,
 	.name = "fixed",
-	.summary = "the operator names the rate; complete state and NAK (dedicated lambdas)",
+	.summary = "the operator names the rate; complete reports and NAK (dedicated lambdas)",
 
 	.control_bytes = sizeof(struct fixed),
 	.init = init,
@@ -52,7 +52,7 @@ const struct wh_profile wh_profile_fixed = {
 		{
 			.period_us = 10000,
 			/* Half a second-level cache of today's cores. */
-			.state_bytes = UINT32_C(512) << 10,
+			.report_bytes = UINT32_C(512) << 10,
 			/*
 			 * Many more than UDT's one: on a lossy path at line rate, the
 			 * retransmissions lost in one round trip must fit into the reports of one

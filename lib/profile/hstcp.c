@@ -304,7 +304,7 @@ struct wh_hstcp_view wh_hstcp_view(const struct wh_control *control)
 
 static void adapt(const struct wh_profile_options *set, struct wh_feedback *feedback)
 {
-	feedback->state_bytes = (uint32_t)set->value[ACK_BYTES];
+	feedback->report_bytes = (uint32_t)set->value[ACK_BYTES];
 }
 
 static const struct wh_option *contradiction(const struct wh_profile_options *set, const char **why)
@@ -334,7 +334,7 @@ const struct wh_profile wh_profile_hstcp = {
 	.feedback =
 		{
 			.period_us = 10000,
-			.state_bytes = 65536,
+			.report_bytes = 65536,
 			.nak_packets_max = 16, /* as `fixed`: SACK reports all holes, too */
 		},
 	.adapt = adapt,

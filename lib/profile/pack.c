@@ -103,7 +103,7 @@ const struct wh_profile wh_profile_pack = {
 			.ack_each = true,
 			.no_ack2 = true,
 			.period_us = PERIOD_US,
-			.state_on_news_only = true,
+			.report_on_news_only = true,
 		},
 	.adapt = adapt,
 

@@ -235,12 +235,12 @@ struct wh_feedback {
 	/* Each received packet is acknowledged at once, by itself ... */
 	bool ack_each;
 	bool ack_in_order; /* ... or cumulatively, without selective acknowledgement */
-	bool no_ack2;      /* the transmitter's state echoes the receiver's instead */
+	bool no_ack2;      /* the transmitter's report echoes the receiver's instead */
 
 	uint32_t period_us;        /* of both ends' states and of the rate control: SYN */
-	uint32_t state_bytes;      /* a state is also sent after this many; 0: by period only */
-	bool state_per_packet;     /* a state is also sent for each received packet */
-	bool state_on_news_only;   /* a state without news waits for two round trips */
+	uint32_t report_bytes;     /* a state is also sent after this many; 0: by period only */
+	bool report_per_packet;    /* a state is also sent for each received packet */
+	bool report_on_news_only;  /* a state without news waits for two round trips */
 	bool data_tell;            /* while data are sent, the transmitter sends no states */
 	uint32_t nak_packets_max;  /* each time the NAK timer fires */
 	bool delay_warnings;       /* the receiver reports a growing delay ... */
@@ -255,7 +255,7 @@ struct wh_feedback {
 	 */
 	bool delivery;
 	/* With delivery: data bytes for each byte of the transmitter's states; 0: as of others. */
-	uint32_t data_per_state;
+	uint32_t data_per_report;
 	/*
 	 * Repair packets are planned only for chunks of the last round trips, whose retransmissions
 	 * would arrive when everything else has. A fixed number set by the operator applies to all

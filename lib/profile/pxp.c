@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Periodic exchange of complete state (periodic-exchange.txt): both ends send their complete state
- * once per control interval. A packet is retransmitted when enough of the receiver's states have
+ * Periodic exchange of complete state (periodic-exchange.txt): both ends send their complete report
+ * once per control interval. A packet is retransmitted when enough of the receiver's reports have
  * passed and the last one still reports it missing. A window of packet numbers and the operator's
- * rate limit the flow. There are no timers and no requests: a lost state costs nothing but its
+ * rate limit the flow. There are no timers and no requests: a lost report costs nothing but its
  * place in the count.
  *
- * Instead of the paper's bitmap a state contains a range from the lower edge on and its holes,
- * which is the same information for any window; a bitmap of a million packets would need 87 states.
- * A state with too many holes says up to where it goes, and the next one continues there.
+ * Instead of the paper's bitmap a report contains a range from the lower edge on and its holes,
+ * which is the same information for any window; a bitmap of a million packets would need 87
+ * reports. A report with too many holes says up to where it goes, and the next one continues there.
  */
 
 #include "profile/pxp.h"
@@ -57,7 +57,7 @@ static const struct wh_option options[OPTIONS] = {
 		"nominal part of the control interval"},
 	[TIMEOUT] = {"timeout", WH_OPTION_TIME, NS_PER_MS, 60e9, 0, false,
 		"Retransmission Time Out",
-		"in states of the nominal period; auto: 1.5 round trips and 2 states"},
+		"in reports of the nominal period; auto: 1.5 round trips and 2 reports"},
 	[WINDOW] = {"window", WH_OPTION_COUNT, 2, 1 << 24, 0, false, "Simulation Runs",
 		"packets from the first unacknowledged one on; auto: as memory allows", true},
 	[PROCESSING] = {"processing", WH_OPTION_TIME, 0, 1e9, PROCESSING_NS, true,
@@ -67,7 +67,7 @@ static const struct wh_option options[OPTIONS] = {
 		"how much what waits at the receiver adds to the interval"},
 	[SKIP] = {"skip", WH_OPTION_COUNT, 0, SKIP_MOST, SKIP_MOST, true,
 		"Control Packet Transmission Time",
-		"states that a connection with low activity skips, at most, and counts"},
+		"reports that a connection with low activity skips, at most, and counts"},
 	[QUEUED] = {"queued", WH_OPTION_COUNT, 1, 1 << 30, 0, true,
 		"Control Packet Transmission Time",
 		"packets queued for the receiver with which it accepts this; auto: any"},

@@ -13,7 +13,7 @@ extern const struct wh_profile wh_profile_pxp;
  */
 struct wh_exchange {
 	uint64_t interval_fp;
-	uint32_t resend_after; /* states, or microseconds */
+	uint32_t resend_after; /* reports, or microseconds */
 };
 void wh_exchange_on_rate(struct wh_control *control);
 struct wh_decision wh_exchange_decide(const struct wh_control *control, double span_pkts);

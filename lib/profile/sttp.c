@@ -319,7 +319,7 @@ const struct wh_profile wh_profile_sttp = {
 	.feedback =
 		{
 			.period_us = SYN_US,
-			.state_per_packet = true,
+			.report_per_packet = true,
 			.nak_packets_max = 16,
 			.data_tell = true,
 			.round_trips = true,

@@ -267,7 +267,7 @@ const struct wh_profile wh_profile_ttp = {
 	.feedback =
 		{
 			.period_us = 10000,
-			.state_bytes = UINT32_C(512) << 10,
+			.report_bytes = UINT32_C(512) << 10,
 			.nak_packets_max = 16,
 		},
 	.adapt = adapt,

@@ -411,7 +411,7 @@ const struct wh_profile wh_profile_udt = {
 	.feedback =
 		{
 			.period_us = SYN_US,
-			.state_on_news_only = true,
+			.report_on_news_only = true,
 			.data_tell = true,    /* III E has no sender's state */
 			.nak_packets_max = 1, /* III E: only what fits into one packet */
 			.delay_warnings = true,

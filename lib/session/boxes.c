@@ -58,7 +58,7 @@ static uint8_t control_flags(const struct wh_session *s, enum wh_packet_type typ
 		return WH_FLAG_ECHO;
 	if (type == WH_PACKET_CONFIRM)
 		return s->offered ? WH_FLAG_OFFERED : 0;
-	if (type != WH_PACKET_RCV_STATE)
+	if (type != WH_PACKET_RCV_REPORT)
 		return 0;
 	return (wh_session_repairs(s) ? WH_FLAG_LOSSES : 0) |
 	       (s->feedback.delivery ? WH_FLAG_DELIVERY : 0);

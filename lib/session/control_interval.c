@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* When states are sent for profiles whose transmitter counts them; a part of send_rcv_stat. */
+/* When reports are sent for profiles whose transmitter counts them; a part of send_rcv_stat. */
 
 #include "session/internal.h"
 
@@ -46,7 +46,7 @@ void wh_session_count_on(
 }
 
 /*
- * "sending one control packet and skip one or two": skips one after the first state without news,
+ * "sending one control packet and skip one or two": skips one after the first report without news,
  * then two after each.
  */
 bool wh_control_skip(struct wh_session *s, bool news)
@@ -54,18 +54,18 @@ bool wh_control_skip(struct wh_session *s, bool news)
 	struct wh_receiver *rx = &s->rx;
 
 	if (news) {
-		rx->quiet_states = 0;
+		rx->quiet_reports = 0;
 		rx->skips_left = 0;
 		return false;
 	}
 	if (rx->skips_left > 0) {
 		rx->skips_left--;
-		s->control_pn[WH_PACKET_RCV_STATE]++;
+		s->control_pn[WH_PACKET_RCV_REPORT]++;
 		return true;
 	}
-	if (rx->quiet_states < s->feedback.interval.skip)
-		rx->quiet_states++;
-	rx->skips_left = rx->quiet_states;
+	if (rx->quiet_reports < s->feedback.interval.skip)
+		rx->quiet_reports++;
+	rx->skips_left = rx->quiet_reports;
 	return false;
 }
 

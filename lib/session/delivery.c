@@ -15,11 +15,11 @@
 
 #include "session/internal.h"
 
-/* Most states in a round trip while buffers are short. */
-#define SHORT_STATES 64
+/* Most reports in a round trip while buffers are short. */
+#define SHORT_REPORTS 64
 
-/* Most states sent at once on saved credit. */
-#define STATES_SAVED 16
+/* Most reports sent at once on saved credit. */
+#define REPORTS_SAVED 16
 
 /* The first blocks of delays for the skew estimate are shorter by this factor. */
 #define EARLY_BLOCKS 10
@@ -36,8 +36,8 @@
 /* Larger sums come from false reports and are reset to 0. */
 #define LEAST_MOST 1e15
 
-/* Size of a state without holes, without what a frame adds. */
-#define STATE_BYTES (WH_HEAD_BYTES + 64 + 48)
+/* Size of a report without holes, without what a frame adds. */
+#define REPORT_BYTES (WH_HEAD_BYTES + 64 + 48)
 
 static uint64_t stamps_to_tsc(uint64_t hz, uint64_t stamps)
 {
@@ -134,7 +134,7 @@ void wh_delivery_note(struct wh_session *s, uint64_t taken_tsc, const struct wh_
 /*
  * Whether the transmitter has to wait for our buffers, or soon will: it uses them up within two
  * round trips, or half of them are behind a missing packet. As long as it waits the line is idle,
- * and has room for states.
+ * and has room for reports.
  */
 bool wh_delivery_short(const struct wh_session *s)
 {
@@ -144,19 +144,19 @@ bool wh_delivery_short(const struct wh_session *s)
 	       table->highest_end >= s->rx.arrivals.told_upper[1];
 }
 
-/* Data that must have arrived before a state may be sent. */
+/* Data that must have arrived before a report may be sent. */
 static int64_t price(const struct wh_session *s, uint32_t holes)
 {
 	uint32_t frame_bytes = s->config.wire_bytes - s->config.payload_bytes - WH_HEAD_BYTES;
 
-	return (wh_delivery_short(s) ? WH_DATA_PER_SHORT_STATE : WH_DATA_PER_STATE) *
-	       (int64_t)(STATE_BYTES + frame_bytes + holes * sizeof(struct wh_range));
+	return (wh_delivery_short(s) ? WH_DATA_PER_SHORT_REPORT : WH_DATA_PER_REPORT) *
+	       (int64_t)(REPORT_BYTES + frame_bytes + holes * sizeof(struct wh_range));
 }
 
 static int64_t credit(const struct wh_session *s)
 {
 	int64_t heard_bytes = (int64_t)s->rx.arrivals.pkts * s->config.wire_bytes;
-	int64_t most = STATES_SAVED * price(s, 0);
+	int64_t most = REPORTS_SAVED * price(s, 0);
 	int64_t sum = s->rx.arrivals.credit_bytes + heard_bytes;
 
 	return sum < most ? sum : most;
@@ -166,11 +166,11 @@ void wh_delivery_begin(struct wh_session *s)
 {
 	s->rx.arrivals.pause_tsc = wh_us_to_tsc(s->config.hz, PAUSE_US);
 	s->rx.arrivals.told_upper[0] = s->rx.arrivals.told_upper[1] = UINT64_MAX;
-	s->rx.arrivals.credit_bytes = STATES_SAVED * price(s, 0);
+	s->rx.arrivals.credit_bytes = REPORTS_SAVED * price(s, 0);
 	wh_delivery_pace(s);
 }
 
-void wh_delivery_say(struct wh_session *s, uint64_t now_tsc, struct wh_rcv_state *state)
+void wh_delivery_say(struct wh_session *s, uint64_t now_tsc, struct wh_rcv_report *state)
 {
 	struct wh_arrivals *arrivals = &s->rx.arrivals;
 	uint64_t hz = s->config.hz;
@@ -216,8 +216,8 @@ bool wh_delivery_earned(const struct wh_session *s)
 }
 
 /*
- * States per round trip, limited by the credit from data. A state that is not earned is sent after
- * a round trip nevertheless.
+ * Reports per round trip, limited by the credit from data. A report that is not earned is sent
+ * after a round trip nevertheless.
  */
 void wh_delivery_pace(struct wh_session *s)
 {
@@ -228,7 +228,7 @@ void wh_delivery_pace(struct wh_session *s)
 
 	arrivals->interval_tsc = wh_max_u64(wh_min_u64(rtt_tsc / 4, most_tsc), most_tsc / 1000);
 	arrivals->short_tsc =
-		wh_max_u64(wh_min_u64(rtt_tsc / SHORT_STATES, most_tsc), most_tsc / 1000);
+		wh_max_u64(wh_min_u64(rtt_tsc / SHORT_REPORTS, most_tsc), most_tsc / 1000);
 	arrivals->patience_tsc =
 		wh_max_u64(wh_min_u64(rtt_tsc, wh_session_heartbeat_tsc(s, 0)), period_tsc);
 }
@@ -251,7 +251,7 @@ int wh_delivery_init(struct wh_session *s)
 }
 
 bool wh_delivery_possible(
-	const struct wh_session *s, uint8_t flags, const struct wh_rcv_state *state)
+	const struct wh_session *s, uint8_t flags, const struct wh_rcv_report *state)
 {
 	bool told = (flags & WH_FLAG_DELIVERY) != 0;
 
@@ -260,7 +260,7 @@ bool wh_delivery_possible(
 
 /* 0: unknown, because it was too long ago or the stamp was never sent. */
 static uint64_t rtt_of(
-	const struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state)
+	const struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state)
 {
 	uint32_t age = wh_session_stamp(s, now_tsc) - state->stamp;
 
@@ -279,7 +279,7 @@ uint64_t wh_delivery_stamps_tsc(const struct wh_session *s, uint64_t stamps)
 }
 
 uint64_t wh_delivery_sent_tsc(
-	const struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state)
+	const struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state)
 {
 	uint32_t age = wh_session_stamp(s, now_tsc) - state->stamp;
 	uint64_t age_tsc = stamps_to_tsc(s->config.hz, age);
@@ -290,7 +290,7 @@ uint64_t wh_delivery_sent_tsc(
 }
 
 /* At most as many as were retransmitted; the count wraps. */
-static void take_spurious(struct wh_session *s, const struct wh_rcv_state *state)
+static void take_spurious(struct wh_session *s, const struct wh_rcv_report *state)
 {
 	struct wh_session_stats *stats = &s->stats;
 	uint64_t more = state->retransmitted_pkts - s->tx.delivery->retransmitted_pkts;
@@ -301,7 +301,7 @@ static void take_spurious(struct wh_session *s, const struct wh_rcv_state *state
 }
 
 /* Counts only grow; if the path duplicates packets, no more than were sent count. */
-static void take_counts(struct wh_delivery *delivery, const struct wh_rcv_state *state)
+static void take_counts(struct wh_delivery *delivery, const struct wh_rcv_report *state)
 {
 	delivery->seen_pkts = wh_max_u64(delivery->seen_pkts, state->seen_end);
 	delivery->delivered_pkts = wh_min_u64(
@@ -309,7 +309,7 @@ static void take_counts(struct wh_delivery *delivery, const struct wh_rcv_state 
 }
 
 /* Sums the steps of the wrapping clocks. */
-static void take_clocks(struct wh_session *s, const struct wh_rcv_state *state)
+static void take_clocks(struct wh_session *s, const struct wh_rcv_report *state)
 {
 	struct wh_delivery *delivery = s->tx.delivery;
 	uint32_t delay = state->arrived - state->stamp;
@@ -387,7 +387,7 @@ static void take_straight(struct wh_delivery *delivery, uint64_t at_tsc, int64_t
  * step by step, as in skew.c, so that a new slope bends the delays but causes no jump.
  */
 static void take_delay(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
-	int64_t least_tsc, const struct wh_rcv_state *state)
+	int64_t least_tsc, const struct wh_rcv_report *state)
 {
 	struct wh_delivery *delivery = s->tx.delivery;
 	uint64_t hz = s->config.hz;
@@ -416,7 +416,7 @@ static void take_delay(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_
 		add_to_skew(&delivery->back, block_tsc, now_tsc, (int64_t)(now_tsc - said_tsc));
 }
 
-bool wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state,
+bool wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state,
 	struct wh_delivery_event *event)
 {
 	struct wh_delivery *delivery = s->tx.delivery;

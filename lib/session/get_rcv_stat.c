@@ -16,7 +16,7 @@ static void packets_acked(
 	struct wh_tx_chunk *sending = &s->tx.tx_chunk[record->chunk_slot];
 
 	const struct wh_ack_event event = {
-		.now_tsc = s->tx.state_tsc,
+		.now_tsc = s->tx.report_tsc,
 		.first_pn = pn,
 		.pkts = count,
 	};
@@ -42,13 +42,13 @@ static void packets_acked(
 }
 
 /* Everything in [from, to) but the holes has arrived. */
-static uint64_t acknowledge(struct wh_session *s, const struct wh_rcv_state *state)
+static uint64_t acknowledge(struct wh_session *s, const struct wh_rcv_report *state)
 {
 	struct wh_sent_table *table = &s->tx.table;
 	uint64_t from = state->cover_first;
 	uint64_t acked = 0;
 
-	/* With an acknowledgement per packet, a state only counts for what it covers. */
+	/* With an acknowledgement per packet, a report only counts for what it covers. */
 	if (!s->feedback.ack_each || s->feedback.ack_in_order)
 		acked = wh_sent_table_ack(table, table->lower, state->lower, packets_acked, s);
 
@@ -61,11 +61,11 @@ static uint64_t acknowledge(struct wh_session *s, const struct wh_rcv_state *sta
 	return acked + wh_sent_table_ack(table, from, state->cover_end, packets_acked, s);
 }
 
-static void take_credits(struct wh_session *s, const struct wh_rcv_state *state)
+static void take_credits(struct wh_session *s, const struct wh_rcv_report *state)
 {
 	struct wh_transmitter *tx = &s->tx;
 
-	/* Credits only grow; one that is too large counts until the next state. */
+	/* Credits only grow; one that is too large counts until the next report. */
 	tx->peer_upper = state->upper;
 	s->ration.peer_grants = state->upper - state->lower < s->params.window_pkts;
 	__atomic_store_n(&tx->peer_chunks, state->buffer_chunks, __ATOMIC_RELAXED);
@@ -73,7 +73,7 @@ static void take_credits(struct wh_session *s, const struct wh_rcv_state *state)
 	tx->peer_writer_behind = state->queued_chunks * 2 > state->buffer_chunks;
 }
 
-/* Of the highest packet number acknowledged, which caused this state to be sent. */
+/* Of the highest packet number acknowledged, which caused this report to be sent. */
 static uint64_t round_trip_tsc(const struct wh_transmitter *tx, uint64_t now_tsc)
 {
 	uint64_t sent_tsc;
@@ -85,7 +85,7 @@ static uint64_t round_trip_tsc(const struct wh_transmitter *tx, uint64_t now_tsc
 }
 
 /* The receiver measures the RTT (udt.txt III C) and this end uses its value. */
-static void take_rtt(struct wh_session *s, const struct wh_rcv_state *state)
+static void take_rtt(struct wh_session *s, const struct wh_rcv_report *state)
 {
 	if (state->rtt_us == 0 || s->feedback.delivery)
 		return;
@@ -107,7 +107,7 @@ static void tell_losses(
 }
 
 /* With bitmaps, plans use the bitmaps alone. */
-static void take_losses(struct wh_session *s, const struct wh_rcv_state *state)
+static void take_losses(struct wh_session *s, const struct wh_rcv_report *state)
 {
 	if (!wh_session_repairs(s))
 		return;
@@ -123,13 +123,13 @@ static void take_losses(struct wh_session *s, const struct wh_rcv_state *state)
 	__atomic_store_n(&s->stats.undecodable_blocks, state->undecodable_blocks, __ATOMIC_RELAXED);
 }
 
-static void answer_state(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
+static void answer_report(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
 {
 	struct wh_packet answer = {
 		.ack2 =
 			{
 				.ack_pn = packet->pn,
-				.lower = packet->rcv_state.lower,
+				.lower = packet->rcv_report.lower,
 				.stamp_us = wh_session_now_us(s, now_tsc),
 			},
 	};
@@ -137,7 +137,7 @@ static void answer_state(struct wh_session *s, uint64_t now_tsc, const struct wh
 	wh_session_push_control(s, now_tsc, WH_PACKET_ACK2, &answer);
 }
 
-static uint64_t take_acks(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state)
+static uint64_t take_acks(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state)
 {
 	uint64_t acked_pkts = acknowledge(s, state);
 
@@ -147,10 +147,10 @@ static uint64_t take_acks(struct wh_session *s, uint64_t now_tsc, const struct w
 	return acked_pkts;
 }
 
-static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
+static void take_report(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
 {
 	struct wh_transmitter *tx = &s->tx;
-	const struct wh_rcv_state *state = &packet->rcv_state;
+	const struct wh_rcv_report *state = &packet->rcv_report;
 
 	/* The receiver cannot have received more than was sent, nor less than nothing. */
 	if (state->highest_end > tx->sent_end || state->highest_end < s->params.first_pn) {
@@ -162,16 +162,16 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 		return;
 	}
 	if (!s->feedback.no_ack2)
-		answer_state(s, now_tsc, packet); /* III C: for each received ACK */
+		answer_report(s, now_tsc, packet); /* III C: for each received ACK */
 
-	uint64_t expected = tx->next_state_pn;
+	uint64_t expected = tx->next_report_pn;
 
-	if (!wh_session_is_younger(s, now_tsc, packet->pn, &tx->next_state_pn, &tx->state_tsc)) {
+	if (!wh_session_is_younger(s, now_tsc, packet->pn, &tx->next_report_pn, &tx->report_tsc)) {
 		if (s->feedback.ack_each) /* overtaken, but what it acknowledges remains true */
 			take_acks(s, now_tsc, state);
 		return;
 	}
-	tx->state_seen = true;
+	tx->report_seen = true;
 	take_credits(s, state);
 	take_rtt(s, state);
 	take_losses(s, state);
@@ -180,7 +180,7 @@ static void take_state(struct wh_session *s, uint64_t now_tsc, const struct wh_p
 	bool is_told = (packet->flags & WH_FLAG_DELIVERY) != 0 &&
 		       wh_delivery_take(s, now_tsc, state, &delivery);
 
-	if (is_told) /* before this state adds to it */
+	if (is_told) /* before this report adds to it */
 		delivery.overtaken_tsc = wh_retransmit_overtaken_tsc(s);
 	tx->acked_end = 0;
 	uint64_t acked_pkts = take_acks(s, now_tsc, state);
@@ -336,8 +336,8 @@ static void take_bitmap(struct wh_session *s, uint64_t now_tsc, const struct wh_
 void wh_get_rcv_stat_take(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
 {
 	switch (packet->type) {
-	case WH_PACKET_RCV_STATE:
-		take_state(s, now_tsc, packet);
+	case WH_PACKET_RCV_REPORT:
+		take_report(s, now_tsc, packet);
 		break;
 	case WH_PACKET_NAK:
 		take_nak(s, now_tsc, packet);

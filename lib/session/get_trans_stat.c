@@ -41,10 +41,10 @@ static struct wh_ack_sample *find_sample(struct wh_receiver *rx, uint64_t pn)
 
 /*
  * Where no ACK2 is used: the round trip is the age of the state that the transmitter echoes, less
- * the time for which it held that state.
+ * the time for which it held that report.
  */
 static void take_echo(
-	struct wh_session *s, uint64_t arrived_tsc, const struct wh_trans_state *state)
+	struct wh_session *s, uint64_t arrived_tsc, const struct wh_trans_report *state)
 {
 	struct wh_receiver *rx = &s->rx;
 	struct wh_ack_sample *sample;
@@ -72,33 +72,33 @@ static void note_queued(struct wh_session *s, uint32_t told_pkts)
 	s->rx.peer_queued_pkts = pkts;
 }
 
-static void take_state(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+static void take_report(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet)
 {
 	struct wh_receiver *rx = &s->rx;
-	uint64_t upper = packet->trans_state.upper;
+	uint64_t upper = packet->trans_report.upper;
 
 	if (upper > wh_recv_table_upper(&rx->table) ||
-		packet->trans_state.heard_end > s->control_pn[WH_PACKET_RCV_STATE]) {
+		packet->trans_report.heard_end > s->control_pn[WH_PACKET_RCV_REPORT]) {
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		return;
 	}
 	if (!wh_session_is_younger(
-		    s, now_tsc, packet->pn, &rx->next_trans_pn, &rx->trans_state_tsc))
+		    s, now_tsc, packet->pn, &rx->next_trans_pn, &rx->trans_report_tsc))
 		return;
-	/* `upper` only grows: one of the two values is wrong, and the next state shows which. */
+	/* `upper` only grows: one of the two values is wrong, and the next report shows which. */
 	if (upper < rx->previous_trans_upper) {
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		rx->previous_trans_upper = upper;
 		return;
 	}
 
-	/* Delayed by one state: packets that were merely reordered have had a period to arrive. */
+	/* Delayed by one report: packets that were merely reordered have had a period to arrive. */
 	see_losses_below(s, now_tsc, rx->previous_trans_upper);
 	rx->previous_trans_upper = upper;
-	note_queued(s, packet->trans_state.queued_pkts);
+	note_queued(s, packet->trans_report.queued_pkts);
 	if (s->feedback.no_ack2)
-		take_echo(s, arrived_tsc, &packet->trans_state);
+		take_echo(s, arrived_tsc, &packet->trans_report);
 }
 
 static void warn_of_growing_delay(struct wh_session *s, uint64_t now_tsc)
@@ -153,7 +153,7 @@ static void take_ack2(
 	struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc, const struct wh_ack2 *ack2)
 {
 	struct wh_receiver *rx = &s->rx;
-	uint64_t sent = s->control_pn[WH_PACKET_RCV_STATE];
+	uint64_t sent = s->control_pn[WH_PACKET_RCV_REPORT];
 
 	if (ack2->ack_pn >= sent || ack2->lower > rx->table.lower) {
 		wh_session_bad(s, &s->stats.bad_window_pkts);
@@ -186,8 +186,8 @@ void wh_get_trans_stat_take(struct wh_session *s, uint64_t now_tsc, uint64_t arr
 	const struct wh_packet *packet)
 {
 	switch (packet->type) {
-	case WH_PACKET_TRANS_STATE:
-		take_state(s, now_tsc, arrived_tsc, packet);
+	case WH_PACKET_TRANS_REPORT:
+		take_report(s, now_tsc, arrived_tsc, packet);
 		break;
 	case WH_PACKET_ACK2:
 		take_ack2(s, now_tsc, arrived_tsc, &packet->ack2);

@@ -40,7 +40,7 @@
 #define WH_EXP_MIN_MS 300
 
 /*
- * Without news a state is still sent this often, so that silence means something. While nothing is
+ * Without news a report is still sent this often, so that silence means something. While nothing is
  * outstanding and nothing is waiting to be sent, the pause doubles each time, up to the maximum or
  * a third of the peer timeout.
  */
@@ -49,9 +49,9 @@
 
 /*
  * The transmitter repeats its latest news this often before it falls back to heartbeats: the
- * receiver reports losses at the end of a burst only on the second such state.
+ * receiver reports losses at the end of a burst only on the second such report.
  */
-#define WH_STATE_REPEATS 3
+#define WH_REPORT_REPEATS 3
 
 /*
  * No progress for this long is reported as a stall; after stall_timeout_ns it ends the connection.
@@ -65,7 +65,7 @@
 /*
  * A receiver may send this many bytes for each byte that it receives, and save up no more than
  * WH_SAY_BYTES_SAVED. Beyond that it sends only heartbeats, which limits amplification. An honest
- * transmitter sends a whole packet for each 8-byte range in a few states.
+ * transmitter sends a whole packet for each 8-byte range in a few reports.
  */
 #define WH_SAY_PER_HEARD   8
 #define WH_SAY_BYTES_SAVED (256 << 10)
@@ -107,22 +107,22 @@
 /* Load stretches a control interval by at most this factor. */
 #define WH_LOAD_MOST 32
 
-/* Most state packets per period, so that trans is never flooded. */
-#define WH_STATE_PACKETS_MAX 32
+/* Most report packets per period, so that trans is never flooded. */
+#define WH_REPORT_PACKETS_MAX 32
 
-/* With feedback.delivery: data bytes that must arrive for each byte of the receiver's states. */
-#define WH_DATA_PER_STATE 100
+/* With feedback.delivery: data bytes that must arrive for each byte of the receiver's reports. */
+#define WH_DATA_PER_REPORT 100
 
-/* The same while buffers are short: the line is not full, and a state for each packet fits in. */
-#define WH_DATA_PER_SHORT_STATE 4
+/* The same while buffers are short: the line is not full, and a report for each packet fits in. */
+#define WH_DATA_PER_SHORT_REPORT 4
 
-/* With feedback.delivery: upper bound of the interval between states that data have earned. */
+/* With feedback.delivery: upper bound of the interval between reports that data have earned. */
 #define WH_DELIVERY_PERIOD_MS 10
 
-/* The transmitter sends a state at least this often while data are slow. */
+/* The transmitter sends a report at least this often while data are slow. */
 #define WH_QUIET_MS 1000
 
-/* Likewise with feedback.data_per_state, while data are sent at all. */
+/* Likewise with feedback.data_per_report, while data are sent at all. */
 #define WH_QUIET_DATA_MS 10000
 
 /* A chunk being sent, by its slot. */
@@ -257,11 +257,11 @@ struct wh_transmitter {
 	struct wh_control control;
 	struct wh_decision decision;
 	uint64_t next_tick_tsc;
-	uint64_t next_state_pn; /* older states are dropped */
-	uint64_t state_tsc;
-	uint32_t states_counted; /* by differences of their packet numbers; wraps */
-	uint64_t next_look_tsc;  /* when timers are checked next */
-	struct wh_late late;     /* retransmit.c, with WH_RESEND_LATE */
+	uint64_t next_report_pn; /* older reports are dropped */
+	uint64_t report_tsc;
+	uint32_t reports_counted; /* by differences of their packet numbers; wraps */
+	uint64_t next_look_tsc;   /* when timers are checked next */
+	struct wh_late late;      /* retransmit.c, with WH_RESEND_LATE */
 	uint64_t next_warning_pn;
 	uint64_t warning_tsc;
 	struct wh_bitmap_loss bitmap_loss;
@@ -273,8 +273,8 @@ struct wh_transmitter {
 	uint64_t peer_chunk_upper;
 	uint32_t peer_chunks;    /* number of the peer's buffers */
 	bool peer_writer_behind; /* queue to its writer holds most of its buffers */
-	bool state_seen;
-	uint64_t acked_end; /* one past the highest packet number that this state acknowledges; 0:
+	bool report_seen;
+	uint64_t acked_end; /* one past the highest packet number that this report acknowledges; 0:
 			    * none */
 	uint64_t acked_pkts;
 	uint64_t progress_tsc;
@@ -288,17 +288,17 @@ struct wh_transmitter {
 	struct wh_missing missing; /* lib/endpoint/missing.c */
 
 	/* send_trans_stat */
-	uint64_t unanswered_tsc; /* of the first state since the peer was heard; 0: none */
-	uint64_t next_trans_state_tsc;
-	uint64_t last_trans_state_tsc;
-	uint32_t same_states; /* in a row without news */
+	uint64_t unanswered_tsc; /* of the first report since the peer was heard; 0: none */
+	uint64_t next_trans_report_tsc;
+	uint64_t last_trans_report_tsc;
+	uint32_t same_reports; /* in a row without news */
 	uint64_t told_lower;
 	uint64_t told_upper;
 	uint64_t told_transmission;
 	bool told_queued;
 };
 
-/* With feedback.delivery: what the next state reports about received packets; see delivery.c. */
+/* With feedback.delivery: what the next report reports about received packets; see delivery.c. */
 struct wh_arrivals {
 	uint64_t delivered_pkts;
 	uint64_t seen_end;
@@ -307,10 +307,10 @@ struct wh_arrivals {
 	uint32_t delay;      /* of the previous packet: our clock less its stamp; wraps */
 	uint64_t pause_tsc;  /* a longer gap between looks at the port is a pause */
 	uint32_t retransmitted_pkts;
-	bool cut;              /* more holes than one state can report */
-	uint64_t round_cursor; /* where states that report holes in rotation continue */
-	uint64_t told_end[2];  /* highest_end at the previous state and at the one before */
-	/* Since the previous state. */
+	bool cut;              /* more holes than one report can report */
+	uint64_t round_cursor; /* where reports that report holes in rotation continue */
+	uint64_t told_end[2];  /* highest_end at the previous report and at the one before */
+	/* Since the previous report. */
 	uint64_t last_tsc;
 	uint64_t taken_tsc; /* when the latest packet was read from the port */
 	uint64_t span_tsc;  /* time between arrivals, without our own pauses, ... */
@@ -318,13 +318,13 @@ struct wh_arrivals {
 	uint32_t pkts;
 	uint32_t least_delay;
 	uint32_t late;
-	/* Pause before the next state, and before one that data have not earned. */
+	/* Pause before the next report, and before one that data have not earned. */
 	uint64_t interval_tsc;
 	uint64_t patience_tsc;
 	uint64_t short_tsc;      /* pause while buffers are short */
-	uint64_t told_upper[2];  /* upper of a state of this round trip, and of the previous one */
+	uint64_t told_upper[2];  /* upper of a report of this round trip, and of the previous one */
 	uint64_t told_upper_tsc; /* when the former was sent */
-	int64_t credit_bytes;    /* data credit left by earlier states, without `pkts` */
+	int64_t credit_bytes;    /* data credit left by earlier reports, without `pkts` */
 	/* Of the latest burst: saves a conversion per packet, the dearest part of noting it. */
 	uint64_t clock_tsc;
 	uint32_t clock;
@@ -354,7 +354,7 @@ struct wh_span {
 	uint64_t end;
 };
 
-/* The first state of a period and when it was sent; 0: its ACK2 was received. */
+/* The first report of a period and when it was sent; 0: its ACK2 was received. */
 struct wh_ack_sample {
 	uint64_t pn;
 	uint64_t sent_tsc;
@@ -403,25 +403,25 @@ struct wh_receiver {
 	struct wh_chunk end_marker;
 
 	/* send_rcv_stat */
-	uint64_t next_state_tsc;
+	uint64_t next_report_tsc;
 	uint64_t next_nak_tsc;
-	uint64_t last_state_tsc;
+	uint64_t last_report_tsc;
 	uint64_t period_began_tsc;
 	uint64_t cover_cursor;
-	struct wh_ack_sample *ack_sample; /* states whose ACK2 gives a round trip sample */
+	struct wh_ack_sample *ack_sample; /* reports whose ACK2 gives a round trip sample */
 	uint32_t ack_history;             /* size of ack_sample, which keeps the latest */
 	uint64_t ack_samples;             /* total taken */
-	uint32_t unearned_states;         /* in a row, sent beyond may_say_bytes */
+	uint32_t unearned_reports;        /* in a row, sent beyond may_say_bytes */
 	bool at_rest;                     /* only heartbeats are due */
-	uint32_t rest_states;             /* in a row sent at rest */
-	uint64_t news_pn;                 /* first state that contained the latest news */
+	uint32_t rest_reports;            /* in a row sent at rest */
+	uint64_t news_pn;                 /* first report that contained the latest news */
 	uint64_t told_trans_pn;
 	uint64_t told_lower;
 	uint64_t told_highest_end;
-	uint64_t waiting_pkts; /* arrived at this host and not processed yet */
-	uint32_t skips_left;   /* number of states to skip */
-	uint32_t quiet_states; /* in a row without news, capped at interval.skip */
-	uint64_t sampled_tsc;  /* last state that gives a round trip sample */
+	uint64_t waiting_pkts;  /* arrived at this host and not processed yet */
+	uint32_t skips_left;    /* number of reports to skip */
+	uint32_t quiet_reports; /* in a row without news, capped at interval.skip */
+	uint64_t sampled_tsc;   /* last report that gives a round trip sample */
 	uint64_t told_recycled;
 	uint64_t told_received_pkts;
 	uint64_t mean_arrival_tsc;
@@ -429,11 +429,11 @@ struct wh_receiver {
 	/* get_trans_stat */
 	uint32_t probes_heard;
 	uint64_t next_trans_pn;
-	uint64_t trans_state_tsc;
+	uint64_t trans_report_tsc;
 	uint64_t previous_trans_upper;
 	uint32_t peer_queued_pkts;
 	uint32_t skew_base_us; /* the first one-way delay, subtracted from all */
-	uint64_t acked_end;    /* one past the latest state known to have been received */
+	uint64_t acked_end;    /* one past the latest report known to have been received */
 	uint64_t progress_tsc;
 	struct wh_trend trend;
 	struct wh_skew *skew; /* if the trend is of one-way delays; else NULL */
@@ -606,7 +606,7 @@ void wh_session_bad(struct wh_session *s, uint64_t *reason);
 uint64_t wh_session_heartbeat_tsc(const struct wh_session *s, uint32_t doublings);
 
 /*
- * Longest silence to expect of a peer that is alive: allows for one lost state without news, and
+ * Longest silence to expect of a peer that is alive: allows for one lost report without news, and
  * these are two round trips apart.
  */
 uint64_t wh_session_exp_tsc(const struct wh_session *s);
@@ -661,7 +661,7 @@ uint32_t wh_trans(struct wh_session *s, uint64_t now_tsc, struct wh_out *out, ui
 void wh_session_decide(struct wh_session *s);
 void wh_session_apply(struct wh_session *s);
 
-/* _take: what the receiver has sent of states, NAKs, warnings and bitmaps. */
+/* _take: what the receiver has sent of reports, NAKs, warnings and bitmaps. */
 void wh_get_rcv_stat_take(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet);
 int32_t wh_get_rcv_stat(struct wh_session *s, uint64_t now_tsc);
 
@@ -671,7 +671,7 @@ int32_t wh_send_trans_stat(struct wh_session *s, uint64_t now_tsc, bool is_doubt
 int32_t wh_host_rcv(struct wh_session *s, uint64_t now_tsc);
 
 /*
- * _take: what the transmitter has sent of states and ACK2s. _end: the end of its stream, from its
+ * _take: what the transmitter has sent of reports and ACK2s. _end: the end of its stream, from its
  * request to release the session; false, and counted: it contradicts what has come.
  */
 void wh_get_trans_stat_take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
@@ -732,14 +732,14 @@ static inline uint8_t *wh_session_repair(const struct wh_session *s, const struc
 
 /*
  * retransmit.c, for trans and get_rcv_stat, where the receiver sends no requests. _due: when a
- * packet sent now is to be sent again. _count: `ahead` more states have passed with this one.
- * _late: takes from a state what is missing and what arrived last. _look: checks the timers, next
+ * packet sent now is to be sent again. _count: `ahead` more reports have passed with this one.
+ * _late: takes from a report what is missing and what arrived last. _look: checks the timers, next
  * at _deadline.
  */
 uint32_t wh_retransmit_due(const struct wh_session *s, uint64_t now_tsc);
-void wh_retransmit_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_state *state);
+void wh_retransmit_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_report *state);
 void wh_retransmit_begin(struct wh_session *s);
-void wh_retransmit_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state);
+void wh_retransmit_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state);
 
 /* The recent longest time by which a packet was overtaken, as the receiver reports it. */
 uint64_t wh_retransmit_overtaken_tsc(const struct wh_session *s);
@@ -747,9 +747,9 @@ int32_t wh_retransmit_look(struct wh_session *s, uint64_t now_tsc);
 uint64_t wh_retransmit_deadline(const struct wh_session *s);
 
 /*
- * control_interval.c, for send_rcv_stat. _interval: the pause before the next state. _skip: whether
- * this state is skipped, and counts it. _count_on: advances the packet number of a type by the
- * intervals since since_tsc.
+ * control_interval.c, for send_rcv_stat. _interval: the pause before the next report. _skip:
+ * whether this report is skipped, and counts it. _count_on: advances the packet number of a type by
+ * the intervals since since_tsc.
  */
 uint64_t wh_control_interval_tsc(const struct wh_session *s);
 bool wh_control_skip(struct wh_session *s, bool news);
@@ -764,30 +764,30 @@ static inline uint32_t wh_session_stamp(const struct wh_session *s, uint64_t at_
 
 /*
  * delivery.c, with feedback.delivery. Receiver: _begin once a round trip is known; _note for each
- * packet received, whatever its rx slot says; _say fills in the next state; _earned and _pace
- * decide whether and when that may be sent. Transmitter: _take uses a state, and returns whether it
- * gives an event, which _tell tells the controller once the missing packets are known; _possible is
- * false if the state claims more than was sent. Receiver: _short tells that its table limits the
- * flow, so that states are more frequent; _offer notes for that what a state offers.
+ * packet received, whatever its rx slot says; _say fills in the next report; _earned and _pace
+ * decide whether and when that may be sent. Transmitter: _take uses a report, and returns whether
+ * it gives an event, which _tell tells the controller once the missing packets are known; _possible
+ * is false if the state claims more than was sent. Receiver: _short tells that its table limits the
+ * flow, so that reports are more frequent; _offer notes for that what a report offers.
  */
 int wh_delivery_init(struct wh_session *s);
 void wh_delivery_begin(struct wh_session *s);
 void wh_delivery_note(struct wh_session *s, uint64_t arrived_tsc, const struct wh_packet *packet,
 	enum wh_rx_slot_kind kind);
-void wh_delivery_say(struct wh_session *s, uint64_t now_tsc, struct wh_rcv_state *state);
+void wh_delivery_say(struct wh_session *s, uint64_t now_tsc, struct wh_rcv_report *state);
 bool wh_delivery_earned(const struct wh_session *s);
 bool wh_delivery_short(const struct wh_session *s);
 void wh_delivery_offer(struct wh_session *s, uint64_t now_tsc);
 void wh_delivery_pace(struct wh_session *s);
 bool wh_delivery_possible(
-	const struct wh_session *s, uint8_t flags, const struct wh_rcv_state *state);
-bool wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state,
+	const struct wh_session *s, uint8_t flags, const struct wh_rcv_report *state);
+bool wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state,
 	struct wh_delivery_event *event);
 void wh_delivery_tell(struct wh_session *s, struct wh_delivery_event *event);
 
 /* When the latest received packet was sent; 0: unknown. */
 uint64_t wh_delivery_sent_tsc(
-	const struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state);
+	const struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state);
 uint64_t wh_delivery_stamps_tsc(const struct wh_session *s, uint64_t stamps);
 
 /* Number of packets in its probe; 0: it sends none. (boxes.c) */

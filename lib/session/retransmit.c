@@ -2,7 +2,7 @@
 
 /*
  * Retransmission without requests, a part of get_rcv_stat. Depending on the profile: by the count
- * of the receiver's states (periodic-exchange.txt, "Retransmission Time Out"), by a timer for each
+ * of the receiver's reports (periodic-exchange.txt, "Retransmission Time Out"), by a timer for each
  * packet, or by comparison with the sending time of the latest packet that arrived.
  */
 
@@ -30,7 +30,7 @@
 /* Most doublings of the pause between probes of the last packets. */
 #define LATE_DOUBLINGS_MAX 6
 
-/* A larger gap between two states counts as this: everything that was sent is due. */
+/* A larger gap between two reports counts as this: everything that was sent is due. */
 #define AHEAD_MAX (UINT32_C(1) << 21)
 
 uint32_t wh_retransmit_due(const struct wh_session *s, uint64_t now_tsc)
@@ -38,7 +38,7 @@ uint32_t wh_retransmit_due(const struct wh_session *s, uint64_t now_tsc)
 	if (s->feedback.resend == WH_RESEND_LATE) /* stores the sending time */
 		return s->tx.stamp_us;
 
-	uint32_t now = s->feedback.resend == WH_RESEND_COUNTED ? s->tx.states_counted
+	uint32_t now = s->feedback.resend == WH_RESEND_COUNTED ? s->tx.reports_counted
 							       : wh_session_now_us(s, now_tsc);
 
 	return now + s->tx.decision.resend_after;
@@ -61,7 +61,7 @@ static void queue_retransmit(void *context, uint64_t pn)
  * arrived.
  */
 static void queue_missing(struct wh_session *s, const struct wh_sent_due *due,
-	const struct wh_rcv_state *state, uint64_t end)
+	const struct wh_rcv_report *state, uint64_t end)
 {
 	struct wh_transmitter *tx = &s->tx;
 
@@ -71,13 +71,13 @@ static void queue_missing(struct wh_session *s, const struct wh_sent_due *due,
 		queue_retransmit, tx);
 }
 
-void wh_retransmit_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_state *state)
+void wh_retransmit_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_report *state)
 {
 	struct wh_transmitter *tx = &s->tx;
 
-	tx->states_counted += (uint32_t)wh_min_u64(ahead, AHEAD_MAX);
+	tx->reports_counted += (uint32_t)wh_min_u64(ahead, AHEAD_MAX);
 
-	const struct wh_sent_due due = {.now = tx->states_counted, .sent_end = tx->sent_end};
+	const struct wh_sent_due due = {.now = tx->reports_counted, .sent_end = tx->sent_end};
 
 	queue_missing(s, &due, state, tx->sent_end);
 }
@@ -115,7 +115,7 @@ void wh_retransmit_begin(struct wh_session *s)
 	set_window(s, 0);
 }
 
-static void widen_window(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state)
+static void widen_window(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state)
 {
 	struct wh_late *late = &s->tx.late;
 	uint64_t span_tsc = wh_max_u64(
@@ -162,7 +162,7 @@ static uint64_t scarce_end(const struct wh_session *s)
  * Queues packets below `end` that have not arrived and were sent more than `window_tsc` before the
  * latest one that did. The time since that one arrived counts as part of the window.
  */
-static void queue_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state,
+static void queue_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state,
 	uint64_t window_tsc, uint64_t end)
 {
 	uint64_t sent_tsc = wh_delivery_sent_tsc(s, now_tsc, state);
@@ -185,7 +185,7 @@ static void queue_late(struct wh_session *s, uint64_t now_tsc, const struct wh_r
  * as late is sent again, too: while everything waits for it the line is idle, and a needless
  * retransmission takes nobody's place.
  */
-void wh_retransmit_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_state *state)
+void wh_retransmit_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state)
 {
 	struct wh_transmitter *tx = &s->tx;
 
@@ -203,8 +203,8 @@ void wh_retransmit_late(struct wh_session *s, uint64_t now_tsc, const struct wh_
 
 /*
  * It doubles up to a heartbeat: whoever has lost its data for seconds goes on soon after the path
- * is back, and a probe as rare as the states that are sent then adds no load. On a path whose round
- * trip is longer than that it doubles once.
+ * is back, and a probe as rare as the reports that are sent then adds no load. On a path whose
+ * round trip is longer than that it doubles once.
  */
 static uint64_t probe_pause_tsc(const struct wh_session *s)
 {

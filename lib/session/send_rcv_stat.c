@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * send_rcv_stat: sends the receiver's complete state to the transmitter every period, and NAKs for
+ * send_rcv_stat: sends the receiver's complete report to the transmitter every period, and NAKs for
  * what is missing: at once when a gap is detected, and again by the NAK timer (udt.txt III E).
  */
 
@@ -15,9 +15,9 @@
 
 /*
  * Without requests, a hole is retransmitted the sooner the sooner it is reported, once no reordered
- * packet could still fill it. So while there are more holes than fit into a state, the first state
- * of a period starts with holes that are new in this one or the last, and the following states
- * report the others in rotation.
+ * packet could still fill it. So while there are more holes than fit into a report, the first
+ * report of a period starts with holes that are new in this one or the last, and the following
+ * reports report the others in rotation.
  */
 static uint64_t cover_from(const struct wh_receiver *rx, bool first)
 {
@@ -42,7 +42,7 @@ static void go_round(struct wh_receiver *rx, uint64_t from, uint64_t end, bool f
 /*
  * Reports holes from the cursor on, as many as fit; the next packet continues where this one ends.
  */
-static void cover_holes(struct wh_session *s, struct wh_rcv_state *state, bool first)
+static void cover_holes(struct wh_session *s, struct wh_rcv_report *state, bool first)
 {
 	struct wh_receiver *rx = &s->rx;
 	bool both = s->feedback.delivery && wh_session_repairs(s);
@@ -53,7 +53,7 @@ static void cover_holes(struct wh_session *s, struct wh_rcv_state *state, bool f
 
 	if (s->feedback.resend == WH_RESEND_LATE)
 		from = cover_from(rx, first);
-	/* Where each state is to be complete, the next one only continues if there was no room. */
+	/* Where each report is to be complete, the next one only continues if there was no room. */
 	if (s->feedback.resend == WH_RESEND_COUNTED && from == rx->told_highest_end)
 		from = rx->table.lower;
 	if (from < rx->table.lower || from >= highest_end)
@@ -80,12 +80,12 @@ static void cover_holes(struct wh_session *s, struct wh_rcv_state *state, bool f
  * Everything but the holes. A sample includes measured rates, and is used to measure the round
  * trip.
  */
-static struct wh_rcv_state state_now(const struct wh_session *s, bool sample)
+static struct wh_rcv_report state_now(const struct wh_session *s, bool sample)
 {
 	const struct wh_receiver *rx = &s->rx;
 	uint64_t rtt_us = wh_tsc_to_us(s->config.hz, wh_rtt_get(&s->rtt));
 
-	return (struct wh_rcv_state){
+	return (struct wh_rcv_report){
 		.lower = rx->table.lower,
 		.upper = wh_ration_upper(s),
 		.highest_end = rx->table.highest_end,
@@ -113,35 +113,35 @@ static void take_sample(struct wh_session *s, uint64_t now_tsc)
 
 	rx->sampled_tsc = now_tsc;
 	rx->ack_sample[rx->ack_samples++ % rx->ack_history] = (struct wh_ack_sample){
-		.pn = s->control_pn[WH_PACKET_RCV_STATE],
+		.pn = s->control_pn[WH_PACKET_RCV_REPORT],
 		.sent_tsc = now_tsc,
 	};
 }
 
 /*
- * `first` of a period. The states after it that only continue with holes are no ACKs of their own,
+ * `first` of a period. The reports after it that only continue with holes are no ACKs of their own,
  * so that (1), (6) and the delay's trend get one sample per SYN.
  */
-static void push_state(struct wh_session *s, uint64_t now_tsc, bool first)
+static void push_report(struct wh_session *s, uint64_t now_tsc, bool first)
 {
-	struct wh_packet packet = {.rcv_state = state_now(s, first)};
+	struct wh_packet packet = {.rcv_report = state_now(s, first)};
 
 	if (s->feedback.ack_each) /* each packet is acknowledged when it arrives */
-		packet.rcv_state.cover_first = packet.rcv_state.cover_end = s->rx.table.lower;
+		packet.rcv_report.cover_first = packet.rcv_report.cover_end = s->rx.table.lower;
 	else
-		cover_holes(s, &packet.rcv_state, first);
+		cover_holes(s, &packet.rcv_report, first);
 	if (s->feedback.delivery)
-		wh_delivery_say(s, now_tsc, &packet.rcv_state);
+		wh_delivery_say(s, now_tsc, &packet.rcv_report);
 	if (first)
 		take_sample(s, now_tsc);
-	wh_session_push_control(s, now_tsc, WH_PACKET_RCV_STATE, &packet);
+	wh_session_push_control(s, now_tsc, WH_PACKET_RCV_REPORT, &packet);
 }
 
 /*
- * Number of state packets this period, so that every hole is reported once per round trip (or per
+ * Number of report packets this period, so that every hole is reported once per round trip (or per
  * period, if that is longer).
  */
-static uint32_t state_packets(const struct wh_session *s)
+static uint32_t report_packets(const struct wh_session *s)
 {
 	if (s->feedback.resend == WH_RESEND_COUNTED)
 		return 1; /* each counts as an interval; the next continues where this one ends */
@@ -152,7 +152,7 @@ static uint32_t state_packets(const struct wh_session *s)
 	packets = (packets + periods_per_rtt - 1) / periods_per_rtt;
 	if (s->rx.arrivals.cut)
 		packets = wh_max_u64(packets, 2);
-	return (uint32_t)wh_min_u64(wh_max_u64(1, packets), WH_STATE_PACKETS_MAX);
+	return (uint32_t)wh_min_u64(wh_max_u64(1, packets), WH_REPORT_PACKETS_MAX);
 }
 
 static bool has_news(const struct wh_session *s)
@@ -179,30 +179,30 @@ static bool may_rest(const struct wh_session *s)
 
 /*
  * A heartbeat of the transmitter is answered at once, so that the transmitter's own timeout
- * determines how often it receives a state.
+ * determines how often it receives a report.
  */
 static uint64_t rest_ends_tsc(const struct wh_session *s)
 {
 	const struct wh_receiver *rx = &s->rx;
 	bool asked = rx->told_trans_pn != rx->next_trans_pn;
 
-	return rx->last_state_tsc + wh_session_heartbeat_tsc(s, asked ? 0 : rx->rest_states);
+	return rx->last_report_tsc + wh_session_heartbeat_tsc(s, asked ? 0 : rx->rest_reports);
 }
 
 /*
- * Earliest time for the next state. udt.txt III E: one without news waits for two round trips after
- * the previous one. The paper means the acknowledged number; this state is selective, so that
- * arrivals above a hole are news as well, and so is a freed buffer.
+ * Earliest time for the next report. udt.txt III E: one without news waits for two round trips
+ * after the previous one. The paper means the acknowledged number; this report is selective, so
+ * that arrivals above a hole are news as well, and so is a freed buffer.
  */
-static uint64_t state_due_tsc(const struct wh_session *s)
+static uint64_t report_due_tsc(const struct wh_session *s)
 {
 	const struct wh_receiver *rx = &s->rx;
 
 	if (rx->at_rest)
 		return rest_ends_tsc(s);
 	if (!wh_session_may_say(s))
-		return rx->last_state_tsc + wh_session_heartbeat_tsc(s, rx->unearned_states);
-	if (!s->feedback.state_on_news_only || has_news(s))
+		return rx->last_report_tsc + wh_session_heartbeat_tsc(s, rx->unearned_reports);
+	if (!s->feedback.report_on_news_only || has_news(s))
 		return 0;
 
 	uint64_t wait_tsc = 2 * wh_rtt_get(&s->rtt);
@@ -210,7 +210,7 @@ static uint64_t state_due_tsc(const struct wh_session *s)
 	/* The transmitter knows all news: only the heartbeat is needed. */
 	if (rx->acked_end > rx->news_pn)
 		wait_tsc = wh_max_u64(wait_tsc, wh_session_heartbeat_tsc(s, 0));
-	return wh_add_u64(rx->last_state_tsc, wait_tsc);
+	return wh_add_u64(rx->last_report_tsc, wait_tsc);
 }
 
 static uint64_t interval_tsc(const struct wh_session *s)
@@ -245,19 +245,19 @@ static void note_told(struct wh_session *s)
 	rx->told_trans_pn = rx->next_trans_pn;
 }
 
-/* The states of a period; or one in the middle of a period, which is no round trip sample. */
-static void push_states(struct wh_session *s, uint64_t now_tsc, bool of_period)
+/* The reports of a period; or one in the middle of a period, which is no round trip sample. */
+static void push_reports(struct wh_session *s, uint64_t now_tsc, bool of_period)
 {
 	struct wh_receiver *rx = &s->rx;
-	uint32_t packets = of_period ? state_packets(s) : 1;
+	uint32_t packets = of_period ? report_packets(s) : 1;
 
 	if (has_news(s))
-		rx->news_pn = s->control_pn[WH_PACKET_RCV_STATE];
-	rx->rest_states = rx->at_rest ? rx->rest_states + 1 : 0;
-	rx->unearned_states = wh_session_may_say(s) ? 0 : rx->unearned_states + 1;
+		rx->news_pn = s->control_pn[WH_PACKET_RCV_REPORT];
+	rx->rest_reports = rx->at_rest ? rx->rest_reports + 1 : 0;
+	rx->unearned_reports = wh_session_may_say(s) ? 0 : rx->unearned_reports + 1;
 	for (uint32_t i = 0; i == 0 || (i < packets && wh_session_may_say(s)); i++)
-		push_state(s, now_tsc, of_period && i == 0);
-	rx->last_state_tsc = now_tsc;
+		push_report(s, now_tsc, of_period && i == 0);
+	rx->last_report_tsc = now_tsc;
 	if (s->feedback.delivery) {
 		wh_delivery_pace(s);
 		wh_delivery_offer(s, now_tsc);
@@ -269,34 +269,34 @@ static void push_states(struct wh_session *s, uint64_t now_tsc, bool of_period)
 
 /*
  * On a fast line and a short path the transmitter has a period's data in flight rather than a round
- * trip's: with states sent more often it reuses chunks that are still in its caches. With an
- * acknowledgement per packet, one state acknowledges all packets of a turn.
+ * trip's: with reports sent more often it reuses chunks that are still in its caches. With an
+ * acknowledgement per packet, one report acknowledges all packets of a turn.
  */
 static bool much_has_come(const struct wh_session *s)
 {
 	const struct wh_receiver *rx = &s->rx;
 
-	if (s->feedback.state_per_packet && rx->told_received_pkts != s->stats.received_pkts)
+	if (s->feedback.report_per_packet && rx->told_received_pkts != s->stats.received_pkts)
 		return wh_session_may_say(s);
 
 	uint64_t bytes = (rx->table.highest_end - rx->told_highest_end) * s->config.payload_bytes;
 
-	return s->feedback.state_bytes > 0 && bytes >= s->feedback.state_bytes;
+	return s->feedback.report_bytes > 0 && bytes >= s->feedback.report_bytes;
 }
 
-/* A state that is not earned yet is skipped and counted, too. */
-static bool skip_state(struct wh_session *s, uint64_t now_tsc)
+/* A report that is not earned yet is skipped and counted, too. */
+static bool skip_report(struct wh_session *s, uint64_t now_tsc)
 {
-	if (now_tsc < state_due_tsc(s)) {
-		s->control_pn[WH_PACKET_RCV_STATE]++;
+	if (now_tsc < report_due_tsc(s)) {
+		s->control_pn[WH_PACKET_RCV_REPORT]++;
 		return true;
 	}
 	return wh_control_skip(s, has_news(s));
 }
 
 /*
- * States are as frequent as the round trip asks for if data have earned them; one is also sent when
- * data pause, because the last packet may have arrived.
+ * Reports are as frequent as the round trip asks for if data have earned them; one is also sent
+ * when data pause, because the last packet may have arrived.
  */
 static void keep_step(struct wh_session *s)
 {
@@ -306,18 +306,20 @@ static void keep_step(struct wh_session *s)
 	bool hurries = has_news(s) && wh_delivery_short(s);
 	uint64_t interval_tsc = hurries ? arrivals->short_tsc : arrivals->interval_tsc;
 
-	rx->next_state_tsc = rx->last_state_tsc + (earned ? interval_tsc : arrivals->patience_tsc);
+	rx->next_report_tsc =
+		rx->last_report_tsc + (earned ? interval_tsc : arrivals->patience_tsc);
 	if (!earned && arrivals->pkts > 0) {
 		uint64_t pause_tsc =
 			wh_max_u64(arrivals->interval_tsc, PAUSE_ARRIVALS * rx->mean_arrival_tsc);
 
-		rx->next_state_tsc = wh_min_u64(rx->next_state_tsc, arrivals->last_tsc + pause_tsc);
+		rx->next_report_tsc =
+			wh_min_u64(rx->next_report_tsc, arrivals->last_tsc + pause_tsc);
 	}
-	/* A state that may not be sent yet need not be polled for. */
-	rx->next_state_tsc = wh_max_u64(rx->next_state_tsc, state_due_tsc(s));
+	/* A report that may not be sent yet need not be polled for. */
+	rx->next_report_tsc = wh_max_u64(rx->next_report_tsc, report_due_tsc(s));
 }
 
-static int32_t send_state(struct wh_session *s, uint64_t now_tsc)
+static int32_t send_report(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_receiver *rx = &s->rx;
 	bool rested = rx->at_rest;
@@ -325,29 +327,29 @@ static int32_t send_state(struct wh_session *s, uint64_t now_tsc)
 	rx->at_rest = may_rest(s);
 	if (rested && !rx->at_rest) /* news ends a rest: it waits for a period, not for a
 	                             * heartbeat */
-		rx->next_state_tsc =
-			wh_min_u64(rx->next_state_tsc, rx->last_state_tsc + s->period_tsc);
+		rx->next_report_tsc =
+			wh_min_u64(rx->next_report_tsc, rx->last_report_tsc + s->period_tsc);
 	if (s->feedback.delivery)
 		keep_step(s);
 	if (rx->at_rest)
-		rx->next_state_tsc = rest_ends_tsc(s);
-	if (now_tsc < rx->next_state_tsc) {
+		rx->next_report_tsc = rest_ends_tsc(s);
+	if (now_tsc < rx->next_report_tsc) {
 		if (!much_has_come(s))
 			return 0;
-		push_states(s, now_tsc, false);
+		push_reports(s, now_tsc, false);
 		return 1;
 	}
 	measure_period(s, now_tsc);
-	rx->next_state_tsc = now_tsc + interval_tsc(s);
+	rx->next_report_tsc = now_tsc + interval_tsc(s);
 	if (s->feedback.resend == WH_RESEND_COUNTED && rx->at_rest)
-		wh_session_count_on(s, now_tsc, WH_PACKET_RCV_STATE, rx->last_state_tsc);
-	else if (s->feedback.resend == WH_RESEND_COUNTED && skip_state(s, now_tsc))
+		wh_session_count_on(s, now_tsc, WH_PACKET_RCV_REPORT, rx->last_report_tsc);
+	else if (s->feedback.resend == WH_RESEND_COUNTED && skip_report(s, now_tsc))
 		return 0;
-	if (now_tsc < state_due_tsc(s))
+	if (now_tsc < report_due_tsc(s))
 		return 0;
-	push_states(s, now_tsc, true);
+	push_reports(s, now_tsc, true);
 	if (rx->at_rest)
-		rx->next_state_tsc = rest_ends_tsc(s);
+		rx->next_report_tsc = rest_ends_tsc(s);
 	return 1;
 }
 
@@ -433,10 +435,10 @@ void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t pn)
 {
 	struct wh_receiver *rx = &s->rx;
 	bool sample = now_tsc - rx->sampled_tsc >= s->period_tsc / SAMPLES_PER_PERIOD;
-	struct wh_packet packet = {.rcv_state = state_now(s, sample)};
-	struct wh_rcv_state *state = &packet.rcv_state;
+	struct wh_packet packet = {.rcv_report = state_now(s, sample)};
+	struct wh_rcv_report *state = &packet.rcv_report;
 
-	/* A transmitter has nothing outstanding beyond a window, and no state reaches further. */
+	/* A transmitter has nothing outstanding beyond a window, and no report reaches further. */
 	if (pn < s->params.first_pn || pn >= rx->table.highest_end ||
 		rx->table.highest_end - pn > rx->table.size ||
 		wh_recv_table_classify(&rx->table, pn) != WH_RECV_DUPLICATE ||
@@ -452,9 +454,9 @@ void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t pn)
 	if (sample)
 		take_sample(s, now_tsc);
 	if (has_news(s))
-		rx->news_pn = s->control_pn[WH_PACKET_RCV_STATE];
-	wh_session_push_control(s, now_tsc, WH_PACKET_RCV_STATE, &packet);
-	rx->last_state_tsc = now_tsc;
+		rx->news_pn = s->control_pn[WH_PACKET_RCV_REPORT];
+	wh_session_push_control(s, now_tsc, WH_PACKET_RCV_REPORT, &packet);
+	rx->last_report_tsc = now_tsc;
 	note_told(s);
 }
 
@@ -462,8 +464,8 @@ int32_t wh_send_rcv_stat(struct wh_session *s, uint64_t now_tsc)
 {
 	if (s->feedback.resend != WH_RESEND_ASKED) {
 		s->rx.fresh_losses = 0;
-		return send_state(s, now_tsc);
+		return send_report(s, now_tsc);
 	}
 	return send_immediate_nak(s, now_tsc) + send_timed_naks(s, now_tsc) +
-	       send_state(s, now_tsc);
+	       send_report(s, now_tsc);
 }

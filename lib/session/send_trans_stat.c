@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * send_trans_stat: sends the transmitter's state to the receiver every period. Its upper bound
+ * send_trans_stat: sends the transmitter's report to the receiver every period. Its upper bound
  * reveals losses at the end of a burst, where no later packet shows the gap.
  */
 
@@ -26,7 +26,7 @@ static bool has_news(const struct wh_transmitter *tx)
 }
 
 /*
- * The longest time between two states while data are queued. Where the profile limits states to a
+ * The longest time between two reports while data are queued. Where the profile limits reports to a
  * small share of the data, these show the peer that we are there, as long as they are sent.
  */
 static uint64_t quiet_tsc(const struct wh_session *s, uint64_t now_tsc)
@@ -34,30 +34,30 @@ static uint64_t quiet_tsc(const struct wh_session *s, uint64_t now_tsc)
 	uint64_t quiet_tsc = wh_session_ms_tsc(s, WH_QUIET_MS);
 	bool sends = now_tsc < wh_add_u64(s->tx.stamp_tsc, quiet_tsc);
 
-	return sends && s->feedback.data_per_state > 0 ? wh_session_ms_tsc(s, WH_QUIET_DATA_MS)
-						       : quiet_tsc;
+	return sends && s->feedback.data_per_report > 0 ? wh_session_ms_tsc(s, WH_QUIET_DATA_MS)
+							: quiet_tsc;
 }
 
 /*
- * Where the receiver's states report arrivals, ours only give it round trips: one per round trip,
+ * Where the receiver's reports report arrivals, ours only give it round trips: one per round trip,
  * and limited to a share of the data while data are sent. A silent peer gets no data: whether
- * it answers, and whether a switch knows where we are, depends on these states alone. Once
- * nothing is queued a state says so soon.
+ * it answers, and whether a switch knows where we are, depends on these reports alone. Once
+ * nothing is queued a report says so soon.
  */
 static uint64_t step_tsc(const struct wh_session *s, uint64_t now_tsc)
 {
 	const struct wh_transmitter *tx = &s->tx;
-	uint32_t state_bytes = s->config.wire_bytes - s->config.payload_bytes;
+	uint32_t report_bytes = s->config.wire_bytes - s->config.payload_bytes;
 	uint64_t bytes = (tx->transmission - tx->told_transmission) * s->config.wire_bytes;
 
 	if (!s->feedback.delivery)
 		return s->period_tsc;
 	if (tx->peer_silent)
 		return wh_session_heartbeat_tsc(s, 0);
-	if (tx->told_queued && bytes < (uint64_t)WH_DATA_PER_STATE * state_bytes)
+	if (tx->told_queued && bytes < (uint64_t)WH_DATA_PER_REPORT * report_bytes)
 		return quiet_tsc(s, now_tsc);
 	if (tx->told_queued && queued_pkts(tx) > 0 &&
-		bytes < (uint64_t)s->feedback.data_per_state * state_bytes)
+		bytes < (uint64_t)s->feedback.data_per_report * report_bytes)
 		return quiet_tsc(s, now_tsc);
 	return wh_max_u64(s->period_tsc, wh_rtt_get(&s->rtt));
 }
@@ -70,51 +70,51 @@ static uint64_t pause_tsc(const struct wh_session *s, uint64_t now_tsc)
 {
 	const struct wh_transmitter *tx = &s->tx;
 
-	if (tx->same_states + 1 < WH_STATE_REPEATS)
+	if (tx->same_reports + 1 < WH_REPORT_REPEATS)
 		return step_tsc(s, now_tsc);
-	return wh_session_heartbeat_tsc(s, tx->idle ? tx->same_states + 1 - WH_STATE_REPEATS : 0);
+	return wh_session_heartbeat_tsc(s, tx->idle ? tx->same_reports + 1 - WH_REPORT_REPEATS : 0);
 }
 
 /*
- * Age of the receiver's latest state, from which the receiver computes the round trip without an
+ * Age of the receiver's latest report, from which the receiver computes the round trip without an
  * ACK2.
  */
 static uint32_t held_us(const struct wh_session *s, uint64_t now_tsc)
 {
-	uint64_t held_tsc = now_tsc - s->tx.state_tsc;
+	uint64_t held_tsc = now_tsc - s->tx.report_tsc;
 
 	return (uint32_t)wh_min_u64(wh_tsc_to_us(s->config.hz, held_tsc), UINT32_MAX);
 }
 
-static void push_state(struct wh_session *s, uint64_t now_tsc)
+static void push_report(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;
 	struct wh_packet packet = {
-		.trans_state =
+		.trans_report =
 			{
 				.lower = tx->table.lower,
 				.upper = tx->sent_end,
 				.queued_pkts = (uint32_t)queued_pkts(tx),
-				.heard_end = tx->next_state_pn,
+				.heard_end = tx->next_report_pn,
 				.held_us = held_us(s, now_tsc),
 			},
 	};
 
-	wh_session_count_on(s, now_tsc, WH_PACKET_TRANS_STATE, tx->last_trans_state_tsc);
-	wh_session_push_control(s, now_tsc, WH_PACKET_TRANS_STATE, &packet);
+	wh_session_count_on(s, now_tsc, WH_PACKET_TRANS_REPORT, tx->last_trans_report_tsc);
+	wh_session_push_control(s, now_tsc, WH_PACKET_TRANS_REPORT, &packet);
 	tx->told_lower = tx->table.lower;
 	tx->told_upper = tx->sent_end;
 	tx->told_transmission = tx->transmission;
 	tx->told_queued = queued_pkts(tx) > 0;
-	tx->last_trans_state_tsc = now_tsc;
+	tx->last_trans_report_tsc = now_tsc;
 	if (tx->unanswered_tsc == 0)
 		tx->unanswered_tsc = now_tsc;
 }
 
 /*
- * Where data packets reveal the same, no state is sent while more are queued and the last was sent
+ * Where data packets reveal the same, no report is sent while more are queued and the last was sent
  * recently: a gap shows in the next packet. After a round trip and its deviation without data, as
- * when a whole window was lost, states are needed again. 0: states are needed now.
+ * when a whole window was lost, reports are needed again. 0: reports are needed now.
  */
 static uint64_t quiet_until_tsc(const struct wh_session *s, uint64_t now_tsc, bool is_doubted)
 {
@@ -132,12 +132,12 @@ static uint64_t quiet_until_tsc(const struct wh_session *s, uint64_t now_tsc, bo
 }
 
 /*
- * Where states are limited to a small share of the data: they only echo the receiver's, so that
+ * Where reports are limited to a small share of the data: they only echo the receiver's, so that
  * there is nothing to say before its first one, and data follow anyway.
  */
 static bool has_nothing_to_say(const struct wh_session *s)
 {
-	return s->feedback.data_per_state > 0 && !s->tx.state_seen && !s->tx.peer_silent &&
+	return s->feedback.data_per_report > 0 && !s->tx.report_seen && !s->tx.peer_silent &&
 	       queued_pkts(&s->tx) > 0;
 }
 
@@ -148,24 +148,24 @@ int32_t wh_send_trans_stat(struct wh_session *s, uint64_t now_tsc, bool is_doubt
 	bool news = has_news(tx);
 
 	if (has_nothing_to_say(s)) {
-		tx->next_trans_state_tsc = now_tsc + s->period_tsc;
+		tx->next_trans_report_tsc = now_tsc + s->period_tsc;
 		return 0;
 	}
 	if (now_tsc < until_tsc) {
-		tx->next_trans_state_tsc = until_tsc;
+		tx->next_trans_report_tsc = until_tsc;
 		return 0;
 	}
 	/* News waits for the end of a period, not for a heartbeat. */
 	if (news)
-		tx->next_trans_state_tsc = wh_min_u64(
-			tx->next_trans_state_tsc, tx->last_trans_state_tsc + step_tsc(s, now_tsc));
+		tx->next_trans_report_tsc = wh_min_u64(tx->next_trans_report_tsc,
+			tx->last_trans_report_tsc + step_tsc(s, now_tsc));
 	else if (tx->peer_silent && !tx->idle) /* since a longer pause began */
-		tx->next_trans_state_tsc = wh_min_u64(tx->next_trans_state_tsc,
-			tx->last_trans_state_tsc + wh_session_heartbeat_tsc(s, 0));
-	if (now_tsc < tx->next_trans_state_tsc)
+		tx->next_trans_report_tsc = wh_min_u64(tx->next_trans_report_tsc,
+			tx->last_trans_report_tsc + wh_session_heartbeat_tsc(s, 0));
+	if (now_tsc < tx->next_trans_report_tsc)
 		return 0;
-	tx->same_states = news ? 0 : tx->same_states + 1;
-	push_state(s, now_tsc);
-	tx->next_trans_state_tsc = now_tsc + pause_tsc(s, now_tsc);
+	tx->same_reports = news ? 0 : tx->same_reports + 1;
+	push_report(s, now_tsc);
+	tx->next_trans_report_tsc = now_tsc + pause_tsc(s, now_tsc);
 	return 1;
 }

@@ -236,7 +236,7 @@ void wh_session_looked(struct wh_session *session, uint64_t looked_tsc);
 
 /*
  * RX core: number of packets for this session that have arrived and not been processed. If the
- * profile says so, the receiver sends states less often meanwhile.
+ * profile says so, the receiver sends reports less often meanwhile.
  */
 void wh_session_note_waiting(struct wh_session *session, uint64_t pkts);
 

@@ -25,7 +25,7 @@ static bool data_waits(const struct wh_transmitter *tx)
 
 /*
  * If the rate is one of the wire, control packets are charged as well. At a very low rate the
- * states of every period would leave nothing for data, so no more than one packet's worth is
+ * reports of every period would leave nothing for data, so no more than one packet's worth is
  * charged between two data packets.
  */
 static void charge_control(struct wh_session *s, uint64_t now_tsc, uint32_t packet_bytes)

@@ -56,8 +56,8 @@ static enum wh_wire_reason read_all(
 	return WH_WIRE_OK;
 }
 
-static enum wh_wire_reason read_rcv_state(
-	uint8_t flags, const uint8_t *wire, struct wh_rcv_state *state)
+static enum wh_wire_reason read_rcv_report(
+	uint8_t flags, const uint8_t *wire, struct wh_rcv_report *state)
 {
 	const uint8_t *behind = wire + WH_RANGES_BYTES((size_t)state->n_holes);
 
@@ -88,8 +88,8 @@ static enum wh_wire_reason read_params(const uint8_t *wire, struct wh_open_param
 static enum wh_wire_reason read_variable(const uint8_t *wire, struct wh_packet *packet)
 {
 	switch (packet->type) {
-	case WH_PACKET_RCV_STATE:
-		return read_rcv_state(packet->flags, wire, &packet->rcv_state);
+	case WH_PACKET_RCV_REPORT:
+		return read_rcv_report(packet->flags, wire, &packet->rcv_report);
 	case WH_PACKET_NAK:
 		return READ_ALL(wire, packet->nak.n_losses, packet->nak.losses);
 	case WH_PACKET_BITMAP:

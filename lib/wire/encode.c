@@ -44,7 +44,7 @@ size_t wh_params_encode(const struct wh_open_params *params, uint8_t *bytes)
 	return WH_PARAMS_BODY + WH_OPTIONS_BYTES(params->n_options) + params->name_bytes;
 }
 
-static void write_rcv_state(uint8_t flags, const struct wh_rcv_state *state, uint8_t *bytes)
+static void write_rcv_report(uint8_t flags, const struct wh_rcv_report *state, uint8_t *bytes)
 {
 	memcpy(bytes, state->holes, WH_RANGES_BYTES(state->n_holes));
 	bytes += WH_RANGES_BYTES(state->n_holes);
@@ -59,8 +59,8 @@ static void write_rcv_state(uint8_t flags, const struct wh_rcv_state *state, uin
 static void write_variable(const struct wh_packet *packet, uint8_t *bytes)
 {
 	switch (packet->type) {
-	case WH_PACKET_RCV_STATE:
-		write_rcv_state(packet->flags, &packet->rcv_state, bytes);
+	case WH_PACKET_RCV_REPORT:
+		write_rcv_report(packet->flags, &packet->rcv_report, bytes);
 		break;
 	case WH_PACKET_NAK:
 		memcpy(bytes, packet->nak.losses, WH_RANGES_BYTES(packet->nak.n_losses));

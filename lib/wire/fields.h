@@ -47,13 +47,13 @@
 	F(part, last_bytes, 1, WH_PAYLOAD_BYTES_MAX)                                               \
 	F(part, code, WH_FEC_NONE + 1, WH_FEC_CODES - 1)
 
-#define WH_FIELDS_RCV_STATE(F, part)                                                               \
+#define WH_FIELDS_RCV_REPORT(F, part)                                                              \
 	WH_FIELD_PN(F, part, lower)                                                                \
 	WH_FIELD_PN(F, part, upper)                                                                \
 	WH_FIELD_PN(F, part, highest_end)                                                          \
 	WH_FIELD_PN(F, part, cover_first)
 
-#define WH_FIELDS_RCV_STATE_BODY(F, part)                                                          \
+#define WH_FIELDS_RCV_REPORT_BODY(F, part)                                                         \
 	WH_FIELD_PN(F, part, cover_end)                                                            \
 	WH_FIELD_ANY(F, part, received_pkts)                                                       \
 	WH_FIELD_ANY(F, part, duplicate_pkts)                                                      \
@@ -85,7 +85,7 @@
 	WH_FIELD_ANY(F, part, late)                                                                \
 	WH_FIELD_ANY(F, part, retransmitted_pkts)
 
-#define WH_FIELDS_TRANS_STATE(F, part)                                                             \
+#define WH_FIELDS_TRANS_REPORT(F, part)                                                            \
 	WH_FIELD_PN(F, part, lower)                                                                \
 	WH_FIELD_PN(F, part, upper)                                                                \
 	WH_FIELD_ANY(F, part, heard_end)                                                           \

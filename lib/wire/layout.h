@@ -47,25 +47,25 @@ struct wh_wire_option {
 #define WH_WIRE_END(type, member)                                                                  \
 	(offsetof(struct type, member) + sizeof(((struct type *)0)->member))
 
-#define WH_DATA_FIELDS    WH_WIRE_END(wh_data_fields, code)
-#define WH_RCV_STATE_BODY (WH_WIRE_END(wh_rcv_state, n_holes) - WH_FIELDS_BYTES)
+#define WH_DATA_FIELDS     WH_WIRE_END(wh_data_fields, code)
+#define WH_RCV_REPORT_BODY (WH_WIRE_END(wh_rcv_report, n_holes) - WH_FIELDS_BYTES)
 #define WH_LOSSES_BYTES                                                                            \
-	(WH_WIRE_END(wh_rcv_state, undecodable_blocks) - offsetof(struct wh_rcv_state, lost_pkts))
+	(WH_WIRE_END(wh_rcv_report, undecodable_blocks) - offsetof(struct wh_rcv_report, lost_pkts))
 #define WH_DELIVERY_BYTES                                                                          \
-	(WH_WIRE_END(wh_rcv_state, retransmitted_pkts) -                                           \
-		offsetof(struct wh_rcv_state, delivered_pkts))
+	(WH_WIRE_END(wh_rcv_report, retransmitted_pkts) -                                          \
+		offsetof(struct wh_rcv_report, delivered_pkts))
 #define WH_PARAMS_BODY WH_WIRE_END(wh_open_params, initiator_token)
 #define WH_CRYPTO_BODY (WH_WIRE_END(wh_crypto, padding_bytes) - WH_FIELDS_BYTES)
 
 /* Sums of the members' sizes: there is no padding. */
 static_assert(WH_DATA_FIELDS == 8 + 2 * 4 + 6 * 2 + 1, "data, repair");
-static_assert(WH_RCV_STATE_BODY == 4 * 8 + 8 * 4, "receiver's state");
+static_assert(WH_RCV_REPORT_BODY == 4 * 8 + 8 * 4, "receiver's report");
 static_assert(WH_LOSSES_BYTES == 4 * 8, "losses");
-static_assert(offsetof(struct wh_rcv_state, delivered_pkts) ==
-		      WH_WIRE_END(wh_rcv_state, undecodable_blocks),
+static_assert(offsetof(struct wh_rcv_report, delivered_pkts) ==
+		      WH_WIRE_END(wh_rcv_report, undecodable_blocks),
 	"delivery is behind losses");
 static_assert(WH_DELIVERY_BYTES == 2 * 8 + 8 * 4, "delivery");
-static_assert(WH_WIRE_END(wh_trans_state, held_us) == WH_FIELDS_BYTES, "transmitter's state");
+static_assert(WH_WIRE_END(wh_trans_report, held_us) == WH_FIELDS_BYTES, "transmitter's report");
 static_assert(WH_WIRE_END(wh_ack2, stamp_us) == 2 * 8 + 4, "ACK2");
 static_assert(WH_WIRE_END(wh_nak, n_losses) == 8 + 2, "NAK");
 static_assert(WH_WIRE_END(wh_delay_warning, pdt_milli) == 8 + 2 * 2, "delay warning");
@@ -83,22 +83,22 @@ static_assert(WH_CRYPTO_BODY == 2 * 2, "its lengths");
 static_assert(sizeof(struct wh_range) == 8 && sizeof(struct wh_wire_option) == 9, "what repeats");
 
 /* Sizes without the variable part. */
-#define WH_RCV_STATE_BYTES  (WH_HEAD_BYTES + WH_RCV_STATE_BODY)
+#define WH_RCV_REPORT_BYTES (WH_HEAD_BYTES + WH_RCV_REPORT_BODY)
 #define WH_PARAMS_BYTES     (WH_HEAD_BYTES + WH_PARAMS_BODY)
 #define WH_RELEASE_BYTES    (WH_HEAD_BYTES + sizeof(struct wh_digest))
 #define WH_RANGES_BYTES(n)  ((n) * sizeof(struct wh_range))
 #define WH_WORDS_BYTES(n)   ((n) * sizeof(uint64_t))
 #define WH_OPTIONS_BYTES(n) ((n) * sizeof(struct wh_wire_option))
-#define WH_RCV_STATE_BYTES_MAX                                                                     \
-	(WH_RCV_STATE_BYTES + WH_RANGES_BYTES(WH_RANGES_MAX) + WH_DELIVERY_BYTES)
+#define WH_RCV_REPORT_BYTES_MAX                                                                    \
+	(WH_RCV_REPORT_BYTES + WH_RANGES_BYTES(WH_RANGES_MAX) + WH_DELIVERY_BYTES)
 #define WH_PARAMS_BYTES_MAX                                                                        \
 	(WH_PARAMS_BYTES + WH_OPTIONS_BYTES(WH_OPEN_OPTIONS_MAX) + WH_NAME_BYTES_MAX)
 
-static_assert(
-	WH_RCV_STATE_BYTES_MAX <= WH_CONTROL_BYTES_MAX, "a receiver state with all its holes fits");
-static_assert(WH_RCV_STATE_BYTES + WH_RANGES_BYTES(WH_HOLES_BESIDE_BOTH) + WH_LOSSES_BYTES +
+static_assert(WH_RCV_REPORT_BYTES_MAX <= WH_CONTROL_BYTES_MAX,
+	"a receiver state with all its holes fits");
+static_assert(WH_RCV_REPORT_BYTES + WH_RANGES_BYTES(WH_HOLES_BESIDE_BOTH) + WH_LOSSES_BYTES +
 			      WH_DELIVERY_BYTES <=
-		      WH_RCV_STATE_BYTES_MAX,
+		      WH_RCV_REPORT_BYTES_MAX,
 	"and so does one with everything behind fewer");
 static_assert(WH_HEAD_BYTES + WH_RANGES_BYTES(WH_RANGES_MAX) <= WH_CONTROL_BYTES_MAX,
 	"a NAK with all its losses fits");
@@ -134,8 +134,8 @@ static inline bool wh_packet_flags_allowed(const struct wh_packet_rule *rule, ui
 	return flags < 16 && (rule->flags_allowed >> flags & 1) != 0;
 }
 
-/* Bytes behind the holes of a receiver's state. */
-static inline size_t wh_state_behind_bytes(uint8_t flags)
+/* Bytes behind the holes of a receiver's report. */
+static inline size_t wh_report_behind_bytes(uint8_t flags)
 {
 	return (flags & WH_FLAG_LOSSES ? WH_LOSSES_BYTES : 0) +
 	       (flags & WH_FLAG_DELIVERY ? WH_DELIVERY_BYTES : 0);

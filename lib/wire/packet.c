@@ -13,7 +13,7 @@
 #define DATA_FLAGS                                                                                 \
 	(1u << 0 | 1u << WH_FLAG_RETRANSMISSION | 1u << WH_FLAG_PAIR_FIRST |                       \
 		1u << WH_FLAG_PAIR_SECOND)
-#define STATE_FLAGS                                                                                \
+#define REPORT_FLAGS                                                                               \
 	(1u << 0 | 1u << WH_FLAG_LOSSES | 1u << WH_FLAG_DELIVERY |                                 \
 		1u << (WH_FLAG_LOSSES | WH_FLAG_DELIVERY))
 
@@ -33,9 +33,9 @@ const struct wh_packet_rule wh_packet_rules[WH_PACKET_TYPES] = {
 		0},
 	[WH_PACKET_REPAIR] = {HEAD + 1, HEAD + WH_PAYLOAD_BYTES_MAX, DATA_FLAGS, WH_DATA_FIELDS, 0,
 		0},
-	[WH_PACKET_RCV_STATE] = {WH_RCV_STATE_BYTES, WH_RCV_STATE_BYTES_MAX, STATE_FLAGS,
-		WH_FIELDS_BYTES, FROM(rcv_state.cover_end, WH_RCV_STATE_BODY)},
-	[WH_PACKET_TRANS_STATE] = {HEAD, HEAD, NO_FLAGS, WH_FIELDS_BYTES, 0, 0},
+	[WH_PACKET_RCV_REPORT] = {WH_RCV_REPORT_BYTES, WH_RCV_REPORT_BYTES_MAX, REPORT_FLAGS,
+		WH_FIELDS_BYTES, FROM(rcv_report.cover_end, WH_RCV_REPORT_BODY)},
+	[WH_PACKET_TRANS_REPORT] = {HEAD, HEAD, NO_FLAGS, WH_FIELDS_BYTES, 0, 0},
 	[WH_PACKET_ACK2] = {HEAD, HEAD, NO_FLAGS, WH_WIRE_END(wh_ack2, stamp_us), 0, 0},
 	[WH_PACKET_NAK] = {HEAD + WH_RANGES_BYTES(1), HEAD + WH_RANGES_BYTES(WH_RANGES_MAX),
 		NO_FLAGS, WH_WIRE_END(wh_nak, n_losses), 0, 0},
@@ -61,9 +61,9 @@ const struct wh_packet_rule wh_packet_rules[WH_PACKET_TYPES] = {
 		WH_WIRE_END(wh_crypto, acked), FROM(crypto.bytes, WH_CRYPTO_BODY)},
 };
 
-static_assert(offsetof(struct wh_packet, rcv_state.cover_end) ==
+static_assert(offsetof(struct wh_packet, rcv_report.cover_end) ==
 		      offsetof(struct wh_packet, fields) + WH_FIELDS_BYTES,
-	"a receiver's state has its first four packet numbers in the head");
+	"a receiver's report has its first four packet numbers in the head");
 
 static_assert(offsetof(struct wh_packet, crypto.bytes) ==
 		      offsetof(struct wh_packet, fields) + WH_FIELDS_BYTES,
@@ -80,9 +80,9 @@ size_t wh_packet_variable_bytes(const struct wh_packet *packet)
 	case WH_PACKET_DATA:
 	case WH_PACKET_REPAIR:
 		return packet->data.payload_bytes;
-	case WH_PACKET_RCV_STATE:
-		return WH_RANGES_BYTES((size_t)packet->rcv_state.n_holes) +
-		       wh_state_behind_bytes(packet->flags);
+	case WH_PACKET_RCV_REPORT:
+		return WH_RANGES_BYTES((size_t)packet->rcv_report.n_holes) +
+		       wh_report_behind_bytes(packet->flags);
 	case WH_PACKET_NAK:
 		return WH_RANGES_BYTES(packet->nak.n_losses);
 	case WH_PACKET_BITMAP:
@@ -204,20 +204,20 @@ static bool ranges_valid(const struct wh_range *ranges, uint32_t count, uint64_t
 	return true;
 }
 
-static bool rcv_state_valid(const struct wh_rcv_state *state)
+static bool rcv_report_valid(const struct wh_rcv_report *state)
 {
-	return WITHIN(WH_FIELDS_RCV_STATE, state) && WITHIN(WH_FIELDS_RCV_STATE_BODY, state) &&
+	return WITHIN(WH_FIELDS_RCV_REPORT, state) && WITHIN(WH_FIELDS_RCV_REPORT_BODY, state) &&
 	       WITHIN(WH_FIELDS_LOSSES, state) && WITHIN(WH_FIELDS_DELIVERY, state) &&
 	       state->lower <= state->cover_first && state->cover_first <= state->cover_end &&
 	       state->cover_end <= state->highest_end && state->highest_end <= state->upper &&
 	       state->upper - state->lower <= WH_WINDOW_PACKETS_MAX;
 }
 
-static enum wh_wire_reason rcv_state_check(uint8_t flags, const struct wh_rcv_state *state)
+static enum wh_wire_reason rcv_report_check(uint8_t flags, const struct wh_rcv_report *state)
 {
 	const uint8_t both = WH_FLAG_LOSSES | WH_FLAG_DELIVERY;
 
-	if (!rcv_state_valid(state) || (flags == both && state->n_holes > WH_HOLES_BESIDE_BOTH))
+	if (!rcv_report_valid(state) || (flags == both && state->n_holes > WH_HOLES_BESIDE_BOTH))
 		return WH_WIRE_FIELD;
 
 	uint64_t cover = state->cover_end - state->cover_first;
@@ -236,9 +236,9 @@ static enum wh_wire_reason nak_check(const struct wh_nak *nak)
 	return ranges_valid(nak->losses, nak->n_losses, end, 0) ? WH_WIRE_OK : WH_WIRE_RANGE;
 }
 
-static bool trans_state_valid(const struct wh_trans_state *state)
+static bool trans_report_valid(const struct wh_trans_report *state)
 {
-	return WITHIN(WH_FIELDS_TRANS_STATE, state) && state->lower <= state->upper &&
+	return WITHIN(WH_FIELDS_TRANS_REPORT, state) && state->lower <= state->upper &&
 	       state->upper - state->lower <= WH_WINDOW_PACKETS_MAX;
 }
 
@@ -340,10 +340,10 @@ enum wh_wire_reason wh_packet_check(const struct wh_packet *packet)
 		return field_unless(data_valid(&packet->data));
 	case WH_PACKET_REPAIR:
 		return field_unless(repair_valid(&packet->data));
-	case WH_PACKET_RCV_STATE:
-		return rcv_state_check(packet->flags, &packet->rcv_state);
-	case WH_PACKET_TRANS_STATE:
-		return field_unless(trans_state_valid(&packet->trans_state));
+	case WH_PACKET_RCV_REPORT:
+		return rcv_report_check(packet->flags, &packet->rcv_report);
+	case WH_PACKET_TRANS_REPORT:
+		return field_unless(trans_report_valid(&packet->trans_report));
 	case WH_PACKET_ACK2:
 		return field_unless(WITHIN(WH_FIELDS_ACK2, &packet->ack2));
 	case WH_PACKET_NAK:

@@ -93,10 +93,10 @@
 enum wh_packet_type {
 	WH_PACKET_DATA = 1,
 	WH_PACKET_REPAIR = 2,
-	WH_PACKET_RCV_STATE =
-		3, /* the receiver's complete state; its packet number is the ACK number */
-	WH_PACKET_TRANS_STATE = 4, /* the transmitter's */
-	WH_PACKET_ACK2 = 5,        /* echo of one receiver state, for its RTT */
+	WH_PACKET_RCV_REPORT =
+		3, /* the receiver's complete report; its packet number is the ACK number */
+	WH_PACKET_TRANS_REPORT = 4, /* the transmitter's */
+	WH_PACKET_ACK2 = 5,         /* echo of one receiver state, for its RTT */
 	WH_PACKET_NAK = 6,
 	WH_PACKET_DELAY_WARNING = 7,
 	WH_PACKET_BITMAP = 8, /* which of the last packets arrived, ttp.txt II B */
@@ -117,7 +117,7 @@ enum wh_packet_flag {
 	WH_FLAG_PAIR_FIRST =
 		1 << 1, /* data, repair: the next follows back to back, udt.txt III C */
 	WH_FLAG_PAIR_SECOND = 1 << 2,
-	WH_FLAG_LOSSES = 1 << 0,   /* receiver's state: counts of losses follow the holes, ... */
+	WH_FLAG_LOSSES = 1 << 0,   /* receiver's report: counts of losses follow the holes, ... */
 	WH_FLAG_DELIVERY = 1 << 1, /* ... and then the times of arrivals */
 	WH_FLAG_ECHO = 1 << 0,     /* probe: answer at once */
 	WH_FLAG_ASK = 1 << 1,      /* probe: requests permission to probe, and a cookie */
@@ -188,12 +188,12 @@ struct wh_range {
 };
 
 /*
- * The receiver's complete state. Packet numbers below lower have all arrived; of [cover_first,
+ * The receiver's complete report. Packet numbers below lower have all arrived; of [cover_first,
  * cover_end) all have arrived but the holes; nothing is said about the rest. Large states are sent
  * as several packets, each with its own cover and everything else complete. lower <= cover_first <=
  * cover_end <= highest_end <= upper <= lower + WH_WINDOW_PACKETS_MAX.
  */
-struct wh_rcv_state {
+struct wh_rcv_report {
 	uint64_t lower;       /* rcv-lw: first packet number missing */
 	uint64_t upper;       /* rcv-uw: first packet number that the table has no room for */
 	uint64_t highest_end; /* one past the highest packet number seen */
@@ -233,11 +233,12 @@ struct wh_rcv_state {
 	struct wh_range holes[WH_RANGES_MAX]; /* offsets from cover_first; ascending, apart */
 };
 
-struct wh_trans_state {
+struct wh_trans_report {
 	uint64_t lower; /* trans-lw: first packet number not acknowledged */
 	uint64_t
 		upper; /* trans-uw: next new packet number; within WH_WINDOW_PACKETS_MAX of lower */
-	uint64_t heard_end; /* one past the packet number of the latest receiver's state; 0: none */
+	uint64_t
+		heard_end; /* one past the packet number of the latest receiver's report; 0: none */
 	uint32_t queued_pkts; /* of the open chunks, waiting to be sent */
 	uint32_t held_us;     /* time since that state arrived */
 };
@@ -255,7 +256,7 @@ struct wh_nak {
 };
 
 struct wh_delay_warning {
-	uint64_t highest_end; /* as in the receiver's state */
+	uint64_t highest_end; /* as in the receiver's report */
 	uint16_t pct_milli;   /* 0..1000 */
 	uint16_t pdt_milli;   /* 0..1000 */
 };
@@ -439,8 +440,8 @@ struct wh_packet {
 	union {
 		uint8_t fields[WH_FIELDS_BYTES];
 		struct wh_data_fields data;
-		struct wh_rcv_state rcv_state;
-		struct wh_trans_state trans_state;
+		struct wh_rcv_report rcv_report;
+		struct wh_trans_report trans_report;
 		struct wh_ack2 ack2;
 		struct wh_nak nak;
 		struct wh_delay_warning delay_warning;

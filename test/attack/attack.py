@@ -21,7 +21,7 @@ import time
 import unicodedata
 from pathlib import Path
 
-from field import (DATA, FAR_GATEWAY, GATEWAY, KIB, MIB, RCV_STATE, SEED, TOP, Field, link_bytes,
+from field import (DATA, FAR_GATEWAY, GATEWAY, KIB, MIB, RCV_REPORT, SEED, TOP, Field, link_bytes,
                    overheard, recorded, IPV4_AT)
 from control import Control
 from harness import (Case, Failed, Skip, end_group, expect, expect_between, expect_equal,
@@ -205,13 +205,13 @@ def cookies(field, program, folder):
     field.serve(program, folder, sealed=False)
     told = field.attack_now('replay', '--seconds', 0.8)
     expect_equal('opened at first', told['opened'], 1)
-    expect_equal('states after the CONFIRM came again', told['states_after'], 0)
+    expect_equal('states after the CONFIRM came again', told['reports_after'], 0)
     with field.attack('late-confirm', '--seconds', 2.5) as await_end:
         time.sleep(0.5)
         field.serve(program, folder, sealed=False)
         told = await_end()
     expect_equal('offered before the server began anew', told['opened'], 1)
-    expect_equal('states after a CONFIRM from before', told['states_after'], 0)
+    expect_equal('states after a CONFIRM from before', told['reports_after'], 0)
     field.expect_alive()
 
 
@@ -249,7 +249,7 @@ def far_pns(field, program, folder):
     for verb in ('send', 'get'):
         with field.transfer(60, 250, verb, late_s=8, options=little):
             for host in (field.victim, field.client):
-                kind = DATA if (host is field.victim) == (verb == 'send') else RCV_STATE
+                kind = DATA if (host is field.victim) == (verb == 'send') else RCV_REPORT
                 heard = overheard(host, kind)
                 for name in ('far-pns', 'near-pns'):
                     field.attack_now(name, *heard, '--seconds', 0.2, '--pps', 3000)

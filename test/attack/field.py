@@ -40,11 +40,11 @@ BY_PEERS = {'hellos', 'complaints', 'list', 'into', 'by-link', 'folders', 'claim
 SERVED_S = 8
 LOOK_S = 0.05
 
-DATA, RCV_STATE = 1, 3
+DATA, RCV_REPORT = 1, 3
 
 GATEWAY, FAR_GATEWAY = '192.0.2.254', '198.51.100.254'
 IPV4_AT, IPV6_AT, HEAD_BYTES = 14 + 20 + 8, 14 + 40 + 8, 64
-CID_AT, DATA_PN_AT, STATE_LOWER_AT, TOKEN_AT = 4, 8, 16, 56
+CID_AT, DATA_PN_AT, REPORT_LOWER_AT, TOKEN_AT = 4, 8, 16, 56
 
 
 class Field:
@@ -289,7 +289,7 @@ def overheard(host, kind, seconds=15):
                 continue
             packet = frame[IPV4_AT if frame[12:14] == b'\x08\x00' else IPV6_AT:]
             if len(packet) >= HEAD_BYTES and packet[1] == kind:
-                pn_at = DATA_PN_AT if kind == DATA else STATE_LOWER_AT
+                pn_at = DATA_PN_AT if kind == DATA else REPORT_LOWER_AT
                 return ('--cid', struct.unpack_from('<I', packet, CID_AT)[0],
                         '--token', struct.unpack_from('<Q', packet, TOKEN_AT)[0],
                         '--pn', struct.unpack_from('<Q', packet, pn_at)[0])

@@ -186,8 +186,8 @@ struct wh_packet wh_attack_example(enum wh_packet_type type, uint32_t cid)
 			packet.data.last_bytes = 1408;
 		}
 		break;
-	case WH_PACKET_RCV_STATE:
-		packet.rcv_state.upper = 1024;
+	case WH_PACKET_RCV_REPORT:
+		packet.rcv_report.upper = 1024;
 		break;
 	case WH_PACKET_NAK:
 		packet.nak.n_losses = 1;

@@ -151,12 +151,12 @@ static void aborts(struct wh_attacker *attacker)
 /* A state that says no more than was said already. */
 static void say_heard(struct wh_packet *packet, uint64_t pn)
 {
-	if (packet->type == WH_PACKET_RCV_STATE) {
-		packet->rcv_state.lower = packet->rcv_state.highest_end = pn;
-		packet->rcv_state.cover_first = packet->rcv_state.cover_end = pn;
-		packet->rcv_state.upper = pn + 1024;
-	} else if (packet->type == WH_PACKET_TRANS_STATE) {
-		packet->trans_state.lower = packet->trans_state.upper = pn;
+	if (packet->type == WH_PACKET_RCV_REPORT) {
+		packet->rcv_report.lower = packet->rcv_report.highest_end = pn;
+		packet->rcv_report.cover_first = packet->rcv_report.cover_end = pn;
+		packet->rcv_report.upper = pn + 1024;
+	} else if (packet->type == WH_PACKET_TRANS_REPORT) {
+		packet->trans_report.lower = packet->trans_report.upper = pn;
 	} else if (packet->type == WH_PACKET_ACK2) {
 		packet->ack2.lower = pn;
 	} else if (packet->type == WH_PACKET_DELAY_WARNING) {
@@ -173,7 +173,7 @@ static void say_heard(struct wh_packet *packet, uint64_t pn)
  */
 static void far_pns(struct wh_attacker *attacker)
 {
-	static const enum wh_packet_type types[] = {WH_PACKET_RCV_STATE, WH_PACKET_TRANS_STATE,
+	static const enum wh_packet_type types[] = {WH_PACKET_RCV_REPORT, WH_PACKET_TRANS_REPORT,
 		WH_PACKET_ACK2, WH_PACKET_DELAY_WARNING, WH_PACKET_BITMAP, WH_PACKET_NAK};
 
 	for (uint32_t i = 0; i < FAR_PKTS; i++) {
@@ -193,17 +193,17 @@ static void far_pns(struct wh_attacker *attacker)
 static void near_pns(struct wh_attacker *attacker)
 {
 	while (wh_attack_goes_on(attacker)) {
-		struct wh_packet packet = wh_attack_example(WH_PACKET_RCV_STATE, attacker->cid);
+		struct wh_packet packet = wh_attack_example(WH_PACKET_RCV_REPORT, attacker->cid);
 
 		packet.pn = wh_prng_below(&attacker->prng, 2000);
-		packet.rcv_state.lower = WH_PN_MAX / 2;
-		packet.rcv_state.upper = packet.rcv_state.highest_end =
-			packet.rcv_state.cover_first = packet.rcv_state.cover_end =
-				packet.rcv_state.lower;
+		packet.rcv_report.lower = WH_PN_MAX / 2;
+		packet.rcv_report.upper = packet.rcv_report.highest_end =
+			packet.rcv_report.cover_first = packet.rcv_report.cover_end =
+				packet.rcv_report.lower;
 		both_ways(attacker, &packet);
-		packet = wh_attack_example(WH_PACKET_TRANS_STATE, attacker->cid);
+		packet = wh_attack_example(WH_PACKET_TRANS_REPORT, attacker->cid);
 		packet.pn = wh_prng_below(&attacker->prng, 2000);
-		packet.trans_state.lower = packet.trans_state.upper = WH_PN_MAX / 2;
+		packet.trans_report.lower = packet.trans_report.upper = WH_PN_MAX / 2;
 		both_ways(attacker, &packet);
 	}
 }
@@ -217,13 +217,13 @@ static void replay(struct wh_attacker *attacker)
 	if (wh_peer_open(&peer)) {
 		wh_peer_pump(&peer, 100);
 		wh_peer_release(&peer, WH_RELEASE_ABORT, WH_STATUS_INTERRUPTED);
-		wh_attack_note(attacker, "states_before", peer.states);
+		wh_attack_note(attacker, "reports_before", peer.states);
 		while (wh_attack_goes_on(attacker))
 			wh_peer_pump(&peer, 100);
 		peer.states = 0;
 		wh_peer_confirm(&peer);
 		wh_peer_pump(&peer, 500);
-		wh_attack_note(attacker, "states_after", peer.states);
+		wh_attack_note(attacker, "reports_after", peer.states);
 	}
 	wh_attack_note(attacker, "opened", peer.open);
 	wh_peer_free(&peer);
@@ -241,7 +241,7 @@ static void late_confirm(struct wh_attacker *attacker)
 		wh_peer_confirm(&peer);
 	wh_peer_pump(&peer, 500);
 	wh_attack_note(attacker, "opened", peer.open);
-	wh_attack_note(attacker, "states_after", peer.states);
+	wh_attack_note(attacker, "reports_after", peer.states);
 	wh_peer_give_up(&peer);
 }
 

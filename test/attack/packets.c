@@ -19,23 +19,23 @@ static void everywhere(struct wh_attacker *attacker, uint8_t *bytes, size_t coun
 		wh_attack_both_ways(attacker, bytes, count);
 }
 
-/* A receiver's state with so many holes, whether or not it may have them. */
+/* A receiver's report with so many holes, whether or not it may have them. */
 static size_t make_state(uint8_t *bytes, uint32_t holes, uint8_t flags)
 {
-	struct wh_packet packet = wh_attack_example(WH_PACKET_RCV_STATE, 0);
+	struct wh_packet packet = wh_attack_example(WH_PACKET_RCV_REPORT, 0);
 	struct wh_wire_head *head = (struct wh_wire_head *)bytes;
-	uint8_t *end = head->body + WH_RCV_STATE_BODY;
-	size_t count = WH_RCV_STATE_BYTES + WH_RANGES_BYTES(holes);
+	uint8_t *end = head->body + WH_RCV_REPORT_BODY;
+	size_t count = WH_RCV_REPORT_BYTES + WH_RANGES_BYTES(holes);
 
-	packet.rcv_state.highest_end = packet.rcv_state.cover_end = 1000;
+	packet.rcv_report.highest_end = packet.rcv_report.cover_end = 1000;
 	wh_attack_encode(&packet, 0, bytes);
 	head->flags = flags;
 	memcpy(end - sizeof(holes), &holes, sizeof(holes)); /* n_holes, the body's last */
 	for (uint32_t i = 0; i < holes; i++)
 		memcpy(end + WH_RANGES_BYTES(i), &(struct wh_range){2 * i, 1},
 			sizeof(struct wh_range));
-	memset(bytes + count, 0, wh_state_behind_bytes(flags));
-	return count + wh_state_behind_bytes(flags);
+	memset(bytes + count, 0, wh_report_behind_bytes(flags));
+	return count + wh_report_behind_bytes(flags);
 }
 
 static void holes(struct wh_attacker *attacker)
@@ -122,7 +122,7 @@ static void bounds(struct wh_attacker *attacker)
 }
 
 const struct wh_attack wh_attacks_packets[] = {
-	{"holes", 1, "receiver's states with more holes than there are places for", holes},
+	{"holes", 1, "receiver's reports with more holes than there are places for", holes},
 	{"bounds", 1, "packets of each type with every field and length at its bounds", bounds},
 	{0},
 };

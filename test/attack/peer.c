@@ -180,19 +180,19 @@ static void take_data(struct wh_peer *peer, const struct wh_packet *packet)
 		peer->in_lower++;
 }
 
-static void take_state(struct wh_peer *peer, const struct wh_packet *packet)
+static void take_report(struct wh_peer *peer, const struct wh_packet *packet)
 {
 	struct wh_packet echo = {
 		.type = WH_PACKET_ACK2,
 		.cid = peer->acceptor_cid,
-		.ack2 = {.ack_pn = packet->pn, .lower = packet->rcv_state.lower},
+		.ack2 = {.ack_pn = packet->pn, .lower = packet->rcv_report.lower},
 	};
 
 	if (packet->cid != peer->params.initiator_cid)
 		return;
 	peer->states++;
-	if (packet->rcv_state.lower > peer->acked)
-		peer->acked = packet->rcv_state.lower;
+	if (packet->rcv_report.lower > peer->acked)
+		peer->acked = packet->rcv_report.lower;
 	wh_peer_send(peer, &echo);
 }
 
@@ -215,8 +215,8 @@ static void take(struct wh_peer *peer, uint8_t *bytes, size_t count)
 	case WH_PACKET_DATA:
 		take_data(peer, &packet);
 		break;
-	case WH_PACKET_RCV_STATE:
-		take_state(peer, &packet);
+	case WH_PACKET_RCV_REPORT:
+		take_report(peer, &packet);
 		break;
 	case WH_PACKET_RELEASE:
 		peer->releases++;
@@ -228,7 +228,7 @@ static void take(struct wh_peer *peer, uint8_t *bytes, size_t count)
 }
 
 /* What is missing of the server's stream, in as many ranges as a packet has room for. */
-static void put_holes(const struct wh_peer *peer, struct wh_rcv_state *state)
+static void put_holes(const struct wh_peer *peer, struct wh_rcv_report *state)
 {
 	for (uint64_t pn = state->cover_first;
 		pn < state->cover_end && state->n_holes < WH_RANGES_MAX; pn++) {
@@ -244,13 +244,13 @@ static void put_holes(const struct wh_peer *peer, struct wh_rcv_state *state)
 	}
 }
 
-static void tell_in_state(struct wh_peer *peer)
+static void tell_in_report(struct wh_peer *peer)
 {
 	struct wh_packet packet = {
-		.type = WH_PACKET_RCV_STATE,
+		.type = WH_PACKET_RCV_REPORT,
 		.cid = peer->theirs.initiator_cid,
 	};
-	struct wh_rcv_state *state = &packet.rcv_state;
+	struct wh_rcv_report *state = &packet.rcv_report;
 	uint64_t now_ns = wh_attack_now_ns();
 
 	if (!peer->in_open || now_ns - peer->in_told_ns < TELL_NS)
@@ -283,7 +283,7 @@ void wh_peer_pump(struct wh_peer *peer, uint32_t ms)
 		if (poll(&waits, 1, (int)(left_ms < 10 ? left_ms : 10)) > 0)
 			while ((count = recv(peer->socket, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0)
 				take(peer, bytes, (size_t)count);
-		tell_in_state(peer);
+		tell_in_report(peer);
 		if (left_ms == 0)
 			return;
 	}
@@ -320,13 +320,13 @@ void wh_peer_data(struct wh_peer *peer, uint64_t pn, const struct wh_data_fields
 void wh_peer_state(struct wh_peer *peer)
 {
 	struct wh_packet packet = {
-		.type = WH_PACKET_TRANS_STATE,
+		.type = WH_PACKET_TRANS_REPORT,
 		.cid = peer->acceptor_cid,
-		.trans_state = {.lower = peer->acked, .upper = peer->next_pn},
+		.trans_report = {.lower = peer->acked, .upper = peer->next_pn},
 	};
 
 	if (peer->acked > peer->next_pn)
-		packet.trans_state.lower = peer->next_pn;
+		packet.trans_report.lower = peer->next_pn;
 	wh_peer_send(peer, &packet);
 }
 

@@ -12,7 +12,7 @@
 #include "peer.h"
 
 #define PEERS_MAX     256
-#define STATE_GAP_MS  1000
+#define REPORT_GAP_MS 1000
 #define HOLES         5
 #define TOUCH_STEP    128
 #define PAYLOAD_BYTES 1184 /* the least that is taken */
@@ -143,7 +143,7 @@ static void places(struct wh_attacker *attacker)
 			wh_peer_state(&peers[i]);
 			wh_peer_pump(&peers[i], 0);
 		}
-		wh_attack_sleep_ms(STATE_GAP_MS / 4);
+		wh_attack_sleep_ms(REPORT_GAP_MS / 4);
 	}
 	for (uint32_t i = 0; i < count; i++)
 		alive += peers[i].releases == 0;

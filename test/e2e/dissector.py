@@ -26,7 +26,7 @@ FIELDS = TOP / 'lib/wire/fields.h'
 
 TIMEOUT_S = 60
 SIZES = 3  # least, usual, most
-TYPES = ('data', 'repair', 'rcv-state', 'trans-state', 'ack2', 'nak', 'delay-warning', 'bitmap',
+TYPES = ('data', 'repair', 'rcv-report', 'trans-report', 'ack2', 'nak', 'delay-warning', 'bitmap',
          'open', 'accept', 'confirm', 'release', 'probe', 'probe-answer', 'ask', 'cookie',
          'crypto')
 VLAN = 7
@@ -197,7 +197,7 @@ def said(program, folder):
     for kind, size, text in (
             ('data', 'usual', 'data cid 0x11223344 pn 2387509390608836392: chunk 2712847316'
                               ' index 291 of 1110+120, 1408 bytes'),
-            ('rcv-state', 'least', 'rcv-state cid 0x00000000 pn 0: lower 0, highest end 0,'
+            ('rcv-report', 'least', 'rcv-report cid 0x00000000 pn 0: lower 0, highest end 0,'
                                    ' 0 holes'),
             ('nak', 'most', 'nak cid 0xffffffff pn 4611686018427387903: 128 losses'),
             ('bitmap', 'least', 'bitmap cid 0x00000000 pn 0: from 0, 0 of 1 arrived'),
@@ -240,8 +240,8 @@ def around_packets(program, folder):
 def strange_packets(program, folder):
     """(which, offset in the packet, bytes there, its length or None, expert)"""
     cases = (
-        ('trans-state', 'usual', 0, b'\x04', None, 'version'),
-        ('trans-state', 'usual', 0, b'\x00', None, 'version'),
+        ('trans-report', 'usual', 0, b'\x04', None, 'version'),
+        ('trans-report', 'usual', 0, b'\x00', None, 'version'),
         ('ack2', 'least', 1, b'\x00', None, 'type'),
         ('ack2', 'least', 1, b'\x1f', None, 'type'),
         ('data', 'most', 45, b'\x01', None, 'reserved'),
@@ -256,13 +256,13 @@ def strange_packets(program, folder):
         ('bitmap', 'usual', 26, b'\x01', None, 'reserved'),
         ('ack2', 'least', 0, b'\x03', 1, 'short'),
         ('ack2', 'least', 0, b'\x03', 63, 'short'),
-        ('rcv-state', 'least', 0, b'\x03', 127, 'short'),
+        ('rcv-report', 'least', 0, b'\x03', 127, 'short'),
         ('open', 'least', 0, b'\x03', 103, 'short'),
         ('release', 'usual', 0, b'\x03', 79, 'short'),
         ('ack2', 'least', 0, b'\x03', 65, 'length'),
         ('data', 'least', 0, b'\x03', 64, 'length'),
         ('data', 'least', 40, b'\xff\xff', None, 'length'),
-        ('rcv-state', 'least', 124, b'\xff\xff\xff\xff', None, 'length'),
+        ('rcv-report', 'least', 124, b'\xff\xff\xff\xff', None, 'length'),
         ('nak', 'usual', 0, b'\x03', 64, 'length'),
         ('nak', 'usual', 24, b'\x04', None, 'length'),
         ('bitmap', 'usual', 0, b'\x03', 79, 'length'),
@@ -309,7 +309,7 @@ def cut_captures(program, folder):
     capture = folder / 'cut.pcap'
     write_frames(samples, [(frame, whole) for _, frame, whole in changed], capture)
     # Of a type, a member and where it ends.
-    last = {TYPES.index('rcv-state'): ('wavehaul.rcv_state.rtt_us', 64 + 56),
+    last = {TYPES.index('rcv-report'): ('wavehaul.rcv_report.rtt_us', 64 + 56),
             TYPES.index('open'): ('wavehaul.params.profile', 64 + 37),
             TYPES.index('release'): ('wavehaul.release.digest', 64 + 16)}
     for (kind, frame, _), found in zip(changed, dissect(capture)):
@@ -338,7 +338,7 @@ def ports(program, folder):
 def every_name(program, folder):
     """Each member that fields.h has limits for is a filter."""
     known = set(re.findall(r'\t(wavehaul\.[\w.]+)\t', tshark('-G', 'fields')))
-    prefixes = {'HEAD': '', 'LOSSES': 'rcv_state.', 'DELIVERY': 'rcv_state.', 'REPAIR': 'data.'}
+    prefixes = {'HEAD': '', 'LOSSES': 'rcv_report.', 'DELIVERY': 'rcv_report.', 'REPAIR': 'data.'}
     members = 0
     for group, rows in re.findall(r'^#define WH_FIELDS_(\w+)\(F, part\)(.*?)\n\n',
                                   FIELDS.read_text(), re.M | re.S):

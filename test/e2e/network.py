@@ -669,7 +669,7 @@ def decoded(program, folder, to):
         wrong = [name for name in packet if name.startswith(('_ws.malformed', '_ws.expert'))]
         expect(not wrong, f'{wrong} in {dict(packet)}')
     seen = {TYPES[int(packet['wavehaul.type'][0]) - 1] for packet in packets}
-    expect({'data', 'rcv-state', 'trans-state', 'open', 'accept', 'confirm', 'release'} <= seen,
+    expect({'data', 'rcv-report', 'trans-report', 'open', 'accept', 'confirm', 'release'} <= seen,
            f'types of packets seen: {seen}')
     expect_data(packets, to, 300_000)
     expect_opened(folder)

@@ -103,58 +103,58 @@ static void tell_data(const struct wh_packet *packet)
 	tell("wavehaul.flags.pair_second", (packet->flags & WH_FLAG_PAIR_SECOND) != 0);
 }
 
-static void tell_rcv_state(const struct wh_packet *packet)
+static void tell_rcv_report(const struct wh_packet *packet)
 {
-	const struct wh_rcv_state *state = &packet->rcv_state;
+	const struct wh_rcv_report *state = &packet->rcv_report;
 
-	TELL("rcv_state", state, lower);
-	TELL("rcv_state", state, upper);
-	TELL("rcv_state", state, highest_end);
-	TELL("rcv_state", state, cover_first);
-	TELL("rcv_state", state, cover_end);
-	TELL("rcv_state", state, received_pkts);
-	TELL("rcv_state", state, duplicate_pkts);
-	TELL("rcv_state", state, bad_pkts);
-	TELL("rcv_state", state, chunk_upper);
-	TELL("rcv_state", state, queued_chunks);
-	TELL("rcv_state", state, buffer_chunks);
-	TELL("rcv_state", state, arrival_pps);
-	TELL("rcv_state", state, capacity_pps);
-	TELL("rcv_state", state, rtt_us);
-	TELL("rcv_state", state, rtt_var_us);
-	TELL("rcv_state", state, n_holes);
+	TELL("rcv_report", state, lower);
+	TELL("rcv_report", state, upper);
+	TELL("rcv_report", state, highest_end);
+	TELL("rcv_report", state, cover_first);
+	TELL("rcv_report", state, cover_end);
+	TELL("rcv_report", state, received_pkts);
+	TELL("rcv_report", state, duplicate_pkts);
+	TELL("rcv_report", state, bad_pkts);
+	TELL("rcv_report", state, chunk_upper);
+	TELL("rcv_report", state, queued_chunks);
+	TELL("rcv_report", state, buffer_chunks);
+	TELL("rcv_report", state, arrival_pps);
+	TELL("rcv_report", state, capacity_pps);
+	TELL("rcv_report", state, rtt_us);
+	TELL("rcv_report", state, rtt_var_us);
+	TELL("rcv_report", state, n_holes);
 	tell_ranges(state->holes, state->n_holes, state->cover_first);
 	tell("wavehaul.flags.losses", (packet->flags & WH_FLAG_LOSSES) != 0);
 	tell("wavehaul.flags.delivery", (packet->flags & WH_FLAG_DELIVERY) != 0);
 	if (packet->flags & WH_FLAG_LOSSES) {
-		TELL("rcv_state", state, lost_pkts);
-		TELL("rcv_state", state, loss_events);
-		TELL("rcv_state", state, repaired_pkts);
-		TELL("rcv_state", state, undecodable_blocks);
+		TELL("rcv_report", state, lost_pkts);
+		TELL("rcv_report", state, loss_events);
+		TELL("rcv_report", state, repaired_pkts);
+		TELL("rcv_report", state, undecodable_blocks);
 	}
 	if (packet->flags & WH_FLAG_DELIVERY) {
-		TELL("rcv_state", state, delivered_pkts);
-		TELL("rcv_state", state, seen_end);
-		TELL("rcv_state", state, stamp);
-		TELL("rcv_state", state, held);
-		TELL("rcv_state", state, arrived);
-		TELL("rcv_state", state, span);
-		TELL("rcv_state", state, span_pkts);
-		TELL("rcv_state", state, least_delay);
-		TELL("rcv_state", state, late);
-		TELL("rcv_state", state, retransmitted_pkts);
+		TELL("rcv_report", state, delivered_pkts);
+		TELL("rcv_report", state, seen_end);
+		TELL("rcv_report", state, stamp);
+		TELL("rcv_report", state, held);
+		TELL("rcv_report", state, arrived);
+		TELL("rcv_report", state, span);
+		TELL("rcv_report", state, span_pkts);
+		TELL("rcv_report", state, least_delay);
+		TELL("rcv_report", state, late);
+		TELL("rcv_report", state, retransmitted_pkts);
 	}
 }
 
-static void tell_trans_state(const struct wh_packet *packet)
+static void tell_trans_report(const struct wh_packet *packet)
 {
-	const struct wh_trans_state *state = &packet->trans_state;
+	const struct wh_trans_report *state = &packet->trans_report;
 
-	TELL("trans_state", state, lower);
-	TELL("trans_state", state, upper);
-	TELL("trans_state", state, heard_end);
-	TELL("trans_state", state, queued_pkts);
-	TELL("trans_state", state, held_us);
+	TELL("trans_report", state, lower);
+	TELL("trans_report", state, upper);
+	TELL("trans_report", state, heard_end);
+	TELL("trans_report", state, queued_pkts);
+	TELL("trans_report", state, held_us);
 }
 
 static void tell_ack2(const struct wh_packet *packet)
@@ -319,8 +319,8 @@ static void tell_packet(const struct wh_packet *packet, const uint8_t *bytes)
 	static void (*const tellers[WH_PACKET_TYPES])(const struct wh_packet *) = {
 		[WH_PACKET_DATA] = tell_data,
 		[WH_PACKET_REPAIR] = tell_data,
-		[WH_PACKET_RCV_STATE] = tell_rcv_state,
-		[WH_PACKET_TRANS_STATE] = tell_trans_state,
+		[WH_PACKET_RCV_REPORT] = tell_rcv_report,
+		[WH_PACKET_TRANS_REPORT] = tell_trans_report,
 		[WH_PACKET_ACK2] = tell_ack2,
 		[WH_PACKET_NAK] = tell_nak,
 		[WH_PACKET_DELAY_WARNING] = tell_delay_warning,

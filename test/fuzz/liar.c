@@ -40,38 +40,38 @@ struct field {
 static const struct field fields[] = {
 	DATA_FIELDS(DATA),
 	DATA_FIELDS(REPAIR),
-	FIELD(RCV_STATE, COUNT, pn),
-	FIELD(RCV_STATE, PN, rcv_state.lower),
-	FIELD(RCV_STATE, PN, rcv_state.upper),
-	FIELD(RCV_STATE, PN, rcv_state.highest_end),
-	FIELD(RCV_STATE, PN, rcv_state.cover_first),
-	FIELD(RCV_STATE, PN, rcv_state.cover_end),
-	FIELD(RCV_STATE, COUNT, rcv_state.received_pkts),
-	FIELD(RCV_STATE, COUNT, rcv_state.chunk_upper),
-	FIELD(RCV_STATE, COUNT, rcv_state.queued_chunks),
-	FIELD(RCV_STATE, COUNT, rcv_state.buffer_chunks),
-	FIELD(RCV_STATE, COUNT, rcv_state.arrival_pps),
-	FIELD(RCV_STATE, COUNT, rcv_state.capacity_pps),
-	FIELD(RCV_STATE, COUNT, rcv_state.rtt_us),
-	FIELD(RCV_STATE, COUNT, rcv_state.rtt_var_us),
-	FIELD(RCV_STATE, COUNT, rcv_state.lost_pkts),
-	FIELD(RCV_STATE, COUNT, rcv_state.loss_events),
-	FIELD(RCV_STATE, COUNT, rcv_state.delivered_pkts),
-	FIELD(RCV_STATE, COUNT, rcv_state.seen_end),
-	FIELD(RCV_STATE, COUNT, rcv_state.stamp),
-	FIELD(RCV_STATE, COUNT, rcv_state.held),
-	FIELD(RCV_STATE, COUNT, rcv_state.arrived),
-	FIELD(RCV_STATE, COUNT, rcv_state.span),
-	FIELD(RCV_STATE, COUNT, rcv_state.span_pkts),
-	FIELD(RCV_STATE, COUNT, rcv_state.least_delay),
-	FIELD(RCV_STATE, COUNT, rcv_state.late),
-	FIELD(RCV_STATE, COUNT, rcv_state.retransmitted_pkts),
-	FIELD(TRANS_STATE, COUNT, pn),
-	FIELD(TRANS_STATE, PN, trans_state.lower),
-	FIELD(TRANS_STATE, PN, trans_state.upper),
-	FIELD(TRANS_STATE, COUNT, trans_state.heard_end),
-	FIELD(TRANS_STATE, COUNT, trans_state.queued_pkts),
-	FIELD(TRANS_STATE, COUNT, trans_state.held_us),
+	FIELD(RCV_REPORT, COUNT, pn),
+	FIELD(RCV_REPORT, PN, rcv_report.lower),
+	FIELD(RCV_REPORT, PN, rcv_report.upper),
+	FIELD(RCV_REPORT, PN, rcv_report.highest_end),
+	FIELD(RCV_REPORT, PN, rcv_report.cover_first),
+	FIELD(RCV_REPORT, PN, rcv_report.cover_end),
+	FIELD(RCV_REPORT, COUNT, rcv_report.received_pkts),
+	FIELD(RCV_REPORT, COUNT, rcv_report.chunk_upper),
+	FIELD(RCV_REPORT, COUNT, rcv_report.queued_chunks),
+	FIELD(RCV_REPORT, COUNT, rcv_report.buffer_chunks),
+	FIELD(RCV_REPORT, COUNT, rcv_report.arrival_pps),
+	FIELD(RCV_REPORT, COUNT, rcv_report.capacity_pps),
+	FIELD(RCV_REPORT, COUNT, rcv_report.rtt_us),
+	FIELD(RCV_REPORT, COUNT, rcv_report.rtt_var_us),
+	FIELD(RCV_REPORT, COUNT, rcv_report.lost_pkts),
+	FIELD(RCV_REPORT, COUNT, rcv_report.loss_events),
+	FIELD(RCV_REPORT, COUNT, rcv_report.delivered_pkts),
+	FIELD(RCV_REPORT, COUNT, rcv_report.seen_end),
+	FIELD(RCV_REPORT, COUNT, rcv_report.stamp),
+	FIELD(RCV_REPORT, COUNT, rcv_report.held),
+	FIELD(RCV_REPORT, COUNT, rcv_report.arrived),
+	FIELD(RCV_REPORT, COUNT, rcv_report.span),
+	FIELD(RCV_REPORT, COUNT, rcv_report.span_pkts),
+	FIELD(RCV_REPORT, COUNT, rcv_report.least_delay),
+	FIELD(RCV_REPORT, COUNT, rcv_report.late),
+	FIELD(RCV_REPORT, COUNT, rcv_report.retransmitted_pkts),
+	FIELD(TRANS_REPORT, COUNT, pn),
+	FIELD(TRANS_REPORT, PN, trans_report.lower),
+	FIELD(TRANS_REPORT, PN, trans_report.upper),
+	FIELD(TRANS_REPORT, COUNT, trans_report.heard_end),
+	FIELD(TRANS_REPORT, COUNT, trans_report.queued_pkts),
+	FIELD(TRANS_REPORT, COUNT, trans_report.held_us),
 	FIELD(ACK2, COUNT, pn),
 	FIELD(ACK2, COUNT, ack2.ack_pn),
 	FIELD(ACK2, PN, ack2.lower),
@@ -269,7 +269,7 @@ static uint16_t any_ranges(
 }
 
 /* Fields that must be in order are put in order, ranges are drawn anew: most lies get through. */
-static void settle_rcv_state(struct wh_liar *liar, struct wh_rcv_state *state)
+static void settle_rcv_report(struct wh_liar *liar, struct wh_rcv_report *state)
 {
 	uint64_t pns[] = {state->lower, state->cover_first, state->cover_end, state->highest_end,
 		state->upper};
@@ -292,16 +292,16 @@ static void settle_bitmap(struct wh_bitmap *bitmap)
 
 static void mend(struct wh_liar *liar, struct wh_packet *packet)
 {
-	if (packet->type == WH_PACKET_RCV_STATE) {
-		settle_rcv_state(liar, &packet->rcv_state);
+	if (packet->type == WH_PACKET_RCV_REPORT) {
+		settle_rcv_report(liar, &packet->rcv_report);
 	} else if (packet->type == WH_PACKET_BITMAP) {
 		settle_bitmap(&packet->bitmap);
-	} else if (packet->type == WH_PACKET_TRANS_STATE) {
-		uint64_t pns[] = {packet->trans_state.lower, packet->trans_state.upper};
+	} else if (packet->type == WH_PACKET_TRANS_REPORT) {
+		uint64_t pns[] = {packet->trans_report.lower, packet->trans_report.upper};
 
 		qsort(pns, 2, sizeof(pns[0]), compare_u64);
-		packet->trans_state.lower = pns[0];
-		packet->trans_state.upper = pns[1];
+		packet->trans_report.lower = pns[0];
+		packet->trans_report.upper = pns[1];
 	} else if (packet->type == WH_PACKET_NAK) {
 		uint64_t end = pick(liar, liar->known[WH_LIAR_PN], WH_LIAR_KNOWN);
 		uint64_t span = end > packet->nak.base ? end - packet->nak.base : 100;

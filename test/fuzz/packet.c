@@ -84,13 +84,13 @@ static const struct wh_packet seeds[] = {
 			.blocks = 2,
 			.last_bytes = 9,
 			.payload_bytes = 64}},
-	{.type = WH_PACKET_RCV_STATE,
-		.rcv_state = {.upper = 64,
+	{.type = WH_PACKET_RCV_REPORT,
+		.rcv_report = {.upper = 64,
 			.highest_end = 64,
 			.cover_end = 64,
 			.n_holes = 3,
 			.holes = {{0, 4}, {8, 1}, {60, 4}}}},
-	{.type = WH_PACKET_TRANS_STATE, .trans_state = {.lower = 4, .upper = 9}},
+	{.type = WH_PACKET_TRANS_REPORT, .trans_report = {.lower = 4, .upper = 9}},
 	{.type = WH_PACKET_ACK2, .ack2 = {.ack_pn = 1}},
 	{.type = WH_PACKET_NAK, .nak = {.n_losses = 3, .losses = {{0, 4}, {4, 1}, {60, 4}}}},
 	{.type = WH_PACKET_DELAY_WARNING, .delay_warning = {.pct_milli = 600}},
@@ -115,9 +115,9 @@ static size_t holes_in_place_of_losses(uint32_t more, uint8_t *bytes, size_t roo
 {
 	struct wh_packet packet;
 
-	sample_make(WH_PACKET_RCV_STATE, SAMPLE_MOST, &packet);
+	sample_make(WH_PACKET_RCV_REPORT, SAMPLE_MOST, &packet);
 	packet.flags = 0;
-	packet.rcv_state.n_holes = (uint16_t)(WH_RANGES_MAX + more);
+	packet.rcv_report.n_holes = (uint16_t)(WH_RANGES_MAX + more);
 	return raw_encode(&packet, bytes, room);
 }
 

@@ -10,8 +10,8 @@ static inline const char *wh_rig_packet_name(enum wh_packet_type type)
 	static const char *const names[WH_PACKET_TYPES] = {
 		[WH_PACKET_DATA] = "data",
 		[WH_PACKET_REPAIR] = "repair",
-		[WH_PACKET_RCV_STATE] = "rcv-state",
-		[WH_PACKET_TRANS_STATE] = "trans-state",
+		[WH_PACKET_RCV_REPORT] = "rcv-report",
+		[WH_PACKET_TRANS_REPORT] = "trans-report",
 		[WH_PACKET_ACK2] = "ack2",
 		[WH_PACKET_NAK] = "nak",
 		[WH_PACKET_DELAY_WARNING] = "delay-warning",

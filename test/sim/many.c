@@ -360,7 +360,7 @@ static void data_after_rest(const char *profile)
 }
 
 /*
- * The only packet after a rest is lost, and no later one shows it: the transmitter's state does.
+ * The only packet after a rest is lost, and no later one shows it: the transmitter's report does.
  * Two periods of 10 ms until the second one that names it, then NAK and packet, one way each; UDT
  * freezes for a period upon the loss.
  */

@@ -118,7 +118,7 @@ static struct wh_decision decide(const struct wh_control *control)
 
 static void adapt(const struct wh_profile_options *set, struct wh_feedback *feedback)
 {
-	feedback->state_per_packet = set->value[EACH] != 0.0;
+	feedback->report_per_packet = set->value[EACH] != 0.0;
 }
 
 static const struct wh_profile profile = {

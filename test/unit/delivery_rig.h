@@ -171,7 +171,7 @@ static inline void take_output(struct pair *pair, struct wh_session *from, uint6
 
 		if (wh_rig_packet_opens(&packet))
 			continue;
-		pair->states += packet.type == WH_PACKET_RCV_STATE;
+		pair->states += packet.type == WH_PACKET_RCV_REPORT;
 		put(pair, from == pair->ends.sender ? &pair->there : &pair->back, &packet,
 			out.head_bytes + out.payload_bytes + 66);
 	}

@@ -52,12 +52,12 @@ struct packet_field {
 static const struct packet_field head_rows[] = {WH_FIELDS_HEAD(ROW_HEAD, wh_packet)};
 static const struct packet_field data_rows[] = {WH_FIELDS_DATA(ROW_FIELDS, data)};
 static const struct packet_field repair_rows[] = {WH_FIELDS_REPAIR(ROW_FIELDS, data)};
-static const struct packet_field rcv_state_rows[] = {
-	WH_FIELDS_RCV_STATE(ROW_FIELDS, rcv_state) WH_FIELDS_RCV_STATE_BODY(ROW_STATE, rcv_state)};
+static const struct packet_field rcv_report_rows[] = {WH_FIELDS_RCV_REPORT(ROW_FIELDS, rcv_report)
+		WH_FIELDS_RCV_REPORT_BODY(ROW_STATE, rcv_report)};
 static const struct packet_field behind_rows[] = {
-	WH_FIELDS_LOSSES(ROW_BEHIND, rcv_state) WH_FIELDS_DELIVERY(ROW_BEHIND, rcv_state)};
-static const struct packet_field trans_state_rows[] = {
-	WH_FIELDS_TRANS_STATE(ROW_FIELDS, trans_state)};
+	WH_FIELDS_LOSSES(ROW_BEHIND, rcv_report) WH_FIELDS_DELIVERY(ROW_BEHIND, rcv_report)};
+static const struct packet_field trans_report_rows[] = {
+	WH_FIELDS_TRANS_REPORT(ROW_FIELDS, trans_report)};
 static const struct packet_field ack2_rows[] = {WH_FIELDS_ACK2(ROW_FIELDS, ack2)};
 static const struct packet_field nak_rows[] = {WH_FIELDS_NAK(ROW_FIELDS, nak)};
 static const struct packet_field delay_warning_rows[] = {
@@ -91,8 +91,8 @@ static const struct {
 	[0] = {ROWS(head_rows), NULL, 0}, /* of every type */
 	[WH_PACKET_DATA] = {ROWS(data_rows), NULL, 0},
 	[WH_PACKET_REPAIR] = {ROWS(repair_rows), NULL, 0},
-	[WH_PACKET_RCV_STATE] = {ROWS(rcv_state_rows), ROWS(behind_rows)},
-	[WH_PACKET_TRANS_STATE] = {ROWS(trans_state_rows), NULL, 0},
+	[WH_PACKET_RCV_REPORT] = {ROWS(rcv_report_rows), ROWS(behind_rows)},
+	[WH_PACKET_TRANS_REPORT] = {ROWS(trans_report_rows), NULL, 0},
 	[WH_PACKET_ACK2] = {ROWS(ack2_rows), NULL, 0},
 	[WH_PACKET_NAK] = {ROWS(nak_rows), NULL, 0},
 	[WH_PACKET_DELAY_WARNING] = {ROWS(delay_warning_rows), NULL, 0},
@@ -176,9 +176,9 @@ static inline void settle_data(struct wh_packet *packet, const struct packet_fie
 		data->index = repair ? data->k : 0;
 }
 
-static inline void settle_rcv_state(struct wh_packet *packet, const struct packet_field *pinned)
+static inline void settle_rcv_report(struct wh_packet *packet, const struct packet_field *pinned)
 {
-	struct wh_rcv_state *state = &packet->rcv_state;
+	struct wh_rcv_report *state = &packet->rcv_report;
 	bool pn = field_is(pinned, "lower") || field_is(pinned, "upper") ||
 		  field_is(pinned, "highest_end") || field_is(pinned, "cover_first") ||
 		  field_is(pinned, "cover_end");
@@ -224,12 +224,12 @@ static inline void packet_settle(struct wh_packet *packet, const struct packet_f
 	case WH_PACKET_REPAIR:
 		settle_data(packet, pinned);
 		break;
-	case WH_PACKET_RCV_STATE:
-		settle_rcv_state(packet, pinned);
+	case WH_PACKET_RCV_REPORT:
+		settle_rcv_report(packet, pinned);
 		break;
-	case WH_PACKET_TRANS_STATE:
+	case WH_PACKET_TRANS_REPORT:
 		if (field_is(pinned, "lower") || field_is(pinned, "upper"))
-			packet->trans_state.lower = packet->trans_state.upper =
+			packet->trans_report.lower = packet->trans_report.upper =
 				field_load(pinned, packet);
 		break;
 	case WH_PACKET_NAK:
@@ -276,7 +276,7 @@ static inline void packet_settle(struct wh_packet *packet, const struct packet_f
 
 static inline size_t behind_bytes(const struct wh_packet *packet)
 {
-	return packet->type == WH_PACKET_RCV_STATE ? wh_state_behind_bytes(packet->flags) : 0;
+	return packet->type == WH_PACKET_RCV_REPORT ? wh_report_behind_bytes(packet->flags) : 0;
 }
 
 /* What repeats: as much as its count says, but no more than there is room for. */
@@ -288,14 +288,14 @@ static inline size_t repeated_bytes(const struct wh_packet *packet)
 /* Whether the packet says a field behind what repeats, and how far behind that it does. */
 static inline bool is_said(const struct packet_field *field, const struct wh_packet *packet)
 {
-	bool delivery = field->packet_at >= offsetof(struct wh_packet, rcv_state.delivered_pkts);
+	bool delivery = field->packet_at >= offsetof(struct wh_packet, rcv_report.delivered_pkts);
 
 	return (packet->flags & (delivery ? WH_FLAG_DELIVERY : WH_FLAG_LOSSES)) != 0;
 }
 
 static inline size_t behind_at(const struct packet_field *field, const struct wh_packet *packet)
 {
-	bool delivery = field->packet_at >= offsetof(struct wh_packet, rcv_state.delivered_pkts);
+	bool delivery = field->packet_at >= offsetof(struct wh_packet, rcv_report.delivered_pkts);
 	bool alone = delivery && !(packet->flags & WH_FLAG_LOSSES);
 
 	return field->wire_at - (alone ? WH_LOSSES_BYTES : 0);
@@ -349,8 +349,8 @@ static inline void raw_repeated(const struct wh_packet *packet, size_t bytes, ui
 	size_t words_bytes = sizeof(packet->bitmap.bits);
 
 	switch (packet->type) {
-	case WH_PACKET_RCV_STATE:
-		raw_ranges(packet->rcv_state.holes, bytes, at);
+	case WH_PACKET_RCV_REPORT:
+		raw_ranges(packet->rcv_report.holes, bytes, at);
 		break;
 	case WH_PACKET_NAK:
 		raw_ranges(packet->nak.losses, bytes, at);

@@ -74,7 +74,7 @@ static void sample_repair(enum sample_size size, struct wh_packet *packet)
 	packet->data.last_bytes = size == SAMPLE_LEAST ? 1 : WH_PAYLOAD_BYTES_MAX;
 }
 
-static const struct wh_rcv_state rcv_states[SAMPLE_SIZES] = {
+static const struct wh_rcv_report rcv_reports[SAMPLE_SIZES] = {
 	{.lower = 0},
 	{.lower = UINT64_C(0x0a00000000000010),
 		.upper = UINT64_C(0x0a00000000010010),
@@ -135,24 +135,24 @@ static const struct wh_rcv_state rcv_states[SAMPLE_SIZES] = {
 		.n_holes = WH_RANGES_MAX},
 };
 
-static void sample_rcv_state(enum sample_size size, struct wh_packet *packet)
+static void sample_rcv_report(enum sample_size size, struct wh_packet *packet)
 {
 	static const uint8_t flags[SAMPLE_SIZES] = {
 		0, WH_FLAG_LOSSES | WH_FLAG_DELIVERY, WH_FLAG_DELIVERY};
 
 	packet->flags = flags[size];
-	packet->rcv_state = rcv_states[size];
+	packet->rcv_report = rcv_reports[size];
 	if (size != SAMPLE_MOST)
 		return;
 	for (uint32_t i = 0; i < WH_RANGES_MAX; i++)
-		packet->rcv_state.holes[i] = (struct wh_range){2 * i, 1};
-	packet->rcv_state.holes[WH_RANGES_MAX - 1].count =
+		packet->rcv_report.holes[i] = (struct wh_range){2 * i, 1};
+	packet->rcv_report.holes[WH_RANGES_MAX - 1].count =
 		WH_WINDOW_PACKETS_MAX - 2 * (WH_RANGES_MAX - 1);
 }
 
-static void sample_trans_state(enum sample_size size, struct wh_packet *packet)
+static void sample_trans_report(enum sample_size size, struct wh_packet *packet)
 {
-	static const struct wh_trans_state states[SAMPLE_SIZES] = {
+	static const struct wh_trans_report states[SAMPLE_SIZES] = {
 		{.lower = 0},
 		{UINT64_C(0x0102030405060708), UINT64_C(0x0102030405070707),
 			UINT64_C(0xa1a2a3a4a5a6a7a8), 0xb1b2b3b4, 0xc1c2c3c4},
@@ -160,7 +160,7 @@ static void sample_trans_state(enum sample_size size, struct wh_packet *packet)
 			UINT32_MAX},
 	};
 
-	packet->trans_state = states[size];
+	packet->trans_report = states[size];
 }
 
 static void sample_ack2(enum sample_size size, struct wh_packet *packet)
@@ -427,8 +427,8 @@ static inline void sample_make(
 	static void (*const makers[WH_PACKET_TYPES])(enum sample_size, struct wh_packet *) = {
 		[WH_PACKET_DATA] = sample_data,
 		[WH_PACKET_REPAIR] = sample_repair,
-		[WH_PACKET_RCV_STATE] = sample_rcv_state,
-		[WH_PACKET_TRANS_STATE] = sample_trans_state,
+		[WH_PACKET_RCV_REPORT] = sample_rcv_report,
+		[WH_PACKET_TRANS_REPORT] = sample_trans_report,
 		[WH_PACKET_ACK2] = sample_ack2,
 		[WH_PACKET_NAK] = sample_nak,
 		[WH_PACKET_DELAY_WARNING] = sample_delay_warning,

@@ -174,17 +174,17 @@
 
 #define RELIEF_WINDOW 1.25 /* times what is in flight then: queues are seen late */
 
-#define SLACK_PKTS     2.0
-#define WINDOW_PKTS    160.0 /* at least, so that a burst loss of 20 does not empty it, ... */
-#define WINDOW_S       5e-3  /* ... but no more than is sent in this time */
-#define STILL_RTT      1.5   /* without news before a packet is sent to fetch some, */
-#define STILL_S        5e-3
-#define STILL_PKTS     3.0   /* and this many packet intervals, */
-#define STILL_STATE_S  10e-3 /* and the interval of reports, at most this: an outage is not one */
-#define STILL_FIRST_S  1.0   /* while the round trip is unknown */
-#define DATA_PER_STATE 70000 /* data bytes to a byte of our states, with `dedicated` */
-#define LESS           0.85  /* of the capacity: something other than the path takes the rest */
-#define FOUND          0.85  /* of the capacity a scavenger has seen: a lower rate is not stored */
+#define SLACK_PKTS      2.0
+#define WINDOW_PKTS     160.0 /* at least, so that a burst loss of 20 does not empty it, ... */
+#define WINDOW_S        5e-3  /* ... but no more than is sent in this time */
+#define STILL_RTT       1.5   /* without news before a packet is sent to fetch some, */
+#define STILL_S         5e-3
+#define STILL_PKTS      3.0   /* and this many packet intervals, */
+#define STILL_REPORT_S  10e-3 /* and the interval of reports, at most this: an outage is not one */
+#define STILL_FIRST_S   1.0   /* while the round trip is unknown */
+#define DATA_PER_REPORT 70000 /* data bytes to a byte of our states, with `dedicated` */
+#define LESS            0.85  /* of the capacity: something other than the path takes the rest */
+#define FOUND           0.85  /* of the capacity a scavenger has seen: a lower rate is not stored */
 
 static const struct wh_option options[WH_LAMBDA_OPTIONS] = {
 	[WH_LAMBDA_TRAIN] = {"train", WH_OPTION_COUNT, 2, 1024, TRAIN_PKTS, false, NULL,
@@ -500,7 +500,7 @@ static void on_tick(struct wh_control *control, const struct wh_tick_event *even
 	bool heard = lambda->path.seen_pkts > 0;
 	double patience_s = fmax(heard ? STILL_S : STILL_FIRST_S,
 		STILL_RTT * wh_lambda_path_rtt_s(&lambda->path) + 2.0 * lambda->path.queue_s +
-			STILL_PKTS / lambda->rate_pps + fmin(lambda->path.gap_s, STILL_STATE_S));
+			STILL_PKTS / lambda->rate_pps + fmin(lambda->path.gap_s, STILL_REPORT_S));
 
 	/* There was nothing to wait for until packets were sent. */
 	if (heard && !lambda->waits)
@@ -638,7 +638,7 @@ static void found(const struct wh_control *control, struct wh_known_path *known)
 static void adapt(const struct wh_profile_options *chosen, struct wh_feedback *feedback)
 {
 	if (chosen->value[WH_LAMBDA_SHARE] == WH_SHARING_DEDICATED)
-		feedback->data_per_state = DATA_PER_STATE;
+		feedback->data_per_report = DATA_PER_REPORT;
 }
 
 const struct wh_profile wh_profile_lambda = {

@@ -14,7 +14,7 @@
 #define FLOOR_FORGETS    0.998 /* by each state */
 #define GAP_FORGETS      0.98  /* of the longest gap, per report that comes sooner */
 #define SHORT_PKTS       4     /* fewer give no rate */
-#define STILL_STATES     2     /* without news end a train, ... */
+#define STILL_REPORTS    2     /* without news end a train, ... */
 #define STILL_SPACINGS   2.0   /* ... if they lasted this many spacings of its packets */
 #define BEST_PKTS        8     /* of one report give a rate by themselves */
 #define USED_SHARE       0.8   /* of the allowed rate: less means starved */
@@ -276,7 +276,7 @@ static void measure_train(struct wh_lambda_train *train, const struct wh_lambda_
 	train->s += (double)(event->arrived_tsc - since_tsc) / path->hz;
 	train->arrived_tsc = event->arrived_tsc;
 	train->arrived_pkts = path->delivered_pkts;
-	train->still_states = 0;
+	train->still_reports = 0;
 	if (event->span_pkts >= BEST_PKTS)
 		train->best_pps = fmax(train->best_pps, path->short_pps);
 }
@@ -292,7 +292,7 @@ static bool is_still(const struct wh_lambda_train *train, const struct wh_lambda
 {
 	double waited_s = wh_lambda_since_s(path, event->now_tsc, path->moved_tsc);
 
-	return train->still_states >= STILL_STATES &&
+	return train->still_reports >= STILL_REPORTS &&
 	       waited_s * (double)train->pkts >= STILL_SPACINGS * train->s;
 }
 
@@ -305,7 +305,7 @@ bool wh_lambda_train_hear(struct wh_lambda_train *train, const struct wh_lambda_
 	if (path->seen_pkts > before_pkts && path->seen_pkts <= end_pkts)
 		measure_train(train, path, event, before_pkts <= train->from_pkts);
 	else
-		train->still_states++;
+		train->still_reports++;
 	if (path->seen_pkts >= event->sent_pkts && path->seen_pkts < end_pkts && event->held_up) {
 		/* The stream had no more packets: another train when it has. */
 		*train = (struct wh_lambda_train){.from_pkts = event->sent_pkts};

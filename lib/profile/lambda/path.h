@@ -75,7 +75,7 @@ struct wh_lambda_train {
 	double s;           /* ... and their sum */
 	double best_pps;    /* the closest spacing in a report: a host may pause within a train */
 	uint64_t arrived_tsc, arrived_pkts;
-	uint32_t still_states;
+	uint32_t still_reports;
 };
 
 void wh_lambda_path_init(struct wh_lambda_path *path, uint64_t hz);

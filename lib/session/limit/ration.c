@@ -13,8 +13,8 @@
 #define FIRST_PKTS 4
 
 /*
- * Granted and not used: a round trip's, but no longer one than this; the time between two states;
- * and for slow streams, whose states are rarer, at least so much.
+ * Granted and not used: a round trip's, but no longer one than this; the time between two reports;
+ * and for slow streams, whose reports are rarer, at least so much.
  */
 #define RTT_MOST_MS  1000
 #define STATES_MS    20

@@ -6,7 +6,7 @@
  * A session's part of a rate that it shares with others (shared_rate.h), on its owner core.
  *
  * A transmitter sends no data, new or again, beyond what it has reserved. A receiver grants packet
- * numbers as it reserves bytes for them: its states offer no more, and packets beyond are dropped,
+ * numbers as it reserves bytes for them: its reports offer no more, and packets beyond are dropped,
  * so that the bound also holds for a peer that sends as it likes. Packets shorter than full ones
  * give back what they did not take.
  */
@@ -45,7 +45,7 @@ void wh_ration_grant(struct wh_session *s, uint64_t now_tsc);
 uint64_t wh_ration_deadline(const struct wh_session *s);
 void wh_ration_note(struct wh_session *s, uint32_t payload_bytes);
 
-/* Receiver: the first packet number that may not come yet, as a state tells it. */
+/* Receiver: the first packet number that may not come yet, as a report tells it. */
 uint64_t wh_ration_upper(const struct wh_session *s);
 
 #endif

@@ -179,9 +179,9 @@ static void test_strangers(void)
 	struct house house;
 	struct wh_address to;
 	struct wh_packet state = {
-		.type = WH_PACKET_TRANS_STATE,
+		.type = WH_PACKET_TRANS_REPORT,
 		.cid = 0x77,
-		.trans_state = {.lower = 1000, .upper = 1000},
+		.trans_report = {.lower = 1000, .upper = 1000},
 	};
 
 	house_open(&house);
@@ -531,9 +531,9 @@ static void test_closing_of_receiver(void)
 	uint32_t cid = wh_session_cid(receiver);
 	struct wh_packet request = release(cid, WH_RELEASE_REQUEST);
 	struct wh_packet state = {
-		.type = WH_PACKET_TRANS_STATE,
+		.type = WH_PACKET_TRANS_REPORT,
 		.cid = cid,
-		.trans_state = {.lower = 1000, .upper = 1000},
+		.trans_report = {.lower = 1000, .upper = 1000},
 	};
 
 	close_out(&house, receiver);
@@ -574,7 +574,7 @@ static void test_closing_of_transmitter(void)
 		.type = WH_PACKET_ACCEPT,
 		.accept = {.acceptor_cid = 0x99, .buffer_chunks = CHUNKS, .stamp_us = NOW / 1000},
 	};
-	struct wh_packet state = {.type = WH_PACKET_RCV_STATE};
+	struct wh_packet state = {.type = WH_PACKET_RCV_REPORT};
 
 	house_open(&house);
 
@@ -636,7 +636,7 @@ static void test_between_the_halves(void)
 	CU_ASSERT_EQUAL(wh_endpoint_send_deadline(endpoint), 0);
 	CU_ASSERT_EQUAL(take(&house, &to).type, 0); /* not before the turn that hears of it */
 	wh_endpoint_send_poll(endpoint, NOW);
-	CU_ASSERT_EQUAL(take(&house, &to).type, WH_PACKET_RCV_STATE);
+	CU_ASSERT_EQUAL(take(&house, &to).type, WH_PACKET_RCV_REPORT);
 	CU_ASSERT_EQUAL(wh_session_stats(receiver).control_sent_pkts, 1);
 	CU_ASSERT_EQUAL(endpoint->tx->polls, 0);
 	wh_endpoint_send_poll(endpoint, NOW);
@@ -702,7 +702,7 @@ static void test_looks_where_there_is_work(void)
 	uint32_t states = 0;
 
 	for (struct wh_packet packet; (packet = take(&house, &to)).type != 0;)
-		states += packet.type == WH_PACKET_RCV_STATE;
+		states += packet.type == WH_PACKET_RCV_REPORT;
 	CU_ASSERT_EQUAL(states, HALF);
 	house_close(&house);
 }

@@ -27,10 +27,10 @@ static enum wh_release_status ask(struct house *house, double queued_pkts_max)
 static void tell_queued(struct house *house, struct wh_session *session, uint32_t pkts)
 {
 	struct wh_packet packet = {
-		.type = WH_PACKET_TRANS_STATE,
+		.type = WH_PACKET_TRANS_REPORT,
 		.cid = wh_session_cid(session),
 		.pn = house->later_tsc++,
-		.trans_state = {.lower = 1000, .upper = 1000, .queued_pkts = pkts},
+		.trans_report = {.lower = 1000, .upper = 1000, .queued_pkts = pkts},
 	};
 	struct wh_address to;
 

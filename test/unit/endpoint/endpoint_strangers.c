@@ -99,7 +99,7 @@ static void test_token(void)
 			.release = {.stage = WH_RELEASE_ABORT, .status = WH_STATUS_INTERRUPTED}},
 		{.type = WH_PACKET_RELEASE,
 			.release = {.stage = WH_RELEASE_REQUEST, .pn_end = 1000}},
-		{.type = WH_PACKET_TRANS_STATE, .pn = WH_PN_MAX - 1},
+		{.type = WH_PACKET_TRANS_REPORT, .pn = WH_PN_MAX - 1},
 		{.type = WH_PACKET_ACK2, .pn = WH_PN_MAX - 1},
 	};
 

@@ -100,7 +100,7 @@ struct rig {
 	struct wh_session *session;
 	uint64_t pn;
 	uint64_t transmission;
-	uint64_t state_pn;
+	uint64_t report_pn;
 };
 
 /* Without memory. */
@@ -216,13 +216,13 @@ static void test_virtual_payload_is_received(void)
 	rig_close(&rig);
 }
 
-static void give_trans_state(struct rig *rig, uint64_t now_tsc, uint64_t upper, uint32_t queued)
+static void give_trans_report(struct rig *rig, uint64_t now_tsc, uint64_t upper, uint32_t queued)
 {
 	const struct wh_packet packet = {
-		.type = WH_PACKET_TRANS_STATE,
+		.type = WH_PACKET_TRANS_REPORT,
 		.cid = CID,
-		.pn = rig->state_pn++,
-		.trans_state = {.lower = FIRST, .upper = upper, .queued_pkts = queued},
+		.pn = rig->report_pn++,
+		.trans_report = {.lower = FIRST, .upper = upper, .queued_pkts = queued},
 	};
 
 	wh_session_input(rig->session, now_tsc, now_tsc, &packet);
@@ -242,7 +242,7 @@ static void empty_outbox(struct rig *rig, uint64_t now_tsc)
 static uint64_t chatter(struct rig *rig, uint64_t upper, uint32_t queued, uint64_t ms)
 {
 	for (uint64_t at = 0; at < ms; at += 100) {
-		give_trans_state(rig, NOW + at * MS, upper, queued);
+		give_trans_report(rig, NOW + at * MS, upper, queued);
 		empty_outbox(rig, NOW + at * MS);
 		if (wh_session_outcome(rig->session) != WH_STATUS_PENDING)
 			return at;
@@ -286,7 +286,7 @@ static void test_data_is_progress(void)
 	rig_open(&rig);
 	for (uint64_t s = 0; s < 50; s += 25) {
 		for (uint64_t ms = 0; ms < 25000; ms += 100) {
-			give_trans_state(&rig, NOW + s * HZ + ms * MS, FIRST + 9, 1);
+			give_trans_report(&rig, NOW + s * HZ + ms * MS, FIRST + 9, 1);
 			empty_outbox(&rig, NOW + s * HZ + ms * MS);
 		}
 		if (s == 0) {
@@ -301,9 +301,9 @@ static void test_data_is_progress(void)
 		}
 	}
 	CU_ASSERT_EQUAL(wh_session_outcome(rig.session), WH_STATUS_PENDING);
-	give_trans_state(&rig, NOW + 54 * HZ, FIRST + 9, 1);
+	give_trans_report(&rig, NOW + 54 * HZ, FIRST + 9, 1);
 	CU_ASSERT_EQUAL(wh_session_outcome(rig.session), WH_STATUS_PENDING);
-	give_trans_state(&rig, NOW + 55 * HZ + 1, FIRST + 9, 1);
+	give_trans_report(&rig, NOW + 55 * HZ + 1, FIRST + 9, 1);
 	CU_ASSERT_EQUAL(wh_session_outcome(rig.session), WH_STATUS_STALLED);
 	rig_close(&rig);
 }
@@ -402,14 +402,14 @@ static uint32_t count_pairs(struct sender *sender, const uint32_t *bytes, uint32
  * The receiver has all below `lower`, and of the next `cover` packet numbers all but the first
  * `hole`.
  */
-static void give_rcv_state(
+static void give_rcv_report(
 	struct sender *sender, uint64_t lower, uint32_t cover, uint32_t hole, uint64_t pn)
 {
 	const struct wh_packet packet = {
-		.type = WH_PACKET_RCV_STATE,
+		.type = WH_PACKET_RCV_REPORT,
 		.cid = wh_session_cid(sender->session),
 		.pn = pn,
-		.rcv_state =
+		.rcv_report =
 			{
 				.lower = lower,
 				.upper = lower + 64,
@@ -452,7 +452,7 @@ static void test_acked_bytes(void)
 	uint64_t first = wh_session_params(sender.session)->first_pn;
 
 	for (uint32_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
-		give_rcv_state(
+		give_rcv_report(
 			&sender, first + states[i].lower, states[i].cover, states[i].hole, i + 1);
 		CU_ASSERT_EQUAL(
 			wh_session_stats(sender.session).acked_bytes, states[i].acked_bytes);
@@ -658,9 +658,9 @@ static uint64_t stalled_after_s(uint32_t queued_chunks)
 
 	uint64_t first = wh_session_params(sender.session)->first_pn;
 	struct wh_packet packet = {
-		.type = WH_PACKET_RCV_STATE,
+		.type = WH_PACKET_RCV_REPORT,
 		.cid = wh_session_cid(sender.session),
-		.rcv_state =
+		.rcv_report =
 			{
 				.lower = first,
 				.upper = first + 64,

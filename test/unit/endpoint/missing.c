@@ -48,7 +48,7 @@ static void rig_open(struct rig *rig)
 	wh_session_poll(rig->s, NOW);
 	CU_ASSERT_EQUAL_FATAL(rig->s->phase, WH_PHASE_RUNNING);
 	/* As after its first state: the peer has the session. */
-	rig->s->tx.state_seen = true;
+	rig->s->tx.report_seen = true;
 	rig->s->tx.unanswered_tsc = 0;
 }
 
@@ -202,7 +202,7 @@ static void test_never_there(void)
 	struct rig rig;
 
 	rig_open(&rig);
-	rig.s->tx.state_seen = false;
+	rig.s->tx.report_seen = false;
 	rig.s->tx.peer_silent = true;
 	(void)end_tsc(&rig, true);
 	CU_ASSERT_EQUAL(outcome(&rig), WH_STATUS_PENDING);

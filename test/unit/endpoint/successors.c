@@ -173,7 +173,7 @@ static void listen(struct host *host)
 static void note_answers(void)
 {
 	for (uint32_t i = 0; i < world.host[0].sessions; i++)
-		if (world.answered_tsc[i] == 0 && world.host[0].session[i]->tx.state_seen)
+		if (world.answered_tsc[i] == 0 && world.host[0].session[i]->tx.report_seen)
 			world.answered_tsc[i] = world.now_tsc;
 }
 

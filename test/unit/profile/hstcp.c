@@ -340,10 +340,10 @@ static void test_options(void)
 	const char *why = NULL;
 
 	wh_profile_options_init(&set_options, &wh_profile_hstcp);
-	CU_ASSERT_EQUAL(wh_profile_feedback(&wh_profile_hstcp, &set_options).state_bytes, 65536);
+	CU_ASSERT_EQUAL(wh_profile_feedback(&wh_profile_hstcp, &set_options).report_bytes, 65536);
 	CU_ASSERT_EQUAL(
 		wh_profile_options_set(&set_options, &wh_profile_hstcp, "ack_bytes", "3000"), 0);
-	CU_ASSERT_EQUAL(wh_profile_feedback(&wh_profile_hstcp, &set_options).state_bytes, 3000);
+	CU_ASSERT_EQUAL(wh_profile_feedback(&wh_profile_hstcp, &set_options).report_bytes, 3000);
 	CU_ASSERT_PTR_NULL(wh_profile_hstcp.contradiction(&set_options, &why));
 	CU_ASSERT_EQUAL(
 		wh_profile_options_set(&set_options, &wh_profile_hstcp, "high_window", "38"), 0);

@@ -119,7 +119,7 @@ static void test_told(void)
 }
 
 CU_TestInfo wh_tests[] = {
-	{"states until a packet goes again", test_count},
+	{"reports until a packet goes again", test_count},
 	{"rate and window", test_rate_and_window},
 	{"what is told", test_told},
 	CU_TEST_INFO_NULL,

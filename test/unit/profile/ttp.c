@@ -96,7 +96,7 @@ static void test_defaults(void)
 #define CONGESTED WH_BITMAP_CONGESTED
 
 /* From 80 Mb/s, between 8 and 100, with 2 more for a clean bitmap. */
-static void test_states(void)
+static void test_reports(void)
 {
 	static const struct {
 		enum wh_bitmap_finding finding;
@@ -342,7 +342,7 @@ static void test_a_congestion_divides_once(void)
 
 CU_TestInfo wh_tests[] = {
 	{"defaults", test_defaults},
-	{"states and rates", test_states},
+	{"states and rates", test_reports},
 	{"a congestion divides once", test_a_congestion_divides_once},
 	{"a congestion divides once", test_a_congestion_divides_once},
 	{"a bound that moves", test_bound_that_moves},

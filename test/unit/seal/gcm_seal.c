@@ -191,7 +191,7 @@ static void test_control(void)
 
 	begin_way(&way, false);
 	for (uint64_t i = 0; i < EPOCH + 3; i++) {
-		write_packet(packet, i % 2 == 0 ? WH_PACKET_RCV_STATE : WH_PACKET_NAK, i / 2, 0);
+		write_packet(packet, i % 2 == 0 ? WH_PACKET_RCV_REPORT : WH_PACKET_NAK, i / 2, 0);
 		wh_seal_close(
 			&way.closing, packet, packet + WH_HEAD_BYTES, 1, packet + WH_HEAD_BYTES);
 		if (packet[KEY_AT] != WH_KEY_SEALED + (i >= EPOCH))

@@ -24,7 +24,7 @@ struct rig {
 	uint64_t now_tsc;
 	uint64_t trans_pn;
 	struct wh_session *session;
-	struct wh_packet said; /* the last state ... */
+	struct wh_packet said; /* the last report ... */
 	uint32_t states;       /* ... of so many ... */
 	uint64_t pn[STATES];
 	uint64_t at_tsc[STATES]; /* ... which came then */
@@ -64,7 +64,7 @@ static void take(struct rig *rig, const struct wh_out *out)
 
 	CU_ASSERT_EQUAL_FATAL(wh_packet_decode(out->head, out->head_bytes, &packet), WH_WIRE_OK);
 	rig->naks += packet.type == WH_PACKET_NAK;
-	if (packet.type != WH_PACKET_RCV_STATE || rig->states == STATES)
+	if (packet.type != WH_PACKET_RCV_REPORT || rig->states == STATES)
 		return;
 	rig->said = packet;
 	rig->pn[rig->states] = packet.pn;
@@ -108,10 +108,10 @@ static void give(struct rig *rig, uint64_t pn)
 static void tell(struct rig *rig, uint64_t upper, uint64_t heard_end, uint32_t held_us)
 {
 	struct wh_packet packet = {
-		.type = WH_PACKET_TRANS_STATE,
+		.type = WH_PACKET_TRANS_REPORT,
 		.cid = CID,
 		.pn = rig->trans_pn++,
-		.trans_state = {.upper = upper,
+		.trans_report = {.upper = upper,
 			.heard_end = heard_end,
 			.queued_pkts = 1,
 			.held_us = held_us},
@@ -127,7 +127,7 @@ static void rig_close(struct rig *rig)
 }
 
 /*
- * 10 packets a millisecond: a state each 5.001 ms, of packet numbers in a row, and no NAK for the
+ * 10 packets a millisecond: a report each 5.001 ms, of packet numbers in a row, and no NAK for the
  * gap.
  */
 static void test_busy(void)
@@ -147,10 +147,10 @@ static void test_busy(void)
 		CU_ASSERT_EQUAL(rig.at_tsc[i] - rig.at_tsc[i - 1], 51 * MS / 10);
 	}
 	CU_ASSERT_EQUAL(rig.naks, 0);
-	CU_ASSERT_EQUAL(rig.said.rcv_state.n_holes, 1);
-	CU_ASSERT_EQUAL(rig.said.rcv_state.holes[0].count, 1);
-	CU_ASSERT_EQUAL(rig.said.rcv_state.lower, 3);
-	CU_ASSERT_EQUAL(rig.said.rcv_state.upper, 3 + 4096);
+	CU_ASSERT_EQUAL(rig.said.rcv_report.n_holes, 1);
+	CU_ASSERT_EQUAL(rig.said.rcv_report.holes[0].count, 1);
+	CU_ASSERT_EQUAL(rig.said.rcv_report.lower, 3);
+	CU_ASSERT_EQUAL(rig.said.rcv_report.upper, 3 + 4096);
 	CU_ASSERT_EQUAL(wh_session_stats(rig.session).losses_detected_pkts, 1);
 	rig_close(&rig);
 }
@@ -191,7 +191,7 @@ static void test_rest(void)
 	give(&rig, 0);
 	run(&rig, 6);
 	rig.session->rx.peer_queued_pkts = 0;
-	rig.session->rx.acked_end = rig.session->control_pn[WH_PACKET_RCV_STATE];
+	rig.session->rx.acked_end = rig.session->control_pn[WH_PACKET_RCV_REPORT];
 	before = rig.states;
 	run(&rig, 300);
 	CU_ASSERT_EQUAL_FATAL(rig.states, before + 2); /* after 100 and 200 ms */
@@ -259,7 +259,7 @@ static void test_round_trip(void)
 	rig_close(&rig);
 }
 
-/* States that were never said; held for longer than there was time: nothing is measured. */
+/* Reports that were never said; held for longer than there was time: nothing is measured. */
 static void test_lies(void)
 {
 	struct rig rig;
@@ -268,10 +268,10 @@ static void test_lies(void)
 	give(&rig, 0);
 	run(&rig, 6);
 	tell(&rig, 1, UINT64_MAX, 0);
-	tell(&rig, 1, rig.session->control_pn[WH_PACKET_RCV_STATE] + 1, 0);
+	tell(&rig, 1, rig.session->control_pn[WH_PACKET_RCV_REPORT] + 1, 0);
 	CU_ASSERT_EQUAL(wh_session_stats(rig.session).bad_window_pkts, 2);
 	CU_ASSERT_EQUAL(rig.session->rx.acked_end, 0);
-	tell(&rig, 1, rig.session->control_pn[WH_PACKET_RCV_STATE], UINT32_MAX);
+	tell(&rig, 1, rig.session->control_pn[WH_PACKET_RCV_REPORT], UINT32_MAX);
 	CU_ASSERT_EQUAL(rig.session->rtt.samples, 0);
 	rig_close(&rig);
 }
@@ -280,7 +280,7 @@ static void test_lies(void)
 static void test_ack_each(void)
 {
 	struct rig rig;
-	const struct wh_rcv_state *said = &rig.said.rcv_state;
+	const struct wh_rcv_report *said = &rig.said.rcv_report;
 	uint32_t before;
 
 	rig_open(&rig, "pack", "in_order", 0);
@@ -312,7 +312,7 @@ static void test_ack_each(void)
 static void test_ack_in_order(void)
 {
 	struct rig rig;
-	const struct wh_rcv_state *said = &rig.said.rcv_state;
+	const struct wh_rcv_report *said = &rig.said.rcv_report;
 	uint32_t before;
 
 	rig_open(&rig, "pack", NULL, 0);
@@ -360,7 +360,7 @@ static void test_ancient_copies(void)
 	give(&rig, end - rig.session->params.window_pkts);
 	turn(&rig);
 	CU_ASSERT_EQUAL(rig.states, before + 1);
-	CU_ASSERT_EQUAL(rig.said.rcv_state.cover_first, end - rig.session->params.window_pkts);
+	CU_ASSERT_EQUAL(rig.said.rcv_report.cover_first, end - rig.session->params.window_pkts);
 	rig_close(&rig);
 }
 

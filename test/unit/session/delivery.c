@@ -91,7 +91,7 @@ static void test_train(void)
 	pair->there.packet_tsc = 12 * US;
 	run_for(pair, 12 * MS);
 
-	/* Of one state or of several, each from its first packet on. */
+	/* Of one report or of several, each from its first packet on. */
 	CU_ASSERT_EQUAL(watch.event.delivered_pkts, 33);
 	CU_ASSERT_EQUAL(watch.event.sent_pkts, 33);
 	if (watch.event.span_pkts > 0)
@@ -313,21 +313,21 @@ static void test_held_up(void)
 	pair_close(pair);
 }
 
-static void say(struct pair *pair, struct wh_rcv_state state)
+static void say(struct pair *pair, struct wh_rcv_report state)
 {
 	uint64_t first = wh_session_params(pair->ends.sender)->first_pn;
 	struct wh_packet packet = {
-		.type = WH_PACKET_RCV_STATE,
+		.type = WH_PACKET_RCV_REPORT,
 		.flags = WH_FLAG_DELIVERY,
 		.cid = WH_RIG_SENDER_CID,
 		.pn = 1000000 + pair->states++,
-		.rcv_state = state,
+		.rcv_report = state,
 	};
 
-	packet.rcv_state.lower = packet.rcv_state.highest_end = first;
-	packet.rcv_state.cover_first = packet.rcv_state.cover_end = first;
-	packet.rcv_state.upper = first + WINDOW;
-	packet.rcv_state.chunk_upper = packet.rcv_state.buffer_chunks = 1024;
+	packet.rcv_report.lower = packet.rcv_report.highest_end = first;
+	packet.rcv_report.cover_first = packet.rcv_report.cover_end = first;
+	packet.rcv_report.upper = first + WINDOW;
+	packet.rcv_report.chunk_upper = packet.rcv_report.buffer_chunks = 1024;
 	wh_session_input(pair->ends.sender, pair->now_tsc, pair->now_tsc, &packet);
 	wh_session_poll(pair->ends.sender, pair->now_tsc);
 }
@@ -346,23 +346,23 @@ static void test_liar(void)
 	uint32_t events = watch.events;
 
 	/* More than was sent, or nothing at all where something must be said. */
-	say(pair, (struct wh_rcv_state){.seen_end = sent + 1});
-	say(pair, (struct wh_rcv_state){.seen_end = UINT64_MAX / 4});
+	say(pair, (struct wh_rcv_report){.seen_end = sent + 1});
+	say(pair, (struct wh_rcv_report){.seen_end = UINT64_MAX / 4});
 	CU_ASSERT_EQUAL(wh_session_stats(pair->ends.sender).bad_pkts, bad + 2);
 	CU_ASSERT_EQUAL(watch.events, events);
 
 	/* More delivered than seen, fewer than before, and clocks that jump. */
 	uint64_t seen = watch.event.seen_pkts;
 
-	say(pair, (struct wh_rcv_state){.seen_end = seen, .delivered_pkts = UINT64_MAX});
+	say(pair, (struct wh_rcv_report){.seen_end = seen, .delivered_pkts = UINT64_MAX});
 	CU_ASSERT_EQUAL(watch.event.delivered_pkts, seen);
-	say(pair, (struct wh_rcv_state){.seen_end = 1, .delivered_pkts = 1});
+	say(pair, (struct wh_rcv_report){.seen_end = 1, .delivered_pkts = 1});
 	CU_ASSERT_EQUAL(watch.event.delivered_pkts, seen);
 	CU_ASSERT_EQUAL(watch.event.seen_pkts, seen);
 	for (uint64_t i = 0; i < 1000; i++) {
 		uint32_t wild = (uint32_t)(i * UINT32_C(2654435761));
 
-		say(pair, (struct wh_rcv_state){
+		say(pair, (struct wh_rcv_report){
 				  .seen_end = sent,
 				  .delivered_pkts = i * seen,
 				  .stamp = wild,

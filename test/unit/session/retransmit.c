@@ -29,7 +29,7 @@ struct rig {
 	uint64_t sent;  /* new ones, by the last turn */
 	uint64_t again;
 	uint64_t last_again; /* counted from `first` */
-	uint64_t heard_end;  /* in the last state */
+	uint64_t heard_end;  /* in the last report */
 	uint32_t acks2;
 };
 
@@ -48,8 +48,8 @@ static void take(struct rig *rig, const struct wh_out *out)
 		CU_ASSERT_EQUAL_FATAL(
 			wh_packet_decode(out->head, out->head_bytes, &packet), WH_WIRE_OK);
 		rig->acks2 += packet.type == WH_PACKET_ACK2;
-		if (packet.type == WH_PACKET_TRANS_STATE)
-			rig->heard_end = packet.trans_state.heard_end;
+		if (packet.type == WH_PACKET_TRANS_REPORT)
+			rig->heard_end = packet.trans_report.heard_end;
 		return;
 	}
 	CU_ASSERT_EQUAL_FATAL(
@@ -128,9 +128,9 @@ static void rig_close(struct rig *rig, uint64_t bad_pkts)
 static void say(struct rig *rig, uint64_t pn, uint64_t lower, uint64_t from, uint64_t end)
 {
 	struct wh_packet packet = {
-		.type = WH_PACKET_RCV_STATE,
+		.type = WH_PACKET_RCV_REPORT,
 		.pn = pn,
-		.rcv_state =
+		.rcv_report =
 			{
 				.lower = rig->first + lower,
 				.upper = rig->first + lower + WINDOW,
@@ -143,13 +143,13 @@ static void say(struct rig *rig, uint64_t pn, uint64_t lower, uint64_t from, uin
 	};
 
 	if (from > lower) {
-		packet.rcv_state.n_holes = 1;
-		packet.rcv_state.holes[0].count = (uint32_t)(from - lower);
+		packet.rcv_report.n_holes = 1;
+		packet.rcv_report.holes[0].count = (uint32_t)(from - lower);
 	}
 	give(rig, &packet);
 }
 
-/* 15 ms are 3 states of 5 ms: 0 is known, all go, and with 3 more what misses goes again. */
+/* 15 ms are 3 reports of 5 ms: 0 is known, all go, and with 3 more what misses goes again. */
 static void test_counted(void)
 {
 	struct rig rig;
@@ -181,8 +181,8 @@ static void test_counted(void)
 	rig_close(&rig, 0);
 }
 
-/* A state that was overtaken is dropped, whatever it says, and counts for nothing. */
-static void test_old_state(void)
+/* A report that was overtaken is dropped, whatever it says, and counts for nothing. */
+static void test_old_report(void)
 {
 	struct rig rig;
 
@@ -199,27 +199,27 @@ static void test_old_state(void)
 	rig_close(&rig, 0);
 }
 
-/* Of what a state does not cover nothing is known: it does not go again for that. */
+/* Of what a report does not cover nothing is known: it does not go again for that. */
 static void test_not_covered(void)
 {
 	struct rig rig;
 	struct wh_packet packet = {
-		.type = WH_PACKET_RCV_STATE,
+		.type = WH_PACKET_RCV_REPORT,
 		.pn = 9,
-		.rcv_state = {.upper = WINDOW, .chunk_upper = CHUNKS, .buffer_chunks = CHUNKS},
+		.rcv_report = {.upper = WINDOW, .chunk_upper = CHUNKS, .buffer_chunks = CHUNKS},
 	};
 
 	rig_open(&rig, "pxp", "timeout", 15e6);
 	fill(&rig, 1);
 	say(&rig, 0, 0, 0, 0);
 	step(&rig, 1);
-	packet.rcv_state.lower = rig.first;
-	packet.rcv_state.upper += rig.first;
-	packet.rcv_state.cover_first = rig.first + 20;
-	packet.rcv_state.cover_end = rig.first + 30;
-	packet.rcv_state.highest_end = rig.first + PKTS;
-	packet.rcv_state.n_holes = 1;
-	packet.rcv_state.holes[0] = (struct wh_range){.offset = 5, .count = 1};
+	packet.rcv_report.lower = rig.first;
+	packet.rcv_report.upper += rig.first;
+	packet.rcv_report.cover_first = rig.first + 20;
+	packet.rcv_report.cover_end = rig.first + 30;
+	packet.rcv_report.highest_end = rig.first + PKTS;
+	packet.rcv_report.n_holes = 1;
+	packet.rcv_report.holes[0] = (struct wh_range){.offset = 5, .count = 1};
 	give(&rig, &packet);
 	turn(&rig);
 	CU_ASSERT_EQUAL(rig.again, 1);
@@ -274,9 +274,9 @@ static void test_span(void)
 static void ack(struct rig *rig, uint64_t pn, uint64_t packet)
 {
 	struct wh_packet state = {
-		.type = WH_PACKET_RCV_STATE,
+		.type = WH_PACKET_RCV_REPORT,
 		.pn = pn,
-		.rcv_state =
+		.rcv_report =
 			{
 				.lower = rig->first + packet,
 				.upper = rig->first + packet + WINDOW,
@@ -326,8 +326,8 @@ static void test_timed(void)
 }
 
 CU_TestInfo wh_tests[] = {
-	{"by the count of states", test_counted},
-	{"an old state", test_old_state},
+	{"by the count of reports", test_counted},
+	{"an old state", test_old_report},
 	{"not covered", test_not_covered},
 	{"a lie about the count", test_liar},
 	{"a window of packet numbers", test_span},

@@ -44,7 +44,7 @@ static uint64_t run_out(struct pair *pair, uint64_t most_tsc)
 	return pair->now_tsc - began_tsc;
 }
 
-/* Each loss is mended by one transmission, as soon as a state can say so; no other goes again. */
+/* Each loss is mended by one transmission, as soon as a report can say so; no other goes again. */
 static void test_losses(void)
 {
 	static const uint64_t ways_tsc[] = {25 * US, 500 * US, 5 * MS, 50 * MS};
@@ -127,7 +127,7 @@ static void test_outage(void)
 }
 
 /*
- * Data are lost for long, and states come back all the time: the first data after that come within
+ * Data are lost for long, and reports come back all the time: the first data after that come within
  * a heartbeat, and a round trip later all goes on.
  */
 static void test_end_of_outage(void)
@@ -192,8 +192,8 @@ static void test_end_of_silence(void)
 	}
 }
 
-/* Of the states only every tenth arrives: what each says is complete. */
-static void test_lost_states(void)
+/* Of the reports only every tenth arrives: what each says is complete. */
+static void test_lost_reports(void)
 {
 	pace(10 * US);
 
@@ -213,7 +213,7 @@ static void test_lost_states(void)
 }
 
 /*
- * One in a hundred is lost at 10 Gb/s and 100 ms: at any time there are more holes than a state or
+ * One in a hundred is lost at 10 Gb/s and 100 ms: at any time there are more holes than a report or
  * a few can tell. Each goes again a round trip later, and once.
  */
 static void test_many_holes(void)
@@ -279,7 +279,7 @@ CU_TestInfo wh_tests[] = {
 	{"outage", test_outage},
 	{"end of an outage", test_end_of_outage},
 	{"end of a silence", test_end_of_silence},
-	{"lost states", test_lost_states},
+	{"lost reports", test_lost_reports},
 	{"many holes", test_many_holes},
 	{"overtaken", test_overtaken},
 	CU_TEST_INFO_NULL,

@@ -372,7 +372,7 @@ static void test_reflected(void)
 	for (int to = 0; to < 2; to++) {
 		enum wh_role role = (enum wh_role)to;
 		struct wh_rig_packet packet = *latest(pair, (enum wh_role) !to,
-			role == WH_TRANSMITTER ? WH_PACKET_TRANS_STATE : WH_PACKET_RCV_STATE);
+			role == WH_TRANSMITTER ? WH_PACKET_TRANS_REPORT : WH_PACKET_RCV_REPORT);
 		uint32_t cid = wh_session_cid(pair->session[role]);
 		uint64_t heard = wh_session_stats(pair->session[role]).control_received_pkts;
 
@@ -397,7 +397,7 @@ static void test_replayed(void)
 	run(pair, 15);
 
 	struct wh_rig_packet data = *latest(pair, WH_RECEIVER, WH_PACKET_DATA);
-	struct wh_rig_packet control[2] = {*latest(pair, WH_RECEIVER, WH_PACKET_TRANS_STATE),
+	struct wh_rig_packet control[2] = {*latest(pair, WH_RECEIVER, WH_PACKET_TRANS_REPORT),
 		*latest(pair, WH_TRANSMITTER, WH_PACKET_ACCEPT)};
 
 	run(pair, 15);
@@ -456,7 +456,7 @@ static void test_other_session(void)
 	run(pair, 25);
 
 	struct wh_rig_packet packet[3] = {*latest(pair, WH_RECEIVER, WH_PACKET_DATA),
-		*latest(pair, WH_RECEIVER, WH_PACKET_TRANS_STATE),
+		*latest(pair, WH_RECEIVER, WH_PACKET_TRANS_REPORT),
 		*latest(pair, WH_RECEIVER, WH_PACKET_CONFIRM)};
 	struct wh_session *first = pair->session[WH_TRANSMITTER];
 
@@ -638,7 +638,7 @@ static void test_other_kind(void)
 
 	run(pair, 25);
 
-	struct wh_rig_packet packet = *latest(pair, WH_RECEIVER, WH_PACKET_TRANS_STATE);
+	struct wh_rig_packet packet = *latest(pair, WH_RECEIVER, WH_PACKET_TRANS_REPORT);
 
 	closed_tag(packet.data, packet.bytes, 0);
 	give(pair, WH_RECEIVER, &packet);

@@ -111,17 +111,17 @@ static void test_receiver(void)
 {
 	struct wh_session *session = receiver();
 
-	expect_heard(session, (struct wh_packet){.type = WH_PACKET_TRANS_STATE});
+	expect_heard(session, (struct wh_packet){.type = WH_PACKET_TRANS_REPORT});
 
 	/* One that claims to have sent all of the window: the next says what is true. */
 	uint64_t now_tsc = NOW + 20 * HZ;
-	struct wh_packet state = {.type = WH_PACKET_TRANS_STATE, .pn = WH_PN_MAX - 1};
+	struct wh_packet state = {.type = WH_PACKET_TRANS_REPORT, .pn = WH_PN_MAX - 1};
 
-	state.trans_state.upper = 64;
+	state.trans_report.upper = 64;
 	give(session, state, now_tsc);
 	for (uint32_t i = 0; i < 3; i++) {
 		state.pn = 1000 + i;
-		state.trans_state.upper = 2;
+		state.trans_report.upper = 2;
 		give(session, state, now_tsc + 2 * HZ + i);
 	}
 	CU_ASSERT_EQUAL(session->rx.previous_trans_upper, 2);
@@ -134,8 +134,8 @@ static struct wh_packet state_of(const struct wh_session *session)
 	uint64_t first = session->params.first_pn;
 
 	return (struct wh_packet){
-		.type = WH_PACKET_RCV_STATE,
-		.rcv_state = {.lower = first,
+		.type = WH_PACKET_RCV_REPORT,
+		.rcv_report = {.lower = first,
 			.upper = first + 64,
 			.highest_end = first,
 			.cover_first = first,
@@ -171,16 +171,16 @@ static void test_credits(void)
 	struct wh_packet truth = state_of(session);
 	struct wh_packet lie = truth;
 
-	lie.rcv_state.upper = lie.rcv_state.lower + WH_WINDOW_PACKETS_MAX;
-	lie.rcv_state.chunk_upper = UINT32_MAX;
-	lie.rcv_state.rtt_us = lie.rcv_state.rtt_var_us = UINT32_MAX;
+	lie.rcv_report.upper = lie.rcv_report.lower + WH_WINDOW_PACKETS_MAX;
+	lie.rcv_report.chunk_upper = UINT32_MAX;
+	lie.rcv_report.rtt_us = lie.rcv_report.rtt_var_us = UINT32_MAX;
 	give(session, lie, NOW + HZ);
 	CU_ASSERT_EQUAL(session->rtt.smoothed_tsc, session->peer_timeout_tsc);
 	CU_ASSERT_EQUAL(session->rtt.var_tsc, session->peer_timeout_tsc);
 	truth.pn = 1;
-	truth.rcv_state.rtt_us = 1000;
+	truth.rcv_report.rtt_us = 1000;
 	give(session, truth, NOW + HZ + 1);
-	CU_ASSERT_EQUAL(session->tx.peer_upper, truth.rcv_state.upper);
+	CU_ASSERT_EQUAL(session->tx.peer_upper, truth.rcv_report.upper);
 	CU_ASSERT_EQUAL(session->tx.peer_chunk_upper, 4);
 	CU_ASSERT_EQUAL(session->rtt.smoothed_tsc, MS);
 	wh_session_destroy(session);

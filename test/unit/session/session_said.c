@@ -148,10 +148,10 @@ static void test_as_ever(void)
 	for (uint32_t i = 0; i < 1000; i++) {
 		uint64_t now_tsc = NOW + i * 10 * MS;
 		const struct wh_packet state = {
-			.type = WH_PACKET_TRANS_STATE,
+			.type = WH_PACKET_TRANS_REPORT,
 			.cid = CID,
 			.pn = i,
-			.trans_state = {.queued_pkts = 1},
+			.trans_report = {.queued_pkts = 1},
 		};
 
 		wh_session_input(session, now_tsc, now_tsc, &state);

@@ -37,7 +37,7 @@ struct pair {
 	struct way to_sender;
 	uint64_t forward_tsc;
 	bool lose_data; /* all of it */
-	uint32_t trans_states;
+	uint32_t trans_reports;
 	uint32_t data;
 };
 
@@ -89,7 +89,7 @@ static void take_output(struct pair *pair, struct wh_session *from, uint64_t now
 			put(&pair->to_sender, pair->now_tsc + WAY, &packet);
 			continue;
 		}
-		pair->trans_states += packet.type == WH_PACKET_TRANS_STATE;
+		pair->trans_reports += packet.type == WH_PACKET_TRANS_REPORT;
 		pair->data += packet.type == WH_PACKET_DATA;
 		if (wh_rig_packet_opens(&packet) ||
 			(packet.type == WH_PACKET_DATA && pair->lose_data))
@@ -138,13 +138,13 @@ static void test_data_tell(void)
 
 		run_for(pair, 10 * HZ);
 		CU_ASSERT_TRUE(pair->data >= cases[i].data);
-		CU_ASSERT_TRUE(pair->trans_states <= 2);
+		CU_ASSERT_TRUE(pair->trans_reports <= 2);
 		pair_close(pair);
 	}
 }
 
 /* The whole window is lost: within a few round trips of 10 ms the receiver knows all of it. */
-static void test_states_when_stuck(void)
+static void test_reports_when_stuck(void)
 {
 	struct pair *pair = pair_open(100000000, 64, false);
 
@@ -154,10 +154,10 @@ static void test_states_when_stuck(void)
 	pair->lose_data = false;
 
 	uint32_t lost_at = pair->data;
-	uint32_t states = pair->trans_states;
+	uint32_t states = pair->trans_reports;
 
 	run_for(pair, 100 * MS);
-	CU_ASSERT_TRUE(pair->trans_states >= states + 2);
+	CU_ASSERT_TRUE(pair->trans_reports >= states + 2);
 	CU_ASSERT_TRUE(pair->data >= lost_at + 8);
 	pair_close(pair);
 }
@@ -187,7 +187,7 @@ static void test_clocks_apart(void)
 
 CU_TestInfo wh_tests[] = {
 	{"data tell", test_data_tell},
-	{"states when stuck", test_states_when_stuck},
+	{"states when stuck", test_reports_when_stuck},
 	{"clocks apart", test_clocks_apart},
 	CU_TEST_INFO_NULL,
 };

@@ -42,7 +42,7 @@ struct rig {
 	/* What the receiver has said since the rig was asked last. */
 	uint32_t naks;
 	struct wh_nak nak; /* the latest */
-	struct wh_rcv_state state;
+	struct wh_rcv_report state;
 };
 
 static void rig_open(struct rig *rig, enum wh_recovery recovery)
@@ -140,8 +140,8 @@ static void listen(struct rig *rig)
 		if (packet.type == WH_PACKET_NAK) {
 			rig->naks++;
 			rig->nak = packet.nak;
-		} else if (packet.type == WH_PACKET_RCV_STATE) {
-			rig->state = packet.rcv_state;
+		} else if (packet.type == WH_PACKET_RCV_REPORT) {
+			rig->state = packet.rcv_report;
 		}
 	}
 }
@@ -356,10 +356,10 @@ static void test_losses_at_the_end(void)
 	give_chunk(&rig, 0, 0xa0); /* a data packet, and the last of all */
 	for (uint32_t i = 0; i < 2; i++) {
 		const struct wh_packet packet = {
-			.type = WH_PACKET_TRANS_STATE,
+			.type = WH_PACKET_TRANS_REPORT,
 			.cid = CID,
 			.pn = i,
-			.trans_state = {.lower = FIRST, .upper = FIRST + 8},
+			.trans_report = {.lower = FIRST, .upper = FIRST + 8},
 		};
 
 		CU_ASSERT_TRUE(nothing_delivered(&rig));

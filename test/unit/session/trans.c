@@ -32,7 +32,7 @@ struct rig {
 	struct wh_session_config config;
 	struct wh_session *session;
 	uint64_t first_pn;
-	uint64_t state_pn;
+	uint64_t report_pn;
 	uint64_t filled; /* chunks */
 	uint64_t fill_end;
 	bool fill_ends;
@@ -79,12 +79,12 @@ static void rig_close(struct rig *rig)
 }
 
 /* All before `lower` has come, and of what follows nothing. */
-static void give_state(struct rig *rig, uint64_t lower)
+static void give_report(struct rig *rig, uint64_t lower)
 {
 	struct wh_packet packet = {
-		.type = WH_PACKET_RCV_STATE,
-		.pn = rig->state_pn++,
-		.rcv_state =
+		.type = WH_PACKET_RCV_REPORT,
+		.pn = rig->report_pn++,
+		.rcv_report =
 			{
 				.lower = lower,
 				.upper = lower + 1024,
@@ -151,13 +151,14 @@ static void run_heard(struct rig *rig, uint64_t span_ms)
 	for (uint64_t at = 0; at < span_ms; at++) {
 		step(rig);
 		if (at % PERIOD_MS == 0)
-			give_state(rig, rig->first_pn + rig->new_pkts);
+			give_report(rig, rig->first_pn + rig->new_pkts);
 	}
 }
 
 /*
- * At a crawl of packets of 9,000 bytes, what is said of states would take all of the rate. Data has
- * half of it as long as control packets have the other, and at a better rate all that they leave.
+ * At a crawl of packets of 9,000 bytes, what is said of reports would take all of the rate. Data
+ * has half of it as long as control packets have the other, and at a better rate all that they
+ * leave.
  */
 static void test_crawl(void)
 {
@@ -224,7 +225,7 @@ static void run_unheard(struct rig *rig, uint64_t span_ms)
 	for (uint64_t at = 0; at < span_ms; at++) {
 		step(rig);
 		if (at % 100 == 0)
-			give_state(rig, rig->first_pn);
+			give_report(rig, rig->first_pn);
 	}
 }
 

@@ -44,7 +44,7 @@ static const struct {
 			{16, 8, 0x1112131415161718}, {24, 4, 0xa1b2c3d4}, {28, 4, 0xdeadbeef},
 			{32, 2, 0x0b0c}, {34, 2, 0x0456}, {36, 2, 0x0456}, {38, 2, 0xfba9},
 			{40, 2, 1408}, {42, 2, 0x0102}, {44, 1, 2}}},
-	{WH_PACKET_RCV_STATE, 224,
+	{WH_PACKET_RCV_REPORT, 224,
 		{{0, 1, 3}, {1, 1, 3}, {2, 1, 3}, {4, 4, 0x11223344}, {8, 8, 0x2122232425262728},
 			{16, 8, 0x0a00000000000010}, {24, 8, 0x0a00000000010010},
 			{32, 8, 0x0a00000000009000}, {40, 8, 0x0a00000000000020},
@@ -58,7 +58,7 @@ static const struct {
 			{176, 8, 0xb2b3b4b5b6b7b8b9}, {184, 8, 0x02c3c4c5c6c7c8c9},
 			{192, 8, 0xe2e3e4e5d2d3d4d5}, {200, 8, 0x22232425f2f3f4f5},
 			{208, 8, 0x4243444532333435}, {216, 8, 0x6263646552535455}}},
-	{WH_PACKET_TRANS_STATE, 64,
+	{WH_PACKET_TRANS_REPORT, 64,
 		{{0, 1, 3}, {1, 1, 4}, {4, 4, 0x11223344}, {8, 8, 0x2122232425262728},
 			{16, 8, 0x0102030405060708}, {24, 8, 0x0102030405070707},
 			{32, 8, 0xa1a2a3a4a5a6a7a8}, {40, 4, 0xb1b2b3b4}, {44, 4, 0xc1c2c3c4}}},
@@ -153,8 +153,8 @@ static void lengths(void)
 	} cases[] = {
 		{WH_PACKET_DATA, 65, 9280},
 		{WH_PACKET_REPAIR, 65, 9280},
-		{WH_PACKET_RCV_STATE, 128, 1200},
-		{WH_PACKET_TRANS_STATE, 64, 64},
+		{WH_PACKET_RCV_REPORT, 128, 1200},
+		{WH_PACKET_TRANS_REPORT, 64, 64},
 		{WH_PACKET_ACK2, 64, 64},
 		{WH_PACKET_NAK, 72, 1088},
 		{WH_PACKET_DELAY_WARNING, 64, 64},
@@ -196,7 +196,7 @@ static void exact_room(void)
 {
 	struct wh_packet packet;
 
-	for (uint32_t type = WH_PACKET_RCV_STATE; type < WH_PACKET_TYPES; type++) {
+	for (uint32_t type = WH_PACKET_RCV_REPORT; type < WH_PACKET_TYPES; type++) {
 		sample_make(type, SAMPLE_MOST, &packet);
 
 		size_t length = wh_packet_encode(&packet, bytes, SAMPLE_BYTES_MAX);

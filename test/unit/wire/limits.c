@@ -124,11 +124,11 @@ static void behind_holes(void)
 {
 	const uint8_t both = WH_FLAG_LOSSES | WH_FLAG_DELIVERY;
 
-	for (size_t i = 0; i < packet_fields[WH_PACKET_RCV_STATE].behinds; i++) {
-		const struct packet_field *field = &packet_fields[WH_PACKET_RCV_STATE].behind[i];
+	for (size_t i = 0; i < packet_fields[WH_PACKET_RCV_REPORT].behinds; i++) {
+		const struct packet_field *field = &packet_fields[WH_PACKET_RCV_REPORT].behind[i];
 
-		meet_around(WH_PACKET_RCV_STATE, field, both, field->least);
-		meet_around(WH_PACKET_RCV_STATE, field, both, field_most(field));
+		meet_around(WH_PACKET_RCV_REPORT, field, both, field->least);
+		meet_around(WH_PACKET_RCV_REPORT, field, both, field_most(field));
 	}
 }
 
@@ -230,7 +230,7 @@ static void counts(void)
 }
 
 /*
- * A receiver's state of 1200 bytes, the longest that there may be, all of it holes and none of it
+ * A receiver's report of 1200 bytes, the longest that there may be, all of it holes and none of it
  * delivery: six more holes than a state has room for.
  */
 static void holes_in_place_of_delivery(void)
@@ -239,20 +239,20 @@ static void holes_in_place_of_delivery(void)
 	struct wh_packet packet, decoded;
 	const struct packet_field *field = NULL;
 
-	for (size_t i = 0; i < packet_fields[WH_PACKET_RCV_STATE].rows; i++)
-		if (field_is(&packet_fields[WH_PACKET_RCV_STATE].row[i], "n_holes"))
-			field = &packet_fields[WH_PACKET_RCV_STATE].row[i];
+	for (size_t i = 0; i < packet_fields[WH_PACKET_RCV_REPORT].rows; i++)
+		if (field_is(&packet_fields[WH_PACKET_RCV_REPORT].row[i], "n_holes"))
+			field = &packet_fields[WH_PACKET_RCV_REPORT].row[i];
 	CU_ASSERT_PTR_NOT_NULL_FATAL(field);
 	for (uint16_t more = 0; more <= 6; more++) {
-		sample_make(WH_PACKET_RCV_STATE, SAMPLE_MOST, &packet);
+		sample_make(WH_PACKET_RCV_REPORT, SAMPLE_MOST, &packet);
 		packet.flags = 0;
-		packet.rcv_state.n_holes = WH_RANGES_MAX + more;
+		packet.rcv_report.n_holes = WH_RANGES_MAX + more;
 		packet_settle(&packet, field);
 
 		size_t length = raw_encode(&packet, bytes, sizeof(bytes));
 
 		CU_ASSERT_EQUAL(length, 128 + 8 * (128 + (size_t)more));
-		CU_ASSERT(length <= WH_RCV_STATE_BYTES_MAX);
+		CU_ASSERT(length <= WH_RCV_REPORT_BYTES_MAX);
 		CU_ASSERT_EQUAL(decode_exact(bytes, length, &decoded),
 			more == 0 ? WH_WIRE_OK : WH_WIRE_FIELD);
 	}

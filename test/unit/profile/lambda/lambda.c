@@ -53,7 +53,7 @@ struct way {
 	struct wh_control control;
 	struct wh_pacer pacer;
 	struct wh_prng prng;
-	uint64_t now_tsc, free_tsc, tick_tsc, state_tsc;
+	uint64_t now_tsc, free_tsc, tick_tsc, report_tsc;
 	double tokens_bytes;
 	uint64_t tokens_tsc;
 	uint64_t sent_pkts, dropped_pkts;
@@ -74,7 +74,7 @@ static struct way *way_of(double bps, uint64_t rtt_tsc, double queue_bytes)
 	way->bps = bps;
 	way->queue_bytes = queue_bytes;
 	way->there_tsc = way->back_tsc = rtt_tsc / 2;
-	way->state_tsc = WH_TSC_NEVER;
+	way->report_tsc = WH_TSC_NEVER;
 	wh_prng_init(&way->prng, 1);
 	return way;
 }
@@ -175,8 +175,8 @@ static void arrive(struct way *way)
 	if (delay_tsc < says->least_delay_tsc)
 		says->least_delay_tsc = delay_tsc;
 	way->stamp_tsc = packet->sent_tsc;
-	if (way->state_tsc == WH_TSC_NEVER)
-		way->state_tsc = way->now_tsc;
+	if (way->report_tsc == WH_TSC_NEVER)
+		way->report_tsc = way->now_tsc;
 }
 
 static void tell(struct way *way)
@@ -192,7 +192,7 @@ static void tell(struct way *way)
 		told->event.span_tsc = way->says.arrived_tsc - way->span_from_tsc;
 	}
 	way->span_pkts = 0;
-	way->state_tsc =
+	way->report_tsc =
 		way->now_tsc +
 		(way->tells_tsc > 0 ? way->tells_tsc : wh_min_u64(way->there_tsc / 2, 10 * MS));
 }
@@ -237,7 +237,7 @@ static double run(struct way *way, uint64_t until_tsc)
 		void (*what)(struct way *) = NULL;
 
 		sooner(&next_tsc, &what, way->tick_tsc, tick);
-		sooner(&next_tsc, &what, way->state_tsc, tell);
+		sooner(&next_tsc, &what, way->report_tsc, tell);
 		if (way->first < way->end)
 			sooner(&next_tsc, &what, way->underway[way->first % UNDERWAY].arrives_tsc,
 				arrive);
@@ -306,7 +306,7 @@ static void test_low_start(void)
 }
 
 /* On a slow and short way states are ten round trips apart, and no outage. */
-static void test_rare_states(void)
+static void test_rare_reports(void)
 {
 	struct way *way = way_of(10e6, MS, 10 * WIRE_BYTES);
 
@@ -752,7 +752,7 @@ static void test_another_share(void)
 CU_TestInfo wh_tests[] = {
 	{"start", test_start},
 	{"low start", test_low_start},
-	{"rare states", test_rare_states},
+	{"rare states", test_rare_reports},
 	{"drains of its own", test_drains_of_its_own},
 	{"noise", test_noise},
 	{"extremes", test_extremes},
