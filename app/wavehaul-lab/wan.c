@@ -39,8 +39,8 @@
 #define LOOK_US  10000
 
 /* A way with changes of its path, applied by the way's core. */
-struct changing_way {
-	struct wh_join_way join;
+struct changing_direction {
+	struct wh_join_direction join;
 	uint64_t hz;
 	uint64_t start_tsc;
 	const struct wh_wan_schedule *schedule;
@@ -56,7 +56,7 @@ struct wan {
 	struct wh_runtime runtime;
 	struct rte_mempool *pool[WH_EMULATOR_ENDS]; /* into which the port receives */
 	struct wh_port *port[WH_EMULATOR_ENDS];
-	struct changing_way way[WH_EMULATOR_ENDS]; /* indexed by the sending end */
+	struct changing_direction direction[WH_EMULATOR_ENDS]; /* indexed by the sending end */
 	struct wh_link_watch link[WH_EMULATOR_ENDS];
 	uint64_t start_tsc;
 	uint64_t end_tsc; /* WH_TSC_NEVER: until told to end */
@@ -73,7 +73,7 @@ struct wan {
 /* Large segments of the sender's kernel, which would be divided by a NIC; there is none here. */
 static void tell_oversize(struct wan *wan, uint32_t end)
 {
-	const struct wh_join_stats *stats = &wan->way[end].join.stats;
+	const struct wh_join_stats *stats = &wan->direction[end].join.stats;
 
 	if (wan->told_oversize[end] || stats->dropped_pkts[WH_JOIN_DROP_OVERSIZE] == 0)
 		return;
@@ -84,35 +84,36 @@ static void tell_oversize(struct wan *wan, uint32_t end)
 		wan->plan.mtu, wan->plan.settings.ports[end]);
 }
 
-static uint64_t step_tsc(const struct changing_way *way, uint32_t step)
+static uint64_t step_tsc(const struct changing_direction *direction, uint32_t step)
 {
-	return step == way->schedule->count
+	return step == direction->schedule->count
 		       ? WH_TSC_NEVER
-		       : way->start_tsc + wh_ns_to_tsc(way->hz, way->schedule->step[step].at_ns);
+		       : direction->start_tsc +
+				 wh_ns_to_tsc(direction->hz, direction->schedule->step[step].at_ns);
 }
 
-static void change(struct changing_way *way)
+static void change(struct changing_direction *direction)
 {
-	const struct wh_wan_step *step = &way->schedule->step[way->step];
+	const struct wh_wan_step *step = &direction->schedule->step[direction->step];
 
-	if (step->changes[way->end])
-		wh_netem_change(
-			way->join.netem, &step->netem[way->end], way->hz, way->join.clock());
-	way->step_tsc = step_tsc(way, ++way->step);
+	if (step->changes[direction->end])
+		wh_netem_change(direction->join.netem, &step->netem[direction->end], direction->hz,
+			direction->join.clock());
+	direction->step_tsc = step_tsc(direction, ++direction->step);
 }
 
-static int32_t poll_way(void *state, uint64_t now_tsc)
+static int32_t poll_direction(void *state, uint64_t now_tsc)
 {
-	struct changing_way *way = state;
+	struct changing_direction *direction = state;
 
-	while (unlikely(now_tsc >= way->step_tsc))
-		change(way);
-	if (unlikely(now_tsc >= way->look_tsc)) {
-		way->look_tsc = now_tsc + wh_us_to_tsc(way->hz, LOOK_US);
-		atomic_store_explicit(&way->queue_bytes,
-			wh_netem_queue_bytes(way->join.netem, now_tsc), memory_order_relaxed);
+	while (unlikely(now_tsc >= direction->step_tsc))
+		change(direction);
+	if (unlikely(now_tsc >= direction->look_tsc)) {
+		direction->look_tsc = now_tsc + wh_us_to_tsc(direction->hz, LOOK_US);
+		atomic_store_explicit(&direction->queue_bytes,
+			wh_netem_queue_bytes(direction->join.netem, now_tsc), memory_order_relaxed);
 	}
-	return wh_join_way_poll(&way->join, now_tsc);
+	return wh_join_direction_poll(&direction->join, now_tsc);
 }
 
 /* A complete checksum may look so by chance, but not several. */
@@ -120,7 +121,7 @@ static int32_t poll_way(void *state, uint64_t now_tsc)
 
 static void tell_sums(struct wan *wan, uint32_t end)
 {
-	if (wan->told_sums[end] || wan->way[end].join.stats.partial_sums < PARTIAL_SUMS_TOLD)
+	if (wan->told_sums[end] || wan->direction[end].join.stats.partial_sums < PARTIAL_SUMS_TOLD)
 		return;
 	wan->told_sums[end] = true;
 	wh_say("TCP and UDP frames from %s have incomplete checksums, and their receivers will "
@@ -134,18 +135,18 @@ static void count(struct wan *wan, struct wh_wan_result *result)
 {
 	result->seconds = (double)(rte_rdtsc() - wan->start_tsc) / (double)wan->runtime.hz;
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
-		struct wh_wan_figures *way = &result->way[end];
+		struct wh_wan_figures *direction = &result->direction[end];
 
-		const struct wh_join_way *join = &wan->way[end].join;
+		const struct wh_join_direction *join = &wan->direction[end].join;
 
-		way->join = join->stats;
-		way->late_ns_max = wh_tsc_to_ns(wan->runtime.hz, join->stats.late_tsc_max);
-		way->path = *wh_netem_stats(join->netem);
-		way->held_pkts = wh_netem_held(join->netem);
-		way->queue_bytes =
-			atomic_load_explicit(&wan->way[end].queue_bytes, memory_order_relaxed);
-		wh_port_stats_total(wan->port[end], &way->from);
-		wh_port_stats_total(wan->port[WH_EMULATOR_ENDS - 1 - end], &way->to);
+		direction->join = join->stats;
+		direction->late_ns_max = wh_tsc_to_ns(wan->runtime.hz, join->stats.late_tsc_max);
+		direction->path = *wh_netem_stats(join->netem);
+		direction->held_pkts = wh_netem_held(join->netem);
+		direction->queue_bytes = atomic_load_explicit(
+			&wan->direction[end].queue_bytes, memory_order_relaxed);
+		wh_port_stats_total(wan->port[end], &direction->from);
+		wh_port_stats_total(wan->port[WH_EMULATOR_ENDS - 1 - end], &direction->to);
 	}
 }
 
@@ -164,7 +165,8 @@ static void tell_steps(struct wan *wan, uint64_t now_tsc)
 {
 	const struct wh_wan_schedule *schedule = &wan->plan.schedule;
 
-	for (; now_tsc >= step_tsc(&wan->way[WH_EMULATOR_A], wan->told_steps); wan->told_steps++)
+	for (; now_tsc >= step_tsc(&wan->direction[WH_EMULATOR_A], wan->told_steps);
+		wan->told_steps++)
 		wh_wan_live_change(&wan->live, (double)schedule->step[wan->told_steps].at_ns / 1e9,
 			schedule->step[wan->told_steps].head, wan->plan.settings.then);
 }
@@ -340,9 +342,9 @@ static int open_capture(struct wan *wan)
 	return WH_EXIT_OK;
 }
 
-static int open_way(struct wan *wan, uint32_t end)
+static int open_direction(struct wan *wan, uint32_t end)
 {
-	const struct wh_join_way_config config = {
+	const struct wh_join_direction_config config = {
 		.from = wan->port[end],
 		.to = wan->port[WH_EMULATOR_ENDS - 1 - end],
 		.pool = wan->pool[end],
@@ -350,11 +352,11 @@ static int open_way(struct wan *wan, uint32_t end)
 		.items_max = wan->plan.items_max[end],
 		.hz = wan->runtime.hz,
 		.clock = wh_loop_read_tsc,
-		.tap = captures(wan)
-			       ? (struct wh_join_tap){wh_wan_capture_frame, &wan->capture.way[end]}
-			       : (struct wh_join_tap){NULL, NULL},
+		.tap = captures(wan) ? (struct wh_join_tap){wh_wan_capture_frame,
+					       &wan->capture.direction[end]}
+				     : (struct wh_join_tap){NULL, NULL},
 	};
-	int rc = wh_join_way_init(&wan->way[end].join, &config);
+	int rc = wh_join_direction_init(&wan->direction[end].join, &config);
 
 	if (rc == 0)
 		return WH_EXIT_OK;
@@ -378,14 +380,15 @@ static int open_all(struct wan *wan)
 	if (status == WH_EXIT_OK)
 		status = open_capture(wan);
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS && status == WH_EXIT_OK; end++)
-		status = open_way(wan, end);
+		status = open_direction(wan, end);
 	if (status != WH_EXIT_OK)
 		return status;
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
 		wh_link_watch_init(
 			&wan->link[end], wan->port[end], &wan->plan.spec[end], wan->runtime.hz);
 		wh_loop_add(wh_runtime_loop_of(&wan->runtime, 0, end == WH_EMULATOR_B),
-			end == WH_EMULATOR_A ? "A to B" : "B to A", poll_way, &wan->way[end]);
+			end == WH_EMULATOR_A ? "A to B" : "B to A", poll_direction,
+			&wan->direction[end]);
 	}
 	wh_runtime_add(&wan->runtime, 0, "watch", watch, wan);
 	return WH_EXIT_OK;
@@ -394,7 +397,7 @@ static int open_all(struct wan *wan)
 static void close_all(struct wan *wan)
 {
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
-		wh_join_way_free(&wan->way[end].join);
+		wh_join_direction_free(&wan->direction[end].join);
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
 		wh_port_close(wan->port[end]);
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
@@ -408,13 +411,13 @@ static void start(struct wan *wan)
 	wan->live.stream = wan->plan.settings.json_stream;
 	wan->live.rows = wh_progress_has_terminal() && !wan->live.stream;
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
-		struct changing_way *way = &wan->way[end];
+		struct changing_direction *direction = &wan->direction[end];
 
-		way->hz = wan->runtime.hz;
-		way->end = (enum wh_emulator_end)end;
-		way->start_tsc = wan->start_tsc;
-		way->schedule = &wan->plan.schedule;
-		way->step_tsc = step_tsc(way, 0);
+		direction->hz = wan->runtime.hz;
+		direction->end = (enum wh_emulator_end)end;
+		direction->start_tsc = wan->start_tsc;
+		direction->schedule = &wan->plan.schedule;
+		direction->step_tsc = step_tsc(direction, 0);
 	}
 }
 
@@ -444,7 +447,7 @@ static int carry(struct wan *wan, struct wh_wan_result *result)
 				       : wan->start_tsc + wh_ns_to_tsc(wan->runtime.hz, time_ns);
 		wh_runtime_run(&wan->runtime);
 		for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
-			WH_ASSERT(wh_join_way_adds_up(&wan->way[end].join));
+			WH_ASSERT(wh_join_direction_adds_up(&wan->direction[end].join));
 		count(wan, result);
 		status = wan->lost ? WH_EXIT_HARDWARE : WH_EXIT_OK;
 		if (end_capture(wan, result) != 0 && status == WH_EXIT_OK)

@@ -22,8 +22,8 @@
 #include "job/on_host.h"
 #include "report/bench_report.h"
 #include "report/flow_plot.h"
+#include "report/learnt_path.h"
 #include "report/outcome.h"
-#include "report/way.h"
 #include "telemetry/telemetry.h"
 #include "transfer/sealed.h"
 #include "transfer/wanted.h"
@@ -54,7 +54,7 @@ struct bench {
 	struct wh_bench_sum before;  /* at the last printed row */
 	struct wh_bench_rows rows;
 	struct wh_flow_plot plot;
-	struct wh_way way; /* if it sends */
+	struct wh_learnt_path learnt; /* if it sends */
 	uint64_t next_tsc;
 	uint64_t next_row_tsc;
 };
@@ -87,8 +87,8 @@ static int make_jobs(struct bench *bench)
 	wh_sealed_name(&bench->sealed, &bench->peer, &request);
 	request.lanes = lanes_of(&bench->settings);
 	if (!request.reverse) {
-		wh_way_recall(&bench->way, &bench->settings, &bench->peer);
-		request.known = bench->way.known;
+		wh_learnt_path_recall(&bench->learnt, &bench->settings, &bench->peer);
+		request.known = bench->learnt.known;
 	}
 
 	bench->idle = calloc(idles + 1, sizeof(bench->idle[0]));
@@ -293,7 +293,7 @@ static int run(void *context)
 	status = draw(bench, conclude(bench));
 	wh_jobs_tell_memory(bench->lanes.job, bench->lanes.started);
 	if (!bench->settings.reverse)
-		wh_way_keep(&bench->way, &bench->settings, &bench->lanes);
+		wh_learnt_path_keep(&bench->learnt, &bench->settings, &bench->lanes);
 	if (bench->settings.reverse)
 		count_lanes(bench, rte_rdtsc());
 	wh_bench_add_up(&bench->rows, &bench->before);
@@ -339,7 +339,7 @@ int wh_verb_bench(int argc, char **argv)
 
 	bench->rows.settings = &bench->settings;
 	bench->rows.lanes = &bench->lanes;
-	bench->rows.way = &bench->way;
+	bench->rows.learnt = &bench->learnt;
 	bench->rows.server = "";
 
 	int status = wh_settings_read(&bench->settings, WH_VERB_BENCH, argc, argv);

@@ -112,22 +112,22 @@ uint32_t wh_emulator_mbufs_needed(const struct wh_emulator_config *config, uint3
 }
 
 /* In bulk while the pool has plenty; its last mbufs one by one. */
-static void fill_spare(struct wh_emulator *emulator, struct direction *way, uint32_t wanted)
+static void fill_spare(struct wh_emulator *emulator, struct direction *direction, uint32_t wanted)
 {
 	WH_DEBUG_ASSERT(wanted <= COPIES_MAX);
-	if (way->n_spare >= wanted)
+	if (direction->n_spare >= wanted)
 		return;
-	if (rte_pktmbuf_alloc_bulk(
-		    emulator->pool, &way->spare[way->n_spare], wanted - way->n_spare) == 0) {
-		way->n_spare = wanted;
+	if (rte_pktmbuf_alloc_bulk(emulator->pool, &direction->spare[direction->n_spare],
+		    wanted - direction->n_spare) == 0) {
+		direction->n_spare = wanted;
 		return;
 	}
-	while (way->n_spare < wanted) {
+	while (direction->n_spare < wanted) {
 		struct rte_mbuf *mbuf = rte_pktmbuf_alloc(emulator->pool);
 
 		if (mbuf == NULL)
 			break;
-		way->spare[way->n_spare++] = mbuf;
+		direction->spare[direction->n_spare++] = mbuf;
 	}
 }
 
@@ -163,26 +163,26 @@ static void flip_bit(struct rte_mbuf *pkt, uint64_t bit)
 /*
  * The stamp is written now, while the mbuf is in the cache, so that handing over touches no packet.
  */
-static void copy_and_hold(const struct wh_emulator *emulator, struct direction *way,
+static void copy_and_hold(const struct wh_emulator *emulator, struct direction *direction,
 	const struct rte_mbuf *pkt, const struct wh_netem_fate *fate)
 {
 	for (uint32_t i = 0; i < fate->copies; i++) {
-		if (unlikely(way->n_spare == 0)) {
-			way->stats.dropped_pkts[WH_EMULATOR_DROP_NO_MBUF]++;
+		if (unlikely(direction->n_spare == 0)) {
+			direction->stats.dropped_pkts[WH_EMULATOR_DROP_NO_MBUF]++;
 			continue;
 		}
 
-		struct rte_mbuf *copy = way->spare[--way->n_spare];
+		struct rte_mbuf *copy = direction->spare[--direction->n_spare];
 
 		copy_frame(copy, pkt);
 		if (unlikely(fate->corrupt))
 			flip_bit(copy, fate->corrupt_bit);
-		copy->port = way->to_ethdev;
+		copy->port = direction->to_ethdev;
 		copy->ol_flags = emulator->stamp_flag;
 		*RTE_MBUF_DYNFIELD(copy, emulator->stamp_offset, rte_mbuf_timestamp_t *) =
 			fate->due_tsc[i];
 
-		bool held = wh_netem_hold(way->netem, fate->due_tsc[i], copy);
+		bool held = wh_netem_hold(direction->netem, fate->due_tsc[i], copy);
 
 		WH_ASSERT(held); /* the link holds as many as the pool has */
 	}
@@ -222,60 +222,62 @@ static bool is_oversize(const struct wh_emulator *emulator, const struct rte_mbu
  * The clock is read after the burst came: what was sent while this lcore was away, after its turn
  * began, would else be due before its time, and the path look shorter than it is.
  */
-static uint32_t take_in(struct wh_emulator *emulator, struct direction *way, uint64_t turn_tsc)
+static uint32_t take_in(
+	struct wh_emulator *emulator, struct direction *direction, uint64_t turn_tsc)
 {
 	struct rte_mbuf *pkts[WH_EMULATOR_BURST];
 	struct wh_netem_fate fate;
 
-	if (wh_netem_ingress_free(way->netem) > turn_tsc + emulator->ahead_tsc)
+	if (wh_netem_ingress_free(direction->netem) > turn_tsc + emulator->ahead_tsc)
 		return 0;
 
 	uint32_t came =
-		rte_ring_sc_dequeue_burst(way->from, (void **)pkts, WH_EMULATOR_BURST, NULL);
+		rte_ring_sc_dequeue_burst(direction->from, (void **)pkts, WH_EMULATOR_BURST, NULL);
 
 	if (came == 0)
 		return 0;
 
 	uint64_t now_tsc = emulator->read_tsc != NULL ? emulator->read_tsc() : turn_tsc;
 
-	fill_spare(emulator, way, came);
+	fill_spare(emulator, direction, came);
 	for (uint32_t i = 0; i < came; i++) {
 		uint32_t frame_bytes = pkts[i]->pkt_len;
 
 		if (i + PREFETCH_PKTS < came)
 			prefetch_frame(pkts[i + PREFETCH_PKTS]);
-		way->stats.sent_bytes += frame_bytes;
+		direction->stats.sent_bytes += frame_bytes;
 		if (unlikely(is_oversize(emulator, pkts[i]))) {
-			way->stats.dropped_pkts[WH_EMULATOR_DROP_OVERSIZE]++;
+			direction->stats.dropped_pkts[WH_EMULATOR_DROP_OVERSIZE]++;
 			continue;
 		}
-		wh_netem_admit(way->netem, now_tsc, padded_bytes(frame_bytes) + WH_ETHER_WIRE_BYTES,
-			&fate);
+		wh_netem_admit(direction->netem, now_tsc,
+			padded_bytes(frame_bytes) + WH_ETHER_WIRE_BYTES, &fate);
 		if (unlikely(fate.copies > 1)) /* one more than was planned for in the burst */
-			fill_spare(emulator, way, RTE_MIN(way->n_spare + 1, (uint32_t)COPIES_MAX));
-		copy_and_hold(emulator, way, pkts[i], &fate);
+			fill_spare(emulator, direction,
+				RTE_MIN(direction->n_spare + 1, (uint32_t)COPIES_MAX));
+		copy_and_hold(emulator, direction, pkts[i], &fate);
 	}
-	way->stats.sent_pkts += came;
+	direction->stats.sent_pkts += came;
 	rte_pktmbuf_free_bulk(pkts, came);
 	return came;
 }
 
-static uint32_t hand_over(struct direction *way, uint64_t now_tsc)
+static uint32_t hand_over(struct direction *direction, uint64_t now_tsc)
 {
 	struct wh_netem_item items[COPIES_MAX];
 	struct rte_mbuf *pkts[COPIES_MAX];
-	uint32_t due = wh_netem_take(way->netem, now_tsc, items, COPIES_MAX);
+	uint32_t due = wh_netem_take(direction->netem, now_tsc, items, COPIES_MAX);
 
 	if (due == 0)
 		return 0;
 	for (uint32_t i = 0; i < due; i++)
 		pkts[i] = items[i].item;
 
-	uint32_t taken = rte_ring_sp_enqueue_burst(way->to, (void **)pkts, due, NULL);
+	uint32_t taken = rte_ring_sp_enqueue_burst(direction->to, (void **)pkts, due, NULL);
 
-	way->stats.delivered_pkts += taken;
+	direction->stats.delivered_pkts += taken;
 	if (unlikely(taken < due)) {
-		way->stats.dropped_pkts[WH_EMULATOR_DROP_RING_FULL] += due - taken;
+		direction->stats.dropped_pkts[WH_EMULATOR_DROP_RING_FULL] += due - taken;
 		rte_pktmbuf_free_bulk(&pkts[taken], due - taken);
 	}
 	return due;
@@ -287,12 +289,12 @@ int32_t wh_emulator_poll(void *emulator, uint64_t now_tsc)
 	uint32_t moved = 0;
 
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
-		struct direction *way = &self->direction[end];
+		struct direction *direction = &self->direction[end];
 		uint32_t due = COPIES_MAX;
 
-		moved += take_in(self, way, now_tsc);
+		moved += take_in(self, direction, now_tsc);
 		for (uint32_t i = 0; i < HANDOVERS_MAX && due == COPIES_MAX; i++) {
-			due = hand_over(way, now_tsc);
+			due = hand_over(direction, now_tsc);
 			moved += due;
 		}
 	}
@@ -326,10 +328,10 @@ uint32_t wh_emulator_held(const struct wh_emulator *emulator, enum wh_emulator_e
 }
 
 /* Every packet that entered is accounted for. */
-static void check_account(const struct direction *way)
+static void check_account(const struct direction *direction)
 {
-	const struct wh_netem_stats *netem = wh_netem_stats(way->netem);
-	const struct wh_emulator_stats *own = &way->stats;
+	const struct wh_netem_stats *netem = wh_netem_stats(direction->netem);
+	const struct wh_emulator_stats *own = &direction->stats;
 	uint64_t lost = own->dropped_pkts[WH_EMULATOR_DROP_NO_MBUF] +
 			own->dropped_pkts[WH_EMULATOR_DROP_RING_FULL];
 
@@ -338,7 +340,7 @@ static void check_account(const struct direction *way)
 	WH_ASSERT(own->sent_pkts ==
 		  own->dropped_pkts[WH_EMULATOR_DROP_OVERSIZE] + netem->entered_pkts);
 	WH_ASSERT(netem->entered_pkts + netem->duplicated_pkts ==
-		  own->delivered_pkts + lost + wh_netem_held(way->netem));
+		  own->delivered_pkts + lost + wh_netem_held(direction->netem));
 }
 
 static void drain_ring(struct rte_ring *ring)
@@ -361,18 +363,18 @@ static void drain_netem(struct wh_netem *netem)
 		rte_pktmbuf_free(pkt);
 }
 
-static void close_direction(struct direction *way)
+static void close_direction(struct direction *direction)
 {
-	drain_ring(way->from);
-	drain_ring(way->to);
-	if (way->netem != NULL) {
-		check_account(way);
-		drain_netem(way->netem);
+	drain_ring(direction->from);
+	drain_ring(direction->to);
+	if (direction->netem != NULL) {
+		check_account(direction);
+		drain_netem(direction->netem);
 	}
-	rte_pktmbuf_free_bulk(way->spare, way->n_spare);
-	wh_netem_destroy(way->netem);
-	rte_ring_free(way->from);
-	rte_ring_free(way->to);
+	rte_pktmbuf_free_bulk(direction->spare, direction->n_spare);
+	wh_netem_destroy(direction->netem);
+	rte_ring_free(direction->from);
+	rte_ring_free(direction->to);
 }
 
 void wh_emulator_close(struct wh_emulator *emulator)
@@ -430,22 +432,23 @@ static struct rte_ring *make_ring(
 		RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
 }
 
-static int make_direction(struct direction *way, const struct wh_emulator_config *config,
+static int make_direction(struct direction *direction, const struct wh_emulator_config *config,
 	uint32_t end, uint64_t now_tsc, char *why, size_t why_bytes)
 {
-	way->from = make_ring(config, end, "tx");
-	way->to = make_ring(config, end, "rx");
-	if (way->from == NULL || way->to == NULL)
+	direction->from = make_ring(config, end, "tx");
+	direction->to = make_ring(config, end, "rx");
+	if (direction->from == NULL || direction->to == NULL)
 		return fail(why, why_bytes, -rte_errno,
 			"link %s: no ring of %u packets (%s): is the name in use, or memory "
 			"short?",
 			config->name, ring_pkts(config), rte_strerror(rte_errno));
-	way->netem = wh_netem_create(&config->netem[end], config->hz, now_tsc, config->pool->size);
-	if (way->netem == NULL && errno == ENOMEM)
+	direction->netem =
+		wh_netem_create(&config->netem[end], config->hz, now_tsc, config->pool->size);
+	if (direction->netem == NULL && errno == ENOMEM)
 		return fail(why, why_bytes, -ENOMEM,
 			"link %s: no memory for an emulated link of %u packets", config->name,
 			config->pool->size);
-	if (way->netem == NULL)
+	if (direction->netem == NULL)
 		return fail(why, why_bytes, -EINVAL,
 			"link %s: the link from end %c makes no sense: check that shares are 0 "
 			"to 1 "

@@ -46,10 +46,11 @@ uint32_t wh_join_mbufs_needed(uint32_t items_max, uint32_t rx_descriptors, uint3
 	return (uint32_t)wh_min_u64(mbufs, UINT32_MAX);
 }
 
-int wh_join_way_init(struct wh_join_way *way, const struct wh_join_way_config *config)
+int wh_join_direction_init(
+	struct wh_join_direction *direction, const struct wh_join_direction_config *config)
 {
 	WH_ASSERT(config->from != config->to && config->from->mtu == config->to->mtu);
-	*way = (struct wh_join_way){
+	*direction = (struct wh_join_direction){
 		.from = config->from,
 		.to = config->to,
 		.pool = config->pool,
@@ -58,21 +59,21 @@ int wh_join_way_init(struct wh_join_way *way, const struct wh_join_way_config *c
 		.late_tsc = wh_ns_to_tsc(config->hz, WH_JOIN_LATE_NS),
 		.frame_bytes_max = (uint32_t)config->from->mtu + WH_ETHER_BYTES,
 	};
-	way->netem =
+	direction->netem =
 		wh_netem_create(&config->netem, config->hz, config->clock(), config->items_max);
-	return way->netem != NULL ? 0 : -errno;
+	return direction->netem != NULL ? 0 : -errno;
 }
 
-void wh_join_way_free(struct wh_join_way *way)
+void wh_join_direction_free(struct wh_join_direction *direction)
 {
 	struct rte_mbuf *pkt;
 
-	if (way->netem == NULL)
+	if (direction->netem == NULL)
 		return;
-	while ((pkt = wh_netem_take_any(way->netem)) != NULL)
+	while ((pkt = wh_netem_take_any(direction->netem)) != NULL)
 		rte_pktmbuf_free(pkt);
-	wh_netem_destroy(way->netem);
-	way->netem = NULL;
+	wh_netem_destroy(direction->netem);
+	direction->netem = NULL;
 }
 
 static bool is_tag(rte_be16_t type)
@@ -82,9 +83,9 @@ static bool is_tag(rte_be16_t type)
 }
 
 /* Tags do not count against the MTU: IEEE 802.3 3.2.7. */
-static bool is_oversize(const struct wh_join_way *way, const struct rte_mbuf *pkt)
+static bool is_oversize(const struct wh_join_direction *direction, const struct rte_mbuf *pkt)
 {
-	uint32_t most_bytes = way->frame_bytes_max;
+	uint32_t most_bytes = direction->frame_bytes_max;
 	uint32_t at = offsetof(struct wh_ether_header, type);
 
 	if (likely(pkt->pkt_len <= most_bytes))
@@ -101,9 +102,10 @@ static bool is_oversize(const struct wh_join_way *way, const struct rte_mbuf *pk
 	return pkt->pkt_len > most_bytes;
 }
 
-static void drop(struct wh_join_way *way, enum wh_join_drop reason, struct rte_mbuf *pkt)
+static void drop(
+	struct wh_join_direction *direction, enum wh_join_drop reason, struct rte_mbuf *pkt)
 {
-	way->stats.dropped_pkts[reason]++;
+	direction->stats.dropped_pkts[reason]++;
 	rte_pktmbuf_free(pkt);
 }
 
@@ -117,18 +119,18 @@ static void flip_bit(struct rte_mbuf *pkt, uint64_t bit)
 	data[bit / 8] ^= (uint8_t)(1U << bit % 8);
 }
 
-static void hold(struct wh_join_way *way, uint64_t due_tsc, struct rte_mbuf *pkt)
+static void hold(struct wh_join_direction *direction, uint64_t due_tsc, struct rte_mbuf *pkt)
 {
-	if (unlikely(!wh_netem_hold(way->netem, due_tsc, pkt)))
-		drop(way, WH_JOIN_DROP_NO_ROOM, pkt);
+	if (unlikely(!wh_netem_hold(direction->netem, due_tsc, pkt)))
+		drop(direction, WH_JOIN_DROP_NO_ROOM, pkt);
 }
 
 /* Admits a packet to the link, which keeps it, it and a copy, or neither. */
-static void admit(struct wh_join_way *way, uint64_t now_tsc, struct rte_mbuf *pkt)
+static void admit(struct wh_join_direction *direction, uint64_t now_tsc, struct rte_mbuf *pkt)
 {
 	struct wh_netem_fate fate;
 
-	wh_netem_admit(way->netem, now_tsc,
+	wh_netem_admit(direction->netem, now_tsc,
 		RTE_MAX(pkt->pkt_len, (uint32_t)WH_ETHER_FRAME_BYTES_MIN) + WH_ETHER_WIRE_BYTES,
 		&fate);
 	if (unlikely(fate.copies == 0)) {
@@ -138,100 +140,100 @@ static void admit(struct wh_join_way *way, uint64_t now_tsc, struct rte_mbuf *pk
 	if (unlikely(fate.corrupt))
 		flip_bit(pkt, fate.corrupt_bit);
 	if (likely(fate.copies == 1)) {
-		hold(way, fate.due_tsc[0], pkt);
+		hold(direction, fate.due_tsc[0], pkt);
 		return;
 	}
 
-	struct rte_mbuf *copy = rte_pktmbuf_copy(pkt, way->pool, 0, UINT32_MAX);
+	struct rte_mbuf *copy = rte_pktmbuf_copy(pkt, direction->pool, 0, UINT32_MAX);
 
-	hold(way, fate.due_tsc[0], pkt);
+	hold(direction, fate.due_tsc[0], pkt);
 	if (copy == NULL)
-		way->stats.dropped_pkts[WH_JOIN_DROP_NO_MBUF]++;
+		direction->stats.dropped_pkts[WH_JOIN_DROP_NO_MBUF]++;
 	else
-		hold(way, fate.due_tsc[1], copy);
+		hold(direction, fate.due_tsc[1], copy);
 }
 
-static uint32_t take_in(struct wh_join_way *way)
+static uint32_t take_in(struct wh_join_direction *direction)
 {
 	struct rte_mbuf *pkts[WH_JOIN_BURST];
-	uint16_t came = wh_port_receive(way->from, 0, pkts, WH_JOIN_BURST);
+	uint16_t came = wh_port_receive(direction->from, 0, pkts, WH_JOIN_BURST);
 
 	if (came == 0)
 		return 0;
 
-	uint64_t now_tsc = way->clock();
+	uint64_t now_tsc = direction->clock();
 
 	for (uint16_t i = 0; i < came; i++) {
 		struct rte_mbuf *pkt = pkts[i];
 
-		way->stats.came_bytes += pkt->pkt_len;
-		if (unlikely(way->tap.frame != NULL))
-			way->tap.frame(way->tap.context, pkt, now_tsc, false);
+		direction->stats.came_bytes += pkt->pkt_len;
+		if (unlikely(direction->tap.frame != NULL))
+			direction->tap.frame(direction->tap.context, pkt, now_tsc, false);
 		/* The receiving port's offload flags mean something else to the sending port. */
 		pkt->ol_flags &= RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
-		if (unlikely(is_oversize(way, pkt))) {
-			way->stats.oversize_bytes =
-				RTE_MAX(way->stats.oversize_bytes, pkt->pkt_len);
-			drop(way, WH_JOIN_DROP_OVERSIZE, pkt);
+		if (unlikely(is_oversize(direction, pkt))) {
+			direction->stats.oversize_bytes =
+				RTE_MAX(direction->stats.oversize_bytes, pkt->pkt_len);
+			drop(direction, WH_JOIN_DROP_OVERSIZE, pkt);
 			continue;
 		}
-		if (unlikely(way->stats.came_pkts < WH_JOIN_LOOKS))
-			way->stats.partial_sums += wh_has_partial_sum(pkt);
-		admit(way, now_tsc, pkt);
+		if (unlikely(direction->stats.came_pkts < WH_JOIN_LOOKS))
+			direction->stats.partial_sums += wh_has_partial_sum(pkt);
+		admit(direction, now_tsc, pkt);
 	}
-	way->stats.came_pkts += came;
+	direction->stats.came_pkts += came;
 	return came;
 }
 
-static uint32_t hand_over(struct wh_join_way *way)
+static uint32_t hand_over(struct wh_join_direction *direction)
 {
 	struct wh_netem_item items[WH_JOIN_BURST];
 	struct rte_mbuf *pkts[WH_JOIN_BURST];
 	uint64_t bytes = 0;
-	uint64_t now_tsc = way->clock();
-	uint32_t due = wh_netem_take(way->netem, now_tsc, items, WH_JOIN_BURST);
+	uint64_t now_tsc = direction->clock();
+	uint32_t due = wh_netem_take(direction->netem, now_tsc, items, WH_JOIN_BURST);
 
 	for (uint32_t i = 0; i < due; i++) {
 		uint64_t late_tsc = now_tsc - items[i].due_tsc;
 
-		way->stats.late_pkts += late_tsc > way->late_tsc;
-		way->stats.late_tsc_max = RTE_MAX(way->stats.late_tsc_max, late_tsc);
+		direction->stats.late_pkts += late_tsc > direction->late_tsc;
+		direction->stats.late_tsc_max = RTE_MAX(direction->stats.late_tsc_max, late_tsc);
 		pkts[i] = items[i].item;
 		bytes += pkts[i]->pkt_len;
-		if (unlikely(way->tap.frame != NULL))
-			way->tap.frame(way->tap.context, pkts[i], now_tsc, true);
+		if (unlikely(direction->tap.frame != NULL))
+			direction->tap.frame(direction->tap.context, pkts[i], now_tsc, true);
 	}
 
 	/* Also called with no packets, so that the port's backlog is sent. */
-	uint32_t taken = wh_port_send(way->to, 0, pkts, (uint16_t)due);
+	uint32_t taken = wh_port_send(direction->to, 0, pkts, (uint16_t)due);
 
 	for (uint32_t i = taken; i < due; i++) {
 		bytes -= pkts[i]->pkt_len;
-		drop(way, WH_JOIN_DROP_PORT_FULL, pkts[i]);
+		drop(direction, WH_JOIN_DROP_PORT_FULL, pkts[i]);
 	}
-	way->stats.went_pkts += taken;
-	way->stats.went_bytes += bytes;
+	direction->stats.went_pkts += taken;
+	direction->stats.went_bytes += bytes;
 	return due;
 }
 
-int32_t wh_join_way_poll(void *state, uint64_t now_tsc)
+int32_t wh_join_direction_poll(void *state, uint64_t now_tsc)
 {
-	struct wh_join_way *way = state;
-	uint32_t moved = take_in(way);
+	struct wh_join_direction *direction = state;
+	uint32_t moved = take_in(direction);
 	uint32_t due = WH_JOIN_BURST;
 
 	(void)now_tsc;
 	for (uint32_t i = 0; i < HANDOVERS_MAX && due == WH_JOIN_BURST; i++) {
-		due = hand_over(way);
+		due = hand_over(direction);
 		moved += due;
 	}
 	return (int32_t)moved;
 }
 
-bool wh_join_way_adds_up(const struct wh_join_way *way)
+bool wh_join_direction_adds_up(const struct wh_join_direction *direction)
 {
-	const struct wh_netem_stats *netem = wh_netem_stats(way->netem);
-	const struct wh_join_stats *own = &way->stats;
+	const struct wh_netem_stats *netem = wh_netem_stats(direction->netem);
+	const struct wh_join_stats *own = &direction->stats;
 	uint64_t lost = 0;
 
 	for (uint32_t i = 0; i < WH_NETEM_DROPS; i++)
@@ -240,5 +242,5 @@ bool wh_join_way_adds_up(const struct wh_join_way *way)
 		lost += i == WH_JOIN_DROP_OVERSIZE ? 0 : own->dropped_pkts[i];
 	return own->came_pkts == own->dropped_pkts[WH_JOIN_DROP_OVERSIZE] + netem->entered_pkts &&
 	       netem->entered_pkts + netem->duplicated_pkts ==
-		       own->went_pkts + lost + wh_netem_held(way->netem);
+		       own->went_pkts + lost + wh_netem_held(direction->netem);
 }

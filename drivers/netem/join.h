@@ -65,7 +65,7 @@ struct wh_join_tap {
 	void *context;
 };
 
-struct wh_join_way_config {
+struct wh_join_direction_config {
 	struct wh_port *from;
 	struct wh_port *to;
 	struct rte_mempool *pool; /* into which `from` receives */
@@ -76,7 +76,7 @@ struct wh_join_way_config {
 	uint64_t (*clock)(void); /* read after each burst, since a burst may take long */
 };
 
-struct wh_join_way {
+struct wh_join_direction {
 	struct wh_port *from;
 	struct wh_port *to;
 	struct rte_mempool *pool;
@@ -92,15 +92,16 @@ struct wh_join_way {
 uint32_t wh_join_mbufs_needed(uint32_t items_max, uint32_t rx_descriptors, uint32_t tx_descriptors);
 
 /* 0, -ENOMEM, or -EINVAL for an invalid link. The link's outages are timed from now. */
-int wh_join_way_init(struct wh_join_way *way, const struct wh_join_way_config *config);
+int wh_join_direction_init(
+	struct wh_join_direction *direction, const struct wh_join_direction_config *config);
 
 /* Frees packets in transit. Call after the last poll and before the ports are closed. */
-void wh_join_way_free(struct wh_join_way *way);
+void wh_join_direction_free(struct wh_join_direction *direction);
 
 /* A task: takes what arrived, sends what is due; returns the number of packets moved. */
-int32_t wh_join_way_poll(void *way, uint64_t now_tsc);
+int32_t wh_join_direction_poll(void *direction, uint64_t now_tsc);
 
 /* Whether every packet that arrived is accounted for; false: the counters contradict each other. */
-bool wh_join_way_adds_up(const struct wh_join_way *way);
+bool wh_join_direction_adds_up(const struct wh_join_direction *direction);
 
 #endif

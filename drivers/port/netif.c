@@ -20,7 +20,7 @@ static_assert(FRAME_OFFSET + WH_ETHER_BYTES + WH_IPV4_BYTES + WH_UDP_BYTES >= WH
 #define HOST_FRAMES_PER_TURN WH_NETIF_BURST
 
 static_assert(WH_PORT_QUEUES_MAX <= WH_NEIGHBOUR_PORTS_MAX, "errors about any queue are heard");
-static_assert((WH_NETIF_WAYS & (WH_NETIF_WAYS - 1)) == 0, "a power of two");
+static_assert((WH_NETIF_HEADERS & (WH_NETIF_HEADERS - 1)) == 0, "a power of two");
 
 /*
  * Offset of a packet's head in its mbuf. Frames of the family that is likely in use then begin on a
@@ -306,19 +306,19 @@ static uint32_t place_of(const struct wh_address *to)
 	mixed ^= mixed >> 32;
 	mixed ^= mixed >> 16;
 	mixed ^= mixed >> 8;
-	return (uint32_t)(mixed % WH_NETIF_WAYS);
+	return (uint32_t)(mixed % WH_NETIF_HEADERS);
 }
 
-/* The headers towards an address, NULL when there is no way to it; rebuilt only when changed. */
+/* The headers towards an address, NULL when it cannot be resolved; rebuilt only when changed. */
 static struct wh_encap *encap_to(
 	struct wh_netif *netif, uint64_t now_tsc, const struct wh_address *to)
 {
-	struct wh_netif_way *way = &netif->way[place_of(to)];
-	bool same = way->encap.bytes != 0 && wh_address_equal(&way->to, to);
+	struct wh_netif_header *header = &netif->header[place_of(to)];
+	bool same = header->encap.bytes != 0 && wh_address_equal(&header->to, to);
 
 	/* Once a turn: lookups keep a neighbour's entry alive. */
-	if (same && way->looked_up_tsc == now_tsc)
-		return &way->encap;
+	if (same && header->looked_up_tsc == now_tsc)
+		return &header->encap;
 
 	struct wh_flow flow = {
 		.vlan = netif->config.vlan,
@@ -330,15 +330,15 @@ static struct wh_encap *encap_to(
 	if (wh_neighbour_lookup(&netif->neighbour, now_tsc, to, flow.target_mac) !=
 		WH_NEIGHBOUR_FOUND)
 		return NULL;
-	way->looked_up_tsc = now_tsc;
-	if (same && memcmp(way->mac, flow.target_mac, sizeof(flow.target_mac)) == 0)
-		return &way->encap;
+	header->looked_up_tsc = now_tsc;
+	if (same && memcmp(header->mac, flow.target_mac, sizeof(flow.target_mac)) == 0)
+		return &header->encap;
 
 	memcpy(flow.source_mac, &netif->config.port->mac, sizeof(flow.source_mac));
-	memcpy(way->mac, flow.target_mac, sizeof(flow.target_mac));
-	wh_encap_init(&way->encap, &flow);
-	way->to = *to;
-	return &way->encap;
+	memcpy(header->mac, flow.target_mac, sizeof(flow.target_mac));
+	wh_encap_init(&header->encap, &flow);
+	header->to = *to;
+	return &header->encap;
 }
 
 /*
@@ -538,7 +538,7 @@ static struct wh_netif_waiting *waiting_for(struct wh_netif *netif, const struct
 
 static void wait_no_more(struct wh_netif *netif, struct wh_netif_waiting *one)
 {
-	netif->send_stats.no_way_pkts++;
+	netif->send_stats.unresolved_pkts++;
 	rte_pktmbuf_free(one->mbuf);
 	one->mbuf = NULL;
 	netif->waits--;
@@ -554,7 +554,7 @@ static void keep_waiting(
 	struct wh_netif_waiting *place = waiting_for(netif, out->to);
 
 	if (out->payload_bytes > 0 && out->payload != out->head + out->head_bytes) {
-		netif->send_stats.no_way_pkts++;
+		netif->send_stats.unresolved_pkts++;
 		rte_pktmbuf_free(mbuf);
 		return;
 	}
@@ -571,7 +571,7 @@ static void keep_waiting(
 	netif->waits++;
 }
 
-/* Sends the waiting packets whose way is known now. */
+/* Sends the waiting packets whose target is known now. */
 static void send_waiting(struct wh_netif *netif, uint64_t now_tsc)
 {
 	for (uint32_t i = 0; i < WH_NETIF_WAITING && netif->waits > 0; i++) {
@@ -604,7 +604,7 @@ static void send_waiting(struct wh_netif *netif, uint64_t now_tsc)
 	}
 }
 
-/* Builds the frames around `count` packets in the spare mbufs; returns how many have a way. */
+/* Builds the frames around `count` packets in the spare mbufs; returns how many were resolved. */
 static uint32_t finish_frames(struct wh_netif *netif, uint64_t now_tsc, const struct wh_out *out,
 	uint32_t count, struct rte_mbuf **pkts)
 {
@@ -627,7 +627,7 @@ static uint32_t finish_frames(struct wh_netif *netif, uint64_t now_tsc, const st
 		} else if (!back) {
 			keep_waiting(netif, now_tsc, netif->spare[i], &out[i]);
 		} else {
-			netif->send_stats.no_way_pkts++;
+			netif->send_stats.unresolved_pkts++;
 			rte_pktmbuf_free(netif->spare[i]);
 		}
 	}

@@ -46,7 +46,7 @@
 #define WH_NETIF_WAITS_MS 1500
 
 /* Peers whose headers are kept ready, one per place; a power of two. */
-#define WH_NETIF_WAYS 16
+#define WH_NETIF_HEADERS 16
 
 struct wh_netif_config {
 	struct wh_port *port;
@@ -68,11 +68,11 @@ struct wh_netif_stats {
 	uint64_t not_ours_pkts[WH_ENCAP_REASONS]; /* by reason */
 	uint64_t host_full_pkts;                  /* for the host, beyond those that may wait */
 	uint64_t no_mbuf_turns;                   /* turns without an mbuf to write into */
-	uint64_t no_way_pkts; /* to peers whose MAC address is not known (yet) */
+	uint64_t unresolved_pkts; /* to peers whose MAC address is not known (yet) */
 };
 
-/* The way to a peer as of the last packet to it. */
-struct wh_netif_way {
+/* The headers to a peer as of the last packet to it. */
+struct wh_netif_header {
 	struct wh_encap encap; /* 0 bytes: unused */
 	struct wh_address to;
 	uint8_t mac[6];
@@ -108,8 +108,8 @@ struct wh_netif {
 	/* send */
 	uint8_t apart_send[64];
 	struct wh_neighbour neighbour;
-	struct wh_netif_way way[WH_NETIF_WAYS]; /* by a hash of the peer's address */
-	struct wh_encap back;                   /* of the answer to a stranger */
+	struct wh_netif_header header[WH_NETIF_HEADERS]; /* by a hash of the peer's address */
+	struct wh_encap back;                            /* of the answer to a stranger */
 	struct wh_netif_waiting waiting[WH_NETIF_WAITING];
 	uint32_t waits;                         /* their number */
 	struct rte_mbuf *spare[WH_NETIF_BURST]; /* allocated and not yet used, from index 0 */

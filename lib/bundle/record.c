@@ -59,7 +59,7 @@ static const struct wh_record_field entry_fields[] = {
 	FIELD(entry, mode, 0, 07777),
 	FIELD(entry, path_bytes, 1, WH_PATH_BYTES_MAX),
 	FIELD(entry, link_bytes, 0, WH_PATH_BYTES_MAX),
-	FIELD(entry, kind, WH_ENTRY_FILE, WH_ENTRY_WAY),
+	FIELD(entry, kind, WH_ENTRY_FILE, WH_ENTRY_PREFIX),
 	FIELD(entry, content, WH_CONTENT_NONE, WH_CONTENT_STREAM),
 	ANY(entry, split),
 	ANY(entry, uid),

@@ -120,9 +120,9 @@ enum wh_record_type {
 enum wh_entry_kind {
 	WH_ENTRY_FILE = 1,
 	WH_ENTRY_FOLDER = 2,
-	WH_ENTRY_LINK = 3, /* symbolic */
-	WH_ENTRY_HARD = 4, /* another name of a file of the bundle that is complete there */
-	WH_ENTRY_WAY = 5,  /* a folder on the way to others, of which not all is sent */
+	WH_ENTRY_LINK = 3,   /* symbolic */
+	WH_ENTRY_HARD = 4,   /* another name of a file of the bundle that is complete there */
+	WH_ENTRY_PREFIX = 5, /* a folder on the way to others, of which not all is sent */
 };
 
 /* How a file's content is sent. */
@@ -137,7 +137,7 @@ enum wh_entry_content {
 
 static inline bool wh_entry_is_folder(uint8_t kind)
 {
-	return kind == WH_ENTRY_FOLDER || kind == WH_ENTRY_WAY;
+	return kind == WH_ENTRY_FOLDER || kind == WH_ENTRY_PREFIX;
 }
 
 static inline bool wh_content_is_split(uint8_t content)

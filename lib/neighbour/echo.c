@@ -156,13 +156,13 @@ size_t wh_neighbour_output_echo(struct wh_neighbour *neighbour, uint64_t now_tsc
 		return 0;
 	}
 	WH_ASSERT(echo->state == WH_NEIGHBOUR_ECHO_WAITS);
-	echo->way = wh_neighbour_lookup(neighbour, now_tsc, &echo->target, mac);
+	echo->result = wh_neighbour_lookup(neighbour, now_tsc, &echo->target, mac);
 	/* If the MAC is being resolved, the result wakes the echo. */
 	echo->due_tsc = WH_TSC_NEVER;
-	if (echo->way == WH_NEIGHBOUR_ASKED)
+	if (echo->result == WH_NEIGHBOUR_ASKED)
 		return 0;
-	if (echo->way != WH_NEIGHBOUR_FOUND) {
-		echo->state = WH_NEIGHBOUR_ECHO_NO_WAY;
+	if (echo->result != WH_NEIGHBOUR_FOUND) {
+		echo->state = WH_NEIGHBOUR_ECHO_UNSENT;
 		return 0;
 	}
 	echo->state = WH_NEIGHBOUR_ECHO_SENT;

@@ -5,7 +5,7 @@
 #include "neighbour/internal.h"
 
 /* The next hop for that target: itself, or its gateway. FOUND, or why there is none. */
-static enum wh_neighbour_way find_hop(const struct wh_neighbour *neighbour,
+static enum wh_neighbour_result find_hop(const struct wh_neighbour *neighbour,
 	const struct wh_address *target, struct wh_address *hop)
 {
 	const struct wh_neighbour_config *config = &neighbour->config;
@@ -28,13 +28,14 @@ static enum wh_neighbour_way find_hop(const struct wh_neighbour *neighbour,
 	return WH_NEIGHBOUR_FOUND;
 }
 
-enum wh_neighbour_way wh_neighbour_lookup(struct wh_neighbour *neighbour, uint64_t now_tsc,
+enum wh_neighbour_result wh_neighbour_lookup(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_address *target, uint8_t mac[6])
 {
 	struct wh_address hop;
-	enum wh_neighbour_way way = find_hop(neighbour, target, &hop);
+	enum wh_neighbour_result result = find_hop(neighbour, target, &hop);
 
-	return way != WH_NEIGHBOUR_FOUND ? way : wh_neighbour_use(neighbour, now_tsc, &hop, mac);
+	return result != WH_NEIGHBOUR_FOUND ? result
+					    : wh_neighbour_use(neighbour, now_tsc, &hop, mac);
 }
 
 bool wh_neighbour_may_answer(

@@ -85,7 +85,7 @@ struct wh_neighbour_entry *wh_neighbour_find(
 	const struct wh_neighbour *neighbour, const struct wh_address *address);
 
 /* Records a lookup of a host on the link, and starts asking if necessary. */
-enum wh_neighbour_way wh_neighbour_use(struct wh_neighbour *neighbour, uint64_t now_tsc,
+enum wh_neighbour_result wh_neighbour_use(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_address *address, uint8_t mac[6]);
 
 /*

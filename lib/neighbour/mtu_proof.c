@@ -122,7 +122,7 @@ static void take_loss(struct wh_mtu_proof *proof)
 
 static void take_result(struct wh_mtu_proof *proof, const struct wh_neighbour_echo *echo)
 {
-	proof->way = echo->way;
+	proof->result = echo->result;
 	switch (echo->state) {
 	case WH_NEIGHBOUR_ECHO_ANSWERED:
 		if (proof->proved_bytes == 0)
@@ -134,7 +134,7 @@ static void take_result(struct wh_mtu_proof *proof, const struct wh_neighbour_ec
 		take_loss(proof);
 		break;
 	default:
-		WH_ASSERT(echo->state == WH_NEIGHBOUR_ECHO_NO_WAY);
+		WH_ASSERT(echo->state == WH_NEIGHBOUR_ECHO_UNSENT);
 		proof->state = WH_MTU_PROOF_UNKNOWN;
 	}
 }

@@ -33,14 +33,14 @@ enum wh_mtu_proof_state {
 	WH_MTU_PROOF_RUNNING = 0,
 	WH_MTU_PROOF_PROVED,    /* packets of the whole MTU are answered */
 	WH_MTU_PROOF_TOO_LARGE, /* they are not, those of proved_bytes are */
-	WH_MTU_PROOF_UNKNOWN,   /* no echo is answered, or none can be sent: see `way` */
+	WH_MTU_PROOF_UNKNOWN,   /* no echo is answered, or none can be sent: see `result` */
 };
 
 struct wh_mtu_proof {
 	struct wh_neighbour *neighbour;
 	struct wh_address target; /* port 0 */
 	uint8_t state;            /* enum wh_mtu_proof_state */
-	uint8_t way;              /* enum wh_neighbour_way: FOUND, or why no echo was sent */
+	uint8_t result;           /* enum wh_neighbour_result: FOUND, or why no echo was sent */
 	uint8_t asks;             /* lost attempts at this size */
 	uint32_t ip_bytes;        /* the present size, including the IP header */
 	uint32_t proved_bytes;    /* the largest size answered; 0: none yet */

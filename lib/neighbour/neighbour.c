@@ -40,9 +40,9 @@ const char *wh_neighbour_reason_name(enum wh_neighbour_reason reason)
 	return names[reason];
 }
 
-const char *wh_neighbour_way_name(enum wh_neighbour_way way)
+const char *wh_neighbour_result_name(enum wh_neighbour_result result)
 {
-	static const char *const names[WH_NEIGHBOUR_WAYS] = {
+	static const char *const names[WH_NEIGHBOUR_RESULTS] = {
 		[WH_NEIGHBOUR_FOUND] = "it is found",
 		[WH_NEIGHBOUR_ASKED] = "it is still looked for",
 		[WH_NEIGHBOUR_SILENT] = "no host on the link answers for it, or for the gateway",
@@ -51,8 +51,8 @@ const char *wh_neighbour_way_name(enum wh_neighbour_way way)
 		[WH_NEIGHBOUR_NO_HOST] = "that is no address of a single other host",
 	};
 
-	WH_ASSERT(way < WH_NEIGHBOUR_WAYS);
-	return names[way];
+	WH_ASSERT(result < WH_NEIGHBOUR_RESULTS);
+	return names[result];
 }
 
 static void add_own(struct wh_neighbour *neighbour, uint8_t family, const uint8_t *ip)

@@ -117,18 +117,18 @@ enum wh_neighbour_reason {
 const char *wh_neighbour_reason_name(enum wh_neighbour_reason reason);
 
 /* Result of looking up a peer. */
-enum wh_neighbour_way {
+enum wh_neighbour_result {
 	WH_NEIGHBOUR_FOUND = 0,
 	WH_NEIGHBOUR_ASKED,      /* not known yet: look it up again */
 	WH_NEIGHBOUR_SILENT,     /* no answer from the peer, or from the gateway to it */
 	WH_NEIGHBOUR_NO_GATEWAY, /* off the subnet, and no gateway is configured */
 	WH_NEIGHBOUR_NO_ADDRESS, /* we have no address of that family */
 	WH_NEIGHBOUR_NO_HOST,    /* multicast, broadcast, not a host's address, or our own */
-	WH_NEIGHBOUR_WAYS,
+	WH_NEIGHBOUR_RESULTS,
 };
 
 /* To be printed after "no way to HOST: ". */
-const char *wh_neighbour_way_name(enum wh_neighbour_way way);
+const char *wh_neighbour_result_name(enum wh_neighbour_result result);
 
 /* IP addresses here are in network order, an IPv4 address in the first four bytes. */
 struct wh_neighbour_subnet {
@@ -190,12 +190,12 @@ enum wh_neighbour_echo_state {
 	WH_NEIGHBOUR_ECHO_SENT,
 	WH_NEIGHBOUR_ECHO_ANSWERED,
 	WH_NEIGHBOUR_ECHO_LOST,   /* no answer in time */
-	WH_NEIGHBOUR_ECHO_NO_WAY, /* never sent: see `way` */
+	WH_NEIGHBOUR_ECHO_UNSENT, /* never sent: see `result` */
 };
 
 struct wh_neighbour_echo {
 	uint8_t state;            /* enum wh_neighbour_echo_state */
-	uint8_t way;              /* enum wh_neighbour_way, at the last attempt */
+	uint8_t result;           /* enum wh_neighbour_result, at the last attempt */
 	uint16_t sequence;        /* of the last request */
 	uint32_t ip_bytes;        /* of the packet, including its IP header */
 	struct wh_address target; /* port 0 */
@@ -294,7 +294,7 @@ static inline void wh_neighbour_missed(struct wh_neighbour *neighbour, uint64_t 
  * The MAC for that target (its port is ignored), written if FOUND. Call it while sending there, at
  * least every few seconds: use keeps an entry up to date.
  */
-enum wh_neighbour_way wh_neighbour_lookup(struct wh_neighbour *neighbour, uint64_t now_tsc,
+enum wh_neighbour_result wh_neighbour_lookup(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_address *target, uint8_t mac[6]);
 
 /*

@@ -123,7 +123,7 @@ static void start_asking(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	neighbour->ask_tsc = wh_min_u64(neighbour->ask_tsc, entry->due_tsc);
 }
 
-enum wh_neighbour_way wh_neighbour_use(struct wh_neighbour *neighbour, uint64_t now_tsc,
+enum wh_neighbour_result wh_neighbour_use(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_address *address, uint8_t mac[6])
 {
 	struct wh_neighbour_entry *entry = wh_neighbour_find(neighbour, address);

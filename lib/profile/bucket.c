@@ -129,7 +129,7 @@ bool wh_bucket_measure(struct wh_bucket *bucket, double rtt)
 	return true;
 }
 
-bool wh_bucket_way_is_clear(const struct wh_bucket *bucket)
+bool wh_bucket_path_is_clear(const struct wh_bucket *bucket)
 {
 	return bucket->last_rtt <= bucket->least_rtt * (1.0 + bucket->rules.threshold);
 }

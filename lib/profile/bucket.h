@@ -70,7 +70,7 @@ static inline uint64_t wh_bucket_whole(const struct wh_bucket *bucket)
 }
 
 /* Whether the last round trip is close to the least one, so that no queue has built up. */
-bool wh_bucket_way_is_clear(const struct wh_bucket *bucket);
+bool wh_bucket_path_is_clear(const struct wh_bucket *bucket);
 
 /* Scales a value by the formula above. */
 double wh_bucket_scale(const struct wh_bucket_rules *rules, double history, double value,

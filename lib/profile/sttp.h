@@ -31,7 +31,7 @@ void wh_sttp_fill(struct wh_bucket *bucket, const struct wh_sttp_rules *rules, d
 static inline bool wh_sttp_token_returns(
 	const struct wh_sttp_rules *rules, const struct wh_bucket *bucket)
 {
-	return rules->token_returns || (rules->returns_clear && wh_bucket_way_is_clear(bucket));
+	return rules->token_returns || (rules->returns_clear && wh_bucket_path_is_clear(bucket));
 }
 
 /* For tests and traces; zeros for other profiles. */

@@ -83,14 +83,14 @@ static uint64_t token_of(const struct wh_seal *seal)
 	return token;
 }
 
-static bool begin(
-	struct wh_seal *seal, const struct wh_seal_way *way, const void *secret, void *memory)
+static bool begin(struct wh_seal *seal, const struct wh_seal_direction *direction,
+	const void *secret, void *memory)
 {
 	(void)secret; /* not used: this seal does not authenticate */
 	(void)memory;
 	seal->key = 0;
 	seal->keys = 1;
-	memcpy(seal->state, &way->token, sizeof(way->token));
+	memcpy(seal->state, &direction->token, sizeof(direction->token));
 	return true;
 }
 

@@ -194,24 +194,24 @@ static const char *const purposes[2][USES] = {
 	{"to acceptor, control", "to acceptor, data"},
 };
 
-static bool begin(
-	struct wh_seal *seal, const struct wh_seal_way *way, const void *shared, void *memory)
+static bool begin(struct wh_seal *seal, const struct wh_seal_direction *direction,
+	const void *shared, void *memory)
 {
 	const struct wh_seal_secret *secret = shared;
 	struct state *state = (struct state *)seal->state;
 
 	seal->key = WH_KEY_SEALED;
 	seal->keys = WH_KEYS_SEALED;
-	*state = (struct state){.row = memory, .rows = way->to_acceptor ? USES : USES - 1};
+	*state = (struct state){.row = memory, .rows = direction->to_acceptor ? USES : USES - 1};
 	for (uint32_t use = 0; use < state->rows; use++) {
-		const char *purpose = purposes[way->to_acceptor][use];
+		const char *purpose = purposes[direction->to_acceptor][use];
 		struct row *row = &state->row[use];
 
 		row->cipher = secret->cipher;
 		wh_hkdf_expand(
 			row->secret, sizeof(row->secret), secret->secret, purpose, strlen(purpose));
-		wh_seal_log_secret(way->cid, row->cipher, use == USE_DATA ? "data" : "control",
-			row->secret, 0);
+		wh_seal_log_secret(direction->cid, row->cipher,
+			use == USE_DATA ? "data" : "control", row->secret, 0);
 		for (uint32_t i = 0; i < EPOCHS; i++)
 			row->epoch[i].number = UINT64_MAX;
 		prepare(row);

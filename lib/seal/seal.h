@@ -60,7 +60,7 @@ struct wh_seal {
 };
 
 /* The direction of a connection that a seal is for. */
-struct wh_seal_way {
+struct wh_seal_direction {
 	uint64_t token;   /* chosen by the receiving end: 64 random bits */
 	uint32_t cid;     /* address of the receiving end */
 	bool to_acceptor; /* the receiving end is the acceptor */
@@ -77,8 +77,8 @@ struct wh_seal_ops {
 	 * Sets `key`, `keys` and `state`; `secret` is shared by both ends, of a type specific to
 	 * the kind. False: no memory.
 	 */
-	bool (*begin)(struct wh_seal *seal, const struct wh_seal_way *way, const void *secret,
-		void *memory);
+	bool (*begin)(struct wh_seal *seal, const struct wh_seal_direction *direction,
+		const void *secret, void *memory);
 
 	/* NULL: nothing to release. The owner wipes the memory. */
 	void (*end)(struct wh_seal *seal);
@@ -135,17 +135,17 @@ void wh_seal_log_secret(uint32_t identifier, enum wh_cipher cipher, const char *
 extern const struct wh_seal wh_seal_to_listener;
 
 static inline bool wh_seal_begin(struct wh_seal *seal, const struct wh_seal_ops *ops,
-	const struct wh_seal_way *way, const void *secret, void *memory)
+	const struct wh_seal_direction *direction, const void *secret, void *memory)
 {
 	seal->ops = ops;
-	return ops->begin(seal, way, secret, memory);
+	return ops->begin(seal, direction, secret, memory);
 }
 
 static inline void wh_seal_begin_checksum(struct wh_seal *seal, uint64_t token)
 {
-	const struct wh_seal_way way = {.token = token};
+	const struct wh_seal_direction direction = {.token = token};
 
-	wh_seal_begin(seal, &wh_seal_checksum, &way, NULL, NULL);
+	wh_seal_begin(seal, &wh_seal_checksum, &direction, NULL, NULL);
 }
 
 /* It need not have begun. */

@@ -72,10 +72,10 @@ int wh_sealing_alloc(struct wh_session *s, struct wh_sa *sa)
 static bool begin(struct wh_session *s, struct wh_seal *seal, bool to_acceptor, uint32_t cid,
 	const struct wh_seal_secret *secret)
 {
-	const struct wh_seal_way way = {.cid = cid, .to_acceptor = to_acceptor};
+	const struct wh_seal_direction direction = {.cid = cid, .to_acceptor = to_acceptor};
 	uint8_t *memory = s->keys + (to_acceptor ? wh_seal_gcm.memory_bytes[0] : 0);
 
-	return wh_seal_begin(seal, &wh_seal_gcm, &way, secret, memory);
+	return wh_seal_begin(seal, &wh_seal_gcm, &direction, secret, memory);
 }
 
 void wh_sealing_derive(const struct wh_sa *sa, uint32_t acceptor_cid,

@@ -240,7 +240,7 @@ static void look_at(struct wh_sink *sink, const struct wh_walk_item *item)
 	struct wh_strays *strays = &sink->strays;
 	bool is_folder = item->found == WH_WALK_FOLDER;
 
-	if (item->is_way)
+	if (item->is_prefix)
 		return;
 	leave_folders(strays, item);
 	if (strays->opens == 0 &&

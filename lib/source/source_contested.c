@@ -47,7 +47,7 @@ int32_t wh_source_scout(struct wh_source *source)
 			source->scout = NULL;
 			break;
 		case WH_WALK_FOLDER:
-			if (item.is_way)
+			if (item.is_prefix)
 				break;
 			note(source, &item);
 			wh_walk_leave(source->scout);

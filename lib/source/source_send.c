@@ -89,7 +89,7 @@ static bool put_fault(struct wh_source *source)
 static bool put_folder(struct wh_source *source)
 {
 	wh_source_begin_entry(source, &source->item.status)->kind =
-		source->item.is_way ? WH_ENTRY_WAY : WH_ENTRY_FOLDER;
+		source->item.is_prefix ? WH_ENTRY_PREFIX : WH_ENTRY_FOLDER;
 	if (!wh_source_entry_has_room(source))
 		return false;
 	wh_source_put_entry(source);
@@ -359,7 +359,7 @@ static bool is_chosen(struct wh_source *source)
 	if (item->found == WH_WALK_FAULT || wh_choice_takes_path(&source->config.choice, item->path,
 						    item->path_bytes, is_folder))
 		return true;
-	if (is_folder && !item->is_way)
+	if (is_folder && !item->is_prefix)
 		wh_walk_leave(source->walk);
 	return false;
 }

@@ -69,8 +69,8 @@ struct wh_walk {
 	struct folder *folders;
 	char path[WH_PATH_BYTES_MAX + 1 + NAME_MAX + 2];
 	struct wh_walk_item held;
-	size_t way_bytes;                /* of its path, which is the beginning of: */
-	char way[WH_PATH_BYTES_MAX + 1]; /* the folder of the last given path */
+	size_t prefix_bytes;                /* of its path, which is the beginning of: */
+	char prefix[WH_PATH_BYTES_MAX + 1]; /* the folder of the last given path */
 	uint8_t piece[PIECE_BYTES] __attribute__((aligned(_Alignof(struct dirent64))));
 };
 
@@ -596,12 +596,12 @@ static void find_given(struct wh_walk *walk, struct wh_walk_item *item)
 
 static bool is_prefix(const struct wh_walk *walk, const char *path, size_t bytes)
 {
-	return strncmp(walk->way, path, bytes) == 0 &&
-	       (walk->way[bytes] == '/' || walk->way[bytes] == '\0');
+	return strncmp(walk->prefix, path, bytes) == 0 &&
+	       (walk->prefix[bytes] == '/' || walk->prefix[bytes] == '\0');
 }
 
 /* Status of a folder on the way, the first bytes of an item's path. False: it cannot be told. */
-static bool look_at_way(
+static bool look_at_prefix(
 	const struct wh_walk *walk, const char *path, size_t bytes, struct stat *status)
 {
 	const char *given = lookup_path(walk, walk->paths[walk->given - 1]);
@@ -626,27 +626,27 @@ static bool look_at_way(
  * The next folder on the way to the held item that the one before did not have. False: all are
  * found. One that cannot be opened is left to the sink.
  */
-static bool find_way(struct wh_walk *walk, struct wh_walk_item *item)
+static bool find_prefix(struct wh_walk *walk, struct wh_walk_item *item)
 {
 	const struct wh_walk_item *held = &walk->held;
 	const char *slash;
 
-	while ((slash = strchr(held->path + walk->way_bytes + (walk->way_bytes > 0), '/')) !=
+	while ((slash = strchr(held->path + walk->prefix_bytes + (walk->prefix_bytes > 0), '/')) !=
 		NULL) {
 		size_t bytes = (size_t)(slash - held->path);
 		bool is_known = is_prefix(walk, held->path, bytes);
 
-		walk->way_bytes = bytes;
+		walk->prefix_bytes = bytes;
 		if (is_known)
 			continue;
-		memcpy(walk->way, held->path, bytes);
-		walk->way[bytes] = '\0';
-		if (!look_at_way(walk, held->path, bytes, &item->status))
+		memcpy(walk->prefix, held->path, bytes);
+		walk->prefix[bytes] = '\0';
+		if (!look_at_prefix(walk, held->path, bytes, &item->status))
 			continue;
 		item->found = WH_WALK_FOLDER;
-		item->is_way = true;
+		item->is_prefix = true;
 		item->given = held->given;
-		item->path = walk->way;
+		item->path = walk->prefix;
 		item->path_bytes = (uint16_t)bytes;
 		item->own_fd = -1;
 		return true;
@@ -656,22 +656,22 @@ static bool find_way(struct wh_walk *walk, struct wh_walk_item *item)
 
 static void step(struct wh_walk *walk, struct wh_walk_item *item)
 {
-	bool has_way = walk->whole && (walk->depth == 0 || top(walk)->pattern != NULL);
+	bool has_prefix = walk->whole && (walk->depth == 0 || top(walk)->pattern != NULL);
 
 	item->found = WH_WALK_NOTHING;
-	item->is_given = item->is_way = false;
+	item->is_given = item->is_prefix = false;
 	if (walk->depth > 0)
 		step_in_folder(walk, item);
 	else if (walk->given < walk->path_count)
 		find_given(walk, item);
 	else
 		item->found = WH_WALK_END;
-	if (!has_way || (item->found != WH_WALK_FILE && item->found != WH_WALK_FOLDER &&
-				item->found != WH_WALK_LINK))
+	if (!has_prefix || (item->found != WH_WALK_FILE && item->found != WH_WALK_FOLDER &&
+				   item->found != WH_WALK_LINK))
 		return;
 	walk->held = *item;
 	walk->holds = true;
-	walk->way_bytes = 0;
+	walk->prefix_bytes = 0;
 	item->found = WH_WALK_NOTHING;
 }
 
@@ -679,7 +679,7 @@ void wh_walk_next(struct wh_walk *walk, struct wh_walk_item *item)
 {
 	if (!walk->holds)
 		step(walk, item);
-	if (!walk->holds || find_way(walk, item))
+	if (!walk->holds || find_prefix(walk, item))
 		return;
 	walk->holds = false;
 	*item = walk->held;

@@ -55,12 +55,12 @@ struct wh_walk_item {
 	const char *path; /* in the bundle, NUL-terminated; FAULT: cut if it is too long */
 	uint32_t given;   /* index of the given path that led here */
 	bool is_given;    /* it is that given path itself */
-	bool is_way;      /* FOLDER: on the way to a given path */
+	bool is_prefix;   /* FOLDER: on the way to a given path */
 	int error;        /* FAULT: a positive errno */
 	int folder_fd;    /* contains `name`; of a given path: the root, or AT_FDCWD */
 	const char *name;
 	struct stat status; /* FOLDER, from fstat of: */
-	int own_fd;         /* its descriptor, open until the next step; -1: is_way */
+	int own_fd;         /* its descriptor, open until the next step; -1: is_prefix */
 };
 
 struct wh_walk;

@@ -16,30 +16,30 @@
 #define LINKS_MAX 40
 
 /* A target's path while links are followed. */
-struct way {
+struct walk {
 	char path[PATH_MAX];
 	char above[PATH_MAX]; /* "a" of "a/b//", "." of "b" */
 	char name[NAME_MAX + 1];
 };
 
-static int set_path(struct way *way, const char *above, const char *rest)
+static int set_path(struct walk *walk, const char *above, const char *rest)
 {
 	size_t above_bytes = strlen(above);
 	size_t rest_bytes = strlen(rest);
 
-	if (above_bytes + 1 + rest_bytes >= sizeof(way->path))
+	if (above_bytes + 1 + rest_bytes >= sizeof(walk->path))
 		return -ENAMETOOLONG;
-	memcpy(way->path, above, above_bytes);
+	memcpy(walk->path, above, above_bytes);
 	if (above_bytes > 0)
-		way->path[above_bytes++] = '/';
-	memcpy(way->path + above_bytes, rest, rest_bytes + 1);
+		walk->path[above_bytes++] = '/';
+	memcpy(walk->path + above_bytes, rest, rest_bytes + 1);
 	return 0;
 }
 
 /* Splits the path into `above` and `name`. */
-static int split(struct way *way)
+static int split(struct walk *walk)
 {
-	const char *path = way->path;
+	const char *path = walk->path;
 	size_t bytes = strlen(path);
 
 	while (bytes > 0 && path[bytes - 1] == '/')
@@ -51,12 +51,12 @@ static int split(struct way *way)
 
 	if (last_bytes > NAME_MAX)
 		return -ENAMETOOLONG;
-	memcpy(way->above, path, above_bytes);
-	strcpy(way->above + above_bytes, above_bytes > 0 ? "" : ".");
-	memcpy(way->name, last, last_bytes);
-	way->name[last_bytes] = '\0';
-	if (strcmp(way->name, "") == 0 || strcmp(way->name, ".") == 0 ||
-		strcmp(way->name, "..") == 0)
+	memcpy(walk->above, path, above_bytes);
+	strcpy(walk->above + above_bytes, above_bytes > 0 ? "" : ".");
+	memcpy(walk->name, last, last_bytes);
+	walk->name[last_bytes] = '\0';
+	if (strcmp(walk->name, "") == 0 || strcmp(walk->name, ".") == 0 ||
+		strcmp(walk->name, "..") == 0)
 		return -ENOENT;
 	return wh_path_has_staging_name(path, strlen(path)) ? -EPERM : 0;
 }
@@ -73,10 +73,10 @@ static int check_link(int root_fd, const char *path)
 }
 
 /* Follows one link: 1; 0: not a link, or nothing exists; or a negative errno. */
-static int follow(int root_fd, int above_fd, struct way *way)
+static int follow(int root_fd, int above_fd, struct walk *walk)
 {
 	char text[PATH_MAX];
-	ssize_t bytes = readlinkat(above_fd, way->name, text, sizeof(text));
+	ssize_t bytes = readlinkat(above_fd, walk->name, text, sizeof(text));
 
 	if (bytes < 0)
 		return errno == EINVAL || errno == ENOENT ? 0 : -errno;
@@ -84,10 +84,10 @@ static int follow(int root_fd, int above_fd, struct way *way)
 		return -ENAMETOOLONG;
 	text[bytes] = '\0';
 
-	int rc = check_link(root_fd, way->path);
+	int rc = check_link(root_fd, walk->path);
 
 	if (rc == 0)
-		rc = text[0] == '/' ? -EXDEV : set_path(way, way->above, text);
+		rc = text[0] == '/' ? -EXDEV : set_path(walk, walk->above, text);
 	return rc < 0 ? rc : 1;
 }
 
@@ -102,17 +102,17 @@ static int check_kind(int above_fd, const char *name)
 }
 
 /* Opens the folder of the path's last component. */
-static int open_above(int root_fd, struct way *way)
+static int open_above(int root_fd, struct walk *walk)
 {
 	for (int i = 0; i < LINKS_MAX; i++) {
-		int rc = split(way);
-		int fd = rc < 0 ? rc : wh_beneath_resolve(root_fd, way->above, FOLDER_FLAGS);
+		int rc = split(walk);
+		int fd = rc < 0 ? rc : wh_beneath_resolve(root_fd, walk->above, FOLDER_FLAGS);
 
 		if (fd < 0)
 			return fd;
-		rc = follow(root_fd, fd, way);
+		rc = follow(root_fd, fd, walk);
 		if (rc == 0) {
-			rc = check_kind(fd, way->name);
+			rc = check_kind(fd, walk->name);
 			if (rc == 0)
 				return fd;
 		}
@@ -123,14 +123,14 @@ static int open_above(int root_fd, struct way *way)
 	return -ELOOP;
 }
 
-static int make_folder(int root_fd, struct way *way)
+static int make_folder(int root_fd, struct walk *walk)
 {
-	int rc = split(way);
-	int above_fd = rc < 0 ? rc : wh_beneath_resolve(root_fd, way->above, FOLDER_FLAGS);
+	int rc = split(walk);
+	int above_fd = rc < 0 ? rc : wh_beneath_resolve(root_fd, walk->above, FOLDER_FLAGS);
 
 	if (above_fd < 0)
 		return above_fd;
-	rc = mkdirat(above_fd, way->name, 0777) != 0 && errno != EEXIST ? -errno : 0;
+	rc = mkdirat(above_fd, walk->name, 0777) != 0 && errno != EEXIST ? -errno : 0;
 	close(above_fd);
 	return rc;
 }
@@ -138,7 +138,7 @@ static int make_folder(int root_fd, struct way *way)
 /* Folders above the last component; one that cannot be made is noticed when it is opened. */
 static void make_above(int root_fd, const char *path)
 {
-	struct way step;
+	struct walk step;
 	char part[PATH_MAX];
 
 	for (size_t end = strcspn(path, "/"); path[end] != '\0'; end += strcspn(path + end, "/")) {
@@ -158,7 +158,7 @@ int wh_target_open(
 	const char *path = target->path[0] == '\0' ? "." : target->path;
 	bool into = target->into_folder || (!target->as_name && path[strlen(path) - 1] == '/');
 	bool as_name = target->as_name || (target->blind && !into && strcmp(path, ".") != 0);
-	struct way way;
+	struct walk walk;
 	int fd = as_name ? -ENOENT : wh_beneath_resolve(root_fd, path, FOLDER_FLAGS);
 
 	as[0] = '\0';
@@ -169,21 +169,21 @@ int wh_target_open(
 	if (fd != -ENOENT && !(fd == -ENOTDIR && !into))
 		return fd;
 
-	int rc = set_path(&way, "", path);
+	int rc = set_path(&walk, "", path);
 
 	if (rc < 0)
 		return rc;
 	if (target->blind)
-		make_above(root_fd, way.path);
+		make_above(root_fd, walk.path);
 	if (!into) {
-		fd = open_above(root_fd, &way);
-		strcpy(as, fd < 0 ? "" : way.name);
+		fd = open_above(root_fd, &walk);
+		strcpy(as, fd < 0 ? "" : walk.name);
 		return fd;
 	}
 	if (target->look)
 		return -ENOENT;
 	*doing = WH_DOING_CREATING;
-	rc = make_folder(root_fd, &way);
+	rc = make_folder(root_fd, &walk);
 	if (rc < 0)
 		return rc;
 	*doing = WH_DOING_OPENING;

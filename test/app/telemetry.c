@@ -490,7 +490,7 @@ static void count_queue(uint32_t queue, uint64_t factor)
 	netif->receive_stats.not_ours_pkts[WH_ENCAP_VLAN] = 6 * factor;
 	netif->receive_stats.host_full_pkts = 7 * factor;
 	netif->send_stats.not_ours_pkts[WH_ENCAP_VLAN] = factor;
-	netif->send_stats.no_way_pkts = 8 * factor;
+	netif->send_stats.unresolved_pkts = 8 * factor;
 	netif->send_stats.no_mbuf_turns = 9 * factor;
 	endpoint->bad[WH_WIRE_TAG] = 10 * factor;
 	endpoint->no_session_pkts = 11 * factor;
@@ -522,7 +522,7 @@ static void expect_ports(const json_t *ports, uint64_t factor)
 	expect_number(ports, "drop_frame_vlan", 7 * factor);
 	expect_number(ports, "drop_frame_not_ip", 0);
 	expect_number(ports, "drop_host_full", 7 * factor);
-	expect_number(ports, "drop_no_way", 8 * factor);
+	expect_number(ports, "drop_unresolved", 8 * factor);
 	expect_number(ports, "no_mbuf_turns", 9 * factor);
 	expect_number(ports, "drop_packet_tag", 10 * factor);
 	expect_number(ports, "drop_packet_short", 0);

@@ -111,7 +111,7 @@ static void begin(struct wh_peer *peer, uint32_t whose, uint32_t acceptor_cid,
 	const uint8_t cookie[WH_COOKIE_BYTES], const struct wh_open_params *params)
 {
 	const size_t *bytes = wh_seal_gcm.memory_bytes;
-	const struct wh_seal_way ways[2] = {
+	const struct wh_seal_direction ways[2] = {
 		{.cid = params->initiator_cid}, {.cid = acceptor_cid, .to_acceptor = true}};
 	struct wh_seal *seals[2] = {&peer->to[whose], &peer->from[whose]};
 	struct wh_seal_secret secret;

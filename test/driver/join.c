@@ -37,7 +37,7 @@ struct rig {
 	struct rte_ring *in[WH_EMULATOR_ENDS];  /* what the port receives */
 	struct rte_ring *out[WH_EMULATOR_ENDS]; /* what it has sent */
 	struct wh_port *port[WH_EMULATOR_ENDS];
-	struct wh_join_way way[WH_EMULATOR_ENDS];
+	struct wh_join_direction direction[WH_EMULATOR_ENDS];
 	struct rte_mempool *pool;
 };
 
@@ -76,7 +76,7 @@ static void rig_up(struct rig *rig, struct wh_link_model netem, uint32_t items_m
 	open_port(rig, A);
 	open_port(rig, B);
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
-		const struct wh_join_way_config config = {
+		const struct wh_join_direction_config config = {
 			.from = rig->port[end],
 			.to = rig->port[WH_EMULATOR_ENDS - 1 - end],
 			.pool = rig->pool,
@@ -86,7 +86,7 @@ static void rig_up(struct rig *rig, struct wh_link_model netem, uint32_t items_m
 			.clock = read_clock,
 		};
 
-		CU_ASSERT_EQUAL_FATAL(wh_join_way_init(&rig->way[end], &config), 0);
+		CU_ASSERT_EQUAL_FATAL(wh_join_direction_init(&rig->direction[end], &config), 0);
 	}
 }
 
@@ -95,8 +95,8 @@ static void rig_down(struct rig *rig)
 	static const char *const names[WH_EMULATOR_ENDS] = {"net_ring_join_a", "net_ring_join_b"};
 
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
-		CU_ASSERT(wh_join_way_adds_up(&rig->way[end]));
-		wh_join_way_free(&rig->way[end]);
+		CU_ASSERT(wh_join_direction_adds_up(&rig->direction[end]));
+		wh_join_direction_free(&rig->direction[end]);
 	}
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
 		wh_port_close(rig->port[end]);
@@ -120,7 +120,8 @@ static void arrive(struct rig *rig, uint32_t end, uint32_t number, uint32_t byte
 static int32_t poll_at(struct rig *rig, uint64_t now_tsc)
 {
 	clock_tsc = now_tsc;
-	return wh_join_way_poll(&rig->way[A], 0) + wh_join_way_poll(&rig->way[B], 0);
+	return wh_join_direction_poll(&rig->direction[A], 0) +
+	       wh_join_direction_poll(&rig->direction[B], 0);
 }
 
 static struct rte_mbuf *sent(struct rig *rig, uint32_t end)
@@ -141,7 +142,7 @@ static bool sent_is(struct rig *rig, uint32_t end, uint32_t number, uint32_t byt
 
 static uint64_t drops(const struct rig *rig, uint32_t end, enum wh_join_drop drop)
 {
-	return rig->way[end].stats.dropped_pkts[drop];
+	return rig->direction[end].stats.dropped_pkts[drop];
 }
 
 /* Any bytes, both ways, when they are due and not before. 1226 + 24 at 10 Gb/s last 1 us. */
@@ -163,8 +164,8 @@ static void test_bytes_and_times(void)
 		CU_ASSERT(sent_is(&rig, B, i, sizes[i]));
 		CU_ASSERT(sent_is(&rig, A, 100 + i, sizes[i]));
 	}
-	CU_ASSERT_EQUAL(rig.way[A].stats.came_bytes, 3507);
-	CU_ASSERT_EQUAL(rig.way[B].stats.went_bytes, 3507);
+	CU_ASSERT_EQUAL(rig.direction[A].stats.came_bytes, 3507);
+	CU_ASSERT_EQUAL(rig.direction[B].stats.went_bytes, 3507);
 	arrive(&rig, A, 1, 1226);
 	poll_at(&rig, START + 3000000);
 	CU_ASSERT_EQUAL(poll_at(&rig, START + 4000999), 0);
@@ -227,7 +228,7 @@ static void test_oversize(void)
 	}
 	CU_ASSERT_EQUAL(passed, 3);
 	CU_ASSERT_EQUAL(drops(&rig, B, WH_JOIN_DROP_OVERSIZE), 4);
-	CU_ASSERT_EQUAL(rig.way[B].stats.oversize_bytes, 6000);
+	CU_ASSERT_EQUAL(rig.direction[B].stats.oversize_bytes, 6000);
 	CU_ASSERT_EQUAL(drops(&rig, A, WH_JOIN_DROP_OVERSIZE), 0);
 	rig_down(&rig);
 }
@@ -242,7 +243,8 @@ static void test_no_room(void)
 		arrive(&rig, A, i, 1000);
 	poll_at(&rig, START);
 	CU_ASSERT_EQUAL(drops(&rig, A, WH_JOIN_DROP_NO_ROOM), 10);
-	CU_ASSERT_EQUAL(wh_netem_stats(rig.way[A].netem)->dropped_pkts[WH_NETEM_DROP_QUEUE], 0);
+	CU_ASSERT_EQUAL(
+		wh_netem_stats(rig.direction[A].netem)->dropped_pkts[WH_NETEM_DROP_QUEUE], 0);
 	poll_at(&rig, START + 2000000);
 	for (uint32_t i = 0; i < 20; i++)
 		CU_ASSERT(sent_is(&rig, B, i, 1000));
@@ -313,8 +315,8 @@ static void test_copies(void)
 		rte_pktmbuf_free(first);
 		rte_pktmbuf_free(second);
 	}
-	CU_ASSERT_EQUAL(rig.way[A].stats.went_pkts, 200);
-	CU_ASSERT_EQUAL(wh_netem_stats(rig.way[A].netem)->duplicated_pkts, 100);
+	CU_ASSERT_EQUAL(rig.direction[A].stats.went_pkts, 200);
+	CU_ASSERT_EQUAL(wh_netem_stats(rig.direction[A].netem)->duplicated_pkts, 100);
 	rig_down(&rig);
 }
 
@@ -355,7 +357,7 @@ static void test_partial_sums(void)
 		memcpy(sum, &value, sizeof(value));
 		arrive_pkt(&rig, A, pkt);
 		poll_at(&rig, START);
-		CU_ASSERT_EQUAL(rig.way[A].stats.partial_sums, partial);
+		CU_ASSERT_EQUAL(rig.direction[A].stats.partial_sums, partial);
 		rig_down(&rig);
 	}
 }
@@ -396,10 +398,10 @@ static void test_losses(void)
 			went++;
 		}
 	}
-	CU_ASSERT(wh_join_way_adds_up(&rig.way[B]));
-	WH_ASSERT_NEAR(wh_netem_stats(rig.way[B].netem)->dropped_pkts[WH_NETEM_DROP_LOSS], 2000,
-		0.1); /* 4.7 standard deviations */
-	CU_ASSERT_EQUAL(went, rig.way[B].stats.went_pkts);
+	CU_ASSERT(wh_join_direction_adds_up(&rig.direction[B]));
+	WH_ASSERT_NEAR(wh_netem_stats(rig.direction[B].netem)->dropped_pkts[WH_NETEM_DROP_LOSS],
+		2000, 0.1); /* 4.7 standard deviations */
+	CU_ASSERT_EQUAL(went, rig.direction[B].stats.went_pkts);
 	for (uint32_t i = 0; i < WH_JOIN_DROPS; i++)
 		CU_ASSERT_EQUAL(drops(&rig, B, i), 0);
 	rig_down(&rig);

@@ -42,7 +42,7 @@ static uint64_t linearised_pkts(const struct pair *pair)
 }
 
 /* What a transfer without losses leaves in the counters of the way it went. */
-static void check_way(const struct pair *pair, uint64_t data_pkts)
+static void check_header(const struct pair *pair, uint64_t data_pkts)
 {
 	const struct pair_shape *shape = &pair->shape;
 	const struct seen *seen = &pair->seen;
@@ -90,7 +90,7 @@ static void test_transfers(void)
 		pair_start(&pair, chunks * RIG_CHUNK_BYTES + 1);
 		run_pair(&pair, 5 * RIG_NETIF_HZ);
 		pair_check(&pair);
-		check_way(&pair, chunks * chunk_pkts + 1);
+		check_header(&pair, chunks * chunk_pkts + 1);
 		pair_close(&pair);
 	}
 }
@@ -268,7 +268,7 @@ static void test_siblings(void)
 		stub_run(&stub, 20);
 		for (uint16_t queue = 0; queue < 3; queue++) {
 			stub_expect(&stub, queue, rig_peer, 1, 0);
-			CU_ASSERT_EQUAL(wh_netif_stats(&stub.netif[queue]).no_way_pkts, 0);
+			CU_ASSERT_EQUAL(wh_netif_stats(&stub.netif[queue]).unresolved_pkts, 0);
 			CU_ASSERT_EQUAL(stub.netif[queue].waits, 1);
 		}
 
@@ -281,7 +281,7 @@ static void test_siblings(void)
 			stub_expect(&stub, queue, rig_peer, 0, learnt ? 4 : 0);
 			CU_ASSERT_EQUAL(stub.netif[queue].waits, learnt ? 0 : 1);
 			CU_ASSERT_EQUAL(
-				wh_netif_stats(&stub.netif[queue]).no_way_pkts, learnt ? 0 : 3);
+				wh_netif_stats(&stub.netif[queue]).unresolved_pkts, learnt ? 0 : 3);
 			CU_ASSERT_EQUAL(stub.netif[queue].neighbour.entry[0].state,
 				learnt ? WH_NEIGHBOUR_REACHABLE : WH_NEIGHBOUR_INCOMPLETE);
 			CU_ASSERT_EQUAL(wh_netif_bad_pkts(&stub.netif[queue]), 0);
@@ -422,7 +422,7 @@ static void test_strangers(void)
 	stub_run(&stub, 10);
 	stub_expect(&stub, 0, mac, 0, 0);
 	CU_ASSERT_EQUAL(stub.netif[0].endpoint.stats.refused_opens, opens + 6);
-	CU_ASSERT_EQUAL(wh_netif_stats(&stub.netif[0]).no_way_pkts, 6);
+	CU_ASSERT_EQUAL(wh_netif_stats(&stub.netif[0]).unresolved_pkts, 6);
 	CU_ASSERT_EQUAL(stub.netif[0].neighbour.entry[0].state, WH_NEIGHBOUR_FREE);
 	stub_close(&stub);
 }
@@ -605,19 +605,19 @@ static void expect_each(struct stub *stub, const uint8_t last[3], const uint8_t 
 }
 
 /* The way to 10.0.0.`last`, as it stands ready; NULL: it does not. */
-static const struct wh_netif_way *find_way(const struct stub *stub, uint8_t last)
+static const struct wh_netif_header *find_header(const struct stub *stub, uint8_t last)
 {
-	for (uint32_t i = 0; i < WH_NETIF_WAYS; i++) {
-		const struct wh_netif_way *way = &stub->netif[0].way[i];
+	for (uint32_t i = 0; i < WH_NETIF_HEADERS; i++) {
+		const struct wh_netif_header *header = &stub->netif[0].header[i];
 
-		if (way->encap.bytes != 0 && way->to.ip[3] == last)
-			return way;
+		if (header->encap.bytes != 0 && header->to.ip[3] == last)
+			return header;
 	}
 	return NULL;
 }
 
 /* 2 and 3 have places of their own, 18 has that of 2: 2 ^ 18 = 16, and there are 16 places. */
-static void test_ways(void)
+static void test_headers(void)
 {
 	static const uint8_t last[3] = {2, 3, 18};
 	static const uint8_t moved[6] = {2, 0, 0, 0, 0, 9};
@@ -637,9 +637,9 @@ static void test_ways(void)
 	stub_run(&stub, 29); /* up to the OPEN of 50 ms */
 	opened_tsc = stub.now - MS;
 	expect_each(&stub, last, mac);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(find_way(&stub, 3));
-	CU_ASSERT_NOT_EQUAL(find_way(&stub, 2) != NULL, find_way(&stub, 18) != NULL);
-	CU_ASSERT_EQUAL(find_way(&stub, 3)->looked_up_tsc, opened_tsc);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(find_header(&stub, 3));
+	CU_ASSERT_NOT_EQUAL(find_header(&stub, 2) != NULL, find_header(&stub, 18) != NULL);
+	CU_ASSERT_EQUAL(find_header(&stub, 3)->looked_up_tsc, opened_tsc);
 
 	/* One has moved; those that have not are used as they are, and stay known by it. */
 	mac[1] = moved;
@@ -647,8 +647,8 @@ static void test_ways(void)
 	stub_run(&stub, 100);
 	opened_tsc = stub.now - MS;
 	expect_each(&stub, last, mac);
-	CU_ASSERT_EQUAL(find_way(&stub, 3)->looked_up_tsc, opened_tsc);
-	CU_ASSERT_EQUAL(memcmp(find_way(&stub, 3)->mac, moved, 6), 0);
+	CU_ASSERT_EQUAL(find_header(&stub, 3)->looked_up_tsc, opened_tsc);
+	CU_ASSERT_EQUAL(memcmp(find_header(&stub, 3)->mac, moved, 6), 0);
 	for (int i = 0; i < 3; i++)
 		CU_ASSERT_EQUAL(stub.netif[0].neighbour.entry[i].wanted_tsc, opened_tsc);
 	stub_close(&stub);
@@ -664,7 +664,7 @@ static void test_waiting(void)
 		stub_call(&stub, 0, rig_ip4(10, 0, 0, 20 + i));
 	stub_run(&stub, 20);
 	CU_ASSERT_EQUAL(stub.netif[0].waits, WH_NETIF_WAITING);
-	CU_ASSERT_EQUAL(wh_netif_stats(&stub.netif[0]).no_way_pkts, 3);
+	CU_ASSERT_EQUAL(wh_netif_stats(&stub.netif[0]).unresolved_pkts, 3);
 	stub_answer(&stub, 20 + WH_NETIF_WAITING + 2, rig_peer);
 	stub_run(&stub, 2);
 	stub_expect(&stub, 0, rig_peer, WH_NETIF_WAITING + 3, 1);
@@ -692,7 +692,7 @@ CU_TestInfo wh_tests[] = {
 	{"news from one core to another", test_news_between_cores},
 	{"more frames for the host than wait at once", test_host_full},
 	{"a ring full of frames for the host", test_host_storm},
-	{"several peers, each with its headers", test_ways},
+	{"several peers, each with its headers", test_headers},
 	{"packets wait for the addresses of their targets", test_waiting},
 	{"the EAL ends", wh_test_eal_stop},
 	CU_TEST_INFO_NULL,

@@ -20,11 +20,11 @@
 #define WINDOW_PKTS 512
 #define RATE_BPS    UINT64_C(10000000000)
 
-static struct rte_ring *make_ring(const char *cable, const char *way, uint16_t queue)
+static struct rte_ring *make_ring(const char *cable, const char *header, uint16_t queue)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "%s_%s_%u", cable, way, queue);
+	snprintf(name, sizeof(name), "%s_%s_%u", cable, header, queue);
 
 	struct rte_ring *ring = rte_ring_create(name, RIG_RING_PKTS, SOCKET_ID_ANY,
 		RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);

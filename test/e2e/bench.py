@@ -288,7 +288,7 @@ def lies(program, folder):
             kept.write_text(json.dumps(entry))
             time.sleep(QUIET_S)
             report = go()
-            expect_equal('known', report['way']['known']['capacity_bps'], capacity_bps)
+            expect_equal('known', report['learnt']['known']['capacity_bps'], capacity_bps)
             expect(report['receiver']['bps'] > 50e6, f'{report["receiver"]["bps"]} b/s')
             path = json.loads(kept.read_text())['path']
             expect_between('kept then', path['capacity_bps'], 10e6, 10**13)
@@ -302,7 +302,7 @@ def way(program, folder):
 
     def go(*args):
         report = measure(pair, '--profile', 'lambda', '--time', '300ms', '--state', state, *args)
-        return report['way']
+        return report['learnt']
 
     with Pair(program, folder) as pair:
         first = go()

@@ -404,17 +404,18 @@ static bool is_of_sa(const struct wh_packet *packet)
 /* In place of the checksum: by a session of those of that size, whose keys go into the log. */
 static void seal(uint8_t *bytes, size_t length, uint32_t cid)
 {
-	const struct wh_seal_way way = {.cid = cid, .to_acceptor = true};
+	const struct wh_seal_direction direction = {.cid = cid, .to_acceptor = true};
 	struct wh_seal_secret secret = {
 		.secret = {(uint8_t)(number % SAMPLE_SIZES), 1},
 		.cipher =
 			number % SAMPLE_SIZES == 0 ? WH_CIPHER_AES_128_GCM : WH_CIPHER_AES_256_GCM,
 	};
-	size_t memory_bytes = wh_seal_gcm.memory_bytes[way.to_acceptor];
+	size_t memory_bytes = wh_seal_gcm.memory_bytes[direction.to_acceptor];
 	void *memory = wh_secret_alloc(memory_bytes);
 	struct wh_seal seal;
 
-	WH_ASSERT(memory != NULL && wh_seal_begin(&seal, &wh_seal_gcm, &way, &secret, memory));
+	WH_ASSERT(
+		memory != NULL && wh_seal_begin(&seal, &wh_seal_gcm, &direction, &secret, memory));
 	wh_seal_close_packet(&seal, bytes, length);
 	wh_seal_end(&seal);
 	wh_secret_free(memory, memory_bytes);

@@ -228,16 +228,16 @@ struct wh_address rig_ip6(const uint8_t ip[16])
 	return address;
 }
 
-void rig_expect(struct rig *rig, const struct wh_address *target, enum wh_neighbour_way way,
+void rig_expect(struct rig *rig, const struct wh_address *target, enum wh_neighbour_result result,
 	const uint8_t *mac, int line)
 {
 	uint8_t got_mac[6] = {0};
-	enum wh_neighbour_way got = wh_neighbour_lookup(&rig->host, rig->now, target, got_mac);
-	bool right = got == way && memcmp(got_mac, mac != NULL ? mac : rig_none, 6) == 0;
+	enum wh_neighbour_result got = wh_neighbour_lookup(&rig->host, rig->now, target, got_mac);
+	bool right = got == result && memcmp(got_mac, mac != NULL ? mac : rig_none, 6) == 0;
 	char condition[128];
 
 	snprintf(condition, sizeof(condition), "line %d: %s, expected %s, of ..%02x", line,
-		wh_neighbour_way_name(got), wh_neighbour_way_name(way), got_mac[5]);
+		wh_neighbour_result_name(got), wh_neighbour_result_name(result), got_mac[5]);
 	CU_assertImplementation(right, (unsigned int)line, condition, __FILE__, "", CU_FALSE);
 }
 

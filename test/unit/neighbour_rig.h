@@ -56,13 +56,13 @@ struct wh_address rig_ip4(uint8_t a, uint8_t b, uint8_t c, uint8_t d);
 struct wh_address rig_ip6(const uint8_t ip[16]);
 
 /* A lookup that must give that way, and when found, that MAC. */
-void rig_expect(struct rig *rig, const struct wh_address *target, enum wh_neighbour_way way,
+void rig_expect(struct rig *rig, const struct wh_address *target, enum wh_neighbour_result result,
 	const uint8_t *mac, int line);
 
-#define RIG_EXPECT(rig, target, way, mac)                                                          \
+#define RIG_EXPECT(rig, target, result, mac)                                                       \
 	do {                                                                                       \
 		struct wh_address rig_target = (target);                                           \
-		rig_expect(rig, &rig_target, way, mac, __LINE__);                                  \
+		rig_expect(rig, &rig_target, result, mac, __LINE__);                               \
 	} while (0)
 
 /* The Internet checksum as in RFC 1071 1: two bytes at a time, big-endian. */

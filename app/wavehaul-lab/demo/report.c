@@ -117,7 +117,7 @@ static void print_refused_rows(
 	row("",
 		"not sent: %" PRIu64 " without a way, %" PRIu64 " answers without room; %" PRIu64
 		" turns without a buffer",
-		netif->no_way_pkts, endpoint->replies_dropped_pkts, netif->no_mbuf_turns);
+		netif->unresolved_pkts, endpoint->replies_dropped_pkts, netif->no_mbuf_turns);
 }
 
 void wh_demo_print_table(const struct wh_demo_result *result)

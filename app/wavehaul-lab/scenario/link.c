@@ -49,7 +49,7 @@ static bool add_node(struct wh_point *point, const char *name, size_t chars, uin
 	return true;
 }
 
-static bool add_one_way(
+static bool add_direction(
 	struct wh_point *point, const struct wh_sim_link_config *config, uint32_t from, uint32_t to)
 {
 	struct wh_sim_link_config *link = &point->links[point->scenario.n_links];
@@ -78,8 +78,8 @@ static bool add_link(
 
 	return text[chars] != '\0' && add_node(point, text, chars, &from) &&
 	       add_node(point, text + chars + 1, strlen(text + chars + 1), &to) &&
-	       add_one_way(point, config, from, to) &&
-	       (!both || add_one_way(point, config, to, from));
+	       add_direction(point, config, from, to) &&
+	       (!both || add_direction(point, config, to, from));
 }
 
 static void take_red(struct wh_taker *taker, struct wh_sim_red_config *red)

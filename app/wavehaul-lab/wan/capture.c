@@ -42,13 +42,13 @@ static void tell_failure(struct wh_wan_capture *capture)
 		strerror(-capture->file.error));
 }
 
-static void put(struct wh_wan_capture *capture, uint32_t way, const struct wh_frame *frame)
+static void put(struct wh_wan_capture *capture, uint32_t direction, const struct wh_frame *frame)
 {
 	struct wh_pcapng *file = &capture->file;
 
 	if (file->fd < 0 || file->bytes + wh_pcapng_frame_bytes(frame) > capture->config.bytes_max)
 		return;
-	wh_pcapng_put(file, frame->leaves ? WH_EMULATOR_ENDS - 1 - way : way, frame);
+	wh_pcapng_put(file, frame->leaves ? WH_EMULATOR_ENDS - 1 - direction : direction, frame);
 	tell_failure(capture);
 }
 
@@ -64,12 +64,13 @@ int32_t wh_wan_capture_poll(void *state, uint64_t now_tsc)
 	}
 	for (; taken < TURN_PKTS; taken++) {
 		struct wh_frame frame;
-		struct wh_frames *way = wh_frames_oldest(capture->way, WH_EMULATOR_ENDS, &frame);
+		struct wh_frames *direction =
+			wh_frames_oldest(capture->direction, WH_EMULATOR_ENDS, &frame);
 
-		if (way == NULL)
+		if (direction == NULL)
 			break;
-		put(capture, (uint32_t)(way - capture->way), &frame);
-		wh_frames_drop(way);
+		put(capture, (uint32_t)(direction - capture->direction), &frame);
+		wh_frames_drop(direction);
 	}
 	return taken;
 }
@@ -100,7 +101,7 @@ int wh_wan_capture_open(struct wh_wan_capture *capture, const struct wh_wan_capt
 
 	*capture = (struct wh_wan_capture){.config = *config, .file = {.fd = -1}};
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS && rc == 0; end++)
-		rc = wh_frames_init(&capture->way[end], RING_PKTS, config->snap_bytes);
+		rc = wh_frames_init(&capture->direction[end], RING_PKTS, config->snap_bytes);
 	if (rc != 0) {
 		wh_complain("no memory for a capture");
 		return rc;
@@ -127,9 +128,9 @@ int wh_wan_capture_close(struct wh_wan_capture *capture)
 	tell_failure(capture);
 	capture->written_pkts = capture->file.flushed_pkts;
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
-		capture->missed_pkts += capture->way[end].missed_pkts;
-		capture->beyond_pkts += capture->way[end].seen_pkts;
-		wh_frames_free(&capture->way[end]);
+		capture->missed_pkts += capture->direction[end].missed_pkts;
+		capture->beyond_pkts += capture->direction[end].seen_pkts;
+		wh_frames_free(&capture->direction[end]);
 	}
 	WH_ASSERT(capture->beyond_pkts >= capture->written_pkts + capture->missed_pkts);
 	capture->beyond_pkts -= capture->written_pkts + capture->missed_pkts;

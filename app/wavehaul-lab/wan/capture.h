@@ -25,7 +25,8 @@ struct wh_wan_capture_config {
 };
 
 struct wh_wan_capture {
-	struct wh_frames way[WH_EMULATOR_ENDS]; /* indexed by the end at which frames arrive */
+	struct wh_frames
+		direction[WH_EMULATOR_ENDS]; /* indexed by the end at which frames arrive */
 	struct wh_wan_capture_config config;
 	struct wh_pcapng file; /* fd -1 after a failure, which was reported */
 	uint64_t flush_tsc;    /* when what is buffered is written */

@@ -45,32 +45,34 @@ static void print_head(void)
 		"own", "Mb/s", "queue kB", "lost", "own");
 }
 
-static void print_way(const struct interval *way)
+static void print_direction(const struct interval *direction)
 {
-	fprintf(stderr, " |%9.1f %8.1f %7" PRIu64 " %7" PRIu64, way->bps / 1e6,
-		(double)way->queue_bytes / 1e3, way->path_pkts, way->own_pkts);
+	fprintf(stderr, " |%9.1f %8.1f %7" PRIu64 " %7" PRIu64, direction->bps / 1e6,
+		(double)direction->queue_bytes / 1e3, direction->path_pkts, direction->own_pkts);
 }
 
-static json_t *interval_to_json(const struct interval *way)
+static json_t *interval_to_json(const struct interval *direction)
 {
-	return json_pack("{s:f, s:I, s:I, s:I, s:I, s:I}", "bps", way->bps, "queue_bytes",
-		(json_int_t)way->queue_bytes, "came_pkts", (json_int_t)way->came_pkts,
-		"path_lost_pkts", (json_int_t)way->path_pkts, "own_dropped_pkts",
-		(json_int_t)way->own_pkts, "late_pkts", (json_int_t)way->late_pkts);
+	return json_pack("{s:f, s:I, s:I, s:I, s:I, s:I}", "bps", direction->bps, "queue_bytes",
+		(json_int_t)direction->queue_bytes, "came_pkts", (json_int_t)direction->came_pkts,
+		"path_lost_pkts", (json_int_t)direction->path_pkts, "own_dropped_pkts",
+		(json_int_t)direction->own_pkts, "late_pkts", (json_int_t)direction->late_pkts);
 }
 
 void wh_wan_live_tell(struct wh_wan_live *live, const struct wh_wan_result *now)
 {
 	double span_s = now->seconds - live->last.seconds;
-	struct interval way[WH_EMULATOR_ENDS];
+	struct interval direction[WH_EMULATOR_ENDS];
 
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
-		way[end] = interval_of(&live->last.way[end], &now->way[end], span_s);
+		direction[end] =
+			interval_of(&live->last.direction[end], &now->direction[end], span_s);
 	live->last = *now;
 	if (live->stream)
-		wh_json_print(json_pack("{s:s, s:f, s:o, s:o}", "event", "interval", "seconds",
-				      now->seconds, "there", interval_to_json(&way[WH_EMULATOR_A]),
-				      "back", interval_to_json(&way[WH_EMULATOR_B])),
+		wh_json_print(
+			json_pack("{s:s, s:f, s:o, s:o}", "event", "interval", "seconds",
+				now->seconds, "there", interval_to_json(&direction[WH_EMULATOR_A]),
+				"back", interval_to_json(&direction[WH_EMULATOR_B])),
 			JSON_COMPACT);
 	if (!live->rows)
 		return;
@@ -78,7 +80,7 @@ void wh_wan_live_tell(struct wh_wan_live *live, const struct wh_wan_result *now)
 		print_head();
 	fprintf(stderr, "%8.1f", now->seconds);
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
-		print_way(&way[end]);
+		print_direction(&direction[end]);
 	fputc('\n', stderr);
 }
 

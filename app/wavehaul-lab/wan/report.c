@@ -50,19 +50,20 @@ static const struct {
 	{"tx_stopped", WH_PORT_TX_STOPPED, true},
 };
 
-static uint64_t port_dropped(const struct wh_wan_figures *way, size_t i)
+static uint64_t port_dropped(const struct wh_wan_figures *direction, size_t i)
 {
-	return (port_drops[i].at_end ? &way->to : &way->from)->dropped_pkts[port_drops[i].drop];
+	return (port_drops[i].at_end ? &direction->to : &direction->from)
+		->dropped_pkts[port_drops[i].drop];
 }
 
-uint64_t wh_wan_own_drops(const struct wh_wan_figures *way)
+uint64_t wh_wan_own_drops(const struct wh_wan_figures *direction)
 {
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < RTE_DIM(join_drops); i++)
-		sum += way->join.dropped_pkts[join_drops[i].drop];
+		sum += direction->join.dropped_pkts[join_drops[i].drop];
 	for (size_t i = 0; i < RTE_DIM(port_drops); i++)
-		sum += port_dropped(way, i);
+		sum += port_dropped(direction, i);
 	return sum;
 }
 
@@ -89,7 +90,7 @@ static void print_rates(const struct wh_wan_result *result)
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
 		wh_format_rate(text[end], sizeof(text[end]),
 			result->seconds > 0
-				? (double)result->way[end].to.tx_bytes * 8 / result->seconds
+				? (double)result->direction[end].to.tx_bytes * 8 / result->seconds
 				: 0);
 	row_of_text("mean rate of those", text[WH_EMULATOR_A], text[WH_EMULATOR_B]);
 }
@@ -113,8 +114,8 @@ static void print_capture(const struct wh_wan_result *result)
 
 void wh_wan_print_table(const struct wh_wan_result *result)
 {
-	const struct wh_wan_figures *there = &result->way[WH_EMULATOR_A];
-	const struct wh_wan_figures *back = &result->way[WH_EMULATOR_B];
+	const struct wh_wan_figures *there = &result->direction[WH_EMULATOR_A];
+	const struct wh_wan_figures *back = &result->direction[WH_EMULATOR_B];
 
 	printf("wan: A %s, B %s, %.1f s\n", result->port[WH_EMULATOR_A],
 		result->port[WH_EMULATOR_B], result->seconds);
@@ -159,27 +160,30 @@ static json_t *count(uint64_t value)
 	return json_integer((json_int_t)value);
 }
 
-static json_t *way_to_json(const struct wh_wan_figures *way)
+static json_t *direction_to_json(const struct wh_wan_figures *direction)
 {
 	json_t *lost = json_object();
 	json_t *own = json_object();
 
 	for (size_t i = 0; i < RTE_DIM(path_drops); i++)
-		json_object_set_new(
-			lost, path_drops[i].key, count(way->path.dropped_pkts[path_drops[i].drop]));
+		json_object_set_new(lost, path_drops[i].key,
+			count(direction->path.dropped_pkts[path_drops[i].drop]));
 	for (size_t i = 0; i < RTE_DIM(join_drops); i++)
-		json_object_set_new(
-			own, join_drops[i].key, count(way->join.dropped_pkts[join_drops[i].drop]));
+		json_object_set_new(own, join_drops[i].key,
+			count(direction->join.dropped_pkts[join_drops[i].drop]));
 	for (size_t i = 0; i < RTE_DIM(port_drops); i++)
-		json_object_set_new(own, port_drops[i].key, count(port_dropped(way, i)));
+		json_object_set_new(own, port_drops[i].key, count(port_dropped(direction, i)));
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-		"late_pkts", count(way->join.late_pkts), "late_ns_max", count(way->late_ns_max),
-		"came_pkts", count(way->join.came_pkts), "came_bytes", count(way->join.came_bytes),
-		"went_pkts", count(way->to.tx_pkts), "went_bytes", count(way->to.tx_bytes),
-		"held_pkts", count(way->held_pkts), "duplicated_pkts",
-		count(way->path.duplicated_pkts), "corrupted_pkts", count(way->path.corrupted_pkts),
-		"reordered_pkts", count(way->path.reordered_pkts), "queue_bytes_max",
-		count(way->path.queue_bytes_max), "path_lost_pkts", lost, "own_dropped_pkts", own);
+		"late_pkts", count(direction->join.late_pkts), "late_ns_max",
+		count(direction->late_ns_max), "came_pkts", count(direction->join.came_pkts),
+		"came_bytes", count(direction->join.came_bytes), "went_pkts",
+		count(direction->to.tx_pkts), "went_bytes", count(direction->to.tx_bytes),
+		"held_pkts", count(direction->held_pkts), "duplicated_pkts",
+		count(direction->path.duplicated_pkts), "corrupted_pkts",
+		count(direction->path.corrupted_pkts), "reordered_pkts",
+		count(direction->path.reordered_pkts), "queue_bytes_max",
+		count(direction->path.queue_bytes_max), "path_lost_pkts", lost, "own_dropped_pkts",
+		own);
 }
 
 void wh_wan_print_json(const struct wh_wan_result *result, bool stream)
@@ -187,8 +191,8 @@ void wh_wan_print_json(const struct wh_wan_result *result, bool stream)
 	json_t *object = wh_head_json("wan", result->exit_status);
 
 	wh_json_add(object, json_pack("{s:f, s:o, s:o}", "seconds", result->seconds, "there",
-				    way_to_json(&result->way[WH_EMULATOR_A]), "back",
-				    way_to_json(&result->way[WH_EMULATOR_B])));
+				    direction_to_json(&result->direction[WH_EMULATOR_A]), "back",
+				    direction_to_json(&result->direction[WH_EMULATOR_B])));
 	if (result->captured)
 		json_object_set_new(object, "pcap",
 			json_pack("{s:o, s:o, s:o}", "written_pkts",

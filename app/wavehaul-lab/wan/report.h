@@ -27,13 +27,13 @@ struct wh_wan_result {
 	double seconds;
 	bool captured;
 	uint64_t pcap_written_pkts;
-	uint64_t pcap_missed_pkts;                   /* not written in time */
-	uint64_t pcap_beyond_pkts;                   /* beyond --pcap-max */
-	struct wh_wan_figures way[WH_EMULATOR_ENDS]; /* indexed by the sending end */
+	uint64_t pcap_missed_pkts;                         /* not written in time */
+	uint64_t pcap_beyond_pkts;                         /* beyond --pcap-max */
+	struct wh_wan_figures direction[WH_EMULATOR_ENDS]; /* indexed by the sending end */
 };
 
 /* Losses for lack of wan's resources, or in its ports: all that the path did not lose. */
-uint64_t wh_wan_own_drops(const struct wh_wan_figures *way);
+uint64_t wh_wan_own_drops(const struct wh_wan_figures *direction);
 
 void wh_wan_print_table(const struct wh_wan_result *result);
 

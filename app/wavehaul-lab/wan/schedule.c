@@ -105,16 +105,17 @@ static bool read_name(const char *name, struct wh_wan_step *step)
 {
 	char text[NAME_BYTES];
 	size_t time_chars = strcspn(name, " \t");
-	const char *way = name + time_chars + strspn(name + time_chars, " \t");
+	const char *direction = name + time_chars + strspn(name + time_chars, " \t");
 
 	if (time_chars >= sizeof(text))
 		return false;
 	memcpy(text, name, time_chars);
 	text[time_chars] = '\0';
-	step->changes[WH_EMULATOR_A] = strcmp(way, "back") != 0;
-	step->changes[WH_EMULATOR_B] = strcmp(way, "there") != 0;
+	step->changes[WH_EMULATOR_A] = strcmp(direction, "back") != 0;
+	step->changes[WH_EMULATOR_B] = strcmp(direction, "there") != 0;
 	return wh_parse_time(text, &step->at_ns) == 0 &&
-	       (*way == '\0' || strcmp(way, "back") == 0 || strcmp(way, "there") == 0);
+	       (*direction == '\0' || strcmp(direction, "back") == 0 ||
+		       strcmp(direction, "there") == 0);
 }
 
 static int check_time(const struct reading *reading, const struct wh_ini_section *section,

@@ -38,11 +38,11 @@
 
 static void see(void *context, struct rte_mbuf *const *pkts, uint16_t count)
 {
-	struct wh_capture_way *way = context;
+	struct wh_capture_direction *direction = context;
 	uint64_t now_tsc = rte_rdtsc();
 
 	for (uint32_t i = 0; i < WH_CAPTURES_MAX; i++) {
-		struct wh_capture_seat *seat = &way->seat[i];
+		struct wh_capture_seat *seat = &direction->seat[i];
 		struct wh_frames *frames =
 			atomic_load_explicit(&seat->frames, memory_order_acquire);
 
@@ -54,8 +54,8 @@ static void see(void *context, struct rte_mbuf *const *pkts, uint16_t count)
 			if (pkts[p]->data_len >= head_bytes &&
 				wh_capture_filter_takes(seat->filter,
 					rte_pktmbuf_mtod(pkts[p], const uint8_t *),
-					pkts[p]->pkt_len, way->leaves))
-				wh_frames_put(frames, pkts[p], now_tsc, way->leaves);
+					pkts[p]->pkt_len, direction->leaves))
+				wh_frames_put(frames, pkts[p], now_tsc, direction->leaves);
 		}
 	}
 }
@@ -64,9 +64,11 @@ void wh_captures_init(struct wh_captures *captures)
 {
 	for (uint32_t queue = 0; queue < WH_PORT_QUEUES_MAX; queue++)
 		for (uint32_t leaves = 0; leaves < 2; leaves++) {
-			struct wh_capture_way *way = &captures->way[queue][leaves];
+			struct wh_capture_direction *direction =
+				&captures->direction[queue][leaves];
 
-			*way = (struct wh_capture_way){.tap = {see, way}, .leaves = leaves != 0};
+			*direction = (struct wh_capture_direction){
+				.tap = {see, direction}, .leaves = leaves != 0};
 		}
 }
 
@@ -79,16 +81,16 @@ struct wh_capture *wh_capture_find(struct wh_captures *captures, uint64_t number
 }
 
 /* The queue and direction of a ring. */
-static struct wh_capture_way *way_of(
+static struct wh_capture_direction *direction_of(
 	struct wh_captures *captures, const struct wh_capture *capture, uint32_t ring)
 {
-	return &captures->way[capture->first_queue + ring / 2][ring % 2];
+	return &captures->direction[capture->first_queue + ring / 2][ring % 2];
 }
 
-static bool is_watched(const struct wh_capture_way *way)
+static bool is_watched(const struct wh_capture_direction *direction)
 {
 	for (uint32_t i = 0; i < WH_CAPTURES_MAX; i++)
-		if (atomic_load_explicit(&way->seat[i].frames, memory_order_relaxed) != NULL)
+		if (atomic_load_explicit(&direction->seat[i].frames, memory_order_relaxed) != NULL)
 			return true;
 	return false;
 }
@@ -97,14 +99,14 @@ static void seat(
 	struct wh_captures *captures, struct wh_capture *capture, uint32_t place, bool sits)
 {
 	for (uint32_t ring = 0; ring < capture->rings; ring++) {
-		struct wh_capture_way *way = way_of(captures, capture, ring);
+		struct wh_capture_direction *direction = direction_of(captures, capture, ring);
 
 		if (sits)
-			way->seat[place].filter = &capture->filter;
-		atomic_store_explicit(&way->seat[place].frames,
+			direction->seat[place].filter = &capture->filter;
+		atomic_store_explicit(&direction->seat[place].frames,
 			sits ? &capture->frames[ring] : NULL, memory_order_release);
 		wh_port_set_tap(captures->host->port, (uint16_t)(capture->first_queue + ring / 2),
-			way->leaves, is_watched(way) ? &way->tap : NULL);
+			direction->leaves, is_watched(direction) ? &direction->tap : NULL);
 	}
 }
 
@@ -207,7 +209,7 @@ static bool aim(
 	struct wh_captures *captures, struct wh_capture *capture, struct wh_control_call *call)
 {
 	const struct wh_capture_wanted *wanted = &capture->wanted;
-	struct wh_tel_way way;
+	struct wh_tel_locator locator;
 
 	capture->rings = 2;
 	capture->filter.all = wanted->of != WH_CAPTURE_SESSION;
@@ -218,15 +220,16 @@ static bool aim(
 		if (capture->first_queue >= captures->host->shards)
 			wh_control_fail(
 				call, WH_EXIT_OTHER, "there is no queue %" PRIu64, wanted->number);
-	} else if (!wh_tel_session_way(wanted->number, &way)) {
+	} else if (!wh_tel_session_locator(wanted->number, &locator)) {
 		wh_control_fail(
 			call, WH_EXIT_OTHER, "there is no session %" PRIu64, wanted->number);
 	} else {
-		capture->first_queue = way.queue;
-		capture->filter.peer = way.peer;
-		capture->filter.cid_in = way.cid;
-		atomic_store(&capture->filter.cid_out, way.peer_cid);
-		if (!call->administers && !captures->owns(captures->context, call->uid, way.job))
+		capture->first_queue = locator.queue;
+		capture->filter.peer = locator.peer;
+		capture->filter.cid_in = locator.cid;
+		atomic_store(&capture->filter.cid_out, locator.peer_cid);
+		if (!call->administers &&
+			!captures->owns(captures->context, call->uid, locator.job))
 			wh_control_fail(call, WH_EXIT_OTHER,
 				"session %" PRIu64 " belongs to no job of yours: only root and "
 				"the server's user may capture it",
@@ -424,7 +427,7 @@ static void look(struct wh_captures *captures, struct wh_capture *capture)
 {
 	struct wh_capture_filter *filter = &capture->filter;
 	struct statvfs disk;
-	struct wh_tel_way way;
+	struct wh_tel_locator locator;
 
 	wh_pcapng_flush(&capture->file);
 	if (capture->file.fd < 0) {
@@ -435,8 +438,9 @@ static void look(struct wh_captures *captures, struct wh_capture *capture)
 			"the disk is nearly full: the rest is reserved for the queue and for "
 			"parts");
 	} else if (capture->wanted.of == WH_CAPTURE_SESSION) {
-		if (wh_tel_session_way(capture->wanted.number, &way))
-			atomic_store_explicit(&filter->cid_out, way.peer_cid, memory_order_relaxed);
+		if (wh_tel_session_locator(capture->wanted.number, &locator))
+			atomic_store_explicit(
+				&filter->cid_out, locator.peer_cid, memory_order_relaxed);
 		else
 			wh_capture_stop(captures, capture, "the session is over");
 	}

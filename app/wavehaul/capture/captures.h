@@ -83,7 +83,7 @@ struct wh_capture {
 };
 
 /* One direction of a queue, as its core sees it. */
-struct wh_capture_way {
+struct wh_capture_direction {
 	struct wh_port_tap tap;
 	bool leaves;
 	struct wh_capture_seat {
@@ -101,7 +101,7 @@ struct wh_captures {
 	uint64_t count; /* so far */
 	struct wh_capture *running[WH_CAPTURES_MAX];
 	struct wh_capture kept[WH_CAPTURES_KEPT];
-	struct wh_capture_way way[WH_PORT_QUEUES_MAX][2]; /* in, out */
+	struct wh_capture_direction direction[WH_PORT_QUEUES_MAX][2]; /* in, out */
 };
 
 /* `captures` must be zero except the caller's fields: host, state, owns, context. */

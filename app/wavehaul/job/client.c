@@ -78,8 +78,8 @@ static void prove(struct wh_client *client, uint64_t now_tsc)
 		return;
 	case WH_MTU_PROOF_UNKNOWN:
 		/* A server may not answer echo; without a MAC address it is not reachable. */
-		set_state(client, client->proof.way == WH_NEIGHBOUR_FOUND ? WH_CLIENT_READY
-									  : WH_CLIENT_NO_WAY);
+		set_state(client, client->proof.result == WH_NEIGHBOUR_FOUND ? WH_CLIENT_READY
+									     : WH_CLIENT_NO_ROUTE);
 		return;
 	case WH_MTU_PROOF_PROVED:
 		client->proved = true;
@@ -129,7 +129,7 @@ void wh_client_init(struct wh_client *client, struct wh_host *host, const struct
 void wh_client_look_again(struct wh_client *client, uint64_t patience_ns, uint64_t now_tsc)
 {
 	WH_ASSERT(wh_client_state(client) == WH_CLIENT_NO_LINK ||
-		  wh_client_state(client) == WH_CLIENT_NO_WAY);
+		  wh_client_state(client) == WH_CLIENT_NO_ROUTE);
 	client->give_up_tsc = now_tsc + wh_ns_to_tsc(client->host->ctx.hz, patience_ns);
 	/* Its core does nothing with it before it sees the new state. */
 	atomic_store_explicit(&client->state, WH_CLIENT_LINK, memory_order_release);
@@ -150,8 +150,8 @@ int wh_client_conclude(const struct wh_client *client, const char *server)
 			wh_complain("the link of %s is down: check the cable and the other end",
 				settings->port);
 		return WH_EXIT_NETWORK;
-	case WH_CLIENT_NO_WAY:
-		if (client->proof.way == WH_NEIGHBOUR_SILENT)
+	case WH_CLIENT_NO_ROUTE:
+		if (client->proof.result == WH_NEIGHBOUR_SILENT)
 			wh_complain("no route to %s: no host answers %s for it or for its gateway; "
 				    "the host is down, or --addr, --gateway or --vlan is wrong",
 				server,
@@ -160,7 +160,8 @@ int wh_client_conclude(const struct wh_client *client, const char *server)
 			wh_complain("no route to %s: %s; check --addr, --gateway and --vlan, and "
 				    "that its server is running",
 				server,
-				wh_neighbour_way_name((enum wh_neighbour_way)client->proof.way));
+				wh_neighbour_result_name(
+					(enum wh_neighbour_result)client->proof.result));
 		return WH_EXIT_NETWORK;
 	case WH_CLIENT_NARROW:
 		wh_complain("packets of %u bytes do not get through to %s and back, those of %u "

@@ -19,8 +19,8 @@ enum wh_client_state {
 	WH_CLIENT_PROVING,
 	WH_CLIENT_READY,
 	WH_CLIENT_NO_LINK,
-	WH_CLIENT_NO_WAY, /* no answer for the server's MAC address, or no gateway */
-	WH_CLIENT_NARROW, /* packets of the full MTU do not get through */
+	WH_CLIENT_NO_ROUTE, /* no answer for the server's MAC address, or no gateway */
+	WH_CLIENT_NARROW,   /* packets of the full MTU do not get through */
 };
 
 struct wh_client {

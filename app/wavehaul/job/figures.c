@@ -151,11 +151,12 @@ static struct wh_known_path found_by(const struct wh_job *job, const struct wh_s
 static void learn(struct wh_job *job, const struct wh_known_path *found)
 {
 	uint32_t lanes = job->request.lanes;
-	struct wh_known_path way = *found;
+	struct wh_known_path path = *found;
 
-	way.capacity_bps = wh_min_u64(way.capacity_bps, WH_KNOWN_BPS_MAX / lanes) * lanes;
-	way.burst_pkts = (uint32_t)wh_min_u64((uint64_t)way.burst_pkts * lanes, WH_KNOWN_PKTS_MAX);
-	wh_peers_learn(&job->jobs->peers, job->place.peer_entry, &job->place.peer, &way,
+	path.capacity_bps = wh_min_u64(path.capacity_bps, WH_KNOWN_BPS_MAX / lanes) * lanes;
+	path.burst_pkts =
+		(uint32_t)wh_min_u64((uint64_t)path.burst_pkts * lanes, WH_KNOWN_PKTS_MAX);
+	wh_peers_learn(&job->jobs->peers, job->place.peer_entry, &job->place.peer, &path,
 		wh_tsc_to_ns(job->jobs->ctx->hz, job->result.ended_tsc));
 }
 

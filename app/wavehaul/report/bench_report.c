@@ -323,7 +323,7 @@ static void print_text(const struct wh_bench_rows *rows, const struct wh_bench_s
 			wh_limit_name(figures->limited_by));
 	if (settings->repair.on)
 		wh_repair_print(&repair);
-	wh_way_print(rows->way);
+	wh_learnt_path_print(rows->learnt);
 	print_cycles(&steady, settings->reverse);
 	list_reasons(rows->host, NULL);
 }
@@ -386,7 +386,7 @@ static void add_path(json_t *all, const struct wh_bench_rows *rows)
 			? json_pack("{s:f, s:f}", "min", (double)figures->rtt_min_ns / 1e6,
 				"mean", (double)figures->rtt_ns / 1e6)
 			: json_null()));
-	wh_json_add(all, json_pack("{s:o}", "way", sends ? wh_way_json(rows->way) : json_null()));
+	wh_json_add(all, json_pack("{s:o}", "learnt", sends ? wh_learnt_path_json(rows->learnt) : json_null()));
 	if (sends)
 		wh_json_add(all, json_pack("{s:{s:I, s:I, s:I}}", "lateness_ns",
 			"p50", (json_int_t)figures->lateness_ns[0],

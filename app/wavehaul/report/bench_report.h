@@ -13,7 +13,7 @@
 #include "host/host.h"
 #include "job/lanes.h"
 #include "report/flow_now.h"
-#include "report/way.h"
+#include "report/learnt_path.h"
 
 /*
  * A lane's counters at the receiving end, and the number of reports; written by the lane's worker.
@@ -43,7 +43,7 @@ struct wh_bench_rows {
 	const char *server;
 	const struct wh_host *host; /* NULL: it ended before it had a port */
 	const struct wh_lanes *lanes;
-	const struct wh_way *way;                /* if bench sends */
+	const struct wh_learnt_path *learnt;     /* if bench sends */
 	struct wh_bench_lane lane[WH_LANES_MAX]; /* of each that has started */
 	json_t *intervals;
 	uint32_t printed;

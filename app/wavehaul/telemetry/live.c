@@ -190,19 +190,20 @@ int wh_tel_set_option(
 	return rc;
 }
 
-struct wanted_way {
+struct wanted_locator {
 	uint64_t session;
-	struct wh_tel_way *way;
+	struct wh_tel_locator *locator;
 };
 
-static bool find_way(const struct wh_host *host, const struct wh_tel_found *found, void *context)
+static bool find_locator(
+	const struct wh_host *host, const struct wh_tel_found *found, void *context)
 {
-	const struct wanted_way *wanted = context;
+	const struct wanted_locator *wanted = context;
 
 	(void)host;
 	if (found->id != wanted->session)
 		return false;
-	*wanted->way = (struct wh_tel_way){
+	*wanted->locator = (struct wh_tel_locator){
 		.queue = (uint32_t)(found->id >> 32),
 		.cid = (uint32_t)found->id,
 		.peer_cid = wh_session_peer_cid(found->session),
@@ -212,15 +213,15 @@ static bool find_way(const struct wh_host *host, const struct wh_tel_found *foun
 	return true;
 }
 
-bool wh_tel_session_way(uint64_t session, struct wh_tel_way *way)
+bool wh_tel_session_locator(uint64_t session, struct wh_tel_locator *locator)
 {
-	struct wanted_way wanted = {session, way};
+	struct wanted_locator wanted = {session, locator};
 	const struct wh_host *host = wh_tel_enter_sessions();
 	bool there;
 
 	if (host == NULL)
 		return false;
-	there = wh_tel_each_session(host, find_way, &wanted);
+	there = wh_tel_each_session(host, find_locator, &wanted);
 	wh_tel_leave_sessions();
 	return there;
 }

@@ -44,7 +44,7 @@ int wh_tel_set_option(
  * What identifies a session's packets; and the job that it belongs to, as a pointer for comparison
  * only.
  */
-struct wh_tel_way {
+struct wh_tel_locator {
 	uint32_t queue;
 	uint32_t cid;
 	uint32_t peer_cid; /* 0: not known yet */
@@ -53,7 +53,7 @@ struct wh_tel_way {
 };
 
 /* False: no session has that number. */
-bool wh_tel_session_way(uint64_t session, struct wh_tel_way *way);
+bool wh_tel_session_locator(uint64_t session, struct wh_tel_locator *locator);
 
 /* The number of the session that carries the job's data; false: there is none, or none yet. */
 bool wh_tel_job_session(const void *job, uint64_t *session);

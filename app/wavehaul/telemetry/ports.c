@@ -82,7 +82,7 @@ static void put_behind(json_t *data, const struct behind *behind)
 	wh_tel_put(data, "drop_handshakes_full", endpoint->datagrams_dropped_pkts);
 	wh_tel_put(data, "drop_no_sa", endpoint->no_sa_pkts);
 	wh_tel_put(data, "drop_host_full", netif->host_full_pkts);
-	wh_tel_put(data, "drop_no_way", netif->no_way_pkts);
+	wh_tel_put(data, "drop_unresolved", netif->unresolved_pkts);
 	wh_tel_put(data, "no_mbuf_turns", netif->no_mbuf_turns);
 	wh_tel_put(data, "unhinted", endpoint->unhinted_pkts);
 	wh_tel_put(data, "drop_not_allowed", endpoint->turned_away_pkts);

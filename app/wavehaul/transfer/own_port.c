@@ -78,8 +78,8 @@ static int make_jobs(struct wh_transfer *transfer)
 	running->jobs = &own.jobs;
 	running->request = request_of(wanted);
 	if (wh_wanted_sends(wanted)) {
-		wh_way_recall(&running->way, &wanted->settings, &wanted->peer);
-		running->request.known = running->way.known;
+		wh_learnt_path_recall(&running->learnt, &wanted->settings, &wanted->peer);
+		running->request.known = running->learnt.known;
 	}
 	if (!wh_transfer_choose(transfer))
 		return WH_EXIT_USAGE;
@@ -177,7 +177,7 @@ static void await_way(struct wh_transfer *transfer, uint64_t now_tsc)
 		wh_lanes_start_first(&transfer->running.lanes, now_tsc);
 	else if (wh_signals_count() > 0)
 		wh_runtime_stop(&own.runtime);
-	else if ((client == WH_CLIENT_NO_LINK || client == WH_CLIENT_NO_WAY) &&
+	else if ((client == WH_CLIENT_NO_LINK || client == WH_CLIENT_NO_ROUTE) &&
 		 looks_again(transfer, now_tsc))
 		return;
 	else if (client > WH_CLIENT_READY)
@@ -303,7 +303,7 @@ static int run(void *context)
 	wh_recollect_close(&own.recollect);
 	wh_jobs_tell_memory(running->lanes.job, running->lanes.started);
 	if (wh_wanted_sends(wanted))
-		wh_way_keep(&running->way, settings, &running->lanes);
+		wh_learnt_path_keep(&running->learnt, settings, &running->lanes);
 	status = wh_manifest_finish(
 		&running->manifest, wh_transfer_open_file, transfer, conclude(transfer));
 	status = draw(transfer, status);

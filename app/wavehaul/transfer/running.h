@@ -16,8 +16,8 @@
 #include "job/lanes.h"
 #include "job/retry/retry.h"
 #include "report/flow_plot.h"
+#include "report/learnt_path.h"
 #include "report/manifest.h"
-#include "report/way.h"
 
 struct wh_transfer;
 
@@ -32,7 +32,7 @@ struct wh_running {
 	struct wh_retry retry;
 	struct wh_manifest manifest;
 	struct wh_flow_plot plot;
-	struct wh_way way; /* of send */
+	struct wh_learnt_path learnt; /* of send */
 };
 
 /* For a request with its paths: what it chooses of them. False after a complaint. */

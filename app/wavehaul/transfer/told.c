@@ -398,7 +398,8 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 				(json_int_t)transfer->running.manifest.compared, "wrong",
 				(json_int_t)transfer->running.manifest.wrong));
 	json_object_set_new(line, "removed", json_integer((json_int_t)totals.removed));
-	json_object_set_new(line, "way", sends ? wh_way_json(&transfer->running.way) : json_null());
+	json_object_set_new(line, "learnt",
+		sends ? wh_learnt_path_json(&transfer->running.learnt) : json_null());
 	json_object_set_new(line, "sealed", wh_seal_json(job != NULL ? &job->sealed : NULL));
 	json_object_set_new(line, "guarded", json_boolean(!transfer->wanted.settings.no_guard));
 	tell(transfer, line);
@@ -510,7 +511,7 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 	fprintf(to, "\n");
 	if (transfer->wanted.settings.repair.on)
 		wh_repair_print(&stats);
-	wh_way_print(&transfer->running.way);
+	wh_learnt_path_print(&transfer->running.learnt);
 	wh_seal_tell(&transfer->running.lanes.job[0]->sealed);
 }
 

@@ -81,8 +81,8 @@ uint32_t wh_scenario_first_cut_off(const struct wh_scenario *scenario)
 	for (; i < scenario->n_groups; i++) {
 		const struct wh_scenario_group *group = &scenario->groups[i];
 
-		if (!wh_sim_has_way(sim, group->from, group->to) ||
-			!wh_sim_has_way(sim, group->to, group->from))
+		if (!wh_sim_has_route(sim, group->from, group->to) ||
+			!wh_sim_has_route(sim, group->to, group->from))
 			break;
 	}
 	wh_sim_destroy(sim);
@@ -118,7 +118,7 @@ static bool relax(struct reach *reach, const struct wh_sim_link_config *link)
 	return true;
 }
 
-static struct reach find_way(const struct wh_scenario *scenario, uint32_t from, uint32_t to)
+static struct reach find_route(const struct wh_scenario *scenario, uint32_t from, uint32_t to)
 {
 	struct reach *reach = wh_sim_allocate(scenario->n_nodes * sizeof(*reach));
 	bool changed = true;
@@ -143,8 +143,8 @@ static struct reach find_way(const struct wh_scenario *scenario, uint32_t from, 
 static double way_pkts(const struct wh_scenario *scenario, uint32_t from, uint32_t to,
 	uint32_t packet_bytes, uint32_t period_us)
 {
-	struct reach there = find_way(scenario, from, to);
-	struct reach back = find_way(scenario, to, from);
+	struct reach there = find_route(scenario, from, to);
+	struct reach back = find_route(scenario, to, from);
 
 	WH_ASSERT(packet_bytes > 0);
 	if (there.delay_ps == WH_SIM_NEVER_PS || back.delay_ps == WH_SIM_NEVER_PS)

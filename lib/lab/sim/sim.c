@@ -123,7 +123,7 @@ static uint32_t next_link(struct wh_sim *sim, uint32_t node, uint32_t to)
 	return sim->routes[to][node];
 }
 
-bool wh_sim_has_way(struct wh_sim *sim, uint32_t from, uint32_t to)
+bool wh_sim_has_route(struct wh_sim *sim, uint32_t from, uint32_t to)
 {
 	WH_ASSERT(from < sim->n_nodes && to < sim->n_nodes);
 

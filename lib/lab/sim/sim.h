@@ -116,7 +116,7 @@ uint32_t wh_sim_add_agent(struct wh_sim *sim, uint32_t node,
 	void *context);
 
 /* To be called when all nodes and links exist. False: no path, or from == to. */
-bool wh_sim_has_way(struct wh_sim *sim, uint32_t from, uint32_t to);
+bool wh_sim_has_route(struct wh_sim *sim, uint32_t from, uint32_t to);
 
 /* Packets queued at the first link of that path. */
 uint32_t wh_sim_waiting_pkts(struct wh_sim *sim, uint32_t from, uint32_t to);

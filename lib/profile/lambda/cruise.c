@@ -152,7 +152,7 @@ static void learn_queue(struct wh_control *control)
  * The delay stays although we send less, and less arrives: there is no queue, the path has become
  * longer. With a queue of other flows the arrival rate would not fall at once.
  */
-static bool way_is_longer(struct wh_control *control, double from_pps)
+static bool path_is_longer(struct wh_control *control, double from_pps)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	const struct wh_lambda_sample *sample = &lambda->path.sample;
@@ -180,12 +180,12 @@ static bool way_is_longer(struct wh_control *control, double from_pps)
 static bool others_fill(struct wh_control *control)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
-	double way_pps = wh_lambda_capacity_pps(lambda);
-	double own_s = wh_lambda_own_alpha_pkts(control, way_pps) / way_pps;
+	double path_pps = wh_lambda_capacity_pps(lambda);
+	double own_s = wh_lambda_own_alpha_pkts(control, path_pps) / path_pps;
 
 	return wh_lambda_option(control, WH_LAMBDA_SHARE) == WH_SHARING_FAIR &&
 	       wh_lambda_others_fill(&lambda->others, &lambda->path, lambda->now_tsc,
-		       lambda->rate_pps, own_s, wh_lambda_loss_sure_noise(&lambda->loss), way_pps);
+		       lambda->rate_pps, own_s, wh_lambda_loss_sure_noise(&lambda->loss), path_pps);
 }
 
 void wh_lambda_begin_competing(struct wh_control *control)
@@ -207,7 +207,7 @@ static void shed(struct wh_control *control, double from_pps, double excess_pkts
 	double share = fmin(SHED * excess_pkts / (lambda->rate_pps * cycle_s), SHED_MOST);
 
 	lambda->step = 0.0;
-	if (way_is_longer(control, from_pps)) {
+	if (path_is_longer(control, from_pps)) {
 		wh_lambda_others_doubt(&lambda->others, &lambda->path, lambda->now_tsc);
 		wh_lambda_path_forget(&lambda->path);
 		wh_lambda_set_rate(lambda, lambda->shed_from_pps);

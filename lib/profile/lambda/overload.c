@@ -40,10 +40,10 @@ double wh_lambda_overload_s(const struct wh_control *control)
  */
 static double left_pps(const struct wh_lambda *lambda, double sent_pps, double arrives_pps)
 {
-	double way_pps = fmax(wh_lambda_capacity_pps(lambda), arrives_pps);
+	double path_pps = fmax(wh_lambda_capacity_pps(lambda), arrives_pps);
 
 	WH_ASSERT(arrives_pps > 0.0);
-	return way_pps - sent_pps * (way_pps - arrives_pps) / arrives_pps;
+	return path_pps - sent_pps * (path_pps - arrives_pps) / arrives_pps;
 }
 
 void wh_lambda_learn_left(struct wh_lambda *lambda)

@@ -15,7 +15,7 @@ static const struct {
 } answers[] = {
 	{"status", "{\"version\": \"1\\\\2\\\"3\\n4\", \"began\": 1700000000, \"draining\": false,"
 		   " \"live\": 3}"},
-	{"ports", "{\"link_up\": 1, \"rx_bytes\": 9007199254740993, \"drop_no_way\": 5,"
+	{"ports", "{\"link_up\": 1, \"rx_bytes\": 9007199254740993, \"drop_unresolved\": 5,"
 		  " \"drop_\": 6, \"handshakes\": 9, \"handshakes_met\": 8}"},
 	{"cores", "{\"cpu_0\": {\"busy_us\": 1500000, \"turns\": 7},"
 		  " \"cpu_11\": {\"busy_us\": 1}}"},

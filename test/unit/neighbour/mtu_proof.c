@@ -307,7 +307,7 @@ static void unknown(void)
 		world.deaf = true;
 		start(&world, &proof, &peers[i]);
 		CU_ASSERT_EQUAL(run(&world, &proof), WH_MTU_PROOF_UNKNOWN);
-		CU_ASSERT_EQUAL(proof.way, WH_NEIGHBOUR_FOUND);
+		CU_ASSERT_EQUAL(proof.result, WH_NEIGHBOUR_FOUND);
 		CU_ASSERT_EQUAL(proof.proved_bytes, 0);
 		CU_ASSERT(ASKED(&world, 9000, small[i], small[i], small[i]));
 		CU_ASSERT_EQUAL(world.here.now, 4 * RIG_S + 2 * RIG_MS);
@@ -317,7 +317,7 @@ static void unknown(void)
 		world.path_bytes = 0;
 		start(&world, &proof, &peers[i]);
 		CU_ASSERT_EQUAL(run(&world, &proof), WH_MTU_PROOF_UNKNOWN);
-		CU_ASSERT_EQUAL(proof.way, WH_NEIGHBOUR_SILENT);
+		CU_ASSERT_EQUAL(proof.result, WH_NEIGHBOUR_SILENT);
 		CU_ASSERT_EQUAL(world.echoes, 0);
 		world_close(&world);
 	}
@@ -351,10 +351,10 @@ static void no_way(void)
 	rig_open(&world.here, &config);
 	start(&world, &proof, &far);
 	CU_ASSERT_EQUAL(run(&world, &proof), WH_MTU_PROOF_UNKNOWN);
-	CU_ASSERT_EQUAL(proof.way, WH_NEIGHBOUR_NO_GATEWAY);
+	CU_ASSERT_EQUAL(proof.result, WH_NEIGHBOUR_NO_GATEWAY);
 	start(&world, &proof, &own);
 	CU_ASSERT_EQUAL(run(&world, &proof), WH_MTU_PROOF_UNKNOWN);
-	CU_ASSERT_EQUAL(proof.way, WH_NEIGHBOUR_NO_HOST);
+	CU_ASSERT_EQUAL(proof.result, WH_NEIGHBOUR_NO_HOST);
 	CU_ASSERT_EQUAL(world.here.now, 0);
 	world_close(&world);
 }
@@ -375,7 +375,7 @@ static void peer_goes(void)
 	world.here.host.entry[0].state = WH_NEIGHBOUR_FAILED;
 	world.here.host.entry[0].until_tsc = UINT64_MAX;
 	CU_ASSERT_EQUAL(run(&world, &proof), WH_MTU_PROOF_UNKNOWN);
-	CU_ASSERT_EQUAL(proof.way, WH_NEIGHBOUR_SILENT);
+	CU_ASSERT_EQUAL(proof.result, WH_NEIGHBOUR_SILENT);
 	world_close(&world);
 }
 

@@ -136,7 +136,7 @@ static void prefixes(void)
 {
 	static const struct {
 		uint8_t bits, last;
-		enum wh_neighbour_way way;
+		enum wh_neighbour_result result;
 	} cases[] = {
 		{25, 127, WH_NEIGHBOUR_NO_HOST},
 		{25, 126, WH_NEIGHBOUR_ASKED},
@@ -158,7 +158,7 @@ static void prefixes(void)
 		config.ipv4.prefix_bits = cases[i].bits;
 		memset(config.ipv4.gateway, 0, 16);
 		rig_open(&rig, &config);
-		RIG_EXPECT(&rig, rig_ip4(10, 0, 0, cases[i].last), cases[i].way, NULL);
+		RIG_EXPECT(&rig, rig_ip4(10, 0, 0, cases[i].last), cases[i].result, NULL);
 		rig_close(&rig);
 	}
 }
@@ -463,8 +463,8 @@ static void echo_asked_in_vain(void)
 	rig_open(&rig, &config);
 	CU_ASSERT_EQUAL(wh_neighbour_ask_echo(&rig.host, 0, &far, 1500), 0);
 	CU_ASSERT_EQUAL(rig_take(&rig), 0);
-	CU_ASSERT_EQUAL(rig.host.echo.state, WH_NEIGHBOUR_ECHO_NO_WAY);
-	CU_ASSERT_EQUAL(rig.host.echo.way, WH_NEIGHBOUR_NO_GATEWAY);
+	CU_ASSERT_EQUAL(rig.host.echo.state, WH_NEIGHBOUR_ECHO_UNSENT);
+	CU_ASSERT_EQUAL(rig.host.echo.result, WH_NEIGHBOUR_NO_GATEWAY);
 
 	/* Nobody answers the question for the MAC. */
 	CU_ASSERT_EQUAL(wh_neighbour_ask_echo(&rig.host, 0, &near4, 1500), 0);
@@ -474,8 +474,8 @@ static void echo_asked_in_vain(void)
 		CU_ASSERT_EQUAL(rig.host.echo.state, WH_NEIGHBOUR_ECHO_WAITS);
 	}
 	CU_ASSERT_EQUAL(rig_take_all(&rig), 0);
-	CU_ASSERT_EQUAL(rig.host.echo.state, WH_NEIGHBOUR_ECHO_NO_WAY);
-	CU_ASSERT_EQUAL(rig.host.echo.way, WH_NEIGHBOUR_SILENT);
+	CU_ASSERT_EQUAL(rig.host.echo.state, WH_NEIGHBOUR_ECHO_UNSENT);
+	CU_ASSERT_EQUAL(rig.host.echo.result, WH_NEIGHBOUR_SILENT);
 
 	/* Nobody answers the echo: a full MTU, over IPv6. */
 	RIG_EXPECT(&rig, near6, WH_NEIGHBOUR_ASKED, NULL);

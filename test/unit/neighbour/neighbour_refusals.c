@@ -351,13 +351,13 @@ static void one_family(void)
 
 static void names(void)
 {
-	for (uint32_t i = 0; i < WH_NEIGHBOUR_WAYS; i++) {
-		CU_ASSERT_PTR_NOT_NULL_FATAL(wh_neighbour_way_name(i));
+	for (uint32_t i = 0; i < WH_NEIGHBOUR_RESULTS; i++) {
+		CU_ASSERT_PTR_NOT_NULL_FATAL(wh_neighbour_result_name(i));
 		for (uint32_t j = 0; j < i; j++)
 			CU_ASSERT_STRING_NOT_EQUAL(
-				wh_neighbour_way_name(i), wh_neighbour_way_name(j));
+				wh_neighbour_result_name(i), wh_neighbour_result_name(j));
 	}
-	CU_ASSERT_STRING_EQUAL(wh_neighbour_way_name(WH_NEIGHBOUR_NO_GATEWAY),
+	CU_ASSERT_STRING_EQUAL(wh_neighbour_result_name(WH_NEIGHBOUR_NO_GATEWAY),
 		"it is on another network, and there is no gateway");
 }
 

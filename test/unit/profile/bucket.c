@@ -165,20 +165,20 @@ static void test_adaptive(void)
 }
 
 /* Within the threshold of the least round trip that there ever was. */
-static void test_clear_way(void)
+static void test_clear_path(void)
 {
 	struct wh_bucket bucket = filled(&printed, 64, 1, 32, 100);
 
-	CU_ASSERT_TRUE(wh_bucket_way_is_clear(&bucket));
+	CU_ASSERT_TRUE(wh_bucket_path_is_clear(&bucket));
 	wh_bucket_measure(&bucket, 104);
-	CU_ASSERT_TRUE(wh_bucket_way_is_clear(&bucket));
+	CU_ASSERT_TRUE(wh_bucket_path_is_clear(&bucket));
 	wh_bucket_measure(&bucket, 106);
-	CU_ASSERT_FALSE(wh_bucket_way_is_clear(&bucket));
+	CU_ASSERT_FALSE(wh_bucket_path_is_clear(&bucket));
 	wh_bucket_measure(&bucket, 50);
 	wh_bucket_measure(&bucket, 53);
-	CU_ASSERT_FALSE(wh_bucket_way_is_clear(&bucket));
+	CU_ASSERT_FALSE(wh_bucket_path_is_clear(&bucket));
 	wh_bucket_measure(&bucket, 52);
-	CU_ASSERT_TRUE(wh_bucket_way_is_clear(&bucket));
+	CU_ASSERT_TRUE(wh_bucket_path_is_clear(&bucket));
 }
 
 /* Whatever round trips say, there is room for a token, and a bound. */
@@ -205,7 +205,7 @@ CU_TestInfo wh_tests[] = {
 	{"whole tokens", test_whole_tokens},
 	{"order", test_order},
 	{"adaptive", test_adaptive},
-	{"clear way", test_clear_way},
+	{"clear way", test_clear_path},
 	{"extremes", test_extremes},
 	CU_TEST_INFO_NULL,
 };

@@ -209,7 +209,7 @@ static void test_may_remove(const char *base)
 static void test_way(const char *base)
 {
 	struct rig *rig = rig_new(base);
-	struct wh_record way = rig_entry(1, WH_ENTRY_WAY, "a", 0711);
+	struct wh_record way = rig_entry(1, WH_ENTRY_PREFIX, "a", 0711);
 
 	CU_ASSERT_FATAL(mkdir(rig_path(rig, "a"), 0755) == 0);
 	CU_ASSERT_FATAL(mkdir(rig_path(rig, "a/b"), 0755) == 0);

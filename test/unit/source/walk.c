@@ -27,7 +27,8 @@ static bool next_item(struct wh_walk *walk, struct wh_walk_item *item)
 }
 
 /*
- * "d:dir f:dir/a l:dir/b !dir/c(95,looking at its kind) w:folder/on/the/way", in the order found.
+ * "d:dir f:dir/a l:dir/b !dir/c(95,looking at its kind) w:folder/on/the/prefix", in the order
+ * found.
  */
 static const char *list_by(
 	int root_fd, const char *const *paths, uint32_t count, bool recursive, bool whole)
@@ -50,8 +51,8 @@ static const char *list_by(
 				wh_doing_name(item.doing));
 		else
 			at += (size_t)sprintf(listing + at, "%c:%s ",
-				item.is_way ? 'w' : kinds[item.found], item.path);
-		if (item.is_way)
+				item.is_prefix ? 'w' : kinds[item.found], item.path);
+		if (item.is_prefix)
 			CU_ASSERT(S_ISDIR(item.status.st_mode) && item.own_fd == -1);
 		if (item.found != WH_WALK_FAULT)
 			CU_ASSERT(wh_path_is_safe(item.path, item.path_bytes));

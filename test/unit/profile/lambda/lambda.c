@@ -415,7 +415,7 @@ static void test_outage(void)
 }
 
 /* 40 to 90 ms: no queue, though it looks like one. */
-static void test_longer_way(void)
+static void test_longer_path(void)
 {
 	struct way *way = way_of(1e9, 40 * MS, BDP);
 
@@ -758,7 +758,7 @@ CU_TestInfo wh_tests[] = {
 	{"extremes", test_extremes},
 	{"steps", test_steps},
 	{"outage", test_outage},
-	{"longer way", test_longer_way},
+	{"longer way", test_longer_path},
 	{"policer", test_policer},
 	{"a host that pauses", test_host_pauses},
 	{"doubt", test_doubt},

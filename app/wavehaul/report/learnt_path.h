@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_WAY_H
-#define WH_APP_WAY_H
+#ifndef WH_APP_LEARNT_PATH_H
+#define WH_APP_LEARNT_PATH_H
 
 /*
  * What is known about the path when a transfer begins to send, and what it has found at its end:
@@ -14,7 +14,7 @@
 #include "job/lanes.h"
 #include "probe/kept.h"
 
-struct wh_way {
+struct wh_learnt_path {
 	char peer[WH_ADDRESS_TEXT_BYTES];
 	struct wh_kept_place place;
 	bool told;                  /* given by the operator */
@@ -24,17 +24,17 @@ struct wh_way {
 };
 
 /* `settings` stay the caller's, and must be valid until the end. */
-void wh_way_recall(
-	struct wh_way *way, const struct wh_settings *settings, const struct wh_address *peer);
+void wh_learnt_path_recall(struct wh_learnt_path *learnt, const struct wh_settings *settings,
+	const struct wh_address *peer);
 
 /* When the lanes are over: stores what they found; one sentence if that fails. */
-void wh_way_keep(
-	struct wh_way *way, const struct wh_settings *settings, const struct wh_lanes *lanes);
+void wh_learnt_path_keep(struct wh_learnt_path *learnt, const struct wh_settings *settings,
+	const struct wh_lanes *lanes);
 
 /* A line of the report, if anything was known: "path known from 2026-11-21: 9.80 Gb/s". */
-void wh_way_print(const struct wh_way *way);
+void wh_learnt_path_print(const struct wh_learnt_path *learnt);
 
 /* {"known": .., "found": ..}, null for unknown ones. */
-json_t *wh_way_json(const struct wh_way *way);
+json_t *wh_learnt_path_json(const struct wh_learnt_path *learnt);
 
 #endif
