@@ -9,12 +9,12 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/settings.h"
-#include "lab/sim/memory.h"
+#include "lab/sim/sim_memory.h"
 #include "lab_verbs.h"
 #include "plot/svg.h"
 #include "scenario/list.h"
-#include "scenario/report.h"
 #include "scenario/result.h"
+#include "scenario/sim_report.h"
 #include "scenario/workers.h"
 
 /* One run of one point. */

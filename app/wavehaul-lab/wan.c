@@ -30,9 +30,9 @@
 #include "report/progress.h"
 #include "wan/capture.h"
 #include "wan/claim.h"
-#include "wan/live.h"
-#include "wan/plan.h"
-#include "wan/report.h"
+#include "wan/wan_live.h"
+#include "wan/wan_plan.h"
+#include "wan/wan_report.h"
 
 #define WATCH_US 1000
 #define ROW_MS   1000

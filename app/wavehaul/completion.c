@@ -6,7 +6,7 @@
 
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "completion/words.h"
+#include "completion/completion_words.h"
 #include "verbs.h"
 
 static const struct {

@@ -16,11 +16,11 @@
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/signals.h"
+#include "console/console_steer.h"
+#include "console/console_words.h"
 #include "console/editor.h"
 #include "console/grammar.h"
 #include "console/shown.h"
-#include "console/steer.h"
-#include "console/words.h"
 #include "control/steady.h"
 #include "verbs.h"
 

@@ -7,8 +7,8 @@
 #include "cli/json.h"
 #include "cli/settings.h"
 #include "trust/own.h"
-#include "trust/place.h"
-#include "trust/tell.h"
+#include "trust/trust_place.h"
+#include "trust/trust_tell.h"
 #include "verbs.h"
 
 static void tell(const struct wh_settings *settings, const struct wh_trust_place *place,

@@ -13,9 +13,9 @@
 #include "cli/settings.h"
 #include "trust/own.h"
 #include "trust/peer_list.h"
-#include "trust/place.h"
 #include "trust/swap.h"
-#include "trust/tell.h"
+#include "trust/trust_place.h"
+#include "trust/trust_tell.h"
 #include "verbs.h"
 
 struct trust {

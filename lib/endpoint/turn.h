@@ -3,11 +3,11 @@
 #define WH_ENDPOINT_TURN_H
 
 /*
- * What a turn of a session runs beside the processes of lib/session (session/internal.h): the files
+ * What a turn of a session runs beside the processes of lib/session (session/session_internal.h): the files
  * that open a session, find out about a peer that is silent, and end it.
  */
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 /* The endpoint has no place for the session: ends it as BUSY. */
 void wh_connect_refuse(struct wh_session *s, uint64_t now_tsc);

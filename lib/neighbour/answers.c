@@ -2,7 +2,7 @@
 
 /* Room for answers to others, and how many of them anybody may cause. */
 
-#include "neighbour/internal.h"
+#include "neighbour/neighbour_internal.h"
 
 /* The rest is reserved for known peers. */
 #define STRANGERS_ANSWERS (WH_NEIGHBOUR_ANSWERS * 3 / 4)

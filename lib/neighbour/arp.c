@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "neighbour/internal.h"
+#include "neighbour/neighbour_internal.h"
 
 static const uint8_t no_mac[6];
 

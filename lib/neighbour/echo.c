@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 
-#include "neighbour/internal.h"
+#include "neighbour/neighbour_internal.h"
 
 /* Keeps a flood of echo requests from taking the room of ARP and NDP answers. */
 #define ECHO_ANSWERS (WH_NEIGHBOUR_ANSWERS / 2)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "neighbour/internal.h"
+#include "neighbour/neighbour_internal.h"
 #include "wire/internet.h"
 
 /* RFC 792, RFC 1191, RFC 1812 5.2.7.1; RFC 4443 3.1, 3.2. */

@@ -2,7 +2,7 @@
 
 /* The next host on the way to another one: itself, or the gateway. */
 
-#include "neighbour/internal.h"
+#include "neighbour/neighbour_internal.h"
 
 /* The next hop for that target: itself, or its gateway. FOUND, or why there is none. */
 static enum wh_neighbour_result find_hop(const struct wh_neighbour *neighbour,

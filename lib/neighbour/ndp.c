@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <assert.h>
 
-#include "neighbour/internal.h"
+#include "neighbour/neighbour_internal.h"
 
 #define NDP_BYTES (sizeof(struct wh_ndp) + sizeof(struct wh_ndp_mac))
 

@@ -2,7 +2,7 @@
 
 /* This host's own addresses and subnets, and others that claim them. */
 
-#include "neighbour/internal.h"
+#include "neighbour/neighbour_internal.h"
 
 /* Minimum MTU: RFC 791; RFC 8200 5. */
 #define MTU_MIN      576

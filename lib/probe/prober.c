@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/internal.h"
+#include "probe/probe_internal.h"
 
 /* Answers between the two cores, 2^n - 1. */
 #define INBOX_PKTS 255

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "probe/internal.h"
+#include "probe/probe_internal.h"
 
 /* After this many unanswered repeats the probe ends. */
 #define TRIES_MAX 12

@@ -3,7 +3,7 @@
 /* The beginning of a run of packets, and the end of the probe with what it has found. */
 
 #include "measure/bottleneck.h"
-#include "probe/internal.h"
+#include "probe/probe_internal.h"
 
 /* Derives the remaining findings; (1) to (4) of lambda-tcp.txt 2. */
 static void conclude(struct wh_prober *prober)

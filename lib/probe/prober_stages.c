@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/internal.h"
+#include "probe/probe_internal.h"
 
 #define ECHO_GAP_NS UINT64_C(1000000)
 

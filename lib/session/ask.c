@@ -15,7 +15,7 @@
 
 #include <rte_pause.h>
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 #define WISHES        (WH_WISH_ABORT | WH_WISH_SINK_DONE | WH_WISH_CLOSE)
 #define ABORT_SHIFT   8

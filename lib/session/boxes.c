@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 /* Elements of a ring with a slot per pkts_per_slot packets of the window, within bounds. */
 static uint32_t ring_count(uint32_t window_pkts, uint32_t pkts_per_slot, uint32_t slots_max)

@@ -2,7 +2,7 @@
 
 /* When reports are sent for profiles whose transmitter counts them; a part of send_rcv_stat. */
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 /* Connections of this end that share its processing time for control packets. */
 static uint32_t connections(const struct wh_session *s)

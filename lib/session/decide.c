@@ -2,7 +2,7 @@
 
 /* The controller's decision, and the pacer that follows it. */
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 /* A rate within 1/AT_BOUND_SHARE of its bound counts as at the bound. */
 #define AT_BOUND_SHARE 64

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 /* Most reports in a round trip while buffers are short. */
 #define SHORT_REPORTS 64

@@ -6,7 +6,7 @@
  * the rate controller. Also detects silence and stalls.
  */
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 /* Acknowledges packets of one chunk; with the last of them the chunk returns to the reader. */
 static void packets_acked(

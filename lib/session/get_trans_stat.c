@@ -6,7 +6,7 @@
  * stream.
  */
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 /* All packet numbers below `upper` were sent: those above the highest received are missing. */
 static void see_losses_below(struct wh_session *s, uint64_t now_tsc, uint64_t upper)

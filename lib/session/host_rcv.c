@@ -5,7 +5,7 @@
  * stream's end hands over the end marker with the digest that the transmitter named.
  */
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 static int32_t take_back_buffers(struct wh_session *s)
 {

@@ -5,7 +5,7 @@
  * window allows; enters them in the sender's table.
  */
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 /* False: no next chunk, because none is ready or the stream has ended. */
 static bool open_next_chunk(struct wh_session *s)

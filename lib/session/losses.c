@@ -2,7 +2,7 @@
 
 /* What a receiver misses: counted, and requested from the transmitter. */
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 void wh_rcv_ask(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t end)
 {

@@ -2,7 +2,7 @@
 
 /* How a session comes to its outcome, and whom it tells. */
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 void wh_session_bad(struct wh_session *s, uint64_t *reason)
 {

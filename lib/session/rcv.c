@@ -11,7 +11,7 @@
 
 #include <rte_branch_prediction.h>
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 /* The chunk's entry if every field of the packet agrees with it and with the parameters. */
 static struct wh_rx_chunk *check_place(

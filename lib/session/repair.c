@@ -7,7 +7,7 @@
  * and hands it back. Each owns a chunk's memory while it has it.
  */
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 /* The part of a stream's end that is repaired where the profile repairs nothing else. */
 #define TAIL_ROUND_TRIPS 2

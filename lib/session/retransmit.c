@@ -6,7 +6,7 @@
  * packet, or by comparison with the sending time of the latest packet that arrived.
  */
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 /* Timers are checked this often per timeout. */
 #define LOOKS_PER_TIMEOUT 16

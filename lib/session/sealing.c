@@ -10,7 +10,7 @@
 
 #include <rte_branch_prediction.h>
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 #include "wire/cookie.h"
 
 /* The replay window of data, in packets. */

@@ -5,7 +5,7 @@
  * what is missing: at once when a gap is detected, and again by the NAK timer (udt.txt III E).
  */
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 /* Data count as paused after this many mean arrival intervals without a packet. */
 #define PAUSE_ARRIVALS 8

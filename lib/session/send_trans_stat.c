@@ -5,7 +5,7 @@
  * reveals losses at the end of a burst, where no later packet shows the gap.
  */
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 /*
  * Includes the rest of the open chunk, which is not admitted while it waits for the peer's buffers.

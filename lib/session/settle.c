@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 static struct wh_span *span_of(struct wh_receiver *rx, uint64_t number)
 {

@@ -2,7 +2,7 @@
 
 /* How long a session waits: spans in cycles of its clock. */
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 uint64_t wh_session_ms_tsc(const struct wh_session *s, uint64_t span_ms)
 {

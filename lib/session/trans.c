@@ -10,7 +10,7 @@
 #include <rte_branch_prediction.h>
 #include <rte_prefetch.h>
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 /* Bytes that each packet takes on the wire beside its own. */
 static uint32_t frame_overhead_bytes(const struct wh_session *s)

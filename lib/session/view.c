@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 struct wh_fifo *wh_session_free_chunks(struct wh_session *s)
 {

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "probe/kept.h"
-#include "probe/tell.h"
+#include "probe/probe_tell.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "app/probe_kept";
@@ -248,8 +248,7 @@ static void lies(void)
 		struct wh_findings found = overflow();
 
 		make_place("192.0.2.1", "0000:3b:00.0");
-		CU_ASSERT_EQUAL(
-			wh_kept_transfer(&place, &before, wh_profile_find("lambda")), 0);
+		CU_ASSERT_EQUAL(wh_kept_transfer(&place, &before, wh_profile_find("lambda")), 0);
 		found.trains_bps = found.steady_bps = cases[i].trains_bps;
 		found.rtt_min_ns = cases[i].rtt_min_ns;
 		CU_ASSERT_EQUAL(wh_kept_probe(&place, &found), 0);

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "cli/repair.h"
+#include "cli/cli_repair.h"
 #include "fec/fec.h"
 #include "unit.h"
 

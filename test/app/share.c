@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "job/share.h"
+#include "job/job_share.h"
 
 #include <CUnit/CUnit.h>
 

@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 #include "seal/sa.h"
-#include "session/internal.h"
+#include "session/session_internal.h"
 #include "wire/cookie.h"
 
 #define OURS   0

@@ -15,7 +15,7 @@
 #include "neighbour_rig.h"
 #include "netif_rig.h"
 #include "netif_stub.h"
-#include "session/internal.h"
+#include "session/session_internal.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "drivers/port/netif";

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "session/internal.h"
+#include "session/session_internal.h"
 #include "story.h"
 #include "unit.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "lab/scenario/engine.h"
-#include "session/internal.h"
+#include "session/session_internal.h"
 #include "world.h"
 
 #define MS     UINT64_C(1000000)

@@ -50,7 +50,7 @@ def check(tree, build, lines_max):
 # Self-test: file -> what it holds.
 EXAMPLES = {
     'lib/base/units.c': 'void units(void) {}\n',
-    'lib/lab/sim/sim.c': 'void units(void); void sim(void) { units(); }\n',
+    'lib/lab/sim/simulation.c': 'void units(void); void sim(void) { units(); }\n',
     'drivers/netem/join.c': 'void sim(void); void join(void) { sim(); }\n',
     'app/wavehaul-lab/main.c': 'void join(void); int main(void) { join(); return 0; }\n',
     'app/wavehaul/main.c': 'void join(void); int main(void) { join(); return 0; }\n',

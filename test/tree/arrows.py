@@ -305,7 +305,7 @@ EXAMPLES = {
     'test/unit/packet.c': ('#include "unit.h"\n#include "wire/packet.h"\n', None),
     'test/unit/port.c': ('#include "port/port.h"\n', ':1: "port/port.h" is of drivers/port'),
     'test/driver/port.c': ('#include "unit.h"\n#include "port/port.h"\n', None),
-    'test/sim/sim.c': ('#include "lab/sim/world.h"\n#include <time.h>\n', None),
+    'test/sim/simulation.c': ('#include "lab/sim/world.h"\n#include <time.h>\n', None),
 }
 
 

@@ -29,15 +29,15 @@ PRODUCT = ('app', 'lib', 'drivers')
 # with it.
 KNOWN = {
     'app/wavehaul-lab/scenario': {
-        'ask.c point.c': 'questions about points, and points that hold questions',
+        'sim_ask.c point.c': 'questions about points, and points that hold questions',
     },
     'lib/lab/sim': {
         'queue.c queue_codel.c': 'a queue and one of its kinds',
-        'link.c sim.c': 'the simulator and its links',
+        'link.c simulation.c': 'the simulator and its links',
     },
     'lib/lab/tcp': {
-        'bbr_flow.c cubic.c cubic_linux.c highspeed.c newreno.c rack.c rack_send.c reno.c sack.c '
-        'sttp.c tcp.c vegas.c': 'a flow, and the varieties in its table',
+        'bbr_flow.c cubic.c cubic_linux.c tcp_highspeed.c newreno.c rack.c rack_send.c reno.c sack.c '
+        'tcp_sttp.c tcp.c vegas.c': 'a flow, and the varieties in its table',
     },
 }
 

@@ -15,7 +15,7 @@
 #include "../rig/joined.h"
 #include "endpoint/lifecycle.h"
 #include "profile/interval.h"
-#include "session/internal.h"
+#include "session/session_internal.h"
 #include "unit.h"
 
 #define HZ            UINT64_C(1000000000)

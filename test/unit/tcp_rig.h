@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "lab/tcp/internal.h"
+#include "lab/tcp/tcp_internal.h"
 #include "unit.h"
 
 #define RIG_SEEN_MAX 4096

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "demo/plan.h"
+#include "demo/demo_plan.h"
 #include "file/digest.h"
 
 /* An operator's path, followed by a name of ours. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "lab/sim/memory.h"
+#include "lab/sim/sim_memory.h"
 #include "scenario/lex.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))

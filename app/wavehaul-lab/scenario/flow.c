@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "cli/cli_repair.h"
 #include "cli/complain.h"
-#include "cli/repair.h"
 #include "fec/fec.h"
-#include "lab/sim/memory.h"
+#include "lab/sim/sim_memory.h"
 #include "probe/prober.h"
 #include "profile/profile.h"
 #include "profile/sttp.h"

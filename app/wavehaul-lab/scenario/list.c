@@ -11,7 +11,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/plain_text.h"
-#include "lab/sim/memory.h"
+#include "lab/sim/sim_memory.h"
 
 static const struct wh_ini_kind kinds[WH_INI_KINDS] = {
 	[WH_INI_SCENARIO] = {"scenario", NULL},

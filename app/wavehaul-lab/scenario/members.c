@@ -13,7 +13,7 @@
 
 #include "base/assert.h"
 #include "cli/complain.h"
-#include "lab/sim/memory.h"
+#include "lab/sim/sim_memory.h"
 #include "scenario/lex.h"
 #include "scenario/point.h"
 

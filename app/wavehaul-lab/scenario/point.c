@@ -8,8 +8,8 @@
 #include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "lab/sim/memory.h"
-#include "scenario/ask.h"
+#include "lab/sim/sim_memory.h"
+#include "scenario/sim_ask.h"
 
 #define SEED_MAX        (UINT64_C(1) << 53) /* the range of exact integers in a double */
 #define REPEAT_MAX      1000

@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "cli/json.h"
-#include "scenario/ask.h"
+#include "scenario/sim_ask.h"
 
 json_t *wh_json_shown(double x)
 {

@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "lab/sim/memory.h"
+#include "lab/sim/sim_memory.h"
 #include "scenario/lex.h"
 
 static uint32_t count_items(const char *list, char sign)

@@ -16,7 +16,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/signals.h"
-#include "lab/sim/memory.h"
+#include "lab/sim/sim_memory.h"
 
 struct run {
 	pid_t pid;  /* 0: it has ended */

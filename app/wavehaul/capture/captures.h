@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "capture/filter.h"
-#include "control/line.h"
+#include "control/control_line.h"
 #include "host/host.h"
 #include "pcap/frames.h"
 #include "pcap/pcapng.h"

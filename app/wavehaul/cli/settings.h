@@ -16,7 +16,7 @@
 #include "bundle/owners.h"
 #include "bundle/record.h"
 #include "cli/address_text.h"
-#include "cli/repair.h"
+#include "cli/cli_repair.h"
 #include "profile/profile.h"
 #include "wire/encap.h"
 #include "wire/packet.h"
@@ -209,7 +209,7 @@ struct wh_settings {
 	char files_from[WH_SETTINGS_TEXT_BYTES]; /* "": no file with names of files */
 	bool relative;                           /* paths keep their folders */
 	bool nul;                                /* names end with NUL instead of a newline */
-	char digest[WH_SETTINGS_TEXT_BYTES];     /* report/checksum.h */
+	char digest[WH_SETTINGS_TEXT_BYTES];     /* report/report_checksum.h */
 	char manifest[WH_SETTINGS_TEXT_BYTES];
 	char expect[WH_SETTINGS_TEXT_BYTES];
 	bool remove; /* files that the source does not have */

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "completion/words.h"
+#include "completion/completion_words.h"
 
 static const char head[] =
 	"# bash completion for wavehaul, made by `wavehaul completion bash`\n"

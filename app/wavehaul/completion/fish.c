@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "completion/words.h"
+#include "completion/completion_words.h"
 
 static const char head[] =
 	"# fish completion for wavehaul, made by `wavehaul completion fish`\n"

@@ -21,7 +21,7 @@
 
 #include <jansson.h>
 
-#include "control/line.h"
+#include "control/control_line.h"
 
 #define WH_FORM_WORDS_MAX  24
 #define WH_FORM_WORD_BYTES 32

@@ -14,7 +14,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/nearest/nearest.h"
-#include "console/words.h"
+#include "console/console_words.h"
 
 /* A line of a script, longer than any path; DPDK's own editor takes 511 bytes. */
 #define LINE_BYTES (UINT32_C(32) << 10)

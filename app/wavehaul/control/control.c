@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "control/place.h"
+#include "control/control_place.h"
 #include "control/steady.h"
 
 /* Connections waiting to be accepted. */

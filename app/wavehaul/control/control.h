@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/un.h>
 
-#include "control/line.h"
+#include "control/control_line.h"
 #include "guard/guard.h"
 
 #define WH_CONTROL_CLIENTS_MAX 64

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "control/ask.h"
+#include "control/control_ask.h"
 
 struct wh_piped {
 	struct wh_asker line;

@@ -17,7 +17,7 @@
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/plain_text.h"
-#include "history/tell.h"
+#include "history/history_tell.h"
 #include "trust/fingerprint.h"
 
 /* Facility daemon, severity info (RFC 5424 6.2.1); and systemd's native protocol. */

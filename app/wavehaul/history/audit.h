@@ -15,7 +15,7 @@
 
 #include "guard/caller.h"
 #include "guard/refusals.h"
-#include "history/record.h"
+#include "history/history_record.h"
 #include "history/removals.h"
 
 enum wh_audit_form {

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "history/record.h"
+#include "history/history_record.h"
 
 /* Beyond this many, further ones are summed up as one. */
 #define WH_SUMS_MAX        4096

@@ -14,7 +14,7 @@
 #include "cli/complain.h"
 #include "cli/plain_text.h"
 #include "control/steady.h"
-#include "history/tell.h"
+#include "history/history_tell.h"
 #include "journal/database.h"
 
 #define RESTING_MS 500

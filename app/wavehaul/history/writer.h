@@ -17,9 +17,9 @@
 #include "base/spin.h"
 #include "control/control.h"
 #include "history/audit.h"
-#include "history/ends.h"
+#include "history/history_ends.h"
+#include "history/history_store.h"
 #include "history/removals.h"
-#include "history/store.h"
 
 /* Records that may wait to be written; further ones are counted as lost. */
 #define WH_HISTORY_WRITER_WAITING_MAX 256

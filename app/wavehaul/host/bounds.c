@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "cli/repair.h"
+#include "cli/cli_repair.h"
 #include "profile/profile.h"
 #include "wire/packet.h"
 

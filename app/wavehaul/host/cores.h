@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/settings.h"
+#include "host/host_settings.h"
 #include "port/port.h"
 
 struct wh_core {

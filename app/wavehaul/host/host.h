@@ -17,10 +17,10 @@
 
 #include "host/host_ctx.h"
 #include "host/host_handshake.h"
+#include "host/host_settings.h"
 #include "host/link_watch.h"
 #include "host/memory_plan.h"
 #include "host/runtime.h"
-#include "host/settings.h"
 #include "port/netif.h"
 #include "port/port.h"
 #include "port/spec.h"

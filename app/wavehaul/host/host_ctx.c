@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "cli/repair.h"
+#include "cli/cli_repair.h"
 #include "host/host_handshake.h"
 #include "wire/cookie.h"
 

@@ -15,8 +15,8 @@
 #include "endpoint/endpoint.h"
 #include "host/arena.h"
 #include "host/bounds.h"
+#include "host/host_settings.h"
 #include "host/loop.h"
-#include "host/settings.h"
 
 struct wh_host_ctx;
 struct wh_host_handshake;

@@ -10,10 +10,10 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "cli/address_text.h"
+#include "cli/cli_repair.h"
 #include "cli/complain.h"
-#include "cli/repair.h"
 #include "seal/sa.h"
-#include "trust/store.h"
+#include "trust/trust_store.h"
 
 /* A job without work for this long is stepped less often. */
 #define IDLE_AFTER_MS 10

@@ -14,8 +14,8 @@
 
 #include "base/spin.h"
 #include "bundle/split.h"
+#include "job/job_share.h"
 #include "job/peers.h"
-#include "job/share.h"
 #include "sink/assembly.h"
 #include "sink/rules.h"
 #include "wire/encap.h"

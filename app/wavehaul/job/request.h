@@ -13,7 +13,7 @@
 
 #include "bundle/choice.h"
 #include "bundle/record.h"
-#include "cli/repair.h"
+#include "cli/cli_repair.h"
 #include "cli/settings.h"
 #include "host/bounds.h"
 #include "profile/profile.h"

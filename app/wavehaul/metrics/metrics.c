@@ -11,7 +11,7 @@
 #include "cli/exit.h"
 #include "control/steady.h"
 #include "metrics/exposition.h"
-#include "metrics/listen.h"
+#include "metrics/metrics_listen.h"
 #include "metrics/page.h"
 
 /*

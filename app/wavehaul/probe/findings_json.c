@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "probe/tell.h"
+#include "probe/probe_tell.h"
 
 /*
  * Every number of the findings, in one table: for writing, and for reading, where limits are

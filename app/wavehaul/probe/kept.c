@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/whole_file.h"
-#include "probe/tell.h"
+#include "probe/probe_tell.h"
 
 #define FORMAT 2
 

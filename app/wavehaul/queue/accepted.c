@@ -19,10 +19,10 @@
 #include "job/mailbox/mailbox.h"
 #include "job/rights/rights.h"
 #include "queue/giver.h"
-#include "queue/place.h"
+#include "queue/queue_place.h"
 #include "queue/runner.h"
 #include "transfer/order_words.h"
-#include "trust/store.h"
+#include "trust/trust_store.h"
 
 /* Questions answered in a turn, so that other work gets its turn. */
 #define ANSWERED_IN_TURN 16

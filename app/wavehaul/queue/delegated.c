@@ -11,7 +11,7 @@
 #include "base/hex.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "queue/place.h"
+#include "queue/queue_place.h"
 #include "queue/run.h"
 #include "report/outcome.h"
 #include "transfer/order_words.h"

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "cli/address_text.h"
-#include "queue/store.h"
+#include "queue/queue_store.h"
 #include "rpc/reader.h"
 
 struct wh_run;

@@ -15,7 +15,7 @@
 #include "job/rights/rights.h"
 #include "queue/run.h"
 #include "transfer/order_words.h"
-#include "trust/store.h"
+#include "trust/trust_store.h"
 
 /* Moved bytes are charged to the peer in steps of this. */
 #define CHARGE_BYTES (UINT64_C(4) << 20)

@@ -12,7 +12,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/json.h"
-#include "queue/place.h"
+#include "queue/queue_place.h"
 #include "report/outcome.h"
 #include "transfer/order_words.h"
 #include "transfer/wanted.h"

@@ -18,7 +18,7 @@
 #include "cli/json.h"
 #include "file/background.h"
 #include "queue/giver.h"
-#include "queue/place.h"
+#include "queue/queue_place.h"
 #include "report/outcome.h"
 #include "transfer/order_words.h"
 #include "transfer/wanted.h"

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "queue/delegated.h"
-#include "queue/store.h"
+#include "queue/queue_store.h"
 #include "queue/timetable.h"
 #include "transfer/transfer.h"
 #include "trust/peer_file.h"

@@ -16,9 +16,9 @@
 
 #include "base/calendar.h"
 #include "control/control.h"
+#include "queue/queue_store.h"
 #include "queue/rpcs.h"
 #include "queue/run.h"
-#include "queue/store.h"
 
 #define WH_RUNS_MAX 64
 

@@ -9,9 +9,9 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "cli/cli_repair.h"
 #include "cli/exit.h"
 #include "cli/json.h"
-#include "cli/repair.h"
 #include "report/flow_now.h"
 #include "report/seal_told.h"
 

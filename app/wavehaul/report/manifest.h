@@ -15,7 +15,7 @@
 
 #include "cli/settings.h"
 #include "cli/whole_file.h"
-#include "report/checksum.h"
+#include "report/report_checksum.h"
 
 struct wh_manifest_line {
 	char *path;

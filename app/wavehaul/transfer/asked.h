@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "control/ask.h"
+#include "control/control_ask.h"
 #include "rpc/print.h"
 
 struct wh_asked {

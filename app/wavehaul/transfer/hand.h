@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "control/ask.h"
+#include "control/control_ask.h"
 #include "transfer/operands.h"
 
 /*

@@ -13,7 +13,7 @@
 #include "cli/plain_text.h"
 #include "cli/settings_table.h"
 #include "cli/signals.h"
-#include "control/ask.h"
+#include "control/control_ask.h"
 #include "control/piped.h"
 #include "control/steady.h"
 #include "job/retry/retry.h"

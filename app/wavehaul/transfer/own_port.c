@@ -16,7 +16,7 @@
 #include "cli/exit.h"
 #include "cli/plain_text.h"
 #include "cli/signals.h"
-#include "history/store.h"
+#include "history/history_store.h"
 #include "job/client.h"
 #include "job/on_host.h"
 #include "report/outcome.h"

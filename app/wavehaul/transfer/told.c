@@ -13,12 +13,12 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "cli/cli_repair.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/fault_text.h"
 #include "cli/json.h"
 #include "cli/plain_text.h"
-#include "cli/repair.h"
 #include "report/seal_told.h"
 #include "transfer/transfer.h"
 

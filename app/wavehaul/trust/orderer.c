@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "trust/store.h"
+#include "trust/trust_store.h"
 
 bool wh_store_owner(struct wh_store *store, uint64_t number, uint8_t owner[WH_IDENTITY_BYTES])
 {

@@ -8,7 +8,7 @@
 #include "cli/exit.h"
 #include "file/fresh_file.h"
 #include "trust/fingerprint.h"
-#include "trust/place.h"
+#include "trust/trust_place.h"
 
 static const char *why(int rc)
 {

@@ -13,7 +13,7 @@
 #include "cli/complain.h"
 #include "trust/fingerprint.h"
 #include "trust/own.h"
-#include "trust/store.h"
+#include "trust/trust_store.h"
 
 static void ask(const struct wh_question *question)
 {

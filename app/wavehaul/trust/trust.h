@@ -6,7 +6,7 @@
 
 #include "cli/settings.h"
 #include "trust/identity.h"
-#include "trust/store.h"
+#include "trust/trust_store.h"
 
 struct wh_trust {
 	struct wh_identity identity;

@@ -11,7 +11,7 @@
 #include "endpoint/lifecycle.h"
 #include "fec/fec.h"
 #include "lab/scenario/engine_config.h"
-#include "lab/sim/memory.h"
+#include "lab/sim/sim_memory.h"
 #include "session/pacer.h"
 #include "wire/encap.h"
 

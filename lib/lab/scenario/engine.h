@@ -21,7 +21,7 @@
 #include "lab/scenario/host_clock.h"
 #include "lab/scenario/tasks.h"
 #include "lab/sim/machine/absence.h"
-#include "lab/sim/sim.h"
+#include "lab/sim/simulation.h"
 #include "session/session.h"
 
 struct wh_sim_engine_config {

@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "lab/sim/memory.h"
+#include "lab/sim/sim_memory.h"
 #include "lab/tcp/psock.h"
 
 /*

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "lab/scenario/engine.h"
-#include "lab/scenario/probe.h"
+#include "lab/scenario/scenario_probe.h"
 #include "lab/sim/monitor.h"
 #include "lab/sim/traffic.h"
 #include "lab/tcp/tcp.h"

@@ -17,7 +17,7 @@
  */
 
 #include "lab/sim/server.h"
-#include "lab/sim/sim.h"
+#include "lab/sim/simulation.h"
 
 struct wh_tasks_config {
 	uint64_t arrival_ps;          /* mean time between packets of the host; 0: no model */

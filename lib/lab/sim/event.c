@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
-#include "lab/sim/memory.h"
+#include "lab/sim/sim_memory.h"
 
 /*
  * A heap with four children per entry has half the depth of a binary heap, and siblings lie within

@@ -8,7 +8,7 @@
  * the delay fell. So adding stays cheap with a million packets in flight.
  */
 
-#include "lab/sim/packet.h"
+#include "lab/sim/sim_packet.h"
 
 #define WH_SIM_LANES 4
 

@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "lab/sim/memory.h"
+#include "lab/sim/sim_memory.h"
 
 /* The loss model's clock counts nanoseconds. */
 #define LOSS_HZ WH_NS_PER_S

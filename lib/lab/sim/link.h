@@ -10,7 +10,7 @@
 
 #include "lab/sim/flight.h"
 #include "lab/sim/machine/absence.h"
-#include "lab/sim/sim.h"
+#include "lab/sim/simulation.h"
 
 struct wh_sim_link {
 	struct wh_sim *sim;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "lab/sim/memory.h"
+#include "lab/sim/sim_memory.h"
 
 /* Values of all flows and all links, one row per moment. */
 struct rows {

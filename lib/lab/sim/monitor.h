@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lab/sim/sim.h"
+#include "lab/sim/simulation.h"
 
 /* A flow's momentary values. */
 struct wh_monitor_look {

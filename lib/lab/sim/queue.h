@@ -18,7 +18,7 @@
 
 #include "base/prng.h"
 #include "lab/sim/event.h" /* picoseconds */
-#include "lab/sim/packet.h"
+#include "lab/sim/sim_packet.h"
 
 enum wh_sim_discipline {
 	WH_SIM_DROPTAIL,

@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "lab/sim/memory.h"
+#include "lab/sim/sim_memory.h"
 
 /* A link without delay still counts as a link, so that no path has a cycle. */
 struct distance {

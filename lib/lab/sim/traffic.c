@@ -7,7 +7,7 @@
 #include "base/arith.h"
 #include "base/assert.h"
 #include "base/clock.h"
-#include "lab/sim/memory.h"
+#include "lab/sim/sim_memory.h"
 
 #define PARETO_SHAPE 1.5
 

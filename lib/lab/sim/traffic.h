@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lab/sim/sim.h"
+#include "lab/sim/simulation.h"
 
 enum wh_sim_traffic_kind {
 	WH_SIM_CBR,

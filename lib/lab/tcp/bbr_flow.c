@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 
-#include "lab/tcp/internal.h"
+#include "lab/tcp/tcp_internal.h"
 
 /*
  * A TCP with BBR: the model gets a sample per acknowledgement, and rack.c applies its pace and

@@ -3,7 +3,7 @@
 
 #include "base/arith.h"
 #include "base/assert.h"
-#include "lab/tcp/internal.h"
+#include "lab/tcp/tcp_internal.h"
 
 /*
  * CUBIC, RFC 9438, with the loss recovery of SACK and plain slow start: in congestion avoidance

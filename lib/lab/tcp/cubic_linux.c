@@ -3,7 +3,7 @@
 
 #include "base/arith.h"
 #include "base/assert.h"
-#include "lab/tcp/internal.h"
+#include "lab/tcp/tcp_internal.h"
 
 /*
  * CUBIC as in Linux, 5.0 to 6.18, on its recovery (rack.c). Differences from RFC 9438 (cubic.c):

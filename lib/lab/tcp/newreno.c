@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/assert.h"
-#include "lab/tcp/internal.h"
+#include "lab/tcp/tcp_internal.h"
 
 /*
  * NewReno, RFC 6582: an acknowledgement of only a part of what was outstanding at the loss is

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/assert.h"
-#include "lab/tcp/internal.h"
+#include "lab/tcp/tcp_internal.h"
 
 /*
  * A sender's recovery as in Linux: losses are detected by time, RACK-TLP (RFC 8985), so lost

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/assert.h"
-#include "lab/tcp/internal.h"
+#include "lab/tcp/tcp_internal.h"
 
 /*
  * What a sender with rack.c sends, and when: lost segments first, then new ones, while the window

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "lab/sim/memory.h"
+#include "lab/sim/sim_memory.h"
 
 #define ROOM_FIRST 16
 

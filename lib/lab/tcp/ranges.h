@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lab/sim/packet.h"
+#include "lab/sim/sim_packet.h"
 
 #define WH_SIM_NO_HOLE UINT64_MAX
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/assert.h"
-#include "lab/tcp/internal.h"
+#include "lab/tcp/tcp_internal.h"
 
 /*
  * The receiver: acknowledges every segment, or with delayed acknowledgements every second one in

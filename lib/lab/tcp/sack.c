@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/assert.h"
-#include "lab/tcp/internal.h"
+#include "lab/tcp/tcp_internal.h"
 
 /*
  * SACK as in ns-2's sack1, the predecessor of RFC 3517 (Fall and Floyd, "Simulation-based

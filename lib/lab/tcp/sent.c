@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
-#include "lab/sim/memory.h"
+#include "lab/sim/sim_memory.h"
 
 #define SLOTS_FIRST 64
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
-#include "lab/sim/memory.h"
-#include "lab/tcp/internal.h"
+#include "lab/sim/sim_memory.h"
+#include "lab/tcp/tcp_internal.h"
 
 #define WINDOW_UNLIMITED 0x1.0p52
 

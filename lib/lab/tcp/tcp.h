@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/highspeed.h"
-#include "lab/sim/sim.h"
+#include "lab/sim/simulation.h"
 #include "profile/options.h"
 
 enum wh_sim_tcp_variety {

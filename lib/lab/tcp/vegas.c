@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
-#include "lab/sim/memory.h"
-#include "lab/tcp/internal.h"
+#include "lab/sim/sim_memory.h"
+#include "lab/tcp/tcp_internal.h"
 
 /*
  * Vegas (Brakmo and Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet",

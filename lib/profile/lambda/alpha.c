@@ -6,7 +6,7 @@
 
 #include "base/arith.h"
 #include "base/assert.h"
-#include "profile/lambda/internal.h"
+#include "profile/lambda/lambda_internal.h"
 
 #define ALPHA_LEAST       2.0 /* packets: fewer cannot be seen, ... */
 #define ALPHA_BORNE_LEAST 1.0 /* ... but a short queue may take no more */

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/assert.h"
-#include "profile/lambda/internal.h"
+#include "profile/lambda/lambda_internal.h"
 
 #define ALPHA_SEEN       0.3   /* of alpha in the queue: losses may be due to it */
 #define ALPHA_BORNE      0.5   /* of the queue at the time of losses is allowed */

@@ -162,7 +162,7 @@
 #include <math.h>
 
 #include "profile/interval.h"
-#include "profile/lambda/internal.h"
+#include "profile/lambda/lambda_internal.h"
 
 #define TRAIN_PKTS  32    /* enough to show the capacity, few enough to lose little */
 #define TRAINS      4     /* that arrive all at once, before rates are doubled instead */

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/assert.h"
-#include "profile/lambda/internal.h"
+#include "profile/lambda/lambda_internal.h"
 
 #define OVERLOAD_ALPHA   4.0    /* times alpha in the queue is too much, ... */
 #define OVERLOAD_RTT     0.02   /* ... if also this share of the round trip, ... */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "session/limit/ration.h"
 
-#include "session/internal.h"
 #include "session/limit/shared_rate.h"
+#include "session/session_internal.h"
 
 /* Bytes of this time are reserved at once: fewer cost more, more make others wait longer. */
 #define TURN_US 100

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "console/words.h"
+#include "console/console_words.h"
 
 #include <string.h>
 

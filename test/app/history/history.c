@@ -2,7 +2,7 @@
 
 /* The history's rows, in a folder of the test's own. */
 
-#include "history/store.h"
+#include "history/history_store.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "history/csv.h"
+#include "history/history_csv.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "app/sums";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "history/tell.h"
+#include "history/history_tell.h"
 
 #include <string.h>
 #include <time.h>

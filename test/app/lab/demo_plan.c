@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "demo/plan.h"
+#include "demo/demo_plan.h"
 
 #include "doctor/checks.h"
 #include "host/eal.h"

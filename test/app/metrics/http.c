@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
-#include "metrics/listen.h"
+#include "metrics/metrics_listen.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "http";

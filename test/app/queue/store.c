@@ -2,7 +2,7 @@
 
 /* The queue's rows in virtual time, in a folder of the test's own. */
 
-#include "queue/store.h"
+#include "queue/queue_store.h"
 
 #include <errno.h>
 #include <stdio.h>

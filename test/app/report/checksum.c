@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/checksum.h"
+#include "report/report_checksum.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "trust/store.h"
+#include "trust/trust_store.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,15 +6,15 @@
  * terminal, and is added up.
  */
 
-#include "history/store.h"
+#include "history/history_store.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "history/history_tell.h"
 #include "history/sums.h"
-#include "history/tell.h"
 #include "rows.h"
 #include "script_input.h"
 

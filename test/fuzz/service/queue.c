@@ -6,7 +6,7 @@
  * that is over does not wait for it.
  */
 
-#include "queue/store.h"
+#include "queue/queue_store.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,9 +14,9 @@
 
 #include "fuzz.h"
 #include "queue/runner.h"
-#include "transfer/order_words.h"
 #include "rows.h"
 #include "script_input.h"
+#include "transfer/order_words.h"
 
 #define NOW_S INT64_C(1000000)
 #define ROWS  4

@@ -5,7 +5,7 @@
  * any line gets an answer that says whether it was taken.
  */
 
-#include "control/line.h"
+#include "control/control_line.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 /* What is queued for a listener decides whether it accepts a connection that asks for that. */
 
 #include "../endpoint_rig.h"
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 const char wh_suite_name[] = "endpoint_queued";
 

@@ -15,7 +15,7 @@
 #include "base/prng.h"
 #include "endpoint/lifecycle.h"
 #include "endpoint/listen.h"
-#include "session/internal.h"
+#include "session/session_internal.h"
 #include "unit.h"
 #include "wire/versions.h"
 

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/prng.h"
 #include "endpoint/lifecycle.h"
-#include "session/internal.h"
+#include "session/session_internal.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "successors";

@@ -5,7 +5,7 @@
 #include "../../rig/end.h"
 #include "endpoint/connect.h"
 #include "endpoint/lifecycle.h"
-#include "session/internal.h"
+#include "session/session_internal.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "control_interval";

@@ -10,7 +10,7 @@
 
 #include "../../rig/end.h"
 #include "endpoint/lifecycle.h"
-#include "session/internal.h"
+#include "session/session_internal.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "repair";

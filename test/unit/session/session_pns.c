@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "endpoint/connect.h"
 #include "endpoint/lifecycle.h"
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 const char wh_suite_name[] = "session_pns";
 

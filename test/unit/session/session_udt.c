@@ -10,7 +10,7 @@
 #include "../../rig/joined.h"
 #include "base/clock.h"
 #include "endpoint/lifecycle.h"
-#include "session/internal.h"
+#include "session/session_internal.h"
 
 const char wh_suite_name[] = "session_udt";
 

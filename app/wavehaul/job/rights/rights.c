@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "bundle/beneath.h"
 #include "job/jobs.h"
-#include "trust/store.h"
+#include "trust/trust_store.h"
 
 /* Moved bytes are charged to the peer in steps of this. */
 #define CHARGE_BYTES (UINT64_C(4) << 20)

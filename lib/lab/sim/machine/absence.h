@@ -11,7 +11,7 @@
 
 #include "base/prng.h"
 #include "lab/sim/event.h"
-#include "lab/sim/packet.h"
+#include "lab/sim/sim_packet.h"
 
 struct wh_absence_config {
 	uint64_t away_ps; /* mean length of an absence; 0: none */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit.h"
 
-#include "lab/sim/sim.h"
+#include "lab/sim/simulation.h"
 
 const char wh_suite_name[] = "sim_route";
 

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/prng.h"
 #include "base/units.h"
-#include "profile/lambda/internal.h"
+#include "profile/lambda/lambda_internal.h"
 #include "session/pacer.h"
 #include "unit.h"
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_APP_DEMO_REPORT_H
+#define WH_APP_DEMO_REPORT_H
+
+/* A demo's final report: a table, or a JSON object. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "demo/demo_plan.h"
+#include "job/jobs.h"
+#include "netem/emulator.h"
+#include "port/netif.h"
+
+/* The results of a demo; zeros for parts that it did not reach. */
+struct wh_demo_result {
+	const struct wh_demo_options *options;
+	const struct wh_demo_plan *plan;
+	bool hugepages;
+	uint64_t memory_bytes; /* of all pools */
+	uint32_t lcores;
+	int exit_status;
+	uint64_t bytes; /* of the file; those that arrived if it failed */
+	double seconds;
+	bool verified;
+	struct wh_job_sealed sealed;
+	bool digest_known;
+	struct wh_digest digest;
+	uint64_t bad_pkts;
+	struct wh_job_figures sender;
+	struct wh_session_stats receiver;
+	struct wh_netem_stats forward;
+	struct wh_netem_stats reverse;
+	struct wh_emulator_stats forward_lambda;
+	struct wh_endpoint_stats endpoint[WH_EMULATOR_ENDS];
+	struct wh_netif_stats netif[WH_EMULATOR_ENDS];
+};
+
+void wh_demo_print_table(const struct wh_demo_result *result);
+
+/* One object on stdout. */
+void wh_demo_print_json(const struct wh_demo_result *result);
+
+#endif

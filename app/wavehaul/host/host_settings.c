@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "host/host_settings.h"
+
+struct wh_host_settings wh_host_settings_of(const struct wh_settings *settings)
+{
+	return (struct wh_host_settings){
+		.port = settings->port,
+		.queues = settings->queues,
+		.mtu_bytes = settings->mtu_bytes,
+		.vlan = settings->vlan,
+		.rx_descriptors = settings->rx_descriptors,
+		.tx_descriptors = settings->tx_descriptors,
+		.ipv4 = settings->ipv4,
+		.ipv6 = settings->ipv6,
+		.gateway4 = settings->gateway4,
+		.gateway6 = settings->gateway6,
+		.udp_port = settings->udp_port,
+		.rx_cpus = settings->rx_cpus,
+		.tx_cpus = settings->tx_cpus,
+		.worker_cpus = settings->worker_cpus,
+		.buffer_bytes = settings->buffer_bytes,
+		.no_huge = settings->no_huge,
+		.verbose = settings->verbose,
+		.eal = settings->eal,
+	};
+}
