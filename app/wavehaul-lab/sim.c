@@ -18,7 +18,7 @@
 #include "scenario/workers.h"
 
 /* One run of one point. */
-struct run {
+struct sim_run {
 	uint32_t point;
 	uint64_t seed;
 	bool last; /* of its point */
@@ -28,7 +28,7 @@ struct verb {
 	struct wh_settings settings;
 	struct wh_ini ini;
 	struct wh_sweep sweep;
-	struct run *runs;
+	struct sim_run *runs;
 	uint32_t n_runs;
 	struct wh_sim_report report;
 };
@@ -57,7 +57,7 @@ static void add_runs(struct verb *verb, const struct wh_point *point, uint32_t n
 	verb->runs =
 		wh_sim_resize(verb->runs, (verb->n_runs + point->repeat) * sizeof(*verb->runs));
 	for (uint32_t i = 0; i < point->repeat; i++)
-		verb->runs[verb->n_runs++] = (struct run){
+		verb->runs[verb->n_runs++] = (struct sim_run){
 			.point = number,
 			.seed = point->seed + i,
 			.last = i + 1 == point->repeat,
@@ -86,7 +86,7 @@ static int try_points(struct verb *verb)
 static char *work(void *context, uint32_t number)
 {
 	struct verb *verb = context;
-	const struct run *job = &verb->runs[number];
+	const struct sim_run *job = &verb->runs[number];
 	struct wh_point *point;
 
 	if (wh_point_build(&verb->ini, &verb->sweep, job->point, &point) != -1)
@@ -118,7 +118,7 @@ static char *work(void *context, uint32_t number)
 static bool take(void *context, uint32_t number, const char *text)
 {
 	struct verb *verb = context;
-	const struct run *job = &verb->runs[number];
+	const struct sim_run *job = &verb->runs[number];
 
 	return wh_sim_report_take(&verb->report, job->point, job->seed, text, job->last);
 }

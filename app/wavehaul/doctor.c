@@ -40,14 +40,14 @@ struct check {
 	struct wh_finding (*look)(const struct wh_machine *machine);
 };
 
-static void add_each(
-	struct wh_findings *findings, const struct wh_machine *machine, const struct check *checks)
+static void add_each(struct wh_doctor_findings *findings, const struct wh_machine *machine,
+	const struct check *checks)
 {
 	for (; checks->name != NULL; checks++)
 		wh_findings_add(findings, checks->look(machine), "%s", checks->name);
 }
 
-static void add_nics(struct wh_findings *findings, const struct wh_machine *machine)
+static void add_nics(struct wh_doctor_findings *findings, const struct wh_machine *machine)
 {
 	for (uint32_t i = 0; i < machine->nics; i++) {
 		const struct wh_nic *nic = &machine->nic[i];
@@ -61,7 +61,7 @@ static void add_nics(struct wh_findings *findings, const struct wh_machine *mach
 }
 
 /* In the order in which repairs should be made: vfio-pci before NICs are bound to it. */
-static void examine(const struct wh_machine *machine, struct wh_findings *findings)
+static void examine(const struct wh_machine *machine, struct wh_doctor_findings *findings)
 {
 	static const struct check machine_checks[] = {
 		{"kernel", wh_check_kernel},
@@ -100,7 +100,7 @@ static void examine(const struct wh_machine *machine, struct wh_findings *findin
 	add_each(findings, machine, file_checks);
 }
 
-static int report(const struct wh_findings *findings, bool json)
+static int report(const struct wh_doctor_findings *findings, bool json)
 {
 	uint32_t to_fix = wh_findings_to_fix(findings);
 
@@ -134,7 +134,7 @@ static void plan_demo(struct wh_machine *machine)
 static int look(const char *root, bool json)
 {
 	struct wh_machine machine;
-	struct wh_findings findings = {0};
+	struct wh_doctor_findings findings = {0};
 	int status;
 
 	wh_machine_look(&machine, root);

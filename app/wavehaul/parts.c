@@ -15,14 +15,14 @@
 #include "transfer/recollect.h"
 #include "verbs.h"
 
-struct parts {
+struct parts_verb {
 	struct wh_settings settings;
 	struct wh_recollect recollect;
 	struct wh_journal_row row;
 	json_t *listed;
 };
 
-static void list_row(struct parts *parts)
+static void list_row(struct parts_verb *parts)
 {
 	const struct wh_journal_row *row = &parts->row;
 	char done[WH_UNITS_MAX], size[WH_UNITS_MAX], when[WH_MOMENT_BYTES];
@@ -47,7 +47,7 @@ static void list_row(struct parts *parts)
 }
 
 /* An exit status; a part in use by a job stays. */
-static int remove_row(struct parts *parts)
+static int remove_row(struct parts_verb *parts)
 {
 	int rc = wh_journal_remove(parts->recollect.journal, &parts->row);
 
@@ -58,7 +58,7 @@ static int remove_row(struct parts *parts)
 	return WH_EXIT_OTHER;
 }
 
-static int list_all(struct parts *parts)
+static int list_all(struct parts_verb *parts)
 {
 	int rc;
 
@@ -75,7 +75,7 @@ static int list_all(struct parts *parts)
 	return rc == 0 ? WH_EXIT_OK : WH_EXIT_OTHER;
 }
 
-static int remove_all(struct parts *parts)
+static int remove_all(struct parts_verb *parts)
 {
 	int status = WH_EXIT_OK;
 
@@ -85,7 +85,7 @@ static int remove_all(struct parts *parts)
 	return status;
 }
 
-static int remove_numbers(struct parts *parts, uint32_t count, const char *const *numbers)
+static int remove_numbers(struct parts_verb *parts, uint32_t count, const char *const *numbers)
 {
 	int status = WH_EXIT_OK;
 
@@ -109,7 +109,7 @@ static int remove_numbers(struct parts *parts, uint32_t count, const char *const
 	return status;
 }
 
-static int run(struct parts *parts)
+static int run(struct parts_verb *parts)
 {
 	const struct wh_settings *settings = &parts->settings;
 	const char *const *words = (const char *const *)settings->operands;
@@ -127,7 +127,7 @@ static int run(struct parts *parts)
 
 int wh_verb_parts(int argc, char **argv)
 {
-	struct parts *parts = calloc(1, sizeof(*parts));
+	struct parts_verb *parts = calloc(1, sizeof(*parts));
 	struct wh_guard guard;
 
 	if (parts == NULL)

@@ -42,7 +42,7 @@ static const char *const steps[] = {
 	"DROP TABLE part_1;",
 };
 
-enum question {
+enum journal_statement {
 	FIND,
 	SPANS,
 	ADD,
@@ -102,7 +102,7 @@ static int trouble(struct wh_journal *journal, int error)
 	return error;
 }
 
-static sqlite3_stmt *ask(struct wh_journal *journal, enum question question)
+static sqlite3_stmt *ask(struct wh_journal *journal, enum journal_statement question)
 {
 	sqlite3_stmt *statement = journal->asked[question];
 

@@ -218,14 +218,14 @@ bool wh_profile_options_hear(struct wh_profile_options *options, const struct wh
 	return wh_profile_options_valid(options, profile);
 }
 
-struct unit {
+struct option_unit {
 	double factor;
 	const char *name;
 };
 
 /* In the largest unit that gives a whole number. */
 static const char *print_whole(
-	char *text, size_t room, uint64_t value, const struct unit *units, uint32_t n_units)
+	char *text, size_t room, uint64_t value, const struct option_unit *units, uint32_t n_units)
 {
 	uint32_t i = 0;
 
@@ -250,9 +250,9 @@ static const char *print_real(char *text, size_t room, double value)
 
 const char *wh_option_print(const struct wh_option *option, double value, char *text, size_t room)
 {
-	static const struct unit rates[] = {{1e9, "G"}, {1e6, "M"}, {1e3, "K"}, {1, ""}};
-	static const struct unit times[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-	static const struct unit one[] = {{1, ""}};
+	static const struct option_unit rates[] = {{1e9, "G"}, {1e6, "M"}, {1e3, "K"}, {1, ""}};
+	static const struct option_unit times[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+	static const struct option_unit one[] = {{1, ""}};
 
 	WH_ASSERT(room >= WH_OPTION_TEXT_MAX);
 	if (value < option->least || value > option->most) {

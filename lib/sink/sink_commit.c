@@ -25,7 +25,7 @@
  */
 static int back_up(struct wh_sink *sink, int folder_fd, enum wh_doing *doing)
 {
-	const struct wh_place *place = &sink->place;
+	const struct wh_sink_place *place = &sink->place;
 	char path[WH_PATH_BYTES_MAX + WH_BACKUP_BYTES_MAX + 1];
 	const char *name = path + (place->name - place->path);
 	size_t bytes = (size_t)snprintf(
@@ -79,7 +79,7 @@ static int replace(
 
 static int rename_file(struct wh_sink *sink, const struct wh_staged *file, enum wh_doing *doing)
 {
-	const struct wh_place *place = &sink->place;
+	const struct wh_sink_place *place = &sink->place;
 	int rc = -ENOENT;
 
 	/* Twice, because a cached folder may have been removed and created again. */

@@ -155,9 +155,9 @@ struct wh_large {
 	bool may_list;          /* ... or one that can be compared by blocks */
 	struct wh_basis *basis; /* NULL: transferred as a whole */
 	bool retracts;          /* existing data differ: retract before writing */
-	struct wh_identity identity; /* its inode once staged, the rest when complete */
-	uint32_t number;             /* in the staging folder */
-	uint32_t in_air;             /* outstanding writes */
+	struct wh_file_identity identity; /* its inode once staged, the rest when complete */
+	uint32_t number;                  /* in the staging folder */
+	uint32_t in_air;                  /* outstanding writes */
 };
 
 struct wh_write_slot {
@@ -195,7 +195,7 @@ struct wh_folder_log {
 };
 
 /* Where an entry goes, from wh_sink_place. */
-struct wh_place {
+struct wh_sink_place {
 	size_t bytes;
 	size_t parent_bytes;
 	const char *name; /* its last component */
@@ -299,7 +299,7 @@ struct wh_sink {
 	struct wh_stage *stage;
 	struct wh_intake intake;
 	struct wh_folder_log folders;
-	struct wh_place place;
+	struct wh_sink_place place;
 	bool place_is_unknown; /* perhaps another file of the job has it */
 	struct wh_strays strays;
 	struct wh_record record; /* the current one */

@@ -11,7 +11,7 @@
 /* Sets sink->place. 0 or a negative errno. */
 static int name_place(struct wh_sink *sink, const char *path, size_t path_bytes)
 {
-	struct wh_place *place = &sink->place;
+	struct wh_sink_place *place = &sink->place;
 	const char *slash = memchr(path, '/', path_bytes);
 	size_t first_bytes = slash == NULL ? path_bytes : (size_t)(slash - path);
 	size_t skipped = sink->as_bytes > 0 ? first_bytes : 0;
@@ -32,7 +32,7 @@ static int name_place(struct wh_sink *sink, const char *path, size_t path_bytes)
 /* Opens the folder of sink->place, and creates it if it is missing. */
 static int open_folder(struct wh_sink *sink, enum wh_doing *doing)
 {
-	struct wh_place *place = &sink->place;
+	struct wh_sink_place *place = &sink->place;
 	int folder_fd = wh_beneath_folder(&sink->beneath, place->path, place->parent_bytes);
 	int rc = 0;
 
@@ -121,7 +121,7 @@ int wh_sink_look_only(struct wh_sink *sink, const struct wh_entry *entry, struct
 	enum wh_doing *doing)
 {
 	char above[WH_PATH_BYTES_MAX + 1];
-	struct wh_place *place = &sink->place;
+	struct wh_sink_place *place = &sink->place;
 	int rc = name_place(sink, entry->path, entry->path_bytes);
 	int fd = sink->anchor_fd;
 

@@ -174,7 +174,7 @@ static enum spelling folder_spelling(
 
 int wh_sink_check_folder(struct wh_sink *sink, int folder_fd, enum wh_doing *doing)
 {
-	const struct wh_place *place = &sink->place;
+	const struct wh_sink_place *place = &sink->place;
 	size_t found_bytes = wh_beneath_found_bytes(&sink->beneath, folder_fd);
 	enum spelling spelling = SPELT_EXACTLY;
 	int fd = folder_fd;

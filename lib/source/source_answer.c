@@ -10,14 +10,14 @@
 #define ANSWERS_PER_POLL 64
 
 /* The announced file, which is answered now; NULL: there is none. */
-static struct wh_asked *take_answer(struct wh_source *source, uint64_t id)
+static struct wh_source_asked *take_answer(struct wh_source *source, uint64_t id)
 {
 	const struct wh_ledger_entry *entry = wh_source_find_open(source, id);
 
 	if (entry == NULL || entry->asked == WH_LEDGER_NO_ASKED)
 		return NULL;
 
-	struct wh_asked *file = &source->asked[entry->asked];
+	struct wh_source_asked *file = &source->asked[entry->asked];
 
 	if (file->state != WH_ASKED_OUT)
 		return NULL;
@@ -30,7 +30,7 @@ static struct wh_asked *take_answer(struct wh_source *source, uint64_t id)
 
 static bool take_have(struct wh_source *source, const struct wh_record *record)
 {
-	struct wh_asked *file = take_answer(source, record->have.id);
+	struct wh_source_asked *file = take_answer(source, record->have.id);
 
 	if (file == NULL || file->is_part || file->told_count > 0)
 		return false;
@@ -42,7 +42,7 @@ static bool take_have(struct wh_source *source, const struct wh_record *record)
 /* Checks that the sink's data end within our part, at a block boundary. */
 static bool take_want(struct wh_source *source, const struct wh_record *record)
 {
-	struct wh_asked *file = take_answer(source, record->want.id);
+	struct wh_source_asked *file = take_answer(source, record->want.id);
 	uint64_t offset = record->want.offset;
 
 	if (file == NULL)
@@ -90,7 +90,7 @@ static void tell(struct wh_source *source, struct wh_ledger_entry *entry, bool s
  * A sink may skip a file without comparing only if the wishes allow it, and before any bytes were
  * requested.
  */
-static bool may_stay(const struct wh_source *source, const struct wh_asked *file)
+static bool may_stay(const struct wh_source *source, const struct wh_source_asked *file)
 {
 	return source->config.choice.wishes != 0 && file->state == WH_ASKED_OUT;
 }
@@ -103,7 +103,7 @@ static bool take_outcome(struct wh_source *source, const struct wh_record *recor
 	if (entry == NULL || (record->outcome.status == WH_OUTCOME_WOULD && !is_dry(source)))
 		return false;
 	if (entry->asked != WH_LEDGER_NO_ASKED) {
-		struct wh_asked *file = &source->asked[entry->asked];
+		struct wh_source_asked *file = &source->asked[entry->asked];
 
 		if (skipped && !file->is_part && !may_stay(source, file))
 			return false;

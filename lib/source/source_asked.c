@@ -13,7 +13,7 @@ struct wh_ledger_entry *wh_source_find_open(struct wh_source *source, uint64_t i
 	return entry != NULL && id < source->ids_out && !entry->has_outcome ? entry : NULL;
 }
 
-void wh_source_forget_blocks(struct wh_source *source, struct wh_asked *file)
+void wh_source_forget_blocks(struct wh_source *source, struct wh_source_asked *file)
 {
 	if (file->told_count == 0)
 		return;
@@ -25,7 +25,7 @@ void wh_source_forget_blocks(struct wh_source *source, struct wh_asked *file)
 	file->told_count = 0;
 }
 
-void wh_source_release(struct wh_source *source, struct wh_asked *file)
+void wh_source_release(struct wh_source *source, struct wh_source_asked *file)
 {
 	struct wh_ledger_entry *entry = wh_ledger_find(&source->ledger, file->id);
 

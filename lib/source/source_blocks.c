@@ -9,18 +9,18 @@
 /* Most equal blocks skipped per poll. */
 #define BLOCKS_PER_POLL 4096
 
-static uint64_t size_of(const struct wh_asked *file)
+static uint64_t size_of(const struct wh_source_asked *file)
 {
 	return (uint64_t)file->status.st_size;
 }
 
-static uint32_t blocks_of(const struct wh_asked *file)
+static uint32_t blocks_of(const struct wh_source_asked *file)
 {
 	return wh_block_count(size_of(file), wh_block_bytes(size_of(file)));
 }
 
 /* Without memory for it the file is sent as a whole. False: too many lists. */
-static bool begin_list(struct wh_source *source, struct wh_asked *file)
+static bool begin_list(struct wh_source *source, struct wh_source_asked *file)
 {
 	if (source->lists == WH_SOURCE_LISTS_MAX)
 		return false;
@@ -35,7 +35,7 @@ bool wh_source_take_blocks(struct wh_source *source, const struct wh_record *rec
 {
 	const struct wh_ledger_entry *entry = wh_source_find_open(source, record->blocks.id);
 	uint32_t count = record->blocks.count;
-	struct wh_asked *file;
+	struct wh_source_asked *file;
 
 	if (entry == NULL || entry->asked == WH_LEDGER_NO_ASKED ||
 		!wh_choice_has(&source->config.choice, WH_CHOICE_BLOCKS))
@@ -58,7 +58,7 @@ bool wh_source_take_blocks(struct wh_source *source, const struct wh_record *rec
 void wh_source_begin_blocks(struct wh_source *source)
 {
 	struct wh_reading *reading = &source->reading;
-	struct wh_asked *file = reading->file;
+	struct wh_source_asked *file = reading->file;
 
 	wh_hasher_init(&reading->hasher);
 	reading->block = 0;

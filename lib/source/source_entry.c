@@ -64,12 +64,12 @@ void wh_source_put_asking(struct wh_source *source, struct wh_split *split, int 
 {
 	const struct wh_entry *entry = &source->record.entry;
 	const struct wh_source_config *config = &source->config;
-	struct wh_asked *file = source->asked;
+	struct wh_source_asked *file = source->asked;
 
 	WH_ASSERT(source->asked_count < WH_SOURCE_ASKED);
 	while (file->state != WH_ASKED_FREE)
 		file++;
-	*file = (struct wh_asked){
+	*file = (struct wh_source_asked){
 		.id = entry->id,
 		.fd = fd < 0 ? -1 : fd,
 		.error = fd < 0 ? -fd : 0,

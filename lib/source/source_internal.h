@@ -62,7 +62,7 @@ enum wh_asked_state {
 };
 
 /* A large file; open from its ENTRY until its last record. */
-struct wh_asked {
+struct wh_source_asked {
 	uint64_t id;
 	int fd;
 	uint8_t state;
@@ -109,7 +109,7 @@ struct wh_reading {
 	struct wh_blocks *blocks;     /* for WH_READING_DIFFERS */
 	uint32_t block;               /* the next block */
 	enum wh_reading_step step;
-	struct wh_asked *file;
+	struct wh_source_asked *file;
 	uint64_t from;        /* in the file: first byte to send */
 	uint64_t offset;      /* of the next byte */
 	uint64_t end;         /* of the data to send, or of a run */
@@ -165,7 +165,7 @@ struct wh_source {
 
 	struct wh_ledger ledger;
 	uint64_t ids_out; /* entries below this were sent */
-	struct wh_asked asked[WH_SOURCE_ASKED];
+	struct wh_source_asked asked[WH_SOURCE_ASKED];
 	uint32_t asked_count;
 	uint32_t lists;                               /* number of asked files with digests */
 	struct wh_source_split splits[WH_SPLITS_MAX]; /* a queue, by id */
@@ -204,8 +204,8 @@ void wh_source_tell(struct wh_source *source, const struct wh_file_result *resul
 /* source_asked.c: large files, from their ENTRY to their last record. */
 /* A sent entry whose outcome the sink has not reported. */
 struct wh_ledger_entry *wh_source_find_open(struct wh_source *source, uint64_t id);
-void wh_source_forget_blocks(struct wh_source *source, struct wh_asked *file);
-void wh_source_release(struct wh_source *source, struct wh_asked *file);
+void wh_source_forget_blocks(struct wh_source *source, struct wh_source_asked *file);
+void wh_source_release(struct wh_source *source, struct wh_source_asked *file);
 
 /* source_run.c: the file being read, whatever of it is sent. */
 bool wh_source_is_in_extents(const struct wh_source *source); /* no other record is allowed */

@@ -44,7 +44,7 @@ void wh_source_stop_proof(struct wh_source *source)
 static void begin_resumed(struct wh_source *source)
 {
 	struct wh_reading *reading = &source->reading;
-	const struct wh_asked *file = reading->file;
+	const struct wh_source_asked *file = reading->file;
 
 	if (wh_resume_stricter(file->resume, source->config.resume) != file->resume) {
 		send_from(source, file->part.from);
@@ -70,7 +70,7 @@ static void begin_resumed(struct wh_source *source)
 static int32_t prove(struct wh_source *source)
 {
 	struct wh_reading *reading = &source->reading;
-	const struct wh_asked *file = reading->file;
+	const struct wh_source_asked *file = reading->file;
 	uint64_t likened = reading->likened;
 	struct wh_digest digest;
 	int rc = wh_likeness_end(reading->likeness, &digest, &reading->likened);
@@ -94,7 +94,7 @@ static int32_t prove(struct wh_source *source)
 static void begin_file(struct wh_source *source)
 {
 	struct wh_reading *reading = &source->reading;
-	struct wh_asked *file = reading->file;
+	struct wh_source_asked *file = reading->file;
 	bool ranged = wh_source_has_range(source);
 	const struct wh_part whole = {
 		.end = ranged ? file->part.end : (uint64_t)file->status.st_size};
@@ -159,7 +159,7 @@ static int32_t start_reads(struct wh_source *source)
 }
 
 /* 0: the file is unchanged since it was opened; else a positive errno. */
-static int check_unchanged(const struct wh_asked *file)
+static int check_unchanged(const struct wh_source_asked *file)
 {
 	struct stat now;
 
@@ -172,7 +172,7 @@ static int check_unchanged(const struct wh_asked *file)
 static int32_t answer_have(struct wh_source *source)
 {
 	struct wh_reading *reading = &source->reading;
-	struct wh_asked *file = reading->file;
+	struct wh_source_asked *file = reading->file;
 	struct wh_ledger_entry *entry = wh_ledger_find(&source->ledger, file->id);
 	struct wh_digest digest;
 

@@ -27,7 +27,7 @@ static struct io_uring *ring_for(struct wh_source *source, int fd)
 void wh_source_read_part(struct wh_source *source, const struct wh_part *part)
 {
 	struct wh_reading *reading = &source->reading;
-	const struct wh_asked *file = reading->file;
+	const struct wh_source_asked *file = reading->file;
 
 	wh_read_ahead_init(&reading->ahead, ring_for(source, file->fd), file->fd, &file->status,
 		source->config.chunk_bytes, reading->blocks != NULL || wh_source_has_range(source));

@@ -441,9 +441,9 @@ bool wh_stage_keeps_mode(struct wh_stage *stage, int fd, uint16_t mode)
 	return stage->keeps_mode;
 }
 
-static struct wh_identity identity_of(const struct stat *status)
+static struct wh_file_identity identity_of(const struct stat *status)
 {
-	return (struct wh_identity){
+	return (struct wh_file_identity){
 		.inode = status->st_ino,
 		.bytes = (uint64_t)status->st_size,
 		.mtime_s = status->st_mtim.tv_sec,
@@ -451,7 +451,7 @@ static struct wh_identity identity_of(const struct stat *status)
 	};
 }
 
-static bool is_same(const struct wh_identity *one, const struct wh_identity *other)
+static bool is_same(const struct wh_file_identity *one, const struct wh_file_identity *other)
 {
 	return one->inode == other->inode && one->bytes == other->bytes &&
 	       one->mtime_s == other->mtime_s && one->mtime_ns == other->mtime_ns;
@@ -529,7 +529,7 @@ int wh_stage_reopen(const struct wh_stage *stage, uint32_t number, bool kept, ui
 	return wh_stage_open_in(folder_of(stage, kept), number, inode);
 }
 
-int wh_stage_identify(int fd, uint64_t bytes, struct wh_identity *identity)
+int wh_stage_identify(int fd, uint64_t bytes, struct wh_file_identity *identity)
 {
 	struct stat status;
 
@@ -714,7 +714,7 @@ int wh_stage_rename(
 		0)
 		return errno == ENOENT ? -ESTALE : -errno;
 
-	const struct wh_identity found = identity_of(&status);
+	const struct wh_file_identity found = identity_of(&status);
 
 	if (!is_same(&found, &file->identity))
 		return -ESTALE;

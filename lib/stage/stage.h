@@ -33,7 +33,7 @@
 #define WH_BATCH_AGE_MS   2000
 
 /* Identifies a file between its completion and its renaming. */
-struct wh_identity {
+struct wh_file_identity {
 	uint64_t inode;
 	uint64_t bytes;
 	int64_t mtime_s;
@@ -43,7 +43,7 @@ struct wh_identity {
 struct wh_staged {
 	uint64_t id;
 	uint64_t bytes;
-	struct wh_identity identity; /* by wh_stage_identify */
+	struct wh_file_identity identity; /* by wh_stage_identify */
 	uint32_t number;
 	uint16_t path_bytes;
 	uint8_t kind;
@@ -138,7 +138,7 @@ int wh_stage_folder(const struct wh_stage *stage, bool kept);
 int wh_stage_open_in(int folder_fd, uint32_t number, uint64_t inode);
 
 /* Identity of a complete file with its attributes. 0 or a negative errno; -EIO: wrong size. */
-int wh_stage_identify(int fd, uint64_t bytes, struct wh_identity *identity);
+int wh_stage_identify(int fd, uint64_t bytes, struct wh_file_identity *identity);
 
 /*
  * Whether a file just created with that mode really has it: umask and inherited ACLs affect all

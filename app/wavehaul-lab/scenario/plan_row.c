@@ -35,14 +35,14 @@
 #define HIGHSPEED_FACTOR   0.12
 #define HIGHSPEED_EXPONENT 0.835
 
-enum kind {
+enum plan_kind {
 	PLAN_PROFILE,
 	PLAN_TCP,
 	PLAN_PSOCK,
 };
 
-struct agent {
-	enum kind kind;
+struct plan_agent {
+	enum plan_kind kind;
 	const struct wh_profile *profile;
 	enum wh_sim_tcp_variety variety;
 };
@@ -122,20 +122,20 @@ uint32_t wh_plan_rows(void)
 	return count_profiles() + WH_SIM_TCP_TCPS + 1;
 }
 
-static struct agent agent_of(uint32_t row)
+static struct plan_agent agent_of(uint32_t row)
 {
 	uint32_t profiles = count_profiles();
 
 	WH_ASSERT(row < wh_plan_rows());
 	if (row < profiles)
-		return (struct agent){.kind = PLAN_PROFILE, .profile = wh_profile_at(row)};
+		return (struct plan_agent){.kind = PLAN_PROFILE, .profile = wh_profile_at(row)};
 	if (row < profiles + WH_SIM_TCP_TCPS)
-		return (struct agent){
+		return (struct plan_agent){
 			.kind = PLAN_TCP, .variety = (enum wh_sim_tcp_variety)(row - profiles)};
-	return (struct agent){.kind = PLAN_PSOCK, .variety = WH_SIM_TCP_NEWRENO};
+	return (struct plan_agent){.kind = PLAN_PSOCK, .variety = WH_SIM_TCP_NEWRENO};
 }
 
-static void name_row(const struct agent *agent, struct wh_plan_row *told)
+static void name_row(const struct plan_agent *agent, struct wh_plan_row *told)
 {
 	*told = (struct wh_plan_row){0};
 	if (agent->kind == PLAN_PSOCK)
@@ -153,14 +153,14 @@ static double link_pps(const struct wh_plan_link *link)
 	return (double)link->rate_bps / (8.0 * link->packet_bytes);
 }
 
-static uint32_t payload_bytes(const struct wh_plan_link *link, const struct agent *agent)
+static uint32_t payload_bytes(const struct wh_plan_link *link, const struct plan_agent *agent)
 {
 	return agent->kind == PLAN_PROFILE ? wh_sim_engine_payload_bytes(link->packet_bytes)
 					   : link->packet_bytes - TCP_HEAD_BYTES;
 }
 
 /* A file transferred at full speed from the beginning; its end is known a round trip later. */
-static void tell_rate(const struct wh_plan_link *link, const struct agent *agent, double pps,
+static void tell_rate(const struct wh_plan_link *link, const struct plan_agent *agent, double pps,
 	struct wh_plan_row *told)
 {
 	WH_ASSERT(pps > 0.0);
@@ -180,7 +180,7 @@ static uint64_t span_to_simulate(const struct wh_plan_link *link)
 
 /* If the link is the limit, or random losses are frequent enough, simulation is more exact. */
 static bool tell_tcp(
-	const struct wh_plan_link *link, const struct agent *agent, struct wh_plan_row *told)
+	const struct wh_plan_link *link, const struct plan_agent *agent, struct wh_plan_row *told)
 {
 	double connections = agent->kind == PLAN_PSOCK ? PSOCK_CONNECTIONS : 1.0;
 	struct wh_formula formula;
@@ -200,7 +200,7 @@ static bool tell_tcp(
 
 bool wh_plan_row_by_formula(const struct wh_plan_link *link, uint32_t row, struct wh_plan_row *told)
 {
-	struct agent agent = agent_of(row);
+	struct plan_agent agent = agent_of(row);
 
 	name_row(&agent, told);
 	if (agent.kind != PLAN_PROFILE)
@@ -212,7 +212,7 @@ bool wh_plan_row_by_formula(const struct wh_plan_link *link, uint32_t row, struc
 	return true;
 }
 
-static void fill_group(const struct wh_plan_link *link, const struct agent *agent,
+static void fill_group(const struct wh_plan_link *link, const struct plan_agent *agent,
 	const struct wh_scenario *scenario, struct wh_scenario_group *group)
 {
 	*group = (struct wh_scenario_group){
@@ -270,7 +270,7 @@ static void tell_run(const struct wh_plan_link *link, const struct wh_scenario *
 
 void wh_plan_row_simulate(const struct wh_plan_link *link, uint32_t row, struct wh_plan_row *told)
 {
-	struct agent agent = agent_of(row);
+	struct plan_agent agent = agent_of(row);
 	uint64_t span_ps = span_to_simulate(link);
 	const uint64_t marks_ps[] = {0, span_ps / 2, span_ps};
 	struct wh_sim_link_config ways[2] = {{

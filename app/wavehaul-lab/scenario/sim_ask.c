@@ -19,11 +19,11 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-struct question;
+struct sim_question;
 
-struct function {
+struct ask_function {
 	const char *name;
-	double (*answer)(const struct question *question);
+	double (*answer)(const struct sim_question *question);
 	double (*statistic)(
 		const double *values, uint32_t count); /* of single flows' throughputs */
 	size_t count; /* offset of the counter in the monitor's or agent's struct */
@@ -36,9 +36,9 @@ struct function {
 };
 
 /* One call with its subject: flows (a flow named twice counts twice) or one link. */
-struct question {
+struct sim_question {
 	const struct wh_asking *asking;
-	const struct function *function;
+	const struct ask_function *function;
 	uint32_t *flows;
 	uint32_t n_flows;
 	uint32_t link;
@@ -48,19 +48,19 @@ struct question {
 	uint32_t n_values;
 };
 
-static struct wh_monitor_flow flow_span(const struct question *q, uint32_t i)
+static struct wh_monitor_flow flow_span(const struct sim_question *q, uint32_t i)
 {
 	return wh_monitor_flow_span(
 		wh_scenario_run_monitor(q->asking->run), q->flows[i], q->from_ps, q->to_ps);
 }
 
-static struct wh_monitor_link link_span(const struct question *q)
+static struct wh_monitor_link link_span(const struct sim_question *q)
 {
 	return wh_monitor_link_span(
 		wh_scenario_run_monitor(q->asking->run), q->link, q->from_ps, q->to_ps);
 }
 
-static uint64_t count_of(const struct question *q, const void *span)
+static uint64_t count_of(const struct sim_question *q, const void *span)
 {
 	return *(const uint64_t *)((const char *)span + q->function->count);
 }
@@ -74,7 +74,7 @@ double wh_throughput_bps(
 	return packets * 8.0 * group->packet_bytes / span_s;
 }
 
-static double flow_count(const struct question *q)
+static double flow_count(const struct sim_question *q)
 {
 	uint64_t sum = 0;
 
@@ -86,12 +86,12 @@ static double flow_count(const struct question *q)
 	return (double)sum;
 }
 
-static double flow_goodput(const struct question *q)
+static double flow_goodput(const struct sim_question *q)
 {
 	return 8.0 * flow_count(q) / wh_ps_to_seconds(q->to_ps - q->from_ps);
 }
 
-static double flow_throughput(const struct question *q)
+static double flow_throughput(const struct sim_question *q)
 {
 	double *values = wh_sim_allocate((q->n_flows + 1) * sizeof(*values));
 	double result;
@@ -131,7 +131,7 @@ static double most_of(const double *values, uint32_t count)
 	return most;
 }
 
-static double last_finish(const struct question *q)
+static double last_finish(const struct sim_question *q)
 {
 	uint64_t last_ps = 0;
 
@@ -144,7 +144,7 @@ static double last_finish(const struct question *q)
 }
 
 /* When the last of them was accepted. */
-static double last_opened(const struct question *q)
+static double last_opened(const struct sim_question *q)
 {
 	uint64_t last_ps = 0;
 
@@ -155,7 +155,7 @@ static double last_opened(const struct question *q)
 }
 
 /* From its start to its end; infinite if it has not ended. */
-static double time_taken(const struct question *q, uint32_t flow)
+static double time_taken(const struct sim_question *q, uint32_t flow)
 {
 	const struct wh_scenario_run *run = q->asking->run;
 	uint64_t end_ps = wh_scenario_run_finished_ps(run, flow);
@@ -174,7 +174,7 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* Of the flows that have started: the mean, or a quantile. */
-static double took(const struct question *q)
+static double took(const struct sim_question *q)
 {
 	uint64_t duration_ps = q->asking->point->scenario.duration_ps;
 	double *values = wh_sim_allocate((q->n_flows + 1) * sizeof(*values));
@@ -196,7 +196,7 @@ static double took(const struct question *q)
 }
 
 /* Bytes sent in excess of data sent for the first time, per byte of this. */
-static double overhead(const struct question *q)
+static double overhead(const struct sim_question *q)
 {
 	uint64_t sent_bytes = 0;
 	uint64_t data_bytes = 0;
@@ -208,7 +208,7 @@ static double overhead(const struct question *q)
 	return data_bytes == 0 ? INFINITY : (double)(sent_bytes - data_bytes) / (double)data_bytes;
 }
 
-static uint64_t window_ps(const struct question *q)
+static uint64_t window_ps(const struct sim_question *q)
 {
 	uint64_t span_ps = 0;
 
@@ -217,7 +217,7 @@ static uint64_t window_ps(const struct question *q)
 }
 
 /* Whether they have the rate in the window that begins at this index of the series. */
-static bool holds_from(const struct question *q, uint32_t series, uint32_t moment)
+static bool holds_from(const struct sim_question *q, uint32_t series, uint32_t moment)
 {
 	const struct wh_monitor *monitor = wh_scenario_run_monitor(q->asking->run);
 	uint64_t bytes = 0;
@@ -233,7 +233,7 @@ static bool holds_from(const struct question *q, uint32_t series, uint32_t momen
  * The time after `from` since which they have a rate in each window that ends by `to`. The series
  * was added when the question was checked.
  */
-static double holds(const struct question *q)
+static double holds(const struct sim_question *q)
 {
 	uint64_t step_ps = window_ps(q) / WINDOW_STEPS;
 	uint32_t series = wh_point_series(q->asking->point, step_ps);
@@ -251,7 +251,7 @@ static double holds(const struct question *q)
 	return wh_ps_to_seconds(moment * step_ps - q->from_ps);
 }
 
-static double count_finished(const struct question *q)
+static double count_finished(const struct sim_question *q)
 {
 	uint32_t count = 0;
 
@@ -261,38 +261,38 @@ static double count_finished(const struct question *q)
 	return count;
 }
 
-static double count_flows(const struct question *q)
+static double count_flows(const struct sim_question *q)
 {
 	return q->n_flows;
 }
 
 /* Of the first flow. */
-static const struct wh_findings *findings(const struct question *q)
+static const struct wh_findings *findings(const struct sim_question *q)
 {
 	return wh_scenario_run_findings(q->asking->run, q->flows[0]);
 }
 
-static double probe_capacity(const struct question *q)
+static double probe_capacity(const struct sim_question *q)
 {
 	return findings(q)->trains_bps;
 }
 
-static double probe_burst(const struct question *q)
+static double probe_burst(const struct sim_question *q)
 {
 	return findings(q)->burst_pkts;
 }
 
-static double probe_memory(const struct question *q)
+static double probe_memory(const struct sim_question *q)
 {
 	return findings(q)->memory_bytes;
 }
 
-static double probe_rtt(const struct question *q)
+static double probe_rtt(const struct sim_question *q)
 {
 	return (double)findings(q)->rtt_min_ns / 1e9;
 }
 
-static double probe_loss(const struct question *q)
+static double probe_loss(const struct sim_question *q)
 {
 	const struct wh_findings *found = findings(q);
 
@@ -300,7 +300,7 @@ static double probe_loss(const struct question *q)
 }
 
 /* Also of the first flow. */
-static double sttp_seen(const struct question *q)
+static double sttp_seen(const struct sim_question *q)
 {
 	const struct wh_sim_sttp_seen *seen = wh_scenario_run_sttp(q->asking->run, q->flows[0]);
 
@@ -308,37 +308,37 @@ static double sttp_seen(const struct question *q)
 	return *(const double *)((const char *)seen + q->function->count);
 }
 
-static double link_count(const struct question *q)
+static double link_count(const struct sim_question *q)
 {
 	const struct wh_monitor_link span = link_span(q);
 
 	return (double)count_of(q, &span);
 }
 
-static double link_utilisation(const struct question *q)
+static double link_utilisation(const struct sim_question *q)
 {
 	return (double)link_span(q).busy_ps / (double)(q->to_ps - q->from_ps);
 }
 
-static double link_drops(const struct question *q)
+static double link_drops(const struct sim_question *q)
 {
 	const struct wh_monitor_link span = link_span(q);
 
 	return (double)(span.policed_pkts + span.overflow_pkts + span.early_pkts);
 }
 
-static double link_queue_mean(const struct question *q)
+static double link_queue_mean(const struct sim_question *q)
 {
 	return (double)link_span(q).queue_pkt_ps / (double)(q->to_ps - q->from_ps);
 }
 
-static double link_queue_delay(const struct question *q)
+static double link_queue_delay(const struct sim_question *q)
 {
 	return wh_ps_to_seconds(wh_monitor_delay_ps(wh_scenario_run_monitor(q->asking->run),
 		q->link, q->from_ps, q->to_ps, q->values[0]));
 }
 
-static double link_queue_max(const struct question *q)
+static double link_queue_max(const struct sim_question *q)
 {
 	return (double)wh_sim_link_stats(wh_scenario_run_sim(q->asking->run), q->link)
 		->queue_max_pkts;
@@ -349,7 +349,7 @@ static double link_queue_max(const struct question *q)
 	.no_times = true, .agent = "sttp_agent", .count = offsetof(struct wh_sim_sttp_seen, field)
 #define LINK(field) .of_link = true, .count = offsetof(struct wh_monitor_link, field)
 
-static const struct function functions[] = {
+static const struct ask_function functions[] = {
 	{"goodput", flow_goodput, FLOW(goodput_bytes)},
 	{"throughput", flow_throughput, .statistic = sum_of},
 	{"mean", flow_throughput, .statistic = wh_mean},
@@ -394,7 +394,7 @@ static const struct function functions[] = {
 	{"queue_max", link_queue_max, .of_link = true, .no_times = true},
 };
 
-static const struct function *find_function(const char *name, char wrong[WH_EXPR_WRONG_BYTES])
+static const struct ask_function *find_function(const char *name, char wrong[WH_EXPR_WRONG_BYTES])
 {
 	size_t used;
 
@@ -410,7 +410,7 @@ static const struct function *find_function(const char *name, char wrong[WH_EXPR
 }
 
 /* "NAME", "NAME.2" or "*"; false: neither. */
-static bool add_flows(struct question *q, const char *text)
+static bool add_flows(struct sim_question *q, const char *text)
 {
 	const struct wh_scenario *scenario = &q->asking->point->scenario;
 	const char *dot = strchr(text, '.');
@@ -445,7 +445,7 @@ static bool add_flows(struct question *q, const char *text)
 	return found;
 }
 
-static bool set_link(struct question *q, const char *text)
+static bool set_link(struct sim_question *q, const char *text)
 {
 	const struct wh_point *point = q->asking->point;
 	size_t chars = strcspn(text, "-");
@@ -466,7 +466,7 @@ static bool set_link(struct question *q, const char *text)
 }
 
 /* Parses a moment and adds it to the point's marks. */
-static bool take_moment(struct question *q, const struct wh_expr_scope *scope, const char *text,
+static bool take_moment(struct sim_question *q, const struct wh_expr_scope *scope, const char *text,
 	uint64_t *at_ps, char wrong[WH_EXPR_WRONG_BYTES])
 {
 	struct wh_expr_scope plain = *scope;
@@ -490,7 +490,7 @@ static bool take_moment(struct question *q, const struct wh_expr_scope *scope, c
 }
 
 /* Adds to the point what the question needs during the run. False: its values are invalid. */
-static bool prepare(struct question *q, char wrong[WH_EXPR_WRONG_BYTES])
+static bool prepare(struct sim_question *q, char wrong[WH_EXPR_WRONG_BYTES])
 {
 	struct wh_point *point = q->asking->point;
 	const char *why = NULL;
@@ -512,7 +512,7 @@ static bool prepare(struct question *q, char wrong[WH_EXPR_WRONG_BYTES])
 }
 
 /* The number of the texts that are values, UINT32_MAX: one is wrong or missing. */
-static uint32_t take_values(struct question *q, const struct wh_expr_scope *scope,
+static uint32_t take_values(struct sim_question *q, const struct wh_expr_scope *scope,
 	const char *const *args, uint32_t n_args, char wrong[WH_EXPR_WRONG_BYTES])
 {
 	struct wh_expr_scope plain = *scope;
@@ -545,10 +545,10 @@ static uint32_t take_values(struct question *q, const struct wh_expr_scope *scop
 }
 
 /* None, or two times after the subject. */
-static bool take_times(struct question *q, const struct wh_expr_scope *scope,
+static bool take_times(struct sim_question *q, const struct wh_expr_scope *scope,
 	const char *const *times, uint32_t n_times, char wrong[WH_EXPR_WRONG_BYTES])
 {
-	const struct function *function = q->function;
+	const struct ask_function *function = q->function;
 	const struct wh_point *point = q->asking->point;
 
 	q->from_ps = point->warmup_ps;
@@ -572,7 +572,7 @@ static bool take_times(struct question *q, const struct wh_expr_scope *scope,
 }
 
 /* The number of the texts that form the subject. */
-static uint32_t take_subject(struct question *q, const char *const *args, uint32_t n_args)
+static uint32_t take_subject(struct sim_question *q, const char *const *args, uint32_t n_args)
 {
 	uint32_t taken = 0;
 
@@ -584,7 +584,7 @@ static uint32_t take_subject(struct question *q, const char *const *args, uint32
 }
 
 /* A function may apply to one agent's flows only. */
-static bool are_of_agent(const struct question *q)
+static bool are_of_agent(const struct sim_question *q)
 {
 	const char *agent = q->function->agent;
 
@@ -597,8 +597,8 @@ static bool are_of_agent(const struct question *q)
 bool wh_ask(const struct wh_expr_scope *scope, const char *name, const char *const *args,
 	uint32_t n_args, struct wh_value *value, char wrong[WH_EXPR_WRONG_BYTES])
 {
-	const struct function *function = find_function(name, wrong);
-	struct question q = {.asking = scope->context, .function = function};
+	const struct ask_function *function = find_function(name, wrong);
+	struct sim_question q = {.asking = scope->context, .function = function};
 	uint32_t taken;
 	bool fine;
 

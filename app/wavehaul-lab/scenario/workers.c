@@ -18,7 +18,7 @@
 #include "cli/signals.h"
 #include "lab/sim/sim_memory.h"
 
-struct run {
+struct worker_run {
 	pid_t pid;  /* 0: it has ended */
 	int fd;     /* of an unnamed file for its text */
 	int status; /* as waitpid says */
@@ -26,9 +26,9 @@ struct run {
 };
 
 /* Runs are started and taken in order; they may end in any order. */
-struct state {
+struct workers_state {
 	const struct wh_workers *workers;
-	struct run *run;
+	struct worker_run *run;
 	uint32_t begun;
 	uint32_t ended;
 	uint32_t taken;
@@ -49,9 +49,9 @@ __attribute__((noreturn)) static void work(
 	_exit(fine ? WH_EXIT_OK : WH_EXIT_OTHER);
 }
 
-static bool begin(struct state *state)
+static bool begin(struct workers_state *state)
 {
-	struct run *run = &state->run[state->begun];
+	struct worker_run *run = &state->run[state->begun];
 
 	run->fd = memfd_create("run", MFD_CLOEXEC);
 	fflush(NULL);
@@ -68,7 +68,7 @@ static bool begin(struct state *state)
 	return false;
 }
 
-static void end(struct state *state, struct run *run)
+static void end(struct workers_state *state, struct worker_run *run)
 {
 	struct stat facts;
 
@@ -87,7 +87,7 @@ static void end(struct state *state, struct run *run)
 }
 
 /* Waits until one ends, or a signal arrives. */
-static void await(struct state *state)
+static void await(struct workers_state *state)
 {
 	int status;
 	pid_t pid = wait(&status);
@@ -101,7 +101,7 @@ static void await(struct state *state)
 }
 
 /* WH_EXIT_OK, or why the run has no text. */
-static int judge(const struct state *state, const struct run *run)
+static int judge(const struct workers_state *state, const struct worker_run *run)
 {
 	if (!WIFSIGNALED(run->status))
 		return WEXITSTATUS(run->status);
@@ -110,7 +110,7 @@ static int judge(const struct state *state, const struct run *run)
 	return WH_EXIT_OTHER;
 }
 
-static int take_ended(struct state *state)
+static int take_ended(struct workers_state *state)
 {
 	const struct wh_workers *workers = state->workers;
 
@@ -120,7 +120,7 @@ static int take_ended(struct state *state)
 		return WH_EXIT_INTERRUPTED;
 	}
 	for (; state->taken < state->begun && state->run[state->taken].pid == 0; state->taken++) {
-		struct run *run = &state->run[state->taken];
+		struct worker_run *run = &state->run[state->taken];
 		int status = judge(state, run);
 
 		if (status != WH_EXIT_OK)
@@ -136,10 +136,10 @@ static int take_ended(struct state *state)
 }
 
 /* Kills the remaining runs. */
-static void end_all(struct state *state)
+static void end_all(struct workers_state *state)
 {
 	for (uint32_t i = 0; i < state->begun; i++) {
-		struct run *run = &state->run[i];
+		struct worker_run *run = &state->run[i];
 
 		if (run->pid != 0) {
 			kill(run->pid, SIGKILL);
@@ -153,7 +153,7 @@ static void end_all(struct state *state)
 
 int wh_workers_run(const struct wh_workers *workers)
 {
-	struct state state = {.workers = workers};
+	struct workers_state state = {.workers = workers};
 	int status = WH_EXIT_OK;
 
 	WH_ASSERT(workers->at_once > 0);

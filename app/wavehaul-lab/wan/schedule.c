@@ -21,7 +21,7 @@
 /* Longer than any run. */
 #define OUTAGE_MAX_NS WH_BENCH_NS_MAX
 
-struct reading {
+struct schedule_reading {
 	struct wh_wan_schedule *schedule;
 	const struct wh_link_model *start;
 	struct wh_link_model now[WH_EMULATOR_ENDS];
@@ -74,8 +74,8 @@ static int take_outage(const struct wh_ini_entry *entry, struct wh_link_model *n
 	return -1;
 }
 
-static int take_entry(
-	struct reading *reading, const struct wh_ini_entry *entry, struct wh_link_model *netem)
+static int take_entry(struct schedule_reading *reading, const struct wh_ini_entry *entry,
+	struct wh_link_model *netem)
 {
 	const struct wh_setting *setting = find_option(entry->key);
 	char advice[WH_SETTINGS_TEXT_BYTES];
@@ -118,7 +118,7 @@ static bool read_name(const char *name, struct wh_wan_step *step)
 		       strcmp(direction, "there") == 0);
 }
 
-static int check_time(const struct reading *reading, const struct wh_ini_section *section,
+static int check_time(const struct schedule_reading *reading, const struct wh_ini_section *section,
 	const struct wh_wan_step *step)
 {
 	const struct wh_wan_schedule *schedule = reading->schedule;
@@ -138,7 +138,7 @@ static int check_time(const struct reading *reading, const struct wh_ini_section
 
 /* Checks the resulting path as a whole. */
 static int check_path(
-	const struct reading *reading, const struct wh_ini_section *section, uint32_t end)
+	const struct schedule_reading *reading, const struct wh_ini_section *section, uint32_t end)
 {
 	const struct wh_link_model *netem = &reading->now[end];
 	const char *wrong = NULL;
@@ -156,7 +156,7 @@ static int check_path(
 	return WH_EXIT_USAGE;
 }
 
-static int take_section(struct reading *reading, const struct wh_ini_section *section)
+static int take_section(struct schedule_reading *reading, const struct wh_ini_section *section)
 {
 	struct wh_wan_step *step = &reading->schedule->step[reading->schedule->count];
 
@@ -189,7 +189,7 @@ static int take_section(struct reading *reading, const struct wh_ini_section *se
 }
 
 /* A key given twice in sections with the same head is refused as if in one section. */
-static int take_sections(struct reading *reading, const struct wh_ini *ini)
+static int take_sections(struct schedule_reading *reading, const struct wh_ini *ini)
 {
 	int status = -1;
 
@@ -217,7 +217,7 @@ int wh_wan_schedule_read(struct wh_wan_schedule *schedule, const char *path,
 		.kinds = kinds,
 		.n_kinds = 1,
 	};
-	struct reading *reading = calloc(1, sizeof(*reading));
+	struct schedule_reading *reading = calloc(1, sizeof(*reading));
 	struct wh_ini ini;
 
 	*schedule = (struct wh_wan_schedule){0};

@@ -40,7 +40,7 @@ static_assert(CPU_MAX <= UINT16_MAX && QUEUE_MAX_PKTS <= UINT32_MAX, "as wide as
 
 static const char not_understood[] = "is not understood";
 
-struct unit {
+struct text_unit {
 	const char *letter;
 	uint64_t factor;
 };
@@ -48,7 +48,7 @@ struct unit {
 /* For each type of quantity: its parser, and the units in which it is written, the last being 1. */
 static const struct {
 	int (*parse)(const char *text, uint64_t *value);
-	struct unit units[5];
+	struct text_unit units[5];
 } quantities[] = {
 	[WH_SETTING_COUNT] = {wh_parse_count, {{"", 1}}},
 	[WH_SETTING_NUMBER] = {wh_parse_count, {{"", 1}}},
@@ -71,7 +71,7 @@ static bool is_quantity(const struct wh_setting *setting)
 /* Exact, in the largest unit that divides it. */
 static void format_quantity(const struct wh_setting *setting, uint64_t value, char *text)
 {
-	const struct unit *unit = quantities[setting->type].units;
+	const struct text_unit *unit = quantities[setting->type].units;
 
 	if (setting->type == WH_SETTING_RATE_LIMIT && value == WH_RATE_MAX) {
 		strcpy(text, "max");

@@ -10,7 +10,7 @@
 #define SPELT_MAX  1024
 
 /* Optional words have a bit in `chosen`, by their position. */
-struct reading {
+struct form_reading {
 	const json_t *command;
 	struct wh_form *form;
 	uint32_t chosen;
@@ -85,7 +85,7 @@ static bool read_word(const json_t *command, const char *text, struct wh_form_wo
 	return word->kind == WH_FORM_LITERAL || word->type != WH_CONTROL_SWITCH;
 }
 
-static void take_word(struct reading *reading, const char *text)
+static void take_word(struct form_reading *reading, const char *text)
 {
 	struct wh_form *form = reading->form;
 	struct wh_form_word word;
@@ -99,7 +99,7 @@ static void take_word(struct reading *reading, const char *text)
 }
 
 /* One alternative of the spelling, which is modified. */
-static void read_way(struct reading *reading, char *text)
+static void read_way(struct form_reading *reading, char *text)
 {
 	char *state;
 
@@ -147,7 +147,7 @@ static struct wh_form *new_form(struct wh_forms *forms)
 static bool add_way(
 	struct wh_forms *forms, const json_t *command, const char *way, size_t way_bytes)
 {
-	struct reading reading = {.command = command, .good = true, .groups = 0};
+	struct form_reading reading = {.command = command, .good = true, .groups = 0};
 	const char *name = json_string_value(json_object_get(command, "name"));
 	const char *help = json_string_value(json_object_get(command, "help"));
 	char text[SPELT_MAX];

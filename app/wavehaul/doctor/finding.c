@@ -19,7 +19,8 @@ static void make_printable(char *text)
 			*text = '?';
 }
 
-struct wh_finding wh_finding(enum wh_verdict verdict, const char *repair, const char *format, ...)
+struct wh_finding wh_finding(
+	enum wh_doctor_verdict verdict, const char *repair, const char *format, ...)
 {
 	struct wh_finding result = {.verdict = verdict};
 	int length = snprintf(result.repair, sizeof(result.repair), "%s", repair);
@@ -37,7 +38,7 @@ struct wh_finding wh_finding(enum wh_verdict verdict, const char *repair, const 
 }
 
 void wh_findings_add(
-	struct wh_findings *findings, struct wh_finding result, const char *format, ...)
+	struct wh_doctor_findings *findings, struct wh_finding result, const char *format, ...)
 {
 	size_t bytes = (findings->count + 1) * sizeof(result);
 	va_list args;
@@ -53,13 +54,13 @@ void wh_findings_add(
 	findings->at[findings->count++] = result;
 }
 
-void wh_findings_free(struct wh_findings *findings)
+void wh_findings_free(struct wh_doctor_findings *findings)
 {
 	free(findings->at);
-	*findings = (struct wh_findings){0};
+	*findings = (struct wh_doctor_findings){0};
 }
 
-uint32_t wh_findings_to_fix(const struct wh_findings *findings)
+uint32_t wh_findings_to_fix(const struct wh_doctor_findings *findings)
 {
 	uint32_t count = 0;
 
@@ -69,7 +70,7 @@ uint32_t wh_findings_to_fix(const struct wh_findings *findings)
 	return count;
 }
 
-void wh_findings_print_text(const struct wh_findings *findings)
+void wh_findings_print_text(const struct wh_doctor_findings *findings)
 {
 	static const char *const word[] = {"good", "info", "FIX"};
 
@@ -83,7 +84,7 @@ void wh_findings_print_text(const struct wh_findings *findings)
 	}
 }
 
-void wh_findings_print_json(const struct wh_findings *findings)
+void wh_findings_print_json(const struct wh_doctor_findings *findings)
 {
 	static const char *const word[] = {"good", "info", "bad"};
 	json_t *checks = json_array();

@@ -23,7 +23,7 @@
 /* The child's work is short; if it was stopped, do not wait for it. */
 #define ANSWER_S 1
 
-struct question {
+struct caller_question {
 	bool guard; /* else: connect */
 	uid_t user;
 	gid_t group;
@@ -32,7 +32,7 @@ struct question {
 };
 
 /* With a descriptor attached if the error is 0 and a connection was requested. */
-struct answer {
+struct caller_answer {
 	int error;
 	struct msghdr message;
 	struct iovec bytes;
@@ -42,7 +42,7 @@ struct answer {
 	} beside;
 };
 
-static void lay_out(struct answer *answer)
+static void lay_out(struct caller_answer *answer)
 {
 	memset(answer, 0, sizeof(*answer));
 	answer->bytes = (struct iovec){.iov_base = &answer->error, .iov_len = sizeof(int)};
@@ -56,7 +56,7 @@ static void lay_out(struct answer *answer)
 
 static void reply(int to, int error, int fd)
 {
-	struct answer answer;
+	struct caller_answer answer;
 
 	lay_out(&answer);
 	answer.error = error;
@@ -98,7 +98,7 @@ static int connect_to(const struct sockaddr_un *address, int kind)
 }
 
 /* Features that the kernel lacks are skipped, as in the guard itself. */
-static int give_up(const struct question *question)
+static int give_up(const struct caller_question *question)
 {
 	int rules_fd = wh_folders_open();
 
@@ -138,7 +138,7 @@ static int keep_nothing_but(int fd)
 static _Noreturn void be_caller(int fd, const struct sockaddr_un *address, int kind)
 {
 	static const int not_for_it[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-	struct question question;
+	struct caller_question question;
 	int kept = -1;
 
 	for (size_t i = 0; i < sizeof(not_for_it) / sizeof(not_for_it[0]); i++)
@@ -207,7 +207,7 @@ int wh_caller_start(struct wh_caller *caller, const char *path, int kind)
 /* 0 and a descriptor, or -1 for none; or a negative errno. */
 static int take_answer(int from, int *fd)
 {
-	struct answer answer;
+	struct caller_answer answer;
 	ssize_t bytes;
 
 	*fd = -1;
@@ -223,7 +223,7 @@ static int take_answer(int from, int *fd)
 }
 
 /* After a timeout it is not asked again: a late answer would belong to another question. */
-static int ask(struct wh_caller *caller, const struct question *question)
+static int ask(struct wh_caller *caller, const struct caller_question *question)
 {
 	int fd = -1;
 	int rc = caller->fd < 0 ? -ENOTCONN : 0;
@@ -239,7 +239,7 @@ static int ask(struct wh_caller *caller, const struct question *question)
 
 void wh_caller_guard(struct wh_caller *caller)
 {
-	struct question question = {.guard = true, .user = geteuid(), .group = getegid()};
+	struct caller_question question = {.guard = true, .user = geteuid(), .group = getegid()};
 
 	question.others = getgroups(GROUPS_MAX, question.other);
 	if (question.others < 0)
@@ -250,7 +250,7 @@ void wh_caller_guard(struct wh_caller *caller)
 
 int wh_caller_call(struct wh_caller *caller)
 {
-	const struct question question = {.guard = false};
+	const struct caller_question question = {.guard = false};
 	int fd = ask(caller, &question);
 
 	return fd == -1 ? -EPROTO : fd;
@@ -258,7 +258,7 @@ int wh_caller_call(struct wh_caller *caller)
 
 int wh_caller_again(struct wh_caller *caller)
 {
-	const struct question question = {.guard = false};
+	const struct caller_question question = {.guard = false};
 	int fd = ask(caller, &question);
 
 	if (fd >= 0)

@@ -33,7 +33,7 @@
 #define LINE_BYTES    256
 #define OUTPUT_BYTES  4096 /* logged of each command */
 
-struct question {
+struct hook_question {
 	bool guard; /* else an event */
 	uid_t user;
 	gid_t group;
@@ -241,7 +241,7 @@ static void look_at(const struct child *child, struct running *running)
 }
 
 /* Features that the kernel lacks are skipped, as in the guard itself. */
-static void become(const struct question *question)
+static void become(const struct hook_question *question)
 {
 	if (geteuid() == 0 &&
 		(setgroups((size_t)question->others, question->other) != 0 ||
@@ -252,7 +252,7 @@ static void become(const struct question *question)
 
 static void hear(struct child *child, struct running *free_one)
 {
-	static struct question question;
+	static struct hook_question question;
 	ssize_t bytes = recv(child->fd, &question, sizeof(question), MSG_DONTWAIT);
 
 	if (bytes < 0 && (errno == EINTR || errno == EAGAIN))
@@ -392,11 +392,11 @@ int wh_hook_start(struct wh_hook *hook, const char *command, uint64_t timeout_ns
 
 void wh_hook_guard(struct wh_hook *hook)
 {
-	static struct question question;
+	static struct hook_question question;
 
 	if (hook->fd < 0)
 		return;
-	question = (struct question){.guard = true, .user = geteuid(), .group = getegid()};
+	question = (struct hook_question){.guard = true, .user = geteuid(), .group = getegid()};
 	question.others = getgroups(GROUPS_MAX, question.other);
 	if (question.others < 0)
 		question.others = 0;
@@ -406,11 +406,11 @@ void wh_hook_guard(struct wh_hook *hook)
 
 void wh_hook_tell(struct wh_hook *hook, const struct wh_hook_event *event)
 {
-	static struct question question;
+	static struct hook_question question;
 
 	if (hook->fd < 0)
 		return;
-	question = (struct question){.event = *event};
+	question = (struct hook_question){.event = *event};
 	if (send(hook->fd, &question, sizeof(question), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) {
 		hook->lost = false;
 		return;

@@ -39,7 +39,7 @@ static const char *const steps[] = {
 	"bytes, resumed, moved, pkts, lost, again, repair, rtt_ns, rate, status, verb, peer, "     \
 	"name, identity, limited_by, profile, digest, outcome, why, path"
 
-enum question {
+enum history_statement {
 	ADD,
 	NEXT,
 	FORGET_OLD,
@@ -267,7 +267,7 @@ int wh_history_add(
 	return rc < 0 ? rc : ended;
 }
 
-static int forget(struct wh_history *history, enum question question, int64_t bound)
+static int forget(struct wh_history *history, enum history_statement question, int64_t bound)
 {
 	sqlite3_stmt *statement = history->asked[question];
 	int rc;

@@ -12,7 +12,7 @@
 /* Size of a word on the page. */
 #define WORD_BYTES 512
 
-enum kind {
+enum page_kind {
 	WORD,
 	COUNT,
 	BYTES,
@@ -23,10 +23,10 @@ enum kind {
 struct column {
 	const char *key;
 	const char *title;
-	enum kind kind;
+	enum page_kind kind;
 };
 
-struct table {
+struct page_table {
 	const char *title;
 	const char *request;
 	const char *list; /* name in the answer */
@@ -34,7 +34,7 @@ struct table {
 	struct column column[10];
 };
 
-static const struct table tables[] = {
+static const struct page_table tables[] = {
 	{"Jobs that run", "{\"do\":\"jobs\"}", "jobs", "None.",
 		{{"verb", "verb", WORD}, {"peer", "peer", WORD}, {"role", "we are", WORD},
 			{"state", "state", WORD}, {"lane", "lane", COUNT},
@@ -137,7 +137,7 @@ static void write_head(FILE *to, const struct column *column)
 	fputs("</th>", to);
 }
 
-static void write_table(FILE *to, const struct table *table, const json_t *list)
+static void write_table(FILE *to, const struct page_table *table, const json_t *list)
 {
 	size_t columns = sizeof(table->column) / sizeof(table->column[0]);
 

@@ -10,7 +10,7 @@
  * Every number of the findings, in one table: for writing, and for reading, where limits are
  * checked.
  */
-enum kind {
+enum finding_kind {
 	U32,
 	U64,
 	REAL,
@@ -20,7 +20,7 @@ enum kind {
 struct member {
 	const char *key;
 	size_t offset;
-	enum kind kind;
+	enum finding_kind kind;
 	double most; /* the largest valid value */
 };
 

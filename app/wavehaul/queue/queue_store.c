@@ -68,7 +68,7 @@ static const char *const steps[] = {
 	"tries,due,added,began,ended,status,why,files,skipped,failed,bytes,moved,run_ns,as_name,"  \
 	"token,delegated,wish,peer,peer_key,asked_rate,said,stream"
 
-enum question {
+enum queue_statement {
 	ADD,
 	LAST_PLACE,
 	FIND,
@@ -179,7 +179,7 @@ const char *wh_order_state_name(enum wh_order_state state)
 	return names[state];
 }
 
-static sqlite3_stmt *ask(struct wh_queue *queue, enum question question)
+static sqlite3_stmt *ask(struct wh_queue *queue, enum queue_statement question)
 {
 	sqlite3_stmt *statement = queue->statement[question];
 
@@ -188,7 +188,7 @@ static sqlite3_stmt *ask(struct wh_queue *queue, enum question question)
 	return statement;
 }
 
-static sqlite3_stmt *ask_of(struct wh_queue *queue, enum question question, int64_t first)
+static sqlite3_stmt *ask_of(struct wh_queue *queue, enum queue_statement question, int64_t first)
 {
 	sqlite3_stmt *statement = ask(queue, question);
 
@@ -657,7 +657,8 @@ int wh_queue_retry(struct wh_queue *queue, uint64_t id, int64_t now_s)
 		WH_ORDER_READY, true, now_s);
 }
 
-static int set_rate(struct wh_queue *queue, enum question question, uint64_t id, const char *rate)
+static int set_rate(
+	struct wh_queue *queue, enum queue_statement question, uint64_t id, const char *rate)
 {
 	sqlite3_stmt *set = ask_of(queue, question, (int64_t)id);
 

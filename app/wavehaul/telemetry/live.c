@@ -35,7 +35,7 @@ bool wh_tel_each_session(const struct wh_host *host,
 }
 
 /* A change to the job of a session, and to all lanes of its transfer. */
-struct change {
+struct live_change {
 	uint64_t session;
 	bool there;
 	uint64_t transfer; /* 0: it has only one lane */
@@ -49,7 +49,7 @@ struct change {
 static bool find_transfer(
 	const struct wh_host *host, const struct wh_tel_found *found, void *context)
 {
-	struct change *change = context;
+	struct live_change *change = context;
 
 	(void)host;
 	if (found->id != change->session)
@@ -62,7 +62,7 @@ static bool find_transfer(
 
 static bool make_change(const struct wh_host *host, const struct wh_tel_found *found, void *context)
 {
-	struct change *change = context;
+	struct live_change *change = context;
 	struct wh_address peer = found->job->place.peer;
 	bool lane;
 
@@ -76,7 +76,7 @@ static bool make_change(const struct wh_host *host, const struct wh_tel_found *f
 }
 
 /* 0, or -ENOENT, -EPERM. */
-static int make_all(struct change *change)
+static int make_all(struct live_change *change)
 {
 	const struct wh_host *host = wh_tel_enter_sessions();
 
@@ -97,7 +97,7 @@ static bool change_rate(const struct wh_tel_found *found, void *context)
 
 int wh_tel_set_rate(uint64_t session, uint64_t rate_bps)
 {
-	struct change change = {.session = session, .make = change_rate, .context = &rate_bps};
+	struct live_change change = {.session = session, .make = change_rate, .context = &rate_bps};
 
 	return make_all(&change);
 }
@@ -176,7 +176,7 @@ int wh_tel_set_option(
 	uint64_t session, const char *name, const char *value, char *why, size_t why_bytes)
 {
 	struct new_option new = {.name = name, .value = value, .why = why, .why_bytes = why_bytes};
-	struct change change = {.session = session, .make = change_option, .context = &new};
+	struct live_change change = {.session = session, .make = change_option, .context = &new};
 	int rc = make_all(&change);
 
 	if (rc == -EPERM && new.rc != 0)

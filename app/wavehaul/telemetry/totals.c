@@ -10,7 +10,7 @@
 #include "telemetry/answer.h"
 
 /* Of one role: the counters so far, and the state of the present sessions. */
-struct sum {
+struct totals_sum {
 	struct wh_past past;
 	uint64_t live;
 	uint64_t paced_bps;
@@ -18,7 +18,7 @@ struct sum {
 	uint64_t rtt_most_tsc;
 };
 
-static void add_session(struct sum *sum, enum wh_role role, const struct wh_session *session)
+static void add_session(struct totals_sum *sum, enum wh_role role, const struct wh_session *session)
 {
 	uint64_t rtt_tsc = wh_session_rtt_tsc(session);
 
@@ -54,7 +54,7 @@ static struct wh_past_role never_falling(const struct wh_past_role *now, bool re
 }
 
 /* The lower half of an endpoint's places belongs to receivers. */
-static void add_all(struct sum sum[2], const struct wh_host *host)
+static void add_all(struct totals_sum sum[2], const struct wh_host *host)
 {
 	for (uint32_t shard = 0; shard < host->shards; shard++) {
 		const struct wh_endpoint *endpoint = &host->netif[shard].endpoint;
@@ -72,7 +72,7 @@ static void add_all(struct sum sum[2], const struct wh_host *host)
 	}
 }
 
-static json_t *tell(const struct sum *sum, bool receives, uint64_t hz)
+static json_t *tell(const struct totals_sum *sum, bool receives, uint64_t hz)
 {
 	const struct wh_past_role *role = &sum->past.role[receives];
 	json_t *data = json_object();
@@ -96,7 +96,7 @@ static json_t *tell(const struct sum *sum, bool receives, uint64_t hz)
 json_t *wh_tel_totals(const char *params, bool at_once)
 {
 	const struct wh_host *host = wh_tel_enter_sessions();
-	struct sum sum[2] = {{.live = 0}};
+	struct totals_sum sum[2] = {{.live = 0}};
 
 	(void)params;
 	(void)at_once;
