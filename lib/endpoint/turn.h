@@ -3,8 +3,8 @@
 #define WH_ENDPOINT_TURN_H
 
 /*
- * What a turn of a session runs beside the processes of lib/session (session/session_internal.h): the files
- * that open a session, find out about a peer that is silent, and end it.
+ * What a turn of a session runs beside the tasks of lib/session (session/session_internal.h): the
+ * files that open a session, find out about a peer that is silent, and end it.
  */
 
 #include "session/session_internal.h"

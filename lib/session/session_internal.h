@@ -207,13 +207,11 @@ struct wh_missing {
 };
 
 struct wh_transmitter {
-	struct wh_fifo free;   /* chunks: get_rcv_stat -> reader */
-	struct wh_fifo filled; /* chunks: reader -> encoder; only with repair packets */
-	struct wh_fifo ready;  /* chunks: reader or encoder -> host_trans */
-	struct wh_fifo fresh;  /* packet numbers: host_trans -> trans */
-	struct wh_fifo
-		retransmits; /* packet numbers: get_rcv_stat -> trans; no packet number is in it
-			      * twice */
+	struct wh_fifo free;        /* chunks: get_rcv_stat -> reader */
+	struct wh_fifo filled;      /* chunks: reader -> encoder; only with repair packets */
+	struct wh_fifo ready;       /* chunks: reader or encoder -> host_trans */
+	struct wh_fifo fresh;       /* packet numbers: host_trans -> trans */
+	struct wh_fifo retransmits; /* likewise: get_rcv_stat -> trans; each at most once */
 	struct wh_sent_table table;
 	struct wh_tx_chunk *tx_chunk; /* host_trans fills it in, get_rcv_stat counts down */
 
@@ -274,8 +272,7 @@ struct wh_transmitter {
 	uint32_t peer_chunks;    /* number of the peer's buffers */
 	bool peer_writer_behind; /* queue to its writer holds most of its buffers */
 	bool report_seen;
-	uint64_t acked_end; /* one past the highest packet number that this report acknowledges; 0:
-			    * none */
+	uint64_t acked_end; /* one past the highest that this report acknowledges; 0: none */
 	uint64_t acked_pkts;
 	uint64_t progress_tsc;
 	bool idle;               /* nothing outstanding, nothing to send, stream not ended */
@@ -298,7 +295,7 @@ struct wh_transmitter {
 	bool told_queued;
 };
 
-/* With feedback.delivery: what the next report reports about received packets; see delivery.c. */
+/* With feedback.delivery: what the next report tells of received packets; see delivery.c. */
 struct wh_arrivals {
 	uint64_t delivered_pkts;
 	uint64_t seen_end;
@@ -307,8 +304,8 @@ struct wh_arrivals {
 	uint32_t delay;      /* of the previous packet: our clock less its stamp; wraps */
 	uint64_t pause_tsc;  /* a longer gap between looks at the port is a pause */
 	uint32_t retransmitted_pkts;
-	bool cut;              /* more holes than one report can report */
-	uint64_t round_cursor; /* where reports that report holes in rotation continue */
+	bool cut;              /* more holes than one report can hold */
+	uint64_t round_cursor; /* where reports that tell holes in rotation continue */
 	uint64_t told_end[2];  /* highest_end at the previous report and at the one before */
 	/* Since the previous report. */
 	uint64_t last_tsc;
@@ -467,10 +464,7 @@ struct wh_session {
 	struct wh_sa *sa;    /* NULL: none */
 	uint8_t *keys;       /* of both seals, and the replay window of data */
 	_Atomic bool sealed; /* the seals are in use */
-	/*
-	 * RX core: replay windows of authenticated packets, by packet number; for data by
-	 * transmission.
-	 */
+	/* RX core: replay windows of authenticated packets, by number; for data by transmission. */
 	struct wh_replay heard[WH_PACKET_TYPES];
 	uint64_t heard_bits[WH_PACKET_TYPES];
 
@@ -558,10 +552,7 @@ static inline uint32_t wh_session_payload_bytes(
 		s->config.payload_bytes, s->chunk[record->chunk_slot].bytes - offset);
 }
 
-/*
- * sealing.c: called once our connection ID and token are known, or the peer's: the seal depends on
- * them.
- */
+/* sealing.c: called once our connection ID and token are known, or the peer's. */
 void wh_session_begin_receive_seal(struct wh_session *s, uint64_t local_token);
 void wh_session_begin_send_seal(struct wh_session *s, uint64_t peer_token);
 
@@ -767,8 +758,8 @@ static inline uint32_t wh_session_stamp(const struct wh_session *s, uint64_t at_
  * packet received, whatever its rx slot says; _say fills in the next report; _earned and _pace
  * decide whether and when that may be sent. Transmitter: _take uses a report, and returns whether
  * it gives an event, which _tell tells the controller once the missing packets are known; _possible
- * is false if the state claims more than was sent. Receiver: _short tells that its table limits the
- * flow, so that reports are more frequent; _offer notes for that what a report offers.
+ * is false if the report claims more than was sent. Receiver: _short tells that its table limits
+ * the flow, so that reports are more frequent; _offer notes for that what a report offers.
  */
 int wh_delivery_init(struct wh_session *s);
 void wh_delivery_begin(struct wh_session *s);

@@ -84,7 +84,7 @@ static bool is_none(const uint8_t cookie[WH_COOKIE_BYTES])
 	return memcmp(cookie, none, sizeof(none)) == 0;
 }
 
-/* Longer each time, so that a crowd thins; and not at the same time as others. */
+/* Longer each time, so that many become fewer; and not at the same time as others. */
 static uint64_t put_off_tsc(
 	const struct wh_handshakes *handshakes, uint64_t now_tsc, uint32_t put_offs)
 {

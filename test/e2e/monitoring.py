@@ -44,7 +44,7 @@ STORIES = (
       'wavehaul_session_retransmitted_packets_total{instance="a",role="transmitter"}':
       '0+60000x40'}, 'WavehaulLoses', ('5m', 0), ('30m', 1)),
     ({'wavehaul_port_dropped_packets_total{instance="a",cause="missed_by_the_device"}':
-      '0+6000x20', 'wavehaul_port_dropped_packets_total{instance="a",cause="no_way"}':
+      '0+6000x20', 'wavehaul_port_dropped_packets_total{instance="a",cause="unresolved"}':
       '0+6000x20'}, 'WavehaulPortDrops', ('2m', 0), ('15m', 1)),
     ({'wavehaul_disk_size_bytes{instance="a",folder="root"}': '100x20',
       'wavehaul_disk_free_bytes{instance="a",folder="root"}': '50x5 3x15'},

@@ -241,7 +241,7 @@ def cores(program, folder):
         with bench(pair) as (server, _):
             told = server.ask('/wavehaul/cores')
             expect_equal('CPUs', {int(name[4:]) for name in told}, allowed)
-            names = ', '.join(core['processes'] for core in told.values())
+            names = ', '.join(core['tasks'] for core in told.values())
             for name in ('receive', 'send', 'jobs', 'link'):
                 expect(name in names, f'{name} is not in {names!r}')
             for name, core in told.items():

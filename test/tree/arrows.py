@@ -83,7 +83,7 @@ ALLOWED = {
     'app/wavehaul/console': {'lib/base'} | app('control cli'),
     'app/wavehaul/history': LIB | DRIVERS | app('control report plot guard trust job host cli'),
     'app/wavehaul/transfer': LIB | DRIVERS | app(
-        'remote operation history control telemetry report probe plot guard trust job host cli'),
+        'rpc history control telemetry report probe plot guard trust job host cli'),
     'app/wavehaul/queue': LIB | DRIVERS | app(
         'transfer control telemetry report trust job host cli'),
     'app/wavehaul/report': LIB | DRIVERS | app('probe plot job host trust cli'),

@@ -37,7 +37,7 @@ FOR_TESTS = {
 # Names that only their own file uses:
 NOT_STATIC = {
     'wh_neighbour_entry_asking', 'wh_point_first_flow', 'wh_rcv_enter',
-    'wh_sim_link_config', 'wh_sim_rack_status', 'wh_value_text',
+    'wh_sim_link_config', 'wh_sim_rack_standing', 'wh_value_text',
 }
 
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.DOTALL)

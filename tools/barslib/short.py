@@ -41,8 +41,8 @@ ALL = (
           'it keeps less than four fifths'),
     Short('bar07-tcp', 'of an equal share', -0.88,
           'beside four BBRs at a tenth of a product: losses hide their dips, and pulses of four '
-          'are not one in eight round trips. Taken for BBRs where losses last, contention of our kind '
-          'compete, too, and starve who comes late'),
+          'are not one in eight round trips. Taken for BBRs where losses last, flows of our '
+          'kind compete, too, and starve who comes late'),
     Short('bar08-short', 'as long as alone', -0.19,
           'a tenth of a product at 100 Mb/s: who fills 96 % of a line hears of another after a '
           'round trip, and the line after two; meanwhile 17 packets of queue overflow, which costs '

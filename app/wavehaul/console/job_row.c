@@ -33,7 +33,7 @@ const struct wh_job_fact wh_job_facts[] = {
 	{"owner", "owner"},
 	{"attached", "ends with client"},
 	{"ordered_by", "ordered by"},
-	{"far_job", "job there"},
+	{"delegated_job", "job there"},
 	{"untold", "paths not told"},
 	{"exit_status", "exit status"},
 	{"error", "error"},

@@ -386,7 +386,8 @@ static void add_path(json_t *all, const struct wh_bench_rows *rows)
 			? json_pack("{s:f, s:f}", "min", (double)figures->rtt_min_ns / 1e6,
 				"mean", (double)figures->rtt_ns / 1e6)
 			: json_null()));
-	wh_json_add(all, json_pack("{s:o}", "learnt", sends ? wh_learnt_path_json(rows->learnt) : json_null()));
+	wh_json_add(all, json_pack("{s:o}", "learnt",
+		sends ? wh_learnt_path_json(rows->learnt) : json_null()));
 	if (sends)
 		wh_json_add(all, json_pack("{s:{s:I, s:I, s:I}}", "lateness_ns",
 			"p50", (json_int_t)figures->lateness_ns[0],

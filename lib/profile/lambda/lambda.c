@@ -74,9 +74,10 @@
  *   is used nevertheless, it rises as otherwise: 15.1 instead of 20.6 with five hops.
  * Short buffers. Where the receiver's buffers limit the flow, it sends up to 64 states in a round
  *   trip (session/delivery.c), and what would soon hold up everything goes again without waiting as
- *   long as packets have been overtaken (session/retransmit.c). pxp-fig05: 16.4 Mb/s instead of 21.0 of
- *   64 packets without the first, 80.5 instead of 98.6 of 512 without the second. With enough room
- *   that wait may last four round trips. pxp-hops: 91.0 instead of 101.1, five hops and 1024.
+ *   long as packets have been overtaken (session/retransmit.c). pxp-fig05: 16.4 Mb/s instead of
+ *   21.0 of 64 packets without the first, 80.5 instead of 98.6 of 512 without the second. With
+ *   enough room that wait may last four round trips. pxp-hops: 91.0 instead of 101.1, five hops and
+ *   1024.
  * States. With `dedicated` the receiver is told the round trip more rarely on slow lines, because
  *   each state takes the time of data. udt-fig02, udt-fig10; sttp-table1: one in each second is 1 %
  *   of 64 kb/s.

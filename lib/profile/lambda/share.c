@@ -115,7 +115,7 @@ static double due_s(const struct wh_lambda_share *share, double rtt_s, double *s
 	return (LEVEL * share->price + BEND * beyond * beyond) * rtt_s;
 }
 
-/* Who meets a crowd at its start guesses; who was there before has its share already. */
+/* A flow that meets contention at its start guesses; one that was there has its share already. */
 static void begin_price(struct wh_lambda_share *share, double own_price)
 {
 	if (share->joins)

@@ -75,7 +75,7 @@ static const char plain[] =
 	"wavehaul_port_receive_bytes_total 9007199254740993\n"
 	"# HELP wavehaul_port_dropped_packets_total Frames and packets dropped, by cause.\n"
 	"# TYPE wavehaul_port_dropped_packets_total counter\n"
-	"wavehaul_port_dropped_packets_total{cause=\"no_way\"} 5\n"
+	"wavehaul_port_dropped_packets_total{cause=\"unresolved\"} 5\n"
 	"# HELP wavehaul_handshakes_begun_total Handshakes that were begun.\n"
 	"# TYPE wavehaul_handshakes_begun_total counter\n"
 	"wavehaul_handshakes_begun_total 9\n"
