@@ -50,7 +50,7 @@ static void rig_up(struct rig *rig, struct wh_emulator_config config, unsigned i
 	char why[WH_PORT_WHY_BYTES] = "";
 
 	rig->now_tsc = START;
-	rig->pool = wh_test_pool("lambda", mbufs, wh_port_room_bytes(MTU));
+	rig->pool = wh_test_pool("link", mbufs, wh_port_room_bytes(MTU));
 	rig->sender = wh_test_pool("sender", 1024, wh_port_room_bytes(MTU));
 	config.pool = rig->pool;
 	CU_ASSERT_EQUAL_FATAL(
@@ -670,7 +670,7 @@ static void test_impossible(void)
 	struct wh_emulator_config config;
 	uint16_t ethdev;
 
-	good.pool = wh_test_pool("lambda", 64, wh_port_room_bytes(MTU));
+	good.pool = wh_test_pool("link", 64, wh_port_room_bytes(MTU));
 
 	config = good;
 	config.name = "seventeen-letters";
