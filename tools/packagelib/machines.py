@@ -109,7 +109,8 @@ def number_of(answer):
 def install(machine, new):
     for package in new:
         order('cp', package, machine.root)
-    machine.run('dpkg', '-i', *(f'/{Path(package).name}' for package in new))
+    machine.run('apt-get', 'install', '-y', '--no-install-recommends',
+                *(f'/{Path(package).name}' for package in new), timeout=INSTALL_S)
 
 
 def upgraded(one, two, new):
