@@ -223,7 +223,7 @@ static void disorder(struct wh_attacker *attacker)
 		close(line->socket);
 		free(line);
 	}
-	wh_attack_note(attacker, "n_handshakes", n_handshakes);
+	wh_attack_note(attacker, "handshakes", n_handshakes);
 	wh_attack_note(attacker, "met", met);
 	wh_attack_note(attacker, "lost", lost);
 	wh_attack_note(attacker, "late", late);
