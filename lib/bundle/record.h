@@ -127,12 +127,12 @@ enum wh_entry_kind {
 
 /* How a file's content is sent. */
 enum wh_entry_content {
-	WH_CONTENT_NONE = 0,   /* folder, link, empty file */
-	WH_CONTENT_INLINE = 1, /* in the record */
-	WH_CONTENT_ASK = 2,    /* extents, once the sink has answered WANT */
-	WH_CONTENT_HEAD = 3,   /* like ASK, for one part; the others go by the other lanes */
-	WH_CONTENT_PART = 4,   /* one of the other parts */
-	WH_CONTENT_STREAM = 5, /* like ASK, of unknown size: 0, until FILE_END */
+	WH_CONTENT_NONE = 0,    /* folder, link, empty file */
+	WH_CONTENT_INLINE = 1,  /* in the record */
+	WH_CONTENT_ASK = 2,     /* extents, once the sink has answered WANT */
+	WH_CONTENT_LEAD = 3,    /* like ASK, for one segment; the others go by the other lanes */
+	WH_CONTENT_SEGMENT = 4, /* one of the other segments */
+	WH_CONTENT_STREAM = 5,  /* like ASK, of unknown size: 0, until FILE_END */
 };
 
 static inline bool wh_entry_is_folder(uint8_t kind)
@@ -142,7 +142,7 @@ static inline bool wh_entry_is_folder(uint8_t kind)
 
 static inline bool wh_content_is_split(uint8_t content)
 {
-	return content == WH_CONTENT_HEAD || content == WH_CONTENT_PART;
+	return content == WH_CONTENT_LEAD || content == WH_CONTENT_SEGMENT;
 }
 
 /* The operation that failed; names in wh_doing_name(). */

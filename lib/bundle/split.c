@@ -30,24 +30,24 @@ static uint64_t units_of(uint64_t size_bytes)
 	return size_bytes / WH_SPLIT_ALIGN_BYTES + (size_bytes % WH_SPLIT_ALIGN_BYTES != 0);
 }
 
-bool wh_part_is_possible(uint64_t size_bytes, uint32_t lanes)
+bool wh_segment_is_possible(uint64_t size_bytes, uint32_t lanes)
 {
 	return lanes > 1 && size_bytes <= INT64_MAX && units_of(size_bytes) >= lanes;
 }
 
-struct wh_part wh_part_of(uint64_t size_bytes, uint32_t lanes, uint32_t lane)
+struct wh_segment wh_segment_of(uint64_t size_bytes, uint32_t lanes, uint32_t lane)
 {
 	uint64_t units = units_of(size_bytes);
 
-	WH_ASSERT(wh_part_is_possible(size_bytes, lanes) && lane < lanes);
+	WH_ASSERT(wh_segment_is_possible(size_bytes, lanes) && lane < lanes);
 
-	const struct wh_part part = {
+	const struct wh_segment segment = {
 		.from = units * lane / lanes * WH_SPLIT_ALIGN_BYTES,
 		.end = wh_min_u64(size_bytes, units * (lane + 1) / lanes * WH_SPLIT_ALIGN_BYTES),
 	};
 
-	WH_ASSERT(part.from < part.end && part.end <= size_bytes);
-	return part;
+	WH_ASSERT(segment.from < segment.end && segment.end <= size_bytes);
+	return segment;
 }
 
 void wh_splits_init(struct wh_splits *splits, uint32_t lanes)
@@ -73,7 +73,7 @@ void wh_splits_free(struct wh_splits *splits)
 			forget(&splits->place[i]);
 }
 
-/* A free place, with its number; NULL: none, or no lane would take a part. */
+/* A free place, with its number; NULL: none, or no lane would take a segment. */
 static struct wh_split *take_place(struct wh_splits *splits, uint32_t lane)
 {
 	uint32_t number = atomic_load(&splits->last) + 1;

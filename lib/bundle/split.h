@@ -3,10 +3,10 @@
 #define WH_BUNDLE_SPLIT_H
 
 /*
- * Large files that go by all lanes of a transfer, one part per lane: the state shared by the lanes'
- * sources. The lane that finds such a file is its head. It announces the file here with an open
- * descriptor, from which the others open theirs, so that all send parts of the same file; only the
- * head reports its outcome.
+ * Large files that go by all lanes of a transfer, one segment per lane: the state shared by the
+ * lanes' sources. The lane that finds such a file is its lead. It announces the file here with an
+ * open descriptor, from which the others open theirs, so that all send segments of the same file;
+ * only the head reports its outcome.
  *
  * A source is done when no lane can announce any more, so none is missed.
  *
@@ -28,19 +28,19 @@
 /* Least file size per lane for splitting. */
 #define WH_SPLIT_BYTES_MIN (UINT64_C(16) << 20)
 
-/* Parts begin at multiples of this, as do chunks and blocks. */
+/* Segments begin at multiples of this, as do chunks and blocks. */
 #define WH_SPLIT_ALIGN_BYTES (UINT64_C(1) << 20)
 
-struct wh_part {
+struct wh_segment {
 	uint64_t from;
 	uint64_t end;
 };
 
-/* Whether such a file has a part for each of that many lanes. */
-bool wh_part_is_possible(uint64_t size_bytes, uint32_t lanes);
+/* Whether such a file has a segment for each of that many lanes. */
+bool wh_segment_is_possible(uint64_t size_bytes, uint32_t lanes);
 
-/* The part of a lane, if possible. */
-struct wh_part wh_part_of(uint64_t size_bytes, uint32_t lanes, uint32_t lane);
+/* The segment of a lane, if possible. */
+struct wh_segment wh_segment_of(uint64_t size_bytes, uint32_t lanes, uint32_t lane);
 
 struct wh_split {
 	uint32_t number; /* in the transfer; 0: free */
@@ -65,8 +65,8 @@ void wh_splits_init(struct wh_splits *splits, uint32_t lanes);
 void wh_splits_free(struct wh_splits *splits); /* no lane uses it any more */
 
 /*
- * By the head, which has the file open; the descriptor is duplicated. The path is NUL-terminated.
- * NULL: no place, memory or descriptor: the file is not split.
+ * By the lead lane, which has the file open; the descriptor is duplicated. The path is
+ * NUL-terminated. NULL: no place, memory or descriptor: the file is not split.
  */
 struct wh_split *wh_splits_announce(struct wh_splits *splits, uint32_t lane, int fd,
 	const struct stat *status, const char *path);

@@ -93,7 +93,7 @@ static int claim(int parts_fd, const struct wh_journal_part *part, uint64_t size
  * remains to be sent.
  */
 static uint64_t durable_to(
-	const struct wh_journal_part *part, const struct wh_part *lane, uint32_t chunk_bytes)
+	const struct wh_journal_part *part, const struct wh_segment *lane, uint32_t chunk_bytes)
 {
 	for (uint32_t i = 0; i < part->spans; i++) {
 		const struct wh_journal_span *span = &part->span[i];
@@ -114,8 +114,8 @@ static bool draw_seed(uint64_t *seed)
 static void prove(struct wh_recall *recall, uint32_t i)
 {
 	uint64_t size_bytes = recall->subject.file.source.size_bytes;
-	struct wh_part lane = recall->lanes > 1 ? wh_part_of(size_bytes, recall->lanes, i)
-						: (struct wh_part){.end = size_bytes};
+	struct wh_segment lane = recall->lanes > 1 ? wh_segment_of(size_bytes, recall->lanes, i)
+						   : (struct wh_segment){.end = size_bytes};
 	struct wh_recalled_lane *found = &recall->found.lane[i];
 	enum wh_resume resume = recall->subject.keeping.resume;
 

@@ -56,7 +56,7 @@ enum wh_ruling wh_rules_judge(const struct wh_rules *rules, struct wh_rules_used
 {
 	uint32_t depth = depth_of(entry->path, entry->path_bytes);
 
-	WH_ASSERT(entry->content != WH_CONTENT_PART); /* counted by its head */
+	WH_ASSERT(entry->content != WH_CONTENT_SEGMENT); /* counted by its lead lane */
 	*doing = WH_DOING_COUNTING;
 	if (!is_within(&used->entries, 1, rules->entries_max))
 		return WH_RULING_BROKEN;

@@ -16,7 +16,7 @@ static enum wh_large_state first_state(
 			   (uint64_t)status->st_size == file->size_bytes;
 
 	file->may_compare = may_compare;
-	if (wh_large_is_part(file))
+	if (wh_large_is_segment(file))
 		return WH_LARGE_AWAIT;
 	if (wh_sink_keeps(sink, file))
 		return WH_LARGE_RECALL;
@@ -30,7 +30,7 @@ static void keep_more(struct wh_sink *sink, struct wh_large *file, const struct 
 {
 	uint8_t *xattrs = NULL;
 
-	if (sink->keeps == 0 || entry->content == WH_CONTENT_PART)
+	if (sink->keeps == 0 || entry->content == WH_CONTENT_SEGMENT)
 		return;
 	file->more = wh_more_of(entry);
 	if (entry->xattr_bytes > 0) {

@@ -15,7 +15,7 @@ static void tell_one(struct wh_sink *sink, struct wh_large *file)
 {
 	struct wh_staged entry = wh_large_entry(sink, file);
 
-	if (wh_large_is_part(file))
+	if (wh_large_is_segment(file))
 		wh_sink_answer_needless(sink, file->id);
 	else
 		wh_sink_tell_failed(sink, &entry, file->error, (enum wh_doing)file->doing);
@@ -50,7 +50,7 @@ static bool settle(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc
 	if (!file->failed && !wh_basis_is_over(file))
 		return false;
 	if (!file->failed && file->assembly != NULL) {
-		wh_large_close_part(sink, file);
+		wh_large_close_segment(sink, file);
 		if (file->state == WH_LARGE_GATHERS)
 			return true;
 	} else if (!file->failed) {

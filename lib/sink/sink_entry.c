@@ -269,7 +269,7 @@ static bool fail_entry(
 {
 	struct wh_staged file = identity(sink, entry);
 
-	if (entry->content == WH_CONTENT_HEAD && !wh_sink_spoil(sink, entry, rc, doing))
+	if (entry->content == WH_CONTENT_LEAD && !wh_sink_spoil(sink, entry, rc, doing))
 		return false;
 	wh_sink_tell_failed(sink, &file, rc, doing);
 	return true;
@@ -311,7 +311,7 @@ static bool skip_entry(struct wh_sink *sink, const struct wh_entry *entry)
 {
 	struct wh_staged file = identity(sink, entry);
 
-	if (entry->content == WH_CONTENT_HEAD && !wh_sink_pass_over(sink, entry))
+	if (entry->content == WH_CONTENT_LEAD && !wh_sink_pass_over(sink, entry))
 		return false;
 	wh_sink_tell_skipped(sink, &file);
 	return true;
@@ -411,7 +411,7 @@ void wh_sink_take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint
 {
 	if (wh_content_is_split(entry->content) && !wh_sink_can_join(sink, entry))
 		refuse(sink);
-	else if (entry->content == WH_CONTENT_PART)
+	else if (entry->content == WH_CONTENT_SEGMENT)
 		take_part(sink, entry);
 	else if (!is_allowed(sink, entry))
 		return;

@@ -146,7 +146,7 @@ static void fail_at_peer(
 	if (file->assembly != NULL)
 		wh_assembly_fail(
 			sink->config.assemblies, file->assembly, -record->file_end.error, doing);
-	if (!wh_large_is_part(file)) /* else its head reports it */
+	if (!wh_large_is_segment(file)) /* else its lead lane reports it */
 		wh_sink_note_failed(sink, &entry, -record->file_end.error, doing, true);
 }
 
@@ -250,7 +250,7 @@ static void take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint6
 	}
 	intake->next_id = entry->id + 1;
 	intake->entries++;
-	if (entry->kind == WH_ENTRY_FILE && entry->content != WH_CONTENT_PART &&
+	if (entry->kind == WH_ENTRY_FILE && entry->content != WH_CONTENT_SEGMENT &&
 		!sink->progress.all_found) {
 		sink->progress.files_found++;
 		sink->progress.bytes_found += entry->size_bytes;

@@ -433,7 +433,7 @@ uint64_t wh_sink_least_large_id(const struct wh_sink *sink);
 struct wh_staged wh_large_entry(const struct wh_sink *sink, const struct wh_large *file);
 /* Whether its data are to be kept beyond the job. */
 bool wh_sink_keeps(const struct wh_sink *sink, const struct wh_large *file);
-/* Its row in the journal; a split file's is its head's. 0: none. */
+/* Its row in the journal; a split file's is its lead lane's. 0: none. */
 int64_t wh_large_row(const struct wh_large *file);
 /* End of its verified data of which nothing is in a slot. */
 uint64_t wh_large_below_slots(const struct wh_sink *sink, const struct wh_large *file);
@@ -451,7 +451,7 @@ void wh_large_wrote(struct wh_sink *sink, struct wh_large *file, uint32_t bytes)
 /* The current raw chunk is written or given to a slot, or dropped. */
 void wh_sink_raw_done(struct wh_sink *sink, uint32_t bytes);
 
-static inline bool wh_large_is_part(const struct wh_large *file)
+static inline bool wh_large_is_segment(const struct wh_large *file)
 {
 	return file->assembly != NULL && !file->is_head;
 }
@@ -472,7 +472,7 @@ static inline bool wh_basis_is_over(const struct wh_large *file)
 	return file->basis == NULL || file->basis->step == WH_BASIS_OVER;
 }
 
-/* sink_reserve.c: opens the staged file, its head's if it is a part, and finds space for it. */
+/* sink_reserve.c: opens the staged file, its lead lane's if it is a segment, and finds space for it. */
 /* 1: it is open, with space up to this byte; 0: not yet, or it failed. */
 int wh_large_reserve(struct wh_sink *sink, struct wh_large *file, uint64_t end);
 bool wh_large_is_ready(const struct wh_sink *sink, const struct wh_large *file, uint64_t end);
@@ -535,7 +535,7 @@ bool wh_sink_spoil(
 	struct wh_sink *sink, const struct wh_entry *entry, int error, enum wh_doing doing);
 /* The existing file stays in place of that head: other lanes need not send their parts. */
 bool wh_sink_pass_over(struct wh_sink *sink, const struct wh_entry *entry);
-void wh_large_close_part(struct wh_sink *sink, struct wh_large *file);
+void wh_large_close_segment(struct wh_sink *sink, struct wh_large *file);
 int32_t wh_sink_poll_parts(struct wh_sink *sink, uint64_t now_tsc);
 bool wh_sink_awaits_lanes(const struct wh_sink *sink);
 

@@ -203,7 +203,7 @@ static bool is_noteworthy(const struct wh_sink *sink, const struct wh_large *fil
 	uint64_t down;
 
 	if (file->state == WH_LARGE_NONE || file->failed || file->fd < 0 || file->unkept ||
-		(wh_large_is_part(file) ? wh_large_row(file) == 0 : !wh_sink_keeps(sink, file)))
+		(wh_large_is_segment(file) ? wh_large_row(file) == 0 : !wh_sink_keeps(sink, file)))
 		return false;
 	if (file->basis != NULL)
 		return due && file->row == 0 && !wh_basis_is_busy(file);
@@ -224,9 +224,9 @@ static void forget_rows(struct wh_sink_keep *keep, struct wh_note *note)
 /* The first time, moves the file to the folder of parts. */
 static bool become_part(struct wh_sink *sink, struct wh_large *file)
 {
-	if (!wh_large_is_part(file) && !file->kept)
+	if (!wh_large_is_segment(file) && !file->kept)
 		file->kept = wh_stage_keep(sink->stage, file->fd, &file->number) == 0;
-	return file->kept || wh_large_is_part(file);
+	return file->kept || wh_large_is_segment(file);
 }
 
 /*
@@ -259,7 +259,7 @@ bool wh_sink_keeps_notes(const struct wh_sink *sink)
 static bool is_to_let_go(const struct wh_large *file)
 {
 	return file->state != WH_LARGE_NONE && file->failed &&
-	       (wh_large_stays(file) || wh_large_is_part(file)) &&
+	       (wh_large_stays(file) || wh_large_is_segment(file)) &&
 	       (file->fd >= 0 || file->kept_fd >= 0);
 }
 
@@ -385,10 +385,10 @@ static void see_noted(struct wh_sink *sink, int rc, int64_t row)
 			wh_large_fail(sink, file, rc, WH_DOING_WRITING);
 	} else if (rc == 0) {
 		file->unkept = row == 0;
-		if (row != 0 && !wh_large_is_part(file) && file->row == 0)
+		if (row != 0 && !wh_large_is_segment(file) && file->row == 0)
 			wh_stage_noted(wh_large_lock_fd(file));
 		file->noted = keep->noted_to;
-		if (!wh_large_is_part(file))
+		if (!wh_large_is_segment(file))
 			set_row(sink, file, row);
 		if (file->is_head)
 			wh_assembly_set_row(file->assembly, row);
@@ -469,7 +469,7 @@ void wh_sink_unkeep(struct wh_sink *sink, struct wh_large *file)
 	}
 	if (keep->file == file && file != NULL) {
 		keep->file = NULL;
-		keep->dropped = !wh_large_is_part(file);
+		keep->dropped = !wh_large_is_segment(file);
 	}
 	if (keep->on)
 		wh_holds_remove(holds(sink), &file->hold);

@@ -104,7 +104,7 @@ void wh_sink_raw_done(struct wh_sink *sink, uint32_t bytes)
 
 bool wh_sink_keeps(const struct wh_sink *sink, const struct wh_large *file)
 {
-	return sink->keep.on && !wh_large_is_part(file) && !file->is_stream &&
+	return sink->keep.on && !wh_large_is_segment(file) && !file->is_stream &&
 	       file->size_bytes > sink->config.keeping.batch_bytes;
 }
 
@@ -114,10 +114,10 @@ bool wh_large_stays(const struct wh_large *file)
 	       (file->error == -ECANCELED || wh_is_full(file->error));
 }
 
-/* The row of a split file belongs to its head. */
+/* The row of a split file belongs to its lead lane. */
 int64_t wh_large_row(const struct wh_large *file)
 {
-	return wh_large_is_part(file) ? wh_assembly_row(file->assembly) : file->row;
+	return wh_large_is_segment(file) ? wh_assembly_row(file->assembly) : file->row;
 }
 
 /* End of the file's verified data of which nothing is in a slot. */
@@ -135,7 +135,7 @@ uint64_t wh_large_below_slots(const struct wh_sink *sink, const struct wh_large 
 /* A slot whose write failed is in the air no more, and what it was to write is missing. */
 static void note_last(struct wh_sink *sink, struct wh_large *file)
 {
-	if (wh_large_is_part(file) ? wh_large_row(file) == 0 : !wh_sink_keeps(sink, file))
+	if (wh_large_is_segment(file) ? wh_large_row(file) == 0 : !wh_sink_keeps(sink, file))
 		return;
 	file->proved = wh_large_below_slots(sink, file);
 	file->yields = true;

@@ -9,25 +9,26 @@
 bool wh_sink_can_join(const struct wh_sink *sink, const struct wh_entry *entry)
 {
 	return sink->config.assemblies != NULL &&
-	       wh_part_is_possible(entry->size_bytes, sink->config.lanes);
+	       wh_segment_is_possible(entry->size_bytes, sink->config.lanes);
 }
 
 static struct wh_assembly *join(struct wh_sink *sink, const struct wh_entry *entry)
 {
 	return wh_assembly_join(sink->config.assemblies, sink->config.lane, entry->split,
-		entry->size_bytes, entry->content == WH_CONTENT_HEAD);
+		entry->size_bytes, entry->content == WH_CONTENT_LEAD);
 }
 
 bool wh_large_join(struct wh_sink *sink, struct wh_large *file, const struct wh_entry *entry)
 {
-	struct wh_part part = wh_part_of(entry->size_bytes, sink->config.lanes, sink->config.lane);
+	struct wh_segment part =
+		wh_segment_of(entry->size_bytes, sink->config.lanes, sink->config.lane);
 
 	file->assembly = join(sink, entry);
 	if (file->assembly == NULL)
 		return false;
 	WH_ASSERT(sink->parted_count < WH_SPLITS_MAX); /* as many as there are assemblies */
 	sink->parted[sink->parted_count++] = file;
-	file->is_head = entry->content == WH_CONTENT_HEAD;
+	file->is_head = entry->content == WH_CONTENT_LEAD;
 	file->first = part.from;
 	file->from = part.from;
 	file->end = part.end;
@@ -69,7 +70,7 @@ bool wh_sink_pass_over(struct wh_sink *sink, const struct wh_entry *entry)
 /*
  * Nothing more is written by this descriptor: the head sets times when all lanes have come so far.
  */
-void wh_large_close_part(struct wh_sink *sink, struct wh_large *file)
+void wh_large_close_segment(struct wh_sink *sink, struct wh_large *file)
 {
 	if (file->is_head) {
 		file->state = WH_LARGE_GATHERS;

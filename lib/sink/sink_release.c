@@ -97,7 +97,7 @@ void wh_large_add(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc)
 {
 	enum wh_doing doing;
 
-	WH_ASSERT(!file->failed && file->in_air == 0 && !wh_large_is_part(file));
+	WH_ASSERT(!file->failed && file->in_air == 0 && !wh_large_is_segment(file));
 
 	int lock_fd = take_lock(file);
 	int rc = complete(sink, file, &doing);

@@ -71,7 +71,7 @@ static int share_staged(struct wh_sink *sink, const struct wh_large *file)
 
 static int open_staged(struct wh_sink *sink, struct wh_large *file)
 {
-	if (wh_large_is_part(file))
+	if (wh_large_is_segment(file))
 		return open_part(sink, file);
 	if (!wh_sink_prepare(sink))
 		return -ECANCELED;

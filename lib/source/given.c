@@ -31,22 +31,22 @@ const char *wh_path_kept(const char *path)
 }
 
 /* Copies it without doubled '/' and "."; its length or a negative errno. */
-static int put_kept(const char *part, char name[WH_PATH_BYTES_MAX + 1])
+static int put_kept(const char *segment, char name[WH_PATH_BYTES_MAX + 1])
 {
 	size_t used = 0;
 
-	for (size_t bytes; *part != '\0'; part += bytes) {
-		part += *part == '/';
-		bytes = strcspn(part, "/");
-		if (bytes == 0 || (bytes == 1 && part[0] == '.'))
+	for (size_t bytes; *segment != '\0'; segment += bytes) {
+		segment += *segment == '/';
+		bytes = strcspn(segment, "/");
+		if (bytes == 0 || (bytes == 1 && segment[0] == '.'))
 			continue;
-		if (bytes == 2 && part[0] == '.' && part[1] == '.')
+		if (bytes == 2 && segment[0] == '.' && segment[1] == '.')
 			return -EINVAL;
 		if (used + bytes + 1 > WH_PATH_BYTES_MAX)
 			return -ENAMETOOLONG;
 		if (used > 0)
 			name[used++] = '/';
-		memcpy(name + used, part, bytes);
+		memcpy(name + used, segment, bytes);
 		used += bytes;
 	}
 	name[used] = '\0';
@@ -60,10 +60,10 @@ int wh_path_in_bundle(
 	size_t bytes;
 
 	if (whole) {
-		const char *part = wh_path_kept(path);
-		int kept = put_kept(part, name);
+		const char *segment = wh_path_kept(path);
+		int kept = put_kept(segment, name);
 
-		*above_bytes = kept == 0 ? strlen(path) : (size_t)(part - path);
+		*above_bytes = kept == 0 ? strlen(path) : (size_t)(segment - path);
 		return kept;
 	}
 	bytes = wh_path_last_name(path, &last);

@@ -32,7 +32,7 @@ static bool take_have(struct wh_source *source, const struct wh_record *record)
 {
 	struct wh_source_asked *file = take_answer(source, record->have.id);
 
-	if (file == NULL || file->is_part || file->told_count > 0)
+	if (file == NULL || file->is_segment || file->told_count > 0)
 		return false;
 	file->compare = true;
 	file->digest = record->have.digest;
@@ -49,8 +49,8 @@ static bool take_want(struct wh_source *source, const struct wh_record *record)
 		return false;
 	if (offset == 0)
 		return true;
-	if (file->told_count > 0 || offset <= file->part.from || offset >= file->part.end ||
-		(offset - file->part.from) % WH_DIRECT_BYTES != 0)
+	if (file->told_count > 0 || offset <= file->segment.from || offset >= file->segment.end ||
+		(offset - file->segment.from) % WH_DIRECT_BYTES != 0)
 		return false;
 	file->resume = (enum wh_resume)record->want.resume;
 	file->resume_at = offset;
@@ -105,7 +105,7 @@ static bool take_outcome(struct wh_source *source, const struct wh_record *recor
 	if (entry->asked != WH_LEDGER_NO_ASKED) {
 		struct wh_source_asked *file = &source->asked[entry->asked];
 
-		if (skipped && !file->is_part && !may_stay(source, file))
+		if (skipped && !file->is_segment && !may_stay(source, file))
 			return false;
 		if (file->state == WH_ASKED_OUT)
 			wh_source_release(source, file);

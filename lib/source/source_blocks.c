@@ -41,7 +41,7 @@ bool wh_source_take_blocks(struct wh_source *source, const struct wh_record *rec
 		!wh_choice_has(&source->config.choice, WH_CHOICE_BLOCKS))
 		return false;
 	file = &source->asked[entry->asked];
-	if (file->state != WH_ASKED_OUT || file->is_part || file->is_stream ||
+	if (file->state != WH_ASKED_OUT || file->is_segment || file->is_stream ||
 		record->blocks.first != file->told_count ||
 		count > blocks_of(file) - file->told_count)
 		return false;

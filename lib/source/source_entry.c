@@ -48,11 +48,11 @@ struct wh_ledger_entry *wh_source_put_entry(struct wh_source *source)
 	booked->mtime_ns = entry->mtime_ns;
 	booked->inode = source->entry_inode;
 	wh_source_put(source);
-	if (entry->content != WH_CONTENT_PART)
+	if (entry->content != WH_CONTENT_SEGMENT)
 		wh_source_add_left_out(source);
 	source->entries++;
-	booked->is_told = entry->content == WH_CONTENT_PART; /* its head reports it */
-	if (entry->kind == WH_ENTRY_FILE && entry->content != WH_CONTENT_PART) {
+	booked->is_told = entry->content == WH_CONTENT_SEGMENT; /* its lead lane reports it */
+	if (entry->kind == WH_ENTRY_FILE && entry->content != WH_CONTENT_SEGMENT) {
 		source->progress.files_found++;
 		source->progress.bytes_found += entry->size_bytes;
 	}
@@ -74,15 +74,15 @@ void wh_source_put_asking(struct wh_source *source, struct wh_split *split, int 
 		.fd = fd < 0 ? -1 : fd,
 		.error = fd < 0 ? -fd : 0,
 		.state = WH_ASKED_OUT,
-		.is_part = entry->content == WH_CONTENT_PART,
+		.is_segment = entry->content == WH_CONTENT_SEGMENT,
 		.is_stream = entry->content == WH_CONTENT_STREAM,
 		.status = source->item_status,
-		.part = {.end = entry->size_bytes},
+		.segment = {.end = entry->size_bytes},
 		.base = entry->content == WH_CONTENT_ASK ? source->item_base : 0,
 	};
 	if (split != NULL) {
 		WH_ASSERT(source->splits_count < WH_SPLITS_MAX);
-		file->part = wh_part_of(entry->size_bytes, config->lanes, config->lane);
+		file->segment = wh_segment_of(entry->size_bytes, config->lanes, config->lane);
 		source->splits[(source->splits_first + source->splits_count++) % WH_SPLITS_MAX] =
 			(struct wh_source_split){.split = split, .id = entry->id};
 	}

@@ -68,13 +68,13 @@ struct wh_source_asked {
 	uint8_t state;
 	bool compare;      /* as a whole, with the sink's `digest` */
 	bool is_cancelled; /* the sink has failed it meanwhile */
-	bool is_part;      /* another lane reports its outcome */
+	bool is_segment;   /* another lane reports its outcome */
 	bool is_stream;
-	int error;             /* no descriptor: a positive errno */
-	struct wh_part part;   /* to be sent ... */
-	uint64_t base;         /* ... counted from this byte of the file on */
-	enum wh_resume resume; /* not OFF: the sink has data up to ... */
-	uint64_t resume_at;    /* ... this offset, with this digest */
+	int error;                 /* no descriptor: a positive errno */
+	struct wh_segment segment; /* to be sent ... */
+	uint64_t base;             /* ... counted from this byte of the file on */
+	enum wh_resume resume;     /* not OFF: the sink has data up to ... */
+	uint64_t resume_at;        /* ... this offset, with this digest */
 	struct wh_digest digest;
 	uint64_t seed;          /* of that digest */
 	struct wh_digest *told; /* digests of blocks that the sink has; NULL: none stored, ... */
@@ -210,7 +210,7 @@ void wh_source_release(struct wh_source *source, struct wh_source_asked *file);
 /* source_run.c: the file being read, whatever of it is sent. */
 bool wh_source_is_in_extents(const struct wh_source *source); /* no other record is allowed */
 /* Begins to read ahead, that part of it. */
-void wh_source_read_part(struct wh_source *source, const struct wh_part *part);
+void wh_source_read_segment(struct wh_source *source, const struct wh_segment *segment);
 /* The same for the run [offset, end), which is sent next. */
 void wh_source_read_run(struct wh_source *source, uint64_t offset, uint64_t end);
 void wh_source_push_raw(struct wh_source *source, struct wh_chunk *chunk);

@@ -24,12 +24,12 @@ static void end_after_error(struct wh_reading *reading)
 static void send_from(struct wh_source *source, uint64_t offset)
 {
 	struct wh_reading *reading = &source->reading;
-	const struct wh_part *part = &reading->file->part;
+	const struct wh_segment *segment = &reading->file->segment;
 
-	WH_ASSERT(offset >= part->from && offset < part->end);
+	WH_ASSERT(offset >= segment->from && offset < segment->end);
 	reading->from = reading->offset = offset;
 	wh_hasher_init(&reading->hasher);
-	wh_source_read_run(source, offset, part->end);
+	wh_source_read_run(source, offset, segment->end);
 }
 
 void wh_source_stop_proof(struct wh_source *source)
@@ -47,7 +47,7 @@ static void begin_resumed(struct wh_source *source)
 	const struct wh_source_asked *file = reading->file;
 
 	if (wh_resume_stricter(file->resume, source->config.resume) != file->resume) {
-		send_from(source, file->part.from);
+		send_from(source, file->segment.from);
 		return;
 	}
 	if (file->resume == WH_RESUME_ATTRIBUTES) {
@@ -56,12 +56,12 @@ static void begin_resumed(struct wh_source *source)
 	}
 	reading->likened = 0;
 	reading->likeness =
-		wh_likeness_begin(file->fd, &(struct wh_likeness_run){.from = file->part.from,
+		wh_likeness_begin(file->fd, &(struct wh_likeness_run){.from = file->segment.from,
 						    .to = file->resume_at,
 						    .all = file->resume == WH_RESUME_FULL,
 						    .seed = file->seed});
 	if (reading->likeness == NULL)
-		send_from(source, file->part.from);
+		send_from(source, file->segment.from);
 	else
 		reading->step = WH_READING_PROVES;
 }
@@ -83,7 +83,7 @@ static int32_t prove(struct wh_source *source)
 	else if (rc == 0 && memcmp(&digest, &file->digest, sizeof(digest)) == 0)
 		send_from(source, file->resume_at);
 	else
-		send_from(source, file->part.from);
+		send_from(source, file->segment.from);
 	return 1;
 }
 
@@ -96,8 +96,8 @@ static void begin_file(struct wh_source *source)
 	struct wh_reading *reading = &source->reading;
 	struct wh_source_asked *file = reading->file;
 	bool ranged = wh_source_has_range(source);
-	const struct wh_part whole = {
-		.end = ranged ? file->part.end : (uint64_t)file->status.st_size};
+	const struct wh_segment whole = {
+		.end = ranged ? file->segment.end : (uint64_t)file->status.st_size};
 
 	if (file->is_cancelled) {
 		end_cancelled(reading);
@@ -107,14 +107,14 @@ static void begin_file(struct wh_source *source)
 		wh_source_begin_stream(source);
 	} else if (file->compare) {
 		wh_hasher_init(&reading->hasher);
-		wh_source_read_part(source, &whole);
+		wh_source_read_segment(source, &whole);
 		reading->step = WH_READING_COMPARES;
 	} else if (file->told != NULL) {
 		wh_source_begin_blocks(source);
 	} else if (file->resume != WH_RESUME_OFF && !ranged) {
 		begin_resumed(source);
 	} else {
-		send_from(source, file->part.from);
+		send_from(source, file->segment.from);
 	}
 }
 
@@ -134,7 +134,7 @@ static int32_t begin(struct wh_source *source)
 	source->answered_first = (source->answered_first + 1) % WH_SOURCE_ASKED;
 	source->answered_count--;
 	WH_ASSERT(reading->step == WH_READING_NOTHING && reading->file->state == WH_ASKED_ANSWERED);
-	reading->from = reading->offset = reading->file->part.from;
+	reading->from = reading->offset = reading->file->segment.from;
 	reading->extent_left = 0;
 	reading->error = 0;
 	begin_file(source);
@@ -178,7 +178,7 @@ static int32_t answer_have(struct wh_source *source)
 
 	wh_hasher_digest(&reading->hasher, &digest);
 	if (memcmp(&digest, &file->digest, sizeof(digest)) != 0) {
-		send_from(source, file->part.from);
+		send_from(source, file->segment.from);
 		return 1;
 	}
 	source->record.type = WH_RECORD_SAME;
@@ -385,7 +385,7 @@ static int32_t put_file_end(struct wh_source *source)
 		history_stream(source);
 	source->progress.digest_known =
 		reading->error == 0 &&
-		(reading->blocks != NULL || reading->from == reading->file->part.from);
+		(reading->blocks != NULL || reading->from == reading->file->segment.from);
 	source->progress.digest = record->file_end.digest;
 	if (reading->error == 0 && reading->blocks != NULL)
 		note_compared(source, reading->file->id);

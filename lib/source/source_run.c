@@ -24,26 +24,26 @@ static struct io_uring *ring_for(struct wh_source *source, int fd)
 	return source->ring;
 }
 
-void wh_source_read_part(struct wh_source *source, const struct wh_part *part)
+void wh_source_read_segment(struct wh_source *source, const struct wh_segment *segment)
 {
 	struct wh_reading *reading = &source->reading;
 	const struct wh_source_asked *file = reading->file;
 
 	wh_read_ahead_init(&reading->ahead, ring_for(source, file->fd), file->fd, &file->status,
 		source->config.chunk_bytes, reading->blocks != NULL || wh_source_has_range(source));
-	wh_read_ahead_limit(&reading->ahead, file->base + part->from, file->base + part->end);
+	wh_read_ahead_limit(&reading->ahead, file->base + segment->from, file->base + segment->end);
 }
 
 void wh_source_read_run(struct wh_source *source, uint64_t offset, uint64_t end)
 {
 	struct wh_reading *reading = &source->reading;
-	const struct wh_part run = {.from = offset, .end = end};
+	const struct wh_segment run = {.from = offset, .end = end};
 
 	if (reading->offset == reading->from) /* the first run */
 		reading->from = offset;
 	reading->offset = offset;
 	reading->end = end;
-	wh_source_read_part(source, &run);
+	wh_source_read_segment(source, &run);
 	reading->step = WH_READING_ANNOUNCES;
 }
 
@@ -64,7 +64,7 @@ void wh_source_push_raw(struct wh_source *source, struct wh_chunk *chunk)
 	reading->offset += chunk->bytes;
 	reading->extent_left -= chunk->bytes;
 	WH_ASSERT(reading->file->is_stream ||
-		  reading->offset + reading->extent_left <= reading->file->part.end);
+		  reading->offset + reading->extent_left <= reading->file->segment.end);
 	chunk->number = source->pack.number++;
 
 	bool pushed = wh_fifo_push(source->config.ready, chunk);

@@ -140,7 +140,7 @@ static struct wh_split *split_item(struct wh_source *source)
 	if (config->splits == NULL || wh_source_has_range(source) ||
 		wh_choice_has(&config->choice, WH_CHOICE_BLOCKS) ||
 		bytes / config->split_bytes_min < config->lanes ||
-		!wh_part_is_possible(bytes, config->lanes))
+		!wh_segment_is_possible(bytes, config->lanes))
 		return NULL;
 	return wh_splits_announce(config->splits, config->lane, source->item_fd,
 		&source->item_status, source->item.path);
@@ -177,7 +177,7 @@ static bool put_ask(struct wh_source *source)
 	struct wh_split *split = split_item(source);
 
 	if (split != NULL) {
-		entry->content = WH_CONTENT_HEAD;
+		entry->content = WH_CONTENT_LEAD;
 		entry->split = split->number;
 	}
 	wh_source_put_asking(source, split, source->item_fd);
@@ -190,7 +190,7 @@ static bool put_part(struct wh_source *source)
 {
 	struct wh_entry *entry = begin_ask(source);
 
-	entry->content = WH_CONTENT_PART;
+	entry->content = WH_CONTENT_SEGMENT;
 	entry->split = source->item_split->number;
 	if (source->asked_count == WH_SOURCE_ASKED || !wh_source_entry_has_room(source))
 		return false;

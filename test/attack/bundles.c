@@ -284,8 +284,8 @@ static bool begin_lanes(struct lanes *lanes, struct wh_attacker *attacker, const
 	bool begun = begin_lane(&lanes->head, attacker, ".", 0, 2, transfer) &
 		     begin_lane(&lanes->part, attacker, ".", 1, 2, transfer);
 
-	begun = begun && say_part(&lanes->head, WH_CONTENT_HEAD, path) &&
-		say_part(&lanes->part, WH_CONTENT_PART, path);
+	begun = begun && say_part(&lanes->head, WH_CONTENT_LEAD, path) &&
+		say_part(&lanes->part, WH_CONTENT_SEGMENT, path);
 	wh_peer_pump(&lanes->part, SETTLE_MS);
 	return begun;
 }
@@ -314,7 +314,7 @@ static void lie(struct lanes *lanes, uint32_t which)
 	else if (which == 2 && say_extent(part, from, from / 4))
 		say_extent(part, from, from / 4);
 	else if (which == 3)
-		say_part(part, WH_CONTENT_HEAD, "lie");
+		say_part(part, WH_CONTENT_LEAD, "lie");
 }
 
 /* First as it should be; then lies in one lane; then a part of a file of another transfer. */
@@ -349,7 +349,7 @@ static void parts(struct wh_attacker *attacker)
 		uint64_t transfer = wh_prng_u64(&attacker->prng);
 
 		if (begin_lane(&stranger, attacker, ".", 1, 2, transfer))
-			say_part(&stranger, WH_CONTENT_PART, "theirs");
+			say_part(&stranger, WH_CONTENT_SEGMENT, "theirs");
 		wh_peer_pump(&stranger, SETTLE_MS);
 		wh_attack_note(attacker, "strangers", stranger.in_open);
 		wh_attack_note(attacker, "wanted", is_wanted(&stranger));

@@ -92,7 +92,7 @@ static inline void settle_entry(uint8_t *bytes, const struct wh_record_field *pi
 		record_set(bytes, type, "hole_bytes", 0);
 	}
 	if (record_pinned(pinned, "split") && record_is(bytes, type, "split") > 0)
-		record_set(bytes, type, "content", WH_CONTENT_HEAD);
+		record_set(bytes, type, "content", WH_CONTENT_LEAD);
 	else
 		record_set(bytes, type, "split",
 			wh_content_is_split((uint8_t)record_is(bytes, type, "content")));

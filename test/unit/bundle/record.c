@@ -92,7 +92,7 @@ static const struct sample samples[] = {
 		{.type = WH_RECORD_ENTRY,
 			.entry = {.id = 1,
 				.kind = WH_ENTRY_FILE,
-				.content = WH_CONTENT_PART,
+				.content = WH_CONTENT_SEGMENT,
 				.size_bytes = 1 << 30,
 				.split = 0x01020304,
 				.path = "12345678",

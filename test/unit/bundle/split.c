@@ -11,7 +11,7 @@ const char wh_suite_name[] = "split";
 
 #define MIB (UINT64_C(1) << 20)
 
-/* Parts are all of the file, in order, none empty, and nearly the same. */
+/* Segments are all of the file, in order, none empty, and nearly the same. */
 static void test_parts(void)
 {
 	static const uint64_t bytes[] = {
@@ -22,18 +22,18 @@ static void test_parts(void)
 			uint64_t end = 0;
 
 			for (uint32_t lane = 0; lane < lanes; lane++) {
-				struct wh_part part = wh_part_of(bytes[i], lanes, lane);
+				struct wh_segment segment = wh_segment_of(bytes[i], lanes, lane);
 
-				CU_ASSERT(part.from == end && part.end > part.from);
-				CU_ASSERT(part.end - part.from <= bytes[i] / lanes + 2 * MIB);
-				CU_ASSERT(part.from % WH_SPLIT_ALIGN_BYTES == 0);
-				end = part.end;
+				CU_ASSERT(segment.from == end && segment.end > segment.from);
+				CU_ASSERT(segment.end - segment.from <= bytes[i] / lanes + 2 * MIB);
+				CU_ASSERT(segment.from % WH_SPLIT_ALIGN_BYTES == 0);
+				end = segment.end;
 			}
 			CU_ASSERT(end == bytes[i]);
 		}
-	CU_ASSERT(!wh_part_is_possible(3 * MIB, 4) && wh_part_is_possible(3 * MIB + 1, 4));
-	CU_ASSERT(!wh_part_is_possible(UINT64_MAX, 4) && !wh_part_is_possible(0, 4));
-	CU_ASSERT(!wh_part_is_possible(300 * MIB, 1));
+	CU_ASSERT(!wh_segment_is_possible(3 * MIB, 4) && wh_segment_is_possible(3 * MIB + 1, 4));
+	CU_ASSERT(!wh_segment_is_possible(UINT64_MAX, 4) && !wh_segment_is_possible(0, 4));
+	CU_ASSERT(!wh_segment_is_possible(300 * MIB, 1));
 }
 
 /* Each of the others takes each once, in order; a place is free when all have left. */
@@ -87,7 +87,7 @@ static void test_all_take(void)
 }
 
 CU_TestInfo wh_tests[] = {
-	{"parts", test_parts},
+	{"segments", test_parts},
 	{"all lanes take them", test_all_take},
 	CU_TEST_INFO_NULL,
 };

@@ -60,12 +60,12 @@ static struct lanes begin_wanted(const char *base)
 {
 	struct lanes lanes = begin(base);
 
-	announce(lanes.part, 1, WH_CONTENT_PART, SPLIT, BYTES);
+	announce(lanes.part, 1, WH_CONTENT_SEGMENT, SPLIT, BYTES);
 	for (int i = 0; i < 10; i++)
 		rig_poll(lanes.part);
 	CU_ASSERT(rig_find(lanes.part, WH_RECORD_WANT, 1) == NULL); /* before the head's word */
 	CU_ASSERT(wh_sink_waits(lanes.part->sink) == WH_WAITS_PARTS);
-	announce(lanes.head, 1, WH_CONTENT_HEAD, SPLIT, BYTES);
+	announce(lanes.head, 1, WH_CONTENT_LEAD, SPLIT, BYTES);
 	rig_await(lanes.head, WH_RECORD_WANT, 1);
 	rig_await(lanes.part, WH_RECORD_WANT, 1);
 	return lanes;
@@ -137,8 +137,8 @@ static void test_same(void)
 	struct lanes lanes = begin("/dev/shm");
 
 	rig_make_file(lanes.head, "file", content, BYTES);
-	announce(lanes.part, 1, WH_CONTENT_PART, SPLIT, BYTES);
-	announce(lanes.head, 1, WH_CONTENT_HEAD, SPLIT, BYTES);
+	announce(lanes.part, 1, WH_CONTENT_SEGMENT, SPLIT, BYTES);
+	announce(lanes.head, 1, WH_CONTENT_LEAD, SPLIT, BYTES);
 	rig_await(lanes.head, WH_RECORD_HAVE, 1);
 	rig_same(lanes.head, 1);
 	rig_await(lanes.head, WH_RECORD_OUTCOME, 1);
@@ -192,8 +192,8 @@ static void test_head_fails(void)
 	struct lanes lanes = begin("/dev/shm");
 
 	CU_ASSERT(mkdirat(lanes.head->root_fd, "file", 0755) == 0);
-	announce(lanes.part, 1, WH_CONTENT_PART, SPLIT, BYTES);
-	announce(lanes.head, 1, WH_CONTENT_HEAD, SPLIT, BYTES);
+	announce(lanes.part, 1, WH_CONTENT_SEGMENT, SPLIT, BYTES);
+	announce(lanes.head, 1, WH_CONTENT_LEAD, SPLIT, BYTES);
 	rig_await(lanes.head, WH_RECORD_OUTCOME, 1);
 	rig_await(lanes.part, WH_RECORD_OUTCOME, 1);
 	CU_ASSERT(rig_failed(lanes.head, 1, EISDIR, WH_DOING_CREATING));
@@ -230,29 +230,29 @@ static void lie_same(struct rig *rig)
 
 static void lie_twice(struct rig *rig)
 {
-	announce(rig, 2, WH_CONTENT_PART, SPLIT, BYTES);
+	announce(rig, 2, WH_CONTENT_SEGMENT, SPLIT, BYTES);
 }
 
 static void lie_head_too(struct rig *rig)
 {
-	announce(rig, 2, WH_CONTENT_HEAD, SPLIT, BYTES);
+	announce(rig, 2, WH_CONTENT_LEAD, SPLIT, BYTES);
 }
 
 static void lie_two_heads(struct rig *rig)
 {
-	announce(rig, 2, WH_CONTENT_HEAD, SPLIT + 1, BYTES);
-	announce(rig, 3, WH_CONTENT_HEAD, SPLIT + 1, BYTES);
+	announce(rig, 2, WH_CONTENT_LEAD, SPLIT + 1, BYTES);
+	announce(rig, 3, WH_CONTENT_LEAD, SPLIT + 1, BYTES);
 }
 
 static void lie_small(struct rig *rig)
 {
-	announce(rig, 2, WH_CONTENT_PART, SPLIT + 1, MIB);
+	announce(rig, 2, WH_CONTENT_SEGMENT, SPLIT + 1, MIB);
 }
 
 static void lie_many(struct rig *rig)
 {
 	for (uint32_t i = 1; i <= WH_SPLITS_MAX; i++)
-		announce(rig, 1 + i, WH_CONTENT_PART, SPLIT + i, BYTES);
+		announce(rig, 1 + i, WH_CONTENT_SEGMENT, SPLIT + i, BYTES);
 }
 
 static void lie_finish(struct rig *rig)
@@ -297,9 +297,9 @@ static void test_sizes_differ(void)
 {
 	struct lanes lanes = begin("/dev/shm");
 
-	announce(lanes.head, 1, WH_CONTENT_HEAD, SPLIT, BYTES);
+	announce(lanes.head, 1, WH_CONTENT_LEAD, SPLIT, BYTES);
 	rig_await(lanes.head, WH_RECORD_WANT, 1);
-	announce(lanes.part, 1, WH_CONTENT_PART, SPLIT, BYTES + 1);
+	announce(lanes.part, 1, WH_CONTENT_SEGMENT, SPLIT, BYTES + 1);
 	CU_ASSERT(rig_run(lanes.part) == WH_SINK_BROKEN);
 	expect_failed(&lanes, ECANCELED, WH_DOING_WRITING);
 	end(&lanes);
@@ -310,7 +310,7 @@ static void test_alone(void)
 {
 	struct rig *rig = rig_begin("/dev/shm");
 
-	announce(rig, 1, WH_CONTENT_HEAD, SPLIT, BYTES);
+	announce(rig, 1, WH_CONTENT_LEAD, SPLIT, BYTES);
 	CU_ASSERT(rig_run(rig) == WH_SINK_BROKEN);
 	rig_free(rig);
 }
