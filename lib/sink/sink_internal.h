@@ -472,7 +472,7 @@ static inline bool wh_basis_is_over(const struct wh_large *file)
 	return file->basis == NULL || file->basis->step == WH_BASIS_OVER;
 }
 
-/* sink_reserve.c: opens the staged file, its lead lane's if it is a segment, and finds space for it. */
+/* sink_reserve.c: opens the staged file, for a segment its lead lane's, and finds space. */
 /* 1: it is open, with space up to this byte; 0: not yet, or it failed. */
 int wh_large_reserve(struct wh_sink *sink, struct wh_large *file, uint64_t end);
 bool wh_large_is_ready(const struct wh_sink *sink, const struct wh_large *file, uint64_t end);
