@@ -4,11 +4,11 @@
  * Between a session and its users on other cores: requests (wishes) go in, news come out.
  *
  * A wish is a bit in one word with the statuses, so that one atomic operation sets both and the
- * owner core reads them together. To be noticed soon, the user kicks the half of the endpoint that
- * the session lives in. Until the half has given it a place, the kick is a general one, after which
- * the half polls all of its sessions.
+ * owner core reads them together. The user then kicks the session's place in its half of the
+ * endpoint, so that the wish is noticed soon. For a session without a place it kicks a common bit,
+ * after which the half polls all of its sessions.
  *
- * After CLOSE is set the session may be freed at any time: it is not touched any more.
+ * Once CLOSE is set the session may be freed at any time, so ask.c does not touch it any more.
  */
 
 #include <assert.h>

@@ -9,7 +9,7 @@
 
 #include "session/session_internal.h"
 
-/* Elements of a ring with a slot per pkts_per_slot packets of the window, within bounds. */
+/* Elements of a ring that has a slot for each pkts_per_slot packets of the window, in bounds. */
 static uint32_t ring_count(uint32_t window_pkts, uint32_t pkts_per_slot, uint32_t slots_max)
 {
 	uint64_t slots = wh_max_u64(window_pkts / pkts_per_slot, WH_CONTROL_MIN);
@@ -27,7 +27,7 @@ static uint32_t outbox_count(uint32_t window_pkts)
 	return ring_count(window_pkts, WH_PKTS_PER_CONTROL, WH_OUTBOX_MAX);
 }
 
-/* Limited so that both ends' boxes hold a train and a few packets beside it. */
+/* The probe's length is bounded so that the boxes of both ends hold it and a few packets more. */
 uint32_t wh_session_train_pkts(const struct wh_session *s)
 {
 	uint32_t slots = (uint32_t)wh_min_u64(
@@ -64,7 +64,7 @@ static uint8_t control_flags(const struct wh_session *s, enum wh_packet_type typ
 	       (s->feedback.delivery ? WH_FLAG_DELIVERY : 0);
 }
 
-/* False: no memory, so that the packet is lost. */
+/* False: no memory; the packet is lost. */
 static bool close_control(
 	const struct wh_session *s, bool to_listener, uint8_t *packet, size_t packet_bytes)
 {
@@ -103,7 +103,7 @@ void wh_session_push_control(
 	s->outbox_news = true;
 }
 
-/* A transmitter's owner core is another one: uses only the inbox and `stats`. */
+/* A transmitter's owner core is another one: this function uses only the inbox and `stats`. */
 void wh_boxes_put(struct wh_session *s, struct wh_session_stats *stats, uint64_t arrived_tsc,
 	const struct wh_packet *packet)
 {

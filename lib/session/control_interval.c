@@ -14,9 +14,9 @@ static uint32_t connections(const struct wh_session *s)
 
 /*
  * periodic-exchange.txt names what lengthens the interval, "many packets waiting to be processed"
- * or "few free packets", but gives no formula. Ours: the time that waiting packets need at the rate
- * of the last interval, as far as it exceeds one interval; plus the base interval times the share
- * of buffers that the writer holds.
+ * or "few free packets", but gives no formula. Ours has two terms. The first is the time that the
+ * waiting packets need at the rate of the last interval, as far as it exceeds one interval. The
+ * second is the base interval times the share of buffers that the writer holds.
  */
 uint64_t wh_control_interval_tsc(const struct wh_session *s)
 {
@@ -46,8 +46,8 @@ void wh_session_count_on(
 }
 
 /*
- * "sending one control packet and skip one or two": skips one after the first report without news,
- * then two after each.
+ * periodic-exchange.txt: "sending one control packet and skip one or two". One report is skipped
+ * after the first without news, then two after each.
  */
 bool wh_control_skip(struct wh_session *s, bool news)
 {

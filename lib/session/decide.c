@@ -4,7 +4,7 @@
 
 #include "session/session_internal.h"
 
-/* A rate within 1/AT_BOUND_SHARE of its bound counts as at the bound. */
+/* A rate within 1 / AT_BOUND_SHARE of its bound counts as limited by it. */
 #define AT_BOUND_SHARE 64
 
 static enum wh_limit pace_limit(const struct wh_session *s)

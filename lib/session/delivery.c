@@ -3,10 +3,10 @@
 /*
  * What a receiver reports about received packets, and what a transmitter derives from it: how many
  * of its transmissions arrived, over which time, and the delay in both directions. Transmission
- * numbers never repeat, so that a retransmission is not mistaken for the original.
+ * numbers never repeat, so a retransmission is not mistaken for the original.
  *
- * Nothing that the receiver reports can do harm: counts only grow and stay below what was sent,
- * times are differences of clocks that wrap.
+ * A lying receiver does no harm here. Counts only grow and never exceed what was sent; times are
+ * differences of clocks that wrap.
  */
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 /* Most reports in a round trip while buffers are short. */
 #define SHORT_REPORTS 64
 
-/* Most reports sent at once on saved credit. */
+/* Data credit that can be saved, in reports. */
 #define REPORTS_SAVED 16
 
 /* The first blocks of delays for the skew estimate are shorter by this factor. */
@@ -27,16 +27,16 @@
 /* A receiver that looks at its port less often than this has paused. */
 #define PAUSE_US 50
 
-/* Both ways show the same skew if their slopes differ by no more than this. */
+/* Both directions show the same skew if their slopes differ by no more than this. */
 #define AGREED 5e-6
 
-/* A way back with less of a slope has no queue that grows, and tells the skew. */
+/* A steeper slope of the direction back may be a growing queue; a flatter one shows the skew. */
 #define LOADED 10e-6
 
 /* Larger sums come from false reports and are reset to 0. */
 #define LEAST_MOST 1e15
 
-/* Size of a report without holes, without what a frame adds. */
+/* Size of a report without holes and without the headers of its frame. */
 #define REPORT_BYTES (WH_HEAD_BYTES + 64 + 48)
 
 static uint64_t stamps_to_tsc(uint64_t hz, uint64_t stamps)
@@ -57,7 +57,7 @@ static int64_t signed_to_tsc(uint64_t hz, int64_t stamps)
 	return stamps < 0 ? -span_tsc : span_tsc;
 }
 
-/* Receiver's part. */
+/* The receiver's part. */
 
 static uint32_t clock_of(struct wh_session *s, uint64_t arrived_tsc)
 {
@@ -71,8 +71,8 @@ static uint32_t clock_of(struct wh_session *s, uint64_t arrived_tsc)
 }
 
 /*
- * After a pause of the receiver all packets that arrived meanwhile are read at once. Their true
- * arrival times are unknown: a packet is assumed to have had the delay of the one before, if that
+ * After a pause the receiver reads all packets that arrived meanwhile at once, and their true
+ * arrival times are unknown. A packet is assumed to have had the delay of the one before, if that
  * puts its arrival within the pause. So the receiver's own pauses do not look like a queue.
  */
 static uint64_t came_tsc(struct wh_session *s, uint64_t taken_tsc, uint32_t stamp)
@@ -133,8 +133,8 @@ void wh_delivery_note(struct wh_session *s, uint64_t taken_tsc, const struct wh_
 
 /*
  * Whether the transmitter has to wait for our buffers, or soon will: it uses them up within two
- * round trips, or half of them are behind a missing packet. As long as it waits the line is idle,
- * and has room for reports.
+ * round trips, or packets behind a hole fill half of the table. While it waits the line is idle and
+ * has room for reports.
  */
 bool wh_delivery_short(const struct wh_session *s)
 {
@@ -216,8 +216,8 @@ bool wh_delivery_earned(const struct wh_session *s)
 }
 
 /*
- * Reports per round trip, limited by the credit from data. A report that is not earned is sent
- * after a round trip nevertheless.
+ * Four reports per round trip, and at least one per WH_DELIVERY_PERIOD_MS, as far as arriving data
+ * pay for them. After a round trip, or a heartbeat if that is shorter, one is sent even unpaid.
  */
 void wh_delivery_pace(struct wh_session *s)
 {
@@ -233,7 +233,7 @@ void wh_delivery_pace(struct wh_session *s)
 		wh_max_u64(wh_min_u64(rtt_tsc, wh_session_heartbeat_tsc(s, 0)), period_tsc);
 }
 
-/* Transmitter's part. */
+/* The transmitter's part. */
 
 int wh_delivery_init(struct wh_session *s)
 {
@@ -258,7 +258,7 @@ bool wh_delivery_possible(
 	return told == s->feedback.delivery && state->seen_end <= s->tx.transmission;
 }
 
-/* 0: unknown, because it was too long ago or the stamp was never sent. */
+/* 0: unknown, because the packet is too old or its stamp was never sent. */
 static uint64_t rtt_of(
 	const struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state)
 {
@@ -289,7 +289,7 @@ uint64_t wh_delivery_sent_tsc(
 	return now_tsc > age_tsc ? now_tsc - age_tsc : 0;
 }
 
-/* At most as many as were retransmitted; the count wraps. */
+/* The reported count wraps. No more packets count as spurious than were retransmitted. */
 static void take_spurious(struct wh_session *s, const struct wh_rcv_report *state)
 {
 	struct wh_session_stats *stats = &s->stats;
@@ -300,7 +300,7 @@ static void take_spurious(struct wh_session *s, const struct wh_rcv_report *stat
 	wh_session_add(&stats->spurious_pkts, wh_min_u64(more, most));
 }
 
-/* Counts only grow; if the path duplicates packets, no more than were sent count. */
+/* Counts only grow. If the path duplicates packets, no more are counted than were sent. */
 static void take_counts(struct wh_delivery *delivery, const struct wh_rcv_report *state)
 {
 	delivery->seen_pkts = wh_max_u64(delivery->seen_pkts, state->seen_end);
@@ -324,16 +324,17 @@ static void take_clocks(struct wh_session *s, const struct wh_rcv_report *state)
 	delivery->delay = delay;
 }
 
-/* Steeper than any clock skew: caused by the path. */
+/* Whether the slope is steeper than any clock skew, so that the path must cause it. */
 static bool is_of_path(double slope)
 {
 	return fabs(slope) >= WH_SKEW_MOST_PPM * 1e-6 * 0.999;
 }
 
 /*
- * The part that both directions agree on: a growing or draining queue changes the delay of one
- * direction only. If one slope is too steep for clock skew the other one is used.
- * If they disagree and the way there alone has shown the skew (measure/straight.h), that is used.
+ * The part of the slope that both directions agree on: a growing or draining queue changes the
+ * delay of one direction only. If one slope is too steep for clock skew the other one is used. If
+ * they disagree, a slope that was measured on the forward direction alone takes precedence
+ * (measure/straight.h).
  */
 static double agreed_slope(const struct wh_delivery *delivery)
 {
@@ -361,7 +362,7 @@ static void add_to_skew(
 	wh_skew_add(skew, at_tsc, delay_tsc);
 }
 
-/* Once the slope is known, removes the skew of all the time before, which looked like a queue. */
+/* When the slope becomes known, removes the skew of all earlier time, which looked like a queue. */
 static void take_straight(struct wh_delivery *delivery, uint64_t at_tsc, int64_t least_tsc)
 {
 	const struct wh_straight_point point = {
@@ -383,8 +384,8 @@ static void take_straight(struct wh_delivery *delivery, uint64_t at_tsc, int64_t
 }
 
 /*
- * Takes the least delay of the interval, and the delay of the state itself. The skew is removed
- * step by step, as in skew.c, so that a new slope bends the delays but causes no jump.
+ * Takes the least delay of the interval, and the delay of the report itself. The skew is removed
+ * step by step, as in measure/skew.c, so that a new slope bends the delays but causes no jump.
  */
 static void take_delay(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	int64_t least_tsc, const struct wh_rcv_report *state)

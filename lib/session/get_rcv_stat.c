@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * get_rcv_stat: processes what the receiver sends. Its state frees packets and chunks and renews
- * the credits; its NAKs schedule retransmissions; both, its delay warnings and the SYN timer feed
- * the rate controller. Also detects silence and stalls.
+ * get_rcv_stat: processes what the receiver sends. A receiver report frees packets and chunks and
+ * renews the credits. A NAK schedules retransmissions. Both feed the rate controller, and so do
+ * delay warnings and the period (the papers' SYN). This task also detects silence and stalls.
  */
 
 #include "session/session_internal.h"
@@ -41,14 +41,14 @@ static void packets_acked(
 	WH_ASSERT(pushed);
 }
 
-/* Everything in [from, to) but the holes has arrived. */
+/* Everything in [cover_first, cover_end) but the holes has arrived. */
 static uint64_t acknowledge(struct wh_session *s, const struct wh_rcv_report *state)
 {
 	struct wh_sent_table *table = &s->tx.table;
 	uint64_t from = state->cover_first;
 	uint64_t acked = 0;
 
-	/* With an acknowledgement per packet, a report only counts for what it covers. */
+	/* With an acknowledgement per packet, a report acknowledges only what it covers. */
 	if (!s->feedback.ack_each || s->feedback.ack_in_order)
 		acked = wh_sent_table_ack(table, table->lower, state->lower, packets_acked, s);
 
@@ -73,7 +73,7 @@ static void take_credits(struct wh_session *s, const struct wh_rcv_report *state
 	tx->peer_writer_behind = state->queued_chunks * 2 > state->buffer_chunks;
 }
 
-/* Of the highest packet number acknowledged, which caused this report to be sent. */
+/* Round trip of the highest packet number acknowledged, which caused this report. */
 static uint64_t round_trip_tsc(const struct wh_transmitter *tx, uint64_t now_tsc)
 {
 	uint64_t sent_tsc;
@@ -97,7 +97,7 @@ static void take_rtt(struct wh_session *s, const struct wh_rcv_report *state)
 	s->rtt.samples++;
 }
 
-/* For the encoder's plans. */
+/* Publishes the counters from which the encoder plans repair packets. */
 static void tell_losses(
 	struct wh_transmitter *tx, uint64_t pkts, uint64_t lost_pkts, uint64_t loss_events)
 {
@@ -106,7 +106,7 @@ static void tell_losses(
 	atomic_store_explicit(&tx->told_pkts, pkts, memory_order_relaxed);
 }
 
-/* With bitmaps, plans use the bitmaps alone. */
+/* With a bitmap profile the encoder plans by the bitmaps alone. */
 static void take_losses(struct wh_session *s, const struct wh_rcv_report *state)
 {
 	if (!wh_session_repairs(s))
@@ -167,7 +167,7 @@ static void take_report(struct wh_session *s, uint64_t now_tsc, const struct wh_
 	uint64_t expected = tx->next_report_pn;
 
 	if (!wh_session_is_younger(s, now_tsc, packet->pn, &tx->next_report_pn, &tx->report_tsc)) {
-		if (s->feedback.ack_each) /* overtaken, but what it acknowledges remains true */
+		if (s->feedback.ack_each) /* overtaken, but its acknowledgement is still true */
 			take_acks(s, now_tsc, state);
 		return;
 	}
@@ -180,7 +180,7 @@ static void take_report(struct wh_session *s, uint64_t now_tsc, const struct wh_
 	bool is_told = (packet->flags & WH_FLAG_DELIVERY) != 0 &&
 		       wh_delivery_take(s, now_tsc, state, &delivery);
 
-	if (is_told) /* before this report adds to it */
+	if (is_told) /* as it was before this report */
 		delivery.overtaken_tsc = wh_retransmit_overtaken_tsc(s);
 	tx->acked_end = 0;
 	uint64_t acked_pkts = take_acks(s, now_tsc, state);
@@ -190,7 +190,7 @@ static void take_report(struct wh_session *s, uint64_t now_tsc, const struct wh_
 			s, packet->pn >= expected ? packet->pn - expected + 1 : 0, state);
 	if (s->feedback.resend == WH_RESEND_LATE)
 		wh_retransmit_late(s, now_tsc, state);
-	if (is_told) /* by now runs of missing packets are known */
+	if (is_told) /* now the runs of missing packets are known */
 		wh_delivery_tell(s, &delivery);
 
 	const struct wh_feedback_event event = {
@@ -217,9 +217,9 @@ static void queue_retransmit(void *context, uint64_t pn)
 }
 
 /*
- * Whether this NAK is not a duplicate made by the path, which would decrease the rate twice. An
- * overtaken NAK counts, since each reports something of its own. One far behind counts only if the
- * newest is old: that one's packet number may have been forged.
+ * False if the path has duplicated this NAK, which would decrease the rate twice. An overtaken NAK
+ * counts as new, since each NAK reports losses of its own. One far behind the newest counts only if
+ * the newest is old, because the newest's packet number may have been forged.
  */
 static bool nak_is_new(struct wh_session *s, uint64_t now_tsc, uint64_t pn)
 {
@@ -294,8 +294,8 @@ static void take_delay_warning(
 }
 
 /*
- * ttp.txt II B and C: the rate follows one bitmap compared with all before it; repair packets of
- * the next chunk follow the weighted mean of the short and the long term.
+ * ttp.txt II B and C. The rate follows from one bitmap compared with all before it. The repair
+ * packets of the next chunk follow from the weighted mean of short-term and long-term loss.
  */
 static void take_bitmap(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
 {
@@ -324,9 +324,7 @@ static void take_bitmap(struct wh_session *s, uint64_t now_tsc, const struct wh_
 		.sent_end = tx->sent_end,
 	};
 
-	/*
-	 * II B: without a transition the encoding is not adjusted; what was reported counts later.
-	 */
+	/* II B: without a transition the encoding stays; these losses count at the next one. */
 	if (event.finding != WH_BITMAP_BEARABLE)
 		tell_losses(tx, wh_bitmap_loss_pkts(loss), loss->lost_pkts, loss->loss_events);
 	WH_CONTROL_TELL(&tx->control, on_bitmap, &event);
@@ -363,7 +361,7 @@ static void tick(struct wh_session *s, uint64_t now_tsc)
 	if (tx->next_tick_tsc <= now_tsc)
 		tx->next_tick_tsc = now_tsc + s->period_tsc; /* late: no catching up */
 	if (tx->idle)
-		return; /* the controller learns nothing from time in which nothing is to be sent */
+		return; /* time without anything to send tells the controller nothing */
 
 	const struct wh_tick_event event = {
 		.now_tsc = now_tsc,
@@ -385,9 +383,7 @@ static void tell_silence(struct wh_session *s, uint64_t now_tsc, uint64_t since_
 static void notice_silence(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;
-	/*
-	 * An idle peer may be silent: silence counts from the time when there was reason to send.
-	 */
+	/* An idle peer may be silent: silence counts from when it had reason to send. */
 	uint64_t since_tsc = wh_max_u64(s->last_heard_tsc, tx->busy_since_tsc);
 
 	tx->peer_silent = now_tsc - since_tsc > wh_session_exp_tsc(s);
@@ -406,7 +402,7 @@ static void notice_stalls(struct wh_session *s, uint64_t now_tsc)
 	uint64_t notice_tsc =
 		wh_max_u64(wh_session_ms_tsc(s, WH_STALL_NOTICE_MS), 4 * wh_rtt_get(&s->rtt));
 
-	/* The reader owes the rest of an object of known size, whereas a stream may pause. */
+	/* The reader of an object of known size owes the rest of it; a stream may pause. */
 	if (tx->idle && s->params.object_bytes == WH_OBJECT_BYTES_UNKNOWN)
 		tx->progress_tsc = now_tsc;
 
@@ -418,9 +414,7 @@ static void notice_stalls(struct wh_session *s, uint64_t now_tsc)
 	if (!tx->stalled && stalled)
 		wh_session_count(&s->stats.stalls);
 	__atomic_store_n(&tx->stalled, stalled, __ATOMIC_RELAXED);
-	/*
-	 * If the peer is silent, the peer timeout ends the connection instead, with its own status.
-	 */
+	/* A silent peer is the peer timeout's case, which has a status of its own. */
 	if (!tx->peer_silent &&
 		stuck_tsc > patience * wh_ns_to_tsc(s->config.hz, s->config.stall_timeout_ns))
 		wh_session_abort(s, now_tsc, WH_STATUS_STALLED);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * get_trans_stat: processes what the transmitter sends. Its state reveals losses that no later
- * packet would; its ACK2 gives the RTT and the trend of the delay; its release request ends the
- * stream.
+ * get_trans_stat: processes what the transmitter sends. Its report reveals losses at the end of a
+ * burst, which no later packet shows. Its ACK2 gives the RTT and the trend of the delay. Its
+ * release request ends the stream.
  */
 
 #include "session/session_internal.h"
@@ -40,8 +40,8 @@ static struct wh_ack_sample *find_sample(struct wh_receiver *rx, uint64_t pn)
 }
 
 /*
- * Where no ACK2 is used: the round trip is the age of the state that the transmitter echoes, less
- * the time for which it held that report.
+ * The round trip in profiles without ACK2: the age of the report that the transmitter echoes, less
+ * the time for which the transmitter held it.
  */
 static void take_echo(
 	struct wh_session *s, uint64_t arrived_tsc, const struct wh_trans_report *state)
@@ -61,7 +61,7 @@ static void take_echo(
 	sample->sent_tsc = 0;
 }
 
-/* No transmitter has more than a window waiting, whatever it claims. */
+/* No transmitter can have more than a window waiting, whatever it claims. */
 static void note_queued(struct wh_session *s, uint32_t told_pkts)
 {
 	struct wh_half *half = atomic_load_explicit(&s->half, memory_order_relaxed);
@@ -86,14 +86,14 @@ static void take_report(struct wh_session *s, uint64_t now_tsc, uint64_t arrived
 	if (!wh_session_is_younger(
 		    s, now_tsc, packet->pn, &rx->next_trans_pn, &rx->trans_report_tsc))
 		return;
-	/* `upper` only grows: one of the two values is wrong, and the next report shows which. */
+	/* `upper` only grows, so one of the two values is wrong; the next report shows which. */
 	if (upper < rx->previous_trans_upper) {
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		rx->previous_trans_upper = upper;
 		return;
 	}
 
-	/* Delayed by one report: packets that were merely reordered have had a period to arrive. */
+	/* One report late, so that packets that were merely reordered have a period to arrive. */
 	see_losses_below(s, now_tsc, rx->previous_trans_upper);
 	rx->previous_trans_upper = upper;
 	note_queued(s, packet->trans_report.queued_pkts);
@@ -125,8 +125,8 @@ static void warn_of_growing_delay(struct wh_session *s, uint64_t now_tsc)
 }
 
 /*
- * The trend is that of the round trip until the skew of the clocks is known, then that of the
- * one-way delay without skew (udt.txt V). Only differences of the stamps count, and they wrap.
+ * Until the skew of the clocks is known the trend is taken of the round trip, then of the one-way
+ * delay without skew (udt.txt V). Stamps wrap; only their differences are used.
  */
 static void watch_one_way(
 	struct wh_session *s, uint64_t arrived_tsc, uint32_t stamp_us, int64_t rtt_tsc)
@@ -169,7 +169,7 @@ static void take_ack2(
 	uint64_t sent_tsc = sample->sent_tsc;
 
 	if (sent_tsc == 0 || arrived_tsc < sent_tsc)
-		return; /* duplicated by the path, or a path shorter than the clock's resolution */
+		return; /* a duplicate, or a path shorter than the clock's resolution */
 	sample->sent_tsc = 0;
 	wh_rtt_add(&s->rtt, arrived_tsc - sent_tsc);
 
@@ -224,8 +224,8 @@ static void notice_silence(struct wh_session *s, uint64_t now_tsc)
 }
 
 /*
- * The peer says that it has data and sends none, although a buffer is free. If the writer holds all
- * buffers the stall is ours; if the peer is silent, the peer timeout applies.
+ * Stall: the peer reports that it has data and sends none although a buffer is free. If our writer
+ * holds all buffers the stall is not the peer's. If the peer is silent the peer timeout applies.
  */
 static void notice_stall(struct wh_session *s, uint64_t now_tsc)
 {

@@ -111,7 +111,7 @@ static bool take_kicks(struct wh_half *half)
 {
 	uint32_t words = kick_words(half);
 
-	/* Cleared before the bits are read: a bit set meanwhile sets it again. */
+	/* Cleared before the bits are read: whoever sets a bit meanwhile sets `kicked` again. */
 	if (!atomic_load_explicit(&half->kicked, memory_order_relaxed) ||
 		!atomic_exchange(&half->kicked, false))
 		return false;
@@ -148,7 +148,7 @@ static void wake_due(struct wh_half *half, uint64_t now_tsc)
 
 bool wh_half_begin_turn(struct wh_half *half, uint64_t now_tsc)
 {
-	/* Sessions of the other half that the last turn used are not used any more. */
+	/* From here on the other half's sessions of the last turn are not used any more. */
 	atomic_fetch_add(&half->turn, 1);
 	wake_due(half, now_tsc);
 	return take_kicks(half);

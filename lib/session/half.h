@@ -3,17 +3,16 @@
 #define WH_SESSION_HALF_H
 
 /*
- * One half of an endpoint: the places of the sessions that it owns, and which of all places
- * must be polled in this turn. A turn with thousands of resting sessions costs one check whether
- * any was kicked:
+ * One half of an endpoint: the places of its own sessions, and which of all places must be polled
+ * in this turn. A place is in one of two states:
  *
  *   active    polled every turn: has work, or is due within WH_HALF_AHEAD_US
  *   resting   has a deadline only; all deadlines are checked when the soonest is reached
  *
- * A place becomes active when its deadline is reached, when this half has news for it
- * (wh_half_activate), or by a kick, which any core may give. One core owns a half and writes
- * everything in it but the kicks; the other half's core reads `turn` to learn when this half holds
- * a session no more.
+ * So a turn with thousands of resting sessions costs one check whether any was kicked. A place
+ * becomes active when its deadline is reached, when this half has news for it (wh_half_activate),
+ * or by a kick, which any core may give. One core owns a half and writes everything in it but the
+ * kicks. The other half's core reads `turn` to learn when this half holds a session no more.
  */
 
 #include <stdatomic.h>
@@ -31,13 +30,13 @@ struct wh_half {
 	uint32_t places;
 	struct wh_bitset vacant; /* of own places, counted from `first` */
 	uint32_t tenants;
-	uint32_t cursor; /* own place to offer next, if it is vacant */
+	uint32_t cursor; /* own place to offer next if it is vacant, counted from `first` */
 
 	uint32_t *active; /* places; the first `actives` of all_places */
 	uint32_t actives;
 	bool *is_active;        /* by place */
 	uint64_t *deadline_tsc; /* by own place, from `first` on; NEVER while it is active */
-	uint64_t soonest_tsc;   /* soonest of them, or earlier */
+	uint64_t soonest_tsc;   /* no deadline is earlier */
 
 	uint64_t polls;       /* of own sessions, ever */
 	uint64_t queued_pkts; /* sum of what transmitters report as waiting, for own receivers */
@@ -78,7 +77,7 @@ static inline void wh_half_kick(struct wh_half *half, uint32_t place)
 	atomic_store(&half->kicked, true);
 }
 
-/* The half's own core: the same, in this turn. */
+/* The half's own core: the place is polled in this turn. */
 void wh_half_activate(struct wh_half *half, uint32_t place);
 
 /*

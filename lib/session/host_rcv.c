@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * host_rcv: gives whole chunks to the writer in order, takes their buffers back, and at the
- * stream's end hands over the end marker with the digest that the transmitter named.
+ * host_rcv: gives whole chunks to the writer, in order, and takes their buffers back. At the
+ * stream's end it gives the writer the end marker with the transmitter's digest.
  */
 
 #include "session/session_internal.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * host_trans: admits the packets of ready chunks, in order, when the peer has buffers and the
- * window allows; enters them in the sender's table.
+ * host_trans: admits the packets of ready chunks, in order, while the peer has buffers and the
+ * window allows. An admitted packet gets a packet number and an entry in the sender's table.
  */
 
 #include "session/session_internal.h"
@@ -40,7 +40,7 @@ static bool open_next_chunk(struct wh_session *s)
 	return true;
 }
 
-/* A window smaller than the table is the controller's, unless the operator tells it all. */
+/* A window smaller than the table is the controller's, unless the operator sets the rate. */
 static enum wh_limit window_limit(const struct wh_session *s)
 {
 	const struct wh_decision *decision = &s->tx.decision;
@@ -78,8 +78,8 @@ static bool may_admit(struct wh_session *s)
 }
 
 /*
- * Why no chunk is ready: after the end only acknowledgements are missing. A reader that waits for
- * its disk could read ahead if it had a free chunk.
+ * Why no chunk is ready. After the end of the stream only acknowledgements are missing. A reader
+ * that blames its disk while no chunk is free could read ahead if it had one: that is memory.
  */
 static enum wh_limit no_chunk_limit(const struct wh_session *s)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What a receiver misses: counted, and requested from the transmitter. */
+/* Losses at the receiver: counted, and requested from the transmitter. */
 
 #include "session/session_internal.h"
 
@@ -11,7 +11,7 @@ void wh_rcv_ask(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t
 	WH_ASSERT(first < end && end <= wh_recv_table_upper(&rx->table));
 	wh_loss_list_insert(&rx->losses, first, end, now_tsc);
 
-	/* If there are too many for one immediate NAK, the NAK timer reports the rest. */
+	/* Losses that do not fit into one immediate NAK are left to the NAK timer. */
 	if (rx->fresh_losses < WH_RANGES_MAX)
 		rx->fresh_loss[rx->fresh_losses++] = (struct wh_loss_range){first, end};
 }

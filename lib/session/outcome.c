@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* How a session comes to its outcome, and whom it tells. */
+/* How a session gets its outcome, and how users and peer learn it. */
 
 #include "session/session_internal.h"
 
@@ -26,7 +26,7 @@ void wh_session_give_up(struct wh_session *s, uint64_t now_tsc)
 	s->last_word = WH_RELEASE_ABORT;
 }
 
-/* The outcome is known here: it is published, and sent to the peer in the next turn. */
+/* The outcome is known here. The next turn sends it to the peer. */
 static void begin_release(struct wh_session *s, uint64_t now_tsc)
 {
 	s->phase = WH_PHASE_RELEASING;

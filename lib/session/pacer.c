@@ -6,11 +6,12 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
-#define MADE_GOOD 4 /* owed time recovered per interval: packets are a third faster */
+/* A quarter of each interval recovers owed time, so packets are sent a third faster. */
+#define MADE_GOOD 4
 
 #define FRACTION_MASK ((UINT64_C(1) << WH_INTERVAL_FRACTION_BITS) - 1)
 
-/* Leaves room for one more fraction; a longer burst has no effective bound. */
+/* Leaves room for one more interval; a longer burst has no effective bound. */
 #define BURST_MAX_FP (UINT64_C(1) << 62)
 
 void wh_pacer_init(
@@ -65,10 +66,7 @@ void wh_pacer_allow(struct wh_pacer *pacer, uint64_t allowed)
 	pacer->allowed = allowed;
 }
 
-/*
- * Sets the due time so that this packet and burst_pkts - 1 more are due by now, and the next is
- * not.
- */
+/* Sets the due time so that this packet and burst_pkts - 1 more are due by now, but no others. */
 static void forfeit(struct wh_pacer *pacer, uint64_t now_tsc)
 {
 	uint64_t credit_fp = pacer->burst_fp - pacer->interval_fp;
@@ -86,7 +84,7 @@ static void forfeit(struct wh_pacer *pacer, uint64_t now_tsc)
 	pacer->due_fp = 0;
 }
 
-/* Exact to the last bit of the fraction; divides first, so that nothing overflows. */
+/* wire_bytes / full_bytes of the interval, exactly. Divides first, so that nothing overflows. */
 static uint64_t share_of_interval(const struct wh_pacer *pacer, uint32_t wire_bytes)
 {
 	uint64_t per_byte_fp = pacer->interval_fp / pacer->full_bytes;
@@ -96,7 +94,7 @@ static uint64_t share_of_interval(const struct wh_pacer *pacer, uint32_t wire_by
 	return per_byte_fp * wire_bytes + rest_fp * wire_bytes / pacer->full_bytes;
 }
 
-/* Reduces the charge of a packet that is not part of a catch-up burst, to recover owed time. */
+/* How much less a packet outside of a catch-up burst is charged, to recover owed time. */
 static uint64_t make_good(struct wh_pacer *pacer, uint64_t charge_fp)
 {
 	uint64_t owed_fp = wh_min_u64(pacer->owed_tsc, BURST_MAX_FP >> WH_INTERVAL_FRACTION_BITS)

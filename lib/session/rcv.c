@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * rcv: takes data packets. From a head that is not authenticated yet it finds what the packet is
- * and where its payload belongs: the rx slot. Once the packet is authenticated the rx slot is used:
- * duplicates are dropped, new data count, and gaps are detected at once. Between the two the
- * session does nothing else, so that the rx slot remains valid.
+ * rcv: takes data packets, in two steps. The first finds, from a head that is not authenticated
+ * yet, what the packet is and where its payload belongs: the rx slot. The second, after
+ * authentication, uses the rx slot: it drops duplicates, counts new data and detects gaps. Between
+ * the two the session does nothing else, so that the rx slot remains valid.
  */
 
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #include "session/session_internal.h"
 
-/* The chunk's entry if every field of the packet agrees with it and with the parameters. */
+/* The chunk's entry; NULL: a field of the packet contradicts the entry or the parameters. */
 static struct wh_rx_chunk *check_place(
 	struct wh_session *s, uint64_t pn, const struct wh_data_fields *data)
 {
@@ -34,14 +34,14 @@ static struct wh_rx_chunk *check_place(
 	return entry;
 }
 
-/* A new chunk will get the last spare buffer. */
+/* Where the payload belongs. A new chunk will get the last spare buffer. */
 static uint8_t *place_of(
 	struct wh_session *s, const struct wh_rx_chunk *entry, const struct wh_data_fields *data)
 {
 	const struct wh_receiver *rx = &s->rx;
 	uint32_t payload_bytes = s->config.payload_bytes;
 
-	/* Credits guarantee it: no more chunks are offered than there are buffers. */
+	/* Credits guarantee a buffer: no more chunks are offered than there are buffers. */
 	WH_ASSERT(entry->buffer != NULL || rx->spares > 0);
 
 	const struct wh_chunk *buffer =
@@ -88,8 +88,8 @@ static void measure(struct wh_session *s, uint64_t arrived_tsc, const struct wh_
 }
 
 /*
- * A bitmap describes the path: a retransmission counts as lost, while packets that were repaired or
- * are not needed any more count as arrived.
+ * A bitmap describes the path, not the stream. So a packet whose retransmission arrives still
+ * counts as lost, and a packet that arrives after its repair counts as arrived.
  */
 static void tell_arrival(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *arrived)
 {
@@ -165,8 +165,8 @@ static enum wh_rx_slot_kind judge(
 }
 
 /*
- * Writes nothing but the rx slot: the payload of a packet that is not counted may be overwritten at
- * any time.
+ * Writes nothing but the rx slot. The caller may write the payload at once, since bytes of a packet
+ * that is not counted yet may be overwritten at any time.
  */
 void wh_session_place(
 	struct wh_session *s, const struct wh_packet *packet, struct wh_rx_slot *rx_slot)
@@ -217,7 +217,7 @@ static void take_new(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_ts
 		wh_settle_try(s, entry);
 }
 
-/* Of a chunk that is delivered but not settled yet: counts as arrived. */
+/* A packet of a chunk that is delivered but not settled yet counts as arrived. */
 static void take_past(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
 {
 	const struct wh_data_fields *data = &packet->data;

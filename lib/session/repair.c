@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a working core does for a session with repair packets. The encoder, between the reader and
- * host_trans, plans the repair packets of a chunk by the losses that the receiver reported, and
- * makes them. The decoder recovers missing packets of a chunk that settle.c hands over, in place,
- * and hands it back. Each owns a chunk's memory while it has it.
+ * What a worker does for a session with repair packets. The encoder works between the reader and
+ * host_trans: it plans the repair packets of a chunk by the reported losses, and makes them. The
+ * decoder takes a chunk from settle.c, recovers missing packets in place, and hands the chunk back.
+ * Both own a chunk's memory while they have the chunk.
  */
 
 #include "session/session_internal.h"
 
-/* The part of a stream's end that is repaired where the profile repairs nothing else. */
+/* With feedback.repair_tail only the last round trips of a stream are repaired. */
 #define TAIL_ROUND_TRIPS 2
 
 struct wh_fec_limits wh_session_fec_limits(const struct wh_session_config *config)
@@ -29,13 +29,13 @@ uint64_t wh_session_chunk_stride(const struct wh_session_config *config)
 	return (bytes + WH_CHUNK_ALIGN - 1) / WH_CHUNK_ALIGN * WH_CHUNK_ALIGN;
 }
 
-/* Increase of a counter, at most at_most; a peer may claim any value. */
+/* Increase of a counter, at most at_most, since a peer may claim any value. */
 static uint64_t more(uint64_t told, uint64_t known, uint64_t at_most)
 {
 	return told > known ? wh_min_u64(told - known, at_most) : 0;
 }
 
-/* Each counter is right, but they are updated one after the other. */
+/* Passes new losses to the planner. The counters change one by one, so they may contradict. */
 static void learn(struct wh_transmitter *tx)
 {
 	struct wh_encoder *encoder = &tx->encoder;
@@ -60,10 +60,7 @@ static uint32_t round_up_div(uint32_t value, uint32_t divisor)
 	return value / divisor + (value % divisor != 0);
 }
 
-/*
- * Fixed by the operator: blocks of that many data and repair packets, or the same share for
- * Tornado.
- */
+/* The operator's fixed repair: so many repair packets per block; for Tornado the same share. */
 static void shape_as_told(const struct wh_repair_config *repair, struct wh_fec_shape *shape)
 {
 	uint32_t blocks = round_up_div(shape->k, repair->fixed_k);
@@ -74,9 +71,9 @@ static void shape_as_told(const struct wh_repair_config *repair, struct wh_fec_s
 }
 
 /*
- * Whether a loss in this chunk could delay the end of the stream: at most two round trips of data
- * follow it. The end is seen in the FIFO because readers work ahead; with one that does not,
- * nothing is repaired. Before anything was reported all that is left counts as the tail.
+ * Whether a loss in this chunk could delay the end of the stream, because at most two round trips
+ * of data follow it. The end shows in the FIFO, since readers work ahead; if a reader does not,
+ * nothing is repaired. Before the first report everything before a visible end is the tail.
  */
 static bool is_tail(struct wh_session *s)
 {

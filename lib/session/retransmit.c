@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Retransmission without requests, a part of get_rcv_stat. Depending on the profile: by the count
- * of the receiver's reports (periodic-exchange.txt, "Retransmission Time Out"), by a timer for each
- * packet, or by comparison with the sending time of the latest packet that arrived.
+ * Retransmission without NAKs, a part of get_rcv_stat. The profile chooses one of three methods:
+ *
+ *   counted  so many receiver reports after sending (periodic-exchange.txt, "Retransmission Time
+ *            Out")
+ *   timed    a timer for each packet
+ *   late     RACK-TLP (RFC 8985): a packet is lost if one sent sufficiently later has arrived, and
+ *            the last packets are probed. Unlike in RFC 8985 the receiver measures the reordering.
  */
 
 #include "session/session_internal.h"
@@ -16,21 +20,23 @@
 #define LATE_SPAN_RTTS 16
 #define LATE_SPAN_MS   1000
 
-/* Reordering counts up to this many round trips, whatever the peer claims; or this long. */
+/* Reordering counts up to this many round trips, whatever the peer claims, or up to this time. */
 #define OVERTAKEN_RTTS 4
 #define OVERTAKEN_MS   10
-#define FAR_RTTS       2 /* up to this many a round trip counts */
 
-/* Of a round trip: what is so late is sent again before the buffers run out (RACK: a quarter). */
+/* Reordering below this many round trips widens the window to one round trip at most. */
+#define FAR_RTTS 2
+
+/* Reordering window while buffers run out, as a part of the round trip (RACK: a quarter). */
 #define SCARCE_PART 8
 
-/* Most packets searched for the last unacknowledged one. */
+/* Most packets that the search for the last unacknowledged one visits. */
 #define LATE_LOOKS 4096
 
 /* Most doublings of the pause between probes of the last packets. */
 #define LATE_DOUBLINGS_MAX 6
 
-/* A larger gap between two reports counts as this: everything that was sent is due. */
+/* A larger gap between two reports counts as this one, which makes every sent packet due. */
 #define AHEAD_MAX (UINT32_C(1) << 21)
 
 uint32_t wh_retransmit_due(const struct wh_session *s, uint64_t now_tsc)
@@ -56,10 +62,7 @@ static void queue_retransmit(void *context, uint64_t pn)
 	WH_ASSERT(pushed);
 }
 
-/*
- * Of those below `end`. Packets that the state does not cover are left alone: they may have
- * arrived.
- */
+/* Queues missing packets below `end`. Packets that the report does not cover may have arrived. */
 static void queue_missing(struct wh_session *s, const struct wh_sent_due *due,
 	const struct wh_rcv_report *state, uint64_t end)
 {
@@ -91,9 +94,10 @@ uint64_t wh_retransmit_overtaken_tsc(const struct wh_session *s)
 }
 
 /*
- * From recent reordering, at most a round trip: few packets are as late, and a loss is mended
- * sooner. Where packets are overtaken for far longer, too many would go again for nothing. Before
- * any is known from a fraction of the round trip.
+ * Sets the reordering window: a quarter more than recent reordering, at most a round trip. Few
+ * packets are later than that, and a shorter window repairs losses sooner. On a path that reorders
+ * by far more the bound is OVERTAKEN_RTTS, since too many packets would be retransmitted for
+ * nothing. Without reordering the window is a fraction of the round trip.
  */
 static void set_window(struct wh_session *s, uint64_t overtaken_tsc)
 {
@@ -130,7 +134,7 @@ static void widen_window(struct wh_session *s, uint64_t now_tsc, const struct wh
 	set_window(s, wh_max_u64(late->seen_tsc[0], late->seen_tsc[1]));
 }
 
-/* Packets that can follow while the lowest one is missing. */
+/* How many packets can still be sent while the lowest one is missing. */
 static uint64_t room_pkts(const struct wh_session *s)
 {
 	const struct wh_transmitter *tx = &s->tx;
@@ -145,9 +149,9 @@ static uint64_t room_pkts(const struct wh_session *s)
 }
 
 /*
- * Packets below this one hold up all others soon: the report of a retransmission that is sent now
- * comes when the room that is left has been used, since one and a half round trips of packets fill
- * it. The half is for a retransmission that is slow itself.
+ * While a packet below this number is missing, all others will soon have to wait. If it is
+ * retransmitted now, its report comes after about a round trip of new packets, which may use up the
+ * room that is left. Half a round trip more allows for a slow retransmission.
  */
 static uint64_t scarce_end(const struct wh_session *s)
 {
@@ -160,7 +164,7 @@ static uint64_t scarce_end(const struct wh_session *s)
 
 /*
  * Queues packets below `end` that have not arrived and were sent more than `window_tsc` before the
- * latest one that did. The time since that one arrived counts as part of the window.
+ * latest packet that did. The time since the latest arrival counts as part of the window.
  */
 static void queue_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state,
 	uint64_t window_tsc, uint64_t end)
@@ -181,9 +185,9 @@ static void queue_late(struct wh_session *s, uint64_t now_tsc, const struct wh_r
 }
 
 /*
- * A packet that is later than any seen so far was lost. With little room left a packet that is not
- * as late is sent again, too: while everything waits for it the line is idle, and a needless
- * retransmission takes nobody's place.
+ * A packet that is later than any reordering seen so far was lost. With little room left a packet
+ * that is less late is retransmitted, too: if everything waits for it the line is idle, so a
+ * needless retransmission delays nothing.
  */
 void wh_retransmit_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state)
 {
@@ -202,9 +206,9 @@ void wh_retransmit_late(struct wh_session *s, uint64_t now_tsc, const struct wh_
 }
 
 /*
- * It doubles up to a heartbeat: whoever has lost its data for seconds goes on soon after the path
- * is back, and a probe as rare as the reports that are sent then adds no load. On a path whose
- * round trip is longer than that it doubles once.
+ * The pause doubles with each probe, up to a heartbeat. So a flow that has lost its data for
+ * seconds continues soon after the path is back, while probes are as rare as the reports that are
+ * sent anyway. On a path whose round trip is longer than a heartbeat the pause doubles once.
  */
 static uint64_t probe_pause_tsc(const struct wh_session *s)
 {
@@ -214,7 +218,7 @@ static uint64_t probe_pause_tsc(const struct wh_session *s)
 	return wh_min_u64(late->patience_tsc << late->probes, most_tsc);
 }
 
-/* When the receiver should have reported the last packets; then they are probed. */
+/* When the last packets are probed, because the receiver should have reported them by then. */
 static uint64_t tail_tsc(const struct wh_session *s)
 {
 	const struct wh_transmitter *tx = &s->tx;
@@ -227,9 +231,7 @@ static uint64_t tail_tsc(const struct wh_session *s)
 	return tx->stamp_tsc + probe_pause_tsc(s);
 }
 
-/*
- * Retransmits the last outstanding packet: the receiver's answer tells about all packets before it.
- */
+/* Tail loss probe: retransmits the last outstanding packet, whose report tells about all others. */
 static int32_t probe_tail(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A session under an SA: its seals, whose keys both ends derive from the SA and from what they
- * said to open the session, and replay windows, which each authenticated packet passes once.
+ * A session under an SA has seals, whose keys both ends derive from the SA and from what they said
+ * to open the session. It also has replay windows, which an authenticated packet passes only once.
  */
 
 #include <stdlib.h>
@@ -16,15 +16,19 @@
 /* The replay window of data, in packets. */
 #define REPLAY_DATA (1u << 16)
 
-/* What both ends have said: they have the same keys only if they agree on it. */
+/* What both ends have said while opening. They have the same keys only if they agree on it. */
 struct transcript {
 	uint32_t acceptor_cid;
-	uint8_t cookie[WH_COOKIE_BYTES]; /* with 64 random bits of the acceptor */
-	uint8_t params
-		[WH_CONTROL_BYTES_MAX]; /* with random bits and connection ID of the initiator */
+	/* Contains 64 random bits of the acceptor. */
+	uint8_t cookie[WH_COOKIE_BYTES];
+	/* Contains random bits and the connection ID of the initiator. */
+	uint8_t params[WH_CONTROL_BYTES_MAX];
 } __attribute__((packed));
 
-/* Both seals' memory; after it the window of data (receiver) or the key of ACCEPT (transmitter). */
+/*
+ * Memory of both seals. Behind it lies, at a receiver, the replay window of data; at a transmitter,
+ * the key of ACCEPT.
+ */
 static size_t seals_bytes(void)
 {
 	return wh_seal_gcm.memory_bytes[0] + wh_seal_gcm.memory_bytes[1];
@@ -130,7 +134,7 @@ void wh_sealing_renew(struct wh_session *s, struct wh_sadb *sadb)
 	atomic_store(&s->sealed, false);
 	open_windows(s);
 	if (next == NULL) {
-		/* It has ended since: the handshake server finds another one. */
+		/* The successor has ended since: a new handshake finds another one. */
 		wh_sa_give_up_successor(s->sa, number);
 		return;
 	}
@@ -157,7 +161,7 @@ bool wh_session_is_first(struct wh_session *s, const struct wh_packet *packet)
 	return false;
 }
 
-/* Its packet number is the SA's, which all sessions under the SA share. */
+/* The packet number is the SA's, which all sessions under the SA share. */
 void wh_sealing_address(struct wh_session *s, struct wh_packet *packet)
 {
 	packet->cid = s->sa->config.peer_number;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * send_rcv_stat: sends the receiver's complete report to the transmitter every period, and NAKs for
- * what is missing: at once when a gap is detected, and again by the NAK timer (udt.txt III E).
+ * send_rcv_stat: sends the receiver's complete report to the transmitter every period. It also
+ * sends NAKs for what is missing: at once when a gap is detected, and again by the NAK timer
+ * (udt.txt III E).
  */
 
 #include "session/session_internal.h"
@@ -14,10 +15,10 @@
 #define SAMPLES_PER_PERIOD 8
 
 /*
- * Without requests, a hole is retransmitted the sooner the sooner it is reported, once no reordered
- * packet could still fill it. So while there are more holes than fit into a report, the first
- * report of a period starts with holes that are new in this one or the last, and the following
- * reports report the others in rotation.
+ * Where the report replaces NAKs, a hole must be reported as soon as no reordered packet can still
+ * fill it. So while there are more holes than fit into a report, the first report of a period
+ * starts with the holes that are new since the report before the last. The following reports
+ * contain the others in rotation.
  */
 static uint64_t cover_from(const struct wh_receiver *rx, bool first)
 {
@@ -40,7 +41,7 @@ static void go_round(struct wh_receiver *rx, uint64_t from, uint64_t end, bool f
 }
 
 /*
- * Reports holes from the cursor on, as many as fit; the next packet continues where this one ends.
+ * Reports holes from the cursor on, as many as fit. The next report continues where this one ends.
  */
 static void cover_holes(struct wh_session *s, struct wh_rcv_report *state, bool first)
 {
@@ -53,7 +54,7 @@ static void cover_holes(struct wh_session *s, struct wh_rcv_report *state, bool 
 
 	if (s->feedback.resend == WH_RESEND_LATE)
 		from = cover_from(rx, first);
-	/* Where each report is to be complete, the next one only continues if there was no room. */
+	/* Each report shall be complete, so the next one continues only if there was no room. */
 	if (s->feedback.resend == WH_RESEND_COUNTED && from == rx->told_highest_end)
 		from = rx->table.lower;
 	if (from < rx->table.lower || from >= highest_end)
@@ -76,10 +77,7 @@ static void cover_holes(struct wh_session *s, struct wh_rcv_report *state, bool 
 		go_round(rx, state->cover_first, state->cover_end, first);
 }
 
-/*
- * Everything but the holes. A sample includes measured rates, and is used to measure the round
- * trip.
- */
+/* A report without holes. A sample includes measured rates, and gives a round trip. */
 static struct wh_rcv_report state_now(const struct wh_session *s, bool sample)
 {
 	const struct wh_receiver *rx = &s->rx;
@@ -119,8 +117,8 @@ static void take_sample(struct wh_session *s, uint64_t now_tsc)
 }
 
 /*
- * `first` of a period. The reports after it that only continue with holes are no ACKs of their own,
- * so that (1), (6) and the delay's trend get one sample per SYN.
+ * Only the `first` report of a period is a sample. The reports after it just continue with holes,
+ * so that (1) and (6) of udt.txt and the trend of the delay get one sample per SYN.
  */
 static void push_report(struct wh_session *s, uint64_t now_tsc, bool first)
 {
@@ -144,7 +142,7 @@ static void push_report(struct wh_session *s, uint64_t now_tsc, bool first)
 static uint32_t report_packets(const struct wh_session *s)
 {
 	if (s->feedback.resend == WH_RESEND_COUNTED)
-		return 1; /* each counts as an interval; the next continues where this one ends */
+		return 1; /* each report counts as an interval; the next one continues it */
 
 	uint64_t periods_per_rtt = wh_max_u64(1, wh_rtt_get(&s->rtt) / s->period_tsc);
 	uint64_t packets = (s->rx.losses.ranges + WH_RANGES_MAX - 1) / WH_RANGES_MAX;
@@ -165,8 +163,8 @@ static bool has_news(const struct wh_session *s)
 }
 
 /*
- * Nothing is missing or expected, and an ACK2 proves that the transmitter knows the latest news:
- * only heartbeats are sent, with every profile.
+ * With every profile the receiver rests, sending only heartbeats, if nothing is missing or expected
+ * and the transmitter is known to have the latest news.
  */
 static bool may_rest(const struct wh_session *s)
 {
@@ -178,8 +176,8 @@ static bool may_rest(const struct wh_session *s)
 }
 
 /*
- * A heartbeat of the transmitter is answered at once, so that the transmitter's own timeout
- * determines how often it receives a report.
+ * A heartbeat of the transmitter is answered without the doubled pause, so that the transmitter's
+ * own timer determines how often it receives a report.
  */
 static uint64_t rest_ends_tsc(const struct wh_session *s)
 {
@@ -190,9 +188,9 @@ static uint64_t rest_ends_tsc(const struct wh_session *s)
 }
 
 /*
- * Earliest time for the next report. udt.txt III E: one without news waits for two round trips
- * after the previous one. The paper means the acknowledged number; this report is selective, so
- * that arrivals above a hole are news as well, and so is a freed buffer.
+ * Earliest time for the next report. udt.txt III E: a report without news waits for two round trips
+ * after the previous one. News in the paper is the acknowledged number. This report is selective,
+ * so arrivals above a hole are news as well, and so is a freed buffer.
  */
 static uint64_t report_due_tsc(const struct wh_session *s)
 {
@@ -207,7 +205,7 @@ static uint64_t report_due_tsc(const struct wh_session *s)
 
 	uint64_t wait_tsc = 2 * wh_rtt_get(&s->rtt);
 
-	/* The transmitter knows all news: only the heartbeat is needed. */
+	/* The transmitter knows all news, so only heartbeats are needed. */
 	if (rx->acked_end > rx->news_pn)
 		wait_tsc = wh_max_u64(wait_tsc, wh_session_heartbeat_tsc(s, 0));
 	return wh_add_u64(rx->last_report_tsc, wait_tsc);
@@ -224,7 +222,7 @@ static uint64_t interval_tsc(const struct wh_session *s)
 static void measure_period(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_receiver *rx = &s->rx;
-	/* After a rest only part of the time counts. */
+	/* Of a rest only two intervals count. */
 	uint64_t span_tsc = wh_min_u64(now_tsc - rx->period_began_tsc, 2 * interval_tsc(s));
 
 	rx->period_began_tsc = now_tsc;
@@ -245,7 +243,7 @@ static void note_told(struct wh_session *s)
 	rx->told_trans_pn = rx->next_trans_pn;
 }
 
-/* The reports of a period; or one in the middle of a period, which is no round trip sample. */
+/* The reports of a period, or one within a period, which gives no round trip sample. */
 static void push_reports(struct wh_session *s, uint64_t now_tsc, bool of_period)
 {
 	struct wh_receiver *rx = &s->rx;
@@ -268,9 +266,10 @@ static void push_reports(struct wh_session *s, uint64_t now_tsc, bool of_period)
 }
 
 /*
- * On a fast line and a short path the transmitter has a period's data in flight rather than a round
- * trip's: with reports sent more often it reuses chunks that are still in its caches. With an
- * acknowledgement per packet, one report acknowledges all packets of a turn.
+ * Whether a report is due within a period. On a fast line and a short path the transmitter has the
+ * data of a period in flight rather than those of a round trip. More reports let it reuse chunks
+ * that are still in its caches. With feedback.report_per_packet one report covers all packets of a
+ * turn.
  */
 static bool much_has_come(const struct wh_session *s)
 {
@@ -284,7 +283,7 @@ static bool much_has_come(const struct wh_session *s)
 	return s->feedback.report_bytes > 0 && bytes >= s->feedback.report_bytes;
 }
 
-/* A report that is not earned yet is skipped and counted, too. */
+/* A report that must wait is skipped and counted, too. */
 static bool skip_report(struct wh_session *s, uint64_t now_tsc)
 {
 	if (now_tsc < report_due_tsc(s)) {
@@ -295,8 +294,8 @@ static bool skip_report(struct wh_session *s, uint64_t now_tsc)
 }
 
 /*
- * Reports are as frequent as the round trip asks for if data have earned them; one is also sent
- * when data pause, because the last packet may have arrived.
+ * With feedback.delivery: reports follow the round trip while arriving data pay for them. One is
+ * also sent when data pause, because the last packet may have arrived.
  */
 static void keep_step(struct wh_session *s)
 {
@@ -315,7 +314,7 @@ static void keep_step(struct wh_session *s)
 		rx->next_report_tsc =
 			wh_min_u64(rx->next_report_tsc, arrivals->last_tsc + pause_tsc);
 	}
-	/* A report that may not be sent yet need not be polled for. */
+	/* No need to poll before the report may be sent. */
 	rx->next_report_tsc = wh_max_u64(rx->next_report_tsc, report_due_tsc(s));
 }
 
@@ -325,8 +324,7 @@ static int32_t send_report(struct wh_session *s, uint64_t now_tsc)
 	bool rested = rx->at_rest;
 
 	rx->at_rest = may_rest(s);
-	if (rested && !rx->at_rest) /* news ends a rest: it waits for a period, not for a
-	                             * heartbeat */
+	if (rested && !rx->at_rest) /* news ends a rest and waits for a period only */
 		rx->next_report_tsc =
 			wh_min_u64(rx->next_report_tsc, rx->last_report_tsc + s->period_tsc);
 	if (s->feedback.delivery)
@@ -382,8 +380,8 @@ static void fill_nak(struct wh_nak *nak, struct wh_loss_range *range, uint32_t c
 }
 
 /*
- * Losses found since the last call, once, at once. III E sends a NAK for the loss that the current
- * packet reveals; here all packets of a turn share one NAK.
+ * Reports losses found since the last call. III E sends a NAK for each packet that reveals a loss;
+ * here all packets of a turn share one NAK.
  */
 static int32_t send_immediate_nak(struct wh_session *s, uint64_t now_tsc)
 {
@@ -398,7 +396,7 @@ static int32_t send_immediate_nak(struct wh_session *s, uint64_t now_tsc)
 	return 1;
 }
 
-/* Losses reported k round trips ago and still missing. */
+/* Reports losses that were reported k round trips ago and are still missing. */
 static int32_t send_timed_naks(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_receiver *rx = &s->rx;
@@ -428,8 +426,8 @@ static int32_t send_timed_naks(struct wh_session *s, uint64_t now_tsc)
 }
 
 /*
- * Acknowledges this packet, and otherwise reports nothing but the free buffers. Some are round trip
- * samples, no more than their table can hold.
+ * Acknowledges this packet, and otherwise reports only the free buffers. A few of these reports per
+ * period are round trip samples, no more than the table of samples can hold.
  */
 void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t pn)
 {
@@ -438,7 +436,7 @@ void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t pn)
 	struct wh_packet packet = {.rcv_report = state_now(s, sample)};
 	struct wh_rcv_report *state = &packet.rcv_report;
 
-	/* A transmitter has nothing outstanding beyond a window, and no report reaches further. */
+	/* No report reaches back further than a window, and nothing older is outstanding. */
 	if (pn < s->params.first_pn || pn >= rx->table.highest_end ||
 		rx->table.highest_end - pn > rx->table.size ||
 		wh_recv_table_classify(&rx->table, pn) != WH_RECV_DUPLICATE ||

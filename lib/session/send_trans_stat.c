@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * send_trans_stat: sends the transmitter's report to the receiver every period. Its upper bound
+ * send_trans_stat: sends the transmitter's report to the receiver every period. `upper` in it
  * reveals losses at the end of a burst, where no later packet shows the gap.
  */
 
 #include "session/session_internal.h"
 
-/*
- * Includes the rest of the open chunk, which is not admitted while it waits for the peer's buffers.
- */
+/* Includes the rest of the open chunk, which is not admitted yet if the peer lacks buffers. */
 static uint64_t queued_pkts(const struct wh_transmitter *tx)
 {
 	uint64_t pkts = wh_fifo_count(&tx->fresh) + wh_fifo_count(&tx->retransmits);
@@ -26,8 +24,8 @@ static bool has_news(const struct wh_transmitter *tx)
 }
 
 /*
- * The longest time between two reports while data are queued. Where the profile limits reports to a
- * small share of the data, these show the peer that we are there, as long as they are sent.
+ * The longest time between two reports while data are queued. If the profile limits reports to a
+ * small share of the data it is longer while data are sent, since data also show that we are alive.
  */
 static uint64_t quiet_tsc(const struct wh_session *s, uint64_t now_tsc)
 {
@@ -39,10 +37,10 @@ static uint64_t quiet_tsc(const struct wh_session *s, uint64_t now_tsc)
 }
 
 /*
- * Where the receiver's reports report arrivals, ours only give it round trips: one per round trip,
- * and limited to a share of the data while data are sent. A silent peer gets no data: whether
- * it answers, and whether a switch knows where we are, depends on these reports alone. Once
- * nothing is queued a report says so soon.
+ * The pause before the next report. With feedback.delivery our reports only give the receiver round
+ * trips. So one is sent per round trip, and while data are sent no more than a share of them. A
+ * silent peer gets no data, only heartbeats: they alone make it answer, and keep switches aware of
+ * where we are. Once nothing is queued a report says so soon.
  */
 static uint64_t step_tsc(const struct wh_session *s, uint64_t now_tsc)
 {
@@ -112,9 +110,9 @@ static void push_report(struct wh_session *s, uint64_t now_tsc)
 }
 
 /*
- * Where data packets reveal the same, no report is sent while more are queued and the last was sent
- * recently: a gap shows in the next packet. After a round trip and its deviation without data, as
- * when a whole window was lost, reports are needed again. 0: reports are needed now.
+ * Until when data packets make reports unnecessary; 0: they do not. While more data are queued and
+ * the last packet was sent recently, a gap shows in the next packet. After a round trip and its
+ * deviation without data, as when a whole window was lost, reports are needed again.
  */
 static uint64_t quiet_until_tsc(const struct wh_session *s, uint64_t now_tsc, bool is_doubted)
 {
@@ -132,8 +130,8 @@ static uint64_t quiet_until_tsc(const struct wh_session *s, uint64_t now_tsc, bo
 }
 
 /*
- * Where reports are limited to a small share of the data: they only echo the receiver's, so that
- * there is nothing to say before its first one, and data follow anyway.
+ * If reports are limited to a small share of the data they only echo the receiver's reports. So
+ * before the receiver's first one there is nothing to say, and data follow anyway.
  */
 static bool has_nothing_to_say(const struct wh_session *s)
 {
@@ -159,7 +157,7 @@ int32_t wh_send_trans_stat(struct wh_session *s, uint64_t now_tsc, bool is_doubt
 	if (news)
 		tx->next_trans_report_tsc = wh_min_u64(tx->next_trans_report_tsc,
 			tx->last_trans_report_tsc + step_tsc(s, now_tsc));
-	else if (tx->peer_silent && !tx->idle) /* since a longer pause began */
+	else if (tx->peer_silent && !tx->idle) /* it fell silent after a longer pause began */
 		tx->next_trans_report_tsc = wh_min_u64(tx->next_trans_report_tsc,
 			tx->last_trans_report_tsc + wh_session_heartbeat_tsc(s, 0));
 	if (now_tsc < tx->next_trans_report_tsc)

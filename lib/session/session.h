@@ -12,20 +12,20 @@
  *   chunks ->  host_trans -> trans -> packets      packets -> rcv -> host_rcv -> chunks
  *              get_rcv_stat  send_trans_stat       get_trans_stat  send_rcv_stat
  *
- * Who may call what:
+ * Three parties call these functions; all three may be on one core:
  *
- *   owner core  the four tasks run here, one after the other (wh_session_poll): the core that
- *               sends for a transmitter, the one that receives for a receiver. Everything below
- *               is the owner core's unless it says otherwise.
- *   other core  the one that does the other direction: brings a transmitter's control packets
- *               (wh_session_input), takes a receiver's (wh_session_output), by a FIFO each
- *   users       jobs and file I/O on any core, as many as there are, until one has asked to close:
- *               the chunk FIFOs, wh_session_ask, kick, news, context, stats, moved_bytes,
- *               limit_now, tell_reader, stalled, rtt_tsc and what never changes (peer, params but
- *               for the connection ID in them)
+ *   owner core  runs the end's four tasks, one after the other. A transmitter's owner core is the
+ *               one that sends, a receiver's the one that receives. Every function below is for
+ *               the owner core unless its comment says otherwise.
+ *   other core  handles the other direction: it brings a transmitter's control packets and takes
+ *               a receiver's, by one FIFO each.
+ *   users       jobs and file I/O, on any core and in any number, until one of them has asked to
+ *               close. They may use the chunk FIFOs, wh_session_ask, kick, news, context, stats,
+ *               moved_bytes, limit_now, tell_reader, stalled, rtt_tsc, and what never changes:
+ *               peer and params, except for the connection ID in params.
  *
- * All three may be one core. lib/endpoint opens, drives and ends a session (lifecycle.h), and
- * says when nobody else holds one any more.
+ * lib/endpoint opens, drives and ends a session (lifecycle.h). It tells when no other core can
+ * hold a pointer to the session any more.
  */
 
 #include <stdbool.h>
@@ -43,7 +43,7 @@
 /* The most that peer_timeout_ns may be. */
 #define WH_PEER_TIMEOUT_MAX_S 3600
 
-/* A disk that is busy, with a sync or with queued data, may take this many stall timeouts. */
+/* Stall timeouts granted to a disk that is busy with a sync or with queued data. */
 #define WH_DISK_PATIENCE 60
 
 enum wh_role {
@@ -64,7 +64,7 @@ struct wh_repair_config {
 	uint32_t repair_pkts; /* most per chunk; chunk memory includes them */
 	enum wh_fec_code code;
 	/*
-	 * Fixed repair: fixed_r packets per block of fixed_k data packets; fixed_r 0: as planned.
+	 * Fixed repair: fixed_r packets per block of fixed_k data packets; 0: the planner decides.
 	 */
 	uint32_t fixed_k;
 	uint32_t fixed_r;
@@ -72,8 +72,9 @@ struct wh_repair_config {
 };
 
 /*
- * Recovery, code and planner of a profile, as planned. repair_pkts, and the planner's r_max with
- * it, are set by the caller, who provides the memory. Without repair packets: recovery NAK.
+ * Sets recovery, code and planner to those of the profile. The caller provides the memory for
+ * repair packets, and therefore sets repair_pkts and the planner's r_max. A stream without repair
+ * packets has recovery NAK.
  */
 void wh_repair_config_init(struct wh_repair_config *repair, const struct wh_profile *profile);
 
@@ -102,16 +103,16 @@ struct wh_session_config {
 	uint32_t window_pkts; /* a power of two, WH_WINDOW_PACKETS_MIN or more */
 	uint64_t rate_bps;    /* see struct wh_control_config */
 	/*
-	 * What this session and others may move together, and whose owner outlives them; NULL: any.
-	 * A receiver holds its peer to it by what it grants.
+	 * A rate shared with other sessions; it must outlive them all. NULL: no bound. A receiver
+	 * enforces it on its peer by the packet numbers that it grants.
 	 */
 	struct wh_shared_rate *shared_rate;
 	uint32_t burst_pkts;        /* of the pacer */
 	uint64_t line_bps;          /* of this host's line; 0: unknown */
 	struct wh_known_path known; /* a transmitter's: passed to its controller */
 	/*
-	 * A transmitter's own; a receiver's come in OPEN. A bitmap profile's initial loss takes
-	 * precedence over the planner's.
+	 * A transmitter's own options; a receiver gets its peer's in OPEN. A bitmap profile's
+	 * initial loss takes precedence over the planner's.
 	 */
 	struct wh_profile_options options;
 	uint64_t initial_rtt_ns;   /* until measured */
@@ -169,12 +170,12 @@ static inline uint64_t wh_session_retransmitted_in_pkts(const struct wh_session_
 	return stats->duplicate_pkts + stats->replayed_pkts;
 }
 
-struct wh_session; /* internal.h */
+struct wh_session; /* session_internal.h */
 
 /*
- * FIFOs to readers and writers. Transmitter: free, ready; receiver: deliver, recycled. After a push
- * into ready or recycled, kick the session. Any chunk may be shorter than chunk_bytes; chunks are
- * delivered as they were sent.
+ * FIFOs to readers and writers: a transmitter has free and ready, a receiver deliver and recycled.
+ * After a push into ready or recycled, kick the session. Any chunk may be shorter than chunk_bytes.
+ * The receiver delivers chunks of the lengths that were sent.
  */
 struct wh_fifo *wh_session_free_chunks(struct wh_session *session);
 struct wh_fifo *wh_session_ready_chunks(struct wh_session *session);
@@ -211,14 +212,16 @@ void wh_session_place(
 	struct wh_session *session, const struct wh_packet *packet, struct wh_rx_slot *rx_slot);
 void wh_session_take(struct wh_rx_slot *rx_slot, uint64_t now_tsc, uint64_t arrived_tsc);
 
-/* Chunks that are encoded ahead of those in flight. */
+/*
+ * Most chunks that are encoded and not begun. Encoding further ahead would plan repair by an older
+ * loss rate.
+ */
 #define WH_ENCODED_AHEAD 4
 
 /*
- * For users of a session with repair packets, on a working core with that core's tables: encodes a
- * chunk that the reader has filled; recovers what is missing of a received one. Returns 0 if there
- * is none, or WH_ENCODED_AHEAD are encoded and not begun, so that repair is planned by the latest
- * loss. The tables' limits are at least wh_session_fec_limits.
+ * Workers call these for a session with repair packets, each with its own tables, whose limits are
+ * at least wh_session_fec_limits. _encode makes the repair packets of a chunk that the reader has
+ * filled; _decode recovers the missing packets of a received chunk. 0: there was nothing to do.
  */
 int32_t wh_session_encode(struct wh_session *session, struct wh_fec *fec);
 int32_t wh_session_decode(struct wh_session *session, struct wh_fec *fec);
@@ -228,9 +231,9 @@ struct wh_fec_limits wh_session_fec_limits(const struct wh_session_config *confi
 uint64_t wh_session_chunk_stride(const struct wh_session_config *config);
 
 /*
- * RX core: the port was empty at looked_tsc, so that packets given to the session from now on
- * arrived later. After a pause of this host a whole backlog is read at once; without this call it
- * would look as if it had just arrived.
+ * RX core: the port was empty at looked_tsc, so packets given to the session from now on arrived
+ * later than that. After a pause this host reads a whole backlog at once. Without this call the
+ * backlog would seem to have arrived just now.
  */
 void wh_session_looked(struct wh_session *session, uint64_t looked_tsc);
 
@@ -271,28 +274,30 @@ enum wh_session_wish {
 	WH_WISH_ABORT = 1,     /* wh_session_abort with that status */
 	WH_WISH_SINK_DONE = 2, /* wh_session_sink_done with that status; precedes an abort */
 	/*
-	 * The users' last call: reader and writer are closed, the FIFOs released, and no user
-	 * touches the session again. If its outcome is not known it is aborted as INTERRUPTED; when
-	 * the peer has been notified, the endpoint calls `gone`. Status is ignored.
+	 * The users' last call: reader and writer are closed, and no user touches the session or
+	 * its FIFOs again. A session without an outcome is aborted as INTERRUPTED. When the peer
+	 * has been notified, the endpoint calls `gone`. Status is ignored.
 	 */
 	WH_WISH_CLOSE = 4,
 };
 
-/* Users. WH_WISH_CLOSE not from within the endpoint's accept, which may return NULL instead. */
+/*
+ * Users. The endpoint's accept callback must not ask for WH_WISH_CLOSE; it may return NULL instead.
+ */
 void wh_session_ask(
 	struct wh_session *session, enum wh_session_wish wish, enum wh_release_status status);
 
 /*
- * Users of a transmitter that was opened with a rate: requests another one, > 0, which its home
- * core applies at its next poll; returns the rate in use.
+ * Users of a transmitter that was opened with a rate. _set_rate requests another rate, > 0; the
+ * owner core applies it at its next poll. _rate returns the rate in use.
  */
 void wh_session_set_rate(struct wh_session *session, uint64_t rate_bps);
 uint64_t wh_session_rate(const struct wh_session *session);
 
 /*
- * Users of a transmitter, one thread: requests a new value, allowed by wh_profile_options_change,
- * of a live option of its profile; its owner core applies it at its next poll. Returns all
- * requested values.
+ * Users of a transmitter, one thread. _set_option requests a new value for a live option of the
+ * profile; wh_profile_options_change must allow it. The owner core applies it at its next poll.
+ * _options returns all requested values.
  */
 void wh_session_set_option(struct wh_session *session, uint32_t option, double value);
 struct wh_profile_options wh_session_options(const struct wh_session *session);
@@ -301,12 +306,12 @@ struct wh_profile_options wh_session_options(const struct wh_session *session);
 void wh_session_kick(struct wh_session *session);
 
 /*
- * Users: when the peer was heard last, as far as its session is concerned. While it is silent the
- * peer timeout is what ends the session: no other patience should.
+ * Users: when this session last received a packet of its peer. While the peer is silent, only the
+ * peer timeout ends the session; timeouts of users must wait.
  */
 uint64_t wh_session_heard_tsc(const struct wh_session *session);
 
-/* Longer than between any two heartbeats. */
+/* A peer is silent after this time, which is longer than the pause between any two heartbeats. */
 #define WH_SESSION_SILENT_S 3
 
 struct wh_session_news {
@@ -321,8 +326,8 @@ struct wh_session_news {
 struct wh_session_news wh_session_news(const struct wh_session *session);
 
 /*
- * Users, of a transmitter that was REFUSED: true if that is because the peer speaks other versions
- * of the format, and which.
+ * Users of a transmitter that was REFUSED. True: the peer speaks only versions *least to *most of
+ * the wire format.
  */
 bool wh_session_peer_versions(const struct wh_session *session, uint8_t *least, uint8_t *most);
 
@@ -330,18 +335,18 @@ bool wh_session_peer_versions(const struct wh_session *session, uint8_t *least, 
 void wh_session_set_context(struct wh_session *session, void *context);
 void *wh_session_context(const struct wh_session *session);
 
-/* The SA that seals its packets, valid as long as the session; NULL: none. */
+/* The SA under which packets are sealed, valid as long as the session; NULL: none. */
 struct wh_sa *wh_session_sa(const struct wh_session *session);
 
-/* How the peer addresses it; 0: it has no place in an endpoint. */
+/* The connection ID by which the peer addresses us; 0: no place in an endpoint yet. */
 uint32_t wh_session_cid(const struct wh_session *session);
 
-/* How it addresses the peer; 0: not known yet. Users, too. */
+/* The connection ID by which we address the peer; 0: not known yet. Users, too. */
 uint32_t wh_session_peer_cid(const struct wh_session *session);
 
 /*
- * Users: the sums of both cores' counters. Each is consistent, but they are read one after the
- * other while they change, so they may not match before the session is closed.
+ * Users: the sums of both cores' counters. Each counter is right, but they are read one after the
+ * other while they change. So before the session is closed they may not match each other.
  */
 struct wh_session_stats wh_session_stats(const struct wh_session *session);
 
@@ -349,8 +354,8 @@ struct wh_session_stats wh_session_stats(const struct wh_session *session);
 uint64_t wh_session_moved_bytes(const struct wh_session *session);
 
 /*
- * Transmitter's users: the peer has promised buffers for chunks with numbers below `end`, and has
- * `chunks` buffers in all; the latest values received, 0 before.
+ * Transmitter's users, as last reported: the peer has promised buffers for chunks with numbers
+ * below `end`, and has `chunks` buffers in all. 0 before the first report.
  */
 struct wh_session_credit {
 	uint64_t end;
@@ -359,14 +364,12 @@ struct wh_session_credit {
 struct wh_session_credit wh_session_credit(const struct wh_session *session);
 
 /*
- * Transmitter's users: what limits the flow now. Receivers do not know, and return RATE. What has
- * limited it most is wh_limit_of its stats' limit_tsc.
+ * Transmitter's users: what limits the flow now. A receiver does not know and returns RATE.
+ * wh_limit_of(stats.limit_tsc) tells what has limited the flow most.
  */
 enum wh_limit wh_session_limit_now(const struct wh_session *session);
 
-/*
- * Transmitter's users: why the reader has no chunk, if it has none; DISK until told.
- */
+/* Transmitter's users: why the reader has no chunk ready; DISK until told. */
 void wh_session_tell_reader(struct wh_session *session, enum wh_limit limit);
 
 /* Users: no progress for a while with work to do; limit_now says why. */
@@ -392,7 +395,7 @@ struct wh_session_pace wh_session_pace(const struct wh_session *session);
  */
 uint64_t wh_session_lost_pkts(const struct wh_session *session);
 
-/* The same for keys and windows under an SA, which are allocated in whole pages. */
+/* Bytes of keys and replay windows of a session under an SA; they are allocated in whole pages. */
 uint64_t wh_session_sealing_bytes(enum wh_role role);
 
 /* Asserts the session's invariants; `deep` walks the tables, too. */

@@ -4,10 +4,10 @@
 
 /*
  * A session's state, shared by the files of this room and by lib/endpoint, which drives it. The
- * four tasks of an end run on its owner core; each member is written by the process under whose
- * heading it stands. Exceptions: opening and release also start timers and count as progress, and
- * get_rcv_stat sets the pacer's interval. Members written by the other core and by users are at the
- * end, on cache lines of their own.
+ * four tasks of an end run on its owner core. Each member is written by the task under whose
+ * heading it stands, with two exceptions: opening and release also start timers and count as
+ * progress, and get_rcv_stat sets the pacer's interval. Members written by the other core and by
+ * users are at the end, on cache lines of their own.
  */
 
 #include <assert.h>
@@ -40,26 +40,26 @@
 #define WH_EXP_MIN_MS 300
 
 /*
- * Without news a report is still sent this often, so that silence means something. While nothing is
- * outstanding and nothing is waiting to be sent, the pause doubles each time, up to the maximum or
- * a third of the peer timeout.
+ * Heartbeat: a report is sent this often even without news, so that silence means something. While
+ * nothing is outstanding and nothing waits to be sent, the pause doubles each time, up to the
+ * maximum or a third of the peer timeout.
  */
 #define WH_HEARTBEAT_MS     100
 #define WH_HEARTBEAT_MAX_MS 2000
 
 /*
- * The transmitter repeats its latest news this often before it falls back to heartbeats: the
- * receiver reports losses at the end of a burst only on the second such report.
+ * The transmitter repeats its latest news this many times before it falls back to heartbeats. The
+ * receiver needs two such reports to detect losses at the end of a burst.
  */
 #define WH_REPORT_REPEATS 3
 
-/*
- * No progress for this long is reported as a stall; after stall_timeout_ns it ends the connection.
- */
+/* No progress for this long is a stall; after stall_timeout_ns it ends the connection. */
 #define WH_STALL_NOTICE_MS 1000
 
-/* Longest reordering in time that is expected of any path; least period, which the peer chooses. */
-#define WH_YOUNGEST_MS     1000
+/* No path reorders packets by more than this. */
+#define WH_YOUNGEST_MS 1000
+
+/* Shortest period accepted from the peer, which chooses it. */
 #define WH_PERIOD_US_LEAST 1000
 
 /*
@@ -78,18 +78,16 @@
 #define WH_OPEN_REPEAT_MS     50
 #define WH_OPEN_REPEAT_MAX_MS 1000
 
-/*
- * ABORT is sent this often, one period (at most one heartbeat) apart, because it is not
- * acknowledged.
- */
+/* ABORT is not acknowledged: it is sent this many times, a period apart. */
 #define WH_ABORT_REPEATS 3
 
-/* A reply without DONE is repeated this often, once per round trip, then less and less often. */
+/* REPLY is repeated once per round trip this many times, then less and less often, until DONE. */
 #define WH_REPLY_QUICK_REPEATS 10
 
 /*
- * Ring sizes, relative to the window; each has 2^n - 1 elements, which wastes no slot: decoded
- * control packets, encoded ones, and packets that are admitted but not sent yet (a few bursts).
+ * Ring sizes, relative to the window. Inbox: decoded control packets. Outbox: encoded ones. Fresh:
+ * packets that are admitted but not sent yet, a few bursts. Each ring has 2^n - 1 elements, which
+ * wastes no slot.
  */
 #define WH_PKTS_PER_CONTROL 64
 #define WH_CONTROL_MIN      8
@@ -98,8 +96,8 @@
 #define WH_FRESH_MAX        256
 
 /*
- * Number of samples whose ACK2 may still arrive: one per 10 ms period over a round trip of 2 s or
- * more; fewer with the smallest windows.
+ * Reports whose ACK2 may still arrive. The maximum covers one report per 10 ms period over a round
+ * trip of 2 s and more; the smallest windows keep fewer.
  */
 #define WH_ACK_HISTORY_MIN 64
 #define WH_ACK_HISTORY_MAX 512
@@ -113,16 +111,16 @@
 /* With feedback.delivery: data bytes that must arrive for each byte of the receiver's reports. */
 #define WH_DATA_PER_REPORT 100
 
-/* The same while buffers are short: the line is not full, and a report for each packet fits in. */
+/* The same while buffers are short: the line then has room for a report per packet. */
 #define WH_DATA_PER_SHORT_REPORT 4
 
-/* With feedback.delivery: upper bound of the interval between reports that data have earned. */
+/* With feedback.delivery: longest pause between reports while enough data arrive to pay for one. */
 #define WH_DELIVERY_PERIOD_MS 10
 
 /* The transmitter sends a report at least this often while data are slow. */
 #define WH_QUIET_MS 1000
 
-/* Likewise with feedback.data_per_report, while data are sent at all. */
+/* The same with feedback.data_per_report, while data are sent at all. */
 #define WH_QUIET_DATA_MS 10000
 
 /* A chunk being sent, by its slot. */
@@ -132,7 +130,7 @@ struct wh_tx_chunk {
 	struct wh_fec_shape shape; /* of the encoder, before the chunk is ready */
 };
 
-/* Owned by the working core that encodes. */
+/* Owned by the worker that encodes. */
 struct wh_encoder {
 	struct wh_fec_planner planner;
 	uint64_t known_pkts; /* how much of the owner core's counters the plan includes */
@@ -140,22 +138,22 @@ struct wh_encoder {
 	uint64_t known_events;
 };
 
-/*
- * Most packets of a probe before data, and how many other packets fit into the boxes beside them.
- */
+/* Most packets of the probe before data. */
 #define WH_PROBE_TRAIN_MAX 15
-#define WH_BESIDE_TRAIN    3
+
+/* Room that a probe leaves in inbox and outbox for other packets. */
+#define WH_BESIDE_TRAIN 3
 
 static_assert(WH_CONTROL_MIN - 1 >= WH_BESIDE_TRAIN + 2, "the smallest box has room for a pair");
 
 struct wh_probing {
 	bool waits;                           /* for answers to the latest train */
-	uint16_t train;                       /* number of that train, from 1; it wraps */
-	uint32_t returned;                    /* bit i: packet i was answered, ... */
-	uint64_t came_ns[WH_PROBE_TRAIN_MAX]; /* ... and arrived then, by its clock or ours */
+	uint16_t train;                       /* number of the latest train, from 1; it wraps */
+	uint32_t returned;                    /* bit i: packet i was answered */
+	uint64_t came_ns[WH_PROBE_TRAIN_MAX]; /* its arrival, by the receiver's clock or ours */
 	uint64_t sent_tsc;
-	uint64_t latest_tsc; /* of the latest answer */
-	uint64_t due_tsc;    /* then send another train, or use the answers so far */
+	uint64_t latest_tsc; /* arrival of the latest answer */
+	uint64_t due_tsc;    /* when to use the answers so far, or to send another train */
 };
 
 /* Reordering tolerance of loss detection, and probing of the last packets. */
@@ -172,8 +170,8 @@ struct wh_late {
 };
 
 /*
- * What the receiver has reported about our packets; see delivery.c. Its clocks wrap, sums of their
- * differences do not.
+ * What the receiver has reported about our packets; see delivery.c. The 32-bit clocks in reports
+ * wrap; the 64-bit sums of their differences do not.
  */
 struct wh_delivery {
 	uint64_t delivered_pkts;
@@ -186,23 +184,23 @@ struct wh_delivery {
 	bool begun;
 	bool delayed;
 	/*
-	 * Clock skew lengthens the delay in one direction and shortens it in the other; only the
-	 * part that both directions show is taken as skew, or what `straight` shows.
+	 * Clock skew lengthens the delay in one direction and shortens it in the other. Only the
+	 * part that both directions show counts as skew, or the slope that `straight` has measured.
 	 */
 	struct wh_skew there;
 	struct wh_skew back;
 	struct wh_straight straight;
 	double least_tsc;      /* least one-way delay, skew removed */
 	double taken_tsc;      /* sum of the skew removed so far */
-	uint64_t first_at_tsc; /* arrival that the sum begins with */
+	uint64_t first_at_tsc; /* arrival with which taken_tsc begins */
 	uint64_t least_at_tsc;
 	int64_t least_raw_tsc;
 };
 
 struct wh_missing {
-	uint64_t next_ask_tsc;   /* of a silent peer's listener; 0: the peer is not silent */
-	uint64_t answered_tsc;   /* the first time since then */
-	uint32_t first_stamp_us; /* of the first question */
+	uint64_t next_ask_tsc;   /* next OPEN to the silent peer; 0: the peer is not silent */
+	uint64_t answered_tsc;   /* first answer since the peer fell silent */
+	uint32_t first_stamp_us; /* of the first OPEN since then */
 	uint32_t answers;
 };
 
@@ -211,7 +209,7 @@ struct wh_transmitter {
 	struct wh_fifo filled;      /* chunks: reader -> encoder; only with repair packets */
 	struct wh_fifo ready;       /* chunks: reader or encoder -> host_trans */
 	struct wh_fifo fresh;       /* packet numbers: host_trans -> trans */
-	struct wh_fifo retransmits; /* likewise: get_rcv_stat -> trans; each at most once */
+	struct wh_fifo retransmits; /* packet numbers, each once: get_rcv_stat -> trans */
 	struct wh_sent_table table;
 	struct wh_tx_chunk *tx_chunk; /* host_trans fills it in, get_rcv_stat counts down */
 
@@ -237,11 +235,11 @@ struct wh_transmitter {
 
 	/* trans */
 	struct wh_pacer pacer;
-	uint64_t *sent_tsc; /* by packet number modulo the window; 0: retransmitted. May be NULL */
+	uint64_t *sent_tsc; /* NULL, or by packet number modulo window; 0: retransmitted */
 	uint32_t control_charged_bytes; /* since the last data packet, or since none waited */
 	uint64_t sent_end;              /* one past the largest packet number sent */
 	uint64_t transmission;
-	uint64_t stamp_tsc; /* turn for which `stamp` was computed */
+	uint64_t stamp_tsc; /* time of the turn for which `stamp` was computed */
 	uint32_t stamp;
 	uint32_t stamp_us; /* with WH_RESEND_LATE */
 	bool held_up;   /* since the last delivery event, by something other than the controller */
@@ -264,19 +262,19 @@ struct wh_transmitter {
 	uint64_t warning_tsc;
 	struct wh_bitmap_loss bitmap_loss;
 	struct wh_delivery *delivery; /* if the profile has feedback.delivery; else NULL */
-	uint64_t nak_end;             /* one past the highest NAK packet number seen, ... */
-	uint64_t nak_tsc;             /* ... received at this time; ... */
-	uint64_t naks_before;         /* ... bit i: NAK nak_end - 1 - i was seen */
-	uint64_t peer_upper;          /* credits: first packet number and first chunk beyond them */
-	uint64_t peer_chunk_upper;
-	uint32_t peer_chunks;    /* number of the peer's buffers */
-	bool peer_writer_behind; /* queue to its writer holds most of its buffers */
+	uint64_t nak_end;             /* one past the highest packet number of a NAK */
+	uint64_t nak_tsc;             /* when that NAK arrived */
+	uint64_t naks_before;         /* bit i: NAK nak_end - 1 - i was seen */
+	uint64_t peer_upper;          /* credit: first packet number beyond it */
+	uint64_t peer_chunk_upper;    /* credit: first chunk beyond it */
+	uint32_t peer_chunks;         /* number of the peer's buffers */
+	bool peer_writer_behind;      /* queue to its writer holds most of its buffers */
 	bool report_seen;
-	uint64_t acked_end; /* one past the highest that this report acknowledges; 0: none */
+	uint64_t acked_end; /* one past the highest number that the latest report acked; 0: none */
 	uint64_t acked_pkts;
 	uint64_t progress_tsc;
 	bool idle;               /* nothing outstanding, nothing to send, stream not ended */
-	uint64_t busy_since_tsc; /* since then a peer that is alive has reason to send */
+	uint64_t busy_since_tsc; /* since then a living peer has had reason to send */
 	uint64_t all_acked_tsc;  /* first reply received with everything acknowledged; 0: none */
 	uint64_t next_exp_tsc;
 	bool peer_silent;
@@ -295,34 +293,34 @@ struct wh_transmitter {
 	bool told_queued;
 };
 
-/* With feedback.delivery: what the next report tells of received packets; see delivery.c. */
+/* With feedback.delivery: what the next report tells about arrivals; see delivery.c. */
 struct wh_arrivals {
 	uint64_t delivered_pkts;
 	uint64_t seen_end;
-	uint64_t latest_tsc; /* arrival of the packet with the highest transmission ... */
-	uint32_t stamp;      /* ... and its stamp */
+	uint64_t latest_tsc; /* arrival of the packet with the highest transmission */
+	uint32_t stamp;      /* of that packet */
 	uint32_t delay;      /* of the previous packet: our clock less its stamp; wraps */
 	uint64_t pause_tsc;  /* a longer gap between looks at the port is a pause */
 	uint32_t retransmitted_pkts;
-	bool cut;              /* more holes than one report can hold */
-	uint64_t round_cursor; /* where reports that tell holes in rotation continue */
+	bool cut;              /* there are more holes than one report can hold */
+	uint64_t round_cursor; /* where the next report of holes in rotation continues */
 	uint64_t told_end[2];  /* highest_end at the previous report and at the one before */
 	/* Since the previous report. */
 	uint64_t last_tsc;
 	uint64_t taken_tsc; /* when the latest packet was read from the port */
-	uint64_t span_tsc;  /* time between arrivals, without our own pauses, ... */
-	uint32_t span_pkts; /* ... and the number of packets in it */
+	uint64_t span_tsc;  /* time between arrivals, without our own pauses */
+	uint32_t span_pkts; /* packets that arrived in span_tsc */
 	uint32_t pkts;
 	uint32_t least_delay;
 	uint32_t late;
-	/* Pause before the next report, and before one that data have not earned. */
+	/* Pause before the next report; patience_tsc: if too few data arrive to pay for it. */
 	uint64_t interval_tsc;
 	uint64_t patience_tsc;
-	uint64_t short_tsc;      /* pause while buffers are short */
-	uint64_t told_upper[2];  /* upper of a report of this round trip, and of the previous one */
-	uint64_t told_upper_tsc; /* when the former was sent */
+	uint64_t short_tsc;     /* pause while buffers are short */
+	uint64_t told_upper[2]; /* `upper` as reported in this round trip and in the previous one */
+	uint64_t told_upper_tsc; /* when told_upper[0] was sent */
 	int64_t credit_bytes;    /* data credit left by earlier reports, without `pkts` */
-	/* Of the latest burst: saves a conversion per packet, the dearest part of noting it. */
+	/* Arrival of the latest burst, converted once: that is the dearest step of each packet. */
 	uint64_t clock_tsc;
 	uint32_t clock;
 };
@@ -337,14 +335,14 @@ struct wh_rx_chunk {
 
 	/* With repair packets; see settle.c. */
 	struct wh_fec_shape shape;
-	uint32_t last_bytes_told; /* as any packet says */
+	uint32_t last_bytes_told; /* length of the last data packet; any packet tells it */
 	uint32_t have_repair;
 	uint64_t have_bytes; /* of its data */
-	bool decoding;       /* on a working core, which owns its memory and bits meanwhile */
-	bool asked;          /* its losses have been settled: missing packets are requested */
+	bool decoding;       /* a worker owns the chunk's memory and bits */
+	bool asked;          /* settled: its missing packets have been requested */
 };
 
-/* The packet numbers of a chunk's packets, which any one of them tells; by chunk number. */
+/* The packet numbers of a chunk, which any one of its packets tells. */
 struct wh_span {
 	uint64_t number_end; /* chunk number + 1; 0: none */
 	uint64_t first;
@@ -374,8 +372,8 @@ struct wh_receiver {
 	struct wh_fifo decoded; /* chunk numbers: decoder -> settle */
 	struct wh_span *span;   /* of unsettled chunks, by number */
 	uint32_t spans;
-	uint64_t settle_chunk; /* first chunk not settled yet ... */
-	uint64_t settle_pn;    /* ... and first packet number whose loss is not settled yet */
+	uint64_t settle_chunk; /* first chunk not settled yet */
+	uint64_t settle_pn;    /* first packet number whose loss is not settled yet */
 	uint64_t newest_chunk; /* one past the highest seen */
 
 	/* rcv, get_trans_stat: losses found since the last immediate NAK */
@@ -449,7 +447,7 @@ struct wh_session {
 	enum wh_release_status outcome;
 	uint32_t local_cid;   /* 0 until it has a place */
 	uint32_t peer_cid;    /* 0 until ACCEPT */
-	uint64_t local_token; /* seals packets to us; the peer knows it from OPEN or the cookie */
+	uint64_t local_token; /* seals packets to us; OPEN or the cookie told it to the peer */
 	struct wh_address peer;
 	struct wh_open_params params;
 	uint32_t chunk_packets; /* of a full chunk */
@@ -462,9 +460,9 @@ struct wh_session {
 
 	/* sealing.c, with an SA */
 	struct wh_sa *sa;    /* NULL: none */
-	uint8_t *keys;       /* of both seals, and the replay window of data */
+	uint8_t *keys;       /* keys of both seals; sealing.c says what follows them */
 	_Atomic bool sealed; /* the seals are in use */
-	/* RX core: replay windows of authenticated packets, by number; for data by transmission. */
+	/* RX core: replay windows by packet number; that of data is by transmission number. */
 	struct wh_replay heard[WH_PACKET_TYPES];
 	uint64_t heard_bits[WH_PACKET_TYPES];
 
@@ -487,7 +485,7 @@ struct wh_session {
 	uint8_t cookie[WH_COOKIE_BYTES];
 	uint64_t opened_tsc;
 	uint64_t accepted_tsc;
-	bool offered; /* CONFIRM is for a place offered in a handshake */
+	bool offered; /* CONFIRM takes a place that the handshake has offered */
 	bool anew;    /* must be opened again, with a new place and new keys */
 
 	/* lib/endpoint/release.c */
@@ -502,7 +500,7 @@ struct wh_session {
 
 	/* lib/endpoint/endpoint.c */
 	struct wh_session *next; /* in the list of sessions that are leaving */
-	uint64_t gone_turn;      /* the other half holds it no more once it reaches this turn */
+	uint64_t gone_turn;      /* from this turn on the other half holds no pointer to it */
 
 	struct wh_chunk *chunk; /* config.chunks of them */
 	struct wh_session_stats stats;
@@ -518,12 +516,12 @@ struct wh_session {
 	_Alignas(64) _Atomic uint32_t wishes;  /* enum wh_session_wish, and the statuses */
 	_Atomic uint32_t news;                 /* phase, and the outcome above it */
 	_Atomic uint32_t peer_versions;        /* low byte: least, next: most; 0: unknown */
-	_Atomic uint64_t wanted_bps;           /* transmitter: the rate that users ask for ... */
-	_Atomic uint64_t rate_bps;             /* ... and the rate in use */
+	_Atomic uint64_t wanted_bps;           /* transmitter: the rate that users ask for */
+	_Atomic uint64_t rate_bps;             /* transmitter: the rate in use */
 	_Atomic uint32_t reader_limit;         /* transmitter: why its reader has no chunk */
-	_Atomic uint32_t option_wishes;        /* transmitter: counts users' changes ... */
-	uint32_t options_followed;             /* ... (owner core: those applied so far) ... */
-	_Atomic double option[WH_OPTIONS_MAX]; /* ... of the values of profile options */
+	_Atomic uint32_t option_wishes;        /* counts users' changes of `option` */
+	uint32_t options_followed;             /* owner core: changes applied so far */
+	_Atomic double option[WH_OPTIONS_MAX]; /* transmitter: profile options as users want them */
 	_Atomic(struct wh_half *) half;        /* of the owner core; NULL: not known yet */
 	_Atomic uint32_t place;
 };
@@ -557,10 +555,9 @@ void wh_session_begin_receive_seal(struct wh_session *s, uint64_t local_token);
 void wh_session_begin_send_seal(struct wh_session *s, uint64_t peer_token);
 
 /*
- * sealing.c. _alloc takes a reference to the SA and allocates keys and windows: 0 or
- * -ENOMEM. _derive makes the keys from what both ends said. _begin uses them, once both connection
- * IDs, the parameters and the cookie are known; false: no memory. _address fills in the head of a
- * packet to a listener, which is addressed to the SA.
+ * sealing.c. _alloc takes a reference to the SA and allocates keys and windows: 0 or -ENOMEM.
+ * _derive makes the keys from what both ends said. _begin puts the keys into use, once both
+ * connection IDs, the parameters and the cookie are known; false: no memory.
  */
 int wh_sealing_alloc(struct wh_session *s, struct wh_sa *sa);
 void wh_sealing_derive(const struct wh_sa *sa, uint32_t acceptor_cid,
@@ -568,16 +565,15 @@ void wh_sealing_derive(const struct wh_sa *sa, uint32_t acceptor_cid,
 	struct wh_seal_secret *secret);
 bool wh_sealing_begin(struct wh_session *s, const uint8_t cookie[WH_COOKIE_BYTES]);
 
-/* Derives the key that opens ACCEPT in advance: that costs as much as the rest of opening it. */
+/* Derives the key that opens ACCEPT in advance, which is half the cost of opening it. */
 void wh_sealing_expect(struct wh_session *s, uint64_t about);
 const struct wh_gcm_raw *wh_sealing_accept_key(const struct wh_session *s);
 void wh_sealing_end(struct wh_session *s);
 
-/*
- * While no core polls the session: wipes the keys, empties the windows, and moves the session to
- * the SA that replaced its own, if there is one.
- */
+/* While no core polls the session: wipes keys and windows, and takes the SA's successor if any. */
 void wh_sealing_renew(struct wh_session *s, struct wh_sadb *sadb);
+
+/* Fills in the head of a packet to a listener, which is addressed to the SA. */
 void wh_sealing_address(struct wh_session *s, struct wh_packet *packet);
 
 /* RX core: whether packets to this session can be opened yet. */
@@ -586,9 +582,7 @@ static inline bool wh_sealing_is_ready(const struct wh_session *s)
 	return s->sa == NULL || atomic_load_explicit(&s->sealed, memory_order_acquire);
 }
 
-/*
- * RX core, for an opened packet: false, and counted, if it is a replay. Without an SA always true.
- */
+/* RX core: false if this authenticated packet is a replay, which is counted. True without an SA. */
 bool wh_session_is_first(struct wh_session *s, const struct wh_packet *packet);
 
 void wh_session_bad(struct wh_session *s, uint64_t *reason);
@@ -597,17 +591,17 @@ void wh_session_bad(struct wh_session *s, uint64_t *reason);
 uint64_t wh_session_heartbeat_tsc(const struct wh_session *s, uint32_t doublings);
 
 /*
- * Longest silence to expect of a peer that is alive: allows for one lost report without news, and
- * these are two round trips apart.
+ * Longest silence to expect of a living peer. It allows for one lost report, since reports without
+ * news are two round trips apart.
  */
 uint64_t wh_session_exp_tsc(const struct wh_session *s);
 void wh_session_settle(struct wh_session *s, uint64_t now_tsc, enum wh_release_status outcome);
 uint64_t wh_session_ms_tsc(const struct wh_session *s, uint64_t span_ms);
 
-/* The peer is silent for too long. Should it come back, the endpoint tells it so. */
+/* The peer timeout has passed. Should the peer come back, the endpoint sends it ABORT. */
 void wh_session_give_up(struct wh_session *s, uint64_t now_tsc);
 
-/* boxes.c. _put: on the other core, uses only the inbox and `stats`. */
+/* boxes.c. _put may run on the other core: it uses only the inbox and `stats`. */
 int wh_boxes_init(struct wh_session *s);
 uint64_t wh_boxes_bytes(uint32_t window_pkts);
 void wh_boxes_put(struct wh_session *s, struct wh_session_stats *stats, uint64_t arrived_tsc,
@@ -622,7 +616,7 @@ static inline uint32_t wh_session_now_us(const struct wh_session *s, uint64_t no
 	return (uint32_t)wh_tsc_to_us(s->config.hz, now_tsc);
 }
 
-/* Whether another packet that is not an answer stays within WH_SAY_PER_HEARD. */
+/* Whether another unsolicited packet stays within WH_SAY_PER_HEARD. */
 static inline bool wh_session_may_say(const struct wh_session *s)
 {
 	return s->may_say_bytes > 0;
@@ -636,10 +630,10 @@ static inline void wh_session_heard(struct wh_session *s, uint32_t bytes)
 }
 
 /*
- * Whether a control packet is newer than all others of its type: *next is one past the newest
- * packet number, received at *at_tsc. Without an SA that holds for WH_YOUNGEST_MS only, so that a
- * forged high packet number cannot block genuine packets for longer. With an SA packet numbers are
- * authenticated and it holds for ever. (boxes.c)
+ * Whether a control packet is newer than all others of its type. *next is one past the newest
+ * packet number, which arrived at *at_tsc. Without an SA an older packet is refused for
+ * WH_YOUNGEST_MS only, so that a forged high packet number cannot block genuine packets for longer.
+ * With an SA packet numbers are authenticated, and older packets are refused for ever. (boxes.c)
  */
 bool wh_session_is_younger(
 	struct wh_session *s, uint64_t now_tsc, uint64_t pn, uint64_t *next, uint64_t *at_tsc);
@@ -648,22 +642,22 @@ bool wh_session_is_younger(
 int32_t wh_host_trans(struct wh_session *s, uint64_t now_tsc);
 uint32_t wh_trans(struct wh_session *s, uint64_t now_tsc, struct wh_out *out, uint32_t count);
 
-/* decide.c. _decide asks the controller and sets the pacer; _apply also holds it for a freeze. */
+/* decide.c. _decide asks the controller and sets the pacer; _apply also starts a freeze. */
 void wh_session_decide(struct wh_session *s);
 void wh_session_apply(struct wh_session *s);
 
-/* _take: what the receiver has sent of reports, NAKs, warnings and bitmaps. */
+/* _take processes the receiver's reports, NAKs, delay warnings and bitmaps. */
 void wh_get_rcv_stat_take(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet);
 int32_t wh_get_rcv_stat(struct wh_session *s, uint64_t now_tsc);
 
-/* is_doubted: its peer's process may be gone, and is asked. */
+/* is_doubted: the peer's process may be gone, so reports are sent that it must answer. */
 int32_t wh_send_trans_stat(struct wh_session *s, uint64_t now_tsc, bool is_doubted);
 
 int32_t wh_host_rcv(struct wh_session *s, uint64_t now_tsc);
 
 /*
- * _take: what the transmitter has sent of reports and ACK2s. _end: the end of its stream, from its
- * request to release the session; false, and counted: it contradicts what has come.
+ * _take processes the transmitter's reports and ACK2s. _end takes the end of the stream from the
+ * transmitter's release request; false, and counted: it contradicts what has arrived.
  */
 void wh_get_trans_stat_take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet);
@@ -706,13 +700,13 @@ void wh_settle_begin(struct wh_session *s, struct wh_rx_chunk *entry, uint64_t p
 bool wh_settle_is_decoding(struct wh_session *s, const struct wh_data_fields *data);
 bool wh_settle_is_past(struct wh_session *s, const struct wh_packet *packet);
 
-/* Hands the chunk to a working core if its missing packets can be decoded now. */
+/* Hands the chunk to a worker if its missing packets can be decoded now. */
 void wh_settle_try(struct wh_session *s, struct wh_rx_chunk *entry);
 
 /* A settled chunk is complete: none of its other packets is needed. */
 void wh_settle_over(struct wh_session *s, const struct wh_rx_chunk *entry);
 
-/* Takes decoded chunks, settles chunks that are past or overdue. */
+/* Takes decoded chunks back, and settles chunks that are past or overdue. */
 int32_t wh_settle(struct wh_session *s, uint64_t now_tsc);
 uint64_t wh_settle_deadline(const struct wh_session *s);
 
@@ -722,25 +716,24 @@ static inline uint8_t *wh_session_repair(const struct wh_session *s, const struc
 }
 
 /*
- * retransmit.c, for trans and get_rcv_stat, where the receiver sends no requests. _due: when a
- * packet sent now is to be sent again. _count: `ahead` more reports have passed with this one.
- * _late: takes from a report what is missing and what arrived last. _look: checks the timers, next
- * at _deadline.
+ * retransmit.c, for trans and get_rcv_stat, with profiles whose receiver sends no NAKs. _due: when
+ * a packet sent now is due for retransmission. _count: with this report `ahead` more have passed.
+ * _late: queues what the report shows as lost. _look: checks the timers, next at _deadline.
  */
 uint32_t wh_retransmit_due(const struct wh_session *s, uint64_t now_tsc);
 void wh_retransmit_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_report *state);
 void wh_retransmit_begin(struct wh_session *s);
 void wh_retransmit_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state);
 
-/* The recent longest time by which a packet was overtaken, as the receiver reports it. */
+/* The longest recent time by which a packet was overtaken, as the receiver reports it. */
 uint64_t wh_retransmit_overtaken_tsc(const struct wh_session *s);
 int32_t wh_retransmit_look(struct wh_session *s, uint64_t now_tsc);
 uint64_t wh_retransmit_deadline(const struct wh_session *s);
 
 /*
- * control_interval.c, for send_rcv_stat. _interval: the pause before the next report. _skip:
- * whether this report is skipped, and counts it. _count_on: advances the packet number of a type by
- * the intervals since since_tsc.
+ * control_interval.c, for send_rcv_stat. _interval: the pause before the next report. _skip: true
+ * if this report is skipped, and counted. _count_on: advances the packet number of a type by the
+ * intervals since since_tsc.
  */
 uint64_t wh_control_interval_tsc(const struct wh_session *s);
 bool wh_control_skip(struct wh_session *s, bool news);
@@ -754,12 +747,12 @@ static inline uint32_t wh_session_stamp(const struct wh_session *s, uint64_t at_
 }
 
 /*
- * delivery.c, with feedback.delivery. Receiver: _begin once a round trip is known; _note for each
- * packet received, whatever its rx slot says; _say fills in the next report; _earned and _pace
- * decide whether and when that may be sent. Transmitter: _take uses a report, and returns whether
- * it gives an event, which _tell tells the controller once the missing packets are known; _possible
- * is false if the report claims more than was sent. Receiver: _short tells that its table limits
- * the flow, so that reports are more frequent; _offer notes for that what a report offers.
+ * delivery.c, with feedback.delivery. Receiver: _begin comes first; _note takes each received
+ * packet, whatever its rx slot says; _say fills in a report; _earned tells whether data have paid
+ * for a report, and _pace sets the pauses between reports; _short tells whether its buffers limit
+ * the flow, and _offer records for that the credit of a report. Transmitter: _possible is false if
+ * a report claims more than was sent; _take uses a report, and returns true if it gives an event;
+ * _tell passes the event to the controller, once the missing packets are known.
  */
 int wh_delivery_init(struct wh_session *s);
 void wh_delivery_begin(struct wh_session *s);
@@ -781,10 +774,10 @@ uint64_t wh_delivery_sent_tsc(
 	const struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state);
 uint64_t wh_delivery_stamps_tsc(const struct wh_session *s, uint64_t stamps);
 
-/* Number of packets in its probe; 0: it sends none. (boxes.c) */
+/* Packets of the probe before data; 0: none is sent. (boxes.c) */
 uint32_t wh_session_train_pkts(const struct wh_session *s);
 
-/* ask.c: what users have asked for and was not granted yet; false: nothing. Marks it as granted. */
+/* ask.c: takes the wishes of users that were not granted yet, and marks them; false: none. */
 struct wh_wishes {
 	uint32_t wishes; /* enum wh_session_wish */
 	enum wh_release_status sink;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Losses of a stream with repair packets are settled chunk by chunk, in order, when all of a
- * chunk's packet numbers are past. If the chunk is complete by then its other packets are not
- * needed and count as received, so that they are not retransmitted. A working core recovers what
- * repair packets can. Only the rest is requested; from then on the chunk is treated as any other,
- * but each new packet may make decoding possible.
+ * Losses of a stream with repair packets are settled chunk by chunk, in order, when packets above
+ * all of a chunk's packet numbers have been seen. If the chunk is complete by then its other
+ * packets count as received, so that they are not retransmitted. Otherwise a worker recovers what
+ * repair packets can, and only the rest is requested. From then on each new packet may make
+ * decoding possible.
  *
  * Any packet of a chunk tells the packet numbers of all. If none has arrived, the whole chunk is
- * requested as soon as a later one is seen.
+ * requested as soon as a packet of a later chunk is seen.
  */
 
 #include <string.h>
@@ -90,7 +90,7 @@ void wh_settle_begin(struct wh_session *s, struct wh_rx_chunk *entry, uint64_t p
 	entry->last_bytes = data->last_bytes;
 	entry->have_repair = 0;
 	entry->decoding = false;
-	/* It was requested before any of its packets arrived. */
+	/* True if the chunk was requested before any of its packets arrived. */
 	entry->asked = number < rx->settle_chunk || pn < rx->settle_pn;
 	rx->span[number % rx->spans] = (struct wh_span){
 		.number_end = number + 1,
@@ -157,7 +157,7 @@ static void ask_holes(struct wh_session *s, uint64_t now_tsc, uint64_t first, ui
 	}
 }
 
-/* Known to be missing and not requested yet. Higher packet numbers may not have been sent. */
+/* Whether it is missing and not requested yet. Above highest_end it may not have been sent. */
 static bool may_ask(const struct wh_receiver *rx, uint64_t pn)
 {
 	return pn < rx->table.highest_end &&
@@ -210,7 +210,7 @@ void wh_settle_over(struct wh_session *s, const struct wh_rx_chunk *entry)
 	close_holes(&s->rx, span->first, span->end);
 }
 
-/* Hands the chunk to a working core, which owns its memory and bits until it comes back. */
+/* Hands the chunk to a worker, which owns its memory and bits until it comes back. */
 static void hand_over(struct wh_receiver *rx, struct wh_rx_chunk *entry)
 {
 	if (entry->decoding)
@@ -223,8 +223,9 @@ static void hand_over(struct wh_receiver *rx, struct wh_rx_chunk *entry)
 }
 
 /*
- * Only if decoding is sure to complete the chunk, since packets that arrive meanwhile are dropped.
- * For Tornado that cannot be known, but all its missing packets have been requested.
+ * Packets that arrive during decoding are dropped, so the chunk is handed over only if decoding is
+ * sure to complete it. With Tornado that is not known before, but all missing packets have been
+ * requested.
  */
 void wh_settle_try(struct wh_session *s, struct wh_rx_chunk *entry)
 {
@@ -238,7 +239,7 @@ void wh_settle_try(struct wh_session *s, struct wh_rx_chunk *entry)
 		hand_over(&s->rx, entry);
 }
 
-/* All of a chunk's packet numbers are past. */
+/* Packets above all of the chunk's packet numbers have been seen. */
 static void settle(struct wh_session *s, uint64_t now_tsc, uint64_t number)
 {
 	struct wh_receiver *rx = &s->rx;
@@ -254,11 +255,11 @@ static void settle(struct wh_session *s, uint64_t now_tsc, uint64_t number)
 		ask_holes(s, now_tsc, wh_max_u64(span->first, rx->settle_pn), span->end);
 		return;
 	}
-	/* Blocks that can be decoded are, even if others lack packets. */
+	/* Recovers what it can: some blocks may be decodable even if others lack packets. */
 	hand_over(rx, entry);
 }
 
-/* The next chunk in order of which a packet has arrived; false: none. */
+/* The next unsettled chunk of which a packet has arrived; false: none. */
 static bool next_known(struct wh_receiver *rx, uint64_t *number)
 {
 	for (uint64_t n = rx->settle_chunk; n < rx->newest_chunk; n++)
@@ -319,7 +320,7 @@ static void close_recovered(struct wh_session *s, const struct wh_rx_chunk *entr
 	}
 }
 
-/* A working core has finished with the chunk. */
+/* A worker has finished with the chunk. */
 static void take_decoded(struct wh_session *s, uint64_t now_tsc, struct wh_rx_chunk *entry)
 {
 	const uint64_t *have = bits_of(&s->rx, entry);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * trans: chooses what is sent next. Control first, then retransmissions, then new data, which wait
- * for the pacer.
+ * trans: chooses what is sent next: control first, then retransmissions, then new data. Data and
+ * retransmissions wait for the pacer.
  */
 
 #include <string.h>
@@ -24,8 +24,8 @@ static bool data_waits(const struct wh_transmitter *tx)
 }
 
 /*
- * If the rate is one of the wire, control packets are charged as well. At a very low rate the
- * reports of every period would leave nothing for data, so no more than one packet's worth is
+ * If the profile's rate includes control packets, they are charged as well. At a very low rate the
+ * reports of every period would leave nothing for data. So no more than one packet's worth is
  * charged between two data packets.
  */
 static void charge_control(struct wh_session *s, uint64_t now_tsc, uint32_t packet_bytes)
@@ -42,7 +42,7 @@ static void charge_control(struct wh_session *s, uint64_t now_tsc, uint32_t pack
 	tx->control_charged_bytes += wire_bytes;
 }
 
-/* Also for a receiver, whose owner core is another one: uses only the outbox and `stats`. */
+/* May run on the other core of a receiver: it uses only the outbox and `stats`. */
 static uint32_t send_control(struct wh_session *s, struct wh_session_stats *stats, uint64_t now_tsc,
 	struct wh_out *out, uint32_t count)
 {
@@ -158,10 +158,10 @@ static bool next_again(struct wh_transmitter *tx, uint64_t *pn)
 }
 
 /*
- * Pairs (udt.txt III C): after every pair_period_pkts-th packet the next one does not wait. It is
- * charged all the same, so that the mean rate is the one that the controller assumes; the paper
- * does not say which, but its own evaluation needs C to be the rate. The second must be a full
- * packet, because (6) takes its time on the line for that of a packet.
+ * Packet pairs (udt.txt III C): after every pair_period_pkts-th packet the next one does not wait.
+ * The paper does not say whether it is charged. It is here, so that the mean rate is the one that
+ * the controller assumes: the paper's own evaluation needs C to be the rate. The second packet must
+ * be full, because (6) takes its time on the line for that of a full packet.
  */
 static uint8_t pair_flags(struct wh_session *s, uint64_t pn, uint32_t room)
 {
@@ -189,7 +189,7 @@ static enum wh_limit pause_data(struct wh_transmitter *tx, uint64_t now_tsc, enu
 	return limit;
 }
 
-/* Writes data packets while allowed, not closed yet; returns why it stopped. */
+/* Writes the heads of data packets while allowed, unsealed; returns why it stopped. */
 static enum wh_limit write_burst(
 	struct wh_session *s, uint64_t now_tsc, struct wh_out *out, uint32_t count, uint32_t *sent)
 {
@@ -224,16 +224,11 @@ static enum wh_limit write_burst(
 		}
 		(*sent)++;
 	}
-	/*
-	 * The burst is full and the next packet may be due: the pacer counts the delay as lateness.
-	 */
+	/* The burst is full. If the next packet is due, the pacer counts the delay as lateness. */
 	return wh_ration_limit(s, tx->pace_limit);
 }
 
-/*
- * Seals the payload, and copies it in the same pass unless it is long enough to be sent from its
- * place.
- */
+/* Seals the payload. A short or encrypted one is written behind the head in the same pass. */
 static void close_data(const struct wh_session *s, struct wh_out *out)
 {
 	const uint8_t *payload = out->payload;
@@ -246,9 +241,9 @@ static void close_data(const struct wh_session *s, struct wh_out *out)
 }
 
 /*
- * Fetches the payload that is closed next; behind the last packet of a burst lies, most likely, the
- * first one of a later burst. Chunks are larger than caches, and without this a cipher waits for
- * each line of them: the processor's own prefetching does not keep up (test/perf/packet.c).
+ * Prefetches the payload that is sealed next. Behind the last packet of a burst lies, most likely,
+ * the first one of a later burst. Chunks are larger than caches, and the processor's own
+ * prefetching does not keep up with a cipher (test/perf/packet.c).
  */
 static void fetch_next(const struct wh_session *s, const struct wh_out *out, bool is_last)
 {
@@ -262,9 +257,9 @@ static void fetch_next(const struct wh_session *s, const struct wh_out *out, boo
 }
 
 /*
- * Sends data while allowed; returns why it stopped. Packets are closed after all heads are written:
- * the seal loads a head in wider pieces than it was stored in, and such a load waits until the
- * stores are in the cache (test/perf/packet.c).
+ * Sends data while allowed; returns why it stopped. Packets are sealed after all heads are written:
+ * the seal loads a head in wider pieces than it was stored in, so store forwarding fails and the
+ * load would wait until the stores are in the cache (test/perf/packet.c).
  */
 static enum wh_limit send_data(
 	struct wh_session *s, uint64_t now_tsc, struct wh_out *out, uint32_t count, uint32_t *sent)
@@ -286,8 +281,9 @@ static bool is_all_sent(const struct wh_transmitter *tx)
 }
 
 /*
- * The time since the last turn belongs to what limited the flow then. If that was the pace, what
- * the pacer has forfeited of it is the core's: packets were due, and it was not there.
+ * Attributes the time since the last turn to what limited the flow then. If that was the pace, the
+ * lateness that the pacer has forfeited since goes to the CPU: packets were due and the core was
+ * late.
  */
 static void count_limit(struct wh_session *s, uint64_t span_tsc, uint64_t late_tsc)
 {

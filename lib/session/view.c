@@ -199,7 +199,7 @@ static void check_receiver(const struct wh_session *s, bool deep)
 	WH_ASSERT(rx->next_deliver >= rx->recycled_count);
 	WH_ASSERT(rx->next_deliver <= rx->recycled_count + s->config.chunks);
 	WH_ASSERT(rx->spares <= s->config.chunks);
-	/* What is below highest_end has arrived or is in the loss list, never both. */
+	/* A packet below highest_end has arrived or is in the loss list, never both. */
 	if (!wh_session_repairs(s))
 		WH_ASSERT(s->stats.received_pkts + rx->losses.lost_pkts ==
 			  table->highest_end - s->params.first_pn);

@@ -4,17 +4,21 @@
 #include "session/limit/shared_rate.h"
 #include "session/session_internal.h"
 
-/* Bytes of this time are reserved at once: fewer cost more, more make others wait longer. */
+/*
+ * So much time's bytes are reserved at once. A smaller reservation costs more cycles per byte, a
+ * larger one makes other sessions wait longer.
+ */
 #define TURN_US 100
 
 #define TURN_BYTES_MAX (UINT64_C(64) << 10)
 
-/* So many may come before anything is reserved: most requests are that long. */
+/* Packets granted before anything is reserved: enough for most requests. */
 #define FIRST_PKTS 4
 
 /*
- * Granted and not used: a round trip's, but no longer one than this; the time between two reports;
- * and for slow streams, whose reports are rarer, at least so much.
+ * How far a receiver grants ahead of what has arrived, the sum of three parts: the bytes of a round
+ * trip, of at most RTT_MOST_MS; those of the time between two reports; and UNUSED_BYTES, for slow
+ * streams, whose reports are rarer.
  */
 #define RTT_MOST_MS  1000
 #define STATES_MS    20
@@ -36,7 +40,7 @@ static uint64_t bytes_in(const struct wh_session *s, uint64_t time_us)
 	return wh_muldiv_u64(wh_shared_rate_bps(s->ration.rate), time_us, 8 * WH_US_PER_S);
 }
 
-/* Whole packets, so that what is granted is what is reserved. */
+/* Reserves whole packets, since packets are granted. */
 static void reserve(struct wh_session *s, uint64_t now_tsc)
 {
 	uint64_t most_bytes = wh_min_u64(bytes_in(s, TURN_US), TURN_BYTES_MAX);
@@ -47,7 +51,7 @@ static void reserve(struct wh_session *s, uint64_t now_tsc)
 		s->ration.rate, s->config.hz, now_tsc, s->ration.reserved_bytes);
 }
 
-/* The bytes that may move from now on: 0, or all that are reserved. */
+/* Takes the reservation if its time has come: 0, or all reserved bytes, which may move now. */
 static uint64_t take(struct wh_session *s, uint64_t now_tsc)
 {
 	uint64_t bytes;
@@ -85,7 +89,7 @@ enum wh_limit wh_ration_limit(const struct wh_session *s, enum wh_limit limit)
 	return s->ration.held_up && limit == WH_LIMIT_START ? WH_LIMIT_RATE : limit;
 }
 
-/* The next are reserved at once: others do the same, and each has its turn. */
+/* Reserves again as soon as a reservation is used up, so that the sessions take turns. */
 void wh_ration_spend(struct wh_session *s, uint64_t now_tsc, uint32_t wire_bytes)
 {
 	if (likely(s->ration.rate == NULL))
@@ -140,7 +144,7 @@ void wh_ration_note(struct wh_session *s, uint32_t payload_bytes)
 	s->ration.granted_end++;
 }
 
-/* Never less than what has come, or is known to be on its way. */
+/* Never below highest_end: such packets have arrived or have been sent. */
 uint64_t wh_ration_upper(const struct wh_session *s)
 {
 	const struct wh_recv_table *table = &s->rx.table;

@@ -5,10 +5,10 @@
 /*
  * A session's part of a rate that it shares with others (shared_rate.h), on its owner core.
  *
- * A transmitter sends no data, new or again, beyond what it has reserved. A receiver grants packet
- * numbers as it reserves bytes for them: its reports offer no more, and packets beyond are dropped,
- * so that the bound also holds for a peer that sends as it likes. Packets shorter than full ones
- * give back what they did not take.
+ * A transmitter sends no data, new or retransmitted, beyond what it has reserved. A receiver grants
+ * packet numbers as it reserves bytes for them. Its reports offer no more, and it drops packets
+ * beyond, so that the bound also holds for a peer that sends as it likes. A packet shorter than a
+ * full one gives back the difference.
  */
 
 #include <stdbool.h>
@@ -21,31 +21,37 @@ struct wh_shared_rate;
 
 struct wh_ration {
 	struct wh_shared_rate *rate; /* NULL: none */
-	uint64_t from_tsc;           /* when the reserved bytes may move ... */
-	uint64_t reserved_bytes;     /* ... 0: none are reserved */
-	int64_t left_bytes;          /* transmitter: may go now */
-	bool peer_grants;     /* it offers less than its table holds: by a rate of its own, */
-	bool held_up;         /* ... which has held up the flow before */
-	uint64_t granted_end; /* receiver: packet numbers beyond are not; WH_PN_MAX: any */
-	uint64_t told_end;
-	uint64_t unused_bytes; /* of short packets, less than a full packet's */
+	uint64_t from_tsc;           /* when the reserved bytes may move */
+	uint64_t reserved_bytes;     /* 0: none */
+	int64_t left_bytes;          /* transmitter: bytes that may be sent now */
+	bool peer_grants;      /* the peer offers less than its table holds: it has a shared rate */
+	bool held_up;          /* the peer's shared rate has held up the flow before */
+	uint64_t granted_end;  /* receiver: one past the last number granted; WH_PN_MAX: no bound */
+	uint64_t told_end;     /* granted_end as last reported */
+	uint64_t unused_bytes; /* left over by short packets, less than a full packet */
 };
 
 void wh_ration_init(struct wh_session *s);
 
-/* Transmitter: may a data packet go now; when it may; and it has gone. */
+/*
+ * Transmitter. _allows: whether a data packet may be sent now. _next_tsc: when one may. _spend: one
+ * was sent. _limit: START becomes RATE if the peer's rate holds up the controller, which then
+ * cannot end its start.
+ */
 bool wh_ration_allows(struct wh_session *s, uint64_t now_tsc);
 uint64_t wh_ration_next_tsc(const struct wh_session *s);
-/* A controller that the peer's rate has held up cannot end its start: that rate is the limit. */
 enum wh_limit wh_ration_limit(const struct wh_session *s, enum wh_limit limit);
 void wh_ration_spend(struct wh_session *s, uint64_t now_tsc, uint32_t wire_bytes);
 
-/* Receiver: grants what it may; when it may grant more; and a packet has come. */
+/*
+ * Receiver. _grant: grants what may be granted now. _deadline: when more may be. _note: a packet
+ * has arrived.
+ */
 void wh_ration_grant(struct wh_session *s, uint64_t now_tsc);
 uint64_t wh_ration_deadline(const struct wh_session *s);
 void wh_ration_note(struct wh_session *s, uint32_t payload_bytes);
 
-/* Receiver: the first packet number that may not come yet, as a report tells it. */
+/* Receiver: one past the last packet number that a report offers. */
 uint64_t wh_ration_upper(const struct wh_session *s);
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
-/* At 1 Tb/s a packet of 1500 bytes takes some 30 cycles: whole ones would be off by percents. */
+/* At 1 Tb/s a packet takes some 30 cycles; rounded to whole cycles it would be off by percents. */
 #define FRACTION_BITS 4
 
 uint64_t wh_shared_rate_reserve(

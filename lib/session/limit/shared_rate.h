@@ -3,20 +3,19 @@
 #define WH_SESSION_LIMIT_SHARED_RATE_H
 
 /*
- * An upper bound on what several sessions move together, on any cores and in both directions.
+ * GCRA (ITU-T I.371), as virtual scheduling: an upper bound on what several sessions move together,
+ * on any cores and in both directions.
  *
- * A session reserves bytes before they move, and each reservation has a time from which they may.
- * Reservations follow each other at the rate, so that no window of time has more than the rate, and
- * what was saved up in an idle moment. Sessions that wait have one reservation each, so they take
- * turns.
- *
- * This is the virtual scheduling algorithm of ITU-T I.371 (GCRA), with the queue that it polices.
+ * A session reserves bytes before they move, and each reservation has a time from which they may
+ * move. Reservations follow each other at the rate. So no span of time has more bytes than the rate
+ * allows, plus what was saved up while idle. Sessions that wait have one reservation each, so they
+ * take turns.
  */
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Time that is not used for longer than this is lost. */
+/* Most unused time that is saved up. */
 #define WH_SHARED_RATE_SAVED_MS 10
 
 /* All zeros: no bound. */
