@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Room for answers to others, and how many of them anybody may cause. */
+/* Answers to questions of other hosts: the queue in which they wait, and its rate limits. */
 
 #include "neighbour/neighbour_internal.h"
 
-/* The rest is reserved for known peers. */
+/* Room for answers to strangers. The rest is reserved for known peers. */
 #define STRANGERS_ANSWERS (WH_NEIGHBOUR_ANSWERS * 3 / 4)
-#define SOURCE_AT_ONCE    10
 
-/* Rate limit bucket of a MAC, by its hash. */
+/* Most answers to one MAC in a burst. */
+#define SOURCE_AT_ONCE 10
+
+/* Rate limit bucket of a MAC. */
 static uint32_t place_of(const uint8_t mac[6])
 {
 	uint32_t hash = 0;
@@ -18,7 +20,7 @@ static uint32_t place_of(const uint8_t mac[6])
 	return (hash ^ hash >> 13) % WH_NEIGHBOUR_SOURCES;
 }
 
-/* Token bucket: at_once answers in a burst, then per_s. */
+/* Token bucket of at_once answers, filled at per_s, as a time up to which it is used. */
 static bool is_over(const struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t paid_tsc,
 	uint32_t per_s, uint32_t at_once)
 {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+
+/* ARP for IPv4 over Ethernet: RFC 826, with announcements and address defence of RFC 5227. */
+
 #include "neighbour/neighbour_internal.h"
 
 static const uint8_t no_mac[6];
@@ -34,7 +37,7 @@ size_t wh_neighbour_write_arp_question(const struct wh_neighbour *neighbour,
 	return write_arp(neighbour, frame, frame_mac, WH_ARP_REQUEST, no_mac, entry->address.ip);
 }
 
-/* RFC 5227 2.3: a request for the address that it comes from. */
+/* RFC 5227 2.3: an announcement is a request for the address that it comes from. */
 size_t wh_neighbour_write_arp_announcement(const struct wh_neighbour *neighbour, uint8_t *frame)
 {
 	return write_arp(neighbour, frame, wh_mac_broadcast, WH_ARP_REQUEST, no_mac,
@@ -42,8 +45,8 @@ size_t wh_neighbour_write_arp_announcement(const struct wh_neighbour *neighbour,
 }
 
 /*
- * The frame's source MAC need not be the sender's: routers that share an address answer with a
- * virtual MAC from a real one.
+ * The frame's source MAC need not be the ARP sender's: routers that share an address (VRRP)
+ * announce a virtual MAC in a frame from a real one.
  */
 static enum wh_neighbour_reason check_arp(const struct wh_neighbour *neighbour,
 	const struct wh_heard *heard, const struct wh_arp *arp)
@@ -86,7 +89,7 @@ static enum wh_neighbour_reason answer(struct wh_neighbour *neighbour, uint64_t 
 	return WH_NEIGHBOUR_OK;
 }
 
-/* RFC 826, "Packet Reception", after RFC 5227 2.4; unsolicited information is not trusted. */
+/* RFC 5227 2.4 first, then RFC 826, "Packet Reception". Unsolicited information is not trusted. */
 enum wh_neighbour_reason wh_neighbour_input_arp(
 	struct wh_neighbour *neighbour, uint64_t now_tsc, const struct wh_heard *heard)
 {
@@ -106,7 +109,7 @@ enum wh_neighbour_reason wh_neighbour_input_arp(
 	struct wh_address sender = wh_neighbour_address(WH_IPV4, arp->sender_ip);
 	bool request = arp->operation == rte_cpu_to_be_16(WH_ARP_REQUEST);
 	bool to_us = wh_neighbour_is_own(neighbour, WH_IPV4, arp->target_ip);
-	/* Replies are sent to us alone; unsolicited ones go to all. */
+	/* A reply to our question is sent to us alone; an unsolicited one goes to all. */
 	bool answers = !request && to_us &&
 		       wh_mac_equal(heard->target_mac, neighbour->config.mac) &&
 		       wh_mac_equal(arp->target_mac, neighbour->config.mac);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+
+/* ICMP echo, RFC 792 and RFC 4443 4: answers requests, and sends one request at a time. */
+
 #include <errno.h>
 
 #include "neighbour/neighbour_internal.h"
@@ -17,7 +20,7 @@ static bool is_reply(const struct wh_heard *heard, const struct wh_icmp_echo *ec
 	return echo->type == (heard->family == WH_IPV4 ? WH_ICMP_ECHO_REPLY : WH_ICMPV6_ECHO_REPLY);
 }
 
-/* Back to where the frame came from, gateway or peer, because that hop is known to work. */
+/* Answers to the MAC that the frame came from, gateway or peer: that hop is known to work. */
 static enum wh_neighbour_reason answer(
 	struct wh_neighbour *neighbour, uint64_t now_tsc, const struct wh_heard *heard)
 {
@@ -39,7 +42,7 @@ static enum wh_neighbour_reason answer(
 	return WH_NEIGHBOUR_OK;
 }
 
-/* From the MAC, to tell our requests from those of others that share our address. */
+/* Taken from our MAC, so that hosts which share our address have other identifiers. */
 static rte_be16_t identifier(const struct wh_neighbour *neighbour)
 {
 	rte_be16_t id;

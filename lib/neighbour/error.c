@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+
+/* ICMP errors about our packets to watched peers: hints for the operator. */
+
 #include "neighbour/neighbour_internal.h"
 #include "wire/internet.h"
 
@@ -14,14 +17,15 @@
 #define CODE_FILTERED       13
 #define CODE_FILTERED_IPV6  1
 
-/* The head of an ICMP error, and of the UDP header quoted in it. */
+/* The head of an ICMP error; the packet that it is about follows. */
 struct icmp_error {
 	uint8_t type;
 	uint8_t code;
 	rte_be16_t sum;
-	rte_be32_t about; /* the MTU; ICMP: in the lower half */
+	rte_be32_t about; /* too big: the MTU, for IPv4 in the lower half */
 } __attribute__((packed));
 
+/* The begin of the UDP header in the quoted packet. */
 struct ports {
 	rte_be16_t source;
 	rte_be16_t target;
@@ -78,7 +82,7 @@ static bool is_about(const struct wh_neighbour *neighbour, const struct wh_addre
 		 : !wh_ipv6_version_agrees((const struct wh_ipv6_header *)quoted))
 		return false;
 
-	/* Either header ends with the addresses. */
+	/* IPv4 and IPv6 headers both end with the addresses. */
 	size_t ip_bytes = wh_ip_address_bytes(family);
 	const uint8_t *source = quoted + head_bytes - 2 * ip_bytes;
 	const struct ports *ports = (const struct ports *)(quoted + head_bytes);

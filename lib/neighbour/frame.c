@@ -122,10 +122,7 @@ struct wh_telling wh_telling_icmp(const struct wh_neighbour_config *config, uint
 
 void wh_tell_icmp_sum(uint8_t *icmp, size_t icmp_bytes, uint8_t family)
 {
-	/*
-	 * The IP header before it ends with the addresses; `sum` is at the same offset in all of
-	 * ICMP.
-	 */
+	/* The IP header before ends with the addresses. All ICMP has `sum` at the same offset. */
 	const uint8_t *addresses = icmp - 2 * wh_ip_address_bytes(family);
 	struct wh_icmp_echo *head = (struct wh_icmp_echo *)icmp;
 

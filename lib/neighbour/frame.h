@@ -17,7 +17,9 @@
 #include "neighbour/neighbour.h"
 #include "wire/internet.h"
 
-#define WH_ETHER_FRAME_BYTES   60 /* minimum frame, without the check sequence */
+/* The minimum frame, without the check sequence. */
+#define WH_ETHER_FRAME_BYTES 60
+
 #define WH_IP_HOPS             64
 #define WH_NDP_HOPS            255
 #define WH_ARP_ETHERNET        1
@@ -29,11 +31,15 @@
 #define WH_ICMPV6_ECHO_REPLY   129
 #define WH_NDP_SOLICITATION    135
 #define WH_NDP_ADVERTISEMENT   136
-#define WH_NDP_SOLICITED       0x40 /* flags of an advertisement, first byte */
-#define WH_NDP_OVERRIDE        0x20
-#define WH_NDP_SOURCE_MAC      1 /* options */
-#define WH_NDP_TARGET_MAC      2
-#define WH_NDP_OPTION_UNIT     8 /* bytes */
+
+/* Flags of an advertisement, in the first byte. */
+#define WH_NDP_SOLICITED 0x40
+#define WH_NDP_OVERRIDE  0x20
+
+/* Types of options, and the unit of their length in bytes. */
+#define WH_NDP_SOURCE_MAC  1
+#define WH_NDP_TARGET_MAC  2
+#define WH_NDP_OPTION_UNIT 8
 
 /* RFC 826, for IPv4 over Ethernet. */
 struct wh_arp {
@@ -95,7 +101,7 @@ bool wh_mac_is_host(const uint8_t mac[6]);
 /* Whether the first `bits` of two addresses are equal. */
 bool wh_ip_in_prefix(const uint8_t *a, const uint8_t *b, uint32_t bits);
 
-/* Whether it may be a source: no multicast, loopback, unspecified or reserved address. */
+/* Whether it may be a source: not a multicast, loopback, unspecified or reserved address. */
 bool wh_ip_is_host(uint8_t family, const uint8_t *ip);
 
 bool wh_ipv6_is_group(const uint8_t ip[16]);
@@ -108,17 +114,17 @@ void wh_ipv6_link_local(uint8_t ip[16], const uint8_t mac[6]);
 /* RFC 4291 2.7.1: the multicast group for solicitations of this address. */
 void wh_ipv6_solicited_node(uint8_t group[16], const uint8_t ip[16]);
 
-/* RFC 2464 7. */
+/* The MAC of a multicast group: RFC 2464 7. */
 void wh_ipv6_group_mac(uint8_t mac[6], const uint8_t group[16]);
 
 /* Whether the checksum of the ICMP message in `heard` is right. */
 bool wh_heard_icmp_sum_agrees(const struct wh_heard *heard);
 
-/* Headers with a host's MAC and VLAN. */
+/* Ethernet header from our MAC, in our VLAN. */
 struct wh_telling wh_telling_of(
 	const struct wh_neighbour_config *config, const uint8_t target_mac[6]);
 
-/* Headers of its ICMP messages; neighbour discovery stays on the link. */
+/* Headers of our ICMP messages. A hop limit of WH_NDP_HOPS proves that they stayed on the link. */
 struct wh_telling wh_telling_icmp(const struct wh_neighbour_config *config, uint8_t family,
 	uint8_t hop_limit, const uint8_t *source_ip, const uint8_t *target_ip,
 	const uint8_t target_mac[6]);

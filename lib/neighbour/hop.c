@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The next host on the way to another one: itself, or the gateway. */
+/* The next hop to a host: the host itself, or the gateway. */
 
 #include "neighbour/neighbour_internal.h"
 
-/* The next hop for that target: itself, or its gateway. FOUND, or why there is none. */
+/* FOUND and the hop, or why there is none. */
 static enum wh_neighbour_result find_hop(const struct wh_neighbour *neighbour,
 	const struct wh_address *target, struct wh_address *hop)
 {

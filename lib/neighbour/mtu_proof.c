@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
-/* Common MTUs of links and tunnels, which also tell an operator where to look. */
+/* Common MTUs of links and tunnels; the one that passes tells an operator where to look. */
 static const uint16_t known_sizes[] = {
 	WH_MTU_PROOF_SMALL_IPV4, WH_MTU_PROOF_SMALL_IPV6, 1400, 1420, /* WireGuard over Ethernet */
 	1450,                                                         /* VXLAN over Ethernet */
@@ -56,7 +56,7 @@ int wh_mtu_proof_start(struct wh_mtu_proof *proof, struct wh_neighbour *neighbou
 	return rc;
 }
 
-/* The middle one of the known sizes strictly between both; 0: none. */
+/* The median of the known sizes strictly between the two; 0: none. */
 static uint32_t size_between(uint32_t proved_bytes, uint32_t refused_bytes)
 {
 	uint32_t first = 0, end = KNOWN_SIZES;
@@ -68,7 +68,7 @@ static uint32_t size_between(uint32_t proved_bytes, uint32_t refused_bytes)
 	return first < end ? known_sizes[first + (end - first) / 2] : 0;
 }
 
-/* Decides by proved_bytes and refused_bytes: ends, or tries another size. */
+/* Ends the test, or tries another size, by what was proved and refused so far. */
 static void go_on(struct wh_mtu_proof *proof)
 {
 	WH_ASSERT(proof->refused_bytes == 0 || proof->proved_bytes < proof->refused_bytes);
@@ -81,7 +81,7 @@ static void go_on(struct wh_mtu_proof *proof)
 		proof->state = WH_MTU_PROOF_UNKNOWN;
 		return;
 	}
-	/* Tries the whole MTU again: the peer may have come up since the first attempt. */
+	/* The peer may have come up since the first attempt, so the whole MTU is tried again. */
 	if (proof->refused_bytes == 0) {
 		proof->ip_bytes = proof->neighbour->config.mtu;
 		return;
@@ -95,7 +95,7 @@ static void go_on(struct wh_mtu_proof *proof)
 		proof->ip_bytes = size;
 }
 
-/* The peer answers: from now on waits as long as its round trip suggests. */
+/* The peer's first answer gives a round trip, which sets the timeout from now on. */
 static void wait_by_round_trip(struct wh_mtu_proof *proof, const struct wh_neighbour_echo *echo)
 {
 	uint64_t hz = proof->neighbour->config.hz;

@@ -7,25 +7,30 @@
  * never fragmented. A path with a smaller MTU drops data silently while small control packets pass;
  * this finds it before a transfer stalls.
  *
- * First a packet of the whole MTU is sent. Without an answer, up to three small packets tell a peer
- * that does not answer echo from a path with a smaller MTU. Once a small one is answered the whole
- * MTU is tried three times more, since the peer may just have come up; then, by bisection, some
- * common MTUs. Missing answers to large packets prove something only after an answer to a small
- * one. The first answer is waited for as long as any path may take (WH_NEIGHBOUR_ECHO_MS), others
- * for four round trips.
+ * First a packet of the whole MTU is sent. Without an answer up to three small packets follow: they
+ * tell a peer that does not answer echo from a path with a smaller MTU, since missing answers to
+ * large packets prove something only after an answer to a small one. Once a small packet is
+ * answered the whole MTU is tried up to three times more, since the peer may just have come up.
+ * Then some common MTUs are tried by bisection.
  *
- * Sans-I/O on top of a wh_neighbour, whose frames the caller sends and receives. While a test runs
- * it owns the neighbour's echo; others must wait.
+ * The timeout is WH_NEIGHBOUR_ECHO_MS, longer than any path takes, until the first answer; then
+ * four round trips.
+ *
+ * Sans-I/O on top of a wh_neighbour, whose frames the caller sends and receives. A running test
+ * owns the neighbour's echo; other users of echo must wait.
  */
 
 #include <stdint.h>
 
 #include "neighbour/neighbour.h"
 
-#define WH_MTU_PROOF_ASKS    3   /* per size, except for the first attempt */
-#define WH_MTU_PROOF_WAIT_MS 100 /* least wait for an answer */
+/* Attempts per size, except for the very first. */
+#define WH_MTU_PROOF_ASKS 3
 
-/* Every host accepts, and every link carries this: RFC 791 3.1, RFC 8200 5. */
+/* Shortest timeout. */
+#define WH_MTU_PROOF_WAIT_MS 100
+
+/* Every host accepts packets of this size: RFC 791 3.1. Every link carries them: RFC 8200 5. */
 #define WH_MTU_PROOF_SMALL_IPV4 576
 #define WH_MTU_PROOF_SMALL_IPV6 1280
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Neighbour discovery for IPv6: solicitations and advertisements of RFC 4861. */
+
 #include <assert.h>
 
 #include "neighbour/neighbour_internal.h"
@@ -7,7 +10,7 @@
 
 static_assert(sizeof(struct wh_ndp_mac) % WH_NDP_OPTION_UNIT == 0, "an option is of whole units");
 
-/* A message about `target` with our MAC in an option of that type. */
+/* A message about `target`, with our MAC in the option that belongs to the message's type. */
 static size_t write_ndp(const struct wh_neighbour *neighbour, uint8_t *frame,
 	const struct wh_telling *telling, uint8_t type, uint8_t flags, const uint8_t target[16])
 {
@@ -23,7 +26,7 @@ static size_t write_ndp(const struct wh_neighbour *neighbour, uint8_t *frame,
 	return wh_tell_end(frame, (uint8_t *)ndp + NDP_BYTES);
 }
 
-/* RFC 4861 7.2.2; a probe is unicast: 7.3.3. */
+/* RFC 4861 7.2.2: by multicast; a probe goes to the neighbour itself: 7.3.3. */
 size_t wh_neighbour_write_ndp_question(const struct wh_neighbour *neighbour,
 	const struct wh_neighbour_entry *entry, uint8_t *frame)
 {
@@ -54,7 +57,7 @@ static size_t write_to_all(
 	return write_ndp(neighbour, frame, &telling, WH_NDP_ADVERTISEMENT, WH_NDP_OVERRIDE, own_ip);
 }
 
-/* RFC 4861 7.2.6. */
+/* An unsolicited advertisement: RFC 4861 7.2.6. */
 size_t wh_neighbour_write_ndp_announcement(
 	const struct wh_neighbour *neighbour, const uint8_t own_ip[16], uint8_t *frame)
 {
@@ -110,8 +113,8 @@ static enum wh_neighbour_reason check_ndp(const struct wh_neighbour *neighbour,
 }
 
 /*
- * RFC 4861 7.2.4; a sender with the unspecified address may not have its address yet: 7.2.4, RFC
- * 4862.
+ * RFC 4861 7.2.4. A sender with the unspecified address checks whether an address is in use (RFC
+ * 4862), so the answer goes to all nodes.
  */
 static enum wh_neighbour_reason answer(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_heard *heard, const uint8_t *mac)
@@ -139,7 +142,7 @@ static enum wh_neighbour_reason answer(struct wh_neighbour *neighbour, uint64_t 
 	return WH_NEIGHBOUR_OK;
 }
 
-/* Allowed targets of a solicitation, and when it must contain a MAC: RFC 4861 4.3, 7.1.1. */
+/* RFC 4861 4.3, 7.1.1: allowed targets of a solicitation, and when it must contain a MAC. */
 static bool question_keeps_rules(const struct wh_heard *heard, const uint8_t *mac)
 {
 	const struct wh_ndp *ndp = (const struct wh_ndp *)heard->body;
@@ -198,7 +201,7 @@ static enum wh_neighbour_reason believe(struct wh_neighbour *neighbour, uint64_t
 		return WH_NEIGHBOUR_NOT_ASKED;
 	if (mac == NULL && !wh_neighbour_entry_has_mac(entry))
 		return WH_NEIGHBOUR_NDP_RULE;
-	/* Without the option it confirms the known MAC. */
+	/* An advertisement without the option confirms the known MAC. */
 	memcpy(told, mac != NULL ? mac : entry->mac, sizeof(told));
 	return wh_neighbour_hear(neighbour, now_tsc, &target, told, solicited);
 }

@@ -141,7 +141,7 @@ bool wh_neighbour_take_conflict(
 	return false;
 }
 
-/* A multicast group of all hosts or of one of our addresses. */
+/* Whether it is the group of all nodes, or the solicited-node group of one of our addresses. */
 static bool is_own_group(const struct wh_neighbour *neighbour, const uint8_t ip[16])
 {
 	uint8_t group[16];
@@ -156,7 +156,7 @@ static bool is_own_group(const struct wh_neighbour *neighbour, const uint8_t ip[
 	return false;
 }
 
-/* To an address or group of ours, with a matching target MAC. */
+/* OK: the packet is to an address or group of ours, with a matching target MAC. */
 static enum wh_neighbour_reason check_target(
 	const struct wh_neighbour *neighbour, const struct wh_heard *heard)
 {
@@ -206,7 +206,7 @@ static enum wh_neighbour_reason input_ip(
 
 	uint8_t type = heard->body[0];
 
-	/* Only a solicitation may have the unspecified source, which shows a duplicate address. */
+	/* Only a solicitation may come from the unspecified address, or from ours: a conflict. */
 	if (heard->family == WH_IPV6 && type == WH_NDP_SOLICITATION)
 		return wh_neighbour_input_solicitation(neighbour, now_tsc, heard);
 	if (!wh_neighbour_is_host(&neighbour->config, heard->family, heard->source_ip) ||

@@ -4,32 +4,32 @@
 
 /*
  * A host's duties on its link: ARP (RFC 826, RFC 5227), neighbour discovery (RFC 4861) and echo
- * (RFC 792, RFC 4443), in both roles; and the MAC address for a peer on the subnet or behind the
- * gateway.
+ * (RFC 792, RFC 4443). It asks and answers, and looks up the MAC for a peer on the subnet or behind
+ * the gateway.
  *
- * Sans-I/O: frames and the time go in, frames and the next deadline come out; nothing is allocated
+ * Sans-I/O: frames and the time go in, frames and the next deadline come out. Nothing is allocated
  * after init. Frames have an 802.1Q tag if a VLAN is configured. Input is refused with a named
- * reason unless every field is right; output is never fragmented.
+ * reason unless every field is right. Output is never fragmented.
  *
  * States of a neighbour:
  *
- *   incomplete  asked for by broadcast or multicast once a second, three times
- *   reachable   it answered us; used for 5 s without a question, then the next use asks
- *   probe       used while being asked: three times by unicast in 1.5 s, then three times as above
- *   failed      no answer; lookups fail for 5 s, then the next one asks again
+ *   incomplete  asked by broadcast or multicast once a second, three times
+ *   reachable   it has answered; for 5 s lookups ask no question, then the next lookup asks
+ *   probe       in use while it is asked: three times by unicast in 1.5 s, then as incomplete
+ *   failed      no answer; lookups fail for 250 ms, then the next one asks again
  *
- * A question counts as one of these three only if its answer would have been received: if frames
- * were missed while we waited it is repeated, up to twelve times.
+ * A question counts as one of these three only if its answer would have been received. If frames
+ * were missed while we waited, it is repeated, up to twelve times.
  *
- * Input never creates an entry: only our own lookups do, and they displace the one that was not
- * looked up for the longest time. Answers to questions of others go back to the asker and change no
- * state.
+ * Input never creates an entry. Only our own lookups do, and they displace the entry that was not
+ * looked up for the longest time. Answering another host's question changes no state.
  *
- * Only the answer to a question of ours changes an entry: from the known MAC, or from another one
- * after the known one did not answer unicast questions. If another MAC claims the address the known
- * one is asked, and if it answers the conflict is reported. So a real move (failover of a NIC or a
- * router) is found within seconds, announced or not, while a false claim changes nothing. Against
- * an attacker who answers first, when no MAC is known yet, ARP and NDP have no defence.
+ * Only the answer to a question of ours changes an entry. It must come from the known MAC, or from
+ * another one after the known MAC did not answer unicast questions. If another MAC claims the
+ * address, the known one is asked; if it answers, the conflict is reported. So a real move
+ * (failover of a NIC or a router) is found within seconds, announced or not, while a false claim
+ * changes nothing. ARP and NDP have no defence against an attacker who answers first while no MAC
+ * is known.
  */
 
 #include <stdbool.h>
@@ -42,44 +42,53 @@
 #define WH_NEIGHBOUR_ENTRIES_MAX 8192
 
 /*
- * Room for waiting answers; echo may use half of it, so that it displaces nothing else, and
- * strangers' questions three quarters, so that peers are always answered.
+ * Room for waiting answers. Echo may use half of it, so that it displaces nothing else. Strangers'
+ * questions may use three quarters, so that peers are always answered.
  */
 #define WH_NEIGHBOUR_ANSWERS 16
 
-#define WH_NEIGHBOUR_OWN_MAX    3 /* addresses of ours: IPv4, link-local, IPv6 */
-#define WH_NEIGHBOUR_GROUPS_MAX 3 /* all nodes, and one per IPv6 address */
+/* Our addresses: IPv4, link-local, IPv6. Our multicast groups: all nodes, one per IPv6 address. */
+#define WH_NEIGHBOUR_OWN_MAX    3
+#define WH_NEIGHBOUR_GROUPS_MAX 3
 
-/* RFC 4861 10, and RFC 5227 1.1 for announcements and conflicts. */
-#define WH_NEIGHBOUR_ASKS        3
-#define WH_NEIGHBOUR_REPEAT_MS   1000
-#define WH_NEIGHBOUR_PROBE_MS    500  /* between unicast questions */
-#define WH_NEIGHBOUR_FRESH_MS    5000 /* then a peer's MAC is checked again: it may have moved */
-#define WH_NEIGHBOUR_REPLACED    12   /* most repeats of questions because frames were missed */
+/* RFC 4861 10: questions by multicast or broadcast, and the pause between them. */
+#define WH_NEIGHBOUR_ASKS      3
+#define WH_NEIGHBOUR_REPEAT_MS 1000
+
+/* Pause between unicast questions. */
+#define WH_NEIGHBOUR_PROBE_MS 500
+
+/* After this time a peer's MAC is checked again, since it may have moved. */
+#define WH_NEIGHBOUR_FRESH_MS 5000
+
+/* Most repeats of questions because frames were missed. */
+#define WH_NEIGHBOUR_REPLACED 12
+
+/* RFC 5227 1.1: announcements, and how often an address is defended. */
 #define WH_NEIGHBOUR_ANNOUNCES   2
 #define WH_NEIGHBOUR_ANNOUNCE_MS 2000
 #define WH_NEIGHBOUR_DEFEND_MS   10000
 
 /*
- * One that did not answer counts as silent for so long, and is asked again when it is used. Short,
- * since a path that is up again after an outage waits for this, too.
+ * Lookups of a neighbour that did not answer fail for this long; then the next one asks again. It
+ * is short, since after an outage a transfer waits for this, too.
  */
 #define WH_NEIGHBOUR_FAILED_MS 250
 
 /*
- * Answers per second to ARP and neighbour solicitations of strangers; the same number to those of
- * known peers, and to echo requests.
+ * Answers per second: so many to ARP and neighbour solicitations of strangers, as many to those of
+ * known peers, and as many to echo requests.
  */
 #define WH_NEIGHBOUR_ANSWERS_PER_S 1000
 
 /*
- * Of answers to strangers and to echo, most per second to one MAC, ten of them in a burst, so that
- * a flood from one leaves answers for others. Some sources share a bucket, by hash.
+ * Most answers per second, to strangers and to echo, that one MAC gets, ten of them in a burst. So
+ * a flood from one MAC leaves answers for others. MACs are hashed into buckets, which some share.
  */
 #define WH_NEIGHBOUR_SOURCE_PER_S 100
 #define WH_NEIGHBOUR_SOURCES      256
 
-/* Wait for the answer to an echo, from its sending: longer than any path on Earth. */
+/* Timeout of an echo: longer than the round trip of any path on Earth. */
 #define WH_NEIGHBOUR_ECHO_MS 1000
 
 #define WH_NEIGHBOUR_MTU_MAX 32000
@@ -107,7 +116,7 @@ enum wh_neighbour_reason {
 	WH_NEIGHBOUR_NDP_RULE,   /* inconsistent addresses, flags and options: 7.1 */
 	WH_NEIGHBOUR_CONFLICT,   /* another host claims an address of ours */
 	WH_NEIGHBOUR_CONTESTED,  /* claims a peer's address for a MAC other than the known one */
-	WH_NEIGHBOUR_NOT_ASKED,  /* of a host that we did not ask for; unexpected echo reply */
+	WH_NEIGHBOUR_NOT_ASKED,  /* about a host that we did not ask for; unexpected echo reply */
 	WH_NEIGHBOUR_LIMITED,    /* exceeds the rate limit of answers */
 	WH_NEIGHBOUR_NO_ROOM,    /* too many waiting answers */
 	WH_NEIGHBOUR_REASONS,
@@ -127,7 +136,7 @@ enum wh_neighbour_result {
 	WH_NEIGHBOUR_RESULTS,
 };
 
-/* To be printed after "no way to HOST: ". */
+/* To be printed after "no route to HOST: ". */
 const char *wh_neighbour_result_name(enum wh_neighbour_result result);
 
 /* IP addresses here are in network order, an IPv4 address in the first four bytes. */
@@ -143,7 +152,7 @@ struct wh_neighbour_config {
 	uint16_t mtu;
 	uint16_t vlan; /* 0: none; otherwise frames are sent with a tag, and expected with one */
 	uint8_t mac[6];
-	bool macs_made_up; /* by each process at the other end anew: no conflict if one has moved */
+	bool macs_made_up; /* each process of the peer invents a MAC: a move is no conflict */
 	struct wh_neighbour_subnet ipv4;
 	struct wh_neighbour_subnet ipv6; /* in addition to the link-local address of the MAC */
 };
@@ -162,10 +171,10 @@ struct wh_neighbour_entry {
 	uint8_t claimant[6];       /* another MAC that claims the address; zeros: none */
 	uint8_t state;             /* enum wh_neighbour_state */
 	uint8_t asks;              /* incomplete, probe: questions sent */
-	uint8_t replaced;          /* likewise: repeats because frames were missed */
+	uint8_t replaced;          /* incomplete, probe: repeats because frames were missed */
 	uint16_t next;             /* next entry of the same hash, from 1 on; 0: none */
 	uint64_t wanted_tsc;       /* last lookup */
-	uint64_t asked_until_tsc;  /* no further question before */
+	uint64_t asked_until_tsc;  /* no new series of questions before */
 	uint64_t due_tsc;          /* incomplete, probe: next question, or failure */
 	uint64_t until_tsc;        /* reachable, failed: end of that state */
 };
@@ -247,7 +256,7 @@ struct wh_neighbour {
 	uint64_t ask_tsc;                 /* no entry is due before */
 	uint64_t missed_tsc;              /* when frames were last missed; 0: never */
 	struct wh_slot_fifo answers;
-	uint64_t stranger_paid_tsc; /* rate limit: answers given use it up to this time */
+	uint64_t stranger_paid_tsc; /* rate limit: answers given have used the time up to this */
 	uint64_t known_paid_tsc;
 	uint64_t echo_paid_tsc;
 	uint64_t source_paid_tsc[WH_NEIGHBOUR_SOURCES];
@@ -260,7 +269,7 @@ struct wh_neighbour {
 	const struct wh_mtu_proof *proof; /* owner of the echo; NULL: none */
 	struct wh_neighbour_conflict conflict[WH_NEIGHBOUR_QUARRELS];
 	bool conflict_news[WH_NEIGHBOUR_QUARRELS];
-	uint64_t conflict_quiet_tsc[WH_NEIGHBOUR_QUARRELS]; /* until then counted only */
+	uint64_t conflict_quiet_tsc[WH_NEIGHBOUR_QUARRELS]; /* until then none is reported */
 	struct wh_neighbour_stats stats;
 };
 
@@ -291,16 +300,16 @@ static inline void wh_neighbour_missed(struct wh_neighbour *neighbour, uint64_t 
 }
 
 /*
- * The MAC for that target (its port is ignored), written if FOUND. Call it while sending there, at
- * least every few seconds: use keeps an entry up to date.
+ * FOUND: writes the MAC for that target, whose port is ignored. While sending to the target call
+ * this at least every few seconds, since lookups keep the entry up to date.
  */
 enum wh_neighbour_result wh_neighbour_lookup(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_address *target, uint8_t mac[6]);
 
 /*
- * Whether an answer to a packet from that address may be sent to the MAC it came from, without
- * keeping state: the address is a host's, not ours, and reachable on the link or by a gateway; the
- * MAC is unicast, and not ours.
+ * Whether an answer to a packet may be sent to the address and MAC that it came from; keeps no
+ * state. The address must be a host's, not ours, and reachable on the link or by a gateway. The MAC
+ * must be unicast, and not ours.
  */
 bool wh_neighbour_may_answer(
 	const struct wh_neighbour *neighbour, const struct wh_address *to, const uint8_t mac[6]);
@@ -313,7 +322,7 @@ size_t wh_neighbour_output(
 	struct wh_neighbour *neighbour, uint64_t now_tsc, uint8_t *frame, size_t room);
 
 /*
- * When output is due next; 0: at once. Never too late, but after an answer perhaps too early.
+ * When output is due next; 0: at once. It is never too late, but may be too early after an answer.
  * Input, lookup and ask_echo may bring it forward.
  */
 uint64_t wh_neighbour_deadline(const struct wh_neighbour *neighbour);
@@ -327,8 +336,8 @@ int wh_neighbour_ask_echo(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_address *target, uint32_t ip_bytes);
 
 /*
- * From now on records errors about packets to that peer, to its port and the next few, in `watch`,
- * which is the caller's and must stay as long as the neighbour.
+ * From now on `watch` records ICMP errors about packets to that peer, to its port and the next few.
+ * `watch` is the caller's and must stay as long as the neighbour.
  */
 void wh_neighbour_watch(struct wh_neighbour *neighbour, struct wh_neighbour_watch *watch,
 	const struct wh_address *peer);

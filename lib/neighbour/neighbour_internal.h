@@ -42,22 +42,19 @@ bool wh_neighbour_is_own(const struct wh_neighbour *neighbour, uint8_t family, c
 const uint8_t *wh_neighbour_source_ip(
 	const struct wh_neighbour *neighbour, uint8_t family, const uint8_t *target_ip);
 
-/* A frame claims our address for that MAC; returns WH_NEIGHBOUR_CONFLICT. */
+/* A frame claims our address for that MAC. Defends the address; returns WH_NEIGHBOUR_CONFLICT. */
 enum wh_neighbour_reason wh_neighbour_meet_double(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	uint8_t family, const uint8_t *ip, const uint8_t mac[6]);
 
-/*
- * Records a conflict to be reported, unless one of its kind was reported recently; true: it will
- * be.
- */
+/* True: the conflict will be reported. False: one of its kind was reported recently. */
 bool wh_neighbour_note_conflict(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_neighbour_conflict *conflict);
 
 /* answers.c */
 
 /*
- * Rate limit: whether answers already given, of that kind in total or to that MAC, forbid another
- * now; and the charge for one. MAC NULL: only the kind counts.
+ * Rate limits by kind of answer (paid_tsc) and by MAC; NULL: by kind only. _is_limited: whether
+ * answers already given forbid another one now. _charge: one is given.
  */
 bool wh_neighbour_is_limited(const struct wh_neighbour *neighbour, uint64_t now_tsc,
 	uint64_t paid_tsc, const uint8_t mac[6]);
@@ -65,21 +62,20 @@ void wh_neighbour_charge(
 	struct wh_neighbour *neighbour, uint64_t now_tsc, uint64_t *paid_tsc, const uint8_t mac[6]);
 
 /*
- * Room for an answer to an ARP or NDP question from that address and MAC, which is charged for it;
- * or NULL, and the reason.
+ * Charges the asker of an ARP or NDP question, and returns room for the answer; or NULL, and why.
  */
 struct wh_slot *wh_neighbour_admit(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_address *asker, const uint8_t mac[6], enum wh_neighbour_reason *reason);
 
 /*
- * A frame to write an answer into, unless `most` answers are waiting already: NULL; then sets its
- * length.
+ * _begin returns a frame to write an answer into; NULL: `most` answers are waiting already. _end
+ * queues the frame with its length.
  */
 struct wh_slot *wh_neighbour_answer_begin(struct wh_neighbour *neighbour, uint32_t most);
 void wh_neighbour_answer_end(
 	struct wh_neighbour *neighbour, uint64_t now_tsc, struct wh_slot *slot, size_t bytes);
 
-/* table.c */
+/* neighbour_table.c */
 
 struct wh_neighbour_entry *wh_neighbour_find(
 	const struct wh_neighbour *neighbour, const struct wh_address *address);
@@ -89,8 +85,8 @@ enum wh_neighbour_result wh_neighbour_use(struct wh_neighbour *neighbour, uint64
 	const struct wh_address *address, uint8_t mac[6]);
 
 /*
- * Processes the claim that this MAC has that address; `answers`: the frame looks like an answer to
- * us. OK, CONTESTED, or NOT_ASKED if the address is unknown or was not asked for.
+ * Processes the claim that this MAC has that address. `answers`: the frame looks like an answer to
+ * a question of ours. OK, CONTESTED, or NOT_ASKED if the address is unknown or was not asked for.
  */
 enum wh_neighbour_reason wh_neighbour_hear(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	const struct wh_address *address, const uint8_t mac[6], bool answers);
@@ -111,8 +107,8 @@ bool wh_neighbour_entry_has_mac(const struct wh_neighbour_entry *entry);
 struct wh_neighbour_entry *wh_neighbour_next_ask(struct wh_neighbour *neighbour, uint64_t now_tsc);
 
 /*
- * Whether the next question goes to the neighbour itself, or to all of the link; and that it is
- * being sent.
+ * _asks_itself: whether the next question goes to the neighbour itself; otherwise it goes to the
+ * whole link. _asked: that question is being sent.
  */
 bool wh_neighbour_asks_itself(const struct wh_neighbour_entry *entry);
 void wh_neighbour_asked(
@@ -142,7 +138,7 @@ size_t wh_neighbour_write_ndp_announcement(
 enum wh_neighbour_reason wh_neighbour_input_echo(
 	struct wh_neighbour *neighbour, uint64_t now_tsc, const struct wh_heard *heard);
 
-/* error.c: whether the message is an error about another packet, and processing it. */
+/* error.c: whether the message is an error about another packet; and takes such an error. */
 bool wh_neighbour_is_error(const struct wh_heard *heard);
 enum wh_neighbour_reason wh_neighbour_input_error(
 	struct wh_neighbour *neighbour, const struct wh_heard *heard);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The table of neighbours: its states (see neighbour.h), and when which of them is asked. */
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -111,7 +114,7 @@ static struct wh_neighbour_entry *create(
 	return least;
 }
 
-/* Not within WH_NEIGHBOUR_REPEAT_MS of the last question, whatever others claim. */
+/* Whatever others claim, we begin to ask only WH_NEIGHBOUR_REPEAT_MS after the last question. */
 static void start_asking(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	struct wh_neighbour_entry *entry, enum wh_neighbour_state state)
 {
@@ -203,7 +206,7 @@ enum wh_neighbour_reason wh_neighbour_hear(struct wh_neighbour *neighbour, uint6
 
 	bool asked = answers && wh_neighbour_entry_asking(entry) && entry->asks > 0;
 
-	/* The host may be back: the next use asks. */
+	/* The host may be back, so the next lookup asks. */
 	if (entry->state == WH_NEIGHBOUR_FAILED)
 		entry->until_tsc = wh_min_u64(entry->until_tsc, now_tsc);
 	if (!wh_neighbour_entry_has_mac(entry)) {
@@ -215,7 +218,7 @@ enum wh_neighbour_reason wh_neighbour_hear(struct wh_neighbour *neighbour, uint6
 	if (wh_mac_equal(entry->mac, mac)) {
 		if (!asked)
 			return WH_NEIGHBOUR_OK;
-		/* Two hosts have the address; a process that replaces another is alone. */
+		/* Claimed, yet the known MAC answers: two hosts have the address. */
 		if (is_claimed(entry))
 			note_quarrel(neighbour, now_tsc, entry, entry->claimant,
 				WH_NEIGHBOUR_QUARREL_PEERS);
@@ -232,7 +235,7 @@ enum wh_neighbour_reason wh_neighbour_hear(struct wh_neighbour *neighbour, uint6
 		return WH_NEIGHBOUR_OK;
 	}
 	memcpy(entry->claimant, mac, sizeof(entry->claimant));
-	/* The next use asks. */
+	/* The next lookup asks the known MAC. */
 	entry->until_tsc = wh_min_u64(entry->until_tsc, now_tsc);
 	return WH_NEIGHBOUR_CONTESTED;
 }
@@ -246,9 +249,7 @@ static void fail(struct wh_neighbour *neighbour, uint64_t now_tsc, struct wh_nei
 	wh_neighbour_wake_echo(neighbour);
 }
 
-/*
- * A missing answer counts only if it would have been received; otherwise the question is repeated.
- */
+/* If frames were missed the answer may have been among them, so the question does not count. */
 static void replace_unheard(
 	const struct wh_neighbour *neighbour, struct wh_neighbour_entry *entry, uint64_t now_tsc)
 {

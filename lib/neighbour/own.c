@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* This host's own addresses and subnets, and others that claim them. */
+/* This host's addresses and subnets, and conflicts with hosts that claim its addresses. */
 
 #include "neighbour/neighbour_internal.h"
 
@@ -26,7 +26,7 @@ bool wh_neighbour_on_link(
 	return wh_ip_in_prefix(ip, subnet->ip, subnet->prefix_bits);
 }
 
-/* The first and last address of a subnet are not hosts; except with two addresses: RFC 3021. */
+/* The first and last address of a subnet are no hosts, unless it has only two: RFC 3021. */
 static bool is_ipv4_broadcast(const struct wh_neighbour_subnet *subnet, const uint8_t *ip)
 {
 	uint32_t word;

@@ -9,7 +9,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define WH_TRACK_ALIGN 64 /* a cache line: no entry of a power of two up to this straddles two */
+/* A cache line, so that no entry whose size is a power of two up to this straddles two lines. */
+#define WH_TRACK_ALIGN 64
 
 static_assert((WH_TRACK_ALIGN & (WH_TRACK_ALIGN - 1)) == 0, "an alignment");
 static_assert(WH_TRACK_ALIGN >= sizeof(void *), "there is room for malloc's pointer before it");
@@ -21,9 +22,9 @@ static inline uint64_t wh_track_bytes(uint64_t count, uint64_t entry_bytes)
 }
 
 /*
- * Zeroed and aligned; NULL: no memory. By calloc, which gets untouched pages from the kernel: a
- * session opens on a core that receives packets, and writing tens of megabytes of zeros there would
- * overflow the port's ring. Pages are allocated one by one as they are used.
+ * Zeroed and aligned memory; NULL: none. calloc gets untouched pages from the kernel, which zeroes
+ * them one by one when they are used. A session opens on a core that receives packets; writing tens
+ * of megabytes of zeros there would overflow the port's ring.
  */
 static inline void *wh_track_alloc(size_t count, size_t entry_bytes)
 {

@@ -3,9 +3,10 @@
 #define WH_TRACK_BITSET_H
 
 /*
- * A set of positions below a power of two, up to 2^24, as a tree of 64-bit words: a bit of a
- * higher level says that the word below is not empty. Setting, clearing and finding the next or
- * previous member cost one word per level (at most four), however many members there are.
+ * A hierarchical bitmap: a set of positions below a power of two, up to 2^24, as a tree of 64-bit
+ * words. A bit of a higher level says that the word below it is not empty. Setting, clearing and
+ * finding the next or previous member touch one word per level, at most four, however many members
+ * there are.
  */
 
 #include <stdbool.h>

@@ -8,13 +8,10 @@
 #include "base/clock.h"
 #include "track/alloc.h"
 
-/* No neighbour or range; the value that the bitset returns, too. */
+/* No neighbour or range: the value that the bitset returns for none. */
 #define NONE WH_BITSET_NONE
 
-/*
- * A range, at the position of its first packet number; older and newer are neighbours in its due
- * list.
- */
+/* A range, at the position of its first packet number; `older` and `newer` link its due list. */
 struct wh_loss_node {
 	uint64_t first;
 	uint64_t reported_tsc;
@@ -79,9 +76,9 @@ static bool holds(const struct wh_loss_node *node, uint64_t pn)
 }
 
 /*
- * The range that starts at the packet number's position or is the next one down the circle, or
- * NONE. If any range holds the packet number it is this one: all starts lie within one window, so a
- * start between that range and the packet number would lie inside the range.
+ * The range that starts at the packet number's position, or the next one down the circle, or NONE.
+ * If any range holds the packet number it is this one. All starts lie within one window, so another
+ * start between the holding range's start and the packet number would lie inside that range.
  */
 static uint32_t start_before(const struct wh_loss_list *list, uint64_t pn)
 {
@@ -90,9 +87,7 @@ static uint32_t start_before(const struct wh_loss_list *list, uint64_t pn)
 	return position != NONE ? position : wh_bitset_previous(&list->starts, list->mask);
 }
 
-/*
- * The range that starts at the packet number's position or is the next one up the circle, or NONE.
- */
+/* The range that starts at the packet number's position, or the next one up the circle, or NONE. */
 static uint32_t start_after(const struct wh_loss_list *list, uint64_t pn)
 {
 	uint32_t position = wh_bitset_next(&list->starts, pn & list->mask);
@@ -108,7 +103,7 @@ static uint32_t find(const struct wh_loss_list *list, uint64_t pn)
 	return position != NONE && holds(&list->node[position], pn) ? position : NONE;
 }
 
-/* Updates the neighbours of a node to its present position. */
+/* Makes the neighbours of a node in its due list point to its present position. */
 static void relink(struct wh_loss_list *list, uint32_t position)
 {
 	const struct wh_loss_node *node = &list->node[position];
@@ -126,8 +121,8 @@ static void relink(struct wh_loss_list *list, uint32_t position)
 /*
  * Stores this range's position in the range that was appended to list k WH_LOSS_AHEAD ranges
  * earlier. Losses are scattered, so walking a long due list link by link would miss the cache at
- * every range; next_due prefetches by these hints. If the earlier range is gone, its entry holds a
- * hint that is not used, or a prefetch is wasted.
+ * every range; next_due prefetches by these hints. If the earlier range is gone, its hint is not
+ * used or wastes one prefetch.
  */
 static void leave_hint(struct wh_loss_list *list, uint32_t position, uint32_t k)
 {
@@ -189,9 +184,9 @@ static uint32_t enter(struct wh_loss_list *list, uint64_t first, uint64_t end, u
 }
 
 /*
- * The first packet number at or above `first` that is not in a range around `first`. The preceding
- * range is below `first` or, if there is none, the highest of all: so this also detects a window
- * grown too wide.
+ * The end of the range that holds `first`, or `first` if none does. The range that start_before
+ * finds starts at or below `first` or, if there is none, is the highest of all. So this also
+ * asserts that the window has not grown too wide.
  */
 static uint64_t skip_held(const struct wh_loss_list *list, uint64_t first, uint64_t end)
 {
@@ -214,7 +209,7 @@ static uint32_t first_start_in(const struct wh_loss_list *list, uint64_t first, 
 {
 	uint32_t position = start_after(list, first);
 
-	/* By its distance up the circle, without reading the node: usually it is far. */
+	/* Compares distances up the circle without reading the node, which is usually far away. */
 	if (position == NONE || ((position - first) & list->mask) >= end - first)
 		return NONE;
 	WH_ASSERT(list->node[position].first == first + ((position - first) & list->mask));
@@ -385,7 +380,7 @@ static uint32_t lowest_range(const struct wh_loss_list *list)
 	return lowest;
 }
 
-/* Once around from the lowest range: order, positions, sums. */
+/* Walks once around from the lowest range: order, positions, sums. */
 static void check_ranges(const struct wh_loss_list *list)
 {
 	uint32_t lowest = lowest_range(list);
@@ -412,7 +407,7 @@ static void check_ranges(const struct wh_loss_list *list)
 	WH_ASSERT(lost_pkts == list->lost_pkts);
 }
 
-/* Links, order of reports; returns the number of ranges in list k. */
+/* Checks links and order of reports; returns the number of ranges in list k. */
 static uint32_t check_due_list(const struct wh_loss_list *list, uint32_t k)
 {
 	uint32_t ranges = 0;

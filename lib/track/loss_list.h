@@ -7,11 +7,12 @@
  * take similar small time".
  *
  * It holds disjoint ranges of packet numbers in a window of `size` packet numbers above the lowest
- * one held. A range lives in the array entry of its first packet number (modulo size); a bitset of
- * those entries finds the range around a packet number. Each range remembers when it was last
- * reported and how often: it is due again k round trips after that, k starting at 2 and growing by
- * 1 with each report (III E). Ranges of the same k form a list in order of their report, so that
- * the next due is always at the head of one of the lists.
+ * one held. A range lives in the array entry of its first packet number (modulo size). A bitset of
+ * those entries finds the range around a packet number.
+ *
+ * Each range remembers when it was last reported, and is due again k round trips after that. k
+ * starts at 2 and grows by 1 with each report (III E). Ranges of the same k form a list in order of
+ * their report, so the range that is due next is at the head of one of the lists.
  */
 
 #include <stdbool.h>
@@ -19,8 +20,9 @@
 
 #include "track/bitset.h"
 
-#define WH_LOSS_FIRST_K 2  /* udt.txt III E */
-#define WH_LOSS_K_MAX   63 /* k grows no further: a report every 63 round trips is rare enough */
+/* k starts at 2 (udt.txt III E), and stops growing where reports are rare enough. */
+#define WH_LOSS_FIRST_K 2
+#define WH_LOSS_K_MAX   63
 
 #define WH_LOSS_SIZE_MAX (UINT32_C(1) << 24)
 
@@ -62,7 +64,7 @@ uint64_t wh_loss_list_bytes(uint32_t size);
  */
 void wh_loss_list_insert(struct wh_loss_list *list, uint64_t first, uint64_t end, uint64_t now_tsc);
 
-/* True when the packet number was in the list. */
+/* True: the packet number was in the list. */
 bool wh_loss_list_remove(struct wh_loss_list *list, uint64_t pn);
 
 bool wh_loss_list_contains(const struct wh_loss_list *list, uint64_t pn);

@@ -17,8 +17,7 @@ struct wh_recv_table {
 	uint32_t mask;
 	uint64_t lower;
 	uint64_t highest_end;
-	uint64_t *arrived; /* one bit per packet number of [lower, lower + size), by packet number &
-			  * mask */
+	uint64_t *arrived; /* bit per packet number of [lower, lower + size), by number & mask */
 };
 
 /* Memory that init allocates. */
@@ -39,7 +38,7 @@ enum wh_recv_verdict wh_recv_table_classify(const struct wh_recv_table *table, u
 /* Enters a packet number that classify called new; advances lower and highest_end. */
 void wh_recv_table_enter(struct wh_recv_table *table, uint64_t pn);
 
-/* All packet numbers below `end` have been sent, even if not received: raises highest_end to it. */
+/* Raises highest_end to `end`: all packet numbers below have been sent, even if not received. */
 void wh_recv_table_extend(struct wh_recv_table *table, uint64_t end);
 
 static inline uint64_t wh_recv_table_upper(const struct wh_recv_table *table)

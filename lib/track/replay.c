@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Bit by bit to the next word, then by whole words: numbers arrive almost in order. */
+/* Clears bit by bit up to the next word, then whole words. Most steps are one bit. */
 void wh_replay_advance(struct wh_replay *replay, uint64_t number)
 {
 	uint32_t mask = replay->size - 1;

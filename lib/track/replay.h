@@ -3,9 +3,10 @@
 #define WH_TRACK_REPLAY_H
 
 /*
- * Replay window: which numbers of authenticated packets were received, so that each counts once.
- * Keeps the highest number and a window below it; older numbers count as received. Numbers may be
- * any but UINT64_MAX.
+ * Anti-replay window, as in IPsec (RFC 4303 3.4.3): which numbers of authenticated packets were
+ * received, so that each counts once. It keeps the highest number and a window below it; older
+ * numbers count as received. The bits are a ring that is never shifted (RFC 6479). Any number but
+ * UINT64_MAX is allowed.
  */
 
 #include <stdbool.h>
@@ -31,7 +32,7 @@ static inline void wh_replay_init(struct wh_replay *replay, uint64_t *bits, uint
 /* Moves the window up to `number`; bits that leave it are cleared. (replay.c) */
 void wh_replay_advance(struct wh_replay *replay, uint64_t number);
 
-/* True the first time. */
+/* True: this number is received for the first time. */
 static inline bool wh_replay_take(struct wh_replay *replay, uint64_t number)
 {
 	uint64_t *word = &replay->bits[(number & (replay->size - 1)) / 64];

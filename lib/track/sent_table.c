@@ -78,8 +78,8 @@ bool wh_sent_table_acked(const struct wh_sent_table *table, uint64_t pn)
 }
 
 /*
- * Reports `count` consecutive packet numbers, at most 64. If the first and the last belong to the
- * same chunk all do, because chunks are admitted one after the other.
+ * Reports `count` consecutive packet numbers, at most 64. Chunks are admitted one after the other,
+ * so if the first and the last packet belong to the same chunk all do.
  */
 static void tell_acked(const struct wh_sent_table *table, uint64_t first, uint32_t count,
 	wh_sent_acked_fn acked, void *context)

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 struct wh_sent_record {
-	uint16_t chunk_slot; /* address: which chunk ... */
-	uint16_t index;      /* ... and which packet of it */
+	uint16_t chunk_slot; /* the chunk; with `index`, the paper's address */
+	uint16_t index;      /* of the packet in its chunk */
 };
 
 struct wh_sent_table {
@@ -62,11 +62,11 @@ struct wh_sent_record *wh_sent_table_record(struct wh_sent_table *table, uint64_
 bool wh_sent_table_acked(const struct wh_sent_table *table, uint64_t pn);
 
 /*
- * Acknowledges the packet numbers of [first, end) that are admitted and not acknowledged yet,
- * advances lower, and calls `acked` for each run of them, lowest first, before lower passes it:
- * `count` packet numbers from `pn` on, consecutive packets of one chunk from *record on. `acked`
- * must not change the table. Handles 64 packets at a time and reports few runs. Returns the number
- * of packets.
+ * Acknowledges the packet numbers of [first, end) that are admitted and not acknowledged yet, and
+ * advances lower. Before lower passes them it calls `acked` for each run of them, lowest first:
+ * `count` packet numbers from `pn` on, which are consecutive packets of one chunk from *record on.
+ * `acked` must not change the table. Handles 64 packets at a time, so that runs are long. Returns
+ * the number of packets.
  */
 typedef void (*wh_sent_acked_fn)(
 	void *context, uint64_t pn, const struct wh_sent_record *record, uint32_t count);
@@ -82,24 +82,24 @@ typedef void (*wh_sent_queued_fn)(void *context, uint64_t pn);
 uint64_t wh_sent_table_queue(struct wh_sent_table *table, uint64_t first, uint64_t end,
 	wh_sent_queued_fn queued, void *context);
 
-/* The packet number has left the queue, and may be queued again. False: acknowledged meanwhile. */
+/* The packet number has left the queue and may be queued again. False: acknowledged meanwhile. */
 bool wh_sent_table_unqueue(struct wh_sent_table *table, uint64_t pn);
 
 /*
- * retrans of Tpacket, as a time by a clock that wraps, so that no entry has to be counted down: a
- * packet is retransmitted if it is neither acknowledged nor queued and its time has come. 0 or
+ * Adds `retrans` of Tpacket: when to retransmit each packet that is neither acknowledged nor queued
+ * by then. It is a time by a clock that wraps, so that no entry has to be counted down. 0 or
  * -ENOMEM; _due_bytes is the memory needed.
  */
 int wh_sent_table_add_due(struct wh_sent_table *table);
 uint64_t wh_sent_table_due_bytes(uint32_t size);
 
-/* The packet is sent now, for the first time or again, and due again then; times never decrease. */
+/* The packet is sent or retransmitted now, and due again at `due`; times never decrease. */
 static inline void wh_sent_table_set_due(struct wh_sent_table *table, uint64_t pn, uint32_t due)
 {
 	table->due[pn & table->mask] = due;
 }
 
-/* Queues packets of [first, end) that are due at `now`, as above; all below sent_end were sent. */
+/* Queues, like wh_sent_table_queue, packets that are due at `now`; all below sent_end were sent. */
 struct wh_sent_due {
 	uint32_t now;
 	uint64_t sent_end;
