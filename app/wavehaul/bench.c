@@ -48,7 +48,7 @@ struct bench {
 	struct wh_address peer;
 	struct wh_lanes lanes;
 	uint32_t idles_started;
-	bool idle_failed; /* which then ended the lanes */
+	bool idle_failed; /* an idle connection failed, which then ended the lanes */
 	struct wh_job **idle;
 	uint32_t told[WH_LANES_MAX]; /* number of reports at the last printed row */
 	struct wh_bench_sum before;  /* at the last printed row */
@@ -69,7 +69,7 @@ static void on_report(void *context, const struct wh_bench_report *report)
 	rte_spinlock_unlock(&lane->lock);
 }
 
-/* A lane without any byte would run for a time instead. */
+/* At most a lane for each byte: a lane of 0 bytes would be limited by time instead. */
 static uint32_t lanes_of(const struct wh_settings *settings)
 {
 	return settings->size_bytes == 0
@@ -151,7 +151,7 @@ static void count_lanes(struct bench *bench, uint64_t now_tsc)
 	rte_spinlock_unlock(&bench->jobs.burial);
 }
 
-/* Every running lane has reported another second: waits for late reports. */
+/* Whether every running lane has reported another second: waits for late reports. */
 static bool all_have_told(struct bench *bench)
 {
 	for (uint32_t i = 0; i < bench->lanes.started; i++)

@@ -328,7 +328,7 @@ static int say(struct job *job)
 		wh_complain("that is too much for one command");
 		return WH_EXIT_USAGE;
 	}
-	wh_asker_close(&job->asker); /* another connection is used */
+	wh_asker_close(&job->asker); /* the console uses another connection */
 	job->steer.on_saying = print_plain;
 	job->steer.context = job;
 	status = wh_steer_open(&job->steer, &job->settings);

@@ -12,7 +12,7 @@
 
 #define LABORATORY "wavehaul-lab"
 
-/* Of this program's own executable, or "". */
+/* The folder of this program's own executable, or "". */
 static void own_folder(char *folder, size_t room)
 {
 	ssize_t length = readlink("/proc/self/exe", folder, room - 1);
@@ -26,7 +26,7 @@ static void own_folder(char *folder, size_t room)
 		folder[0] = '\0';
 }
 
-/* Returns only if it is not there. */
+/* Runs the laboratory in its place; returns only if it is not there. */
 static void become(const char *folder, const char *place, char **argv)
 {
 	char path[2 * PATH_MAX];
@@ -46,7 +46,7 @@ int wh_laboratory_run(char **argv)
 	own_folder(folder, sizeof(folder));
 	if (folder[0] != '\0') {
 		become(folder, LABORATORY, argv);
-		become(folder, "../" LABORATORY "/" LABORATORY, argv); /* as it is built */
+		become(folder, "../" LABORATORY "/" LABORATORY, argv); /* in a build folder */
 	}
 	become("", WH_LABORATORY_INSTALLED, argv);
 	wh_complain("wavehaul %s is of the laboratory, which is not installed: install the package "

@@ -138,8 +138,8 @@ int wh_verb_parts(int argc, char **argv)
 	if (status < 0) {
 		wh_guard_init(&guard, true, "", false, NULL);
 		parts->settings.resume = WH_RESUME_SPARSE;
-		parts->settings.keep_parts_ns = UINT64_MAX; /* looking must not delete expired
-							     * parts */
+		/* Looking must not delete expired parts. */
+		parts->settings.keep_parts_ns = UINT64_MAX;
 		wh_recollect_init(&parts->recollect, &parts->settings, &guard);
 		wh_recollect_open(&parts->recollect, &parts->settings);
 		status = parts->recollect.journal != NULL ? run(parts) : WH_EXIT_OTHER;

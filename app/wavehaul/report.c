@@ -74,7 +74,7 @@ static bool take(struct report *report)
 	return true;
 }
 
-/* A missing history has no entries. */
+/* A missing history has no records. */
 static int read_all(struct report *report)
 {
 	int64_t below = INT64_MAX;

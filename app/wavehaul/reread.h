@@ -4,8 +4,8 @@
 
 /*
  * Reads the configuration of a running server again: settings that can change while it serves are
- * applied, the others reported. On the control's thread, which owns the queue; without a control
- * socket on the main thread.
+ * applied, the others reported. Runs on the control's thread, which owns the queue, or without a
+ * control socket on the main thread.
  */
 
 #include "cli/settings.h"

@@ -33,7 +33,7 @@
 
 #define WATCH_US 200
 
-/* Two streams of small chunks. */
+/* Enough for two streams of small chunks. */
 #define BUFFER_BYTES (UINT64_C(64) << 20)
 
 struct rpc {
@@ -284,7 +284,7 @@ static json_t *request_to_hand(const struct rpc *rpc)
 		(json_int_t)settings->interval_ns);
 }
 
-/* Runs it by the server that has the port. */
+/* Lets the server that has the port run it. */
 static int ask_server(struct rpc *rpc)
 {
 	struct wh_asked asked = {.asker = &rpc->asker, .print = &rpc->print};

@@ -18,7 +18,7 @@
 static struct wh_hook hook; /* of --then-run */
 static struct wh_hook_event event;
 
-/* By the server that has the port, or by a port of our own. */
+/* Moves the files through the server that has the port, or through a port of our own. */
 static int move_files(struct wh_transfer *transfer, bool *handed)
 {
 	bool keeps_owners = wh_wanted_sends(&transfer->wanted) || geteuid() == 0;
@@ -67,7 +67,7 @@ static void run_hook(const struct wh_transfer *transfer, bool handed, int status
 		wh_say("the command of --then-run did not come to its end");
 }
 
-/* With the operands read, or none if that failed. */
+/* Moves the files and reports; without operands, if they could not be read. */
 static int move_and_tell(struct wh_transfer *transfer)
 {
 	bool handed = false;

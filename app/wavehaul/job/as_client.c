@@ -39,7 +39,10 @@ static struct wh_address door_of(const struct wh_job *job)
 	return door;
 }
 
-/* By the server, whose decision came after its SA: the streams under that SA have ended. */
+/*
+ * Whether the server refused us. Its verdict comes after its SA, and ends the streams under that
+ * SA.
+ */
 static bool was_refused(struct wh_job *job, uint64_t now_tsc, struct wh_attempt *attempt)
 {
 	struct wh_host_handshake *handshake = job->jobs->ctx->handshake;
@@ -52,7 +55,7 @@ static bool was_refused(struct wh_job *job, uint64_t now_tsc, struct wh_attempt 
 	return attempt->state == WH_ATTEMPT_REFUSED;
 }
 
-/* Any trusted peer may answer at an address: it need not be the requested one. */
+/* Whether the SA is another peer's: any trusted peer may answer at an address. */
 static bool is_another(const struct wh_request *request, const struct wh_sa *sa)
 {
 	return request->peer_known &&
@@ -66,7 +69,7 @@ static void take_sa(struct wh_job *job, struct wh_sa *sa)
 	memcpy(job->sealed.peer_id, sa->config.peer_identity, sizeof(job->sealed.peer_id));
 }
 
-/* All streams to a peer are sealed with their common SA. False: not yet, or never. */
+/* All streams to a peer are sealed under one SA. False: there is none yet, or never will be. */
 static bool has_sa(struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_host_handshake *handshake = job->jobs->ctx->handshake;
@@ -164,14 +167,14 @@ static void see_patience(struct wh_job *job, uint64_t now_tsc, enum wh_phase pha
 }
 
 /*
- * After a restart the server may have made another handshake with us; it answers under the SA of
- * our stream's OPEN.
+ * A server that was restarted may have made a new handshake with us. It then answers under the SA
+ * that our stream has now.
  */
 static void follow_sa(struct wh_job *job)
 {
 	struct wh_sa *sa = wh_session_sa(job->streams.out);
 
-	/* With another key it is another server. */
+	/* A different key means a different server. */
 	if (sa == job->streams.sa ||
 		memcmp(sa->config.peer_identity, job->sealed.peer_id, WH_IDENTITY_BYTES) != 0)
 		return;
@@ -204,7 +207,9 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 
 		if (found > 0)
 			follow_sa(job);
-		/* Checked with its first packet under which SA it is. */
+		/*
+		 * Only the first packet of the server's stream shows under which SA it is sealed.
+		 */
 		if (found > 0 && wh_session_sa(wh_job_in(job)) != job->streams.sa) {
 			wh_job_read_done(job);
 			wh_job_fail(job, WH_STATUS_MISMATCH,

@@ -131,7 +131,7 @@ void wh_client_look_again(struct wh_client *client, uint64_t patience_ns, uint64
 	WH_ASSERT(wh_client_state(client) == WH_CLIENT_NO_LINK ||
 		  wh_client_state(client) == WH_CLIENT_NO_ROUTE);
 	client->give_up_tsc = now_tsc + wh_ns_to_tsc(client->host->ctx.hz, patience_ns);
-	/* Its core does nothing with it before it sees the new state. */
+	/* The client's core leaves it alone until it sees the new state. */
 	atomic_store_explicit(&client->state, WH_CLIENT_LINK, memory_order_release);
 }
 

@@ -32,18 +32,18 @@ struct wh_client {
 	bool proved;  /* packets of the full MTU got through at the start */
 	bool looking; /* a check is in progress */
 	uint64_t next_look_tsc;
-	uint32_t narrow_bytes; /* later: only packets up to this size get through; 0: all do */
-	_Atomic int state;     /* enum wh_client_state, written by that core */
+	uint32_t narrow_bytes; /* largest size that a later check got through; 0: all do */
+	_Atomic int state;     /* enum wh_client_state, written by the core of `proof` */
 };
 
 /*
- * Adds the task to the loop of the first sending core; before the runtime runs. The link may
- * take patience_ns to come up.
+ * Adds the client's task to the loop of the first sending core. To be called before the runtime
+ * runs. The link may take patience_ns to come up.
  */
 void wh_client_init(struct wh_client *client, struct wh_host *host, const struct wh_address *peer,
 	uint64_t patience_ns, uint64_t now_tsc);
 
-/* Restarts the search after NO_LINK or NO_WAY, with that patience. */
+/* Restarts the search after NO_LINK or NO_ROUTE, with that patience. */
 void wh_client_look_again(struct wh_client *client, uint64_t patience_ns, uint64_t now_tsc);
 
 enum wh_client_state wh_client_state(const struct wh_client *client);

@@ -12,12 +12,13 @@
 #include "job/mailbox/mailbox.h"
 #include "seal/sa.h"
 
-/* HELLO or READY precedes it. */
+/* Chunk 0 of a peer's stream is HELLO or READY. */
 #define PEERS_FIRST_CHUNK 1
 
 /*
- * Memory for the attributes of some 800,000 folders: the most for the first of a peer's streams.
- * Later ones get it divided by their number: lanes send folders in the first stream only.
+ * Memory for the attributes of some 800,000 folders. The first of a peer's streams gets all of it;
+ * a later one gets it divided by the number of the peer's jobs. That suffices, since lanes send
+ * folders in the first stream only.
  */
 #define PEERS_FOLDER_BYTES (UINT32_C(64) << 20)
 
@@ -26,7 +27,7 @@ static uint32_t folder_bytes(const struct wh_job *job)
 	return job->role == WH_AT_SERVER ? PEERS_FOLDER_BYTES / job->place.peer_entry->places : 0;
 }
 
-/* The owner of a part: the peer's key, or if nothing is sealed its address. */
+/* The owner of incomplete files: the peer's key, or its address if nothing is sealed. */
 static struct wh_keeping keeping_of(const struct wh_job *job)
 {
 	struct wh_keeping keeping = {
@@ -47,7 +48,10 @@ static struct wh_keeping keeping_of(const struct wh_job *job)
 	return keeping;
 }
 
-/* The writer has closed it otherwise; one that lives on has only shut down its side. */
+/*
+ * Whether the writer ended the stream by shutdown(2): its end of the socket is then still open. A
+ * writer that died has closed it, which poll(2) reports as a hang-up.
+ */
 static bool is_shut(int fd)
 {
 	struct pollfd polled = {.fd = fd};
@@ -101,7 +105,7 @@ static void tell_removed(struct wh_job *job, const struct wh_file_result *result
 		service->on_removed(service->context, job, result->path);
 }
 
-/* What cannot be noted yet is not removed yet. */
+/* A removal must be recorded, so it waits until there is room for its record. */
 static bool may_remove(void *context)
 {
 	const struct wh_job *job = context;
@@ -111,7 +115,7 @@ static bool may_remove(void *context)
 	       service->may_remove(service->context);
 }
 
-/* The log names what came, and not only the folder that it came into. */
+/* Remembers the first file that came into a folder, so that the log names more than the folder. */
 static void on_file(void *context, const struct wh_file_result *result)
 {
 	struct wh_job *job = context;
@@ -185,7 +189,7 @@ static bool take_status(void *context, struct wh_order_status *order_status)
 	return wh_mailbox_take(job->jobs->service->mailbox, job->ends.mailbox, order_status);
 }
 
-/* An order needs a known peer, because only those have rights. */
+/* An order needs an identified peer, because only those have rights. */
 static int enter_mailbox(struct wh_job *job)
 {
 	struct wh_mailbox *mailbox = job->jobs->service->mailbox;
@@ -200,7 +204,7 @@ static int enter_mailbox(struct wh_job *job)
 	return job->ends.mailbox != NULL ? 0 : -EBUSY;
 }
 
-/* The server runs it, and the client receives the results. */
+/* A remote operation: the server runs it, and the client receives the results. */
 static int open_rpc(struct wh_job *job)
 {
 	const struct wh_request *request = &job->request;

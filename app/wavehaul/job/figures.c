@@ -104,7 +104,10 @@ void wh_job_note_flow(struct wh_job *job, uint64_t span_tsc)
 	share_rate(job, &stats, span_tsc);
 }
 
-/* What the core could not send because the port took no more is the line's. */
+/*
+ * If the port is full, time in which the core could not send is a limit of the line, not of the
+ * CPU.
+ */
 static void name_limits(const struct wh_job *job, struct wh_session_stats *stats)
 {
 	const struct wh_host_ctx *ctx = job->jobs->ctx;
@@ -117,7 +120,10 @@ static void name_limits(const struct wh_job *job, struct wh_session_stats *stats
 	stats->limit_tsc[WH_LIMIT_CPU] = 0;
 }
 
-/* If a session could not go on, what it waited for at its end; full buffers wait for the peer. */
+/*
+ * What limited a session. If it stalled, that is what it waited for at its end; full buffers then
+ * wait for the peer.
+ */
 static enum wh_limit limit_of(
 	const struct wh_session *session, const struct wh_session_stats *stats)
 {
@@ -145,8 +151,9 @@ static struct wh_known_path found_by(const struct wh_job *job, const struct wh_s
 }
 
 /*
- * For a server: each lane has found its part of the shared path. The result of a `get` stays here:
- * it concerns the path to the client, on which this end begins the next transfer.
+ * For a server: each lane has found its part of the shared path, so the whole is that times the
+ * lanes. The result of a `get` is kept here: it concerns the path to the client, on which this end
+ * begins the next transfer.
  */
 static void learn(struct wh_job *job, const struct wh_known_path *found)
 {

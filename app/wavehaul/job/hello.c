@@ -13,7 +13,7 @@
 #define PATH_BYTES_BESIDE  16
 #define HELLO_BYTES_BESIDE 256
 
-/* The reporting peer's clock differs from ours. */
+/* Allowed difference between the reporting peer's clock and ours. */
 #define CLOCK_SLACK_NS WH_NS_PER_S
 
 static bool paths_are_possible(const struct wh_hello *hello)
@@ -36,7 +36,7 @@ bool wh_hello_fits(const struct wh_request *request)
 	return request->there.count <= WH_HELLO_PATHS_MAX && bytes <= WH_ANSWER_CHUNK_BYTES;
 }
 
-/* A lane without any byte would run for a time instead. */
+/* Every lane needs at least one byte: a lane of 0 bytes would be limited by time instead. */
 static bool bench_is_possible(const struct wh_hello *hello)
 {
 	return hello->verb != WH_JOB_BENCH ||
@@ -44,7 +44,7 @@ static bool bench_is_possible(const struct wh_hello *hello)
 		       (hello->bench_bytes == 0 || hello->bench_bytes >= hello->lanes));
 }
 
-/* Chunks of our stream with all their repair packets must be within our cores' tables. */
+/* Chunks of our stream with all their repair packets must fit our cores' tables. */
 static bool repair_is_possible(const struct wh_hello *hello, const struct wh_peer_bounds *bounds,
 	const struct wh_request *own)
 {
@@ -67,7 +67,7 @@ static bool repair_is_possible(const struct wh_hello *hello, const struct wh_pee
 static_assert(WH_OPTIONS_MAX <= WH_HELLO_OPTIONS_MAX, "HELLO has room for all");
 static_assert(sizeof(double) == sizeof(uint64_t), "a value is told by its bits");
 
-/* Those that differ from the defaults. */
+/* Adds the options that differ from the defaults. */
 static void tell_options(const struct wh_request *request, struct wh_hello *hello)
 {
 	const struct wh_profile *profile = request->profile;

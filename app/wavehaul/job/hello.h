@@ -15,8 +15,8 @@
 #include "job/request.h"
 
 /*
- * A client's request as HELLO, without lane and numbers. payload_bytes: the largest of streams to
- * us.
+ * A client's request as HELLO, without lane and numbers. payload_bytes: the largest payload of a
+ * packet to us.
  */
 struct wh_hello wh_hello_of_request(const struct wh_request *request, uint32_t payload_bytes);
 

@@ -323,8 +323,8 @@ void wh_job_close_ends(struct wh_job *job)
 }
 
 /*
- * When our session's outcome is known it takes no more from its FIFO: only then may the memory of
- * an end marker be freed, and are its figures final.
+ * Once its outcome is known, our session takes no more from its FIFO. Only then are its figures
+ * final, and may the memory of an end marker be freed.
  */
 static bool out_rests(const struct wh_job *job)
 {

@@ -70,7 +70,7 @@ struct wh_job_figures {
 	uint64_t rtt_min_ns; /* 0: not measured */
 	enum wh_limit limited_by;
 	uint64_t lateness_ns[3];    /* p50, p99, p99.9; at the sending end */
-	struct wh_known_path found; /* likewise, if the job succeeded */
+	struct wh_known_path found; /* at the sending end, if the job succeeded */
 	bool digest_known;          /* of the last large file sent or received */
 	struct wh_digest digest;
 };
@@ -119,26 +119,26 @@ struct wh_job_seat {
 /* Requests to a running job. Written by any core; the worker checks them. */
 struct wh_job_wishes {
 	_Atomic bool hurry;        /* to end */
-	_Atomic uint64_t rate_bps; /* of its request; stays WH_RATE_MAX if it was that at the
-				    * start */
+	_Atomic uint64_t rate_bps; /* of its request; stays WH_RATE_MAX if it began so */
 };
 
 /* For any core to read. Written by the worker. */
 struct wh_job_view {
 	_Atomic int state;               /* enum wh_job_state */
 	_Atomic uint64_t flow_began_tsc; /* first bytes were read here or, for a bench, arrived */
-	_Atomic uint64_t bytes_found;    /* found so far in this lane's bundle ... */
-	_Atomic uint64_t files_found;    /* ... likewise */
+	_Atomic uint64_t bytes_found;    /* found so far in this lane's bundle */
+	_Atomic uint64_t files_found;    /* found so far in it */
 	_Atomic bool all_found;          /* the search is complete */
 	_Atomic uint64_t moved_bytes;    /* payload sent and acknowledged, or received */
-	_Atomic uint64_t sent_pkts;      /* or received and found missing */
-	_Atomic uint64_t lost_pkts;      /* of those packets */
+	_Atomic uint64_t sent_pkts; /* sent; at the receiving end: received and found missing */
+	_Atomic uint64_t lost_pkts; /* of those packets */
 	_Atomic uint64_t retransmitted_pkts;
-	_Atomic uint64_t repair_pkts;          /* sent, or received */
-	_Atomic int limit_now;                 /* enum wh_limit, of the sending end ... */
+	_Atomic uint64_t repair_pkts; /* sent, or received */
+	/* The next four: of the sending end. */
+	_Atomic int limit_now;                 /* enum wh_limit */
 	_Atomic uint64_t limit_tsc[WH_LIMITS]; /* time of each limit so far */
 	_Atomic uint64_t rate_now_bps;
-	_Atomic uint32_t window_now_pkts; /* likewise; 0: unknown, or unlimited */
+	_Atomic uint32_t window_now_pkts; /* 0: unknown, or unlimited */
 	_Atomic uint64_t rtt_now_ns;
 	_Atomic uint64_t rtt_min_ns; /* 0: not measured */
 	_Atomic uint64_t wire_bytes; /* sent, each packet counted as a full one */
@@ -153,7 +153,7 @@ struct wh_job_sealed {
 
 /* Of a client: the values in READY. Written by the worker before the state is RUNNING. */
 struct wh_job_ready {
-	uint64_t began_tsc; /* time of its arrival; 0: not yet, likewise: */
+	uint64_t began_tsc; /* arrival of READY; 0 until then, as `queues` */
 	uint16_t queues;
 	bool as_name; /* as in the record */
 };
@@ -203,8 +203,8 @@ struct wh_job_records {
 	uint64_t record_bytes;    /* received, in chunks of one record */
 	struct wh_chunk *reading; /* between wh_job_read and wh_job_read_done */
 	struct wh_chunk end_marker;
-	uint8_t their_version; /* of the last HELLO of an unknown version ... */
-	uint64_t their_reply;  /* ... and its number */
+	uint8_t their_version; /* of the last HELLO of an unknown version */
+	uint64_t their_reply;  /* the number in that HELLO */
 };
 
 /* State shared with the other lanes of its transfer. */
@@ -217,8 +217,8 @@ struct wh_job_lanes {
 struct wh_job_ends {
 	struct wh_source *source;
 	struct wh_sink *sink;
-	struct wh_rpc *rpc;               /* server ... */
-	struct wh_mailbox_place *mailbox; /* ... with an order */
+	struct wh_rpc *rpc;               /* server */
+	struct wh_mailbox_place *mailbox; /* server, of a client that gives an order */
 	uint64_t polled_tsc;              /* of the last poll */
 	struct wh_rpc_reader *reader;     /* client, of a remote operation */
 	struct wh_pump pump;              /* session NULL: unused */
@@ -242,8 +242,8 @@ struct wh_job_waits {
 
 struct wh_job {
 	TAILQ_ENTRY(wh_job) next;     /* in the worker's list */
-	TAILQ_ENTRY(wh_job) awaiting; /* its reply: under the lock of jobs.h */
-	struct wh_jobs *jobs;         /* written by the maker, like: */
+	TAILQ_ENTRY(wh_job) awaiting; /* a reply: in that list, under the lock of jobs.h */
+	struct wh_jobs *jobs;         /* written by the maker, as are the next two */
 	struct wh_worker *worker;
 	enum wh_job_role role;
 	struct wh_request request; /* a server's worker replaces it according to HELLO */
@@ -278,8 +278,8 @@ void wh_job_start(struct wh_job *job, uint64_t now_tsc);
 void wh_job_free(struct wh_job *job);
 
 /*
- * Until when it made progress: its end, or before that if it failed in silence, which is no time of
- * a flow.
+ * When the job's flow ended. A failed job's flow ended with its last progress: the silence before a
+ * failure moved nothing.
  */
 static inline uint64_t wh_job_flowed_tsc(const struct wh_job *job)
 {
@@ -296,14 +296,15 @@ static inline void wh_job_hurry(struct wh_job *job)
 }
 
 /*
- * Any core, likewise: applies the changeable part of `request`, its rate, to the job; if the peer
- * sends, it is asked to apply it. False: the job has no rate, or the new one is none.
+ * Any core, while the job exists: applies the changeable part of `request`, its rate, to the job;
+ * if the peer sends, it is asked to apply it. False: the job has no rate, or the new one is none.
  */
 bool wh_job_change(struct wh_job *job, const struct wh_request *request);
 
 /*
- * memory.c: memory of sessions, charged to their peers. The number of chunks for a bundle's sender;
- * their memory, NULL: none, or the peer may not have it; and its release.
+ * job_memory.c: memory of sessions, charged to their peers.
+ *
+ * The number of chunks for the sender of a bundle.
  */
 uint32_t wh_job_sender_chunks(const struct wh_job *job, uint64_t stride_bytes);
 /* The number of chunks that a receiver of such a stream can use. */
@@ -326,7 +327,7 @@ struct wh_blocks_account wh_job_lists(struct wh_job *job);
 void wh_job_say(const struct wh_job *job, uint64_t now_tsc, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* What its sessions and others of the same peer may move together; NULL: any rate. */
+/* The rate that all sessions of the job's peer share; NULL: unlimited. */
 static inline struct wh_shared_rate *wh_job_shared_rate(const struct wh_job *job)
 {
 	struct wh_peer *peer_entry = job->place.peer_entry;
@@ -352,7 +353,7 @@ static inline bool wh_job_has_failed(const struct wh_job *job)
 	       job->result.failed != WH_STATUS_PENDING;
 }
 
-/* Any core: whether it belongs to its maker again. */
+/* Any core: whether the job belongs to its maker again. */
 static inline bool wh_job_is_over(const struct wh_job *job)
 {
 	return atomic_load_explicit(&job->view.state, memory_order_acquire) == WH_JOB_OVER;
@@ -374,26 +375,26 @@ struct wh_totals wh_job_totals(const struct wh_job *job);
 void wh_bench_count(const struct wh_job *job, uint64_t now_tsc, struct wh_bench_report *report);
 
 /*
- * waits/: tells the peer about this end's waits, and ends a job without progress. And lets a job
- * fail as stalled, with `why`.
+ * waits/: wh_job_see_waits tells the peer about this end's waits, and ends a job without progress.
+ * wh_job_fail_stalled lets a job fail; result.why then says who waits for whom.
  */
 void wh_job_see_waits(struct wh_job *job, uint64_t now_tsc);
 void wh_job_fail_stalled(struct wh_job *job, uint64_t now_tsc);
 
 /*
- * rights/: for a server's job with a known request: limits its paths and rate to the peer's rights.
- * False: it has no right to this request; `why` is for the peer. Then, while it runs, whether the
- * right still holds; and its release.
+ * rights/: for a server's job with a known request. wh_job_claim_rights limits its paths and rate
+ * to the peer's rights; false: the peer has no right to this request, and `why` is for the peer.
+ * wh_job_see_rights checks, while the job runs, whether the right still holds.
  */
 #define WH_RIGHTS_WHY_BYTES 300
 bool wh_job_claim_rights(struct wh_job *job, char why[WH_RIGHTS_WHY_BYTES]);
 bool wh_job_see_rights(struct wh_job *job, uint64_t now_tsc);
 void wh_job_drop_rights(struct wh_job *job);
 
-/* A client sends its HELLO with its first packets. */
+/* A server waits this long for HELLO, which a client sends with its first packets. */
 #define WH_HELLO_PATIENCE_S 5
 
-/* Whether nothing arrives of the peer for now, so that it cannot be blamed for what it does. */
+/* Whether the peer is silent at present, so that its progress cannot be judged. */
 static inline bool wh_job_hears_nothing(
 	const struct wh_session *session, uint64_t hz, uint64_t now_tsc)
 {
@@ -455,7 +456,7 @@ void wh_job_fail(struct wh_job *job, enum wh_release_status status, const char *
 /* Begins the end of the job; steps to the end follow. */
 void wh_job_end(struct wh_job *job, uint64_t now_tsc);
 
-/* Both at once, with that reason. */
+/* Fails and ends the job at once, with that reason. */
 void wh_job_give_up(
 	struct wh_job *job, uint64_t now_tsc, enum wh_release_status status, const char *why);
 

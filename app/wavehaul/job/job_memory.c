@@ -7,21 +7,20 @@
 #include "job/jobs.h"
 
 /*
- * A session gets this part of the free memory, and a third of what its peer may still have, but
- * never less than a few chunks: so there is room for many sessions at once, and plenty for the
- * first ones.
+ * A session gets a quarter of the free memory, at most a third of what its peer may still have, and
+ * never less than a few chunks. So the first sessions have plenty, and there is room for many.
  */
 #define SHARE_OF_FREE 4
 #define SHARE_OF_PEER 3
 
 /*
- * If one session has all the memory, this is left for tables and for answers; at most a quarter of
- * little memory.
+ * A session that may have all the memory leaves a sixteenth and 1 MiB for tables and answers, but
+ * at most a quarter.
  */
 #define BESIDE_PART  16
 #define BESIDE_BYTES (UINT64_C(1) << 20)
 
-/* Chunks held by writers beside those of the window. */
+/* Chunks held by writers, beyond those of the window. */
 #define STORE_CHUNKS 8
 
 uint64_t wh_jobs_free_bytes(struct wh_jobs *jobs)
@@ -29,12 +28,12 @@ uint64_t wh_jobs_free_bytes(struct wh_jobs *jobs)
 	uint64_t free_bytes = wh_arena_free_bytes(&jobs->ctx->arena);
 	uint64_t table_bytes = atomic_load_explicit(&jobs->table_bytes, memory_order_relaxed);
 
-	/* Sessions' tables are counted as part of the same memory. */
+	/* The tables of sessions are counted as part of the same memory. */
 	return free_bytes - wh_min_u64(free_bytes, table_bytes);
 }
 
 /*
- * A client uses all its memory for itself, like the only peer of a service for one job at a time.
+ * A client has all its memory for itself. So has the peer of a server that runs one job at a time.
  */
 static bool has_all(const struct wh_job *job)
 {
@@ -73,8 +72,8 @@ uint32_t wh_job_sender_chunks(const struct wh_job *job, uint64_t stride_bytes)
 	uint64_t own_bytes = job->request.memory_bytes / job->request.lanes;
 
 	/*
-	 * Except the memory of idle streams opened before, and their tables: answers need room,
-	 * too.
+	 * Idle streams that were opened before have their memory and tables already. Part of the
+	 * rest stays free for answers.
 	 */
 	if (has_all(job)) {
 		uint64_t share_bytes = whole_share(wh_min_u64(own_bytes, wh_jobs_free_bytes(jobs)));

@@ -7,10 +7,12 @@
 #include "base/clock.h"
 #include "job/request.h"
 
-/* An idle lane keeps this part of its rate, so that its first packets can be sent at once. */
+/* An idle lane keeps 1/KEPT_SHARE of its rate, so that its first packets can be sent at once. */
 #define KEPT_SHARE 64
 
-/* Fraction of the time between two looks; a lane is busy if its rate limited it for longer. */
+/*
+ * A lane is busy if its rate limited it for more than 1/BUSY_SHARE of the time between two looks.
+ */
 #define BUSY_SHARE 10
 
 void wh_share_enter(
@@ -27,7 +29,7 @@ void wh_share_enter(
 	if (share->lanes == 0)
 		share->part_bps = bps;
 	share->lanes++;
-	/* Zero, unless the rate has changed since the lane was made. */
+	/* This adds zero, unless the rate has changed since the lane was made. */
 	share->pool_bps += (int64_t)(share->part_bps - bps);
 	wh_spin_unlock(&share->lock);
 }
@@ -57,7 +59,7 @@ void wh_share_change(struct wh_lane_share *lane, uint64_t bps)
 	wh_spin_unlock(&share->lock);
 }
 
-/* What may be due to the rate; a core that is late is so by it. */
+/* Limits that may be due to the rate. CPU is one: a core is late relative to the rate. */
 static const enum wh_limit paces[] = {
 	WH_LIMIT_START, WH_LIMIT_RATE, WH_LIMIT_LINE, WH_LIMIT_OTHERS, WH_LIMIT_LOSS, WH_LIMIT_CPU};
 

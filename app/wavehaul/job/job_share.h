@@ -21,8 +21,8 @@
 struct wh_share {
 	struct wh_spin lock;
 	uint32_t lanes;    /* that have ever entered */
-	uint64_t part_bps; /* of each, equal parts */
-	uint64_t busy;     /* bit i: lane i */
+	uint64_t part_bps; /* the equal part of each lane */
+	uint64_t busy;     /* bit i: lane i is busy */
 	int64_t pool_bps;
 };
 
@@ -30,7 +30,8 @@ struct wh_lane_share {
 	struct wh_share *share; /* NULL: the rate is not shared */
 	uint64_t bit;
 	uint64_t held_bps;
-	uint64_t told_bps;    /* less than held: given back when the lane keeps to it */
+	/* The rate last returned. What it lacks of held_bps goes back once the lane keeps to it. */
+	uint64_t told_bps;
 	uint64_t limited_tsc; /* of its session, at the last look */
 };
 

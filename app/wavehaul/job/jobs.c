@@ -24,13 +24,14 @@
 #define IDLE_EVERY 16
 
 /*
- * For arrivals, and for closed sessions while telemetry reads: two sessions for each possible job.
+ * Slots of the rings for arrivals, and for closed sessions that wait while telemetry reads: two
+ * sessions for each possible job.
  */
 #define RING_SLOTS 16384
 
 /*
- * When a place beside those for all is in use, a job without progress for this long is ended:
- * sooner if its peer has others.
+ * While a spare place is in use, a job without progress is ended after this long: after the shorter
+ * time if its peer has other jobs.
  */
 #define EVICT_OTHERS_S 2
 #define EVICT_ONLY_S   10
@@ -145,7 +146,7 @@ static enum wh_release_status welcome(void *owner, uint64_t now_tsc,
 		status = welcome_job(jobs, now_tsc, params, &who);
 	else if (params->chunk_bytes != chunk_bytes)
 		status = WH_STATUS_REFUSED;
-	/* The guaranteed number; the session's first state announces the rest. */
+	/* The guaranteed number; the session's first report announces the rest. */
 	*buffer_chunks = WH_JOB_CHUNKS_MIN;
 	if (status == WH_STATUS_PENDING &&
 		wh_jobs_free_bytes(jobs) < WH_JOB_CHUNKS_MIN * stride_of(params))
@@ -169,7 +170,7 @@ static struct wh_job *new_job(struct wh_jobs *jobs, const struct wh_request *req
 	return job;
 }
 
-/* The bound of what the peer moves here: its right's, or the operator's for all; 0: none. */
+/* The limit of the peer's rate here: the lower of its right's and the operator's; 0: none. */
 static uint64_t peer_bps(const struct wh_jobs *jobs, const struct wh_sa *sa)
 {
 	const struct wh_service *service = jobs->service;
@@ -183,7 +184,7 @@ static uint64_t peer_bps(const struct wh_jobs *jobs, const struct wh_sa *sa)
 	return wh_rate_is_paced(bps) ? bps : 0;
 }
 
-/* A job for a peer's stream, counted; NULL: the last place was taken between OPEN and CONFIRM. */
+/* Creates and counts a job for a peer's stream. NULL: the last place was taken since OPEN. */
 static struct wh_job *admit_job(struct wh_jobs *jobs, uint64_t now_tsc,
 	const struct wh_open_params *params, const struct wh_who *who, const struct wh_sa *sa)
 {
@@ -335,7 +336,7 @@ static bool may_knock(void *owner, const struct wh_address *peer)
 	return false;
 }
 
-/* By the same right as `bench`. */
+/* A peer may measure by the same right as `bench`. */
 static bool may_measure(const struct wh_service *service, const struct wh_sa *sa)
 {
 	char name[WH_PEER_NAME_BYTES];
@@ -459,7 +460,7 @@ static int32_t code_chunks(const struct wh_worker *worker, const struct wh_job *
 	return work;
 }
 
-/* This job, or all jobs, are asked to end. */
+/* Whether this job, or all jobs, are asked to end. */
 static bool is_hurried(const struct wh_job *job)
 {
 	return atomic_load_explicit(&job->wishes.hurry, memory_order_relaxed) ||
@@ -554,7 +555,7 @@ static struct wh_job *stalest(struct wh_worker *worker, uint64_t now_tsc)
 	return found;
 }
 
-/* One at a time, since it takes a moment to end. */
+/* Ends one stale job at a time, since an end takes a moment. */
 static int32_t make_room(struct wh_worker *worker, uint64_t now_tsc)
 {
 	struct wh_jobs *jobs = worker->jobs;
@@ -610,7 +611,10 @@ static struct rte_ring *make_ring(void)
 	return NULL;
 }
 
-/* Tables for sessions of peers, or of our own jobs, with any allowed options and MTU. */
+/*
+ * Plans the repair tables for sessions of peers, or of our own jobs, with any allowed options and
+ * MTU.
+ */
 static void plan_fec(struct wh_jobs *jobs)
 {
 	const struct wh_host_settings *settings = jobs->ctx->settings;
@@ -751,7 +755,7 @@ void wh_job_free(struct wh_job *job)
 {
 	if (job == NULL)
 		return;
-	WH_ASSERT(job->ends.source == NULL && job->ends.sink == NULL); /* they point into it */
+	WH_ASSERT(job->ends.source == NULL && job->ends.sink == NULL); /* they point into the job */
 	if (job->lanes.lane_group != NULL)
 		wh_lane_group_leave(
 			&job->jobs->lane_groups, job->lanes.lane_group, job->place.lane);

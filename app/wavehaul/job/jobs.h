@@ -55,7 +55,7 @@ struct wh_jobs {
 	struct wh_host_ctx *ctx;
 	const struct wh_service *service; /* NULL: none; all jobs are our own */
 	struct wh_journal *journal;       /* NULL: incomplete files are lost with their job */
-	uint64_t batch_bytes; /* of large files, proved and noted at a time; 0: the default */
+	uint64_t batch_bytes; /* of a large file, synced and noted at a time; 0: the default */
 	uint32_t workers;
 	struct wh_worker worker[WH_WORKERS_MAX]; /* each used only by its own core */
 
@@ -70,12 +70,12 @@ struct wh_jobs {
 
 	/* Shared by all cores, each under its own lock. */
 	struct wh_peers peers;       /* of a service */
-	struct wh_refusals refusals; /* likewise */
+	struct wh_refusals refusals; /* of a service */
 	struct wh_lane_groups lane_groups;
 	struct wh_spin awaiting_lock;
 	struct wh_job_list awaiting; /* our jobs that await their servers' streams */
 	rte_spinlock_t burial;       /* held while sessions are freed, or read by other threads */
-	struct wh_past past;         /* figures of freed sessions; under it */
+	struct wh_past past;         /* figures of freed sessions; under `burial` */
 };
 
 /*
@@ -86,8 +86,8 @@ int wh_jobs_init(struct wh_jobs *jobs, struct wh_host_ctx *ctx, const struct wh_
 	bool repair);
 
 /*
- * Creates rings for sources and sinks of that many concurrent jobs; before the guard, which forbids
- * it. Otherwise each creates its own.
+ * Creates rings for sources and sinks of that many concurrent jobs. To be called before the guard,
+ * which forbids it. A source or sink without such a ring creates its own.
  */
 void wh_jobs_open_rings(struct wh_jobs *jobs, uint32_t count);
 
@@ -102,8 +102,8 @@ void wh_jobs_check(struct wh_jobs *jobs);
 extern const struct wh_host_ctx_hooks wh_jobs_hooks;
 
 /*
- * Such a hook for a server: a peer that may connect, and has the right to measure, may probe while
- * no job runs whose packets its trains could displace.
+ * The hook of a server for probes. A peer that may connect and has the right to measure may probe
+ * while no job runs whose packets its trains could displace.
  */
 enum wh_release_status wh_jobs_may_probe(
 	void *owner, uint64_t now_tsc, const struct wh_address *peer, const struct wh_sa *sa);

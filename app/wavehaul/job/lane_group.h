@@ -32,7 +32,7 @@ struct wh_lane_group {
 	struct wh_share share;
 	struct wh_splits splits;         /* for sources */
 	struct wh_assemblies assemblies; /* for sinks */
-	struct wh_rules_used used;       /* likewise */
+	struct wh_rules_used used;       /* for sinks */
 };
 
 struct wh_lane_groups {

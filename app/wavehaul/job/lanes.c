@@ -72,7 +72,7 @@ void wh_lanes_start_others(struct wh_lanes *lanes, uint64_t now_tsc)
 	const struct wh_job *first = lanes->job[0];
 
 	WH_ASSERT(lanes->started > 0);
-	/* It may have ended before READY came, or since. */
+	/* The first lane may have ended, before READY came or since. */
 	if (atomic_load(&first->view.state) < WH_JOB_RUNNING || first->ready.queues == 0)
 		return;
 	while (lanes->started < lanes->count) {

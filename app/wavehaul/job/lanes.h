@@ -44,7 +44,7 @@ bool wh_lanes_failed(const struct wh_lanes *lanes);
 /* Whether the server was ready for any, so that files, and bytes of a stream, may have moved. */
 bool wh_lanes_were_ready(const struct wh_lanes *lanes);
 
-/* Whether they failed for nothing but room that one end lacks now and may have later. */
+/* Whether the lanes failed only because an end lacked room, which it may have later. */
 bool wh_lanes_lack_room(const struct wh_lanes *lanes);
 
 /* Applies the changeable part of the request, its rate; false: not possible. */

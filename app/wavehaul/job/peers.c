@@ -153,7 +153,7 @@ static bool spend(struct wh_allowance *allowance, uint32_t per_s, uint64_t now_n
 	return true;
 }
 
-/* Under the lock, like the following functions; NULL: an unknown peer. */
+/* Under the lock, like the following functions. `peer` NULL: the peer has no entry. */
 static bool has_place_for(const struct wh_peers *peers, const struct wh_peer *peer, uint64_t now_ns)
 {
 	const struct wh_peer_limits *limits = &peers->limits;

@@ -25,18 +25,21 @@
 #include "wire/encap.h"
 
 struct wh_peer_limits {
-	uint32_t places;       /* of all peers together ... */
-	uint32_t spare_places; /* ... and in addition, for peers that have none */
+	uint32_t places;       /* of all peers together */
+	uint32_t spare_places; /* in addition, for peers that have none */
 	uint32_t peer_places;
 	uint64_t peer_bytes;      /* of memory */
 	uint64_t peer_kept_bytes; /* of incomplete files; 0: unlimited */
 	uint64_t peer_room_bytes; /* on disk, for announced files that have not arrived */
 	uint32_t peer_openings_s; /* jobs per second; three times as many at once */
-	uint32_t peer_lines_s;    /* of the log, likewise */
+	uint32_t peer_lines_s;    /* log lines per second; three times as many at once */
 	uint32_t lines_s;         /* of all peers together */
 };
 
-/* A rate per second, with bursts of up to three seconds' worth; in billionths. */
+/*
+ * A limit of events per second, with bursts of three seconds' worth: the generic cell rate
+ * algorithm (GCRA).
+ */
 struct wh_allowance {
 	uint64_t spent_ns; /* time at which all that was taken is paid for */
 };
@@ -51,11 +54,10 @@ struct wh_peer {
 	uint64_t key;                        /* 0: unused */
 	uint8_t identity[WH_IDENTITY_BYTES]; /* zeros: identified by its address */
 	uint32_t holds;                      /* beside places: it keeps its entry */
-	_Atomic uint32_t places;             /* any core may read it, like: */
+	_Atomic uint32_t places;             /* any core may read it, and the next two */
 	_Atomic uint64_t bytes;
-	_Atomic uint64_t
-		moved_ns; /* time of progress of any of its jobs; 0: none yet. Any core may write
-			   * it */
+	/* Time of progress of any of its jobs; 0: none yet. Any core may write it. */
+	_Atomic uint64_t moved_ns;
 	struct wh_room_share room;  /* space that its files on disk may use */
 	struct wh_shared_rate rate; /* of all its sessions here, both ways */
 	uint64_t seen_ns;

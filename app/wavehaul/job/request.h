@@ -27,11 +27,11 @@ struct wh_request_paths {
 	uint32_t count;
 	bool into_folder; /* a target: a folder, whether it exists or not */
 	bool as_name;     /* a target: a file name, even if a folder has it */
-	bool by_match;    /* into_folder as the path there has a wildcard: READY may deny it */
-	bool is_pipe;     /* here: instead of one file; non-blocking */
+	bool by_match;    /* into_folder is guessed from a wildcard there: READY may deny it */
+	bool is_pipe;     /* here: a pipe instead of one file; non-blocking */
 	/*
-	 * The pipe is a socket, and who writes to it ends by shutdown(2). One that is closed
-	 * without that was left by a writer that died, and its bytes are not whole.
+	 * The pipe is a socket, whose writer ends it by shutdown(2). If it is closed without that,
+	 * the writer has died, and the bytes are incomplete.
 	 */
 	bool is_shut;
 	int pipe_fd;
@@ -46,14 +46,13 @@ struct wh_request {
 	const struct wh_profile *profile;
 	struct wh_profile_options options; /* the profile's */
 	uint64_t rate_bps;                 /* of all lanes together; WH_RATE_MAX: no pacing */
-	struct wh_shared_rate
-		*shared_rate;       /* of other jobs, too; NULL: none, or that of the job's peer */
-	uint32_t burst_pkts;        /* 0: the default for the host's cores */
-	uint32_t payload_bytes;     /* the largest of a packet */
-	struct wh_known_path known; /* of the path to the peer, shared by all lanes */
+	/* Shared with other jobs; NULL: not, or as the job's peer shares it. */
+	struct wh_shared_rate *shared_rate;
+	uint32_t burst_pkts;             /* 0: the default for the host's cores */
+	uint32_t payload_bytes;          /* the largest of a packet */
+	struct wh_known_path known;      /* of the path to the peer, shared by all lanes */
 	struct wh_repair_options repair; /* settled, except in a service's `own` */
-	uint64_t memory_bytes;           /* the most of the host's memory, for all lanes
-					    * together */
+	uint64_t memory_bytes;           /* at most, of the host's memory, for all lanes */
 
 	/* The key of the requested server; unknown: any trusted one. */
 	bool peer_known;

@@ -19,8 +19,8 @@ struct wh_store;
 
 struct wh_service {
 	/*
-	 * The operator's settings for all jobs, from which and HELLO a request is made: the folder
-	 * (here.root_fd), a peer's highest rate, patience, repair planning.
+	 * The operator's settings for all jobs: the folder (here.root_fd), a peer's highest rate,
+	 * patience, repair planning. A job's request is made from them and from HELLO.
 	 */
 	struct wh_request own;
 	struct wh_peer_limits limits;
@@ -31,9 +31,9 @@ struct wh_service {
 	bool anew;                  /* existing files are never skipped */
 
 	/*
-	 * Callbacks on the job's worker; may be NULL. The result of a received file; what a job has
-	 * removed of its target, by --delete, and whether there is room for another such; and the
-	 * end of a job, before it is freed.
+	 * Callbacks on the job's worker; may be NULL. on_file: the result of a received file.
+	 * on_removed: what --delete has removed from a job's target. may_remove: whether there is
+	 * room to report another removal. on_over: the end of a job, before it is freed.
 	 */
 	void (*on_file)(void *context, const struct wh_file_result *result);
 	void (*on_removed)(void *context, const struct wh_job *job, const char *file);

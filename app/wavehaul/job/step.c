@@ -29,7 +29,7 @@ static void see_wishes(struct wh_job *job)
 		wh_session_set_rate(job->streams.out, wh_request_lane_bps(&job->request));
 }
 
-/* Why the source has no chunk to send: it has work, which our core does, or what it waits for. */
+/* Why the source has no chunk to send: our core, if there is work, or what the source waits for. */
 static enum wh_limit source_limit(const struct wh_source *source, int32_t work)
 {
 	if (work > 0)
@@ -187,8 +187,8 @@ static enum wh_release_status outcome_of(const struct wh_session *session)
 }
 
 /*
- * Nothing is missing here, and all that the peer still had to say is that it has heard so. It may
- * be gone by now, but a source that is to remove what has arrived must hear of it.
+ * Whether the job is done although the peer is gone: everything has arrived here, and the peer had
+ * only to hear so. With WH_CHOICE_MOVE the source must hear it, to remove what has arrived.
  */
 static bool is_done_alone(const struct wh_job *job, enum wh_release_status outcome)
 {

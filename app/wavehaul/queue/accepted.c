@@ -132,7 +132,7 @@ static void add(struct wh_runner *runner, const struct wh_order *order,
 	runner->look_now = true;
 }
 
-/* There is none with that token: it is new, or was forgotten. */
+/* Begins an order whose token is in no row: it is new, or was forgotten. */
 static void begin(struct wh_runner *runner, struct wh_order *order,
 	const struct wh_mailbox_question *asked, const struct wh_rights *rights,
 	struct wh_order_status *order_status)
@@ -165,8 +165,8 @@ static void begin(struct wh_runner *runner, struct wh_order *order,
 }
 
 /*
- * Applies a wish only if it differs from the previous one: so this host's operator is not
- * overruled.
+ * Applies a peer's wish only if it differs from that peer's previous one: a repeated wish must not
+ * overrule this host's operator.
  */
 static void heed(struct wh_runner *runner, const struct wh_order *order, uint32_t wish)
 {
@@ -234,7 +234,10 @@ static void tell(const struct wh_runner *runner, const struct wh_order *order,
 		order_status->moved_bytes += wh_lanes_moved_bytes(&run->transfer.running.lanes);
 }
 
-/* Likewise for its rate. Returns what is wrong with it; NULL: nothing. */
+/*
+ * Applies a peer's rate, also only if it differs from the previous one. Returns what is wrong with
+ * it; NULL: nothing.
+ */
 static const char *heed_rate(
 	struct wh_runner *runner, const struct wh_order *order, const char *rate)
 {

@@ -11,7 +11,7 @@
 
 struct wh_runner;
 
-/* Of one peer: orders that are not over; and ended ones that are kept. */
+/* Limits for one peer: orders that are not over, and ended ones that are kept. */
 #define WH_ACCEPTED_LIVE_MAX 64
 #define WH_ACCEPTED_KEPT     256
 

@@ -19,7 +19,7 @@
 
 #define ASK_EVERY_S 1
 
-/* Time for the other host to be told of a cancel or pause. */
+/* Time to tell the other host of a cancel or pause. */
 #define PATIENCE_S 10
 
 bool wh_token_draw(char text[WH_TOKEN_TEXT_BYTES])
@@ -194,7 +194,7 @@ void wh_delegated_look(struct wh_run *run, uint64_t now_tsc)
 		wh_lanes_hurry(lanes, now_tsc);
 }
 
-/* With READY it continues there, and we no longer follow it. */
+/* If READY is wanted, the order continues at the other host, and we no longer follow it. */
 void wh_delegated_stop(struct wh_run *run, uint64_t now_tsc)
 {
 	struct wh_delegated *delegated = &run->delegated;
@@ -249,7 +249,7 @@ static void take_figures(const struct wh_order_status *last, struct wh_order_res
 	result->run_ns = wh_min_u64(last->run_ns, INT64_MAX);
 }
 
-/* It has ended there. */
+/* The order has ended at the other host. */
 static void take_end(
 	struct wh_run *run, const struct wh_order_status *last, struct wh_order_result *result)
 {
@@ -273,7 +273,7 @@ static void take_end(
 		run->wanted = WH_ORDER_FAILED;
 }
 
-/* Its state there is unknown. */
+/* The order's state at the other host is unknown. */
 static void take_silence(
 	struct wh_run *run, const struct wh_order_status *last, struct wh_order_result *result)
 {
@@ -295,7 +295,10 @@ static void take_silence(
 		says ? last->why : wh_last_complaint(), goes_on);
 }
 
-/* The request was not received there: it is repeated as long as the order may exist there. */
+/*
+ * The other host has not received the request, which is repeated as long as the order may exist
+ * there.
+ */
 static void take_unheard(struct wh_run *run, struct wh_order_result *result)
 {
 	bool cancelled = run->wanted == WH_ORDER_CANCELLED;

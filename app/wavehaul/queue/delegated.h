@@ -26,16 +26,20 @@ struct wh_delegated {
 	bool on;
 	struct wh_rpc_listener listener;
 	uint8_t token[WH_TOKEN_BYTES];
-	char host[WH_HOST_BYTES];       /* the third host */
-	const char *path;               /* at that host; points into the run's lists */
-	char rate[WH_ORDER_RATE_BYTES]; /* rate sent there: owned by the worker, which copies ... */
-	_Atomic bool rate_is_new;       /* ... the order's when this is set, under the run's lock */
-	_Atomic int wish;               /* enum wh_order_wish */
-	_Atomic bool enough;            /* nothing more needs to be asked */
-	_Atomic bool said;              /* the other host may have it */
-	uint64_t give_up_tsc;           /* deadline for its end; 0: no deadline */
-	uint64_t told_number;           /* stored in the queue */
-	bool over;                      /* it has ended there: another try is a new order */
+	char host[WH_HOST_BYTES]; /* the third host */
+	const char *path;         /* at the third host; points into the run's lists */
+	/*
+	 * The rate sent there is the worker's. If rate_is_new is set, the worker copies the order's
+	 * rate first, under the run's lock.
+	 */
+	char rate[WH_ORDER_RATE_BYTES];
+	_Atomic bool rate_is_new;
+	_Atomic int wish;     /* enum wh_order_wish */
+	_Atomic bool enough;  /* nothing more needs to be asked */
+	_Atomic bool said;    /* the other host may have it */
+	uint64_t give_up_tsc; /* deadline for its end; 0: no deadline */
+	uint64_t told_number; /* stored in the queue */
+	bool over;            /* it has ended there: another try is a new order */
 	/* Under the run's lock: */
 	bool heard;
 	struct wh_order_status last;
@@ -56,13 +60,13 @@ void wh_delegated_stop(struct wh_run *run, uint64_t now_tsc);
 /* Sets another rate, which is sent with the next request. */
 void wh_delegated_set_rate(struct wh_run *run, const char *rate);
 
-/* Its number there, if learned since the last call; 0: no. */
+/* The order's number at the other host, if learned since the last call; 0: no. */
 uint64_t wh_delegated_found_number(struct wh_run *run);
 
-/* Its result. */
+/* The order's result. */
 void wh_delegated_conclude(struct wh_run *run, struct wh_order_result *result);
 
-/* Its STATUS there. */
+/* The order's STATUS at the other host. */
 struct wh_order_status wh_delegated_status(struct wh_run *run);
 
 #endif

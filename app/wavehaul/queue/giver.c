@@ -58,7 +58,7 @@ static void go_below(struct wh_run *run, const char *folder)
 	run->here = below;
 }
 
-/* What it moves is of the rate of all that its peer moves here. */
+/* The order shares the rate of all that its peer moves here. */
 static bool share_rate(struct wh_run *run, const struct wh_run_host_ctx *ctx)
 {
 	const struct wh_service *service = ctx->jobs->service;

@@ -3,7 +3,8 @@
 #define WH_QUEUE_GIVER_H
 
 /*
- * The peer who gave an order to this host (queue/accepted.h): his rights when it begins and runs.
+ * The rights of a peer that gave an order to this host (queue/accepted.h), when the order begins
+ * and while it runs.
  */
 
 #include <stdbool.h>
@@ -21,16 +22,16 @@ struct wh_store *wh_giver_store(const struct wh_run_host_ctx *ctx);
 /* The giver's name, for people. */
 const char *wh_giver_name(const struct wh_order *order);
 
-/* Those of its options that remove files. They are spelled in full: wh_order_words_wrong. */
+/* The options of an order that remove files. They are spelled in full: wh_order_words_wrong. */
 uint32_t wh_giver_removals(const json_t *words);
 
 /*
- * When its turn has come: sets the run's root to what its peer may read. -1, or an exit status
- * after a complaint.
+ * When the order's turn has come: sets the run's root to what its peer may read. -1, or an exit
+ * status after a complaint.
  */
 int wh_giver_claim(struct wh_run *run, const struct wh_run_host_ctx *ctx);
 
-/* While it runs. False: its peer has lost the right, see run->unwanted. */
+/* While the order runs. False: its peer has lost the right, see run->unwanted. */
 bool wh_giver_look(struct wh_run *run, const struct wh_run_host_ctx *ctx, int64_t now_s);
 
 /* Charges its peer for the bytes moved since. */

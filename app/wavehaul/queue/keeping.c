@@ -14,7 +14,7 @@
 #define FILE_NAME "service.db"
 #define SAVED     ".before"
 
-/* The control's thread must serve others, and tries again later. */
+/* The control's thread must serve others, so it tries again later. */
 #define PATIENCE_MS 500
 
 #define OPEN_AGAIN_S 3

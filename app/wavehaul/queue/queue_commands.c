@@ -72,7 +72,10 @@ static bool is_elsewhere(const struct wh_order *order)
 	return order->copies && order->said && !wh_order_is_over(order->state);
 }
 
-/* Begins it, to send the request there; if it is waiting to do just that, gives it up. */
+/*
+ * Begins the order, to send the request to the other host. If a cancel waits to be sent, a second
+ * one gives the order up here.
+ */
 static int say_there(
 	struct wh_runner *runner, const struct wh_order *order, enum wh_order_state state)
 {
@@ -143,8 +146,8 @@ static bool judge_copy(struct wh_control_call *call, const struct wh_order *orde
 }
 
 /*
- * Checks of an order whose file is a stream: `here` is the word for it, and its client, who alone
- * has the bytes, waits for its end.
+ * Checks an order whose file is a stream. Its `here` is "-", and its client waits for its end,
+ * since that client alone has the bytes.
  */
 static bool judge_client(struct wh_control_call *call, const struct wh_order *order)
 {
@@ -235,7 +238,10 @@ static bool take_order(struct wh_control_call *call, struct wh_order *order)
 	return order->here != NULL && order->there != NULL && order->words != NULL;
 }
 
-/* The connection whose bytes it moves; from then on it ends with the order. */
+/*
+ * Takes the connection whose bytes the order moves. From then on the connection ends with the
+ * order.
+ */
 static bool take_stream(
 	struct wh_control_call *call, struct wh_runner *runner, struct wh_run_client *has)
 {
@@ -248,7 +254,7 @@ static bool take_stream(
 	return false;
 }
 
-/* A number for an order that was judged, and what it has of its client. */
+/* Gives a judged order its number, and what it takes over from its client. */
 static void enqueue(
 	struct wh_control_call *call, struct wh_runner *runner, const struct wh_order *order)
 {
@@ -456,7 +462,7 @@ static void set_rate(struct wh_control_call *call, const struct wh_runner *runne
 			call->answer, "now", json_boolean(wh_run_change(run, rate, time(NULL))));
 }
 
-/* Only for the running try: the next one uses the order's own options. */
+/* Sets an option of the running try only: the next one uses the order's own options. */
 static void set_option(
 	struct wh_control_call *call, const struct wh_order *order, struct wh_run *run)
 {

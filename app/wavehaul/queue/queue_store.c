@@ -41,10 +41,10 @@ static const char *const steps[] = {
 	"UPDATE job SET asked_rate=rate",
 	"ALTER TABLE job ADD COLUMN said INTEGER NOT NULL DEFAULT 0;"
 	"UPDATE job SET said=1 WHERE sends=2 AND began>0",
-	/* Each look at the metrics counts what a month has left. */
+	/* The metrics count ended orders, of which a month's are kept. */
 	"CREATE INDEX job_outcome ON job(state) WHERE state>=5",
 	"ALTER TABLE job ADD COLUMN stream INTEGER NOT NULL DEFAULT 0",
-	/* Those that a retry brings back. */
+	/* Followers that failed with their order, and come back with its retry. */
 	"CREATE INDEX job_fallen ON job(after) WHERE state=6 AND began=0"};
 
 /* Values of the column `sends`. */
@@ -115,7 +115,7 @@ static const char *const texts[QUESTIONS] = {
 	[AFTER_LIVE] = "SELECT " COLUMNS " FROM job WHERE id>?1 AND state<5 ORDER BY id LIMIT 1",
 	[AFTER_ANY] = "SELECT " COLUMNS " FROM job WHERE id>?1 ORDER BY id LIMIT 1",
 	[READY] = "SELECT id,host FROM job WHERE state=0 ORDER BY priority DESC,place",
-	/* What is said of the try before is true no longer. */
+	/* Clears what was said of the previous try. */
 	[START] = "UPDATE job SET state=4,began=?2,tries=tries+1,status=0,why='' WHERE id=?1",
 	[PROMOTE] = "UPDATE job SET state=0 WHERE state=1 AND due<=?1",
 	[DUE] = "SELECT min(due) FROM job WHERE state=1",
@@ -124,7 +124,9 @@ static const char *const texts[QUESTIONS] = {
 		"tries=?13 WHERE id=?1",
 	[FREE_FOLLOWERS] = "UPDATE job SET state=1 WHERE state=2 AND after=?1",
 	[FAIL_FOLLOWERS] = "WITH RECURSIVE gone(id) AS (VALUES(?1)" AND_FOLLOWERS " " FAIL_GONE,
-	/* One that failed and never began can only have failed with the order that it follows. */
+	/*
+	 * An order that failed and never began can only have failed with the order that it follows.
+	 */
 	[REVIVE_FOLLOWERS] =
 		"WITH RECURSIVE back(id) AS (VALUES(?1) UNION SELECT job.id FROM back JOIN job "
 		"ON job.after=back.id WHERE job.state=6 AND job.began=0) UPDATE job SET state=2,"
@@ -140,7 +142,7 @@ static const char *const texts[QUESTIONS] = {
 	[SET_RATE] = "UPDATE job SET rate=?2 WHERE id=?1",
 	[SET_RATE_ASKED] = "UPDATE job SET rate=?2,asked_rate=?2 WHERE id=?1",
 	[SET_AS_NAME] = "UPDATE job SET as_name=1 WHERE id=?1",
-	/* With a new token no other queue has it. */
+	/* Delegated 0 with a new token: no other host's queue holds this order. */
 	[SET_DELEGATED] = "UPDATE job SET delegated=?2,token=?3,said=?2>0 WHERE id=?1",
 	[SET_WISH] = "UPDATE job SET wish=?2 WHERE id=?1",
 	[SET_SAID] = "UPDATE job SET said=1 WHERE id=?1",
@@ -392,7 +394,7 @@ static void bind_text(sqlite3_stmt *statement, int at, const char *text)
 	sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
 }
 
-/* Its state before it begins. */
+/* The state of an order that may begin. */
 static int state_to_begin(struct wh_queue *queue, const struct wh_order *order, int64_t now_s,
 	enum wh_order_state *state)
 {
@@ -465,7 +467,7 @@ static int see_clock(struct wh_queue *queue, int64_t now_s)
 	return rc;
 }
 
-/* NULL: from a damaged row, which is begun in order to fail with a reason. */
+/* `host` NULL comes from a damaged row, which is begun in order to fail with a reason. */
 static bool is_busy(const char *host, const char *const *busy, uint32_t count)
 {
 	if (host == NULL)
@@ -538,7 +540,7 @@ static int tell_followers(
 	return finish(fail);
 }
 
-/* Both in one transaction. */
+/* Sets an order's state and updates its followers, in one transaction. */
 static int set_and_tell(struct wh_queue *queue, sqlite3_stmt *set, uint64_t id,
 	enum wh_order_state state, int64_t now_s)
 {
@@ -617,7 +619,8 @@ static int change(struct wh_queue *queue, uint64_t id, uint32_t from, enum wh_or
 	if (rc == 0 && to == WH_ORDER_READY)
 		rc = state_to_begin(queue, &order, now_s, &state);
 	/*
-	 * The order that it follows was done and is forgotten: if that had failed, so had this one.
+	 * The order that this one follows is forgotten. It was done: had it failed, so would this
+	 * one have.
 	 */
 	if (rc == -ENOENT)
 		rc = 0;

@@ -66,7 +66,7 @@ struct wh_order_result {
 	uint64_t failed;
 	uint64_t bytes;       /* of files that arrived */
 	uint64_t moved_bytes; /* of all tries */
-	uint64_t run_ns;      /* likewise */
+	uint64_t run_ns;      /* of all tries */
 };
 
 struct wh_order {
@@ -75,16 +75,18 @@ struct wh_order {
 	uint32_t owner; /* user id */
 	bool sends;
 	/*
-	 * From its host to a third one, by its host's queue: `here` are paths at that host, and the
-	 * path in `there` is preceded by the third host. This host sends no data.
+	 * The order copies from `host` to a third host, and is run by the queue of `host`. `here`
+	 * are paths at `host`; the path in `there` is preceded by the third host. This host sends
+	 * no data.
 	 */
 	bool copies;
 	bool attached; /* ends with its client, which has also gone when the process ends */
 	bool stream;   /* its bytes come from a connection of its client, or go there */
 	char host[WH_ORDER_HOST_BYTES];
 	char rate[WH_ORDER_RATE_BYTES]; /* a timetable */
-	char *here;  /* lists of paths and options, as JSON; freed by the caller ... */
-	char *there; /* ... with wh_order_free */
+	/* Lists of paths and options, as JSON. The caller frees them by wh_order_free. */
+	char *here;
+	char *there;
 	char *words;
 	uint32_t priority; /* highest first */
 	double place;      /* position within a priority, lowest first */
@@ -106,8 +108,8 @@ struct wh_order {
 	 */
 	char peer[WH_ORDER_PEER_BYTES];
 	char key[WH_ORDER_KEY_BYTES];
-	char asked_rate[WH_ORDER_RATE_BYTES]; /* the peer's last request; the rate in use may
-					       * differ */
+	/* The peer's last request. The rate in use may differ. */
+	char asked_rate[WH_ORDER_RATE_BYTES];
 	bool as_name; /* if its target exists now, it is not a folder for the files */
 	struct wh_order_result result;
 };
@@ -120,8 +122,8 @@ static inline bool wh_order_is_accepted(const struct wh_order *order)
 struct wh_queue;
 
 /*
- * Uses the database, which stays the caller's and open: rows that were running in another process
- * are ready again. 0 or a negative errno.
+ * Uses the database, which the caller keeps open and closes. Rows that were running in another
+ * process are ready again. 0 or a negative errno.
  */
 int wh_queue_open(struct wh_queue **queue, sqlite3 *database, int64_t now_s);
 
@@ -151,9 +153,9 @@ int wh_queue_next(struct wh_queue *queue, int64_t now_s, const char *const *busy
 int64_t wh_queue_due_s(struct wh_queue *queue);
 
 /*
- * A run has ended: the order is over with that result, or gets the state `wanted`. It waits after a
- * failure that another try may repair, if tries are left; and, with WAITING, if another host was
- * not told. *state: its new state.
+ * A run has ended: the order is over with that result, or gets the state `wanted`. After a failure
+ * that another try may repair, it waits if tries are left. With `wanted` WAITING it waits because
+ * another host was not told. *state: its new state.
  */
 int wh_queue_end(struct wh_queue *queue, const struct wh_order *order,
 	const struct wh_order_result *result, enum wh_order_state wanted, int64_t now_s,
@@ -168,15 +170,15 @@ int wh_queue_begin(struct wh_queue *queue, uint64_t id, int64_t now_s);
 int wh_queue_retry(struct wh_queue *queue, uint64_t id, int64_t now_s);
 int wh_queue_rate(struct wh_queue *queue, uint64_t id, const char *rate);
 
-/* Likewise, at the request of the peer that gave it. */
+/* Sets the rate at the request of the peer that gave the order. */
 int wh_queue_rate_asked(struct wh_queue *queue, uint64_t id, const char *rate);
 
 /* Its target was no folder when it began: later tries must not take the result for one. */
 int wh_queue_as_name(struct wh_queue *queue, uint64_t id);
 
 /*
- * For a peer's order: finds its row by the token, -ENOENT: none; counts his orders that are not
- * over, and forgets the oldest ended ones beyond `kept`.
+ * For a peer's orders: the first finds a row by its token, -ENOENT: none. The second counts the
+ * orders that are not over, and forgets the oldest ended ones beyond `kept`.
  */
 int wh_queue_find_accepted(
 	struct wh_queue *queue, const char *peer, const char *token, struct wh_order *order);
@@ -184,7 +186,7 @@ int wh_queue_count_accepted(
 	struct wh_queue *queue, const char *peer, uint32_t kept, uint64_t *live);
 
 /*
- * What is known of an order that another queue has. Not delegated: a new token means that no other
+ * Stores what is known of an order that another queue has. `delegated` 0 with a new token: no other
  * host's queue holds this order.
  */
 int wh_queue_set_delegated(

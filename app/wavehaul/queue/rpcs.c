@@ -287,7 +287,7 @@ static void tell_end(struct wh_rpcs *rpcs, struct wh_rpc_run *run)
 	wh_control_tell_client(rpcs->control, run->client, event);
 }
 
-/* A client that does not read is given up after the same time as a silent peer. */
+/* Gives up a client that has not read for the stall timeout. */
 static void see_patience(struct wh_rpc_run *run, uint64_t now_tsc)
 {
 	if (now_tsc - run->told_tsc < wh_ns_to_tsc(run->hz, run->settings.stall_timeout_ns))

@@ -4,8 +4,8 @@
 
 /*
  * Remote operations of this host's clients (ls, du, rm, mkdir, mv, ping), run through the server's
- * port: at once, as long as the client is connected, which receives the results as events. The
- * control's thread begins and ends them, and sends the events; workers run their jobs.
+ * port. They run at once, as long as their client is connected, and send it the results as events.
+ * The control's thread begins and ends them, and sends the events; workers run their jobs.
  */
 
 #include <stdint.h>
@@ -25,7 +25,7 @@ struct wh_rpcs {
 	struct wh_rpc_run *run[WH_RPCS_MAX];
 };
 
-/* The command. */
+/* The command `rpc` of the control socket. */
 void wh_rpcs_begin(struct wh_rpcs *rpcs, struct wh_control_call *call);
 
 /* Sends new events; returns whether any remote operation is running. */

@@ -33,7 +33,8 @@ static void fail(struct wh_order_result *result, int status, const char *why)
 }
 
 /*
- * Called by workers; the control's thread sends it. Only files are so many that some have no room.
+ * Called by workers; the control's thread sends the event. Only files are so many that some of
+ * their events find no room.
  */
 static void on_event(void *context, json_t *line)
 {
@@ -118,7 +119,10 @@ static void bind_rules(struct wh_request *request, const struct wh_rules *own)
 	request->rules.links_inside |= own->links_inside;
 }
 
-/* What a stream brings has a name only there; what it takes is written nowhere here. */
+/*
+ * A stream has no path here. What it brings has a name only at the peer, and what it takes is
+ * written to no file.
+ */
 static struct wh_request of_stream(struct wh_run *run, struct wh_request request)
 {
 	static const char *const nowhere[] = {"."};
@@ -197,7 +201,7 @@ static void tell_start(struct wh_run *run, const struct wh_run_host_ctx *ctx)
 	wh_transfer_tell_start(&run->transfer, ctx->host);
 }
 
-/* A try that is not the first has patience, but no retries: those are the queue's. */
+/* A later try has patience, but no retries of its own: the queue counts those. */
 static void begin_waiting(struct wh_run *run, uint64_t now_tsc)
 {
 	struct wh_running *running = &run->transfer.running;
@@ -238,10 +242,10 @@ static int order_settings(const struct wh_run_host_ctx *ctx, const json_t *words
 	return judge_keeps(ctx, settings, sends);
 }
 
-/* Whether a peer's HELLO can carry the order's paths there, and what it chooses of them. */
+/* Whether a HELLO can carry the order's paths at the peer, and its patterns. */
 static int judge_paths(const struct wh_order *order, const struct wh_choice *choice)
 {
-	/* The host that has the files of a copy is told of them, and of no patterns. */
+	/* The host that has the files of a copy is told their paths, and no patterns. */
 	json_t *list = json_loads(order->copies ? order->here : order->there, 0, NULL);
 	uint32_t count = (uint32_t)json_array_size(list);
 	const char **paths = calloc(count + 1, sizeof(paths[0]));
@@ -484,7 +488,7 @@ static bool looks_again(struct wh_run *run, uint64_t now_tsc, bool may_wait)
 	return step == WH_RETRY_LOOKS || step == WH_RETRY_WAITS;
 }
 
-/* What an answer may take that is on its way. */
+/* An answer that is on its way may take this long. */
 #define WAITS_S 3
 
 bool wh_run_waits(const struct wh_run *run, uint64_t now_tsc)
@@ -559,7 +563,7 @@ static int status_of(
 	bool ended = wh_lanes_failed(lanes) || (summed && run->sums_status == WH_EXIT_INTERRUPTED);
 	bool stopped = ended && run->wanted != WH_ORDER_FAILED;
 
-	/* The last one on this thread may have been about another job. */
+	/* The last complaint of this thread may have been about another job. */
 	wh_complaint_forget();
 	if (stopped) {
 		fail(result, WH_EXIT_INTERRUPTED, "stopped");

@@ -36,7 +36,7 @@ enum wh_run_sums {
 	WH_RUN_SUMMED,
 };
 
-/* What an attached order has of its client, beside its row. */
+/* What an attached order has from its client, beside its row. */
 struct wh_run_client {
 	int stream_fd; /* the bytes of its stream; -1: none */
 	bool draws;    /* the client wants a picture */
@@ -47,13 +47,13 @@ struct wh_run {
 	struct wh_run_client client;
 	char *picture; /* of an ended run that draws; NULL: none */
 	int root_fd;   /* borrowed */
-	int folder_fd; /* for a peer's order, the folder that he may read; -1 */
+	int folder_fd; /* for a peer's order: the folder that the peer may read; -1: none */
 	struct wh_transfer transfer;
 	json_t *here;
 	json_t *there;
 	json_t *words;
 	const char **paths; /* those of `here`, then those of `there` */
-	_Atomic int sums;   /* enum wh_run_sums; the result: */
+	_Atomic int sums;   /* enum wh_run_sums; the next two are the result */
 	int sums_status;
 	char sums_why[WH_ORDER_WHY_BYTES];
 	struct wh_timetable table;
@@ -69,7 +69,7 @@ struct wh_run {
 	uint8_t owner[WH_IDENTITY_BYTES];
 	struct wh_rights rights;
 	struct wh_peers *peers;
-	struct wh_peer *orderer; /* whose rate it shares; NULL: not claimed */
+	struct wh_peer *orderer; /* the peer whose rate it shares; NULL: not claimed */
 	int64_t rights_s;        /* time of the last check */
 	uint64_t charged_bytes;
 	char unwanted[WH_ORDER_WHY_BYTES]; /* why it was ended; "": it was not */
@@ -79,29 +79,29 @@ struct wh_run {
 int wh_run_judge(const struct wh_run_host_ctx *ctx, const struct wh_order *order);
 
 /*
- * Begins it, and takes over the order; what is its client's stays the caller's, until the run is
- * freed. NULL: not possible, see *result; the order stays the caller's.
+ * Begins the order, and takes it over. The caller keeps what `client` has, until the run is freed.
+ * NULL: not possible, see *result; the order stays the caller's.
  */
 struct wh_run *wh_run_begin(const struct wh_run_host_ctx *ctx, struct wh_order *order,
 	const struct wh_run_client *client, uint64_t now_tsc, int64_t now_s,
 	struct wh_order_result *result);
 
 /*
- * Whether it is over. Applies its timetable. If the host is not reached, looks for it again for as
- * long as its try is patient, if `may_wait`.
+ * Applies the order's timetable, and returns whether the run is over. If `may_wait`, a host that
+ * was not reached is looked for again, as long as the try has patience.
  */
 bool wh_run_look(struct wh_run *run, const struct wh_run_host_ctx *ctx, uint64_t now_tsc,
 	int64_t now_s, bool may_wait);
 
-/* Whether its host has not answered for a while: then it takes nobody's place. */
+/* Whether its host has not answered for a while. Such a run takes no other run's place. */
 bool wh_run_waits(const struct wh_run *run, uint64_t now_tsc);
 
-/* Stops it; then it gets that state. */
+/* Stops the run. Its order then gets the state `wanted`. */
 void wh_run_stop(struct wh_run *run, enum wh_order_state wanted, uint64_t now_tsc);
 
 /*
- * Whether it was learned since the last call that its target is a file name, which later tries must
- * know.
+ * Whether the run has learned since the last call that its target is a file name. Later tries must
+ * know that.
  */
 bool wh_run_found_name(struct wh_run *run);
 
@@ -112,7 +112,10 @@ bool wh_run_change(struct wh_run *run, const char *rate, int64_t now_s);
 void wh_run_conclude(
 	struct wh_run *run, const struct wh_run_host_ctx *ctx, struct wh_order_result *result);
 
-/* It failed: if all it lacked was room, it goes back to the queue, and the result says so. */
+/*
+ * For a failed run: if it lacked nothing but room, it goes back to the queue, and the result says
+ * so.
+ */
 static inline void wh_run_await_room(struct wh_run *run, struct wh_order_result *result)
 {
 	result->no_room = wh_lanes_lack_room(&run->transfer.running.lanes) && !result->final;

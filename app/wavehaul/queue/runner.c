@@ -135,7 +135,7 @@ bool wh_runner_attach(
 	return true;
 }
 
-/* The end of its stream is the client's. */
+/* Detaches an order from its client, for which its stream then ends. */
 static void detach(struct wh_runner *runner, uint64_t order)
 {
 	struct wh_runner_attached *attached = attached_of(runner, order);
@@ -220,7 +220,7 @@ static void tell_events(struct wh_runner *runner, struct wh_run *run)
 	json_decref(events);
 }
 
-/* One that would be tried again, whose client has gone while it ran. */
+/* Cancels an order that would be tried again, if its client has gone while it ran. */
 static void end_unattended(struct wh_runner *runner, uint64_t id, int64_t now_s)
 {
 	const struct wh_runner_attached *attached = attached_of(runner, id);
@@ -230,7 +230,7 @@ static void end_unattended(struct wh_runner *runner, uint64_t id, int64_t now_s)
 		wh_runner_tell(runner, id, WH_ORDER_CANCELLED, NULL);
 }
 
-/* With its lists, which its end has no more. */
+/* Reports the end of an order with its lists, which `end` no longer has. */
 static void tell_over(
 	struct wh_runner *runner, const struct wh_runner_end *end, enum wh_order_state state)
 {
@@ -274,8 +274,9 @@ static void note_end(struct wh_runner *runner, const struct wh_order *order,
 }
 
 /*
- * For an order that another queue has: stores its number there as soon as it is known; at its end
- * there a new token, so that another try is a new order; and that the request was sent there.
+ * For an order that another queue has: stores its number there as soon as it is known, and that the
+ * request was sent there. Once it has ended there it gets a new token, so that another try is a new
+ * order.
  */
 static void note_delegated(struct wh_runner *runner, struct wh_run *run)
 {
@@ -299,7 +300,7 @@ static void note_delegated(struct wh_runner *runner, struct wh_run *run)
 
 /*
  * While a host has no room, one run in WH_ROOM_AGAIN_S finds that out, and not every order in the
- * queue; what ends there otherwise makes room.
+ * queue. An order that ends there for another reason ends the pause.
  */
 static void note_room(struct wh_runner *runner, const char *host, bool no_room, int64_t now_s)
 {
@@ -323,7 +324,7 @@ static void note_room(struct wh_runner *runner, const char *host, bool no_room, 
 	}
 }
 
-/* To its client alone. */
+/* Sends the picture to the order's client alone. */
 static void tell_picture(struct wh_runner *runner, const struct wh_run *run)
 {
 	const struct wh_runner_attached *attached = attached_of(runner, run->order.id);
@@ -335,7 +336,7 @@ static void tell_picture(struct wh_runner *runner, const struct wh_run *run)
 			"svg", wh_text_to_json(run->picture)));
 }
 
-/* Concludes and writes it, sends its events and frees it. */
+/* Concludes the run, writes its end, sends its events and frees it. */
 static void end_run(struct wh_runner *runner, uint32_t i, int64_t now_s)
 {
 	struct wh_run *run = runner->run[i];
@@ -356,14 +357,17 @@ static void end_run(struct wh_runner *runner, uint32_t i, int64_t now_s)
 	runner->look_now = true;
 }
 
-/* Before a file exists by that name that another try could take for a folder. */
+/*
+ * Stores that the target is a file name, before another try could take what exists there for a
+ * folder.
+ */
 static void note_name(struct wh_runner *runner, struct wh_run *run)
 {
 	if (wh_run_found_name(run))
 		(void)wh_runner_trouble(runner, wh_queue_as_name(runner->queue, run->order.id));
 }
 
-/* Runs that wait for their hosts, which are not to keep others from theirs. */
+/* Counts the runs that wait for their hosts. They must not keep other runs from theirs. */
 static uint32_t count_waiting(const struct wh_runner *runner, uint64_t now_tsc)
 {
 	uint32_t count = 0;
@@ -395,7 +399,7 @@ static void look_at_runs(struct wh_runner *runner, uint64_t now_tsc, int64_t now
 	}
 }
 
-/* A clock that was set back makes no pause longer. */
+/* The upper bound is for a clock that was set back: it must not lengthen the pause. */
 static bool is_full(const struct wh_runner_full *full, int64_t now_s)
 {
 	return now_s < full->until_s && full->until_s <= now_s + WH_ROOM_AGAIN_S;
@@ -417,7 +421,7 @@ static uint32_t busy_hosts(const struct wh_runner *runner, uint64_t now_tsc, int
 
 		for (uint32_t j = 0; j < runner->runs; j++)
 			same += strcmp(runner->run[j]->order.host, host) == 0;
-		/* Those that look for a host already are enough. */
+		/* One run that looks for the host is enough. */
 		if (same >= runner->at_once_host || wh_run_waits(runner->run[i], now_tsc))
 			busy[count++] = host;
 	}
@@ -484,7 +488,7 @@ static void begin_orders(struct wh_runner *runner, uint64_t now_tsc, int64_t now
 		(int64_t)wh_min_u64((uint64_t)runner->next_look_s, (uint64_t)now_s + 60);
 }
 
-/* A clock that was set back only keeps them longer. */
+/* If the clock was set back, ended orders are only kept longer. */
 static void forget_old(struct wh_runner *runner, int64_t now_s)
 {
 	if (!wh_calendar_is_settled(&runner->calendar, now_s, wh_steady_s()) ||

@@ -3,8 +3,8 @@
 #define WH_QUEUE_RUNNER_H
 
 /*
- * Runs the queue: which orders run, events about them, and changes requested on the control socket,
- * whose thread is the only one that calls the functions here.
+ * Runs the queue: chooses which orders run, sends events about them, and applies changes requested
+ * on the control socket. Only that socket's thread calls the functions here.
  */
 
 #include <limits.h>
@@ -57,7 +57,7 @@ struct wh_runner {
 	char path[PATH_MAX]; /* of the database; "": none */
 	sqlite3 *database;
 	struct wh_queue *queue; /* NULL: none, and no orders */
-	bool replaced;          /* the file was replaced: what is written now is lost at our end */
+	bool replaced;          /* the file was replaced: what is written now is lost when we end */
 	int64_t next_open_s;
 	/* Called when a try of an order is over; may be NULL. */
 	void (*on_end)(
@@ -75,9 +75,10 @@ struct wh_runner {
 	struct wh_runner_end end[WH_RUNS_MAX]; /* to be written before anything else begins */
 	uint32_t ends;
 	int64_t next_end_s;
-	struct wh_runner_full full[WH_RUNS_MAX]; /* of more hosts, each order finds out by itself */
-	bool look_now;                           /* something has changed */
-	int64_t next_look_s;                     /* time of the next due event */
+	/* Of further hosts, each order finds out by itself. */
+	struct wh_runner_full full[WH_RUNS_MAX];
+	bool look_now;       /* something has changed */
+	int64_t next_look_s; /* time of the next due event */
 	int64_t next_forget_s;
 	struct wh_calendar calendar;
 	bool failing; /* the database cannot be written, as was reported */
@@ -115,7 +116,7 @@ bool wh_runner_trouble(struct wh_runner *runner, int rc);
 /* Tries again to open a database that was not available; writes one anew that was removed. */
 void wh_runner_follow(struct wh_runner *runner, int64_t now_s);
 
-/* For commands.c: */
+/* For queue_commands.c: */
 
 /* The running order of that number; NULL: it does not run. */
 static inline struct wh_run *wh_runner_find(struct wh_runner *runner, uint64_t id)
@@ -129,7 +130,10 @@ static inline struct wh_run *wh_runner_find(struct wh_runner *runner, uint64_t i
 /* Stops a running order, which then gets that state; if another queue has it, that must be told. */
 void wh_runner_stop(struct wh_runner *runner, struct wh_run *run, enum wh_order_state state);
 
-/* A new order ends with that client, and has what it takes over. False: too many do. */
+/*
+ * From now on the order ends with that client, and has what it took over from it. False: too many
+ * orders are attached.
+ */
 bool wh_runner_attach(
 	struct wh_runner *runner, uint64_t client, uint64_t order, const struct wh_run_client *has);
 

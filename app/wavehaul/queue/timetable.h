@@ -24,7 +24,7 @@
 struct wh_timetable_line {
 	uint8_t days;      /* bits: 0 is Sunday, as in struct tm */
 	uint16_t from_min; /* of the day */
-	uint16_t to_min;   /* likewise, exclusive; from >= to: on the next day */
+	uint16_t to_min;   /* of the day, exclusive; from >= to: on the next day */
 	uint64_t rate_bps; /* WH_RATE_MAX: unlimited */
 };
 

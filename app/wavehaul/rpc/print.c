@@ -117,7 +117,9 @@ static void keep(struct wh_print *print, const struct wh_item *item, char *text)
 	print->sorts = false;
 }
 
-/* With the path that was asked for, if there were several, or if it is that path itself. */
+/*
+ * Includes the path that was asked for, if there were several, or if the item is that path itself.
+ */
 static void full_path(const struct wh_print *print, const struct wh_item *item, bool whole,
 	char path[2 * WH_PATH_BYTES_MAX + 2])
 {
@@ -360,7 +362,7 @@ static json_t *rtt_json(const struct wh_print *print)
 	/* clang-format on */
 }
 
-/* The object was begun by its list. */
+/* The list has begun the object already. */
 static void put_tail(
 	struct wh_print *print, const char *server, int status, const struct wh_tally *tally)
 {

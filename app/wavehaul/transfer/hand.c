@@ -19,7 +19,10 @@
 /* How often a missing server is looked for. */
 #define LOOK_MS 100
 
-/* The same with its folders kept as they are given: the server's path to them is another one. */
+/*
+ * wh_path_below for --relative: /./ marks the part of the path that is kept as a name, because the
+ * server's path to the file is a different one.
+ */
 static char *kept_below(const char *root, const char *path)
 {
 	char name[WH_PATH_BYTES_MAX + 1];

@@ -136,7 +136,7 @@ static void see_signals(struct handed *handed)
 	json_decref(answer);
 }
 
-/* Until it is over, the server is gone, or the operator has asked twice to end. */
+/* Follows the job until it is over, the server is gone, or the operator has asked twice to end. */
 static void follow(struct handed *handed)
 {
 	while (!handed->over && wh_signals_count() < 2) {
@@ -213,7 +213,7 @@ static void print_text(const struct handed *handed)
 	fprintf(to, ", by this host's server\n");
 }
 
-/* What this process has of the job beside its report: its pipe, and its picture. */
+/* Ends the job's pipe, and writes its picture: both are this process's own. */
 static void finish(struct handed *handed)
 {
 	const struct wh_settings *settings = &handed->wanted->settings;
@@ -258,7 +258,7 @@ static void conclude(struct handed *handed)
 	}
 }
 
-/* The queue has no --wait: enough retries for their patience to add up to it. */
+/* The queue has no --wait. Allow as many retries as have that much patience together. */
 static json_int_t retries_of(const struct wh_settings *settings)
 {
 	uint64_t waited_ns = 0;
@@ -289,7 +289,7 @@ static json_t *order_of(const struct wh_wanted *wanted, const json_t *server)
 	return order;
 }
 
-/* For "-": the connection for its bytes. An exit status. */
+/* For "-": opens the connection for its bytes. Returns an exit status. */
 static int open_pipe(struct handed *handed, json_t *order)
 {
 	const struct wh_wanted *wanted = handed->wanted;

@@ -11,8 +11,9 @@
 #include "transfer/told.h"
 
 /*
- * According to --daemon, after the operands were read. False: the client must open its own port.
- * *status: the exit status, after the report; *event: what it says of the job.
+ * Lets the server run the transfer if --daemon says so; the operands were read before. False: the
+ * client must open its own port. *status: the exit status, after the report; *event: the job as
+ * --then-run is told of it.
  */
 bool wh_transfer_hand_over(
 	struct wh_wanted *wanted, struct wh_told *told, struct wh_hook_event *event, int *status);

@@ -153,7 +153,7 @@ static int see_pipe(struct wh_wanted *wanted)
 	return status != 0 ? status : open_pipe(wanted);
 }
 
-/* With whole paths as names none may go up: it would leave the target. */
+/* With --relative a whole path is a name below the target. It must not go up, out of the target. */
 static int check_relative(const struct wh_wanted *wanted)
 {
 	bool sends = wh_wanted_sends(wanted);
@@ -199,7 +199,7 @@ int wh_transfer_read_words(struct wh_wanted *wanted)
 	return status == 0 ? see_pipe(wanted) : status;
 }
 
-/* Whatever the server has. */
+/* Whether the target is a folder, whatever the server has. */
 static bool surely_names_folder(const struct wh_request *request)
 {
 	bool sends = request->verb == WH_JOB_SEND;
@@ -306,7 +306,7 @@ static int open_above(struct wh_wanted *wanted, char *path)
 					 : open_folder(wanted, slash != NULL ? path : ".");
 }
 
-/* An empty, deleted folder, in which nothing can be created: enough for a pipe. */
+/* Opens an empty, deleted folder, in which nothing can be created: enough for a pipe. */
 static int open_nowhere(struct wh_wanted *wanted)
 {
 	char path[] = "/tmp/wavehaul-XXXXXX";

@@ -19,7 +19,7 @@ struct wh_wanted {
 	uint32_t remotes;
 	const char *const *local; /* send: files */
 	uint32_t locals;
-	int dest_fd; /* get: the target folder, and the new name in it */
+	int dest_fd; /* get: the target folder; dest_name: the new name in it */
 	char *dest_name;
 	bool dest_is_folder;
 	bool dest_by_match; /* wh_request_is_by_match */
@@ -37,16 +37,16 @@ static inline bool wh_wanted_sends(const struct wh_wanted *wanted)
 /* 0, or an exit status after one sentence. Reads the operands, then what they name. */
 int wh_transfer_read_words(struct wh_wanted *wanted);
 
-/*
- * For a request with its paths: whether they imply that the target is a folder, existing or not;
- * and what --delete compares if the contents of a folder are sent without its name.
- */
+/* Whether a request's paths imply that the target is a folder, existing or not. */
 bool wh_request_names_folder(const struct wh_request *request);
+
 /*
- * That is so only because the path at the server has a wildcard: if the server has something of
- * this very name, the target is its new name.
+ * Whether they imply it only because the path at the server has a wildcard: if the server has
+ * something of this very name, the target is its new name.
  */
 bool wh_request_is_by_match(const struct wh_request *request);
+
+/* What --delete compares, if the contents of a folder are sent without its name. */
 void wh_request_see_contents(struct wh_request *request);
 
 /* Whether a HELLO can carry its paths at the server and its patterns; complains otherwise. */

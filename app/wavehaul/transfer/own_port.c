@@ -106,7 +106,7 @@ static int conclude(struct wh_transfer *transfer)
 	return status;
 }
 
-/* Once a second has shown that it takes longer than usual. */
+/* Tells the operator, once, that the server does not answer yet. */
 static void tell_waiting(const struct wh_transfer *transfer, uint64_t now_tsc)
 {
 	const struct wh_retry *retry = &transfer->running.retry;
@@ -149,12 +149,12 @@ static bool goes_on(struct wh_transfer *transfer, uint64_t now_tsc)
 	step = wh_retry_next(&running->retry, &running->lanes, now_tsc);
 	if (step != WH_RETRY_DUE)
 		return may_retry(transfer, step, now_tsc);
-	/* By now more may be known of its key. */
+	/* By now more may be known of the server's key. */
 	wh_sealed_name(&own.sealed, &transfer->wanted.peer, &running->request);
 	return wh_transfer_restart(transfer, now_tsc);
 }
 
-/* There is no link, or no way on it to the server. */
+/* There is no link, or no route to the server. False: no further attempt. */
 static bool looks_again(struct wh_transfer *transfer, uint64_t now_tsc)
 {
 	struct wh_retry *retry = &transfer->running.retry;
@@ -168,7 +168,7 @@ static bool looks_again(struct wh_transfer *transfer, uint64_t now_tsc)
 	return true;
 }
 
-/* Until the first lane can start. */
+/* Waits for the route to the server, then starts the first lane. */
 static void await_way(struct wh_transfer *transfer, uint64_t now_tsc)
 {
 	enum wh_client_state client = wh_client_state(&own.client);

@@ -19,7 +19,10 @@ struct wh_recollect {
 	int folder_fd;              /* -1: no folder */
 };
 
-/* Before the guard, to which it adds the folder: creates that, unless nothing is to be kept. */
+/*
+ * To be called before the guard is entered. Creates the folder, unless nothing is to be kept, and
+ * adds it to the guard.
+ */
 void wh_recollect_init(
 	struct wh_recollect *recollect, const struct wh_settings *settings, struct wh_guard *guard);
 

@@ -24,7 +24,7 @@ struct wh_transfer;
 struct wh_running {
 	struct wh_jobs *jobs;
 	struct wh_request request; /* of all attempts */
-	struct wh_terms terms;     /* of its choice */
+	struct wh_terms terms;     /* of the request's choice */
 	struct wh_lanes lanes;
 	const struct wh_rpc_listener *rpc; /* of an order for another queue; or NULL */
 	_Atomic bool gate;                 /* all lanes but the first are over */

@@ -8,7 +8,7 @@
 #include "cli/exit.h"
 #include "trust/keylog.h"
 
-/* How often questions for a person are checked for; files are checked once a second. */
+/* Interval of looks for questions to a person. Files are looked at once a second. */
 #define LOOK_MS 50
 
 uint8_t wh_sealed_ciphers(const struct wh_settings *settings)

@@ -22,15 +22,15 @@ struct wh_sealed {
 };
 
 /*
- * wh_on_host with the identity and the trusted peers of the settings, which are added to `host`,
- * the settings of `wanted`. `server`: a client's server as the operator wrote it, "" for a server.
- * Warns if nothing is sealed.
+ * wh_on_host with the identity and the trusted peers of the settings. They are added to `host`,
+ * which are the settings of `wanted`. `server`: a client's server as the operator wrote it, "" for
+ * a server. Warns if nothing is sealed.
  */
 int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settings,
 	const char *server, struct wh_host_settings *host, const struct wh_on_host *wanted,
 	int (*run)(void *context), void *context);
 
-/* A request to that server is for the one whom the operator means, if that is one key. */
+/* If the operator means exactly one key at that server, the request is for that key only. */
 void wh_sealed_name(
 	struct wh_sealed *sealed, const struct wh_address *server, struct wh_request *request);
 

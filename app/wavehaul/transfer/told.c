@@ -336,7 +336,10 @@ static struct wh_session_stats sum_stats(const struct wh_transfer *transfer)
 	return sum;
 }
 
-/* The bytes of its rate: files without what had come before, or of a failure all that moved. */
+/*
+ * The bytes from which the rate is computed: those of the files without what was resumed; after a
+ * failure, all payload that moved.
+ */
 static uint64_t flowed_bytes(struct wh_transfer *transfer, int status)
 {
 	const struct wh_totals totals = wh_lanes_totals(&transfer->running.lanes);

@@ -46,14 +46,15 @@ void wh_told_init(struct wh_told *told);
 
 /* How far it has come, as of the last report. */
 struct wh_transfer_stage {
-	double percent; /* negative: not known yet, as is: */
+	/* Each is negative while it is unknown. */
+	double percent;
 	double eta_s;
 	double now_bps;
 };
 
 struct wh_transfer_stage wh_transfer_stage(struct wh_transfer *transfer);
 
-/* Its host has the port. */
+/* `host` has the port. */
 void wh_transfer_tell_start(struct wh_transfer *transfer, const struct wh_host *host);
 void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc);
 void wh_transfer_tell_end(struct wh_transfer *transfer, int status);
@@ -66,7 +67,7 @@ struct wh_transfer_sum {
 	double bps;
 	uint64_t gone_bytes; /* arrived, of files that are not complete */
 	uint64_t resumed_bytes;
-	uint64_t sampled_bytes; /* of these: compared by samples only */
+	uint64_t sampled_bytes; /* of resumed_bytes: compared by samples only */
 	uint64_t began_again;
 	uint64_t skipped;
 	const char *digest; /* name of the checksum; NULL: files were not summed */
@@ -77,15 +78,15 @@ struct wh_transfer_sum {
 	uint64_t failed;
 };
 
-/* Without a line end. */
+/* Prints the result, without a line end. */
 void wh_transfer_tell_sum(FILE *to, bool dry_run, const struct wh_transfer_sum *sum);
 
 /* Before another try, which reports everything from the beginning. */
 void wh_transfer_forget(struct wh_transfer *transfer);
 
 /*
- * Prints the name of a file that is done or removed, for --verbose, or would be. With `telling`
- * held, if there are workers.
+ * For --verbose: prints the name of a file that is done or removed, or would be. The caller holds
+ * `telling` if there are workers.
  */
 void wh_transfer_name(const struct wh_wanted *wanted, struct wh_told *told, const char *path,
 	uint64_t bytes, const char *status);

@@ -34,12 +34,13 @@ enum wh_mailbox_state {
 	WH_MAILBOX_IDLE, /* assigned, no question */
 	WH_MAILBOX_ASKED,
 	WH_MAILBOX_TAKEN, /* the keeper is answering */
-	WH_MAILBOX_LEFT,  /* likewise, but the worker no longer waits */
+	WH_MAILBOX_LEFT,  /* the same, but the worker no longer waits */
 	WH_MAILBOX_ANSWERED,
 };
 
 struct wh_mailbox_place {
-	enum wh_mailbox_state state; /* under the lock; the rest: of the side whose turn it is */
+	/* Under the lock. The other fields belong to the side whose turn it is. */
+	enum wh_mailbox_state state;
 	struct wh_mailbox_question question;
 	char *texts; /* of the order */
 	struct wh_order_status answer;

@@ -3,10 +3,10 @@
 
 #include "base/clock.h"
 
-/* More doublings change nothing: the longest is shorter. */
+/* More doublings change nothing: the longest back-off is shorter. */
 #define DOUBLINGS_MAX 16
 
-/* The back-off: the first for number 1, doubled for each further one up to the last. */
+/* Exponential back-off: `first` for number 1, doubled for each further number, at most `last`. */
 static uint64_t doubled(uint64_t first, uint32_t number, uint64_t last)
 {
 	uint64_t doublings = number > 0 ? wh_min_u64(number - 1, DOUBLINGS_MAX) : 0;
@@ -75,7 +75,9 @@ static bool may_pass(enum wh_release_status failed)
 	}
 }
 
-/* The lane that failed first tells why: it has ended the others. */
+/*
+ * Whether the server has gone. Any lane may tell: the one that failed first has ended the others.
+ */
 static bool is_gone(const struct wh_lanes *lanes)
 {
 	for (uint32_t lane = 0; lane < lanes->started; lane++) {

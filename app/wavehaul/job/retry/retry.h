@@ -3,15 +3,14 @@
 #define WH_APP_JOB_RETRY_H
 
 /*
- * When a client or the queue repeats a request that the network, or a restart of the server, has
- * ended.
+ * Retries: when a client or the queue repeats a request that was ended by the network, or by a
+ * restart of the server.
  *
- * A retry looks for the server again and again until it answers or the retry's patience is over;
- * only then is the next one used up. So a path that is down for some time costs that time and a
- * moment, and not a pause that began in the middle of it. The patience is doubled with each retry,
- * so that a few of them suffice for a long outage.
+ * A retry looks for the server repeatedly until it answers or the retry's patience is over. Only
+ * then does the next retry begin. So an outage costs its own time and a moment, with no pause that
+ * outlasts it. The patience doubles with each retry, so that a few retries cover a long outage.
  *
- * A pause comes only after a server that answered, and ended the request soon after that.
+ * A pause comes only after a server that answered, and ended the request soon afterwards.
  */
 
 #include <stdbool.h>
@@ -19,20 +18,23 @@
 
 #include "job/lanes.h"
 
-/* How long a retry looks for the server: the first one, then doubled each time, and the longest. */
+/* How long a retry looks for the server: the first retry, doubled with each one, and at most. */
 #define WH_RETRY_PATIENCE_NS     (UINT64_C(1) * 1000000000)
 #define WH_RETRY_PATIENCE_MAX_NS (UINT64_C(600) * 1000000000)
 
 /* Between two looks for a server that was not reached, or has gone. */
 #define WH_RETRY_LOOK_NS UINT64_C(200000000)
 
-/* After a server that was reached ended the request: the first pause, doubled while it does. */
+/*
+ * Pauses after a server that was reached and ended the request: the first, doubled each time, and
+ * the longest.
+ */
 #define WH_RETRY_PAUSE_NS     (UINT64_C(1) * 1000000000)
 #define WH_RETRY_PAUSE_MAX_NS (UINT64_C(60) * 1000000000)
 
 /*
- * Between two tries of an order, which the queue counts: the first pause, doubled each time, and
- * the longest. Or the next begins soon, and its patience grows instead.
+ * Pauses between two tries of an order, which the queue counts: the first, doubled each time, and
+ * the longest. If the server was gone, the next try begins soon, and its patience grows instead.
  */
 #define WH_RETRY_ORDER_SOON_S  1
 #define WH_RETRY_ORDER_FIRST_S 5
@@ -51,7 +53,7 @@ enum wh_retry_step {
 	WH_RETRY_NOT,     /* the failure stays */
 	WH_RETRY_ENDING,  /* not before all lanes have ended: call again */
 	WH_RETRY_LOOKS,   /* another attempt follows, to reach the server */
-	WH_RETRY_COUNTED, /* likewise, and it uses up a retry */
+	WH_RETRY_COUNTED, /* another attempt follows, and uses up a retry */
 	WH_RETRY_WAITS,   /* that attempt is not due yet */
 	WH_RETRY_DUE,     /* the caller begins it now */
 };
@@ -66,13 +68,13 @@ uint64_t wh_retry_patience_ns(uint32_t number);
 void wh_retry_init(
 	struct wh_retry *retry, uint64_t hz, uint64_t wait_ns, uint32_t retries, uint64_t now_tsc);
 
-/* No way to the server was found. */
+/* What is next if no route to the server was found. */
 enum wh_retry_step wh_retry_unreached(struct wh_retry *retry, uint64_t now_tsc);
 
-/* Whether the server was gone, or was not reached: nothing is won by a pause. */
+/* Whether the server was gone, or was not reached: a pause would gain nothing. */
 bool wh_retry_may_hurry(const struct wh_lanes *lanes);
 
-/* For lanes that failed and are over, or had time to: what is next. Called again and again. */
+/* What is next for lanes that failed and are over, or had time to end. Called repeatedly. */
 enum wh_retry_step wh_retry_next(
 	struct wh_retry *retry, const struct wh_lanes *lanes, uint64_t now_tsc);
 

@@ -49,8 +49,8 @@ struct need {
 	bool orders;
 	bool moves;
 	bool has_paths;
-	const char *refusal; /* if write or measure is missing; */
-	const char *unread;  /* if read is */
+	const char *refusal; /* told if write or measure is missing */
+	const char *unread;  /* told if read is missing */
 };
 
 static const char may_not_see[] = "you may not see what is here";
@@ -214,7 +214,7 @@ static const char *claim(struct wh_job *job, struct wh_store *store)
 	atomic_store(&job->wishes.rate_bps, job->request.rate_bps);
 	job->rights.blind = !rights.read;
 	take_owners(&job->request.rules.owners, &rights.owners);
-	/* The queue opens it when the order's turn has come. */
+	/* An order's folder is opened by the queue, when the order's turn has come. */
 	if (folder == UINT32_MAX || job->request.verb == WH_JOB_ORDER)
 		return NULL;
 	return enter_folder(job, rights.folder[folder]);

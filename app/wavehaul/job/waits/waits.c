@@ -50,7 +50,10 @@ static uint64_t moved_bytes(const struct wh_session *session)
 	       wh_session_stats(session).repair_pkts * WH_WATCH_MOVED_BYTES;
 }
 
-/* A session of which the outcome is known hears nothing more, while the other goes on. */
+/*
+ * Both sessions must be silent: one whose outcome is known hears nothing more, while the other goes
+ * on.
+ */
 static bool hears_nothing(const struct wh_job *job, uint64_t now_tsc)
 {
 	uint64_t hz = job->jobs->ctx->hz;
@@ -94,9 +97,8 @@ static struct wh_watch_sight look(const struct wh_job *job, uint64_t now_tsc)
 }
 
 /*
- * A sink sends its state unless its answers already show progress. A source sends its state only
- * when a waiting sink has sent one: otherwise messages to a sink that takes nothing would fill its
- * buffers.
+ * A sink tells its waits, unless its answers already show progress. A source tells its own only
+ * after a waiting sink has: otherwise messages to a sink that takes nothing would fill its buffers.
  */
 static void tell_peer(struct wh_job *job, uint64_t now_tsc, const struct wh_watch_sight *sight)
 {
@@ -125,7 +127,7 @@ static void tell_peer(struct wh_job *job, uint64_t now_tsc, const struct wh_watc
 	wh_session_kick(job->streams.out);
 }
 
-/* At once, or as soon as there is room. */
+/* Tells the peer a new rate, at once or as soon as there is room. */
 static void tell_rate(struct wh_job *job, const struct wh_watch_sight *sight)
 {
 	const struct wh_waits_told told = {
@@ -142,7 +144,7 @@ static void tell_rate(struct wh_job *job, const struct wh_watch_sight *sight)
 	wh_session_kick(job->streams.out);
 }
 
-/* A getting client requests another rate: applied within its rights. */
+/* The client of a `get` requests another rate: applied within its rights. */
 static void hear_rate(struct wh_job *job, const struct wh_waits_told *peer)
 {
 	struct wh_request request = {.rate_bps = wh_max_u64(peer->rate_bps, WH_RATE_MIN)};

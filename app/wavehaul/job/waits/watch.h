@@ -8,9 +8,9 @@
  * the other from time to time, and requires that one of the two makes progress: bytes, files,
  * records, or work that moves none of these, such as calculating the digest of an existing file.
  *
- * A peer's own claims of work, and a busy disk, are accepted for WH_DISK_PATIENCE stall timeouts;
- * other lanes that are waited for have watches of their own. If a peer waits for a pipe, of
- * unlimited duration, a separate timeout applies.
+ * A peer's own claims of work, and a busy disk, are accepted for WH_DISK_PATIENCE stall timeouts.
+ * Other lanes that are waited for have watches of their own. A peer may wait for a pipe for any
+ * time, to which a separate timeout applies.
  */
 
 #include <stdbool.h>
@@ -36,15 +36,15 @@ struct wh_watch_sight {
 	enum wh_waits waits;  /* here */
 	uint64_t waits_told;  /* number of the peer's messages */
 	struct wh_waits_told peer;
-	bool silent;  /* nothing arrives of the peer: that time is not counted */
+	bool silent;  /* nothing arrives from the peer: that time is not counted */
 	bool company; /* other jobs of the same peer make progress */
 };
 
 struct wh_watch {
 	uint64_t worked;
 	uint64_t window_tsc;  /* length of WH_WATCH_WINDOW_S */
-	uint64_t moved_bytes; /* at the beginning of ... */
-	uint64_t moved_tsc;   /* ... the present window */
+	uint64_t moved_bytes; /* at the beginning of the window */
+	uint64_t moved_tsc;   /* beginning of the window */
 	uint64_t progress_tsc;
 	uint64_t looked_tsc;
 	uint64_t waits_told;
@@ -58,10 +58,10 @@ void wh_watch_begin(struct wh_watch *watch, uint64_t hz, uint64_t now_tsc);
 
 struct wh_watch_patience {
 	uint64_t stall_tsc;
-	uint64_t pipe_tsc; /* for the peer's; 0: unlimited */
+	uint64_t pipe_tsc; /* for the peer's pipe; 0: unlimited */
 };
 
-/* False: no progress for longer than that. */
+/* False: no progress for longer than the patience. */
 bool wh_watch_see(struct wh_watch *watch, uint64_t now_tsc,
 	const struct wh_watch_patience *patience, const struct wh_watch_sight *sight);
 
