@@ -3,9 +3,9 @@
 #define WH_APP_LABORATORY_H
 
 /*
- * Becomes the program wavehaul-lab, which has the verbs of the laboratory, with these arguments; so
- * its exit status and its signals are this process's own. Returns an exit status, after a
- * complaint, where it is not installed.
+ * Replaces this process by the program wavehaul-lab, which has the verbs of the laboratory, with
+ * these arguments. So exit status and signals need no relay. If it is not installed: complains, and
+ * returns an exit status.
  */
 int wh_laboratory_run(char **argv);
 

@@ -108,7 +108,9 @@ static uint32_t ends_asked_for(const struct serve *serve)
 	return wh_signals_count() + atomic_load(&serve->served.drained);
 }
 
-/* Reads the trusted peers here; the configuration on the queue's thread, if there is one. */
+/*
+ * Reads the trusted peers again here, and the configuration on the control's thread if that runs.
+ */
 static void read_again(struct serve *serve)
 {
 	if (serve->sealed.on)
@@ -250,7 +252,7 @@ static void note_order(
 	wh_history_writer_order(&serve->writer, &record);
 }
 
-/* For the operator's command. */
+/* Reports an order that is over to the operator's command. */
 static void tell_over(void *context, const struct wh_order *order,
 	const struct wh_order_result *result, enum wh_order_state state)
 {

@@ -123,7 +123,7 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 	wh_job_enter(job, WH_JOB_RUNNING);
 }
 
-/* Under the SA of the client's stream, since that client must read our OPEN. */
+/* Opens our stream under the SA of the client's, since that client must read our OPEN. */
 static bool open_reply(struct wh_job *job)
 {
 	char name[32];

@@ -134,7 +134,10 @@ static enum wh_limit limit_of(
 	return limit == WH_LIMIT_MEMORY ? WH_LIMIT_PEER : limit;
 }
 
-/* If a controller found (almost) the operator's rate, it has not seen the path's capacity. */
+/*
+ * A controller that found the operator's rate, less at most 1/BOUND_SHARE, has not seen the path's
+ * capacity.
+ */
 #define BOUND_SHARE 16
 
 static struct wh_known_path found_by(const struct wh_job *job, const struct wh_session *session)

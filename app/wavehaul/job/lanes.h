@@ -65,7 +65,7 @@ struct wh_totals wh_lanes_totals(const struct wh_lanes *lanes);
 /* Payload that has arrived at the receiving end, as far as this end knows. */
 uint64_t wh_lanes_moved_bytes(const struct wh_lanes *lanes);
 
-/* From the server's READY to the end of the last lane; 0: they did not come so far. */
+/* From the server's READY to the last progress or end of a lane; 0: READY did not come. */
 double wh_lanes_seconds(const struct wh_lanes *lanes);
 
 void wh_lanes_free(struct wh_lanes *lanes);

@@ -100,8 +100,8 @@ struct wh_peer *wh_peers_admit(struct wh_peers *peers, const struct wh_who *who,
 void wh_peers_dismiss(struct wh_peers *peers, struct wh_peer *peer);
 
 /*
- * A proved peer's entry, kept without a place until it is released, for what is done in its name
- * while it may be away; NULL: none is free. Its addresses stay unknown.
+ * A proved peer's entry, kept without a place until it is released: orders are run in the peer's
+ * name while it may be away. NULL: none is free. Its addresses stay unknown.
  */
 struct wh_peer *wh_peers_hold(
 	struct wh_peers *peers, const uint8_t identity[WH_IDENTITY_BYTES], uint64_t now_ns);
@@ -126,9 +126,9 @@ bool wh_peers_take_bytes(const struct wh_peers *peers, struct wh_peer *peer, uin
 void wh_peers_give_bytes(struct wh_peer *peer, uint64_t bytes);
 
 /*
- * Stores the measured path to a peer with a place, replacing the previous one, except for the burst
- * if none is known now; and returns it, with its age. It is kept no longer than the peer's entry,
- * and only for the same address.
+ * The first stores the measured path to a peer with a place. It replaces the previous one, whose
+ * burst stays if none is known now. The second returns the path, with its age. It is kept no longer
+ * than the peer's entry, and only for the same IPv4 address, or first 64 bits of an IPv6 address.
  */
 void wh_peers_learn(struct wh_peers *peers, struct wh_peer *peer, const struct wh_address *address,
 	const struct wh_known_path *found, uint64_t now_ns);

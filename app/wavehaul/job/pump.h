@@ -17,9 +17,10 @@
 #define WH_PUMP_AHEAD 3
 
 /*
- * The size of a chunk's contents while most chunks are spare here, and at the peer, where a short
- * chunk takes the room of a full one: data in transit then stays in the second-level caches of both
- * ends. When half of the chunks are in use, the path needs more, and chunks are full.
+ * The size of a chunk's contents while most chunks are spare: data in transit then stays in the
+ * second-level caches of both ends. Chunks must be spare at the peer, too, where a short chunk
+ * takes the room of a full one. When half of the chunks are in use, the path needs more, and chunks
+ * are full.
  */
 #define WH_PUMP_PIECE_BYTES (UINT32_C(128) << 10)
 

@@ -165,7 +165,7 @@ int wh_queue_end(struct wh_queue *queue, const struct wh_order *order,
 int wh_queue_pause(struct wh_queue *queue, uint64_t id);
 int wh_queue_resume(struct wh_queue *queue, uint64_t id, int64_t now_s);
 int wh_queue_cancel(struct wh_queue *queue, uint64_t id, int64_t now_s);
-/* Begins one that has not begun, or is paused, at once, to send a request to the other host. */
+/* Begins at once an order that has not begun, or is paused, to send a request to the other host. */
 int wh_queue_begin(struct wh_queue *queue, uint64_t id, int64_t now_s);
 int wh_queue_retry(struct wh_queue *queue, uint64_t id, int64_t now_s);
 int wh_queue_rate(struct wh_queue *queue, uint64_t id, const char *rate);
@@ -173,7 +173,9 @@ int wh_queue_rate(struct wh_queue *queue, uint64_t id, const char *rate);
 /* Sets the rate at the request of the peer that gave the order. */
 int wh_queue_rate_asked(struct wh_queue *queue, uint64_t id, const char *rate);
 
-/* Its target was no folder when it began: later tries must not take the result for one. */
+/*
+ * The order's target was no folder when it began: later tries must not take what arrived for one.
+ */
 int wh_queue_as_name(struct wh_queue *queue, uint64_t id);
 
 /*

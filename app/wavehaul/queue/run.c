@@ -23,7 +23,10 @@
 #include "transfer/order_words.h"
 #include "transfer/wanted.h"
 
-/* Faster than any line: a job's rate can be changed later only if it has one. */
+/*
+ * The rate of an order without one. It is faster than any line; only a job with a rate can get
+ * another rate later.
+ */
 #define ANY_RATE_BPS UINT64_C(1000000000000)
 
 static void fail(struct wh_order_result *result, int status, const char *why)

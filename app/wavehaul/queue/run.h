@@ -108,7 +108,10 @@ bool wh_run_found_name(struct wh_run *run);
 /* Applies another, valid timetable; false: another queue has yet to be told. */
 bool wh_run_change(struct wh_run *run, const char *rate, int64_t now_s);
 
-/* For a run that is over, or never will be; events about its end are added to its events. */
+/*
+ * Computes the result of a run that is over, or is given up. Events about its end are added to its
+ * events.
+ */
 void wh_run_conclude(
 	struct wh_run *run, const struct wh_run_host_ctx *ctx, struct wh_order_result *result);
 

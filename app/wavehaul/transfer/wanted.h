@@ -8,7 +8,7 @@
 #include "guard/guard.h"
 #include "job/service.h"
 
-/* All but paths; root_fd -1. */
+/* A request as the settings want it, without paths: root_fd is -1. */
 struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_job_verb verb);
 
 /* False: too many terms, as was reported. */
