@@ -5,17 +5,21 @@
 
 #include "base/assert.h"
 
-/* Number of terms after which a term is below half a unit in the last place of the sum. */
+/* Terms of each series, until a term is below half a unit in the last place of the sum. */
 #define EXP_TERMS 16 /* of ln(2)^n / n! */
 #define LOG_TERMS 10 /* of s^2n / (2n + 1), s below 3 - 2 sqrt(2) */
 
-/* The tail's series, and the x from which its continued fraction is used; to 12 digits each. */
+/*
+ * The normal tail, to 12 digits: a series of TAIL_TERMS below TAIL_FRACTION, a continued fraction
+ * of TAIL_FRACTIONS terms above. Beyond TAIL_END the density is not a normal floating-point number.
+ */
 #define TAIL_TERMS     60
 #define TAIL_FRACTION  3.0
 #define TAIL_FRACTIONS 60
-#define TAIL_END       37.0 /* beyond, the density is not a normal number */
+#define TAIL_END       37.0
 
-#define NEWTON_ROUNDS 2 /* from a cube root that lacks only the last digits */
+/* Newton's method starts from a cube root that lacks only the last digits. */
+#define NEWTON_ROUNDS 2
 
 /* e^x - 1, for x where it converges fast. */
 static double exp_series(double x)
@@ -92,9 +96,10 @@ double wh_power(double base, uint64_t exponent)
 }
 
 /*
- * Abramowitz and Stegun, Handbook of Mathematical Functions: 26.2.11, the density times x + x^3 / 3
- * + x^5 / (3 * 5) + ..., is the probability between 0 and x; 26.2.14, the density times 1 / (x + 1
- * / (x + 2 / (x + 3 / (x + ...)))), is that above x.
+ * Abramowitz and Stegun, Handbook of Mathematical Functions:
+ *
+ *   26.2.11  between 0 and x: density * (x + x^3 / 3 + x^5 / (3 * 5) + ...)
+ *   26.2.14  above x: density * 1 / (x + 1 / (x + 2 / (x + 3 / (x + ...))))
  */
 double wh_normal_tail(double x)
 {

@@ -3,9 +3,10 @@
 #define WH_BASE_ARITH_H
 
 /*
- * Functions whose results determine the course of events: computed from sums, products and
- * quotients alone, which IEEE 754 rounds the same everywhere. libm chooses its functions by CPU
- * features, and their last digits differ. Accurate to a few units in the last place.
+ * Functions whose results must be the same on every machine, so that a run can be replayed. They
+ * use sums, products and quotients alone, which IEEE 754 rounds the same everywhere. libm chooses
+ * its functions by CPU features, and their last digits differ. Accurate to a few units in the last
+ * place.
  */
 
 #include <stdint.h>

@@ -23,7 +23,7 @@ struct wh_calendar {
 	bool known;
 };
 
-/* To be called every few seconds: whether the time of day has not stepped for long enough. */
+/* True: the time of day has not stepped for long enough. Call this every few seconds. */
 static inline bool wh_calendar_is_settled(
 	struct wh_calendar *calendar, int64_t day_s, int64_t steady_s)
 {

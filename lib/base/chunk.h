@@ -4,7 +4,7 @@
 
 /*
  * A chunk is the unit that travels between files and sessions: up to `chunk_bytes` (1 MiB) of one
- * stream, at a multiple of chunk_bytes in it. Every chunk of a stream but the last is full.
+ * stream. Any chunk may be shorter, since a source flushes what it has while it waits.
  *
  * Ownership goes with the pointer through FIFOs, always in a circle:
  *   sending:   free -> reader fills -> ready -> host_trans .. get_rcv_stat -> free

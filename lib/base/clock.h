@@ -3,9 +3,9 @@
 #define WH_BASE_CLOCK_H
 
 /*
- * Time is an argument. A moment or a span in `_tsc` is cycles of a clock whose rate (`hz`) was
- * passed at start: the TSC on a machine with a NIC, 1 GHz in virtual time. Nothing in lib/ reads
- * a clock.
+ * Time is an argument, because nothing in lib/ reads a clock. A moment or a span in `_tsc` is
+ * cycles of a clock whose rate (`hz`) was passed at the start: the TSC on a machine with a NIC, 1
+ * GHz in virtual time.
  */
 
 #include <stdint.h>

@@ -48,7 +48,7 @@ void wh_fifo_free(struct wh_fifo *fifo)
 	fifo->ring = NULL;
 }
 
-/* Including its header; slots stay aligned for their 64-bit members. */
+/* Size of a slot with its header, rounded up so that 64-bit members stay aligned. */
 static uint32_t whole_slot_bytes(uint32_t slot_bytes)
 {
 	return (uint32_t)sizeof(struct wh_slot) + RTE_ALIGN_CEIL(slot_bytes, 8);

@@ -26,8 +26,8 @@
 #include "base/assert.h"
 
 /*
- * Elements in a ring; either side may call it at any time. Like rte_ring_count, but with atomic
- * loads, since another core may store.
+ * Elements in a ring. Either side may call this at any time. Unlike rte_ring_count it loads
+ * atomically, since another core may store.
  */
 static inline uint32_t wh_ring_count(const struct rte_ring *ring)
 {
@@ -35,10 +35,7 @@ static inline uint32_t wh_ring_count(const struct rte_ring *ring)
 	uint32_t consumed = __atomic_load_n(&ring->cons.tail, __ATOMIC_ACQUIRE);
 	uint32_t count = (produced - consumed) & ring->mask;
 
-	/*
-	 * The two loads are not one snapshot: elements popped and pushed in between may exceed the
-	 * capacity.
-	 */
+	/* The two loads are no snapshot: pops and pushes in between may exceed the capacity. */
 	return count > ring->capacity ? ring->capacity : count;
 }
 

@@ -4,11 +4,14 @@
 
 /*
  * HighSpeed TCP's response, RFC 3649: above a window of `low`, a round trip adds a(w) segments and
- * a loss reduces the window by the share b(w). p(w), the loss rate at which w is the mean window,
- * is a straight line between two points on a log-log scale, b(w) one over log w (section 5). As in
- * ns-2 the lower point is 1.5 / low^2, that of Reno, where the RFC has 1e-3: so a(low) is 1. Beyond
- * `high`, where the RFC's table ends, b stays constant: its line would be negative from seven times
- * `high` on, and the packets of one second at 100 Gb/s are a hundred times `high`.
+ * a loss reduces the window by the share b(w). p(w) is the loss rate at which w is the mean window.
+ * On a log-log scale it is a straight line between two points; b(w) is a straight line over log w
+ * (section 5).
+ *
+ * Two things differ from the RFC. As in ns-2 the lower point of p is that of Reno, 1.5 / low^2,
+ * where the RFC has 1e-3; so a(low) is 1. Beyond `high`, where the RFC's table ends, b stays
+ * constant: its line would be negative from seven times `high` on, and one second at 100 Gb/s has a
+ * hundred times `high` packets.
  */
 
 struct wh_highspeed_config {

@@ -3,8 +3,9 @@
 #define WH_BASE_HISTOGRAM_H
 
 /*
- * Counts of values, to a resolution of one eighth: values below 16 have a bucket each; above, each
- * power of two has eight. Adding takes a few cycles, cheap enough for the packet path.
+ * A log-linear histogram, as HdrHistogram: values below 16 have a bucket each, and each power of
+ * two above has eight. So the resolution is one eighth. Adding takes a few cycles, cheap enough for
+ * the packet path.
  */
 
 #include <stdint.h>

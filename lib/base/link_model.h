@@ -2,6 +2,11 @@
 #ifndef WH_LINK_MODEL_H
 #define WH_LINK_MODEL_H
 
+/*
+ * One direction of a link as an operator describes it: rate, delay, queue, and what goes wrong.
+ * lib/lab/netem emulates it.
+ */
+
 #include <stdint.h>
 
 #define WH_LINK_OUTAGES_MAX 8
@@ -11,7 +16,7 @@ enum wh_loss_kind {
 	WH_LOSS_GILBERT_ELLIOTT,
 };
 
-/* Two states, each with its own loss probability; transitions are drawn per packet. */
+/* Gilbert-Elliott: two states, each with a loss probability; transitions are drawn per packet. */
 struct wh_gilbert_elliott {
 	double good_to_bad;
 	double bad_to_good;
@@ -24,10 +29,9 @@ struct wh_link_outage {
 	uint64_t length_ns;
 };
 
-/* One direction of a link, as an operator describes it: what lib/lab/netem emulates. */
 struct wh_link_model {
 	uint64_t rate_bps;       /* of the line, Ethernet overhead included; 0: infinite */
-	uint64_t ingress_bps;    /* of the sender's link, likewise; 0: infinite */
+	uint64_t ingress_bps;    /* of the sender's link, overhead included; 0: infinite */
 	uint64_t delay_ns;       /* one way */
 	uint64_t queue_bytes;    /* limit of queued wire bytes; 0: none */
 	uint32_t queue_pkts;     /* limit of queued packets; 0: none */
@@ -47,8 +51,12 @@ struct wh_link_model {
 };
 
 /*
- * A loss model as text: "bernoulli", "ge:P,R[,H[,K]]" (Gilbert-Elliott: good-to-bad P, bad-to-good
- * R, delivered in bad H = 0, delivered in good K = 1), "ber:E" (bit error rate). 0 or -EINVAL.
+ * A loss model as text; 0 or -EINVAL:
+ *
+ *   bernoulli         independent losses
+ *   ge:P,R[,H[,K]]    Gilbert-Elliott: good-to-bad P, bad-to-good R, delivered in bad H (default
+ *                     0), delivered in good K (default 1)
+ *   ber:E             bit error rate
  */
 int wh_link_model_parse_loss(const char *text, struct wh_link_model *model);
 

@@ -3,9 +3,9 @@
 #define WH_BASE_METER_H
 
 /*
- * Cycles of a core, by task. Exact accounting would read the cycle counter twice per task and
- * turn, which costs more than many of the tasks; so the core's loop measures one turn in
- * WH_METER_EVERY and the report multiplies.
+ * Cycles of a core, by task. Exact accounting would read the cycle counter twice per task and turn,
+ * which costs more than many of the tasks. So the core's loop measures one turn in WH_METER_EVERY,
+ * and the report multiplies.
  *
  * One meter per core, written by that core only. The caller provides the counter as a function,
  * since nothing in lib/ reads a clock.

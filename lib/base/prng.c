@@ -71,8 +71,7 @@ uint64_t wh_chance_threshold(double probability)
 bool wh_prng_chance(struct wh_prng *prng, uint64_t threshold)
 {
 	/*
-	 * The two certain outcomes draw no number: a feature that is off does not change the
-	 * sequence.
+	 * A certain outcome draws no number, so a feature that is off does not change the sequence.
 	 */
 	if (threshold == 0)
 		return false;

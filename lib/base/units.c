@@ -269,8 +269,8 @@ int wh_parse_share(const char *text, double *result)
 }
 
 /*
- * Chooses the largest unit in which the value prints as at least 1: 999.6 kb/s would print as "1000
- * kb/s" and becomes "1.00 Mb/s".
+ * Chooses the largest unit in which the value prints as at least 1. So 999.6 kb/s, which would
+ * print as "1000 kb/s", becomes "1.00 Mb/s".
  */
 static const char *format_scaled(char *text, size_t room, double value, const char *const *names,
 	size_t n_names, double step)

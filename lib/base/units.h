@@ -38,8 +38,8 @@ const char *wh_scan_hex(const char *text, uint64_t *result);
 const char *wh_scan_number(const char *text, double *result);
 
 /*
- * Write into `text` (WH_UNITS_MAX bytes suffice) and return it: three significant digits, or whole
- * ones of the smallest unit. A rate is from 0 to less than 10^21 b/s.
+ * Write into `text` (WH_UNITS_MAX bytes suffice) and return it: three significant digits, or a
+ * whole number of the smallest unit. A rate is from 0 to less than 10^21 b/s.
  */
 #define WH_UNITS_MAX 32
 const char *wh_format_rate(char *text, size_t room, double rate_bps);  /* "9.84 Gb/s" */

@@ -60,10 +60,10 @@ void wh_fec_destroy(struct wh_fec *fec); /* NULL is allowed */
 uint64_t wh_fec_bytes(const struct wh_fec_limits *limits);
 
 /*
- * Encodes a chunk while it is being filled: `ready` data packets are present, never fewer than at
+ * Encodes a chunk while it is being filled. `ready` data packets are present, never fewer than at
  * the previous call. `from` is 0 for a new chunk, otherwise the previous return value. Returns how
- * many data packets have been encoded; k: the repair packets are complete. May wait for several
- * packets and encode them together.
+ * many data packets have been encoded, which may be fewer than `ready`, since it encodes several
+ * together; k: the repair packets are complete.
  */
 uint32_t wh_fec_encode(struct wh_fec *fec, const struct wh_fec_shape *shape, const uint8_t *data,
 	uint32_t from, uint32_t ready, uint8_t *repair);
@@ -77,8 +77,8 @@ uint32_t wh_fec_decode(struct wh_fec *fec, const struct wh_fec_shape *shape, uin
 	uint8_t *repair, uint64_t *have);
 
 /*
- * Sets in `ask` the bits of data packets whose arrival will complete the chunk, and no more than
- * needed: for rs as many per block as it lacks; for tornado all missing ones. Returns their number.
+ * Sets in `ask` the bits of the data packets that are needed to complete the chunk: for rs as many
+ * per block as the block lacks, for tornado all missing ones. Returns their number.
  */
 uint32_t wh_fec_shortfall(const struct wh_fec_shape *shape, const uint64_t *have, uint64_t *ask);
 

@@ -8,11 +8,15 @@
 #include "base/assert.h"
 
 /*
- * The losses that r repair packets of tornado can repair in 99.9 % of random patterns: the fraction
- * 0.79 - 3.5 / sqrt(r) of r, measured for k of 700 to 10,000 and r of 20 to 2,000
- * (test/perf/fec.c). The limit for large r is 0.818, see tornado_graph.h, so the formula is too
- * careful there: from k = 700 on, 0.77 r - 32 losses can be repaired, a lower bound of what was
- * measured for k of 700 and r of 71 to 2,133, and for k of 10,000.
+ * How many losses r repair packets of tornado can repair in 99.9 % of random patterns, as measured
+ * by test/perf/fec.c:
+ *
+ *   (0.79 - 3.5 / sqrt(r)) r    for k of 700 to 10,000 and r of 20 to 2,000
+ *   0.77 r - 32                 from k = 700 on: a lower bound for k of 700 and r of 71 to 2,133,
+ *                               and for k of 10,000
+ *
+ * The second counts if it is larger. The first is too careful for large r, where the limit is 0.818
+ * (tornado_graph.h).
  */
 #define TORNADO_SHARE       0.79
 #define TORNADO_SHARE_ROOT  3.5
@@ -20,7 +24,7 @@
 #define TORNADO_LARGE_SHARE 0.77
 #define TORNADO_LARGE_LESS  32.0
 
-/* Estimates whose relative difference is below this share a plan. */
+/* A plan is reused while its estimates have changed by less than this share. */
 #define SAME_PLAN 0.05
 
 /* Memory of the mean burst length, in loss events. */
@@ -33,7 +37,7 @@
 #define COUNTED_PKTS 2048
 #define COUNTS_MAX   (COUNTED_PKTS + 1)
 
-/* Without a loss among n packets, loss is below 3 / n with 95 % confidence. */
+/* Rule of three: without a loss among n packets, loss is below 3 / n with 95 % confidence. */
 #define NO_LOSS_SEEN 3.0
 
 void wh_fec_planner_config_init(struct wh_fec_planner_config *config, enum wh_fec_code code)
@@ -82,9 +86,9 @@ void wh_fec_planner_feedback(
 }
 
 /*
- * The projected loss is used until the first feedback (ttp.txt II A, footnote 2: for the first
- * chunk alone). It does not enter the mean, which II B says is counted: a projection below the
- * path's loss would keep repair too low when it is needed.
+ * Until the first feedback the projected loss is used (ttp.txt II A, footnote 2: for the first
+ * chunk alone). It does not enter the mean, which II B says is counted. A projection below the
+ * path's loss would otherwise keep repair too low when it is needed.
  */
 double wh_fec_planner_loss(const struct wh_fec_planner *planner)
 {
@@ -98,8 +102,8 @@ double wh_fec_planner_loss(const struct wh_fec_planner *planner)
 }
 
 /*
- * Probability distribution of the number of losses, in a window [low, low + counts) outside of
- * which it is negligible; split by whether the latest packet was lost.
+ * Probability distribution of the number of losses, split by whether the latest packet was lost.
+ * Outside of the window [low, low + counts) it is negligible.
  */
 struct losses {
 	uint32_t low;
@@ -154,7 +158,7 @@ static double counted_chance(uint32_t packets, uint32_t bears, double loss, doub
 
 	WH_ASSERT(packets <= COUNTED_PKTS);
 	l.after_good[0] = 1.0 - loss;
-	l.after_loss[0] = loss; /* state of the packet before the first */
+	l.after_loss[0] = loss; /* of the packet before the first one */
 	for (uint32_t i = 0; i < packets; i++) {
 		add_packet(&l, loss * (1.0 - memory), loss + (1.0 - loss) * memory);
 		leave_out_negligible(&l);
@@ -182,10 +186,7 @@ double wh_fec_excess_chance(
 	if (loss == 1.0)
 		return 1.0;
 
-	/*
-	 * Correlation of a packet's loss with that of the block's next packet, `stride` packets
-	 * later.
-	 */
+	/* Correlation of losses of neighbours in a block, which are sent `stride` packets apart. */
 	double memory = 1.0 - 1.0 / burst_pkts - loss / ((1.0 - loss) * burst_pkts);
 
 	memory = memory > 0.0 ? wh_power(memory, stride) : 0.0;
@@ -208,7 +209,10 @@ static uint32_t bears(enum wh_fec_code code, uint32_t k, uint32_t r)
 	return pkts > 0.0 ? (uint32_t)pkts : 0;
 }
 
-/* The fewest repair packets for a block of k, at most r_max; the probability falls with each. */
+/*
+ * The fewest repair packets for a block of k, at most r_max. By bisection, since the probability
+ * falls with each packet.
+ */
 static uint32_t fewest(const struct wh_fec_planner *planner, uint32_t k, uint32_t r_max,
 	double loss, uint32_t stride)
 {

@@ -4,12 +4,13 @@
 
 /*
  * Chooses the number of repair packets of the next chunk: the fewest for which the probability of
- * an irreparable block stays below a target, given the measured loss (ttp.txt II A: "depends on the
- * loss rate measured in the prior chunk"; II C: the weighted mean of short and long term). The
- * probability is computed: binomial, or of a Gilbert-Elliott chain when losses come in bursts,
- * sampled at the distance that interleaving leaves between the packets of a block.
+ * an irreparable block stays below a target. The loss rate is the measured one (ttp.txt II A:
+ * "depends on the loss rate measured in the prior chunk"; II C: the weighted mean of short and long
+ * term). The probability is binomial, or that of a Gilbert-Elliott chain when losses come in
+ * bursts. The chain is sampled at the distance that interleaving leaves between the packets of a
+ * block.
  *
- * After long enough without loss there is no repair at all, until the next loss.
+ * After clean_pkts packets without loss there is no repair at all, until the next loss.
  */
 
 #include <assert.h>
@@ -19,7 +20,7 @@
 #include "fec/fec.h"
 #include "measure/loss_rate.h"
 
-/* Data packets of a Reed-Solomon block: leaves room for as many repair packets. */
+/* Data packets of a Reed-Solomon block, so that as many repair packets fit into it. */
 #define WH_PLAN_BLOCK_PKTS 127
 static_assert(2 * WH_PLAN_BLOCK_PKTS <= WH_FEC_RS_PACKETS_MAX, "as many repair packets fit");
 
@@ -28,7 +29,7 @@ struct wh_fec_planner_config {
 	double target;       /* probability of an irreparable block */
 	double ceiling;      /* repair packets per packet sent, at most */
 	double initial_loss; /* until the first feedback */
-	uint64_t clean_pkts; /* no repair after this many without loss */
+	uint64_t clean_pkts; /* no repair after this many packets without loss */
 	uint32_t r_max;      /* repair packets of a chunk, at most */
 };
 

@@ -166,15 +166,15 @@ void wh_rs_encode(struct wh_rs *rs, uint32_t k, uint32_t r, uint32_t bytes, uint
 }
 
 /*
- * A row of the inverse for the missing packets: any square part of a Cauchy matrix has an inverse
- * in closed form, and so has its product with the other columns. With X the x of the repair packets
- * used and Y the y of the missing data packets, missing packet m is the sum of
+ * Decoding inverts a square part of the Cauchy matrix, whose inverse has a closed form; so has its
+ * product with the other columns. With X the x of the repair packets used and Y the y of the
+ * missing data packets, missing packet m is the sum of
  *
  *   data packet j    times  f(m) g(j) / (y_m + y_j)    g(j) = prod_Y (y_j + y) / prod_X (y_j + x)
  *   repair packet i  times  f(m) h(i) / (y_m + x_i)    h(i) = prod_Y (x_i + y) / prod_X' (x_i + x)
  *
- * and f(m) = prod_X (y_m + x) / prod_Y' (y_m + y), where X' and Y' are without the point itself: g,
- * h and 1/f are one function of a point. All as logarithms, modulo 255.
+ * with f(m) = prod_X (y_m + x) / prod_Y' (y_m + y), where X' and Y' are without the point itself.
+ * So g, h and 1/f are one function of a point, which this returns as a logarithm, modulo 255.
  */
 static uint32_t log_ratio(const struct wh_rs *rs, uint8_t point, const uint8_t *missing,
 	const uint8_t *with, uint32_t count)

@@ -3,11 +3,11 @@
 #define WH_FEC_RS_H
 
 /*
- * One block of a systematic Cauchy Reed-Solomon code: repair packet i is the sum over data packets
- * j of j's bytes times 1 / (x_i + y_j), with x_i = 255 - i and y_j = j, all different as long as
- * k + r <= 255. Coefficients do not depend on k and r, so that every block is a part of one matrix,
- * and any square part of it can be inverted (Bloemer et al., "An XOR-based erasure-resilient coding
- * scheme", 1995, section 4).
+ * One block of a systematic Cauchy Reed-Solomon code (Bloemer et al., "An XOR-based
+ * erasure-resilient coding scheme", 1995, section 4). Repair packet i is the sum over data packets
+ * j of j's bytes times 1 / (x_i + y_j), with x_i = 255 - i and y_j = j, all different as long as k
+ * + r <= 255. Coefficients do not depend on k and r, so every block is a part of one matrix, and
+ * any square part of that matrix can be inverted.
  */
 
 #include <stdbool.h>

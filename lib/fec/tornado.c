@@ -10,15 +10,21 @@
 #include "base/assert.h"
 #include "fec/tornado_graph.h"
 
-#define GRAPHS  4  /* graphs cached */
-#define PORTION 64 /* data packets that justify a pass over all checks */
-#define SOURCES 64 /* in one call of xor_gen */
+/* Graphs that are cached. */
+#define GRAPHS 4
+
+/* Data packets that justify a pass over all checks. */
+#define PORTION 64
+
+/* Sources of one call of xor_gen. */
+#define SOURCES 64
 
 static_assert(WH_TORNADO_CLOSE_PKTS <= WH_RS_PACKETS_MAX, "the last level is one block");
 
-/* A recovered packet, and how: by a check, or by the closing Reed-Solomon code. */
+/* In step.by: recovered by the closing Reed-Solomon code. */
 #define BY_CLOSING UINT32_MAX
 
+/* A recovered packet, and the check that recovers it. */
 struct step {
 	uint32_t packet;
 	uint32_t by;
@@ -156,10 +162,7 @@ static void xor_into(uint8_t *to, uint8_t **sources, uint32_t count, uint32_t by
 	}
 }
 
-/*
- * Adds the packets [from, end) of a check, except `but`, to `to`; with `anew`, `to` has no content
- * yet.
- */
+/* Adds the packets [from, end) of a check, except `but`, to `to`, which is empty if `anew`. */
 static void add_packets(const struct place *at, uint32_t check, uint32_t from, uint32_t end,
 	uint32_t but, bool anew, uint8_t *to)
 {
@@ -185,8 +188,7 @@ static void add_packets(const struct place *at, uint32_t check, uint32_t from, u
 }
 
 /*
- * Packets [from, end) are added to the first level's checks; deeper levels follow when it is
- * complete.
+ * Adds packets [from, end) to the first level's checks. When it is complete deeper levels follow.
  */
 static void encode_checks(const struct place *at, uint32_t from, uint32_t end)
 {
@@ -285,7 +287,7 @@ static uint32_t the_unknown(
 	return graph->k + check;
 }
 
-/* Peeling: a check with one unknown determines it, which may make other checks ripe. */
+/* Peeling decoder: a check with one unknown determines it, which may make other checks ripe. */
 static void peel(struct wh_tornado *t, const struct wh_tornado_graph *graph, uint32_t ripe)
 {
 	while (ripe > 0) {
@@ -336,9 +338,7 @@ static void find_steps(
 	} while (ripe > 0);
 }
 
-/*
- * Going backwards over the steps: wanted are data packets and whatever wanted packets derive from.
- */
+/* Walks the steps backwards: data packets are wanted, and whatever wanted packets derive from. */
 static void mark_wanted(struct wh_tornado *t, const struct wh_tornado_graph *graph)
 {
 	bool closing_wanted = false;

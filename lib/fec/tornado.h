@@ -3,9 +3,10 @@
 #define WH_FEC_TORNADO_H
 
 /*
- * The cascade of ttp.txt II A: each level's packets are checked by XORs over a sparse random graph,
- * and these checks are the packets of the next level; the last level is protected by a Reed-Solomon
- * block. The graphs are a function of k and r alone, so both ends have the same ones.
+ * Tornado code (Luby et al., "Practical loss-resilient codes", 1997), as the cascade of ttp.txt II
+ * A. Each level's packets are checked by XORs over a sparse random graph, and these checks are the
+ * packets of the next level. The last level is protected by a Reed-Solomon block. The graphs are a
+ * function of k and r alone, so both ends have the same ones.
  */
 
 #include <stdint.h>

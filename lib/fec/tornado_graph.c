@@ -14,9 +14,9 @@
 static_assert(WH_TORNADO_DEGREE * KEY_BITS <= 64, "a packet's checks fit into one");
 
 /*
- * Draws per packet: the first half must share no two checks with another packet, the second half
- * must only differ from every other packet. A peer chooses k and r, so the steps per packet are
- * bounded.
+ * Draws of a packet's checks. In the first half of the draws a packet must not share two checks
+ * with another one; in the second half it must only differ from every other. The number is bounded,
+ * since a peer chooses k and r.
  */
 #define DRAWS 16
 
@@ -167,7 +167,7 @@ static bool is_good(struct level *level, const uint32_t *check, uint32_t draw)
 	return level->degree < WH_TORNADO_DEGREE || level->sets_left == 0 || !is_twin(level, check);
 }
 
-/* Draws a packet's checks from the remaining ends; in the worst case it gets fewer checks. */
+/* Draws a packet's checks from the remaining edges; in the worst case it gets fewer checks. */
 static void join_packet(
 	struct wh_tornado_graph *graph, struct level *level, uint32_t i, struct wh_prng *prng)
 {
@@ -239,7 +239,7 @@ static void list_by_check(struct wh_tornado_graph *graph)
 		graph->first[c + 1] = at;
 	}
 	/*
-	 * Filling advances first[c] to the start of check c + 1; the loop after it shifts it back.
+	 * Filling advances first[c] to the start of check c + 1; the second loop shifts all back.
 	 */
 	for (uint32_t p = 0; p < graph->close_first; p++)
 		for (uint32_t d = 0; d < graph->degree[p]; d++)

@@ -3,18 +3,20 @@
 #define WH_FEC_TORNADO_GRAPH_H
 
 /*
- * The graphs of one tornado code. Packets are numbered as everywhere, k data and then r repair; the
+ * The graphs of one tornado code. Packets are numbered as everywhere: k data, then r repair. The
  * repair packets are the checks of the first level, of the second and so on, and finally the
  * Reed-Solomon packets of the last level.
  *
  * Each level has r / (k + r) times the packets of the previous one, so that all are equally well
  * protected. A packet takes part in WH_TORNADO_DEGREE checks of the next level; checks have the
- * same number of packets, give or take one. Of the codes with a single degree, degree 3 recovers
- * most: all losses of a level as long as they are fewer than 0.818 of its checks (by density
- * evolution as in Luby et al., "Practical loss-resilient codes", 1997: 1 - exp(-3 x d^2) < d for
- * all d in (0, 1], with x losses per check). Their distributions of many degrees come closer to 1
- * for levels of tens of thousands of packets, but are worse for hundreds, where two packets with
- * the same two checks dominate: here no two packets share two checks while that can be avoided.
+ * same number of packets, give or take one.
+ *
+ * Of the codes with a single degree, degree 3 recovers most: all losses of a level as long as they
+ * are fewer than 0.818 of its checks. That is density evolution, as in Luby et al., "Practical
+ * loss-resilient codes", 1997: 1 - exp(-3 x d^2) < d for all d in (0, 1], with x losses per check.
+ * Luby's distributions of many degrees come closer to 1 for levels of tens of thousands of packets,
+ * but are worse for hundreds. There most failures are two packets with the same two checks, so here
+ * no two packets share two checks while that can be avoided.
  */
 
 #include <stdbool.h>
@@ -70,8 +72,9 @@ uint64_t wh_tornado_graph_bytes(uint32_t k_max, uint32_t r_max);
 uint64_t wh_tornado_scratch_bytes(uint32_t k_max, uint32_t r_max);
 
 /*
- * The code must exist. A peer chooses k and r with each chunk: whatever they are, for a chunk of 1
- * MiB this takes less than 0.5 ms (test/perf/fec.c), the time of a few passes over its memory.
+ * Builds the graph of a code that exists. A peer chooses k and r with each chunk. Whatever they
+ * are, for a chunk of 1 MiB this takes less than 0.5 ms (test/perf/fec.c), a few passes over its
+ * memory.
  */
 void wh_tornado_graph_make(
 	struct wh_tornado_graph *graph, struct wh_tornado_scratch *scratch, uint32_t k, uint32_t r);

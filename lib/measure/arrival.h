@@ -3,8 +3,8 @@
 #define WH_MEASURE_ARRIVAL_H
 
 /*
- * Packet arrival speed AS by the median filter of udt.txt III B. Every interval is recorded,
- * because the filter is meant to remove those of probing pairs and of pauses of the sender.
+ * Packet arrival speed AS by the median filter of udt.txt III B. Every interval is recorded: the
+ * filter removes those of packet pairs and of pauses of the sender.
  */
 
 #include <stdbool.h>
@@ -27,8 +27,8 @@ void wh_arrival_init(struct wh_arrival *arrival, uint64_t hz);
 void wh_arrival_add(struct wh_arrival *arrival, uint64_t arrived_tsc);
 
 /*
- * Packets per second; 0 (unknown) if the window is not full, its median is 0 (packets of one
- * receive burst share a timestamp), or at most half of it passes the filter.
+ * Packets per second. 0: unknown, because the window is not full, at most half of it passes the
+ * filter, or its median is 0, since packets of one receive burst share a timestamp.
  */
 uint32_t wh_arrival_get(const struct wh_arrival *arrival);
 

@@ -43,7 +43,7 @@ static void move_up(struct wh_arrived_bitmap *bitmap, uint64_t end)
 	bitmap->end = end;
 }
 
-/* A gap after clean bitmaps: the next one is due at the next multiple of n. */
+/* There is a gap after clean bitmaps: the next bitmap is due at the next multiple of n. */
 static void hurry(struct wh_arrived_bitmap *bitmap)
 {
 	uint64_t pkts = bitmap->end - bitmap->told_end;

@@ -4,16 +4,16 @@
 
 /*
  * Which of the last packets the path delivered, and when to report them: the receiver's side of
- * ttp.txt II B. A bitmap of the last n packets is due when n packets were sent after the previous
- * one, as packet numbers show; after n / 2 while thresholds are exceeded; and less and less often
- * while there is no loss.
+ * ttp.txt II B. A bitmap of the last n packets is due when packet numbers show that n packets were
+ * sent since the previous bitmap. While thresholds are exceeded it is due after n / 2 packets.
  *
- * "By a constant factor": 2, which compensates n / 2 in one step, with each clean bitmap, up to a
- * bound, since only bitmaps increase the rate. Packets between two bitmaps further apart than n
- * were all received: when a gap shows, the next bitmap is due at the next multiple of n packets, so
- * that it includes the gap, and reordered packets have some time to arrive.
+ * While there is no loss the interval grows "by a constant factor" with each clean bitmap. Ours is
+ * 2, which undoes n / 2 in one step. The interval is bounded, since only bitmaps increase the rate.
+ * When a gap shows during a long interval, the next bitmap is due at the next multiple of n
+ * packets. So it includes the gap, reordered packets have some time to arrive, and packets that no
+ * bitmap includes were all received.
  *
- * If more than n consecutive packets are lost, n are reported: the bitmap has no more bits.
+ * A bitmap has n bits: if more than n consecutive packets are lost, n are reported.
  */
 
 #include <stdbool.h>
@@ -30,8 +30,8 @@ struct wh_arrived_bitmap {
 	uint64_t first_pn;
 	uint64_t end; /* one past the highest packet number seen */
 	uint64_t told_end;
-	uint64_t
-		arrived[WH_BITMAP_WORDS_MAX]; /* of the last WH_BITMAP_PKTS_MAX, by packet number */
+	/* A bit for each of the last WH_BITMAP_PKTS_MAX packets, by packet number. */
+	uint64_t arrived[WH_BITMAP_WORDS_MAX];
 };
 
 /*
@@ -41,10 +41,7 @@ struct wh_arrived_bitmap {
 void wh_arrived_bitmap_init(struct wh_arrived_bitmap *bitmap, uint64_t first_pn, uint32_t n_pkts,
 	uint32_t stretch, uint32_t stretch_max);
 
-/*
- * A packet from first_pn on was received, perhaps not for the first time. True: a bitmap is
- * due.
- */
+/* A packet from first_pn on was received, perhaps not for the first time. True: a bitmap is due. */
 bool wh_arrived_bitmap_arrive(struct wh_arrived_bitmap *bitmap, uint64_t pn);
 
 /* Returns the last n packets, or all if there were fewer; at least one has arrived. */

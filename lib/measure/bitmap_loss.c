@@ -40,7 +40,7 @@ enum wh_bitmap_finding wh_bitmap_loss_add(
 	uint32_t longest = 0;
 
 	WH_ASSERT(first >= loss->first_pn && first + pkts > told_end);
-	/* Whether this bitmap continues a run of losses at the end of the last one. */
+	/* A run of losses at the end of the last bitmap may continue in this one. */
 	bool before_lost = loss->end_lost && first == told_end;
 
 	for (uint32_t i = 0; i < pkts; i++) {

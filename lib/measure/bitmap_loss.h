@@ -13,14 +13,14 @@
  * lost.
  *
  * The paper does not say whether the link's rate includes the bitmap that it is compared with. Here
- * it does not: m / (n - m) is above m / n for every m, so that the very first loss would be
- * congestion whatever rate was projected. Before the first bitmap the link's rate is the projected
- * one (III A: 50 %).
+ * it does not. If it did, the very first loss would be congestion whatever rate was projected,
+ * since m / (n - m) is above m / n for every m. Before the first bitmap the link's rate is the
+ * projected one (III A: 50 %).
  *
  * Bitmaps overlap while thresholds are exceeded, and leave gaps on a clean path. Each packet number
- * is counted once, by the first bitmap that contains it; one in a gap counts as transmitted and not
- * lost, which is wrong only if a bitmap was lost, and then accepted by the paper. A run is
- * evaluated if it reaches into packets that are reported for the first time.
+ * is counted once, by the first bitmap that contains it. A packet in a gap counts as transmitted
+ * and not lost. That is wrong only if a bitmap was lost, which the paper accepts. A run of losses
+ * is evaluated if it reaches into packets that are reported for the first time.
  */
 
 #include <stdbool.h>

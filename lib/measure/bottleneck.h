@@ -4,9 +4,9 @@
 
 /*
  * What a switch with limited memory between a fast link and a slow line does to bursts, and the
- * rates that a flow in slow start reaches through it: (1) to (4) of lambda-tcp.txt 2. As in the
- * paper it forwards bits; a switch that forwards whole packets (lib/lab/netem) loses s / (f - s)
- * packets earlier, because the first one leaves only when it has arrived completely.
+ * rates that a flow in slow start reaches through it: (1) to (4) of lambda-tcp.txt 2. The paper's
+ * switch forwards bits. A switch that forwards whole packets (lib/lab/netem) loses s / (f - s)
+ * packets earlier, because the first packet leaves only when it has arrived completely.
  */
 
 #include <stdbool.h>

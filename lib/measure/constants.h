@@ -3,7 +3,7 @@
 #define WH_MEASURE_CONSTANTS_H
 
 /*
- * The constants of lib/measure in one table, each with its place in the papers.
+ * The constants of lib/measure, each with its place in the papers.
  */
 
 #include <assert.h>
@@ -20,13 +20,13 @@
 #define WH_ARRIVAL_INTERVALS      16
 #define WH_ARRIVAL_OUTLIER_FACTOR 8
 
-/* udt.txt III C: N1, every 16th packet starts a pair; N2 pair intervals in the median. */
+/* udt.txt III C: every N1-th packet starts a pair; the median is of N2 pair intervals. */
 #define WH_PAIR_PERIOD_PKTS 16
 #define WH_PAIR_INTERVALS   16
 
 /*
- * udt.txt III C: N3 delays. The thresholds are those of the Pathload tool that [7] describes: a
- * trend is increasing if one test is sure and the other at least leans that way.
+ * udt.txt III C: N3 delays. The thresholds are those of the Pathload tool, the paper's reference
+ * [7]: a trend is increasing if one test is sure and the other at least leans that way.
  */
 #define WH_TREND_DELAYS    16
 #define WH_TREND_PCT_SURE  0.66
@@ -35,9 +35,9 @@
 #define WH_TREND_PDT_LEANS 0.45
 
 /*
- * udt.txt V asks for a correction of skew without details: these are our choice. A block is long
- * enough for a queue that UDT fills to empty once; four blocks have six slopes. Crystals are within
- * 100 ppm of their rate, two of them within 200, plus some drift.
+ * udt.txt V asks for a correction of skew and gives no details, so these are our choice. In a block
+ * a queue that UDT fills empties at least once. Four blocks give six slopes. A crystal is within
+ * 100 ppm of its rate, so two differ by 200 ppm at most, plus some drift.
  */
 #define WH_SKEW_BLOCK_MS 1000
 #define WH_SKEW_BLOCKS   16
@@ -47,15 +47,22 @@
 /* measure/straight.h: the eight blocks are 0.8 s, long enough for a lower rate to drain a queue. */
 #define WH_STRAIGHT_BLOCK_MS 100
 #define WH_STRAIGHT_BLOCKS   8
-#define WH_STRAIGHT_LINE     10.0 /* the delay grows by this many times what the line is bent */
-#define WH_STRAIGHT_SURE     40.0 /* a queue would be shorter by this many times that, ... */
-#define WH_STRAIGHT_US       2.0  /* ... plus the rounding of stamps, ... */
-#define WH_STRAIGHT_PKTS     4.0  /* ... plus the time of this many packets */
+
+/* A line is straight if the delay grows along it by this many times its bend. */
+#define WH_STRAIGHT_LINE 10.0
 
 /*
- * ttp.txt II B: the short term is the last n packets, one control packet's bitmap, which III A
- * sets to 1K bits; the long term is the whole connection and needs no constant. II C takes a
- * weighted average of the two but names no weight: equal shares are our choice.
+ * The clocks cause the slope if a queue would be shorter by SURE times the sum of the bend and US
+ * microseconds of rounding. Of the shortening the time of PKTS packets does not count.
+ */
+#define WH_STRAIGHT_SURE 40.0
+#define WH_STRAIGHT_US   2.0
+#define WH_STRAIGHT_PKTS 4.0
+
+/*
+ * ttp.txt II B: the short term is the last n packets, the bitmap of one control packet, which III A
+ * sets to 1K bits. The long term is the whole connection. II C takes a weighted average of the two
+ * but names no weight: equal shares are our choice.
  */
 #define WH_LOSS_SHORT_PKTS   1024
 #define WH_LOSS_SHORT_WEIGHT 0.5

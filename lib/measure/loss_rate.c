@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 
-/* (1 - 1/memory)^total by squaring: weight that older packets keep after `total` more. */
+/* The weight that older packets keep after `total` more: (1 - 1/n)^total, by squaring. */
 static double share_kept(uint64_t total)
 {
 	double factor = 1.0 - 1.0 / WH_LOSS_SHORT_PKTS;
@@ -32,8 +32,7 @@ void wh_loss_rate_add(struct wh_loss_rate *loss, uint64_t total, uint64_t lost)
 	WH_ASSERT(loss->lost_pkts <= loss->total_pkts);
 
 	/*
-	 * Until the memory is full all packets have equal weight: an average from 0 would be too
-	 * low.
+	 * The first n packets have equal weights: an average that starts from 0 would be too low.
 	 */
 	double weight = 1.0 - share_kept(total);
 	double equal_weight = (double)total / (double)loss->total_pkts;

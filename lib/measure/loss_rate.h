@@ -9,9 +9,9 @@
  *   long term   "link": over all packets of the connection
  *   estimate    their weighted mean, for choosing the amount of repair
  *
- * The paper's perceived rate divides by the packets received, not by all; only a share can be
- * compared and averaged with the link rate. Its window is an exponential average here, so that
- * feedback of any size can be added without storing bits.
+ * The paper's perceived rate divides by the packets received. Here it divides by all packets, since
+ * only a share can be compared and averaged with the link rate. Here the paper's window is an
+ * exponential average, so that feedback of any size can be added without storing bits.
  */
 
 #include <stdint.h>

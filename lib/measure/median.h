@@ -4,8 +4,8 @@
 
 /*
  * Median of a small window of intervals. For an even count it is the greater of the two in the
- * middle: a value that did occur, as in UDT, whereas a mean would lie between two modes; and the
- * longer interval, that is the lower speed, is the cautious choice.
+ * middle, as in UDT: a value that did occur, where a mean might lie between two modes. The longer
+ * interval is the lower speed, which is the cautious choice.
  */
 
 #include <assert.h>

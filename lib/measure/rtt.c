@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "measure/constants.h"
 
-/* Rounded to nearest: truncation would hold the average up to 7 cycles below a constant input. */
+/* Rounds to nearest. Truncation would hold the average up to 7 cycles below a constant input. */
 static uint64_t average(uint64_t old, uint64_t sample, uint64_t keep, uint64_t parts)
 {
 	return (old * keep + sample * (parts - keep) + parts / 2) / parts;
@@ -22,7 +22,7 @@ void wh_rtt_init(struct wh_rtt *rtt, uint64_t initial_tsc)
 
 void wh_rtt_add(struct wh_rtt *rtt, uint64_t sample_tsc)
 {
-	/* 0 means unknown elsewhere; a lambda without delay takes one cycle. */
+	/* Elsewhere 0 means unknown, so a path without delay takes one cycle. */
 	uint64_t sample = wh_max_u64(sample_tsc, 1);
 
 	WH_ASSERT(sample < UINT64_MAX / (2 * WH_EWMA_PARTS));

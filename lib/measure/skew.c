@@ -19,7 +19,7 @@ void wh_skew_init(struct wh_skew *skew, uint64_t hz, uint64_t grain_tsc)
 	};
 }
 
-/* Integer subtraction first: the clocks' offset may leave a double no bits for the delay. */
+/* Subtracts integers, since the clocks' offset may leave a double no bits for the delay. */
 static double difference(int64_t delay_tsc, int64_t before_tsc)
 {
 	return (double)(int64_t)((uint64_t)delay_tsc - (uint64_t)before_tsc);
@@ -76,7 +76,7 @@ static void end_block(struct wh_skew *skew)
 	WH_ASSERT(fabs(skew->slope) <= WH_SKEW_MOST_PPM * 1e-6);
 }
 
-/* Step by step, so that a new slope bends the corrected delays but causes no jump. */
+/* Corrects step by step, so that a new slope bends the corrected delays but causes no jump. */
 void wh_skew_add(struct wh_skew *skew, uint64_t at_tsc, int64_t delay_tsc)
 {
 	const struct wh_skew_point point = {.at_tsc = at_tsc, .delay_tsc = delay_tsc};
@@ -114,8 +114,8 @@ double wh_skew_slope(const struct wh_skew *skew)
 }
 
 /*
- * In whole grains: smaller values are rounding errors, which grow steadily with the residual slope
- * and would look like a trend.
+ * Rounded to whole grains. Fractions of a grain come from rounding and the residual slope; they
+ * grow steadily and would look like a trend.
  */
 int64_t wh_skew_corrected(const struct wh_skew *skew)
 {

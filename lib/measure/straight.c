@@ -14,7 +14,7 @@ void wh_straight_init(struct wh_straight *straight, uint64_t hz)
 	*straight = (struct wh_straight){.block_tsc = hz / 1000 * WH_STRAIGHT_BLOCK_MS};
 }
 
-/* Clocks wrap. */
+/* Correct although clocks wrap. */
 static double minus(uint64_t later, uint64_t earlier)
 {
 	return (double)(int64_t)(later - earlier);
@@ -26,7 +26,7 @@ static double delay_minus(
 	return minus((uint64_t)later->delay_tsc, (uint64_t)earlier->delay_tsc);
 }
 
-/* The largest distance of a point from the line through the first and the last one. */
+/* The largest distance of a point from the line through the first and the last point. */
 static double bend(const struct wh_straight *straight, double slope)
 {
 	const struct wh_straight_point *first = &straight->point[0];

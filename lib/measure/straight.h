@@ -4,12 +4,12 @@
 
 /*
  * The skew of two clocks, measured on one direction alone, for when a queue in the other direction
- * hides it. The length of a queue depends on what we send: it grows less when we send less. A delay
- * that keeps growing along the same straight line while we send less is caused by the clocks.
+ * hides it. A queue grows less when we send less. So a delay that keeps growing along the same
+ * straight line while we send less is caused by the clocks.
  *
- * We do not know what others send. So the rate must have fallen by so much that a queue would have
- * become shorter by WH_STRAIGHT_SURE times what the line is bent: enough to notice a queue of which
- * only a twentieth is ours.
+ * We do not know what others send. So our rate must have fallen by so much that a queue would have
+ * become shorter by WH_STRAIGHT_SURE times the bend of the line. That is enough to notice a queue
+ * of which only a twentieth is ours.
  */
 
 #include <stdbool.h>
@@ -20,8 +20,8 @@
 struct wh_straight_point {
 	uint64_t at_tsc; /* arrival of the packet with the least delay of a block */
 	int64_t delay_tsc;
-	uint64_t sent_pkts; /* packets sent up to the end of the block ... */
-	uint64_t sent_tsc;  /* ... and when the last of them was sent */
+	uint64_t sent_pkts; /* packets sent up to the end of the block */
+	uint64_t sent_tsc;  /* when the last of them was sent */
 };
 
 struct wh_straight {

@@ -21,8 +21,8 @@ void wh_trend_add(struct wh_trend *trend, int64_t delay_tsc)
 }
 
 /*
- * Change between neighbouring delays, the oldest being number 0. Integer subtraction: clocks wrap,
- * and their offset may leave a double no bits for the delay.
+ * Change between neighbouring delays, the oldest being number 0. Subtracts integers, since clocks
+ * wrap and their offset may leave a double no bits for the delay.
  */
 static int64_t step(const struct wh_trend *trend, uint32_t number)
 {

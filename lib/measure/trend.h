@@ -3,9 +3,9 @@
 #define WH_MEASURE_TREND_H
 
 /*
- * Is the delay growing? Pairwise comparison test (share of increases among neighbours) and pairwise
- * difference test (net change over total movement) on the last N3 delays, unsmoothed: udt.txt III
- * C, after Pathload.
+ * Whether the delay is growing: the two tests of Pathload on the last N3 delays, unsmoothed
+ * (udt.txt III C). PCT, pairwise comparison: the share of increases among neighbours. PDT, pairwise
+ * difference: the net change divided by the total movement.
  */
 
 #include <stdbool.h>

@@ -16,7 +16,7 @@ static void drop_oldest(struct wh_window_max *max, struct wh_window_value latest
 	max->best[2] = latest;
 }
 
-/* Keeps the second and third best younger than the first, by parts of the window. */
+/* Drops an expired best. Keeps the second and third best younger, by parts of the window. */
 static void age(struct wh_window_max *max, uint64_t window, struct wh_window_value latest)
 {
 	uint64_t old = latest.at - max->best[0].at;

@@ -3,10 +3,11 @@
 #define WH_MEASURE_WINDOW_MAX_H
 
 /*
- * The maximum of recent values, in constant memory (Nichols): the best of the whole window, of the
- * values after it, and of the values after that. When the best expires the next takes its place.
- * For values that fall all the time it is approximate: at worst it returns the best of the last
- * quarter of the window. Time is any number that never decreases: rounds, nanoseconds.
+ * Kathleen Nichols' windowed maximum (lib/win_minmax.c of Linux), in constant memory. It keeps the
+ * best value of the window, the best after that one, and the best after the second. When the best
+ * expires the next takes its place. While values keep falling the result is approximate: at worst
+ * the best of the last quarter of the window. Time is any number that never decreases: rounds,
+ * nanoseconds.
  */
 
 #include <stdint.h>
