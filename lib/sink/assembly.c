@@ -67,7 +67,7 @@ static void fail(struct wh_assembly *assembly, int error, enum wh_doing doing)
 		return;
 	assembly->error = error;
 	assembly->doing = doing;
-	close_both(assembly); /* nobody opens it any more, and whoever has it open keeps the lock */
+	close_both(assembly); /* nobody opens it any more; lanes that have it open keep the lock */
 	decide(assembly, WH_VERDICT_FAILED);
 }
 

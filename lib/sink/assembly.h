@@ -3,11 +3,12 @@
 #define WH_SINK_ASSEMBLY_H
 
 /*
- * The sinks' side of bundle/split.h: a large file whose parts arrive by all lanes of a transfer;
- * each lane's sink may run on another core. The head's sink compares the existing file, stages the
- * new one, renames it once all parts are written, and reports the outcome. The others wait for the
- * head's decision, write their parts into its staged file, and report nothing. The first error in
- * any lane fails the file for all.
+ * The sinks' side of bundle/split.h: a large file whose parts arrive by all lanes of a transfer.
+ * Each lane's sink may run on another core.
+ *
+ * The head's sink compares the existing file, stages the new one, renames it once all parts are
+ * written, and reports the outcome. The other sinks wait for the head's decision, write their parts
+ * into its staged file, and report nothing. The first error in any lane fails the file for all.
  *
  * If lanes contradict each other about a file, join returns NULL and the job refuses it.
  *
@@ -59,16 +60,16 @@ void wh_assemblies_init(struct wh_assemblies *all, uint32_t lanes);
 void wh_assemblies_free(struct wh_assemblies *all); /* no lane has joined any */
 
 /*
- * The lane has a part of that file. NULL: it has joined already, another lane is the head, the
- * sizes differ, or more files are open than a source may have.
+ * Adds a lane that has a part of that file. NULL: the lane has joined already, another lane is the
+ * head, the sizes differ, or more files are open than a source may have.
  */
 struct wh_assembly *wh_assembly_join(struct wh_assemblies *all, uint32_t lane, uint32_t split,
 	uint64_t size_bytes, bool is_head);
 
-/* The lane is done with it; once. If its part is missing the file fails. */
+/* The lane is done with the file; called once. If its part is missing the file fails. */
 void wh_assembly_leave(struct wh_assemblies *all, struct wh_assembly *assembly, uint32_t lane);
 
-/* The lane has ended, or is about to: files that lack its part, or have it as head, fail. */
+/* The lane has ended, or is about to. Files that lack its part, or have it as head, fail. */
 void wh_assemblies_gone(struct wh_assemblies *all, uint32_t lane);
 
 static inline enum wh_verdict wh_assembly_verdict(const struct wh_assembly *assembly)
@@ -85,16 +86,16 @@ struct wh_assembly_staged {
 };
 
 /*
- * By the head, once: the file is staged, and its descriptors are duplicated; or the existing file
- * is kept. 0 or a negative errno.
+ * The head calls one of these, once. stage: the file is staged, and its descriptors are duplicated.
+ * skip: the existing file is kept. 0 or a negative errno.
  */
 int wh_assembly_stage(struct wh_assemblies *all, struct wh_assembly *assembly,
 	const struct wh_assembly_staged *staged);
 void wh_assembly_skip(struct wh_assemblies *all, struct wh_assembly *assembly);
 
 /*
- * By the head, before that: data from an earlier job, by lane; and its row in the journal, which
- * may also be set later. Without memory for it everything is sent again.
+ * The head calls these before stage: data from an earlier job, by lane, and the file's row in the
+ * journal, which may also be set later. Without memory for the data everything is sent again.
  */
 void wh_assembly_resume(
 	struct wh_assembly *assembly, int64_t row, const struct wh_recalled_lane *lanes);
@@ -110,8 +111,8 @@ static inline int64_t wh_assembly_row(const struct wh_assembly *assembly)
 }
 
 /*
- * Opens the staged file for writing: a descriptor of the caller's, or a negative errno; *lock_fd is
- * another one, which keeps it locked, or -1.
+ * Opens the staged file for writing: a descriptor of the caller's, or a negative errno. *lock_fd is
+ * another descriptor of the caller's, which keeps the file locked, or -1.
  */
 int wh_assembly_open(struct wh_assemblies *all, const struct wh_assembly *assembly, int *lock_fd);
 

@@ -89,7 +89,7 @@ static int claim(int parts_fd, const struct wh_journal_part *part, uint64_t size
 }
 
 /*
- * End of whole durable chunks from the lane's beginning on; less than all, so that something
+ * End of the whole durable chunks from the lane's beginning on. Less than all, so that something
  * remains to be sent.
  */
 static uint64_t durable_to(
@@ -157,7 +157,7 @@ static int find(struct wh_recall *recall)
 		&recall->subject.keeping.owner, &file->source, &recall->found.part);
 }
 
-/* Reads again, under the lock, what is noted: a job that was at it may have changed that. */
+/* Reads the row again, under the lock: a job that used the part may have changed it. */
 static void confirm(struct wh_recall *recall)
 {
 	struct wh_recalled *found = &recall->found;
@@ -273,7 +273,7 @@ static int sync_names(int anchor_fd)
 	return rc;
 }
 
-/* Order matters: data are synced before the journal notes them; retractions come first. */
+/* The order matters: retractions come first, and data are synced before the journal notes them. */
 static int work(struct wh_noting *noting)
 {
 	struct wh_journal *journal = noting->subject.keeping.journal;

@@ -7,20 +7,20 @@
  * (lib/journal), each run on a background thread (file/background.h). A kept file, called a part,
  * is in WH_PARTS_FOLDER below the target's folder, locked (flock) while a job uses it.
  *
- * A job may rest on a part, and need not read it again, because of this:
+ * Why a job may rely on a part, and need not read it again:
  *
- *   the peer   the part is found only for the peer that sent it: its key, or without sealing its
- *              address. So no peer decides what another one's file contains.
- *   the file   size, mtime, inode and change time of the source's file are as they were: the same
+ *   the peer   The part is found only for the peer that sent it: for its key, or without sealing
+ *              for its address. So no peer decides what another one's file contains.
+ *   the file   Size, mtime, inode and change time of the source's file are as they were: the same
  *              bytes would be sent again. WH_RESUME_FULL does without the last two, since both
  *              ends read everything.
- *   the bytes  what is noted agreed with the source's digest of all of it when it arrived
- *              (WH_RECORD_EXTENT), and was synced before it was noted. A digest of what was sent
- *              in the present job covers the rest. Samples (WH_RESUME_SPARSE) prove nothing beyond
- *              that: they notice a disk that was exchanged or went back in time.
- *   the disk   the row names the part by number and inode. Its folder is private and hidden from
- *              peers, and the lock keeps other jobs away; what is noted is read under that lock.
- *              Who can write there all the same may write to finished files as well.
+ *   the bytes  What is noted agreed with the source's digest when it arrived (WH_RECORD_EXTENT),
+ *              and was synced before it was noted. A digest of what the present job sends covers
+ *              the rest. Samples (WH_RESUME_SPARSE) prove nothing beyond that: they notice a disk
+ *              that was exchanged or went back in time.
+ *   the disk   The row names the part by number and inode. Its folder is private and hidden from
+ *              peers, and the lock keeps other jobs away; the row is read under that lock.
+ *              Somebody who can write there all the same may write to finished files as well.
  *
  * A request belongs to its sink from begin to end or free, whichever comes first.
  */
@@ -44,9 +44,9 @@ struct wh_keeping {
 #define WH_KEEP_BATCH_MS    1000
 
 /*
- * If a part is in use, it is looked for again at this interval: as long as a job of this process
- * has it, which lets it go (journal/holds.h); and else, since another process may have it, or
- * nobody who is about to let go, for this long.
+ * A part that is in use is looked for again every BUSY_MS. If a job of this process has it, until
+ * that job lets it go (journal/holds.h). Otherwise at most for WAIT_MS: another process may have
+ * it, and need not let go.
  */
 #define WH_KEEP_BUSY_MS 20
 #define WH_KEEP_WAIT_MS 5000
@@ -58,24 +58,27 @@ struct wh_keeping_file {
 	struct wh_journal_source source;
 };
 
-/* Of a lane's part of the file: data up to an offset, and a digest that proves them. */
+/* Data of a lane's part of the file up to an offset, and a digest that proves them. */
 struct wh_recalled_lane {
-	uint64_t to; /* where the lane begins: no data */
+	uint64_t to; /* equals the lane's beginning: no data */
 	struct wh_digest digest;
-	uint64_t seed; /* of the digest, drawn for it; 0: there is none */
+	uint64_t seed; /* drawn for `digest`; 0: there is none */
 };
 
 struct wh_recalled {
-	bool busy;    /* in use by a job (of part.row), or the kernel cleans up after a dead one */
+	bool busy;    /* a job uses it (as part.row), or the kernel cleans up after a dead one */
 	bool changed; /* data of another version of the file was found */
-	int fd;       /* of the part, locked, the caller's; -1: nothing usable */
+	int fd;       /* the locked part, the caller's; -1: nothing usable */
 	struct wh_journal_part part;
 	struct wh_recalled_lane lane[WH_SPLIT_LANES_MAX];
 };
 
 struct wh_recall;
 
-/* Looks for data of a file that arrives in that many lanes, in chunks. NULL: impossible. */
+/*
+ * Looks for data of a file that arrives in that many lanes, in chunks of that size. NULL:
+ * impossible.
+ */
 struct wh_recall *wh_recall_begin(const struct wh_keeping *keeping,
 	const struct wh_keeping_file *file, uint32_t lanes, uint32_t chunk_bytes);
 
@@ -87,7 +90,7 @@ void wh_recall_free(struct wh_recall *recall); /* NULL is allowed */
 #define WH_NOTE_ROWS_MAX 64
 
 struct wh_note {
-	int fd; /* of the file to be synced first, borrowed by begin; -1: none */
+	int fd;                      /* the file to be synced first, borrowed by begin; -1: none */
 	struct wh_journal_part part; /* of that file, with one span */
 	int64_t retract_row;         /* 0: none */
 	struct wh_journal_span retracted;

@@ -15,8 +15,8 @@ static uint32_t depth_of(const char *path, size_t bytes)
 }
 
 /*
- * Not above the target, and no ".." after a name, because that may be a link itself and its parent
- * somewhere else.
+ * Whether a link's text leads to something below the target. A ".." after a name is refused,
+ * because the name may be a link itself, with its parent somewhere else.
  */
 static bool leads_inside(const char *text, size_t bytes, uint32_t depth)
 {

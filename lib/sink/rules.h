@@ -3,10 +3,10 @@
 #define WH_SINK_RULES_H
 
 /*
- * What a bundle may contain, beyond the general rules: set-user-ID and set-group-ID are dropped, no
- * device, pipe or socket is created, nothing leaves the target, and no link is followed below it.
+ * What a bundle may contain, beyond the general rules: set-user-ID and set-group-ID are dropped; no
+ * device, pipe or socket is created; nothing leaves the target; no link is followed below it.
  *
- * Entries that violate a rule fail one by one; exceeding the number of entries or bytes ends the
+ * An entry that violates a rule fails alone. Exceeding the number of entries or bytes ends the
  * bundle.
  */
 
@@ -18,7 +18,7 @@
 #include "bundle/owners.h"
 #include "bundle/record.h"
 
-/* Names that differ by case alone. */
+/* What is done about names that differ by case alone. */
 enum wh_case_clash {
 	WH_CASE_BY_TARGET = 0, /* refused if the file system ignores case */
 	WH_CASE_REFUSE,        /* the second one fails; see bundle/names.h */
@@ -38,12 +38,12 @@ struct wh_rules {
 	struct wh_owners owners; /* mapping of owners that are kept */
 };
 
-/* Of all lanes of a job. */
+/* What all lanes of a job have used. */
 struct wh_rules_used {
 	_Atomic uint64_t entries;
 	_Atomic uint64_t bytes;
-	struct wh_names names; /* given at the target */
-	/* There, in folders that ignore case and have been listed (sink_spelling.c). */
+	struct wh_names names; /* names that the job has given at the target */
+	/* Names that exist in folders there that ignore case and were listed (sink_spelling.c). */
 	struct wh_names there;
 	_Atomic uint32_t listed_again;
 };

@@ -75,8 +75,8 @@ static void check(const struct wh_sink *sink)
 }
 
 /*
- * The disk is full: files that are complete get their names, and of others the journal learns what
- * is written, before the bundle ends.
+ * The disk is full: before the bundle ends, complete files get their names, and the journal learns
+ * what is written of the others.
  */
 static int32_t end_full(struct wh_sink *sink)
 {
@@ -176,7 +176,7 @@ static void set_up(struct wh_sink *sink)
 	wh_sink_keep_init(sink);
 	sink->intake.number = config->first_chunk;
 	sink->keeps = config->choice.wishes & config->rules.keeps & WH_CHOICE_KEEPS;
-	/* They name files that need not have come with the bundle. */
+	/* A hard link names a file that need not have come with the bundle. */
 	if (config->blind)
 		sink->keeps &= ~(uint32_t)WH_CHOICE_HARD_LINKS;
 	sink->progress.as_name = sink->as_bytes > 0;

@@ -4,36 +4,38 @@
 
 /*
  * Receives a bundle and writes its files: chunks come from `deliver` and return to `recycled`;
- * answers go in chunks from `free` into `ready`. A process: each poll does a bounded amount of work
+ * answers go in chunks from `free` into `ready`. A task: each poll does a bounded amount of work
  * (about 50 us on a file system in memory).
  *
  * Everything is written below `root_fd`: paths are checked, then opened by openat2 with
- * RESOLVE_BENEATH and without magic links. An incomplete file never has its final name: files are
- * written in a staging folder on the target's own file system (".wavehaul-X.part", locked by flock
- * while in use; one left by a dead process is removed by the next sink there). A batch of files is
- * made durable by one syncfs (on a thread of its own: nothing else blocks), then they are renamed,
- * then the answer COMMITTED is sent. Exception: in memory, where a sync does nothing, and where the
- * kernel allows linking an unnamed file, a small file with a free name gets it as soon as it is
- * complete, with its mode and time. So a sink that is closed or breaks before COMMITTED may leave
- * such files.
+ * RESOLVE_BENEATH and without magic links. An incomplete file never has its final name. Files are
+ * written in a staging folder on the target's own file system (".wavehaul-X.part"), locked by flock
+ * while in use; the next sink there removes one that a dead process left. A batch of files is made
+ * durable by one syncfs, on a thread of its own: nothing else blocks. Then the files are renamed,
+ * then COMMITTED is sent.
  *
- * A large file is admitted if the free space suffices for its data and for the files admitted
- * before it, by any sink of the process; holes need no space. On disk its blocks are reserved
- * somewhat ahead of its bytes.
+ * One exception: in memory a sync does nothing. If the kernel also allows linking an unnamed file,
+ * a small file with a free name gets that name as soon as it is complete, with its mode and time.
+ * So a sink that is closed or breaks before COMMITTED may leave such files.
  *
- * A disk that turns out to be full breaks the bundle, since all further files would fail: first
- * what is complete gets its name, and of large files it is noted what is written. A large file that
- * is not admitted fails alone, for smaller ones may fit; the eighth of them breaks the bundle, too.
+ * A large file is admitted if the free space suffices for its data and for the files that any sink
+ * of the process admitted before it; holes need no space. On disk its blocks are reserved somewhat
+ * ahead of its bytes.
+ *
+ * A disk that turns out to be full breaks the bundle, since all further files would fail. Before
+ * that, complete files get their names, and the journal notes what is written of large ones. A
+ * large file that is not admitted fails alone, for smaller ones may fit; the eighth of them breaks
+ * the bundle, too.
  *
  * Runs of 64 KiB of zeros in a large file become holes.
  *
- * A large file that is incomplete when its job ends, for whatever reason, may be resumed by a later
- * one (sink/recall.h): while it arrives it is synced from time to time, and the offset is noted in
- * a journal. Only data up to that offset, verified by digest, are not requested again.
+ * A later job may resume a large file that is incomplete when its job ends, for whatever reason
+ * (sink/recall.h). While the file arrives it is synced from time to time, and the offset is noted
+ * in a journal. Only data up to that offset, verified by digest, are not requested again.
  *
  * With the wish BLOCKS a large file is made from the existing file of that name and from blocks
- * that differ: digests of its blocks are sent; it is copied only if something differs, and is not
- * replaced before the whole copy has been read again and its digest agrees.
+ * that differ. The sink sends digests of the existing blocks. It copies the file only if something
+ * differs, and replaces it only after the whole copy has been read again and its digest agrees.
  *
  * A large file's parts may arrive by several lanes (sink/assembly.h): every sink writes into the
  * file staged by the head's sink, which alone renames it and reports its outcome.
@@ -41,7 +43,7 @@
  * Links are never followed below the target, whatever made them: a folder of the bundle fails if it
  * is a link there. On the way to the target they are followed, as long as they stay below the root.
  *
- * The target (stage/target.h) is as in scp: if it is an existing folder (or with into_folder, or
+ * The target (stage/target.h) is as in scp. If it is an existing folder (or with into_folder, or
  * with a '/' at its end) entries go into it under their own paths, and its last component is
  * created if it is missing. Otherwise the first component of every path is replaced by the target's
  * last one, or by that of the file which a link of that name leads to. A second sink of the same
@@ -74,7 +76,7 @@
 #include "source/source.h"
 #include "stage/room.h"
 
-/* Per poll, approximately: files created, and bytes hashed and written. */
+/* Approximate work of a poll: files created, and bytes hashed and written. */
 #define WH_SINK_FILES_PER_POLL 4
 #define WH_SINK_PIECE_BYTES    (UINT32_C(256) << 10)
 
@@ -120,8 +122,8 @@ struct wh_sink_config {
 	struct wh_rings *rings;     /* of the process; NULL: it creates its own */
 	struct wh_room *room;       /* of the process: promises of all its sinks */
 	/*
-	 * Limit of the space promised to announced files of one owner; NULL: none. Beyond it files
-	 * are admitted if there is space now, which may be gone when their bytes arrive.
+	 * Limit of the space promised to announced files of one owner; NULL: none. Beyond it a file
+	 * is admitted if there is space now; that space may be gone when its bytes arrive.
 	 */
 	struct wh_room_share *share;
 	uint32_t folder_log_max_bytes; /* for folders' attributes until the end; 0: 256 MiB */
@@ -168,7 +170,7 @@ bool wh_sink_tell_waits(struct wh_sink *sink, const struct wh_waits_told *told);
 
 const struct wh_sink_progress *wh_sink_progress(const struct wh_sink *sink);
 
-/* What it was waiting for in its last poll; by its own process only. */
+/* What it was waiting for in its last poll. Only its own task may ask. */
 enum wh_waits wh_sink_waits(const struct wh_sink *sink);
 
 #endif

@@ -139,7 +139,7 @@ static int32_t compare(struct wh_sink *sink)
 	return 1;
 }
 
-/* Then the source may send. The file is closed until it does, since there may be many. */
+/* Reserves space; then the source may send. The file is closed until it does: there may be many. */
 static int32_t reserve(struct wh_sink *sink)
 {
 	struct wh_large *file = sink->reserving;

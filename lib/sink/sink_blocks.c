@@ -54,8 +54,8 @@ static void give_up(struct wh_sink *sink, struct wh_large *file)
 }
 
 /*
- * Whole blocks only, except for the end of a file of the wanted size: the digest of a few bytes in
- * the middle of a file, which a lying source chooses by the size it announces, can be guessed.
+ * Whole blocks only, except for the end of a file of the wanted size. A lying source chooses the
+ * size that it announces, and could guess the bytes behind the digest of a short block in mid-file.
  */
 static uint64_t listed_bytes(const struct wh_large *file, const struct stat *status)
 {
@@ -98,7 +98,7 @@ static int32_t begin_list(struct wh_sink *sink, struct wh_large *file)
 	return 1;
 }
 
-/* Returns the work done; then the digests are available. */
+/* Returns the work done. When the list is finished the digests are available. */
 static int32_t await_list(struct wh_sink *sink, struct wh_large *file)
 {
 	struct wh_basis *basis = file->basis;
@@ -116,7 +116,7 @@ static int32_t await_list(struct wh_sink *sink, struct wh_large *file)
 	return 1;
 }
 
-/* One at a time, until its source begins to send: limits the number of lists at the source. */
+/* One file at a time, until its source begins to send: limits the number of lists at the source. */
 static int32_t list(struct wh_sink *sink)
 {
 	struct wh_large *file = sink->listing;

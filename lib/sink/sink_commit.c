@@ -132,8 +132,8 @@ static void answer_committed(struct wh_sink *sink)
 }
 
 /*
- * Entries in no batch, that is skipped and failed ones and folders, are also released at the source
- * by COMMITTED. If many wait, or one for long, it is sent without a batch.
+ * COMMITTED also releases entries at the source that are in no batch: skipped and failed ones, and
+ * folders. If many of them wait, or one for long, it is sent without a batch.
  */
 static void answer_settled(struct wh_sink *sink, uint64_t now_tsc)
 {
@@ -190,8 +190,8 @@ static int32_t finish_folders(struct wh_sink *sink)
 }
 
 /*
- * Makes names durable. In a folder of others a staging folder may be impossible; then nothing was
- * written there.
+ * Makes names durable. In a folder of somebody else's a staging folder may be impossible; then
+ * nothing was written there.
  */
 static int32_t sync_names(struct wh_sink *sink)
 {
@@ -217,7 +217,7 @@ static int32_t clear(struct wh_sink *sink)
 	int32_t work = wh_sink_clear(sink);
 
 	if (work == 0 && sink->strays.count > 0)
-		return 0; /* for room to name what is removed, here or in the answers */
+		return 0; /* no room to name what is removed, here or in the answers */
 	if (work == 0 && wh_sink_is_running(sink))
 		sink->step = WH_STEP_TELLING;
 	return work + 1;

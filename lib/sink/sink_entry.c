@@ -263,7 +263,10 @@ bool wh_sink_awaits_files(const struct wh_sink *sink)
 	return wh_sink_least_large_id(sink) < below || wh_stage_least_id(sink->stage) < below;
 }
 
-/* If a head fails the other lanes are concerned, too. False: lanes contradict each other. */
+/*
+ * Fails the entry. If its lane is the head, the other lanes learn it. False: lanes contradict each
+ * other.
+ */
 static bool fail_entry(
 	struct wh_sink *sink, const struct wh_entry *entry, int rc, enum wh_doing doing)
 {
@@ -322,7 +325,7 @@ static void refuse(struct wh_sink *sink)
 	wh_sink_break(sink, -EPROTO, WH_DOING_READING);
 }
 
-/* The head's lane resolves its place. */
+/* A part has no place of its own: the head's lane resolves it. */
 static void take_part(struct wh_sink *sink, const struct wh_entry *entry)
 {
 	const struct stat nothing = {0};
@@ -393,7 +396,7 @@ static void take_placed(struct wh_sink *sink, const struct wh_entry *entry, uint
 	}
 }
 
-/* By the rules; otherwise fails the entry, or the bundle. */
+/* False: a rule forbids the entry. Then it has failed, or the bundle has. */
 static bool is_allowed(struct wh_sink *sink, const struct wh_entry *entry)
 {
 	enum wh_doing doing;

@@ -10,8 +10,8 @@
 #include "sink/sink_internal.h"
 
 /*
- * Folders are stored until the end, because creating files in them changes their times. Entries are
- * consecutive in address space of this size, of which only the used part takes memory: room for
+ * Folders are stored until the end, because creating files in them changes their times. The log is
+ * contiguous in address space of this size, of which only the used part takes memory: room for
  * about three million folders.
  */
 #define LOG_BYTES (UINT64_C(256) << 20)

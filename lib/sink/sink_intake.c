@@ -261,7 +261,7 @@ static void take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint6
 	wh_sink_take_entry(sink, entry, now_tsc);
 }
 
-/* For display only; may be wrong. */
+/* FOUND: the source's totals, for display only; they may be wrong. */
 static void take_found(struct wh_sink *sink, const struct wh_record *record)
 {
 	struct wh_sink_progress *progress = &sink->progress;

@@ -93,16 +93,16 @@ enum wh_basis_step {
  * an earlier job. It is not trusted: the whole is read again at the end.
  */
 struct wh_basis {
-	int fd; /* of the existing file; -1: it is the file's own part */
+	int fd; /* existing file; -1: the file's own part */
 	enum wh_basis_step step;
-	struct stat status; /* of that file, when it was opened */
-	uint64_t bytes;     /* number of bytes listed */
-	uint32_t count;     /* number of digests, ... */
-	uint32_t told;      /* ... and how many of them were sent */
+	struct stat status; /* of the existing file, when it was opened */
+	uint64_t bytes;     /* length of what is listed */
+	uint32_t count;     /* number of digests */
+	uint32_t told;      /* digests sent so far */
 	struct wh_blocks *blocks;
-	uint64_t charged; /* for the list */
+	uint64_t charged; /* memory charged for the list */
 	struct wh_likeness *likeness;
-	uint64_t done;           /* by the present operation */
+	uint64_t done;           /* bytes done by the present operation */
 	struct wh_digest whole;  /* of `bytes` */
 	struct wh_digest wanted; /* of the whole file, from FILE_END */
 	bool ended;              /* FILE_END was received */
@@ -112,13 +112,17 @@ struct wh_basis {
 struct wh_large {
 	uint64_t id;
 	uint64_t size_bytes;
-	uint64_t first;      /* begin of this lane's data, the file or our part of it; ... */
-	uint64_t from;       /* ... of the data to receive, behind what exists; ... */
-	uint64_t end;        /* ... and the end */
-	uint64_t offset;     /* of the next byte to receive */
-	uint64_t data_bytes; /* data bytes to receive, as far as the source knows */
-	uint64_t reserved;   /* blocks are reserved up to here; not with holes */
-	uint64_t promised;   /* space promised and neither reserved nor written */
+	/*
+	 * Offsets in the file: this lane's data, the whole file or a part of it, are [first, end).
+	 * Data before `from` exist.
+	 */
+	uint64_t first;
+	uint64_t from;
+	uint64_t end;
+	uint64_t offset;              /* next byte to receive */
+	uint64_t data_bytes;          /* data bytes to receive, as far as the source knows */
+	uint64_t reserved;            /* blocks are reserved up to here; not with holes */
+	uint64_t promised;            /* space promised and neither reserved nor written */
 	struct wh_assembly *assembly; /* NULL: only one lane */
 	bool is_head;                 /* this lane is the head */
 	bool is_stream;               /* its size is not known yet */
@@ -140,22 +144,22 @@ struct wh_large {
 	int error;
 	int fd;                          /* -1: not open */
 	struct wh_journal_source source; /* identity of the file at its source */
-	struct wh_digest likeness;       /* of the existing data by `seed`; with from > first */
+	struct wh_digest likeness; /* digest of the existing data by `seed`, if from > first */
 	uint64_t seed;
-	uint64_t proved;        /* verified up to here as at the source */
-	uint64_t noted;         /* up to here in the journal */
+	uint64_t proved;        /* verified against the source's digests up to here */
+	uint64_t noted;         /* noted in the journal up to here */
 	int64_t row;            /* in the journal, if kept; 0: none yet */
-	struct wh_hold hold;    /* with `row`, but for a part of it */
+	struct wh_hold hold;    /* held together with `row`; not for a part */
 	int kept_fd;            /* keeps it locked, if the open descriptor does not; -1: none */
-	bool kept;              /* in the folder of parts ... */
-	bool unkept;            /* ... but the journal could not store it */
-	bool yields;            /* failed; what is down is to be noted for the next job */
+	bool kept;              /* it is in the folder of parts */
+	bool unkept;            /* the journal could not store it */
+	bool yields;            /* failed; what is written is to be noted for the next job */
 	bool only_new;          /* must not replace anything */
-	bool may_compare;       /* after RECALL: a file of that size exists, ... */
-	bool may_list;          /* ... or one that can be compared by blocks */
+	bool may_compare;       /* after RECALL: a file of that size exists */
+	bool may_list;          /* after RECALL: a file exists that can be compared by blocks */
 	struct wh_basis *basis; /* NULL: transferred as a whole */
 	bool retracts;          /* existing data differ: retract before writing */
-	struct wh_file_identity identity; /* its inode once staged, the rest when complete */
+	struct wh_file_identity identity; /* the inode once staged; all of it when complete */
 	uint32_t number;                  /* in the staging folder */
 	uint32_t in_air;                  /* outstanding writes */
 };
@@ -173,15 +177,15 @@ struct wh_write_slot {
 /* The current chunk. */
 struct wh_intake {
 	struct wh_chunk *chunk;
-	uint32_t at; /* bytes of it processed */
+	uint32_t at; /* bytes of the chunk processed */
 	bool raw;
 	bool finished;        /* FINISH was received */
 	bool ended;           /* the end marker was received */
 	uint64_t number;      /* of the next chunk */
 	uint64_t next_id;     /* all further entries have at least this id */
 	uint64_t piped_bytes; /* of the current ENTRY, written to the pipe */
-	bool has_piped;       /* a file uses the pipe, ... */
-	uint64_t piped_id;    /* ... this one, whatever its outcome */
+	bool has_piped;       /* a file has taken the pipe */
+	uint64_t piped_id;    /* id of that file, whatever its outcome */
 	uint64_t files_below; /* the latest entry with data has a lower id */
 	uint64_t entries;
 	uint64_t extent_bytes; /* left in the extent */
@@ -208,16 +212,17 @@ struct wh_sink_keep {
 	struct wh_recall *recall; /* for `recalling`; NULL: it could not be started */
 	struct wh_large *recalling;
 	uint64_t recalled_bytes;
-	uint64_t recall_tsc; /* first attempt, ... */
-	uint64_t again_tsc;  /* ... and the next, because the part was in use: */
+	uint64_t recall_tsc; /* time of the first attempt */
+	uint64_t again_tsc;  /* time of the next attempt, since the part was in use; 0: none */
+	/* The part was in use. */
 	bool waited;
 	struct wh_noting *noting;
 	struct wh_large *file; /* being noted or retracted; NULL: none, or it is gone */
 	uint64_t noted_to;
 	uint64_t noted_tsc;
-	uint64_t looked_tsc; /* when it was seen whether anybody wants a part */
+	uint64_t looked_tsc; /* when requests for parts were last looked for */
 	bool lets_go;        /* a failed file may still be open */
-	bool dropped;        /* the noted file is gone, and its row must be removed */
+	bool dropped;        /* the noted file is gone; its row must be removed */
 	uint32_t over_count;
 	int64_t over[WH_NOTE_ROWS_MAX]; /* rows of files that were renamed, or are gone */
 	char place[WH_JOURNAL_PLACE_BYTES];
@@ -230,10 +235,10 @@ struct wh_open_stray {
 
 /*
  * Files that exist here but not at the source (sink_strays.c). Received names are stored as 63-bit
- * hashes: on a collision a stray file is not removed.
+ * hashes: if two collide, a stray file is not removed.
  */
 struct wh_strays {
-	int error; /* received or existing names are not completely known: why */
+	int error; /* 0; else why received or existing names are not completely known */
 	uint64_t *known;
 	size_t known_count;
 	size_t known_room;
@@ -242,12 +247,12 @@ struct wh_strays {
 	uint32_t tops;
 	char first[NAME_MAX + 1]; /* first component of entries, if the target replaces it */
 	struct wh_walk *walk;
-	/* Strays found; contents of a folder come after it, and its path ends with '/'. */
+	/* Strays found. A folder's path ends with '/' and precedes those of its contents. */
 	char **path;
 	uint64_t count;
 	size_t room;
 	bool is_gone;     /* the last one is removed, and not yet told */
-	uint64_t staying; /* folders among them that stay, with something that is not stray */
+	uint64_t staying; /* folders among them that stay, since something in them is not stray */
 	/* Stray folders being searched, each in the one before; the first ones stay. */
 	struct wh_open_stray *open;
 	size_t opens;
@@ -292,15 +297,15 @@ struct wh_sink {
 	struct wh_sink_keep keep;
 	struct wh_room_device *room; /* of the file system */
 	struct wh_room_device own_room;
-	bool has_folders;         /* whose attributes were set */
+	bool has_folders;         /* attributes of folders were set */
 	uint64_t committed_below; /* in the last COMMITTED */
-	uint64_t settled_tsc;     /* when one was sent without a batch */
+	uint64_t settled_tsc;     /* when COMMITTED was last sent without a batch */
 	struct wh_beneath beneath;
 	struct wh_stage *stage;
 	struct wh_intake intake;
 	struct wh_folder_log folders;
 	struct wh_sink_place place;
-	bool place_is_unknown; /* perhaps another file of the job has it */
+	bool place_is_unknown; /* perhaps another file of the job has that name */
 	struct wh_strays strays;
 	struct wh_record record; /* the current one */
 	struct wh_record answer;
@@ -394,9 +399,10 @@ static inline struct wh_more wh_more_of(const struct wh_entry *entry)
 }
 
 /*
- * sink_spelling.c: 0, or -EEXIST if the existing name differs by case from `name`, which has led to
- * it because the file system ignores case; in the folder of sink->place. check_folder: the path of
- * the folder that was opened last. note_made: the job has created a folder of that path.
+ * sink_spelling.c: whether an existing name in the folder of sink->place is spelled like `name`. 0,
+ * or -EEXIST: it differs by case, and was found because the file system ignores case. check_folder
+ * does the same for the path of the folder that was opened last. note_made: the job has created a
+ * folder of that path.
  */
 int wh_sink_check_name(struct wh_sink *sink, int folder_fd, const char *name,
 	const struct stat *status, enum wh_doing *doing);
@@ -478,10 +484,14 @@ int wh_large_reserve(struct wh_sink *sink, struct wh_large *file, uint64_t end);
 bool wh_large_is_ready(const struct wh_sink *sink, const struct wh_large *file, uint64_t end);
 
 /*
- * sink_blocks.c: a file made from an existing one. may_list: by its entry and the existing file.
- * is_busy: nothing may be written yet. begin: the first block that differs was received, or all are
- * equal. end: FILE_END was received; true: the existing file is equal. is_over: nothing is left to
- * do. stop: nothing more is done, since the file failed.
+ * sink_blocks.c: a file made from an existing one.
+ *
+ *   may_list  decides by its entry and the existing file
+ *   is_busy   nothing may be written yet
+ *   begin     the first block that differs was received, or all are equal
+ *   end       FILE_END was received; true: the existing file is equal
+ *   is_over   nothing is left to do
+ *   stop      the file failed: nothing more is done
  */
 bool wh_sink_may_list(const struct wh_sink *sink, const struct wh_large *file,
 	const struct wh_entry *entry, const struct stat *status);
@@ -492,8 +502,8 @@ void wh_basis_stop(struct wh_sink *sink, struct wh_large *file);
 void wh_basis_free(struct wh_sink *sink, struct wh_large *file);
 
 /*
- * sink_keep.c: data kept beyond the job. unkeep: the file is finished, in whatever way. resume,
- * begin_again: existing data are used, or not.
+ * sink_keep.c: data kept beyond the job. unkeep: the file is finished, in whatever way. resume:
+ * existing data are used; begin_again: they are not.
  */
 void wh_sink_keep_init(struct wh_sink *sink);
 int32_t wh_sink_poll_keep(struct wh_sink *sink, uint64_t now_tsc);
@@ -506,7 +516,7 @@ void wh_large_resume(
 	struct wh_sink *sink, struct wh_large *file, const struct wh_recalled_lane *lane);
 void wh_large_begin_again(struct wh_sink *sink, struct wh_large *file);
 
-/* Its row is being written, and it must wait. */
+/* Whether the file's row is being written; then the file must wait. */
 static inline bool wh_sink_notes(const struct wh_sink *sink, const struct wh_large *file)
 {
 	return sink->keep.file == file;
@@ -526,8 +536,7 @@ void wh_large_leave(struct wh_sink *sink, struct wh_large *file);
 
 /*
  * sink_parts.c: files that arrive by several lanes. join: false if lanes contradict each other.
- * spoil: a head that failed on arrival. close_part: our part is written; a head waits for the
- * others.
+ * spoil: a head failed on arrival. close_part: our part is written; a head waits for the others.
  */
 bool wh_sink_can_join(const struct wh_sink *sink, const struct wh_entry *entry);
 bool wh_large_join(struct wh_sink *sink, struct wh_large *file, const struct wh_entry *entry);
@@ -570,8 +579,9 @@ void wh_sink_take_folder(struct wh_sink *sink, const struct wh_entry *entry, int
 bool wh_sink_finish_folder(struct wh_sink *sink);
 
 /*
- * sink_strays.c: records a received name, or one that the source has but does not send. Clear: some
- * steps of finding and removing all others; 0: finished. Does nothing without the wish.
+ * sink_strays.c, which does nothing without the wish. note_name: a name that was received, or that
+ * the source has but does not send. clear: takes some steps of finding and removing all others; 0:
+ * finished.
  */
 void wh_sink_note_name(
 	struct wh_sink *sink, const char *path, size_t path_bytes, enum wh_entry_kind kind);

@@ -108,7 +108,7 @@ static void see_recalled(struct wh_sink *sink, struct wh_recalled *found)
 	struct wh_large *file = sink->keep.recalling;
 	bool resumes = false;
 
-	/* Who had the part may have finished the file meanwhile. */
+	/* The job that had the part may have finished the file meanwhile. */
 	if (sink->keep.waited)
 		file->may_compare = !sink->config.anew;
 
@@ -119,8 +119,8 @@ static void see_recalled(struct wh_sink *sink, struct wh_recalled *found)
 		close(found->fd);
 	resumes = file->staged;
 	/*
-	 * A part without a span is compared by blocks, and so is an existing file; or as a whole,
-	 * if nothing is resumed.
+	 * A part without a span is compared by blocks. So is an existing file; or as a whole, if
+	 * nothing is resumed.
 	 */
 	if (file->from == file->first && (file->may_list || may_list_part(sink, file)))
 		file->state = WH_LARGE_LIST;
@@ -230,8 +230,8 @@ static bool become_part(struct wh_sink *sink, struct wh_large *file)
 }
 
 /*
- * A newer job of the same peer wants it. What is down at this moment is noted for that; of what is
- * in the air it is not known whether it will be written.
+ * A newer job of the same peer wants the file's part. Notes for that job what is written at this
+ * moment; an outstanding write may still fail.
  */
 static void yield(struct wh_sink *sink, struct wh_large *file)
 {
@@ -279,7 +279,7 @@ static void let_go(struct wh_sink *sink, struct wh_large *file)
 
 /*
  * A file that failed and stays needs no descriptor any more, whether its source goes on or is
- * silent: without one its part is free.
+ * silent. Closing it unlocks the part.
  */
 static int32_t let_go_all(struct wh_sink *sink)
 {
@@ -342,7 +342,7 @@ static bool begin_note(struct wh_sink *sink, struct wh_large *file)
 			.number = file->number,
 			.inode = file->identity.inode,
 			/*
-			 * Transferred by blocks any data may be there: the next job compares them.
+			 * Transferred by blocks, any data may be there: the next job compares them.
 			 */
 			.spans = file->basis == NULL && down > file->first,
 			.span = {{file->first, down}},

@@ -132,7 +132,10 @@ uint64_t wh_large_below_slots(const struct wh_sink *sink, const struct wh_large 
 	return down;
 }
 
-/* A slot whose write failed is in the air no more, and what it was to write is missing. */
+/*
+ * Remembers for the last note what is written. A slot whose write failed is outstanding no more,
+ * but its bytes are missing.
+ */
 static void note_last(struct wh_sink *sink, struct wh_large *file)
 {
 	if (wh_large_is_segment(file) ? wh_large_row(file) == 0 : !wh_sink_keeps(sink, file))

@@ -35,8 +35,8 @@ bool wh_large_join(struct wh_sink *sink, struct wh_large *file, const struct wh_
 	file->offset = part.from;
 	file->reserved = part.from;
 	/*
-	 * Where holes are is unknown: space is divided evenly, so that all parts together have
-	 * enough.
+	 * Nothing is known about where holes are: space is divided evenly, so that all parts
+	 * together have enough.
 	 */
 	file->data_bytes = wh_muldiv_u64(file->data_bytes, part.end - part.from, entry->size_bytes);
 	return true;
@@ -68,7 +68,8 @@ bool wh_sink_pass_over(struct wh_sink *sink, const struct wh_entry *entry)
 }
 
 /*
- * Nothing more is written by this descriptor: the head sets times when all lanes have come so far.
+ * This descriptor writes nothing more. The head sets the file's times when all lanes have come so
+ * far.
  */
 void wh_large_close_segment(struct wh_sink *sink, struct wh_large *file)
 {

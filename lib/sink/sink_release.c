@@ -40,7 +40,7 @@ void wh_large_forget(struct wh_sink *sink, struct wh_large *file)
 	sink->large_count--;
 }
 
-/* A kept file's lock, which outlives its descriptors then: the caller's. -1: none. */
+/* The lock of a kept file, which then outlives the file's descriptors: the caller's. -1: none. */
 static int take_lock(struct wh_large *file)
 {
 	int lock_fd = wh_large_lock_fd(file);

@@ -14,8 +14,8 @@
 
 /*
  * A file that may be kept has its final size from the start, because no part is shorter than its
- * data. A head is created in the folder of parts, since other lanes open it there; others move when
- * there is something to keep.
+ * data. A head is created in the folder of parts, since other lanes open it there. Other files are
+ * moved there when there is something to keep.
  */
 static int create(struct wh_sink *sink, struct wh_large *file)
 {
@@ -39,7 +39,10 @@ static int create(struct wh_sink *sink, struct wh_large *file)
 	return -EIO;
 }
 
-/* The lanes of an honest peer have one target; space is checked on its file system. */
+/*
+ * A part of a file that the head has staged. An honest peer's lanes have one target; space is
+ * checked on its file system.
+ */
 static int open_part(struct wh_sink *sink, struct wh_large *file)
 {
 	int lock_fd;
@@ -87,7 +90,7 @@ static int open_staged(struct wh_sink *sink, struct wh_large *file)
 
 /*
  * Admits a file if there is space for its data, and promises as much of it as its owner's limit
- * allows; with a limit all promises together are at most half of the free space, so that files
+ * allows. With a limit all promises together are at most half of the free space, so that files
  * announced but never sent do not block others.
  */
 static int let_in(struct wh_sink *sink, struct wh_large *file)
@@ -115,8 +118,8 @@ static int let_in(struct wh_sink *sink, struct wh_large *file)
 }
 
 /*
- * Not in memory, where page allocation is two thirds of a write's cost and reserving would cost as
- * much again; not for files with holes, which would lose them.
+ * Blocks are not reserved in memory: page allocation is two thirds of a write's cost there, and
+ * reserving would cost as much again. Nor for files with holes, which would lose them.
  */
 static bool has_blocks_reserved(const struct wh_sink *sink, const struct wh_large *file)
 {

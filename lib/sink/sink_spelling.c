@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * How existing names are spelled where the file system ignores case: a file must not replace one
- * whose name differs from its own by case, which may be another file of the same tree, brought by
- * an earlier try or job, and removed at its source since (--move).
+ * How existing names are spelled where the file system ignores case. A file must not replace one
+ * whose name differs from its own by case: that may be another file of the same tree, brought by an
+ * earlier try or job, and removed at its source since (--move).
  *
  * Few file systems tell that they ignore case, and some do it by folder. So it is tried: the folder
- * is asked for the same name in another case. Only if that is the same file, the folder's names are
+ * is asked for the same name in another case. If that is the same file, the folder's names are
  * listed, once per job; the kernel has no other way to tell how a name is spelled.
  */
 
@@ -20,16 +20,16 @@
 #include "base/assert.h"
 #include "sink/sink_internal.h"
 
-/* Names that are not in a list are looked for in a second one, so often in a job. */
+/* A name that is missing in a list may be new: the folder is listed again, so often in a job. */
 #define LISTED_AGAIN_MAX 256
 
 enum spelling {
-	SPELT_EXACTLY, /* and the folder may ignore case */
+	SPELT_EXACTLY, /* the existing name is the same; the folder may ignore case */
 	SPELT_ALONE,   /* the folder does not ignore case */
 	SPELT_OTHERWISE,
 };
 
-/* A name in a folder, whose path is the first folder_bytes of `path`. */
+/* A name in a folder. The first folder_bytes of `path` are the path of the folder. */
 struct spelt {
 	int folder_fd;
 	const char *path;
@@ -38,7 +38,7 @@ struct spelt {
 	char whole[WH_PATH_BYTES_MAX + NAME_MAX + 2];
 };
 
-/* The path of an entry of the folder; "" is the folder itself as one that was listed. */
+/* The path of an entry of the folder. "" marks the folder itself as one that was listed. */
 static size_t path_of(struct spelt *spelt, const char *entry)
 {
 	size_t bytes = strlen(entry);
@@ -112,7 +112,7 @@ static enum spelling spelling_of(
 	return list(sink, spelt) ? SPELT_EXACTLY : SPELT_OTHERWISE;
 }
 
-/* Who may not learn what is here gets no answer that depends on it. */
+/* A source that may not learn what is here gets no answer that depends on it. */
 static bool is_checked(const struct wh_sink *sink)
 {
 	return sink->config.rules.case_clash != WH_CASE_ALLOW && !sink->config.blind;
@@ -148,7 +148,10 @@ static struct spelt last_of(const char *path, size_t bytes, char name[NAME_MAX +
 		.folder_fd = -1, .path = path, .folder_bytes = above_bytes, .name = name};
 }
 
-/* What this job makes is spelled as it wants; it matters in folders that were listed. */
+/*
+ * Remembers a name that this job has made, which is spelled as wanted. It matters in listed
+ * folders.
+ */
 void wh_sink_note_made(struct wh_sink *sink, const char *path, size_t bytes)
 {
 	char name[NAME_MAX + 1];

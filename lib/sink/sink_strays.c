@@ -81,7 +81,7 @@ static void note_top(struct wh_strays *strays, const char *path, size_t path_byt
 		strays->error = ENOMEM;
 }
 
-/* A folder comes before what is in it. */
+/* Whether the path is in the folder found last: a folder comes before what is in it. */
 static bool is_in_last_top(const struct wh_strays *strays, const char *path, size_t path_bytes)
 {
 	const char *last = strays->tops > 0 ? strays->top[strays->tops - 1] : NULL;
@@ -199,7 +199,7 @@ static void add_stray(struct wh_strays *strays, const struct wh_walk_item *item)
 	strays->path[strays->count++] = path;
 }
 
-/* The walk has left the folders that this is not in. */
+/* Leaves the folders that the walk has left: this item is not in them. */
 static void leave_folders(struct wh_strays *strays, const struct wh_walk_item *item)
 {
 	while (strays->opens > 0) {
@@ -225,7 +225,7 @@ static void stay(struct wh_strays *strays)
 	}
 }
 
-/* Without folders that may stay yet. */
+/* Does not count folders that may still turn out to stay. */
 static bool are_too_many(const struct wh_sink *sink)
 {
 	const struct wh_strays *strays = &sink->strays;
@@ -324,8 +324,8 @@ static void fail_stray(struct wh_sink *sink, const char *path, int error)
 }
 
 /*
- * Removes and names the last one, or only names it. A folder stays if something has been put into
- * it meanwhile. False: there is no room for its name yet.
+ * Removes the last stray and reports its name, or in a dry run only reports it. A folder stays if
+ * something has been put into it meanwhile. False: there is no room for the name yet.
  */
 static bool remove_stored(struct wh_sink *sink, const char *stored)
 {

@@ -147,8 +147,9 @@ void wh_sink_note_failed(struct wh_sink *sink, const struct wh_staged *file, int
 }
 
 /*
- * On a full disk every further file would fail alike, so the bundle ends. A file that does not fit
- * leaves room for smaller ones, so several may. Attributes may find no room in their own inode.
+ * Decides whether an error ends the bundle. On a full disk every further file would fail, so it
+ * does. A file that does not fit leaves room for smaller ones, so several may fail. Attributes may
+ * find no room in their own inode, which says nothing about the disk.
  */
 static void see_full(struct wh_sink *sink, int error, enum wh_doing doing)
 {

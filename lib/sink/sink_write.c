@@ -22,7 +22,7 @@ static uint32_t slot_bit(const struct wh_sink *sink, const struct wh_write_slot 
 	return UINT32_C(1) << (slot - sink->slots);
 }
 
-/* Without a ring bytes are written directly, as in memory. */
+/* Without a ring, and in memory, bytes are written directly. */
 static bool has_ring(struct wh_sink *sink)
 {
 	if (sink->ring_tried || sink->in_memory)
@@ -41,8 +41,8 @@ static bool can_be_direct(const struct wh_large *file, uint64_t offset, uint32_t
 }
 
 /*
- * Punches holes because blocks may be reserved. A hole at the end of the file includes its whole
- * last block.
+ * Length of the hole to be made for these zeros. Holes are punched, because blocks may be reserved.
+ * A hole at the end of the file includes its whole last block.
  */
 static uint64_t hole_bytes(const struct wh_large *file, uint64_t offset, uint32_t bytes)
 {
@@ -228,7 +228,7 @@ static int32_t write_by_ring(struct wh_sink *sink)
 	return WH_SINK_WORK_PER_POLL;
 }
 
-/* Like pwrite; zeros become a hole if the file can have holes. */
+/* Like pwrite, but zeros become a hole if the file can have holes. */
 static ssize_t put_down(
 	struct wh_large *file, uint64_t offset, const uint8_t *data, uint32_t bytes, bool zero)
 {
@@ -244,7 +244,7 @@ static ssize_t put_down(
 	return pwrite(file->fd, data, bytes, (off_t)offset);
 }
 
-/* A piece of the current chunk, hashed while it is in the cache. */
+/* Writes a piece of the current chunk, and hashes it while it is in the cache. */
 static int32_t write_directly(struct wh_sink *sink)
 {
 	struct wh_intake *intake = &sink->intake;

@@ -154,7 +154,7 @@ uint64_t wh_cookie_made_us(const uint8_t cookie[WH_COOKIE_BYTES])
 	return load_le64(cookie + offsetof(struct cookie, made_us));
 }
 
-/* Domain separation: numbers, cookies and offers use one key and are never valid as each other. */
+/* Domain separation: one key makes numbers, cookies and offers, and none is valid as another. */
 enum greeted {
 	BEGUN_BY_US = 0x6f757273,
 	BEGUN_BY_PEER = 0x70656572,

@@ -41,17 +41,19 @@ bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH
 	uint32_t acceptor_cid, const struct wh_open_params *params, uint64_t *age_us);
 
 /*
- * A value derived from a connection's token and both addresses; only who has the token can compute
- * it.
+ * A value derived from a connection's token and both addresses. Only the two ends, which have the
+ * token, can compute it.
  */
 uint64_t wh_between(
 	uint64_t token, const struct wh_address *initiator, const struct wh_address *acceptor);
 
 /*
- * The same for handshakes (struct wh_ask). wh_handshake_number: the number of our handshake to a
- * peer; others cannot guess it, and it is recognized without memory. _make: the cookie for a peer's
- * handshake, valid at one queue. _check: true if made with this key for this peer, queue and
- * handshake, at most lifetime_us ago.
+ * The same for handshakes (struct wh_ask).
+ *
+ *   number  identifies our handshake to a peer; others cannot guess it, and it is recognized
+ *           without memory
+ *   make    makes the cookie for a peer's handshake, valid at one queue
+ *   check   true if made with this key for this peer, queue and handshake, at most lifetime_us ago
  */
 uint64_t wh_handshake_number(
 	const uint8_t key[WH_SIPHASH_KEY_BYTES], const struct wh_address *peer);

@@ -104,8 +104,8 @@ void wh_encap_init(struct wh_encap *encap, const struct wh_flow *flow)
 }
 
 /*
- * Copies the template and returns where IP begins. Both copies have lengths known to the compiler;
- * without a tag the first one includes the beginning of IP.
+ * Copies the template and returns where IP begins. Both copies have lengths known to the compiler.
+ * Without a tag the first copy includes the beginning of IP.
  */
 static inline uint8_t *copy_headers(
 	const struct wh_encap *encap, uint8_t *frame, uint32_t ip_udp_bytes)
@@ -168,7 +168,7 @@ void wh_encap_write(struct wh_encap *encap, uint8_t *frame, const uint8_t *head,
 
 	uint16_t folded = (uint16_t)~wh_sum_fold(sum);
 
-	/* 0 means "no checksum" and is replaced by its other one's complement form: RFC 768. */
+	/* RFC 768: 0 means "no checksum", so its other form in one's complement is sent. */
 	udp->sum = folded == 0 ? UINT16_MAX : folded;
 }
 

@@ -3,11 +3,11 @@
 #define WH_WIRE_ENCAP_H
 
 /*
- * Ethernet + IPv4 or IPv6 + UDP around a wavehaul packet: a template is made once per flow, and
- * each packet costs a copy of it, the lengths, and for IPv4 the header sum.
+ * Ethernet + IPv4 or IPv6 + UDP around a wavehaul packet. A template is made once per flow. Each
+ * packet costs a copy of it, the lengths, and for IPv4 the header sum.
  *
- * UDP checksum: 0 (none) over IPv4, which is legal (RFC 768); over IPv6 computed, because hosts
- * between may drop zero sums (RFC 8200 8.1), unless a port does that. Our own tag is what protects
+ * UDP checksum: over IPv4 it is 0, none, which is legal (RFC 768). Over IPv6 it is computed, here
+ * or by the port, because hosts drop zero sums (RFC 8200 8.1). Our own tag is what protects
  * the bytes.
  *
  * On a VLAN each frame carries one tag of IEEE 802.1Q, with priority 0: ports are never told to
@@ -28,7 +28,7 @@
 #define WH_UDP_BYTES       8
 #define WH_ENCAP_BYTES_MAX (WH_ETHER_BYTES + WH_VLAN_BYTES + WH_IPV6_BYTES + WH_UDP_BYTES)
 
-/* Preamble 8, frame check sequence 4, gap 12: on the wire, not in the frame. */
+/* What the wire adds to a frame: preamble 8, frame check sequence 4, gap 12. */
 #define WH_ETHER_WIRE_BYTES 24
 
 /* Shortest Ethernet frame without its frame check sequence; a NIC pads to it. */
@@ -96,27 +96,27 @@ uint32_t wh_encap_wire_bytes(enum wh_family family, uint32_t payload_bytes);
 void wh_encap_init(struct wh_encap *encap, const struct wh_flow *flow);
 
 /*
- * Writes encap->bytes of headers. Over IPv6, unless the sum is left to the port, the packet must be
- * complete: `head` and `payload` are its two parts (payload may be NULL with 0 bytes). The same
- * length as last time is faster.
+ * Writes encap->bytes of headers. The length of the previous packet is faster than a new one. Over
+ * IPv6, unless the sum is left to the port, the packet must be complete: `head` and `payload` are
+ * its two parts (payload may be NULL with 0 bytes).
  */
 void wh_encap_write(struct wh_encap *encap, uint8_t *frame, const uint8_t *head, size_t head_bytes,
 	const uint8_t *payload, size_t payload_bytes);
 
 /*
- * Finds the packet in a frame addressed to `local` (address and port; any source) on `vlan`: with 0
- * frames have no tag, or one for priority only (VID 0), otherwise a tag of exactly that VLAN.
- * Ethernet padding is cut off by the IP length. verify_udp: check the UDP checksum if there is one;
- * off if the port has checked it.
+ * Finds the packet in a frame addressed to `local` (address and port; any source). On VLAN 0 a
+ * frame has no tag, or one for priority only (VID 0). On another `vlan` it has exactly that tag.
+ * The IP length cuts Ethernet padding off. verify_udp: check the UDP checksum if there is one; off
+ * if the port has checked it.
  */
 enum wh_encap_reason wh_encap_read(const uint8_t *frame, size_t frame_bytes,
 	const struct wh_address *local, uint16_t vlan, bool verify_udp, const uint8_t **packet,
 	size_t *packet_bytes, struct wh_address *from);
 
 /*
- * Headers accepted by wh_encap_read before, without a UDP checksum. A frame that begins with the
- * same bytes and is as long is accepted without parsing, for the same local address and VLAN: most
- * frames of a peer like us have the same headers as the last one.
+ * Headers that wh_encap_read accepted before, without a UDP checksum. A frame of the same length
+ * that begins with the same bytes is accepted without parsing, for the same local address and VLAN.
+ * Most frames of one peer have the same headers as the one before.
  */
 struct wh_encap_known {
 	uint32_t header_bytes; /* 0: none yet */

@@ -3,9 +3,9 @@
 #define WH_WIRE_FIELDS_H
 
 /*
- * Every number in a packet with its limits, in one place, private to lib/wire and its tests.
- * Packets are checked by these lists, and test/unit/wire/limits.c proves by them that each limit is
- * enforced and that each byte belongs to a field.
+ * Every number in a packet with its limits, in one place, private to lib/wire and its tests. These
+ * lists check packets. test/unit/wire/limits.c proves by them that each limit is enforced and that
+ * each byte belongs to a field.
  *
  * A list calls F(part, member, least, most) for each member of a part of struct wh_packet, in wire
  * order. Conditions between fields are checked afterwards (packet.c). Byte strings have no limits
@@ -34,7 +34,7 @@
 	F(part, last_bytes, 0, WH_PAYLOAD_BYTES_MAX)                                               \
 	F(part, code, 0, WH_FEC_CODES - 1)
 
-/* The same members: decoded like data, but always with a code. */
+/* Repair has the members of data, decoded alike, but always with a code. */
 #define WH_FIELDS_REPAIR(F, part)                                                                  \
 	WH_FIELD_PN(F, part, transmission)                                                         \
 	F(part, chunk, 0, WH_CHUNK_NUMBER_MAX)                                                     \

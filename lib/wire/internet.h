@@ -124,7 +124,7 @@ struct wh_telling {
 };
 
 /*
- * Each writes its headers and returns where their payload belongs; `bytes`: length of IP's payload.
+ * Each writes its headers and returns where their payload belongs. `bytes`: length of IP's payload.
  */
 uint8_t *wh_tell_ether(uint8_t *frame, const struct wh_telling *telling, uint16_t type);
 uint8_t *wh_tell_ip(uint8_t *frame, const struct wh_telling *telling, size_t bytes);
@@ -147,8 +147,8 @@ static inline bool wh_ipv6_version_agrees(const struct wh_ipv6_header *ip)
 
 /*
  * The Internet checksum (RFC 1071) of bytes in memory. The one's complement sum is independent of
- * byte order, so sums are added, compared and stored without swapping. Four bytes at a time; the
- * upper half of `sum` has room for 2^32 carries.
+ * byte order, so sums are added, compared and stored without swapping. Adds four bytes at a time;
+ * the upper half of `sum` has room for 2^32 carries.
  */
 static inline uint64_t wh_sum_add(uint64_t sum, const void *bytes, size_t count)
 {

@@ -111,7 +111,7 @@ static_assert(
 	WH_PARAMS_BYTES_MAX <= WH_CONTROL_BYTES_MAX, "OPEN and CONFIRM with the longest name fit");
 static_assert(WH_HEAD_BYTES + WH_CRYPTO_BODY + WH_CRYPTO_BYTES_MAX <= WH_CONTROL_BYTES_MAX,
 	"the longest piece of a handshake fits");
-/* No answer to a stranger is larger than the question. */
+/* No answer to a stranger is longer than the question: bounds amplification. */
 static_assert(WH_HEAD_BYTES <= WH_PARAMS_BYTES, "ACCEPT is no longer than OPEN and CONFIRM");
 static_assert(WH_CONTROL_BYTES_MAX + 40 + 8 <= 1280, "RFC 8200 5: every IPv6 path carries 1280");
 
@@ -120,7 +120,7 @@ struct wh_packet_rule {
 	uint16_t bytes_min;
 	uint16_t bytes_max;
 	uint16_t flags_allowed; /* bit n: the flags byte may be n */
-	uint16_t fields_bytes;  /* used; the rest of head.fields is reserved */
+	uint16_t fields_bytes;  /* used of head.fields; the rest is reserved */
 	uint16_t body_at;       /* offset in struct wh_packet */
 	uint16_t body_bytes;
 };

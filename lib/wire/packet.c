@@ -9,7 +9,7 @@
 
 #define NO_FLAGS (1u << 0)
 
-/* A retransmission is sent on its own schedule, so it cannot be part of a back-to-back pair. */
+/* A retransmission has its own schedule, so it cannot be part of a back-to-back pair. */
 #define DATA_FLAGS                                                                                 \
 	(1u << 0 | 1u << WH_FLAG_RETRANSMISSION | 1u << WH_FLAG_PAIR_FIRST |                       \
 		1u << WH_FLAG_PAIR_SECOND)
@@ -187,8 +187,8 @@ static bool repair_valid(const struct wh_data_fields *data)
 }
 
 /*
- * Ranges are not empty, ascend, stay below `end`, and are at least `gap` packet numbers apart: 0 if
- * they may be adjacent, 1 if adjacent ones would have to be one range.
+ * Ranges are not empty, ascend, stay below `end`, and are at least `gap` packet numbers apart. gap
+ * 0: they may be adjacent. gap 1: adjacent ones would have to be one range.
  */
 static bool ranges_valid(const struct wh_range *ranges, uint32_t count, uint64_t end, uint32_t gap)
 {

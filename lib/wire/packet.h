@@ -5,23 +5,23 @@
 /*
  * The format of a wavehaul packet: the UDP payload.
  *
- * Every packet begins with a head of 64 bytes, one cache line, with every field at a fixed place;
- * integers are little-endian, so that parsing is free on today's hosts:
+ * Every packet begins with a head of 64 bytes, one cache line, with every field at a fixed place.
+ * Integers are little-endian, so that parsing is free on today's hosts:
  *
  *    0  version   u8    WH_WIRE_VERSION; versions.h: what all versions have in common
  *    1  type      u8    enum wh_packet_type
  *    2  flags     u8    enum wh_packet_flag, by type
- *    3  key       u8    number of the key that the packet is closed with; 0: a checksum
- *    4  cid       u32   Connection ID, chosen by the end that receives it
- *    8  pn        u64   data, repair: the packet's place in the connection's order, kept by
- *                       retransmissions; control: counts the sender's packets of that type
+ *    3  key       u8    number of the key that seals the packet; 0: a checksum
+ *    4  cid       u32   connection ID, chosen by the end that receives it
+ *    8  pn        u64   packet number. Data, repair: place in the connection's order, kept by
+ *                       retransmissions. Control: counts the sender's packets of that type
  *   16  fields    32 B  by type
  *   48  tag       16 B  see lib/seal/seal.h; with key 0 its second half is the token
- *   64  body            data, repair: payload; control: by type, fixed, then ranges
+ *   64  body            data, repair: payload; control: fixed fields by type, then ranges
  *
- * The structs below are the format: in memory each type's numbers are in wire order without
- * padding, the first ones in head.fields and the rest in the body; then repeated elements, as many
- * as their count says (layout.h).
+ * The structs below are the format. In memory each type's numbers are in wire order without
+ * padding: the first ones go to head.fields, the rest to the body. Repeated elements follow, as
+ * many as their count says (layout.h).
  *
  * wh_packet_decode() is strict: it takes bytes of any length and content, and returns either a
  * packet with every field within its limits, or a named reason. Reserved bytes must be zero.
@@ -43,23 +43,28 @@
 #define WH_KEY_OFFSET    3
 #define WH_FIELDS_OFFSET 16
 
-/* Limits that both ends enforce. */
+/*
+ * Limits that both ends enforce.
+ *
+ *   PAYLOAD_ALIGN       whole vectors for the erasure codes; a chunk's last payload may be shorter
+ *   WINDOW_PACKETS_MAX  2 s of 100 Gb/s at MTU 1500
+ *   PN_MAX              is never reached, and keeps packet number plus span exact
+ *   FIRST_PN_MAX        leaves enough packet numbers for any stream
+ */
 #define WH_PAYLOAD_BYTES_MIN  32
 #define WH_PAYLOAD_BYTES_MAX  9216
-#define WH_PAYLOAD_ALIGN      32 /* but for a chunk's last payload: whole vectors for the codes */
+#define WH_PAYLOAD_ALIGN      32
 #define WH_CHUNK_BYTES_MIN    4096
 #define WH_CHUNK_BYTES_MAX    (UINT32_C(16) << 20)
 #define WH_BLOCK_PACKETS_MAX  65535
 #define WH_WINDOW_PACKETS_MIN 64
-#define WH_WINDOW_PACKETS_MAX (UINT32_C(1) << 24) /* 2 s of 100 Gb/s, MTU 1500 */
+#define WH_WINDOW_PACKETS_MAX (UINT32_C(1) << 24)
 #define WH_PERIOD_US_MAX      UINT32_C(10000000)
-#define WH_PN_MAX                                                                                  \
-	(UINT64_C(1) << 62)                 /* never reached; keeps packet number + span exact
-						   * */
-#define WH_FIRST_PN_MAX     (WH_PN_MAX / 2) /* leaves enough packet numbers for any stream */
-#define WH_CHUNK_NUMBER_MAX (UINT32_MAX - 1)
-#define WH_NAME_BYTES_MAX   255
-#define WH_OPEN_OPTIONS_MAX 16
+#define WH_PN_MAX             (UINT64_C(1) << 62)
+#define WH_FIRST_PN_MAX       (WH_PN_MAX / 2)
+#define WH_CHUNK_NUMBER_MAX   (UINT32_MAX - 1)
+#define WH_NAME_BYTES_MAX     255
+#define WH_OPEN_OPTIONS_MAX   16
 
 /* In OPEN: a stream of unknown size, which may be idle in between. */
 #define WH_OBJECT_BYTES_UNKNOWN UINT64_MAX
@@ -74,11 +79,11 @@
 
 #define WH_ASK_PADDING 32
 
-/* Of a handshake: bytes per packet, beside the head and two lengths; and in all per direction. */
+/* Bytes of a handshake: per packet, beside the head and two lengths; and in all per direction. */
 #define WH_CRYPTO_BYTES_MAX  (WH_CONTROL_BYTES_MAX - WH_HEAD_BYTES - 4)
 #define WH_CRYPTO_STREAM_MAX 16384
 
-/* Most holes of a state with both WH_FLAG_LOSSES and WH_FLAG_DELIVERY. */
+/* Most holes of a receiver's report with both WH_FLAG_LOSSES and WH_FLAG_DELIVERY. */
 #define WH_HOLES_BESIDE_BOTH 124
 
 /*
@@ -93,10 +98,9 @@
 enum wh_packet_type {
 	WH_PACKET_DATA = 1,
 	WH_PACKET_REPAIR = 2,
-	WH_PACKET_RCV_REPORT =
-		3, /* the receiver's complete report; its packet number is the ACK number */
+	WH_PACKET_RCV_REPORT = 3,   /* the receiver's complete report */
 	WH_PACKET_TRANS_REPORT = 4, /* the transmitter's */
-	WH_PACKET_ACK2 = 5,         /* echo of one receiver state, for its RTT */
+	WH_PACKET_ACK2 = 5,         /* echoes one receiver's report, for its RTT */
 	WH_PACKET_NAK = 6,
 	WH_PACKET_DELAY_WARNING = 7,
 	WH_PACKET_BITMAP = 8, /* which of the last packets arrived, ttp.txt II B */
@@ -106,24 +110,24 @@ enum wh_packet_type {
 	WH_PACKET_RELEASE = 12,
 	WH_PACKET_PROBE = 13, /* of a train that measures the path, or a question about one */
 	WH_PACKET_PROBE_ANSWER = 14,
-	WH_PACKET_ASK = 15,    /* a peer that wants a handshake requests a cookie ... */
-	WH_PACKET_COOKIE = 16, /* ... and receives it */
-	WH_PACKET_CRYPTO = 17, /* a piece of a handshake's bytes, lib/trust */
+	WH_PACKET_ASK = 15,    /* requests the cookie for a handshake */
+	WH_PACKET_COOKIE = 16, /* answers ASK */
+	WH_PACKET_CRYPTO = 17, /* a piece of a handshake's bytes (lib/trust) */
 	WH_PACKET_TYPES = 18,  /* one past the last */
 };
 
 enum wh_packet_flag {
 	WH_FLAG_RETRANSMISSION = 1 << 0, /* data, repair */
-	WH_FLAG_PAIR_FIRST =
-		1 << 1, /* data, repair: the next follows back to back, udt.txt III C */
+	/* Data, repair: a packet pair, sent back to back (udt.txt III C). */
+	WH_FLAG_PAIR_FIRST = 1 << 1,
 	WH_FLAG_PAIR_SECOND = 1 << 2,
-	WH_FLAG_LOSSES = 1 << 0,   /* receiver's report: counts of losses follow the holes, ... */
-	WH_FLAG_DELIVERY = 1 << 1, /* ... and then the times of arrivals */
+	WH_FLAG_LOSSES = 1 << 0,   /* receiver's report: counts of losses follow the holes */
+	WH_FLAG_DELIVERY = 1 << 1, /* receiver's report: times of arrivals come last */
 	WH_FLAG_ECHO = 1 << 0,     /* probe: answer at once */
 	WH_FLAG_ASK = 1 << 1,      /* probe: requests permission to probe, and a cookie */
 	WH_FLAG_FETCH = 1 << 2,    /* probe: requests the arrivals of a train */
 	WH_FLAG_ANSWER = 1 << 0,   /* handshake: from the end that was asked */
-	WH_FLAG_LATER = 1 << 0,    /* cookie: the handshake with it has to begin again */
+	WH_FLAG_LATER = 1 << 0,    /* cookie: no such handshake; the peer begins again */
 	WH_FLAG_OFFERED = 1 << 0,  /* CONFIRM: of a session offered in a handshake, without OPEN */
 };
 
@@ -168,14 +172,13 @@ enum wh_recovery {
  * last_bytes are 0.
  */
 struct wh_data_fields {
-	uint64_t transmission;  /* counts every data and repair packet sent: never repeats;
-				 * below WH_PN_MAX */
-	uint32_t chunk;         /* number in the stream */
-	uint32_t stamp;         /* transmitter's clock when sent, in WH_STAMP_NS, wrapping */
-	uint16_t blocks;        /* interleaved in the chunk, see lib/fec */
-	uint16_t index;         /* in the chunk: data 0..k-1, repair k..k+r-1 */
-	uint16_t k;             /* data packets of the chunk */
-	uint16_t r;             /* repair packets of the chunk */
+	uint64_t transmission; /* counts data and repair packets sent: never repeats; < WH_PN_MAX */
+	uint32_t chunk;        /* number in the stream */
+	uint32_t stamp;        /* transmitter's clock when sent, in WH_STAMP_NS, wrapping */
+	uint16_t blocks;       /* interleaved in the chunk, see lib/fec */
+	uint16_t index;        /* in the chunk: data 0..k-1, repair k..k+r-1 */
+	uint16_t k;            /* data packets of the chunk */
+	uint16_t r;            /* repair packets of the chunk */
 	uint16_t payload_bytes; /* of this packet; equals the body's length */
 	uint16_t last_bytes;    /* payload of the chunk's last data packet */
 	uint8_t code;           /* enum wh_fec_code */
@@ -188,10 +191,12 @@ struct wh_range {
 };
 
 /*
- * The receiver's complete report. Packet numbers below lower have all arrived; of [cover_first,
- * cover_end) all have arrived but the holes; nothing is said about the rest. Large states are sent
- * as several packets, each with its own cover and everything else complete. lower <= cover_first <=
- * cover_end <= highest_end <= upper <= lower + WH_WINDOW_PACKETS_MAX.
+ * The receiver's complete report. Its packet number is the ACK number, which ACK2 echoes. All
+ * packet numbers below `lower` have arrived. Of [cover_first, cover_end) all have arrived but the
+ * holes. The report says nothing about the rest. A large report is sent as several packets, each
+ * with its own cover and everything else complete.
+ *
+ *   lower <= cover_first <= cover_end <= highest_end <= upper <= lower + WH_WINDOW_PACKETS_MAX
  */
 struct wh_rcv_report {
 	uint64_t lower;       /* rcv-lw: first packet number missing */
@@ -210,42 +215,40 @@ struct wh_rcv_report {
 	uint32_t rtt_us;        /* smoothed; 0: not measured yet */
 	uint32_t rtt_var_us;
 	uint32_t n_holes;
-	/* With WH_FLAG_LOSSES, behind the holes; without it unknown, and 0. */
-	uint64_t lost_pkts;          /* detected in total, even if recovered since ... */
-	uint64_t loss_events;        /* ... as this many runs */
+	/* With WH_FLAG_LOSSES, behind the holes. Without the flag: unknown, and 0. */
+	uint64_t lost_pkts;          /* detected in total, even if recovered since */
+	uint64_t loss_events;        /* runs of lost packets */
 	uint64_t repaired_pkts;      /* data packets recovered by repair packets */
 	uint64_t undecodable_blocks; /* with too few repair packets to decode */
 	/*
-	 * With WH_FLAG_DELIVERY, behind the losses; else 0. About data and repair packets of any
-	 * kind, duplicates too; clocks in WH_STAMP_NS. `Latest`: the packet with the highest
-	 * transmission.
+	 * With WH_FLAG_DELIVERY, behind the losses; else 0. Counts data and repair packets, with
+	 * retransmissions and duplicates; clocks in WH_STAMP_NS. `Latest`: the packet with the
+	 * highest transmission.
 	 */
 	uint64_t delivered_pkts; /* received in total, including duplicates */
 	uint64_t seen_end;       /* one past the highest transmission received; 0: none */
-	uint32_t stamp;          /* of the latest packet, ... */
-	uint32_t held;           /* ... and time since its arrival; maximum: longer */
-	uint32_t arrived;        /* receiver's clock at its arrival, wrapping */
-	uint32_t span;           /* first to last arrival since the previous state, less pauses */
-	uint32_t span_pkts;      /* packets that arrived in it, without those at its start */
-	uint32_t least_delay;    /* of these packets: least receiver's clock less stamp, wrapping */
-	uint32_t late;           /* greatest reordering: sent this long before an overtaker */
+	uint32_t stamp;          /* of the latest packet */
+	uint32_t held;           /* time since the latest packet arrived; UINT32_MAX: longer */
+	uint32_t arrived;        /* receiver's clock when the latest packet arrived, wrapping */
+	uint32_t span;           /* first to last arrival since the previous report, less pauses */
+	uint32_t span_pkts;      /* packets that arrived in `span`, without those at its start */
+	uint32_t least_delay; /* least (receiver's clock less stamp) of those packets, wrapping */
+	uint32_t late; /* greatest reordering: how long before its overtaker a packet was sent */
 	uint32_t retransmitted_pkts; /* duplicates that were retransmissions, in total, wrapping */
 	struct wh_range holes[WH_RANGES_MAX]; /* offsets from cover_first; ascending, apart */
 };
 
 struct wh_trans_report {
-	uint64_t lower; /* trans-lw: first packet number not acknowledged */
-	uint64_t
-		upper; /* trans-uw: next new packet number; within WH_WINDOW_PACKETS_MAX of lower */
-	uint64_t
-		heard_end; /* one past the packet number of the latest receiver's report; 0: none */
+	uint64_t lower;       /* trans-lw: first packet number not acknowledged */
+	uint64_t upper;       /* trans-uw: next new one; <= lower + WH_WINDOW_PACKETS_MAX */
+	uint64_t heard_end;   /* one past the latest receiver report's packet number; 0: none */
 	uint32_t queued_pkts; /* of the open chunks, waiting to be sent */
-	uint32_t held_us;     /* time since that state arrived */
+	uint32_t held_us;     /* time since that report arrived */
 };
 
 struct wh_ack2 {
-	uint64_t ack_pn;   /* packet number of the receiver state that is echoed */
-	uint64_t lower;    /* lower of that state */
+	uint64_t ack_pn;   /* packet number of the receiver's report that is echoed */
+	uint64_t lower;    /* `lower` of that report */
 	uint32_t stamp_us; /* transmitter's clock, for one-way delay (udt.txt V) */
 };
 
@@ -289,7 +292,7 @@ struct wh_open_params {
 	uint32_t initiator_cid; /* address of packets to the initiator; not 0 */
 	uint32_t chunk_bytes;
 	uint32_t window_pkts;   /* a power of two: size of both tables */
-	uint32_t period_us;     /* between states; SYN of udt.txt */
+	uint32_t period_us;     /* between reports; SYN of udt.txt */
 	uint64_t first_pn;      /* up to WH_FIRST_PN_MAX */
 	uint64_t object_bytes;  /* size of the stream, or WH_OBJECT_BYTES_UNKNOWN */
 	uint16_t payload_bytes; /* multiple of WH_PAYLOAD_ALIGN */
@@ -328,11 +331,12 @@ struct wh_confirm {
 
 /*
  * Without flags a packet of a train, with flags a question. With a connection ID it belongs to that
- * session, otherwise to a stranger. A stranger's token is the proof of the cookie that it received
- * in answer to WH_FLAG_ASK; `made_us` is the rest of the cookie. Padding (zeros) sets the packet's
- * length; an answer is never longer than its question. Under an SA, WH_FLAG_ASK and its answer are
- * sealed by the SA, the answer for the token in the question; all other packets are sealed for the
- * proof of the cookie. Packet numbers are the SA's.
+ * session; without one it comes from a stranger. A stranger asks first (WH_FLAG_ASK) and gets a
+ * cookie: `made_us`, and a proof, which is the token of the stranger's further packets. Padding
+ * (zeros) sets the packet's length: an answer is never longer than its question.
+ *
+ * Under an SA, WH_FLAG_ASK and its answer are sealed by the SA, the answer for the token in the
+ * question. All other packets are sealed for the proof of the cookie. Packet numbers are the SA's.
  */
 struct wh_probe {
 	/*
@@ -349,9 +353,9 @@ struct wh_probe {
 };
 
 /*
- * The flags are those of the question. With WH_FLAG_ASK the words are made_us and the token, if
- * status is PENDING: allowed. With WH_FLAG_FETCH each is an arrival: the index in its lower half,
- * and in the upper half nanoseconds since the train's first arrival.
+ * The flags are those of the question. With WH_FLAG_ASK and status PENDING (allowed) the words are
+ * made_us and the token. With WH_FLAG_FETCH each word is an arrival: the index in its lower half,
+ * and in its upper half the nanoseconds since the train's first arrival.
  */
 struct wh_probe_answer {
 	uint64_t stamp_ns; /* of the question */
@@ -407,17 +411,21 @@ struct wh_release {
 
 /*
  * A handshake authenticates two processes to each other before anything is sealed: TLS, in pieces
- * in both directions (lib/trust). `handshake` is a number of the client's, which nobody off the
- * path can guess. The cookie is the server's, which keeps no state before the cookie comes back.
- * All pieces contain both.
+ * in both directions (lib/trust). `handshake` is a number that the client draws; nobody off the
+ * path can guess it. The server makes the cookie, and keeps no state before it comes back. All
+ * pieces contain both.
  */
 struct wh_ask {
 	uint64_t handshake;
 	uint8_t padding[WH_ASK_PADDING]; /* without meaning: versions.h requires this length */
 };
 
+/*
+ * The answer to an ASK. With WH_FLAG_LATER it answers a CRYPTO that finds no handshake, and repeats
+ * its number and cookie.
+ */
 struct wh_cookie {
-	uint64_t handshake; /* of the ASK; with WH_FLAG_LATER both are of what finds no handshake */
+	uint64_t handshake;
 	uint8_t cookie[WH_COOKIE_BYTES];
 };
 
@@ -467,11 +475,11 @@ enum wh_wire_reason wh_packet_check(const struct wh_packet *packet);
 /*
  * Decodes one packet; *packet is defined only if WH_WIRE_OK is returned. Data packets set only
  * their own few members of *packet, so the union's size costs nothing. No field is authenticated
- * before the seal is opened (lib/seal), and encrypted parts cannot be read before: the bodies of
- * all packets but data and repair, which have all fields in the head.
+ * before the seal is opened (lib/seal). Data and repair have all fields in the head; the bodies of
+ * all other packets are encrypted, and can only be read after that.
  *
- * In two steps: peek checks size and kind and reads type, flags, connection ID and packet number,
- * by which the seal is found; read decodes the rest of a packet that peek has accepted.
+ * There are two steps. Peek checks size and kind, and reads type, flags, connection ID and packet
+ * number, by which the seal is found. Read decodes the rest of a packet that peek has accepted.
  */
 enum wh_wire_reason wh_packet_decode(const uint8_t *bytes, size_t length, struct wh_packet *packet);
 enum wh_wire_reason wh_packet_peek(const uint8_t *bytes, size_t length, struct wh_packet *packet);
@@ -491,9 +499,9 @@ uint32_t wh_packet_encode(const struct wh_packet *packet, uint8_t *bytes, size_t
 void wh_packet_encode_data(const struct wh_packet *packet, uint8_t *head);
 
 /*
- * For simulators, where payload has a length and no bytes: takes a head and the length of the
- * payload, is as strict as above, and accepts only data and repair. packet->payload is NULL. Such
- * packets are not sealed.
+ * For simulators, where a payload has a length and no bytes: takes a head and the length of the
+ * payload. As strict as wh_packet_decode, and accepts only data and repair. packet->payload is
+ * NULL. Such packets are not sealed.
  */
 enum wh_wire_reason wh_packet_decode_virtual(
 	const uint8_t *head, size_t payload_bytes, struct wh_packet *packet);

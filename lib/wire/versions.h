@@ -5,9 +5,9 @@
 /*
  * What all versions of the format have in common, past and future, so that two ends with different
  * versions can tell each other. The first byte of any packet is the version, never 0. OPEN and ASK
- * have the types (second byte) WH_PACKET_OPEN and WH_PACKET_ASK and at least WH_VERSIONS_BYTES. A
- * listener answers one of them, in a version that it does not speak, with the following packet, and
- * keeps nothing:
+ * have the types (second byte) WH_PACKET_OPEN and WH_PACKET_ASK and at least WH_VERSIONS_BYTES. If
+ * a listener does not speak the version of an OPEN or ASK, it sends the following answer, and keeps
+ * nothing:
  *
  *    0  none    u8    0: of no version
  *    1  kind    u8    1
@@ -17,7 +17,7 @@
  *    8  echo    88 B  the first bytes of the packet that is answered
  *
  * The answer is no longer than what it answers, and is never answered itself. The echo proves that
- * it comes from the path of the original packet: the sender compares it with what it sent.
+ * the answer comes from the path of the original packet: the sender compares it with what it sent.
  */
 
 #include <stdbool.h>
