@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * `wavehaul demo`: transfers a file over an emulated lambda inside this process, from one host to
- * another, by the same job as `send` to a `serve`. Both hosts and the lambda share the loops of one
+ * `wavehaul demo`: transfers a file over an emulated link inside this process, from one host to
+ * another, by the same job as `send` to a `serve`. Both hosts and the link share the loops of one
  * runtime, on at most two cores: one moves packets, the other works on files.
  */
 
@@ -48,7 +48,7 @@
 /* In sentences shared with transfers to another machine. */
 #define PEER "the receiver"
 
-/* A host at an end of the lambda. */
+/* A host at an end of the link. */
 struct demo_end {
 	struct wh_identity identity; /* generated for this run */
 	struct wh_handshake_settings handshake;
@@ -62,7 +62,7 @@ struct demo {
 	struct wh_demo_plan plan;
 	struct wh_demo_files files;
 	struct wh_runtime runtime;
-	struct rte_mempool *pool; /* for the lambda's packets */
+	struct rte_mempool *pool; /* for the link's packets */
 	struct wh_emulator *lambda;
 	struct demo_end end[WH_EMULATOR_ENDS];
 	struct wh_service service; /* of the receiver */
@@ -246,7 +246,7 @@ static int raise_lambda(struct demo *demo)
 	return rc;
 }
 
-/* In the order of a packet's path: the sender, the lambda, the receiver. */
+/* In the order of a packet's path: the sender, the link, the receiver. */
 static int open_all(struct demo *demo)
 {
 	int status = open_end(demo, WH_DEMO_SENDER, NULL);
@@ -264,9 +264,7 @@ static int open_all(struct demo *demo)
 
 static void close_all(struct demo *demo)
 {
-	/*
-	 * The lambda's packets are in its own pool; the hosts' packets are freed with their pools.
-	 */
+	/* The link's packets are in its own pool; the hosts' packets are freed with their pools. */
 	while (demo->lambda != NULL && wh_emulator_poll(demo->lambda, rte_rdtsc()) > 0)
 		;
 	for (uint32_t i = 0; i < WH_EMULATOR_ENDS; i++) {
@@ -495,7 +493,7 @@ static int start_runtime(struct demo *demo)
 	return wh_runtime_start(&demo->runtime, &cores, &eal);
 }
 
-/* Trusts only the host at the other end of the lambda. */
+/* Trusts only the host at the other end of the link. */
 static enum wh_authorization authorize(
 	void *context, const struct wh_stranger *stranger, struct wh_granted *granted)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The laboratory: what the appliance is tried with, and not used with. `wavehaul` runs this program
- * for the verbs that are here, so that people type one name.
+ * The laboratory: for trying the appliance, not for using it. `wavehaul` runs this program for the
+ * verbs that are here, so that people type one name.
  */
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * `wavehaul wan`: two ports joined as by a lambda. Each way is a task of a loop; the main core's
- * loop also has a watch, which checks links, time and signals.
+ * `wavehaul wan`: two ports joined by an emulated link. Each direction is a task of a loop; the
+ * main core's loop also has a watch, which checks links, time and signals.
  */
 
 #include <errno.h>
@@ -38,7 +38,7 @@
 #define ROW_MS   1000
 #define LOOK_US  10000
 
-/* A way with changes of its path, applied by the way's core. */
+/* A direction with changes of its path, applied by the direction's core. */
 struct changing_direction {
 	struct wh_join_direction join;
 	uint64_t hz;
@@ -70,7 +70,10 @@ struct wan {
 	bool lost; /* a port is gone */
 };
 
-/* Large segments of the sender's kernel, which would be divided by a NIC; there is none here. */
+/*
+ * Oversize frames are large segments of the sender's kernel. It leaves their division to a NIC, and
+ * there is none here.
+ */
 static void tell_oversize(struct wan *wan, uint32_t end)
 {
 	const struct wh_join_stats *stats = &wan->direction[end].join.stats;
@@ -116,7 +119,7 @@ static int32_t poll_direction(void *state, uint64_t now_tsc)
 	return wh_join_direction_poll(&direction->join, now_tsc);
 }
 
-/* A complete checksum may look so by chance, but not several. */
+/* One complete checksum may look partial by chance; several do not. */
 #define PARTIAL_SUMS_TOLD 3
 
 static void tell_sums(struct wan *wan, uint32_t end)
@@ -201,8 +204,8 @@ static uint16_t choose_worker(const struct wh_cpu_list *allowed, const struct wh
 }
 
 /*
- * One core for both ways, or one for each. Without a list the last CPU: the first one does most of
- * the system's own work.
+ * One core for both directions, or one for each. Without a list the last CPU: the first one does
+ * most of the system's own work.
  */
 static int place_cores(const struct wh_wan_plan *plan, struct wh_cores *cores)
 {
@@ -266,7 +269,10 @@ static int start_runtime(struct wan *wan)
 			wan->runtime.loop[i].hz = wan->runtime.loop[i].away_tsc = 0;
 		else
 			wan->runtime.loop[i].quiet_s = WH_LOOP_QUIET_S;
-		/* A slice of another process takes milliseconds; it can have another CPU. */
+		/*
+		 * Another process's time slice takes milliseconds. On a machine of several CPUs it
+		 * can have another one.
+		 */
 		wan->runtime.loop[i].urgent = moves && sysconf(_SC_NPROCESSORS_ONLN) > 1;
 	}
 	return WH_EXIT_OK;

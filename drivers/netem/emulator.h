@@ -48,8 +48,8 @@ enum wh_emulator_end {
 
 /* Losses beside the link's own drops (enum wh_netem_drop). */
 enum wh_emulator_drop {
-	WH_EMULATOR_DROP_OVERSIZE =
-		0,                  /* longer than MTU, Ethernet header and tag: does not enter */
+	/* Longer than MTU, Ethernet header and tag: does not enter the link. */
+	WH_EMULATOR_DROP_OVERSIZE = 0,
 	WH_EMULATOR_DROP_NO_MBUF,   /* copies for which the pool was empty */
 	WH_EMULATOR_DROP_RING_FULL, /* copies for which the receiver had no room */
 	WH_EMULATOR_DROPS,

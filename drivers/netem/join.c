@@ -113,7 +113,7 @@ static void flip_bit(struct rte_mbuf *pkt, uint64_t bit)
 {
 	uint8_t *data = rte_pktmbuf_mtod(pkt, uint8_t *);
 
-	if (pkt->data_len == 0) /* a guest of shared memory may announce this */
+	if (pkt->data_len == 0) /* the peer of a shared-memory port may send this */
 		return;
 	bit %= (uint64_t)pkt->data_len * 8;
 	data[bit / 8] ^= (uint8_t)(1U << bit % 8);

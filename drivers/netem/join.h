@@ -6,14 +6,14 @@
  * Two ports joined by an emulated link: each sends what the other receives, through a netem per
  * direction.
  *
- *   port A receives -> way[WH_EMULATOR_A] -> port B sends
- *   port A sends    <- way[WH_EMULATOR_B] <- port B receives
+ *   port A receives -> direction[WH_EMULATOR_A] -> port B sends
+ *   port A sends    <- direction[WH_EMULATOR_B] <- port B receives
  *
  * Frames are held in the mbufs in which they arrived and leave unchanged; nothing above Ethernet is
- * examined. The two ways share no written memory, so each may have an lcore of its own.
+ * examined. The two directions share no written memory, so each may have an lcore of its own.
  *
- * A way uses the mbufs of its `pool`, into which its `from` port receives. With
- * wh_join_mbufs_needed mbufs that port never runs out. A way that is full drops.
+ * A direction uses the mbufs of its `pool`, into which its `from` port receives. With
+ * wh_join_mbufs_needed mbufs that port never runs out. A direction that is full drops.
  */
 
 #include <stdint.h>
@@ -28,7 +28,8 @@
 #define WH_JOIN_POOL_CACHE 256
 
 /*
- * Frames of a way whose checksums are examined: enough to detect a kernel that leaves them partial.
+ * Frames per direction whose checksums are examined: enough to detect a kernel that leaves them
+ * partial.
  */
 #define WH_JOIN_LOOKS 256
 
@@ -46,7 +47,7 @@ enum wh_join_drop {
 
 const char *wh_join_drop_name(enum wh_join_drop drop);
 
-/* Of one way: came_pkts = oversize + packets that entered the link. */
+/* Of one direction: came_pkts = oversize + packets that entered the link. */
 struct wh_join_stats {
 	uint64_t came_pkts;
 	uint64_t came_bytes;
@@ -88,7 +89,7 @@ struct wh_join_direction {
 	struct wh_join_stats stats;
 } __rte_cache_aligned;
 
-/* Mbufs for a way that holds items_max packets between ports with these numbers of descriptors. */
+/* Mbufs for a direction that holds items_max packets between ports with so many descriptors. */
 uint32_t wh_join_mbufs_needed(uint32_t items_max, uint32_t rx_descriptors, uint32_t tx_descriptors);
 
 /* 0, -ENOMEM, or -EINVAL for an invalid link. The link's outages are timed from now. */

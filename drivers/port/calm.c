@@ -63,7 +63,10 @@ static void let_go(void)
 	wait_for(&waiting);
 }
 
-/* When it waits again it has handled all pending events of its sockets. */
+/*
+ * Lets the interrupt thread run until it waits again. By then it has handled all pending events of
+ * its sockets.
+ */
 static void give_turn(void)
 {
 	sem_post(&turn);
@@ -124,7 +127,10 @@ void wh_calm_act(void (*act)(struct wh_port *port), struct wh_port *port)
 	rte_rwlock_write_unlock(&wh_calm_bursts);
 }
 
-/* Whether this is a socket of the type that memif uses to connect, and nothing else here does. */
+/*
+ * Whether this is a Unix socket of type SEQPACKET: memif uses it to connect, and nothing else here
+ * does.
+ */
 static bool is_attempt(int fd)
 {
 	int domain = 0, type = 0;
@@ -143,7 +149,10 @@ static size_t bytes_of(const struct msghdr *message)
 	return bytes;
 }
 
-/* Whether send(2) does the same: nothing but bytes, whose borders matter only if they are one. */
+/*
+ * Whether send(2) can replace sendmsg: the message has bytes only, in one piece or on a stream,
+ * where borders between pieces do not matter.
+ */
 static bool is_plain(int fd, const struct msghdr *message)
 {
 	int type = 0;
@@ -174,12 +183,16 @@ static ssize_t send_plainly(int fd, const struct msghdr *message, int flags)
 }
 
 /*
- * Replaces libc's function, also for libraries. Bytes alone go by send(2), so that a guarded
- * process needs the system call for descriptors only. If a program connects to a memif socket and
- * leaves before the server's first message, sending fails, and the driver (DPDK 22.11) then frees
- * the channel and closes its descriptor without removing them from EAL's interrupt thread, which
- * panics: any local program that may connect could crash the server. If told that its message was
- * sent, the driver notices the end of the connection when it reads, which it handles.
+ * Replaces libc's function, also for libraries, for two reasons.
+ *
+ * A guarded process then needs the system call sendmsg for descriptors only: bytes alone go by
+ * send(2).
+ *
+ * A program that connects to a memif socket and leaves before the server's first message makes
+ * sending fail. The driver (DPDK 22.11) then frees the channel and closes its descriptor, but
+ * leaves both in EAL's interrupt thread, which panics: any local program that may connect could
+ * crash the server. So the driver is told that its message was sent. It notices the end of the
+ * connection when it reads, and handles that.
  */
 __attribute__((visibility("default"), externally_visible)) ssize_t sendmsg(
 	int fd, const struct msghdr *message, int flags)

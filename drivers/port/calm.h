@@ -8,7 +8,7 @@
  * in an alarm callback of ours, and gets a turn every few milliseconds between bursts, when
  * wh_port_watch_link asks for the state of the link.
  *
- * The thread is the process's, and so is this state: one for all ports. calm.c also has a sendmsg
+ * A process has one such thread, and one such state for all ports. calm.c also has a sendmsg
  * that keeps the driver's server alive when a client connects and leaves at once.
  */
 

@@ -4,7 +4,7 @@
 
 /*
  * What the kernel says of its own interfaces, below a port or beside it. A process that asks under
- * a guard must have asked once before the guard began.
+ * a guard must have asked once before, since the guard allows no new socket.
  */
 
 #include <stdbool.h>

@@ -91,8 +91,8 @@ void wh_netif_join(struct wh_netif *first, struct wh_netif *other)
 }
 
 /*
- * Whether this ARP packet tells its sender's address, is not ours, and asks nobody. Includes
- * announcements (RFC 5227 3).
+ * Whether an ARP packet announces a neighbour's address: a reply or an announcement (RFC 5227 3),
+ * of an address that is not ours.
  */
 static bool is_arp_news(const struct wh_neighbour *neighbour, const struct wh_heard *heard)
 {
@@ -234,7 +234,8 @@ static uint64_t time_of(const struct wh_netif *netif, uint64_t turn_tsc)
 }
 
 /*
- * This many packets in full bursts were a whole ring of the port: it was full, and more were lost.
+ * WH_NETIF_RECEIVE_MAX packets in full bursts are a whole ring of the port. So the ring was full,
+ * and more packets were lost.
  */
 static void note_full_ring(struct wh_netif *netif, uint64_t now_tsc, uint16_t count)
 {
@@ -246,7 +247,8 @@ static void note_full_ring(struct wh_netif *netif, uint64_t now_tsc, uint16_t co
 }
 
 /*
- * Takes one burst; returns its number of packets. `now_tsc` is then the time at which it was taken.
+ * Takes one burst and returns its number of packets. Sets `now_tsc` to the time at which the burst
+ * was taken.
  */
 static uint16_t receive_burst(struct wh_netif *netif, uint64_t *now_tsc)
 {
@@ -281,9 +283,9 @@ int32_t wh_netif_receive(void *state, uint64_t now_tsc)
 	uint16_t count;
 
 	/*
-	 * After a pause of the core several bursts wait, and the ring behind them is limited.
-	 * Frames for the host among them wait for the next turn: in a flood an ARP question or
-	 * answer is one of many, and most would be lost.
+	 * After a pause of the core several bursts wait, and the ring behind them is limited: take
+	 * them all in one turn. Stop when frames for the host among them might find no room: in a
+	 * flood of ARP most frames would be dropped, the few for us with them.
 	 */
 	do {
 		count = receive_burst(netif, &now_tsc);
@@ -342,8 +344,8 @@ static struct wh_encap *encap_to(
 }
 
 /*
- * The headers of an answer to a stranger, NULL when he may have none. It goes back to the MAC from
- * which he was heard: he may claim any number of addresses, so none is looked up or stored.
+ * The headers of a reply to a stranger; NULL: none is allowed. The reply goes to the MAC from which
+ * the packet came. A stranger may claim any number of addresses, so none is looked up or stored.
  */
 static struct wh_encap *encap_back(
 	struct wh_netif *netif, const struct wh_address *to, const uint8_t via[6])
@@ -520,7 +522,10 @@ static void send_for_the_host(struct wh_netif *netif, uint64_t now_tsc)
 	hand_over(netif, &mbuf, 1, 1);
 }
 
-/* The place of the packet that waits for the same target, or any other place. */
+/*
+ * The place of the packet that waits for the same target; else a free one, or that of the packet
+ * which expires first.
+ */
 static struct wh_netif_waiting *waiting_for(struct wh_netif *netif, const struct wh_address *to)
 {
 	struct wh_netif_waiting *place = &netif->waiting[0];
@@ -545,8 +550,8 @@ static void wait_no_more(struct wh_netif *netif, struct wh_netif_waiting *one)
 }
 
 /*
- * Keeps a packet that is whole in its mbuf until its target's MAC is known. Otherwise the first
- * packet of an exchange would be lost, and its sender would wait for its own repetition.
+ * Keeps a packet until its target's MAC is known, if all of it is in the mbuf. Otherwise the first
+ * packet of an exchange would be lost, and the exchange would wait for a retransmission.
  */
 static void keep_waiting(
 	struct wh_netif *netif, uint64_t now_tsc, struct rte_mbuf *mbuf, const struct wh_out *out)

@@ -42,7 +42,7 @@
 /* Packets that wait for the MAC of their target, the last one to each (RFC 1122 2.3.2.2). */
 #define WH_NETIF_WAITING 8
 
-/* How long they wait: a question or two of ARP. */
+/* How long they wait: long enough for one or two ARP requests. */
 #define WH_NETIF_WAITS_MS 1500
 
 /* Peers whose headers are kept ready, one per place; a power of two. */
@@ -54,14 +54,14 @@ struct wh_netif_config {
 	struct rte_mempool *pool; /* of packets to send: wh_port_room_bytes(mtu) of room */
 	struct wh_address local4; /* ours of each family, with the UDP port; family 0: none */
 	struct wh_address local6;
-	uint16_t vlan;                        /* 0: frames are not tagged */
-	uint32_t attach_bytes;                /* payloads of this size or more are sent from
-					       * their chunks, not copied; UINT32_MAX: none */
-	struct wh_neighbour_config neighbour; /* valid; the netif sets its vlan, and its
-					       * entries: one for each session */
-	struct wh_endpoint_config endpoint;   /* its meters also count the port's time */
-	uint64_t (*read_tsc)(void);           /* the clock, after a burst came and before one
-					       * goes; NULL: the time of the turn */
+	uint16_t vlan; /* 0: frames are not tagged */
+	/* Payloads of this size or more go from their chunks, uncopied; UINT32_MAX: none. */
+	uint32_t attach_bytes;
+	/* Valid. The netif sets its vlan, and its number of entries: one for each session. */
+	struct wh_neighbour_config neighbour;
+	struct wh_endpoint_config endpoint; /* its meters also count the port's time */
+	/* The clock, read after receiving a burst and before sending; NULL: the turn's time. */
+	uint64_t (*read_tsc)(void);
 };
 
 struct wh_netif_stats {
@@ -91,10 +91,10 @@ struct wh_netif_waiting {
 struct wh_netif {
 	struct wh_netif_config config;
 	struct wh_endpoint endpoint;
-	struct wh_fifo host_frames; /* mbufs: receive -> send; hash.usr has the enum
-				     * wh_encap_reason why it is no packet of ours */
-	struct wh_fifo news;        /* mbufs that may be shared: from receive of the netif that
-				     * this one has joined -> send */
+	/* Mbufs: receive -> send; hash.usr: why it is no packet of ours (enum wh_encap_reason). */
+	struct wh_fifo host_frames;
+	/* Mbufs, perhaps shared: receive of queue 0's netif (wh_netif_join) -> send of this one. */
+	struct wh_fifo news;
 
 	/* receive, its cache lines apart */
 	uint8_t apart_receive[64];

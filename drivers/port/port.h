@@ -3,7 +3,7 @@
 #define WH_PORT_PORT_H
 
 /*
- * A DPDK ethdev as an end of a lambda. Driver features are queried, never assumed: an offload that
+ * A DPDK ethdev as one end of a path. Driver features are queried, never assumed: an offload that
  * it does not offer is not configured, and packets that it cannot send (chains, external memory)
  * are copied into one mbuf first.
  *
@@ -35,14 +35,14 @@
 /* The largest MTU for which a frame's room easily fits an mbuf's 16-bit lengths. */
 #define WH_PORT_MTU_MAX 32000
 
+/* RX_MISSED and RX_ERROR are counted by wh_port_stats_total only. */
 enum wh_port_drop {
 	WH_PORT_RX_CHECKSUM = 0, /* the port says that the IP or UDP sum is wrong */
 	WH_PORT_RX_CHAIN,        /* several segments, too long for one mbuf of the pool */
 	WH_PORT_RX_NO_MBUF,      /* several segments, and no mbuf to copy them into */
-	WH_PORT_RX_MISSED,       /* by the device or the kernel below it: no free descriptor
-				  * (wh_port_stats_total only) */
-	WH_PORT_RX_ERROR,        /* by the device: bad frames (wh_port_stats_total only) */
-	WH_PORT_TX_CHAIN,        /* like RX_CHAIN, on a port without multi-segment sending */
+	WH_PORT_RX_MISSED,       /* no free descriptor, in the device or the kernel below it */
+	WH_PORT_RX_ERROR,        /* bad frames, dropped by the device */
+	WH_PORT_TX_CHAIN,        /* too long for one mbuf, and the port sends no chains */
 	WH_PORT_TX_LINK_DOWN,
 	WH_PORT_TX_STOPPED, /* sent after wh_port_stop, or in the backlog then */
 	WH_PORT_DROPS,
@@ -76,14 +76,13 @@ struct wh_port_config {
 	uint16_t queues; /* pairs of a receiving and a sending queue */
 	uint16_t mtu;
 	uint16_t rx_descriptors;   /* 0: the driver's preference */
-	uint16_t tx_descriptors;   /* 0: likewise */
+	uint16_t tx_descriptors;   /* 0: the driver's preference */
 	struct rte_mempool *pool;  /* mbufs with wh_port_room_bytes(mtu) of room */
 	int socket;                /* of queues; SOCKET_ID_ANY: the device's */
 	uint32_t link_wait_ms;     /* 0: the link need not be up; see wh_port_await_link */
 	struct rte_ether_addr mac; /* zero: the device's own */
 	bool transparent;          /* takes every frame, whatever its address and checksums */
-	bool rejoins;              /* connects to a listening peer, which may restart:
-				    * port/rejoin.h */
+	bool rejoins;              /* connects to a peer that may restart: port/rejoin.h */
 
 	/* Needed with several queues that are not paired (enum wh_port_steering). */
 	uint16_t udp_port; /* of queue 0; queue q has udp_port + q */
@@ -91,7 +90,7 @@ struct wh_port_config {
 	bool ipv6;         /* also for its UDP checksums, even with one queue */
 };
 
-/* Is shown each burst that a queue receives or sends, on that queue's lcore. */
+/* A tap is shown each burst that a queue receives or sends, on that queue's lcore. */
 struct wh_port_tap {
 	void (*see)(void *context, struct rte_mbuf *const *pkts, uint16_t count);
 	void *context;
@@ -118,9 +117,9 @@ struct wh_port {
 	bool transparent;      /* as configured */
 	bool tsc_stamps;       /* arrival stamps of this driver are cycles of the TSC */
 	bool started;
-	bool calm;    /* bursts only while the link cannot go down: port/calm.h */
-	bool link_up; /* written by wh_port_watch_link, read by every queue's lcore */
-	bool rejoins; /* as configured, once it is open */
+	bool calm;           /* bursts only while the link cannot go down: port/calm.h */
+	bool link_up;        /* written by wh_port_watch_link, read by every queue's lcore */
+	bool rejoins;        /* as configured, once it is open */
 	bool joined;         /* its device is started: a link may come up */
 	uint64_t rejoin_tsc; /* time of the next check */
 	int socket;
@@ -140,7 +139,7 @@ uint16_t wh_port_room_bytes(uint16_t mtu);
 
 /*
  * Configures and starts the ethdev. 0 and *opened; or a negative errno, and in `why` one sentence
- * that says what to do. After a failure the ethdev is stopped and may be tried again.
+ * that says what to do. After a failure the ethdev is stopped, and opening may be tried again.
  */
 int wh_port_open(
 	const struct wh_port_config *config, struct wh_port **opened, char *why, size_t why_bytes);
@@ -237,9 +236,9 @@ void wh_port_stats_total(struct wh_port *port, struct wh_port_stats *total);
 void wh_port_offload_udp6(struct rte_mbuf *pkt, uint16_t l2_bytes);
 
 /*
- * When a packet arrived: the stamp that it carries, else fallback_tsc (the time of the burst). Only
- * stamps of an emulated lambda are cycles of the TSC; NICs and capture files use clocks of their
- * own, and their stamps are ignored.
+ * When a packet arrived: its arrival stamp if that counts cycles of the TSC, else fallback_tsc (the
+ * time of the burst). Only an emulated link stamps in TSC cycles. NICs and capture files use clocks
+ * of their own, and their stamps are ignored.
  */
 static inline uint64_t wh_port_arrived_tsc(
 	const struct wh_port *port, const struct rte_mbuf *pkt, uint64_t fallback_tsc)

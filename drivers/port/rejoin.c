@@ -15,7 +15,8 @@
 #include "port/port.h"
 
 /*
- * The listening process may not be there yet; once it is, both ends need a dozen steps to a link.
+ * LOOK_MS: the time between two attempts while nobody listens. MEET_MS: the time that both ends get
+ * for the dozen steps from a connection to a link.
  */
 #define LOOK_MS 250
 #define MEET_MS 2000
@@ -47,8 +48,9 @@ __attribute__((visibility("default"), externally_visible)) int socket(
 }
 
 /*
- * Likewise. A server that listens but does not accept (it is stopped, or slow to begin) has room
- * for two connections in its queue; a third would block our loop.
+ * Replaces libc's function, also for libraries. A server that listens but does not accept (it is
+ * stopped, or slow to begin) has room for two connections in its queue; a third would block our
+ * loop.
  */
 __attribute__((visibility("default"), externally_visible)) int connect(
 	int fd, const struct sockaddr *address, socklen_t bytes)

@@ -300,7 +300,9 @@ static int read_kind(const struct reading *reading, enum wh_port_kind kind, cons
 	return read_memif_options(reading, options + 1);
 }
 
-/* "net_..": finds the kind in the way in which the bus of virtual devices finds the driver. */
+/*
+ * "net_..": finds the kind by the prefix of the driver's name, as the bus of virtual devices does.
+ */
 static int read_vdev(const struct reading *reading, const char *text)
 {
 	struct wh_port_spec *spec = reading->spec;

@@ -13,10 +13,10 @@
  *                               (default: a frame of the MTU) in each of 2^rsize slots (default:
  *                               up to 2.5 MiB in all).
  *                               zero-copy is for the client only, and needs hugepages
- *   vhost:/run/x.sock           creates the socket and waits for a virtio_user (or a guest)
+ *   vhost:/run/x.sock           creates the socket and waits for a virtio_user, or a VM
  *   virtio_user:/run/x.sock     connects to a vhost, which must exist before
  *   af_packet:IFACE             shares the interface with the kernel
- *   af_xdp:IFACE                likewise, but faster; up to an MTU of 3400
+ *   af_xdp:IFACE                shares the interface too, but is faster; MTU up to 3400
  *   tap:NAME                    a new interface of the kernel
  *   net_DRIVER..[,KEY=VALUE..]  any other virtual device, as for DPDK's --vdev
  *
@@ -55,7 +55,7 @@ struct wh_port_facts {
 	bool link_by_peer;  /* the link is down until another process is connected */
 	bool paired_queues; /* what is sent on queue q arrives on the peer's queue q */
 	bool mac_made_up;   /* chosen anew at each start, by the driver */
-	bool emulated;      /* an end of a lambda of this process: both ends and the MTU are ours */
+	bool emulated;      /* an end of a link emulated by this process, which sets the MTU */
 };
 
 struct wh_port_spec {
@@ -88,7 +88,7 @@ int wh_port_spec_read(
  * Checks that this machine has what the port needs, and writes the argument for that many queues
  * and that MTU. 0; or a negative errno and one sentence: -EINVAL where the kind of port cannot have
  * them, -ENODEV, -ENOENT, -EEXIST, -EACCES, -EPERM, -EBUSY, -ECONNREFUSED, -ENETDOWN or -EMSGSIZE
- * where the machine is not ready. Waits up to 1 s for a memif or vhost socket that another client
+ * where the machine is not ready. Waits up to 3 s for a memif or vhost socket that another client
  * holds.
  */
 int wh_port_spec_prepare(const struct wh_port_spec *spec, uint16_t queues, uint16_t mtu,

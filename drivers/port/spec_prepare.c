@@ -33,7 +33,7 @@
 
 #define PROC_UNIX_CONNECTED 3 /* SS_CONNECTED of linux/net.h */
 
-/* 1 s, after which a connected client counts as one that stays. */
+/* 3 s, after which a connected client counts as one that stays. */
 #define TAKEN_LOOKS   150
 #define TAKEN_LOOK_US 20000
 
@@ -150,7 +150,10 @@ static bool has_client(const struct wh_port_spec *spec)
 	return found;
 }
 
-/* A server releases a client that has just ended at its next turn. */
+/*
+ * Whether a client stays connected. One that has just ended is not released before the server's
+ * next turn.
+ */
 static bool stays_taken(const struct wh_port_spec *spec)
 {
 	uint32_t looks = 0;

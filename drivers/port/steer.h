@@ -3,8 +3,8 @@
 #define WH_PORT_STEER_H
 
 /*
- * How packets find the queue of their UDP port: udp_port + q to queue q (the ways: enum
- * wh_port_steering). Steps of wh_port_open; others read port->steering.
+ * How packets find the queue of their UDP port: udp_port + q to queue q, by one of enum
+ * wh_port_steering. Steps of wh_port_open; others read port->steering.
  *
  * By hash: for each bit that is set in the packet's addresses and ports, Toeplitz takes the 32 bits
  * of the key that begin at the same position, and XORs them. A key with a single bit, 31 - 3

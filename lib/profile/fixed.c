@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A constant rate in any case: for dedicated lambdas, and as the baseline of other profiles. */
+/* A constant rate in any case: for dedicated paths, and as the baseline of other profiles. */
 
 #include "profile/fixed.h"
 

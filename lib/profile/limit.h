@@ -30,8 +30,8 @@ enum wh_limit {
 const char *wh_limit_name(enum wh_limit limit);
 
 /*
- * The one cause to name: a cause other than `rate` and `line` if it took a tenth of the time or
- * more, since what keeps a flow from its rate limits it and the rate does not; else `rate` or
+ * The one cause to name. A cause other than `rate` and `line` that took a tenth of the time or more
+ * comes first: it keeps the flow from its rate, so the rate does not limit it. Else `rate` or
  * `line`. START if there was no time.
  */
 enum wh_limit wh_limit_of(const uint64_t limit_tsc[WH_LIMITS]);

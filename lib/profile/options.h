@@ -93,8 +93,8 @@ bool wh_profile_options_hear(struct wh_profile_options *options, const struct wh
 	const struct wh_open_option *told, uint32_t n_told);
 
 /*
- * Writes a value so that setting it gives exactly the same value. Into `text` (WH_OPTION_TEXT_MAX
- * bytes suffice), which is returned. Also for least and most.
+ * Writes a value as text that reads back as exactly the same value. Returns `text`, for which
+ * WH_OPTION_TEXT_MAX bytes suffice. Also for an option's least and most.
  */
 #define WH_OPTION_TEXT_MAX 32
 const char *wh_option_print(const struct wh_option *option, double value, char *text, size_t room);

@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "profile/pxp.h"
 
-#define PERIOD_US 10000 /* of the transmitter's states, and of news of free buffers */
+#define PERIOD_US 10000 /* of the transmitter's reports, and of news of free buffers */
 
 /* Default timeout, in round trips; at least as long as a host may pause. */
 #define RTT_SHARE      2.0

@@ -56,7 +56,7 @@ struct wh_control_config {
 
 struct wh_feedback_event {
 	uint64_t now_tsc;
-	uint64_t acked_pkts; /* newly acknowledged by this state */
+	uint64_t acked_pkts; /* newly acknowledged by this report */
 	uint64_t acked_pkts_total;
 	uint32_t arrival_pps;     /* 0: unknown */
 	uint32_t capacity_pps;    /* 0: unknown */
@@ -67,11 +67,11 @@ struct wh_feedback_event {
 };
 
 /*
- * With feedback.delivery, for each state newer than all before, once a packet has been received.
+ * With feedback.delivery, for each report newer than all before, once a packet has been received.
  * Data and repair packets are counted by transmission, so that a retransmission counts as another
- * packet. Counts never decrease; seen - delivered are lost, or reordered. Arrivals are by the
+ * packet. Counts never decrease; seen - delivered are lost, or reordered. Arrival times are by the
  * receiver's clock, in our cycles from an unknown zero. A real port delivers packets in bursts: a
- * packet arrives when its burst is read; after a pause of the receiver it is assumed to have
+ * packet arrives when its burst is read. After a pause of the receiver a packet is assumed to have
  * arrived with the delay of the packet before, as far as that was within the pause.
  */
 struct wh_delivery_event {
@@ -79,14 +79,14 @@ struct wh_delivery_event {
 	uint64_t sent_pkts;      /* total */
 	uint64_t seen_pkts;      /* of these, up to the latest one received */
 	uint64_t delivered_pkts; /* of these, received */
-	uint64_t lost_runs;      /* total; a little late; losses in a row are one */
+	uint64_t lost_runs;      /* total, known a little late; losses in a row are one run */
 	uint64_t arrived_tsc;    /* of the latest packet */
-	uint64_t span_tsc;       /* first to last arrival since the last state, without pauses */
+	uint64_t span_tsc;       /* first to last arrival since the last report, without pauses */
 	uint32_t span_pkts;      /* packets that arrived in it, without those at its start */
 	uint64_t rtt_tsc;        /* of the latest packet, less the holding time; 0: unknown */
 	/*
 	 * One-way delay from an unknown zero, without clock skew: of the latest packet, and the
-	 * least since the previous state. Unchanged if no packet arrived.
+	 * least since the previous report. Unchanged if no packet arrived.
 	 */
 	int64_t delay_tsc;
 	int64_t least_delay_tsc;
@@ -95,7 +95,7 @@ struct wh_delivery_event {
 	 * a burst.
 	 */
 	uint64_t late_tsc;
-	/* The recent longest time by which a packet was overtaken by others. */
+	/* The longest time, recently, by which a packet was overtaken by others. */
 	uint64_t overtaken_tsc;
 	/*
 	 * Since the previous event, the stream, the peer's buffers or our tables limited the flow.
@@ -110,7 +110,7 @@ struct wh_probe_event { /* once: the result of the probe before all data */
 	uint32_t bytes;   /* of each packet, on the wire */
 };
 
-struct wh_ack_event { /* packets of one chunk, acknowledged by one state; before its feedback */
+struct wh_ack_event { /* packets of one chunk, acknowledged by one report; before its feedback */
 	uint64_t now_tsc;
 	uint64_t first_pn;
 	uint32_t pkts; /* number of packets, from first_pn on */
@@ -198,17 +198,17 @@ struct wh_probe_rules {
 	bool repeats;   /* a lost train is sent again; otherwise the flow never starts */
 };
 
-/* When a packet is retransmitted. Without NAKs only states report gaps. */
+/* When a packet is retransmitted. Without NAKs only reports tell of gaps. */
 enum wh_resend {
 	WH_RESEND_ASKED, /* when a NAK requests it */
 	/*
-	 * when a state reports it missing, and decision.resend_after states have passed since it
-	 * was sent, by the differences of their packet numbers
+	 * when a report says it is missing, and decision.resend_after reports were sent since the
+	 * packet, by the difference of the reports' numbers
 	 */
 	WH_RESEND_COUNTED,
 	WH_RESEND_TIMED, /* when it is not acknowledged within decision.resend_after microseconds */
 	/*
-	 * When a state reports it missing although a packet sent later has arrived, later by more
+	 * When a report says it is missing although a packet sent later has arrived, later by more
 	 * than any reordering seen so far; with feedback.delivery only. When nothing is heard of
 	 * the last packets, the very last is retransmitted, whose arrival reveals the others.
 	 */
@@ -218,7 +218,7 @@ enum wh_resend {
 /*
  * The control interval of periodic-exchange.txt, "Control Packet Transmission Time": the period,
  * plus the time to process the control packets of all connections, plus `load` times a part that
- * grows with waiting packets and used buffers (session/control_interval.c). After a state without
+ * grows with waiting packets and used buffers (session/control_interval.c). After a report without
  * news one is skipped, then two, up to `skip`.
  */
 struct wh_interval_rules {
@@ -230,31 +230,30 @@ struct wh_interval_rules {
 /* What the receiver reports and when. */
 struct wh_feedback {
 	enum wh_resend resend;
-	struct wh_interval_rules interval; /* of profiles that count states */
+	struct wh_interval_rules interval; /* of profiles that count reports */
 	uint32_t queued_pkts_max; /* no new connection while more packets are queued; 0: no limit */
-	/* Each received packet is acknowledged at once, by itself ... */
-	bool ack_each;
-	bool ack_in_order; /* ... or cumulatively, without selective acknowledgement */
-	bool no_ack2;      /* the transmitter's report echoes the receiver's instead */
+	bool ack_each;            /* each received packet is acknowledged at once, by itself */
+	bool ack_in_order;        /* ack_each is cumulative, without SACK */
+	bool no_ack2;             /* the transmitter's report echoes the receiver's instead */
 
-	uint32_t period_us;        /* of both ends' states and of the rate control: SYN */
-	uint32_t report_bytes;     /* a state is also sent after this many; 0: by period only */
-	bool report_per_packet;    /* a state is also sent for each received packet */
-	bool report_on_news_only;  /* a state without news waits for two round trips */
-	bool data_tell;            /* while data are sent, the transmitter sends no states */
+	uint32_t period_us;        /* of both ends' reports and of the rate control: SYN */
+	uint32_t report_bytes;     /* a report is also sent after this many; 0: by period only */
+	bool report_per_packet;    /* a report is also sent for each received packet */
+	bool report_on_news_only;  /* a report without news waits for two round trips */
+	bool data_tell;            /* while data are sent, the transmitter sends no reports */
 	uint32_t nak_packets_max;  /* each time the NAK timer fires */
-	bool delay_warnings;       /* the receiver reports a growing delay ... */
-	bool trend_one_way;        /* ... of one-way delays, not of round trips */
+	bool delay_warnings;       /* the receiver reports a growing delay */
+	bool trend_one_way;        /* delay warnings judge one-way delays, not round trips */
 	uint32_t pair_period_pkts; /* after this many packets two are sent back to back; 0: never */
 	struct wh_bitmap_rules bitmaps;
 	struct wh_probe_rules probe;
-	bool round_trips; /* of data packets are measured, one per state */
+	bool round_trips; /* of data packets are measured, one per report */
 	/*
-	 * Each state reports which packets arrived and when, and the round trip is measured by that
-	 * only. States are sent by the round trip, limited to a share of the received data.
+	 * Each report tells which packets arrived and when, and the round trip is measured by that
+	 * only. Reports are timed by the round trip, limited to a share of the received data.
 	 */
 	bool delivery;
-	/* With delivery: data bytes for each byte of the transmitter's states; 0: as of others. */
+	/* With delivery: data bytes for each byte of the transmitter's reports; 0: as of others. */
 	uint32_t data_per_report;
 	/*
 	 * Repair packets are planned only for chunks of the last round trips, whose retransmissions
@@ -290,15 +289,15 @@ struct wh_profile {
 	void (*on_options)(struct wh_control *control); /* live values of config.options changed */
 	struct wh_decision (*decide)(const struct wh_control *control);
 	/*
-	 * What it has found of the path, with which the next session starts (config.known); NULL:
-	 * it finds nothing to keep, and ignores config.known.
+	 * Tells what the controller has found of the path: the next session starts with it
+	 * (config.known). NULL: it finds nothing worth keeping, and ignores config.known.
 	 */
 	void (*found)(const struct wh_control *control, struct wh_known_path *found);
 	bool rate_is_told;     /* the operator sets the rate, the controller finds none */
 	bool control_is_paced; /* the rate includes the transmitter's control packets */
 
 	struct wh_feedback feedback;
-	/* Changes of it by options; NULL: none. */
+	/* Changes `feedback` according to options; NULL: none do. */
 	void (*adapt)(const struct wh_profile_options *options, struct wh_feedback *feedback);
 
 	/* How losses are recovered, unless the operator sets something else. */

@@ -7,9 +7,9 @@
  * rate limit the flow. There are no timers and no requests: a lost report costs nothing but its
  * place in the count.
  *
- * Instead of the paper's bitmap a report contains a range from the lower edge on and its holes,
- * which is the same information for any window; a bitmap of a million packets would need 87
- * reports. A report with too many holes says up to where it goes, and the next one continues there.
+ * Instead of the paper's bitmap a report contains a range from the lower edge on and its holes.
+ * That is the same information for any window; a bitmap of a million packets would need 87 reports.
+ * A report with too many holes says how far it goes, and the next one continues there.
  */
 
 #include "profile/pxp.h"
@@ -24,8 +24,8 @@
 #define PERIOD_US 5000 /* "period of information exchange=5ms", Fig. 5 */
 
 /*
- * Default timeout: a packet and the state that reports it take a round trip and up to two
- * intervals, and reordering by half a round trip is allowed for.
+ * Default timeout: a packet and the report that tells of it take a round trip and up to two
+ * intervals. Half a round trip is added for reordering.
  */
 #define RTT_SHARE 1.5
 #define SPARE     2
@@ -35,7 +35,8 @@
 #define SKIP_MOST 2 /* "sending one control packet and skip one or two" */
 
 /*
- * Time to process one in memory, sealed and sent: test/perf/packet.c; the paper has no measurement.
+ * Time to process a control packet in memory, sealed and sent, by test/perf/packet.c; the paper has
+ * no measurement.
  */
 #define PROCESSING_NS 1000
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * STTP, a shaped, token-based transport (sttp.txt): a probe of two packets finds the bottleneck's
- * capacity, which sizes a token bucket; acknowledgements (or time) feed it, and changing round
+ * STTP, a shaped, token-based transport (sttp.txt). A probe of two packets finds the bottleneck's
+ * capacity, which sizes a token bucket. Acknowledgements (or time) feed it, and changing round
  * trips scale it. There is no window.
  *
- * What the paper leaves open is an option, and where it contradicts itself an option has both.
- * Presets are chosen to reproduce its tables: with rho scaled below one token per acknowledgement
- * each round trip would send less than the previous one, and a flow of Table I would end after some
- * twenty packets. So an acknowledgement brings one token, unless feed_scales is set, as III B.3
- * reads.
+ * Options decide what the paper leaves open, and offer both readings where it contradicts itself.
+ * Presets reproduce its tables. In III B.3 an acknowledgement brings rho tokens, scaled like the
+ * bucket (feed_scales). With rho below one, each round trip would send less than the previous one,
+ * and a flow of Table I would end after some twenty packets. So the preset is one token per
+ * acknowledgement.
  */
 
 #include "profile/sttp.h"

@@ -260,9 +260,9 @@ const struct wh_profile wh_profile_ttp = {
 	.decide = decide,
 
 	/*
-	 * The paper's receiver sends bitmaps only. Ours must also return chunks: by the states of
-	 * `fixed`, which do not affect the rate. The rate is one of data, since at the lowest rates
-	 * the answers to these states would leave nothing for data.
+	 * The paper's receiver sends bitmaps only. Ours must also return chunks: by the reports
+	 * of `fixed`, which do not affect the rate. The rate is that of data alone: at the lowest
+	 * rates the answers to these reports would leave nothing for data.
 	 */
 	.feedback =
 		{

@@ -412,7 +412,7 @@ const struct wh_profile wh_profile_udt = {
 		{
 			.period_us = SYN_US,
 			.report_on_news_only = true,
-			.data_tell = true,    /* III E has no sender's state */
+			.data_tell = true,    /* III E has no sender report */
 			.nak_packets_max = 1, /* III E: only what fits into one packet */
 			.delay_warnings = true,
 			.pair_period_pkts = WH_PAIR_PERIOD_PKTS,

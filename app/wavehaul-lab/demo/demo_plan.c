@@ -125,7 +125,7 @@ static struct wh_settings settings_of(
 		.address = {.family = WH_IPV4, .ip = {192, 0, 2, (uint8_t)(end + 1)}},
 		.prefix_bits = 24,
 	};
-	/* On a dedicated lambda the rate is known, so it is given unless the profile finds it. */
+	/* On a dedicated path the rate is known, so it is given unless the profile finds it. */
 	settings.rate_bps = settings.profile->rate_is_told || wh_profile_option(settings.profile,
 								      "bottleneck") != NULL
 				    ? settings.link.rate_bps

@@ -4,7 +4,7 @@
 
 /*
  * A demo's settings and the resources that it needs, calculated before anything is allocated:
- * settings of its two hosts, memory of the lambda, and the sum.
+ * settings of its two hosts, memory of the emulated link, and the sum.
  */
 
 #include <stdbool.h>
@@ -21,16 +21,16 @@
 
 /* A demo's settings, and values derived from them. */
 struct wh_demo_options {
-	struct wh_settings settings; /* lambda: the data's direction, complete */
+	struct wh_settings settings; /* of the link: the data's direction, complete */
 	double loss;                 /* mean loss of the whole loss model, for the report */
 };
 
 /* -1: go on; else the exit status after --help or a complaint was printed. */
 int wh_demo_options_parse(int argc, char **argv, struct wh_demo_options *options);
 
-#define WH_DEMO_LAMBDA "demo" /* its name, part of its ports' names */
+#define WH_DEMO_LAMBDA "demo" /* the link's name, part of its ports' names */
 
-/* The port at an end of the lambda, for wh_host_open once the lambda exists. */
+/* The port at an end of the link, for wh_host_open once the link exists. */
 struct wh_port_spec wh_demo_port(enum wh_emulator_end end);
 
 struct wh_demo_plan {

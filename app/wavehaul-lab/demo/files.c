@@ -49,7 +49,7 @@ static int make_folder(uint64_t bytes, struct wh_demo_files *files)
 
 /*
  * Bypasses the page cache, whose writeback would slow down the arriving file. Not all file systems
- * support that, and none for a piece that ends within a block.
+ * support that, and none does for a piece that ends within a block.
  */
 static int open_made(const char *path)
 {

@@ -25,8 +25,7 @@ struct wh_value {
 	enum wh_value_kind kind;
 	double x;
 	char word[WH_WORD_BYTES];
-	const struct wh_variable *of; /* variable with this word as its value; NULL: written
-				       * literally */
+	const struct wh_variable *of; /* variable with this word as its value; NULL: a literal */
 };
 
 struct wh_variable {

@@ -186,7 +186,7 @@ static void take_known(struct wh_taker *taker, struct wh_known_path *known)
 		wh_take_refuse(taker, "known_rtt", "is not within 1ns and 100s");
 }
 
-/* For one of the hosts. */
+/* The clock of one of the hosts. */
 static void take_clock(struct wh_taker *taker, const char *skew, const char *offset,
 	struct wh_host_clock_config *clock)
 {
@@ -333,7 +333,7 @@ static void take_steps(struct wh_taker *taker, struct wh_scenario_group *group)
 	uint32_t count = wh_take_ats(taker, "steps", false, ats, STEPS_MAX);
 	struct wh_scenario_step *steps = wh_sim_allocate((count + 1) * sizeof(*steps));
 
-	/* They apply to all flows of the group, so they must be after all starts. */
+	/* Steps apply to all flows of the group, so they must be after all starts. */
 	uint64_t before_ps = group->start_ps + group->spread_ps +
 			     (group->count > 0 ? group->count - 1 : 0) * group->stagger_ps;
 
@@ -486,7 +486,7 @@ static void take_times(struct wh_taker *taker, struct wh_scenario_group *group)
 		wh_take_refuse(taker, "stop", "is before the start");
 }
 
-/* In floating point, without overflow. */
+/* Checks in floating point, which does not overflow. */
 static void check_last_start(struct wh_taker *taker, const struct wh_scenario_group *group)
 {
 	double last_ps = (double)group->start_ps + (double)group->spread_ps +
@@ -504,7 +504,7 @@ static bool is_new(const struct wh_point *point, const char *name)
 	return true;
 }
 
-/* Only for flows that begin before it by their group's start times. */
+/* `more` is only for flows that begin before it by their group's start times. */
 static void take_more(struct wh_taker *taker, struct wh_scenario_group *group)
 {
 	double last_ps = (double)group->start_ps + (double)group->spread_ps +

@@ -11,7 +11,10 @@
 #include "profile/profile.h"
 #include "scenario/list.h"
 
-/* Also true if a sweep decides the agent: the key then applies at the points with that profile. */
+/*
+ * Whether a flow may be of the profile. Also true if a sweep decides the agent: the key then
+ * applies at the points with that profile.
+ */
 static bool may_be_of(
 	const struct wh_ini *ini, const struct wh_ini_section *flow, const char *profile)
 {

@@ -143,7 +143,7 @@ static double last_finish(const struct sim_question *q)
 	return last_ps == WH_SIM_NEVER_PS ? INFINITY : wh_ps_to_seconds(last_ps);
 }
 
-/* When the last of them was accepted. */
+/* When the last of the question's flows was accepted. */
 static double last_opened(const struct sim_question *q)
 {
 	uint64_t last_ps = 0;
@@ -154,7 +154,7 @@ static double last_opened(const struct sim_question *q)
 	return last_ps == WH_SIM_NEVER_PS ? INFINITY : wh_ps_to_seconds(last_ps);
 }
 
-/* From its start to its end; infinite if it has not ended. */
+/* Seconds from a flow's start to its end; infinite if it has not ended. */
 static double time_taken(const struct sim_question *q, uint32_t flow)
 {
 	const struct wh_scenario_run *run = q->asking->run;
@@ -173,7 +173,7 @@ static int compare_numbers(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Of the flows that have started: the mean, or a quantile. */
+/* The mean, or a quantile, of the times taken by flows that have started. */
 static double took(const struct sim_question *q)
 {
 	uint64_t duration_ps = q->asking->point->scenario.duration_ps;
@@ -216,7 +216,7 @@ static uint64_t window_ps(const struct sim_question *q)
 	return span_ps;
 }
 
-/* Whether they have the rate in the window that begins at this index of the series. */
+/* Whether the flows have the rate in the window that begins at this index of the series. */
 static bool holds_from(const struct sim_question *q, uint32_t series, uint32_t moment)
 {
 	const struct wh_monitor *monitor = wh_scenario_run_monitor(q->asking->run);
@@ -230,8 +230,8 @@ static bool holds_from(const struct sim_question *q, uint32_t series, uint32_t m
 }
 
 /*
- * The time after `from` since which they have a rate in each window that ends by `to`. The series
- * was added when the question was checked.
+ * The time after `from` since which the flows have the rate in each window that ends by `to`. The
+ * series was added when the question was checked.
  */
 static double holds(const struct sim_question *q)
 {
@@ -266,7 +266,7 @@ static double count_flows(const struct sim_question *q)
 	return q->n_flows;
 }
 
-/* Of the first flow. */
+/* The findings of the first flow, a probe. */
 static const struct wh_findings *findings(const struct sim_question *q)
 {
 	return wh_scenario_run_findings(q->asking->run, q->flows[0]);
@@ -299,7 +299,7 @@ static double probe_loss(const struct sim_question *q)
 	return found->steady_sent > 0 ? (double)found->steady_lost / found->steady_sent : 0.0;
 }
 
-/* Also of the first flow. */
+/* An observation of the first flow, an STTP agent. */
 static double sttp_seen(const struct sim_question *q)
 {
 	const struct wh_sim_sttp_seen *seen = wh_scenario_run_sttp(q->asking->run, q->flows[0]);
@@ -511,7 +511,7 @@ static bool prepare(struct sim_question *q, char wrong[WH_EXPR_WRONG_BYTES])
 	return why == NULL;
 }
 
-/* The number of the texts that are values, UINT32_MAX: one is wrong or missing. */
+/* The number of the texts that are values; UINT32_MAX: one is wrong or missing. */
 static uint32_t take_values(struct sim_question *q, const struct wh_expr_scope *scope,
 	const char *const *args, uint32_t n_args, char wrong[WH_EXPR_WRONG_BYTES])
 {
@@ -544,7 +544,7 @@ static uint32_t take_values(struct sim_question *q, const struct wh_expr_scope *
 	return prepare(q, wrong) ? q->n_values : UINT32_MAX;
 }
 
-/* None, or two times after the subject. */
+/* Parses no time, or two times, after the subject. */
 static bool take_times(struct sim_question *q, const struct wh_expr_scope *scope,
 	const char *const *times, uint32_t n_times, char wrong[WH_EXPR_WRONG_BYTES])
 {

@@ -24,9 +24,8 @@
 /* Samples of links or flows, each a curve in several panels. */
 struct lines {
 	uint32_t count;
-	uint32_t first[LINES_MAX]; /* first flow or link of a line ... */
-	uint32_t flows[LINES_MAX]; /* ... and the number of flows, from that one on, that it sums
-				    * up */
+	uint32_t first[LINES_MAX]; /* first flow or link of a line */
+	uint32_t flows[LINES_MAX]; /* number of flows, from the first one on, whose sum it shows */
 	char name[LINES_MAX][WH_POINT_NAME_BYTES];
 };
 

@@ -83,7 +83,7 @@ static json_t *conclude_report(const struct wh_sim_report *report)
 	return object;
 }
 
-/* `first`: its result in the first run. */
+/* `first`: the expectation's result in the first run. */
 static json_t *conclude_expectation(
 	const struct wh_sim_report *report, size_t i, const json_t *first, bool *all_ok)
 {

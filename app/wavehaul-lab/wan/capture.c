@@ -14,10 +14,13 @@
 /* 0.1 s of frames of 1500 bytes at 1 Gb/s, in and out. */
 #define RING_PKTS 16383
 
-/* Frames written in one turn, so that other processes get theirs. */
+/* Frames written in one turn, so that other tasks get theirs. */
 #define TURN_PKTS 64
 
-/* The file is complete up to then for who reads it meanwhile, or if this process is killed. */
+/*
+ * The file is written at this interval: a program that reads it meanwhile, and the file of a killed
+ * process, lack no more than that.
+ */
 #define FLUSH_US 500000
 
 #define NAME_BYTES 256

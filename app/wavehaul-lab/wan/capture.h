@@ -4,9 +4,9 @@
 
 /*
  * The frames of both ports as a pcapng file: an interface for each port, and each frame's direction
- * there. The core of a way puts copies into its own ring, from which the writer of the file takes
- * them. Frames for which the ring has no room, or beyond the file's maximum size, are counted and
- * not written.
+ * there. The core of a direction puts copies into its own ring, from which the task that writes the
+ * file takes them. Frames for which the ring has no room, or beyond the file's maximum size, are
+ * counted and not written.
  */
 
 #include <stdbool.h>
@@ -44,10 +44,10 @@ int wh_wan_capture_open(struct wh_wan_capture *capture, const struct wh_wan_capt
 /* Memory needed, without the file. */
 uint64_t wh_wan_capture_bytes(uint32_t snap_bytes);
 
-/* Called on the way's core: a wh_join_tap's function; `frames` is a struct wh_frames. */
+/* Called on the direction's core, as a wh_join_tap's function; `frames` is a struct wh_frames. */
 void wh_wan_capture_frame(void *frames, const struct rte_mbuf *pkt, uint64_t now_tsc, bool leaves);
 
-/* A process: writes the stored frames; returns their number. */
+/* A task: writes the stored frames; returns their number. */
 int32_t wh_wan_capture_poll(void *capture, uint64_t now_tsc);
 
 /* Writes what is left. 0, or the negative errno of the write that failed, whenever it was. */

@@ -29,7 +29,7 @@ struct schedule_reading {
 	struct wh_settings scratch; /* receives an option's value */
 };
 
-/* An option of the path that applies to both ways. */
+/* An option of the path that applies to both directions. */
 static const struct wh_setting *find_option(const char *key)
 {
 	for (uint32_t i = 0; i < wh_settings_count; i++) {

@@ -12,7 +12,7 @@
 /* A terminal has some two dozen rows. */
 #define ROWS_BY_HEAD 20
 
-/* One way since the last call. */
+/* One direction since the last call. */
 struct interval {
 	double bps; /* delivered */
 	uint64_t queue_bytes;

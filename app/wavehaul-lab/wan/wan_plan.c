@@ -42,7 +42,7 @@
 	.offset = offsetof(struct wh_link_model, first),                                           \
 	.bytes = offsetof(struct wh_link_model, last) - offsetof(struct wh_link_model, first)
 
-/* Options that the way back shares with the other one, unless given separately. */
+/* Options of the way back (B to A). One that is not given has the value of the way there. */
 static const struct {
 	const char *flag;
 	size_t offset;

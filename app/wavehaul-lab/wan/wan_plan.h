@@ -24,7 +24,7 @@ struct wh_wan_plan {
 	uint16_t mtu;
 	uint32_t frame_bytes;                 /* mean size of the frames that are planned for */
 	uint32_t items_max[WH_EMULATOR_ENDS]; /* packets held at once, each way */
-	uint32_t mbufs[WH_EMULATOR_ENDS];     /* of the port at which the way begins */
+	uint32_t mbufs[WH_EMULATOR_ENDS];     /* of the port at which the direction begins */
 	struct wh_memory_plan memory;
 };
 

@@ -35,7 +35,7 @@ static const struct {
 	{"port_full", WH_JOIN_DROP_PORT_FULL},
 };
 
-/* Counters of the ports, where the way begins and where it ends. */
+/* Counters of the ports at which a direction begins and ends. */
 static const struct {
 	const char *key;
 	enum wh_port_drop drop;

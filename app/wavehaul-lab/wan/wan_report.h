@@ -10,7 +10,7 @@
 #include "netem/join.h"
 #include "port/port.h"
 
-/* One way so far: effects of the path, and losses for lack of wan's own resources. */
+/* One direction so far: effects of the path, and losses for lack of wan's own resources. */
 struct wh_wan_figures {
 	struct wh_join_stats join;
 	struct wh_netem_stats path;

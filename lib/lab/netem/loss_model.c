@@ -92,8 +92,8 @@ bool wh_loss_model_outage(struct wh_loss_model *model, uint64_t now_tsc)
 
 /*
  * Probability that at least one of `bits` bits is wrong: 1 - (1 - e)^bits, by doubling. With e near
- * 1e-12 on a lambda, 1 - e would lose digits. Unlike a logarithm, sums and products give the same
- * result on every machine: a seed yields the same link everywhere.
+ * 1e-12, as on optical links, 1 - e would lose digits. Unlike a logarithm, sums and products give
+ * the same result on every machine: a seed yields the same link everywhere.
  */
 static double any_wrong(double bit_error, uint64_t bits)
 {

@@ -42,8 +42,8 @@ struct end {
 	const struct wh_address *peer_address;
 	struct wh_session *session;
 	struct wh_sim_event turn;
-	struct wh_tasks tasks;       /* with config.processes */
-	struct wh_chunk *host_chunk; /* the chunk the host process works on */
+	struct wh_tasks tasks;       /* with config.tasks */
+	struct wh_chunk *host_chunk; /* the chunk the host task works on */
 	uint32_t node;
 	uint32_t agent;
 	uint32_t peer; /* agent */
@@ -276,7 +276,7 @@ static uint32_t send_all(struct end *end, uint64_t now_ps)
 	return count;
 }
 
-/* The final state report may be lost; then only the receiver's close says that all has arrived. */
+/* The receiver's last report may be lost. Then only its close says that all has arrived. */
 static bool all_acknowledged(const struct wh_sim_engine *engine)
 {
 	const struct wh_session *session = engine->sender.session;
@@ -327,7 +327,7 @@ static void ask_anew(struct end *end, uint64_t now_tsc)
 	}
 }
 
-/* A busy process is not due again before it ends: the next turn is that end at the latest. */
+/* A busy task is not due again before it ends: the next turn is that end at the latest. */
 static void turn_tasks(struct end *end, uint64_t now_ps)
 {
 	const struct wh_tasks_config *config = &end->engine->config.tasks;
@@ -445,8 +445,8 @@ static void take_in(struct end *end, uint64_t now_tsc, const struct wh_packet *p
 }
 
 /*
- * The endpoint only opens the session: there is just one. False: a process takes the packet, after
- * its processing time.
+ * The endpoint only opens the session: there is just one. False: a task takes the packet, after its
+ * processing time.
  */
 static bool take_arrived(
 	struct end *end, uint64_t now_ps, uint64_t looked_tsc, struct wh_sim_packet *arrived)

@@ -42,7 +42,7 @@ struct wh_sim_engine_config {
 	uint64_t encode_ps;
 	struct wh_host_clock_config sender_clock;
 	struct wh_host_clock_config receiver_clock;
-	struct wh_absence_config sender_absence; /* without processes */
+	struct wh_absence_config sender_absence; /* only without tasks */
 	struct wh_absence_config receiver_absence;
 	struct wh_tasks_config tasks; /* then each packet is a chunk of its own */
 };

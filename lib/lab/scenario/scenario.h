@@ -116,7 +116,7 @@ const struct wh_monitor *wh_scenario_run_monitor(const struct wh_scenario_run *r
 
 /*
  * When a flow starts, from the group's times and random delays; in a chain WH_SIM_NEVER_PS until
- * known. And when it finished; WH_SIM_NEVER_PS: not yet.
+ * known. The second: when it finished; WH_SIM_NEVER_PS: not yet.
  */
 uint64_t wh_scenario_run_start_ps(const struct wh_scenario_run *run, uint32_t flow);
 uint64_t wh_scenario_run_finished_ps(const struct wh_scenario_run *run, uint32_t flow);

@@ -3,17 +3,17 @@
 #define WH_LAB_SCENARIO_PROCESSES_H
 
 /*
- * The evaluation model of periodic-exchange.txt ("Simulation Model", Fig. 3): the host's packets
- * arrive one by one, exponentially, and each of an end's four tasks takes time for each packet
- * that it tasks, data and control alike. Tasks are joined by FIFOs, and each has a
+ * The evaluation model of periodic-exchange.txt ("Simulation Model", Fig. 3). The host's packets
+ * arrive one by one, exponentially. Each of an end's four tasks (the paper's processes) needs time
+ * for each packet that it handles, data and control alike. Tasks are joined by FIFOs. Each has a
  * processor of its own, or the four of an end share one.
  *
  *   host queue -> host_trans -> trans -> network       network -> rcv -> host_rcv -> host
  *                 get_rcv_stat <- network              network -> get_trans_stat
  *                 send_trans_stat -> trans             send_rcv_stat -> network
  *
- * The protocol state is the session's, and changes when a task completes a packet. This module
- * has the FIFOs and the processors.
+ * The protocol state is the session's, and changes when a task completes a packet. This module has
+ * the FIFOs and the processors.
  */
 
 #include "lab/sim/server.h"
@@ -29,9 +29,10 @@ struct wh_tasks_config {
 /* Callbacks of the tasks into their end; they take no time. */
 struct wh_tasks_ops {
 	/*
-	 * One packet between host and session. begin_host is false: sending end, no free buffer or
-	 * the previous packet still waits for the window; receiving end, no packet next in order.
-	 * end_host completes it: the session takes the packet, or its buffer is freed.
+	 * One packet between host and session. begin_host returns false at the sending end without
+	 * a free buffer, or while the previous packet waits for the window; at the receiving end
+	 * without a packet next in order. end_host completes it: the session takes the packet, or
+	 * its buffer is freed.
 	 */
 	bool (*begin_host)(void *context);
 	void (*end_host)(void *context);

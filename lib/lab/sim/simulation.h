@@ -62,8 +62,8 @@ struct wh_sim_link_config {
 	struct wh_link_outage pause[WH_LINK_OUTAGES_MAX];
 	uint32_t n_pauses;
 	/*
-	 * Of a machine that emulates the link: what comes meanwhile enters the queue together on
-	 * its return, and what should have arrived arrives then. Its line goes on.
+	 * Absences of the machine that emulates the link. Packets that come during one enter the
+	 * queue together at its end, and packets due during it arrive then. Transmission goes on.
 	 */
 	struct wh_absence_config absence;
 };

@@ -6,11 +6,11 @@
 #include "lab/tcp/tcp_internal.h"
 
 /*
- * CUBIC as in Linux, 5.0 to 6.18, on its recovery (rack.c). Differences from RFC 9438 (cubic.c):
- * slow start grows by the acknowledged segments and may be ended by HyStart; the cubic is evaluated
- * the least round-trip time ahead, not the latest; before any loss, or without one since a timeout,
- * the window grows by at least a twentieth per round trip; the estimate of Reno's window always
- * grows by 8 / 15 per round trip; and beta is 717 / 1024.
+ * CUBIC as in Linux, 5.0 to 6.18, with Linux's recovery (rack.c). Differences from RFC 9438
+ * (cubic.c): slow start grows by the acknowledged segments and may be ended by HyStart; the cubic
+ * is evaluated the least round-trip time ahead, not the latest; before any loss, or without one
+ * since a timeout, the window grows by at least a twentieth per round trip; the estimate of Reno's
+ * window always grows by 8 / 15 per round trip; and beta is 717 / 1024.
  */
 
 #define C            (410 / 1024.0)

@@ -25,13 +25,13 @@ struct news {
 	uint64_t lost_before_pkts;
 	uint64_t delivered_pkts;
 	bool advanced;
-	bool original;     /* one was sent once, and before the latest loss or timeout */
-	bool again;        /* one acknowledged in order was retransmitted */
-	uint64_t first_ps; /* first in order that was sent once: its time of sending; NEVER: none */
-	uint64_t last_ps;  /* last of them */
+	bool original;     /* one arrived that was sent once, before the latest loss or timeout */
+	bool again;        /* one arrived in order that was retransmitted */
+	uint64_t first_ps; /* when the first in order that was sent once left; NEVER: none */
+	uint64_t last_ps;  /* when the last of these left */
 	uint64_t sacked_first_ps; /* the same for those out of order */
 	uint64_t sacked_last_ps;
-	uint64_t lowest; /* packet number that was sent once and arrived */
+	uint64_t lowest; /* lowest packet number that was sent once and arrived */
 
 	/* Of the segments that arrived, the one sent last: start of the rate sample. */
 	bool has_prior;

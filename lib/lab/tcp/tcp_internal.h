@@ -336,8 +336,8 @@ double wh_sim_cubic_window(const struct wh_sim_cubic *cubic, double t_s); /* W_c
 void wh_sim_vegas_free(struct wh_sim_vegas *vegas);
 
 /*
- * Notes when a segment is sent. And the time since the last segment of [from, end), now
- * acknowledged, was sent: its round-trip time, 0 if it was retransmitted.
+ * The first notes when a segment is sent. The second returns the round-trip time of the last
+ * segment of [from, end), now acknowledged; 0 if it was retransmitted.
  */
 void wh_sim_vegas_note_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t pn);
 uint64_t wh_sim_vegas_round_trip(

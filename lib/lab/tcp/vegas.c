@@ -14,7 +14,7 @@
  *
  * Two bugs of ns-2.35 are left out: it does not free the records of segments when one
  * acknowledgement covers the end of its ring, and, when worried with nothing outstanding, it sends
- * the next segment twice. With both, a short queue would drop up to a sixth fewer.
+ * the next segment twice. With both, a short queue would drop up to a sixth fewer packets.
  */
 
 #define SLOTS_FIRST        64
