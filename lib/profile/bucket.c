@@ -10,9 +10,9 @@
 
 /*
  * V B asks for adaptive weights and specifies none. Here round trips that keep changing in the same
- * direction shift weight towards the latest one, since the network has changed; changes back and
- * forth, as from single odd round trips, shift it towards the past. By a tenth per change, and
- * within the weights that section IV has tried, 1:9 and 9:1.
+ * direction shift weight towards the latest one, since the network has changed. Changes back and
+ * forth, as from single odd round trips, shift it towards the past. The weights change by a tenth
+ * at a time, within those that section IV has tried, 1:9 and 9:1.
  */
 #define HISTORY_STEP  0.1
 #define HISTORY_LEAST 0.1

@@ -24,7 +24,7 @@ enum wh_limit {
 	WH_LIMIT_PEER,      /* the peer is silent, or has not said what it wants */
 	WH_LIMIT_CPU,       /* a core, of either end, is busy or was taken away */
 	WH_LIMITS,
-	WH_LIMIT_NONE = WH_LIMITS, /* nothing is to be sent: that time is no cause's */
+	WH_LIMIT_NONE = WH_LIMITS, /* nothing is to be sent: that time counts for no cause */
 };
 
 const char *wh_limit_name(enum wh_limit limit);

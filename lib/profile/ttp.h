@@ -5,8 +5,8 @@
 #include "profile/profile.h"
 
 /*
- * III A has 8 and 100 Mb/s for a bottleneck that ends in links of 100 Mb/s (and 8 and 10 Mb/s for
- * links of 10, which leaves little to control).
+ * Least rate, relative to the bottleneck's. III A has 8 to 100 Mb/s for a bottleneck that ends in
+ * links of 100 Mb/s. For links of 10 Mb/s it has 8 to 10, which leaves little to control.
  */
 #define WH_TTP_MIN_SHARE 0.08
 

@@ -3,8 +3,8 @@
 #define WH_LAB_NETEM_LOSS_MODEL_H
 
 /*
- * Losses of an emulated link other than by a full queue: outage windows, the loss model, bit
- * errors. Features that are off draw no random number.
+ * Losses of an emulated link other than by a full queue: outage windows, the loss model (Bernoulli
+ * or Gilbert-Elliott), bit errors. Features that are off draw no random number.
  */
 
 #include <stdbool.h>

@@ -356,8 +356,9 @@ static void note_turn(struct end *end, uint64_t now_ps)
 }
 
 /*
- * Everything that this end does at a moment. Deadlines cover all that waits for time, pacing
- * included, but not chunks that were moved or begun, nor what exceeded a burst.
+ * Everything that this end does at a moment. A deadline covers all that waits for time, pacing
+ * included. It does not cover chunks that were moved or begun, nor what exceeded a burst: these
+ * need another round now.
  */
 static void turn(struct end *end, uint64_t now_ps)
 {

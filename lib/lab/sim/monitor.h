@@ -86,7 +86,7 @@ struct wh_monitor_link wh_monitor_link_sample(
 
 /*
  * The quantile at `share` of the queueing delays of packets that left the queue between two marks,
- * rounded up by at most 1/64; and the delays of a sample. Only for links that count delays.
+ * rounded up by at most 1/64. The second: the delays of a sample. Only for links that count delays.
  */
 uint64_t wh_monitor_delay_ps(const struct wh_monitor *monitor, uint32_t link, uint64_t from_ps,
 	uint64_t to_ps, double share);
