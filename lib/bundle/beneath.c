@@ -18,7 +18,7 @@
 #include "bundle/staging_name.h"
 
 /*
- * Renames elsewhere can disturb a lookup that must stay below (-EAGAIN); this many in a row are no
+ * Renames elsewhere can disturb a lookup that must stay below (-EAGAIN). So many in a row are no
  * accident.
  */
 #define LOOKUP_TRIES 100

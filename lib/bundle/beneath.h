@@ -24,8 +24,8 @@
 struct wh_beneath_folder {
 	int fd; /* O_PATH; -1: unused */
 	uint16_t path_bytes;
-	uint16_t found_bytes; /* of its path: what is longer was missing when it was opened */
-	bool was_empty;       /* then */
+	uint16_t found_bytes; /* of its path; the rest was missing when it was opened */
+	bool was_empty;       /* when it was opened */
 	bool is_new;          /* wh_beneath_is_new was not called yet */
 	uint64_t used;        /* time of last use, by `uses` */
 	char path[WH_PATH_BYTES_MAX + 1];
@@ -39,7 +39,7 @@ struct wh_beneath {
 };
 
 /*
- * Opens a target or a part of a root, named by an operator or a peer: links are followed as long as
+ * Opens a target or a part of a root, named by an operator or a peer. Links are followed as long as
  * they stay below `fd`; magic links (/proc) are not. A descriptor or a negative errno (-EXDEV: it
  * leads outside).
  */
@@ -59,7 +59,7 @@ int wh_beneath_open(const struct wh_beneath *beneath, const char *path, int flag
 int wh_beneath_folder(struct wh_beneath *beneath, const char *path, size_t path_bytes);
 
 /*
- * Whether the folder was empty when it was opened, by the descriptor of the last call: then
+ * Whether the folder was empty when it was opened, by the descriptor of the last call. Then
  * everything in it came with the bundle, or at the same time, and need not be examined.
  */
 bool wh_beneath_was_empty(const struct wh_beneath *beneath, int folder_fd);
@@ -67,7 +67,9 @@ bool wh_beneath_was_empty(const struct wh_beneath *beneath, int folder_fd);
 /* True once after the folder was opened, for what needs to be done once. */
 bool wh_beneath_is_new(struct wh_beneath *beneath, int folder_fd);
 
-/* How much of the path of the folder of the last call was there before that call created it. */
+/*
+ * How many bytes of the path of the last call's folder existed before that call created the rest.
+ */
 size_t wh_beneath_found_bytes(const struct wh_beneath *beneath, int folder_fd);
 
 /* The folder has gone (-ENOENT): the next call looks it up again. */

@@ -353,7 +353,10 @@ int wh_choice_parse(
 	choice->terms = terms;
 	for (uint32_t i = 0; i < terms; i++)
 		take(choice, term[i]);
-	/* What has not gone over as a whole is not removed, compared or believed to be there. */
+	/*
+	 * A file that has not gone over as a whole is not removed, compared or believed to be
+	 * there.
+	 */
 	if (choice->has_range && (wishes & ~WH_CHOICE_KEEPS) != 0)
 		return -EINVAL;
 	return 0;

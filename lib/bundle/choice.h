@@ -59,7 +59,7 @@ enum wh_wish {
 	WH_CHOICE_ACLS = 1 << 12,
 	WH_CHOICE_RELATIVE = 1 << 13, /* names are whole given paths (source/walk.h) */
 	WH_CHOICES_ALL = (1 << 14) - 1,
-	/* By these the outcome tells the source what was there. */
+	/* With these wishes the outcome tells the source what was there. */
 	WH_CHOICES_TELL = WH_CHOICE_UPDATE | WH_CHOICE_ABSENT | WH_CHOICE_QUICK | WH_CHOICE_DELETE |
 			  WH_CHOICE_DELETE_TOP | WH_CHOICE_DRY | WH_CHOICE_BLOCKS,
 };

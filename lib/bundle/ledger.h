@@ -4,8 +4,9 @@
 
 /*
  * Private to the source: entries that were sent and are not committed, by identifier, with what is
- * needed to report their outcome: path, size and state. Identifiers count from 0. Two rings, of
- * entries and of their paths, grow up to a limit; then the walk has to wait for the sink.
+ * needed to report their outcome: path, size and state. Identifiers count from 0. There are two
+ * rings, of entries and of their paths. They grow up to a limit; then the walk has to wait for the
+ * sink.
  */
 
 #include <stdbool.h>

@@ -222,7 +222,7 @@ static bool make_room(struct wh_names *names, const struct wh_blocks_account *ac
 	move_some(names, account);
 	if (names->count < names->now.slots / 4 * 3)
 		return true;
-	/* Once full always full, because names were not stored. */
+	/* Once full, it stays full, because names were not stored. */
 	names->is_full = !grow(names, account);
 	return !names->is_full;
 }
@@ -268,7 +268,7 @@ static enum wh_name_verdict add_folding(struct wh_names *names,
 		       : WH_NAME_UNKNOWN;
 }
 
-/* The folders on the path, too, which may be there already. */
+/* Claims the folders on the path, too, which may be there already. */
 static enum wh_name_verdict claim_folding(struct wh_names *names,
 	const struct wh_blocks_account *account, const uint8_t *path, size_t bytes, bool is_folder)
 {

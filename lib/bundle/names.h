@@ -3,21 +3,21 @@
 #define WH_BUNDLE_NAMES_H
 
 /*
- * The names that a job has given to files and links at its target, for all its lanes together: two
- * of its files must not get the same name, because the second would destroy the first, whose
- * original may have been removed by then (--move).
+ * The names that a job has given to files and links at its target, for all its lanes together. Two
+ * of its files must not get the same name: the second would destroy the first, whose original may
+ * have been removed by then (--move).
  *
  * Stores a 64-bit hash of each path, with a seed of its own, so that nobody can construct names
  * that collide. Two of 10 million names collide by chance in one job of 180,000; then the second
  * file fails, and another try has another seed.
  *
  * On a file system that ignores case, names that differ by case only are the same. There it stores
- * another hash of each path without case, and both of all folders on it. Case folding is per
- * letter, as in Unicode; composed and decomposed letters differ. Bytes that are not UTF-8 stand for
- * themselves.
+ * another hash of each path without case, and both hashes of all folders on the path. Case folding
+ * is per letter, as in Unicode; composed and decomposed letters differ. Bytes that are not UTF-8
+ * stand for themselves.
  *
  * Memory is limited, and charged to the peer's account beyond the first 8 KiB. When it is used up,
- * further names are UNKNOWN: they may be taken, and their files must not replace anything.
+ * further names are UNKNOWN: another file may have them, so their files must not replace anything.
  *
  * Any core. Allocates only when used.
  */

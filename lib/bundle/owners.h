@@ -53,8 +53,8 @@ static inline bool wh_owners_change(const struct wh_owners *owners)
 
 /*
  * Maps a POSIX ACL in the format of the kernel's attribute; the input may be any bytes. If several
- * ids become one their entries are merged, with all their permissions. Returns the length in `to`;
- * or -EINVAL: not an ACL, or -E2BIG: too many entries.
+ * ids become one, their entries are merged, with all their permissions. Returns the length in `to`;
+ * or -EINVAL: not an ACL; or -E2BIG: too many entries.
  */
 #define WH_ACL_ENTRIES_MAX 512
 #define WH_ACL_BYTES_MAX   (4 + 8 * WH_ACL_ENTRIES_MAX)

@@ -3,10 +3,10 @@
 #define WH_BUNDLE_PACK_H
 
 /*
- * Packs records into chunks from `free`, which go into `ready` when they are full or flushed; at
- * the end the end marker, with the digest of all records. Each chunk ends with a seal, the digest
- * of all records up to there: an attacker who does not know the previous records cannot replace a
- * chunk, and records count only after their seal was checked.
+ * Packs records into chunks from `free`. They go into `ready` when they are full or flushed, and at
+ * last the end marker, with the digest of all records. Each chunk ends with a seal, the digest of
+ * all records up to there. An attacker who does not know the previous records cannot replace a
+ * chunk: records count only after their seal was checked.
  */
 
 #include <stdbool.h>

@@ -14,30 +14,30 @@
  *
  * Streams of answers have packed chunks only. The first chunk of the client's stream is one HELLO.
  * A stream's end marker (base/chunk.h) contains the digest of the packed chunks made by source or
- * sink: raw chunks are covered by FILE_END.
+ * sink. FILE_END covers raw chunks.
  *
  * A file with content ASK is answered by one WANT or HAVE, or by its OUTCOME. After WANT its
- * extents follow, in order and with nothing between them, and one FILE_END; after HAVE the same, or
- * SAME. WANT may say that the data before an offset exist from an earlier job, with a digest of
- * them: then the first extent begins there, or, if the source does not agree, at the beginning.
- * Digests of extents and FILE_END cover what was sent in this job. If the sink sends an OUTCOME
- * meanwhile, FILE_END follows nevertheless, early and with an error.
+ * extents follow, in order and with nothing between them, and one FILE_END. After HAVE follows the
+ * same, or SAME. WANT may say that the data before an offset exist from an earlier job, with a
+ * digest of them. Then the first extent begins there, or, if the source does not agree, at the
+ * beginning. Digests of extents and FILE_END cover what was sent in this job. If the sink sends an
+ * OUTCOME meanwhile, FILE_END follows nevertheless, early and with an error.
  *
  * With the wish BLOCKS the sink may send digests of the existing file of that name, block by block
  * from its beginning (file/blocks.h), in any number of BLOCKS records before WANT. Then extents
  * contain what differs, in order of their offsets, and FILE_END has the digest of the whole file.
  *
- * A file with content STREAM is wanted or not, like one with ASK, and never compared; between its
+ * A file with content STREAM is wanted or not, like one with ASK, and never compared. Between its
  * extents the source may send WAITS. Its size is what was sent before FILE_END.
  *
- * A large file may go by all lanes of a transfer (bundle/split.h), each of which has an ENTRY for
- * it: HEAD in one, PART in the others, with the same number and size in all. Extents and FILE_END
- * are then about the lane's own part. HEAD is otherwise like ASK; the file's outcome is reported
- * there. A PART is answered by WANT, or by an OUTCOME that says that it is not needed.
+ * A large file may go by all lanes of a transfer (bundle/split.h). Each lane has an ENTRY for it:
+ * LEAD in one, SEGMENT in the others, with the same number and size in all. Extents and FILE_END
+ * are then about the lane's own segment. LEAD is otherwise like ASK, and its lane reports the
+ * file's outcome. A SEGMENT is answered by WANT, or by an OUTCOME that says that it is not needed.
  *
  * A remote operation looks at a tree of the server, or changes it, and transfers no file. Its
- * answers are ITEM and FAULT, in any order, and one TALLY. A remote operation that places an order
- * sends ORDER, as often as it wants to know the order's state in the server's queue; each is
+ * answers are ITEM and FAULT, in any order, and one TALLY. An operation that places an order sends
+ * ORDER, as often as it wants to know the order's state in the server's queue. Each ORDER is
  * answered by one STATUS.
  *
  * A record is its length (u32, a multiple of 8, including the head), type (u16), zero (u16), then
@@ -161,15 +161,15 @@ enum wh_doing {
 	WH_DOING_DIGEST,     /* received data differ from the source's */
 	WH_DOING_PATH,       /* a forbidden path */
 	WH_DOING_KIND,       /* neither file, folder nor link; or a folder without -r */
-	WH_DOING_COUNTING,   /* limits of a job: entries, ... */
-	WH_DOING_ADDING,     /* ... bytes, ... */
-	WH_DOING_DESCENDING, /* ... folders in folders, ... */
-	WH_DOING_NAMING,     /* ... names, ... */
-	WH_DOING_LINKING,    /* ... targets of links, ... */
-	WH_DOING_FOLDING,    /* ... names that differ by case only */
-	WH_DOING_YIELDING,   /* its part, to a newer job of the same peer */
-	WH_DOING_SHARING,    /* a name, which another file of the job has, ... */
-	WH_DOING_CROWDED,    /* ... or may have: there are too many to remember */
+	WH_DOING_COUNTING,   /* limit of a job: entries */
+	WH_DOING_ADDING,     /* limit of a job: bytes */
+	WH_DOING_DESCENDING, /* limit of a job: folders in folders */
+	WH_DOING_NAMING,     /* limit of a job: names */
+	WH_DOING_LINKING,    /* limit of a job: targets of links */
+	WH_DOING_FOLDING,    /* limit of a job: names that differ by case only */
+	WH_DOING_YIELDING,   /* gives its part to a newer job of the same peer */
+	WH_DOING_SHARING,    /* another file of the job has the name */
+	WH_DOING_CROWDED,    /* another file may have the name: too many to remember */
 	WH_DOING_SPARING,    /* too many files to remove that the source does not have */
 	WH_DOING_REMOVING,
 	WH_DOING_PASSING, /* only in FAULT: no failure, a kind of file that is skipped */
@@ -184,15 +184,15 @@ const char *wh_doing_forbidden(enum wh_doing doing);
 struct wh_entry {
 	uint64_t id; /* ascending in a bundle, perhaps with gaps */
 	int64_t mtime_s;
-	uint64_t size_bytes; /* of the whole file, including other parts */
-	uint64_t hole_bytes; /* approximate size of holes at the source; ASK, HEAD, PART */
+	uint64_t size_bytes; /* of the whole file, including other segments */
+	uint64_t hole_bytes; /* approximate size of holes at the source; ASK, LEAD, SEGMENT */
 	uint32_t mtime_ns;
 	uint16_t mode; /* permission bits, 07777 at most */
 	uint16_t path_bytes;
 	uint16_t link_bytes;
 	uint8_t kind;
 	uint8_t content;
-	uint32_t split; /* HEAD and PART: the file's number in the transfer; else 0 */
+	uint32_t split; /* LEAD and SEGMENT: the file's number in the transfer; else 0 */
 	uint32_t uid;   /* WH_OWNER_UNTOLD, like gid: not requested */
 	uint32_t gid;
 	uint32_t xattr_bytes;
@@ -228,7 +228,7 @@ static inline enum wh_resume wh_resume_stricter(enum wh_resume one, enum wh_resu
 }
 
 enum wh_outcome_status {
-	WH_OUTCOME_SKIPPED = 1, /* exists with the same bytes; of a PART: not needed */
+	WH_OUTCOME_SKIPPED = 1, /* exists with the same bytes; of a SEGMENT: not needed */
 	WH_OUTCOME_FAILED = 2,
 	WH_OUTCOME_WOULD = 3, /* would be requested, if this were not a dry run */
 };
@@ -287,7 +287,7 @@ struct wh_hello {
 	const char *path[WH_HELLO_TEXTS_MAX];
 };
 
-/* State of an end that may have nothing else to send for long. */
+/* Progress of an end that may have nothing else to send for long. */
 struct wh_waits_told {
 	uint64_t worked;   /* counts its work of any kind: an increase is progress */
 	uint64_t rate_bps; /* new rate that the receiver wishes; 0: as in HELLO */
@@ -432,7 +432,7 @@ struct wh_record {
 			uint64_t offset;
 			uint64_t bytes;
 			struct wh_digest
-				digest; /* of earlier extents of the file; of none in the first */
+				digest; /* of earlier extents of the file; none in the first */
 		} extent;
 		struct {
 			uint64_t id;
@@ -446,9 +446,9 @@ struct wh_record {
 		struct {
 			uint64_t id;
 			uint64_t offset;         /* in the file; data before it exist; 0: none */
-			struct wh_digest digest; /* of these data, as `resume` says, ... */
-			uint64_t seed;  /* ... by this seed, drawn by the sink (file/likeness.h) */
-			uint8_t resume; /* enum wh_resume; OFF without an offset */
+			struct wh_digest digest; /* of these data, by `seed`, as `resume` says */
+			uint64_t seed;           /* drawn by the sink (file/likeness.h) */
+			uint8_t resume;          /* enum wh_resume; OFF without an offset */
 		} want;
 		struct {
 			uint64_t id;
@@ -471,8 +471,8 @@ struct wh_record {
 			struct wh_left_out left_out;
 		} finish;
 		struct {
-			uint64_t files; /* announced in this stream, ... */
-			uint64_t bytes; /* ... and their total size */
+			uint64_t files; /* number of files announced in this stream */
+			uint64_t bytes; /* their total size */
 		} found;
 		struct {
 			uint64_t id;

@@ -6,7 +6,7 @@
  * Large files that go by all lanes of a transfer, one segment per lane: the state shared by the
  * lanes' sources. The lane that finds such a file is its lead. It announces the file here with an
  * open descriptor, from which the others open theirs, so that all send segments of the same file;
- * only the head reports its outcome.
+ * only the lead lane reports its outcome.
  *
  * A source is done when no lane can announce any more, so none is missed.
  *

@@ -4,9 +4,9 @@
 
 /*
  * ".wavehaul-X.part", with 26 random letters from a to z as X: the name of a staging folder.
- * Staging folders are hidden from peers: names that look like one are neither listed nor found, and
- * a bundle must not contain them, or it could change another's files before they are renamed. The
- * same applies to the folder of parts.
+ * Staging folders are hidden from peers: names that look like one are neither listed nor found. A
+ * bundle must not contain them, or it could change files of another bundle before they are renamed.
+ * The same applies to the folder of parts.
  */
 
 #include <stdbool.h>

@@ -3,8 +3,9 @@
 #define WH_BUNDLE_WAITS_H
 
 /*
- * What a source or sink was waiting for if its last poll did no work: for a watch that has to name
- * a cause when nothing moves. Called by its own process only; costs some comparisons.
+ * What a source or sink was waiting for if its last poll did no work. A watch needs it, to name a
+ * cause when nothing moves. Only the own task of a source or sink calls it; it costs some
+ * comparisons.
  */
 
 enum wh_waits {
@@ -16,7 +17,7 @@ enum wh_waits {
 	WH_WAITS_SESSION,     /* the session must take a chunk or return an empty one */
 	WH_WAITS_DISK,        /* reading, writing or syncing */
 	WH_WAITS_LANES,       /* other lanes must come as far */
-	WH_WAITS_PARTS,       /* other lanes must send parts of files, or finish their walks */
+	WH_WAITS_PARTS,       /* other lanes must send segments of files, or finish their walks */
 	WH_WAITS_PIPE,        /* the other end of a pipe, for any time */
 	WH_WAITS_COUNT,
 };

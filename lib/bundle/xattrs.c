@@ -21,7 +21,10 @@ static bool is_kept(const char *name, uint32_t wishes)
 	return is_acl(name) && (wishes & WH_CHOICE_ACLS) != 0;
 }
 
-/* Set by somebody, and missing in a copy. Excludes labels that a system gives to all files. */
+/*
+ * Whether somebody has set it, so that a copy lacks it. Not so labels that a system gives to all
+ * files.
+ */
 static bool is_of_note(const char *name)
 {
 	return is_kept(name, WH_CHOICE_XATTRS | WH_CHOICE_ACLS) ||

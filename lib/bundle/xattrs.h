@@ -15,8 +15,8 @@
 #include "bundle/owners.h"
 
 /*
- * Reads the attributes of an open file that the wishes include; *left_out: whether others exist
- * that somebody has set. Returns the length; if there is not enough room: none, and left out.
+ * Reads the attributes of an open file that the wishes include. *left_out: whether somebody has set
+ * others. Returns the length; if there is not enough room: none, and left out.
  */
 size_t wh_xattrs_read(int fd, uint32_t wishes, uint8_t *bytes, size_t room, bool *left_out);
 

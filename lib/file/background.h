@@ -3,9 +3,9 @@
 #define WH_FILE_BACKGROUND_H
 
 /*
- * Work that may wait for a disk for longer than a working core can afford (syncfs, the end of large
- * files, reading large folders) runs on a detached thread of its own, which uses only data of its
- * own.
+ * Work that may wait for a disk longer than a polling core can afford: syncfs, the end of large
+ * files, reading large folders. It runs on a detached thread of its own, which uses only data of
+ * its own.
  */
 
 #include <stdatomic.h>
@@ -32,7 +32,7 @@ struct wh_background_shared {
 enum wh_background_state {
 	WH_BACKGROUND_RUNNING,
 	WH_BACKGROUND_OVER, /* the thread is done with it */
-	WH_BACKGROUND_LEFT, /* its owner is */
+	WH_BACKGROUND_LEFT, /* its owner is done with it */
 };
 
 /* The owner: whether the thread is done, and what it has found can be read. */

@@ -7,8 +7,8 @@
  * blocks, a comparison with such digests, and a copy of a file. Each runs in the background
  * (file/background.h) and belongs to its creator until free.
  *
- * The digests have a seed that is unknown before the job, so that blocks constructed to have the
- * same digest do not collide.
+ * The digests have a seed that is unknown before the job. So nobody can prepare different blocks
+ * with the same digest.
  */
 
 #include <stdbool.h>
@@ -27,10 +27,7 @@ uint64_t wh_block_bytes(uint64_t size_bytes);
 /* Number of blocks, including a short last one. */
 uint32_t wh_block_count(uint64_t bytes, uint64_t block_bytes);
 
-/*
- * Accounts for the memory of lists per peer; take returns false if it exceeds a limit. Zeros:
- * unlimited.
- */
+/* Charges the memory of lists to a peer; take returns false beyond its limit. Zeros: unlimited. */
 struct wh_blocks_account {
 	bool (*take)(void *context, uint64_t bytes);
 	void (*give)(void *context, uint64_t bytes);
@@ -43,7 +40,7 @@ void wh_blocks_repay(const struct wh_blocks_account *account, uint64_t *charged)
 
 struct wh_blocks;
 
-/* Each duplicates the descriptor. NULL: no memory, descriptor or thread. */
+/* The next three duplicate the descriptor. NULL: no memory, descriptor or thread. */
 
 /* Digests of the blocks of a file's first `bytes`, and of these as a whole, without a seed. */
 struct wh_blocks *wh_blocks_list(int fd, uint64_t bytes, uint64_t block_bytes, uint64_t seed);
@@ -70,7 +67,7 @@ int wh_blocks_end(const struct wh_blocks *blocks, uint64_t *bytes);
 /* Number of blocks finished so far, from the first one on; at any time. */
 uint32_t wh_blocks_known(const struct wh_blocks *blocks);
 
-/* For a finished block: of a list; of a comparison. */
+/* Results for a finished block: its digest in a list; whether it differs in a comparison. */
 const struct wh_digest *wh_blocks_digest(const struct wh_blocks *blocks, uint32_t block);
 bool wh_blocks_differs(const struct wh_blocks *blocks, uint32_t block);
 

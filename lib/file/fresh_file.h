@@ -3,8 +3,8 @@
 #define WH_FILE_FRESH_FILE_H
 
 /*
- * A file being written, beside its final name, as NAME.XXXXXXXX.part, and locked by flock as long
- * as its descriptor (or a copy of it) is open. The lock tells it from files left by killed
+ * A file that is being written as NAME.XXXXXXXX.part beside its final name. flock holds it locked
+ * as long as its descriptor (or a copy of it) is open. The lock tells it from files left by killed
  * processes.
  */
 

@@ -4,9 +4,9 @@
 
 /*
  * Tells whether a run of bytes is the same in two files: by a digest of the whole run, or of
- * samples, both ends among them. Where the others lie, and how the digest is computed, follows from
- * a seed that is drawn anew for each comparison: whoever wrote one of the files cannot have known
- * it. Computed in the background (file/background.h), since it reads from disk.
+ * samples, both ends among them. A seed, drawn anew for each comparison, decides where the other
+ * samples lie and how the digest is computed: whoever wrote one of the files cannot have known it.
+ * Computed in the background (file/background.h), since it reads from disk.
  */
 
 #include <stdatomic.h>

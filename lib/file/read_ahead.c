@@ -75,7 +75,7 @@ static void request_rest(struct wh_read_ahead *ahead, struct wh_read_slot *slot)
 	ahead->in_air++;
 }
 
-/* Counts bytes that were read; false: the file is shorter than it was. */
+/* Notes bytes that were read; false: the file is shorter than it was. */
 static bool history(struct wh_read_slot *slot, uint32_t bytes)
 {
 	/* The last block may extend beyond the size that the file had at first. */

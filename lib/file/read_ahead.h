@@ -4,7 +4,7 @@
 
 /*
  * Reads an open file into chunks, several at once, which are taken in order. Uses io_uring, with
- * O_DIRECT if the file system supports it; or without a ring reads piece by piece, where reading
+ * O_DIRECT if the file system supports it. Without a ring it reads piece by piece, where reading
  * never blocks. The file's size is that at the beginning: bytes appended later are not read, a file
  * that has shrunk is an error. Chunks within a hole are filled with zeros without disk access.
  *
@@ -24,7 +24,7 @@
 struct wh_read_slot {
 	struct wh_chunk *chunk;
 	uint64_t offset;
-	uint32_t have_bytes; /* read, from the beginning; the outstanding request continues there */
+	uint32_t have_bytes; /* read, from its start on; the outstanding request continues there */
 	bool direct;         /* the outstanding request uses O_DIRECT */
 };
 
@@ -37,8 +37,8 @@ struct wh_read_ahead {
 	bool shrunk; /* the error is that the file has shrunk */
 	int error;   /* negative errno: nothing more is read */
 	uint32_t chunk_bytes;
-	uint64_t from;       /* start of the range ... */
-	uint64_t end;        /* ... and its end */
+	uint64_t from;       /* start of the range */
+	uint64_t end;        /* end of the range */
 	uint64_t hole_until; /* no data between the last offset asked about and this one */
 	uint64_t started;    /* number of chunks started, and index of the next one */
 	uint64_t taken;
@@ -75,7 +75,7 @@ void wh_read_ahead_submit(struct wh_read_ahead *ahead);
 struct wh_chunk *wh_read_ahead_take(struct wh_read_ahead *ahead);
 
 /*
- * After an error or a stop: a started chunk, unread, or NULL: none is left, or requests are
+ * After an error or a stop: returns a started chunk, unread. NULL: none is left, or requests are
  * outstanding.
  */
 struct wh_chunk *wh_read_ahead_give_up(struct wh_read_ahead *ahead);

@@ -26,7 +26,7 @@ void wh_rings_open(struct wh_rings *rings, uint32_t count)
 
 void wh_rings_close(struct wh_rings *rings)
 {
-	/* The kernel may still write for a lost ring: that one is left until the process ends. */
+	/* The kernel may still write for a lost ring, which stays until the process ends. */
 	while (rings->idle > 0)
 		io_uring_queue_exit(rings->stack[--rings->idle]);
 }

@@ -3,12 +3,12 @@
 #define WH_FILE_RINGS_H
 
 /*
- * The io_urings of a process, created before it gives up the right to create any (io_uring bypasses
- * filters of system calls), and lent to sources and sinks. Each is restricted to read, write and
- * fallocate on open descriptors, even if an attacker controls the process.
+ * The io_urings of a process, lent to sources and sinks. They are created before the process gives
+ * up the right to create any, since io_uring bypasses filters of system calls. Each is restricted
+ * to read, write and fallocate on open descriptors, even if an attacker controls the process.
  *
- * A ring that still has outstanding requests when it is returned is not lent again, because a dead
- * file system never answers. Users that get no ring read and write directly.
+ * A ring that is returned with outstanding requests is not lent again: a dead file system never
+ * answers. Users that get no ring read and write directly.
  */
 
 #include <liburing.h>

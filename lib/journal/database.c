@@ -133,7 +133,7 @@ static int check(sqlite3 *database, const char *path)
 	return rc == 0 && !sound ? -EUCLEAN : rc;
 }
 
-/* Whether it is empty, or has our table of rooms. */
+/* Whether it is empty, or has wavehaul's table of rooms. */
 static int check_maker(sqlite3 *database)
 {
 	bool ours = false;
@@ -205,7 +205,7 @@ static bool is_cut_off(const char *path)
 	       stat(name, &log) == 0 && log.st_size > 0;
 }
 
-/* With its log, which may repair the file, or be what is damaged. */
+/* Renames it with its log, which may repair the file, or be what is damaged. */
 static int set_aside(const char *path)
 {
 	static const char *const tails[] = {"-wal", "-shm", ""};

@@ -44,9 +44,9 @@ int wh_database_open_within(sqlite3 **database, const char *path, uint32_t patie
 void wh_database_close(sqlite3 *database);
 
 /*
- * is_gone: the file was removed, or another one has its name: writes go to the one that was opened,
- * and are lost. is_emptied: it was truncated: only the log has the data, which the next process
- * cannot use.
+ * is_gone: the file was removed, or another one has its name. Writes go to the one that was opened,
+ * and are lost. is_emptied: the file was truncated. Only the log has the data, and the next process
+ * cannot use it.
  */
 bool wh_database_is_gone(sqlite3 *database);
 bool wh_database_is_emptied(sqlite3 *database);
@@ -80,8 +80,8 @@ int wh_database_step(sqlite3_stmt *statement);
 int wh_database_error(int answer);
 
 /*
- * A transaction, in which no other thread's statements run; begin waits for other threads, both for
- * other processes. 0 or a negative errno. After a failed begin do not call end.
+ * A transaction, in which no other thread's statements run. begin waits for other threads; begin
+ * and end wait for other processes. 0 or a negative errno. After a failed begin do not call end.
  */
 int wh_database_begin(sqlite3 *database);
 int wh_database_end(sqlite3 *database, bool commit);

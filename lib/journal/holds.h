@@ -4,9 +4,9 @@
 
 /*
  * Which parts the jobs of this process use, by their rows. If a peer's process has died, or its
- * path was cut, its job here may go on waiting for a while; meanwhile the peer's next job needs the
- * part. It asks for it, and the older job notes what it has and lets go. A row is found by its
- * owner only, so that no peer can ask for another one's part.
+ * path was cut, its job here may go on waiting for a while. Meanwhile the peer's next job needs the
+ * part and asks for it; the older job then notes what it has and lets go. Only the owner of a row
+ * finds it, so no peer can ask for another one's part.
  *
  * Any core that polls: the lock is held for a moment.
  */
@@ -17,7 +17,7 @@
 
 #include "base/spin.h"
 
-/* Part of its user, where it stays. */
+/* A member of its user's state, where it stays: the list points to it. */
 struct wh_hold {
 	int64_t row; /* 0: holds nothing */
 	_Atomic bool is_wanted;
@@ -31,7 +31,7 @@ struct wh_holds {
 
 void wh_holds_init(struct wh_holds *holds);
 
-/* Of a row that it does not hold yet; it holds no other one. */
+/* Holds the row; `hold` holds nothing yet. */
 void wh_holds_add(struct wh_holds *holds, struct wh_hold *hold, int64_t row);
 
 /* No effect if it holds nothing. */

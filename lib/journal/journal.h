@@ -4,14 +4,15 @@
 
 /*
  * What a receiver knows to be durable of incomplete files: a row for each part that is kept, and
- * its spans. It never claims more than is on disk, since it is written after a sync; and it is only
+ * its spans. A row never claims more than is on disk, since it is written after a sync. It is only
  * trusted if the part exists, by name and inode.
  *
  * A part is identified by its target, a path below a folder, and by the peer that sent it. Another
- * peer never continues it: whoever sends a file chooses what is in its part, and only what the same
- * peer sends later may rest on that. It is usable while the source's file is unchanged.
+ * peer never continues it: a sender chooses what is in its part, and only what the same peer sends
+ * later may rest on that. A part is usable while the source's file is unchanged.
  *
- * Any thread but a polling one: every call may block on a disk, but wh_journal_holds().
+ * Any thread but a polling one, since every call may block on a disk; wh_journal_holds() may be
+ * called by all.
  */
 
 #include <stdbool.h>

@@ -78,9 +78,10 @@ static void forget_base(struct wh_rpc *rpc)
 }
 
 /*
- * It must be the folder that was open before: if somebody has moved the one that is left, ".."
- * leads elsewhere. Names go on behind the current one: at its offset, or, since offsets may change
- * while names are removed, behind those that were passed and are still there.
+ * Reopens the parent of the folder that is left. It must be the folder that was open before: if
+ * somebody has moved the one that is left, ".." leads elsewhere. Reading goes on behind the current
+ * name: at its offset, or, since offsets may change while names are removed, behind the passed
+ * names that still exist.
  */
 static bool open_again(struct wh_rpc *rpc, struct wh_level *left)
 {
@@ -105,7 +106,7 @@ static bool open_again(struct wh_rpc *rpc, struct wh_level *left)
 	return true;
 }
 
-/* Nothing above the folder that is left can be reached any more. */
+/* The folders above the one that is left cannot be reached any more. */
 static void lose_way(struct wh_rpc *rpc)
 {
 	wh_rpc_tell_fault(rpc, rpc->path, ESTALE, WH_DOING_LISTING);

@@ -22,7 +22,7 @@ bool wh_rpc_removes(const struct wh_rpc *rpc)
 	return rpc->config.verb == WH_JOB_REMOVE;
 }
 
-/* Closes the folder that is too far above the next one, which gets its memory for names. */
+/* Closes the folder that is WH_RPC_OPEN above the next one, and gives its buffer to that. */
 static uint8_t *close_far(struct wh_rpc *rpc)
 {
 	struct wh_level *far =

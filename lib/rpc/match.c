@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A given path with wildcards: its names are matched folder by folder, and what matches the last is
- * dealt with as if it had been given, but for links, which are not followed. Paths of its ITEMs and
+ * A given path with wildcards. Its names are matched folder by folder. What matches the last name
+ * is treated as if it had been given, except that links are not followed. Paths of its ITEMs and
  * FAULTs are relative to the folder before the first name with a wildcard.
  */
 

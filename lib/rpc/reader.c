@@ -174,7 +174,7 @@ static int32_t ask(struct wh_rpc_reader *reader, uint64_t now_tsc)
 
 	if (!is_to_ask(reader) || reader->asked_all || reader->asking)
 		return 0;
-	/* The end needs no pause before it. */
+	/* After the last question no pause is needed. */
 	if (!next_question(reader, &record)) {
 		reader->asked_all = true;
 		return 1;

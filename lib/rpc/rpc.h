@@ -3,21 +3,21 @@
 #define WH_RPC_RPC_H
 
 /*
- * A remote operation (rpc): a client has a server look at its tree, or change it, and no file is
- * transferred. This is the server's end: it does what HELLO asks for, some steps per poll, and
- * sends ITEM, FAULT and TALLY.
+ * The server's end of a remote operation (rpc). A client has a server look at its tree, or change
+ * it; no file is transferred. The server does what HELLO asks for, some steps per poll, and sends
+ * ITEM, FAULT and TALLY.
  *
  * A given path that does not exist may contain wildcards, as in bundle/choice.h: it stands for
  * everything that matches.
  *
  * Only files below the root can be reached (bundle/beneath.h). In given paths links are followed as
- * long as they stay there, except for the last name of what is removed or moved; inside folders
+ * long as they stay there, except for the last name of what is removed or moved. Inside folders
  * links are not followed. Staging folders and those of parts are hidden, and neither removed nor
  * created.
  *
- * Folders are as deep as a path is long. Only the deepest stay open (WH_RPC_OPEN); those above
- * are opened again on the way back. Nothing but folders is ever opened, so that a pipe or a device
- * is listed, removed, moved or replaced like a file, and nobody waits for it.
+ * Folders are as deep as a path is long. Only the deepest stay open (WH_RPC_OPEN); those above are
+ * opened again on the way back. Nothing but folders is ever opened. So a pipe or a device is
+ * listed, removed, moved or replaced like a file, and no open waits for it.
  *
  * Names are reported in the folder's order. If the tree changes meanwhile, each name is reported as
  * it was when its turn came.
@@ -31,8 +31,8 @@
 #include "bundle/waits.h"
 
 /*
- * The component that keeps orders, on a core of its own: questions are put there, and answered at
- * any later time. One question at a time, all of a remote operation with one token.
+ * The component that keeps orders, on a core of its own. Questions are put there, and answered at
+ * any later time, one at a time. All questions of a remote operation have one token.
  */
 struct wh_rpc_mailbox {
 	/* Texts are valid during the call. False: no room now. */

@@ -4,8 +4,8 @@
 
 /*
  * Private to the files of this room. Calls go one way: rpc.c takes a step, for which it calls
- * change.c (MAKE, MOVE) or descent.c (LIST, USAGE, REMOVE); that calls match.c, all of them level.c
- * and rpc_tell.c.
+ * change.c (MAKE, MOVE) or descent.c (LIST, USAGE, REMOVE). descent.c calls match.c, and all of
+ * them call level.c and rpc_tell.c.
  */
 
 #include <limits.h>
@@ -34,7 +34,7 @@ struct wh_rpc_sums {
 /* A folder on the path to the current name. */
 struct wh_level {
 	int fd;        /* -1: not open, since WH_RPC_OPEN deeper ones are */
-	bool is_read;  /* or reading failed */
+	bool is_read;  /* all names are read, or reading failed */
 	bool is_again; /* opened again, and not read since */
 	bool spoilt;   /* something in it could not be removed, or not be read */
 	const char
@@ -43,8 +43,8 @@ struct wh_level {
 	struct wh_rpc_sums sums;
 	struct stat status;
 	int64_t offset;  /* in the folder, behind the current name */
-	uint64_t passed; /* names until then that are still there */
-	uint64_t skip;   /* of these: to be read again and skipped */
+	uint64_t passed; /* names up to there that still exist */
+	uint64_t skip;   /* names to be read again and skipped */
 	uint32_t at;     /* in `piece` */
 	uint32_t end;
 	uint8_t *piece; /* of WH_RPC_PIECE_BYTES, while it is open */
@@ -61,13 +61,13 @@ struct wh_rpc {
 	uint32_t pending; /* records in `told` that wait for room, in order */
 	bool ordered; /* with this token: all questions of a remote operation are about one order */
 	uint8_t token[WH_TOKEN_BYTES];
-	bool ordering;          /* the mailbox has a question ... */
-	bool waits_for_mailbox; /* ... or had no room for the one in `heard` */
+	bool ordering;          /* the mailbox has a question */
+	bool waits_for_mailbox; /* the mailbox had no room for the question in `heard` */
 	bool tallied;
 	bool ended; /* our stream has ended */
 	struct wh_record told[WH_RPC_TOLD];
-	bool is_pattern; /* the given path stands for what matches it ... */
-	bool matched;    /* ... which something did */
+	bool is_pattern; /* the given path has wildcards */
+	bool matched;    /* something matched it */
 	int base_fd; /* REMOVE: the folder that contains the given one, and its name there; -1 */
 	char base_name[NAME_MAX + 1];
 	uint32_t depth;

@@ -71,7 +71,7 @@ static void fail(struct wh_assembly *assembly, int error, enum wh_doing doing)
 	decide(assembly, WH_VERDICT_FAILED);
 }
 
-/* Fails the file if an ended lane will never bring its part, or, as head, never rename it. */
+/* Fails the file if an ended lane lacks its segment, or leads the file and will not rename it. */
 static void fail_if_lacking(const struct wh_assemblies *all, struct wh_assembly *assembly)
 {
 	uint64_t ended = assembly->left | (all->gone & ~assembly->joined);

@@ -3,12 +3,12 @@
 #define WH_SINK_ASSEMBLY_H
 
 /*
- * The sinks' side of bundle/split.h: a large file whose parts arrive by all lanes of a transfer.
+ * The sinks' side of bundle/split.h: a large file whose segments arrive by all lanes of a transfer.
  * Each lane's sink may run on another core.
  *
- * The head's sink compares the existing file, stages the new one, renames it once all parts are
- * written, and reports the outcome. The other sinks wait for the head's decision, write their parts
- * into its staged file, and report nothing. The first error in any lane fails the file for all.
+ * The lead lane's sink compares the existing file, stages the new one, renames it once all segments
+ * are written, and reports the outcome. The other sinks wait for its decision, write their segments
+ * into the staged file, and report nothing. The first error in any lane fails the file for all.
  *
  * If lanes contradict each other about a file, join returns NULL and the job refuses it.
  *
@@ -25,7 +25,7 @@
 #include "sink/recall.h"
 
 enum wh_verdict {
-	WH_VERDICT_NONE = 0, /* the head has not decided */
+	WH_VERDICT_NONE = 0, /* the lead lane has not decided */
 	WH_VERDICT_SEND,     /* the file is staged */
 	WH_VERDICT_SKIP,     /* an identical file exists */
 	WH_VERDICT_FAILED,
@@ -34,10 +34,10 @@ enum wh_verdict {
 struct wh_assembly {
 	uint32_t split; /* the number of the file in all lanes; 0: free */
 	_Atomic int verdict;
-	_Atomic uint64_t down; /* a bit for each lane whose part is written */
+	_Atomic uint64_t down; /* a bit for each lane whose segment is written */
 	uint64_t joined;
 	uint64_t left;
-	uint64_t head; /* bit of its lane; 0: has not joined */
+	uint64_t head; /* the lead lane's bit; 0: it has not joined */
 	uint64_t size_bytes;
 	int folder_fd; /* of the staging folder, with SEND; -1: none */
 	int lock_fd;   /* keeps the file locked, with SEND; -1: it is not */
@@ -60,16 +60,16 @@ void wh_assemblies_init(struct wh_assemblies *all, uint32_t lanes);
 void wh_assemblies_free(struct wh_assemblies *all); /* no lane has joined any */
 
 /*
- * Adds a lane that has a part of that file. NULL: the lane has joined already, another lane is the
- * head, the sizes differ, or more files are open than a source may have.
+ * Adds a lane that has a segment of that file. NULL: the lane has joined already, another lane
+ * leads, the sizes differ, or more files are open than a source may have.
  */
 struct wh_assembly *wh_assembly_join(struct wh_assemblies *all, uint32_t lane, uint32_t split,
 	uint64_t size_bytes, bool is_head);
 
-/* The lane is done with the file; called once. If its part is missing the file fails. */
+/* The lane is done with the file; called once. If its segment is missing the file fails. */
 void wh_assembly_leave(struct wh_assemblies *all, struct wh_assembly *assembly, uint32_t lane);
 
-/* The lane has ended, or is about to. Files that lack its part, or have it as head, fail. */
+/* The lane has ended, or is about to. Files that it leads, or that lack its segment, fail. */
 void wh_assemblies_gone(struct wh_assemblies *all, uint32_t lane);
 
 static inline enum wh_verdict wh_assembly_verdict(const struct wh_assembly *assembly)
@@ -77,7 +77,7 @@ static inline enum wh_verdict wh_assembly_verdict(const struct wh_assembly *asse
 	return (enum wh_verdict)atomic_load_explicit(&assembly->verdict, memory_order_acquire);
 }
 
-/* A file that the head has staged. */
+/* A file that the lead lane has staged. */
 struct wh_assembly_staged {
 	int folder_fd;
 	int lock_fd; /* -1: it is not locked */
@@ -86,16 +86,16 @@ struct wh_assembly_staged {
 };
 
 /*
- * The head calls one of these, once. stage: the file is staged, and its descriptors are duplicated.
- * skip: the existing file is kept. 0 or a negative errno.
+ * The lead lane calls one of these, once. stage: the file is staged, and its descriptors are
+ * duplicated. skip: the existing file is kept. 0 or a negative errno.
  */
 int wh_assembly_stage(struct wh_assemblies *all, struct wh_assembly *assembly,
 	const struct wh_assembly_staged *staged);
 void wh_assembly_skip(struct wh_assemblies *all, struct wh_assembly *assembly);
 
 /*
- * The head calls these before stage: data from an earlier job, by lane, and the file's row in the
- * journal, which may also be set later. Without memory for the data everything is sent again.
+ * The lead lane calls these before stage: data from an earlier job, by lane, and the file's row in
+ * the journal, which may also be set later. Without memory for the data everything is sent again.
  */
 void wh_assembly_resume(
 	struct wh_assembly *assembly, int64_t row, const struct wh_recalled_lane *lanes);
@@ -116,7 +116,7 @@ static inline int64_t wh_assembly_row(const struct wh_assembly *assembly)
  */
 int wh_assembly_open(struct wh_assemblies *all, const struct wh_assembly *assembly, int *lock_fd);
 
-/* The lane's part is written, and its descriptor closed. */
+/* The lane's segment is written, and its descriptor closed. */
 void wh_assembly_put_down(struct wh_assembly *assembly, uint32_t lane);
 bool wh_assembly_is_whole(const struct wh_assemblies *all, const struct wh_assembly *assembly);
 

@@ -58,7 +58,7 @@ struct wh_keeping_file {
 	struct wh_journal_source source;
 };
 
-/* Data of a lane's part of the file up to an offset, and a digest that proves them. */
+/* Data of a lane's segment of the file up to an offset, and a digest that proves them. */
 struct wh_recalled_lane {
 	uint64_t to; /* equals the lane's beginning: no data */
 	struct wh_digest digest;

@@ -37,8 +37,8 @@
  * that differ. The sink sends digests of the existing blocks. It copies the file only if something
  * differs, and replaces it only after the whole copy has been read again and its digest agrees.
  *
- * A large file's parts may arrive by several lanes (sink/assembly.h): every sink writes into the
- * file staged by the head's sink, which alone renames it and reports its outcome.
+ * A large file's segments may arrive by several lanes (sink/assembly.h): every sink writes into the
+ * file staged by the lead lane's sink, which alone renames it and reports its outcome.
  *
  * Links are never followed below the target, whatever made them: a folder of the bundle fails if it
  * is a link there. On the way to the target they are followed, as long as they stay below the root.

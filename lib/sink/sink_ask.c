@@ -149,7 +149,7 @@ static int32_t reserve(struct wh_sink *sink)
 			sink->reserving = NULL;
 		return 1;
 	}
-	/* A head stays open: other lanes may be ahead of it, and the journal must know the file. */
+	/* A lead lane keeps it open: others may be ahead, and the journal must know the file. */
 	if (!file->is_head || !file->kept) {
 		close(file->fd);
 		file->fd = -1;

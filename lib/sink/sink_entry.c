@@ -264,8 +264,8 @@ bool wh_sink_awaits_files(const struct wh_sink *sink)
 }
 
 /*
- * Fails the entry. If its lane is the head, the other lanes learn it. False: lanes contradict each
- * other.
+ * Fails the entry. If this lane leads the file, the other lanes learn it. False: lanes contradict
+ * each other.
  */
 static bool fail_entry(
 	struct wh_sink *sink, const struct wh_entry *entry, int rc, enum wh_doing doing)
@@ -325,7 +325,7 @@ static void refuse(struct wh_sink *sink)
 	wh_sink_break(sink, -EPROTO, WH_DOING_READING);
 }
 
-/* A part has no place of its own: the head's lane resolves it. */
+/* A segment needs no place of its own: the lead lane resolves it. */
 static void take_part(struct wh_sink *sink, const struct wh_entry *entry)
 {
 	const struct stat nothing = {0};

@@ -60,7 +60,7 @@
 
 enum wh_large_state {
 	WH_LARGE_NONE = 0,
-	WH_LARGE_AWAIT,    /* a part: waits for the head's decision */
+	WH_LARGE_AWAIT,    /* a segment: waits for the lead lane's decision */
 	WH_LARGE_RECALL,   /* looks for data from an earlier job */
 	WH_LARGE_LIST,     /* a file exists and is compared by blocks */
 	WH_LARGE_COMPARE,  /* a file of that size exists and is hashed */
@@ -68,7 +68,7 @@ enum wh_large_state {
 	WH_LARGE_ANSWERED, /* WANT or HAVE was sent */
 	WH_LARGE_COMING,   /* extents arrive */
 	WH_LARGE_CLOSING,  /* FILE_END was received */
-	WH_LARGE_GATHERS,  /* a head: its own part is written, waits for others */
+	WH_LARGE_GATHERS,  /* the lead lane has written its own segment, and waits for the others */
 };
 
 /* Attributes of an entry besides mode and time. */
@@ -108,12 +108,12 @@ struct wh_basis {
 	bool ended;              /* FILE_END was received */
 };
 
-/* A file with content ASK, HEAD or PART. */
+/* A file with content ASK, LEAD or SEGMENT. */
 struct wh_large {
 	uint64_t id;
 	uint64_t size_bytes;
 	/*
-	 * Offsets in the file: this lane's data, the whole file or a part of it, are [first, end).
+	 * Offsets in the file: this lane's data, the whole file or its segment, are [first, end).
 	 * Data before `from` exist.
 	 */
 	uint64_t first;
@@ -124,7 +124,7 @@ struct wh_large {
 	uint64_t reserved;            /* blocks are reserved up to here; not with holes */
 	uint64_t promised;            /* space promised and neither reserved nor written */
 	struct wh_assembly *assembly; /* NULL: only one lane */
-	bool is_head;                 /* this lane is the head */
+	bool is_head;                 /* this lane is the lead lane */
 	bool is_stream;               /* its size is not known yet */
 	bool let_in;                  /* admitted: there was space for it */
 	int64_t mtime_s;
@@ -149,7 +149,7 @@ struct wh_large {
 	uint64_t proved;        /* verified against the source's digests up to here */
 	uint64_t noted;         /* noted in the journal up to here */
 	int64_t row;            /* in the journal, if kept; 0: none yet */
-	struct wh_hold hold;    /* held together with `row`; not for a part */
+	struct wh_hold hold;    /* held together with `row`; not for a segment */
 	int kept_fd;            /* keeps it locked, if the open descriptor does not; -1: none */
 	bool kept;              /* it is in the folder of parts */
 	bool unkept;            /* the journal could not store it */
@@ -316,8 +316,8 @@ struct wh_sink {
 	uint32_t large_count;
 	struct wh_large *parted[WH_SPLITS_MAX]; /* files with an assembly */
 	uint32_t parted_count;
-	uint32_t gathering;         /* heads that wait for other parts */
-	uint32_t untold;            /* failures to report */
+	uint32_t gathering; /* files that this lane leads and that wait for other segments */
+	uint32_t untold;    /* failures to report */
 	struct wh_large *comparing; /* its existing file is open as existing_fd */
 	struct wh_large *reserving;
 	struct wh_large *listing; /* its blocks are being listed, or listed and data awaited */
@@ -366,7 +366,7 @@ void wh_sink_tell_skipped(struct wh_sink *sink, const struct wh_staged *file);
 void wh_sink_tell_would(struct wh_sink *sink, const struct wh_staged *file);
 /* False: no room. */
 bool wh_sink_tell_removed(struct wh_sink *sink, const char *path, enum wh_entry_kind kind);
-void wh_sink_answer_needless(struct wh_sink *sink, uint64_t id); /* for a part */
+void wh_sink_answer_needless(struct wh_sink *sink, uint64_t id); /* for a segment */
 /* Without an answer: the source knows already. */
 void wh_sink_note_failed(struct wh_sink *sink, const struct wh_staged *file, int error,
 	enum wh_doing doing, bool at_peer);
@@ -379,7 +379,7 @@ void wh_sink_break(struct wh_sink *sink, int error, enum wh_doing doing);
 bool wh_sink_prepare(struct wh_sink *sink);
 /* Whether the error of one staged file affects all others; then the sink is broken. */
 bool wh_sink_stage_failed(struct wh_sink *sink, int error);
-/* Other lanes need not wait for this one's parts. */
+/* Other lanes need not wait for this one's segments. */
 void wh_sink_end_parts(struct wh_sink *sink);
 
 /* sink_attributes.c */
@@ -536,13 +536,14 @@ void wh_large_leave(struct wh_sink *sink, struct wh_large *file);
 
 /*
  * sink_parts.c: files that arrive by several lanes. join: false if lanes contradict each other.
- * spoil: a head failed on arrival. close_part: our part is written; a head waits for the others.
+ * spoil: the lead lane's entry failed on arrival. close_segment: our segment is written; the lead
+ * lane waits for the others.
  */
 bool wh_sink_can_join(const struct wh_sink *sink, const struct wh_entry *entry);
 bool wh_large_join(struct wh_sink *sink, struct wh_large *file, const struct wh_entry *entry);
 bool wh_sink_spoil(
 	struct wh_sink *sink, const struct wh_entry *entry, int error, enum wh_doing doing);
-/* The existing file stays in place of that head: other lanes need not send their parts. */
+/* The existing file stays, by decision of the lead lane: others need not send their segments. */
 bool wh_sink_pass_over(struct wh_sink *sink, const struct wh_entry *entry);
 void wh_large_close_segment(struct wh_sink *sink, struct wh_large *file);
 int32_t wh_sink_poll_parts(struct wh_sink *sink, uint64_t now_tsc);

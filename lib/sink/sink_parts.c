@@ -35,7 +35,7 @@ bool wh_large_join(struct wh_sink *sink, struct wh_large *file, const struct wh_
 	file->offset = part.from;
 	file->reserved = part.from;
 	/*
-	 * Nothing is known about where holes are: space is divided evenly, so that all parts
+	 * Nothing is known about where holes are: space is divided evenly, so that all segments
 	 * together have enough.
 	 */
 	file->data_bytes = wh_muldiv_u64(file->data_bytes, part.end - part.from, entry->size_bytes);
@@ -68,8 +68,8 @@ bool wh_sink_pass_over(struct wh_sink *sink, const struct wh_entry *entry)
 }
 
 /*
- * This descriptor writes nothing more. The head sets the file's times when all lanes have come so
- * far.
+ * This descriptor writes nothing more. The lead lane sets the file's times when all lanes have come
+ * so far.
  */
 void wh_large_close_segment(struct wh_sink *sink, struct wh_large *file)
 {
@@ -88,7 +88,7 @@ void wh_large_close_segment(struct wh_sink *sink, struct wh_large *file)
 	wh_assembly_put_down(file->assembly, sink->config.lane);
 }
 
-/* Follows the head's decision, if there is one. */
+/* Follows the lead lane's decision, if there is one. */
 static int32_t see_verdict(struct wh_sink *sink, struct wh_large *file, enum wh_verdict verdict)
 {
 	if (verdict == WH_VERDICT_SEND) {
@@ -104,7 +104,7 @@ static int32_t see_verdict(struct wh_sink *sink, struct wh_large *file, enum wh_
 	return 1;
 }
 
-/* A head whose own part is written waits for the others. */
+/* A lead lane whose own segment is written waits for the others. */
 static int32_t gather(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc)
 {
 	bool is_whole = wh_assembly_is_whole(sink->config.assemblies, file->assembly);

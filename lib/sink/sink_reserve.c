@@ -14,8 +14,8 @@
 
 /*
  * A file that may be kept has its final size from the start, because no part is shorter than its
- * data. A head is created in the folder of parts, since other lanes open it there. Other files are
- * moved there when there is something to keep.
+ * data. A split file is created in the folder of parts, where the other lanes open it. Other files
+ * are moved there when there is something to keep.
  */
 static int create(struct wh_sink *sink, struct wh_large *file)
 {
@@ -40,8 +40,8 @@ static int create(struct wh_sink *sink, struct wh_large *file)
 }
 
 /*
- * A part of a file that the head has staged. An honest peer's lanes have one target; space is
- * checked on its file system.
+ * Opens a segment's file, which the lead lane has staged. An honest peer's lanes have one target;
+ * space is checked on its file system.
  */
 static int open_part(struct wh_sink *sink, struct wh_large *file)
 {

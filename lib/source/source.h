@@ -4,11 +4,11 @@
 
 /*
  * Walks paths and sends what it finds as a bundle: chunks from `free`, filled, go into `ready`;
- * answers of the sink come from `deliver` and return to `recycled`. A process: each poll does a
+ * answers of the sink come from `deliver` and return to `recycled`. A task: each poll does a
  * bounded amount of work (about 50 us on a file system in memory).
  *
  * Small files are read in one go. Large ones are announced up to WH_SOURCE_ASKED ahead, and read in
- * pieces when the sink has answered WANT; on HAVE the file's digest is computed here, and SAME is
+ * pieces when the sink has answered WANT. On HAVE the file's digest is computed here, and SAME is
  * sent if it agrees. Reading uses io_uring and O_DIRECT where that does not block, and is direct on
  * a file system in memory.
  *
@@ -50,9 +50,9 @@ struct wh_file_result {
 };
 
 /*
- * Default size of an EXTENT: received data are verified at the next one, which should come soon on
- * a slow path. With repair packets its record needs a block of its own, with as many of them as a
- * full one: at 128,4 that is half a percent more.
+ * Default size of an EXTENT. Received data are verified at the next EXTENT, which should come soon
+ * on a slow path. With repair packets its record needs a block of its own, with as many of them as
+ * a full block: at 128,4 that is half a percent more.
  */
 #define WH_SOURCE_EXTENT_BYTES (UINT64_C(32) << 20)
 
@@ -74,7 +74,7 @@ struct wh_source_config {
 	/*
 	 * Every file belongs to one lane: given paths in rotation, files in folders by a hash of
 	 * their paths, so that lanes agree even if the tree changes meanwhile. Lane 0 sends the
-	 * rest. Of a large file every lane sends a part, if `splits`, shared by the lanes, is set.
+	 * rest. With `splits`, which the lanes share, every lane sends a segment of a large file.
 	 */
 	uint32_t lane;
 	uint32_t lanes;
@@ -121,7 +121,7 @@ enum wh_source_state {
 	WH_SOURCE_BROKEN, /* invalid answers, or no memory: see error */
 };
 
-/* What another process of the same core may read. */
+/* What another task of the same core may read. */
 struct wh_source_progress {
 	enum wh_source_state state;
 	int error;         /* negative errno */
@@ -144,7 +144,7 @@ bool wh_source_tell_waits(struct wh_source *source, const struct wh_waits_told *
 
 const struct wh_source_progress *wh_source_progress(const struct wh_source *source);
 
-/* What it was waiting for in its last poll; by its own process only. */
+/* What it was waiting for in its last poll. Only its own task may ask. */
 enum wh_waits wh_source_waits(const struct wh_source *source);
 
 #endif

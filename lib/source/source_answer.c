@@ -39,7 +39,7 @@ static bool take_have(struct wh_source *source, const struct wh_record *record)
 	return true;
 }
 
-/* Checks that the sink's data end within our part, at a block boundary. */
+/* Checks that the sink's data end within our segment, at a block boundary. */
 static bool take_want(struct wh_source *source, const struct wh_record *record)
 {
 	struct wh_source_asked *file = take_answer(source, record->want.id);

@@ -2,8 +2,8 @@
 
 /*
  * Names that several given paths have in the bundle. The sink takes one of them and refuses the
- * others, but it forgets between two tries of a transfer: then one that was removed here, because
- * it had arrived, could be replaced there by another. So none of them is removed.
+ * others, but it forgets between two tries of a transfer. If the first had arrived and was removed
+ * here, another one could then replace it there. So none of them is removed.
  *
  * Before a transfer that removes files begins, a walk finds what is given, without the contents of
  * folders: their names are different if their folders' are.
@@ -73,7 +73,7 @@ static bool may_be_backup(const struct wh_source *source, const char *path)
 	return bytes > 0 && path_bytes > bytes && strcmp(path + path_bytes - bytes, suffix) == 0;
 }
 
-/* By each part of the path that may have been given: folders may be given within others. */
+/* Looks up the path and those above it: folders may be given within others. */
 bool wh_source_is_contested(struct wh_source *source, const char *path)
 {
 	uint32_t given = 0;

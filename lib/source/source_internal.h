@@ -66,24 +66,24 @@ struct wh_source_asked {
 	uint64_t id;
 	int fd;
 	uint8_t state;
-	bool compare;      /* as a whole, with the sink's `digest` */
+	bool compare;      /* compare it as a whole with the sink's `digest` */
 	bool is_cancelled; /* the sink has failed it meanwhile */
 	bool is_segment;   /* another lane reports its outcome */
 	bool is_stream;
-	int error;                 /* no descriptor: a positive errno */
-	struct wh_segment segment; /* to be sent ... */
-	uint64_t base;             /* ... counted from this byte of the file on */
-	enum wh_resume resume;     /* not OFF: the sink has data up to ... */
-	uint64_t resume_at;        /* ... this offset, with this digest */
+	int error;                 /* positive errno, if there is no descriptor */
+	struct wh_segment segment; /* what is to be sent */
+	uint64_t base;             /* byte of the file from which `segment` counts */
+	enum wh_resume resume;     /* not OFF: the sink has data up to resume_at */
+	uint64_t resume_at;        /* `digest` is of the data before */
 	struct wh_digest digest;
-	uint64_t seed;          /* of that digest */
-	struct wh_digest *told; /* digests of blocks that the sink has; NULL: none stored, ... */
-	uint32_t told_count;    /* ... even if some were received, for want of memory */
+	uint64_t seed;          /* of `digest` */
+	struct wh_digest *told; /* digests of blocks that the sink has; NULL: none, or no memory */
+	uint32_t told_count;    /* number of digests received, even if none are stored */
 	uint64_t charged;       /* memory charged for them */
 	struct stat status;     /* before it was read */
 };
 
-/* A file of which this lane sends a part, until its outcome is final. */
+/* A file of which this lane sends a segment, until its outcome is final. */
 struct wh_source_split {
 	struct wh_split *split;
 	uint64_t id; /* of its entry in this lane */
@@ -141,7 +141,7 @@ struct wh_source {
 	struct wh_source_progress progress;
 	struct wh_record record; /* the current one: too large for the stack of a poll */
 
-	struct wh_walk *scout; /* a walk before the other; NULL: it is over */
+	struct wh_walk *scout; /* a walk before `walk` (source_contested.c); NULL: it is over */
 	struct wh_names given_names, contested_names;
 	struct wh_walk *walk;
 	uint64_t entry_inode;     /* of the current ENTRY */
@@ -150,9 +150,9 @@ struct wh_source {
 	uint32_t item_tries;
 	struct stat item_status;
 	uint64_t item_base;          /* the first byte of it that is sent */
-	struct wh_split *item_split; /* the item is a part of that file */
+	struct wh_split *item_split; /* the item is a segment of that file */
 	bool is_blocked;             /* the item waits for the sink or for chunks */
-	bool ledger_is_full;         /* when the last ENTRY was to be put */
+	bool ledger_is_full;         /* true when there was no room for the last ENTRY */
 	bool finish_is_put;
 	bool found_is_put;
 	uint64_t entries;
@@ -209,7 +209,7 @@ void wh_source_release(struct wh_source *source, struct wh_source_asked *file);
 
 /* source_run.c: the file being read, whatever of it is sent. */
 bool wh_source_is_in_extents(const struct wh_source *source); /* no other record is allowed */
-/* Begins to read ahead, that part of it. */
+/* Begins to read ahead, that segment of it. */
 void wh_source_read_segment(struct wh_source *source, const struct wh_segment *segment);
 /* The same for the run [offset, end), which is sent next. */
 void wh_source_read_run(struct wh_source *source, uint64_t offset, uint64_t end);
@@ -217,7 +217,7 @@ void wh_source_push_raw(struct wh_source *source, struct wh_chunk *chunk);
 void wh_source_end_reading(struct wh_reading *reading, int error, enum wh_doing doing);
 
 /*
- * source_links.c: further names of files. defer: whether the current file is another name of a sent
+ * source_links.c: further names of files. defer: true if the current file is another name of a sent
  * one; otherwise stores it as the first name. next: a name to be sent, and the first one of its
  * file; false: none.
  */
@@ -240,8 +240,8 @@ struct wh_ledger_entry *wh_source_put_entry(struct wh_source *source);
 void wh_source_put_asking(struct wh_source *source, struct wh_split *split, int fd);
 
 /*
- * source_blocks.c: false: the received blocks are invalid. Also the steps of wh_source_read for
- * blocks.
+ * source_blocks.c: the steps of wh_source_read for blocks. take_blocks: false: the received blocks
+ * are invalid.
  */
 bool wh_source_take_blocks(struct wh_source *source, const struct wh_record *record);
 void wh_source_begin_blocks(struct wh_source *source);

@@ -6,10 +6,10 @@
 #include "source/source_internal.h"
 
 /*
- * Files that have several names, by device and inode, each with the path under which it was sent;
- * and the other names, which are sent when all files are complete at the sink. In one lane only,
- * since lanes do not know which name another has sent. Beyond a limit files are sent once per name,
- * which is counted.
+ * Files that have several names, by device and inode, each with the path under which it was sent.
+ * Also the other names, which are sent when all files are complete at the sink. Only one lane does
+ * this, since lanes do not know which name another has sent. Beyond a limit files are sent once per
+ * name, which is counted.
  */
 #define FILES_MAX (UINT32_C(1) << 20)
 #define TEXTS_MAX (UINT32_C(256) << 20)

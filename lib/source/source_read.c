@@ -20,7 +20,7 @@ static void end_after_error(struct wh_reading *reading)
 		wh_source_end_reading(reading, -reading->ahead.error, WH_DOING_READING);
 }
 
-/* Sends our part from `offset` on. */
+/* Sends our segment from `offset` on. */
 static void send_from(struct wh_source *source, uint64_t offset)
 {
 	struct wh_reading *reading = &source->reading;
@@ -88,8 +88,8 @@ static int32_t prove(struct wh_source *source)
 }
 
 /*
- * An existing file is compared as a whole, whatever part is sent. Of a range nothing is resumed:
- * the sink's part may be of another one.
+ * An existing file is compared as a whole, whatever is sent of it. If only a range of the file is
+ * sent, nothing is resumed: what the sink has may be of another range.
  */
 static void begin_file(struct wh_source *source)
 {
@@ -119,7 +119,7 @@ static void begin_file(struct wh_source *source)
 }
 
 /*
- * Starts the next answered file. Between two of them the walk has a turn, so that further files are
+ * Starts the next answered file. The walk has a turn between two files, so that further files are
  * announced while these are read.
  */
 static int32_t begin(struct wh_source *source)
@@ -324,7 +324,7 @@ static int32_t send_extent(struct wh_source *source)
 	return work + 1;
 }
 
-/* It failed here, and the sink does not report it. */
+/* Reports a file that failed here, which the sink does not report. */
 static void tell_failed(struct wh_source *source)
 {
 	const struct wh_reading *reading = &source->reading;
@@ -342,7 +342,7 @@ static void tell_failed(struct wh_source *source)
 			       });
 }
 
-/* The size is known only now. */
+/* Notes the size of a stream, which is known only now. */
 static void history_stream(struct wh_source *source)
 {
 	const struct wh_reading *reading = &source->reading;

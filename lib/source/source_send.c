@@ -62,7 +62,7 @@ static bool is_ours(const struct wh_source *source)
 	       turn_of(&source->item) % source->config.lanes == source->config.lane;
 }
 
-/* These put items; false: it has to wait. */
+/* Puts the item; false: it has to wait. So do the other put_ functions. */
 static bool put_fault(struct wh_source *source)
 {
 	const struct wh_walk_item *item = &source->item;
@@ -185,7 +185,7 @@ static bool put_ask(struct wh_source *source)
 	return true;
 }
 
-/* A part of a file that another lane has announced. */
+/* Puts a segment of a file that another lane has announced. */
 static bool put_part(struct wh_source *source)
 {
 	struct wh_entry *entry = begin_ask(source);
@@ -198,7 +198,10 @@ static bool put_part(struct wh_source *source)
 	return true;
 }
 
-/* Reads a small file, or as much of one. 0, or a positive errno; 0 also if it is shorter by now. */
+/*
+ * Reads a small file, or as much of one. 0, or a positive errno. 0 also if the file is shorter by
+ * now.
+ */
 static int read_all(int fd, uint64_t from, uint8_t *bytes, size_t count)
 {
 	size_t have = 0;
@@ -316,7 +319,7 @@ static bool put_item(struct wh_source *source)
 	}
 }
 
-/* Takes a part of a file that another lane has announced. */
+/* Takes a segment of a file that another lane has announced. */
 static bool find_part(struct wh_source *source)
 {
 	const struct wh_source_config *config = &source->config;

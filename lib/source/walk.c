@@ -392,7 +392,7 @@ static void set_name(struct wh_walk *walk, const char *name, bool is_kept)
 	strcpy(walk->path + bytes, is_kept ? name : "");
 }
 
-/* Enters a folder that is only passed on the way, and not part of the bundle. */
+/* Enters a folder that is only on the way, and not part of the bundle. */
 static void pass_through(struct wh_walk *walk, struct wh_walk_item *item, const char *name,
 	bool is_kept, const char *pattern)
 {
@@ -623,8 +623,8 @@ static bool look_at_prefix(
 }
 
 /*
- * The next folder on the way to the held item that the one before did not have. False: all are
- * found. One that cannot be opened is left to the sink.
+ * Finds the next folder on the way to the held item that was not on the way to the one before.
+ * False: all are found. One that cannot be opened is left to the sink.
  */
 static bool find_prefix(struct wh_walk *walk, struct wh_walk_item *item)
 {

@@ -10,19 +10,19 @@
  * "b/...". A path without a last name of its own (".", "..", "/", "a/.", "a/..") sends the contents
  * of that folder, under their names.
  *
- * Or names in the bundle are the whole paths as they were given, from their first name on, or from
- * the first name after "/./" ("/data/./a/b" sends "a/b"). Then folders on the way to a given path
- * are found, too, before it; their contents are not.
+ * With keep_paths, names in the bundle are the whole paths as they were given, from their first
+ * name on, or from the first name after "/./" ("/data/./a/b" sends "a/b"). Then the folders on the
+ * way to a given path are found before it; their other contents are not.
  *
- * Below a root a given path that does not exist may contain wildcards, as in bundle/choice.h: it
+ * Below a root a given path that does not exist may contain wildcards, as in bundle/choice.h. It
  * stands for everything that matches, as if each had been given, except that links are found as
  * links.
  *
  * Given paths that are links are followed; those inside folders are found as links. So there are no
  * loops, and nothing outside of a given folder is reached.
  *
- * Staging folders of running transfers (stage/stage.h) are skipped in folders, and below a root not
- * found either.
+ * Staging folders of running transfers (stage/stage.h) are skipped in folders, and not found below
+ * a root either.
  *
  * A step reads some 250 names of a folder, or returns the next item. WH_WALK_OPEN folders on the
  * current path stay open; others are reopened from below on the way back.
@@ -59,8 +59,8 @@ struct wh_walk_item {
 	int error;        /* FAULT: a positive errno */
 	int folder_fd;    /* contains `name`; of a given path: the root, or AT_FDCWD */
 	const char *name;
-	struct stat status; /* FOLDER, from fstat of: */
-	int own_fd;         /* its descriptor, open until the next step; -1: is_prefix */
+	struct stat status; /* FOLDER, from fstat */
+	int own_fd;         /* FOLDER: its descriptor, open until the next step; -1: is_prefix */
 };
 
 struct wh_walk;
@@ -68,9 +68,9 @@ struct wh_walk;
 /* root_fd: see struct wh_source_config. 0 or -ENOMEM. The strings must outlive it. */
 int wh_walk_open(struct wh_walk **walk, int root_fd, const char *const *paths, uint32_t path_count,
 	bool recursive);
-/* Before the first step: names are whole paths. */
 /* Whether the only path, which has a wildcard, is the name of something that exists. */
 bool wh_walk_is_as_given(const struct wh_walk *walk);
+/* Before the first step: names in the bundle are whole given paths. */
 void wh_walk_keep_paths(struct wh_walk *walk);
 void wh_walk_close(struct wh_walk *walk); /* NULL is allowed */
 

@@ -233,8 +233,8 @@ void wh_stage_close(struct wh_stage *stage)
 }
 
 /*
- * Another process may find the folder before it is locked, and consider it stale: then it holds the
- * lock, or has removed the folder.
+ * Locks the new folder. Another process may find it before that, and consider it stale: then it
+ * holds the lock, or has removed the folder.
  */
 static int lock(struct wh_stage *stage)
 {
@@ -635,7 +635,7 @@ static void start_sync(struct wh_stage *stage)
 {
 	WH_ASSERT(stage->sync == NULL);
 	stage->sync_error = 0;
-	/* Without a thread blocks, because durability is more important than latency. */
+	/* Without a thread it blocks: durability is more important than latency. */
 	if (!stage->in_memory && sync_background(stage) != 0)
 		stage->sync_error = syncfs(stage->fd) != 0 ? -errno : 0;
 }

@@ -3,11 +3,11 @@
 #define WH_STAGE_STAGE_H
 
 /*
- * Holds files until they are complete and durable: in a folder ".wavehaul-X.part" in the target
- * folder, created on demand, locked (flock) while in use. Inside, files have numbers as names.
- * Complete ones are added to a batch; a sealed batch is synced by one syncfs, on a thread of its
- * own, while the next one is filled; then its files are taken out and renamed one by one. On a file
- * system in memory nothing is synced.
+ * Holds files until they are complete and durable. They are in a folder ".wavehaul-X.part" in the
+ * target folder, created on demand and locked (flock) while in use, with numbers as names. Complete
+ * files are added to a batch. A sealed batch is synced by one syncfs, on a thread of its own, while
+ * the next one is filled. Then its files are taken out and renamed one by one. On a file system in
+ * memory nothing is synced.
  *
  * A file that may outlive its job is in the folder of parts (WH_PARTS_FOLDER) instead, and remains
  * there if the journal has a row for it.
@@ -26,8 +26,8 @@
 #define WH_BATCH_BYTES      (UINT64_C(1) << 30)
 
 /*
- * A batch is due after QUIET when nothing more arrives, and after AGE in any case, because the
- * source stores what is not committed.
+ * A batch is due after QUIET when nothing more arrives, and after AGE in any case: the source
+ * stores what is not committed.
  */
 #define WH_BATCH_QUIET_MS 200
 #define WH_BATCH_AGE_MS   2000
@@ -88,9 +88,9 @@ int wh_stage_create(struct wh_stage *stage, uint16_t mode, uint32_t *number);
 
 /*
  * On a file system in memory, where no sync is needed, a complete file may get its name at once, if
- * it is free: created without a name, then linked, which saves a third of the cost. Whether that
- * works is known after wh_stage_prepare. wh_stage_name returns -EEXIST if the name is taken; then
- * the file may get a number, to be renamed like others.
+ * it is free: created without a name, then linked. That saves a third of the cost. Whether it works
+ * is known after wh_stage_prepare. wh_stage_name returns -EEXIST if the name is taken; then the
+ * file may get a number, to be renamed like others.
  */
 bool wh_stage_can_name(const struct wh_stage *stage);
 int wh_stage_create_unnamed(const struct wh_stage *stage, uint16_t mode);
@@ -98,8 +98,9 @@ int wh_stage_name(int fd, int folder_fd, const char *name);
 int wh_stage_number(struct wh_stage *stage, int fd, uint32_t *number);
 
 /*
- * The same in the folder of parts, which is created if missing; locked as long as any descriptor of
- * it is open. -EPERM: another user has made that folder, and could exchange what is in it.
+ * Creates a file in the folder of parts, which is created if missing. The file is locked as long as
+ * any descriptor of it is open. -EPERM: another user has made that folder, and could exchange what
+ * is in it.
  */
 int wh_stage_create_kept(struct wh_stage *stage, uint32_t *number);
 
@@ -107,8 +108,8 @@ int wh_stage_create_kept(struct wh_stage *stage, uint32_t *number);
 int wh_stage_keep(struct wh_stage *stage, int fd, uint32_t *number);
 
 /*
- * The journal has a row for it: until this is told, a part is removed by the next search for what
- * dead processes left, as soon as nobody has it locked.
+ * The journal has a row for the part. Until this is called, the next search for what dead processes
+ * left removes the part as soon as nobody has it locked.
  */
 void wh_stage_noted(int fd);
 
@@ -132,7 +133,8 @@ int wh_stage_create_hard(struct wh_stage *stage, int folder_fd, const char *name
 int wh_stage_reopen(const struct wh_stage *stage, uint32_t number, bool kept, uint64_t inode);
 
 /*
- * The folder that contains it, once created; and wh_stage_reopen by a duplicate of that descriptor.
+ * The folder that contains a file, once created. wh_stage_open_in reopens the file by a duplicate
+ * of that folder's descriptor.
  */
 int wh_stage_folder(const struct wh_stage *stage, bool kept);
 int wh_stage_open_in(int folder_fd, uint32_t number, uint64_t inode);

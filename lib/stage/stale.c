@@ -92,7 +92,7 @@ static void remove_stale(int folder_fd, const char *name)
 	close(fd);
 }
 
-/* By the time of its last change: one that is complete has the time of its source. */
+/* Judges age by the change time: the modification time of a complete one is its source's. */
 static void remove_part(int parts_fd, const char *name, int64_t parts_s)
 {
 	int fd = openat(parts_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -12,20 +12,20 @@
 #include <stdint.h>
 
 /*
- * Modes of parts: as long as the journal has no row for one, it has the sticky bit, which means
+ * Modes of parts. As long as the journal has no row for a part, it has the sticky bit, which means
  * nothing for a file.
  */
 #define WH_STALE_UNNOTED 01600
 #define WH_STALE_NOTED   0600
 
 /*
- * In this folder, which the caller may close. Also removes parts kept there (WH_PARTS_FOLDER) that
- * are not locked, and that either no journal knows, by their mode, or that have not changed since
+ * Searches this folder, which the caller may close. Also removes parts kept there (WH_PARTS_FOLDER)
+ * that are not locked, if by their mode no journal knows them, or if they have not changed since
  * `parts_s`, by the calendar: the journal has no rows that old. INT64_MIN: no parts.
  */
 void wh_stale_remove_in(int folder_fd, int64_t parts_s);
 
-/* In all folders below it, with low priority; wh_stale_stop ends that soon. */
+/* Searches all folders below it, with low priority; wh_stale_stop ends that soon. */
 void wh_stale_remove_below(int root_fd, int64_t parts_s);
 void wh_stale_stop(void);
 

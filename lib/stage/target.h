@@ -20,16 +20,16 @@ struct wh_target {
 	bool as_name;     /* it is a name, even if it is an existing folder */
 	bool look;        /* a missing folder is not created: -ENOENT */
 	/*
-	 * Whoever names it may not learn which folders exist: it is a folder if it is written as
-	 * one, else a name, and what is missing above it is created.
+	 * The peer that names it may not learn which folders exist. It is a folder if it is written
+	 * as one, else a name, and what is missing above it is created.
 	 */
 	bool blind;
 };
 
 /*
- * Returns the descriptor of the folder that the entries go into, the caller's, and sets `as` to the
- * new first component of their paths, "": unchanged. Or a negative errno and what failed: -EXDEV:
- * it leads outside, -ENOLINK: a dangling link, -EEXIST: a pipe, socket or device.
+ * Returns the descriptor of the folder that the entries go into, the caller's. Sets `as` to the new
+ * first component of their paths; "": unchanged. Or a negative errno and what failed. -EXDEV: it
+ * leads outside. -ENOLINK: a dangling link. -EEXIST: a pipe, socket or device.
  */
 int wh_target_open(
 	int root_fd, const struct wh_target *target, char as[NAME_MAX + 1], enum wh_doing *doing);
