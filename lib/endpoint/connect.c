@@ -6,7 +6,8 @@
 
 #include "endpoint/turn.h"
 
-#define CONFIRM_RTTS 2 /* that the second CONFIRM has for an answer */
+/* Where few control packets may be sent, the second CONFIRM is repeated after so many at least. */
+#define CONFIRM_RTTS 2
 
 void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
 	const struct wh_open_params *params, uint32_t stamp_us, const struct wh_address *peer,
@@ -26,7 +27,7 @@ void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
 				.refused = (uint8_t)offer->refused,
 			},
 	};
-	/* None in a refusal: a CONFIRM with it would open a connection that was refused. */
+	/* A refusal has no cookie: a CONFIRM with it would open the refused connection. */
 	if (welcome)
 		wh_cookie_make(accept->accept.cookie, listener->key,
 			wh_tsc_to_us(listener->hz, now_tsc), peer, listener->queue, offer->cid,
@@ -134,8 +135,8 @@ bool wh_session_begins_anew(const struct wh_session *s)
 }
 
 /*
- * Repeated until the first state arrives, or the cookie expires. The peer may have the session by
- * then, and its states are lost: missing.c finds out.
+ * CONFIRM is repeated until the first receiver report arrives, or the cookie expires. By then the
+ * peer may have the session, and its reports are lost: missing.c finds out.
  */
 static void go_on_confirming(struct wh_session *s, uint64_t now_tsc)
 {
@@ -145,7 +146,7 @@ static void go_on_confirming(struct wh_session *s, uint64_t now_tsc)
 		repeat_later(s, now_tsc);
 }
 
-/* Until its place is left; without a place, too, for the peer timeout. */
+/* A session to be opened again waits to leave its place, no longer than the peer timeout. */
 static int32_t wait_anew(struct wh_session *s, uint64_t now_tsc)
 {
 	if (now_tsc - s->opened_tsc <= s->peer_timeout_tsc)
@@ -181,7 +182,7 @@ void wh_connect_hear_versions(struct wh_session *s, const struct wh_versions *ve
 		atomic_store(&s->peer_versions, versions->least | (uint32_t)versions->most << 8);
 }
 
-/* The peer has not been heard in this session, and has lost its SA: there is another. */
+/* The peer has lost the SA, another one exists, and this session never heard the peer. */
 static bool has_lost_peer(const struct wh_session *s)
 {
 	return s->sa != NULL && wh_sa_successor(s->sa) != 0 &&
@@ -236,7 +237,7 @@ static void start_running(struct wh_session *s, uint64_t now_tsc, uint32_t rtt_u
 	wh_pacer_idle(&tx->pacer, now_tsc);
 }
 
-/* The place is ours if the cookie comes back together with what OPEN said. */
+/* Claims the offered place by CONFIRM, which returns the cookie with what OPEN said. */
 static void confirm(struct wh_session *s, uint64_t now_tsc, uint32_t acceptor_cid,
 	const uint8_t cookie[WH_COOKIE_BYTES])
 {
@@ -252,9 +253,9 @@ static void confirm(struct wh_session *s, uint64_t now_tsc, uint32_t acceptor_ci
 	s->open_repeat_tsc = s->period_tsc;
 	send_confirm(s, now_tsc);
 	/*
-	 * Data that arrive before CONFIRM are dropped, so that it is repeated once soon; where
-	 * control packets are limited to a small share of the data, then not before an answer can
-	 * have come: on a slow line each takes the time of data.
+	 * Data that arrive before CONFIRM are dropped, so CONFIRM is repeated once, soon. Where
+	 * control packets are limited to a small share of the data, the next repetition waits until
+	 * an answer could have come: on a slow line each takes the time of data.
 	 */
 	if (s->feedback.data_per_report > 0)
 		s->open_repeat_tsc =
@@ -262,7 +263,7 @@ static void confirm(struct wh_session *s, uint64_t now_tsc, uint32_t acceptor_ci
 	wh_prelude_begin(s, now_tsc);
 }
 
-/* Nobody has this session any more: it is opened again if nobody ever had it. */
+/* The peer does not have this session. If it never had it, the session is opened again. */
 static void give_session_up(struct wh_session *s, uint64_t now_tsc)
 {
 	if (s->tx.report_seen)
@@ -277,20 +278,20 @@ void wh_connect_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh
 	bool opening = s->phase == WH_PHASE_OPENING;
 
 	if (wh_session_begins_anew(s))
-		return; /* a second answer to a handshake that was given up */
+		return; /* an answer to an OPEN that was given up */
 	if (!opening && wh_missing_answered(s, now_tsc, accept->stamp_us))
 		give_session_up(s, now_tsc);
 	if (accept->refused != WH_STATUS_PENDING) {
 		/*
-		 * A refusal of our CONFIRM counts, too, but not one of a repeated OPEN that arrived
-		 * second.
+		 * A refusal of our CONFIRM counts. One of a repeated OPEN that arrived after the
+		 * first does not.
 		 */
 		bool confirms = s->phase == WH_PHASE_RUNNING && !tx->report_seen &&
 				accept->acceptor_cid == s->peer_cid;
 
 		/*
-		 * Another session took a place that was offered to us earlier; an OPEN gets a new
-		 * one.
+		 * Another session has taken the place that the handshake offered: an OPEN gets a
+		 * new one.
 		 */
 		if (confirms && s->offered && accept->refused == WH_STATUS_BUSY)
 			begin_anew(s);

@@ -3,10 +3,11 @@
 #define WH_ENDPOINT_CONNECT_H
 
 /*
- * Three-way open: OPEN, ACCEPT with cookie, CONFIRM. The listener answers from the packet and a
- * secret alone and keeps no state before the cookie has proved the peer's address. The initiator
- * sends data right after CONFIRM, and repeats CONFIRM until the first state arrives. The first
- * session of two processes begins with CONFIRM: its cookie came with their handshake.
+ * Three-way open: OPEN, ACCEPT with cookie, CONFIRM; like SCTP's INIT, INIT ACK, COOKIE ECHO (RFC
+ * 9260). The listener answers from the packet and a secret alone and keeps no state before the
+ * cookie has proved the peer's address. The initiator sends data right after CONFIRM, and repeats
+ * CONFIRM until the first receiver report arrives. The first session of two processes begins with
+ * CONFIRM: its cookie came with their handshake.
  */
 
 #include <stdbool.h>
@@ -17,7 +18,7 @@
 
 /*
  * Lifetime of a cookie: a few of the longest round trips. An initiator repeats its CONFIRM for no
- * longer, and then starts again with OPEN, until its peer timeout.
+ * longer. If the peer then turns out not to have the session (missing.c), it is opened again.
  */
 #define WH_COOKIE_LIFETIME_S 5
 
@@ -73,9 +74,9 @@ void wh_connect_take_offer(struct wh_session *session, uint64_t now_tsc, uint32_
 void wh_connect_leave(struct wh_session *session, struct wh_sadb *sadb);
 
 /*
- * RX core: an answer to an OPEN says that the peer speaks other versions. If it names that OPEN the
- * connection ends when the next one would be sent, unless an ACCEPT arrives before, since anybody
- * on the path may have forged it. Under an SA it is only a hint.
+ * RX core: an answer to an OPEN says that the peer speaks other versions. If it names our OPEN, the
+ * connection ends when the next OPEN would be sent. It does not end at once, since anybody on the
+ * path may have forged the answer: an ACCEPT may still arrive. Under an SA it is only a hint.
  */
 void wh_connect_hear_versions(struct wh_session *session, const struct wh_versions *versions);
 

@@ -4,7 +4,7 @@
 
 #include "endpoint/turn.h"
 
-/* ACCEPT is the listener's: it says nothing of this session. */
+/* The peer has been heard. ACCEPT does not count: a listener sends it without any session. */
 static void hear(struct wh_session *s, uint64_t now_tsc, const struct wh_slot *slot)
 {
 	if (((const struct wh_packet *)slot->data)->type == WH_PACKET_ACCEPT)

@@ -29,7 +29,7 @@ static uint64_t patience_tsc(const struct wh_session *s)
 	return s->role == WH_TRANSMITTER ? asks_tsc : asks_tsc + wh_session_ms_tsc(s, LISTEN_MS);
 }
 
-/* Before that the handshake looks for the peer, under the next SA if necessary. */
+/* An opening session is not in doubt: it still looks for its peer, if necessary by a new SA. */
 static bool has_begun(const struct wh_session *s)
 {
 	return s->phase != WH_PHASE_OPENING && s->phase != WH_PHASE_CLOSED &&

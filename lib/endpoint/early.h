@@ -3,11 +3,11 @@
 #define WH_ENDPOINT_EARLY_H
 
 /*
- * Packets that arrive before their SA, on the RX core. A client confirms the session that it was
- * offered right after the end of its handshake, and sends data. Our side still checks a signature
- * before the SA exists, and would drop these packets. So a CONFIRM under an SA that is being
- * made is kept, and the packets of its sender that follow, until the SA exists or WH_EARLY_MS is
- * over. The number is limited in total and per address: an attacker who fills the table makes
+ * Packets that arrive before their SA, on the RX core. Right after the end of its handshake a
+ * client confirms the session that it was offered, and sends data. Our side still checks a
+ * signature before the SA exists, and would drop these packets. So a CONFIRM under an SA that is
+ * being made is kept, and the packets of its sender that follow, until the SA exists or WH_EARLY_MS
+ * is over. Their number is limited in total and per address: an attacker who fills the table makes
  * others retransmit their first packets, no more.
  */
 
@@ -36,9 +36,9 @@ struct wh_early_pkt {
 struct wh_early {
 	struct wh_early_pkt *pkt; /* WH_EARLY_PKTS, in order of arrival */
 	uint32_t pkts;
-	bool again;    /* packets are processed again, and must not be kept twice: */
-	uint32_t at;   /* the next to look at, ... */
-	uint32_t left; /* ... and how many before it stay */
+	bool again;    /* kept packets are being processed: none must be kept twice */
+	uint32_t at;   /* the next of them to look at */
+	uint32_t left; /* how many before `at` stay */
 	uint64_t next_look_tsc;
 };
 
@@ -55,9 +55,9 @@ bool wh_early_follow(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const u
 	size_t length, const struct wh_address *from);
 
 /*
- * _begin: whether it is time to look for packets whose wait is over. Then _next returns them, one
- * by one, with endpoint->via as it was, until NULL: they are to be processed as if they arrived
- * now. One that is too late is dropped by that as it would have been on arrival.
+ * _begin: whether it is time to look for packets whose wait is over. Then _next returns them one by
+ * one, with endpoint->via as it was, and NULL after the last. They are to be processed as if they
+ * arrived now, so that a packet whose SA failed is dropped like any other without an SA.
  */
 bool wh_early_begin(struct wh_endpoint *endpoint, uint64_t now_tsc);
 struct wh_early_pkt *wh_early_next(struct wh_endpoint *endpoint, uint64_t now_tsc);

@@ -89,8 +89,8 @@ void wh_endpoint_free(struct wh_endpoint *endpoint)
 }
 
 /*
- * Reads the session, which still exists: a transmitter's closing packet is taken in the turn after
- * which it may be freed at the earliest. So no key passes through a FIFO.
+ * Reads seal and numbers from the session, so that no key passes through a FIFO. The session still
+ * exists: a transmitter may be freed only after the turn that takes its closing packet.
  */
 static void note_closing_packet(
 	struct wh_endpoint *endpoint, const struct wh_closing_packet *closing_packet)
@@ -132,7 +132,7 @@ static bool has_not_heard(
 	       (packet->type == WH_PACKET_RCV_REPORT || packet->type == WH_PACKET_TRANS_REPORT);
 }
 
-/* An authenticated packet counts once; without authentication replays cannot be detected. */
+/* Whether a packet is no replay. Without authentication replays cannot be detected. */
 static bool is_later(struct wh_closing_packet *closing_packet, const struct wh_packet *packet)
 {
 	uint64_t *next = packet->type == WH_PACKET_RELEASE ? &closing_packet->next_release
@@ -214,7 +214,7 @@ static void say_closing_packet(struct wh_endpoint *endpoint, struct wh_session *
 	wh_slot_fifo_commit(&endpoint->closing_packets);
 }
 
-/* A packet of no session: a probe or a handshake, from anybody, or an answer to one of ours. */
+/* A packet of no session: of a probe or a handshake, from anybody. */
 static enum wh_wire_reason take_stray(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
 	struct wh_packet *packet)
@@ -233,8 +233,8 @@ static enum wh_wire_reason take_stray(struct wh_endpoint *endpoint, uint64_t now
 }
 
 /*
- * The head, not authenticated yet, tells where in its chunk the payload belongs; it is written
- * there while the packet is opened.
+ * The head, not authenticated yet, tells where in its chunk the payload belongs. The payload is
+ * written there while the packet is opened.
  */
 static enum wh_wire_reason input_data(const struct wh_endpoint *endpoint,
 	struct wh_session *session, uint64_t now_tsc, uint64_t arrived_tsc, uint8_t *bytes,
@@ -261,8 +261,8 @@ static enum wh_wire_reason input_data(const struct wh_endpoint *endpoint,
 }
 
 /*
- * An ACCEPT without a seal, to a session under an SA: perhaps the peer has lost the SA, or
- * anybody forged the packet. The session continues; the handshake core sees the flag.
+ * An unsealed ACCEPT to a session under an SA: the peer has lost the SA, or somebody forged the
+ * packet. The session continues; the handshake core sees the flag `hinted`.
  */
 static enum wh_wire_reason take_hint(struct wh_endpoint *endpoint, struct wh_session *session,
 	uint8_t *bytes, size_t length, struct wh_packet *packet)
@@ -355,8 +355,8 @@ static enum wh_wire_reason input_to_session(struct wh_endpoint *endpoint, uint64
 }
 
 /*
- * A packet that needs no SA, from an address that may not connect: checked before any work is
- * spent on it.
+ * Whether a packet comes from an address that may not begin a handshake or probe. Checked before
+ * any work is spent on the packet.
  */
 static bool is_turned_away(const struct wh_endpoint *endpoint, const struct wh_packet *packet,
 	const struct wh_address *from)
@@ -395,14 +395,14 @@ void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t 
 	wh_meter_leave(endpoint->config.rx_meter, before);
 }
 
-/* Its users have closed it, and its last packets have been sent. */
+/* A session may leave when its users have closed it and its last packets have been sent. */
 static bool may_leave(const struct wh_session *session)
 {
 	return session->closing && session->phase == WH_PHASE_CLOSED &&
 	       wh_slot_fifo_count(&session->outbox) == 0;
 }
 
-/* Removed from the table; the other half may use it until its present turn ends. */
+/* The session was removed from the table; the other half may use it until its turn ends. */
 static void begin_leaving(
 	struct wh_leaving *leaving, struct wh_session *session, const struct wh_half *other)
 {
@@ -433,8 +433,8 @@ static void move_out(struct wh_endpoint *endpoint, struct wh_half *half, struct 
 static void take_opened(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_session *session);
 
 /*
- * A session to be opened again leaves its place in the same way, so that no core uses its old
- * state.
+ * No core uses the session any more. One that is to be opened again leaves its place like a closed
+ * one, and is then opened.
  */
 static void let_one_go(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_session *session)
 {
@@ -510,7 +510,7 @@ static void see_sas(struct wh_endpoint *endpoint, struct wh_half *half, uint32_t
 	activate_own(endpoint, half);
 }
 
-/* Packets that have waited for their SA. */
+/* Processes packets that have waited for their SA. */
 static int32_t take_early(struct wh_endpoint *endpoint, uint64_t now_tsc)
 {
 	struct wh_early_pkt *pkt;
@@ -597,7 +597,7 @@ static int32_t take_all_opened(struct wh_endpoint *endpoint, uint64_t now_tsc)
 	return (int32_t)count;
 }
 
-/* After a general kick: a user asked something of a session without a place. */
+/* After a kick of the half as a whole: a user asked something of a session without a place. */
 static void look_at_all(struct wh_endpoint *endpoint, uint64_t now_tsc)
 {
 	activate_own(endpoint, endpoint->tx);

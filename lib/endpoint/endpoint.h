@@ -3,32 +3,32 @@
 #define WH_ENDPOINT_ENDPOINT_H
 
 /*
- * The sessions behind one queue of a port. Finds the session of each packet by its connection ID
- * (an index, no hash), opens and decodes the packet once, counts bad ones by reason, listens for
- * new connections, and polls the sessions that have work. It has two halves, each polled by one
- * core, which may be the same:
+ * The sessions behind one queue of a port. The endpoint finds the session of each packet by its
+ * connection ID (an index, no hash), opens and decodes the packet once, counts bad ones by reason,
+ * listens for new connections, and polls the sessions that have work. It has two halves, each
+ * polled by one core, which may be the same:
  *
- *   receive half  RX core: input, receive_poll. Home of receivers: it accepts connections.
- *   send half     TX core: send_poll, output. Home of transmitters: it takes those of
- *                 wh_endpoint_open.
+ *   receive half  RX core: input, receive_poll. Owns receivers: it accepts connections
+ *   send half     TX core: send_poll, output. Owns transmitters: it takes those of wh_endpoint_open
  *
  * Both halves read the table of sessions. Each writes its own half of the places; the receive half
- * has the lower ones. Between the halves pass control packets, in each session's inbox and outbox,
- * and kicks (half.h), which say where to look. Neither half keeps a pointer to a session of the
- * other from one turn to the next: a session that was removed from the table may be freed once the
- * other half's turn count has advanced by two.
+ * has the lower ones. The halves exchange control packets, by each session's inbox and outbox, and
+ * kicks (half.h), which say where to look. Neither half keeps a pointer to a session of the other
+ * from one turn to the next: a session that was removed from the table may be freed once the other
+ * half's turn count has advanced by two.
  *
  * A connection ID is a place in the table and random bits. With it goes a token of 64 bits, by
- * which each packet of a connection is closed (seal/seal.h): ours is drawn for each connection that
- * we open, a peer's is the proof in the cookie that opened it. A packet of an earlier connection,
- * or of an attacker, is accepted by a later one in the same place with a probability of 2^-64. Both
- * derive from the listener's secret; a peer that is refused learns neither.
+ * which each packet of an unsealed connection is closed (seal/checksum.c): ours is drawn for each
+ * connection that we open, a peer's is the proof in the cookie that opened it. A packet of an
+ * earlier connection, or of an attacker, is accepted by a later one in the same place with a
+ * probability of 2^-64. Connection IDs and tokens derive from the listener's secret; a peer that is
+ * refused learns neither.
  *
  * A place accepts no cookie older than that of its latest session, so that a CONFIRM opens one
  * connection even if it is replayed. For this each place keeps one time, by our own clock, which
  * only an accepted session changes.
  *
- * A session leaves soon after its last packet, DONE or ABORT, which may be lost. That packet is
+ * A session leaves soon after its last packet, DONE, ABORT or REPLY, which may be lost. It is
  * kept for each place, and sent again to a peer that still behaves as if it had not received it:
  * only to the address of that connection, and never in answer to a DONE or ABORT.
  */
@@ -78,7 +78,7 @@ struct wh_endpoint_config {
 	uint64_t hz;
 	uint8_t key[WH_SIPHASH_KEY_BYTES]; /* the listener's secret, drawn for each process */
 	uint32_t places;      /* a power of two: half for peers' connections, half for ours */
-	bool payload_virtual; /* as of its sessions; input then only takes handshakes */
+	bool payload_virtual; /* as of its sessions; input then takes only OPEN and CONFIRM */
 	/*
 	 * The SAs of this process. Connections are opened under one of them and sealed; others
 	 * are refused. NULL: peers open unsealed connections only.
@@ -118,7 +118,7 @@ struct wh_endpoint_config {
 	uint32_t probe_room_pkts;
 	/*
 	 * Whether that address may begin a handshake or probe at all; NULL: any may. Not asked for
-	 * an OPEN under an SA: its peer has made a handshake with us, or we with it.
+	 * OPEN and CONFIRM: the peer of an SA has made a handshake with us, or we with it.
 	 */
 	bool (*may_come)(void *context, const struct wh_address *peer);
 	/*
@@ -139,12 +139,13 @@ struct wh_endpoint_config {
 /* The last packet of a session that has left. */
 struct wh_closing_packet {
 	struct wh_address peer;
-	uint32_t cid;                      /* 0: none yet */
-	uint8_t stage;                     /* WH_RELEASE_DONE, ABORT or REPLY */
-	const struct wh_session *leaving;  /* from the TX core: the RX core copies the rest from
-	                                   * this session */
-	struct wh_seal seal;               /* of the packets that the peer may still send, ... */
-	uint64_t next_release, next_state; /* ... with packet numbers from these on */
+	uint32_t cid;  /* 0: none yet */
+	uint8_t stage; /* WH_RELEASE_DONE, ABORT or REPLY */
+	/* On the way to the RX core: the session, which still has the seal and packet numbers. */
+	const struct wh_session *leaving;
+	/* Of the peer's remaining packets; and the least numbers of its RELEASEs and reports. */
+	struct wh_seal seal;
+	uint64_t next_release, next_state;
 	uint8_t packet[WH_HEAD_BYTES + WH_DIGEST_BYTES]; /* sealed, ready to be sent */
 };
 
@@ -162,24 +163,23 @@ struct wh_endpoint {
 	struct wh_half *tx;
 	struct wh_slot_fifo replies;         /* stateless answers: RX core -> TX core */
 	struct wh_slot_fifo closing_packets; /* of transmitters: TX core -> RX core */
-	struct wh_slot_fifo
-		datagrams_in; /* struct wh_handshake_datagram: RX core -> the handshake core
-	                                     * ... */
-	struct wh_slot_fifo datagrams_out;  /* ... -> TX core */
+	/* Of struct wh_handshake_datagram: RX core -> handshake core; handshake core -> TX core. */
+	struct wh_slot_fifo datagrams_in;
+	struct wh_slot_fifo datagrams_out;
 	struct rte_ring *opened;            /* sessions: any core -> TX core */
 	_Atomic(struct wh_prober *) prober; /* NULL: none. Both cores read it */
 
 	/* RX core, on cache lines of its own */
 	uint8_t apart_rx[64];
-	uint8_t via[WH_ENDPOINT_VIA_BYTES]; /* set by the caller: sender of the current input,
-	                                     * ... */
-	uint64_t looked_tsc;                /* ... and when the port was last empty; 0: unknown */
-	uint64_t *spent_us;                 /* by place: older cookies open nothing there */
+	/* Set by the caller: sender of the current input; when the port was last empty, or 0. */
+	uint8_t via[WH_ENDPOINT_VIA_BYTES];
+	uint64_t looked_tsc;
+	uint64_t *spent_us; /* by place: older cookies open nothing there */
 	uint64_t rx_draws;
-	uint64_t next_hint_tsc;    /* when a hint may be sent again; likewise: */
-	uint64_t next_put_off_tsc; /* of handshakes that are unknown */
-	struct wh_closing_packet
-		*closing_packet; /* by place: of the latest session that sent one */
+	uint64_t next_hint_tsc;    /* when the next hint about SAs may be sent */
+	uint64_t next_put_off_tsc; /* when the next hint about unknown handshakes may be sent */
+	/* By place: of the latest session that sent one. */
+	struct wh_closing_packet *closing_packet;
 	struct wh_leaving rx_leaving;
 	uint32_t rx_news; /* of wh_sadb_news, as last seen */
 	struct wh_early early;
@@ -194,7 +194,7 @@ struct wh_endpoint {
 	uint32_t tx_news;       /* of wh_sadb_news, as last seen */
 	uint32_t next_turn;     /* output serves the sessions in rotation */
 	uint32_t next_datagram; /* a reply's turn if even, else a datagram's */
-	/* Of the replies and datagrams of the last turn. */
+	/* Addresses of the replies and datagrams of the last turn. */
 	struct wh_address reply_to[WH_ENDPOINT_DATAGRAMS];
 	uint8_t reply_via[WH_ENDPOINT_DATAGRAMS][WH_ENDPOINT_VIA_BYTES];
 	struct wh_address datagram_to[WH_ENDPOINT_DATAGRAMS];

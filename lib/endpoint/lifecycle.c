@@ -41,7 +41,7 @@ static uint32_t chunk_slots(const struct wh_session_config *config)
 	return config->chunks + 1;
 }
 
-/* Chunks that are not settled; one of them may be delivered already. */
+/* Most chunks that are not settled; a chunk may be delivered before it is. */
 static uint32_t spans(const struct wh_session_config *config)
 {
 	return 2 * config->chunks;
@@ -396,7 +396,7 @@ static int32_t poll_transmitter(struct wh_session *s, uint64_t now_tsc)
 
 	if (s->tx.idle)
 		s->tx.busy_since_tsc = now_tsc;
-	/* Data could not be sent for some turns: none that may be sent now is late. */
+	/* For some turns no data could be sent: the pacer must not catch up. */
 	if (s->tx.paused)
 		wh_pacer_idle(&s->tx.pacer, now_tsc);
 

@@ -3,7 +3,7 @@
 #define WH_ENDPOINT_LIFECYCLE_H
 
 /*
- * A session from its creation to its end, and its turns: what an endpoint calls, and who drives a
+ * A session from its creation to its end, and its turns: for endpoints, and for users that drive a
  * session without one. session/session.h has what users of a session call.
  */
 
@@ -18,7 +18,7 @@ struct wh_session *wh_session_open(const struct wh_session_config *config,
 	const struct wh_address *peer, const char *name, uint64_t object_bytes);
 
 /*
- * Creates the receiver's end for a confirmed handshake. local_cid is not 0 and is how the peer
+ * Creates the receiver's end for a valid CONFIRM. local_cid is not 0 and is how the peer
  * addresses it; rtt_tsc is the age of the cookie. NULL: no memory, or OPEN contains options that
  * the profile does not have.
  */
@@ -36,7 +36,7 @@ void wh_session_destroy(struct wh_session *session);
 void wh_session_input(struct wh_session *session, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet);
 
-/* Runs the processes that are due; returns how much work was done, 0 for none. */
+/* Runs the tasks that are due; returns how much work was done, 0 for none. */
 int32_t wh_session_poll(struct wh_session *session, uint64_t now_tsc);
 
 /* TX core: fills in packets that may be sent now, at most `count`; returns how many. */
@@ -47,8 +47,8 @@ uint32_t wh_session_output(
 uint64_t wh_session_deadline(const struct wh_session *session);
 
 /*
- * Transmitter: the handshake was not answered in time, so the session will be opened again, after
- * the next turns of both halves of the endpoint.
+ * Whether a transmitter will be opened again, after the next turns of both halves of the endpoint:
+ * its peer has lost the SA, or never had the session.
  */
 bool wh_session_begins_anew(const struct wh_session *session);
 

@@ -42,13 +42,13 @@ uint64_t wh_endpoint_draw(const struct wh_endpoint *endpoint, enum wh_draw what,
 uint32_t wh_endpoint_cid_at(const struct wh_endpoint *endpoint, uint32_t place, uint64_t random);
 
 /*
- * Publishes a session in its place. The session first learns whom to kick and is then activated, so
- * that a wish made at the same time is seen either way.
+ * Publishes a session in its place. The session first learns which half to kick and is activated
+ * last, so that a user's wish at the same time is seen either way.
  */
 void wh_endpoint_move_in(struct wh_endpoint *endpoint, struct wh_half *half,
 	struct wh_session *session, struct wh_meter *meter);
 
-/* What binds an ACCEPT of `acceptor` to the OPEN of `initiator`, under their SA. Not 0. */
+/* The number that binds an ACCEPT of `acceptor` to an OPEN of `initiator` under an SA. Not 0. */
 uint64_t wh_endpoint_about(const struct wh_endpoint *endpoint, uint64_t token,
 	const struct wh_address *initiator, const struct wh_address *acceptor);
 
@@ -59,7 +59,7 @@ static inline const struct wh_address *wh_endpoint_own(
 	return &endpoint->config.own[peer->family == WH_IPV6];
 }
 
-/* RX core: whether a stranger may be sent a hint now. *next_tsc: when one of its kind is next. */
+/* RX core: whether a stranger may be sent a hint now. *next_tsc: when the next of its kind may. */
 bool wh_endpoint_may_hint(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t *next_tsc);
 
 /* An OPEN or CONFIRM, already peeked at. May come from anybody. */

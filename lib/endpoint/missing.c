@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Whether a silent peer still has this session. A process that was restarted, or has given the
- * session up meanwhile, does not answer a session's packets, and without more the session would
+ * Finds out whether a silent peer still has this session. A process that was restarted, or has
+ * given the session up, does not answer the session's packets. Without this test the session would
  * wait for its whole peer timeout.
  *
- * So a transmitter whose peer is silent repeats OPEN beside its reports. While the path is down
- * nothing answers either. A restarted process answers that it does not know the SA, and the next
+ * So a transmitter whose peer is silent repeats OPEN beside its reports. While the path is down,
+ * neither is answered. A restarted process answers that it does not know the SA, and the next
  * handshake puts the session in doubt (doubt.c). Otherwise the listener answers with ACCEPT, which
- * costs it no memory. If it does so for a second in which no report is answered, nobody has this
- * session any more.
+ * costs it no memory. If it does so for a second in which no report is answered, the peer does not
+ * have this session any more.
  */
 
 #include "base/clock.h"
@@ -17,7 +17,7 @@
 
 #define ASK_MS 250
 
-/* So many answers, over that time, prove that reports would have been answered, too. */
+/* This many answers over this time prove that the path works: reports would be answered, too. */
 #define ANSWERS     4
 #define ANSWERED_MS 1000
 
@@ -47,7 +47,7 @@ static void ask(struct wh_session *s, uint64_t now_tsc)
 		missing->first_stamp_us = packet.open.stamp_us;
 	wh_session_push_control(s, now_tsc, WH_PACKET_OPEN, &packet);
 	missing->next_ask_tsc = now_tsc + wh_session_ms_tsc(s, ASK_MS);
-	/* Reports that an idle session would not send yet: they are what is not answered. */
+	/* An idle session sends its next report earlier: only unanswered reports are a proof. */
 	s->tx.next_trans_report_tsc = wh_min_u64(s->tx.next_trans_report_tsc,
 		s->tx.last_trans_report_tsc + wh_session_heartbeat_tsc(s, 0));
 }
@@ -74,7 +74,7 @@ bool wh_missing_answered(struct wh_session *s, uint64_t now_tsc, uint32_t stamp_
 	uint64_t span_tsc =
 		wh_max_u64(wh_session_ms_tsc(s, ANSWERED_MS), wh_session_exp_tsc(s) / 2);
 
-	/* To an OPEN of before the silence. */
+	/* The answer is to an OPEN sent before the silence. */
 	if (missing->next_ask_tsc == 0 || (int32_t)(stamp_us - missing->first_stamp_us) < 0)
 		return false;
 	if (missing->answers++ == 0)

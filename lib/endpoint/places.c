@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Places of an endpoint: numbers drawn for them, who moves in; how often strangers get hints. */
+/* Places of an endpoint: the numbers drawn for them, and moving in. The rate of hints. */
 
 #include <string.h>
 
@@ -8,8 +8,8 @@
 #include "endpoint/turn.h"
 
 /*
- * Most hints per second and kind: to a peer that names an unknown SA, or that has none and needs
- * one; and to one whose handshake is unknown. None is authenticated.
+ * Most hints per second of each kind. One kind is for peers that name an unknown SA, or need one
+ * and have none; the other for peers whose handshake is unknown. Hints are not authenticated.
  */
 #define HINTS_PER_S 1000
 

@@ -11,7 +11,7 @@
 #include "endpoint/turn.h"
 #include "measure/median.h"
 
-/* A probe is given up after this many round trips and at least this long; doubled each time. */
+/* A train is given up after this many round trips and at least this long; doubled each time. */
 #define PATIENCE_RTTS   4
 #define PATIENCE_MS     50
 #define PATIENCE_MAX_MS 4000
@@ -21,13 +21,13 @@
 static_assert(WH_PROBE_TRAIN_MAX <= WH_MEDIAN_VALUES_MAX, "the gaps of a train have a median");
 static_assert(WH_PROBE_TRAIN_MAX <= 32, "and its packets a bit each");
 
-/* Bytes that each packet takes on the wire beside its own. */
+/* Bytes around each packet on the wire. */
 static uint32_t around_bytes(const struct wh_session *s)
 {
 	return s->config.wire_bytes - s->config.payload_bytes - WH_HEAD_BYTES;
 }
 
-/* As long as the profile says, or as a full packet, within the limit of control packets. */
+/* Size of a probe: the profile's or a full packet's, within the limit of control packets. */
 static uint32_t probe_bytes(const struct wh_session *s)
 {
 	uint32_t ip_udp_bytes = s->config.packet_bytes - s->config.payload_bytes - WH_HEAD_BYTES;

@@ -23,15 +23,16 @@
 #define REPLY_REPEAT_MAX_MS 1000
 
 /*
- * After DONE the transmitter stays at least as long as the peer's core may be without its CPU: once
- * this process has ended nothing repeats DONE, unread packets in a shared-memory port are lost, and
- * the peer would wait for its whole peer timeout.
+ * After DONE the transmitter stays for at least this long, for which the peer's core may be without
+ * its CPU. Once this process has ended nothing repeats DONE, and unread packets in a shared-memory
+ * port are lost. The peer would then wait for its whole peer timeout.
  */
 #define LAST_WORD_STAY_MS 50
 
 /*
- * A receiver repeats the outcome itself for so long, or some round trips. Then it leaves, so that
- * its user need not wait for a peer that is gone, and the endpoint repeats it to one that is not.
+ * A receiver repeats the outcome for this long, or this many round trips. Then it leaves, so that
+ * its user need not wait for a peer that is gone. To a peer that is not gone the endpoint repeats
+ * the outcome.
  */
 #define REPLY_STAY_MS   2000
 #define REPLY_STAY_RTTS 16
@@ -48,7 +49,7 @@ static uint64_t reply_repeat_tsc(const struct wh_session *s)
 		wh_session_ms_tsc(s, REPLY_REPEAT_MAX_MS));
 }
 
-/* Once the outcome is known this end answers its peer until this time, whatever RTT that claims. */
+/* Until then an end that knows the outcome answers its peer: for the peer timeout at most. */
 static uint64_t give_up_tsc(const struct wh_session *s)
 {
 	uint64_t stay_tsc = s->peer_timeout_tsc;
@@ -59,7 +60,7 @@ static uint64_t give_up_tsc(const struct wh_session *s)
 	return wh_add_u64(s->stats.outcome_tsc, stay_tsc);
 }
 
-/* To a peer that is heard again, that it was gone is no news; that it was not heard is. */
+/* A peer that is heard again is not told that it is gone, but that it was not heard. */
 static uint8_t told_status(const struct wh_session *s)
 {
 	return (uint8_t)(s->outcome == WH_STATUS_PEER_GONE ? WH_STATUS_UNHEARD : s->outcome);
@@ -92,7 +93,7 @@ static void push_release(struct wh_session *s, uint64_t now_tsc, enum wh_release
 	s->release_repeats++;
 }
 
-/* Everything has been sent at least once. */
+/* Whether everything has been sent at least once. */
 static bool all_sent(const struct wh_session *s)
 {
 	return s->tx.end_seen && s->tx.sent_end == s->tx.table.admitted_end;

@@ -105,8 +105,8 @@ void wh_strays_close(struct wh_endpoint *endpoint)
 }
 
 /*
- * No longer than the question, and nothing is kept. A cookie of zeros: this end does not make
- * handshakes.
+ * Answers ASK with a cookie. The answer is no longer than the question, and nothing is kept. A
+ * cookie of zeros says that this end does not make handshakes.
  */
 static uint32_t give_cookie(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_ask *ask, const struct wh_address *from, uint8_t *answer)
@@ -128,9 +128,9 @@ static uint32_t give_cookie(const struct wh_endpoint *endpoint, uint64_t now_tsc
 }
 
 /*
- * A piece of a handshake with a cookie that is old, or of a process before this one: its sender
- * need not find out by waiting. The answer is no longer than the piece, and can end only a
- * handshake.
+ * Answers a piece of a handshake whose cookie is too old, or is of a process before this one, so
+ * that the sender need not wait in vain. The answer is no longer than the piece. A forged answer
+ * can end nothing but a handshake.
  */
 static uint32_t put_off(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_packet *packet, uint8_t *answer)
@@ -175,7 +175,7 @@ static bool begins(const struct wh_packet *packet)
 	       packet->crypto.offset == 0 && packet->crypto.bytes > 0;
 }
 
-/* With the addresses as received, or for an answer to the sender of the last packet. */
+/* Fills in a datagram from `peer`, or an answer to it; `via` is of the packet received last. */
 static void write_datagram(const struct wh_endpoint *endpoint, struct wh_slot *slot,
 	const uint8_t *bytes, size_t length, const struct wh_address *peer)
 {
@@ -275,7 +275,7 @@ void wh_strays_reply(struct wh_endpoint *endpoint, const uint8_t *bytes, uint32_
 	wh_slot_fifo_commit(&endpoint->replies);
 }
 
-/* Its address is kept in place i until the next turn. */
+/* Sends the next datagram of a FIFO. Its address is kept at index i until the next turn. */
 static uint32_t output(
 	struct wh_endpoint *endpoint, struct wh_slot_fifo *fifo, struct wh_out *out, uint32_t i)
 {
@@ -301,7 +301,7 @@ static uint32_t output(
 	return 1;
 }
 
-/* In turns: neither a flood of questions nor one of handshakes holds up the other's answers. */
+/* The FIFOs take turns: a flood of questions does not hold up handshakes, and vice versa. */
 uint32_t wh_strays_output(struct wh_endpoint *endpoint, struct wh_out *out, uint32_t count)
 {
 	struct wh_slot_fifo *fifo[2] = {&endpoint->replies, &endpoint->datagrams_out};

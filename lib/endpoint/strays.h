@@ -6,9 +6,9 @@
  * Packets that belong to no session of an endpoint: probes, our own and those of strangers, and
  * handshakes. The endpoint answers a request for a handshake with a cookie made from its secret and
  * the packet alone. Packets with a valid cookie, or with the number of a handshake of ours, go on
- * to the core that makes handshakes, in datagrams by one FIFO each way: a datagram for which there
- * is no room is lost, and its packet will be repeated. Stateless answers to any packet go the same
- * way.
+ * to the core that makes handshakes, in datagrams by one FIFO each way. A datagram for which there
+ * is no room is lost, and its packet will be repeated. Stateless answers to any packet go from the
+ * RX core to the TX core in such datagrams, too, by a FIFO of their own.
  */
 
 #include "endpoint/endpoint.h"
@@ -62,7 +62,7 @@ void wh_strays_versions(struct wh_endpoint *endpoint, const uint8_t *bytes, size
 void wh_strays_reply(struct wh_endpoint *endpoint, const uint8_t *bytes, uint32_t length,
 	const struct wh_address *to);
 
-/* TX core: returns an answer or a datagram, if there is one and `count` is not 0; how many. */
+/* TX core: fills in at most `count` answers and datagrams to send; returns how many. */
 uint32_t wh_strays_output(struct wh_endpoint *endpoint, struct wh_out *out, uint32_t count);
 bool wh_strays_wait(const struct wh_endpoint *endpoint);
 

@@ -38,12 +38,13 @@ void wh_connect_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh
 void wh_release_fill(const struct wh_session *s, uint8_t stage, struct wh_release *release);
 int32_t wh_release_poll(struct wh_session *s, uint64_t now_tsc);
 void wh_release_input(struct wh_session *s, uint64_t now_tsc, const struct wh_release *release);
+
 /* grant.c */
 int32_t wh_session_grant(struct wh_session *s, uint64_t now_tsc);
 
 /*
- * dispatch.c: gives each control packet that has come to the part of the session that it is for;
- * how many.
+ * dispatch.c: passes each control packet in the inbox to the part of the session that it is for;
+ * returns how many.
  */
 int32_t wh_dispatch_to_transmitter(struct wh_session *s, uint64_t now_tsc);
 int32_t wh_dispatch_to_receiver(struct wh_session *s, uint64_t now_tsc);

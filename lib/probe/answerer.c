@@ -122,7 +122,7 @@ static struct wh_answerer_place *place_for(
 	return NULL;
 }
 
-/* A moment of ours, and not too long ago. */
+/* Whether the time is in our past, within the lifetime of a cookie. */
 static bool is_current(const struct wh_answerer *answerer, uint64_t made_us, uint64_t now_tsc)
 {
 	uint64_t now_us = wh_tsc_to_us(answerer->config.hz, now_tsc) + 1;
@@ -183,7 +183,7 @@ static bool close_cookie(struct wh_sa *sa, uint64_t token, uint8_t *bytes, uint3
 	return true;
 }
 
-/* Under an SA, whether the question is not a replay: each counts once. */
+/* Whether a question is no replay: under an SA each counts once. */
 static bool is_later(struct wh_answerer *answerer, struct wh_sa *sa, uint64_t pn)
 {
 	if (sa != NULL && pn < sa->probed_end) {
@@ -195,7 +195,7 @@ static bool is_later(struct wh_answerer *answerer, struct wh_sa *sa, uint64_t pn
 	return true;
 }
 
-/* Keeps nothing about the sender. */
+/* The first question of a prober: answers with a cookie, and keeps nothing about the sender. */
 static enum wh_wire_reason take_ask(struct wh_answerer *answerer, uint64_t now_tsc, uint8_t *bytes,
 	size_t length, const struct wh_address *from, struct wh_sa *sa, struct wh_packet *packet,
 	uint8_t *answer, uint32_t *answer_bytes)
@@ -318,7 +318,7 @@ static struct wh_answerer_place *move_in(struct wh_answerer *answerer, uint64_t 
 	return settle_in(answerer, place, from, made_us, sa, token) ? place : NULL;
 }
 
-/* For an authenticated packet; false: a replay. */
+/* Whether an authenticated packet is no replay. */
 static bool is_first(struct wh_answerer *answerer, struct wh_answerer_place *place,
 	struct wh_sa *sa, const struct wh_packet *packet)
 {
@@ -330,7 +330,7 @@ static bool is_first(struct wh_answerer *answerer, struct wh_answerer_place *pla
 		return true;
 	}
 	answerer->stats.replayed_pkts++;
-	/* Duplicates by the network are reported by `heard` only. */
+	/* A packet that the network has duplicated counts in `heard` only. */
 	if (packet->flags == 0 && place->has_train && packet->probe.train == place->train &&
 		place->heard < UINT32_MAX)
 		place->heard++;

@@ -3,20 +3,20 @@
 #define WH_PROBE_ANSWERER_H
 
 /*
- * The end that is probed (prober.h is the other): records which packets of a prober's trains arrive
- * and when, and answers its questions. It uses no session and no clock.
+ * The end that is probed (prober.h is the other). An answerer records which packets of a prober's
+ * trains arrive and when, and answers the prober's questions. It uses no session and no clock.
  *
  * The cost that a prober can cause is bounded by its own: an answer is never longer than its
  * question, goes only to the sender's address, and there is one per question. The first answer is a
  * cookie, which reaches the prober only if its address is genuine; before that nothing is kept.
- * With the cookie it gets one of a few places, each with room for the arrivals of one train, until
- * it is silent for a while or the cookie expires.
+ * With the cookie the prober gets one of a few places, each with room for the arrivals of one
+ * train, until it is silent for a while or the cookie expires.
  *
  * If this process has SAs, only peers with an SA get answers. The first question is sealed by
  * the SA that it names, everything after it by a key of that SA about the cookie's proof. Each
  * authenticated packet counts once; packets older than the latest probe under the SA are ignored.
  *
- * Trains occupy the whole line, so `welcome` is asked again and again: when it does not return
+ * Trains occupy the whole line, so `welcome` is asked for each question. When it does not return
  * PENDING, questions are answered with its reason, and the prober stops.
  */
 
@@ -49,8 +49,8 @@ struct wh_answerer_stats {
 	uint64_t no_place_pkts;
 	uint64_t stale_pkts; /* of an older train, or contradicting the latest */
 	/* Only if this process has SAs. */
-	uint64_t unsealed_pkts; /* not sealed, ... */
-	uint64_t no_sa_pkts;    /* ... or by an unknown SA */
+	uint64_t unsealed_pkts;
+	uint64_t no_sa_pkts; /* under an SA that is unknown here */
 	uint64_t replayed_pkts;
 	uint64_t hurried_pkts; /* exceeding WH_ANSWERER_KEYS_PER_S */
 };
@@ -75,8 +75,8 @@ struct wh_answerer_config {
 /* Of an authenticated prober. */
 struct wh_answerer_place {
 	struct wh_address peer;
-	uint64_t made_us; /* of its cookie, which identifies it; 0: free */
-	uint32_t sa;      /* our number of its SA; 0: none */
+	uint64_t made_us; /* of the prober's cookie, which identifies the place; 0: free */
+	uint32_t sa;      /* our number of the SA; 0: none */
 	struct wh_seal seal;
 	struct wh_seal answer_seal;
 	uint64_t begun_end;      /* lower packet numbers are of earlier probes */
@@ -97,8 +97,9 @@ struct wh_answerer {
 	struct wh_answerer_config config;
 	struct wh_answerer_place place[WH_ANSWERER_PLACES];
 	uint64_t *arrivals;
-	uint8_t *keys;     /* of all places; NULL: no SAs */
-	uint64_t *windows; /* likewise */
+	/* Keys and replay windows of all places; NULL: this process has no SAs. */
+	uint8_t *keys;
+	uint64_t *windows;
 	uint64_t pn;
 	uint64_t next_key_tsc;
 	struct wh_answerer_stats stats;

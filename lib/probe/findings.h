@@ -42,7 +42,7 @@ struct wh_findings {
 	bool burst_verified;        /* a train of that length arrived whole, too */
 	uint32_t wire_bytes;        /* of each packet of a train */
 	double lost_share;          /* after the overflow */
-	double lost_share_expected; /* (f - s) / f */
+	double lost_share_expected; /* (f - s) / f: rates into and out of the queue */
 	uint32_t lost_runs;
 	uint32_t longest_run;
 

@@ -23,7 +23,7 @@ void wh_prober_finish(struct wh_prober *prober, uint64_t now_tsc, enum wh_prober
 void wh_prober_run(struct wh_prober *prober, uint64_t now_tsc, uint8_t flags, uint32_t count,
 	uint32_t packet_bytes, uint32_t group, uint64_t gap_tsc);
 
-/* prober_fetch.c: fetches the arrivals of the run's train. _answer: true once it has them all. */
+/* prober_fetch.c: fetches the arrivals of the run's train. _answer: true once all are fetched. */
 void wh_prober_fetch_begin(struct wh_prober *prober, uint64_t begin_tsc);
 void wh_prober_fetch_poll(struct wh_prober *prober, uint64_t now_tsc);
 bool wh_prober_fetch_question(struct wh_prober *prober, uint64_t now_tsc, struct wh_probe *probe);

@@ -3,17 +3,17 @@
 #define WH_PROBE_PROBER_H
 
 /*
- * Measures the path to a peer by which packets of numbered trains arrive and when, as UDPmon did
- * for lambda-tcp.txt 2: in stages of one or a few trains each, within fixed bounds. The other end
- * is an answerer (answerer.h).
+ * A prober measures the path to a peer with trains of numbered packets: by which of them arrive and
+ * when, as UDPmon did for lambda-tcp.txt 2. It works in stages of one or a few trains each, within
+ * fixed bounds. The other end is an answerer (answerer.h).
  *
  *   ask      a cookie, which proves our address
  *   echo     small packets a millisecond apart: round-trip times, and losses in both directions
  *   size     the largest packets that are answered, up to the full size
- *   pairs    of full packets, back to back: capacity by their spacing on arrival
+ *   pairs    packet pairs: two full packets back to back; capacity by their spacing on arrival
  *   grow     trains at line rate, each twice as long as the previous one, until one loses packets
  *            because a queue overflows, or the longest one does not
- *   repeat   the same train again, since there are random losses, too
+ *   repeat   the same train twice more: the median counts, since there are random losses, too
  *   whole    a train of the length found to pass: does it?
  *   steady   at half of the capacity, where nothing overflows: losses, and order
  *
@@ -35,7 +35,7 @@
 #include "wire/encap.h"
 #include "wire/packet.h"
 
-/* Assumptions of wh_prober_bounds. */
+/* Sizes of the stages, from which wh_prober_bounds are computed. */
 #define WH_PROBER_ECHOES      100
 #define WH_PROBER_PAIRS       64
 #define WH_PROBER_STEADY_PKTS 1000
@@ -66,7 +66,7 @@ enum wh_prober_stage {
 
 const char *wh_prober_stage_name(enum wh_prober_stage stage);
 
-/* How it ended. */
+/* How a probe ended. */
 enum wh_prober_end {
 	WH_PROBER_RUNNING = 0,
 	WH_PROBER_DONE,
@@ -142,9 +142,9 @@ struct wh_prober {
 	/* TX core */
 	uint8_t apart[64];
 	enum wh_prober_stage stage;
-	struct wh_seal seal; /* of packets sent, and ... */
-	struct wh_seal answer_seal;
-	uint8_t *keys; /* of both; NULL: no SA */
+	struct wh_seal seal;        /* of packets sent */
+	struct wh_seal answer_seal; /* of answers */
+	uint8_t *keys;              /* of both seals; NULL: no SA */
 	struct wh_replay window;
 	uint64_t window_bits[WH_PROBER_WINDOW_PKTS / 64];
 	uint64_t made_us;
@@ -194,7 +194,7 @@ int32_t wh_prober_poll(struct wh_prober *prober, uint64_t now_tsc);
 /* TX core: the next packet to send, sealed; 0: none. `bytes` has room for a full packet. */
 uint32_t wh_prober_output(struct wh_prober *prober, uint64_t now_tsc, uint8_t *bytes);
 
-/* When it is due next if nothing arrives before; 0: at once. */
+/* When the prober is due next if nothing arrives before; 0: at once. */
 uint64_t wh_prober_deadline(const struct wh_prober *prober);
 
 static inline enum wh_prober_end wh_prober_ended(const struct wh_prober *prober)

@@ -85,7 +85,7 @@ bool wh_prober_fetch_question(struct wh_prober *prober, uint64_t now_tsc, struct
 	return false;
 }
 
-/* The answer has all arrivals from its first one on that fit, and no fewer than reported before. */
+/* An answer has all arrivals that fit, from its first one on, and reports no fewer than before. */
 static bool is_consistent(const struct wh_prober *prober, const struct wh_probe_answer *answer)
 {
 	uint32_t left = answer->total > answer->index ? answer->total - answer->index : 0;

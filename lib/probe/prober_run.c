@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The beginning of a run of packets, and the end of the probe with what it has found. */
+/* How a run of packets begins, and how the probe ends with its findings. */
 
 #include "measure/bottleneck.h"
 #include "probe/probe_internal.h"

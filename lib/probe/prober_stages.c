@@ -18,7 +18,7 @@
 /* Trains from this length on determine the capacity alone. */
 #define CAPACITY_PKTS 64
 
-/* Longest duration of a train: timestamps of arrivals wrap after four seconds. */
+/* Longest duration of a train: 32 bits of nanoseconds hold arrival times up to four seconds. */
 #define TRAIN_S 1.0
 
 /* How often a train that overflowed is sent in total. */
@@ -31,7 +31,7 @@ static uint64_t rest_tsc(const struct wh_prober *prober)
 	return wh_ns_to_tsc(prober->config.hz, WH_PROBER_REST_NS);
 }
 
-/* By then an outstanding answer has arrived. */
+/* When an outstanding answer has arrived or is lost. */
 static uint64_t answers_by_tsc(const struct wh_prober *prober, uint64_t now_tsc)
 {
 	return now_tsc + 2 * prober->rtt_tsc + 10 * rest_tsc(prober);
@@ -229,7 +229,7 @@ static void conclude_size(struct wh_prober *prober, uint64_t now_tsc)
 	wh_prober_begin_stage(prober, now_tsc, WH_PROBER_PAIRS_STAGE);
 }
 
-/* All is sent: results come as an answer per packet, or have to be fetched. */
+/* Once all is sent: waits for the answers to echoes, or fetches the arrivals of a train. */
 void wh_prober_stage_poll(struct wh_prober *prober, uint64_t now_tsc)
 {
 	struct wh_prober_run *run = &prober->run;
@@ -267,7 +267,7 @@ static double sent_bps(const struct wh_prober *prober)
 	return line_bps > 0 && bps > line_bps ? line_bps : bps;
 }
 
-/* The longest trains are the most precise; those of equal length replace each other. */
+/* The longest trains are the most precise. Of equally long ones the latest counts. */
 static void learn_capacity(struct wh_prober *prober)
 {
 	const struct wh_train *train = &prober->train;
@@ -277,7 +277,7 @@ static void learn_capacity(struct wh_prober *prober)
 	if (train->arrival_bps <= 0 || train->arrived < CAPACITY_PKTS / 2 ||
 		train->count < found->shown_count)
 		return;
-	/* Packets of a burst share a timestamp: arrivals cannot be faster than the sending. */
+	/* Packets received in one burst share a timestamp, so that the rate may seem too high. */
 	found->trains_bps =
 		fast_bps > 0 && train->arrival_bps > fast_bps ? fast_bps : train->arrival_bps;
 	found->line_bps = fast_bps;
@@ -333,7 +333,7 @@ static void note_overflow(struct wh_prober *prober, uint32_t at, double share)
 	found->longest_run = prober->train.longest_run;
 }
 
-/* After the growing trains; without a burst length that stage is skipped. */
+/* What follows the growing trains: without a burst length WHOLE is skipped. */
 static void after_bursts(struct wh_prober *prober, uint64_t now_tsc)
 {
 	bool trains =

@@ -3,8 +3,8 @@
 #define WH_PROBE_TRAIN_H
 
 /*
- * Analysis of the arrivals of one numbered train. They are reported by the peer: inconsistent ones
- * are refused, consistent ones may still be invented.
+ * Analysis of the arrivals of one numbered train, as the peer reports them. Inconsistent reports
+ * are refused; consistent ones may still be invented.
  */
 
 #include <stdbool.h>
@@ -54,9 +54,9 @@ static inline bool wh_train_saw(const struct wh_train *train, uint32_t index)
 }
 
 /*
- * Where a queue overflowed: the first loss after which at least half as many packets are missing as
- * an overflow would drop, which is `share` of them. A random loss is followed by arrivals. count:
- * nowhere.
+ * Index of the packet at which a queue overflowed; count: none. An overflow drops a `share` of the
+ * packets that follow, while a random loss is followed by arrivals. So this is the first loss after
+ * which at least half of that share is missing.
  */
 uint32_t wh_train_overflow(const struct wh_train *train, double share);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A checksum and a token; no proof of origin towards anybody who can read the path.
+ * The seal without keys: a checksum, XXH3-64, and a token. Anybody who can read the path can forge
+ * packets.
  *
  * First 8 bytes: XXH3-64 of the head's first 48 bytes, seeded with XXH3-64 of the body, XOR the
  * token. Head and body are hashed separately so that a payload may stay in chunk memory while its
@@ -59,7 +60,7 @@ const struct wh_seal_hash *wh_seal_hash_by(uint32_t number)
 	}
 }
 
-/* Before main: earlier than any packet, so that none needs to check. */
+/* Runs before main, so that no packet needs to check whether a hash was chosen. */
 __attribute__((constructor)) static void choose(void)
 {
 	for (uint32_t number = 0; number < WH_SEAL_HASHES; number++)

@@ -20,7 +20,7 @@ const char *wh_cipher_name(enum wh_cipher cipher)
 	return names[cipher];
 }
 
-/* Only used as a table of functions, which depend on their arguments alone. */
+/* Used only as a table of functions. These depend on their arguments alone. */
 static IMB_MGR *manager;
 
 struct vectors {
@@ -156,8 +156,8 @@ static const char *vectors_name(const IMB_MGR *of, IMB_ARCH arch)
 }
 
 /*
- * Before main. Without AES instructions the library is slower than OpenSSL, and its time depends on
- * the key.
+ * Runs before main. Without AES instructions libipsec-mb is not used: it is slower than OpenSSL,
+ * and its time depends on the key.
  */
 __attribute__((constructor)) static void choose(void)
 {

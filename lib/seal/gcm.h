@@ -59,7 +59,7 @@ struct wh_gcm_unit {
 
 #define WH_GCM_UNITS 2
 
-/* OpenSSL first; NULL if the CPU does not support it. */
+/* 0: OpenSSL; 1: libipsec-mb, or NULL if the CPU does not support it. */
 const struct wh_gcm_unit *wh_gcm_unit_by(uint32_t number);
 
 /* The unit in use. */
@@ -83,8 +83,8 @@ static inline bool wh_gcm_decrypt(
 }
 
 /*
- * A key that is seldom used, in compact form: expanded for each packet, by any core at any time. To
- * be kept in memory for secrets.
+ * A key that is seldom used, in compact form: it is expanded for each packet, by any core at any
+ * time. It is to be kept in memory for secrets.
  */
 struct wh_gcm_raw {
 	uint8_t cipher; /* enum wh_cipher; 0: none */

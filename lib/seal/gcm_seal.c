@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The kind of seal that authenticates and encrypts: AES-GCM.
+ * The seal that authenticates and encrypts: AES-GCM (NIST SP 800-38D), with keys that change.
  *
  * Each direction of a session has one secret for data and repair packets and one for control
- * packets, and each secret has an endless row of keys, one per epoch of 2^24 packets. Any of them
+ * packets. Each secret has an endless row of keys, one per epoch of 2^24 packets. Any of them
  * derives from its number, without communication. The epoch of a data packet is that of its
  * transmission number; that of a control packet is that of the number of control packets sealed
  * before. The lower bits of the epoch are the key number in the head. The receiving end keeps four
@@ -123,8 +123,8 @@ static bool begin_epoch(struct row *row, uint64_t number)
 }
 
 /*
- * If this fails, for want of memory, it is repeated when the key is needed, or its packets are
- * refused.
+ * Derives the next key. If memory is short this is tried again after each packet, or when
+ * close_body needs the key. Without the key open_body refuses its packets.
  */
 static void prepare(struct row *row)
 {
@@ -167,9 +167,9 @@ static uint64_t counter_of(const uint8_t *head)
 }
 
 /*
- * The library loads all 16 bytes and masks those behind WH_GCM_NONCE_BYTES, so they are stored as
- * one: a load whose bytes come from two stores waits until both are in the cache, behind the stores
- * of the packet before, and all of AES waits for that load.
+ * The library loads all 16 bytes and masks those behind WH_GCM_NONCE_BYTES, so they are written by
+ * one store. The CPU cannot forward two stores to one load: the load would wait until both are in
+ * the cache, behind the stores of the previous packet, and all of AES would wait for the load.
  */
 union nonce {
 	uint64_t word __attribute__((vector_size(16)));
@@ -264,7 +264,7 @@ static bool open_body(const struct wh_seal *seal, const uint8_t *head, const uin
 	struct row *row = &state->row[use];
 
 	if (unlikely(use >= state->rows))
-		return false; /* an end of this kind sends none */
+		return false; /* only the initiator sends data */
 
 	struct epoch *epoch = &row->epoch[head[WH_KEY_OFFSET] - WH_KEY_SEALED];
 
@@ -283,7 +283,7 @@ static bool open_body(const struct wh_seal *seal, const uint8_t *head, const uin
 
 static const struct wh_seal_ops kept_ops;
 
-/* The peer's last packet was of the epoch that further ones will have. */
+/* The packets that may still come are expected in the epoch of the latest one. */
 static void keep(const struct wh_seal *seal, struct wh_seal *kept)
 {
 	const struct row *row = &state_of(seal)->row[USE_CONTROL];

@@ -4,7 +4,7 @@
 
 /*
  * The hash of a checksum: XXH3-64 of the head's first WH_TAG_OFFSET bytes, seeded with XXH3-64 of
- * the body; alone, or while the body is copied. The same result by several vector units;
+ * the body; alone, or while the body is copied. Several vector units compute the same result;
  * test/perf/checksum.c measures their speed.
  */
 

@@ -2,9 +2,9 @@
 
 /*
  * XXH3-64 of long inputs as in xxhash_spec.md ("XXH3 algorithm description", large inputs), with
- * vectors as wide as a stripe. The library's code loads each stripe twice and also prefetches;
- * payloads are not aligned to cache lines, and loads dominate such a loop. Copying a stripe that is
- * already in a register costs little.
+ * vectors as wide as a stripe. Payloads are not aligned to cache lines, so that loads dominate the
+ * loop. The library's code loads each stripe twice and also prefetches; this code loads it once.
+ * Copying a stripe that is already in a register costs little.
  */
 
 #include "seal/hash.h"

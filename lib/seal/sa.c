@@ -10,8 +10,8 @@
 
 /*
  * State of a place: the number in the upper half, flags and the count of holders below. 0: vacant.
- * Only its owner touches a reserved place, and an SA whose count is 0 or that is over gets no new
- * holders. So whoever brings the count to 0 has it alone and may wipe it.
+ * Only its owner touches a reserved place. An SA whose count is 0, or that is over, gets no new
+ * holders. So the holder that brings the count to 0 is alone with the SA and may wipe it.
  */
 #define RESERVED (UINT64_C(1) << 31)
 #define OVER     (UINT64_C(1) << 30)
@@ -73,7 +73,7 @@ void wh_sadb_cancel(struct wh_sadb *sadb, uint32_t number)
 	atomic_store(&sa->state, 0);
 }
 
-/* Both ends, in the same order at each: the one that asked for the handshake first. */
+/* An end of an SA. Both ends sort them alike: first the one that asked for the handshake. */
 struct party {
 	uint32_t number;
 	uint8_t identity[WH_IDENTITY_BYTES];

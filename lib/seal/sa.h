@@ -69,7 +69,7 @@ struct wh_sa {
 	_Atomic uint64_t state;     /* sa.c */
 	struct wh_sa_config config; /* contains the secret: never copied as a whole */
 	_Atomic uint64_t sent;      /* number of packets sealed by the SA itself */
-	/* [0]: of packets that the peer seals, [1]: of ours; and the keys for number 0. */
+	/* [0]: of packets that the peer seals, [1]: of ours. `raw`: the keys about number 0. */
 	uint8_t secret[2][WH_SECRET_BYTES];
 	struct wh_gcm_raw raw[2];
 	uint64_t probed_end; /* of an answerer: one past the latest authenticated probe */
@@ -137,9 +137,9 @@ static inline uint32_t wh_sadb_news(const struct wh_sadb *sadb)
 }
 
 /*
- * Another process of the same peer has made a handshake with us from the same address and port: the
- * process of this SA has ended, or two share the address. The SA is in doubt from then on,
- * until its sessions have heard from the old process (wh_sa_clear_doubt), or have asked in vain
+ * Another process of the same peer has made a handshake with us from the same address and port.
+ * Either the process of this SA has ended, or two share the address. The SA is in doubt until its
+ * sessions have heard from the old process (wh_sa_clear_doubt), or have asked in vain
  * (wh_sa_confirm_doubt).
  */
 static inline void wh_sa_doubt(struct wh_sa *sa, uint64_t now_tsc)
@@ -164,8 +164,8 @@ static inline bool wh_sa_is_revoked(const struct wh_sa *sa)
 }
 
 /*
- * A newer SA with the same peer, which has lost this one; 0: none. All sessions that are not open
- * yet move to it, whenever they find it.
+ * Number of a newer SA with the same peer, if the peer has lost this one; 0: none. Sessions that
+ * are not open yet move to it when they see it.
  */
 static inline uint32_t wh_sa_successor(const struct wh_sa *sa)
 {
@@ -177,19 +177,19 @@ static inline void wh_sa_succeed(struct wh_sa *sa, uint32_t number)
 	atomic_store_explicit(&sa->successor, number, memory_order_release);
 }
 
-/* That one has ended: there is none, unless another one has taken its place meanwhile. */
+/* The successor `number` has ended; another one that was named meanwhile stays. */
 static inline void wh_sa_give_up_successor(struct wh_sa *sa, uint32_t number)
 {
 	atomic_compare_exchange_strong(&sa->successor, &number, 0);
 }
 
-/* Whether it can be found. */
+/* Whether wh_sadb_hold can find it. */
 bool wh_sa_is_alive(const struct wh_sa *sa);
 
 /* Number of holders: its creator, and one per session. */
 uint32_t wh_sa_holders(const struct wh_sa *sa);
 
-/* The number by which the peer addresses it. */
+/* The number by which the peer addresses the SA. */
 uint32_t wh_sa_number(const struct wh_sa *sa);
 
 /* The packet number of the next packet sealed by the SA itself; never repeats. */

@@ -25,8 +25,8 @@
  *   gcm        key numbers from 1 on; AES-GCM under keys of a session, derived from its SA
  *              (sa.h). The head before the tag is authenticated, the body is encrypted. The nonce
  *              derives from the packet's type and a number that never repeats: `transmission` of
- *              data and repair packets, since a retransmission keeps its packet number, `pn` of all
- *              others. Keys change by themselves (gcm_seal.c)
+ *              data and repair packets, since a retransmission keeps its packet number, and `pn`
+ *              of all others. Keys change by themselves (gcm_seal.c)
  *
  * A duplicate opens again: the session detects it by its authenticated number (track/replay.h).
  *
@@ -51,11 +51,11 @@
 
 struct wh_seal_ops;
 
-/* Contains what is derived from the secret, or points to memory of its owner. */
+/* `state` contains what is derived from the secret, or points to memory of the owner. */
 struct wh_seal {
 	const struct wh_seal_ops *ops; /* NULL: not begun */
-	uint8_t key;                   /* first key number in heads, ... */
-	uint8_t keys;                  /* ... and the number of key numbers that it accepts */
+	uint8_t key;                   /* first key number in heads */
+	uint8_t keys;                  /* how many key numbers, from `key` on, it accepts */
 	_Alignas(8) uint8_t state[WH_SEAL_STATE_BYTES];
 };
 
@@ -114,14 +114,14 @@ struct wh_seal_secret {
 /*
  * A keylog, with which packets can be decrypted later, receives lines of text: an identifier, the
  * cipher, a use, its secret in hexadecimal, and for uses marked * the number that the key is about,
- * in 16 digits. NULL: no keylog. Set before any session opens; called by the core that opens one,
- * or makes a handshake.
+ * in 16 digits. NULL: no keylog. It is set before any session opens, and called by the core that
+ * opens a session or makes a handshake.
  *
- *   data, control   of a session: the identifier is the connection ID of that direction
- *   SA              OPEN, CONFIRM and a probe's first question: the SA's number at the receiving
- *                   end
- *   accept *        ACCEPT: the initiator's connection ID
- *   probe *         all other packets of a probe: 0
+ *   use             packets                                      identifier
+ *   data, control   of a session                                 connection ID of that direction
+ *   sa              OPEN, CONFIRM, first question of a probe     SA's number at the receiving end
+ *   accept *        ACCEPT                                       the initiator's connection ID
+ *   probe *         all others of a probe                        0
  */
 typedef void (*wh_keylog_fn)(void *context, const char *line);
 void wh_seal_set_keylog(wh_keylog_fn keylog, void *context);
@@ -164,9 +164,9 @@ static inline void wh_seal_close(const struct wh_seal *seal, uint8_t *head, cons
 }
 
 /*
- * For packets of no session, one direction, under a key from an SA. The memory, for secrets and
- * aligned as wh_secret_alloc does, is wiped by its owner after the seal has ended. False: no
- * memory.
+ * Begins a seal for packets of no session, in one direction, under a key from an SA. `memory` is
+ * for secrets, aligned as wh_secret_alloc does; its owner wipes it after the seal has ended. False:
+ * no memory.
  */
 #define WH_SEAL_RAW_BYTES 1280
 bool wh_seal_begin_raw(struct wh_seal *seal, const struct wh_gcm_raw *raw, void *memory);
@@ -197,7 +197,7 @@ static inline enum wh_wire_reason wh_seal_open(
 										     : WH_WIRE_TAG;
 }
 
-/* The same in place. */
+/* Opens a packet in place. */
 static inline enum wh_wire_reason wh_seal_open_packet(
 	const struct wh_seal *seal, uint8_t *packet, size_t packet_bytes)
 {

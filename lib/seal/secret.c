@@ -27,8 +27,8 @@ void *wh_secret_alloc(size_t bytes)
 		return NULL;
 	}
 	/*
-	 * Locked when touched, since a table is mostly empty. Without the right to lock, pages may
-	 * be swapped.
+	 * Pages are locked when touched, since a table is mostly empty. Without the right to lock
+	 * they may be swapped.
 	 */
 	(void)mlock2(memory, bytes, MLOCK_ONFAULT);
 	return memory;

@@ -3,8 +3,8 @@
 #define WH_SEAL_SECRET_H
 
 /*
- * Memory for keys: whole pages, excluded from core dumps and, where the process limits allow, from
- * swap; wiped when released. And derivation of keys.
+ * Memory for keys, and derivation of keys. The memory is whole pages, excluded from core dumps and,
+ * where the process limits allow, from swap. It is wiped when released.
  */
 
 #include <stddef.h>

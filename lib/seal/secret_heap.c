@@ -12,7 +12,7 @@
 #include "base/spin.h"
 #include "seal/secret.h"
 
-/* Sizes are rounded up to a quarter of a power of two; larger blocks have pages of their own. */
+/* Segregated free lists, four sizes per power of two; larger blocks have pages of their own. */
 #define UNIT       16
 #define CLASSES    48
 #define PAGES_OWN  UINT32_MAX
@@ -28,7 +28,7 @@ struct block {
 
 static_assert(sizeof(struct block) == UNIT, "what follows it is aligned as malloc's");
 
-/* One per process, as OpenSSL's. */
+/* One per process: OpenSSL has one allocator. */
 static struct {
 	struct wh_spin lock;
 	struct block *free[CLASSES];
@@ -69,7 +69,7 @@ static void *pages(size_t bytes)
 	return NULL;
 }
 
-/* With the lock held. The rest of the previous pages is smaller than one block. */
+/* With the lock held. What is left of the previous pages is too small for the block: it is lost. */
 static struct block *cut(uint32_t kind)
 {
 	size_t bytes = UNIT + bytes_of(kind);

@@ -3,16 +3,16 @@
 #define WH_SEAL_SECRET_HEAP_H
 
 /*
- * OpenSSL's allocations, in pages excluded from core dumps: during a handshake it has secrets and
- * plain text in many places, none of them marked. Freed memory is wiped.
+ * A heap for OpenSSL, in pages excluded from core dumps. During a handshake OpenSSL has secrets and
+ * plain text in many places and marks none of them. Freed memory is wiped.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /*
- * Once, before any use of OpenSSL; from then on any thread may allocate. False: not installed,
- * because in a build with a memory checker it would hide errors.
+ * To be called once, before any use of OpenSSL; from then on any thread may allocate. False: the
+ * heap is not installed, because it would hide errors from the memory checker of this build.
  */
 bool wh_secret_heap_begin(void);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/*
- * When TLS has proved the peer's key: the trust decision, the exchange of verdicts, and the SA.
- */
+/* What follows when TLS has proved the peer's key: trust decision, exchange of verdicts, SA. */
 
 #include <string.h>
 
@@ -52,7 +50,7 @@ static enum wh_auth_verdict judge(struct wh_handshakes *handshakes, struct wh_pe
 	bool wanted = theirs->verdict == WH_AUTH_WELCOME || !pending->came;
 	enum wh_auth_verdict verdict;
 
-	/* Somebody throws our packets back, and has no key at all. */
+	/* Our own packets come back. Their sender need not have any key. */
 	if (memcmp(theirs->process, handshakes->process, sizeof(theirs->process)) == 0)
 		return WH_AUTH_SELF;
 	verdict = authorize(handshakes, pending);
@@ -136,7 +134,7 @@ static void conclude(struct wh_handshakes *handshakes, struct wh_pending *pendin
 	if (pending->came)
 		return;
 	wh_known_peer_settle(handshakes, pending, now_tsc, &attempt);
-	/* An SA in doubt is kept until its sessions have let go of it. */
+	/* Sessions under SAs that the peer has lost move to the new one. */
 	if (attempt.sa != NULL)
 		wh_keep_succeed(handshakes, attempt.sa);
 }
@@ -209,7 +207,7 @@ static void answer(struct wh_handshakes *handshakes, struct wh_pending *pending,
 	wh_handshake_put(&pending->handshake, NULL, 0);
 }
 
-/* Without a verdict the peer may not have the SA. */
+/* The handshake ends without a verdict: marks its SA, which the peer may not have. */
 void wh_pending_give_up(
 	struct wh_handshakes *handshakes, struct wh_pending *pending, const char *why)
 {

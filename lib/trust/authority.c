@@ -121,7 +121,7 @@ static int see_error(int good, X509_STORE_CTX *context)
 	       error == X509_V_ERR_CRL_NOT_YET_VALID;
 }
 
-/* A wrong clock could be the reason, too, for those that are named here. */
+/* Errors that a wrong clock of this host would cause, too, have a text that says so. */
 static const char *why_not(int error)
 {
 	switch (error) {
@@ -241,8 +241,8 @@ static bool owner_of(const X509_STORE_CTX *context, char *subject, size_t room)
 }
 
 /*
- * The owner of a certificate chooses the keys of its proxies, and each check of a signature by one
- * of them is ours, again and again as long as it is believed.
+ * The owner of a certificate chooses the keys of its proxies. We check their signatures again and
+ * again, as long as the peer is trusted.
  */
 static bool is_cheap(STACK_OF(X509) * chain)
 {

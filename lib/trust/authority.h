@@ -3,10 +3,12 @@
 #define WH_TRUST_AUTHORITY_H
 
 /*
- * A site's certificate authorities (CAs): a folder of PEM files with their certificates and
- * certificate revocation lists (CRLs). A proxy certificate (RFC 3820) stands for the owner of the
- * certificate that issued it. A CA's list is checked if there is one, and if it is out of date no
- * certificate of that CA is accepted; one that is dated later than now is checked all the same.
+ * A site's certificate authorities (CAs), for X.509 path validation (RFC 5280): a folder of PEM
+ * files with their certificates and certificate revocation lists (CRLs). A proxy certificate
+ * (RFC 3820) stands for the owner of the certificate that issued it.
+ *
+ * A CA without a CRL is accepted. If a CA's CRL has expired, no certificate of that CA is accepted.
+ * A CRL that is dated later than now is checked all the same.
  */
 
 #include <stdbool.h>
@@ -31,9 +33,9 @@ void wh_authority_share(struct wh_authority *authority);
 void wh_authority_let_go(struct wh_authority *authority);
 
 /*
- * Whether a CA vouches, at that time (seconds since 1970), for the owner of the certificate, by the
- * chain that came with it, whose keys must be cheap to check (identity.h). Sets the owner's
- * subject, as CN=dtn2,O=Site, or the reason. Any core.
+ * Any core: whether a CA vouches, at that time (seconds since 1970), for the owner of the
+ * certificate, by the chain that came with it. The chain's keys must be cheap to check
+ * (identity.h). Sets the owner's subject, as CN=dtn2,O=Site, or *why not.
  */
 bool wh_authority_vouches(const struct wh_authority *authority, X509 *certificate,
 	STACK_OF(X509) * chain, int64_t now_s, char *subject, size_t subject_room,

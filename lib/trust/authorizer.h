@@ -3,8 +3,8 @@
 #define WH_TRUST_AUTHORIZER_H
 
 /*
- * Decides for a handshake server whether to trust a peer; runs on the handshake server's core. No
- * call blocks: if a person or a file has to be consulted, the answer comes later.
+ * An authorizer decides for the handshake server whether to trust a peer. It runs on the handshake
+ * server's core. No call blocks: if a person or a file has to be consulted, the answer comes later.
  */
 
 #include <stdbool.h>
@@ -45,7 +45,7 @@ struct wh_authorizer {
 	 * is revoked.
 	 */
 	bool (*holds)(void *context, uint64_t rights);
-	/* Whether a peer that is trusted is known to be at that address; NULL: nobody knows. */
+	/* Whether a trusted peer is known to be at that address; NULL: unknown for all. */
 	bool (*knows)(void *context, const struct wh_address *address);
 	void *context;
 };

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Cookies for handshakes of ours: one begins a handshake, or says that the peer has no room. */
+/*
+ * Cookies that arrive for our own handshakes. A cookie begins the handshake; one with WH_FLAG_LATER
+ * says that the peer has no place for it.
+ */
 
 #include <string.h>
 
@@ -66,8 +69,8 @@ static struct wh_pending *own_pending(struct wh_handshakes *handshakes,
 }
 
 /*
- * The peer has no place for our handshake, or has begun anew. Anybody on the path may say so, who
- * could have stopped it anyway.
+ * The peer has no place for our handshake, or was restarted. Anybody on the path may have forged
+ * this packet, but could have stopped the handshake anyway.
  */
 void wh_cookies_put_off(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	const struct wh_handshake_datagram *datagram, const struct wh_cookie *packet)

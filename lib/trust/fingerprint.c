@@ -13,7 +13,7 @@
 #define WORDS_PER_PLACE (1 << WORD_BITS)
 #define SCENES_FROM_BIT 128
 
-/* Without letters that look like another one or a digit: i, l, o and u. */
+/* Crockford's Base32: without i, l, o and u, which look like another letter or a digit. */
 static const char letters[] = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /* Adjective, animal, verb, object. Within a place no two words have the same first four letters. */

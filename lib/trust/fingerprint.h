@@ -3,10 +3,14 @@
 #define WH_TRUST_FINGERPRINT_H
 
 /*
- * Three notations of an identity, a SHA-256. To read out or compare: 20 letters and digits, the
- * first 100 bits. To picture: four scenes of four words, the 96 bits from bit 128 on; each place
- * has 64 words, so that a scene is always a sentence, as "calm otter paints ladders". A forgery
- * must match that many bits of whichever is compared. In files: all 256 bits in hexadecimal.
+ * Three notations of an identity, which is a SHA-256:
+ *
+ *   text    to read out or compare: the first 100 bits, 20 characters of Crockford's Base32
+ *   scenes  to picture: the 96 bits from bit 128 on, four scenes of four words. Each place of a
+ *           scene has 64 words, so that a scene is always a sentence: "calm otter paints ladders"
+ *   id      in files: all 256 bits in hexadecimal
+ *
+ * A forgery must match all bits of the notation that is compared.
  */
 
 #include <stdbool.h>

@@ -18,7 +18,7 @@
  *
  * The server sends its first auth message in TLS's half round trip, before it knows the client: it
  * contains the SA's number and the offer of a session, but no verdict. With it a client that
- * trusts the server has all that an SA needs, and may send data right behind its own auth message.
+ * trusts the server has all that an SA needs, and may send data right after its own auth message.
  * The server's second auth message contains its verdict.
  *
  * TLS proves only that the peer has the key of its certificate. Whether that key is trusted is
@@ -88,9 +88,9 @@ struct wh_handshake {
 	const char *broken_by; /* a constant, never text of the peer; NULL: not broken */
 	bool introduced;       /* server: its first auth message was written */
 	struct wh_auth ours;
-	struct wh_auth theirs;        /* the server's first auth message, ... */
-	enum wh_auth_verdict verdict; /* ... and the verdict of the last one */
-	struct wh_auth coming;
+	struct wh_auth theirs;              /* the peer's first auth message */
+	enum wh_auth_verdict verdict;       /* of the peer's latest auth message */
+	struct wh_auth coming;              /* the auth message that is being read */
 	uint32_t auth_bytes;                /* number of bytes of `coming` read so far */
 	uint8_t peer_id[WH_IDENTITY_BYTES]; /* valid once MET */
 };

@@ -187,7 +187,7 @@ static bool speak(
 	return true;
 }
 
-/* Shorter than what it answers. */
+/* A COOKIE is shorter than the packet that it answers: it amplifies nothing. */
 static bool give_put_off(struct wh_handshakes *handshakes, struct wh_handshake_datagram *datagram)
 {
 	struct wh_packet packet = {.type = WH_PACKET_COOKIE, .flags = WH_FLAG_LATER};
@@ -227,8 +227,8 @@ bool wh_handshakes_give(
 }
 
 /*
- * Within this time a server that is there answers. One that was restarted does not know the
- * handshake, and would let it pass its whole time.
+ * A server answers within this time. After it a client asks for another cookie as well: a restarted
+ * server does not know the handshake, and waiting for it would take all of WH_HANDSHAKE_S.
  */
 #define SILENT_MS 1000
 
@@ -245,8 +245,8 @@ static void poll_pending(
 	struct wh_handshakes *handshakes, struct wh_pending *pending, uint64_t now_tsc)
 {
 	/*
-	 * A server's handshake ends once all is acknowledged. A client stays, to repeat
-	 * acknowledgements that were lost.
+	 * At a server a handshake ends once everything is acknowledged. At a client it stays, to
+	 * repeat acknowledgements that were lost.
 	 */
 	bool done = pending->over && pending->came && wh_stream_is_acked(pending->stream) &&
 		    !pending->stream->ack_due;

@@ -25,7 +25,7 @@
  * sent at most WH_HANDSHAKE_GAIN bytes for each byte received.
  *
  * A peer whose handshake has no place, or has lost it, is told so by a COOKIE with WH_FLAG_LATER,
- * and begins again within WH_PUT_OFF_MS. So does one whose server has begun anew meanwhile.
+ * and begins again within WH_PUT_OFF_MS. So is a peer whose server was restarted meanwhile.
  *
  * One core calls take, give and poll; any core may ask for the SA with a peer
  * (wh_handshakes_attempt).
@@ -53,7 +53,7 @@
 #define WH_HANDSHAKES_OF_ADDRESS  16
 #define WH_HANDSHAKES_PER_SECOND  2000
 #define WH_HANDSHAKES_KNOWN_PEERS 64
-#define WH_HANDSHAKES_PUT_OFFS    64 /* most that are told so in one turn */
+#define WH_HANDSHAKES_PUT_OFFS    64 /* most peers told so in one turn */
 
 struct wh_pending;
 
@@ -75,7 +75,8 @@ struct wh_handshakes_config {
 	uint8_t ciphers;                    /* that we support: bit n stands for enum wh_cipher n */
 	const char *version;
 	struct wh_sadb *sadb;
-	uint32_t n_pending; /* 0: WH_HANDSHAKES_PENDING; likewise: */
+	/* Limits; 0: the constants above. */
+	uint32_t n_pending;
 	uint32_t pending_of_address;
 	uint32_t per_second;
 	/* Decides whom to trust; NULL `authorize`: only peers with our own key. */
@@ -95,14 +96,19 @@ enum wh_attempt_state {
 
 struct wh_attempt {
 	enum wh_attempt_state state;
-	enum wh_auth_verdict verdict; /* of a refusal, ... */
-	bool by_peer;                 /* ... and whether the peer made it */
-	bool put_off;                 /* unauthenticated hint: the peer has no place for us; ... */
-	bool unsealed;                /* ... or does not make handshakes, ... */
-	uint8_t least, most;          /* ... or speaks these other versions only; 0: no hint */
-	bool seen;                    /* peer_id is known */
+	/* Of a refusal; and whether the peer made it. */
+	enum wh_auth_verdict verdict;
+	bool by_peer;
+	/*
+	 * Unauthenticated hints: the peer has no place for us; it does not make handshakes; it
+	 * speaks only versions from `least` to `most` (0: no hint).
+	 */
+	bool put_off;
+	bool unsealed;
+	uint8_t least, most;
+	bool seen; /* peer_id is known */
 	uint8_t peer_id[WH_IDENTITY_BYTES];
-	struct wh_sa *sa; /* WITH AN SA: referenced for the caller, which lets it go */
+	struct wh_sa *sa; /* HAS_SA: held for the caller, which lets it go */
 };
 
 /* A peer that we look for, by address. Protected by the handshake server's lock. */
@@ -116,9 +122,9 @@ struct wh_known_peer {
 	uint64_t next_ask_tsc;
 	uint64_t patience_tsc;
 	uint64_t asked_tsc;
-	bool asks;           /* asks for a cookie, ... */
-	bool ask_due;        /* ... and the next ASK is to be sent now */
-	bool with_handshake; /* has a cookie, and a handshake */
+	bool asks;           /* we ask the peer for a cookie */
+	bool ask_due;        /* the next ASK is to be sent now */
+	bool with_handshake; /* the cookie has arrived, and a handshake is going on */
 	uint32_t put_offs;   /* in a row */
 };
 
@@ -127,7 +133,7 @@ struct wh_put_off {
 	struct wh_address peer;
 	uint32_t queue;
 	uint8_t via[WH_VIA_BYTES];
-	struct wh_cookie cookie; /* which handshake of his: he may have begun the next one */
+	struct wh_cookie cookie; /* of that handshake: the peer may have begun another since */
 };
 
 /* An SA, with sessions or without. */
@@ -139,15 +145,15 @@ struct wh_kept_sa {
 struct wh_handshakes_stats {
 	uint64_t began; /* handshakes from peers */
 	uint64_t met;
-	uint64_t sadb;
+	uint64_t sadb;          /* handshakes that resulted in an SA */
 	uint64_t refused;       /* by either end */
 	uint64_t broken;        /* TLS failed */
 	uint64_t late;          /* took too long */
 	uint64_t crowded_out;   /* made room for others */
 	uint64_t turned_away;   /* no place, too many from an address, or too many per second */
-	uint64_t put_off;       /* of those and others: they were told */
+	uint64_t put_off;       /* peers told to begin again */
 	uint64_t bad_datagrams; /* datagrams that fit no handshake */
-	uint64_t in_bytes;      /* UDP payload of datagrams ... */
+	uint64_t in_bytes;      /* UDP payload of datagrams */
 	uint64_t out_bytes;
 };
 
@@ -177,7 +183,7 @@ int wh_handshakes_init(struct wh_handshakes *handshakes, const struct wh_handsha
  */
 void wh_handshakes_free(struct wh_handshakes *handshakes);
 
-/* True: it took a step of TLS, some 100 us; else next to nothing. */
+/* Takes a received datagram. True: this cost a step of TLS, some 100 us; else next to nothing. */
 bool wh_handshakes_take(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	const struct wh_handshake_datagram *datagram);
 

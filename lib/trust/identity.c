@@ -37,7 +37,7 @@
 #define VALID_FROM  "20000101000000Z"
 #define VALID_UNTIL "99991231235959Z"
 
-/* Without the right to lock memory keys are kept in ordinary memory. */
+/* Prepares the secure heap. Without the right to lock memory, keys are in ordinary memory. */
 static void keep_keys_apart(void)
 {
 	if (!CRYPTO_secure_malloc_initialized())
@@ -255,7 +255,7 @@ static int write_all(int fd, const struct wh_identity *identity)
 	return rc == 0 && fsync(fd) != 0 ? -errno : rc;
 }
 
-/* So that the name survives a power cut, too. */
+/* Syncs the file's folder, so that the name survives a power cut, too. */
 static void sync_folder_of(const char *path)
 {
 	char folder[PATH_MAX] = ".";

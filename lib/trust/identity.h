@@ -4,9 +4,9 @@
 
 /*
  * The identity of a host or a user: a key and its certificate, identified by the SHA-256 of the
- * certificate's SubjectPublicKeyInfo. Ours are Ed25519, self-signed, without a name and without an
- * end: trust in them is recorded in the peers' files. A site may use a key of its own, with the
- * chain from its CA in the same file.
+ * certificate's SubjectPublicKeyInfo. The identities made here are Ed25519, self-signed, all of one
+ * name, and never expire: trust in them is recorded in the peers' files. A site may use a key of
+ * its own, with the chain from its CA in the same file.
  */
 
 #include <stdbool.h>
@@ -24,7 +24,7 @@ struct wh_identity {
 	uint8_t id[WH_IDENTITY_BYTES];
 };
 
-/* Like all functions here returns 0 or a negative errno; after an error nothing is to be freed. */
+/* Functions that return int: 0 or a negative errno. After an error nothing is to be freed. */
 int wh_identity_make(struct wh_identity *identity);
 
 /*
@@ -47,8 +47,8 @@ void wh_identity_free(struct wh_identity *identity);
 int wh_identity_of(const X509 *certificate, uint8_t id[WH_IDENTITY_BYTES]);
 
 /*
- * Whether checking a signature of that key takes about 0.1 ms: anybody can show a certificate
- * without having its key, and an RSA key can be built to cost many milliseconds.
+ * Whether checking a signature of that key takes no more than about 0.1 ms. Anybody can show a
+ * certificate without having its key, and an RSA key can be built to cost many milliseconds.
  */
 bool wh_identity_is_cheap(const X509 *certificate);
 

@@ -9,8 +9,8 @@
 #include "trust/pending.h"
 
 /*
- * Most SAs per owner, so that a peer cannot fill the table by repeated handshakes, or with a
- * new key each time, as proxy certificates have.
+ * Most SAs per owner. Without a limit a peer could fill the table by repeated handshakes, even with
+ * a new key each time, as proxy certificates have.
  */
 #define SAS_OF_OWNER 64
 
@@ -62,7 +62,7 @@ static void make_room(struct wh_handshakes *handshakes, const uint8_t owner[WH_I
 		let_go(handshakes, oldest);
 }
 
-/* Whether `one` is with a process that has replaced the process of `other`. */
+/* Whether both have the same peer, at the same address, but not the same process of it. */
 static bool follows(const struct wh_sa_config *one, const struct wh_sa_config *other)
 {
 	return one->peer.family != 0 && wh_address_equal(&one->peer, &other->peer) &&
@@ -70,7 +70,7 @@ static bool follows(const struct wh_sa_config *one, const struct wh_sa_config *o
 	       memcmp(one->peer_process, other->peer_process, sizeof(one->peer_process)) != 0;
 }
 
-/* A killed process cannot announce its end, and its sessions occupy resources: they are checked. */
+/* A killed process cannot announce its end. Its sessions hold resources, so they are checked. */
 static void doubt_others(struct wh_handshakes *handshakes, const struct wh_sa *sa, uint64_t now_tsc)
 {
 	bool any = false;
@@ -87,7 +87,7 @@ static void doubt_others(struct wh_handshakes *handshakes, const struct wh_sa *s
 		wh_sadb_tell(handshakes->config.sadb);
 }
 
-/* Sessions that are not open yet wait for the peer, who has lost their SA. */
+/* Whether the peer seems to have lost an SA that we asked for: sessions that open wait for it. */
 static bool is_missed(const struct wh_sa *sa)
 {
 	return sa != NULL && sa->config.asked && atomic_load(&sa->hinted);
@@ -104,7 +104,10 @@ void wh_keep_succeed(struct wh_handshakes *handshakes, const struct wh_sa *sa)
 	wh_sadb_tell(handshakes->config.sadb);
 }
 
-/* Sessions may outlast the search for their peer, and the SA that was found. */
+/*
+ * Looks for the peer again if an SA that it has lost has no successor. Sessions may outlive the
+ * first search, and also the successor that it found.
+ */
 static void seek_successor(struct wh_handshakes *handshakes, struct wh_sa *sa, uint64_t now_tsc)
 {
 	uint32_t number = wh_sa_successor(sa);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Peers that we look for: ASK is repeated until a cookie arrives, and then a handshake begins. */
+/* Peers that we look for: ASK is repeated until a cookie arrives. Then a handshake begins. */
 
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #define ASK_PATIENCE_MS     100
 #define ASK_PATIENCE_MAX_MS 1000
 
-/* From a quarter of WH_PUT_OFF_MS to all of it. */
+/* The longest pause doubles from a quarter of WH_PUT_OFF_MS to all of it. */
 #define PUT_OFF_DOUBLINGS 2
 
 /* A peer that refused us is asked again after this, since it may trust us by now. */
@@ -84,7 +84,7 @@ static bool is_none(const uint8_t cookie[WH_COOKIE_BYTES])
 	return memcmp(cookie, none, sizeof(none)) == 0;
 }
 
-/* Longer each time, so that many become fewer; and not at the same time as others. */
+/* The pause doubles, so that many peers ask less often, and is random, so that they spread. */
 static uint64_t put_off_tsc(
 	const struct wh_handshakes *handshakes, uint64_t now_tsc, uint32_t put_offs)
 {
@@ -198,7 +198,7 @@ void wh_known_peer_settle(struct wh_handshakes *handshakes, const struct wh_pend
 	wh_spin_unlock(&handshakes->lock);
 }
 
-/* Sessions under an SA that was lost want another with its peer, of whom nobody else asks. */
+/* Sessions need a successor of the SA that their peer has lost; no user may be asking for one. */
 void wh_known_peer_seek(struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_sa *lost)
 {
 	const struct wh_sa *found = NULL;
@@ -214,7 +214,7 @@ void wh_known_peer_seek(struct wh_handshakes *handshakes, uint64_t now_tsc, stru
 		found = one->attempt.sa;
 	}
 	wh_spin_unlock(&handshakes->lock);
-	/* It ends on this core only. */
+	/* Safe without the lock: the reference to it is let go on this core only. */
 	if (found == NULL || atomic_load(&found->hinted) || !wh_keep_is_of_same_peer(lost, found))
 		return;
 	wh_sa_succeed(lost, wh_sa_number(found));
@@ -241,8 +241,8 @@ static bool poll_one(struct wh_handshakes *handshakes, struct wh_known_peer *one
 	struct wh_sa *sa = one->attempt.sa;
 	bool doubted = sa != NULL && atomic_load(&sa->hinted);
 	/*
-	 * Sessions under an SA in doubt wait for the next one; the handshake server's own
-	 * reference does not count.
+	 * Sessions under an SA that the peer has lost wait for the next one. One reference is the
+	 * handshake server's own.
 	 */
 	bool wanted = now_tsc - one->wanted_tsc <= WH_ATTEMPT_WANTED_S * handshakes->config.hz ||
 		      (doubted && wh_sa_holders(sa) > 1);

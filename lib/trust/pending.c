@@ -26,14 +26,13 @@ static uint64_t grace(const struct wh_handshakes *handshakes, uint32_t rtt_us)
 		wh_min_u64(grace_us, WH_HANDSHAKE_GRACE_MS * UINT64_C(1000)));
 }
 
-/*
- * Handshakes of peers, by the rank of their hosts: of each the one that began first, or NULL.
- */
+/* The places as a peer's new handshake finds them; handshakes of ours do not count. */
 struct crowd {
-	uint32_t of_host;
-	uint32_t of_subnet; /* without friends, as are: */
-	uint32_t strangers;
+	uint32_t of_host;        /* of the peer's host */
+	uint32_t of_subnet;      /* of the peer's subnet, without friends */
+	uint32_t strangers;      /* all without friends */
 	struct wh_pending *free; /* NULL: none */
+	/* By rank of the host, the handshake that began first; NULL: none. */
 	struct wh_pending *first[WH_HOST_RANKS];
 	struct wh_pending *first_of_subnet[WH_HOST_RANKS];
 };
@@ -86,8 +85,8 @@ static struct wh_pending *evict(
 }
 
 /*
- * The place of one of these for a host that stands so: of one that stands lower at once, or of one
- * that stands the same and has had its time; NULL: none.
+ * Takes the place of one of the handshakes in `first` for a host of that rank; NULL: of none. A
+ * handshake of a lower rank gives way at once, one of the same rank after its grace.
  */
 static struct wh_pending *make_room(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	struct wh_pending *const first[WH_HOST_RANKS], enum wh_host_rank rank)
@@ -104,8 +103,8 @@ static struct wh_pending *make_room(struct wh_handshakes *handshakes, uint64_t n
 }
 
 /*
- * A place for a peer's handshake, or for one of ours, which stands as a friend's; NULL: none. A
- * quarter of all is kept for friends, and of the rest a subnet has a third at most.
+ * A place for a handshake; NULL: none. One of ours has the rank of a friend. A quarter of all
+ * places is kept for friends; a subnet gets at most a third of the others.
  */
 static struct wh_pending *find_place(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	const struct wh_address *peer, enum wh_host_rank rank, bool came)
@@ -125,7 +124,8 @@ static struct wh_pending *find_place(struct wh_handshakes *handshakes, uint64_t 
 }
 
 /*
- * Remembers to tell a peer that its handshake is not here, unless there is no room, or too often.
+ * Queues the answer that a peer's handshake is not here, unless the queue is full or the peer was
+ * told so too often.
  */
 void wh_pending_put_off(
 	struct wh_handshakes *handshakes, uint64_t now_tsc, const struct wh_put_off *put_off)
@@ -161,8 +161,8 @@ void wh_pending_auth(const struct wh_handshakes *handshakes, struct wh_auth *aut
 }
 
 /*
- * What a server sends before the client has proved anything: an SA number, which is of no use
- * without that proof, and an offer of a first session.
+ * A server's first auth message goes out before the client has proved anything. It has an SA
+ * number, which is of no use without that proof, and the offer of a first session.
  */
 static int begin_handshake(struct wh_handshakes *handshakes, struct wh_pending *pending,
 	const struct wh_handshake_datagram *datagram)

@@ -23,10 +23,10 @@ struct wh_pending {
 	uint64_t number;
 	uint8_t cookie[WH_COOKIE_BYTES];
 	uint64_t began_tsc;
-	uint64_t grace_tsc; /* since began_tsc: it keeps its place for at least this long */
+	uint64_t grace_tsc; /* from began_tsc on: it keeps its place for at least this long */
 	uint64_t until_tsc;
 	uint64_t heard_tsc;
-	bool silent;      /* client: the peer is asked for another cookie meanwhile */
+	bool silent;      /* client: the server is not heard, and asked for another cookie */
 	uint64_t ask_tsc; /* MET: when to ask for the trust decision again */
 	uint64_t in_bytes;
 	uint64_t out_bytes;
@@ -36,7 +36,11 @@ struct wh_pending {
 	struct wh_stream *stream;
 };
 
-/* pending.c: begins a handshake in a free place, or one that makes room; NULL: none. */
+/*
+ * pending.c. _begin: begins a handshake in a free place, or in that of one that makes room; NULL:
+ * there is none. _put_off: tells a peer that its handshake is not here. _reserve: a number for an
+ * SA; 0: none is free. _auth: fills in an auth message of ours.
+ */
 struct wh_pending *wh_pending_begin(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	const struct wh_handshake_datagram *datagram, const struct wh_crypto *packet, bool came);
 struct wh_pending *wh_pending_find(struct wh_handshakes *handshakes,
@@ -44,18 +48,17 @@ struct wh_pending *wh_pending_find(struct wh_handshakes *handshakes,
 void wh_pending_end(struct wh_handshakes *handshakes, struct wh_pending *pending);
 void wh_pending_put_off(
 	struct wh_handshakes *handshakes, uint64_t now_tsc, const struct wh_put_off *put_off);
-uint32_t wh_pending_reserve(
-	struct wh_handshakes *handshakes); /* a number for an SA; 0: none free */
+uint32_t wh_pending_reserve(struct wh_handshakes *handshakes);
 void wh_pending_auth(const struct wh_handshakes *handshakes, struct wh_auth *auth,
-	enum wh_auth_verdict verdict, uint32_t number); /* fills in an auth message of ours */
+	enum wh_auth_verdict verdict, uint32_t number);
 
-/* attempt.c: the handshake has advanced, or a decision is due. */
+/* attempt.c. _step: the handshake has advanced, or a decision is due. _give_up: it failed. */
 void wh_pending_step(
 	struct wh_handshakes *handshakes, struct wh_pending *pending, uint64_t now_tsc);
 void wh_pending_give_up(
 	struct wh_handshakes *handshakes, struct wh_pending *pending, const char *why);
 
-/* Another key at the same address is another server, to whom those sessions have nothing to say. */
+/* The same address and key. Another key there is another server: no session moves to it. */
 static inline bool wh_keep_is_of_same_peer(const struct wh_sa *one, const struct wh_sa *other)
 {
 	return wh_address_equal(&one->config.peer, &other->config.peer) &&
@@ -63,10 +66,12 @@ static inline bool wh_keep_is_of_same_peer(const struct wh_sa *one, const struct
 		       0;
 }
 
-/* keep.c */
+/*
+ * keep.c. _succeed: a new SA that we asked for becomes the successor of those that its peer has
+ * lost.
+ */
 bool wh_keep_sa(struct wh_handshakes *handshakes, struct wh_sa *sa, uint64_t now_tsc);
-void wh_keep_succeed(
-	struct wh_handshakes *handshakes, const struct wh_sa *sa); /* a new one, of ours */
+void wh_keep_succeed(struct wh_handshakes *handshakes, const struct wh_sa *sa);
 void wh_keep_revoke(struct wh_handshakes *handshakes, struct wh_sa *sa);
 void wh_keep_sweep(struct wh_handshakes *handshakes, uint64_t now_tsc);
 void wh_keep_end(struct wh_handshakes *handshakes);
@@ -80,7 +85,8 @@ void wh_cookies_put_off(struct wh_handshakes *handshakes, uint64_t now_tsc,
 /*
  * known_peer.c, for the handshake server's core. _takes: whether a handshake begins with that
  * cookie, and when the peer was asked for it; later cookies are ignored. _wait: the peer has put us
- * off.
+ * off. _lost: a handshake of ours failed. _seek: sessions need a successor of a lost SA. _forget:
+ * an SA ends. _ask: writes an ASK that is due.
  */
 bool wh_known_peer_takes(struct wh_handshakes *handshakes, const struct wh_address *peer,
 	const struct wh_cookie *packet, uint64_t *asked_tsc);

@@ -6,11 +6,11 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
-/* Most handshakes that begin back to back, in total and of a subnet; of a host. */
+/* Most handshakes that begin back to back: in total, and of a subnet; of one host. */
 #define BURST      64
 #define HOST_BURST 16
 
-/* Answers to a host whose handshakes may not begin. */
+/* Rate and burst of answers to a host whose handshakes have no place. */
 #define TOLD_PER_S 4
 #define TOLD_BURST 4
 
@@ -81,7 +81,7 @@ void wh_shares_befriend(struct wh_shares *shares, const struct wh_address *addre
 	*friend_of(shares, address) = *address;
 }
 
-/* Whether one more may begin, in a burst of so many at most. */
+/* Whether a bucket lets one more begin, in a burst of that many at most (GCRA, as in ATM). */
 static bool has_room(uint64_t due_tsc, uint64_t now_tsc, uint64_t each_tsc, uint32_t burst)
 {
 	return due_tsc <= now_tsc + burst * each_tsc;

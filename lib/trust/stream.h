@@ -3,10 +3,11 @@
 #define WH_TRUST_STREAM_H
 
 /*
- * The byte streams of a handshake in packets that may be lost, duplicated, delayed or reordered.
- * Each packet contains the offset of its bytes and the offset up to which everything was received.
- * Unacknowledged bytes are retransmitted after a timeout, less and less often. Both directions are
- * limited to WH_CRYPTO_STREAM_MAX; if a byte is received twice the first copy counts.
+ * The byte streams of a handshake in packets that may be lost, duplicated, delayed or reordered, as
+ * QUIC's CRYPTO frames carry TLS (RFC 9000, 19.6). Each packet contains the offset of its bytes and
+ * the offset up to which everything was received. Unacknowledged bytes are retransmitted after a
+ * timeout, less and less often. Each direction is limited to WH_CRYPTO_STREAM_MAX bytes. If a byte
+ * is received twice the first copy counts.
  */
 
 #include <stdbool.h>
@@ -27,7 +28,7 @@ struct wh_stream {
 	uint32_t out_acked;
 	uint64_t patience_tsc;
 	uint64_t patience_first_tsc;
-	uint64_t again_tsc; /* retransmission timeout */
+	uint64_t again_tsc; /* when the retransmission timeout ends */
 
 	uint32_t in_whole; /* everything before it was received */
 	uint32_t in_read;  /* everything before it was read */
@@ -35,7 +36,7 @@ struct wh_stream {
 
 	uint8_t out[WH_CRYPTO_STREAM_MAX];
 	uint8_t in[WH_CRYPTO_STREAM_MAX];
-	uint64_t came[WH_CRYPTO_STREAM_MAX / 64]; /* received, by byte */
+	uint64_t came[WH_CRYPTO_STREAM_MAX / 64]; /* a bit for each byte received */
 };
 
 /* rtt_tsc: round trip of the path; 0: unknown. */
