@@ -45,7 +45,10 @@ static const struct listener *listener_of(const char *where, const char **path)
 	return NULL;
 }
 
-/* Always connected by a child process, so that connecting again later works in the same way. */
+/*
+ * The child process connects the first time, too, so that connecting again under the guard takes
+ * the same path.
+ */
 static int open_socket(struct wh_audit *audit, const char *path)
 {
 	int fd = wh_caller_start(&audit->caller, path, SOCK_DGRAM);

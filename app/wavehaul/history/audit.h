@@ -3,10 +3,10 @@
 #define WH_HISTORY_AUDIT_H
 
 /*
- * A record of what a server did, and for whom: a line of JSON for each ended job, and for peers
- * that were refused before they had one. Text from a peer appears only in strings, without control
- * characters for terminals. Goes to a file, to syslog, or to the journal, which gets a sentence,
- * and the rest as fields.
+ * The audit: what a server did, and for whom. It has a line of JSON for each ended job, and for
+ * peers that were refused before they had one. Text from a peer appears only in strings, without
+ * control characters for terminals. The lines go to a file, to syslog, or to the journal. The
+ * journal gets a sentence as its message, and the rest as fields.
  */
 
 #include <stdatomic.h>

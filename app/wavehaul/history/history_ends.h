@@ -10,7 +10,7 @@
 #include "guard/hook.h"
 #include "history/history_record.h"
 
-/* Transfers of which other lanes have ended; of more, the oldest are forgotten. */
+/* Transfers of which only some lanes have ended. If there are more, the oldest are forgotten. */
 #define WH_ENDS_MAX 64
 
 struct wh_ends {

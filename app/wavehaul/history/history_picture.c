@@ -16,7 +16,7 @@
 #define LEFT      230
 #define BAR_WIDTH 420
 
-/* As many as fit on a page: the last ones of days, the largest of others. */
+/* Bars that fit on a page: of days the last ones, of other sums the largest. */
 #define ROWS_MAX 100
 
 static void draw_row(struct wh_svg *svg, const struct wh_sum *sum, double y, uint64_t most)

@@ -36,8 +36,8 @@ struct wh_history_record {
 	int64_t id; /* in the history; 0: not there */
 	enum wh_history_side side;
 	uint64_t number; /* common to all lanes of a transfer */
-	uint32_t lane;   /* SERVED: number of this lane, ... */
-	uint32_t lanes;  /* ... and of all lanes */
+	uint32_t lane;   /* SERVED: number of this lane */
+	uint32_t lanes;  /* SERVED: how many lanes the transfer has */
 	uint64_t order;  /* 0: none */
 	int64_t uid;     /* user whose process asked for it; -1: a peer did */
 
@@ -74,10 +74,10 @@ struct wh_history_record {
 	char why[WH_HISTORY_WHY_BYTES];      /* a sentence, possibly with text from the peer; "" */
 };
 
-/* From an ended job, on its worker. */
+/* Fills in a record from an ended job, on its worker. */
 void wh_history_of_job(struct wh_history_record *record, const struct wh_job *job);
 
-/* From an ended transfer, all lanes together; the caller fills in the rest. */
+/* Fills in what it can from an ended transfer, all lanes together; the caller fills in the rest. */
 void wh_entry_of_lanes(
 	struct wh_history_record *record, const struct wh_lanes *lanes, const char *server);
 
@@ -87,16 +87,16 @@ double wh_history_seconds(const struct wh_history_record *record);
 double wh_history_bps(uint64_t bytes, double seconds);
 
 /*
- * The bytes of its rate: those of its files without what had come before, or of a failure all that
- * moved.
+ * The bytes that its rate counts: those of its files, without what an earlier run had moved. If it
+ * failed, or has no files: all bytes that moved.
  */
 uint64_t wh_history_flowed_bytes(const struct wh_history_record *record);
 double wh_history_record_bps(const struct wh_history_record *record);
 
-/* Its packet loss rate; 0: none, or unknown here. */
+/* The packet loss rate; 0: no loss, or unknown here. */
 double wh_history_loss(const struct wh_history_record *record);
 
-/* Of its key; "": it proved none. */
+/* Fingerprint of the peer's key; "": the peer proved none. */
 const char *wh_history_fingerprint(
 	const struct wh_history_record *record, char print[WH_FINGERPRINT_BYTES]);
 

@@ -14,7 +14,7 @@
 
 #define WH_HISTORY_ROWS_MAX 1000000
 
-/* Patience for locks of a process that serves other requests meanwhile. */
+/* How long to wait for locks of the database in a process that serves other requests meanwhile. */
 #define WH_HISTORY_PATIENCE_MS 500
 
 struct wh_history;

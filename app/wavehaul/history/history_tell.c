@@ -12,7 +12,7 @@
 #include "cli/json.h"
 #include "cli/plain_text.h"
 
-/* Of a path in a sentence. */
+/* The most bytes of a path in a sentence. */
 #define PATH_SHOWN_BYTES 240
 
 const char *wh_when_text(int64_t us, char text[WH_WHEN_BYTES])

@@ -16,15 +16,15 @@
 
 struct wh_job;
 
-/* Those that may wait; further ones, and those that find no memory, are counted as lost. */
+/* The most that may wait. Further ones, and those that find no memory, are counted as lost. */
 #define WH_REMOVALS_MAX 1024
 
 struct wh_removal {
 	int64_t us; /* microseconds since 1970 */
 	struct wh_address peer;
 	uint8_t identity[WH_IDENTITY_BYTES]; /* zeros: none was proved */
-	char *path;                          /* the target of the job ... */
-	char *file;                          /* ... and what was removed there */
+	char *path;                          /* the target of the job */
+	char *file;                          /* what was removed there */
 };
 
 /* All zeros: empty. */
@@ -39,7 +39,7 @@ struct wh_removals {
 uint32_t wh_removals_add(
 	struct wh_removals *removals, int64_t us, const struct wh_job *job, const char *file);
 
-/* Whether each worker may add one more: who asks first loses none. */
+/* Whether each worker may add one more. A worker that asks before it removes a file loses none. */
 bool wh_removals_have_room(struct wh_removals *removals);
 
 /*

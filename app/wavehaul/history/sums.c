@@ -87,7 +87,7 @@ static void name_of(
 	}
 }
 
-/* The index at which it is, or is to be inserted. */
+/* The index of the sum with this name, or where it is to be inserted. */
 static uint32_t place_of(const struct wh_sums *sums, const char *name, bool *there)
 {
 	uint32_t from = 0;

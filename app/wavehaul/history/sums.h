@@ -10,7 +10,7 @@
 
 #include "history/history_record.h"
 
-/* Beyond this many, further ones are summed up as one. */
+/* The most sums; records of any further names are summed up as one. */
 #define WH_SUMS_MAX        4096
 #define WH_SUMS_NAME_BYTES 256
 #define WH_SUMS_OTHERS     "(others)"
@@ -32,7 +32,7 @@ struct wh_sum {
 	uint64_t files;
 	uint64_t bytes;
 	uint64_t moved_bytes;
-	uint64_t flowed_bytes; /* of its rate */
+	uint64_t flowed_bytes; /* the bytes that its rate counts */
 	double seconds;
 	uint64_t pkts;
 	uint64_t lost_pkts;
@@ -59,14 +59,14 @@ void wh_sums_free(struct wh_sums *sums);
 
 void wh_sums_print(const struct wh_sums *sums, FILE *to);
 
-/* As in RFC 4180 but for line ends; column names first, exact numbers. */
+/* CSV of RFC 4180, but with Unix line ends: column names, then exact numbers. */
 void wh_sums_csv(const struct wh_sums *sums, FILE *to);
 json_t *wh_sums_json(const struct wh_sums *sums);
 
-/* A bar each, as SVG: 0 or a negative errno. */
+/* Draws a bar for each sum, as SVG. 0 or a negative errno. */
 int wh_sums_draw(const struct wh_sums *sums, const char *span, const char *path);
 
-/* The same for single records. */
+/* Single records, as text and as CSV. */
 void wh_history_print_head(FILE *to);
 void wh_history_print(const struct wh_history_record *record, FILE *to);
 void wh_history_csv_head(FILE *to);

@@ -23,7 +23,7 @@
 #define WRITE_EVERY_US INT64_C(100000)
 #define CROWDED        (WH_HISTORY_WRITER_WAITING_MAX / 2)
 
-/* Until a failed write, or a failed opening of the database, is repeated. */
+/* After this time a failed write, or a failed opening of the database, is repeated. */
 #define FAILED_EVERY_US INT64_C(1000000)
 #define OPEN_EVERY_US   INT64_C(3000000)
 
@@ -179,8 +179,9 @@ void wh_history_writer_order(
 }
 
 /*
- * The log and the audit get each record at once: they do not wait for the disk, and a record not
- * written is lost to them if the process is killed. Workers only append to the waiting records.
+ * Logs and audits the waiting records at once, without waiting for the history's disk: a record
+ * that is not written yet is lost if the process is killed. Workers meanwhile only append. Returns
+ * the number of waiting records.
  */
 static uint32_t tell_waiting(struct wh_history_writer *writer)
 {
@@ -214,9 +215,9 @@ static bool is_due(struct wh_history_writer *writer, uint32_t count, int64_t now
 }
 
 /*
- * Records that the database does not accept wait for the next time. When too many new ones wait
- * behind them, they are lost to the history, so that the new ones are logged in time: the log and
- * the audit have all.
+ * Records that the database does not accept are kept for the next attempt. When too many new ones
+ * wait behind them, the kept ones are lost to the history, so that the new ones are logged in time.
+ * The log and the audit have all of them.
  */
 static void write_waiting(struct wh_history_writer *writer)
 {
@@ -278,7 +279,7 @@ static void write_refusals(struct wh_history_writer *writer)
 	}
 }
 
-/* Before the line of the job that removed them. */
+/* Audits removals, before the line of the job that removed the files. */
 static void write_removals(struct wh_history_writer *writer)
 {
 	static struct wh_removal taken[WH_REMOVALS_MAX]; /* of the one thread that writes */

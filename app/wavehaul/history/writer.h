@@ -54,12 +54,16 @@ struct wh_history_writer {
 	} ended[WH_HISTORY_WRITER_VERBS];
 
 	struct wh_spin lock;
-	struct wh_history_record *waiting; /* under the lock, like the next: */
+	/* Under the lock. */
+	struct wh_history_record *waiting;
 	uint32_t count;
-	struct wh_history_record *taken; /* owned by the writing thread, like the next: */
-	uint32_t kept;                   /* number of taken records not yet in the history */
-	uint32_t told;                   /* number of waiting records that were logged; none of them
-				      * is in the history */
+	/*
+	 * Owned by the writing thread: records taken for the history, of which `kept` are not in it
+	 * yet; and how many of the waiting records were logged.
+	 */
+	struct wh_history_record *taken;
+	uint32_t kept;
+	uint32_t told;
 	_Atomic uint64_t lost;
 };
 

@@ -193,8 +193,8 @@ uint32_t wh_http_serve(struct wh_http *http)
 	uint32_t next_ms;
 
 	/*
-	 * If all places were taken, the run that closes some must be followed by one that accepts
-	 * others.
+	 * If all places were taken, the first run closes some connections, and only a second one
+	 * accepts others.
 	 */
 	if (MHD_run(http->daemon) != MHD_YES || MHD_run(http->daemon) != MHD_YES)
 		return IDLE_MS;

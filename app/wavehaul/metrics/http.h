@@ -4,8 +4,8 @@
 
 /*
  * A few pages by HTTP, for any client that reaches the socket: GET and HEAD, one answer per
- * connection. It has no thread: its owner polls `fd` and calls serve. Limited are the number of
- * connections, the size of a request, and the time from its first byte to the last; when there are
+ * connection. It has no thread: its owner polls `fd` and calls serve. The number of connections,
+ * the size of a request, and the time from its first byte to the last are limited. When there are
  * many connections, a new one replaces the oldest.
  */
 

@@ -15,8 +15,8 @@
 #include "metrics/page.h"
 
 /*
- * An answer is cached for this many times as long as it took: so queries take at most 1/20 of the
- * thread.
+ * An answer is cached for this many times as long as it took to make: so queries take at most 1/20
+ * of the thread.
  */
 #define HOLDS 20
 
@@ -61,7 +61,7 @@ static const json_t *figures_of(void *context, uint32_t source)
 	return kept->answer;
 }
 
-/* For people: written a few times a second at most, however many clients there are. */
+/* Writes the page for people, a few times a second at most, however many clients there are. */
 static void write_page(struct wh_metrics *metrics, FILE *to)
 {
 	const struct wh_page_asker asker = {ask, metrics};

@@ -24,7 +24,8 @@ struct wh_metrics {
 		json_t *answer; /* NULL: none */
 		uint64_t until_ns;
 	} answer[WH_METRICS_SOURCES_MAX];
-	char *page; /* for people, likewise */
+	/* The page for people, and until when it is reused. */
+	char *page;
 	uint64_t page_until_ns;
 };
 

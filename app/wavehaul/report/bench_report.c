@@ -25,7 +25,9 @@ static void add_receiver(struct wh_bench_report *sum, const struct wh_bench_repo
 	sum->pkts += lane->pkts;
 	sum->duplicate_pkts += lane->duplicate_pkts;
 	sum->lost_pkts += lane->lost_pkts;
-	/* Counted per port, shard and core, which lanes share. */
+	/*
+	 * Lanes share the counters of port, shard and core: a sum would count them several times.
+	 */
 	sum->bad_pkts = wh_max_u64(sum->bad_pkts, lane->bad_pkts);
 	sum->dropped_pkts = wh_max_u64(sum->dropped_pkts, lane->dropped_pkts);
 	sum->cycles = wh_max_u64(sum->cycles, lane->cycles);
@@ -97,7 +99,7 @@ static void remember_warm(struct wh_bench_rows *rows, const struct wh_bench_sum 
 	}
 }
 
-/* The part after the warm-up; all of it if it was not longer than that. */
+/* The part after the warm-up; all of it if that part is too short for figures. */
 static struct wh_bench_sum steady_part(
 	const struct wh_bench_rows *rows, const struct wh_bench_sum *total, double *from_s)
 {
@@ -167,7 +169,7 @@ static json_t *interval_json(const struct wh_bench_sum *before, const struct wh_
 	return interval;
 }
 
-/* With a rate set by the operator: how well the machines keep it. */
+/* Prints a row for a rate set by the operator: how well the machines keep it. */
 static void print_told(const struct wh_bench_sum *before, const struct wh_bench_sum *now,
 	const struct second *second, bool head)
 {
@@ -186,7 +188,7 @@ static void print_told(const struct wh_bench_sum *before, const struct wh_bench_
 		second->there);
 }
 
-/* With a rate found by the profile: what it found. */
+/* Prints a row for a rate found by the profile: what it found. */
 static void print_found(const struct wh_bench_sum *before, const struct wh_bench_sum *now,
 	const struct second *second, bool head)
 {
@@ -224,7 +226,7 @@ void wh_bench_row(struct wh_bench_rows *rows, const struct wh_bench_sum *before,
 	fflush(stdout);
 }
 
-/* Cycles of an end by process, per arrived packet; processes without any are omitted. */
+/* Cycles of an end by task, per arrived packet; tasks without any are omitted. */
 static json_t *cycles_json(const uint64_t *cycles, uint64_t pkts)
 {
 	json_t *object = json_object();
@@ -273,7 +275,7 @@ static const char *pacing_name(const struct wh_settings *settings)
 	return settings->rate_bps == WH_RATE_MAX ? "the port (no rate)" : "TSC";
 }
 
-/* Of the sessions that carried the data, at this end. */
+/* Repair counters of the sessions that carried the data, at this end. */
 static struct wh_session_stats repair_stats(const struct wh_lanes *lanes)
 {
 	struct wh_session_stats sum = {0};

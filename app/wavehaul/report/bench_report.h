@@ -2,7 +2,7 @@
 #ifndef WH_APP_BENCH_REPORT_H
 #define WH_APP_BENCH_REPORT_H
 
-/* Output of bench: a row a second, a summary with the cycles of every process, or JSON. */
+/* Output of bench: a row a second, a summary with the cycles of every task, or JSON. */
 
 #include <stdint.h>
 

@@ -15,7 +15,7 @@ void wh_failures_init(struct wh_failures *failures)
 	STAILQ_INIT(&failures->named);
 }
 
-/* At most, in JSON: what is not UTF-8 becomes hexadecimal. */
+/* The most bytes that a text takes in JSON: what is not UTF-8 becomes hexadecimal. */
 static size_t json_bytes(const char *text)
 {
 	size_t bytes = 0;
@@ -60,7 +60,10 @@ void wh_failures_add(
 		sizeof("{\"error\":\"\",\"path_hex\":\"\"}") + json_bytes(path) + json_bytes(text);
 	struct wh_failure *failure = NULL;
 
-	/* Once one is left out all are: they are the first ones, not the short ones. */
+	/*
+	 * Once a name is left out all later ones are: the list has the first names, not the short
+	 * ones.
+	 */
 	if (failures->unnamed[kind] == 0 && bytes <= WH_FAILURES_BYTES - failures->bytes[kind])
 		failure = make_failure(path, text, kind);
 	if (failure == NULL) {

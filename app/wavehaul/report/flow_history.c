@@ -83,7 +83,7 @@ static void look(struct wh_flow_row *row, uint64_t at_ns, const struct wh_flow_n
 	row->lost_pkts = gone->lost_pkts + now->lost_pkts;
 	row->retransmitted_pkts = gone->retransmitted_pkts + now->retransmitted_pkts;
 	row->repair_pkts = gone->repair_pkts + now->repair_pkts;
-	/* A smoothed one measured by the peer may be smaller than any measured here. */
+	/* The peer's smoothed round trip may be smaller than any measured here. */
 	row->rtt_min_ns =
 		wh_least_known(row->rtt_min_ns, wh_least_known(now->rtt_min_ns, now->rtt_ns));
 	look_mean(&row->rtt_ns, now->rtt_ns, span_ns);

@@ -14,7 +14,7 @@
 #define WH_FLOW_ROWS       1024 /* even */
 #define WH_FLOW_LOOK_NS    UINT64_C(10000000)
 #define WH_FLOW_ROW_MIN_NS WH_FLOW_LOOK_NS
-#define WH_FLOW_GAP_NS     UINT64_C(1000000000) /* without a look: nothing is known of it */
+#define WH_FLOW_GAP_NS     UINT64_C(1000000000) /* longer without a look is a gap */
 
 /* A value that is not always known: its mean over the time in which it was. */
 struct wh_flow_mean {
@@ -23,7 +23,8 @@ struct wh_flow_mean {
 };
 
 struct wh_flow_row {
-	uint64_t end_ns; /* since the beginning; totals until then: */
+	uint64_t end_ns; /* since the beginning */
+	/* Totals until end_ns. */
 	uint64_t moved_bytes;
 	uint64_t wire_bytes;
 	uint64_t lost_pkts;
@@ -31,13 +32,13 @@ struct wh_flow_row {
 	uint64_t repair_pkts;
 	uint64_t limit_ns[WH_LIMITS]; /* summed over all lanes */
 	uint32_t lanes;
-	uint64_t gap_ns;     /* of its time, spent in gaps */
+	uint64_t gap_ns;     /* the part of its time that was spent in gaps */
 	uint64_t rtt_min_ns; /* minimum so far; 0: unknown */
 	struct wh_flow_mean rtt_ns;
 	struct wh_flow_mean rate_bps;
 };
 
-/* Counters of lanes that are gone: another try begins them anew. */
+/* Counters of the lanes of earlier tries: the lanes of each try count from zero. */
 struct wh_flow_sums {
 	uint64_t moved_bytes;
 	uint64_t wire_bytes;
@@ -57,7 +58,7 @@ struct wh_flow_history {
 
 void wh_flow_history_init(struct wh_flow_history *history);
 
-/* The lanes are gone, and others will be looked at. */
+/* The lanes have gone; those of another try will be looked at. */
 void wh_flow_history_renew(struct wh_flow_history *history);
 
 /* Adds the state at at_ns, which is later than the previous one; `last`: also ends the open row. */

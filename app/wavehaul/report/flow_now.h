@@ -20,7 +20,7 @@ struct wh_flow_now {
 	uint64_t rate_bps;    /* of all lanes; 0: one is not paced */
 	uint64_t window_pkts; /* of all lanes */
 	uint64_t rtt_ns;      /* of the slowest lane; 0: not measured yet */
-	uint64_t rtt_min_ns;  /* minimum of all lanes, likewise */
+	uint64_t rtt_min_ns;  /* minimum of all lanes; 0: not measured yet */
 	uint64_t pkts;        /* so far: sent, or received and missed */
 	uint64_t lost_pkts;   /* of these */
 	uint64_t retransmitted_pkts;
@@ -29,8 +29,8 @@ struct wh_flow_now {
 	uint64_t wire_bytes;  /* sent, each packet counted as a full one */
 	enum wh_limit limit;  /* of the first lane */
 	uint32_t lanes;
-	uint64_t limit_ns[WH_LIMITS]; /* time during which each limited them, summed over all
-				       * lanes */
+	/* Time during which each limit applied, summed over all lanes. */
+	uint64_t limit_ns[WH_LIMITS];
 };
 
 /* The smaller of two values, of which 0 means unknown. */

@@ -115,7 +115,8 @@ static void look_at_end(struct wh_flow_plot *plot, const struct wh_lanes *lanes)
 }
 
 /*
- * The remaining time is that in which nothing was to be sent, or the closing exchange was awaited.
+ * Shares of the limits. In the remaining time nothing was to be sent, or the closing exchange was
+ * awaited.
  */
 static void fill_limits(struct columns *to, uint32_t i, const struct wh_flow_row *row,
 	const struct wh_flow_row *before)
@@ -138,7 +139,7 @@ static void fill_row(struct columns *to, const struct wh_flow_row *row,
 	double span_s = (double)(row->end_ns - before->end_ns) / 1e9;
 	uint32_t i = to->count++;
 
-	/* Nobody looked for most of the time, as between two tries: nothing is known of it. */
+	/* Most of this time was not looked at, as between two tries: nothing is known of it. */
 	if (2 * row->gap_ns > row->end_ns - before->end_ns) {
 		for (uint32_t column = 0; column < COLUMNS; column++)
 			to->value[column][i] = NAN;
@@ -161,8 +162,8 @@ static void fill_row(struct columns *to, const struct wh_flow_row *row,
 }
 
 /*
- * More points could not be seen; and fewer rows per point would show the period of states and looks
- * as rate changes.
+ * More points could not be told apart. With fewer rows in a point, the beat between the periods of
+ * reports and of looks would appear as changes of the rate.
  */
 static uint32_t rows_in_a_point(uint32_t count)
 {

@@ -21,7 +21,7 @@ struct wh_flow_plot {
  */
 bool wh_flow_plot_init(struct wh_flow_plot *plot, const char *path);
 
-/* Likewise, of a picture that becomes a text. */
+/* Begins a picture that becomes a text (wh_flow_plot_text) instead of a file. */
 void wh_flow_plot_begin(struct wh_flow_plot *plot, bool on);
 
 /* Call often on the core that watches the lanes; adds a state when one is due. */
@@ -39,8 +39,8 @@ int wh_flow_plot_write(struct wh_flow_plot *plot, const struct wh_lanes *lanes,
 	const struct wh_profile *profile, const char *what, const char *peer, int status);
 
 /*
- * Likewise as a text, which the caller frees. NULL: not requested, or no memory. `failure`: "" for
- * none.
+ * Like wh_flow_plot_write, but returns the picture as a text, which the caller frees. NULL: not
+ * requested, or no memory. `failure`: "" for none.
  */
 char *wh_flow_plot_text(struct wh_flow_plot *plot, const struct wh_lanes *lanes,
 	const struct wh_profile *profile, const char *what, const char *peer, const char *failure);

@@ -19,8 +19,8 @@ struct wh_learnt_path {
 	struct wh_kept_place place;
 	bool told;                  /* given by the operator */
 	struct wh_kept kept;        /* from earlier runs; zeros: nothing */
-	struct wh_known_path known; /* used at the begin; capacity_bps 0: nothing */
-	struct wh_known_path found; /* likewise; sum of all lanes */
+	struct wh_known_path known; /* used at the beginning; capacity_bps 0: nothing */
+	struct wh_known_path found; /* sum of all lanes; capacity_bps 0: nothing */
 };
 
 /* `settings` stay the caller's, and must be valid until the end. */

@@ -43,7 +43,9 @@ struct wh_manifest {
 	_Atomic bool stop; /* may be set by any thread while the sums are calculated */
 };
 
-/* What the settings want, before any file is opened: 0, or an exit status after a complaint. */
+/*
+ * Checks what the settings want, before any file is opened: 0, or an exit status after a complaint.
+ */
 int wh_manifest_judge(
 	const struct wh_settings *settings, bool sends, enum wh_checksum *kind, bool *on);
 

@@ -23,8 +23,8 @@ enum wh_checksum {
 bool wh_checksum_find(const char *name, enum wh_checksum *kind);
 
 /*
- * Of all that can be read from the descriptor: hexadecimal digits. 0 or a negative errno:
- * -ECANCELED once *stop is true (`stop` may be NULL).
+ * Calculates the checksum of all that can be read from the descriptor, as hexadecimal digits. 0 or
+ * a negative errno: -ECANCELED once *stop is true (`stop` may be NULL).
  */
 int wh_checksum_of(
 	int fd, enum wh_checksum kind, const _Atomic bool *stop, char text[WH_CHECKSUM_TEXT_BYTES]);
