@@ -3,8 +3,8 @@
 #define WH_CONSOLE_EDITOR_H
 
 /*
- * A line that is typed at a terminal: DPDK's editor and its completion, with the console's own
- * sentences for words that are none, each choice once, and Ctrl-U.
+ * A line that is typed at a terminal, with DPDK's editor and its completion. The console adds its
+ * own sentences for unknown words, lists each choice once, and knows Ctrl-U.
  */
 
 #include <stdbool.h>

@@ -98,7 +98,7 @@ static void take_word(struct form_reading *reading, const char *text)
 		form->word[form->words++] = word;
 }
 
-/* One alternative of the spelling, which is modified. */
+/* Reads one alternative of a spelling; modifies the text. */
 static void read_way(struct form_reading *reading, char *text)
 {
 	char *state;

@@ -62,7 +62,7 @@ struct wh_forms {
 bool wh_forms_add(struct wh_forms *forms, const json_t *command);
 void wh_forms_free(struct wh_forms *forms);
 
-/* As shown by help: "pause JOB...". */
+/* Prints a form as help shows it: "pause JOB...". */
 void wh_form_print(const struct wh_form *form, char *text, size_t room);
 
 #endif

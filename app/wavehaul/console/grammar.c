@@ -19,7 +19,7 @@
 /* A line of a script, longer than any path; DPDK's own editor takes 511 bytes. */
 #define LINE_BYTES (UINT32_C(32) << 10)
 
-/* More are not listed where a word is wrong. */
+/* The most words that are listed where one is wrong. */
 #define EXPECTED_MAX 64
 
 /* Spellings of each command: plain, live, and live with a number of times. */
@@ -241,7 +241,7 @@ static int say(const struct wh_grammar_instance *instance, json_t *request, uint
 	return instance->grammar->on_saying(instance->grammar->context, &said);
 }
 
-/* If a form ends with a list of numbers: a request for each of them. */
+/* Sends a request for each number of the list that ends a form. */
 static int say_each(const struct wh_grammar_instance *instance, json_t *request, const json_t *each)
 {
 	const char *name = instance->form->word[instance->form->words - 1].text;
@@ -435,7 +435,7 @@ static void expect(struct expected *expected, const struct wh_form_word *word)
 		strcpy(expected->word[expected->count++], text);
 }
 
-/* The form's words that the line begins with; *next: the one that it does not have. */
+/* How many of the form's words the line begins with; *next: the first that it does not have. */
 static uint32_t match(
 	const struct wh_form *form, const char **rest, const struct wh_form_word **next)
 {
@@ -450,7 +450,7 @@ static uint32_t match(
 		if (word->kind == WH_FORM_UNSAID)
 			continue;
 		bytes = word->rest ? parse_rest(word, at) : parse_word(word, at);
-		if (bytes < 0 && word->rest) /* its last good word */
+		if (bytes < 0 && word->rest) /* skip its valid words */
 			for (int one; (one = parse_word(word, at)) > 0; at += wh_word_blanks(at))
 				*rest = at += one;
 		if (bytes < 0) {
@@ -463,7 +463,7 @@ static uint32_t match(
 	return matched;
 }
 
-/* Where the line leaves all forms, at the latest; and what they have there. */
+/* Finds how far the line agrees with a form at most, and the words that forms have there. */
 static void look_where(
 	const struct wh_grammar *grammar, const char *line, struct expected *expected)
 {
@@ -495,7 +495,7 @@ static void list_expected(const struct expected *expected, char *text, size_t ro
 			expected->word[i]);
 }
 
-/* Names the word that is none, or lacks, and what could stand there. */
+/* Names the word that is unknown or missing, and what could stand there. */
 static void complain(const struct wh_grammar *grammar, const char *line)
 {
 	struct expected expected;

@@ -3,8 +3,8 @@
 #define WH_CONSOLE_GRAMMAR_H
 
 /*
- * Forms as commands of DPDK's cmdline, which parses, completes and helps, for a person at a
- * terminal, a script or words from a shell. A command beginning with "show" may be followed by
+ * Forms as commands of DPDK's cmdline, which parses, completes and explains them: for a person at a
+ * terminal, a script, or words from a shell. A command beginning with "show" may be followed by
  * "live", and a number of times.
  */
 
@@ -23,7 +23,7 @@ struct wh_saying {
 	const struct wh_form *form;
 	json_t *request; /* with "do" and its arguments; freed by the caller of on_saying */
 	bool live;
-	uint64_t times; /* live: 0: without end */
+	uint64_t times; /* if live; 0: without end */
 };
 
 /* Possible values known only by a running server: job numbers and the like. */
@@ -48,9 +48,7 @@ struct wh_grammar {
 	struct wh_grammar_values values; /* values during a completion */
 };
 
-/*
- * From the forms that were added. 0 or -ENOMEM.
- */
+/* Makes the commands, from the forms that were added. 0 or -ENOMEM. */
 int wh_grammar_make(struct wh_grammar *grammar);
 void wh_grammar_free(struct wh_grammar *grammar);
 

@@ -73,7 +73,7 @@ static json_t *places(const json_t *job, const char *key, const char *host, bool
 	return list;
 }
 
-/* By name, if this host has one for the number. */
+/* Shows the owner by name, if this host has one for the number. */
 static void name_owner(json_t *row)
 {
 	const json_t *owner = json_object_get(row, "owner");

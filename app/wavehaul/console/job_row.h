@@ -6,13 +6,13 @@
 
 #include <jansson.h>
 
-/* The columns of a list of jobs: those whose width knows no bounds come last. */
+/* The columns of a list of jobs; those of unlimited width come last. */
 #define WH_JOB_ROW_COLUMNS "job state verb percent moved_bytes now_bps eta_s began from to error"
 
 /*
- * A job as people read it, from job.list or job.show: a copy with `from` and `to`, lists of
- * HOST:PATH or of paths of this host, of which a brief one has the first; and without what tells
- * nothing, as an error that is none.
+ * A job as people read it, from job.list or job.show. The copy has `from` and `to`, lists of
+ * HOST:PATH or of paths of this host; a brief one has the first and how many more there are.
+ * Members that tell nothing are left out, such as the error of a job without one.
  */
 json_t *wh_job_row(const json_t *job, bool brief);
 

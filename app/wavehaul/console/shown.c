@@ -16,7 +16,10 @@
 #define COLUMNS_MAX 16
 #define CELL_BYTES  160
 
-/* What is shown of some commands' lists; of others everything but lists and objects. */
+/*
+ * What is shown of some commands' lists. Of other lists all members are shown but lists and
+ * objects.
+ */
 static const struct {
 	const char *command;
 	const char *list;
@@ -36,7 +39,7 @@ static const struct {
 
 struct table {
 	const json_t *rows;   /* a list */
-	const json_t *before; /* likewise, or NULL */
+	const json_t *before; /* the list in the earlier answer, or NULL */
 	double seconds;
 	uint32_t columns;
 	const char *key[COLUMNS_MAX];
@@ -64,7 +67,7 @@ static bool is_moment(const char *key)
 	return false;
 }
 
-/* As a clock that runs backwards: 0:01:05. */
+/* The time that is left, as on a clock: 0:01:05. */
 static void print_left(double seconds, char *text, size_t room)
 {
 	uint64_t whole = seconds > 0 && seconds < 1e9 ? (uint64_t)(seconds + 0.5) : 0;
@@ -294,7 +297,7 @@ static void print_table(
 	free(table->names);
 }
 
-/* A list has its items one a line. NULL: nothing. */
+/* Prints a fact; a list has its items one a line. NULL: prints nothing. */
 static void print_fact(
 	const char *key, const char *name, const json_t *value, uint32_t indent, FILE *to)
 {
@@ -355,7 +358,7 @@ static json_t *rows_of(const json_t *found)
 	return rows;
 }
 
-/* Of an answer to job.list: for people. Frees the rows. */
+/* Converts the rows of an answer to job.list for people. Frees them. */
 static json_t *job_rows(json_t *rows)
 {
 	json_t *told = json_array();

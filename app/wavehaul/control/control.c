@@ -309,7 +309,7 @@ static void answer_line(struct wh_control_socket *control, struct wh_control_cli
 	say(client, wh_control_answer(&control->tables, line, bytes, &call));
 }
 
-/* For requests with long lists. False: the line exceeds the limit. */
+/* Enlarges the line, for requests with long lists. False: the line exceeds the limit. */
 static bool grow_line(struct wh_control_client *client)
 {
 	uint32_t room = 2 * client->line_room;
@@ -340,7 +340,9 @@ static void answer_lines(struct wh_control_socket *control, struct wh_control_cl
 		line = end + 1;
 	}
 	memmove(client->line, line, client->line_bytes);
-	/* What was sent before the answer is lost to the stream. */
+	/*
+	 * A client must await the answer before it sends the stream: bytes before it would be lost.
+	 */
 	if (client->is_stream && client->line_bytes > 0)
 		client->late = true;
 	client->lines_wait = end != NULL && memchr(client->line, '\n', client->line_bytes) != NULL;
@@ -443,7 +445,7 @@ int wh_control_start(struct wh_control_socket *control)
 	if (control->wake_fd < 0)
 		return -errno;
 
-	/* On CPUs without a loop. */
+	/* DPDK's control threads run on CPUs without a loop. */
 	int rc = rte_ctrl_thread_create(&control->thread, "wh-control", NULL, run, control);
 
 	control->runs = rc == 0;

@@ -38,15 +38,15 @@ struct wh_control_client {
 	uint32_t uid;
 	uint64_t since_ms;
 	bool has_asked;   /* at least one line */
-	bool watches;     /* receives events ... */
-	uint64_t watched; /* ... of this job; 0: of all */
+	bool watches;     /* receives events */
+	uint64_t watched; /* the job whose events it receives; 0: all */
 	uint64_t number;  /* unique for each client */
 	char *line;
-	uint32_t line_room; /* grows up to WH_CONTROL_LINE_BYTES; used so far: */
-	uint32_t line_bytes;
-	bool lines_wait; /* complete ones, for the next turn */
-	bool is_stream;  /* says no more lines: its bytes are for a job to take */
-	char *waiting;   /* not sent yet */
+	uint32_t line_room;  /* grows up to WH_CONTROL_LINE_BYTES */
+	uint32_t line_bytes; /* used of that */
+	bool lines_wait;     /* complete lines wait for the next turn */
+	bool is_stream;      /* sends no more lines: a job takes its bytes */
+	char *waiting;       /* not sent yet */
 	uint32_t waiting_bytes;
 	bool late; /* too much is waiting */
 };
@@ -95,7 +95,7 @@ int wh_control_place(const char *option, char path[WH_CONTROL_PATH_BYTES]);
 bool wh_control_open(
 	struct wh_control_socket *control, const char *option, const char *user, int *status);
 
-/* Call before the thread starts, which it then does even without a socket. */
+/* Call before the thread starts. If there are turns the thread starts even without a socket. */
 void wh_control_add_turn(
 	struct wh_control_socket *control, uint32_t (*take)(void *context), void *context, int fd);
 
@@ -112,24 +112,27 @@ void wh_control_wake(struct wh_control_socket *control);
 /* On the control's thread: sends an event of that job to all clients that watch it. Frees it. */
 void wh_control_tell(struct wh_control_socket *control, uint64_t job, json_t *event);
 
-/* Likewise: an event for that client only, if still connected. Frees it. */
+/*
+ * On the control's thread: sends an event to that client only, if it is still connected. Frees it.
+ */
 void wh_control_tell_client(struct wh_control_socket *control, uint64_t number, json_t *event);
 
-/* Likewise: whether little enough is waiting for that client to send it more. */
+/* On the control's thread: whether so little waits for that client that it may be sent more. */
 bool wh_control_has_room(const struct wh_control_socket *control, uint64_t number);
 
 /* In a command: its client will receive events of that job, 0 for all. */
 void wh_control_watch(struct wh_control_call *call, uint64_t job);
 
 /*
- * In a command: its client says no more lines. Until a job takes the connection it keeps its place,
- * and ends with its client.
+ * In a command: its client sends no more lines, but bytes for a job. Until a job takes the
+ * connection it keeps its place, and ends with its client.
  */
 void wh_control_be_stream(struct wh_control_call *call);
 
 /*
- * On the control's thread: the connection of such a client of that user, non-blocking, and from now
- * on the caller's. Nobody else has it, so nobody can make it block. -ENOENT: there is none.
+ * On the control's thread: takes over the connection of such a client of that user. The descriptor
+ * is non-blocking, and from now on the caller's. Nobody else has it, so nobody can make it block.
+ * -ENOENT: there is no such client.
  */
 int wh_control_take_stream(struct wh_control_socket *control, uint64_t number, uint32_t uid);
 

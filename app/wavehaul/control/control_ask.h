@@ -19,7 +19,9 @@ struct wh_asker {
 	void *context;
 };
 
-/* By --control. 0, or a negative errno: no server there. -EPROTO: not a wavehaul server. */
+/*
+ * Connects by --control. 0, or a negative errno: no server there. -EPROTO: not a wavehaul server.
+ */
 int wh_asker_open(struct wh_asker *asker, const char *option);
 void wh_asker_close(struct wh_asker *asker);
 

@@ -67,7 +67,10 @@ static bool write_all(struct wh_piped *piped, int fd, const char *data, size_t b
 	return true;
 }
 
-/* The end of the pipe is said to the server by a shutdown; without one the bytes are not whole. */
+/*
+ * Moves the bytes. A shutdown tells the server that the pipe has ended. A connection that closes
+ * without one means that bytes are missing.
+ */
 static void carry(struct wh_piped *piped, char *piece)
 {
 	int server_fd = piped->line.fd;
@@ -85,7 +88,7 @@ static void carry(struct wh_piped *piped, char *piece)
 		}
 		if (bytes > 0 && write_all(piped, to, piece, (size_t)bytes))
 			continue;
-		/* Why the server has closed its end is told by the job's end. */
+		/* If the server has closed its end, the end of the job tells why. */
 		if ((bytes < 0) == piped->sends && !is_pause())
 			piped->error = errno;
 		break;

@@ -4,8 +4,8 @@
 
 /*
  * Bytes between a pipe of this process and the server of this host that sends or gets them. They go
- * by a connection to its control socket that says no lines: the server has an end that nobody else
- * can make block, and needs no right to the pipe.
+ * over a connection to its control socket that carries no more lines. So the server has an end that
+ * nobody else can make block, and needs no right to the pipe.
  */
 
 #include <pthread.h>
@@ -21,7 +21,7 @@ struct wh_piped {
 	bool sends;
 	bool runs;
 	_Atomic bool stop;
-	int error; /* of the pipe; after the end */
+	int error; /* of the pipe; valid after the end */
 	pthread_t thread;
 };
 
@@ -31,10 +31,10 @@ int wh_piped_open(struct wh_piped *piped, const char *control, uint64_t *stream)
 /* Moves bytes, on a thread, until either end is over. 0 or a negative errno. */
 int wh_piped_start(struct wh_piped *piped, int pipe_fd, bool sends);
 
-/* The job is over. `whole`: what the server has written is waited for. */
+/* The job is over. With `whole`, waits for all that the server has written. */
 void wh_piped_end(struct wh_piped *piped, bool whole);
 
-/* Also if it was never opened, but zero. */
+/* Also for one that was never opened, if it is all zeros. */
 void wh_piped_close(struct wh_piped *piped);
 
 #endif

@@ -20,7 +20,7 @@
 #include "telemetry/rows.h"
 #include "telemetry/telemetry.h"
 
-/* Most in one answer. */
+/* The most peers in one answer. */
 #define PEERS_MAX 1024
 
 static void tell_version(struct wh_control_call *call)

@@ -2,7 +2,7 @@
 #ifndef WH_CONTROL_STEADY_H
 #define WH_CONTROL_STEADY_H
 
-/* A clock for what is no packet: it is never set, and begins at the start of the machine. */
+/* A clock for everything but packets. It begins at the start of the machine, and is never set. */
 
 #include <stdint.h>
 #include <time.h>

@@ -11,14 +11,14 @@
 
 #include "telemetry/telemetry.h"
 
-/* What answers are about from now on; NULL, NULL: nothing runs. */
+/* Sets what answers are about from now on; NULL, NULL: nothing runs. */
 void wh_tel_watch(struct wh_host *host, struct wh_jobs *jobs);
 
-/* NULL: nothing runs (any more), and leave must not be called. */
+/* Begins access to the host. NULL: nothing runs (any more), and leave must not be called. */
 const struct wh_host *wh_tel_enter(void);
 void wh_tel_leave(void);
 
-/* Likewise; no session is freed until leave. */
+/* Like wh_tel_enter; in addition no session is freed until leave. */
 const struct wh_host *wh_tel_enter_sessions(void);
 void wh_tel_leave_sessions(void);
 

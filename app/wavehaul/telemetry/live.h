@@ -34,8 +34,8 @@ bool wh_tel_each_session(const struct wh_host *host,
 int wh_tel_set_rate(uint64_t session, uint64_t rate_bps);
 
 /*
- * Likewise an option of their profile. 0, or a negative errno and in `why` a sentence; -ENOENT: no
- * such session.
+ * Sets an option of the profile of the session's job and of all lanes of its transfer. 0, or a
+ * negative errno and in `why` a sentence; -ENOENT: no such session.
  */
 int wh_tel_set_option(
 	uint64_t session, const char *name, const char *value, char *why, size_t why_bytes);

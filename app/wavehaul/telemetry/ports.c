@@ -103,7 +103,7 @@ static void put_behind(json_t *data, const struct behind *behind)
 	wh_tel_put(data, "drop_probe_hurried", behind->answerer.hurried_pkts);
 }
 
-/* For all queues together: they have one handshake server. */
+/* Handshakes of all queues together: they have one handshake server. */
 static void put_handshakes(json_t *data, const struct wh_host_handshake *handshake)
 {
 	const struct wh_handshakes_stats *stats = &handshake->handshakes.stats;

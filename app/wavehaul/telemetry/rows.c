@@ -151,7 +151,9 @@ static const char *neighbour_state(uint8_t state)
 	return state < RTE_DIM(names) ? names[state] : "";
 }
 
-/* Its core may write it meanwhile: a copied entry may mix bytes of the old and the new one. */
+/*
+ * The table's core may write an entry meanwhile: the copy may mix bytes of the old and the new one.
+ */
 static void add_neighbours(json_t *rows, const struct wh_neighbour *neighbour, uint32_t queue)
 {
 	for (uint32_t i = 0; i < neighbour->config.entries; i++) {

@@ -58,8 +58,8 @@ static int to_dict(struct rte_tel_data *data, const json_t *object)
 	{
 		if (rc == 0)
 			rc = to_member(data, name, value);
-		WH_ASSERT(rc == 0 || rc == -ENOMEM); /* the names are ours, and fewer than DPDK's
-						      * limit */
+		/* The names are ours, and fewer than DPDK's limit. */
+		WH_ASSERT(rc == 0 || rc == -ENOMEM);
 	}
 	return rc;
 }

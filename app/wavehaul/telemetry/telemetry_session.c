@@ -100,7 +100,7 @@ struct look {
 	uint64_t moved_bytes;
 	uint64_t rtt_tsc;
 	struct wh_session_pace pace;       /* a transmitter's */
-	struct wh_profile_options options; /* likewise */
+	struct wh_profile_options options; /* a transmitter's */
 	uint64_t lost_pkts;
 	enum wh_limit limit;
 	bool stalled;
@@ -228,7 +228,7 @@ static void put_what_it_is(json_t *data, uint64_t id, const struct look *look)
 	wh_tel_put(data, "chunk_repair_pkts_max", look->params.repair_pkts);
 }
 
-/* Their present values. */
+/* The present values of the profile's options. */
 static void put_options(json_t *data, const struct look *look)
 {
 	const struct wh_profile *profile = wh_profile_by_number(look->params.profile);

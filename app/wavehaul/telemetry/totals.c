@@ -38,8 +38,9 @@ static void add_session(struct totals_sum *sum, enum wh_role role, const struct 
 }
 
 /*
- * Never less than what was reported before: a session that has left its endpoint is not counted
- * among those that are gone until its worker notices. Under the lock of enter.
+ * Counters must not fall, but a session that has left its endpoint is not counted among those that
+ * are gone until its worker notices. So this returns at least what was reported before. Under the
+ * lock of enter.
  */
 static struct wh_past_role never_falling(const struct wh_past_role *now, bool receives)
 {
