@@ -22,8 +22,8 @@
 #define FOLDER WH_CAPTURE_FOLDER
 
 /*
- * Between two turns: a ring has room for the frames of as long as a disk may block the control's
- * thread.
+ * Milliseconds between two turns, with and without a capture. A ring has room for the frames of as
+ * long as a disk may block the control's thread.
  */
 #define RUNNING_MS 2
 #define RESTING_MS 1000

@@ -116,7 +116,7 @@ uint32_t wh_captures_turn(void *captures);
 /* Call when neither loops nor the control run any more: writes the stored frames. */
 void wh_captures_close(struct wh_captures *captures);
 
-/* For commands.c: */
+/* For capture_commands.c: */
 
 /* NULL: refused, as told to `call`. */
 const struct wh_capture *wh_capture_start(struct wh_captures *captures,

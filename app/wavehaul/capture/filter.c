@@ -6,7 +6,10 @@
 
 #include "wire/internet.h"
 
-/* In a UDP header, whose first field is the source port; and in a packet's head. */
+/*
+ * Offsets of the target port in a UDP header, behind the source port, and of the connection ID in a
+ * packet's head.
+ */
 #define TARGET_PORT_OFFSET 2
 #define CID_OFFSET         4
 

@@ -31,7 +31,7 @@ struct caller_question {
 	gid_t other[GROUPS_MAX];
 };
 
-/* With a descriptor attached if the error is 0 and a connection was requested. */
+/* The child's answer. A descriptor is attached if the error is 0 and a connection was requested. */
 struct caller_answer {
 	int error;
 	struct msghdr message;
@@ -75,8 +75,8 @@ static void reply(int to, int error, int fd)
 }
 
 /*
- * A socket of datagrams is passed once. Since both processes have the same socket, connecting it
- * here again connects it there: the parent never gets a second descriptor.
+ * A datagram socket is passed once, and then both processes have it. So connecting it again here
+ * connects it there, and the parent never gets a second descriptor.
  */
 static int connect_again(int kept, const struct sockaddr_un *address)
 {
@@ -204,7 +204,7 @@ int wh_caller_start(struct wh_caller *caller, const char *path, int kind)
 	return 0;
 }
 
-/* 0 and a descriptor, or -1 for none; or a negative errno. */
+/* Receives the answer: 0 and a descriptor, or -1 for none; or a negative errno. */
 static int take_answer(int from, int *fd)
 {
 	struct caller_answer answer;
@@ -222,7 +222,7 @@ static int take_answer(int from, int *fd)
 	return 0 - answer.error;
 }
 
-/* After a timeout it is not asked again: a late answer would belong to another question. */
+/* After a timeout the child is not asked again: a late answer would belong to another question. */
 static int ask(struct wh_caller *caller, const struct caller_question *question)
 {
 	int fd = -1;

@@ -5,8 +5,9 @@
 /*
  * Connects sockets for a process that is no longer permitted to: a child process, limited to one
  * socket path of this host and a type. On request it connects to the present listener and passes
- * the connected socket back; one of datagrams (SOCK_DGRAM) is passed once, and connected again in
- * place. It accepts no other request, is guarded like its parent except for this, and ends with it.
+ * the connected socket back. A datagram socket (SOCK_DGRAM) is passed once, and later connected
+ * again in place. The child accepts no other request, is guarded like its parent except for this,
+ * and ends with it.
  */
 
 struct wh_caller {

@@ -42,7 +42,7 @@ static const uint16_t plain[] = {
 	SYS_openat, SYS_openat2, SYS_newfstatat, SYS_statx, SYS_readlinkat, SYS_faccessat,
 	SYS_faccessat2, SYS_mkdirat, SYS_unlinkat, SYS_renameat, SYS_renameat2, SYS_linkat,
 	SYS_symlinkat, SYS_fchmodat, SYS_fchownat, SYS_utimensat, SYS_statfs, SYS_getcwd,
-	/* likewise, still used by libraries */
+	/* by path, in older calls that libraries still use */
 	SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_unlink, SYS_rmdir, SYS_mkdir,
 	SYS_rename,
 	/* io_uring: existing rings, with the operations registered for them (file/rings.h) */
@@ -254,14 +254,18 @@ static void judge_messages(
 }
 
 /*
- * Connecting a socket reaches any listener of this host, and a datagram socket can send to any; the
- * filter cannot see the address. So no sockets can be created but those made before: each of them
- * is connected, or cannot send before it is. For the client of a memif a child connects (seeker.h).
+ * A connect reaches any listener of this host, and a datagram socket can send to any; the filter
+ * cannot see the address. So no sockets can be created any more. Each of those made before is
+ * connected, or cannot send before it is. When a memif client must connect again, a child does that
+ * (seeker.h).
  */
 static void judge_sockets(struct program *program, enum wh_calls_port port)
 {
 	static const uint32_t families[] = {AF_UNIX, AF_INET, AF_NETLINK};
-	/* Of programs and maps that exist: a new program could read all of the kernel's memory. */
+	/*
+	 * Only for programs and maps that exist: a new program could read all of the kernel's
+	 * memory.
+	 */
 	static const uint32_t of_existing[] = {BPF_MAP_LOOKUP_ELEM, BPF_MAP_UPDATE_ELEM,
 		BPF_MAP_DELETE_ELEM, BPF_OBJ_GET, BPF_PROG_GET_FD_BY_ID, BPF_MAP_GET_FD_BY_ID,
 		BPF_OBJ_GET_INFO_BY_FD, BPF_BTF_GET_FD_BY_ID};

@@ -13,12 +13,17 @@
 
 /* What a port's driver still does with sockets. Anything else is refused with an error. */
 enum wh_calls_port {
-	WH_CALLS_NO_SOCKET = 0, /* only existing ones, and no sendmsg */
-	WH_CALLS_PASSES, /* the same, but sends messages with descriptors on existing streams */
-	WH_CALLS_XDP,    /* creates netlink's, and bpf without new programs: to remove its program
-			  * from an interface */
-	WH_CALLS_DEVICE, /* a device in DPDK's notation, of unknown needs: they may connect to
-			  * any address */
+	/* Uses existing sockets, without sendmsg. */
+	WH_CALLS_NO_SOCKET = 0,
+	/* The same, but sends messages with descriptors on existing streams. */
+	WH_CALLS_PASSES,
+	/*
+	 * Creates netlink sockets, and uses bpf without new programs: to remove its program from an
+	 * interface.
+	 */
+	WH_CALLS_XDP,
+	/* A device in DPDK's notation, of unknown needs: may connect to any address. */
+	WH_CALLS_DEVICE,
 };
 
 #define WH_CALLS_MUTE_MAX 32
@@ -30,14 +35,14 @@ struct wh_calls_mute {
 };
 
 /*
- * Finds those of this process, except netlink's, which reach the kernel alone. 0; -EMFILE: there
- * are more; or another negative errno. Before landlock, which hides /proc.
+ * Finds these sockets of this process, except those of netlink, which reach only the kernel. Call
+ * before landlock, which hides /proc. 0; -EMFILE: there are more; or another negative errno.
  */
 int wh_calls_mute_all(struct wh_calls_mute *mute);
 
 /*
  * Only WH_CALLS_DEVICE allows sending to an address given with the packet; `mute` is read for
- * WH_CALLS_PASSES. Signals only to this process. 0; -ENOSYS: not available (another CPU, a
+ * WH_CALLS_PASSES. Signals can go only to this process. 0; -ENOSYS: not available (another CPU, a
  * sanitizer that needs more); or another negative errno.
  */
 int wh_calls_enter(enum wh_calls_port port, const struct wh_calls_mute *mute);

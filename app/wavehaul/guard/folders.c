@@ -14,7 +14,7 @@
 #define ACCESS_DEVICE   (UINT64_C(1) << 15) /* ioctl on devices that are opened later, since 5 */
 #define TCP_BOTH        UINT64_C(3)         /* bind and connect, since 4 */
 #define ABSTRACT        (UINT64_C(1) << 0)  /* abstract Unix sockets of other processes, since 6 */
-#define SIGNALS         (UINT64_C(1) << 1)  /* to other processes, likewise */
+#define SIGNALS         (UINT64_C(1) << 1)  /* to other processes, since 6 */
 #define ASK_MENDED      2U                  /* asks which errors of older kernels are fixed */
 #define MENDED_SIGNALS  (1 << 1)            /* threads of one process may signal each other */
 
@@ -37,8 +37,8 @@ struct rules {
 static uint64_t known;
 
 /*
- * Each thread enters by itself, so for scopes the process's other threads would count as foreign
- * unless that error is fixed.
+ * Each thread enters by itself. Kernels without this fix therefore treat the other threads of the
+ * process as foreign, and signals to them must stay allowed.
  */
 static uint64_t scopes(void)
 {

@@ -23,7 +23,10 @@ int wh_folders_open(void);
 /* Allows what `fd` (may be O_PATH) refers to, and everything below; 0 or a negative errno. */
 int wh_folders_let(int rules_fd, int fd, enum wh_let let);
 
-/* For the calling thread, and those that it starts from then on. Makes only system calls. */
+/*
+ * Applies the rules to the calling thread, and those that it starts from then on. Makes only system
+ * calls.
+ */
 int wh_folders_enter(int rules_fd);
 
 #endif

@@ -279,7 +279,7 @@ static void read_ahead(void)
 	(void)dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_GLOBAL);
 }
 
-/* Of the sockets that are open now; see calls.h. */
+/* Finds the datagram sockets that are open now; see calls.h. */
 static int find_mute(struct wh_calls_mute *mute)
 {
 	int rc = wh_calls_mute_all(mute);

@@ -28,8 +28,8 @@ struct wh_guard {
 	const char *user;   /* to become; NULL: unchanged */
 	bool user_may_miss; /* continue if it does not exist */
 	const struct wh_port_spec *port;
-	bool owners;                    /* files may get other owners, ... */
-	bool set_ids;                   /* ... set-user-ID, set-group-ID */
+	bool owners;                    /* files may get other owners */
+	bool set_ids;                   /* files may be set-user-ID and set-group-ID */
 	int rules_fd;                   /* -1: this kernel has no landlock */
 	char told[WH_GUARD_TOLD_BYTES]; /* the restrictions, as one sentence */
 };
@@ -41,7 +41,7 @@ struct wh_guard {
 void wh_guard_init(struct wh_guard *guard, bool off, const char *user, bool serves,
 	const struct wh_port_spec *port);
 
-/* Allows what fd refers to, and below it; likewise a path, if it exists. */
+/* Allows what fd refers to, or a path if it exists, and everything below. */
 void wh_guard_let(struct wh_guard *guard, int fd, enum wh_let let);
 void wh_guard_let_path(struct wh_guard *guard, const char *path, enum wh_let let);
 
@@ -49,8 +49,8 @@ void wh_guard_let_path(struct wh_guard *guard, const char *path, enum wh_let let
 void wh_guard_let_file(struct wh_guard *guard, const char *path);
 
 /*
- * Once. 0, or a negative errno after one sentence: a restriction that the operator has asked for is
- * not possible.
+ * Call once. 0, or a negative errno after one sentence: a restriction that the operator has asked
+ * for is not possible.
  */
 int wh_guard_enter(struct wh_guard *guard);
 

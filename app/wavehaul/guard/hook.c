@@ -45,7 +45,7 @@ struct hook_question {
 /* A command that runs. */
 struct running {
 	pid_t pid;  /* 0: none */
-	int pid_fd; /* wakes the child at its end; -1: it looks */
+	int pid_fd; /* wakes the child at the end of the command; -1: the child looks regularly */
 	int out_fd; /* -1: none, or over */
 	uint64_t job;
 	uint64_t until_ns; /* 0: for ever */
@@ -101,17 +101,17 @@ static void set_environment(const struct wh_hook_event *event)
 	set("WAVEHAUL_VERB", event->verb);
 	set("WAVEHAUL_PEER", event->peer);
 	set("WAVEHAUL_ERROR", event->error);
-	setenv("WAVEHAUL_PATH", event->path, 1); /* as it is, to be opened */
+	setenv("WAVEHAUL_PATH", event->path, 1); /* unescaped, so that it can be opened */
 }
 
-/* In the command's process. Nothing of ours stays open in it. */
+/* Becomes the command, in its process. Nothing of ours stays open there. */
 static _Noreturn void be_command(
 	const struct child *child, const struct wh_hook_event *event, int out_fd)
 {
 	int none = open("/dev/null", O_RDONLY);
 
 	setsid();
-	/* The packets' loops come first. */
+	/* A service's packet loops have priority. */
 	if (child->timeout_ns > 0)
 		(void)setpriority(PRIO_PROCESS, 0, COMMANDS_NICE);
 	dup2(none, STDIN_FILENO);
@@ -168,7 +168,7 @@ static void log_line(struct running *running)
 	running->line_bytes = 0;
 }
 
-/* What is beyond the limit is read, so that the command goes on, and left out. */
+/* Output beyond the limit is read but not logged, so that the command can go on. */
 static void take_output(struct running *running)
 {
 	char piece[1024];
@@ -192,7 +192,7 @@ static void take_output(struct running *running)
 	}
 }
 
-/* It has ended, with that status of waitpid(2). */
+/* The command has ended, with that status of waitpid(2). */
 static void end_command(const struct child *child, struct running *running, int status, bool forced)
 {
 	int32_t told = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -213,7 +213,7 @@ static void end_command(const struct child *child, struct running *running, int 
 	*running = (struct running){0};
 }
 
-/* With everything that it has started. */
+/* Kills the command with everything that it has started. */
 static void kill_command(const struct child *child, struct running *running)
 {
 	int status = 0;
@@ -273,7 +273,7 @@ static struct running *free_one(struct child *child)
 	return NULL;
 }
 
-/* Until there is something to do. */
+/* Waits until there is something to do. */
 static void await(struct child *child, bool has_room)
 {
 	struct pollfd polled[2 * WH_HOOK_AT_ONCE + 1];
@@ -301,7 +301,7 @@ static bool parent_is_gone(const struct child *child)
 	return poll(&polled, 1, 0) > 0;
 }
 
-/* It ends after its parent, and ignores signals that ask to end. */
+/* The child. It ends after its parent, and ignores signals that ask to end. */
 static _Noreturn void be_hook(struct child *child)
 {
 	static const int not_for_it[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
@@ -311,7 +311,7 @@ static _Noreturn void be_hook(struct child *child)
 		signal(not_for_it[i], SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_NAME, "wavehaul-hook", 0, 0, 0);
-	/* No port, and no pipe whose reader waits for its end. */
+	/* Keep no port open, and no pipe whose reader waits for its end. */
 	if (child->fd != OWN)
 		dup2(child->fd, OWN);
 	child->fd = OWN;
@@ -348,7 +348,7 @@ static uint32_t split(char *command, char *word[WORDS_MAX + 1])
 	return count;
 }
 
-/* A service's is a path, as no search of its environment decides what it runs. */
+/* A service's command must be a path, so that no search of its environment decides what it runs. */
 static int judge(const char *program, uint64_t timeout_ns)
 {
 	if (timeout_ns > 0 && program[0] != '/')

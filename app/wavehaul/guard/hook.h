@@ -3,8 +3,8 @@
 #define WH_APP_GUARD_HOOK_H
 
 /*
- * The operator's command at the end of a job, for a process that can start no program any more: a
- * child process, made before the guard, which knows that one command. What it is told decides
+ * Runs the operator's command at the end of a job, for a process that can start no program any
+ * more. A child process, made before the guard, knows that one command. What it is told decides
  * nothing but the values of the command's environment.
  *
  *   WAVEHAUL_JOB      number in the queue; 0: none
@@ -31,7 +31,7 @@
 struct wh_hook {
 	int fd;     /* to the child; -1: none */
 	bool waits; /* a client's */
-	bool lost;  /* an end that there was no room for was reported */
+	bool lost;  /* it was reported that there is no room for an event */
 };
 
 /* The end of a job. Texts may come from a peer. */

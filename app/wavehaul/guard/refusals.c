@@ -12,7 +12,7 @@ void wh_refusals_init(struct wh_refusals *refusals)
 	wh_spin_init(&refusals->lock);
 }
 
-/* Under the lock; NULL: count it among the others. */
+/* The place of a refusal; NULL: count it among the others. Under the lock. */
 static struct wh_refusal *place_of(struct wh_refusals *refusals, const struct wh_refusal *sought)
 {
 	for (uint32_t i = 0; i < refusals->count; i++) {

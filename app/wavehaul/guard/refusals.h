@@ -3,10 +3,10 @@
 #define WH_APP_GUARD_REFUSALS_H
 
 /*
- * Peers refused before they had a job: at their handshake or OPEN. Noted on the receiving core. The
- * sender may not have proved its address, and can generate any number of keys: so there is no line
- * for each, but one for each of the first few combinations of address, key and reason, and a total
- * for all others, each time that they are read.
+ * Peers refused before they had a job: at their handshake or OPEN. The receiving core notes them. A
+ * sender may not have proved its address, and can generate any number of keys, so there is no line
+ * for each refusal. Whenever they are read there is a line for each of the first few combinations
+ * of address, key and reason, and a total for all others.
  */
 
 #include <stdbool.h>

@@ -99,7 +99,7 @@ int wh_threads_all(int (*act)(const void *argument), const void *argument)
 	sigfillset(&obey.sa_mask);
 	sigaction(SIGRTMAX, &obey, &before);
 	asked[0] = (pid_t)syscall(SYS_gettid);
-	/* Until there are no new threads, started by one that had not been asked. */
+	/* Repeat until there are no new threads, started by one that had not been asked. */
 	do
 		found = ask_others(tasks, asked, &count);
 	while (found > 0);

@@ -26,7 +26,7 @@ bool wh_open_is_possible(const struct wh_open_params *params, const struct wh_pe
 	if (profile == NULL ||
 		!wh_profile_options_hear(&options, profile, params->options, params->n_options))
 		return false;
-	/* With another period we would send our state at another pace than the profile's. */
+	/* With another period our receiver reports would not come at the pace of the profile. */
 	if (params->period_us != wh_profile_feedback(profile, &options).period_us)
 		return false;
 	if (!wh_payload_is_possible(params->payload_bytes, bounds->payload_bytes) ||

@@ -25,7 +25,8 @@
 #define WH_STREAM_WINDOW_PKTS_MAX (UINT32_C(1) << 20)
 
 /*
- * No end of a lambda has a smaller MTU, so no honest peer has smaller full packets, of any family.
+ * The payload of full packets at the smallest MTU that a host can be given: no honest peer has
+ * smaller full packets, of any family.
  */
 #define WH_STREAM_PAYLOAD_BYTES_MIN                                                                \
 	((WH_MTU_MIN - WH_IPV4_BYTES - WH_UDP_BYTES - WH_HEAD_BYTES) / WH_PAYLOAD_ALIGN *          \

@@ -20,16 +20,14 @@
 #define WH_EAL_DEVICES_MAX 2
 
 struct wh_eal_config {
-	uint64_t memory_bytes;      /* of all the caller's pools with hugepages ... */
-	uint64_t small_pages_bytes; /* ... and without hugepages */
-	const char *option;         /* the option that determines part of it ... */
-	uint64_t option_bytes;      /* ... and that part's size */
+	uint64_t memory_bytes;      /* of all the caller's pools, with hugepages */
+	uint64_t small_pages_bytes; /* the same without hugepages */
+	const char *option;         /* the option that determines part of it */
+	uint64_t option_bytes;      /* that part's size */
 	bool no_huge;               /* do not use hugepages, even if there are enough */
-	bool take_now;              /* reserve all the memory at the start; none is allocated
-				     * later */
+	bool take_now;              /* reserve all memory at the start, and none later */
 	bool one_file;              /* each kind of page in one file, as vhost-user peers need it */
-	struct wh_cpu_list cpus;    /* an lcore on each, numbered from 0; the first is the main
-				     * one */
+	struct wh_cpu_list cpus;    /* an lcore on each, numbered from 0; the first is the main */
 	struct wh_port_argument device[WH_EAL_DEVICES_MAX]; /* option NULL: none */
 	const char *extra; /* value of --eal: more arguments, separated by blanks; NULL: none */
 	bool verbose;

@@ -49,9 +49,9 @@ static uint64_t align_up(uint64_t bytes, uint64_t to)
 }
 
 /*
- * The most packets in rings of the port and in netifs, where a packet to be sent has two mbufs,
- * the head's and the payload's; plus those in caches of cores. Packets from an emulated lambda are
- * in its own mbufs, and packets to it have one mbuf.
+ * The most packets in rings of the port and in netifs, where a packet to be sent has two mbufs, the
+ * head's and the payload's; plus those in caches of cores. Packets from the link emulator are in
+ * its own mbufs, and packets to it have one mbuf.
  */
 static uint32_t count_mbufs(
 	const struct wh_host_settings *settings, const struct wh_port_spec *spec)
@@ -337,7 +337,7 @@ static int open_host_ctx(struct wh_host *host)
 		return -EIO;
 	}
 	/*
-	 * An emulated lambda keeps packets for longer than a session keeps the chunks they point
+	 * The link emulator keeps packets for longer than a session keeps the chunks they point
 	 * into.
 	 */
 	ctx->attach_bytes = host->port->multi_segment_tx && !host->spec.facts.emulated

@@ -41,7 +41,7 @@ struct wh_host {
 	_Atomic bool lost; /* the port is gone, as was reported; the process ends */
 };
 
-/* Capacity of an emulated lambda's port, each way. */
+/* Capacity of an emulated link's port, in each direction. */
 #define WH_HOST_RING_PKTS 2048
 
 /* Adds the memory of a host with these settings and this port; `whose` is put before the names. */
@@ -49,15 +49,16 @@ void wh_host_plan_memory(const struct wh_host_settings *settings, const struct w
 	const char *whose, struct wh_memory_plan *memory);
 
 /*
- * With room for that many concurrent jobs in each shard, one session per direction each.
- * WH_EXIT_OK, or an exit status after one sentence on stderr.
+ * Opens a host with room for that many concurrent jobs in each shard, one session per direction
+ * each. WH_EXIT_OK, or an exit status after one sentence on stderr.
  */
 int wh_host_open(struct wh_host *host, struct wh_runtime *runtime, const struct wh_port_spec *spec,
 	const struct wh_host_settings *settings, const struct wh_host_ctx_hooks *hooks,
 	uint32_t jobs);
 
 /*
- * Likewise, with the port named in the settings; also starts the runtime, which the caller closes.
+ * Like wh_host_open, with the port named in the settings; also starts the runtime, which the caller
+ * closes.
  */
 int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
 	const struct wh_host_settings *settings, const struct wh_host_ctx_hooks *hooks,

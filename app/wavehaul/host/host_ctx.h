@@ -59,16 +59,17 @@ struct wh_host_ctx {
 	const struct wh_host_settings *settings;
 	struct wh_host_ctx_hooks hooks;
 	struct wh_arena arena;
-	struct wh_fec_limits fec;            /* of its working cores' tables; r 0: none */
-	uint32_t attach_bytes;               /* like in wh_session_config */
-	uint32_t burst_pkts;                 /* likewise */
-	uint64_t line_bps;                   /* likewise: of a NIC's link, otherwise unknown */
+	struct wh_fec_limits fec; /* of its workers' tables; r 0: none */
+	/* As in wh_session_config; line_bps is known only of a NIC's link. */
+	uint32_t attach_bytes;
+	uint32_t burst_pkts;
+	uint64_t line_bps;
 	struct wh_host_handshake *handshake; /* source of jobs' SAs; NULL: nothing is sealed */
 	struct wh_host_ctx_shard shard[WH_QUEUES_MAX]; /* settings->queues of them */
 	uint32_t workers;
-	struct wh_loop *worker[WH_SETTINGS_CPUS_MAX]; /* the loops of the working cores */
-	uint8_t cookie_key[WH_SIPHASH_KEY_BYTES];     /* both keys come from the system, or from
-						       * a seed */
+	struct wh_loop *worker[WH_SETTINGS_CPUS_MAX]; /* the workers' loops */
+	/* Both keys come from the system, or from a seed. */
+	uint8_t cookie_key[WH_SIPHASH_KEY_BYTES];
 	uint8_t draw_key[WH_SIPHASH_KEY_BYTES];
 	_Atomic uint64_t draws;
 	void (*count)(

@@ -13,16 +13,16 @@
 #define SAS 4096
 
 /*
- * Steps of TLS for a queue in one turn. Each costs the working core up to a signature and the rest
- * of a handshake, some 300 us, and jobs have their turns in between. Datagrams that lead to none
- * cost next to nothing, so that a flood of them does not keep others waiting.
+ * Steps of TLS for a queue in one turn. A step costs the worker up to a signature and the rest of a
+ * handshake, some 300 us, and jobs have their turns in between. Datagrams that lead to no step cost
+ * next to nothing, so that a flood of them does not keep others waiting.
  */
 #define STEPS_PER_TURN     4
 #define DATAGRAMS_PER_TURN 256
 
 /*
- * An attacker on the path may have forged the answer that the server does not seal: wait this long
- * for its handshake.
+ * The server's answer that it does not seal may be forged by an attacker on the path. So wait this
+ * long for the server's handshake.
  */
 #define UNSEALED_PATIENCE_NS UINT64_C(1000000000)
 

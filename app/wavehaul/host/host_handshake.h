@@ -3,8 +3,8 @@
 #define WH_APP_HOST_HANDSHAKE_H
 
 /*
- * A host's handshake server: a task of its first working core, between the endpoints of all
- * queues and lib/trust. Jobs get the SA with their peer from it (struct wh_host_ctx).
+ * A host's handshake server: a task of its first worker, between the endpoints of all queues and
+ * lib/trust. Jobs get the SA with their peer from it (struct wh_host_ctx).
  */
 
 #include "seal/sa.h"
@@ -45,8 +45,8 @@ int32_t wh_host_handshake_poll(void *state, uint64_t now_tsc);
 /* State of the search for a server's SA. */
 struct wh_sought {
 	struct wh_sa *sa;              /* held for the caller, who releases it; NULL: none yet */
-	enum wh_release_status status; /* PENDING, or a failure, and ... */
-	char why[WH_SOUGHT_WHY_BYTES]; /* ... why */
+	enum wh_release_status status; /* PENDING, or a failure */
+	char why[WH_SOUGHT_WHY_BYTES]; /* why it failed */
 	uint8_t least, most;           /* range of other versions that the server speaks; or 0 */
 };
 

@@ -16,8 +16,8 @@ struct wh_link_watch {
 	uint64_t hz;
 	uint64_t next_tsc;
 	bool was_up;
-	unsigned int interface; /* index of the kernel's interface below the port; 0: none, or
-				 * gone */
+	/* Index of the kernel's interface below the port; 0: none, or gone. */
+	unsigned int interface;
 	uint64_t next_interface_tsc;
 };
 

@@ -45,8 +45,8 @@ static void count_seconds(struct wh_loop *loop, uint64_t now_tsc, int64_t work)
 }
 
 /*
- * Called after a round of `work`. Keeps the CPU for a time after a process that does not poll had
- * it.
+ * Yields the CPU after a round of `work`, if it is time to. If the CPU comes back late, the loop
+ * then keeps it for a time (loop.h).
  */
 static void hand_on(struct wh_loop *loop, uint64_t now_tsc, int64_t work)
 {
@@ -108,7 +108,7 @@ int wh_loop_run(void *argument)
 
 		if (unlikely(now_tsc - last_tsc > loop->away_tsc) && !napped)
 			loop->shared_tsc = now_tsc + loop->away_tsc * WH_LOOP_SHARED;
-		/* In one of WH_METER_EVERY rounds the cycles are measured per process. */
+		/* In one of WH_METER_EVERY rounds the cycles are measured per task. */
 		if (loop->turns++ % WH_METER_EVERY == 0)
 			wh_meter_begin(&loop->meter, now_tsc);
 		for (uint32_t i = 0; i < loop->tasks; i++)

@@ -26,13 +26,16 @@
 
 #define WH_LOOP_TASKS_MAX 64
 
-/* The first is the one in which it became quiet: a whole one at least is waited for. */
+/*
+ * The first second counted is the one in which the loop became quiet, so at least one whole quiet
+ * second passes.
+ */
 #define WH_LOOP_QUIET_S 2
 
 /*
- * A sleep takes some 50 us longer than asked for, and 20 us of the CPU, on slow virtual machines
- * 35: 2 to 4 % of it. Only packets must be answered within a millisecond; work on files is
- * requested by packets, and much more rarely.
+ * A sleep takes some 50 us longer than asked for. It costs 20 us of the CPU, on slow virtual
+ * machines 35: 2 to 4 % of a nap. Only packets must be answered within a millisecond. Work on files
+ * is requested by packets, and much more rarely.
  */
 #define WH_LOOP_PACKET_NAP_US 850
 #define WH_LOOP_WORK_NAP_US   4000
@@ -43,19 +46,20 @@
 /* The CPU then counts as shared for this many times WH_LOOP_AWAY_US. */
 #define WH_LOOP_SHARED 30000
 
-/* In that time a shared CPU is yielded this often, even with work to do. */
+/* In WH_LOOP_AWAY_US a shared CPU is yielded this often, even with work to do. */
 #define WH_LOOP_HAND_ONS 20
 
 /*
- * A loop that got the CPU back late, after WH_LOOP_AWAY_US, keeps it for that time divided by
- * WH_LOOP_KEEPS, so that two such loops synchronise again; at each WH_LOOP_LATEth late return in a
- * row for WH_LOOP_KEEPS_LONG times that time, because the other process does not poll.
+ * A loop that gets the CPU back later than WH_LOOP_AWAY_US keeps it for WH_LOOP_AWAY_US /
+ * WH_LOOP_KEEPS, so that two such loops synchronise again. At each WH_LOOP_LATEth late return in a
+ * row the other process evidently does not poll: then the loop keeps the CPU for WH_LOOP_AWAY_US *
+ * WH_LOOP_KEEPS_LONG.
  */
 #define WH_LOOP_KEEPS      2
 #define WH_LOOP_LATE       8
 #define WH_LOOP_KEEPS_LONG 1000
 
-/* A second with no more work than this is quiet: states of idle connections, ARP. */
+/* A second with no more work than this is quiet: reports of idle sessions, ARP. */
 #define WH_LOOP_TRICKLE 500
 
 /* Work in one round that ends napping at once. */

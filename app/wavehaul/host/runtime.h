@@ -40,8 +40,8 @@ int wh_runtime_start(
 struct wh_loop *wh_runtime_loop_of(struct wh_runtime *runtime, uint32_t queue, bool sends);
 
 /*
- * Adds a task to the loop of working core number `worker` (modulo their number); returns the
- * core's number. Call before wh_runtime_run.
+ * Adds a task to the loop of worker number `worker` (modulo their number); returns the core's
+ * number. Call before wh_runtime_run.
  */
 uint32_t wh_runtime_add(struct wh_runtime *runtime, uint32_t worker, const char *name,
 	int32_t (*poll)(void *state, uint64_t now_tsc), void *state);

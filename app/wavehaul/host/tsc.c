@@ -9,7 +9,8 @@
 #include "base/clock.h"
 
 /*
- * A reading between two others is as precise as they are close; the closest of this many is used.
+ * The kernel's clock is read between two readings of the TSC: the closer these are, the more
+ * precise it is. Of this many attempts the closest is used.
  */
 #define READINGS 16
 
