@@ -17,13 +17,13 @@
 struct wh_repair_options {
 	bool told; /* --fec was given; otherwise `on` is the profile's */
 	bool on;
-	uint8_t k;             /* for this many data packets ... */
-	uint8_t r;             /* ... always this many repair packets; 0, 0: as planned */
+	uint8_t k;             /* for this many data packets there are always r repair packets */
+	uint8_t r;             /* k and r 0: as many as planned */
 	enum wh_fec_code code; /* NONE: not given */
 	double target;         /* the probability that a block cannot be repaired */
 	double ceiling;        /* most repair packets per packet sent; 0: not given */
-	bool strict; /* packets that cannot be repaired are not retransmitted: the connection
-		      * fails */
+	/* Packets that cannot be repaired are not retransmitted: the connection fails. */
+	bool strict;
 };
 
 #define WH_REPAIR_TARGET_STANDARD "1e-4"
@@ -70,7 +70,7 @@ void wh_repair_configure(const struct wh_repair_options *options, struct wh_sess
  */
 uint32_t wh_repair_most_pkts(uint32_t k, uint32_t r, double ceiling, uint32_t data_pkts);
 
-/* Sets a receiver's, as in the peer's OPEN. */
+/* Sets a receiver's config by the peer's OPEN. */
 void wh_repair_follow(const struct wh_open_params *params, struct wh_session_config *config);
 
 /* Limits for any transmitter with these sizes, whatever its options. */

@@ -23,10 +23,10 @@ void wh_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
  */
 void wh_complain_over(const char *erase);
 
-/* "" if there was none. */
+/* The last complaint; "": there was none. */
 const char *wh_last_complaint(void);
 
-/* What was complained about is being tried again, or is another's. */
+/* Forgets the last complaint: what failed is being tried again, or belongs to another job. */
 void wh_complaint_forget(void);
 
 /* Whether a word is on the command line: for an option that applies even if the rest is invalid. */

@@ -97,7 +97,7 @@ static struct wh_ini_entry *add_entry(struct wh_ini_section *section, const char
 	return &section->entries[section->n_entries++];
 }
 
-/* By its head; NULL: there is none. */
+/* Finds a section by its head; NULL: there is none. */
 static struct wh_ini_section *find_section(struct wh_ini *ini, const char *head)
 {
 	for (uint32_t i = 0; i < ini->n_sections; i++)

@@ -42,7 +42,9 @@ uint64_t wh_json_count(const json_t *object, const char *key);
 /* Text of an operator, such as a host's name: a string, with '?' for invalid UTF-8. */
 json_t *wh_word_to_json(const char *word);
 
-/* A sentence, possibly with text from a peer: likewise; null if empty. */
+/*
+ * A sentence, possibly with text from a peer: a string, with '?' for invalid UTF-8; null if empty.
+ */
 json_t *wh_text_to_json(const char *text);
 
 #endif

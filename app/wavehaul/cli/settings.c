@@ -28,11 +28,10 @@ enum pass {
 
 struct flags {
 	enum wh_verb verb;
-	struct option options[2 * WH_SETTINGS_MAX + 2]; /* flags, aliases, --help and the
-							 * terminator */
-	int index;                                      /* of the present flag in `options`; or
-							 * -1 */
-	char letters[2 * WH_SETTINGS_MAX + 3];          /* after a ':', see getopt(3), and 'h' */
+	/* Flags, aliases, --help and the terminator. */
+	struct option options[2 * WH_SETTINGS_MAX + 2];
+	int index;                             /* of the present flag in `options`; or -1 */
+	char letters[2 * WH_SETTINGS_MAX + 3]; /* after a ':', see getopt(3), and 'h' */
 };
 
 static void add_flag(struct flags *flags, uint32_t *used, const char *name, bool valued, int value)
@@ -71,7 +70,7 @@ static void flags_init(struct flags *flags, enum wh_verb verb)
 	add_flag(flags, &used, "help", false, FLAG_HELP);
 }
 
-/* By getopt's value; NULL: none. */
+/* The setting of getopt's value; NULL: none. */
 static const struct wh_setting *setting_of(const struct flags *flags, int value)
 {
 	WH_ASSERT(value < FLAG_FIRST + (int)wh_settings_count);
@@ -84,7 +83,7 @@ static const struct wh_setting *setting_of(const struct flags *flags, int value)
 	return NULL;
 }
 
-/* As the operator wrote it, which may be the alias. */
+/* The flag as the operator wrote it, which may be the alias. */
 static const char *flag_name(const struct flags *flags, const struct wh_setting *setting)
 {
 	WH_ASSERT(flags->index < 0 || flags->options[flags->index].name != NULL);
@@ -201,7 +200,7 @@ static int take_flag(const struct flags *flags, const struct wh_setting *setting
 	return WH_EXIT_USAGE;
 }
 
-/* Whether it tells where settings come from, or what to do with them. */
+/* Whether the setting tells where settings come from, or what to do with them. */
 static bool is_source(const struct wh_setting *setting)
 {
 	return strcmp(setting->section, "config") == 0;
@@ -294,7 +293,10 @@ static void print_setting(const struct wh_setting *setting, const struct wh_sett
 		fprintf(to, "%s = %s\n", setting->key, escaped);
 }
 
-/* Those of the client's profile; a configuration file may set all. */
+/*
+ * Whether the verb has the options of the client's profile. A configuration file may set those of
+ * all profiles.
+ */
 static bool has_options(enum wh_verb verb)
 {
 	return (verb & WH_VERBS_CONFIGURED) != 0 && verb != WH_VERB_SERVE && verb != WH_VERB_PROBE;
@@ -365,7 +367,7 @@ int wh_settings_read(struct wh_settings *settings, enum wh_verb verb, int argc, 
 		status = read_file(settings, verb);
 	if (status == -1)
 		status = take_flags(&flags, PASS_VALUES, argc, argv, settings);
-	/* A server's clients each tell it their profile: wh_hello_repair. */
+	/* A server does this for each client, by the client's profile: wh_hello_request. */
 	if (status == -1 && verb != WH_VERB_SERVE && settings->profile != NULL)
 		wh_repair_settle(&settings->repair, settings->profile);
 	settings->recursive |= settings->archive;

@@ -70,7 +70,7 @@ enum wh_verb {
 /* No pacing: as fast as the port takes packets. */
 #define WH_RATE_MAX UINT64_MAX
 
-/* Below this rate the states sent every 10 ms take a considerable part of the line. */
+/* Below this rate the reports sent every 10 ms take a considerable part of the line. */
 #define WH_RATE_MIN UINT64_C(1000000)
 
 #define WH_QUEUES_MAX 16
@@ -142,7 +142,7 @@ struct wh_settings {
 	struct wh_known_setting known;
 	enum wh_resume resume;
 	uint64_t keep_parts_ns;              /* 0: parts are not kept */
-	uint64_t keep_records_ns;            /* likewise */
+	uint64_t keep_records_ns;            /* 0: records are not kept */
 	char daemon[WH_SETTINGS_TEXT_BYTES]; /* auto, never, always */
 	char state[WH_SETTINGS_TEXT_BYTES];  /* "": this user's default folder */
 	struct wh_repair_options repair;     /* of our streams; settled except for serve */
@@ -175,14 +175,15 @@ struct wh_settings {
 	char commands[WH_SETTINGS_TEXT_BYTES]; /* "": typed, or from standard input */
 
 	/* [limits] */
-	uint32_t peer_jobs; /* 0: three quarters of sessions; likewise of buffers: */
-	uint64_t peer_memory_bytes;
+	uint32_t peer_jobs;         /* 0: three quarters of sessions */
+	uint64_t peer_memory_bytes; /* 0: three quarters of buffers */
 	uint64_t peer_parts_bytes;
 	uint64_t peer_reserve_bytes; /* of disks */
 	uint32_t peer_openings_s;
 	uint32_t peer_lines_s;
 
-	uint32_t job_files; /* 0: no limit; likewise the next two */
+	/* Limits of a job; 0: no limit. */
+	uint32_t job_files;
 	uint64_t job_bytes;
 	uint32_t job_depth;
 
@@ -190,7 +191,8 @@ struct wh_settings {
 	bool plain_names;
 	bool links_inside;
 	char case_clash[WH_SETTINGS_TEXT_BYTES]; /* auto, refuse or allow */
-	char map_owners[WH_SETTINGS_TEXT_BYTES]; /* wh_settings_owners; "": none, likewise: */
+	/* For wh_settings_owners; "": none. */
+	char map_owners[WH_SETTINGS_TEXT_BYTES];
 	char map_groups[WH_SETTINGS_TEXT_BYTES];
 
 	/* [choice] */
@@ -248,7 +250,7 @@ struct wh_settings {
 	uint32_t cipher;                       /* enum wh_cipher; 0: the peer's choice */
 	char identity[WH_SETTINGS_TEXT_BYTES]; /* "": this user's */
 	char keylog[WH_SETTINGS_TEXT_BYTES];   /* "": none */
-	char trust[WH_SETTINGS_TEXT_BYTES];    /* likewise */
+	char trust[WH_SETTINGS_TEXT_BYTES];    /* "": this user's */
 	char known_as[WH_SETTINGS_TEXT_BYTES]; /* "": the host's own name */
 	char via[WH_SETTINGS_TEXT_BYTES];      /* handled by its verb */
 	bool replace;
@@ -259,25 +261,26 @@ struct wh_settings {
 	bool json_stream;
 	bool quiet;
 	bool names;   /* of send and get: --verbose */
-	bool verbose; /* of these: --details */
+	bool verbose; /* of send and get: --details */
 
 	/* report */
 	char by[WH_SETTINGS_TEXT_BYTES];
-	uint64_t since_s; /* since 1970; likewise: */
+	/* Seconds since 1970. */
+	uint64_t since_s;
 	uint64_t until_s; /* 0: now */
 	bool as_csv;
 
 	/* [dpdk] */
 	char eal[WH_SETTINGS_TEXT_BYTES]; /* more arguments for EAL */
 
-	/* The lambda of demo and wan, the link of plan */
+	/* The emulated path of demo and wan; the link of plan. */
 	struct wh_link_model link; /* as given */
 	uint64_t rtt_ns;
 
 	/* wan */
 	const char *ports[WH_SETTINGS_PORTS_MAX]; /* pointers into argv */
 	uint32_t n_ports;
-	struct wh_link_model back;         /* as given for the way from B to A only */
+	struct wh_link_model back;         /* as given for the direction from B to A only */
 	uint32_t frame_bytes;              /* 0: derived from the MTU */
 	char then[WH_SETTINGS_TEXT_BYTES]; /* the schedule; "": none */
 	char pcap[WH_SETTINGS_TEXT_BYTES]; /* "": none */
@@ -307,16 +310,16 @@ struct wh_settings {
 	bool given[WH_SETTINGS_MAX]; /* by a flag: indices of the table */
 };
 
-/* As in `wavehaul serve`. */
+/* The verb's name, as in `wavehaul serve`. */
 const char *wh_verb_name(enum wh_verb verb);
 
-/* Whether it is of wavehaul-lab, a program of its own. */
+/* Whether the verb is of wavehaul-lab, a program of its own. */
 bool wh_verb_is_of_laboratory(enum wh_verb verb);
 
-/* About an option, with its dashes, that the verb does not have. */
+/* Complains of an option, given with its dashes, that the verb does not have. */
 void wh_settings_complain(const char *option, enum wh_verb verb);
 
-/* In the order of --help, with a line on each; 0 and NULL after the last. */
+/* The i-th verb in the order of --help, and a line about it; 0 and NULL after the last. */
 enum wh_verb wh_verb_at(uint32_t i, const char **summary);
 
 /* Whether that flag was given on the command line, rather than by a file or default. */

@@ -57,7 +57,7 @@ static struct wh_neighbour_subnet neighbour_subnet(
 	return result;
 }
 
-/* By the rules that the netif will apply, with an arbitrary MAC address. */
+/* Checks the addresses by the rules that the netif will apply, with an arbitrary MAC address. */
 static bool check_addresses(const struct wh_settings *settings)
 {
 	const struct wh_neighbour_config config = {

@@ -41,7 +41,7 @@
 #define SHARE(least, most)  .type = WH_SETTING_SHARE, WITHIN(OF_ONE(least), OF_ONE(most))
 #define OF_ONE(share)       (uint64_t)((share)*WH_SETTING_SHARE_PARTS + 0.5)
 
-/* An option of wan for both ways, and one for the way back only. */
+/* An option of wan for both directions, and one for the direction back only. */
 #define BOTH_WAYS(name, field, standard_both, help_both, ...)                                      \
 	{IN("lambda"), FIELD(link.field), .flag = name, .verbs = WAN, .standard = standard_both,   \
 		.help = help_both, __VA_ARGS__},                                                   \

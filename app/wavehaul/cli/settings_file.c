@@ -92,8 +92,8 @@ static int take_entry(const struct wh_ini_section *section, const struct wh_ini_
 
 static int take_entries(const struct wh_ini *ini, struct wh_settings *settings, enum wh_verb verb)
 {
-	struct wh_settings others = *settings; /* receives values of other verbs, only to check
-						* them */
+	/* Receives the values of other verbs, only to check them. */
+	struct wh_settings others = *settings;
 	int status = -1;
 
 	for (uint32_t i = 0; i < ini->n_sections; i++)

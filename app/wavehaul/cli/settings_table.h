@@ -21,7 +21,7 @@
 #define WH_VERBS_CONFIGURED                                                                        \
 	(WH_VERB_SERVE | WH_VERB_SEND | WH_VERB_GET | WH_VERB_BENCH | WH_VERB_PROBE | WH_VERBS_RPCS)
 
-/* Its keys are the options of all profiles, udt.beta. */
+/* The section whose keys are the options of all profiles, such as udt.beta. */
 #define WH_SETTINGS_PROFILE_SECTION "profile"
 
 #define WH_SETTINGS_FILE "/etc/wavehaul/wavehaul.conf"
@@ -47,16 +47,16 @@ enum wh_setting_type {
 	WH_SETTING_ADDRESSES, /* ours, with prefix: one of each family */
 	WH_SETTING_GATEWAYS,  /* one of each family */
 	WH_SETTING_SUBNETS,   /* of peers that may connect */
-	WH_SETTING_QUEUE,     /* of the lambda: bytes, or packets as 500p */
+	WH_SETTING_QUEUE,     /* of an emulated link: bytes, or packets as 500p */
 	WH_SETTING_LOSS_MODEL,
 	WH_SETTING_SETS,    /* SECTION.KEY=VALUE of a scenario */
 	WH_SETTING_PORTS,   /* joined by wan */
 	WH_SETTING_PATTERN, /* of chosen files; low '+': included, '-': excluded */
 	WH_SETTING_MOMENT,  /* seconds since 1970; from a date, or how long ago */
-	WH_SETTING_OPTION,  /* PROFILE.OPTION=VALUE; not handled by wh_setting_take
-			     * (profile_set.h) */
-	WH_SETTING_UDT,     /* older words for some of these; likewise */
-	WH_SETTING_SHARING, /* short for lambda.share=VALUE; likewise */
+	/* Not handled by wh_setting_take, but by profile_set.h. */
+	WH_SETTING_OPTION,  /* PROFILE.OPTION=VALUE */
+	WH_SETTING_UDT,     /* older words for some options */
+	WH_SETTING_SHARING, /* short for lambda.share=VALUE */
 };
 
 struct wh_setting {
@@ -75,8 +75,7 @@ struct wh_setting {
 	const char *serve_standard; /* serve's default if it differs, or NULL */
 	const char *argument;       /* the value's name in --help; NULL for a switch */
 	const char *example;
-	const char *words;      /* values or their beginnings, for completion by a shell; NULL:
-				 * none */
+	const char *words;      /* values or their beginnings, for completion; NULL: none */
 	const char *help;       /* lines of at most 72 characters */
 	const char *serve_help; /* if it means something else to serve, or NULL */
 };
@@ -92,7 +91,7 @@ struct wh_settings_section {
 /* In the order of --help and --print-config; terminated by a NULL name. */
 extern const struct wh_settings_section wh_settings_sections[];
 
-/* By section and key; NULL: none. */
+/* Finds a setting by section and key; NULL: none. */
 const struct wh_setting *wh_setting_find(const char *section, const char *key);
 
 const char *wh_setting_help(const struct wh_setting *setting, enum wh_verb verb);
@@ -136,7 +135,7 @@ int wh_settings_read_file(struct wh_settings *settings, enum wh_verb verb, const
 /* Refuses settings that contradict each other: -1, or the exit status after a complaint. */
 int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb);
 
-/* Checks settings that a verb cannot do without, likewise. */
+/* Checks settings that a verb cannot do without: -1, or the exit status after a complaint. */
 int wh_settings_check_whole(const struct wh_settings *settings, enum wh_verb verb);
 
 /*

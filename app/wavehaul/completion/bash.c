@@ -164,7 +164,7 @@ static void print_option_values(void)
 	printf(")\n\t\treturn\n\t\t;;\n");
 }
 
-/* By verb and first operand; indented as the rest of the case that it is in. */
+/* Prints the words by verb and first operand; indented as the rest of the case that it is in. */
 static void print_operands(void)
 {
 	const char *summary;

@@ -19,22 +19,25 @@ enum wh_completes {
 	WH_COMPLETES_SCENARIO,
 	WH_COMPLETES_VERB,
 	WH_COMPLETES_WORDS,   /* a value: those of wh_complete_words */
-	WH_COMPLETES_OPTIONS, /* likewise: PROFILE.OPTION= */
+	WH_COMPLETES_OPTIONS, /* a value: PROFILE.OPTION= */
 };
 
 /* The words of which a verb's first operand is one, as "list show"; "": none. */
 const char *wh_complete_first(enum wh_verb verb);
 
-/* What other operands are; of `job add` as of send. */
+/* What a verb's other operands are; those of `job add` are those of send. */
 enum wh_completes wh_complete_operands(enum wh_verb verb);
 
 enum wh_completes wh_complete_value(const struct wh_setting *setting);
 
-/* Words with blanks between them, and one behind. */
+/* Prints the words of a setting's value, each followed by a blank. */
 void wh_complete_words(const struct wh_setting *setting);
 void wh_complete_profiles(void);
 
-/* The same of PROFILE.OPTION, for all switches, or all others; `between` stands between two. */
+/*
+ * Prints PROFILE.OPTION for all switches, or for all other options: `behind` follows each, and
+ * `between` stands between two.
+ */
 void wh_complete_options(bool switches, const char *between, const char *behind);
 
 /* bash.c, zsh.c, fish.c: the script, on stdout. */

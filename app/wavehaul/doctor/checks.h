@@ -7,8 +7,7 @@
 #include "doctor/finding.h"
 #include "machine/machine.h"
 
-/* Memory of hugepages that the demo takes with its defaults: test/app/demo_plan.c holds its plan
- * against it. */
+/* Hugepages that the demo takes with its defaults; test/app/lab/demo_plan.c compares its plan. */
 #define WH_DOCTOR_DEMO_POOL_BYTES (UINT64_C(1080) << 20)
 
 /* software.c */
@@ -29,7 +28,7 @@ struct wh_finding wh_check_smt(const struct wh_machine *machine);
 struct wh_finding wh_check_clock(const struct wh_machine *machine);
 struct wh_finding wh_check_tsc(const struct wh_machine *machine);
 
-/* memory.c */
+/* doctor_memory.c */
 struct wh_finding wh_check_node(const struct wh_machine *machine, int node);
 struct wh_finding wh_check_placement(const struct wh_machine *machine);
 struct wh_finding wh_check_hugepages(const struct wh_machine *machine);

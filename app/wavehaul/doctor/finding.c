@@ -27,8 +27,8 @@ struct wh_finding wh_finding(
 	va_list args;
 
 	WH_ASSERT(verdict == WH_FIX || length == 0);
-	WH_ASSERT(length < (int)sizeof(result.repair)); /* a truncated command might be another
-							 * one */
+	/* A truncated command might be another one. */
+	WH_ASSERT(length < (int)sizeof(result.repair));
 	va_start(args, format);
 	vsnprintf(result.text, sizeof(result.text), format, args);
 	va_end(args);

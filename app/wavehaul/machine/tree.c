@@ -81,7 +81,7 @@ static void close_lines(struct wh_tree_lines *lines)
 	*lines = (struct wh_tree_lines){0};
 }
 
-/* NULL after the last line; a caller that stops earlier must close them. */
+/* The next line; NULL after the last. A caller that stops earlier must close the lines. */
 static char *next_line(struct wh_tree_lines *lines)
 {
 	if (lines->file == NULL || getline(&lines->line, &lines->room, lines->file) < 0) {

@@ -63,7 +63,7 @@ size_t wh_days_write(
 const char *wh_days_read(struct wh_days *days, const struct wh_days_now *now, const char *text,
 	size_t bytes, bool *future);
 
-/* Likewise for a file: 0 or a negative errno. -EBADMSG: invalid, see `wrong`. */
+/* Like wh_days_read, for a file: 0 or a negative errno. -EBADMSG: invalid, see `wrong`. */
 int wh_days_load(struct wh_days *days, const struct wh_days_now *now, const char *path,
 	const char **wrong, bool *future);
 int wh_days_save(

@@ -14,7 +14,10 @@
  */
 int wh_own_identity(struct wh_identity *identity, const char *path);
 
-/* Creates a new one; with `replace` even if one exists. Likewise. */
+/*
+ * Creates a new identity; with `replace` even if one exists. -1, or the exit status after a
+ * complaint.
+ */
 int wh_own_make(struct wh_identity *identity, const char *path, bool replace);
 
 /* Prints fingerprint and picture, each line after `before`. */

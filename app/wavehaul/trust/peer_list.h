@@ -32,7 +32,7 @@ void wh_peer_list_free(struct wh_peer_list *list);
 /* NULL: none. */
 const struct wh_peer_file *wh_peer_list_named(const struct wh_peer_list *list, const char *name);
 
-/* Whether any peer has that address. By a search in order: strangers may cause many of these. */
+/* Whether any peer has that address. A binary search, since strangers may cause many of these. */
 bool wh_peer_list_knows(const struct wh_peer_list *list, const struct wh_address *address);
 
 const struct wh_peer_file *wh_peer_list_with(

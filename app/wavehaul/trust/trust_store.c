@@ -56,8 +56,8 @@ static uint64_t mix(uint64_t stamp, const void *bytes, size_t count)
 }
 
 /*
- * A hash of names, sizes and times, independent of the order, which changes with any file. At most
- * STAMPED_MAX files are examined, since this is done every second.
+ * A hash of names, sizes and times that changes with any file, but not with the order of the files.
+ * At most STAMPED_MAX files are examined, since this is done every second.
  */
 static uint64_t stamp_of(const char *folder)
 {
@@ -170,8 +170,8 @@ static STACK_OF(X509) * share_chain(STACK_OF(X509) * chain)
 }
 
 /*
- * True: withdrawn. Only the main thread changes what is read here, and verifying chains of
- * certificates takes long: so handshake servers and jobs do not wait for it.
+ * Withdraws an answer that would not be given again; true: done. Verifies chains without the lock,
+ * for that takes long; only the main thread changes what is read here.
  */
 static bool review_one(struct wh_store *store, struct wh_answer *answer)
 {
@@ -256,7 +256,7 @@ void wh_store_keep_days(struct wh_store *store, const char *path)
 	store->keeper = wh_keeper_open(path, store->days);
 }
 
-/* On the main thread. */
+/* Hands changed days to the keeper, on the main thread. */
 static void keep_days(struct wh_store *store)
 {
 	if (store->keeper == NULL || !wh_keeper_is_due(store->keeper))
@@ -361,9 +361,7 @@ void wh_store_check(struct wh_store *store)
 		review(store);
 }
 
-/*
- * If the owner has many keys, as with proxies, the answer for the one used first; NULL: he has few.
- */
+/* The owner's oldest answer without jobs, if he has as many as allowed, one a key; or NULL. */
 static struct wh_answer *find_own(
 	const struct wh_store *store, const uint8_t owner[WH_IDENTITY_BYTES])
 {
@@ -516,7 +514,7 @@ static enum wh_authorization refuse(
 	return WH_UNAUTHORIZED;
 }
 
-/* Whether a server has another key than that of whom we mean, even our own: a person must check. */
+/* Whether a server's key is not that of the peer we mean, even if it is ours: a person checks. */
 static bool is_another(struct wh_store *store, const struct wh_stranger *stranger,
 	const struct wh_peer_file *peer, char what[WH_WHY_BYTES])
 {
@@ -561,7 +559,7 @@ static bool comes_from(const struct wh_rights *rights, const struct wh_address *
 	return rights->subnets == 0;
 }
 
-/* A client that is in no file; unless its certificate is self-issued, that may be the reason. */
+/* Refuses a client in no file; a certificate that is not self-issued may be the reason. */
 static enum wh_authorization refuse_unknown(struct wh_store *store,
 	const struct wh_stranger *stranger, const char *subject, const char *why)
 {
@@ -718,7 +716,7 @@ static struct wh_answer *find_any(struct wh_store *store, uint64_t number)
 	return NULL;
 }
 
-/* Under the lock: of the same owner, by all his answers. */
+/* The running jobs of the owner, by all his answers. Under the lock. */
 static uint32_t jobs_of(const struct wh_store *store, const struct wh_answer *asked)
 {
 	uint32_t jobs = 0;

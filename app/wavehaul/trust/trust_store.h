@@ -4,8 +4,8 @@
 
 /*
  * The trusted peers of a running process: the files of trust.d, checked for changes once a second.
- * A handshake server asks whom to believe, and jobs which rights their peers have. Each answer has
- * a number, which is withdrawn when its file is removed or changed.
+ * A handshake server asks whom to authorize, and jobs which rights their peers have. Each answer
+ * has a number, which is withdrawn when its file is removed or changed.
  *
  * The main thread opens, looks and closes; everything else may be called on any core. Nothing here
  * is on a packet's path.
@@ -32,13 +32,13 @@
 #define WH_REFUSAL_BYTES 1024
 #define WH_WHY_BYTES     640
 
-/* A peer that was believed. */
+/* A peer that was authorized. */
 struct wh_answer {
 	uint64_t number; /* 0: unused */
 	bool withdrawn;
 	bool disowned;        /* withdrawn since no authority accepts its certificate */
 	int64_t used_s;       /* time of the last request for it */
-	int64_t authorized_s; /* time of day then */
+	int64_t authorized_s; /* time of day when it was given */
 	struct wh_peer_file peer;
 	uint8_t id[WH_IDENTITY_BYTES];
 	/*
@@ -71,9 +71,9 @@ struct wh_store {
 	/* Constant once it is open. */
 	struct wh_trust_place place;
 	uint8_t own_id[WH_IDENTITY_BYTES];
-	char expected[WH_PEER_NAME_BYTES]; /* the peer that a client means; "": any peer at the
-					    * address */
-	bool may_ask;                      /* a person is at the terminal */
+	/* The peer that a client means; "": any peer at the address. */
+	char expected[WH_PEER_NAME_BYTES];
+	bool may_ask; /* a person is at the terminal */
 
 	_Atomic uint32_t changes; /* any core: changes whenever a number is withdrawn */
 
@@ -93,9 +93,9 @@ struct wh_store {
 	struct wh_address bind; /* new address of a known peer; family 0: none */
 	char bind_name[WH_PEER_NAME_BYTES];
 	char refusal[WH_REFUSAL_BYTES];        /* of the last refused server, "": none */
-	uint8_t refused_id[WH_IDENTITY_BYTES]; /* the last one refused, and ... */
-	char refused_why[WH_WHY_BYTES];
-	int64_t told_ns; /* time of the last log line */
+	uint8_t refused_id[WH_IDENTITY_BYTES]; /* the last key that was refused */
+	char refused_why[WH_WHY_BYTES];        /* why it was */
+	int64_t told_ns;                       /* time of the last log line */
 };
 
 /* `own`: our identity. -1, or the exit status after a complaint. */
@@ -118,7 +118,7 @@ void wh_store_check(struct wh_store *store);
  */
 void wh_store_reload(struct wh_store *store);
 
-/* Likewise, and reports the result. */
+/* Like wh_store_reload, and reports the result. */
 void wh_store_reload_told(struct wh_store *store);
 
 /* Loads days from that file, and saves them there until the store is closed. */
@@ -135,8 +135,8 @@ bool wh_store_rights(struct wh_store *store, uint64_t number, struct wh_rights *
 	char name[WH_PEER_NAME_BYTES]);
 
 /*
- * A peer's job begins, or ends: -ENOENT: its rights were withdrawn; -EBUSY: its owner has as many
- * jobs as allowed. A peer believed again keeps its total of the day.
+ * A peer's job begins, or ends. -ENOENT: its rights were withdrawn; -EBUSY: its owner has as many
+ * jobs as allowed. A peer authorized again keeps its total of the day.
  */
 int wh_store_enter(struct wh_store *store, uint64_t number);
 void wh_store_leave(struct wh_store *store, uint64_t number);
@@ -145,13 +145,17 @@ void wh_store_leave(struct wh_store *store, uint64_t number);
 bool wh_store_spend(struct wh_store *store, uint64_t number, uint64_t bytes);
 
 /*
- * orderer.c: the owner of a waiting order: the identity charged for the answer `number`; then, with
- * the peer's name here ("": our own key), its present rights. False: no longer trusted. And a
- * charge for bytes moved for him, as in wh_store_spend.
+ * orderer.c. The owner of a waiting order: the identity charged for the answer `number`. False: no
+ * longer trusted.
  */
 bool wh_store_owner(struct wh_store *store, uint64_t number, uint8_t owner[WH_IDENTITY_BYTES]);
+/*
+ * The present rights of that owner, with the peer's name here ("": our own key). False: no longer
+ * trusted.
+ */
 bool wh_store_rights_of(struct wh_store *store, const char *name,
 	const uint8_t owner[WH_IDENTITY_BYTES], struct wh_rights *rights);
+/* A charge for bytes moved for that owner, as in wh_store_spend. */
 bool wh_store_charge(struct wh_store *store, const uint8_t owner[WH_IDENTITY_BYTES],
 	const struct wh_rights *rights, uint64_t bytes);
 

@@ -15,8 +15,9 @@ static uint32_t least(uint32_t a, uint32_t b)
 }
 
 /*
- * The optimal string alignment distance: the rows before last and last of the table of distances
- * between all beginnings of the two words are enough for the next one.
+ * The optimal string alignment distance (Damerau and Levenshtein, restricted). The rows before last
+ * and last of the table of distances between all beginnings of the two words are enough for the
+ * next one.
  */
 static uint32_t count_edits(const char *a, const char *b)
 {
