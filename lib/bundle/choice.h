@@ -106,10 +106,12 @@ int wh_choice_parse(
 bool wh_pattern_matches(const char *pattern, const char *path, size_t path_bytes, bool is_folder);
 
 /*
- * Of a path below a server's root that may contain wildcards, because no shell has expanded them:
- * whether it has any; the length of what comes before the first name that has one, with its '/';
- * and whether a name matches the pattern's first `bytes` bytes, which contain no '/'. As in shells
- * a leading '.' must be matched literally.
+ * Paths below a server's root may contain wildcards, because no shell has expanded them.
+ *
+ *   has_wildcard  whether a path has any
+ *   base_bytes    length of what comes before the first name with a wildcard, with its '/'
+ *   matches       whether a name matches the pattern's first `bytes` bytes, which contain no '/';
+ *                 as in shells a leading '.' must be matched literally
  */
 bool wh_path_has_wildcard(const char *path);
 size_t wh_wildcard_base_bytes(const char *path);

@@ -31,7 +31,7 @@ struct wh_ledger_entry {
 	bool is_compared; /* all of it was read, not only digests of its blocks */
 	bool has_outcome; /* from the sink */
 	bool is_told;     /* reported to the caller */
-	bool goes;        /* to be removed at its origin: */
+	bool goes;        /* to be removed at its origin, identified as follows */
 	uint32_t given;
 	uint32_t mtime_ns;
 	int64_t mtime_s;

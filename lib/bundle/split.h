@@ -22,7 +22,7 @@
 
 #define WH_SPLIT_LANES_MAX 64
 
-/* At once per transfer; further files go by one lane. */
+/* Most split files at once per transfer; further files go by one lane. */
 #define WH_SPLITS_MAX 64
 
 /* Least file size per lane for splitting. */

@@ -33,7 +33,7 @@ struct wh_likeness_run {
 int wh_likeness(int fd, const struct wh_likeness_run *run, const _Atomic bool *stop,
 	_Atomic uint64_t *done, struct wh_digest *digest);
 
-/* The same in the background, with a duplicate of the descriptor. */
+/* A likeness that is computed in the background, with a duplicate of the descriptor. */
 struct wh_likeness;
 
 /* NULL: no memory, descriptor or thread. */

@@ -36,7 +36,7 @@
  */
 int wh_database_open(sqlite3 **database, const char *path, char told[WH_DATABASE_TOLD_BYTES]);
 
-/* The same with another limit of waiting for other processes, now and later. */
+/* Opens with another limit of waiting for other processes, now and later. */
 int wh_database_open_within(sqlite3 **database, const char *path, uint32_t patience_ms,
 	char told[WH_DATABASE_TOLD_BYTES]);
 

@@ -98,14 +98,14 @@ struct wh_sink_config {
 	 */
 	bool is_pipe;
 	int pipe_fd;
-	struct wh_choice choice; /* what to do with existing files */
-	uint64_t block_seed;     /* of digests of blocks, as at the source; their memory: */
-	struct wh_blocks_account account;
-	uint64_t hz;           /* frequency of now_tsc */
-	uint32_t chunk_bytes;  /* of the bundle */
-	uint64_t first_chunk;  /* number of the bundle's first chunk */
-	uint32_t answer_bytes; /* chunk size of the answers */
-	uint64_t first_answer; /* number of the answers' first chunk */
+	struct wh_choice choice;          /* what to do with existing files */
+	uint64_t block_seed;              /* of digests of blocks, as at the source */
+	struct wh_blocks_account account; /* charged for lists of digests */
+	uint64_t hz;                      /* frequency of now_tsc */
+	uint32_t chunk_bytes;             /* of the bundle */
+	uint64_t first_chunk;             /* number of the bundle's first chunk */
+	uint32_t answer_bytes;            /* chunk size of the answers */
+	uint64_t first_answer;            /* number of the answers' first chunk */
 	struct wh_fifo *deliver;
 	struct wh_fifo *recycled;
 	struct wh_fifo *free;

@@ -113,7 +113,7 @@ static int stage_file(struct wh_sink *sink, const struct wh_entry *entry, struct
 	return rc;
 }
 
-/* The same in memory, if the name was free: links the complete file to its name. */
+/* In memory, if the name is free: writes an unnamed file and links it to its name. */
 static int name_file(struct wh_sink *sink, const struct wh_entry *entry, int folder_fd,
 	struct wh_staged *file, enum wh_doing *doing)
 {

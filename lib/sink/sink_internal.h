@@ -214,8 +214,7 @@ struct wh_sink_keep {
 	uint64_t recalled_bytes;
 	uint64_t recall_tsc; /* time of the first attempt */
 	uint64_t again_tsc;  /* time of the next attempt, since the part was in use; 0: none */
-	/* The part was in use. */
-	bool waited;
+	bool waited;         /* the part was in use */
 	struct wh_noting *noting;
 	struct wh_large *file; /* being noted or retracted; NULL: none, or it is gone */
 	uint64_t noted_to;
@@ -413,9 +412,9 @@ void wh_sink_note_made(struct wh_sink *sink, const char *path, size_t bytes);
  * sink_place.c: where an entry goes. Each function resolves a path of the bundle into sink->place
  * and returns a negative errno, and what failed, if it cannot.
  */
-/* Its folder's descriptor (borrowed). */
+/* Returns the descriptor of the entry's folder (borrowed). */
 int wh_sink_place(struct wh_sink *sink, const char *path, size_t path_bytes, enum wh_doing *doing);
-/* The same for a new entry, which claims the name. */
+/* As wh_sink_place, for a new entry, which claims the name. */
 int wh_sink_enter(struct wh_sink *sink, const struct wh_entry *entry, enum wh_doing *doing);
 /* For a dry run: claims the name, creates no folder; *status as by wh_sink_look. */
 int wh_sink_look_only(struct wh_sink *sink, const struct wh_entry *entry, struct stat *status,
@@ -525,7 +524,7 @@ static inline bool wh_sink_notes(const struct wh_sink *sink, const struct wh_lar
 /* sink_release.c: a large file's end. */
 /* Releases the file; no write is outstanding, and nothing further is reported. */
 void wh_large_forget(struct wh_sink *sink, struct wh_large *file);
-/* The same for a failed file. */
+/* Releases a failed file. */
 void wh_large_discard(struct wh_sink *sink, struct wh_large *file);
 /* All bytes are written: adds it to the batch, or fails it. */
 void wh_large_add(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc);

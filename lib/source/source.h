@@ -82,10 +82,10 @@ struct wh_source_config {
 	uint64_t split_bytes_min; /* per lane; 0: WH_SPLIT_BYTES_MIN */
 	/* If the sink verified less than this, files are sent from their beginning. */
 	enum wh_resume resume;
-	uint64_t block_seed; /* of digests of blocks, as at the sink; their memory: */
-	struct wh_blocks_account account;
-	uint64_t extent_bytes_max; /* 0: WH_SOURCE_EXTENT_BYTES, or a chunk */
-	struct wh_rings *rings;    /* of the process; NULL: it creates its own */
+	uint64_t block_seed;              /* of digests of blocks, as at the sink */
+	struct wh_blocks_account account; /* charged for lists of digests */
+	uint64_t extent_bytes_max;        /* 0: WH_SOURCE_EXTENT_BYTES, or a chunk */
+	struct wh_rings *rings;           /* of the process; NULL: it creates its own */
 	uint32_t chunk_bytes;
 	uint64_t first_chunk; /* number of its first chunk: a HELLO may precede */
 	/*

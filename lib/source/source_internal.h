@@ -176,8 +176,8 @@ struct wh_source {
 
 	struct wh_chunk *answers; /* being read, or NULL */
 	uint32_t answers_at;
-	bool has_answers;      /* any chunk of answers received; then: */
-	uint64_t next_answers; /* number of the next one */
+	bool has_answers;      /* some chunk of answers was received */
+	uint64_t next_answers; /* number of the next chunk of answers, with has_answers */
 	uint64_t committed;    /* by the latest COMMITTED; the ledger follows */
 	bool has_totals;
 
@@ -209,9 +209,9 @@ void wh_source_release(struct wh_source *source, struct wh_source_asked *file);
 
 /* source_run.c: the file being read, whatever of it is sent. */
 bool wh_source_is_in_extents(const struct wh_source *source); /* no other record is allowed */
-/* Begins to read ahead, that segment of it. */
+/* Begins to read that segment ahead. */
 void wh_source_read_segment(struct wh_source *source, const struct wh_segment *segment);
-/* The same for the run [offset, end), which is sent next. */
+/* Begins to read ahead the run [offset, end), which is sent next. */
 void wh_source_read_run(struct wh_source *source, uint64_t offset, uint64_t end);
 void wh_source_push_raw(struct wh_source *source, struct wh_chunk *chunk);
 void wh_source_end_reading(struct wh_reading *reading, int error, enum wh_doing doing);

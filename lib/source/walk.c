@@ -69,7 +69,7 @@ struct wh_walk {
 	struct folder *folders;
 	char path[WH_PATH_BYTES_MAX + 1 + NAME_MAX + 2];
 	struct wh_walk_item held;
-	size_t prefix_bytes;                /* of its path, which is the beginning of: */
+	size_t prefix_bytes;                /* of its path, the beginning of `prefix` */
 	char prefix[WH_PATH_BYTES_MAX + 1]; /* the folder of the last given path */
 	uint8_t piece[PIECE_BYTES] __attribute__((aligned(_Alignof(struct dirent64))));
 };

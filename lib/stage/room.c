@@ -34,9 +34,9 @@ static int free_bytes(int fd, uint64_t *bytes)
 }
 
 /*
- * 0, -EAGAIN or another negative errno. The sum of promises may be unchanged since the kernel was
- * asked although others have written and promised meanwhile. Bytes being written just now are
- * counted as promised and as used: the error is on the safe side.
+ * Whether all promises fit: 0, -EAGAIN or another negative errno. The sum of promises may be the
+ * same as before the kernel was asked, although others have written and promised meanwhile. Bytes
+ * being written just now are counted as promised and as used: the error is on the safe side.
  */
 static int is_kept(struct wh_room_device *device, int fd)
 {

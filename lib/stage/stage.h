@@ -150,7 +150,7 @@ bool wh_stage_keeps_mode(struct wh_stage *stage, int fd, uint16_t mode);
 
 void wh_stage_remove(const struct wh_stage *stage, uint32_t number);
 
-/* The same for a file that nobody has open; a large one is removed in the background. */
+/* Removes a file that nobody has open; a large one in the background. */
 void wh_stage_discard(const struct wh_stage *stage, const struct wh_staged *file);
 
 /* Whether one more file with any path fits now. */
