@@ -518,7 +518,8 @@ def countless(program, folder):
         expect_equal('all of them', len(named) + int(more[1]), count)
         report = json.loads(program.run(*words, '--json').out)
         expect_equal('in JSON', (report['failed'], report['unnamed']),
-                     (count, {'failures': count - len(report['failures']), 'passed_over': 0}))
+                     (count, {'failures': count - len(report['failures']), 'passed_over': 0,
+                              'removed': 0}))
         expect(len(set(map(str, report['failures']))) == len(named), len(report['failures']))
         expect(one.show(1)['error'].startswith('set/0'), one.show(1))
 

@@ -114,7 +114,8 @@ def killed(program, folder):
         writer.stdin.flush()
         wait_until(lambda: last_job(one)['state'] == 'running', 10, 'a job')
         writer.send_signal(signal.SIGINT)
-        writer.communicate(timeout=20)
+        writer.wait(timeout=20)  # the end of its input comes after it
+        writer.communicate()
         expect_equal('of one that is interrupted', writer.returncode, INTERRUPTED)
         expect(not (two.root / 'stopped').exists(), 'half a file has its name')
         # The server goes: its client says so, and the next server has no half of it.

@@ -29,7 +29,7 @@ static const struct {
 		"id role peer profile phase moved_bytes paced_bps rtt_us lost_pkts limited_by"},
 	{"jobs", "jobs", "session verb peer role state lane files moved_bytes rate_bps limit"},
 	{"queues", "queues", "queue rx_pkts rx_bytes tx_pkts tx_bytes dropped_pkts"},
-	{"cores", "cores", "core processes busy_us total_us turns naps"},
+	{"cores", "cores", "core tasks busy_us total_us turns naps"},
 	{"peers", "peers", "address jobs memory_bytes known_bps"},
 	{"neighbours", "neighbours", "address mac state queue"},
 	{"capture.list", "captures",
