@@ -32,7 +32,7 @@ static const char *const steps[] = {
 	"ALTER TABLE job ADD COLUMN as_name INTEGER NOT NULL DEFAULT 0",
 	"CREATE INDEX job_follows ON job(after) WHERE state IN (2,3)",
 	"ALTER TABLE job ADD COLUMN token TEXT NOT NULL DEFAULT '';"
-	"ALTER TABLE job ADD COLUMN delegated INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE job ADD COLUMN far INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE job ADD COLUMN wish INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE job ADD COLUMN peer TEXT NOT NULL DEFAULT '';"
 	"ALTER TABLE job ADD COLUMN peer_key TEXT NOT NULL DEFAULT '';"
@@ -45,7 +45,8 @@ static const char *const steps[] = {
 	"CREATE INDEX job_outcome ON job(state) WHERE state>=5",
 	"ALTER TABLE job ADD COLUMN stream INTEGER NOT NULL DEFAULT 0",
 	/* Followers that failed with their order, and come back with its retry. */
-	"CREATE INDEX job_fallen ON job(after) WHERE state=6 AND began=0"};
+	"CREATE INDEX job_fallen ON job(after) WHERE state=6 AND began=0",
+	"ALTER TABLE job RENAME COLUMN far TO delegated"};
 
 /* Values of the column `sends`. */
 #define GETS   0

@@ -625,7 +625,7 @@ static const char *const grown[] = {
 	"UPDATE job SET as_name=1",
 	"CREATE INDEX job_follows ON job(after) WHERE state IN (2,3)",
 	"ALTER TABLE job ADD COLUMN token TEXT NOT NULL DEFAULT '';"
-	"ALTER TABLE job ADD COLUMN delegated INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE job ADD COLUMN far INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE job ADD COLUMN wish INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE job ADD COLUMN peer TEXT NOT NULL DEFAULT '';"
 	"ALTER TABLE job ADD COLUMN peer_key TEXT NOT NULL DEFAULT '';"
@@ -640,6 +640,7 @@ static const char *const grown[] = {
 	"CREATE INDEX job_outcome ON job(state) WHERE state>=5",
 	"ALTER TABLE job ADD COLUMN stream INTEGER NOT NULL DEFAULT 0",
 	"CREATE INDEX job_fallen ON job(after) WHERE state=6 AND began=0",
+	"ALTER TABLE job RENAME COLUMN far TO delegated",
 };
 
 #define VERSIONS (sizeof(grown) / sizeof(grown[0]))
