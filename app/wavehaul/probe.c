@@ -183,7 +183,7 @@ static int no_answer(const struct probe *probe)
 }
 
 /* There was no SA; reported as by a transfer. */
-static int unbound(const struct probe *probe)
+static int no_sa(const struct probe *probe)
 {
 	if (probe->sought.status == WH_STATUS_PEER_GONE)
 		return no_answer(probe);
@@ -197,7 +197,7 @@ static int conclude(const struct probe *probe)
 	if (atomic_load(&probe->host.lost))
 		return WH_EXIT_NETWORK;
 	if (probe->sought.status != WH_STATUS_PENDING)
-		return unbound(probe);
+		return no_sa(probe);
 	if (!probe->begun)
 		return wh_client_conclude(&probe->client, probe->server);
 	switch (wh_prober_ended(&probe->prober)) {

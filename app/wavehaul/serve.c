@@ -230,7 +230,7 @@ static void note_order(
 	static struct wh_history_record record; /* used by one thread at a time */
 	struct serve *serve = context;
 
-	wh_entry_of_lanes(&record, &run->transfer.running.lanes, run->transfer.wanted.server);
+	wh_history_of_lanes(&record, &run->transfer.running.lanes, run->transfer.wanted.server);
 	record.side = WH_HISTORY_ORDER;
 	record.order = run->order.id;
 	record.uid = run->order.owner;

@@ -76,7 +76,7 @@ static void request_rest(struct wh_read_ahead *ahead, struct wh_read_slot *slot)
 }
 
 /* Notes bytes that were read; false: the file is shorter than it was. */
-static bool history(struct wh_read_slot *slot, uint32_t bytes)
+static bool note(struct wh_read_slot *slot, uint32_t bytes)
 {
 	/* The last block may extend beyond the size that the file had at first. */
 	uint32_t have =
@@ -106,7 +106,7 @@ static void complete(struct wh_read_ahead *ahead, struct wh_read_slot *slot, int
 	}
 	if (result < 0)
 		fail(ahead, result, false);
-	else if (!history(slot, (uint32_t)result))
+	else if (!note(slot, (uint32_t)result))
 		fail(ahead, -EIO, true);
 	else if (slot->have_bytes < slot->chunk->bytes)
 		request_rest(ahead, slot);
@@ -152,7 +152,7 @@ static int32_t read_piece(struct wh_read_ahead *ahead)
 
 	if (have < 0 && !wh_retry_at_once(-errno))
 		fail(ahead, -errno, false);
-	else if (have >= 0 && !history(slot, (uint32_t)have))
+	else if (have >= 0 && !note(slot, (uint32_t)have))
 		fail(ahead, -EIO, true);
 	return 1;
 }

@@ -99,8 +99,6 @@ bool wh_neighbour_knows(const struct wh_neighbour *neighbour, const struct wh_ad
 int wh_neighbour_table_init(struct wh_neighbour *neighbour);
 void wh_neighbour_table_free(struct wh_neighbour *neighbour);
 
-/* Whether it is being asked for. */
-bool wh_neighbour_entry_asking(const struct wh_neighbour_entry *entry);
 bool wh_neighbour_entry_has_mac(const struct wh_neighbour_entry *entry);
 
 /* Fails entries that did not answer; returns the entry to ask for now, or NULL. */

@@ -14,7 +14,8 @@
 static_assert(PROBE_ASKS <= UINT8_MAX, "wh_neighbour_entry.asks counts as far");
 static_assert(WH_NEIGHBOUR_ENTRIES_MAX < UINT16_MAX, "entries are named from 1 on, in 16 bits");
 
-bool wh_neighbour_entry_asking(const struct wh_neighbour_entry *entry)
+/* Whether it is being asked for. */
+static bool is_asked(const struct wh_neighbour_entry *entry)
 {
 	return entry->state == WH_NEIGHBOUR_INCOMPLETE || entry->state == WH_NEIGHBOUR_PROBE;
 }
@@ -119,7 +120,7 @@ static void start_asking(struct wh_neighbour *neighbour, uint64_t now_tsc,
 	struct wh_neighbour_entry *entry, enum wh_neighbour_state state)
 {
 	entry->state = state;
-	WH_ASSERT(wh_neighbour_entry_asking(entry));
+	WH_ASSERT(is_asked(entry));
 	entry->asks = 0;
 	entry->replaced = 0;
 	entry->due_tsc = wh_max_u64(now_tsc, entry->asked_until_tsc);
@@ -204,7 +205,7 @@ enum wh_neighbour_reason wh_neighbour_hear(struct wh_neighbour *neighbour, uint6
 	if (entry == NULL)
 		return WH_NEIGHBOUR_NOT_ASKED;
 
-	bool asked = answers && wh_neighbour_entry_asking(entry) && entry->asks > 0;
+	bool asked = answers && is_asked(entry) && entry->asks > 0;
 
 	/* The host may be back, so the next lookup asks. */
 	if (entry->state == WH_NEIGHBOUR_FAILED)
@@ -242,7 +243,7 @@ enum wh_neighbour_reason wh_neighbour_hear(struct wh_neighbour *neighbour, uint6
 
 static void fail(struct wh_neighbour *neighbour, uint64_t now_tsc, struct wh_neighbour_entry *entry)
 {
-	WH_ASSERT(wh_neighbour_entry_asking(entry) && entry->asks >= WH_NEIGHBOUR_ASKS);
+	WH_ASSERT(is_asked(entry) && entry->asks >= WH_NEIGHBOUR_ASKS);
 	entry->state = WH_NEIGHBOUR_FAILED;
 	entry->until_tsc =
 		wh_add_u64(now_tsc, wh_neighbour_ms_to_tsc(neighbour, WH_NEIGHBOUR_FAILED_MS));
@@ -274,7 +275,7 @@ struct wh_neighbour_entry *wh_neighbour_next_ask(struct wh_neighbour *neighbour,
 		struct wh_neighbour_entry *entry = &neighbour->entry[i];
 		uint8_t asks = entry->state == WH_NEIGHBOUR_PROBE ? PROBE_ASKS : WH_NEIGHBOUR_ASKS;
 
-		if (!wh_neighbour_entry_asking(entry))
+		if (!is_asked(entry))
 			continue;
 		if (now_tsc < entry->due_tsc) {
 			next_tsc = wh_min_u64(next_tsc, entry->due_tsc);
@@ -297,7 +298,7 @@ bool wh_neighbour_asks_itself(const struct wh_neighbour_entry *entry)
 void wh_neighbour_asked(
 	struct wh_neighbour *neighbour, uint64_t now_tsc, struct wh_neighbour_entry *entry)
 {
-	WH_ASSERT(wh_neighbour_entry_asking(entry));
+	WH_ASSERT(is_asked(entry));
 	WH_ASSERT(now_tsc >= entry->due_tsc);
 
 	uint32_t wait_ms =

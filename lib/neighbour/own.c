@@ -86,7 +86,8 @@ const char *wh_neighbour_config_wrong(const struct wh_neighbour_config *config)
 	bool ipv6 = config->ipv6.prefix_bits != 0;
 
 	if (!wh_mac_is_host(config->mac))
-		return "the MAC address is that of a group or zero; give one of a single station";
+		return "the MAC address is that of a group or zero; give that of a single "
+		       "interface";
 	if (config->vlan > WH_VLAN_MAX)
 		return "the VLAN is not from 1 to 4094, or 0 for none";
 	if (config->mtu < MTU_MIN || config->mtu > WH_NEIGHBOUR_MTU_MAX)

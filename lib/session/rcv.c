@@ -106,7 +106,7 @@ static void tell_arrival(struct wh_session *s, uint64_t now_tsc, const struct wh
 	wh_session_push_control(s, now_tsc, WH_PACKET_BITMAP, &packet);
 }
 
-void wh_rcv_enter(struct wh_session *s, uint64_t now_tsc, uint64_t pn)
+static void enter(struct wh_session *s, uint64_t now_tsc, uint64_t pn)
 {
 	struct wh_receiver *rx = &s->rx;
 	uint64_t expected = rx->table.highest_end;
@@ -205,7 +205,7 @@ static void take_new(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_ts
 	rx->progress_tsc = now_tsc;
 	wh_ration_note(s, data->payload_bytes);
 	measure(s, arrived_tsc, packet);
-	wh_rcv_enter(s, now_tsc, packet->pn);
+	enter(s, now_tsc, packet->pn);
 	wh_session_count(repair ? &s->stats.repair_pkts : &s->stats.received_pkts);
 	if (!repair) {
 		wh_session_add(&s->stats.received_bytes, data->payload_bytes);
@@ -223,7 +223,7 @@ static void take_past(struct wh_session *s, uint64_t now_tsc, const struct wh_pa
 	const struct wh_data_fields *data = &packet->data;
 
 	s->rx.progress_tsc = now_tsc;
-	wh_rcv_enter(s, now_tsc, packet->pn);
+	enter(s, now_tsc, packet->pn);
 	wh_session_count(data->index < data->k ? &s->stats.duplicate_pkts : &s->stats.repair_pkts);
 }
 

@@ -678,9 +678,6 @@ static inline bool wh_session_repairs(const struct wh_session *s)
 /* Requests [first, end) now, and again until it arrives. (losses.c) */
 void wh_rcv_ask(struct wh_session *s, uint64_t now_tsc, uint64_t first, uint64_t end);
 
-/* Enters a new packet number into the table; a gap before it is a loss. (rcv.c) */
-void wh_rcv_enter(struct wh_session *s, uint64_t now_tsc, uint64_t pn);
-
 /* Sends an acknowledgement of this packet alone. (send_rcv_stat.c) */
 void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t pn);
 

@@ -343,7 +343,7 @@ static void tell_failed(struct wh_source *source)
 }
 
 /* Notes the size of a stream, which is known only now. */
-static void history_stream(struct wh_source *source)
+static void note_stream(struct wh_source *source)
 {
 	const struct wh_reading *reading = &source->reading;
 	struct wh_ledger_entry *entry = wh_ledger_find(&source->ledger, reading->file->id);
@@ -382,7 +382,7 @@ static int32_t put_file_end(struct wh_source *source)
 	if (reading->error != 0)
 		tell_failed(source);
 	else if (reading->file->is_stream)
-		history_stream(source);
+		note_stream(source);
 	source->progress.digest_known =
 		reading->error == 0 &&
 		(reading->blocks != NULL || reading->from == reading->file->segment.from);

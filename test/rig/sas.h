@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_RIG_SADB_H
-#define WH_TEST_RIG_SADB_H
+#ifndef WH_TEST_RIG_SAS_H
+#define WH_TEST_RIG_SAS_H
 
 /* Two processes that know each other, without a handshake: a table each, and an SA in both. */
 

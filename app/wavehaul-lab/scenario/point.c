@@ -51,7 +51,7 @@ const char *wh_point_agent_of(const struct wh_point *point, uint32_t flow)
 	return point->agents[find_group(point, flow)];
 }
 
-uint32_t wh_point_first_flow(const struct wh_point *point, uint32_t group)
+static uint32_t first_flow(const struct wh_point *point, uint32_t group)
 {
 	uint32_t flow = 0;
 
@@ -71,7 +71,7 @@ const char *wh_point_flow_name(
 		snprintf(text, WH_POINT_NAME_BYTES, "%s", group->name);
 	else
 		snprintf(text, WH_POINT_NAME_BYTES, "%s.%u", group->name,
-			flow - wh_point_first_flow(point, i) + 1);
+			flow - first_flow(point, i) + 1);
 	return text;
 }
 

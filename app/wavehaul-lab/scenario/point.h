@@ -70,9 +70,8 @@ const char *wh_point_link_name(
 const char *wh_point_flow_name(
 	const struct wh_point *point, uint32_t flow, char text[WH_POINT_NAME_BYTES]);
 
-/* The group of a flow. The second: the first flow of a group. */
+/* The group of a flow, and its agent. */
 const struct wh_scenario_group *wh_point_group_of(const struct wh_point *point, uint32_t flow);
 const char *wh_point_agent_of(const struct wh_point *point, uint32_t flow);
-uint32_t wh_point_first_flow(const struct wh_point *point, uint32_t group);
 
 #endif

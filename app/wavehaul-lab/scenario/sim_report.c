@@ -14,7 +14,10 @@
 
 #define SHOWN_DIGITS 12
 
-const char *wh_value_text(const struct wh_value *value, char text[WH_VALUE_TEXT_BYTES])
+#define VALUE_TEXT_BYTES 80
+
+/* A value of a sweep in usual notation: 10M, 1.5ms, udt. */
+static const char *value_text(const struct wh_value *value, char text[VALUE_TEXT_BYTES])
 {
 	static const struct {
 		double least;
@@ -26,7 +29,7 @@ const char *wh_value_text(const struct wh_value *value, char text[WH_VALUE_TEXT_
 	double scale;
 
 	if (value->kind == WH_VALUE_WORD) {
-		snprintf(text, WH_VALUE_TEXT_BYTES, "%s", value->word);
+		snprintf(text, VALUE_TEXT_BYTES, "%s", value->word);
 		return text;
 	}
 	/* A value just below a unit is shown in that unit. */
@@ -35,7 +38,7 @@ const char *wh_value_text(const struct wh_value *value, char text[WH_VALUE_TEXT_
 	scale = (is_time ? times : numbers)[i].least;
 	if (scale == 0.0)
 		scale = is_time ? 1e-9 : 1.0;
-	snprintf(text, WH_VALUE_TEXT_BYTES, "%.6g%s", value->x / scale,
+	snprintf(text, VALUE_TEXT_BYTES, "%.6g%s", value->x / scale,
 		(is_time ? times : numbers)[i].name);
 	return text;
 }
@@ -130,7 +133,7 @@ static json_t *conclude_expect(struct wh_sim_report *report, bool *ok)
 
 static json_t *sweep_json(const struct wh_sweep_values *values, bool as_text)
 {
-	char text[WH_VALUE_TEXT_BYTES];
+	char text[VALUE_TEXT_BYTES];
 	json_t *object = json_object();
 
 	for (uint32_t i = 0; i < values->n_variables; i++) {
@@ -138,7 +141,7 @@ static json_t *sweep_json(const struct wh_sweep_values *values, bool as_text)
 		bool is_text = as_text || variable->value.kind == WH_VALUE_WORD;
 
 		json_object_set_new(object, variable->name,
-			is_text ? json_string(wh_value_text(&variable->value, text))
+			is_text ? json_string(value_text(&variable->value, text))
 				: wh_json_shown(variable->value.x));
 	}
 	return object;

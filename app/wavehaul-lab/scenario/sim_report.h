@@ -46,8 +46,4 @@ uint64_t wh_sim_plot_interval_ps(const struct wh_point *point);
 bool wh_sim_plot(const struct wh_point *point, const struct wh_ini *ini,
 	const struct wh_scenario_run *run, uint64_t seed, const char *path);
 
-/* A value of a sweep in usual notation: 10M, 1.5ms, udt. */
-#define WH_VALUE_TEXT_BYTES 80
-const char *wh_value_text(const struct wh_value *value, char text[WH_VALUE_TEXT_BYTES]);
-
 #endif

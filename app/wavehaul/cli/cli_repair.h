@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_REPAIR_H
-#define WH_APP_REPAIR_H
+#ifndef WH_APP_CLI_REPAIR_H
+#define WH_APP_CLI_REPAIR_H
 
 /*
  * Options for repair packets (--fec, --code and the planner's two constants), and their translation

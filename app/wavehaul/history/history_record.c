@@ -130,7 +130,7 @@ void wh_history_of_job(struct wh_history_record *record, const struct wh_job *jo
 	snprintf(record->why, sizeof(record->why), "%s", job->result.why);
 }
 
-void wh_entry_of_lanes(
+void wh_history_of_lanes(
 	struct wh_history_record *record, const struct wh_lanes *lanes, const char *server)
 {
 	const struct wh_totals totals = wh_lanes_totals(lanes);

@@ -78,7 +78,7 @@ struct wh_history_record {
 void wh_history_of_job(struct wh_history_record *record, const struct wh_job *job);
 
 /* Fills in what it can from an ended transfer, all lanes together; the caller fills in the rest. */
-void wh_entry_of_lanes(
+void wh_history_of_lanes(
 	struct wh_history_record *record, const struct wh_lanes *lanes, const char *server);
 
 double wh_history_seconds(const struct wh_history_record *record);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_SHARE_H
-#define WH_APP_SHARE_H
+#ifndef WH_APP_JOB_SHARE_H
+#define WH_APP_JOB_SHARE_H
 
 /*
  * A rate shared by several lanes: the sum of what they hold and of the pool is always the whole

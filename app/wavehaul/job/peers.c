@@ -258,8 +258,8 @@ void wh_peers_learn(struct wh_peers *peers, struct wh_peer *peer, const struct w
 	WH_ASSERT(peer->places > 0 && found->capacity_bps > 0 && wh_known_path_valid(found));
 	wh_spin_lock(&peers->lock);
 
-	bool same_way = network_of(&peer->known_at) == network_of(address);
-	uint32_t burst_pkts = same_way ? peer->known.burst_pkts : 0;
+	bool same_network = network_of(&peer->known_at) == network_of(address);
+	uint32_t burst_pkts = same_network ? peer->known.burst_pkts : 0;
 
 	peer->known = *found;
 	peer->known_at = *address;

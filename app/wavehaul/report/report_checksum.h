@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_CHECKSUM_H
-#define WH_APP_CHECKSUM_H
+#ifndef WH_APP_REPORT_CHECKSUM_H
+#define WH_APP_REPORT_CHECKSUM_H
 
 /* Checksums of files by usual algorithms, beside XXH3-128, by which transfers are compared. */
 

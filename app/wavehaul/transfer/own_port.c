@@ -169,7 +169,7 @@ static bool looks_again(struct wh_transfer *transfer, uint64_t now_tsc)
 }
 
 /* Waits for the route to the server, then starts the first lane. */
-static void await_way(struct wh_transfer *transfer, uint64_t now_tsc)
+static void await_route(struct wh_transfer *transfer, uint64_t now_tsc)
 {
 	enum wh_client_state client = wh_client_state(&own.client);
 
@@ -195,7 +195,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 		return 0;
 	own.next_tsc = now_tsc + wh_us_to_tsc(own.host.ctx.hz, WATCH_US);
 	if (lanes->started == 0) {
-		await_way(transfer, now_tsc);
+		await_route(transfer, now_tsc);
 		return 0;
 	}
 	if (wh_signals_count() > 0)
@@ -259,7 +259,7 @@ static void note(const struct wh_transfer *transfer, int status)
 	if (transfer->running.lanes.started == 0 || !wh_kept_where(settings->state, folder) ||
 		wh_history_open(&history, folder, true) < 0)
 		return;
-	wh_entry_of_lanes(&entry, &transfer->running.lanes, transfer->wanted.server);
+	wh_history_of_lanes(&entry, &transfer->running.lanes, transfer->wanted.server);
 	entry.status = status;
 	snprintf(entry.outcome, sizeof(entry.outcome), "%s",
 		status == WH_EXIT_OK            ? "ok"

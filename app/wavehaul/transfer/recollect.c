@@ -13,7 +13,7 @@
 #include "probe/kept.h"
 
 /* Time for background work that is left when all jobs are over, such as a sync. */
-#define LAST_RPCS_MS 2000
+#define LAST_BACKGROUND_MS 2000
 
 static int64_t wall_s(void)
 {
@@ -70,7 +70,7 @@ void wh_recollect_close(struct wh_recollect *recollect)
 {
 	if (recollect->journal == NULL)
 		return;
-	for (uint32_t ms = 0; ms < LAST_RPCS_MS && wh_background_count() > 0; ms++)
+	for (uint32_t ms = 0; ms < LAST_BACKGROUND_MS && wh_background_count() > 0; ms++)
 		usleep(1000);
 	if (wh_background_count() == 0)
 		wh_journal_close(recollect->journal);

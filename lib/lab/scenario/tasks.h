@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SCENARIO_PROCESSES_H
-#define WH_LAB_SCENARIO_PROCESSES_H
+#ifndef WH_LAB_SCENARIO_TASKS_H
+#define WH_LAB_SCENARIO_TASKS_H
 
 /*
  * The evaluation model of periodic-exchange.txt ("Simulation Model", Fig. 3). The host's packets

@@ -227,11 +227,6 @@ static struct wh_sim_link *find_link(const struct wh_sim *sim, uint32_t link)
 	return sim->links[link];
 }
 
-const struct wh_sim_link_config *wh_sim_link_config(const struct wh_sim *sim, uint32_t link)
-{
-	return &find_link(sim, link)->config;
-}
-
 const struct wh_sim_link_stats *wh_sim_link_stats(const struct wh_sim *sim, uint32_t link)
 {
 	struct wh_sim_link *found = find_link(sim, link);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SIM_SIM_H
-#define WH_LAB_SIM_SIM_H
+#ifndef WH_LAB_SIM_SIMULATION_H
+#define WH_LAB_SIM_SIMULATION_H
 
 /*
  * A simulated network: nodes, joined by unidirectional links, with agents at nodes that send each
@@ -139,7 +139,6 @@ uint64_t wh_sim_line_bps(struct wh_sim *sim, uint32_t from, uint32_t to);
 uint64_t wh_sim_hops(const struct wh_sim *sim);
 
 uint32_t wh_sim_links(const struct wh_sim *sim);
-const struct wh_sim_link_config *wh_sim_link_config(const struct wh_sim *sim, uint32_t link);
 /* Up to now. */
 const struct wh_sim_link_stats *wh_sim_link_stats(const struct wh_sim *sim, uint32_t link);
 uint32_t wh_sim_link_queue_pkts(const struct wh_sim *sim, uint32_t link);

@@ -58,7 +58,7 @@ void wh_sim_rack_free(struct wh_sim_tcp *tcp)
 	wh_sim_sent_free(&tcp->rack.sent);
 }
 
-struct wh_sim_rate_sample wh_sim_rack_standing(const struct wh_sim_tcp *tcp, uint64_t now_ps)
+static struct wh_sim_rate_sample standing_sample(const struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
 	const struct wh_sim_rack *rack = &tcp->rack;
 
@@ -77,7 +77,7 @@ struct wh_sim_rate_sample wh_sim_rack_standing(const struct wh_sim_tcp *tcp, uin
 
 void wh_sim_rack_tell(struct wh_sim_tcp *tcp, uint64_t now_ps, enum wh_sim_rack_event event)
 {
-	struct wh_sim_rate_sample standing = wh_sim_rack_standing(tcp, now_ps);
+	struct wh_sim_rate_sample standing = standing_sample(tcp, now_ps);
 
 	if (tcp->ops->hear != NULL)
 		tcp->ops->hear(tcp, event, &standing);
@@ -351,7 +351,7 @@ static void finish_sample(
 	struct wh_sim_tcp *tcp, uint64_t now_ps, const struct news *news, uint64_t rtt_ps)
 {
 	struct wh_sim_rack *rack = &tcp->rack;
-	struct wh_sim_rate_sample sample = wh_sim_rack_standing(tcp, now_ps);
+	struct wh_sim_rate_sample sample = standing_sample(tcp, now_ps);
 	uint64_t arrival_ps = now_ps - news->sample.delivered_ps;
 
 	if (rack->limited_pkts != 0 && rack->delivered_pkts > rack->limited_pkts)

@@ -326,7 +326,6 @@ void wh_sim_rack_expire(struct wh_sim_tcp *tcp, uint64_t now_ps);
 bool wh_sim_rack_detect(struct wh_sim_tcp *tcp, uint64_t now_ps);
 void wh_sim_rack_recover(struct wh_sim_tcp *tcp, uint64_t now_ps);
 void wh_sim_rack_tell(struct wh_sim_tcp *tcp, uint64_t now_ps, enum wh_sim_rack_event event);
-struct wh_sim_rate_sample wh_sim_rack_standing(const struct wh_sim_tcp *tcp, uint64_t now_ps);
 void wh_sim_rack_set_timer(struct wh_sim_tcp *tcp, uint64_t now_ps);
 void wh_sim_rack_pace(void *context, uint64_t now_ps);
 
