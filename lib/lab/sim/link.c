@@ -130,12 +130,9 @@ static void fly(struct wh_sim_link *link, uint64_t now_ps, struct wh_sim_packet 
 	packet->moment_ps = now_ps + link->delay_ps;
 	if (wh_prng_chance(&link->prng, link->reorder_threshold))
 		packet->moment_ps += link->config.reorder_delay_ps;
-	if (link->config.hops.mean > 0.0) {
+	if (link->config.hops.mean > 0.0)
 		packet->moment_ps += wh_sim_hops_draw_ps(&link->config.hops, &link->prng);
-		wh_sim_flight_insert(&link->flying, packet);
-	} else {
-		wh_sim_flight_add(&link->flying, packet);
-	}
+	wh_sim_flight_add(&link->flying, packet);
 	if (wh_sim_flight_first(&link->flying) == packet)
 		wh_sim_event_at(link->events, &link->arrival, packet->moment_ps);
 }

@@ -26,22 +26,6 @@ void wh_sim_fifo_push(struct wh_sim_fifo *fifo, struct wh_sim_packet *packet)
 	fifo->count_bytes += packet->bytes;
 }
 
-void wh_sim_fifo_insert(struct wh_sim_fifo *fifo, struct wh_sim_packet *packet)
-{
-	struct wh_sim_packet **at = &fifo->first;
-
-	if (fifo->first == NULL || fifo->last->moment_ps <= packet->moment_ps) {
-		wh_sim_fifo_push(fifo, packet);
-		return;
-	}
-	while ((*at)->moment_ps <= packet->moment_ps)
-		at = &(*at)->next;
-	packet->next = *at;
-	*at = packet;
-	fifo->count_pkts++;
-	fifo->count_bytes += packet->bytes;
-}
-
 struct wh_sim_packet *wh_sim_fifo_pop(struct wh_sim_fifo *fifo)
 {
 	struct wh_sim_packet *packet = fifo->first;
