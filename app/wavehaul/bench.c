@@ -5,14 +5,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <jansson.h>
 #include <rte_cycles.h>
 
 #include "base/clock.h"
-#include "base/units.h"
-#include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/signals.h"

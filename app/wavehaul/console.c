@@ -11,7 +11,6 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/json.h"

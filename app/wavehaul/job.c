@@ -2,13 +2,11 @@
 
 /* `wavehaul job`: asks the server of this host about its queue. */
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "base/units.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"

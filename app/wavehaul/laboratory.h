@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_LABORATORY_H
-#define WH_APP_LABORATORY_H
+#pragma once
 
 /*
  * Replaces this process by the program wavehaul-lab, which has the verbs of the laboratory, with
@@ -8,5 +7,3 @@
  * returns an exit status.
  */
 int wh_laboratory_run(char **argv);
-
-#endif

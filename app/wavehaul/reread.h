@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_REREAD_H
-#define WH_APP_REREAD_H
+#pragma once
 
 /*
  * Reads the configuration of a running server again: settings that can change while it serves are
@@ -29,5 +28,3 @@ void wh_reread_now(struct wh_reread *reread);
 
 /* Called in the control's turn: `context` is a struct wh_reread. */
 uint32_t wh_reread_turn(void *context);
-
-#endif

@@ -7,7 +7,6 @@
 
 #include "transfer/asked.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,6 @@
 #include "job/on_host.h"
 #include "report/outcome.h"
 #include "transfer/hand.h"
-#include "transfer/order_words.h"
 #include "transfer/sealed.h"
 #include "transfer/wanted.h"
 #include "verbs.h"

@@ -9,7 +9,6 @@
 
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "cli/plain_text.h"
 #include "cli/signals.h"
 #include "transfer/handed.h"
 #include "transfer/own_port.h"

@@ -11,10 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <rte_cycles.h>
-
-#include "base/clock.h"
-#include "base/units.h"
 #include "capture/captures.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_VERBS_H
-#define WH_APP_VERBS_H
+#pragma once
 
 #include "cli/settings.h"
 
@@ -21,5 +20,3 @@ int wh_verb_trust(int argc, char **argv);
 int wh_verb_parts(int argc, char **argv);
 int wh_verb_report(int argc, char **argv);
 int wh_verb_rpc(enum wh_verb verb, int argc, char **argv); /* ls, du, rm, mkdir, mv, ping */
-
-#endif

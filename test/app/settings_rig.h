@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_APP_SETTINGS_RIG_H
-#define WH_TEST_APP_SETTINGS_RIG_H
+#pragma once
 
 /* Reads settings as a verb would, from a command line and a file, and keeps what was said. */
 
@@ -34,5 +33,3 @@ char *wh_rig_slurp(const char *path);
 
 /* The value of a setting by its name ("transfer.rate"); "?" when the verb does not know it. */
 const char *wh_rig_value(const struct wh_rig *rig, enum wh_verb verb, const char *name);
-
-#endif

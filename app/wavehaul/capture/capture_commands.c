@@ -9,7 +9,6 @@
 
 #include <rte_cycles.h>
 
-#include "base/assert.h"
 #include "base/units.h"
 #include "capture/captures.h"
 #include "cli/exit.h"

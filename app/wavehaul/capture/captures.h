@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_CAPTURE_CAPTURES_H
-#define WH_CAPTURE_CAPTURES_H
+#pragma once
 
 /*
  * Captures packets of a host into pcapng files while it serves: of a session, of a queue, or of all
@@ -131,5 +130,3 @@ static inline uint64_t wh_capture_written_pkts(const struct wh_capture *capture)
 {
 	return capture->file.flushed_pkts + capture->file.buffered_pkts;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_CAPTURE_FILTER_H
-#define WH_CAPTURE_FILTER_H
+#pragma once
 
 /* Selects a session's frames: by its peer's address and the identifier in each packet's head. */
 
@@ -27,5 +26,3 @@ struct wh_capture_filter {
  */
 bool wh_capture_filter_takes(const struct wh_capture_filter *filter, const uint8_t *frame,
 	size_t frame_bytes, bool leaves);
-
-#endif

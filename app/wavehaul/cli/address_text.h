@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_ADDRESS_TEXT_H
-#define WH_APP_ADDRESS_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ int wh_address_resolve(const char *host, bool ipv4, bool ipv6, struct wh_address
  * is empty, or the host of the previous operands: all must name the same. NULL after one sentence.
  */
 const char *wh_remote_path(const char *text, char host[WH_HOST_BYTES]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_CLI_REPAIR_H
-#define WH_APP_CLI_REPAIR_H
+#pragma once
 
 /*
  * Options for repair packets (--fec, --code and the planner's two constants), and their translation
@@ -97,5 +96,3 @@ void wh_repair_print(const struct wh_session_stats *stats);
 
 /* Repair packets per data packet sent or received. */
 double wh_repair_overhead(const struct wh_session_stats *stats);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_COMPLAIN_H
-#define WH_APP_COMPLAIN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,5 +30,3 @@ void wh_complaint_forget(void);
 
 /* Whether a word is on the command line: for an option that applies even if the rest is invalid. */
 bool wh_words_contain(int argc, char *const *argv, const char *word);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_EXIT_H
-#define WH_APP_EXIT_H
+#pragma once
 
 enum wh_exit {
 	WH_EXIT_OK = 0,
@@ -23,5 +22,3 @@ enum wh_exit {
 	"  1 other failure     6 verification failed          23 some files failed\n"              \
 	"  2 wrong usage       7 configuration or hardware    30 stalled\n"                        \
 	"  3 no such file      8 an expectation failed\n"
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_FAULT_TEXT_H
-#define WH_APP_FAULT_TEXT_H
+#pragma once
 
 #include "bundle/record.h"
 #include "session/session.h"
@@ -15,5 +14,3 @@ const char *wh_fault_text(char text[WH_FAULT_TEXT_BYTES], enum wh_doing doing, i
 
 /* Why a transfer stalled, from the sender's last limit. */
 const char *wh_stall_text(enum wh_limit limit);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_INI_H
-#define WH_APP_INI_H
+#pragma once
 
 /*
  * Files of [section], key = value and # comment, and values of --set that replace theirs; "\#" is a
@@ -73,5 +72,3 @@ int wh_ini_set(struct wh_ini *ini, const char *setting);
 
 /* NULL: not there. */
 struct wh_ini_entry *wh_ini_find(const struct wh_ini_section *section, const char *key);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_JSON_H
-#define WH_APP_JSON_H
+#pragma once
 
 /* JSON output of verbs. File names may contain any byte but NUL and '/', while JSON is UTF-8. */
 
@@ -46,5 +45,3 @@ json_t *wh_word_to_json(const char *word);
  * A sentence, possibly with text from a peer: a string, with '?' for invalid UTF-8; null if empty.
  */
 json_t *wh_text_to_json(const char *text);
-
-#endif

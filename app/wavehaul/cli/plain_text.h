@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_PLAIN_TEXT_H
-#define WH_APP_PLAIN_TEXT_H
+#pragma once
 
 /*
  * Makes text from a peer, or a file's name, safe for a terminal or a log: characters that could
@@ -32,5 +31,3 @@ static inline const char *wh_plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";
 }
-
-#endif

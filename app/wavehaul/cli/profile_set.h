@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_PROFILE_SET_H
-#define WH_APP_PROFILE_SET_H
+#pragma once
 
 /*
  * Options of profiles as given by an operator, udt.beta=1e-6: with --set, in [profile] of a
@@ -8,7 +7,6 @@
  */
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "cli/settings.h"
 
@@ -37,5 +35,3 @@ void wh_profile_refuse_option(
 /* Valid values of an option: "from 1e-12 to 1", "on or off"; also returned. */
 #define WH_OPTION_RANGE_BYTES 96
 const char *wh_option_range(const struct wh_option *option, char text[WH_OPTION_RANGE_BYTES]);
-
-#endif

@@ -9,7 +9,6 @@
 #include <rte_common.h>
 
 #include "base/assert.h"
-#include "base/units.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/nearest/nearest.h"

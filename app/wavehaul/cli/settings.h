@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_SETTINGS_H
-#define WH_APP_SETTINGS_H
+#pragma once
 
 /*
  * All settings of a verb: one struct, filled from defaults, then from the configuration file (INI)
@@ -364,5 +363,3 @@ bool wh_cpu_list_has(const struct wh_cpu_list *list, uint64_t cpu);
  * a sentence.
  */
 const char *wh_settings_owners(const char *text, bool groups, struct wh_owner_map *map);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_SETTINGS_COLUMNS_H
-#define WH_APP_SETTINGS_COLUMNS_H
+#pragma once
 
 /* Abbreviations for settings_table.c only. */
 
@@ -49,5 +48,3 @@
 		IN("back"), FIELD(back.field), .flag = "back-" name, .verbs = WAN,                 \
 					       .help = "as --" name, __VA_ARGS__                   \
 	}
-
-#endif

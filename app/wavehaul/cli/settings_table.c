@@ -6,11 +6,9 @@
 #include "base/clock.h"
 #include "bundle/record.h"
 #include "cli/settings_columns.h"
-#include "endpoint/connect.h"
 #include "port/port.h"
 #include "probe/answerer.h"
 #include "probe/prober.h"
-#include "wire/packet.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_SETTINGS_TABLE_H
-#define WH_APP_SETTINGS_TABLE_H
+#pragma once
 
 /* The table of all settings, and functions on one entry. For the files settings*.c. */
 
@@ -146,5 +145,3 @@ void wh_setting_print_help(const char *help, const char *standard, const char *b
 
 /* --help of a verb, on stdout. */
 void wh_settings_help(enum wh_verb verb);
-
-#endif

@@ -7,7 +7,6 @@
 #include <arpa/inet.h>
 #include <assert.h>
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,6 @@
 #include "base/units.h"
 #include "bundle/choice.h"
 #include "cli/address_text.h"
-#include "seal/sa.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

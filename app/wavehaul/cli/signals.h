@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_SIGNALS_H
-#define WH_APP_SIGNALS_H
+#pragma once
 
 /*
  * Ctrl-C, termination and a closed terminal end a verb in an orderly way, with nothing left half
@@ -19,5 +18,3 @@ uint32_t wh_signals_count(void);
 /* From now on SIGHUP does not end the verb but asks to read files again: true once for each. */
 void wh_signals_catch_reload(void);
 bool wh_signals_reload(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_WHOLE_FILE_H
-#define WH_APP_WHOLE_FILE_H
+#pragma once
 
 /*
  * A file that appears under its name only when it is complete; until then a previous file stays. If
@@ -27,5 +26,3 @@ int wh_whole_file_close(struct wh_whole_file *whole, bool durable);
 
 /* Discards it. */
 void wh_whole_file_drop(struct wh_whole_file *whole);
-
-#endif

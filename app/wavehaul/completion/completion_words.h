@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_COMPLETION_WORDS_H
-#define WH_COMPLETION_WORDS_H
+#pragma once
 
 /* What can follow a verb and an option, for the scripts of all shells. */
 
@@ -44,5 +43,3 @@ void wh_complete_options(bool switches, const char *between, const char *behind)
 void wh_complete_bash(void);
 void wh_complete_zsh(void);
 void wh_complete_fish(void);
-
-#endif

@@ -3,7 +3,6 @@
 /* For fish: a line for each option, with what it is, and the verbs that have it. */
 
 #include <stdio.h>
-#include <string.h>
 
 #include "completion/completion_words.h"
 

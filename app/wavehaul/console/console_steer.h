@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_CONSOLE_STEER_H
-#define WH_CONSOLE_STEER_H
+#pragma once
 
 /*
  * Commands as words for the server of this host: its commands' forms make the grammar, and each
@@ -38,5 +37,3 @@ json_t *wh_steer_ask(struct wh_steer *steer, json_t *request, int *status);
 
 /* Handles messages that the server sends unasked: events, or the end of the connection. */
 void wh_steer_hear(struct wh_steer *steer);
-
-#endif

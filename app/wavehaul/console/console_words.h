@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_CONSOLE_WORDS_H
-#define WH_CONSOLE_WORDS_H
+#pragma once
 
 /*
  * Words of a line: bare, or with blanks inside '...' or "...", as in a shell; except within '...',
  * a backslash quotes the next character. '#' at the beginning of a word begins a comment.
  */
 
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 /*
@@ -27,5 +24,3 @@ int wh_word_add(char *line, size_t room, size_t *length, const char *word);
 
 /* The length of the first command: up to a ';' or line end outside of quotes and comments. */
 size_t wh_command_bytes(const char *text);
-
-#endif

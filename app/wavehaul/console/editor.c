@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cmdline.h>
 #include <cmdline_parse.h>
 #include <cmdline_rdline.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_CONSOLE_EDITOR_H
-#define WH_CONSOLE_EDITOR_H
+#pragma once
 
 /*
  * A line that is typed at a terminal, with DPDK's editor and its completion. The console adds its
@@ -26,5 +25,3 @@ void wh_editor_close(struct wh_editor *editor);
 
 /* A key, or a part of its sequence; a whole line is run. False: the end was asked for. */
 bool wh_editor_key(struct wh_editor *editor, char key);
-
-#endif

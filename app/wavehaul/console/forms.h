@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_CONSOLE_FORMS_H
-#define WH_CONSOLE_FORMS_H
+#pragma once
 
 /*
  * How commands are spelled as words. Each command of the control socket has its spelling (line.h),
@@ -64,5 +63,3 @@ void wh_forms_free(struct wh_forms *forms);
 
 /* Prints a form as help shows it: "pause JOB...". */
 void wh_form_print(const struct wh_form *form, char *text, size_t room);
-
-#endif

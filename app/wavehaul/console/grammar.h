@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_CONSOLE_GRAMMAR_H
-#define WH_CONSOLE_GRAMMAR_H
+#pragma once
 
 /*
  * Forms as commands of DPDK's cmdline, which parses, completes and explains them: for a person at a
@@ -54,5 +53,3 @@ void wh_grammar_free(struct wh_grammar *grammar);
 
 /* Runs one command, without its end: an exit status, after a complaint if it is unknown. */
 int wh_grammar_run(struct wh_grammar *grammar, const char *line);
-
-#endif

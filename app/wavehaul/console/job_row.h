@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_CONSOLE_JOB_ROW_H
-#define WH_CONSOLE_JOB_ROW_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ struct wh_job_fact {
 };
 
 extern const struct wh_job_fact wh_job_facts[];
-
-#endif

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/clock.h"
 #include "base/units.h"
 #include "cli/moment/moment.h"
 #include "cli/plain_text.h"

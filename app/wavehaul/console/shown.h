@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_CONSOLE_SHOWN_H
-#define WH_CONSOLE_SHOWN_H
+#pragma once
 
 /* Answers of the control socket for people: tables, and lists of facts. */
 
@@ -21,5 +20,3 @@ struct wh_shown_room {
  */
 void wh_answer_show(const char *command, const json_t *answer, const json_t *before, double seconds,
 	struct wh_shown_room room, FILE *to);
-
-#endif

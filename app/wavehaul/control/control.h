@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_CONTROL_CONTROL_H
-#define WH_CONTROL_CONTROL_H
+#pragma once
 
 /*
  * The control socket of a process that serves: a thread of its own, which sleeps in poll(2) and
@@ -135,5 +134,3 @@ void wh_control_be_stream(struct wh_control_call *call);
  * -ENOENT: there is no such client.
  */
 int wh_control_take_stream(struct wh_control_socket *control, uint64_t number, uint32_t uid);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_CONTROL_ASK_H
-#define WH_CONTROL_ASK_H
+#pragma once
 
 /* The client's end of the control socket: a verb sends requests to the server of its host. */
 
@@ -39,5 +38,3 @@ json_t *wh_asker_next(struct wh_asker *asker, int timeout_ms);
 
 /* The exit status of an answer, after a complaint if not WH_EXIT_OK; NULL: the server has gone. */
 int wh_answer_conclude(const json_t *answer);
-
-#endif

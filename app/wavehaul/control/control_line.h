@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_CONTROL_LINE_H
-#define WH_CONTROL_LINE_H
+#pragma once
 
 /*
  * The protocol of the control socket: one JSON object per line in each direction. A request names a
@@ -101,5 +100,3 @@ void wh_control_fail(struct wh_control_call *call, int status, const char *forma
 const char *wh_control_text(const struct wh_control_call *call, const char *name);
 uint64_t wh_control_count(const struct wh_control_call *call, const char *name, uint64_t otherwise);
 bool wh_control_switch(const struct wh_control_call *call, const char *name);
-
-#endif

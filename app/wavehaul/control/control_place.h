@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_CONTROL_PLACE_H
-#define WH_CONTROL_PLACE_H
+#pragma once
 
 /* Binding the control socket, and connecting to it. */
 
@@ -14,5 +13,3 @@ int wh_control_bind(const char *path, const char *user);
 
 /* A connected socket, or a negative errno. */
 int wh_control_connect(const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_CONTROL_PIPED_H
-#define WH_CONTROL_PIPED_H
+#pragma once
 
 /*
  * Bytes between a pipe of this process and the server of this host that sends or gets them. They go
@@ -36,5 +35,3 @@ void wh_piped_end(struct wh_piped *piped, bool whole);
 
 /* Also for one that was never opened, if it is all zeros. */
 void wh_piped_close(struct wh_piped *piped);
-
-#endif

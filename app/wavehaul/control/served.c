@@ -3,13 +3,11 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/assert.h"
 #include "base/units.h"
 #include "bundle/record.h"
 #include "cli/address_text.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_CONTROL_SERVED_H
-#define WH_CONTROL_SERVED_H
+#pragma once
 
 /* Commands of the control socket about a process that serves: its host, jobs and peers. */
 
@@ -28,5 +27,3 @@ void wh_served_add(struct wh_control_tables *tables, struct wh_served *served);
 
 /* In a command: sets "option" to "value" in that session and all lanes of its transfer. */
 void wh_served_set_option(struct wh_control_call *call, uint64_t session);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_CONTROL_STEADY_H
-#define WH_CONTROL_STEADY_H
+#pragma once
 
 /* A clock for everything but packets. It begins at the start of the machine, and is never set. */
 
@@ -26,5 +25,3 @@ static inline int64_t wh_steady_s(void)
 {
 	return (int64_t)(wh_steady_ns() / WH_NS_PER_S);
 }
-
-#endif

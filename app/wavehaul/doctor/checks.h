@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_DOCTOR_CHECKS_H
-#define WH_APP_DOCTOR_CHECKS_H
+#pragma once
 
 /* The doctor's checks, each of one fact. They change nothing. */
 
@@ -37,5 +36,3 @@ struct wh_finding wh_check_hugepages(const struct wh_machine *machine);
 struct wh_finding wh_check_iommu(const struct wh_machine *machine);
 struct wh_finding wh_check_vfio(const struct wh_machine *machine);
 struct wh_finding wh_check_nic(const struct wh_machine *machine, const struct wh_nic *nic);
-
-#endif

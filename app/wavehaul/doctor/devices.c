@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "base/units.h"
 #include "doctor/checks.h"
 #include "machine/tree.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_DOCTOR_FINDING_H
-#define WH_APP_DOCTOR_FINDING_H
+#pragma once
 
 /* The doctor's finding about one fact. */
 
@@ -45,5 +44,3 @@ uint32_t wh_findings_to_fix(const struct wh_doctor_findings *findings);
 
 void wh_findings_print_text(const struct wh_doctor_findings *findings);
 void wh_findings_print_json(const struct wh_doctor_findings *findings);
-
-#endif

@@ -13,7 +13,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/assert.h"
 #include "guard/calls.h"
 #include "guard/capabilities.h"
 #include "guard/folders.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_GUARD_CALLER_H
-#define WH_APP_GUARD_CALLER_H
+#pragma once
 
 /*
  * Connects sockets for a process that is no longer permitted to: a child process, limited to one
@@ -30,5 +29,3 @@ int wh_caller_call(struct wh_caller *caller);
 int wh_caller_again(struct wh_caller *caller);
 
 void wh_caller_end(struct wh_caller *caller);
-
-#endif

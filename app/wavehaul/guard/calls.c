@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -316,8 +315,8 @@ static void build(
 	allow_if(program, SYS_tgkill, 0, (const uint32_t[]){(uint32_t)getpid()}, 1);
 	/* Nothing may inject input into the operator's terminal. */
 	allow_but(program, SYS_ioctl, 1, TIOCSTI, TIOCLINUX, HAS_NOT(EPERM));
-	allow_if(program, SYS_io_uring_register, 1,
-		(const uint32_t[]){IORING_REGISTER_SYNC_CANCEL}, 1);
+	allow_if(program, SYS_io_uring_register, 1, (const uint32_t[]){IORING_REGISTER_SYNC_CANCEL},
+		1);
 	/* The handler below must stay. */
 	allow_but(program, SYS_rt_sigaction, 0, SIGSYS, SIGSYS, SECCOMP_RET_KILL_PROCESS);
 	allow_if(program, SYS_prctl, 0,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_GUARD_CALLS_H
-#define WH_APP_GUARD_CALLS_H
+#pragma once
 
 /*
  * seccomp: from then on all threads may make only the system calls that the running loops and
@@ -46,5 +45,3 @@ int wh_calls_mute_all(struct wh_calls_mute *mute);
  * sanitizer that needs more); or another negative errno.
  */
 int wh_calls_enter(enum wh_calls_port port, const struct wh_calls_mute *mute);
-
-#endif

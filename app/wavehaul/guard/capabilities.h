@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_GUARD_CAPABILITIES_H
-#define WH_APP_GUARD_CAPABILITIES_H
+#pragma once
 
 /* Capabilities of the calling thread, one bit each: capabilities(7). Makes only system calls. */
 
@@ -12,5 +11,3 @@ uint64_t wh_capabilities(void);
 
 /* 0 or a negative errno. */
 int wh_capabilities_keep(uint64_t keep);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_GUARD_FOLDERS_H
-#define WH_APP_GUARD_FOLDERS_H
+#pragma once
 
 /*
  * Landlock: from then on this process can reach only files below the allowed folders. Open files
@@ -8,8 +7,6 @@
  * it is not used. If the kernel supports it, the process can also no longer signal other processes
  * or reach their abstract sockets (since 6.12), or use new TCP connections (since 6.7).
  */
-
-#include <stdbool.h>
 
 enum wh_let {
 	WH_LET_READ,  /* files and names */
@@ -28,5 +25,3 @@ int wh_folders_let(int rules_fd, int fd, enum wh_let let);
  * calls.
  */
 int wh_folders_enter(int rules_fd);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_GUARD_GUARD_H
-#define WH_APP_GUARD_GUARD_H
+#pragma once
 
 /*
  * What a process gives up when its port is open, before a peer's first packet is read: its user,
@@ -53,5 +52,3 @@ void wh_guard_let_file(struct wh_guard *guard, const char *path);
  * for is not possible.
  */
 int wh_guard_enter(struct wh_guard *guard);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_GUARD_HOOK_H
-#define WH_APP_GUARD_HOOK_H
+#pragma once
 
 /*
  * Runs the operator's command at the end of a job, for a process that can start no program any
@@ -66,5 +65,3 @@ void wh_hook_tell(struct wh_hook *hook, const struct wh_hook_event *event);
  * returns the command's exit status; -1: it was not run or did not end by itself. For a service 0.
  */
 int wh_hook_end(struct wh_hook *hook);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_GUARD_REFUSALS_H
-#define WH_APP_GUARD_REFUSALS_H
+#pragma once
 
 /*
  * Peers refused before they had a job: at their handshake or OPEN. The receiving core notes them. A
@@ -55,5 +54,3 @@ bool wh_refusals_take(struct wh_refusals *refusals, struct wh_refusal *refusal);
 /* Totals so far, by outcome. */
 void wh_refusals_totals(
 	struct wh_refusals *refusals, struct wh_refusal_total total[WH_REFUSAL_OUTCOMES]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_GUARD_SEEKER_H
-#define WH_APP_GUARD_SEEKER_H
+#pragma once
 
 /*
  * A guarded process cannot connect, but a memif client must when its server restarts
@@ -18,5 +17,3 @@ void wh_seeker_guard(void);
 
 /* The port is closed: ends the caller. */
 void wh_seeker_end(void);
-
-#endif

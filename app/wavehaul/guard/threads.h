@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_GUARD_THREADS_H
-#define WH_APP_GUARD_THREADS_H
+#pragma once
 
 /*
  * What the kernel keeps per thread (capabilities, landlock) must be given up in all of them,
@@ -10,5 +9,3 @@
 
 /* 0; or the first negative errno of an `act`, or -ETIME: a thread does not respond. */
 int wh_threads_all(int (*act)(const void *argument), const void *argument);
-
-#endif

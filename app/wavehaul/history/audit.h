@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_HISTORY_AUDIT_H
-#define WH_HISTORY_AUDIT_H
+#pragma once
 
 /*
  * The audit: what a server did, and for whom. It has a line of JSON for each ended job, and for
@@ -51,5 +50,3 @@ void wh_audit_refused(
 
 /* Records a file or folder that a peer's job has removed. */
 void wh_audit_removed(struct wh_audit *audit, const struct wh_removal *removal);
-
-#endif

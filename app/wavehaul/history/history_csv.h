@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_HISTORY_CSV_H
-#define WH_HISTORY_CSV_H
+#pragma once
 
 #include <stdio.h>
 
@@ -9,5 +8,3 @@
  * escaped, and a text that a spreadsheet would take for a formula is preceded by an apostrophe.
  */
 void wh_csv_text(FILE *to, const char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_HISTORY_ENDS_H
-#define WH_HISTORY_ENDS_H
+#pragma once
 
 /*
  * Ends of peers' transfers for the operator's command (guard/hook.h): the records of their lanes
@@ -27,5 +26,3 @@ struct wh_ends {
 /* Whether the record ends a transfer: then *event is complete. */
 bool wh_ends_take(
 	struct wh_ends *ends, const struct wh_history_record *record, struct wh_hook_event *event);
-
-#endif

@@ -2,8 +2,6 @@
 
 /* Sums as a picture: a bar for the bytes of each. */
 
-#include <errno.h>
-
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_HISTORY_RECORD_H
-#define WH_HISTORY_RECORD_H
+#pragma once
 
 /*
  * One transfer: what, for whom, how fast, and with what result. A server makes a record for each
@@ -103,5 +102,3 @@ const char *wh_history_fingerprint(
 /* The peer as one word: its name, its key's short fingerprint, or its address. */
 const char *wh_history_who(
 	const struct wh_history_record *record, char print[WH_FINGERPRINT_BYTES]);
-
-#endif

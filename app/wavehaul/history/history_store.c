@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/assert.h"
 #include "cli/complain.h"
 #include "journal/database.h"
 

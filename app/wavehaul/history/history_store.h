@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_HISTORY_STORE_H
-#define WH_HISTORY_STORE_H
+#pragma once
 
 /*
  * The history: records as rows of a database in the folder of --state. Lanes of a transfer are
@@ -51,5 +50,3 @@ int wh_history_forget(struct wh_history *history, int64_t before_us, uint64_t ro
  */
 int wh_history_next(struct wh_history *history, int64_t since_us, int64_t until_us, int64_t below,
 	struct wh_history_record *record);
-
-#endif

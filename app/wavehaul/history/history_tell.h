@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_HISTORY_TELL_H
-#define WH_HISTORY_TELL_H
+#pragma once
 
 /*
  * Records and refusals as sentences of the log, and as JSON; text from a peer is without control
@@ -26,5 +25,3 @@ void wh_refusal_tell(
 
 /* Everything in the history's record. */
 json_t *wh_history_json(const struct wh_history_record *record);
-
-#endif

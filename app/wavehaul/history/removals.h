@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_HISTORY_REMOVALS_H
-#define WH_HISTORY_REMOVALS_H
+#pragma once
 
 /*
  * Files that peers have removed here by --delete, on their way to the audit: workers' cores add
@@ -50,5 +49,3 @@ uint32_t wh_removals_take(
 	struct wh_removals *removals, struct wh_removal taken[WH_REMOVALS_MAX], uint64_t *lost);
 
 void wh_removal_free(struct wh_removal *removal);
-
-#endif

@@ -12,7 +12,6 @@
 #include "cli/json.h"
 #include "cli/plain_text.h"
 #include "history/history_csv.h"
-#include "history/history_tell.h"
 
 static const char *const words[WH_SUMS_BYS] = {
 	[WH_SUMS_BY_DAY] = "day",

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_HISTORY_SUMS_H
-#define WH_HISTORY_SUMS_H
+#pragma once
 
 /* Sums of the history's records by day, peer, user or another common property. */
 
@@ -71,5 +70,3 @@ void wh_history_print_head(FILE *to);
 void wh_history_print(const struct wh_history_record *record, FILE *to);
 void wh_history_csv_head(FILE *to);
 void wh_history_csv(const struct wh_history_record *record, FILE *to);
-
-#endif

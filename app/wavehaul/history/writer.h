@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_HISTORY_WRITER_H
-#define WH_HISTORY_WRITER_H
+#pragma once
 
 /*
  * A server's record of its transfers: workers hand over records, and the control's thread writes
@@ -89,5 +88,3 @@ void wh_history_writer_order(
 
 /* Adds its commands to the control socket. */
 void wh_history_writer_add(struct wh_control_tables *tables, struct wh_history_writer *writer);
-
-#endif

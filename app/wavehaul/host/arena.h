@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_ARENA_H
-#define WH_APP_ARENA_H
+#pragma once
 
 /*
  * The memory of all sessions' chunks: one region allocated at start, given out in runs when a
@@ -38,5 +37,3 @@ uint64_t wh_arena_free_bytes(struct wh_arena *arena);
 
 /* Asserts that the runs are contiguous and add up. */
 void wh_arena_check(struct wh_arena *arena);
-
-#endif

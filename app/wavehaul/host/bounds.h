@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_BOUNDS_H
-#define WH_APP_BOUNDS_H
+#pragma once
 
 /*
  * The limits of this host for its peers: memory, tables, packet sizes. A peer's request for a
@@ -46,5 +45,3 @@ bool wh_open_is_possible(const struct wh_open_params *params, const struct wh_pe
 
 /* The smallest power of two that holds all the packets of config's chunks. */
 uint32_t wh_stream_window(const struct wh_session_config *config);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_CORES_H
-#define WH_APP_CORES_H
+#pragma once
 
 /*
  * Assignment of CPUs. A CPU has at most one lcore and one loop; a queue has a receiving and a
@@ -40,5 +39,3 @@ void wh_cores_allowed(struct wh_cpu_list *allowed);
 
 /* Whether the core that sends for `queue` does nothing else. */
 bool wh_cores_sends_alone(const struct wh_cores *cores, uint32_t queue);
-
-#endif

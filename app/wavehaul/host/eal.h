@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_EAL_H
-#define WH_APP_EAL_H
+#pragma once
 
 /*
  * Starts DPDK's environment with arguments derived from the machine: hugepages if enough are free
@@ -48,5 +47,3 @@ uint64_t wh_eal_hugepages_for(uint64_t memory_bytes);
 /* 0, or a negative errno after one sentence on stderr that says what to do. */
 int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found);
 void wh_eal_stop(void);
-
-#endif

@@ -15,7 +15,6 @@
 #include <rte_mbuf.h>
 
 #include "base/assert.h"
-#include "base/clock.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"

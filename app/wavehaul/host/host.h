@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_HOST_H
-#define WH_APP_HOST_H
+#pragma once
 
 /*
  * A port and what is behind it: a shard (netif and endpoint) per queue, and the memory of
@@ -83,5 +82,3 @@ struct wh_reason {
 
 /* Returns the number of entries written, at most WH_HOST_REASONS_MAX. */
 uint32_t wh_host_reasons(const struct wh_host *host, struct wh_reason *reasons);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_HOST_CTX_H
-#define WH_APP_HOST_CTX_H
+#pragma once
 
 /*
  * All that jobs need and may use of a host: its clock's rate, its settings, memory, an endpoint per
@@ -102,5 +101,3 @@ uint32_t wh_host_ctx_payload_bytes(const struct wh_host_ctx *ctx, uint8_t family
 
 /* The limits for a peer of that family. */
 struct wh_peer_bounds wh_host_ctx_bounds(const struct wh_host_ctx *ctx, uint8_t family);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_HOST_HANDSHAKE_H
-#define WH_APP_HOST_HANDSHAKE_H
+#pragma once
 
 /*
  * A host's handshake server: a task of its first worker, between the endpoints of all queues and
@@ -61,5 +60,3 @@ void wh_host_handshake_seek(struct wh_host_handshake *handshake, uint64_t now_ts
 /* Describes a refused attempt in a sentence. */
 void wh_host_handshake_refusal(const struct wh_host_handshake *handshake,
 	const struct wh_attempt *attempt, char why[WH_SOUGHT_WHY_BYTES]);
-
-#endif

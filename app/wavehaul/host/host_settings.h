@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_HOST_SETTINGS_H
-#define WH_APP_HOST_SETTINGS_H
+#pragma once
 
 /*
  * The settings of a host: its port, addresses, cores and memory; not those of its jobs
@@ -38,5 +37,3 @@ struct wh_host_settings {
 
 /* Taken from a verb's settings; the strings remain owned by `settings`. */
 struct wh_host_settings wh_host_settings_of(const struct wh_settings *settings);
-
-#endif

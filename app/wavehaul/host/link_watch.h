@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_LINK_WATCH_H
-#define WH_APP_LINK_WATCH_H
+#pragma once
 
 /* Watches a port's link and tells the operator when it changes or is gone. */
 
@@ -27,5 +26,3 @@ void wh_link_watch_init(struct wh_link_watch *watch, struct wh_port *port,
 
 /* Call on one lcore, each round. False, once: the port is gone for good, as reported on stderr. */
 bool wh_link_watch_poll(struct wh_link_watch *watch, uint64_t now_tsc);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_LOOP_H
-#define WH_APP_LOOP_H
+#pragma once
 
 /*
  * Tasks on cores. A task is a function that is polled with the time read by its loop once
@@ -107,5 +106,3 @@ void wh_loop_add(struct wh_loop *loop, const char *name,
 
 /* Runs until *stop; `loop` is a struct wh_loop. Returns 0: the signature of an lcore function. */
 int wh_loop_run(void *loop);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_MEMORY_PLAN_H
-#define WH_APP_MEMORY_PLAN_H
+#pragma once
 
 /*
  * The memory that DPDK must provide: a sum over named users, computed before anything is allocated.
@@ -34,5 +33,3 @@ void wh_memory_plan_add_mbufs(struct wh_memory_plan *plan, const char *whose, co
 
 /* A line for each user, and one for their sum. */
 void wh_memory_plan_print(const struct wh_memory_plan *plan, FILE *to);
-
-#endif

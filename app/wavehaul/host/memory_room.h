@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_MEMORY_ROOM_H
-#define WH_APP_MEMORY_ROOM_H
+#pragma once
 
 /*
  * How much more ordinary memory this process may use before the kernel would have to kill one.
@@ -27,5 +26,3 @@ struct wh_memory_room wh_memory_room(const char *root, bool pinned);
  */
 bool wh_memory_fits(const struct wh_memory_room *room, uint64_t bytes, const char *option,
 	uint64_t option_bytes);
-
-#endif

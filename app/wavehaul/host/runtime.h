@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_RUNTIME_H
-#define WH_APP_RUNTIME_H
+#pragma once
 
 /*
  * DPDK, started once per process, and a loop on each of its cores. Hosts (host.h), one for each
@@ -58,5 +57,3 @@ void wh_runtime_close(struct wh_runtime *runtime);
 
 /* Sum of all cores, by task, estimated from the meters' samples. */
 void wh_runtime_cycles(const struct wh_runtime *runtime, uint64_t cycles[WH_METER_TASKS]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_TSC_H
-#define WH_APP_TSC_H
+#pragma once
 
 /*
  * The rate of the time-stamp counter. If the CPU does not report it, EAL sleeps for 100 ms to
@@ -21,5 +20,3 @@ struct wh_tsc_stamp wh_tsc_stamp(void);
 
 /* Cycles per second since then; waits until at least 10 ms have passed. */
 uint64_t wh_tsc_measure_hz(const struct wh_tsc_stamp *since);
-
-#endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "job/client.h"
 
-#include <stdlib.h>
-
 #include "base/assert.h"
 #include "base/clock.h"
 #include "cli/address_text.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_CLIENT_H
-#define WH_APP_CLIENT_H
+#pragma once
 
 /*
  * The path to a server, before and during jobs with it (lanes.h): the link, the proof that packets
@@ -57,5 +56,3 @@ int wh_client_conclude(const struct wh_client *client, const char *server);
  */
 void wh_client_tell_hint(
 	const struct wh_client *client, const struct wh_job *job, const char *server);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_HELLO_H
-#define WH_APP_HELLO_H
+#pragma once
 
 /*
  * Converts a client's request to HELLO, and HELLO to a server's request. Decoding has checked each
@@ -46,5 +45,3 @@ bool wh_ready_is_possible(uint32_t queues);
  */
 bool wh_report_is_possible(const struct wh_bench_report *report,
 	const struct wh_bench_report *before, uint64_t elapsed_ns, uint64_t sent_bytes);
-
-#endif

@@ -5,13 +5,11 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"
-#include "job/hello.h"
 #include "job/jobs.h"
 #include "job/mailbox/mailbox.h"
 

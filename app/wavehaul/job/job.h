@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_JOB_H
-#define WH_APP_JOB_H
+#pragma once
 
 /*
  * A job: its request, and its state at this end. Each part has one writer, named in its comment:
@@ -465,5 +464,3 @@ bool wh_job_step_to_end(struct wh_job *job);
 
 /* Closes source, sink and pump, which discards what the sink has not committed. */
 void wh_job_close_ends(struct wh_job *job);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_JOB_SHARE_H
-#define WH_APP_JOB_SHARE_H
+#pragma once
 
 /*
  * A rate shared by several lanes: the sum of what they hold and of the pool is always the whole
@@ -61,5 +60,3 @@ bool wh_share_is_busy(
  * the new rate.
  */
 uint64_t wh_share_step(struct wh_lane_share *lane, bool busy, uint64_t going_bps);
-
-#endif

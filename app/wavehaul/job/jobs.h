@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_JOBS_H
-#define WH_APP_JOBS_H
+#pragma once
 
 /*
  * Jobs: what two hosts do for each other. A job is a pair of sessions, one each way: the client's
@@ -112,5 +111,3 @@ uint64_t wh_jobs_free_bytes(struct wh_jobs *jobs);
 
 /* Logs how many lines were withheld; call a few times a second. */
 void wh_jobs_tell_untold(struct wh_jobs *jobs, uint64_t now_tsc);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_LANE_GROUP_H
-#define WH_APP_LANE_GROUP_H
+#pragma once
 
 /*
  * State shared by the lanes of one transfer in this process, at either end: their common rate, and
@@ -49,5 +48,3 @@ int wh_lane_group_join(struct wh_lane_groups *lane_groups, uint64_t number,
 /* Frees it when its last lane leaves. */
 void wh_lane_group_leave(
 	struct wh_lane_groups *lane_groups, struct wh_lane_group *lane_group, uint32_t lane);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_LANES_H
-#define WH_APP_LANES_H
+#pragma once
 
 /*
  * A request to a server, with a job for each of its lanes (--parallel). The first lane starts
@@ -69,5 +68,3 @@ uint64_t wh_lanes_moved_bytes(const struct wh_lanes *lanes);
 double wh_lanes_seconds(const struct wh_lanes *lanes);
 
 void wh_lanes_free(struct wh_lanes *lanes);
-
-#endif

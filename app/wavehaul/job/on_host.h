@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_JOB_ON_HOST_H
-#define WH_JOB_ON_HOST_H
+#pragma once
 
 /*
  * The frame around the work of each verb with its own port: a runtime, a host on it, and jobs on
@@ -26,5 +25,3 @@ struct wh_on_host {
  * an earlier failure.
  */
 int wh_on_host(const struct wh_on_host *wanted, int (*run)(void *context), void *context);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_PEERS_H
-#define WH_APP_PEERS_H
+#pragma once
 
 /*
  * What each peer holds on a server, and whether it may have more. A peer is identified by its key,
@@ -147,5 +146,3 @@ bool wh_peers_may_log(struct wh_peers *peers, struct wh_peer *peer, uint64_t now
  */
 bool wh_peers_next_untold(
 	struct wh_peers *peers, uint64_t now_ns, struct wh_address *address, uint64_t *lines);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_PUMP_H
-#define WH_APP_PUMP_H
+#pragma once
 
 /*
  * The data of a bench: chunks with unmodified contents, as with iperf3 and testpmd, so that the
@@ -47,5 +46,3 @@ void wh_pump_free(struct wh_pump *pump);
 
 int32_t wh_pump_send(struct wh_pump *pump, uint64_t now_tsc);
 int32_t wh_pump_take(struct wh_pump *pump);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_REQUEST_H
-#define WH_APP_REQUEST_H
+#pragma once
 
 /*
  * A job's complete request. A client's is made from the settings of a verb; a server's from HELLO,
@@ -110,5 +109,3 @@ void wh_request_apply(const struct wh_request *request, struct wh_session_config
  */
 void wh_request_configure(const struct wh_request *request, bool bundle,
 	const struct wh_peer_bounds *bounds, struct wh_session_config *config);
-
-#endif

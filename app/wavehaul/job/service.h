@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_SERVICE_H
-#define WH_APP_SERVICE_H
+#pragma once
 
 /* What a server offers to permitted peers: a folder, with limits. */
 
@@ -47,5 +46,3 @@ static inline uint32_t wh_service_places(const struct wh_service *service)
 {
 	return service->limits.places + service->limits.spare_places;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_MACHINE_H
-#define WH_APP_MACHINE_H
+#pragma once
 
 /*
  * Facts about a machine that several of the doctor's checks need, read once from the kernel's files
@@ -9,7 +8,6 @@
 
 #include <sched.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Which driver has a NIC, and so what DPDK can do with it. */
@@ -81,5 +79,3 @@ bool wh_interface_has_default_route(const char *root, const char *interface);
 
 /* For wh_machine_look: only the NICs, below machine->root. */
 void wh_machine_look_for_nics(struct wh_machine *machine);
-
-#endif

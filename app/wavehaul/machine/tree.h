@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_TREE_H
-#define WH_APP_TREE_H
+#pragma once
 
 /*
  * Reads the kernel's files about a machine in /proc and /sys, below a root: "" is this machine,
@@ -65,5 +64,3 @@ void wh_cpus_parse(const char *text, cpu_set_t *cpus);
 /* Written to `text`, which is also returned; ends with ",..." if the room is too small. */
 #define WH_CPUS_TEXT_MAX 120
 const char *wh_cpus_format(char *text, size_t room, const cpu_set_t *cpus);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_METRICS_EXPOSITION_H
-#define WH_METRICS_EXPOSITION_H
+#pragma once
 
 /* Writes the families as text: Prometheus's format 0.0.4, or OpenMetrics 1.0. */
 
@@ -21,5 +20,3 @@ struct wh_figures {
 };
 
 void wh_exposition_write(FILE *to, bool open_metrics, const struct wh_figures *figures);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_METRICS_FAMILIES_H
-#define WH_METRICS_FAMILIES_H
+#pragma once
 
 /*
  * The families of figures for a monitoring system. Each is taken from an answer on the control
@@ -45,5 +44,3 @@ extern const uint32_t wh_families_count;
 
 /* The source's index. */
 uint32_t wh_family_source_find(const char *name);
-
-#endif

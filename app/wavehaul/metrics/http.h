@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_METRICS_HTTP_H
-#define WH_METRICS_HTTP_H
+#pragma once
 
 /*
  * A few pages by HTTP, for any client that reaches the socket: GET and HEAD, one answer per
@@ -56,5 +55,3 @@ uint32_t wh_http_serve(struct wh_http *http);
 
 /* Closes all connections. */
 void wh_http_close(struct wh_http *http);
-
-#endif

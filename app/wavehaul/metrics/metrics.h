@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_METRICS_METRICS_H
-#define WH_METRICS_METRICS_H
+#pragma once
 
 /*
  * Figures of a process that serves, for monitoring systems: at /metrics of a TCP port, on the
@@ -36,5 +35,3 @@ struct wh_metrics {
 int wh_metrics_open(
 	struct wh_metrics *metrics, const char *where, struct wh_control_socket *control);
 void wh_metrics_close(struct wh_metrics *metrics);
-
-#endif

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_METRICS_LISTEN_H
-#define WH_METRICS_LISTEN_H
+#pragma once
 
 /*
  * Where figures are served: [ADDRESS:]PORT, reachable from this host only unless an address is
  * given.
  */
-
-#include <stddef.h>
 
 #define WH_LISTEN_TEXT_BYTES 64
 
@@ -16,5 +13,3 @@
  * negative errno; -EINVAL: not a valid text.
  */
 int wh_listen_open(const char *text, char told[WH_LISTEN_TEXT_BYTES]);
-
-#endif

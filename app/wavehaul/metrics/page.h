@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_METRICS_PAGE_H
-#define WH_METRICS_PAGE_H
+#pragma once
 
 /*
  * The figures for people: one page without scripts, made of the control socket's answers. It shows
@@ -21,5 +20,3 @@ struct wh_page_asker {
 };
 
 void wh_page_write(FILE *to, const struct wh_page_asker *asker);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PCAP_FRAMES_H
-#define WH_PCAP_FRAMES_H
+#pragma once
 
 /*
  * Copies of frames in transit from the core that carries them to the thread that writes them to a
@@ -50,5 +49,3 @@ void wh_frames_drop(struct wh_frames *frames);
 /* The ring whose oldest frame is the oldest of all; NULL: all are empty. */
 struct wh_frames *wh_frames_oldest(
 	struct wh_frames *frames, uint32_t count, struct wh_frame *frame);
-
-#endif

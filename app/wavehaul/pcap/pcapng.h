@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PCAP_PCAPNG_H
-#define WH_PCAP_PCAPNG_H
+#pragma once
 
 /*
  * Frames as a pcapng file (draft-ietf-opsawg-pcapng), with nanoseconds and each frame's direction.
@@ -48,5 +47,3 @@ void wh_pcapng_flush(struct wh_pcapng *file);
  * Also writes what is buffered. 0, or the negative errno of the write that failed, whenever it was.
  */
 int wh_pcapng_close(struct wh_pcapng *file);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_CHART_H
-#define WH_APP_CHART_H
+#pragma once
 
 /*
  * Panels one above the other over the same time axis, for a report. The attributes data-x and
@@ -54,5 +53,3 @@ int wh_chart_write(const struct wh_chart *chart, const char *path);
 
 /* The same file as a text, which the caller frees; NULL: no memory. */
 char *wh_chart_text(const struct wh_chart *chart);
-
-#endif

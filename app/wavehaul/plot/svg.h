@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_SVG_H
-#define WH_APP_SVG_H
+#pragma once
 
 /*
  * An SVG file that appears under its name only when it is complete; until then a previous file
@@ -54,5 +53,3 @@ void wh_svg_escaped(struct wh_svg *svg, const char *text);
 
 /* 0 or a negative errno; then nothing is left of it. */
 int wh_svg_close(struct wh_svg *svg);
-
-#endif

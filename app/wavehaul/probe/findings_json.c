@@ -3,7 +3,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "probe/probe_tell.h"
 
 /*

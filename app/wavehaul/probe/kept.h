@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_KEPT_H
-#define WH_APP_KEPT_H
+#pragma once
 
 /*
  * What probes and transfers have measured about paths to peers, a file for each peer and port of
@@ -64,5 +63,3 @@ int wh_kept_transfer(const struct wh_kept_place *place, const struct wh_known_pa
 
 /* Converts findings for a controller; capacity_bps 0: they are not sufficient. */
 struct wh_known_path wh_kept_path_of(const struct wh_findings *found);
-
-#endif

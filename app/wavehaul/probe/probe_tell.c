@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/clock.h"
 #include "base/units.h"
 #include "cli/complain.h"
 #include "probe/kept.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_PROBE_TELL_H
-#define WH_APP_PROBE_TELL_H
+#pragma once
 
 /* What a probe will send at most, and its findings, for an operator. */
 
@@ -23,5 +22,3 @@ void wh_probe_picture(const struct wh_findings *found);
 
 /* The same as a file: 0 or a negative errno. */
 int wh_probe_plot(const struct wh_findings *found, const char *host, const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_QUEUE_ACCEPTED_H
-#define WH_QUEUE_ACCEPTED_H
+#pragma once
 
 /*
  * Orders given to this host by peers: to send files that they may get to a peer known to this host
@@ -17,5 +16,3 @@ struct wh_runner;
 
 /* On the control's thread: answers questions in the mailbox. */
 void wh_accepted_answer(struct wh_runner *runner);
-
-#endif

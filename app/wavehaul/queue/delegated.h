@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_QUEUE_DELEGATED_H
-#define WH_QUEUE_DELEGATED_H
+#pragma once
 
 /*
  * An order between two other hosts: the one with the files takes it into its own queue, and this
@@ -68,5 +67,3 @@ void wh_delegated_conclude(struct wh_run *run, struct wh_order_result *result);
 
 /* The order's STATUS at the other host. */
 struct wh_order_status wh_delegated_status(struct wh_run *run);
-
-#endif

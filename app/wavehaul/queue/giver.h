@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_QUEUE_GIVER_H
-#define WH_QUEUE_GIVER_H
+#pragma once
 
 /*
  * The rights of a peer that gave an order to this host (queue/accepted.h), when the order begins
@@ -36,5 +35,3 @@ bool wh_giver_look(struct wh_run *run, const struct wh_run_host_ctx *ctx, int64_
 
 /* Charges its peer for the bytes moved since. */
 void wh_giver_end(struct wh_run *run, const struct wh_run_host_ctx *ctx);
-
-#endif

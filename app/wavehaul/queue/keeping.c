@@ -2,7 +2,6 @@
 
 /* Keeps the queue's database usable when its file is removed or replaced while the server runs. */
 
-#include <errno.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>

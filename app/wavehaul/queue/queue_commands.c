@@ -4,12 +4,9 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <rte_cycles.h>
 
 #include "base/clock.h"
 #include "cli/address_text.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_QUEUE_PLACE_H
-#define WH_QUEUE_PLACE_H
+#pragma once
 
 /* The destination of an order: a trusted peer's name, which requires its key; or an address. */
 
@@ -27,5 +26,3 @@ static inline void wh_place_aim(const struct wh_place *place, struct wh_request 
 	request->peer_known = place->has_key;
 	memcpy(request->peer_id, place->id, sizeof(request->peer_id));
 }
-
-#endif

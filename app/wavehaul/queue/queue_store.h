@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_QUEUE_STORE_H
-#define WH_QUEUE_STORE_H
+#pragma once
 
 /*
  * The queue's rows: orders, their results, and which is next. In a database, so that a restarted
@@ -204,5 +203,3 @@ int wh_queue_counts(struct wh_queue *queue, uint64_t counts[WH_ORDER_STATES]);
 
 /* Deletes those that ended long ago. */
 int wh_queue_forget(struct wh_queue *queue, int64_t now_s);
-
-#endif

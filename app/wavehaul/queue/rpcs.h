@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_QUEUE_RPCS_H
-#define WH_QUEUE_RPCS_H
+#pragma once
 
 /*
  * Remote operations of this host's clients (ls, du, rm, mkdir, mv, ping), run through the server's
@@ -35,5 +34,3 @@ void wh_rpcs_on_gone(struct wh_rpcs *rpcs, uint64_t client, uint64_t now_tsc);
 
 /* Call when no loop runs any more. */
 void wh_rpcs_close(struct wh_rpcs *rpcs);
-
-#endif

@@ -12,7 +12,6 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "bundle/beneath.h"
-#include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/json.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_QUEUE_RUN_H
-#define WH_QUEUE_RUN_H
+#pragma once
 
 /*
  * A running order: its transfer, by lanes on the server's own host. The control's thread creates
@@ -130,5 +129,3 @@ static inline void wh_run_await_room(struct wh_run *run, struct wh_order_result 
 json_t *wh_run_events(struct wh_run *run);
 
 void wh_run_free(struct wh_run *run);
-
-#endif

@@ -2,11 +2,8 @@
 #include "queue/runner.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,8 +11,6 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "cli/complain.h"
-#include "cli/exit.h"
 #include "cli/json.h"
 #include "control/steady.h"
 #include "journal/database.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_QUEUE_RUNNER_H
-#define WH_QUEUE_RUNNER_H
+#pragma once
 
 /*
  * Runs the queue: chooses which orders run, sends events about them, and applies changes requested
@@ -146,5 +145,3 @@ size_t wh_order_bytes(const struct wh_order *order);
 /* Sends the order's state to clients that watch it. */
 void wh_runner_tell(struct wh_runner *runner, uint64_t id, enum wh_order_state state,
 	const struct wh_order_result *result);
-
-#endif

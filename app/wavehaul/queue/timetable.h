@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_TIMETABLE_H
-#define WH_APP_TIMETABLE_H
+#pragma once
 
 /*
  * Rates by the time of the week, as operators write them:
@@ -14,8 +13,6 @@
  * repeated.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -39,5 +36,3 @@ const char *wh_timetable_parse(const char *text, struct wh_timetable *table);
 
 /* At that local time. */
 uint64_t wh_timetable_bps(const struct wh_timetable *table, const struct tm *local);
-
-#endif

@@ -2,7 +2,6 @@
 #include "queue/when.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/units.h"

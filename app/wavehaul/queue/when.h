@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_QUEUE_WHEN_H
-#define WH_QUEUE_WHEN_H
+#pragma once
 
 /* A time as operators write it: 22:00, 2026-11-30 22:00, or 90m from now. */
 
@@ -9,5 +8,3 @@
 
 /* In local time; 22:00 is the next one, today or tomorrow. */
 bool wh_when_parse(const char *text, int64_t now_s, int64_t *when_s);
-
-#endif

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "cli/cli_repair.h"
-#include "cli/exit.h"
 #include "cli/json.h"
 #include "report/flow_now.h"
 #include "report/seal_told.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_BENCH_REPORT_H
-#define WH_APP_BENCH_REPORT_H
+#pragma once
 
 /* Output of bench: a row a second, a summary with the cycles of every task, or JSON. */
 
@@ -61,5 +60,3 @@ void wh_bench_row(struct wh_bench_rows *rows, const struct wh_bench_sum *before,
 
 /* The summary, or the JSON object; frees the rows. */
 void wh_bench_end(struct wh_bench_rows *rows, const struct wh_bench_sum *total, int status);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_FAILURES_H
-#define WH_APP_FAILURES_H
+#pragma once
 
 /*
  * The files of a transfer that failed, were passed over or were removed by --delete, for its last
@@ -8,9 +7,7 @@
  * by name, and the others are counted.
  */
 
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/queue.h>
 
 #include <jansson.h>
@@ -56,5 +53,3 @@ void wh_failures_to_json(const struct wh_failures *failures, json_t *object);
 void wh_failures_print(const struct wh_failures *failures);
 void wh_failures_print_one(const char *path, const char *text);
 void wh_failures_print_unnamed(uint64_t failed, uint64_t passed_over);
-
-#endif

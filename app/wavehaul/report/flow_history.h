@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_FLOW_HISTORY_H
-#define WH_APP_FLOW_HISTORY_H
+#pragma once
 
 /*
  * The course of a flow from its beginning to its end, in rows of equal time. Its size is fixed:
@@ -70,5 +69,3 @@ void wh_flow_row_merge(struct wh_flow_row *later, const struct wh_flow_row *earl
 
 /* The mean; NAN: never known. */
 double wh_flow_mean(const struct wh_flow_mean *mean);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_FLOW_NOW_H
-#define WH_APP_FLOW_NOW_H
+#pragma once
 
 /*
  * The present state of a flow: its controller's values, round trip, loss, and what limits it. Rate,
@@ -52,5 +51,3 @@ void wh_flow_now_print(const struct wh_flow_now *before, const struct wh_flow_no
 
 /* "NAME": share of the time, for each limit that there was. */
 json_t *wh_limits_json(const uint64_t limit_tsc[WH_LIMITS]);
-
-#endif

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
 #include "cli/complain.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_FLOW_PLOT_H
-#define WH_APP_FLOW_PLOT_H
+#pragma once
 
 /* The picture of a transfer (--plot): rate, round trip, losses and limits over its time. */
 
@@ -44,5 +43,3 @@ int wh_flow_plot_write(struct wh_flow_plot *plot, const struct wh_lanes *lanes,
  */
 char *wh_flow_plot_text(struct wh_flow_plot *plot, const struct wh_lanes *lanes,
 	const struct wh_profile *profile, const char *what, const char *peer, const char *failure);
-
-#endif

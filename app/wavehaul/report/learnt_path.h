@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_LEARNT_PATH_H
-#define WH_APP_LEARNT_PATH_H
+#pragma once
 
 /*
  * What is known about the path when a transfer begins to send, and what it has found at its end:
@@ -36,5 +35,3 @@ void wh_learnt_path_print(const struct wh_learnt_path *learnt);
 
 /* {"known": .., "found": ..}, null for unknown ones. */
 json_t *wh_learnt_path_json(const struct wh_learnt_path *learnt);
-
-#endif

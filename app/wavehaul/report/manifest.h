@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_MANIFEST_H
-#define WH_APP_MANIFEST_H
+#pragma once
 
 /*
  * A checksum for each file of a transfer, calculated from this end's disk when the transfer is
@@ -69,5 +68,3 @@ void wh_manifest_forget(struct wh_manifest *manifest);
 int wh_manifest_finish(struct wh_manifest *manifest,
 	int (*open_file)(void *context, const char *path), void *context, int status);
 void wh_manifest_free(struct wh_manifest *manifest);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_OUTCOME_H
-#define WH_APP_OUTCOME_H
+#pragma once
 
 #include "job/jobs.h"
 
@@ -12,5 +11,3 @@ int wh_jobs_conclude(struct wh_job *const *jobs, uint32_t count, const char *hos
 
 /* One sentence on stderr if the sending sessions waited for buffers, here or at the peer. */
 void wh_jobs_tell_memory(struct wh_job *const *jobs, uint32_t count);
-
-#endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_PROGRESS_H
-#define WH_APP_PROGRESS_H
+#pragma once
 
 /* The progress line on a terminal, overwritten while bytes move. */
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define WH_PROGRESS_MS         250
@@ -68,5 +66,3 @@ void wh_progress_told(struct wh_progress *progress, uint64_t now_tsc, uint64_t b
 
 /* Whether stderr is a terminal that can overwrite a line (not TERM=dumb). */
 bool wh_progress_has_terminal(void);
-
-#endif

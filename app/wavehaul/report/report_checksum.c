@@ -2,7 +2,6 @@
 #include "report/report_checksum.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_REPORT_CHECKSUM_H
-#define WH_APP_REPORT_CHECKSUM_H
+#pragma once
 
 /* Checksums of files by usual algorithms, beside XXH3-128, by which transfers are compared. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 #define WH_CHECKSUM_TEXT_BYTES 33
 #define WH_CHECKSUM_NAMES      "xxh3 adler32 crc32c md5"
@@ -28,5 +26,3 @@ bool wh_checksum_find(const char *name, enum wh_checksum *kind);
  */
 int wh_checksum_of(
 	int fd, enum wh_checksum kind, const _Atomic bool *stop, char text[WH_CHECKSUM_TEXT_BYTES]);
-
-#endif

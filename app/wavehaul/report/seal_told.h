@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_SEAL_TOLD_H
-#define WH_APP_SEAL_TOLD_H
+#pragma once
 
 /* The seal of a client's job in reports. */
 
@@ -13,5 +12,3 @@ void wh_seal_tell(const struct wh_job_sealed *sealed);
 
 /* The same as an object; null: not sealed (yet). `sealed` may be NULL. */
 json_t *wh_seal_json(const struct wh_job_sealed *sealed);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_RPC_PRINT_H
-#define WH_APP_RPC_PRINT_H
+#pragma once
 
 /*
  * A remote operation's results, as lines or as one JSON object written in parts. Lists are sorted
@@ -60,5 +59,3 @@ void wh_print_item(void *context, const struct wh_item *item);
 void wh_print_fault(
 	void *context, int error, enum wh_doing doing, const char *path, uint32_t path_bytes);
 void wh_print_ping(void *context, uint64_t sequence, uint64_t rtt_tsc);
-
-#endif

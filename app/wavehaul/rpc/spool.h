@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_RPC_SPOOL_H
-#define WH_APP_RPC_SPOOL_H
+#pragma once
 
 /* Output to stdout by a thread of its own, so that no polling core waits for a slow reader. */
 
@@ -33,5 +32,3 @@ bool wh_spool_has_room(const struct wh_spool *spool);
 
 /* Waits until all is written: 0, or the negative errno of a failed write. */
 int wh_spool_close(struct wh_spool *spool);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_NOTIFY_H
-#define WH_APP_NOTIFY_H
+#pragma once
 
 /*
  * Messages to a service manager (sd_notify(3)): ready, status, stopping, and the watchdog's. If no
@@ -11,7 +10,6 @@
  * hangs, which no other core can stop.
  */
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "host/runtime.h"
@@ -39,5 +37,3 @@ void wh_notify_stopping(const struct wh_notify *notify, uint32_t jobs);
  * Call regularly: feeds the watchdog when it is due, if each core has turned since the last time.
  */
 void wh_notify_poll(struct wh_notify *notify, uint64_t now_tsc);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_TELEMETRY_ANSWER_H
-#define WH_APP_TELEMETRY_ANSWER_H
+#pragma once
 
 /*
  * Helpers for the answers of telemetry.h. An answer accesses the host only between enter and leave,
@@ -51,5 +50,3 @@ void wh_tel_put_about(
 /* The counters of a session, or of several. */
 void wh_tel_put_counters(json_t *data, const struct wh_session_stats *stats, uint64_t moved_bytes,
 	uint64_t lost_pkts);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_TELEMETRY_LIVE_H
-#define WH_APP_TELEMETRY_LIVE_H
+#pragma once
 
 /* Finds and changes running sessions, for the control socket only, on one thread. */
 
@@ -57,5 +56,3 @@ bool wh_tel_session_locator(uint64_t session, struct wh_tel_locator *locator);
 
 /* The number of the session that carries the job's data; false: there is none, or none yet. */
 bool wh_tel_job_session(const void *job, uint64_t *session);
-
-#endif

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/clock.h"
 #include "cli/address_text.h"
 #include "telemetry/answer.h"
 #include "telemetry/live.h"

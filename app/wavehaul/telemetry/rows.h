@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_TELEMETRY_ROWS_H
-#define WH_APP_TELEMETRY_ROWS_H
+#pragma once
 
 /*
  * Tables of running sessions, jobs, queues and neighbours, for the control socket only: DPDK's
@@ -8,7 +7,6 @@
  */
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 /* The most rows in one answer; `first` selects the rest. */
@@ -23,5 +21,3 @@ json_t *wh_tel_queue_rows(void);
 
 /* The neighbours that are known or asked for. */
 json_t *wh_tel_neighbour_rows(void);
-
-#endif

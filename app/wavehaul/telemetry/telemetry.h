@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_TELEMETRY_H
-#define WH_APP_TELEMETRY_H
+#pragma once
 
 /*
  * Answers to dpdk-telemetry.py about a running verb:
@@ -41,5 +40,3 @@ json_t *wh_tel_cores(const char *params, bool at_once);
 
 /* No command accesses host or jobs afterwards. */
 void wh_telemetry_stop(void);
-
-#endif

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/json.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRANSFER_ASKED_H
-#define WH_TRANSFER_ASKED_H
+#pragma once
 
 /* A remote operation run by this host's server for a client that prints its results. */
 
@@ -19,5 +18,3 @@ struct wh_asked {
 
 /* Asks, and prints until it is over, or stopped. An exit status. */
 int wh_rpc_ask(struct wh_asked *asked, json_t *request);
-
-#endif

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "transfer/hand.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/signals.h"
 #include "control/steady.h"
-#include "source/walk.h"
+#include "source/given.h"
 #include "transfer/order_words.h"
 
 /* How often a missing server is looked for. */

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRANSFER_HAND_H
-#define WH_TRANSFER_HAND_H
+#pragma once
 
 /* Converts a client's operands and options into a request to the server of its host. */
-
-#include <stdbool.h>
 
 #include <jansson.h>
 
@@ -24,5 +21,3 @@ json_t *wh_order_request(const struct wh_wanted *wanted, const char *root);
  */
 json_t *wh_hand_to(
 	struct wh_asker *asker, const struct wh_settings *settings, enum wh_verb verb, int *status);
-
-#endif

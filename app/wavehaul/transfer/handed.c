@@ -10,7 +10,6 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/json.h"
-#include "cli/plain_text.h"
 #include "cli/settings_table.h"
 #include "cli/signals.h"
 #include "control/control_ask.h"
@@ -19,7 +18,6 @@
 #include "job/retry/retry.h"
 #include "plot/svg.h"
 #include "transfer/hand.h"
-#include "transfer/order_words.h"
 
 /* How often a request of the operator to end is checked for. */
 #define LOOK_MS 100

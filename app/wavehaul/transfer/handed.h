@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRANSFER_HANDED_H
-#define WH_TRANSFER_HANDED_H
+#pragma once
 
 /* A client's transfer that is run by the server of this host, through that server's port. */
 
@@ -17,5 +16,3 @@
  */
 bool wh_transfer_hand_over(
 	struct wh_wanted *wanted, struct wh_told *told, struct wh_hook_event *event, int *status);
-
-#endif

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "transfer/operands.h"

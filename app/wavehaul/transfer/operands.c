@@ -9,12 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bundle/beneath.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "job/hello.h"
-#include "source/walk.h"
+#include "source/given.h"
 
 static int add_remote(struct wh_wanted *wanted, const char *text)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRANSFER_OPERANDS_H
-#define WH_TRANSFER_OPERANDS_H
+#pragma once
 
 /* What is wanted of a transfer: options and, of send and get, the operands: FILE... HOST:PATH. */
 
@@ -67,5 +66,3 @@ void wh_transfer_free_operands(struct wh_wanted *wanted);
  */
 int wh_transfer_read_list(struct wh_wanted *wanted, char ***operands, uint32_t *count);
 void wh_transfer_free_list(struct wh_wanted *wanted);
-
-#endif

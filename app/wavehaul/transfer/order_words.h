@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRANSFER_ORDER_WORDS_H
-#define WH_TRANSFER_ORDER_WORDS_H
+#pragma once
 
 /*
  * Options of an order beside its paths, as words such as "--parallel=4". The table of settings
@@ -50,5 +49,3 @@ uint32_t wh_texts_of(const json_t *list, const char **texts, uint32_t room);
 
 /* Whether all are paths below the root: neither absolute nor leading outside. */
 bool wh_paths_are_below(const json_t *paths);
-
-#endif

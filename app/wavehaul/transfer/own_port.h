@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRANSFER_OWN_PORT_H
-#define WH_TRANSFER_OWN_PORT_H
+#pragma once
 
 /* A client's transfer through a port of its own. */
 
@@ -9,5 +8,3 @@
 
 /* After its operands were read. `then_run`: the command that runs afterwards. An exit status. */
 int wh_transfer_by_port(struct wh_transfer *transfer, struct wh_hook *then_run);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRANSFER_RECOLLECT_H
-#define WH_TRANSFER_RECOLLECT_H
+#pragma once
 
 /*
  * This host's records of partly received files: the journal in the folder of --state. If it is not
@@ -31,5 +30,3 @@ void wh_recollect_open(struct wh_recollect *recollect, const struct wh_settings 
 
 /* When no job is left; waits a moment for background work. */
 void wh_recollect_close(struct wh_recollect *recollect);
-
-#endif

@@ -8,7 +8,7 @@
 
 #include "bundle/beneath.h"
 #include "cli/complain.h"
-#include "source/walk.h"
+#include "source/given.h"
 #include "transfer/transfer.h"
 #include "transfer/wanted.h"
 

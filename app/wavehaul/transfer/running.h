@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRANSFER_RUNNING_H
-#define WH_TRANSFER_RUNNING_H
+#pragma once
 
 /*
  * What runs of a transfer: its lanes, attempt after attempt. A client with a port of its own
@@ -49,5 +48,3 @@ bool wh_transfer_restart(struct wh_transfer *transfer, uint64_t now_tsc);
 
 /* Opens a file of the bundle at this end; `context` is the transfer. */
 int wh_transfer_open_file(void *context, const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRANSFER_SEALED_H
-#define WH_TRANSFER_SEALED_H
+#pragma once
 
 /* A host whose sessions are sealed, unless the operator disables that. */
 
@@ -39,5 +38,3 @@ void wh_sealed_guard(const struct wh_sealed *sealed, struct wh_guard *guard);
 
 /* The ciphers allowed by --cipher, as in struct wh_handshake_settings. */
 uint8_t wh_sealed_ciphers(const struct wh_settings *settings);
-
-#endif

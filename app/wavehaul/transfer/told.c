@@ -3,18 +3,15 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
-#include <rte_cycles.h>
 #include <rte_version.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/units.h"
 #include "cli/cli_repair.h"
-#include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/fault_text.h"
 #include "cli/json.h"

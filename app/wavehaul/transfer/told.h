@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRANSFER_TOLD_H
-#define WH_TRANSFER_TOLD_H
+#pragma once
 
 /*
  * What is told of a transfer: a line on a terminal, JSON lines while it runs, totals at its end,
@@ -93,5 +92,3 @@ void wh_transfer_name(const struct wh_wanted *wanted, struct wh_told *told, cons
 
 /* A job's on_file; `context` is the transfer. */
 void wh_transfer_on_file(void *context, const struct wh_file_result *result);
-
-#endif

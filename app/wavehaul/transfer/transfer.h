@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRANSFER_H
-#define WH_TRANSFER_H
+#pragma once
 
 /* A transfer of send, get or the queue. */
 
@@ -13,5 +12,3 @@ struct wh_transfer {
 	struct wh_running running;
 	struct wh_told told;
 };
-
-#endif

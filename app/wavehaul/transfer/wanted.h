@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRANSFER_WANTED_H
-#define WH_TRANSFER_WANTED_H
+#pragma once
 
 /* Converts an operator's settings for the rooms below. */
 
@@ -23,5 +22,3 @@ struct wh_guard wh_wanted_guard(
 
 /* Enters it; 0 or an exit status. Reports its restrictions if requested, and if there are none. */
 int wh_wanted_guard_enter(const struct wh_settings *settings, struct wh_guard *guard);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_TRUST_DAYS_H
-#define WH_APP_TRUST_DAYS_H
+#pragma once
 
 /*
  * Bytes that each peer has moved in a day, which begins with its first byte. They are kept in a
@@ -68,5 +67,3 @@ int wh_days_load(struct wh_days *days, const struct wh_days_now *now, const char
 	const char **wrong, bool *future);
 int wh_days_save(
 	const struct wh_days *days, const struct wh_days_now *now, const char *path, bool durable);
-
-#endif

@@ -2,6 +2,7 @@
 #include "trust/keeper.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_TRUST_KEEPER_H
-#define WH_APP_TRUST_KEEPER_H
+#pragma once
 
 /*
  * Saves days to their file: on another thread while a server runs, at most once a minute, and at
  * its end. A failure to read or write is reported once, and does not stop the server.
  */
 
-#include <limits.h>
 #include <stdatomic.h>
 
 #include "trust/days.h"
@@ -23,5 +21,3 @@ void wh_keeper_take(struct wh_keeper *keeper, const struct wh_days *days);
 
 /* Saves what has changed since. NULL is allowed. */
 void wh_keeper_close(struct wh_keeper *keeper, const struct wh_days *days);
-
-#endif

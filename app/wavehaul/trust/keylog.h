@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_KEYLOG_H
-#define WH_APP_KEYLOG_H
+#pragma once
 
 /*
  * From now until the process ends, writes the keys of all new sessions to that file, for the
@@ -8,5 +7,3 @@
  * status after one sentence.
  */
 int wh_keylog_open(const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_TRUST_OWN_H
-#define WH_APP_TRUST_OWN_H
+#pragma once
 
 /* Our own identity. */
 
@@ -22,5 +21,3 @@ int wh_own_make(struct wh_identity *identity, const char *path, bool replace);
 
 /* Prints fingerprint and picture, each line after `before`. */
 void wh_id_print(const uint8_t id[WH_IDENTITY_BYTES], const char *before, FILE *to);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_TRUST_PEER_FILE_H
-#define WH_APP_TRUST_PEER_FILE_H
+#pragma once
 
 /*
  * A trusted peer: NAME.conf. It is applied exactly or not at all: an unknown key, an invalid value,
@@ -29,7 +28,6 @@
  */
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,5 +107,3 @@ bool wh_peer_file_has_address(const struct wh_peer_file *peer, const struct wh_a
  */
 #define WH_RIGHTS_TEXT_BYTES 1024
 const char *wh_rights_text(const struct wh_rights *rights, char text[WH_RIGHTS_TEXT_BYTES]);
-
-#endif

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_TRUST_PEER_LIST_H
-#define WH_APP_TRUST_PEER_LIST_H
+#pragma once
 
 /* All peers of a folder, sorted by name. */
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -45,5 +43,3 @@ const struct wh_peer_file *wh_peer_list_meant(
 /* The same, if that is one key. */
 bool wh_peer_list_meant_key(const struct wh_peer_list *list, const char *name,
 	const struct wh_address *address, uint8_t id[WH_IDENTITY_BYTES]);
-
-#endif

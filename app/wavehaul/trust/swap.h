@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_TRUST_SWAP_H
-#define WH_APP_TRUST_SWAP_H
+#pragma once
 
 /* Makes two hosts trust each other by running a command on the other one, e.g. with ssh. */
 
@@ -19,5 +18,3 @@ struct wh_swap {
  * after a complaint.
  */
 int wh_swap_run(const struct wh_swap *swap, uint8_t their_id[WH_IDENTITY_BYTES]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_TRUST_TRUST_H
-#define WH_APP_TRUST_TRUST_H
+#pragma once
 
 /* Our identity and the trusted peers, for verbs with a port. */
 
@@ -28,5 +27,3 @@ bool wh_trust_find(
 	const struct wh_settings *settings, const char *host, struct wh_address *address);
 
 void wh_trust_close(struct wh_trust *trust);
-
-#endif

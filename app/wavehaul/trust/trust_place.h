@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_TRUST_PLACE_H
-#define WH_APP_TRUST_PLACE_H
+#pragma once
 
 /*
  * Location of our identity and the trusted peers: /etc/wavehaul for root, ~/.config/wavehaul for
@@ -28,5 +27,3 @@ bool wh_trust_place_find(struct wh_trust_place *place, const char *identity, con
  * others. False after a complaint.
  */
 bool wh_trust_place_make(const char *path);
-
-#endif

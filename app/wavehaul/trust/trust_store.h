@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_TRUST_STORE_H
-#define WH_APP_TRUST_STORE_H
+#pragma once
 
 /*
  * The trusted peers of a running process: the files of trust.d, checked for changes once a second.
@@ -165,5 +164,3 @@ void wh_store_why(
 
 /* Why the last server was refused, and what to do; "": none was. */
 void wh_store_refusal(struct wh_store *store, char text[WH_REFUSAL_BYTES]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_TRUST_TELL_H
-#define WH_APP_TRUST_TELL_H
+#pragma once
 
 /* Output of `wavehaul keygen` and `wavehaul trust` about keys and trusted peers. */
 
@@ -16,5 +15,3 @@ json_t *wh_peer_json(const struct wh_peer_file *peer);
 
 void wh_peer_print(const struct wh_peer_file *peer, const char *path);
 void wh_peer_list_print(const struct wh_peer_list *list);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_SIM_RIG_H
-#define WH_TEST_SIM_RIG_H
+#pragma once
 
 /* Scenario files as texts: read and built as wavehaul sim does, and what is said of bad ones. */
 
@@ -105,5 +104,3 @@ static inline struct wh_point *build(uint32_t number)
 	WH_ASSERT(wh_point_build(&ini, &sweep, number, &point) == -1);
 	return point;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_MOMENT_H
-#define WH_APP_MOMENT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -8,5 +7,3 @@
 
 /* Seconds since 1970 in local time, for people: "2026-11-30 22:00:05"; "?": beyond any calendar. */
 const char *wh_moment_text(int64_t seconds, char text[WH_MOMENT_BYTES]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_NEAREST_H
-#define WH_APP_NEAREST_H
+#pragma once
 
 /* Which of the known words the operator may have meant by a mistyped one. */
 
@@ -27,5 +26,3 @@ void wh_nearest_try(struct wh_nearest *nearest, const char *word);
  */
 const char *wh_nearest_text(const struct wh_nearest *nearest, const char *before,
 	const char *otherwise, char text[WH_NEAREST_TEXT_BYTES]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_PROGRAM_H
-#define WH_APP_PROGRAM_H
+#pragma once
 
 /* What the programs of the project have in common, however their verbs differ. */
 
@@ -14,5 +13,3 @@ int wh_program_begin(int argc, char **argv, const char *program, void (*print_he
 
 /* The exit status, after what was printed is out. */
 int wh_program_finish(int status);
-
-#endif

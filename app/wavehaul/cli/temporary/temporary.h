@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_TEMPORARY_H
-#define WH_APP_TEMPORARY_H
+#pragma once
 
 #include <stdint.h>
 
 /* The first usual place for temporary files with this much space; NULL: none. */
 const char *wh_temporary_place(uint64_t bytes);
-
-#endif

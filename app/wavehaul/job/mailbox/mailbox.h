@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_MAILBOX_H
-#define WH_APP_MAILBOX_H
+#pragma once
 
 /*
  * Hands peers' orders from workers to the thread that keeps this host's queue (the keeper): a
@@ -77,5 +76,3 @@ bool wh_mailbox_take(struct wh_mailbox *mailbox, struct wh_mailbox_place *place,
 struct wh_mailbox_place *wh_mailbox_next(struct wh_mailbox *mailbox);
 void wh_mailbox_answer(struct wh_mailbox *mailbox, struct wh_mailbox_place *place,
 	const struct wh_order_status *order_status);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_PAST_H
-#define WH_APP_PAST_H
+#pragma once
 
 /*
  * Sums of the counters of closed sessions, so that a process's totals do not fall when sessions
@@ -24,5 +23,3 @@ struct wh_past {
 };
 
 void wh_past_add(struct wh_past *past, enum wh_role role, const struct wh_session *session);
-
-#endif

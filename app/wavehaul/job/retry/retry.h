@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_JOB_RETRY_H
-#define WH_APP_JOB_RETRY_H
+#pragma once
 
 /*
  * Retries: when a client or the queue repeats a request that was ended by the network, or by a
@@ -80,5 +79,3 @@ enum wh_retry_step wh_retry_next(
 
 /* Whether the time for the next attempt has come; then that begins. */
 bool wh_retry_is_due(struct wh_retry *retry, uint64_t now_tsc);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_RIGHTS_H
-#define WH_APP_RIGHTS_H
+#pragma once
 
 /* Whether a request is within a peer's rights. */
 
@@ -21,5 +20,3 @@ bool wh_rights_moves(enum wh_job_verb verb);
 
 /* The rest of a path inside that folder: "." for the folder itself. */
 const char *wh_rights_below(const char *folder, const char *path);
-
-#endif

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "base/assert.h"
-#include "base/clock.h"
 
 void wh_watch_begin(struct wh_watch *watch, uint64_t hz, uint64_t now_tsc)
 {

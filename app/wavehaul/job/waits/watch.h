@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_JOB_WATCH_H
-#define WH_APP_JOB_WATCH_H
+#pragma once
 
 /*
  * Whether a job makes progress. Sessions supervise their packets, but cannot notice two ends that
@@ -14,7 +13,6 @@
  */
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "bundle/waits.h"
@@ -74,5 +72,3 @@ bool wh_watch_see(struct wh_watch *watch, uint64_t now_tsc,
 const char *wh_watch_text(const struct wh_watch *watch, uint64_t now_tsc,
 	uint64_t stall_timeout_tsc, const char *ours, const char *peers,
 	char text[WH_WATCH_TEXT_BYTES]);
-
-#endif
