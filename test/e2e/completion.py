@@ -77,6 +77,7 @@ OFFERS = [
 # What stands for the program where a script asks it.
 ASKED = r'''#!/bin/sh
 case "$*" in
+'completion words'*) exec PROGRAM "$@" ;;
 'job list --all') printf 'job  state\n12   running  send\n7    done     get\n' ;;
 'trust list --json') printf '{\n  "peers": [\n    {\n      "name": "dtn2",\n' &&
     printf '      "key": "sha256:0"\n    },\n    {\n      "name": "dtn3",\n    }\n  ]\n}\n' ;;
@@ -107,7 +108,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 def asked_in(folder):
     """A program of that name, whose answers are known."""
     program = folder / 'wavehaul'
-    program.write_text(ASKED)
+    program.write_text(ASKED.replace('PROGRAM', str(BINARY)))
     program.chmod(0o755)
     return program
 
