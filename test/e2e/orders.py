@@ -671,7 +671,10 @@ def rpcs(program, folder):
         run('rm', 'new', status=1)
         run('rm', 'new', '-r')
         expect(not (two.root / 'new').exists(), 'it is there yet')
-        expect('10 of 10 came back' in run('ping', None), 'ping')
+        said = run('ping', None)
+        expect('10 of 10 came back' in said, said)
+        expect_equal('their numbers', re.findall(r'^(\d+): ', said, re.MULTILINE),
+                     [str(i) for i in range(1, 11)])
         many = two.root / 'many'
         many.mkdir()
         for i in range(3000):

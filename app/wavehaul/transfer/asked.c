@@ -78,8 +78,8 @@ static void on_event(void *context, json_t *event)
 	else if (strcmp(name, "fault") == 0)
 		print_fault(asked, event);
 	else if (strcmp(name, "ping") == 0 && asked->print->pings < asked->print->pings_max)
-		wh_print_ping(
-			asked->print, wh_json_count(event, "pn"), wh_json_count(event, "rtt_ns"));
+		wh_print_ping(asked->print, wh_json_count(event, "sequence"),
+			wh_json_count(event, "rtt_ns"));
 	else if (strcmp(name, "over") == 0)
 		take_over(asked, event);
 	json_decref(event);
