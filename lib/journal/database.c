@@ -36,6 +36,8 @@ int wh_database_error(int answer)
 		return -EACCES;
 	case SQLITE_CONSTRAINT:
 		return -EEXIST;
+	case SQLITE_ERROR: /* a table or column is missing, or there is one already */
+		return -EPROTOTYPE;
 	default:
 		return -EIO;
 	}
@@ -54,6 +56,8 @@ const char *wh_database_why(int error)
 		return "another process holds it locked";
 	case ENOTSUP:
 		return "a newer wavehaul has made the file: run that one, or move the file away";
+	case EPROTOTYPE:
+		return "its tables are those of another build of wavehaul: move the file away";
 	case EMEDIUMTYPE:
 		return "another program has made the file: move it away";
 	default:

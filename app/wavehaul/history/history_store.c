@@ -31,12 +31,13 @@ static const char *const steps[] = {
 	" path BLOB NOT NULL);"
 	"CREATE INDEX transfer_ended ON transfer(ended);"
 	"CREATE UNIQUE INDEX transfer_lanes ON transfer(number, side, job, identity, peer)"
-	" WHERE side=0 AND number<>0;"};
+	" WHERE side=0 AND number<>0;",
+	"ALTER TABLE transfer RENAME COLUMN again TO retransmitted"};
 
 #define COLUMNS                                                                                    \
 	"side, number, lanes, job, uid, sends, paths, began, ended, files, skipped, failed, "      \
-	"bytes, resumed, moved, pkts, lost, again, repair, rtt_ns, rate, status, verb, peer, "     \
-	"name, identity, limited_by, profile, digest, outcome, why, path"
+	"bytes, resumed, moved, pkts, lost, retransmitted, repair, rtt_ns, rate, status, "         \
+	"verb, peer, name, identity, limited_by, profile, digest, outcome, why, path"
 
 enum history_statement {
 	ADD,
@@ -54,7 +55,7 @@ static const char *const texts[QUESTIONS] = {
 		"ON CONFLICT(number, side, job, identity, peer) WHERE side=0 AND number<>0 "
 		"DO UPDATE SET began=min(began, ?8), ended=max(ended, ?9), files=files+?10, "
 		"skipped=skipped+?11, failed=failed+?12, bytes=bytes+?13, resumed=resumed+?14, "
-		"moved=moved+?15, pkts=pkts+?16, lost=lost+?17, again=again+?18, "
+		"moved=moved+?15, pkts=pkts+?16, lost=lost+?17, retransmitted=retransmitted+?18, "
 		"repair=repair+?19, digest='', "
 		"outcome=CASE WHEN status=0 THEN ?30 ELSE outcome END, "
 		"why=CASE WHEN status=0 THEN ?31 ELSE why END, "
@@ -121,6 +122,10 @@ static int prepare(struct wh_history *history)
 
 static int prepare_tables(struct wh_history *history, int rc)
 {
+	/* The name under which builds before 28 November 2026 noted the version. */
+	if (rc == 0)
+		rc = wh_database_run(history->database,
+			"UPDATE OR IGNORE room SET name='history' WHERE name='book'");
 	if (rc == 0)
 		rc = wh_database_upgrade(
 			history->database, "history", steps, sizeof(steps) / sizeof(steps[0]));

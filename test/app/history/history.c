@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "journal/database.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "app/history";
@@ -175,11 +176,52 @@ static void test_readers(void)
 	CU_ASSERT_EQUAL(rmdir(empty), 0);
 }
 
+/* A history of the first version, under its old name. */
+static void test_older(void)
+{
+	struct wh_history_record record = lane_of(1, 0);
+	sqlite3 *database;
+
+	record.retransmitted_pkts = 5;
+	set_up();
+	CU_ASSERT_EQUAL(wh_history_add(history, &record, 1), 0);
+	wh_history_close(history);
+	CU_ASSERT_EQUAL_FATAL(sqlite3_open(path, &database), SQLITE_OK);
+	CU_ASSERT_EQUAL(wh_database_run(database,
+				"UPDATE room SET name='book', version=1;"
+				"ALTER TABLE transfer RENAME COLUMN retransmitted TO again"),
+		0);
+	CU_ASSERT_EQUAL(sqlite3_close(database), SQLITE_OK);
+	CU_ASSERT_EQUAL_FATAL(wh_history_open(&history, folder, true), 0);
+	CU_ASSERT_EQUAL(wh_history_next(history, 0, INT64_MAX, INT64_MAX, &found), 1);
+	CU_ASSERT_EQUAL(found.retransmitted_pkts, 5);
+	take_down();
+}
+
+/* Tables that no wavehaul has left so are refused by a sentence that says what to do. */
+static void test_foreign_tables(void)
+{
+	sqlite3 *database;
+
+	set_up();
+	wh_history_close(history);
+	CU_ASSERT_EQUAL_FATAL(sqlite3_open(path, &database), SQLITE_OK);
+	CU_ASSERT_EQUAL(wh_database_run(database, "DELETE FROM room"), 0);
+	CU_ASSERT_EQUAL(sqlite3_close(database), SQLITE_OK);
+	CU_ASSERT_EQUAL(wh_history_open(&history, folder, true), -EPROTOTYPE);
+	CU_ASSERT_STRING_EQUAL(wh_database_why(-EPROTOTYPE),
+		"its tables are those of another build of wavehaul: move the file away");
+	unlink(path);
+	CU_ASSERT_EQUAL(rmdir(folder), 0);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"lanes of a transfer are one row", test_lanes},
 	{"what is not one transfer is not", test_apart},
 	{"spans of time", test_span},
 	{"bounds in age and number", test_bounds},
 	{"readers", test_readers},
+	{"a history of an older build", test_older},
+	{"tables that are not ours", test_foreign_tables},
 	CU_TEST_INFO_NULL,
 };
