@@ -146,7 +146,7 @@ local delivery_body = group("rcv_report.", {
 	{32, U32, "span_pkts", "Packets that came in it after its first moment"},
 	{36, U32, "least_delay", "Least difference of the clocks (16 ns)"},
 	{40, U32, "late", "Most that a packet was sent before one that overtook it (16 ns)"},
-	{44, U32, "retransmitted_pkts", "Packets that were sent again, and had come"},
+	{44, U32, "retransmitted_pkts", "Packets that were retransmitted, and had arrived"},
 })
 local trans_report_group = group("trans_report.", {
 	{0, U64, "lower", "First packet number not acknowledged"},

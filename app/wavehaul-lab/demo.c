@@ -63,7 +63,7 @@ struct demo {
 	struct wh_demo_files files;
 	struct wh_runtime runtime;
 	struct rte_mempool *pool; /* for the link's packets */
-	struct wh_emulator *lambda;
+	struct wh_emulator *emulator;
 	struct demo_end end[WH_EMULATOR_ENDS];
 	struct wh_service service; /* of the receiver */
 	struct wh_client client;   /* of the sender */
@@ -120,7 +120,7 @@ static void show_progress(struct demo *demo, uint64_t now_tsc)
 	uint64_t bytes = atomic_load(&job->view.moved_bytes);
 	bool stands = demo->progress.last_tsc < now_tsc && demo->progress.last_bytes == bytes;
 
-	snprintf(words, sizeof(words), "again %" PRIu64 "%s%s",
+	snprintf(words, sizeof(words), "retransmitted %" PRIu64 "%s%s",
 		atomic_load(&job->view.retransmitted_pkts), stands ? "  stalled by " : "",
 		stands ? wh_limit_name((enum wh_limit)atomic_load(&job->view.limit_now)) : "");
 	wh_progress_show(&demo->progress, now_tsc, bytes, 0, demo->files.bytes, words);
@@ -211,22 +211,21 @@ static int open_end(struct demo *demo, enum wh_emulator_end which, const struct 
 }
 
 /* The sender's end is A. 0, or a negative errno after one sentence on stderr. */
-static int raise_lambda(struct demo *demo)
+static int open_link(struct demo *demo)
 {
 	const struct wh_settings *settings = &demo->options.settings;
 	char why[WH_EMULATOR_WHY_BYTES];
 
-	demo->pool =
-		rte_pktmbuf_pool_create("lambda", demo->plan.lambda_mbufs, WH_EMULATOR_POOL_CACHE,
-			0, wh_port_room_bytes((uint16_t)settings->mtu_bytes), SOCKET_ID_ANY);
+	demo->pool = rte_pktmbuf_pool_create("link", demo->plan.link_mbufs, WH_EMULATOR_POOL_CACHE,
+		0, wh_port_room_bytes((uint16_t)settings->mtu_bytes), SOCKET_ID_ANY);
 	if (demo->pool == NULL) {
-		wh_complain("out of memory for the lambda's packets, although the plan allowed for "
+		wh_complain("out of memory for the link's packets, although the plan allowed for "
 			    "them; reserve more hugepages, or set a smaller --memory");
 		return -ENOMEM;
 	}
 
 	const struct wh_emulator_config config = {
-		.name = WH_DEMO_LAMBDA,
+		.name = WH_DEMO_LINK,
 		.netem =
 			{
 				[WH_DEMO_SENDER] = settings->link,
@@ -239,7 +238,7 @@ static int raise_lambda(struct demo *demo)
 		.read_tsc = wh_loop_read_tsc,
 		.socket = SOCKET_ID_ANY,
 	};
-	int rc = wh_emulator_create(&config, rte_rdtsc(), &demo->lambda, why, sizeof(why));
+	int rc = wh_emulator_create(&config, rte_rdtsc(), &demo->emulator, why, sizeof(why));
 
 	if (rc != 0)
 		wh_complain("%s", why);
@@ -253,8 +252,8 @@ static int open_all(struct demo *demo)
 
 	if (status != WH_EXIT_OK)
 		return status;
-	wh_loop_add(wh_runtime_loop_of(&demo->runtime, 0, true), "lambda", wh_emulator_poll,
-		demo->lambda);
+	wh_loop_add(wh_runtime_loop_of(&demo->runtime, 0, true), "link", wh_emulator_poll,
+		demo->emulator);
 	status = open_end(demo, WH_DEMO_RECEIVER, &demo->service);
 	if (status != WH_EXIT_OK)
 		return status;
@@ -265,7 +264,7 @@ static int open_all(struct demo *demo)
 static void close_all(struct demo *demo)
 {
 	/* The link's packets are in its own pool; the hosts' packets are freed with their pools. */
-	while (demo->lambda != NULL && wh_emulator_poll(demo->lambda, rte_rdtsc()) > 0)
+	while (demo->emulator != NULL && wh_emulator_poll(demo->emulator, rte_rdtsc()) > 0)
 		;
 	for (uint32_t i = 0; i < WH_EMULATOR_ENDS; i++) {
 		struct demo_end *end = &demo->end[i];
@@ -275,7 +274,7 @@ static void close_all(struct demo *demo)
 		wh_jobs_free(&end->jobs);
 		wh_host_close(&end->host);
 	}
-	wh_emulator_close(demo->lambda);
+	wh_emulator_close(demo->emulator);
 	rte_mempool_free(demo->pool);
 }
 
@@ -380,7 +379,7 @@ static double seconds_of(const struct demo *demo)
 static void gather(struct demo *demo, struct wh_demo_result *result)
 {
 	const struct wh_job *job = demo->lanes.job[0];
-	const struct wh_emulator *lambda = demo->lambda;
+	const struct wh_emulator *emulator = demo->emulator;
 
 	result->sender = job->result.figures;
 	result->sealed = job->sealed;
@@ -394,9 +393,9 @@ static void gather(struct demo *demo, struct wh_demo_result *result)
 	result->digest_known =
 		result->verified && (job->result.figures.digest_known ||
 					    wh_demo_files_digest(&demo->files, &result->digest));
-	result->forward = *wh_emulator_path_stats(lambda, WH_DEMO_SENDER);
-	result->reverse = *wh_emulator_path_stats(lambda, WH_DEMO_RECEIVER);
-	result->forward_lambda = *wh_emulator_stats(lambda, WH_DEMO_SENDER);
+	result->forward = *wh_emulator_path_stats(emulator, WH_DEMO_SENDER);
+	result->reverse = *wh_emulator_path_stats(emulator, WH_DEMO_RECEIVER);
+	result->forward_emulator = *wh_emulator_stats(emulator, WH_DEMO_SENDER);
 	result->bad_pkts = result->sender.stats.bad_pkts + result->receiver.bad_pkts;
 	for (uint32_t i = 0; i < WH_EMULATOR_ENDS; i++) {
 		const struct wh_netif *netif = &demo->end[i].host.netif[0];
@@ -412,20 +411,20 @@ static void gather(struct demo *demo, struct wh_demo_result *result)
 static int draw(struct demo *demo, int status)
 {
 	const struct wh_settings *settings = &demo->options.settings;
-	char rate[WH_UNITS_MAX], rtt[WH_UNITS_MAX], lambda[2 * WH_UNITS_MAX + 32];
+	char rate[WH_UNITS_MAX], rtt[WH_UNITS_MAX], link[2 * WH_UNITS_MAX + 32];
 
-	snprintf(lambda, sizeof(lambda), "%s, round trip %s, loss %g",
+	snprintf(link, sizeof(link), "%s, round trip %s, loss %g",
 		wh_format_rate(rate, sizeof(rate), (double)settings->link.rate_bps),
 		wh_format_time(rtt, sizeof(rtt), settings->rtt_ns), demo->options.loss);
 	return wh_flow_plot_write(
-		&demo->plot, &demo->lanes, settings->profile, "demo:", lambda, status);
+		&demo->plot, &demo->lanes, settings->profile, "demo:", link, status);
 }
 
 static int transfer(struct demo *demo, struct wh_demo_result *result)
 {
 	int status = WH_EXIT_HARDWARE;
 
-	if (raise_lambda(demo) == 0)
+	if (open_link(demo) == 0)
 		status = open_all(demo);
 	if (status == WH_EXIT_OK) {
 		demo->progress.hz = demo->runtime.hz;

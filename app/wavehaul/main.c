@@ -60,7 +60,7 @@ static void print_help(FILE *to)
 	enum wh_verb verb;
 
 	fprintf(to,
-		"wavehaul: transfers on dedicated 10-100 Gb/s lambdas, past the kernel by DPDK\n"
+		"wavehaul: files over dedicated paths of 10 to 100 Gb/s, past the kernel by DPDK\n"
 		"\n"
 		"usage: wavehaul VERB [OPTIONS]\n"
 		"\n"

@@ -8,7 +8,7 @@
  *
  *   packed  consecutive records from the chunk's first byte on; none crosses into another chunk.
  *           Small files are contained in their record. The last 16 bytes are the chunk's seal: the
- *           digest of all records of the stream so far (bundle/pack.h).
+ *           digest of all records of the stream so far (bundle/record_pack.h).
  *   raw     bytes of one file. The EXTENT record, always the last of its packed chunk, says how
  *           many bytes follow in raw chunks; each of them but the extent's last is full.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bundle/pack.h"
+#include "bundle/record_pack.h"
 
 #include <string.h>
 

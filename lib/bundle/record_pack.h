@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_PACK_H
-#define WH_BUNDLE_PACK_H
+#ifndef WH_BUNDLE_RECORD_PACK_H
+#define WH_BUNDLE_RECORD_PACK_H
 
 /*
  * Packs records into chunks from `free`. They go into `ready` when they are full or flushed, and at

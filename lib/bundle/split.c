@@ -83,7 +83,7 @@ static struct wh_split *take_place(struct wh_splits *splits, uint32_t lane)
 	for (uint32_t i = 0; i < WH_SPLITS_MAX; i++)
 		if (splits->place[i].number == 0) {
 			splits->place[i].number = number;
-			splits->place[i].head = lane;
+			splits->place[i].lead = lane;
 			return &splits->place[i];
 		}
 	return NULL;
@@ -127,7 +127,7 @@ struct wh_split *wh_splits_next(struct wh_splits *splits, uint32_t lane, uint32_
 	for (uint32_t i = 0; i < WH_SPLITS_MAX; i++) {
 		struct wh_split *split = &splits->place[i];
 
-		if (split->number > *seen && split->number <= last && split->head != lane &&
+		if (split->number > *seen && split->number <= last && split->lead != lane &&
 			(first == NULL || split->number < first->number))
 			first = split;
 	}

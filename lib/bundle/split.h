@@ -44,8 +44,8 @@ struct wh_segment wh_segment_of(uint64_t size_bytes, uint32_t lanes, uint32_t la
 
 struct wh_split {
 	uint32_t number; /* in the transfer; 0: free */
-	uint32_t head;
-	uint64_t left; /* a bit for each lane that is done with it */
+	uint32_t lead;   /* its lane */
+	uint64_t left;   /* a bit for each lane that is done with it */
 	int fd;
 	struct stat status;
 	char *path; /* in the bundle */

@@ -17,7 +17,7 @@ const char *wh_waits_text(enum wh_waits waits)
 		[WH_WAITS_SESSION] = "the network to take what is ready",
 		[WH_WAITS_DISK] = "the disk",
 		[WH_WAITS_LANES] = "the other lanes",
-		[WH_WAITS_PARTS] = "other lanes' parts of large files",
+		[WH_WAITS_SEGMENTS] = "other lanes' segments of large files",
 		[WH_WAITS_PIPE] = "the other end of the pipe",
 	};
 

@@ -17,7 +17,7 @@ enum wh_waits {
 	WH_WAITS_SESSION,     /* the session must take a chunk or return an empty one */
 	WH_WAITS_DISK,        /* reading, writing or syncing */
 	WH_WAITS_LANES,       /* other lanes must come as far */
-	WH_WAITS_PARTS,       /* other lanes must send segments of files, or finish their walks */
+	WH_WAITS_SEGMENTS,    /* other lanes must send segments of files, or finish their walks */
 	WH_WAITS_PIPE,        /* the other end of a pipe, for any time */
 	WH_WAITS_COUNT,
 };

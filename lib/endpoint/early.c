@@ -42,7 +42,7 @@ static bool keep(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const uint8
 
 	for (uint32_t i = 0; i < early->pkts; i++)
 		of_address += wh_address_equal(&early->pkt[i].from, from);
-	if (early->pkt == NULL || early->again || early->pkts == WH_EARLY_PKTS ||
+	if (early->pkt == NULL || early->replaying || early->pkts == WH_EARLY_PKTS ||
 		of_address == WH_EARLY_OF_ADDRESS || length > WH_EARLY_BYTES)
 		return false;
 
@@ -89,7 +89,7 @@ bool wh_early_begin(struct wh_endpoint *endpoint, uint64_t now_tsc)
 	if (now_tsc < early->next_look_tsc)
 		return false;
 	early->next_look_tsc = now_tsc + wh_us_to_tsc(endpoint->config.hz, LOOK_US);
-	early->again = true;
+	early->replaying = true;
 	early->at = 0;
 	early->left = 0;
 	return true;
@@ -109,7 +109,7 @@ struct wh_early_pkt *wh_early_next(struct wh_endpoint *endpoint, uint64_t now_ts
 		if (++early->left < early->at)
 			early->pkt[early->left - 1] = *pkt;
 	}
-	early->again = false;
+	early->replaying = false;
 	early->pkts = early->left;
 	return NULL;
 }

@@ -36,9 +36,9 @@ struct wh_early_pkt {
 struct wh_early {
 	struct wh_early_pkt *pkt; /* WH_EARLY_PKTS, in order of arrival */
 	uint32_t pkts;
-	bool again;    /* kept packets are being processed: none must be kept twice */
-	uint32_t at;   /* the next of them to look at */
-	uint32_t left; /* how many before `at` stay */
+	bool replaying; /* kept packets are being processed: none must be kept twice */
+	uint32_t at;    /* the next of them to look at */
+	uint32_t left;  /* how many before `at` stay */
 	uint64_t next_look_tsc;
 };
 

@@ -103,9 +103,9 @@ static void note_closing_packet(
 	noted->leaving = NULL;
 	leaving->receive_seal.ops->keep(&leaving->receive_seal, &noted->seal);
 	noted->next_release = leaving->heard[WH_PACKET_RELEASE].end;
-	noted->next_state = leaving->heard[leaving->role == WH_RECEIVER ? WH_PACKET_TRANS_REPORT
-									: WH_PACKET_RCV_REPORT]
-				    .end;
+	noted->next_report = leaving->heard[leaving->role == WH_RECEIVER ? WH_PACKET_TRANS_REPORT
+									 : WH_PACKET_RCV_REPORT]
+				     .end;
 }
 
 static void take_closing_packets(struct wh_endpoint *endpoint)
@@ -136,7 +136,7 @@ static bool has_not_heard(
 static bool is_later(struct wh_closing_packet *closing_packet, const struct wh_packet *packet)
 {
 	uint64_t *next = packet->type == WH_PACKET_RELEASE ? &closing_packet->next_release
-							   : &closing_packet->next_state;
+							   : &closing_packet->next_report;
 
 	if (!closing_packet->seal.ops->encrypts)
 		return true;

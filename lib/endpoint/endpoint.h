@@ -145,7 +145,7 @@ struct wh_closing_packet {
 	const struct wh_session *leaving;
 	/* Of the peer's remaining packets; and the least numbers of its RELEASEs and reports. */
 	struct wh_seal seal;
-	uint64_t next_release, next_state;
+	uint64_t next_release, next_report;
 	uint8_t packet[WH_HEAD_BYTES + WH_DIGEST_BYTES]; /* sealed, ready to be sent */
 };
 

@@ -19,7 +19,7 @@ static inline const struct wh_neighbour_subnet *wh_neighbour_subnet(
 	return family == WH_IPV4 ? &config->ipv4 : &config->ipv6;
 }
 
-/* own.c */
+/* own_address.c */
 
 static inline bool wh_neighbour_has_gateway(
 	const struct wh_neighbour_subnet *subnet, uint8_t family)

@@ -39,7 +39,7 @@ static struct wh_decision decide(const struct wh_control *control)
 const struct wh_profile wh_profile_fixed = {
 	.number = 1,
 	.name = "fixed",
-	.summary = "the operator names the rate; complete reports and NAK (dedicated lambdas)",
+	.summary = "the operator names the rate; complete reports and NAK (dedicated paths)",
 
 	.control_bytes = sizeof(struct fixed),
 	.init = init,

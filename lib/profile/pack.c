@@ -38,7 +38,7 @@ enum {
 
 static const struct wh_option options[OPTIONS] = {
 	[TIMEOUT] = {"timeout", WH_OPTION_TIME, NS_PER_MS, 60e9, 0, false, "Simulation Runs",
-		"without acknowledgement a packet goes again; auto: two RTT, 10ms or more"},
+		"without acknowledgement a packet is retransmitted; auto: two RTT, 10ms or more"},
 	[WINDOW] = {"window", WH_OPTION_COUNT, 2, 1 << 24, 0, false, "Simulation Runs",
 		"packets from the first unacknowledged one on; auto: as memory allows", true},
 	[IN_ORDER] = {"in_order", WH_OPTION_SWITCH, 0, 1, 1, true, NULL,

@@ -68,7 +68,7 @@ static const struct wh_option options[OPTIONS] = {
 	[PROBE_TAKES] = {"probe_takes", WH_OPTION_SWITCH, 0, 1, 1, false, "III B.1",
 		"the probe takes one of the first tokens: seven of eight are left"},
 	[PROBE_REPEATS] = {"probe_repeats", WH_OPTION_SWITCH, 0, 1, 1, false,
-		"appendix: who sent 80 bytes", "a probe that is lost goes again"},
+		"appendix: who sent 80 bytes", "a lost probe is retransmitted"},
 	[PROBE_PKTS] = {"probe_pkts", WH_OPTION_COUNT, 2, WH_STTP_PROBE_PKTS_MAX, 2, false,
 		"III A; V B has trains", "packets of a probe, whose median gap counts"},
 	[PROBE_BYTES] = {"probe_bytes", WH_OPTION_COUNT, 40, 9280, 0, false, "appendix: 40",

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "bundle/pack.h"
+#include "bundle/record_pack.h"
 
 void wh_inflow_init(struct wh_inflow *inflow, struct wh_fifo *deliver, struct wh_fifo *recycled)
 {

@@ -2,7 +2,7 @@
 #ifndef WH_RPC_INFLOW_H
 #define WH_RPC_INFLOW_H
 
-/* Reads records from a received stream of packed chunks (bundle/pack.h), one by one. */
+/* Reads records from a received stream of packed chunks (bundle/record_pack.h), one by one. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "bundle/pack.h"
+#include "bundle/record_pack.h"
 #include "rpc/inflow.h"
 
 #define RECORDS_PER_POLL 64

@@ -11,7 +11,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-#include "bundle/pack.h"
+#include "bundle/record_pack.h"
 #include "rpc/inflow.h"
 #include "rpc/rpc.h"
 

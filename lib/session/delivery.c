@@ -110,7 +110,7 @@ void wh_delivery_note(struct wh_session *s, uint64_t taken_tsc, const struct wh_
 	bool paused = s->looked_tsc > 0 && taken_tsc >= s->looked_tsc + arrivals->pause_tsc;
 	uint64_t arrived_tsc = unlikely(paused) ? came_tsc(s, taken_tsc, stamp) : taken_tsc;
 	uint32_t delay = clock_of(s, arrived_tsc) - stamp;
-	bool again = (packet->flags & WH_FLAG_RETRANSMISSION) != 0;
+	bool retransmission = (packet->flags & WH_FLAG_RETRANSMISSION) != 0;
 
 	measure_span(arrivals, taken_tsc, paused);
 	if (arrivals->pkts++ == 0 || (int32_t)(delay - arrivals->least_delay) < 0)
@@ -125,7 +125,7 @@ void wh_delivery_note(struct wh_session *s, uint64_t taken_tsc, const struct wh_
 	} else if (kind != WH_RX_SLOT_DUPLICATE && (int32_t)(arrivals->stamp - stamp) > 0) {
 		arrivals->late = (uint32_t)wh_max_u64(arrivals->late, arrivals->stamp - stamp);
 	}
-	if (again && kind == WH_RX_SLOT_DUPLICATE) {
+	if (retransmission && kind == WH_RX_SLOT_DUPLICATE) {
 		arrivals->retransmitted_pkts++;
 		wh_session_count(&s->stats.spurious_pkts);
 	}
@@ -170,29 +170,29 @@ void wh_delivery_begin(struct wh_session *s)
 	wh_delivery_pace(s);
 }
 
-void wh_delivery_say(struct wh_session *s, uint64_t now_tsc, struct wh_rcv_report *state)
+void wh_delivery_say(struct wh_session *s, uint64_t now_tsc, struct wh_rcv_report *report)
 {
 	struct wh_arrivals *arrivals = &s->rx.arrivals;
 	uint64_t hz = s->config.hz;
 	uint64_t held = tsc_to_stamps(hz, now_tsc - arrivals->latest_tsc);
 	uint64_t span = tsc_to_stamps(hz, arrivals->span_tsc);
 
-	arrivals->credit_bytes = credit(s) - price(s, state->n_holes);
-	state->delivered_pkts = arrivals->delivered_pkts;
-	state->seen_end = arrivals->seen_end;
+	arrivals->credit_bytes = credit(s) - price(s, report->n_holes);
+	report->delivered_pkts = arrivals->delivered_pkts;
+	report->seen_end = arrivals->seen_end;
 	if (arrivals->seen_end == 0)
 		return;
-	state->stamp = arrivals->stamp;
-	state->held = (uint32_t)wh_min_u64(held, UINT32_MAX);
-	state->arrived = wh_session_stamp(s, arrivals->latest_tsc);
-	state->least_delay = state->arrived - state->stamp;
-	state->retransmitted_pkts = arrivals->retransmitted_pkts;
+	report->stamp = arrivals->stamp;
+	report->held = (uint32_t)wh_min_u64(held, UINT32_MAX);
+	report->arrived = wh_session_stamp(s, arrivals->latest_tsc);
+	report->least_delay = report->arrived - report->stamp;
+	report->retransmitted_pkts = arrivals->retransmitted_pkts;
 	if (arrivals->pkts == 0)
 		return;
-	state->least_delay = arrivals->least_delay;
-	state->span = (uint32_t)wh_min_u64(span, UINT32_MAX);
-	state->span_pkts = arrivals->span_pkts;
-	state->late = arrivals->late;
+	report->least_delay = arrivals->least_delay;
+	report->span = (uint32_t)wh_min_u64(span, UINT32_MAX);
+	report->span_pkts = arrivals->span_pkts;
+	report->late = arrivals->late;
 	arrivals->pkts = 0;
 	arrivals->span_tsc = 0;
 	arrivals->span_pkts = 0;
@@ -251,24 +251,24 @@ int wh_delivery_init(struct wh_session *s)
 }
 
 bool wh_delivery_possible(
-	const struct wh_session *s, uint8_t flags, const struct wh_rcv_report *state)
+	const struct wh_session *s, uint8_t flags, const struct wh_rcv_report *report)
 {
 	bool told = (flags & WH_FLAG_DELIVERY) != 0;
 
-	return told == s->feedback.delivery && state->seen_end <= s->tx.transmission;
+	return told == s->feedback.delivery && report->seen_end <= s->tx.transmission;
 }
 
 /* 0: unknown, because the packet is too old or its stamp was never sent. */
 static uint64_t rtt_of(
-	const struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state)
+	const struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *report)
 {
-	uint32_t age = wh_session_stamp(s, now_tsc) - state->stamp;
+	uint32_t age = wh_session_stamp(s, now_tsc) - report->stamp;
 
-	if (state->held == UINT32_MAX || state->held > age ||
-		(int32_t)(s->tx.stamp - state->stamp) < 0)
+	if (report->held == UINT32_MAX || report->held > age ||
+		(int32_t)(s->tx.stamp - report->stamp) < 0)
 		return 0;
 
-	uint64_t rtt_tsc = wh_max_u64(stamps_to_tsc(s->config.hz, age - state->held), 1);
+	uint64_t rtt_tsc = wh_max_u64(stamps_to_tsc(s->config.hz, age - report->held), 1);
 
 	return wh_min_u64(rtt_tsc, s->peer_timeout_tsc);
 }
@@ -279,48 +279,48 @@ uint64_t wh_delivery_stamps_tsc(const struct wh_session *s, uint64_t stamps)
 }
 
 uint64_t wh_delivery_sent_tsc(
-	const struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state)
+	const struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *report)
 {
-	uint32_t age = wh_session_stamp(s, now_tsc) - state->stamp;
+	uint32_t age = wh_session_stamp(s, now_tsc) - report->stamp;
 	uint64_t age_tsc = stamps_to_tsc(s->config.hz, age);
 
-	if (state->seen_end == 0 || (int32_t)(s->tx.stamp - state->stamp) < 0)
+	if (report->seen_end == 0 || (int32_t)(s->tx.stamp - report->stamp) < 0)
 		return 0;
 	return now_tsc > age_tsc ? now_tsc - age_tsc : 0;
 }
 
 /* The reported count wraps. No more packets count as spurious than were retransmitted. */
-static void take_spurious(struct wh_session *s, const struct wh_rcv_report *state)
+static void take_spurious(struct wh_session *s, const struct wh_rcv_report *report)
 {
 	struct wh_session_stats *stats = &s->stats;
-	uint64_t more = state->retransmitted_pkts - s->tx.delivery->retransmitted_pkts;
+	uint64_t more = report->retransmitted_pkts - s->tx.delivery->retransmitted_pkts;
 	uint64_t most = stats->retransmitted_pkts - stats->spurious_pkts;
 
-	s->tx.delivery->retransmitted_pkts = state->retransmitted_pkts;
+	s->tx.delivery->retransmitted_pkts = report->retransmitted_pkts;
 	wh_session_add(&stats->spurious_pkts, wh_min_u64(more, most));
 }
 
 /* Counts only grow. If the path duplicates packets, no more are counted than were sent. */
-static void take_counts(struct wh_delivery *delivery, const struct wh_rcv_report *state)
+static void take_counts(struct wh_delivery *delivery, const struct wh_rcv_report *report)
 {
-	delivery->seen_pkts = wh_max_u64(delivery->seen_pkts, state->seen_end);
+	delivery->seen_pkts = wh_max_u64(delivery->seen_pkts, report->seen_end);
 	delivery->delivered_pkts = wh_min_u64(
-		wh_max_u64(delivery->delivered_pkts, state->delivered_pkts), delivery->seen_pkts);
+		wh_max_u64(delivery->delivered_pkts, report->delivered_pkts), delivery->seen_pkts);
 }
 
 /* Sums the steps of the wrapping clocks. */
-static void take_clocks(struct wh_session *s, const struct wh_rcv_report *state)
+static void take_clocks(struct wh_session *s, const struct wh_rcv_report *report)
 {
 	struct wh_delivery *delivery = s->tx.delivery;
-	uint32_t delay = state->arrived - state->stamp;
+	uint32_t delay = report->arrived - report->stamp;
 
 	if (delivery->begun) {
-		delivery->arrived_stamps += state->arrived - delivery->arrived;
+		delivery->arrived_stamps += report->arrived - delivery->arrived;
 		delivery->delay_stamps = (int64_t)((uint64_t)delivery->delay_stamps +
 						   (uint64_t)(int32_t)(delay - delivery->delay));
 	}
 	delivery->begun = true;
-	delivery->arrived = state->arrived;
+	delivery->arrived = report->arrived;
 	delivery->delay = delay;
 }
 
@@ -388,12 +388,12 @@ static void take_straight(struct wh_delivery *delivery, uint64_t at_tsc, int64_t
  * step by step, as in measure/skew.c, so that a new slope bends the delays but causes no jump.
  */
 static void take_delay(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
-	int64_t least_tsc, const struct wh_rcv_report *state)
+	int64_t least_tsc, const struct wh_rcv_report *report)
 {
 	struct wh_delivery *delivery = s->tx.delivery;
 	uint64_t hz = s->config.hz;
 	uint64_t block_tsc = hz / 1000 * WH_SKEW_BLOCK_MS;
-	uint64_t said_tsc = arrived_tsc + stamps_to_tsc(hz, state->held);
+	uint64_t said_tsc = arrived_tsc + stamps_to_tsc(hz, report->held);
 
 	if (delivery->delayed) {
 		int64_t step_tsc =
@@ -413,33 +413,33 @@ static void take_delay(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_
 	delivery->least_at_tsc = arrived_tsc;
 	add_to_skew(&delivery->there, block_tsc, arrived_tsc, least_tsc);
 	take_straight(delivery, arrived_tsc, least_tsc);
-	if (state->held < UINT32_MAX)
+	if (report->held < UINT32_MAX)
 		add_to_skew(&delivery->back, block_tsc, now_tsc, (int64_t)(now_tsc - said_tsc));
 }
 
-bool wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state,
+bool wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *report,
 	struct wh_delivery_event *event)
 {
 	struct wh_delivery *delivery = s->tx.delivery;
 	uint64_t hz = s->config.hz;
-	bool fresh = state->seen_end > delivery->seen_pkts;
-	uint64_t rtt_tsc = rtt_of(s, now_tsc, state);
+	bool fresh = report->seen_end > delivery->seen_pkts;
+	uint64_t rtt_tsc = rtt_of(s, now_tsc, report);
 
-	if (state->seen_end == 0)
+	if (report->seen_end == 0)
 		return false;
-	take_counts(delivery, state);
-	take_clocks(s, state);
-	take_spurious(s, state);
+	take_counts(delivery, report);
+	take_clocks(s, report);
+	take_spurious(s, report);
 	if (fresh && rtt_tsc > 0)
 		wh_rtt_add(&s->rtt, rtt_tsc);
 
 	/* How much slower the latest packet was than the fastest. */
-	int64_t more_tsc = signed_to_tsc(hz, (int32_t)(delivery->delay - state->least_delay));
+	int64_t more_tsc = signed_to_tsc(hz, (int32_t)(delivery->delay - report->least_delay));
 	uint64_t arrived_tsc = stamps_to_tsc(hz, delivery->arrived_stamps);
 	int64_t delay_tsc = signed_to_tsc(hz, delivery->delay_stamps);
 
 	take_delay(s, now_tsc, arrived_tsc, (int64_t)((uint64_t)delay_tsc - (uint64_t)more_tsc),
-		state);
+		report);
 
 	atomic_store_explicit(&s->tx.told_flight_pkts, s->tx.transmission - delivery->seen_pkts,
 		memory_order_relaxed);
@@ -450,8 +450,8 @@ bool wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rc
 		.seen_pkts = delivery->seen_pkts,
 		.delivered_pkts = delivery->delivered_pkts,
 		.arrived_tsc = arrived_tsc,
-		.span_tsc = stamps_to_tsc(hz, state->span),
-		.span_pkts = state->span_pkts,
+		.span_tsc = stamps_to_tsc(hz, report->span),
+		.span_pkts = report->span_pkts,
 		.rtt_tsc = rtt_tsc,
 		.delay_tsc = (int64_t)delivery->least_tsc + more_tsc,
 		.least_delay_tsc = (int64_t)delivery->least_tsc,

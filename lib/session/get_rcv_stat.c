@@ -42,35 +42,35 @@ static void packets_acked(
 }
 
 /* Everything in [cover_first, cover_end) but the holes has arrived. */
-static uint64_t acknowledge(struct wh_session *s, const struct wh_rcv_report *state)
+static uint64_t acknowledge(struct wh_session *s, const struct wh_rcv_report *report)
 {
 	struct wh_sent_table *table = &s->tx.table;
-	uint64_t from = state->cover_first;
+	uint64_t from = report->cover_first;
 	uint64_t acked = 0;
 
 	/* With an acknowledgement per packet, a report acknowledges only what it covers. */
 	if (!s->feedback.ack_each || s->feedback.ack_in_order)
-		acked = wh_sent_table_ack(table, table->lower, state->lower, packets_acked, s);
+		acked = wh_sent_table_ack(table, table->lower, report->lower, packets_acked, s);
 
-	for (uint32_t i = 0; i < state->n_holes; i++) {
-		uint64_t hole = state->cover_first + state->holes[i].offset;
+	for (uint32_t i = 0; i < report->n_holes; i++) {
+		uint64_t hole = report->cover_first + report->holes[i].offset;
 
 		acked += wh_sent_table_ack(table, from, hole, packets_acked, s);
-		from = hole + state->holes[i].count;
+		from = hole + report->holes[i].count;
 	}
-	return acked + wh_sent_table_ack(table, from, state->cover_end, packets_acked, s);
+	return acked + wh_sent_table_ack(table, from, report->cover_end, packets_acked, s);
 }
 
-static void take_credits(struct wh_session *s, const struct wh_rcv_report *state)
+static void take_credits(struct wh_session *s, const struct wh_rcv_report *report)
 {
 	struct wh_transmitter *tx = &s->tx;
 
 	/* Credits only grow; one that is too large counts until the next report. */
-	tx->peer_upper = state->upper;
-	s->ration.peer_grants = state->upper - state->lower < s->params.window_pkts;
-	__atomic_store_n(&tx->peer_chunks, state->buffer_chunks, __ATOMIC_RELAXED);
-	__atomic_store_n(&tx->peer_chunk_upper, state->chunk_upper, __ATOMIC_RELAXED);
-	tx->peer_writer_behind = state->queued_chunks * 2 > state->buffer_chunks;
+	tx->peer_upper = report->upper;
+	s->ration.peer_grants = report->upper - report->lower < s->params.window_pkts;
+	__atomic_store_n(&tx->peer_chunks, report->buffer_chunks, __ATOMIC_RELAXED);
+	__atomic_store_n(&tx->peer_chunk_upper, report->chunk_upper, __ATOMIC_RELAXED);
+	tx->peer_writer_behind = report->queued_chunks * 2 > report->buffer_chunks;
 }
 
 /* Round trip of the highest packet number acknowledged, which caused this report. */
@@ -85,15 +85,15 @@ static uint64_t round_trip_tsc(const struct wh_transmitter *tx, uint64_t now_tsc
 }
 
 /* The receiver measures the RTT (udt.txt III C) and this end uses its value. */
-static void take_rtt(struct wh_session *s, const struct wh_rcv_report *state)
+static void take_rtt(struct wh_session *s, const struct wh_rcv_report *report)
 {
-	if (state->rtt_us == 0 || s->feedback.delivery)
+	if (report->rtt_us == 0 || s->feedback.delivery)
 		return;
 	/* A larger RTT than the peer timeout makes no sense. */
 	s->rtt.smoothed_tsc =
-		wh_min_u64(wh_us_to_tsc(s->config.hz, state->rtt_us), s->peer_timeout_tsc);
+		wh_min_u64(wh_us_to_tsc(s->config.hz, report->rtt_us), s->peer_timeout_tsc);
 	s->rtt.var_tsc =
-		wh_min_u64(wh_us_to_tsc(s->config.hz, state->rtt_var_us), s->peer_timeout_tsc);
+		wh_min_u64(wh_us_to_tsc(s->config.hz, report->rtt_var_us), s->peer_timeout_tsc);
 	s->rtt.samples++;
 }
 
@@ -107,7 +107,7 @@ static void tell_losses(
 }
 
 /* With a bitmap profile the encoder plans by the bitmaps alone. */
-static void take_losses(struct wh_session *s, const struct wh_rcv_report *state)
+static void take_losses(struct wh_session *s, const struct wh_rcv_report *report)
 {
 	if (!wh_session_repairs(s))
 		return;
@@ -115,12 +115,13 @@ static void take_losses(struct wh_session *s, const struct wh_rcv_report *state)
 	if (s->feedback.delivery)
 		tell_losses(&s->tx, s->tx.delivery->seen_pkts,
 			s->tx.delivery->seen_pkts - s->tx.delivery->delivered_pkts,
-			state->loss_events);
+			report->loss_events);
 	else if (s->feedback.bitmaps.n_pkts == 0)
-		tell_losses(&s->tx, state->highest_end - s->params.first_pn, state->lost_pkts,
-			state->loss_events);
-	__atomic_store_n(&s->stats.repaired_pkts, state->repaired_pkts, __ATOMIC_RELAXED);
-	__atomic_store_n(&s->stats.undecodable_blocks, state->undecodable_blocks, __ATOMIC_RELAXED);
+		tell_losses(&s->tx, report->highest_end - s->params.first_pn, report->lost_pkts,
+			report->loss_events);
+	__atomic_store_n(&s->stats.repaired_pkts, report->repaired_pkts, __ATOMIC_RELAXED);
+	__atomic_store_n(
+		&s->stats.undecodable_blocks, report->undecodable_blocks, __ATOMIC_RELAXED);
 }
 
 static void answer_report(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
@@ -137,9 +138,10 @@ static void answer_report(struct wh_session *s, uint64_t now_tsc, const struct w
 	wh_session_push_control(s, now_tsc, WH_PACKET_ACK2, &answer);
 }
 
-static uint64_t take_acks(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state)
+static uint64_t take_acks(
+	struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *report)
 {
-	uint64_t acked_pkts = acknowledge(s, state);
+	uint64_t acked_pkts = acknowledge(s, report);
 
 	s->tx.acked_pkts += acked_pkts;
 	if (acked_pkts > 0)
@@ -150,14 +152,14 @@ static uint64_t take_acks(struct wh_session *s, uint64_t now_tsc, const struct w
 static void take_report(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
 {
 	struct wh_transmitter *tx = &s->tx;
-	const struct wh_rcv_report *state = &packet->rcv_report;
+	const struct wh_rcv_report *report = &packet->rcv_report;
 
 	/* The receiver cannot have received more than was sent, nor less than nothing. */
-	if (state->highest_end > tx->sent_end || state->highest_end < s->params.first_pn) {
+	if (report->highest_end > tx->sent_end || report->highest_end < s->params.first_pn) {
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		return;
 	}
-	if (!wh_delivery_possible(s, packet->flags, state)) {
+	if (!wh_delivery_possible(s, packet->flags, report)) {
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		return;
 	}
@@ -168,28 +170,28 @@ static void take_report(struct wh_session *s, uint64_t now_tsc, const struct wh_
 
 	if (!wh_session_is_younger(s, now_tsc, packet->pn, &tx->next_report_pn, &tx->report_tsc)) {
 		if (s->feedback.ack_each) /* overtaken, but its acknowledgement is still true */
-			take_acks(s, now_tsc, state);
+			take_acks(s, now_tsc, report);
 		return;
 	}
 	tx->report_seen = true;
-	take_credits(s, state);
-	take_rtt(s, state);
-	take_losses(s, state);
+	take_credits(s, report);
+	take_rtt(s, report);
+	take_losses(s, report);
 
 	struct wh_delivery_event delivery;
 	bool is_told = (packet->flags & WH_FLAG_DELIVERY) != 0 &&
-		       wh_delivery_take(s, now_tsc, state, &delivery);
+		       wh_delivery_take(s, now_tsc, report, &delivery);
 
 	if (is_told) /* as it was before this report */
 		delivery.overtaken_tsc = wh_retransmit_overtaken_tsc(s);
 	tx->acked_end = 0;
-	uint64_t acked_pkts = take_acks(s, now_tsc, state);
+	uint64_t acked_pkts = take_acks(s, now_tsc, report);
 
 	if (s->feedback.resend == WH_RESEND_COUNTED)
 		wh_retransmit_count(
-			s, packet->pn >= expected ? packet->pn - expected + 1 : 0, state);
+			s, packet->pn >= expected ? packet->pn - expected + 1 : 0, report);
 	if (s->feedback.resend == WH_RESEND_LATE)
-		wh_retransmit_late(s, now_tsc, state);
+		wh_retransmit_late(s, now_tsc, report);
 	if (is_told) /* now the runs of missing packets are known */
 		wh_delivery_tell(s, &delivery);
 
@@ -197,8 +199,8 @@ static void take_report(struct wh_session *s, uint64_t now_tsc, const struct wh_
 		.now_tsc = now_tsc,
 		.acked_pkts = acked_pkts,
 		.acked_pkts_total = tx->acked_pkts,
-		.arrival_pps = state->arrival_pps,
-		.capacity_pps = state->capacity_pps,
+		.arrival_pps = report->arrival_pps,
+		.capacity_pps = report->capacity_pps,
 		.rtt_tsc = wh_rtt_get(&s->rtt),
 		.sent_pkts_total = s->stats.sent_pkts,
 		.sample_rtt_tsc = round_trip_tsc(tx, now_tsc),

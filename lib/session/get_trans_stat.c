@@ -44,16 +44,16 @@ static struct wh_ack_sample *find_sample(struct wh_receiver *rx, uint64_t pn)
  * the time for which the transmitter held it.
  */
 static void take_echo(
-	struct wh_session *s, uint64_t arrived_tsc, const struct wh_trans_report *state)
+	struct wh_session *s, uint64_t arrived_tsc, const struct wh_trans_report *report)
 {
 	struct wh_receiver *rx = &s->rx;
 	struct wh_ack_sample *sample;
-	uint64_t away_tsc = wh_us_to_tsc(s->config.hz, state->held_us);
+	uint64_t away_tsc = wh_us_to_tsc(s->config.hz, report->held_us);
 
-	if (state->heard_end <= rx->acked_end)
+	if (report->heard_end <= rx->acked_end)
 		return;
-	rx->acked_end = state->heard_end;
-	sample = find_sample(rx, state->heard_end - 1);
+	rx->acked_end = report->heard_end;
+	sample = find_sample(rx, report->heard_end - 1);
 	if (sample == NULL || sample->sent_tsc == 0 ||
 		arrived_tsc <= wh_add_u64(sample->sent_tsc, away_tsc))
 		return;

@@ -105,7 +105,10 @@ void wh_pacer_idle(struct wh_pacer *pacer, uint64_t now_tsc);
 /* No packet is sent before until_tsc, with a token or without. */
 void wh_pacer_hold_until(struct wh_pacer *pacer, uint64_t until_tsc);
 
-/* Greatest lateness, due to a busy CPU, that a burst has caught up since the last call. */
+/*
+ * A busy CPU makes packets late, and a burst makes up for it. Returns the greatest lateness that
+ * was made up for since the last call.
+ */
 static inline uint64_t wh_pacer_take_late(struct wh_pacer *pacer)
 {
 	uint64_t late_tsc = pacer->late_tsc;

@@ -64,17 +64,17 @@ static void queue_retransmit(void *context, uint64_t pn)
 
 /* Queues missing packets below `end`. Packets that the report does not cover may have arrived. */
 static void queue_missing(struct wh_session *s, const struct wh_sent_due *due,
-	const struct wh_rcv_report *state, uint64_t end)
+	const struct wh_rcv_report *report, uint64_t end)
 {
 	struct wh_transmitter *tx = &s->tx;
 
-	wh_sent_table_queue_due(&tx->table, due, state->cover_first,
-		wh_min_u64(state->cover_end, end), queue_retransmit, tx);
-	wh_sent_table_queue_due(&tx->table, due, state->highest_end, wh_min_u64(tx->sent_end, end),
+	wh_sent_table_queue_due(&tx->table, due, report->cover_first,
+		wh_min_u64(report->cover_end, end), queue_retransmit, tx);
+	wh_sent_table_queue_due(&tx->table, due, report->highest_end, wh_min_u64(tx->sent_end, end),
 		queue_retransmit, tx);
 }
 
-void wh_retransmit_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_report *state)
+void wh_retransmit_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_report *report)
 {
 	struct wh_transmitter *tx = &s->tx;
 
@@ -82,7 +82,7 @@ void wh_retransmit_count(struct wh_session *s, uint64_t ahead, const struct wh_r
 
 	const struct wh_sent_due due = {.now = tx->reports_counted, .sent_end = tx->sent_end};
 
-	queue_missing(s, &due, state, tx->sent_end);
+	queue_missing(s, &due, report, tx->sent_end);
 }
 
 uint64_t wh_retransmit_overtaken_tsc(const struct wh_session *s)
@@ -119,7 +119,7 @@ void wh_retransmit_begin(struct wh_session *s)
 	set_window(s, 0);
 }
 
-static void widen_window(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state)
+static void widen_window(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *report)
 {
 	struct wh_late *late = &s->tx.late;
 	uint64_t span_tsc = wh_max_u64(
@@ -130,7 +130,7 @@ static void widen_window(struct wh_session *s, uint64_t now_tsc, const struct wh
 		late->seen_tsc[1] = late->seen_tsc[0];
 		late->seen_tsc[0] = 0;
 	}
-	late->seen_tsc[0] = wh_max_u64(late->seen_tsc[0], wh_delivery_stamps_tsc(s, state->late));
+	late->seen_tsc[0] = wh_max_u64(late->seen_tsc[0], wh_delivery_stamps_tsc(s, report->late));
 	set_window(s, wh_max_u64(late->seen_tsc[0], late->seen_tsc[1]));
 }
 
@@ -149,9 +149,10 @@ static uint64_t room_pkts(const struct wh_session *s)
 }
 
 /*
- * While a packet below this number is missing, all others will soon have to wait. If it is
- * retransmitted now, its report comes after about a round trip of new packets, which may use up the
- * room that is left. Half a round trip more allows for a slow retransmission.
+ * Missing packets below this number hold up the flow: the table and the peer's buffers have too
+ * little room behind them. The report about a retransmission comes a round trip later, and new
+ * packets use up room meanwhile. So room for one round trip is needed, and for half of one more in
+ * case the retransmission is slow.
  */
 static uint64_t scarce_end(const struct wh_session *s)
 {
@@ -166,11 +167,11 @@ static uint64_t scarce_end(const struct wh_session *s)
  * Queues packets below `end` that have not arrived and were sent more than `window_tsc` before the
  * latest packet that did. The time since the latest arrival counts as part of the window.
  */
-static void queue_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state,
+static void queue_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *report,
 	uint64_t window_tsc, uint64_t end)
 {
-	uint64_t sent_tsc = wh_delivery_sent_tsc(s, now_tsc, state);
-	uint64_t held_tsc = wh_delivery_stamps_tsc(s, state->held);
+	uint64_t sent_tsc = wh_delivery_sent_tsc(s, now_tsc, report);
+	uint64_t held_tsc = wh_delivery_stamps_tsc(s, report->held);
 	uint64_t wait_tsc = window_tsc > held_tsc ? window_tsc - held_tsc : 0;
 
 	if (sent_tsc <= wait_tsc)
@@ -181,7 +182,7 @@ static void queue_late(struct wh_session *s, uint64_t now_tsc, const struct wh_r
 		.sent_end = s->tx.sent_end,
 	};
 
-	queue_missing(s, &due, state, end);
+	queue_missing(s, &due, report, end);
 }
 
 /*
@@ -189,20 +190,20 @@ static void queue_late(struct wh_session *s, uint64_t now_tsc, const struct wh_r
  * that is less late is retransmitted, too: if everything waits for it the line is idle, so a
  * needless retransmission delays nothing.
  */
-void wh_retransmit_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state)
+void wh_retransmit_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *report)
 {
 	struct wh_transmitter *tx = &s->tx;
 
-	widen_window(s, now_tsc, state);
-	if (state->seen_end > tx->late.seen_end) {
-		tx->late.seen_end = state->seen_end;
+	widen_window(s, now_tsc, report);
+	if (report->seen_end > tx->late.seen_end) {
+		tx->late.seen_end = report->seen_end;
 		tx->late.probes = 0;
 	}
 
 	uint64_t scarce_tsc = wh_min_u64(wh_rtt_get(&s->rtt) / SCARCE_PART, tx->late.window_tsc);
 
-	queue_late(s, now_tsc, state, tx->late.window_tsc, tx->sent_end);
-	queue_late(s, now_tsc, state, scarce_tsc, scarce_end(s));
+	queue_late(s, now_tsc, report, tx->late.window_tsc, tx->sent_end);
+	queue_late(s, now_tsc, report, scarce_tsc, scarce_end(s));
 }
 
 /*

@@ -43,7 +43,7 @@ static void go_round(struct wh_receiver *rx, uint64_t from, uint64_t end, bool f
 /*
  * Reports holes from the cursor on, as many as fit. The next report continues where this one ends.
  */
-static void cover_holes(struct wh_session *s, struct wh_rcv_report *state, bool first)
+static void cover_holes(struct wh_session *s, struct wh_rcv_report *report, bool first)
 {
 	struct wh_receiver *rx = &s->rx;
 	bool both = s->feedback.delivery && wh_session_repairs(s);
@@ -59,26 +59,26 @@ static void cover_holes(struct wh_session *s, struct wh_rcv_report *state, bool 
 		from = rx->table.lower;
 	if (from < rx->table.lower || from >= highest_end)
 		from = rx->table.lower;
-	state->cover_first = from;
-	state->cover_end = highest_end;
+	report->cover_first = from;
+	report->cover_end = highest_end;
 	while (wh_recv_table_next_hole(&rx->table, from, &hole)) {
-		if (state->n_holes == holes_most) {
-			state->cover_end = from;
+		if (report->n_holes == holes_most) {
+			report->cover_end = from;
 			break;
 		}
-		state->holes[state->n_holes++] = (struct wh_range){
-			.offset = (uint32_t)(hole.first - state->cover_first),
+		report->holes[report->n_holes++] = (struct wh_range){
+			.offset = (uint32_t)(hole.first - report->cover_first),
 			.count = (uint32_t)(hole.end - hole.first),
 		};
 		from = hole.end;
 	}
-	rx->cover_cursor = state->cover_end;
+	rx->cover_cursor = report->cover_end;
 	if (s->feedback.resend == WH_RESEND_LATE)
-		go_round(rx, state->cover_first, state->cover_end, first);
+		go_round(rx, report->cover_first, report->cover_end, first);
 }
 
 /* A report without holes. A sample includes measured rates, and gives a round trip. */
-static struct wh_rcv_report state_now(const struct wh_session *s, bool sample)
+static struct wh_rcv_report report_now(const struct wh_session *s, bool sample)
 {
 	const struct wh_receiver *rx = &s->rx;
 	uint64_t rtt_us = wh_tsc_to_us(s->config.hz, wh_rtt_get(&s->rtt));
@@ -122,7 +122,7 @@ static void take_sample(struct wh_session *s, uint64_t now_tsc)
  */
 static void push_report(struct wh_session *s, uint64_t now_tsc, bool first)
 {
-	struct wh_packet packet = {.rcv_report = state_now(s, first)};
+	struct wh_packet packet = {.rcv_report = report_now(s, first)};
 
 	if (s->feedback.ack_each) /* each packet is acknowledged when it arrives */
 		packet.rcv_report.cover_first = packet.rcv_report.cover_end = s->rx.table.lower;
@@ -433,8 +433,8 @@ void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t pn)
 {
 	struct wh_receiver *rx = &s->rx;
 	bool sample = now_tsc - rx->sampled_tsc >= s->period_tsc / SAMPLES_PER_PERIOD;
-	struct wh_packet packet = {.rcv_report = state_now(s, sample)};
-	struct wh_rcv_report *state = &packet.rcv_report;
+	struct wh_packet packet = {.rcv_report = report_now(s, sample)};
+	struct wh_rcv_report *report = &packet.rcv_report;
 
 	/* No report reaches back further than a window, and nothing older is outstanding. */
 	if (pn < s->params.first_pn || pn >= rx->table.highest_end ||
@@ -443,12 +443,12 @@ void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t pn)
 		!wh_session_may_say(s))
 		return;
 	if (s->feedback.ack_in_order)
-		pn = state->lower;
+		pn = report->lower;
 	else /* the packet may be a duplicate below `lower` */
-		state->lower = wh_min_u64(state->lower, pn);
-	state->upper = wh_min_u64(state->upper, state->lower + WH_WINDOW_PACKETS_MAX);
-	state->cover_first = pn;
-	state->cover_end = s->feedback.ack_in_order ? pn : pn + 1;
+		report->lower = wh_min_u64(report->lower, pn);
+	report->upper = wh_min_u64(report->upper, report->lower + WH_WINDOW_PACKETS_MAX);
+	report->cover_first = pn;
+	report->cover_end = s->feedback.ack_in_order ? pn : pn + 1;
 	if (sample)
 		take_sample(s, now_tsc);
 	if (has_news(s))

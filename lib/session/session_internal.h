@@ -120,7 +120,7 @@
 /* The transmitter sends a report at least this often while data are slow. */
 #define WH_QUIET_MS 1000
 
-/* The same with feedback.data_per_report, while data are sent at all. */
+/* With feedback.data_per_report, the longest pause between two reports while data are sent. */
 #define WH_QUIET_DATA_MS 10000
 
 /* A chunk being sent, by its slot. */
@@ -241,7 +241,7 @@ struct wh_transmitter {
 	uint64_t transmission;
 	uint64_t stamp_tsc; /* time of the turn for which `stamp` was computed */
 	uint32_t stamp;
-	uint32_t stamp_us; /* with WH_RESEND_LATE */
+	uint32_t stamp_us; /* the same time in microseconds; with WH_RESEND_LATE only */
 	bool held_up;   /* since the last delivery event, by something other than the controller */
 	bool pair_open; /* the first of a pair is sent, the second follows at once */
 	bool paused;    /* in its last turn no data could be sent */
@@ -700,10 +700,13 @@ bool wh_settle_is_past(struct wh_session *s, const struct wh_packet *packet);
 /* Hands the chunk to a worker if its missing packets can be decoded now. */
 void wh_settle_try(struct wh_session *s, struct wh_rx_chunk *entry);
 
-/* A settled chunk is complete: none of its other packets is needed. */
+/* Settles a complete chunk: none of its other packets is needed. */
 void wh_settle_over(struct wh_session *s, const struct wh_rx_chunk *entry);
 
-/* Takes decoded chunks back, and settles chunks that are past or overdue. */
+/*
+ * Takes decoded chunks back from the worker. Settles chunks whose packets have all passed, or have
+ * been waited for too long.
+ */
 int32_t wh_settle(struct wh_session *s, uint64_t now_tsc);
 uint64_t wh_settle_deadline(const struct wh_session *s);
 
@@ -713,14 +716,17 @@ static inline uint8_t *wh_session_repair(const struct wh_session *s, const struc
 }
 
 /*
- * retransmit.c, for trans and get_rcv_stat, with profiles whose receiver sends no NAKs. _due: when
- * a packet sent now is due for retransmission. _count: with this report `ahead` more have passed.
- * _late: queues what the report shows as lost. _look: checks the timers, next at _deadline.
+ * retransmit.c, for trans and get_rcv_stat: retransmission without NAKs (enum wh_resend).
+ *
+ *   _due       when a packet sent now must be retransmitted unless it is acknowledged
+ *   _count     WH_RESEND_COUNTED: takes a report whose number is `ahead` more than the last one's
+ *   _late      WH_RESEND_LATE: queues the packets that the report shows as lost
+ *   _look      checks the timers; it must be called again at _deadline
  */
 uint32_t wh_retransmit_due(const struct wh_session *s, uint64_t now_tsc);
-void wh_retransmit_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_report *state);
+void wh_retransmit_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_report *report);
 void wh_retransmit_begin(struct wh_session *s);
-void wh_retransmit_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state);
+void wh_retransmit_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *report);
 
 /* The longest recent time by which a packet was overtaken, as the receiver reports it. */
 uint64_t wh_retransmit_overtaken_tsc(const struct wh_session *s);
@@ -755,20 +761,20 @@ int wh_delivery_init(struct wh_session *s);
 void wh_delivery_begin(struct wh_session *s);
 void wh_delivery_note(struct wh_session *s, uint64_t arrived_tsc, const struct wh_packet *packet,
 	enum wh_rx_slot_kind kind);
-void wh_delivery_say(struct wh_session *s, uint64_t now_tsc, struct wh_rcv_report *state);
+void wh_delivery_say(struct wh_session *s, uint64_t now_tsc, struct wh_rcv_report *report);
 bool wh_delivery_earned(const struct wh_session *s);
 bool wh_delivery_short(const struct wh_session *s);
 void wh_delivery_offer(struct wh_session *s, uint64_t now_tsc);
 void wh_delivery_pace(struct wh_session *s);
 bool wh_delivery_possible(
-	const struct wh_session *s, uint8_t flags, const struct wh_rcv_report *state);
-bool wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state,
+	const struct wh_session *s, uint8_t flags, const struct wh_rcv_report *report);
+bool wh_delivery_take(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *report,
 	struct wh_delivery_event *event);
 void wh_delivery_tell(struct wh_session *s, struct wh_delivery_event *event);
 
 /* When the latest received packet was sent; 0: unknown. */
 uint64_t wh_delivery_sent_tsc(
-	const struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *state);
+	const struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *report);
 uint64_t wh_delivery_stamps_tsc(const struct wh_session *s, uint64_t stamps);
 
 /* Packets of the probe before data; 0: none is sent. (boxes.c) */

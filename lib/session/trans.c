@@ -149,7 +149,7 @@ static void write_data(
 }
 
 /* The next packet number in the retransmission FIFO that is still unacknowledged. */
-static bool next_again(struct wh_transmitter *tx, uint64_t *pn)
+static bool next_retransmission(struct wh_transmitter *tx, uint64_t *pn)
 {
 	while (wh_fifo_pop_u64(&tx->retransmits, pn))
 		if (wh_sent_table_unqueue(&tx->table, *pn))
@@ -210,7 +210,7 @@ static enum wh_limit write_burst(
 			tx->held_up = true;
 			return pause_data(tx, now_tsc, WH_LIMIT_RATE);
 		}
-		if (!tx->pair_open && next_again(tx, &pn)) {
+		if (!tx->pair_open && next_retransmission(tx, &pn)) {
 			tx->late.probe_waits = false;
 			write_data(s, now_tsc, pn, WH_FLAG_RETRANSMISSION, &out[*sent]);
 			wh_session_count(&s->stats.retransmitted_pkts);

@@ -112,19 +112,19 @@ static struct wh_assembly *find_or_add(
 }
 
 struct wh_assembly *wh_assembly_join(
-	struct wh_assemblies *all, uint32_t lane, uint32_t split, uint64_t size_bytes, bool is_head)
+	struct wh_assemblies *all, uint32_t lane, uint32_t split, uint64_t size_bytes, bool is_lead)
 {
 	WH_ASSERT(split != 0 && lane < all->lanes);
 	wh_spin_lock(&all->lock);
 
 	struct wh_assembly *assembly = find_or_add(all, split, size_bytes);
 	bool fits = assembly != NULL && (assembly->joined & lane_bit(lane)) == 0 &&
-		    assembly->size_bytes == size_bytes && !(is_head && assembly->head != 0);
+		    assembly->size_bytes == size_bytes && !(is_lead && assembly->lead != 0);
 
 	if (fits) {
 		assembly->joined |= lane_bit(lane);
-		if (is_head)
-			assembly->head = lane_bit(lane);
+		if (is_lead)
+			assembly->lead = lane_bit(lane);
 		fail_if_lacking(all, assembly);
 	}
 	wh_spin_unlock(&all->lock);
@@ -153,7 +153,7 @@ void wh_assemblies_gone(struct wh_assemblies *all, uint32_t lane)
 
 		if (assembly->split == 0)
 			continue;
-		if (is_in && (assembly->head == bit || (atomic_load(&assembly->down) & bit) == 0))
+		if (is_in && (assembly->lead == bit || (atomic_load(&assembly->down) & bit) == 0))
 			fail(assembly, -ECANCELED, WH_DOING_WRITING);
 		fail_if_lacking(all, assembly);
 		forget_if_over(all, assembly);
@@ -185,7 +185,7 @@ int wh_assembly_stage(struct wh_assemblies *all, struct wh_assembly *assembly,
 		return error;
 	}
 	wh_spin_lock(&all->lock);
-	WH_ASSERT(assembly->folder_fd < 0 && assembly->head != 0);
+	WH_ASSERT(assembly->folder_fd < 0 && assembly->lead != 0);
 	assembly->folder_fd = folder_fd;
 	assembly->lock_fd = lock_fd;
 	assembly->number = staged->number;

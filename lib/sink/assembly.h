@@ -37,7 +37,7 @@ struct wh_assembly {
 	_Atomic uint64_t down; /* a bit for each lane whose segment is written */
 	uint64_t joined;
 	uint64_t left;
-	uint64_t head; /* the lead lane's bit; 0: it has not joined */
+	uint64_t lead; /* the lead lane's bit; 0: it has not joined */
 	uint64_t size_bytes;
 	int folder_fd; /* of the staging folder, with SEND; -1: none */
 	int lock_fd;   /* keeps the file locked, with SEND; -1: it is not */
@@ -64,7 +64,7 @@ void wh_assemblies_free(struct wh_assemblies *all); /* no lane has joined any */
  * leads, the sizes differ, or more files are open than a source may have.
  */
 struct wh_assembly *wh_assembly_join(struct wh_assemblies *all, uint32_t lane, uint32_t split,
-	uint64_t size_bytes, bool is_head);
+	uint64_t size_bytes, bool is_lead);
 
 /* The lane is done with the file; called once. If its segment is missing the file fails. */
 void wh_assembly_leave(struct wh_assemblies *all, struct wh_assembly *assembly, uint32_t lane);

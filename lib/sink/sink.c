@@ -65,7 +65,7 @@ static void check(const struct wh_sink *sink)
 		return;
 	WH_ASSERT(sink->large_count <= WH_SINK_LARGE_MAX);
 	WH_ASSERT(sink->closing_count + sink->gathering <= sink->large_count);
-	WH_ASSERT(sink->parted_count <= sink->large_count && sink->untold <= sink->large_count);
+	WH_ASSERT(sink->split_files <= sink->large_count && sink->untold <= sink->large_count);
 	WH_ASSERT(sink->reserving == NULL || sink->reserving->state == WH_LARGE_RESERVE);
 	WH_ASSERT(sink->comparing == NULL || sink->comparing->state == WH_LARGE_COMPARE);
 	WH_ASSERT(sink->listing == NULL || sink->listing->basis != NULL);
@@ -243,7 +243,7 @@ void wh_sink_close(struct wh_sink *sink)
 		return;
 	wh_sink_close_ring(sink);
 	wh_sink_end_keep(sink);
-	wh_sink_end_parts(sink);
+	wh_sink_end_segments(sink);
 	for (uint32_t i = 0; i < WH_SINK_LARGE_MAX; i++) {
 		wh_large_give_up_room(sink, &sink->large[i]);
 		if (sink->large[i].fd >= 0)

@@ -150,7 +150,7 @@ static int32_t reserve(struct wh_sink *sink)
 		return 1;
 	}
 	/* A lead lane keeps it open: others may be ahead, and the journal must know the file. */
-	if (!file->is_head || !file->kept) {
+	if (!file->is_lead || !file->kept) {
 		close(file->fd);
 		file->fd = -1;
 	}

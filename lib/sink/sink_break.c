@@ -4,7 +4,7 @@
 #include "base/assert.h"
 #include "sink/sink_internal.h"
 
-void wh_sink_end_parts(struct wh_sink *sink)
+void wh_sink_end_segments(struct wh_sink *sink)
 {
 	if (sink->config.assemblies != NULL)
 		wh_assemblies_gone(sink->config.assemblies, sink->config.lane);
@@ -18,7 +18,7 @@ void wh_sink_break(struct wh_sink *sink, int error, enum wh_doing doing)
 	sink->progress.state = WH_SINK_BROKEN;
 	sink->progress.error = error;
 	sink->progress.doing = doing;
-	wh_sink_end_parts(sink);
+	wh_sink_end_segments(sink);
 	wh_stage_abandon(sink->stage);
 	sink->step = WH_STEP_TELLING;
 }

@@ -88,7 +88,7 @@ int32_t wh_sink_poll_large(struct wh_sink *sink, uint64_t now_tsc)
 
 	if (sink->large_count == 0)
 		return work;
-	work += wh_sink_poll_parts(sink, now_tsc);
+	work += wh_sink_poll_segments(sink, now_tsc);
 	work += wh_sink_poll_blocks(sink);
 	work += tell_failures(sink);
 	work += settle_closing(sink, now_tsc);

@@ -326,7 +326,7 @@ static void refuse(struct wh_sink *sink)
 }
 
 /* A segment needs no place of its own: the lead lane resolves it. */
-static void take_part(struct wh_sink *sink, const struct wh_entry *entry)
+static void take_segment(struct wh_sink *sink, const struct wh_entry *entry)
 {
 	const struct stat nothing = {0};
 
@@ -415,7 +415,7 @@ void wh_sink_take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint
 	if (wh_content_is_split(entry->content) && !wh_sink_can_join(sink, entry))
 		refuse(sink);
 	else if (entry->content == WH_CONTENT_SEGMENT)
-		take_part(sink, entry);
+		take_segment(sink, entry);
 	else if (!is_allowed(sink, entry))
 		return;
 	else if (wh_sink_is_dry(sink))

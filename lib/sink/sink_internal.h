@@ -34,7 +34,7 @@
 #include <sys/stat.h>
 
 #include "bundle/beneath.h"
-#include "bundle/pack.h"
+#include "bundle/record_pack.h"
 #include "file/blocks.h"
 #include "file/digest.h"
 #include "file/likeness.h"
@@ -124,7 +124,7 @@ struct wh_large {
 	uint64_t reserved;            /* blocks are reserved up to here; not with holes */
 	uint64_t promised;            /* space promised and neither reserved nor written */
 	struct wh_assembly *assembly; /* NULL: only one lane */
-	bool is_head;                 /* this lane is the lead lane */
+	bool is_lead;                 /* this lane is the lead lane */
 	bool is_stream;               /* its size is not known yet */
 	bool let_in;                  /* admitted: there was space for it */
 	int64_t mtime_s;
@@ -313,8 +313,8 @@ struct wh_sink {
 	struct wh_large large[WH_SINK_LARGE_MAX];
 	char (*large_paths)[WH_PATH_BYTES_MAX];
 	uint32_t large_count;
-	struct wh_large *parted[WH_SPLITS_MAX]; /* files with an assembly */
-	uint32_t parted_count;
+	struct wh_large *split_file[WH_SPLITS_MAX]; /* files with an assembly */
+	uint32_t split_files;
 	uint32_t gathering; /* files that this lane leads and that wait for other segments */
 	uint32_t untold;    /* failures to report */
 	struct wh_large *comparing; /* its existing file is open as existing_fd */
@@ -379,7 +379,7 @@ bool wh_sink_prepare(struct wh_sink *sink);
 /* Whether the error of one staged file affects all others; then the sink is broken. */
 bool wh_sink_stage_failed(struct wh_sink *sink, int error);
 /* Other lanes need not wait for this one's segments. */
-void wh_sink_end_parts(struct wh_sink *sink);
+void wh_sink_end_segments(struct wh_sink *sink);
 
 /* sink_attributes.c */
 /* set-user-ID and set-group-ID are dropped: on this host they would refer to another user. */
@@ -458,7 +458,7 @@ void wh_sink_raw_done(struct wh_sink *sink, uint32_t bytes);
 
 static inline bool wh_large_is_segment(const struct wh_large *file)
 {
-	return file->assembly != NULL && !file->is_head;
+	return file->assembly != NULL && !file->is_lead;
 }
 
 /* The descriptor by which a kept file is locked, or -1. */
@@ -534,7 +534,7 @@ void wh_large_same(struct wh_sink *sink, struct wh_large *file);
 void wh_large_leave(struct wh_sink *sink, struct wh_large *file);
 
 /*
- * sink_parts.c: files that arrive by several lanes. join: false if lanes contradict each other.
+ * sink_segments.c: files that arrive by several lanes. join: false if lanes contradict each other.
  * spoil: the lead lane's entry failed on arrival. close_segment: our segment is written; the lead
  * lane waits for the others.
  */
@@ -545,7 +545,7 @@ bool wh_sink_spoil(
 /* The existing file stays, by decision of the lead lane: others need not send their segments. */
 bool wh_sink_pass_over(struct wh_sink *sink, const struct wh_entry *entry);
 void wh_large_close_segment(struct wh_sink *sink, struct wh_large *file);
-int32_t wh_sink_poll_parts(struct wh_sink *sink, uint64_t now_tsc);
+int32_t wh_sink_poll_segments(struct wh_sink *sink, uint64_t now_tsc);
 bool wh_sink_awaits_lanes(const struct wh_sink *sink);
 
 /* sink_ask.c: a large file from its entry to the answer. */

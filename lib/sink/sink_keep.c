@@ -92,9 +92,9 @@ static void take_over(struct wh_sink *sink, struct wh_large *file, struct wh_rec
 	file->number = found->part.number;
 	file->identity.inode = found->part.inode;
 	set_row(sink, file, found->part.row);
-	if (file->is_head)
+	if (file->is_lead)
 		wh_assembly_resume(file->assembly, file->row, found->lane);
-	wh_large_resume(sink, file, &found->lane[file->is_head ? sink->config.lane : 0]);
+	wh_large_resume(sink, file, &found->lane[file->is_lead ? sink->config.lane : 0]);
 }
 
 static bool may_list_part(const struct wh_sink *sink, const struct wh_large *file)
@@ -136,7 +136,7 @@ static void ask_journal(struct wh_sink *sink)
 	keep->recalled_bytes = 0;
 	if (name_file(sink, keep->recalling, &named))
 		keep->recall = wh_recall_begin(&sink->config.keeping, &named,
-			keep->recalling->is_head ? sink->config.lanes : 1,
+			keep->recalling->is_lead ? sink->config.lanes : 1,
 			sink->config.chunk_bytes);
 }
 
@@ -208,7 +208,7 @@ static bool is_noteworthy(const struct wh_sink *sink, const struct wh_large *fil
 	if (file->basis != NULL)
 		return due && file->row == 0 && !wh_basis_is_busy(file);
 	down = down_to(sink, file);
-	if (file->is_head && file->row == 0)
+	if (file->is_lead && file->row == 0)
 		return true;
 	return down >= file->noted + sink->config.keeping.batch_bytes ||
 	       (due && down > file->noted);
@@ -390,7 +390,7 @@ static void see_noted(struct wh_sink *sink, int rc, int64_t row)
 		file->noted = keep->noted_to;
 		if (!wh_large_is_segment(file))
 			set_row(sink, file, row);
-		if (file->is_head)
+		if (file->is_lead)
 			wh_assembly_set_row(file->assembly, row);
 	}
 	keep->dropped = false;

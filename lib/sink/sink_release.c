@@ -16,11 +16,11 @@ void wh_large_leave(struct wh_sink *sink, struct wh_large *file)
 	if (assembly == NULL)
 		return;
 	file->assembly = NULL;
-	file->is_head = false;
-	while (sink->parted[at] != file)
+	file->is_lead = false;
+	while (sink->split_file[at] != file)
 		at++;
-	WH_ASSERT(at < sink->parted_count);
-	sink->parted[at] = sink->parted[--sink->parted_count];
+	WH_ASSERT(at < sink->split_files);
+	sink->split_file[at] = sink->split_file[--sink->split_files];
 	wh_assembly_leave(sink->config.assemblies, assembly, sink->config.lane);
 }
 
@@ -77,7 +77,7 @@ static int complete(const struct wh_sink *sink, struct wh_large *file, enum wh_d
 	int rc = 0;
 
 	*doing = WH_DOING_WRITING;
-	if ((file->padded || file->is_head) && ftruncate(file->fd, (off_t)file->size_bytes) != 0)
+	if ((file->padded || file->is_lead) && ftruncate(file->fd, (off_t)file->size_bytes) != 0)
 		return -errno;
 	*doing = WH_DOING_ATTRIBUTES;
 	rc = wh_set_attributes(file->fd, file->mode, file->mtime_s, file->mtime_ns);
@@ -133,7 +133,7 @@ void wh_large_same(struct wh_sink *sink, struct wh_large *file)
 	}
 	if (fd >= 0)
 		close(fd);
-	if (file->is_head)
+	if (file->is_lead)
 		wh_assembly_skip(sink->config.assemblies, file->assembly);
 	if (rc < 0)
 		wh_sink_tell_failed(sink, &entry, rc, doing);

@@ -19,7 +19,7 @@
  */
 static int create(struct wh_sink *sink, struct wh_large *file)
 {
-	bool keeps = wh_sink_keeps(sink, file), kept = keeps && file->is_head;
+	bool keeps = wh_sink_keeps(sink, file), kept = keeps && file->is_lead;
 	int fd = kept ? wh_stage_create_kept(sink->stage, &file->number) : -EPERM;
 
 	if (fd >= 0) {
@@ -161,7 +161,7 @@ int wh_large_reserve(struct wh_sink *sink, struct wh_large *file, uint64_t end)
 	}
 	if (!file->let_in) {
 		rc = let_in(sink, file);
-		if (rc == 0 && file->is_head && file->assembly->folder_fd < 0)
+		if (rc == 0 && file->is_lead && file->assembly->folder_fd < 0)
 			rc = share_staged(sink, file);
 	}
 	while (rc == 0 && !wh_large_is_ready(sink, file, end))

@@ -20,25 +20,26 @@ static struct wh_assembly *join(struct wh_sink *sink, const struct wh_entry *ent
 
 bool wh_large_join(struct wh_sink *sink, struct wh_large *file, const struct wh_entry *entry)
 {
-	struct wh_segment part =
+	struct wh_segment segment =
 		wh_segment_of(entry->size_bytes, sink->config.lanes, sink->config.lane);
 
 	file->assembly = join(sink, entry);
 	if (file->assembly == NULL)
 		return false;
-	WH_ASSERT(sink->parted_count < WH_SPLITS_MAX); /* as many as there are assemblies */
-	sink->parted[sink->parted_count++] = file;
-	file->is_head = entry->content == WH_CONTENT_LEAD;
-	file->first = part.from;
-	file->from = part.from;
-	file->end = part.end;
-	file->offset = part.from;
-	file->reserved = part.from;
+	WH_ASSERT(sink->split_files < WH_SPLITS_MAX); /* as many as there are assemblies */
+	sink->split_file[sink->split_files++] = file;
+	file->is_lead = entry->content == WH_CONTENT_LEAD;
+	file->first = segment.from;
+	file->from = segment.from;
+	file->end = segment.end;
+	file->offset = segment.from;
+	file->reserved = segment.from;
 	/*
 	 * Nothing is known about where holes are: space is divided evenly, so that all segments
 	 * together have enough.
 	 */
-	file->data_bytes = wh_muldiv_u64(file->data_bytes, part.end - part.from, entry->size_bytes);
+	file->data_bytes =
+		wh_muldiv_u64(file->data_bytes, segment.end - segment.from, entry->size_bytes);
 	return true;
 }
 
@@ -73,7 +74,7 @@ bool wh_sink_pass_over(struct wh_sink *sink, const struct wh_entry *entry)
  */
 void wh_large_close_segment(struct wh_sink *sink, struct wh_large *file)
 {
-	if (file->is_head) {
+	if (file->is_lead) {
 		file->state = WH_LARGE_GATHERS;
 		sink->gathering++;
 	} else {
@@ -117,7 +118,7 @@ static int32_t gather(struct wh_sink *sink, struct wh_large *file, uint64_t now_
 		wh_large_add(sink, file, now_tsc);
 	if (file->failed && !file->told)
 		return 1;
-	WH_ASSERT(sink->gathering > 0 && file->is_head);
+	WH_ASSERT(sink->gathering > 0 && file->is_lead);
 	sink->gathering--;
 	if (file->failed)
 		wh_large_discard(sink, file);
@@ -126,7 +127,7 @@ static int32_t gather(struct wh_sink *sink, struct wh_large *file, uint64_t now_
 	return 1;
 }
 
-static int32_t poll_part(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc)
+static int32_t poll_segment(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc)
 {
 	enum wh_verdict verdict = wh_assembly_verdict(file->assembly);
 
@@ -143,20 +144,20 @@ static int32_t poll_part(struct wh_sink *sink, struct wh_large *file, uint64_t n
 }
 
 /* Backwards, because an entry that leaves is replaced by the last one. */
-int32_t wh_sink_poll_parts(struct wh_sink *sink, uint64_t now_tsc)
+int32_t wh_sink_poll_segments(struct wh_sink *sink, uint64_t now_tsc)
 {
 	int32_t work = 0;
 
-	for (uint32_t i = sink->parted_count; i > 0; i--)
-		work += poll_part(sink, sink->parted[i - 1], now_tsc);
+	for (uint32_t i = sink->split_files; i > 0; i--)
+		work += poll_segment(sink, sink->split_file[i - 1], now_tsc);
 	return work;
 }
 
 bool wh_sink_awaits_lanes(const struct wh_sink *sink)
 {
-	for (uint32_t i = 0; i < sink->parted_count; i++)
-		if (sink->parted[i]->state == WH_LARGE_AWAIT ||
-			sink->parted[i]->state == WH_LARGE_GATHERS)
+	for (uint32_t i = 0; i < sink->split_files; i++)
+		if (sink->split_file[i]->state == WH_LARGE_AWAIT ||
+			sink->split_file[i]->state == WH_LARGE_GATHERS)
 			return true;
 	return false;
 }

@@ -12,7 +12,7 @@ static enum wh_waits taking_waits(const struct wh_sink *sink)
 	if (intake->file != NULL && wh_basis_is_busy(intake->file))
 		return WH_WAITS_DISK;
 	if (intake->chunk == NULL)
-		return wh_sink_awaits_lanes(sink) ? WH_WAITS_PARTS : WH_WAITS_ENTRIES;
+		return wh_sink_awaits_lanes(sink) ? WH_WAITS_SEGMENTS : WH_WAITS_ENTRIES;
 	if (sink->config.is_pipe)
 		return WH_WAITS_PIPE;
 	if (intake->raw && sink->ring != NULL && sink->idle == 0)
@@ -28,7 +28,7 @@ enum wh_waits wh_sink_waits(const struct wh_sink *sink)
 	case WH_STEP_TAKING:
 		return taking_waits(sink);
 	case WH_STEP_EMPTYING:
-		return wh_sink_awaits_lanes(sink) ? WH_WAITS_PARTS : WH_WAITS_DISK;
+		return wh_sink_awaits_lanes(sink) ? WH_WAITS_SEGMENTS : WH_WAITS_DISK;
 	case WH_STEP_SYNCING:
 	case WH_STEP_CLEARING:
 		return WH_WAITS_DISK;

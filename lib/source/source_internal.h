@@ -32,7 +32,7 @@
 
 #include "bundle/ledger.h"
 #include "bundle/names.h"
-#include "bundle/pack.h"
+#include "bundle/record_pack.h"
 #include "bundle/split.h"
 #include "file/blocks.h"
 #include "file/digest.h"

@@ -186,7 +186,7 @@ static bool put_ask(struct wh_source *source)
 }
 
 /* Puts a segment of a file that another lane has announced. */
-static bool put_part(struct wh_source *source)
+static bool put_segment(struct wh_source *source)
 {
 	struct wh_entry *entry = begin_ask(source);
 
@@ -280,7 +280,7 @@ static int open_item(struct wh_source *source)
 static bool put_file(struct wh_source *source)
 {
 	if (source->item_split != NULL)
-		return put_part(source);
+		return put_segment(source);
 	if (source->config.is_pipe)
 		return wh_source_put_stream(source);
 
@@ -320,7 +320,7 @@ static bool put_item(struct wh_source *source)
 }
 
 /* Takes a segment of a file that another lane has announced. */
-static bool find_part(struct wh_source *source)
+static bool find_segment(struct wh_source *source)
 {
 	const struct wh_source_config *config = &source->config;
 	struct wh_split *split =
@@ -371,7 +371,7 @@ static bool is_chosen(struct wh_source *source)
 static bool find_item(struct wh_source *source, uint32_t *items)
 {
 	WH_ASSERT(source->item_fd < 0 && source->item_split == NULL);
-	if (find_part(source))
+	if (find_segment(source))
 		return true;
 	while (!source->progress.walked && (*items)++ < ITEMS_PER_POLL) {
 		wh_walk_next(source->walk, &source->item);

@@ -37,6 +37,6 @@ enum wh_waits wh_source_waits(const struct wh_source *source)
 	if (source->asked_count > 0)
 		return source->answered_count > 0 ? WH_WAITS_NOTHING : WH_WAITS_ANSWER;
 	if (!wh_source_is_walked(source))
-		return WH_WAITS_PARTS;
+		return WH_WAITS_SEGMENTS;
 	return is_shut(source->config.gate) ? WH_WAITS_LANES : WH_WAITS_SESSION;
 }

@@ -79,7 +79,7 @@ static void tell(struct wh_handshakes *handshakes, const struct wh_pending *pend
 static void tell_verdict(struct wh_handshakes *handshakes, const struct wh_pending *pending,
 	enum wh_auth_verdict verdict, bool by_peer)
 {
-	handshakes->stats.sadb += verdict == WH_AUTH_WELCOME;
+	handshakes->stats.sas += verdict == WH_AUTH_WELCOME;
 	handshakes->stats.refused += verdict != WH_AUTH_WELCOME;
 	tell(handshakes, pending,
 		(struct wh_handshakes_news){.verdict = verdict, .by_peer = by_peer});

@@ -145,7 +145,7 @@ struct wh_kept_sa {
 struct wh_handshakes_stats {
 	uint64_t began; /* handshakes from peers */
 	uint64_t met;
-	uint64_t sadb;          /* handshakes that resulted in an SA */
+	uint64_t sas;           /* handshakes that resulted in an SA */
 	uint64_t refused;       /* by either end */
 	uint64_t broken;        /* TLS failed */
 	uint64_t late;          /* took too long */

@@ -27,7 +27,7 @@ static uint64_t grace(const struct wh_handshakes *handshakes, uint32_t rtt_us)
 }
 
 /* The places as a peer's new handshake finds them; handshakes of ours do not count. */
-struct crowd {
+struct occupancy {
 	uint32_t of_host;        /* of the peer's host */
 	uint32_t of_subnet;      /* of the peer's subnet, without friends */
 	uint32_t strangers;      /* all without friends */
@@ -42,27 +42,27 @@ static struct wh_pending *older(struct wh_pending *one, struct wh_pending *other
 	return one == NULL || other->began_tsc < one->began_tsc ? other : one;
 }
 
-static struct crowd look(struct wh_handshakes *handshakes, const struct wh_address *peer)
+static struct occupancy look(struct wh_handshakes *handshakes, const struct wh_address *peer)
 {
-	struct crowd crowd = {0};
+	struct occupancy taken = {0};
 
 	for (uint32_t i = 0; i < handshakes->config.n_pending; i++) {
 		struct wh_pending *pending = &handshakes->pending[i];
 		uint32_t rank = pending->rank;
 
 		if (!pending->used)
-			crowd.free = pending;
+			taken.free = pending;
 		if (!pending->used || !pending->came)
 			continue;
-		crowd.of_host += wh_shares_same_host(&pending->peer, peer);
-		crowd.strangers += rank != WH_HOST_FRIEND;
-		crowd.first[rank] = older(crowd.first[rank], pending);
+		taken.of_host += wh_shares_same_host(&pending->peer, peer);
+		taken.strangers += rank != WH_HOST_FRIEND;
+		taken.first[rank] = older(taken.first[rank], pending);
 		if (rank == WH_HOST_FRIEND || !wh_shares_same_subnet(&pending->peer, peer))
 			continue;
-		crowd.of_subnet++;
-		crowd.first_of_subnet[rank] = older(crowd.first_of_subnet[rank], pending);
+		taken.of_subnet++;
+		taken.first_of_subnet[rank] = older(taken.first_of_subnet[rank], pending);
 	}
-	return crowd;
+	return taken;
 }
 
 static struct wh_pending *evict(
@@ -110,17 +110,17 @@ static struct wh_pending *find_place(struct wh_handshakes *handshakes, uint64_t 
 	const struct wh_address *peer, enum wh_host_rank rank, bool came)
 {
 	uint32_t share = (handshakes->config.n_pending + 3) / 4;
-	struct crowd crowd = look(handshakes, peer);
+	struct occupancy taken = look(handshakes, peer);
 	bool strange = rank != WH_HOST_FRIEND;
 
-	if (came && crowd.of_host >= handshakes->config.pending_of_address)
+	if (came && taken.of_host >= handshakes->config.pending_of_address)
 		return NULL;
-	if (strange && crowd.of_subnet >= share)
-		return make_room(handshakes, now_tsc, crowd.first_of_subnet, rank);
-	if (crowd.free != NULL &&
-		(!strange || crowd.strangers < handshakes->config.n_pending - share))
-		return crowd.free;
-	return make_room(handshakes, now_tsc, crowd.first, rank);
+	if (strange && taken.of_subnet >= share)
+		return make_room(handshakes, now_tsc, taken.first_of_subnet, rank);
+	if (taken.free != NULL &&
+		(!strange || taken.strangers < handshakes->config.n_pending - share))
+		return taken.free;
+	return make_room(handshakes, now_tsc, taken.first, rank);
 }
 
 /*

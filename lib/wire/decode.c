@@ -57,18 +57,18 @@ static enum wh_wire_reason read_all(
 }
 
 static enum wh_wire_reason read_rcv_report(
-	uint8_t flags, const uint8_t *wire, struct wh_rcv_report *state)
+	uint8_t flags, const uint8_t *wire, struct wh_rcv_report *report)
 {
-	const uint8_t *behind = wire + WH_RANGES_BYTES((size_t)state->n_holes);
+	const uint8_t *behind = wire + WH_RANGES_BYTES((size_t)report->n_holes);
 
-	memset(&state->lost_pkts, 0, WH_LOSSES_BYTES + WH_DELIVERY_BYTES);
+	memset(&report->lost_pkts, 0, WH_LOSSES_BYTES + WH_DELIVERY_BYTES);
 	if (flags & WH_FLAG_LOSSES) {
-		memcpy(&state->lost_pkts, behind, WH_LOSSES_BYTES);
+		memcpy(&report->lost_pkts, behind, WH_LOSSES_BYTES);
 		behind += WH_LOSSES_BYTES;
 	}
 	if (flags & WH_FLAG_DELIVERY)
-		memcpy(&state->delivered_pkts, behind, WH_DELIVERY_BYTES);
-	return READ_ALL(wire, state->n_holes, state->holes);
+		memcpy(&report->delivered_pkts, behind, WH_DELIVERY_BYTES);
+	return READ_ALL(wire, report->n_holes, report->holes);
 }
 
 static enum wh_wire_reason read_params(const uint8_t *wire, struct wh_open_params *params)

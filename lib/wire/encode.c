@@ -44,16 +44,16 @@ size_t wh_params_encode(const struct wh_open_params *params, uint8_t *bytes)
 	return WH_PARAMS_BODY + WH_OPTIONS_BYTES(params->n_options) + params->name_bytes;
 }
 
-static void write_rcv_report(uint8_t flags, const struct wh_rcv_report *state, uint8_t *bytes)
+static void write_rcv_report(uint8_t flags, const struct wh_rcv_report *report, uint8_t *bytes)
 {
-	memcpy(bytes, state->holes, WH_RANGES_BYTES(state->n_holes));
-	bytes += WH_RANGES_BYTES(state->n_holes);
+	memcpy(bytes, report->holes, WH_RANGES_BYTES(report->n_holes));
+	bytes += WH_RANGES_BYTES(report->n_holes);
 	if (flags & WH_FLAG_LOSSES) {
-		memcpy(bytes, &state->lost_pkts, WH_LOSSES_BYTES);
+		memcpy(bytes, &report->lost_pkts, WH_LOSSES_BYTES);
 		bytes += WH_LOSSES_BYTES;
 	}
 	if (flags & WH_FLAG_DELIVERY)
-		memcpy(bytes, &state->delivered_pkts, WH_DELIVERY_BYTES);
+		memcpy(bytes, &report->delivered_pkts, WH_DELIVERY_BYTES);
 }
 
 static void write_variable(const struct wh_packet *packet, uint8_t *bytes)

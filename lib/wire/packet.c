@@ -204,25 +204,25 @@ static bool ranges_valid(const struct wh_range *ranges, uint32_t count, uint64_t
 	return true;
 }
 
-static bool rcv_report_valid(const struct wh_rcv_report *state)
+static bool rcv_report_valid(const struct wh_rcv_report *report)
 {
-	return WITHIN(WH_FIELDS_RCV_REPORT, state) && WITHIN(WH_FIELDS_RCV_REPORT_BODY, state) &&
-	       WITHIN(WH_FIELDS_LOSSES, state) && WITHIN(WH_FIELDS_DELIVERY, state) &&
-	       state->lower <= state->cover_first && state->cover_first <= state->cover_end &&
-	       state->cover_end <= state->highest_end && state->highest_end <= state->upper &&
-	       state->upper - state->lower <= WH_WINDOW_PACKETS_MAX;
+	return WITHIN(WH_FIELDS_RCV_REPORT, report) && WITHIN(WH_FIELDS_RCV_REPORT_BODY, report) &&
+	       WITHIN(WH_FIELDS_LOSSES, report) && WITHIN(WH_FIELDS_DELIVERY, report) &&
+	       report->lower <= report->cover_first && report->cover_first <= report->cover_end &&
+	       report->cover_end <= report->highest_end && report->highest_end <= report->upper &&
+	       report->upper - report->lower <= WH_WINDOW_PACKETS_MAX;
 }
 
-static enum wh_wire_reason rcv_report_check(uint8_t flags, const struct wh_rcv_report *state)
+static enum wh_wire_reason rcv_report_check(uint8_t flags, const struct wh_rcv_report *report)
 {
 	const uint8_t both = WH_FLAG_LOSSES | WH_FLAG_DELIVERY;
 
-	if (!rcv_report_valid(state) || (flags == both && state->n_holes > WH_HOLES_BESIDE_BOTH))
+	if (!rcv_report_valid(report) || (flags == both && report->n_holes > WH_HOLES_BESIDE_BOTH))
 		return WH_WIRE_FIELD;
 
-	uint64_t cover = state->cover_end - state->cover_first;
+	uint64_t cover = report->cover_end - report->cover_first;
 
-	return ranges_valid(state->holes, state->n_holes, cover, 1) ? WH_WIRE_OK : WH_WIRE_RANGE;
+	return ranges_valid(report->holes, report->n_holes, cover, 1) ? WH_WIRE_OK : WH_WIRE_RANGE;
 }
 
 static enum wh_wire_reason nak_check(const struct wh_nak *nak)
@@ -236,10 +236,10 @@ static enum wh_wire_reason nak_check(const struct wh_nak *nak)
 	return ranges_valid(nak->losses, nak->n_losses, end, 0) ? WH_WIRE_OK : WH_WIRE_RANGE;
 }
 
-static bool trans_report_valid(const struct wh_trans_report *state)
+static bool trans_report_valid(const struct wh_trans_report *report)
 {
-	return WITHIN(WH_FIELDS_TRANS_REPORT, state) && state->lower <= state->upper &&
-	       state->upper - state->lower <= WH_WINDOW_PACKETS_MAX;
+	return WITHIN(WH_FIELDS_TRANS_REPORT, report) && report->lower <= report->upper &&
+	       report->upper - report->lower <= WH_WINDOW_PACKETS_MAX;
 }
 
 static enum wh_wire_reason bitmap_check(const struct wh_bitmap *bitmap)

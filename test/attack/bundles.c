@@ -227,13 +227,13 @@ static void forged(struct wh_attacker *attacker)
 	wh_peer_give_up(&peer);
 }
 
-/* The two lanes of a transfer, and a file of a part for each: the first one is its head. */
+/* The two lanes of a transfer, and a file with a segment for each: the first lane is its lead. */
 struct lanes {
-	struct wh_peer head;
-	struct wh_peer part;
+	struct wh_peer lead;
+	struct wh_peer other;
 };
 
-static bool say_part(struct wh_peer *peer, enum wh_entry_content content, const char *path)
+static bool say_segment(struct wh_peer *peer, enum wh_entry_content content, const char *path)
 {
 	struct wh_entry entry = entry_of(0, WH_ENTRY_FILE, path);
 
@@ -263,7 +263,7 @@ static bool say_extent(struct wh_peer *peer, uint64_t offset, uint64_t bytes)
 	return taken;
 }
 
-/* A part from its first byte to its last, and what it is. */
+/* A segment from its first byte to its last, and what it is. */
 static void say_whole_part(struct wh_peer *peer, uint64_t from)
 {
 	struct wh_record end = {.type = WH_RECORD_FILE_END};
@@ -281,12 +281,12 @@ static void say_whole_part(struct wh_peer *peer, uint64_t from)
 static bool begin_lanes(struct lanes *lanes, struct wh_attacker *attacker, const char *path)
 {
 	uint64_t transfer = wh_prng_u64(&attacker->prng);
-	bool begun = begin_lane(&lanes->head, attacker, ".", 0, 2, transfer) &
-		     begin_lane(&lanes->part, attacker, ".", 1, 2, transfer);
+	bool begun = begin_lane(&lanes->lead, attacker, ".", 0, 2, transfer) &
+		     begin_lane(&lanes->other, attacker, ".", 1, 2, transfer);
 
-	begun = begun && say_part(&lanes->head, WH_CONTENT_LEAD, path) &&
-		say_part(&lanes->part, WH_CONTENT_SEGMENT, path);
-	wh_peer_pump(&lanes->part, SETTLE_MS);
+	begun = begun && say_segment(&lanes->lead, WH_CONTENT_LEAD, path) &&
+		say_segment(&lanes->other, WH_CONTENT_SEGMENT, path);
+	wh_peer_pump(&lanes->other, SETTLE_MS);
 	return begun;
 }
 
@@ -301,23 +301,23 @@ static bool is_wanted(const struct wh_peer *peer)
 	return false;
 }
 
-/* Everything in front of our part, behind it, again, and in two heads. */
+/* Everything before our segment, behind it, again, and from two lead lanes. */
 static void lie(struct lanes *lanes, uint32_t which)
 {
-	struct wh_peer *part = &lanes->part;
+	struct wh_peer *other = &lanes->other;
 	const uint64_t from = WH_SPLIT_ALIGN_BYTES;
 
 	if (which == 0)
-		say_extent(part, 0, from);
+		say_extent(other, 0, from);
 	else if (which == 1)
-		say_extent(part, from, from + 1);
-	else if (which == 2 && say_extent(part, from, from / 4))
-		say_extent(part, from, from / 4);
+		say_extent(other, from, from + 1);
+	else if (which == 2 && say_extent(other, from, from / 4))
+		say_extent(other, from, from / 4);
 	else if (which == 3)
-		say_part(part, WH_CONTENT_LEAD, "lie");
+		say_segment(other, WH_CONTENT_LEAD, "lie");
 }
 
-/* First as it should be; then lies in one lane; then a part of a file of another transfer. */
+/* First as it should be; then lies in one lane; then a segment of a file of another transfer. */
 static void parts(struct wh_attacker *attacker)
 {
 	uint64_t begun = 0, ended = 0;
@@ -325,31 +325,31 @@ static void parts(struct wh_attacker *attacker)
 	struct lanes lanes;
 
 	if (begin_lanes(&lanes, attacker, "right")) {
-		say_whole_part(&lanes.part, WH_SPLIT_ALIGN_BYTES);
-		wh_peer_say(&lanes.part, &finish);
-		say_whole_part(&lanes.head, 0);
-		wh_peer_say(&lanes.head, &finish);
-		wh_peer_pump(&lanes.head, SETTLE_MS);
+		say_whole_part(&lanes.other, WH_SPLIT_ALIGN_BYTES);
+		wh_peer_say(&lanes.other, &finish);
+		say_whole_part(&lanes.lead, 0);
+		wh_peer_say(&lanes.lead, &finish);
+		wh_peer_pump(&lanes.lead, SETTLE_MS);
 	}
-	wh_peer_give_up(&lanes.head);
-	wh_peer_give_up(&lanes.part);
+	wh_peer_give_up(&lanes.lead);
+	wh_peer_give_up(&lanes.other);
 	for (uint32_t which = 0; which < LIES; which++) {
-		if (begin_lanes(&lanes, attacker, "lie") && is_wanted(&lanes.part)) {
+		if (begin_lanes(&lanes, attacker, "lie") && is_wanted(&lanes.other)) {
 			begun++;
 			lie(&lanes, which);
-			say_whole_part(&lanes.head, 0);
-			wh_peer_pump(&lanes.part, SETTLE_MS);
-			ended += lanes.part.releases > 0;
+			say_whole_part(&lanes.lead, 0);
+			wh_peer_pump(&lanes.other, SETTLE_MS);
+			ended += lanes.other.releases > 0;
 		}
-		wh_peer_give_up(&lanes.head);
-		wh_peer_give_up(&lanes.part);
+		wh_peer_give_up(&lanes.lead);
+		wh_peer_give_up(&lanes.other);
 	}
 	if (begin_lanes(&lanes, attacker, "theirs")) {
 		struct wh_peer stranger;
 		uint64_t transfer = wh_prng_u64(&attacker->prng);
 
 		if (begin_lane(&stranger, attacker, ".", 1, 2, transfer))
-			say_part(&stranger, WH_CONTENT_SEGMENT, "theirs");
+			say_segment(&stranger, WH_CONTENT_SEGMENT, "theirs");
 		wh_peer_pump(&stranger, SETTLE_MS);
 		wh_attack_note(attacker, "strangers", stranger.in_open);
 		wh_attack_note(attacker, "wanted", is_wanted(&stranger));
@@ -357,8 +357,8 @@ static void parts(struct wh_attacker *attacker)
 	}
 	wh_attack_note(attacker, "begun", begun);
 	wh_attack_note(attacker, "ended", ended);
-	wh_peer_give_up(&lanes.head);
-	wh_peer_give_up(&lanes.part);
+	wh_peer_give_up(&lanes.lead);
+	wh_peer_give_up(&lanes.other);
 }
 
 /* Jobs with a file each that are given up in the moment in which it is being made durable. */
@@ -384,7 +384,7 @@ const struct wh_attack wh_attacks_bundles[] = {
 	{"folders", 9, "one folder over and over by the longest path", folders},
 	{"claim", 9, "one entry that wants all the disk", claim},
 	{"forged", 12, "small files whose seal is of something else", forged},
-	{"parts", 12, "parts of a file that are not where they say, or not of that file", parts},
+	{"parts", 12, "segments of a file that are not where they say, or not of that file", parts},
 	{"given-up", 10, "jobs that are given up while their files are made durable", given_up},
 	{0},
 };

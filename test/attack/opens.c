@@ -217,13 +217,13 @@ static void replay(struct wh_attacker *attacker)
 	if (wh_peer_open(&peer)) {
 		wh_peer_pump(&peer, 100);
 		wh_peer_release(&peer, WH_RELEASE_ABORT, WH_STATUS_INTERRUPTED);
-		wh_attack_note(attacker, "reports_before", peer.states);
+		wh_attack_note(attacker, "reports_before", peer.reports);
 		while (wh_attack_goes_on(attacker))
 			wh_peer_pump(&peer, 100);
-		peer.states = 0;
+		peer.reports = 0;
 		wh_peer_confirm(&peer);
 		wh_peer_pump(&peer, 500);
-		wh_attack_note(attacker, "reports_after", peer.states);
+		wh_attack_note(attacker, "reports_after", peer.reports);
 	}
 	wh_attack_note(attacker, "opened", peer.open);
 	wh_peer_free(&peer);
@@ -241,7 +241,7 @@ static void late_confirm(struct wh_attacker *attacker)
 		wh_peer_confirm(&peer);
 	wh_peer_pump(&peer, 500);
 	wh_attack_note(attacker, "opened", peer.open);
-	wh_attack_note(attacker, "reports_after", peer.states);
+	wh_attack_note(attacker, "reports_after", peer.reports);
 	wh_peer_give_up(&peer);
 }
 
@@ -276,7 +276,7 @@ const struct wh_attack wh_attacks_opens[] = {
 	{"identifiers", 7, "what the answer to an OPEN gives away", identifiers},
 	{"aborts", 7, "releases in the peer's name, around an identifier that was given", aborts},
 	{"far-pns", 7, "control packets of the last packet number there is", far_pns},
-	{"near-pns", 7, "states that contradict what was said before", near_pns},
+	{"near-pns", 7, "reports that contradict what was said before", near_pns},
 	{"replay", 6, "the CONFIRM of a connection that is over", replay},
 	{"probes", 6, "probes without a cookie, and questions for one", probes},
 	{"late-confirm", 6, "a cookie long after it was made", late_confirm},

@@ -190,7 +190,7 @@ static void take_report(struct wh_peer *peer, const struct wh_packet *packet)
 
 	if (packet->cid != peer->params.initiator_cid)
 		return;
-	peer->states++;
+	peer->reports++;
 	if (packet->rcv_report.lower > peer->acked)
 		peer->acked = packet->rcv_report.lower;
 	wh_peer_send(peer, &echo);
@@ -228,19 +228,19 @@ static void take(struct wh_peer *peer, uint8_t *bytes, size_t count)
 }
 
 /* What is missing of the server's stream, in as many ranges as a packet has room for. */
-static void put_holes(const struct wh_peer *peer, struct wh_rcv_report *state)
+static void put_holes(const struct wh_peer *peer, struct wh_rcv_report *report)
 {
-	for (uint64_t pn = state->cover_first;
-		pn < state->cover_end && state->n_holes < WH_RANGES_MAX; pn++) {
-		struct wh_range *last = &state->holes[state->n_holes];
-		uint32_t offset = (uint32_t)(pn - state->cover_first);
+	for (uint64_t pn = report->cover_first;
+		pn < report->cover_end && report->n_holes < WH_RANGES_MAX; pn++) {
+		struct wh_range *last = &report->holes[report->n_holes];
+		uint32_t offset = (uint32_t)(pn - report->cover_first);
 
 		if (peer->in_has[pn - peer->theirs.first_pn])
 			continue;
-		if (state->n_holes > 0 && last[-1].offset + last[-1].count == offset)
+		if (report->n_holes > 0 && last[-1].offset + last[-1].count == offset)
 			last[-1].count++;
 		else
-			state->holes[state->n_holes++] = (struct wh_range){offset, 1};
+			report->holes[report->n_holes++] = (struct wh_range){offset, 1};
 	}
 }
 
@@ -250,22 +250,22 @@ static void tell_in_report(struct wh_peer *peer)
 		.type = WH_PACKET_RCV_REPORT,
 		.cid = peer->theirs.initiator_cid,
 	};
-	struct wh_rcv_report *state = &packet.rcv_report;
+	struct wh_rcv_report *report = &packet.rcv_report;
 	uint64_t now_ns = wh_attack_now_ns();
 
 	if (!peer->in_open || now_ns - peer->in_told_ns < TELL_NS)
 		return;
 	peer->in_told_ns = now_ns;
-	state->lower = state->cover_first = peer->in_lower;
-	state->cover_end = state->highest_end = peer->in_end;
-	state->upper = peer->in_lower + (peer->full ? 0 : peer->theirs.window_pkts);
-	state->chunk_upper = peer->in_chunks + (peer->full ? 0 : CHUNK_BUFFERS);
-	state->buffer_chunks = CHUNK_BUFFERS;
-	state->rtt_us = 1000;
-	put_holes(peer, state);
-	if (state->n_holes == WH_RANGES_MAX)
-		state->cover_end = state->cover_first + state->holes[WH_RANGES_MAX - 1].offset +
-				   state->holes[WH_RANGES_MAX - 1].count;
+	report->lower = report->cover_first = peer->in_lower;
+	report->cover_end = report->highest_end = peer->in_end;
+	report->upper = peer->in_lower + (peer->full ? 0 : peer->theirs.window_pkts);
+	report->chunk_upper = peer->in_chunks + (peer->full ? 0 : CHUNK_BUFFERS);
+	report->buffer_chunks = CHUNK_BUFFERS;
+	report->rtt_us = 1000;
+	put_holes(peer, report);
+	if (report->n_holes == WH_RANGES_MAX)
+		report->cover_end = report->cover_first + report->holes[WH_RANGES_MAX - 1].offset +
+				    report->holes[WH_RANGES_MAX - 1].count;
 	wh_peer_send(peer, &packet);
 }
 

@@ -4,13 +4,13 @@
 
 /*
  * A client with a socket of the kernel's: it opens a stream to the server, takes the one that the
- * server opens in answer, and tells states as an honest one would. The rest is the attack's. Under
+ * server opens in answer, and sends reports as an honest one would. The rest is the attack's. Under
  * the attacker's SA, if it has one, all is sealed.
  */
 
 #include "attacker.h"
-#include "bundle/pack.h"
 #include "bundle/record.h"
+#include "bundle/record_pack.h"
 #include "file/digest.h"
 #include "seal/seal.h"
 
@@ -45,7 +45,7 @@ struct wh_peer {
 	bool forges;             /* seals are of something else */
 	/* what the server says of our stream */
 	uint64_t acked; /* below this packet number all is there */
-	uint64_t states;
+	uint64_t reports;
 	uint64_t releases;
 	uint8_t released_as; /* status of its last one */
 	uint64_t got_pkts;

@@ -253,7 +253,7 @@ static void graphs(struct wh_attacker *attacker)
 }
 
 const struct wh_attack wh_attacks_sessions[] = {
-	{"period", 6, "states as often as they are to be had, and silence", period},
+	{"period", 6, "reports as often as they are to be had, and silence", period},
 	{"places", 9, "as many connections as it gets, that never ask for anything", places},
 	{"fills", 5, "connections that come and go, so that each place has had one", fills},
 	{"windows", 9, "the largest windows, touched here and there", windows},

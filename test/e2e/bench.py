@@ -36,7 +36,7 @@ FIELDS = {
     'pacing': str, 'port_timestamps': bool,
     'receiver': {'seconds': NUMBER, 'bps': NUMBER, 'pps': NUMBER, 'bytes': int, 'packets': int,
                  'duplicate': int, 'lost': int, 'bad': int, 'dropped': int},
-    'sender': {'packets': int, 'again': int, 'repair': int},
+    'sender': {'packets': int, 'retransmitted': int, 'repair': int},
     'repair': {'sent': int, 'used': int, 'undecodable_blocks': int, 'overhead': NUMBER},
     'cycles_per_packet': {'here': dict, 'receiver': NUMBER},
     'refused_packets': dict, 'loss': NUMBER, 'cores': list,
@@ -44,7 +44,7 @@ FIELDS = {
 }
 LIMITS = {'start', 'rate', 'line', 'others', 'loss', 'window', 'memory', 'disk', 'peer_disk',
           'pipe', 'peer', 'cpu'}
-INTERVAL = {'seconds': NUMBER, 'span': NUMBER, 'bps': NUMBER, 'pps': NUMBER, 'again': int,
+INTERVAL = {'seconds': NUMBER, 'span': NUMBER, 'bps': NUMBER, 'pps': NUMBER, 'retransmitted': int,
             'repair': int, 'bad': int, 'lost': int, 'dropped': int,
             'cycles_per_packet_here': NUMBER, 'cycles_per_packet_receiver': NUMBER,
             'loss': NUMBER, 'rtt_ms': (*NUMBER, type(None))}
@@ -185,7 +185,7 @@ def repair(program, folder, args):
         # is late with its last ones ends before, once all data has arrived.
         low = (0.7 if '--reverse' in args else 0.9) * REPAIR_PKTS
         # What asks after the last packets may repeat a repair packet.
-        high = REPAIR_PKTS + report['sender']['again']
+        high = REPAIR_PKTS + report['sender']['retransmitted']
         expect_between('repair.sent', told['sent'], low, high)
         expect_between('overhead', told['overhead'], 0.7 * 4 / 94, 1.1 * 4 / 94)
         rows = sum(interval['repair'] for interval in report['intervals'])
@@ -220,7 +220,7 @@ def ttp(program, folder):
                          '--rate', '100M', '--time', '500ms')
         expect(report['repair']['sent'] > 0, 'auto without repair packets')
         expect_equal('undecodable_blocks', report['repair']['undecodable_blocks'], 0)
-        expect_equal('again', report['sender']['again'], 0)
+        expect_equal('retransmitted', report['sender']['retransmitted'], 0)
         result = pair.run('bench', '--strict-paper', SERVER, timeout_s=10)
         expect_status(result, USAGE)
         expect_said(result, '--fec auto')
@@ -259,7 +259,7 @@ def found_rates(program, folder):
         expect_between('loss', row['loss'], 0, 0.5)
         result = pair.run('bench', '--profile', 'udt', '--time', '1300ms', SERVER, timeout_s=20)
         expect_status(result, OK)
-        for pattern in (r'^ +s +Gb/s +again +repair +paced Gb/s +window +RTT ms +loss % '
+        for pattern in (r'^ +s +Gb/s +retr +repair +paced Gb/s +window +RTT ms +loss % '
                         r'+limited by$', r'^ +1\.\d\d +\d+\.\d{3} .* (' + '|'.join(LIMITS) + ')$'):
             expect(re.search(pattern, result.out, re.MULTILINE), f'no /{pattern}/: {result.out!r}')
         pair.stop_server()
@@ -356,7 +356,7 @@ def text(program, folder):
     with Pair(program, folder) as pair:
         result = pair.run('bench', '--profile', 'fixed', '--time', '1s', SERVER, timeout_s=20)
         expect_status(result, OK)
-        for pattern in (r'^ +s +Gb/s +Mpps +again +repair +lost +bad +dropped +cycles/pkt$',
+        for pattern in (r'^ +s +Gb/s +Mpps +retr +repair +lost +bad +dropped +cycles/pkt$',
                         r'^ +1\.\d\d +\d+\.\d{3}', r'b/s at the receiver', r'p99\.9 \d+ ns',
                         r'^  trans +\d', r'^cycles .* of the receiver, all together: \d'):
             expect(re.search(pattern, result.out, re.MULTILINE), f'no /{pattern}/: {result.out!r}')

@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: BSD-3-Clause
-"""`wavehaul demo` as an operator meets it: real time, real files, an emulated lambda.
+"""`wavehaul demo` as an operator meets it: real time, real files, an emulated link.
 
     demo.py [--quick] [-k PATTERN] [--binary PATH]
 
@@ -410,7 +410,7 @@ def told(text):
     """Of --verbose: what limited the flow, the seconds, and counters by their words."""
     number = {words: re.search(pattern, text, re.MULTILINE) for words, pattern in (
         ('seconds', r'^  file .* in ([\d.]+) s$'),
-        ('again', r'^  packets +\d+ sent, of them (\d+) again'),
+        ('retransmitted', r'^  packets +\d+ sent, of them (\d+) retransmitted'),
         ('lost', r'^  lost on the way (\d+) '),
         ('states there', r'^  transmitter +control (\d+) sent'),
         ('states back', r'^  receiver +control (\d+) sent'))}
@@ -466,10 +466,11 @@ def short_buffers(program, folder, loss):
     if loss == '0':
         expect_between('states back', figures['states back'], 1.3 * figures['seconds'] / 10e-3,
                        64 * figures['seconds'] / 100e-3)
-        expect_equal('again', figures['again'], 0)
+        expect_equal('retransmitted', figures['retransmitted'], 0)
         return
     expect_between('lost', figures['lost'], 70, 250)
-    expect_between('again', figures['again'], 0.9 * figures['lost'], 1.3 * figures['lost'])
+    expect_between('retransmitted', figures['retransmitted'], 0.9 * figures['lost'],
+                   1.3 * figures['lost'])
 
 
 def file_of_name(program, folder, name):

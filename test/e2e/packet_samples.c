@@ -105,56 +105,56 @@ static void tell_data(const struct wh_packet *packet)
 
 static void tell_rcv_report(const struct wh_packet *packet)
 {
-	const struct wh_rcv_report *state = &packet->rcv_report;
+	const struct wh_rcv_report *report = &packet->rcv_report;
 
-	TELL("rcv_report", state, lower);
-	TELL("rcv_report", state, upper);
-	TELL("rcv_report", state, highest_end);
-	TELL("rcv_report", state, cover_first);
-	TELL("rcv_report", state, cover_end);
-	TELL("rcv_report", state, received_pkts);
-	TELL("rcv_report", state, duplicate_pkts);
-	TELL("rcv_report", state, bad_pkts);
-	TELL("rcv_report", state, chunk_upper);
-	TELL("rcv_report", state, queued_chunks);
-	TELL("rcv_report", state, buffer_chunks);
-	TELL("rcv_report", state, arrival_pps);
-	TELL("rcv_report", state, capacity_pps);
-	TELL("rcv_report", state, rtt_us);
-	TELL("rcv_report", state, rtt_var_us);
-	TELL("rcv_report", state, n_holes);
-	tell_ranges(state->holes, state->n_holes, state->cover_first);
+	TELL("rcv_report", report, lower);
+	TELL("rcv_report", report, upper);
+	TELL("rcv_report", report, highest_end);
+	TELL("rcv_report", report, cover_first);
+	TELL("rcv_report", report, cover_end);
+	TELL("rcv_report", report, received_pkts);
+	TELL("rcv_report", report, duplicate_pkts);
+	TELL("rcv_report", report, bad_pkts);
+	TELL("rcv_report", report, chunk_upper);
+	TELL("rcv_report", report, queued_chunks);
+	TELL("rcv_report", report, buffer_chunks);
+	TELL("rcv_report", report, arrival_pps);
+	TELL("rcv_report", report, capacity_pps);
+	TELL("rcv_report", report, rtt_us);
+	TELL("rcv_report", report, rtt_var_us);
+	TELL("rcv_report", report, n_holes);
+	tell_ranges(report->holes, report->n_holes, report->cover_first);
 	tell("wavehaul.flags.losses", (packet->flags & WH_FLAG_LOSSES) != 0);
 	tell("wavehaul.flags.delivery", (packet->flags & WH_FLAG_DELIVERY) != 0);
 	if (packet->flags & WH_FLAG_LOSSES) {
-		TELL("rcv_report", state, lost_pkts);
-		TELL("rcv_report", state, loss_events);
-		TELL("rcv_report", state, repaired_pkts);
-		TELL("rcv_report", state, undecodable_blocks);
+		TELL("rcv_report", report, lost_pkts);
+		TELL("rcv_report", report, loss_events);
+		TELL("rcv_report", report, repaired_pkts);
+		TELL("rcv_report", report, undecodable_blocks);
 	}
 	if (packet->flags & WH_FLAG_DELIVERY) {
-		TELL("rcv_report", state, delivered_pkts);
-		TELL("rcv_report", state, seen_end);
-		TELL("rcv_report", state, stamp);
-		TELL("rcv_report", state, held);
-		TELL("rcv_report", state, arrived);
-		TELL("rcv_report", state, span);
-		TELL("rcv_report", state, span_pkts);
-		TELL("rcv_report", state, least_delay);
-		TELL("rcv_report", state, late);
-		TELL("rcv_report", state, retransmitted_pkts);
+		TELL("rcv_report", report, delivered_pkts);
+		TELL("rcv_report", report, seen_end);
+		TELL("rcv_report", report, stamp);
+		TELL("rcv_report", report, held);
+		TELL("rcv_report", report, arrived);
+		TELL("rcv_report", report, span);
+		TELL("rcv_report", report, span_pkts);
+		TELL("rcv_report", report, least_delay);
+		TELL("rcv_report", report, late);
+		TELL("rcv_report", report, retransmitted_pkts);
 	}
 }
 
 static void tell_trans_report(const struct wh_packet *packet)
 {
-	const struct wh_trans_report *state = &packet->trans_report;
+	const struct wh_trans_report *report = &packet->trans_report;
 
-	TELL("trans_report", state, lower);
-	TELL("trans_report", state, upper);
-	TELL("trans_report", state, heard_end);
-	TELL("trans_report", state, queued_pkts);
-	TELL("trans_report", state, held_us);
+	TELL("trans_report", report, lower);
+	TELL("trans_report", report, upper);
+	TELL("trans_report", report, heard_end);
+	TELL("trans_report", report, queued_pkts);
+	TELL("trans_report", report, held_us);
 }
 
 static void tell_ack2(const struct wh_packet *packet)

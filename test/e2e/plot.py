@@ -89,7 +89,7 @@ def demo(program, folder):
     expect_near('bytes', picture.integral('rate', 'payload arrived') / 8, 64 * MIB, least=10000)
     sent_bits = report['packets']['sent'] * 1530 * 8
     expect_near('sent on the wire', picture.integral('rate', 'sent on the wire'), sent_bits, 0.02)
-    expect_near('sent again', picture.total('loss', 'sent again'),
+    expect_near('sent again', picture.total('loss', 'retransmitted'),
                 report['packets']['retransmitted'], 0.02, 2)
     expect_near('lost', picture.total('loss', 'lost'), report['packets']['dropped_by_path'], 0.15,
                 5)

@@ -90,7 +90,8 @@ def time_of(text):
 
 def check_log(said):
     lines = [line for line in said.splitlines() if re.match(r'wavehaul: 20\d\d-\S+Z ', line)]
-    expect(any(re.search(f'{CLIENT} send in/ [ab]: 2 files, .* ok$', line) for line in lines), said)
+    row = rf'{CLIENT} send in/ \(first: [ab]\): 2 files, .* ok$'
+    expect(any(re.search(row, line) for line in lines), said)
     expect(any(re.search('get nothing', line) for line in lines), said)
     expect(any(re.search('get in/a: .* xxh3-128 [0-9a-f]{32}: ok$', line) for line in lines), said)
     expect('\x1b' not in said, 'an escape in the log')

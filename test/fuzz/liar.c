@@ -269,18 +269,18 @@ static uint16_t any_ranges(
 }
 
 /* Fields that must be in order are put in order, ranges are drawn anew: most lies get through. */
-static void settle_rcv_report(struct wh_liar *liar, struct wh_rcv_report *state)
+static void settle_rcv_report(struct wh_liar *liar, struct wh_rcv_report *report)
 {
-	uint64_t pns[] = {state->lower, state->cover_first, state->cover_end, state->highest_end,
-		state->upper};
+	uint64_t pns[] = {report->lower, report->cover_first, report->cover_end,
+		report->highest_end, report->upper};
 
 	qsort(pns, 5, sizeof(pns[0]), compare_u64);
-	state->lower = pns[0];
-	state->cover_first = pns[1];
-	state->cover_end = pns[2];
-	state->highest_end = pns[3];
-	state->upper = pns[4];
-	state->n_holes = any_ranges(liar, state->holes, pns[2] - pns[1], 1);
+	report->lower = pns[0];
+	report->cover_first = pns[1];
+	report->cover_end = pns[2];
+	report->highest_end = pns[3];
+	report->upper = pns[4];
+	report->n_holes = any_ranges(liar, report->holes, pns[2] - pns[1], 1);
 }
 
 /* Bits behind the last are none. */

@@ -91,7 +91,7 @@ static void test_own_key(void)
 	CU_ASSERT(visit_server(&visit, &alices) < 2 * WH_NS_PER_S);
 	story_check_whole(&visit, visit.result);
 	CU_ASSERT_EQUAL(servers_stats()->began, 1);
-	CU_ASSERT_EQUAL(servers_stats()->sadb, 1);
+	CU_ASSERT_EQUAL(servers_stats()->sas, 1);
 	end();
 }
 
@@ -104,7 +104,7 @@ static void test_trusted(void)
 	begin(&bobs);
 	visit_server(&visit, &alices);
 	story_check_whole(&visit, visit.result);
-	CU_ASSERT_EQUAL(servers_stats()->sadb, 1);
+	CU_ASSERT_EQUAL(servers_stats()->sas, 1);
 	trusts_all = false;
 	end();
 }

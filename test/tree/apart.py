@@ -52,7 +52,7 @@ EXAMPLES = {
     'lib/base/units.c': 'void units(void) {}\n',
     'lib/lab/sim/simulation.c': 'void units(void); void sim(void) { units(); }\n',
     'drivers/netem/join.c': 'void sim(void); void join(void) { sim(); }\n',
-    'app/wavehaul-lab/main.c': 'void join(void); int main(void) { join(); return 0; }\n',
+    'app/wavehaul-lab/lab_main.c': 'void join(void); int main(void) { join(); return 0; }\n',
     'app/wavehaul/main.c': 'void join(void); int main(void) { join(); return 0; }\n',
     'test/unit/t.c': 'void sim(void); void t(void) { sim(); }\n',
 }

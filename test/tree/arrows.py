@@ -296,7 +296,7 @@ EXAMPLES = {
     'app/wavehaul/main.c': ('#include "netem/emulator.h"\n#include <time.h>\n',
                             ':1: "netem/emulator.h" is of drivers/netem'),
     'app/wavehaul/host/lab.c': ('#include "lab/sim/world.h"\n', ':1: "lab/sim/world.h" is of lib/'),
-    'app/wavehaul-lab/main.c': ('#include "netem/emulator.h"\n#include <time.h>\n', None),
+    'app/wavehaul-lab/lab_main.c': ('#include "netem/emulator.h"\n#include <time.h>\n', None),
     'app/wavehaul/job/ok.c': ('#include <unistd.h>\nint f(uint64_t now_tsc);\n', None),
     'app/wavehaul/job/when.c': ('#include <rte_cycles.h>\n', ':1: <rte_cycles.h> has no place'),
     'app/wavehaul/job/now.c': ('\nint x = rte_rdtsc();\n', ':2: rte_rdtsc() has no place'),

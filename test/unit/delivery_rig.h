@@ -95,7 +95,7 @@ struct pair {
 	struct way back;
 	bool in_bursts;  /* packets arrive when they are taken */
 	uint64_t chunks; /* the stream's */
-	uint64_t states;
+	uint64_t reports;
 };
 
 static inline uint64_t sender_now(const struct pair *pair)
@@ -171,7 +171,7 @@ static inline void take_output(struct pair *pair, struct wh_session *from, uint6
 
 		if (wh_rig_packet_opens(&packet))
 			continue;
-		pair->states += packet.type == WH_PACKET_RCV_REPORT;
+		pair->reports += packet.type == WH_PACKET_RCV_REPORT;
 		put(pair, from == pair->ends.sender ? &pair->there : &pair->back, &packet,
 			out.head_bytes + out.payload_bytes + 66);
 	}

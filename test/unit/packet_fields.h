@@ -178,7 +178,7 @@ static inline void settle_data(struct wh_packet *packet, const struct packet_fie
 
 static inline void settle_rcv_report(struct wh_packet *packet, const struct packet_field *pinned)
 {
-	struct wh_rcv_report *state = &packet->rcv_report;
+	struct wh_rcv_report *report = &packet->rcv_report;
 	bool pn = field_is(pinned, "lower") || field_is(pinned, "upper") ||
 		  field_is(pinned, "highest_end") || field_is(pinned, "cover_first") ||
 		  field_is(pinned, "cover_end");
@@ -186,14 +186,14 @@ static inline void settle_rcv_report(struct wh_packet *packet, const struct pack
 	if (pn) {
 		uint64_t value = field_load(pinned, packet);
 
-		state->lower = state->upper = state->highest_end = value;
-		state->cover_first = state->cover_end = value;
-		state->n_holes = 0;
+		report->lower = report->upper = report->highest_end = value;
+		report->cover_first = report->cover_end = value;
+		report->n_holes = 0;
 	} else if (field_is(pinned, "n_holes")) {
-		state->lower = state->cover_first = 5;
-		state->cover_end = state->highest_end = state->upper = 5 + 2 * state->n_holes;
-		settle_ranges(state->holes, state->n_holes);
-		if (state->n_holes > WH_HOLES_BESIDE_BOTH && packet->flags & WH_FLAG_DELIVERY)
+		report->lower = report->cover_first = 5;
+		report->cover_end = report->highest_end = report->upper = 5 + 2 * report->n_holes;
+		settle_ranges(report->holes, report->n_holes);
+		if (report->n_holes > WH_HOLES_BESIDE_BOTH && packet->flags & WH_FLAG_DELIVERY)
 			packet->flags &= (uint8_t)~WH_FLAG_LOSSES;
 	}
 }

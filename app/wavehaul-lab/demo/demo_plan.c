@@ -106,9 +106,9 @@ struct wh_port_spec wh_demo_port(enum wh_emulator_end end)
 		.facts = {.queues_max = 1, .mtu_max = UINT16_MAX, .emulated = true},
 	};
 
-	snprintf(spec.ethdev, sizeof(spec.ethdev), "net_ring_" WH_DEMO_LAMBDA "_%c",
+	snprintf(spec.ethdev, sizeof(spec.ethdev), "net_ring_" WH_DEMO_LINK "_%c",
 		end == WH_DEMO_SENDER ? 'a' : 'b');
-	snprintf(spec.target, sizeof(spec.target), "an emulated lambda");
+	snprintf(spec.target, sizeof(spec.target), "an emulated link");
 	return spec;
 }
 
@@ -166,21 +166,21 @@ static uint64_t add_up(const struct wh_demo_options *options, struct wh_demo_pla
 
 		wh_host_plan_memory(&plan->host[end], &port, whose[end], &plan->memory);
 	}
-	wh_memory_plan_add_mbufs(&plan->memory, "lambda's ", "packets", plan->lambda_mbufs,
+	wh_memory_plan_add_mbufs(&plan->memory, "link's ", "packets", plan->link_mbufs,
 		wh_port_room_bytes((uint16_t)options->settings.mtu_bytes));
 	wh_memory_plan_add(&plan->memory, "", "tables of both sessions",
 		wh_session_table_bytes(WH_TRANSMITTER, &sender) +
 			wh_session_sealing_bytes(WH_TRANSMITTER) +
 			wh_session_sealing_bytes(WH_RECEIVER) +
 			wh_session_table_bytes(WH_RECEIVER, &receiver));
-	wh_memory_plan_add(&plan->memory, "lambda's ", "delay lines",
-		plan->lambda_mbufs * (uint64_t)DELAY_LINE_BYTES);
+	wh_memory_plan_add(&plan->memory, "link's ", "delay lines",
+		plan->link_mbufs * (uint64_t)DELAY_LINE_BYTES);
 	wh_memory_plan_add(
 		&plan->memory, "", "tables of the code", fec.r > 0 ? wh_fec_bytes(&fec) : 0);
 	return plan->memory.bytes;
 }
 
-static void plan_lambda(const struct wh_demo_options *options, struct wh_demo_plan *plan)
+static void plan_link(const struct wh_demo_options *options, struct wh_demo_plan *plan)
 {
 	uint32_t payload_bytes = wh_encap_payload_bytes(WH_IPV4, options->settings.mtu_bytes);
 	uint32_t frame_bytes = wh_encap_wire_bytes(WH_IPV4, payload_bytes) - WH_ETHER_WIRE_BYTES;
@@ -194,7 +194,7 @@ static void plan_lambda(const struct wh_demo_options *options, struct wh_demo_pl
 		.seed = options->settings.link.seed + 1,
 	};
 
-	const struct wh_emulator_config lambda = {
+	const struct wh_emulator_config link = {
 		.netem =
 			{
 				[WH_DEMO_SENDER] = options->settings.link,
@@ -202,7 +202,7 @@ static void plan_lambda(const struct wh_demo_options *options, struct wh_demo_pl
 			},
 	};
 
-	plan->lambda_mbufs = wh_emulator_mbufs_needed(&lambda, frame_bytes) + CONTROL_MBUFS;
+	plan->link_mbufs = wh_emulator_mbufs_needed(&link, frame_bytes) + CONTROL_MBUFS;
 }
 
 static uint32_t chunks_for(uint64_t bdp_bytes, uint32_t round_trips)
@@ -222,7 +222,7 @@ int wh_demo_plan_make(const struct wh_demo_options *options, struct wh_demo_plan
 		.settings = {settings_of(options, WH_DEMO_SENDER),
 			settings_of(options, WH_DEMO_RECEIVER)},
 	};
-	plan_lambda(options, plan);
+	plan_link(options, plan);
 	/* Hugepages are not part of MemAvailable. */
 	plan->budget_bytes = options->settings.buffer_bytes != 0
 				     ? options->settings.buffer_bytes

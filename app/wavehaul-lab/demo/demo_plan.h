@@ -28,7 +28,7 @@ struct wh_demo_options {
 /* -1: go on; else the exit status after --help or a complaint was printed. */
 int wh_demo_options_parse(int argc, char **argv, struct wh_demo_options *options);
 
-#define WH_DEMO_LAMBDA "demo" /* the link's name, part of its ports' names */
+#define WH_DEMO_LINK "demo" /* the link's name, part of its ports' names */
 
 /* The port at an end of the link, for wh_host_open once the link exists. */
 struct wh_port_spec wh_demo_port(enum wh_emulator_end end);
@@ -38,7 +38,7 @@ struct wh_demo_plan {
 	uint32_t chunks[WH_EMULATOR_ENDS];
 	struct wh_settings settings[WH_EMULATOR_ENDS];
 	struct wh_host_settings host[WH_EMULATOR_ENDS];
-	uint32_t lambda_mbufs;
+	uint32_t link_mbufs;
 	struct wh_link_model reverse;
 	struct wh_memory_plan memory;
 	uint64_t budget_bytes;

@@ -26,8 +26,8 @@ static uint64_t dropped_pkts(const struct wh_netem_stats *netem)
 /* Delivered by the line but not received, as by a NIC that runs out of descriptors. */
 static uint64_t dropped_at_receiver(const struct wh_demo_result *result)
 {
-	return result->forward_lambda.dropped_pkts[WH_EMULATOR_DROP_RING_FULL] +
-	       result->forward_lambda.dropped_pkts[WH_EMULATOR_DROP_NO_MBUF];
+	return result->forward_emulator.dropped_pkts[WH_EMULATOR_DROP_RING_FULL] +
+	       result->forward_emulator.dropped_pkts[WH_EMULATOR_DROP_NO_MBUF];
 }
 
 static double goodput_bps(const struct wh_demo_result *result)
@@ -54,8 +54,8 @@ static void print_packet_rows(const struct wh_demo_result *result)
 	row("seal", "%s",
 		result->sealed.cipher != 0 ? wh_cipher_name(result->sealed.cipher) : "none");
 	row("packets",
-		"%" PRIu64 " sent, of them %" PRIu64 " again; %" PRIu64 " duplicates, %" PRIu64
-		" bad",
+		"%" PRIu64 " sent, of them %" PRIu64 " retransmitted; %" PRIu64
+		" duplicates, %" PRIu64 " bad",
 		result->sender.stats.sent_pkts, result->sender.stats.retransmitted_pkts,
 		wh_session_retransmitted_in_pkts(&result->receiver), result->bad_pkts);
 	if (result->options->settings.repair.on)
@@ -115,8 +115,8 @@ static void print_refused_rows(
 		endpoint->no_session_pkts, endpoint->wrong_peer_pkts, endpoint->bad_cookie_pkts,
 		endpoint->refused_opens);
 	row("",
-		"not sent: %" PRIu64 " without a way, %" PRIu64 " answers without room; %" PRIu64
-		" turns without a buffer",
+		"not sent: %" PRIu64 " to an unresolved address, %" PRIu64
+		" answers without room; %" PRIu64 " turns without a buffer",
 		netif->unresolved_pkts, endpoint->replies_dropped_pkts, netif->no_mbuf_turns);
 }
 
@@ -127,7 +127,7 @@ void wh_demo_print_table(const struct wh_demo_result *result)
 	char digest[2 * WH_DIGEST_BYTES + 1];
 
 	printf("%s\n", result->verified ? "arrived, every byte right" : "not arrived");
-	row("lambda", "%s, RTT %s, MTU %u, loss %g",
+	row("link", "%s, RTT %s, MTU %u, loss %g",
 		wh_format_rate(text[0], WH_UNITS_MAX, (double)settings->link.rate_bps),
 		wh_format_time(text[1], WH_UNITS_MAX, settings->rtt_ns), settings->mtu_bytes,
 		result->options->loss);

@@ -31,7 +31,7 @@ struct wh_demo_result {
 	struct wh_session_stats receiver;
 	struct wh_netem_stats forward;
 	struct wh_netem_stats reverse;
-	struct wh_emulator_stats forward_lambda;
+	struct wh_emulator_stats forward_emulator;
 	struct wh_endpoint_stats endpoint[WH_EMULATOR_ENDS];
 	struct wh_netif_stats netif[WH_EMULATOR_ENDS];
 };

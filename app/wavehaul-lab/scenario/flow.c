@@ -157,14 +157,13 @@ static void take_tasks(struct wh_taker *taker, struct wh_sim_engine_config *conf
 		return;
 	wh_take_require(taker, "process", "80us");
 	tasks->arrival_ps = wh_take_ps(taker, "arrival", 0);
-	tasks->process_ps = wh_take_ps(taker, "process", 0);
-	tasks->receiver_process_ps = wh_take_ps(taker, "receiver_process", tasks->process_ps);
+	tasks->task_ps = wh_take_ps(taker, "process", 0);
+	tasks->receiver_task_ps = wh_take_ps(taker, "receiver_process", tasks->task_ps);
 	tasks->single = wh_take_switch(taker, "single", false);
 	if (tasks->arrival_ps < WH_PS_PER_NS || tasks->arrival_ps > WH_PS_PER_S)
 		wh_take_refuse(taker, "arrival", "is not within 1ns and 1s");
-	if (tasks->process_ps < WH_PS_PER_NS || tasks->process_ps > WH_PS_PER_S ||
-		tasks->receiver_process_ps < WH_PS_PER_NS ||
-		tasks->receiver_process_ps > WH_PS_PER_S)
+	if (tasks->task_ps < WH_PS_PER_NS || tasks->task_ps > WH_PS_PER_S ||
+		tasks->receiver_task_ps < WH_PS_PER_NS || tasks->receiver_task_ps > WH_PS_PER_S)
 		wh_take_refuse(taker, "process", "is not within 1ns and 1s");
 	if (config->window_pkts > PROCESSES_WINDOW_MAX)
 		wh_take_refuse(taker, "window", "is more than 16384, and each packet has a buffer");

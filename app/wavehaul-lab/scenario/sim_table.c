@@ -75,7 +75,7 @@ static void print_flows(const json_t *runs)
 	struct group group = {.name = ""};
 
 	printf("  %-14s %5s %12s %8s %10s %9s %9s %12s\n", "flow", "count", "goodput", "jain",
-		"sent", "again", "dropped", "finished");
+		"sent", "retr", "dropped", "finished");
 	group.throughputs_bps = wh_sim_allocate(
 		(n_flows * json_array_size(runs) + 1) * sizeof(*group.throughputs_bps));
 	for (size_t i = 0; i < n_flows; i++) {

@@ -35,8 +35,7 @@ static const struct wh_setting *find_option(const char *key)
 	for (uint32_t i = 0; i < wh_settings_count; i++) {
 		const struct wh_setting *setting = &wh_settings_table[i];
 
-		if ((setting->verbs & WH_VERB_WAN) != 0 &&
-			strcmp(setting->section, "lambda") == 0 &&
+		if ((setting->verbs & WH_VERB_WAN) != 0 && strcmp(setting->section, "link") == 0 &&
 			strcmp(setting->flag, "seed") != 0 && strcmp(setting->flag, key) == 0)
 			return setting;
 	}

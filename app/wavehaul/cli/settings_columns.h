@@ -42,7 +42,7 @@
 
 /* An option of wan for both directions, and one for the direction back only. */
 #define BOTH_WAYS(name, field, standard_both, help_both, ...)                                      \
-	{IN("lambda"), FIELD(link.field), .flag = name, .verbs = WAN, .standard = standard_both,   \
+	{IN("link"), FIELD(link.field), .flag = name, .verbs = WAN, .standard = standard_both,     \
 		.help = help_both, __VA_ARGS__},                                                   \
 	{                                                                                          \
 		IN("back"), FIELD(back.field), .flag = "back-" name, .verbs = WAN,                 \

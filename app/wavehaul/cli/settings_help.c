@@ -62,7 +62,7 @@ static const char bench_text[] =
 static const char demo_text[] =
 	"usage: wavehaul demo [OPTIONS]\n"
 	"\n"
-	"Sends a file from one DPDK port to another across an emulated lambda inside\n"
+	"Sends a file from one DPDK port to another across an emulated link inside\n"
 	"this machine, checks that every byte arrived, and reports.\n";
 
 static const char probe_text[] =
@@ -124,14 +124,14 @@ static const char profiles_text[] =
 static const char wan_text[] =
 	"usage: wavehaul wan --port A --port B [OPTIONS]\n"
 	"\n"
-	"Joins two DPDK ports as a lambda: a frame that comes in at one port leaves by\n"
-	"the other after the path's queue, line and delay, or is lost as the path loses\n"
-	"frames. Everything behind the ports crosses it, such as kernel TCP in\n"
-	"namespaces or other hosts: Ethernet, with any protocol, address and tag. Runs\n"
-	"until --time or Ctrl-C and reports; frames that this machine was too slow for\n"
-	"are counted apart from those that the path lost.\n"
+	"Joins two DPDK ports by an emulated link: a frame that comes in at one port\n"
+	"leaves by the other after the link's queue, line and delay, or is lost as the\n"
+	"link loses frames. Everything behind the ports crosses it, such as kernel TCP\n"
+	"in namespaces or other hosts: Ethernet, with any protocol, address and tag.\n"
+	"Runs until --time or Ctrl-C and reports; frames that this machine was too slow\n"
+	"for are counted apart from those that the link lost.\n"
 	"\n"
-	"Options of the path hold for both directions; with back- in front, for B to A\n"
+	"Options of the link hold for both directions; with back- in front, for B to A\n"
 	"only. Kernels behind veth leave segmentation and checksums to a NIC that is not\n"
 	"there, so, once for each of their ends: ethtool -K IFACE tx off\n"
 	"\n"
@@ -166,7 +166,8 @@ static const char trust_text[] =
 	"  from=192.0.2.0/24       it may connect only from there; several times\n"
 	"  rate=10G sessions=4     rate of all that it moves, both ways, and jobs at once\n"
 	"  bytes=10T               bytes that it may move in a day\n"
-	"  map-owners=7=alice      owners of the files that it sends; map-groups likewise\n"
+	"  map-owners=7=alice      owners of the files that it sends; map-groups=7=staff\n"
+	"                          their groups\n"
 	"\n"
 	"  wavehaul trust add dtn2 --via ssh admin@dtn2\n"
 	"  wavehaul trust add dtn3 sha256:3c1e...09af write=no folder=public\n";
@@ -291,7 +292,7 @@ static const struct {
 	const char *summary;
 	const char *text; /* the beginning of --help */
 } verbs[] = {
-	{WH_VERB_DEMO, "demo", "send a file across an emulated lambda inside this machine",
+	{WH_VERB_DEMO, "demo", "send a file across an emulated link inside this machine",
 		demo_text},
 	{WH_VERB_SERVE, "serve", "accept transfers and serve files below a folder", serve_text},
 	{WH_VERB_SEND, "send", "send files or trees to a server", send_text},
@@ -307,7 +308,8 @@ static const struct {
 	{WH_VERB_PING, "ping", "measure how long a server takes to answer", ping_text},
 	{WH_VERB_SIM, "sim", "run a scenario in virtual time: a network, flows, expectations",
 		sim_text},
-	{WH_VERB_WAN, "wan", "join two ports as a lambda, for whatever is behind them", wan_text},
+	{WH_VERB_WAN, "wan", "join two ports by an emulated link, for whatever is behind them",
+		wan_text},
 	{WH_VERB_PLAN, "plan", "predict what each profile and each TCP reaches on a link",
 		plan_text},
 	{WH_VERB_DOCTOR, "doctor", "check whether this machine is fit, and how to repair it",

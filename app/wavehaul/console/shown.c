@@ -79,7 +79,9 @@ static void print_number(const char *key, double value, char *text, size_t room)
 {
 	uint64_t whole = value > 0 && value < 1e19 ? (uint64_t)value : 0;
 
-	if (ends_with(key, "_bytes") || strcmp(key, "bytes") == 0)
+	if (strcmp(key, "mtu_bytes") == 0)
+		snprintf(text, room, "%" PRIu64, whole);
+	else if (ends_with(key, "_bytes") || strcmp(key, "bytes") == 0)
 		wh_format_size(text, room, whole);
 	else if (ends_with(key, "_bps"))
 		wh_format_rate(text, room, value);

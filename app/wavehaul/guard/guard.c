@@ -211,11 +211,11 @@ static enum wh_calls_port calls_of(const struct wh_guard *guard)
 static const char *why_root(const struct wh_guard *guard, bool found)
 {
 	if (guard->user == NULL)
-		return "still root, as called";
+		return "user root, as asked for";
 	if (!found)
-		return "still root, for there is no user " WH_GUARD_USER;
-	return is_xdp(guard) ? "still root, for af_xdp takes its program back at the end"
-			     : "still root";
+		return "user root, because there is no user " WH_GUARD_USER;
+	return is_xdp(guard) ? "user root, because af_xdp removes its program at the end"
+			     : "user root";
 }
 
 /* libc changes all threads. */
@@ -232,7 +232,7 @@ static int change_user(struct wh_guard *guard)
 			wh_complain("only root can become the user %s", guard->user);
 			return -EPERM;
 		}
-		tell(guard, "user %u as started", (unsigned int)geteuid());
+		tell(guard, "user %u, as started", (unsigned int)geteuid());
 		return 0;
 	}
 	if (user != NULL && user->pw_uid != 0 && !is_xdp(guard))
@@ -258,17 +258,17 @@ static int lose_rights(struct wh_guard *guard)
 			strerror(-rc));
 		return rc;
 	}
-	tell(guard, loss.keep == 0  ? ", no capabilities"
-		    : is_xdp(guard) ? ", of its capabilities those for files and for af_xdp"
-				    : ", of its capabilities those for files alone");
-	tell(guard, ", no new privileges");
+	tell(guard, loss.keep == 0  ? "; no capabilities"
+		    : is_xdp(guard) ? "; only the capabilities for files and af_xdp"
+				    : "; only the capabilities for files");
+	tell(guard, "; no new privileges");
 	if (guard->rules_fd < 0) {
-		tell(guard, "; all that its user may, for this kernel has no landlock");
+		tell(guard, "; all files of its user, because this kernel has no landlock");
 		return 0;
 	}
 	close(guard->rules_fd);
 	guard->rules_fd = -1;
-	tell(guard, ", only the files named");
+	tell(guard, "; only the files that it was given");
 	return 0;
 }
 
@@ -319,8 +319,9 @@ int wh_guard_enter(struct wh_guard *guard)
 	wh_seeker_guard();
 	rc = wh_calls_enter(calls_of(guard), &mute);
 	if (rc == 0)
-		tell(guard, ", only the system calls that it needs");
+		tell(guard, "; only the system calls that it needs");
 	else
-		tell(guard, "; any system call, for there is no filter here (%s)", strerror(-rc));
+		tell(guard, "; any system call, because there is no filter here (%s)",
+			strerror(-rc));
 	return 0;
 }

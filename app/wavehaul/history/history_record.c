@@ -74,7 +74,7 @@ static void add_request(struct wh_history_record *record, const struct wh_job *j
 	record->lanes = request->lanes;
 	record->rate_bps = wh_rate_is_paced(request->rate_bps) ? request->rate_bps : 0;
 	record->rtt_ns = figures->rtt_ns;
-	if (record->sends)
+	if (record->sends && !wh_job_is_rpc(request->verb))
 		set_word(record->limit, wh_limit_name(figures->limited_by));
 	if (figures->digest_known && record->files == 1 && record->lanes <= 1)
 		wh_digest_text(&figures->digest, record->digest);

@@ -83,7 +83,8 @@ void wh_history_tell(const struct wh_history_record *record, char sentence[WH_TE
 	if (record->path[0] != '\0')
 		add(sentence, " %s", wh_plain_text(record->path, true, path, sizeof(path)));
 	if (record->file[0] != '\0')
-		add(sentence, " %s", wh_plain_text(record->file, true, path, sizeof(path)));
+		add(sentence, " (first: %s)",
+			wh_plain_text(record->file, true, path, sizeof(path)));
 	if (record->paths > 1)
 		add(sentence, " and %u more", record->paths - 1);
 	if (record->lanes > 1)

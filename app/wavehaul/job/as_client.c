@@ -55,7 +55,10 @@ static bool was_refused(struct wh_job *job, uint64_t now_tsc, struct wh_attempt 
 	return attempt->state == WH_ATTEMPT_REFUSED;
 }
 
-/* Whether the SA is another peer's: any trusted peer may answer at an address. */
+/*
+ * Whether the SA is with another peer than the one that the request names. Any trusted peer may
+ * answer at an address.
+ */
 static bool is_another(const struct wh_request *request, const struct wh_sa *sa)
 {
 	return request->peer_known &&

@@ -25,7 +25,8 @@ static const char *below_root(const char *path)
 }
 
 /*
- * Copies the texts of HELLO: first as received, then, after a NULL, its paths relative to the root.
+ * Copies the texts of HELLO into one array: all of them as received, NULL, then pointers to the
+ * same paths, relative to the root.
  */
 static int keep_texts(struct wh_job *job, const struct wh_hello *hello)
 {

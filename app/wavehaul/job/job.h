@@ -404,7 +404,7 @@ static inline bool wh_job_hears_nothing(
 int32_t wh_job_server_step(struct wh_job *job, uint64_t now_tsc);
 int32_t wh_job_client_step(struct wh_job *job, uint64_t now_tsc);
 
-/* job.c: common to both sides */
+/* job_state.c: common to both sides */
 
 /* Worker: the only way to change the state; once OVER it belongs to the maker again. */
 void wh_job_enter(struct wh_job *job, enum wh_job_state state);

@@ -59,7 +59,7 @@ void wh_share_change(struct wh_lane_share *lane, uint64_t bps)
 	wh_spin_unlock(&share->lock);
 }
 
-/* Limits that may be due to the rate. CPU is one: a core is late relative to the rate. */
+/* Limits that a higher rate may lift. WH_LIMIT_CPU is one: a core is late relative to the rate. */
 static const enum wh_limit paces[] = {
 	WH_LIMIT_START, WH_LIMIT_RATE, WH_LIMIT_LINE, WH_LIMIT_OTHERS, WH_LIMIT_LOSS, WH_LIMIT_CPU};
 

@@ -83,7 +83,7 @@ static uint64_t stride_of(const struct wh_open_params *params)
 	return wh_session_chunk_stride(&config);
 }
 
-/* Under the lock: our job that awaits the server's stream of that name from that peer. */
+/* The job here for which the peer opens a stream of that name. The caller holds the lock. */
 static struct wh_job *awaited(
 	const struct wh_jobs *jobs, const char *name, const struct wh_address *peer)
 {

@@ -80,7 +80,7 @@ struct wh_peers {
 	_Atomic uint32_t places; /* any core may read it */
 	struct wh_allowance lines;
 	uint64_t untold_lines; /* of peers whose entries were reused since */
-	struct wh_peer *peer;  /* sorted into rows */
+	struct wh_peer *peer;  /* a hash table: WH_PEERS_ROWS of WH_PEERS_PER_ROW */
 };
 
 /* 0 or -ENOMEM. */

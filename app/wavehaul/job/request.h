@@ -45,7 +45,7 @@ struct wh_request {
 	const struct wh_profile *profile;
 	struct wh_profile_options options; /* the profile's */
 	uint64_t rate_bps;                 /* of all lanes together; WH_RATE_MAX: no pacing */
-	/* Shared with other jobs; NULL: not, or as the job's peer shares it. */
+	/* The bound of several jobs together. NULL: that of the job's peer, if it has one. */
 	struct wh_shared_rate *shared_rate;
 	uint32_t burst_pkts;             /* 0: the default for the host's cores */
 	uint32_t payload_bytes;          /* the largest of a packet */

@@ -48,7 +48,7 @@ static enum wh_limit source_limit(const struct wh_source *source, int32_t work)
 	case WH_WAITS_TOTALS:
 		return WH_LIMIT_PEER;
 	case WH_WAITS_LANES:
-	case WH_WAITS_PARTS:
+	case WH_WAITS_SEGMENTS:
 		return WH_LIMIT_NONE;
 	default:
 		return WH_LIMIT_CPU;

@@ -55,7 +55,7 @@ static const struct column figures[] = {
 	{"sessions", "so far", COUNT},
 	{"moved_bytes", "payload", BYTES},
 	{"sent_pkts", "packets sent", COUNT},
-	{"retransmitted_pkts", "again", COUNT},
+	{"retransmitted_pkts", "retransmitted", COUNT},
 	{"received_pkts", "received", COUNT},
 	{"lost_pkts", "missing", COUNT},
 	{"repaired_pkts", "repaired", COUNT},

@@ -41,7 +41,7 @@ static const char *const steps[] = {
 	"UPDATE job SET asked_rate=rate",
 	"ALTER TABLE job ADD COLUMN said INTEGER NOT NULL DEFAULT 0;"
 	"UPDATE job SET said=1 WHERE sends=2 AND began>0",
-	/* The metrics count ended orders, of which a month's are kept. */
+	/* Metrics count the orders that have ended: those of a month are kept. */
 	"CREATE INDEX job_outcome ON job(state) WHERE state>=5",
 	"ALTER TABLE job ADD COLUMN stream INTEGER NOT NULL DEFAULT 0",
 	/* Followers that failed with their order, and come back with its retry. */

@@ -130,7 +130,7 @@ bool wh_runner_attach(
 	return true;
 }
 
-/* Detaches an order from its client, for which its stream then ends. */
+/* The client of an order is told nothing more, and its stream is closed. */
 static void detach(struct wh_runner *runner, uint64_t order)
 {
 	struct wh_runner_attached *attached = attached_of(runner, order);

@@ -156,7 +156,7 @@ static json_t *interval_json(const struct wh_bench_sum *before, const struct wh_
 	const struct wh_bench_report *rb = &before->receiver;
 	json_t *interval = json_pack("{s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:f, s:f}",
 		"seconds", second->at_s, "span", second->span_s, "bps", second->bps, "pps",
-		second->pps, "again",
+		second->pps, "retransmitted",
 		(json_int_t)(now->retransmitted_pkts - before->retransmitted_pkts), "repair",
 		(json_int_t)(now->repair_pkts - before->repair_pkts), "bad",
 		(json_int_t)(r->bad_pkts - rb->bad_pkts), "lost",
@@ -176,7 +176,7 @@ static void print_told(const struct wh_bench_sum *before, const struct wh_bench_
 	const struct wh_bench_report *rb = &before->receiver;
 
 	if (head)
-		printf("%8s %10s %8s %9s %9s %9s %7s %9s %11s\n", "s", "Gb/s", "Mpps", "again",
+		printf("%8s %10s %8s %9s %9s %9s %7s %9s %11s\n", "s", "Gb/s", "Mpps", "retr",
 			"repair", "lost", "bad", "dropped", "cycles/pkt");
 	printf("%8.2f %10.3f %8.3f %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %7" PRIu64 " %9" PRIu64
 	       " %5.0f+%-5.0f\n",
@@ -192,7 +192,7 @@ static void print_found(const struct wh_bench_sum *before, const struct wh_bench
 	const struct second *second, bool head)
 {
 	if (head) {
-		printf("%8s %10s %9s %9s", "s", "Gb/s", "again", "repair");
+		printf("%8s %10s %9s %9s", "s", "Gb/s", "retr", "repair");
 		wh_flow_now_print_head(&now->flow, stdout);
 		printf("\n");
 	}
@@ -293,7 +293,7 @@ static void print_rate(const struct wh_bench_rows *rows, const struct wh_bench_s
 	char size[WH_UNITS_MAX];
 	char with[WH_UNITS_MAX];
 
-	printf("%s at the receiver, %.3f Mpps, %s in %.2f s; %" PRIu64 " sent again, %" PRIu64
+	printf("%s at the receiver, %.3f Mpps, %s in %.2f s; %" PRIu64 " retransmitted, %" PRIu64
 	       " duplicates\n",
 		wh_format_rate(rate, sizeof(rate), steady.bps), steady.pps / 1e6,
 		wh_format_size(size, sizeof(size), r->bytes), (double)r->elapsed_ns / 1e9,
@@ -421,7 +421,7 @@ static void add_counts(
 			"dropped", (json_int_t)r->dropped_pkts,
 		"sender",
 			"packets", (json_int_t)total->sent_pkts,
-			"again", (json_int_t)total->retransmitted_pkts,
+			"retransmitted", (json_int_t)total->retransmitted_pkts,
 			"repair", (json_int_t)total->repair_pkts,
 		"repair", wh_repair_json(&repair),
 		"loss", came_or_lost > 0 ? (double)r->lost_pkts / (double)came_or_lost : 0.0,

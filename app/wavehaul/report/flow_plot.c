@@ -252,7 +252,8 @@ static int draw(const struct wh_flow_plot *plot, const struct columns *columns,
 				     rtts[] = {SERIES(columns, RTT_S, "smoothed", 0),
 					     SERIES(columns, RTT_MIN_S, "least", 1)},
 				     losses[] = {SERIES(columns, LOST_PKTS, "lost", 2),
-					     SERIES(columns, RETRANSMITTED_PKTS, "sent again", 0),
+					     SERIES(columns, RETRANSMITTED_PKTS, "retransmitted",
+						     0),
 					     SERIES(columns, REPAIR_PKTS, "repair", 6)};
 	char row[WH_UNITS_MAX];
 	char losses_title[80];

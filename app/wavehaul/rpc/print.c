@@ -340,7 +340,7 @@ void wh_print_pings(struct wh_print *print, const char *server)
 	snprintf(text, sizeof(text),
 		"%" PRIu64 " of %" PRIu64
 		" came back from %s: least %.3f ms, median %.3f ms, 90 %% "
-		"below %.3f ms, 99 %% below %.3f ms, most %.3f ms\n",
+		"within %.3f ms, 99 %% within %.3f ms, most %.3f ms\n",
 		print->pings, print->pings_max, server, (double)quantile(print, 0) / 1e6,
 		(double)quantile(print, 50) / 1e6, (double)quantile(print, 90) / 1e6,
 		(double)quantile(print, 99) / 1e6, (double)quantile(print, 100) / 1e6);

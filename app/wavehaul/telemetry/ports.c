@@ -117,7 +117,7 @@ static void put_handshakes(json_t *data, const struct wh_host_handshake *handsha
 	wh_tel_put(data, "handshakes_turned_away", wh_tel_load(&stats->turned_away));
 	wh_tel_put(data, "handshakes_put_off", wh_tel_load(&stats->put_off));
 	wh_tel_put(data, "handshakes_bad_datagrams", wh_tel_load(&stats->bad_datagrams));
-	wh_tel_put(data, "sas", wh_tel_load(&stats->sadb));
+	wh_tel_put(data, "sas", wh_tel_load(&stats->sas));
 }
 
 /* Counters of the device itself belong to no queue, and are zero in a queue's answer. */

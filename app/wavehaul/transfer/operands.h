@@ -21,7 +21,7 @@ struct wh_wanted {
 	int dest_fd; /* get: the target folder; dest_name: the new name in it */
 	char *dest_name;
 	bool dest_is_folder;
-	bool dest_by_match; /* wh_request_is_by_match */
+	bool dest_by_match; /* what is got is named by patterns (wh_request_is_by_match) */
 	char **list;        /* operands, if some came from a file */
 	uint32_t listed;
 	bool is_piped; /* "-": standard input or output */

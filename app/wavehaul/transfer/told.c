@@ -373,7 +373,7 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 		"began_again", (json_int_t)totals.began_again,
 		"packets",
 			"sent", (json_int_t)stats.sent_pkts,
-			"again", (json_int_t)stats.retransmitted_pkts,
+			"retransmitted", (json_int_t)stats.retransmitted_pkts,
 			"received", (json_int_t)stats.received_pkts,
 			"duplicate", (json_int_t)wh_session_retransmitted_in_pkts(&stats),
 			"lost", (json_int_t)stats.losses_detected_pkts,

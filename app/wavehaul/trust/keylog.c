@@ -32,8 +32,8 @@ static bool is_ours_alone(int fd)
 {
 	struct stat status;
 
-	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-	       status.st_uid == geteuid() && (status.st_mode & 077) == 0;
+	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+	       (status.st_mode & 077) == 0;
 }
 
 int wh_keylog_open(const char *path)
@@ -41,8 +41,8 @@ int wh_keylog_open(const char *path)
 	if (path[0] == '\0')
 		return 0;
 
-	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-		0600);
+	int fd = open(
+		path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 
 	if (fd < 0) {
 		wh_complain("cannot write keys to %s: %s; --keylog needs a path where a file can "

@@ -333,9 +333,8 @@ static void turn_tasks(struct end *end, uint64_t now_ps)
 	const struct wh_tasks_config *config = &end->engine->config.tasks;
 	uint64_t now_tsc = tsc_at(end, now_ps);
 	uint64_t least_tsc =
-		now_tsc + wh_max_u64(wh_min_u64(config->process_ps, config->receiver_process_ps) /
-					     WH_PS_PER_NS,
-				  1);
+		now_tsc +
+		wh_max_u64(wh_min_u64(config->task_ps, config->receiver_task_ps) / WH_PS_PER_NS, 1);
 
 	if (!end->sends)
 		wh_session_note_waiting(end->session, wh_tasks_waiting_pkts(&end->tasks));

@@ -161,7 +161,7 @@ static void add_duty(struct wh_tasks *tasks, enum wh_task task)
 		duty.begin = begin_trans;
 		duty.end = end_trans;
 	}
-	duty.job_ps = tasks->sends ? config->process_ps : config->receiver_process_ps;
+	duty.job_ps = tasks->sends ? config->task_ps : config->receiver_task_ps;
 	wh_sim_server_add(&tasks->server[config->single ? 0 : task], &duty);
 }
 
@@ -169,8 +169,8 @@ void wh_tasks_init(struct wh_tasks *tasks, const struct wh_tasks_config *config,
 	const struct wh_tasks_ops *ops, struct wh_sim_events *events, bool sends, uint64_t seed,
 	void *context)
 {
-	WH_ASSERT(config->arrival_ps > 0 && config->process_ps > 0);
-	WH_ASSERT(config->receiver_process_ps > 0);
+	WH_ASSERT(config->arrival_ps > 0 && config->task_ps > 0);
+	WH_ASSERT(config->receiver_task_ps > 0);
 	*tasks = (struct wh_tasks){
 		.ops = ops,
 		.context = context,

@@ -20,10 +20,10 @@
 #include "lab/sim/simulation.h"
 
 struct wh_tasks_config {
-	uint64_t arrival_ps;          /* mean time between packets of the host; 0: no model */
-	uint64_t process_ps;          /* per packet and task of the sending end */
-	uint64_t receiver_process_ps; /* the same of the receiving end */
-	bool single;                  /* one processor per end instead of four */
+	uint64_t arrival_ps;       /* mean time between packets of the host; 0: no model */
+	uint64_t task_ps;          /* per packet and task of the sending end */
+	uint64_t receiver_task_ps; /* the same of the receiving end */
+	bool single;               /* one processor per end instead of four */
 };
 
 /* Callbacks of the tasks into their end; they take no time. */

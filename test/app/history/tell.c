@@ -68,8 +68,10 @@ static void test_sentences(void)
 	record = an_entry();
 	strcpy(record.path, ".");
 	strcpy(record.file, "gw/a.csv");
-	expect_told(&record, "1970-01-01T00:00:04.000Z 192.0.2.2 (dtn2) send . gw/a.csv: 2 files, "
-			     "954 MiB in 4.00 s, 2.00 Gb/s: ok");
+	expect_told(&record,
+		"1970-01-01T00:00:04.000Z 192.0.2.2 (dtn2) send . (first: gw/a.csv): 2 "
+		"files, "
+		"954 MiB in 4.00 s, 2.00 Gb/s: ok");
 	/* What failed has its rate by all that moved, and its reason once. */
 	record = an_entry();
 	record.status = 1;

@@ -423,8 +423,8 @@ static void test_exchange(void)
 	CU_ASSERT_EQUAL(option(engine, "timeout"), 30e6);
 	CU_ASSERT_EQUAL(option(engine, "load"), 0.5);
 	CU_ASSERT_EQUAL(engine->tasks.arrival_ps, 80 * MS / 1000);
-	CU_ASSERT_EQUAL(engine->tasks.process_ps, 60 * MS / 1000);
-	CU_ASSERT_EQUAL(engine->tasks.receiver_process_ps, 240 * MS / 1000);
+	CU_ASSERT_EQUAL(engine->tasks.task_ps, 60 * MS / 1000);
+	CU_ASSERT_EQUAL(engine->tasks.receiver_task_ps, 240 * MS / 1000);
 	CU_ASSERT_TRUE(engine->tasks.single);
 	wh_point_free(point);
 	close_file();

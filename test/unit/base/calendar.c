@@ -23,8 +23,8 @@ static void test_settles(void)
 
 		(void)wh_calendar_is_settled(&calendar, day_s, at_s);
 		CU_ASSERT_TRUE(wh_calendar_is_settled(&calendar, day_s + 5000, at_s + 5000));
-		CU_ASSERT_FALSE(wh_calendar_is_settled(
-			&calendar, day_s + 5001 + steps[i], at_s + 5001));
+		CU_ASSERT_FALSE(
+			wh_calendar_is_settled(&calendar, day_s + 5001 + steps[i], at_s + 5001));
 		/* And back. */
 		CU_ASSERT_FALSE(wh_calendar_is_settled(&calendar, day_s + 5002, at_s + 5002));
 		CU_ASSERT_FALSE(wh_calendar_is_settled(&calendar, day_s + 8601, at_s + 8601));

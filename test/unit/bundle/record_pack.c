@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bundle/pack.h"
+#include "bundle/record_pack.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "unit.h"
 
-const char wh_suite_name[] = "pack";
+const char wh_suite_name[] = "record_pack";
 
 #define CHUNK_BYTES 4096
 #define CHUNKS      4

@@ -383,7 +383,7 @@ static void sealed(void)
 	CU_ASSERT(world.opens > 0);
 	part();
 	CU_ASSERT_EQUAL(halves(), 3);
-	CU_ASSERT_EQUAL(world.host[1].is.handshakes.stats.sadb, 1);
+	CU_ASSERT_EQUAL(world.host[1].is.handshakes.stats.sas, 1);
 	close_world();
 }
 

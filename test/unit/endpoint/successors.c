@@ -271,7 +271,7 @@ static void at_once(void)
 		open_session();
 	CU_ASSERT(await_all(30000) < 300);
 	CU_ASSERT_EQUAL(count_waiting(), 0);
-	CU_ASSERT_EQUAL(world.host[1].is.handshakes.stats.sadb, 1);
+	CU_ASSERT_EQUAL(world.host[1].is.handshakes.stats.sas, 1);
 	close_world();
 }
 
@@ -287,7 +287,7 @@ static void one_after_the_other(void)
 		step(2500 * (i + 1));
 		CU_ASSERT(world.heard[i]);
 	}
-	CU_ASSERT_EQUAL(world.host[1].is.handshakes.stats.sadb, 1);
+	CU_ASSERT_EQUAL(world.host[1].is.handshakes.stats.sas, 1);
 	close_world();
 }
 

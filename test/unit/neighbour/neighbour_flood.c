@@ -202,8 +202,8 @@ static void missed(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		rig_open_default(&rig);
-		CU_ASSERT_EQUAL(silent_after(&rig, cases[i].first_s, cases[i].last_s),
-			cases[i].silent_s);
+		CU_ASSERT_EQUAL(
+			silent_after(&rig, cases[i].first_s, cases[i].last_s), cases[i].silent_s);
 		rig_close(&rig);
 	}
 	/* An answer is taken at any time; what was missed before a question is nothing to it. */
@@ -239,9 +239,9 @@ static void missed_probe(void)
 		RIG_EXPECT(&rig, peer, WH_NEIGHBOUR_FOUND, rig_peer);
 		CU_ASSERT_EQUAL(rig_take_all(&rig), 1);
 		alone += memcmp(rig.frame, rig_peer, 6) == 0;
-		CU_ASSERT_EQUAL(rig_feed(&rig, frame,
-					rig_arp(frame, rig_us, 2, rig_other, rig_peer4, rig_us,
-						rig_us4)),
+		CU_ASSERT_EQUAL(
+			rig_feed(&rig, frame,
+				rig_arp(frame, rig_us, 2, rig_other, rig_peer4, rig_us, rig_us4)),
 			i < 15 ? WH_NEIGHBOUR_CONTESTED : WH_NEIGHBOUR_OK);
 		if (i >= 15)
 			break;

@@ -17,7 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "bundle/pack.h"
+#include "bundle/record_pack.h"
 #include "rpc/reader.h"
 #include "unit.h"
 

@@ -313,15 +313,15 @@ static void test_held_up(void)
 	pair_close(pair);
 }
 
-static void say(struct pair *pair, struct wh_rcv_report state)
+static void say(struct pair *pair, struct wh_rcv_report report)
 {
 	uint64_t first = wh_session_params(pair->ends.sender)->first_pn;
 	struct wh_packet packet = {
 		.type = WH_PACKET_RCV_REPORT,
 		.flags = WH_FLAG_DELIVERY,
 		.cid = WH_RIG_SENDER_CID,
-		.pn = 1000000 + pair->states++,
-		.rcv_report = state,
+		.pn = 1000000 + pair->reports++,
+		.rcv_report = report,
 	};
 
 	packet.rcv_report.lower = packet.rcv_report.highest_end = first;

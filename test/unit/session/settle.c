@@ -42,7 +42,7 @@ struct rig {
 	/* What the receiver has said since the rig was asked last. */
 	uint32_t naks;
 	struct wh_nak nak; /* the latest */
-	struct wh_rcv_report state;
+	struct wh_rcv_report report;
 };
 
 static void rig_open(struct rig *rig, enum wh_recovery recovery)
@@ -141,12 +141,12 @@ static void listen(struct rig *rig)
 			rig->naks++;
 			rig->nak = packet.nak;
 		} else if (packet.type == WH_PACKET_RCV_REPORT) {
-			rig->state = packet.rcv_report;
+			rig->report = packet.rcv_report;
 		}
 	}
 }
 
-/* A turn of both cores, a period later: states are told. */
+/* A turn of both cores, a period later: reports are sent. */
 static void turn(struct rig *rig)
 {
 	rig->now_tsc += 10 * MS;
@@ -178,9 +178,9 @@ static bool nothing_delivered(struct rig *rig)
 /* The receiver tells that all packet numbers below the end of so many chunks have come. */
 static void expect_all_told(struct rig *rig, uint32_t chunks)
 {
-	CU_ASSERT_EQUAL(rig->state.lower, FIRST + chunks * (K + R));
-	CU_ASSERT_EQUAL(rig->state.highest_end, FIRST + chunks * (K + R));
-	CU_ASSERT_EQUAL(rig->state.n_holes, 0);
+	CU_ASSERT_EQUAL(rig->report.lower, FIRST + chunks * (K + R));
+	CU_ASSERT_EQUAL(rig->report.highest_end, FIRST + chunks * (K + R));
+	CU_ASSERT_EQUAL(rig->report.n_holes, 0);
 }
 
 /* Every pattern that two repair packets bear: nothing is asked for, and all counts as come. */
@@ -203,9 +203,9 @@ static void test_what_repair_brings_back_has_come(void)
 		turn(&rig);
 		CU_ASSERT_EQUAL(rig.naks, 0);
 		expect_all_told(&rig, 2);
-		CU_ASSERT_EQUAL(rig.state.lost_pkts, (uint64_t)__builtin_popcount(lost));
-		CU_ASSERT_EQUAL(rig.state.repaired_pkts, lost_data);
-		CU_ASSERT_EQUAL(rig.state.undecodable_blocks, 0);
+		CU_ASSERT_EQUAL(rig.report.lost_pkts, (uint64_t)__builtin_popcount(lost));
+		CU_ASSERT_EQUAL(rig.report.repaired_pkts, lost_data);
+		CU_ASSERT_EQUAL(rig.report.undecodable_blocks, 0);
 		rig_close(&rig);
 	}
 }
@@ -235,7 +235,7 @@ static void test_only_the_shortfall_is_asked_for(void)
 	CU_ASSERT_EQUAL(rig.naks, 0);
 	CU_ASSERT_EQUAL(wh_session_moved_bytes(rig.session), CHUNK_BYTES + PAYLOAD);
 	turn(&rig);
-	CU_ASSERT_EQUAL(rig.state.lower, FIRST + 9);
+	CU_ASSERT_EQUAL(rig.report.lower, FIRST + 9);
 	CU_ASSERT_EQUAL(wh_session_stats(rig.session).repaired_pkts, 2);
 	CU_ASSERT_EQUAL(wh_session_stats(rig.session).undecodable_blocks, 1);
 
@@ -507,7 +507,7 @@ static void test_blocks_that_repair_does_not_reach(void)
 		turn(&rig);
 		CU_ASSERT_EQUAL(wh_session_stats(rig.session).undecodable_blocks, cases[i].blocks);
 		turn(&rig);
-		CU_ASSERT_EQUAL(rig.state.undecodable_blocks, cases[i].blocks);
+		CU_ASSERT_EQUAL(rig.report.undecodable_blocks, cases[i].blocks);
 		give_chunk(&rig, 0, ~cases[i].lost);
 		turn(&rig);
 		expect_chunk(&rig, 0);

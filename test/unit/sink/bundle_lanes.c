@@ -208,7 +208,7 @@ static void test_early_lane(void)
 	}
 	CU_ASSERT(wh_source_progress(early->source)->walked);
 	CU_ASSERT(wh_source_progress(early->source)->state == WH_SOURCE_RUNNING);
-	CU_ASSERT(wh_source_waits(early->source) == WH_WAITS_PARTS ||
+	CU_ASSERT(wh_source_waits(early->source) == WH_WAITS_SEGMENTS ||
 		  wh_source_waits(early->source) == WH_WAITS_ANSWER);
 	run(&copy.job);
 	CU_ASSERT(least_bytes(&copy.job) > LARGE * MIB);
@@ -229,7 +229,7 @@ static void test_early_lane(void)
 		wh_sink_poll(early->sink, i * ROUND_TSC);
 	}
 	CU_ASSERT(wh_source_progress(early->source)->state == WH_SOURCE_RUNNING);
-	CU_ASSERT(wh_source_waits(early->source) == WH_WAITS_PARTS);
+	CU_ASSERT(wh_source_waits(early->source) == WH_WAITS_SEGMENTS);
 	run(&copy.job);
 	close_job(&copy.job);
 	uproot(&copy);

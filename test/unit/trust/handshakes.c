@@ -70,7 +70,7 @@ static void reflected(void)
 	CU_ASSERT_EQUAL(attempt.verdict, WH_AUTH_SELF);
 	CU_ASSERT_FALSE(attempt.by_peer);
 	CU_ASSERT_PTR_NULL(kept(0));
-	CU_ASSERT_EQUAL(hosts[0].handshakes.stats.sadb, 0);
+	CU_ASSERT_EQUAL(hosts[0].handshakes.stats.sas, 0);
 	close_hosts();
 }
 
@@ -281,7 +281,7 @@ static void doubted(void)
 	}
 	CU_ASSERT_PTR_NOT_EQUAL(first.sa, second.sa);
 	CU_ASSERT(wh_sa_is_alive(first.sa));
-	CU_ASSERT_EQUAL(hosts[0].handshakes.stats.sadb, 2);
+	CU_ASSERT_EQUAL(hosts[0].handshakes.stats.sas, 2);
 	wh_sa_let_go(first.sa);
 	close_hosts();
 }

@@ -248,7 +248,7 @@ static void nonsense(void)
 	CU_ASSERT_EQUAL(hosts[1].told_broken,
 		hosts[1].handshakes.stats.broken + hosts[1].handshakes.stats.late);
 	CU_ASSERT_STRING_EQUAL(hosts[1].news.broken_by, "it took too long");
-	CU_ASSERT_EQUAL(hosts[1].handshakes.stats.sadb, 0);
+	CU_ASSERT_EQUAL(hosts[1].handshakes.stats.sas, 0);
 	CU_ASSERT(hosts[1].handshakes.stats.out_bytes <= 3 * hosts[1].handshakes.stats.in_bytes);
 	close_hosts();
 }

@@ -48,12 +48,12 @@ static void see_peer(struct wh_watch *watch, uint64_t now_tsc, const struct wh_w
 /* Other lanes may be waiting for a disk. */
 static bool is_patient(enum wh_waits waits)
 {
-	return waits == WH_WAITS_DISK || waits == WH_WAITS_PARTS;
+	return waits == WH_WAITS_DISK || waits == WH_WAITS_SEGMENTS;
 }
 
 static bool is_for_lanes(enum wh_waits waits)
 {
-	return waits == WH_WAITS_LANES || waits == WH_WAITS_PARTS;
+	return waits == WH_WAITS_LANES || waits == WH_WAITS_SEGMENTS;
 }
 
 static bool is_recent(uint64_t tsc, uint64_t now_tsc, uint64_t span_tsc)

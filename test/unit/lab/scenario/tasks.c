@@ -59,8 +59,8 @@ static struct wh_sim_engine_config config_of(const char *profile, uint32_t windo
 	config.window_pkts = window_pkts;
 	config.tasks = (struct wh_tasks_config){
 		.arrival_ps = 80 * US,
-		.process_ps = 80 * US,
-		.receiver_process_ps = 80 * US,
+		.task_ps = 80 * US,
+		.receiver_task_ps = 80 * US,
 	};
 	return config;
 }
@@ -86,8 +86,8 @@ static void test_all_gets_through(void)
 		uint64_t again;
 		double pps;
 
-		config.tasks.process_ps = 60 * US;
-		config.tasks.receiver_process_ps = 60 * US;
+		config.tasks.task_ps = 60 * US;
+		config.tasks.receiver_task_ps = 60 * US;
 		set(&config, "timeout", 50e6);
 		pps = run(&config, 5, &again);
 		CU_ASSERT(pps > 0.98 * 12500 && pps < 1.02 * 12500);
@@ -102,11 +102,11 @@ static void test_slowest(void)
 	uint64_t again;
 	double pps;
 
-	config.tasks.process_ps = 100 * US;
+	config.tasks.task_ps = 100 * US;
 	set(&config, "timeout", 50e6);
 	pps = run(&config, 5, &again);
 	CU_ASSERT(pps > 9700 && pps <= 9850);
-	config.tasks.receiver_process_ps = 125 * US;
+	config.tasks.receiver_task_ps = 125 * US;
 	pps = run(&config, 5, &again);
 	CU_ASSERT(pps > 7900 && pps <= 8001);
 }
@@ -148,7 +148,7 @@ static void test_slow_receiver(void)
 	uint64_t again;
 	double pps;
 
-	config.tasks.receiver_process_ps = 320 * US;
+	config.tasks.receiver_task_ps = 320 * US;
 	set(&config, "timeout", 30e6);
 	pps = run(&config, 10, &again);
 	CU_ASSERT(pps > 0.98 * 3125 && pps <= 3126);
