@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +28,6 @@
 
 /* NULL, or what is wrong with the value, to follow it in a sentence. */
 typedef const char *(*take_fn)(struct wh_peer_file *peer, char *value);
-
-static bool is_switch(const char *text, bool *on)
-{
-	*on = strcmp(text, "yes") == 0;
-	return *on || strcmp(text, "no") == 0;
-}
 
 static const char *take_key(struct wh_peer_file *peer, char *value)
 {
@@ -62,31 +57,6 @@ static const char *take_address(struct wh_peer_file *peer, char *value)
 		return "exceeds the limit of 16 addresses";
 	peer->address[peer->addresses++] = address;
 	return NULL;
-}
-
-static const char *take_read(struct wh_peer_file *peer, char *value)
-{
-	return is_switch(value, &peer->rights.read) ? NULL : "is not yes or no";
-}
-
-static const char *take_write(struct wh_peer_file *peer, char *value)
-{
-	return is_switch(value, &peer->rights.write) ? NULL : "is not yes or no";
-}
-
-static const char *take_measure(struct wh_peer_file *peer, char *value)
-{
-	return is_switch(value, &peer->rights.measure) ? NULL : "is not yes or no";
-}
-
-static const char *take_orders(struct wh_peer_file *peer, char *value)
-{
-	return is_switch(value, &peer->rights.orders) ? NULL : "is not yes or no";
-}
-
-static const char *take_orders_delete(struct wh_peer_file *peer, char *value)
-{
-	return is_switch(value, &peer->rights.orders_delete) ? NULL : "is not yes or no";
 }
 
 /* Whether it is a relative path without "..". */
@@ -187,25 +157,26 @@ static const char *take_map_groups(struct wh_peer_file *peer, char *value)
 static const struct key {
 	const char *section;
 	const char *word;
-	take_fn take;
+	take_fn take; /* NULL: a switch, at that offset of the rights */
 	const char *example;
 	bool repeats;
+	size_t offset;
 } keys[] = {
-	{"peer", "key", take_key, "sha256: and what `wavehaul trust show` prints there", false},
-	{"peer", "subject", take_subject, "CN=dtn2,O=Site", false},
-	{"peer", "address", take_address, "192.0.2.2", true},
-	{"rights", "read", take_read, "yes", false},
-	{"rights", "write", take_write, "no", false},
-	{"rights", "measure", take_measure, "yes", false},
-	{"rights", "orders", take_orders, "no", false},
-	{"rights", "orders-delete", take_orders_delete, "no", false},
-	{"rights", "folder", take_folder, "incoming/run7", true},
-	{"rights", "from", take_from, "192.0.2.0/24", true},
-	{"rights", "rate", take_rate, "10G", false},
-	{"rights", "sessions", take_sessions, "4", false},
-	{"rights", "bytes", take_bytes, "10T", false},
-	{"rights", "map-owners", take_map_owners, "1000=1000,*=65534", false},
-	{"rights", "map-groups", take_map_groups, "100=100", false},
+	{"peer", "key", take_key, "sha256: and what `wavehaul trust show` prints there", false, 0},
+	{"peer", "subject", take_subject, "CN=dtn2,O=Site", false, 0},
+	{"peer", "address", take_address, "192.0.2.2", true, 0},
+	{"rights", "read", NULL, "yes", false, offsetof(struct wh_rights, read)},
+	{"rights", "write", NULL, "no", false, offsetof(struct wh_rights, write)},
+	{"rights", "measure", NULL, "yes", false, offsetof(struct wh_rights, measure)},
+	{"rights", "orders", NULL, "no", false, offsetof(struct wh_rights, orders)},
+	{"rights", "orders-delete", NULL, "no", false, offsetof(struct wh_rights, orders_delete)},
+	{"rights", "folder", take_folder, "incoming/run7", true, 0},
+	{"rights", "from", take_from, "192.0.2.0/24", true, 0},
+	{"rights", "rate", take_rate, "10G", false, 0},
+	{"rights", "sessions", take_sessions, "4", false, 0},
+	{"rights", "bytes", take_bytes, "10T", false, 0},
+	{"rights", "map-owners", take_map_owners, "1000=1000,*=65534", false, 0},
+	{"rights", "map-groups", take_map_groups, "100=100", false, 0},
 };
 
 #define KEYS (sizeof(keys) / sizeof(keys[0]))
@@ -301,6 +272,22 @@ static bool is_plain(const char *value)
 	return true;
 }
 
+static const char *take_switch(const char *value, bool *on)
+{
+	*on = strcmp(value, "yes") == 0;
+	return *on || strcmp(value, "no") == 0 ? NULL : "is not yes or no";
+}
+
+/* NULL, or what is wrong. Modifies the value. */
+static const char *take_value(struct wh_peer_file *peer, const struct key *key, char *value)
+{
+	if (!is_plain(value))
+		return "has a control character";
+	if (key->take != NULL)
+		return key->take(peer, value);
+	return take_switch(value, (bool *)((char *)&peer->rights + key->offset));
+}
+
 static int take(struct wh_peer_file *peer, const char *where, const char *section, const char *word,
 	const char *value)
 {
@@ -313,7 +300,7 @@ static int take(struct wh_peer_file *peer, const char *where, const char *sectio
 	if (copy == NULL)
 		return WH_EXIT_OTHER;
 
-	const char *wrong = is_plain(value) ? key->take(peer, copy) : "has a control character";
+	const char *wrong = take_value(peer, key, copy);
 
 	free(copy);
 	if (wrong == NULL)
