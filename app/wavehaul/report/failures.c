@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/failures.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bundle/record.h"
 #include "cli/json.h"
-#include "cli/plain_text.h"
 
 void wh_failures_init(struct wh_failures *failures)
 {
@@ -110,7 +108,7 @@ static json_t *list_of(const struct wh_failures *failures, enum wh_failure_kind 
 		json_t *one = json_object();
 
 		if (kind != WH_FAILURE_REMOVED)
-			json_object_set_new(one, "error", json_string(failure->text));
+			json_object_set_new(one, "error", wh_word_to_json(failure->text));
 		wh_path_to_json(one, "path", failure->path);
 		json_array_append_new(list, one);
 	}
@@ -134,39 +132,4 @@ void wh_failures_to_json(const struct wh_failures *failures, json_t *object)
 			json_integer((json_int_t)failures->unnamed[kind]));
 	}
 	json_object_set_new(object, "unnamed", unnamed);
-}
-
-void wh_failures_print_one(const char *path, const char *text)
-{
-	char plain[4 * WH_PATH_BYTES_MAX + 1];
-
-	fprintf(stderr, "wavehaul: %s: %s\n", wh_plain_text(path, true, plain, sizeof(plain)),
-		text);
-}
-
-static void print_more(uint64_t count, const char *what)
-{
-	if (count > 0)
-		fprintf(stderr,
-			"wavehaul: %" PRIu64 " more %s, not named here; --json-stream names all\n",
-			count, what);
-}
-
-void wh_failures_print_unnamed(uint64_t failed, uint64_t passed_over)
-{
-	print_more(failed, "failed");
-	print_more(passed_over, "were passed over");
-}
-
-void wh_failures_print(const struct wh_failures *failures)
-{
-	const struct wh_failure *failure;
-
-	STAILQ_FOREACH(failure, &failures->named, next)
-	{
-		if (failure->kind != WH_FAILURE_REMOVED)
-			wh_failures_print_one(failure->path, failure->text);
-	}
-	wh_failures_print_unnamed(
-		failures->unnamed[WH_FAILURE_FAILED], failures->unnamed[WH_FAILURE_PASSED_OVER]);
 }

@@ -48,8 +48,3 @@ const struct wh_failure *wh_failures_first(const struct wh_failures *failures);
 
 /* Adds "failures", "passed_over", "removed_names", and how many of each are in no list. */
 void wh_failures_to_json(const struct wh_failures *failures, json_t *object);
-
-/* A line for each that failed or was passed over, and one for those that are not named. */
-void wh_failures_print(const struct wh_failures *failures);
-void wh_failures_print_one(const char *path, const char *text);
-void wh_failures_print_unnamed(uint64_t failed, uint64_t passed_over);

@@ -153,62 +153,11 @@ static void follow(struct handed *handed)
 		handed->cancelled ? "interrupted" : "this host's server has exited");
 }
 
-static void print_failures(const json_t *end)
-{
-	const json_t *failures = json_object_get(end, "failures");
-	const json_t *unnamed = json_object_get(end, "unnamed");
-	char path[WH_PATH_BYTES_MAX + 1];
-
-	for (size_t i = 0; i < json_array_size(failures); i++) {
-		const json_t *one = json_array_get(failures, i);
-
-		wh_path_from_json(one, "path", path);
-		wh_failures_print_one(path, wh_json_text(one, "error"));
-	}
-	wh_failures_print_unnamed(
-		wh_json_count(unnamed, "failures"), wh_json_count(unnamed, "passed_over"));
-}
-
-static struct wh_transfer_sum sum_of(const json_t *end, int status)
-{
-	const json_t *sums = json_object_get(end, "checksums");
-	uint64_t compared = wh_json_count(sums, "compared");
-	uint64_t moved = wh_json_count(end, "moved_bytes");
-
-	return (struct wh_transfer_sum){
-		.files = wh_json_count(end, "files"),
-		.bytes = wh_json_count(end, "bytes"),
-		.seconds = json_number_value(json_object_get(end, "seconds")),
-		.bps = json_number_value(json_object_get(end, "goodput_bps")),
-		.gone_bytes = status != WH_EXIT_OK
-				      ? moved - wh_min_u64(moved, wh_json_count(end, "bytes"))
-				      : 0,
-		.resumed_bytes = wh_json_count(end, "resumed_bytes"),
-		.sampled_bytes = wh_json_count(end, "sampled_bytes"),
-		.began_again = wh_json_count(end, "began_again"),
-		.skipped = wh_json_count(end, "skipped"),
-		.digest = sums != NULL ? wh_json_text(sums, "by") : NULL,
-		.summed = wh_json_count(sums, "files"),
-		.as_expected = compared - wh_min_u64(wh_json_count(sums, "wrong"), compared),
-		.removed = wh_json_count(end, "removed"),
-		.passed_over = json_array_size(json_object_get(end, "passed_over")) +
-			       wh_json_count(json_object_get(end, "unnamed"), "passed_over"),
-		.failed = wh_json_count(end, "failed"),
-	};
-}
-
 static void print_text(const struct handed *handed)
 {
-	const struct wh_settings *settings = &handed->wanted->settings;
-	const struct wh_transfer_sum sum = sum_of(handed->end, handed->status);
-	bool takes_stdout = handed->wanted->is_piped && !wh_wanted_sends(handed->wanted);
-	FILE *to = takes_stdout ? stderr : stdout;
-
-	print_failures(handed->end);
-	if (settings->quiet)
-		return;
-	wh_transfer_tell_sum(to, settings->dry_run, &sum);
-	fprintf(to, ", by this host's server\n");
+	wh_transfer_print_end(handed->wanted, handed->end);
+	if (!handed->wanted->settings.quiet)
+		fprintf(wh_wanted_output(handed->wanted), ", by this host's server\n");
 }
 
 /* Ends the job's pipe, and writes its picture: both are this process's own. */

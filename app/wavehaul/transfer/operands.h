@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "cli/settings.h"
 #include "job/request.h"
@@ -31,6 +32,12 @@ struct wh_wanted {
 static inline bool wh_wanted_sends(const struct wh_wanted *wanted)
 {
 	return wanted->verb == WH_VERB_SEND;
+}
+
+/* For text: stderr, if standard output receives the file. */
+static inline FILE *wh_wanted_output(const struct wh_wanted *wanted)
+{
+	return wanted->is_piped && !wh_wanted_sends(wanted) ? stderr : stdout;
 }
 
 /* 0, or an exit status after one sentence. Reads the operands, then what they name. */

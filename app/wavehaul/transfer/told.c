@@ -85,8 +85,7 @@ void wh_transfer_name(const struct wh_wanted *wanted, struct wh_told *told, cons
 {
 	bool would = strncmp(status, "would", strlen("would")) == 0;
 	const struct wh_settings *settings = &wanted->settings;
-	/* If standard output receives the file, names go to stderr. */
-	FILE *to = wanted->is_piped && !wh_wanted_sends(wanted) ? stderr : stdout;
+	FILE *to = wh_wanted_output(wanted);
 	char plain[4 * WH_PATH_BYTES_MAX + 1];
 
 	if (settings->json || settings->json_stream || (!would && !settings->names) ||
@@ -347,7 +346,8 @@ static uint64_t flowed_bytes(struct wh_transfer *transfer, int status)
 				    : totals.bytes - wh_min_u64(totals.resumed_bytes, totals.bytes);
 }
 
-static void print_json(struct wh_transfer *transfer, int status, double seconds)
+/* All that is told of the end. */
+static json_t *end_json(struct wh_transfer *transfer, int status)
 {
 	struct wh_totals totals = wh_lanes_totals(&transfer->running.lanes);
 	struct wh_session_stats stats = sum_stats(transfer);
@@ -355,7 +355,8 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 	bool sends = wh_wanted_sends(&transfer->wanted) && job != NULL;
 	json_t *line = wh_head_json(verb_name(transfer), status);
 
-	wh_flow_to_json(line, totals.bytes, flowed_bytes(transfer, status), seconds);
+	wh_flow_to_json(line, totals.bytes, flowed_bytes(transfer, status),
+		wh_lanes_seconds(&transfer->running.lanes));
 	if (transfer->wanted.settings.json_stream)
 		json_object_set_new(line, "event", json_string("end"));
 	/* clang-format off */
@@ -402,28 +403,53 @@ static void print_json(struct wh_transfer *transfer, int status, double seconds)
 		sends ? wh_learnt_path_json(&transfer->running.learnt) : json_null());
 	json_object_set_new(line, "sealed", wh_seal_json(job != NULL ? &job->sealed : NULL));
 	json_object_set_new(line, "guarded", json_boolean(!transfer->wanted.settings.no_guard));
-	tell(transfer, line);
+	return line;
+}
+
+static void print_more(uint64_t count, const char *what)
+{
+	if (count > 0)
+		fprintf(stderr,
+			"wavehaul: %" PRIu64 " more %s, not named here; --json-stream names all\n",
+			count, what);
+}
+
+static void print_failed(const json_t *list)
+{
+	char path[WH_PATH_BYTES_MAX + 1];
+	char plain[4 * WH_PATH_BYTES_MAX + 1];
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *one = json_array_get(list, i);
+
+		wh_path_from_json(one, "path", path);
+		fprintf(stderr, "wavehaul: %s: %s\n",
+			wh_plain_text(path, true, plain, sizeof(plain)),
+			wh_json_text(one, "error"));
+	}
 }
 
 /* One line for all properties that files have lost, or none. */
-static void print_left_out(const struct wh_left_out *left_out)
+static void print_left_out(const json_t *left_out)
 {
-	const struct {
+	static const struct {
 		const char *what;
-		uint64_t count;
+		const char *key;
 	} parts[] = {
-		{"the owner of", left_out->owners},
-		{"setuid or setgid of", left_out->set_ids},
-		{"extended attributes of", left_out->xattrs},
-		{"hard links of", left_out->hard_links},
+		{"the owner of", "owners"},
+		{"setuid or setgid of", "set_ids"},
+		{"extended attributes of", "xattrs"},
+		{"hard links of", "hard_links"},
 	};
 	const char *between = "wavehaul: not carried over:";
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		if (parts[i].count == 0)
+		uint64_t count = wh_json_count(left_out, parts[i].key);
+
+		if (count == 0)
 			continue;
-		fprintf(stderr, "%s %s %" PRIu64 " file%s", between, parts[i].what, parts[i].count,
-			wh_plural(parts[i].count));
+		fprintf(stderr, "%s %s %" PRIu64 " file%s", between, parts[i].what, count,
+			wh_plural(count));
 		between = ",";
 	}
 	if (between[0] == ',')
@@ -444,71 +470,69 @@ static void tell_size(FILE *to, uint64_t bytes, const char *what)
 		fprintf(to, "; %s %s", wh_format_size(size, sizeof(size), bytes), what);
 }
 
-void wh_transfer_tell_sum(FILE *to, bool dry_run, const struct wh_transfer_sum *sum)
+static void print_sums(FILE *to, const json_t *end, uint64_t passed_over)
 {
+	const json_t *sums = json_object_get(end, "checksums");
+	uint64_t files = wh_json_count(end, "files");
+	uint64_t bytes = wh_json_count(end, "bytes");
+	uint64_t moved = wh_json_count(end, "moved_bytes");
+	uint64_t resumed = wh_json_count(end, "resumed_bytes");
+	uint64_t sampled = wh_json_count(end, "sampled_bytes");
+	uint64_t compared = wh_json_count(sums, "compared");
 	char size[WH_UNITS_MAX];
 	char rate[WH_UNITS_MAX];
 
-	if (dry_run)
-		fprintf(to, "dry run, nothing was transferred: ");
-	fprintf(to, "%" PRIu64 " file%s, %s in %.2f s: %s", sum->files, wh_plural(sum->files),
-		wh_format_size(size, sizeof(size), sum->bytes), sum->seconds,
-		wh_format_rate(rate, sizeof(rate), sum->bps));
-	tell_size(to, sum->gone_bytes,
-		"more had gone over, as records and for files that did not arrive");
-	tell_size(to, sum->resumed_bytes - wh_min_u64(sum->resumed_bytes, sum->sampled_bytes),
+	fprintf(to, "%" PRIu64 " file%s, %s in %.2f s: %s", files, wh_plural(files),
+		wh_format_size(size, sizeof(size), bytes),
+		json_number_value(json_object_get(end, "seconds")),
+		wh_format_rate(rate, sizeof(rate),
+			json_number_value(json_object_get(end, "goodput_bps"))));
+	if (!json_is_true(json_object_get(end, "ok")))
+		tell_size(to, moved - wh_min_u64(moved, bytes),
+			"more had gone over, as records and for files that did not arrive");
+	tell_size(to, resumed - wh_min_u64(resumed, sampled),
 		"of it had come before, or was the same there");
-	tell_size(to, sum->sampled_bytes, "of it had come before (sampled)");
-	tell_count(to, sum->began_again, "changed since a part arrived, and restarted");
-	tell_count(to, sum->skipped, "were there already");
-	if (sum->digest != NULL)
-		fprintf(to, "; %" PRIu64 " checksum%s by %s, %" PRIu64 " as expected", sum->summed,
-			wh_plural(sum->summed), sum->digest, sum->as_expected);
-	tell_count(to, sum->removed, "removed that the source does not have");
-	tell_count(to, sum->passed_over, "skipped, not regular files");
-	tell_count(to, sum->failed, "failed");
+	tell_size(to, sampled, "of it had come before (sampled)");
+	tell_count(to, wh_json_count(end, "began_again"),
+		"changed since a part arrived, and restarted");
+	tell_count(to, wh_json_count(end, "skipped"), "were there already");
+	if (sums != NULL)
+		fprintf(to, "; %" PRIu64 " checksum%s by %s, %" PRIu64 " as expected",
+			wh_json_count(sums, "files"), wh_plural(wh_json_count(sums, "files")),
+			wh_json_text(sums, "by"),
+			compared - wh_min_u64(wh_json_count(sums, "wrong"), compared));
+	tell_count(to, wh_json_count(end, "removed"), "removed that the source does not have");
+	tell_count(to, passed_over, "skipped, not regular files");
+	tell_count(to, wh_json_count(end, "failed"), "failed");
 }
 
-static struct wh_transfer_sum sum_of(struct wh_transfer *transfer, int status, double seconds)
+void wh_transfer_print_end(const struct wh_wanted *wanted, const json_t *end)
 {
-	const struct wh_totals totals = wh_lanes_totals(&transfer->running.lanes);
-	const struct wh_manifest *manifest = &transfer->running.manifest;
-	uint64_t moved = wh_lanes_moved_bytes(&transfer->running.lanes);
+	const json_t *passed_over = json_object_get(end, "passed_over");
+	const json_t *unnamed = json_object_get(end, "unnamed");
+	uint64_t passed_over_unnamed = wh_json_count(unnamed, "passed_over");
+	FILE *to = wh_wanted_output(wanted);
 
-	return (struct wh_transfer_sum){
-		.files = totals.files,
-		.bytes = totals.bytes,
-		.seconds = seconds,
-		.bps = seconds > 0 ? (double)flowed_bytes(transfer, status) * 8 / seconds : 0,
-		.gone_bytes = status != WH_EXIT_OK ? moved - wh_min_u64(moved, totals.bytes) : 0,
-		.resumed_bytes = totals.resumed_bytes,
-		.sampled_bytes = totals.sampled_bytes,
-		.began_again = totals.began_again,
-		.skipped = totals.skipped,
-		.digest = manifest->on ? transfer->wanted.settings.digest : NULL,
-		.summed = manifest->summed,
-		.as_expected = manifest->compared - wh_min_u64(manifest->wrong, manifest->compared),
-		.removed = totals.removed,
-		.passed_over = totals.passed_over,
-		.failed = totals.failed,
-	};
+	print_failed(json_object_get(end, "failures"));
+	print_failed(passed_over);
+	print_more(wh_json_count(unnamed, "failures"), "failed");
+	print_more(passed_over_unnamed, "were passed over");
+	if (wanted->settings.quiet)
+		return;
+	print_left_out(json_object_get(end, "left_out"));
+	if (wanted->settings.dry_run)
+		fprintf(to, "dry run, nothing was transferred: ");
+	print_sums(to, end, json_array_size(passed_over) + passed_over_unnamed);
 }
 
-static void print_text(struct wh_transfer *transfer, int status, double seconds)
+static void print_text(struct wh_transfer *transfer, const json_t *end)
 {
-	const struct wh_transfer_sum sum = sum_of(transfer, status, seconds);
-	struct wh_totals totals = wh_lanes_totals(&transfer->running.lanes);
-	struct wh_session_stats stats = sum_stats(transfer);
-	/* If standard output receives the file, the report goes to stderr. */
-	FILE *to =
-		transfer->wanted.is_piped && !wh_wanted_sends(&transfer->wanted) ? stderr : stdout;
+	const struct wh_session_stats stats = sum_stats(transfer);
 
-	wh_failures_print(&transfer->told.failures);
+	wh_transfer_print_end(&transfer->wanted, end);
 	if (transfer->wanted.settings.quiet)
 		return;
-	print_left_out(&totals.left_out);
-	wh_transfer_tell_sum(to, transfer->wanted.settings.dry_run, &sum);
-	fprintf(to, "\n");
+	fprintf(wh_wanted_output(&transfer->wanted), "\n");
 	if (transfer->wanted.settings.repair.on)
 		wh_repair_print(&stats);
 	wh_learnt_path_print(&transfer->running.learnt);
@@ -517,14 +541,15 @@ static void print_text(struct wh_transfer *transfer, int status, double seconds)
 
 void wh_transfer_tell_end(struct wh_transfer *transfer, int status)
 {
-	double seconds = wh_lanes_seconds(&transfer->running.lanes);
+	const struct wh_running *running = &transfer->running;
+	json_t *end = end_json(transfer, status);
 
 	wh_progress_clear(&transfer->told.progress);
 	if (transfer->wanted.settings.json || transfer->wanted.settings.json_stream)
-		print_json(transfer, status, seconds);
-	else if (transfer->running.lanes.started > 0 &&
-		 transfer->running.lanes.job[0]->ready.began_tsc != 0)
-		print_text(transfer, status, seconds);
+		tell(transfer, json_incref(end));
+	else if (running->lanes.started > 0 && running->lanes.job[0]->ready.began_tsc != 0)
+		print_text(transfer, end);
+	json_decref(end);
 	wh_failures_forget(&transfer->told.failures);
 }
 

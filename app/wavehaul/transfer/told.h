@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include <jansson.h>
 
@@ -58,27 +57,11 @@ void wh_transfer_tell_start(struct wh_transfer *transfer, const struct wh_host *
 void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc);
 void wh_transfer_tell_end(struct wh_transfer *transfer, int status);
 
-/* The result of a transfer, for the last line of the report. */
-struct wh_transfer_sum {
-	uint64_t files;
-	uint64_t bytes;
-	double seconds;
-	double bps;
-	uint64_t gone_bytes; /* arrived, of files that are not complete */
-	uint64_t resumed_bytes;
-	uint64_t sampled_bytes; /* of resumed_bytes: compared by samples only */
-	uint64_t began_again;
-	uint64_t skipped;
-	const char *digest; /* name of the checksum; NULL: files were not summed */
-	uint64_t summed;
-	uint64_t as_expected;
-	uint64_t removed;
-	uint64_t passed_over;
-	uint64_t failed;
-};
-
-/* Prints the result, without a line end. */
-void wh_transfer_tell_sum(FILE *to, bool dry_run, const struct wh_transfer_sum *sum);
+/*
+ * Prints an end, as told by --json, for people: what failed, what was not carried over, and the sums
+ * without a line end.
+ */
+void wh_transfer_print_end(const struct wh_wanted *wanted, const json_t *end);
 
 /* Before another try, which reports everything from the beginning. */
 void wh_transfer_forget(struct wh_transfer *transfer);
