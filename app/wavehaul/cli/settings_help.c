@@ -19,9 +19,7 @@
 static const char serve_text[] =
 	"usage: wavehaul serve [OPTIONS]\n"
 	"\n"
-	"Takes files from peers and gives them files, below one folder, until it is told\n"
-	"to stop. It owns the port as long as it runs. A peer's `wavehaul send`, `get`\n"
-	"or `bench` reaches it by its address.\n"
+	"Takes files from peers and gives them files, below one folder.\n"
 	"\n"
 	"  wavehaul serve --port memif:/run/wh.sock,role=server \\\n"
 	"      --addr 192.0.2.1/24 --root /srv\n"
@@ -52,8 +50,7 @@ static const char bench_text[] =
 	"usage: wavehaul bench [OPTIONS] HOST\n"
 	"\n"
 	"Sends from memory to the memory of a `wavehaul serve`, and reports the rate and\n"
-	"what limited it. No disk is used at either end. HOST is the server's name or\n"
-	"address.\n"
+	"what limited it.\n"
 	"\n"
 	"  wavehaul bench 192.0.2.1 --port memif:/run/wh.sock --addr 192.0.2.2/24 \\\n"
 	"      --mtu 9000\n"
@@ -68,12 +65,8 @@ static const char demo_text[] =
 static const char probe_text[] =
 	"usage: wavehaul probe [OPTIONS] HOST\n"
 	"\n"
-	"Measures the path to a `wavehaul serve` before anything is sent on it: round\n"
-	"trip, MTU, capacity, the longest burst at line rate that arrives whole, the\n"
-	"memory of the narrowest switch, losses in each direction, and reordering. It\n"
-	"first tells the most that it will send: trains of numbered packets at line\n"
-	"rate, which can cost other traffic packets. A server refuses while transfers\n"
-	"run there.\n"
+	"Measures the path to a `wavehaul serve` by trains of packets at line rate, which\n"
+	"can cost other traffic packets.\n"
 	"\n"
 	"  wavehaul probe 192.0.2.1 --port memif:/run/wh.sock --addr 192.0.2.2/24\n"
 	"  wavehaul probe 192.0.2.1 --port 0000:3b:00.0 --addr 192.0.2.2/24 --mtu 9000 \\\n"
@@ -84,8 +77,7 @@ static const char sim_text[] =
 	"       wavehaul sim --list [FOLDER]\n"
 	"\n"
 	"Runs a scenario in virtual time: wavehaul's own sessions beside reference TCPs,\n"
-	"over any network. FILE is a path, or one of the names that --list prints. `man\n"
-	"wavehaul-scenario` describes the format.\n";
+	"over any network. FILE is a path, or one of the names that --list prints.\n";
 
 static const char plan_text[] =
 	"usage: wavehaul plan --rate RATE --rtt TIME [OPTIONS]\n"
@@ -124,16 +116,9 @@ static const char profiles_text[] =
 static const char wan_text[] =
 	"usage: wavehaul wan --port A --port B [OPTIONS]\n"
 	"\n"
-	"Joins two DPDK ports by an emulated link: a frame that comes in at one port\n"
-	"leaves by the other after the link's queue, line and delay, or is lost as the\n"
-	"link loses frames. Everything behind the ports crosses it, such as kernel TCP\n"
-	"in namespaces or other hosts: Ethernet, with any protocol, address and tag.\n"
-	"Runs until --time or Ctrl-C and reports; frames that this machine was too slow\n"
-	"for are counted apart from those that the link lost.\n"
-	"\n"
-	"Options of the link hold for both directions; with back- in front, for B to A\n"
-	"only. Kernels behind veth leave segmentation and checksums to a NIC that is not\n"
-	"there, so, once for each of their ends: ethtool -K IFACE tx off\n"
+	"Joins two DPDK ports by an emulated link, until --time or Ctrl-C. Options of the\n"
+	"link hold for both directions; with back- in front, for B to A only. Kernels\n"
+	"behind veth need, once for each of their ends: ethtool -K IFACE tx off\n"
 	"\n"
 	"  wavehaul wan --port af_packet:veth1 --port af_packet:veth2 --rate 1G \\\n"
 	"      --rtt 100ms\n"
@@ -153,24 +138,12 @@ static const char trust_text[] =
 	"       wavehaul trust add NAME [WORD=VALUE]... [OPTIONS] --via COMMAND...\n"
 	"\n"
 	"Manages the peers that are trusted here, and their rights. A peer that is not\n"
-	"in the list is not served, and no file goes to it. `show` without a name shows\n"
-	"this end's own key. `add` writes a file NAME.conf, which may be edited; a\n"
-	"server applies a change within a second, to running transfers, too.\n"
-	"\n"
-	"  address=192.0.2.2       where the peer answers; may be given several times\n"
-	"  read=no write=no        it may not get files, or not send any\n"
-	"  measure=no              nor bench\n"
-	"  orders=yes              it may have our queue send what it may get to our\n"
-	"                          peers; orders-delete=yes: and remove files there\n"
-	"  folder=incoming         it may use only this folder below the root; repeatable\n"
-	"  from=192.0.2.0/24       it may connect only from there; several times\n"
-	"  rate=10G sessions=4     rate of all that it moves, both ways, and jobs at once\n"
-	"  bytes=10T               bytes that it may move in a day\n"
-	"  map-owners=7=alice      owners of the files that it sends; map-groups=7=staff\n"
-	"                          their groups\n"
+	"in the list is not served, and no file goes to it. The words are those of a\n"
+	"peer's file NAME.conf: address, read, write, measure, orders, orders-delete,\n"
+	"folder, from, rate, sessions, bytes, map-owners, map-groups.\n"
 	"\n"
 	"  wavehaul trust add dtn2 --via ssh admin@dtn2\n"
-	"  wavehaul trust add dtn3 sha256:3c1e...09af write=no folder=public\n";
+	"  wavehaul trust add dtn3 sha256:3c1e...09af write=no folder=public rate=10G\n";
 
 static const char job_text[] =
 	"usage: wavehaul job add send FILE... HOST:PATH [OPTIONS]\n"
@@ -180,16 +153,12 @@ static const char job_text[] =
 	"       wavehaul job cancel JOB... | retry JOB... | set JOB RATES\n"
 	"       wavehaul job move JOB [before JOB] | watch [JOB]\n"
 	"\n"
-	"Gives jobs to this host's server, which keeps them in a queue, runs each when\n"
-	"its turn comes, and continues them after a restart. Files are below the\n"
-	"server's --root, and are read and written by its user. HOST is a peer that is\n"
-	"trusted here, by name or address. `copy` lets the queue of HOST send to THIRD,\n"
-	"a peer of HOST, by the name that HOST has for it; the files do not pass this\n"
-	"host. HOST must give us the right orders=yes.\n"
+	"Gives jobs to this host's server, which runs each when its turn comes, and\n"
+	"continues them after a restart. Files are below the server's --root. `copy` lets\n"
+	"the queue of HOST send to THIRD, by the name that HOST has for it.\n"
 	"\n"
 	"  wavehaul job add send run42/ dtn2:runs/ -r --not-before 22:00 --retries 10 \\\n"
 	"      --rate 'weekdays 8:00-18:00 2G, else 9.5G'\n"
-	"  wavehaul job list\n"
 	"  wavehaul job set 17 4G                takes effect on a running job at once\n";
 
 static const char parts_text[] =
@@ -202,14 +171,9 @@ static const char parts_text[] =
 static const char console_text[] =
 	"usage: wavehaul console [OPTIONS]\n"
 	"\n"
-	"Controls this host's server by commands: shows what it does, sets rates,\n"
-	"pauses, resumes, cancels, drains. `help` lists the commands; Tab completes\n"
-	"them, the arrow keys bring earlier lines back, and Ctrl-D or `quit` ends the\n"
-	"console. A table command followed by `live` is repeated every second until a\n"
-	"key is pressed. Without a terminal, commands come from standard input; the\n"
-	"first that fails ends the console with its exit status.\n"
+	"Controls this host's server by commands, typed or from standard input; `help`\n"
+	"lists them. The first that fails ends a console without a terminal.\n"
 	"\n"
-	"  wavehaul console\n"
 	"  wavehaul console -c 'show orders; pause 17'\n"
 	"  wavehaul console -c 'set rate 17 weekdays 8:00-18:00 2G, else 9.5G'\n";
 
@@ -217,8 +181,7 @@ static const char report_text[] =
 	"usage: wavehaul report [OPTIONS]\n"
 	"\n"
 	"Reports what the server of this host, or the user's own send and get,\n"
-	"transferred: how much, with whom, how fast, and what failed. The server may be\n"
-	"running or not.\n"
+	"transferred.\n"
 	"\n"
 	"  wavehaul report --by peer --since 30d --plot month.svg\n"
 	"  wavehaul report --by transfer --since 2026-11-30 --csv >day.csv\n";
@@ -235,8 +198,7 @@ static const char du_text[] =
 	"usage: wavehaul du [OPTIONS] HOST:PATH...\n"
 	"\n"
 	"Adds up folders of a `wavehaul serve`: space on the disk, bytes of files, and\n"
-	"number of entries. A file with several names counts once for each. Quoted\n"
-	"wildcards are matched there.\n"
+	"number of entries. Quoted wildcards are matched there.\n"
 	"\n"
 	"  wavehaul du dtn2:runs --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
 
@@ -244,11 +206,9 @@ static const char rm_text[] =
 	"usage: wavehaul rm [OPTIONS] HOST:PATH...\n"
 	"\n"
 	"Removes files of a `wavehaul serve`; with -r also folders, and everything in\n"
-	"them. Links are removed, and never followed. Quoted wildcards are matched\n"
-	"there: look first by ls.\n"
+	"them. Quoted wildcards are matched there: look first by ls.\n"
 	"\n"
-	"  wavehaul rm 'dtn2:runs/41/*.tmp' --port 0000:3b:00.0 --addr 192.0.2.2/24\n"
-	"  wavehaul rm -r dtn2:runs/41 --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
+	"  wavehaul rm 'dtn2:runs/41/*.tmp' --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
 
 static const char mkdir_text[] =
 	"usage: wavehaul mkdir [OPTIONS] HOST:PATH...\n"
@@ -271,17 +231,15 @@ static const char ping_text[] =
 	"usage: wavehaul ping [OPTIONS] HOST\n"
 	"\n"
 	"Sends questions to a `wavehaul serve` over a session, and reports how long the\n"
-	"answers take, with percentiles. The time includes both hosts, not the path\n"
-	"alone.\n"
+	"answers take.\n"
 	"\n"
 	"  wavehaul ping dtn2 --port 0000:3b:00.0 --addr 192.0.2.2/24\n";
 
 static const char completion_text[] =
 	"usage: wavehaul completion bash|zsh|fish\n"
 	"\n"
-	"Prints the script by which that shell completes verbs, options and their\n"
-	"values, jobs, peers and scenarios. An installed wavehaul has it already;\n"
-	"otherwise:\n"
+	"Prints the script by which that shell completes verbs, options and their values.\n"
+	"An installed wavehaul has it already; otherwise:\n"
 	"\n"
 	"  source <(wavehaul completion bash)     or zsh\n"
 	"  wavehaul completion fish | source\n";
@@ -469,5 +427,5 @@ void wh_settings_help(enum wh_verb verb)
 	for (const struct wh_settings_section *s = wh_settings_sections; s->name != NULL; s++)
 		print_section(s, verb);
 	print_flag('h', "help", NULL);
-	printf("print this help\n\n" WH_EXIT_HELP);
+	printf("print this help; `man wavehaul-%s` explains\n\n" WH_EXIT_HELP, wh_verb_name(verb));
 }
