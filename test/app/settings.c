@@ -33,7 +33,7 @@ static const struct value_case value_cases[] = {
 		"memif:/a#b,id=0"},
 	{WH_VERB_GET, "port.queues", "--queues|16", "queues=16", "16"},
 	{WH_VERB_SERVE, "port.mtu", "--mtu=9000", "mtu = 9000", "9000"},
-	{WH_VERB_BENCH, "port.mtu", "--frame|1228", "mtu = 1228", "1228"},
+	{WH_VERB_BENCH, "port.mtu", "--mtu|1228", "mtu = 1228", "1228"},
 	{WH_VERB_BENCH, "port.vlan", "--vlan|4094", "vlan = 4094", "4094"},
 	{WH_VERB_SEND, "port.rx_descriptors", "--rx-descriptors|32768", "rx_descriptors = 32768",
 		"32768"},
@@ -446,7 +446,6 @@ static const struct refusal refusals[] = {
 		"an option of udt is set, but the profile is lambda; add --profile udt, or "},
 	{WH_VERB_SEND, "--profile|ttp|--set|ttp.min_rate=2G|--set|ttp.max_rate=1G",
 		"ttp.max_rate "},
-	{WH_VERB_DEMO, "--udt|bytes,bits", "--udt bytes,bits: 'bits' is not one of no-formula-3, "},
 	{WH_VERB_DEMO, "--queue|0p",
 		"--queue '0p' is not understood; write for example --queue 64M"},
 	{WH_VERB_DEMO, "--queue|10000001p", "--queue '10000001p' is not understood; "},
@@ -532,8 +531,8 @@ static const struct refusal refusals[] = {
 	{WH_VERB_SERVE, "--sessions|0", "--sessions '0' is out of bounds; "},
 	{WH_VERB_SERVE, "--sessions|4097", "--sessions '4097' is out of bounds; "},
 	{WH_VERB_BENCH, "--time|99ms", "--time '99ms' is out of bounds; "},
-	{WH_VERB_BENCH, "--frame|900",
-		"--frame '900' is out of bounds; write for example --frame 9000 (from 1228 to "
+	{WH_VERB_BENCH, "--mtu|900",
+		"--mtu '900' is out of bounds; write for example --mtu 9000 (from 1228 to "
 		"9216)"},
 	{WH_VERB_SEND, "-r|--rate|1", "--rate '1' is out of bounds; "},
 	{WH_VERB_SEND, "--ra|1", "--rate '1' is out of bounds; "},
@@ -558,7 +557,7 @@ static const struct refusal refusals[] = {
 	{WH_VERB_SEND, "-rx", "'-x' is not an option of send; "},
 	{WH_VERB_SEND, "--json=1", "'--json=1' takes no value; remove the = and what follows it"},
 	{WH_VERB_SEND, "--help=1", "'--help=1' takes no value; "},
-	{WH_VERB_BENCH, "--frame", "--frame needs a value; write for example --frame 9000 "},
+	{WH_VERB_BENCH, "--mtu", "--mtu needs a value; write for example --mtu 9000 "},
 	{WH_VERB_SEND, "--vlan",
 		"--vlan needs a value; write for example --vlan 100 (from 0 to 4094)"},
 

@@ -47,11 +47,6 @@ static void test_profile_options(void)
 	wh_rig_read(&rig, WH_VERB_PLAN, "--set|udt.beta=1e-6|--set|ttp.q=9");
 	CU_ASSERT_EQUAL(rig.status, -1);
 	CU_ASSERT_EQUAL(option_of("ttp", "q"), 9);
-	wh_rig_read(&rig, WH_VERB_DEMO, "--profile|udt|--udt|bytes,no-delay-warning");
-	CU_ASSERT_EQUAL(rig.status, -1);
-	CU_ASSERT_EQUAL(option_of("udt", "bandwidth_in_bytes"), 1);
-	CU_ASSERT_EQUAL(option_of("udt", "delay_warning"), 0);
-	CU_ASSERT_EQUAL(option_of("udt", "one_way"), 0);
 }
 
 /* From a file they are for whoever uses the profile, and what is printed gives them again. */

@@ -125,16 +125,12 @@ static void test_help(void)
 	CU_ASSERT_PTR_NOT_NULL(
 		strstr(rig.out, "\n  --rx-descriptors N    descriptors of a receive queue; "));
 	CU_ASSERT_PTR_NOT_NULL(strstr(rig.out, "\n\n" WH_EXIT_HELP));
-	CU_ASSERT_PTR_NULL(strstr(rig.out, "--frame"));
 	CU_ASSERT_PTR_NULL(strstr(rig.out, "\nServing\n"));
 	wh_rig_read(&rig, WH_VERB_SERVE, "--help");
 	CU_ASSERT_PTR_NOT_NULL(strstr(rig.out, "rate times round trip (1G)\n"));
 	CU_ASSERT_PTR_NULL(strstr(rig.out, "--parallel"));
 	CU_ASSERT_PTR_NOT_NULL(
 		strstr(rig.out, "\n  --rate RATE           upper bound of all that one peer"));
-	wh_rig_read(&rig, WH_VERB_BENCH, "--help");
-	CU_ASSERT_PTR_NOT_NULL(
-		strstr(rig.out, "\n  --frame BYTES         another name of --mtu\n"));
 }
 
 static void test_print(void)

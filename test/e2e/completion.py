@@ -43,7 +43,6 @@ OFFERS = [
     (['get', '--fec', 'a'], ['auto']),
     (['serve', '--parallel'], []),
     (['serve', '--rate', ''], ['max']),
-    (['bench', '--fr'], ['--frame']),
     (['send', '--fr'], []),
     (['send', '--mtu', ''], []),
     (['send', '--mtu', '9000', '--rec'], ['--recursive']),

@@ -14,18 +14,6 @@
 #define NAME_BYTES  64
 #define KNOWN_BYTES 512
 
-static const struct {
-	const char *word;
-	const char *name;
-	const char *value;
-} words_of_udt[] = {
-	{"no-formula-3", "udt.formula3", "off"},
-	{"spare-single-loss", "udt.spare_single_loss", "on"},
-	{"bytes", "udt.bandwidth_in_bytes", "on"},
-	{"no-delay-warning", "udt.delay_warning", "off"},
-	{"one-way-delay", "udt.one_way", "on"},
-};
-
 static uint32_t place_of(const struct wh_profile *profile)
 {
 	uint32_t place = 0;
@@ -177,36 +165,6 @@ bool wh_profile_set_both(struct wh_settings *settings, const char *where, const 
 		return false;
 	settings->choices.told |= UINT32_C(1) << place_of(wh_profile_of(name, &option));
 	return true;
-}
-
-static bool set_word(struct wh_settings *settings, const char *where, const char *word)
-{
-	char known[KNOWN_BYTES] = "";
-
-	for (size_t i = 0; i < sizeof(words_of_udt) / sizeof(words_of_udt[0]); i++) {
-		if (strcmp(word, words_of_udt[i].word) == 0)
-			return wh_profile_set(
-				settings, where, words_of_udt[i].name, words_of_udt[i].value);
-		append(known, i == 0 ? "" : ", ", words_of_udt[i].word);
-	}
-	wh_complain("%s: '%s' is not one of %s", where, word, known);
-	return false;
-}
-
-bool wh_profile_set_words(struct wh_settings *settings, const char *where, const char *words)
-{
-	char word[NAME_BYTES];
-
-	for (;;) {
-		size_t chars = strcspn(words, ",");
-
-		snprintf(word, sizeof(word), "%.*s", (int)chars, words);
-		if (!set_word(settings, where, word))
-			return false;
-		if (words[chars] == '\0')
-			return true;
-		words += chars + 1;
-	}
 }
 
 bool wh_profile_set_check(const struct wh_settings *settings)

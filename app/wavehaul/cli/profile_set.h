@@ -3,7 +3,7 @@
 
 /*
  * Options of profiles as given by an operator, udt.beta=1e-6: with --set, in [profile] of a
- * configuration, and with the older --udt. A complaint begins with `where`.
+ * configuration. A complaint begins with `where`.
  */
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 /* The profile of "udt.beta", with *option after the dot; NULL: no such profile. */
 const struct wh_profile *wh_profile_of(const char *name, const char **option);
 
-/* All three: false after a complaint. */
+/* Both: false after a complaint. */
 
 /* Sets "udt.beta" to `text`. */
 bool wh_profile_set(
@@ -21,9 +21,6 @@ bool wh_profile_set(
 
 /* "udt.beta=1e-6" */
 bool wh_profile_set_both(struct wh_settings *settings, const char *where, const char *both);
-
-/* Words separated by commas: no-formula-3, bytes ... */
-bool wh_profile_set_words(struct wh_settings *settings, const char *where, const char *words);
 
 /* Refuses options that contradict each other, or belong to a profile not in use. */
 bool wh_profile_set_check(const struct wh_settings *settings);

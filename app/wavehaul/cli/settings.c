@@ -15,7 +15,7 @@
 #include "cli/profile_set.h"
 #include "cli/settings_table.h"
 
-/* getopt's values: the flag of setting i, and its alias, are FLAG_FIRST + i. */
+/* getopt's values: the flag of setting i is FLAG_FIRST + i. */
 #define FLAG_HELP  256
 #define FLAG_FIRST 257
 
@@ -27,9 +27,8 @@ enum pass {
 
 struct flags {
 	enum wh_verb verb;
-	/* Flags, aliases, --help and the terminator. */
-	struct option options[2 * WH_SETTINGS_MAX + 2];
-	int index;                             /* of the present flag in `options`; or -1 */
+	/* Flags, --help and the terminator. */
+	struct option options[WH_SETTINGS_MAX + 2];
 	char letters[2 * WH_SETTINGS_MAX + 3]; /* after a ':', see getopt(3), and 'h' */
 };
 
@@ -57,8 +56,6 @@ static void flags_init(struct flags *flags, enum wh_verb verb)
 		if ((setting->verbs & verb) == 0)
 			continue;
 		add_flag(flags, &used, setting->flag, valued, FLAG_FIRST + (int)i);
-		if (setting->alias != NULL && verb == WH_VERB_BENCH)
-			add_flag(flags, &used, setting->alias, valued, FLAG_FIRST + (int)i);
 		WH_ASSERT(setting->letter == 0 || strchr(flags->letters, setting->letter) == NULL);
 		if (setting->letter != 0)
 			flags->letters[letters++] = setting->letter;
@@ -80,13 +77,6 @@ static const struct wh_setting *setting_of(const struct flags *flags, int value)
 			(wh_settings_table[i].verbs & flags->verb) != 0)
 			return &wh_settings_table[i];
 	return NULL;
-}
-
-/* The flag as the operator wrote it, which may be the alias. */
-static const char *flag_name(const struct flags *flags, const struct wh_setting *setting)
-{
-	WH_ASSERT(flags->index < 0 || flags->options[flags->index].name != NULL);
-	return flags->index >= 0 ? flags->options[flags->index].name : setting->flag;
 }
 
 /* Writes "--port, --profile": the verb's options that begin so. Returns how many. */
@@ -156,18 +146,16 @@ static int refuse_spelling(const struct flags *flags, int answer, char **argv)
 	return WH_EXIT_USAGE;
 }
 
-static int take_option(const struct flags *flags, const struct wh_setting *setting,
-	const char *value, struct wh_settings *settings)
+static int take_option(
+	const struct wh_setting *setting, const char *value, struct wh_settings *settings)
 {
 	char where[WH_SETTINGS_TEXT_BYTES];
 	char both[80];
 
-	snprintf(where, sizeof(where), "--%s %s", flag_name(flags, setting), value);
+	snprintf(where, sizeof(where), "--%s %s", setting->flag, value);
 
 	if (setting->type == WH_SETTING_OPTION)
 		return wh_profile_set_both(settings, where, value) ? -1 : WH_EXIT_USAGE;
-	if (setting->type == WH_SETTING_UDT)
-		return wh_profile_set_words(settings, where, value) ? -1 : WH_EXIT_USAGE;
 	if (value[0] == '\0') /* is refused by its words, not as a form of --set */
 		return wh_profile_set(settings, where, "lambda.share", value) ? -1 : WH_EXIT_USAGE;
 	snprintf(both, sizeof(both), "lambda.share=%.64s", value);
@@ -185,17 +173,16 @@ static int take_flag(const struct flags *flags, const struct wh_setting *setting
 	if (!*given && wh_setting_is_list(setting))
 		wh_setting_clear(setting, settings);
 	*given = true;
-	if (setting->type == WH_SETTING_OPTION || setting->type == WH_SETTING_UDT ||
-		setting->type == WH_SETTING_SHARING)
-		return take_option(flags, setting, value, settings);
+	if (setting->type == WH_SETTING_OPTION || setting->type == WH_SETTING_SHARING)
+		return take_option(setting, value, settings);
 
 	const char *wrong = wh_setting_take(setting, value, settings);
 
 	if (wrong == NULL)
 		return -1;
 	wh_setting_advise(setting, advice);
-	wh_complain("--%s '%s' %s; write for example --%s %s", flag_name(flags, setting), value,
-		wrong, flag_name(flags, setting), advice);
+	wh_complain("--%s '%s' %s; write for example --%s %s", setting->flag, value, wrong,
+		setting->flag, advice);
 	return WH_EXIT_USAGE;
 }
 
@@ -211,9 +198,8 @@ static int take_flags(
 	opterr = 0;
 	optind = 0; /* getopt(3): restart */
 	for (;;) {
-		flags->index = -1;
 
-		int answer = getopt_long(argc, argv, flags->letters, flags->options, &flags->index);
+		int answer = getopt_long(argc, argv, flags->letters, flags->options, NULL);
 
 		if (answer == -1)
 			break;

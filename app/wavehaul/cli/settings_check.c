@@ -349,7 +349,6 @@ void wh_setting_check(const struct wh_setting *setting)
 	WH_ASSERT(setting->key == NULL || (setting->verbs & WH_VERBS_CONFIGURED) != 0);
 	WH_ASSERT(valued == (setting->argument != NULL));
 	WH_ASSERT(setting->example != NULL);
-	WH_ASSERT(setting->alias == NULL || (setting->verbs & WH_VERB_BENCH) != 0);
 	WH_ASSERT(setting->serve_standard == NULL || (setting->verbs & WH_VERB_SERVE) != 0);
 	WH_ASSERT(setting->serve_help == NULL || (setting->verbs & WH_VERB_SERVE) != 0);
 	WH_ASSERT(setting->offset < sizeof(struct wh_settings));

@@ -399,10 +399,6 @@ static void print_setting(const struct wh_setting *setting, enum wh_verb verb)
 		strcmp(standard, "no") == 0 ? "" : standard, column, stdout);
 	if (setting->type == WH_SETTING_PROFILE)
 		print_profiles();
-	if (setting->alias != NULL && verb == WH_VERB_BENCH) {
-		print_flag(0, setting->alias, setting->argument);
-		printf("another name of --%s\n", setting->flag);
-	}
 }
 
 static void print_section(const struct wh_settings_section *section, enum wh_verb verb)

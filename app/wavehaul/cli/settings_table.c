@@ -231,7 +231,7 @@ const struct wh_setting wh_settings_table[] = {
 	{KEY("port", "queues"), FIELD(queues), .flag = "queues", .verbs = MOVERS,
 		COUNT(1, WH_QUEUES_MAX), .standard = "1", .argument = "N", .example = "4",
 		.help = "number of queue pairs; sessions are spread over them"},
-	{KEY("port", "mtu"), FIELD(mtu_bytes), .flag = "mtu", .alias = "frame", .verbs = ALL,
+	{KEY("port", "mtu"), FIELD(mtu_bytes), .flag = "mtu", .verbs = ALL,
 		COUNT(WH_MTU_MIN, MTU_MAX), .standard = "1500", .argument = "BYTES",
 		.example = "9000",
 		.help = "largest IP packet: 1500, 9000; both ends and everything between them\n"
@@ -306,11 +306,6 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "short for --set lambda.share=HOW: dedicated, the path is ours alone;\n"
 			"fair, an equal share beside other flows, TCP too; scavenger, only what\n"
 			"others leave"},
-	{IN("transfer"), .flag = "udt", .type = WH_SETTING_UDT,
-		.words = "no-formula-3 spare-single-loss bytes no-delay-warning one-way-delay",
-		.verbs = DEMO, .argument = "LIST", .example = "no-formula-3,spare-single-loss",
-		.help = "short for --set udt.*, separated by commas: no-formula-3,\n"
-			"spare-single-loss, bytes, no-delay-warning, one-way-delay"},
 	{KEY("transfer", "parallel"), FIELD(parallel), .flag = "parallel", .verbs = CLIENTS | JOB,
 		COUNT(1, WH_LANES_MAX), .standard = "1", .argument = "N", .example = "4",
 		.help = "number of parallel sessions; files of at least 16 MiB for each are\n"

@@ -54,7 +54,6 @@ enum wh_setting_type {
 	WH_SETTING_MOMENT,  /* seconds since 1970; from a date, or how long ago */
 	/* Not handled by wh_setting_take, but by profile_set.h. */
 	WH_SETTING_OPTION,  /* PROFILE.OPTION=VALUE */
-	WH_SETTING_UDT,     /* older words for some options */
 	WH_SETTING_SHARING, /* short for lambda.share=VALUE */
 };
 
@@ -63,7 +62,6 @@ struct wh_setting {
 	const char *key;     /* NULL: only on the command line */
 	const char *name;    /* "section.key" */
 	const char *flag;    /* without dashes */
-	const char *alias;   /* another flag, for bench; NULL: none */
 	char letter;         /* a short flag; 0: none */
 	uint8_t type;        /* enum wh_setting_type */
 	uint32_t verbs;      /* bits of enum wh_verb */

@@ -97,9 +97,6 @@ static void print_flags(const struct line *line)
 		snprintf(flag, sizeof(flag), "-%c", setting->letter);
 		if (setting->letter != 0 && line->last[0] == '-')
 			print_offer(line, flag, help);
-		snprintf(flag, sizeof(flag), "--%s", setting->alias);
-		if (setting->alias != NULL && line->verb == WH_VERB_BENCH)
-			print_offer(line, flag, help);
 	}
 	print_offer(line, "--help", "print this help");
 }
@@ -161,9 +158,7 @@ static const struct wh_setting *setting_before(const struct line *line)
 		if ((setting->verbs & line->verb) == 0 || setting->argument == NULL)
 			continue;
 		if (strncmp(line->before, "--", 2) == 0 &&
-			(strcmp(line->before + 2, setting->flag) == 0 ||
-				(setting->alias != NULL && line->verb == WH_VERB_BENCH &&
-					strcmp(line->before + 2, setting->alias) == 0)))
+			strcmp(line->before + 2, setting->flag) == 0)
 			return setting;
 		if (setting->letter != 0 && strcmp(line->before, letter) == 0)
 			return setting;

@@ -130,7 +130,7 @@ static bool is_file(const struct wh_setting *setting)
 static bool has_form(const struct wh_setting *setting)
 {
 	return setting->type != WH_SETTING_OPTION && setting->type != WH_SETTING_SHARING &&
-	       setting->type != WH_SETTING_UDT && setting->type != WH_SETTING_PATTERN;
+	       setting->type != WH_SETTING_PATTERN;
 }
 
 static void add_profile_options(const struct wh_settings *settings, json_t *words)
