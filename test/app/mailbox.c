@@ -23,11 +23,16 @@ static void wake(void *context)
 	wakes++;
 }
 
-static void set_up(void)
+void wh_set_up(void)
 {
 	wakes = 0;
 	wh_mailbox_init(&mailbox, wake, NULL);
 	atomic_store(&mailbox.kept, true);
+}
+
+void wh_take_down(void)
+{
+	wh_mailbox_free(&mailbox);
 }
 
 static struct wh_mailbox_place *enter(void)
@@ -68,7 +73,6 @@ static void test_asked(void)
 	struct wh_order_status order_status;
 	char why[] = "it waits";
 
-	set_up();
 	place = enter();
 	other = enter();
 	CU_ASSERT_PTR_NOT_NULL_FATAL(place);
@@ -92,7 +96,6 @@ static void test_asked(void)
 	CU_ASSERT(!wh_mailbox_take(&mailbox, place, &order_status));
 	wh_mailbox_leave(&mailbox, place);
 	wh_mailbox_leave(&mailbox, other);
-	wh_mailbox_free(&mailbox);
 }
 
 /* Ten in a second, whoever asks as fast as it can. */
@@ -102,7 +105,6 @@ static void test_pace(void)
 	struct wh_order_status order_status;
 	uint32_t asked = 0;
 
-	set_up();
 	place = enter();
 	CU_ASSERT_PTR_NOT_NULL_FATAL(place);
 	for (uint64_t now_tsc = 1; now_tsc <= 5 * HZ; now_tsc++) {
@@ -114,7 +116,6 @@ static void test_pace(void)
 	}
 	CU_ASSERT_EQUAL(asked, 50);
 	wh_mailbox_leave(&mailbox, place);
-	wh_mailbox_free(&mailbox);
 }
 
 /* Who was refused for good costs the keeper nothing more. */
@@ -123,7 +124,6 @@ static void test_refused(void)
 	struct wh_mailbox_place *place;
 	struct wh_order_status order_status;
 
-	set_up();
 	place = enter();
 	CU_ASSERT_PTR_NOT_NULL_FATAL(place);
 	CU_ASSERT(put(place, "dtn3", HZ));
@@ -142,7 +142,6 @@ static void test_refused(void)
 	CU_ASSERT_PTR_EQUAL(wh_mailbox_next(&mailbox), place);
 	answer(place, WH_ORDER_STATUS_DONE, "");
 	wh_mailbox_leave(&mailbox, place);
-	wh_mailbox_free(&mailbox);
 }
 
 /* The job is gone while the keeper is at its question: what it reads stays, and goes with it. */
@@ -150,7 +149,6 @@ static void test_left(void)
 {
 	struct wh_mailbox_place *place, *taken;
 
-	set_up();
 	place = enter();
 	CU_ASSERT_PTR_NOT_NULL_FATAL(place);
 	CU_ASSERT(put(place, "dtn3", HZ));
@@ -165,14 +163,12 @@ static void test_left(void)
 	CU_ASSERT_EQUAL(taken->state, WH_MAILBOX_LEFT);
 	answer(taken, WH_ORDER_STATUS_DONE, "");
 	CU_ASSERT_EQUAL(taken->state, WH_MAILBOX_FREE);
-	wh_mailbox_free(&mailbox);
 }
 
 static void test_full(void)
 {
 	struct wh_mailbox_place *place[WH_MAILBOX_PLACES];
 
-	set_up();
 	for (uint32_t i = 0; i < WH_MAILBOX_PLACES; i++) {
 		place[i] = enter();
 		CU_ASSERT_PTR_NOT_NULL(place[i]);
@@ -184,7 +180,6 @@ static void test_full(void)
 		wh_mailbox_leave(&mailbox, place[i]);
 	atomic_store(&mailbox.kept, false);
 	CU_ASSERT_PTR_NULL(enter());
-	wh_mailbox_free(&mailbox);
 }
 
 CU_TestInfo wh_tests[] = {

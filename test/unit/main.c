@@ -19,7 +19,7 @@ void wh_assert_near(double actual, double expected, double share, const char *fi
 int main(void)
 {
 	CU_SuiteInfo suites[] = {
-		{wh_suite_name, NULL, NULL, NULL, NULL, wh_tests},
+		{wh_suite_name, NULL, NULL, wh_set_up, wh_take_down, wh_tests},
 		CU_SUITE_INFO_NULL,
 	};
 

@@ -14,6 +14,10 @@
 extern const char wh_suite_name[];
 extern CU_TestInfo wh_tests[]; /* closed by CU_TEST_INFO_NULL */
 
+/* Where that file defines them: before and after each test, even one that ends early. */
+void wh_set_up(void) __attribute__((weak));
+void wh_take_down(void) __attribute__((weak));
+
 /* |actual - expected| <= share * |expected|; prints both when it fails. */
 void wh_assert_near(double actual, double expected, double share, const char *file, int line);
 

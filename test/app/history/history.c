@@ -24,7 +24,7 @@ static struct wh_history *history;
 static struct wh_history_record found;
 
 /* In memory: what a disk costs is the database's affair. */
-static void set_up(void)
+void wh_set_up(void)
 {
 	strcpy(folder, "/dev/shm/wavehaul-history-XXXXXX");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
@@ -32,7 +32,7 @@ static void set_up(void)
 	CU_ASSERT_EQUAL_FATAL(wh_history_open(&history, folder, true), 0);
 }
 
-static void take_down(void)
+void wh_take_down(void)
 {
 	wh_history_close(history);
 	unlink(path);
@@ -82,7 +82,6 @@ static void test_lanes(void)
 {
 	struct wh_history_record record[3] = {lane_of(77, 0), lane_of(77, 1), lane_of(77, 0)};
 
-	set_up();
 	record[1].status = 1;
 	strcpy(record[1].outcome, "peer-gone");
 	strcpy(record[1].why, "nobody answers");
@@ -104,7 +103,6 @@ static void test_lanes(void)
 	CU_ASSERT_STRING_EQUAL(found.path, "in/\xff\x1b[2J");
 	CU_ASSERT_EQUAL(found.rtt_ns, 150000000);
 	CU_ASSERT(wh_history_record_bps(&found) > 0 && wh_history_seconds(&found) == 11);
-	take_down();
 }
 
 /* Orders have a row for each try, and so have jobs that are of no transfer. */
@@ -113,18 +111,15 @@ static void test_apart(void)
 	struct wh_history_record record[4] = {
 		lane_of(77, 0), lane_of(77, 0), lane_of(0, 0), lane_of(0, 0)};
 
-	set_up();
 	record[0].side = record[1].side = WH_HISTORY_ORDER;
 	record[0].order = record[1].order = 5;
 	CU_ASSERT_EQUAL(wh_history_add(history, record, 4), 0);
 	CU_ASSERT_EQUAL(count(0, INT64_MAX), 4);
 	CU_ASSERT_EQUAL(found.order, 5);
-	take_down();
 }
 
 static void test_span(void)
 {
-	set_up();
 	for (int i = 0; i < 10; i++) {
 		struct wh_history_record record = lane_of((uint64_t)i + 1, 0);
 
@@ -136,12 +131,10 @@ static void test_span(void)
 	CU_ASSERT_EQUAL(count(3 * S, 7 * S), 4);
 	CU_ASSERT_EQUAL(count(3 * S + 1, 7 * S + 1), 4);
 	CU_ASSERT_EQUAL(count(10 * S, INT64_MAX), 0);
-	take_down();
 }
 
 static void test_bounds(void)
 {
-	set_up();
 	for (int i = 0; i < 20; i++) {
 		struct wh_history_record record = lane_of((uint64_t)i + 1, 0);
 
@@ -155,7 +148,6 @@ static void test_bounds(void)
 	CU_ASSERT_EQUAL(wh_history_forget(history, 0, 4), 0);
 	CU_ASSERT_EQUAL(count(0, INT64_MAX), 4);
 	CU_ASSERT_EQUAL(found.ended_us, 16 * S);
-	take_down();
 }
 
 /* What only looks makes nothing; two may have it open. */
@@ -165,12 +157,10 @@ static void test_readers(void)
 	struct wh_history *other;
 	char empty[] = "/dev/shm/wavehaul-none-XXXXXX";
 
-	set_up();
 	CU_ASSERT_EQUAL(wh_history_open(&other, folder, false), 0);
 	CU_ASSERT_EQUAL(wh_history_add(history, &record, 1), 0);
 	CU_ASSERT_EQUAL(wh_history_next(other, 0, INT64_MAX, INT64_MAX, &found), 1);
 	wh_history_close(other);
-	take_down();
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(empty));
 	CU_ASSERT_EQUAL(wh_history_open(&other, empty, false), -ENOENT);
 	CU_ASSERT_EQUAL(rmdir(empty), 0);

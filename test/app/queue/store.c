@@ -20,47 +20,47 @@ const char wh_suite_name[] = "app/queue";
 
 #define NOW INT64_C(1000000)
 
-struct rig {
+static struct rig {
 	char folder[40];
 	char path[64];
 	sqlite3 *database;
 	struct wh_queue *queue;
-};
+} rig;
 
-static void open_queue(struct rig *rig)
+static void open_queue(void)
 {
 	char told[WH_DATABASE_TOLD_BYTES];
 
-	CU_ASSERT_EQUAL_FATAL(wh_database_open(&rig->database, rig->path, told), 0);
-	CU_ASSERT_EQUAL_FATAL(wh_queue_open(&rig->queue, rig->database, NOW), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_database_open(&rig.database, rig.path, told), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_queue_open(&rig.queue, rig.database, NOW), 0);
 }
 
-static void close_queue(struct rig *rig)
+static void close_queue(void)
 {
-	wh_queue_close(rig->queue);
-	wh_database_close(rig->database);
+	wh_queue_close(rig.queue);
+	wh_database_close(rig.database);
 }
 
 /* In memory: what a disk costs is the database's affair. */
-static void set_up(struct rig *rig)
+void wh_set_up(void)
 {
-	strcpy(rig->folder, "/dev/shm/wavehaul-queue-XXXXXX");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(rig->folder));
-	snprintf(rig->path, sizeof(rig->path), "%s/service.db", rig->folder);
-	open_queue(rig);
+	strcpy(rig.folder, "/dev/shm/wavehaul-queue-XXXXXX");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(rig.folder));
+	snprintf(rig.path, sizeof(rig.path), "%s/service.db", rig.folder);
+	open_queue();
 }
 
-static void take_down(struct rig *rig)
+void wh_take_down(void)
 {
-	close_queue(rig);
-	unlink(rig->path);
-	rmdir(rig->folder);
+	close_queue();
+	unlink(rig.path);
+	rmdir(rig.folder);
 }
 
 static char nothing[] = "[]";
 
-static uint64_t add(struct rig *rig, const char *host, uint32_t priority, int64_t due_s,
-	uint64_t after, uint32_t retries)
+static uint64_t add(
+	const char *host, uint32_t priority, int64_t due_s, uint64_t after, uint32_t retries)
 {
 	struct wh_order order = {
 		.here = nothing,
@@ -74,14 +74,14 @@ static uint64_t add(struct rig *rig, const char *host, uint32_t priority, int64_
 	uint64_t id = 0;
 
 	snprintf(order.host, sizeof(order.host), "%s", host);
-	CU_ASSERT_EQUAL_FATAL(wh_queue_add(rig->queue, &order, NOW, &id), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_queue_add(rig.queue, &order, NOW, &id), 0);
 	return id;
 }
 
-static uint64_t next(struct rig *rig, int64_t now_s, const char *busy)
+static uint64_t next(int64_t now_s, const char *busy)
 {
 	struct wh_order order;
-	int rc = wh_queue_next(rig->queue, now_s, &busy, busy != NULL, &order);
+	int rc = wh_queue_next(rig.queue, now_s, &busy, busy != NULL, &order);
 
 	if (rc == -ENOENT)
 		return 0;
@@ -91,116 +91,101 @@ static uint64_t next(struct rig *rig, int64_t now_s, const char *busy)
 	return order.id;
 }
 
-static enum wh_order_state end(struct rig *rig, uint64_t id, int status, int64_t now_s)
+static enum wh_order_state end(uint64_t id, int status, int64_t now_s)
 {
 	const struct wh_order_result result = {.status = status, .bytes = 10, .moved_bytes = 20};
 	enum wh_order_state state;
 	struct wh_order order;
 
-	CU_ASSERT_EQUAL_FATAL(wh_queue_find(rig->queue, id, &order), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_queue_find(rig.queue, id, &order), 0);
 	CU_ASSERT_EQUAL_FATAL(
-		wh_queue_end(rig->queue, &order, &result,
+		wh_queue_end(rig.queue, &order, &result,
 			status == WH_EXIT_OK ? WH_ORDER_DONE : WH_ORDER_FAILED, now_s, &state),
 		0);
 	wh_order_free(&order);
 	return state;
 }
 
-static struct wh_order look(struct rig *rig, uint64_t id)
+static struct wh_order look(uint64_t id)
 {
 	struct wh_order order;
 
-	CU_ASSERT_EQUAL_FATAL(wh_queue_find(rig->queue, id, &order), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_queue_find(rig.queue, id, &order), 0);
 	wh_order_free(&order);
 	return order;
 }
 
 static void test_order(void)
 {
-	struct rig rig;
-
-	set_up(&rig);
-
-	uint64_t low = add(&rig, "a", 3, 0, 0, 0);
-	uint64_t first = add(&rig, "a", 5, 0, 0, 0);
-	uint64_t second = add(&rig, "b", 5, 0, 0, 0);
-	uint64_t third = add(&rig, "a", 5, 0, 0, 0);
+	uint64_t low = add("a", 3, 0, 0, 0);
+	uint64_t first = add("a", 5, 0, 0, 0);
+	uint64_t second = add("b", 5, 0, 0, 0);
+	uint64_t third = add("a", 5, 0, 0, 0);
 
 	CU_ASSERT_EQUAL(wh_queue_move(rig.queue, third, 5, second), 0);
 	CU_ASSERT_EQUAL(wh_queue_move(rig.queue, 4711, 5, 0), -ENOENT);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), first);
-	CU_ASSERT_EQUAL(next(&rig, NOW, "a"), second);
-	CU_ASSERT_EQUAL(next(&rig, NOW, "a"), 0);
+	CU_ASSERT_EQUAL(next(NOW, NULL), first);
+	CU_ASSERT_EQUAL(next(NOW, "a"), second);
+	CU_ASSERT_EQUAL(next(NOW, "a"), 0);
 	CU_ASSERT_EQUAL(wh_queue_move(rig.queue, low, 9, 0), 0);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), low);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), third);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), 0);
-	take_down(&rig);
+	CU_ASSERT_EQUAL(next(NOW, NULL), low);
+	CU_ASSERT_EQUAL(next(NOW, NULL), third);
+	CU_ASSERT_EQUAL(next(NOW, NULL), 0);
 }
 
 static void test_time_and_followers(void)
 {
-	struct rig rig;
-
-	set_up(&rig);
-
-	uint64_t later = add(&rig, "a", 5, NOW + 100, 0, 0);
-	uint64_t one = add(&rig, "a", 5, 0, 0, 0);
-	uint64_t two = add(&rig, "a", 5, 0, one, 0);
-	uint64_t three = add(&rig, "a", 5, 0, two, 0);
-	uint64_t four = add(&rig, "a", 5, 0, three, 0);
+	uint64_t later = add("a", 5, NOW + 100, 0, 0);
+	uint64_t one = add("a", 5, 0, 0, 0);
+	uint64_t two = add("a", 5, 0, one, 0);
+	uint64_t three = add("a", 5, 0, two, 0);
+	uint64_t four = add("a", 5, 0, three, 0);
 
 	CU_ASSERT_EQUAL(wh_queue_due_s(rig.queue), NOW + 100);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), one);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), 0);
-	CU_ASSERT_EQUAL(end(&rig, one, WH_EXIT_OK, NOW), WH_ORDER_DONE);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), two);
-	CU_ASSERT_EQUAL(end(&rig, two, WH_EXIT_NO_FILE, NOW), WH_ORDER_FAILED);
-	CU_ASSERT_EQUAL(look(&rig, three).state, WH_ORDER_FAILED);
-	CU_ASSERT_EQUAL(look(&rig, four).state, WH_ORDER_FAILED);
-	CU_ASSERT_EQUAL(next(&rig, NOW + 99, NULL), 0);
-	CU_ASSERT_EQUAL(next(&rig, NOW + 100, NULL), later);
+	CU_ASSERT_EQUAL(next(NOW, NULL), one);
+	CU_ASSERT_EQUAL(next(NOW, NULL), 0);
+	CU_ASSERT_EQUAL(end(one, WH_EXIT_OK, NOW), WH_ORDER_DONE);
+	CU_ASSERT_EQUAL(next(NOW, NULL), two);
+	CU_ASSERT_EQUAL(end(two, WH_EXIT_NO_FILE, NOW), WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(three).state, WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(four).state, WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(next(NOW + 99, NULL), 0);
+	CU_ASSERT_EQUAL(next(NOW + 100, NULL), later);
 	CU_ASSERT_EQUAL(wh_queue_due_s(rig.queue), INT64_MAX);
 	CU_ASSERT_EQUAL(wh_queue_retry(rig.queue, three, NOW), -EINVAL);
 	CU_ASSERT_EQUAL(wh_queue_retry(rig.queue, two, NOW), 0);
 	/* What failed with it waits for it again; what was cancelled stays so. */
-	CU_ASSERT_EQUAL(look(&rig, three).state, WH_ORDER_BLOCKED);
-	CU_ASSERT_STRING_EQUAL(look(&rig, three).result.why, "");
-	CU_ASSERT_EQUAL(look(&rig, four).state, WH_ORDER_BLOCKED);
+	CU_ASSERT_EQUAL(look(three).state, WH_ORDER_BLOCKED);
+	CU_ASSERT_STRING_EQUAL(look(three).result.why, "");
+	CU_ASSERT_EQUAL(look(four).state, WH_ORDER_BLOCKED);
 	CU_ASSERT_EQUAL(wh_queue_cancel(rig.queue, four, NOW), 0);
-	CU_ASSERT_EQUAL(next(&rig, NOW + 100, NULL), two);
-	CU_ASSERT_EQUAL(end(&rig, two, WH_EXIT_NO_FILE, NOW + 100), WH_ORDER_FAILED);
-	CU_ASSERT_EQUAL(look(&rig, three).state, WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(next(NOW + 100, NULL), two);
+	CU_ASSERT_EQUAL(end(two, WH_EXIT_NO_FILE, NOW + 100), WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(three).state, WH_ORDER_FAILED);
 	CU_ASSERT_EQUAL(wh_queue_retry(rig.queue, two, NOW + 101), 0);
-	CU_ASSERT_EQUAL(next(&rig, NOW + 101, NULL), two);
-	CU_ASSERT_STRING_EQUAL(look(&rig, two).result.why, "");
-	CU_ASSERT_EQUAL(look(&rig, two).result.status, 0);
-	CU_ASSERT_EQUAL(end(&rig, two, WH_EXIT_OK, NOW + 101), WH_ORDER_DONE);
-	CU_ASSERT_EQUAL(next(&rig, NOW + 101, NULL), three);
-	CU_ASSERT_EQUAL(look(&rig, four).state, WH_ORDER_CANCELLED);
-	take_down(&rig);
+	CU_ASSERT_EQUAL(next(NOW + 101, NULL), two);
+	CU_ASSERT_STRING_EQUAL(look(two).result.why, "");
+	CU_ASSERT_EQUAL(look(two).result.status, 0);
+	CU_ASSERT_EQUAL(end(two, WH_EXIT_OK, NOW + 101), WH_ORDER_DONE);
+	CU_ASSERT_EQUAL(next(NOW + 101, NULL), three);
+	CU_ASSERT_EQUAL(look(four).state, WH_ORDER_CANCELLED);
 }
 
 /* More than any list of them has room for, each with one of its own. */
 static void test_many_followers(void)
 {
 	uint64_t counts[WH_ORDER_STATES];
-	struct rig rig;
 
-	set_up(&rig);
-
-	uint64_t one = add(&rig, "a", 5, 0, 0, 0);
+	uint64_t one = add("a", 5, 0, 0, 0);
 
 	for (uint32_t i = 0; i < 100; i++)
-		add(&rig, "a", 5, 0, add(&rig, "a", 5, 0, one, 0), 0);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), one);
-	CU_ASSERT_EQUAL(end(&rig, one, WH_EXIT_NO_FILE, NOW), WH_ORDER_FAILED);
+		add("a", 5, 0, add("a", 5, 0, one, 0), 0);
+	CU_ASSERT_EQUAL(next(NOW, NULL), one);
+	CU_ASSERT_EQUAL(end(one, WH_EXIT_NO_FILE, NOW), WH_ORDER_FAILED);
 	CU_ASSERT_EQUAL_FATAL(wh_queue_counts(rig.queue, counts), 0);
 	CU_ASSERT_EQUAL(counts[WH_ORDER_FAILED], 201);
 	CU_ASSERT_EQUAL(counts[WH_ORDER_BLOCKED], 0);
-	CU_ASSERT_STRING_EQUAL(
-		look(&rig, 201).result.why, "job 200, which it follows, did not succeed");
-	take_down(&rig);
+	CU_ASSERT_STRING_EQUAL(look(201).result.why, "job 200, which it follows, did not succeed");
 }
 
 /* One that is to be done and one that is to fail, and who follows them. */
@@ -209,181 +194,147 @@ struct chains {
 	uint64_t failed, after_failed, after_that;
 };
 
-static struct chains add_chains(struct rig *rig)
+static struct chains add_chains(void)
 {
 	struct chains of;
 
-	of.done = add(rig, "a", 5, 0, 0, 0);
-	of.after_done = add(rig, "a", 5, 0, of.done, 0);
-	of.failed = add(rig, "a", 5, 0, 0, 0);
-	of.after_failed = add(rig, "a", 5, 0, of.failed, 0);
-	of.after_that = add(rig, "a", 5, 0, of.after_failed, 0);
+	of.done = add("a", 5, 0, 0, 0);
+	of.after_done = add("a", 5, 0, of.done, 0);
+	of.failed = add("a", 5, 0, 0, 0);
+	of.after_failed = add("a", 5, 0, of.failed, 0);
+	of.after_that = add("a", 5, 0, of.after_failed, 0);
 	return of;
 }
 
 /* Whoever follows what failed fails with it, paused or not; what was done may be forgotten. */
 static void test_paused_followers(void)
 {
-	struct rig rig;
-
-	set_up(&rig);
-
-	struct chains of = add_chains(&rig);
+	struct chains of = add_chains();
 
 	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, of.after_done), 0);
 	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, of.after_failed), 0);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), of.done);
-	CU_ASSERT_EQUAL(end(&rig, of.done, WH_EXIT_OK, NOW), WH_ORDER_DONE);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), of.failed);
-	CU_ASSERT_EQUAL(end(&rig, of.failed, WH_EXIT_NO_FILE, NOW), WH_ORDER_FAILED);
-	CU_ASSERT_EQUAL(look(&rig, of.after_done).state, WH_ORDER_PAUSED);
-	CU_ASSERT_EQUAL(look(&rig, of.after_failed).state, WH_ORDER_FAILED);
-	CU_ASSERT_EQUAL(look(&rig, of.after_that).state, WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(next(NOW, NULL), of.done);
+	CU_ASSERT_EQUAL(end(of.done, WH_EXIT_OK, NOW), WH_ORDER_DONE);
+	CU_ASSERT_EQUAL(next(NOW, NULL), of.failed);
+	CU_ASSERT_EQUAL(end(of.failed, WH_EXIT_NO_FILE, NOW), WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(of.after_done).state, WH_ORDER_PAUSED);
+	CU_ASSERT_EQUAL(look(of.after_failed).state, WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(of.after_that).state, WH_ORDER_FAILED);
 	CU_ASSERT_EQUAL(wh_database_run(rig.database, "DELETE FROM job WHERE id=1"), 0);
-	close_queue(&rig);
-	open_queue(&rig);
+	close_queue();
+	open_queue();
 	CU_ASSERT_EQUAL(wh_queue_resume(rig.queue, of.after_done, NOW), 0);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), of.after_done);
-	take_down(&rig);
+	CU_ASSERT_EQUAL(next(NOW, NULL), of.after_done);
 }
 
 /* A process was killed when a job was over and none of its followers had been told. */
 static void test_untold_followers(void)
 {
-	struct rig rig;
-
-	set_up(&rig);
-
-	struct chains of = add_chains(&rig);
-	uint64_t lost = add(&rig, "a", 5, 0, 0, 0);
-	uint64_t after_lost = add(&rig, "a", 5, 0, lost, 0);
-	uint64_t live = add(&rig, "a", 5, 0, 0, 0);
-	uint64_t after_live = add(&rig, "a", 5, 0, live, 0);
+	struct chains of = add_chains();
+	uint64_t lost = add("a", 5, 0, 0, 0);
+	uint64_t after_lost = add("a", 5, 0, lost, 0);
+	uint64_t live = add("a", 5, 0, 0, 0);
+	uint64_t after_live = add("a", 5, 0, live, 0);
 
 	CU_ASSERT_EQUAL(wh_database_run(rig.database, "UPDATE job SET state=5 WHERE id=1;"
 						      "UPDATE job SET state=6 WHERE id=3;"
 						      "DELETE FROM job WHERE id=6"),
 		0);
-	close_queue(&rig);
-	open_queue(&rig);
-	CU_ASSERT_EQUAL(look(&rig, of.after_done).state, WH_ORDER_WAITING);
-	CU_ASSERT_EQUAL(look(&rig, of.after_failed).state, WH_ORDER_FAILED);
-	CU_ASSERT_EQUAL(look(&rig, of.after_that).state, WH_ORDER_FAILED);
-	CU_ASSERT_EQUAL(look(&rig, after_lost).state, WH_ORDER_FAILED);
-	CU_ASSERT_EQUAL(look(&rig, after_live).state, WH_ORDER_BLOCKED);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), of.after_done);
-	take_down(&rig);
+	close_queue();
+	open_queue();
+	CU_ASSERT_EQUAL(look(of.after_done).state, WH_ORDER_WAITING);
+	CU_ASSERT_EQUAL(look(of.after_failed).state, WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(of.after_that).state, WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(after_lost).state, WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(after_live).state, WH_ORDER_BLOCKED);
+	CU_ASSERT_EQUAL(next(NOW, NULL), of.after_done);
 }
 
 static void test_retries(void)
 {
 	static const int64_t pauses[] = {5, 10, 20, 40, 80, 160, 320, 600, 600};
-	struct rig rig;
 	int64_t now_s = NOW;
 
-	set_up(&rig);
-
-	uint64_t id = add(&rig, "a", 5, 0, 0, 9);
+	uint64_t id = add("a", 5, 0, 0, 9);
 
 	for (uint32_t i = 0; i < 9; i++) {
-		CU_ASSERT_EQUAL(next(&rig, now_s, NULL), id);
-		CU_ASSERT_EQUAL(end(&rig, id, WH_EXIT_NETWORK, now_s), WH_ORDER_WAITING);
+		CU_ASSERT_EQUAL(next(now_s, NULL), id);
+		CU_ASSERT_EQUAL(end(id, WH_EXIT_NETWORK, now_s), WH_ORDER_WAITING);
 		CU_ASSERT_EQUAL(wh_queue_due_s(rig.queue), now_s + pauses[i]);
-		CU_ASSERT_EQUAL(next(&rig, now_s + pauses[i] - 1, NULL), 0);
+		CU_ASSERT_EQUAL(next(now_s + pauses[i] - 1, NULL), 0);
 		now_s += pauses[i];
 	}
-	CU_ASSERT_EQUAL(next(&rig, now_s, NULL), id);
-	CU_ASSERT_EQUAL(end(&rig, id, WH_EXIT_NETWORK, now_s), WH_ORDER_FAILED);
-	CU_ASSERT_EQUAL(look(&rig, id).result.moved_bytes, 200);
+	CU_ASSERT_EQUAL(next(now_s, NULL), id);
+	CU_ASSERT_EQUAL(end(id, WH_EXIT_NETWORK, now_s), WH_ORDER_FAILED);
+	CU_ASSERT_EQUAL(look(id).result.moved_bytes, 200);
 	/* What no other try mends has none. */
-	id = add(&rig, "a", 5, 0, 0, 9);
-	CU_ASSERT_EQUAL(next(&rig, now_s, NULL), id);
-	CU_ASSERT_EQUAL(end(&rig, id, WH_EXIT_NO_FILE, now_s), WH_ORDER_FAILED);
-	take_down(&rig);
+	id = add("a", 5, 0, 0, 9);
+	CU_ASSERT_EQUAL(next(now_s, NULL), id);
+	CU_ASSERT_EQUAL(end(id, WH_EXIT_NO_FILE, now_s), WH_ORDER_FAILED);
 }
 
 /* The clock is set back by a year in the middle of a pause, and forward again. */
 static void test_clock_steps(void)
 {
-	struct rig rig;
+	uint64_t id = add("a", 5, 0, 0, 5);
 
-	set_up(&rig);
-
-	uint64_t id = add(&rig, "a", 5, 0, 0, 5);
-
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), id);
-	CU_ASSERT_EQUAL(end(&rig, id, WH_EXIT_NETWORK, NOW), WH_ORDER_WAITING);
-	CU_ASSERT_EQUAL(next(&rig, NOW - 31536000, NULL), id);
-	CU_ASSERT_EQUAL(end(&rig, id, WH_EXIT_NETWORK, NOW - 31536000), WH_ORDER_WAITING);
-	CU_ASSERT_EQUAL(next(&rig, NOW + 31536000, NULL), id);
-	take_down(&rig);
+	CU_ASSERT_EQUAL(next(NOW, NULL), id);
+	CU_ASSERT_EQUAL(end(id, WH_EXIT_NETWORK, NOW), WH_ORDER_WAITING);
+	CU_ASSERT_EQUAL(next(NOW - 31536000, NULL), id);
+	CU_ASSERT_EQUAL(end(id, WH_EXIT_NETWORK, NOW - 31536000), WH_ORDER_WAITING);
+	CU_ASSERT_EQUAL(next(NOW + 31536000, NULL), id);
 }
 
 static void test_wishes(void)
 {
-	struct rig rig;
-
-	set_up(&rig);
-
-	uint64_t id = add(&rig, "a", 5, 0, 0, 0);
-	uint64_t follower = add(&rig, "a", 5, 0, id, 0);
+	uint64_t id = add("a", 5, 0, 0, 0);
+	uint64_t follower = add("a", 5, 0, id, 0);
 
 	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, id), 0);
 	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, id), -EINVAL);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), 0);
+	CU_ASSERT_EQUAL(next(NOW, NULL), 0);
 	CU_ASSERT_EQUAL(wh_queue_resume(rig.queue, id, NOW), 0);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), id);
+	CU_ASSERT_EQUAL(next(NOW, NULL), id);
 	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, id), -EINVAL);
 	CU_ASSERT_EQUAL(wh_queue_cancel(rig.queue, id, NOW), -EINVAL);
 	CU_ASSERT_EQUAL(wh_queue_cancel(rig.queue, follower, NOW), 0);
-	CU_ASSERT_EQUAL(look(&rig, follower).state, WH_ORDER_CANCELLED);
+	CU_ASSERT_EQUAL(look(follower).state, WH_ORDER_CANCELLED);
 	CU_ASSERT_EQUAL(wh_queue_resume(rig.queue, 4711, NOW), -ENOENT);
 	CU_ASSERT_EQUAL(wh_queue_rate(rig.queue, id, "2G"), 0);
-	CU_ASSERT_STRING_EQUAL(look(&rig, id).rate, "2G");
-	take_down(&rig);
+	CU_ASSERT_STRING_EQUAL(look(id).rate, "2G");
 }
 
 /* Another process has the file; what ran is ready, and has not lost a try. */
 static void test_accepted(void)
 {
-	struct rig rig;
-
-	set_up(&rig);
-
-	uint64_t id = add(&rig, "a", 5, 0, 0, 0);
-	uint64_t paused = add(&rig, "a", 5, 0, 0, 0);
+	uint64_t id = add("a", 5, 0, 0, 0);
+	uint64_t paused = add("a", 5, 0, 0, 0);
 
 	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, paused), 0);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), id);
+	CU_ASSERT_EQUAL(next(NOW, NULL), id);
 	CU_ASSERT_EQUAL(wh_queue_as_name(rig.queue, id), 0);
-	close_queue(&rig);
-	open_queue(&rig);
-	CU_ASSERT_EQUAL(look(&rig, paused).state, WH_ORDER_PAUSED);
-	CU_ASSERT_EQUAL(look(&rig, id).tries, 0);
-	CU_ASSERT(look(&rig, id).as_name && !look(&rig, paused).as_name);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), id);
-	take_down(&rig);
+	close_queue();
+	open_queue();
+	CU_ASSERT_EQUAL(look(paused).state, WH_ORDER_PAUSED);
+	CU_ASSERT_EQUAL(look(id).tries, 0);
+	CU_ASSERT(look(id).as_name && !look(paused).as_name);
+	CU_ASSERT_EQUAL(next(NOW, NULL), id);
 }
 
 /* What is over is there for thirty days; what is not, for ever. */
 static void test_forgotten(void)
 {
-	struct rig rig;
-
-	set_up(&rig);
-
-	uint64_t id = add(&rig, "a", 5, 0, 0, 0);
-	uint64_t waits = add(&rig, "a", 4, 0, 0, 0);
+	uint64_t id = add("a", 5, 0, 0, 0);
+	uint64_t waits = add("a", 4, 0, 0, 0);
 	struct wh_order order;
 
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), id);
-	end(&rig, id, WH_EXIT_OK, NOW);
+	CU_ASSERT_EQUAL(next(NOW, NULL), id);
+	end(id, WH_EXIT_OK, NOW);
 	CU_ASSERT_EQUAL(wh_queue_forget(rig.queue, NOW + WH_ORDER_KEPT_S), 0);
-	CU_ASSERT_EQUAL(look(&rig, id).state, WH_ORDER_DONE);
+	CU_ASSERT_EQUAL(look(id).state, WH_ORDER_DONE);
 	CU_ASSERT_EQUAL(wh_queue_forget(rig.queue, NOW + WH_ORDER_KEPT_S + 1), 0);
 	CU_ASSERT_EQUAL(wh_queue_find(rig.queue, id, &order), -ENOENT);
-	CU_ASSERT_EQUAL(look(&rig, waits).state, WH_ORDER_READY);
-	take_down(&rig);
+	CU_ASSERT_EQUAL(look(waits).state, WH_ORDER_READY);
 }
 
 static int count_step(void *steps)
@@ -396,27 +347,25 @@ static int count_step(void *steps)
 static uint64_t steps_beside(uint32_t orders)
 {
 	enum { ROUNDS = 500, GRAIN = 16 };
-	struct rig rig;
 	uint64_t steps = 0;
 
-	set_up(&rig);
+	CU_ASSERT_EQUAL(wh_database_run(rig.database, "DELETE FROM job"), 0);
 	wh_database_begin(rig.database);
 	for (uint32_t i = 0; i < orders; i++)
-		add(&rig, "a", i % 10, i % 3 == 0 ? NOW + 1000 + i : 0, 0, 0);
+		add("a", i % 10, i % 3 == 0 ? NOW + 1000 + i : 0, 0, 0);
 	wh_database_end(rig.database, true);
 	sqlite3_progress_handler(rig.database, GRAIN, count_step, &steps);
 	for (uint32_t i = 0; i < ROUNDS; i++) {
-		uint64_t added = add(&rig, "b", 5, 0, 0, 3);
-		uint64_t id = next(&rig, NOW, NULL);
+		uint64_t added = add("b", 5, 0, 0, 3);
+		uint64_t id = next(NOW, NULL);
 
 		CU_ASSERT(id != 0);
-		end(&rig, id, i % 2 == 0 ? WH_EXIT_OK : WH_EXIT_NETWORK, NOW);
+		end(id, i % 2 == 0 ? WH_EXIT_OK : WH_EXIT_NETWORK, NOW);
 		wh_queue_pause(rig.queue, added);
 		wh_queue_resume(rig.queue, added, NOW);
 		wh_queue_move(rig.queue, added, 5, 0);
 	}
 	sqlite3_progress_handler(rig.database, 0, NULL, NULL);
-	take_down(&rig);
 	return steps;
 }
 
@@ -431,7 +380,7 @@ static void test_flat(void)
 }
 
 /* An order of a peer's, by its token. */
-static uint64_t take(struct rig *rig, const char *peer, const char *token, int *rc)
+static uint64_t take(const char *peer, const char *token, int *rc)
 {
 	struct wh_order order = {
 		.here = nothing,
@@ -445,27 +394,25 @@ static uint64_t take(struct rig *rig, const char *peer, const char *token, int *
 
 	snprintf(order.peer, sizeof(order.peer), "%s", peer);
 	snprintf(order.token, sizeof(order.token), "%s", token);
-	*rc = wh_queue_add(rig->queue, &order, NOW, &id);
+	*rc = wh_queue_add(rig.queue, &order, NOW, &id);
 	return id;
 }
 
 static void test_tokens(void)
 {
 	struct wh_order order;
-	struct rig rig;
 	uint64_t first, other, live;
 	int rc;
 
-	set_up(&rig);
-	first = take(&rig, "dtn1", "aa", &rc);
+	first = take("dtn1", "aa", &rc);
 	CU_ASSERT_EQUAL(rc, 0);
-	other = take(&rig, "dtn4", "aa", &rc);
+	other = take("dtn4", "aa", &rc);
 	CU_ASSERT_EQUAL(rc, 0);
 	/* The same token of the same peer is the same order, and never another one. */
-	(void)take(&rig, "dtn1", "aa", &rc);
+	(void)take("dtn1", "aa", &rc);
 	CU_ASSERT(rc < 0);
-	close_queue(&rig);
-	open_queue(&rig);
+	close_queue();
+	open_queue();
 	CU_ASSERT_EQUAL_FATAL(wh_queue_find_accepted(rig.queue, "dtn1", "aa", &order), 0);
 	CU_ASSERT(order.id == first && wh_order_is_accepted(&order) && order.sends);
 	CU_ASSERT_STRING_EQUAL(order.asked_rate, "40M");
@@ -473,7 +420,7 @@ static void test_tokens(void)
 	/* What is set here is not what he wished. */
 	CU_ASSERT_EQUAL(wh_queue_rate_asked(rig.queue, first, "20M"), 0);
 	CU_ASSERT_EQUAL(wh_queue_rate(rig.queue, first, "1M"), 0);
-	order = look(&rig, first);
+	order = look(first);
 	CU_ASSERT_STRING_EQUAL(order.asked_rate, "20M");
 	CU_ASSERT_STRING_EQUAL(order.rate, "1M");
 	CU_ASSERT_EQUAL_FATAL(wh_queue_find_accepted(rig.queue, "dtn4", "aa", &order), 0);
@@ -487,7 +434,7 @@ static void test_tokens(void)
 		char token[8];
 
 		snprintf(token, sizeof(token), "b%d", i);
-		uint64_t id = take(&rig, "dtn1", token, &rc);
+		uint64_t id = take("dtn1", token, &rc);
 
 		if (i < 4)
 			CU_ASSERT_EQUAL(wh_queue_cancel(rig.queue, id, NOW), 0);
@@ -499,11 +446,10 @@ static void test_tokens(void)
 	wh_order_free(&order);
 	CU_ASSERT_EQUAL_FATAL(wh_queue_find(rig.queue, other, &order), 0);
 	wh_order_free(&order);
-	take_down(&rig);
 }
 
 /* What is not heard there is said again and again, however many tries the order has. */
-static void say_again(struct rig *rig, uint64_t id)
+static void say_again(uint64_t id)
 {
 	static const int64_t pauses[] = {5, 10, 20, 40, 60, 60};
 	const struct wh_order_result result = {.status = WH_EXIT_NETWORK};
@@ -513,13 +459,13 @@ static void say_again(struct rig *rig, uint64_t id)
 		enum wh_order_state state;
 		struct wh_order order;
 
-		CU_ASSERT_EQUAL(next(rig, now_s, NULL), id);
-		order = look(rig, id);
+		CU_ASSERT_EQUAL(next(now_s, NULL), id);
+		order = look(id);
 		CU_ASSERT_EQUAL(
-			wh_queue_end(rig->queue, &order, &result, WH_ORDER_WAITING, now_s, &state),
+			wh_queue_end(rig.queue, &order, &result, WH_ORDER_WAITING, now_s, &state),
 			0);
 		CU_ASSERT_EQUAL(state, WH_ORDER_WAITING);
-		CU_ASSERT_EQUAL(wh_queue_due_s(rig->queue), now_s + pauses[i]);
+		CU_ASSERT_EQUAL(wh_queue_due_s(rig.queue), now_s + pauses[i]);
 		now_s += pauses[i];
 	}
 }
@@ -535,34 +481,31 @@ static void test_delegated(void)
 		.host = "dtn2",
 		.token = "0123",
 	};
-	struct rig rig;
 	uint64_t id;
 
-	set_up(&rig);
 	CU_ASSERT_EQUAL_FATAL(wh_queue_add(rig.queue, &order, NOW, &id), 0);
 	CU_ASSERT_EQUAL(wh_queue_find_accepted(rig.queue, "", "0123", &order), -ENOENT);
 	CU_ASSERT_EQUAL(wh_queue_set_delegated(rig.queue, id, 9, "0123"), 0);
 	CU_ASSERT_EQUAL(wh_queue_set_wish(rig.queue, id, WH_WISH_CANCEL), 0);
 	CU_ASSERT_EQUAL(wh_queue_pause(rig.queue, id), 0);
 	CU_ASSERT_EQUAL(wh_queue_begin(rig.queue, id, NOW), 0);
-	close_queue(&rig);
-	open_queue(&rig);
+	close_queue();
+	open_queue();
 	CU_ASSERT_EQUAL_FATAL(wh_queue_find(rig.queue, id, &order), 0);
 	CU_ASSERT(order.copies && !order.sends && !wh_order_is_accepted(&order));
 	CU_ASSERT(order.delegated == 9 && order.wish == WH_WISH_CANCEL && order.said);
 	CU_ASSERT_EQUAL(order.state, WH_ORDER_READY);
 	CU_ASSERT_STRING_EQUAL(order.token, "0123");
 	wh_order_free(&order);
-	say_again(&rig, id);
+	say_again(id);
 	/* By another token it is nowhere, until it runs when its process dies. */
 	CU_ASSERT_EQUAL(wh_queue_set_delegated(rig.queue, id, 0, "4567"), 0);
-	CU_ASSERT(!look(&rig, id).said);
+	CU_ASSERT(!look(id).said);
 	CU_ASSERT_EQUAL(wh_queue_retry(rig.queue, id, NOW), 0);
-	CU_ASSERT_EQUAL(next(&rig, NOW, NULL), id);
-	close_queue(&rig);
-	open_queue(&rig);
-	CU_ASSERT(look(&rig, id).said);
-	take_down(&rig);
+	CU_ASSERT_EQUAL(next(NOW, NULL), id);
+	close_queue();
+	open_queue();
+	CU_ASSERT(look(id).said);
 }
 
 /* Bytes of a stream do not come twice: one that has begun is over, whatever tries are left. */
@@ -579,16 +522,14 @@ static void test_stream(void)
 		.attached = true,
 		.stream = true,
 		.retries = 3};
-	struct rig rig;
 	uint64_t id;
 
-	set_up(&rig);
 	CU_ASSERT_EQUAL_FATAL(wh_queue_add(rig.queue, &order, NOW, &id), 0);
 	for (int final = 0; final <= 1; final++) {
 		int64_t now_s = NOW + 100 * final;
 
-		CU_ASSERT_EQUAL(next(&rig, now_s, NULL), id);
-		order = look(&rig, id);
+		CU_ASSERT_EQUAL(next(now_s, NULL), id);
+		order = look(id);
 		CU_ASSERT(order.stream && order.attached);
 		result.final = final;
 		CU_ASSERT_EQUAL(
@@ -596,7 +537,6 @@ static void test_stream(void)
 			0);
 		CU_ASSERT_EQUAL(state, final ? WH_ORDER_FAILED : WH_ORDER_WAITING);
 	}
-	take_down(&rig);
 }
 
 /*
@@ -645,15 +585,15 @@ static const char *const grown[] = {
 
 #define VERSIONS (sizeof(grown) / sizeof(grown[0]))
 
-static void make_version(struct rig *rig, uint32_t version)
+static void make_version(uint32_t version)
 {
 	char told[WH_DATABASE_TOLD_BYTES], note[80];
 	sqlite3 *database;
 
-	strcpy(rig->folder, "/dev/shm/wavehaul-queue-XXXXXX");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(rig->folder));
-	snprintf(rig->path, sizeof(rig->path), "%s/service.db", rig->folder);
-	CU_ASSERT_EQUAL_FATAL(wh_database_open(&database, rig->path, told), 0);
+	strcpy(rig.folder, "/dev/shm/wavehaul-queue-XXXXXX");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(rig.folder));
+	snprintf(rig.path, sizeof(rig.path), "%s/service.db", rig.folder);
+	CU_ASSERT_EQUAL_FATAL(wh_database_open(&database, rig.path, told), 0);
 	for (uint32_t i = 0; i < version && i < VERSIONS; i++)
 		CU_ASSERT_EQUAL_FATAL(wh_database_run(database, grown[i]), 0);
 	snprintf(note, sizeof(note), "INSERT INTO room VALUES('queue',%u)", version);
@@ -665,11 +605,11 @@ static void test_versions(void)
 {
 	char told[WH_DATABASE_TOLD_BYTES];
 	struct wh_order order;
-	struct rig rig;
 
 	for (uint32_t version = 1; version <= VERSIONS; version++) {
-		make_version(&rig, version);
-		open_queue(&rig);
+		wh_take_down();
+		make_version(version);
+		open_queue();
 		CU_ASSERT_EQUAL_FATAL(wh_queue_find(rig.queue, 1, &order), 0);
 		CU_ASSERT_STRING_EQUAL(order.here, "[\"a\"]");
 		CU_ASSERT_STRING_EQUAL(order.there, "[\"b\"]");
@@ -682,22 +622,21 @@ static void test_versions(void)
 		CU_ASSERT_STRING_EQUAL(order.rate, "2G");
 		CU_ASSERT_STRING_EQUAL(order.asked_rate, "2G");
 		if (version > 3) {
-			order = look(&rig, 2);
+			order = look(2);
 			CU_ASSERT(order.copies && order.delegated == 9 && order.said);
 			CU_ASSERT(order.wish == WH_WISH_CANCEL);
 			CU_ASSERT_STRING_EQUAL(order.token, "aa");
 		}
-		CU_ASSERT_EQUAL(next(&rig, NOW + 10, "dtn3"), 1);
-		take_down(&rig);
+		CU_ASSERT_EQUAL(next(NOW + 10, "dtn3"), 1);
 	}
 	/* A later one is refused, and stays as it is. */
-	make_version(&rig, VERSIONS + 1);
+	wh_take_down();
+	make_version(VERSIONS + 1);
 	CU_ASSERT_EQUAL_FATAL(wh_database_open(&rig.database, rig.path, told), 0);
 	CU_ASSERT_EQUAL(wh_queue_open(&rig.queue, rig.database, NOW), -ENOTSUP);
 	CU_ASSERT_PTR_NULL(rig.queue);
 	CU_ASSERT_EQUAL(wh_database_run(rig.database, "UPDATE job SET said=0 WHERE id=2"), 0);
 	CU_ASSERT_EQUAL(sqlite3_changes(rig.database), 1);
-	take_down(&rig);
 }
 
 CU_TestInfo wh_tests[] = {

@@ -49,7 +49,7 @@ static void remove_peer(const char *name)
 	unlink(path);
 }
 
-static void begin(void)
+void wh_set_up(void)
 {
 	strcpy(folder, "/tmp/wh-store-XXXXXX");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
@@ -64,7 +64,7 @@ static void begin(void)
 	CU_ASSERT_EQUAL_FATAL(wh_store_open(&store, &place, own.id), -1);
 }
 
-static void end(void)
+void wh_take_down(void)
 {
 	char command[64];
 
@@ -120,7 +120,6 @@ static void test_unknown(void)
 	char id[WH_ID_TEXT_BYTES];
 	uint64_t rights;
 
-	begin();
 	CU_ASSERT_EQUAL(authorize(&other, "192.0.2.9", false, &rights), WH_UNAUTHORIZED);
 	CU_ASSERT_EQUAL(authorize(&other, "192.0.2.9", true, &rights), WH_UNAUTHORIZED);
 	snprintf(command, sizeof(command), "wavehaul trust add peer-192.0.2.9 %s address=192.0.2.9",
@@ -130,7 +129,6 @@ static void test_unknown(void)
 	CU_ASSERT_EQUAL(authorize(&own, "192.0.2.9", false, &rights), WH_AUTHORIZED);
 	CU_ASSERT_EQUAL(rights, WH_RIGHTS_OWN);
 	CU_ASSERT_TRUE(holds(rights));
-	end();
 }
 
 static void test_known(void)
@@ -140,7 +138,6 @@ static void test_known(void)
 	uint64_t number;
 	uint64_t again;
 
-	begin();
 	write_peer("dtn2", &server, "[rights]\nwrite = no\nfolder = a\n");
 	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", false, &number), WH_UNAUTHORIZED);
 	wh_store_reload(&store);
@@ -158,7 +155,6 @@ static void test_known(void)
 	CU_ASSERT_TRUE(wh_store_rights(&store, WH_RIGHTS_OWN, &rights, name));
 	CU_ASSERT_TRUE(rights.write);
 	CU_ASSERT_FALSE(wh_store_rights(&store, 0, &rights, name));
-	end();
 }
 
 /* What changes nothing withdraws nothing; another right, or none, does, and is not got back. */
@@ -170,7 +166,6 @@ static void test_withdrawn(void)
 	uint64_t after;
 	uint32_t changes;
 
-	begin();
 	write_peer("dtn2", &server, "");
 	write_peer("dtn3", &other, "");
 	wh_store_reload(&store);
@@ -204,7 +199,6 @@ static void test_withdrawn(void)
 	wh_store_reload(&store);
 	CU_ASSERT_FALSE(holds(after));
 	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", false, &after), WH_UNAUTHORIZED);
-	end();
 }
 
 /* Within a second, by itself. */
@@ -212,7 +206,6 @@ static void test_looks(void)
 {
 	uint64_t rights;
 
-	begin();
 	write_peer("dtn2", &server, "");
 	for (uint32_t tenth = 0; tenth < 12; tenth++) {
 		wh_store_look(&store);
@@ -227,14 +220,12 @@ static void test_looks(void)
 		usleep(100000);
 	}
 	CU_ASSERT_FALSE(holds(rights));
-	end();
 }
 
 static void test_from(void)
 {
 	uint64_t rights;
 
-	begin();
 	write_peer("dtn2", &server, "[rights]\nfrom = 192.0.2.0/24\nfrom = 2001:db8::/32\n");
 	wh_store_reload(&store);
 	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.77", false, &rights), WH_AUTHORIZED);
@@ -242,14 +233,12 @@ static void test_from(void)
 	CU_ASSERT_EQUAL(authorize(&server, "198.51.100.1", false, &rights), WH_UNAUTHORIZED);
 	/* A server is where we look for it. */
 	CU_ASSERT_EQUAL(authorize(&server, "198.51.100.1", true, &rights), WH_AUTHORIZED);
-	end();
 }
 
 static void test_changed_key(void)
 {
 	uint64_t rights;
 
-	begin();
 	write_peer("dtn2", &server, "address = 192.0.2.2\n");
 	wh_store_reload(&store);
 	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", true, &rights), WH_AUTHORIZED);
@@ -265,7 +254,6 @@ static void test_changed_key(void)
 	strcpy(store.expected, "dtn2");
 	CU_ASSERT_EQUAL(authorize(&other, "192.0.2.3", true, &rights), WH_UNAUTHORIZED);
 	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.3", true, &rights), WH_AUTHORIZED);
-	end();
 }
 
 /* Who has our own key is one of us, but nobody else: whom we look for by name or address is he. */
@@ -275,7 +263,6 @@ static void test_own_key(void)
 	uint8_t id[WH_IDENTITY_BYTES];
 	uint64_t rights;
 
-	begin();
 	write_peer("dtn2", &server, "address = 192.0.2.2\n");
 	wh_store_reload(&store);
 	CU_ASSERT_EQUAL(authorize(&own, "192.0.2.2", false, &rights), WH_AUTHORIZED);
@@ -296,7 +283,6 @@ static void test_own_key(void)
 	wh_store_reload(&store);
 	store.expected[0] = '\0';
 	CU_ASSERT_EQUAL(authorize(&own, "192.0.2.4", true, &rights), WH_AUTHORIZED);
-	end();
 }
 
 /* Where peers are, as a handshake server asks that is flooded: of thousands, at any port. */
@@ -306,7 +292,6 @@ static void test_knows(void)
 	struct wh_address address;
 	uint32_t known = 0;
 
-	begin();
 	write_peer("dtn2", &server,
 		"address = 192.0.2.2\naddress = 2001:db8::2\naddress = 10.0.0.1\n");
 	write_peer("dtn3", &other, "address = 192.0.2.3\naddress = 192.0.2.255\n");
@@ -325,7 +310,6 @@ static void test_knows(void)
 	wh_store_reload(&store);
 	address.ip[3] = 2;
 	CU_ASSERT_FALSE(authorizer.knows(authorizer.context, &address));
-	end();
 }
 
 /* Where a peer was met first it is known from then on. */
@@ -333,7 +317,6 @@ static void test_bound(void)
 {
 	uint64_t rights;
 
-	begin();
 	write_peer("dtn2", &server, "");
 	write_peer("dtn3", &other, "");
 	wh_store_reload(&store);
@@ -344,7 +327,6 @@ static void test_bound(void)
 	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", true, &rights), WH_AUTHORIZED);
 	CU_ASSERT_EQUAL(authorize(&other, "192.0.2.2", true, &rights), WH_UNAUTHORIZED);
 	CU_ASSERT_TRUE(refusal_says("NOT THE KEY of dtn2"));
-	end();
 }
 
 /* So many jobs at once, so many bytes in a day; the day goes on where rights change. */
@@ -353,7 +335,6 @@ static void test_limits(void)
 	uint64_t rights;
 	uint64_t after;
 
-	begin();
 	write_peer("dtn2", &server, "[rights]\nsessions = 2\nbytes = 10K\n");
 	wh_store_reload(&store);
 	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", false, &rights), WH_AUTHORIZED);
@@ -376,7 +357,6 @@ static void test_limits(void)
 	CU_ASSERT_FALSE(wh_store_spend(&store, after, 1));
 	wh_store_leave(&store, rights);
 	wh_store_leave(&store, rights);
-	end();
 }
 
 /* What was moved in a day is known to the next process, and no reason for one to say so. */
@@ -385,7 +365,6 @@ static void test_days_go_on(void)
 	char path[PATH_MAX];
 	uint64_t rights;
 
-	begin();
 	write_peer("dtn2", &server, "[rights]\nbytes = 10K\n");
 	snprintf(path, sizeof(path), "%s/days", folder);
 	wh_store_reload(&store);
@@ -398,7 +377,6 @@ static void test_days_go_on(void)
 	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", false, &rights), WH_AUTHORIZED);
 	CU_ASSERT_TRUE(wh_store_spend(&store, rights, 0));
 	CU_ASSERT_FALSE(wh_store_spend(&store, rights, 1));
-	end();
 }
 
 /* A person says yes, and only then; the server may ask nothing of us. */
@@ -410,7 +388,6 @@ static void test_question(void)
 	uint64_t rights;
 	int terminal[2];
 
-	begin();
 	CU_ASSERT_EQUAL_FATAL(pipe(terminal), 0);
 	dup2(terminal[0], STDIN_FILENO);
 	store.may_ask = true;
@@ -436,7 +413,6 @@ static void test_question(void)
 	CU_ASSERT_EQUAL(authorize(&other, "192.0.2.3", true, &rights), WH_UNAUTHORIZED);
 	close(terminal[0]);
 	close(terminal[1]);
-	end();
 }
 
 /* Rights that change again and again: what was withdrawn makes room at once. */
@@ -444,14 +420,12 @@ static void test_withdrawn_make_room(void)
 {
 	uint64_t rights;
 
-	begin();
 	for (uint32_t i = 0; i < WH_ANSWERS_MAX + 10; i++) {
 		write_peer("dtn2", &server, i % 2 == 0 ? "" : "[rights]\nwrite = no\n");
 		wh_store_reload(&store);
 		CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", false, &rights), WH_AUTHORIZED);
 		CU_ASSERT_TRUE(holds(rights));
 	}
-	end();
 }
 
 static void write_subject(const char *name, const char *subject, const char *more)
@@ -502,8 +476,6 @@ static void test_many_proxies(void)
 	STACK_OF(X509) *chain = sk_X509_new_null();
 	uint64_t rights, first = 0;
 
-	begin();
-
 	struct party site = issue(NULL, "ca", AUTHORITY, 1, 50);
 	struct party user = issue(&site, "user", OWNER, 2, 50);
 	struct party neighbour = issue(&site, "neighbour", OWNER, 3, 50);
@@ -524,7 +496,6 @@ static void test_many_proxies(void)
 	CU_ASSERT_TRUE(holds(rights));
 	sk_X509_free(chain);
 	drop(&site), drop(&user), drop(&neighbour);
-	end();
 }
 
 /* As the process's own clocks, so far ahead. */
@@ -559,8 +530,6 @@ static void test_clock_is_set(void)
 {
 	uint64_t rights, second;
 
-	begin();
-
 	struct party site = issue(NULL, "ca", AUTHORITY, 1, 50);
 	struct party user = issue(&site, "user", OWNER, 2, 1);
 
@@ -586,7 +555,6 @@ static void test_clock_is_set(void)
 	CU_ASSERT_TRUE(holds(second));
 	day_ahead_s = 0;
 	drop(&site), drop(&user);
-	end();
 }
 
 /* Of the same key, both from the same site. */
@@ -603,8 +571,6 @@ static void test_certificates_of_a_key(void)
 	uint64_t first, second, reading;
 	struct wh_rights rights;
 	char name[WH_PEER_NAME_BYTES];
-
-	begin();
 
 	struct party site = issue(NULL, "ca", AUTHORITY, 1, 50);
 	struct party user = issue(&site, "user", OWNER, 2, 1);
@@ -630,7 +596,6 @@ static void test_certificates_of_a_key(void)
 	CU_ASSERT_TRUE(holds(reading));
 	day_ahead_s = 0;
 	drop(&site), drop(&user), drop(&renewed), drop(&reader);
-	end();
 }
 
 /*
@@ -642,8 +607,6 @@ static void test_orders_of_a_certificate(void)
 	uint8_t owner[WH_IDENTITY_BYTES], neighbour[WH_IDENTITY_BYTES];
 	struct wh_rights rights;
 	uint64_t number;
-
-	begin();
 
 	struct party site = issue(NULL, "ca", AUTHORITY, 1, 50);
 	struct party user = issue(&site, "user", OWNER, 2, 1);
@@ -672,7 +635,6 @@ static void test_orders_of_a_certificate(void)
 	CU_ASSERT_TRUE(wh_store_rights_of(&store, "site", owner, &rights));
 	day_ahead_s = 0;
 	drop(&site), drop(&user), drop(&other_user), drop(&renewed);
-	end();
 }
 
 /* Who may write there could bring back a peer that was removed. */
@@ -680,7 +642,6 @@ static void test_folder_of_others(void)
 {
 	uint64_t rights;
 
-	begin();
 	write_peer("dtn2", &server, "");
 	chmod(place.peers, 0770);
 	wh_store_reload(&store);
@@ -688,7 +649,6 @@ static void test_folder_of_others(void)
 	chmod(place.peers, 0750);
 	wh_store_reload(&store);
 	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", false, &rights), WH_AUTHORIZED);
-	end();
 }
 
 CU_TestInfo wh_tests[] = {
