@@ -58,8 +58,8 @@ void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc);
 void wh_transfer_tell_end(struct wh_transfer *transfer, int status);
 
 /*
- * Prints an end, as told by --json, for people: what failed, what was not carried over, and the sums
- * without a line end.
+ * Prints an end, as told by --json, for people: what failed, what was not carried over, and the
+ * sums, without a line end.
  */
 void wh_transfer_print_end(const struct wh_wanted *wanted, const json_t *end);
 
