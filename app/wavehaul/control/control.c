@@ -16,8 +16,8 @@
 #include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/moment/system_clock.h"
 #include "control/control_place.h"
-#include "control/steady.h"
 
 /* Connections waiting to be accepted. */
 #define BACKLOG 16

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/moment/system_clock.h"
 #include "cli/plain_text.h"
 #include "cli/signals.h"
 
@@ -59,14 +60,6 @@ struct child {
 	struct running running[WH_HOOK_AT_ONCE];
 	bool over; /* no event follows */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * WH_NS_PER_S + (uint64_t)now.tv_nsec;
-}
 
 static void set(const char *name, const char *value)
 {
@@ -149,7 +142,7 @@ static void begin(
 		.pid_fd = (int)syscall(SYS_pidfd_open, pid, 0),
 		.out_fd = ends[0],
 		.job = event->job,
-		.until_ns = child->timeout_ns > 0 ? now_ns() + child->timeout_ns : 0,
+		.until_ns = child->timeout_ns > 0 ? wh_steady_ns() + child->timeout_ns : 0,
 	};
 	if (ends[0] >= 0)
 		fcntl(ends[0], F_SETFL, O_NONBLOCK);
@@ -231,7 +224,7 @@ static void look_at(const struct child *child, struct running *running)
 		take_output(running);
 	if (waitpid(running->pid, &status, WNOHANG) == running->pid) {
 		end_command(child, running, status, false);
-	} else if (running->until_ns != 0 && now_ns() > running->until_ns) {
+	} else if (running->until_ns != 0 && wh_steady_ns() > running->until_ns) {
 		wh_say("on_end: job %" PRIu64 ": the command is killed, for it takes too long",
 			running->job);
 		kill_command(child, running);

@@ -16,6 +16,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/json.h"
+#include "cli/moment/system_clock.h"
 #include "cli/plain_text.h"
 #include "history/history_tell.h"
 #include "trust/fingerprint.h"
@@ -235,13 +236,10 @@ void wh_audit_refused(
 	struct wh_audit *audit, const struct wh_refusal *refusal, const char *sentence)
 {
 	char peer[WH_ADDRESS_TEXT_BYTES];
-	struct timespec now;
 
 	if (audit->fd < 0)
 		return;
-	clock_gettime(CLOCK_REALTIME, &now);
-
-	json_t *line = begin("refused", (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+	json_t *line = begin("refused", wh_wall_us());
 
 	/* A peer's port may change at any time, like a client's process number. */
 	json_object_set_new(line, "peer",

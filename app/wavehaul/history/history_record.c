@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "cli/address_text.h"
 #include "cli/exit.h"
+#include "cli/moment/system_clock.h"
 #include "file/digest.h"
 #include "job/jobs.h"
 #include "trust/fingerprint.h"
@@ -37,10 +38,7 @@ static void set_word(char word[WH_HISTORY_WORD_BYTES], const char *text)
 
 static void set_times(struct wh_history_record *record, uint64_t ns)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	record->ended_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+	record->ended_us = wh_wall_us();
 	record->began_us = record->ended_us - (int64_t)(ns / 1000);
 }
 

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "cli/address_text.h"
 #include "cli/json.h"
+#include "cli/moment/system_clock.h"
 #include "cli/plain_text.h"
 
 /* The most bytes of a path in a sentence. */
@@ -111,12 +112,9 @@ void wh_refusal_tell(
 	const struct wh_refusal *refusal, uint64_t others, char sentence[WH_TELL_BYTES])
 {
 	char when[WH_WHEN_BYTES], peer[WH_ADDRESS_TEXT_BYTES], why[WH_REFUSAL_WHY_BYTES];
-	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
 	sentence[0] = '\0';
-	add(sentence, "%s %s refused",
-		wh_when_text((int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000, when),
+	add(sentence, "%s %s refused", wh_when_text(wh_wall_us(), when),
 		refusal->peer.family != 0 ? wh_address_text(&refusal->peer, peer) : "others");
 	if (refusal->outcome != NULL && strcmp(refusal->outcome, "refused") != 0)
 		add(sentence, ": %s", refusal->outcome);

@@ -12,8 +12,8 @@
 #include "base/calendar.h"
 #include "base/clock.h"
 #include "cli/complain.h"
+#include "cli/moment/system_clock.h"
 #include "cli/plain_text.h"
-#include "control/steady.h"
 #include "history/history_tell.h"
 #include "journal/database.h"
 
@@ -29,14 +29,6 @@
 
 #define FORGET_EVERY_US  INT64_C(3600000000)
 #define REFUSED_EVERY_US INT64_C(1000000)
-
-static int64_t now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
 
 int wh_history_writer_init(struct wh_history_writer *writer, struct wh_jobs *jobs)
 {
@@ -85,7 +77,7 @@ void wh_history_writer_removed(void *context, const struct wh_job *job, const ch
 
 	if (writer->audit.fd < 0)
 		return;
-	waiting = wh_removals_add(&writer->removals, now_us(), job, file);
+	waiting = wh_removals_add(&writer->removals, wh_wall_us(), job, file);
 	if (writer->control != NULL && (waiting == 1 || waiting == WH_REMOVALS_MAX / 2))
 		wh_control_wake(writer->control);
 }
@@ -296,7 +288,7 @@ static void write_removals(struct wh_history_writer *writer)
 static uint32_t take_turn(void *context)
 {
 	struct wh_history_writer *writer = context;
-	int64_t now = now_us();
+	int64_t now = wh_wall_us();
 
 	uint32_t wait_ms = RESTING_MS;
 

@@ -10,7 +10,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "control/steady.h"
+#include "cli/moment/system_clock.h"
 
 /* From this many connections on, the oldest is closed. */
 #define CROWDED (WH_HTTP_CLIENTS_MAX * 3 / 4)

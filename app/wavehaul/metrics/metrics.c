@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "control/steady.h"
+#include "cli/moment/system_clock.h"
 #include "metrics/exposition.h"
 #include "metrics/metrics_listen.h"
 #include "metrics/page.h"

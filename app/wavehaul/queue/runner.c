@@ -12,7 +12,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "cli/json.h"
-#include "control/steady.h"
+#include "cli/moment/system_clock.h"
 #include "journal/database.h"
 #include "queue/accepted.h"
 

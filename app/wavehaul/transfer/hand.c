@@ -9,8 +9,8 @@
 
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/moment/system_clock.h"
 #include "cli/signals.h"
-#include "control/steady.h"
 #include "source/given.h"
 #include "transfer/order_words.h"
 

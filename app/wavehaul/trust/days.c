@@ -13,6 +13,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "cli/moment/system_clock.h"
 #include "cli/whole_file.h"
 #include "trust/fingerprint.h"
 
@@ -22,24 +23,16 @@
 /* A clock that was set back by less is not reported. */
 #define FUTURE_S 60
 
-static int64_t read_clock(clockid_t which)
-{
-	struct timespec now;
-
-	clock_gettime(which, &now);
-	return now.tv_sec;
-}
-
 int64_t wh_days_clock_s(void)
 {
-	return read_clock(CLOCK_BOOTTIME);
+	return (int64_t)(wh_clock_ns(CLOCK_BOOTTIME) / WH_NS_PER_S);
 }
 
 struct wh_days_now wh_days_now(const char *boot)
 {
 	struct wh_days_now now = {
 		.boot_s = wh_days_clock_s(),
-		.wall_s = read_clock(CLOCK_REALTIME),
+		.wall_s = wh_wall_us() / 1000000,
 	};
 
 	snprintf(now.boot, sizeof(now.boot), "%s", boot);

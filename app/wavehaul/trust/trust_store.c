@@ -18,6 +18,7 @@
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/moment/system_clock.h"
 #include "cli/plain_text.h"
 #include "trust/fingerprint.h"
 
@@ -32,19 +33,6 @@
 
 /* An answer that was withdrawn, or not used for this time, may be replaced. */
 #define FORGET_S 3600
-
-static int64_t clock_ns(clockid_t which)
-{
-	struct timespec now;
-
-	clock_gettime(which, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
-static int64_t now_s(void)
-{
-	return clock_ns(CLOCK_MONOTONIC) / 1000000000;
-}
 
 static uint64_t mix(uint64_t stamp, const void *bytes, size_t count)
 {
@@ -119,7 +107,7 @@ static struct wh_authority *read_authorities(const struct wh_store *store)
 
 static int64_t day_s(void)
 {
-	return clock_ns(CLOCK_REALTIME) / 1000000000;
+	return wh_wall_us() / 1000000;
 }
 
 /*
@@ -288,7 +276,7 @@ int wh_store_open(struct wh_store *store, const struct wh_trust_place *place,
 		return WH_EXIT_OTHER;
 	}
 	wh_store_reload(store);
-	store->looked_s = now_s();
+	store->looked_s = wh_steady_s();
 	return -1;
 }
 
@@ -345,7 +333,7 @@ static void bind_address(struct wh_store *store)
 
 void wh_store_check(struct wh_store *store)
 {
-	int64_t second = now_s();
+	int64_t second = wh_steady_s();
 
 	if (second == store->looked_s)
 		return;
@@ -382,7 +370,8 @@ static struct wh_answer *find_own(
 
 static bool may_be_forgotten(const struct wh_answer *answer)
 {
-	return answer->jobs == 0 && (answer->withdrawn || answer->used_s + FORGET_S < now_s());
+	return answer->jobs == 0 &&
+	       (answer->withdrawn || answer->used_s + FORGET_S < wh_steady_s());
 }
 
 /* A place for an answer about that owner; NULL: all are in use. */
@@ -436,7 +425,7 @@ static const struct wh_answer *remember(struct wh_store *store, const struct wh_
 		struct wh_answer *answer = &store->answer[i];
 
 		if (is_about(answer, stranger, peer)) {
-			answer->used_s = now_s();
+			answer->used_s = wh_steady_s();
 			return answer;
 		}
 	}
@@ -453,7 +442,7 @@ static const struct wh_answer *remember(struct wh_store *store, const struct wh_
 	if (answer == NULL)
 		return NULL;
 	answer->number = store->next_number++;
-	answer->used_s = now_s();
+	answer->used_s = wh_steady_s();
 	answer->authorized_s = day_s();
 	answer->peer = *peer;
 	memcpy(answer->id, stranger->id, WH_IDENTITY_BYTES);
@@ -494,7 +483,7 @@ static enum wh_authorization refuse(
 	char command[WH_REFUSAL_BYTES];
 	char where[WH_ADDRESS_TEXT_BYTES];
 	char shown[WH_FINGERPRINT_BYTES];
-	int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	int64_t now_ns = (int64_t)wh_steady_ns();
 
 	if (advise)
 		trust_command(stranger->id, &stranger->address, stranger->we_asked, command);
@@ -662,7 +651,7 @@ static bool holds(void *context, uint64_t number)
 	struct wh_answer *answer = find_answer(store, number);
 
 	if (answer != NULL)
-		answer->used_s = now_s();
+		answer->used_s = wh_steady_s();
 	wh_spin_unlock(&store->lock);
 	return answer != NULL;
 }
@@ -759,7 +748,7 @@ void wh_store_leave(struct wh_store *store, uint64_t number)
 
 	WH_ASSERT(answer != NULL && answer->jobs > 0);
 	answer->jobs--;
-	answer->used_s = now_s();
+	answer->used_s = wh_steady_s();
 	wh_spin_unlock(&store->lock);
 }
 
