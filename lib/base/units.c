@@ -56,6 +56,7 @@ static const struct unit time_units[] = {
 	{"us", 1e3L, false},
 	{"ms", 1e6L, false},
 	{"s", 1e9L, false},
+	{"m", 60e9L, false},
 	{"h", 3600e9L, false},
 	{"d", 86400e9L, false},
 };

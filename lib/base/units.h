@@ -7,7 +7,7 @@
  *
  *   rate    bits per second, decimal: 10G, 9.5Gbit, 800Mbps, 1500000; bytes with B: 1.2GB/s
  *   size    bytes, binary: 4096, 64K, 1.5G, 1GiB, 512MiB; 1GB is rejected (decimal or binary?)
- *   time    100ms, 1.5s, 20us, 250ns; a bare number is rejected (which unit?), except 0
+ *   time    100ms, 1.5s, 20us, 15m, 2h, 7d; a bare number is rejected (which unit?), except 0
  *   share   a probability: 0.01%, 1e-4, 0.5; from 0 to 1
  *   count   a whole number: 32
  *   number  any: 1.5e-6

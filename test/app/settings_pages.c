@@ -210,7 +210,27 @@ static void test_keys_of_page(void)
 
 const char wh_suite_name[] = "settings pages";
 
+/* What an operator is told to write is understood: of "500p, or 64M" the first. */
+static void test_examples(void)
+{
+	for (uint32_t i = 0; i < wh_settings_count; i++) {
+		const struct wh_setting *setting = &wh_settings_table[i];
+		static struct wh_settings settings;
+		char example[64];
+
+		if (setting->type < WH_SETTING_COUNT || setting->type > WH_SETTING_SHARE)
+			continue;
+		snprintf(example, sizeof(example), "%.*s", (int)strcspn(setting->example, ","),
+			setting->example);
+		if (wh_setting_take(setting, example, &settings) != NULL) {
+			fprintf(stderr, "\n    --%s %s\n", setting->flag, example);
+			CU_FAIL("an example is not understood");
+		}
+	}
+}
+
 CU_TestInfo wh_tests[] = {
+	{"examples", test_examples},
 	{"lines are short", test_lines_are_short},
 	{"help", test_help},
 	{"print", test_print},

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/units.h"
 #include "bundle/choice.h"
 #include "cli/address_text.h"
@@ -318,29 +319,6 @@ static const char *take_pattern(
 
 static_assert(WH_SETTINGS_PATTERNS_MAX == 250, "the sentence in take_pattern says so");
 
-#define AGO_MAX INT32_MAX
-
-static bool parse_ago(const char *text, time_t now, int64_t *moment_s)
-{
-	static const struct {
-		char letter;
-		int64_t seconds;
-	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
-	char *end;
-
-	if (!isdigit((unsigned char)text[0]))
-		return false;
-
-	long long count = strtoll(text, &end, 10);
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (end[0] == units[i].letter && end[1] == '\0' && count <= AGO_MAX) {
-			*moment_s = now - count * units[i].seconds;
-			return true;
-		}
-	return false;
-}
-
 /*
  * 90s, 15m, 2h or 7d before `now`, or a local date, 2026-11-22, optionally with a time after a T or
  * a blank, 18:30 or 18:30:15. False: neither.
@@ -349,9 +327,12 @@ static bool parse_moment(const char *text, time_t now, int64_t *moment_s)
 {
 	static const char *const forms[] = {"%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M",
 		"%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"};
+	uint64_t ago_ns;
 
-	if (parse_ago(text, now, moment_s))
+	if (wh_parse_time(text, &ago_ns) == 0) {
+		*moment_s = now - (int64_t)(ago_ns / WH_NS_PER_S);
 		return true;
+	}
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		struct tm tm = {.tm_isdst = -1};
 		const char *end = strptime(text, forms[i], &tm);

@@ -190,6 +190,7 @@ static void times(void)
 		{"100MS", 0, 100000000},
 		{"1.5s", 0, 1500000000},
 		{"20us", 0, 20000},
+		{"15m", 0, UINT64_C(900000000000)},
 		{"250ns", 0, 250},
 		{"0.25us", 0, 250},
 		{"1e3s", 0, UINT64_C(1000000000000)},
@@ -203,7 +204,6 @@ static void times(void)
 		{"1", -EINVAL, 0}, /* which unit? */
 		{"100", -EINVAL, 0},
 		{"1e400", -EINVAL, 0},
-		{"1m", -EINVAL, 0},
 		{"1min", -EINVAL, 0},
 		{"1 s", -EINVAL, 0},
 		{"1ss", -EINVAL, 0},
