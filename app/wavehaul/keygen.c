@@ -23,7 +23,7 @@ static void tell(const struct wh_settings *settings, const struct wh_trust_place
 		return;
 	}
 	printf("%s\n", place->identity);
-	wh_id_print(identity->id, "  ", stdout);
+	wh_id_print(identity->id, stdout);
 }
 
 int wh_verb_keygen(int argc, char **argv)

@@ -92,7 +92,7 @@ static int show_own(struct trust *trust)
 	json_t *own = wh_id_json(trust->own.id);
 
 	printf("this end, by %s\n", trust->place.identity);
-	wh_id_print(trust->own.id, "  ", stdout);
+	wh_id_print(trust->own.id, stdout);
 	printf("  %s\n", json_string_value(json_object_get(own, "key")));
 	json_decref(own);
 	return WH_EXIT_OK;

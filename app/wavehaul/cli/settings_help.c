@@ -128,9 +128,9 @@ static const char wan_text[] =
 static const char keygen_text[] =
 	"usage: wavehaul keygen [OPTIONS]\n"
 	"\n"
-	"Makes the key by which peers know this end, and shows its fingerprint: 100 bits\n"
-	"as letters and digits, and 96 bits as four scenes, which are easier to compare\n"
-	"by telephone. The first serve or send makes a key by itself.\n";
+	"Makes the key by which peers know this end, and shows its fingerprint:\n"
+	"100 bits as letters and digits, to compare by telephone. The first serve or send\n"
+	"makes a key by itself.\n";
 
 static const char trust_text[] =
 	"usage: wavehaul trust list | show [NAME] | remove NAME [OPTIONS]\n"

@@ -82,12 +82,9 @@ int wh_own_identity(struct wh_identity *identity, const char *path)
 	return status;
 }
 
-void wh_id_print(const uint8_t id[WH_IDENTITY_BYTES], const char *before, FILE *to)
+void wh_id_print(const uint8_t id[WH_IDENTITY_BYTES], FILE *to)
 {
 	char text[WH_FINGERPRINT_BYTES];
-	char scene[WH_SCENE_BYTES];
 
-	fprintf(to, "%s%s\n", before, wh_fingerprint_text(id, text));
-	for (uint32_t i = 0; i < WH_SCENES; i++)
-		fprintf(to, "%s%s\n", before, wh_fingerprint_scene(id, i, scene));
+	fprintf(to, "  %s\n", wh_fingerprint_text(id, text));
 }

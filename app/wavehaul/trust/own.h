@@ -19,5 +19,5 @@ int wh_own_identity(struct wh_identity *identity, const char *path);
  */
 int wh_own_make(struct wh_identity *identity, const char *path, bool replace);
 
-/* Prints fingerprint and picture, each line after `before`. */
-void wh_id_print(const uint8_t id[WH_IDENTITY_BYTES], const char *before, FILE *to);
+/* Prints the fingerprint in a line of its own. */
+void wh_id_print(const uint8_t id[WH_IDENTITY_BYTES], FILE *to);

@@ -21,7 +21,7 @@ static void ask(const struct wh_question *question)
 
 	wh_say("the peer %s is not known here yet; it presents this key:",
 		wh_address_text(&question->address, where));
-	wh_id_print(question->id, "  ", stderr);
+	wh_id_print(question->id, stderr);
 	fprintf(stderr, "On that host `wavehaul trust show` should show the same.\n"
 			"Trust it permanently? Type yes, no, or the fingerprint: ");
 	fflush(stderr);

@@ -12,15 +12,9 @@ json_t *wh_id_json(const uint8_t id[WH_IDENTITY_BYTES])
 {
 	char key[WH_ID_TEXT_BYTES];
 	char fingerprint[WH_FINGERPRINT_BYTES];
-	json_t *scenes = json_array();
 
-	for (uint32_t i = 0; i < WH_SCENES; i++) {
-		char scene[WH_SCENE_BYTES];
-
-		json_array_append_new(scenes, json_string(wh_fingerprint_scene(id, i, scene)));
-	}
-	return json_pack("{s:s, s:s, s:o}", "key", wh_id_text(id, key), "fingerprint",
-		wh_fingerprint_text(id, fingerprint), "scenes", scenes);
+	return json_pack("{s:s, s:s}", "key", wh_id_text(id, key), "fingerprint",
+		wh_fingerprint_text(id, fingerprint));
 }
 
 static json_t *map_json(const struct wh_owner_map *map)
@@ -96,7 +90,7 @@ void wh_peer_print(const struct wh_peer_file *peer, const char *path)
 
 	printf("%s, by %s\n", peer->name, path);
 	if (peer->has_key)
-		wh_id_print(peer->id, "  ", stdout);
+		wh_id_print(peer->id, stdout);
 	else
 		printf("  %s, as an authority in ca/ says\n", peer->subject);
 	for (uint32_t i = 0; i < peer->addresses; i++) {

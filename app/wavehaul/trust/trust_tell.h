@@ -7,7 +7,7 @@
 
 #include "trust/peer_list.h"
 
-/* "key", "fingerprint" and "scenes". */
+/* "key" and "fingerprint". */
 json_t *wh_id_json(const uint8_t id[WH_IDENTITY_BYTES]);
 
 /* Everything in a peer's file. */
