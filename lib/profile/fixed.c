@@ -7,7 +7,6 @@
 #include <assert.h>
 
 #include "base/assert.h"
-#include "profile/interval.h"
 
 struct fixed {
 	uint64_t interval_fp;
@@ -17,12 +16,9 @@ static_assert(sizeof(struct fixed) <= WH_CONTROL_STATE_BYTES, "a controller's st
 
 static void init(struct wh_control *control)
 {
-	const struct wh_control_config *config = &control->config;
 	struct fixed *fixed = (struct fixed *)control->state;
 
-	if (config->rate_bps > 0)
-		fixed->interval_fp =
-			wh_interval_fp(config->hz, config->wire_bytes, config->rate_bps);
+	fixed->interval_fp = wh_control_rate_fp(control);
 }
 
 static struct wh_decision decide(const struct wh_control *control)

@@ -15,7 +15,6 @@
 #include <math.h>
 
 #include "base/assert.h"
-#include "base/highspeed.h"
 #include "profile/interval.h"
 
 /* Fig. 5: 512 packets after 8 round trips. In Fig. 9 it takes 9, as from a window of 1. */
@@ -79,27 +78,13 @@ static const struct wh_option options[OPTIONS] = {
 		"the receiver also speaks after so many bytes; 0: every 10 ms alone"},
 };
 
-struct hstcp {
-	struct wh_highspeed highspeed;
-	double window_pkts;
-	double threshold_pkts; /* end of slow start; 0: none yet */
-	uint64_t rtt_tsc;      /* 0: unknown */
-	uint64_t cut_end;      /* losses below it belong to the latest cut */
-	uint64_t interval_min_fp;
-	uint64_t round_tsc; /* start of the present round; 0: none */
-	double round_pkts;  /* acknowledged in the present round, ... */
-	double used_pkts;   /* ... and in the previous one */
-	uint64_t cuts;
-	uint64_t timeouts;
-};
-
-static_assert(sizeof(struct hstcp) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
+static_assert(sizeof(struct wh_hstcp) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
 static_assert(OPTIONS <= WH_OPTIONS_MAX, "each option has a value");
 static_assert(WH_WINDOW_PKTS_MIN >= WINDOW_LEAST, "no window is too small for it");
 
-static struct hstcp *state_of(struct wh_control *control)
+static struct wh_hstcp *state_of(struct wh_control *control)
 {
-	return (struct hstcp *)control->state;
+	return (struct wh_hstcp *)control->state;
 }
 
 static double option(const struct wh_control *control, uint32_t which)
@@ -107,13 +92,13 @@ static double option(const struct wh_control *control, uint32_t which)
 	return control->config.options.value[which];
 }
 
-static bool in_slow_start(const struct hstcp *hstcp)
+static bool in_slow_start(const struct wh_hstcp *hstcp)
 {
 	return hstcp->threshold_pkts == 0.0 || hstcp->window_pkts < hstcp->threshold_pkts;
 }
 
 /* In slow start below the limit a window doubles per round trip. */
-static bool doubles(const struct wh_control *control, const struct hstcp *hstcp)
+static bool doubles(const struct wh_control *control, const struct wh_hstcp *hstcp)
 {
 	double limit = option(control, LIMIT);
 
@@ -122,7 +107,7 @@ static bool doubles(const struct wh_control *control, const struct hstcp *hstcp)
 
 static void set_window(struct wh_control *control, double window_pkts)
 {
-	struct hstcp *hstcp = state_of(control);
+	struct wh_hstcp *hstcp = state_of(control);
 
 	hstcp->window_pkts = fmin(fmax(window_pkts, 1.0), (double)control->config.window_pkts_max);
 	WH_ASSERT(hstcp->window_pkts >= 1.0);
@@ -131,18 +116,12 @@ static void set_window(struct wh_control *control, double window_pkts)
 /* The operator's bound of the rate is a lower bound of the interval. */
 static void bound_interval(struct wh_control *control)
 {
-	const struct wh_control_config *config = &control->config;
-	struct hstcp *hstcp = state_of(control);
-
-	hstcp->interval_min_fp = 0;
-	if (config->rate_bps > 0)
-		hstcp->interval_min_fp =
-			wh_interval_fp(config->hz, config->wire_bytes, config->rate_bps);
+	state_of(control)->interval_min_fp = wh_control_rate_fp(control);
 }
 
 static void init(struct wh_control *control)
 {
-	struct hstcp *hstcp = state_of(control);
+	struct wh_hstcp *hstcp = state_of(control);
 
 	wh_highspeed_init(
 		&hstcp->highspeed, &(struct wh_highspeed_config){
@@ -156,7 +135,7 @@ static void init(struct wh_control *control)
 }
 
 /* Window increase per acknowledged packet. */
-static double increase_pkts(const struct wh_control *control, const struct hstcp *hstcp)
+static double increase_pkts(const struct wh_control *control, const struct wh_hstcp *hstcp)
 {
 	double limit = option(control, LIMIT);
 	double window = hstcp->window_pkts;
@@ -177,7 +156,7 @@ static double increase_pkts(const struct wh_control *control, const struct hstcp
  * Counts acknowledgements per round trip, which shows how much of the window is used. With an
  * unknown round trip there are no rounds, and the first windows are small.
  */
-static void count_round(struct hstcp *hstcp, const struct wh_feedback_event *event)
+static void count_round(struct wh_hstcp *hstcp, const struct wh_feedback_event *event)
 {
 	hstcp->round_pkts += (double)event->acked_pkts;
 	if (hstcp->round_tsc == 0)
@@ -190,7 +169,7 @@ static void count_round(struct hstcp *hstcp, const struct wh_feedback_event *eve
 }
 
 /* Largest window that present use allows; slow start may just have passed its limit. */
-static double most_pkts(const struct wh_control *control, const struct hstcp *hstcp)
+static double most_pkts(const struct wh_control *control, const struct wh_hstcp *hstcp)
 {
 	double limit = option(control, LIMIT);
 	bool doubled = in_slow_start(hstcp) &&
@@ -203,7 +182,7 @@ static double most_pkts(const struct wh_control *control, const struct hstcp *hs
 
 static void on_feedback(struct wh_control *control, const struct wh_feedback_event *event)
 {
-	struct hstcp *hstcp = state_of(control);
+	struct wh_hstcp *hstcp = state_of(control);
 
 	if (event->rtt_tsc > 0)
 		hstcp->rtt_tsc = event->rtt_tsc;
@@ -226,7 +205,7 @@ static void on_feedback(struct wh_control *control, const struct wh_feedback_eve
 }
 
 /* The first loss, and one in slow start, follows a window that had doubled. */
-static double kept_share(const struct wh_control *control, const struct hstcp *hstcp)
+static double kept_share(const struct wh_control *control, const struct wh_hstcp *hstcp)
 {
 	if (in_slow_start(hstcp) || option(control, AIMD) == 0.0)
 		return 0.5;
@@ -236,7 +215,7 @@ static double kept_share(const struct wh_control *control, const struct hstcp *h
 /* One cut per window in flight: RFC 6582's `recover`. */
 static void on_loss(struct wh_control *control, const struct wh_loss_event *event)
 {
-	struct hstcp *hstcp = state_of(control);
+	struct wh_hstcp *hstcp = state_of(control);
 
 	WH_ASSERT(event->last_lost_pn < event->sent_end);
 	if (event->last_lost_pn < hstcp->cut_end)
@@ -253,7 +232,7 @@ static void on_loss(struct wh_control *control, const struct wh_loss_event *even
 /* A TCP's timeout: slow start from one packet to half of the previous window. */
 static void on_silence(struct wh_control *control, const struct wh_silence_event *event)
 {
-	struct hstcp *hstcp = state_of(control);
+	struct wh_hstcp *hstcp = state_of(control);
 
 	WH_ASSERT(event->since_tsc <= event->now_tsc);
 	hstcp->threshold_pkts =
@@ -264,7 +243,7 @@ static void on_silence(struct wh_control *control, const struct wh_silence_event
 	set_window(control, 1.0);
 }
 
-static uint64_t interval_fp(const struct wh_control *control, const struct hstcp *hstcp)
+static uint64_t interval_fp(const struct wh_control *control, const struct wh_hstcp *hstcp)
 {
 	double gain = option(control, PACE_GAIN) * (doubles(control, hstcp) ? DOUBLING_GAIN : 1.0);
 	double fp = (double)hstcp->rtt_tsc / (hstcp->window_pkts * gain) *
@@ -278,27 +257,12 @@ static uint64_t interval_fp(const struct wh_control *control, const struct hstcp
 
 static struct wh_decision decide(const struct wh_control *control)
 {
-	const struct hstcp *hstcp = (const struct hstcp *)control->state;
+	const struct wh_hstcp *hstcp = (const struct wh_hstcp *)control->state;
 
 	return (struct wh_decision){
 		.interval_fp = interval_fp(control, hstcp),
 		.window_pkts = (uint32_t)hstcp->window_pkts,
 		.limit = in_slow_start(hstcp) ? WH_LIMIT_START : WH_LIMIT_LOSS,
-	};
-}
-
-struct wh_hstcp_view wh_hstcp_view(const struct wh_control *control)
-{
-	const struct hstcp *hstcp = (const struct hstcp *)control->state;
-
-	if (control->profile != &wh_profile_hstcp)
-		return (struct wh_hstcp_view){0};
-	return (struct wh_hstcp_view){
-		.slow_start = in_slow_start(hstcp),
-		.window_pkts = hstcp->window_pkts,
-		.threshold_pkts = hstcp->threshold_pkts,
-		.cuts = hstcp->cuts,
-		.timeouts = hstcp->timeouts,
 	};
 }
 
@@ -323,7 +287,7 @@ const struct wh_profile wh_profile_hstcp = {
 	.n_options = OPTIONS,
 	.contradiction = contradiction,
 
-	.control_bytes = sizeof(struct hstcp),
+	.control_bytes = sizeof(struct wh_hstcp),
 	.init = init,
 	.on_feedback = on_feedback,
 	.on_loss = on_loss,

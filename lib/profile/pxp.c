@@ -19,7 +19,6 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "profile/interval.h"
 
 #define PERIOD_US 5000 /* "period of information exchange=5ms", Fig. 5 */
 
@@ -85,12 +84,9 @@ static uint32_t count_of(double states)
 
 void wh_exchange_on_rate(struct wh_control *control)
 {
-	const struct wh_control_config *config = &control->config;
 	struct wh_exchange *exchange = (struct wh_exchange *)control->state;
 
-	if (config->rate_bps > 0)
-		exchange->interval_fp =
-			wh_interval_fp(config->hz, config->wire_bytes, config->rate_bps);
+	exchange->interval_fp = wh_control_rate_fp(control);
 }
 
 struct wh_decision wh_exchange_decide(const struct wh_control *control, double span_pkts)

@@ -18,7 +18,6 @@
 #include <math.h>
 
 #include "base/assert.h"
-#include "profile/interval.h"
 
 #define SYN_US 10000
 
@@ -77,25 +76,12 @@ static const struct wh_option options[OPTIONS] = {
 		"sigma begins as what the bottleneck passes in this time"},
 };
 
-struct sttp {
-	struct wh_sttp_rules rules;
-	struct wh_bucket bucket;
-	bool probed;
-	double capacity_pps;
-	uint64_t sent_pkts;  /* taken from the bucket so far */
-	uint64_t acked_pkts; /* total */
-	uint64_t acked_tsc;  /* last time that packets were acknowledged */
-	uint64_t fed_tsc;    /* fed by time up to here */
-	uint64_t rtt_tsc;    /* smoothed, once known */
-	uint64_t min_fp;     /* interval of the rate bound */
-};
-
-static_assert(sizeof(struct sttp) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
+static_assert(sizeof(struct wh_sttp) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
 static_assert(OPTIONS <= WH_OPTIONS_MAX, "each option has a value");
 
-static struct sttp *state_of(struct wh_control *control)
+static struct wh_sttp *state_of(struct wh_control *control)
 {
-	return (struct sttp *)control->state;
+	return (struct wh_sttp *)control->state;
 }
 
 struct wh_sttp_rules wh_sttp_rules(const struct wh_profile_options *set)
@@ -142,17 +128,12 @@ static double seconds(const struct wh_control *control, uint64_t span_tsc)
 
 static void bound(struct wh_control *control)
 {
-	const struct wh_control_config *config = &control->config;
-
-	state_of(control)->min_fp =
-		config->rate_bps > 0
-			? wh_interval_fp(config->hz, config->wire_bytes, config->rate_bps)
-			: 0;
+	state_of(control)->min_fp = wh_control_rate_fp(control);
 }
 
 static void init(struct wh_control *control)
 {
-	struct sttp *sttp = state_of(control);
+	struct wh_sttp *sttp = state_of(control);
 
 	sttp->rules = wh_sttp_rules(&control->config.options);
 	bound(control);
@@ -183,7 +164,7 @@ static double capacity_of(const struct wh_control *control, const struct wh_prob
  */
 static void on_probe(struct wh_control *control, const struct wh_probe_event *event)
 {
-	struct sttp *sttp = state_of(control);
+	struct wh_sttp *sttp = state_of(control);
 
 	WH_ASSERT(!sttp->probed && event->rtt_tsc > 0 && event->bytes > 0);
 	sttp->probed = true;
@@ -194,14 +175,14 @@ static void on_probe(struct wh_control *control, const struct wh_probe_event *ev
 	wh_sttp_fill(&sttp->bucket, &sttp->rules, sttp->capacity_pps, (double)event->rtt_tsc);
 }
 
-static void take_sent(struct sttp *sttp, uint64_t sent_pkts_total)
+static void take_sent(struct wh_sttp *sttp, uint64_t sent_pkts_total)
 {
 	WH_ASSERT(sent_pkts_total >= sttp->sent_pkts);
 	wh_bucket_take(&sttp->bucket, (double)(sent_pkts_total - sttp->sent_pkts));
 	sttp->sent_pkts = sent_pkts_total;
 }
 
-static void pass_time(const struct wh_control *control, struct sttp *sttp, uint64_t now_tsc)
+static void pass_time(const struct wh_control *control, struct wh_sttp *sttp, uint64_t now_tsc)
 {
 	if (sttp->rules.timer && now_tsc > sttp->fed_tsc)
 		wh_bucket_feed(&sttp->bucket, seconds(control, now_tsc - sttp->fed_tsc));
@@ -210,7 +191,7 @@ static void pass_time(const struct wh_control *control, struct sttp *sttp, uint6
 
 static void on_feedback(struct wh_control *control, const struct wh_feedback_event *event)
 {
-	struct sttp *sttp = state_of(control);
+	struct wh_sttp *sttp = state_of(control);
 	double acks = sttp->rules.timer ? 0.0 : (double)event->acked_pkts;
 
 	if (!sttp->probed)
@@ -230,7 +211,7 @@ static void on_feedback(struct wh_control *control, const struct wh_feedback_eve
 
 static void on_loss(struct wh_control *control, const struct wh_loss_event *event)
 {
-	struct sttp *sttp = state_of(control);
+	struct wh_sttp *sttp = state_of(control);
 
 	if (!sttp->probed)
 		return;
@@ -243,7 +224,7 @@ static void on_loss(struct wh_control *control, const struct wh_loss_event *even
  * If everything outstanding is lost no acknowledgement brings a token for retransmissions. Reno's
  * timer would retransmit; here it adds a token.
  */
-static void feed_starved(struct wh_control *control, struct sttp *sttp, uint64_t now_tsc)
+static void feed_starved(struct wh_control *control, struct wh_sttp *sttp, uint64_t now_tsc)
 {
 	double patience_s = fmax(STARVED_RTTS * seconds(control, sttp->rtt_tsc), STARVED_LEAST_S);
 
@@ -256,7 +237,7 @@ static void feed_starved(struct wh_control *control, struct sttp *sttp, uint64_t
 
 static void on_tick(struct wh_control *control, const struct wh_tick_event *event)
 {
-	struct sttp *sttp = state_of(control);
+	struct wh_sttp *sttp = state_of(control);
 
 	if (!sttp->probed)
 		return;
@@ -267,7 +248,7 @@ static void on_tick(struct wh_control *control, const struct wh_tick_event *even
 
 static struct wh_decision decide(const struct wh_control *control)
 {
-	const struct sttp *sttp = (const struct sttp *)control->state;
+	const struct wh_sttp *sttp = (const struct wh_sttp *)control->state;
 
 	return (struct wh_decision){
 		.interval_fp = sttp->min_fp,
@@ -275,19 +256,6 @@ static struct wh_decision decide(const struct wh_control *control)
 		.by_tokens = true,
 		.tokens = sttp->sent_pkts + wh_bucket_whole(&sttp->bucket),
 		.limit = sttp->probed ? WH_LIMIT_LINE : WH_LIMIT_START,
-	};
-}
-
-struct wh_sttp_view wh_sttp_view(const struct wh_control *control)
-{
-	const struct sttp *sttp = (const struct sttp *)control->state;
-
-	if (control->profile != &wh_profile_sttp)
-		return (struct wh_sttp_view){0};
-	return (struct wh_sttp_view){
-		.probed = sttp->probed,
-		.capacity_pps = sttp->capacity_pps,
-		.bucket = sttp->bucket,
 	};
 }
 
@@ -307,7 +275,7 @@ const struct wh_profile wh_profile_sttp = {
 	.options = options,
 	.n_options = OPTIONS,
 
-	.control_bytes = sizeof(struct sttp),
+	.control_bytes = sizeof(struct wh_sttp),
 	.init = init,
 	.on_probe = on_probe,
 	.on_feedback = on_feedback,

@@ -34,12 +34,18 @@ static inline bool wh_sttp_token_returns(
 	return rules->token_returns || (rules->returns_clear && wh_bucket_path_is_clear(bucket));
 }
 
-/* For tests and traces; zeros for other profiles. */
-struct wh_sttp_view {
-	bool probed;
-	double capacity_pps; /* as probed, within the bound; 0: not probed */
+/* The controller's state, which tests read. */
+struct wh_sttp {
+	struct wh_sttp_rules rules;
 	struct wh_bucket bucket;
+	bool probed;
+	double capacity_pps;
+	uint64_t sent_pkts;  /* taken from the bucket so far */
+	uint64_t acked_pkts; /* total */
+	uint64_t acked_tsc;  /* last time that packets were acknowledged */
+	uint64_t fed_tsc;    /* fed by time up to here */
+	uint64_t rtt_tsc;    /* smoothed, once known */
+	uint64_t min_fp;     /* interval of the rate bound */
 };
-struct wh_sttp_view wh_sttp_view(const struct wh_control *control);
 
 #endif

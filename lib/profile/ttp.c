@@ -82,31 +82,19 @@ static const struct wh_option options[OPTIONS] = {
 		"packets sent before the rate was divided divide it again", true},
 };
 
-struct ttp {
-	enum wh_ttp_state state;
-	double rate_bps; /* may exceed max_bps, which may rise again */
-	double min_bps;
-	double max_bps;
-	double increase_bps;
-	uint64_t bitmaps;
-	uint64_t decreases;
-	uint64_t increases;
-	uint64_t divided_end; /* one past the last packet sent when the rate was divided */
-};
-
-static_assert(sizeof(struct ttp) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
+static_assert(sizeof(struct wh_ttp) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
 static_assert(OPTIONS <= WH_OPTIONS_MAX, "each option has a value");
 static_assert(Q_PKTS_MAX <= UINT32_MAX && WH_BITMAP_PKTS_MAX <= UINT32_MAX / STRETCH_MOST,
 	"what is told fits its integers, and so does the longest interval");
 
-static void set_rate(struct ttp *ttp, double rate_bps)
+static void set_rate(struct wh_ttp *ttp, double rate_bps)
 {
 	WH_ASSERT(ttp->min_bps > 0.0 && ttp->max_bps > 0.0);
 	ttp->rate_bps = fmin(fmax(rate_bps, ttp->min_bps), ttp->max_bps);
 }
 
 /* The rate in use. */
-static double bounded_bps(const struct ttp *ttp)
+static double bounded_bps(const struct wh_ttp *ttp)
 {
 	return fmin(ttp->rate_bps, ttp->max_bps);
 }
@@ -131,7 +119,7 @@ static void init(struct wh_control *control)
 {
 	const struct wh_control_config *config = &control->config;
 	const double *set = config->options.value;
-	struct ttp *ttp = (struct ttp *)control->state;
+	struct wh_ttp *ttp = (struct wh_ttp *)control->state;
 	double bottleneck_bps = bottleneck_of(config);
 
 	ttp->max_bps = told_or_share(set[MAX_RATE], bottleneck_bps, 1.0);
@@ -149,7 +137,7 @@ static void init(struct wh_control *control)
  */
 static void on_rate(struct wh_control *control)
 {
-	struct ttp *ttp = (struct ttp *)control->state;
+	struct wh_ttp *ttp = (struct wh_ttp *)control->state;
 	double most_bps = (double)control->config.rate_bps;
 	double told_bps = control->config.options.value[MAX_RATE];
 
@@ -157,7 +145,7 @@ static void on_rate(struct wh_control *control)
 	ttp->max_bps = told_bps > 0.0 ? fmin(told_bps, most_bps) : most_bps;
 }
 
-static bool tells_of_this_rate(const struct wh_control *control, const struct ttp *ttp,
+static bool tells_of_this_rate(const struct wh_control *control, const struct wh_ttp *ttp,
 	const struct wh_bitmap_event *event)
 {
 	return ttp->decreases == 0 || event->first >= ttp->divided_end ||
@@ -165,7 +153,7 @@ static bool tells_of_this_rate(const struct wh_control *control, const struct tt
 }
 
 static void divide(
-	const struct wh_control *control, struct ttp *ttp, const struct wh_bitmap_event *event)
+	const struct wh_control *control, struct wh_ttp *ttp, const struct wh_bitmap_event *event)
 {
 	ttp->decreases++;
 	ttp->divided_end = event->sent_end;
@@ -174,7 +162,7 @@ static void divide(
 
 static void on_bitmap(struct wh_control *control, const struct wh_bitmap_event *event)
 {
-	struct ttp *ttp = (struct ttp *)control->state;
+	struct wh_ttp *ttp = (struct wh_ttp *)control->state;
 
 	ttp->bitmaps++;
 	WH_ASSERT(ttp->decreases + ttp->increases < ttp->bitmaps);
@@ -199,28 +187,13 @@ static void on_bitmap(struct wh_control *control, const struct wh_bitmap_event *
 static struct wh_decision decide(const struct wh_control *control)
 {
 	const struct wh_control_config *config = &control->config;
-	const struct ttp *ttp = (const struct ttp *)control->state;
+	const struct wh_ttp *ttp = (const struct wh_ttp *)control->state;
 	uint64_t rate_bps = (uint64_t)fmax(bounded_bps(ttp), 1.0);
 
 	return (struct wh_decision){
 		.interval_fp = wh_interval_fp(config->hz, config->wire_bytes, rate_bps),
 		.window_pkts = config->window_pkts_max,
 		.limit = ttp->decreases > 0 ? WH_LIMIT_LOSS : WH_LIMIT_START,
-	};
-}
-
-struct wh_ttp_view wh_ttp_view(const struct wh_control *control)
-{
-	const struct ttp *ttp = (const struct ttp *)control->state;
-
-	if (control->profile != &wh_profile_ttp)
-		return (struct wh_ttp_view){0};
-	return (struct wh_ttp_view){
-		.state = ttp->state,
-		.rate_bps = (uint64_t)bounded_bps(ttp),
-		.bitmaps = ttp->bitmaps,
-		.decreases = ttp->decreases,
-		.increases = ttp->increases,
 	};
 }
 
@@ -253,7 +226,7 @@ const struct wh_profile wh_profile_ttp = {
 	.n_options = OPTIONS,
 	.contradiction = contradiction,
 
-	.control_bytes = sizeof(struct ttp),
+	.control_bytes = sizeof(struct wh_ttp),
 	.init = init,
 	.on_bitmap = on_bitmap,
 	.on_rate = on_rate,

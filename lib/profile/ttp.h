@@ -19,14 +19,17 @@ enum wh_ttp_state {
 	WH_TTP_NO_LOSS,
 };
 
-/* For tests and traces; zeros for other profiles. */
-struct wh_ttp_view {
+/* The controller's state, which tests read. */
+struct wh_ttp {
 	enum wh_ttp_state state;
-	uint64_t rate_bps;
+	double rate_bps; /* may exceed max_bps, which may rise again */
+	double min_bps;
+	double max_bps;
+	double increase_bps;
 	uint64_t bitmaps;
 	uint64_t decreases;
-	uint64_t increases; /* decisions, including those that a bound cancelled */
+	uint64_t increases;
+	uint64_t divided_end; /* one past the last packet sent when the rate was divided */
 };
-struct wh_ttp_view wh_ttp_view(const struct wh_control *control);
 
 #endif

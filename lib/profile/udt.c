@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "measure/constants.h"
 #include "profile/interval.h"
 
@@ -52,35 +53,13 @@ static const struct wh_option options[OPTIONS] = {
 		"an interval in which nothing was sent counts as one without loss", true},
 };
 
-struct udt {
-	bool slow_start;
-	bool single_loss_spared;
-	uint32_t arrival_pps; /* AS, last known value */
-	uint64_t rtt_tsc;     /* last known value */
-	double window_pkts;   /* W */
-	double interval_tsc;  /* I; 0 in slow start */
-	double interval_min_tsc;
-	double interval_max_tsc;
-	double capacity_pps;      /* B */
-	double last_decrease_pps; /* D */
-	double loss_rate;
-	uint64_t lost_pkts;       /* reported since loss_rate was last updated */
-	uint64_t sent_pkts_total; /* at that time */
-	uint64_t dec_end;         /* one past last_dec_seq */
-	uint32_t decrease_count;  /* dc */
-	uint32_t e;
-	uint64_t freeze_until_tsc;
-	uint64_t decreases;
-	uint64_t freezes;
-};
-
-static_assert(sizeof(struct udt) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
+static_assert(sizeof(struct wh_udt) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
 static_assert(OPTIONS <= WH_OPTIONS_MAX, "each option has a value");
 static_assert(WH_WINDOW_PKTS_MIN >= FIRST_WINDOW, "slow start has its first window");
 
-static struct udt *state_of(struct wh_control *control)
+static struct wh_udt *state_of(struct wh_control *control)
 {
-	return (struct udt *)control->state;
+	return (struct wh_udt *)control->state;
 }
 
 static double option(const struct wh_control *control, uint32_t which)
@@ -99,7 +78,7 @@ static double seconds(const struct wh_control *control, uint64_t span_tsc)
 }
 
 /* C; 0 in slow start, which has no rate. */
-static double rate_pps(const struct wh_control *control, const struct udt *udt)
+static double rate_pps(const struct wh_control *control, const struct wh_udt *udt)
 {
 	WH_ASSERT(udt->slow_start || udt->interval_tsc > 0.0);
 	return udt->slow_start ? 0.0 : (double)control->config.hz / udt->interval_tsc;
@@ -114,7 +93,7 @@ static double rate_pps(const struct wh_control *control, const struct udt *udt)
  * and (1) confirms any W: what rounding down removes would never come back, and a flow on 10 Mb/s
  * with 20 ms would fall from 9 to 5 Mb/s within a minute.
  */
-static void set_window(const struct wh_control *control, struct udt *udt, double window_pkts)
+static void set_window(const struct wh_control *control, struct wh_udt *udt, double window_pkts)
 {
 	double least_pkts = udt->slow_start ? FIRST_WINDOW : WH_UDT_LEAST_WINDOW;
 
@@ -123,7 +102,7 @@ static void set_window(const struct wh_control *control, struct udt *udt, double
 	WH_ASSERT(udt->window_pkts >= FIRST_WINDOW);
 }
 
-static void set_interval(struct udt *udt, double interval_tsc)
+static void set_interval(struct wh_udt *udt, double interval_tsc)
 {
 	WH_ASSERT(interval_tsc >= 0.0);
 	WH_ASSERT(udt->interval_min_tsc > 0.0 && udt->interval_min_tsc <= udt->interval_max_tsc);
@@ -137,11 +116,9 @@ static void set_interval(struct udt *udt, double interval_tsc)
 static void bound_interval(struct wh_control *control)
 {
 	const struct wh_control_config *config = &control->config;
-	struct udt *udt = state_of(control);
-	uint64_t min_fp = WH_INTERVAL_MIN_FP;
+	struct wh_udt *udt = state_of(control);
+	uint64_t min_fp = wh_max_u64(wh_control_rate_fp(control), WH_INTERVAL_MIN_FP);
 
-	if (config->rate_bps > 0)
-		min_fp = wh_interval_fp(config->hz, config->wire_bytes, config->rate_bps);
 	udt->interval_min_tsc = (double)min_fp / (double)WH_INTERVAL_MIN_FP;
 	udt->interval_max_tsc = fmax((double)config->hz, udt->interval_min_tsc);
 	if (!udt->slow_start)
@@ -151,7 +128,7 @@ static void bound_interval(struct wh_control *control)
 static void init(struct wh_control *control)
 {
 	const struct wh_control_config *config = &control->config;
-	struct udt *udt = state_of(control);
+	struct wh_udt *udt = state_of(control);
 
 	WH_ASSERT(config->hz <= WH_INTERVAL_MAX_FP >> WH_INTERVAL_FRACTION_BITS);
 	udt->slow_start = true;
@@ -162,7 +139,7 @@ static void init(struct wh_control *control)
 /* III D in slow start, (1) after it, which needs an RTT; (6), whose first sample sets B. */
 static void on_feedback(struct wh_control *control, const struct wh_feedback_event *event)
 {
-	struct udt *udt = state_of(control);
+	struct wh_udt *udt = state_of(control);
 
 	if (event->rtt_tsc > 0)
 		udt->rtt_tsc = event->rtt_tsc;
@@ -187,7 +164,7 @@ static void on_feedback(struct wh_control *control, const struct wh_feedback_eve
  * (7). D is the rate before the decrease: C < D then holds until the rate is back where congestion
  * began, whereas the rate after it would make (3) unreachable.
  */
-static void decrease(struct wh_control *control, struct udt *udt)
+static void decrease(struct wh_control *control, struct wh_udt *udt)
 {
 	WH_ASSERT(!udt->slow_start);
 	udt->last_decrease_pps = rate_pps(control, udt);
@@ -203,7 +180,7 @@ static void decrease(struct wh_control *control, struct udt *udt)
  * is what the bottleneck lets through, and the change from no interval to that one is the decrease.
  * D stays 0, since (3)'s guess that B/9 is free assumes a rate that was cut by 1/9.
  */
-static void end_slow_start(struct wh_control *control, struct udt *udt)
+static void end_slow_start(struct wh_control *control, struct wh_udt *udt)
 {
 	double rate = udt->arrival_pps;
 
@@ -217,7 +194,7 @@ static void end_slow_start(struct wh_control *control, struct udt *udt)
 
 /* Each update of last_dec_seq freezes sending for a SYN, also at the end of slow start. */
 static void begin_epoch(
-	struct wh_control *control, struct udt *udt, uint64_t now_tsc, uint64_t sent_end)
+	struct wh_control *control, struct wh_udt *udt, uint64_t now_tsc, uint64_t sent_end)
 {
 	if (udt->slow_start)
 		end_slow_start(control, udt);
@@ -238,7 +215,7 @@ static void begin_epoch(
  * same packet, whose retransmission was then lost as well. A delay warning in between also begins
  * one, and the loss is forgotten. Slow start ends at the first loss nevertheless (III D).
  */
-static bool spare(const struct wh_control *control, struct udt *udt, uint64_t lost_pkts)
+static bool spare(const struct wh_control *control, struct wh_udt *udt, uint64_t lost_pkts)
 {
 	if (option(control, SPARE_SINGLE_LOSS) == 0.0 || udt->slow_start || lost_pkts != 1 ||
 		udt->single_loss_spared)
@@ -249,7 +226,7 @@ static bool spare(const struct wh_control *control, struct udt *udt, uint64_t lo
 
 static void on_loss(struct wh_control *control, const struct wh_loss_event *event)
 {
-	struct udt *udt = state_of(control);
+	struct wh_udt *udt = state_of(control);
 
 	WH_ASSERT(event->lost_pkts > 0);
 	WH_ASSERT(event->last_lost_pn < event->sent_end);
@@ -280,7 +257,7 @@ static void on_delay(struct wh_control *control, const struct wh_delay_event *ev
  * that a flow of less than a packet per SYN recovers from a loss by time, not by packets.
  */
 static void update_loss_rate(
-	const struct wh_control *control, struct udt *udt, uint64_t sent_pkts_total)
+	const struct wh_control *control, struct wh_udt *udt, uint64_t sent_pkts_total)
 {
 	WH_ASSERT(sent_pkts_total >= udt->sent_pkts_total);
 
@@ -312,7 +289,7 @@ static void update_loss_rate(
  *   Table 3, without (3): by (13) the flow gets max(10^a, x - 10^a), at most 100 Mb/s. For x = 120
  *   that is 100 Mb/s in bits, 80 in bytes (10^7 bytes/s), and up to 11 % more; it got 98.5.
  */
-static double increase_pkts(const struct wh_control *control, const struct udt *udt)
+static double increase_pkts(const struct wh_control *control, const struct wh_udt *udt)
 {
 	double packet_bytes = control->config.packet_bytes;
 	double rate = rate_pps(control, udt);
@@ -337,7 +314,7 @@ static double increase_pkts(const struct wh_control *control, const struct udt *
 
 static void on_tick(struct wh_control *control, const struct wh_tick_event *event)
 {
-	struct udt *udt = state_of(control);
+	struct wh_udt *udt = state_of(control);
 	double syn_tsc = (double)control->config.syn_tsc;
 
 	update_loss_rate(control, udt, event->sent_pkts_total);
@@ -351,7 +328,7 @@ static void on_tick(struct wh_control *control, const struct wh_tick_event *even
 
 static struct wh_decision decide(const struct wh_control *control)
 {
-	const struct udt *udt = (const struct udt *)control->state;
+	const struct wh_udt *udt = (const struct wh_udt *)control->state;
 	bool bounded = control->config.rate_bps > 0;
 	double interval_tsc = udt->interval_tsc;
 
@@ -367,26 +344,6 @@ static struct wh_decision decide(const struct wh_control *control)
 	};
 }
 
-struct wh_udt_view wh_udt_view(const struct wh_control *control)
-{
-	const struct udt *udt = (const struct udt *)control->state;
-
-	if (control->profile != &wh_profile_udt)
-		return (struct wh_udt_view){0};
-	return (struct wh_udt_view){
-		.slow_start = udt->slow_start,
-		.rate_pps = rate_pps(control, udt),
-		.capacity_pps = udt->capacity_pps,
-		.last_decrease_pps = udt->last_decrease_pps,
-		.loss_rate = udt->loss_rate,
-		.last_dec_pn = udt->dec_end > 0 ? udt->dec_end - 1 : 0,
-		.decrease_count = udt->decrease_count,
-		.e = udt->e,
-		.decreases = udt->decreases,
-		.freezes = udt->freezes,
-	};
-}
-
 static void adapt(const struct wh_profile_options *set, struct wh_feedback *feedback)
 {
 	feedback->trend_one_way = set->value[ONE_WAY] != 0.0;
@@ -399,7 +356,7 @@ const struct wh_profile wh_profile_udt = {
 	.options = options,
 	.n_options = OPTIONS,
 
-	.control_bytes = sizeof(struct udt),
+	.control_bytes = sizeof(struct wh_udt),
 	.init = init,
 	.on_feedback = on_feedback,
 	.on_loss = on_loss,

@@ -62,15 +62,17 @@ static struct wh_world_config config_for(uint64_t rtt_ns, uint64_t seconds)
 	};
 }
 
+static const struct wh_udt *udt_of(struct wh_world *world)
+{
+	return (const struct wh_udt *)wh_session_control(wh_world_sender(world))->state;
+}
+
 /* Runs to the end of slow start; the moment, or 0 when there is none. */
 static uint64_t end_of_slow_start(struct wh_world *world)
 {
 	for (uint64_t at_ns = 10 * MS; at_ns < SLOW_START_S * WH_NS_PER_S; at_ns += 10 * MS) {
 		wh_world_run(world, at_ns);
-
-		const struct wh_control *control = wh_session_control(wh_world_sender(world));
-
-		if (!wh_udt_view(control).slow_start)
+		if (!udt_of(world)->slow_start)
 			return at_ns;
 	}
 	return 0;
@@ -97,19 +99,19 @@ static bool measure(uint64_t rtt_ns, uint64_t seconds)
 	uint32_t wire_bytes =
 		wh_encap_wire_bytes(WH_IPV4, wh_encap_payload_bytes(WH_IPV4, MTU_BYTES));
 	double share = (double)pkts * wire_bytes * 8 / ((double)RATE_BPS * (double)seconds);
-	struct wh_udt_view view = wh_udt_view(wh_session_control(wh_world_sender(world)));
+	const struct wh_udt *udt = udt_of(world);
 	const struct wh_session_stats sender = wh_session_stats(wh_world_sender(world));
 	/* (6): pairs measure what the line carries of full packets. */
 	double capacity_pps = (double)RATE_BPS / 8 / wire_bytes;
-	bool enough = share >= LEAST_SHARE && view.capacity_pps > 0.98 * capacity_pps &&
-		      view.capacity_pps < 1.02 * capacity_pps;
+	bool enough = share >= LEAST_SHARE && udt->capacity_pps > 0.98 * capacity_pps &&
+		      udt->capacity_pps < 1.02 * capacity_pps;
 
 	printf("%s rtt %3" PRIu64 " ms: %.1f %% of the line in %" PRIu64 " s after slow start "
 	       "(%.2f s); %" PRIu64 " decreases, %" PRIu64 " freezes, %" PRIu64
 	       " retransmissions, %" PRIu64 " delay warnings, B %.0f packets/s\n",
 		enough ? "ok    " : "FAILED", rtt_ns / MS, 100 * share, seconds,
-		(double)from_ns / 1e9, view.decreases, view.freezes, sender.retransmitted_pkts,
-		sender.delay_warnings, view.capacity_pps);
+		(double)from_ns / 1e9, udt->decreases, udt->freezes, sender.retransmitted_pkts,
+		sender.delay_warnings, udt->capacity_pps);
 	fflush(stdout);
 	wh_world_destroy(world);
 	return enough;

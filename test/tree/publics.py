@@ -27,6 +27,7 @@ FOR_TESTS = {
     'wh_jobs_check': 'asserts what holds between two turns',
     'wh_emulator_ethdev': 'a port to be driven without a host',
     'wh_emulator_held': 'packets on their way',
+    'wh_lambda_view': 'what the controller has found',
     'wh_loss_list_next': 'walks the list, which a model is compared with',
     'wh_session_check': 'asserts what holds between two turns',
     'wh_sim_engine_receiver': 'an end of a simulated session',
@@ -43,7 +44,7 @@ COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.DOTALL)
 def uses(tree, source, name):
     """How often the source has the name, besides where it is defined."""
     text = COMMENT.sub('', (tree / source).read_text(encoding='utf-8'))
-    return len(re.findall(rf'\b{re.escape(name)}\b', text)) - 1
+    return len(re.findall(rf'(?<!struct )\b{re.escape(name)}\b', text)) - 1
 
 
 def names(tree, build):

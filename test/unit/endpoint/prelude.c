@@ -140,9 +140,9 @@ static void answer(uint32_t train, uint32_t index, uint64_t came_ns)
 	give(&packet);
 }
 
-static struct wh_sttp_view view(void)
+static const struct wh_sttp *sttp(void)
 {
-	return wh_sttp_view(wh_session_control(half.session));
+	return (const struct wh_sttp *)wh_session_control(half.session)->state;
 }
 
 static void close_half(void)
@@ -169,14 +169,14 @@ static void test_pair_before_data(void)
 	answer(1, 0, 1000000);
 	pass(10 * MS);
 	CU_ASSERT_EQUAL(half.n_said, 2);
-	CU_ASSERT_FALSE(view().probed);
+	CU_ASSERT_FALSE(sttp()->probed);
 	answer(1, 1, 1000000 + 100000);
-	CU_ASSERT_TRUE(view().probed);
-	CU_ASSERT_EQUAL(view().bucket.last_rtt, 14.0 * MS);
+	CU_ASSERT_TRUE(sttp()->probed);
+	CU_ASSERT_EQUAL(sttp()->bucket.last_rtt, 14.0 * MS);
 	/* A packet's 1200 bytes and what is around them, in 0.1 ms. */
 	uint32_t around = half.config.wire_bytes - half.config.payload_bytes - WH_HEAD_BYTES;
 
-	WH_ASSERT_NEAR(view().capacity_pps,
+	WH_ASSERT_NEAR(sttp()->capacity_pps,
 		(WH_CONTROL_BYTES_MAX + around) / 1e-4 / half.config.wire_bytes, 1e-9);
 	CU_ASSERT_TRUE(half.n_said > 2 && half.said[2].type == WH_PACKET_DATA);
 	close_half();
@@ -198,10 +198,10 @@ static void test_length_and_train(void)
 		if (i != 5)
 			answer(1, i, 1000000 + came_us[i] * 1000);
 	}
-	CU_ASSERT_TRUE(view().probed);
+	CU_ASSERT_TRUE(sttp()->probed);
 	uint32_t around = half.config.wire_bytes - half.config.payload_bytes - WH_HEAD_BYTES;
 
-	WH_ASSERT_NEAR(view().capacity_pps,
+	WH_ASSERT_NEAR(sttp()->capacity_pps,
 		(WH_HEAD_BYTES + around) / 1e-5 / half.config.wire_bytes, 1e-9);
 	close_half();
 }
@@ -225,10 +225,10 @@ static void test_lost_probe(void)
 	CU_ASSERT_EQUAL(half.said[11].probe.train, 6);
 	/* The first train's second one is too late, and says nothing of the sixth. */
 	answer(1, 1, 0);
-	CU_ASSERT_FALSE(view().probed);
+	CU_ASSERT_FALSE(sttp()->probed);
 	answer(6, 0, 5000);
 	answer(6, 1, 6000);
-	CU_ASSERT_TRUE(view().probed);
+	CU_ASSERT_TRUE(sttp()->probed);
 	close_half();
 }
 
@@ -241,10 +241,10 @@ static void test_last_one_lost(void)
 	for (uint32_t i = 0; i < 3; i++)
 		answer(1, i, 1000000 + i * 20000);
 	pass(40 * MS);
-	CU_ASSERT_FALSE(view().probed);
+	CU_ASSERT_FALSE(sttp()->probed);
 	pass(10 * MS);
-	CU_ASSERT_TRUE(view().probed);
-	CU_ASSERT_EQUAL(view().bucket.last_rtt, 1.0); /* all came at once */
+	CU_ASSERT_TRUE(sttp()->probed);
+	CU_ASSERT_EQUAL(sttp()->bucket.last_rtt, 1.0); /* all came at once */
 	close_half();
 }
 
@@ -271,11 +271,11 @@ static void test_lying_answers(void)
 		CU_ASSERT_EQUAL(wh_session_stats(half.session).control_stale_pkts,
 			before.control_stale_pkts + 3);
 		answer(1, 1, second_ns[i]);
-		CU_ASSERT_TRUE(view().probed);
+		CU_ASSERT_TRUE(sttp()->probed);
 		/* Backwards, at once or in a nanosecond: the bound and no more. */
 		CU_ASSERT_TRUE(
-			view().capacity_pps <= 1e9 / (8.0 * half.config.wire_bytes) * (1 + 1e-12));
-		CU_ASSERT_TRUE(view().bucket.capacity >= 1);
+			sttp()->capacity_pps <= 1e9 / (8.0 * half.config.wire_bytes) * (1 + 1e-12));
+		CU_ASSERT_TRUE(sttp()->bucket.capacity >= 1);
 		answer(1, 1, 77);
 		pass(50 * MS);
 		close_half();

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "profile/fixed.h"
-#include "profile/udt.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "fixed";
@@ -93,25 +92,10 @@ static void test_deaf(void)
 	CU_ASSERT_EQUAL(after.freeze_until_tsc, 0);
 }
 
-static void test_no_udt_view(void)
-{
-	struct wh_control_config config = config_at(1000000000);
-	struct wh_control control;
-
-	wh_control_init(&control, &wh_profile_fixed, &config);
-
-	struct wh_udt_view view = wh_udt_view(&control);
-
-	CU_ASSERT_FALSE(view.slow_start);
-	CU_ASSERT_EQUAL(view.rate_pps, 0.0);
-	CU_ASSERT_EQUAL(view.e, 0);
-}
-
 CU_TestInfo wh_tests[] = {
 	{"interval of a rate", test_rate},
 	{"another rate", test_another_rate},
 	{"no rate", test_no_rate},
 	{"deaf to all events", test_deaf},
-	{"no UDT view", test_no_udt_view},
 	CU_TEST_INFO_NULL,
 };

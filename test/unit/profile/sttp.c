@@ -47,6 +47,11 @@ static void begin(const struct wh_control_config *config, uint64_t gap_tsc, uint
 	WH_CONTROL_TELL(&control, on_probe, &event);
 }
 
+static const struct wh_sttp *sttp(void)
+{
+	return (const struct wh_sttp *)control.state;
+}
+
 static uint64_t may_go(void)
 {
 	struct wh_decision decision = control.profile->decide(&control);
@@ -101,7 +106,7 @@ static void test_capacity(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		begin(&config, cases[i].gap_us * 1000, 29 * MS);
-		CU_ASSERT_EQUAL(wh_sttp_view(&control).bucket.capacity, cases[i].sigma);
+		CU_ASSERT_EQUAL(sttp()->bucket.capacity, cases[i].sigma);
 		CU_ASSERT_EQUAL(may_go(), cases[i].sigma > 1 ? cases[i].sigma - 1 : 1);
 	}
 	set(&config, "probe_takes", 0);
@@ -113,7 +118,7 @@ static void test_capacity(void)
 	config.rate_bps = 800000;
 	for (uint64_t gap_tsc = 0; gap_tsc < 3; gap_tsc++) {
 		begin(&config, gap_tsc, 29 * MS);
-		WH_ASSERT_NEAR(wh_sttp_view(&control).capacity_pps, 100, 1e-12);
+		WH_ASSERT_NEAR(sttp()->capacity_pps, 100, 1e-12);
 		CU_ASSERT_EQUAL(may_go(), 200);
 	}
 	CU_ASSERT_EQUAL(control.profile->decide(&control).interval_fp,
@@ -249,7 +254,7 @@ static void test_before_the_probe(void)
 	lose(10);
 	tick(100 * HZ);
 	CU_ASSERT_EQUAL(may_go(), 0);
-	CU_ASSERT_FALSE(wh_sttp_view(&control).probed);
+	CU_ASSERT_FALSE(sttp()->probed);
 }
 
 /*

@@ -73,6 +73,16 @@ static void tick(struct wh_control *control, uint64_t sent_total)
 	WH_CONTROL_TELL(control, on_tick, &event);
 }
 
+static const struct wh_udt *udt_of(const struct wh_control *control)
+{
+	return (const struct wh_udt *)control->state;
+}
+
+static double rate_pps(const struct wh_control *control)
+{
+	return HZ / udt_of(control)->interval_tsc;
+}
+
 static uint32_t window_of(const struct wh_control *control)
 {
 	return control->profile->decide(control).window_pkts;
@@ -107,7 +117,7 @@ static void test_slow_start(void)
 
 	config.window_pkts_max = 5000;
 	wh_control_init(&control, &wh_profile_udt, &config);
-	CU_ASSERT_TRUE(wh_udt_view(&control).slow_start);
+	CU_ASSERT_TRUE(udt_of(&control)->slow_start);
 	CU_ASSERT_EQUAL(window_of(&control), 2);
 	CU_ASSERT_EQUAL(interval_of(&control), 0);
 	CU_ASSERT_EQUAL(freeze_of(&control), 0);
@@ -120,7 +130,6 @@ static void test_slow_start(void)
 		tick(&control, 10 * i);
 		CU_ASSERT_EQUAL(window_of(&control), acked[i][1]);
 		CU_ASSERT_EQUAL(interval_of(&control), 0);
-		CU_ASSERT_EQUAL(wh_udt_view(&control).rate_pps, 0.0);
 	}
 }
 
@@ -139,19 +148,19 @@ static void test_slow_start_ends(void)
 		else
 			nak(&control, 7 * MS, 3, 150, 200);
 
-		struct wh_udt_view view = wh_udt_view(&control);
+		const struct wh_udt *udt = udt_of(&control);
 
-		CU_ASSERT_FALSE(view.slow_start);
+		CU_ASSERT_FALSE(udt->slow_start);
 		CU_ASSERT_EQUAL(interval_of(&control), UINT64_C(2000000) << 20);
 		CU_ASSERT_EQUAL(window_of(&control), 100);
 		CU_ASSERT_EQUAL(freeze_of(&control), 17 * MS);
-		CU_ASSERT_EQUAL(view.rate_pps, 500.0);
-		CU_ASSERT_EQUAL(view.last_decrease_pps, 0.0);
-		CU_ASSERT_EQUAL(view.last_dec_pn, 199);
-		CU_ASSERT_EQUAL(view.decrease_count, 1);
-		CU_ASSERT_EQUAL(view.e, 4);
-		CU_ASSERT_EQUAL(view.decreases, 0);
-		CU_ASSERT_EQUAL(view.freezes, 1);
+		CU_ASSERT_EQUAL(rate_pps(&control), 500.0);
+		CU_ASSERT_EQUAL(udt->last_decrease_pps, 0.0);
+		CU_ASSERT_EQUAL(udt->dec_end, 200);
+		CU_ASSERT_EQUAL(udt->decrease_count, 1);
+		CU_ASSERT_EQUAL(udt->e, 4);
+		CU_ASSERT_EQUAL(udt->decreases, 0);
+		CU_ASSERT_EQUAL(udt->freezes, 1);
 	}
 }
 
@@ -164,12 +173,12 @@ static void test_slow_start_ends_without_arrival_speed(void)
 	wh_control_init(&control, &wh_profile_udt, &config);
 	feedback(&control, 100, 0, 0, 90 * MS);
 	nak(&control, 0, 1, 10, 100);
-	WH_ASSERT_NEAR(wh_udt_view(&control).rate_pps, 1000.0, 1e-12);
+	WH_ASSERT_NEAR(rate_pps(&control), 1000.0, 1e-12);
 
 	wh_control_init(&control, &wh_profile_udt, &config);
 	feedback(&control, 100, 0, 0, 0);
 	nak(&control, 0, 1, 10, 100);
-	WH_ASSERT_NEAR(wh_udt_view(&control).rate_pps, 10000.0, 1e-12);
+	WH_ASSERT_NEAR(rate_pps(&control), 10000.0, 1e-12);
 }
 
 static void test_formula_1(void)
@@ -248,7 +257,7 @@ static void check_increase(const struct increase_case *c)
 
 		tick(&control, 1000);
 		/* (5): packets per SYN grow by inc, so C by 100 inc */
-		WH_ASSERT_NEAR(wh_udt_view(&control).rate_pps - c->rate_pps, 100 * inc, 1e-7);
+		WH_ASSERT_NEAR(rate_pps(&control) - c->rate_pps, 100 * inc, 1e-7);
 	}
 }
 
@@ -290,7 +299,7 @@ static void test_exact_power_of_ten(void)
 
 	tick(&control, 1000);
 	/* 10^9 * 1.5e-6 / 1250 = 1.2 packets per SYN: 11.2 */
-	WH_ASSERT_NEAR(wh_udt_view(&control).rate_pps, 1120.0, 1e-12);
+	WH_ASSERT_NEAR(rate_pps(&control), 1120.0, 1e-12);
 }
 
 /* (5) to the bit of the interval: 10 packets per SYN and 1 more, I = 10^7 / 11 = 909090.909. */
@@ -314,20 +323,20 @@ static void test_formula_3(void)
 	struct wh_control control = flow(&config, 1000, 90000);
 
 	nak(&control, 0, 2, FIRST_SENT_END, 2000);
-	WH_ASSERT_NEAR(wh_udt_view(&control).rate_pps, 1000 / 1.125, 1e-12);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).last_decrease_pps, 1000.0);
+	WH_ASSERT_NEAR(rate_pps(&control), 1000 / 1.125, 1e-12);
+	CU_ASSERT_EQUAL(udt_of(&control)->last_decrease_pps, 1000.0);
 	tick(&control, 1000);
-	WH_ASSERT_NEAR(wh_udt_view(&control).rate_pps, 1000 / 1.125 + 100, 1e-12);
+	WH_ASSERT_NEAR(rate_pps(&control), 1000 / 1.125 + 100, 1e-12);
 	tick(&control, 2000);
-	WH_ASSERT_NEAR(wh_udt_view(&control).rate_pps, 1000 / 1.125 + 200, 1e-12);
+	WH_ASSERT_NEAR(rate_pps(&control), 1000 / 1.125 + 200, 1e-12);
 	tick(&control, 3000); /* C = 1088.9 is above D: (4) */
-	WH_ASSERT_NEAR(wh_udt_view(&control).rate_pps, 1000 / 1.125 + 1200, 1e-12);
+	WH_ASSERT_NEAR(rate_pps(&control), 1000 / 1.125 + 1200, 1e-12);
 
 	set(&config, "formula3", false);
 	control = flow(&config, 1000, 90000);
 	nak(&control, 0, 2, FIRST_SENT_END, 2000);
 	tick(&control, 1000);
-	WH_ASSERT_NEAR(wh_udt_view(&control).rate_pps, 1000 / 1.125 + 1000, 1e-12);
+	WH_ASSERT_NEAR(rate_pps(&control), 1000 / 1.125 + 1000, 1e-12);
 }
 
 /*
@@ -347,8 +356,7 @@ static void test_formula_2_before_3(void)
 
 		nak(&control, 0, 2, FIRST_SENT_END, 2000);
 		tick(&control, 1000);
-		WH_ASSERT_NEAR(
-			wh_udt_view(&control).rate_pps - 8000, 100 * cases[i].inc_pkts, 1e-7);
+		WH_ASSERT_NEAR(rate_pps(&control) - 8000, 100 * cases[i].inc_pkts, 1e-7);
 	}
 }
 
@@ -384,7 +392,7 @@ static void test_classes_of_table_1(void)
 
 			nak(&control, 0, 2, FIRST_SENT_END, 2000); /* C = 800, D = 900 */
 			tick(&control, 1000);
-			WH_ASSERT_NEAR(wh_udt_view(&control).rate_pps - 800, 100 * inc, 1e-7);
+			WH_ASSERT_NEAR(rate_pps(&control) - 800, 100 * inc, 1e-7);
 		}
 	}
 }
@@ -395,16 +403,16 @@ static void test_formula_6(void)
 	struct wh_control control;
 
 	wh_control_init(&control, &wh_profile_udt, &config);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).capacity_pps, 0.0);
+	CU_ASSERT_EQUAL(udt_of(&control)->capacity_pps, 0.0);
 	feedback(&control, 1, 0, 8000, 0); /* in slow start too; the first is B */
-	CU_ASSERT_EQUAL(wh_udt_view(&control).capacity_pps, 8000.0);
+	CU_ASSERT_EQUAL(udt_of(&control)->capacity_pps, 8000.0);
 	feedback(&control, 1, 0, 16000, 0); /* 7000 + 2000 */
-	CU_ASSERT_EQUAL(wh_udt_view(&control).capacity_pps, 9000.0);
+	CU_ASSERT_EQUAL(udt_of(&control)->capacity_pps, 9000.0);
 	feedback(&control, 1, 0, 0, 0);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).capacity_pps, 9000.0);
+	CU_ASSERT_EQUAL(udt_of(&control)->capacity_pps, 9000.0);
 	nak(&control, 0, 1, 1, 10);
 	feedback(&control, 1, 0, 1000, 0); /* 7875 + 125 */
-	CU_ASSERT_EQUAL(wh_udt_view(&control).capacity_pps, 8000.0);
+	CU_ASSERT_EQUAL(udt_of(&control)->capacity_pps, 8000.0);
 }
 
 /* (7): 10^6 * 1.125 cycles, then 1.125 of that; 8/9 of the rate each time. */
@@ -415,12 +423,12 @@ static void test_formula_7(void)
 
 	warn(&control, 100 * MS, 1500);
 	CU_ASSERT_EQUAL(interval_of(&control), UINT64_C(1125000) << 20);
-	WH_ASSERT_NEAR(wh_udt_view(&control).rate_pps, 888.8888889, 1e-9);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).last_decrease_pps, 1000.0);
+	WH_ASSERT_NEAR(rate_pps(&control), 888.8888889, 1e-9);
+	CU_ASSERT_EQUAL(udt_of(&control)->last_decrease_pps, 1000.0);
 	warn(&control, 300 * MS, 2500);
 	CU_ASSERT_EQUAL(interval_of(&control), UINT64_C(1265625) << 20);
-	WH_ASSERT_NEAR(wh_udt_view(&control).last_decrease_pps, 888.8888889, 1e-9);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).decreases, 2);
+	WH_ASSERT_NEAR(udt_of(&control)->last_decrease_pps, 888.8888889, 1e-9);
+	CU_ASSERT_EQUAL(udt_of(&control)->decreases, 2);
 }
 
 /* An epoch lasts until a loss beyond last_dec_seq; within it (7) is taken at dc = 16, 32, 64. */
@@ -432,42 +440,42 @@ static void test_epoch(void)
 
 	/* Packet number 999 was the last sent when the epoch began: still in it. */
 	nak(&control, 50 * MS, 1, FIRST_SENT_END - 1, 2000);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).decreases, 0);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).decrease_count, 2);
+	CU_ASSERT_EQUAL(udt_of(&control)->decreases, 0);
+	CU_ASSERT_EQUAL(udt_of(&control)->decrease_count, 2);
 	nak(&control, 100 * MS, 1, FIRST_SENT_END, 2000);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).decreases, 1);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).decrease_count, 1);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).last_dec_pn, 1999);
+	CU_ASSERT_EQUAL(udt_of(&control)->decreases, 1);
+	CU_ASSERT_EQUAL(udt_of(&control)->decrease_count, 1);
+	CU_ASSERT_EQUAL(udt_of(&control)->dec_end, 2000);
 	CU_ASSERT_EQUAL(interval_of(&control), interval_fp);
 
 	for (uint32_t dc = 2; dc <= 70; dc++) {
 		nak(&control, (100 + dc) * MS, 5, 1999, 3000 + dc);
 
-		struct wh_udt_view view = wh_udt_view(&control);
+		const struct wh_udt *udt = udt_of(&control);
 		uint32_t taken = dc >= 64 ? 3 : dc >= 32 ? 2 : dc >= 16 ? 1 : 0;
 
-		CU_ASSERT_EQUAL(view.decrease_count, dc);
-		CU_ASSERT_EQUAL(view.decreases, 1 + taken);
-		CU_ASSERT_EQUAL(view.e, 4 + taken);
-		CU_ASSERT_EQUAL(view.last_dec_pn, 1999);        /* 2^e does not begin an epoch */
+		CU_ASSERT_EQUAL(udt->decrease_count, dc);
+		CU_ASSERT_EQUAL(udt->decreases, 1 + taken);
+		CU_ASSERT_EQUAL(udt->e, 4 + taken);
+		CU_ASSERT_EQUAL(udt->dec_end, 2000);            /* 2^e does not begin an epoch */
 		CU_ASSERT_EQUAL(freeze_of(&control), 110 * MS); /* nor freeze */
-		CU_ASSERT_EQUAL(view.freezes, 2);
+		CU_ASSERT_EQUAL(udt->freezes, 2);
 		if (dc == 16) {
 			interval_fp = UINT64_C(1265625) << 20;
 			CU_ASSERT_EQUAL(interval_of(&control), interval_fp);
-			WH_ASSERT_NEAR(view.last_decrease_pps, 1000 / 1.125, 1e-12);
+			WH_ASSERT_NEAR(udt->last_decrease_pps, 1000 / 1.125, 1e-12);
 		}
 	}
 
 	nak(&control, 300 * MS, 1, 2000, 9000); /* a new epoch: e and dc start over */
-	CU_ASSERT_EQUAL(wh_udt_view(&control).decrease_count, 1);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).e, 4);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).last_dec_pn, 8999);
+	CU_ASSERT_EQUAL(udt_of(&control)->decrease_count, 1);
+	CU_ASSERT_EQUAL(udt_of(&control)->e, 4);
+	CU_ASSERT_EQUAL(udt_of(&control)->dec_end, 9000);
 	for (uint32_t dc = 2; dc <= 16; dc++) {
-		CU_ASSERT_EQUAL(wh_udt_view(&control).decreases, 5);
+		CU_ASSERT_EQUAL(udt_of(&control)->decreases, 5);
 		nak(&control, 301 * MS, 1, 8999, 9500);
 	}
-	CU_ASSERT_EQUAL(wh_udt_view(&control).decreases, 6);
+	CU_ASSERT_EQUAL(udt_of(&control)->decreases, 6);
 }
 
 static void test_freeze(void)
@@ -487,7 +495,7 @@ static void test_freeze(void)
 	tick(&control, 100);
 	feedback(&control, 100, 10, 10, MS);
 	CU_ASSERT_EQUAL(freeze_of(&control), 61 * MS);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).freezes, 4);
+	CU_ASSERT_EQUAL(udt_of(&control)->freezes, 4);
 }
 
 /* A warning does what the first NAK of an epoch does, at any time. */
@@ -498,19 +506,19 @@ static void test_delay_warning(void)
 
 	for (uint32_t i = 0; i < 20; i++)
 		nak(&control, MS, 1, 10, 1100);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).e, 5);
+	CU_ASSERT_EQUAL(udt_of(&control)->e, 5);
 	warn(&control, 50 * MS, 1500);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).e, 4);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).decrease_count, 1);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).last_dec_pn, 1499);
+	CU_ASSERT_EQUAL(udt_of(&control)->e, 4);
+	CU_ASSERT_EQUAL(udt_of(&control)->decrease_count, 1);
+	CU_ASSERT_EQUAL(udt_of(&control)->dec_end, 1500);
 	nak(&control, 51 * MS, 1, 1499, 1600);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).decrease_count, 2);
+	CU_ASSERT_EQUAL(udt_of(&control)->decrease_count, 2);
 
 	set(&config, "delay_warning", false);
 	wh_control_init(&control, &wh_profile_udt, &config);
 	feedback(&control, 100, 1000, 0, 90 * MS);
 	warn(&control, 50 * MS, 1500);
-	CU_ASSERT_TRUE(wh_udt_view(&control).slow_start);
+	CU_ASSERT_TRUE(udt_of(&control)->slow_start);
 	CU_ASSERT_EQUAL(freeze_of(&control), 0);
 	nak(&control, 60 * MS, 1, 10, 1500);
 	warn(&control, 100 * MS, 2500);
@@ -523,30 +531,30 @@ static void test_loss_threshold(void)
 	struct wh_control_config config = defaults();
 	struct wh_control control = flow(&config, 1000, 0); /* one lost packet reported */
 
-	CU_ASSERT_EQUAL(wh_udt_view(&control).loss_rate, 0.0);
+	CU_ASSERT_EQUAL(udt_of(&control)->loss_rate, 0.0);
 	/* 0 * 7/8 + 80/1000 / 8 = 0.01: not below the threshold */
 	nak(&control, 0, 79, 10, 1000);
 	tick(&control, 1000);
-	WH_ASSERT_NEAR(wh_udt_view(&control).loss_rate, 0.01, 1e-12);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).rate_pps, 1000.0);
+	WH_ASSERT_NEAR(udt_of(&control)->loss_rate, 0.01, 1e-12);
+	CU_ASSERT_EQUAL(rate_pps(&control), 1000.0);
 	/* 0.01 * 7/8: below; (2) */
 	tick(&control, 2000);
-	WH_ASSERT_NEAR(wh_udt_view(&control).loss_rate, 0.00875, 1e-12);
-	WH_ASSERT_NEAR(wh_udt_view(&control).rate_pps, 1000 + 100.0 / 1500, 1e-12);
+	WH_ASSERT_NEAR(udt_of(&control)->loss_rate, 0.00875, 1e-12);
+	WH_ASSERT_NEAR(rate_pps(&control), 1000 + 100.0 / 1500, 1e-12);
 
 	/* 79 of 1000: 0.009875 */
 	control = flow(&config, 1000, 0);
 	nak(&control, 0, 78, 10, 1000);
 	tick(&control, 1000);
-	WH_ASSERT_NEAR(wh_udt_view(&control).loss_rate, 0.009875, 1e-12);
-	WH_ASSERT_NEAR(wh_udt_view(&control).rate_pps, 1000 + 100.0 / 1500, 1e-12);
+	WH_ASSERT_NEAR(udt_of(&control)->loss_rate, 0.009875, 1e-12);
+	WH_ASSERT_NEAR(rate_pps(&control), 1000 + 100.0 / 1500, 1e-12);
 
 	/* Another threshold: 0.009875 is not below 0.005 */
 	set(&config, "loss_threshold", 0.005);
 	control = flow(&config, 1000, 0);
 	nak(&control, 0, 78, 10, 1000);
 	tick(&control, 1000);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).rate_pps, 1000.0);
+	CU_ASSERT_EQUAL(rate_pps(&control), 1000.0);
 }
 
 static void test_loss_rate_of_odd_intervals(void)
@@ -556,14 +564,14 @@ static void test_loss_rate_of_odd_intervals(void)
 
 	nak(&control, 0, 7, 10, 1000);
 	tick(&control, 0); /* nothing sent: no rate, the 8 losses stay */
-	CU_ASSERT_EQUAL(wh_udt_view(&control).loss_rate, 0.0);
+	CU_ASSERT_EQUAL(udt_of(&control)->loss_rate, 0.0);
 	tick(&control, 100); /* 8/100 / 8 */
-	WH_ASSERT_NEAR(wh_udt_view(&control).loss_rate, 0.01, 1e-12);
+	WH_ASSERT_NEAR(udt_of(&control)->loss_rate, 0.01, 1e-12);
 	tick(&control, 100);
-	WH_ASSERT_NEAR(wh_udt_view(&control).loss_rate, 0.01, 1e-12);
+	WH_ASSERT_NEAR(udt_of(&control)->loss_rate, 0.01, 1e-12);
 	nak(&control, 0, 500, 10, 1000); /* more reported than sent: all lost, no more */
 	tick(&control, 200);
-	WH_ASSERT_NEAR(wh_udt_view(&control).loss_rate, 0.01 * 7 / 8 + 1.0 / 8, 1e-12);
+	WH_ASSERT_NEAR(udt_of(&control)->loss_rate, 0.01 * 7 / 8 + 1.0 / 8, 1e-12);
 
 	/* As an option an empty interval is one without loss: 0.01 is below 1 % after one of it. */
 	set(&config, "empty_syn", true);
@@ -571,11 +579,11 @@ static void test_loss_rate_of_odd_intervals(void)
 	nak(&control, 0, 7, 10, 1000);
 	tick(&control, 0); /* its losses stay all the same */
 	tick(&control, 100);
-	WH_ASSERT_NEAR(wh_udt_view(&control).loss_rate, 0.01, 1e-12);
+	WH_ASSERT_NEAR(udt_of(&control)->loss_rate, 0.01, 1e-12);
 	tick(&control, 100);
-	WH_ASSERT_NEAR(wh_udt_view(&control).loss_rate, 0.00875, 1e-12);
+	WH_ASSERT_NEAR(udt_of(&control)->loss_rate, 0.00875, 1e-12);
 	tick(&control, 100);
-	WH_ASSERT_NEAR(wh_udt_view(&control).loss_rate, 0.00875 * 7 / 8, 1e-12);
+	WH_ASSERT_NEAR(udt_of(&control)->loss_rate, 0.00875 * 7 / 8, 1e-12);
 }
 
 /* rate_bps bounds C in slow start, at its end and in every increase: 12304 bits at 1 Gb/s. */
@@ -610,10 +618,10 @@ static void test_interval_bounds(void)
 	for (int i = 0; i < 1000; i++)
 		warn(&control, 0, 2000);
 	CU_ASSERT_EQUAL(interval_of(&control), HZ << 20);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).rate_pps, 1.0);
+	CU_ASSERT_EQUAL(rate_pps(&control), 1.0);
 	feedback(&control, 0, 0, 84333, 0);
 	tick(&control, 1000); /* C = D = 1: (4), 84332 packets/s, 1.01 Gb/s: ten packets */
-	WH_ASSERT_NEAR(wh_udt_view(&control).rate_pps, 1001.0, 1e-9);
+	WH_ASSERT_NEAR(rate_pps(&control), 1001.0, 1e-9);
 }
 
 static void test_spare_single_loss(void)
@@ -624,49 +632,49 @@ static void test_spare_single_loss(void)
 
 	struct wh_control control = flow(&config, 1000, 0); /* slow start ended by one loss */
 
-	CU_ASSERT_FALSE(wh_udt_view(&control).slow_start);
+	CU_ASSERT_FALSE(udt_of(&control)->slow_start);
 	CU_ASSERT_EQUAL(freeze_of(&control), SYN);
 
 	/* The first single loss changes nothing but the loss rate. */
 	nak(&control, 50 * MS, 1, 1200, 1500);
 	CU_ASSERT_EQUAL(interval_of(&control), UINT64_C(1000000) << 20);
 	CU_ASSERT_EQUAL(freeze_of(&control), SYN);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).last_dec_pn, FIRST_SENT_END - 1);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).decrease_count, 1);
+	CU_ASSERT_EQUAL(udt_of(&control)->dec_end, FIRST_SENT_END);
+	CU_ASSERT_EQUAL(udt_of(&control)->decrease_count, 1);
 	tick(&control, 100); /* 2 of 100 */
-	WH_ASSERT_NEAR(wh_udt_view(&control).loss_rate, 0.0025, 1e-12);
+	WH_ASSERT_NEAR(udt_of(&control)->loss_rate, 0.0025, 1e-12);
 
 	/* A NAK of the old epoch is counted there and is not the second. */
 	nak(&control, 55 * MS, 1, 900, 1600);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).decreases, 0);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).decrease_count, 2);
+	CU_ASSERT_EQUAL(udt_of(&control)->decreases, 0);
+	CU_ASSERT_EQUAL(udt_of(&control)->decrease_count, 2);
 
 	/* The second, single or the same packet again, begins the epoch. */
 	nak(&control, 60 * MS, 1, 1200, 1700);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).decreases, 1);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).last_dec_pn, 1699);
+	CU_ASSERT_EQUAL(udt_of(&control)->decreases, 1);
+	CU_ASSERT_EQUAL(udt_of(&control)->dec_end, 1700);
 	CU_ASSERT_EQUAL(freeze_of(&control), 70 * MS);
 
 	/* Then it starts over: one free, unless more than one packet was lost. */
 	nak(&control, 100 * MS, 1, 1700, 1800);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).decreases, 1);
+	CU_ASSERT_EQUAL(udt_of(&control)->decreases, 1);
 	nak(&control, 110 * MS, 2, 1750, 1900);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).decreases, 2);
+	CU_ASSERT_EQUAL(udt_of(&control)->decreases, 2);
 	nak(&control, 150 * MS, 2, 1900, 2000);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).decreases, 3);
+	CU_ASSERT_EQUAL(udt_of(&control)->decreases, 3);
 
 	/* A warning takes the place of the second. */
 	nak(&control, 200 * MS, 1, 2000, 2100);
 	warn(&control, 210 * MS, 2200);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).decreases, 4);
+	CU_ASSERT_EQUAL(udt_of(&control)->decreases, 4);
 	nak(&control, 250 * MS, 1, 2200, 2300);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).decreases, 4);
+	CU_ASSERT_EQUAL(udt_of(&control)->decreases, 4);
 
 	/* Without the option every one of an epoch's first losses decreases. */
 	set(&config, "spare_single_loss", false);
 	control = flow(&config, 1000, 0);
 	nak(&control, 50 * MS, 1, 1200, 1500);
-	CU_ASSERT_EQUAL(wh_udt_view(&control).decreases, 1);
+	CU_ASSERT_EQUAL(udt_of(&control)->decreases, 1);
 }
 
 /* beta is an option: twice of it, twice the packets. */
@@ -679,7 +687,7 @@ static void test_beta(void)
 	struct wh_control control = flow(&config, 1000, 84333);
 
 	tick(&control, 1000);
-	WH_ASSERT_NEAR(wh_udt_view(&control).rate_pps, 1200.0, 1e-12);
+	WH_ASSERT_NEAR(rate_pps(&control), 1200.0, 1e-12);
 }
 
 CU_TestInfo wh_tests[] = {

@@ -156,9 +156,9 @@ static void run_for(struct pair *pair, uint64_t span_tsc)
 		step(pair);
 }
 
-static struct wh_ttp_view view_of(const struct pair *pair)
+static const struct wh_ttp *ttp_of(const struct pair *pair)
 {
-	return wh_ttp_view(wh_session_control(pair->ends.sender));
+	return (const struct wh_ttp *)wh_session_control(pair->ends.sender)->state;
 }
 
 static void test_repair_defaults(void)
@@ -186,14 +186,14 @@ static void test_clean_path(void)
 
 	pair_open(&pair, &config);
 	pair.fill_end = 1000;
-	CU_ASSERT_EQUAL(view_of(&pair).rate_bps, 800 * MBPS);
+	CU_ASSERT_EQUAL(ttp_of(&pair)->rate_bps, 800 * MBPS);
 	for (uint32_t i = 0; i < 5; i++) {
 		run_to_bitmap(&pair, i + 1);
 		CU_ASSERT_EQUAL(pair.bitmap.first, pair.ends.first_pn + ends[i] - N);
 		CU_ASSERT_EQUAL(pair.bitmap.pkts, N);
 		CU_ASSERT_EQUAL(pair.bitmap.bits[0], UINT32_MAX);
-		CU_ASSERT_EQUAL(view_of(&pair).state, WH_TTP_NO_LOSS);
-		CU_ASSERT_EQUAL(view_of(&pair).rate_bps, (820 + 20 * i) * MBPS);
+		CU_ASSERT_EQUAL(ttp_of(&pair)->state, WH_TTP_NO_LOSS);
+		CU_ASSERT_EQUAL(ttp_of(&pair)->rate_bps, (820 + 20 * i) * MBPS);
 	}
 	CU_ASSERT_EQUAL(pair.naks, 0);
 	CU_ASSERT_EQUAL(wh_session_pacer(pair.ends.sender)->interval_fp,
@@ -260,14 +260,14 @@ static void test_padding_waits_for_a_transition(void)
 	pair.lose_end = 11;
 	pair.fill_end = 2; /* 282 packets */
 	run_to_bitmap(&pair, 1);
-	CU_ASSERT_EQUAL(view_of(&pair).state, WH_TTP_STEADY);
+	CU_ASSERT_EQUAL(ttp_of(&pair)->state, WH_TTP_STEADY);
 	run_for(&pair, 50 * MS);
 	pair.fill_end = 4;
 	run_to_bitmap(&pair, 2);
 	run_for(&pair, 50 * MS);
 	CU_ASSERT_EQUAL(pair.ends.delivered, 4);
 	CU_ASSERT_EQUAL(pair.latest_r, R_MAX);
-	CU_ASSERT_EQUAL(view_of(&pair).state, WH_TTP_NO_LOSS);
+	CU_ASSERT_EQUAL(ttp_of(&pair)->state, WH_TTP_NO_LOSS);
 	pair.fill_end = 5;
 	run_for(&pair, 50 * MS);
 	CU_ASSERT_TRUE(pair.latest_r > 0 && pair.latest_r < K);
@@ -302,8 +302,8 @@ static void test_loss_and_congestion(void)
 		CU_ASSERT_EQUAL(pair.lost, cases[i].end - cases[i].from);
 		CU_ASSERT_EQUAL(pair.bitmap.first, pair.ends.first_pn);
 		CU_ASSERT_EQUAL(pair.bitmap.bits[0], cases[i].bits);
-		CU_ASSERT_EQUAL(view_of(&pair).state, cases[i].state);
-		CU_ASSERT_EQUAL(view_of(&pair).rate_bps, cases[i].rate_bps);
+		CU_ASSERT_EQUAL(ttp_of(&pair)->state, cases[i].state);
+		CU_ASSERT_EQUAL(ttp_of(&pair)->rate_bps, cases[i].rate_bps);
 		run_to_bitmap(&pair, 2);
 		CU_ASSERT_EQUAL(pair.bitmap.first + N, pair.ends.first_pn + N + cases[i].next);
 		run_for(&pair, 100 * MS);
@@ -331,7 +331,7 @@ static void test_fallback(void)
 	/* 139 lost, told of as the 31 that there are bits for; all after the gap has come. */
 	CU_ASSERT_EQUAL(pair.bitmap.first, pair.ends.first_pn + 141 - N);
 	CU_ASSERT_EQUAL(pair.bitmap.bits[0], UINT32_C(1) << 31);
-	CU_ASSERT_EQUAL(view_of(&pair).state, WH_TTP_LOSS);
+	CU_ASSERT_EQUAL(ttp_of(&pair)->state, WH_TTP_LOSS);
 	run_for(&pair, 200 * MS);
 	CU_ASSERT_EQUAL(pair.ends.delivered, 4);
 	CU_ASSERT(pair.naks > 0);
@@ -402,7 +402,7 @@ static void test_strange_bitmaps(void)
 	run_to_bitmap(&pair, 1);
 	pair.deaf = true;
 	run_to_bitmap(&pair, 2);
-	CU_ASSERT_EQUAL(view_of(&pair).bitmaps, 1);
+	CU_ASSERT_EQUAL(ttp_of(&pair)->bitmaps, 1);
 
 	uint64_t sent_end = pair.sent_end;
 	struct wh_session_stats before = wh_session_stats(pair.ends.sender);
@@ -416,12 +416,12 @@ static void test_strange_bitmaps(void)
 	give_bitmap(&pair, pair.ends.first_pn + 31, 1, 0);
 	CU_ASSERT_EQUAL(wh_session_stats(pair.ends.sender).control_stale_pkts,
 		before.control_stale_pkts + 2);
-	CU_ASSERT_EQUAL(view_of(&pair).bitmaps, 1);
-	CU_ASSERT_EQUAL(view_of(&pair).rate_bps, 820 * MBPS);
+	CU_ASSERT_EQUAL(ttp_of(&pair)->bitmaps, 1);
+	CU_ASSERT_EQUAL(ttp_of(&pair)->rate_bps, 820 * MBPS);
 	give_bitmap(&pair, pair.ends.first_pn + 32, 1, 1);
 	give_bitmap(&pair, sent_end - 32, 32, 0);
-	CU_ASSERT_EQUAL(view_of(&pair).bitmaps, 3);
-	CU_ASSERT_EQUAL(view_of(&pair).rate_bps, 420 * MBPS);
+	CU_ASSERT_EQUAL(ttp_of(&pair)->bitmaps, 3);
+	CU_ASSERT_EQUAL(ttp_of(&pair)->rate_bps, 420 * MBPS);
 	pair_close(&pair);
 
 	config = config_of("fixed");
