@@ -35,29 +35,22 @@ void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
 }
 
 bool wh_listener_confirmed(const struct wh_listener *listener, uint64_t now_tsc,
-	const struct wh_confirm *confirm, const struct wh_address *peer, uint64_t *rtt_tsc)
+	const struct wh_confirm *confirm, bool offered, const struct wh_address *peer,
+	uint64_t *rtt_tsc)
 {
+	const uint64_t lifetime_us = WH_COOKIE_LIFETIME_S * WH_US_PER_S;
+	uint64_t now_us = wh_tsc_to_us(listener->hz, now_tsc);
 	uint64_t age_us;
+	bool valid = offered ? wh_stranger_cookie_check(confirm->cookie, listener->key,
+				       WH_COOKIE_OFFER, now_us, lifetime_us, peer, listener->queue,
+				       confirm->acceptor_cid, &age_us)
+			     : wh_cookie_check(confirm->cookie, listener->key, now_us, lifetime_us,
+				       peer, listener->queue, confirm->acceptor_cid,
+				       &confirm->params, &age_us);
 
-	if (!wh_cookie_check(confirm->cookie, listener->key, wh_tsc_to_us(listener->hz, now_tsc),
-		    WH_COOKIE_LIFETIME_S * WH_US_PER_S, peer, listener->queue,
-		    confirm->acceptor_cid, &confirm->params, &age_us))
-		return false;
-	*rtt_tsc = wh_us_to_tsc(listener->hz, age_us);
-	return true;
-}
-
-bool wh_listener_offered(const struct wh_listener *listener, uint64_t now_tsc,
-	const struct wh_confirm *confirm, const struct wh_address *peer, uint64_t *rtt_tsc)
-{
-	uint64_t age_us;
-
-	if (!wh_offer_cookie_check(confirm->cookie, listener->key,
-		    wh_tsc_to_us(listener->hz, now_tsc), WH_COOKIE_LIFETIME_S * WH_US_PER_S, peer,
-		    listener->queue, confirm->acceptor_cid, &age_us))
-		return false;
-	*rtt_tsc = wh_us_to_tsc(listener->hz, age_us);
-	return true;
+	if (valid)
+		*rtt_tsc = wh_us_to_tsc(listener->hz, age_us);
+	return valid;
 }
 
 void wh_connect_begin(

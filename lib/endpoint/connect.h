@@ -46,13 +46,13 @@ void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
 	const struct wh_open_params *params, uint32_t stamp_us, const struct wh_address *peer,
 	const struct wh_offer *offer, struct wh_packet *accept);
 
-/* Whether CONFIRM has a valid cookie of ours; *rtt_tsc is the cookie's age. */
+/*
+ * Whether CONFIRM has a valid cookie of ours: of an ACCEPT, or of a session that was offered in a
+ * handshake. *rtt_tsc is the cookie's age.
+ */
 bool wh_listener_confirmed(const struct wh_listener *listener, uint64_t now_tsc,
-	const struct wh_confirm *confirm, const struct wh_address *peer, uint64_t *rtt_tsc);
-
-/* The same for a cookie that was offered in a handshake. */
-bool wh_listener_offered(const struct wh_listener *listener, uint64_t now_tsc,
-	const struct wh_confirm *confirm, const struct wh_address *peer, uint64_t *rtt_tsc);
+	const struct wh_confirm *confirm, bool offered, const struct wh_address *peer,
+	uint64_t *rtt_tsc);
 
 /*
  * A transmitter starts to open its connection: it gets a connection ID and a token, and its timers

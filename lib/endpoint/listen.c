@@ -104,18 +104,6 @@ static void settle_in(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_
 	wh_endpoint_move_in(endpoint, endpoint->rx, session, endpoint->config.rx_meter);
 }
 
-/* Whether the cookie is ours: from an ACCEPT or, under an SA, from a handshake. */
-static bool is_confirmed(const struct wh_endpoint *endpoint, uint64_t now_tsc,
-	const struct wh_confirm *confirm, bool offered, const struct wh_address *from,
-	uint64_t *rtt_tsc)
-{
-	const struct wh_listener *listener = &endpoint->listener;
-
-	if (offered)
-		return wh_listener_offered(listener, now_tsc, confirm, from, rtt_tsc);
-	return wh_listener_confirmed(listener, now_tsc, confirm, from, rtt_tsc);
-}
-
 /* A place offered in a handshake was offered to anybody: admission is decided now. */
 static enum wh_release_status judge_offered(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_confirm *confirm, const struct wh_address *from, const struct wh_sa *sa)
@@ -140,7 +128,8 @@ static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	uint64_t rtt_tsc;
 
 	if (endpoint->config.accept == NULL || (offered && sa == NULL) ||
-		!is_confirmed(endpoint, now_tsc, confirm, offered, from, &rtt_tsc)) {
+		!wh_listener_confirmed(
+			&endpoint->listener, now_tsc, confirm, offered, from, &rtt_tsc)) {
 		endpoint->stats.bad_cookie_pkts++;
 		return;
 	}

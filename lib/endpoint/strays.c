@@ -117,9 +117,9 @@ static uint32_t give_cookie(const struct wh_endpoint *endpoint, uint64_t now_tsc
 	};
 
 	if (endpoint->config.with_handshake)
-		wh_handshake_cookie_make(packet.cookie.cookie, endpoint->listener.key,
-			wh_tsc_to_us(endpoint->config.hz, now_tsc), from, endpoint->config.queue,
-			ask->handshake);
+		wh_stranger_cookie_make(packet.cookie.cookie, endpoint->listener.key,
+			WH_COOKIE_PEERS_HANDSHAKE, wh_tsc_to_us(endpoint->config.hz, now_tsc), from,
+			endpoint->config.queue, ask->handshake);
 
 	uint32_t length = wh_packet_encode(&packet, answer, WH_CONTROL_BYTES_MAX);
 
@@ -161,8 +161,8 @@ static bool is_known(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 
 	*age_us = 0;
 	if (packet->type == WH_PACKET_CRYPTO && packet->flags == 0)
-		return wh_handshake_cookie_check(crypto->cookie, endpoint->listener.key,
-			wh_tsc_to_us(endpoint->config.hz, now_tsc),
+		return wh_stranger_cookie_check(crypto->cookie, endpoint->listener.key,
+			WH_COOKIE_PEERS_HANDSHAKE, wh_tsc_to_us(endpoint->config.hz, now_tsc),
 			WH_HANDSHAKE_COOKIE_S * WH_US_PER_S, from, endpoint->config.queue,
 			crypto->handshake, age_us);
 	return packet->cookie.handshake == wh_handshake_number(endpoint->listener.key, from);
@@ -201,7 +201,7 @@ static void offer(struct wh_endpoint *endpoint, uint64_t now_tsc, const struct w
 		return;
 	datagram->offered_cid = wh_endpoint_cid_at(endpoint, wh_half_offer(endpoint->rx),
 		wh_endpoint_draw(endpoint, WH_DRAW_OFFER, &endpoint->rx_draws, from));
-	wh_offer_cookie_make(datagram->offered_cookie, endpoint->listener.key,
+	wh_stranger_cookie_make(datagram->offered_cookie, endpoint->listener.key, WH_COOKIE_OFFER,
 		wh_tsc_to_us(endpoint->config.hz, now_tsc), from, endpoint->config.queue,
 		datagram->offered_cid);
 }

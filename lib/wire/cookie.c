@@ -124,6 +124,28 @@ void wh_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHAS
 	memcpy(cookie, &made, sizeof(made));
 }
 
+/* An expired cookie, or one from the future, costs no hash. */
+static bool read_in_time(const uint8_t cookie[WH_COOKIE_BYTES], uint64_t now_us,
+	uint64_t lifetime_us, struct cookie *made)
+{
+	memcpy(made, cookie, sizeof(*made));
+	return made->made_us <= now_us && now_us - made->made_us <= lifetime_us;
+}
+
+bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
+	uint64_t now_us, uint64_t lifetime_us, const struct wh_address *peer, uint32_t queue,
+	uint32_t acceptor_cid, const struct wh_open_params *params, uint64_t *age_us)
+{
+	struct cookie made;
+
+	/* One comparison of two registers: its time does not depend on how many bytes agree. */
+	if (!read_in_time(cookie, now_us, lifetime_us, &made) ||
+		made.proof != prove(key, made.made_us, peer, queue, acceptor_cid, params))
+		return false;
+	*age_us = now_us - made.made_us;
+	return true;
+}
+
 uint64_t wh_between(
 	uint64_t token, const struct wh_address *initiator, const struct wh_address *acceptor)
 {
@@ -154,25 +176,18 @@ uint64_t wh_cookie_made_us(const uint8_t cookie[WH_COOKIE_BYTES])
 	return load_le64(cookie + offsetof(struct cookie, made_us));
 }
 
-/* Domain separation: one key makes numbers, cookies and offers, and none is valid as another. */
-enum greeted {
-	BEGUN_BY_US = 0x6f757273,
-	BEGUN_BY_PEER = 0x70656572,
-	OFFERED = 0x6f666672,
-};
-
-static uint64_t prove_handshake(const uint8_t key[WH_SIPHASH_KEY_BYTES], enum greeted by,
-	uint64_t made_us, const struct wh_address *peer, uint32_t queue, uint64_t handshake)
+static uint64_t prove_stranger(const uint8_t key[WH_SIPHASH_KEY_BYTES], enum wh_cookie_kind kind,
+	uint64_t made_us, const struct wh_address *peer, uint32_t queue, uint64_t number)
 {
 	struct {
-		uint64_t by;
+		uint64_t kind;
 		uint64_t made_us;
-		uint64_t handshake;
+		uint64_t number;
 		uint64_t queue;
 		uint64_t family;
 		uint64_t port;
 		uint8_t ip[sizeof(peer->ip)];
-	} message = {by, made_us, handshake, queue, peer->family, peer->port, {0}};
+	} message = {kind, made_us, number, queue, peer->family, peer->port, {0}};
 
 	memcpy(message.ip, peer->ip, sizeof(message.ip));
 	return wh_siphash24(key, &message, sizeof(message));
@@ -180,80 +195,31 @@ static uint64_t prove_handshake(const uint8_t key[WH_SIPHASH_KEY_BYTES], enum gr
 
 uint64_t wh_handshake_number(const uint8_t key[WH_SIPHASH_KEY_BYTES], const struct wh_address *peer)
 {
-	return prove_handshake(key, BEGUN_BY_US, 0, peer, 0, 0);
+	return prove_stranger(key, WH_COOKIE_OUR_HANDSHAKE, 0, peer, 0, 0);
 }
 
-static void make_of(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
-	enum greeted by, uint64_t now_us, const struct wh_address *peer, uint32_t queue,
-	uint64_t number)
+void wh_stranger_cookie_make(uint8_t cookie[WH_COOKIE_BYTES],
+	const uint8_t key[WH_SIPHASH_KEY_BYTES], enum wh_cookie_kind kind, uint64_t now_us,
+	const struct wh_address *peer, uint32_t queue, uint64_t number)
 {
 	struct cookie made = {
 		.made_us = now_us,
-		.proof = prove_handshake(key, by, now_us, peer, queue, number),
+		.proof = prove_stranger(key, kind, now_us, peer, queue, number),
 	};
 
 	memcpy(cookie, &made, sizeof(made));
 }
 
-static bool check_of(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
-	enum greeted by, uint64_t now_us, uint64_t lifetime_us, const struct wh_address *peer,
-	uint32_t queue, uint64_t number, uint64_t *age_us)
+bool wh_stranger_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
+	const uint8_t key[WH_SIPHASH_KEY_BYTES], enum wh_cookie_kind kind, uint64_t now_us,
+	uint64_t lifetime_us, const struct wh_address *peer, uint32_t queue, uint64_t number,
+	uint64_t *age_us)
 {
 	struct cookie made;
 
-	memcpy(&made, cookie, sizeof(made));
-	if (made.made_us > now_us || now_us - made.made_us > lifetime_us ||
-		made.proof != prove_handshake(key, by, made.made_us, peer, queue, number))
+	if (!read_in_time(cookie, now_us, lifetime_us, &made) ||
+		made.proof != prove_stranger(key, kind, made.made_us, peer, queue, number))
 		return false;
 	*age_us = now_us - made.made_us;
-	return true;
-}
-
-void wh_handshake_cookie_make(uint8_t cookie[WH_COOKIE_BYTES],
-	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, const struct wh_address *peer,
-	uint32_t queue, uint64_t handshake)
-{
-	make_of(cookie, key, BEGUN_BY_PEER, now_us, peer, queue, handshake);
-}
-
-bool wh_handshake_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
-	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, uint64_t lifetime_us,
-	const struct wh_address *peer, uint32_t queue, uint64_t handshake, uint64_t *age_us)
-{
-	return check_of(
-		cookie, key, BEGUN_BY_PEER, now_us, lifetime_us, peer, queue, handshake, age_us);
-}
-
-void wh_offer_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
-	uint64_t now_us, const struct wh_address *peer, uint32_t queue, uint32_t acceptor_cid)
-{
-	make_of(cookie, key, OFFERED, now_us, peer, queue, acceptor_cid);
-}
-
-bool wh_offer_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
-	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, uint64_t lifetime_us,
-	const struct wh_address *peer, uint32_t queue, uint32_t acceptor_cid, uint64_t *age_us)
-{
-	return check_of(
-		cookie, key, OFFERED, now_us, lifetime_us, peer, queue, acceptor_cid, age_us);
-}
-
-bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
-	uint64_t now_us, uint64_t lifetime_us, const struct wh_address *peer, uint32_t queue,
-	uint32_t acceptor_cid, const struct wh_open_params *params, uint64_t *age_us)
-{
-	struct cookie made;
-
-	memcpy(&made, cookie, sizeof(made));
-
-	uint64_t made_us = made.made_us;
-
-	/* Age first: an expired cookie, or one from the future, costs no hash. */
-	if (made_us > now_us || now_us - made_us > lifetime_us)
-		return false;
-	/* One comparison of two registers: its time does not depend on how many bytes agree. */
-	if (made.proof != prove(key, made_us, peer, queue, acceptor_cid, params))
-		return false;
-	*age_us = now_us - made_us;
 	return true;
 }

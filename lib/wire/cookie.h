@@ -47,31 +47,33 @@ bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH
 uint64_t wh_between(
 	uint64_t token, const struct wh_address *initiator, const struct wh_address *acceptor);
 
+/* Domain separation: one key makes all of these, and none is valid as another. */
+enum wh_cookie_kind {
+	WH_COOKIE_OUR_HANDSHAKE = 0x6f757273,
+	WH_COOKIE_PEERS_HANDSHAKE = 0x70656572,
+	WH_COOKIE_OFFER = 0x6f666672,
+};
+
 /*
- * The same for handshakes (struct wh_ask).
- *
- *   number  identifies our handshake to a peer; others cannot guess it, and it is recognized
- *           without memory
- *   make    makes the cookie for a peer's handshake, valid at one queue
- *   check   true if made with this key for this peer, queue and handshake, at most lifetime_us ago
+ * Identifies our handshake to a peer (struct wh_ask). Others cannot guess it, and it is recognized
+ * without memory.
  */
 uint64_t wh_handshake_number(
 	const uint8_t key[WH_SIPHASH_KEY_BYTES], const struct wh_address *peer);
-void wh_handshake_cookie_make(uint8_t cookie[WH_COOKIE_BYTES],
-	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, const struct wh_address *peer,
-	uint32_t queue, uint64_t handshake);
-bool wh_handshake_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
-	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, uint64_t lifetime_us,
-	const struct wh_address *peer, uint32_t queue, uint64_t handshake, uint64_t *age_us);
 
 /*
- * The cookie of an offered session, without an OPEN: bound to the peer, the queue and the
- * connection ID. The parameters come with CONFIRM and are checked then.
+ * The cookie of a peer's handshake, or of a session that is offered without an OPEN, whose
+ * parameters come with CONFIRM. It is bound to the peer, one queue, and `number`: that of the
+ * handshake, or the connection ID.
  */
-void wh_offer_cookie_make(uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH_SIPHASH_KEY_BYTES],
-	uint64_t now_us, const struct wh_address *peer, uint32_t queue, uint32_t acceptor_cid);
-bool wh_offer_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
-	const uint8_t key[WH_SIPHASH_KEY_BYTES], uint64_t now_us, uint64_t lifetime_us,
-	const struct wh_address *peer, uint32_t queue, uint32_t acceptor_cid, uint64_t *age_us);
+void wh_stranger_cookie_make(uint8_t cookie[WH_COOKIE_BYTES],
+	const uint8_t key[WH_SIPHASH_KEY_BYTES], enum wh_cookie_kind kind, uint64_t now_us,
+	const struct wh_address *peer, uint32_t queue, uint64_t number);
+
+/* As wh_cookie_check. */
+bool wh_stranger_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
+	const uint8_t key[WH_SIPHASH_KEY_BYTES], enum wh_cookie_kind kind, uint64_t now_us,
+	uint64_t lifetime_us, const struct wh_address *peer, uint32_t queue, uint64_t number,
+	uint64_t *age_us);
 
 #endif

@@ -300,8 +300,8 @@ static void answer_ask(uint32_t to, struct wh_handshake_datagram *datagram, uint
 {
 	struct wh_packet answer = {.type = WH_PACKET_COOKIE, .cookie = {.handshake = handshake}};
 
-	wh_handshake_cookie_make(answer.cookie.cookie, keys[to], wh_tsc_to_us(HZ, world.now_tsc),
-		&datagram->peer, 0, handshake);
+	wh_stranger_cookie_make(answer.cookie.cookie, keys[to], WH_COOKIE_PEERS_HANDSHAKE,
+		wh_tsc_to_us(HZ, world.now_tsc), &datagram->peer, 0, handshake);
 	datagram->bytes = wh_packet_encode(&answer, datagram->packet, sizeof(datagram->packet));
 	closed_tag(datagram->packet, datagram->bytes, 0);
 	carry(to, datagram);
@@ -326,9 +326,10 @@ static void arrive(uint32_t to, struct wh_handshake_datagram datagram)
 		return;
 	}
 	if (packet.type == WH_PACKET_CRYPTO && packet.flags == 0) {
-		if (!wh_handshake_cookie_check(packet.crypto.cookie, keys[to],
-			    wh_tsc_to_us(HZ, world.now_tsc), WH_HANDSHAKE_COOKIE_S * WH_US_PER_S,
-			    &datagram.peer, 0, packet.crypto.handshake, &age_us))
+		if (!wh_stranger_cookie_check(packet.crypto.cookie, keys[to],
+			    WH_COOKIE_PEERS_HANDSHAKE, wh_tsc_to_us(HZ, world.now_tsc),
+			    WH_HANDSHAKE_COOKIE_S * WH_US_PER_S, &datagram.peer, 0,
+			    packet.crypto.handshake, &age_us))
 			return;
 		datagram.rtt_us = (uint32_t)age_us;
 	} else if ((packet.type != WH_PACKET_CRYPTO && packet.type != WH_PACKET_COOKIE) ||

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/prng.h"
-#include "measure/window_max.h"
+#include "lab/tcp/window_max.h"
 
 /* The sender's state, in Linux's order: from RECOVERY on, the window does not follow the model. */
 enum wh_sim_rack_state {

@@ -112,16 +112,18 @@ static void test_confirm_within_lifetime(void)
 	struct wh_confirm confirm = confirm_of(&open, &accept);
 
 	/* 100 ms later: 260,000,000 cycles, to the microsecond that the cookie keeps. */
-	CU_ASSERT_TRUE(wh_listener_confirmed(&listener, NOW + HZ / 10, &confirm, &peer, &rtt_tsc));
+	CU_ASSERT_TRUE(
+		wh_listener_confirmed(&listener, NOW + HZ / 10, &confirm, false, &peer, &rtt_tsc));
 	WH_ASSERT_NEAR(rtt_tsc, HZ / 10, 1e-5);
 
 	uint64_t last_tsc = NOW + WH_COOKIE_LIFETIME_S * HZ;
 
-	CU_ASSERT_TRUE(wh_listener_confirmed(&listener, last_tsc, &confirm, &peer, &rtt_tsc));
+	CU_ASSERT_TRUE(
+		wh_listener_confirmed(&listener, last_tsc, &confirm, false, &peer, &rtt_tsc));
 	CU_ASSERT_TRUE(wh_listener_confirmed(
-		&listener, last_tsc - HZ / 1000000, &confirm, &peer, &rtt_tsc));
+		&listener, last_tsc - HZ / 1000000, &confirm, false, &peer, &rtt_tsc));
 	CU_ASSERT_FALSE(wh_listener_confirmed(
-		&listener, last_tsc + HZ / 1000000, &confirm, &peer, &rtt_tsc));
+		&listener, last_tsc + HZ / 1000000, &confirm, false, &peer, &rtt_tsc));
 }
 
 /* Each of these is somebody else, or something else than what was proposed. */
@@ -139,27 +141,28 @@ static void test_confirm_refused(void)
 	struct wh_address other = peer;
 	struct wh_listener stranger = listener;
 
-	CU_ASSERT_TRUE(wh_listener_confirmed(&listener, NOW, &good, &peer, &rtt_tsc));
+	CU_ASSERT_TRUE(wh_listener_confirmed(&listener, NOW, &good, false, &peer, &rtt_tsc));
 
 	other.port++;
-	CU_ASSERT_FALSE(wh_listener_confirmed(&listener, NOW, &good, &other, &rtt_tsc));
+	CU_ASSERT_FALSE(wh_listener_confirmed(&listener, NOW, &good, false, &other, &rtt_tsc));
 	other = peer;
 	other.ip[3]++;
-	CU_ASSERT_FALSE(wh_listener_confirmed(&listener, NOW, &good, &other, &rtt_tsc));
+	CU_ASSERT_FALSE(wh_listener_confirmed(&listener, NOW, &good, false, &other, &rtt_tsc));
 	stranger.key[15] ^= 1;
-	CU_ASSERT_FALSE(wh_listener_confirmed(&stranger, NOW, &good, &peer, &rtt_tsc));
+	CU_ASSERT_FALSE(wh_listener_confirmed(&stranger, NOW, &good, false, &peer, &rtt_tsc));
 	confirm.acceptor_cid = 0x41;
-	CU_ASSERT_FALSE(wh_listener_confirmed(&listener, NOW, &confirm, &peer, &rtt_tsc));
+	CU_ASSERT_FALSE(wh_listener_confirmed(&listener, NOW, &confirm, false, &peer, &rtt_tsc));
 	confirm = good;
 	confirm.params.window_pkts = 8192;
-	CU_ASSERT_FALSE(wh_listener_confirmed(&listener, NOW, &confirm, &peer, &rtt_tsc));
+	CU_ASSERT_FALSE(wh_listener_confirmed(&listener, NOW, &confirm, false, &peer, &rtt_tsc));
 	confirm = good;
 	confirm.params.name[0] = 'F';
-	CU_ASSERT_FALSE(wh_listener_confirmed(&listener, NOW, &confirm, &peer, &rtt_tsc));
+	CU_ASSERT_FALSE(wh_listener_confirmed(&listener, NOW, &confirm, false, &peer, &rtt_tsc));
 	for (uint32_t i = 0; i < WH_COOKIE_BYTES * 8; i++) {
 		confirm = good;
 		confirm.cookie[i / 8] ^= (uint8_t)(1 << i % 8);
-		CU_ASSERT_FALSE(wh_listener_confirmed(&listener, NOW, &confirm, &peer, &rtt_tsc));
+		CU_ASSERT_FALSE(
+			wh_listener_confirmed(&listener, NOW, &confirm, false, &peer, &rtt_tsc));
 	}
 }
 

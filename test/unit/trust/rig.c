@@ -182,8 +182,8 @@ static void arrive(uint32_t to, struct wh_handshake_datagram datagram)
 		struct wh_packet answer = {
 			.type = WH_PACKET_COOKIE, .cookie = {.handshake = packet.ask.handshake}};
 
-		wh_handshake_cookie_make(answer.cookie.cookie, keys[to], wh_tsc_to_us(HZ, now_tsc),
-			&datagram.peer, 0, packet.ask.handshake);
+		wh_stranger_cookie_make(answer.cookie.cookie, keys[to], WH_COOKIE_PEERS_HANDSHAKE,
+			wh_tsc_to_us(HZ, now_tsc), &datagram.peer, 0, packet.ask.handshake);
 		datagram.bytes =
 			wh_packet_encode(&answer, datagram.packet, sizeof(datagram.packet));
 		wh_seal_close_packet(&wh_seal_to_listener, datagram.packet, datagram.bytes);
@@ -191,9 +191,10 @@ static void arrive(uint32_t to, struct wh_handshake_datagram datagram)
 		return;
 	}
 	if (packet.type == WH_PACKET_CRYPTO && packet.flags == 0) {
-		if (!wh_handshake_cookie_check(packet.crypto.cookie, keys[to],
-			    wh_tsc_to_us(HZ, now_tsc), WH_HANDSHAKE_COOKIE_S * UINT64_C(1000000),
-			    &datagram.peer, 0, packet.crypto.handshake, &age_us))
+		if (!wh_stranger_cookie_check(packet.crypto.cookie, keys[to],
+			    WH_COOKIE_PEERS_HANDSHAKE, wh_tsc_to_us(HZ, now_tsc),
+			    WH_HANDSHAKE_COOKIE_S * UINT64_C(1000000), &datagram.peer, 0,
+			    packet.crypto.handshake, &age_us))
 			return;
 		datagram.rtt_us = (uint32_t)age_us;
 	} else if (packet.cookie.handshake != wh_handshake_number(keys[to], &datagram.peer)) {

@@ -232,49 +232,55 @@ static void bound_to_key_and_bytes(void)
 	}
 }
 
+static bool good_handshake(const uint8_t cookie[WH_COOKIE_BYTES], uint64_t now_us,
+	const struct wh_address *from, uint32_t queue, uint64_t number)
+{
+	uint64_t age_us;
+
+	return wh_stranger_cookie_check(
+		cookie, key, WH_COOKIE_PEERS_HANDSHAKE, now_us, 10, from, queue, number, &age_us);
+}
+
 /* Of a handshake: bound to all that it is made of, and good for so long. */
 static void handshakes(void)
 {
 	static const uint64_t number = UINT64_C(0xa1a2a3a4a5a6a7a8);
 	uint8_t cookie[WH_COOKIE_BYTES], other_key[WH_SIPHASH_KEY_BYTES];
-	struct wh_address other = peer;
+	struct wh_address other_port = peer, other_ip = peer;
 	uint64_t age_us = 0;
 
-	wh_handshake_cookie_make(cookie, key, MADE_US, &peer, 3, number);
-	CU_ASSERT(
-		wh_handshake_cookie_check(cookie, key, MADE_US + 9, 10, &peer, 3, number, &age_us));
+	other_port.port ^= 1;
+	other_ip.ip[0] ^= 1;
+	wh_stranger_cookie_make(cookie, key, WH_COOKIE_PEERS_HANDSHAKE, MADE_US, &peer, 3, number);
+	CU_ASSERT(wh_stranger_cookie_check(cookie, key, WH_COOKIE_PEERS_HANDSHAKE, MADE_US + 9, 10,
+		&peer, 3, number, &age_us));
 	CU_ASSERT_EQUAL(age_us, 9);
-	CU_ASSERT(wh_handshake_cookie_check(
-		cookie, key, MADE_US + 10, 10, &peer, 3, number, &age_us));
-	CU_ASSERT_FALSE(wh_handshake_cookie_check(
-		cookie, key, MADE_US + 11, 10, &peer, 3, number, &age_us));
-	CU_ASSERT_FALSE(
-		wh_handshake_cookie_check(cookie, key, MADE_US - 1, 10, &peer, 3, number, &age_us));
-	CU_ASSERT_FALSE(
-		wh_handshake_cookie_check(cookie, key, MADE_US, 10, &peer, 2, number, &age_us));
-	CU_ASSERT_FALSE(
-		wh_handshake_cookie_check(cookie, key, MADE_US, 10, &peer, 3, number ^ 1, &age_us));
-	other.port ^= 1;
-	CU_ASSERT_FALSE(
-		wh_handshake_cookie_check(cookie, key, MADE_US, 10, &other, 3, number, &age_us));
-	CU_ASSERT_NOT_EQUAL(wh_handshake_number(key, &peer), wh_handshake_number(key, &other));
-	other = peer;
-	other.ip[0] ^= 1;
-	CU_ASSERT_FALSE(
-		wh_handshake_cookie_check(cookie, key, MADE_US, 10, &other, 3, number, &age_us));
-	CU_ASSERT_NOT_EQUAL(wh_handshake_number(key, &peer), wh_handshake_number(key, &other));
-	memcpy(other_key, key, sizeof(key));
-	other_key[0] ^= 1;
-	CU_ASSERT_NOT_EQUAL(wh_handshake_number(key, &peer), wh_handshake_number(other_key, &peer));
+	CU_ASSERT(good_handshake(cookie, MADE_US + 10, &peer, 3, number));
+	CU_ASSERT_FALSE(good_handshake(cookie, MADE_US + 11, &peer, 3, number));
+	CU_ASSERT_FALSE(good_handshake(cookie, MADE_US - 1, &peer, 3, number));
+	CU_ASSERT_FALSE(good_handshake(cookie, MADE_US, &peer, 2, number));
+	CU_ASSERT_FALSE(good_handshake(cookie, MADE_US, &peer, 3, number ^ 1));
+	CU_ASSERT_FALSE(good_handshake(cookie, MADE_US, &other_port, 3, number));
+	CU_ASSERT_FALSE(good_handshake(cookie, MADE_US, &other_ip, 3, number));
+	CU_ASSERT_FALSE(wh_stranger_cookie_check(
+		cookie, key, WH_COOKIE_OFFER, MADE_US, 10, &peer, 3, number, &age_us));
 	for (uint32_t bit = 0; bit < 8 * WH_COOKIE_BYTES; bit++) {
 		cookie[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		CU_ASSERT_FALSE(wh_handshake_cookie_check(
-			cookie, key, MADE_US, UINT64_MAX, &peer, 3, number, &age_us));
+		CU_ASSERT_FALSE(wh_stranger_cookie_check(cookie, key, WH_COOKIE_PEERS_HANDSHAKE,
+			MADE_US, UINT64_MAX, &peer, 3, number, &age_us));
 		cookie[bit / 8] ^= (uint8_t)(1u << bit % 8);
 	}
+
+	uint64_t ours = wh_handshake_number(key, &peer);
+
+	memcpy(other_key, key, sizeof(key));
+	other_key[0] ^= 1;
+	CU_ASSERT_NOT_EQUAL(ours, wh_handshake_number(key, &other_port));
+	CU_ASSERT_NOT_EQUAL(ours, wh_handshake_number(key, &other_ip));
+	CU_ASSERT_NOT_EQUAL(ours, wh_handshake_number(other_key, &peer));
 	/* The number of ours is no cookie of another's, made of nothing. */
-	wh_handshake_cookie_make(cookie, key, 0, &peer, 0, 0);
-	CU_ASSERT_NOT_EQUAL(wh_cookie_token(cookie), wh_handshake_number(key, &peer));
+	wh_stranger_cookie_make(cookie, key, WH_COOKIE_PEERS_HANDSHAKE, 0, &peer, 0, 0);
+	CU_ASSERT_NOT_EQUAL(wh_cookie_token(cookie), ours);
 }
 
 CU_TestInfo wh_tests[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_MEASURE_WINDOW_MAX_H
-#define WH_MEASURE_WINDOW_MAX_H
+#ifndef WH_LAB_TCP_WINDOW_MAX_H
+#define WH_LAB_TCP_WINDOW_MAX_H
 
 /*
  * Kathleen Nichols' windowed maximum (lib/win_minmax.c of Linux), in constant memory. It keeps the
