@@ -39,20 +39,6 @@ static void to_transmitter(struct wh_session *s, uint64_t now_tsc, uint64_t arri
 	}
 }
 
-int32_t wh_dispatch_to_transmitter(struct wh_session *s, uint64_t now_tsc)
-{
-	struct wh_slot *slot;
-	int32_t taken = 0;
-
-	while (s->phase != WH_PHASE_CLOSED && (slot = wh_slot_fifo_peek(&s->inbox)) != NULL) {
-		hear(s, now_tsc, slot);
-		to_transmitter(s, now_tsc, slot->when_tsc, (const struct wh_packet *)slot->data);
-		wh_slot_fifo_release(&s->inbox);
-		taken++;
-	}
-	return taken;
-}
-
 static void to_receiver(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet)
 {
@@ -69,13 +55,20 @@ static void to_receiver(struct wh_session *s, uint64_t now_tsc, uint64_t arrived
 	}
 }
 
-int32_t wh_dispatch_to_receiver(struct wh_session *s, uint64_t now_tsc)
+int32_t wh_dispatch(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_slot *slot;
 	int32_t taken = 0;
 
 	while (s->phase != WH_PHASE_CLOSED && (slot = wh_slot_fifo_peek(&s->inbox)) != NULL) {
-		to_receiver(s, now_tsc, slot->when_tsc, (const struct wh_packet *)slot->data);
+		const struct wh_packet *packet = (const struct wh_packet *)slot->data;
+
+		if (s->role == WH_TRANSMITTER) {
+			hear(s, now_tsc, slot);
+			to_transmitter(s, now_tsc, slot->when_tsc, packet);
+		} else {
+			to_receiver(s, now_tsc, slot->when_tsc, packet);
+		}
 		wh_slot_fifo_release(&s->inbox);
 		taken++;
 	}

@@ -400,7 +400,7 @@ static int32_t poll_transmitter(struct wh_session *s, uint64_t now_tsc)
 	if (s->tx.paused)
 		wh_pacer_idle(&s->tx.pacer, now_tsc);
 
-	int32_t work = wh_dispatch_to_transmitter(s, now_tsc);
+	int32_t work = wh_dispatch(s, now_tsc);
 
 	work += wh_get_rcv_stat(s, now_tsc);
 
@@ -427,7 +427,7 @@ static int32_t poll_receiver(struct wh_session *s, uint64_t now_tsc)
 
 	s->rx.step++;
 
-	int32_t work = wh_dispatch_to_receiver(s, now_tsc);
+	int32_t work = wh_dispatch(s, now_tsc);
 
 	wh_get_trans_stat(s, now_tsc);
 

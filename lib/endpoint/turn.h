@@ -46,7 +46,6 @@ int32_t wh_session_grant(struct wh_session *s, uint64_t now_tsc);
  * dispatch.c: passes each control packet in the inbox to the part of the session that it is for;
  * returns how many.
  */
-int32_t wh_dispatch_to_transmitter(struct wh_session *s, uint64_t now_tsc);
-int32_t wh_dispatch_to_receiver(struct wh_session *s, uint64_t now_tsc);
+int32_t wh_dispatch(struct wh_session *s, uint64_t now_tsc);
 
 #endif

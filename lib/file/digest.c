@@ -57,14 +57,3 @@ void wh_hasher_digest(const struct wh_hasher *hasher, struct wh_digest *digest)
 
 	XXH128_canonicalFromHash((XXH128_canonical_t *)digest->bytes, hash);
 }
-
-void wh_digest_text(const struct wh_digest *digest, char text[2 * WH_DIGEST_BYTES + 1])
-{
-	static const char hex[] = "0123456789abcdef";
-
-	for (uint32_t i = 0; i < WH_DIGEST_BYTES; i++) {
-		text[2 * i] = hex[digest->bytes[i] >> 4];
-		text[2 * i + 1] = hex[digest->bytes[i] & 15];
-	}
-	text[2 * WH_DIGEST_BYTES] = '\0';
-}

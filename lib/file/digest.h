@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/chunk.h"
+#include "base/hex.h"
 
 #define WH_HASHER_ALIGN 64
 
@@ -26,6 +27,10 @@ void wh_hasher_add(struct wh_hasher *hasher, const void *bytes, size_t count);
 void wh_hasher_digest(const struct wh_hasher *hasher, struct wh_digest *digest);
 
 /* 32 hexadecimal digits and a NUL. */
-void wh_digest_text(const struct wh_digest *digest, char text[2 * WH_DIGEST_BYTES + 1]);
+static inline void wh_digest_text(
+	const struct wh_digest *digest, char text[2 * WH_DIGEST_BYTES + 1])
+{
+	wh_hex_write(digest->bytes, WH_DIGEST_BYTES, text);
+}
 
 #endif

@@ -231,28 +231,6 @@ static enum wh_wire_reason take_ask(struct wh_answerer *answerer, uint64_t now_t
 	return WH_WIRE_OK;
 }
 
-/* Begins both seals of a place, for that token; false: no memory. */
-static bool begin_seals(struct wh_answerer_place *place, const struct wh_sa *sa, uint64_t token)
-{
-	struct wh_gcm_raw raw;
-	bool begun;
-
-	if (sa == NULL) {
-		wh_seal_begin_checksum(&place->seal, token);
-		wh_seal_begin_checksum(&place->answer_seal, token);
-		return true;
-	}
-	wh_sa_opening_key(sa, token, &raw);
-	begun = wh_seal_begin_raw(&place->seal, &raw, place->keys);
-	wh_sa_closing_key(sa, token, &raw);
-	begun = begun &&
-		wh_seal_begin_raw(&place->answer_seal, &raw, place->keys + WH_SEAL_RAW_BYTES);
-	wh_secret_wipe(&raw, sizeof(raw));
-	wh_sa_log_key(sa, false, token, "probe", 0);
-	wh_sa_log_key(sa, true, token, "probe", 0);
-	return begun;
-}
-
 static bool settle_in(struct wh_answerer *answerer, struct wh_answerer_place *place,
 	const struct wh_address *from, uint64_t made_us, struct wh_sa *sa, uint64_t token)
 {
@@ -261,7 +239,7 @@ static bool settle_in(struct wh_answerer *answerer, struct wh_answerer_place *pl
 	wh_seal_end(&place->seal);
 	wh_seal_end(&place->answer_seal);
 	*place = (struct wh_answerer_place){.arrival = place->arrival, .keys = place->keys};
-	if (!begin_seals(place, sa, token))
+	if (!wh_sa_begin_seals(sa, token, &place->answer_seal, &place->seal, place->keys))
 		return false;
 	place->peer = *from;
 	place->made_us = made_us;

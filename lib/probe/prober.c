@@ -129,34 +129,12 @@ void wh_prober_input(struct wh_prober *prober, uint64_t arrived_tsc, const uint8
 	wh_slot_fifo_commit(&prober->inbox);
 }
 
-/* For everything but the first question; false: no memory. */
-static bool begin_seals(struct wh_prober *prober, uint64_t token)
-{
-	const struct wh_sa *sa = prober->config.sa;
-	struct wh_gcm_raw raw;
-	bool begun;
-
-	if (sa == NULL) {
-		wh_seal_begin_checksum(&prober->seal, token);
-		wh_seal_begin_checksum(&prober->answer_seal, token);
-		return true;
-	}
-	wh_sa_closing_key(sa, token, &raw);
-	begun = wh_seal_begin_raw(&prober->seal, &raw, prober->keys);
-	wh_sa_opening_key(sa, token, &raw);
-	begun = begun &&
-		wh_seal_begin_raw(&prober->answer_seal, &raw, prober->keys + WH_SEAL_RAW_BYTES);
-	wh_secret_wipe(&raw, sizeof(raw));
-	wh_sa_log_key(sa, false, prober->config.token, "probe", 0);
-	wh_sa_log_key(sa, false, token, "probe", 0);
-	wh_sa_log_key(sa, true, token, "probe", 0);
-	return begun;
-}
-
 /* The peer allows the probe: takes the cookie and the token. */
 static void take_welcome(
 	struct wh_prober *prober, uint64_t now_tsc, const struct wh_probe_answer *answer)
 {
+	const struct wh_sa *sa = prober->config.sa;
+
 	if (answer->status != WH_STATUS_PENDING) {
 		prober->findings.refused = (enum wh_release_status)answer->status;
 		wh_prober_finish(prober, now_tsc, WH_PROBER_REFUSED);
@@ -169,7 +147,10 @@ static void take_welcome(
 	prober->made_us = answer->words[0];
 	prober->room_pkts = answer->total;
 	prober->rtt_tsc = now_tsc - prober->asked_tsc;
-	if (!begin_seals(prober, answer->words[1])) {
+	if (sa != NULL)
+		wh_sa_log_key(sa, false, prober->config.token, "probe", 0);
+	if (!wh_sa_begin_seals(
+		    sa, answer->words[1], &prober->seal, &prober->answer_seal, prober->keys)) {
 		wh_prober_finish(prober, now_tsc, WH_PROBER_SILENT);
 		return;
 	}

@@ -23,6 +23,7 @@
 #include <rte_branch_prediction.h>
 
 #include "base/assert.h"
+#include "base/hex.h"
 #include "seal/gcm.h"
 #include "seal/seal.h"
 
@@ -82,8 +83,8 @@ void wh_seal_log_secret(uint32_t identifier, enum wh_cipher cipher, const char *
 	used = (size_t)snprintf(
 		line, sizeof(line), "%08x %s %s ", identifier, wh_cipher_name(cipher), use);
 	WH_ASSERT(used + 2 * WH_SECRET_BYTES + sizeof(" 0123456789abcdef") <= sizeof(line));
-	for (size_t i = 0; i < WH_SECRET_BYTES; i++, used += 2)
-		snprintf(line + used, 3, "%02x", secret[i]);
+	wh_hex_write(secret, WH_SECRET_BYTES, line + used);
+	used += 2 * WH_SECRET_BYTES;
 	if (about != 0)
 		snprintf(line + used, sizeof(line) - used, " %016" PRIx64, about);
 	keylog(keylog_context, line);

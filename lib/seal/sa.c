@@ -119,8 +119,7 @@ static void make_keys(struct wh_sa *sa, uint32_t number)
 	}
 }
 
-/* The key for packets about a number. */
-static void key_about(const struct wh_sa *sa, bool by_us, uint64_t about, struct wh_gcm_raw *raw)
+void wh_sa_key(const struct wh_sa *sa, bool by_us, uint64_t about, struct wh_gcm_raw *raw)
 {
 	if (about == 0)
 		*raw = sa->raw[by_us];
@@ -132,17 +131,12 @@ bool wh_sa_close(const struct wh_sa *sa, uint64_t about, uint8_t *packet, size_t
 {
 	struct wh_gcm_raw raw;
 
-	key_about(sa, true, about, &raw);
+	wh_sa_key(sa, true, about, &raw);
 
 	bool closed = wh_gcm_close_packet(&raw, packet, packet_bytes);
 
 	wh_secret_wipe(&raw, sizeof(raw));
 	return closed;
-}
-
-void wh_sa_opening_key(const struct wh_sa *sa, uint64_t about, struct wh_gcm_raw *raw)
-{
-	key_about(sa, false, about, raw);
 }
 
 void wh_sa_log_key(
@@ -151,21 +145,38 @@ void wh_sa_log_key(
 	wh_seal_log_secret(identifier, sa->config.cipher, use, sa->secret[by_us], about);
 }
 
-void wh_sa_closing_key(const struct wh_sa *sa, uint64_t about, struct wh_gcm_raw *raw)
-{
-	key_about(sa, true, about, raw);
-}
-
 bool wh_sa_open(const struct wh_sa *sa, uint64_t about, uint8_t *packet, size_t packet_bytes)
 {
 	struct wh_gcm_raw raw;
 
-	key_about(sa, false, about, &raw);
+	wh_sa_key(sa, false, about, &raw);
 
 	bool opened = wh_gcm_open_packet(&raw, packet, packet_bytes);
 
 	wh_secret_wipe(&raw, sizeof(raw));
 	return opened;
+}
+
+bool wh_sa_begin_seals(const struct wh_sa *sa, uint64_t about, struct wh_seal *closing,
+	struct wh_seal *opening, uint8_t *memory)
+{
+	struct wh_gcm_raw raw;
+
+	if (sa == NULL) {
+		wh_seal_begin_checksum(closing, about);
+		wh_seal_begin_checksum(opening, about);
+		return true;
+	}
+	wh_sa_key(sa, true, about, &raw);
+
+	bool begun = wh_seal_begin_raw(closing, &raw, memory);
+
+	wh_sa_key(sa, false, about, &raw);
+	begun = begun && wh_seal_begin_raw(opening, &raw, memory + WH_SEAL_RAW_BYTES);
+	wh_secret_wipe(&raw, sizeof(raw));
+	wh_sa_log_key(sa, false, about, "probe", 0);
+	wh_sa_log_key(sa, true, about, "probe", 0);
+	return begun;
 }
 
 struct wh_sa *wh_sadb_fill(struct wh_sadb *sadb, uint32_t number, const struct wh_sa_config *config)

@@ -207,11 +207,14 @@ bool wh_sa_close(const struct wh_sa *sa, uint64_t about, uint8_t *packet, size_t
 bool wh_sa_open(const struct wh_sa *sa, uint64_t about, uint8_t *packet, size_t packet_bytes);
 
 /*
- * The key about that number, for users of several packets: with wh_gcm_open_packet, which is much
- * cheaper, or with seals (wh_seal_begin_raw).
+ * For users of several packets about that number, to whom the above is too dear: our key or the
+ * peer's, for wh_gcm_open_packet; or seals for probes. Without an SA these are checksums. `memory`
+ * is for two, as for wh_seal_begin_raw; false: no memory.
  */
-void wh_sa_opening_key(const struct wh_sa *sa, uint64_t about, struct wh_gcm_raw *raw);
-void wh_sa_closing_key(const struct wh_sa *sa, uint64_t about, struct wh_gcm_raw *raw);
+void wh_sa_key(const struct wh_sa *sa, bool by_us, uint64_t about, struct wh_gcm_raw *raw);
+struct wh_seal;
+bool wh_sa_begin_seals(const struct wh_sa *sa, uint64_t about, struct wh_seal *closing,
+	struct wh_seal *opening, uint8_t *memory);
 
 /* Writes the key about that number to the keylog (seal.h). */
 void wh_sa_log_key(

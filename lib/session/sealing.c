@@ -48,7 +48,7 @@ const struct wh_gcm_raw *wh_sealing_accept_key(const struct wh_session *s)
 void wh_sealing_expect(struct wh_session *s, uint64_t about)
 {
 	WH_ASSERT(s->role == WH_TRANSMITTER && about != 0);
-	wh_sa_opening_key(s->sa, about, (struct wh_gcm_raw *)(s->keys + seals_bytes()));
+	wh_sa_key(s->sa, false, about, (struct wh_gcm_raw *)(s->keys + seals_bytes()));
 	wh_sa_log_key(s->sa, false, about, "accept", s->local_cid);
 }
 

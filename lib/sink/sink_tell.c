@@ -174,10 +174,7 @@ void wh_sink_tell_failed(
 void wh_sink_tell_skipped(struct wh_sink *sink, const struct wh_staged *file)
 {
 	struct wh_file_result result = {
-		.kind = (enum wh_entry_kind)file->kind,
-		.bytes = file->bytes,
-		.skipped = true,
-	};
+		.kind = WH_ENTRY_FILE, .bytes = file->bytes, .skipped = true};
 
 	answer_outcome(sink, file->id, WH_OUTCOME_SKIPPED, 0, WH_DOING_NOTHING);
 	if (file->kind != WH_ENTRY_FILE)
@@ -186,20 +183,28 @@ void wh_sink_tell_skipped(struct wh_sink *sink, const struct wh_staged *file)
 	report(sink, &result, file->path, file->path_bytes);
 }
 
-void wh_sink_tell_would(struct wh_sink *sink, const struct wh_staged *file)
+/* Counts and reports a file that is written, or in a dry run would be. */
+static void note_file(struct wh_sink *sink, const struct wh_staged *file, bool would)
 {
 	struct wh_file_result result = {
-		.kind = (enum wh_entry_kind)file->kind,
-		.bytes = file->bytes,
-		.would = true,
-	};
+		.kind = WH_ENTRY_FILE, .bytes = file->bytes, .would = would};
 
-	answer_outcome(sink, file->id, WH_OUTCOME_WOULD, 0, WH_DOING_NOTHING);
 	if (file->kind != WH_ENTRY_FILE)
 		return;
 	sink->progress.totals.files++;
 	sink->progress.totals.bytes += file->bytes;
 	report(sink, &result, file->path, file->path_bytes);
+}
+
+void wh_sink_tell_would(struct wh_sink *sink, const struct wh_staged *file)
+{
+	answer_outcome(sink, file->id, WH_OUTCOME_WOULD, 0, WH_DOING_NOTHING);
+	note_file(sink, file, true);
+}
+
+void wh_sink_note_written(struct wh_sink *sink, const struct wh_staged *file)
+{
+	note_file(sink, file, false);
 }
 
 bool wh_sink_tell_removed(struct wh_sink *sink, const char *path, enum wh_entry_kind kind)
@@ -223,15 +228,4 @@ bool wh_sink_tell_removed(struct wh_sink *sink, const char *path, enum wh_entry_
 	sink->progress.totals.removed++;
 	report(sink, &result, path, record->item.path_bytes);
 	return true;
-}
-
-void wh_sink_note_written(struct wh_sink *sink, const struct wh_staged *file)
-{
-	struct wh_file_result result = {.kind = WH_ENTRY_FILE, .bytes = file->bytes};
-
-	if (file->kind != WH_ENTRY_FILE)
-		return;
-	sink->progress.totals.files++;
-	sink->progress.totals.bytes += file->bytes;
-	report(sink, &result, file->path, file->path_bytes);
 }
