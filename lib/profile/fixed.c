@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "base/assert.h"
+#include "profile/interval.h"
 
 struct fixed {
 	uint64_t interval_fp;

@@ -2,6 +2,7 @@
 #include "profile/interval.h"
 
 #include "base/assert.h"
+#include "profile/profile.h"
 
 uint64_t wh_interval_fp(uint64_t hz, uint32_t wire_bytes, uint64_t rate_bps)
 {
@@ -17,4 +18,13 @@ uint64_t wh_interval_fp(uint64_t hz, uint32_t wire_bytes, uint64_t rate_bps)
 	if (interval_fp > WH_INTERVAL_MAX_FP)
 		return WH_INTERVAL_MAX_FP;
 	return (uint64_t)interval_fp;
+}
+
+uint64_t wh_control_rate_fp(const struct wh_control *control)
+{
+	const struct wh_control_config *config = &control->config;
+
+	if (config->rate_bps == 0)
+		return 0;
+	return wh_interval_fp(config->hz, config->wire_bytes, config->rate_bps);
 }

@@ -21,4 +21,8 @@ static_assert(WH_INTERVAL_MAX_FP <= UINT64_MAX / 8, "as far as some sums of it")
 /* Interval of a rate: hz * bytes * 8 / bps, rounded, within the bounds above; bps > 0. */
 uint64_t wh_interval_fp(uint64_t hz, uint32_t wire_bytes, uint64_t rate_bps);
 
+/* The interval of config.rate_bps, for controllers; 0: the rate is unlimited. */
+struct wh_control;
+uint64_t wh_control_rate_fp(const struct wh_control *control);
+
 #endif

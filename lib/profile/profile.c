@@ -7,7 +7,6 @@
 #include "base/assert.h"
 #include "profile/fixed.h"
 #include "profile/hstcp.h"
-#include "profile/interval.h"
 #include "profile/lambda/lambda.h"
 #include "profile/pack.h"
 #include "profile/pxp.h"
@@ -85,15 +84,6 @@ void wh_control_init(struct wh_control *control, const struct wh_profile *profil
 	*control = (struct wh_control){.profile = profile, .config = *config};
 	if (profile->init != NULL)
 		profile->init(control);
-}
-
-uint64_t wh_control_rate_fp(const struct wh_control *control)
-{
-	const struct wh_control_config *config = &control->config;
-
-	if (config->rate_bps == 0)
-		return 0;
-	return wh_interval_fp(config->hz, config->wire_bytes, config->rate_bps);
 }
 
 void wh_control_set_rate(struct wh_control *control, uint64_t rate_bps)

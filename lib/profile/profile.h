@@ -320,9 +320,6 @@ struct wh_feedback wh_profile_feedback(
 void wh_control_init(struct wh_control *control, const struct wh_profile *profile,
 	const struct wh_control_config *config);
 
-/* The interval of config.rate_bps, for controllers; 0: the rate is unlimited. */
-uint64_t wh_control_rate_fp(const struct wh_control *control);
-
 /* A new rate, or bound of the rate, from now on; the old and the new one are above 0. */
 void wh_control_set_rate(struct wh_control *control, uint64_t rate_bps);
 

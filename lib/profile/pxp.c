@@ -19,6 +19,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "profile/interval.h"
 
 #define PERIOD_US 5000 /* "period of information exchange=5ms", Fig. 5 */
 

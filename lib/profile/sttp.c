@@ -18,6 +18,7 @@
 #include <math.h>
 
 #include "base/assert.h"
+#include "profile/interval.h"
 
 #define SYN_US 10000
 
