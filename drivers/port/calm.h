@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PORT_CALM_H
-#define WH_PORT_CALM_H
+#pragma once
 
 /*
  * memif's driver (DPDK 22.11) learns on EAL's interrupt thread that the peer has gone, and unmaps
@@ -53,5 +52,3 @@ static inline void wh_calm_end(void)
 {
 	rte_rwlock_read_unlock(&wh_calm_bursts);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PORT_INTERFACE_H
-#define WH_PORT_INTERFACE_H
+#pragma once
 
 /*
  * What the kernel says of its own interfaces, below a port or beside it. A process that asks under
@@ -20,5 +19,3 @@ int wh_interface_merges(const char *name, bool *merges);
 
 /* Receive queues in use; -EOPNOTSUPP: the driver does not tell. */
 int wh_interface_queues(const char *name, uint32_t *queues);
-
-#endif

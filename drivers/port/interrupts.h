@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PORT_INTERRUPTS_H
-#define WH_PORT_INTERRUPTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -11,5 +10,3 @@
  * could not be stopped within a second.
  */
 bool wh_interrupts_park(void);
-
-#endif

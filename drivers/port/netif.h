@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PORT_NETIF_H
-#define WH_PORT_NETIF_H
+#pragma once
 
 /*
  * Joins one queue of a port to the endpoint behind it, and does a host's duties on its link, ARP
@@ -143,5 +142,3 @@ struct wh_netif_stats wh_netif_stats(const struct wh_netif *netif);
 
 /* Packets that were refused before a session received them, for any reason. */
 uint64_t wh_netif_bad_pkts(const struct wh_netif *netif);
-
-#endif

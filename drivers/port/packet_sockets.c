@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <linux/if_packet.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 
 static bool is_bound_to(int fd, uint32_t if_index)

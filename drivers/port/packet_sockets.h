@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PORT_PACKET_SOCKETS_H
-#define WH_PORT_PACKET_SOCKETS_H
+#pragma once
 
 /*
  * The sockets behind a net_af_packet port. The kernel drops packets when a socket's ring is full
@@ -24,5 +23,3 @@ void wh_packet_sockets_find(struct wh_packet_sockets *sockets, uint32_t if_index
 
 /* Packets dropped since the sockets were opened; may be called on any core. */
 uint64_t wh_packet_sockets_dropped(struct wh_packet_sockets *sockets);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PORT_PORT_H
-#define WH_PORT_PORT_H
+#pragma once
 
 /*
  * A DPDK ethdev as one end of a path. Driver features are queried, never assumed: an offload that
@@ -257,5 +256,3 @@ static inline bool wh_port_udp_sum_unknown(const struct rte_mbuf *pkt)
 {
 	return (pkt->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_UNKNOWN;
 }
-
-#endif

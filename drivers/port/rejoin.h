@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PORT_REJOIN_H
-#define WH_PORT_REJOIN_H
+#pragma once
 
 /*
  * memif's driver (DPDK 22.11) connects to its peer's socket only when its device starts: a client
@@ -24,5 +23,3 @@ void wh_rejoin_begin(struct wh_port *port, uint64_t now_tsc);
 
 /* For a started port that rejoins: call at each check of its link. */
 void wh_rejoin_watch(struct wh_port *port, bool link_is_up, uint64_t now_tsc);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PORT_SPEC_H
-#define WH_PORT_SPEC_H
+#pragma once
 
 /*
  * The value of --port, and the arguments with which DPDK then creates the port:
@@ -112,5 +111,3 @@ struct wh_port_packet_ring {
 };
 
 struct wh_port_packet_ring wh_port_packet_ring_for(uint16_t mtu, uint32_t page_bytes);
-
-#endif

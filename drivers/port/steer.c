@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "port/steer.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/assert.h"

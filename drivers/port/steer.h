@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PORT_STEER_H
-#define WH_PORT_STEER_H
+#pragma once
 
 /*
  * How packets find the queue of their UDP port: udp_port + q to queue q, by one of enum
@@ -54,5 +53,3 @@ uint16_t wh_steer_queue_of_hash(const struct wh_port_config *config, uint32_t ha
 /* On a started device. 0 or a negative errno, -ENOTSUP for most; then no rule is left behind. */
 int wh_steer_by_rules(const struct wh_port_config *config);
 int wh_steer_by_hash(const struct wh_port_config *config, const struct rte_eth_dev_info *info);
-
-#endif

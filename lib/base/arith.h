@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BASE_ARITH_H
-#define WH_BASE_ARITH_H
+#pragma once
 
 /*
  * Functions whose results must be the same on every machine, so that a run can be replayed. They
@@ -19,5 +18,3 @@ double wh_power(double base, uint64_t exponent);
 
 /* The probability that a standard normal variable exceeds x; to 12 digits. */
 double wh_normal_tail(double x);
-
-#endif

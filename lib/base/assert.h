@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BASE_ASSERT_H
-#define WH_BASE_ASSERT_H
+#pragma once
 
 /*
  * Assertions are for programming errors only, never for bad packets or other bad input.
@@ -27,6 +26,4 @@ __attribute__((noreturn, cold)) void wh_assert_failed(
 	} while (0)
 #else
 #define WH_DEBUG_ASSERT(condition) WH_ASSERT(condition)
-#endif
-
 #endif

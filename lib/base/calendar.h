@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BASE_CALENDAR_H
-#define WH_BASE_CALENDAR_H
+#pragma once
 
 /*
  * Checks the time of day against a monotonic clock. Code that deletes data by its age asks here
@@ -36,5 +35,3 @@ static inline bool wh_calendar_is_settled(
 	calendar->ahead_s = ahead_s;
 	return steady_s - calendar->since_s >= WH_CALENDAR_SETTLES_S;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BASE_CHUNK_H
-#define WH_BASE_CHUNK_H
+#pragma once
 
 /*
  * A chunk is the unit that travels between files and sessions: up to `chunk_bytes` (1 MiB) of one
@@ -43,5 +42,3 @@ struct wh_chunk {
 	bool end;
 	struct wh_digest digest;
 };
-
-#endif

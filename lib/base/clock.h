@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BASE_CLOCK_H
-#define WH_BASE_CLOCK_H
+#pragma once
 
 /*
  * Time is an argument, because nothing in lib/ reads a clock. A moment or a span in `_tsc` is
@@ -61,5 +60,3 @@ static inline uint64_t wh_max_u64(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
-
-#endif

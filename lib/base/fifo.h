@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BASE_FIFO_H
-#define WH_BASE_FIFO_H
+#pragma once
 
 /*
  * The FIFO between two tasks: a single-producer single-consumer rte_ring on plain memory.
@@ -156,5 +155,3 @@ static inline uint32_t wh_slot_fifo_count(const struct wh_slot_fifo *fifo)
 {
 	return wh_ring_count(fifo->ring);
 }
-
-#endif

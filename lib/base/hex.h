@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BASE_HEX_H
-#define WH_BASE_HEX_H
+#pragma once
 
 /* Bytes as two hexadecimal digits each, and back. */
 
@@ -28,5 +27,3 @@ static inline bool wh_hex_read(const char *text, uint8_t *bytes, size_t count)
 			return false;
 	return true;
 }
-
-#endif

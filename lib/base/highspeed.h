@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BASE_HIGHSPEED_H
-#define WH_BASE_HIGHSPEED_H
+#pragma once
 
 /*
  * HighSpeed TCP's response, RFC 3649: above a window of `low`, a round trip adds a(w) segments and
@@ -33,5 +32,3 @@ void wh_highspeed_init(struct wh_highspeed *highspeed, const struct wh_highspeed
 
 double wh_highspeed_increase(const struct wh_highspeed *highspeed, double window_pkts); /* a(w) */
 double wh_highspeed_decrease(const struct wh_highspeed *highspeed, double window_pkts); /* b(w) */
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BASE_HISTOGRAM_H
-#define WH_BASE_HISTOGRAM_H
+#pragma once
 
 /*
  * A log-linear histogram, as HdrHistogram: values below 16 have a bucket each, and each power of
@@ -42,5 +41,3 @@ static inline void wh_histogram_add(struct wh_histogram *histogram, uint64_t val
 }
 
 uint64_t wh_histogram_quantile(const struct wh_histogram *histogram, double share);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LINK_MODEL_H
-#define WH_LINK_MODEL_H
+#pragma once
 
 /*
  * One direction of a link as an operator describes it: rate, delay, queue, and what goes wrong.
@@ -59,5 +58,3 @@ struct wh_link_model {
  *   ber:E             bit error rate
  */
 int wh_link_model_parse_loss(const char *text, struct wh_link_model *model);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BASE_METER_H
-#define WH_BASE_METER_H
+#pragma once
 
 /*
  * Cycles of a core, by task. Exact accounting would read the cycle counter twice per task and turn,
@@ -89,5 +88,3 @@ static inline void wh_meter_leave(struct wh_meter *meter, uint8_t before)
 {
 	wh_meter_enter(meter, (enum wh_meter_task)before);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BASE_PRNG_H
-#define WH_BASE_PRNG_H
+#pragma once
 
 /*
  * Seeded random numbers, so that every run can be replayed: xoshiro256++ (Blackman and Vigna,
@@ -30,5 +29,3 @@ double wh_prng_unit(struct wh_prng *prng);
  */
 uint64_t wh_chance_threshold(double probability);
 bool wh_prng_chance(struct wh_prng *prng, uint64_t threshold);
-
-#endif

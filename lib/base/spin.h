@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BASE_SPIN_H
-#define WH_BASE_SPIN_H
+#pragma once
 
 /* A lock held only briefly, by busy-polling cores; the packet path has none. */
 
@@ -27,5 +26,3 @@ static inline void wh_spin_unlock(struct wh_spin *spin)
 {
 	atomic_flag_clear_explicit(&spin->taken, memory_order_release);
 }
-
-#endif

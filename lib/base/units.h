@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BASE_UNITS_H
-#define WH_BASE_UNITS_H
+#pragma once
 
 /*
  * Quantities as operators write and read them.
@@ -45,5 +44,3 @@ const char *wh_scan_number(const char *text, double *result);
 const char *wh_format_rate(char *text, size_t room, double rate_bps);  /* "9.84 Gb/s" */
 const char *wh_format_size(char *text, size_t room, uint64_t bytes);   /* "1.00 GiB" */
 const char *wh_format_time(char *text, size_t room, uint64_t span_ns); /* "100 ms" */
-
-#endif

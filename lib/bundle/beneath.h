@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_BENEATH_H
-#define WH_BUNDLE_BENEATH_H
+#pragma once
 
 /*
  * Paths of a bundle, confined to a folder. Folders are opened by openat2(2) with RESOLVE_BENEATH
@@ -80,5 +79,3 @@ size_t wh_beneath_parent_bytes(const char *path, size_t path_bytes);
 
 /* Whether this is a file system in memory: nothing to sync, and reading and writing never block. */
 bool wh_beneath_in_memory(int fd);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_CHOICE_H
-#define WH_BUNDLE_CHOICE_H
+#pragma once
 
 /*
  * Which files of a tree are transferred, and how existing ones are treated: wishes, each a bit, and
@@ -137,5 +136,3 @@ static inline bool wh_choice_has(const struct wh_choice *choice, enum wh_wish wi
 {
 	return (choice->wishes & (uint32_t)wish) != 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_FOLDED_TABLE_H
-#define WH_BUNDLE_FOLDED_TABLE_H
+#pragma once
 
 /*
  * Letters beyond ASCII with case, by Unicode 14's CaseFolding.txt, status C and S: in each run
@@ -85,5 +84,3 @@ static const struct wh_case_run wh_case_runs[] = {
 	{0x118a0, 0x118bf, 32, 1}, {0x16e40, 0x16e5f, 32, 1}, {0x1e900, 0x1e921, 34, 1},
 };
 /* clang-format on */
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_LEDGER_H
-#define WH_BUNDLE_LEDGER_H
+#pragma once
 
 /*
  * Private to the source: entries that were sent and are not committed, by identifier, with what is
@@ -67,5 +66,3 @@ struct wh_ledger_entry *wh_ledger_find(struct wh_ledger *ledger, uint64_t id);
 const char *wh_ledger_path(const struct wh_ledger *ledger, const struct wh_ledger_entry *entry);
 
 void wh_ledger_drop_first(struct wh_ledger *ledger);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_NAMES_H
-#define WH_BUNDLE_NAMES_H
+#pragma once
 
 /*
  * The names that a job has given to files and links at its target, for all its lanes together. Two
@@ -87,5 +86,3 @@ bool wh_name_in_other_case(const char *name, char other[NAME_MAX + 1]);
 
 /* Whether the file system of that folder ignores case, as far as the kernel tells. */
 bool wh_folds_case(int folder_fd);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_OWNERS_H
-#define WH_BUNDLE_OWNERS_H
+#pragma once
 
 /*
  * Mapping of owners by rules: owners are sent as numbers, which may mean another user here. The
@@ -60,5 +59,3 @@ static inline bool wh_owners_change(const struct wh_owners *owners)
 #define WH_ACL_BYTES_MAX   (4 + 8 * WH_ACL_ENTRIES_MAX)
 int wh_owners_map_acl(const struct wh_owners *owners, const uint8_t *acl, size_t bytes,
 	uint8_t to[WH_ACL_BYTES_MAX]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_RECORD_H
-#define WH_BUNDLE_RECORD_H
+#pragma once
 
 /*
  * A bundle is a tree of files as one stream of chunks; a job is a bundle in one direction and a
@@ -541,5 +540,3 @@ bool wh_path_is_safe(const char *path, size_t path_bytes);
 
 /* Whether it has no control characters: C0, DEL, and C1 as UTF-8, which terminals obey as well. */
 bool wh_text_is_plain(const char *text, size_t bytes);
-
-#endif

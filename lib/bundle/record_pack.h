@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_RECORD_PACK_H
-#define WH_BUNDLE_RECORD_PACK_H
+#pragma once
 
 /*
  * Packs records into chunks from `free`. They go into `ready` when they are full or flushed, and at
@@ -51,5 +50,3 @@ bool wh_pack_end(struct wh_pack *pack);
  * False: not what was sent.
  */
 bool wh_pack_check_seal(struct wh_hasher *hasher, struct wh_chunk *chunk);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_RECORD_SHAPE_H
-#define WH_BUNDLE_RECORD_SHAPE_H
+#pragma once
 
 /*
  * The format of records, as tables, from which encoding, decoding and the tests of limits derive.
@@ -30,5 +29,3 @@ struct wh_record_shape {
 
 /* NULL: no such type. */
 const struct wh_record_shape *wh_record_shape(uint32_t type);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_SPLIT_H
-#define WH_BUNDLE_SPLIT_H
+#pragma once
 
 /*
  * Large files that go by all lanes of a transfer, one segment per lane: the state shared by the
@@ -93,5 +92,3 @@ void wh_splits_gone(struct wh_splits *splits, uint32_t lane);
 
 /* Whether nothing new can be announced to the lane. */
 bool wh_splits_are_over(const struct wh_splits *splits, uint32_t seen);
-
-#endif

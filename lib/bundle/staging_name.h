@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_STAGING_NAME_H
-#define WH_BUNDLE_STAGING_NAME_H
+#pragma once
 
 /*
  * ".wavehaul-X.part", with 26 random letters from a to z as X: the name of a staging folder.
@@ -75,5 +74,3 @@ static inline bool wh_path_has_staging_name(const char *path, size_t bytes)
 	}
 	return false;
 }
-
-#endif

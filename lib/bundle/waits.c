@@ -2,7 +2,6 @@
 #include "bundle/waits.h"
 
 #include <assert.h>
-#include <stddef.h>
 
 #include "base/assert.h"
 

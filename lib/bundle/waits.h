@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_WAITS_H
-#define WH_BUNDLE_WAITS_H
+#pragma once
 
 /*
  * What a source or sink was waiting for if its last poll did no work. A watch needs it, to name a
@@ -24,5 +23,3 @@ enum wh_waits {
 
 /* To follow "waits for ": never NULL, "nothing" for NOTHING. */
 const char *wh_waits_text(enum wh_waits waits);
-
-#endif

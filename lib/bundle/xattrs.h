@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_BUNDLE_XATTRS_H
-#define WH_BUNDLE_XATTRS_H
+#pragma once
 
 /*
  * Format of extended attributes, one after the other: length of the name (1 byte), length of the
@@ -26,5 +25,3 @@ size_t wh_xattrs_read(int fd, uint32_t wishes, uint8_t *bytes, size_t room, bool
  */
 int wh_xattrs_apply(int fd, uint32_t wishes, const struct wh_owners *owners, const uint8_t *bytes,
 	size_t count);
-
-#endif

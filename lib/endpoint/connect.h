@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_ENDPOINT_CONNECT_H
-#define WH_ENDPOINT_CONNECT_H
+#pragma once
 
 /*
  * Three-way open: OPEN, ACCEPT with cookie, CONFIRM; like SCTP's INIT, INIT ACK, COOKIE ECHO (RFC
@@ -79,5 +78,3 @@ void wh_connect_leave(struct wh_session *session, struct wh_sadb *sadb);
  * path may have forged the answer: an ACCEPT may still arrive. Under an SA it is only a hint.
  */
 void wh_connect_hear_versions(struct wh_session *session, const struct wh_versions *versions);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_ENDPOINT_EARLY_H
-#define WH_ENDPOINT_EARLY_H
+#pragma once
 
 /*
  * Packets that arrive before their SA, on the RX core. Right after the end of its handshake a
@@ -61,5 +60,3 @@ bool wh_early_follow(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const u
  */
 bool wh_early_begin(struct wh_endpoint *endpoint, uint64_t now_tsc);
 struct wh_early_pkt *wh_early_next(struct wh_endpoint *endpoint, uint64_t now_tsc);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_ENDPOINT_ENDPOINT_H
-#define WH_ENDPOINT_ENDPOINT_H
+#pragma once
 
 /*
  * The sessions behind one queue of a port. The endpoint finds the session of each packet by its
@@ -258,5 +257,3 @@ uint64_t wh_endpoint_send_deadline(const struct wh_endpoint *endpoint);
 
 /* Packets that belong to no session here, for whatever reason. */
 uint64_t wh_endpoint_bad_pkts(const struct wh_endpoint *endpoint);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_ENDPOINT_LIFECYCLE_H
-#define WH_ENDPOINT_LIFECYCLE_H
+#pragma once
 
 /*
  * A session from its creation to its end, and its turns: for endpoints, and for users that drive a
@@ -54,5 +53,3 @@ bool wh_session_begins_anew(const struct wh_session *session);
 
 /* Memory of a session without its chunk memory, exactly as requested from malloc. */
 uint64_t wh_session_table_bytes(enum wh_role role, const struct wh_session_config *config);
-
-#endif

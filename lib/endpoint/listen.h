@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_ENDPOINT_LISTEN_H
-#define WH_ENDPOINT_LISTEN_H
+#pragma once
 
 /*
  * Handling of peers without a session, on the RX core: OPEN and CONFIRM, under an SA or without
@@ -70,5 +69,3 @@ enum wh_wire_reason wh_listen_input(struct wh_endpoint *endpoint, uint64_t now_t
 /* A packet of another version: an initiator is sent ours, an answer to us is processed. */
 void wh_listen_foreign(struct wh_endpoint *endpoint, const uint8_t *bytes, size_t length,
 	const struct wh_address *from);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_ENDPOINT_STRAYS_H
-#define WH_ENDPOINT_STRAYS_H
+#pragma once
 
 /*
  * Packets that belong to no session of an endpoint: probes, our own and those of strangers, and
@@ -65,5 +64,3 @@ void wh_strays_reply(struct wh_endpoint *endpoint, const uint8_t *bytes, uint32_
 /* TX core: fills in at most `count` answers and datagrams to send; returns how many. */
 uint32_t wh_strays_output(struct wh_endpoint *endpoint, struct wh_out *out, uint32_t count);
 bool wh_strays_wait(const struct wh_endpoint *endpoint);
-
-#endif

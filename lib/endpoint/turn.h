@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_ENDPOINT_TURN_H
-#define WH_ENDPOINT_TURN_H
+#pragma once
 
 /*
  * What a turn of a session runs beside the tasks of lib/session (session/session_internal.h): the
@@ -47,5 +46,3 @@ int32_t wh_session_grant(struct wh_session *s, uint64_t now_tsc);
  * returns how many.
  */
 int32_t wh_dispatch(struct wh_session *s, uint64_t now_tsc);
-
-#endif

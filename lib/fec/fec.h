@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_FEC_FEC_H
-#define WH_FEC_FEC_H
+#pragma once
 
 /*
  * Forward error correction of a chunk: k data packets in, r repair packets out, such that about any
@@ -81,5 +80,3 @@ uint32_t wh_fec_decode(struct wh_fec *fec, const struct wh_fec_shape *shape, uin
  * per block as the block lacks, for tornado all missing ones. Returns their number.
  */
 uint32_t wh_fec_shortfall(const struct wh_fec_shape *shape, const uint64_t *have, uint64_t *ask);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_FEC_PLANNER_H
-#define WH_FEC_PLANNER_H
+#pragma once
 
 /*
  * Chooses the number of repair packets of the next chunk: the fewest for which the probability of
@@ -70,5 +69,3 @@ void wh_fec_planner_plan(struct wh_fec_planner *planner, struct wh_fec_shape *sh
  */
 double wh_fec_excess_chance(
 	uint32_t packets, uint32_t bears, double loss, double burst_pkts, uint32_t stride);
-
-#endif

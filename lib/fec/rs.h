@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_FEC_RS_H
-#define WH_FEC_RS_H
+#pragma once
 
 /*
  * One block of a systematic Cauchy Reed-Solomon code (Bloemer et al., "An XOR-based
@@ -56,5 +55,3 @@ void wh_rs_encode(struct wh_rs *rs, uint32_t k, uint32_t r, uint32_t bytes, uint
 void wh_rs_decode(struct wh_rs *rs, uint32_t k, uint32_t bytes, const uint8_t *missing,
 	const uint8_t *with, uint32_t count, uint8_t *const *data, uint8_t *const *repair,
 	uint8_t *const *out);
-
-#endif

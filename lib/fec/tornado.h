@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_FEC_TORNADO_H
-#define WH_FEC_TORNADO_H
+#pragma once
 
 /*
  * Tornado code (Luby et al., "Practical loss-resilient codes", 1997), as the cascade of ttp.txt II
@@ -29,5 +28,3 @@ uint32_t wh_tornado_encode(struct wh_tornado *tornado, const struct wh_fec_shape
 	const uint8_t *data, const uint8_t *last, uint32_t from, uint32_t ready, uint8_t *repair);
 uint32_t wh_tornado_decode(struct wh_tornado *tornado, const struct wh_fec_shape *shape,
 	uint8_t *data, uint8_t *last, uint8_t *repair, uint64_t *have);
-
-#endif

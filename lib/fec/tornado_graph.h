@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_FEC_TORNADO_GRAPH_H
-#define WH_FEC_TORNADO_GRAPH_H
+#pragma once
 
 /*
  * The graphs of one tornado code. Packets are numbered as everywhere: k data, then r repair. The
@@ -78,5 +77,3 @@ uint64_t wh_tornado_scratch_bytes(uint32_t k_max, uint32_t r_max);
  */
 void wh_tornado_graph_make(
 	struct wh_tornado_graph *graph, struct wh_tornado_scratch *scratch, uint32_t k, uint32_t r);
-
-#endif

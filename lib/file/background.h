@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_FILE_BACKGROUND_H
-#define WH_FILE_BACKGROUND_H
+#pragma once
 
 /*
  * Work that may wait for a disk longer than a polling core can afford: syncfs, the end of large
@@ -52,5 +51,3 @@ static inline bool wh_background_leave(struct wh_background_shared *shared)
 {
 	return atomic_exchange(&shared->state, WH_BACKGROUND_LEFT) == WH_BACKGROUND_OVER;
 }
-
-#endif

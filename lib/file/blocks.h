@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_FILE_BLOCKS_H
-#define WH_FILE_BLOCKS_H
+#pragma once
 
 /*
  * A file in blocks of a fixed length, so that two ends find out which blocks differ: digests of the
@@ -76,5 +75,3 @@ const struct wh_digest *wh_blocks_whole(const struct wh_blocks *blocks);
 
 /* Finished or not. NULL is allowed. */
 void wh_blocks_free(struct wh_blocks *blocks);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_FILE_DIGEST_H
-#define WH_FILE_DIGEST_H
+#pragma once
 
 /*
  * XXH3-128 of bytes that are added piece by piece. The state is opaque so that the hash is compiled
@@ -32,5 +31,3 @@ static inline void wh_digest_text(
 {
 	wh_hex_write(digest->bytes, WH_DIGEST_BYTES, text);
 }
-
-#endif

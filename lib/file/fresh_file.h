@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_FILE_FRESH_FILE_H
-#define WH_FILE_FRESH_FILE_H
+#pragma once
 
 /*
  * A file that is being written as NAME.XXXXXXXX.part beside its final name. flock holds it locked
@@ -16,5 +15,3 @@ int wh_fresh_file_open(char fresh[PATH_MAX], const char *path, mode_t mode);
 
 /* Removes leftovers: regular files of this user with a name of that form and without a lock. */
 void wh_fresh_file_sweep(const char *path);
-
-#endif

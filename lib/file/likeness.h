@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_FILE_LIKENESS_H
-#define WH_FILE_LIKENESS_H
+#pragma once
 
 /*
  * Tells whether a run of bytes is the same in two files: by a digest of the whole run, or of
@@ -44,5 +43,3 @@ int wh_likeness_end(const struct wh_likeness *likeness, struct wh_digest *digest
 
 /* Finished or not. NULL is allowed. */
 void wh_likeness_free(struct wh_likeness *likeness);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_FILE_READ_AHEAD_H
-#define WH_FILE_READ_AHEAD_H
+#pragma once
 
 /*
  * Reads an open file into chunks, several at once, which are taken in order. Uses io_uring, with
@@ -82,5 +81,3 @@ struct wh_chunk *wh_read_ahead_give_up(struct wh_read_ahead *ahead);
 
 /* Whether every byte was taken. */
 bool wh_read_ahead_is_over(const struct wh_read_ahead *ahead);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_FILE_RING_H
-#define WH_FILE_RING_H
+#pragma once
 
 /*
  * Shared by readers and writers of files: their io_uring and file flags. The ring has no SQPOLL
@@ -96,5 +95,3 @@ static inline bool wh_ring_drain(struct io_uring *ring, uint32_t in_air)
 	}
 	return true;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_FILE_RINGS_H
-#define WH_FILE_RINGS_H
+#pragma once
 
 /*
  * The io_urings of a process, lent to sources and sinks. They are created before the process gives
@@ -46,5 +45,3 @@ void wh_rings_give(struct wh_rings *rings, struct io_uring *ring, uint32_t in_ai
  * errno.
  */
 int wh_ring_restrict(struct io_uring *ring);
-
-#endif

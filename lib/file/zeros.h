@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_FILE_ZEROS_H
-#define WH_FILE_ZEROS_H
+#pragma once
 
 /* Runs of zeros in a chunk, which become holes in its file. */
 
@@ -49,5 +48,3 @@ static inline uint32_t wh_zero_run_end(
 	WH_ASSERT(to > from && to <= bytes);
 	return to;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_JOURNAL_DATABASE_H
-#define WH_JOURNAL_DATABASE_H
+#pragma once
 
 /*
  * The database of a host: SQLite, with a write-ahead log (WAL) that is on disk when a transaction
@@ -85,5 +84,3 @@ int wh_database_error(int answer);
  */
 int wh_database_begin(sqlite3 *database);
 int wh_database_end(sqlite3 *database, bool commit);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_JOURNAL_HOLDS_H
-#define WH_JOURNAL_HOLDS_H
+#pragma once
 
 /*
  * Which parts the jobs of this process use, by their rows. If a peer's process has died, or its
@@ -45,5 +44,3 @@ static inline bool wh_hold_is_wanted(const struct wh_hold *hold)
 {
 	return atomic_load_explicit(&hold->is_wanted, memory_order_acquire);
 }
-
-#endif

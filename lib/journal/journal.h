@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_JOURNAL_JOURNAL_H
-#define WH_JOURNAL_JOURNAL_H
+#pragma once
 
 /*
  * What a receiver knows to be durable of incomplete files: a row for each part that is kept, and
@@ -138,5 +137,3 @@ int wh_journal_remove(struct wh_journal *journal, const struct wh_journal_row *r
 
 /* Removes expired parts, and rows without a part; returns how many. */
 int wh_journal_expire(struct wh_journal *journal);
-
-#endif

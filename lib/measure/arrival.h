@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_MEASURE_ARRIVAL_H
-#define WH_MEASURE_ARRIVAL_H
+#pragma once
 
 /*
  * Packet arrival speed AS by the median filter of udt.txt III B. Every interval is recorded: the
@@ -31,5 +30,3 @@ void wh_arrival_add(struct wh_arrival *arrival, uint64_t arrived_tsc);
  * filter, or its median is 0, since packets of one receive burst share a timestamp.
  */
 uint32_t wh_arrival_get(const struct wh_arrival *arrival);
-
-#endif

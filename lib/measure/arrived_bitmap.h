@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_MEASURE_ARRIVED_BITMAP_H
-#define WH_MEASURE_ARRIVED_BITMAP_H
+#pragma once
 
 /*
  * Which of the last packets the path delivered, and when to report them: the receiver's side of
@@ -49,5 +48,3 @@ void wh_arrived_bitmap_take(struct wh_arrived_bitmap *bitmap, struct wh_bitmap *
 
 /* Sets when the next bitmap is due, by the finding about the one just taken. */
 void wh_arrived_bitmap_pace(struct wh_arrived_bitmap *bitmap, enum wh_bitmap_finding finding);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_MEASURE_BITMAP_LOSS_H
-#define WH_MEASURE_BITMAP_LOSS_H
+#pragma once
 
 /*
  * What the bitmaps of ttp.txt II B say about a path. Both ends evaluate them alike: the transmitter
@@ -61,5 +60,3 @@ double wh_bitmap_loss_link(const struct wh_bitmap_loss *loss);
  */
 enum wh_bitmap_finding wh_bitmap_loss_add(
 	struct wh_bitmap_loss *loss, uint64_t first, uint32_t pkts, const uint64_t *bits);
-
-#endif

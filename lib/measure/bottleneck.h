@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_MEASURE_BOTTLENECK_H
-#define WH_MEASURE_BOTTLENECK_H
+#pragma once
 
 /*
  * What a switch with limited memory between a fast link and a slow line does to bursts, and the
@@ -37,5 +36,3 @@ bool wh_bottleneck_forbidden(
 
 /* R = 4 M / f: up to this round trip no rate is forbidden. */
 double wh_bottleneck_close_rtt_s(const struct wh_bottleneck *bottleneck);
-
-#endif

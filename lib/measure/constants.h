@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_MEASURE_CONSTANTS_H
-#define WH_MEASURE_CONSTANTS_H
+#pragma once
 
 /*
  * The constants of lib/measure, each with its place in the papers.
@@ -72,5 +71,3 @@ static_assert(WH_RTT_VAR_KEEP > 0 && WH_RTT_VAR_KEEP < WH_RTT_VAR_PARTS, "old an
 static_assert(WH_PAIR_PERIOD_PKTS >= 2, "a pair has two packets");
 static_assert(WH_TREND_DELAYS >= 2, "a trend has a step");
 static_assert(WH_SKEW_KNOWN >= 2 && WH_SKEW_KNOWN <= WH_SKEW_BLOCKS, "a slope has two points");
-
-#endif

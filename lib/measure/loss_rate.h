@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_MEASURE_LOSS_RATE_H
-#define WH_MEASURE_LOSS_RATE_H
+#pragma once
 
 /*
  * The loss rates of ttp.txt II B and C, all as shares of packets sent:
@@ -35,5 +34,3 @@ double wh_loss_rate_long(const struct wh_loss_rate *loss);
 
 /* The weighted mean. */
 double wh_loss_rate_get(const struct wh_loss_rate *loss);
-
-#endif

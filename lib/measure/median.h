@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_MEASURE_MEDIAN_H
-#define WH_MEASURE_MEDIAN_H
+#pragma once
 
 /*
  * Median of a small window of intervals. For an even count it is the greater of the two in the
@@ -35,5 +34,3 @@ static inline uint64_t wh_median_u64(const uint64_t *values, uint32_t count)
 	}
 	return sorted[count / 2];
 }
-
-#endif

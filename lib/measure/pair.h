@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_MEASURE_PAIR_H
-#define WH_MEASURE_PAIR_H
+#pragma once
 
 /* End-to-end capacity by packet pairs: NB = 1 / median of the last N2 intervals, udt.txt III C. */
 
@@ -25,5 +24,3 @@ void wh_pair_add(struct wh_pair *pair, uint64_t interval_tsc);
  * is 0 because pairs share a timestamp.
  */
 uint32_t wh_pair_get(const struct wh_pair *pair);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_MEASURE_RTT_H
-#define WH_MEASURE_RTT_H
+#pragma once
 
 /* Round-trip time: EWMA with alpha = 7/8 (udt.txt III B), mean deviation as in RFC 6298. */
 
@@ -17,5 +16,3 @@ struct wh_rtt {
 void wh_rtt_init(struct wh_rtt *rtt, uint64_t initial_tsc);
 void wh_rtt_add(struct wh_rtt *rtt, uint64_t sample_tsc);
 uint64_t wh_rtt_get(const struct wh_rtt *rtt);
-
-#endif

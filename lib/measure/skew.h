@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_MEASURE_SKEW_H
-#define WH_MEASURE_SKEW_H
+#pragma once
 
 /*
  * The skew of two clocks, by the Theil-Sen estimator on the one-way delays between them, and delays
@@ -50,5 +49,3 @@ double wh_skew_slope(const struct wh_skew *skew);
 
 /* The latest delay without skew, from an arbitrary origin. */
 int64_t wh_skew_corrected(const struct wh_skew *skew);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_MEASURE_STRAIGHT_H
-#define WH_MEASURE_STRAIGHT_H
+#pragma once
 
 /*
  * The skew of two clocks, measured on one direction alone, for when a queue in the other direction
@@ -38,5 +37,3 @@ void wh_straight_init(struct wh_straight *straight, uint64_t hz);
 
 /* Adds one delay. Returns true if the slope was measured, for the first time or again. */
 bool wh_straight_add(struct wh_straight *straight, struct wh_straight_point point);
-
-#endif

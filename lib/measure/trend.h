@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_MEASURE_TREND_H
-#define WH_MEASURE_TREND_H
+#pragma once
 
 /*
  * Whether the delay is growing: the two tests of Pathload on the last N3 delays, unsmoothed
@@ -28,5 +27,3 @@ double wh_trend_pdt(const struct wh_trend *trend);
 
 /* True only with a full window. */
 bool wh_trend_increasing(const struct wh_trend *trend);
-
-#endif

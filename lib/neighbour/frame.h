@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_NEIGHBOUR_FRAME_H
-#define WH_NEIGHBOUR_FRAME_H
+#pragma once
 
 /*
  * Frames of wh_neighbour as bytes: layouts, and reading and writing of headers. No state, no time.
@@ -134,5 +133,3 @@ void wh_tell_icmp_sum(uint8_t *icmp, size_t icmp_bytes, uint8_t family);
 
 /* Pads a frame that ends at `end` to Ethernet's minimum; returns its length. */
 size_t wh_tell_end(uint8_t *frame, uint8_t *end);
-
-#endif

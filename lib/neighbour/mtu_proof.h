@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_NEIGHBOUR_MTU_PROOF_H
-#define WH_NEIGHBOUR_MTU_PROOF_H
+#pragma once
 
 /*
  * Tests whether packets of the whole MTU reach a peer and come back, by echo requests that are
@@ -61,5 +60,3 @@ int wh_mtu_proof_start(struct wh_mtu_proof *proof, struct wh_neighbour *neighbou
 
 /* Call after the neighbour's input and output, and when its deadline is reached. */
 enum wh_mtu_proof_state wh_mtu_proof_poll(struct wh_mtu_proof *proof, uint64_t now_tsc);
-
-#endif

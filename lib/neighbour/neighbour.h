@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_NEIGHBOUR_NEIGHBOUR_H
-#define WH_NEIGHBOUR_NEIGHBOUR_H
+#pragma once
 
 /*
  * A host's duties on its link: ARP (RFC 826, RFC 5227), neighbour discovery (RFC 4861) and echo
@@ -345,5 +344,3 @@ void wh_neighbour_watch(struct wh_neighbour *neighbour, struct wh_neighbour_watc
 /* True once for each conflict to report: at most one of a kind per WH_NEIGHBOUR_DEFEND_MS. */
 bool wh_neighbour_take_conflict(
 	struct wh_neighbour *neighbour, struct wh_neighbour_conflict *conflict);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_NEIGHBOUR_INTERNAL_H
-#define WH_NEIGHBOUR_INTERNAL_H
+#pragma once
 
 /* Shared by the files of wh_neighbour only. */
 
@@ -149,5 +148,3 @@ static inline void wh_neighbour_wake_echo(struct wh_neighbour *neighbour)
 	if (neighbour->echo.state == WH_NEIGHBOUR_ECHO_WAITS)
 		neighbour->echo.due_tsc = 0;
 }
-
-#endif

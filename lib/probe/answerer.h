@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PROBE_ANSWERER_H
-#define WH_PROBE_ANSWERER_H
+#pragma once
 
 /*
  * The end that is probed (prober.h is the other). An answerer records which packets of a prober's
@@ -116,5 +115,3 @@ void wh_answerer_free(struct wh_answerer *answerer);
 enum wh_wire_reason wh_answerer_input(struct wh_answerer *answerer, uint64_t now_tsc,
 	uint64_t arrived_tsc, uint8_t *bytes, size_t length, const struct wh_address *from,
 	struct wh_packet *packet, uint8_t *answer, uint32_t *answer_bytes);
-
-#endif

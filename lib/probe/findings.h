@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PROBE_FINDINGS_H
-#define WH_PROBE_FINDINGS_H
+#pragma once
 
 /*
  * What a probe has found out about a path. Rates, bursts and memory are in terms of bytes on the
@@ -77,5 +76,3 @@ struct wh_findings {
 	uint32_t shown_arrivals;
 	uint64_t *shown; /* as in wh_probe_answer; owned by the prober */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PROBE_INTERNAL_H
-#define WH_PROBE_INTERNAL_H
+#pragma once
 
 /* Shared by the files of the prober. */
 
@@ -37,5 +36,3 @@ void wh_prober_stage_poll(struct wh_prober *prober, uint64_t now_tsc);
 void wh_prober_conclude_train(struct wh_prober *prober, uint64_t now_tsc);
 void wh_prober_echo_answer(struct wh_prober *prober, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_probe_answer *answer);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PROBE_PROBER_H
-#define WH_PROBE_PROBER_H
+#pragma once
 
 /*
  * A prober measures the path to a peer with trains of numbered packets: by which of them arrive and
@@ -201,5 +200,3 @@ static inline enum wh_prober_end wh_prober_ended(const struct wh_prober *prober)
 {
 	return (enum wh_prober_end)atomic_load_explicit(&prober->end, memory_order_acquire);
 }
-
-#endif

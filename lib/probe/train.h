@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PROBE_TRAIN_H
-#define WH_PROBE_TRAIN_H
+#pragma once
 
 /*
  * Analysis of the arrivals of one numbered train, as the peer reports them. Inconsistent reports
@@ -69,5 +68,3 @@ double wh_train_lost_share(const struct wh_train *train, uint32_t from);
  */
 double wh_train_pairs_bps(
 	const struct wh_train *train, const uint64_t *arrival, uint32_t arrivals, uint32_t *pairs);
-
-#endif

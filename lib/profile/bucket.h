@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PROFILE_BUCKET_H
-#define WH_PROFILE_BUCKET_H
+#pragma once
 
 /*
  * The token bucket of sttp.txt: sending a packet takes a token, the bucket holds at most sigma
@@ -75,5 +74,3 @@ bool wh_bucket_path_is_clear(const struct wh_bucket *bucket);
 /* Scales a value by the formula above. */
 double wh_bucket_scale(const struct wh_bucket_rules *rules, double history, double value,
 	double last_rtt, double new_rtt);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PROFILE_HSTCP_H
-#define WH_PROFILE_HSTCP_H
+#pragma once
 
 #include "base/highspeed.h"
 #include "profile/profile.h"
@@ -21,5 +20,3 @@ struct wh_hstcp {
 	uint64_t cuts;
 	uint64_t timeouts;
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PROFILE_INTERVAL_H
-#define WH_PROFILE_INTERVAL_H
+#pragma once
 
 /*
  * The time from one full packet to the next, in cycles with fractions kept (44.20 fixed point), so
@@ -24,5 +23,3 @@ uint64_t wh_interval_fp(uint64_t hz, uint32_t wire_bytes, uint64_t rate_bps);
 /* The interval of config.rate_bps, for controllers; 0: the rate is unlimited. */
 struct wh_control;
 uint64_t wh_control_rate_fp(const struct wh_control *control);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PROFILE_LIMIT_H
-#define WH_PROFILE_LIMIT_H
+#pragma once
 
 /*
  * What keeps a flow from going faster. Each span of a transmitter's time belongs to one cause: what
@@ -35,5 +34,3 @@ const char *wh_limit_name(enum wh_limit limit);
  * `line`. START if there was no time.
  */
 enum wh_limit wh_limit_of(const uint64_t limit_tsc[WH_LIMITS]);
-
-#endif

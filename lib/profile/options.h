@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PROFILE_OPTIONS_H
-#define WH_PROFILE_OPTIONS_H
+#pragma once
 
 /*
  * Settings of a profile. Its file has the table; command line, configuration, scenarios, listings
@@ -104,5 +103,3 @@ const char *wh_option_type_name(enum wh_option_type type);
 
 /* Names of the type's values, from 0 on, terminated by NULL; NULL: values are numbers. */
 const char *const *wh_option_words(enum wh_option_type type);
-
-#endif

@@ -17,7 +17,6 @@
 #include <math.h>
 
 #include "base/assert.h"
-#include "base/clock.h"
 #include "profile/pxp.h"
 
 #define PERIOD_US 10000 /* of the transmitter's reports, and of news of free buffers */

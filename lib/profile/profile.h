@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PROFILE_PROFILE_H
-#define WH_PROFILE_PROFILE_H
+#pragma once
 
 /*
  * A profile defines how a connection finds its rate, what the receiver reports for that and when,
@@ -335,5 +334,3 @@ struct wh_known_path wh_control_found(const struct wh_control *control);
 		if ((control)->profile->handler != NULL)                                           \
 			(control)->profile->handler((control), (event));                           \
 	} while (0)
-
-#endif

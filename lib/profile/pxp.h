@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PROFILE_PXP_H
-#define WH_PROFILE_PXP_H
+#pragma once
 
 #include "profile/profile.h"
 
@@ -17,5 +16,3 @@ struct wh_exchange {
 };
 void wh_exchange_on_rate(struct wh_control *control);
 struct wh_decision wh_exchange_decide(const struct wh_control *control, double span_pkts);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PROFILE_STTP_H
-#define WH_PROFILE_STTP_H
+#pragma once
 
 #include "profile/bucket.h"
 #include "profile/profile.h"
@@ -47,5 +46,3 @@ struct wh_sttp {
 	uint64_t rtt_tsc;    /* smoothed, once known */
 	uint64_t min_fp;     /* interval of the rate bound */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PROFILE_TTP_H
-#define WH_PROFILE_TTP_H
+#pragma once
 
 #include "profile/profile.h"
 
@@ -31,5 +30,3 @@ struct wh_ttp {
 	uint64_t increases;
 	uint64_t divided_end; /* one past the last packet sent when the rate was divided */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PROFILE_UDT_H
-#define WH_PROFILE_UDT_H
+#pragma once
 
 #include "profile/profile.h"
 
@@ -30,5 +29,3 @@ struct wh_udt {
 	uint64_t decreases;
 	uint64_t freezes;
 };
-
-#endif

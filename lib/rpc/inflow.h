@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_RPC_INFLOW_H
-#define WH_RPC_INFLOW_H
+#pragma once
 
 /* Reads records from a received stream of packed chunks (bundle/record_pack.h), one by one. */
 
@@ -34,5 +33,3 @@ static inline bool wh_inflow_is_amid(const struct wh_inflow *inflow)
  * -EPROTO or -EBADMSG: invalid stream.
  */
 int wh_inflow_next(struct wh_inflow *inflow, struct wh_record *record);
-
-#endif

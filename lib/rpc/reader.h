@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_RPC_READER_H
-#define WH_RPC_READER_H
+#pragma once
 
 /*
  * The client's end of a remote operation: checks what the server sends and passes it to a listener.
@@ -62,5 +61,3 @@ const struct wh_rpc_reading *wh_rpc_reader_progress(const struct wh_rpc_reader *
 
 enum wh_waits wh_rpc_reader_waits(const struct wh_rpc_reader *reader);
 bool wh_rpc_reader_tell_waits(struct wh_rpc_reader *reader, const struct wh_waits_told *told);
-
-#endif

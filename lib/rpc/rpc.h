@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_RPC_RPC_H
-#define WH_RPC_RPC_H
+#pragma once
 
 /*
  * The server's end of a remote operation (rpc). A client has a server look at its tree, or change
@@ -82,5 +81,3 @@ const struct wh_rpc_progress *wh_rpc_progress(const struct wh_rpc *rpc);
 /* For a watch, as for source and sink. False: cannot be sent now. */
 enum wh_waits wh_rpc_waits(const struct wh_rpc *rpc);
 bool wh_rpc_tell_waits(struct wh_rpc *rpc, const struct wh_waits_told *told);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_RPC_INTERNAL_H
-#define WH_RPC_INTERNAL_H
+#pragma once
 
 /*
  * Private to the files of this room. Calls go one way: rpc.c takes a step, for which it calls
@@ -138,5 +137,3 @@ void wh_descent_close(struct wh_rpc *rpc);
 /* change.c: everything for the next given path, or the last two. */
 void wh_rpc_make(struct wh_rpc *rpc);
 void wh_rpc_move(struct wh_rpc *rpc);
-
-#endif

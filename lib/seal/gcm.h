@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SEAL_GCM_H
-#define WH_SEAL_GCM_H
+#pragma once
 
 /*
  * AES-GCM (NIST SP 800-38D) with nonces of 12 bytes and tags of 16, by one of two libraries: the
@@ -106,5 +105,3 @@ void wh_gcm_derive(struct wh_gcm_raw *raw, enum wh_cipher cipher,
  */
 bool wh_gcm_close_packet(const struct wh_gcm_raw *raw, uint8_t *packet, size_t packet_bytes);
 bool wh_gcm_open_packet(const struct wh_gcm_raw *raw, uint8_t *packet, size_t packet_bytes);
-
-#endif

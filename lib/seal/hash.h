@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SEAL_HASH_H
-#define WH_SEAL_HASH_H
+#pragma once
 
 /*
  * The hash of a checksum: XXH3-64 of the head's first WH_TAG_OFFSET bytes, seeded with XXH3-64 of
@@ -34,5 +33,3 @@ struct wh_seal_hash {
 
 /* From the one for any CPU to the widest; NULL if this CPU lacks it. */
 const struct wh_seal_hash *wh_seal_hash_by(uint32_t number);
-
-#endif

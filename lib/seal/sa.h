@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SEAL_SA_H
-#define WH_SEAL_SA_H
+#pragma once
 
 /*
  * A security association (SA) is what two authenticated processes share: a secret, the identity of
@@ -226,5 +225,3 @@ void wh_sa_log_key(
  */
 void wh_sa_derive(const struct wh_sa *sa, const char *purpose, const void *transcript,
 	size_t transcript_bytes, uint8_t secret[WH_SECRET_BYTES]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SEAL_SEAL_H
-#define WH_SEAL_SEAL_H
+#pragma once
 
 /*
  * A seal closes packets at one end, so that the other end can check that they arrive as they were
@@ -203,5 +202,3 @@ static inline enum wh_wire_reason wh_seal_open_packet(
 {
 	return wh_seal_open(seal, packet, packet_bytes, packet + WH_HEAD_BYTES);
 }
-
-#endif

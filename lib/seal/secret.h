@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SEAL_SECRET_H
-#define WH_SEAL_SECRET_H
+#pragma once
 
 /*
  * Memory for keys, and derivation of keys. The memory is whole pages, excluded from core dumps and,
@@ -30,5 +29,3 @@ void wh_hkdf_expand(uint8_t *to, size_t to_bytes, const uint8_t secret[WH_SECRET
 	const void *purpose, size_t purpose_bytes);
 
 void wh_sha256(uint8_t digest[32], const void *bytes, size_t length);
-
-#endif

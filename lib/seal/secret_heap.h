@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SEAL_SECRET_HEAP_H
-#define WH_SEAL_SECRET_HEAP_H
+#pragma once
 
 /*
  * A heap for OpenSSL, in pages excluded from core dumps. During a handshake OpenSSL has secrets and
@@ -21,5 +20,3 @@ bool wh_secret_heap_begin(void);
 void *wh_secret_heap_alloc(size_t bytes);
 void *wh_secret_heap_realloc(void *memory, size_t bytes);
 void wh_secret_heap_free(void *memory);
-
-#endif

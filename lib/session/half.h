@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SESSION_HALF_H
-#define WH_SESSION_HALF_H
+#pragma once
 
 /*
  * One half of an endpoint: the places of its own sessions, and which of all places must be polled
@@ -93,5 +92,3 @@ bool wh_half_stays(struct wh_half *half, uint32_t i, uint64_t now_tsc, uint64_t 
 
 /* The soonest deadline of resting places; 0 after a kick. */
 uint64_t wh_half_deadline(const struct wh_half *half);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SESSION_PACER_H
-#define WH_SESSION_PACER_H
+#pragma once
 
 /*
  * The pacer: when the next packet may be sent. The n-th packet is due at the sum of the intervals
@@ -122,5 +121,3 @@ static inline uint64_t wh_pacer_lateness_quantile(const struct wh_pacer *pacer, 
 {
 	return wh_histogram_quantile(&pacer->lateness_tsc, share);
 }
-
-#endif

@@ -5,13 +5,11 @@
  * to open the session. It also has replay windows, which an authenticated packet passes only once.
  */
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <rte_branch_prediction.h>
 
 #include "session/session_internal.h"
-#include "wire/cookie.h"
 
 /* The replay window of data, in packets. */
 #define REPLAY_DATA (1u << 16)

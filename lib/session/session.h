@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SESSION_SESSION_H
-#define WH_SESSION_SESSION_H
+#pragma once
 
 /*
  * One connection, as seen by one of its ends: packets and time go in, packets and the next
@@ -400,5 +399,3 @@ uint64_t wh_session_sealing_bytes(enum wh_role role);
 
 /* Asserts the session's invariants; `deep` walks the tables, too. */
 void wh_session_check(const struct wh_session *session, bool deep);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SESSION_INTERNAL_H
-#define WH_SESSION_INTERNAL_H
+#pragma once
 
 /*
  * A session's state, shared by the files of this room and by lib/endpoint, which drives it. The
@@ -790,5 +789,3 @@ bool wh_session_fresh_wishes(struct wh_session *s, struct wh_wishes *fresh);
 
 /* ask.c: publishes phase and outcome to users. */
 void wh_session_publish(struct wh_session *s);
-
-#endif

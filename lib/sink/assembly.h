@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SINK_ASSEMBLY_H
-#define WH_SINK_ASSEMBLY_H
+#pragma once
 
 /*
  * The sinks' side of bundle/split.h: a large file whose segments arrive by all lanes of a transfer.
@@ -123,5 +122,3 @@ bool wh_assembly_is_whole(const struct wh_assemblies *all, const struct wh_assem
 /* error < 0. The first error remains; no effect after SKIP. */
 void wh_assembly_fail(
 	struct wh_assemblies *all, struct wh_assembly *assembly, int error, enum wh_doing doing);
-
-#endif

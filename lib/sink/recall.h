@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SINK_RECALL_H
-#define WH_SINK_RECALL_H
+#pragma once
 
 /*
  * Keeps data of incomplete files beyond the end of their job: requests of a sink to its journal
@@ -107,5 +106,3 @@ struct wh_noting *wh_noting_begin(const struct wh_keeping *keeping,
 /* -EINPROGRESS; 0: everything was done, and *row is the part's; or a negative errno. */
 int wh_noting_end(struct wh_noting *noting, int64_t *row);
 void wh_noting_free(struct wh_noting *noting); /* NULL is allowed */
-
-#endif

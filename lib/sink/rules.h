@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SINK_RULES_H
-#define WH_SINK_RULES_H
+#pragma once
 
 /*
  * What a bundle may contain, beyond the general rules: set-user-ID and set-group-ID are dropped; no
@@ -63,5 +62,3 @@ enum wh_ruling wh_rules_judge(const struct wh_rules *rules, struct wh_rules_used
 
 /* For a file of unknown size: whether `bytes` more are allowed. */
 bool wh_rules_let(const struct wh_rules *rules, struct wh_rules_used *used, uint64_t bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SINK_SINK_H
-#define WH_SINK_SINK_H
+#pragma once
 
 /*
  * Receives a bundle and writes its files: chunks come from `deliver` and return to `recycled`;
@@ -172,5 +171,3 @@ const struct wh_sink_progress *wh_sink_progress(const struct wh_sink *sink);
 
 /* What it was waiting for in its last poll. Only its own task may ask. */
 enum wh_waits wh_sink_waits(const struct wh_sink *sink);
-
-#endif

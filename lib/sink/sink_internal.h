@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SINK_SINK_INTERNAL_H
-#define WH_SINK_SINK_INTERNAL_H
+#pragma once
 
 /*
  * A sink's state, shared by the files named sink*.c only. Calls go one way: each file below calls
@@ -600,5 +599,3 @@ int32_t wh_sink_give_back_all(struct wh_sink *sink); /* broken: input is discard
 /* sink_commit.c */
 int32_t wh_sink_commit(struct wh_sink *sink, uint64_t now_tsc, bool quiet);
 int32_t wh_sink_finish(struct wh_sink *sink);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SOURCE_GIVEN_H
-#define WH_SOURCE_GIVEN_H
+#pragma once
 
 /* Paths as a user or peer has given them, and the names in a bundle of what they lead to. */
 
@@ -25,5 +24,3 @@ int wh_path_in_bundle(
  * without '/' and "." at its beginning.
  */
 const char *wh_path_kept(const char *path);
-
-#endif

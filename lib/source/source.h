@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SOURCE_SOURCE_H
-#define WH_SOURCE_SOURCE_H
+#pragma once
 
 /*
  * Walks paths and sends what it finds as a bundle: chunks from `free`, filled, go into `ready`;
@@ -146,5 +145,3 @@ const struct wh_source_progress *wh_source_progress(const struct wh_source *sour
 
 /* What it was waiting for in its last poll. Only its own task may ask. */
 enum wh_waits wh_source_waits(const struct wh_source *source);
-
-#endif

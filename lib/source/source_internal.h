@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SOURCE_SOURCE_INTERNAL_H
-#define WH_SOURCE_SOURCE_INTERNAL_H
+#pragma once
 
 /*
  * Private to the source. Calls go one way: each file below calls those above it, never back.
@@ -284,5 +283,3 @@ static inline bool wh_is_unchanged(const struct stat *before, const struct stat 
 	       before->st_mtim.tv_sec == after->st_mtim.tv_sec &&
 	       before->st_mtim.tv_nsec == after->st_mtim.tv_nsec;
 }
-
-#endif

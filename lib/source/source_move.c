@@ -13,7 +13,6 @@
 #include "bundle/beneath.h"
 #include "file/background.h"
 #include "source/source_internal.h"
-#include "source/walk.h"
 
 /* Removing a file from this size on may take long. */
 #define BACKGROUND_BYTES (UINT64_C(64) << 20)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SOURCE_WALK_H
-#define WH_SOURCE_WALK_H
+#pragma once
 
 /*
  * Finds what is to be sent, step by step: given paths in their order, folders before their
@@ -81,5 +80,3 @@ void wh_walk_next(struct wh_walk *walk, struct wh_walk_item *item);
 
 /* Opens a FILE for reading, without blocking. A descriptor or a negative errno. */
 int wh_walk_open_file(const struct wh_walk *walk, const struct wh_walk_item *item);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_STAGE_ROOM_H
-#define WH_STAGE_ROOM_H
+#pragma once
 
 /*
  * Space on file systems: promised to files that were admitted, and neither reserved nor written
@@ -45,5 +44,3 @@ uint64_t wh_room_beyond_half(const struct wh_room_device *device, int fd);
  * Withdraws promises of bytes that are written, and so counted by the file system, or will not be.
  */
 void wh_room_take_back(struct wh_room_device *device, uint64_t bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_STAGE_STAGE_H
-#define WH_STAGE_STAGE_H
+#pragma once
 
 /*
  * Holds files until they are complete and durable. They are in a folder ".wavehaul-X.part" in the
@@ -197,5 +196,3 @@ void wh_stage_let_go(int held_fd);
  * then 0 or a negative errno: call it until then.
  */
 int wh_stage_sync(struct wh_stage *stage);
-
-#endif

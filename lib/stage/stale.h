@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_STAGE_STALE_H
-#define WH_STAGE_STALE_H
+#pragma once
 
 /*
  * Cleans up after dead processes: staging folders that nobody has locked, that we own and that
@@ -37,5 +36,3 @@ DIR *wh_stale_stream(int fd);
 
 /* Unlinks everything in it except folders. */
 void wh_stale_unlink_all(DIR *folder);
-
-#endif

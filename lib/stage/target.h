@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_STAGE_TARGET_H
-#define WH_STAGE_TARGET_H
+#pragma once
 
 /*
  * Interprets a target as scp does: an existing folder, or one to be created, or else a name in the
@@ -33,5 +32,3 @@ struct wh_target {
  */
 int wh_target_open(
 	int root_fd, const struct wh_target *target, char as[NAME_MAX + 1], enum wh_doing *doing);
-
-#endif

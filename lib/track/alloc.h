@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRACK_ALLOC_H
-#define WH_TRACK_ALLOC_H
+#pragma once
 
 /* Memory of this room's tables: allocated by init, freed by free, never in between. */
 
@@ -46,5 +45,3 @@ static inline void wh_track_free(void *memory)
 	if (memory != NULL)
 		free(((void **)memory)[-1]);
 }
-
-#endif

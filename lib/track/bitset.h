@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRACK_BITSET_H
-#define WH_TRACK_BITSET_H
+#pragma once
 
 /*
  * A hierarchical bitmap: a set of positions below a power of two, up to 2^24, as a tree of 64-bit
@@ -38,5 +37,3 @@ uint32_t wh_bitset_previous(const struct wh_bitset *set, uint32_t position);
 
 /* Asserts that the levels agree. */
 void wh_bitset_check(const struct wh_bitset *set);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRACK_LOSS_LIST_H
-#define WH_TRACK_LOSS_LIST_H
+#pragma once
 
 /*
  * The receiver's loss list: udt.txt appendix B, "all operations of insert, delete, and update
@@ -89,5 +88,3 @@ uint64_t wh_loss_list_due_tsc(const struct wh_loss_list *list, uint64_t rtt_tsc)
 
 /* Asserts all invariants; for tests and simulation. */
 void wh_loss_list_check(const struct wh_loss_list *list);
-
-#endif

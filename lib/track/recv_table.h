@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRACK_RECV_TABLE_H
-#define WH_TRACK_RECV_TABLE_H
+#pragma once
 
 /*
  * The receiver's table (periodic-exchange.txt, "At Receiver"): which packet numbers of a circular
@@ -52,5 +51,3 @@ bool wh_recv_table_next_hole(
 
 /* Asserts bounds and bits. */
 void wh_recv_table_check(const struct wh_recv_table *table);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRACK_REPLAY_H
-#define WH_TRACK_REPLAY_H
+#pragma once
 
 /*
  * Anti-replay window, as in IPsec (RFC 4303 3.4.3): which numbers of authenticated packets were
@@ -45,5 +44,3 @@ static inline bool wh_replay_take(struct wh_replay *replay, uint64_t number)
 	*word |= bit;
 	return true;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRACK_SENT_TABLE_H
-#define WH_TRACK_SENT_TABLE_H
+#pragma once
 
 /*
  * The sender's table (periodic-exchange.txt, Tpacket [serial#, retrans, ack, address]): a record
@@ -109,5 +108,3 @@ uint64_t wh_sent_table_queue_due(struct wh_sent_table *table, const struct wh_se
 
 /* Asserts counts, bounds and bits. */
 void wh_sent_table_check(const struct wh_sent_table *table);
-
-#endif

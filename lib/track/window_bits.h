@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRACK_WINDOW_BITS_H
-#define WH_TRACK_WINDOW_BITS_H
+#pragma once
 
 /*
  * One bit per packet number of a circular window of mask + 1 packet numbers, a power of two and at
@@ -59,5 +58,3 @@ static inline uint64_t wh_window_take_run(uint64_t *bits, uint32_t mask, uint64_
 			return taken;
 	}
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRUST_AUTHORITY_H
-#define WH_TRUST_AUTHORITY_H
+#pragma once
 
 /*
  * A site's certificate authorities (CAs), for X.509 path validation (RFC 5280): a folder of PEM
@@ -43,5 +42,3 @@ bool wh_authority_vouches(const struct wh_authority *authority, X509 *certificat
 
 /* Whether a subject matches a pattern: it is equal, or the pattern is *x and it ends in x. */
 bool wh_subject_is(const char *subject, const char *pattern);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRUST_AUTHORIZER_H
-#define WH_TRUST_AUTHORIZER_H
+#pragma once
 
 /*
  * An authorizer decides for the handshake server whether to trust a peer. It runs on the handshake
@@ -49,5 +48,3 @@ struct wh_authorizer {
 	bool (*knows)(void *context, const struct wh_address *address);
 	void *context;
 };
-
-#endif

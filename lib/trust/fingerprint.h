@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRUST_FINGERPRINT_H
-#define WH_TRUST_FINGERPRINT_H
+#pragma once
 
 /*
  * Two notations of an identity, which is a SHA-256:
@@ -27,5 +26,3 @@ const char *wh_fingerprint_text(
 /* "sha256:" and 64 digits. wh_id_read returns false for any other text. */
 const char *wh_id_text(const uint8_t id[WH_IDENTITY_BYTES], char text[WH_ID_TEXT_BYTES]);
 bool wh_id_read(const char *text, uint8_t id[WH_IDENTITY_BYTES]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRUST_HANDSHAKE_H
-#define WH_TRUST_HANDSHAKE_H
+#pragma once
 
 /*
  * The authentication of two processes: TLS 1.3, in which each end proves its key, and auth
@@ -126,5 +125,3 @@ bool wh_handshake_secret(const struct wh_handshake *handshake, uint8_t secret[WH
 void wh_handshake_end(struct wh_handshake *handshake);
 
 const char *wh_auth_verdict_name(enum wh_auth_verdict verdict);
-
-#endif

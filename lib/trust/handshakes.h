@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRUST_HANDSHAKES_H
-#define WH_TRUST_HANDSHAKES_H
+#pragma once
 
 /*
  * The handshake server: all handshakes of a host, from peers and to peers, and the SAs that
@@ -201,5 +200,3 @@ int32_t wh_handshakes_poll(struct wh_handshakes *handshakes, uint64_t now_tsc);
 #define WH_ATTEMPT_WANTED_S 5
 void wh_handshakes_attempt(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	const struct wh_address *peer, struct wh_attempt *attempt);
-
-#endif

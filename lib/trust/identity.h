@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRUST_IDENTITY_H
-#define WH_TRUST_IDENTITY_H
+#pragma once
 
 /*
  * The identity of a host or a user: a key and its certificate, identified by the SHA-256 of the
@@ -51,5 +50,3 @@ int wh_identity_of(const X509 *certificate, uint8_t id[WH_IDENTITY_BYTES]);
  * certificate without having its key, and an RSA key can be built to cost many milliseconds.
  */
 bool wh_identity_is_cheap(const X509 *certificate);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRUST_PENDING_H
-#define WH_TRUST_PENDING_H
+#pragma once
 
 /* The parts of a handshake server, private to lib/trust. */
 
@@ -111,5 +110,3 @@ static inline void wh_handshake_datagram_write(
 	datagram->bytes = wh_packet_encode(packet, datagram->packet, sizeof(datagram->packet));
 	wh_seal_close_packet(&wh_seal_to_listener, datagram->packet, datagram->bytes);
 }
-
-#endif

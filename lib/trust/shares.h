@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRUST_SHARES_H
-#define WH_TRUST_SHARES_H
+#pragma once
 
 /*
  * Token buckets for handshakes that peers begin, so that a flood from some leaves room for others.
@@ -83,5 +82,3 @@ void wh_shares_befriend(struct wh_shares *shares, const struct wh_address *addre
 /* Whether both addresses may belong to one machine; to one site. */
 bool wh_shares_same_host(const struct wh_address *a, const struct wh_address *b);
 bool wh_shares_same_subnet(const struct wh_address *a, const struct wh_address *b);
-
-#endif

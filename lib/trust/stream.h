@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TRUST_STREAM_H
-#define WH_TRUST_STREAM_H
+#pragma once
 
 /*
  * The byte streams of a handshake in packets that may be lost, duplicated, delayed or reordered, as
@@ -62,5 +61,3 @@ static inline bool wh_stream_is_acked(const struct wh_stream *stream)
 {
 	return stream->out_acked == stream->out_bytes;
 }
-
-#endif

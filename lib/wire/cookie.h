@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_WIRE_COOKIE_H
-#define WH_WIRE_COOKIE_H
+#pragma once
 
 /*
  * The cookie of ACCEPT: proves that the initiator receives at the address it sends from, before
@@ -75,5 +74,3 @@ bool wh_stranger_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES],
 	const uint8_t key[WH_SIPHASH_KEY_BYTES], enum wh_cookie_kind kind, uint64_t now_us,
 	uint64_t lifetime_us, const struct wh_address *peer, uint32_t queue, uint64_t number,
 	uint64_t *age_us);
-
-#endif

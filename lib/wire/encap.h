@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_WIRE_ENCAP_H
-#define WH_WIRE_ENCAP_H
+#pragma once
 
 /*
  * Ethernet + IPv4 or IPv6 + UDP around a wavehaul packet. A template is made once per flow. Each
@@ -157,5 +156,3 @@ static inline bool wh_address_equal(const struct wh_address *a, const struct wh_
 	return a->family == b->family && a->port == b->port &&
 	       memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_WIRE_FIELDS_H
-#define WH_WIRE_FIELDS_H
+#pragma once
 
 /*
  * Every number in a packet with its limits, in one place, private to lib/wire and its tests. These
@@ -173,5 +172,3 @@
 #define WH_FIELDS_CRYPTO_BODY(F, part)                                                             \
 	F(part, bytes, 0, WH_CRYPTO_BYTES_MAX)                                                     \
 	F(part, padding_bytes, 0, WH_CRYPTO_BYTES_MAX)
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_WIRE_HANDSHAKE_DATAGRAM_H
-#define WH_WIRE_HANDSHAKE_DATAGRAM_H
+#pragma once
 
 /* A packet of a handshake between an endpoint and the handshake core (lib/trust). */
 
@@ -30,5 +29,3 @@ struct wh_handshake_datagram {
 	uint8_t offered_cookie[WH_COOKIE_BYTES];
 	uint8_t packet[WH_CONTROL_BYTES_MAX];
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_WIRE_INTERNET_H
-#define WH_WIRE_INTERNET_H
+#pragma once
 
 /*
  * Ethernet, VLAN and IP headers as they lie in a frame, read and written, and the Internet
@@ -177,5 +176,3 @@ static inline uint16_t wh_sum_fold(uint64_t sum)
 	sum = (sum >> 16) + (sum & UINT16_MAX);
 	return (uint16_t)sum;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_WIRE_LAYOUT_H
-#define WH_WIRE_LAYOUT_H
+#pragma once
 
 /*
  * The bytes of every packet type, private to lib/wire. Fields of fixed size are copied as they are
@@ -143,5 +142,3 @@ static inline size_t wh_report_behind_bytes(uint8_t flags)
 
 /* Length of the variable part, by the counts in the fixed part. */
 size_t wh_packet_variable_bytes(const struct wh_packet *packet);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_WIRE_PACKET_H
-#define WH_WIRE_PACKET_H
+#pragma once
 
 /*
  * The format of a wavehaul packet: the UDP payload.
@@ -505,5 +504,3 @@ void wh_packet_encode_data(const struct wh_packet *packet, uint8_t *head);
  */
 enum wh_wire_reason wh_packet_decode_virtual(
 	const uint8_t *head, size_t payload_bytes, struct wh_packet *packet);
-
-#endif

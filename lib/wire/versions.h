@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_WIRE_VERSIONS_H
-#define WH_WIRE_VERSIONS_H
+#pragma once
 
 /*
  * What all versions of the format have in common, past and future, so that two ends with different
@@ -42,5 +41,3 @@ bool wh_versions_answer(const uint8_t *bytes, size_t length, uint8_t answer[WH_V
 
 /* False: not such an answer, or an inconsistent one. */
 bool wh_versions_read(const uint8_t *bytes, size_t length, struct wh_versions *versions);
-
-#endif

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/units.h"
 #include "number_input.h"
 #include "options.h"
 #include "session/pacer.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_FUZZ_ENCODE_H
-#define WH_TEST_FUZZ_ENCODE_H
+#pragma once
 
 /* Any packet as one string of bytes, as it is on the wire. */
 
@@ -14,5 +13,3 @@ static inline uint32_t wh_fuzz_encode(
 {
 	return closed_encode(packet, token, bytes, WH_FUZZ_PACKET_BYTES_MAX);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_FUZZ_H
-#define WH_TEST_FUZZ_H
+#pragma once
 
 /*
  * A fuzz target is one file with these functions. libFuzzer (clang -fsanitize=fuzzer) brings
@@ -22,5 +21,3 @@ size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room);
 
 /* Says what became of the inputs. */
 void wh_fuzz_report(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_FUZZ_LIAR_H
-#define WH_TEST_FUZZ_LIAR_H
+#pragma once
 
 /*
  * Makes packets that are well formed and untrue. It listens to a connection, remembers the numbers
@@ -56,5 +55,3 @@ uint64_t wh_liar_token(const struct wh_liar *liar, enum wh_role to, enum wh_pack
 /* One out of nothing but what is known, addressed to that end. */
 bool wh_liar_forge(
 	struct wh_liar *liar, enum wh_role to, enum wh_packet_type type, struct wh_packet *packet);
-
-#endif

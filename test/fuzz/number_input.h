@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_FUZZ_NUMBER_INPUT_H
-#define WH_TEST_FUZZ_NUMBER_INPUT_H
+#pragma once
 
 /* For targets whose input is a seed: any 8 bytes are as good as any other. */
 
@@ -18,5 +17,3 @@ size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
 	memcpy(bytes, &seed, sizeof(seed));
 	return sizeof(seed);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_FUZZ_OPTIONS_H
-#define WH_TEST_FUZZ_OPTIONS_H
+#pragma once
 
 /* Options of a profile as a peer may wish for them: anything within their limits. */
 
@@ -47,5 +46,3 @@ static inline bool wh_script_options(struct wh_script *script, const struct wh_p
 	WH_ASSERT(wh_profile_options_valid(options, profile));
 	return profile->contradiction == NULL || profile->contradiction(options, &why) == NULL;
 }
-
-#endif

@@ -2,7 +2,6 @@
 /* Fuzz target: whatever decodes must encode to the same bytes. */
 #include "wire/packet.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_FUZZ_SCRIPT_H
-#define WH_TEST_FUZZ_SCRIPT_H
+#pragma once
 
 /*
  * A fuzzer's input as a source of decisions. The first 8 bytes seed a generator; those after them
@@ -52,5 +51,3 @@ static inline bool wh_script_one_in(struct wh_script *script, uint64_t n)
 {
 	return wh_script_below(script, n) == 0;
 }
-
-#endif

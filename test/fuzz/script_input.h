@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_FUZZ_SCRIPT_INPUT_H
-#define WH_TEST_FUZZ_SCRIPT_INPUT_H
+#pragma once
 
 /* Inputs of a target whose bytes are a script's seed, and no format: for its one source. */
 
@@ -28,5 +27,3 @@ size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
 	memcpy(bytes, &seed, sizeof(seed));
 	return sizeof(seed);
 }
-
-#endif

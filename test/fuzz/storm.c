@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "storm.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../rig/end.h"
 #include "base/assert.h"
-#include "base/clock.h"
 #include "endpoint/lifecycle.h"
 #include "endpoint/strays.h"
 #include "fec/fec.h"

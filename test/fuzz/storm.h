@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_FUZZ_STORM_H
-#define WH_TEST_FUZZ_STORM_H
+#pragma once
 
 /*
  * Two ends of a connection, and a liar on the path between them who may drop, hold back, repeat,
@@ -100,5 +99,3 @@ void wh_storm_clear_receiver(struct wh_storm *storm);
 void wh_storm_check(struct wh_storm *storm);
 
 void wh_storm_end(struct wh_storm *storm);
-
-#endif

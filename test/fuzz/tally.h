@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_FUZZ_TALLY_H
-#define WH_TEST_FUZZ_TALLY_H
+#pragma once
 
 /* What became of packets: how many of each type were taken, and why the others were not. */
 
@@ -41,5 +40,3 @@ static inline void wh_tally_print(const struct wh_tally *tally)
 		printf(" %s %" PRIu64, wh_wire_reason_name(i), tally->refused[i]);
 	printf("\n");
 }
-
-#endif

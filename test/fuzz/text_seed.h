@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_FUZZ_TEXT_SEED_H
-#define WH_TEST_FUZZ_TEXT_SEED_H
+#pragma once
 
 /* Good inputs of a target that reads text, as wh_fuzz_seed() gives them. */
 
@@ -22,5 +21,3 @@ static inline size_t wh_fuzz_text_seed(
 	memcpy(bytes, texts[number], length);
 	return length;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_RIG_END_H
-#define WH_TEST_RIG_END_H
+#pragma once
 
 /*
  * One end of connections, a real endpoint: it welcomes whoever asks, and the sessions that begin
@@ -52,5 +51,3 @@ void wh_rig_end_close(struct wh_rig_end *end);
 /* A session to another end; *config, unless NULL, becomes what it was opened with. */
 struct wh_session *wh_rig_end_connect(struct wh_rig_end *end, const struct wh_address *to,
 	const char *name, uint64_t object_bytes, struct wh_session_config *config);
-
-#endif

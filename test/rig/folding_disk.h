@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_RIG_FOLDING_DISK_H
-#define WH_TEST_RIG_FOLDING_DISK_H
+#pragma once
 
 /*
  * A file system that ignores the case of ASCII letters and keeps that of the first name, below one
@@ -182,5 +181,3 @@ int renameat(int from_fd, const char *from, int to_fd, const char *to)
 {
 	return renameat2(from_fd, from, to_fd, to, 0);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_RIG_HISTOGRAM_TOTAL_H
-#define WH_TEST_RIG_HISTOGRAM_TOTAL_H
+#pragma once
 
 #include "base/histogram.h"
 
@@ -12,5 +11,3 @@ static inline uint64_t wh_rig_histogram_total(const struct wh_histogram *histogr
 		total += histogram->count[i];
 	return total;
 }
-
-#endif

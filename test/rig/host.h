@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_RIG_HOST_H
-#define WH_TEST_RIG_HOST_H
+#pragma once
 
 /*
  * A process that others may meet: an end, a handshake server behind it, and the SAs that they
@@ -39,5 +38,3 @@ void wh_rig_host_stop(struct wh_rig_host *host);
  * to send.
  */
 void wh_rig_host_handshake(struct wh_rig_host *host, uint64_t now_tsc);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_RIG_JOINED_H
-#define WH_TEST_RIG_JOINED_H
+#pragma once
 
 /*
  * A transmitter and a receiver that have been through their handshake, without endpoints. Payload
@@ -44,5 +43,3 @@ static inline bool wh_rig_packet_opens(const struct wh_packet *packet)
 {
 	return packet->type == WH_PACKET_OPEN || packet->type == WH_PACKET_CONFIRM;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_RIG_LINE_H
-#define WH_TEST_RIG_LINE_H
+#pragma once
 
 /*
  * One direction of a line between two ends: packets arrive in the order in which they were sent,
@@ -38,5 +37,3 @@ struct wh_rig_packet *wh_rig_line_take(struct wh_rig_line *line, uint64_t now_ts
 
 /* When the next packet arrives; WH_TSC_NEVER: nothing is under way. */
 uint64_t wh_rig_line_next_tsc(const struct wh_rig_line *line);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_RIG_PACKET_NAMES_H
-#define WH_TEST_RIG_PACKET_NAMES_H
+#pragma once
 
 #include "base/assert.h"
 #include "wire/packet.h"
@@ -30,5 +29,3 @@ static inline const char *wh_rig_packet_name(enum wh_packet_type type)
 	WH_ASSERT(type > 0 && type < WH_PACKET_TYPES);
 	return names[type];
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_RIG_PARCEL_H
-#define WH_TEST_RIG_PARCEL_H
+#pragma once
 
 #include <string.h>
 
@@ -19,5 +18,3 @@ static inline void wh_rig_parcel_fill(
 	if (fate->corrupt)
 		data[fate->corrupt_bit % bits / 8] ^= (uint8_t)(1 << fate->corrupt_bit % bits % 8);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_RIG_SAS_H
-#define WH_TEST_RIG_SAS_H
+#pragma once
 
 /* Two processes that know each other, without a handshake: a table each, and an SA in both. */
 
@@ -48,5 +47,3 @@ static inline void wh_rig_sadb_close(struct wh_rig_sadb *rig)
 		wh_sadb_free(&rig->sadb[end]);
 	}
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_RIG_SEEDS_H
-#define WH_RIG_SEEDS_H
+#pragma once
 
 /*
  * A program that runs seeds, in several processes: an assertion that fails ends the seeds of its
@@ -40,5 +39,3 @@ int wh_rig_seeds_run(const struct wh_rig_seeds *seeds, const struct wh_rig_share
 
 /* A seed has failed: how it is run again. */
 void wh_rig_seeds_tell(const struct wh_rig_seeds *seeds, uint64_t seed);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_RIG_STREAM_H
-#define WH_TEST_RIG_STREAM_H
+#pragma once
 
 /*
  * Both far ends of a session: a source of a repeatable stream, whose chunks may be short at random,
@@ -61,5 +60,3 @@ int32_t wh_stream_sink_poll(struct wh_stream_sink *sink);
 
 /* Bytes [offset, offset + count) of the stream of a seed. */
 void wh_stream_pattern(uint8_t *bytes, uint64_t offset, uint32_t count, uint64_t seed);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_AWAIT_BACKGROUND_H
-#define WH_TEST_AWAIT_BACKGROUND_H
+#pragma once
 
 #include <sched.h>
 
@@ -12,5 +11,3 @@ static inline void await_background(void)
 	while (wh_background_count() > 0)
 		sched_yield();
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_BUNDLE_JOB_H
-#define WH_TEST_BUNDLE_JOB_H
+#pragma once
 
 /* Sources and sinks of a job's lanes in one process, on one thread. */
 
@@ -307,5 +306,3 @@ static inline int names_in(const struct tree *tree)
 	snprintf(command, sizeof(command), "exit $(ls -A '%s' | wc -l)", tree->root);
 	return WEXITSTATUS(system(command));
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_BUNDLE_TREE_H
-#define WH_TEST_BUNDLE_TREE_H
+#pragma once
 
 /* Trees of files for the tests of lib/bundle: made below a folder of their own, and removed. */
 
@@ -70,5 +69,3 @@ static inline void tree_link(const struct tree *tree, const char *name, const ch
 {
 	CU_ASSERT_FATAL(symlinkat(text, tree->fd, name) == 0);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_CLOSED_H
-#define WH_TEST_CLOSED_H
+#pragma once
 
 /* Packets as they are on the wire, closed with the checksum and a token; 0: as to a listener. */
 
@@ -32,5 +31,3 @@ static inline uint32_t closed_encode(
 	closed_tag(bytes, length, token);
 	return length;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_DELIVERY_RIG_H
-#define WH_TEST_DELIVERY_RIG_H
+#pragma once
 
 /*
  * A profile that wants to know what is delivered, and two ends of a session with clocks of their
@@ -207,5 +206,3 @@ static inline void run_for(struct pair *pair, uint64_t span_tsc)
 		take_output(pair, pair->ends.receiver, pair->now_tsc);
 	}
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_DYING_VFS_H
-#define WH_TEST_DYING_VFS_H
+#pragma once
 
 /*
  * The end of a process between any two writes of its database: a layer of SQLite's that counts
@@ -118,5 +117,3 @@ static inline bool dying_run(unsigned int at, void (*deed)(void *argument), void
 	CU_ASSERT(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == DYING_STATUS);
 	return WEXITSTATUS(status) == DYING_STATUS;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_ENDPOINT_RIG_H
-#define WH_TEST_ENDPOINT_RIG_H
+#pragma once
 
 /* A listening endpoint, and what its peers say to it. */
 
@@ -267,5 +266,3 @@ static inline void close_out(struct house *house, struct wh_session *session)
 	/* What is offered now is younger than what it came by. */
 	house->later_tsc += HZ / 1000;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_FOLDER_RIG_H
-#define WH_TEST_FOLDER_RIG_H
+#pragma once
 
 /* A folder for a test, by name and open, and what lies in it. */
 
@@ -78,5 +77,3 @@ static inline int folder_descriptors(void)
 
 	return folder_count(&own) - 1;
 }
-
-#endif

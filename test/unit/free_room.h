@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_FREE_ROOM_H
-#define WH_TEST_FREE_ROOM_H
+#pragma once
 
 /* Says what is free on a file system in place of the machine, on which others write, too. */
 
@@ -36,5 +35,3 @@ int fstatfs(int fd, struct statfs *status)
 		during();
 	return 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_MAKER_H
-#define WH_TEST_MAKER_H
+#pragma once
 
 /*
  * Packets at the edges of the format: of every type and with every combination of flags, a field or
@@ -103,5 +102,3 @@ static inline size_t maker_packet(
 		bytes[wh_prng_below(prng, length)] ^= (uint8_t)(1 + wh_prng_below(prng, 255));
 	return length;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_MEMORY_LIMIT_H
-#define WH_TEST_MEMORY_LIMIT_H
+#pragma once
 
 /*
  * Leaves the process `spare_bytes` of address space, to see a large allocation fail. Sanitizers
@@ -41,5 +40,3 @@ static inline void wh_memory_unlimit(void)
 	limit.rlim_cur = limit.rlim_max;
 	CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_AS, &limit), 0);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_NAMES_AT_ONCE_H
-#define WH_TEST_NAMES_AT_ONCE_H
+#pragma once
 
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -29,5 +28,3 @@ static inline bool names_at_once(const char *folder)
 	return named && statfs(folder, &status) == 0 &&
 	       (status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC);
 }
-
-#endif

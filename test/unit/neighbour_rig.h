@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_NEIGHBOUR_RIG_H
-#define WH_TEST_NEIGHBOUR_RIG_H
+#pragma once
 
 /*
  * A host on a link, in virtual time, and frames of others made by hand: nothing of what makes or
@@ -97,5 +96,3 @@ size_t rig_arp_request(uint8_t *frame);
 size_t rig_arp_reply(uint8_t *frame);
 size_t rig_solicitation(uint8_t *frame);
 size_t rig_advertisement(uint8_t *frame); /* solicited, override */
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_PACKET_FIELDS_H
-#define WH_TEST_PACKET_FIELDS_H
+#pragma once
 
 /*
  * The lists of lib/wire/fields.h as a table, and an encoder made of it that refuses nothing: for
@@ -407,5 +406,3 @@ static inline size_t raw_encode(const struct wh_packet *packet, uint8_t *bytes, 
 	}
 	return fixed + repeated + behind;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_PACKET_SAMPLES_H
-#define WH_TEST_PACKET_SAMPLES_H
+#pragma once
 
 /*
  * Three packets of each type: the least and the most that its limits allow, and a usual one whose
@@ -464,5 +463,3 @@ static inline size_t sample_encode(const struct wh_packet *packet, uint8_t *byte
 	memcpy(bytes + WH_HEAD_BYTES, packet->payload, packet->data.payload_bytes);
 	return WH_HEAD_BYTES + packet->data.payload_bytes;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_PROBE_RIG_H
-#define WH_TEST_PROBE_RIG_H
+#pragma once
 
 /* A prober at one endpoint and an answerer at the other, two links between, in virtual time. */
 
@@ -45,5 +44,3 @@ void probe_rig_inject(
 	struct probe_rig *rig, uint8_t *bytes, uint32_t length, const struct wh_address *from);
 
 uint32_t probe_rig_wire_bytes(const struct probe_rig *rig);
-
-#endif

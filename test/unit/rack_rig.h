@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_RACK_RIG_H
-#define WH_TEST_RACK_RIG_H
+#pragma once
 
 /*
  * A sender with Linux's recovery and no control but the test, which sets window and pace by hand
@@ -67,5 +66,3 @@ static inline uint64_t rack_last_seen(void)
 {
 	return rig.seen[rig.n_seen - 1].pn;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_READ_FAULT_H
-#define WH_TEST_READ_FAULT_H
+#pragma once
 
 /*
  * Files that change or fail while they are read: this definition of pread stands before the
@@ -56,5 +55,3 @@ static inline void touch_victim(void)
 	times[1].tv_sec++;
 	CU_ASSERT_FATAL(utimensat(AT_FDCWD, victim, times, 0) == 0);
 }
-
-#endif

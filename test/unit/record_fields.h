@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_RECORD_FIELDS_H
-#define WH_TEST_RECORD_FIELDS_H
+#pragma once
 
 /*
  * An encoder of records that refuses nothing, made of the tables in lib/bundle/record.c: for
@@ -247,5 +246,3 @@ static inline uint32_t record_finish(uint8_t *bytes, uint32_t type)
 	memcpy(bytes, &length, sizeof(length));
 	return length;
 }
-
-#endif

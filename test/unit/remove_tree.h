@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_REMOVE_TREE_H
-#define WH_TEST_REMOVE_TREE_H
+#pragma once
 
 /*
  * Removes what a test has made, however deep it is: nftw ends where a path is longer than PATH_MAX.
@@ -70,5 +69,3 @@ static inline void remove_tree(const char *path)
 		closedir(root);
 	} while (rmdir(path) != 0 && lifted > before);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_RING_FAULT_H
-#define WH_TEST_RING_FAULT_H
+#pragma once
 
 /*
  * A disk that misbehaves on request. This definition of io_uring_peek_batch_cqe stands before the
@@ -91,5 +90,3 @@ static inline bool direct_here(const char *folder)
 		close(fd);
 	return fd >= 0;
 }
-
-#endif

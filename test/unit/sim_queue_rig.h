@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_SIM_QUEUE_RIG_H
-#define WH_TEST_SIM_QUEUE_RIG_H
+#pragma once
 
 /* A queue, numbered packets for it, and what became of them. */
 
@@ -59,5 +58,3 @@ static inline uint64_t rig_take(struct queue_rig *rig, uint64_t now_ps)
 		wh_sim_packet_put(&rig->pool, packet);
 	return number;
 }
-
-#endif

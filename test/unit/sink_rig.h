@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_SINK_RIG_H
-#define WH_TEST_SINK_RIG_H
+#pragma once
 
 /*
  * A fake source for the tests of the sink: it writes bundles record by record, reads the answers,
@@ -684,5 +683,3 @@ static inline uint64_t rig_blocks(const char *path)
 	rig_count(path);
 	return rig_counted_blocks * 512;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_SITE_H
-#define WH_TEST_SITE_H
+#pragma once
 
 /* A site with a CA: who it vouches for, and who speaks for whom. */
 
@@ -94,5 +93,3 @@ static inline void drop(struct party *party)
 	EVP_PKEY_free(party->key);
 	X509_free(party->certificate);
 }
-
-#endif

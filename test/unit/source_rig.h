@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_SOURCE_RIG_H
-#define WH_TEST_SOURCE_RIG_H
+#pragma once
 
 /*
  * A source between four FIFOs, and a sink that only keeps what comes: it holds the stream against
@@ -586,5 +585,3 @@ static inline int open_files(void)
 		count += syscall(SYS_fcntl, fd, F_GETFD) >= 0;
 	return count;
 }
-
-#endif

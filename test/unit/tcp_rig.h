@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_TCP_RIG_H
-#define WH_TEST_TCP_RIG_H
+#pragma once
 
 /*
  * A TCP on a fast link whose receiver is the test: it sees each segment that comes and answers by
@@ -165,5 +164,3 @@ static inline void rig_sack_each(
 	for (uint64_t e = from + 1; e <= end; e++)
 		rig_ack_ranges(rig, next, (struct wh_sim_sack[]){{first, e}, {0, 0}});
 }
-
-#endif

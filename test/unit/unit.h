@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_UNIT_H
-#define WH_TEST_UNIT_H
+#pragma once
 
 /*
  * One program per lib source file: the file of that name in test/unit defines these two, and
@@ -23,5 +22,3 @@ void wh_assert_near(double actual, double expected, double share, const char *fi
 
 #define WH_ASSERT_NEAR(actual, expected, share)                                                    \
 	wh_assert_near((double)(actual), (double)(expected), (share), __FILE__, __LINE__)
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SESSION_LIMIT_RATION_H
-#define WH_SESSION_LIMIT_RATION_H
+#pragma once
 
 /*
  * A session's part of a rate that it shares with others (shared_rate.h), on its owner core.
@@ -53,5 +52,3 @@ void wh_ration_note(struct wh_session *s, uint32_t payload_bytes);
 
 /* Receiver: one past the last packet number that a report offers. */
 uint64_t wh_ration_upper(const struct wh_session *s);
-
-#endif

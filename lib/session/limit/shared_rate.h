@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_SESSION_LIMIT_SHARED_RATE_H
-#define WH_SESSION_LIMIT_SHARED_RATE_H
+#pragma once
 
 /*
  * GCRA (ITU-T I.371), as virtual scheduling: an upper bound on what several sessions move together,
@@ -39,5 +38,3 @@ static inline uint64_t wh_shared_rate_bps(const struct wh_shared_rate *rate)
 #define WH_RESERVED_BYTES_MAX (UINT64_C(1) << 18)
 uint64_t wh_shared_rate_reserve(
 	struct wh_shared_rate *rate, uint64_t hz, uint64_t now_tsc, uint64_t bytes);
-
-#endif

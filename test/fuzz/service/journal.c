@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "base/assert.h"
-#include "base/prng.h"
 #include "fuzz.h"
 #include "script_input.h"
 

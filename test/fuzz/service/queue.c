@@ -8,7 +8,6 @@
 
 #include "queue/queue_store.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 

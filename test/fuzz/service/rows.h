@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_FUZZ_ROWS_H
-#define WH_TEST_FUZZ_ROWS_H
+#pragma once
 
 /*
  * A row of a database in which anything stands: each column of any type, at the edges of what it
@@ -114,5 +113,3 @@ static inline void wh_rows_add(sqlite3 *database, const char *table,
 	(void)wh_database_step(insert);
 	sqlite3_finalize(insert);
 }
-
-#endif

@@ -15,7 +15,6 @@
 
 #include "base/assert.h"
 #include "base/prng.h"
-#include "base/units.h"
 #include "cli/settings.h"
 #include "fuzz.h"
 #include "queue/when.h"

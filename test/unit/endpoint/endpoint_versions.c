@@ -3,7 +3,6 @@
 
 #include "unit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "endpoint_rig.h"

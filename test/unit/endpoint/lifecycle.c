@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/lifecycle.h"
 #include "session/session_internal.h"

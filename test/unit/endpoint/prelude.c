@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "../../rig/end.h"
-#include "base/clock.h"
 #include "endpoint/connect.h"
 #include "endpoint/lifecycle.h"
 #include "profile/sttp.h"

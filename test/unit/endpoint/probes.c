@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Probes at an endpoint: of those who may, of those who may not, and none of a session's. */
-#include "base/clock.h"
 #include "endpoint_rig.h"
 
 const char wh_suite_name[] = "probes";

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fec/rs.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/prng.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fec/tornado_graph.h"
 
-#include <stdlib.h>
 
 #include "unit.h"
 

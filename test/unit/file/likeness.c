@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <sched.h>
 
-#include "file/digest.h"
 #include "folder_rig.h"
 
 const char wh_suite_name[] = "likeness";

@@ -2,7 +2,6 @@
 #include "measure/straight.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "unit.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A probe of a lambda that nothing is wrong with, and of a peer that does not want it. */
-#include "base/clock.h"
 #include "probe_rig.h"
 #include "unit.h"
 

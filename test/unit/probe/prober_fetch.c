@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Answers that are lies, that do not come, and that are anything at all. */
-#include "base/clock.h"
 #include "base/prng.h"
 #include "probe_rig.h"
 #include "unit.h"

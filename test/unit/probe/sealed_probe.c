@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/prng.h"
 #include "closed.h"
 #include "probe_rig.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stddef.h>
 #include <string.h>
 
 #include "profile/fixed.h"

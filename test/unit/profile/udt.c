@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stddef.h>
 
 #include "profile/udt.h"
 #include "session/pacer.h"

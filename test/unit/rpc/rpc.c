@@ -4,7 +4,6 @@
  */
 #include "rpc/rpc.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

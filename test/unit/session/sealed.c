@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "closed.h"
 #include "unit.h"
-#include "wire/cookie.h"
 
 const char wh_suite_name[] = "sealed";
 

@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "base/clock.h"
 #include "endpoint/connect.h"
 #include "endpoint/lifecycle.h"
 #include "session/session_internal.h"

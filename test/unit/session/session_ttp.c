@@ -6,9 +6,7 @@
 
 #include "../../rig/end.h"
 #include "../../rig/joined.h"
-#include "base/clock.h"
 #include "endpoint/lifecycle.h"
-#include "fec/fec.h"
 #include "profile/ttp.h"
 #include "session/pacer.h"
 #include "session/session.h"

@@ -8,7 +8,6 @@
 
 #include "../../rig/end.h"
 #include "../../rig/joined.h"
-#include "base/clock.h"
 #include "endpoint/lifecycle.h"
 #include "session/session_internal.h"
 

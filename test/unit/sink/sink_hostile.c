@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 
 #include "sink_rig.h"
-#include "stage/stage.h"
 
 const char wh_suite_name[] = "sink_hostile";
 

@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
-#include "bundle/beneath.h"
 #include "bundle/staging_name.h"
 #include "folder_rig.h"
 #include "names_at_once.h"

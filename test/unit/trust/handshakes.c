@@ -2,7 +2,6 @@
 /* Two hosts that make a handshake over a line that loses, repeats, changes and delays. */
 #include <string.h>
 
-#include "base/clock.h"
 #include "rig.h"
 #include "seal/seal.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_UNIT_TRUST_RIG_H
-#define WH_TEST_UNIT_TRUST_RIG_H
+#pragma once
 
 /* Two hosts that make a handshake over a line that loses, repeats, changes and delays. */
 
@@ -72,5 +71,3 @@ struct wh_address stranger(uint32_t number);
 
 /* So many at once in the eyes of the server; its answers go nowhere. */
 void crowd_in(uint32_t from, uint32_t count);
-
-#endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/prng.h"
 #include "trust/stream.h"
 #include "unit.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wire/packet.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "packet_samples.h"
