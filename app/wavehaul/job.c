@@ -25,7 +25,6 @@
 
 struct job {
 	struct wh_settings settings;
-	struct wh_asker asker;
 	struct wh_steer steer;
 	const char *word;
 	char **words; /* operands after the command */
@@ -49,16 +48,13 @@ static bool take_number(const char *text, json_t *into, const char *key)
 	return true;
 }
 
-/* The answer to a successful request; else *status. */
+/* The answer to a successful request, which it frees; else *status, after a complaint. */
 static json_t *ask(struct job *job, json_t *asked, int *status)
 {
-	json_t *answer = wh_asker_ask(&job->asker, asked);
+	json_t *answer = wh_steer_ask(&job->steer, asked, status);
 
-	*status = wh_answer_conclude(answer);
-	if (*status == WH_EXIT_OK)
-		return answer;
-	json_decref(answer);
-	return NULL;
+	json_decref(asked);
+	return answer;
 }
 
 static int print_answer(const struct job *job, json_t *answer, const char *text)
@@ -223,14 +219,18 @@ static int add(struct job *job)
 	return print_answer(job, answer, text);
 }
 
-/* As JSON, or as the console shows it. Frees the answer. */
+/* As JSON, or as the console shows it. Frees the answer, which may be NULL. */
 static void show_answer(const struct job *job, const char *command, json_t *answer)
 {
-	if (job->settings.json) {
-		wh_json_print(answer, JSON_INDENT(2));
+	bool shows = strcmp(command, "job.show") == 0;
+
+	if (answer == NULL)
 		return;
-	}
-	wh_answer_show(command, answer, NULL, 0, (struct wh_shown_room){0}, stdout);
+	if (job->settings.json)
+		wh_json_print(json_incref(shows ? json_object_get(answer, "job") : answer),
+			JSON_INDENT(2));
+	else
+		wh_answer_show(command, answer, NULL, 0, (struct wh_shown_room){0}, stdout);
 	json_decref(answer);
 }
 
@@ -272,37 +272,14 @@ static int list(struct job *job)
 	return status;
 }
 
-static int show(struct job *job)
-{
-	json_t *asked = request("job.show");
-	json_t *answer;
-	int status = WH_EXIT_USAGE;
-
-	if (job->n_words != 1 || !take_number(job->words[0], asked, "job")) {
-		if (job->n_words != 1)
-			wh_complain("`wavehaul job show` wants the number of a job");
-		json_decref(asked);
-		return WH_EXIT_USAGE;
-	}
-	answer = ask(job, asked, &status);
-	if (answer == NULL)
-		return status;
-	if (job->settings.json)
-		wh_json_print(json_incref(json_object_get(answer, "job")), JSON_INDENT(2));
-	else
-		show_answer(job, "job.show", json_incref(answer));
-	json_decref(answer);
-	return WH_EXIT_OK;
-}
-
 static int print_plain(void *context, const struct wh_saying *said)
 {
 	struct job *job = context;
 	int status;
 	json_t *answer = wh_steer_ask(&job->steer, said->request, &status);
 
-	if (answer != NULL && job->settings.json)
-		wh_json_print(json_incref(answer), JSON_INDENT(2));
+	if (job->settings.json || strcmp(said->form->command, "job.show") == 0)
+		show_answer(job, said->form->command, json_incref(answer));
 	json_decref(answer);
 	return status;
 }
@@ -326,13 +303,11 @@ static int say(struct job *job)
 		wh_complain("that is too much for one command");
 		return WH_EXIT_USAGE;
 	}
-	wh_asker_close(&job->asker); /* the console uses another connection */
 	job->steer.on_saying = print_plain;
 	job->steer.context = job;
 	status = wh_steer_open(&job->steer, &job->settings);
 	if (status == WH_EXIT_OK)
 		status = wh_steer_run(&job->steer, line);
-	wh_steer_close(&job->steer);
 	return status;
 }
 
@@ -350,7 +325,7 @@ static int watch(struct job *job)
 	json_decref(event);
 	if (status != WH_EXIT_OK)
 		return status;
-	while ((event = wh_asker_next(&job->asker, -1)) != NULL) {
+	while ((event = wh_asker_next(&job->steer.asker, -1)) != NULL) {
 		wh_json_print(event, JSON_COMPACT);
 		fflush(stdout);
 	}
@@ -364,7 +339,7 @@ static const struct {
 } commands[] = {
 	{"add", add},
 	{"list", list},
-	{"show", show},
+	{"show", say},
 	{"pause", say},
 	{"resume", say},
 	{"cancel", say},
@@ -381,17 +356,8 @@ static int run(struct job *job)
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		wh_nearest_try(&nearest, commands[i].word);
-		if (strcmp(commands[i].word, job->word) != 0)
-			continue;
-
-		int rc = wh_asker_open(&job->asker, job->settings.control);
-
-		if (rc == 0)
+		if (strcmp(commands[i].word, job->word) == 0)
 			return commands[i].run(job);
-		wh_complain("no server of this host answers on its control socket: %s; --control "
-			    "names it",
-			strerror(-rc));
-		return WH_EXIT_NETWORK;
 	}
 	wh_complain("`wavehaul job` wants add, list, show, pause, resume, cancel, retry, set, move "
 		    "or watch; %s",
@@ -406,7 +372,8 @@ int wh_verb_job(int argc, char **argv)
 
 	if (job == NULL)
 		return WH_EXIT_OTHER;
-	job->asker.fd = -1;
+	job->steer.settings = &job->settings;
+	job->steer.asker.fd = -1;
 	status = wh_settings_read(&job->settings, WH_VERB_JOB, argc, argv);
 	if (status == -1) {
 		bool some = job->settings.operand_count > 0;
@@ -416,7 +383,7 @@ int wh_verb_job(int argc, char **argv)
 		job->n_words = (uint32_t)(job->settings.operand_count - some);
 		status = run(job);
 	}
-	wh_asker_close(&job->asker);
+	wh_steer_close(&job->steer);
 	free(job);
 	return status;
 }

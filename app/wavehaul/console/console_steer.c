@@ -34,7 +34,6 @@ json_t *wh_steer_ask(struct wh_steer *steer, json_t *request, int *status)
 		*status = open_asker(steer);
 	if (*status != WH_EXIT_OK)
 		return NULL;
-	steer->gone_told = false;
 	answer = wh_asker_ask(&steer->asker, json_incref(request));
 	*status = wh_answer_conclude(answer);
 	if (answer == NULL)

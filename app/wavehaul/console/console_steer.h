@@ -14,7 +14,6 @@ struct wh_steer {
 	struct wh_settings *settings;
 	struct wh_asker asker;
 	struct wh_grammar grammar;
-	bool gone_told;
 	/* Set by the caller. */
 	int (*on_saying)(void *context, const struct wh_saying *said);
 	void (*on_event)(void *context, json_t *event);
