@@ -95,6 +95,13 @@ const char *wh_plain_text(const char *text, bool double_backslashes, char *plain
 	return plain;
 }
 
+void wh_text_add(char *text, size_t room, const char *between, const char *word)
+{
+	size_t used = strlen(text);
+
+	snprintf(text + used, room - used, "%s%s", used > 0 ? between : "", word);
+}
+
 /* RFC 8259 7: beyond 16 bits as a pair of surrogates. */
 static void print_json_escape(uint32_t code_point, FILE *to)
 {

@@ -23,6 +23,9 @@ bool wh_plain_is_escaped(uint32_t code_point);
  */
 const char *wh_plain_text(const char *text, bool double_backslashes, char *plain, size_t room);
 
+/* Appends to a text, behind `between` unless it is the first. */
+void wh_text_add(char *text, size_t room, const char *between, const char *word);
+
 /* JSON text, in which such characters can occur only in strings: there as \uNNNN. */
 void wh_plain_json(const char *json, FILE *to);
 

@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/nearest/nearest.h"
+#include "cli/plain_text.h"
 
 #define NAME_BYTES  64
 #define KNOWN_BYTES 512
@@ -56,19 +57,12 @@ const struct wh_profile *wh_profile_of(const char *name, const char **option)
 	return NULL;
 }
 
-static void append(char known[KNOWN_BYTES], const char *before, const char *name)
-{
-	size_t used = strlen(known);
-
-	snprintf(known + used, KNOWN_BYTES - used, "%s%s", before, name);
-}
-
 static void refuse_profile(const char *where, const char *name)
 {
 	char known[KNOWN_BYTES] = "";
 
 	for (uint32_t i = 0; wh_profile_at(i) != NULL; i++)
-		append(known, i == 0 ? "" : ", ", wh_profile_at(i)->name);
+		wh_text_add(known, sizeof(known), ", ", wh_profile_at(i)->name);
 	wh_complain("%s: '%s' must begin with a profile and a dot, as udt.beta does; the profiles "
 		    "are %s",
 		where, name, known);
@@ -79,11 +73,11 @@ void wh_profile_refuse_option(
 {
 	struct wh_nearest nearest = {.typed = option};
 	char text[WH_NEAREST_TEXT_BYTES];
-	char known[KNOWN_BYTES] = "";
+	char known[KNOWN_BYTES] = "its options are";
 
 	for (uint32_t i = 0; i < profile->n_options; i++) {
 		wh_nearest_try(&nearest, profile->options[i].name);
-		append(known, i == 0 ? "its options are " : ", ", profile->options[i].name);
+		wh_text_add(known, sizeof(known), i == 0 ? " " : ", ", profile->options[i].name);
 	}
 	wh_complain("%s: %s has no option '%s', see `wavehaul profiles %s`; %s", where,
 		profile->name, option, profile->name, wh_nearest_text(&nearest, "", known, text));
@@ -92,16 +86,9 @@ void wh_profile_refuse_option(
 /* "dedicated, fair or scavenger" */
 static void list_words(const char *const *words, uint32_t count, char text[WH_OPTION_RANGE_BYTES])
 {
-	size_t used = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		used += (size_t)snprintf(text + used, WH_OPTION_RANGE_BYTES - used, "%s%s",
-			i == 0           ? ""
-			: i + 1 == count ? " or "
-					 : ", ",
-			words[i]);
-		WH_ASSERT(used < WH_OPTION_RANGE_BYTES);
-	}
+	text[0] = '\0';
+	for (uint32_t i = 0; i < count; i++)
+		wh_text_add(text, WH_OPTION_RANGE_BYTES, i + 1 == count ? " or " : ", ", words[i]);
 }
 
 const char *wh_option_range(const struct wh_option *option, char text[WH_OPTION_RANGE_BYTES])

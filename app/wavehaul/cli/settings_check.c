@@ -219,15 +219,23 @@ static bool check_owners(const struct wh_settings *settings, enum wh_verb verb)
 	return false;
 }
 
-static bool check_case_clash(const struct wh_settings *settings)
+static bool check_word(const char *flag, const char *value, const char *const words[3])
 {
-	static const char *const words[] = {"", "auto", "refuse", "allow"};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(settings->case_clash, words[i]) == 0)
+	for (size_t i = 0; i < 3; i++)
+		if (value[0] == '\0' || strcmp(value, words[i]) == 0)
 			return true;
-	wh_complain("--case-clash '%s' is not one of auto, refuse and allow", settings->case_clash);
+	wh_complain(
+		"--%s '%s' is not one of %s, %s and %s", flag, value, words[0], words[1], words[2]);
 	return false;
+}
+
+static bool check_words(const struct wh_settings *settings)
+{
+	static const char *const clashes[] = {"auto", "refuse", "allow"};
+	static const char *const daemons[] = {"auto", "never", "always"};
+
+	return check_word("daemon", settings->daemon, daemons) &&
+	       check_word("case-clash", settings->case_clash, clashes);
 }
 
 static bool check_retries(const struct wh_settings *settings)
@@ -235,17 +243,6 @@ static bool check_retries(const struct wh_settings *settings)
 	if (settings->retries == 0 || settings->plot[0] == '\0')
 		return true;
 	wh_complain("--plot draws a single attempt; leave out --retries");
-	return false;
-}
-
-static bool check_daemon(const struct wh_settings *settings)
-{
-	static const char *const words[] = {"", "auto", "never", "always"};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(settings->daemon, words[i]) == 0)
-			return true;
-	wh_complain("--daemon '%s' is not one of auto, never and always", settings->daemon);
 	return false;
 }
 
@@ -265,10 +262,9 @@ int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb)
 		(check_cpus(settings) && check_udp_ports(settings) && check_addresses(settings));
 
 	return good && check_repair(settings) && check_known(settings) && check_choice(settings) &&
-			       check_daemon(settings) && check_keylog(settings) &&
-			       check_quiet(settings) && check_case_clash(settings) &&
-			       check_owners(settings, verb) && check_retries(settings) &&
-			       wh_profile_set_check(settings)
+			       check_words(settings) && check_keylog(settings) &&
+			       check_quiet(settings) && check_owners(settings, verb) &&
+			       check_retries(settings) && wh_profile_set_check(settings)
 		       ? -1
 		       : WH_EXIT_USAGE;
 }

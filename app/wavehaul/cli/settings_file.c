@@ -8,6 +8,7 @@
 #include "cli/exit.h"
 #include "cli/ini.h"
 #include "cli/nearest/nearest.h"
+#include "cli/plain_text.h"
 #include "cli/profile_set.h"
 
 #define SECTIONS_MAX 24
@@ -47,19 +48,17 @@ static int refuse_key(const struct wh_ini_section *section, const struct wh_ini_
 {
 	struct wh_nearest nearest = {.typed = entry->key};
 	char text[WH_NEAREST_TEXT_BYTES];
-	char known[WH_SETTINGS_TEXT_BYTES] = "its keys are ";
+	char known[WH_SETTINGS_TEXT_BYTES] = "its keys are";
 	uint32_t keys = 0;
 
 	WH_ASSERT(has_keys(section->word)); /* other sections do not occur in the file */
 	for (uint32_t i = 0; i < wh_settings_count; i++) {
 		const struct wh_setting *setting = &wh_settings_table[i];
-		size_t used = strlen(known);
 
 		if (setting->key == NULL || strcmp(setting->section, section->word) != 0)
 			continue;
 		wh_nearest_try(&nearest, setting->key);
-		snprintf(known + used, sizeof(known) - used, "%s%s", keys++ > 0 ? ", " : "",
-			setting->key);
+		wh_text_add(known, sizeof(known), keys++ > 0 ? ", " : " ", setting->key);
 	}
 	wh_complain("%s: [%s] has no key '%s'; %s", entry->where, section->word, entry->key,
 		wh_nearest_text(&nearest, "", known, text));

@@ -19,6 +19,7 @@
 #include "base/units.h"
 #include "bundle/choice.h"
 #include "cli/address_text.h"
+#include "cli/plain_text.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -688,12 +689,9 @@ void wh_setting_format(const struct wh_setting *setting, const struct wh_setting
 
 static void advise_profiles(char *text)
 {
-	size_t used = 0;
-
+	text[0] = '\0';
 	for (uint32_t i = 0; wh_profile_at(i) != NULL; i++)
-		used += (size_t)snprintf(text + used, WH_SETTINGS_TEXT_BYTES - used, "%s%s",
-			i > 0 ? ", or " : "", wh_profile_at(i)->name);
-	WH_ASSERT(used < WH_SETTINGS_TEXT_BYTES);
+		wh_text_add(text, WH_SETTINGS_TEXT_BYTES, ", or ", wh_profile_at(i)->name);
 }
 
 void wh_setting_advise(const struct wh_setting *setting, char text[WH_SETTINGS_TEXT_BYTES])

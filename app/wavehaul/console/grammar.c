@@ -14,6 +14,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/nearest/nearest.h"
+#include "cli/plain_text.h"
 #include "console/console_words.h"
 
 /* A line of a script, longer than any path; DPDK's own editor takes 511 bytes. */
@@ -484,15 +485,10 @@ static void look_where(
 
 static void list_expected(const struct expected *expected, char *text, size_t room)
 {
-	size_t length = 0;
-
 	text[0] = '\0';
-	for (uint32_t i = 0; i < expected->count && length < room; i++)
-		length += (size_t)snprintf(text + length, room - length, "%s%s",
-			i == 0                     ? ""
-			: i + 1 == expected->count ? " or "
-						   : ", ",
-			expected->word[i]);
+	for (uint32_t i = 0; i < expected->count; i++)
+		wh_text_add(
+			text, room, i + 1 == expected->count ? " or " : ", ", expected->word[i]);
 }
 
 /* Names the word that is unknown or missing, and what could stand there. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "cli/plain_text.h"
 #include "telemetry/answer.h"
 
 bool wh_tel_each_session(const struct wh_host *host,
@@ -112,13 +113,12 @@ struct new_option {
 
 static void list_live(const struct wh_profile *profile, char *text, size_t room)
 {
-	size_t length = 0;
-
-	snprintf(text, room, "none");
-	for (uint32_t i = 0; i < profile->n_options && length < room; i++)
+	text[0] = '\0';
+	for (uint32_t i = 0; i < profile->n_options; i++)
 		if (profile->options[i].live)
-			length += (size_t)snprintf(text + length, room - length, "%s%s",
-				length > 0 ? ", " : "", profile->options[i].name);
+			wh_text_add(text, room, ", ", profile->options[i].name);
+	if (text[0] == '\0')
+		snprintf(text, room, "none");
 }
 
 static void say_why(

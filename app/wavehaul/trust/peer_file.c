@@ -242,17 +242,14 @@ static int refuse_key(const char *where, const char *section, const char *word)
 {
 	struct wh_nearest nearest = {.typed = word};
 	char text[WH_NEAREST_TEXT_BYTES];
-	char known[256] = "its keys are ";
+	char known[256] = "its keys are";
 	uint32_t count = 0;
 
 	for (size_t i = 0; i < KEYS; i++) {
-		size_t used = strlen(known);
-
 		if (section != NULL && strcmp(keys[i].section, section) != 0)
 			continue;
 		wh_nearest_try(&nearest, keys[i].word);
-		snprintf(known + used, sizeof(known) - used, "%s%s", count++ > 0 ? ", " : "",
-			keys[i].word);
+		wh_text_add(known, sizeof(known), count++ > 0 ? ", " : " ", keys[i].word);
 	}
 	if (section != NULL)
 		wh_complain("%s: [%s] has no key '%s'; %s", where, section, word,
@@ -509,30 +506,25 @@ bool wh_peer_file_has_address(const struct wh_peer_file *peer, const struct wh_a
 	return false;
 }
 
-static void add(char text[WH_RIGHTS_TEXT_BYTES], const char *before, const char *what)
-{
-	size_t used = strlen(text);
-
-	snprintf(text + used, WH_RIGHTS_TEXT_BYTES - used, "%s%s", used > 0 ? before : "", what);
-}
-
 const char *wh_rights_text(const struct wh_rights *rights, char text[WH_RIGHTS_TEXT_BYTES])
 {
 	char value[WH_ADDRESS_TEXT_BYTES + 8];
 
 	text[0] = '\0';
 	if (rights->read)
-		add(text, ", ", "read");
+		wh_text_add(text, WH_RIGHTS_TEXT_BYTES, ", ", "read");
 	if (rights->write)
-		add(text, ", ", "write");
+		wh_text_add(text, WH_RIGHTS_TEXT_BYTES, ", ", "write");
 	if (rights->measure)
-		add(text, ", ", "measure");
+		wh_text_add(text, WH_RIGHTS_TEXT_BYTES, ", ", "measure");
 	if (rights->orders)
-		add(text, ", ", rights->orders_delete ? "orders that may delete" : "orders");
+		wh_text_add(text, WH_RIGHTS_TEXT_BYTES, ", ",
+			rights->orders_delete ? "orders that may delete" : "orders");
 	if (text[0] == '\0')
-		add(text, "", "nothing");
+		wh_text_add(text, WH_RIGHTS_TEXT_BYTES, "", "nothing");
 	for (uint32_t i = 0; i < rights->folders; i++)
-		add(text, i == 0 ? " below " : ", ", rights->folder[i]);
+		wh_text_add(
+			text, WH_RIGHTS_TEXT_BYTES, i == 0 ? " below " : ", ", rights->folder[i]);
 	for (uint32_t i = 0; i < rights->subnets; i++) {
 		int used;
 
@@ -540,21 +532,22 @@ const char *wh_rights_text(const struct wh_rights *rights, char text[WH_RIGHTS_T
 		used = (int)strlen(value);
 		snprintf(value + used, sizeof(value) - (size_t)used, "/%u",
 			rights->from[i].prefix_bits);
-		add(text, i == 0 ? "; from " : ", ", value);
+		wh_text_add(text, WH_RIGHTS_TEXT_BYTES, i == 0 ? "; from " : ", ", value);
 	}
 	if (rights->rate_bps != WH_RATE_MAX)
-		add(text, "; at most ",
+		wh_text_add(text, WH_RIGHTS_TEXT_BYTES, "; at most ",
 			wh_format_rate(value, sizeof(value), (double)rights->rate_bps));
 	if (rights->day_bytes != UINT64_MAX) {
-		add(text, "; at most ", wh_format_size(value, sizeof(value), rights->day_bytes));
-		add(text, "", " a day");
+		wh_text_add(text, WH_RIGHTS_TEXT_BYTES, "; at most ",
+			wh_format_size(value, sizeof(value), rights->day_bytes));
+		wh_text_add(text, WH_RIGHTS_TEXT_BYTES, "", " a day");
 	}
 	if (rights->sessions > 0) {
 		snprintf(value, sizeof(value), "%u job%s at once", rights->sessions,
 			wh_plural(rights->sessions));
-		add(text, "; ", value);
+		wh_text_add(text, WH_RIGHTS_TEXT_BYTES, "; ", value);
 	}
 	if (wh_owners_change(&rights->owners))
-		add(text, "; ", "owners by rule");
+		wh_text_add(text, WH_RIGHTS_TEXT_BYTES, "; ", "owners by rule");
 	return text;
 }
