@@ -4,6 +4,8 @@
 #include <pwd.h>
 #include <string.h>
 
+#include "cli/json.h"
+
 const struct wh_job_fact wh_job_facts[] = {
 	{"job", "job"},
 	{"state", "state"},
@@ -40,19 +42,12 @@ const struct wh_job_fact wh_job_facts[] = {
 	{NULL, NULL},
 };
 
-static const char *text_of(const json_t *job, const char *key)
-{
-	const char *text = json_string_value(json_object_get(job, key));
-
-	return text != NULL ? text : "";
-}
-
 /* A copy's target names its host itself. */
 static json_t *places(const json_t *job, const char *key, const char *host, bool brief)
 {
 	const json_t *paths = json_object_get(job, key);
 	json_t *list = json_array();
-	bool named = strcmp(text_of(job, "verb"), "copy") == 0 && strcmp(key, "there") == 0;
+	bool named = strcmp(wh_json_text(job, "verb"), "copy") == 0 && strcmp(key, "there") == 0;
 
 	for (size_t i = 0; i < json_array_size(paths); i++) {
 		if (brief && i > 0) {
@@ -95,9 +90,9 @@ static bool tells_nothing(const char *key, const json_t *value, bool is_over)
 
 json_t *wh_job_row(const json_t *job, bool brief)
 {
-	bool gets = strcmp(text_of(job, "verb"), "get") == 0;
-	bool copies = strcmp(text_of(job, "verb"), "copy") == 0;
-	const char *host = text_of(job, "host");
+	bool gets = strcmp(wh_json_text(job, "verb"), "get") == 0;
+	bool copies = strcmp(wh_json_text(job, "verb"), "copy") == 0;
+	const char *host = wh_json_text(job, "host");
 	json_t *row = json_copy((json_t *)job);
 	const char *key;
 	json_t *value;
@@ -109,7 +104,7 @@ json_t *wh_job_row(const json_t *job, bool brief)
 	json_object_set_new(row, "to",
 		gets ? places(job, "here", NULL, brief) : places(job, "there", host, brief));
 	name_owner(row);
-	if (strcmp(text_of(job, "state"), "done") == 0)
+	if (strcmp(wh_json_text(job, "state"), "done") == 0)
 		json_object_set_new(row, "percent", json_real(100));
 	json_object_foreach_safe(row, next, key, value)
 	{
