@@ -20,9 +20,9 @@
 #include "job/jobs.h"
 #include "job/on_host.h"
 #include "plot/svg.h"
-#include "probe/kept.h"
-#include "probe/probe_tell.h"
 #include "probe/prober.h"
+#include "report/kept.h"
+#include "report/probe_tell.h"
 #include "report/seal_told.h"
 #include "transfer/sealed.h"
 #include "verbs.h"
@@ -221,7 +221,7 @@ static int conclude(const struct probe *probe)
 		wh_complain("interrupted");
 		return WH_EXIT_INTERRUPTED;
 	default:
-		wh_complain("%s answers no more, at stage '%s'; is the way still there?",
+		wh_complain("%s answers no more, at stage '%s'; is the path still there?",
 			probe->server,
 			wh_prober_stage_name((enum wh_prober_stage)probe->prober.last_stage));
 		return WH_EXIT_NETWORK;

@@ -14,7 +14,7 @@
 #include "history/history_tell.h"
 #include "history/sums.h"
 #include "plot/svg.h"
-#include "probe/kept.h"
+#include "report/kept.h"
 #include "verbs.h"
 
 #define NONE "transfer"

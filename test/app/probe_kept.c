@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "probe/kept.h"
-#include "probe/probe_tell.h"
+#include "report/kept.h"
+#include "report/probe_tell.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "app/probe_kept";

@@ -25,7 +25,7 @@ def lib(names):
 
 
 APP_ROOMS = ('cli', 'trust', 'plot', 'machine', 'guard', 'host', 'job', 'telemetry', 'report',
-             'doctor', 'probe', 'system', 'control', 'queue',
+             'doctor', 'system', 'control', 'queue',
              'metrics', 'console', 'history', 'rpc', 'pcap', 'capture', 'completion',
              'transfer')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
@@ -83,15 +83,14 @@ ALLOWED = {
     'app/wavehaul/console': {'lib/base'} | app('control cli'),
     'app/wavehaul/history': LIB | DRIVERS | app('control report plot guard trust job host cli'),
     'app/wavehaul/transfer': LIB | DRIVERS | app(
-        'rpc history control telemetry report probe plot guard trust job host cli'),
+        'rpc history control telemetry report plot guard trust job host cli'),
     'app/wavehaul/queue': LIB | DRIVERS | app(
         'transfer control telemetry report trust job host cli'),
-    'app/wavehaul/report': LIB | DRIVERS | app('probe plot job host trust cli'),
+    'app/wavehaul/report': LIB | DRIVERS | app('plot job host trust cli'),
     'app/wavehaul/rpc': LIB | DRIVERS | app('report job host trust cli'),
     'app/wavehaul/system': LIB | DRIVERS | app('host cli'),
     'app/wavehaul/completion': LIB | app('cli'),
     'app/wavehaul/doctor': LIB | DRIVERS | app('machine cli'),
-    'app/wavehaul/probe': LIB | app('plot cli'),
     'app/wavehaul': LIB | DRIVERS | APP,
     'app/wavehaul-lab/demo': LIB | DRIVERS | LAB_LIB | LAB_DRIVERS | app('report job host cli'),
     'app/wavehaul-lab/wan': LIB | DRIVERS | LAB_LIB | LAB_DRIVERS | app('pcap report host cli'),

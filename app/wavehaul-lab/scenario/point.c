@@ -199,8 +199,9 @@ static bool check_ways(const struct wh_point *point, const struct wh_ini *ini)
 	}
 	if (i == scenario->n_groups)
 		return true;
-	wh_complain("%s: [flow %s] has no way from %s to %s and back; links join neither directly "
-		    "nor over others",
+	wh_complain(
+		"%s: [flow %s] has no route from %s to %s and back; links join neither directly "
+		"nor over others",
 		ini->path, scenario->groups[i].name, point->nodes[scenario->groups[i].from],
 		point->nodes[scenario->groups[i].to]);
 	return false;

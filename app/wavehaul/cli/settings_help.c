@@ -70,7 +70,7 @@ static const char probe_text[] =
 	"\n"
 	"  wavehaul probe 192.0.2.1 --port memif:/run/wh.sock --addr 192.0.2.2/24\n"
 	"  wavehaul probe 192.0.2.1 --port 0000:3b:00.0 --addr 192.0.2.2/24 --mtu 9000 \\\n"
-	"      --plot way.svg\n";
+	"      --plot path.svg\n";
 
 static const char sim_text[] =
 	"usage: wavehaul sim [OPTIONS] FILE\n"

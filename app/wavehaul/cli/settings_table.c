@@ -365,12 +365,12 @@ const struct wh_setting wh_settings_table[] = {
 			"paper of ttp: the transfer fails instead"},
 	{KEY("transfer", "known"), FIELD(known), .flag = "known", .type = WH_SETTING_KNOWN,
 		.words = "kept none", .verbs = WH_VERB_SEND | WH_VERB_BENCH | JOB,
-		.standard = "kept", .argument = "WAY", .example = "kept, none, or 9.8G,100ms,64",
+		.standard = "kept", .argument = "WHAT", .example = "kept, none, or 9.8G,100ms,64",
 		.help = "what is known of the path at the start, for profiles that find their\n"
 			"rate. kept: what --state has of it; none; or RATE,RTT[,N]: rate on the\n"
 			"wire, round trip, and how many packets the path takes back to back"},
 	{IN("transfer"), FIELD(known), .flag = "known", .type = WH_SETTING_KNOWN, .words = "none",
-		.verbs = DEMO, .standard = "none", .argument = "WAY",
+		.verbs = DEMO, .standard = "none", .argument = "WHAT",
 		.example = "none, or 9.8G,100ms,64",
 		.help = "what is known of the path at the start, for profiles that find their\n"
 			"rate: none; or RATE,RTT[,N]: rate on the wire, round trip, and how\n"
@@ -664,7 +664,7 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "rate of trains, counted on the wire; max: as fast as the port takes\n"
 			"them"},
 	{IN("probe"), FIELD(plot), .flag = "plot", PATH, .verbs = PROBE, .argument = "FILE",
-		.example = "way.svg",
+		.example = "path.svg",
 		.help = "draw the arrivals of the longest train into FILE, as SVG"},
 	{KEY("output", "json"), FIELD(json), .flag = "json", SWITCH,
 		.verbs = CLIENTS | PROBE | DEMO | SIM | PLAN | WAN | WH_VERB_PROFILES,

@@ -99,7 +99,7 @@ static void take_word(struct form_reading *reading, const char *text)
 }
 
 /* Reads one alternative of a spelling; modifies the text. */
-static void read_way(struct form_reading *reading, char *text)
+static void read_alternative(struct form_reading *reading, char *text)
 {
 	char *state;
 
@@ -144,8 +144,8 @@ static struct wh_form *new_form(struct wh_forms *forms)
 }
 
 /* Adds one alternative, with and without each of its optional words. */
-static bool add_way(
-	struct wh_forms *forms, const json_t *command, const char *way, size_t way_bytes)
+static bool add_alternative(
+	struct wh_forms *forms, const json_t *command, const char *alternative, size_t bytes)
 {
 	struct form_reading reading = {.command = command, .good = true, .groups = 0};
 	const char *name = json_string_value(json_object_get(command, "name"));
@@ -153,13 +153,13 @@ static bool add_way(
 	char text[SPELT_MAX];
 
 	for (uint32_t chosen = 0; reading.good && chosen < 1U << reading.groups; chosen++) {
-		memcpy(text, way, way_bytes);
-		text[way_bytes] = '\0';
+		memcpy(text, alternative, bytes);
+		text[bytes] = '\0';
 		reading.chosen = chosen;
 		reading.form = new_form(forms);
 		if (reading.form == NULL)
 			return false;
-		read_way(&reading, text);
+		read_alternative(&reading, text);
 		reading.form->command = strdup(name);
 		reading.form->help = strdup(help != NULL ? help : "");
 		forms->count++;
@@ -181,7 +181,7 @@ bool wh_forms_add(struct wh_forms *forms, const json_t *command)
 	for (;;) {
 		size_t bytes = strcspn(spelt, "|");
 
-		if (!add_way(forms, command, spelt, bytes))
+		if (!add_alternative(forms, command, spelt, bytes))
 			return false;
 		if (spelt[bytes] == '\0')
 			return true;

@@ -26,7 +26,7 @@ static struct wh_lane_group *find(
 	return NULL;
 }
 
-/* Under the lock: lanes that have left had joined, and at least one is still there. */
+/* The caller holds the lock. Lanes that have left had joined, and at least one is still there. */
 static void check(const struct wh_lane_group *lane_group)
 {
 	WH_ASSERT(lane_group->lanes > 1 && lane_group->lanes <= 64);
@@ -35,7 +35,7 @@ static void check(const struct wh_lane_group *lane_group)
 		  lane_group->left != lane_group->joined);
 }
 
-/* Under the lock. NULL: out of memory. */
+/* The caller holds the lock. NULL: out of memory. */
 static struct wh_lane_group *add(
 	struct wh_lane_groups *lane_groups, const struct wh_lane_group *sought)
 {

@@ -153,7 +153,7 @@ static bool spend(struct wh_allowance *allowance, uint32_t per_s, uint64_t now_n
 	return true;
 }
 
-/* Under the lock, like the following functions. `peer` NULL: the peer has no entry. */
+/* The caller holds the lock, here and below. `peer` NULL: the peer has no entry. */
 static bool has_place_for(const struct wh_peers *peers, const struct wh_peer *peer, uint64_t now_ns)
 {
 	const struct wh_peer_limits *limits = &peers->limits;
@@ -309,7 +309,7 @@ bool wh_peers_may_log(struct wh_peers *peers, struct wh_peer *peer, uint64_t now
 	return may;
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static bool take_untold(
 	struct wh_peers *peers, uint64_t now_ns, struct wh_address *address, uint64_t *lines)
 {

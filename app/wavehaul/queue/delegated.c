@@ -296,8 +296,8 @@ static void take_silence(
 }
 
 /*
- * The other host has not received the request, which is repeated as long as the order may exist
- * there.
+ * The other host has not heard of the pause or cancel. The request is repeated as long as that host
+ * may have the order.
  */
 static void take_unheard(struct wh_run *run, struct wh_order_result *result)
 {

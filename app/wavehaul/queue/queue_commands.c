@@ -267,7 +267,7 @@ static void enqueue(
 	else if (order->attached &&
 		 (call->client == NULL ||
 			 !wh_runner_attach(runner, call->client->number, id, &has))) {
-		/* No client could end it. */
+		/* An attached order ends with its client, and this one would have none. */
 		(void)wh_queue_cancel(runner->queue, id, time(NULL));
 		wh_control_fail(call, WH_EXIT_OTHER, "too many clients have jobs");
 	} else {

@@ -11,7 +11,7 @@
 #include "cli/address_text.h"
 #include "cli/settings.h"
 #include "job/lanes.h"
-#include "probe/kept.h"
+#include "report/kept.h"
 
 struct wh_learnt_path {
 	char peer[WH_ADDRESS_TEXT_BYTES];

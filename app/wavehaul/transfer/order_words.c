@@ -120,7 +120,7 @@ bool wh_order_knows(const struct wh_setting *setting)
 	return false;
 }
 
-/* Whether it names a file of this end. */
+/* Whether the value of the option is a path at this end. */
 static bool is_file(const struct wh_setting *setting)
 {
 	return setting->type == WH_SETTING_PATH;
@@ -318,7 +318,10 @@ const char *wh_order_words_wrong(const json_t *words)
 	return NULL;
 }
 
-/* As getopt_long(3) would accept it: the server would print its help. */
+/*
+ * Whether a word is --help, or an abbreviation that getopt_long(3) accepts. The server would print
+ * its own help for it.
+ */
 static bool asks_for_help(const char *const *words, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "cli/complain.h"
 #include "file/background.h"
-#include "probe/kept.h"
+#include "report/kept.h"
 
 /* Time for background work that is left when all jobs are over, such as a sync. */
 #define LAST_BACKGROUND_MS 2000

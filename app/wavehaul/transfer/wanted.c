@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
-#include "probe/kept.h"
+#include "report/kept.h"
 
 /* Extra jobs for peers that have none yet, as a fraction of those for all. */
 #define SPARE_PART 8

@@ -172,7 +172,7 @@ static const struct {
 	{SCENARIO LINK "[flow f 1]\nagent = udt\nfrom = A\nto = B\n",
 		"f:6: 'f 1' is no new name of a flow"},
 	{SCENARIO "[link A>B]\nrate = 1M\nqueue = 5\n" FLOW,
-		"f: [flow f] has no way from A to B and back"},
+		"f: [flow f] has no route from A to B and back"},
 
 	/* Sweeps. */
 	{WHOLE "[sweep]\nx = 1, , 2\n", "f:11: '' is not one value; "},

@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 #include "plot/svg.h"
-#include "probe/probe_tell.h"
+#include "report/probe_tell.h"
 
 #define COLUMNS 64
 #define ROWS    14

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "probe/kept.h"
+#include "report/kept.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/whole_file.h"
-#include "probe/probe_tell.h"
+#include "report/probe_tell.h"
 
 #define FORMAT 2
 

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "probe/probe_tell.h"
+#include "report/probe_tell.h"
 
 /*
  * Every number of the findings, in one table: for writing, and for reading, where limits are

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "probe/probe_tell.h"
+#include "report/probe_tell.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 #include "cli/complain.h"
-#include "probe/kept.h"
+#include "report/kept.h"
 
 #define ROOM WH_UNITS_MAX
 
@@ -16,7 +16,7 @@ void wh_probe_announce(const char *host, const struct wh_prober_bounds *bounds)
 	char bytes[ROOM], time[ROOM];
 
 	wh_say("probing the way to %s: at most %" PRIu64 " packets (%s) within %s, in trains of up "
-	       "to %u back to back; whoever shares the way may lose packets to them",
+	       "to %u back to back; whoever shares the path may lose packets to them",
 		host, bounds->pkts, wh_format_size(bytes, ROOM, bounds->bytes),
 		wh_format_time(time, ROOM, bounds->duration_ns), bounds->train_pkts);
 }
