@@ -316,7 +316,7 @@ static int open_and_run(struct bench *bench)
 
 static int read_operands(struct bench *bench)
 {
-	const struct wh_settings *settings = &bench->settings;
+	struct wh_settings *settings = &bench->settings;
 
 	if (settings->operand_count != 1) {
 		wh_complain("bench needs one HOST; `wavehaul bench --help` explains");

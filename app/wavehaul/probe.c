@@ -25,6 +25,7 @@
 #include "report/probe_tell.h"
 #include "report/seal_told.h"
 #include "transfer/sealed.h"
+#include "trust/trust.h"
 #include "verbs.h"
 
 #define WATCH_US   2000
@@ -99,7 +100,7 @@ static bool begin(struct probe *probe)
 			sizeof(probe->told.peer_id));
 	}
 	probe->begun = true;
-	wh_endpoint_probe(&probe->host.netif[0].endpoint, &probe->prober);
+	wh_endpoint_probe(wh_host_endpoint(&probe->host, 0), &probe->prober);
 	return true;
 }
 
@@ -298,7 +299,7 @@ static int run(void *context)
 	wh_runtime_add(&probe->runtime, 0, "watch", watch, probe);
 	wh_runtime_run(&probe->runtime);
 	if (probe->begun)
-		wh_endpoint_probe(&probe->host.netif[0].endpoint, NULL);
+		wh_endpoint_probe(wh_host_endpoint(&probe->host, 0), NULL);
 	wh_sa_let_go(probe->sought.sa);
 	return report(probe, conclude(probe));
 }
@@ -323,7 +324,7 @@ static int open_and_run(struct probe *probe)
 
 static int prepare(struct probe *probe)
 {
-	const struct wh_settings *settings = &probe->settings;
+	struct wh_settings *settings = &probe->settings;
 	struct wh_prober_bounds bounds;
 
 	if (settings->operand_count != 1) {
@@ -333,8 +334,7 @@ static int prepare(struct probe *probe)
 	if (settings->plot[0] != '\0' && !wh_svg_may_write(settings->plot))
 		return WH_EXIT_OTHER;
 	probe->server = settings->operands[0];
-	if (wh_address_resolve(probe->server, settings->ipv4.address.family != 0,
-		    settings->ipv6.address.family != 0, &probe->peer) != 0)
+	if (!wh_trust_find(settings, probe->server, &probe->peer))
 		return WH_EXIT_NETWORK;
 	probe->peer.port = (uint16_t)settings->udp_port;
 

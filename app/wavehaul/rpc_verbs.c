@@ -300,7 +300,7 @@ static int ask_server(struct rpc *rpc)
 
 static int go(struct rpc *rpc)
 {
-	const struct wh_settings *settings = &rpc->settings;
+	struct wh_settings *settings = &rpc->settings;
 	int status = read_words(rpc);
 	json_t *server;
 

@@ -413,6 +413,7 @@ static int run(void *context)
 static int open_and_run(struct serve *serve)
 {
 	serve->host_settings = wh_host_settings_of(&serve->settings);
+	serve->host_settings.listens = true;
 
 	const struct wh_on_host wanted = {
 		.host = &serve->host,

@@ -21,6 +21,7 @@ static const char *const drop_names[WH_PORT_DROPS] = {
 	[WH_PORT_TX_CHAIN] = "to be sent in segments that fit no mbuf",
 	[WH_PORT_TX_LINK_DOWN] = "to be sent while the link was down",
 	[WH_PORT_TX_STOPPED] = "to be sent by a stopped port",
+	[WH_PORT_TX_REFUSED] = "not sent, refused by the kernel",
 };
 
 const char *wh_port_drop_name(enum wh_port_drop drop)

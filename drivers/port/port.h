@@ -44,6 +44,7 @@ enum wh_port_drop {
 	WH_PORT_TX_CHAIN,        /* too long for one mbuf, and the port sends no chains */
 	WH_PORT_TX_LINK_DOWN,
 	WH_PORT_TX_STOPPED, /* sent after wh_port_stop, or in the backlog then */
+	WH_PORT_TX_REFUSED, /* by the kernel: too long, no route, filtered; of udp/udp.h only */
 	WH_PORT_DROPS,
 };
 

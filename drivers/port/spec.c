@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "port/spec.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -49,6 +50,7 @@ static const struct kind kinds[WH_PORT_KINDS] = {
 	[WH_PORT_TAP] = {"tap", "net_tap",
 		{ONE_QUEUE, .mtu_max = 1500, .mtu_why = "DPDK's driver takes no longer frames",
 			.mac_made_up = true}},
+	[WH_PORT_UDP] = {"udp", NULL, {OUR_QUEUES, OUR_MTU}},
 	[WH_PORT_VDEV] = {NULL, "net_", {OUR_QUEUES, OUR_MTU}},
 };
 
@@ -267,6 +269,62 @@ static int read_interface(const struct reading *reading, const char *prefix, con
 	return 0;
 }
 
+/* The part of the text before the port; *port: the part behind it, NULL: none. */
+static size_t split_address(const char *text, const char **port)
+{
+	const char *bracket = text[0] == '[' ? strchr(text, ']') : NULL;
+	const char *colon = strchr(bracket != NULL ? bracket : text, ':');
+	bool several = colon != NULL && strchr(colon + 1, ':') != NULL;
+
+	*port = colon != NULL && !several ? colon + 1 : NULL;
+	return *port != NULL ? (size_t)(colon - text) : strlen(text);
+}
+
+static bool read_address(const char *text, struct wh_address *address)
+{
+	char copy[INET6_ADDRSTRLEN + 2];
+	const char *port;
+	size_t bytes = split_address(text, &port);
+	bool bracketed = text[0] == '[';
+	uint64_t number = 0;
+
+	if (bytes >= sizeof(copy) || bytes < 2 || (bracketed && text[bytes - 1] != ']'))
+		return false;
+	put(copy, sizeof(copy), text + bracketed, bytes - 2 * bracketed);
+	address->family = strchr(copy, ':') != NULL ? WH_IPV6 : WH_IPV4;
+	if (port != NULL && (!is_number(port, 1, UINT16_MAX) || wh_parse_count(port, &number) != 0))
+		return false;
+	address->port = (uint16_t)number;
+	return inet_pton(address->family == WH_IPV6 ? AF_INET6 : AF_INET, copy, address->ip) == 1;
+}
+
+/* "udp" or "udp:ADDRESS" or "udp:ADDRESS:PORT" */
+static int read_udp(const struct reading *reading, const char *text)
+{
+	struct wh_port_spec *spec = reading->spec;
+	const char *address = text + strlen(kinds[WH_PORT_UDP].prefix);
+
+	spec->kind = WH_PORT_UDP;
+	spec->facts = kinds[WH_PORT_UDP].facts;
+	spec->facts.paired_queues = true;
+	put(spec->ethdev, sizeof(spec->ethdev), "udp", 3);
+	put(spec->target, sizeof(spec->target), text, strlen(text));
+	if (*address != '\0' && !read_address(address + 1, &spec->local))
+		return refuse(reading,
+			"'%.60s' is no port: write udp, or udp: and an address of this host, "
+			"perhaps with a UDP port: udp:192.0.2.1:5760, udp:[2001:db8::1]:5760",
+			text);
+	return 0;
+}
+
+static bool is_udp(const char *text)
+{
+	size_t bytes = strlen(kinds[WH_PORT_UDP].prefix);
+
+	return strncmp(text, kinds[WH_PORT_UDP].prefix, bytes) == 0 &&
+	       (text[bytes] == '\0' || text[bytes] == ':');
+}
+
 static const char *target_end(const char *text)
 {
 	return text + strcspn(text, ",");
@@ -342,7 +400,7 @@ static int read_nic(const struct reading *reading, const char *text)
 	if (!read_pci(address, spec->ethdev, sizeof(spec->ethdev)))
 		return refuse(reading,
 			"'%.60s' is no port: write a PCI address (0000:3b:00.0), "
-			"memif:, vhost:, virtio_user:, af_packet:, af_xdp:, tap: "
+			"udp, memif:, vhost:, virtio_user:, af_packet:, af_xdp:, tap: "
 			"or a DPDK device (net_..)",
 			text);
 	spec->kind = WH_PORT_PCI;
@@ -371,6 +429,8 @@ int wh_port_spec_read(
 				"character %zu is neither",
 				i + 1);
 
+	if (is_udp(text))
+		return read_udp(&reading, text);
 	for (enum wh_port_kind kind = 0; kind < WH_PORT_KINDS; kind++) {
 		const char *prefix = kinds[kind].prefix;
 		size_t prefix_bytes = prefix == NULL ? 0 : strlen(prefix);

@@ -17,6 +17,9 @@
  *   af_packet:IFACE             shares the interface with the kernel
  *   af_xdp:IFACE                shares the interface too, but is faster; MTU up to 3400
  *   tap:NAME                    a new interface of the kernel
+ *   udp[:ADDRESS[:PORT]]        no device: UDP sockets of the kernel, for any user account. By
+ *                               default those of this host's main addresses; an IPv6 address with a
+ *                               port is in brackets, udp:[2001:db8::1]:5760
  *   net_DRIVER..[,KEY=VALUE..]  any other virtual device, as for DPDK's --vdev
  *
  * Only wh_port_spec_prepare queries the machine. Neither needs the EAL, which is started with the
@@ -28,6 +31,7 @@
 #include <stdint.h>
 
 #include "port/port.h"
+#include "wire/encap.h"
 
 #define WH_PORT_SPEC_TEXT_MAX       255
 #define WH_PORT_SPEC_NAME_BYTES     64
@@ -41,6 +45,7 @@ enum wh_port_kind {
 	WH_PORT_AF_PACKET,
 	WH_PORT_AF_XDP,
 	WH_PORT_TAP,
+	WH_PORT_UDP,  /* udp/udp.h: no ethdev, and nothing for EAL to create */
 	WH_PORT_VDEV, /* any other driver */
 	WH_PORT_KINDS,
 };
@@ -64,12 +69,13 @@ struct wh_port_spec {
 	bool needs_pci;             /* EAL must not be told --no-pci */
 	bool single_file_segments;  /* --single-file-segments, where there are hugepages */
 	struct wh_port_facts facts; /* of the kind */
+	struct wh_address local; /* udp; family 0: the host's main addresses, port 0: not given */
 	char ethdev[WH_PORT_SPEC_NAME_BYTES];    /* for wh_port_find, once the EAL has started */
 	char target[WH_PORT_SPEC_TEXT_MAX + 1];  /* PCI address, path, interface, or the device */
 	char options[WH_PORT_SPEC_TEXT_MAX + 1]; /* of the device, each preceded by a comma */
 };
 
-/* Two arguments for EAL: "--vdev" or "-a", and a device. */
+/* Two arguments for EAL: "--vdev" or "-a", and a device; option NULL: none, for udp. */
 struct wh_port_argument {
 	const char *option;
 	char device[WH_PORT_SPEC_ARGUMENT_BYTES];

@@ -413,6 +413,10 @@ int wh_port_spec_prepare(const struct wh_port_spec *spec, uint16_t queues, uint1
 		error = check_machine(&preparing);
 	if (error != 0)
 		return error;
+	if (spec->kind == WH_PORT_UDP) {
+		argument->option = NULL;
+		return 0;
+	}
 
 	int bytes = word_device(&preparing, argument->device, sizeof(argument->device));
 

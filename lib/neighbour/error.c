@@ -39,12 +39,10 @@ bool wh_neighbour_is_error(const struct wh_heard *heard)
 					: type == ICMPV6_UNREACHABLE || type == ICMPV6_TOO_BIG;
 }
 
-static enum wh_neighbour_error error_of(uint8_t family, const struct icmp_error *error)
+enum wh_neighbour_error wh_neighbour_error_of(uint8_t family, uint8_t type, uint8_t code)
 {
-	uint8_t code = error->code;
-
 	if (family == WH_IPV6) {
-		if (error->type == ICMPV6_TOO_BIG)
+		if (type == ICMPV6_TOO_BIG)
 			return WH_NEIGHBOUR_ERROR_TOO_BIG;
 		return code == CODE_PORT_IPV6       ? WH_NEIGHBOUR_ERROR_PORT
 		       : code == CODE_FILTERED_IPV6 ? WH_NEIGHBOUR_ERROR_PROHIBITED
@@ -118,7 +116,7 @@ enum wh_neighbour_reason wh_neighbour_input_error(
 	uint32_t mtu_bytes = rte_be_to_cpu_32(error->about);
 
 	watch->errors++;
-	watch->error = (uint8_t)error_of(heard->family, error);
+	watch->error = (uint8_t)wh_neighbour_error_of(heard->family, error->type, error->code);
 	watch->from = wh_neighbour_address(heard->family, heard->source_ip);
 	watch->mtu_bytes = 0;
 	if (watch->error == WH_NEIGHBOUR_ERROR_TOO_BIG)

@@ -224,6 +224,9 @@ enum wh_neighbour_error {
 	WH_NEIGHBOUR_ERROR_TOO_BIG,     /* larger than the MTU of a link on the path */
 };
 
+/* Of an ICMP error's type and code. */
+enum wh_neighbour_error wh_neighbour_error_of(uint8_t family, uint8_t type, uint8_t code);
+
 /* A hint for the operator only: anybody who guesses our ports can forge it, and it ends nothing. */
 struct wh_neighbour_watch {
 	struct wh_neighbour_watch *next;

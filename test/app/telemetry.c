@@ -184,6 +184,7 @@ static void open_shard(uint32_t number)
 
 	*netif = (struct wh_netif){0};
 	CU_ASSERT_EQUAL_FATAL(wh_endpoint_init(&netif->endpoint, &config), 0);
+	host.ctx.shard[number].endpoint = &netif->endpoint;
 }
 
 static void open_host(void)

@@ -45,6 +45,10 @@ static void test_read(void)
 		{"af_packet:enp59s0f0np0", WH_PORT_AF_PACKET, "net_af_packet3", "enp59s0f0np0", ""},
 		{"af_xdp:eth0.100", WH_PORT_AF_XDP, "net_af_xdp3", "eth0.100", ""},
 		{"tap:wavehaul0", WH_PORT_TAP, "net_tap3", "wavehaul0", ""},
+		{"udp", WH_PORT_UDP, "udp", "udp", ""},
+		{"udp:192.0.2.1", WH_PORT_UDP, "udp", "udp:192.0.2.1", ""},
+		{"udp:192.0.2.1:5761", WH_PORT_UDP, "udp", "udp:192.0.2.1:5761", ""},
+		{"udp:[2001:db8::1]:5761", WH_PORT_UDP, "udp", "udp:[2001:db8::1]:5761", ""},
 		{"net_ring0", WH_PORT_VDEV, "net_ring0", "net_ring0", ""},
 		{"net_pcap0,rx_pcap=in.pcap,tx_iface=lo", WH_PORT_VDEV, "net_pcap0",
 			"net_pcap0,rx_pcap=in.pcap,tx_iface=lo", ""},
@@ -108,8 +112,12 @@ static void test_facts(void)
 	}
 }
 
+#define NO_UDP                                                                                     \
+	" is no port: write udp, or udp: and an address of this host, perhaps with a UDP port: "   \
+	"udp:192.0.2.1:5760, udp:[2001:db8::1]:5760"
+
 #define NO_PORT                                                                                    \
-	" is no port: write a PCI address (0000:3b:00.0), memif:, vhost:, virtio_user:, "          \
+	" is no port: write a PCI address (0000:3b:00.0), udp, memif:, vhost:, virtio_user:, "     \
 	"af_packet:, af_xdp:, tap: or a DPDK device (net_..)"
 #define NO_NAME(prefix)                                                                            \
 	prefix " wants the name of an interface, up to 15 letters, digits and '._-@', "            \
@@ -138,6 +146,16 @@ static void test_refused(void)
 {
 	static const struct refusal cases[] = {
 		{"", "''" NO_PORT},
+		{"udp4", "'udp4'" NO_PORT},
+		{"udp:", "'udp:'" NO_UDP},
+		{"udp::5760", "'udp::5760'" NO_UDP},
+		{"udp:eth0", "'udp:eth0'" NO_UDP},
+		{"udp:192.0.2", "'udp:192.0.2'" NO_UDP},
+		{"udp:192.0.2.1:0", "'udp:192.0.2.1:0'" NO_UDP},
+		{"udp:192.0.2.1:65536", "'udp:192.0.2.1:65536'" NO_UDP},
+		{"udp:192.0.2.1:", "'udp:192.0.2.1:'" NO_UDP},
+		{"udp:[2001:db8::1", "'udp:[2001:db8::1'" NO_UDP},
+		{"udp:[]:1", "'udp:[]:1'" NO_UDP},
 		{"eth0", "'eth0'" NO_PORT},
 		{"memif", "'memif'" NO_PORT},
 		{"Memif:/x", "'Memif:/x'" NO_PORT},

@@ -68,6 +68,8 @@ FLOOD_DROPS = {'drop_frame_vlan', 'drop_frame_bad_ip', 'drop_frame_bad_udp', 'dr
 class Server:
     """`wavehaul serve` on a host's eth0, for the length of a `with`."""
 
+    ready = 'is up'  # what it says then
+
     def __init__(self, program, host, folder, *options, port='af_packet', mtu=1500,
                  addresses=(f'{SERVER}/24', f'{SERVER6}/64')):
         self.folder = folder / 'served'
@@ -86,7 +88,7 @@ class Server:
                 list(map(str, self.command)), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True)
         try:
-            wait_until(lambda: 'is up' in self.said() or self.process.poll() is not None,
+            wait_until(lambda: self.ready in self.said() or self.process.poll() is not None,
                        STARTING_S, 'a server with a link')
             expect(self.process.poll() is None, f'the server ends at once: {self.said()}')
         except BaseException:

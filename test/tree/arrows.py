@@ -29,7 +29,7 @@ APP_ROOMS = ('cli', 'trust', 'plot', 'machine', 'guard', 'host', 'job', 'telemet
              'metrics', 'console', 'history', 'rpc', 'pcap', 'capture', 'completion',
              'transfer')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
-DRIVERS = {'drivers/port'}
+DRIVERS = {'drivers/port', 'drivers/udp'}
 LAB_DRIVERS = {'drivers/netem'}
 LAB_APP = {f'app/wavehaul-lab/{name}' for name in ('demo', 'scenario', 'wan')}
 LAB = LAB_LIB | LAB_DRIVERS | LAB_APP
@@ -67,6 +67,8 @@ ALLOWED = {
                             'measure seal wire base'),
     'drivers/port': lib('neighbour endpoint session profile probe track fec measure seal wire '
                         'base'),
+    'drivers/udp': lib('neighbour endpoint session profile probe track fec measure seal wire '
+                       'base') | {'drivers/port'},
     'drivers/netem': lib('lab/netem wire base') | {'drivers/port'},
     'app/wavehaul/cli': LIB | DRIVERS,
     'app/wavehaul/plot': lib('base') | app('cli'),

@@ -280,6 +280,14 @@ static struct wh_capture *forget_oldest(struct wh_captures *captures)
 static bool prepare(struct wh_captures *captures, struct wh_capture *capture,
 	const struct wh_capture_wanted *wanted, struct wh_control_call *call)
 {
+	if (captures->host->port == NULL) {
+		wh_control_fail(call, WH_EXIT_OTHER,
+			"the kernel has the frames of port udp: capture them with `tcpdump udp "
+			"port %u`",
+			captures->host->ctx.settings->udp_port);
+		return false;
+	}
+
 	uint32_t whole_bytes = whole_frame_bytes(captures);
 
 	*capture = (struct wh_capture){.wanted = *wanted, .began_tsc = rte_rdtsc()};

@@ -114,6 +114,7 @@ struct wh_settings {
 	/* [address] */
 	struct wh_subnet ipv4;
 	struct wh_subnet ipv6;
+	bool own_taken;             /* udp: ipv4, ipv6 and mtu_bytes are of the kernel */
 	struct wh_address gateway4; /* family 0: none */
 	struct wh_address gateway6;
 	uint32_t udp_port; /* of queue 0; queue i has udp_port + i */
@@ -339,9 +340,10 @@ void wh_settings_archive(struct wh_settings *settings, bool owners, bool set_ids
 
 /*
  * For send, get and remote operations, when no server of this host has the port that they need:
- * checks the settings that they cannot do without. -1, or the exit status after a complaint.
+ * checks the settings that they cannot do without, and fills in those that port udp has of the
+ * kernel. -1, or the exit status after a complaint.
  */
-int wh_settings_check_own(const struct wh_settings *settings);
+int wh_settings_check_own(struct wh_settings *settings);
 
 /*
  * The i-th setting of `verb`, as key ("transfer.rate") and effective value, for the `start` line of

@@ -12,6 +12,7 @@
 #include "bundle/record.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/own/own_addresses.h"
 #include "cli/profile_set.h"
 #include "neighbour/neighbour.h"
 
@@ -288,15 +289,12 @@ static void assert_bounds(const struct wh_settings *settings)
 	WH_ASSERT(settings->peer_openings_s > 0 && settings->peer_lines_s > 0); /* divisors */
 }
 
-static int check_whole(const struct wh_settings *settings, enum wh_verb verb)
+static int check_whole(struct wh_settings *settings, enum wh_verb verb)
 {
-	if (settings->port[0] == '\0') {
-		wh_complain("--port is missing; add --port 0000:3b:00.0 for a NIC, or --port "
-			    "memif:/run/wavehaul.sock or --port af_packet:eth1 for a software "
-			    "port, or set it in %s; `wavehaul %s --help` explains",
-			WH_SETTINGS_FILE, wh_verb_name(verb));
-		return WH_EXIT_USAGE;
-	}
+	int status = wh_own_is_udp(settings) ? wh_own_take(settings, verb == WH_VERB_SERVE) : -1;
+
+	if (status != -1)
+		return status;
 	if (!check_gateway(&settings->gateway4, &settings->ipv4, "192.0.2.1/24") ||
 		!check_gateway(&settings->gateway6, &settings->ipv6, "2001:db8::1/64"))
 		return WH_EXIT_USAGE;
@@ -309,12 +307,12 @@ static int check_whole(const struct wh_settings *settings, enum wh_verb verb)
 	return -1;
 }
 
-int wh_settings_check_own(const struct wh_settings *settings)
+int wh_settings_check_own(struct wh_settings *settings)
 {
 	return check_whole(settings, WH_VERB_SEND);
 }
 
-int wh_settings_check_whole(const struct wh_settings *settings, enum wh_verb verb)
+int wh_settings_check_whole(struct wh_settings *settings, enum wh_verb verb)
 {
 	if ((verb & WH_VERBS_CONFIGURED) == 0)
 		return -1;

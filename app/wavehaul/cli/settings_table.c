@@ -225,7 +225,9 @@ const struct wh_setting wh_settings_table[] = {
 			"machine; checks that need the live machine are left out"},
 	{KEY("port", "port"), FIELD(port), .flag = "port", TEXT, .verbs = ALL, .argument = "PORT",
 		.example = "0000:3b:00.0",
-		.help = "the DPDK port: a NIC by PCI address, 0000:3b:00.0; or software:\n"
+		.help = "udp: sockets of the kernel, for any user account, at the host's main\n"
+			"addresses or udp:ADDRESS[:PORT] (used when none is given); or a NIC by\n"
+			"PCI address, 0000:3b:00.0; or DPDK's software ports:\n"
 			"memif:/run/wavehaul.sock,role=server, vhost:PATH, virtio_user:PATH,\n"
 			"af_packet:eth1, af_xdp:eth1, tap:NAME, or a DPDK device, net_..."},
 	{KEY("port", "queues"), FIELD(queues), .flag = "queues", .verbs = MOVERS,

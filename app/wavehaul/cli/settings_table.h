@@ -132,8 +132,11 @@ int wh_settings_read_file(struct wh_settings *settings, enum wh_verb verb, const
 /* Refuses settings that contradict each other: -1, or the exit status after a complaint. */
 int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb);
 
-/* Checks settings that a verb cannot do without: -1, or the exit status after a complaint. */
-int wh_settings_check_whole(const struct wh_settings *settings, enum wh_verb verb);
+/*
+ * Checks settings that a verb cannot do without, and fills in those that port udp, the default, has
+ * of the kernel: -1, or the exit status after a complaint.
+ */
+int wh_settings_check_whole(struct wh_settings *settings, enum wh_verb verb);
 
 /*
  * Prints help in lines of at most 80 columns and the default at its end; `before` is in front of

@@ -58,7 +58,8 @@ static void tell_status(struct wh_control_call *call)
 	wh_path_to_json(answer, "root", served->root);
 	json_object_set_new(answer, "sealed", json_boolean(!settings->unsealed));
 	json_object_set_new(answer, "link_up",
-		json_boolean(__atomic_load_n(&served->host->port->link_up, __ATOMIC_RELAXED)));
+		json_boolean(served->host->port == NULL ||
+			     __atomic_load_n(&served->host->port->link_up, __ATOMIC_RELAXED)));
 	json_object_set_new(answer, "seconds", json_integer(time(NULL) - served->began_s));
 	json_object_set_new(answer, "began", json_integer(served->began_s));
 	json_object_set_new(answer, "live", json_integer(atomic_load(&served->jobs->live)));

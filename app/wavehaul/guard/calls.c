@@ -59,7 +59,7 @@ static const uint16_t plain[] = {
 	/* signals */
 	SYS_rt_sigprocmask, SYS_rt_sigreturn,
 	/* open sockets and incoming connections; opening sockets, and sendmsg, is below */
-	SYS_recvfrom, SYS_recvmsg, SYS_accept, SYS_accept4, SYS_shutdown,
+	SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg, SYS_accept, SYS_accept4, SYS_shutdown,
 	SYS_getsockopt, SYS_setsockopt, SYS_getsockname, SYS_getpeername,
 	/* information */
 	SYS_clock_gettime, SYS_clock_getres, SYS_gettimeofday, SYS_time, SYS_getcpu, SYS_getpid,
@@ -109,7 +109,18 @@ static const struct {
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
 /* Including calls that depend on their arguments, three of them on the descriptor. */
-#define PROGRAM_MAX (PLAIN * 2 + 128 + 3 * (2 * WH_CALLS_MUTE_MAX + 3))
+#define PROGRAM_MAX                                                                                \
+	(PLAIN * 2 + 128 + 3 * (2 * WH_CALLS_MUTE_MAX + 3) + 2 * WH_CALLS_SENDER_MAX + 3)
+
+/* The port's own sockets. */
+static uint32_t sender[WH_CALLS_SENDER_MAX];
+static uint8_t senders;
+
+void wh_calls_let_send(int fd)
+{
+	WH_ASSERT(senders < WH_CALLS_SENDER_MAX && fd >= 0);
+	sender[senders++] = (uint32_t)fd;
+}
 
 struct program {
 	uint32_t count;
@@ -253,10 +264,20 @@ static void judge_messages(
 }
 
 /*
+ * Sending to an address that comes with the packet is for the sockets of the port alone. Anything
+ * that tries another one is not this program.
+ */
+static void judge_senders(struct program *program)
+{
+	if (senders > 0)
+		allow_if(program, SYS_sendmmsg, 0, sender, senders);
+}
+
+/*
  * A connect reaches any listener of this host, and a datagram socket can send to any; the filter
  * cannot see the address. So no sockets can be created any more. Each of those made before is
- * connected, or cannot send before it is. When a memif client must connect again, a child does that
- * (seeker.h).
+ * connected, or cannot send before it is, or is the port's own. When a memif client must connect
+ * again, a child does that (seeker.h).
  */
 static void judge_sockets(struct program *program, enum wh_calls_port port)
 {
@@ -311,6 +332,7 @@ static void build(
 	answer(program, REFUSED);
 	judge_sockets(program, port);
 	judge_messages(program, port, mute);
+	judge_senders(program);
 	/* Only signals to our own threads. */
 	allow_if(program, SYS_tgkill, 0, (const uint32_t[]){(uint32_t)getpid()}, 1);
 	/* Nothing may inject input into the operator's terminal. */

@@ -25,7 +25,8 @@ enum wh_calls_port {
 	WH_CALLS_DEVICE,
 };
 
-#define WH_CALLS_MUTE_MAX 32
+#define WH_CALLS_MUTE_MAX   32
+#define WH_CALLS_SENDER_MAX 32
 
 /* Open sockets that would send to an address given with a message: datagrams. */
 struct wh_calls_mute {
@@ -40,8 +41,14 @@ struct wh_calls_mute {
 int wh_calls_mute_all(struct wh_calls_mute *mute);
 
 /*
- * Only WH_CALLS_DEVICE allows sending to an address given with the packet; `mute` is read for
- * WH_CALLS_PASSES. Signals can go only to this process. 0; -ENOSYS: not available (another CPU, a
- * sanitizer that needs more); or another negative errno.
+ * That socket is the port's: sendmmsg may send from it to any address, and from no other socket.
+ * Call for each before wh_calls_enter, at most WH_CALLS_SENDER_MAX.
+ */
+void wh_calls_let_send(int fd);
+
+/*
+ * Only WH_CALLS_DEVICE and sockets of wh_calls_let_send allow sending to an address given with the
+ * packet; `mute` is read for WH_CALLS_PASSES. Signals can go only to this process. 0; -ENOSYS: not
+ * available (another CPU, a sanitizer that needs more); or another negative errno.
  */
 int wh_calls_enter(enum wh_calls_port port, const struct wh_calls_mute *mute);

@@ -20,6 +20,7 @@
 #include "cli/exit.h"
 #include "file/background.h"
 #include "guard/seeker.h"
+#include "host/sockets/host_udp.h"
 #include "machine/machine.h"
 
 /* At the end, work in the background gets this much time to finish. */
@@ -68,6 +69,8 @@ void wh_host_plan_memory(const struct wh_host_settings *settings, const struct w
 	const char *whose, struct wh_memory_plan *memory)
 {
 	wh_memory_plan_add(memory, whose, "buffers", settings->buffer_bytes);
+	if (spec->kind == WH_PORT_UDP)
+		return;
 	wh_memory_plan_add_mbufs(memory, whose, "packets", count_mbufs(settings, spec),
 		wh_port_room_bytes((uint16_t)settings->mtu_bytes));
 }
@@ -81,7 +84,14 @@ static int open_arena(struct wh_host *host)
 				    : -ENOMEM;
 }
 
-static int open_port(struct wh_host *host)
+static void complain_of_memory(void)
+{
+	wh_complain("out of memory for packets and buffers (%s); reserve more hugepages, or set a "
+		    "smaller --buffers",
+		rte_strerror(rte_errno));
+}
+
+static int open_ethdev(struct wh_host *host)
 {
 	const struct wh_host_settings *settings = host->ctx.settings;
 	char why[WH_PORT_WHY_BYTES];
@@ -107,19 +117,32 @@ static int open_port(struct wh_host *host)
 	snprintf(name, sizeof(name), "packets %u", config.ethdev);
 	host->pool = rte_pktmbuf_pool_create(name, count_mbufs(settings, &host->spec), POOL_CACHE,
 		0, wh_port_room_bytes((uint16_t)settings->mtu_bytes), SOCKET_ID_ANY);
-	if (host->pool == NULL || open_arena(host) != 0) {
-		wh_complain("out of memory for packets and buffers (%s); reserve more hugepages, "
-			    "or set a smaller --buffers",
-			rte_strerror(rte_errno));
+	if (host->pool == NULL) {
+		complain_of_memory();
 		return -ENOMEM;
 	}
 	config.pool = host->pool;
+
+	host->netif = aligned_alloc(64, align_up(sizeof(*host->netif), 64) * settings->queues);
+	if (host->netif == NULL) {
+		wh_complain("out of memory for the queues");
+		return -ENOMEM;
+	}
 
 	int rc = wh_port_open(&config, &host->port, why, sizeof(why));
 
 	if (rc != 0)
 		wh_complain("%s", why);
 	return rc;
+}
+
+static int open_port(struct wh_host *host)
+{
+	if (open_arena(host) != 0) {
+		complain_of_memory();
+		return -ENOMEM;
+	}
+	return wh_host_is_udp(host) ? wh_host_udp_open(host) : open_ethdev(host);
 }
 
 static struct wh_neighbour_config neighbour_config(const struct wh_host *host)
@@ -288,6 +311,22 @@ static uint32_t places_for(uint32_t jobs)
 	return places;
 }
 
+void wh_host_port_stats(const struct wh_host *host, uint32_t queue, struct wh_port_stats *stats)
+{
+	if (wh_host_is_udp(host))
+		wh_udp_stats(&host->udp[queue], stats);
+	else
+		*stats = *wh_port_stats(host->port, (uint16_t)queue);
+}
+
+void wh_host_port_stats_total(const struct wh_host *host, struct wh_port_stats *total)
+{
+	if (wh_host_is_udp(host))
+		wh_host_udp_stats_total(host, total);
+	else
+		wh_port_stats_total(host->port, total);
+}
+
 static void count(const struct wh_host_ctx *ctx, uint32_t shard, struct wh_host_ctx_counts *counts)
 {
 	const struct wh_host *host =
@@ -295,8 +334,10 @@ static void count(const struct wh_host_ctx *ctx, uint32_t shard, struct wh_host_
 	struct wh_port_stats stats;
 
 	WH_ASSERT(shard < host->shards);
-	*counts = (struct wh_host_ctx_counts){.bad_pkts = wh_netif_bad_pkts(&host->netif[shard])};
-	wh_port_stats_total(host->port, &stats);
+	*counts = (struct wh_host_ctx_counts){
+		.bad_pkts = wh_host_is_udp(host) ? wh_endpoint_bad_pkts(&host->udp[shard].endpoint)
+						 : wh_netif_bad_pkts(&host->netif[shard])};
+	wh_host_port_stats_total(host, &stats);
 	for (uint32_t i = 0; i < WH_PORT_DROPS; i++)
 		counts->dropped_pkts += stats.dropped_pkts[i];
 	counts->port_is_full = stats.tx_full * WH_PORT_BACKLOG_PKTS > stats.tx_pkts;
@@ -339,11 +380,14 @@ static int open_host_ctx(struct wh_host *host)
 	 * The link emulator keeps packets for longer than a session keeps the chunks they point
 	 * into.
 	 */
-	ctx->attach_bytes = host->port->multi_segment_tx && !host->spec.facts.emulated
-				    ? ATTACH_BYTES
-				    : UINT32_MAX;
+	ctx->attach_bytes =
+		!wh_host_is_udp(host) && host->port->multi_segment_tx && !host->spec.facts.emulated
+			? ATTACH_BYTES
+			: UINT32_MAX;
 	ctx->line_bps = host->spec.kind == WH_PORT_PCI ? wh_port_line_bps(host->port) : 0;
-	ctx->burst_pkts = wh_cores_sends_alone(cores, 0) ? 1 : SHARED_CORE_BURST_PKTS;
+	ctx->burst_pkts = wh_host_is_udp(host)             ? WH_UDP_BURST
+			  : wh_cores_sends_alone(cores, 0) ? 1
+							   : SHARED_CORE_BURST_PKTS;
 	ctx->count = count;
 	for (uint32_t i = 0; i < cores->count; i++)
 		if (cores->core[i].works)
@@ -355,21 +399,18 @@ static int open_host_ctx(struct wh_host *host)
 		ctx->shard[number] = (struct wh_host_ctx_shard){
 			.ctx = ctx,
 			.number = number,
-			.endpoint = &host->netif[number].endpoint,
+			.endpoint = wh_host_is_udp(host) ? &host->udp[number].endpoint
+							 : &host->netif[number].endpoint,
 		};
 	return 0;
 }
 
 static int open_shards(struct wh_host *host, uint32_t jobs)
 {
-	host->netif =
-		aligned_alloc(64, align_up(sizeof(*host->netif), 64) * host->ctx.settings->queues);
-	if (host->netif == NULL) {
-		wh_complain("out of memory for the queues");
-		return -ENOMEM;
-	}
 	if (open_host_ctx(host) != 0)
 		return -EIO;
+	if (wh_host_is_udp(host))
+		return wh_host_udp_open_shards(host, places_for(jobs));
 	for (uint32_t number = 0; number < host->ctx.settings->queues; number++)
 		if (open_shard(host, number, places_for(jobs)) != 0)
 			return -EINVAL;
@@ -395,7 +436,10 @@ int wh_host_open(struct wh_host *host, struct wh_runtime *runtime, const struct 
 		wh_host_close(host);
 		return WH_EXIT_HARDWARE;
 	}
-	wh_link_watch_init(&host->link, host->port, &host->spec, runtime->hz);
+	if (wh_host_is_udp(host))
+		host->link.was_up = true;
+	else
+		wh_link_watch_init(&host->link, host->port, &host->spec, runtime->hz);
 	return WH_EXIT_OK;
 }
 
@@ -415,7 +459,7 @@ static int start_runtime(struct wh_runtime *runtime, const struct wh_cores *core
 		.small_pages_bytes = memory.small_pages_bytes,
 		.option = "--buffers",
 		.option_bytes = settings->buffer_bytes,
-		.no_huge = settings->no_huge,
+		.no_huge = settings->no_huge || spec->kind == WH_PORT_UDP,
 		.take_now = true,
 		.one_file = spec->single_file_segments,
 		.device = {*device},
@@ -509,7 +553,8 @@ static void await_rpcs(void)
 void wh_host_close(struct wh_host *host)
 {
 	await_rpcs();
-	for (uint32_t i = 0; i < host->shards; i++)
+	wh_host_udp_close(host);
+	for (uint32_t i = 0; host->netif != NULL && i < host->shards; i++)
 		wh_netif_free(&host->netif[i]);
 	host->shards = 0;
 	wh_host_handshake_free(&host->handshake);

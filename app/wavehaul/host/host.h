@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * A port and what is behind it: a shard (netif and endpoint) per queue, and the memory of
- * sessions. A process may have several, on one runtime. What is sent is up to jobs: see jobs.h.
+ * A port and what is behind it: a shard (netif or sockets, with an endpoint) per queue, and the
+ * memory of sessions. A process may have several, on one runtime. What is sent is up to jobs: see
+ * jobs.h.
  *
  *   wh_host_start  starts DPDK for one port, and opens a host on it
  *   wh_host_open   opens a host on a started runtime: port and netifs; runs nothing yet
@@ -23,6 +24,7 @@
 #include "port/netif.h"
 #include "port/port.h"
 #include "port/spec.h"
+#include "udp/udp.h"
 
 struct wh_host;
 
@@ -30,11 +32,17 @@ struct wh_host {
 	struct wh_host_ctx ctx; /* the part that jobs see */
 	struct wh_runtime *runtime;
 	struct wh_port_spec spec;
-	struct rte_mempool *pool;
-	struct wh_port *port;
 	void *memory; /* of the arena */
 	uint32_t shards;
+	/* Of an ethdev; NULL for port udp. */
+	struct rte_mempool *pool;
+	struct wh_port *port;
 	struct wh_netif *netif; /* one per shard */
+	/* Of port udp: one per shard; NULL for an ethdev. */
+	struct wh_udp *udp;
+	uint32_t udps; /* queues whose sockets are open */
+	bool missed_told;
+	uint64_t next_missed_tsc;
 	struct wh_link_watch link;
 	struct wh_host_handshake handshake; /* if the settings want one */
 	_Atomic bool lost; /* the port is gone, as was reported; the process ends */
@@ -71,6 +79,16 @@ void wh_host_close(struct wh_host *host);
  * kernel, and is allowed.
  */
 bool wh_host_port_is_systems(const struct wh_port_spec *spec, char *why, size_t why_bytes);
+
+/* The endpoint of a shard that is open. */
+static inline struct wh_endpoint *wh_host_endpoint(const struct wh_host *host, uint32_t shard)
+{
+	return host->ctx.shard[shard].endpoint;
+}
+
+/* Counters of one queue of the port, or of all with what the device counts. Any core. */
+void wh_host_port_stats(const struct wh_host *host, uint32_t queue, struct wh_port_stats *stats);
+void wh_host_port_stats_total(const struct wh_host *host, struct wh_port_stats *total);
 
 /* Packets that did not reach a session, by reason; only reasons with a count. */
 #define WH_HOST_REASONS_MAX 48

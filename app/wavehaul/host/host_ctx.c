@@ -117,8 +117,10 @@ struct wh_address wh_host_ctx_address(const struct wh_host_ctx *ctx, uint8_t fam
 	struct wh_address address =
 		family == WH_IPV4 ? settings->ipv4.address : settings->ipv6.address;
 
-	WH_ASSERT(shard < settings->queues && settings->udp_port + shard <= UINT16_MAX);
-	address.port = (uint16_t)(settings->udp_port + shard);
+	uint32_t first_port = ctx->own_port != 0 ? ctx->own_port : settings->udp_port;
+
+	WH_ASSERT(shard < settings->queues && first_port + shard <= UINT16_MAX);
+	address.port = (uint16_t)(first_port + shard);
 	return address;
 }
 

@@ -56,6 +56,7 @@ struct wh_host_ctx_shard {
 struct wh_host_ctx {
 	uint64_t hz;
 	const struct wh_host_settings *settings;
+	uint16_t own_port; /* UDP, of shard 0; 0: as in the settings */
 	struct wh_host_ctx_hooks hooks;
 	struct wh_arena arena;
 	struct wh_fec_limits fec; /* of its workers' tables; r 0: none */

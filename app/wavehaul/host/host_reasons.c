@@ -29,7 +29,8 @@ static uint64_t of_endpoints(const struct wh_host *host, size_t offset)
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < host->shards; i++)
-		sum += *(const uint64_t *)((const char *)&host->netif[i].endpoint.stats + offset);
+		sum += *(
+			const uint64_t *)((const char *)&wh_host_endpoint(host, i)->stats + offset);
 	return sum;
 }
 
@@ -38,13 +39,13 @@ uint32_t wh_host_reasons(const struct wh_host *host, struct wh_reason *reasons)
 	struct list list = {.reason = reasons};
 	struct wh_port_stats port;
 
-	wh_port_stats_total(host->port, &port);
+	wh_host_port_stats_total(host, &port);
 	for (uint32_t i = 0; i < WH_PORT_DROPS; i++)
 		add(&list, wh_port_drop_name((enum wh_port_drop)i), port.dropped_pkts[i]);
 	for (uint32_t reason = WH_ENCAP_OK + 1; reason < WH_ENCAP_REASONS; reason++) {
 		uint64_t pkts = 0;
 
-		for (uint32_t i = 0; i < host->shards; i++)
+		for (uint32_t i = 0; host->netif != NULL && i < host->shards; i++)
 			pkts += wh_netif_stats(&host->netif[i]).not_ours_pkts[reason];
 		add(&list, wh_encap_reason_name((enum wh_encap_reason)reason), pkts);
 	}

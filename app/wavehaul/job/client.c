@@ -25,14 +25,19 @@ enum wh_client_state wh_client_state(const struct wh_client *client)
 	return (enum wh_client_state)atomic_load_explicit(&client->state, memory_order_acquire);
 }
 
+/* Without echo of our own: on an emulated link, and where the kernel knows the path (udp). */
+static bool has_no_echo(const struct wh_host *host)
+{
+	return host->spec.facts.emulated || host->netif == NULL;
+}
+
 static void await_link(struct wh_client *client, uint64_t now_tsc)
 {
-	struct wh_neighbour *neighbour = &client->host->netif[0].neighbour;
-
-	if (client->host->link.was_up && client->host->spec.facts.emulated)
+	if (client->host->link.was_up && has_no_echo(client->host))
 		set_state(client, WH_CLIENT_READY); /* there is nothing to prove */
 	else if (client->host->link.was_up &&
-		 wh_mtu_proof_start(&client->proof, neighbour, now_tsc, &client->peer) == 0)
+		 wh_mtu_proof_start(&client->proof, &client->host->netif[0].neighbour, now_tsc,
+			 &client->peer) == 0)
 		set_state(client, WH_CLIENT_PROVING);
 	else if (now_tsc > client->give_up_tsc)
 		set_state(client, WH_CLIENT_NO_LINK);
@@ -120,7 +125,10 @@ void wh_client_init(struct wh_client *client, struct wh_host *host, const struct
 	struct wh_address watched = *peer;
 
 	watched.port = (uint16_t)host->ctx.settings->udp_port;
-	wh_neighbour_watch(&host->netif[0].neighbour, &client->watch, &watched);
+	if (host->netif != NULL)
+		wh_neighbour_watch(&host->netif[0].neighbour, &client->watch, &watched);
+	else
+		wh_udp_watch(&host->udp[0], &client->watch, &watched);
 	wh_loop_add(wh_runtime_loop_of(host->runtime, 0, true), "mtu", poll_client, client);
 }
 

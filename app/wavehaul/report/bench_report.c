@@ -269,6 +269,11 @@ static void list_reasons(const struct wh_host *host, json_t *object)
 	}
 }
 
+static bool has_timed_tx(const struct wh_host *host)
+{
+	return host->port != NULL && host->port->has_timed_tx;
+}
+
 static const char *pacing_name(const struct wh_settings *settings)
 {
 	return settings->rate_bps == WH_RATE_MAX ? "the port (no rate)" : "TSC";
@@ -318,8 +323,7 @@ static void print_text(const struct wh_bench_rows *rows, const struct wh_bench_s
 		printf("pacing by %s%s: p50 %" PRIu64 " ns late, p99 %" PRIu64 " ns, p99.9 %" PRIu64
 		       " ns; limited by %s\n",
 			pacing_name(settings),
-			rows->host->port->has_timed_tx ? " (the port could send on timestamps)"
-						       : "",
+			has_timed_tx(rows->host) ? " (the port could send on timestamps)" : "",
 			figures->lateness_ns[0], figures->lateness_ns[1], figures->lateness_ns[2],
 			wh_limit_name(figures->limited_by));
 	if (settings->repair.on)
@@ -445,7 +449,7 @@ static void print_json(
 		wh_json_add(all, json_pack(
 			"{s:i, s:b, s:{s:o, s:f}, s:{s:f, s:f, s:f}, s:o, s:o}",
 			"parallel", (int)rows->lanes->started,
-			"port_timestamps", rows->host->port->has_timed_tx,
+			"port_timestamps", has_timed_tx(rows->host),
 			"cycles_per_packet",
 				"here", cycles_json(steady.cycles, r->pkts),
 				"receiver", per_pkt(r->cycles, r->pkts),

@@ -12,7 +12,7 @@ bool wh_tel_each_session(const struct wh_host *host,
 	void *context)
 {
 	for (uint32_t shard = 0; shard < host->shards; shard++) {
-		const struct wh_endpoint *endpoint = &host->netif[shard].endpoint;
+		const struct wh_endpoint *endpoint = wh_host_endpoint(host, shard);
 
 		for (uint32_t place = 0; place < endpoint->config.places; place++) {
 			struct wh_session *session = atomic_load_explicit(

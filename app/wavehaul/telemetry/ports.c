@@ -24,27 +24,38 @@ static_assert(sizeof(struct wh_netif_stats) % sizeof(uint64_t) == 0 &&
 static void add_netif(struct behind *sum, const struct wh_netif *of)
 {
 	const struct wh_netif_stats netif = wh_netif_stats(of);
-	const uint64_t *endpoint = (const uint64_t *)&of->endpoint.stats;
-	const uint64_t *answerer = (const uint64_t *)&of->endpoint.answerer.stats;
 	const uint64_t *neighbour = (const uint64_t *)&of->neighbour.stats;
 
 	for (size_t i = 0; i < sizeof(sum->netif) / sizeof(uint64_t); i++)
 		((uint64_t *)&sum->netif)[i] += ((const uint64_t *)&netif)[i];
-	for (size_t i = 0; i < sizeof(sum->endpoint) / sizeof(uint64_t); i++)
-		((uint64_t *)&sum->endpoint)[i] += wh_tel_load(&endpoint[i]);
-	for (size_t i = 0; i < sizeof(sum->answerer) / sizeof(uint64_t); i++)
-		((uint64_t *)&sum->answerer)[i] += wh_tel_load(&answerer[i]);
 	for (size_t i = 0; i < sizeof(sum->neighbour) / sizeof(uint64_t); i++)
 		((uint64_t *)&sum->neighbour)[i] += wh_tel_load(&neighbour[i]);
 }
 
+static void add_endpoint(struct behind *sum, const struct wh_endpoint *of)
+{
+	const uint64_t *endpoint = (const uint64_t *)&of->stats;
+	const uint64_t *answerer = (const uint64_t *)&of->answerer.stats;
+
+	for (size_t i = 0; i < sizeof(sum->endpoint) / sizeof(uint64_t); i++)
+		((uint64_t *)&sum->endpoint)[i] += wh_tel_load(&endpoint[i]);
+	for (size_t i = 0; i < sizeof(sum->answerer) / sizeof(uint64_t); i++)
+		((uint64_t *)&sum->answerer)[i] += wh_tel_load(&answerer[i]);
+}
+
 static void put_port(json_t *data, const struct wh_host *host)
 {
+	const struct wh_port *port = host->port; /* NULL: sockets, whose link is the kernel's */
+	enum wh_port_steering steering = port != NULL                     ? port->steering
+					 : host->ctx.settings->queues > 1 ? WH_PORT_STEER_PAIRED
+									  : WH_PORT_STEER_ONE_QUEUE;
+
 	wh_tel_put_text(data, "port", host->spec.ethdev);
-	wh_tel_put(data, "link_up", __atomic_load_n(&host->port->link_up, __ATOMIC_RELAXED));
-	wh_tel_put(data, "mtu_bytes", host->port->mtu);
-	wh_tel_put(data, "queues", host->port->queues);
-	wh_tel_put_text(data, "steering", wh_port_steering_name(host->port->steering));
+	wh_tel_put(
+		data, "link_up", port == NULL || __atomic_load_n(&port->link_up, __ATOMIC_RELAXED));
+	wh_tel_put(data, "mtu_bytes", port != NULL ? port->mtu : host->ctx.settings->mtu_bytes);
+	wh_tel_put(data, "queues", host->shards);
+	wh_tel_put_text(data, "steering", wh_port_steering_name(steering));
 }
 
 static void put_traffic(json_t *data, const struct wh_port_stats *stats)
@@ -127,8 +138,11 @@ static void put_queues(json_t *data, const struct wh_host *host, uint32_t first,
 	struct behind behind = {0};
 
 	WH_ASSERT(first < end && end <= host->shards);
-	for (uint32_t i = first; i < end; i++)
-		add_netif(&behind, &host->netif[i]);
+	for (uint32_t i = first; i < end; i++) {
+		add_endpoint(&behind, wh_host_endpoint(host, i));
+		if (host->netif != NULL)
+			add_netif(&behind, &host->netif[i]);
+	}
 	put_port(data, host);
 	put_traffic(data, stats);
 	put_behind(data, &behind);
@@ -136,20 +150,20 @@ static void put_queues(json_t *data, const struct wh_host *host, uint32_t first,
 
 static bool put_answer(json_t *data, const struct wh_host *host, const char *params)
 {
-	struct wh_port_stats total;
+	struct wh_port_stats stats;
 	uint64_t queue;
 
 	if (params == NULL) {
-		wh_port_stats_total(host->port, &total);
-		put_queues(data, host, 0, host->shards, &total);
+		wh_host_port_stats_total(host, &stats);
+		put_queues(data, host, 0, host->shards, &stats);
 		if (host->ctx.handshake != NULL)
 			put_handshakes(data, host->ctx.handshake);
 		return true;
 	}
 	if (!wh_tel_number(params, &queue) || queue >= host->shards)
 		return false;
-	put_queues(data, host, (uint32_t)queue, (uint32_t)queue + 1,
-		wh_port_stats(host->port, (uint16_t)queue));
+	wh_host_port_stats(host, (uint32_t)queue, &stats);
+	put_queues(data, host, (uint32_t)queue, (uint32_t)queue + 1, &stats);
 	return true;
 }
 

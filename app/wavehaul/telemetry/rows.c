@@ -188,7 +188,7 @@ json_t *wh_tel_neighbour_rows(void)
 	if (host == NULL)
 		return NULL;
 	rows = json_array();
-	for (uint32_t queue = 0; queue < host->shards; queue++)
+	for (uint32_t queue = 0; host->netif != NULL && queue < host->shards; queue++)
 		add_neighbours(rows, &host->netif[queue].neighbour, queue);
 	wh_tel_leave();
 	return rows;

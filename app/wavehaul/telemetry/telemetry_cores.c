@@ -89,10 +89,12 @@ static uint64_t pkts_of(const struct wh_host *host, const struct wh_core *core, 
 	uint64_t pkts = 0;
 
 	for (uint32_t queue = 0; queue < host->shards; queue++) {
-		const struct wh_port_stats *stats = wh_port_stats(host->port, (uint16_t)queue);
+		struct wh_port_stats stats;
 
-		if ((sent ? core->sends : core->receives) & 1U << queue)
-			pkts += wh_tel_load(sent ? &stats->tx_pkts : &stats->rx_pkts);
+		if (((sent ? core->sends : core->receives) & 1U << queue) == 0)
+			continue;
+		wh_host_port_stats(host, queue, &stats);
+		pkts += sent ? stats.tx_pkts : stats.rx_pkts;
 	}
 	return pkts;
 }

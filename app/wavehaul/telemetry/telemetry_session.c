@@ -37,14 +37,14 @@ static int compare_ids(const void *a, const void *b)
 /* The numbers of all sessions from `first` on, unsorted; NULL: out of memory. */
 static uint64_t *list_ids(const struct wh_host *host, uint64_t first, uint32_t *count)
 {
-	uint32_t places = host->shards > 0 ? host->netif[0].endpoint.config.places : 0;
+	uint32_t places = host->shards > 0 ? wh_host_endpoint(host, 0)->config.places : 0;
 	uint64_t *ids = calloc((size_t)host->shards * places + 1, sizeof(*ids));
 
 	*count = 0;
 	if (ids == NULL)
 		return NULL;
 	for (uint32_t shard = 0; shard < host->shards; shard++) {
-		const struct wh_endpoint *endpoint = &host->netif[shard].endpoint;
+		const struct wh_endpoint *endpoint = wh_host_endpoint(host, shard);
 
 		WH_ASSERT(endpoint->config.places == places);
 		for (uint32_t place = 0; place < places; place++) {
@@ -116,7 +116,7 @@ static struct wh_session *find_session(const struct wh_host *host, uint64_t id, 
 	if (shard >= host->shards)
 		return NULL;
 
-	const struct wh_endpoint *endpoint = &host->netif[shard].endpoint;
+	const struct wh_endpoint *endpoint = wh_host_endpoint(host, shard);
 
 	WH_ASSERT((endpoint->config.places & (endpoint->config.places - 1)) == 0);
 

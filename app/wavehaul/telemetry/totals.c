@@ -58,7 +58,7 @@ static struct wh_past_role never_falling(const struct wh_past_role *now, bool re
 static void add_all(struct totals_sum sum[2], const struct wh_host *host)
 {
 	for (uint32_t shard = 0; shard < host->shards; shard++) {
-		const struct wh_endpoint *endpoint = &host->netif[shard].endpoint;
+		const struct wh_endpoint *endpoint = wh_host_endpoint(host, shard);
 		uint32_t places = endpoint->config.places;
 
 		for (uint32_t place = 0; place < places; place++) {

@@ -331,7 +331,7 @@ static int open_and_run(struct wh_transfer *transfer)
 int wh_transfer_by_port(struct wh_transfer *transfer, struct wh_hook *then_run)
 {
 	struct wh_wanted *wanted = &transfer->wanted;
-	const struct wh_settings *settings = &wanted->settings;
+	struct wh_settings *settings = &wanted->settings;
 	struct wh_running *running = &transfer->running;
 	int status = wh_settings_check_own(settings);
 

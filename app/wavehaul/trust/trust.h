@@ -21,9 +21,9 @@ int wh_trust_open(
 	struct wh_trust *trust, const char *identity, const char *peers, const char *host);
 /*
  * HOST as an operator writes it: a trusted peer, at its first address of a family that we have; or
- * as in wh_address_resolve. False after a complaint.
+ * as in wh_address_resolve. Port udp then has the address and MTU of the route there. False after a
+ * complaint.
  */
-bool wh_trust_find(
-	const struct wh_settings *settings, const char *host, struct wh_address *address);
+bool wh_trust_find(struct wh_settings *settings, const char *host, struct wh_address *address);
 
 void wh_trust_close(struct wh_trust *trust);

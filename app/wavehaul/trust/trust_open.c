@@ -8,6 +8,7 @@
 
 #include "cli/address_text.h"
 #include "cli/exit.h"
+#include "cli/own/own_addresses.h"
 #include "trust/own.h"
 
 static bool make_folder(const char *path)
@@ -53,7 +54,7 @@ void wh_trust_close(struct wh_trust *trust)
 	wh_identity_free(&trust->identity);
 }
 
-bool wh_trust_find(const struct wh_settings *settings, const char *host, struct wh_address *address)
+static bool find(const struct wh_settings *settings, const char *host, struct wh_address *address)
 {
 	bool ipv4 = settings->ipv4.address.family != 0;
 	bool ipv6 = settings->ipv6.address.family != 0;
@@ -73,4 +74,9 @@ bool wh_trust_find(const struct wh_settings *settings, const char *host, struct 
 		}
 	}
 	return wh_address_resolve(host, ipv4, ipv6, address) == 0;
+}
+
+bool wh_trust_find(struct wh_settings *settings, const char *host, struct wh_address *address)
+{
+	return find(settings, host, address) && wh_own_toward(settings, host, address);
 }

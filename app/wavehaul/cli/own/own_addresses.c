@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/own/own_addresses.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "port/spec.h"
+#include "udp/host_address.h"
+
+bool wh_own_is_udp(const struct wh_settings *settings)
+{
+	return settings->port[0] == '\0' || strcmp(settings->port, "udp") == 0 ||
+	       strncmp(settings->port, "udp:", 4) == 0;
+}
+
+static void put(struct wh_settings *settings, const struct wh_udp_own *own)
+{
+	struct wh_subnet *subnet =
+		own->address.family == WH_IPV6 ? &settings->ipv6 : &settings->ipv4;
+
+	*subnet = (struct wh_subnet){.address = own->address, .prefix_bits = own->prefix_bits};
+	settings->mtu_bytes = (uint32_t)wh_min_u64(settings->mtu_bytes, own->mtu);
+}
+
+/* What the kernel decides cannot be given. */
+static bool is_free_of_ethernet(const struct wh_settings *settings)
+{
+	const char *wrong =
+		settings->ipv4.address.family != 0 || settings->ipv6.address.family != 0 ? "--addr"
+		: settings->gateway4.family != 0 || settings->gateway6.family != 0 ? "--gateway"
+		: settings->vlan != 0                                              ? "--vlan"
+										   : NULL;
+
+	if (wrong == NULL)
+		return true;
+	wh_complain("%s is for ports with an address of their own; --port udp has this host's: "
+		    "leave it out, or name a port such as 0000:3b:00.0 or af_packet:eth1",
+		wrong);
+	return false;
+}
+
+static int take_named(struct wh_settings *settings, const struct wh_address *address)
+{
+	struct wh_udp_own own;
+
+	if (wh_udp_own_named(address, &own) == 0) {
+		put(settings, &own);
+		return -1;
+	}
+	wh_complain("%s: this host has no such address; `ip addr` shows those that it has",
+		settings->port);
+	return WH_EXIT_HARDWARE;
+}
+
+static int take_main(struct wh_settings *settings)
+{
+	static const uint8_t families[] = {WH_IPV4, WH_IPV6};
+	struct wh_udp_own own[2];
+	bool has[2];
+
+	for (uint32_t i = 0; i < 2; i++)
+		has[i] = wh_udp_own_main(families[i], &own[i]) == 0;
+	for (uint32_t i = 0; i < 2; i++)
+		if (has[i] && (!own[i].is_loopback || !has[1 - i] || own[1 - i].is_loopback))
+			put(settings, &own[i]);
+	if (settings->ipv4.address.family != 0 || settings->ipv6.address.family != 0)
+		return -1;
+	wh_complain("this host has no address: `ip addr` shows its interfaces");
+	return WH_EXIT_HARDWARE;
+}
+
+int wh_own_take(struct wh_settings *settings, bool serves)
+{
+	struct wh_port_spec spec;
+	char why[WH_PORT_WHY_BYTES];
+
+	if (settings->own_taken)
+		return -1;
+	if (settings->port[0] == '\0')
+		snprintf(settings->port, sizeof(settings->port), "udp");
+	if (wh_port_spec_read(settings->port, 0, &spec, why, sizeof(why)) != 0) {
+		wh_complain("%s", why);
+		return WH_EXIT_USAGE;
+	}
+	if (!is_free_of_ethernet(settings))
+		return WH_EXIT_USAGE;
+	settings->own_taken = true;
+	if (serves && spec.local.port != 0)
+		settings->udp_port = spec.local.port;
+	return spec.local.family != 0 ? take_named(settings, &spec.local) : take_main(settings);
+}
+
+bool wh_own_toward(struct wh_settings *settings, const char *host, const struct wh_address *peer)
+{
+	struct wh_port_spec spec;
+	char why[WH_PORT_WHY_BYTES];
+	struct wh_udp_own own;
+
+	if (!wh_own_is_udp(settings) ||
+		wh_port_spec_read(settings->port, 0, &spec, why, sizeof(why)) != 0)
+		return true;
+
+	int rc = wh_udp_own_toward(peer, &own);
+
+	if (rc != 0) {
+		wh_complain("no route to %s: %s; `ip route` shows this host's routes", host,
+			strerror(-rc));
+		return false;
+	}
+	if (spec.local.family != 0)
+		settings->mtu_bytes = (uint32_t)wh_min_u64(settings->mtu_bytes, own.mtu);
+	else
+		put(settings, &own);
+	return true;
+}

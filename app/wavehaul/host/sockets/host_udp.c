@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "host/sockets/host_udp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "cli/complain.h"
+#include "guard/calls.h"
+
+/* With any free port those of further queues, which follow it, may be taken. */
+#define ATTEMPTS 16
+
+static_assert(WH_QUEUES_MAX * WH_UDP_FAMILIES <= WH_CALLS_SENDER_MAX, "the guard knows them all");
+
+/* The sockets of queues from the first one on; each queue's port is one more. */
+static int open_sockets(struct wh_host *host, uint16_t port, char *why, size_t why_bytes)
+{
+	const struct wh_host_settings *settings = host->ctx.settings;
+	const struct wh_address own[] = {settings->ipv4.address, settings->ipv6.address};
+	int rc = 0;
+
+	for (host->udps = 0; rc == 0 && host->udps < settings->queues; host->udps += rc == 0) {
+		struct wh_udp_sockets *sockets = &host->udp[host->udps].config.sockets;
+
+		rc = wh_udp_sockets_open(own, port, !settings->listens, sockets, why, why_bytes);
+		if (rc == 0)
+			port = (uint16_t)(sockets->port + 1);
+		if (rc == 0 && port == 0 && host->udps + 1 < settings->queues)
+			rc = -EADDRINUSE;
+	}
+	return rc;
+}
+
+static void close_sockets(struct wh_host *host)
+{
+	for (uint32_t i = 0; i < host->udps; i++)
+		wh_udp_sockets_close(&host->udp[i].config.sockets);
+	host->udps = 0;
+}
+
+int wh_host_udp_open(struct wh_host *host)
+{
+	const struct wh_host_settings *settings = host->ctx.settings;
+	uint16_t port = host->spec.local.port != 0 ? host->spec.local.port
+			: settings->listens        ? (uint16_t)settings->udp_port
+						   : 0;
+	char why[WH_PORT_WHY_BYTES] = "";
+	int rc = -EADDRINUSE;
+
+	host->udp = aligned_alloc(64, (sizeof(*host->udp) + 63) / 64 * 64 * settings->queues);
+	if (host->udp == NULL) {
+		wh_complain("out of memory for the queues");
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; rc == -EADDRINUSE && i < (port == 0 ? ATTEMPTS : 1); i++) {
+		close_sockets(host);
+		rc = open_sockets(host, port, why, sizeof(why));
+	}
+	if (rc != 0) {
+		wh_complain("%s", why);
+		return rc;
+	}
+	host->ctx.own_port = host->udp[0].config.sockets.port;
+	for (uint32_t i = 0; i < host->udps; i++)
+		for (uint32_t family = 0; family < WH_UDP_FAMILIES; family++)
+			if (host->udp[i].config.sockets.fd[family] >= 0)
+				wh_calls_let_send(host->udp[i].config.sockets.fd[family]);
+	return 0;
+}
+
+/* What the kernel drops looks like the path's loss to the sessions: this tells them apart. */
+static int32_t tell_missed(void *state, uint64_t now_tsc)
+{
+	struct wh_host *host = state;
+	uint32_t receive_bytes = host->udp[0].config.sockets.receive_bytes;
+	char text[WH_PORT_WHY_BYTES];
+	struct wh_port_stats stats;
+
+	if (host->missed_told || now_tsc < host->next_missed_tsc)
+		return 0;
+	host->next_missed_tsc = now_tsc + host->ctx.hz;
+	wh_host_udp_stats_total(host, &stats);
+	if (stats.dropped_pkts[WH_PORT_RX_MISSED] == 0)
+		return 0;
+	host->missed_told = true;
+	if (receive_bytes < WH_UDP_RECEIVE_BYTES) {
+		wh_udp_small_buffer_text(receive_bytes, text, sizeof(text));
+		wh_say("%s", text);
+	}
+	return 0;
+}
+
+static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
+{
+	struct wh_loop *receives = wh_runtime_loop_of(host->runtime, number, false);
+	struct wh_loop *sends = wh_runtime_loop_of(host->runtime, number, true);
+	struct wh_udp *udp = &host->udp[number];
+	struct wh_udp_config config = {
+		.sockets = udp->config.sockets,
+		.mtu = (uint16_t)host->ctx.settings->mtu_bytes,
+		.endpoint = wh_host_ctx_endpoint_config(&host->ctx, number, places),
+		.read_tsc = wh_loop_read_tsc,
+	};
+
+	config.endpoint.rx_meter = &receives->meter;
+	config.endpoint.tx_meter = &sends->meter;
+	if (wh_udp_init(udp, &config) != 0) {
+		wh_complain("no memory for an endpoint");
+		return -ENOMEM;
+	}
+	host->shards++;
+	receives->nap_us = WH_LOOP_PACKET_NAP_US;
+	sends->nap_us = WH_LOOP_PACKET_NAP_US;
+	wh_loop_add(receives, "receive", wh_udp_receive, udp);
+	wh_loop_add(sends, "send", wh_udp_send, udp);
+	return 0;
+}
+
+int wh_host_udp_open_shards(struct wh_host *host, uint32_t places)
+{
+	for (uint32_t number = 0; number < host->udps; number++) {
+		int rc = open_shard(host, number, places);
+
+		if (rc != 0)
+			return rc;
+	}
+	wh_loop_add(wh_runtime_loop_of(host->runtime, 0, true), "missed", tell_missed, host);
+	return 0;
+}
+
+void wh_host_udp_close(struct wh_host *host)
+{
+	if (host->udp == NULL)
+		return;
+	for (uint32_t i = 0; i < host->shards; i++)
+		wh_udp_free(&host->udp[i]);
+	close_sockets(host);
+	free(host->udp);
+	host->udp = NULL;
+}
+
+void wh_host_udp_stats_total(const struct wh_host *host, struct wh_port_stats *total)
+{
+	uint64_t *sum = (uint64_t *)total;
+
+	*total = (struct wh_port_stats){0};
+	for (uint32_t i = 0; i < host->shards; i++) {
+		struct wh_port_stats stats;
+
+		wh_udp_stats(&host->udp[i], &stats);
+		for (size_t at = 0; at < sizeof(stats) / sizeof(uint64_t); at++)
+			sum[at] += ((const uint64_t *)&stats)[at];
+	}
+}

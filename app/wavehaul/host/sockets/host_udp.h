@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+/* The part of a host that differs for port `udp`: sockets instead of an ethdev and netifs. */
+
+#include "host/host.h"
+
+static inline bool wh_host_is_udp(const struct wh_host *host)
+{
+	return host->spec.kind == WH_PORT_UDP;
+}
+
+/*
+ * Opens the sockets of all queues, which fixes our UDP ports. 0, or a negative errno after one
+ * sentence on stderr.
+ */
+int wh_host_udp_open(struct wh_host *host);
+
+/* Opens the shards on them, and adds their tasks; the host context exists. */
+int wh_host_udp_open_shards(struct wh_host *host, uint32_t places);
+
+/* Does nothing to a host on an ethdev. */
+void wh_host_udp_close(struct wh_host *host);
+
+void wh_host_udp_stats_total(const struct wh_host *host, struct wh_port_stats *total);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+/*
+ * The kernel's sockets of a queue: one for each family of which this end has an address, bound to
+ * that address alone, so that every packet leaves from the address at which its peer knows us.
+ *
+ * Packets are never fragmented: the kernel sets DF, and does not shorten them by what ICMP tells
+ * (IP_PMTUDISC_PROBE), because anybody may forge that. Only sockets that report errors hear of ICMP
+ * at all; see errors.h.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/encap.h"
+
+#define WH_UDP_FAMILIES 2
+
+/* What sockets ask for: 5 ms of 10 Gb/s while the core is away; and a few messages to send. */
+#define WH_UDP_RECEIVE_BYTES (8 << 20)
+#define WH_UDP_SEND_BYTES    (2 << 20)
+
+struct wh_udp_sockets {
+	int fd[WH_UDP_FAMILIES]; /* of IPv4 and IPv6; -1: none */
+	uint16_t port;           /* of both */
+	uint32_t receive_bytes;  /* the smaller of their receive buffers */
+	bool receives_segments;  /* the kernel joins packets (UDP_GRO) */
+	bool reports_errors;
+};
+
+static inline uint32_t wh_udp_place_of(uint8_t family)
+{
+	return family == WH_IPV6;
+}
+
+/*
+ * Opens them for those addresses (family 0: none), with that port; 0: any that is free.
+ * reports_errors: ICMP errors come by the error queue, and make the next call fail once. 0; or a
+ * negative errno, and in `why` one sentence that says what to do.
+ */
+int wh_udp_sockets_open(const struct wh_address own[WH_UDP_FAMILIES], uint16_t port,
+	bool reports_errors, struct wh_udp_sockets *sockets, char *why, size_t why_bytes);
+
+void wh_udp_sockets_close(struct wh_udp_sockets *sockets);
+
+/* The sentence that names the remedy for a receive buffer that is smaller than asked for. */
+void wh_udp_small_buffer_text(uint32_t receive_bytes, char *text, size_t bytes);

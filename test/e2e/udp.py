@@ -1,0 +1,303 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: BSD-3-Clause
+"""`--port udp`: the kernel's sockets, for any user account and without a configuration.
+
+    udp.py [--quick] [-k PATTERN] [--binary PATH]
+
+Namespaces of the network are the hosts. The programs on UDP sockets run as nobody, without rights,
+hugepages or a device. Only root makes namespaces: all cases are skipped otherwise. A line for each
+case, then 'N passed, N failed, N skipped'.
+"""
+
+import contextlib
+import functools
+import os
+import random
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from harness import (NOBODY, Case, as_nobody, end_group, expect, expect_said, expect_status,
+                     run_cases)
+from lab import Lab
+from network import (ALLOW_ALL, CLIENT, CLIENT6, SERVER, SERVER6, exchange, expect_same,
+                     in_brackets, make_load, router_between)
+from network import Server as PortServer
+
+TOP = Path(__file__).resolve().parents[2]
+BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
+
+KIB, MIB = 1 << 10, 1 << 20
+OK, USAGE, NETWORK, HARDWARE = 0, 2, 5, 7
+UDP_PORT = 5760
+CLIENT_S = 60
+BUFFERS = ('--buffers', '128M')
+NO_BUFFERS = ('ls', 'du', 'rm', 'mkdir', 'mv', 'ping', 'probe')
+
+
+class Nobody:
+    """The program as a user without rights, who has a key and trusts it."""
+
+    def __init__(self, program, folder):
+        self.program, under = as_nobody(program)
+        self.under = (*under, f'HOME={folder}', f'XDG_STATE_HOME={folder}')
+        self.folder = folder
+        os.chown(folder, int(NOBODY), int(NOBODY))
+        folder.chmod(0o755)
+
+    def command(self, host, verb, *args):
+        """Hugepages and a configuration might be there: they are not used."""
+        room = () if verb in NO_BUFFERS else BUFFERS
+        return (*host.under, *self.under, self.program.binary, verb, '--config', 'none', *room,
+                *map(str, args))
+
+    def start(self, host, verb, *args):
+        under = self.command(host, verb, *args)
+        return subprocess.Popen(under, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, start_new_session=True)
+
+    def run(self, host, verb, *args, timeout_s=CLIENT_S):
+        return self.program.finish(self.start(host, verb, *args), timeout_s, time.monotonic())
+
+    def owns(self, path):
+        for one in (path, *path.rglob('*')):
+            os.chown(one, int(NOBODY), int(NOBODY), follow_symlinks=False)
+
+
+class Server(PortServer):
+    """`wavehaul serve` of a user without rights, for the length of a `with`."""
+
+    ready = 'accepted are'
+
+    def __init__(self, user, host, *options):
+        self.folder, self.log = user.folder / 'served', user.folder / 'server.log'
+        self.folder.mkdir(exist_ok=True)
+        user.owns(self.folder)
+        self.command = user.command(host, 'serve', '--root', self.folder, '--state',
+                                    user.folder / 'state', *options)
+
+
+@contextlib.contextmanager
+def two_hosts(mtu=1500):
+    """Their kernels have the addresses."""
+    with Lab() as lab:
+        server, client = lab.host('server'), lab.host('client')
+        lab.wire((server, 'eth0'), (client, 'eth0'), mtu)
+        server.add_addresses('eth0', f'{SERVER}/24', f'{SERVER6}/64')
+        client.add_addresses('eth0', f'{CLIENT}/24', f'{CLIENT6}/64')
+        yield server, client
+
+
+def both_ways(user, client, to, served, *args):
+    """A tree and a file to the server and back; the bytes are the same."""
+    load, got = user.folder / 'load', user.folder / 'got'
+    if not load.exists():
+        make_load(load)
+        user.owns(load)
+    got.mkdir()
+    user.owns(got)
+    at = in_brackets(to)
+    expect_status(user.run(client, 'send', '-r', load / 'tree', load / 'big.bin', f'{at}:in/',
+                           *args), OK)
+    expect_same('what was sent', served / 'in', load)
+    expect_status(user.run(client, 'get', '-r', f'{at}:in/tree', f'{at}:in/big.bin', f'{got}/',
+                           *args), OK)
+    expect_same('what was got', got, load)
+    shutil.rmtree(got)
+    shutil.rmtree(served / 'in')
+
+
+def no_configuration(program, folder):
+    """All verbs on one host that has nothing but loopback, without any option for the port."""
+    user = Nobody(program, folder)
+    with Lab() as lab:
+        host = lab.host('alone')
+        with Server(user, host) as server:
+            expect('on udp, 127.0.0.1 and ::1 UDP 5760, MTU 1500' in server.said(), server.said())
+            for to in ('127.0.0.1', '::1'):
+                both_ways(user, host, to, server.folder)
+            (server.folder / 'here').write_bytes(b'1234')
+            user.owns(server.folder)
+            expect(' here' in user.run(host, 'ls', '127.0.0.1:').out, 'ls does not show it')
+            pings = user.run(host, 'ping', '127.0.0.1', '--count', '3')
+            expect('3 of 3 came back' in pings.out, pings.out + pings.err)
+            expect_status(user.run(host, 'bench', '127.0.0.1', '--size', '16M'), OK)
+            expect_status(user.run(host, 'probe', '127.0.0.1', '--time', '1s'), OK)
+            expect_status(user.run(host, 'rm', '127.0.0.1:here'), OK)
+            expect(not (server.folder / 'here').exists(), 'it is still there')
+
+
+def transfer(program, folder, mtu, options=()):
+    """Two hosts, over IPv4 and IPv6, from the kernel's main addresses."""
+    user = Nobody(program, folder)
+    with two_hosts(mtu) as (host, client), Server(user, host, '--mtu', mtu) as server:
+        expect(f'{SERVER} and {SERVER6} UDP 5760, MTU {mtu}' in server.said(), server.said())
+        for to in (SERVER, SERVER6):
+            both_ways(user, client, to, server.folder, '--mtu', mtu, *options)
+
+
+def one_wire(program, folder, port, mtu):
+    """Against an end on another kind of port. Its veth takes whole packets, as a cable does."""
+    user = Nobody(program, folder)
+    with Lab() as lab:
+        server, client = lab.host('server'), lab.host('client')
+        lab.wire((server, 'eth0'), (client, 'eth0'), mtu)
+        client.add_addresses('eth0', f'{CLIENT}/24', f'{CLIENT6}/64')
+        client.complete_packets()
+        with PortServer(program, server, folder, '--identity', key_of(user), port=port,
+                        mtu=mtu) as serving:
+            for to in (SERVER, SERVER6):
+                both_ways(user, client, to, serving.folder, '--mtu', mtu)
+
+
+def key_of(user):
+    """For root's end, whose key it must be: each accepts an end with its own."""
+    config = next(word for word in user.under if word.startswith('WAVEHAUL_CONFIG_DIR='))
+    key = user.folder / 'key.pem'
+    shutil.copy(Path(config.partition('=')[2], 'identity.pem'), key)
+    os.chown(key, 0, 0)
+    key.chmod(0o600)
+    return key
+
+
+def other_end(program, folder, port, mtu):
+    """The same, with the client on that port."""
+    user = Nobody(program, folder)
+    with Lab() as lab:
+        server, client = lab.host('server'), lab.host('client')
+        lab.wire((server, 'eth0'), (client, 'eth0'), mtu)
+        server.add_addresses('eth0', f'{SERVER}/24', f'{SERVER6}/64')
+        server.complete_packets()
+        with Server(user, server, '--mtu', mtu):
+            for to in (SERVER, SERVER6):
+                exchange(program, client, folder, to, '--identity', key_of(user), port=port,
+                         mtu=mtu)
+
+
+def refusals(program, folder):
+    """What the world does wrong is one sentence."""
+    user = Nobody(program, folder)
+    with two_hosts() as (host, client):
+        for args, status, sentence in (
+                (('serve', '--port', 'udp:203.0.113.9'), HARDWARE, 'no such address'),
+                (('serve', '--port', f'udp:{SERVER}:80'), HARDWARE, 'only root may use UDP port'),
+                (('serve', '--addr', '192.0.2.9/24'), USAGE, '--addr is for ports with an address'),
+                (('serve', '--port', 'udp:nonsense'), USAGE, 'write udp, or udp: and an address'),
+                (('send', folder, '203.0.113.9:'), NETWORK, 'no route to 203.0.113.9')):
+            result = user.run(host, *args)
+            expect_status(result, status)
+            expect_said(result, sentence)
+        with Server(user, host):
+            result = user.run(host, 'serve', '--state', 'none', '--root', folder)
+            expect_status(result, HARDWARE)
+            expect_said(result, f'UDP port {UDP_PORT} of {SERVER} is in use')
+        result = user.run(client, 'bench', SERVER, '--peer-timeout', '2s')
+        expect_status(result, NETWORK)
+        expect_said(result, rf'{SERVER} refuses UDP port {UDP_PORT} \(ICMP port unreachable\)')
+
+
+def unknown_key(program, folder):
+    """A stranger learns which key is missing, and the command that adds it."""
+    known, stranger = Nobody(program, folder), Nobody(program, folder)
+    with two_hosts() as (host, client), Server(known, host):
+        result = stranger.run(client, 'send', folder / 'server.log', f'{SERVER}:')
+        expect_status(result, NETWORK, 6)
+        expect_said(result, 'wavehaul trust add')
+
+
+def killed(program, folder):
+    """A client dies in the midst; the next one resumes."""
+    user = Nobody(program, folder)
+    source = folder / 'big'
+    source.write_bytes(random.Random(1).randbytes(96 * MIB))
+    with two_hosts() as (host, client), Server(user, host) as server:
+        process = user.start(client, 'send', source, f'{SERVER}:', '--rate', '200M')
+        time.sleep(3)
+        end_group(process)
+        result = user.run(client, 'send', source, f'{SERVER}:')
+        expect_status(result, OK)
+        expect((server.folder / 'big').read_bytes() == source.read_bytes(), 'other bytes')
+        expect(re.search(r'\d+\.\d MiB of it had come before', result.out), result.out)
+        server.kill()  # which would wait for the dead client
+
+
+def hostile(program, folder):
+    """
+    Strangers flood the server's and the client's port with datagrams of any size while a transfer
+    runs; the interface goes down for a second, and one datagram fails of an ICMP error.
+    """
+    user = Nobody(program, folder)
+    source = folder / 'big'
+    source.write_bytes(random.Random(2).randbytes(48 * MIB))
+    ended = threading.Event()
+
+    def flood():
+        draw = random.Random(3)
+        with client.inside():
+            stranger = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        with stranger:
+            while not ended.is_set():
+                with contextlib.suppress(OSError):  # while the interface is down
+                    for _ in range(200):
+                        stranger.sendto(draw.randbytes(draw.choice((0, 1, 63, 64, 65, 1472))),
+                                        (SERVER, UDP_PORT))
+                time.sleep(0.01)
+
+    with two_hosts() as (host, client), Server(user, host) as server:
+        strangers = threading.Thread(target=flood)
+        strangers.start()
+        try:
+            process = user.start(client, 'send', source, f'{SERVER}:', '--rate', '100M')
+            time.sleep(2)
+            client.ip('link', 'set', 'eth0', 'down')
+            time.sleep(1)
+            client.ip('link', 'set', 'eth0', 'up')
+            client.add_addresses('eth0', f'{CLIENT6}/64')
+            result = user.program.finish(process, CLIENT_S, time.monotonic())
+        finally:
+            ended.set()
+            strangers.join()
+        expect_status(result, OK)
+        expect((server.folder / 'big').read_bytes() == source.read_bytes(), 'other bytes')
+
+
+def narrow(program, folder):
+    """A router has a smaller MTU than both ends: the client is told, and the next one adapts."""
+    user = Nobody(program, folder)
+    source = folder / 'big'
+    source.write_bytes(random.Random(4).randbytes(4 * MIB))
+    with router_between(1500, 1400) as (host, client, _):
+        client.ip('link', 'set', 'eth0', 'mtu', 1500)
+        host.add_addresses('eth0', f'{SERVER}/24')
+        client.add_addresses('eth0', '198.51.100.2/24')
+        host.ip('route', 'add', 'default', 'via', '192.0.2.254')
+        client.ip('route', 'add', 'default', 'via', '198.51.100.254')
+        with Server(user, host, *ALLOW_ALL):
+            expect_status(user.run(client, 'send', source, f'{SERVER}:', '--mtu', '1400'), OK)
+
+
+def cases():
+    partial = functools.partial
+    yield Case('no configuration', True, no_configuration)
+    yield Case('transfer 1500', True, partial(transfer, mtu=1500))
+    yield Case('transfer 9000', False, partial(transfer, mtu=9000))
+    yield Case('transfer in lanes', False,
+               partial(transfer, mtu=1500, options=('--parallel', '2')))
+    for port in ('af_packet', 'af_xdp'):
+        yield Case(f'one wire with {port}', port == 'af_packet',
+                   partial(one_wire, port=port, mtu=1500))
+        yield Case(f'one wire from {port}', False, partial(other_end, port=port, mtu=1500))
+    yield Case('refusals', True, refusals)
+    yield Case('unknown key', True, unknown_key)
+    yield Case('killed and resumed', False, killed)
+    yield Case('hostile', False, hostile)
+    yield Case('narrow path', False, narrow)
+
+
+if __name__ == '__main__':
+    sys.exit(run_cases([case._replace(memory=True) for case in cases()], BINARY))
