@@ -57,39 +57,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	return 0;
 }
 
-static const char *const words[] = {
-	"0",
-	"1",
-	"-1",
-	"18446744073709551616",
-	"1e308",
-	"10G",
-	"100ms",
-	"0.01%",
-	"none",
-	"yes",
-	"no",
-	"auto",
-	"nan",
-	"a",
-	",",
-	"-",
-	"/",
-	":",
-	"::",
-	"255.255.255.255/33",
-	"1-",
-	"1-0",
-	"0-4294967295",
-	"\\#",
-	"#",
-	"%s%n",
-	"\x80",
-	"=",
-	"memif:/run/x.sock",
-	"fd00::/8",
-	"udt",
-};
+static const char *const words[] = {"0", "1", "-1", "18446744073709551616", "1e308", "10G", "100ms",
+	"0.01%", "none", "yes", "no", "auto", "nan", "a", ",", "-", "/", ":",
+	"::", "255.255.255.255/33", "1-", "1-0", "0-4294967295", "\\#", "#", "%s%n", "\x80", "=",
+	"memif:/run/x.sock", "fd00::/8", "udt"};
 
 static size_t append(uint8_t *bytes, size_t used, size_t room, const char *text)
 {

@@ -7,9 +7,6 @@
  * `decision` says, and every event is kept.
  */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "../rig/end.h"
 #include "../rig/joined.h"
 #include "endpoint/lifecycle.h"

@@ -7,8 +7,6 @@
  * that is wished. Deeds run in a child of their own.
  */
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -3,9 +3,6 @@
 
 /* A listening endpoint, and what its peers say to it. */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "../rig/end.h"
 #include "closed.h"
 #include "endpoint/endpoint.h"

@@ -3,8 +3,6 @@
 
 #include <CUnit/Basic.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 void wh_assert_near(double actual, double expected, double share, const char *file, int line)
 {

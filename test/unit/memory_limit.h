@@ -6,7 +6,6 @@
  * keep their own terabytes of it and end the process instead: such builds skip the test.
  */
 
-#include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "neighbour_rig.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 const uint8_t rig_us[6] = {2, 0, 0, 0, 0, 1};
 const uint8_t rig_peer[6] = {2, 0, 0, 0, 0, 2};
 const uint8_t rig_gate[6] = {2, 0, 0, 0, 0, 0xfe};

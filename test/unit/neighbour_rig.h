@@ -11,7 +11,6 @@
  */
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "neighbour/neighbour.h"
 #include "unit.h"

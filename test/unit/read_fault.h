@@ -6,7 +6,6 @@
  * library's in a test program.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -8,11 +8,9 @@
  */
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <liburing.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -6,13 +6,9 @@
  * and has a folder to be the root and one outside that nothing may touch.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>

@@ -6,8 +6,6 @@
  * hand. Or, with rig_open_path, on a path of its own kind with the real receiver.
  */
 
-#include <string.h>
-
 #include "lab/tcp/tcp_internal.h"
 #include "unit.h"
 

@@ -3,10 +3,15 @@
 
 /*
  * One program per lib source file: the file of that name in test/unit defines these two, and
- * test/unit/main.c runs them.
+ * test/unit/main.c runs them. Nearly every test needs the headers below.
  */
 
+#include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <CUnit/CUnit.h>
 

@@ -2,7 +2,6 @@
 #include "base/arith.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "unit.h"
 

@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <string.h>
 
 #include "base/fifo.h"
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/link_model.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "unit.h"
 
 const char wh_suite_name[] = "link_model";

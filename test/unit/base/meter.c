@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/meter.h"
 
-#include <string.h>
-
 #include "unit.h"
 
 const char wh_suite_name[] = "meter";

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/units.h"
 
 const char wh_suite_name[] = "units";
@@ -33,39 +29,9 @@ static void check_integers(
 #define CHECK_INTEGERS(parse, cases) check_integers(parse, cases, sizeof(cases) / sizeof(cases[0]))
 
 /* No quantity of any kind. */
-static const struct integer_case nonsense[] = {
-	{"", -EINVAL, 0},
-	{" ", -EINVAL, 0},
-	{"-1", -EINVAL, 0},
-	{"+1", -EINVAL, 0},
-	{"-0", -EINVAL, 0},
-	{"10X", -EINVAL, 0},
-	{"G", -EINVAL, 0},
-	{"ms", -EINVAL, 0},
-	{"%", -EINVAL, 0},
-	{"nan", -EINVAL, 0},
-	{"NAN", -EINVAL, 0},
-	{"inf", -EINVAL, 0},
-	{"infinity", -EINVAL, 0},
-	{"0x10", -EINVAL, 0},
-	{"0X1p3", -EINVAL, 0},
-	{"0x10ns", -EINVAL, 0},
-	{".", -EINVAL, 0},
-	{".5", -EINVAL, 0},
-	{"5.", -EINVAL, 0},
-	{"5.ns", -EINVAL, 0},
-	{"1.2.3", -EINVAL, 0},
-	{"1,5", -EINVAL, 0},
-	{"1e", -EINVAL, 0},
-	{"1e+", -EINVAL, 0},
-	{"1e-", -EINVAL, 0},
-	{"1e1e1", -EINVAL, 0},
-	{"10\n", -EINVAL, 0},
-	{"0 ", -EINVAL, 0},
-	{" 0", -EINVAL, 0},
-	{"\t0", -EINVAL, 0},
-	{"5%%", -EINVAL, 0},
-};
+static const char *const nonsense[] = {"", " ", "-1", "+1", "-0", "10X", "G", "ms", "%", "nan",
+	"NAN", "inf", "infinity", "0x10", "0X1p3", "0x10ns", ".", ".5", "5.", "5.ns", "1.2.3",
+	"1,5", "1e", "1e+", "1e-", "1e1e1", "10\n", "0 ", " 0", "\t0", "5%%"};
 
 static int parse_share_as_integer(const char *text, uint64_t *result)
 {
@@ -77,12 +43,29 @@ static int parse_share_as_integer(const char *text, uint64_t *result)
 	return rc;
 }
 
+static void check_refused(
+	int (*parse)(const char *, uint64_t *), const char *const *texts, size_t n_texts)
+{
+	for (size_t i = 0; i < n_texts; i++) {
+		const struct integer_case refused = {texts[i], -EINVAL, 0};
+
+		check_integers(parse, &refused, 1);
+	}
+}
+
+#define CHECK_REFUSED(parse, texts) check_refused(parse, texts, sizeof(texts) / sizeof(texts[0]))
+
 static void nonsense_is_refused(void)
 {
-	CHECK_INTEGERS(wh_parse_rate, nonsense);
-	CHECK_INTEGERS(wh_parse_size, nonsense);
-	CHECK_INTEGERS(wh_parse_time, nonsense);
-	CHECK_INTEGERS(parse_share_as_integer, nonsense);
+	double number = 0;
+
+	CHECK_REFUSED(wh_parse_rate, nonsense);
+	CHECK_REFUSED(wh_parse_size, nonsense);
+	CHECK_REFUSED(wh_parse_time, nonsense);
+	CHECK_REFUSED(wh_parse_count, nonsense);
+	CHECK_REFUSED(parse_share_as_integer, nonsense);
+	for (size_t i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++)
+		CU_ASSERT_EQUAL(wh_parse_number(nonsense[i], &number), -EINVAL);
 }
 
 static void rates(void)
@@ -128,19 +111,12 @@ static void rates(void)
 		{"1e99999", -ERANGE, 0},
 		{"1e-99999", -ERANGE, 0}, /* below the smallest long double */
 		{"0e-99999", 0, 0},
-		{"1e400X", -EINVAL, 0},
-		{"10 G", -EINVAL, 0},
-		{"10G ", -EINVAL, 0},
-		{"10GG", -EINVAL, 0},
-		{"10Gi", -EINVAL, 0},
-		{"10GiB/s", -EINVAL, 0},
-		{"10ms", -EINVAL, 0},
-		{"10%", -EINVAL, 0},
-		{"10G/s", -EINVAL, 0},
-		{"10bpss", -EINVAL, 0},
 	};
+	static const char *const refused[] = {"1e400X", "10 G", "10G ", "10GG", "10Gi", "10GiB/s",
+		"10ms", "10%", "10G/s", "10bpss"};
 
 	CHECK_INTEGERS(wh_parse_rate, cases);
+	CHECK_REFUSED(wh_parse_rate, refused);
 }
 
 static void sizes(void)
@@ -168,16 +144,12 @@ static void sizes(void)
 		{"18446744073709551615", 0, UINT64_MAX},
 		{"18446744073709551616", -ERANGE, 0},
 		{"1e400", -ERANGE, 0},
-		{"1GB", -EINVAL, 0}, /* decimal or binary? */
-		{"1KB", -EINVAL, 0},
-		{"1 K", -EINVAL, 0},
-		{"1Ki", -EINVAL, 0},
-		{"1bit", -EINVAL, 0},
-		{"1GiB/s", -EINVAL, 0},
-		{"1s", -EINVAL, 0},
 	};
+	/* Without a unit, or with one of two meanings, it is none. */
+	static const char *const refused[] = {"1GB", "1KB", "1 K", "1Ki", "1bit", "1GiB/s", "1s"};
 
 	CHECK_INTEGERS(wh_parse_size, cases);
+	CHECK_REFUSED(wh_parse_size, refused);
 }
 
 static void times(void)
@@ -201,16 +173,12 @@ static void times(void)
 		{"18446744073s", 0, UINT64_C(18446744073000000000)},
 		{"18446744074s", -ERANGE, 0},
 		{"1e400s", -ERANGE, 0},
-		{"1", -EINVAL, 0}, /* which unit? */
-		{"100", -EINVAL, 0},
-		{"1e400", -EINVAL, 0},
-		{"1min", -EINVAL, 0},
-		{"1 s", -EINVAL, 0},
-		{"1ss", -EINVAL, 0},
-		{"1G", -EINVAL, 0},
 	};
+	/* Without a unit, or with one of two meanings, it is none. */
+	static const char *const refused[] = {"1", "100", "1e400", "1min", "1 s", "1ss", "1G"};
 
 	CHECK_INTEGERS(wh_parse_time, cases);
+	CHECK_REFUSED(wh_parse_time, refused);
 }
 
 static void shares(void)
@@ -362,14 +330,11 @@ static void test_counts(void)
 		{"18446744073709551615", 0, UINT64_MAX},
 		{"18446744073709551616", -ERANGE, 0},
 		{"99999999999999999999999", -ERANGE, 0},
-		{"1K", -EINVAL, 0},
-		{"1.0", -EINVAL, 0},
-		{"1e3", -EINVAL, 0},
-		{" 1", -EINVAL, 0},
 	};
+	static const char *const refused[] = {"1K", "1.0", "1e3", " 1"};
 
-	CHECK_INTEGERS(wh_parse_count, nonsense);
 	CHECK_INTEGERS(wh_parse_count, cases);
+	CHECK_REFUSED(wh_parse_count, refused);
 }
 
 static void test_numbers(void)
@@ -393,8 +358,6 @@ static void test_numbers(void)
 	};
 	double result = 0;
 
-	for (size_t i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++)
-		CU_ASSERT_EQUAL(wh_parse_number(nonsense[i].text, &result), -EINVAL);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		result = 4711.0;
 		CU_ASSERT_EQUAL(wh_parse_number(cases[i].text, &result), cases[i].rc);

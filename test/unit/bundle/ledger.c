@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bundle/ledger.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "unit.h"
 
 const char wh_suite_name[] = "ledger";

@@ -2,9 +2,6 @@
 /* Which names a job has given already, and what remembering them costs. */
 #include "bundle/names.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <fcntl.h>

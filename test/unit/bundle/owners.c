@@ -2,9 +2,6 @@
 /* Whose files become, and ACLs of the kernel's form, made by hand. */
 #include "bundle/owners.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "base/prng.h"
 #include "unit.h"
 

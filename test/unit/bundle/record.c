@@ -3,9 +3,6 @@
 #include "bundle/waits.h"
 #include "file/blocks.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit.h"
 
 const char wh_suite_name[] = "record";

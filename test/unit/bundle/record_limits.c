@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every limit of every field of every record, met from both sides; see lib/bundle/record.c. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "record_fields.h"
 #include "unit.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bundle/record_pack.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 #include "unit.h"

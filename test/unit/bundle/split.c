@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files that one lane finds for all. */
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "bundle/split.h"

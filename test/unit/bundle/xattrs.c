@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bundle/xattrs.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 

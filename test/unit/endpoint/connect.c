@@ -4,8 +4,6 @@
 
 #include "unit.h"
 
-#include <string.h>
-
 #include "endpoint/connect.h"
 
 #define HZ  UINT64_C(2600000000)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Handshakes at an endpoint: who gets a cookie, what goes on to the handshake server, and back. */
-#include <string.h>
 
 #include "endpoint/endpoint.h"
 #include "seal/seal.h"

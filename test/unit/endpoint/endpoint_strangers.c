@@ -4,8 +4,6 @@
 
 #include "unit.h"
 
-#include <string.h>
-
 #include "endpoint_rig.h"
 
 const char wh_suite_name[] = "endpoint_strangers";

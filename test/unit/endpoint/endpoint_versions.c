@@ -3,8 +3,6 @@
 
 #include "unit.h"
 
-#include <string.h>
-
 #include "endpoint_rig.h"
 #include "wire/versions.h"
 

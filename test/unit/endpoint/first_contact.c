@@ -6,9 +6,6 @@
  * say is at the server.
  */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "../../rig/host.h"
 #include "../../rig/line.h"
 #include "base/clock.h"

@@ -6,8 +6,6 @@
 #include "unit.h"
 
 #include <malloc.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "endpoint/endpoint.h"
 #include "endpoint/lifecycle.h"

@@ -2,8 +2,6 @@
 
 /* A transmitter whose peer is silent asks the listener, and what its answers prove. */
 
-#include <stdlib.h>
-
 #include "../../rig/end.h"
 #include "endpoint/lifecycle.h"
 #include "endpoint/turn.h"

@@ -2,8 +2,6 @@
 
 /* Profile sttp: the probe before data, its answers true and false, and round trips of data. */
 
-#include <string.h>
-
 #include "../../rig/end.h"
 #include "endpoint/connect.h"
 #include "endpoint/lifecycle.h"

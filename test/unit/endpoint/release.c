@@ -5,9 +5,6 @@
 #include "../../rig/end.h"
 #include "unit.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "endpoint/lifecycle.h"
 #include "session/session.h"

@@ -6,9 +6,6 @@
  * those that begin under the old SA long after it was lost.
  */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "../../rig/host.h"
 #include "../../rig/line.h"
 #include "base/clock.h"

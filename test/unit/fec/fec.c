@@ -6,8 +6,6 @@
 #include "fec/fec.h"
 
 #include <malloc.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/prng.h"
 #include "fec/tornado_graph.h"

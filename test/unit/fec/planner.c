@@ -2,7 +2,6 @@
 #include "fec/planner.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/prng.h"
 #include "unit.h"

@@ -2,11 +2,8 @@
 /* A file by blocks: what differs, wherever it does; and a copy of it. */
 #include "file/blocks.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "file/likeness.h"
 
-#include <errno.h>
 #include <sched.h>
 
 #include "folder_rig.h"

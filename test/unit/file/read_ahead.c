@@ -2,9 +2,6 @@
 #include "file/read_ahead.h"
 
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/prng.h"

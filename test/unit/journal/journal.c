@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "journal/journal.h"
 
-#include <errno.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 

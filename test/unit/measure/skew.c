@@ -2,7 +2,6 @@
 #include "measure/skew.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/prng.h"
 #include "measure/trend.h"

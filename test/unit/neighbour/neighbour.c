@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "neighbour/neighbour.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "neighbour_rig.h"
 
 const char wh_suite_name[] = "lib/neighbour";

@@ -2,9 +2,6 @@
 
 /* Who says to be a peer, and who is believed. */
 
-#include <stdio.h>
-#include <string.h>
-
 #include "neighbour_rig.h"
 
 const char wh_suite_name[] = "lib/neighbour claims";

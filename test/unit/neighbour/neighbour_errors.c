@@ -2,9 +2,6 @@
 
 /* Errors about packets of ours, and those about packets of others. */
 
-#include <stdio.h>
-#include <string.h>
-
 #include "neighbour_rig.h"
 
 const char wh_suite_name[] = "lib/neighbour errors";

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "neighbour_rig.h"
 
 const char wh_suite_name[] = "lib/neighbour frames";

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <string.h>
-
 #include "neighbour_rig.h"
 
 const char wh_suite_name[] = "lib/neighbour refusals";

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a stranger may make the answerer do, and what he may not. */
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/prng.h"

@@ -4,9 +4,6 @@
  * counts for nothing, is not answered, and changes no finding.
  */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/prng.h"
 #include "closed.h"

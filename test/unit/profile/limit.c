@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/limit.h"
 
-#include <string.h>
-
 #include "unit.h"
 
 const char wh_suite_name[] = "limit";

@@ -2,9 +2,7 @@
 #include "profile/options.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "profile/profile.h"
 #include "unit.h"

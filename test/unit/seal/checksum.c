@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "seal/seal.h"
 
-#include <string.h>
-
 #include "packet_samples.h"
 #include "seal/hash.h"
 #include "unit.h"

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <string.h>
-
 #include "seal/gcm.h"
 #include "seal/seal.h"
 #include "unit.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "seal/sa.h"
 
-#include <string.h>
-
 #include <pthread.h>
 
 #include "unit.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "seal/secret.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include <sys/mman.h>
 
 #include "unit.h"

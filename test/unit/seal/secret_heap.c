@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "seal/secret_heap.h"
 
-#include <stdint.h>
-#include <string.h>
-
 #include "base/prng.h"
 #include "unit.h"
 

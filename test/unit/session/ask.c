@@ -5,8 +5,6 @@
 #include "../../rig/end.h"
 #include "unit.h"
 
-#include <stdlib.h>
-
 #include "endpoint/endpoint.h"
 #include "endpoint/lifecycle.h"
 

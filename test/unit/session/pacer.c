@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "session/pacer.h"
 
-#include <string.h>
-
 #include "../../rig/histogram_total.h"
 #include "base/prng.h"
 #include "unit.h"

@@ -5,9 +5,6 @@
  * host_trans's, with the repair that the operator, or the loss, asks for.
  */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "../../rig/end.h"
 #include "endpoint/lifecycle.h"
 #include "session/session_internal.h"

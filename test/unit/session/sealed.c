@@ -5,9 +5,6 @@
  * and strangers say things to them. No nonce comes twice but with the same packet.
  */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "../../rig/end.h"
 #include "../../rig/line.h"
 #include "base/clock.h"

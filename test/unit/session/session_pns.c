@@ -7,8 +7,6 @@
 #include "../../rig/end.h"
 #include "unit.h"
 
-#include <string.h>
-
 #include "endpoint/connect.h"
 #include "endpoint/lifecycle.h"
 #include "session/session_internal.h"

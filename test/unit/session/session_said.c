@@ -4,8 +4,6 @@
 
 #include "unit.h"
 
-#include <string.h>
-
 #include "../../rig/end.h"
 #include "endpoint/connect.h"
 #include "endpoint/lifecycle.h"

@@ -2,8 +2,6 @@
 
 /* Profile ttp: two ends side by side, between which packets are lost by their places. */
 
-#include <string.h>
-
 #include "../../rig/end.h"
 #include "../../rig/joined.h"
 #include "endpoint/lifecycle.h"

@@ -4,8 +4,6 @@
 
 #include "unit.h"
 
-#include <stdlib.h>
-
 #include "../../rig/end.h"
 #include "../../rig/joined.h"
 #include "endpoint/lifecycle.h"

@@ -5,9 +5,6 @@
  * repair packets, what it asks for, and what it tells.
  */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "../../rig/end.h"
 #include "endpoint/lifecycle.h"
 #include "fec/fec.h"

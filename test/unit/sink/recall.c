@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sink/recall.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <sys/file.h>
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-
 #include "source_rig.h"
 
 const char wh_suite_name[] = "source_answer";

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-
 #include "read_fault.h"
 #include "ring_fault.h"
 #include "source_rig.h"

@@ -2,7 +2,6 @@
 #include "source/walk.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>

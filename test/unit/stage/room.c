@@ -4,7 +4,6 @@
 
 #include "stage/room.h"
 
-#include <errno.h>
 #include <fcntl.h>
 
 #include "free_room.h"

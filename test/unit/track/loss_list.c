@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "track/loss_list.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/prng.h"
 #include "memory_limit.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "track/replay.h"
 
-#include <string.h>
-
 #include "base/prng.h"
 #include "unit.h"
 

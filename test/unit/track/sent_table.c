@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "track/sent_table.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "base/prng.h"
 #include "memory_limit.h"
 #include "unit.h"

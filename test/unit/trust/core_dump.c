@@ -5,9 +5,6 @@
  * are marked. No key and no secret of a handshake is in it, neither while it goes on nor after it.
  */
 
-#include <stdio.h>
-#include <string.h>
-
 #include <openssl/evp.h>
 
 #include "seal/secret.h"

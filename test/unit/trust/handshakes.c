@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two hosts that make a handshake over a line that loses, repeats, changes and delays. */
-#include <string.h>
 
 #include "rig.h"
 #include "seal/seal.h"

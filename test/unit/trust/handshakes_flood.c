@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What strangers can make a handshake server spend, and what is left then for others. */
 #include <malloc.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "rig.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trust/shares.h"
 
-#include <stdlib.h>
-
 #include "unit.h"
 
 const char wh_suite_name[] = "shares";

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "../../rig/packet_names.h"
 #include "base/prng.h"
 #include "packet_samples.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "packet_samples.h"
 #include "unit.h"
 #include "wire/packet.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every limit of every field of every packet type, met from both sides; see lib/wire/fields.h. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../../rig/packet_names.h"
 #include "packet_fields.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wire/packet.h"
 
-#include <string.h>
-
 #include "packet_samples.h"
 #include "unit.h"
 

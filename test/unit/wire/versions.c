@@ -2,8 +2,6 @@
 /* What ends of different versions have in common. */
 #include "wire/versions.h"
 
-#include <string.h>
-
 #include "packet_samples.h"
 #include "unit.h"
 #include "wire/packet.h"
