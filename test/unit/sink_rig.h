@@ -11,11 +11,10 @@
 #include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "await_background.h"
 #include "base/fifo.h"
-#include "base/prng.h"
+#include "content.h"
 #include "names_at_once.h"
 #include "remove_tree.h"
 #include "sink/sink.h"
@@ -197,23 +196,6 @@ static inline void rig_free(struct rig *rig)
 	free(rig);
 }
 
-/* From the library's own functions, not from the code under test. */
-static inline struct wh_digest rig_digest(const void *content, size_t bytes)
-{
-	struct wh_digest digest;
-
-	XXH128_canonicalFromHash((XXH128_canonical_t *)digest.bytes, XXH3_128bits(content, bytes));
-	return digest;
-}
-
-static inline struct wh_digest rig_digest_of(const XXH3_state_t *state)
-{
-	struct wh_digest digest;
-
-	XXH128_canonicalFromHash((XXH128_canonical_t *)digest.bytes, XXH3_128bits_digest(state));
-	return digest;
-}
-
 static inline void rig_note_answer(struct rig *rig, const struct wh_record *record)
 {
 	struct rig_answer *answer = &rig->answers[rig->answer_count++];
@@ -249,7 +231,7 @@ static inline void rig_hear(struct rig *rig)
 {
 	for (struct wh_chunk *chunk; (chunk = wh_fifo_pop(&rig->ready)) != NULL;) {
 		static struct wh_record record;
-		struct wh_digest digest = rig_digest_of(rig->heard);
+		struct wh_digest digest = digest_so_far(rig->heard);
 
 		CU_ASSERT_FATAL(!rig->ended && chunk->number == rig->answer_number);
 		if (chunk->end) {
@@ -261,7 +243,7 @@ static inline void rig_hear(struct rig *rig)
 		CU_ASSERT_FATAL(chunk->bytes > 0 && chunk->bytes <= RIG_ANSWER_BYTES);
 		chunk->bytes -= (uint32_t)sizeof(digest);
 		XXH3_128bits_update(rig->heard, chunk->data, chunk->bytes);
-		digest = rig_digest_of(rig->heard);
+		digest = digest_so_far(rig->heard);
 		CU_ASSERT(memcmp(&digest, chunk->data + chunk->bytes, sizeof(digest)) == 0);
 		for (uint32_t at = 0; at < chunk->bytes;) {
 			uint32_t bytes =
@@ -388,7 +370,7 @@ static inline void rig_flush(struct rig *rig)
 		return;
 	XXH3_128bits_update(rig->sent, rig->chunk->data, rig->chunk->bytes);
 
-	struct wh_digest seal = rig_digest_of(rig->sent);
+	struct wh_digest seal = digest_so_far(rig->sent);
 
 	memcpy(rig->chunk->data + rig->chunk->bytes, &seal, sizeof(seal));
 	rig->chunk->bytes += (uint32_t)sizeof(seal);
@@ -495,7 +477,7 @@ static inline void rig_extent(
 	if (id != rig->extent_id)
 		XXH3_128bits_reset(rig->extents);
 	rig->extent_id = id;
-	record.extent.digest = rig_digest_of(rig->extents);
+	record.extent.digest = digest_so_far(rig->extents);
 	XXH3_128bits_update(rig->extents, bytes, count);
 
 	record.extent.id = id;
@@ -553,7 +535,7 @@ static inline void rig_end(struct rig *rig)
 {
 	rig_flush(rig);
 	rig->end = (struct wh_chunk){.end = true, .number = rig->number};
-	rig->end.digest = rig_digest_of(rig->sent);
+	rig->end.digest = digest_so_far(rig->sent);
 	CU_ASSERT_FATAL(wh_fifo_push(&rig->deliver, &rig->end));
 }
 
@@ -570,7 +552,7 @@ static inline void rig_finish(struct rig *rig)
 static inline void rig_send(struct rig *rig, uint64_t id, const char *path, uint16_t mode,
 	const uint8_t *content, uint64_t bytes, uint64_t extent_bytes)
 {
-	struct wh_digest digest = rig_digest(content, bytes);
+	struct wh_digest digest = digest_of(content, bytes);
 
 	rig_ask(rig, id, path, mode, bytes);
 	rig_await(rig, WH_RECORD_WANT, id);
@@ -578,21 +560,6 @@ static inline void rig_send(struct rig *rig, uint64_t id, const char *path, uint
 		rig_extent(rig, id, at, content + at,
 			bytes - at < extent_bytes ? bytes - at : extent_bytes);
 	rig_file_end(rig, id, &digest, 0, 0);
-}
-
-static inline uint8_t *rig_content(uint64_t bytes, uint64_t seed)
-{
-	uint8_t *content = malloc(bytes + 8);
-	struct wh_prng prng;
-
-	CU_ASSERT_FATAL(content != NULL);
-	wh_prng_init(&prng, seed);
-	for (uint64_t at = 0; at < bytes; at += 8) {
-		uint64_t word = wh_prng_u64(&prng);
-
-		memcpy(content + at, &word, 8);
-	}
-	return content;
 }
 
 static inline const char *rig_path(const struct rig *rig, const char *name)

@@ -8,11 +8,10 @@
 
 #include <stdarg.h>
 #include <sys/syscall.h>
-#include <xxhash.h>
 
 #include "base/fifo.h"
-#include "base/prng.h"
 #include "bundle_tree.h"
+#include "content.h"
 #include "source/source.h"
 #include "source/source_internal.h"
 
@@ -203,22 +202,6 @@ static inline void rig_free(struct rig *rig)
 	tree_free(&rig->tree);
 }
 
-static inline struct wh_digest rig_digest(XXH3_state_t *state)
-{
-	struct wh_digest digest;
-
-	XXH128_canonicalFromHash((XXH128_canonical_t *)digest.bytes, XXH3_128bits_digest(state));
-	return digest;
-}
-
-static inline struct wh_digest rig_digest_of(const void *bytes, uint64_t count)
-{
-	struct wh_digest digest;
-
-	XXH128_canonicalFromHash((XXH128_canonical_t *)digest.bytes, XXH3_128bits(bytes, count));
-	return digest;
-}
-
 /* A chunk with these bytes as answers. */
 static inline void rig_answer_bytes(struct rig *rig, const void *bytes, uint32_t count)
 {
@@ -232,7 +215,7 @@ static inline void rig_answer_bytes(struct rig *rig, const void *bytes, uint32_t
 	chunk->number = rig->next_answer++;
 	chunk->end = false;
 	XXH3_128bits_update(rig->answered, bytes, count);
-	seal = rig_digest(rig->answered);
+	seal = digest_so_far(rig->answered);
 	memcpy(chunk->data + count, &seal, sizeof(seal));
 	CU_ASSERT_FATAL(wh_fifo_push(&rig->deliver, chunk));
 }
@@ -283,7 +266,7 @@ static inline void rig_end(struct rig *rig)
 	rig->answers_end = (struct wh_chunk){
 		.number = rig->next_answer,
 		.end = true,
-		.digest = rig_digest(rig->answered),
+		.digest = digest_so_far(rig->answered),
 	};
 	CU_ASSERT_FATAL(wh_fifo_push(&rig->deliver, &rig->answers_end));
 }
@@ -408,7 +391,7 @@ static inline void rig_take_packed(struct rig *rig, struct wh_chunk *chunk)
 
 	rig->packed_chunks++;
 	XXH3_128bits_update(rig->packed, chunk->data, chunk->bytes);
-	seal = rig_digest(rig->packed);
+	seal = digest_so_far(rig->packed);
 	CU_ASSERT(memcmp(&seal, chunk->data + chunk->bytes, sizeof(seal)) == 0);
 	for (uint32_t at = 0; at < chunk->bytes;) {
 		uint32_t bytes = wh_record_decode(chunk->data + at, chunk->bytes - at, &record);
@@ -434,7 +417,7 @@ static inline void rig_take_raw(struct rig *rig, const struct wh_chunk *chunk)
 
 static inline void rig_take_end(struct rig *rig, const struct wh_chunk *end)
 {
-	struct wh_digest digest = rig_digest(rig->packed);
+	struct wh_digest digest = digest_so_far(rig->packed);
 
 	CU_ASSERT(rig->has_finish && end->bytes == 0);
 	CU_ASSERT_EQUAL(memcmp(&end->digest, &digest, sizeof(digest)), 0);
@@ -514,20 +497,6 @@ static inline void rig_settle(struct rig *rig)
 		idle = rig_poll_or_wait(rig) ? 0 : idle + 1;
 }
 
-static inline uint8_t *content_of(uint64_t bytes, uint64_t seed)
-{
-	uint8_t *content = malloc(bytes + 8);
-	struct wh_prng prng;
-
-	wh_prng_init(&prng, seed);
-	for (uint64_t at = 0; at < bytes; at += 8) {
-		uint64_t word = wh_prng_u64(&prng);
-
-		memcpy(content + at, &word, 8);
-	}
-	return content;
-}
-
 static inline void add_file(struct rig *rig, const char *name, uint64_t bytes, uint64_t seed)
 {
 	uint8_t *content = content_of(bytes, seed);
@@ -544,7 +513,7 @@ static inline bool arrived(struct rig *rig, const char *path, uint64_t bytes, ui
 		     entry->have_bytes == bytes && memcmp(entry->bytes, content, bytes) == 0;
 
 	if (equal && entry->entry.content == WH_CONTENT_ASK) {
-		struct wh_digest digest = rig_digest_of(content, bytes);
+		struct wh_digest digest = digest_of(content, bytes);
 
 		equal = entry->has_end && entry->error == 0 &&
 			memcmp(&entry->digest, &digest, sizeof(digest)) == 0;

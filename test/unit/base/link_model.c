@@ -51,41 +51,17 @@ static void bernoulli_takes_gilbert_elliott_back(void)
 
 static void bad_texts_change_nothing(void)
 {
-	static const char *const texts[] = {
-		"",
-		" ",
-		"gilbert",
-		"Bernoulli",
-		"bernoulli ",
-		"bernoulli:0.1",
-		"ge",
-		"ge:",
-		"ge:0.1",
-		"ge:0.1,",
-		"ge:,0.1",
-		"ge:0.1,0.2,",
-		"ge:0.1,,0.2",
-		"ge:0.1,0.2,0.3,",
-		"ge:0.1,0.2,0.3,0.4,0.5",
-		"ge:0.1,0.2,0.3,0.4,",
-		"ge:0.1, 0.2",
-		"ge:1.1,0.2",
-		"ge:0.1,-0.2",
-		"ge:0.1;0.2",
-		"ge:nan,0.2",
-		"ge:0.1,0.2x",
-		"GE:0.1,0.2",
-		"ber",
-		"ber:",
-		"ber:2",
-		"ber:-1",
-		"ber:1e-9,",
-		"ber:x",
+	/* The last is longer than four shares need be. */
+	static const char *const texts[] = {"", " ", "gilbert", "Bernoulli", "bernoulli ",
+		"bernoulli:0.1", "ge", "ge:", "ge:0.1", "ge:0.1,", "ge:,0.1", "ge:0.1,0.2,",
+		"ge:0.1,,0.2", "ge:0.1,0.2,0.3,", "ge:0.1,0.2,0.3,0.4,0.5", "ge:0.1,0.2,0.3,0.4,",
+		"ge:0.1, 0.2", "ge:1.1,0.2", "ge:0.1,-0.2", "ge:0.1;0.2", "ge:nan,0.2",
+		"ge:0.1,0.2x", "GE:0.1,0.2", "ber", "ber:", "ber:2", "ber:-1", "ber:1e-9,", "ber:x",
 		" ber:0",
-		/* longer than any four shares need be */
-		"ge:0.1,0.00000000000000000000000000000000000000000000000000000000000000000000000"
-		"00000000000000000000000000000000000000000000000000000000000000000000000000000001",
-	};
+		"ge:0.1,0."
+		"00000000000000000000000000000000000000000000000000000000000000000000000"
+		"00000000000000000000000000000000000000000000000000000000000000000000000000"
+		"000001"};
 
 	for (unsigned int i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct wh_link_model config;

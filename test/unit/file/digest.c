@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "file/digest.h"
 
-#include <xxhash.h>
-
-#include "base/prng.h"
-#include "unit.h"
+#include "content.h"
 
 const char wh_suite_name[] = "digest";
 
@@ -20,15 +17,6 @@ static uint8_t *make_content(uint64_t bytes, uint64_t seed)
 	for (uint64_t at = 0; at < bytes; at++)
 		content[at] = (uint8_t)wh_prng_u64(&prng);
 	return content;
-}
-
-/* From the library's own one-shot function, not from the code under test. */
-static struct wh_digest digest_at_once(const uint8_t *content, uint64_t bytes)
-{
-	struct wh_digest digest;
-
-	XXH128_canonicalFromHash((XXH128_canonical_t *)digest.bytes, XXH3_128bits(content, bytes));
-	return digest;
 }
 
 static void digest_pieces(
@@ -76,7 +64,7 @@ static void test_pieces_equal_whole(void)
 	uint8_t *content = make_content(100003, 1);
 
 	for (size_t s = 0; s < COUNT(sizes); s++) {
-		struct wh_digest whole = digest_at_once(content, sizes[s]);
+		struct wh_digest whole = digest_of(content, sizes[s]);
 
 		for (size_t p = 0; p < COUNT(pieces); p++) {
 			struct wh_digest digest;
@@ -93,8 +81,8 @@ static void test_digest_midway(void)
 	uint8_t *content = make_content(5000, 2);
 	struct wh_hasher hasher;
 	struct wh_digest digest;
-	struct wh_digest half = digest_at_once(content, 2500);
-	struct wh_digest whole = digest_at_once(content, 5000);
+	struct wh_digest half = digest_of(content, 2500);
+	struct wh_digest whole = digest_of(content, 5000);
 
 	wh_hasher_init(&hasher);
 	wh_hasher_add(&hasher, content, 2500);

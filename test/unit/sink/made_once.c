@@ -10,7 +10,7 @@ const char wh_suite_name[] = "made_once";
 static void test_kinds(const char *base, bool settled)
 {
 	struct rig *rig = rig_begin(base);
-	uint8_t *content = rig_content(RIG_CHUNK_BYTES, 1);
+	uint8_t *content = content_of(RIG_CHUNK_BYTES, 1);
 
 	rig_make_file(rig, "old", "before", 6);
 	rig_text(rig, 1, "old", "1");
@@ -262,7 +262,7 @@ static void test_crowded(const char *base)
 {
 	struct rig *rig = rig_new(base);
 	struct wh_sink_config config = rig_config(rig, "");
-	uint8_t *content = rig_content(RIG_CHUNK_BYTES, 2);
+	uint8_t *content = content_of(RIG_CHUNK_BYTES, 2);
 	struct wh_rules_used used = {.entries = 0};
 	enum wh_doing doing;
 

@@ -28,7 +28,7 @@ static void test_small_files(const char *base)
 		{"-rf", 13, 0644, 0644},
 		{"\xc3\xa9\xe6\xbc\xa2\xff", 14, 0644, 0644},
 	};
-	uint8_t *content = rig_content(65536, 1);
+	uint8_t *content = content_of(65536, 1);
 	struct rig *rig = rig_begin(base);
 	char longest[256];
 	uint64_t bytes = 15;
@@ -171,7 +171,7 @@ static void test_large_files(const char *base)
 		WH_INLINE_BYTES_MAX + 1, 3 * RIG_CHUNK_BYTES + 5, BIG_MAX};
 	static const uint64_t extents[] = {
 		RIG_CHUNK_BYTES, 2 * RIG_CHUNK_BYTES, RIG_CHUNK_BYTES + 100, 5000000};
-	uint8_t *content = rig_content(BIG_MAX, 2);
+	uint8_t *content = content_of(BIG_MAX, 2);
 	struct rig *rig = rig_begin(base);
 	uint64_t id = 0, bytes = 0;
 	char name[32];
@@ -193,7 +193,7 @@ static void test_large_files(const char *base)
 	CU_ASSERT(rig->totals.files == id && rig->totals.bytes == bytes);
 	CU_ASSERT(wh_sink_progress(rig->sink)->bytes == bytes);
 
-	const struct wh_digest last = rig_digest(content, BIG_MAX);
+	const struct wh_digest last = digest_of(content, BIG_MAX);
 
 	CU_ASSERT(wh_sink_progress(rig->sink)->digest_known);
 	CU_ASSERT(memcmp(&wh_sink_progress(rig->sink)->digest, &last, sizeof(last)) == 0);
@@ -205,9 +205,9 @@ static void test_large_files(const char *base)
 static void test_have(const char *base)
 {
 	const uint64_t bytes = 600000; /* three pieces */
-	uint8_t *content = rig_content(bytes, 3), *other = rig_content(bytes, 4);
-	struct wh_digest digest = rig_digest(content, bytes);
-	struct wh_digest other_digest = rig_digest(other, bytes);
+	uint8_t *content = content_of(bytes, 3), *other = content_of(bytes, 4);
+	struct wh_digest digest = digest_of(content, bytes);
+	struct wh_digest other_digest = digest_of(other, bytes);
 	struct rig *rig = rig_begin(base);
 	const struct rig_answer *answer;
 
@@ -244,8 +244,8 @@ static void test_have(const char *base)
 static void test_anew(const char *base)
 {
 	size_t bytes = 3 * WH_SINK_PIECE_BYTES + 7;
-	uint8_t *content = rig_content(bytes, 8);
-	struct wh_digest digest = rig_digest(content, bytes);
+	uint8_t *content = content_of(bytes, 8);
+	struct wh_digest digest = digest_of(content, bytes);
 	struct rig *rig = rig_new(base);
 	struct wh_sink_config config = rig_config(rig, "");
 	enum wh_doing doing;
@@ -273,7 +273,7 @@ static void test_anew(const char *base)
 static void test_have_no_more(const char *base)
 {
 	const uint64_t bytes = 400000;
-	uint8_t *content = rig_content(bytes, 3);
+	uint8_t *content = content_of(bytes, 3);
 	struct rig *rig = rig_begin(base);
 	char outside[sizeof(rig->outside) + 16];
 	struct stat status;
@@ -319,8 +319,8 @@ static void test_have_no_more(const char *base)
 static void test_damage(const char *base)
 {
 	const uint64_t bytes = 300000;
-	uint8_t *content = rig_content(bytes, 5);
-	struct wh_digest digest = rig_digest(content, bytes);
+	uint8_t *content = content_of(bytes, 5);
+	struct wh_digest digest = digest_of(content, bytes);
 	struct rig *rig = rig_begin(base);
 
 	for (uint64_t id = 1; id <= 3; id++) {
@@ -561,7 +561,7 @@ static void test_quiet(const char *base)
  */
 static void test_close_in_between(const char *base)
 {
-	uint8_t *content = rig_content(BIG_MAX, 6);
+	uint8_t *content = content_of(BIG_MAX, 6);
 
 	for (int polls = 0; polls < 40; polls++) {
 		struct rig *rig = rig_begin(base);
@@ -662,8 +662,8 @@ static void test_full_batch(void)
 /* A large file that is not finished holds COMMITTED back. */
 static void test_committed_below(const char *base)
 {
-	uint8_t *content = rig_content(BIG_MAX, 6);
-	struct wh_digest digest = rig_digest(content, BIG_MAX);
+	uint8_t *content = content_of(BIG_MAX, 6);
+	struct wh_digest digest = digest_of(content, BIG_MAX);
 	struct rig *rig = rig_begin(base);
 
 	rig_text(rig, 1, "a", "x");

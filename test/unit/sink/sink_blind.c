@@ -78,7 +78,7 @@ static void send_large(struct rig *rig, uint64_t id, const char *path, const uin
 	CU_ASSERT_EQUAL(answer->offset, 0);
 	rig_extent(rig, id, 0, content, LARGE_BYTES);
 
-	const struct wh_digest digest = rig_digest(content, LARGE_BYTES);
+	const struct wh_digest digest = digest_of(content, LARGE_BYTES);
 
 	rig_file_end(rig, id, &digest, 0, 0);
 }
@@ -121,7 +121,7 @@ static uint32_t without_commits(const struct rig *rig, struct rig_answer *answer
 static void test_same_answers(const char *base)
 {
 	static struct rig_answer first[64], answers[64];
-	uint8_t *content = rig_content(LARGE_BYTES, 1);
+	uint8_t *content = content_of(LARGE_BYTES, 1);
 	struct wh_totals totals = {0};
 	uint32_t count = 0;
 

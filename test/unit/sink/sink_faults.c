@@ -28,7 +28,7 @@ int fallocate(int fd, int mode, off_t offset, off_t bytes)
 static void expect_written_in(uint32_t extent_bytes, uint32_t zeros)
 {
 	struct rig *rig = rig_begin(disk);
-	uint8_t *content = rig_content(BYTES, 7);
+	uint8_t *content = content_of(BYTES, 7);
 
 	memset(content, 0, zeros);
 	rig_send(rig, 1, "file", 0640, content, BYTES, extent_bytes);
@@ -139,7 +139,7 @@ static void test_no_reserving(void)
 static void expect_failed(int error)
 {
 	struct rig *rig = rig_begin(disk);
-	uint8_t *content = rig_content(BYTES, 7);
+	uint8_t *content = content_of(BYTES, 7);
 
 	rig_ask(rig, 1, "file", 0640, BYTES);
 	rig_await(rig, WH_RECORD_WANT, 1);
@@ -182,7 +182,7 @@ static void test_full(void)
 
 	for (int i = 0; i < 8; i++) {
 		struct rig *rig = rig_begin(disk);
-		uint8_t *content = rig_content(BYTES, 7);
+		uint8_t *content = content_of(BYTES, 7);
 
 		rig_text(rig, 1, "small", "text");
 		rig_ask(rig, 2, "file", 0640, BYTES);
@@ -209,7 +209,7 @@ static void test_in_the_air(void)
 {
 	for (int polls = 0; polls < 12; polls++) {
 		struct rig *rig = rig_begin(disk);
-		uint8_t *content = rig_content(BYTES, 7);
+		uint8_t *content = content_of(BYTES, 7);
 
 		rig_ask(rig, 1, "file", 0640, BYTES);
 		rig_await(rig, WH_RECORD_WANT, 1);
@@ -249,8 +249,8 @@ static void test_holes_that_are_none(void)
 {
 	const uint64_t size = 64 * RIG_CHUNK_BYTES, data = 4 * RIG_CHUNK_BYTES;
 	struct rig *rig = rig_new(disk);
-	uint8_t *content = rig_content(size, 3), *sparse = calloc(1, size);
-	struct wh_digest digest = rig_digest(content, size);
+	uint8_t *content = content_of(size, 3), *sparse = calloc(1, size);
+	struct wh_digest digest = digest_of(content, size);
 
 	if (!mount_small(rig, "size=1m")) {
 		printf("skipped: a file system cannot be mounted\n");
@@ -258,7 +258,7 @@ static void test_holes_that_are_none(void)
 		memcpy(sparse + 9 * RIG_CHUNK_BYTES, content, data);
 		rig_open(rig, "");
 
-		struct wh_digest other = rig_digest(sparse, size);
+		struct wh_digest other = digest_of(sparse, size);
 
 		rig_ask_sparse(rig, 1, "sparse", 0640, size, size - data);
 		rig_await(rig, WH_RECORD_WANT, 1);

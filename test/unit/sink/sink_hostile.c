@@ -161,7 +161,7 @@ static void say_garbage(struct rig *rig)
 
 static void lie(struct rig *rig, const struct step *step)
 {
-	struct wh_digest digest = rig_digest(content, step->count);
+	struct wh_digest digest = digest_of(content, step->count);
 
 	switch (step->what) {
 	case EXTENT:
@@ -409,7 +409,7 @@ static void test_mutations(void)
 		for (int i = 0; i < 400 && rig_state(rig) == WH_SINK_RUNNING; i++)
 			rig_poll(rig);
 		if (rig_find(rig, WH_RECORD_WANT, 6) != NULL) {
-			struct wh_digest digest = rig_digest(content, BYTES);
+			struct wh_digest digest = digest_of(content, BYTES);
 
 			rig_extent(rig, 6, 0, content, BYTES);
 			rig_file_end(rig, 6, &digest, 0, 0);

@@ -155,12 +155,12 @@ static void test_room_in_memory(void)
 static void test_room_of_holes(const char *base)
 {
 	struct rig *rig = rig_begin(base);
-	uint8_t *content = rig_content(5 * RIG_CHUNK_BYTES, 8);
+	uint8_t *content = content_of(5 * RIG_CHUNK_BYTES, 8);
 	struct wh_digest digest;
 	struct stat status;
 
 	memset(content + RIG_CHUNK_BYTES, 0, 3 * RIG_CHUNK_BYTES);
-	digest = rig_digest(content, 5 * RIG_CHUNK_BYTES);
+	digest = digest_of(content, 5 * RIG_CHUNK_BYTES);
 	free_room.told = true;
 	free_room.blocks = TENTH;
 	free_room.free_blocks = 3 * RIG_CHUNK_BYTES / FREE_ROOM_BLOCK_BYTES;
@@ -263,7 +263,7 @@ static void test_folder_memory(void)
 static void test_room_while_written(void)
 {
 	struct rig *rig = rig_begin(rig_bases[0]);
-	uint8_t *content = rig_content(2 * RIG_CHUNK_BYTES, 3);
+	uint8_t *content = content_of(2 * RIG_CHUNK_BYTES, 3);
 
 	rig_ask(rig, 1, "file", 0644, 2 * RIG_CHUNK_BYTES);
 	rig_await(rig, WH_RECORD_WANT, 1);

@@ -49,7 +49,7 @@ static struct lanes begin(const char *base)
 	struct lanes lanes = {rig_new(base), rig_new(base)};
 
 	wh_assemblies_init(&all, 2);
-	content = rig_content(BYTES, 1);
+	content = content_of(BYTES, 1);
 	open_lane(lanes.lead, lanes.lead, 0);
 	open_lane(lanes.other, lanes.lead, 1);
 	return lanes;
@@ -85,7 +85,7 @@ static void end(struct lanes *lanes)
 
 static void send_part(struct rig *rig, uint64_t from, uint64_t to, int error, uint8_t doing)
 {
-	struct wh_digest digest = rig_digest(content + from, to - from);
+	struct wh_digest digest = digest_of(content + from, to - from);
 
 	rig_extent(rig, 1, from, content + from, to - from);
 	rig_file_end(rig, 1, error == 0 ? &digest : NULL, error, doing);
@@ -177,7 +177,7 @@ static void test_segment_fails(void)
 		rig_extent(lanes.other, 1, MIB, content + MIB, BYTES - MIB);
 		content[MIB] ^= ends[i].error == 0;
 
-		struct wh_digest digest = rig_digest(content + MIB, BYTES - MIB);
+		struct wh_digest digest = digest_of(content + MIB, BYTES - MIB);
 
 		rig_file_end(lanes.other, 1, ends[i].error == 0 ? &digest : NULL, ends[i].error,
 			ends[i].error == 0 ? 0 : (uint8_t)ends[i].doing);
@@ -218,7 +218,7 @@ static void lie_beyond(struct rig *rig)
 
 static void lie_short(struct rig *rig)
 {
-	struct wh_digest digest = rig_digest(content, 65536);
+	struct wh_digest digest = digest_of(content, 65536);
 
 	rig_extent(rig, 1, MIB, content, 65536);
 	rig_file_end(rig, 1, &digest, 0, 0);

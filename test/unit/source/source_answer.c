@@ -92,7 +92,7 @@ static void outcome_of_compared_file(void)
 	rig.wants = false;
 	rig_open(&rig, "f");
 	rig_run(&rig, 1);
-	rig_have(&rig, 0, rig_digest_of(content, 2 * MIB));
+	rig_have(&rig, 0, digest_of(content, 2 * MIB));
 	for (int i = 0; i < 5; i++) /* a piece each, of 32 */
 		rig_poll(&rig);
 	rig_outcome(&rig, 0, EIO);

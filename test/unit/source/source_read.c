@@ -47,8 +47,8 @@ static void have_and_same(const char *parent, uint32_t chunks)
 	rig.wants = rig.commits = false;
 	rig_open(&rig, "t");
 	rig_run(&rig, 3);
-	rig_have(&rig, rig.entries[1].id, rig_digest_of(content, 3 * MIB + 5));
-	rig_have(&rig, rig.entries[2].id, rig_digest_of(content, 3 * MIB + 5));
+	rig_have(&rig, rig.entries[1].id, digest_of(content, 3 * MIB + 5));
+	rig_have(&rig, rig.entries[2].id, digest_of(content, 3 * MIB + 5));
 	free(content);
 	rig_settle(&rig);
 	CU_ASSERT(arrived(&rig, "t/other", 3 * MIB + 4, 2) && !rig.entries[1].is_same);
@@ -188,7 +188,7 @@ static void compared_file_changes(void)
 	rig.wants = false;
 	rig_open(&rig, "f");
 	rig_run(&rig, 1);
-	rig_have(&rig, 0, rig_digest_of(content, 2 * MIB));
+	rig_have(&rig, 0, digest_of(content, 2 * MIB));
 	read_fault.after = 20;
 	read_fault.times = 1;
 	read_fault.error = 0;
