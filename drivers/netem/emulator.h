@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_NETEM_EMULATOR_H
-#define WH_NETEM_EMULATOR_H
+#pragma once
 
 /*
  * An emulated link: two net_ring ports, A and B, joined by two directions of lib/lab/netem.
@@ -107,5 +106,3 @@ const struct wh_emulator_stats *wh_emulator_stats(
 const struct wh_netem_stats *wh_emulator_path_stats(
 	const struct wh_emulator *emulator, enum wh_emulator_end sender);
 uint32_t wh_emulator_held(const struct wh_emulator *emulator, enum wh_emulator_end sender);
-
-#endif

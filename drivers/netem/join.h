@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_NETEM_JOIN_H
-#define WH_NETEM_JOIN_H
+#pragma once
 
 /*
  * Two ports joined by an emulated link: each sends what the other receives, through a netem per
@@ -104,5 +103,3 @@ int32_t wh_join_direction_poll(void *direction, uint64_t now_tsc);
 
 /* Whether every packet that arrived is accounted for; false: the counters contradict each other. */
 bool wh_join_direction_adds_up(const struct wh_join_direction *direction);
-
-#endif

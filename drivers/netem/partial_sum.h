@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_NETEM_PARTIAL_SUM_H
-#define WH_NETEM_PARTIAL_SUM_H
+#pragma once
 
 /*
  * A kernel that offloads checksums to its NIC writes the pseudo header's sum only and leaves the
@@ -18,5 +17,3 @@
  * 65536 frames with a complete checksum is mistaken for one.
  */
 bool wh_has_partial_sum(const struct rte_mbuf *pkt);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_ATTACK_ATTACKER_H
-#define WH_TEST_ATTACK_ATTACKER_H
+#pragma once
 
 /*
  * A host on the link that means harm: frames from any address that it likes, or sessions of its own
@@ -108,5 +107,3 @@ extern const struct wh_attack wh_attacks_handshakes[];
 extern const struct wh_attack wh_attacks_sas[];
 extern const struct wh_attack wh_attacks_lies[];
 extern const struct wh_attack wh_attacks_orderer[];
-
-#endif

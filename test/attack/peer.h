@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_ATTACK_PEER_H
-#define WH_TEST_ATTACK_PEER_H
+#pragma once
 
 /*
  * A client with a socket of the kernel's: it opens a stream to the server, takes the one that the
@@ -111,5 +110,3 @@ bool wh_peer_begin(struct wh_peer *peer, const struct wh_hello *hello);
 /* The records that have come, one at each call with *chunk and *at at 0 at first. */
 bool wh_peer_answer(
 	const struct wh_peer *peer, uint32_t *chunk, uint32_t *at, struct wh_record *record);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_ATTACK_PEER_SEAL_H
-#define WH_TEST_ATTACK_PEER_SEAL_H
+#pragma once
 
 /* How packets of a peer are closed and opened: by tokens, or under the attacker's SA by keys. */
 
@@ -18,5 +17,3 @@ void wh_peer_seal_ours(struct wh_peer *peer);
 void wh_peer_seal_theirs(struct wh_peer *peer);
 
 void wh_peer_seal_free(struct wh_peer *peer);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_EAL_H
-#define WH_TEST_EAL_H
+#pragma once
 
 /*
  * First and last test of a driver's program: the EAL can be started once in a process. It takes
@@ -34,5 +33,3 @@ struct rte_mbuf *wh_test_chain(
 
 /* One segment with the first `bytes` of that frame in it; it may be longer (padding). */
 bool wh_test_is_frame(const struct rte_mbuf *pkt, uint32_t number, uint32_t bytes);
-
-#endif

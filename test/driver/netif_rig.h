@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_NETIF_RIG_H
-#define WH_TEST_NETIF_RIG_H
+#pragma once
 
 /*
  * Two netifs on ports of rings, and transfers from the first to the second. What one sends comes
@@ -109,5 +108,3 @@ bool pair_is_over(const struct pair *pair);
 
 /* Every byte arrived and both ends know it. */
 void pair_check(const struct pair *pair);
-
-#endif

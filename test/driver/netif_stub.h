@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_NETIF_STUB_H
-#define WH_TEST_NETIF_STUB_H
+#pragma once
 
 /* A port whose other end is the test's, and a netif on each queue, in virtual time. */
 
@@ -41,5 +40,3 @@ struct tally stub_take(struct stub *stub, uint16_t queue, const uint8_t mac[6]);
 /* So many came out of the queue, those of UDP all to that MAC. */
 void stub_expect(
 	struct stub *stub, uint16_t queue, const uint8_t mac[6], uint32_t host, uint32_t udp);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_JOBS_DISK_H
-#define WH_TEST_JOBS_DISK_H
+#pragma once
 
 /*
  * A disk in virtual time: these definitions of io_uring's calls, of wh_background and of the calls
@@ -65,5 +64,3 @@ uint32_t disk_syncs(void);
 /* Whether a request has failed as was wished; or a byte found no room. */
 bool disk_has_failed(void);
 bool disk_was_full(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_JOBS_HOUSE_H
-#define WH_TEST_JOBS_HOUSE_H
+#pragma once
 
 /*
  * Processes with jobs, and lines between them, in virtual time: some serve, the others ask them.
@@ -102,5 +101,3 @@ void house_step(struct house *house, uint64_t until_ns);
 
 /* NULL, or what a process without live jobs has not been given back. */
 const char *house_owes(const struct house *house, uint32_t i);
-
-#endif

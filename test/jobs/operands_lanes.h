@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_JOBS_OPERANDS_LANES_H
-#define WH_TEST_JOBS_OPERANDS_LANES_H
+#pragma once
 
 /* The sources and sinks of one transfer, which may be cut. */
 
@@ -36,5 +35,3 @@ struct lanes_result {
 
 /* Until it is over, or for so many turns. */
 void lanes_run(const struct lanes_config *config, uint64_t turns, struct lanes_result *result);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_JOBS_POWER_H
-#define WH_TEST_JOBS_POWER_H
+#pragma once
 
 /*
  * What hosts have written and not synced: it is theirs as long as they have power. Bytes alone:
@@ -23,5 +22,3 @@ void power_synced_all(uint32_t process);
 /* The process is no more: its host keeps what it wrote, or loses it as far as it is not synced. */
 void power_stays(uint32_t process);
 void power_fails(uint32_t process, struct wh_prng *prng);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_JOBS_STORY_H
-#define WH_TEST_JOBS_STORY_H
+#pragma once
 
 /* What fixed stories of jobs share: two servers, one client, a line to each, a disk. */
 
@@ -44,5 +43,3 @@ void story_plant(struct tree *tree, uint64_t seed);
 
 /* It went well, and all of its tree is in `result`. */
 void story_check_whole(const struct visit *visit, const char *result);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_JOBS_TREE_H
-#define WH_TEST_JOBS_TREE_H
+#pragma once
 
 /*
  * Trees drawn by seed: what lies in them is a function of seed and version, so that a copy is
@@ -52,5 +51,3 @@ void tree_make(const struct tree *tree, const char *folder);
  */
 bool tree_check(const struct tree *tree, const struct tree *before, const char *folder,
 	bool complete, bool clean, char why[TREE_WHY_BYTES]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_JOBS_VISIT_H
-#define WH_TEST_JOBS_VISIT_H
+#pragma once
 
 /*
  * What a client process does with a server: the jobs of a verb, as send, get and bench start and
@@ -80,5 +79,3 @@ void visit_kill(struct visit *visit, enum house_death death);
 
 /* It and all that its files told was as it should be. */
 bool visit_went_well(const struct visit *visit);
-
-#endif

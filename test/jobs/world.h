@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_JOBS_WORLD_H
-#define WH_TEST_JOBS_WORLD_H
+#pragma once
 
 /*
  * A world of jobs, all of it drawn from a seed: a server or two, their limits, some clients with
@@ -26,5 +25,3 @@ struct world_result {
 
 /* Files go below `folder`, which is there and empty, and is left so unless the world fails. */
 void world_run(uint64_t seed, const char *folder, bool verbose, struct world_result *result);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_JOBS_WORLD_INTERNAL_H
-#define WH_TEST_JOBS_WORLD_INTERNAL_H
+#pragma once
 
 /* A world's state: world_draw.c draws what is in it, world.c lets it happen. */
 
@@ -82,5 +81,3 @@ static inline uint32_t server_of(uint32_t i)
 /* All of it, by its seed. */
 void world_draw(struct world *w);
 void world_describe(const struct world *w);
-
-#endif

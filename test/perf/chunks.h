@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PERF_CHUNKS_H
-#define WH_PERF_CHUNKS_H
+#pragma once
 
 /*
  * The users of a session that does nothing but carry: a reader that gives chunks as they are and a
@@ -41,5 +40,3 @@ static inline void chunks_drain(struct wh_session *receiver)
 		wh_session_kick(receiver);
 	}
 }
-
-#endif

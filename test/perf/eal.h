@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PERF_EAL_H
-#define WH_PERF_EAL_H
+#pragma once
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -51,5 +50,3 @@ static inline bool start_eal_with(const char *const *words, int count, uint64_t 
 		rte_exit(EXIT_FAILURE, "the EAL does not start\n");
 	return huge;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PERF_PAIR_H
-#define WH_PERF_PAIR_H
+#pragma once
 
 /* Two netifs in one process, a sender's and a receiver's, on ports made of rings; one session. */
 
@@ -234,5 +233,3 @@ static inline void pair_close(struct pair *pair)
 	if (pair->cipher != 0)
 		wh_rig_sadb_close(&pair->sadb);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_PERF_TREE_H
-#define WH_PERF_TREE_H
+#pragma once
 
 /* Trees of equal files to measure with: made, and removed. */
 
@@ -72,5 +71,3 @@ static inline void tree_remove(const char *root)
 {
 	nftw(root, tree_remove_one, 32, FTW_DEPTH | FTW_PHYS);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_SIM_CIPHER_H
-#define WH_TEST_SIM_CIPHER_H
+#pragma once
 
 /* What the adversary's sessions are sealed with: AES-GCM under an SA, every nonce noted. */
 
@@ -11,5 +10,3 @@ void wh_cipher_bind(struct wh_sadb sadb[2], struct wh_sa *sa[2], uint64_t seed);
 
 /* All keys and nonces, for another run. */
 void wh_cipher_forget(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_SIM_DRAW_H
-#define WH_TEST_SIM_DRAW_H
+#pragma once
 
 #include "world.h"
 
@@ -9,5 +8,3 @@ void wh_draw_world(uint64_t seed, struct wh_world_config *config);
 
 /* One line that tells a reader what kind of world it is. */
 void wh_draw_describe(const struct wh_world_config *config, char *text, size_t room);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_SIM_FOE_H
-#define WH_TEST_SIM_FOE_H
+#pragma once
 
 /*
  * The path between two ends, in the hands of somebody who reads all that passes and forwards what
@@ -76,5 +75,3 @@ void wh_foe_meet(struct wh_foe *foe, uint64_t now_tsc, uint8_t to, const uint8_t
 /* The next one that is due, until the next call; NULL: none. */
 struct wh_foe_parcel *wh_foe_take(struct wh_foe *foe, uint64_t now_tsc);
 uint64_t wh_foe_deadline(const struct wh_foe *foe);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_SIM_NONCES_H
-#define WH_TEST_SIM_NONCES_H
+#pragma once
 
 /* Every key and nonce with which anything was closed: no two may be the same. */
 
@@ -14,5 +13,3 @@ void wh_nonces_clear(void);
 void wh_nonces_note(const uint8_t *key, size_t key_bytes, const uint8_t *nonce, size_t nonce_bytes);
 
 uint64_t wh_nonces_count(void);
-
-#endif

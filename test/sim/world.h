@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_TEST_SIM_WORLD_H
-#define WH_TEST_SIM_WORLD_H
+#pragma once
 
 /*
  * Two session ends over two directions of lib/lab/netem in virtual time, with a source and a sink
@@ -100,5 +99,3 @@ uint64_t wh_world_now_ns(const struct wh_world *world);
 struct wh_session *wh_world_sender(struct wh_world *world);
 struct wh_session *wh_world_receiver(struct wh_world *world); /* NULL before CONFIRM */
 void wh_world_result(struct wh_world *world, struct wh_world_result *result);
-
-#endif
