@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../rig/content.h"
 #include "await_background.h"
 #include "base/fifo.h"
-#include "content.h"
 #include "names_at_once.h"
 #include "remove_tree.h"
 #include "sink/sink.h"

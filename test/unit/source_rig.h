@@ -9,9 +9,9 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
+#include "../rig/content.h"
 #include "base/fifo.h"
 #include "bundle_tree.h"
-#include "content.h"
 #include "source/source.h"
 #include "source/source_internal.h"
 

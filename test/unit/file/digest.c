@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "file/digest.h"
 
-#include "content.h"
+#include "../../rig/content.h"
 
 const char wh_suite_name[] = "digest";
 
