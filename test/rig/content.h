@@ -3,11 +3,13 @@
 
 /* Content of files, and its digests by the hash's own library instead of the code under test. */
 
+#include <stdlib.h>
+#include <string.h>
 #include <xxhash.h>
 
+#include "base/assert.h"
 #include "base/chunk.h"
 #include "base/prng.h"
-#include "unit.h"
 
 static inline struct wh_digest digest_of(const void *content, uint64_t bytes)
 {
@@ -31,7 +33,7 @@ static inline uint8_t *content_of(uint64_t bytes, uint64_t seed)
 	uint8_t *content = malloc(bytes + 8);
 	struct wh_prng prng;
 
-	CU_ASSERT_PTR_NOT_NULL_FATAL(content);
+	WH_ASSERT(content != NULL);
 	wh_prng_init(&prng, seed);
 	for (uint64_t at = 0; at < bytes; at += 8) {
 		uint64_t word = wh_prng_u64(&prng);

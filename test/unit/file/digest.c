@@ -2,6 +2,7 @@
 #include "file/digest.h"
 
 #include "../../rig/content.h"
+#include "unit.h"
 
 const char wh_suite_name[] = "digest";
 
