@@ -81,6 +81,7 @@ static void examine(const struct wh_machine *machine, struct wh_doctor_findings 
 	};
 	static const struct check device_checks[] = {
 		{"memlock", wh_check_memlock},
+		{"sockets", wh_check_sockets},
 		{"iommu", wh_check_iommu},
 		{"vfio-pci", wh_check_vfio},
 		{NULL, NULL},

@@ -46,8 +46,8 @@ MEMLOCK = 'sudo prlimit --pid $$ --memlock=unlimited'
 GUEST_CPU = 'virt-xml GUEST --edit --cpu host-passthrough'
 
 ORDER = ['kernel', 'dpdk', 'rights', 'cpu', 'vectors', 'cpus', 'isolation', 'governor', 'smt',
-         'clock', 'tsc', 'hugepages', 'placement', 'node 0', 'memlock', 'iommu', 'vfio-pci',
-         f'nic {OFFICE}', f'nic {DATA}', 'io_uring', 'room']
+         'clock', 'tsc', 'hugepages', 'placement', 'node 0', 'memlock', 'sockets', 'iommu',
+         'vfio-pci', f'nic {OFFICE}', f'nic {DATA}', 'io_uring', 'room']
 
 
 class Link(str):
@@ -117,6 +117,7 @@ def perfect():
     files |= {
         '/proc/sys/kernel/osrelease': RELEASE,
         '/proc/sys/kernel/io_uring_disabled': 0,
+        '/proc/sys/net/core/rmem_max': 8 << 20,
         f'{CPU}/isolated': '2-3', f'{CPU}/nohz_full': '2-3',
         f'{CLOCK}/current_clocksource': 'tsc', f'{CLOCK}/available_clocksource': 'tsc hpet acpi_pm',
         f'{NODE}/online': '0',
@@ -176,6 +177,7 @@ MACHINES = {
         'node 0': ('info', '^64.0 GiB, 32.0 GiB free; hugepages of 2 MiB: 1024, 1024 free; '
                            'of 1 GiB: 2, 1 free$'),
         'memlock': ('good', 'no limit'),
+        'sockets': ('good', '^8.00 MiB may wait'),
         'iommu': ('good', '2 units'),
         'vfio-pci': ('good', 'there'),
         f'nic {DATA}': ('good', "^8086:10fb, vfio-pci, node 0: DPDK's$"),
@@ -324,6 +326,9 @@ MACHINES = {
         'memlock': ('bad', '', MEMLOCK)}),
     'not root, may lock': (process(1000, '0000000000004000'), {
         'rights': ('info', ''), 'memlock': ('good', 'CAP_IPC_LOCK')}),
+    'short buffers': ({'/proc/sys/net/core/rmem_max': 212992}, {
+        'sockets': ('info', '^208 KiB .* `sysctl -w net.core.rmem_max=8388608`')}),
+    'unknown buffers': ({'/proc/sys/net/core/rmem_max': None}, {'sockets': ('info', 'not told')}),
     'io_uring off': ({'/proc/sys/kernel/io_uring_disabled': 2}, {
         'io_uring': ('bad', 'io_uring_disabled=2', 'sysctl -w kernel.io_uring_disabled=0')}),
     'io_uring for root': ({'/proc/sys/kernel/io_uring_disabled': 1}, {

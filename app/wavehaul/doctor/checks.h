@@ -14,6 +14,7 @@ struct wh_finding wh_check_kernel(const struct wh_machine *machine);
 struct wh_finding wh_check_dpdk(const struct wh_machine *machine);
 struct wh_finding wh_check_rights(const struct wh_machine *machine);
 struct wh_finding wh_check_memlock(const struct wh_machine *machine);
+struct wh_finding wh_check_sockets(const struct wh_machine *machine);
 struct wh_finding wh_check_io_uring(const struct wh_machine *machine);
 struct wh_finding wh_check_room(const struct wh_machine *machine);
 

@@ -15,6 +15,7 @@
 #include "cli/temporary/temporary.h"
 #include "doctor/checks.h"
 #include "machine/tree.h"
+#include "udp/sockets.h"
 
 struct wh_finding wh_check_kernel(const struct wh_machine *machine)
 {
@@ -61,6 +62,22 @@ struct wh_finding wh_check_memlock(const struct wh_machine *machine)
 		"at each login by a line '* - memlock unlimited' in "
 		"/etc/security/limits.d/wavehaul.conf",
 		limit, need);
+}
+
+/* Port udp asks for a buffer of this size, and root gets it whatever the limit is. */
+struct wh_finding wh_check_sockets(const struct wh_machine *machine)
+{
+	char limit[WH_UNITS_MAX];
+	int64_t bytes;
+
+	if (!wh_tree_number(machine->root, &bytes, "/proc/sys/net/core/rmem_max"))
+		return wh_info("net.core.rmem_max is not told, the limit of a receive buffer");
+	wh_format_size(limit, sizeof(limit), (uint64_t)bytes);
+	if (bytes >= WH_UDP_RECEIVE_BYTES)
+		return wh_good("%s may wait in a receive buffer (net.core.rmem_max)", limit);
+	return wh_info("%s may wait in a receive buffer (net.core.rmem_max), and --port udp of a "
+		       "user without rights wants more: `sysctl -w net.core.rmem_max=%d`",
+		limit, WH_UDP_RECEIVE_BYTES);
 }
 
 /* 0 or a negative errno. For a copied tree only the kernel's switch can be checked. */
