@@ -267,7 +267,7 @@ def hostile(program, folder):
 
 
 def narrow(program, folder):
-    """A router has a smaller MTU than both ends: the client is told, and the next one adapts."""
+    """A router has a smaller MTU than both ends; then a route that is too small for wavehaul."""
     user = Nobody(program, folder)
     source = folder / 'big'
     source.write_bytes(random.Random(4).randbytes(4 * MIB))
@@ -279,6 +279,9 @@ def narrow(program, folder):
         client.ip('route', 'add', 'default', 'via', '198.51.100.254')
         with Server(user, host, *ALLOW_ALL):
             expect_status(user.run(client, 'send', source, f'{SERVER}:', '--mtu', '1400'), OK)
+            # What the kernel was told, perhaps by a forged error, is less than packets need.
+            client.ip('route', 'change', 'default', 'via', '198.51.100.254', 'mtu', 600)
+            expect_status(user.run(client, 'get', f'{SERVER}:big', f'{folder}/again'), OK)
 
 
 def cases():

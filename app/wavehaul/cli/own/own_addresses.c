@@ -16,13 +16,23 @@ bool wh_own_is_udp(const struct wh_settings *settings)
 	       strncmp(settings->port, "udp:", 4) == 0;
 }
 
+/*
+ * An ICMP error that anybody may forge can have told the kernel any MTU of a route. Packets of the
+ * least size are sent in any case: sockets do not heed it (udp/sockets.h).
+ */
+static void bound_mtu(struct wh_settings *settings, const struct wh_udp_own *own)
+{
+	settings->mtu_bytes =
+		(uint32_t)wh_max_u64(WH_MTU_MIN, wh_min_u64(settings->mtu_bytes, own->mtu));
+}
+
 static void put(struct wh_settings *settings, const struct wh_udp_own *own)
 {
 	struct wh_subnet *subnet =
 		own->address.family == WH_IPV6 ? &settings->ipv6 : &settings->ipv4;
 
 	*subnet = (struct wh_subnet){.address = own->address, .prefix_bits = own->prefix_bits};
-	settings->mtu_bytes = (uint32_t)wh_min_u64(settings->mtu_bytes, own->mtu);
+	bound_mtu(settings, own);
 }
 
 /* What the kernel decides cannot be given. */
@@ -111,7 +121,7 @@ bool wh_own_toward(struct wh_settings *settings, const char *host, const struct 
 		return false;
 	}
 	if (spec.local.family != 0)
-		settings->mtu_bytes = (uint32_t)wh_min_u64(settings->mtu_bytes, own.mtu);
+		bound_mtu(settings, &own);
 	else
 		put(settings, &own);
 	return true;
