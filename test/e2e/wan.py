@@ -318,6 +318,7 @@ def limits(program, folder):
             ((*two, 'eth0'), USAGE, 'unexpected argument'),
             ((*two, '--cpus', '0,1,2'), USAGE, 'there are two ways'),
             (two, CONFIGURATION, 'no interface nowhere'),
+            ((*two[:2], '--port', 'udp'), CONFIGURATION, 'udp have no frames to pass on'),
             ((*two[:2], *two[:2]), CONFIGURATION, 'both ports are af_packet:lo'),
             (('--port', 'af_packet:lo', '--port', 'tap:wan0', '--mtu', '1500', '--rate', '100G',
               '--rtt', '10s', '--memory', '1G'), CONFIGURATION,

@@ -182,11 +182,21 @@ static uint16_t usual_mtu(const struct wh_wan_plan *plan)
 	return (uint16_t)least;
 }
 
+static bool has_frames(const struct wh_port_spec *spec, char *why, size_t why_bytes)
+{
+	if (spec->kind != WH_PORT_UDP)
+		return true;
+	snprintf(why, why_bytes,
+		"sockets of port udp have no frames to pass on: write af_packet:IFACE");
+	return false;
+}
+
 static bool read_ports(struct wh_wan_plan *plan, char *why, size_t why_bytes)
 {
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
 		if (wh_port_spec_read(plan->settings.ports[end], (uint16_t)end, &plan->spec[end],
 			    why, why_bytes) != 0 ||
+			!has_frames(&plan->spec[end], why, why_bytes) ||
 			wh_host_port_is_systems(&plan->spec[end], why, why_bytes))
 			return false;
 	if (strcmp(plan->spec[WH_EMULATOR_A].target, plan->spec[WH_EMULATOR_B].target) == 0) {
