@@ -22,7 +22,7 @@ const char wh_suite_name[] = "drivers/udp refusals";
 #define SLOW_QUEUE "tc qdisc replace dev lo root tbf rate 8kbit burst 2000 limit "
 #define NO_QUEUE   "tc qdisc del dev lo root"
 
-/* Of the length that the shortest packet has; each next one is longer, so none are joined. */
+/* Of the first packet. Packets that grow are not joined. */
 #define PKT_BYTES  1000
 #define HEAD_BYTES 100
 
@@ -198,6 +198,26 @@ static void a_full_queue_drops(void)
 	close_ends();
 }
 
+/* An ICMP error that waits fails the next call, which may be to anyone: its packets have another. */
+static void a_pending_error_costs_none(void)
+{
+	const struct wh_address nobody = {.family = WH_IPV4, .ip = {127, 0, 0, 1}, .port = 9};
+	union wh_sockaddr name;
+
+	if (!open_ends(true))
+		return;
+	CU_ASSERT_EQUAL(sendto(ends.udp.config.sockets.fd[0], "x", 1, 0, &name.any,
+				wh_sockaddr_of(&nobody, &name)),
+		1);
+	fill(0);
+	(void)wh_udp_send(&ends.udp, HZ);
+	CU_ASSERT_TRUE(atomic_load(&ends.udp.errors_due));
+	CU_ASSERT_EQUAL(refused(), 0);
+	CU_ASSERT_EQUAL(ends.udp.stats.tx_pkts, PKTS);
+	CU_ASSERT_EQUAL(count_arrived(0), PKTS);
+	close_ends();
+}
+
 /* What is sent meanwhile is counted; with the address the port sends again, in joined messages. */
 static void an_address_goes_and_comes(bool reports_errors)
 {
@@ -235,6 +255,7 @@ CU_TestInfo wh_tests[] = {
 	{"the network begins", start},
 	{"a full socket waits", a_full_socket_waits},
 	{"a full queue drops", a_full_queue_drops},
+	{"a pending error costs none", a_pending_error_costs_none},
 	{"an address goes", an_address_goes},
 	{"an address goes where errors count", an_address_goes_where_errors_count},
 	CU_TEST_INFO_NULL,
