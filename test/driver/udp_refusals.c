@@ -198,7 +198,7 @@ static void a_full_queue_drops(void)
 	close_ends();
 }
 
-/* An ICMP error that waits fails the next call, which may be to anyone: its packets have another. */
+/* A pending ICMP error fails the next call, which may be to anyone: its packets have another. */
 static void a_pending_error_costs_none(void)
 {
 	const struct wh_address nobody = {.family = WH_IPV4, .ip = {127, 0, 0, 1}, .port = 9};
