@@ -35,6 +35,7 @@
 #define HOLD_S          20e-3 /* below a ceiling, at least, ... */
 #define HOLD_RTT        20.0
 #define HOLD_MAX_S      16.0 /* ... and at most */
+#define FOUND_AGAIN     0.1  /* nearer than this to the last ceiling: the same one */
 #define CEILING_GONE    1.1  /* this far above it without losses it is gone */
 
 double wh_lambda_loss_noise(const struct wh_lambda_loss *loss)
@@ -158,9 +159,13 @@ static void set_ceiling(struct wh_lambda_loss *loss, double now_s, double rtt_s)
 	double hold_s = fmax(HOLD_S, HOLD_RTT * rtt_s);
 	double pps = loss->high_arrival_pps / (1.0 - wh_lambda_loss_noise(loss));
 
-	/* Found again near its old value: keep it longer. */
-	if (loss->ceiling_pps > 0.0 && fabs(pps - loss->ceiling_pps) < 0.1 * pps)
+	/*
+	 * Found again near its old value: keep it longer. One that seemed to be gone, too: a
+	 * policer's bucket fills while less is sent, and what exceeds its rate passes for a while.
+	 */
+	if (fabs(pps - loss->found_pps) < FOUND_AGAIN * pps)
 		hold_s = fmin(2.0 * loss->ceiling_hold_s, fmax(HOLD_MAX_S, hold_s));
+	loss->found_pps = pps;
 	loss->ceiling_hold_s = hold_s;
 	loss->ceiling_until_s = now_s + hold_s;
 	loss->ceiling_pps = pps * UNDER_CEILING;

@@ -38,6 +38,7 @@ struct wh_lambda_loss {
 	uint32_t samples;             /* at the lower rate */
 	struct wh_lambda_losses over; /* above the ceiling */
 	double ceiling_pps;           /* 0: none */
+	double found_pps;             /* the latest ceiling, even if it is gone; 0: none yet */
 	double ceiling_until_s, ceiling_hold_s;
 };
 

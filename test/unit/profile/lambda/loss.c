@@ -79,6 +79,26 @@ static void test_ceiling(void)
 	CU_ASSERT_EQUAL(wh_lambda_loss_noise(&rig.loss), 0.0);
 }
 
+/* A policer's bucket had filled: it seems to be gone, and is found where it was. */
+static void test_ceiling_again(void)
+{
+	struct rig rig = {.rate_pps = 1000};
+
+	for (int i = 0; i < 3; i++) {
+		rig.rate_pps = 1000;
+		judge(&rig, 1000);
+		judge(&rig, 0);
+		judge(&rig, 1000);
+		WH_ASSERT_NEAR(rig.rate_pps, 891, 1e-9);
+		CU_ASSERT(wh_lambda_loss_most_pps(&rig.loss, rig.now_s + 0.9 * (1 << i)) < 892);
+		rig.now_s += 1.1 * (1 << i);
+		CU_ASSERT(wh_lambda_loss_most_pps(&rig.loss, rig.now_s) > 1e9);
+		rig.rate_pps = 990;
+		judge(&rig, 0);
+		CU_ASSERT_EQUAL(rig.loss.ceiling_pps, 0.0);
+	}
+}
+
 /* Losses in bursts have a wider spread, which is learnt. */
 static void test_spread(void)
 {
@@ -147,6 +167,7 @@ static void test_disproved(void)
 CU_TestInfo wh_tests[] = {
 	{"noise", test_noise},
 	{"ceiling", test_ceiling},
+	{"a ceiling that seemed to be gone", test_ceiling_again},
 	{"spread", test_spread},
 	{"few", test_few},
 	{"chance", test_chance},
