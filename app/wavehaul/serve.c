@@ -379,6 +379,7 @@ static int run_guarded(struct serve *serve)
 	start_control(serve);
 	wh_notify_ready(&serve->notify, serve->settings.root, serve->settings.port,
 		serve->settings.udp_port);
+	wh_runtime_begin_quiet(&serve->runtime);
 	wh_runtime_run(&serve->runtime);
 	wh_control_stop(&serve->control);
 	wh_captures_close(&serve->captures);

@@ -203,6 +203,35 @@ static void test_naps_when_quiet(void)
 	free(rig);
 }
 
+/* Of ten turns, the third has enough work to wake it. */
+static int32_t wake_in_third(void *state, uint64_t now_tsc)
+{
+	struct rig *rig = state;
+
+	(void)now_tsc;
+	rig->phase++;
+	if (rig->phase == 3)
+		rig->mark = rig->loop.naps;
+	if (rig->phase == 10)
+		stop(rig);
+	return rig->phase == 3 ? WH_LOOP_WAKE : 0;
+}
+
+static void test_begins_quiet(void)
+{
+	struct rig *rig = begin();
+
+	/* So late as this second ends, none does before the loop stops. */
+	rig->loop.hz = rig->hz * SECONDS_MAX;
+	wh_loop_begin_quiet(&rig->loop);
+	wh_loop_add(&rig->loop, "wake in third", wake_in_third, rig);
+	run(rig);
+	CU_ASSERT_EQUAL(rig->mark, 2);
+	CU_ASSERT_EQUAL(rig->loop.turns, 10);
+	CU_ASSERT_EQUAL(rig->loop.naps, 2);
+	free(rig);
+}
+
 static int32_t stop_after_20(void *state, uint64_t now_tsc)
 {
 	struct rig *rig = state;
@@ -479,6 +508,7 @@ CU_TestInfo wh_tests[] = {
 	{"order and time", test_order_and_time},
 	{"stopped before", test_stopped_before},
 	{"naps when quiet", test_naps_when_quiet},
+	{"begins quiet", test_begins_quiet},
 	{"never naps without hz", test_never_naps_without_hz},
 	{"a trickle is quiet", test_a_trickle_is_quiet},
 	{"quiet seconds in a row", test_quiet_seconds_in_a_row},

@@ -43,6 +43,9 @@ BENCH = ('--profile', 'fixed', '--rate', str(RATE_BPS // 1_000_000) + 'M', '--js
 # Seconds without work after which a core naps (app/wavehaul/loop.h), and time to notice it.
 QUIET_S = 3
 
+# Turns with work of a server that nobody has come to. One that polls has a million in a second.
+AWAKE_TURNS_MAX = 500
+
 
 def runtime_folders():
     base = '/var/run' if os.geteuid() == 0 else os.environ.get('XDG_RUNTIME_DIR', '/tmp')
@@ -264,10 +267,12 @@ def idle(program, folder):
         bench_command = ('bench', '--size', '1M', SERVER)
         expect_status(pair.run(*bench_command), 0)
 
-        def least_naps():
-            return min(core['naps'] for core in server.ask('/wavehaul/cores').values())
+        def naps():
+            return {name: core['naps'] for name, core in server.ask('/wavehaul/cores').items()}
 
-        wait_until(lambda: least_naps() > 10, QUIET_S + 5, 'naps on each core')
+        awake = naps()  # it napped before the client came, too
+        wait_until(lambda: all(count > awake[name] + 10 for name, count in naps().items()),
+                   QUIET_S + 5, 'naps on each core')
         before, used = server.ask('/wavehaul/cores'), cpu_seconds(pair.process.pid)
         began = time.monotonic()
         time.sleep(2)
@@ -283,6 +288,15 @@ def idle(program, folder):
             expect_between(f'naps in {seconds:.2f} s', core['naps'] - before[name]['naps'], 20,
                            2600 * seconds)
         expect_status(pair.run(*bench_command), 0)
+        pair.stop_server()
+
+
+def fresh(program, folder):
+    """A server that nobody has come to yet sleeps after every turn from its first one on."""
+    with Pair(program, folder) as pair, Telemetry(pair.process.pid) as server:
+        for name, core in server.ask('/wavehaul/cores').items():
+            awake = core['turns'] - core['naps']
+            expect(awake < AWAKE_TURNS_MAX, f'{name} did not sleep after {awake} turns')
         pair.stop_server()
 
 
@@ -417,6 +431,7 @@ CASES = [
     Case('rates', False, rates, judges_time=True),
     Case('never-fall', False, never_fall),
     Case('cores', True, cores),
+    Case('fresh', True, fresh),
     Case('idle', False, idle),
     Case('ports', True, ports),
     Case('ended', True, ended),

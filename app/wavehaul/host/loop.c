@@ -21,6 +21,12 @@ void wh_loop_add(struct wh_loop *loop, const char *name,
 	loop->task[loop->tasks++] = (struct wh_task){name, poll, state};
 }
 
+void wh_loop_begin_quiet(struct wh_loop *loop)
+{
+	WH_ASSERT(loop->hz != 0 && loop->turns == 0);
+	loop->quiet_s = WH_LOOP_QUIET_S;
+}
+
 void wh_loop_print(const struct wh_loop *loop, const char *name, FILE *to)
 {
 	fprintf(to, "%s:", name);

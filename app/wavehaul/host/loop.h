@@ -104,5 +104,11 @@ void wh_loop_print(const struct wh_loop *loop, const char *name, FILE *to);
 void wh_loop_add(struct wh_loop *loop, const char *name,
 	int32_t (*poll)(void *state, uint64_t now_tsc), void *state);
 
+/*
+ * As after quiet seconds: the loop naps from its first round without work on, until it has some.
+ * Only for a loop that may nap, before it runs.
+ */
+void wh_loop_begin_quiet(struct wh_loop *loop);
+
 /* Runs until *stop; `loop` is a struct wh_loop. Returns 0: the signature of an lcore function. */
 int wh_loop_run(void *loop);

@@ -93,6 +93,12 @@ uint32_t wh_runtime_add(struct wh_runtime *runtime, uint32_t worker, const char 
 	return 0;
 }
 
+void wh_runtime_begin_quiet(struct wh_runtime *runtime)
+{
+	for (uint32_t i = 0; i < runtime->cores.count; i++)
+		wh_loop_begin_quiet(&runtime->loop[i]);
+}
+
 void wh_runtime_run(struct wh_runtime *runtime)
 {
 	WH_ASSERT(runtime->started);
