@@ -10,17 +10,27 @@ const char wh_suite_name[] = "endpoint_strangers";
 
 #define TENANTS 20
 
+static struct house house;
+
+void wh_set_up(void)
+{
+	house_open(&house);
+}
+
+void wh_take_down(void)
+{
+	house_close(&house);
+}
+
 /*
  * The same place again and again, with whatever identifiers: each new offer of it is good, and each
  * CONFIRM that has been used is not, for as long as its cookie lives.
  */
 static void test_one_place_for_many(void)
 {
-	struct house house;
 	struct wh_address to;
 	struct wh_packet accept[TENANTS];
 
-	house_open(&house);
 	for (uint32_t place = 1; place < HALF; place++)
 		wh_half_occupy(house.endpoint.rx, place);
 	for (uint32_t i = 0; i < TENANTS; i++) {
@@ -54,19 +64,16 @@ static void test_one_place_for_many(void)
 	CU_ASSERT_EQUAL(take(&house, &to).type, 0);
 	CU_ASSERT_EQUAL(house.endpoint.stats.bad_cookie_pkts, bad + 1);
 	CU_ASSERT_EQUAL(house.accepted, TENANTS);
-	house_close(&house);
 }
 
 /* An identifier does not tell the next, nor those of others. */
 static void test_identifiers_are_random(void)
 {
-	struct house house;
 	struct wh_address to;
 	uint32_t ones = 0;
 	uint32_t last = 0;
 	uint64_t last_token = 0;
 
-	house_open(&house);
 	for (uint32_t i = 0; i < 1000; i++) {
 		give_open(&house, 5, &alice);
 
@@ -80,16 +87,11 @@ static void test_identifiers_are_random(void)
 	}
 	/* Of 26 and 64 bits half change each time: 45,000 of 90,000, give or take 150. */
 	CU_ASSERT_TRUE(ones > 44000 && ones < 46000);
-	house_close(&house);
 }
 
 /* Who knows everything but the token: address, port, identifier. */
 static void test_token(void)
 {
-	struct house house;
-
-	house_open(&house);
-
 	struct wh_session *session = open_to(&house, 5);
 	struct wh_packet packet[] = {
 		{.type = WH_PACKET_RELEASE,
@@ -114,13 +116,11 @@ static void test_token(void)
 	give(&house, &packet[0], &alice);
 	turn(&house, NOW);
 	CU_ASSERT_EQUAL(wh_session_outcome(session), WH_STATUS_INTERRUPTED);
-	house_close(&house);
 }
 
 /* A stranger gets back no more than it sent: whatever it asks, and from where. */
 static void test_answers_are_no_larger(void)
 {
-	struct house house;
 	uint8_t room[WH_CONTROL_BYTES_MAX];
 	struct wh_out out = {.head = room};
 	struct wh_packet open = {.type = WH_PACKET_OPEN, .open = {.params = params_of(5)}};
@@ -128,7 +128,6 @@ static void test_answers_are_no_larger(void)
 		WH_STATUS_PENDING, WH_STATUS_REFUSED, WH_STATUS_BUSY};
 
 	open.open.params.name_bytes = 0;
-	house_open(&house);
 	for (uint32_t i = 0; i < 3; i++) {
 		house.welcome = welcomes[i];
 		give(&house, &open, &alice);
@@ -137,7 +136,6 @@ static void test_answers_are_no_larger(void)
 		CU_ASSERT_EQUAL(wh_packet_encode(&open, room, sizeof(room)), 112);
 		CU_ASSERT_EQUAL(wh_endpoint_output(&house.endpoint, NOW, &out, 1), 0);
 	}
-	house_close(&house);
 }
 
 CU_TestInfo wh_tests[] = {

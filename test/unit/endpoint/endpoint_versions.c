@@ -11,13 +11,25 @@ const char wh_suite_name[] = "endpoint: versions";
 #define OTHER (WH_WIRE_VERSION + 1)
 #define MS    (HZ / 1000)
 
+static struct house house;
+
+void wh_set_up(void)
+{
+	house_open(&house);
+}
+
+void wh_take_down(void)
+{
+	house_close(&house);
+}
+
 /* What the endpoint sends next, as bytes; 0: nothing. */
-static uint32_t take_bytes(struct house *house, uint64_t now_tsc,
-	uint8_t bytes[WH_CONTROL_BYTES_MAX], struct wh_address *to)
+static uint32_t take_bytes(
+	uint64_t now_tsc, uint8_t bytes[WH_CONTROL_BYTES_MAX], struct wh_address *to)
 {
 	struct wh_out out = {.head = bytes};
 
-	if (wh_endpoint_output(&house->endpoint, now_tsc, &out, 1) == 0)
+	if (wh_endpoint_output(&house.endpoint, now_tsc, &out, 1) == 0)
 		return 0;
 	*to = *out.to;
 	return out.head_bytes;
@@ -39,22 +51,19 @@ static size_t make_open(uint8_t version, uint8_t bytes[WH_CONTROL_BYTES_MAX])
 static void test_told(void)
 {
 	uint8_t bytes[WH_CONTROL_BYTES_MAX], answer[WH_CONTROL_BYTES_MAX];
-	struct house house;
 	struct wh_address to;
-
-	house_open(&house);
 
 	size_t length = make_open(OTHER, bytes);
 
 	for (uint32_t i = 1; i <= 1000; i++) {
 		give_bytes(&house, bytes, length, &alice);
 
-		uint32_t answered = take_bytes(&house, NOW, answer, &to);
+		uint32_t answered = take_bytes(NOW, answer, &to);
 
 		CU_ASSERT_EQUAL_FATAL(answered, WH_VERSIONS_BYTES);
 		CU_ASSERT(answered <= length);
 		CU_ASSERT_TRUE(wh_address_equal(&to, &alice));
-		CU_ASSERT_EQUAL(take_bytes(&house, NOW, answer, &to), 0);
+		CU_ASSERT_EQUAL(take_bytes(NOW, answer, &to), 0);
 		CU_ASSERT_EQUAL(house.endpoint.stats.bad[WH_WIRE_VERSION_UNKNOWN], i);
 	}
 	CU_ASSERT_EQUAL(house.accepted, 0);
@@ -62,55 +71,50 @@ static void test_told(void)
 	for (uint32_t i = 0; i < 1000; i++)
 		give_bytes(&house, bytes, length, &alice);
 	CU_ASSERT_EQUAL(house.endpoint.stats.replies_dropped_pkts, 1000 - WH_ENDPOINT_REPLIES);
-	house_close(&house);
 }
 
 /* Answers are not answered, nor is anything but OPEN and ASK; who does not listen is silent. */
 static void test_no_loop(void)
 {
 	uint8_t bytes[WH_CONTROL_BYTES_MAX], answer[WH_CONTROL_BYTES_MAX];
-	struct house house;
 	struct wh_address to;
-
-	house_open(&house);
 
 	size_t length = make_open(OTHER, bytes);
 
 	give_bytes(&house, bytes, length, &alice);
-	CU_ASSERT_EQUAL_FATAL(take_bytes(&house, NOW, answer, &to), WH_VERSIONS_BYTES);
+	CU_ASSERT_EQUAL_FATAL(take_bytes(NOW, answer, &to), WH_VERSIONS_BYTES);
 	give_bytes(&house, answer, WH_VERSIONS_BYTES, &alice);
-	CU_ASSERT_EQUAL(take_bytes(&house, NOW, answer, &to), 0);
+	CU_ASSERT_EQUAL(take_bytes(NOW, answer, &to), 0);
 	for (uint32_t type = 0; type < 256; type++) {
 		bytes[1] = (uint8_t)type;
 		give_bytes(&house, bytes, length, &alice);
-		CU_ASSERT_EQUAL(take_bytes(&house, NOW, answer, &to) > 0,
+		CU_ASSERT_EQUAL(take_bytes(NOW, answer, &to) > 0,
 			type == WH_PACKET_OPEN || type == WH_PACKET_ASK);
 	}
 	house.endpoint.config.welcome = NULL;
 	make_open(OTHER, bytes);
 	give_bytes(&house, bytes, length, &alice);
-	CU_ASSERT_EQUAL(take_bytes(&house, NOW, answer, &to), 0);
-	house_close(&house);
+	CU_ASSERT_EQUAL(take_bytes(NOW, answer, &to), 0);
 }
 
 /* A connection to bob whose OPEN is out, and what an end of another version answers to that. */
-static struct wh_session *begin(struct house *house, uint8_t answer[WH_VERSIONS_BYTES])
+static struct wh_session *begin(uint8_t answer[WH_VERSIONS_BYTES])
 {
 	uint8_t open[WH_CONTROL_BYTES_MAX];
 	struct wh_address to;
-	struct wh_session_config config = session_config(house);
+	struct wh_session_config config = session_config(&house);
 	struct wh_session *session = wh_session_open(&config, &bob, "out", WH_OBJECT_BYTES_UNKNOWN);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(session);
-	CU_ASSERT_EQUAL_FATAL(wh_endpoint_open(&house->endpoint, session), 0);
-	turn(house, NOW);
+	CU_ASSERT_EQUAL_FATAL(wh_endpoint_open(&house.endpoint, session), 0);
+	turn(&house, NOW);
 
-	uint32_t length = take_bytes(house, NOW, open, &to);
+	uint32_t length = take_bytes(NOW, open, &to);
 	struct wh_packet packet;
 
 	CU_ASSERT_TRUE_FATAL(length >= WH_VERSIONS_BYTES);
 	CU_ASSERT_EQUAL_FATAL(wh_packet_decode(open, length, &packet), WH_WIRE_OK);
-	note_token(house, packet.open.params.initiator_cid, packet.open.params.initiator_token);
+	note_token(&house, packet.open.params.initiator_cid, packet.open.params.initiator_token);
 	memset(answer, 0, 8);
 	answer[1] = 1;
 	answer[2] = OTHER;
@@ -122,12 +126,9 @@ static struct wh_session *begin(struct house *house, uint8_t answer[WH_VERSIONS_
 static void test_heard(void)
 {
 	uint8_t answer[WH_VERSIONS_BYTES];
-	struct house house;
 	uint8_t least, most;
 
-	house_open(&house);
-
-	struct wh_session *session = begin(&house, answer);
+	struct wh_session *session = begin(answer);
 
 	CU_ASSERT_FALSE(wh_session_peer_versions(session, &least, &most));
 	give_bytes(&house, answer, sizeof(answer), &bob);
@@ -139,19 +140,15 @@ static void test_heard(void)
 	CU_ASSERT_EQUAL(least, OTHER);
 	CU_ASSERT_EQUAL(most, OTHER + 1);
 	wh_session_destroy(session);
-	house_close(&house);
 }
 
 /* From another address, to another OPEN: nothing. */
 static void test_made_up(void)
 {
 	uint8_t answer[WH_VERSIONS_BYTES];
-	struct house house;
 	uint8_t least, most;
 
-	house_open(&house);
-
-	struct wh_session *session = begin(&house, answer);
+	struct wh_session *session = begin(answer);
 
 	give_bytes(&house, answer, sizeof(answer), &alice);
 	for (uint32_t at = 8 + 64; at < 8 + 68; at++) { /* the initiator's connection ID */
@@ -168,7 +165,6 @@ static void test_made_up(void)
 	CU_ASSERT_EQUAL(wh_session_news(session).outcome, WH_STATUS_PENDING);
 	CU_ASSERT_FALSE(wh_session_peer_versions(session, &least, &most));
 	wh_session_destroy(session);
-	house_close(&house);
 }
 
 /* Whoever welcomes us speaks our version, whatever else was heard, before that or later. */
@@ -176,11 +172,11 @@ static void test_accept_counts_more(void)
 {
 	for (uint32_t before = 0; before < 2; before++) {
 		uint8_t answer[WH_VERSIONS_BYTES];
-		struct house house;
 
-		house_open(&house);
+		wh_take_down();
+		wh_set_up();
 
-		struct wh_session *session = begin(&house, answer);
+		struct wh_session *session = begin(answer);
 		struct wh_packet accept = {
 			.type = WH_PACKET_ACCEPT,
 			.cid = wh_session_cid(session),
@@ -197,7 +193,6 @@ static void test_accept_counts_more(void)
 		CU_ASSERT_EQUAL(wh_session_news(session).phase, WH_PHASE_RUNNING);
 		CU_ASSERT_EQUAL(wh_session_news(session).outcome, WH_STATUS_PENDING);
 		wh_session_destroy(session);
-		house_close(&house);
 	}
 }
 
