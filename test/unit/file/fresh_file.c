@@ -13,14 +13,14 @@ const char wh_suite_name[] = "fresh_file";
 
 static char folder[64];
 
-static void begin(void)
+void wh_set_up(void)
 {
 	strcpy(folder, "/tmp/wh-fresh-XXXXXX");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
 	CU_ASSERT_EQUAL_FATAL(chdir(folder), 0);
 }
 
-static void end(void)
+void wh_take_down(void)
 {
 	CU_ASSERT_EQUAL(chdir("/"), 0);
 	remove_tree(folder);
@@ -50,7 +50,6 @@ static void test_sweep(void)
 	int copy;
 	int fd;
 
-	begin();
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
 		close(make(kept[i]));
 	close(make("key.00000000.part"));
@@ -79,7 +78,6 @@ static void test_sweep(void)
 	CU_ASSERT_FALSE(is_there(at_work));
 	CU_ASSERT(is_there(again));
 	close(fd);
-	end();
 }
 
 /* By a path with folders; and what cannot be. */
@@ -89,7 +87,6 @@ static void test_open(void)
 	struct stat facts;
 	int fd;
 
-	begin();
 	snprintf(path, sizeof(path), "%s/key", folder);
 	umask(027);
 	fd = wh_fresh_file_open(fresh, path, 0666);
@@ -106,7 +103,6 @@ static void test_open(void)
 	memset(path, 'a', sizeof(path));
 	path[PATH_MAX - 1] = '\0';
 	CU_ASSERT_EQUAL(wh_fresh_file_open(fresh, path, 0666), -ENAMETOOLONG);
-	end();
 }
 
 CU_TestInfo wh_tests[] = {
