@@ -15,13 +15,13 @@ static struct folder folder;
 static char path[128];
 static char told[WH_DATABASE_TOLD_BYTES];
 
-static void begin(void)
+void wh_set_up(void)
 {
 	folder = folder_new("/dev/shm");
 	snprintf(path, sizeof(path), "%s/service.db", folder.path);
 }
 
-static void end(void)
+void wh_take_down(void)
 {
 	folder_free(&folder);
 }
@@ -48,7 +48,6 @@ static void test_versions(void)
 	sqlite3 *database;
 	struct stat status;
 
-	begin();
 	CU_ASSERT_FATAL(wh_database_open(&database, path, told) == 0);
 	CU_ASSERT(told[0] == '\0' && stat(path, &status) == 0);
 	CU_ASSERT((status.st_mode & 07777) == 0600);
@@ -68,7 +67,6 @@ static void test_versions(void)
 	CU_ASSERT(number(database, "SELECT count(*) FROM a") == 1);
 	CU_ASSERT(number(database, "PRAGMA synchronous") == 2);
 	wh_database_close(database);
-	end();
 }
 
 static void overwrite_file(const char *name, long at, const char *text)
@@ -92,7 +90,8 @@ static void test_damaged(void)
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		sqlite3 *database;
 
-		begin();
+		wh_take_down();
+		wh_set_up();
 		CU_ASSERT_FATAL(wh_database_open(&database, path, told) == 0);
 		CU_ASSERT(wh_database_upgrade(database, "a", steps, 2) == 0);
 		wh_database_close(database);
@@ -103,7 +102,6 @@ static void test_damaged(void)
 		CU_ASSERT(wh_database_upgrade(database, "a", steps, 2) == 0);
 		CU_ASSERT(number(database, "SELECT count(*) FROM a") == 1);
 		wh_database_close(database);
-		end();
 	}
 }
 
@@ -111,7 +109,6 @@ static void test_cannot(void)
 {
 	sqlite3 *database;
 
-	begin();
 	CU_ASSERT(wh_database_open(&database, "/nonexistent/x.db", told) < 0 && database == NULL);
 	CU_ASSERT(strstr(told, "cannot use /nonexistent/x.db: ") != NULL);
 	/* A disk that is full is no damage; what was there stays. */
@@ -124,7 +121,6 @@ static void test_cannot(void)
 	CU_ASSERT(wh_database_end(database, true) <= 0);
 	CU_ASSERT(number(database, "SELECT count(*) FROM a") == 1);
 	wh_database_close(database);
-	end();
 }
 
 /* Another program's is neither written to nor renamed. */
@@ -136,7 +132,8 @@ static void test_foreign(void)
 	for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++) {
 		sqlite3 *database;
 
-		begin();
+		wh_take_down();
+		wh_set_up();
 		CU_ASSERT_FATAL(sqlite3_open(path, &database) == SQLITE_OK);
 		CU_ASSERT(wh_database_run(database, schemas[i]) == 0);
 		sqlite3_close(database);
@@ -145,7 +142,6 @@ static void test_foreign(void)
 		CU_ASSERT_FATAL(sqlite3_open(path, &database) == SQLITE_OK);
 		CU_ASSERT(number(database, "SELECT count(*) FROM sqlite_schema") == 1);
 		sqlite3_close(database);
-		end();
 	}
 }
 
@@ -156,7 +152,6 @@ static void test_gone(void)
 	char log[sizeof(path) + 8];
 	struct stat status;
 
-	begin();
 	snprintf(log, sizeof(log), "%s-wal", path);
 	CU_ASSERT_FATAL(wh_database_open(&old, path, told) == 0);
 	CU_ASSERT(wh_database_upgrade(old, "a", steps, 2) == 0);
@@ -176,7 +171,6 @@ static void test_gone(void)
 	wh_database_close(other);
 	wh_database_close(database);
 	CU_ASSERT(!folder_has(&folder, "service.db" WH_DATABASE_SAVING));
-	end();
 }
 
 /* One without a byte and with a log is no new one. */
@@ -184,7 +178,6 @@ static void test_emptied(void)
 {
 	sqlite3 *old, *database;
 
-	begin();
 	CU_ASSERT_FATAL(wh_database_open(&old, path, told) == 0);
 	CU_ASSERT(wh_database_upgrade(old, "a", steps, 2) == 0);
 	CU_ASSERT(!wh_database_is_emptied(old));
@@ -199,7 +192,6 @@ static void test_emptied(void)
 	CU_ASSERT(told[0] == '\0' && number(database, "SELECT y FROM a") == 2);
 	wh_database_close(database);
 	wh_database_close(old);
-	end();
 }
 
 /*
@@ -229,7 +221,6 @@ static void test_connections(void)
 {
 	sqlite3 *first, *second;
 
-	begin();
 	CU_ASSERT_FATAL(wh_database_open(&first, path, told) == 0);
 	CU_ASSERT(holds_index(path));
 	CU_ASSERT_FATAL(wh_database_open(&second, path, told) == 0);
@@ -237,14 +228,12 @@ static void test_connections(void)
 	wh_database_close(second);
 	CU_ASSERT(holds_index(path));
 	wh_database_close(first);
-	end();
 }
 
 static void test_locked(void)
 {
 	sqlite3 *holder, *database;
 
-	begin();
 	CU_ASSERT_FATAL(wh_database_open(&holder, path, told) == 0);
 	CU_ASSERT_FATAL(wh_database_open_within(&database, path, 1, told) == 0);
 	CU_ASSERT(wh_database_begin(holder) == 0);
@@ -254,7 +243,6 @@ static void test_locked(void)
 	CU_ASSERT(wh_database_upgrade(database, "a", steps, 2) == 0);
 	wh_database_close(database);
 	wh_database_close(holder);
-	end();
 }
 
 #define ROWS 4
@@ -288,7 +276,8 @@ static void test_killed(void)
 	for (unsigned int at = 1; killed; at++) {
 		sqlite3 *database;
 
-		begin();
+		wh_take_down();
+		wh_set_up();
 		killed = dying_run(at, fill, NULL);
 		kills += killed;
 		CU_ASSERT_FATAL(wh_database_open(&database, path, told) == 0);
@@ -301,7 +290,6 @@ static void test_killed(void)
 		CU_ASSERT(tens >= most); /* a later kill, no less of it */
 		most = tens;
 		wh_database_close(database);
-		end();
 	}
 	CU_ASSERT(kills > 30 && most == ROWS);
 }
