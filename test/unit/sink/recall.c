@@ -27,7 +27,7 @@ static void say(const char *sentence)
 	CU_FAIL("nothing is to be said");
 }
 
-static void begin(void)
+void wh_set_up(void)
 {
 	char path[128];
 	struct stat status;
@@ -52,7 +52,7 @@ static void begin(void)
 	};
 }
 
-static void end(void)
+void wh_take_down(void)
 {
 	await_background();
 	wh_journal_close(keeping.journal);
@@ -110,7 +110,6 @@ static struct wh_recalled recall(uint32_t lanes)
 /* Whole chunks, and never all of it; each lane what is there of its part. */
 static void test_lanes(void)
 {
-	begin();
 	CU_ASSERT(recall(1).fd == -1);
 
 	int fd = make_part(1);
@@ -126,14 +125,11 @@ static void test_lanes(void)
 	CU_ASSERT(found.lane[0].to == 2 * MIB - MIB / 8 && found.lane[1].to == 4 * MIB - MIB / 8);
 	CU_ASSERT(found.lane[2].to == 5 * MIB && found.lane[3].to == 6 * MIB);
 	close(found.fd);
-	end();
 }
 
 static void test_no_use(void)
 {
 	struct wh_recalled found;
-
-	begin();
 
 	int fd = make_part(1);
 
@@ -155,15 +151,12 @@ static void test_no_use(void)
 	CU_ASSERT(ftruncate(fd, MIB) == 0);
 	close(fd);
 	CU_ASSERT(recall(1).fd == -1);
-	end();
 }
 
 /* Who has not sent it does not find it, and begins beside it. */
 static void test_owner(void)
 {
 	struct wh_recalled found;
-
-	begin();
 
 	int fd = make_part(1);
 
@@ -180,14 +173,11 @@ static void test_owner(void)
 	found = recall(1);
 	CU_ASSERT(found.fd >= 0 && found.lane[0].to == 5 * MIB);
 	close(found.fd);
-	end();
 }
 
 static void test_proofs(void)
 {
 	struct wh_recalled sparse, full;
-
-	begin();
 
 	int fd = make_part(1);
 
@@ -211,7 +201,6 @@ static void test_proofs(void)
 	wh_recall_free(wh_recall_begin(&keeping, &file, 1, MIB));
 	await_background();
 	CU_ASSERT(folder_descriptors() == before);
-	end();
 }
 
 CU_TestInfo wh_tests[] = {
