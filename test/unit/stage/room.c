@@ -28,7 +28,7 @@ static void begin(uint64_t blocks, uint64_t free_blocks)
 	free_room.free_blocks = free_blocks;
 }
 
-static void end(void)
+void wh_take_down(void)
 {
 	close(fd);
 	free_room.told = false;
@@ -46,7 +46,6 @@ static void test_devices(void)
 	CU_ASSERT_PTR_NULL(wh_room_find(&room, WH_ROOM_DEVICES + 1));
 	for (uint64_t i = 0; i < WH_ROOM_DEVICES; i++)
 		CU_ASSERT_PTR_EQUAL(wh_room_find(&room, i + 1), found[i]);
-	end();
 }
 
 /* What is announced alone leaves half of it to others. */
@@ -62,7 +61,6 @@ static void test_beyond_half(void)
 	CU_ASSERT_EQUAL(wh_room_beyond_half(device, fd), 8 * BLOCK);
 	free_room.blocks = 0; /* without a limit */
 	CU_ASSERT_EQUAL(wh_room_beyond_half(device, fd), 0);
-	end();
 }
 
 static void test_promises(void)
@@ -90,7 +88,6 @@ static void test_promises(void)
 
 	/* Another file system has its own. */
 	CU_ASSERT_EQUAL(wh_room_promise(wh_room_find(&room, 2), fd, 5 * BLOCK), 0);
-	end();
 }
 
 static void test_without_limit(void)
@@ -99,7 +96,6 @@ static void test_without_limit(void)
 	CU_ASSERT_EQUAL(wh_room_promise(device, fd, UINT64_C(1) << 60), 0);
 	CU_ASSERT_EQUAL(wh_room_promise(device, fd, UINT64_MAX - (UINT64_C(1) << 60)), 0);
 	CU_ASSERT_EQUAL(wh_room_promise(device, fd, 1), -ENOSPC);
-	end();
 }
 
 static void test_unknown(void)
@@ -107,7 +103,6 @@ static void test_unknown(void)
 	begin(100, 10);
 	CU_ASSERT_EQUAL(wh_room_promise(device, -1, 1), -EBADF);
 	CU_ASSERT_EQUAL(device->promised_bytes, 0);
-	end();
 }
 
 static void promise_six(void)
@@ -135,7 +130,6 @@ static void test_meanwhile(void)
 	CU_ASSERT_EQUAL(wh_room_promise(device, fd, 4 * BLOCK), 0);
 	CU_ASSERT_EQUAL(device->promised_bytes, 4 * BLOCK);
 	CU_ASSERT_EQUAL(wh_room_promise(device, fd, 1), -ENOSPC);
-	end();
 }
 
 static void fall_short(void)
@@ -158,7 +152,6 @@ static void test_same_sum_meanwhile(void)
 	CU_ASSERT_EQUAL(wh_room_promise(device, fd, 10 * BLOCK), -ENOSPC);
 	CU_ASSERT_EQUAL(device->promised_bytes, 10 * BLOCK);
 	CU_ASSERT_EQUAL(wh_room_promise(device, fd, 4 * BLOCK), 0);
-	end();
 }
 
 /* Refused by promises that are no more is not refused. */
@@ -169,7 +162,6 @@ static void test_freed_meanwhile(void)
 	free_room.during = fall_short;
 	CU_ASSERT_EQUAL(wh_room_promise(device, fd, 10 * BLOCK), 0);
 	CU_ASSERT_EQUAL(device->promised_bytes, 10 * BLOCK);
-	end();
 }
 
 CU_TestInfo wh_tests[] = {
