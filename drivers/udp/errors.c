@@ -30,12 +30,6 @@ static bool read_record(struct msghdr *message, struct record *record)
 	return false;
 }
 
-static bool is_to(const struct wh_neighbour_watch *watch, const struct wh_address *to)
-{
-	return watch->peer.family == to->family &&
-	       memcmp(watch->peer.ip, to->ip, sizeof(to->ip)) == 0;
-}
-
 static void note(
 	struct wh_neighbour_watch *list, const struct wh_address *to, const struct record *record)
 {
@@ -44,7 +38,7 @@ static void note(
 
 	if (error->ee_origin != SO_EE_ORIGIN_ICMP && error->ee_origin != SO_EE_ORIGIN_ICMP6)
 		return;
-	while (watch != NULL && !is_to(watch, to))
+	while (watch != NULL && !wh_address_same_ip(&watch->peer, to))
 		watch = watch->next;
 	if (watch == NULL)
 		return;

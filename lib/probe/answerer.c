@@ -102,18 +102,13 @@ static struct wh_answerer_place *place_of(
 	return NULL;
 }
 
-/* A host gets one place, whatever its ports. */
-static bool is_host(const struct wh_address *a, const struct wh_address *b)
-{
-	return a->family == b->family && memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
-}
-
-/* The host's present place, or an unused one. */
+/* A host gets one place, whatever its ports: its present one, or an unused one. */
 static struct wh_answerer_place *place_for(
 	struct wh_answerer *answerer, uint64_t now_tsc, const struct wh_address *peer)
 {
 	for (uint32_t i = 0; i < WH_ANSWERER_PLACES; i++)
-		if (answerer->place[i].made_us != 0 && is_host(&answerer->place[i].peer, peer))
+		if (answerer->place[i].made_us != 0 &&
+			wh_address_same_ip(&answerer->place[i].peer, peer))
 			return &answerer->place[i];
 	for (uint32_t i = 0; i < WH_ANSWERER_PLACES; i++)
 		if (answerer->place[i].made_us == 0 ||
@@ -285,7 +280,7 @@ static struct wh_answerer_place *move_in(struct wh_answerer *answerer, uint64_t 
 	uint64_t made_us = packet->probe.made_us;
 
 	/* A newer cookie of this host is in use: a late packet does not replace it. */
-	if (place == NULL || (is_host(&place->peer, from) && place->made_us > made_us)) {
+	if (place == NULL || (wh_address_same_ip(&place->peer, from) && place->made_us > made_us)) {
 		answerer->stats.no_place_pkts++;
 		return NULL;
 	}

@@ -151,8 +151,13 @@ static inline bool wh_encap_is_known(
 	return differ == 0;
 }
 
+/* Whatever the ports. */
+static inline bool wh_address_same_ip(const struct wh_address *a, const struct wh_address *b)
+{
+	return a->family == b->family && memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
+}
+
 static inline bool wh_address_equal(const struct wh_address *a, const struct wh_address *b)
 {
-	return a->family == b->family && a->port == b->port &&
-	       memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
+	return a->port == b->port && wh_address_same_ip(a, b);
 }
