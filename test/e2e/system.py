@@ -36,7 +36,7 @@ def plant(program, folder, keep=lambda line: True):
     place.mkdir(parents=True, exist_ok=True)
     (place / UNIT).write_text('\n'.join(filter(keep, lines)) + '\n')
     for name in ('sysinit.target', 'basic.target', 'network-online.target', 'shutdown.target',
-                 'multi-user.target', 'systemd-udev-settle.service'):
+                 'multi-user.target'):
         (place / name).write_text('[Unit]\nDescription=there\n')
     return place / UNIT
 
