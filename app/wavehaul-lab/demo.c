@@ -489,7 +489,7 @@ static int start_runtime(struct demo *demo)
 		&demo->plan.host[WH_DEMO_SENDER], &allowed, &cores, why, sizeof(why));
 
 	WH_ASSERT(rc == 0); /* it needs no names */
-	return wh_runtime_start(&demo->runtime, &cores, &eal);
+	return wh_runtime_start(&demo->runtime, &cores, eal.verbose, &eal);
 }
 
 /* Trusts only the host at the other end of the link. */

@@ -259,7 +259,7 @@ static int start_runtime(struct wan *wan)
 		return status;
 	if (plan->settings.verbose)
 		wh_memory_plan_print(&plan->memory, stderr);
-	if (wh_runtime_start(&wan->runtime, &cores, &eal) != 0)
+	if (wh_runtime_start(&wan->runtime, &cores, eal.verbose, &eal) != 0)
 		return WH_EXIT_HARDWARE;
 	for (uint32_t i = 0; i < cores.count; i++) {
 		bool moves = (cores.core[i].receives | cores.core[i].sends) != 0;

@@ -119,6 +119,8 @@ def no_configuration(program, folder):
         host = lab.host('alone')
         with Server(user, host) as server:
             expect('on udp, 127.0.0.1 and ::1 UDP 5760, MTU 1500' in server.said(), server.said())
+            maps = Path(f'/proc/{server.process.pid}/maps').read_text(encoding='ascii')
+            expect('/dpdk/pmds' not in maps, 'it has loaded the drivers of DPDK')
             for to in ('127.0.0.1', '::1'):
                 both_ways(user, host, to, server.folder)
             (server.folder / 'here').write_bytes(b'1234')
@@ -187,6 +189,7 @@ def refusals(program, folder):
                 (('serve', '--port', 'udp:203.0.113.9'), HARDWARE, 'no such address'),
                 (('serve', '--port', f'udp:{SERVER}:80'), HARDWARE, 'only root may use UDP port'),
                 (('serve', '--addr', '192.0.2.9/24'), USAGE, '--addr is for ports with an address'),
+                (('serve', '--eal=-m 64'), USAGE, '--eal is for ports of DPDK'),
                 (('serve', '--port', 'udp:nonsense'), USAGE, 'write udp, or udp: and an address'),
                 (('send', folder, '203.0.113.9:'), NETWORK, 'no route to 203.0.113.9')):
             result = user.run(host, *args)

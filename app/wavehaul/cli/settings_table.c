@@ -765,7 +765,7 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "tell what memory is used for and how DPDK was started, and count more"},
 	{KEY("dpdk", "eal"), FIELD(eal), .flag = "eal", TEXT, .verbs = ALL | DEMO | WAN,
 		.argument = "'ARGS'", .example = "--log-level=7",
-		.help = "more arguments for DPDK's EAL, separated by spaces"},
+		.help = "more arguments for DPDK's EAL, separated by spaces; not for port udp"},
 	{IN("config"), FIELD(config), .flag = "config", PATH, .verbs = ALL, .argument = "FILE",
 		.example = "site.conf",
 		.help = "read settings from it; flags come after it. none: from no file.\n"

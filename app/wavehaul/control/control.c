@@ -445,8 +445,10 @@ int wh_control_start(struct wh_control_socket *control)
 	if (control->wake_fd < 0)
 		return -errno;
 
-	/* DPDK's control threads run on CPUs without a loop. */
-	int rc = rte_ctrl_thread_create(&control->thread, "wh-control", NULL, run, control);
+	/* DPDK's control threads run on CPUs without a loop. Without DPDK there are no lcores. */
+	int rc = rte_lcore_count() > 0 ? rte_ctrl_thread_create(
+						 &control->thread, "wh-control", NULL, run, control)
+				       : -pthread_create(&control->thread, NULL, run, control);
 
 	control->runs = rc == 0;
 	return rc;

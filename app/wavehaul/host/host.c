@@ -79,7 +79,9 @@ static int open_arena(struct wh_host *host)
 {
 	uint64_t bytes = align_up(host->ctx.settings->buffer_bytes, WH_ARENA_UNIT_BYTES);
 
-	host->memory = rte_malloc_socket("chunks", bytes, WH_CHUNK_ALIGN, SOCKET_ID_ANY);
+	host->memory = wh_host_is_udp(host)
+			       ? wh_host_udp_memory(bytes)
+			       : rte_malloc_socket("chunks", bytes, WH_CHUNK_ALIGN, SOCKET_ID_ANY);
 	return host->memory != NULL ? wh_arena_init(&host->ctx.arena, host->memory, bytes)
 				    : -ENOMEM;
 }
@@ -450,16 +452,21 @@ static int start_runtime(struct wh_runtime *runtime, const struct wh_cores *core
 	struct wh_memory_plan memory = {0};
 
 	wh_host_plan_memory(settings, spec, "", &memory);
-	wh_memory_plan_add(&memory, "", "DPDK's own", DPDK_OWN_BYTES);
+	if (spec->kind != WH_PORT_UDP)
+		wh_memory_plan_add(&memory, "", "DPDK's own", DPDK_OWN_BYTES);
 	if (settings->verbose)
 		wh_memory_plan_print(&memory, stderr);
+	if (spec->kind == WH_PORT_UDP)
+		return wh_host_udp_has_memory(&memory, settings)
+			       ? wh_runtime_start(runtime, cores, settings->verbose, NULL)
+			       : -ENOMEM;
 
 	struct wh_eal_config eal = {
 		.memory_bytes = memory.bytes,
 		.small_pages_bytes = memory.small_pages_bytes,
 		.option = "--buffers",
 		.option_bytes = settings->buffer_bytes,
-		.no_huge = settings->no_huge || spec->kind == WH_PORT_UDP,
+		.no_huge = settings->no_huge,
 		.take_now = true,
 		.one_file = spec->single_file_segments,
 		.device = {*device},
@@ -467,7 +474,7 @@ static int start_runtime(struct wh_runtime *runtime, const struct wh_cores *core
 		.verbose = settings->verbose,
 	};
 
-	return wh_runtime_start(runtime, cores, &eal);
+	return wh_runtime_start(runtime, cores, settings->verbose, &eal);
 }
 
 static bool nic_has_default_route(const char *address)
@@ -547,8 +554,8 @@ static void await_rpcs(void)
 }
 
 /*
- * Memory and packets' buffers go with the EAL, which only unmaps them: rte_free would first write
- * zeros over gigabytes, for seconds in which a stopped process is not gone.
+ * Memory and packets' buffers go with the EAL or the process, which only unmap them: rte_free would
+ * first write zeros over gigabytes, for seconds in which a stopped process is not gone.
  */
 void wh_host_close(struct wh_host *host)
 {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include <rte_launch.h>
@@ -12,6 +13,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "cli/complain.h"
+#include "host/tsc.h"
 
 /* Sources and sinks keep hundreds of files open each; the usual soft limit is 1024. */
 static void raise_file_limit(void)
@@ -24,29 +26,53 @@ static void raise_file_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int wh_runtime_start(
-	struct wh_runtime *runtime, const struct wh_cores *cores, struct wh_eal_config *eal)
+static int start_dpdk(struct wh_runtime *runtime, struct wh_eal_config *eal)
+{
+	eal->cpus.count = 0;
+	for (uint32_t i = 0; i < runtime->cores.count; i++)
+		eal->cpus.cpu[eal->cpus.count++] = runtime->cores.core[i].cpu;
+
+	int rc = wh_eal_start(eal, &runtime->eal);
+
+	runtime->dpdk = true;
+	runtime->hz = runtime->eal.hz;
+	return rc;
+}
+
+static int start_threads(struct wh_runtime *runtime)
+{
+	struct wh_tsc_stamp began = wh_tsc_stamp();
+	int rc = wh_loop_threads_start(&runtime->threads, runtime->loop, &runtime->cores);
+
+	if (rc != 0)
+		wh_complain(
+			"the system gives no thread for each of %u CPUs (%s): raise its limit "
+			"(ulimit -u), or name fewer with --rx-cpus, --tx-cpus and --worker-cpus",
+			runtime->cores.count, strerror(-rc));
+	else
+		runtime->hz = wh_tsc_measure_hz(&began);
+	return rc;
+}
+
+int wh_runtime_start(struct wh_runtime *runtime, const struct wh_cores *cores, bool verbose,
+	struct wh_eal_config *eal)
 {
 	WH_ASSERT(cores->count > 0 && cores->core[0].works);
-	*runtime = (struct wh_runtime){.cores = *cores, .verbose = eal->verbose};
+	*runtime = (struct wh_runtime){.cores = *cores, .verbose = verbose};
 	raise_file_limit();
 	runtime->loop = calloc(cores->count, sizeof(*runtime->loop));
 	if (runtime->loop == NULL) {
 		wh_complain("out of memory for the loops");
 		return -ENOMEM;
 	}
-	eal->cpus.count = 0;
-	for (uint32_t i = 0; i < cores->count; i++)
-		eal->cpus.cpu[eal->cpus.count++] = cores->core[i].cpu;
 
-	int rc = wh_eal_start(eal, &runtime->eal);
+	int rc = eal != NULL ? start_dpdk(runtime, eal) : start_threads(runtime);
 
 	if (rc != 0) {
 		free(runtime->loop);
 		return rc;
 	}
 	runtime->started = true;
-	runtime->hz = runtime->eal.hz;
 	for (uint32_t i = 0; i < cores->count; i++) {
 		runtime->loop[i].stop = &runtime->stop;
 		runtime->loop[i].hz = runtime->hz;
@@ -108,6 +134,10 @@ void wh_runtime_run(struct wh_runtime *runtime)
 		snprintf(name, sizeof(name), "CPU %u", runtime->cores.core[i].cpu);
 		wh_loop_print(&runtime->loop[i], name, stderr);
 	}
+	if (!runtime->dpdk) {
+		wh_loop_threads_run(&runtime->threads);
+		return;
+	}
 	for (uint32_t i = 1; i < runtime->cores.count; i++) {
 		int rc = rte_eal_remote_launch(wh_loop_run, &runtime->loop[i], i);
 
@@ -122,8 +152,10 @@ void wh_runtime_close(struct wh_runtime *runtime)
 {
 	if (!runtime->started)
 		return;
+	wh_loop_threads_end(&runtime->threads);
 	free(runtime->loop);
-	wh_eal_stop();
+	if (runtime->dpdk)
+		wh_eal_stop();
 	runtime->started = false;
 }
 

@@ -2,10 +2,11 @@
 #pragma once
 
 /*
- * DPDK, started once per process, and a loop on each of its cores. Hosts (host.h), one for each
- * port, are opened on it and add their tasks to its loops.
+ * A loop on each of the process's cores, on lcores of DPDK, which is started once, or on threads
+ * of our own where no port needs DPDK. Hosts (host.h), one for each port, are opened on it and add
+ * their tasks to its loops.
  *
- *   wh_runtime_start  starts DPDK; the loops are empty
+ *   wh_runtime_start  starts DPDK or the threads; the loops are empty
  *   wh_runtime_run    runs all loops, including the main core's, until wh_runtime_stop
  *   wh_runtime_close  after all hosts on it are closed
  */
@@ -17,23 +18,26 @@
 #include "host/cores.h"
 #include "host/eal.h"
 #include "host/loop.h"
+#include "host/sockets/loop_threads.h"
 
 struct wh_runtime {
 	bool started;
 	bool verbose;
 	uint64_t hz;
-	struct wh_eal_found eal;
+	bool dpdk;
+	struct wh_eal_found eal; /* with DPDK */
+	struct wh_loop_threads threads;
 	struct wh_cores cores;
 	struct wh_loop *loop; /* loop[i] is of cores.core[i] */
 	_Atomic bool stop;
 };
 
 /*
- * Starts an lcore on each of the cores; fills in eal->cpus. 0, or a negative errno after one
- * sentence on stderr.
+ * Starts an lcore on each of the cores; fills in eal->cpus. eal NULL: a thread on each, without
+ * DPDK. 0, or a negative errno after one sentence on stderr.
  */
-int wh_runtime_start(
-	struct wh_runtime *runtime, const struct wh_cores *cores, struct wh_eal_config *eal);
+int wh_runtime_start(struct wh_runtime *runtime, const struct wh_cores *cores, bool verbose,
+	struct wh_eal_config *eal);
 
 /* The loop of the core that sends (`sends`) or receives for the queue. */
 struct wh_loop *wh_runtime_loop_of(struct wh_runtime *runtime, uint32_t queue, bool sends);

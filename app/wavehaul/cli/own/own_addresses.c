@@ -44,6 +44,11 @@ static bool is_free_of_ethernet(const struct wh_settings *settings)
 		: settings->vlan != 0                                              ? "--vlan"
 										   : NULL;
 
+	if (settings->eal[0] != '\0') {
+		wh_complain("--eal is for ports of DPDK; --port udp starts none: leave it out");
+		return false;
+	}
+
 	if (wrong == NULL)
 		return true;
 	wh_complain("%s is for ports with an address of their own; --port udp has this host's: "

@@ -4,16 +4,38 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "cli/complain.h"
 #include "guard/calls.h"
+#include "host/memory_room.h"
 
 /* With any free port those of further queues, which follow it, may be taken. */
 #define ATTEMPTS 16
 
 static_assert(WH_QUEUES_MAX * WH_UDP_FAMILIES <= WH_CALLS_SENDER_MAX, "the guard knows them all");
+
+bool wh_host_udp_has_memory(
+	const struct wh_memory_plan *plan, const struct wh_host_settings *settings)
+{
+	const struct wh_memory_room room = wh_memory_room("", false);
+
+	return wh_memory_fits(&room, plan->bytes, "--buffers", settings->buffer_bytes);
+}
+
+/* Pages are taken when they are touched; large ones need no rights, where the kernel has them. */
+void *wh_host_udp_memory(uint64_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return NULL;
+	(void)madvise(memory, bytes, MADV_HUGEPAGE);
+	return memory;
+}
 
 /* The sockets of queues from the first one on; each queue's port is one more. */
 static int open_sockets(struct wh_host *host, uint16_t port, char *why, size_t why_bytes)

@@ -10,6 +10,13 @@ static inline bool wh_host_is_udp(const struct wh_host *host)
 	return host->spec.kind == WH_PORT_UDP;
 }
 
+/* Whether that memory is there; if not, one sentence on stderr says what would fit. */
+bool wh_host_udp_has_memory(
+	const struct wh_memory_plan *plan, const struct wh_host_settings *settings);
+
+/* Zeroed memory of that size, for the life of the process; NULL: there is none. */
+void *wh_host_udp_memory(uint64_t bytes);
+
 /*
  * Opens the sockets of all queues, which fixes our UDP ports. 0, or a negative errno after one
  * sentence on stderr.
