@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_VERBS_H
-#define WH_LAB_VERBS_H
+#pragma once
 
 /* One file per verb; each gets its own argc and argv, argv[0] being its name. */
 
@@ -8,5 +7,3 @@ int wh_verb_demo(int argc, char **argv);
 int wh_verb_sim(int argc, char **argv);
 int wh_verb_plan(int argc, char **argv);
 int wh_verb_wan(int argc, char **argv);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_DEMO_PLAN_H
-#define WH_APP_DEMO_PLAN_H
+#pragma once
 
 /*
  * A demo's settings and the resources that it needs, calculated before anything is allocated:
@@ -50,5 +49,3 @@ struct wh_demo_plan {
  * memory); see plan->memory and plan->budget_bytes.
  */
 int wh_demo_plan_make(const struct wh_demo_options *options, struct wh_demo_plan *plan);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_DEMO_REPORT_H
-#define WH_APP_DEMO_REPORT_H
+#pragma once
 
 /* A demo's final report: a table, or a JSON object. */
 
@@ -40,5 +39,3 @@ void wh_demo_print_table(const struct wh_demo_result *result);
 
 /* One object on stdout. */
 void wh_demo_print_json(const struct wh_demo_result *result);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_DEMO_FILES_H
-#define WH_APP_DEMO_FILES_H
+#pragma once
 
 /* The demo's file, generated or given, and the folder in which it arrives. */
 
@@ -32,5 +31,3 @@ bool wh_demo_files_digest(const struct wh_demo_files *files, struct wh_digest *d
 
 /* Removes generated files; the file that arrived in --out stays. */
 void wh_demo_files_clean(struct wh_demo_files *files);
-
-#endif

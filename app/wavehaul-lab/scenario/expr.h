@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_SIM_EXPR_H
-#define WH_APP_SIM_EXPR_H
+#pragma once
 
 /*
  * The expressions of wavehaul-scenario(5): quantities, words, comparisons. Errors are worded to
@@ -90,5 +89,3 @@ bool wh_expr_is_reserved(const char *name);
 
 /* A letter, then letters, digits and underscores, fewer than WH_WORD_BYTES. */
 bool wh_is_name(const char *text);
-
-#endif

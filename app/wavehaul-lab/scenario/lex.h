@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_SIM_LEX_H
-#define WH_APP_SIM_LEX_H
+#pragma once
 
 #include "scenario/expr.h"
 
@@ -34,5 +33,3 @@ void wh_lex(const char **text, struct wh_token *token, char wrong[WH_EXPR_WRONG_
 bool wh_lex_item(const char **list, char sign, char item[WH_ITEM_BYTES]);
 
 bool wh_lex_is_unit(const char *name);
-
-#endif

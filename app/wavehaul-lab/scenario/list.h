@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_SIM_LIST_H
-#define WH_APP_SIM_LIST_H
+#pragma once
 
 /* The sections of scenarios, and where scenarios are stored. */
 
@@ -36,5 +35,3 @@ int wh_scenarios_list(const char *folder);
 
 /* The path itself if it is a file, else the scenario of that name; the caller frees it. */
 char *wh_scenario_path(const char *file);
-
-#endif

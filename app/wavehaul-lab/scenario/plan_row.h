@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_PLAN_ROW_H
-#define WH_APP_PLAN_ROW_H
+#pragma once
 
 /* The performance of one agent on a link: by formula, or by simulation of that link. */
 
@@ -50,5 +49,3 @@ struct wh_formula {
 };
 
 struct wh_formula wh_formula_tcp(enum wh_sim_tcp_variety variety, double loss, double rtt_s);
-
-#endif

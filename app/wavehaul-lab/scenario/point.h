@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_SIM_POINT_H
-#define WH_APP_SIM_POINT_H
+#pragma once
 
 /* One point of a scenario's sweep: the network, its flows, and the questions about it. */
 
@@ -73,5 +72,3 @@ const char *wh_point_flow_name(
 /* The group of a flow, and its agent. */
 const struct wh_scenario_group *wh_point_group_of(const struct wh_point *point, uint32_t flow);
 const char *wh_point_agent_of(const struct wh_point *point, uint32_t flow);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_SIM_RESULT_H
-#define WH_APP_SIM_RESULT_H
+#pragma once
 
 /*
  * The result of one run of a point, as JSON between processes and in --json:
@@ -26,5 +25,3 @@ json_t *wh_json_shown(double x);
 /* For transfer between processes, without loss of precision. */
 json_t *wh_json_number(double x);
 double wh_json_to_number(const json_t *value);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_SIM_ASK_H
-#define WH_APP_SIM_ASK_H
+#pragma once
 
 /* The functions of [report] and [expect], evaluated for a run. */
 
@@ -21,5 +20,3 @@ bool wh_ask(const struct wh_expr_scope *scope, const char *function, const char 
 /* A flow's goodput plus its packets' headers. */
 double wh_throughput_bps(
 	const struct wh_scenario_group *group, uint64_t goodput_bytes, double span_s);
-
-#endif

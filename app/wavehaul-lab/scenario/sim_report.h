@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_SIM_REPORT_H
-#define WH_APP_SIM_REPORT_H
+#pragma once
 
 /* Combines the results of all points' runs: the table, the CSV files, the JSON object. */
 
@@ -45,5 +44,3 @@ uint64_t wh_sim_plot_interval_ps(const struct wh_point *point);
 /* Draws a run sampled at that interval. False after a complaint. */
 bool wh_sim_plot(const struct wh_point *point, const struct wh_ini *ini,
 	const struct wh_scenario_run *run, uint64_t seed, const char *path);
-
-#endif

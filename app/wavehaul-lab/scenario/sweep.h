@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_SIM_SWEEP_H
-#define WH_APP_SIM_SWEEP_H
+#pragma once
 
 /* The lists of [sweep], and the points of their product. */
 
@@ -38,5 +37,3 @@ struct wh_sweep_values {
 };
 int wh_sweep_at(const struct wh_sweep *sweep, uint32_t point, struct wh_sweep_values *values);
 void wh_sweep_values_free(struct wh_sweep_values *values);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_SIM_TAKE_H
-#define WH_APP_SIM_TAKE_H
+#pragma once
 
 /*
  * Values of the keys of one section at one point of a sweep. The first error is reported; from then
@@ -68,5 +67,3 @@ static inline double wh_ps_to_seconds(uint64_t span_ps)
 
 /* Converts and rounds to picoseconds; false: out of range. */
 bool wh_seconds_to_ps(double seconds, uint64_t *span_ps);
-
-#endif

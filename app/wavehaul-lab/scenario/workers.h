@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_SIM_WORKERS_H
-#define WH_APP_SIM_WORKERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ struct wh_workers {
 
 /* WH_EXIT_OK, or the exit status after a complaint. */
 int wh_workers_run(const struct wh_workers *workers);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_WAN_CAPTURE_H
-#define WH_APP_WAN_CAPTURE_H
+#pragma once
 
 /*
  * The frames of both ports as a pcapng file: an interface for each port, and each frame's direction
@@ -52,5 +51,3 @@ int32_t wh_wan_capture_poll(void *capture, uint64_t now_tsc);
 
 /* Writes what is left. 0, or the negative errno of the write that failed, whenever it was. */
 int wh_wan_capture_close(struct wh_wan_capture *capture);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_WAN_CLAIM_H
-#define WH_APP_WAN_CLAIM_H
+#pragma once
 
 /*
  * AF_PACKET shares an interface between processes: two wans on it would carry each frame twice. Two
@@ -14,5 +13,3 @@
 
 /* A descriptor to be kept open, or -1 if none is needed; WH_WAN_TAKEN after a complaint. */
 int wh_wan_claim(const struct wh_port_spec *spec);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_WAN_SCHEDULE_H
-#define WH_APP_WAN_SCHEDULE_H
+#pragma once
 
 /*
  * How a path changes while it runs, from a file:
@@ -48,5 +47,3 @@ uint32_t wh_wan_schedule_items(const struct wh_wan_schedule *schedule,
 /* The largest queue in packets; 0: no queue. */
 uint32_t wh_wan_schedule_queue_pkts(
 	const struct wh_wan_schedule *schedule, enum wh_emulator_end end);
-
-#endif

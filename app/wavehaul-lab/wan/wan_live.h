@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_WAN_LIVE_H
-#define WH_APP_WAN_LIVE_H
+#pragma once
 
 /* A table row or a line of JSON for each second of a wan. */
 
@@ -21,5 +20,3 @@ void wh_wan_live_tell(struct wh_wan_live *live, const struct wh_wan_result *now)
 /* Shows a change of the path, by the head of its section. */
 void wh_wan_live_change(
 	const struct wh_wan_live *live, double seconds, const char *head, const char *file);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_WAN_PLAN_H
-#define WH_APP_WAN_PLAN_H
+#pragma once
 
 /*
  * A wan's settings and the resources that it needs, calculated before anything is allocated: the
@@ -40,5 +39,3 @@ int wh_wan_plan_read(struct wh_wan_plan *plan, int argc, char **argv);
 int wh_wan_plan_make(struct wh_wan_plan *plan);
 
 void wh_wan_plan_free(struct wh_wan_plan *plan);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_APP_WAN_REPORT_H
-#define WH_APP_WAN_REPORT_H
+#pragma once
 
 /* A wan's counters as a table or a JSON object. */
 
@@ -39,5 +38,3 @@ void wh_wan_print_table(const struct wh_wan_result *result);
 
 /* One object on stdout; with `stream`, as its last event. */
 void wh_wan_print_json(const struct wh_wan_result *result, bool stream);
-
-#endif

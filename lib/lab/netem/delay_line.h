@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_NETEM_DELAY_LINE_H
-#define WH_LAB_NETEM_DELAY_LINE_H
+#pragma once
 
 /*
  * Holds items until they are due. Nearly all arrive in order of due time and go through a ring, in
@@ -57,5 +56,3 @@ static inline uint32_t wh_delay_line_held(const struct wh_delay_line *line)
 {
 	return line->ring_count + line->heap_count;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_NETEM_LINE_H
-#define WH_LAB_NETEM_LINE_H
+#pragma once
 
 /*
  * A line of some rate and the drop-tail queue in front of it. Only times are stored: when the line
@@ -77,5 +76,3 @@ uint64_t wh_line_free_tsc(const struct wh_line *line);
 
 /* Transmission time of a packet in cycles, rounded up. */
 uint64_t wh_line_packet_tsc(const struct wh_line *line, uint32_t wire_bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_NETEM_LOSS_MODEL_H
-#define WH_LAB_NETEM_LOSS_MODEL_H
+#pragma once
 
 /*
  * Losses of an emulated link other than by a full queue: outage windows, the loss model (Bernoulli
@@ -68,5 +67,3 @@ bool wh_loss_model_outage(struct wh_loss_model *model, uint64_t now_tsc);
  */
 enum wh_netem_drop wh_loss_model_draw(
 	struct wh_loss_model *model, struct wh_prng *prng, uint32_t wire_bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_NETEM_H
-#define WH_LAB_NETEM_H
+#pragma once
 
 /*
  * A model of one direction of a link: a drop-tail queue in front of a line of some rate, then
@@ -140,5 +139,3 @@ uint64_t wh_netem_deadline(const struct wh_netem *netem);
 uint32_t wh_netem_held(const struct wh_netem *netem);
 
 const struct wh_netem_stats *wh_netem_stats(const struct wh_netem *netem);
-
-#endif

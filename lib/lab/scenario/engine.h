@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SCENARIO_ENGINE_H
-#define WH_LAB_SCENARIO_ENGINE_H
+#pragma once
 
 /*
  * A wavehaul connection in the simulator: the sessions of lib/session themselves, driven in virtual
@@ -94,5 +93,3 @@ double wh_sim_engine_window_pkts(const struct wh_sim_engine *engine);
 /* NULL before the connection opens; the receiver's until its end has accepted. */
 const struct wh_session *wh_sim_engine_sender(const struct wh_sim_engine *engine);
 const struct wh_session *wh_sim_engine_receiver(const struct wh_sim_engine *engine);
-
-#endif

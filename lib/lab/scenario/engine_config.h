@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SCENARIO_ENGINE_CONFIG_H
-#define WH_LAB_SCENARIO_ENGINE_CONFIG_H
+#pragma once
 
 /* The session configuration of a flow, derived from its engine's configuration. */
 
@@ -15,5 +14,3 @@
 
 struct wh_session_config wh_sim_engine_session_config(
 	const struct wh_sim_engine_config *config, uint64_t seed);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SCENARIO_HOST_CLOCK_H
-#define WH_LAB_SCENARIO_HOST_CLOCK_H
+#pragma once
 
 /*
  * The clock of a simulated host, in nanoseconds, starting at one second since sessions use 0 as
@@ -45,5 +44,3 @@ static inline uint64_t wh_host_clock_tsc(const struct wh_host_clock *clock, uint
 
 /* The first whole nanosecond at which the clock shows `tsc`; WH_SIM_NEVER_PS: never. */
 uint64_t wh_host_clock_when_ps(const struct wh_host_clock *clock, uint64_t tsc);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SCENARIO_SCENARIO_H
-#define WH_LAB_SCENARIO_SCENARIO_H
+#pragma once
 
 /*
  * A network and its flows as data, and one run of it. Flows come in groups of the same kind; they
@@ -131,5 +130,3 @@ const struct wh_findings *wh_scenario_run_findings(
 /* Observations of a flow that is an STTP agent; NULL for others. */
 const struct wh_sim_sttp_seen *wh_scenario_run_sttp(
 	const struct wh_scenario_run *run, uint32_t flow);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SCENARIO_PROBE_H
-#define WH_LAB_SCENARIO_PROBE_H
+#pragma once
 
 /*
  * A probe in the simulator: the prober and answerer of lib/probe themselves, one at each node, in
@@ -35,5 +34,3 @@ void wh_sim_probe_stop(struct wh_sim_probe *probe);
 
 /* The findings so far; complete when the flow has finished. */
 const struct wh_findings *wh_sim_probe_findings(const struct wh_sim_probe *probe);
-
-#endif

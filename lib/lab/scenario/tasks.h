@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SCENARIO_TASKS_H
-#define WH_LAB_SCENARIO_TASKS_H
+#pragma once
 
 /*
  * The evaluation model of periodic-exchange.txt ("Simulation Model", Fig. 3). The host's packets
@@ -89,5 +88,3 @@ static inline uint64_t wh_tasks_waiting_pkts(const struct wh_tasks *tasks)
 {
 	return tasks->data_in.count_pkts;
 }
-
-#endif

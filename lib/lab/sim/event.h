@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SIM_EVENT_H
-#define WH_LAB_SIM_EVENT_H
+#pragma once
 
 /*
  * Events in order of their time; at equal times in the order in which they were set. Time is in
@@ -60,5 +59,3 @@ uint64_t wh_sim_event_due_ps(const struct wh_sim_events *events, const struct wh
 
 /* Fires all events due up to and including until_ps, and sets the clock to it. */
 void wh_sim_events_run(struct wh_sim_events *events, uint64_t until_ps);
-
-#endif

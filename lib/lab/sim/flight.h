@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SIM_FLIGHT_H
-#define WH_LAB_SIM_FLIGHT_H
+#pragma once
 
 /*
  * Packets in flight, ordered by their moment_ps and, at equal moments, as they were added. No
@@ -35,5 +34,3 @@ struct wh_sim_packet *wh_sim_flight_take(struct wh_sim_flight *flight);
 
 /* Adds the numbers of packets and bytes in flight. */
 void wh_sim_flight_count(const struct wh_sim_flight *flight, uint64_t *pkts, uint64_t *bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SIM_HOPS_H
-#define WH_LAB_SIM_HOPS_H
+#pragma once
 
 /*
  * A network reduced to its transient delay, T = N (S + W): N hops, drawn for each packet from a
@@ -20,5 +19,3 @@ struct wh_sim_hops {
 };
 
 uint64_t wh_sim_hops_draw_ps(const struct wh_sim_hops *hops, struct wh_prng *prng);
-
-#endif

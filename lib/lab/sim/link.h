@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SIM_LINK_H
-#define WH_LAB_SIM_LINK_H
+#pragma once
 
 /*
  * One direction between two nodes: a policer, the queue, the packet being sent, and those in
@@ -59,5 +58,3 @@ uint64_t wh_sim_link_check(const struct wh_sim_link *link);
 void wh_sim_arrive(
 	struct wh_sim *sim, uint64_t now_ps, uint32_t node, struct wh_sim_packet *packet);
 void wh_sim_lose(struct wh_sim *sim, struct wh_sim_packet *packet);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SIM_MONITOR_H
-#define WH_LAB_SIM_MONITOR_H
+#pragma once
 
 /*
  * Measurements of a run. At moments chosen beforehand (marks) all counters of flows and links are
@@ -104,5 +103,3 @@ double wh_jain(const double *values, uint32_t count);
 /* Of the values themselves, not of a population they were drawn from; 0 without any. */
 double wh_mean(const double *values, uint32_t count);
 double wh_stddev(const double *values, uint32_t count);
-
-#endif

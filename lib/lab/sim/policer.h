@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SIM_POLICER_H
-#define WH_LAB_SIM_POLICER_H
+#pragma once
 
 /*
  * A token bucket policer: a packet for which there are too few tokens is dropped, none waits. The
@@ -29,5 +28,3 @@ void wh_sim_policer_init(
 
 /* Consumes the packet's tokens if there are enough. Times never decrease. */
 bool wh_sim_policer_passes(struct wh_sim_policer *policer, uint64_t now_ps, uint32_t bytes);
-
-#endif

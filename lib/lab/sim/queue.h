@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SIM_QUEUE_H
-#define WH_LAB_SIM_QUEUE_H
+#pragma once
 
 /*
  * The queue in front of a line: DropTail, RED (ns-2.35's parameters, defaults and arithmetic) or
@@ -110,5 +109,3 @@ void wh_sim_queue_put(struct wh_sim_queue *queue, uint64_t now_ps, struct wh_sim
  */
 struct wh_sim_packet *wh_sim_queue_take(
 	struct wh_sim_queue *queue, uint64_t now_ps, wh_sim_dropper drop, void *context);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SIM_QUEUE_DISCIPLINE_H
-#define WH_LAB_SIM_QUEUE_DISCIPLINE_H
+#pragma once
 
 /* The interface between queue.c and the disciplines. */
 
@@ -29,5 +28,3 @@ extern const struct wh_sim_queue_discipline wh_sim_queue_codel;
 /* DropTail's put, also used by other disciplines. */
 void wh_sim_queue_put_tail(struct wh_sim_queue *queue, const struct wh_sim_queue_call *call,
 	struct wh_sim_packet *packet);
-
-#endif

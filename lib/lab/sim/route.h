@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SIM_ROUTE_H
-#define WH_LAB_SIM_ROUTE_H
+#pragma once
 
 /* Paths to one node from all others, by least delay. */
 
@@ -15,5 +14,3 @@
  */
 uint32_t *wh_sim_route(
 	struct wh_sim_link *const *links, uint32_t n_links, uint32_t n_nodes, uint32_t to);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SIM_SERVER_H
-#define WH_LAB_SIM_SERVER_H
+#pragma once
 
 /*
  * A processor that does one job at a time, each for the duration of its duty. Duties take turns:
@@ -42,5 +41,3 @@ void wh_sim_server_ask(struct wh_sim_server *server, uint64_t now_ps);
 
 /* Abandons the current job. */
 void wh_sim_server_stop(struct wh_sim_server *server);
-
-#endif

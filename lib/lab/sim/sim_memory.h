@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SIM_MEMORY_H
-#define WH_LAB_SIM_MEMORY_H
+#pragma once
 
 /* Allocation that cannot fail: without memory, the process ends with a message. */
 
@@ -17,5 +16,3 @@ void *wh_sim_resize(void *memory, size_t bytes);
 
 /* Returns memory allocated elsewhere; ends the process when it is NULL. */
 void *wh_sim_insist(void *memory, size_t bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SIM_PACKET_H
-#define WH_LAB_SIM_PACKET_H
+#pragma once
 
 /*
  * A packet of the simulator: destination, length, and its agent's content. Payload is virtual: it
@@ -103,5 +102,3 @@ void wh_sim_packet_put(struct wh_sim_pool *pool, struct wh_sim_packet *packet);
 
 /* A buffer for a control packet, returned to the pool with the packet. */
 uint8_t *wh_sim_packet_add_control(struct wh_sim_pool *pool, struct wh_sim_packet *packet);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SIM_SIMULATION_H
-#define WH_LAB_SIM_SIMULATION_H
+#pragma once
 
 /*
  * A simulated network: nodes, joined by unidirectional links, with agents at nodes that send each
@@ -156,5 +155,3 @@ struct wh_sim_flow_stats *wh_sim_flow_stats(struct wh_sim *sim, uint32_t flow);
 
 /* Asserts entered = left + dropped + lost + held, for packets and bytes, at every link. */
 void wh_sim_check(const struct wh_sim *sim);
-
-#endif

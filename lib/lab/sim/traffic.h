@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SIM_TRAFFIC_H
-#define WH_LAB_SIM_TRAFFIC_H
+#pragma once
 
 /*
  * Sources without feedback: UDP packets of one size from a node to another. Constant bit rate,
@@ -46,5 +45,3 @@ void wh_sim_traffic_stop(struct wh_sim_traffic *source);
 
 /* Changes the rate from now on, 0: silent. Not for bursts. */
 void wh_sim_traffic_set_rate(struct wh_sim_traffic *source, uint64_t now_ps, uint64_t rate_bps);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_TCP_HYSTART_H
-#define WH_LAB_TCP_HYSTART_H
+#pragma once
 
 /*
  * HyStart (Ha and Rhee, "Taming the elephants: new TCP slow start", 2011) as in Linux: slow start
@@ -36,5 +35,3 @@ struct wh_sim_hystart_ack {
  * To be called for each acknowledgement in slow start with a round-trip time. True: end slow start.
  */
 bool wh_sim_hystart_ends(struct wh_sim_hystart *hystart, const struct wh_sim_hystart_ack *ack);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_TCP_PSOCK_H
-#define WH_LAB_TCP_PSOCK_H
+#pragma once
 
 /*
  * Parallel sockets: one file over several connections of the same kind, usually NewReno. Each takes
@@ -30,5 +29,3 @@ void wh_sim_psock_on_done(
 /* Sums over the connections. */
 double wh_sim_psock_cwnd_pkts(const struct wh_sim_psock *psock);
 uint64_t wh_sim_psock_acked_pkts(const struct wh_sim_psock *psock);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_TCP_RANGES_H
-#define WH_LAB_TCP_RANGES_H
+#pragma once
 
 /*
  * The packet numbers received above the first missing one: disjoint, sorted ranges, no two
@@ -38,5 +37,3 @@ const struct wh_sim_sack *wh_sim_ranges_find(const struct wh_sim_ranges *ranges,
  * The first packet number from this one on that is in no range and below one; WH_SIM_NO_HOLE: none.
  */
 uint64_t wh_sim_ranges_hole(const struct wh_sim_ranges *ranges, uint64_t pn);
-
-#endif

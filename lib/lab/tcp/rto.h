@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_TCP_RTO_H
-#define WH_LAB_TCP_RTO_H
+#pragma once
 
 /*
  * The retransmission timeout: RFC 6298 with a clock of ticks, in ns-2's (and BSD's) fixed point.
@@ -41,5 +40,3 @@ void wh_sim_rto_acked_in_recovery(struct wh_sim_rto *rto, uint64_t end);
 
 void wh_sim_rto_back_off(struct wh_sim_rto *rto);
 uint64_t wh_sim_rto_ps(const struct wh_sim_rto *rto);
-
-#endif

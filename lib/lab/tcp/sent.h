@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_TCP_SENT_H
-#define WH_LAB_TCP_SENT_H
+#pragma once
 
 /*
  * A selective-acknowledgement sender's state per outstanding segment: when it was sent, what had
@@ -81,5 +80,3 @@ uint64_t wh_sim_sent_lowest_lost(struct wh_sim_sent *sent);
 
 /* Clears all loss marks. */
 void wh_sim_sent_lose_none(struct wh_sim_sent *sent);
-
-#endif

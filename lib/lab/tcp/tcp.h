@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_TCP_TCP_H
-#define WH_LAB_TCP_TCP_H
+#pragma once
 
 /*
  * Reference TCPs, one-way as in ns-2: the window counts segments, all of the same size, and the
@@ -118,5 +117,3 @@ struct wh_sim_sttp_seen {
 	double fell_to_s;
 };
 const struct wh_sim_sttp_seen *wh_sim_tcp_sttp_seen(const struct wh_sim_tcp *tcp);
-
-#endif

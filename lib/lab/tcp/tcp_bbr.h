@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_TCP_BBR_H
-#define WH_LAB_TCP_BBR_H
+#pragma once
 
 /*
  * BBR, the first version (Cardwell, Cheng, Gunn, Yeganeh, Jacobson: "BBR: congestion-based
@@ -141,5 +140,3 @@ uint32_t wh_sim_bbr_burst_pkts(const struct wh_sim_bbr *bbr);
 
 /* The bandwidth estimate: the policer's rate, or the maximum of ten rounds. */
 double wh_sim_bbr_pps(const struct wh_sim_bbr *bbr);
-
-#endif

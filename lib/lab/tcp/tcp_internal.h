@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_TCP_INTERNAL_H
-#define WH_LAB_TCP_INTERNAL_H
+#pragma once
 
 /* Shared by the varieties of TCP: for this room and its tests only. */
 
@@ -347,5 +346,3 @@ void wh_sim_sttp_free(struct wh_sim_tcp *tcp);
 
 void wh_sim_tcp_receiver_init(struct wh_sim_tcp_receiver *receiver, struct wh_sim_tcp *tcp);
 void wh_sim_tcp_receiver_free(struct wh_sim_tcp_receiver *receiver);
-
-#endif

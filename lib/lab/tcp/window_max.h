@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_TCP_WINDOW_MAX_H
-#define WH_LAB_TCP_WINDOW_MAX_H
+#pragma once
 
 /*
  * Kathleen Nichols' windowed maximum (lib/win_minmax.c of Linux), in constant memory. It keeps the
@@ -30,5 +29,3 @@ static inline double wh_window_max_value(const struct wh_window_max *max)
 {
 	return max->best[0].value;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef WH_LAB_SIM_MACHINE_ABSENCE_H
-#define WH_LAB_SIM_MACHINE_ABSENCE_H
+#pragma once
 
 /*
  * A host, or a machine that emulates a link, whose CPU also has other work: now and then it does
@@ -48,5 +47,3 @@ void wh_absence_keep(struct wh_absence *absence, struct wh_sim_packet *packet);
 
 /* The next waiting packet, in order; NULL: none. */
 struct wh_sim_packet *wh_absence_next(struct wh_absence *absence);
-
-#endif
