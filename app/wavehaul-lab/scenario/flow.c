@@ -194,12 +194,14 @@ static void take_clock(struct wh_taker *taker, const char *skew, const char *off
 	clock->offset_ps = wh_take_ps(taker, offset, 0);
 }
 
-static void take_host_absence(struct wh_taker *taker, const char *away, const char *here,
-	struct wh_absence_config *absence)
+static void take_host_absence(struct wh_point *point, struct wh_taker *taker,
+	const struct wh_absence_keys *keys, struct wh_absence_config *absence)
 {
-	wh_take_absence(taker, away, here, absence);
-	if (wh_take_has(taker, away) && wh_take_has(taker, "arrival"))
-		wh_take_refuse(taker, away, "is not of hosts with arrival = TIME");
+	const char *key = wh_take_has(taker, keys->noise) ? keys->noise : keys->away;
+
+	wh_point_take_absence(point, taker, keys, absence);
+	if (wh_take_has(taker, key) && wh_take_has(taker, "arrival"))
+		wh_take_refuse(taker, key, "is not of hosts with arrival = TIME");
 }
 
 static void take_engine(struct wh_point *point, struct wh_taker *taker,
@@ -240,8 +242,12 @@ static void take_engine(struct wh_point *point, struct wh_taker *taker,
 	take_tasks(taker, config);
 	take_clock(taker, "sender_skew", "sender_offset", &config->sender_clock);
 	take_clock(taker, "receiver_skew", "receiver_offset", &config->receiver_clock);
-	take_host_absence(taker, "sender_away", "sender_here", &config->sender_absence);
-	take_host_absence(taker, "receiver_away", "receiver_here", &config->receiver_absence);
+	take_host_absence(point, taker,
+		&(struct wh_absence_keys){"sender_away", "sender_here", "sender_noise"},
+		&config->sender_absence);
+	take_host_absence(point, taker,
+		&(struct wh_absence_keys){"receiver_away", "receiver_here", "receiver_noise"},
+		&config->receiver_absence);
 }
 
 /* rack.c and BBR have no options for their own mechanisms. */

@@ -2,37 +2,26 @@
 
 /* Flows that come and go, each with its own start, size and end, from lists or a trace. */
 
-#include <fcntl.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/assert.h"
-#include "cli/complain.h"
 #include "lab/sim/sim_memory.h"
-#include "scenario/lex.h"
 #include "scenario/point.h"
 
-#define LIST_MAX       1000
-#define LINE_BYTES_MAX 256
-#define FIELDS         3
+#define LIST_MAX   1000
+#define FIELDS     3
+#define FORM_KINDS "tnt"
 
 static const char *const keys[FIELDS] = {"starts", "sizes", "stops"};
 static const enum wh_value_kind kinds[FIELDS] = {WH_VALUE_TIME, WH_VALUE_NUMBER, WH_VALUE_TIME};
 
-/* State while reading a trace; `why`: the error in a line. */
+/* The members of a trace as they are read. */
 struct trace {
-	struct wh_taker *taker;
-	FILE *file;
 	struct wh_scenario_member *members;
 	uint32_t count;
 	uint32_t room;
-	uint32_t line;
-	char why[WH_EXPR_WRONG_BYTES];
 };
 
 /* A start, a size or a stop; false: invalid. */
@@ -85,117 +74,46 @@ static void take_list(struct wh_taker *taker, uint32_t field, struct wh_scenario
 	}
 }
 
-/* "-" means none. */
-static bool take_word(
-	struct trace *trace, struct wh_scenario_member *member, uint32_t field, const char *word)
+static bool put_row(void *context, const double *values, char why[WH_EXPR_WRONG_BYTES])
 {
-	struct wh_value value;
-
-	if (strcmp(word, "-") == 0 && field > 0)
-		return true;
-	if (!wh_expr_quantity(trace->taker->scope, word, &value, trace->why))
-		return false;
-	if ((value.kind == kinds[field] || value.x == 0.0) && put_field(member, field, value.x))
-		return true;
-	snprintf(trace->why, sizeof(trace->why), "is no %s", field == 1 ? "size" : "time, as 1s");
-	return false;
-}
-
-/* START SIZE STOP; false: invalid. Empty lines are allowed. */
-static bool take_line(struct trace *trace, char *line)
-{
+	struct trace *trace = context;
 	struct wh_scenario_member member = {
 		WH_SIM_NEVER_PS, WH_SIM_NEVER_PS, WH_OBJECT_BYTES_UNKNOWN};
-	const struct wh_scenario_member *before =
-		trace->count > 0 ? &trace->members[trace->count - 1] : NULL;
-	const char *why;
-	uint32_t field = 0;
-	char *rest = line;
+	const char *wrong = NULL;
 
-	line[strcspn(line, "#")] = '\0';
-	for (char *word; (word = strtok_r(rest, " \t\r\n", &rest)) != NULL; field++) {
-		if (field < FIELDS && !take_word(trace, &member, field, word))
-			return false;
-	}
-	if (field == 0)
-		return true;
-	if (field != FIELDS)
-		why = "is not START SIZE STOP, as 1s 5M - or 2s - 8s";
-	else if (trace->count == WH_POINT_FLOWS_MAX)
-		why = "is of more than 100000 flows";
-	else
-		why = contradiction(&member, before);
-	if (why != NULL) {
-		snprintf(trace->why, sizeof(trace->why), "%s", why);
-		return false;
-	}
+	for (uint32_t field = 0; field < FIELDS && wrong == NULL; field++)
+		if (!isnan(values[field]) && !put_field(&member, field, values[field]))
+			wrong = field == 1 ? "has a size that no flow may have"
+					   : "has a time that no flow may have";
+	if (wrong == NULL && trace->count == WH_POINT_FLOWS_MAX)
+		wrong = "is of more than 100000 flows";
+	if (wrong == NULL)
+		wrong = contradiction(
+			&member, trace->count > 0 ? &trace->members[trace->count - 1] : NULL);
 	if (trace->count == trace->room) {
 		trace->room = trace->room == 0 ? 64 : 2 * trace->room;
 		trace->members =
 			wh_sim_resize(trace->members, trace->room * sizeof(*trace->members));
 	}
 	trace->members[trace->count++] = member;
-	return true;
-}
-
-static bool read_trace(struct trace *trace)
-{
-	char line[LINE_BYTES_MAX];
-
-	while (fgets(line, sizeof(line), trace->file) != NULL) {
-		trace->line++;
-		if (strchr(line, '\n') == NULL && !feof(trace->file)) {
-			snprintf(trace->why, sizeof(trace->why), "is too long");
-			return false;
-		}
-		if (!take_line(trace, line))
-			return false;
-	}
-	trace->line = 0;
-	snprintf(trace->why, sizeof(trace->why), "%s",
-		ferror(trace->file) ? "cannot be read" : "has no flow");
-	return !ferror(trace->file) && trace->count > 0;
-}
-
-/* In the scenario's folder, unless it is an absolute path. NULL: no such file. */
-static FILE *open_trace(const struct wh_taker *taker, const char *name)
-{
-	const char *slash = strrchr(taker->section->where, '/');
-	int chars = name[0] == '/' || slash == NULL ? 0 : (int)(slash + 1 - taker->section->where);
-	char path[PATH_MAX];
-	struct stat facts;
-	FILE *file;
-	int fd;
-
-	snprintf(path, sizeof(path), "%.*s%s", chars, taker->section->where, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return NULL;
-	file = fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) ? fdopen(fd, "r") : NULL;
-	if (file == NULL)
-		close(fd);
-	return file;
+	snprintf(why, WH_EXPR_WRONG_BYTES, "%s", wrong == NULL ? "" : wrong);
+	return wrong == NULL;
 }
 
 static void take_trace(struct wh_taker *taker, struct wh_scenario_group *group)
 {
-	struct trace trace = {.taker = taker};
-	const char *name = wh_ini_find(taker->section, "trace")->value;
-	char why[WH_EXPR_WRONG_BYTES + 32];
+	struct trace trace = {0};
 
-	trace.file = open_trace(taker, name);
-	if (trace.file == NULL) {
-		wh_take_refuse(taker, "trace", "is no file that can be read");
-		return;
-	}
-	if (!read_trace(&trace)) {
-		if (trace.line > 0)
-			snprintf(why, sizeof(why), "is wrong: line %u %s", trace.line, trace.why);
-		else
-			snprintf(why, sizeof(why), "%s", trace.why);
-		wh_take_refuse(taker, "trace", why);
-	}
-	fclose(trace.file);
+	wh_take_rows(taker, "trace",
+		&(struct wh_rows){
+			.form = "is not START SIZE STOP, as 1s 5M - or 2s - 8s",
+			.n_fields = FIELDS,
+			.n_required = 1,
+			.kinds = FORM_KINDS,
+			.no_row = "has no flow",
+			.put = put_row,
+			.context = &trace,
+		});
 	group->members = trace.members;
 	group->count = trace.count;
 }

@@ -315,6 +315,12 @@ void wh_point_free(struct wh_point *point)
 		free((void *)point->groups[i].steps);
 		free((void *)point->groups[i].members);
 	}
+	while (point->noises != NULL) {
+		struct wh_point_noise *noise = point->noises;
+
+		point->noises = noise->next;
+		free(noise);
+	}
 	wh_sweep_values_free(&point->swept);
 	free(point->variables);
 	free(point);

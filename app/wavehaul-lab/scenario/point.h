@@ -15,6 +15,14 @@
 #define WH_POINT_FLOWS_MAX  100000
 #define WH_POINT_MARKS_MAX  200
 #define WH_POINT_SERIES_MAX 16
+#define WH_POINT_SPANS_MAX  1000
+
+/* The pauses of a machine, from a file. */
+struct wh_point_noise {
+	struct wh_point_noise *next;
+	uint32_t count;
+	struct wh_absence_span spans[WH_POINT_SPANS_MAX];
+};
 
 struct wh_point {
 	struct wh_scenario scenario;
@@ -32,7 +40,8 @@ struct wh_point {
 	char *agents[WH_POINT_GROUPS_MAX]; /* names as in the file */
 	uint64_t marks_ps[WH_POINT_MARKS_MAX];
 	uint64_t series_ps[WH_POINT_SERIES_MAX];
-	bool shows_delays; /* of all queues, in rows and samples */
+	struct wh_point_noise *noises; /* freed with the point */
+	bool shows_delays;             /* of all queues, in rows and samples */
 };
 
 /*
@@ -46,6 +55,15 @@ void wh_point_free(struct wh_point *point);
 /* Each reads a part of it; false after a complaint. */
 bool wh_point_take_link(struct wh_point *point, struct wh_taker *taker);
 bool wh_point_take_flow(struct wh_point *point, struct wh_taker *taker);
+
+/* When a machine is away from its port: the mean times away and at it, or a file of real ones. */
+struct wh_absence_keys {
+	const char *away;
+	const char *here;
+	const char *noise;
+};
+void wh_point_take_absence(struct wh_point *point, struct wh_taker *taker,
+	const struct wh_absence_keys *keys, struct wh_absence_config *absence);
 
 /*
  * Reads flows of a group that differ from each other, from lists or a trace; freed with the group.

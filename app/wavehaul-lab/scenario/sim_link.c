@@ -3,6 +3,7 @@
 /* [link ...] of a scenario. */
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -21,6 +22,9 @@
 
 #define HOPS_MAX   1000.0
 #define HOP_PS_MAX WH_PS_PER_S
+
+#define HERE_PS_MIN (1000 * WH_PS_PER_NS)
+#define HERE_PS_MAX (1000 * WH_PS_PER_S)
 
 uint32_t wh_point_find_node(const struct wh_point *point, const char *name, size_t chars)
 {
@@ -195,6 +199,61 @@ static void take_loss(struct wh_taker *taker, struct wh_link_model *loss)
 	loss->n_outages = take_spans(taker, "outage", loss->outage);
 }
 
+/* What perf_host_noise prints of a machine: HERE AWAY, in microseconds. */
+static bool put_span(void *context, const double *us, char why[WH_EXPR_WRONG_BYTES])
+{
+	struct wh_point_noise *noise = context;
+	struct wh_absence_span *span = &noise->spans[noise->count];
+
+	if (noise->count < WH_POINT_SPANS_MAX && wh_seconds_to_ps(us[0] / 1e6, &span->here_ps) &&
+		wh_seconds_to_ps(us[1] / 1e6, &span->away_ps) && span->here_ps > 0) {
+		noise->count++;
+		return true;
+	}
+	snprintf(why, WH_EXPR_WRONG_BYTES, "is no HERE above 0 and AWAY, or one of more than %d",
+		WH_POINT_SPANS_MAX);
+	return false;
+}
+
+static void take_noise(struct wh_point *point, struct wh_taker *taker, const char *key,
+	struct wh_absence_config *absence)
+{
+	struct wh_point_noise *noise = wh_sim_allocate(sizeof(*noise));
+
+	noise->next = point->noises;
+	point->noises = noise;
+	wh_take_rows(taker, key,
+		&(struct wh_rows){
+			.form = "is not HERE AWAY in microseconds, as 3980 4016",
+			.n_fields = 2,
+			.n_required = 2,
+			.kinds = "nn",
+			.no_row = "has no pause",
+			.put = put_span,
+			.context = noise,
+		});
+	absence->spans = noise->spans;
+	absence->n_spans = noise->count;
+}
+
+void wh_point_take_absence(struct wh_point *point, struct wh_taker *taker,
+	const struct wh_absence_keys *keys, struct wh_absence_config *absence)
+{
+	if (wh_take_has(taker, keys->noise) && wh_take_has(taker, keys->away))
+		wh_take_refuse(taker, keys->noise, "is there beside means of absences");
+	else if (wh_take_has(taker, keys->noise))
+		take_noise(point, taker, keys->noise, absence);
+	if (!wh_take_has(taker, keys->away))
+		return;
+	wh_take_require(taker, keys->here, "3ms");
+	absence->mean.away_ps = wh_take_ps(taker, keys->away, 0);
+	absence->mean.here_ps = wh_take_ps(taker, keys->here, 0);
+	if (absence->mean.away_ps > WH_PS_PER_S)
+		wh_take_refuse(taker, keys->away, "is more than a second");
+	if (absence->mean.here_ps < HERE_PS_MIN || absence->mean.here_ps > HERE_PS_MAX)
+		wh_take_refuse(taker, keys->here, "is not within 1us and 1000s");
+}
+
 /* A network that only adds delay: sim/hops.h. */
 static void take_hops(struct wh_taker *taker, struct wh_sim_hops *hops)
 {
@@ -272,7 +331,8 @@ bool wh_point_take_link(struct wh_point *point, struct wh_taker *taker)
 	take_reorder(taker, &config);
 	config.counts_delays = point->shows_delays;
 	config.n_pauses = take_spans(taker, "pause", config.pause);
-	wh_take_absence(taker, "away", "here", &config.absence);
+	wh_point_take_absence(
+		point, taker, &(struct wh_absence_keys){"away", "here", "noise"}, &config.absence);
 	while (!taker->failed && wh_lex_item(&list, ',', item)) {
 		if (add_link(point, &config, item))
 			continue;

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "scenario/take.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/assert.h"
 #include "cli/complain.h"
@@ -13,8 +17,7 @@
 /* 18 times this still fits in picoseconds, so that sums of a few do not overflow. */
 #define TIME_S_MAX 1e6
 
-#define HERE_PS_MIN (1000 * WH_PS_PER_NS)
-#define HERE_PS_MAX (1000 * WH_PS_PER_S)
+#define LINE_BYTES_MAX 256 /* of a file of rows */
 
 bool wh_seconds_to_ps(double seconds, uint64_t *span_ps)
 {
@@ -164,20 +167,6 @@ uint64_t wh_take_ps(struct wh_taker *taker, const char *key, uint64_t fallback_p
 	return fallback_ps;
 }
 
-void wh_take_absence(struct wh_taker *taker, const char *away, const char *here,
-	struct wh_absence_config *absence)
-{
-	if (!wh_take_has(taker, away))
-		return;
-	wh_take_require(taker, here, "3ms");
-	absence->away_ps = wh_take_ps(taker, away, 0);
-	absence->here_ps = wh_take_ps(taker, here, 0);
-	if (absence->away_ps > WH_PS_PER_S)
-		wh_take_refuse(taker, away, "is more than a second");
-	if (absence->here_ps < HERE_PS_MIN || absence->here_ps > HERE_PS_MAX)
-		wh_take_refuse(taker, here, "is not within 1us and 1000s");
-}
-
 void wh_take_word(
 	struct wh_taker *taker, const char *key, const char *fallback, char word[WH_WORD_BYTES])
 {
@@ -270,6 +259,108 @@ uint32_t wh_take_ats(struct wh_taker *taker, const char *key, bool first_is_time
 		count++;
 	}
 	return count;
+}
+
+/* State while reading; `why`: the error in a line. */
+struct row_reader {
+	const struct wh_expr_scope *scope;
+	const struct wh_rows *rows;
+	uint32_t count;
+	char why[WH_EXPR_WRONG_BYTES];
+};
+
+static bool refuse_line(struct row_reader *reader, const char *why)
+{
+	snprintf(reader->why, sizeof(reader->why), "%s", why);
+	return false;
+}
+
+static bool take_word(struct row_reader *reader, uint32_t field, const char *word, double *x)
+{
+	char kind = reader->rows->kinds[field];
+	struct wh_value value;
+
+	*x = NAN;
+	if (strcmp(word, "-") == 0 && field >= reader->rows->n_required)
+		return true;
+	if (!wh_expr_quantity(reader->scope, word, &value, reader->why))
+		return false;
+	*x = value.x;
+	return value.kind == (kind == 't' ? WH_VALUE_TIME : WH_VALUE_NUMBER) || value.x == 0.0 ||
+	       refuse_line(reader, kind == 't' ? "is no time, as 1s" : "is no number");
+}
+
+static bool take_line(struct row_reader *reader, char *line)
+{
+	const struct wh_rows *rows = reader->rows;
+	double values[WH_ROW_FIELDS_MAX];
+	uint32_t field = 0;
+	char *rest = line;
+
+	line[strcspn(line, "#")] = '\0';
+	for (char *word; (word = strtok_r(rest, " \t\r\n", &rest)) != NULL; field++)
+		if (field < rows->n_fields && !take_word(reader, field, word, &values[field]))
+			return false;
+	if (field == 0)
+		return true;
+	if (field != rows->n_fields)
+		return refuse_line(reader, rows->form);
+	reader->count++;
+	return rows->put(rows->context, values, reader->why);
+}
+
+/* The number of the wrong line; 0: the file as a whole, or nothing, is wrong. */
+static uint32_t read_lines(struct row_reader *reader, FILE *file)
+{
+	char line[LINE_BYTES_MAX];
+
+	for (uint32_t number = 1; fgets(line, sizeof(line), file) != NULL; number++) {
+		if (strchr(line, '\n') == NULL && !feof(file))
+			refuse_line(reader, "is too long");
+		else if (take_line(reader, line))
+			continue;
+		return number;
+	}
+	if (ferror(file) || reader->count == 0)
+		refuse_line(reader, ferror(file) ? "cannot be read" : reader->rows->no_row);
+	return 0;
+}
+
+/* In the scenario's folder, unless it is an absolute path. NULL: no such file. */
+static FILE *open_beside(const struct wh_taker *taker, const char *name)
+{
+	const char *slash = strrchr(taker->section->where, '/');
+	int chars = name[0] == '/' || slash == NULL ? 0 : (int)(slash + 1 - taker->section->where);
+	char path[PATH_MAX];
+	struct stat facts;
+	FILE *file;
+	int fd;
+
+	snprintf(path, sizeof(path), "%.*s%s", chars, taker->section->where, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return NULL;
+	file = fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) ? fdopen(fd, "r") : NULL;
+	if (file == NULL)
+		close(fd);
+	return file;
+}
+
+bool wh_take_rows(struct wh_taker *taker, const char *key, const struct wh_rows *rows)
+{
+	struct row_reader reader = {.scope = taker->scope, .rows = rows};
+	char why[WH_EXPR_WRONG_BYTES + 32];
+	FILE *file;
+	uint32_t line;
+
+	WH_ASSERT(rows->n_fields <= WH_ROW_FIELDS_MAX && rows->n_fields == strlen(rows->kinds));
+	file = open_beside(taker, word_of(taker, find(taker, key), ""));
+	if (file == NULL)
+		return wh_take_refuse(taker, key, "is no file that can be read");
+	line = read_lines(&reader, file);
+	fclose(file);
+	snprintf(why, sizeof(why), "is wrong: line %u %s", line, reader.why);
+	return reader.why[0] == '\0' || wh_take_refuse(taker, key, line > 0 ? why : reader.why);
 }
 
 bool wh_take_all_used(const struct wh_ini_section *section)

@@ -8,7 +8,6 @@
 
 #include "cli/ini.h"
 #include "lab/sim/event.h"
-#include "lab/sim/machine/absence.h"
 #include "scenario/expr.h"
 
 struct wh_taker {
@@ -26,9 +25,6 @@ double wh_take_number(
 uint64_t wh_take_count(
 	struct wh_taker *taker, const char *key, uint64_t fallback, uint64_t least, uint64_t most);
 uint64_t wh_take_ps(struct wh_taker *taker, const char *key, uint64_t fallback_ps);
-/* The mean times for which a machine is away from its port, and at it; both or none. */
-void wh_take_absence(struct wh_taker *taker, const char *away, const char *here,
-	struct wh_absence_config *absence);
 bool wh_take_switch(struct wh_taker *taker, const char *key, bool fallback);
 
 /* `none` is 0, which is also returned without the key. */
@@ -53,6 +49,23 @@ struct wh_taken_at {
 };
 uint32_t wh_take_ats(struct wh_taker *taker, const char *key, bool first_is_time,
 	struct wh_taken_at *ats, uint32_t most);
+
+/* The rows of a file beside the scenario: values separated by blanks; # begins a comment. */
+#define WH_ROW_FIELDS_MAX 3
+
+struct wh_rows {
+	const char *form;    /* of a line, with an example */
+	uint32_t n_fields;   /* all of a line, of which */
+	uint32_t n_required; /* the first cannot be "-", NAN */
+	const char *kinds;   /* t: a time in seconds, n: a number */
+	const char *no_row;  /* what is said of a file without a row */
+	/* Takes a row; false: it has written what is wrong with it. */
+	bool (*put)(void *context, const double *values, char why[WH_EXPR_WRONG_BYTES]);
+	void *context;
+};
+
+/* Reads the file that the key names. False after a complaint, which names the line. */
+bool wh_take_rows(struct wh_taker *taker, const char *key, const struct wh_rows *rows);
 
 /* Complains about an entry, with what would be right; always false. */
 bool wh_take_refuse(struct wh_taker *taker, const char *key, const char *why);

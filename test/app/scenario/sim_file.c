@@ -303,9 +303,9 @@ static void expect_links(const struct wh_point *point)
 	CU_ASSERT_EQUAL(there->loss.n_outages, 2);
 	CU_ASSERT_EQUAL(there->loss.outage[0].start_ns, 1000000000);
 	CU_ASSERT_EQUAL(there->loss.outage[0].length_ns, 10000000);
-	CU_ASSERT_EQUAL(there->absence.away_ps, MS);
-	CU_ASSERT_EQUAL(there->absence.here_ps, 3 * MS);
-	CU_ASSERT_EQUAL(back->absence.away_ps, 0);
+	CU_ASSERT_EQUAL(there->absence.mean.away_ps, MS);
+	CU_ASSERT_EQUAL(there->absence.mean.here_ps, 3 * MS);
+	CU_ASSERT_EQUAL(back->absence.mean.away_ps, 0);
 	CU_ASSERT_EQUAL(there->n_pauses, 1);
 	CU_ASSERT_EQUAL(there->pause[0].start_ns, UINT64_C(3000000000));
 	CU_ASSERT_EQUAL(there->pause[0].length_ns, 5000000);

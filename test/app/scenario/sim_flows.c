@@ -113,10 +113,10 @@ static void test_traces(void)
 		{"1s 1M -\n0.5s 1M -\n", "is wrong: line 2 starts before the one before it"},
 		{"2s 1M 1s\n", "is wrong: line 1 stops before its start"},
 		{"1 1M -\n", "is wrong: line 1 is no time, as 1s"},
-		{"0s 1s -\n", "is wrong: line 1 is no size"},
-		{"0s 0 -\n", "is wrong: line 1 is no size"},
-		{"0s 1e30 -\n", "is wrong: line 1 is no size"},
-		{"1e300s 1M -\n", "is wrong: line 1 is no time, as 1s"},
+		{"0s 1s -\n", "is wrong: line 1 is no number"},
+		{"0s 0 -\n", "is wrong: line 1 has a size that no flow may have"},
+		{"0s 1e30 -\n", "is wrong: line 1 has a size that no flow may have"},
+		{"1e300s 1M -\n", "is wrong: line 1 has a time that no flow may have"},
 		{"0s x -\n", "is wrong: line 1 has 'x', which is no name here"},
 	};
 	char path[] = "/tmp/wavehaul-trace-XXXXXX";
@@ -178,9 +178,9 @@ static void test_absences(void)
 	struct wh_point *point = build(0);
 	const struct wh_sim_engine_config *engine = &point->groups[0].engine;
 
-	CU_ASSERT_EQUAL(engine->sender_absence.away_ps, WH_PS_PER_S / 1000);
-	CU_ASSERT_EQUAL(engine->sender_absence.here_ps, 3 * WH_PS_PER_S / 1000);
-	CU_ASSERT_EQUAL(engine->receiver_absence.away_ps, 0);
+	CU_ASSERT_EQUAL(engine->sender_absence.mean.away_ps, WH_PS_PER_S / 1000);
+	CU_ASSERT_EQUAL(engine->sender_absence.mean.here_ps, 3 * WH_PS_PER_S / 1000);
+	CU_ASSERT_EQUAL(engine->receiver_absence.mean.away_ps, 0);
 	wh_point_free(point);
 	close_file();
 	expect_said(WHOLE "receiver_away = 1ms\n", NULL,
@@ -191,6 +191,47 @@ static void test_absences(void)
 		"f:11: receiver_here = '0s' is not within 1us and 1000s");
 	expect_said(WHOLE "sender_away = 1ms\nsender_here = 3ms\narrival = 1ms\nprocess = 60us\n",
 		NULL, "f:10: sender_away = '1ms' is not of hosts with arrival");
+}
+
+/* Pauses of a machine from a file, at both ends and on a link. */
+static void test_noise(void)
+{
+	static const char *const bad[][2] = {
+		{"", "has no pause"},
+		{"100\n", "is wrong: line 1 is not HERE AWAY in microseconds, as 3980 4016"},
+		{"100 10\n0 10\n", "is wrong: line 2 is no HERE above 0 and AWAY"},
+		{"100 -\n", "is wrong: line 1 ends where a quantity is wanted"},
+		{"100us 10us\n", "is wrong: line 1 is no number"},
+	};
+	char path[] = "/tmp/wavehaul-noise-XXXXXX";
+	char text[256];
+	char said[256];
+
+	close(mkstemp(path));
+	snprintf(text, sizeof(text), WHOLE "sender_noise = %s\n", path);
+	write_trace(path, "# HERE AWAY\n3980 4016\n\n100 20 # c\n");
+	CU_ASSERT_EQUAL_FATAL(open_text(text, NULL), -1);
+
+	struct wh_point *point = build(0);
+	const struct wh_absence_config *absence = &point->groups[0].engine.sender_absence;
+
+	CU_ASSERT_EQUAL_FATAL(absence->n_spans, 2);
+	CU_ASSERT_EQUAL(absence->spans[0].here_ps, 3980 * MS / 1000);
+	CU_ASSERT_EQUAL(absence->spans[0].away_ps, 4016 * MS / 1000);
+	CU_ASSERT_EQUAL(absence->spans[1].away_ps, 20 * MS / 1000);
+	CU_ASSERT_EQUAL(point->groups[0].engine.receiver_absence.n_spans, 0);
+	wh_point_free(point);
+	close_file();
+	for (size_t i = 0; i < LENGTH(bad); i++) {
+		write_trace(path, bad[i][0]);
+		snprintf(said, sizeof(said), "f:10: sender_noise = '%s' %s", path, bad[i][1]);
+		expect_said(text, NULL, said);
+	}
+	unlink(path);
+	expect_said(WHOLE "sender_noise = n\nsender_away = 1ms\nsender_here = 3ms\n", NULL,
+		"f:10: sender_noise = 'n' is there beside means of absences");
+	expect_said(WHOLE "receiver_noise = nosuch\n", NULL,
+		"f:10: receiver_noise = 'nosuch' is no file that can be read");
 }
 
 static void test_clocks(void)
@@ -218,6 +259,7 @@ CU_TestInfo wh_tests[] = {
 	{"absences of hosts", test_absences},
 	{"links that change", test_changing_link},
 	{"flows by lists", test_lists},
+	{"pauses of a machine", test_noise},
 	{"flows by a trace", test_traces},
 	CU_TEST_INFO_NULL,
 };

@@ -12,9 +12,16 @@
 #include "lab/sim/event.h"
 #include "lab/sim/sim_packet.h"
 
+/* A time at the port, and the absence that follows. */
+struct wh_absence_span {
+	uint64_t here_ps;
+	uint64_t away_ps;
+};
+
 struct wh_absence_config {
-	uint64_t away_ps; /* mean length of an absence; 0: none */
-	uint64_t here_ps; /* mean time between two absences */
+	struct wh_absence_span mean;         /* of exponential ones; away_ps 0: none */
+	const struct wh_absence_span *spans; /* or those to draw from, the caller's */
+	uint32_t n_spans;                    /* 0: none */
 };
 
 struct wh_absence {
@@ -22,6 +29,7 @@ struct wh_absence {
 	struct wh_sim_events *events;
 	struct wh_prng prng;
 	struct wh_sim_event change;
+	struct wh_absence_span next; /* or present */
 	bool is_away;
 	uint64_t left_ps; /* start of the latest absence */
 	struct wh_sim_fifo waiting;

@@ -682,8 +682,8 @@ static void test_absences(void)
 	struct wh_sim_engine_config config = fixed_at(80000000, WH_OBJECT_BYTES_UNKNOWN);
 	struct rig rig;
 
-	config.sender_absence = (struct wh_absence_config){10 * MS_PS, 40 * MS_PS};
-	config.receiver_absence = (struct wh_absence_config){1 * MS_PS, 4 * MS_PS};
+	config.sender_absence = (struct wh_absence_config){.mean = {40 * MS_PS, 10 * MS_PS}};
+	config.receiver_absence = (struct wh_absence_config){.mean = {4 * MS_PS, 1 * MS_PS}};
 	rig_open(&rig, 1, 100000000, 5 * MS_PS, 1000, 0.0);
 	wh_sim_engine_start(add(&rig, &config), 0);
 	wh_sim_run(rig.sim, 100 * S_PS);

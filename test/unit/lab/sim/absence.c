@@ -34,10 +34,8 @@ static void come_back(void *context, uint64_t now_ps)
 	rig->taken += flow;
 }
 
-static void open_rig(struct rig *rig, uint64_t away_ps, uint64_t here_ps)
+static void open_rig(struct rig *rig, struct wh_absence_config config)
 {
-	const struct wh_absence_config config = {away_ps, here_ps};
-
 	*rig = (struct rig){0};
 	wh_sim_events_init(&rig->events);
 	wh_sim_pool_init(&rig->pool);
@@ -78,10 +76,34 @@ static void test_away(void)
 {
 	struct rig rig;
 
-	open_rig(&rig, 2 * MS_PS, 8 * MS_PS);
+	open_rig(&rig, (struct wh_absence_config){.mean = {8 * MS_PS, 2 * MS_PS}});
 	run_until(&rig, 100 * S_PS);
 	WH_ASSERT_NEAR((double)rig.returns, 10000.0, 300.0);
 	WH_ASSERT_NEAR((double)rig.away_ps / (double)S_PS, 20.0, 0.8);
+	CU_ASSERT_EQUAL(rig.taken, 3 * rig.returns);
+	close_rig(&rig);
+}
+
+/* Pairs of a machine: after 1 ms it is away for 9, after 19 for 1, in equal parts. */
+static void test_spans(void)
+{
+	static const struct wh_absence_span spans[] = {
+		{1 * MS_PS, 9 * MS_PS}, {19 * MS_PS, 1 * MS_PS}};
+	struct rig rig;
+
+	open_rig(&rig, (struct wh_absence_config){.spans = spans, .n_spans = 2});
+	while (rig.returns < 1000) {
+		uint64_t here_ps = wh_sim_event_due_ps(&rig.events, &rig.absence.change);
+		uint64_t back_ps = rig.events.now_ps;
+
+		here_ps -= back_ps;
+		run_until(&rig, back_ps + here_ps);
+		CU_ASSERT_EQUAL(
+			wh_sim_event_due_ps(&rig.events, &rig.absence.change) - rig.events.now_ps,
+			here_ps == 1 * MS_PS ? 9 * MS_PS : 1 * MS_PS);
+		run_until(&rig, rig.events.now_ps + 1);
+	}
+	WH_ASSERT_NEAR((double)rig.away_ps / (double)S_PS, 5.0, 0.5);
 	CU_ASSERT_EQUAL(rig.taken, 3 * rig.returns);
 	close_rig(&rig);
 }
@@ -90,7 +112,7 @@ static void test_never(void)
 {
 	struct rig rig;
 
-	open_rig(&rig, 0, 0);
+	open_rig(&rig, (struct wh_absence_config){0});
 	CU_ASSERT_TRUE(!wh_sim_event_is_pending(&rig.absence.change));
 	CU_ASSERT_TRUE(!wh_absence_is_away(&rig.absence));
 	close_rig(&rig);
@@ -98,6 +120,7 @@ static void test_never(void)
 
 CU_TestInfo wh_tests[] = {
 	{"away now and then", test_away},
+	{"away as a machine was", test_spans},
 	{"never away", test_never},
 	CU_TEST_INFO_NULL,
 };

@@ -79,7 +79,7 @@ static void send_one(struct inbox *inbox, uint32_t bytes, uint64_t number)
 static void absences_delay(void)
 {
 	const struct wh_sim_link_config config = {
-		.rate_bps = GBPS, .delay_ps = 5 * MS, .absence = {MS, MS}};
+		.rate_bps = GBPS, .delay_ps = 5 * MS, .absence = {.mean = {MS, MS}}};
 	struct inbox inbox;
 	struct wh_sim *sim = create_chain(&config, 1, 1, &inbox);
 	uint32_t late = 0, together = 0;
