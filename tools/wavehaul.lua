@@ -13,7 +13,7 @@
 -- writes.
 
 local UDP_PORTS = "5760-5775"
-local VERSION = 3
+local VERSION = 4
 local HEAD_BYTES = 64
 local FIELDS_AT = 16
 local TAG_AT = 48

@@ -283,10 +283,11 @@ void wh_connect_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh
 				accept->acceptor_cid == s->peer_cid;
 
 		/*
-		 * Another session has taken the place that the handshake offered: an OPEN gets a
-		 * new one.
+		 * Another session has taken the place that the handshake offered, or the cookie is
+		 * not for our address as the peer sees it now: an OPEN gets a new one.
 		 */
-		if (confirms && s->offered && accept->refused == WH_STATUS_BUSY)
+		if (confirms && (accept->refused == WH_STATUS_REPLACED ||
+					(s->offered && accept->refused == WH_STATUS_BUSY)))
 			begin_anew(s);
 		else if (opening || confirms)
 			wh_session_settle(s, now_tsc, (enum wh_release_status)accept->refused);

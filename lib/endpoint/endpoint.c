@@ -554,9 +554,7 @@ static void take_opened(struct wh_endpoint *endpoint, uint64_t now_tsc, struct w
 
 		wh_connect_begin(session, now_tsc, wh_endpoint_cid_at(endpoint, place, cid), token);
 		if (session->sa != NULL)
-			wh_sealing_expect(session,
-				wh_endpoint_about(endpoint, token,
-					wh_endpoint_own(endpoint, &session->peer), &session->peer));
+			wh_sealing_expect(session, wh_endpoint_about(token));
 		wh_connect_take_offer(session, now_tsc, endpoint->config.queue);
 		wh_endpoint_move_in(endpoint, half, session, endpoint->config.tx_meter);
 		return;

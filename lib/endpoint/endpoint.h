@@ -121,12 +121,6 @@ struct wh_endpoint_config {
 	 */
 	bool (*may_come)(void *context, const struct wh_address *peer);
 	/*
-	 * Addresses of this end as peers of IPv4 and of IPv6 see them; family 0: unknown. An ACCEPT
-	 * under an SA is bound to both addresses of its OPEN, as both ends know them: it does not
-	 * open if it was redirected.
-	 */
-	struct wh_address own[2];
-	/*
 	 * Some core takes handshakes of this queue from datagrams_in and puts handshakes to send
 	 * into datagrams_out.
 	 */

@@ -59,10 +59,7 @@ static void answer(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	if (sa == NULL) {
 		wh_seal_begin_checksum(&seal, params->initiator_token);
 		wh_seal_close_packet(&seal, bytes, length);
-	} else if (!wh_sa_close(sa,
-			   wh_endpoint_about(endpoint, params->initiator_token, from,
-				   wh_endpoint_own(endpoint, from)),
-			   bytes, length)) {
+	} else if (!wh_sa_close(sa, wh_endpoint_about(params->initiator_token), bytes, length)) {
 		return;
 	}
 	wh_strays_reply(endpoint, bytes, length, from);
@@ -96,9 +93,7 @@ static void settle_in(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_
 		wh_session_settle(session, now_tsc, WH_STATUS_BUSY);
 	/* Logged here, where there is one session; ACCEPTs may be repeated any number of times. */
 	if (sa != NULL)
-		wh_sa_log_key(sa, true,
-			wh_endpoint_about(endpoint, confirm->params.initiator_token, &session->peer,
-				wh_endpoint_own(endpoint, &session->peer)),
+		wh_sa_log_key(sa, true, wh_endpoint_about(confirm->params.initiator_token),
 			"accept", confirm->params.initiator_cid);
 	session->local_token = wh_cookie_token(confirm->cookie);
 	wh_endpoint_move_in(endpoint, endpoint->rx, session, endpoint->config.rx_meter);
@@ -117,6 +112,19 @@ static enum wh_release_status judge_offered(const struct wh_endpoint *endpoint, 
 		       : refused;
 }
 
+/*
+ * The peer's address has changed since its OPEN, or the cookie is too old. Under an SA the peer is
+ * told so, and opens again at once. ACCEPT is no longer than CONFIRM.
+ */
+static void refuse_cookie(struct wh_endpoint *endpoint, uint64_t now_tsc,
+	const struct wh_confirm *confirm, const struct wh_address *from, struct wh_sa *sa)
+{
+	const struct wh_offer no = {.cid = confirm->acceptor_cid, .refused = WH_STATUS_REPLACED};
+
+	if (sa != NULL && endpoint->config.accept != NULL)
+		answer(endpoint, now_tsc, &confirm->params, 0, from, &no, sa);
+}
+
 static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_confirm *confirm, bool offered, const struct wh_address *from,
 	struct wh_sa *sa)
@@ -124,22 +132,22 @@ static void take_confirm(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	uint32_t cid = confirm->acceptor_cid;
 	uint32_t place = wh_place_of(endpoint, cid);
 	struct wh_offer no = {.cid = cid, .refused = WH_STATUS_BUSY};
+	struct wh_session *tenant = wh_session_at(endpoint, place);
 	struct wh_session *session = NULL;
 	uint64_t rtt_tsc;
 
+	if (tenant != NULL && tenant->local_cid == cid &&
+		tenant->local_token == wh_cookie_token(confirm->cookie))
+		return; /* CONFIRM is repeated until our first report arrives */
 	if (endpoint->config.accept == NULL || (offered && sa == NULL) ||
 		!wh_listener_confirmed(
 			&endpoint->listener, now_tsc, confirm, offered, from, &rtt_tsc)) {
 		endpoint->stats.bad_cookie_pkts++;
+		refuse_cookie(endpoint, now_tsc, confirm, from, sa);
 		return;
 	}
 
-	struct wh_session *tenant = wh_session_at(endpoint, place);
 	uint64_t made_us = wh_cookie_made_us(confirm->cookie);
-	uint64_t token = wh_cookie_token(confirm->cookie);
-
-	if (tenant != NULL && tenant->local_cid == cid && tenant->local_token == token)
-		return; /* CONFIRM is repeated until our first report arrives */
 
 	/* The place may have been offered twice: the first CONFIRM takes it. */
 	bool free = tenant == NULL && made_us >= endpoint->spent_us[place];

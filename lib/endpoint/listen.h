@@ -47,15 +47,14 @@ uint32_t wh_endpoint_cid_at(const struct wh_endpoint *endpoint, uint32_t place, 
 void wh_endpoint_move_in(struct wh_endpoint *endpoint, struct wh_half *half,
 	struct wh_session *session, struct wh_meter *meter);
 
-/* The number that binds an ACCEPT of `acceptor` to an OPEN of `initiator` under an SA. Not 0. */
-uint64_t wh_endpoint_about(const struct wh_endpoint *endpoint, uint64_t token,
-	const struct wh_address *initiator, const struct wh_address *acceptor);
-
-/* Our address as that peer sees it. */
-static inline const struct wh_address *wh_endpoint_own(
-	const struct wh_endpoint *endpoint, const struct wh_address *peer)
+/*
+ * The number that binds an ACCEPT to its OPEN under an SA: the token drawn for this opening, which
+ * OPEN tells sealed. So it opens in that process and for that opening alone, whatever address it
+ * was sent to. Not 0, as of OPEN itself.
+ */
+static inline uint64_t wh_endpoint_about(uint64_t initiator_token)
 {
-	return &endpoint->config.own[peer->family == WH_IPV6];
+	return initiator_token != 0 ? initiator_token : 1;
 }
 
 /* RX core: whether a stranger may be sent a hint now. *next_tsc: when the next of its kind may. */

@@ -28,18 +28,6 @@ uint64_t wh_endpoint_draw(const struct wh_endpoint *endpoint, enum wh_draw what,
 	return wh_siphash24(endpoint->listener.key, &message, sizeof(message));
 }
 
-uint64_t wh_endpoint_about(const struct wh_endpoint *endpoint, uint64_t token,
-	const struct wh_address *initiator, const struct wh_address *acceptor)
-{
-	uint64_t about;
-
-	/* If this end does not know its own address, neither end includes addresses. */
-	if (endpoint->config.own[0].family == 0 && endpoint->config.own[1].family == 0)
-		return token;
-	about = wh_between(token, initiator, acceptor);
-	return about != 0 ? about : 1;
-}
-
 uint32_t wh_endpoint_cid_at(const struct wh_endpoint *endpoint, uint32_t place, uint64_t random)
 {
 	uint32_t places = endpoint->config.places;

@@ -146,26 +146,6 @@ bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH
 	return true;
 }
 
-uint64_t wh_between(
-	uint64_t token, const struct wh_address *initiator, const struct wh_address *acceptor)
-{
-	const struct wh_address *ends[] = {initiator, acceptor};
-	uint8_t key[WH_SIPHASH_KEY_BYTES] = {0};
-	struct {
-		uint32_t family;
-		uint32_t port;
-		uint8_t ip[sizeof(initiator->ip)];
-	} message[2];
-
-	memcpy(key, &token, sizeof(token));
-	for (uint32_t i = 0; i < 2; i++) {
-		message[i].family = ends[i]->family;
-		message[i].port = ends[i]->port;
-		memcpy(message[i].ip, ends[i]->ip, sizeof(message[i].ip));
-	}
-	return wh_siphash24(key, message, sizeof(message));
-}
-
 uint64_t wh_cookie_token(const uint8_t cookie[WH_COOKIE_BYTES])
 {
 	return load_le64(cookie + offsetof(struct cookie, proof));

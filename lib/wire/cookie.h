@@ -39,13 +39,6 @@ bool wh_cookie_check(const uint8_t cookie[WH_COOKIE_BYTES], const uint8_t key[WH
 	uint64_t now_us, uint64_t lifetime_us, const struct wh_address *peer, uint32_t queue,
 	uint32_t acceptor_cid, const struct wh_open_params *params, uint64_t *age_us);
 
-/*
- * A value derived from a connection's token and both addresses. Only the two ends, which have the
- * token, can compute it.
- */
-uint64_t wh_between(
-	uint64_t token, const struct wh_address *initiator, const struct wh_address *acceptor);
-
 /* Domain separation: one key makes all of these, and none is valid as another. */
 enum wh_cookie_kind {
 	WH_COOKIE_OUR_HANDSHAKE = 0x6f757273,

@@ -33,7 +33,7 @@
 
 #include "base/chunk.h"
 
-#define WH_WIRE_VERSION 3
+#define WH_WIRE_VERSION 4
 
 #define WH_HEAD_BYTES    64
 #define WH_FIELDS_BYTES  32
@@ -392,8 +392,9 @@ enum wh_release_status {
 	WH_STATUS_UNSEALED = 11, /* this end requires sealed connections */
 	WH_STATUS_NO_SA = 12,    /* this end has no SA of that number */
 	WH_STATUS_REVOKED = 13,  /* the peer is no longer trusted */
-	WH_STATUS_REPLACED = 14, /* another process has taken the peer's place */
-	WH_STATUS_UNHEARD = 15,  /* the peer has received nothing from here for too long */
+	/* Another process has taken the peer's place. In ACCEPT: the cookie is not for the peer. */
+	WH_STATUS_REPLACED = 14,
+	WH_STATUS_UNHEARD = 15, /* the peer has received nothing from here for too long */
 	WH_STATUSES = 16,
 };
 

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "peer_seal.h"
 
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/assert.h"
 #include "seal/sa.h"
 #include "session/session_internal.h"
-#include "wire/cookie.h"
 
 #define OURS   0
 #define THEIRS 1
@@ -41,19 +38,10 @@ void wh_peer_address(struct wh_peer *peer, struct wh_packet *packet)
 		packet->open.answer_cid = peer->params.initiator_cid;
 }
 
-/* What an ACCEPT is about, as an honest end works it out; `ours`: it answers our OPEN. */
-static uint64_t about(const struct wh_peer *peer, uint64_t token, bool ours)
+/* What an ACCEPT is about: the token of its OPEN. */
+static uint64_t about(uint64_t token)
 {
-	const struct wh_address *server = &peer->attacker->server;
-	struct wh_address here = peer->attacker->own;
-	struct sockaddr_in name;
-	socklen_t bytes = sizeof(name);
-	uint64_t found;
-
-	if (getsockname(peer->socket, (struct sockaddr *)&name, &bytes) == 0)
-		here.port = ntohs(name.sin_port);
-	found = ours ? wh_between(token, &here, server) : wh_between(token, server, &here);
-	return found != 0 ? found : 1;
+	return token != 0 ? token : 1;
 }
 
 /* Of the connection that a packet is for: ours, the server's to us, or none yet. */
@@ -83,8 +71,7 @@ bool wh_peer_close(struct wh_peer *peer, uint8_t *bytes, uint32_t count)
 	if (type == WH_PACKET_OPEN || type == WH_PACKET_CONFIRM)
 		return wh_sa_close(sa, 0, bytes, count);
 	if (type == WH_PACKET_ACCEPT)
-		return wh_sa_close(
-			sa, about(peer, peer->theirs.initiator_token, false), bytes, count);
+		return wh_sa_close(sa, about(peer->theirs.initiator_token), bytes, count);
 	if (peer->to[whose].ops == NULL)
 		return false;
 	wh_seal_close_packet(&peer->to[whose], bytes, count);
@@ -101,8 +88,7 @@ bool wh_peer_open_packet(struct wh_peer *peer, uint8_t *bytes, size_t count)
 	if (bytes[TYPE_AT] == WH_PACKET_OPEN)
 		return wh_sa_open(sa, 0, bytes, count);
 	if (bytes[TYPE_AT] == WH_PACKET_ACCEPT)
-		return wh_sa_open(
-			sa, about(peer, peer->params.initiator_token, true), bytes, count);
+		return wh_sa_open(sa, about(peer->params.initiator_token), bytes, count);
 	return peer->from[whose].ops != NULL &&
 	       wh_seal_open_packet(&peer->from[whose], bytes, count) == WH_WIRE_OK;
 }

@@ -15,7 +15,7 @@ struct wh_rig_end {
 	struct wh_endpoint endpoint;
 	struct wh_address address;
 	/*
-	 * What the rig does not set: makes handshakes, queue, own, may_come; welcome, if it is not
+	 * What the rig does not set: makes handshakes, queue, may_come; welcome, if it is not
 	 * to take whoever asks; and all of the key but its first byte. The callbacks' context is
 	 * this end.
 	 */

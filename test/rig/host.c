@@ -35,7 +35,6 @@ void wh_rig_host_start(struct wh_rig_host *host, uint8_t number)
 
 	WH_ASSERT(rc == 0 && !host->up);
 	host->end.more.key[1] = ++host->lives;
-	host->end.more.own[0] = wh_rig_address(number);
 	host->end.sadb = host->end.more.with_handshake ? &host->sadb : NULL;
 	wh_rig_end_open(&host->end, number, WH_ENDPOINT_PLACES_MIN);
 	memcpy(config.key, host->end.endpoint.listener.key, sizeof(config.key));

@@ -90,8 +90,6 @@ struct wh_endpoint_config wh_host_ctx_endpoint_config(
 	memcpy(config.key, ctx->cookie_key, sizeof(config.key));
 	if (ctx->hooks.may_come != NULL)
 		config.may_come = may_come;
-	config.own[0] = wh_host_ctx_address(ctx, WH_IPV4, shard);
-	config.own[1] = wh_host_ctx_address(ctx, WH_IPV6, shard);
 	/* A prober uses one queue, and is answered by the first one. */
 	if (shard == 0 && ctx->hooks.may_probe != NULL) {
 		config.may_probe = may_probe;
