@@ -27,6 +27,8 @@ static int run(enum wh_verb verb, int argc, char **argv)
 		return wh_verb_probe(argc, argv);
 	case WH_VERB_DOCTOR:
 		return wh_verb_doctor(argc, argv);
+	case WH_VERB_NIC:
+		return wh_verb_nic(argc, argv);
 	case WH_VERB_PROFILES:
 		return wh_verb_profiles(argc, argv);
 	case WH_VERB_KEYGEN:

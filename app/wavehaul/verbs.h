@@ -17,6 +17,7 @@ int wh_verb_keygen(int argc, char **argv);
 int wh_verb_job(int argc, char **argv);
 int wh_verb_console(int argc, char **argv);
 int wh_verb_trust(int argc, char **argv);
+int wh_verb_nic(int argc, char **argv);
 int wh_verb_parts(int argc, char **argv);
 int wh_verb_report(int argc, char **argv);
 int wh_verb_rpc(enum wh_verb verb, int argc, char **argv); /* ls, du, rm, mkdir, mv, ping */

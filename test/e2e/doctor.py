@@ -34,8 +34,7 @@ DATA, OTHER_DATA, OFFICE = '0000:3b:00.0', '0000:3b:00.1', '0000:02:00.0'
 FLAGS = 'fpu sse sse2 ssse3 sse4_1 sse4_2 avx2 avx512f constant_tsc nonstop_tsc'
 
 # What the doctor may tell anybody to run, and nothing else.
-BIND = f'dpdk-devbind.py --bind=vfio-pci {DATA}'
-BIND_ROUTED = f'dpdk-devbind.py --force --bind=vfio-pci {DATA}'
+BIND = f'wavehaul nic bind {DATA}'
 GOVERNOR = f'echo performance | tee {CPU}/cpu*/cpufreq/scaling_governor'
 SET_TSC = f'echo tsc > {CLOCK}/current_clocksource'
 TRUST_TSC = ('echo \'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX tsc=reliable"\' '
@@ -95,13 +94,34 @@ def nic(address, driver, interface=None, ids=(0x8086, 0x10fb), code='0x020000', 
     return files
 
 
+def group(number, *addresses):
+    """An IOMMU group."""
+    files = {}
+    for address in addresses:
+        files |= {f'{PCI}/{address}/iommu_group': Link(f'../../../kernel/iommu_groups/{number}'),
+                  f'/sys/kernel/iommu_groups/{number}/devices/{address}': Link(f'../{address}')}
+    return files
+
+
+def connected(port, peer, listens=None, six=False):
+    """TCP connections of this host as /proc/net/tcp has them: that port, by that peer's address."""
+    zeros = '0' * (32 if six else 8)
+    rows = [f'{zeros}:{port:04X} {peer}:C350 01'] if peer else []
+    if listens:
+        rows.append(f'{zeros}:{listens:04X} {zeros}:0000 0A')
+    head = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n'
+    return {'/proc/net/tcp6' if six else '/proc/net/tcp': head + ''.join(
+        f'{at:4}: {row} 00000000:00000000 00:00000000 00000000 0 0 1\n'
+        for at, row in enumerate(rows))}
+
+
 def routes(*lines, six=()):
     head = 'Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n'
     four = ''.join(f'{interface}\t{to}\t0100000A\t0003\t0\t0\t0\t{mask}\t0\t0\t0\n'
                    for interface, to, mask in lines)
     zeros = '0' * 32
-    six = ''.join(f'{zeros} {prefix} {zeros} 00 {zeros} 00000400 00000002 00000000 00000003 '
-                  f'{interface:>8}\n' for interface, prefix in six)
+    six = ''.join(f'{to:0<32} {prefix} {zeros} 00 {zeros} 00000400 00000002 00000000 00000003 '
+                  f'{interface:>8}\n' for interface, prefix, to in six)
     return {'/proc/net/route': head + four, '/proc/net/ipv6_route': six}
 
 
@@ -153,7 +173,11 @@ GUEST = cpuinfo(FLAGS + ' hypervisor')
 USER = process(1000, '0000000000000000')
 IXGBE = nic(DATA, 'ixgbe', 'ens1f0')
 CONNECTX = nic(DATA, 'mlx5_core', 'ens1f0np0', (0x15b3, 0x101d))
+ROUTED = routes(DEFAULT_ROUTE, ('eno1', '0003A8C0', '00FFFFFF'),
+                ('ens1f0', '0002A8C0', '00FFFFFF'))
+ROUTED_SIX = routes(DEFAULT_ROUTE, six=[('lo', '80', ''), ('ens1f0', '40', '20010db8')])
 VERBS = {f'{PCI}/{DATA}/infiniband_verbs/uverbs0/abi_version': 1}
+UIO = {f'{MODULES}/modules.dep': 'kernel/drivers/uio/uio_pci_generic.ko.xz: u\n'}
 ON_NODE_1 = {f'{NODE}/online': '0-1', f'{PCI}/{DATA}/numa_node': 1}
 
 # name -> (what differs from the perfect machine,
@@ -254,19 +278,53 @@ MACHINES = {
         f'nic {DATA}': ('info', f'to hand it over: {BIND}$')}),
     'NIC at ixgbe, routed': (bare_nic(IXGBE, routes(DEFAULT_ROUTE,
                                                     ('ens1f0', '0000A8C0', '00FFFFFF'))), {
-        f'nic {DATA}': ('bad', 'routes go', BIND_ROUTED)}),
+        f'nic {DATA}': ('bad', 'routes go', BIND)}),
     'NIC at ixgbe, half of all routes': (
         bare_nic(IXGBE, routes(DEFAULT_ROUTE, ('ens1f0', '00000000', '00000080'))), {
-            f'nic {DATA}': ('bad', 'routes go', BIND_ROUTED)}),
+            f'nic {DATA}': ('bad', 'routes go', BIND)}),
     'NIC at ixgbe, default route': (bare_nic(IXGBE, routes(('ens1f0',) + DEFAULT_ROUTE[1:]),
                                              without(f'{PCI}/{OFFICE}')), {
         f'nic {DATA}': ('info', 'has the default route')}),
     'NIC at ixgbe, default route of IPv6': (
-        bare_nic(IXGBE, routes(DEFAULT_ROUTE, six=[('lo', '00'), ('ens1f0', '00')])), {
+        bare_nic(IXGBE, routes(DEFAULT_ROUTE, six=[('lo', '00', ''), ('ens1f0', '00', '')])), {
             f'nic {DATA}': ('info', 'has the default route')}),
     'NIC at ixgbe, others of IPv6': (
-        bare_nic(IXGBE, routes(DEFAULT_ROUTE, six=[('lo', '00'), ('ens1f0', '40')])), {
+        bare_nic(IXGBE, routes(DEFAULT_ROUTE, six=[('lo', '00', ''), ('ens1f0', '40', '')])), {
             f'nic {DATA}': ('bad', "the kernel's$", BIND)}),
+    'NIC at ixgbe, with somebody by ssh': (
+        bare_nic(IXGBE, ROUTED, connected(22, '0902A8C0')), {
+            f'nic {DATA}': ('info', ': 192.168.2.9 is connected to TCP port 22 through it, so it '
+                                    "stays the system's")}),
+    'NIC at ixgbe, with somebody by another port': (
+        bare_nic(IXGBE, ROUTED, connected(2222, '0902A8C0', listens=2222)), {
+            f'nic {DATA}': ('info', '192.168.2.9 is connected to TCP port 2222')}),
+    'NIC at ixgbe, with somebody by ssh of IPv6': (
+        bare_nic(IXGBE, ROUTED_SIX, connected(22, 'B80D0120000000000000000009000000', six=True)), {
+            f'nic {DATA}': ('info', '2001:db8::9 is connected to TCP port 22')}),
+    'NIC at ixgbe, with somebody by ssh of mapped IPv4': (
+        bare_nic(IXGBE, ROUTED, connected(22, '0000000000000000FFFF00000902A8C0', six=True)), {
+            f'nic {DATA}': ('info', '192.168.2.9 is connected to TCP port 22')}),
+    'NIC at ixgbe, ssh to elsewhere': (
+        bare_nic(IXGBE, ROUTED, connected(40000, '0902A8C0')), {
+            f'nic {DATA}': ('bad', 'routes go', BIND)}),
+    'NIC at ixgbe, ssh by the office': (
+        bare_nic(IXGBE, ROUTED, connected(22, '0903A8C0')), {
+            f'nic {DATA}': ('bad', 'routes go', BIND)}),
+    'NICs of a group': (
+        bare_nic(IXGBE, nic(OTHER_DATA, 'ixgbe'), group(7, DATA, OTHER_DATA)), {
+            f'nic {DATA}': ('bad', "kernel's$", f'{BIND} {OTHER_DATA}'),
+            f'nic {OTHER_DATA}': ('bad', "kernel's$", f'{BIND} {OTHER_DATA}')}),
+    'NICs of a group, one bound': (
+        nic(OTHER_DATA, 'ixgbe') | group(7, DATA, OTHER_DATA), {
+            f'nic {DATA}': ('bad', f'shares IOMMU group 7 with {OTHER_DATA}, ',
+                            f'wavehaul nic bind {OTHER_DATA}'),
+            f'nic {OTHER_DATA}': ('info', f'hand it over: wavehaul nic bind {OTHER_DATA}$')}),
+    'NIC in a group with a disk': (
+        bare_nic(IXGBE, group(7, DATA, '0000:00:1f.2'),
+                 {f'{PCI}/0000:00:1f.2/driver': Link('../../bus/pci/drivers/ahci')}), {
+            f'nic {DATA}': ('info', r'shares IOMMU group 7 with 0000:00:1f.2 \(ahci\)')}),
+    'NIC in a group with the office': (bare_nic(IXGBE, group(7, DATA, OFFICE)), {
+        f'nic {DATA}': ('info', rf'shares IOMMU group 7 with {OFFICE} \(igb\)')}),
     'NIC in a bond': (bare_nic(IXGBE, {f'{PCI}/{DATA}/net/ens1f0/upper_bond0': Link('../bond0')}), {
         f'nic {DATA}': ('info', "part of bond0, so it stays the system's")}),
     'NIC without link': (bare_nic(IXGBE, {f'{PCI}/{DATA}/net/ens1f0/carrier': 0,
@@ -299,17 +357,19 @@ MACHINES = {
         'memlock': ('info', '^8.00 MiB')}),
 
     'no IOMMU': (NO_IOMMU, {'iommu': ('bad', 'next boot', INTEL_IOMMU)}),
-    'no IOMMU, AMD': (NO_IOMMU | AMD, {
-        'iommu': ('bad', 'firmware', 'modprobe vfio enable_unsafe_noiommu_mode=1')}),
-    'no IOMMU, AMD, vfio there': (NO_IOMMU | AMD | {KNOB: 'N'}, {
-        'iommu': ('bad', 'firmware', f'echo 1 > {KNOB}')}),
-    'no IOMMU in a guest': (NO_IOMMU | GUEST | {KNOB: 'N'}, {
-        'iommu': ('bad', 'this guest has none', f'echo 1 > {KNOB}')}),
+    'no IOMMU, AMD': (NO_IOMMU | AMD | UIO, {
+        'iommu': ('bad', 'firmware; .* by uio_pci_generic', None)}),
+    'no IOMMU, AMD, vfio does without': (NO_IOMMU | AMD | {KNOB: 'N'}, {
+        'iommu': ('bad', 'without protection', f'echo 1 > {KNOB}')}),
+    'no IOMMU in a guest': (NO_IOMMU | GUEST | UIO, {
+        'iommu': ('info', 'this guest has none: `wavehaul nic bind` takes uio_pci_generic')}),
+    'no IOMMU in a guest, and no uio': (NO_IOMMU | GUEST, {
+        'iommu': ('bad', 'no uio_pci_generic', 'apt-get install linux-image-amd64')}),
     'no-IOMMU mode': (NO_IOMMU | {KNOB: 'Y'}, {'iommu': ('info', 'no-IOMMU mode')}),
     'no IOMMU, NIC at ixgbe': (bare_nic(IXGBE) | NO_IOMMU, {
         'iommu': ('bad', '', INTEL_IOMMU), f'nic {DATA}': ('bad', '', BIND)}),
     'vfio-pci to be loaded': (NO_VFIO | {f'{MODULES}/modules.dep': f'a.ko:\n{VFIO_MODULE}.xz: b\n'},
-                              {'vfio-pci': ('bad', 'not loaded', 'modprobe vfio-pci')}),
+                              {'vfio-pci': ('info', 'not loaded; `wavehaul nic bind` does')}),
     'vfio-pci in the kernel': (NO_VFIO | {f'{MODULES}/modules.builtin': f'a.ko\n{VFIO_MODULE}\n'}, {
         'vfio-pci': ('good', 'built into')}),
     'vfio-pci of another kernel': (NO_VFIO | {'/lib/modules/5.1/modules.dep': f'{VFIO_MODULE}:\n'},

@@ -16,7 +16,7 @@ from harness import Case, expect, expect_equal, expect_status, run_cases
 TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
 VERBS = ('bench', 'completion', 'console', 'demo', 'doctor', 'du', 'get', 'job', 'keygen', 'ls',
-         'mkdir', 'mv', 'parts', 'ping', 'plan', 'probe', 'profiles', 'report', 'rm', 'send',
+         'mkdir', 'mv', 'nic', 'parts', 'ping', 'plan', 'probe', 'profiles', 'report', 'rm', 'send',
          'serve', 'sim', 'trust', 'wan')
 
 

@@ -25,7 +25,7 @@ def lib(names):
 
 
 APP_ROOMS = ('cli', 'trust', 'plot', 'machine', 'guard', 'host', 'job', 'telemetry', 'report',
-             'doctor', 'system', 'control', 'queue',
+             'doctor', 'nic', 'system', 'control', 'queue',
              'metrics', 'console', 'history', 'rpc', 'pcap', 'capture', 'completion',
              'transfer')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
@@ -93,6 +93,7 @@ ALLOWED = {
     'app/wavehaul/system': LIB | DRIVERS | app('host cli'),
     'app/wavehaul/completion': LIB | app('cli'),
     'app/wavehaul/doctor': LIB | DRIVERS | app('machine cli'),
+    'app/wavehaul/nic': {'lib/base'} | app('machine cli'),
     'app/wavehaul': LIB | DRIVERS | APP,
     'app/wavehaul-lab/demo': LIB | DRIVERS | LAB_LIB | LAB_DRIVERS | app('report job host cli'),
     'app/wavehaul-lab/wan': LIB | DRIVERS | LAB_LIB | LAB_DRIVERS | app('pcap report host cli'),

@@ -46,6 +46,7 @@ enum wh_verb {
 	WH_VERB_MKDIR = 1 << 21,
 	WH_VERB_MV = 1 << 22,
 	WH_VERB_PING = 1 << 23,
+	WH_VERB_NIC = 1 << 24,
 };
 
 /* Maximum number of entries in the table. */

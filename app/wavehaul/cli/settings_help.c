@@ -107,6 +107,17 @@ static const char doctor_text[] =
 	"                                        print only the commands\n"
 	"  wavehaul doctor >/dev/null && start   in a script: 0 is fit, 7 is not\n";
 
+static const char nic_text[] =
+	"usage: wavehaul nic bind NIC...\n"
+	"       wavehaul nic release NIC...\n"
+	"\n"
+	"Gives NICs on the PCI bus to DPDK, now and at each boot, or back to the kernel.\n"
+	"With an IOMMU the driver is vfio-pci, otherwise uio_pci_generic. A NIC with the\n"
+	"default route, of a bond, bridge or VLAN, or through which somebody is connected\n"
+	"to this host, by ssh for example, stays the system's.\n"
+	"\n"
+	"  wavehaul nic bind 0000:3b:00.0\n";
+
 static const char profiles_text[] =
 	"usage: wavehaul profiles [OPTIONS] [NAME]\n"
 	"\n"
@@ -272,6 +283,7 @@ static const struct {
 		plan_text},
 	{WH_VERB_DOCTOR, "doctor", "check whether this machine is fit, and how to repair it",
 		doctor_text},
+	{WH_VERB_NIC, "nic", "give NICs to DPDK, or back to the kernel", nic_text},
 	{WH_VERB_PROFILES, "profiles", "list the profiles and their options", profiles_text},
 	{WH_VERB_KEYGEN, "keygen", "make the key by which peers know this end", keygen_text},
 	{WH_VERB_JOB, "job", "queue jobs on this host's server, and control them", job_text},
@@ -287,7 +299,7 @@ static const struct {
 
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
-static_assert(WH_VERB_PING == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
+static_assert(WH_VERB_NIC == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
 
 static uint32_t index_of(enum wh_verb verb)
 {

@@ -223,6 +223,9 @@ const struct wh_setting wh_settings_table[] = {
 		.example = "/tmp/copy",
 		.help = "examine /proc, /sys and /lib/modules below FOLDER, copied from another\n"
 			"machine; checks that need the live machine are left out"},
+	{IN("machine"), FIELD(root), .flag = "root", PATH, .verbs = WH_VERB_NIC,
+		.argument = "FOLDER", .example = "/tmp/copy",
+		.help = "do it in the files below FOLDER instead of this machine's /sys and /etc"},
 	{KEY("port", "port"), FIELD(port), .flag = "port", TEXT, .verbs = ALL, .argument = "PORT",
 		.example = "0000:3b:00.0",
 		.help = "udp: sockets of the kernel, for any user account, at the host's main\n"

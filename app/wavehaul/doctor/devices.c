@@ -10,35 +10,35 @@
 #include "doctor/checks.h"
 #include "machine/tree.h"
 
-#define NOIOMMU_KNOB "/sys/module/vfio/parameters/enable_unsafe_noiommu_mode"
-
-/* vfio works without an IOMMU if told to accept that this is unsafe. */
-static bool is_noiommu_mode(const struct wh_machine *machine)
-{
-	char text[8];
-
-	wh_tree_line(machine->root, text, sizeof(text), NOIOMMU_KNOB);
-	return strcmp(text, "Y") == 0 || strcmp(text, "1") == 0;
-}
-
+/* Without an IOMMU, and without vfio's mode for that: what is left. */
 static struct wh_finding iommu_missing(const struct wh_machine *machine)
 {
+	static const char uio[] = "uio_pci_generic";
+	const char *why = machine->virtual ? "this guest has none" : "off";
+
 	if (!machine->virtual && strcmp(machine->vendor, "GenuineIntel") == 0)
 		return wh_fix("echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX intel_iommu=on "
 			      "iommu=pt\"' > /etc/default/grub.d/wavehaul-iommu.cfg && "
 			      "update-grub",
 			"off, and vfio-pci wants it; for the next boot (VT-d must be on in the "
 			"firmware, too):");
-
-	const char
-		*why = machine->virtual
-			       ? "this guest has none, and vfio-pci wants it; without protection:"
-			       : "off, and vfio-pci wants it: switch it on in the firmware, or do "
-				 "without its protection:";
-
-	if (wh_tree_exists(machine->root, NOIOMMU_KNOB))
-		return wh_fix("echo 1 > " NOIOMMU_KNOB, "%s", why);
-	return wh_fix("modprobe vfio enable_unsafe_noiommu_mode=1", "%s", why);
+	if (wh_machine_module(machine, uio) == WH_MODULE_MISSING) {
+		if (wh_tree_exists(machine->root, WH_NOIOMMU_KNOB))
+			return wh_fix("echo 1 > " WH_NOIOMMU_KNOB,
+				"%s, and vfio-pci wants it; without protection:", why);
+		return wh_fix("apt-get install linux-image-amd64",
+			"%s, and the running kernel %s has no %s, which does without; for the "
+			"next boot:",
+			why, machine->kernel, uio);
+	}
+	if (machine->virtual)
+		return wh_info("%s: `wavehaul nic bind` takes %s, and a NIC may then write "
+			       "anywhere in memory",
+			why, uio);
+	return wh_fix("",
+		"off: switch it on in the firmware; or do without, as `wavehaul nic bind` does "
+		"by %s, and a NIC may write anywhere in memory",
+		uio);
 }
 
 struct wh_finding wh_check_iommu(const struct wh_machine *machine)
@@ -49,7 +49,7 @@ struct wh_finding wh_check_iommu(const struct wh_machine *machine)
 	wh_tree_list_free(&list);
 	if (count > 0)
 		return wh_good("on (%d unit%s)", count, count == 1 ? "" : "s");
-	if (is_noiommu_mode(machine))
+	if (wh_machine_noiommu_mode(machine))
 		return wh_info("none; vfio does without (no-IOMMU mode): a NIC may then write "
 			       "anywhere in memory");
 	if (!wh_machine_needs_vfio(machine))
@@ -57,21 +57,22 @@ struct wh_finding wh_check_iommu(const struct wh_machine *machine)
 	return iommu_missing(machine);
 }
 
+/* Which of the two is needed: as `nic bind` takes it for a NIC here. */
 struct wh_finding wh_check_vfio(const struct wh_machine *machine)
 {
-	static const char module[] = "/vfio-pci.ko";
 	bool needed = wh_machine_needs_vfio(machine);
 
-	if (wh_tree_exists(machine->root, "/sys/module/vfio_pci"))
+	switch (wh_machine_module(machine, "vfio-pci")) {
+	case WH_MODULE_LOADED:
 		return wh_good("there");
-	if (wh_tree_contains(
-		    machine->root, module, "/lib/modules/%s/modules.builtin", machine->kernel))
+	case WH_MODULE_BUILT_IN:
 		return wh_good("there, built into the kernel");
-	if (wh_tree_contains(machine->root, module, "/lib/modules/%s/modules.dep", machine->kernel))
-		return needed ? wh_fix("modprobe vfio-pci", "not loaded; over a reboot by a line "
-							    "vfio-pci in "
-							    "/etc/modules-load.d/wavehaul.conf")
+	case WH_MODULE_THERE:
+		return needed ? wh_info("not loaded; `wavehaul nic bind` does, now and at boots")
 			      : wh_info("not loaded, and no NIC here needs it");
+	case WH_MODULE_MISSING:
+		break;
+	}
 	return needed ? wh_fix("apt-get install linux-image-amd64",
 				"the running kernel %s has no module vfio-pci; for the next boot:",
 				machine->kernel)
@@ -119,14 +120,35 @@ static struct wh_finding check_in_place(const struct wh_nic *nic, const char *te
 		"%s: DPDK works beside it, by InfiniBand verbs that are not loaded", text);
 }
 
-/* devbind does not touch an interface that has routes, unless forced. */
+/* The NICs of its IOMMU group, which go together: " 0000:3b:00.0 0000:3b:00.1". */
+static void list_group(
+	const struct wh_machine *machine, const struct wh_nic *nic, bool bound, char text[100])
+{
+	text[0] = '\0';
+	for (uint32_t i = 0; i < machine->nics; i++) {
+		const struct wh_nic *mate = &machine->nic[i];
+		size_t used = strlen(text);
+
+		if (mate == nic ? bound
+				: nic->group < 0 || mate->group != nic->group ||
+					  mate->holder == WH_NIC_VFIO || mate->driver[0] == '\0')
+			continue;
+		snprintf(text + used, 100 - used, " %s", mate->address);
+	}
+}
+
 static struct wh_finding check_kernel_nic(
 	const struct wh_machine *machine, const struct wh_nic *nic, const char *text)
 {
-	char repair[100];
+	char repair[150];
+	char group[100];
 
-	snprintf(repair, sizeof(repair), "dpdk-devbind.py %s--bind=vfio-pci %s",
-		nic->routes ? "--force " : "", nic->address);
+	list_group(machine, nic, false, group);
+	snprintf(repair, sizeof(repair), "wavehaul nic bind%s", group);
+	if (nic->mates[0] != '\0')
+		return wh_info("%s: shares IOMMU group %" PRId64 " with %s, so it cannot be "
+			       "DPDK's alone: put it into another slot",
+			text, nic->group, nic->mates);
 	if (wh_machine_has_ready_nic(machine))
 		return wh_info("%s: not DPDK's; to hand it over: %s", text, repair);
 	if (nic->routes)
@@ -136,6 +158,36 @@ static struct wh_finding check_kernel_nic(
 		nic->holder == WH_NIC_NOBODY ? "nobody's yet" : "the kernel's");
 }
 
+static struct wh_finding check_vfio_nic(
+	const struct wh_machine *machine, const struct wh_nic *nic, const char *text)
+{
+	char repair[150];
+	char group[100];
+
+	list_group(machine, nic, true, group);
+	snprintf(repair, sizeof(repair), "wavehaul nic bind%s", group);
+	if (nic->mates[0] != '\0')
+		return wh_fix("",
+			"%s: DPDK's, but shares IOMMU group %" PRId64 " with %s, and cannot be "
+			"opened: put it into another slot",
+			text, nic->group, nic->mates);
+	if (group[0] != '\0')
+		return wh_fix(repair,
+			"%s: DPDK's, but shares IOMMU group %" PRId64 " with%s, and cannot be "
+			"opened before all are",
+			text, nic->group, group);
+	return wh_good("%s: DPDK's", text);
+}
+
+static struct wh_finding check_system_nic(const struct wh_nic *nic, const char *text)
+{
+	if (nic->default_route)
+		return wh_info("%s: has the default route, so it stays the system's", text);
+	if (nic->upper[0] != '\0')
+		return wh_info("%s: part of %s, so it stays the system's", text, nic->upper);
+	return wh_info("%s: %s through it, so it stays the system's", text, nic->session);
+}
+
 struct wh_finding wh_check_nic(const struct wh_machine *machine, const struct wh_nic *nic)
 {
 	char text[250];
@@ -143,17 +195,13 @@ struct wh_finding wh_check_nic(const struct wh_machine *machine, const struct wh
 	describe(nic, text, sizeof(text));
 	switch (nic->holder) {
 	case WH_NIC_VFIO:
-		return wh_good("%s: DPDK's", text);
+		return check_vfio_nic(machine, nic, text);
 	case WH_NIC_UIO:
 		return wh_info("%s: DPDK's, but no IOMMU keeps it to its memory", text);
 	case WH_NIC_IN_PLACE:
 		return check_in_place(nic, text);
 	case WH_NIC_SYSTEM:
-		return nic->default_route
-			       ? wh_info("%s: has the default route, so it stays the system's",
-					 text)
-			       : wh_info("%s: part of %s, so it stays the system's", text,
-					 nic->upper);
+		return check_system_nic(nic, text);
 	case WH_NIC_KERNEL:
 	case WH_NIC_NOBODY:
 		return check_kernel_nic(machine, nic, text);

@@ -22,6 +22,7 @@
 #include "guard/seeker.h"
 #include "host/sockets/host_udp.h"
 #include "machine/machine.h"
+#include "machine/routes.h"
 
 /* At the end, work in the background gets this much time to finish. */
 #define RPCS_MS 5000

@@ -81,6 +81,42 @@ bool wh_machine_has_ready_nic(const struct wh_machine *machine)
 	return false;
 }
 
+static bool has_module(const struct wh_machine *machine, const char *name, const char *list)
+{
+	char file[64];
+
+	snprintf(file, sizeof(file), "/%.50s.ko", name);
+	return wh_tree_contains(
+		machine->root, file, "/lib/modules/%s/modules.%s", machine->kernel, list);
+}
+
+enum wh_module wh_machine_module(const struct wh_machine *machine, const char *name)
+{
+	char folder[64];
+
+	snprintf(folder, sizeof(folder), "%.60s", name);
+	for (char *at = folder; (at = strchr(at, '-')) != NULL;)
+		*at = '_';
+	if (wh_tree_exists(machine->root, "/sys/module/%s", folder))
+		return WH_MODULE_LOADED;
+	if (has_module(machine, name, "builtin"))
+		return WH_MODULE_BUILT_IN;
+	return has_module(machine, name, "dep") ? WH_MODULE_THERE : WH_MODULE_MISSING;
+}
+
+bool wh_machine_noiommu_mode(const struct wh_machine *machine)
+{
+	char text[8];
+
+	wh_tree_line(machine->root, text, sizeof(text), WH_NOIOMMU_KNOB);
+	return strcmp(text, "Y") == 0 || strcmp(text, "1") == 0;
+}
+
+const char *wh_nic_driver(const struct wh_machine *machine, const struct wh_nic *nic)
+{
+	return nic->group >= 0 || wh_machine_noiommu_mode(machine) ? "vfio-pci" : "uio_pci_generic";
+}
+
 bool wh_machine_needs_vfio(const struct wh_machine *machine)
 {
 	bool ready = wh_machine_has_ready_nic(machine);

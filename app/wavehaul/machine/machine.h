@@ -8,6 +8,7 @@
 
 #include <sched.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Which driver has a NIC, and so what DPDK can do with it. */
@@ -21,7 +22,8 @@ enum wh_nic_holder {
 	WH_NIC_FOREIGN,  /* DPDK has no driver for it */
 };
 
-#define WH_NIC_ADDRESS_MAX 13 /* "0000:3b:00.0" */
+#define WH_NIC_ADDRESS_MAX  13 /* "0000:3b:00.0" */
+#define WH_SESSION_TEXT_MAX 80
 
 struct wh_nic {
 	char address[WH_NIC_ADDRESS_MAX];
@@ -29,6 +31,8 @@ struct wh_nic {
 	uint16_t device;
 	char driver[32]; /* "": none */
 	int64_t node;    /* -1: only one, or unknown */
+	int64_t group;   /* its IOMMU group: those devices belong to one program; -1: no IOMMU */
+	char mates[80];  /* other devices of the group that no program can get; "": none */
 	enum wh_nic_holder holder;
 	bool verbs; /* its kernel driver offers InfiniBand verbs, as mlx5 in place needs */
 
@@ -38,6 +42,7 @@ struct wh_nic {
 	char upper[32]; /* a bond, bridge or VLAN that one of them is part of; "": none */
 	bool routes;
 	bool default_route;
+	char session[WH_SESSION_TEXT_MAX]; /* somebody who is connected through one; "": nobody */
 	bool link;
 	int64_t speed_mbps; /* 0: unknown */
 	int64_t mtu_bytes;  /* 0: unknown */
@@ -72,10 +77,31 @@ bool wh_machine_flag(const struct wh_machine *machine, const char *flag);
 bool wh_nic_ready(const struct wh_nic *nic);
 bool wh_machine_has_ready_nic(const struct wh_machine *machine);
 
+/* vfio works without an IOMMU where it is told to accept that this is unsafe. */
+#define WH_NOIOMMU_KNOB "/sys/module/vfio/parameters/enable_unsafe_noiommu_mode"
+bool wh_machine_noiommu_mode(const struct wh_machine *machine);
+
+/* vfio-pci if an IOMMU keeps the NIC to its memory, or vfio does without; else uio_pci_generic. */
+const char *wh_nic_driver(const struct wh_machine *machine, const struct wh_nic *nic);
+
+/* A module of the running kernel; THERE: it can be loaded. */
+enum wh_module {
+	WH_MODULE_MISSING = 0,
+	WH_MODULE_THERE,
+	WH_MODULE_LOADED,
+	WH_MODULE_BUILT_IN,
+};
+
+enum wh_module wh_machine_module(const struct wh_machine *machine, const char *name);
+
 /* vfio-pci has a NIC, or must get one because no other is ready. */
 bool wh_machine_needs_vfio(const struct wh_machine *machine);
 
-bool wh_interface_has_default_route(const char *root, const char *interface);
+/* NULL: no such NIC. The domain 0000 may be left out. */
+const struct wh_nic *wh_machine_nic(const struct wh_machine *machine, const char *address);
+
+/* The process that has a NIC of DPDK's open, as "NAME (process 812)"; false: none is seen. */
+bool wh_nic_user(const char *root, const struct wh_nic *nic, char *text, size_t room);
 
 /* For wh_machine_look: only the NICs, below machine->root. */
 void wh_machine_look_for_nics(struct wh_machine *machine);

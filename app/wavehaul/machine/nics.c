@@ -6,15 +6,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/assert.h"
+#include "base/units.h"
 #include "machine/machine.h"
+#include "machine/routes.h"
 #include "machine/tree.h"
 
 #define DEVICES "/sys/bus/pci/devices"
 
 /* PCI class codes: the base class, and its subclasses that can carry Ethernet. */
 #define CLASS_NETWORK    0x02
+#define CLASS_BRIDGE     0x06
 #define CLASS_ETHERNET   0x0200
 #define CLASS_INFINIBAND 0x0207
 
@@ -84,38 +88,6 @@ static bool is_address(const char *text)
 	return true;
 }
 
-static void look_for_routes(const char *root, const char *interface, struct wh_nic *nic)
-{
-	struct wh_tree_lines lines = wh_tree_lines(root, "/proc/net/route");
-	char *word[10];
-
-	/* Interface, destination, gateway, flags, three counts, mask. */
-	while (wh_tree_words(&lines, word, 8)) {
-		if (strcmp(word[0], interface) != 0)
-			continue;
-		nic->routes = true;
-		nic->default_route |=
-			strcmp(word[1], "00000000") == 0 && strcmp(word[7], "00000000") == 0;
-	}
-	/*
-	 * Destination, its prefix, six more, flags, interface. Some appear automatically with any
-	 * interface.
-	 */
-	lines = wh_tree_lines(root, "/proc/net/ipv6_route");
-	while (wh_tree_words(&lines, word, 10))
-		nic->default_route |= strcmp(word[9], interface) == 0 &&
-				      strspn(word[0], "0") == strlen(word[0]) &&
-				      strcmp(word[1], "00") == 0;
-}
-
-bool wh_interface_has_default_route(const char *root, const char *interface)
-{
-	struct wh_nic nic = {.default_route = false};
-
-	look_for_routes(root, interface, &nic);
-	return nic.default_route;
-}
-
 static void look_for_upper(struct wh_machine *machine, const char *folder, struct wh_nic *nic)
 {
 	static const char prefix[] = "upper_";
@@ -138,7 +110,10 @@ static void look_at_interface(
 	int64_t number;
 
 	snprintf(folder, sizeof(folder), "%s/%s", net, name);
-	look_for_routes(machine->root, name, nic);
+	nic->routes |= wh_interface_has_routes(machine->root, name);
+	nic->default_route |= wh_interface_has_default_route(machine->root, name);
+	if (nic->session[0] == '\0')
+		wh_interface_session(machine->root, name, nic->session);
 	look_for_upper(machine, folder, nic);
 	if (nic->interfaces++ > 0)
 		return;
@@ -179,6 +154,44 @@ static void look_at_all_interfaces(struct wh_machine *machine, struct wh_nic *ni
 	wh_tree_list_free(&list);
 }
 
+static void add_mate(struct wh_nic *nic, const char *address, const char *driver)
+{
+	size_t used = strlen(nic->mates);
+
+	snprintf(nic->mates + used, sizeof(nic->mates) - used, "%s%.12s (%.31s)",
+		used > 0 ? ", " : "", address, driver);
+}
+
+/* A bridge may be in a group; any other device with a driver that is not vfio's may not. */
+static void look_at_group(struct wh_machine *machine, struct wh_nic *nic)
+{
+	char group[24];
+	uint64_t number;
+
+	if (!wh_tree_link(
+		    machine->root, group, sizeof(group), DEVICES "/%s/iommu_group", nic->address) ||
+		wh_parse_count(group, &number) != 0)
+		return;
+	nic->group = (int64_t)number;
+
+	struct wh_tree_list list =
+		wh_tree_list(machine->root, "/sys/kernel/iommu_groups/%s/devices", group);
+
+	for (int i = 0; i < list.count; i++) {
+		const char *mate = list.entry[i]->d_name;
+		char driver[32];
+		int64_t class = 0;
+
+		wh_tree_number(machine->root, &class, DEVICES "/%s/class", mate);
+		if (class >> 16 != CLASS_NETWORK && class >> 16 != CLASS_BRIDGE &&
+			wh_tree_link(machine->root, driver, sizeof(driver), DEVICES "/%s/driver",
+				mate) &&
+			strcmp(driver, "vfio-pci") != 0)
+			add_mate(nic, mate, driver);
+	}
+	wh_tree_list_free(&list);
+}
+
 static enum wh_nic_holder holder_of(const struct wh_nic *nic, int64_t class)
 {
 	bool carries_ethernet = class == CLASS_ETHERNET || class == CLASS_INFINIBAND;
@@ -189,7 +202,7 @@ static enum wh_nic_holder holder_of(const struct wh_nic *nic, int64_t class)
 		if (strcmp(nic->driver, drivers[i].name) != 0)
 			continue;
 		if (drivers[i].holder == WH_NIC_KERNEL &&
-			(nic->default_route || nic->upper[0] != '\0'))
+			(nic->default_route || nic->upper[0] != '\0' || nic->session[0] != '\0'))
 			return WH_NIC_SYSTEM;
 		return drivers[i].holder;
 	}
@@ -208,7 +221,7 @@ static bool look_at_nic(struct wh_machine *machine, const char *address, struct 
 	int64_t class = 0;
 	int64_t number;
 
-	*nic = (struct wh_nic){.node = -1};
+	*nic = (struct wh_nic){.node = -1, .group = -1};
 	if (!is_address(address) || !wh_tree_number(root, &class, DEVICES "/%s/class", address) ||
 		class >> 16 != CLASS_NETWORK)
 		return false;
@@ -221,9 +234,23 @@ static bool look_at_nic(struct wh_machine *machine, const char *address, struct 
 	wh_tree_link(root, nic->driver, sizeof(nic->driver), DEVICES "/%s/driver", address);
 	nic->verbs = wh_tree_exists(root, DEVICES "/%s/infiniband_verbs", address);
 	look_at_all_interfaces(machine, nic);
+	look_at_group(machine, nic);
 	nic->holder = holder_of(nic, class >> 8);
 	WH_ASSERT(!wh_nic_ready(nic) || nic->driver[0] != '\0');
 	return true;
+}
+
+/* A NIC that stays the system's keeps its group with it. */
+static void look_at_mates(struct wh_machine *machine, struct wh_nic *nic)
+{
+	for (uint32_t i = 0; nic->group >= 0 && i < machine->nics; i++) {
+		const struct wh_nic *mate = &machine->nic[i];
+
+		if (mate != nic && mate->group == nic->group && mate->driver[0] != '\0' &&
+			(mate->holder == WH_NIC_SYSTEM || mate->holder == WH_NIC_FOREIGN ||
+				mate->holder == WH_NIC_IN_PLACE))
+			add_mate(nic, mate->address, mate->driver);
+	}
 }
 
 void wh_machine_look_for_nics(struct wh_machine *machine)
@@ -238,5 +265,16 @@ void wh_machine_look_for_nics(struct wh_machine *machine)
 	for (int i = 0; i < list.count; i++)
 		if (look_at_nic(machine, list.entry[i]->d_name, &machine->nic[machine->nics]))
 			machine->nics++;
+	for (uint32_t i = 0; i < machine->nics; i++)
+		look_at_mates(machine, &machine->nic[i]);
 	wh_tree_list_free(&list);
+}
+
+const struct wh_nic *wh_machine_nic(const struct wh_machine *machine, const char *address)
+{
+	for (uint32_t i = 0; i < machine->nics; i++)
+		if (strcasecmp(machine->nic[i].address, address) == 0 ||
+			strcasecmp(machine->nic[i].address + strlen("0000:"), address) == 0)
+			return &machine->nic[i];
+	return NULL;
 }

@@ -172,6 +172,18 @@ bool wh_tree_field(const char *root, char *value, size_t room, const char *path,
 	return found;
 }
 
+bool wh_tree_links_to(const char *root, const char *wanted, const char *format, ...)
+{
+	char path[PATH_MAX];
+	char target[PATH_MAX];
+
+	JOIN(path, root, format);
+
+	ssize_t length = readlink(path, target, sizeof(target));
+
+	return length == (ssize_t)strlen(wanted) && memcmp(target, wanted, (size_t)length) == 0;
+}
+
 bool wh_tree_link(const char *root, char *name, size_t room, const char *format, ...)
 {
 	char path[PATH_MAX];

@@ -28,6 +28,10 @@ bool wh_tree_field(const char *root, char *value, size_t room, const char *path,
 bool wh_tree_link(const char *root, char *name, size_t room, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* Whether it is a symbolic link with that target. */
+bool wh_tree_links_to(const char *root, const char *wanted, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 bool wh_tree_exists(const char *root, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
