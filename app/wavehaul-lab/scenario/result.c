@@ -37,7 +37,7 @@ static json_t *flow_json(
 {
 	const struct wh_scenario_group *group = wh_point_group_of(point, flow);
 	uint64_t end_ps = point->scenario.duration_ps;
-	struct wh_monitor_flow span =
+	struct wh_sim_flow_stats span =
 		wh_monitor_flow_span(wh_scenario_run_monitor(run), flow, point->warmup_ps, end_ps);
 	uint64_t start_ps = wh_scenario_run_start_ps(run, flow);
 	uint64_t finished_ps = wh_scenario_run_finished_ps(run, flow);
@@ -94,7 +94,7 @@ static json_t *link_json(
 	const struct wh_point *point, const struct wh_scenario_run *run, uint32_t link)
 {
 	uint64_t end_ps = point->scenario.duration_ps;
-	struct wh_monitor_link span =
+	struct wh_sim_link_stats span =
 		wh_monitor_link_span(wh_scenario_run_monitor(run), link, point->warmup_ps, end_ps);
 	double span_ps = (double)(end_ps - point->warmup_ps);
 	const struct wh_sim_link_stats *stats = wh_sim_link_stats(wh_scenario_run_sim(run), link);
@@ -120,78 +120,61 @@ static json_t *link_json(
 	return object;
 }
 
+/* Appends to the array of that key. */
+static void append(json_t *object, const char *key, json_t *value)
+{
+	if (json_object_get(object, key) == NULL)
+		json_object_set_new(object, key, json_array());
+	json_array_append_new(json_object_get(object, key), value);
+}
+
 static json_t *flow_samples(
 	const struct wh_point *point, const struct wh_monitor *monitor, uint32_t flow)
 {
 	const struct wh_scenario_group *group = wh_point_group_of(point, flow);
 	double interval_s = wh_ps_to_seconds(point->scenario.interval_ps);
-	json_t *goodput = json_array();
-	json_t *throughput = json_array();
-	json_t *rate = json_array();
-	json_t *window = json_array();
-	json_t *sequence = json_array();
-	json_t *sent = json_array();
-	json_t *repair = json_array();
+	json_t *object = json_object();
 
 	for (uint32_t i = 0; i < wh_monitor_samples(monitor); i++) {
-		struct wh_monitor_flow sample = wh_monitor_flow_sample(monitor, flow, i);
+		struct wh_sim_flow_stats sample = wh_monitor_flow_sample(monitor, flow, i);
+		const struct wh_monitor_look *look = wh_monitor_look_sample(monitor, flow, i);
 
-		json_array_append_new(
-			goodput, wh_json_shown(8.0 * (double)sample.goodput_bytes / interval_s));
-		json_array_append_new(throughput,
+		append(object, "goodput_bps",
+			wh_json_shown(8.0 * (double)sample.goodput_bytes / interval_s));
+		append(object, "throughput_bps",
 			wh_json_shown(wh_throughput_bps(group, sample.goodput_bytes, interval_s)));
-		json_array_append_new(rate, wh_json_shown(sample.look.rate_bps));
-		json_array_append_new(window, wh_json_shown(sample.look.window_pkts));
-		json_array_append_new(sequence, json_count(sample.look.sequence_pkts));
-		json_array_append_new(sent, json_count(sample.sent_pkts));
-		json_array_append_new(repair, json_count(sample.repair_pkts));
+		append(object, "rate_bps", wh_json_shown(look->rate_bps));
+		append(object, "window_pkts", wh_json_shown(look->window_pkts));
+		append(object, "sequence_pkts", json_count(look->sequence_pkts));
+		append(object, "sent_pkts", json_count(sample.sent_pkts));
+		append(object, "repair_pkts", json_count(sample.repair_pkts));
 	}
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "goodput_bps", goodput,
-		"throughput_bps", throughput, "rate_bps", rate, "window_pkts", window,
-		"sequence_pkts", sequence, "sent_pkts", sent, "repair_pkts", repair);
-}
-
-static void add_delay_samples(json_t *object, const struct wh_monitor *monitor, uint32_t link)
-{
-	json_t *p50 = json_array();
-	json_t *p99 = json_array();
-	json_t *longest = json_array();
-
-	for (uint32_t i = 0; i < wh_monitor_samples(monitor); i++) {
-		const struct wh_monitor_delays *sample = wh_monitor_delays_sample(monitor, link, i);
-
-		json_array_append_new(p50, wh_json_shown(wh_ps_to_seconds(sample->p50_ps)));
-		json_array_append_new(p99, wh_json_shown(wh_ps_to_seconds(sample->p99_ps)));
-		json_array_append_new(longest, wh_json_shown(wh_ps_to_seconds(sample->longest_ps)));
-	}
-	wh_json_add(object, json_pack("{s:o, s:o, s:o}", "delay_p50_s", p50, "delay_p99_s", p99,
-				    "delay_max_s", longest));
+	return object;
 }
 
 static json_t *link_samples(
 	const struct wh_point *point, const struct wh_monitor *monitor, uint32_t link)
 {
-	json_t *queue = json_array();
-	json_t *utilisation = json_array();
-	json_t *dropped = json_array();
+	double interval_ps = (double)point->scenario.interval_ps;
+	json_t *object = json_object();
 
 	for (uint32_t i = 0; i < wh_monitor_samples(monitor); i++) {
-		struct wh_monitor_link sample = wh_monitor_link_sample(monitor, link, i);
+		struct wh_sim_link_stats sample = wh_monitor_link_sample(monitor, link, i);
 
-		json_array_append_new(queue, json_count(sample.queue_pkts));
-		json_array_append_new(utilisation,
-			wh_json_shown(
-				(double)sample.busy_ps / (double)point->scenario.interval_ps));
-		json_array_append_new(
-			dropped, json_count(sample.policed_pkts + sample.overflow_pkts +
-					    sample.early_pkts + sample.lost_pkts));
+		append(object, "queue_pkts", json_count(sample.queue_pkts));
+		append(object, "utilisation", wh_json_shown((double)sample.busy_ps / interval_ps));
+		append(object, "dropped_pkts",
+			json_count(sample.policed_pkts + sample.overflow_pkts + sample.early_pkts +
+				   sample.lost_pkts));
+		if (!point->shows_delays)
+			continue;
+
+		const struct wh_monitor_delays *delays = wh_monitor_delays_sample(monitor, link, i);
+
+		append(object, "delay_p50_s", wh_json_shown(wh_ps_to_seconds(delays->p50_ps)));
+		append(object, "delay_p99_s", wh_json_shown(wh_ps_to_seconds(delays->p99_ps)));
+		append(object, "delay_max_s", wh_json_shown(wh_ps_to_seconds(delays->longest_ps)));
 	}
-
-	json_t *object = json_pack("{s:o, s:o, s:o}", "queue_pkts", queue, "utilisation",
-		utilisation, "dropped_pkts", dropped);
-
-	if (point->shows_delays)
-		add_delay_samples(object, monitor, link);
 	return object;
 }
 

@@ -48,13 +48,13 @@ struct sim_question {
 	uint32_t n_values;
 };
 
-static struct wh_monitor_flow flow_span(const struct sim_question *q, uint32_t i)
+static struct wh_sim_flow_stats flow_span(const struct sim_question *q, uint32_t i)
 {
 	return wh_monitor_flow_span(
 		wh_scenario_run_monitor(q->asking->run), q->flows[i], q->from_ps, q->to_ps);
 }
 
-static struct wh_monitor_link link_span(const struct sim_question *q)
+static struct wh_sim_link_stats link_span(const struct sim_question *q)
 {
 	return wh_monitor_link_span(
 		wh_scenario_run_monitor(q->asking->run), q->link, q->from_ps, q->to_ps);
@@ -79,7 +79,7 @@ static double flow_count(const struct sim_question *q)
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < q->n_flows; i++) {
-		const struct wh_monitor_flow span = flow_span(q, i);
+		const struct wh_sim_flow_stats span = flow_span(q, i);
 
 		sum += count_of(q, &span);
 	}
@@ -310,7 +310,7 @@ static double sttp_seen(const struct sim_question *q)
 
 static double link_count(const struct sim_question *q)
 {
-	const struct wh_monitor_link span = link_span(q);
+	const struct wh_sim_link_stats span = link_span(q);
 
 	return (double)count_of(q, &span);
 }
@@ -322,7 +322,7 @@ static double link_utilisation(const struct sim_question *q)
 
 static double link_drops(const struct sim_question *q)
 {
-	const struct wh_monitor_link span = link_span(q);
+	const struct wh_sim_link_stats span = link_span(q);
 
 	return (double)(span.policed_pkts + span.overflow_pkts + span.early_pkts);
 }
@@ -344,10 +344,10 @@ static double link_queue_max(const struct sim_question *q)
 		->queue_max_pkts;
 }
 
-#define FLOW(field) .count = offsetof(struct wh_monitor_flow, field)
+#define FLOW(field) .count = offsetof(struct wh_sim_flow_stats, field)
 #define STTP(field)                                                                                \
 	.no_times = true, .agent = "sttp_agent", .count = offsetof(struct wh_sim_sttp_seen, field)
-#define LINK(field) .of_link = true, .count = offsetof(struct wh_monitor_link, field)
+#define LINK(field) .of_link = true, .count = offsetof(struct wh_sim_link_stats, field)
 
 static const struct ask_function functions[] = {
 	{"goodput", flow_goodput, FLOW(goodput_bytes)},

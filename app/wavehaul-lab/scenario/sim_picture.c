@@ -78,7 +78,7 @@ static void find_links(struct picture *picture)
 		bool any = false;
 
 		for (uint32_t k = 0; k < samples && !any; k++) {
-			struct wh_monitor_link link =
+			struct wh_sim_link_stats link =
 				wh_monitor_link_sample(picture->monitor, i, k);
 
 			any = link.queue_pkts + link.overflow_pkts + link.early_pkts +
@@ -103,21 +103,22 @@ enum quantity {
 static double of_flow(
 	const struct picture *picture, enum quantity what, uint32_t flow, uint32_t sample)
 {
-	struct wh_monitor_flow one = wh_monitor_flow_sample(picture->monitor, flow, sample);
+	const struct wh_monitor *monitor = picture->monitor;
+	const struct wh_monitor_look *look = wh_monitor_look_sample(monitor, flow, sample);
 
 	if (what == GOODPUT)
-		return 8.0 * (double)one.goodput_bytes /
+		return 8.0 * (double)wh_monitor_flow_sample(monitor, flow, sample).goodput_bytes /
 		       wh_ps_to_seconds(picture->point->scenario.interval_ps);
 	if (what == RATE)
-		return one.look.rate_bps;
+		return look->rate_bps;
 	/* The window is meaningful for window-based flows only. */
-	return one.look.rate_bps > 0.0 ? 0.0 : one.look.window_pkts;
+	return look->rate_bps > 0.0 ? 0.0 : look->window_pkts;
 }
 
 static double of_link(
 	const struct picture *picture, enum quantity what, uint32_t link, uint32_t sample)
 {
-	struct wh_monitor_link one = wh_monitor_link_sample(picture->monitor, link, sample);
+	struct wh_sim_link_stats one = wh_monitor_link_sample(picture->monitor, link, sample);
 
 	return what == QUEUE ? (double)one.queue_pkts
 			     : (double)(one.overflow_pkts + one.early_pkts + one.lost_pkts);

@@ -2,16 +2,21 @@
 #include "lab/sim/monitor.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "lab/sim/sim_memory.h"
 
+/* The counts at the beginning of the two. */
+#define FLOW_COUNTS (offsetof(struct wh_sim_flow_stats, opened_ps) / sizeof(uint64_t))
+#define LINK_COUNTS (offsetof(struct wh_sim_link_stats, queue_max_pkts) / sizeof(uint64_t))
+
 /* Values of all flows and all links, one row per moment. */
 struct rows {
-	struct wh_monitor_flow *flows;
-	struct wh_monitor_link *links;
+	struct wh_sim_flow_stats *flows;
+	struct wh_sim_link_stats *links;
 	uint32_t count;
 	uint32_t room;
 };
@@ -37,8 +42,9 @@ struct wh_monitor {
 	uint64_t *marks_ps;
 	uint32_t n_links;
 	struct rows marks;
-	struct rows samples;   /* the first is at time 0 */
-	struct delays *delays; /* per link */
+	struct rows samples;           /* the first is at time 0 */
+	struct wh_monitor_look *looks; /* of the samples */
+	struct delays *delays;         /* per link */
 	struct series *series;
 	struct wh_sim_event mark;
 	struct wh_sim_event sample;
@@ -58,53 +64,24 @@ static void free_rows(struct rows *rows)
 	free(rows->links);
 }
 
-static struct wh_monitor_link read_link(const struct wh_monitor *monitor, uint32_t link)
-{
-	const struct wh_sim_link_stats *stats = wh_sim_link_stats(monitor->sim, link);
-
-	return (struct wh_monitor_link){
-		.entered_pkts = stats->entered_pkts,
-		.policed_pkts = stats->policed_pkts,
-		.overflow_pkts = stats->overflow_pkts,
-		.early_pkts = stats->early_pkts,
-		.lost_pkts = stats->lost_pkts,
-		.busy_ps = stats->busy_ps,
-		.queue_pkt_ps = stats->queue_pkt_ps,
-		.queue_pkts = wh_sim_link_queue_pkts(monitor->sim, link),
-	};
-}
-
 static void add_row(struct wh_monitor *monitor, struct rows *rows)
 {
-	const struct wh_monitor_config *config = &monitor->config;
-	struct wh_monitor_flow *flows = rows->flows + (size_t)rows->count * config->n_flows;
-	struct wh_monitor_link *links = rows->links + (size_t)rows->count * monitor->n_links;
+	uint32_t n_flows = monitor->config.n_flows;
+	struct wh_sim_flow_stats *flows = rows->flows + (size_t)rows->count * n_flows;
+	struct wh_sim_link_stats *links = rows->links + (size_t)rows->count * monitor->n_links;
 
 	WH_ASSERT(rows->count < rows->room);
 	rows->count++;
-	for (uint32_t i = 0; i < config->n_flows; i++) {
-		const struct wh_sim_flow_stats *stats = wh_sim_flow_stats(monitor->sim, i);
-
-		flows[i] = (struct wh_monitor_flow){
-			.sent_pkts = stats->sent_pkts,
-			.retransmitted_pkts = stats->retransmitted_pkts,
-			.repair_pkts = stats->repair_pkts,
-			.goodput_bytes = stats->goodput_bytes,
-			.dropped_pkts = stats->dropped_pkts,
-			.needless_pkts = stats->needless_pkts,
-			.sent_bytes = stats->sent_bytes,
-			.data_bytes = stats->data_bytes,
-			.dropped_bytes = stats->dropped_bytes,
-		};
-	}
+	for (uint32_t i = 0; i < n_flows; i++)
+		flows[i] = *wh_sim_flow_stats(monitor->sim, i);
 	for (uint32_t i = 0; i < monitor->n_links; i++)
-		links[i] = read_link(monitor, i);
+		links[i] = *wh_sim_link_stats(monitor->sim, i);
 }
 
-/* Writes the counts added between `then` and `now` to `since`. */
-static void subtract(const uint64_t *now, const uint64_t *then, uint64_t *since)
+/* Writes the counts added between `then` and `now` to `since`, which may be either. */
+static void subtract(const uint64_t *now, const uint64_t *then, uint64_t *since, size_t count)
 {
-	for (uint32_t i = 0; i < WH_SIM_DELAY_BUCKETS; i++) {
+	for (size_t i = 0; i < count; i++) {
 		WH_DEBUG_ASSERT(now[i] >= then[i]);
 		since[i] = now[i] - then[i];
 	}
@@ -135,7 +112,7 @@ static void sample_delays(struct wh_monitor *monitor, uint32_t sample)
 
 		if (count == NULL)
 			continue;
-		subtract(count, delays->before, since);
+		subtract(count, delays->before, since, WH_SIM_DELAY_BUCKETS);
 		memcpy(delays->before, count, sizeof(since));
 		delays->samples[sample] = (struct wh_monitor_delays){
 			.p50_ps = quantile_ps(since, 0.5),
@@ -166,7 +143,7 @@ static void take_sample(void *context, uint64_t now_ps)
 	sample_delays(monitor, monitor->samples.count);
 	add_row(monitor, &monitor->samples);
 	for (uint32_t i = 0; i < config->n_flows; i++)
-		config->look(config->context, i, &monitor->samples.flows[row + i].look);
+		config->look(config->context, i, &monitor->looks[row + i]);
 	if (config->interval_ps <= config->until_ps - now_ps)
 		wh_sim_event_at(wh_sim_events(monitor->sim), &monitor->sample,
 			now_ps + config->interval_ps);
@@ -245,6 +222,9 @@ struct wh_monitor *wh_monitor_create(struct wh_sim *sim, const struct wh_monitor
 	wh_sim_event_at(wh_sim_events(sim), &monitor->mark, monitor->marks_ps[0]);
 	if (config->interval_ps > 0) {
 		init_rows(&monitor->samples, monitor, config->until_ps / config->interval_ps + 1);
+		monitor->looks =
+			wh_sim_allocate(((size_t)monitor->samples.room * config->n_flows + 1) *
+					sizeof(*monitor->looks));
 		wh_sim_event_init(&monitor->sample, take_sample, monitor);
 		wh_sim_event_at(wh_sim_events(sim), &monitor->sample, 0);
 	}
@@ -271,83 +251,66 @@ void wh_monitor_destroy(struct wh_monitor *monitor)
 	free(monitor->delays);
 	free_rows(&monitor->marks);
 	free_rows(&monitor->samples);
+	free(monitor->looks);
 	free(monitor->marks_ps);
 	free(monitor);
 }
 
-static uint32_t find_mark(const struct wh_monitor *monitor, uint64_t at_ps)
+static int compare_moments(const void *a, const void *b)
 {
-	uint32_t low = 0;
-	uint32_t high = monitor->marks.count;
+	const uint64_t *x = a;
+	const uint64_t *y = b;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (monitor->marks_ps[middle] < at_ps)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	WH_ASSERT(low < monitor->marks.count && monitor->marks_ps[low] == at_ps);
-	return low;
+	return (*x > *y) - (*x < *y);
 }
 
-static struct wh_monitor_flow flow_between(
-	const struct wh_monitor_flow *before, const struct wh_monitor_flow *after)
+static size_t find_mark(const struct wh_monitor *monitor, uint64_t at_ps)
 {
-	WH_ASSERT(after->sent_pkts >= before->sent_pkts);
-	WH_ASSERT(after->goodput_bytes >= before->goodput_bytes);
-	return (struct wh_monitor_flow){
-		.sent_pkts = after->sent_pkts - before->sent_pkts,
-		.retransmitted_pkts = after->retransmitted_pkts - before->retransmitted_pkts,
-		.repair_pkts = after->repair_pkts - before->repair_pkts,
-		.goodput_bytes = after->goodput_bytes - before->goodput_bytes,
-		.dropped_pkts = after->dropped_pkts - before->dropped_pkts,
-		.needless_pkts = after->needless_pkts - before->needless_pkts,
-		.sent_bytes = after->sent_bytes - before->sent_bytes,
-		.data_bytes = after->data_bytes - before->data_bytes,
-		.dropped_bytes = after->dropped_bytes - before->dropped_bytes,
-		.look = after->look,
-	};
+	const uint64_t *mark_ps = bsearch(
+		&at_ps, monitor->marks_ps, monitor->marks.count, sizeof(at_ps), compare_moments);
+
+	WH_ASSERT(mark_ps != NULL);
+	return (size_t)(mark_ps - monitor->marks_ps);
 }
 
-static struct wh_monitor_link link_between(
-	const struct wh_monitor_link *before, const struct wh_monitor_link *after)
+static struct wh_sim_flow_stats flow_between(const struct wh_monitor *monitor,
+	const struct rows *rows, uint32_t flow, size_t from, size_t to)
 {
-	WH_ASSERT(after->entered_pkts >= before->entered_pkts);
-	WH_ASSERT(after->busy_ps >= before->busy_ps);
-	return (struct wh_monitor_link){
-		.entered_pkts = after->entered_pkts - before->entered_pkts,
-		.policed_pkts = after->policed_pkts - before->policed_pkts,
-		.overflow_pkts = after->overflow_pkts - before->overflow_pkts,
-		.early_pkts = after->early_pkts - before->early_pkts,
-		.lost_pkts = after->lost_pkts - before->lost_pkts,
-		.busy_ps = after->busy_ps - before->busy_ps,
-		.queue_pkt_ps = after->queue_pkt_ps - before->queue_pkt_ps,
-		.queue_pkts = after->queue_pkts,
-	};
-}
-
-struct wh_monitor_flow wh_monitor_flow_span(
-	const struct wh_monitor *monitor, uint32_t flow, uint64_t from_ps, uint64_t to_ps)
-{
-	const struct wh_monitor_flow *flows = monitor->marks.flows + flow;
+	const struct wh_sim_flow_stats *flows = rows->flows + flow;
 	size_t n = monitor->config.n_flows;
+	struct wh_sim_flow_stats since = flows[n * to];
 
 	WH_ASSERT(flow < n);
-	return flow_between(
-		&flows[n * find_mark(monitor, from_ps)], &flows[n * find_mark(monitor, to_ps)]);
+	subtract(&since.sent_pkts, &flows[n * from].sent_pkts, &since.sent_pkts, FLOW_COUNTS);
+	return since;
 }
 
-struct wh_monitor_link wh_monitor_link_span(
-	const struct wh_monitor *monitor, uint32_t link, uint64_t from_ps, uint64_t to_ps)
+static struct wh_sim_link_stats link_between(const struct wh_monitor *monitor,
+	const struct rows *rows, uint32_t link, size_t from, size_t to)
 {
-	const struct wh_monitor_link *links = monitor->marks.links + link;
+	const struct wh_sim_link_stats *links = rows->links + link;
 	size_t n = monitor->n_links;
+	struct wh_sim_link_stats since = links[n * to];
 
 	WH_ASSERT(link < n);
-	return link_between(
-		&links[n * find_mark(monitor, from_ps)], &links[n * find_mark(monitor, to_ps)]);
+	subtract(&since.entered_pkts, &links[n * from].entered_pkts, &since.entered_pkts,
+		LINK_COUNTS);
+	since.queue_pkt_ps -= links[n * from].queue_pkt_ps;
+	return since;
+}
+
+struct wh_sim_flow_stats wh_monitor_flow_span(
+	const struct wh_monitor *monitor, uint32_t flow, uint64_t from_ps, uint64_t to_ps)
+{
+	return flow_between(monitor, &monitor->marks, flow, find_mark(monitor, from_ps),
+		find_mark(monitor, to_ps));
+}
+
+struct wh_sim_link_stats wh_monitor_link_span(
+	const struct wh_monitor *monitor, uint32_t link, uint64_t from_ps, uint64_t to_ps)
+{
+	return link_between(monitor, &monitor->marks, link, find_mark(monitor, from_ps),
+		find_mark(monitor, to_ps));
 }
 
 uint32_t wh_monitor_samples(const struct wh_monitor *monitor)
@@ -355,24 +318,25 @@ uint32_t wh_monitor_samples(const struct wh_monitor *monitor)
 	return monitor->samples.count > 0 ? monitor->samples.count - 1 : 0;
 }
 
-struct wh_monitor_flow wh_monitor_flow_sample(
+struct wh_sim_flow_stats wh_monitor_flow_sample(
 	const struct wh_monitor *monitor, uint32_t flow, uint32_t i)
 {
-	size_t n = monitor->config.n_flows;
-	const struct wh_monitor_flow *before = monitor->samples.flows + i * n + flow;
-
-	WH_ASSERT(flow < n && i < wh_monitor_samples(monitor));
-	return flow_between(before, before + n);
+	WH_ASSERT(i < wh_monitor_samples(monitor));
+	return flow_between(monitor, &monitor->samples, flow, i, i + 1);
 }
 
-struct wh_monitor_link wh_monitor_link_sample(
+const struct wh_monitor_look *wh_monitor_look_sample(
+	const struct wh_monitor *monitor, uint32_t flow, uint32_t i)
+{
+	WH_ASSERT(flow < monitor->config.n_flows && i < wh_monitor_samples(monitor));
+	return &monitor->looks[(i + 1) * (size_t)monitor->config.n_flows + flow];
+}
+
+struct wh_sim_link_stats wh_monitor_link_sample(
 	const struct wh_monitor *monitor, uint32_t link, uint32_t i)
 {
-	size_t n = monitor->n_links;
-	const struct wh_monitor_link *before = monitor->samples.links + i * n + link;
-
-	WH_ASSERT(link < n && i < wh_monitor_samples(monitor));
-	return link_between(before, before + n);
+	WH_ASSERT(i < wh_monitor_samples(monitor));
+	return link_between(monitor, &monitor->samples, link, i, i + 1);
 }
 
 uint64_t wh_monitor_delay_ps(const struct wh_monitor *monitor, uint32_t link, uint64_t from_ps,
@@ -384,7 +348,8 @@ uint64_t wh_monitor_delay_ps(const struct wh_monitor *monitor, uint32_t link, ui
 	uint64_t since[WH_SIM_DELAY_BUCKETS];
 
 	subtract(marks + (size_t)find_mark(monitor, to_ps) * WH_SIM_DELAY_BUCKETS,
-		marks + (size_t)find_mark(monitor, from_ps) * WH_SIM_DELAY_BUCKETS, since);
+		marks + (size_t)find_mark(monitor, from_ps) * WH_SIM_DELAY_BUCKETS, since,
+		WH_SIM_DELAY_BUCKETS);
 	return quantile_ps(since, share);
 }
 
@@ -396,16 +361,10 @@ const struct wh_monitor_delays *wh_monitor_delays_sample(
 	return &monitor->delays[link].samples[i + 1];
 }
 
-uint32_t wh_monitor_series_moments(const struct wh_monitor *monitor, uint32_t series)
-{
-	WH_ASSERT(series < monitor->config.n_series);
-	return monitor->series[series].moments;
-}
-
 uint64_t wh_monitor_series_bytes(
 	const struct wh_monitor *monitor, uint32_t series, uint32_t i, uint32_t flow)
 {
-	WH_ASSERT(i < wh_monitor_series_moments(monitor, series));
+	WH_ASSERT(series < monitor->config.n_series && i < monitor->series[series].moments);
 	WH_ASSERT(flow < monitor->config.n_flows);
 	return monitor->series[series].bytes[(size_t)i * monitor->config.n_flows + flow];
 }

@@ -21,30 +21,6 @@ struct wh_monitor_look {
 	uint64_t sequence_pkts; /* packet number of the next new packet */
 };
 
-struct wh_monitor_flow {
-	uint64_t sent_pkts;
-	uint64_t retransmitted_pkts;
-	uint64_t repair_pkts;
-	uint64_t goodput_bytes;
-	uint64_t dropped_pkts;
-	uint64_t needless_pkts;
-	uint64_t sent_bytes;
-	uint64_t data_bytes;
-	uint64_t dropped_bytes;
-	struct wh_monitor_look look; /* in samples; zeros in marks */
-};
-
-struct wh_monitor_link {
-	uint64_t entered_pkts;
-	uint64_t policed_pkts;
-	uint64_t overflow_pkts;
-	uint64_t early_pkts;
-	uint64_t lost_pkts;
-	uint64_t busy_ps;
-	unsigned __int128 queue_pkt_ps;
-	uint32_t queue_pkts; /* momentary */
-};
-
 /* Queueing delays of the packets that left a queue in an interval. */
 struct wh_monitor_delays {
 	uint64_t p50_ps;
@@ -70,17 +46,19 @@ struct wh_monitor;
 struct wh_monitor *wh_monitor_create(struct wh_sim *sim, const struct wh_monitor_config *config);
 void wh_monitor_destroy(struct wh_monitor *monitor);
 
-/* Counters of a flow or link between two marks. */
-struct wh_monitor_flow wh_monitor_flow_span(
+/* Counts of a flow or link between two marks; what is no count is as at the later one. */
+struct wh_sim_flow_stats wh_monitor_flow_span(
 	const struct wh_monitor *monitor, uint32_t flow, uint64_t from_ps, uint64_t to_ps);
-struct wh_monitor_link wh_monitor_link_span(
+struct wh_sim_link_stats wh_monitor_link_span(
 	const struct wh_monitor *monitor, uint32_t link, uint64_t from_ps, uint64_t to_ps);
 
-/* Sample i has the counters of interval i, which ends at (i + 1) intervals, and the values then. */
+/* Sample i has the counts of interval i, which ends at (i + 1) intervals, and the values then. */
 uint32_t wh_monitor_samples(const struct wh_monitor *monitor);
-struct wh_monitor_flow wh_monitor_flow_sample(
+struct wh_sim_flow_stats wh_monitor_flow_sample(
 	const struct wh_monitor *monitor, uint32_t flow, uint32_t i);
-struct wh_monitor_link wh_monitor_link_sample(
+const struct wh_monitor_look *wh_monitor_look_sample(
+	const struct wh_monitor *monitor, uint32_t flow, uint32_t i);
+struct wh_sim_link_stats wh_monitor_link_sample(
 	const struct wh_monitor *monitor, uint32_t link, uint32_t i);
 
 /*
@@ -93,7 +71,6 @@ const struct wh_monitor_delays *wh_monitor_delays_sample(
 	const struct wh_monitor *monitor, uint32_t link, uint32_t i);
 
 /* A flow's goodput at the i-th moment of a series, i periods after the beginning. */
-uint32_t wh_monitor_series_moments(const struct wh_monitor *monitor, uint32_t series);
 uint64_t wh_monitor_series_bytes(
 	const struct wh_monitor *monitor, uint32_t series, uint32_t i, uint32_t flow);
 

@@ -169,7 +169,7 @@ uint32_t wh_sim_waiting_pkts(struct wh_sim *sim, uint32_t from, uint32_t to)
 	uint32_t link = next_link(sim, from, to);
 
 	WH_ASSERT(link != WH_SIM_NO_LINK);
-	return wh_sim_link_queue_pkts(sim, link);
+	return sim->links[link]->queue.fifo.count_pkts;
 }
 
 uint64_t wh_sim_line_bps(struct wh_sim *sim, uint32_t from, uint32_t to)
@@ -232,12 +232,8 @@ const struct wh_sim_link_stats *wh_sim_link_stats(const struct wh_sim *sim, uint
 	struct wh_sim_link *found = find_link(sim, link);
 
 	wh_sim_link_count(found, sim->events.now_ps);
+	found->stats.queue_pkts = found->queue.fifo.count_pkts;
 	return &found->stats;
-}
-
-uint32_t wh_sim_link_queue_pkts(const struct wh_sim *sim, uint32_t link)
-{
-	return find_link(sim, link)->queue.fifo.count_pkts;
 }
 
 const uint64_t *wh_sim_link_delays(const struct wh_sim *sim, uint32_t link)

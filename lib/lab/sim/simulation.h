@@ -68,6 +68,7 @@ struct wh_sim_link_config {
 };
 
 struct wh_sim_link_stats {
+	/* Counts, which only grow, up to busy_ps. */
 	uint64_t entered_pkts;
 	uint64_t entered_bytes;
 	uint64_t left_pkts; /* arrived at the far end */
@@ -80,11 +81,13 @@ struct wh_sim_link_stats {
 	uint64_t busy_ps;       /* of the line */
 	uint64_t queue_max_pkts;
 	uint64_t queue_max_bytes;
+	uint64_t queue_pkts; /* momentary */
 	unsigned __int128 queue_pkt_ps; /* integral of the queue's length over time */
 };
 
 /* Counters of one flow, wherever they are counted. Times are NEVER until they happen. */
 struct wh_sim_flow_stats {
+	/* Counts, which only grow, up to needless_pkts. */
 	uint64_t sent_pkts;  /* by its source: data, including retransmissions */
 	uint64_t sent_bytes; /* by its source: including control packets, as links count them */
 	uint64_t data_bytes; /* of these, data sent for the first time */
@@ -140,7 +143,6 @@ uint64_t wh_sim_hops(const struct wh_sim *sim);
 uint32_t wh_sim_links(const struct wh_sim *sim);
 /* Up to now. */
 const struct wh_sim_link_stats *wh_sim_link_stats(const struct wh_sim *sim, uint32_t link);
-uint32_t wh_sim_link_queue_pkts(const struct wh_sim *sim, uint32_t link);
 
 /*
  * Histogram of queueing delays in nanoseconds, at a resolution of 1/64 (base/histogram.h); NULL

@@ -300,9 +300,9 @@ static void test_engine(void)
 	WH_ASSERT_NEAR(wh_monitor_flow_span(monitor, 0, marks_ps[2], marks_ps[3]).sent_pkts,
 		2.0 * 5e6 / 12000.0, 0.05);
 	CU_ASSERT_EQUAL(wh_monitor_samples(monitor), 4);
-	WH_ASSERT_NEAR(wh_monitor_flow_sample(monitor, 0, 3).look.rate_bps, 5e6, 0.05);
-	CU_ASSERT_EQUAL(wh_monitor_flow_sample(monitor, 0, 3).look.window_pkts, 256.0);
-	CU_ASSERT_EQUAL(wh_monitor_flow_sample(monitor, 0, 3).look.sequence_pkts,
+	WH_ASSERT_NEAR(wh_monitor_look_sample(monitor, 0, 3)->rate_bps, 5e6, 0.05);
+	CU_ASSERT_EQUAL(wh_monitor_look_sample(monitor, 0, 3)->window_pkts, 256.0);
+	CU_ASSERT_EQUAL(wh_monitor_look_sample(monitor, 0, 3)->sequence_pkts,
 		wh_monitor_flow_span(monitor, 0, 0, marks_ps[3]).sent_pkts);
 	wh_scenario_run_destroy(run);
 }

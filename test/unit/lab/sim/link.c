@@ -213,7 +213,7 @@ static void a_link_counts_up_to_now(void)
 		CU_ASSERT_EQUAL(stats->left_bytes, 1500 * cases[i].left_pkts);
 		CU_ASSERT_EQUAL(stats->busy_ps, cases[i].busy_us * US);
 		CU_ASSERT_TRUE(stats->queue_pkt_ps == cases[i].queue_pkt_us * US);
-		CU_ASSERT_EQUAL(wh_sim_link_queue_pkts(sim, 0), cases[i].queue_pkts);
+		CU_ASSERT_EQUAL(wh_sim_link_stats(sim, 0)->queue_pkts, cases[i].queue_pkts);
 		CU_ASSERT_EQUAL(stats->queue_max_pkts, 2);
 		CU_ASSERT_EQUAL(stats->queue_max_bytes, 3000);
 	}
@@ -320,7 +320,7 @@ static void an_overloaded_line_is_always_busy(void)
 	CU_ASSERT_EQUAL(stats->left_pkts, 916);
 	CU_ASSERT_EQUAL(stats->queue_max_pkts, 19);
 	/* 1000 have been sent, one is on the line and 19 wait but for the last moment's. */
-	CU_ASSERT_EQUAL(stats->overflow_pkts, 2001 - 1000 - 1 - wh_sim_link_queue_pkts(sim, 0));
+	CU_ASSERT_EQUAL(stats->overflow_pkts, 2001 - 1000 - 1 - wh_sim_link_stats(sim, 0)->queue_pkts);
 	wh_sim_traffic_destroy(source);
 	wh_sim_destroy(sim);
 }
