@@ -320,7 +320,8 @@ static void an_overloaded_line_is_always_busy(void)
 	CU_ASSERT_EQUAL(stats->left_pkts, 916);
 	CU_ASSERT_EQUAL(stats->queue_max_pkts, 19);
 	/* 1000 have been sent, one is on the line and 19 wait but for the last moment's. */
-	CU_ASSERT_EQUAL(stats->overflow_pkts, 2001 - 1000 - 1 - wh_sim_link_stats(sim, 0)->queue_pkts);
+	CU_ASSERT_EQUAL(
+		stats->overflow_pkts, 2001 - 1000 - 1 - wh_sim_link_stats(sim, 0)->queue_pkts);
 	wh_sim_traffic_destroy(source);
 	wh_sim_destroy(sim);
 }
