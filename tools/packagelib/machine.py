@@ -25,6 +25,7 @@ from harness import Failed, Skip, expect, expect_equal  # noqa: E402
 from lab import Lab, order  # noqa: E402
 from pair import wait_until  # noqa: E402
 
+MIB = 1 << 20
 BOOT_S, STOP_S, ORDER_S = 120, 60, 40
 ENVIRONMENT = {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'LC_ALL': 'C.UTF-8'}
 
@@ -94,7 +95,58 @@ def be_alone():
         order('mount', '-t', 'tmpfs', 'tmpfs', place)
 
 
-class Machine:
+class Operated:
+    """What an operator does on a machine; `inside` is how a command gets there."""
+
+    slowness = 1  # all times are by that longer
+
+    def run(self, *command, check=True, timeout=ORDER_S):
+        """What it prints; with `check` it has to succeed."""
+        done = subprocess.run(self.inside(*command), stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=timeout * self.slowness, check=False,
+                              env=ENVIRONMENT)
+        expect(done.returncode == 0 or not check,
+               f'dtn{self.number}: {" ".join(map(str, command))}: {done.stdout}{done.stderr}')
+        return done.stdout.strip()
+
+    def of_service(self, name):
+        return self.run('systemctl', 'show', '-P', name, 'wavehaul')
+
+    def write(self, path, text):
+        self.run('mkdir', '-p', os.path.dirname(path))
+        subprocess.run(self.inside('sh', '-c', f'umask 022; cat >{path}'), input=text.encode(),
+                       check=True, timeout=ORDER_S * self.slowness)
+
+    def plant(self, path, size):
+        """Makes a file, and returns its digest."""
+        self.run('sh', '-c', f'umask 022; head -c {MIB} /dev/urandom >/tmp/piece; '
+                 f'for _ in $(seq {size // MIB}); do cat /tmp/piece; done >{path}', timeout=BOOT_S)
+        return self.digest_of(path)
+
+    def digest_of(self, path):
+        return self.run('sha256sum', path, timeout=BOOT_S).split()[0]
+
+    def wait_until(self, condition, seconds, what):
+        wait_until(condition, seconds * self.slowness, what)
+
+    def job(self, *words):
+        return self.run('wavehaul', 'job', *words)
+
+    def state_of(self, number):
+        return next((line.split()[1] for line in self.job('list', '--all').splitlines()
+                     if line.split()[0] == str(number)), None)
+
+    def await_done(self, number, seconds=STOP_S):
+        with contextlib.suppress(Failed):
+            self.wait_until(lambda: self.state_of(number) == 'done', seconds, 'an end')
+        expect(self.state_of(number) == 'done',
+               f'job {number}: {self.job("show", number)}; {self.journal()}')
+
+    def journal(self):
+        return self.run('journalctl', '-u', 'wavehaul', '--no-pager', '-n', '12', '-o', 'cat')
+
+
+class Machine(Operated):
     """A copy of ROOT that is forgotten at the end."""
 
     def __init__(self, root, number, host):
@@ -146,38 +198,6 @@ class Machine:
     def inside(self, *command):
         return ['nsenter', '-t', self.leader(), '-m', '-u', '-i', '-n', '-p', '--',
                 *map(str, command)]
-
-    def run(self, *command, check=True, timeout=ORDER_S):
-        """What it prints; with `check` it has to succeed."""
-        done = subprocess.run(self.inside(*command), stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, timeout=timeout, check=False, env=ENVIRONMENT)
-        expect(done.returncode == 0 or not check,
-               f'dtn{self.number}: {" ".join(map(str, command))}: {done.stdout}{done.stderr}')
-        return done.stdout.strip()
-
-    def of_service(self, name):
-        return self.run('systemctl', 'show', '-P', name, 'wavehaul')
-
-    def write(self, path, text):
-        self.run('mkdir', '-p', os.path.dirname(path))
-        subprocess.run(self.inside('sh', '-c', f'umask 022; cat >{path}'), input=text.encode(),
-                       check=True, timeout=ORDER_S)
-
-    def job(self, *words):
-        return self.run('wavehaul', 'job', *words)
-
-    def state_of(self, number):
-        return next((line.split()[1] for line in self.job('list', '--all').splitlines()
-                     if line.split()[0] == str(number)), None)
-
-    def await_done(self, number, seconds=STOP_S):
-        with contextlib.suppress(Failed):
-            wait_until(lambda: self.state_of(number) == 'done', seconds, 'an end')
-        expect(self.state_of(number) == 'done',
-               f'job {number}: {self.job("show", number)}; {self.journal()}')
-
-    def journal(self):
-        return self.run('journalctl', '-u', 'wavehaul', '--no-pager', '-n', '12', '-o', 'cat')
 
     def cut_power(self):
         """Nobody on it hears of it; what its kernel has not written is still there."""

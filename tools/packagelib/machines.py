@@ -11,9 +11,7 @@ and purged. A line for each case, then 'N passed, N failed, N skipped'.
 
 import contextlib
 import glob
-import hashlib
 import json
-import random
 import re
 import signal
 import subprocess
@@ -21,18 +19,18 @@ import sys
 import time
 from pathlib import Path
 
-from machine import STOP_S, TOP, UNIT, WIRES, be_alone, booted, run
+from machine import MIB, STOP_S, TOP, UNIT, WIRES, be_alone, booted, run
 from harness import Failed, expect, expect_equal
 from lab import order
 from pair import wait_until
 
-MIB = 1 << 20
 USAGE, HARDWARE = 2, 7
 INSTALL_S = 300
 GONE_S = 10
 
 # What is a machine's by its name: its folder, its networks, its processes, its groups of them.
-MACHINES = re.compile('wavehaul-machine-|-machine[12]|nspawn|dtn[12]|/(payload|supervisor)|/init')
+MACHINES = re.compile(r'wavehaul-machine-|-machine[12]|nspawn|/dtn[12](?!\.)|'
+                      '/(payload|supervisor)|/init')
 
 EXAMPLE = TOP / 'system/af_packet.conf'
 IMPATIENT = """[Service]
@@ -88,18 +86,9 @@ def started(one, two):
         machine.run('systemctl', 'reload', 'wavehaul')
 
 
-def plant(machine, name, size):
-    data = random.Random(name).randbytes(size)
-    (machine.scratch / 'data').write_bytes(data)
-    with open(machine.scratch / 'data', 'rb') as file:
-        subprocess.run(['nsenter', '-t', machine.leader(), '-m', '--', 'sh', '-c',
-                        f'umask 022; cat >/srv/{name}'], stdin=file, check=True)
-    return hashlib.sha256(data).hexdigest()
-
-
 def expect_there(machine, name, digest):
     expect_equal(f'{name} of dtn{machine.number}',
-                 machine.run('sha256sum', f'/srv/{name}').split()[0], digest)
+                 machine.digest_of(f'/srv/{name}'), digest)
 
 
 def number_of(answer):
@@ -116,7 +105,7 @@ def install(machine, new):
 def upgraded(one, two, new):
     """One of two with the version before: what runs ends, what waits is the new one's, and the two
     versions go on with each other, or say why not."""
-    digest = plant(one, 'large', 24 * MIB)
+    digest = one.plant('/srv/large', 24 * MIB)
     first = number_of(one.job('add', 'send', '/srv/large', 'dtn2:first', '--rate', '40M'))
     second = number_of(one.job('add', 'send', '/srv/large', 'dtn2:second', '--after', first))
     wait_until(lambda: one.state_of(first) == 'running', 20, 'a job that runs')
@@ -143,7 +132,7 @@ def upgraded(one, two, new):
 
 def watched(one, two):
     """A server that stands still is killed and started anew; its queue goes on."""
-    digest = plant(one, 'again', 4 * MIB)
+    digest = one.plant('/srv/again', 4 * MIB)
     pid = one.of_service('MainPID')
     one.run('kill', '-STOP', pid)
     later = time.monotonic()
@@ -167,7 +156,7 @@ def rotated(one, two):
     two.write('/etc/wavehaul/wavehaul.conf', f'{CONFIG.format(2)}audit = {path}\n')
     two.run('systemctl', 'restart', 'wavehaul')
     for name in ('before', 'behind'):
-        plant(one, name, MIB)
+        one.plant(f'/srv/{name}', MIB)
         one.await_done(number_of(one.job('add', 'send', f'/srv/{name}', f'dtn2:{name}')))
         if name == 'before':
             two.run('logrotate', '--force', '/etc/logrotate.d/wavehaul')
