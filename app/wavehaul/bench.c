@@ -20,6 +20,7 @@
 #include "report/flow_plot.h"
 #include "report/learnt_path.h"
 #include "report/outcome.h"
+#include "ssh/far.h"
 #include "telemetry/telemetry.h"
 #include "transfer/sealed.h"
 #include "transfer/wanted.h"
@@ -323,7 +324,7 @@ static int read_operands(struct bench *bench)
 		return WH_EXIT_USAGE;
 	}
 	bench->rows.server = settings->operands[0];
-	return wh_trust_find(settings, bench->rows.server, &bench->peer) ? 0 : WH_EXIT_NETWORK;
+	return wh_far_find(settings, WH_VERB_BENCH, bench->rows.server, &bench->peer);
 }
 
 int wh_verb_bench(int argc, char **argv)

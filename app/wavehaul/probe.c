@@ -24,6 +24,7 @@
 #include "report/kept.h"
 #include "report/probe_tell.h"
 #include "report/seal_told.h"
+#include "ssh/far.h"
 #include "transfer/sealed.h"
 #include "trust/trust.h"
 #include "verbs.h"
@@ -326,6 +327,7 @@ static int prepare(struct probe *probe)
 {
 	struct wh_settings *settings = &probe->settings;
 	struct wh_prober_bounds bounds;
+	int status;
 
 	if (settings->operand_count != 1) {
 		wh_complain("probe needs one HOST; `wavehaul probe --help` explains");
@@ -334,8 +336,9 @@ static int prepare(struct probe *probe)
 	if (settings->plot[0] != '\0' && !wh_svg_may_write(settings->plot))
 		return WH_EXIT_OTHER;
 	probe->server = settings->operands[0];
-	if (!wh_trust_find(settings, probe->server, &probe->peer))
-		return WH_EXIT_NETWORK;
+	status = wh_far_find(settings, WH_VERB_PROBE, probe->server, &probe->peer);
+	if (status != 0)
+		return status;
 	probe->peer.port = (uint16_t)settings->udp_port;
 
 	struct wh_address nameless = probe->peer;

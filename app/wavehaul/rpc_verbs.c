@@ -5,6 +5,8 @@
  * tree, without moving files.
  */
 
+#include "ssh/destination.h"
+#include "ssh/far.h"
 #include "transfer/asked.h"
 
 #include <inttypes.h>
@@ -47,6 +49,7 @@ struct rpc {
 	struct wh_address peer;
 	char server[WH_HOST_BYTES]; /* as written by the operator */
 	const char **path;
+	const char **there; /* the same, as the server's root has them */
 	uint32_t paths;
 	struct wh_print print;
 	struct wh_rpc_listener listener;
@@ -83,7 +86,7 @@ static struct wh_request request_of(const struct rpc *rpc)
 	struct wh_request request =
 		wh_wanted_request(&rpc->settings, rpcs[index_of(rpc->verb)].job);
 
-	request.there.path = rpc->path;
+	request.there.path = rpc->there;
 	request.there.count = rpc->paths;
 	return request;
 }
@@ -254,7 +257,8 @@ static int read_words(struct rpc *rpc)
 		return WH_EXIT_OK;
 	}
 	rpc->path = calloc((size_t)count, sizeof(rpc->path[0]));
-	if (rpc->path == NULL)
+	rpc->there = calloc((size_t)count, sizeof(rpc->there[0]));
+	if (rpc->path == NULL || rpc->there == NULL)
 		return WH_EXIT_OTHER;
 	for (int i = 0; i < count && status == WH_EXIT_OK; i++)
 		status = add_path(rpc, settings->operands[i]);
@@ -298,6 +302,17 @@ static int ask_server(struct rpc *rpc)
 	return status == WH_EXIT_OK ? judge_faults(rpc) : status;
 }
 
+/* False after a complaint. */
+static bool place_paths(struct rpc *rpc)
+{
+	for (uint32_t i = 0; i < rpc->paths; i++) {
+		rpc->there[i] = wh_far_path(rpc->settings.far, rpc->path[i], false);
+		if (rpc->there[i] == NULL)
+			return false;
+	}
+	return true;
+}
+
 static int go(struct rpc *rpc)
 {
 	struct wh_settings *settings = &rpc->settings;
@@ -307,16 +322,19 @@ static int go(struct rpc *rpc)
 	if (status != WH_EXIT_OK)
 		return status;
 	wh_signals_catch();
-	server = wh_hand_to(&rpc->asker, settings, rpc->verb, &status);
+	status = -1;
+	server = NULL;
+	if (!wh_destination_has_user(rpc->server))
+		server = wh_hand_to(&rpc->asker, settings, rpc->verb, &status);
 	if (server != NULL)
 		status = ask_server(rpc);
 	json_decref(server);
 	if (status == -1)
-		status = wh_settings_check_own(settings);
-	if (status != -1)
+		status = wh_far_find(settings, rpc->verb, rpc->server, &rpc->peer);
+	if (status != 0)
 		return status;
-	if (!wh_trust_find(settings, rpc->server, &rpc->peer))
-		return WH_EXIT_NETWORK;
+	if (!place_paths(rpc))
+		return WH_EXIT_NO_FILE;
 	return open_and_run(rpc);
 }
 
@@ -353,6 +371,9 @@ int wh_verb_rpc(enum wh_verb verb, int argc, char **argv)
 		wh_json_print(wh_head_json(wh_verb_name(verb), status), JSON_INDENT(2));
 	wh_asker_close(&rpc->asker);
 	wh_lanes_free(&rpc->lanes);
+	for (uint32_t i = 0; i < rpc->paths; i++)
+		free((char *)rpc->there[i]);
+	free(rpc->there);
 	free(rpc->path);
 	free(rpc);
 	return status;

@@ -10,6 +10,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/signals.h"
+#include "ssh/destination.h"
 #include "transfer/handed.h"
 #include "transfer/own_port.h"
 #include "verbs.h"
@@ -26,7 +27,8 @@ static int move_files(struct wh_transfer *transfer, bool *handed)
 	if (status != 0)
 		return status;
 	wh_signals_catch();
-	*handed = wh_transfer_hand_over(&transfer->wanted, &transfer->told, &event, &status);
+	*handed = !wh_destination_has_user(transfer->wanted.server) &&
+		  wh_transfer_hand_over(&transfer->wanted, &transfer->told, &event, &status);
 	if (*handed)
 		return status;
 	wh_settings_archive(&transfer->wanted.settings, keeps_owners, keeps_owners);

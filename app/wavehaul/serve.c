@@ -31,6 +31,7 @@
 #include "queue/runner.h"
 #include "report/kept.h"
 #include "reread.h"
+#include "ssh/for_client.h"
 #include "stage/stale.h"
 #include "system/notify.h"
 #include "telemetry/telemetry.h"
@@ -64,6 +65,7 @@ struct serve {
 	struct wh_captures captures;
 	struct wh_reread reread;
 	struct wh_metrics metrics;
+	struct wh_for_client client; /* --for-client */
 	uint64_t next_tsc;
 	uint64_t give_up_tsc;
 	bool drain_told;
@@ -98,10 +100,17 @@ static void say_what_is_served(const struct serve *serve)
 		       "that reaches this port is trusted");
 }
 
-/* Requests to stop, by signals and the control socket. */
-static uint32_t ends_asked_for(const struct serve *serve)
+/* Requests to stop, by signals, the control socket and --for-client. */
+static uint32_t ends_asked_for(struct serve *serve)
 {
-	return wh_signals_count() + atomic_load(&serve->served.drained);
+	uint32_t ends = wh_signals_count() + atomic_load(&serve->served.drained);
+	struct wh_port_stats stats;
+
+	if (serve->settings.client == NULL)
+		return ends;
+	wh_host_port_stats_total(&serve->host, &stats);
+	return ends + wh_for_client_look(
+			      &serve->client, atomic_load(&serve->jobs.live), stats.rx_pkts > 0);
 }
 
 /*
@@ -139,7 +148,10 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	wh_notify_poll(&serve->notify, now_tsc);
 	if (wh_signals_reload())
 		read_again(serve);
-	if (ends_asked_for(serve) == 0)
+
+	uint32_t ends = ends_asked_for(serve);
+
+	if (ends == 0)
 		return 0;
 	atomic_store(&serve->jobs.draining, true);
 
@@ -152,7 +164,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 				live, wh_plural(live), live == 1 ? "it" : "them");
 	}
 	serve->drain_told = true;
-	if (ends_asked_for(serve) > 1 && !atomic_load(&serve->jobs.hurry)) {
+	if (ends > 1 && !atomic_load(&serve->jobs.hurry)) {
 		atomic_store(&serve->jobs.hurry, true);
 		serve->give_up_tsc = now_tsc + LAST_WORDS_S * serve->host.ctx.hz;
 	}
@@ -167,7 +179,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
  */
 static void keep_state(struct serve *serve, struct wh_guard *guard)
 {
-	int fd = wh_kept_folder(serve->settings.state);
+	int fd = serve->settings.client == NULL ? wh_kept_folder(serve->settings.state) : -1;
 	char path[PATH_MAX];
 
 	if (fd < 0)
@@ -338,7 +350,7 @@ static int open_control(struct serve *serve)
 		.jobs = &serve->jobs,
 		.began_s = time(NULL),
 	};
-	if (!wh_kept_where(settings->state, serve->served.state))
+	if (settings->client != NULL || !wh_kept_where(settings->state, serve->served.state))
 		serve->served.state[0] = '\0';
 	if (realpath(settings->root, serve->served.root) == NULL)
 		snprintf(serve->served.root, sizeof(serve->served.root), "%s", settings->root);
@@ -370,15 +382,20 @@ static int run_guarded(struct serve *serve)
 	wh_recollect_open(&serve->recollect, &serve->settings);
 	serve->jobs.journal = serve->recollect.journal;
 	wh_telemetry_start(&serve->host, &serve->jobs);
-	say_what_is_served(serve);
-	wh_stale_remove_below(
-		serve->service.own.here.root_fd, wh_journal_since_s(serve->jobs.journal));
+	if (serve->settings.client == NULL) {
+		say_what_is_served(serve);
+		wh_stale_remove_below(
+			serve->service.own.here.root_fd, wh_journal_since_s(serve->jobs.journal));
+	}
 	serve->writer.shares_file = serve->runner.path[0] != '\0';
 	wh_history_writer_open(&serve->writer, serve->served.state, serve->settings.keep_records_ns,
 		&serve->control);
 	start_control(serve);
 	wh_notify_ready(&serve->notify, serve->settings.root, serve->settings.port,
 		serve->settings.udp_port);
+	if (serve->settings.client != NULL)
+		wh_for_client_answer(&serve->client, &serve->settings,
+			wh_host_ctx_address(&serve->host.ctx, WH_IPV4, 0).port);
 	wh_runtime_begin_quiet(&serve->runtime);
 	wh_runtime_run(&serve->runtime);
 	wh_control_stop(&serve->control);
@@ -437,6 +454,8 @@ static int hold_state(struct serve *serve)
 {
 	char folder[PATH_MAX];
 
+	if (serve->settings.client != NULL) /* it keeps what a client does, beside others */
+		return WH_EXIT_OK;
 	serve->state_fd = wh_kept_hold(serve->settings.state);
 	if (serve->state_fd != -EBUSY || !wh_kept_where(serve->settings.state, folder))
 		return WH_EXIT_OK;
@@ -509,8 +528,14 @@ int wh_verb_serve(int argc, char **argv)
 		.service = &serve->service,
 		.runner = &serve->runner,
 	};
+	if (status < 0 && serve->settings.for_client) {
+		serve->settings.client = &serve->client;
+		status = wh_for_client_begin(&serve->client, &serve->settings);
+	}
 	if (status < 0)
 		status = serve_root(serve);
+	if (serve->settings.client != NULL)
+		wh_for_client_end(&serve->client, status);
 	free(serve);
 	return status;
 }

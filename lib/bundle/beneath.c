@@ -62,7 +62,7 @@ static int look_up(int fd, const char *path, int flags, uint64_t resolve)
 {
 	struct open_how how = {
 		.flags = (uint64_t)flags | O_CLOEXEC,
-		.resolve = resolve | RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+		.resolve = resolve | RESOLVE_NO_MAGICLINKS,
 	};
 
 	WH_ASSERT((flags & (O_CREAT | O_TRUNC)) == 0);
@@ -79,9 +79,20 @@ static int look_up(int fd, const char *path, int flags, uint64_t resolve)
 	return -EAGAIN;
 }
 
+/* Nothing is outside of the whole system. */
+static bool is_system(int fd)
+{
+	struct stat status, system;
+
+	return fstat(fd, &status) == 0 && stat("/", &system) == 0 &&
+	       status.st_dev == system.st_dev && status.st_ino == system.st_ino;
+}
+
 int wh_beneath_resolve(int fd, const char *path, int flags)
 {
-	return look_up(fd, path, flags, 0);
+	int found = look_up(fd, path, flags, RESOLVE_BENEATH);
+
+	return found == -EXDEV && is_system(fd) ? look_up(fd, path, flags, RESOLVE_IN_ROOT) : found;
 }
 
 void wh_beneath_init(struct wh_beneath *beneath, int anchor_fd)
@@ -110,7 +121,7 @@ void wh_beneath_free(struct wh_beneath *beneath)
 
 int wh_beneath_open(const struct wh_beneath *beneath, const char *path, int flags)
 {
-	return look_up(beneath->anchor_fd, path, flags, RESOLVE_NO_SYMLINKS);
+	return look_up(beneath->anchor_fd, path, flags, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
 static bool is(const struct wh_beneath_folder *folder, const char *path, size_t path_bytes)
@@ -147,7 +158,7 @@ static int make_one(int fd, const char *name, bool *was_there)
 	*was_there = mkdirat(fd, name, 0700) != 0;
 	if (*was_there && errno != EEXIST)
 		return -errno;
-	return look_up(fd, name, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
+	return look_up(fd, name, O_PATH | O_DIRECTORY, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
 /* Creates every folder of the path, from the anchor downwards. */

@@ -61,7 +61,10 @@ static int split(struct walk *walk)
 	return wh_path_has_staging_name(path, strlen(path)) ? -EPERM : 0;
 }
 
-/* Lets the kernel resolve the link, which applies its own restrictions. */
+/*
+ * Lets the kernel resolve the link, which applies its own restrictions: an absolute one leads
+ * nowhere, unless the root is that of the system.
+ */
 static int check_link(int root_fd, const char *path)
 {
 	int fd = wh_beneath_resolve(root_fd, path, O_PATH);
@@ -87,7 +90,8 @@ static int follow(int root_fd, int above_fd, struct walk *walk)
 	int rc = check_link(root_fd, walk->path);
 
 	if (rc == 0)
-		rc = text[0] == '/' ? -EXDEV : set_path(walk, walk->above, text);
+		rc = text[0] == '/' ? set_path(walk, "", text + strspn(text, "/"))
+				    : set_path(walk, walk->above, text);
 	return rc < 0 ? rc : 1;
 }
 

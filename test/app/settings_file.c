@@ -44,7 +44,8 @@ struct line_case {
 static const struct line_case line_cases[] = {
 	{"[prot]\nport = x\n", 1, "there is no section [prot]; did you mean 'port'?"},
 	{"[network]\nport = x\n", 1,
-		"there is no section [network]; the sections are port, address, cores, memory, "
+		"there is no section [network]; the sections are port, address, ssh, cores, "
+		"memory, "
 		"transfer, serve, queue, limits, files, guard, profile, trust, bench, probe, "
 		"output, "
 		"dpdk"},

@@ -27,7 +27,7 @@ def lib(names):
 APP_ROOMS = ('cli', 'trust', 'plot', 'machine', 'guard', 'host', 'job', 'telemetry', 'report',
              'doctor', 'nic', 'system', 'control', 'queue',
              'metrics', 'console', 'history', 'rpc', 'pcap', 'capture', 'completion',
-             'transfer')
+             'ssh', 'transfer')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
 DRIVERS = {'drivers/port', 'drivers/udp'}
 LAB_DRIVERS = {'drivers/netem'}
@@ -73,6 +73,7 @@ ALLOWED = {
     'app/wavehaul/cli': LIB | DRIVERS,
     'app/wavehaul/plot': lib('base') | app('cli'),
     'app/wavehaul/trust': LIB | app('cli'),
+    'app/wavehaul/ssh': LIB | DRIVERS | app('trust cli'),
     'app/wavehaul/machine': {'lib/base'},
     'app/wavehaul/guard': lib('seal wire base') | {'drivers/port'} | app('cli'),
     'app/wavehaul/host': LIB | DRIVERS | app('machine guard cli'),
@@ -85,7 +86,7 @@ ALLOWED = {
     'app/wavehaul/console': {'lib/base'} | app('control cli'),
     'app/wavehaul/history': LIB | DRIVERS | app('control report plot guard trust job host cli'),
     'app/wavehaul/transfer': LIB | DRIVERS | app(
-        'rpc history control telemetry report plot guard trust job host cli'),
+        'rpc history control telemetry report plot guard ssh trust job host cli'),
     'app/wavehaul/queue': LIB | DRIVERS | app(
         'transfer control telemetry report trust job host cli'),
     'app/wavehaul/report': LIB | DRIVERS | app('plot job host trust cli'),

@@ -71,21 +71,27 @@ int wh_address_resolve(const char *host, bool ipv4, bool ipv6, struct wh_address
 	return -EINVAL;
 }
 
-/* Splits HOST:PATH; copies the host, returns the path. NULL: no host. */
+/* Splits HOST:PATH; copies the host, without brackets, and returns the path. NULL: no host. */
 static const char *split(const char *text, char host[WH_HOST_BYTES])
 {
-	const char *end = text[0] == '[' ? strchr(text, ']') : strchr(text, ':');
-	size_t begin = text[0] == '[' ? 1 : 0;
+	const char *name = text + strcspn(text, "@[:/");
+	size_t user_bytes = *name == '@' ? (size_t)(name - text) + 1 : 0;
+
+	name = text + user_bytes;
+
+	size_t begin = name[0] == '[' ? 1 : 0;
+	const char *end = strchr(name, begin == 1 ? ']' : ':');
 
 	if (end == NULL || end[begin] != ':' || memchr(text, '/', (size_t)(end - text)) != NULL)
 		return NULL;
 
-	size_t bytes = (size_t)(end - text) - begin;
+	size_t bytes = (size_t)(end - name) - begin;
 
-	if (bytes == 0 || bytes >= WH_HOST_BYTES)
+	if (bytes == 0 || user_bytes + bytes >= WH_HOST_BYTES)
 		return NULL;
-	memcpy(host, text + begin, bytes);
-	host[bytes] = '\0';
+	memcpy(host, text, user_bytes);
+	memcpy(host + user_bytes, name + begin, bytes);
+	host[user_bytes + bytes] = '\0';
 	return end + begin + 1;
 }
 

@@ -14,6 +14,7 @@
 static _Thread_local char last[LINE_BYTES];
 static const char *_Atomic open_line;
 static _Atomic bool says_nothing;
+static _Atomic bool complains_to_nobody;
 
 /* A sentence may contain a peer's text or a file's name: control characters are escaped. */
 static void format_plain(char *line, size_t room, const char *format, va_list args)
@@ -39,7 +40,8 @@ void wh_complain(const char *format, ...)
 	va_start(args, format);
 	format_plain(last, sizeof(last), format, args);
 	va_end(args);
-	print(last);
+	if (!atomic_load(&complains_to_nobody))
+		print(last);
 }
 
 void wh_complain_over(const char *erase)
@@ -60,6 +62,11 @@ void wh_complaint_forget(void)
 void wh_say_nothing(void)
 {
 	atomic_store(&says_nothing, true);
+}
+
+void wh_complain_to_nobody(void)
+{
+	atomic_store(&complains_to_nobody, true);
 }
 
 void wh_say(const char *format, ...)

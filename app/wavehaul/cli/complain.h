@@ -10,8 +10,9 @@
 
 void wh_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* From now on wh_say prints nothing. */
+/* From now on wh_say prints nothing; and wh_complain keeps its sentence, but prints nothing. */
 void wh_say_nothing(void);
+void wh_complain_to_nobody(void);
 
 /* Prints an event on stderr that is no failure; on any thread. */
 void wh_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

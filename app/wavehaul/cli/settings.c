@@ -251,7 +251,7 @@ static int read_file(struct wh_settings *settings, enum wh_verb verb)
 		return -1;
 	if (settings->config[0] != '\0')
 		return wh_settings_read_file(settings, verb, settings->config);
-	if (access(WH_SETTINGS_FILE, F_OK) == 0)
+	if (!settings->for_client && access(WH_SETTINGS_FILE, F_OK) == 0)
 		return wh_settings_read_file(settings, verb, WH_SETTINGS_FILE);
 	return -1;
 }

@@ -66,6 +66,10 @@ enum wh_verb {
 
 /* Control packets must fit; IPv6 needs more (settings_check.c). */
 #define WH_MTU_MIN (WH_CONTROL_BYTES_MAX + WH_IPV4_BYTES + WH_UDP_BYTES)
+#define WH_MTU_MAX 9216
+
+#define WH_BUFFERS_MIN_BYTES (UINT64_C(64) << 20)
+#define WH_BUFFERS_MAX_BYTES (UINT64_C(1) << 40)
 
 /* No pacing: as fast as the port takes packets. */
 #define WH_RATE_MAX UINT64_MAX
@@ -103,6 +107,9 @@ struct wh_profile_choices {
 	uint32_t told; /* bit i: the command line sets options of this profile */
 };
 
+struct wh_far;
+struct wh_for_client;
+
 struct wh_settings {
 	/* [port] */
 	char port[WH_SETTINGS_TEXT_BYTES]; /* see drivers/port/spec.h; "": not given */
@@ -118,7 +125,17 @@ struct wh_settings {
 	bool own_taken;             /* udp: ipv4, ipv6 and mtu_bytes are of the kernel */
 	struct wh_address gateway4; /* family 0: none */
 	struct wh_address gateway6;
-	uint32_t udp_port; /* of queue 0; queue i has udp_port + i */
+	uint32_t udp_port;      /* of queue 0; queue i has udp_port + i */
+	uint32_t udp_port_last; /* for_client: any free one from udp_port on; 0: only that */
+
+	/* [ssh] */
+	char ssh[WH_SETTINGS_TEXT_BYTES];
+	char remote_command[WH_SETTINGS_TEXT_BYTES];
+	char udp_ports[WH_SETTINGS_TEXT_BYTES];
+	bool for_client;
+	/* The other end, if ssh has brought both together: ssh/far.h, for_client.h; or NULL. */
+	struct wh_far *far;
+	struct wh_for_client *client;
 
 	/* [cores] */
 	struct wh_cpu_list rx_cpus;

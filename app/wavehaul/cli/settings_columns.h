@@ -5,25 +5,26 @@
 
 #include "cli/settings_table.h"
 
-#define SERVE     WH_VERB_SERVE
-#define TRANSFERS (WH_VERB_SEND | WH_VERB_GET)
-#define CLIENTS   (TRANSFERS | WH_VERB_BENCH)
-#define ALL       WH_VERBS_CONFIGURED
-#define MOVERS    (SERVE | CLIENTS)
-#define PROBE     WH_VERB_PROBE
-#define DEMO      WH_VERB_DEMO
-#define SIM       WH_VERB_SIM
-#define PLAN      WH_VERB_PLAN
-#define DOCTOR    WH_VERB_DOCTOR
-#define WAN       WH_VERB_WAN
-#define KEYGEN    WH_VERB_KEYGEN
-#define TRUST     WH_VERB_TRUST
-#define JOB       WH_VERB_JOB
-#define PARTS     WH_VERB_PARTS
-#define CONSOLE   WH_VERB_CONSOLE
-#define REPORT    WH_VERB_REPORT
-#define ORDERED   (TRANSFERS | JOB) /* on the command line, and in an order to a queue */
-#define RPCS      WH_VERBS_RPCS
+#define SERVE       WH_VERB_SERVE
+#define TRANSFERS   (WH_VERB_SEND | WH_VERB_GET)
+#define CLIENTS     (TRANSFERS | WH_VERB_BENCH)
+#define ALL         WH_VERBS_CONFIGURED
+#define ALL_CLIENTS (ALL & ~(enum wh_verb)SERVE)
+#define MOVERS      (SERVE | CLIENTS)
+#define PROBE       WH_VERB_PROBE
+#define DEMO        WH_VERB_DEMO
+#define SIM         WH_VERB_SIM
+#define PLAN        WH_VERB_PLAN
+#define DOCTOR      WH_VERB_DOCTOR
+#define WAN         WH_VERB_WAN
+#define KEYGEN      WH_VERB_KEYGEN
+#define TRUST       WH_VERB_TRUST
+#define JOB         WH_VERB_JOB
+#define PARTS       WH_VERB_PARTS
+#define CONSOLE     WH_VERB_CONSOLE
+#define REPORT      WH_VERB_REPORT
+#define ORDERED     (TRANSFERS | JOB) /* on the command line, and in an order to a queue */
+#define RPCS        WH_VERBS_RPCS
 
 #define KEY(in, of)  .section = in, .key = of, .name = in "." of
 #define IN(in)       .section = in

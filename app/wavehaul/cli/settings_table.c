@@ -14,7 +14,6 @@
 
 #define PROFILE_STANDARD "lambda"
 
-#define MTU_MAX      9216
 #define WAN_MTU_MIN  68 /* RFC 791 3.2 */
 #define WAN_MTU_MAX  WH_PORT_MTU_MAX
 #define WAN_RATE_MIN UINT64_C(10000)
@@ -23,11 +22,9 @@
 #define RTT_MAX_NS   (10 * WH_NS_PER_S)
 #define JOBS_MAX     256
 
-static_assert(MTU_MAX <= WH_PORT_MTU_MAX, "the port takes them");
+static_assert(WH_MTU_MAX <= WH_PORT_MTU_MAX, "the port takes them");
 static_assert(WH_QUEUES_MAX <= WH_PORT_QUEUES_MAX, "the port has them");
 #define RATE_MAX_BPS      UINT64_C(1000000000000)
-#define BUFFERS_MIN_BYTES (UINT64_C(64) << 20)
-#define BUFFERS_MAX_BYTES (UINT64_C(1) << 40)
 #define RESERVE_MAX_BYTES (UINT64_C(1) << 50)
 #define DESCRIPTORS_MAX   32768
 #define BURST_MAX_PKTS    1024
@@ -50,6 +47,7 @@ const struct wh_settings_section wh_settings_sections[] = {
 	{"machine", "The machine"},
 	{"port", "The port"},
 	{"address", "Addresses"},
+	{"ssh", "A server started by ssh: USER@HOST"},
 	{"cores", "CPUs"},
 	{"memory", "Memory"},
 	{"transfer", "The transfer"},
@@ -178,7 +176,8 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "CPUs that move packets and do nothing else: one for both directions,\n"
 			"or one for each, as 2,3 (the last one that this process may use)"},
 	{IN("memory"), FIELD(buffer_bytes), .flag = "memory", .verbs = WAN,
-		SIZE(BUFFERS_MIN_BYTES, BUFFERS_MAX_BYTES), .argument = "SIZE", .example = "1G",
+		SIZE(WH_BUFFERS_MIN_BYTES, WH_BUFFERS_MAX_BYTES), .argument = "SIZE",
+		.example = "1G",
 		.help = "memory for packets in flight, at most (half of what is free)"},
 	{IN("memory"), FIELD(frame_bytes), .flag = "frame", .verbs = WAN,
 		COUNT(WH_ETHER_FRAME_BYTES_MIN, WAN_MTU_MAX), .argument = "BYTES", .example = "64",
@@ -196,7 +195,7 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("link"), FIELD(size_bytes), .flag = "file", .verbs = PLAN, SIZE(1, UINT64_C(1) << 60),
 		.standard = "1T", .argument = "SIZE", .example = "10T",
 		.help = "size of the file to be moved: 10T, 500G"},
-	{IN("link"), FIELD(mtu_bytes), .flag = "mtu", .verbs = PLAN, COUNT(576, MTU_MAX),
+	{IN("link"), FIELD(mtu_bytes), .flag = "mtu", .verbs = PLAN, COUNT(576, WH_MTU_MAX),
 		.standard = "9000", .argument = "BYTES", .example = "9000",
 		.help = "largest IP packet, from 576 to 9216"},
 	{IN("link"), FIELD(link.queue_pkts), .flag = "queue", .verbs = PLAN,
@@ -237,7 +236,7 @@ const struct wh_setting wh_settings_table[] = {
 		COUNT(1, WH_QUEUES_MAX), .standard = "1", .argument = "N", .example = "4",
 		.help = "number of queue pairs; sessions are spread over them"},
 	{KEY("port", "mtu"), FIELD(mtu_bytes), .flag = "mtu", .verbs = ALL,
-		COUNT(WH_MTU_MIN, MTU_MAX), .standard = "1500", .argument = "BYTES",
+		COUNT(WH_MTU_MIN, WH_MTU_MAX), .standard = "1500", .argument = "BYTES",
 		.example = "9000",
 		.help = "largest IP packet: 1500, 9000; both ends and everything between them\n"
 			"must support it"},
@@ -262,6 +261,15 @@ const struct wh_setting wh_settings_table[] = {
 	{KEY("address", "udp_port"), FIELD(udp_port), .flag = "udp-port", .verbs = ALL,
 		COUNT(1, UINT16_MAX), .standard = "5760", .argument = "N", .example = "5760",
 		.help = "UDP port of queue 0; the other queues use the ports after it"},
+	{KEY("ssh", "ssh"), FIELD(ssh), .flag = "ssh", TEXT, .verbs = ALL_CLIENTS,
+		.standard = "ssh", .argument = "COMMAND", .example = "'ssh -p 22 -J gate'",
+		.help = "command that reaches USER@HOST, its words separated by blanks"},
+	{KEY("ssh", "remote_command"), FIELD(remote_command), .flag = "remote-command", TEXT,
+		.verbs = ALL_CLIENTS, .standard = "wavehaul", .argument = "COMMAND",
+		.example = "/opt/bin/wavehaul", .help = "the program there, for the shell"},
+	{KEY("ssh", "udp_ports"), FIELD(udp_ports), .flag = "udp-ports", TEXT, .verbs = ALL_CLIENTS,
+		.standard = "60000:60999", .argument = "FIRST:LAST", .example = "60000:60100",
+		.help = "the server there takes the first free one of them"},
 	{KEY("cores", "rx"), FIELD(rx_cpus), .flag = "rx-cpus", .type = WH_SETTING_CPUS,
 		.verbs = ALL, .argument = "LIST", .example = "2-5",
 		.help = "CPUs that receive, as 2 or 0,2-5 (chosen by the number of CPUs)"},
@@ -272,13 +280,13 @@ const struct wh_setting wh_settings_table[] = {
 		.verbs = ALL, .argument = "LIST", .example = "10-11",
 		.help = "CPUs that read, write and hash"},
 	{KEY("memory", "buffers"), FIELD(buffer_bytes), .flag = "buffers", .verbs = MOVERS,
-		SIZE(BUFFERS_MIN_BYTES, BUFFERS_MAX_BYTES), .standard = "512M",
+		SIZE(WH_BUFFERS_MIN_BYTES, WH_BUFFERS_MAX_BYTES), .standard = "512M",
 		.serve_standard = "1G", .argument = "SIZE", .example = "4G",
 		.help = "packet memory of all sessions together; to keep a path full, 1.5 times\n"
 			"rate times round trip"},
 	{IN("memory"), FIELD(buffer_bytes), .flag = "memory", .verbs = DEMO,
-		SIZE(BUFFERS_MIN_BYTES, BUFFERS_MAX_BYTES), .argument = "SIZE", .example = "1G",
-		.help = "memory for all buffers (what the path needs)"},
+		SIZE(WH_BUFFERS_MIN_BYTES, WH_BUFFERS_MAX_BYTES), .argument = "SIZE",
+		.example = "1G", .help = "memory for all buffers (what the path needs)"},
 	{KEY("memory", "no_huge"), FIELD(no_huge), .flag = "no-huge", SWITCH,
 		.verbs = ALL | DEMO | WAN,
 		.help = "use ordinary memory, even if there are hugepages"},
@@ -582,7 +590,7 @@ const struct wh_setting wh_settings_table[] = {
 			"key or, unsealed, an IPv4 address or 64 bits of an IPv6 address; 0:\n"
 			"three quarters"},
 	{KEY("limits", "peer_memory"), FIELD(peer_memory_bytes), .flag = "peer-memory",
-		.verbs = SERVE, SIZE(0, BUFFERS_MAX_BYTES), .standard = "0", .argument = "SIZE",
+		.verbs = SERVE, SIZE(0, WH_BUFFERS_MAX_BYTES), .standard = "0", .argument = "SIZE",
 		.example = "256M",
 		.help = "memory that one peer may use at once, of --buffers, including tables\n"
 			"of its sessions; 0: three quarters"},
@@ -773,6 +781,9 @@ const struct wh_setting wh_settings_table[] = {
 		.example = "site.conf",
 		.help = "read settings from it; flags come after it. none: from no file.\n"
 			"Without, " WH_SETTINGS_FILE " is read where it exists"},
+	{IN("config"), FIELD(for_client), .flag = "for-client", SWITCH, .verbs = SERVE,
+		.help = "serve the one client that has started this by ssh, by its line on\n"
+			"standard input; no file is read unless --config names it"},
 	{IN("config"), FIELD(print_config), .flag = "print-config", SWITCH, .verbs = ALL,
 		.help = "print the settings as such a file, and end"},
 };

@@ -15,6 +15,7 @@ struct wh_host_settings wh_host_settings_of(const struct wh_settings *settings)
 		.gateway4 = settings->gateway4,
 		.gateway6 = settings->gateway6,
 		.udp_port = settings->udp_port,
+		.udp_port_last = settings->udp_port_last,
 		.rx_cpus = settings->rx_cpus,
 		.tx_cpus = settings->tx_cpus,
 		.worker_cpus = settings->worker_cpus,

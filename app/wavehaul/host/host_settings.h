@@ -25,6 +25,7 @@ struct wh_host_settings {
 	struct wh_address gateway4; /* family 0: none */
 	struct wh_address gateway6;
 	uint32_t udp_port;          /* of queue 0; queue i has udp_port + i */
+	uint32_t udp_port_last;     /* udp: any free one from udp_port on; 0: only that */
 	bool listens;               /* udp: our own port is udp_port, and not any that is free */
 	struct wh_cpu_list rx_cpus; /* count 0: not given */
 	struct wh_cpu_list tx_cpus;

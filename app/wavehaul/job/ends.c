@@ -27,7 +27,10 @@ static uint32_t folder_bytes(const struct wh_job *job)
 	return job->role == WH_AT_SERVER ? PEERS_FOLDER_BYTES / job->place.peer_entry->places : 0;
 }
 
-/* The owner of incomplete files: the peer's key, or its address if nothing is sealed. */
+/*
+ * The owner of incomplete files: the peer, whichever of its keys it used, or its address if nothing
+ * is sealed.
+ */
 static struct wh_keeping keeping_of(const struct wh_job *job)
 {
 	struct wh_keeping keeping = {
@@ -41,8 +44,7 @@ static struct wh_keeping keeping_of(const struct wh_job *job)
 	if (job->role == WH_AT_SERVER)
 		keeping.owner.bytes_max = job->jobs->service->limits.peer_kept_bytes;
 	if (job->streams.sa != NULL)
-		memcpy(keeping.owner.id, job->streams.sa->config.peer_identity,
-			WH_JOURNAL_OWNER_BYTES);
+		memcpy(keeping.owner.id, job->streams.sa->config.owner, WH_JOURNAL_OWNER_BYTES);
 	else
 		memcpy(keeping.owner.id, peer->ip, sizeof(peer->ip));
 	return keeping;

@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "job/client.h"
 #include "job/on_host.h"
 #include "report/outcome.h"
+#include "ssh/far.h"
 #include "telemetry/telemetry.h"
 #include "transfer/recollect.h"
 #include "transfer/sealed.h"
@@ -328,17 +330,31 @@ static int open_and_run(struct wh_transfer *transfer)
 		&wanted, run, transfer);
 }
 
+/* False after a complaint. */
+static bool place_remotes(struct wh_wanted *wanted)
+{
+	for (uint32_t i = 0; i < wanted->remotes; i++) {
+		char *path = wh_far_path(wanted->settings.far, wanted->remote[i],
+			wanted->settings.relative && !wh_wanted_sends(wanted));
+
+		if (path == NULL)
+			return false;
+		free(wanted->remote[i]);
+		wanted->remote[i] = path;
+	}
+	return true;
+}
+
 int wh_transfer_by_port(struct wh_transfer *transfer, struct wh_hook *then_run)
 {
 	struct wh_wanted *wanted = &transfer->wanted;
 	struct wh_settings *settings = &wanted->settings;
 	struct wh_running *running = &transfer->running;
-	int status = wh_settings_check_own(settings);
+	int status = wh_far_find(settings, wanted->verb, wanted->server, &wanted->peer);
 
 	own.then_run = then_run;
-	if (status == -1)
-		status = wh_trust_find(settings, wanted->server, &wanted->peer) ? 0
-										: WH_EXIT_NETWORK;
+	if (status == 0 && !place_remotes(wanted))
+		status = WH_EXIT_NO_FILE;
 	if (status == 0)
 		status =
 			wh_manifest_open(&running->manifest, settings, wh_wanted_sends(wanted), -1);

@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "ssh/far.h"
+#include "ssh/for_client.h"
 #include "trust/keylog.h"
 
 /* Interval of looks for questions to a person. Files are looked at once a second. */
@@ -55,9 +57,22 @@ static void note_refused(void *context, const struct wh_handshakes_news *news)
 static int run_and_look(void *context)
 {
 	struct wh_sealed *sealed = context;
+	int status = sealed->far != NULL ? wh_far_await(sealed->far) : 0;
 
+	if (status != 0)
+		return status;
 	wh_runtime_add(sealed->wanted.runtime, 0, "trust", look, sealed);
 	return sealed->run(sealed->context);
+}
+
+static int open_trust(
+	struct wh_sealed *sealed, const struct wh_settings *settings, const char *server)
+{
+	if (settings->far != NULL)
+		return wh_far_trust(settings->far, &sealed->trust);
+	if (settings->client != NULL)
+		return wh_for_client_trust(settings->client, &sealed->trust);
+	return wh_trust_open(&sealed->trust, settings->identity, settings->trust, server);
 }
 
 int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settings,
@@ -72,11 +87,15 @@ int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settin
 		       "the data");
 		return wh_on_host(wanted, run, context);
 	}
-	*sealed = (struct wh_sealed){.on = true, .wanted = *wanted, .run = run, .context = context};
+	*sealed = (struct wh_sealed){.on = true,
+		.wanted = *wanted,
+		.far = settings->far,
+		.run = run,
+		.context = context};
 	status = wh_keylog_open(settings->keylog);
 	if (status != 0)
 		return status;
-	status = wh_trust_open(&sealed->trust, settings->identity, settings->trust, server);
+	status = open_trust(sealed, settings, server);
 	if (status != -1)
 		return status;
 	sealed->handshake = (struct wh_handshake_settings){
@@ -104,6 +123,6 @@ void wh_sealed_name(
 
 void wh_sealed_guard(const struct wh_sealed *sealed, struct wh_guard *guard)
 {
-	if (sealed->on)
+	if (sealed->on && sealed->trust.store.pair[0] == '\0')
 		wh_guard_let_path(guard, sealed->trust.store.place.peers, WH_LET_WRITE);
 }

@@ -13,6 +13,7 @@ struct wh_sealed {
 	bool on;
 	struct wh_trust trust;
 	struct wh_handshake_settings handshake;
+	struct wh_far *far; /* as in the settings */
 
 	struct wh_on_host wanted;
 	uint64_t next_tsc;

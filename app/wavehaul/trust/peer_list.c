@@ -176,6 +176,17 @@ bool wh_peer_list_read(
 	return good;
 }
 
+bool wh_peer_list_add(
+	struct wh_peer_list *list, const char *name, const uint8_t id[WH_IDENTITY_BYTES])
+{
+	struct wh_peer_file peer = {.has_key = true};
+
+	snprintf(peer.name, sizeof(peer.name), "%s", name);
+	memcpy(peer.id, id, sizeof(peer.id));
+	wh_rights_init(&peer.rights);
+	return add(list, &peer);
+}
+
 void wh_peer_list_free(struct wh_peer_list *list)
 {
 	free(list->peer);

@@ -27,6 +27,10 @@ bool wh_peer_list_read(
 	struct wh_peer_list *list, const char *folder, const struct wh_peer_list *before);
 void wh_peer_list_free(struct wh_peer_list *list);
 
+/* Adds a peer without a file, with the default rights. False: no memory. */
+bool wh_peer_list_add(
+	struct wh_peer_list *list, const char *name, const uint8_t id[WH_IDENTITY_BYTES]);
+
 /* NULL: none. */
 const struct wh_peer_file *wh_peer_list_named(const struct wh_peer_list *list, const char *name);
 

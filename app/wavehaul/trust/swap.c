@@ -3,24 +3,21 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <jansson.h>
 
 #include "base/assert.h"
+#include "cli/child/child.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "trust/fingerprint.h"
 
 #define ANSWER_BYTES_MAX (64 << 10)
 #define WORDS_BEHIND     8
-
-extern char **environ;
 
 /* A shell parses it there: names and keys contain no special characters. */
 static char **make_command(const struct wh_swap *swap, const char *key)
@@ -50,29 +47,6 @@ static ssize_t read_all(int fd, char *text)
 	return got < 0 ? got : (ssize_t)bytes;
 }
 
-/* Reads its stdout; it shares our stdin and stderr, since it may ask for a password. */
-static int start(char **command, int *from, pid_t *pid)
-{
-	posix_spawn_file_actions_t actions;
-	int pipes[2];
-
-	if (pipe(pipes) != 0)
-		return errno;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, pipes[1], STDOUT_FILENO);
-	posix_spawn_file_actions_addclose(&actions, pipes[0]);
-	posix_spawn_file_actions_addclose(&actions, pipes[1]);
-
-	int rc = posix_spawnp(pid, command[0], &actions, NULL, command, environ);
-
-	posix_spawn_file_actions_destroy(&actions);
-	close(pipes[1]);
-	*from = pipes[0];
-	if (rc != 0)
-		close(pipes[0]);
-	return rc;
-}
-
 /* The other host's output is not trusted: it is checked like a stranger's. */
 static bool take_answer(const char *text, size_t bytes, uint8_t their_id[WH_IDENTITY_BYTES])
 {
@@ -91,31 +65,19 @@ static bool take_answer(const char *text, size_t bytes, uint8_t their_id[WH_IDEN
 	return good;
 }
 
-static int wait_for(pid_t pid)
-{
-	int status = 0;
-
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
+/* The command shares our stdin, since it may ask for a password. */
 static int run(char **command, char *text, uint8_t their_id[WH_IDENTITY_BYTES])
 {
-	int from = -1;
-	pid_t pid;
-	int rc = start(command, &from, &pid);
+	struct wh_child child;
+	int error = wh_child_start(&child, command, true);
 
-	if (rc != 0) {
-		wh_complain("cannot run %s: %s", command[0], strerror(rc));
+	if (error != 0) {
+		wh_complain("cannot run %s: %s", command[0], strerror(error));
 		return WH_EXIT_NO_FILE;
 	}
 
-	ssize_t bytes = read_all(from, text);
-
-	close(from);
-
-	int ended = wait_for(pid);
+	ssize_t bytes = read_all(child.from_fd, text);
+	int ended = wh_child_wait(&child);
 
 	if (bytes <= 0 && ended != 0) {
 		wh_complain("%s exited with status %d before the other host sent its key; its "

@@ -20,6 +20,14 @@ struct wh_trust {
 int wh_trust_open(
 	struct wh_trust *trust, const char *identity, const char *peers, const char *host);
 /*
+ * Two ends that have told each other their keys in a way that both trust: our own, which becomes
+ * the trust's, and the peer's, which may do anything. No file is read or written. Keys are new each
+ * time, so what lasts (parts of files) belongs to `name`. -1, or the exit status after a complaint.
+ */
+int wh_trust_open_pair(struct wh_trust *trust, struct wh_identity *own,
+	const uint8_t peer[WH_IDENTITY_BYTES], const char *name);
+
+/*
  * HOST as an operator writes it: a trusted peer, at its first address of a family that we have; or
  * as in wh_address_resolve. Port udp then has the address and MTU of the route there. False after a
  * complaint.

@@ -7,9 +7,13 @@
 #include <unistd.h>
 
 #include "cli/address_text.h"
+#include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/own/own_addresses.h"
 #include "trust/own.h"
+
+/* The peer's name, where a key is all that is known of it. */
+#define PAIR "ssh"
 
 static bool make_folder(const char *path)
 {
@@ -45,6 +49,30 @@ int wh_trust_open(struct wh_trust *trust, const char *identity, const char *peer
 		strcpy(trust->store.expected, host);
 	trust->store.may_ask =
 		host[0] != '\0' && isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
+	return -1;
+}
+
+int wh_trust_open_pair(struct wh_trust *trust, struct wh_identity *own,
+	const uint8_t peer[WH_IDENTITY_BYTES], const char *name)
+{
+	static const struct wh_trust_place nowhere;
+	int status;
+
+	memset(trust, 0, sizeof(*trust));
+	status = wh_store_open(&trust->store, &nowhere, own->id);
+	if (status == -1 && !wh_peer_list_add(&trust->store.list, PAIR, peer)) {
+		wh_store_close(&trust->store);
+		wh_complain("out of memory for the trusted peer");
+		status = WH_EXIT_OTHER;
+	}
+	if (status != -1) {
+		wh_identity_free(own);
+		return status;
+	}
+	strcpy(trust->store.expected, PAIR);
+	snprintf(trust->store.pair, sizeof(trust->store.pair), "%s", name);
+	trust->identity = *own;
+	*own = (struct wh_identity){0};
 	return -1;
 }
 

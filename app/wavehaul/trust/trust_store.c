@@ -335,7 +335,7 @@ void wh_store_check(struct wh_store *store)
 {
 	int64_t second = wh_steady_s();
 
-	if (second == store->looked_s)
+	if (second == store->looked_s || store->pair[0] != '\0')
 		return;
 	store->looked_s = second;
 	bind_address(store);
@@ -432,7 +432,9 @@ static const struct wh_answer *remember(struct wh_store *store, const struct wh_
 
 	uint8_t owner[WH_IDENTITY_BYTES];
 
-	if (peer->has_key)
+	if (store->pair[0] != '\0')
+		SHA256((const uint8_t *)store->pair, strlen(store->pair), owner);
+	else if (peer->has_key)
 		memcpy(owner, stranger->id, sizeof(owner));
 	else
 		SHA256((const uint8_t *)subject, strlen(subject), owner);
@@ -515,6 +517,11 @@ static bool is_another(struct wh_store *store, const struct wh_stranger *strange
 		(store->expected[0] == '\0' && peer != NULL &&
 			wh_peer_file_has_address(peer, &stranger->address)))
 		return false;
+	if (store->pair[0] != '\0') {
+		snprintf(what, WH_WHY_BYTES,
+			"NOT THE KEY that came by ssh: ANOTHER HOST ANSWERS IN ITS PLACE");
+		return true;
+	}
 	snprintf(what, WH_WHY_BYTES,
 		"NOT THE KEY of %s, which is %s. Either the host was reinstalled: run `wavehaul "
 		"trust remove %s`, then trust it again; or ANOTHER HOST IS IMPERSONATING IT",

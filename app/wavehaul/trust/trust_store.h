@@ -69,6 +69,7 @@ struct wh_question {
 struct wh_store {
 	/* Constant once it is open. */
 	struct wh_trust_place place;
+	char pair[WH_HOST_BYTES]; /* wh_trust_open_pair: the other end; "": peers are in files */
 	uint8_t own_id[WH_IDENTITY_BYTES];
 	/* The peer that a client means; "": any peer at the address. */
 	char expected[WH_PEER_NAME_BYTES];

@@ -69,6 +69,8 @@ int wh_host_udp_open(struct wh_host *host)
 	uint16_t port = host->spec.local.port != 0 ? host->spec.local.port
 			: settings->listens        ? (uint16_t)settings->udp_port
 						   : 0;
+	uint32_t attempts =
+		port == 0 ? ATTEMPTS : wh_max_u64(settings->udp_port_last, port) - port + 1;
 	char why[WH_PORT_WHY_BYTES] = "";
 	int rc = -EADDRINUSE;
 
@@ -77,9 +79,9 @@ int wh_host_udp_open(struct wh_host *host)
 		wh_complain("out of memory for the queues");
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; rc == -EADDRINUSE && i < (port == 0 ? ATTEMPTS : 1); i++) {
+	for (uint32_t i = 0; rc == -EADDRINUSE && i < attempts; i++) {
 		close_sockets(host);
-		rc = open_sockets(host, port, why, sizeof(why));
+		rc = open_sockets(host, port == 0 ? 0 : (uint16_t)(port + i), why, sizeof(why));
 	}
 	if (rc != 0) {
 		wh_complain("%s", why);
