@@ -2,7 +2,9 @@
 """Runs drawn cases, several at once, and tabulates what they reach."""
 
 import math
+import sys
 import tempfile
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -25,6 +27,7 @@ class Outcome:
     answers: dict
     score: float
     words: list
+    seconds: float
 
 
 def lacks(family, draws):
@@ -44,10 +47,11 @@ def cases_of(draws, family):
 
 
 def run_case(chosen, folder, case):
+    began = time.monotonic()
     points = simulate(chosen.binary, case.name, case.text, folder, chosen.set)['points']
     answers = points[0]['report']
     score, words = judged(case, answers)
-    return Outcome(case, answers, score, words)
+    return Outcome(case, answers, score, words, time.monotonic() - began)
 
 
 def brief(value):
@@ -145,5 +149,7 @@ def run(chosen, all_draws, families):
             pool.shutdown(cancel_futures=True)
             raise
     lines, good = table(outcomes)
+    slow = max(outcomes, key=lambda one: one.seconds)
     print('\n'.join(lines))
+    print(f'slowest: {slow.case.name}, {slow.seconds:.1f} s', file=sys.stderr)
     return [row(one) for one in outcomes], good
