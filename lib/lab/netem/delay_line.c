@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
@@ -26,6 +27,30 @@ void wh_delay_line_free(struct wh_delay_line *line)
 	free(line->ring);
 	free(line->heap);
 	*line = (struct wh_delay_line){0};
+}
+
+/* The new ring begins with the oldest entry. */
+int wh_delay_line_grow(struct wh_delay_line *line)
+{
+	uint32_t to_end = line->items_max - line->ring_head;
+	struct wh_delay_line more;
+	int rc;
+
+	WH_ASSERT(line->items_max <= UINT32_MAX / 2);
+	rc = wh_delay_line_init(&more, 2 * line->items_max);
+	if (rc != 0)
+		return rc;
+	to_end = to_end < line->ring_count ? to_end : line->ring_count;
+	memcpy(more.ring, &line->ring[line->ring_head], to_end * sizeof(more.ring[0]));
+	memcpy(more.ring + to_end, line->ring, (line->ring_count - to_end) * sizeof(more.ring[0]));
+	memcpy(more.heap, line->heap, line->heap_count * sizeof(more.heap[0]));
+	more.ring_tail = more.ring_count = line->ring_count;
+	more.heap_count = line->heap_count;
+	more.ring_last_tsc = line->ring_last_tsc;
+	more.next_order = line->next_order;
+	wh_delay_line_free(line);
+	*line = more;
+	return 0;
 }
 
 /* The ring's entries reach from head to tail, and at most items_max are held. */
@@ -205,6 +230,13 @@ void *wh_delay_line_take_any(struct wh_delay_line *line)
 	const struct wh_netem_item *first = first_item(line);
 
 	return first == NULL ? NULL : pop(line, first).item;
+}
+
+void *wh_delay_line_first(const struct wh_delay_line *line)
+{
+	const struct wh_netem_item *first = first_item(line);
+
+	return first == NULL ? NULL : first->item;
 }
 
 uint64_t wh_delay_line_deadline(const struct wh_delay_line *line)

@@ -32,6 +32,9 @@ struct wh_delay_line {
 int wh_delay_line_init(struct wh_delay_line *line, uint32_t items_max);
 void wh_delay_line_free(struct wh_delay_line *line);
 
+/* Makes room for twice as many items. 0 or -ENOMEM. */
+int wh_delay_line_grow(struct wh_delay_line *line);
+
 /* False when items_max are held. */
 bool wh_delay_line_hold(struct wh_delay_line *line, uint64_t due_tsc, bool late, void *item);
 
@@ -48,6 +51,9 @@ void wh_delay_line_change(struct wh_delay_line *line,
 
 /* The next item, due or not; NULL when empty. */
 void *wh_delay_line_take_any(struct wh_delay_line *line);
+
+/* The same, and it stays. */
+void *wh_delay_line_first(const struct wh_delay_line *line);
 
 /* When the next item is due; WH_TSC_NEVER when empty. */
 uint64_t wh_delay_line_deadline(const struct wh_delay_line *line);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lab/sim/link.h"
 
+#include <assert.h>
 #include <rte_prefetch.h>
 #include <stdlib.h>
 
@@ -10,6 +11,11 @@
 
 /* The loss model's clock counts nanoseconds. */
 #define LOSS_HZ WH_NS_PER_S
+
+/* Room for packets in flight, which grows. */
+#define FLYING_FIRST 64
+
+static_assert(WH_TSC_NEVER == WH_SIM_NEVER_PS, "a delay line's times may be picoseconds");
 
 void wh_sim_link_count(struct wh_sim_link *link, uint64_t now_ps)
 {
@@ -127,14 +133,22 @@ static bool is_lost(struct wh_sim_link *link, uint64_t now_ps, const struct wh_s
 static void fly(struct wh_sim_link *link, uint64_t now_ps, struct wh_sim_packet *packet)
 {
 	take_steps(link, now_ps);
-	packet->moment_ps = now_ps + link->delay_ps;
-	if (wh_prng_chance(&link->prng, link->reorder_threshold))
-		packet->moment_ps += link->config.reorder_delay_ps;
-	if (link->config.hops.mean > 0.0)
-		packet->moment_ps += wh_sim_hops_draw_ps(&link->config.hops, &link->prng);
-	wh_sim_flight_add(&link->flying, packet);
-	if (wh_sim_flight_first(&link->flying) == packet)
-		wh_sim_event_at(link->events, &link->arrival, packet->moment_ps);
+
+	uint64_t due_ps = now_ps + link->delay_ps;
+	bool late = wh_prng_chance(&link->prng, link->reorder_threshold);
+
+	if (late)
+		due_ps += link->config.reorder_delay_ps;
+	if (link->config.hops.mean > 0.0) {
+		due_ps += wh_sim_hops_draw_ps(&link->config.hops, &link->prng);
+		late = true;
+	}
+	if (due_ps < wh_delay_line_deadline(&link->flying))
+		wh_sim_event_at(link->events, &link->arrival, due_ps);
+	while (!wh_delay_line_hold(&link->flying, due_ps, late, packet))
+		wh_sim_insist(wh_delay_line_grow(&link->flying) == 0 ? link : NULL,
+			link->flying.items_max * sizeof(struct wh_netem_item));
+	link->flying_bytes += packet->bytes;
 }
 
 /* The last bit has left. */
@@ -166,14 +180,16 @@ static void end_flying(void *context, uint64_t now_ps)
 		return;
 	}
 
-	struct wh_sim_packet *packet = wh_sim_flight_take(&link->flying);
-	const struct wh_sim_packet *next = wh_sim_flight_first(&link->flying);
+	struct wh_sim_packet *packet = wh_delay_line_take_any(&link->flying);
+	uint64_t next_ps = wh_delay_line_deadline(&link->flying);
 
-	WH_ASSERT(packet != NULL && packet->moment_ps <= now_ps);
-	if (next != NULL) {
-		wh_sim_event_at(link->events, &link->arrival, wh_max_u64(next->moment_ps, now_ps));
-		rte_prefetch0(next->next); /* long lines hold more packets than caches do */
+	WH_ASSERT(packet != NULL);
+	if (next_ps != WH_SIM_NEVER_PS) {
+		wh_sim_event_at(link->events, &link->arrival, wh_max_u64(next_ps, now_ps));
+		/* Long lines hold more packets than caches do. */
+		rte_prefetch0(wh_delay_line_first(&link->flying));
 	}
+	link->flying_bytes -= packet->bytes;
 	link->stats.left_pkts++;
 	link->stats.left_bytes += packet->bytes;
 	wh_sim_arrive(link->sim, now_ps, link->config.to, packet);
@@ -246,11 +262,14 @@ struct wh_sim_link *wh_sim_link_create(
 	wh_loss_model_init(&link->loss, loss, LOSS_HZ, 0);
 	wh_absence_init(&link->absence, &config->absence, link->events, seed + 1, come_back, link);
 	wh_absence_start(&link->absence, 0);
+	wh_sim_insist(wh_delay_line_init(&link->flying, FLYING_FIRST) == 0 ? link : NULL,
+		FLYING_FIRST * sizeof(struct wh_netem_item));
 	return link;
 }
 
 void wh_sim_link_destroy(struct wh_sim_link *link)
 {
+	wh_delay_line_free(&link->flying);
 	free(link->delays);
 	free(link);
 }
@@ -258,10 +277,9 @@ void wh_sim_link_destroy(struct wh_sim_link *link)
 uint64_t wh_sim_link_check(const struct wh_sim_link *link)
 {
 	const struct wh_sim_link_stats *stats = &link->stats;
-	uint64_t held_pkts = link->queue.fifo.count_pkts;
-	uint64_t held_bytes = link->queue.fifo.count_bytes;
-
-	wh_sim_flight_count(&link->flying, &held_pkts, &held_bytes);
+	uint64_t held_pkts =
+		link->queue.fifo.count_pkts + (uint64_t)wh_delay_line_held(&link->flying);
+	uint64_t held_bytes = link->queue.fifo.count_bytes + link->flying_bytes;
 
 	if (link->sending != NULL) {
 		held_pkts++;
@@ -271,8 +289,8 @@ uint64_t wh_sim_link_check(const struct wh_sim_link *link)
 						 stats->overflow_pkts + stats->early_pkts +
 						 stats->lost_pkts + held_pkts);
 	WH_ASSERT((link->sending != NULL) == wh_sim_event_is_pending(&link->sent));
-	WH_ASSERT((wh_sim_flight_first(&link->flying) != NULL) ==
-		  wh_sim_event_is_pending(&link->arrival));
+	WH_ASSERT(
+		(wh_delay_line_held(&link->flying) > 0) == wh_sim_event_is_pending(&link->arrival));
 	WH_ASSERT(stats->entered_bytes == stats->left_bytes + stats->gone_bytes + held_bytes);
 	return held_pkts;
 }

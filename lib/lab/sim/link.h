@@ -7,7 +7,7 @@
  * packets are in flight.
  */
 
-#include "lab/sim/flight.h"
+#include "lab/netem/delay_line.h"
 #include "lab/sim/machine/absence.h"
 #include "lab/sim/simulation.h"
 
@@ -27,8 +27,9 @@ struct wh_sim_link {
 	struct wh_sim_queue queue;
 	struct wh_sim_packet *sending; /* NULL: the line is free */
 	struct wh_sim_event sent;
-	struct wh_sim_event resume; /* end of a pause; pending while packets wait for it */
-	struct wh_sim_flight flying;
+	struct wh_sim_event resume;  /* end of a pause; pending while packets wait for it */
+	struct wh_delay_line flying; /* its times are picoseconds */
+	uint64_t flying_bytes;
 	struct wh_sim_event arrival;
 	struct wh_absence absence;
 

@@ -50,15 +50,12 @@ static inline uint64_t wh_sim_line_ps(uint32_t bytes, uint64_t rate_bps)
 }
 
 struct wh_sim_packet {
-	alignas(64) struct wh_sim_packet *next; /* in its queue, on its line, in the pool; in a heap
-						   its next sibling */
-	uint64_t moment_ps; /* in a queue: arrival there; in flight: arrival at the far end */
-	uint32_t bytes;     /* as counted by queues and links */
+	alignas(64) struct wh_sim_packet *next; /* in its queue, in the pool */
+	uint64_t moment_ps;                     /* in a queue: arrival there */
+	uint32_t bytes;                         /* as counted by queues and links */
 	uint32_t flow;
 	uint32_t to;      /* agent */
 	uint8_t *control; /* WH_CONTROL_BYTES_MAX bytes, from wh_sim_packet_add_control; or NULL */
-	struct wh_sim_packet *child; /* in a heap: its first; undefined elsewhere */
-	uint64_t order;              /* in a heap: of equal moments the lower comes first */
 	union {
 		struct wh_sim_segment segment;
 		struct wh_sim_datagram datagram;

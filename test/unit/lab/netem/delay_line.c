@@ -55,6 +55,34 @@ static void due_times_are_exact(void)
 	wh_delay_line_free(&line);
 }
 
+/* Grown while the ring wraps and the heap holds some: all come in order of due time and hold(). */
+static void it_grows(void)
+{
+	struct wh_delay_line line;
+
+	CU_ASSERT_EQUAL_FATAL(wh_delay_line_init(&line, 4), 0);
+	CU_ASSERT_TRUE(wh_delay_line_hold(&line, 1, false, item(0)));
+	CU_ASSERT_TRUE(wh_delay_line_hold(&line, 20, false, item(2)));
+	CU_ASSERT_TRUE(wh_delay_line_hold(&line, 30, false, item(4)));
+	CU_ASSERT_PTR_EQUAL(wh_delay_line_take_any(&line), item(0));
+	CU_ASSERT_TRUE(wh_delay_line_hold(&line, 25, true, item(3)));
+	CU_ASSERT_TRUE(wh_delay_line_hold(&line, 40, false, item(6)));
+	CU_ASSERT_FALSE(wh_delay_line_hold(&line, 50, false, item(8)));
+	CU_ASSERT_EQUAL(wh_delay_line_grow(&line), 0);
+	CU_ASSERT_EQUAL(wh_delay_line_held(&line), 4);
+	CU_ASSERT_TRUE(wh_delay_line_hold(&line, 40, false, item(7)));
+	CU_ASSERT_TRUE(wh_delay_line_hold(&line, 35, false, item(5)));
+	CU_ASSERT_TRUE(wh_delay_line_hold(&line, 10, false, item(1)));
+	CU_ASSERT_TRUE(wh_delay_line_hold(&line, 50, false, item(8)));
+	CU_ASSERT_FALSE(wh_delay_line_hold(&line, 60, false, item(9)));
+	for (unsigned int i = 1; i < 9; i++) {
+		CU_ASSERT_PTR_EQUAL(wh_delay_line_first(&line), item(i));
+		CU_ASSERT_PTR_EQUAL(wh_delay_line_take_any(&line), item(i));
+	}
+	CU_ASSERT_PTR_NULL(wh_delay_line_first(&line));
+	wh_delay_line_free(&line);
+}
+
 static void take_gives_no_more_than_asked(void)
 {
 	struct wh_delay_line line;
@@ -225,6 +253,7 @@ static void take_any_drains_in_order(void)
 CU_TestInfo wh_tests[] = {
 	{"empty line", empty_line},
 	{"due times are exact", due_times_are_exact},
+	{"it grows", it_grows},
 	{"take gives no more than asked", take_gives_no_more_than_asked},
 	{"equal due times leave in order of hold", equal_due_times_leave_in_order_of_hold},
 	{"items_max counts ring and heap together", items_max_counts_ring_and_heap_together},
