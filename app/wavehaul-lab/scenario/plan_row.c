@@ -247,7 +247,7 @@ static void tell_run(const struct wh_plan_link *link, const struct wh_scenario *
 {
 	const struct wh_monitor *monitor = wh_scenario_run_monitor(run);
 	const uint64_t *marks_ps = scenario->marks_ps;
-	uint64_t finished_ps = wh_scenario_run_finished_ps(run, 0);
+	uint64_t finished_ps = wh_scenario_run_stats(run, 0)->finished_ps;
 	double all_bytes = (double)wh_monitor_flow_span(monitor, 0, 0, marks_ps[2]).goodput_bytes;
 	double late_bytes =
 		(double)wh_monitor_flow_span(monitor, 0, marks_ps[1], marks_ps[2]).goodput_bytes;

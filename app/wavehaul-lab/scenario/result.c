@@ -40,7 +40,7 @@ static json_t *flow_json(
 	struct wh_sim_flow_stats span =
 		wh_monitor_flow_span(wh_scenario_run_monitor(run), flow, point->warmup_ps, end_ps);
 	uint64_t start_ps = wh_scenario_run_start_ps(run, flow);
-	uint64_t finished_ps = wh_scenario_run_finished_ps(run, flow);
+	uint64_t finished_ps = wh_scenario_run_stats(run, flow)->finished_ps;
 	double span_s = wh_ps_to_seconds(end_ps - point->warmup_ps);
 	char name[WH_POINT_NAME_BYTES];
 

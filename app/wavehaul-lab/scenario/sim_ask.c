@@ -136,7 +136,7 @@ static double last_finish(const struct sim_question *q)
 	uint64_t last_ps = 0;
 
 	for (uint32_t i = 0; i < q->n_flows; i++) {
-		uint64_t end_ps = wh_scenario_run_finished_ps(q->asking->run, q->flows[i]);
+		uint64_t end_ps = wh_scenario_run_stats(q->asking->run, q->flows[i])->finished_ps;
 
 		last_ps = end_ps > last_ps ? end_ps : last_ps;
 	}
@@ -149,8 +149,8 @@ static double last_opened(const struct sim_question *q)
 	uint64_t last_ps = 0;
 
 	for (uint32_t i = 0; i < q->n_flows; i++)
-		last_ps =
-			wh_max_u64(last_ps, wh_scenario_run_opened_ps(q->asking->run, q->flows[i]));
+		last_ps = wh_max_u64(
+			last_ps, wh_scenario_run_stats(q->asking->run, q->flows[i])->opened_ps);
 	return last_ps == WH_SIM_NEVER_PS ? INFINITY : wh_ps_to_seconds(last_ps);
 }
 
@@ -158,7 +158,7 @@ static double last_opened(const struct sim_question *q)
 static double time_taken(const struct sim_question *q, uint32_t flow)
 {
 	const struct wh_scenario_run *run = q->asking->run;
-	uint64_t end_ps = wh_scenario_run_finished_ps(run, flow);
+	uint64_t end_ps = wh_scenario_run_stats(run, flow)->finished_ps;
 
 	return end_ps == WH_SIM_NEVER_PS
 		       ? INFINITY
@@ -256,8 +256,8 @@ static double count_finished(const struct sim_question *q)
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < q->n_flows; i++)
-		count +=
-			wh_scenario_run_finished_ps(q->asking->run, q->flows[i]) != WH_SIM_NEVER_PS;
+		count += wh_scenario_run_stats(q->asking->run, q->flows[i])->finished_ps !=
+			 WH_SIM_NEVER_PS;
 	return count;
 }
 

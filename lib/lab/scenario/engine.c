@@ -715,8 +715,9 @@ void wh_sim_engine_start(struct wh_sim_engine *engine, uint64_t now_ps)
 	WH_ASSERT(engine->sender.session == NULL);
 	WH_ASSERT(now_ps == wh_sim_now_ps(engine->sim));
 
-	engine->session.line_bps =
-		wh_sim_line_bps(engine->sim, engine->sender.node, engine->receiver.node);
+	engine->session.line_bps = wh_sim_link_config(engine->sim,
+		wh_sim_next_link(engine->sim, engine->sender.node, engine->receiver.node))
+					   ->rate_bps;
 	engine->sender.session = wh_sim_insist(wh_session_open(&engine->session, &receiver_address,
 						       "sim", engine->config.size_bytes),
 		wh_session_table_bytes(WH_TRANSMITTER, &engine->session));

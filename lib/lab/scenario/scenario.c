@@ -81,20 +81,13 @@ uint32_t wh_scenario_first_cut_off(const struct wh_scenario *scenario)
 	for (; i < scenario->n_groups; i++) {
 		const struct wh_scenario_group *group = &scenario->groups[i];
 
-		if (!wh_sim_has_route(sim, group->from, group->to) ||
-			!wh_sim_has_route(sim, group->to, group->from))
+		if (wh_sim_next_link(sim, group->from, group->to) == WH_SIM_NO_LINK ||
+			wh_sim_next_link(sim, group->to, group->from) == WH_SIM_NO_LINK)
 			break;
 	}
 	wh_sim_destroy(sim);
 	return i;
 }
-
-/* The best path found so far from one node to this one. */
-struct reach {
-	uint64_t delay_ps; /* WH_SIM_NEVER_PS: none */
-	uint64_t rate_bps; /* of the path's slowest link */
-	double queued_pkts;
-};
 
 static uint64_t most_of(uint64_t value, const struct wh_sim_steps *steps)
 {
@@ -103,55 +96,47 @@ static uint64_t most_of(uint64_t value, const struct wh_sim_steps *steps)
 	return value;
 }
 
-/* Uses the largest rate and delay that a link ever has. */
-static bool relax(struct reach *reach, const struct wh_sim_link_config *link)
-{
-	struct reach *from = &reach[link->from];
-	struct reach *to = &reach[link->to];
-	uint64_t delay_ps = most_of(link->delay_ps, &link->delay_steps);
+/* A path one way, or there and back, with the largest rate and delay that each link ever has. */
+struct way {
+	double delay_ps;
+	double queued_pkts;
+	uint64_t rate_bps; /* of the slowest link */
+};
 
-	if (from->delay_ps == WH_SIM_NEVER_PS || from->delay_ps + delay_ps >= to->delay_ps)
-		return false;
-	to->delay_ps = from->delay_ps + delay_ps;
-	to->rate_bps = wh_min_u64(from->rate_bps, most_of(link->rate_bps, &link->rate_steps));
-	to->queued_pkts = from->queued_pkts + link->queue.limit_pkts;
+/* False without a path. */
+static bool walk(const struct wh_scenario *scenario, struct wh_sim *sim, uint32_t from, uint32_t to,
+	struct way *way)
+{
+	while (from != to) {
+		uint32_t number = wh_sim_next_link(sim, from, to);
+		const struct wh_sim_link_config *link = &scenario->links[number];
+
+		if (number == WH_SIM_NO_LINK)
+			return false;
+		way->delay_ps += (double)most_of(link->delay_ps, &link->delay_steps);
+		way->queued_pkts += link->queue.limit_pkts;
+		way->rate_bps =
+			wh_min_u64(way->rate_bps, most_of(link->rate_bps, &link->rate_steps));
+		from = link->to;
+	}
 	return true;
 }
 
-static struct reach find_route(const struct wh_scenario *scenario, uint32_t from, uint32_t to)
-{
-	struct reach *reach = wh_sim_allocate(scenario->n_nodes * sizeof(*reach));
-	bool changed = true;
-
-	WH_ASSERT(from < scenario->n_nodes && to < scenario->n_nodes);
-	for (uint32_t i = 0; i < scenario->n_nodes; i++)
-		reach[i] = (struct reach){.delay_ps = WH_SIM_NEVER_PS};
-	reach[from] = (struct reach){.rate_bps = UINT64_MAX};
-	while (changed) {
-		changed = false;
-		for (uint32_t i = 0; i < scenario->n_links; i++)
-			changed |= relax(reach, &scenario->links[i]);
-	}
-
-	struct reach found = reach[to];
-
-	free(reach);
-	return found;
-}
-
-/* 0 without a path. */
+/* 0 without a path. The way back adds its delay only. */
 static double way_pkts(const struct wh_scenario *scenario, uint32_t from, uint32_t to,
 	uint32_t packet_bytes, uint32_t period_us)
 {
-	struct reach there = find_route(scenario, from, to);
-	struct reach back = find_route(scenario, to, from);
+	struct wh_sim *sim = build_network(scenario, 0);
+	struct way there = {.rate_bps = UINT64_MAX};
+	struct way back = {.rate_bps = UINT64_MAX};
+	bool joined = walk(scenario, sim, from, to, &there) && walk(scenario, sim, to, from, &back);
 
 	WH_ASSERT(packet_bytes > 0);
-	if (there.delay_ps == WH_SIM_NEVER_PS || back.delay_ps == WH_SIM_NEVER_PS)
+	wh_sim_destroy(sim);
+	if (!joined)
 		return 0.0;
 
-	double span_ps =
-		(double)there.delay_ps + (double)back.delay_ps + (double)period_us * PS_PER_US;
+	double span_ps = there.delay_ps + back.delay_ps + (double)period_us * PS_PER_US;
 
 	return (double)there.rate_bps * (span_ps / (double)WH_PS_PER_S) / (8.0 * packet_bytes) +
 	       there.queued_pkts;
@@ -498,16 +483,10 @@ uint64_t wh_scenario_run_start_ps(const struct wh_scenario_run *run, uint32_t fl
 	return run->flows[flow].start_ps;
 }
 
-uint64_t wh_scenario_run_finished_ps(const struct wh_scenario_run *run, uint32_t flow)
+const struct wh_sim_flow_stats *wh_scenario_run_stats(
+	const struct wh_scenario_run *run, uint32_t flow)
 {
-	WH_ASSERT(flow < run->n_flows);
-	return wh_sim_flow_stats(run->sim, flow)->finished_ps;
-}
-
-uint64_t wh_scenario_run_opened_ps(const struct wh_scenario_run *run, uint32_t flow)
-{
-	WH_ASSERT(flow < run->n_flows);
-	return wh_sim_flow_stats(run->sim, flow)->opened_ps;
+	return wh_sim_flow_stats(run->sim, flow);
 }
 
 const struct wh_findings *wh_scenario_run_findings(const struct wh_scenario_run *run, uint32_t flow)

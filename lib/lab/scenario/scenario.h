@@ -115,13 +115,13 @@ const struct wh_monitor *wh_scenario_run_monitor(const struct wh_scenario_run *r
 
 /*
  * When a flow starts, from the group's times and random delays; in a chain WH_SIM_NEVER_PS until
- * known. The second: when it finished; WH_SIM_NEVER_PS: not yet.
+ * known.
  */
 uint64_t wh_scenario_run_start_ps(const struct wh_scenario_run *run, uint32_t flow);
-uint64_t wh_scenario_run_finished_ps(const struct wh_scenario_run *run, uint32_t flow);
 
-/* When a profile's flow was accepted by its peer; WH_SIM_NEVER_PS: not yet, or not a profile. */
-uint64_t wh_scenario_run_opened_ps(const struct wh_scenario_run *run, uint32_t flow);
+/* So far. */
+const struct wh_sim_flow_stats *wh_scenario_run_stats(
+	const struct wh_scenario_run *run, uint32_t flow);
 
 /* The findings of a flow that is a probe. */
 const struct wh_findings *wh_scenario_run_findings(

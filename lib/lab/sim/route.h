@@ -5,8 +5,6 @@
 
 #include "lab/sim/link.h"
 
-#define WH_SIM_NO_LINK UINT32_MAX
-
 /*
  * For each of n_nodes nodes, the number of the first link towards node `to`, or WH_SIM_NO_LINK;
  * free with free(). Ties as in simulation.h; between parallel links of equal delay, the lower

@@ -114,20 +114,14 @@ uint32_t wh_sim_add_agent(struct wh_sim *sim, uint32_t node,
 }
 
 /* Computed per destination on demand: in a large topology few nodes are destinations. */
-static uint32_t next_link(struct wh_sim *sim, uint32_t node, uint32_t to)
+uint32_t wh_sim_next_link(struct wh_sim *sim, uint32_t node, uint32_t to)
 {
+	WH_DEBUG_ASSERT(node < sim->n_nodes && to < sim->n_nodes);
 	if (__builtin_expect(sim->routes == NULL, 0))
 		sim->routes = wh_sim_allocate(sim->n_nodes * sizeof(sim->routes[0]));
 	if (__builtin_expect(sim->routes[to] == NULL, 0))
 		sim->routes[to] = wh_sim_route(sim->links, sim->n_links, sim->n_nodes, to);
 	return sim->routes[to][node];
-}
-
-bool wh_sim_has_route(struct wh_sim *sim, uint32_t from, uint32_t to)
-{
-	WH_ASSERT(from < sim->n_nodes && to < sim->n_nodes);
-
-	return next_link(sim, from, to) != WH_SIM_NO_LINK;
 }
 
 void wh_sim_run(struct wh_sim *sim, uint64_t until_ps)
@@ -158,26 +152,10 @@ struct wh_prng *wh_sim_prng(struct wh_sim *sim)
 
 static void go_on(struct wh_sim *sim, uint32_t node, uint32_t to, struct wh_sim_packet *packet)
 {
-	uint32_t link = next_link(sim, node, to);
+	uint32_t link = wh_sim_next_link(sim, node, to);
 
 	WH_ASSERT(link != WH_SIM_NO_LINK && sim->links[link]->config.from == node);
 	wh_sim_link_enter(sim->links[link], sim->events.now_ps, packet);
-}
-
-uint32_t wh_sim_waiting_pkts(struct wh_sim *sim, uint32_t from, uint32_t to)
-{
-	uint32_t link = next_link(sim, from, to);
-
-	WH_ASSERT(link != WH_SIM_NO_LINK);
-	return sim->links[link]->queue.fifo.count_pkts;
-}
-
-uint64_t wh_sim_line_bps(struct wh_sim *sim, uint32_t from, uint32_t to)
-{
-	uint32_t link = next_link(sim, from, to);
-
-	WH_ASSERT(link != WH_SIM_NO_LINK);
-	return sim->links[link]->config.rate_bps;
 }
 
 void wh_sim_send(struct wh_sim *sim, uint32_t from_node, struct wh_sim_packet *packet)
@@ -234,6 +212,11 @@ const struct wh_sim_link_stats *wh_sim_link_stats(const struct wh_sim *sim, uint
 	wh_sim_link_count(found, sim->events.now_ps);
 	found->stats.queue_pkts = found->queue.fifo.count_pkts;
 	return &found->stats;
+}
+
+const struct wh_sim_link_config *wh_sim_link_config(const struct wh_sim *sim, uint32_t link)
+{
+	return &find_link(sim, link)->config;
 }
 
 const uint64_t *wh_sim_link_delays(const struct wh_sim *sim, uint32_t link)

@@ -81,7 +81,7 @@ struct wh_sim_link_stats {
 	uint64_t busy_ps;       /* of the line */
 	uint64_t queue_max_pkts;
 	uint64_t queue_max_bytes;
-	uint64_t queue_pkts; /* momentary */
+	uint64_t queue_pkts;            /* momentary */
 	unsigned __int128 queue_pkt_ps; /* integral of the queue's length over time */
 };
 
@@ -117,11 +117,12 @@ uint32_t wh_sim_add_agent(struct wh_sim *sim, uint32_t node,
 	void (*receive)(void *context, uint64_t now_ps, struct wh_sim_packet *packet),
 	void *context);
 
-/* To be called when all nodes and links exist. False: no path, or from == to. */
-bool wh_sim_has_route(struct wh_sim *sim, uint32_t from, uint32_t to);
-
-/* Packets queued at the first link of that path. */
-uint32_t wh_sim_waiting_pkts(struct wh_sim *sim, uint32_t from, uint32_t to);
+/*
+ * The first link of the path from a node to another one; WH_SIM_NO_LINK: there is no path, or they
+ * are the same. To be called when all nodes and links exist.
+ */
+#define WH_SIM_NO_LINK UINT32_MAX
+uint32_t wh_sim_next_link(struct wh_sim *sim, uint32_t node, uint32_t to);
 
 /* Runs until that time. Asserts conservation at every link. */
 void wh_sim_run(struct wh_sim *sim, uint64_t until_ps);
@@ -134,13 +135,11 @@ struct wh_prng *wh_sim_prng(struct wh_sim *sim);
 /* Sends a packet from a node to the agent packet->to. A path must exist. */
 void wh_sim_send(struct wh_sim *sim, uint32_t from_node, struct wh_sim_packet *packet);
 
-/* Rate of the first link of the path, which must exist. */
-uint64_t wh_sim_line_bps(struct wh_sim *sim, uint32_t from, uint32_t to);
-
 /* Packets that entered links, total. */
 uint64_t wh_sim_hops(const struct wh_sim *sim);
 
 uint32_t wh_sim_links(const struct wh_sim *sim);
+const struct wh_sim_link_config *wh_sim_link_config(const struct wh_sim *sim, uint32_t link);
 /* Up to now. */
 const struct wh_sim_link_stats *wh_sim_link_stats(const struct wh_sim *sim, uint32_t link);
 

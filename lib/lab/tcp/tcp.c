@@ -212,9 +212,12 @@ void wh_sim_tcp_put(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t pn)
 bool wh_sim_tcp_device_is_full(struct wh_sim_tcp *tcp)
 {
 	uint32_t limit = tcp->config.device_queue_pkts;
+	uint32_t link;
 
-	return limit > 0 && tcp->una < tcp->sent_end &&
-	       wh_sim_waiting_pkts(tcp->sim, tcp->from_node, tcp->to_node) >= limit;
+	if (limit == 0 || tcp->una == tcp->sent_end)
+		return false;
+	link = wh_sim_next_link(tcp->sim, tcp->from_node, tcp->to_node);
+	return wh_sim_link_stats(tcp->sim, link)->queue_pkts >= limit;
 }
 
 static void cut_by_device(struct wh_sim_tcp *tcp)

@@ -105,7 +105,7 @@ static void test_steps(void)
 	CU_ASSERT_EQUAL(wh_monitor_flow_span(monitor, 0, marks_ps[1], marks_ps[2]).sent_pkts, 250);
 	CU_ASSERT_EQUAL(wh_monitor_flow_span(monitor, 0, marks_ps[2], marks_ps[3]).sent_pkts, 0);
 	CU_ASSERT_EQUAL(wh_monitor_flow_span(monitor, 0, 0, marks_ps[3]).goodput_bytes, 375000);
-	CU_ASSERT_EQUAL(wh_scenario_run_finished_ps(run, 0), WH_SIM_NEVER_PS);
+	CU_ASSERT_EQUAL(wh_scenario_run_stats(run, 0)->finished_ps, WH_SIM_NEVER_PS);
 	wh_scenario_run_destroy(run);
 }
 
@@ -165,7 +165,7 @@ static void test_sizes(void)
 
 	wh_scenario_run_until(run, scenario.duration_ps);
 	for (uint32_t i = 0; i < 4; i++) {
-		uint64_t end_ps = wh_scenario_run_finished_ps(run, i);
+		uint64_t end_ps = wh_scenario_run_stats(run, i)->finished_ps;
 
 		CU_ASSERT_EQUAL(
 			wh_monitor_flow_span(wh_scenario_run_monitor(run), i, 0, marks_ps[3])
@@ -232,7 +232,7 @@ static void test_chain(const enum wh_scenario_agent agent)
 	uint32_t started = 1;
 
 	while (wh_scenario_run_start_ps(run, started) != WH_SIM_NEVER_PS) {
-		uint64_t before_ps = wh_scenario_run_finished_ps(run, started - 1);
+		uint64_t before_ps = wh_scenario_run_stats(run, started - 1)->finished_ps;
 		uint64_t start_ps = wh_scenario_run_start_ps(run, started);
 
 		CU_ASSERT_EQUAL(start_ps, before_ps + 100 * MS);

@@ -71,7 +71,7 @@ static void alone(void)
 	struct wh_scenario_run *run = run_all(&scenario, &group, 1);
 	const struct wh_findings *found = wh_scenario_run_findings(run, 0);
 
-	CU_ASSERT(wh_scenario_run_finished_ps(run, 0) < 5 * WH_PS_PER_S);
+	CU_ASSERT(wh_scenario_run_stats(run, 0)->finished_ps < 5 * WH_PS_PER_S);
 	CU_ASSERT_EQUAL(found->mtu_bytes, 1500);
 	CU_ASSERT_EQUAL(found->wire_bytes, 1500);
 	WH_ASSERT_NEAR(found->trains_bps, 4e8, 0.001);
@@ -99,7 +99,7 @@ static void beside_another(void)
 	struct wh_scenario_run *run = run_all(&scenario, groups, 2);
 	const struct wh_findings *found = wh_scenario_run_findings(run, 0);
 
-	CU_ASSERT(wh_scenario_run_finished_ps(run, 0) < 5 * WH_PS_PER_S);
+	CU_ASSERT(wh_scenario_run_stats(run, 0)->finished_ps < 5 * WH_PS_PER_S);
 	/* In the queue each has what it sends: 1000 of 1100 parts of 400 Mb/s. */
 	WH_ASSERT_NEAR(found->trains_bps, 4e8 * 10 / 11, 0.05);
 	CU_ASSERT_EQUAL(found->burst_end, WH_BURST_OVERFLOW);
@@ -116,7 +116,7 @@ static void stopped(void)
 
 	struct wh_scenario_run *run = run_all(&scenario, &group, 1);
 
-	CU_ASSERT_EQUAL(wh_scenario_run_finished_ps(run, 0), WH_SIM_NEVER_PS);
+	CU_ASSERT_EQUAL(wh_scenario_run_stats(run, 0)->finished_ps, WH_SIM_NEVER_PS);
 	CU_ASSERT_EQUAL(wh_scenario_run_findings(run, 0)->echoes_got, 100);
 	CU_ASSERT_EQUAL(wh_scenario_run_findings(run, 0)->steady_sent, 0);
 	wh_scenario_run_destroy(run);

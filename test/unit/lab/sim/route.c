@@ -84,7 +84,7 @@ static void takes_the_least_delay_then_the_fewest_links(void)
 
 			CU_ASSERT_EQUAL(add_link(sim, hop->from, hop->to, hop->delay_ps), n);
 		}
-		CU_ASSERT_TRUE(wh_sim_has_route(sim, 0, 3));
+		CU_ASSERT_NOT_EQUAL(WH_SIM_NO_LINK, wh_sim_next_link(sim, 0, 3));
 		send_to(sim, 0, 3);
 		for (unsigned int n = 0; n < cases[i].n_hops; n++)
 			way |= (unsigned int)wh_sim_link_stats(sim, n)->entered_pkts << n;
@@ -99,12 +99,12 @@ static void says_when_there_is_no_way(void)
 
 	add_link(sim, 0, 1, 1);
 	add_link(sim, 1, 2, 1);
-	CU_ASSERT_TRUE(wh_sim_has_route(sim, 0, 2));
-	CU_ASSERT_TRUE(wh_sim_has_route(sim, 1, 2));
-	CU_ASSERT_FALSE(wh_sim_has_route(sim, 2, 0)); /* links have one direction */
-	CU_ASSERT_FALSE(wh_sim_has_route(sim, 0, 3));
-	CU_ASSERT_FALSE(wh_sim_has_route(sim, 3, 0));
-	CU_ASSERT_FALSE(wh_sim_has_route(sim, 1, 1));
+	CU_ASSERT_NOT_EQUAL(WH_SIM_NO_LINK, wh_sim_next_link(sim, 0, 2));
+	CU_ASSERT_NOT_EQUAL(WH_SIM_NO_LINK, wh_sim_next_link(sim, 1, 2));
+	CU_ASSERT_EQUAL(WH_SIM_NO_LINK, wh_sim_next_link(sim, 2, 0)); /* links have one direction */
+	CU_ASSERT_EQUAL(WH_SIM_NO_LINK, wh_sim_next_link(sim, 0, 3));
+	CU_ASSERT_EQUAL(WH_SIM_NO_LINK, wh_sim_next_link(sim, 3, 0));
+	CU_ASSERT_EQUAL(WH_SIM_NO_LINK, wh_sim_next_link(sim, 1, 1));
 	wh_sim_destroy(sim);
 }
 
