@@ -142,8 +142,9 @@ static int conclude(const struct wh_job *job, const char *host)
 			host);
 		return WH_EXIT_NETWORK;
 	case WH_STATUS_REPLACED:
-		wh_complain("the server at %s was restarted, and the transfer ended with the old "
-			    "process; --retries retries automatically",
+		wh_complain(
+			"the server at %s no longer has this transfer: it was restarted, or the "
+			"path was down for too long; --retries retries automatically",
 			host);
 		return WH_EXIT_NETWORK;
 	case WH_STATUS_UNREPAIRED:
