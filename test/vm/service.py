@@ -27,7 +27,7 @@ NIGHT_BYTES, FILE_BYTES = 96 * MIB, 24 * MIB
 OTHER_NICS = ('vmxnet3', 'virtio', 'igb')
 JOB_S = 120
 CONFIG = '/etc/wavehaul/wavehaul.conf'
-RATE = '8M'
+RATE = '2M'
 # One second of it is a batch; as much again is on its way to the disk, which is emulated as well.
 BATCH_BYTES = 4 * MIB
 
@@ -130,13 +130,15 @@ def other_nic(one, two, nic):
 
 
 def plant_tree(machine):
-    """Files of many sizes. Returns the bytes of all."""
+    """Files of many sizes. Returns the bytes of all; of those that are sent without a question, up
+    to 256 KiB, there is 1 MB."""
     machine.run('sh', '-c', 'mkdir -p /srv/outgoing/tree && cd /srv/outgoing/tree && '
-                'for i in $(seq 300); do mkdir -p d$((i % 7)); '
+                'for i in $(seq 100); do mkdir -p d$((i % 7)); '
                 'head -c $((i * i * 3)) /dev/urandom >d$((i % 7))/f$i; done; '
+                'for i in $(seq 30); do head -c $((i * 99999 + 300000)) /dev/urandom >m$i; done; '
                 'for i in 1 2 3; do head -c 80000000 /dev/urandom >large$i; done',
                 timeout=JOB_S)
-    return int(machine.run('sh', '-c', 'cd /srv/outgoing/tree && cat */* large* | wc -c'))
+    return int(machine.run('sh', '-c', 'cd /srv/outgoing/tree && cat */* m* large* | wc -c'))
 
 
 def digest_of_tree(machine, path):

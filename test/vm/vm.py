@@ -145,7 +145,7 @@ class Vm(Operated):
                 '-monitor', f'unix:{self.path("monitor")},server,nowait',
                 '-pidfile', self.path('pid'), '-device', 'virtio-rng-pci',
                 '-netdev', f'user,id=mgmt,restrict=on,hostfwd=tcp:127.0.0.1:{self.port()}-:22',
-                '-device', f'virtio-net-pci,netdev=mgmt,{mac("00")}',
+                '-device', f'e1000,netdev=mgmt,{mac("00")}',
                 '-netdev', self.socket_to('between'),
                 '-device', f'virtio-net-pci,netdev=between,{mac("01")}',
                 '-device', 'pcie-root-port,id=slot1,slot=1,chassis=1,addr=8',
