@@ -248,6 +248,8 @@ static int start_runtime(struct wan *wan)
 		.take_now = true,
 		.one_file = plan->spec[WH_EMULATOR_A].single_file_segments ||
 			    plan->spec[WH_EMULATOR_B].single_file_segments,
+		.physical =
+			plan->spec[WH_EMULATOR_A].physical || plan->spec[WH_EMULATOR_B].physical,
 		.device = {plan->device[WH_EMULATOR_A], plan->device[WH_EMULATOR_B]},
 		.extra = plan->settings.eal[0] != '\0' ? plan->settings.eal : NULL,
 		.verbose = plan->settings.verbose,

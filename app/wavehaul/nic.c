@@ -15,17 +15,17 @@
 static const struct wh_nic *unnamed_mate(const struct wh_machine *machine, const struct wh_nic *nic,
 	const struct wh_settings *settings)
 {
-	for (uint32_t i = 0; nic->group >= 0 && i < machine->nics; i++) {
-		const struct wh_nic *mate = &machine->nic[i];
-		bool named = mate->group != nic->group || mate->holder == WH_NIC_VFIO ||
-			     mate->driver[0] == '\0';
+	const struct wh_nic *mate = NULL;
 
-		for (int j = 1; j < settings->operand_count; j++)
-			named = named || wh_machine_nic(machine, settings->operands[j]) == mate;
+	while ((mate = wh_nic_mate(machine, nic, mate)) != NULL) {
+		bool named = false;
+
+		for (int i = 1; i < settings->operand_count; i++)
+			named |= wh_machine_nic(machine, settings->operands[i]) == mate;
 		if (!named)
-			return mate;
+			break;
 	}
-	return NULL;
+	return mate;
 }
 
 static bool may_bind(const struct wh_machine *machine, const struct wh_nic *nic,

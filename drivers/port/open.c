@@ -16,6 +16,7 @@
 #include "port/calm.h"
 #include "port/interface.h"
 #include "port/rejoin.h"
+#include "port/removal.h"
 #include "port/steer.h"
 #include "wire/encap.h"
 
@@ -360,6 +361,7 @@ static int bring_up(struct opening *opening)
 			opening->name, rte_strerror(-error), port->pool->name,
 			port->rx_descriptors * port->queues);
 	port->started = true;
+	wh_removal_watch(port);
 	if (strcmp(opening->info.driver_name, "net_af_packet") == 0)
 		wh_packet_sockets_find(&port->sockets, opening->info.if_index);
 	port->calm = strcmp(opening->info.driver_name, "net_memif") == 0;
@@ -441,6 +443,7 @@ void wh_port_stop(struct wh_port *port)
 	if (!wh_port_watch_link(port))
 		rte_delay_us_sleep(LINK_DOWN_SETTLE_US);
 	port->started = false;
+	wh_removal_end(port);
 	for (uint16_t queue = 0; queue < port->queues; queue++) {
 		uint16_t waiting = wh_port_flush(port, queue);
 

@@ -119,6 +119,7 @@ struct wh_port {
 	bool started;
 	bool calm;           /* bursts only while the link cannot go down: port/calm.h */
 	bool link_up;        /* written by wh_port_watch_link, read by every queue's lcore */
+	bool asked_back;     /* its device is to be removed: port/removal.h */
 	bool rejoins;        /* as configured, once it is open */
 	bool joined;         /* its device is started: a link may come up */
 	uint64_t rejoin_tsc; /* time of the next check */
@@ -173,6 +174,12 @@ bool wh_port_watch_link(struct wh_port *port);
  */
 void wh_port_set_tap(
 	struct wh_port *port, uint16_t queue, bool sent, const struct wh_port_tap *tap);
+
+/* Whether the device is to be removed, and waits for the port to be closed. On any thread. */
+static inline bool wh_port_is_asked_back(const struct wh_port *port)
+{
+	return __atomic_load_n(&port->asked_back, __ATOMIC_ACQUIRE);
+}
 
 /* The link's rate according to the driver: software devices report any number. 0: unknown. */
 uint64_t wh_port_line_bps(const struct wh_port *port);

@@ -67,6 +67,7 @@ struct wh_port_spec {
 	bool verbatim;              /* net_..: the device exactly as the operator wrote it */
 	bool server;                /* memif */
 	bool needs_pci;             /* EAL must not be told --no-pci */
+	bool physical;              /* a NIC takes addresses of no IOMMU: set by the program */
 	bool single_file_segments;  /* --single-file-segments, where there are hugepages */
 	struct wh_port_facts facts; /* of the kind */
 	struct wh_address local; /* udp; family 0: the host's main addresses, port 0: not given */

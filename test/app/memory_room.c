@@ -108,9 +108,20 @@ static void test_words(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), "too little even for packets"));
 }
 
+static void test_locked(void)
+{
+	CU_ASSERT_TRUE(wh_memory_may_be_locked(UINT64_MAX, 1000 * MIB)); /* RLIM_INFINITY */
+	CU_ASSERT_TRUE(wh_memory_may_be_locked(1000 * MIB, 1000 * MIB));
+	CU_ASSERT_FALSE(wh_memory_may_be_locked(8 * MIB, 1000 * MIB));
+	CU_ASSERT_PTR_NOT_NULL(strstr(
+		wh_last_complaint(), "locked, 1000 MiB of it, and `ulimit -l` allows 8.00 MiB: "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), "prlimit --pid $$ --memlock=unlimited"));
+}
+
 CU_TestInfo wh_tests[] = {
 	{"machines", test_machines},
 	{"nothing known", test_nothing_known},
 	{"words", test_words},
+	{"locked", test_locked},
 	CU_TEST_INFO_NULL,
 };

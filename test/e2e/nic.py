@@ -15,7 +15,7 @@ from pathlib import Path
 from doctor import (BINARY, CONNECTX, DATA, DEFAULT_ROUTE, HARDWARE, IXGBE, MODULES, NO_IOMMU,
                     NO_SUCH_FILE, OFFICE, OK, OTHER_DATA, PCI, ROUTED, USAGE, Link, bare_nic,
                     connected, group, nic, perfect, routes, write_tree)
-from harness import Case, expect, expect_equal, expect_said, expect_status, run_cases
+from harness import Case, Skip, expect, expect_equal, expect_said, expect_status, run_cases
 
 DRIVERS = '/sys/bus/pci/drivers'
 RULES = '/etc/udev/rules.d'
@@ -186,6 +186,39 @@ def not_root(program, folder):
         expect_said(result, 'only root.*sudo wavehaul nic bind')
 
 
+def serve_it(program, folder, *options):
+    """A server of the NIC, before that bus."""
+    return program.run(
+        'serve', '--verbose', '--port', DATA, '--addr', '192.0.2.1/24', '--root', folder,
+        '--unsealed', '--buffers', '64M', *options,
+        under=('unshare', '-m', 'sh', '-c',
+               f'mount --bind {folder}/sys/bus/pci /sys/bus/pci && exec "$@"', 'sh'))
+
+
+def served_without_iommu(program, folder):
+    """EAL is told that addresses are physical, and only hugepages have such."""
+    if os.geteuid() != 0:
+        raise Skip('only root mounts')
+    write_tree(folder, bare_nic(nic(DATA, 'uio_pci_generic'), NO_IOMMU))
+    result = serve_it(program, folder, '--no-huge')
+    expect_status(result, HARDWARE)
+    expect_said(result, 'wants hugepages: sysctl -w vm.nr_hugepages=')
+    result = serve_it(program, folder)
+    expect_status(result, HARDWARE)  # there is nothing behind the files
+    if 'wants hugepages' not in result.err:
+        expect_said(result, r'no IOMMU: memory is addressed physically \(--iova-mode=pa\)')
+        expect('--iova-mode=pa -a' in result.err, result.err)
+
+
+def served_of_the_kernel(program, folder):
+    if os.geteuid() != 0:
+        raise Skip('only root mounts')
+    write_tree(folder, bare_nic(IXGBE))
+    result = serve_it(program, folder)
+    expect_status(result, HARDWARE)
+    expect_said(result, "has the driver ixgbe, not DPDK's: `sudo wavehaul nic bind")
+
+
 USED = {'/proc/812/comm': 'wavehaul', '/proc/812/fd/9': Link('/dev/vfio/7')}
 REFUSALS = {
     'default route': ((bare_nic(IXGBE), GROUP, routes(('ens1f0',) + DEFAULT_ROUTE[1:])),
@@ -216,6 +249,8 @@ CASES = [
     Case('group', True, of_a_group),
     Case('refused by the driver', True, refused_by_the_driver),
     Case('not root', True, not_root),
+    Case('served without an IOMMU', True, served_without_iommu),
+    Case("served of the kernel's", True, served_of_the_kernel),
 ] + [Case(f'refused: {name}', True, functools.partial(
     refusal, changes=row[0], said=row[1], **dict(zip(('status', 'words'), row[2:]))))
     for name, row in REFUSALS.items()]

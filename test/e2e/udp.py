@@ -185,7 +185,13 @@ def refusals(program, folder):
     """What the world does wrong is one sentence."""
     user = Nobody(program, folder)
     with two_hosts() as (host, client):
+        key = 'sha256:' + '0' * 64
+        expect_status(program.run('trust', 'add', 'far', key, 'address=203.0.113.9',
+                                  under=user.under), 0)
         for args, status, sentence in (
+                (('probe', 'far'), NETWORK, r'no route to far \(203\.0\.113\.9\): '),
+                (('probe', 'nowhere.invalid'), NETWORK,
+                 'and no peer of that name has an address in /.*/trust.d'),
                 (('serve', '--port', 'udp:203.0.113.9'), HARDWARE, 'no such address'),
                 (('serve', '--port', f'udp:{SERVER}:80'), HARDWARE, 'only root may use UDP port'),
                 (('serve', '--addr', '192.0.2.9/24'), USAGE, '--addr is for ports with an address'),

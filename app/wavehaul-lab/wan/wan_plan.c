@@ -197,7 +197,7 @@ static bool read_ports(struct wh_wan_plan *plan, char *why, size_t why_bytes)
 		if (wh_port_spec_read(plan->settings.ports[end], (uint16_t)end, &plan->spec[end],
 			    why, why_bytes) != 0 ||
 			!has_frames(&plan->spec[end], why, why_bytes) ||
-			wh_host_port_is_systems(&plan->spec[end], why, why_bytes))
+			!wh_host_may_have(&plan->spec[end], why, why_bytes))
 			return false;
 	if (strcmp(plan->spec[WH_EMULATOR_A].target, plan->spec[WH_EMULATOR_B].target) == 0) {
 		snprintf(why, why_bytes, "both ports are %.60s: a wan joins two",

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -44,7 +45,19 @@ static bool take(const struct sockaddr *found, bool ipv4, bool ipv6, struct wh_a
 	return false;
 }
 
-int wh_address_resolve(const char *host, bool ipv4, bool ipv6, struct wh_address *address)
+const char *wh_host_text(
+	const char *host, const struct wh_address *address, char text[WH_HOST_TEXT_BYTES])
+{
+	char shown[WH_ADDRESS_TEXT_BYTES];
+	bool is_name = strcmp(wh_address_text(address, shown), host) != 0;
+
+	snprintf(text, WH_HOST_TEXT_BYTES, "%s%s%s%s", host, is_name ? " (" : "",
+		is_name ? shown : "", is_name ? ")" : "");
+	return text;
+}
+
+int wh_address_resolve(
+	const char *host, bool ipv4, bool ipv6, const char *peers, struct wh_address *address)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_DGRAM};
 	struct addrinfo *found;
@@ -54,7 +67,9 @@ int wh_address_resolve(const char *host, bool ipv4, bool ipv6, struct wh_address
 	int rc = getaddrinfo(host, NULL, &hints, &found);
 
 	if (rc != 0) {
-		wh_complain("cannot resolve the host name '%s': %s", host, gai_strerror(rc));
+		wh_complain("cannot resolve the host name '%s': %s; and no peer of that name has "
+			    "an address in %s",
+			host, gai_strerror(rc), peers);
 		return -EINVAL;
 	}
 

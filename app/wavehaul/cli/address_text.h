@@ -30,9 +30,16 @@ bool wh_subnet_has(const struct wh_subnet *subnet, const struct wh_address *addr
 
 /*
  * HOST as an operator writes it: an address, or a name that the system resolves to a family that we
- * have. 0 and the address (port 0); or -EINVAL and one sentence on stderr.
+ * have. 0 and the address (port 0); or -EINVAL and one sentence on stderr, which names `peers` as
+ * the folder in which it was looked for before.
  */
-int wh_address_resolve(const char *host, bool ipv4, bool ipv6, struct wh_address *address);
+int wh_address_resolve(
+	const char *host, bool ipv4, bool ipv6, const char *peers, struct wh_address *address);
+
+/* HOST as the operator wrote it, and behind a name its address: "dtn2 (192.0.2.2)". */
+#define WH_HOST_TEXT_BYTES (WH_HOST_BYTES + WH_ADDRESS_TEXT_BYTES)
+const char *wh_host_text(
+	const char *host, const struct wh_address *address, char text[WH_HOST_TEXT_BYTES]);
 
 /*
  * The path in an operand HOST:PATH or [HOST]:PATH, as a pointer into the text; "." if empty. `host`

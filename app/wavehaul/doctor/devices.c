@@ -120,19 +120,16 @@ static struct wh_finding check_in_place(const struct wh_nic *nic, const char *te
 		"%s: DPDK works beside it, by InfiniBand verbs that are not loaded", text);
 }
 
-/* The NICs of its IOMMU group, which go together: " 0000:3b:00.0 0000:3b:00.1". */
+/* " 0000:3b:00.0 0000:3b:00.1": its mates in the IOMMU group, behind its own address or not. */
 static void list_group(
-	const struct wh_machine *machine, const struct wh_nic *nic, bool bound, char text[100])
+	const struct wh_machine *machine, const struct wh_nic *nic, bool own, char text[100])
 {
-	text[0] = '\0';
-	for (uint32_t i = 0; i < machine->nics; i++) {
-		const struct wh_nic *mate = &machine->nic[i];
+	const struct wh_nic *mate = NULL;
+
+	snprintf(text, 100, "%s%s", own ? " " : "", own ? nic->address : "");
+	while ((mate = wh_nic_mate(machine, nic, mate)) != NULL) {
 		size_t used = strlen(text);
 
-		if (mate == nic ? bound
-				: nic->group < 0 || mate->group != nic->group ||
-					  mate->holder == WH_NIC_VFIO || mate->driver[0] == '\0')
-			continue;
 		snprintf(text + used, 100 - used, " %s", mate->address);
 	}
 }
@@ -143,7 +140,7 @@ static struct wh_finding check_kernel_nic(
 	char repair[150];
 	char group[100];
 
-	list_group(machine, nic, false, group);
+	list_group(machine, nic, true, group);
 	snprintf(repair, sizeof(repair), "wavehaul nic bind%s", group);
 	if (nic->mates[0] != '\0')
 		return wh_info("%s: shares IOMMU group %" PRId64 " with %s, so it cannot be "
@@ -164,7 +161,7 @@ static struct wh_finding check_vfio_nic(
 	char repair[150];
 	char group[100];
 
-	list_group(machine, nic, true, group);
+	list_group(machine, nic, false, group);
 	snprintf(repair, sizeof(repair), "wavehaul nic bind%s", group);
 	if (nic->mates[0] != '\0')
 		return wh_fix("",

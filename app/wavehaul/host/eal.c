@@ -2,19 +2,23 @@
 #include "host/eal.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <rte_common.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_log.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "cli/complain.h"
+#include "guard/capabilities.h"
 #include "host/memory_room.h"
 #include "host/tsc.h"
 #include "port/interrupts.h"
@@ -140,7 +144,7 @@ static void derive(const struct wh_eal_config *config, bool hugepages, struct ar
 	append(arguments, "wavehaul");
 	append_lcores(&config->cpus, arguments);
 	append_memory(config, hugepages, arguments);
-	append(arguments, "--iova-mode=va");
+	append(arguments, config->physical ? "--iova-mode=pa" : "--iova-mode=va");
 	append_devices(config, arguments);
 	append(arguments, config->verbose ? "--log-level=notice" : "--log-level=error");
 	if (config->extra != NULL)
@@ -182,11 +186,39 @@ static void give_runtime_folder(void)
 		setenv("XDG_RUNTIME_DIR", folder, 0);
 }
 
+/* A NIC without an IOMMU reads and writes where it is told to, and only hugepages stay there. */
+static bool has_physical_memory(const struct wh_eal_config *config, bool hugepages)
+{
+	if (config->physical && !hugepages) {
+		wh_complain(
+			"a NIC without an IOMMU wants hugepages: sysctl -w vm.nr_hugepages=%llu",
+			(unsigned long long)wh_eal_hugepages_for(config->memory_bytes));
+		return false;
+	}
+	if (config->physical)
+		wh_say("no IOMMU: memory is addressed physically (--iova-mode=pa), and the NIC "
+		       "could write anywhere");
+	return true;
+}
+
+/* What a NIC reads and writes is locked, and counted against a limit. */
+static bool is_limited(const struct wh_eal_config *config)
+{
+	return has_hardware(config) && (wh_capabilities() & WH_CAPABILITY(CAP_IPC_LOCK)) == 0;
+}
+
+static bool may_lock(const struct wh_eal_config *config)
+{
+	struct rlimit limit;
+
+	return !is_limited(config) || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 ||
+	       wh_memory_may_be_locked(limit.rlim_cur, config->memory_bytes + WH_EAL_OWN_BYTES);
+}
+
 /* Missing memory would be noticed only when it is touched, too late for an error message. */
 static bool has_small_pages(const struct wh_eal_config *config)
 {
-	bool pinned = has_hardware(config) && geteuid() != 0;
-	const struct wh_memory_room room = wh_memory_room("", pinned);
+	const struct wh_memory_room room = wh_memory_room("", is_limited(config));
 
 	return wh_memory_fits(&room, wh_add_u64(config->small_pages_bytes, WH_EAL_OWN_BYTES),
 		config->option, config->option_bytes);
@@ -200,7 +232,9 @@ int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 
 	WH_ASSERT(arguments.count == 0);
 	WH_ASSERT(config->small_pages_bytes >= config->memory_bytes);
-	if (!hugepages && !has_small_pages(config))
+	if (!has_physical_memory(config, hugepages))
+		return -ENOMEM;
+	if (hugepages ? !may_lock(config) : !has_small_pages(config))
 		return -ENOMEM;
 	derive(config, hugepages, &arguments);
 	if (arguments.too_many) {
@@ -230,8 +264,13 @@ int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 	return 0;
 }
 
+/*
+ * DPDK 22.11 unmaps memory from the IOMMU after its last NIC has left it, and reports each page as
+ * an error. Nothing can be done about any error here.
+ */
 void wh_eal_stop(void)
 {
+	(void)rte_log_set_level_pattern("lib.eal", RTE_LOG_CRIT);
 	(void)wh_interrupts_park();
 	rte_eal_cleanup();
 }

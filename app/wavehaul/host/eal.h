@@ -26,6 +26,7 @@ struct wh_eal_config {
 	bool no_huge;               /* do not use hugepages, even if there are enough */
 	bool take_now;              /* reserve all memory at the start, and none later */
 	bool one_file;              /* each kind of page in one file, as vhost-user peers need it */
+	bool physical;              /* a device wants physical addresses: root, and hugepages */
 	struct wh_cpu_list cpus;    /* an lcore on each, numbered from 0; the first is the main */
 	struct wh_port_argument device[WH_EAL_DEVICES_MAX]; /* option NULL: none */
 	const char *extra; /* value of --eal: more arguments, separated by blanks; NULL: none */

@@ -20,9 +20,8 @@
 #include "cli/exit.h"
 #include "file/background.h"
 #include "guard/seeker.h"
+#include "host/host_nic.h"
 #include "host/sockets/host_udp.h"
-#include "machine/machine.h"
-#include "machine/routes.h"
 
 /* At the end, work in the background gets this much time to finish. */
 #define RPCS_MS 5000
@@ -470,40 +469,13 @@ static int start_runtime(struct wh_runtime *runtime, const struct wh_cores *core
 		.no_huge = settings->no_huge,
 		.take_now = true,
 		.one_file = spec->single_file_segments,
+		.physical = spec->physical,
 		.device = {*device},
 		.extra = settings->eal[0] != '\0' ? settings->eal : NULL,
 		.verbose = settings->verbose,
 	};
 
 	return wh_runtime_start(runtime, cores, settings->verbose, &eal);
-}
-
-static bool nic_has_default_route(const char *address)
-{
-	struct wh_machine machine = {.root = "", .live = true};
-	bool has = false;
-
-	wh_machine_look_for_nics(&machine);
-	for (uint32_t i = 0; i < machine.nics; i++)
-		has = has || (machine.nic[i].default_route &&
-				     strcmp(machine.nic[i].address, address) == 0);
-	wh_machine_free(&machine);
-	return has;
-}
-
-bool wh_host_port_is_systems(const struct wh_port_spec *spec, char *why, size_t why_bytes)
-{
-	bool taken = spec->kind == WH_PORT_PCI ? nic_has_default_route(spec->target)
-		     : spec->kind == WH_PORT_AF_XDP && !spec->verbatim
-			     ? wh_interface_has_default_route("", spec->target)
-			     : false;
-
-	if (taken)
-		snprintf(why, why_bytes,
-			"%.40s carries the default route, so the system keeps it: choose another "
-			"--port, or share the interface with af_packet:IFACE",
-			spec->target);
-	return taken;
 }
 
 int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
@@ -518,7 +490,7 @@ int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
 
 	wh_cores_allowed(&allowed);
 	if (wh_port_spec_read(settings->port, 0, &spec, why, sizeof(why)) != 0 ||
-		wh_host_port_is_systems(&spec, why, sizeof(why)) ||
+		!wh_host_may_have(&spec, why, sizeof(why)) ||
 		wh_port_spec_prepare(&spec, (uint16_t)settings->queues,
 			(uint16_t)settings->mtu_bytes, &device, why, sizeof(why)) != 0 ||
 		wh_cores_place(settings, &allowed, &cores, why, sizeof(why)) != 0) {

@@ -73,13 +73,6 @@ int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
 
 void wh_host_close(struct wh_host *host);
 
-/*
- * Whether the port would take from the system the NIC or interface of its default route, and so
- * perhaps the operator's own connection; then `why` says so. AF_PACKET shares an interface with the
- * kernel, and is allowed.
- */
-bool wh_host_port_is_systems(const struct wh_port_spec *spec, char *why, size_t why_bytes);
-
 /* The endpoint of a shard that is open. */
 static inline struct wh_endpoint *wh_host_endpoint(const struct wh_host *host, uint32_t shard)
 {

@@ -55,6 +55,18 @@ static bool interface_is_there(struct wh_link_watch *watch, uint64_t now_tsc)
 	return false;
 }
 
+/* The kernel waits with the removal until the port is closed. */
+static bool stays(struct wh_link_watch *watch)
+{
+	if (!wh_port_is_asked_back(watch->port) || watch->given_back)
+		return true;
+	watch->given_back = true;
+	wh_complain("%s is to be removed, and is given back: put it in again, or choose another "
+		    "--port, and restart",
+		watch->spec->ethdev);
+	return false;
+}
+
 bool wh_link_watch_poll(struct wh_link_watch *watch, uint64_t now_tsc)
 {
 	/* The driver's thread that brings the link up may have no other CPU than this one. */
@@ -64,7 +76,7 @@ bool wh_link_watch_poll(struct wh_link_watch *watch, uint64_t now_tsc)
 		return true;
 
 	bool up = wh_port_watch_link(watch->port);
-	bool there = interface_is_there(watch, now_tsc);
+	bool there = interface_is_there(watch, now_tsc) && stays(watch);
 
 	watch->next_tsc = now_tsc + wh_us_to_tsc(watch->hz, up ? LINK_WATCH_US : LINK_AWAIT_US);
 	if (up != watch->was_up && !watch->spec->facts.emulated)

@@ -18,6 +18,7 @@ struct wh_link_watch {
 	/* Index of the kernel's interface below the port; 0: none, or gone. */
 	unsigned int interface;
 	uint64_t next_interface_tsc;
+	bool given_back; /* the device is to be removed, as was told */
 };
 
 /* `spec` must outlive the watch. */

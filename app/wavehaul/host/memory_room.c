@@ -122,6 +122,22 @@ struct wh_memory_room wh_memory_room(const char *root, bool pinned)
 	return room;
 }
 
+bool wh_memory_may_be_locked(uint64_t limit_bytes, uint64_t bytes)
+{
+	char wanted[WH_UNITS_MAX];
+	char limit[WH_UNITS_MAX];
+
+	if (limit_bytes == RLIM_INFINITY || bytes <= limit_bytes)
+		return true;
+	wh_format_size(wanted, sizeof(wanted), bytes);
+	wh_format_size(limit, sizeof(limit), limit_bytes);
+	wh_complain("a NIC wants its memory locked, %s of it, and `ulimit -l` allows %s: in this "
+		    "shell `sudo prlimit --pid $$ --memlock=unlimited`, in a unit "
+		    "LimitMEMLOCK=infinity",
+		wanted, limit);
+	return false;
+}
+
 bool wh_memory_fits(const struct wh_memory_room *room, uint64_t bytes, const char *option,
 	uint64_t option_bytes)
 {

@@ -20,6 +20,9 @@ struct wh_memory_room {
  */
 struct wh_memory_room wh_memory_room(const char *root, bool pinned);
 
+/* Whether a NIC's memory of `bytes` is within the limit on locked memory; if not, a sentence. */
+bool wh_memory_may_be_locked(uint64_t limit_bytes, uint64_t bytes);
+
 /*
  * Whether `bytes` of memory are available, option_bytes of which are due to `option`; if not, one
  * sentence on stderr says what would fit.

@@ -144,6 +144,7 @@ void wh_client_look_again(struct wh_client *client, uint64_t patience_ns, uint64
 int wh_client_conclude(const struct wh_client *client, const char *server)
 {
 	const struct wh_host_settings *settings = client->host->ctx.settings;
+	char host[WH_HOST_TEXT_BYTES];
 
 	switch (wh_client_state(client)) {
 	case WH_CLIENT_NO_LINK:
@@ -160,12 +161,12 @@ int wh_client_conclude(const struct wh_client *client, const char *server)
 		if (client->proof.result == WH_NEIGHBOUR_SILENT)
 			wh_complain("no route to %s: no host answers %s for it or for its gateway; "
 				    "the host is down, or --addr, --gateway or --vlan is wrong",
-				server,
+				wh_host_text(server, &client->peer, host),
 				client->peer.family == WH_IPV4 ? "ARP" : "neighbour discovery");
 		else
 			wh_complain("no route to %s: %s; check --addr, --gateway and --vlan, and "
 				    "that its server is running",
-				server,
+				wh_host_text(server, &client->peer, host),
 				wh_neighbour_result_name(
 					(enum wh_neighbour_result)client->proof.result));
 		return WH_EXIT_NETWORK;

@@ -100,6 +100,17 @@ bool wh_machine_needs_vfio(const struct wh_machine *machine);
 /* NULL: no such NIC. The domain 0000 may be left out. */
 const struct wh_nic *wh_machine_nic(const struct wh_machine *machine, const char *address);
 
+/*
+ * The next NIC of its IOMMU group, after the last one or NULL, that is not DPDK's and has a driver;
+ * NULL: none.
+ */
+const struct wh_nic *wh_nic_mate(
+	const struct wh_machine *machine, const struct wh_nic *nic, const struct wh_nic *last);
+
+/* What a program opens to have it: "/dev/vfio/7"; "": unknown. */
+#define WH_NIC_FILE_MAX 64
+void wh_nic_file(const char *root, const struct wh_nic *nic, char path[WH_NIC_FILE_MAX]);
+
 /* The process that has a NIC of DPDK's open, as "NAME (process 812)"; false: none is seen. */
 bool wh_nic_user(const char *root, const struct wh_nic *nic, char *text, size_t room);
 

@@ -10,16 +10,15 @@
 #include "machine/machine.h"
 #include "machine/tree.h"
 
-/* "": unknown. */
-static void device_file(const char *root, const struct wh_nic *nic, char path[64])
+void wh_nic_file(const char *root, const struct wh_nic *nic, char path[WH_NIC_FILE_MAX])
 {
 	struct wh_tree_list list = wh_tree_list(root, "/sys/bus/pci/devices/%s/uio", nic->address);
 
 	path[0] = '\0';
 	if (nic->holder == WH_NIC_UIO && list.count > 0)
-		snprintf(path, 64, "/dev/%.40s", list.entry[0]->d_name);
+		snprintf(path, WH_NIC_FILE_MAX, "/dev/%.40s", list.entry[0]->d_name);
 	else if (nic->holder == WH_NIC_VFIO && nic->group >= 0)
-		snprintf(path, 64, "/dev/vfio/%" PRId64, nic->group);
+		snprintf(path, WH_NIC_FILE_MAX, "/dev/vfio/%" PRId64, nic->group);
 	wh_tree_list_free(&list);
 }
 
@@ -39,9 +38,9 @@ bool wh_nic_user(const char *root, const struct wh_nic *nic, char *text, size_t 
 {
 	struct wh_tree_list list = wh_tree_list(root, "/proc");
 	bool found = false;
-	char path[64];
+	char path[WH_NIC_FILE_MAX];
 
-	device_file(root, nic, path);
+	wh_nic_file(root, nic, path);
 	for (int i = 0; i < list.count && path[0] != '\0' && !found; i++) {
 		const char *process = list.entry[i]->d_name;
 		char name[32];

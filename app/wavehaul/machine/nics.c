@@ -278,3 +278,15 @@ const struct wh_nic *wh_machine_nic(const struct wh_machine *machine, const char
 			return &machine->nic[i];
 	return NULL;
 }
+
+const struct wh_nic *wh_nic_mate(
+	const struct wh_machine *machine, const struct wh_nic *nic, const struct wh_nic *last)
+{
+	const struct wh_nic *end = machine->nic + machine->nics;
+
+	for (const struct wh_nic *mate = last == NULL ? machine->nic : last + 1; mate < end; mate++)
+		if (mate != nic && nic->group >= 0 && mate->group == nic->group &&
+			mate->holder != WH_NIC_VFIO && mate->driver[0] != '\0')
+			return mate;
+	return NULL;
+}

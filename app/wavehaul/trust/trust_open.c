@@ -90,10 +90,10 @@ static bool find(const struct wh_settings *settings, const char *host, struct wh
 	struct wh_peer_file peer;
 	char path[PATH_MAX];
 
-	if (wh_peer_name_is_good(host) &&
-		wh_trust_place_find(&place, settings->identity, settings->trust) &&
-		wh_peer_file_path(place.peers, host, path) && access(path, F_OK) == 0 &&
-		wh_peer_file_read(&peer, host, path) == -1) {
+	if (!wh_trust_place_find(&place, settings->identity, settings->trust))
+		return false;
+	if (wh_peer_name_is_good(host) && wh_peer_file_path(place.peers, host, path) &&
+		access(path, F_OK) == 0 && wh_peer_file_read(&peer, host, path) == -1) {
 		for (uint32_t i = 0; i < peer.addresses; i++) {
 			if (peer.address[i].family == WH_IPV6 ? !ipv6 : !ipv4)
 				continue;
@@ -101,7 +101,7 @@ static bool find(const struct wh_settings *settings, const char *host, struct wh
 			return true;
 		}
 	}
-	return wh_address_resolve(host, ipv4, ipv6, address) == 0;
+	return wh_address_resolve(host, ipv4, ipv6, place.peers, address) == 0;
 }
 
 bool wh_trust_find(struct wh_settings *settings, const char *host, struct wh_address *address)

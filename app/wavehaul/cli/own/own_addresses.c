@@ -112,6 +112,7 @@ bool wh_own_toward(struct wh_settings *settings, const char *host, const struct 
 {
 	struct wh_port_spec spec;
 	char why[WH_PORT_WHY_BYTES];
+	char text[WH_HOST_TEXT_BYTES];
 	struct wh_udp_own own;
 
 	if (!wh_own_is_udp(settings) ||
@@ -121,8 +122,8 @@ bool wh_own_toward(struct wh_settings *settings, const char *host, const struct 
 	int rc = wh_udp_own_toward(peer, &own);
 
 	if (rc != 0) {
-		wh_complain("no route to %s: %s; `ip route` shows this host's routes", host,
-			strerror(-rc));
+		wh_complain("no route to %s: %s; `ip route` shows this host's routes",
+			wh_host_text(host, peer, text), strerror(-rc));
 		return false;
 	}
 	if (spec.local.family != 0)
