@@ -396,7 +396,7 @@ static int run_guarded(struct serve *serve)
 	if (serve->settings.client != NULL)
 		wh_for_client_answer(&serve->client, &serve->settings,
 			wh_host_ctx_address(&serve->host.ctx, WH_IPV4, 0).port);
-	wh_runtime_begin_quiet(&serve->runtime);
+	wh_runtime_begin_quiet(&serve->runtime, &serve->jobs.live);
 	wh_runtime_run(&serve->runtime);
 	wh_control_stop(&serve->control);
 	wh_captures_close(&serve->captures);

@@ -223,13 +223,59 @@ static void test_begins_quiet(void)
 
 	/* So late as this second ends, none does before the loop stops. */
 	rig->loop.hz = rig->hz * SECONDS_MAX;
-	wh_loop_begin_quiet(&rig->loop);
+	wh_loop_begin_quiet(&rig->loop, NULL);
 	wh_loop_add(&rig->loop, "wake in third", wake_in_third, rig);
 	run(rig);
 	CU_ASSERT_EQUAL(rig->mark, 2);
 	CU_ASSERT_EQUAL(rig->loop.turns, 10);
 	CU_ASSERT_EQUAL(rig->loop.naps, 2);
 	free(rig);
+}
+
+static uint32_t long_naps; /* as long as those of an idle server */
+
+/* In place of libc's, to see what is asked for. */
+int nanosleep(const struct timespec *nap, struct timespec *rest)
+{
+	long_naps += nap->tv_nsec == WH_LOOP_IDLE_NAP_US * 1000;
+	return clock_nanosleep(CLOCK_MONOTONIC, 0, nap, rest);
+}
+
+/* Of ten turns, the third has work. */
+static int32_t work_in_third(void *state, uint64_t now_tsc)
+{
+	struct rig *rig = state;
+
+	(void)now_tsc;
+	rig->phase++;
+	if (rig->phase == 3)
+		rig->mark = long_naps;
+	if (rig->phase == 10)
+		stop(rig);
+	return rig->phase == 3;
+}
+
+/* Before it has worked, a server without sessions naps long; soon after that it does not. */
+static void idle(uint32_t sessions, uint32_t expected)
+{
+	struct rig *rig = begin();
+	_Atomic uint32_t count = sessions;
+
+	rig->loop.hz = rig->hz * SECONDS_MAX; /* soon is long, as seconds are */
+	wh_loop_begin_quiet(&rig->loop, &count);
+	wh_loop_add(&rig->loop, "work in third", work_in_third, rig);
+	long_naps = 0;
+	run(rig);
+	CU_ASSERT_EQUAL(rig->loop.naps, 9);
+	CU_ASSERT_EQUAL(rig->mark, expected);
+	CU_ASSERT_EQUAL(long_naps, expected);
+	free(rig);
+}
+
+static void test_idle(void)
+{
+	idle(0, 2);
+	idle(1, 0);
 }
 
 static int32_t stop_after_20(void *state, uint64_t now_tsc)
@@ -509,6 +555,7 @@ CU_TestInfo wh_tests[] = {
 	{"stopped before", test_stopped_before},
 	{"naps when quiet", test_naps_when_quiet},
 	{"begins quiet", test_begins_quiet},
+	{"idle", test_idle},
 	{"never naps without hz", test_never_naps_without_hz},
 	{"a trickle is quiet", test_a_trickle_is_quiet},
 	{"quiet seconds in a row", test_quiet_seconds_in_a_row},

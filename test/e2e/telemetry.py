@@ -46,6 +46,9 @@ QUIET_S = 3
 # Turns with work of a server that nobody has come to. One that polls has a million in a second.
 AWAKE_TURNS_MAX = 500
 
+# Short naps of a core after a packet or two of the kernel's own.
+AWAKE_NAPS_MAX = 250
+
 
 def runtime_folders():
     base = '/var/run' if os.geteuid() == 0 else os.environ.get('XDG_RUNTIME_DIR', '/tmp')
@@ -297,6 +300,14 @@ def fresh(program, folder):
         for name, core in server.ask('/wavehaul/cores').items():
             awake = core['turns'] - core['naps']
             expect(awake < AWAKE_TURNS_MAX, f'{name} did not sleep after {awake} turns')
+        # Without sessions each nap is of 10 ms, but for a tenth of a second after a packet.
+        before, began = server.ask('/wavehaul/cores'), time.monotonic()
+        time.sleep(2)
+        after = server.ask('/wavehaul/cores')
+        most = (time.monotonic() - began) * 100 + AWAKE_NAPS_MAX
+        for name, core in after.items():
+            naps = core['naps'] - before[name]['naps']
+            expect(naps < most, f'{name} napped {naps} times')
         pair.stop_server()
 
 

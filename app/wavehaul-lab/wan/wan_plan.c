@@ -12,7 +12,7 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "host/eal.h"
-#include "host/host.h"
+#include "host/host_nic.h"
 #include "host/memory_room.h"
 #include "port/interface.h"
 #include "wan/capture.h"

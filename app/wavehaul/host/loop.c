@@ -10,6 +10,7 @@
 #include <rte_pause.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 
 #define NICE_LEAST (-20)
 
@@ -21,9 +22,10 @@ void wh_loop_add(struct wh_loop *loop, const char *name,
 	loop->task[loop->tasks++] = (struct wh_task){name, poll, state};
 }
 
-void wh_loop_begin_quiet(struct wh_loop *loop)
+void wh_loop_begin_quiet(struct wh_loop *loop, const _Atomic uint32_t *sessions)
 {
 	WH_ASSERT(loop->hz != 0 && loop->turns == 0);
+	loop->sessions = sessions;
 	loop->quiet_s = WH_LOOP_QUIET_S;
 }
 
@@ -76,19 +78,30 @@ static void hand_on(struct wh_loop *loop, uint64_t now_tsc, int64_t work)
 							     : loop->away_tsc / WH_LOOP_KEEPS);
 }
 
-/* True: it slept. */
-static bool rest(struct wh_loop *loop, int64_t work)
+static bool is_idle(const struct wh_loop *loop, uint64_t now_tsc)
 {
-	const struct timespec nap = {.tv_nsec = (long)loop->nap_us * 1000};
+	return loop->sessions != NULL &&
+	       atomic_load_explicit(loop->sessions, memory_order_relaxed) == 0 &&
+	       now_tsc - loop->worked_tsc > wh_us_to_tsc(loop->hz, WH_LOOP_IDLE_US);
+}
+
+/* True: it slept. */
+static bool rest(struct wh_loop *loop, uint64_t now_tsc, int64_t work)
+{
+	struct timespec nap = {.tv_nsec = (long)loop->nap_us * 1000};
 
 	if (work >= WH_LOOP_WAKE)
 		loop->quiet_s = 0;
-	if (work > 0)
+	if (work > 0) {
+		loop->worked_tsc = now_tsc;
 		return false;
+	}
 	if (loop->quiet_s < WH_LOOP_QUIET_S) {
 		rte_pause();
 		return false;
 	}
+	if (is_idle(loop, now_tsc))
+		nap.tv_nsec = WH_LOOP_IDLE_NAP_US * 1000;
 	loop->naps++;
 	nanosleep(&nap, NULL);
 	return true;
@@ -129,7 +142,7 @@ int wh_loop_run(void *argument)
 		if (unlikely(now_tsc < loop->shared_tsc))
 			hand_on(loop, now_tsc, work);
 		last_tsc = now_tsc;
-		napped = rest(loop, work);
+		napped = rest(loop, now_tsc, work);
 	}
 	return 0;
 }

@@ -39,6 +39,13 @@
 #define WH_LOOP_PACKET_NAP_US 850
 #define WH_LOOP_WORK_NAP_US   4000
 
+/*
+ * A server without sessions naps longer after a time without any work, since the first packet of a
+ * session may wait; ARP and what else is broadcast wakes it for that time.
+ */
+#define WH_LOOP_IDLE_NAP_US 10000
+#define WH_LOOP_IDLE_US     100000
+
 /* A round longer than this: the CPU was taken away. */
 #define WH_LOOP_AWAY_US 1000
 
@@ -72,8 +79,10 @@ struct wh_task {
 
 struct wh_loop {
 	const _Atomic bool *stop;
-	uint64_t hz;       /* 0: never naps */
-	uint32_t nap_us;   /* length of a nap, if it may nap */
+	uint64_t hz;     /* 0: never naps */
+	uint32_t nap_us; /* length of a nap, if it may nap */
+	/* While it is 0, naps may be of WH_LOOP_IDLE_NAP_US; NULL: never. */
+	const _Atomic uint32_t *sessions;
 	uint64_t away_tsc; /* WH_LOOP_AWAY_US; 0: the CPU is never yielded */
 	bool urgent;       /* goes before all other processes of its CPU, if that is permitted */
 	uint32_t tasks;
@@ -88,6 +97,7 @@ struct wh_loop {
 	uint64_t second_tsc; /* end of the second being counted */
 	uint64_t second_work;
 	uint32_t quiet_s;
+	uint64_t worked_tsc;  /* of the last round with work */
 	uint64_t hand_ons;    /* how often the CPU was yielded to other polling processes */
 	uint64_t shared_tsc;  /* the CPU counts as shared until then; 0: it does not */
 	uint64_t hand_on_tsc; /* time of the next yield, even with work to do */
@@ -105,10 +115,10 @@ void wh_loop_add(struct wh_loop *loop, const char *name,
 	int32_t (*poll)(void *state, uint64_t now_tsc), void *state);
 
 /*
- * As after quiet seconds: the loop naps from its first round without work on, until it has some.
- * Only for a loop that may nap, before it runs.
+ * As after quiet seconds: the loop naps from its first round without work on, until it has some,
+ * and longer while there are no sessions. Only for a loop that may nap, before it runs.
  */
-void wh_loop_begin_quiet(struct wh_loop *loop);
+void wh_loop_begin_quiet(struct wh_loop *loop, const _Atomic uint32_t *sessions);
 
 /* Runs until *stop; `loop` is a struct wh_loop. Returns 0: the signature of an lcore function. */
 int wh_loop_run(void *loop);

@@ -49,8 +49,11 @@ struct wh_loop *wh_runtime_loop_of(struct wh_runtime *runtime, uint32_t queue, b
 uint32_t wh_runtime_add(struct wh_runtime *runtime, uint32_t worker, const char *name,
 	int32_t (*poll)(void *state, uint64_t now_tsc), void *state);
 
-/* For a process that waits for others: its loops nap until they have work. Before _run. */
-void wh_runtime_begin_quiet(struct wh_runtime *runtime);
+/*
+ * For a process that waits for others: its loops nap until they have work, and longer while it has
+ * no sessions. Before _run.
+ */
+void wh_runtime_begin_quiet(struct wh_runtime *runtime, const _Atomic uint32_t *sessions);
 
 void wh_runtime_run(struct wh_runtime *runtime);
 
