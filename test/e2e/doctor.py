@@ -313,7 +313,7 @@ MACHINES = {
     'NICs of a group': (
         bare_nic(IXGBE, nic(OTHER_DATA, 'ixgbe'), group(7, DATA, OTHER_DATA)), {
             f'nic {DATA}': ('bad', "kernel's$", f'{BIND} {OTHER_DATA}'),
-            f'nic {OTHER_DATA}': ('bad', "kernel's$", f'{BIND} {OTHER_DATA}')}),
+            f'nic {OTHER_DATA}': ('bad', "kernel's$", f'wavehaul nic bind {OTHER_DATA} {DATA}')}),
     'NICs of a group, one bound': (
         nic(OTHER_DATA, 'ixgbe') | group(7, DATA, OTHER_DATA), {
             f'nic {DATA}': ('bad', f'shares IOMMU group 7 with {OTHER_DATA}, ',

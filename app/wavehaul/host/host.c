@@ -20,7 +20,7 @@
 #include "cli/exit.h"
 #include "file/background.h"
 #include "guard/seeker.h"
-#include "host/host_nic.h"
+#include "host/nic/host_nic.h"
 #include "host/sockets/host_udp.h"
 
 /* At the end, work in the background gets this much time to finish. */

@@ -10,7 +10,7 @@
 #include <rte_cycles.h>
 #include <rte_dev.h>
 
-#include "../driver/eal.h"
+#include "../../driver/eal.h"
 #include "cli/complain.h"
 #include "unit.h"
 

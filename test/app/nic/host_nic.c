@@ -2,7 +2,7 @@
 
 /* Whose a NIC is, on machines made of files. */
 
-#include "host/host_nic.h"
+#include "host/nic/host_nic.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "host/host_nic.h"
+#include "host/nic/host_nic.h"
 
 #include <errno.h>
 #include <limits.h>
