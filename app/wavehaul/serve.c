@@ -44,6 +44,8 @@
 /* After the second request to stop, sessions have this long to inform their peers. */
 #define LAST_WORDS_S 2
 
+#define LOOKS_A_SECOND 100
+
 /* Rings for an order's lanes: usually at most this many run at once. */
 #define RINGS_PER_ORDER 4
 
@@ -136,14 +138,14 @@ static void wake_control(void *context)
 	wh_control_wake(&serve->control);
 }
 
-/* A few times a second: checks whether to stop, and then whether all jobs have ended. */
+/* Many times a second: checks whether to stop, and then whether all jobs have ended. */
 static int32_t watch(void *state, uint64_t now_tsc)
 {
 	struct serve *serve = state;
 
 	if (now_tsc < serve->next_tsc)
 		return 0;
-	serve->next_tsc = now_tsc + serve->host.ctx.hz / 20;
+	serve->next_tsc = now_tsc + serve->host.ctx.hz / LOOKS_A_SECOND;
 	wh_jobs_tell_untold(&serve->jobs, now_tsc);
 	wh_notify_poll(&serve->notify, now_tsc);
 	if (wh_signals_reload())

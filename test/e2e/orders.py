@@ -543,6 +543,7 @@ def senseless(program, folder):
                 (send, ('--backup', '--suffix', 'a/b'), '--suffix'),
                 (send, ('--case-clash', 'refuse'), 'is not an option of send'),
                 (get, ('--map-owners', '1=2'), 'need --owners'),
+                (('send', one.root / 'a', f'ann@{CLIENT}:a'), (), 'starts no server by ssh'),
                 (('get', *many, one.root / 'b'), (), 'too many paths and patterns')):
             queued = one.run('add', *words, *more)
             expect_equal(f'the exit status of {more}', queued.status, 2)

@@ -24,7 +24,8 @@ from pathlib import Path
 from harness import (NOBODY, Case, Skip, end_group, expect, expect_between, expect_equal,
                      expect_said, expect_status, run_cases)
 from lab import Lab, order
-from network import CLIENT, CLIENT6, SERVER, SERVER6, expect_same, in_brackets, make_load
+from network import (CLIENT, FAR, SERVER, SERVER6, expect_same, in_brackets, make_load,
+                     router_between)
 from pair import wait_until
 from udp import CLIENT_S, Nobody, Server, two_hosts
 
@@ -32,11 +33,12 @@ TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
 
 MIB = 1 << 20
-OK, OTHER, USAGE, NO_FILE, NETWORK, HARDWARE = 0, 1, 2, 3, 5, 7
+OK, OTHER, USAGE, NO_FILE, NETWORK, HARDWARE, PARTIAL = 0, 1, 2, 3, 5, 7, 23
 SSH_PORT, FIRST_PORT = 2222, 60000
 STARTING_S, GONE_S = 10, 60
 ANN, ANN_ID, HOMELESS = 'ann', 4242, 'homeless'
 SSHD = '/usr/sbin/sshd'
+OUTSIDE = '203.0.113.5'  # the host's address in front of a translator
 
 # Names that a shell, or ssh, would take for something else.
 HOSTILE = ('-rf', '$(touch pwned)', ';touch pwned;', '`touch pwned`', "it's", 'two words', '"',
@@ -301,12 +303,57 @@ def sshd_pid(sshd):
     return sshd.process.pid
 
 
+def forced_command(program, folder):
+    """A key of ssh that may do this below one folder, and nothing else."""
+    with site(program, folder) as (user, client, sshd):
+        public = sshd.folder / 'key.pub'
+        root = sshd.home / 'only'
+        root.mkdir()
+        os.chown(root, ANN_ID, ANN_ID)
+        (sshd.home / 'secret').write_text('secret')
+        public.write_text(f'restrict,command="{program.binary} serve --for-client --root {root}" '
+                          f'{public.read_text()}')
+        for path in ('a', '/b', '/'):
+            expect_status(user.run(client, 'send', __file__, f'{ann()}:{path}'), OK)
+        expect_equal('what is there', sorted(os.listdir(root)), ['a', 'b', Path(__file__).name])
+        for path in ('../secret', f'{sshd.home}/secret', '/../secret'):
+            result = user.run(client, 'get', f'{ann()}:{path}', f'{folder}/got')
+            expect_status(result, PARTIAL)
+            expect(not (folder / 'got').exists(), 'it was got')
+
+
 def no_home(program, folder):
     with site(program, folder) as (user, client, _):
         result = user.run(client, 'ls', f'{HOMELESS}@{SERVER}:x')
         expect_status(result, NO_FILE)
         expect_said(result, 'has no home folder at homeless@.*begins with /')
         expect_status(user.run(client, 'ls', f'{HOMELESS}@{SERVER}:/etc/hostname'), OK)
+
+
+def other_names(program, folder):
+    """ssh's configuration has the name; or a translator is in front of the host."""
+    user = User(program, folder)
+    with router_between(1500, 1500) as (host, client, router), Sshd(folder, host) as user.sshd:
+        host.add_addresses('eth0', f'{SERVER}/24')
+        client.add_addresses('eth0', f'{FAR}/24')
+        host.ip('route', 'add', 'default', 'via', '192.0.2.254')
+        client.ip('route', 'add', 'default', 'via', '198.51.100.254')
+        (folder / 'ssh_config').write_text(f'Host dtn2\n  HostName {SERVER}\n')
+        alias = user.sshd.ssh().replace('-F none', f'-F {folder}/ssh_config')
+        result = user.run(client, 'send', __file__, f'{ANN}@dtn2:', '--ssh', alias,
+                          '--remote-command', program.binary)
+        expect_status(result, OK)
+        expect_said(result, f'at {ANN}@dtn2 for this command: {SERVER}, UDP port')
+        order('ip', 'netns', 'exec', router.netns, 'nft',
+              'add table nat; add chain nat in { type nat hook prerouting priority 0; }; '
+              f'add rule nat in ip daddr {OUTSIDE} dnat to {SERVER}; '
+              'add table wall; add chain wall on { type filter hook forward priority 0; }; '
+              f'add rule wall on ip saddr {FAR} ct status dnat accept; '
+              f'add rule wall on ip saddr {FAR} drop')
+        result = user.run(client, 'send', __file__, f'{ANN}@{OUTSIDE}:')
+        expect_status(result, OK)
+        expect_said(result, f'for this command: {OUTSIDE}, UDP port')
+        user.sshd.await_none(5)
 
 
 @contextlib.contextmanager
@@ -446,6 +493,8 @@ def cases():
     yield Case('hostile names', True, hostile_names)
     yield Case('bad ssh', False, bad_ssh)
     yield Case('no home', True, no_home)
+    yield Case('forced command', False, forced_command)
+    yield Case('other names', False, other_names)
     yield Case('firewall', False, firewall)
     yield Case('stranger', False, stranger)
     yield Case('two at once', False, two_at_once)

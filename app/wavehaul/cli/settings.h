@@ -68,6 +68,8 @@ enum wh_verb {
 #define WH_MTU_MIN (WH_CONTROL_BYTES_MAX + WH_IPV4_BYTES + WH_UDP_BYTES)
 #define WH_MTU_MAX 9216
 
+#define WH_SESSIONS_MAX 4096 /* of a server */
+
 #define WH_BUFFERS_MIN_BYTES (UINT64_C(64) << 20)
 #define WH_BUFFERS_MAX_BYTES (UINT64_C(1) << 40)
 

@@ -28,7 +28,6 @@ static_assert(WH_QUEUES_MAX <= WH_PORT_QUEUES_MAX, "the port has them");
 #define RESERVE_MAX_BYTES (UINT64_C(1) << 50)
 #define DESCRIPTORS_MAX   32768
 #define BURST_MAX_PKTS    1024
-#define SESSIONS_MAX      4096
 #define OPENINGS_MAX      10000
 #define LINES_MAX         1000
 #define QUEUE_JOBS_MAX    64
@@ -538,7 +537,7 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "peers that may connect: 192.0.2.0/24,2001:db8::/64 (those of its own\n"
 			"subnet)"},
 	{KEY("serve", "sessions"), FIELD(sessions), .flag = "sessions", .verbs = SERVE,
-		COUNT(1, SESSIONS_MAX), .standard = "64", .argument = "N", .example = "64",
+		COUNT(1, WH_SESSIONS_MAX), .standard = "64", .argument = "N", .example = "64",
 		.help = "number of sessions at once, at most"},
 	{KEY("serve", "audit"), FIELD(audit), .flag = "audit", PATH, .verbs = SERVE,
 		.argument = "WHERE", .example = "/var/log/wavehaul.jsonl",
@@ -585,7 +584,7 @@ const struct wh_setting wh_settings_table[] = {
 		.argument = "'COMMANDS'", .example = "'show jobs; show ports'",
 		.help = "run these commands, separated by ;, and end"},
 	{KEY("limits", "peer_jobs"), FIELD(peer_jobs), .flag = "peer-jobs", .verbs = SERVE,
-		COUNT(0, SESSIONS_MAX), .standard = "0", .argument = "N", .example = "8",
+		COUNT(0, WH_SESSIONS_MAX), .standard = "0", .argument = "N", .example = "8",
 		.help = "sessions that one peer may have at once, of --sessions; a peer is a\n"
 			"key or, unsealed, an IPv4 address or 64 bits of an IPv6 address; 0:\n"
 			"three quarters"},
@@ -662,7 +661,7 @@ const struct wh_setting wh_settings_table[] = {
 	{KEY("bench", "reverse"), FIELD(reverse), .flag = "reverse", SWITCH, .verbs = WH_VERB_BENCH,
 		.help = "let the server send"},
 	{KEY("bench", "idle"), FIELD(idle_sessions), .flag = "idle", .verbs = WH_VERB_BENCH,
-		COUNT(0, SESSIONS_MAX), .standard = "0", .argument = "N", .example = "1000",
+		COUNT(0, WH_SESSIONS_MAX), .standard = "0", .argument = "N", .example = "1000",
 		.help = "open this many more sessions, and leave them idle"},
 	{KEY("probe", "train"), FIELD(train_pkts), .flag = "train", .verbs = PROBE,
 		COUNT(WH_PROBER_TRAIN_MIN, WH_PROBER_TRAIN_MAX), .standard = "8192",

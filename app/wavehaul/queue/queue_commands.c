@@ -203,6 +203,9 @@ static bool take_verb(struct wh_control_call *call, struct wh_order *order)
 			call, WH_EXIT_OTHER, "the system supplies no random numbers for a token");
 	else if (host[0] == '\0' || strlen(host) >= sizeof(order->host))
 		wh_control_fail(call, WH_EXIT_USAGE, "no host has that name");
+	else if (strchr(host, '@') != NULL)
+		wh_control_fail(call, WH_EXIT_USAGE,
+			"a queue starts no server by ssh: leave out the user, or use send or get");
 	else
 		snprintf(order->host, sizeof(order->host), "%s", host);
 	return call->status == WH_EXIT_OK;

@@ -4,9 +4,6 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Behind the words of --ssh: no terminal there, the destination, the command, NULL. */
-#define WORDS_BEHIND 6
-
 bool wh_destination_has_user(const char *host)
 {
 	return strchr(host, '@') != NULL;
@@ -42,20 +39,21 @@ const char *wh_destination_wrong(const char *host)
 }
 
 bool wh_destination_command(
-	char *ssh, const char *host, const char *program, char *word[WH_DESTINATION_WORDS_MAX])
+	char *ssh, const char *const *behind, char *word[WH_DESTINATION_WORDS_MAX])
 {
-	static char no_terminal[] = "-T", serve[] = "serve", for_client[] = "--for-client";
-	char *behind[WORDS_BEHIND] = {
-		no_terminal, (char *)host, (char *)program, serve, for_client, NULL};
 	uint32_t count = 0;
 	char *rest = NULL;
 
 	for (char *one = strtok_r(ssh, " \t", &rest); one != NULL;
 		one = strtok_r(NULL, " \t", &rest)) {
-		if (count + WORDS_BEHIND == WH_DESTINATION_WORDS_MAX)
+		if (count + WH_DESTINATION_WORDS_BEHIND + 1 == WH_DESTINATION_WORDS_MAX)
 			return false;
 		word[count++] = one;
 	}
-	memcpy(&word[count], behind, sizeof(behind));
-	return count > 0;
+	if (count == 0)
+		return false;
+	for (uint32_t i = 0; behind[i] != NULL; i++)
+		word[count++] = (char *)behind[i];
+	word[count] = NULL;
+	return true;
 }

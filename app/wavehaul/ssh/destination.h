@@ -21,9 +21,9 @@ const char *wh_destination_name(const char *host);
 #define WH_DESTINATION_WORDS_MAX 64
 
 /*
- * The command's words: those of `ssh`, which is split at blanks in place, the destination, and for
- * the shell there `program` with the verb that serves its standard input. NULL stands at the end.
- * False: `ssh` has no words, or too many.
+ * Fills in the words of a command: those of `ssh`, which is split at blanks in place, and then at
+ * most five of `behind`, which end with a NULL. False: `ssh` has no words, or too many.
  */
+#define WH_DESTINATION_WORDS_BEHIND 5
 bool wh_destination_command(
-	char *ssh, const char *host, const char *program, char *word[WH_DESTINATION_WORDS_MAX]);
+	char *ssh, const char *const *behind, char *word[WH_DESTINATION_WORDS_MAX]);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +15,7 @@
 #include "cli/own/own_addresses.h"
 #include "cli/signals.h"
 #include "ssh/destination.h"
-#include "udp/sockaddr.h"
-#include "wire/internet.h"
+#include "ssh/resolve.h"
 
 /* So long packets may take to pass there and back. */
 #define PASSAGE_NS (UINT64_C(5) * WH_NS_PER_S)
@@ -85,10 +83,13 @@ static bool read_ports(const char *text, struct wh_ssh_line *line)
 static int start_ssh(struct wh_far *far, const struct wh_settings *settings)
 {
 	static char ssh[WH_SETTINGS_TEXT_BYTES];
+	/* For the shell there; no terminal, which would mix both streams. */
+	const char *const behind[] = {
+		"-T", far->host, settings->remote_command, "serve", "--for-client", NULL};
 	char *word[WH_DESTINATION_WORDS_MAX];
 
 	strcpy(ssh, settings->ssh);
-	if (!wh_destination_command(ssh, far->host, settings->remote_command, word)) {
+	if (!wh_destination_command(ssh, behind, word)) {
 		wh_complain("--ssh '%s' is no command: write for example --ssh 'ssh -p 22'",
 			settings->ssh);
 		return WH_EXIT_USAGE;
@@ -187,6 +188,8 @@ static int meet(struct wh_far *far, const struct wh_settings *settings, enum wh_
 	memcpy(line.id, far->own.id, sizeof(line.id));
 	line.mtu_bytes = settings->mtu_bytes;
 	line.buffer_bytes = moves ? settings->buffer_bytes : 0;
+	/* Those before a retry may still be ending there. */
+	line.jobs = 2 * (settings->parallel + settings->idle_sessions);
 	text = wh_ssh_line_of_client(&line);
 	if (text == NULL)
 		return WH_EXIT_OTHER;
@@ -209,38 +212,15 @@ static bool has(const struct wh_address *list, uint32_t count, const struct wh_a
 }
 
 /*
- * The addresses of the name here, with the server's port. ssh may know the host by another name, or
- * reach it through others.
- */
-static uint32_t resolve(const struct wh_far *far, struct wh_address *address, uint32_t room)
-{
-	const struct addrinfo hints = {.ai_socktype = SOCK_DGRAM};
-	struct addrinfo *found = NULL;
-	uint32_t count = 0;
-
-	if (getaddrinfo(wh_destination_name(far->host), NULL, &hints, &found) != 0)
-		return 0;
-	for (const struct addrinfo *i = found; i != NULL && count < room; i = i->ai_next) {
-		if (!wh_sockaddr_read(
-			    (const union wh_sockaddr *)(const void *)i->ai_addr, &address[count]))
-			continue;
-		address[count].port = far->line.port;
-		count += !has(address, count, &address[count]);
-	}
-	freeaddrinfo(found);
-	return count;
-}
-
-/*
  * The server knows at which of its addresses ssh arrived. If the name has that address here, it is
  * the one. Else there is a translator or another host on the way, and either may be right.
  */
-static uint32_t candidates(
-	const struct wh_far *far, struct wh_address address[WH_PASSAGE_ADDRESSES_MAX])
+static uint32_t candidates(const struct wh_far *far, const struct wh_settings *settings,
+	struct wh_address address[WH_PASSAGE_ADDRESSES_MAX])
 {
 	const struct wh_ssh_line *line = &far->line;
 	uint32_t room = WH_PASSAGE_ADDRESSES_MAX - WH_SSH_LINE_ADDRESSES_MAX;
-	uint32_t count = resolve(far, address, room);
+	uint32_t count = wh_ssh_resolve(settings->ssh, far->host, far->line.port, address, room);
 
 	for (uint32_t i = 0; i < line->addresses; i++) {
 		if (has(address, count, &line->address[i])) {
@@ -295,10 +275,10 @@ int wh_far_await(struct wh_far *far)
 }
 
 /* With one address the question is on its way while this end opens its port. */
-static int choose_address(struct wh_far *far)
+static int choose_address(struct wh_far *far, const struct wh_settings *settings)
 {
 	struct wh_address address[WH_PASSAGE_ADDRESSES_MAX];
-	uint32_t count = candidates(far, address);
+	uint32_t count = candidates(far, settings, address);
 	int found = 0;
 
 	far->peer = address[0];
@@ -325,7 +305,7 @@ static int find_by_ssh(struct wh_far *far, struct wh_settings *settings, enum wh
 	if (status == -1)
 		status = meet(far, settings, verb);
 	if (status == -1)
-		status = choose_address(far);
+		status = choose_address(far, settings);
 	if (status == -1)
 		status = wh_settings_check_own(settings);
 	if (status != -1)

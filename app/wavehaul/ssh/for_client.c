@@ -99,7 +99,11 @@ static void take_rights(struct wh_settings *settings, const struct wh_ssh_line *
 			WH_BUFFERS_MIN_BYTES, wh_min_u64(line->buffer_bytes, WH_BUFFERS_MAX_BYTES));
 	settings->peer_reserve_bytes = UINT64_MAX;
 	settings->peer_memory_bytes = settings->buffer_bytes;
+	if (!wh_settings_given(settings, WH_VERB_SERVE, "sessions"))
+		settings->sessions =
+			(uint32_t)wh_max_u64(1, wh_min_u64(line->jobs, WH_SESSIONS_MAX));
 	settings->peer_jobs = settings->sessions;
+	settings->queue_jobs = 0;
 
 	if (is_root && settings->user[0] == '\0')
 		strcpy(settings->user, "root");
@@ -205,6 +209,7 @@ static void listen(struct wh_for_client *client, uint64_t now_ns)
 		if (text != NULL && wh_ssh_line_is(text, "end")) {
 			client->ended = true;
 			client->ended_ns = now_ns;
+			close(STDOUT_FILENO); /* heard */
 			return;
 		}
 	}

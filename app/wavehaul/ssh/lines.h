@@ -6,7 +6,8 @@
  * each. All members are checked like a stranger's: a shell's start files print on the same stream.
  *
  *   to the server    {"wavehaul":"0.1.0", "wire":3, "bundle":11, "key":"sha256:...",
- *                     "ports":[60000, 60999], "mtu":1500, "buffers":536870912}
+ *                     "ports":[60000, 60999], "mtu":1500, "buffers":536870912,
+ *                     "jobs":3}
  *   to the client    {"wavehaul":..., "wire":..., "bundle":..., "key":..., "port":60000,
  *                     "addresses":["192.0.2.2"], "home":"home/ann"}; without "home" there is none
  *                    or, with no "port", {..., "error":"...", "exit_status":7}
@@ -34,6 +35,7 @@ struct wh_ssh_line {
 	uint16_t first_port, last_port;
 	uint32_t mtu_bytes;
 	uint64_t buffer_bytes;
+	uint32_t jobs; /* at once, at most */
 	/* The server's. */
 	uint16_t port; /* 0: it has failed */
 	uint32_t addresses;

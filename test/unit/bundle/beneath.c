@@ -241,8 +241,43 @@ static void test_was_empty(void)
 	folder_free(&folder);
 }
 
+/* Links lead out of a folder, but nowhere out of the system. */
+static void test_system(void)
+{
+	struct folder below, top = new_tree(&below);
+	int system = open("/", O_PATH | O_DIRECTORY);
+	char path[PATH_MAX], name[32];
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", below.fd);
+
+	ssize_t bytes = readlink(name, path, sizeof(path) - 16);
+
+	CU_ASSERT_FATAL(bytes > 0 && system >= 0);
+	strcpy(path + bytes, "/absolute");
+	CU_ASSERT_EQUAL(wh_beneath_resolve(below.fd, "absolute", O_PATH), -EXDEV);
+
+	int found = wh_beneath_resolve(system, path + 1, O_PATH);
+	struct stat one, tmp;
+
+	CU_ASSERT_FATAL(found >= 0);
+	CU_ASSERT(fstat(found, &one) == 0 && stat("/tmp", &tmp) == 0);
+	CU_ASSERT_EQUAL(one.st_ino, tmp.st_ino);
+	close(found);
+	found = wh_beneath_resolve(system, "/tmp", O_PATH | O_DIRECTORY);
+	CU_ASSERT(found >= 0);
+	close(found);
+	strcpy(path + bytes, "/magic");
+	CU_ASSERT_EQUAL(wh_beneath_resolve(system, path + 1, O_PATH), -ELOOP);
+	strcpy(path + bytes, "/to_stage");
+	CU_ASSERT_EQUAL(wh_beneath_resolve(system, path + 1, O_PATH), -ENOENT);
+	close(system);
+	close(below.fd);
+	folder_free(&top);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"lookups", test_lookups},
+	{"system", test_system},
 	{"folders are made", test_folders_are_made},
 	{"cache", test_cache},
 	{"empty folders", test_was_empty},
