@@ -187,12 +187,20 @@ static uint64_t rest_ends_tsc(const struct wh_session *s)
 	return rx->last_report_tsc + wh_session_heartbeat_tsc(s, asked ? 0 : rx->rest_reports);
 }
 
+/* A peer that has not been heard for longer than a living one is silent may be gone. */
+static bool is_silent(const struct wh_session *s, uint64_t now_tsc)
+{
+	uint64_t heard_tsc = __atomic_load_n(&s->last_heard_tsc, __ATOMIC_RELAXED);
+
+	return now_tsc > heard_tsc && now_tsc - heard_tsc > wh_session_exp_tsc(s);
+}
+
 /*
  * Earliest time for the next report. udt.txt III E: a report without news waits for two round trips
  * after the previous one. News in the paper is the acknowledged number. This report is selective,
  * so arrivals above a hole are news as well, and so is a freed buffer.
  */
-static uint64_t report_due_tsc(const struct wh_session *s)
+static uint64_t report_due_tsc(const struct wh_session *s, uint64_t now_tsc)
 {
 	const struct wh_receiver *rx = &s->rx;
 
@@ -200,6 +208,8 @@ static uint64_t report_due_tsc(const struct wh_session *s)
 		return rest_ends_tsc(s);
 	if (!wh_session_may_say(s))
 		return rx->last_report_tsc + wh_session_heartbeat_tsc(s, rx->unearned_reports);
+	if (is_silent(s, now_tsc))
+		return rx->last_report_tsc + wh_session_heartbeat_tsc(s, 0);
 	if (!s->feedback.report_on_news_only || has_news(s))
 		return 0;
 
@@ -286,7 +296,7 @@ static bool much_has_come(const struct wh_session *s)
 /* A report that must wait is skipped and counted, too. */
 static bool skip_report(struct wh_session *s, uint64_t now_tsc)
 {
-	if (now_tsc < report_due_tsc(s)) {
+	if (now_tsc < report_due_tsc(s, now_tsc)) {
 		s->control_pn[WH_PACKET_RCV_REPORT]++;
 		return true;
 	}
@@ -297,7 +307,7 @@ static bool skip_report(struct wh_session *s, uint64_t now_tsc)
  * With feedback.delivery: reports follow the round trip while arriving data pay for them. One is
  * also sent when data pause, because the last packet may have arrived.
  */
-static void keep_step(struct wh_session *s)
+static void keep_step(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_receiver *rx = &s->rx;
 	const struct wh_arrivals *arrivals = &rx->arrivals;
@@ -315,7 +325,7 @@ static void keep_step(struct wh_session *s)
 			wh_min_u64(rx->next_report_tsc, arrivals->last_tsc + pause_tsc);
 	}
 	/* No need to poll before the report may be sent. */
-	rx->next_report_tsc = wh_max_u64(rx->next_report_tsc, report_due_tsc(s));
+	rx->next_report_tsc = wh_max_u64(rx->next_report_tsc, report_due_tsc(s, now_tsc));
 }
 
 static int32_t send_report(struct wh_session *s, uint64_t now_tsc)
@@ -328,7 +338,7 @@ static int32_t send_report(struct wh_session *s, uint64_t now_tsc)
 		rx->next_report_tsc =
 			wh_min_u64(rx->next_report_tsc, rx->last_report_tsc + s->period_tsc);
 	if (s->feedback.delivery)
-		keep_step(s);
+		keep_step(s, now_tsc);
 	if (rx->at_rest)
 		rx->next_report_tsc = rest_ends_tsc(s);
 	if (now_tsc < rx->next_report_tsc) {
@@ -343,7 +353,7 @@ static int32_t send_report(struct wh_session *s, uint64_t now_tsc)
 		wh_session_count_on(s, now_tsc, WH_PACKET_RCV_REPORT, rx->last_report_tsc);
 	else if (s->feedback.resend == WH_RESEND_COUNTED && skip_report(s, now_tsc))
 		return 0;
-	if (now_tsc < report_due_tsc(s))
+	if (now_tsc < report_due_tsc(s, now_tsc))
 		return 0;
 	push_reports(s, now_tsc, true);
 	if (rx->at_rest)
@@ -409,6 +419,8 @@ static int32_t send_timed_naks(struct wh_session *s, uint64_t now_tsc)
 		return 0;
 	/* III E: the larger of RTT and the mean arrival interval since the last SYN. */
 	rx->next_nak_tsc = now_tsc + wh_max_u64(rtt_tsc, rx->mean_arrival_tsc);
+	if (is_silent(s, now_tsc))
+		rx->next_nak_tsc = now_tsc + wh_max_u64(rtt_tsc, wh_session_heartbeat_tsc(s, 0));
 
 	for (uint32_t i = 0; i < s->feedback.nak_packets_max && wh_session_may_say(s); i++) {
 		uint32_t count = 0;

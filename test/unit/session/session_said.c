@@ -135,6 +135,43 @@ static void test_savings(void)
 	wh_session_destroy(session);
 }
 
+/* Packets of a second of that silence. */
+static uint32_t said_in_second(struct wh_session *session, uint64_t from_tsc)
+{
+	uint32_t packets = 0;
+
+	for (uint64_t now_tsc = from_tsc; now_tsc < from_tsc + HZ; now_tsc += MS / 10) {
+		uint8_t room[WH_CONTROL_BYTES_MAX];
+		struct wh_out out = {.head = room};
+
+		wh_session_poll(session, now_tsc);
+		while (wh_session_output(session, now_tsc, &out, 1) > 0)
+			packets++;
+	}
+	return packets;
+}
+
+/* A receiver with holes whose peer is gone: soon only heartbeats, even if it has much to spend. */
+static void test_silence(void)
+{
+	for (uint32_t p = 0; wh_profile_at(p) != NULL; p++) {
+		const char *profile = wh_profile_at(p)->name;
+		const struct wh_session_config config = config_of(profile, WH_RECOVERY_NAK);
+		struct wh_session *session = accept_with(&config, 10000);
+		uint32_t said[4];
+
+		give_holes(session, 127);
+		wh_session_heard(session, UINT32_MAX);
+		for (uint32_t second = 0; second < 4; second++)
+			said[second] = said_in_second(session, NOW + second * HZ);
+		if (said[3] > 22)
+			printf("%s: %u %u %u %u\n", profile, said[0], said[1], said[2], said[3]);
+		CU_ASSERT_TRUE(said[3] >= 1);
+		CU_ASSERT_TRUE(said[3] <= 22);
+		wh_session_destroy(session);
+	}
+}
+
 /* One that is heard from is told as ever: the period does not wait for more than it brings. */
 static void test_as_ever(void)
 {
@@ -192,6 +229,7 @@ static void test_transmitter(void)
 CU_TestInfo wh_tests[] = {
 	{"a receiver", test_receiver},
 	{"savings", test_savings},
+	{"silence", test_silence},
 	{"as ever", test_as_ever},
 	{"a transmitter", test_transmitter},
 	CU_TEST_INFO_NULL,
