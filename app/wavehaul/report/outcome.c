@@ -73,8 +73,11 @@ static int conclude_peer_gone(const struct wh_job *job, const char *host)
 
 static int conclude_stalled(const struct wh_job *job)
 {
-	bool sent = job->ready.began_tsc != 0 && wh_job_sends(job);
+	bool began = job->ready.began_tsc != 0;
+	bool sent = began && wh_job_sends(job);
 	const char *why = job->result.stalled ? job->result.why
+			  : !began            ? "the transfer did not begin, although the other "
+						"end had accepted it; is its process stopped?"
 			  : sent              ? wh_stall_text(job->result.figures.limited_by)
 					      : "";
 

@@ -72,7 +72,7 @@ static void test_who_speaks(void)
 	}
 }
 
-/* Only the end that sends knows what held the flow up, and only once it flowed. */
+/* Only the end that sends knows what held the flow up; before it flows, that it did not begin. */
 static void test_stalled(void)
 {
 	static const struct {
@@ -82,7 +82,9 @@ static void test_stalled(void)
 		const char *says;
 	} cases[] = {
 		{WH_JOB_SEND, false, 1, "no progress for 9 s: the disk that is read is too slow;"},
-		{WH_JOB_SEND, false, 0, "no progress for 9 s; --stall-timeout"},
+		{WH_JOB_SEND, false, 0,
+			"no progress for 9 s: the transfer did not begin, although"},
+		{WH_JOB_GET, false, 0, "no progress for 9 s: the transfer did not begin, although"},
 		{WH_JOB_GET, false, 1, "no progress for 9 s; --stall-timeout"},
 		{WH_JOB_BENCH, false, 1, "no progress for 9 s: the disk that is read is too slow;"},
 		{WH_JOB_BENCH, true, 1, "no progress for 9 s; --stall-timeout"},
