@@ -38,13 +38,17 @@ static void set_buffers(int fd, struct wh_udp_sockets *sockets)
 		(uint32_t)wh_min_u64(sockets->receive_bytes, (uint64_t)got / KERNELS_FACTOR);
 }
 
-/* Without them packets still pass: arrival times and drops are then unknown, joining is off. */
+/*
+ * Without them packets still pass: arrival times and drops are then unknown, or a packet costs more.
+ */
 static void set_wishes(int fd, struct wh_udp_sockets *sockets)
 {
 	(void)set(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
 	(void)set(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
 	if (set(fd, IPPROTO_UDP, UDP_GRO, 1) != 0)
 		sockets->receives_segments = false;
+	if (set(fd, IPPROTO_UDP, UDP_SEGMENT, 0) != 0) /* off: each message has its own length */
+		sockets->sends_segments = false;
 	set_buffers(fd, sockets);
 }
 
@@ -142,6 +146,7 @@ int wh_udp_sockets_open(const struct wh_address own[WH_UDP_FAMILIES], uint16_t p
 			.port = port,
 			.receive_bytes = UINT32_MAX,
 			.receives_segments = true,
+			.sends_segments = true,
 			.reports_errors = reports_errors,
 		};
 		rc = open_all(own, sockets, why, why_bytes);
@@ -156,6 +161,22 @@ void wh_udp_sockets_close(struct wh_udp_sockets *sockets)
 			close(sockets->fd[i]);
 		sockets->fd[i] = -1;
 	}
+}
+
+bool wh_udp_old_kernel_text(const struct wh_udp_sockets *sockets, char *text, size_t bytes)
+{
+	const char *lacks = sockets->receives_segments ? "cut messages into packets (UDP_SEGMENT)"
+			    : sockets->sends_segments  ? "join packets that arrive (UDP_GRO)"
+						       : "cut messages into packets (UDP_SEGMENT) "
+							 "or join those that arrive (UDP_GRO)";
+
+	if (sockets->receives_segments && sockets->sends_segments)
+		return false;
+	snprintf(text, bytes,
+		"this kernel does not %s, so a packet costs several times the CPU time: Linux 5.0 "
+		"and later do",
+		lacks);
+	return true;
 }
 
 void wh_udp_small_buffer_text(uint32_t receive_bytes, char *text, size_t bytes)

@@ -27,6 +27,7 @@ struct wh_udp_sockets {
 	uint16_t port;           /* of both */
 	uint32_t receive_bytes;  /* the smaller of their receive buffers */
 	bool receives_segments;  /* the kernel joins packets (UDP_GRO) */
+	bool sends_segments;     /* the kernel cuts messages (UDP_SEGMENT) */
 	bool reports_errors;
 };
 
@@ -44,6 +45,9 @@ int wh_udp_sockets_open(const struct wh_address own[WH_UDP_FAMILIES], uint16_t p
 	bool reports_errors, struct wh_udp_sockets *sockets, char *why, size_t why_bytes);
 
 void wh_udp_sockets_close(struct wh_udp_sockets *sockets);
+
+/* What the kernel cannot do, and what that costs, as one sentence; false: it can do all. */
+bool wh_udp_old_kernel_text(const struct wh_udp_sockets *sockets, char *text, size_t bytes);
 
 /* The sentence that names the remedy for a receive buffer that is smaller than asked for. */
 void wh_udp_small_buffer_text(uint32_t receive_bytes, char *text, size_t bytes);

@@ -64,7 +64,7 @@ int wh_udp_init(struct wh_udp *udp, const struct wh_udp_config *config)
 	*udp = (struct wh_udp){
 		.config = *config,
 		.stamps = {.hz = config->endpoint.hz},
-		.segments_max = WH_UDP_BURST,
+		.segments_max = config->sockets.sends_segments ? WH_UDP_BURST : 1,
 	};
 	WH_ASSERT(config->sockets.fd[0] >= 0 || config->sockets.fd[1] >= 0);
 	udp->receiving = aligned_alloc(64, (sizeof(*udp->receiving) + 63) / 64 * 64);

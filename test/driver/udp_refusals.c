@@ -8,7 +8,12 @@
 #include "udp/udp.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -251,6 +256,48 @@ static void an_address_goes_where_errors_count(void)
 	an_address_goes_and_comes(true);
 }
 
+/* As a kernel before 5.0, for the rest of this process: UDP has no options of its own. */
+static void take_udp_options(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_setsockopt, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOPROTOOPT),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
+
+	CU_ASSERT_EQUAL_FATAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	CU_ASSERT_EQUAL_FATAL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+/* Each packet is a message of its own, and all arrive. Told is which of both is missing. */
+static void an_old_kernel_neither_cuts_nor_joins(void)
+{
+	struct wh_udp_sockets can = {.sends_segments = true, .receives_segments = true};
+	char text[256] = "";
+
+	CU_ASSERT_FALSE(wh_udp_old_kernel_text(&can, text, sizeof(text)));
+	can.receives_segments = false;
+	CU_ASSERT_TRUE(wh_udp_old_kernel_text(&can, text, sizeof(text)));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "not join packets that arrive (UDP_GRO),"));
+	if (!has_netns)
+		return;
+	take_udp_options();
+	CU_ASSERT_TRUE_FATAL(open_ends(false));
+	CU_ASSERT_TRUE(wh_udp_old_kernel_text(&ends.udp.config.sockets, text, sizeof(text)));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "(UDP_SEGMENT) or join those that arrive (UDP_GRO),"));
+	fill(0);
+	CU_ASSERT_EQUAL(ends.udp.batch.messages, PKTS);
+	(void)wh_udp_send(&ends.udp, HZ);
+	CU_ASSERT_EQUAL(ends.udp.stats.tx_pkts, PKTS);
+	CU_ASSERT_EQUAL(refused(), 0);
+	CU_ASSERT_EQUAL(count_arrived(0), PKTS);
+	close_ends();
+}
+
 CU_TestInfo wh_tests[] = {
 	{"the network begins", start},
 	{"a full socket waits", a_full_socket_waits},
@@ -258,5 +305,6 @@ CU_TestInfo wh_tests[] = {
 	{"a pending error costs none", a_pending_error_costs_none},
 	{"an address goes", an_address_goes},
 	{"an address goes where errors count", an_address_goes_where_errors_count},
+	{"an old kernel neither cuts nor joins", an_old_kernel_neither_cuts_nor_joins},
 	CU_TEST_INFO_NULL,
 };

@@ -210,6 +210,34 @@ def refusals(program, folder):
         expect_said(result, rf'{SERVER} refuses UDP port {UDP_PORT} \(ICMP port unreachable\)')
 
 
+# As a kernel before Linux 5.0 does, setsockopt refuses all options of UDP.
+WITHOUT_UDP_OPTIONS = '''
+import ctypes, os, struct, sys
+code = ((0x20, 0, 0, 0), (0x15, 0, 3, 54), (0x20, 0, 0, 24), (0x15, 0, 1, 17),
+        (0x06, 0, 0, 0x5005c), (0x06, 0, 0, 0x7fff0000))  # ENOPROTOOPT; allow
+code = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *one) for one in code))
+program = ctypes.create_string_buffer(struct.pack('HxxxxxxP', 6, ctypes.addressof(code)))
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, program) != 0:
+    sys.exit(f'no filter: {ctypes.get_errno()}')
+os.execvp(sys.argv[1], sys.argv[1:])
+'''
+
+
+def old_kernel(program, folder):
+    """A kernel that has neither UDP_SEGMENT nor UDP_GRO: told once at each end, works."""
+    user = Nobody(program, folder)
+    python = shutil.which('python3', path=os.defpath)  # which nobody may run
+    user.under = (*user.under, python, '-c', WITHOUT_UDP_OPTIONS)
+    told = 'this kernel does not cut messages into packets'
+    with two_hosts() as (host, client), Server(user, host) as server:
+        both_ways(user, client, SERVER, server.folder)
+        result = user.run(client, 'ping', SERVER, '--count', '1')
+        expect_status(result, OK)
+        for said in (result.err, server.said()):
+            expect(said.count(told) == 1, f'told {said.count(told)} times: {said}')
+
+
 def unknown_key(program, folder):
     """A stranger learns which key is missing, and the command that adds it."""
     known, stranger = Nobody(program, folder), Nobody(program, folder)
@@ -305,6 +333,7 @@ def cases():
                    partial(one_wire, port=port, mtu=1500))
         yield Case(f'one wire from {port}', False, partial(other_end, port=port, mtu=1500))
     yield Case('refusals', True, refusals)
+    yield Case('old kernel', False, old_kernel)
     yield Case('unknown key', True, unknown_key)
     yield Case('killed and resumed', False, killed)
     yield Case('hostile', False, hostile)

@@ -87,6 +87,8 @@ int wh_host_udp_open(struct wh_host *host)
 		wh_complain("%s", why);
 		return rc;
 	}
+	if (wh_udp_old_kernel_text(&host->udp[0].config.sockets, why, sizeof(why)))
+		wh_say("%s", why);
 	host->ctx.own_port = host->udp[0].config.sockets.port;
 	for (uint32_t i = 0; i < host->udps; i++)
 		for (uint32_t family = 0; family < WH_UDP_FAMILIES; family++)
