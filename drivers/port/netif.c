@@ -311,6 +311,21 @@ static uint32_t place_of(const struct wh_address *to)
 	return (uint32_t)(mixed % WH_NETIF_HEADERS);
 }
 
+/* Its target's MAC is left to the caller. */
+static struct wh_flow flow_to(const struct wh_netif *netif, const struct wh_address *to)
+{
+	struct wh_flow flow = {
+		.vlan = netif->config.vlan,
+		.dscp = netif->config.dscp,
+		.sum_left = netif->config.port->udp_sum_tx,
+		.source = to->family == WH_IPV6 ? netif->config.local6 : netif->config.local4,
+		.target = *to,
+	};
+
+	memcpy(flow.source_mac, &netif->config.port->mac, sizeof(flow.source_mac));
+	return flow;
+}
+
 /* The headers towards an address, NULL when it cannot be resolved; rebuilt only when changed. */
 static struct wh_encap *encap_to(
 	struct wh_netif *netif, uint64_t now_tsc, const struct wh_address *to)
@@ -322,12 +337,7 @@ static struct wh_encap *encap_to(
 	if (same && header->looked_up_tsc == now_tsc)
 		return &header->encap;
 
-	struct wh_flow flow = {
-		.vlan = netif->config.vlan,
-		.sum_left = netif->config.port->udp_sum_tx,
-		.source = to->family == WH_IPV6 ? netif->config.local6 : netif->config.local4,
-		.target = *to,
-	};
+	struct wh_flow flow = flow_to(netif, to);
 
 	if (wh_neighbour_lookup(&netif->neighbour, now_tsc, to, flow.target_mac) !=
 		WH_NEIGHBOUR_FOUND)
@@ -336,7 +346,6 @@ static struct wh_encap *encap_to(
 	if (same && memcmp(header->mac, flow.target_mac, sizeof(flow.target_mac)) == 0)
 		return &header->encap;
 
-	memcpy(flow.source_mac, &netif->config.port->mac, sizeof(flow.source_mac));
 	memcpy(header->mac, flow.target_mac, sizeof(flow.target_mac));
 	wh_encap_init(&header->encap, &flow);
 	header->to = *to;
@@ -350,16 +359,10 @@ static struct wh_encap *encap_to(
 static struct wh_encap *encap_back(
 	struct wh_netif *netif, const struct wh_address *to, const uint8_t via[6])
 {
-	struct wh_flow flow = {
-		.vlan = netif->config.vlan,
-		.sum_left = netif->config.port->udp_sum_tx,
-		.source = to->family == WH_IPV6 ? netif->config.local6 : netif->config.local4,
-		.target = *to,
-	};
+	struct wh_flow flow = flow_to(netif, to);
 
 	if (!wh_neighbour_may_answer(&netif->neighbour, to, via))
 		return NULL;
-	memcpy(flow.source_mac, &netif->config.port->mac, sizeof(flow.source_mac));
 	memcpy(flow.target_mac, via, sizeof(flow.target_mac));
 	wh_encap_init(&netif->back, &flow);
 	return &netif->back;

@@ -54,6 +54,7 @@ struct wh_netif_config {
 	struct wh_address local4; /* ours of each family, with the UDP port; family 0: none */
 	struct wh_address local6;
 	uint16_t vlan; /* 0: frames are not tagged */
+	uint8_t dscp;  /* of packets of sessions; those of neighbours have 0 */
 	/* Payloads of this size or more go from their chunks, uncopied; UINT32_MAX: none. */
 	uint32_t attach_bytes;
 	/* Valid. The netif sets its vlan, and its number of entries: one for each session. */

@@ -38,9 +38,7 @@ static void set_buffers(int fd, struct wh_udp_sockets *sockets)
 		(uint32_t)wh_min_u64(sockets->receive_bytes, (uint64_t)got / KERNELS_FACTOR);
 }
 
-/*
- * Without them packets still pass: arrival times and drops are then unknown, or a packet costs more.
- */
+/* Packets also pass without: arrival times and drops are then unknown, or a packet costs more. */
 static void set_wishes(int fd, struct wh_udp_sockets *sockets)
 {
 	(void)set(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
@@ -161,6 +159,16 @@ void wh_udp_sockets_close(struct wh_udp_sockets *sockets)
 			close(sockets->fd[i]);
 		sockets->fd[i] = -1;
 	}
+}
+
+int wh_udp_sockets_mark(const struct wh_udp_sockets *sockets, uint8_t dscp)
+{
+	const int field = dscp << 2; /* its lower bits are ECN's */
+	int ipv4 = sockets->fd[0];
+	int ipv6 = sockets->fd[1];
+	int rc = ipv4 >= 0 ? set(ipv4, IPPROTO_IP, IP_TOS, field) : 0;
+
+	return rc == 0 && ipv6 >= 0 ? set(ipv6, IPPROTO_IPV6, IPV6_TCLASS, field) : rc;
 }
 
 bool wh_udp_old_kernel_text(const struct wh_udp_sockets *sockets, char *text, size_t bytes)

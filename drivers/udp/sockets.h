@@ -46,6 +46,9 @@ int wh_udp_sockets_open(const struct wh_address own[WH_UDP_FAMILIES], uint16_t p
 
 void wh_udp_sockets_close(struct wh_udp_sockets *sockets);
 
+/* Packets that are sent get that DSCP. 0 or a negative errno. */
+int wh_udp_sockets_mark(const struct wh_udp_sockets *sockets, uint8_t dscp);
+
 /* What the kernel cannot do, and what that costs, as one sentence; false: it can do all. */
 bool wh_udp_old_kernel_text(const struct wh_udp_sockets *sockets, char *text, size_t bytes);
 

@@ -91,6 +91,7 @@ void wh_encap_init(struct wh_encap *encap, const struct wh_flow *flow)
 		.protocol = WH_IP_PROTOCOL_UDP,
 		.hop_limit = IP_HOPS,
 		.vlan = flow->vlan,
+		.dscp = flow->dscp,
 		.source_mac = flow->source_mac,
 		.target_mac = flow->target_mac,
 		.source_ip = flow->source.ip,

@@ -34,6 +34,7 @@
 #define WH_ETHER_FRAME_BYTES_MIN 60
 
 #define WH_VLAN_MAX 4094 /* 0 is no VLAN and 4095 reserved: IEEE 802.1Q 9.6 */
+#define WH_DSCP_MAX 63
 
 #define WH_UDP_PORT_DEFAULT 5760
 
@@ -52,6 +53,7 @@ struct wh_flow {
 	uint8_t source_mac[6];
 	uint8_t target_mac[6];
 	uint16_t vlan; /* 0: frames are not tagged */
+	uint8_t dscp;
 	bool sum_left; /* IPv6: leave the UDP checksum 0, for the port to compute */
 	struct wh_address source;
 	struct wh_address target;

@@ -6,6 +6,9 @@
 /* All but "don't fragment": the reserved bit, "more fragments" and the offset. */
 #define IPV4_FRAGMENT_MASK 0xbfff
 
+/* Of the byte that it shares with ECN: RFC 3168 23.1. */
+#define DSCP_SHIFT 2
+
 bool wh_heard_ether(struct wh_heard *heard, const uint8_t *frame, size_t frame_bytes)
 {
 	const struct wh_ether_header *ether = (const struct wh_ether_header *)frame;
@@ -112,6 +115,7 @@ static uint8_t *tell_ipv4(uint8_t *packet, const struct wh_telling *telling, siz
 	/* Identification stays 0: RFC 6864 4.1, packets that are never fragmented need none. */
 	*ip = (struct wh_ipv4_header){
 		.version_ihl = WH_IPV4_VERSION_IHL,
+		.service = (uint8_t)(telling->dscp << DSCP_SHIFT),
 		.total_bytes = rte_cpu_to_be_16((uint16_t)(sizeof(*ip) + bytes)),
 		.fragment = rte_cpu_to_be_16(WH_IPV4_DONT_FRAGMENT),
 		.ttl = telling->hop_limit,
@@ -128,7 +132,8 @@ static uint8_t *tell_ipv6(uint8_t *packet, const struct wh_telling *telling, siz
 	struct wh_ipv6_header *ip = (struct wh_ipv6_header *)packet;
 
 	*ip = (struct wh_ipv6_header){
-		.version_class_label = rte_cpu_to_be_32(WH_IPV6_VERSION),
+		.version_class_label = rte_cpu_to_be_32(
+			WH_IPV6_VERSION | (uint32_t)telling->dscp << (20 + DSCP_SHIFT)),
 		.payload_bytes = rte_cpu_to_be_16((uint16_t)bytes),
 		.next_header = telling->protocol,
 		.hop_limit = telling->hop_limit,
@@ -145,6 +150,6 @@ uint8_t *wh_tell_ip(uint8_t *frame, const struct wh_telling *telling, size_t byt
 		wh_tell_ether(frame, telling, ipv4 ? WH_ETHER_TYPE_IPV4 : WH_ETHER_TYPE_IPV6);
 
 	WH_ASSERT(ipv4 || telling->family == WH_IPV6);
-	WH_ASSERT(bytes <= UINT16_MAX - WH_IPV4_BYTES);
+	WH_ASSERT(bytes <= UINT16_MAX - WH_IPV4_BYTES && telling->dscp <= WH_DSCP_MAX);
 	return ipv4 ? tell_ipv4(packet, telling, bytes) : tell_ipv6(packet, telling, bytes);
 }

@@ -115,6 +115,7 @@ struct wh_telling {
 	uint8_t family;
 	uint8_t protocol;
 	uint8_t hop_limit;
+	uint8_t dscp;  /* RFC 2474; the field's other two bits, of ECN, are 0 */
 	uint16_t vlan; /* 0: no tag */
 	const uint8_t *source_mac;
 	const uint8_t *target_mac;

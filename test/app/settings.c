@@ -35,6 +35,7 @@ static const struct value_case value_cases[] = {
 	{WH_VERB_SERVE, "port.mtu", "--mtu=9000", "mtu = 9000", "9000"},
 	{WH_VERB_BENCH, "port.mtu", "--mtu|1228", "mtu = 1228", "1228"},
 	{WH_VERB_BENCH, "port.vlan", "--vlan|4094", "vlan = 4094", "4094"},
+	{WH_VERB_BENCH, "port.dscp", "--dscp|63", "dscp = 63", "63"},
 	{WH_VERB_SEND, "port.rx_descriptors", "--rx-descriptors|32768", "rx_descriptors = 32768",
 		"32768"},
 	{WH_VERB_SEND, "port.tx_descriptors", "--tx-descriptors|512", "tx_descriptors = 512",
@@ -667,8 +668,7 @@ static void test_longest_text(void)
 /* 32 subnets, each as long as can be; not one more. */
 static void test_most_subnets(void)
 {
-	static char words[1 << 13];
-	static char file[sizeof(rig.out)];
+	static char words[sizeof(rig.out)], file[sizeof(rig.out)];
 	size_t used = (size_t)snprintf(words, sizeof(words), "%s", WHOLE);
 	char expected[64];
 
@@ -765,12 +765,12 @@ static void test_at(void)
 	CU_ASSERT_TRUE(wh_settings_at(&rig.settings, WH_VERB_BENCH, 0, key, value));
 	CU_ASSERT_STRING_EQUAL(key, "port.port");
 	CU_ASSERT_STRING_EQUAL(value, "memif:/run/x.sock");
-	CU_ASSERT_TRUE(wh_settings_at(&rig.settings, WH_VERB_BENCH, 8, key, value));
+	CU_ASSERT_TRUE(wh_settings_at(&rig.settings, WH_VERB_BENCH, 9, key, value));
 	CU_ASSERT_STRING_EQUAL(key, "address.udp_port");
 	CU_ASSERT_STRING_EQUAL(value, "5760");
 	while (wh_settings_at(&rig.settings, WH_VERB_BENCH, count, key, value))
 		count++;
-	CU_ASSERT_EQUAL(count, 44); /* the last ones are the profile's */
+	CU_ASSERT_EQUAL(count, 45); /* the last ones are the profile's */
 	CU_ASSERT_STRING_EQUAL(key, "profile.lambda.share");
 	CU_ASSERT_STRING_EQUAL(wh_rig_value(&rig, WH_VERB_BENCH, "serve.root"), "?");
 	CU_ASSERT_STRING_EQUAL(wh_rig_value(&rig, WH_VERB_BENCH, "cores.rx"), "");

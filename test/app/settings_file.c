@@ -52,7 +52,8 @@ static const struct line_case line_cases[] = {
 	{"[config]\n", 1, "there is no section [config]; "},
 	{"# head\n\n[port]\nqueus = 4\n", 4, "[port] has no key 'queus'; did you mean 'queues'?"},
 	{"[port]\nspeed = 4\n", 2,
-		"[port] has no key 'speed'; its keys are port, queues, mtu, vlan, rx_descriptors, "
+		"[port] has no key 'speed'; its keys are port, queues, mtu, vlan, dscp, "
+		"rx_descriptors, "
 		"tx_descriptors"},
 	{"[transfer]\nmtu = 9000\n", 2, "[transfer] has no key 'mtu'; its keys are profile, "},
 	{"[port]\nmtu = 90000\n", 2,

@@ -22,11 +22,11 @@ import threading
 import time
 from pathlib import Path
 
-from harness import (NOBODY, Case, as_nobody, end_group, expect, expect_said, expect_status,
-                     run_cases)
-from lab import Lab
+from harness import (NOBODY, Case, as_nobody, end_group, expect, expect_equal, expect_said,
+                     expect_status, run_cases)
+from lab import ETH_P_ALL, Lab
 from network import (ALLOW_ALL, CLIENT, CLIENT6, SERVER, SERVER6, exchange, expect_same,
-                     in_brackets, make_load, router_between)
+                     in_brackets, make_load, router_between, run_client)
 from network import Server as PortServer
 
 TOP = Path(__file__).resolve().parents[2]
@@ -238,6 +238,42 @@ def old_kernel(program, folder):
             expect(said.count(told) == 1, f'told {said.count(told)} times: {said}')
 
 
+def classes_of(tap):
+    """What came by and went from there: {(source address, DSCP)} of the UDP packets."""
+    seen = set()
+    with contextlib.suppress(BlockingIOError):
+        while frame := tap.recv(65536):
+            kind, ip = frame[12:14], frame[14:]
+            if kind == b'\x08\x00' and ip[9] == socket.IPPROTO_UDP:
+                seen.add((socket.inet_ntop(socket.AF_INET, ip[12:16]), ip[1] >> 2))
+            elif kind == b'\x86\xdd' and ip[6] == socket.IPPROTO_UDP:
+                seen.add((socket.inet_ntop(socket.AF_INET6, ip[8:24]),
+                          (ip[0] << 8 | ip[1]) >> 6 & 0x3f))
+    return seen
+
+
+def classes(program, folder):
+    """Each end's packets have its own DSCP, on sockets and on an ethdev."""
+    user = Nobody(program, folder)
+    with two_hosts() as (host, client), Server(user, host, '--dscp', '46'):
+        with host.inside():
+            tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+        with tap:
+            tap.setblocking(False)
+            for to in (SERVER, SERVER6):
+                expect_status(user.run(client, 'ping', to, '--dscp', '8', '--count', '1'), OK)
+            expect_equal('classes', classes_of(tap),
+                         {(CLIENT, 8), (SERVER, 46), (CLIENT6, 8), (SERVER6, 46)})
+            host.complete_packets()
+            client.ip('address', 'flush', 'dev', 'eth0')
+            for to in (SERVER, SERVER6):
+                result = run_client(program, client, 'ping', to, '--dscp', '11', '--count', '1',
+                                    '--identity', key_of(user))
+                expect_status(result, OK)
+            expect_equal('classes', classes_of(tap),
+                         {(CLIENT, 11), (SERVER, 46), (CLIENT6, 11), (SERVER6, 46)})
+
+
 def unknown_key(program, folder):
     """A stranger learns which key is missing, and the command that adds it."""
     known, stranger = Nobody(program, folder), Nobody(program, folder)
@@ -333,6 +369,7 @@ def cases():
                    partial(one_wire, port=port, mtu=1500))
         yield Case(f'one wire from {port}', False, partial(other_end, port=port, mtu=1500))
     yield Case('refusals', True, refusals)
+    yield Case('classes', False, classes)
     yield Case('old kernel', False, old_kernel)
     yield Case('unknown key', True, unknown_key)
     yield Case('killed and resumed', False, killed)

@@ -242,6 +242,10 @@ const struct wh_setting wh_settings_table[] = {
 	{KEY("port", "vlan"), FIELD(vlan), .flag = "vlan", .verbs = ALL, COUNT(0, WH_VLAN_MAX),
 		.standard = "0", .argument = "ID", .example = "100",
 		.help = "VLAN tag of all frames; 0: none"},
+	{KEY("port", "dscp"), FIELD(dscp), .flag = "dscp", .verbs = ALL, COUNT(0, WH_DSCP_MAX),
+		.standard = "0", .argument = "N", .example = "8",
+		.help = "class of all packets, by which a network may prefer others (RFC 2474):\n"
+			"8: below others; 46: before them"},
 	{KEY("port", "rx_descriptors"), FIELD(rx_descriptors), .flag = "rx-descriptors",
 		.verbs = ALL, COUNT(0, DESCRIPTORS_MAX), .standard = "0", .argument = "N",
 		.example = "4096",

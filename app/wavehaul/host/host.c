@@ -218,6 +218,7 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 		.local4 = wh_host_ctx_address(&host->ctx, WH_IPV4, number),
 		.local6 = wh_host_ctx_address(&host->ctx, WH_IPV6, number),
 		.vlan = (uint16_t)host->ctx.settings->vlan,
+		.dscp = (uint8_t)host->ctx.settings->dscp,
 		.attach_bytes = host->ctx.attach_bytes,
 		.neighbour = neighbour_config(host),
 		.endpoint = wh_host_ctx_endpoint_config(&host->ctx, number, places),

@@ -8,6 +8,7 @@ struct wh_host_settings wh_host_settings_of(const struct wh_settings *settings)
 		.queues = settings->queues,
 		.mtu_bytes = settings->mtu_bytes,
 		.vlan = settings->vlan,
+		.dscp = settings->dscp,
 		.rx_descriptors = settings->rx_descriptors,
 		.tx_descriptors = settings->tx_descriptors,
 		.ipv4 = settings->ipv4,

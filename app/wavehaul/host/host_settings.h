@@ -17,7 +17,8 @@ struct wh_host_settings {
 	const char *port; /* see drivers/port/spec.h */
 	uint32_t queues;  /* pairs of queues, one shard each */
 	uint32_t mtu_bytes;
-	uint32_t vlan;           /* 0: untagged */
+	uint32_t vlan; /* 0: untagged */
+	uint32_t dscp;
 	uint32_t rx_descriptors; /* 0: the driver's preference */
 	uint32_t tx_descriptors;
 	struct wh_subnet ipv4; /* family 0: none */

@@ -49,6 +49,27 @@ static void bytes_of_ipv6(void)
 	CU_ASSERT_EQUAL(memcmp(frame + 22, ips, 32), 0);
 }
 
+/* CS1 and EF; the two bits of ECN are 0, and the header's sum counts it. */
+static void dscp(void)
+{
+	struct wh_telling ipv4 = telling_of(WH_IPV4, 0);
+	struct wh_telling ipv6 = telling_of(WH_IPV6, 0);
+	uint8_t frame[64] = {0};
+
+	ipv4.dscp = 46;
+	(void)wh_tell_ip(frame, &ipv4, BODY);
+	CU_ASSERT_EQUAL(frame[15], 0xb8);
+	CU_ASSERT_EQUAL(wh_sum_fold(wh_sum_add(0, frame + 14, 20)), UINT16_MAX);
+	ipv6.dscp = 8;
+	(void)wh_tell_ip(frame, &ipv6, BODY);
+	CU_ASSERT_EQUAL(frame[14], 0x62);
+	CU_ASSERT_EQUAL(frame[15], 0x00);
+	ipv6.dscp = WH_DSCP_MAX;
+	(void)wh_tell_ip(frame, &ipv6, BODY);
+	CU_ASSERT_EQUAL(frame[14], 0x6f);
+	CU_ASSERT_EQUAL(frame[15], 0xc0);
+}
+
 /* What is told is heard, of any length from the shortest that is whole; padding is cut. */
 static void told_is_heard(void)
 {
@@ -154,6 +175,7 @@ static void header_sum(void)
 CU_TestInfo wh_tests[] = {
 	{"bytes of IPv4", bytes_of_ipv4},
 	{"bytes of IPv6", bytes_of_ipv6},
+	{"DSCP", dscp},
 	{"told is heard", told_is_heard},
 	{"heads", heads},
 	{"header sum", header_sum},

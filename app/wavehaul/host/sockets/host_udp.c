@@ -48,6 +48,8 @@ static int open_sockets(struct wh_host *host, uint16_t port, char *why, size_t w
 		struct wh_udp_sockets *sockets = &host->udp[host->udps].config.sockets;
 
 		rc = wh_udp_sockets_open(own, port, !settings->listens, sockets, why, why_bytes);
+		if (rc == 0 && wh_udp_sockets_mark(sockets, (uint8_t)settings->dscp) != 0)
+			wh_say("the kernel does not set --dscp");
 		if (rc == 0)
 			port = (uint16_t)(sockets->port + 1);
 		if (rc == 0 && port == 0 && host->udps + 1 < settings->queues)
