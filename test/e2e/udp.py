@@ -22,7 +22,7 @@ import threading
 import time
 from pathlib import Path
 
-from harness import (NOBODY, Case, as_nobody, end_group, expect, expect_equal, expect_said,
+from harness import (NOBODY, Case, Skip, as_nobody, end_group, expect, expect_equal, expect_said,
                      expect_status, run_cases)
 from lab import ETH_P_ALL, Lab
 from network import (ALLOW_ALL, CLIENT, CLIENT6, SERVER, SERVER6, exchange, expect_same,
@@ -179,6 +179,52 @@ def other_end(program, folder, port, mtu):
             for to in (SERVER, SERVER6):
                 exchange(program, client, folder, to, '--identity', key_of(user), port=port,
                          mtu=mtu)
+
+
+# First a user namespace that may bring up its loopback, then one in it that may nothing.
+CONTAINER = ('unshare', '--user', '--map-root-user', '--net', 'sh', '-c',
+             'ip link set lo up && exec unshare --user --map-user=1000 --map-group=1000 "$@"',
+             'sh')
+IN_CONTAINER = """
+    grep Cap /proc/self/status | grep -v CapBnd
+    "$1" serve --config none --buffers 128M --root served --state state >server.log 2>&1 &
+    until grep -q 'accepted are' server.log; do kill -0 $!; sleep 0.05; done
+    "$1" send --config none --buffers 128M -r load/tree load/big.bin 127.0.0.1:in/
+    "$1" get --config none --buffers 128M -r 127.0.0.1:in/tree 127.0.0.1:in/big.bin got/
+    kill $!
+    wait $!
+"""
+
+
+def container(program, folder):
+    """As in an unprivileged pod: a user and network namespace, and not one capability."""
+    user = Nobody(program, folder)
+    if subprocess.run([*user.under, *CONTAINER, 'true'], capture_output=True,
+                      check=False).returncode != 0:
+        raise Skip('users may make no namespaces here')
+    load, served, got = (folder / name for name in ('load', 'served', 'got'))
+    make_load(load)
+    served.mkdir()
+    got.mkdir()
+    user.owns(folder)
+    result = subprocess.run(
+        [*user.under, *CONTAINER, 'sh', '-e', '-c', IN_CONTAINER, 'sh', user.program.binary],
+        cwd=folder, capture_output=True, text=True, timeout=CLIENT_S, check=False)
+    log = folder / 'server.log'
+    expect(result.returncode == 0, result.stderr + log.read_text(encoding='utf-8'))
+    sets = [int(line.split()[1], 16) for line in result.stdout.splitlines() if 'Cap' in line]
+    expect_equal('capabilities inherited, permitted, effective and ambient', sets, [0] * 4)
+    expect_same('what was sent', served / 'in', load)
+    expect_same('what was got', got, load)
+
+
+def manifests(program, _):
+    """What the pods of config/container run is understood."""
+    for path in sorted((TOP / 'config/container').glob('*.yaml')):
+        args = re.search(r'args: \[(.*?)\]', path.read_text(encoding='utf-8'), re.DOTALL)[1]
+        words = [word.strip().strip('"') for word in args.split(',')]
+        port = () if '--port' in words else ('--port', '0000:3b:00.0')
+        expect_status(program.run(*words, *port, '--print-config'), OK)
 
 
 def refusals(program, folder):
@@ -369,6 +415,8 @@ def cases():
                    partial(one_wire, port=port, mtu=1500))
         yield Case(f'one wire from {port}', False, partial(other_end, port=port, mtu=1500))
     yield Case('refusals', True, refusals)
+    yield Case('container', True, container)
+    yield Case('manifests', True, manifests)
     yield Case('classes', False, classes)
     yield Case('old kernel', False, old_kernel)
     yield Case('unknown key', True, unknown_key)
