@@ -35,7 +35,7 @@ BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
 MIB = 1 << 20
 OK, OTHER, USAGE, NO_FILE, NETWORK, HARDWARE, PARTIAL = 0, 1, 2, 3, 5, 7, 23
 SSH_PORT, FIRST_PORT = 2222, 60000
-STARTING_S, GONE_S = 10, 60
+STARTING_S, GONE_S = 20, 60
 ANN, ANN_ID, HOMELESS = 'ann', 4242, 'homeless'
 SSHD = '/usr/sbin/sshd'
 OUTSIDE = '203.0.113.5'  # the host's address in front of a translator
@@ -234,8 +234,8 @@ def hostile_names(program, folder):
         expect_status(user.run(client, 'send', '-r', sources, f'{ann()}:in $(touch pwned)/'), OK)
         there = sshd.home / 'in $(touch pwned)' / 'sources'
         expect_equal('the names', sorted(os.listdir(there)), sorted(HOSTILE))
-        for name in HOSTILE:
-            expect_status(user.run(client, 'rm', f'{ann()}:in $(touch pwned)/sources/{name}'), OK)
+        expect_status(user.run(client, 'rm', *(f'{ann()}:in $(touch pwned)/sources/{name}'
+                                               for name in HOSTILE)), OK)
         expect_equal('what is left', os.listdir(there), [])
         for host in ('-oProxyCommand=touch${IFS}pwned@x', 'ann@-oProxyCommand=touch', 'a;b@x',
                      'ann@$(touch pwned)', 'ann@x y', '@x', 'ann@`id`', "o'hara@x"):
@@ -430,9 +430,13 @@ def two_at_once(program, folder):
             expect((sshd.home / source.name).read_bytes() == source.read_bytes(), 'other bytes')
 
 
-def kill(process):
-    process.kill()
-    process.communicate()
+def arrived_bytes(sshd):
+    """Of a file that is not whole yet."""
+    total = 0
+    for part in sshd.home.glob('.wavehaul-*/*'):
+        with contextlib.suppress(OSError):
+            total += part.stat().st_blocks * 512
+    return total
 
 
 def kill_client(process, _):
@@ -457,9 +461,9 @@ def killed(program, folder, victim, survives):
     """Nothing is left within a minute, and the next command resumes."""
     with site(program, folder) as (user, client, sshd):
         source = folder / 'big'
-        source.write_bytes(random.Random(3).randbytes(96 * MIB))
+        source.write_bytes(random.Random(3).randbytes(128 * MIB))
         process = start_transfer(user, client, source, '--rate', '200M', '--peer-timeout', '3s')
-        time.sleep(3)
+        wait_until(lambda: arrived_bytes(sshd) > 72 * MIB, STARTING_S, 'a part that has arrived')
         victim(process, sshd)
         if survives:
             result = user.program.finish(process, 60, time.monotonic())

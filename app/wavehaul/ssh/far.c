@@ -187,6 +187,7 @@ static int meet(struct wh_far *far, const struct wh_settings *settings, enum wh_
 	}
 	memcpy(line.id, far->own.id, sizeof(line.id));
 	line.mtu_bytes = settings->mtu_bytes;
+	line.peer_timeout_ns = settings->peer_timeout_ns;
 	line.buffer_bytes = moves ? settings->buffer_bytes : 0;
 	/* Those before a retry may still be ending there. */
 	line.jobs = 2 * (settings->parallel + settings->idle_sessions);

@@ -23,6 +23,9 @@
 /* What still runs once the client has said that it has all it wanted. */
 #define LAST_JOBS_NS (UINT64_C(1) * WH_NS_PER_S)
 
+/* So that a server is gone within a minute of its client. */
+#define SILENCE_MAX_S (UINT64_C(60) - WH_FOR_CLIENT_IDLE_S)
+
 static const struct wh_subnet everywhere[] = {
 	{.address = {.family = WH_IPV4}}, {.address = {.family = WH_IPV6}}};
 
@@ -103,6 +106,8 @@ static void take_rights(struct wh_settings *settings, const struct wh_ssh_line *
 		settings->sessions =
 			(uint32_t)wh_max_u64(1, wh_min_u64(line->jobs, WH_SESSIONS_MAX));
 	settings->peer_jobs = settings->sessions;
+	settings->peer_timeout_ns = wh_max_u64(
+		WH_NS_PER_S, wh_min_u64(line->peer_timeout_ns, SILENCE_MAX_S * WH_NS_PER_S));
 	settings->queue_jobs = 0;
 
 	if (is_root && settings->user[0] == '\0')

@@ -9,7 +9,8 @@
  * It ends with the client's last line, or once it has lost the client, within a minute: it has had
  * no job for WH_FOR_CLIENT_IDLE_S, WH_FOR_CLIENT_LOST_S if there was none yet, or
  * WH_FOR_CLIENT_GONE_S if standard input has ended, since then ssh or the client is gone. A job
- * without its client is over after --peer-timeout; one whose ssh alone has died goes on.
+ * without its client is over after the client's --peer-timeout, 30 s at most; one whose ssh alone
+ * has died goes on.
  */
 
 #include <stdbool.h>

@@ -53,6 +53,8 @@ char *wh_ssh_line_of_client(const struct wh_ssh_line *line)
 	json_object_set_new(object, "mtu", json_integer(line->mtu_bytes));
 	json_object_set_new(object, "buffers", json_integer((json_int_t)line->buffer_bytes));
 	json_object_set_new(object, "jobs", json_integer(line->jobs));
+	json_object_set_new(
+		object, "peer_timeout_ns", json_integer((json_int_t)line->peer_timeout_ns));
 	return text_of(object);
 }
 
@@ -111,6 +113,7 @@ bool wh_ssh_line_from_client(const char *text, struct wh_ssh_line *line)
 	line->last_port = port_of(json_array_get(ports, 1));
 	line->mtu_bytes = (uint32_t)wh_min_u64(wh_json_count(object, "mtu"), UINT32_MAX);
 	line->buffer_bytes = wh_json_count(object, "buffers");
+	line->peer_timeout_ns = wh_json_count(object, "peer_timeout_ns");
 	line->jobs = (uint32_t)wh_min_u64(wh_json_count(object, "jobs"), UINT32_MAX);
 
 	bool good = object != NULL && json_array_size(ports) == 2 && line->first_port != 0 &&

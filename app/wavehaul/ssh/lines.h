@@ -7,7 +7,7 @@
  *
  *   to the server    {"wavehaul":"0.1.0", "wire":3, "bundle":11, "key":"sha256:...",
  *                     "ports":[60000, 60999], "mtu":1500, "buffers":536870912,
- *                     "jobs":3}
+ *                     "jobs":3, "peer_timeout_ns":30000000000}
  *   to the client    {"wavehaul":..., "wire":..., "bundle":..., "key":..., "port":60000,
  *                     "addresses":["192.0.2.2"], "home":"home/ann"}; without "home" there is none
  *                    or, with no "port", {..., "error":"...", "exit_status":7}
@@ -36,6 +36,7 @@ struct wh_ssh_line {
 	uint32_t mtu_bytes;
 	uint64_t buffer_bytes;
 	uint32_t jobs; /* at once, at most */
+	uint64_t peer_timeout_ns;
 	/* The server's. */
 	uint16_t port; /* 0: it has failed */
 	uint32_t addresses;

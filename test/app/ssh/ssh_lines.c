@@ -29,6 +29,7 @@ static struct wh_ssh_line line_of_client(void)
 	line.mtu_bytes = 9000;
 	line.buffer_bytes = UINT64_C(1) << 40;
 	line.jobs = 128;
+	line.peer_timeout_ns = UINT64_C(3600000000000);
 	return line;
 }
 
@@ -63,6 +64,7 @@ static void test_there_and_back(void)
 	CU_ASSERT_EQUAL(read.mtu_bytes, 9000);
 	CU_ASSERT_EQUAL(read.buffer_bytes, UINT64_C(1) << 40);
 	CU_ASSERT_EQUAL(read.jobs, 128);
+	CU_ASSERT_EQUAL(read.peer_timeout_ns, client.peer_timeout_ns);
 	free(text);
 	text = wh_ssh_line_of_server(&server);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(text);
