@@ -13,7 +13,7 @@
 -- writes.
 
 local UDP_PORTS = "5760-5775"
-local VERSION = 4
+local VERSION = 5
 local HEAD_BYTES = 64
 local FIELDS_AT = 16
 local TAG_AT = 48
@@ -27,7 +27,7 @@ local TYPE_NAMES = {
 	[1] = "data", [2] = "repair", [3] = "rcv-report", [4] = "trans-report", [5] = "ack2",
 	[6] = "nak", [7] = "delay-warning", [8] = "bitmap", [9] = "open", [10] = "accept",
 	[11] = "confirm", [12] = "release", [13] = "probe", [14] = "probe-answer",
-	[15] = "ask", [16] = "cookie", [17] = "crypto",
+	[15] = "ask", [16] = "cookie", [17] = "crypto", [18] = "path",
 }
 local KEY_NAMES = {
 	[0] = "the tag is a checksum and the token", [1] = "sealed, epochs 0, 4 ..",
@@ -248,6 +248,10 @@ local cookie_group = group("cookie.", {
 	{0, U64, "handshake", "Handshake"},
 	{8, RAW16, "cookie", "Cookie"},
 	{24, 8},
+})
+local path_group = group("path.", {
+	{0, U64, "token", "Token"},
+	{8, 24},
 })
 local crypto_group = group("crypto.", {
 	{0, U64, "handshake", "Handshake"},
@@ -526,6 +530,10 @@ local function ask_rest(_, head)
 	return 0, string.format("handshake 0x%s", head(FIELDS_AT, 8):le_uint64():tohex())
 end
 
+local function path_rest(_, head)
+	return 0, string.format("token 0x%s", head(FIELDS_AT, 8):le_uint64():tohex())
+end
+
 local function crypto_rest(tree, head, body)
 	local at = head(FIELDS_AT, 32)
 	local bytes = body:len() >= 4 and body(0, 2):le_uint() or 0
@@ -559,6 +567,7 @@ local types = {
 	[16] = {fields = cookie_group, flags = COOKIE_FLAGS, rest = ask_rest},
 	[17] = {fields = crypto_group, flags = CRYPTO_FLAGS, fixed = crypto_body, fixed_bytes = 4,
 		rest = crypto_rest},
+	[18] = {fields = path_group, flags = CRYPTO_FLAGS, rest = path_rest},
 }
 
 local function add_flags(tree, range, bits)

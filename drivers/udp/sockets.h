@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * The kernel's sockets of a queue: one for each family of which this end has an address, bound to
- * that address alone, so that every packet leaves from the address at which its peer knows us.
+ * The kernel's sockets of a queue: one for each family of which this end has an address. A server's
+ * are bound to that address alone, so that every packet leaves from the address at which its peer
+ * knows us; a client's to any, so that it may change.
  *
  * Packets are never fragmented: the kernel sets DF, and does not shorten them by what ICMP tells
  * (IP_PMTUDISC_PROBE), because anybody may forge that. Only sockets that report errors hear of ICMP

@@ -303,7 +303,8 @@ void wh_connect_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh
 void wh_connect_take_offer(struct wh_session *s, uint64_t now_tsc, uint32_t queue)
 {
 	const struct wh_sa_offer *offer =
-		s->sa != NULL ? wh_sa_take_offer(s->sa, &s->peer, queue) : NULL;
+		s->sa != NULL ? wh_sa_take_offer(s->sa, wh_peer_address_now(&s->peer), queue)
+			      : NULL;
 
 	/* In the first half of its cookie's lifetime, CONFIRM is sure to arrive in time. */
 	if (offer == NULL || wh_tsc_to_us(s->config.hz, now_tsc) - offer->came_us >

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "endpoint/listen.h"
+#include "endpoint/moves.h"
 #include "endpoint/strays.h"
 #include "endpoint/turn.h"
 #include "track/alloc.h"
@@ -158,7 +159,8 @@ static bool repeat_closing_packet(struct wh_endpoint *endpoint, uint8_t *bytes, 
 
 	take_closing_packets(endpoint); /* sent since this turn began */
 	if (closing_packet->cid == 0 || closing_packet->cid != packet->cid ||
-		!wh_address_equal(&closing_packet->peer, from) ||
+		(closing_packet->peer.family != 0 &&
+			!wh_address_equal(&closing_packet->peer, from)) ||
 		wh_seal_open_packet(&closing_packet->seal, bytes, length) != WH_WIRE_OK ||
 		wh_packet_read(bytes, length, packet) != WH_WIRE_OK ||
 		!has_not_heard(closing_packet, packet) || !is_later(closing_packet, packet))
@@ -191,12 +193,13 @@ static void write_closing_packet(
 static void say_closing_packet(struct wh_endpoint *endpoint, struct wh_session *session)
 {
 	struct wh_closing_packet closing_packet = {
-		.peer = session->peer,
 		.cid = session->local_cid,
 		.stage = session->last_word,
 		.leaving = session,
 	};
 
+	if (!session->config.peer_moves || session->sa == NULL)
+		closing_packet.peer = *wh_peer_address_now(&session->peer);
 	if (session->last_word == 0 || !wh_sealing_is_ready(session))
 		return;
 	write_closing_packet(session, &closing_packet);
@@ -334,11 +337,18 @@ static enum wh_wire_reason input_to_session(struct wh_endpoint *endpoint, uint64
 			endpoint->stats.no_session_pkts++;
 		return WH_WIRE_OK;
 	}
-	if (!wh_address_equal(&session->peer, from)) {
+	if (unlikely(packet->type == WH_PACKET_PATH))
+		return wh_moves_input(endpoint, now_tsc, session, bytes, length, from, packet);
+
+	bool elsewhere = !wh_address_equal(wh_peer_address_now(&session->peer), from);
+
+	if (unlikely(elsewhere && !wh_moves_allowed(session, bytes, from))) {
 		endpoint->stats.wrong_peer_pkts++;
 		return WH_WIRE_OK;
 	}
 
+	bool watched = wh_moves_watch(session, elsewhere);
+	uint64_t heard_end = unlikely(watched) ? wh_session_heard_end(session, packet) : 0;
 	bool data = packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR;
 	enum wh_wire_reason reason =
 		data ? input_data(endpoint, session, now_tsc, arrived_tsc, bytes, length, packet)
@@ -347,6 +357,8 @@ static enum wh_wire_reason input_to_session(struct wh_endpoint *endpoint, uint64
 
 	if (reason != WH_WIRE_OK)
 		return reason;
+	if (unlikely(watched) && wh_session_heard_end(session, packet) > heard_end)
+		wh_moves_heard(endpoint, now_tsc, session, from);
 	if (wh_place_is_receivers(endpoint, place))
 		wh_half_activate(endpoint->rx, place);
 	else
@@ -366,7 +378,7 @@ static bool is_turned_away(const struct wh_endpoint *endpoint, const struct wh_p
 		      (packet->type == WH_PACKET_PROBE && packet->cid == 0);
 
 	return begins && endpoint->config.may_come != NULL &&
-	       !endpoint->config.may_come(endpoint->config.context, from);
+	       !endpoint->config.may_come(endpoint->config.context, from, NULL);
 }
 
 void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
@@ -547,10 +559,10 @@ static void take_opened(struct wh_endpoint *endpoint, uint64_t now_tsc, struct w
 	uint32_t place = closed ? WH_HALF_FULL : wh_half_offer(half);
 
 	if (place != WH_HALF_FULL) {
-		uint64_t cid = wh_endpoint_draw(
-			endpoint, WH_DRAW_CID, &endpoint->tx_draws, &session->peer);
-		uint64_t token = wh_endpoint_draw(
-			endpoint, WH_DRAW_TOKEN, &endpoint->tx_draws, &session->peer);
+		uint64_t cid = wh_endpoint_draw(endpoint, WH_DRAW_CID, &endpoint->tx_draws,
+			wh_peer_address_now(&session->peer));
+		uint64_t token = wh_endpoint_draw(endpoint, WH_DRAW_TOKEN, &endpoint->tx_draws,
+			wh_peer_address_now(&session->peer));
 
 		wh_connect_begin(session, now_tsc, wh_endpoint_cid_at(endpoint, place, cid), token);
 		if (session->sa != NULL)

@@ -29,7 +29,8 @@
  *
  * A session leaves soon after its last packet, DONE, ABORT or REPLY, which may be lost. It is
  * kept for each place, and sent again to a peer that still behaves as if it had not received it:
- * only to the address of that connection, and never in answer to a DONE or ABORT.
+ * only to the address of that connection, or of a client that may have moved, and never in answer
+ * to a DONE or ABORT.
  */
 
 #include <stdatomic.h>
@@ -61,6 +62,7 @@ struct wh_endpoint_stats {
 	uint64_t bad[WH_WIRE_REASONS]; /* by the decoder's reason, or the seal's */
 	uint64_t no_session_pkts;      /* no session has that connection ID */
 	uint64_t wrong_peer_pkts; /* the session of that connection ID has another peer address */
+	uint64_t moves;           /* clients that were found at another address */
 	uint64_t bad_cookie_pkts;
 	uint64_t refused_opens;
 	uint64_t turned_away_pkts;       /* from addresses that may not connect */
@@ -116,10 +118,11 @@ struct wh_endpoint_config {
 		const struct wh_address *peer, const struct wh_sa *sa);
 	uint32_t probe_room_pkts;
 	/*
-	 * Whether that address may begin a handshake or probe at all; NULL: any may. Not asked for
-	 * OPEN and CONFIRM: the peer of an SA has made a handshake with us, or we with it.
+	 * Whether that address may begin a handshake or probe at all; or, with an SA, whether a
+	 * session under it may move there. NULL: any may. Not asked for OPEN and CONFIRM, on which
+	 * `welcome` decides.
 	 */
-	bool (*may_come)(void *context, const struct wh_address *peer);
+	bool (*may_come)(void *context, const struct wh_address *peer, const struct wh_sa *sa);
 	/*
 	 * Some core takes handshakes of this queue from datagrams_in and puts handshakes to send
 	 * into datagrams_out.
@@ -131,9 +134,9 @@ struct wh_endpoint_config {
 
 /* The last packet of a session that has left. */
 struct wh_closing_packet {
-	struct wh_address peer;
-	uint32_t cid;  /* 0: none yet */
-	uint8_t stage; /* WH_RELEASE_DONE, ABORT or REPLY */
+	struct wh_address peer; /* family 0: it may have moved, and is known by its seal */
+	uint32_t cid;           /* 0: none yet */
+	uint8_t stage;          /* WH_RELEASE_DONE, ABORT or REPLY */
 	/* On the way to the RX core: the session, which still has the seal and packet numbers. */
 	const struct wh_session *leaving;
 	/* Of the peer's remaining packets; and the least numbers of its RELEASEs and reports. */

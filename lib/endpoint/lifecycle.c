@@ -210,7 +210,7 @@ static struct wh_session *create(const struct wh_session_config *config, enum wh
 	s->config = *config;
 	s->feedback = wh_profile_feedback(config->profile, &config->options);
 	s->role = role;
-	s->peer = *peer;
+	s->peer.at[0] = *peer;
 	s->params = *params;
 	s->chunk_packets = chunk_packets(config);
 	s->period_tsc = wh_us_to_tsc(config->hz, wh_max_u64(params->period_us, WH_PERIOD_US_LEAST));

@@ -264,7 +264,7 @@ static void hear_versions(struct wh_endpoint *endpoint, const struct wh_versions
 
 	if (!wh_place_is_receivers(endpoint, place) && session != NULL &&
 		session->local_cid == versions->initiator_cid &&
-		wh_address_equal(&session->peer, from))
+		wh_address_equal(wh_peer_address_now(&session->peer), from))
 		wh_connect_hear_versions(session, versions);
 }
 

@@ -28,6 +28,7 @@ enum wh_draw {
 	WH_DRAW_OFFER,
 	WH_DRAW_CID,
 	WH_DRAW_TOKEN,
+	WH_DRAW_PATH,
 };
 
 /*

@@ -148,6 +148,11 @@ static struct wh_replay *window_of(struct wh_session *s, const struct wh_packet 
 	return &s->heard[data ? WH_PACKET_DATA : packet->type];
 }
 
+uint64_t wh_session_heard_end(struct wh_session *s, const struct wh_packet *packet)
+{
+	return window_of(s, packet)->end;
+}
+
 bool wh_session_is_first(struct wh_session *s, const struct wh_packet *packet)
 {
 	bool data = packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR;

@@ -124,6 +124,11 @@ struct wh_session_config {
 	 * only.
 	 */
 	struct wh_sa *sa;
+	/*
+	 * The peer is a client, whose address may change; the session follows it if it is sealed
+	 * (lib/endpoint/moves.h).
+	 */
+	bool peer_moves;
 };
 
 /* Sets: no SA, timeouts of 30 s, 100 ms of RTT. The caller fills in the rest. */
@@ -377,6 +382,7 @@ bool wh_session_stalled(const struct wh_session *session);
 uint64_t wh_session_rtt_tsc(const struct wh_session *session);
 uint64_t wh_session_rtt_min_tsc(const struct wh_session *session); /* 0: not measured */
 const struct wh_open_params *wh_session_params(const struct wh_session *session);
+/* Where the peer is now. The address stays as it is for a second after the next one is in use. */
 const struct wh_address *wh_session_peer(const struct wh_session *session);
 /* Of transmitters. */
 const struct wh_control *wh_session_control(const struct wh_session *session);

@@ -30,6 +30,7 @@
 #include "session/half.h"
 #include "session/limit/ration.h"
 #include "session/pacer.h"
+#include "session/peer_address.h"
 #include "session/session.h"
 #include "track/recv_table.h"
 #include "track/replay.h"
@@ -447,7 +448,7 @@ struct wh_session {
 	uint32_t local_cid;   /* 0 until it has a place */
 	uint32_t peer_cid;    /* 0 until ACCEPT */
 	uint64_t local_token; /* seals packets to us; OPEN or the cookie told it to the peer */
-	struct wh_address peer;
+	struct wh_peer_address peer;
 	struct wh_open_params params;
 	uint32_t chunk_packets; /* of a full chunk */
 	struct wh_meter *meter; /* of the owner core */
@@ -580,6 +581,9 @@ static inline bool wh_sealing_is_ready(const struct wh_session *s)
 {
 	return s->sa == NULL || atomic_load_explicit(&s->sealed, memory_order_acquire);
 }
+
+/* RX core: one past the newest packet received of that kind, with an SA. */
+uint64_t wh_session_heard_end(struct wh_session *s, const struct wh_packet *packet);
 
 /* RX core: false if this authenticated packet is a replay, which is counted. True without an SA. */
 bool wh_session_is_first(struct wh_session *s, const struct wh_packet *packet);

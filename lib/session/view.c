@@ -116,7 +116,7 @@ const struct wh_open_params *wh_session_params(const struct wh_session *s)
 
 const struct wh_address *wh_session_peer(const struct wh_session *s)
 {
-	return &s->peer;
+	return wh_peer_address_now(&s->peer);
 }
 
 const struct wh_control *wh_session_control(const struct wh_session *s)

@@ -161,6 +161,8 @@
 	F(part, n_words, 0, WH_PROBE_WORDS_MAX)                                                    \
 	F(part, status, 0, WH_STATUSES - 1)
 
+#define WH_FIELDS_PATH(F, part) WH_FIELD_ANY(F, part, token)
+
 #define WH_FIELDS_ASK(F, part)    WH_FIELD_ANY(F, part, handshake)
 #define WH_FIELDS_COOKIE(F, part) WH_FIELD_ANY(F, part, handshake)
 

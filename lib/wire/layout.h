@@ -79,6 +79,7 @@ static_assert(WH_WIRE_END(wh_probe_answer, status) == 8 + 3 * 4 + 2 * 2 + 1, "pr
 static_assert(WH_WIRE_END(wh_cookie, cookie) == 8 + WH_COOKIE_BYTES, "cookie of a handshake");
 static_assert(WH_WIRE_END(wh_crypto, acked) == WH_FIELDS_BYTES, "piece of a handshake");
 static_assert(WH_CRYPTO_BODY == 2 * 2, "its lengths");
+static_assert(WH_WIRE_END(wh_path, token) == 8, "challenge to a path");
 static_assert(sizeof(struct wh_range) == 8 && sizeof(struct wh_wire_option) == 9, "what repeats");
 
 /* Sizes without the variable part. */

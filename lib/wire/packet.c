@@ -20,6 +20,7 @@
 #define PROBE_FLAGS  (1u << 0 | ANSWER_FLAGS)
 #define ANSWER_FLAGS (1u << WH_FLAG_ECHO | 1u << WH_FLAG_ASK | 1u << WH_FLAG_FETCH)
 
+#define PATH_FLAGS    (1u << 0 | 1u << WH_FLAG_ANSWER)
 #define CRYPTO_FLAGS  (1u << 0 | 1u << WH_FLAG_ANSWER)
 #define COOKIE_FLAGS  (1u << 0 | 1u << WH_FLAG_LATER)
 #define CONFIRM_FLAGS (1u << 0 | 1u << WH_FLAG_OFFERED)
@@ -59,6 +60,7 @@ const struct wh_packet_rule wh_packet_rules[WH_PACKET_TYPES] = {
 	[WH_PACKET_COOKIE] = {HEAD, HEAD, COOKIE_FLAGS, WH_WIRE_END(wh_cookie, cookie), 0, 0},
 	[WH_PACKET_CRYPTO] = {HEAD + WH_CRYPTO_BODY, WH_CONTROL_BYTES_MAX, CRYPTO_FLAGS,
 		WH_WIRE_END(wh_crypto, acked), FROM(crypto.bytes, WH_CRYPTO_BODY)},
+	[WH_PACKET_PATH] = {HEAD, HEAD, PATH_FLAGS, WH_WIRE_END(wh_path, token), 0, 0},
 };
 
 static_assert(offsetof(struct wh_packet, rcv_report.cover_end) ==
@@ -370,6 +372,8 @@ enum wh_wire_reason wh_packet_check(const struct wh_packet *packet)
 		return field_unless(WITHIN(WH_FIELDS_COOKIE, &packet->cookie));
 	case WH_PACKET_CRYPTO:
 		return field_unless(crypto_valid(&packet->crypto));
+	case WH_PACKET_PATH:
+		return field_unless(WITHIN(WH_FIELDS_PATH, &packet->path));
 	case WH_PACKET_TYPES:
 		break;
 	}

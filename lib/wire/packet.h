@@ -33,7 +33,7 @@
 
 #include "base/chunk.h"
 
-#define WH_WIRE_VERSION 4
+#define WH_WIRE_VERSION 5
 
 #define WH_HEAD_BYTES    64
 #define WH_FIELDS_BYTES  32
@@ -112,7 +112,8 @@ enum wh_packet_type {
 	WH_PACKET_ASK = 15,    /* requests the cookie for a handshake */
 	WH_PACKET_COOKIE = 16, /* answers ASK */
 	WH_PACKET_CRYPTO = 17, /* a piece of a handshake's bytes (lib/trust) */
-	WH_PACKET_TYPES = 18,  /* one past the last */
+	WH_PACKET_PATH = 18,   /* proves that the peer receives at a new address */
+	WH_PACKET_TYPES = 19,  /* one past the last */
 };
 
 enum wh_packet_flag {
@@ -125,7 +126,7 @@ enum wh_packet_flag {
 	WH_FLAG_ECHO = 1 << 0,     /* probe: answer at once */
 	WH_FLAG_ASK = 1 << 1,      /* probe: requests permission to probe, and a cookie */
 	WH_FLAG_FETCH = 1 << 2,    /* probe: requests the arrivals of a train */
-	WH_FLAG_ANSWER = 1 << 0,   /* handshake: from the end that was asked */
+	WH_FLAG_ANSWER = 1 << 0,   /* handshake, path: from the end that was asked */
 	WH_FLAG_LATER = 1 << 0,    /* cookie: no such handshake; the peer begins again */
 	WH_FLAG_OFFERED = 1 << 0,  /* CONFIRM: of a session offered in a handshake, without OPEN */
 };
@@ -439,6 +440,14 @@ struct wh_crypto {
 	uint8_t data[WH_CRYPTO_BYTES_MAX];
 };
 
+/*
+ * A challenge to the address from which the newest packets of a session come; with WH_FLAG_ANSWER
+ * the answer, which repeats the token. Both are sealed by the SA; the packet number is the SA's.
+ */
+struct wh_path {
+	uint64_t token;
+};
+
 struct wh_packet {
 	enum wh_packet_type type;
 	uint8_t flags;
@@ -463,6 +472,7 @@ struct wh_packet {
 		struct wh_ask ask;
 		struct wh_cookie cookie;
 		struct wh_crypto crypto;
+		struct wh_path path;
 	};
 };
 

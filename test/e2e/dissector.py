@@ -28,7 +28,7 @@ TIMEOUT_S = 60
 SIZES = 3  # least, usual, most
 TYPES = ('data', 'repair', 'rcv-report', 'trans-report', 'ack2', 'nak', 'delay-warning', 'bitmap',
          'open', 'accept', 'confirm', 'release', 'probe', 'probe-answer', 'ask', 'cookie',
-         'crypto')
+         'crypto', 'path')
 VLAN = 7
 
 # A capture file: its head, and the head of a record; then Ethernet, IPv4 and UDP before the packet.
@@ -177,7 +177,7 @@ def known_packet(program, folder):
     found = dissect(samples.capture, '-Y', 'wavehaul.data.k == 1110 && wavehaul.type == 1')
     expect_equal('the number of packets', len(found), 1)
     for name, value in {
-            'version': '3', 'type': '1', 'key': '0', 'cid': '0x11223344', 'flags': '0x02',
+            'version': '5', 'type': '1', 'key': '0', 'cid': '0x11223344', 'flags': '0x02',
             'pn': str(0x2122232425262728), 'token': '0xf1f2f3f4f5f6f7f8',
             'data.transmission': str(0x1112131415161718),
             'data.chunk': str(0xa1b2c3d4), 'data.stamp': str(0xdeadbeef),
@@ -254,22 +254,22 @@ def strange_packets(program, folder):
         ('confirm', 'least', 36, b'\x01', None, 'reserved'),
         ('release', 'usual', 42, b'\x01', None, 'reserved'),
         ('bitmap', 'usual', 26, b'\x01', None, 'reserved'),
-        ('ack2', 'least', 0, b'\x03', 1, 'short'),
-        ('ack2', 'least', 0, b'\x03', 63, 'short'),
-        ('rcv-report', 'least', 0, b'\x03', 127, 'short'),
-        ('open', 'least', 0, b'\x03', 103, 'short'),
-        ('release', 'usual', 0, b'\x03', 79, 'short'),
-        ('ack2', 'least', 0, b'\x03', 65, 'length'),
-        ('data', 'least', 0, b'\x03', 64, 'length'),
+        ('ack2', 'least', 0, b'\x05', 1, 'short'),
+        ('ack2', 'least', 0, b'\x05', 63, 'short'),
+        ('rcv-report', 'least', 0, b'\x05', 127, 'short'),
+        ('open', 'least', 0, b'\x05', 103, 'short'),
+        ('release', 'usual', 0, b'\x05', 79, 'short'),
+        ('ack2', 'least', 0, b'\x05', 65, 'length'),
+        ('data', 'least', 0, b'\x05', 64, 'length'),
         ('data', 'least', 40, b'\xff\xff', None, 'length'),
         ('rcv-report', 'least', 124, b'\xff\xff\xff\xff', None, 'length'),
-        ('nak', 'usual', 0, b'\x03', 64, 'length'),
+        ('nak', 'usual', 0, b'\x05', 64, 'length'),
         ('nak', 'usual', 24, b'\x04', None, 'length'),
-        ('bitmap', 'usual', 0, b'\x03', 79, 'length'),
+        ('bitmap', 'usual', 0, b'\x05', 79, 'length'),
         ('bitmap', 'usual', 24, b'\x40', None, 'length'),
         ('open', 'least', 98, b'\x01\x00', None, 'length'),
         ('confirm', 'least', 98, b'\xff\xff', None, 'length'),
-        ('release', 'usual', 0, b'\x03', 81, 'length'),
+        ('release', 'usual', 0, b'\x05', 81, 'length'),
         ('release', 'usual', 40, b'\xff\xff', None, None),
         ('probe', 'least', 40, b'\x08', None, 'length'),
         ('probe-answer', 'usual', 41, b'\x01', None, 'reserved'),

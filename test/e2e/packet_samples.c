@@ -314,6 +314,12 @@ static void tell_crypto(const struct wh_packet *packet)
 	tell_bytes("wavehaul.padding", zeros, crypto->padding_bytes);
 }
 
+static void tell_path(const struct wh_packet *packet)
+{
+	tell("wavehaul.flags.answer", (packet->flags & WH_FLAG_ANSWER) != 0);
+	TELL("path", &packet->path, token);
+}
+
 static void tell_packet(const struct wh_packet *packet, const uint8_t *bytes)
 {
 	static void (*const tellers[WH_PACKET_TYPES])(const struct wh_packet *) = {
@@ -334,6 +340,7 @@ static void tell_packet(const struct wh_packet *packet, const uint8_t *bytes)
 		[WH_PACKET_ASK] = tell_ask,
 		[WH_PACKET_COOKIE] = tell_cookie,
 		[WH_PACKET_CRYPTO] = tell_crypto,
+		[WH_PACKET_PATH] = tell_path,
 	};
 
 	tell("wavehaul.version", WH_WIRE_VERSION);

@@ -105,6 +105,7 @@ static const struct wh_packet seeds[] = {
 	{.type = WH_PACKET_ASK, .ask = {.handshake = 7}},
 	{.type = WH_PACKET_COOKIE, .cookie = {.handshake = 7}},
 	{.type = WH_PACKET_CRYPTO, .crypto = {.offset = 9, .bytes = 30, .padding_bytes = 5}},
+	{.type = WH_PACKET_PATH, .path = {.token = 7}},
 };
 
 #define SEEDS (sizeof(seeds) / sizeof(seeds[0]))

@@ -24,6 +24,7 @@ static inline const char *wh_rig_packet_name(enum wh_packet_type type)
 		[WH_PACKET_ASK] = "ask",
 		[WH_PACKET_COOKIE] = "cookie",
 		[WH_PACKET_CRYPTO] = "crypto",
+		[WH_PACKET_PATH] = "path",
 	};
 
 	WH_ASSERT(type > 0 && type < WH_PACKET_TYPES);

@@ -75,6 +75,7 @@ static const struct packet_field probe_answer_rows[] = {
 
 static const struct packet_field ask_rows[] = {WH_FIELDS_ASK(ROW_FIELDS, ask)};
 static const struct packet_field cookie_rows[] = {WH_FIELDS_COOKIE(ROW_FIELDS, cookie)};
+static const struct packet_field path_rows[] = {WH_FIELDS_PATH(ROW_FIELDS, path)};
 static const struct packet_field crypto_rows[] = {
 	WH_FIELDS_CRYPTO(ROW_FIELDS, crypto) WH_FIELDS_CRYPTO_BODY(ROW_CRYPTO, crypto)};
 
@@ -105,6 +106,7 @@ static const struct {
 	[WH_PACKET_ASK] = {ROWS(ask_rows), NULL, 0},
 	[WH_PACKET_COOKIE] = {ROWS(cookie_rows), NULL, 0},
 	[WH_PACKET_CRYPTO] = {ROWS(crypto_rows), NULL, 0},
+	[WH_PACKET_PATH] = {ROWS(path_rows), NULL, 0},
 };
 
 static inline uint64_t field_most(const struct packet_field *field)

@@ -420,6 +420,12 @@ static void sample_crypto(enum sample_size size, struct wh_packet *packet)
 	memcpy(packet->crypto.data, sample_payload(), packet->crypto.bytes);
 }
 
+static void sample_path(enum sample_size size, struct wh_packet *packet)
+{
+	sample_ask(size, packet); /* one number, at the same place */
+	packet->flags = size == SAMPLE_USUAL ? WH_FLAG_ANSWER : 0;
+}
+
 static inline void sample_make(
 	enum wh_packet_type type, enum sample_size size, struct wh_packet *packet)
 {
@@ -441,6 +447,7 @@ static inline void sample_make(
 		[WH_PACKET_ASK] = sample_ask,
 		[WH_PACKET_COOKIE] = sample_cookie_answer,
 		[WH_PACKET_CRYPTO] = sample_crypto,
+		[WH_PACKET_PATH] = sample_path,
 	};
 	static const uint32_t cids[SAMPLE_SIZES] = {0, 0x11223344, UINT32_MAX};
 	static const uint64_t pns[SAMPLE_SIZES] = {0, UINT64_C(0x2122232425262728), WH_PN_MAX - 1};

@@ -49,11 +49,11 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 		ctx->hooks.owner, shard->number, &config, now_tsc, cid, peer, sa, params, rtt_tsc);
 }
 
-static bool may_come(void *context, const struct wh_address *peer)
+static bool may_come(void *context, const struct wh_address *peer, const struct wh_sa *sa)
 {
 	const struct wh_host_ctx_shard *shard = context;
 
-	return shard->ctx->hooks.may_come(shard->ctx->hooks.owner, peer);
+	return shard->ctx->hooks.may_come(shard->ctx->hooks.owner, peer, sa);
 }
 
 static void session_gone(void *context, struct wh_session *session)

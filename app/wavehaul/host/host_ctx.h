@@ -30,8 +30,8 @@ struct wh_host_ctx_hooks {
 		const struct wh_address *peer, const struct wh_sa *sa,
 		const struct wh_open_params *params, uint64_t rtt_tsc);
 	void (*gone)(void *owner, struct wh_session *session);
-	/* Whether a host of that address may begin a handshake or probe at all; NULL: any host. */
-	bool (*may_come)(void *owner, const struct wh_address *peer);
+	/* As in struct wh_endpoint_config; NULL: any host. */
+	bool (*may_come)(void *owner, const struct wh_address *peer, const struct wh_sa *sa);
 	/* Whether that peer may probe the path to this host now; NULL: never. */
 	enum wh_release_status (*may_probe)(void *owner, uint64_t now_tsc,
 		const struct wh_address *peer, const struct wh_sa *sa);

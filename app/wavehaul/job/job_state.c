@@ -132,6 +132,7 @@ static void configure_out(const struct wh_job *job, bool bundle, struct wh_sessi
 				: WH_ANSWER_CHUNKS;
 	config->window_pkts = wh_stream_window(config);
 	config->shared_rate = wh_job_shared_rate(job);
+	config->peer_moves = job->role == WH_AT_SERVER;
 	/* Answers are few and urgent: only the data stream has a rate. 0 would mean none. */
 	if (bundle && rate_bps != WH_RATE_MAX)
 		config->rate_bps = rate_bps;
@@ -176,8 +177,10 @@ bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
 	if (config.chunk_memory == NULL)
 		return false;
 
-	struct wh_session *out =
-		wh_session_open(&config, &job->place.peer, name, WH_OBJECT_BYTES_UNKNOWN);
+	/* A client may have moved since it came. */
+	const struct wh_address *peer =
+		job->role == WH_AT_SERVER ? wh_session_peer(job->seat.in) : &job->place.peer;
+	struct wh_session *out = wh_session_open(&config, peer, name, WH_OBJECT_BYTES_UNKNOWN);
 
 	if (out != NULL) {
 		wh_session_set_context(out, job);

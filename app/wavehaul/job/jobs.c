@@ -50,6 +50,19 @@ static bool may_come(const struct wh_service *service, const struct wh_address *
 	return false;
 }
 
+/* What its SA allowed it at the address of its handshake holds for another one, if it may come. */
+static bool may_be_at(
+	const struct wh_service *service, const struct wh_address *peer, const struct wh_sa *sa)
+{
+	char name[WH_PEER_NAME_BYTES];
+	struct wh_rights rights;
+
+	return may_come(service, peer) &&
+	       (sa == NULL || service->store == NULL || sa->config.rights == 0 ||
+		       !wh_store_rights(service->store, sa->config.rights, &rights, name) ||
+		       wh_rights_reach(&rights, peer));
+}
+
 static struct wh_who who_of(const struct wh_address *peer, const struct wh_sa *sa)
 {
 	return (struct wh_who){
@@ -59,11 +72,11 @@ static struct wh_who who_of(const struct wh_address *peer, const struct wh_sa *s
 }
 
 static enum wh_release_status welcome_job(struct wh_jobs *jobs, uint64_t now_tsc,
-	const struct wh_open_params *params, const struct wh_who *who)
+	const struct wh_open_params *params, const struct wh_who *who, const struct wh_sa *sa)
 {
 	if (jobs->service == NULL || strcmp(params->name, WH_JOB_NAME) != 0)
 		return WH_STATUS_REFUSED;
-	if (!may_come(jobs->service, who->address))
+	if (!may_be_at(jobs->service, who->address, sa))
 		return WH_STATUS_REFUSED;
 	if (atomic_load(&jobs->draining) ||
 		!wh_peers_would_admit(&jobs->peers, who, to_ns(jobs, now_tsc)))
@@ -143,7 +156,7 @@ static enum wh_release_status welcome(void *owner, uint64_t now_tsc,
 	uint32_t chunk_bytes = awaited_chunk_bytes(jobs, params->name, peer);
 
 	if (chunk_bytes == 0)
-		status = welcome_job(jobs, now_tsc, params, &who);
+		status = welcome_job(jobs, now_tsc, params, &who, sa);
 	else if (params->chunk_bytes != chunk_bytes)
 		status = WH_STATUS_REFUSED;
 	/* The guaranteed number; the session's first report announces the rest. */
@@ -188,7 +201,7 @@ static uint64_t peer_bps(const struct wh_jobs *jobs, const struct wh_sa *sa)
 static struct wh_job *admit_job(struct wh_jobs *jobs, uint64_t now_tsc,
 	const struct wh_open_params *params, const struct wh_who *who, const struct wh_sa *sa)
 {
-	if (welcome_job(jobs, now_tsc, params, who) != WH_STATUS_PENDING)
+	if (welcome_job(jobs, now_tsc, params, who, sa) != WH_STATUS_PENDING)
 		return NULL;
 
 	struct wh_peer *peer_entry = wh_peers_admit(&jobs->peers, who, to_ns(jobs, now_tsc));
@@ -270,6 +283,7 @@ static bool seat_session(struct wh_job *job, const struct wh_session_config *wan
 	wh_request_apply(&job->request, &config);
 	config.chunks = wh_job_receiver_chunks(job, params, stride_of(params));
 	config.shared_rate = wh_job_shared_rate(job);
+	config.peer_moves = job->role == WH_AT_SERVER;
 	config.chunk_memory = wh_job_take_memory(job, WH_RECEIVER, &config);
 	if (config.chunk_memory == NULL)
 		return false;
@@ -325,14 +339,14 @@ static void session_gone(void *owner, struct wh_session *session)
 }
 
 /* Checked before any costly work for a stranger; refusals are noted, at a limited rate. */
-static bool may_knock(void *owner, const struct wh_address *peer)
+static bool may_knock(void *owner, const struct wh_address *peer, const struct wh_sa *sa)
 {
 	struct wh_jobs *jobs = owner;
 
-	if (jobs->service == NULL || may_come(jobs->service, peer))
+	if (jobs->service == NULL || may_be_at(jobs->service, peer, sa))
 		return true;
-	wh_refusals_note(
-		&jobs->refusals, peer, NULL, wh_release_status_name(WH_STATUS_REFUSED), "");
+	wh_refusals_note(&jobs->refusals, peer, sa != NULL ? sa->config.peer_identity : NULL,
+		wh_release_status_name(WH_STATUS_REFUSED), "");
 	return false;
 }
 

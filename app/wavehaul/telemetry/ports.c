@@ -100,6 +100,7 @@ static void put_behind(json_t *data, const struct behind *behind)
 	wh_tel_put(data, "kept_early", endpoint->early_pkts);
 	wh_tel_put(data, "refused_opens", endpoint->refused_opens);
 	wh_tel_put(data, "repeated_closings", endpoint->repeated_closings);
+	wh_tel_put(data, "moved_clients", endpoint->moves);
 	wh_tel_put(data, "probe_asks", behind->answerer.asks);
 	wh_tel_put(data, "probe_refused_asks", behind->answerer.refused_asks);
 	wh_tel_put(data, "probes", behind->answerer.probes);

@@ -228,6 +228,14 @@ bool wh_peer_file_path(const char *folder, const char *name, char path[PATH_MAX]
 	return length > 0 && length < PATH_MAX;
 }
 
+bool wh_rights_reach(const struct wh_rights *rights, const struct wh_address *address)
+{
+	for (uint32_t i = 0; i < rights->subnets; i++)
+		if (wh_subnet_has(&rights->from[i], address))
+			return true;
+	return rights->subnets == 0;
+}
+
 void wh_rights_init(struct wh_rights *rights)
 {
 	memset(rights, 0, sizeof(*rights));

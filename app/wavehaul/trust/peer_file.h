@@ -84,6 +84,8 @@ bool wh_peer_file_path(const char *folder, const char *name, char path[PATH_MAX]
 
 /* Sets the default rights. */
 void wh_rights_init(struct wh_rights *rights);
+/* Whether a peer with these rights may have that address. */
+bool wh_rights_reach(const struct wh_rights *rights, const struct wh_address *address);
 
 /* -1, or the exit status after a complaint, like the following functions. */
 int wh_peer_file_parse(struct wh_peer_file *peer, const char *name, const char *path,

@@ -547,14 +547,6 @@ static enum wh_authorization ask(struct wh_store *store, const struct wh_strange
 	return WH_AUTHORIZATION_PENDING;
 }
 
-static bool comes_from(const struct wh_rights *rights, const struct wh_address *address)
-{
-	for (uint32_t i = 0; i < rights->subnets; i++)
-		if (wh_subnet_has(&rights->from[i], address))
-			return true;
-	return rights->subnets == 0;
-}
-
 /* Refuses a client in no file; a certificate that is not self-issued may be the reason. */
 static enum wh_authorization refuse_unknown(struct wh_store *store,
 	const struct wh_stranger *stranger, const char *subject, const char *why)
@@ -595,7 +587,7 @@ static enum wh_authorization judge(
 	if (peer == NULL)
 		return stranger->we_asked ? ask(store, stranger)
 					  : refuse_unknown(store, stranger, subject, why);
-	if (!stranger->we_asked && !comes_from(&peer->rights, &stranger->address)) {
+	if (!stranger->we_asked && !wh_rights_reach(&peer->rights, &stranger->address)) {
 		snprintf(what, sizeof(what), "%s may not connect from that address", peer->name);
 		return refuse(store, stranger, what, false);
 	}

@@ -86,10 +86,11 @@ static void session_gone(void *context, struct wh_session *session)
 	wh_session_destroy(session);
 }
 
-static bool may_come(void *context, const struct wh_address *peer)
+static bool may_come(void *context, const struct wh_address *peer, const struct wh_sa *sa)
 {
 	(void)context;
 	(void)peer;
+	(void)sa;
 	return !world.closed;
 }
 

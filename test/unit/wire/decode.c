@@ -111,7 +111,7 @@ static const struct malformed malformed[] = {
 	{"version after ours",  WH_PACKET_DATA, USUAL, SAME, 0, 1,
 		WH_WIRE_VERSION + 1, WH_WIRE_VERSION_UNKNOWN},
 	{"type 0",              WH_PACKET_DATA, USUAL, SAME, 1, 1, 0, WH_WIRE_TYPE_UNKNOWN},
-	{"type 18",             WH_PACKET_DATA, USUAL, SAME, 1, 1, 18, WH_WIRE_TYPE_UNKNOWN},
+	{"type 19",             WH_PACKET_DATA, USUAL, SAME, 1, 1, 19, WH_WIRE_TYPE_UNKNOWN},
 	{"type 255",            WH_PACKET_DATA, USUAL, SAME, 1, 1, 255, WH_WIRE_TYPE_UNKNOWN},
 
 	{"data, no payload",    WH_PACKET_DATA, LEAST, 64, 0, 0, 0, WH_WIRE_SHORT},
@@ -547,6 +547,7 @@ static bool control_within(const struct wh_packet *packet)
 		       packet->probe_answer.status != WH_STATUS_PEER_GONE;
 	case WH_PACKET_ASK:
 	case WH_PACKET_COOKIE:
+	case WH_PACKET_PATH:
 		return true;
 	case WH_PACKET_CRYPTO:
 		return packet->crypto.bytes + packet->crypto.padding_bytes <= 1132 &&

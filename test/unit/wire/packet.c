@@ -77,6 +77,7 @@ static void flags(void)
 		[WH_PACKET_CONFIRM] = {0, WH_FLAG_OFFERED},
 		[WH_PACKET_COOKIE] = {0, WH_FLAG_LATER},
 		[WH_PACKET_CRYPTO] = {0, WH_FLAG_ANSWER},
+		[WH_PACKET_PATH] = {0, WH_FLAG_ANSWER},
 	};
 	struct wh_packet packet;
 

@@ -41,8 +41,13 @@ void *wh_host_udp_memory(uint64_t bytes)
 static int open_sockets(struct wh_host *host, uint16_t port, char *why, size_t why_bytes)
 {
 	const struct wh_host_settings *settings = host->ctx.settings;
-	const struct wh_address own[] = {settings->ipv4.address, settings->ipv6.address};
+	struct wh_address own[] = {settings->ipv4.address, settings->ipv6.address};
 	int rc = 0;
+
+	/* A client goes on from another address when its host joins another network. */
+	if (!settings->listens && host->spec.local.family == 0)
+		for (uint32_t i = 0; i < WH_UDP_FAMILIES; i++)
+			memset(own[i].ip, 0, sizeof(own[i].ip));
 
 	for (host->udps = 0; rc == 0 && host->udps < settings->queues; host->udps += rc == 0) {
 		struct wh_udp_sockets *sockets = &host->udp[host->udps].config.sockets;
