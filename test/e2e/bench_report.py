@@ -407,7 +407,8 @@ def our_send(_program, folder):
     expect_equal('its own time', sample['own_seconds'], 1.25)
     expect(0 < sample['seconds'] < 5, f'{sample["seconds"]} s on the wall')
     send = (folder / 'note').read_text(encoding='utf-8').splitlines()[1]
-    expect(send.startswith(f'send --recursive {folder} 198.51.100.1:{folder.name} '), send)
+    expect(send.startswith(
+        f'send --daemon never --recursive {folder} 198.51.100.1:{folder.name} '), send)
     ours = fake_wavehaul(folder, {'ok': False, 'error': 'stalled'})
     expect_equal('the failure', said(ours.send_over_memif, 9000, folder, folder / 'to'),
                  'wavehaul send: stalled')

@@ -126,13 +126,14 @@ def veth_case(rig, mtu):
     narrow = f'AF_XDP on veth takes an MTU up to {XDP_MTU_MAX}' if mtu > XDP_MTU_MAX else None
 
     def ours(kind, skip):
-        send = functools.partial(rig.ours.send, wavehaul.interface_ports(kind, pair), link, mtu)
+        ports = (kind, kind) if kind == wavehaul.UDP else wavehaul.interface_ports(kind, pair)
+        send = functools.partial(rig.ours.send, ports, link, mtu)
         return our_file(rig, f'wavehaul send, {kind}', skip, send)
 
     return Case('veth', f'file to file, veth, MTU {mtu}', 'Gb/s',
                 'tmpfs of huge pages, two namespaces; kernel sockets with the offloads of veth',
-                [ours('af_packet', unfit), ours('af_xdp', unfit or narrow),
-                 *peer_candidates(rig, link, unfit)], pair)
+                [ours(wavehaul.UDP, unfit), ours('af_packet', unfit),
+                 ours('af_xdp', unfit or narrow), *peer_candidates(rig, link, unfit)], pair)
 
 
 def small_case(rig):

@@ -14,6 +14,9 @@ from .testpmd import ETHERNET_BYTES
 # Of nobody's interface: the kernel would answer for its own addresses beside us.
 SERVER_ADDRESS, CLIENT_ADDRESS = '198.51.100.1', '198.51.100.2'
 
+# The port of the kernel's sockets, whose addresses are the host's.
+UDP = 'udp'
+
 LIMIT_S = 60
 
 # Both ends' buffers and pools have to fit into the hugepages of tools/setup.
@@ -47,8 +50,9 @@ class Wavehaul:
         return f'this wavehaul has no verb {" ".join(lacking)}' if lacking else None
 
     def command(self, verb, port, address, mtu, *more):
-        return [self.binary, verb, *more, '--port', port, '--addr', f'{address}/24',
-                '--mtu', mtu, '--buffers', BUFFERS, '--config', 'none']
+        own = [] if port == UDP else ['--addr', f'{address}/24']
+        return [self.binary, verb, *more, '--port', port, *own, '--mtu', mtu, '--buffers', BUFFERS,
+                '--config', 'none']
 
     @contextlib.contextmanager
     def serving(self, place, port, mtu, root, *more):
@@ -82,9 +86,10 @@ class Wavehaul:
     def send(self, ports, link, mtu, source, folder):
         """Seconds of the client from its start to its end, DPDK's start included."""
         recursive = ['--recursive'] if source.is_dir() else []
+        server = link.address if ports[0] == UDP else SERVER_ADDRESS
         with self.serving(link.server, ports[0], mtu, folder):
-            report, seconds = self.client(link.client, 'send', ports[1], mtu, *recursive,
-                                          source, f'{SERVER_ADDRESS}:{source.name}')
+            report, seconds = self.client(link.client, 'send', ports[1], mtu, '--daemon', 'never',
+                                          *recursive, source, f'{server}:{source.name}')
         return {'seconds': seconds, 'own_seconds': report['seconds'], 'report': report}
 
     def send_over_memif(self, mtu, source, folder):
