@@ -287,7 +287,8 @@ static int work(struct wh_noting *noting)
 	if (rc == 0 && note->fd >= 0) {
 		if (note->part.row == 0)
 			rc = sync_names(file->anchor_fd);
-		if (rc == 0 && fdatasync(note->fd) != 0)
+		/* Of its mode, too, by which a start knows that it is noted (stage/stale.h). */
+		if (rc == 0 && fsync(note->fd) != 0)
 			rc = -errno;
 		if (rc == 0)
 			rc = wh_journal_note(journal, &file->target, &file->source,
