@@ -173,7 +173,7 @@ struct wh_decision {
 };
 
 /* State of any controller, of a fixed size so that none allocates. */
-#define WH_CONTROL_STATE_BYTES 1728
+#define WH_CONTROL_STATE_BYTES 1408
 
 struct wh_control {
 	const struct wh_profile *profile;

@@ -37,8 +37,6 @@
 #define PACE_BACK 0.97 /* ... and back again */
 #define PACED     0.95 /* of the rate that was sent is enough */
 
-#define BBR_MOST 0.45 /* of the capacity, while we behave as BBR */
-
 static void begin_round(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
 	uint64_t now_tsc, uint64_t sent_pkts)
 {
@@ -103,11 +101,6 @@ static void cut(struct wh_lambda_compete *compete, uint64_t now_tsc, uint64_t se
 	compete->most_queue_s = 0.0;
 }
 
-static double bbr_most_pps(const struct wh_lambda_compete *compete)
-{
-	return BBR_MOST * compete->capacity_pps;
-}
-
 static void learn_share(struct wh_lambda_compete *compete, const struct wh_lambda_path *path)
 {
 	double span_s =
@@ -119,7 +112,6 @@ static void learn_share(struct wh_lambda_compete *compete, const struct wh_lambd
 	pps = compete->round_arrived_pkts / span_s;
 	compete->capacity_pps = fmax(compete->capacity_pps, pps);
 	compete->share += (pps / compete->capacity_pps - compete->share) * SHARE_LEARNT;
-	wh_lambda_bbr_end_round(&compete->bbr, path, pps, bbr_most_pps(compete));
 }
 
 static bool are_gone(const struct wh_lambda_compete *compete, double clear_for_s)
@@ -185,31 +177,12 @@ static double growth_pkts(const struct wh_lambda_compete *compete,
 	return fmax(growth, GROWTH_PKTS);
 }
 
-/* Behave as one more BBR where there are some. */
-static bool follow_bbrs(
-	struct wh_lambda_compete *compete, const struct wh_lambda_path *path, uint64_t now_tsc)
-{
-	struct wh_lambda_bbr *bbr = &compete->bbr;
-	bool about = wh_lambda_bbr_about(bbr, path, now_tsc);
-
-	if (about && !compete->as_bbr) {
-		bbr->low = false; /* else the first rate would not count */
-		wh_lambda_bbr_end_round(bbr, path,
-			fmax(FIRST, compete->share) * compete->capacity_pps, bbr_most_pps(compete));
-	}
-	compete->as_bbr = about;
-	if (about)
-		compete->window_pkts = wh_lambda_bbr_window_pkts(bbr, path);
-	return about;
-}
-
 double wh_lambda_compete_pps(
 	const struct wh_lambda_compete *compete, const struct wh_lambda_path *path)
 {
 	double round_s = wh_lambda_path_rtt_s(path) + path->queue_s;
 
-	return compete->as_bbr ? wh_lambda_bbr_pps(&compete->bbr)
-			       : compete->window_pkts / fmax(round_s, 1e-9);
+	return compete->window_pkts / fmax(round_s, 1e-9);
 }
 
 /* Arrivals, and losses among packets sent after the latest cut. */
@@ -245,13 +218,7 @@ void wh_lambda_compete_hear(struct wh_lambda_compete *compete, const struct wh_l
 
 	bool lost = overflown(compete, noise, path->queue_s);
 
-	wh_lambda_bbr_watch(&compete->bbr, path, now_tsc);
-	if (!compete->as_bbr)
-		wh_lambda_bbr_watch_pulses(&compete->bbr, path, now_tsc);
-	wh_lambda_bbr_arrived(&compete->bbr, path, compete->arrived_pkts, bbr_most_pps(compete));
-	if (follow_bbrs(compete, path, now_tsc))
-		;
-	else if (lost || (!heeded && others_cut(compete, path->queue_s, clear_s)))
+	if (lost || (!heeded && others_cut(compete, path->queue_s, clear_s)))
 		cut(compete, now_tsc, sent_pkts);
 	else if (!heeded && !path->sample.held_up)
 		compete->window_pkts += growth_pkts(compete, path, now_tsc) *

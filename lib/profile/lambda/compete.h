@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "profile/lambda/bbr.h"
 #include "profile/lambda/path.h"
 
 struct wh_lambda_compete {
@@ -36,8 +35,6 @@ struct wh_lambda_compete {
 	double share;        /* ... our share of it, by what arrives */
 	uint64_t queued_tsc; /* the latest round with a queue */
 	uint32_t clear_rounds, alone_rounds;
-	bool as_bbr;
-	struct wh_lambda_bbr bbr;
 };
 
 /* From now on. `rate_pps` is our rate now, `capacity_pps` the highest seen on the path. */

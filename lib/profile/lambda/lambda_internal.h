@@ -2,25 +2,23 @@
 #ifndef WH_PROFILE_LAMBDA_INTERNAL_H
 #define WH_PROFILE_LAMBDA_INTERNAL_H
 
-/*
- * The controller's state, shared only by the files of this room; lambda.c explains the rules. Calls
- * go from there to cruise.c, overload.c and alpha.c, in this order.
- */
+/* The controller's state, shared only by the files of this room; docs/controller.md explains it. */
 
 #include <assert.h>
 
 #include "base/assert.h"
 #include "profile/lambda/compete.h"
 #include "profile/lambda/loss.h"
-#include "profile/lambda/others.h"
 #include "profile/lambda/path.h"
-#include "profile/lambda/share.h"
 #include "profile/lambda/yield.h"
 #include "profile/profile.h"
 
 #define WH_LAMBDA_ALPHA_AT_BPS   1e9
 #define WH_LAMBDA_RATE_LEAST_PPS 1.0 /* below one packet a second nothing can be learnt */
 #define WH_LAMBDA_ARRIVAL_PKTS   32  /* give the arrival rate to a few percent */
+#define WH_LAMBDA_SHORT_LEAST_S                                                                    \
+	100e-6             /* hosts make shorter waits, which are no queue that overflowed */
+#define WH_LAMBDA_PEAK 0.8 /* of the longest queue: it may have overflowed */
 
 enum {
 	WH_LAMBDA_TRAIN,
@@ -28,59 +26,75 @@ enum {
 	WH_LAMBDA_SHARE,
 	WH_LAMBDA_OPTIONS,
 };
-enum wh_lambda_phase { WH_LAMBDA_START, WH_LAMBDA_LOW, WH_LAMBDA_VERIFY, WH_LAMBDA_CRUISE };
 
-/* Before the latest reduction for an overload; rate_pps is 0 if it can no longer be disproved. */
-struct wh_lambda_before {
-	double rate_pps, busy_pps;
-	double least_pps; /* an arrival rate that disproves it */
-	uint64_t arrived_tsc, delivered_pkts, seen_pkts;
-	uint64_t until_pkts; /* sent before it */
+enum wh_lambda_phase {
+	WH_LAMBDA_START,
+	WH_LAMBDA_VERIFY,
+	WH_LAMBDA_HOLD, /* the line is ours: a small queue stands */
+	WH_LAMBDA_CUT,  /* reduced; until the queue is gone */
+	WH_LAMBDA_FILL, /* rises by the same step for all flows of the line */
+	WH_LAMBDA_TEST, /* do others reduce? */
 };
 
 struct wh_lambda {
 	enum wh_lambda_phase phase;
 	struct wh_lambda_path path;
 	struct wh_lambda_loss loss;
-	struct wh_lambda_others others;
 	struct wh_lambda_compete compete;
 	struct wh_lambda_yield yield;
-	struct wh_lambda_share share;
-	double rate_pps;
-	double rate_max_pps;    /* the bound of the operator and of the line */
-	double train_pps;       /* the train's capacity, regardless of the bound */
-	double told_pps;        /* likewise, whatever was learnt later */
-	bool poor;              /* much of the train was lost, so that it says too little */
-	uint64_t began_tsc;     /* when it was over */
-	uint32_t trains;        /* that arrived all at once ... */
-	bool blind;             /* ... and told nothing */
-	bool train_ends_early;  /* the rest of it is still on its way */
-	double estimate_pps;    /* train_pps within the bound */
-	double sent_most_pps;   /* in a sample */
-	double busy_pps;        /* arrival rate while a queue stood: all that we can have */
-	double alpha_most_pkts; /* bound after losses in a short queue; 0: none */
-	double good_pps;        /* before the latest step */
-	double growth;
-	double step_pkts;            /* in the queue at that time */
-	double step;                 /* the latest increase, as a share of the rate; 0: none */
-	double shed_queue_s, shed_s; /* the queue at the last reduction, and what was to go of it */
-	double shed_from_pps;        /* the rate before consecutive reductions */
-	double shed_arrival_pps;
-	uint32_t shed_in_vain;
-	uint64_t now_tsc, sent_pkts; /* of the latest event */
 	struct wh_lambda_train train;
-	uint64_t drained_tsc; /* when the queue was last seen empty */
-	bool heeded;          /* acted on an overload, and no sample has ended since */
-	bool relieves;        /* drains a queue that others have made */
-	bool waits;           /* packets are on their way */
-	struct wh_lambda_before before;
-	double drains;       /* draining, by this share of the rate; 0: not */
-	uint64_t fetch_pkts; /* packets sent including the one to fetch news; 0: none */
-	uint64_t still_tsc;
+	double rate_pps;
+	double rate_max_pps; /* the bound of the operator and of the line */
+	double train_pps;    /* the train's capacity, regardless of the bound */
+	double line_pps;     /* capacity of the narrowest link, as far as known */
+	double own_pps;      /* arrival rate when the line was ours */
+	double sent_most_pps;
+
+	/* part.c: the queue */
+	bool stands;                    /* it is too long, ... */
+	uint64_t stood_tsc, stood_pkts; /* ... since this arrival; packets arrived before */
+	double peak_s, longest_s;       /* since the last reduction; ever, but fading */
+	double full_s;                  /* time with a long queue, less the time without */
+	bool was_low;                   /* the report before showed a short one, ... */
+	uint64_t low_seen_pkts, low_delivered_pkts, low_runs; /* ... with these counts */
+	uint64_t heard_tsc;
+
+	/* hold.c: alone */
+	double busy_pps;     /* arrival rate while a queue stood */
+	double good_pps;     /* before the latest step */
+	double growth, step; /* the next one is so many times as large */
+	double step_pkts;    /* packets that waited at the latest one */
+	double short_s;      /* queue at which packets were lost; 0: none */
+	double spared_s,
+		spared_from_s; /* not sent while this queue stood, in seconds of the line */
+	double drains;         /* part of the rate that is not sent; 0: no drain */
+	uint64_t drained_tsc;
+	bool seeks; /* no queue was seen yet */
+
+	/* share.c: beside others */
+	double cut;                 /* the part of the latest reduction */
+	double slope_pps;           /* the rise in the first second after it */
+	double peak_pps;            /* what arrived at it, ... */
+	double cut_from_pps;        /* ... the rate before it, ... */
+	double cut_queue_s;         /* ... and the queue, of a drain too */
+	uint64_t cut_pkts, cut_tsc; /* sent then, and when, or at the latest check */
+	uint64_t cut_seen_pkts, cut_lost_pkts;
+	uint64_t event_tsc; /* the rise counts from here */
+	uint32_t calm;      /* reductions in a row with the same arrival rate */
+	uint32_t alone;     /* tests in a row that saw nobody */
+	uint32_t vain;      /* reductions in a row that changed nothing */
+	uint32_t checks;    /* of the queue, since it became shorter */
+
+	/* lambda.c: the start, and what is the same for all */
+	uint64_t now_tsc, sent_pkts;
+	uint32_t trains;
+	bool blind, train_ends_early, waits;
+	uint64_t fetch_pkts, still_tsc;
 };
 
 static_assert(sizeof(struct wh_lambda) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
 static_assert(WH_LAMBDA_OPTIONS <= WH_OPTIONS_MAX, "each option has a value");
+
 static inline struct wh_lambda *wh_lambda_state_of(struct wh_control *control)
 {
 	return (struct wh_lambda *)control->state;
@@ -111,51 +125,47 @@ static inline void wh_lambda_mark(struct wh_lambda *lambda, const struct wh_deli
 	wh_lambda_path_mark(&lambda->path, event->now_tsc, event->sent_pkts);
 }
 
-/* alpha.c: within what is allowed. */
+/* Hosts make shorter waits, which are no queue that overflowed. */
+static inline double wh_lambda_short_least_s(const struct wh_lambda *lambda)
+{
+	double sway_s = 4.0 * lambda->path.jitter_s;
+
+	return sway_s > WH_LAMBDA_SHORT_LEAST_S ? sway_s : WH_LAMBDA_SHORT_LEAST_S;
+}
+
+/* part.c */
 void wh_lambda_set_rate(struct wh_lambda *lambda, double rate_pps);
 
-/* Packets that we keep in the queue: the fewer per flow, the more flows there are. */
-double wh_lambda_own_alpha_pkts(const struct wh_control *control, double rate_pps);
+/* Of the narrowest link, never 0. */
+double wh_lambda_line_pps(const struct wh_lambda *lambda);
 
-/* Likewise, but at least what exceeds the hosts' jitter, and at most what a short queue takes. */
-double wh_lambda_alpha_pkts(const struct wh_control *control, double rate_pps);
+/* A report, first of all. */
+void wh_lambda_note_queue(struct wh_control *control, const struct wh_delivery_event *event);
 
-/* cruise.c: flows that fill every queue are present. */
-void wh_lambda_begin_competing(struct wh_control *control);
+/* The queue that may stand, the same for all flows of a line; a longer one is too long. */
+double wh_lambda_target_s(const struct wh_control *control);
+double wh_lambda_most_s(const struct wh_control *control);
 
-/* overload.c: of the path, as far as is known. */
-double wh_lambda_capacity_pps(const struct wh_lambda *lambda);
+/* For how long it has been too long; 0: it is not. */
+double wh_lambda_stands_s(const struct wh_lambda *lambda);
 
-/* A queue longer than this is an overload. */
-double wh_lambda_overload_s(const struct wh_control *control);
+/* What arrived meanwhile: our part of the line; 0: unknown. Of few packets: near our rate. */
+double wh_lambda_part_pps(const struct wh_lambda *lambda);
+double wh_lambda_likely_part_pps(const struct wh_lambda *lambda);
 
-/*
- * Packets that were sent before the reduction are still on their way. If they arrive as fast as
- * they were sent, and no more are lost than by noise, as where TCPs have made room, the line was
- * not overloaded: a host had no CPU for a moment.
- */
-void wh_lambda_doubt_overload(struct wh_control *control, const struct wh_delivery_event *event);
+/* Arrivals of this time tell whether others are there. */
+double wh_lambda_window_s(const struct wh_lambda *lambda);
 
-/* Far too much queue, and less arrives than is sent: the rate goes below the arrival rate. */
-void wh_lambda_heed_overload(struct wh_control *control, const struct wh_delivery_event *event);
+/* The line is ours from now on. */
+void wh_lambda_begin_hold(struct wh_lambda *lambda, const struct wh_delivery_event *event);
 
-/*
- * After a full sample: while a queue drains more arrives than is sent, and what keeps it standing
- * lies between. The rate is that of the pacer: after a reduction what is in flight holds packets
- * back at first.
- */
-void wh_lambda_learn_left(struct wh_lambda *lambda);
+/* hold.c */
+void wh_lambda_hold(struct wh_control *control, const struct wh_delivery_event *event);
 
-/* A queue that others made is gone, or they are. What they leave is known by now. */
-void wh_lambda_end_relief(struct wh_lambda *lambda);
-
-/* cruise.c: a report of the receiver, after the start. */
-void wh_lambda_cruise(struct wh_control *control, const struct wh_delivery_event *event);
-
-/*
- * If the queue was not seen empty for a long time, the minimal delay may include a queue. Flows of
- * our kind that share the path see it empty at the same time, and drain it at the same time.
- */
-void wh_lambda_drain(struct wh_control *control, const struct wh_delivery_event *event);
+/* share.c. Others are there: reduce with them; or they were there at the start: rise with them. */
+void wh_lambda_begin_cut(struct wh_lambda *lambda, const struct wh_delivery_event *event);
+void wh_lambda_begin_fill(struct wh_lambda *lambda, const struct wh_delivery_event *event);
+void wh_lambda_begin_after_others(struct wh_lambda *lambda);
+void wh_lambda_share(struct wh_control *control, const struct wh_delivery_event *event);
 
 #endif

@@ -6,43 +6,44 @@
 #include "base/arith.h"
 #include "base/assert.h"
 
-#define NOISE_PKTS      100000.0 /* over which noise is averaged */
-#define SURE_PKTS       5000.0
-#define BEARABLE_SIGMAS 3.0    /* of the noise, */
-#define BEARABLE_LOST   2.0    /* and this many more, or bursts, */
-#define BEARABLE_MORE   0.002  /* or this share of the packets */
-#define DOUBTS          4      /* suspicious samples in a row; a burst of losses is in one only */
-#define DOUBTS_PKTS     1000.0 /* or one sample of this many packets, ... */
-#define DOUBTS_RUNS     5.0    /* ... if this many runs of losses are in these: fewer are chance */
-#define SPREAD_MOST     100.0
-#define SPREAD_LEARNT   0.1
-#define LOWER           0.95 /* rate of the trial: PCC tries 5 % less */
-#define LOWER_ARRIVES   0.98 /* or a little below the arrival rate, ... */
-#define LOWER_LEAST     0.8  /* ... but not far down because of a few losses in a row */
-#define LOWER_DRASTIC   0.05
-#define DRASTIC         0.25 /* with more lost the rate becomes the arrival rate */
-#define DRASTIC_PKTS    100
-#define SAME            0.5    /* of the share lost at the higher rate: then it is noise */
-#define NOISE_MOST      0.15   /* more is due to other flows, whatever our rate: ... */
-#define OVERFLOWN       0.9    /* ... times the arrival rate empties queues */
-#define SURELY          10.8   /* differ() exceeds it by chance in one of a thousand trials */
-#define TRIAL_RUNS      10.0   /* of losses to be in a trial if it is noise, */
-#define TRIAL_PKTS      2000.0 /* or this many packets sent, */
-#define TRIAL_S         0.2    /* but no more than are sent in this time; ... */
-#define TRIAL_SAMPLES   4      /* ... as often at most, while they decide nothing */
-#define TRIAL_PKTS_MAX  20000.0
-#define UNDER_CEILING   0.99
-#define HOLD_S          20e-3 /* below a ceiling, at least, ... */
-#define HOLD_RTT        20.0
-#define HOLD_MAX_S      16.0 /* ... and at most */
-#define FOUND_AGAIN     0.1  /* nearer than this to the last ceiling: the same one */
-#define CEILING_GONE    1.1  /* this far above it without losses it is gone */
+#define NOISE_PKTS       100000.0 /* over which noise is averaged */
+#define NOISE_PRIOR_PKTS 1000.0   /* without a loss, before any were seen */
+#define SURE_PKTS        5000.0
+#define BEARABLE_SIGMAS  3.0    /* of the noise, */
+#define BEARABLE_LOST    2.0    /* and this many more, or bursts, */
+#define BEARABLE_MORE    0.002  /* or this share of the packets */
+#define DOUBTS           4      /* suspicious samples in a row; a burst of losses is in one only */
+#define DOUBTS_PKTS      1000.0 /* or one sample of this many packets, ... */
+#define DOUBTS_RUNS      5.0    /* ... if this many runs of losses are in these: fewer are chance */
+#define SPREAD_MOST      100.0
+#define SPREAD_LEARNT    0.1
+#define LOWER            0.95 /* rate of the trial: PCC tries 5 % less */
+#define LOWER_ARRIVES    0.98 /* or a little below the arrival rate, ... */
+#define LOWER_LEAST      0.8  /* ... but not far down because of a few losses in a row */
+#define LOWER_DRASTIC    0.05
+#define DRASTIC          0.25 /* with more lost the rate becomes the arrival rate */
+#define DRASTIC_PKTS     100
+#define SAME             0.5    /* of the share lost at the higher rate: then it is noise */
+#define NOISE_MOST       0.15   /* more is due to other flows, whatever our rate: ... */
+#define OVERFLOWN        0.9    /* ... times the arrival rate empties queues */
+#define SURELY           10.8   /* differ() exceeds it by chance in one of a thousand trials */
+#define TRIAL_RUNS       10.0   /* of losses to be in a trial if it is noise, */
+#define TRIAL_PKTS       2000.0 /* or this many packets sent, */
+#define TRIAL_S          0.2    /* but no more than are sent in this time; ... */
+#define TRIAL_SAMPLES    4      /* ... as often at most, while they decide nothing */
+#define TRIAL_PKTS_MAX   20000.0
+#define UNDER_CEILING    0.99
+#define HOLD_S           20e-3 /* below a ceiling, at least, ... */
+#define HOLD_RTT         20.0
+#define HOLD_MAX_S       16.0 /* ... and at most */
+#define FOUND_AGAIN      0.1  /* nearer than this to the last ceiling: the same one */
+#define CEILING_GONE     1.1  /* this far above it without losses it is gone */
 
 double wh_lambda_loss_noise(const struct wh_lambda_loss *loss)
 {
 	if (loss->noise.pkts == 0.0)
 		return 0.0;
-	return fmin(loss->noise.lost_pkts / loss->noise.pkts, NOISE_MOST);
+	return fmin(loss->noise.lost_pkts / (loss->noise.pkts + NOISE_PRIOR_PKTS), NOISE_MOST);
 }
 
 static struct wh_lambda_losses losses_of(const struct wh_lambda_sample *sample)
@@ -131,6 +132,15 @@ static void add_noise(struct wh_lambda_loss *loss, const struct wh_lambda_losses
 		noise->pkts = NOISE_PKTS;
 	}
 	WH_ASSERT(noise->lost_pkts <= noise->pkts);
+}
+
+void wh_lambda_loss_learn(struct wh_lambda_loss *loss, double pkts, double lost_pkts, double runs)
+{
+	const struct wh_lambda_losses losses = {
+		.pkts = pkts, .lost_pkts = lost_pkts, .runs = fmin(runs, lost_pkts)};
+
+	if (pkts > 0.0)
+		add_noise(loss, &losses);
 }
 
 bool wh_lambda_loss_bearable(const struct wh_lambda_loss *loss, double pkts, double lost_pkts)
@@ -235,18 +245,9 @@ static double under_overflown(struct wh_lambda_loss *loss, const struct wh_lambd
 	double now_s, double rtt_s, double rate_pps)
 {
 	loss->trial = WH_LAMBDA_NO_TRIAL;
-	loss->overflown = true;
 	loss->high_arrival_pps = OVERFLOWN * sample->arrival_pps;
 	set_ceiling(loss, now_s, rtt_s);
 	return under_ceiling(loss, now_s, rate_pps);
-}
-
-bool wh_lambda_loss_overflown(struct wh_lambda_loss *loss)
-{
-	bool overflown = loss->overflown;
-
-	loss->overflown = false;
-	return overflown;
 }
 
 /* The rate after a sample at the lower rate. */

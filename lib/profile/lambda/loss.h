@@ -29,7 +29,6 @@ struct wh_lambda_loss {
 	struct wh_lambda_losses noise; /* recent */
 	double spread;                 /* variance of the number of losses, divided by its mean */
 	enum wh_lambda_trial trial;
-	bool overflown;
 	uint32_t doubts;
 	struct wh_lambda_losses doubted;
 	double high_pps, high_share,
@@ -45,16 +44,16 @@ struct wh_lambda_loss {
 /* The share of packets that is lost at any rate. */
 double wh_lambda_loss_noise(const struct wh_lambda_loss *loss);
 
-/* Likewise, or 0 while few packets are known: losses of a queue could be mistaken for it. */
+/* The same, or 0 while few packets are known: losses of a queue could be mistaken for it. */
 double wh_lambda_loss_sure_noise(const struct wh_lambda_loss *loss);
+
+/* Packets that were sent while no queue was as long as it can be. */
+void wh_lambda_loss_learn(struct wh_lambda_loss *loss, double pkts, double lost_pkts, double runs);
 
 /* `lost_pkts` of `pkts` can be noise. */
 bool wh_lambda_loss_bearable(const struct wh_lambda_loss *loss, double pkts, double lost_pkts);
 
 bool wh_lambda_loss_bears(const struct wh_lambda_loss *loss, const struct wh_lambda_sample *sample);
-
-/* Reported once: losses beyond noise at a lower rate, too, so that a queue must be full. */
-bool wh_lambda_loss_overflown(struct wh_lambda_loss *loss);
 
 /* Packets that the next sample needs. */
 uint64_t wh_lambda_loss_sample_pkts(const struct wh_lambda_loss *loss);

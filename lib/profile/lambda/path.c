@@ -85,9 +85,14 @@ void wh_lambda_path_forget(struct wh_lambda_path *path)
 /* The queue changes little from one report to the next: the rest is jitter. */
 static void learn_jitter(struct wh_lambda_path *path, double queue_s)
 {
-	double sways_s = fmin(fabs(queue_s - path->queue_s), JITTER_MOST_S);
+	bool turns = (queue_s > path->queue_s) == (path->before_s > path->queue_s);
+	double sways_s = fmin(1.5 * fabs(queue_s - 2.0 * path->queue_s + path->before_s) / 1.732,
+		fmin(4.0 * path->jitter_s + 20e-6, JITTER_MOST_S));
 
+	if (!turns)
+		sways_s = 0.0;
 	path->jitter_s += (sways_s - path->jitter_s) * JITTER_LEARNT;
+	path->before_s = path->queue_s;
 	path->queue_s = queue_s;
 }
 
@@ -211,8 +216,8 @@ void wh_lambda_path_mark(struct wh_lambda_path *path, uint64_t now_tsc, uint64_t
 	path->sample = (struct wh_lambda_sample){0};
 }
 
-double wh_lambda_path_sent_pps(const struct wh_lambda_path *path,
-	const struct wh_delivery_event *event, double allowed_pps)
+static double sent_pps_of(const struct wh_lambda_path *path, const struct wh_delivery_event *event,
+	double allowed_pps)
 {
 	double span_s = wh_lambda_since_s(path, event->now_tsc, path->mark_tsc);
 
@@ -224,9 +229,8 @@ double wh_lambda_path_sent_pps(const struct wh_lambda_path *path,
 double wh_lambda_path_sent_before_pps(const struct wh_lambda_path *path,
 	const struct wh_delivery_event *event, double allowed_pps)
 {
-	return path->filling || path->before_pps == 0.0
-		       ? wh_lambda_path_sent_pps(path, event, allowed_pps)
-		       : path->before_pps;
+	return path->filling || path->before_pps == 0.0 ? sent_pps_of(path, event, allowed_pps)
+							: path->before_pps;
 }
 
 bool wh_lambda_path_full(struct wh_lambda_path *path, const struct wh_delivery_event *event,
@@ -253,7 +257,7 @@ bool wh_lambda_path_full(struct wh_lambda_path *path, const struct wh_delivery_e
 		sample->lost_runs = wh_min_u64(
 			sample->lost_pkts, wh_max_u64(path->lost_runs - path->from_lost_runs, 1));
 	sample->arrival_pps = arrived_s > 0.0 ? (double)delivered_pkts / arrived_s : 0.0;
-	sample->sent_pps = wh_lambda_path_sent_pps(path, event, rate_pps);
+	sample->sent_pps = sent_pps_of(path, event, rate_pps);
 	sample->starved = (double)(event->sent_pkts - path->mark_pkts) < USED_SHARE * allowed_pkts;
 	return true;
 }

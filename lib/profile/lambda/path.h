@@ -49,6 +49,7 @@ struct wh_lambda_path {
 	uint64_t delivered_pkts;
 	uint64_t lost_runs;
 	uint64_t arrived_tsc;
+	double before_s;  /* that of the report before */
 	double queue_s;   /* minimum of the latest report's packets */
 	double latest_s;  /* wait of its latest packet */
 	double short_pps; /* rate by the spacing of its packets; 0: too few of them */
@@ -93,10 +94,6 @@ void wh_lambda_path_mark(struct wh_lambda_path *path, uint64_t now_tsc, uint64_t
  */
 bool wh_lambda_path_full(struct wh_lambda_path *path, const struct wh_delivery_event *event,
 	uint64_t pkts, double span_s, double rate_pps);
-
-/* The rate sent since the mark; the allowed rate if that was just now. */
-double wh_lambda_path_sent_pps(const struct wh_lambda_path *path,
-	const struct wh_delivery_event *event, double allowed_pps);
 
 /* The rate at which the packets were sent that arrive now: until marked ones do, that before. */
 double wh_lambda_path_sent_before_pps(const struct wh_lambda_path *path,

@@ -1,216 +1,321 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "profile/lambda/share.h"
+
+/*
+ * Beside others. The queue tells all flows of a line at once that it is too long. Each sends a part
+ * less than what arrives (CUT) until the queue is gone, and then rises (FILL), by the same part of
+ * the line in each second since the queue was too long, and faster and faster: a long cycle means
+ * that the line has become wider, or that others have left.
+ *
+ * The part shrinks from cycle to cycle while nothing changes, and what is added with it, so that
+ * few packets wait when all have what is theirs. Now and then a flow does not reduce (TEST). If the
+ * queue stays, nobody else has, and the line is its own.
+ */
 
 #include <math.h>
 
-#include "base/arith.h"
-#include "base/assert.h"
+#include "profile/lambda/lambda_internal.h"
 
-#define FOUND_S   0.3e-3 /* hosts' jitter is no queue */
-#define CONTENDED 0.85   /* of the capacity arrives: other flows have the rest */
-#define ALONE     0.93   /* of the capacity is ours, ... */
-#define ALONE_S   0.15   /* ... and no queue was seen for this long, */
-#define ALONE_RTT 4.0    /* or this */
+#define CUT_MOST      0.25 /* of what arrives, at first, ... */
+#define CUT_LEAST     0.06
+#define CUT_FADES     0.85 /* ... and each time that ... */
+#define NEWS          0.1  /* ... no other rate arrives */
+#define RISE          0.5  /* of the part by which is reduced, of the line, in the first second */
+#define RISE_DOUBLE_S 0.35
+#define RISE_LEAST    0.005 /* of the line: a rate below it may rise to it at once */
+#define CUT_FLOOR     0.001 /* of the line */
+#define CHECK_RTT     2.0   /* after so long a queue must have become shorter, ... */
+#define CHECKS        2     /* ... so often, ... */
+#define SHORTER       0.75  /* ... by this, ... */
+#define SAME          0.1   /* ... or it did not change at all, ... */
+#define SAME_S        20e-6
+#define VAIN          3     /* ... so often: then it is none */
+#define MINE          0.95  /* of the line arrives: nobody else is there, ... */
+#define MINE_S        10e-3 /* ... if for this time */
+#define BEYOND        1.1   /* times the line: without a queue it must be wider */
+#define TEST_CALM     6     /* cycles without news, then one in ... */
+#define TEST_ONE_IN   8     /* ... so many is a test, ... */
+#define TESTS         2     /* ... and so many in a row decide */
+#define TEST_RTT      2.0
+#define TEST_QUEUES   3.0
+#define SINCE_MOST_S  2.0  /* of the time in which a queue was drained counts for the rise */
+#define PEAK_FADES    0.95 /* the longest queue seen, with each one that is too long */
+#define LENGTHENS     1.1  /* a queue that overflowed before, and now did not */
 
-#define PULL         0.91    /* of the distance to the equal share (its logarithm) in a second */
-#define STEP_MOST_S  0.5     /* of a cycle counts, on long paths */
-#define TURN_RTT     1.4     /* round trips until a change is seen in a sample, */
-#define TURN_S       2e-3    /* and this */
-#define TARGET_S     0.18e-3 /* of queue, */
-#define TARGET_RTT   0.005   /* or this share of the round trip, */
-#define LEVEL        0.015   /* and this for each unit of the price, */
-#define BEND         0.035   /* and this by the square of what is beyond ... */
-#define BEND_FROM    2.0     /* ... this price: hundreds of flows have to agree sooner */
-#define CUT          0.7     /* of a wrong queue in a cycle, */
-#define CUT_GROWN    0.59    /* of what it has grown, */
-#define CUT_MOST     0.6     /* of the rate, ... */
-#define RISE_MOST    0.3     /* ... or this the other way */
-#define CHANGE_LEAST 0.4     /* of the rate stays, ... */
-#define CHANGE_MOST  2.0     /* ... or comes, in a cycle */
-#define RATE_LEAST   3.0     /* packets a turn, so that there is news */
-
-#define PRICE_JOINS  0.69 /* of a newcomer: that of two flows */
-#define PRICE_LEAST  (-1.0)
-#define PRICE_MOST   7.0
-#define LEARN        3.1  /* of the price, by queue times turns squared, in a second, ... */
-#define LEARN_TURN   0.45 /* ... but no more than this by turns cubed: else it sways */
-#define LEARN_MOST   0.5  /* of the distance to the price of this queue in a cycle, */
-#define LEARN_MOST_S 3.0  /* and this in a second */
-
-#define GROW       0.001 /* of the rate in a turn, without a queue, ... */
-#define GROW_FROM  2.0   /* ... for this many turns; then faster and faster, ... */
-#define GROW_RATE  2.0   /* ... by this exponent of turns, ... */
-#define GROW_TURNS 10.0  /* ... of this many at most, ... */
-#define GROW_MOST  0.4   /* ... up to this */
-
-#define CUT_OVERFLOW 0.8 /* of the arrival rate is left when the queue overflows, ... */
-#define CUT_UNSEEN   0.5 /* ... or this if it is not even seen, ... */
-#define UNSEEN_RTT   0.3 /* ... but shorter than this share of the round trip, ... */
-#define UNSEEN_S     3.0 /* ... by who has been in contention for less than this */
-#define DOUBTS       2   /* samples in which the least delay does not fall: it is right */
-#define DOUBT_FALLS  0.995
-#define DOUBT_CUT    0.25 /* of the rate, until then */
-
-static double target_s(const struct wh_lambda_path *path)
+/* What a flow of this line adds in the time since its queue was too long. */
+static double gained_pps(const struct wh_lambda *lambda, double since_s)
 {
-	return fmax(TARGET_S, TARGET_RTT * wh_lambda_path_rtt_s(path));
+	double doublings = fmin(since_s / RISE_DOUBLE_S, 20.0);
+
+	return lambda->slope_pps * RISE_DOUBLE_S * (exp2(doublings) - 1.0);
 }
 
-static double turn_s(const struct wh_lambda_path *path)
+static double risen_pps(const struct wh_lambda *lambda, double gained)
 {
-	return TURN_RTT * wh_lambda_path_rtt_s(path) + TURN_S;
+	double most_pps = fmax(2.0 * lambda->rate_pps, RISE_LEAST * wh_lambda_line_pps(lambda));
+
+	return fmin(lambda->rate_pps + gained, most_pps);
 }
 
-void wh_lambda_share_begin(struct wh_lambda_share *share, uint64_t now_tsc)
+static void begin_fill(struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
-	share->contended = true;
-	share->queued_tsc = now_tsc;
+	if (lambda->phase == WH_LAMBDA_CUT) {
+		double since_s =
+			wh_lambda_since_s(&lambda->path, event->now_tsc, lambda->event_tsc);
+
+		wh_lambda_set_rate(
+			lambda, risen_pps(lambda, gained_pps(lambda, fmin(since_s, SINCE_MOST_S))));
+	}
+	lambda->phase = WH_LAMBDA_FILL;
+	lambda->drained_tsc = event->now_tsc;
+	lambda->vain = 0;
+	lambda->checks = 0;
+	wh_lambda_mark(lambda, event);
 }
 
-void wh_lambda_share_join(struct wh_lambda_share *share, uint64_t now_tsc)
+/* Losses, and the peak of the queue, count from here. */
+static void count_from_here(struct wh_lambda *lambda)
 {
-	wh_lambda_share_begin(share, now_tsc);
-	share->joins = true;
+	lambda->cut_seen_pkts = lambda->path.seen_pkts;
+	lambda->cut_lost_pkts = lambda->path.seen_pkts - lambda->path.delivered_pkts;
+	lambda->peak_s = 0.0;
 }
 
-bool wh_lambda_share_found(
-	struct wh_lambda_share *share, const struct wh_lambda_path *path, uint64_t now_tsc)
+static double lost_since_pkts(const struct wh_lambda *lambda)
 {
-	if (path->queue_s > FOUND_S)
-		wh_lambda_share_join(share, now_tsc);
-	return path->short_pps > 0.0;
+	const struct wh_lambda_path *path = &lambda->path;
+	double lost = (double)(path->seen_pkts - path->delivered_pkts);
+
+	return fmax(lost - (double)lambda->cut_lost_pkts, 0.0);
 }
 
-bool wh_lambda_share_contended(struct wh_lambda_share *share, const struct wh_lambda_path *path,
-	uint64_t now_tsc, double busy_pps, double capacity_pps, double patience_s)
+static bool bears_losses(const struct wh_lambda *lambda)
 {
-	bool queued = path->sample.queue_s > target_s(path) / 2.0;
-	double alone_s = fmax(ALONE_S, ALONE_RTT * wh_lambda_path_rtt_s(path));
+	double seen = (double)(lambda->path.seen_pkts - lambda->cut_seen_pkts);
 
-	/* After a pause of a host one sample may arrive faster than the capacity. */
-	share->capacity_pps = fmax(fmax(share->capacity_pps, capacity_pps),
-		fmin(path->sample.arrival_pps, share->before_pps));
-	share->before_pps = path->sample.arrival_pps;
-	if (queued)
-		share->queued_tsc = now_tsc;
-	if (busy_pps == 0.0 || busy_pps >= CONTENDED * share->capacity_pps)
-		share->less_tsc = 0;
-	else if (share->less_tsc == 0)
-		share->less_tsc = now_tsc;
-	if (queued && share->less_tsc > 0 &&
-		(double)(now_tsc - share->less_tsc) / path->hz >= patience_s)
-		share->contended = true;
-	else if ((double)(now_tsc - share->queued_tsc) / path->hz > alone_s &&
-		 path->sample.arrival_pps > ALONE * share->capacity_pps)
-		share->contended = false;
-	return share->contended;
+	return wh_lambda_loss_bearable(&lambda->loss, seen, lost_since_pkts(lambda));
 }
 
-/* The queue that belongs to the price; `slope_s`: for each unit more. */
-static double due_s(const struct wh_lambda_share *share, double rtt_s, double *slope_s)
+/* Losses are the line's only where the queue is as long as it was ever seen. */
+static bool overflows(const struct wh_lambda *lambda)
 {
-	double beyond = fmax(share->price - BEND_FROM, 0.0);
-
-	*slope_s = (LEVEL + 2.0 * BEND * beyond) * rtt_s;
-	return (LEVEL * share->price + BEND * beyond * beyond) * rtt_s;
+	return lambda->path.seen_pkts > lambda->cut_pkts &&
+	       lambda->peak_s > wh_lambda_short_least_s(lambda) &&
+	       lambda->peak_s >= WH_LAMBDA_PEAK * lambda->longest_s && !bears_losses(lambda);
 }
 
-/* A flow that meets contention at its start guesses; one that was there has its share already. */
-static void begin_price(struct wh_lambda_share *share, double own_price)
+static void check_from_here(struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
-	if (share->joins)
-		share->price = PRICE_JOINS;
-	else if (share->age_s == 0.0)
-		share->price = fmax(own_price, PRICE_LEAST);
+	lambda->cut_queue_s = lambda->path.queue_s;
+	lambda->cut_pkts = event->sent_pkts;
+	lambda->cut_tsc = event->now_tsc;
 }
 
-/* `wrong_s`: beyond the queue that belongs to the price. */
-static double learnt(
-	const struct wh_lambda_path *path, double wrong_s, double slope_s, double cycle_s)
+static void rise_from_here(struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
-	double turn = turn_s(path);
-	double gain = fmin(LEARN / (turn * turn), LEARN_TURN / (turn * turn * turn)) * cycle_s;
-	double most = LEARN_MOST_S * fmin(cycle_s, STEP_MOST_S);
-
-	return fmin(fmax(fmin(gain, LEARN_MOST / slope_s) * wrong_s, -most), most);
+	lambda->event_tsc = event->now_tsc;
+	lambda->slope_pps = RISE * lambda->cut * wh_lambda_line_pps(lambda);
 }
 
-/*
- * What all take of a line without a queue, from which others may have gone, as far as the capacity
- * is known. It grows alike for all, and the price falls as much, so that shares stay as they are.
- */
-static double grown(const struct wh_lambda_share *share, const struct wh_lambda_path *path,
-	double rate_pps, double cycle_s)
+static void begin_cut(struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
-	double empty_s = (double)(int64_t)(path->moved_tsc - share->queued_tsc) / path->hz;
-	double turns = empty_s / turn_s(path) - GROW_FROM;
-	double grows = GROW * fmin(cycle_s, STEP_MOST_S) / turn_s(path) *
-		       wh_exp(GROW_RATE * fmin(fmax(turns, -GROW_TURNS), GROW_TURNS));
+	double pps = wh_lambda_likely_part_pps(lambda);
 
-	if (path->sample.queue_s > target_s(path) / 2.0)
-		return 0.0;
-	return fmin(fmin(grows, GROW_MOST), fmax(share->capacity_pps / rate_pps - 1.0, 0.0));
+	if (lambda->phase == WH_LAMBDA_FILL && fabs(pps - lambda->peak_pps) < NEWS * pps) {
+		lambda->cut = fmax(lambda->cut * CUT_FADES, CUT_LEAST);
+		lambda->calm++;
+	} else {
+		lambda->cut = CUT_MOST;
+		lambda->calm = 0;
+	}
+	lambda->peak_pps = pps;
+	lambda->cut_from_pps = lambda->rate_pps;
+	lambda->phase = WH_LAMBDA_CUT;
+	check_from_here(lambda, event);
+	rise_from_here(lambda, event);
+	wh_lambda_set_rate(
+		lambda, fmax(pps * (1.0 - lambda->cut), CUT_FLOOR * wh_lambda_line_pps(lambda)));
+	wh_lambda_mark(lambda, event);
 }
 
-/*
- * Who began while the queue was full takes a part of it for the path, and would push while others
- * see a queue. So all who have lost packets reduce their rates until the least delay falls no more:
- * then the queue is empty, as they do so at the same time.
- */
-static bool doubts(struct wh_lambda_share *share, const struct wh_lambda_path *path)
+void wh_lambda_begin_cut(struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
-	double rtt_s = wh_lambda_path_rtt_s(path);
-	bool begins = share->joins || (share->young && share->age_s == 0.0);
+	double part_pps = wh_lambda_part_pps(lambda);
 
-	if (begins && path->delivered_pkts < path->seen_pkts)
-		share->doubts = DOUBTS;
-	else if (share->doubts == 0)
-		return false;
-	else if (rtt_s < DOUBT_FALLS * share->rtt_s)
-		share->doubts = DOUBTS;
-	if (share->doubts > 0 && path->sample.lost_pkts == 0 && rtt_s >= DOUBT_FALLS * share->rtt_s)
-		share->doubts--;
-	share->rtt_s = rtt_s;
-	return true;
+	if (lambda->seeks &&
+		wh_lambda_train_false(wh_lambda_line_pps(lambda), lambda->rate_pps, part_pps)) {
+		lambda->line_pps = lambda->own_pps = part_pps;
+		lambda->busy_pps = part_pps;
+		wh_lambda_set_rate(lambda, part_pps);
+		wh_lambda_begin_hold(lambda, event);
+		return;
+	}
+	lambda->phase = WH_LAMBDA_HOLD;
+	begin_cut(lambda, event);
+	count_from_here(lambda);
 }
 
-double wh_lambda_share_rate(struct wh_lambda_share *share, const struct wh_lambda_path *path,
-	double rate_pps, double unit_pps, double cycle_s)
+void wh_lambda_begin_fill(struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
-	WH_ASSERT(rate_pps > 0.0 && unit_pps > 0.0 && cycle_s > 0.0);
-
-	double own_price = wh_log(unit_pps / rate_pps);
-	double queue_s = path->sample.queue_s, slope_s;
-
-	begin_price(share, own_price);
-
-	double wrong_s =
-		queue_s - target_s(path) - due_s(share, wh_lambda_path_rtt_s(path), &slope_s);
-	double cut = (CUT * wrong_s + CUT_GROWN * (queue_s - share->queue_s)) / cycle_s;
-	double grows = grown(share, path, rate_pps, cycle_s);
-
-	share->price += learnt(path, wrong_s, slope_s, cycle_s) - grows;
-	share->price = fmin(fmax(share->price, PRICE_LEAST), PRICE_MOST);
-
-	double pull = PULL * fmin(cycle_s, STEP_MOST_S) * (own_price - share->price);
-	double more = pull + grows - fmin(fmax(cut, -RISE_MOST), CUT_MOST);
-
-	if (doubts(share, path))
-		more = fmin(pull, 0.0) - fmin(fmax(cut, DOUBT_CUT), CUT_MOST);
-	share->joins = false;
-	share->age_s += cycle_s;
-	share->queue_s = queue_s;
-	return fmax(rate_pps * fmin(fmax(1.0 + more, CHANGE_LEAST), CHANGE_MOST),
-		RATE_LEAST / turn_s(path));
+	lambda->cut = CUT_MOST;
+	lambda->calm = 0;
+	lambda->phase = WH_LAMBDA_HOLD;
+	lambda->cut_pkts = event->sent_pkts;
+	rise_from_here(lambda, event);
+	begin_fill(lambda, event);
+	count_from_here(lambda);
 }
 
-double wh_lambda_share_overflows(
-	const struct wh_lambda_share *share, const struct wh_lambda_path *path, double rate_pps)
+void wh_lambda_begin_after_others(struct wh_lambda *lambda)
 {
-	double arrival_pps = path->sample.arrival_pps;
-	bool unseen = share->age_s < UNSEEN_S &&
-		      path->sample.queue_s < UNSEEN_RTT * wh_lambda_path_rtt_s(path);
-	double kept = unseen ? CUT_UNSEEN : CUT_OVERFLOW;
+	lambda->full_s = 0.0;
+	lambda->phase = WH_LAMBDA_FILL;
+	lambda->cut = CUT_MOST;
+}
 
-	return arrival_pps > 0.0 ? fmin(kept * arrival_pps, rate_pps) : rate_pps;
+/* One in a few, and not the same one for two flows that see the same. */
+static bool tests_now(const struct wh_lambda *lambda, const struct wh_delivery_event *event)
+{
+	return lambda->calm >= TEST_CALM &&
+	       ((event->arrived_tsc >> 8) + event->delivered_pkts) % TEST_ONE_IN == 0;
+}
+
+static void begin_test(struct wh_lambda *lambda, const struct wh_delivery_event *event)
+{
+	lambda->phase = WH_LAMBDA_TEST;
+	check_from_here(lambda, event);
+	lambda->peak_pps = wh_lambda_likely_part_pps(lambda);
+	wh_lambda_set_rate(lambda, lambda->peak_pps);
+	wh_lambda_mark(lambda, event);
+}
+
+/* The queue did not become shorter: reduce again, or the path has become longer. */
+static void cut_again(struct wh_lambda *lambda, const struct wh_delivery_event *event)
+{
+	const struct wh_lambda_path *path = &lambda->path;
+	double change_s = fabs(path->queue_s - lambda->cut_queue_s);
+	bool same = bears_losses(lambda) &&
+		    change_s < SAME * lambda->cut_queue_s + 2.0 * path->jitter_s + SAME_S;
+	uint32_t vain = same ? lambda->vain + 1 : 0;
+	double from_pps = lambda->cut_from_pps;
+
+	lambda->checks = 0;
+	if (vain >= VAIN) {
+		wh_lambda_path_forget(&lambda->path);
+		wh_lambda_set_rate(lambda, from_pps);
+		begin_fill(lambda, event);
+		return;
+	}
+	begin_cut(lambda, event);
+	lambda->vain = vain;
+	lambda->cut_from_pps = from_pps;
+}
+
+static void on_cut(struct wh_control *control, const struct wh_delivery_event *event)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+	const struct wh_lambda_path *path = &lambda->path;
+	double since_s = wh_lambda_since_s(path, event->now_tsc, lambda->cut_tsc);
+	bool due = path->seen_pkts > lambda->cut_pkts &&
+		   since_s >= CHECK_RTT * wh_lambda_path_covered_s(path);
+	bool shorter = path->queue_s < SHORTER * lambda->cut_queue_s;
+
+	if (path->queue_s <= 0.5 * wh_lambda_target_s(control) ||
+		(due && !shorter && path->queue_s <= wh_lambda_most_s(control))) {
+		begin_fill(lambda, event);
+		count_from_here(lambda);
+	} else if (due && shorter) {
+		check_from_here(lambda, event);
+		lambda->checks = 0;
+	} else if (due && ++lambda->checks < CHECKS) {
+		check_from_here(lambda, event);
+	} else if (due) {
+		cut_again(lambda, event);
+	}
+}
+
+static void rise(struct wh_lambda *lambda, const struct wh_delivery_event *event)
+{
+	const struct wh_lambda_path *path = &lambda->path;
+	double span_s = fmin(wh_lambda_since_s(path, event->now_tsc, lambda->heard_tsc),
+		fmax(wh_lambda_path_covered_s(path), 1.0));
+	double since_s = wh_lambda_since_s(path, event->now_tsc, lambda->event_tsc);
+	double gained =
+		gained_pps(lambda, since_s) - gained_pps(lambda, fmax(since_s - span_s, 0.0));
+
+	double most_pps = BEYOND * wh_lambda_line_pps(lambda);
+
+	wh_lambda_set_rate(lambda, fmin(risen_pps(lambda, gained), most_pps));
+	if (lambda->rate_pps >= fmin(most_pps, lambda->rate_max_pps)) {
+		lambda->own_pps = wh_lambda_line_pps(lambda);
+		wh_lambda_begin_hold(lambda, event);
+	}
+}
+
+static void on_fill(struct wh_control *control, const struct wh_delivery_event *event)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+	double line_pps = wh_lambda_line_pps(lambda);
+	bool too_long = lambda->path.queue_s > wh_lambda_most_s(control);
+
+	if (!too_long && !overflows(lambda)) {
+		if (!event->held_up)
+			rise(lambda, event);
+		return;
+	}
+	if (!too_long)
+		lambda->short_s = fmax(lambda->peak_s, 1.0 / line_pps);
+	else if (lambda->short_s > 0.0)
+		lambda->short_s *= LENGTHENS;
+	lambda->longest_s *= PEAK_FADES;
+	if (too_long && wh_lambda_part_pps(lambda) >= MINE * line_pps) {
+		if (wh_lambda_stands_s(lambda) < fmax(wh_lambda_window_s(lambda), MINE_S))
+			return;
+		lambda->own_pps = line_pps;
+		wh_lambda_set_rate(lambda, line_pps);
+		wh_lambda_begin_hold(lambda, event);
+		lambda->busy_pps = wh_lambda_part_pps(lambda);
+	} else if (tests_now(lambda, event)) {
+		begin_test(lambda, event);
+	} else {
+		begin_cut(lambda, event);
+		count_from_here(lambda);
+	}
+}
+
+static void on_test(struct wh_lambda *lambda, const struct wh_delivery_event *event)
+{
+	const struct wh_lambda_path *path = &lambda->path;
+	double since_s = wh_lambda_since_s(path, event->now_tsc, lambda->cut_tsc);
+	double enough_s = TEST_RTT * wh_lambda_path_covered_s(path) +
+			  TEST_QUEUES * lambda->cut_queue_s / lambda->cut;
+
+	if (path->queue_s < 0.5 * lambda->cut_queue_s) {
+		lambda->alone = 0;
+		begin_fill(lambda, event);
+		count_from_here(lambda);
+		return;
+	}
+	if (path->seen_pkts <= lambda->cut_pkts || since_s < enough_s)
+		return;
+	if (++lambda->alone < TESTS) {
+		begin_cut(lambda, event);
+		return;
+	}
+	lambda->alone = 0;
+	lambda->own_pps = wh_lambda_likely_part_pps(lambda);
+	wh_lambda_set_rate(lambda, lambda->own_pps);
+	wh_lambda_begin_hold(lambda, event);
+	lambda->busy_pps = lambda->own_pps;
+}
+
+void wh_lambda_share(struct wh_control *control, const struct wh_delivery_event *event)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+
+	if (lambda->phase == WH_LAMBDA_CUT)
+		on_cut(control, event);
+	else if (lambda->phase == WH_LAMBDA_FILL)
+		on_fill(control, event);
+	else
+		on_test(lambda, event);
 }

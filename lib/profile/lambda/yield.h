@@ -6,7 +6,7 @@
  * A scavenger. It leaves a little of the capacity free, so that a queue, and losses beyond the
  * noise, are due to other flows. At the first report of either it withdraws all but a crumb of its
  * rate. It returns so slowly that a short queue takes what it adds until it is told. Packets that
- * a host delivered late look like a queue, too; lambda.c says what tells them apart (False alarm).
+ * a host delivered late look like a queue, too, but arrive faster than the line carries them.
  */
 
 #include <stdbool.h>

@@ -89,44 +89,6 @@ static void test_growth_of_little(void)
 		rig.compete.window_pkts - 709.2, 35.0, 0.1); /* ... and by no more than half */
 }
 
-/* Where two dips of the queue were ten seconds apart, a BBR's window, whatever is lost. */
-static void test_among_bbrs(void)
-{
-	struct rig rig = begun(100, 0.1);
-
-	rig.compete.bbr.seen_tsc = rig.now_tsc;
-	hear(&rig, 20, 10, 20e-3);
-	CU_ASSERT_TRUE(rig.compete.as_bbr);
-	WH_ASSERT_NEAR(rig.compete.window_pkts, 2.0 * 0.31 * WAY / 50.0, 1e-6);
-	WH_ASSERT_NEAR(wh_lambda_compete_pps(&rig.compete, &rig.path), 0.75 * 0.31 * WAY, 1e-6);
-	rig.now_tsc += 25 * (uint64_t)HZ;
-	hear(&rig, 20, 0, 20e-3);
-	CU_ASSERT_FALSE(rig.compete.as_bbr);
-	WH_ASSERT_NEAR(wh_lambda_compete_pps(&rig.compete, &rig.path),
-		rig.compete.window_pkts / 40e-3, 1e-6);
-}
-
-/* No more than 0.45 of the capacity is believed to be ours. */
-static void test_most_among_bbrs(void)
-{
-	struct rig rig = begun(100, 0.1);
-
-	rig.compete.bbr.seen_tsc = rig.now_tsc;
-	rig.compete.share = 0.9;
-	hear(&rig, 20, 0, 20e-3);
-	WH_ASSERT_NEAR(rig.compete.window_pkts, 2.0 * 0.45 * WAY / 50.0, 1e-6);
-}
-
-/* What a BBR's pulses tell while we compete is acted on, too. */
-static void test_pulses(void)
-{
-	struct rig rig = begun(100, 0.1);
-
-	for (int state = 0; state < 6 * 32; state++)
-		hear(&rig, 20, 0, state % 32 < 8 ? 2e-3 : 0.2e-3);
-	CU_ASSERT_TRUE(rig.compete.as_bbr);
-}
-
 /* Below a tenth of the capacity by a fiftieth in a round trip, whatever was lost; else by less. */
 static void test_growth_of_least(void)
 {
@@ -307,12 +269,9 @@ CU_TestInfo wh_tests[] = {
 	{"first", test_first},
 	{"growth", test_growth},
 	{"growth of little", test_growth_of_little},
-	{"pulses", test_pulses},
 	{"growth of least", test_growth_of_least},
 	{"pace", test_pace},
 	{"others grow", test_others_grow},
-	{"among BBRs", test_among_bbrs},
-	{"most among BBRs", test_most_among_bbrs},
 	{"held up", test_held_up},
 	{"others cut", test_others_cut},
 	{"cut", test_cut},

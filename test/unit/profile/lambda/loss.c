@@ -44,7 +44,7 @@ static void test_noise(void)
 	WH_ASSERT_NEAR(rig.rate_pps, 950, 1e-9);
 	judge(&rig, 97);
 	CU_ASSERT_EQUAL(rig.rate_pps, 1000);
-	WH_ASSERT_NEAR(wh_lambda_loss_noise(&rig.loss), 0.00985, 1e-9);
+	WH_ASSERT_NEAR(wh_lambda_loss_noise(&rig.loss), 197.0 / (20000 + 1000), 1e-9);
 	judge(&rig, 110);
 	CU_ASSERT_EQUAL(rig.loss.trial, WH_LAMBDA_NO_TRIAL);
 	CU_ASSERT_EQUAL(rig.rate_pps, 1000);
@@ -135,7 +135,7 @@ static void test_chance(void)
 	judge_runs(&rig, 120, 20);
 	CU_ASSERT_EQUAL(rig.loss.trial, WH_LAMBDA_NO_TRIAL);
 	CU_ASSERT_EQUAL(rig.rate_pps, 1000);
-	WH_ASSERT_NEAR(wh_lambda_loss_noise(&rig.loss), 0.26 / 30.0, 1e-9);
+	WH_ASSERT_NEAR(wh_lambda_loss_noise(&rig.loss), 260.0 / (30000 + 1000), 1e-9);
 	/* From now on the runs tell how widely losses vary: 39 times their mean. */
 	CU_ASSERT_TRUE(wh_lambda_loss_bearable(&rig.loss, PKTS, 300));
 	CU_ASSERT_FALSE(wh_lambda_loss_bearable(&rig.loss, PKTS, 400));
