@@ -326,9 +326,11 @@ static int go(struct rpc *rpc)
 	server = NULL;
 	if (!wh_destination_has_user(rpc->server))
 		server = wh_hand_to(&rpc->asker, settings, rpc->verb, &status);
-	if (server != NULL)
+	if (server != NULL) {
 		status = ask_server(rpc);
-	json_decref(server);
+		json_decref(server);
+		return status;
+	}
 	if (status == -1)
 		status = wh_far_find(settings, rpc->verb, rpc->server, &rpc->peer);
 	if (status != 0)
