@@ -422,7 +422,8 @@ def taps(field, program, folder):
             field.attack_now(name, '--path', tape, '--seconds', 0.2, '--pps', 20000)
         after = field.counters()
     counted = grown(before, after)
-    expect({'drop_packet_tag', 'drop_wrong_peer', 'drop_no_session'} <= counted,
+    # A sealed packet may come from elsewhere, and these have come before: none moves the client.
+    expect({'drop_packet_tag', 'drop_no_session'} <= counted and 'moved_clients' not in counted,
            f'these alone were counted: {counted}')
     for verb in ('send', 'get'):
         with field.transfer(8, 60, verb, late_s=8):
