@@ -23,9 +23,11 @@
 #define STEP_GROWS_MOST  4.0
 #define SEEK             0.01 /* at the start the first step, ... */
 #define SEEK_GROWS       4.0
-#define BLIND_STEP       1.885  /* where the train told nothing, until a queue was seen */
-#define SEEK_ARRIVES     0.95   /* of what was sent, and a queue: the line is full */
-#define OVERLOAD         0.5    /* of what arrived alone: something is wrong, even at the start */
+#define BLIND_STEP       1.885 /* where the train told nothing, until a queue was seen */
+#define SEEK_ARRIVES     0.95  /* of what was sent, and a queue: the line is full */
+#define OVERLOAD         0.5   /* of what arrived alone: something is wrong, even at the start */
+#define LITTLE           0.01 /* of a round trip: a queue that an earlier step left may stand in it */
+#define SHORT_TARGET     0.3    /* of the target: a shorter queue did not overflow */
 #define FLAT             0.1    /* of the target: the step did not show in the queue */
 #define BACK             1.5    /* times the rate, up to what arrived before */
 #define GAIN             0.7    /* of what the queue lacks or exceeds, in a round trip */
@@ -42,6 +44,7 @@
 #define DRAIN_SOON_S     0.1 /* ... or, where it is too long, after this */
 #define DRAIN_SOON_RTT   3.0
 #define DRAIN_MORE       1.1 /* times the queue is not sent */
+#define DRAIN_SHOWS      0.2 /* part of the line that drains a queue, and of what it drains */
 #define DRAINED          0.2 /* of the target is an empty queue */
 #define SHORT_DOUBLES_S  0.5 /* what is known of a short queue is forgotten */
 #define SAMPLE_RTT       0.25
@@ -62,7 +65,7 @@ static double next_step(struct wh_control *control, double standing)
 	const struct wh_lambda_path *path = &lambda->path;
 	double target = target_pkts(control);
 	double seen_s = wh_lambda_path_covered_s(path) + path->sample.span_s;
-	bool little = path->sample.queue_s < 0.01 * wh_lambda_path_rtt_s(path);
+	bool little = path->sample.queue_s < LITTLE * wh_lambda_path_rtt_s(path);
 	bool flat = standing - (little ? lambda->step_pkts : 0.0) <= FLAT * target;
 
 	lambda->step_pkts = standing;
@@ -136,7 +139,8 @@ static void learn_short(struct wh_control *control)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	const struct wh_lambda_sample *sample = &lambda->path.sample;
-	double least_s = fmax(wh_lambda_short_least_s(lambda), 0.3 * wh_lambda_target_s(control));
+	double least_s =
+		fmax(wh_lambda_short_least_s(lambda), SHORT_TARGET * wh_lambda_target_s(control));
 
 	if (wh_lambda_loss_bears(&lambda->loss, sample))
 		lambda->short_s *= 1.0 + fmin(sample->span_s / SHORT_DOUBLES_S, 1.0);
@@ -153,7 +157,6 @@ static void seek(struct wh_control *control, const struct wh_delivery_event *eve
 	double arrives_pps = fmin(sample->arrival_pps, sample->sent_pps);
 	bool much = (double)sample->lost_pkts > LOST_MUCH * (double)sample->seen_pkts;
 	bool ordered = SAMPLE_OVERTAKEN * overtaken_s < sample->span_s;
-
 	bool less = sample->arrival_pps > 0.0 && sample->queue_s > 0.0 &&
 		    sample->arrival_pps < SEEK_ARRIVES * sample->sent_pps;
 
@@ -187,8 +190,8 @@ static void end_drain(struct wh_lambda *lambda, const struct wh_delivery_event *
 {
 	double part = lambda->rate_pps / wh_lambda_line_pps(lambda);
 
-	if (part > 0.2 && lambda->cut_queue_s > 0.0 &&
-		lambda->path.queue_s > lambda->cut_queue_s * (1.0 - 0.2 * part))
+	if (part > DRAIN_SHOWS && lambda->cut_queue_s > 0.0 &&
+		lambda->path.queue_s > lambda->cut_queue_s * (1.0 - DRAIN_SHOWS * part))
 		wh_lambda_path_forget(&lambda->path);
 	lambda->drains = 0.0;
 	wh_lambda_mark(lambda, event);
@@ -230,7 +233,6 @@ static bool is_phantom(struct wh_control *control)
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	const struct wh_lambda_sample *sample = &lambda->path.sample;
 	double part = fmin(sample->sent_pps / lambda->own_pps, 1.0);
-
 	double change_s = sample->queue_s - lambda->spared_from_s;
 	double same_s = SPARED_SAME * sample->queue_s + 2.0 * lambda->path.jitter_s;
 

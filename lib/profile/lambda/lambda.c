@@ -25,6 +25,7 @@
 
 #define TRAIN_PKTS   32    /* enough to show the capacity, few enough to lose little */
 #define TRAINS       4     /* that arrive all at once, before rates are doubled instead */
+#define DISORDERED   0.125 /* of the train's time, or more, packets were overtaken: it is none */
 #define VERIFY       0.5   /* of the train's capacity goes while that is verified, ... */
 #define VERIFY_QUEUE 2.0   /* times the target waits: others are there */
 #define VERIFY_OWN   0.75  /* ... or this where nobody else sends */
@@ -36,17 +37,18 @@
 #define FULL_RTT     12.0   /* ... and so many round trips, others fill it on purpose; ... */
 #define FULL_LEAST_S 0.5e-3 /* ... a shorter queue is not theirs */
 
-#define SLACK_PKTS      2.0
-#define WINDOW_PKTS     160.0 /* at least, so that a burst loss of 20 does not empty it, ... */
-#define WINDOW_S        5e-3  /* ... but no more than is sent in this time */
-#define STILL_RTT       1.5   /* without news before a packet is sent to fetch some, */
-#define STILL_S         5e-3
-#define STILL_PKTS      3.0   /* and this many packet intervals, */
-#define STILL_REPORT_S  10e-3 /* and the interval of reports, at most this: an outage is not one */
-#define STILL_FIRST_S   1.0   /* while the round trip is unknown */
-#define DATA_PER_REPORT 70000 /* data bytes to a byte of our states, with `dedicated` */
-#define LESS            0.85  /* of the capacity: something other than the path takes the rest */
-#define FOUND           0.85  /* of the capacity a scavenger has seen: a lower rate is not stored */
+#define WINDOW_LEAST_PKTS 2.0 /* while a queue is drained */
+#define SLACK_PKTS        2.0
+#define WINDOW_PKTS       160.0 /* at least, so that a burst loss of 20 does not empty it, ... */
+#define WINDOW_S          5e-3  /* ... but no more than is sent in this time */
+#define STILL_RTT         1.5   /* without news before a packet is sent to fetch some, */
+#define STILL_S           5e-3
+#define STILL_PKTS        3.0   /* and this many packet intervals, */
+#define STILL_REPORT_S    10e-3 /* and a report interval, at most this: an outage is none */
+#define STILL_FIRST_S     1.0   /* while the round trip is unknown */
+#define DATA_PER_REPORT   70000 /* data bytes to a byte of our states, with `dedicated` */
+#define LESS              0.85  /* of the capacity: something other than the path takes the rest */
+#define FOUND             0.85  /* of the capacity a scavenger has seen: less is not stored */
 
 static const struct wh_option options[WH_LAMBDA_OPTIONS] = {
 	[WH_LAMBDA_TRAIN] = {"train", WH_OPTION_COUNT, 2, 1024, TRAIN_PKTS, false, NULL,
@@ -103,9 +105,9 @@ static double window_pkts(const struct wh_control *control)
 		return fmin(lambda->compete.window_pkts + lambda->rate_pps * lambda->path.gap_s,
 			(double)control->config.window_pkts_max);
 	if (lambda->phase == WH_LAMBDA_CUT)
-		return fmin(fmax(pkts, 2.0), (double)control->config.window_pkts_max);
+		return fmin(fmax(pkts, WINDOW_LEAST_PKTS), (double)control->config.window_pkts_max);
 	if (lambda->drains > 0.0)
-		return fmax(pkts * (wh_lambda_is_dedicated(control) ? 1.0 : 1.0), 2.0);
+		return fmax(pkts, WINDOW_LEAST_PKTS);
 	if (lambda->phase == WH_LAMBDA_HOLD)
 		pkts += lambda->rate_pps * wh_lambda_target_s(control);
 	else if (lambda->phase > WH_LAMBDA_HOLD)
@@ -158,8 +160,9 @@ static void end_train(struct wh_control *control, const struct wh_delivery_event
 	lambda->train_pps = wh_lambda_train_pps(&lambda->train, &lambda->path, lambda->line_pps);
 	lambda->line_pps = fmin(lambda->train_pps, lambda->rate_max_pps);
 	lambda->seeks = true;
-	lambda->blind |= lambda->line_pps < lambda->rate_max_pps &&
-			 (double)event->overtaken_tsc > 0.125 * lambda->train.s * lambda->path.hz;
+	lambda->blind |=
+		lambda->line_pps < lambda->rate_max_pps &&
+		(double)event->overtaken_tsc > DISORDERED * lambda->train.s * lambda->path.hz;
 	lambda->phase = WH_LAMBDA_VERIFY;
 	wh_lambda_set_rate(lambda, lambda->train_pps * verified_share(control));
 	lambda->good_pps = lambda->rate_pps;

@@ -16,7 +16,6 @@
 #define MOST_TARGETS   4.0    /* a longer queue is too long, and ... */
 #define MOST_S         200e-6 /* ... this is not */
 #define MOST_SHORT     0.75   /* of a queue that overflowed */
-#define KNOWN_PKTS     32.0   /* that arrived tell a rate */
 #define PART_LEAST     0.3    /* of our rate: less did not arrive by chance */
 
 #define WINDOW_S   2e-3
@@ -100,7 +99,7 @@ double wh_lambda_likely_part_pps(const struct wh_lambda *lambda)
 {
 	double rate_pps = lambda->rate_pps;
 	double pkts = (double)(lambda->path.delivered_pkts - lambda->stood_pkts);
-	double known = fmin(pkts / KNOWN_PKTS, 1.0);
+	double known = fmin(pkts / WH_LAMBDA_ARRIVAL_PKTS, 1.0);
 	double pps = fmin(fmax(wh_lambda_part_pps(lambda), PART_LEAST * rate_pps), rate_pps);
 
 	return rate_pps + known * (pps - rate_pps);

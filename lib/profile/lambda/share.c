@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+#include "base/arith.h"
 #include "profile/lambda/lambda_internal.h"
 
 #define CUT_MOST      0.25 /* of what arrives, at first, ... */
@@ -46,7 +47,7 @@ static double gained_pps(const struct wh_lambda *lambda, double since_s)
 {
 	double doublings = fmin(since_s / RISE_DOUBLE_S, 20.0);
 
-	return lambda->slope_pps * RISE_DOUBLE_S * (exp2(doublings) - 1.0);
+	return lambda->slope_pps * RISE_DOUBLE_S * (wh_exp(doublings * M_LN2) - 1.0);
 }
 
 static double risen_pps(const struct wh_lambda *lambda, double gained)
