@@ -23,10 +23,10 @@
 #define STEP_GROWS_MOST  4.0
 #define SEEK             0.01 /* at the start the first step, ... */
 #define SEEK_GROWS       4.0
-#define BLIND_STEP       1.885 /* where the train told nothing, until a queue was seen */
-#define SEEK_ARRIVES     0.95  /* of what was sent, and a queue: the line is full */
-#define OVERLOAD         0.5   /* of what arrived alone: something is wrong, even at the start */
-#define LITTLE           0.01 /* of a round trip: a queue that an earlier step left may stand in it */
+#define BLIND_STEP       1.885  /* where the train told nothing, until a queue was seen */
+#define SEEK_ARRIVES     0.95   /* of what was sent, and a queue: the line is full */
+#define OVERLOAD         0.5    /* of what arrived alone: something is wrong, even at the start */
+#define LITTLE           0.01   /* of a round trip: an earlier step may have left such a queue */
 #define SHORT_TARGET     0.3    /* of the target: a shorter queue did not overflow */
 #define FLAT             0.1    /* of the target: the step did not show in the queue */
 #define BACK             1.5    /* times the rate, up to what arrived before */
