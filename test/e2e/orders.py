@@ -455,7 +455,7 @@ def crowded(program, folder):
         long = one.make('long', 10_000_000)
         digests = [one.make(f'short{i}', 1000, i) for i in range(8)]
         first = one.add('send', one.root / 'long', f'{CLIENT}:long', '--rate', '8M')
-        one.await_state(first, 'running')
+        wait_until(lambda: one.show(first)['moved_bytes'], 10, 'the first one has the room')
         jobs = [one.add('send', one.root / f'short{i}', f'{CLIENT}:short{i}') for i in range(8)]
         wait_until(lambda: one.show(jobs[0])['error'] is not None, 10, 'one without room')
         expect('no room for another session' in one.show(jobs[0])['error'], one.show(jobs[0]))
