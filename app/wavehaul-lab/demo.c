@@ -180,10 +180,8 @@ static int make_job(struct demo *demo)
 	request.there.into_folder = true;
 
 	wh_client_init(&demo->client, &sender->host, &peer, settings->peer_timeout_ns, rte_rdtsc());
-	if (!wh_lanes_make(&demo->lanes, &sender->jobs, &peer, &request)) {
-		wh_complain("no memory for the job");
-		return WH_EXIT_OTHER;
-	}
+	if (!wh_lanes_make(&demo->lanes, &sender->jobs, &peer, &request))
+		return wh_fail(WH_EXIT_OTHER, "no memory for the job");
 	demo->lanes.job[0]->listener =
 		(struct wh_job_listener){.on_file = on_file, .context = demo};
 	return WH_EXIT_OK;
@@ -206,8 +204,7 @@ static int open_end(struct demo *demo, enum wh_emulator_end which, const struct 
 	end->host_is_open = true;
 	if (wh_jobs_init(&end->jobs, &end->host.ctx, service, settings->repair.on) == 0)
 		return WH_EXIT_OK;
-	wh_complain("no memory for the jobs");
-	return WH_EXIT_OTHER;
+	return wh_fail(WH_EXIT_OTHER, "no memory for the jobs");
 }
 
 /* The sender's end is A. 0, or a negative errno after one sentence on stderr. */
@@ -218,11 +215,10 @@ static int open_link(struct demo *demo)
 
 	demo->pool = rte_pktmbuf_pool_create("link", demo->plan.link_mbufs, WH_EMULATOR_POOL_CACHE,
 		0, wh_port_room_bytes((uint16_t)settings->mtu_bytes), SOCKET_ID_ANY);
-	if (demo->pool == NULL) {
-		wh_complain("out of memory for the link's packets, although the plan allowed for "
-			    "them; reserve more hugepages, or set a smaller --memory");
-		return -ENOMEM;
-	}
+	if (demo->pool == NULL)
+		return wh_fail(-ENOMEM,
+			"out of memory for the link's packets, although the plan allowed "
+			"for them; reserve more hugepages, or set a smaller --memory");
 
 	const struct wh_emulator_config config = {
 		.name = WH_DEMO_LINK,
@@ -314,16 +310,13 @@ static int conclude_file(const struct demo *demo, const char *target)
 	char text[WH_FAULT_TEXT_BYTES];
 
 	wh_fault_text(text, (enum wh_doing)told->doing, told->error);
-	if (!demo->is_told) {
-		wh_complain("%s was not sent", demo->files.source);
-		return WH_EXIT_OTHER;
-	}
-	if (told->doing == WH_DOING_DIGEST || told->doing == WH_DOING_CHANGED) {
-		wh_complain("%s did not arrive as it was sent: %s; nothing was kept. If it was "
-			    "changed meanwhile, send it again",
+	if (!demo->is_told)
+		return wh_fail(WH_EXIT_OTHER, "%s was not sent", demo->files.source);
+	if (told->doing == WH_DOING_DIGEST || told->doing == WH_DOING_CHANGED)
+		return wh_fail(WH_EXIT_VERIFY,
+			"%s did not arrive as it was sent: %s; nothing was kept. If it was changed "
+			"meanwhile, send it again",
 			demo->files.source, text);
-		return WH_EXIT_VERIFY;
-	}
 	if (!told->at_peer)
 		wh_complain("%s failed: %s", demo->files.source, text);
 	else if (told->error == ENOSPC || told->error == EDQUOT)
@@ -349,16 +342,15 @@ static int conclude(const struct demo *demo)
 		return demo->is_told && demo->told.error == 0 ? WH_EXIT_OK
 							      : conclude_file(demo, target);
 	case WH_STATUS_INTERRUPTED:
-		wh_complain(demo->arrived_tsc != 0
-				    ? "interrupted, when %s was whole already: it stays"
-				    : "interrupted; nothing was kept under the name %s",
+		return wh_fail(WH_EXIT_INTERRUPTED,
+			demo->arrived_tsc != 0 ? "interrupted, when %s was whole already: it stays"
+					       : "interrupted; nothing was kept under the name %s",
 			target);
-		return WH_EXIT_INTERRUPTED;
 	case WH_STATUS_PEER_GONE:
-		wh_complain("nothing received from the peer for %" PRIu64 " s: the path is down, "
-			    "or loses everything; --peer-timeout waits longer",
+		return wh_fail(WH_EXIT_NETWORK,
+			"nothing received from the peer for %" PRIu64
+			" s: the path is down, or loses everything; --peer-timeout waits longer",
 			demo->options.settings.peer_timeout_ns / WH_NS_PER_S);
-		return WH_EXIT_NETWORK;
 	default:
 		return wh_jobs_conclude(demo->lanes.job, 1, PEER);
 	}
@@ -448,13 +440,12 @@ static int prepare(struct demo *demo)
 	char need[WH_UNITS_MAX];
 	char have[WH_UNITS_MAX];
 
-	if (wh_demo_plan_make(&demo->options, plan) != 0) {
-		wh_complain("this path needs at least %s of memory and there are %s; choose a "
-			    "smaller --rate, --rtt or --queue",
+	if (wh_demo_plan_make(&demo->options, plan) != 0)
+		return wh_fail(WH_EXIT_HARDWARE,
+			"this path needs at least %s of memory and there are %s; choose a smaller "
+			"--rate, --rtt or --queue",
 			wh_format_size(need, sizeof(need), plan->memory.bytes),
 			wh_format_size(have, sizeof(have), plan->budget_bytes));
-		return WH_EXIT_HARDWARE;
-	}
 	if (demo->options.settings.verbose)
 		wh_memory_plan_print(&plan->memory, stderr);
 	if (plan->limited)
@@ -512,10 +503,8 @@ static int introduce(struct demo *demo)
 	for (uint32_t i = 0; i < WH_EMULATOR_ENDS && !settings->unsealed && status == 0; i++) {
 		struct demo_end *end = &demo->end[i];
 
-		if (wh_identity_make(&end->identity) != 0) {
-			wh_complain("no memory for a key");
-			return WH_EXIT_OTHER;
-		}
+		if (wh_identity_make(&end->identity) != 0)
+			return wh_fail(WH_EXIT_OTHER, "no memory for a key");
 		end->handshake = (struct wh_handshake_settings){
 			.identity = &end->identity,
 			.authorizer = {.authorize = authorize,
@@ -539,10 +528,9 @@ static int run(struct demo *demo, struct wh_demo_result *result)
 
 	int out_fd = open(demo->files.out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (out_fd < 0) {
-		wh_complain("cannot write into %s: %s", demo->files.out, strerror(errno));
-		return WH_EXIT_OTHER;
-	}
+	if (out_fd < 0)
+		return wh_fail(WH_EXIT_OTHER, "cannot write into %s: %s", demo->files.out,
+			strerror(errno));
 	fill_service(demo, out_fd);
 	status = WH_EXIT_HARDWARE;
 	if (start_runtime(demo) == 0) {

@@ -157,10 +157,10 @@ static int check_plot(const struct verb *verb)
 
 		if (list->n_rows <= 1)
 			continue;
-		wh_complain("--plot draws one point, and %s has %u; choose one of them, as --set "
-			    "sweep.%s=VALUE",
+		return wh_fail(WH_EXIT_USAGE,
+			"--plot draws one point, and %s has %u; choose one of them, as --set "
+			"sweep.%s=VALUE",
 			verb->ini.path, verb->sweep.n_points, list->names[0]);
-		return WH_EXIT_USAGE;
 	}
 	return wh_svg_may_write(verb->settings.plot) ? -1 : WH_EXIT_OTHER;
 }
@@ -189,8 +189,8 @@ static int check_operands(const struct wh_settings *settings)
 {
 	if (settings->operand_count == 1 || (settings->operand_count == 0 && settings->list))
 		return -1;
-	wh_complain("wavehaul sim takes one FILE; `wavehaul sim --list` names those there are");
-	return WH_EXIT_USAGE;
+	return wh_fail(WH_EXIT_USAGE,
+		"wavehaul sim takes one FILE; `wavehaul sim --list` names those there are");
 }
 
 int wh_verb_sim(int argc, char **argv)

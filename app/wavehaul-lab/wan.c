@@ -220,10 +220,10 @@ static int place_cores(const struct wh_wan_plan *plan, struct wh_cores *cores)
 	for (uint32_t i = 0; i < cpus.count; i++) {
 		if (wh_cpu_list_has(&allowed, cpus.cpu[i]))
 			continue;
-		wh_complain("this process may not use CPU %u of --cpus; `taskset -p $$` shows the "
-			    "CPUs that it may use",
+		return wh_fail(WH_EXIT_HARDWARE,
+			"this process may not use CPU %u of --cpus; `taskset -p $$` shows the CPUs "
+			"that it may use",
 			cpus.cpu[i]);
-		return WH_EXIT_HARDWARE;
 	}
 	settings.rx_cpus = (struct wh_cpu_list){.count = 1, .cpu = {cpus.cpu[0]}};
 	settings.tx_cpus = (struct wh_cpu_list){.count = 1, .cpu = {cpus.cpu[cpus.count - 1]}};
@@ -293,24 +293,21 @@ static int open_port(struct wan *wan, uint32_t end)
 	};
 	char why[WH_PORT_WHY_BYTES];
 
-	if (wh_port_find(plan->spec[end].ethdev, &config.ethdev) != 0) {
-		wh_complain("DPDK did not create port %s from %s; `wavehaul doctor` tells what a "
-			    "NIC needs, --verbose shows DPDK's messages",
+	if (wh_port_find(plan->spec[end].ethdev, &config.ethdev) != 0)
+		return wh_fail(WH_EXIT_HARDWARE,
+			"DPDK did not create port %s from %s; `wavehaul doctor` tells what a NIC "
+			"needs, --verbose shows DPDK's messages",
 			plan->spec[end].ethdev, plan->spec[end].target);
-		return WH_EXIT_HARDWARE;
-	}
 	wan->pool[end] = rte_pktmbuf_pool_create(names[end], plan->mbufs[end], WH_JOIN_POOL_CACHE,
 		0, wh_port_room_bytes(plan->mtu), SOCKET_ID_ANY);
-	if (wan->pool[end] == NULL) {
-		wh_complain("out of memory for packets, although the plan allowed for them; "
-			    "reserve more hugepages, or set a smaller --memory");
-		return WH_EXIT_HARDWARE;
-	}
+	if (wan->pool[end] == NULL)
+		return wh_fail(WH_EXIT_HARDWARE,
+			"out of memory for packets, although the plan allowed for them; reserve "
+			"more hugepages, or set a smaller --memory");
 	config.pool = wan->pool[end];
 	if (wh_port_open(&config, &wan->port[end], why, sizeof(why)) == 0)
 		return WH_EXIT_OK;
-	wh_complain("%s", why);
-	return WH_EXIT_HARDWARE;
+	return wh_fail(WH_EXIT_HARDWARE, "%s", why);
 }
 
 /* Frames merged by the kernel below are longer than those on the line, and do not fit the path. */
@@ -368,10 +365,10 @@ static int open_direction(struct wan *wan, uint32_t end)
 
 	if (rc == 0)
 		return WH_EXIT_OK;
-	wh_complain(rc == -ENOMEM ? "out of memory for the packets in flight"
-				  : "invalid path: --reorder needs --reorder-delay, or a delay, of "
-				    "which it uses a tenth");
-	return WH_EXIT_USAGE;
+	return wh_fail(WH_EXIT_USAGE, rc == -ENOMEM
+					      ? "out of memory for the packets in flight"
+					      : "invalid path: --reorder needs --reorder-delay, or "
+						"a delay, of which it uses a tenth");
 }
 
 static int open_all(struct wan *wan)

@@ -270,10 +270,8 @@ static int run(void *context)
 
 	int status = make_jobs(bench);
 
-	if (status != WH_EXIT_OK) {
-		wh_complain("out of memory for the sessions; open fewer");
-		return status;
-	}
+	if (status != WH_EXIT_OK)
+		return wh_fail(status, "out of memory for the sessions; open fewer");
 
 	struct wh_guard guard = wh_wanted_guard(&bench->settings, &bench->host.spec);
 
@@ -319,10 +317,9 @@ static int read_operands(struct bench *bench)
 {
 	struct wh_settings *settings = &bench->settings;
 
-	if (settings->operand_count != 1) {
-		wh_complain("bench needs one HOST; `wavehaul bench --help` explains");
-		return WH_EXIT_USAGE;
-	}
+	if (settings->operand_count != 1)
+		return wh_fail(
+			WH_EXIT_USAGE, "bench needs one HOST; `wavehaul bench --help` explains");
 	bench->rows.server = settings->operands[0];
 	return wh_far_find(settings, WH_VERB_BENCH, bench->rows.server, &bench->peer);
 }

@@ -146,7 +146,6 @@ int wh_verb_completion(int argc, char **argv)
 		fputs(shells[i].script, stdout);
 		return WH_EXIT_OK;
 	}
-	wh_complain("wavehaul completion needs the name of a shell, bash, zsh or fish: for example "
-		    "`wavehaul completion bash`");
-	return WH_EXIT_USAGE;
+	return wh_fail(WH_EXIT_USAGE, "wavehaul completion needs the name of a shell, bash, zsh or "
+				      "fish: for example `wavehaul completion bash`");
 }

@@ -96,10 +96,9 @@ static int show_live(struct console *console, const struct wh_saying *said)
 	double before_s = 0;
 	int status = WH_EXIT_OK;
 
-	if (said->times == 0 && !console->terminal && !isatty(STDOUT_FILENO)) {
-		wh_complain("without a terminal `live` wants a number of times behind it");
-		return WH_EXIT_USAGE;
-	}
+	if (said->times == 0 && !console->terminal && !isatty(STDOUT_FILENO))
+		return wh_fail(WH_EXIT_USAGE,
+			"without a terminal `live` wants a number of times behind it");
 	for (uint64_t i = 0; status == WH_EXIT_OK && (said->times == 0 || i < said->times); i++) {
 		json_t *answer = wh_steer_ask(&console->steer, said->request, &status);
 		double asked_s = (double)wh_steady_ns() / WH_NS_PER_S;

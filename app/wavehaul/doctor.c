@@ -21,17 +21,14 @@ static int check_root(const char *root)
 {
 	struct stat status;
 
-	if (stat(root, &status) != 0) {
-		wh_complain("cannot look below '%s': %s; name the folder that holds the copied "
-			    "proc and sys",
+	if (stat(root, &status) != 0)
+		return wh_fail(WH_EXIT_NO_FILE,
+			"cannot look below '%s': %s; name the folder that holds the copied proc "
+			"and sys",
 			root, strerror(errno));
-		return WH_EXIT_NO_FILE;
-	}
-	if (!S_ISDIR(status.st_mode)) {
-		wh_complain(
+	if (!S_ISDIR(status.st_mode))
+		return wh_fail(WH_EXIT_NO_FILE,
 			"%s is no folder; name the one that holds the copied proc and sys", root);
-		return WH_EXIT_NO_FILE;
-	}
 	return -1;
 }
 
@@ -112,10 +109,10 @@ static int report(const struct wh_doctor_findings *findings, bool json)
 	fflush(stdout); /* before the words below on stderr */
 	if (to_fix == 0)
 		return WH_EXIT_OK;
-	wh_complain("%u of %u checks ask for a repair: see the lines FIX, and run the commands "
-		    "below them from top to bottom",
+	return wh_fail(WH_EXIT_HARDWARE,
+		"%u of %u checks ask for a repair: see the lines FIX, and run the commands below "
+		"them from top to bottom",
 		to_fix, findings->count);
-	return WH_EXIT_HARDWARE;
 }
 
 /* What the demo needs with its defaults; it is a program of its own. */
@@ -153,11 +150,10 @@ int wh_verb_doctor(int argc, char **argv)
 	int status = wh_settings_read(&settings, WH_VERB_DOCTOR, argc, argv);
 	const char *root = settings.root;
 
-	if (status == -1 && settings.operand_count > 0) {
-		wh_complain("unexpected argument '%s'; name a copied tree with --root %s",
+	if (status == -1 && settings.operand_count > 0)
+		return wh_fail(WH_EXIT_USAGE,
+			"unexpected argument '%s'; name a copied tree with --root %s",
 			settings.operands[0], settings.operands[0]);
-		return WH_EXIT_USAGE;
-	}
 	if (status == -1 && root[0] != '\0')
 		status = check_root(root);
 	return status == -1 ? look(root, settings.json) : status;

@@ -75,16 +75,13 @@ static int add_queue_words(const struct wh_settings *settings, json_t *order)
 	const char *wrong = wh_timetable_parse(settings->timetable, &table);
 	int64_t due_s = 0;
 
-	if (wrong != NULL) {
-		wh_complain("--rate '%s' %s", settings->timetable, wrong);
-		return WH_EXIT_USAGE;
-	}
+	if (wrong != NULL)
+		return wh_fail(WH_EXIT_USAGE, "--rate '%s' %s", settings->timetable, wrong);
 	if (settings->not_before[0] != '\0' &&
-		!wh_when_parse(settings->not_before, time(NULL), &due_s)) {
-		wh_complain("--not-before '%s' is no time; write 22:00, '2026-11-30 22:00' or 90m",
+		!wh_when_parse(settings->not_before, time(NULL), &due_s))
+		return wh_fail(WH_EXIT_USAGE,
+			"--not-before '%s' is no time; write 22:00, '2026-11-30 22:00' or 90m",
 			settings->not_before);
-		return WH_EXIT_USAGE;
-	}
 	json_object_set_new(order, "rate", json_string(settings->timetable));
 	json_object_set_new(order, "priority", json_integer(settings->priority));
 	json_object_set_new(order, "retries", json_integer(settings->retries));
@@ -151,19 +148,16 @@ static int read_wanted(struct job *job, struct wh_wanted *wanted)
 	wanted->settings = job->settings;
 	wanted->dest_fd = -1;
 	wanted->verb = strcmp(verb, "send") == 0 ? WH_VERB_SEND : WH_VERB_GET;
-	if (wanted->verb == WH_VERB_GET && strcmp(verb, "get") != 0) {
-		wh_complain("`wavehaul job add` wants send, get or copy behind it");
-		return WH_EXIT_USAGE;
-	}
+	if (wanted->verb == WH_VERB_GET && strcmp(verb, "get") != 0)
+		return wh_fail(
+			WH_EXIT_USAGE, "`wavehaul job add` wants send, get or copy behind it");
 	wanted->settings.operands = job->words + 1;
 	wanted->settings.operand_count = (int)job->n_words - 1;
 
 	int status = wh_transfer_read_words(wanted);
 
-	if (status == 0 && wanted->is_piped) {
-		wh_complain("a queue takes no pipe: name a file instead of -");
-		return WH_EXIT_USAGE;
-	}
+	if (status == 0 && wanted->is_piped)
+		return wh_fail(WH_EXIT_USAGE, "a queue takes no pipe: name a file instead of -");
 	return status;
 }
 
@@ -299,10 +293,8 @@ static int say(struct job *job)
 	if (rc == 0 && wh_settings_given(&job->settings, WH_VERB_JOB, "priority") &&
 		wh_word_add(line, sizeof(line), &length, "priority") == 0)
 		rc = wh_word_add(line, sizeof(line), &length, priority);
-	if (rc != 0) {
-		wh_complain("that is too much for one command");
-		return WH_EXIT_USAGE;
-	}
+	if (rc != 0)
+		return wh_fail(WH_EXIT_USAGE, "that is too much for one command");
 	job->steer.on_saying = print_plain;
 	job->steer.context = job;
 	status = wh_steer_open(&job->steer, &job->settings);
@@ -329,8 +321,7 @@ static int watch(struct job *job)
 		wh_json_print(event, JSON_COMPACT);
 		fflush(stdout);
 	}
-	wh_complain("the server is gone");
-	return WH_EXIT_NETWORK;
+	return wh_fail(WH_EXIT_NETWORK, "the server is gone");
 }
 
 static const struct {
@@ -359,10 +350,10 @@ static int run(struct job *job)
 		if (strcmp(commands[i].word, job->word) == 0)
 			return commands[i].run(job);
 	}
-	wh_complain("`wavehaul job` wants add, list, show, pause, resume, cancel, retry, set, move "
-		    "or watch; %s",
+	return wh_fail(WH_EXIT_USAGE,
+		"`wavehaul job` wants add, list, show, pause, resume, cancel, retry, set, move or "
+		"watch; %s",
 		wh_nearest_text(&nearest, "", "`wavehaul job --help` explains", text));
-	return WH_EXIT_USAGE;
 }
 
 int wh_verb_job(int argc, char **argv)

@@ -35,11 +35,10 @@ int wh_verb_keygen(int argc, char **argv)
 
 	if (status != -1)
 		return status;
-	if (settings.operand_count > 0) {
-		wh_complain("'%s' is not an option of keygen; --identity names the file",
+	if (settings.operand_count > 0)
+		return wh_fail(WH_EXIT_USAGE,
+			"'%s' is not an option of keygen; --identity names the file",
 			settings.operands[0]);
-		return WH_EXIT_USAGE;
-	}
 	if (!wh_trust_place_find(&place, settings.identity, ""))
 		return WH_EXIT_USAGE;
 	status = wh_own_make(&identity, place.identity, settings.replace);

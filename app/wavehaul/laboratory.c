@@ -49,8 +49,8 @@ int wh_laboratory_run(char **argv)
 		become(folder, "../" LABORATORY "/" LABORATORY, argv); /* in a build folder */
 	}
 	become("", WH_LABORATORY_INSTALLED, argv);
-	wh_complain("wavehaul %s is of the laboratory, which is not installed: install the package "
-		    "wavehaul-lab",
+	return wh_fail(WH_EXIT_OTHER,
+		"wavehaul %s is of the laboratory, which is not installed: install the package "
+		"wavehaul-lab",
 		argv[1]);
-	return WH_EXIT_OTHER;
 }

@@ -77,12 +77,10 @@ static int change(const struct wh_machine *machine, const struct wh_settings *se
 	for (int i = 1; i < settings->operand_count; i++) {
 		const struct wh_nic *nic = wh_machine_nic(machine, settings->operands[i]);
 
-		if (nic == NULL) {
-			wh_complain("there is no NIC %s on the PCI bus; `wavehaul doctor` lists "
-				    "them",
+		if (nic == NULL)
+			return wh_fail(WH_EXIT_NO_FILE,
+				"there is no NIC %s on the PCI bus; `wavehaul doctor` lists them",
 				settings->operands[i]);
-			return WH_EXIT_NO_FILE;
-		}
 		if (!(binds ? may_bind(machine, nic, settings) : may_release(machine, nic)))
 			return WH_EXIT_HARDWARE;
 	}
@@ -106,11 +104,9 @@ int wh_verb_nic(int argc, char **argv)
 
 	const char *act = settings.operand_count > 1 ? settings.operands[0] : "";
 
-	if (strcmp(act, "bind") != 0 && strcmp(act, "release") != 0) {
-		wh_complain("nic takes bind NIC... or release NIC..., by PCI address, as in "
-			    "`wavehaul nic bind 0000:3b:00.0`");
-		return WH_EXIT_USAGE;
-	}
+	if (strcmp(act, "bind") != 0 && strcmp(act, "release") != 0)
+		return wh_fail(WH_EXIT_USAGE, "nic takes bind NIC... or release NIC..., by PCI "
+					      "address, as in `wavehaul nic bind 0000:3b:00.0`");
 	wh_machine_look(&machine, settings.root);
 	if (machine.live && !machine.superuser) {
 		wh_complain("only root may change a NIC's driver: sudo wavehaul nic %s %s", act,

@@ -53,9 +53,8 @@ static int remove_row(struct parts_verb *parts)
 
 	if (rc == 0)
 		return WH_EXIT_OK;
-	wh_complain("part %" PRId64 " stays: %s", parts->row.row,
+	return wh_fail(WH_EXIT_OTHER, "part %" PRId64 " stays: %s", parts->row.row,
 		rc == -EBUSY ? "a job is at it" : strerror(-rc));
-	return WH_EXIT_OTHER;
 }
 
 static int list_all(struct parts_verb *parts)
@@ -92,11 +91,9 @@ static int remove_numbers(struct parts_verb *parts, uint32_t count, const char *
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t number;
 
-		if (wh_parse_count(numbers[i], &number) != 0 || number == 0 || number > INT64_MAX) {
-			wh_complain(
+		if (wh_parse_count(numbers[i], &number) != 0 || number == 0 || number > INT64_MAX)
+			return wh_fail(WH_EXIT_USAGE,
 				"'%s' is no part's number; wavehaul parts lists them", numbers[i]);
-			return WH_EXIT_USAGE;
-		}
 		if (wh_journal_next(parts->recollect.journal, (int64_t)number - 1, &parts->row) !=
 				1 ||
 			parts->row.row != (int64_t)number) {
@@ -121,8 +118,7 @@ static int run(struct parts_verb *parts)
 		return remove_all(parts);
 	if (count >= 2 && strcmp(words[0], "rm") == 0)
 		return remove_numbers(parts, count - 1, words + 1);
-	wh_complain("parts takes list, rm NUMBER... or rm all");
-	return WH_EXIT_USAGE;
+	return wh_fail(WH_EXIT_USAGE, "parts takes list, rm NUMBER... or rm all");
 }
 
 int wh_verb_parts(int argc, char **argv)

@@ -175,13 +175,13 @@ static int refused(const struct probe *probe)
 
 static int no_answer(const struct probe *probe)
 {
-	wh_complain("%s does not answer on UDP port %u: is a server running there, on that port, "
-		    "and does its --allow include this host?%s",
+	return wh_fail(WH_EXIT_NETWORK,
+		"%s does not answer on UDP port %u: is a server running there, on that port, and "
+		"does its --allow include this host?%s",
 		probe->server, probe->settings.udp_port,
 		probe->settings.unsealed
 			? " One that seals hears nobody who does not: leave out --unsealed"
 			: "");
-	return WH_EXIT_NETWORK;
 }
 
 /* There was no SA; reported as by a transfer. */
@@ -189,8 +189,7 @@ static int no_sa(const struct probe *probe)
 {
 	if (probe->sought.status == WH_STATUS_PEER_GONE)
 		return no_answer(probe);
-	wh_complain("%s: %s", probe->server, probe->sought.why);
-	return WH_EXIT_NETWORK;
+	return wh_fail(WH_EXIT_NETWORK, "%s: %s", probe->server, probe->sought.why);
 }
 
 /* The sentence and the exit status for the probe's result. */
@@ -210,23 +209,22 @@ static int conclude(const struct probe *probe)
 	case WH_PROBER_NO_ANSWER:
 		return no_answer(probe);
 	case WH_PROBER_CONTRADICTS:
-		wh_complain("the answers of %s contradict each other: all results are discarded",
+		return wh_fail(WH_EXIT_VERIFY,
+			"the answers of %s contradict each other: all results are discarded",
 			probe->server);
-		return WH_EXIT_VERIFY;
 	case WH_PROBER_BOUND:
-		wh_complain("the time is up, at stage '%s': what is known until there stands; "
-			    "--time gives more, --train asks for less",
+		return wh_fail(WH_EXIT_STALLED,
+			"the time is up, at stage '%s': what is known until there stands; --time "
+			"gives more, --train asks for less",
 			wh_prober_stage_name((enum wh_prober_stage)probe->prober.last_stage));
-		return WH_EXIT_STALLED;
 	case WH_PROBER_STOPPED:
 	case WH_PROBER_RUNNING:
-		wh_complain("interrupted");
-		return WH_EXIT_INTERRUPTED;
+		return wh_fail(WH_EXIT_INTERRUPTED, "interrupted");
 	default:
-		wh_complain("%s answers no more, at stage '%s'; is the path still there?",
+		return wh_fail(WH_EXIT_NETWORK,
+			"%s answers no more, at stage '%s'; is the path still there?",
 			probe->server,
 			wh_prober_stage_name((enum wh_prober_stage)probe->prober.last_stage));
-		return WH_EXIT_NETWORK;
 	}
 }
 
@@ -329,10 +327,9 @@ static int prepare(struct probe *probe)
 	struct wh_prober_bounds bounds;
 	int status;
 
-	if (settings->operand_count != 1) {
-		wh_complain("probe needs one HOST; `wavehaul probe --help` explains");
-		return WH_EXIT_USAGE;
-	}
+	if (settings->operand_count != 1)
+		return wh_fail(
+			WH_EXIT_USAGE, "probe needs one HOST; `wavehaul probe --help` explains");
 	if (settings->plot[0] != '\0' && !wh_svg_may_write(settings->plot))
 		return WH_EXIT_OTHER;
 	probe->server = settings->operands[0];

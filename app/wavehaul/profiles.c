@@ -146,9 +146,8 @@ static int find(const struct wh_settings *settings, const struct wh_profile **pr
 	*profile = wh_profile_find(settings->operands[0]);
 	if (settings->operand_count == 1 && *profile != NULL)
 		return -1;
-	wh_complain("wavehaul profiles takes the name of one, or none; `wavehaul profiles` lists "
-		    "them");
-	return WH_EXIT_USAGE;
+	return wh_fail(WH_EXIT_USAGE,
+		"wavehaul profiles takes the name of one, or none; `wavehaul profiles` lists them");
 }
 
 int wh_verb_profiles(int argc, char **argv)

@@ -34,24 +34,20 @@ static int read_words(struct report *report)
 {
 	const struct wh_settings *settings = &report->settings;
 
-	if (settings->operand_count > 0) {
-		wh_complain("'%s' is not an option of report", settings->operands[0]);
-		return WH_EXIT_USAGE;
-	}
-	if (settings->json && settings->as_csv) {
-		wh_complain("--json and --csv are two forms of the same: choose one");
-		return WH_EXIT_USAGE;
-	}
+	if (settings->operand_count > 0)
+		return wh_fail(
+			WH_EXIT_USAGE, "'%s' is not an option of report", settings->operands[0]);
+	if (settings->json && settings->as_csv)
+		return wh_fail(
+			WH_EXIT_USAGE, "--json and --csv are two forms of the same: choose one");
 	report->each = strcmp(settings->by, NONE) == 0;
-	if (!report->each && !wh_sums_by_word(settings->by, &report->sums.by)) {
-		wh_complain("--by is day, peer, user, verb, outcome or " NONE ", not '%s'",
+	if (!report->each && !wh_sums_by_word(settings->by, &report->sums.by))
+		return wh_fail(WH_EXIT_USAGE,
+			"--by is day, peer, user, verb, outcome or " NONE ", not '%s'",
 			settings->by);
-		return WH_EXIT_USAGE;
-	}
-	if (report->each && settings->plot[0] != '\0') {
-		wh_complain("--plot draws sums: --by day, peer, user, verb or outcome");
-		return WH_EXIT_USAGE;
-	}
+	if (report->each && settings->plot[0] != '\0')
+		return wh_fail(
+			WH_EXIT_USAGE, "--plot draws sums: --by day, peer, user, verb or outcome");
 	report->since_us = (int64_t)settings->since_s * 1000000;
 	report->until_us =
 		settings->until_s != 0 ? (int64_t)settings->until_s * 1000000 : INT64_MAX;
@@ -82,11 +78,9 @@ static int read_all(struct report *report)
 	while (report->history != NULL &&
 		(rc = wh_history_next(report->history, report->since_us, report->until_us, below,
 			 &report->record)) != 0) {
-		if (rc < 0 || !take(report)) {
-			wh_complain("what was transferred cannot be read: %s",
+		if (rc < 0 || !take(report))
+			return wh_fail(WH_EXIT_OTHER, "what was transferred cannot be read: %s",
 				rc < 0 ? strerror(-rc) : "no memory");
-			return WH_EXIT_OTHER;
-		}
 		below = report->record.id;
 	}
 	return WH_EXIT_OK;
@@ -132,8 +126,7 @@ static int draw(const struct report *report)
 	rc = wh_sums_draw(&report->sums, span, report->settings.plot);
 	if (rc == 0)
 		return WH_EXIT_OK;
-	wh_complain("cannot write %s: %s", report->settings.plot, strerror(-rc));
-	return WH_EXIT_OTHER;
+	return wh_fail(WH_EXIT_OTHER, "cannot write %s: %s", report->settings.plot, strerror(-rc));
 }
 
 static int tell(struct report *report)
@@ -166,16 +159,12 @@ static int run(struct report *report)
 		return status;
 	if (settings->plot[0] != '\0' && !wh_svg_may_write(settings->plot))
 		return WH_EXIT_OTHER;
-	if (!wh_kept_where(settings->state, folder)) {
-		wh_complain("there is no folder of --state");
-		return WH_EXIT_NO_FILE;
-	}
+	if (!wh_kept_where(settings->state, folder))
+		return wh_fail(WH_EXIT_NO_FILE, "there is no folder of --state");
 	rc = wh_history_open(&report->history, folder, false);
-	if (rc < 0 && rc != -ENOENT) {
-		wh_complain(
-			"the history of transfers in %s cannot be read: %s", folder, strerror(-rc));
-		return WH_EXIT_OTHER;
-	}
+	if (rc < 0 && rc != -ENOENT)
+		return wh_fail(WH_EXIT_OTHER, "the history of transfers in %s cannot be read: %s",
+			folder, strerror(-rc));
 	if (rc == -ENOENT)
 		wh_say("nothing was noted in %s so far", folder);
 	return tell(report);

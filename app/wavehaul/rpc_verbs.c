@@ -96,14 +96,11 @@ static int make_job(struct rpc *rpc)
 	struct wh_request request = request_of(rpc);
 
 	wh_sealed_name(&rpc->sealed, &rpc->peer, &request);
-	if (!wh_hello_fits(&request)) {
-		wh_complain("too many paths for one request; use several commands");
-		return WH_EXIT_USAGE;
-	}
-	if (!wh_lanes_make(&rpc->lanes, &rpc->jobs, &rpc->peer, &request)) {
-		wh_complain("out of memory for the job");
-		return WH_EXIT_OTHER;
-	}
+	if (!wh_hello_fits(&request))
+		return wh_fail(
+			WH_EXIT_USAGE, "too many paths for one request; use several commands");
+	if (!wh_lanes_make(&rpc->lanes, &rpc->jobs, &rpc->peer, &request))
+		return wh_fail(WH_EXIT_OTHER, "out of memory for the job");
 	rpc->print.hz = rpc->host.ctx.hz;
 	rpc->listener = (struct wh_rpc_listener){
 		.may_take = wh_print_may_take,
@@ -184,8 +181,7 @@ static int open_print(struct rpc *rpc)
 
 	if (rc == 0)
 		return WH_EXIT_OK;
-	wh_complain("cannot print the answer: %s", strerror(-rc));
-	return WH_EXIT_OTHER;
+	return wh_fail(WH_EXIT_OTHER, "cannot print the answer: %s", strerror(-rc));
 }
 
 static int run(void *context)
@@ -247,11 +243,9 @@ static int read_words(struct rpc *rpc)
 	int status = WH_EXIT_OK;
 
 	if (count < rpcs[of].operands_least || count > WH_HELLO_PATHS_MAX ||
-		(pings && (count != 1 || strlen(settings->operands[0]) >= sizeof(rpc->server)))) {
-		wh_complain("%s needs %s; `wavehaul %s --help` explains", wh_verb_name(rpc->verb),
-			rpcs[of].wants, wh_verb_name(rpc->verb));
-		return WH_EXIT_USAGE;
-	}
+		(pings && (count != 1 || strlen(settings->operands[0]) >= sizeof(rpc->server))))
+		return wh_fail(WH_EXIT_USAGE, "%s needs %s; `wavehaul %s --help` explains",
+			wh_verb_name(rpc->verb), rpcs[of].wants, wh_verb_name(rpc->verb));
 	if (pings) {
 		strcpy(rpc->server, settings->operands[0]);
 		return WH_EXIT_OK;

@@ -415,10 +415,8 @@ static int run(void *context)
 	struct serve *serve = context;
 	int status;
 
-	if (wh_notify_init(&serve->notify, &serve->runtime) != 0) {
-		wh_complain("out of memory for watching the cores");
-		return WH_EXIT_OTHER;
-	}
+	if (wh_notify_init(&serve->notify, &serve->runtime) != 0)
+		return wh_fail(WH_EXIT_OTHER, "out of memory for watching the cores");
 	status = open_control(serve);
 	if (status == WH_EXIT_OK)
 		status = run_guarded(serve);
@@ -461,20 +459,19 @@ static int hold_state(struct serve *serve)
 	serve->state_fd = wh_kept_hold(serve->settings.state);
 	if (serve->state_fd != -EBUSY || !wh_kept_where(serve->settings.state, folder))
 		return WH_EXIT_OK;
-	wh_complain("another server uses %s for its state, and would run the same jobs: choose "
-		    "another folder with --state, or none",
+	return wh_fail(WH_EXIT_OTHER,
+		"another server uses %s for its state, and would run the same jobs: choose another "
+		"folder with --state, or none",
 		folder);
-	return WH_EXIT_OTHER;
 }
 
 static int serve_root(struct serve *serve)
 {
 	int root_fd = open(serve->settings.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (root_fd < 0) {
-		wh_complain("cannot serve %s: %s", serve->settings.root, strerror(errno));
-		return WH_EXIT_NO_FILE;
-	}
+	if (root_fd < 0)
+		return wh_fail(WH_EXIT_NO_FILE, "cannot serve %s: %s", serve->settings.root,
+			strerror(errno));
 	serve->state_fd = -1;
 
 	int status = wh_hook_start(

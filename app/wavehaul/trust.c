@@ -55,11 +55,9 @@ static int list_peers(struct trust *trust)
 {
 	struct wh_peer_list list;
 
-	if (trust->n_words > 0) {
-		wh_complain("`wavehaul trust list` takes no arguments; `wavehaul trust show NAME` "
-			    "shows one peer");
-		return WH_EXIT_USAGE;
-	}
+	if (trust->n_words > 0)
+		return wh_fail(WH_EXIT_USAGE, "`wavehaul trust list` takes no arguments; `wavehaul "
+					      "trust show NAME` shows one peer");
 
 	bool good = wh_peer_list_read(&list, trust->place.peers, NULL) && list.wrong == 0;
 	int status = good ? WH_EXIT_OK : WH_EXIT_NO_FILE;
@@ -125,10 +123,8 @@ static int remove_peer(struct trust *trust)
 
 	if (trust->n_words != 1 || !take_name(trust, "remove", path))
 		return WH_EXIT_USAGE;
-	if (unlink(path) != 0) {
-		wh_complain("cannot remove %s: %s", path, strerror(errno));
-		return WH_EXIT_NO_FILE;
-	}
+	if (unlink(path) != 0)
+		return wh_fail(WH_EXIT_NO_FILE, "cannot remove %s: %s", path, strerror(errno));
 	if (trust->settings.json)
 		print_json(trust, WH_EXIT_OK, json_pack("{s:s}", "removed", trust->words[0]));
 	else
@@ -179,11 +175,10 @@ static int swap(struct trust *trust, struct wh_peer_file *peer)
 		.replace = trust->settings.replace,
 	};
 
-	if (!wh_peer_name_is_good(swapped.as)) {
-		wh_complain("'%s' cannot be this end's name there; choose another one with --as",
+	if (!wh_peer_name_is_good(swapped.as))
+		return wh_fail(WH_EXIT_USAGE,
+			"'%s' cannot be this end's name there; choose another one with --as",
 			swapped.as);
-		return WH_EXIT_USAGE;
-	}
 	peer->has_key = true;
 	return wh_swap_run(&swapped, peer->id);
 }
@@ -206,10 +201,10 @@ static int check_before(const struct trust *trust, const char *path, struct wh_p
 			*peer = before;
 		return -1;
 	}
-	wh_complain("%s is already known, with a DIFFERENT KEY: if it was reinstalled, add "
-		    "--replace; if not, another host may be impersonating it",
+	return wh_fail(WH_EXIT_USAGE,
+		"%s is already known, with a DIFFERENT KEY: if it was reinstalled, add --replace; "
+		"if not, another host may be impersonating it",
 		before.name);
-	return WH_EXIT_USAGE;
 }
 
 /* A key has only one name, and one set of rights. */
@@ -243,12 +238,11 @@ static void tell_added(struct trust *trust, const struct wh_peer_file *peer, con
 
 static int save(struct trust *trust, struct wh_peer_file *peer, const char *path)
 {
-	if (peer->has_key == (peer->subject[0] != '\0')) {
-		wh_complain("%s needs a key: add sha256: and 64 digits, which `wavehaul trust "
-			    "show` prints there; or --via ssh and the host; or subject=",
+	if (peer->has_key == (peer->subject[0] != '\0'))
+		return wh_fail(WH_EXIT_USAGE,
+			"%s needs a key: add sha256: and 64 digits, which `wavehaul trust show` "
+			"prints there; or --via ssh and the host; or subject=",
 			peer->name);
-		return WH_EXIT_USAGE;
-	}
 
 	int status = check_before(trust, path, peer);
 
@@ -308,9 +302,8 @@ static int run(struct trust *trust)
 			return commands[i].run(trust);
 		wh_nearest_try(&nearest, commands[i].word);
 	}
-	wh_complain("`wavehaul trust` needs list, show, add or remove; %s",
+	return wh_fail(WH_EXIT_USAGE, "`wavehaul trust` needs list, show, add or remove; %s",
 		wh_nearest_text(&nearest, "", "`wavehaul trust --help` explains", text));
-	return WH_EXIT_USAGE;
 }
 
 /* The command that reaches another host has options of its own, so it comes last. */
@@ -331,11 +324,9 @@ int wh_verb_trust(int argc, char **argv)
 	struct trust trust = {0};
 	int kept = cut_via(&trust, argc, argv);
 
-	if (kept < argc && trust.n_via == 0) {
-		wh_complain("--via needs a command that reaches the host; write for example --via "
-			    "ssh admin@dtn2");
-		return WH_EXIT_USAGE;
-	}
+	if (kept < argc && trust.n_via == 0)
+		return wh_fail(WH_EXIT_USAGE, "--via needs a command that reaches the host; write "
+					      "for example --via ssh admin@dtn2");
 
 	int status = wh_settings_read(&trust.settings, WH_VERB_TRUST, kept, argv);
 

@@ -17,6 +17,16 @@ void wh_complain(const char *format, ...)
 	va_end(args);
 }
 
+int wh_fail(int status, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(last, sizeof(last), format, args);
+	va_end(args);
+	return status;
+}
+
 void wh_say(const char *format, ...)
 {
 	char said[sizeof(last)];

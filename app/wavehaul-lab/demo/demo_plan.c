@@ -53,11 +53,9 @@ static int complete(struct wh_demo_options *options)
 	if (!wh_settings_given(settings, WH_VERB_DEMO, "loss") &&
 		(netem->loss_model != WH_LOSS_BERNOULLI || netem->bit_error > 0))
 		netem->loss = 0;
-	if (netem->loss > 0 && netem->loss_model == WH_LOSS_GILBERT_ELLIOTT) {
-		wh_complain("--loss and --loss-model ge contradict; "
-			    "ge:P,R,H,K says it all, for example --loss-model ge:0.001,0.2");
-		return WH_EXIT_USAGE;
-	}
+	if (netem->loss > 0 && netem->loss_model == WH_LOSS_GILBERT_ELLIOTT)
+		return wh_fail(WH_EXIT_USAGE, "--loss and --loss-model ge contradict; ge:P,R,H,K "
+					      "says it all, for example --loss-model ge:0.001,0.2");
 	options->loss = netem->loss;
 	if (netem->loss_model == WH_LOSS_GILBERT_ELLIOTT) {
 		const struct wh_gilbert_elliott *ge = &netem->gilbert_elliott;
@@ -78,16 +76,13 @@ static int check(struct wh_demo_options *options)
 {
 	struct wh_settings *settings = &options->settings;
 
-	if (settings->operand_count > 0) {
-		wh_complain("unexpected argument '%s'; name a file with --file %s",
+	if (settings->operand_count > 0)
+		return wh_fail(WH_EXIT_USAGE,
+			"unexpected argument '%s'; name a file with --file %s",
 			settings->operands[0], settings->operands[0]);
-		return WH_EXIT_USAGE;
-	}
-	if (settings->file[0] != '\0' && wh_settings_given(settings, WH_VERB_DEMO, "size")) {
-		wh_complain("--size creates a file, and --file sends an existing one: leave out "
-			    "one of them");
-		return WH_EXIT_USAGE;
-	}
+	if (settings->file[0] != '\0' && wh_settings_given(settings, WH_VERB_DEMO, "size"))
+		return wh_fail(WH_EXIT_USAGE, "--size creates a file, and --file sends an existing "
+					      "one: leave out one of them");
 	return complete(options);
 }
 

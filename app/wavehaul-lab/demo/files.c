@@ -32,12 +32,11 @@ static int make_folder(uint64_t bytes, struct wh_demo_files *files)
 	const char *place = wh_temporary_place(bytes);
 	char need[WH_UNITS_MAX];
 
-	if (place == NULL) {
-		wh_complain("no room for %s of temporary files in $TMPDIR, "
-			    "/var/tmp or /tmp; choose a smaller --size, or set TMPDIR",
+	if (place == NULL)
+		return wh_fail(WH_EXIT_OTHER,
+			"no room for %s of temporary files in $TMPDIR, /var/tmp or /tmp; choose a "
+			"smaller --size, or set TMPDIR",
 			wh_format_size(need, sizeof(need), bytes));
-		return WH_EXIT_OTHER;
-	}
 	snprintf(files->made_folder, sizeof(files->made_folder), "%s/wavehaul-demo-XXXXXX", place);
 	if (mkdtemp(files->made_folder) == NULL) {
 		wh_complain("cannot make a folder in %s: %s", place, strerror(errno));
@@ -105,8 +104,8 @@ static int make_file(const struct wh_demo_options *options, struct wh_demo_files
 		return WH_EXIT_OK;
 	if (rc == -EINTR)
 		return WH_EXIT_INTERRUPTED;
-	wh_complain("cannot make a file in %s: %s", files->made_folder, strerror(-rc));
-	return WH_EXIT_OTHER;
+	return wh_fail(
+		WH_EXIT_OTHER, "cannot make a file in %s: %s", files->made_folder, strerror(-rc));
 }
 
 bool wh_demo_files_digest(const struct wh_demo_files *files, struct wh_digest *digest)
@@ -132,15 +131,12 @@ static int take_file(const char *path, struct wh_demo_files *files)
 	struct stat status;
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
-	if (fd < 0 || fstat(fd, &status) != 0) {
-		wh_complain("cannot read %s: %s", path, strerror(errno));
-		return WH_EXIT_NO_FILE;
-	}
+	if (fd < 0 || fstat(fd, &status) != 0)
+		return wh_fail(WH_EXIT_NO_FILE, "cannot read %s: %s", path, strerror(errno));
 	close(fd);
-	if (!S_ISREG(status.st_mode)) {
-		wh_complain("%s is not a regular file; name one with --file", path);
-		return WH_EXIT_NO_FILE;
-	}
+	if (!S_ISREG(status.st_mode))
+		return wh_fail(
+			WH_EXIT_NO_FILE, "%s is not a regular file; name one with --file", path);
 	snprintf(files->source, sizeof(files->source), "%s", path);
 	snprintf(files->name, sizeof(files->name), "%.255s", slash != NULL ? slash + 1 : path);
 	files->bytes = (uint64_t)status.st_size;
@@ -153,14 +149,11 @@ static int check_out(const char *folder, struct wh_demo_files *files)
 	struct stat target;
 	char path[sizeof(files->out) + sizeof(files->name)];
 
-	if (stat(folder, &target) != 0 || !S_ISDIR(target.st_mode)) {
-		wh_complain("there is no folder %s; make it, or name another with --out", folder);
-		return WH_EXIT_NO_FILE;
-	}
-	if (access(folder, W_OK | X_OK) != 0) {
-		wh_complain("cannot write into %s: %s", folder, strerror(errno));
-		return WH_EXIT_OTHER;
-	}
+	if (stat(folder, &target) != 0 || !S_ISDIR(target.st_mode))
+		return wh_fail(WH_EXIT_NO_FILE,
+			"there is no folder %s; make it, or name another with --out", folder);
+	if (access(folder, W_OK | X_OK) != 0)
+		return wh_fail(WH_EXIT_OTHER, "cannot write into %s: %s", folder, strerror(errno));
 	snprintf(files->out, sizeof(files->out), "%s", folder);
 
 	/* The arriving file would replace the one being read. */
@@ -169,8 +162,8 @@ static int check_out(const char *folder, struct wh_demo_files *files)
 		stat(path, &target) != 0 || source.st_dev != target.st_dev ||
 		source.st_ino != target.st_ino)
 		return WH_EXIT_OK;
-	wh_complain("%s would be replaced by its own copy; choose another folder with --out", path);
-	return WH_EXIT_USAGE;
+	return wh_fail(WH_EXIT_USAGE,
+		"%s would be replaced by its own copy; choose another folder with --out", path);
 }
 
 int wh_demo_files_prepare(const struct wh_demo_options *options, struct wh_demo_files *files)
@@ -192,10 +185,9 @@ int wh_demo_files_prepare(const struct wh_demo_options *options, struct wh_demo_
 		return status;
 	if (!keep) {
 		snprintf(files->out, sizeof(files->out), "%s/arrived", files->made_folder);
-		if (mkdir(files->out, 0700) != 0) {
-			wh_complain("cannot make %s: %s", files->out, strerror(errno));
-			return WH_EXIT_OTHER;
-		}
+		if (mkdir(files->out, 0700) != 0)
+			return wh_fail(
+				WH_EXIT_OTHER, "cannot make %s: %s", files->out, strerror(errno));
 	}
 	if (!make)
 		return WH_EXIT_OK;

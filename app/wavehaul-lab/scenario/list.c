@@ -109,10 +109,9 @@ int wh_scenarios_list(const char *folder)
 	if (folder == NULL)
 		folder = default_folder();
 	count = scandir(folder, &entries, is_scenario, alphasort);
-	if (count < 0) {
-		wh_complain("cannot list the scenarios in %s: %s", folder, strerror(errno));
-		return WH_EXIT_NO_FILE;
-	}
+	if (count < 0)
+		return wh_fail(WH_EXIT_NO_FILE, "cannot list the scenarios in %s: %s", folder,
+			strerror(errno));
 	for (int i = 0; i < count; i++) {
 		if (!list_one(folder, entries[i]->d_name))
 			status = WH_EXIT_USAGE;

@@ -34,10 +34,9 @@ static int set_option(struct wh_ini *ini, const struct wh_profile *profile, cons
 	uint32_t flows = 0;
 
 	snprintf(where, sizeof(where), "--set %s", setting);
-	if (equals == NULL || equals[1] == '\0' || (size_t)(equals - option) >= sizeof(key)) {
-		wh_complain("%s: write PROFILE.OPTION=VALUE, for example udt.beta=1e-6", where);
-		return WH_EXIT_USAGE;
-	}
+	if (equals == NULL || equals[1] == '\0' || (size_t)(equals - option) >= sizeof(key))
+		return wh_fail(WH_EXIT_USAGE,
+			"%s: write PROFILE.OPTION=VALUE, for example udt.beta=1e-6", where);
 	snprintf(key, sizeof(key), "%.*s", (int)(equals - option), option);
 	if (wh_profile_option(profile, key) == NULL) {
 		wh_profile_refuse_option(where, profile, key);
@@ -53,8 +52,7 @@ static int set_option(struct wh_ini *ini, const struct wh_profile *profile, cons
 	}
 	if (flows > 0)
 		return -1;
-	wh_complain("%s: %s has no flow of %s", where, ini->path, profile->name);
-	return WH_EXIT_USAGE;
+	return wh_fail(WH_EXIT_USAGE, "%s: %s has no flow of %s", where, ini->path, profile->name);
 }
 
 int wh_scenario_set(struct wh_ini *ini, const char *setting)

@@ -100,11 +100,9 @@ int wh_sweep_read(struct wh_sweep *sweep, struct wh_ini_section *section)
 		if (!read_names(sweep, list, entry) || !read_rows(list, entry))
 			return WH_EXIT_USAGE;
 		sweep->n_names += list->n_names;
-		if ((uint64_t)sweep->n_points * list->n_rows > WH_SWEEP_POINTS_MAX) {
-			wh_complain("%s: that makes more than %d points", entry->where,
-				WH_SWEEP_POINTS_MAX);
-			return WH_EXIT_USAGE;
-		}
+		if ((uint64_t)sweep->n_points * list->n_rows > WH_SWEEP_POINTS_MAX)
+			return wh_fail(WH_EXIT_USAGE, "%s: that makes more than %d points",
+				entry->where, WH_SWEEP_POINTS_MAX);
 		sweep->n_points *= list->n_rows;
 		WH_ASSERT(sweep->n_points > 0);
 	}

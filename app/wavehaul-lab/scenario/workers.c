@@ -105,20 +105,17 @@ static int judge(const struct workers_state *state, const struct worker_run *run
 {
 	if (!WIFSIGNALED(run->status))
 		return WEXITSTATUS(run->status);
-	wh_complain("run %u of %u was ended by signal %d", state->taken + 1, state->workers->runs,
-		WTERMSIG(run->status));
-	return WH_EXIT_OTHER;
+	return wh_fail(WH_EXIT_OTHER, "run %u of %u was ended by signal %d", state->taken + 1,
+		state->workers->runs, WTERMSIG(run->status));
 }
 
 static int take_ended(struct workers_state *state)
 {
 	const struct wh_workers *workers = state->workers;
 
-	if (wh_signals_count() > 0) {
-		wh_complain(
-			"interrupted; %u of %u runs were complete", state->taken, workers->runs);
-		return WH_EXIT_INTERRUPTED;
-	}
+	if (wh_signals_count() > 0)
+		return wh_fail(WH_EXIT_INTERRUPTED, "interrupted; %u of %u runs were complete",
+			state->taken, workers->runs);
 	for (; state->taken < state->begun && state->run[state->taken].pid == 0; state->taken++) {
 		struct worker_run *run = &state->run[state->taken];
 		int status = judge(state, run);

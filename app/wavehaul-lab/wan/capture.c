@@ -86,8 +86,7 @@ static int open_file(struct wh_wan_capture *capture)
 
 	if (fd < 0) {
 		rc = -errno;
-		wh_complain("cannot write %s: %s", path, strerror(errno));
-		return rc;
+		return wh_fail(rc, "cannot write %s: %s", path, strerror(errno));
 	}
 	rc = wh_pcapng_open(&capture->file, fd, capture->config.hz);
 	if (rc != 0) {
@@ -105,10 +104,8 @@ int wh_wan_capture_open(struct wh_wan_capture *capture, const struct wh_wan_capt
 	*capture = (struct wh_wan_capture){.config = *config, .file = {.fd = -1}};
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS && rc == 0; end++)
 		rc = wh_frames_init(&capture->direction[end], RING_PKTS, config->snap_bytes);
-	if (rc != 0) {
-		wh_complain("no memory for a capture");
-		return rc;
-	}
+	if (rc != 0)
+		return wh_fail(rc, "no memory for a capture");
 	rc = open_file(capture);
 	capture->opened = rc == 0;
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS && rc == 0; end++) {

@@ -53,9 +53,8 @@ static int refuse_key(const struct wh_ini_entry *entry)
 		if (find_option(flag) == &wh_settings_table[i])
 			snprintf(known + used, sizeof(known) - used, ", %s", flag);
 	}
-	wh_complain("%s: a path has no '%s' that could change; there are %s", entry->where,
-		entry->key, known);
-	return WH_EXIT_USAGE;
+	return wh_fail(WH_EXIT_USAGE, "%s: a path has no '%s' that could change; there are %s",
+		entry->where, entry->key, known);
 }
 
 static int take_outage(const struct wh_ini_entry *entry, struct wh_link_model *netem)
@@ -63,11 +62,10 @@ static int take_outage(const struct wh_ini_entry *entry, struct wh_link_model *n
 	uint64_t length_ns;
 
 	if (wh_parse_time(entry->value, &length_ns) != 0 || length_ns == 0 ||
-		length_ns > OUTAGE_MAX_NS) {
-		wh_complain("%s: outage = '%s' is no time; write for example outage = 200ms",
+		length_ns > OUTAGE_MAX_NS)
+		return wh_fail(WH_EXIT_USAGE,
+			"%s: outage = '%s' is no time; write for example outage = 200ms",
 			entry->where, entry->value);
-		return WH_EXIT_USAGE;
-	}
 	netem->outage[0] = (struct wh_link_outage){.start_ns = 0, .length_ns = length_ns};
 	netem->n_outages = 1;
 	return -1;
@@ -89,9 +87,8 @@ static int take_entry(struct schedule_reading *reading, const struct wh_ini_entr
 
 	if (wrong != NULL) {
 		wh_setting_advise(setting, advice);
-		wh_complain("%s: %s = '%s' %s; write for example %s = %s", entry->where, entry->key,
-			entry->value, wrong, entry->key, advice);
-		return WH_EXIT_USAGE;
+		return wh_fail(WH_EXIT_USAGE, "%s: %s = '%s' %s; write for example %s = %s",
+			entry->where, entry->key, entry->value, wrong, entry->key, advice);
 	}
 	*netem = reading->scratch.link;
 	if (strcmp(entry->key, "rtt") == 0)
@@ -131,8 +128,7 @@ static int check_time(const struct schedule_reading *reading, const struct wh_in
 		wrong = "changes nothing: give it a key, for example rate = 2G";
 	if (wrong == NULL)
 		return -1;
-	wh_complain("%s: [%s] %s", section->where, section->head, wrong);
-	return WH_EXIT_USAGE;
+	return wh_fail(WH_EXIT_USAGE, "%s: [%s] %s", section->where, section->head, wrong);
 }
 
 /* Checks the resulting path as a whole. */
@@ -151,20 +147,19 @@ static int check_path(
 		wrong = "has packets overtaken by no time: give it a reorder-delay, or a delay";
 	if (wrong == NULL)
 		return -1;
-	wh_complain("%s: the path of [%s] %s", section->where, section->head, wrong);
-	return WH_EXIT_USAGE;
+	return wh_fail(
+		WH_EXIT_USAGE, "%s: the path of [%s] %s", section->where, section->head, wrong);
 }
 
 static int take_section(struct schedule_reading *reading, const struct wh_ini_section *section)
 {
 	struct wh_wan_step *step = &reading->schedule->step[reading->schedule->count];
 
-	if (!read_name(section->name, step)) {
-		wh_complain("%s: '%s' is no time of a change; write for example [at 5s], [at 5s "
-			    "there] or [at 5s back]",
+	if (!read_name(section->name, step))
+		return wh_fail(WH_EXIT_USAGE,
+			"%s: '%s' is no time of a change; write for example [at 5s], [at 5s there] "
+			"or [at 5s back]",
 			section->where, section->head);
-		return WH_EXIT_USAGE;
-	}
 
 	int status = check_time(reading, section, step);
 
@@ -193,16 +188,12 @@ static int take_sections(struct schedule_reading *reading, const struct wh_ini *
 	int status = -1;
 
 	reading->schedule->step = calloc(ini->n_sections + 1, sizeof(struct wh_wan_step));
-	if (reading->schedule->step == NULL) {
-		wh_complain("no memory for a schedule");
-		return WH_EXIT_OTHER;
-	}
+	if (reading->schedule->step == NULL)
+		return wh_fail(WH_EXIT_OTHER, "no memory for a schedule");
 	for (uint32_t i = 0; i < ini->n_sections && status == -1; i++)
 		status = take_section(reading, &ini->sections[i]);
-	if (status == -1 && ini->n_sections == 0) {
-		wh_complain("%s: there is no [at TIME] in it", ini->path);
-		return WH_EXIT_USAGE;
-	}
+	if (status == -1 && ini->n_sections == 0)
+		return wh_fail(WH_EXIT_USAGE, "%s: there is no [at TIME] in it", ini->path);
 	return status;
 }
 
@@ -220,10 +211,8 @@ int wh_wan_schedule_read(struct wh_wan_schedule *schedule, const char *path,
 	struct wh_ini ini;
 
 	*schedule = (struct wh_wan_schedule){0};
-	if (reading == NULL) {
-		wh_complain("no memory for a schedule");
-		return WH_EXIT_OTHER;
-	}
+	if (reading == NULL)
+		return wh_fail(WH_EXIT_OTHER, "no memory for a schedule");
 	reading->schedule = schedule;
 	reading->time_ns = time_ns;
 	reading->start = netem;

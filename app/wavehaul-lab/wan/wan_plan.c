@@ -107,26 +107,20 @@ static int check(struct wh_wan_plan *plan)
 	const struct wh_settings *settings = &plan->settings;
 	bool delayed = wh_settings_given(settings, WH_VERB_WAN, "delay");
 
-	if (settings->operand_count > 0) {
-		wh_complain("unexpected argument '%s'; name a port with --port %s",
+	if (settings->operand_count > 0)
+		return wh_fail(WH_EXIT_USAGE,
+			"unexpected argument '%s'; name a port with --port %s",
 			settings->operands[0], settings->operands[0]);
-		return WH_EXIT_USAGE;
-	}
-	if (settings->n_ports != WH_EMULATOR_ENDS) {
-		wh_complain("a wan joins two ports; write for example --port af_packet:veth1 "
-			    "--port af_packet:veth2");
-		return WH_EXIT_USAGE;
-	}
-	if (delayed && wh_settings_given(settings, WH_VERB_WAN, "rtt")) {
-		wh_complain("--rtt and --delay exclude each other: --delay is the one-way delay, "
-			    "half of --rtt");
-		return WH_EXIT_USAGE;
-	}
-	if (settings->rx_cpus.count > WH_EMULATOR_ENDS) {
-		wh_complain("--cpus names %u CPUs, and there are two ways: name one or two",
+	if (settings->n_ports != WH_EMULATOR_ENDS)
+		return wh_fail(WH_EXIT_USAGE, "a wan joins two ports; write for example --port "
+					      "af_packet:veth1 --port af_packet:veth2");
+	if (delayed && wh_settings_given(settings, WH_VERB_WAN, "rtt"))
+		return wh_fail(WH_EXIT_USAGE, "--rtt and --delay exclude each other: --delay is "
+					      "the one-way delay, half of --rtt");
+	if (settings->rx_cpus.count > WH_EMULATOR_ENDS)
+		return wh_fail(WH_EXIT_USAGE,
+			"--cpus names %u CPUs, and there are two ways: name one or two",
 			settings->rx_cpus.count);
-		return WH_EXIT_USAGE;
-	}
 	if (!delayed)
 		plan->settings.link.delay_ns = settings->rtt_ns / 2;
 	inherit(plan);
@@ -262,10 +256,8 @@ int wh_wan_plan_make(struct wh_wan_plan *plan)
 {
 	char why[WH_PORT_WHY_BYTES];
 
-	if (!read_ports(plan, why, sizeof(why))) {
-		wh_complain("%s", why);
-		return WH_EXIT_HARDWARE;
-	}
+	if (!read_ports(plan, why, sizeof(why)))
+		return wh_fail(WH_EXIT_HARDWARE, "%s", why);
 	plan->frame_bytes = plan->settings.frame_bytes != 0
 				    ? plan->settings.frame_bytes
 				    : RTE_MAX((uint32_t)plan->mtu / FRAME_PART,

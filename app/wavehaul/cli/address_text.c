@@ -66,12 +66,11 @@ int wh_address_resolve(
 
 	int rc = getaddrinfo(host, NULL, &hints, &found);
 
-	if (rc != 0) {
-		wh_complain("cannot resolve the host name '%s': %s; and no peer of that name has "
-			    "an address in %s",
+	if (rc != 0)
+		return wh_fail(-EINVAL,
+			"cannot resolve the host name '%s': %s; and no peer of that name has an "
+			"address in %s",
 			host, gai_strerror(rc), peers);
-		return -EINVAL;
-	}
 
 	bool taken = false;
 
@@ -80,10 +79,9 @@ int wh_address_resolve(
 	freeaddrinfo(found);
 	if (taken)
 		return 0;
-	wh_complain(
+	return wh_fail(-EINVAL,
 		"'%s' has no address of this end's address family; add an %s address with --addr",
 		host, ipv4 ? "IPv6" : "IPv4");
-	return -EINVAL;
 }
 
 /* Splits HOST:PATH; copies the host, without brackets, and returns the path. NULL: no host. */

@@ -33,15 +33,30 @@ static void print(const char *line)
 	fprintf(stderr, "%swavehaul: %s\n", erase != NULL ? erase : "", line);
 }
 
+static void complain(const char *format, va_list args)
+{
+	format_plain(last, sizeof(last), format, args);
+	if (!atomic_load(&complains_to_nobody))
+		print(last);
+}
+
 void wh_complain(const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	format_plain(last, sizeof(last), format, args);
+	complain(format, args);
 	va_end(args);
-	if (!atomic_load(&complains_to_nobody))
-		print(last);
+}
+
+int wh_fail(int status, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	complain(format, args);
+	va_end(args);
+	return status;
 }
 
 void wh_complain_over(const char *erase)

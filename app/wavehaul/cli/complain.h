@@ -10,6 +10,9 @@
 
 void wh_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Complains and returns the status: an exit status, or a negative errno. */
+int wh_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* From now on wh_say prints nothing; and wh_complain keeps its sentence, but prints nothing. */
 void wh_say_nothing(void);
 void wh_complain_to_nobody(void);

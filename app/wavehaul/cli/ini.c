@@ -298,8 +298,8 @@ int wh_ini_parse(struct wh_ini *ini, const struct wh_ini_form *form, const char 
 
 static int cannot_read(const struct wh_ini_form *form, const char *path, const char *why)
 {
-	wh_complain("cannot read the %s %s: %s; %s", form->what, path, why, form->else_do);
-	return WH_EXIT_NO_FILE;
+	return wh_fail(WH_EXIT_NO_FILE, "cannot read the %s %s: %s; %s", form->what, path, why,
+		form->else_do);
 }
 
 int wh_ini_read(struct wh_ini *ini, const struct wh_ini_form *form, const char *path)

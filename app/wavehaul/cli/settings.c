@@ -181,9 +181,8 @@ static int take_flag(const struct flags *flags, const struct wh_setting *setting
 	if (wrong == NULL)
 		return -1;
 	wh_setting_advise(setting, advice);
-	wh_complain("--%s '%s' %s; write for example --%s %s", setting->flag, value, wrong,
-		setting->flag, advice);
-	return WH_EXIT_USAGE;
+	return wh_fail(WH_EXIT_USAGE, "--%s '%s' %s; write for example --%s %s", setting->flag,
+		value, wrong, setting->flag, advice);
 }
 
 /* Whether the setting tells where settings come from, or what to do with them. */

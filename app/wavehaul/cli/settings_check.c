@@ -298,11 +298,10 @@ static int check_whole(struct wh_settings *settings, enum wh_verb verb)
 	if (!check_gateway(&settings->gateway4, &settings->ipv4, "192.0.2.1/24") ||
 		!check_gateway(&settings->gateway6, &settings->ipv6, "2001:db8::1/64"))
 		return WH_EXIT_USAGE;
-	if (settings->ipv4.address.family == 0 && settings->ipv6.address.family == 0) {
-		wh_complain("this end has no address; add --addr 192.0.2.1/24, or --addr "
-			    "2001:db8::1/64, with the prefix length of its subnet");
-		return WH_EXIT_USAGE;
-	}
+	if (settings->ipv4.address.family == 0 && settings->ipv6.address.family == 0)
+		return wh_fail(WH_EXIT_USAGE,
+			"this end has no address; add --addr 192.0.2.1/24, or --addr "
+			"2001:db8::1/64, with the prefix length of its subnet");
 	assert_bounds(settings);
 	return -1;
 }

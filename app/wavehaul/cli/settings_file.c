@@ -60,9 +60,8 @@ static int refuse_key(const struct wh_ini_section *section, const struct wh_ini_
 		wh_nearest_try(&nearest, setting->key);
 		wh_text_add(known, sizeof(known), keys++ > 0 ? ", " : " ", setting->key);
 	}
-	wh_complain("%s: [%s] has no key '%s'; %s", entry->where, section->word, entry->key,
-		wh_nearest_text(&nearest, "", known, text));
-	return WH_EXIT_USAGE;
+	return wh_fail(WH_EXIT_USAGE, "%s: [%s] has no key '%s'; %s", entry->where, section->word,
+		entry->key, wh_nearest_text(&nearest, "", known, text));
 }
 
 static int take_entry(const struct wh_ini_section *section, const struct wh_ini_entry *entry,
@@ -84,9 +83,8 @@ static int take_entry(const struct wh_ini_section *section, const struct wh_ini_
 	if (wrong == NULL)
 		return -1;
 	wh_setting_advise(setting, advice);
-	wh_complain("%s: %s = '%s' %s; write for example %s = %s", entry->where, entry->key,
-		entry->value, wrong, entry->key, advice);
-	return WH_EXIT_USAGE;
+	return wh_fail(WH_EXIT_USAGE, "%s: %s = '%s' %s; write for example %s = %s", entry->where,
+		entry->key, entry->value, wrong, entry->key, advice);
 }
 
 static int take_entries(const struct wh_ini *ini, struct wh_settings *settings, enum wh_verb verb)

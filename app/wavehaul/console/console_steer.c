@@ -20,9 +20,9 @@ static int open_asker(struct wh_steer *steer)
 	steer->asker.context = steer->context;
 	if (rc == 0)
 		return WH_EXIT_OK;
-	wh_complain("no server of this host answers on its control socket: %s; --control names it",
+	return wh_fail(WH_EXIT_NETWORK,
+		"no server of this host answers on its control socket: %s; --control names it",
 		strerror(-rc));
-	return WH_EXIT_NETWORK;
 }
 
 json_t *wh_steer_ask(struct wh_steer *steer, json_t *request, int *status)
@@ -80,8 +80,7 @@ static int help(const struct wh_steer *steer, const json_t *request)
 	}
 	if (found)
 		return WH_EXIT_OK;
-	wh_complain("no command begins with '%s'", about);
-	return WH_EXIT_USAGE;
+	return wh_fail(WH_EXIT_USAGE, "no command begins with '%s'", about);
 }
 
 static int on_saying(void *context, const struct wh_saying *said)

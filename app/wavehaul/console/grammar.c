@@ -532,10 +532,8 @@ int wh_grammar_run(struct wh_grammar *grammar, const char *line)
 	int rc;
 
 	WH_ASSERT(strchr(line, '\n') == NULL);
-	if (strlen(line) > LINE_BYTES || asprintf(&whole, "%s\n", line) < 0) {
-		wh_complain("a command has %u bytes at most", LINE_BYTES);
-		return WH_EXIT_USAGE;
-	}
+	if (strlen(line) > LINE_BYTES || asprintf(&whole, "%s\n", line) < 0)
+		return wh_fail(WH_EXIT_USAGE, "a command has %u bytes at most", LINE_BYTES);
 	grammar->status = WH_EXIT_OK;
 	rc = cmdline_parse(grammar->parser, whole);
 	free(whole);

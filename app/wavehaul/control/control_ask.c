@@ -132,10 +132,8 @@ int wh_answer_conclude(const json_t *answer)
 	const char *error = json_string_value(json_object_get(answer, "error"));
 	json_int_t status = json_integer_value(json_object_get(answer, "status"));
 
-	if (answer == NULL) {
-		wh_complain("the server is gone, or does not answer");
-		return WH_EXIT_NETWORK;
-	}
+	if (answer == NULL)
+		return wh_fail(WH_EXIT_NETWORK, "the server is gone, or does not answer");
 	if (json_is_true(json_object_get(answer, "ok")))
 		return WH_EXIT_OK;
 	wh_complain("%s", error != NULL ? error : "the server refuses, and does not say why");

@@ -23,11 +23,9 @@ int wh_piped_open(struct wh_piped *piped, const char *control, uint64_t *stream)
 	json_t *answer;
 	int status;
 
-	if (rc != 0) {
-		wh_complain(
+	if (rc != 0)
+		return wh_fail(WH_EXIT_NETWORK,
 			"this host's server takes no connection for a stream: %s", strerror(-rc));
-		return WH_EXIT_NETWORK;
-	}
 	answer = wh_asker_ask(&piped->line, json_pack("{s:s}", "do", "stream"));
 	status = wh_answer_conclude(answer);
 	*stream = (uint64_t)json_integer_value(json_object_get(answer, "stream"));

@@ -223,15 +223,12 @@ static int change_user(struct wh_guard *guard)
 {
 	const struct passwd *user = guard->user != NULL ? getpwnam(guard->user) : NULL;
 
-	if (guard->user != NULL && user == NULL && !guard->user_may_miss) {
-		wh_complain("there is no user %s on this machine; --user names one", guard->user);
-		return -ENOENT;
-	}
+	if (guard->user != NULL && user == NULL && !guard->user_may_miss)
+		return wh_fail(-ENOENT, "there is no user %s on this machine; --user names one",
+			guard->user);
 	if (geteuid() != 0) {
-		if (user != NULL && !guard->user_may_miss && user->pw_uid != geteuid()) {
-			wh_complain("only root can become the user %s", guard->user);
-			return -EPERM;
-		}
+		if (user != NULL && !guard->user_may_miss && user->pw_uid != geteuid())
+			return wh_fail(-EPERM, "only root can become the user %s", guard->user);
 		tell(guard, "user %u, as started", (unsigned int)geteuid());
 		return 0;
 	}
@@ -252,12 +249,11 @@ static int lose_rights(struct wh_guard *guard)
 	};
 	int rc = wh_threads_all(lose, &loss);
 
-	if (rc < 0) {
-		wh_complain("the guard cannot drop this process's privileges: %s; --no-guard runs "
-			    "without the guard",
+	if (rc < 0)
+		return wh_fail(rc,
+			"the guard cannot drop this process's privileges: %s; --no-guard runs "
+			"without the guard",
 			strerror(-rc));
-		return rc;
-	}
 	tell(guard, loss.keep == 0  ? "; no capabilities"
 		    : is_xdp(guard) ? "; only the capabilities for files and af_xdp"
 				    : "; only the capabilities for files");

@@ -248,13 +248,12 @@ int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 			fprintf(stderr, " %s", arguments.text[i]);
 		fprintf(stderr, "\n");
 	}
-	if (init_with_stdout_on_stderr(&arguments) < 0) {
-		wh_complain("DPDK did not start (%s); its messages are above, `--verbose` shows "
-			    "its arguments%s",
+	if (init_with_stdout_on_stderr(&arguments) < 0)
+		return wh_fail(-ENODEV,
+			"DPDK did not start (%s); its messages are above, `--verbose` shows its "
+			"arguments%s",
 			rte_strerror(rte_errno),
 			config->extra != NULL ? ", and --eal may be wrong" : "");
-		return -ENODEV;
-	}
 
 	*found = (struct wh_eal_found){
 		.hugepages = hugepages,

@@ -110,12 +110,11 @@ static int open_ethdev(struct wh_host *host)
 		.rejoins = wh_port_rejoins(&host->spec),
 	};
 
-	if (wh_port_find(host->spec.ethdev, &config.ethdev) != 0) {
-		wh_complain("DPDK did not create port %s from %s; `wavehaul doctor` tells what a "
-			    "NIC needs, --verbose shows DPDK's messages",
+	if (wh_port_find(host->spec.ethdev, &config.ethdev) != 0)
+		return wh_fail(-ENODEV,
+			"DPDK did not create port %s from %s; `wavehaul doctor` tells what a NIC "
+			"needs, --verbose shows DPDK's messages",
 			host->spec.ethdev, host->spec.target);
-		return -ENODEV;
-	}
 	snprintf(name, sizeof(name), "packets %u", config.ethdev);
 	host->pool = rte_pktmbuf_pool_create(name, count_mbufs(settings, &host->spec), POOL_CACHE,
 		0, wh_port_room_bytes((uint16_t)settings->mtu_bytes), SOCKET_ID_ANY);
@@ -126,10 +125,8 @@ static int open_ethdev(struct wh_host *host)
 	config.pool = host->pool;
 
 	host->netif = aligned_alloc(64, align_up(sizeof(*host->netif), 64) * settings->queues);
-	if (host->netif == NULL) {
-		wh_complain("out of memory for the queues");
-		return -ENOMEM;
-	}
+	if (host->netif == NULL)
+		return wh_fail(-ENOMEM, "out of memory for the queues");
 
 	int rc = wh_port_open(&config, &host->port, why, sizeof(why));
 
@@ -227,16 +224,12 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 	const char *wrong = wh_neighbour_config_wrong(&config.neighbour);
 
 	WH_ASSERT(number == host->shards); /* all others join the first one */
-	if (wrong != NULL) {
-		wh_complain("%s", wrong);
-		return -EINVAL;
-	}
+	if (wrong != NULL)
+		return wh_fail(-EINVAL, "%s", wrong);
 	config.endpoint.rx_meter = &receives->meter;
 	config.endpoint.tx_meter = &sends->meter;
-	if (wh_netif_init(netif, &config) != 0) {
-		wh_complain("no memory for an endpoint");
-		return -ENOMEM;
-	}
+	if (wh_netif_init(netif, &config) != 0)
+		return wh_fail(-ENOMEM, "no memory for an endpoint");
 	host->shards++;
 	if (number > 0)
 		wh_netif_join(&host->netif[0], netif);
@@ -359,11 +352,9 @@ static int open_handshake(struct wh_host *host)
 
 	if (ctx->settings->handshake == NULL)
 		return 0;
-	if (wh_host_handshake_init(&host->handshake, ctx, ctx->settings->handshake) != 0) {
-		wh_complain("this identity cannot be used: TLS rejects its key, or memory is "
-			    "exhausted");
-		return -EIO;
-	}
+	if (wh_host_handshake_init(&host->handshake, ctx, ctx->settings->handshake) != 0)
+		return wh_fail(-EIO, "this identity cannot be used: TLS rejects its key, or memory "
+				     "is exhausted");
 	wh_loop_add(ctx->worker[0], "handshake", wh_host_handshake_poll, &host->handshake);
 	return 0;
 }
@@ -374,11 +365,9 @@ static int open_host_ctx(struct wh_host *host)
 	const struct wh_cores *cores = &host->runtime->cores;
 	struct wh_host_ctx *ctx = &host->ctx;
 
-	if (!draw_keys(ctx)) {
-		wh_complain(
-			"the system supplies no random numbers for a secret: %s", strerror(errno));
-		return -EIO;
-	}
+	if (!draw_keys(ctx))
+		return wh_fail(-EIO, "the system supplies no random numbers for a secret: %s",
+			strerror(errno));
 	/*
 	 * The link emulator keeps packets for longer than a session keeps the chunks they point
 	 * into.
@@ -494,10 +483,8 @@ int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
 		!wh_host_may_have(&spec, why, sizeof(why)) ||
 		wh_port_spec_prepare(&spec, (uint16_t)settings->queues,
 			(uint16_t)settings->mtu_bytes, &device, why, sizeof(why)) != 0 ||
-		wh_cores_place(settings, &allowed, &cores, why, sizeof(why)) != 0) {
-		wh_complain("%s", why);
-		return WH_EXIT_HARDWARE;
-	}
+		wh_cores_place(settings, &allowed, &cores, why, sizeof(why)) != 0)
+		return wh_fail(WH_EXIT_HARDWARE, "%s", why);
 
 	/*
 	 * A process that may connect to a socket of the port (memif, vhost) reads and writes our

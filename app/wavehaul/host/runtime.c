@@ -61,10 +61,8 @@ int wh_runtime_start(struct wh_runtime *runtime, const struct wh_cores *cores, b
 	*runtime = (struct wh_runtime){.cores = *cores, .verbose = verbose};
 	raise_file_limit();
 	runtime->loop = calloc(cores->count, sizeof(*runtime->loop));
-	if (runtime->loop == NULL) {
-		wh_complain("out of memory for the loops");
-		return -ENOMEM;
-	}
+	if (runtime->loop == NULL)
+		return wh_fail(-ENOMEM, "out of memory for the loops");
 
 	int rc = eal != NULL ? start_dpdk(runtime, eal) : start_threads(runtime);
 

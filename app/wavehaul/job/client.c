@@ -171,14 +171,13 @@ int wh_client_conclude(const struct wh_client *client, const char *server)
 					(enum wh_neighbour_result)client->proof.result));
 		return WH_EXIT_NETWORK;
 	case WH_CLIENT_NARROW:
-		wh_complain("packets of %u bytes do not get through to %s and back, those of %u "
-			    "bytes do; set --mtu %u, or raise the MTU of the path",
+		return wh_fail(WH_EXIT_NETWORK,
+			"packets of %u bytes do not get through to %s and back, those of %u bytes "
+			"do; set --mtu %u, or raise the MTU of the path",
 			settings->mtu_bytes, server, client->proof.proved_bytes,
 			client->proof.proved_bytes);
-		return WH_EXIT_NETWORK;
 	default:
-		wh_complain("interrupted before anything was sent");
-		return WH_EXIT_INTERRUPTED;
+		return wh_fail(WH_EXIT_INTERRUPTED, "interrupted before anything was sent");
 	}
 }
 

@@ -130,16 +130,13 @@ int wh_metrics_open(
 	rc = wh_listen_open(where, told);
 	if (rc >= 0)
 		rc = wh_http_open(&metrics->http, rc);
-	if (rc == -EINVAL) {
-		wh_complain("--metrics is a port, or an address and a port as 192.0.2.1:9480 or "
-			    "[2001:db8::1]:9480, and not '%s'",
+	if (rc == -EINVAL)
+		return wh_fail(WH_EXIT_USAGE,
+			"--metrics is a port, or an address and a port as 192.0.2.1:9480 or "
+			"[2001:db8::1]:9480, and not '%s'",
 			where);
-		return WH_EXIT_USAGE;
-	}
-	if (rc < 0) {
-		wh_complain("--metrics %s: %s", where, strerror(-rc));
-		return WH_EXIT_OTHER;
-	}
+	if (rc < 0)
+		return wh_fail(WH_EXIT_OTHER, "--metrics %s: %s", where, strerror(-rc));
 	metrics->http.of_this_host =
 		strncmp(told, "127.", 4) == 0 || strncmp(told, "[::1]", 5) == 0;
 	wh_control_add_turn(control, take_turn, metrics, metrics->http.fd);

@@ -154,16 +154,12 @@ int wh_delegated_begin(struct wh_run *run, const struct wh_run_host_ctx *ctx,
 	atomic_store(&delegated->said, run->order.said);
 	atomic_store(&delegated->wish, (int)run->order.wish);
 	strcpy(delegated->rate, run->order.rate);
-	if (!wh_hex_read(run->order.token, delegated->token, WH_TOKEN_BYTES) || !read_target(run)) {
-		wh_complain("the order is damaged");
-		return WH_EXIT_OTHER;
-	}
+	if (!wh_hex_read(run->order.token, delegated->token, WH_TOKEN_BYTES) || !read_target(run))
+		return wh_fail(WH_EXIT_OTHER, "the order is damaged");
 
 	transfer->running.request = request_of(run, ctx, place);
-	if (!wh_hello_fits(&transfer->running.request)) {
-		wh_complain("too many paths for one request");
-		return WH_EXIT_USAGE;
-	}
+	if (!wh_hello_fits(&transfer->running.request))
+		return wh_fail(WH_EXIT_USAGE, "too many paths for one request");
 	delegated->listener = (struct wh_rpc_listener){
 		.may_take = may_take,
 		.on_fault = on_fault,

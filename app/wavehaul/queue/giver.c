@@ -113,8 +113,8 @@ int wh_giver_claim(struct wh_run *run, const struct wh_run_host_ctx *ctx)
 
 	if (wrong == NULL)
 		return -1;
-	wh_complain("%s, who gave this order, %s", wh_giver_name(&run->order), wrong);
-	return WH_EXIT_USAGE;
+	return wh_fail(
+		WH_EXIT_USAGE, "%s, who gave this order, %s", wh_giver_name(&run->order), wrong);
 }
 
 static bool charge(struct wh_run *run, struct wh_store *store, uint64_t least_bytes)

@@ -27,8 +27,8 @@ static int take_peer(
 		memcpy(place->id, peer->id, sizeof(place->id));
 		return -1;
 	}
-	wh_complain("%s has no address of this server's address family", peer->name);
-	return WH_EXIT_NETWORK;
+	return wh_fail(
+		WH_EXIT_NETWORK, "%s has no address of this server's address family", peer->name);
 }
 
 /* Packets to our own address would never be answered. */
@@ -39,8 +39,7 @@ static int judge(const struct wh_settings *settings, const char *host, const str
 
 	if (memcmp(own->ip, place->address.ip, sizeof(own->ip)) != 0)
 		return -1;
-	wh_complain("'%s' is this host itself; a job needs another host", host);
-	return WH_EXIT_USAGE;
+	return wh_fail(WH_EXIT_USAGE, "'%s' is this host itself; a job needs another host", host);
 }
 
 int wh_place_find(const struct wh_settings *settings, const char *host, struct wh_place *place)
@@ -53,8 +52,8 @@ int wh_place_find(const struct wh_settings *settings, const char *host, struct w
 	if (wh_address_parse(host, &place->address)) {
 		if (has_family(settings, place->address.family))
 			return judge(settings, host, place);
-		wh_complain("this server has no address of the family of %s", host);
-		return WH_EXIT_NETWORK;
+		return wh_fail(
+			WH_EXIT_NETWORK, "this server has no address of the family of %s", host);
 	}
 	if (wh_peer_name_is_good(host) &&
 		wh_trust_place_find(&trust, settings->identity, settings->trust) &&
@@ -65,8 +64,8 @@ int wh_place_find(const struct wh_settings *settings, const char *host, struct w
 			status = take_peer(settings, &peer, place);
 		return status == -1 ? judge(settings, host, place) : status;
 	}
-	wh_complain("the server knows no peer '%s': name one of `wavehaul trust list`, with an "
-		    "address, or an address",
+	return wh_fail(WH_EXIT_NETWORK,
+		"the server knows no peer '%s': name one of `wavehaul trust list`, with an "
+		"address, or an address",
 		host);
-	return WH_EXIT_NETWORK;
 }

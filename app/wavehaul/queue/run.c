@@ -225,10 +225,10 @@ static int judge_keeps(
 
 	if (sends || flag == NULL)
 		return -1;
-	wh_complain("this server does not keep these attributes for files that it gets: restart it "
-		    "with --%s",
+	return wh_fail(WH_EXIT_USAGE,
+		"this server does not keep these attributes for files that it gets: restart it "
+		"with --%s",
 		flag);
-	return WH_EXIT_USAGE;
 }
 
 /* The settings of an order, with what this server keeps of --archive. -1, or an exit status. */

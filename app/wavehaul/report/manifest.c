@@ -148,20 +148,17 @@ static int read_expected(struct wh_manifest *manifest, int root_fd, const char *
 	size_t room = 0;
 	bool good = true;
 
-	if (file == NULL) {
-		wh_complain("cannot read --expect %s: %s", name, strerror(errno));
-		return WH_EXIT_NO_FILE;
-	}
+	if (file == NULL)
+		return wh_fail(
+			WH_EXIT_NO_FILE, "cannot read --expect %s: %s", name, strerror(errno));
 	while (good && getline(&line, &room, file) >= 0)
 		good = take_line(manifest, line);
 	free(line);
 	fclose(file);
-	if (good && manifest->expects == 0) {
-		wh_complain(
+	if (good && manifest->expects == 0)
+		return wh_fail(WH_EXIT_USAGE,
 			"--expect %s has no line of the form 'SUM  PATH', as md5sum writes them",
 			name);
-		return WH_EXIT_USAGE;
-	}
 	if (manifest->expects > 0)
 		qsort(manifest->expected, manifest->expects, sizeof(manifest->expected[0]),
 			compare);
@@ -190,8 +187,7 @@ int wh_manifest_judge(
 		wrong = "--digest is one of " WH_CHECKSUM_NAMES;
 	if (wrong == NULL)
 		return 0;
-	wh_complain("%s", wrong);
-	return WH_EXIT_USAGE;
+	return wh_fail(WH_EXIT_USAGE, "%s", wrong);
 }
 
 int wh_manifest_open(
@@ -214,8 +210,8 @@ int wh_manifest_open(
 
 	if (rc == 0)
 		return 0;
-	wh_complain("cannot write --manifest %s: %s", settings->manifest, strerror(-rc));
-	return WH_EXIT_OTHER;
+	return wh_fail(
+		WH_EXIT_OTHER, "cannot write --manifest %s: %s", settings->manifest, strerror(-rc));
 }
 
 void wh_manifest_note(struct wh_manifest *manifest, const char *path)
@@ -340,11 +336,10 @@ int wh_manifest_finish(struct wh_manifest *manifest,
 	if (failed || manifest->incomplete)
 		wh_complain("the manifest is incomplete: %s",
 			failed ? "it could not be written" : "out of memory for the names");
-	if (manifest->wrong > 0) {
-		wh_complain("%llu file%s from --expect", (unsigned long long)manifest->wrong,
+	if (manifest->wrong > 0)
+		return wh_fail(WH_EXIT_VERIFY, "%llu file%s from --expect",
+			(unsigned long long)manifest->wrong,
 			manifest->wrong == 1 ? " differs" : "s differ");
-		return WH_EXIT_VERIFY;
-	}
 	return failed || manifest->incomplete ? WH_EXIT_OTHER : status;
 }
 

@@ -24,10 +24,10 @@ static int conclude_versions(const struct wh_job *job, const char *host)
 	snprintf(formats, sizeof(formats),
 		job->result.peer_least == job->result.peer_most ? "format %u" : "formats %u to %u",
 		job->result.peer_least, job->result.peer_most);
-	wh_complain("%s uses packet %s, this end format %u: install the same wavehaul version at "
-		    "both ends (`wavehaul --version` shows it)",
+	return wh_fail(WH_EXIT_HARDWARE,
+		"%s uses packet %s, this end format %u: install the same wavehaul version at both "
+		"ends (`wavehaul --version` shows it)",
 		host, formats, WH_WIRE_VERSION);
-	return WH_EXIT_HARDWARE;
 }
 
 static int conclude_refused(const struct wh_job *job, const char *host)
@@ -81,10 +81,10 @@ static int conclude_stalled(const struct wh_job *job)
 			  : sent              ? wh_stall_text(job->result.figures.limited_by)
 					      : "";
 
-	wh_complain("stalled: no progress for %llu s%s%s; --stall-timeout sets a longer wait",
+	return wh_fail(WH_EXIT_STALLED,
+		"stalled: no progress for %llu s%s%s; --stall-timeout sets a longer wait",
 		(unsigned long long)(job->request.stall_timeout_ns / WH_NS_PER_S),
 		why[0] != '\0' ? ": " : "", why);
-	return WH_EXIT_STALLED;
 }
 
 /* What a later job can continue with: parts of large files, at the end that receives them. */
@@ -100,12 +100,11 @@ static int conclude_interrupted(const struct wh_job *job, const char *host)
 {
 	bool moves_files = job->request.verb == WH_JOB_SEND || job->request.verb == WH_JOB_GET;
 
-	if (wh_signals_count() == 0) {
-		wh_complain("%s ended the transfer: its server was stopped, or its operator ended "
-			    "the job",
+	if (wh_signals_count() == 0)
+		return wh_fail(WH_EXIT_NETWORK,
+			"%s ended the transfer: its server was stopped, or its operator ended the "
+			"job",
 			host);
-		return WH_EXIT_NETWORK;
-	}
 	if (!moves_files)
 		wh_complain("interrupted");
 	else if (keeps_parts(job))
@@ -129,50 +128,46 @@ static int conclude(const struct wh_job *job, const char *host)
 	case WH_STATUS_REFUSED:
 		return conclude_refused(job, host);
 	case WH_STATUS_BUSY:
-		wh_complain("%s has no room for another session, or this end is out of memory: %s",
+		return wh_fail(WH_EXIT_NETWORK,
+			"%s has no room for another session, or this end is out of memory: %s",
 			host, why);
-		return WH_EXIT_NETWORK;
 	case WH_STATUS_UNSEALED:
-		wh_complain("%s accepts only sealed sessions: leave out --unsealed", host);
-		return WH_EXIT_NETWORK;
+		return wh_fail(WH_EXIT_NETWORK,
+			"%s accepts only sealed sessions: leave out --unsealed", host);
 	case WH_STATUS_STALLED:
 		return conclude_stalled(job);
 	case WH_STATUS_PEER_GONE:
 		return conclude_peer_gone(job, host);
 	case WH_STATUS_UNHEARD:
-		wh_complain("%s ended the transfer, since nothing from here arrived there for "
-			    "longer than a peer timeout: the path to it is down",
+		return wh_fail(WH_EXIT_NETWORK,
+			"%s ended the transfer, since nothing from here arrived there for longer "
+			"than a peer timeout: the path to it is down",
 			host);
-		return WH_EXIT_NETWORK;
 	case WH_STATUS_REPLACED:
-		wh_complain(
+		return wh_fail(WH_EXIT_NETWORK,
 			"the server at %s no longer has this transfer: it was restarted, or the "
 			"path was down for too long; --retries retries automatically",
 			host);
-		return WH_EXIT_NETWORK;
 	case WH_STATUS_UNREPAIRED:
-		wh_complain("the repair packets could not restore all losses, and --strict-paper "
-			    "forbids retransmission; leave it out, or send more repair packets: "
-			    "--fec K,R with a larger R, or auto with a higher --fec-ceiling");
-		return WH_EXIT_NETWORK;
+		return wh_fail(WH_EXIT_NETWORK,
+			"the repair packets could not restore all losses, and --strict-paper "
+			"forbids retransmission; leave it out, or send more repair packets: --fec "
+			"K,R with a larger R, or auto with a higher --fec-ceiling");
 	case WH_STATUS_REVOKED:
-		wh_complain("%s revoked or changed our rights while the transfer ran; ask its "
-			    "operator (`wavehaul trust list` there)",
+		return wh_fail(WH_EXIT_NETWORK,
+			"%s revoked or changed our rights while the transfer ran; ask its operator "
+			"(`wavehaul trust list` there)",
 			host);
-		return WH_EXIT_NETWORK;
 	case WH_STATUS_MISMATCH:
-		wh_complain(
+		return wh_fail(WH_EXIT_VERIFY,
 			"the data received differs from the data sent (%s); none of it was kept",
 			why);
-		return WH_EXIT_VERIFY;
 	case WH_STATUS_NO_SPACE:
-		wh_complain("the disk is full (%s); make room, and the same command transfers the "
-			    "rest",
+		return wh_fail(WH_EXIT_OTHER,
+			"the disk is full (%s); make room, and the same command transfers the rest",
 			why);
-		return WH_EXIT_OTHER;
 	default:
-		wh_complain("the transfer failed: %s", why);
-		return WH_EXIT_OTHER;
+		return wh_fail(WH_EXIT_OTHER, "the transfer failed: %s", why);
 	}
 }
 

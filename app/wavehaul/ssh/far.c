@@ -46,15 +46,12 @@ static void tell_end(void)
 /* The port is the kernel's, whatever a configuration has for others, unless one is named here. */
 static int take_port(struct wh_settings *settings, enum wh_verb verb)
 {
-	if (settings->unsealed) {
-		wh_complain("--unsealed is not for a server that ssh starts: leave it out");
-		return WH_EXIT_USAGE;
-	}
-	if (strcmp(settings->daemon, "always") == 0) {
-		wh_complain("no server of this host starts others by ssh: leave out --daemon, or "
-			    "the user and @ of the host");
-		return WH_EXIT_USAGE;
-	}
+	if (settings->unsealed)
+		return wh_fail(WH_EXIT_USAGE,
+			"--unsealed is not for a server that ssh starts: leave it out");
+	if (strcmp(settings->daemon, "always") == 0)
+		return wh_fail(WH_EXIT_USAGE, "no server of this host starts others by ssh: leave "
+					      "out --daemon, or the user and @ of the host");
 	if (!wh_settings_given(settings, verb, "port")) {
 		settings->port[0] = '\0';
 		settings->ipv4 = settings->ipv6 = (struct wh_subnet){0};
@@ -89,19 +86,16 @@ static int start_ssh(struct wh_far *far, const struct wh_settings *settings)
 	char *word[WH_DESTINATION_WORDS_MAX];
 
 	strcpy(ssh, settings->ssh);
-	if (!wh_destination_command(ssh, behind, word)) {
-		wh_complain("--ssh '%s' is no command: write for example --ssh 'ssh -p 22'",
+	if (!wh_destination_command(ssh, behind, word))
+		return wh_fail(WH_EXIT_USAGE,
+			"--ssh '%s' is no command: write for example --ssh 'ssh -p 22'",
 			settings->ssh);
-		return WH_EXIT_USAGE;
-	}
 
 	int error = wh_child_start(&far->ssh, word, false);
 
-	if (error != 0) {
-		wh_complain(
-			"cannot run %s: %s; --ssh names another command", word[0], strerror(error));
-		return WH_EXIT_NO_FILE;
-	}
+	if (error != 0)
+		return wh_fail(WH_EXIT_NO_FILE, "cannot run %s: %s; --ssh names another command",
+			word[0], strerror(error));
 	far->reader.fd = far->ssh.from_fd;
 	return -1;
 }
@@ -112,16 +106,13 @@ static int no_answer(struct wh_far *far, int rc)
 	const char *host = far->host;
 	int ended;
 
-	if (rc == -EINTR) {
-		wh_complain("interrupted before anything was sent");
-		return WH_EXIT_INTERRUPTED;
-	}
-	if (rc != -ENODATA) {
-		wh_complain("ssh to %s prints what is no answer of wavehaul, and too much of it: "
-			    "what do the start files of the shell there print?",
+	if (rc == -EINTR)
+		return wh_fail(WH_EXIT_INTERRUPTED, "interrupted before anything was sent");
+	if (rc != -ENODATA)
+		return wh_fail(WH_EXIT_NETWORK,
+			"ssh to %s prints what is no answer of wavehaul, and too much of it: what "
+			"do the start files of the shell there print?",
 			host);
-		return WH_EXIT_NETWORK;
-	}
 	ended = wh_child_wait(&far->ssh);
 	if (wh_signals_count() > 0)
 		return no_answer(far, -EINTR);
@@ -143,13 +134,12 @@ static int judge(const struct wh_far *far)
 {
 	const struct wh_ssh_line *line = &far->line;
 
-	if (line->wire != WH_WIRE_VERSION || line->bundle != WH_BUNDLE_VERSION) {
-		wh_complain("%s has wavehaul %s with packet format %u and bundle format %u, this "
-			    "end %s with %u and %u: install the same version at both ends",
+	if (line->wire != WH_WIRE_VERSION || line->bundle != WH_BUNDLE_VERSION)
+		return wh_fail(WH_EXIT_HARDWARE,
+			"%s has wavehaul %s with packet format %u and bundle format %u, this end "
+			"%s with %u and %u: install the same version at both ends",
 			far->host, line->version, line->wire, line->bundle, WH_VERSION,
 			WH_WIRE_VERSION, WH_BUNDLE_VERSION);
-		return WH_EXIT_HARDWARE;
-	}
 	if (line->port == 0) {
 		wh_complain("%s says: %s", far->host, line->error);
 		return line->status;
@@ -181,10 +171,8 @@ static int meet(struct wh_far *far, const struct wh_settings *settings, enum wh_
 	wh_ssh_line_init(&line);
 	if (!read_ports(settings->udp_ports, &line))
 		return WH_EXIT_USAGE;
-	if (wh_identity_make(&far->own) != 0) {
-		wh_complain("cannot create a key");
-		return WH_EXIT_OTHER;
-	}
+	if (wh_identity_make(&far->own) != 0)
+		return wh_fail(WH_EXIT_OTHER, "cannot create a key");
 	memcpy(line.id, far->own.id, sizeof(line.id));
 	line.mtu_bytes = settings->mtu_bytes;
 	line.peer_timeout_ns = settings->peer_timeout_ns;
@@ -251,10 +239,8 @@ static int no_passage(struct wh_far *far, int rc)
 	uint16_t port = far->line.port;
 	char at[WH_ADDRESS_TEXT_BYTES];
 
-	if (rc == -EINTR) {
-		wh_complain("interrupted before anything was sent");
-		return WH_EXIT_INTERRUPTED;
-	}
+	if (rc == -EINTR)
+		return wh_fail(WH_EXIT_INTERRUPTED, "interrupted before anything was sent");
 	wh_address_text(&far->peer, at);
 	if (was_heard(far))
 		wh_complain("UDP from here arrives at %s port %u, but the answers do not come "
@@ -298,10 +284,8 @@ static int find_by_ssh(struct wh_far *far, struct wh_settings *settings, enum wh
 	char at[WH_ADDRESS_TEXT_BYTES];
 	int status;
 
-	if (wrong != NULL) {
-		wh_complain("'%s' %s", far->host, wrong);
-		return WH_EXIT_USAGE;
-	}
+	if (wrong != NULL)
+		return wh_fail(WH_EXIT_USAGE, "'%s' %s", far->host, wrong);
 	status = take_port(settings, verb);
 	if (status == -1)
 		status = meet(far, settings, verb);
@@ -331,10 +315,9 @@ int wh_far_find(
 		return wh_trust_find(settings, host, peer) ? 0 : WH_EXIT_NETWORK;
 	}
 	WH_ASSERT(far->host[0] == '\0');
-	if (strlen(host) >= sizeof(far->host)) {
-		wh_complain("the host's name is longer than %zu bytes", sizeof(far->host) - 1);
-		return WH_EXIT_USAGE;
-	}
+	if (strlen(host) >= sizeof(far->host))
+		return wh_fail(WH_EXIT_USAGE, "the host's name is longer than %zu bytes",
+			sizeof(far->host) - 1);
 	snprintf(far->host, sizeof(far->host), "%s", host);
 	status = find_by_ssh(far, settings, verb);
 	*peer = far->peer;

@@ -37,9 +37,9 @@ static int hear(struct wh_for_client *client)
 
 	if (text != NULL && wh_ssh_line_from_client(text, &client->line))
 		return -1;
-	wh_complain("serve --for-client is started by another wavehaul, by ssh, whose line was "
-		    "expected on standard input: write wavehaul send FILE... USER@HOST:PATH there");
-	return WH_EXIT_USAGE;
+	return wh_fail(WH_EXIT_USAGE,
+		"serve --for-client is started by another wavehaul, by ssh, whose line was "
+		"expected on standard input: write wavehaul send FILE... USER@HOST:PATH there");
 }
 
 /*

@@ -114,6 +114,5 @@ int wh_rpc_ask(struct wh_asked *asked, json_t *request)
 		return asked->status;
 	if (wh_signals_count() > 0 || atomic_load(&asked->print->spool.broken))
 		return WH_EXIT_INTERRUPTED;
-	wh_complain("this host's server has exited");
-	return WH_EXIT_NETWORK;
+	return wh_fail(WH_EXIT_NETWORK, "this host's server has exited");
 }

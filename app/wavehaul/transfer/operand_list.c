@@ -20,12 +20,11 @@ static int add(struct wh_wanted *wanted, const char *text)
 
 	if (text[0] == '\0')
 		return 0;
-	if (wanted->listed == LISTED_MAX) {
-		wh_complain("--files-from has more than %d names; send their folder instead, with "
-			    "--include and --exclude",
+	if (wanted->listed == LISTED_MAX)
+		return wh_fail(WH_EXIT_USAGE,
+			"--files-from has more than %d names; send their folder instead, with "
+			"--include and --exclude",
 			LISTED_MAX);
-		return WH_EXIT_USAGE;
-	}
 	more = realloc(wanted->list, (wanted->listed + 2) * sizeof(more[0]));
 	if (more == NULL)
 		return WH_EXIT_OTHER;
@@ -69,11 +68,9 @@ int wh_transfer_read_list(struct wh_wanted *wanted, char ***operands, uint32_t *
 		return 0;
 	settings->relative = true;
 	file = is_stdin ? stdin : fopen(settings->files_from, "re");
-	if (file == NULL) {
-		wh_complain(
-			"cannot read --files-from %s: %s", settings->files_from, strerror(errno));
-		return WH_EXIT_NO_FILE;
-	}
+	if (file == NULL)
+		return wh_fail(WH_EXIT_NO_FILE, "cannot read --files-from %s: %s",
+			settings->files_from, strerror(errno));
 	for (uint32_t i = 0; i + 1 < *count && status == 0; i++)
 		status = add(wanted, settings->operands[i]);
 	if (status == 0)

@@ -32,8 +32,7 @@ static int check_only_file(const struct wh_wanted *wanted)
 
 	if (wanted->locals != 1 || stat(wanted->local[0], &status) == 0)
 		return 0;
-	wh_complain("cannot send %s: %s", wanted->local[0], strerror(errno));
-	return WH_EXIT_NO_FILE;
+	return wh_fail(WH_EXIT_NO_FILE, "cannot send %s: %s", wanted->local[0], strerror(errno));
 }
 
 static int read_send(struct wh_wanted *wanted, char **operands, uint32_t count)
@@ -64,24 +63,20 @@ static int open_pipe(struct wh_wanted *wanted)
 	const char *path = sends ? "/proc/self/fd/0" : "/proc/self/fd/1";
 	int flags = (sends ? O_RDONLY : O_WRONLY) | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
 
-	if (isatty(sends ? STDIN_FILENO : STDOUT_FILENO)) {
-		wh_complain(sends ? "- is standard input, and that is a terminal; a file of that "
-				    "name is ./-"
-				  : "- is standard output, and that is a terminal: redirect it to "
-				    "a pipe or a file");
-		return WH_EXIT_USAGE;
-	}
+	if (isatty(sends ? STDIN_FILENO : STDOUT_FILENO))
+		return wh_fail(WH_EXIT_USAGE, sends ? "- is standard input, and that is a "
+						      "terminal; a file of that name is ./-"
+						    : "- is standard output, and that is a "
+						      "terminal: redirect it to a pipe or a file");
 	wanted->pipe_fd = open(path, flags);
 	/* A socket cannot be opened anew. */
 	if (wanted->pipe_fd < 0 && errno == ENXIO)
 		wanted->pipe_fd = fcntl(
 			sends ? STDIN_FILENO : STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	if (wanted->pipe_fd < 0 || fcntl(wanted->pipe_fd, F_SETFL,
-					   fcntl(wanted->pipe_fd, F_GETFL) | O_NONBLOCK) != 0) {
-		wh_complain(
-			"cannot use standard %s: %s", sends ? "input" : "output", strerror(errno));
-		return WH_EXIT_OTHER;
-	}
+	if (wanted->pipe_fd < 0 ||
+		fcntl(wanted->pipe_fd, F_SETFL, fcntl(wanted->pipe_fd, F_GETFL) | O_NONBLOCK) != 0)
+		return wh_fail(WH_EXIT_OTHER, "cannot use standard %s: %s",
+			sends ? "input" : "output", strerror(errno));
 	return 0;
 }
 
@@ -127,8 +122,7 @@ static int check_pipe(const struct wh_wanted *wanted)
 			"--json, or write the file elsewhere";
 	if (wrong == NULL)
 		return 0;
-	wh_complain("%s", wrong);
-	return WH_EXIT_USAGE;
+	return wh_fail(WH_EXIT_USAGE, "%s", wrong);
 }
 
 /* Looks for "-" as the local operand. */
@@ -143,11 +137,9 @@ static int see_pipe(struct wh_wanted *wanted)
 		return WH_EXIT_USAGE;
 	if (!wanted->is_piped)
 		return sends ? check_only_file(wanted) : 0;
-	if (sends && strcmp(wanted->settings.files_from, "-") == 0) {
-		wh_complain(
+	if (sends && strcmp(wanted->settings.files_from, "-") == 0)
+		return wh_fail(WH_EXIT_USAGE,
 			"standard input can be the file or the list for --files-from, not both");
-		return WH_EXIT_USAGE;
-	}
 	status = check_pipe(wanted);
 	return status != 0 ? status : open_pipe(wanted);
 }
@@ -165,10 +157,10 @@ static int check_relative(const struct wh_wanted *wanted)
 
 		if (wh_path_in_bundle(path, true, name, &above_bytes) != -EINVAL)
 			continue;
-		wh_complain("%s goes up (..), and --relative would keep that; write /./ before the "
-			    "part to keep, as in ../data/./a/b",
+		return wh_fail(WH_EXIT_USAGE,
+			"%s goes up (..), and --relative would keep that; write /./ before the "
+			"part to keep, as in ../data/./a/b",
 			path);
-		return WH_EXIT_USAGE;
 	}
 	return 0;
 }
@@ -182,11 +174,10 @@ int wh_transfer_read_words(struct wh_wanted *wanted)
 
 	if (status != 0)
 		return status;
-	if (count < 2 || (!sends && count > WH_HELLO_PATHS_MAX)) {
-		wh_complain(sends ? "send needs FILE... HOST:PATH; `wavehaul send --help` explains"
-				  : "get needs HOST:PATH... DEST; `wavehaul get --help` explains");
-		return WH_EXIT_USAGE;
-	}
+	if (count < 2 || (!sends && count > WH_HELLO_PATHS_MAX))
+		return wh_fail(WH_EXIT_USAGE,
+			sends ? "send needs FILE... HOST:PATH; `wavehaul send --help` explains"
+			      : "get needs HOST:PATH... DEST; `wavehaul get --help` explains");
 
 	wanted->remote = calloc(count, sizeof(wanted->remote[0]));
 	if (wanted->remote == NULL)
@@ -252,8 +243,7 @@ static int open_folder(struct wh_wanted *wanted, const char *path)
 	wanted->dest_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (wanted->dest_fd >= 0)
 		return 0;
-	wh_complain("cannot write into %s: %s", path, strerror(errno));
-	return WH_EXIT_NO_FILE;
+	return wh_fail(WH_EXIT_NO_FILE, "cannot write into %s: %s", path, strerror(errno));
 }
 
 static const char *kind_name(mode_t mode)
@@ -282,10 +272,10 @@ static int look_at_dest(const char *dest, struct stat *status)
 	}
 	if (S_ISREG(status->st_mode) || S_ISDIR(status->st_mode))
 		return 0;
-	wh_complain("%s is a %s, and get writes files: name a file or a folder; `wavehaul bench` "
-		    "measures without files",
+	return wh_fail(WH_EXIT_OTHER,
+		"%s is a %s, and get writes files: name a file or a folder; `wavehaul bench` "
+		"measures without files",
 		dest, kind_name(status->st_mode));
-	return WH_EXIT_OTHER;
 }
 
 /* `path` is not an existing folder: its last name is the file's new one. */
@@ -310,10 +300,8 @@ static int open_nowhere(struct wh_wanted *wanted)
 {
 	char path[] = "/tmp/wavehaul-XXXXXX";
 
-	if (mkdtemp(path) == NULL) {
-		wh_complain("cannot make a folder in /tmp: %s", strerror(errno));
-		return WH_EXIT_OTHER;
-	}
+	if (mkdtemp(path) == NULL)
+		return wh_fail(WH_EXIT_OTHER, "cannot make a folder in /tmp: %s", strerror(errno));
 	wanted->dest_is_folder = true;
 	wanted->dest_name = strdup(".");
 

@@ -337,10 +337,8 @@ int wh_order_settings(const json_t *words, struct wh_settings *settings)
 	uint32_t count = wh_texts_of(words, argv + 1, WORDS_MAX + 1);
 	int status = WH_EXIT_OK;
 
-	if (count > WORDS_MAX) {
-		wh_complain("an order has no more than %d options", WORDS_MAX);
-		return WH_EXIT_USAGE;
-	}
+	if (count > WORDS_MAX)
+		return wh_fail(WH_EXIT_USAGE, "an order has no more than %d options", WORDS_MAX);
 	if (!asks_for_help(argv + 1, count))
 		status = wh_settings_read(settings, WH_VERB_JOB, (int)count + 1, (char **)argv);
 	if (status == WH_EXIT_OK) {

@@ -44,12 +44,11 @@ int wh_keylog_open(const char *path)
 	int fd = open(
 		path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 
-	if (fd < 0) {
-		wh_complain("cannot write keys to %s: %s; --keylog needs a path where a file can "
-			    "be created, and no symbolic link",
+	if (fd < 0)
+		return wh_fail(WH_EXIT_NO_FILE,
+			"cannot write keys to %s: %s; --keylog needs a path where a file can be "
+			"created, and no symbolic link",
 			path, strerror(errno));
-		return WH_EXIT_NO_FILE;
-	}
 	if (!is_ours_alone(fd)) {
 		wh_complain("%s is not a private file; run `chmod 600` on it, or choose another "
 			    "name for --keylog",

@@ -31,10 +31,8 @@ int wh_own_make(struct wh_identity *identity, const char *path, bool replace)
 {
 	if (!wh_trust_place_make(path))
 		return WH_EXIT_NO_FILE;
-	if (wh_identity_make(identity) != 0) {
-		wh_complain("cannot create a key");
-		return WH_EXIT_OTHER;
-	}
+	if (wh_identity_make(identity) != 0)
+		return wh_fail(WH_EXIT_OTHER, "cannot create a key");
 
 	int rc = wh_identity_save(identity, path, replace);
 
@@ -56,8 +54,7 @@ static int load(struct wh_identity *identity, const char *path)
 
 	if (rc == 0)
 		return -1;
-	wh_complain("cannot use the key %s: %s", path, why(rc));
-	return WH_EXIT_NO_FILE;
+	return wh_fail(WH_EXIT_NO_FILE, "cannot use the key %s: %s", path, why(rc));
 }
 
 int wh_own_identity(struct wh_identity *identity, const char *path)

@@ -310,9 +310,8 @@ static int take(struct wh_peer_file *peer, const char *where, const char *sectio
 	free(copy);
 	if (wrong == NULL)
 		return -1;
-	wh_complain("%s: %s = '%s' %s; write for example %s = %s", where, word, value, wrong, word,
-		key->example);
-	return WH_EXIT_USAGE;
+	return wh_fail(WH_EXIT_USAGE, "%s: %s = '%s' %s; write for example %s = %s", where, word,
+		value, wrong, word, key->example);
 }
 
 static int take_all(struct wh_peer_file *peer, const struct wh_ini *ini)
@@ -326,10 +325,10 @@ static int take_all(struct wh_peer_file *peer, const struct wh_ini *ini)
 				ini->sections[i].entries[k].value);
 	if (status != -1 || peer->has_key != (peer->subject[0] != '\0'))
 		return status;
-	wh_complain("%s: a peer needs either a key or the subject of its certificate; put one of "
-		    "the two into [peer]",
+	return wh_fail(WH_EXIT_USAGE,
+		"%s: a peer needs either a key or the subject of its certificate; put one of the "
+		"two into [peer]",
 		ini->path);
-	return WH_EXIT_USAGE;
 }
 
 int wh_peer_file_parse(struct wh_peer_file *peer, const char *name, const char *path,
@@ -352,8 +351,7 @@ int wh_peer_file_parse(struct wh_peer_file *peer, const char *name, const char *
 
 static int cannot_read(const char *path, const char *why)
 {
-	wh_complain("cannot use the peer file %s: %s", path, why);
-	return WH_EXIT_NO_FILE;
+	return wh_fail(WH_EXIT_NO_FILE, "cannot use the peer file %s: %s", path, why);
 }
 
 /* Whoever may write the file could trust anybody in our name. */
@@ -421,10 +419,9 @@ int wh_peer_file_set(struct wh_peer_file *peer, const char *text)
 	char word[32];
 
 	if (value == NULL || value == text || value[1] == '\0' ||
-		(size_t)(value - text) >= sizeof(word)) {
-		wh_complain("'%s': write KEY=VALUE, for example write=no or folder=incoming", text);
-		return WH_EXIT_USAGE;
-	}
+		(size_t)(value - text) >= sizeof(word))
+		return wh_fail(WH_EXIT_USAGE,
+			"'%s': write KEY=VALUE, for example write=no or folder=incoming", text);
 	snprintf(word, sizeof(word), "%.*s", (int)(value - text), text);
 	value = with_numbers(word, value + 1, numbers);
 	return value != NULL ? take(peer, text, NULL, word, value) : WH_EXIT_USAGE;

@@ -71,20 +71,17 @@ static int run(char **command, char *text, uint8_t their_id[WH_IDENTITY_BYTES])
 	struct wh_child child;
 	int error = wh_child_start(&child, command, true);
 
-	if (error != 0) {
-		wh_complain("cannot run %s: %s", command[0], strerror(error));
-		return WH_EXIT_NO_FILE;
-	}
+	if (error != 0)
+		return wh_fail(WH_EXIT_NO_FILE, "cannot run %s: %s", command[0], strerror(error));
 
 	ssize_t bytes = read_all(child.from_fd, text);
 	int ended = wh_child_wait(&child);
 
-	if (bytes <= 0 && ended != 0) {
-		wh_complain("%s exited with status %d before the other host sent its key; its "
-			    "messages are above",
+	if (bytes <= 0 && ended != 0)
+		return wh_fail(WH_EXIT_NETWORK,
+			"%s exited with status %d before the other host sent its key; its messages "
+			"are above",
 			command[0], ended);
-		return WH_EXIT_NETWORK;
-	}
 	if (bytes < 0 || !take_answer(text, (size_t)bytes, their_id))
 		return WH_EXIT_NETWORK;
 	return -1;

@@ -272,8 +272,7 @@ int wh_store_open(struct wh_store *store, const struct wh_trust_place *place,
 	if (store->answer == NULL || store->days == NULL) {
 		free(store->answer);
 		free(store->days);
-		wh_complain("out of memory for the trusted peers");
-		return WH_EXIT_OTHER;
+		return wh_fail(WH_EXIT_OTHER, "out of memory for the trusted peers");
 	}
 	wh_store_reload(store);
 	store->looked_s = wh_steady_s();

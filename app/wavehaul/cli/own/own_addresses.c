@@ -65,9 +65,9 @@ static int take_named(struct wh_settings *settings, const struct wh_address *add
 		put(settings, &own);
 		return -1;
 	}
-	wh_complain("%s: this host has no such address; `ip addr` shows those that it has",
+	return wh_fail(WH_EXIT_HARDWARE,
+		"%s: this host has no such address; `ip addr` shows those that it has",
 		settings->port);
-	return WH_EXIT_HARDWARE;
 }
 
 static int take_main(struct wh_settings *settings)
@@ -83,8 +83,8 @@ static int take_main(struct wh_settings *settings)
 			put(settings, &own[i]);
 	if (settings->ipv4.address.family != 0 || settings->ipv6.address.family != 0)
 		return -1;
-	wh_complain("this host has no address: `ip addr` shows its interfaces");
-	return WH_EXIT_HARDWARE;
+	return wh_fail(
+		WH_EXIT_HARDWARE, "this host has no address: `ip addr` shows its interfaces");
 }
 
 int wh_own_take(struct wh_settings *settings, bool serves)
@@ -96,10 +96,8 @@ int wh_own_take(struct wh_settings *settings, bool serves)
 		return -1;
 	if (settings->port[0] == '\0')
 		snprintf(settings->port, sizeof(settings->port), "udp");
-	if (wh_port_spec_read(settings->port, 0, &spec, why, sizeof(why)) != 0) {
-		wh_complain("%s", why);
-		return WH_EXIT_USAGE;
-	}
+	if (wh_port_spec_read(settings->port, 0, &spec, why, sizeof(why)) != 0)
+		return wh_fail(WH_EXIT_USAGE, "%s", why);
 	if (!is_free_of_ethernet(settings))
 		return WH_EXIT_USAGE;
 	settings->own_taken = true;

@@ -82,18 +82,14 @@ int wh_host_udp_open(struct wh_host *host)
 	int rc = -EADDRINUSE;
 
 	host->udp = aligned_alloc(64, (sizeof(*host->udp) + 63) / 64 * 64 * settings->queues);
-	if (host->udp == NULL) {
-		wh_complain("out of memory for the queues");
-		return -ENOMEM;
-	}
+	if (host->udp == NULL)
+		return wh_fail(-ENOMEM, "out of memory for the queues");
 	for (uint32_t i = 0; rc == -EADDRINUSE && i < attempts; i++) {
 		close_sockets(host);
 		rc = open_sockets(host, port == 0 ? 0 : (uint16_t)(port + i), why, sizeof(why));
 	}
-	if (rc != 0) {
-		wh_complain("%s", why);
-		return rc;
-	}
+	if (rc != 0)
+		return wh_fail(rc, "%s", why);
 	if (wh_udp_old_kernel_text(&host->udp[0].config.sockets, why, sizeof(why)))
 		wh_say("%s", why);
 	host->ctx.own_port = host->udp[0].config.sockets.port;
@@ -140,10 +136,8 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 
 	config.endpoint.rx_meter = &receives->meter;
 	config.endpoint.tx_meter = &sends->meter;
-	if (wh_udp_init(udp, &config) != 0) {
-		wh_complain("no memory for an endpoint");
-		return -ENOMEM;
-	}
+	if (wh_udp_init(udp, &config) != 0)
+		return wh_fail(-ENOMEM, "no memory for an endpoint");
 	host->shards++;
 	receives->nap_us = WH_LOOP_PACKET_NAP_US;
 	sends->nap_us = WH_LOOP_PACKET_NAP_US;
