@@ -3,6 +3,7 @@
 /* `wavehaul parts`: shows and removes the parts of incomplete files stored here. */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

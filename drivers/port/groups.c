@@ -23,7 +23,7 @@ const char *wh_port_groups_name(enum wh_port_groups groups)
 	return groups_names[groups];
 }
 
-static int list_groups(uint16_t ethdev, const uint8_t (*macs)[RTE_ETHER_ADDR_LEN], uint32_t count)
+static int list_groups(uint16_t ethdev, const uint8_t (*macs)[6], uint32_t count)
 {
 	struct rte_ether_addr list[GROUPS_MAX];
 
@@ -34,8 +34,8 @@ static int list_groups(uint16_t ethdev, const uint8_t (*macs)[RTE_ETHER_ADDR_LEN
 	return rte_eth_dev_set_mc_addr_list(ethdev, list, count);
 }
 
-int wh_port_join_groups(const struct wh_port *port, const uint8_t (*macs)[RTE_ETHER_ADDR_LEN],
-	uint32_t count, enum wh_port_groups *groups)
+int wh_port_join_groups(const struct wh_port *port, const uint8_t (*macs)[6], uint32_t count,
+	enum wh_port_groups *groups)
 {
 	WH_ASSERT(port->started && count <= GROUPS_MAX);
 

@@ -4,8 +4,11 @@
 #include <assert.h>
 #include <string.h>
 
+#include <rte_ether.h>
+
 #include "base/clock.h"
 #include "neighbour/frame.h"
+#include "port/arrived.h"
 
 /* Frames begin on a cache line, behind room for the longest headers: see head_offset_for. */
 #define FRAME_OFFSET RTE_ALIGN_CEIL(RTE_PKTMBUF_HEADROOM, RTE_CACHE_LINE_SIZE)
@@ -322,7 +325,7 @@ static struct wh_flow flow_to(const struct wh_netif *netif, const struct wh_addr
 		.target = *to,
 	};
 
-	memcpy(flow.source_mac, &netif->config.port->mac, sizeof(flow.source_mac));
+	memcpy(flow.source_mac, netif->config.port->mac, sizeof(flow.source_mac));
 	return flow;
 }
 

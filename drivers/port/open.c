@@ -241,17 +241,18 @@ static int choose_mac(struct opening *opening)
 {
 	const struct wh_port_config *config = opening->config;
 	struct rte_ether_addr own = {{0}};
-	struct rte_ether_addr asked = config->mac;
+	struct rte_ether_addr asked, *const mac = (struct rte_ether_addr *)opening->port->mac;
 
+	memcpy(&asked, config->mac, sizeof(asked));
 	(void)rte_eth_macaddr_get(config->ethdev, &own);
 	if (rte_is_zero_ether_addr(&asked)) {
 		struct rte_ether_addr made_up = {{0x02, 0x77, 0x68, 0,
 			(uint8_t)(config->ethdev >> 8), (uint8_t)config->ethdev}};
 
-		opening->port->mac = rte_is_zero_ether_addr(&own) ? made_up : own;
+		*mac = rte_is_zero_ether_addr(&own) ? made_up : own;
 		return 0;
 	}
-	opening->port->mac = asked;
+	*mac = asked;
 	if (rte_is_zero_ether_addr(&own) || rte_is_same_ether_addr(&own, &asked))
 		return 0;
 

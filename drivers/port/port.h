@@ -16,12 +16,12 @@
 #include <stdint.h>
 
 #include <rte_common.h>
-#include <rte_ether.h>
-#include <rte_mbuf.h>
-#include <rte_mbuf_dyn.h>
-#include <rte_mempool.h>
 
 #include "port/packet_sockets.h"
+
+/* DPDK's headers of packets are four fifths of what a source of the program would read. */
+struct rte_mbuf;
+struct rte_mempool;
 
 #define WH_PORT_QUEUES_MAX 16
 
@@ -75,14 +75,14 @@ struct wh_port_config {
 	uint16_t ethdev; /* id; see wh_port_find */
 	uint16_t queues; /* pairs of a receiving and a sending queue */
 	uint16_t mtu;
-	uint16_t rx_descriptors;   /* 0: the driver's preference */
-	uint16_t tx_descriptors;   /* 0: the driver's preference */
-	struct rte_mempool *pool;  /* mbufs with wh_port_room_bytes(mtu) of room */
-	int socket;                /* of queues; SOCKET_ID_ANY: the device's */
-	uint32_t link_wait_ms;     /* 0: the link need not be up; see wh_port_await_link */
-	struct rte_ether_addr mac; /* zero: the device's own */
-	bool transparent;          /* takes every frame, whatever its address and checksums */
-	bool rejoins;              /* connects to a peer that may restart: port/rejoin.h */
+	uint16_t rx_descriptors;  /* 0: the driver's preference */
+	uint16_t tx_descriptors;  /* 0: the driver's preference */
+	struct rte_mempool *pool; /* mbufs with wh_port_room_bytes(mtu) of room */
+	int socket;               /* of queues; SOCKET_ID_ANY: the device's */
+	uint32_t link_wait_ms;    /* 0: the link need not be up; see wh_port_await_link */
+	uint8_t mac[6];           /* zero: the device's own */
+	bool transparent;         /* takes every frame, whatever its address and checksums */
+	bool rejoins;             /* connects to a peer that may restart: port/rejoin.h */
 
 	/* Needed with several queues that are not paired (enum wh_port_steering). */
 	uint16_t udp_port; /* of queue 0; queue q has udp_port + q */
@@ -128,7 +128,7 @@ struct wh_port {
 	uint64_t stamp_flag;
 	struct wh_packet_sockets sockets; /* of net_af_packet; otherwise none */
 	struct rte_mempool *pool;
-	struct rte_ether_addr mac; /* to use in headers */
+	uint8_t mac[6]; /* to use in headers */
 	struct wh_port_queue queue[WH_PORT_QUEUES_MAX];
 };
 
@@ -200,8 +200,8 @@ const char *wh_port_groups_name(enum wh_port_groups groups);
  * that it offers; *groups tells which. Call after each opening; a list replaces the previous one. 0
  * or the device's negative errno.
  */
-int wh_port_join_groups(const struct wh_port *port, const uint8_t (*macs)[RTE_ETHER_ADDR_LEN],
-	uint32_t count, enum wh_port_groups *groups);
+int wh_port_join_groups(const struct wh_port *port, const uint8_t (*macs)[6], uint32_t count,
+	enum wh_port_groups *groups);
 
 /*
  * The NUMA nodes of the device and of an lcore (-1: unknown), and whether they differ: each packet
@@ -241,26 +241,3 @@ void wh_port_stats_total(struct wh_port *port, struct wh_port_stats *total);
  * and in the first segment; no extension headers.
  */
 void wh_port_offload_udp6(struct rte_mbuf *pkt, uint16_t l2_bytes);
-
-/*
- * When a packet arrived: its arrival stamp if that counts cycles of the TSC, else fallback_tsc (the
- * time of the burst). Only an emulated link stamps in TSC cycles. NICs and capture files use clocks
- * of their own, and their stamps are ignored.
- */
-static inline uint64_t wh_port_arrived_tsc(
-	const struct wh_port *port, const struct rte_mbuf *pkt, uint64_t fallback_tsc)
-{
-	if (port->tsc_stamps && (pkt->ol_flags & port->stamp_flag) != 0)
-		return *RTE_MBUF_DYNFIELD(pkt, port->stamp_offset, const rte_mbuf_timestamp_t *);
-	return fallback_tsc;
-}
-
-/*
- * Whether a packet's UDP checksum must still be verified. Not if the port found it good, nor if it
- * says NONE: checksums that a peer on the same host left to an offload cannot be verified, and need
- * not be.
- */
-static inline bool wh_port_udp_sum_unknown(const struct rte_mbuf *pkt)
-{
-	return (pkt->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_UNKNOWN;
-}

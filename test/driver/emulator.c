@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "eal.h"
-#include "port/port.h"
+#include "port/arrived.h"
 #include "unit.h"
 #include "wire/encap.h"
 

@@ -59,7 +59,7 @@ void cable_open(struct cable *cable, const char *name, uint16_t queues, uint16_t
 		.link_wait_ms = 100,
 	};
 
-	memcpy(&config.mac, mac, sizeof(config.mac));
+	memcpy(config.mac, mac, sizeof(config.mac));
 	CU_ASSERT_EQUAL_FATAL(wh_port_open(&config, &cable->port, why, sizeof(why)), 0);
 	CU_ASSERT_STRING_EQUAL(why, "");
 }

@@ -20,6 +20,7 @@
 #include <rte_udp.h>
 
 #include "eal.h"
+#include "port/arrived.h"
 #include "port/spec.h"
 #include "unit.h"
 

@@ -76,7 +76,7 @@ static void open_port(uint8_t end)
 		.pool = rig.sender,
 		.socket = SOCKET_ID_ANY,
 		.link_wait_ms = 100,
-		.mac.addr_bytes = {2, 0, 0, 0, 0, (uint8_t)(end + 1)},
+		.mac = {2, 0, 0, 0, 0, (uint8_t)(end + 1)},
 	};
 
 	CU_ASSERT_EQUAL_FATAL(wh_port_open(&config, &rig.port[end], why, sizeof(why)), 0);

@@ -11,6 +11,7 @@
 #include <rte_debug.h>
 #include <rte_eth_ring.h>
 #include <rte_malloc.h>
+#include <rte_mbuf.h>
 #include <rte_ring.h>
 
 #include "../rig/end.h"
@@ -149,7 +150,7 @@ static inline void pair_open_port(struct pair *pair, enum side side)
 		.pool = pair->pool[side],
 		.socket = SOCKET_ID_ANY,
 		.link_wait_ms = 100,
-		.mac = {.addr_bytes = {0x02, 'w', 'h', 0, 0, (uint8_t)(side + 1)}},
+		.mac = {0x02, 'w', 'h', 0, 0, (uint8_t)(side + 1)},
 	};
 
 	if (ethdev < 0)

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <rte_mempool.h>
+
 #include "base/units.h"
 #include "bundle/record.h"
 #include "cli/address_text.h"

@@ -11,6 +11,7 @@
 
 #include <rte_cycles.h>
 #include <rte_errno.h>
+#include <rte_ether.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 
@@ -154,7 +155,7 @@ static struct wh_neighbour_config neighbour_config(const struct wh_host *host)
 		.macs_made_up = host->spec.facts.mac_made_up,
 	};
 
-	memcpy(config.mac, &host->port->mac, sizeof(config.mac));
+	memcpy(config.mac, host->port->mac, sizeof(config.mac));
 	if (settings->ipv4.address.family != 0) {
 		memcpy(config.ipv4.ip, settings->ipv4.address.ip, 4);
 		config.ipv4.prefix_bits = settings->ipv4.prefix_bits;
@@ -263,7 +264,7 @@ static int32_t watch_link(void *state, uint64_t now_tsc)
  */
 static void join_groups(struct wh_host *host)
 {
-	uint8_t macs[WH_NEIGHBOUR_GROUPS_MAX][RTE_ETHER_ADDR_LEN];
+	uint8_t macs[WH_NEIGHBOUR_GROUPS_MAX][6];
 	uint32_t count = wh_neighbour_groups(&host->netif[0].neighbour, macs);
 	enum wh_port_groups groups = WH_PORT_GROUPS_UNFILTERED;
 
