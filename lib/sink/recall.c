@@ -17,6 +17,7 @@
 #include "bundle/staging_name.h"
 #include "file/background.h"
 #include "file/likeness.h"
+#include "stage/stage.h"
 
 /* A request's own copy of its subject. */
 struct subject {
@@ -273,35 +274,67 @@ static int sync_names(int anchor_fd)
 	return rc;
 }
 
-/* The order matters: retractions come first, and data are synced before the journal notes them. */
-static int work(struct wh_noting *noting)
+/*
+ * Data are synced before the journal notes them. The part's mode says that it is noted, or a start
+ * removes it (stage/stale.h): the first note is over when that is on the disk, too.
+ */
+static int note_part(struct wh_noting *noting)
 {
 	struct wh_journal *journal = noting->subject.keeping.journal;
 	const struct wh_keeping_file *file = &noting->subject.file;
 	struct wh_note *note = &noting->note;
+	bool is_first = note->part.row == 0;
+	int rc = is_first ? sync_names(file->anchor_fd) : 0;
+
+	if (rc == 0 && fdatasync(note->fd) != 0)
+		rc = -errno;
+	if (rc == 0)
+		rc = wh_journal_note(journal, &file->target, &file->source,
+			&noting->subject.keeping.owner, noting->place, &note->part);
+	if (rc < 0 || !is_first || note->part.row == 0)
+		return rc;
+	rc = wh_stage_noted(note->fd);
+	if (rc < 0) {
+		wh_journal_forget(journal, &note->part.row, 1);
+		note->part.row = 0;
+	}
+	return rc;
+}
+
+/* A row is forgotten once its file has its name on the disk: else nobody would know of the part. */
+static int forget_over(const struct wh_noting *noting)
+{
+	const struct wh_note *note = &noting->note;
+
+	if (syncfs(note->names_fd) != 0)
+		return -errno;
+	return wh_journal_forget(noting->subject.keeping.journal, note->row, note->over) < 0 ? -EIO
+											     : 0;
+}
+
+/* The order matters: retractions come first. */
+static int work(struct wh_noting *noting)
+{
+	struct wh_note *note = &noting->note;
 	int rc = 0;
 
 	if (note->retract_row != 0)
-		rc = wh_journal_retract(
-			journal, note->retract_row, note->retracted.from, note->retracted.end);
-	if (rc == 0 && note->fd >= 0) {
-		if (note->part.row == 0)
-			rc = sync_names(file->anchor_fd);
-		/* Of its mode, too, by which a start knows that it is noted (stage/stale.h). */
-		if (rc == 0 && fsync(note->fd) != 0)
-			rc = -errno;
-		if (rc == 0)
-			rc = wh_journal_note(journal, &file->target, &file->source,
-				&noting->subject.keeping.owner, noting->place, &note->part);
+		rc = wh_journal_retract(noting->subject.keeping.journal, note->retract_row,
+			note->retracted.from, note->retracted.end);
+	if (rc == 0 && note->fd >= 0)
+		rc = note_part(noting);
+	if (note->over > 0) {
+		int over_rc = forget_over(noting);
+
+		rc = rc == 0 ? over_rc : rc;
 	}
-	if (note->over > 0 && wh_journal_forget(journal, note->row, note->over) < 0 && rc == 0)
-		rc = -EIO;
 	return rc;
 }
 
 static void drop_noting(struct wh_noting *noting)
 {
 	close_if_open(noting->note.fd);
+	close_if_open(noting->note.names_fd);
 	close_if_open(noting->subject.file.anchor_fd);
 	free(noting);
 }
@@ -326,9 +359,11 @@ struct wh_noting *wh_noting_begin(const struct wh_keeping *keeping,
 		return NULL;
 	noting->note = *note;
 	noting->note.fd = note->fd < 0 ? -1 : fcntl(note->fd, F_DUPFD_CLOEXEC, 0);
+	noting->note.names_fd = note->over == 0 ? -1 : fcntl(note->names_fd, F_DUPFD_CLOEXEC, 0);
 	snprintf(noting->place, sizeof(noting->place), "%s", place);
 	rc = copy_subject(&noting->subject, keeping, note->fd < 0 ? NULL : file);
 	if (rc == 0 && (note->fd < 0 || noting->note.fd >= 0) &&
+		(note->over == 0 || noting->note.names_fd >= 0) &&
 		wh_background(run_noting, noting) == 0)
 		return noting;
 	drop_noting(noting);

@@ -93,7 +93,8 @@ struct wh_note {
 	struct wh_journal_part part; /* of that file, with one span */
 	int64_t retract_row;         /* 0: none */
 	struct wh_journal_span retracted;
-	uint32_t over; /* number of rows to forget */
+	uint32_t over; /* number of rows to forget, of files with names in this file system */
+	int names_fd;  /* ... which is synced first; borrowed by begin */
 	int64_t row[WH_NOTE_ROWS_MAX];
 };
 

@@ -214,8 +214,11 @@ static bool is_noteworthy(const struct wh_sink *sink, const struct wh_large *fil
 	       (due && down > file->noted);
 }
 
-static void forget_rows(struct wh_sink_keep *keep, struct wh_note *note)
+static void forget_rows(struct wh_sink *sink, struct wh_note *note)
 {
+	struct wh_sink_keep *keep = &sink->keep;
+
+	note->names_fd = sink->anchor_fd;
 	note->over = keep->over_count;
 	memcpy(note->row, keep->over, keep->over_count * sizeof(keep->over[0]));
 	keep->over_count = 0;
@@ -349,7 +352,7 @@ static bool begin_note(struct wh_sink *sink, struct wh_large *file)
 		};
 		keep->noted_to = down;
 	}
-	forget_rows(keep, &note);
+	forget_rows(sink, &note);
 	keep->noting = wh_noting_begin(
 		&sink->config.keeping, file != NULL ? &named : NULL, keep->place, &note);
 	keep->file = keep->noting != NULL ? file : NULL;
@@ -385,8 +388,6 @@ static void see_noted(struct wh_sink *sink, int rc, int64_t row)
 			wh_large_fail(sink, file, rc, WH_DOING_WRITING);
 	} else if (rc == 0) {
 		file->unkept = row == 0;
-		if (row != 0 && !wh_large_is_segment(file) && file->row == 0)
-			wh_stage_noted(wh_large_lock_fd(file));
 		file->noted = keep->noted_to;
 		if (!wh_large_is_segment(file))
 			set_row(sink, file, row);

@@ -396,10 +396,10 @@ int wh_stage_keep(struct wh_stage *stage, int fd, uint32_t *number)
 	return rc;
 }
 
-void wh_stage_noted(int fd)
+int wh_stage_noted(int fd)
 {
 	/* Where it fails, the file system keeps no such mode. */
-	(void)!fchmod(fd, WH_STALE_NOTED);
+	return fchmod(fd, WH_STALE_NOTED) == 0 && fsync(fd) != 0 ? -errno : 0;
 }
 
 bool wh_stage_can_name(const struct wh_stage *stage)

@@ -108,9 +108,10 @@ int wh_stage_keep(struct wh_stage *stage, int fd, uint32_t *number);
 
 /*
  * The journal has a row for the part. Until this is called, the next search for what dead processes
- * left removes the part as soon as nobody has it locked.
+ * left removes the part as soon as nobody has it locked. Blocks until it is on the disk; 0 or a
+ * negative errno.
  */
-void wh_stage_noted(int fd);
+int wh_stage_noted(int fd);
 
 /* Opens the folder of parts, to take a part of an earlier job. */
 int wh_stage_open_parts(struct wh_stage *stage);

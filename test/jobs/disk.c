@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <liburing.h>
+#include <linux/falloc.h>
 #include <linux/magic.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,6 +184,12 @@ static uint64_t room_left(void)
 	return disk.config.room_bytes - disk.written_bytes;
 }
 
+/* Whose changes are lost with power; 0: nobody's. */
+static uint32_t loser(void)
+{
+	return disk.config.forgets ? disk.process : 0;
+}
+
 /* As many of the bytes as there is room for, which they have from here on. */
 static uint64_t take_room(uint64_t bytes)
 {
@@ -204,8 +212,9 @@ static long write_there(int fd, const void *bytes, size_t count, off_t offset)
 		errno = ENOSPC;
 		return -1;
 	}
+	power_resizes(loser(), fd);
 	written = syscall(SYS_pwrite64, fd, bytes, taken, offset);
-	if (disk.config.forgets && disk.process != 0 && written > 0)
+	if (loser() != 0 && written > 0)
 		power_written(disk.process, fd, offset, (uint64_t)written);
 	return written;
 }
@@ -218,6 +227,8 @@ static long allocate(int fd, int mode, off_t offset, off_t bytes)
 		errno = ENOSPC;
 		return -1;
 	}
+	if ((mode & FALLOC_FL_KEEP_SIZE) == 0)
+		power_resizes(loser(), fd);
 	return syscall(SYS_fallocate, fd, mode, offset, bytes);
 }
 
@@ -248,7 +259,7 @@ static int do_request(const struct io_uring_sqe *sqe)
 		break;
 	default:
 		WH_ASSERT(sqe->opcode == IORING_OP_FSYNC);
-		power_synced(sqe->fd);
+		power_synced(sqe->fd, (sqe->fsync_flags & IORING_FSYNC_DATASYNC) == 0);
 		rc = 0;
 	}
 	return rc < 0 ? -errno : (int)rc;
@@ -496,38 +507,70 @@ int syncfs(int fd)
 int fdatasync(int fd)
 {
 	if (!is_dead())
-		power_synced(fd);
+		power_synced(fd, false);
 	return 0;
 }
 
 int fsync(int fd)
 {
-	return fdatasync(fd);
+	if (!is_dead())
+		power_synced(fd, true);
+	return 0;
+}
+
+int openat(int folder_fd, const char *name, int flags, ...)
+{
+	va_list more;
+	mode_t mode = 0;
+
+	if ((flags & O_CREAT) != 0) {
+		if (is_dead()) {
+			errno = EIO;
+			return -1;
+		}
+		va_start(more, flags);
+		mode = va_arg(more, mode_t);
+		va_end(more);
+	}
+	return power_openat(loser(), folder_fd, name, flags, mode);
+}
+
+int mkdirat(int folder_fd, const char *name, mode_t mode)
+{
+	return is_dead() ? 0 : power_mkdirat(loser(), folder_fd, name, mode);
+}
+
+int fchmod(int fd, mode_t mode)
+{
+	return is_dead() ? 0 : power_fchmod(loser(), fd, mode);
 }
 
 int unlinkat(int fd, const char *name, int flags)
 {
-	return is_dead() ? 0 : (int)syscall(SYS_unlinkat, fd, name, flags);
+	return is_dead() ? 0 : power_unlinkat(loser(), fd, name, flags);
 }
 
 int renameat(int from_fd, const char *from, int to_fd, const char *to)
 {
-	return is_dead() ? 0 : (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, 0);
+	return is_dead() ? 0 : power_renameat(loser(), from_fd, from, to_fd, to, 0);
 }
 
 int renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned int flags)
 {
-	return is_dead() ? 0 : (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, flags);
+	return is_dead() ? 0 : power_renameat(loser(), from_fd, from, to_fd, to, flags);
 }
 
 int linkat(int from_fd, const char *from, int to_fd, const char *to, int flags)
 {
-	return is_dead() ? 0 : (int)syscall(SYS_linkat, from_fd, from, to_fd, to, flags);
+	return is_dead() ? 0 : power_linkat(loser(), from_fd, from, to_fd, to, flags);
 }
 
 int ftruncate(int fd, off_t bytes)
 {
-	return is_dead() ? 0 : (int)syscall(SYS_ftruncate, fd, bytes);
+	if (is_dead())
+		return 0;
+	power_resizes(loser(), fd);
+	return (int)syscall(SYS_ftruncate, fd, bytes);
 }
 
 /* Who is dead begins no transaction and ends none well. */

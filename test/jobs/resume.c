@@ -73,7 +73,8 @@ struct tale {
 	struct visit visit;
 	uint64_t rate_bps;
 	uint64_t batch_bytes; /* 0: as preset, and slowly */
-	uint64_t blow_ns;     /* after the beginning */
+	uint64_t blow_ns;     /* after the beginning, or after the large file has its name */
+	bool blow_at_name;
 	enum blow blow;
 	bool unpowered;
 	bool hasty;        /* the next run begins before a server that lives has noticed anything */
@@ -83,9 +84,8 @@ struct tale {
 	uint64_t written_bytes; /* at the moment of the blow, of large files and small ones */
 	uint64_t small_bytes;
 	uint32_t sentences; /* of journals, before the mishap */
-	bool was_over;      /* before anybody struck; and the large file has its name */
-	bool was_there;
-	bool was_new;  /* its new version has */
+	bool was_over; /* before anybody struck; and the large file's new version has its name */
+	bool was_new;
 	char why[600]; /* "": nothing is wrong so far */
 };
 
@@ -96,7 +96,7 @@ struct tally {
 	uint64_t began_again;
 	uint64_t hasty;
 	uint64_t written_bytes;
-	uint64_t resumed_bytes;
+	uint64_t kept_bytes;
 };
 
 static struct tale tale;
@@ -128,21 +128,22 @@ static uint32_t receiver(void)
 	return tale.config.verb == WH_JOB_SEND ? SERVER : CLIENT;
 }
 
-/* One that is kept, if it is larger than a batch, and small ones. */
+/* One or two that are kept, if they are larger than a batch, and small ones. */
 static void draw_tree(uint64_t large_bytes)
 {
 	struct tree *tree = &tale.tree;
+	uint32_t larges = one_in(3) ? 2 : 1;
 
-	tree->count = 1 + (uint32_t)between(0, 5);
+	tree->count = larges + (uint32_t)between(0, 5);
 	for (uint32_t i = 0; i < tree->count; i++) {
 		struct tree_entry *entry = &tree->entry[i];
 
-		entry->bytes = i == 0 ? large_bytes : between(0, 70000);
+		entry->bytes = i < larges ? large_bytes : between(0, 70000);
 		entry->sparse = i == 0 && one_in(6);
 		entry->seed = wh_prng_u64(&tale.prng);
 		snprintf(entry->path, sizeof(entry->path), "file%u", i);
 		tree->bytes += entry->bytes;
-		tale.small_bytes += i > 0 ? entry->bytes : 0;
+		tale.small_bytes += i < larges ? 0 : entry->bytes;
 	}
 }
 
@@ -226,6 +227,10 @@ static void draw(uint64_t seed)
 	tale.blow = (enum blow)wh_prng_below(&tale.prng, BLOWS);
 	tale.blow_ns =
 		between(0, 11 * (tale.tree.bytes * 8 * WH_NS_PER_S / tale.rate_bps) / 10 + 40 * MS);
+	if (one_in(8)) {
+		tale.blow_at_name = true;
+		tale.blow_ns = between(0, 10 * MS);
+	}
 	tale.mishap = tale.hasty || one_in(2) ? MISHAP_NONE
 					      : (enum mishap)wh_prng_below(&tale.prng, MISHAPS);
 	tale.config = (struct visit_config){
@@ -511,6 +516,7 @@ static bool check_totals(struct tally *tally)
 	const struct wh_totals *totals = &tale.visit.totals;
 	bool spared = tale.mishap == MISHAP_NONE || tale.mishap == MISHAP_CLOCK;
 	uint64_t least = surely_durable();
+	uint64_t kept = totals->resumed_bytes + tale.visit.skipped_bytes;
 
 	if (totals->files + totals->skipped != tale.tree.count)
 		return fail("%" PRIu64 " files and %" PRIu64 " skipped, of %u", totals->files,
@@ -522,13 +528,11 @@ static bool check_totals(struct tally *tally)
 		return true;
 	if (tale.by_blocks)
 		return check_blocks();
-	if (tale.was_there)
-		return true;
 	tally->written_bytes += tale.written_bytes;
-	tally->resumed_bytes += totals->resumed_bytes;
-	return totals->resumed_bytes >= least ||
+	tally->kept_bytes += kept;
+	return kept >= least ||
 	       fail("%" PRIu64 " bytes were written, and %" PRIu64 " not sent again, not %" PRIu64,
-		       tale.written_bytes, totals->resumed_bytes, least);
+		       tale.written_bytes, kept, least);
 }
 
 /* What nobody knows of is left for as long as parts are kept. */
@@ -585,6 +589,13 @@ static bool go_again(struct tally *tally)
 	return (tale.mishap != MISHAP_FORGED || owner_comes()) && check_parts();
 }
 
+static void step_to_blow(void)
+{
+	while (tale.blow_at_name && !is_there(&tale.tree.entry[0]) && !tale.visit.over)
+		house_step(&tale.house, tale.house.now_ns + QUANTUM_NS);
+	step_until((tale.blow_at_name ? tale.house.now_ns : tale.visit.began_ns) + tale.blow_ns);
+}
+
 static void describe(void)
 {
 	static const char *const blows[] = {"receiver", "sender", "both", "line"};
@@ -593,13 +604,14 @@ static void describe(void)
 
 	printf("  %s, %u lanes, resume %d, %" PRIu64 " bytes, %" PRIu64 " Mb/s, batch %" PRIu64
 	       " MiB, disk: memory %d, latency %" PRIu64 " us, remote operations %" PRIu64
-	       " us; %s at %.4f s, power fails %d; %s%s%s, after %" PRIu64 " ms\n",
+	       " us; %s at %.4f s%s, power fails %d; %s%s%s, after %" PRIu64 " ms\n",
 		tale.config.verb == WH_JOB_SEND ? "send" : "get", tale.config.lanes,
 		(int)tale.config.request.resume, tale.tree.bytes, tale.rate_bps / 1000000,
 		tale.batch_bytes / MIB, tale.disk.in_memory, tale.disk.latency_ns / 1000,
 		tale.disk.work_ns / 1000, blows[tale.blow], (double)tale.blow_ns / 1e9,
-		tale.unpowered, mishaps[tale.mishap], tale.by_blocks ? "; by blocks" : "",
-		tale.hasty ? "; in haste" : "", tale.pause_ns / MS);
+		tale.blow_at_name ? " after its name" : "", tale.unpowered, mishaps[tale.mishap],
+		tale.by_blocks ? "; by blocks" : "", tale.hasty ? "; in haste" : "",
+		tale.pause_ns / MS);
 }
 
 static void clean_up(void)
@@ -625,14 +637,13 @@ static bool run_seed(const struct wh_rig_seeds *seeds, uint64_t seed, void *stat
 	if (seeds->verbose)
 		describe();
 	begin();
-	step_until(tale.visit.began_ns + tale.blow_ns);
+	step_to_blow();
 
-	bool passed = strike() && check_names(false);
+	bool passed = strike() && check_names(tale.was_over && visit_went_well(&tale.visit));
 
 	if (passed) {
 		tally->over += tale.was_over;
-		tale.was_there = is_there(&tale.tree.entry[0]);
-		tale.was_new = tale.was_there && is_new(&tale.tree.entry[0]);
+		tale.was_new = is_new(&tale.tree.entry[0]);
 		befall();
 		passed = go_again(tally);
 	}
@@ -673,6 +684,6 @@ int main(int argc, char **argv)
 	       " resumed, %" PRIu64 " began again; of %" PRIu64 " MiB written %" PRIu64
 	       " not sent again\n",
 		sum.common.passed, sum.common.failed, sum.over, sum.resumed, sum.began_again,
-		sum.written_bytes / MIB, sum.resumed_bytes / MIB);
+		sum.written_bytes / MIB, sum.kept_bytes / MIB);
 	return failures > 0 || sum.common.failed > 0 ? 1 : 0;
 }
