@@ -187,6 +187,13 @@ static void draw(uint64_t seed)
 		.request = draw_request(rate_bps, small),
 	};
 	draw_tree(small ? 0 : between(6 * MIB, 40 * MIB));
+	if (one_in(4)) { /* less than the path carries, as an operator wished */
+		tale.config.request.rate_bps = between(1, 10) * 1000000;
+		tale.tree.count = 1;
+		tale.small_bytes = small ? tale.tree.entry[0].bytes : 0;
+		tale.tree.bytes = tale.tree.entry[0].bytes =
+			wh_min_u64(tale.tree.entry[0].bytes, 8 * MIB);
+	}
 	tale.own = tale.config.request;
 	tale.own.peer_timeout_ns = draw_timeout_ns();
 	tale.own.rate_bps = WH_RATE_MAX;
@@ -434,6 +441,16 @@ static bool check_cost(struct tally *tally)
 		       tale.visit.retry.used, tale.written_bytes, kept);
 }
 
+/* A path that comes back before either end's patience is over ends nothing. */
+static bool check_patience(void)
+{
+	uint64_t patience_ns = wh_min_u64(
+		tale.config.request.peer_timeout_ns, tale.own.peer_timeout_ns);
+
+	return tale.trouble != TROUBLE_PATH || tale.down_ns > patience_ns / 10 * 9 ||
+	       tale.visit.retry.used == 0 || fail("%u retries", tale.visit.retry.used);
+}
+
 static bool run_disturbed(struct tally *tally)
 {
 	bool well;
@@ -442,8 +459,8 @@ static bool run_disturbed(struct tally *tally)
 	if (tale.trouble != TROUBLE_ABSENT)
 		step_until(tale.visit.began_ns + (uint64_t)(tale.when * (double)tale.calm_ns));
 	suffer();
-	well = has_ended_well("disturbed") && check_tree() && check_kept(tally) &&
-	       check_cost(tally);
+	well = has_ended_well("disturbed") && check_tree() && check_patience() &&
+	       check_kept(tally) && check_cost(tally);
 	clean_up(well);
 	return well;
 }
