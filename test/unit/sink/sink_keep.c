@@ -13,6 +13,7 @@ const char wh_suite_name[] = "sink_keep";
 
 #define MIB          (UINT64_C(1) << 20)
 #define SIZE         (9 * MIB + 12345)
+#define SIZE_SHORT   (4 * MIB + 12345)
 #define BATCH_BYTES  (MIB / 2)
 #define EXTENT_BYTES (MIB / 4)
 
@@ -24,6 +25,7 @@ struct copy {
 	struct wh_journal *journal;
 	enum wh_resume resume;
 	uint32_t lanes;
+	size_t bytes;
 	uint64_t *shared; /* bytes that the first run has written, by lane */
 };
 
@@ -46,18 +48,20 @@ static void put_file(const struct copy *copy, uint64_t seed)
 	struct wh_prng prng;
 
 	wh_prng_init(&prng, seed);
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i <= copy->bytes / sizeof(words[0]); i++)
 		words[i] = i / 9000 % 4 == 1 ? 0 : wh_prng_u64(&prng); /* some of it are holes */
-	tree_file(&copy->from, "from/large", words, SIZE);
+	tree_file(&copy->from, "from/large", words, copy->bytes);
 }
 
-static void plant(struct copy *copy, const char *base, uint32_t lanes, enum wh_resume resume)
+static void plant_bytes(
+	struct copy *copy, const char *base, uint32_t lanes, enum wh_resume resume, size_t bytes)
 {
 	memset(copy, 0, sizeof(*copy));
 	wall_s = 1000000;
 	said[0] = '\0';
 	copy->lanes = lanes;
 	copy->resume = resume;
+	copy->bytes = bytes;
 	tree_init(&copy->from, base);
 	tree_init(&copy->to, base);
 	tree_folder(&copy->from, "from");
@@ -68,6 +72,11 @@ static void plant(struct copy *copy, const char *base, uint32_t lanes, enum wh_r
 	copy->paths[0] = copy->path;
 	copy->shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	tree_folder(&copy->to, "copy");
+}
+
+static void plant(struct copy *copy, const char *base, uint32_t lanes, enum wh_resume resume)
+{
+	plant_bytes(copy, base, lanes, resume, SIZE);
 }
 
 static void uproot(struct copy *copy)
@@ -179,12 +188,12 @@ static uint64_t surely_durable(uint64_t written)
 }
 
 /* False: it was done before. */
-static bool check_kill(const char *base, uint32_t lanes, uint64_t turns)
+static bool check_kill(const char *base, uint32_t lanes, uint64_t turns, size_t bytes)
 {
 	struct copy copy;
 	uint64_t least = 0;
 
-	plant(&copy, base, lanes, turns % 2 == 0 ? WH_RESUME_SPARSE : WH_RESUME_FULL);
+	plant_bytes(&copy, base, lanes, turns % 2 == 0 ? WH_RESUME_SPARSE : WH_RESUME_FULL, bytes);
 
 	bool goes = killed_after(&copy, turns, UINT64_MAX);
 
@@ -194,7 +203,7 @@ static bool check_kill(const char *base, uint32_t lanes, uint64_t turns)
 		const struct wh_totals sum = run_again(&copy);
 
 		CU_ASSERT(sum.resumed_bytes >= least || sum.skipped == 1);
-		CU_ASSERT(sum.resumed_bytes < SIZE && sum.began_again == 0);
+		CU_ASSERT(sum.resumed_bytes < bytes && sum.began_again == 0);
 		CU_ASSERT(sum.sampled_bytes == (turns % 2 == 0 ? sum.resumed_bytes : 0));
 	}
 	uproot(&copy);
@@ -205,15 +214,19 @@ static void test_kills(void)
 {
 	for (int b = 0; b < 2; b++)
 		for (uint32_t lanes = 1; lanes <= 3; lanes += 2)
-			for (uint64_t turns = 20; check_kill(bases[b], lanes, turns);)
+			for (uint64_t turns = 20; check_kill(bases[b], lanes, turns, SIZE);)
 				turns += b == 0 ? 127 : 977;
 }
 
-/* From its first turn on: before a part has a row, too, it is nobody's once its process is dead. */
+/*
+ * After each turn of a short file: before a part has a row, too, it is nobody's once its process is
+ * dead.
+ */
 static void test_early_kills(void)
 {
 	for (uint32_t lanes = 1; lanes <= 3; lanes += 2)
-		for (uint64_t turns = 1; turns < 120 && check_kill(bases[0], lanes, turns);)
+		for (uint64_t turns = 1;
+			turns < 120 && check_kill(bases[0], lanes, turns, SIZE_SHORT);)
 			turns++;
 }
 
