@@ -46,8 +46,8 @@ AUDIT_LINES = 100
 SILENT_S = 1
 # States that a server tells its client, one every 10 ms: half of them where CPUs are busy.
 STATES_PER_S = 60
-# A refusal in one round trip, the start of a client of about a second counted.
-SOON_S = 4
+# A refusal in one round trip, a client's start of a second counted; a transfer on a busy machine.
+SOON_S, BUSY_S = 4, 12
 # A server looks at its files once a second, and what they withdraw needs a new handshake.
 TRUST_SEEN_S = 3
 # What takes a minute, too.
@@ -60,7 +60,7 @@ WHOLE = 'ATTACK_WHOLE' in os.environ
 def killer(field, program, folder):
     """Packets at and beyond the bounds of every field end no process, and are counted."""
     field.serve(program, folder, sealed=False)
-    with field.transfer(8, 60):
+    with field.transfer(8, 60, late_s=BUSY_S):
         for name in ('holes', 'bounds'):
             field.attack_now(name)
     field.expect_alive()
@@ -95,7 +95,7 @@ def staging(field, program, folder):
     server = field.serve(program, folder)
     (server.folder / 'in').mkdir()
     (server.folder / 'in/seen').write_bytes(b'seen')
-    with field.transfer(24, 40):
+    with field.transfer(24, 40, late_s=BUSY_S):
         wait_until(lambda: staging_folders(server.folder), 3, 'a staging folder')
         names = [str(path.relative_to(server.folder)) for path in staging_folders(server.folder)]
         for path in ('.', 'in'):
@@ -238,7 +238,7 @@ def refused_gets_nothing(field, program, folder):
 def aborted_by_others(field, program, folder):
     """Releases in the peer's name, around the identifiers that a stranger is given."""
     field.serve(program, folder, sealed=False)
-    with field.transfer(12, 60):
+    with field.transfer(12, 60, late_s=BUSY_S):
         field.attack_now('aborts', '--seconds', 1)
 
 
@@ -306,7 +306,7 @@ def claims(field, program, folder):
         with field.attack('claim', '--count', free - MIB, '--seconds', 4) as told:
             time.sleep(1.5)
             expect(free - shutil.disk_usage(root).free < free / 2, 'reserved for nothing sent')
-            with field.transfer(8, 60):
+            with field.transfer(8, 60, late_s=BUSY_S):
                 told()
         field.end_server()
 
@@ -744,28 +744,28 @@ def cases(field):
         return Case(name, quick, functools.partial(field.run, functools.partial(function, **how)),
                     memory=True, judges_time=judges_time)
 
-    # Most have a transfer beside them that is not to be late.
+    # Others have a transfer beside them that is not to be late.
     calm = functools.partial(case, judges_time=False)
 
-    yield case('1 bounds of packets', True, killer)
+    yield calm('1 bounds of packets', True, killer)
     yield calm('2 hellos', True, hellos, seconds=3)
-    yield case('3 staging', True, staging)
+    yield calm('3 staging', True, staging)
     yield calm('4 few from many addresses', False, neighbours_full, kinds=[('many-addresses', 12)])
     yield calm('4 many from many addresses', True, neighbours_full,
                kinds=[(kind, 500) for kind in ('many-addresses', 'far-addresses', 'askers')])
     yield calm('5 flood of OPENs', False, opens_flood)
     yield calm('6 amplification', True, amplification)
     yield calm('6 cookies', False, cookies)
-    yield case('6 probes', True, probes)
+    yield calm('6 probes', True, probes)
     yield calm('7 identifiers', True, refused_gets_nothing)
-    yield case('7 aborts', False, aborted_by_others)
+    yield calm('7 aborts', False, aborted_by_others)
     yield case('7 packet numbers', False, far_pns)
     yield case('8 moved', True, moved)
     yield case('8 moved gateway', False, moved_gateway)
     yield calm('9 places', False, places)
     yield calm('9 windows', False, windows)
     yield calm('9 folders', False, folders)
-    yield case('9 claims', False, claims)
+    yield calm('9 claims', False, claims)
     yield case('10 graphs', False, graphs)
     yield case('10 slow disk', False, slow_sync)
     yield calm('11 complaints', False, complaints)
@@ -779,10 +779,10 @@ def cases(field):
     yield case('15 crowded', False, crowded)
     yield case('15 mirror', True, mirrored)
     yield case('16 liar', True, liar)
-    yield case('18 orderer', True, orderer)
+    yield calm('18 orderer', True, orderer)
     yield case('18 orderer, 10^4 orders', False, ten_thousand_orders)
     yield case('17 testpmd', False, thrown_at)
-    yield case('all at once', False, all_at_once, mib=80, mbps=200)
+    yield calm('all at once', False, all_at_once, mib=80, mbps=200)
 
 
 def tools_of(arguments):
