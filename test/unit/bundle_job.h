@@ -9,6 +9,7 @@
 #include "await_background.h"
 #include "base/fifo.h"
 #include "base/prng.h"
+#include "bundle/staging_name.h"
 #include "bundle_tree.h"
 #include "sink/sink.h"
 #include "source/source.h"
@@ -305,4 +306,19 @@ static inline int names_in(const struct tree *tree)
 
 	snprintf(command, sizeof(command), "exit $(ls -A '%s' | wc -l)", tree->root);
 	return WEXITSTATUS(system(command));
+}
+
+/*
+ * The kernel lets go a little later of what a dead process had under way: here time is virtual.
+ * Parts may go meanwhile, and flock(1) by a name would make one.
+ */
+static inline void await_locks(const struct tree *to)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command),
+		"for f in %s/copy/" WH_PARTS_FOLDER
+		"/*; do { flock 3; } 3<$f; done 2>/dev/null; true",
+		to->root);
+	CU_ASSERT(system(command) == 0);
 }

@@ -4,7 +4,6 @@
 #include <sys/mount.h>
 #include <sys/wait.h>
 
-#include "bundle/staging_name.h"
 #include "bundle_job.h"
 #include "file/blocks.h"
 #include "free_room.h"
@@ -446,17 +445,6 @@ static void say(const char *sentence)
 	(void)sentence;
 }
 
-/* The kernel lets go a little later of what a dead process had under way: here time is virtual. */
-static void await_locks(void)
-{
-	char command[256];
-
-	snprintf(command, sizeof(command),
-		"for f in %s/copy/" WH_PARTS_FOLDER "/*; do test ! -e $f || flock $f true; done",
-		pair.to.root);
-	CU_ASSERT(system(command) == 0);
-}
-
 /* Ends a job after so many turns, as a kill does; whether it was done before. */
 static bool kill_after(const struct wh_journal_config *config, uint64_t turns)
 {
@@ -475,7 +463,7 @@ static bool kill_after(const struct wh_journal_config *config, uint64_t turns)
 		_exit(done);
 	}
 	CU_ASSERT_FATAL(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
-	await_locks();
+	await_locks(&pair.to);
 	return WEXITSTATUS(status) == 1;
 }
 

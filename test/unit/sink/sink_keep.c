@@ -5,7 +5,6 @@
 #include <sys/mount.h>
 #include <sys/wait.h>
 
-#include "bundle/staging_name.h"
 #include "bundle_job.h"
 #include "free_room.h"
 
@@ -107,17 +106,6 @@ static void finish(struct copy *copy)
 	wh_journal_close(copy->journal);
 }
 
-/* The kernel lets go a little later of what a dead process had under way: here time is virtual. */
-static void await_locks(const struct copy *copy)
-{
-	char command[256];
-
-	snprintf(command, sizeof(command),
-		"for f in %s/copy/" WH_PARTS_FOLDER "/*; do test ! -e $f || flock $f true; done",
-		copy->to.root);
-	CU_ASSERT(system(command) == 0);
-}
-
 /*
  * A process that is no more after so many turns, or bytes of the first lane; false: it was done
  * before. Such work is soon over.
@@ -140,7 +128,7 @@ static bool killed_after(struct copy *copy, uint64_t turns, uint64_t bytes)
 		_exit(done ? 1 : 0);
 	}
 	CU_ASSERT_FATAL(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
-	await_locks(copy);
+	await_locks(&copy->to);
 	return WEXITSTATUS(status) == 0;
 }
 
