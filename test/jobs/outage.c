@@ -444,8 +444,8 @@ static bool check_cost(struct tally *tally)
 /* A path that comes back before either end's patience is over ends nothing. */
 static bool check_patience(void)
 {
-	uint64_t patience_ns = wh_min_u64(
-		tale.config.request.peer_timeout_ns, tale.own.peer_timeout_ns);
+	uint64_t patience_ns =
+		wh_min_u64(tale.config.request.peer_timeout_ns, tale.own.peer_timeout_ns);
 
 	return tale.trouble != TROUBLE_PATH || tale.down_ns > patience_ns / 10 * 9 ||
 	       tale.visit.retry.used == 0 || fail("%u retries", tale.visit.retry.used);
