@@ -334,7 +334,9 @@ MACHINES = {
     'NIC at virtio': (bare_nic(nic(DATA, 'virtio-pci', 'eth1', (0x1af4, 0x1041), node=-1,
                                    below='/virtio3')), {
         f'nic {DATA}': ('bad', '^1af4:1041, virtio-pci, eth1: link', BIND)}),
-    'NIC at uio': (nic(DATA, 'uio_pci_generic'), {f'nic {DATA}': ('info', "DPDK's, but no IOMMU")}),
+    'NIC at uio': (nic(DATA, 'uio_pci_generic'), {
+        f'nic {DATA}': ('info', f"DPDK's, but no IOMMU.* for the service: wavehaul nic release "
+                                f'{DATA}, and port = af_packet')}),
     'NIC unknown to DPDK': (nic(DATA, 'r8169', 'enp3s0'), {
         f'nic {DATA}': ('info', 'r8169.*nothing for DPDK')}),
     'wireless': (nic(DATA, None, code='0x028000'), {f'nic {DATA}': ('info', 'nothing for DPDK')}),
@@ -362,7 +364,8 @@ MACHINES = {
     'no IOMMU, AMD, vfio does without': (NO_IOMMU | AMD | {KNOB: 'N'}, {
         'iommu': ('bad', 'without protection', f'echo 1 > {KNOB}')}),
     'no IOMMU in a guest': (NO_IOMMU | GUEST | UIO, {
-        'iommu': ('info', 'this guest has none: `wavehaul nic bind` takes uio_pci_generic')}),
+        'iommu': ('info', 'this guest has none: `wavehaul nic bind` takes uio_pci_generic.* '
+                          'port = af_packet')}),
     'no IOMMU in a guest, and no uio': (NO_IOMMU | GUEST, {
         'iommu': ('bad', 'no uio_pci_generic', 'apt-get install linux-image-amd64')}),
     'no-IOMMU mode': (NO_IOMMU | {KNOB: 'Y'}, {'iommu': ('info', 'no-IOMMU mode')}),

@@ -33,7 +33,8 @@ static struct wh_finding iommu_missing(const struct wh_machine *machine)
 	}
 	if (machine->virtual)
 		return wh_info("%s: `wavehaul nic bind` takes %s, and a NIC may then write "
-			       "anywhere in memory",
+			       "anywhere in memory, and is root's alone; the service takes "
+			       "port = af_packet:INTERFACE",
 			why, uio);
 	return wh_fix("",
 		"off: switch it on in the firmware; or do without, as `wavehaul nic bind` does "
@@ -194,7 +195,10 @@ struct wh_finding wh_check_nic(const struct wh_machine *machine, const struct wh
 	case WH_NIC_VFIO:
 		return check_vfio_nic(machine, nic, text);
 	case WH_NIC_UIO:
-		return wh_info("%s: DPDK's, but no IOMMU keeps it to its memory", text);
+		return wh_info("%s: DPDK's, but no IOMMU keeps it to its memory, so only root can "
+			       "use it (sudo wavehaul serve); for the service: wavehaul nic "
+			       "release %s, and port = af_packet:INTERFACE",
+			text, nic->address);
 	case WH_NIC_IN_PLACE:
 		return check_in_place(nic, text);
 	case WH_NIC_SYSTEM:

@@ -159,7 +159,7 @@ static void tell(const struct wh_nic *nic, const char *driver)
 			nic->interface);
 	if (strcmp(driver, "vfio-pci") != 0)
 		printf("no IOMMU keeps it to its memory: only root can use it, as in sudo "
-		       "wavehaul serve\n");
+		       "wavehaul serve; for the service take port = af_packet:INTERFACE\n");
 	printf("what remains: [port] port = %s in /etc/wavehaul/wavehaul.conf; `wavehaul doctor` "
 	       "says whether anything else\n",
 		nic->address);

@@ -143,7 +143,9 @@ static void without_iommu(void)
 {
 	begin("uio_pci_generic");
 	expect(true, true, "");
-	expect(false, true, NIC " has no IOMMU that keeps it to its memory, so only root");
+	expect(false, true,
+		NIC " has no IOMMU that keeps it to its memory, so only root may "
+		    "use it: sudo wavehaul; for the service: wavehaul nic release " NIC);
 	put(PCI NIC "/uio/uio3/name", "x\n");
 	put("/dev/uio3", "");
 	put("/proc/9/comm", "testpmd\n");

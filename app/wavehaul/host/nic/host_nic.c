@@ -63,8 +63,9 @@ static bool is_dpdks(const struct wh_machine *machine, const struct wh_nic *nic,
 	else if (spec->physical && !machine->superuser)
 		snprintf(why, why_bytes,
 			"%s has no IOMMU that keeps it to its memory, so only root may use it: "
-			"sudo wavehaul, or a machine with an IOMMU",
-			nic->address);
+			"sudo wavehaul; for the service: wavehaul nic release %s, and port = "
+			"af_packet:INTERFACE",
+			nic->address, nic->address);
 	else
 		return is_whole_group(machine, nic, why, why_bytes) &&
 		       may_open(nic, machine->root, why, why_bytes);
