@@ -395,8 +395,8 @@ static void gather(struct demo *demo, struct wh_demo_result *result)
 		/* Packets for a closed session are late, but not bad. */
 		result->bad_pkts +=
 			wh_netif_bad_pkts(netif) - netif->endpoint.stats.no_session_pkts;
-		result->endpoint[i] = netif->endpoint.stats;
-		result->netif[i] = wh_netif_stats(netif);
+		result->reasons[i].count =
+			wh_host_reasons(&demo->end[i].host, result->reasons[i].reason);
 	}
 }
 

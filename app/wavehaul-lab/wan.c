@@ -70,21 +70,31 @@ struct wan {
 	bool lost; /* a port is gone */
 };
 
+/* One complete checksum may look partial by chance; several do not. */
+#define PARTIAL_SUMS_TOLD 3
+
 /*
- * Oversize frames are large segments of the sender's kernel. It leaves their division to a NIC, and
- * there is none here.
+ * Oversize frames are large segments of the sender's kernel, which leaves their division, and
+ * checksums, to a NIC; there is none here.
  */
-static void tell_oversize(struct wan *wan, uint32_t end)
+static void tell_offload(struct wan *wan, uint32_t end)
 {
 	const struct wh_join_stats *stats = &wan->direction[end].join.stats;
 
-	if (wan->told_oversize[end] || stats->dropped_pkts[WH_JOIN_DROP_OVERSIZE] == 0)
-		return;
-	wan->told_oversize[end] = true;
-	wh_say("frames larger than the MTU of %u arrive from %s and are dropped: raise --mtu; or, "
-	       "if the kernel behind it leaves segmentation to its NIC, run 'ethtool -K IFACE tx "
-	       "off' at that end",
-		wan->plan.mtu, wan->plan.settings.ports[end]);
+	if (!wan->told_oversize[end] && stats->dropped_pkts[WH_JOIN_DROP_OVERSIZE] > 0) {
+		wan->told_oversize[end] = true;
+		wh_say("frames larger than the MTU of %u arrive from %s and are dropped: raise "
+		       "--mtu; or, if the kernel behind it leaves segmentation to its NIC, run "
+		       "'ethtool -K IFACE tx off' at that end",
+			wan->plan.mtu, wan->plan.settings.ports[end]);
+	}
+	if (!wan->told_sums[end] && stats->partial_sums >= PARTIAL_SUMS_TOLD) {
+		wan->told_sums[end] = true;
+		wh_say("TCP and UDP frames from %s have incomplete checksums, and their receivers "
+		       "will drop them: the kernel behind it leaves checksums to its NIC; run "
+		       "'ethtool -K IFACE tx off' at that end",
+			wan->plan.settings.ports[end]);
+	}
 }
 
 static uint64_t step_tsc(const struct changing_direction *direction, uint32_t step)
@@ -117,20 +127,6 @@ static int32_t poll_direction(void *state, uint64_t now_tsc)
 			wh_netem_queue_bytes(direction->join.netem, now_tsc), memory_order_relaxed);
 	}
 	return wh_join_direction_poll(&direction->join, now_tsc);
-}
-
-/* One complete checksum may look partial by chance; several do not. */
-#define PARTIAL_SUMS_TOLD 3
-
-static void tell_sums(struct wan *wan, uint32_t end)
-{
-	if (wan->told_sums[end] || wan->direction[end].join.stats.partial_sums < PARTIAL_SUMS_TOLD)
-		return;
-	wan->told_sums[end] = true;
-	wh_say("TCP and UDP frames from %s have incomplete checksums, and their receivers will "
-	       "drop them: the kernel behind it leaves checksums to its NIC; run 'ethtool -K IFACE "
-	       "tx off' at that end",
-		wan->plan.settings.ports[end]);
 }
 
 /* Also called while it runs: another core's counters may then be of slightly different moments. */
@@ -183,10 +179,8 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	if (now_tsc < wan->next_tsc)
 		return 0;
 	wan->next_tsc = now_tsc + wh_us_to_tsc(wan->runtime.hz, WATCH_US);
-	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
-		tell_oversize(wan, end);
-		tell_sums(wan, end);
-	}
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
+		tell_offload(wan, end);
 	tell_steps(wan, now_tsc);
 	tell_second(wan, now_tsc);
 	if (wan->lost || now_tsc >= wan->end_tsc || wh_signals_count() > 0)

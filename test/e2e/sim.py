@@ -564,7 +564,7 @@ def plan(program, folder):
     rows = {row['name']: row for row in found['rows']}
     known = json.loads(program.run('profiles', '--json').out)['profiles']
     expect_equal('rows', list(rows), [*(profile['name'] for profile in known), 'reno', 'newreno',
-                                      'sack', 'vegas', 'highspeed', 'cubic', 'bbr',
+                                      'sack', 'vegas', 'highspeed', 'cubic', 'bbr', 'bbr3',
                                       '8 newreno'])
     # 2 MiB in packets of 1408 bytes of payload, and a round trip.
     expect_between('fixed', rows['fixed']['finish_s'], 1.80, 1.82)
@@ -660,7 +660,7 @@ def probe(program, folder):
 def reference_bbr(program, folder):
     """BBR alone, behind a policer and beside CUBIC; CUBIC behaves differently."""
     for name, holds in (('reference-bbr', 17), ('reference-bbr-policer', 6),
-                        ('reference-bbr-share', 12)):
+                        ('reference-bbr-share', 12), ('reference-bbr3', 22)):
         result = program.run('sim', TOP / f'config/scenarios/{name}.ini')
         expect_status(result, OK)
         expect_equal(f'expectations of {name} that hold',

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "lab/tcp/tcp.h"
+#include "lab/tcp/tcp_internal.h"
 
 #define FLOWS_MAX      1024
 #define RED_MEAN_BYTES 500 /* ns-2's mean_pktsize_ */
@@ -244,7 +244,7 @@ static void print(
 
 	for (uint64_t i = 0; i < run->flows; i++) {
 		goodput_bytes += wh_sim_flow_stats(sim, flows[i].flow)->goodput_bytes;
-		timeouts += wh_sim_tcp_timeouts(flows[i].tcp);
+		timeouts += flows[i].tcp->timeouts;
 	}
 	printf("{\"goodput_bytes\": %" PRIu64 ", \"drops\": %" PRIu64 ", \"overflows\": %" PRIu64
 	       ", \"early\": %" PRIu64 ", \"lost\": %" PRIu64 ", \"timeouts\": %" PRIu64
@@ -275,8 +275,7 @@ static struct wh_sim_queue_config bottleneck_queue(const struct run *run)
 	if (run->discipline == WH_SIM_RED) {
 		queue.limit_pkts = 0;
 		queue.limit_bytes = run->queue_pkts * RED_MEAN_BYTES;
-		queue.red = (struct wh_sim_red_config){
-			.in_bytes = true, .mean_packet_bytes = RED_MEAN_BYTES};
+		queue.red_in_bytes = true;
 	}
 	return queue;
 }

@@ -36,7 +36,7 @@ KNOWN = {
         'link.c simulation.c': 'the simulator and its links',
     },
     'lib/lab/tcp': {
-        'bbr_flow.c cubic.c cubic_linux.c tcp_highspeed.c newreno.c rack.c rack_send.c reno.c '
+        'bbr_flow.c cubic.c tcp_highspeed.c rack.c rack_send.c reno.c '
         'sack.c tcp_sttp.c tcp.c vegas.c': 'a flow, and the varieties in its table',
     },
 }

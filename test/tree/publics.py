@@ -32,8 +32,6 @@ FOR_TESTS = {
     'wh_session_check': 'asserts what holds between two turns',
     'wh_sim_engine_receiver': 'an end of a simulated session',
     'wh_sim_engine_sender': 'the other one',
-    'wh_sim_tcp_ssthresh_pkts': 'what a flow has come to',
-    'wh_sim_tcp_timeouts': 'how often a flow stood still',
 }
 # Names that only their own file uses:
 NOT_STATIC = set()

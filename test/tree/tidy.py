@@ -90,7 +90,6 @@ PROVED_ELSEWHERE = {
     'lib/session/view.c': 'what others may see of a session: test/sim',
     'lib/lab/sim/sim_memory.c': 'malloc that does not fail: all of test/unit/lab/sim',
     'lib/lab/sim/simulation.c': 'what joins links and agents: test/unit/lab/sim/link.c and route.c',
-    'lib/lab/tcp/newreno.c': 'one of the varieties: test/unit/lab/tcp/tcp.c',
     'lib/lab/tcp/reno.c': 'one of the varieties: test/unit/lab/tcp/tcp.c',
     'lib/bundle/waits.c': 'words alone: test/unit/sink/waits.c',
     'lib/sink/sink_waits.c': 'test/unit/sink/waits.c',

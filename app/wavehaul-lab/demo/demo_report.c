@@ -79,7 +79,8 @@ static void print_packet_rows(const struct wh_demo_result *result)
 }
 
 /* Details for finding faults. */
-static void print_verbose_rows(const char *name, const struct wh_session_stats *stats)
+static void print_verbose_rows(const char *name, const struct wh_session_stats *stats,
+	const struct wh_demo_reasons *reasons)
 {
 	row(name,
 		"control %" PRIu64 " sent, %" PRIu64 " received, %" PRIu64 " stale, %" PRIu64
@@ -95,29 +96,9 @@ static void print_verbose_rows(const char *name, const struct wh_session_stats *
 		"bad: %" PRIu64 " beyond the window, %" PRIu64 " in the wrong place, %" PRIu64
 		" unexpected",
 		stats->bad_window_pkts, stats->bad_place_pkts, stats->bad_unexpected_pkts);
-}
-
-/* Packets that reached no session, by name of the reason, if any. */
-static void print_refused_rows(
-	const struct wh_endpoint_stats *endpoint, const struct wh_netif_stats *netif)
-{
-	for (uint32_t i = WH_ENCAP_OK + 1; i < WH_ENCAP_REASONS; i++)
-		if (netif->not_ours_pkts[i] > 0)
-			row("", "refused: %" PRIu64 " %s", netif->not_ours_pkts[i],
-				wh_encap_reason_name((enum wh_encap_reason)i));
-	for (uint32_t i = WH_WIRE_OK + 1; i < WH_WIRE_REASONS; i++)
-		if (endpoint->bad[i] > 0)
-			row("", "refused: %" PRIu64 " %s", endpoint->bad[i],
-				wh_wire_reason_name((enum wh_wire_reason)i));
-	row("",
-		"refused: %" PRIu64 " for no session, %" PRIu64 " of the wrong peer, %" PRIu64
-		" bad cookies, %" PRIu64 " opens",
-		endpoint->no_session_pkts, endpoint->wrong_peer_pkts, endpoint->bad_cookie_pkts,
-		endpoint->refused_opens);
-	row("",
-		"not sent: %" PRIu64 " to an unresolved address, %" PRIu64
-		" answers without room; %" PRIu64 " turns without a buffer",
-		netif->unresolved_pkts, endpoint->replies_dropped_pkts, netif->no_mbuf_turns);
+	for (uint32_t i = 0; i < reasons->count; i++)
+		row("", "refused: %" PRIu64 " %s", reasons->reason[i].pkts,
+			reasons->reason[i].name);
 }
 
 void wh_demo_print_table(const struct wh_demo_result *result)
@@ -148,10 +129,9 @@ void wh_demo_print_table(const struct wh_demo_result *result)
 		wh_format_time(text[0], WH_UNITS_MAX, result->sender.lateness_ns[0]),
 		wh_format_time(text[1], WH_UNITS_MAX, result->sender.lateness_ns[1]));
 	if (settings->verbose) {
-		print_verbose_rows("transmitter", &result->sender.stats);
-		print_refused_rows(&result->endpoint[WH_EMULATOR_A], &result->netif[WH_EMULATOR_A]);
-		print_verbose_rows("receiver", &result->receiver);
-		print_refused_rows(&result->endpoint[WH_EMULATOR_B], &result->netif[WH_EMULATOR_B]);
+		print_verbose_rows(
+			"transmitter", &result->sender.stats, &result->reasons[WH_EMULATOR_A]);
+		print_verbose_rows("receiver", &result->receiver, &result->reasons[WH_EMULATOR_B]);
 	}
 	if (result->digest_known) {
 		wh_digest_text(&result->digest, digest);

@@ -274,10 +274,8 @@ static void take_tcp(
 		return;
 	}
 	wh_scenario_group_tcp(group, WH_SCENARIO_TCP, variety, head_bytes);
-	if (variety == WH_SIM_TCP_CUBIC && wh_take_switch(taker, "linux", false)) {
+	if (variety == WH_SIM_TCP_CUBIC && wh_take_switch(taker, "linux", false))
 		wh_sim_tcp_config_as_linux(config);
-		config->hystart = wh_take_switch(taker, "hystart", config->hystart);
-	}
 	config->window_pkts = (uint32_t)wh_take_count_or_none(taker, "window", PKTS_MAX);
 	config->initial_cwnd_pkts =
 		wh_take_number(taker, "initial_window", config->initial_cwnd_pkts, 1.0, PKTS_MAX);
@@ -289,31 +287,8 @@ static void take_tcp(
 	config->delayed_ack = wh_take_switch(taker, "delayed_ack", config->delayed_ack);
 	config->initial_rto_ps = wh_take_ps(taker, "initial_rto", config->initial_rto_ps);
 	config->min_rto_ps = wh_take_ps(taker, "min_rto", config->min_rto_ps);
-	config->max_rto_ps = wh_take_ps(taker, "max_rto", config->max_rto_ps);
 	if (config->max_rto_ps < config->min_rto_ps)
-		wh_take_refuse(taker, "max_rto", "is below min_rto");
-	if (variety == WH_SIM_TCP_VEGAS) {
-		config->vegas_alpha_pkts = wh_take_number(
-			taker, "vegas_alpha", config->vegas_alpha_pkts, 0.0, PKTS_MAX);
-		config->vegas_beta_pkts =
-			wh_take_number(taker, "vegas_beta", config->vegas_beta_pkts, 0.0, PKTS_MAX);
-		config->vegas_gamma_pkts = wh_take_number(
-			taker, "vegas_gamma", config->vegas_gamma_pkts, 0.0, PKTS_MAX);
-	}
-}
-
-static void take_highspeed(struct wh_taker *taker, struct wh_sim_tcp_config *config)
-{
-	config->highspeed.low_pkts =
-		wh_take_number(taker, "highspeed_low", config->highspeed.low_pkts, 2.0, PKTS_MAX);
-	config->highspeed.high_pkts =
-		wh_take_number(taker, "highspeed_high", config->highspeed.high_pkts, 3.0, PKTS_MAX);
-	config->highspeed.high_p =
-		wh_take_number(taker, "highspeed_high_p", config->highspeed.high_p, 1e-15, 0.1);
-	config->highspeed.high_decrease = wh_take_number(
-		taker, "highspeed_decrease", config->highspeed.high_decrease, 1e-6, 0.5);
-	if (config->highspeed.high_pkts <= config->highspeed.low_pkts)
-		wh_take_refuse(taker, "highspeed_high", "is not above highspeed_low");
+		wh_take_refuse(taker, "min_rto", "is more than a minute");
 }
 
 static void take_psock(struct wh_taker *taker, struct wh_scenario_group *group)
@@ -410,8 +385,6 @@ static bool take_known_tcp(
 		if (strcmp(agent, wh_sim_tcp_variety_name(variety)) != 0)
 			continue;
 		take_tcp(taker, group, variety);
-		if (variety == WH_SIM_TCP_HIGHSPEED)
-			take_highspeed(taker, &group->tcp);
 		if (variety == WH_SIM_TCP_STTP)
 			take_options(taker, &wh_profile_sttp, &group->tcp.sttp);
 		return true;
@@ -438,6 +411,10 @@ static void refuse_agent(struct wh_taker *taker)
 static void take_agent(struct wh_point *point, struct wh_taker *taker,
 	struct wh_scenario_group *group, const char *agent)
 {
+	static const struct {
+		const char *name;
+		void (*take)(struct wh_taker *taker, struct wh_scenario_group *group);
+	} others[] = {{"psock", take_psock}, {"probe", take_probe}, {"drs", take_drs}};
 	const struct wh_profile *profile = wh_profile_find(agent);
 
 	if (profile != NULL) {
@@ -446,16 +423,10 @@ static void take_agent(struct wh_point *point, struct wh_taker *taker,
 	}
 	if (take_known_tcp(taker, group, agent))
 		return;
-	if (strcmp(agent, "psock") == 0) {
-		take_psock(taker, group);
-		return;
-	}
-	if (strcmp(agent, "probe") == 0) {
-		take_probe(taker, group);
-		return;
-	}
-	if (strcmp(agent, "drs") == 0) {
-		take_drs(taker, group);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (strcmp(agent, others[i].name) != 0)
+			continue;
+		others[i].take(taker, group);
 		return;
 	}
 	for (uint32_t i = 0; i < WH_SIM_TRAFFIC_KINDS; i++) {

@@ -97,14 +97,10 @@ struct wh_formula wh_formula_tcp(enum wh_sim_tcp_variety variety, double loss, d
 		return (struct wh_formula){"RFC 3649", highspeed(loss)};
 	case WH_SIM_TCP_CUBIC:
 		return (struct wh_formula){"RFC 9438", cubic(loss, rtt_s)};
-	case WH_SIM_TCP_BBR: /* not limited by random losses */
+	default: /* BBR is not limited by random losses */
+		WH_ASSERT(variety < WH_SIM_TCP_TCPS);
 		return (struct wh_formula){"none", INFINITY};
-	case WH_SIM_TCP_STTP:
-	case WH_SIM_TCP_VARIETIES:
-		break;
 	}
-	WH_ASSERT(variety < WH_SIM_TCP_TCPS);
-	return (struct wh_formula){0};
 }
 
 static uint32_t count_profiles(void)

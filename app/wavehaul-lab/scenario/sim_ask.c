@@ -131,26 +131,14 @@ static double most_of(const double *values, uint32_t count)
 	return most;
 }
 
-static double last_finish(const struct sim_question *q)
-{
-	uint64_t last_ps = 0;
-
-	for (uint32_t i = 0; i < q->n_flows; i++) {
-		uint64_t end_ps = wh_scenario_run_stats(q->asking->run, q->flows[i])->finished_ps;
-
-		last_ps = end_ps > last_ps ? end_ps : last_ps;
-	}
-	return last_ps == WH_SIM_NEVER_PS ? INFINITY : wh_ps_to_seconds(last_ps);
-}
-
-/* When the last of the question's flows was accepted. */
-static double last_opened(const struct sim_question *q)
+/* When the last of the question's flows was accepted, or has ended. */
+static double last_moment(const struct sim_question *q)
 {
 	uint64_t last_ps = 0;
 
 	for (uint32_t i = 0; i < q->n_flows; i++)
 		last_ps = wh_max_u64(
-			last_ps, wh_scenario_run_stats(q->asking->run, q->flows[i])->opened_ps);
+			last_ps, count_of(q, wh_scenario_run_stats(q->asking->run, q->flows[i])));
 	return last_ps == WH_SIM_NEVER_PS ? INFINITY : wh_ps_to_seconds(last_ps);
 }
 
@@ -365,9 +353,9 @@ static const struct ask_function functions[] = {
 	{"overhead", overhead, .kind = WH_VALUE_NUMBER},
 	{"holds", holds, .kind = WH_VALUE_TIME, .values = "nt"},
 	{"took", took, .kind = WH_VALUE_TIME, .values = "/n", .no_times = true},
-	{"opened", last_opened, .kind = WH_VALUE_TIME, .no_times = true},
+	{"opened", last_moment, .kind = WH_VALUE_TIME, .no_times = true, FLOW(opened_ps)},
 	{"dropped_bytes", flow_count, FLOW(dropped_bytes)},
-	{"finish", last_finish, .kind = WH_VALUE_TIME, .no_times = true},
+	{"finish", last_moment, .kind = WH_VALUE_TIME, .no_times = true, FLOW(finished_ps)},
 	{"finished", count_finished, .no_times = true},
 	{"flows", count_flows, .no_times = true},
 	{"probe_capacity", probe_capacity, .no_times = true, .agent = "probe"},

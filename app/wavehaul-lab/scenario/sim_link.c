@@ -86,17 +86,6 @@ static bool add_link(
 	       (!both || add_direction(point, config, to, from));
 }
 
-static void take_red(struct wh_taker *taker, struct wh_sim_red_config *red)
-{
-	red->threshold_pkts = wh_take_number(taker, "red_threshold", 0.0, 0.0, 1e9);
-	red->max_threshold_pkts = wh_take_number(taker, "red_max_threshold", 0.0, 0.0, 1e9);
-	red->weight = wh_take_number(taker, "red_weight", 0.0, 0.0, 1.0);
-	red->max_p = wh_take_number(taker, "red_max_p", 0.0, 0.0, 1.0);
-	red->mean_packet_bytes = wh_take_number(taker, "red_packet", 0.0, 0.0, 65535.0);
-	red->not_gentle = !wh_take_switch(taker, "red_gentle", true);
-	red->drop_tail_off = !wh_take_switch(taker, "red_drop_tail", true);
-}
-
 static void take_queue(struct wh_taker *taker, struct wh_sim_queue_config *queue)
 {
 	const char *names[WH_SIM_DISCIPLINES + 1] = {NULL};
@@ -108,12 +97,6 @@ static void take_queue(struct wh_taker *taker, struct wh_sim_queue_config *queue
 	queue->limit_bytes = wh_take_count(taker, "queue_bytes", 0, 1, UINT64_C(1) << 50);
 	queue->discipline =
 		(enum wh_sim_discipline)wh_take_choice(taker, "discipline", names, WH_SIM_DROPTAIL);
-	if (queue->discipline == WH_SIM_RED)
-		take_red(taker, &queue->red);
-	if (queue->discipline == WH_SIM_CODEL) {
-		queue->codel.target_ps = wh_take_ps(taker, "codel_target", 0);
-		queue->codel.interval_ps = wh_take_ps(taker, "codel_interval", 0);
-	}
 	if (queue->discipline == WH_SIM_RED && queue->limit_pkts == 0)
 		wh_take_refuse(taker, "queue", "is none, and red needs a limit");
 }

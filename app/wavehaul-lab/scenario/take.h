@@ -73,10 +73,5 @@ bool wh_take_refuse(struct wh_taker *taker, const char *key, const char *why);
 /* False after a complaint about the first key that was never looked up. */
 bool wh_take_all_used(const struct wh_ini_section *section);
 
-static inline double wh_ps_to_seconds(uint64_t span_ps)
-{
-	return (double)span_ps / (double)WH_PS_PER_S;
-}
-
 /* Converts and rounds to picoseconds; false: out of range. */
 bool wh_seconds_to_ps(double seconds, uint64_t *span_ps);

@@ -503,43 +503,35 @@ static void come_back(void *context, uint64_t now_ps)
 		turn(end, now_ps);
 }
 
-/* True: the sending end's next packet has a buffer, and the previous one is within the window. */
-static bool begin_host_trans(void *context)
+/*
+ * True: there is a chunk for the host task: at the sending end the next packet's, which has a
+ * buffer, and the previous one is within the window; at the other one that is complete.
+ */
+static bool begin_host(void *context)
 {
 	struct end *end = context;
 
-	if (wh_fifo_count(wh_session_ready_chunks(end->session)) > 0)
-		return false;
-	end->host_chunk = next_chunk(end->engine);
+	if (!end->sends)
+		end->host_chunk = wh_fifo_pop(wh_session_deliver_chunks(end->session));
+	else if (wh_fifo_count(wh_session_ready_chunks(end->session)) == 0)
+		end->host_chunk = next_chunk(end->engine);
 	return end->host_chunk != NULL;
 }
 
-static void end_host_trans(void *context)
+static void end_host(void *context)
 {
 	struct end *end = context;
-	bool pushed = wh_fifo_push(wh_session_ready_chunks(end->session), end->host_chunk);
+	struct wh_chunk *chunk = end->host_chunk;
+	bool pushed = true;
 
-	WH_ASSERT(pushed);
-	end->host_chunk = NULL;
-}
-
-static bool begin_host_rcv(void *context)
-{
-	struct end *end = context;
-
-	end->host_chunk = wh_fifo_pop(wh_session_deliver_chunks(end->session));
-	return end->host_chunk != NULL;
-}
-
-static void end_host_rcv(void *context)
-{
-	struct end *end = context;
-
-	if (end->host_chunk->end)
+	if (end->sends)
+		pushed = wh_fifo_push(wh_session_ready_chunks(end->session), chunk);
+	else if (!chunk->end)
+		wh_fifo_push(wh_session_recycled_chunks(end->session), chunk);
+	else
 		wh_session_sink_done(end->session, tsc_at(end, wh_sim_now_ps(end->engine->sim)),
 			WH_STATUS_VERIFIED);
-	else
-		wh_fifo_push(wh_session_recycled_chunks(end->session), end->host_chunk);
+	WH_ASSERT(pushed);
 	end->host_chunk = NULL;
 }
 
@@ -577,18 +569,9 @@ static void send_made(void *context, struct wh_sim_packet *packet)
 	wh_sim_send(end->engine->sim, end->node, packet);
 }
 
-static const struct wh_tasks_ops sending_ops = {
-	.begin_host = begin_host_trans,
-	.end_host = end_host_trans,
-	.next = next_packet,
-	.take = take_packet,
-	.send = send_made,
-	.turn = fire_turn,
-};
-
-static const struct wh_tasks_ops receiving_ops = {
-	.begin_host = begin_host_rcv,
-	.end_host = end_host_rcv,
+static const struct wh_tasks_ops tasks_ops = {
+	.begin_host = begin_host,
+	.end_host = end_host,
 	.next = next_packet,
 	.take = take_packet,
 	.send = send_made,
@@ -648,9 +631,8 @@ static void create_end(struct wh_sim_engine *engine, struct end *end, uint32_t n
 		end->sends ? &engine->config.sender_absence : &engine->config.receiver_absence,
 		engine->events, engine->session.seed + end->sends, come_back, end);
 	if (has_tasks(engine))
-		wh_tasks_init(&end->tasks, &engine->config.tasks,
-			end->sends ? &sending_ops : &receiving_ops, engine->events, end->sends,
-			engine->session.seed, end);
+		wh_tasks_init(&end->tasks, &engine->config.tasks, &tasks_ops, engine->events,
+			end->sends, engine->session.seed, end);
 }
 
 struct wh_sim_engine *wh_sim_engine_create(struct wh_sim *sim,

@@ -15,6 +15,11 @@
 #define WH_PS_PER_S     UINT64_C(1000000000000)
 #define WH_SIM_NEVER_PS UINT64_MAX
 
+static inline double wh_ps_to_seconds(uint64_t span_ps)
+{
+	return (double)span_ps / (double)WH_PS_PER_S;
+}
+
 struct wh_sim_event {
 	void (*fire)(void *context, uint64_t now_ps);
 	void *context;

@@ -28,13 +28,6 @@ void wh_sim_queue_put_tail(struct wh_sim_queue *queue, const struct wh_sim_queue
 		wh_sim_fifo_push(&queue->fifo, packet);
 }
 
-static void init_tail(struct wh_sim_queue *queue, uint64_t rate_bps, uint64_t delay_ps)
-{
-	(void)queue;
-	(void)rate_bps;
-	(void)delay_ps;
-}
-
 static struct wh_sim_packet *take_head(
 	struct wh_sim_queue *queue, const struct wh_sim_queue_call *call)
 {
@@ -43,7 +36,7 @@ static struct wh_sim_packet *take_head(
 }
 
 static const struct wh_sim_queue_discipline droptail = {
-	"droptail", init_tail, wh_sim_queue_put_tail, take_head};
+	"droptail", NULL, wh_sim_queue_put_tail, take_head};
 
 static const struct wh_sim_queue_discipline *const disciplines[WH_SIM_DISCIPLINES] = {
 	[WH_SIM_DROPTAIL] = &droptail,
@@ -69,7 +62,8 @@ void wh_sim_queue_init(struct wh_sim_queue *queue, const struct wh_sim_queue_con
 
 	*queue = (struct wh_sim_queue){
 		.discipline = disciplines[config->discipline], .config = *config};
-	queue->discipline->init(queue, rate_bps, delay_ps);
+	if (queue->discipline->init != NULL)
+		queue->discipline->init(queue, rate_bps, delay_ps);
 }
 
 void wh_sim_queue_put(struct wh_sim_queue *queue, uint64_t now_ps, struct wh_sim_packet *packet,

@@ -2,14 +2,13 @@
 #pragma once
 
 /*
- * The queue in front of a line: DropTail, RED (ns-2.35's parameters, defaults and arithmetic) or
+ * The queue in front of a line: DropTail, RED (ns-2.35's defaults and arithmetic) or
  * CoDel (RFC 8289). It does not include the packet being sent. Each discipline is a table of
  * functions over the same FIFO.
  *
  * Limits are ns-2's: DropTail and CoDel drop the packet that would bring the queue to limit_pkts,
  * so that a limit of 50 allows 49 in the queue and one on the line; RED drops when limit_pkts are
- * queued. The same holds for bytes: ns-2's limit, where RED counts bytes, is its limit times
- * mean_packet_bytes. An empty queue accepts any packet.
+ * queued. The same holds for bytes. An empty queue accepts any packet.
  */
 
 #include <stdbool.h>
@@ -28,52 +27,27 @@ enum wh_sim_discipline {
 
 const char *wh_sim_discipline_name(enum wh_sim_discipline discipline);
 
-/*
- * Zero in a member means ns-2's default, derived from the line's rate and delay where it depends on
- * them. Exception: in_bytes, which is true by default in ns-2 since 2004.
- */
-struct wh_sim_red_config {
-	double threshold_pkts;      /* thresh_: 5, or 2.5 ms at the line's rate if that is more */
-	double max_threshold_pkts;  /* maxthresh_: 3 * thresh_ */
-	double weight;              /* q_weight_: from the packets of ten RTTs */
-	double max_p;               /* 1 / linterm_: 0.1 */
-	uint32_t mean_packet_bytes; /* mean_pktsize_: 500 */
-	bool in_bytes;              /* queue_in_bytes_ and bytes_ */
-	bool not_gentle;            /* gentle_ */
-	bool no_wait;               /* wait_ */
-	bool drop_tail_off;         /* drop_rand_: when full, drop a random packet */
-};
-
-struct wh_sim_codel_config {
-	uint64_t target_ps;   /* 0: 5 ms */
-	uint64_t interval_ps; /* 0: 100 ms */
-};
-
 struct wh_sim_queue_config {
 	enum wh_sim_discipline discipline;
 	uint32_t limit_pkts;  /* 0: none */
 	uint64_t limit_bytes; /* 0: none */
-	struct wh_sim_red_config red;
-	struct wh_sim_codel_config codel;
+	bool red_in_bytes;    /* as in ns-2 since 2004; else in packets */
 };
 
-/* Averages and thresholds are in packets, or in bytes with in_bytes. */
 struct wh_sim_red {
-	struct wh_sim_red_config config; /* with defaults filled in */
-	double average;
+	double weight;
+	uint32_t unit;  /* 1: averages and thresholds are in packets; else bytes of a mean one */
+	double average; /* of what waits, as those that arrive see it */
 	double threshold;
 	double max_threshold;
 	uint64_t rate_bps; /* at which the average decays while the line is idle */
 	uint64_t idle_since_ps;
 	bool idle;
-	bool above;          /* the average was above the threshold at the latest arrival */
-	uint64_t count_pkts; /* since the latest drop */
-	uint64_t count_bytes;
+	bool above;     /* the average was above the threshold at the latest arrival */
+	uint64_t count; /* since the latest drop */
 };
 
 struct wh_sim_codel {
-	uint64_t target_ps;
-	uint64_t interval_ps;
 	uint64_t first_above_ps; /* 0: below target */
 	uint64_t drop_next_ps;
 	uint32_t drops;         /* the next drop is interval / sqrt(drops) later */

@@ -13,16 +13,6 @@
 /* When dropping resumes within this many intervals, it continues near the previous drop rate. */
 #define INTERVALS_REMEMBERED 16
 
-static void init(struct wh_sim_queue *queue, uint64_t rate_bps, uint64_t delay_ps)
-{
-	const struct wh_sim_codel_config *config = &queue->config.codel;
-
-	(void)rate_bps;
-	(void)delay_ps;
-	queue->codel.target_ps = config->target_ps != 0 ? config->target_ps : TARGET_PS;
-	queue->codel.interval_ps = config->interval_ps != 0 ? config->interval_ps : INTERVAL_PS;
-}
-
 static void put(struct wh_sim_queue *queue, const struct wh_sim_queue_call *call,
 	struct wh_sim_packet *packet)
 {
@@ -39,11 +29,11 @@ static struct wh_sim_packet *take_one(struct wh_sim_queue *queue, uint64_t now_p
 
 	WH_ASSERT(packet == NULL || now_ps >= packet->moment_ps);
 	*may_drop = false;
-	if (packet == NULL || now_ps - packet->moment_ps < codel->target_ps ||
+	if (packet == NULL || now_ps - packet->moment_ps < TARGET_PS ||
 		queue->fifo.count_bytes <= codel->largest_bytes)
 		codel->first_above_ps = 0;
 	else if (codel->first_above_ps == 0)
-		codel->first_above_ps = now_ps + codel->interval_ps;
+		codel->first_above_ps = now_ps + INTERVAL_PS;
 	else
 		*may_drop = now_ps >= codel->first_above_ps;
 	return packet;
@@ -52,13 +42,13 @@ static struct wh_sim_packet *take_one(struct wh_sim_queue *queue, uint64_t now_p
 static uint64_t next_drop(const struct wh_sim_codel *codel, uint64_t from_ps)
 {
 	WH_ASSERT(codel->drops > 0);
-	return from_ps + (uint64_t)((double)codel->interval_ps / sqrt(codel->drops));
+	return from_ps + (uint64_t)((double)INTERVAL_PS / sqrt(codel->drops));
 }
 
 static void begin_dropping(struct wh_sim_codel *codel, uint64_t now_ps)
 {
 	uint32_t latest = codel->drops - codel->last_drops;
-	uint64_t remembered_ps = codel->drop_next_ps + INTERVALS_REMEMBERED * codel->interval_ps;
+	uint64_t remembered_ps = codel->drop_next_ps + INTERVALS_REMEMBERED * INTERVAL_PS;
 
 	WH_ASSERT(!codel->dropping && codel->drops >= codel->last_drops);
 	codel->dropping = true;
@@ -92,4 +82,4 @@ static struct wh_sim_packet *take(struct wh_sim_queue *queue, const struct wh_si
 	return packet;
 }
 
-const struct wh_sim_queue_discipline wh_sim_queue_codel = {"codel", init, put, take};
+const struct wh_sim_queue_discipline wh_sim_queue_codel = {"codel", NULL, put, take};

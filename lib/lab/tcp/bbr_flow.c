@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <math.h>
-
 #include "lab/tcp/tcp_internal.h"
 
 /*
- * A TCP with BBR: the model gets a sample per acknowledgement, and rack.c applies its pace and
- * window.
+ * A TCP with BBR: the model gets a sample per acknowledgement, and each loss; rack.c applies its
+ * pace and window.
  */
 
 static void follow(struct wh_sim_tcp *tcp)
@@ -23,36 +21,42 @@ static void sample(struct wh_sim_tcp *tcp, const struct wh_sim_rate_sample *samp
 	follow(tcp);
 }
 
+static void lose(struct wh_sim_tcp *tcp, const struct wh_sim_rate_loss *loss)
+{
+	if (tcp->rack.stands)
+		tcp->bbr.version->lose(&tcp->bbr, loss);
+}
+
 static void hear(struct wh_sim_tcp *tcp, enum wh_sim_rack_event event,
 	const struct wh_sim_rate_sample *sample)
 {
+	struct wh_sim_bbr *bbr = &tcp->bbr;
+
 	switch (event) {
 	case WH_SIM_RACK_STANDS:
-		wh_sim_bbr_init(&tcp->bbr, wh_sim_prng(tcp->sim), tcp->config.segment_bytes,
-			tcp->initial_cwnd, sample);
+		wh_sim_bbr_init(bbr, tcp->ops->lose == NULL ? &wh_sim_bbr1 : &wh_sim_bbr3,
+			wh_sim_prng(tcp->sim), tcp->config.segment_bytes, tcp->initial_cwnd,
+			sample);
 		break;
 	case WH_SIM_RACK_RECOVERS:
-		wh_sim_bbr_keep_window(&tcp->bbr);
+		bbr->version->recover(bbr);
 		return;
 	case WH_SIM_RACK_TIMES_OUT:
-		wh_sim_bbr_timeout(&tcp->bbr, sample, tcp->cwnd);
+		wh_sim_bbr_timeout(bbr, sample, tcp->cwnd);
 		break;
 	case WH_SIM_RACK_UNDONE:
-		wh_sim_bbr_undo(&tcp->bbr, sample);
+		wh_sim_bbr_undo(bbr, sample);
 		break;
 	case WH_SIM_RACK_RESTARTS:
-		wh_sim_bbr_restart(&tcp->bbr, sample);
+		wh_sim_bbr_restart(bbr, sample);
 		break;
 	}
 	follow(tcp);
 }
 
-const struct wh_sim_tcp_ops wh_sim_tcp_bbr = {
-	.name = "bbr",
-	.ack = wh_sim_rack_ack,
-	.send = wh_sim_rack_send,
-	.note_sent = wh_sim_rack_note_sent,
-	.expire = wh_sim_rack_expire,
-	.sample = sample,
-	.hear = hear,
-};
+#define WITH_MODEL                                                                                 \
+	.ack = wh_sim_rack_ack, .send = wh_sim_rack_send, .note_sent = wh_sim_rack_note_sent,      \
+	.expire = wh_sim_rack_expire, .sample = sample, .hear = hear
+
+const struct wh_sim_tcp_ops wh_sim_tcp_bbr = {.name = "bbr", WITH_MODEL};
+const struct wh_sim_tcp_ops wh_sim_tcp_bbr3 = {.name = "bbr3", WITH_MODEL, .lose = lose};

@@ -115,6 +115,8 @@ static void note_rate(struct wh_sim_rack *rack, struct news *news, uint64_t pn,
 	news->sample.delivered_ps = slot->delivered_ps;
 	news->sample.interval_ps = slot->sent_ps - slot->first_sent_ps;
 	news->sample.limited = slot->limited;
+	news->sample.sent_in_flight_pkts = slot->in_flight_pkts;
+	news->sample.lost_since_pkts = slot->lost_ever_pkts; /* until then, to be subtracted */
 	rack->first_sent_ps = slot->sent_ps;
 }
 
@@ -259,6 +261,24 @@ static uint64_t reordering_window_ps(const struct wh_sim_tcp *tcp)
 	return rack->min_rtt_ps / 4 < rack->srtt_ps ? rack->min_rtt_ps / 4 : rack->srtt_ps;
 }
 
+void wh_sim_rack_lose(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t pn)
+{
+	struct wh_sim_sent *sent = &tcp->rack.sent;
+	const struct wh_sim_sent_slot *slot = wh_sim_sent_slot(sent, pn);
+
+	wh_sim_sent_lose(sent, pn);
+	if (tcp->ops->lose != NULL)
+		tcp->ops->lose(
+			tcp, &(struct wh_sim_rate_loss){
+				     .now_ps = now_ps,
+				     .pn = pn,
+				     .sent_in_flight_pkts = slot->in_flight_pkts,
+				     .lost_since_pkts = sent->lost_ever_pkts - slot->lost_ever_pkts,
+				     .limited = slot->limited,
+				     .all_delivered_pkts = tcp->rack.delivered_pkts,
+			     });
+}
+
 bool wh_sim_rack_detect(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
 	struct wh_sim_rack *rack = &tcp->rack;
@@ -276,7 +296,7 @@ bool wh_sim_rack_detect(struct wh_sim_tcp *tcp, uint64_t now_ps)
 			break;
 		if (waited_ps >= patience_ps) {
 			twice |= slot->again;
-			wh_sim_sent_lose(&rack->sent, pn);
+			wh_sim_rack_lose(tcp, now_ps, pn);
 		} else if (patience_ps - waited_ps > rack->patience_ps) {
 			rack->patience_ps = patience_ps - waited_ps;
 		}
@@ -366,6 +386,9 @@ static void finish_sample(
 	if (news->has_prior) {
 		sample.prior_delivered_pkts = news->sample.prior_delivered_pkts;
 		sample.limited = news->sample.limited;
+		sample.sent_in_flight_pkts = news->sample.sent_in_flight_pkts;
+		sample.lost_since_pkts = rack->sent.lost_ever_pkts - news->sample.lost_since_pkts;
+		sample.window_was_limit = rack->window_was_limit;
 		sample.delivered_pkts = rack->delivered_pkts - sample.prior_delivered_pkts;
 		sample.interval_ps = news->sample.interval_ps > arrival_ps
 					     ? news->sample.interval_ps

@@ -28,6 +28,8 @@ void wh_sim_rack_note_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t pn)
 	slot->delivered_ps = rack->delivered_ps;
 	slot->delivered_pkts = rack->delivered_pkts;
 	slot->limited = rack->limited_pkts != 0;
+	slot->in_flight_pkts = wh_sim_sent_in_flight(&rack->sent);
+	slot->lost_ever_pkts = rack->sent.lost_ever_pkts;
 	rack->reduced_sent_pkts++;
 }
 
@@ -224,10 +226,10 @@ static void lose_old(struct wh_sim_tcp *tcp, uint64_t now_ps)
 
 	WH_ASSERT(!head->sacked);
 	if (head->listed)
-		wh_sim_sent_lose(sent, tcp->una);
+		wh_sim_rack_lose(tcp, now_ps, tcp->una);
 	while (sent->oldest != WH_SIM_NO_PN &&
 		now_ps - wh_sim_sent_slot(sent, sent->oldest)->sent_ps >= tcp->rack.latest_rtt_ps)
-		wh_sim_sent_lose(sent, sent->oldest);
+		wh_sim_rack_lose(tcp, now_ps, sent->oldest);
 }
 
 /* A timeout during an unfinished recovery does not reduce the window again. */

@@ -20,7 +20,9 @@ struct wh_sim_sent_slot {
 	uint64_t first_sent_ps; /* rate estimation state at transmission */
 	uint64_t delivered_pkts;
 	uint64_t delivered_ps;
-	uint64_t earlier; /* in the list; NO_PN: none */
+	uint64_t in_flight_pkts; /* at transmission, with it */
+	uint64_t lost_ever_pkts; /* lost until then */
+	uint64_t earlier;        /* in the list; NO_PN: none */
 	uint64_t later;
 	bool listed;      /* in flight, as far as known */
 	bool sacked : 1;  /* arrived, above una */

@@ -18,6 +18,7 @@ static const struct wh_sim_tcp_ops *const varieties[] = {
 	[WH_SIM_TCP_HIGHSPEED] = &wh_sim_tcp_highspeed,
 	[WH_SIM_TCP_CUBIC] = &wh_sim_tcp_cubic,
 	[WH_SIM_TCP_BBR] = &wh_sim_tcp_bbr,
+	[WH_SIM_TCP_BBR3] = &wh_sim_tcp_bbr3,
 	[WH_SIM_TCP_STTP] = &wh_sim_tcp_sttp,
 };
 
@@ -45,21 +46,18 @@ void wh_sim_tcp_config_init(struct wh_sim_tcp_config *config, enum wh_sim_tcp_va
 		.initial_rto_ps = 3 * WH_PS_PER_S,
 		.min_rto_ps = WH_PS_PER_S / 5,
 		.max_rto_ps = 60 * WH_PS_PER_S,
-		.vegas_alpha_pkts = 1,
-		.vegas_beta_pkts = 3,
-		.vegas_gamma_pkts = 1,
-		.highspeed = {38, 83000, 1e-7, 0.1},
 	};
 	wh_profile_options_init(&config->sttp, &wh_profile_sttp);
 	if (variety == WH_SIM_TCP_STTP)
 		config->handshake = config->limited_transmit = false;
-	if (variety == WH_SIM_TCP_BBR)
+	if (variety == WH_SIM_TCP_BBR || variety == WH_SIM_TCP_BBR3)
 		wh_sim_tcp_config_as_linux(config);
 }
 
 void wh_sim_tcp_config_as_linux(struct wh_sim_tcp_config *config)
 {
-	WH_ASSERT(config->variety == WH_SIM_TCP_BBR || config->variety == WH_SIM_TCP_CUBIC);
+	WH_ASSERT(config->variety == WH_SIM_TCP_BBR || config->variety == WH_SIM_TCP_BBR3 ||
+		  config->variety == WH_SIM_TCP_CUBIC);
 	config->as_linux = true;
 	config->hystart = config->variety == WH_SIM_TCP_CUBIC;
 	config->initial_cwnd_pkts = 10;
@@ -72,13 +70,6 @@ static const struct wh_sim_tcp_ops *ops_of(const struct wh_sim_tcp_config *confi
 	if (config->variety == WH_SIM_TCP_CUBIC && config->as_linux)
 		return &wh_sim_tcp_cubic_linux;
 	return varieties[config->variety];
-}
-
-static void check(const struct wh_sim_tcp_config *config)
-{
-	WH_ASSERT(config->variety < WH_SIM_TCP_VARIETIES);
-	WH_ASSERT(config->segment_bytes > 0 && config->head_bytes > 0);
-	WH_ASSERT(config->initial_cwnd_pkts >= 1);
 }
 
 static void receive(void *context, uint64_t now_ps, struct wh_sim_packet *packet);
@@ -100,7 +91,8 @@ static void open_window(struct wh_sim_tcp *tcp)
 struct wh_sim_tcp *wh_sim_tcp_create(struct wh_sim *sim, const struct wh_sim_tcp_config *config,
 	uint32_t from_node, uint32_t to_node, uint32_t flow)
 {
-	check(config);
+	WH_ASSERT(config->variety < WH_SIM_TCP_VARIETIES && config->initial_cwnd_pkts >= 1);
+	WH_ASSERT(config->segment_bytes > 0 && config->head_bytes > 0);
 
 	struct wh_sim_tcp *tcp = wh_sim_allocate(sizeof(*tcp));
 
@@ -115,7 +107,7 @@ struct wh_sim_tcp *wh_sim_tcp_create(struct wh_sim *sim, const struct wh_sim_tcp
 	wh_sim_event_init(&tcp->timer, expire, tcp);
 	open_window(tcp);
 	wh_sim_rto_init(&tcp->rto, config, wh_prng_below(wh_sim_prng(sim), config->tick_ps));
-	wh_highspeed_init(&tcp->highspeed, &config->highspeed);
+	wh_highspeed_init(&tcp->highspeed, &(struct wh_highspeed_config){38, 83000, 1e-7, 0.1});
 	wh_sim_cubic_init(&tcp->cubic);
 	wh_sim_sttp_init(tcp);
 	wh_sim_rack_init(tcp);
@@ -129,7 +121,6 @@ void wh_sim_tcp_destroy(struct wh_sim_tcp *tcp)
 		return;
 	wh_sim_event_cancel(wh_sim_events(tcp->sim), &tcp->timer);
 	wh_sim_tcp_receiver_free(&tcp->receiver);
-	wh_sim_vegas_free(&tcp->vegas);
 	wh_sim_sttp_free(tcp);
 	wh_sim_rack_free(tcp);
 	wh_sim_ranges_free(&tcp->sacked.ranges);
@@ -458,11 +449,6 @@ double wh_sim_tcp_cwnd_pkts(const struct wh_sim_tcp *tcp)
 	return tcp->cwnd;
 }
 
-double wh_sim_tcp_ssthresh_pkts(const struct wh_sim_tcp *tcp)
-{
-	return tcp->ssthresh;
-}
-
 uint64_t wh_sim_tcp_next_pn(const struct wh_sim_tcp *tcp)
 {
 	return without_handshake(tcp, tcp->next);
@@ -471,9 +457,4 @@ uint64_t wh_sim_tcp_next_pn(const struct wh_sim_tcp *tcp)
 uint64_t wh_sim_tcp_acked_pkts(const struct wh_sim_tcp *tcp)
 {
 	return without_handshake(tcp, tcp->una);
-}
-
-uint64_t wh_sim_tcp_timeouts(const struct wh_sim_tcp *tcp)
-{
-	return tcp->timeouts;
 }

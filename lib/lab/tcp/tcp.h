@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/highspeed.h"
 #include "lab/sim/simulation.h"
 #include "profile/options.h"
 
@@ -24,6 +23,7 @@ enum wh_sim_tcp_variety {
 	WH_SIM_TCP_HIGHSPEED, /* RFC 3649 on SACK */
 	WH_SIM_TCP_CUBIC,     /* RFC 9438 on SACK */
 	WH_SIM_TCP_BBR,       /* BBR v1 as in Linux, with its recovery */
+	WH_SIM_TCP_BBR3,      /* BBR v3, with the same recovery */
 	WH_SIM_TCP_STTP,      /* sttp.txt's agent: shares only timer and sink with TCP */
 	WH_SIM_TCP_VARIETIES,
 };
@@ -57,10 +57,6 @@ struct wh_sim_tcp_config {
 	uint64_t initial_rto_ps;
 	uint64_t min_rto_ps;
 	uint64_t max_rto_ps;
-	double vegas_alpha_pkts;
-	double vegas_beta_pkts;
-	double vegas_gamma_pkts;
-	struct wh_highspeed_config highspeed;
 	struct wh_profile_options sttp; /* options of the profile sttp */
 };
 
@@ -98,10 +94,8 @@ void wh_sim_tcp_on_done(
 
 /* In segments with payload, so without the handshake. */
 double wh_sim_tcp_cwnd_pkts(const struct wh_sim_tcp *tcp);
-double wh_sim_tcp_ssthresh_pkts(const struct wh_sim_tcp *tcp);
 uint64_t wh_sim_tcp_next_pn(const struct wh_sim_tcp *tcp);
 uint64_t wh_sim_tcp_acked_pkts(const struct wh_sim_tcp *tcp);
-uint64_t wh_sim_tcp_timeouts(const struct wh_sim_tcp *tcp);
 
 /* Observations of an STTP agent, zeros until known; NULL for other varieties. */
 struct wh_sim_sttp_seen {

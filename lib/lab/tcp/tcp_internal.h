@@ -5,11 +5,11 @@
 
 #include "base/highspeed.h"
 #include "lab/tcp/hystart.h"
+#include "lab/tcp/model/bbr.h"
 #include "lab/tcp/ranges.h"
 #include "lab/tcp/rto.h"
 #include "lab/tcp/sent.h"
 #include "lab/tcp/tcp.h"
-#include "lab/tcp/tcp_bbr.h"
 #include "profile/sttp.h"
 
 #define WH_SIM_DUPLICATES 3 /* duplicate acknowledgements that indicate a loss */
@@ -72,6 +72,7 @@ struct wh_sim_tcp_ops {
 	 * NULL: the window alone limits, by grow and keep.
 	 */
 	void (*sample)(struct wh_sim_tcp *tcp, const struct wh_sim_rate_sample *sample);
+	void (*lose)(struct wh_sim_tcp *tcp, const struct wh_sim_rate_loss *loss); /* or NULL */
 	void (*hear)(struct wh_sim_tcp *tcp, enum wh_sim_rack_event event,
 		const struct wh_sim_rate_sample *sample);
 };
@@ -84,6 +85,7 @@ extern const struct wh_sim_tcp_ops wh_sim_tcp_highspeed;
 extern const struct wh_sim_tcp_ops wh_sim_tcp_cubic;
 extern const struct wh_sim_tcp_ops wh_sim_tcp_cubic_linux;
 extern const struct wh_sim_tcp_ops wh_sim_tcp_bbr;
+extern const struct wh_sim_tcp_ops wh_sim_tcp_bbr3;
 extern const struct wh_sim_tcp_ops wh_sim_tcp_sttp;
 
 struct wh_sim_reno {
@@ -102,24 +104,17 @@ struct wh_sim_tcp_sacked {
 struct wh_sim_cubic {
 	uint64_t epoch_ps; /* WH_SIM_NEVER_PS: none since the latest loss */
 	double k_s;
-	double w_max_pkts;
+	double w_max_pkts;  /* of the latest loss; 0: none, or a timeout since */
+	double origin_pkts; /* where the cubic is flat */
 	double w_est_pkts;
 	double prior_cwnd_pkts;
 
 	/* Linux's variant only. */
-	double origin_pkts;
 	uint64_t min_rtt_ps; /* 0: none yet */
 	struct wh_sim_hystart hystart;
 };
 
-struct wh_sim_vegas_slot {
-	uint64_t sent_ps;
-	uint32_t transmits; /* 0: not outstanding */
-};
-
 struct wh_sim_vegas {
-	struct wh_sim_vegas_slot *slot; /* by packet number, modulo slots, a power of two */
-	uint32_t slots;
 	bool started;
 	uint64_t start_ps;
 	double base_rtt_ps;
@@ -255,7 +250,7 @@ struct wh_sim_tcp {
 	struct wh_sim_tcp_sacked sacked;
 	struct wh_highspeed highspeed;
 	struct wh_sim_cubic cubic;
-	struct wh_sim_vegas vegas; /* STTP uses its slots, too */
+	struct wh_sim_vegas vegas;
 	struct wh_sim_sttp sttp;
 	struct wh_sim_rack rack;
 	struct wh_sim_bbr bbr;
@@ -299,9 +294,6 @@ double wh_sim_tcp_keep_half(struct wh_sim_tcp *tcp, double window_pkts, enum wh_
 /* Minimal growth per acknowledgement in slow start with a large window; 0: none (RFC 3742). */
 double wh_sim_tcp_limited_slow_start(const struct wh_sim_tcp *tcp);
 
-/* Limited transmit, fast retransmit, or inflation by one segment that has left the path. */
-void wh_sim_tcp_reno_duplicate(struct wh_sim_tcp *tcp, uint64_t now_ps);
-
 void wh_sim_tcp_sack_ack(
 	struct wh_sim_tcp *tcp, uint64_t now_ps, const struct wh_sim_segment *segment);
 void wh_sim_tcp_sack_send(struct wh_sim_tcp *tcp, uint64_t now_ps, uint32_t burst_pkts);
@@ -323,23 +315,22 @@ void wh_sim_rack_expire(struct wh_sim_tcp *tcp, uint64_t now_ps);
  * them was a retransmission.
  */
 bool wh_sim_rack_detect(struct wh_sim_tcp *tcp, uint64_t now_ps);
+/* Marks the segment as lost, and tells the variety. */
+void wh_sim_rack_lose(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t pn);
 void wh_sim_rack_recover(struct wh_sim_tcp *tcp, uint64_t now_ps);
 void wh_sim_rack_tell(struct wh_sim_tcp *tcp, uint64_t now_ps, enum wh_sim_rack_event event);
 void wh_sim_rack_set_timer(struct wh_sim_tcp *tcp, uint64_t now_ps);
 void wh_sim_rack_pace(void *context, uint64_t now_ps);
 
 void wh_sim_cubic_init(struct wh_sim_cubic *cubic);
-double wh_sim_cubic_window(const struct wh_sim_cubic *cubic, double t_s); /* W_cubic(t) */
-
-void wh_sim_vegas_free(struct wh_sim_vegas *vegas);
+double wh_sim_cubic_window(const struct wh_sim_cubic *cubic, double c, double t_s); /* W_cubic */
 
 /*
- * The first notes when a segment is sent. The second returns the round-trip time of the last
- * segment of [from, end), now acknowledged; 0 if it was retransmitted.
+ * The first notes when a segment is sent. The second, after an acknowledgement of new segments, is
+ * the round-trip time of the last of them; 0 if it was retransmitted.
  */
 void wh_sim_vegas_note_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t pn);
-uint64_t wh_sim_vegas_round_trip(
-	struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t from, uint64_t end);
+uint64_t wh_sim_vegas_round_trip(struct wh_sim_tcp *tcp, uint64_t now_ps);
 
 void wh_sim_sttp_init(struct wh_sim_tcp *tcp);
 void wh_sim_sttp_free(struct wh_sim_tcp *tcp);

@@ -16,11 +16,6 @@
 
 #define PROBE_BYTES 40 /* appendix: all byte counts of Table III are 80 n modulo 1000 */
 
-static double seconds(uint64_t span_ps)
-{
-	return (double)span_ps / (double)WH_PS_PER_S;
-}
-
 static void set_feeder(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
 	double wait_s = 1.0 / fmax(tcp->sttp.bucket.feed, 1e-6);
@@ -105,19 +100,19 @@ static void take_probe(
 	sttp->returned |= UINT32_C(1) << index;
 	sttp->returned_ps[index] = now_ps;
 	if (index == 0)
-		sttp->seen.first_back_s = seconds(now_ps - sttp->train_ps);
+		sttp->seen.first_back_s = wh_ps_to_seconds(now_ps - sttp->train_ps);
 
 	uint64_t gap_ps = index + 1 == sttp->rules.probe_pkts ? median_gap_ps(sttp) : 0;
 
 	if (gap_ps == 0)
 		return;
 	sttp->probed = true;
-	sttp->capacity_pps = probe_bytes(sttp) / seconds(gap_ps) /
+	sttp->capacity_pps = probe_bytes(sttp) / wh_ps_to_seconds(gap_ps) /
 			     (tcp->config.segment_bytes + tcp->config.head_bytes);
 	wh_sttp_fill(
 		&sttp->bucket, &sttp->rules, sttp->capacity_pps, (double)(now_ps - sttp->train_ps));
-	sttp->seen.back_s = seconds(now_ps - sttp->train_ps);
-	sttp->seen.capacity_bps = 8.0 * probe_bytes(sttp) / seconds(gap_ps);
+	sttp->seen.back_s = wh_ps_to_seconds(now_ps - sttp->train_ps);
+	sttp->seen.capacity_bps = 8.0 * probe_bytes(sttp) / wh_ps_to_seconds(gap_ps);
 	sttp->seen.first_sigma = sttp->bucket.capacity;
 	if (sttp->rules.timer)
 		set_feeder(tcp, now_ps);
@@ -144,7 +139,7 @@ static void see(struct wh_sim_sttp *sttp, uint64_t now_ps, double last_ps, uint6
 {
 	struct wh_sim_sttp_seen *seen = &sttp->seen;
 	double last_s = last_ps / (double)WH_PS_PER_S;
-	double rtt_s = seconds(rtt_ps);
+	double rtt_s = wh_ps_to_seconds(rtt_ps);
 
 	if (seen->rtt_s == 0.0) {
 		seen->rtt_s = rtt_s;
@@ -152,7 +147,7 @@ static void see(struct wh_sim_sttp *sttp, uint64_t now_ps, double last_ps, uint6
 	}
 	if (last_s * seen->fell_to_s <= seen->fell_from_s * rtt_s && seen->fell_to_s > 0.0)
 		return;
-	seen->fell_at_s = seconds(now_ps);
+	seen->fell_at_s = wh_ps_to_seconds(now_ps);
 	seen->fell_from_s = last_s;
 	seen->fell_to_s = rtt_s;
 }
@@ -160,12 +155,11 @@ static void see(struct wh_sim_sttp *sttp, uint64_t now_ps, double last_ps, uint6
 static void new_ack(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t end)
 {
 	struct wh_sim_sttp *sttp = &tcp->sttp;
-	uint64_t from = tcp->una;
 	double last_ps = sttp->bucket.last_rtt;
 
 	wh_sim_tcp_advance(tcp, now_ps, end);
 
-	uint64_t rtt_ps = wh_sim_vegas_round_trip(tcp, now_ps, from, end);
+	uint64_t rtt_ps = wh_sim_vegas_round_trip(tcp, now_ps);
 
 	wh_bucket_hear(&sttp->bucket, sttp->rules.timer ? 0.0 : 1.0, (double)rtt_ps);
 	if (rtt_ps > 0)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/assert.h"
-#include "lab/sim/sim_memory.h"
 #include "lab/tcp/tcp_internal.h"
 
 /*
@@ -17,52 +15,24 @@
  * the next segment twice. With both, a short queue would drop up to a sixth fewer packets.
  */
 
-#define SLOTS_FIRST        64
+#define ALPHA_PKTS         1
+#define BETA_PKTS          3
+#define GAMMA_PKTS         1
 #define CWND_AFTER_TIMEOUT 2
 #define CWND_MIN           2
 #define WORRIED_ACKS       2 /* after a loss: check for further ones */
 #define UNUSED_WINDOW_PKTS 2 /* unused part of the window up to which it still grows */
 
-void wh_sim_vegas_free(struct wh_sim_vegas *vegas)
+static const struct wh_sim_sent_slot *slot_of(const struct wh_sim_tcp *tcp, uint64_t pn)
 {
-	free(vegas->slot);
-}
-
-static struct wh_sim_vegas_slot *slot_of(struct wh_sim_vegas *vegas, uint64_t pn)
-{
-	WH_DEBUG_ASSERT(vegas->slots != 0 && (vegas->slots & (vegas->slots - 1)) == 0);
-	return &vegas->slot[pn & (vegas->slots - 1)];
-}
-
-/* Room for all outstanding segments up to this one. */
-static void make_room(struct wh_sim_tcp *tcp, uint64_t pn)
-{
-	struct wh_sim_vegas *vegas = &tcp->vegas;
-
-	if (vegas->slots != 0 && pn - tcp->una < vegas->slots)
-		return;
-
-	struct wh_sim_vegas before = *vegas;
-
-	vegas->slots = before.slots == 0 ? SLOTS_FIRST : 2 * before.slots;
-	vegas->slot = wh_sim_allocate(vegas->slots * sizeof(vegas->slot[0]));
-	for (uint64_t s = tcp->una; before.slots != 0 && s < tcp->una + before.slots; s++)
-		*slot_of(vegas, s) = *slot_of(&before, s);
-	free(before.slot);
-	WH_ASSERT(pn - tcp->una < vegas->slots);
+	return wh_sim_sent_slot(&tcp->rack.sent, pn);
 }
 
 void wh_sim_vegas_note_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t pn)
 {
 	if (tcp->sent_end == 0)
 		tcp->vegas.start_ps = now_ps;
-	make_room(tcp, pn);
-
-	struct wh_sim_vegas_slot *slot = slot_of(&tcp->vegas, pn);
-
-	WH_ASSERT((slot->transmits == 0) == (pn >= tcp->sent_end));
-	slot->sent_ps = now_ps;
-	slot->transmits++;
+	wh_sim_sent_note(&tcp->rack.sent, now_ps, pn);
 }
 
 static void start(struct wh_sim_tcp *tcp, uint64_t now_ps)
@@ -88,7 +58,7 @@ static void judge_slow_start(struct wh_sim_tcp *tcp, double waiting_pkts)
 	vegas->growth_pkts = 0;
 	if (!vegas->growing)
 		return;
-	if (waiting_pkts > tcp->config.vegas_gamma_pkts) {
+	if (waiting_pkts > GAMMA_PKTS) {
 		tcp->ssthresh = 2;
 		tcp->cwnd = fmax(tcp->cwnd - tcp->cwnd / 8, CWND_MIN);
 	} else {
@@ -99,9 +69,9 @@ static void judge_slow_start(struct wh_sim_tcp *tcp, double waiting_pkts)
 static void judge_avoidance(struct wh_sim_tcp *tcp, double waiting_pkts)
 {
 	tcp->vegas.growth_pkts = 0;
-	if (waiting_pkts > tcp->config.vegas_beta_pkts)
+	if (waiting_pkts > BETA_PKTS)
 		tcp->cwnd = fmax(tcp->cwnd - 1, CWND_MIN);
-	else if (waiting_pkts < tcp->config.vegas_alpha_pkts)
+	else if (waiting_pkts < ALPHA_PKTS)
 		tcp->vegas.growth_pkts = 1 / tcp->cwnd;
 }
 
@@ -158,15 +128,14 @@ static void time_segment(struct wh_sim_vegas *vegas, double rtt_ps)
 	vegas->patience_ps = (vegas->srtt_ps8 / 4 + vegas->rttvar_ps4) / 2 * (17.0 / 16);
 }
 
-uint64_t wh_sim_vegas_round_trip(
-	struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t from, uint64_t end)
+uint64_t wh_sim_vegas_round_trip(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
-	struct wh_sim_vegas_slot last = *slot_of(&tcp->vegas, end - 1);
+	struct wh_sim_sent_slot last = *slot_of(tcp, tcp->una - 1);
 
-	WH_ASSERT(from < end && now_ps >= last.sent_ps);
-	for (uint64_t pn = from; pn < end; pn++)
-		slot_of(&tcp->vegas, pn)->transmits = 0;
-	return last.transmits == 1 ? now_ps - last.sent_ps : 0;
+	WH_ASSERT(now_ps >= last.sent_ps);
+	while (tcp->rack.sent.una < tcp->una)
+		wh_sim_sent_pass(&tcp->rack.sent);
+	return last.twice ? 0 : now_ps - last.sent_ps;
 }
 
 static bool is_expired(struct wh_sim_tcp *tcp, uint64_t now_ps)
@@ -174,7 +143,7 @@ static bool is_expired(struct wh_sim_tcp *tcp, uint64_t now_ps)
 	if (tcp->una == tcp->sent_end)
 		return false;
 
-	uint64_t sent_ps = slot_of(&tcp->vegas, tcp->una)->sent_ps;
+	uint64_t sent_ps = slot_of(tcp, tcp->una)->sent_ps;
 
 	return (double)(now_ps - sent_ps) >= tcp->vegas.patience_ps;
 }
@@ -196,7 +165,7 @@ static void new_ack(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t end)
 		end_round(tcp, now_ps);
 	open_window(tcp);
 
-	uint64_t rtt_ps = wh_sim_vegas_round_trip(tcp, now_ps, from, end);
+	uint64_t rtt_ps = wh_sim_vegas_round_trip(tcp, now_ps);
 
 	if (rtt_ps > 0)
 		time_segment(vegas, (double)rtt_ps);
@@ -212,8 +181,7 @@ static void new_ack(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t end)
 }
 
 /* A loss reduces the window only if the segment was sent after the latest reduction. */
-static void cut_window(
-	struct wh_sim_tcp *tcp, uint64_t now_ps, const struct wh_sim_vegas_slot *lost)
+static void cut_window(struct wh_sim_tcp *tcp, uint64_t now_ps, const struct wh_sim_sent_slot *lost)
 {
 	uint64_t window = (uint64_t)wh_sim_tcp_window(tcp);
 
@@ -221,7 +189,7 @@ static void cut_window(
 		return;
 	if (window <= 3)
 		window = CWND_MIN;
-	else if (lost->transmits > 1)
+	else if (lost->twice)
 		window /= 2;
 	else
 		window -= window / 4;
@@ -234,23 +202,24 @@ static void cut_window(
 static void lose(struct wh_sim_tcp *tcp, uint64_t now_ps)
 {
 	struct wh_sim_vegas *vegas = &tcp->vegas;
-	struct wh_sim_vegas_slot lost = *slot_of(vegas, tcp->una);
+	struct wh_sim_sent_slot lost;
 	uint64_t used_pkts = tcp->next - tcp->una + 1;
 
 	if (tcp->una == tcp->sent_end)
 		return;
 	if (tcp->una <= tcp->recover && tcp->cut == WH_SIM_CUT_BY_TIMEOUT)
 		return;
+	lost = *slot_of(tcp, tcp->una);
 	tcp->cut = WH_SIM_CUT_BY_DUPLICATES;
 	tcp->recover = tcp->sent_end;
 	vegas->worried = used_pkts < WORRIED_ACKS ? (uint32_t)used_pkts : WORRIED_ACKS;
-	vegas->patience_ps *= lost.transmits > 1 ? 2 : 1.125;
+	vegas->patience_ps *= lost.twice ? 2 : 1.125;
 	cut_window(tcp, now_ps, &lost);
 	tcp->rto.timing = false;
 	wh_sim_rto_back_off(&tcp->rto);
 	wh_sim_tcp_set_timer(tcp, now_ps);
 	wh_sim_tcp_put(tcp, now_ps, tcp->una);
-	if (lost.transmits == 1)
+	if (!lost.twice)
 		tcp->duplicates = WH_SIM_DUPLICATES;
 }
 

@@ -90,20 +90,6 @@ static void waits_below_target_are_left_alone(void)
 	}
 }
 
-static void target_and_interval_are_the_configurations(void)
-{
-	struct wh_sim_queue_config config = {
-		.discipline = WH_SIM_CODEL, .codel = {.target_ps = MS, .interval_ps = 10 * MS}};
-	struct queue_rig rig;
-	uint64_t drop_ps[3];
-
-	rig_init(&rig, &config, RATE_BPS, 1);
-	CU_ASSERT_EQUAL(drive(&rig, 10 * MS, 31 * MS, MS, MS, drop_ps, 3), 2);
-	CU_ASSERT_EQUAL(drop_ps[0], 20 * MS);
-	CU_ASSERT_EQUAL(drop_ps[1], 30 * MS);
-	rig_free(&rig);
-}
-
 /* One good moment begins the interval anew. */
 static void the_wait_must_be_long_all_the_time(void)
 {
@@ -209,7 +195,6 @@ static void catches_up_on_drops(void)
 CU_TestInfo wh_tests[] = {
 	{"drops come closer by the square root", drops_come_closer_by_the_square_root},
 	{"waits below target are left alone", waits_below_target_are_left_alone},
-	{"target and interval are the configuration's", target_and_interval_are_the_configurations},
 	{"the wait must be long all the time", the_wait_must_be_long_all_the_time},
 	{"a short queue is left alone", a_short_queue_is_left_alone},
 	{"dropping remembers where it ended", dropping_remembers_where_it_ended},

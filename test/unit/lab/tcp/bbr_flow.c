@@ -27,7 +27,7 @@ static void bbr_minds_no_loss(void)
 	double share = share_of_line(20, 2, 10e6);
 
 	CU_ASSERT_TRUE(share > 0.9 && share < 0.98);
-	CU_ASSERT_EQUAL(wh_sim_tcp_timeouts(rig.tcp), 0);
+	CU_ASSERT_EQUAL(rig.tcp->timeouts, 0);
 	rig_close(&rig);
 }
 
@@ -53,7 +53,7 @@ static void bbr_lives_with_a_window_of_one(void)
 
 	/* 1500 bytes take 1.2 ms, the way 10 ms, the acknowledgement 32 us. */
 	WH_ASSERT_NEAR(share, 1.2 / 11.232, 0.02);
-	CU_ASSERT_EQUAL(wh_sim_tcp_timeouts(rig.tcp), 0);
+	CU_ASSERT_EQUAL(rig.tcp->timeouts, 0);
 	rig_close(&rig);
 }
 
@@ -101,7 +101,7 @@ static void bbr_outlives_an_outage(void)
 		.loss.outage = {{.start_ns = 3000000000, .length_ns = 3000000000}},
 		.loss.n_outages = 1});
 	CU_ASSERT_TRUE(share_of_line(12, 8, 100e6) > 0.9);
-	CU_ASSERT_TRUE(wh_sim_tcp_timeouts(rig.tcp) >= 2 && wh_sim_tcp_timeouts(rig.tcp) <= 6);
+	CU_ASSERT_TRUE(rig.tcp->timeouts >= 2 && rig.tcp->timeouts <= 6);
 	rig_close(&rig);
 }
 

@@ -31,10 +31,11 @@ static void follows_the_cubic(void)
 	CU_ASSERT_EQUAL(rig.tcp->cwnd, 700);
 	grow_at(1.0, 0.1);
 	WH_ASSERT_NEAR(rig.tcp->cubic.k_s, 9.0856, 1e-5);
-	WH_ASSERT_NEAR(wh_sim_cubic_window(&rig.tcp->cubic, 0), 700, 1e-9);
-	WH_ASSERT_NEAR(wh_sim_cubic_window(&rig.tcp->cubic, rig.tcp->cubic.k_s), 1000, 1e-12);
-	WH_ASSERT_NEAR(wh_sim_cubic_window(&rig.tcp->cubic, 2 * rig.tcp->cubic.k_s), 1300, 1e-9);
-	WH_ASSERT_NEAR(wh_sim_cubic_window(&rig.tcp->cubic, 4), 1000 - 0.4 * 131.5260, 1e-4);
+	WH_ASSERT_NEAR(wh_sim_cubic_window(&rig.tcp->cubic, 0.4, 0), 700, 1e-9);
+	WH_ASSERT_NEAR(wh_sim_cubic_window(&rig.tcp->cubic, 0.4, rig.tcp->cubic.k_s), 1000, 1e-12);
+	WH_ASSERT_NEAR(
+		wh_sim_cubic_window(&rig.tcp->cubic, 0.4, 2 * rig.tcp->cubic.k_s), 1300, 1e-9);
+	WH_ASSERT_NEAR(wh_sim_cubic_window(&rig.tcp->cubic, 0.4, 4), 1000 - 0.4 * 131.5260, 1e-4);
 	/* Of W(4 + 0.1), a part of the way: 1000 - 0.4 * 123.9135 = 950.4346. */
 	rig.tcp->cwnd = 945;
 	rig.tcp->cubic.w_est_pkts = 0;
@@ -85,8 +86,8 @@ static void begins_flat_after_a_timeout(void)
 	rig.tcp->ssthresh = 560;
 	grow_at(7.0, 0.01);
 	CU_ASSERT_EQUAL(rig.tcp->cubic.k_s, 0);
-	CU_ASSERT_EQUAL(rig.tcp->cubic.w_max_pkts, 560);
-	WH_ASSERT_NEAR(wh_sim_cubic_window(&rig.tcp->cubic, 10), 960, 1e-12);
+	CU_ASSERT_EQUAL(rig.tcp->cubic.origin_pkts, 560);
+	WH_ASSERT_NEAR(wh_sim_cubic_window(&rig.tcp->cubic, 0.4, 10), 960, 1e-12);
 	rig_close(&rig);
 }
 

@@ -51,7 +51,7 @@ static void finds_what_is_lost_twice_without_the_timer(void)
 	rack_sack(0, 1, 12);
 	CU_ASSERT_EQUAL(latest.lost_pkts, 1);
 	CU_ASSERT_EQUAL(rig.seen[before].pn, 0);
-	CU_ASSERT_EQUAL(wh_sim_tcp_timeouts(rig.tcp), 0);
+	CU_ASSERT_EQUAL(rig.tcp->timeouts, 0);
 	rig_ack(&rig, 13);
 	CU_ASSERT_EQUAL(rig.tcp->rack.state, WH_SIM_RACK_OPEN);
 	CU_ASSERT_EQUAL(latest.rtt_ps, WH_SIM_NO_RTT_PS); /* one of these went twice */
@@ -88,7 +88,7 @@ static void undoes_a_timeout_that_came_too_early(void)
 {
 	rack_start(8);
 	rig_ack(&rig, 4);
-	while (wh_sim_tcp_timeouts(rig.tcp) == 0)
+	while (rig.tcp->timeouts == 0)
 		rig_step(&rig);
 	uint32_t before = rig.n_seen;
 

@@ -14,7 +14,7 @@ static void probes_the_tail(void)
 	rig_run_to(&rig, rig.now_ps + 2 * MS_PS);
 	CU_ASSERT_EQUAL(rig.n_seen, 7);
 	CU_ASSERT_EQUAL(rack_last_seen(), 6);
-	CU_ASSERT_EQUAL(wh_sim_tcp_timeouts(rig.tcp), 0);
+	CU_ASSERT_EQUAL(rig.tcp->timeouts, 0);
 	/* One alone goes: the next waits for the timeout. */
 	rig_run_to(&rig, rig.now_ps + 100 * MS_PS);
 	CU_ASSERT_EQUAL(rig.n_seen, 7);
@@ -48,7 +48,7 @@ static void a_silence_is_asked_ever_more_rarely(void)
 	uint64_t at_ps[3];
 
 	for (int i = 0; i < 3; i++) {
-		while (wh_sim_tcp_timeouts(rig.tcp) == (uint64_t)i)
+		while (rig.tcp->timeouts == (uint64_t)i)
 			rig_step(&rig);
 		at_ps[i] = rig.now_ps;
 		CU_ASSERT_EQUAL(rig.tcp->rack.state, WH_SIM_RACK_LOSS);

@@ -14,8 +14,8 @@ static const enum wh_sim_tcp_variety by_loss[] = {WH_SIM_TCP_RENO, WH_SIM_TCP_NE
 
 static void names_and_defaults(void)
 {
-	static const char *const names[] = {
-		"reno", "newreno", "sack", "vegas", "highspeed", "cubic", "bbr", "sttp_agent"};
+	static const char *const names[] = {"reno", "newreno", "sack", "vegas", "highspeed",
+		"cubic", "bbr", "bbr3", "sttp_agent"};
 	struct wh_sim_tcp_config config;
 
 	for (unsigned int v = 0; v < WH_SIM_TCP_VARIETIES; v++)
@@ -58,7 +58,7 @@ static void avoidance_adds_one_a_round(void)
 	rig_start(&rig);
 	rig_ack_each(&rig, 1, 2);
 	CU_ASSERT_EQUAL(wh_sim_tcp_cwnd_pkts(rig.tcp), 4);
-	CU_ASSERT_EQUAL(wh_sim_tcp_ssthresh_pkts(rig.tcp), 4);
+	CU_ASSERT_EQUAL(rig.tcp->ssthresh, 4);
 	rig_ack(&rig, 3);
 	WH_ASSERT_NEAR(wh_sim_tcp_cwnd_pkts(rig.tcp), 4.25, 1e-12);
 	rig_ack(&rig, 4);
@@ -123,7 +123,7 @@ static void three_duplicates_and_no_fewer(void)
 		CU_ASSERT_EQUAL(rig.seen[30].pn, 14);
 		CU_ASSERT_TRUE(rig.seen[30].retransmission);
 		CU_ASSERT_EQUAL(wh_sim_tcp_cwnd_pkts(rig.tcp), 8);
-		CU_ASSERT_EQUAL(wh_sim_tcp_ssthresh_pkts(rig.tcp), 8);
+		CU_ASSERT_EQUAL(rig.tcp->ssthresh, 8);
 		/* Eight and inflation by 13 duplicates: 14 + 21 = 35 from the ninth on. */
 		rig_ack_times(&rig, 14, 5);
 		CU_ASSERT_EQUAL(rig.n_seen, 31);
@@ -136,7 +136,7 @@ static void three_duplicates_and_no_fewer(void)
 		CU_ASSERT_EQUAL(rig.n_seen, 39);
 		CU_ASSERT_EQUAL(rig.seen[38].pn, 37);
 		CU_ASSERT_EQUAL(wh_sim_flow_stats(rig.sim, rig.flow)->retransmitted_pkts, 1);
-		CU_ASSERT_EQUAL(wh_sim_tcp_timeouts(rig.tcp), 0);
+		CU_ASSERT_EQUAL(rig.tcp->timeouts, 0);
 		rig_close(&rig);
 	}
 }
@@ -173,9 +173,9 @@ static void reno_repairs_one_a_window(void)
 	rig_ack_times(&rig, 17, 8);
 	for (uint32_t i = seen; i < rig.n_seen; i++)
 		CU_ASSERT_NOT_EQUAL(rig.seen[i].pn, 17);
-	CU_ASSERT_EQUAL(wh_sim_tcp_timeouts(rig.tcp), 0);
+	CU_ASSERT_EQUAL(rig.tcp->timeouts, 0);
 	rig_run_to(&rig, rig.now_ps + 300 * MS_PS);
-	CU_ASSERT_EQUAL(wh_sim_tcp_timeouts(rig.tcp), 1);
+	CU_ASSERT_EQUAL(rig.tcp->timeouts, 1);
 	CU_ASSERT_EQUAL(rig.seen[rig.n_seen - 1].pn, 17);
 	CU_ASSERT_EQUAL(wh_sim_tcp_cwnd_pkts(rig.tcp), 1);
 	rig_close(&rig);
@@ -199,7 +199,7 @@ static void newreno_repairs_by_partial_acks(void)
 	CU_ASSERT_EQUAL(wh_sim_tcp_cwnd_pkts(rig.tcp), 8);
 	rig_ack(&rig, 36);
 	WH_ASSERT_NEAR(wh_sim_tcp_cwnd_pkts(rig.tcp), 8.125, 1e-12);
-	CU_ASSERT_EQUAL(wh_sim_tcp_timeouts(rig.tcp), 0);
+	CU_ASSERT_EQUAL(rig.tcp->timeouts, 0);
 	CU_ASSERT_EQUAL(wh_sim_flow_stats(rig.sim, rig.flow)->retransmitted_pkts, 3);
 	rig_close(&rig);
 }
@@ -226,7 +226,7 @@ static void timeouts_double(void)
 			CU_ASSERT_EQUAL(rig.seen[i].pn, i > 0 ? (i - 1) % each : 0);
 			CU_ASSERT_EQUAL(rig.seen_ps[i] / MS_PS, 1000 * at_s[time]);
 		}
-		CU_ASSERT_EQUAL(wh_sim_tcp_timeouts(rig.tcp), 7);
+		CU_ASSERT_EQUAL(rig.tcp->timeouts, 7);
 		rig_close(&rig);
 	}
 }
@@ -237,12 +237,11 @@ static void a_timeout_goes_back(void)
 	for (unsigned int v = 0; v < BY_LOSS; v++) {
 		lose_one_of_sixteen(by_loss[v]);
 		rig_run_to(&rig, rig.now_ps + 300 * MS_PS);
-		CU_ASSERT_EQUAL(wh_sim_tcp_timeouts(rig.tcp), 1);
+		CU_ASSERT_EQUAL(rig.tcp->timeouts, 1);
 		CU_ASSERT_EQUAL(rig.n_seen, 31);
 		CU_ASSERT_EQUAL(rig.seen[30].pn, 14);
 		/* CUBIC keeps 0.7 of it. */
-		CU_ASSERT_EQUAL(
-			wh_sim_tcp_ssthresh_pkts(rig.tcp), by_loss[v] == WH_SIM_TCP_CUBIC ? 11 : 8);
+		CU_ASSERT_EQUAL(rig.tcp->ssthresh, by_loss[v] == WH_SIM_TCP_CUBIC ? 11 : 8);
 		rig_ack(&rig, 15);
 		CU_ASSERT_EQUAL(rig.n_seen, 33);
 		CU_ASSERT_EQUAL(rig.seen[31].pn, 15);
@@ -280,7 +279,7 @@ static void limited_slow_start(void)
 	rig_open(&rig, WH_SIM_TCP_RENO);
 	rig.config.max_ssthresh_pkts = 10;
 	rig_start(&rig);
-	CU_ASSERT_EQUAL(wh_sim_tcp_ssthresh_pkts(rig.tcp), 10);
+	CU_ASSERT_EQUAL(rig.tcp->ssthresh, 10);
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		rig.tcp->cwnd = cases[i].cwnd;
 		wh_sim_tcp_grow_reno(rig.tcp, 0);
@@ -345,7 +344,7 @@ static void a_sized_transfer_ends(void)
 
 	/* Idle for longer than a timeout it starts again, and without a loss. */
 	CU_ASSERT_EQUAL(wh_sim_tcp_cwnd_pkts(rig.tcp), 1);
-	CU_ASSERT_EQUAL(wh_sim_tcp_timeouts(rig.tcp), 0);
+	CU_ASSERT_EQUAL(rig.tcp->timeouts, 0);
 	wh_sim_tcp_offer(rig.tcp, rig.now_ps, 5);
 	CU_ASSERT_EQUAL(stats->finished_ps, WH_SIM_NEVER_PS);
 	rig_run_to(&rig, 6 * WH_PS_PER_S);
@@ -417,7 +416,7 @@ static void a_full_device_cuts_once(void)
 	rig_start(&rig);
 	CU_ASSERT_EQUAL(rig.n_seen, 11); /* nothing is lost: the others wait for news */
 	CU_ASSERT_EQUAL(wh_sim_tcp_cwnd_pkts(rig.tcp), 20);
-	CU_ASSERT_EQUAL(wh_sim_tcp_ssthresh_pkts(rig.tcp), 20);
+	CU_ASSERT_EQUAL(rig.tcp->ssthresh, 20);
 
 	/* What was under way then does not cut again. */
 	rig_ack(&rig, 5);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lab/tcp/window_max.h"
+#include "lab/tcp/model/window_max.h"
 
 #include "base/assert.h"
 
