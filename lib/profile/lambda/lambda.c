@@ -137,13 +137,20 @@ static bool ends_early(const struct wh_control *control)
 	       lambda->train.s > wh_lambda_path_rtt_s(&lambda->path);
 }
 
-/* A train that arrived all at once has passed within a round trip: less than that is disproved. */
-static void doubt_known(struct wh_lambda *lambda)
+/*
+ * A train that arrived all at once has passed within a round trip: less than that is disproved.
+ * A round trip of half of what was kept, or of more than ten times it, is of another path (RFC
+ * 9959).
+ */
+static void doubt_known(struct wh_control *control)
 {
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	double rtt_s = wh_lambda_path_rtt_s(&lambda->path);
+	double kept_s = (double)control->config.known.rtt_ns / 1e9;
+	bool other_path = 2.0 * rtt_s <= kept_s || rtt_s > 10.0 * kept_s;
 
 	if (lambda->train.s == 0.0 && rtt_s > 0.0 &&
-		lambda->line_pps * rtt_s < (double)lambda->path.delivered_pkts)
+		(other_path || lambda->line_pps * rtt_s < (double)lambda->path.delivered_pkts))
 		lambda->line_pps = 0.0;
 }
 
@@ -151,7 +158,7 @@ static void end_train(struct wh_control *control, const struct wh_delivery_event
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 
-	doubt_known(lambda);
+	doubt_known(control);
 	if (lambda->train.s == 0.0 && lambda->line_pps == 0.0 && ++lambda->trains < TRAINS) {
 		lambda->train = (struct wh_lambda_train){.from_pkts = event->sent_pkts};
 		return;

@@ -41,6 +41,7 @@ struct told {
 struct way {
 	double bps, queue_bytes, loss;
 	uint64_t line_bps;                /* of the sender, as far as it knows; 0: it does not */
+	uint64_t kept_rtt_ns;             /* 0: the path's */
 	double policed_bps, bucket_bytes; /* 0: no policer */
 	uint64_t there_tsc, back_tsc;
 	uint64_t dark_until_tsc;
@@ -92,8 +93,8 @@ static void begin(struct way *way, uint64_t rate_bps, uint64_t known_bps)
 	};
 
 	if (known_bps > 0)
-		config.known = (struct wh_known_path){
-			.capacity_bps = known_bps, .rtt_ns = 2 * way->there_tsc};
+		config.known = (struct wh_known_path){.capacity_bps = known_bps,
+			.rtt_ns = way->kept_rtt_ns > 0 ? way->kept_rtt_ns : 2 * way->there_tsc};
 	wh_profile_options_init(&config.options, &wh_profile_lambda);
 	wh_control_init(&way->control, &wh_profile_lambda, &config);
 	wh_pacer_init(&way->pacer, 0, WIRE_BYTES, 1);
@@ -632,6 +633,31 @@ static void test_kept_lies(void)
 	}
 }
 
+/*
+ * RFC 9959: a round trip of half of what was kept, or of more than ten times that, is of another
+ * path. What was kept is as nothing then, and its lie costs nothing.
+ */
+static void test_kept_of_another_path(void)
+{
+	static const struct {
+		uint64_t rtt_ns;
+		double products;
+	} kept[] = {{RTT * 21 / 10, 0.1}, {RTT / 11, 0.1}, {RTT * 3 / 2, 7.1}, {RTT / 9, 7.1}};
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		struct way *way = way_of_lie(MS, 0);
+
+		way->kept_rtt_ns = kept[i].rtt_ns;
+		begin(way, 0, WH_KNOWN_BPS_MAX);
+		run(way, 10 * RTT);
+		double products = (double)way->dropped_pkts * WIRE_BYTES / BDP;
+
+		CU_ASSERT(products <= kept[i].products);
+		CU_ASSERT(products >= kept[i].products - 1.5);
+		free(way);
+	}
+}
+
 /* The 32 packets of the train arrived, as the peer says: when, and after which round trip. */
 static struct wh_known_path found_from(struct way *way, uint64_t span_tsc, uint64_t rtt_tsc)
 {
@@ -749,6 +775,7 @@ CU_TestInfo wh_tests[] = {
 	{"found", test_found},
 	{"kept lies and a train", test_kept_lies_and_a_train},
 	{"kept lies", test_kept_lies},
+	{"kept of another path", test_kept_of_another_path},
 	{"lies found", test_lies_found},
 	{"a kept lie ends", test_kept_lie_ends},
 	{"another share", test_another_share},
