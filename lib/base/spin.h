@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
-/* A lock held only briefly, by busy-polling cores; the packet path has none. */
+/*
+ * A lock held only briefly, by busy-polling cores; the packet path has none.
+ *
+ * WH_HOLD(&lock) takes it until the end of the block, whichever way that is left.
+ */
 
 #include <stdatomic.h>
 
@@ -26,3 +30,12 @@ static inline void wh_spin_unlock(struct wh_spin *spin)
 {
 	atomic_flag_clear_explicit(&spin->taken, memory_order_release);
 }
+
+static inline void wh_spin_end(struct wh_spin **held)
+{
+	wh_spin_unlock(*held);
+}
+
+#define WH_HOLD(spin)                                                                              \
+	struct wh_spin *held_spin __attribute__((cleanup(wh_spin_end))) = spin;                    \
+	wh_spin_lock(held_spin)

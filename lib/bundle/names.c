@@ -305,26 +305,21 @@ enum wh_name_verdict wh_names_claim(
 	enum wh_name_verdict verdict = WH_NAME_NEW;
 
 	WH_ASSERT(name->bytes > 0 && name->bytes <= WH_PATH_BYTES_MAX);
-	wh_spin_lock(&names->lock);
+	WH_HOLD(&names->lock);
 	if (names->now.slots == 0)
 		make_room(names, account); /* draws the seed */
 	if (name->folds)
 		verdict = claim_folding(names, account, path, name->bytes, name->is_folder);
 	else if (!name->is_folder)
 		verdict = claim_exact(names, account, path, name->bytes);
-	wh_spin_unlock(&names->lock);
 	return verdict;
 }
 
 bool wh_names_has(struct wh_names *names, const char *path, size_t bytes)
 {
 	WH_ASSERT(bytes > 0 && bytes <= WH_PATH_BYTES_MAX + 1);
-	wh_spin_lock(&names->lock);
-
-	bool found = has(names, key_of(names, (const uint8_t *)path, bytes, false));
-
-	wh_spin_unlock(&names->lock);
-	return found;
+	WH_HOLD(&names->lock);
+	return has(names, key_of(names, (const uint8_t *)path, bytes, false));
 }
 
 bool wh_names_may_have(struct wh_names *names, const char *path, size_t bytes, bool folds)
@@ -334,25 +329,20 @@ bool wh_names_may_have(struct wh_names *names, const char *path, size_t bytes, b
 	size_t used = folds ? fold(exact, bytes, without) : 0;
 
 	WH_ASSERT(bytes > 0 && bytes <= WH_PATH_BYTES_MAX);
-	wh_spin_lock(&names->lock);
-
-	bool may = names->is_full || has(names, key_of(names, exact, bytes, false)) ||
-		   (folds && has(names, key_of(names, without, used, true)));
-
-	wh_spin_unlock(&names->lock);
-	return may;
+	WH_HOLD(&names->lock);
+	return names->is_full || has(names, key_of(names, exact, bytes, false)) ||
+	       (folds && has(names, key_of(names, without, used, true)));
 }
 
 void wh_names_join(struct wh_names *names)
 {
-	wh_spin_lock(&names->lock);
+	WH_HOLD(&names->lock);
 	names->users++;
-	wh_spin_unlock(&names->lock);
 }
 
 void wh_names_leave(struct wh_names *names, const struct wh_blocks_account *account)
 {
-	wh_spin_lock(&names->lock);
+	WH_HOLD(&names->lock);
 	WH_ASSERT(names->users > 0);
 	if (--names->users == 0) {
 		free_table(names, account, &names->now);
@@ -361,7 +351,6 @@ void wh_names_leave(struct wh_names *names, const struct wh_blocks_account *acco
 		names->count = 0;
 		names->is_full = false;
 	}
-	wh_spin_unlock(&names->lock);
 }
 
 /* A letter that is folded to this one; 0: none is. */

@@ -151,13 +151,12 @@ int wh_split_open(const struct wh_split *split)
 
 void wh_split_leave(struct wh_splits *splits, struct wh_split *split, uint32_t lane)
 {
-	wh_spin_lock(&splits->lock);
+	WH_HOLD(&splits->lock);
 	WH_ASSERT(split->number != 0 && (split->left & lane_bit(lane)) == 0);
 	WH_ASSERT(lane < splits->lanes);
 	split->left |= lane_bit(lane);
 	if ((split->left | splits->gone) == all_lanes(splits))
 		forget(split);
-	wh_spin_unlock(&splits->lock);
 }
 
 void wh_splits_walked(struct wh_splits *splits, uint32_t lane)

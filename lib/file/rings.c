@@ -47,10 +47,9 @@ struct io_uring *wh_rings_take(struct wh_rings *rings)
 
 	if (rings == NULL || !rings->opened)
 		return make_own();
-	wh_spin_lock(&rings->lock);
+	WH_HOLD(&rings->lock);
 	if (rings->idle > 0)
 		ring = rings->stack[--rings->idle];
-	wh_spin_unlock(&rings->lock);
 	return ring;
 }
 
@@ -78,8 +77,7 @@ void wh_rings_give(struct wh_rings *rings, struct io_uring *ring, uint32_t in_ai
 	if (!quiet)
 		return;
 	forget_prepared(ring);
-	wh_spin_lock(&rings->lock);
+	WH_HOLD(&rings->lock);
 	WH_ASSERT(rings->idle < rings->made);
 	rings->stack[rings->idle++] = ring;
-	wh_spin_unlock(&rings->lock);
 }

@@ -14,10 +14,9 @@ void wh_holds_add(struct wh_holds *holds, struct wh_hold *hold, int64_t row)
 	WH_ASSERT(row != 0 && hold->row == 0);
 	hold->row = row;
 	atomic_store_explicit(&hold->is_wanted, false, memory_order_relaxed);
-	wh_spin_lock(&holds->lock);
+	WH_HOLD(&holds->lock);
 	hold->next = holds->first;
 	holds->first = hold;
-	wh_spin_unlock(&holds->lock);
 }
 
 void wh_holds_remove(struct wh_holds *holds, struct wh_hold *hold)
@@ -39,13 +38,12 @@ bool wh_holds_want(struct wh_holds *holds, int64_t row)
 {
 	bool found = false;
 
-	wh_spin_lock(&holds->lock);
+	WH_HOLD(&holds->lock);
 	for (struct wh_hold *hold = holds->first; hold != NULL; hold = hold->next) {
 		if (hold->row != row)
 			continue;
 		atomic_store_explicit(&hold->is_wanted, true, memory_order_release);
 		found = true;
 	}
-	wh_spin_unlock(&holds->lock);
 	return found;
 }

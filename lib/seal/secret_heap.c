@@ -90,7 +90,7 @@ static struct block *cut(uint32_t kind)
 
 static struct block *take(uint32_t kind)
 {
-	wh_spin_lock(&heap.lock);
+	WH_HOLD(&heap.lock);
 
 	struct block *block = heap.free[kind];
 
@@ -98,7 +98,6 @@ static struct block *take(uint32_t kind)
 		heap.free[kind] = block->next;
 	else
 		block = cut(kind);
-	wh_spin_unlock(&heap.lock);
 	return block;
 }
 
@@ -138,10 +137,9 @@ void wh_secret_heap_free(void *memory)
 		return;
 	}
 	WH_ASSERT(block->kind < CLASSES && block->bytes <= bytes_of(block->kind));
-	wh_spin_lock(&heap.lock);
+	WH_HOLD(&heap.lock);
 	block->next = heap.free[block->kind];
 	heap.free[block->kind] = block;
-	wh_spin_unlock(&heap.lock);
 }
 
 void *wh_secret_heap_realloc(void *memory, size_t bytes)

@@ -115,7 +115,7 @@ struct wh_assembly *wh_assembly_join(
 	struct wh_assemblies *all, uint32_t lane, uint32_t split, uint64_t size_bytes, bool is_lead)
 {
 	WH_ASSERT(split != 0 && lane < all->lanes);
-	wh_spin_lock(&all->lock);
+	WH_HOLD(&all->lock);
 
 	struct wh_assembly *assembly = find_or_add(all, split, size_bytes);
 	bool fits = assembly != NULL && (assembly->joined & lane_bit(lane)) == 0 &&
@@ -127,25 +127,23 @@ struct wh_assembly *wh_assembly_join(
 			assembly->lead = lane_bit(lane);
 		fail_if_lacking(all, assembly);
 	}
-	wh_spin_unlock(&all->lock);
 	return fits ? assembly : NULL;
 }
 
 void wh_assembly_leave(struct wh_assemblies *all, struct wh_assembly *assembly, uint32_t lane)
 {
-	wh_spin_lock(&all->lock);
+	WH_HOLD(&all->lock);
 	WH_ASSERT((assembly->joined & ~assembly->left & lane_bit(lane)) != 0);
 	assembly->left |= lane_bit(lane);
 	fail_if_lacking(all, assembly);
 	forget_if_over(all, assembly);
-	wh_spin_unlock(&all->lock);
 }
 
 void wh_assemblies_gone(struct wh_assemblies *all, uint32_t lane)
 {
 	uint64_t bit = lane_bit(lane);
 
-	wh_spin_lock(&all->lock);
+	WH_HOLD(&all->lock);
 	all->gone |= bit;
 	for (uint32_t i = 0; i < WH_SPLITS_MAX; i++) {
 		struct wh_assembly *assembly = &all->place[i];
@@ -158,7 +156,6 @@ void wh_assemblies_gone(struct wh_assemblies *all, uint32_t lane)
 		fail_if_lacking(all, assembly);
 		forget_if_over(all, assembly);
 	}
-	wh_spin_unlock(&all->lock);
 }
 
 void wh_assembly_resume(
@@ -184,7 +181,7 @@ int wh_assembly_stage(struct wh_assemblies *all, struct wh_assembly *assembly,
 			close(folder_fd);
 		return error;
 	}
-	wh_spin_lock(&all->lock);
+	WH_HOLD(&all->lock);
 	WH_ASSERT(assembly->folder_fd < 0 && assembly->lead != 0);
 	assembly->folder_fd = folder_fd;
 	assembly->lock_fd = lock_fd;
@@ -194,16 +191,14 @@ int wh_assembly_stage(struct wh_assemblies *all, struct wh_assembly *assembly,
 		decide(assembly, WH_VERDICT_SEND);
 	else
 		close_both(assembly);
-	wh_spin_unlock(&all->lock);
 	return 0;
 }
 
 void wh_assembly_skip(struct wh_assemblies *all, struct wh_assembly *assembly)
 {
-	wh_spin_lock(&all->lock);
+	WH_HOLD(&all->lock);
 	if (wh_assembly_verdict(assembly) == WH_VERDICT_NONE)
 		decide(assembly, WH_VERDICT_SKIP);
-	wh_spin_unlock(&all->lock);
 }
 
 /* Only with SEND. */
@@ -228,10 +223,9 @@ int wh_assembly_open(struct wh_assemblies *all, const struct wh_assembly *assemb
 	int fd = -ECANCELED;
 
 	*lock_fd = -1;
-	wh_spin_lock(&all->lock);
+	WH_HOLD(&all->lock);
 	if (wh_assembly_verdict(assembly) == WH_VERDICT_SEND)
 		fd = open_staged(assembly, lock_fd);
-	wh_spin_unlock(&all->lock);
 	return fd;
 }
 
@@ -249,7 +243,6 @@ void wh_assembly_fail(
 	struct wh_assemblies *all, struct wh_assembly *assembly, int error, enum wh_doing doing)
 {
 	WH_ASSERT(error < 0);
-	wh_spin_lock(&all->lock);
+	WH_HOLD(&all->lock);
 	fail(assembly, error, doing);
-	wh_spin_unlock(&all->lock);
 }

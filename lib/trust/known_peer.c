@@ -62,7 +62,7 @@ void wh_handshakes_attempt(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	const struct wh_address *peer, struct wh_attempt *attempt)
 {
 	*attempt = (struct wh_attempt){.state = WH_ATTEMPT_FULL};
-	wh_spin_lock(&handshakes->lock);
+	WH_HOLD(&handshakes->lock);
 
 	struct wh_known_peer *one = find(handshakes, peer);
 
@@ -74,7 +74,6 @@ void wh_handshakes_attempt(struct wh_handshakes *handshakes, uint64_t now_tsc,
 		if (attempt->sa != NULL)
 			wh_sa_share(attempt->sa);
 	}
-	wh_spin_unlock(&handshakes->lock);
 }
 
 static bool is_none(const uint8_t cookie[WH_COOKIE_BYTES])
@@ -100,7 +99,7 @@ bool wh_known_peer_takes(struct wh_handshakes *handshakes, const struct wh_addre
 {
 	bool begins = false;
 
-	wh_spin_lock(&handshakes->lock);
+	WH_HOLD(&handshakes->lock);
 
 	struct wh_known_peer *one = find(handshakes, peer);
 
@@ -114,14 +113,13 @@ bool wh_known_peer_takes(struct wh_handshakes *handshakes, const struct wh_addre
 		begins = true;
 		*asked_tsc = one->asked_tsc;
 	}
-	wh_spin_unlock(&handshakes->lock);
 	return begins;
 }
 
 void wh_known_peer_wait(
 	struct wh_handshakes *handshakes, const struct wh_address *peer, uint64_t now_tsc)
 {
-	wh_spin_lock(&handshakes->lock);
+	WH_HOLD(&handshakes->lock);
 
 	struct wh_known_peer *one = find(handshakes, peer);
 
@@ -129,13 +127,12 @@ void wh_known_peer_wait(
 		one->attempt.put_off = true;
 		one->next_ask_tsc = now_tsc + put_off_tsc(handshakes, now_tsc, one->put_offs++);
 	}
-	wh_spin_unlock(&handshakes->lock);
 }
 
 void wh_known_peer_versions(struct wh_handshakes *handshakes,
 	const struct wh_handshake_datagram *datagram, const struct wh_versions *versions)
 {
-	wh_spin_lock(&handshakes->lock);
+	WH_HOLD(&handshakes->lock);
 
 	struct wh_known_peer *one = find(handshakes, &datagram->peer);
 
@@ -143,13 +140,12 @@ void wh_known_peer_versions(struct wh_handshakes *handshakes,
 		one->attempt.least = versions->least;
 		one->attempt.most = versions->most;
 	}
-	wh_spin_unlock(&handshakes->lock);
 }
 
 /* The trust decision is pending. */
 void wh_known_peer_judged(struct wh_handshakes *handshakes, const struct wh_pending *pending)
 {
-	wh_spin_lock(&handshakes->lock);
+	WH_HOLD(&handshakes->lock);
 
 	struct wh_known_peer *one = find(handshakes, &pending->peer);
 
@@ -159,14 +155,13 @@ void wh_known_peer_judged(struct wh_handshakes *handshakes, const struct wh_pend
 		memcpy(one->attempt.peer_id, pending->handshake.peer_id,
 			sizeof(one->attempt.peer_id));
 	}
-	wh_spin_unlock(&handshakes->lock);
 }
 
 /* The handshake failed: it is begun again after a while. */
 void wh_known_peer_lost(
 	struct wh_handshakes *handshakes, const struct wh_address *peer, uint64_t now_tsc)
 {
-	wh_spin_lock(&handshakes->lock);
+	WH_HOLD(&handshakes->lock);
 
 	struct wh_known_peer *one = find(handshakes, peer);
 
@@ -177,13 +172,12 @@ void wh_known_peer_lost(
 			one->attempt.state = WH_ATTEMPT_ASKS;
 		one->next_ask_tsc = now_tsc + one->patience_tsc;
 	}
-	wh_spin_unlock(&handshakes->lock);
 }
 
 void wh_known_peer_settle(struct wh_handshakes *handshakes, const struct wh_pending *pending,
 	uint64_t now_tsc, const struct wh_attempt *attempt)
 {
-	wh_spin_lock(&handshakes->lock);
+	WH_HOLD(&handshakes->lock);
 
 	struct wh_known_peer *one = find(handshakes, &pending->peer);
 
@@ -195,7 +189,6 @@ void wh_known_peer_settle(struct wh_handshakes *handshakes, const struct wh_pend
 			one->attempt = *attempt;
 		one->next_ask_tsc = now_tsc + ms_tsc(handshakes, REFUSED_MS);
 	}
-	wh_spin_unlock(&handshakes->lock);
 }
 
 /* Sessions need a successor of the SA that their peer has lost; no user may be asking for one. */
@@ -223,7 +216,7 @@ void wh_known_peer_seek(struct wh_handshakes *handshakes, uint64_t now_tsc, stru
 
 void wh_known_peer_forget(struct wh_handshakes *handshakes, const struct wh_sa *sa)
 {
-	wh_spin_lock(&handshakes->lock);
+	WH_HOLD(&handshakes->lock);
 	for (uint32_t i = 0; i < WH_HANDSHAKES_KNOWN_PEERS; i++) {
 		struct wh_known_peer *one = &handshakes->known_peer[i];
 
@@ -232,7 +225,6 @@ void wh_known_peer_forget(struct wh_handshakes *handshakes, const struct wh_sa *
 		one->attempt = (struct wh_attempt){.state = WH_ATTEMPT_ASKS};
 		one->next_ask_tsc = 0;
 	}
-	wh_spin_unlock(&handshakes->lock);
 }
 
 /* Whether an ASK to the peer is due. */
@@ -268,10 +260,9 @@ int32_t wh_known_peer_poll(struct wh_handshakes *handshakes, uint64_t now_tsc)
 {
 	int32_t work = 0;
 
-	wh_spin_lock(&handshakes->lock);
+	WH_HOLD(&handshakes->lock);
 	for (uint32_t i = 0; i < WH_HANDSHAKES_KNOWN_PEERS; i++)
 		work += poll_one(handshakes, &handshakes->known_peer[i], now_tsc);
-	wh_spin_unlock(&handshakes->lock);
 	return work;
 }
 

@@ -52,7 +52,7 @@ void wh_refusals_note(struct wh_refusals *refusals, const struct wh_address *pee
 	if (identity != NULL)
 		memcpy(sought.identity, identity, sizeof(sought.identity));
 	snprintf(sought.why, sizeof(sought.why), "%s", why);
-	wh_spin_lock(&refusals->lock);
+	WH_HOLD(&refusals->lock);
 
 	struct wh_refusal *place = place_of(refusals, &sought);
 
@@ -61,14 +61,13 @@ void wh_refusals_note(struct wh_refusals *refusals, const struct wh_address *pee
 	else
 		refusals->others++;
 	count(refusals, outcome);
-	wh_spin_unlock(&refusals->lock);
 }
 
 bool wh_refusals_take(struct wh_refusals *refusals, struct wh_refusal *refusal)
 {
 	bool found = true;
 
-	wh_spin_lock(&refusals->lock);
+	WH_HOLD(&refusals->lock);
 	if (refusals->count > 0) {
 		*refusal = refusals->kept[--refusals->count];
 	} else {
@@ -76,14 +75,12 @@ bool wh_refusals_take(struct wh_refusals *refusals, struct wh_refusal *refusal)
 		found = refusals->others > 0;
 		refusals->others = 0;
 	}
-	wh_spin_unlock(&refusals->lock);
 	return found;
 }
 
 void wh_refusals_totals(
 	struct wh_refusals *refusals, struct wh_refusal_total total[WH_REFUSAL_OUTCOMES])
 {
-	wh_spin_lock(&refusals->lock);
+	WH_HOLD(&refusals->lock);
 	memcpy(total, refusals->total, sizeof(refusals->total));
-	wh_spin_unlock(&refusals->lock);
 }

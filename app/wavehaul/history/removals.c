@@ -37,12 +37,8 @@ uint32_t wh_removals_add(
 
 bool wh_removals_have_room(struct wh_removals *removals)
 {
-	bool room;
-
-	wh_spin_lock(&removals->lock);
-	room = removals->count + WH_WORKERS_MAX <= WH_REMOVALS_MAX;
-	wh_spin_unlock(&removals->lock);
-	return room;
+	WH_HOLD(&removals->lock);
+	return removals->count + WH_WORKERS_MAX <= WH_REMOVALS_MAX;
 }
 
 uint32_t wh_removals_take(
@@ -50,13 +46,12 @@ uint32_t wh_removals_take(
 {
 	uint32_t count;
 
-	wh_spin_lock(&removals->lock);
+	WH_HOLD(&removals->lock);
 	count = removals->count;
 	memcpy(taken, removals->waiting, count * sizeof(taken[0]));
 	*lost += removals->lost;
 	removals->count = 0;
 	removals->lost = 0;
-	wh_spin_unlock(&removals->lock);
 	return count;
 }
 

@@ -25,13 +25,12 @@ void wh_share_enter(
 		.held_bps = bps,
 		.told_bps = bps,
 	};
-	wh_spin_lock(&share->lock);
+	WH_HOLD(&share->lock);
 	if (share->lanes == 0)
 		share->part_bps = bps;
 	share->lanes++;
 	/* This adds zero, unless the rate has changed since the lane was made. */
 	share->pool_bps += (int64_t)(share->part_bps - bps);
-	wh_spin_unlock(&share->lock);
 }
 
 void wh_share_leave(struct wh_lane_share *lane)
@@ -53,10 +52,9 @@ void wh_share_change(struct wh_lane_share *lane, uint64_t bps)
 	struct wh_share *share = lane->share;
 
 	WH_ASSERT(share != NULL && bps > 0 && wh_rate_is_paced(bps));
-	wh_spin_lock(&share->lock);
+	WH_HOLD(&share->lock);
 	share->pool_bps += (int64_t)(bps - share->part_bps) * share->lanes;
 	share->part_bps = bps;
-	wh_spin_unlock(&share->lock);
 }
 
 /* Limits that a higher rate may lift. WH_LIMIT_CPU is one: a core is late relative to the rate. */
@@ -119,8 +117,7 @@ static void step(struct wh_lane_share *lane, bool busy, uint64_t going_bps)
 uint64_t wh_share_step(struct wh_lane_share *lane, bool busy, uint64_t going_bps)
 {
 	WH_ASSERT(lane->told_bps <= lane->held_bps && lane->bit != 0);
-	wh_spin_lock(&lane->share->lock);
+	WH_HOLD(&lane->share->lock);
 	step(lane, busy, going_bps);
-	wh_spin_unlock(&lane->share->lock);
 	return lane->told_bps;
 }

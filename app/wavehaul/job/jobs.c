@@ -118,7 +118,7 @@ static uint32_t awaited_chunk_bytes(
 {
 	uint32_t chunk_bytes = 0;
 
-	wh_spin_lock(&jobs->awaiting_lock);
+	WH_HOLD(&jobs->awaiting_lock);
 
 	const struct wh_job *job = awaited(jobs, name, peer);
 
@@ -126,7 +126,6 @@ static uint32_t awaited_chunk_bytes(
 		chunk_bytes = wh_job_sends(job) || wh_job_is_rpc(job->request.verb)
 				      ? WH_ANSWER_CHUNK_BYTES
 				      : WH_CHUNK_BYTES_DEFAULT;
-	wh_spin_unlock(&jobs->awaiting_lock);
 	return chunk_bytes;
 }
 
@@ -136,13 +135,12 @@ static struct wh_job *take_awaited(
 {
 	int free = WH_SEAT_FREE;
 
-	wh_spin_lock(&jobs->awaiting_lock);
+	WH_HOLD(&jobs->awaiting_lock);
 
 	struct wh_job *job = awaited(jobs, name, peer);
 
 	if (job != NULL && !atomic_compare_exchange_strong(&job->seat.state, &free, WH_SEAT_TAKING))
 		job = NULL;
-	wh_spin_unlock(&jobs->awaiting_lock);
 	return job;
 }
 
@@ -235,17 +233,15 @@ static bool awaits_reply(const struct wh_job *job)
 static void await_reply(struct wh_job *job)
 {
 	WH_ASSERT(job->place.reply != 0);
-	wh_spin_lock(&job->jobs->awaiting_lock);
+	WH_HOLD(&job->jobs->awaiting_lock);
 	TAILQ_INSERT_TAIL(&job->jobs->awaiting, job, awaiting);
-	wh_spin_unlock(&job->jobs->awaiting_lock);
 }
 
 static void await_no_more(struct wh_job *job)
 {
 	WH_ASSERT(atomic_load(&job->seat.state) != WH_SEAT_TAKING);
-	wh_spin_lock(&job->jobs->awaiting_lock);
+	WH_HOLD(&job->jobs->awaiting_lock);
 	TAILQ_REMOVE(&job->jobs->awaiting, job, awaiting);
-	wh_spin_unlock(&job->jobs->awaiting_lock);
 }
 
 static void drop_job(struct wh_jobs *jobs, struct wh_job *job)

@@ -60,7 +60,7 @@ int wh_lane_group_join(struct wh_lane_groups *lane_groups, uint64_t number,
 	sought.peer.port = 0;
 	if (who->identity != NULL)
 		memcpy(sought.identity, who->identity, sizeof(sought.identity));
-	wh_spin_lock(&lane_groups->lock);
+	WH_HOLD(&lane_groups->lock);
 
 	struct wh_lane_group *lane_group = find(lane_groups, &sought);
 
@@ -75,7 +75,6 @@ int wh_lane_group_join(struct wh_lane_groups *lane_groups, uint64_t number,
 		check(lane_group);
 		*result = lane_group;
 	}
-	wh_spin_unlock(&lane_groups->lock);
 	return rc;
 }
 

@@ -167,17 +167,13 @@ static bool has_place_for(const struct wh_peers *peers, const struct wh_peer *pe
 
 bool wh_peers_would_admit(struct wh_peers *peers, const struct wh_who *who, uint64_t now_ns)
 {
-	wh_spin_lock(&peers->lock);
-
-	bool would = has_place_for(peers, find(peers, who), now_ns);
-
-	wh_spin_unlock(&peers->lock);
-	return would;
+	WH_HOLD(&peers->lock);
+	return has_place_for(peers, find(peers, who), now_ns);
 }
 
 struct wh_peer *wh_peers_admit(struct wh_peers *peers, const struct wh_who *who, uint64_t now_ns)
 {
-	wh_spin_lock(&peers->lock);
+	WH_HOLD(&peers->lock);
 
 	struct wh_peer *peer = find_or_enter(peers, who, now_ns);
 	bool admitted = peer != NULL && has_place_for(peers, peer, now_ns) &&
@@ -187,19 +183,17 @@ struct wh_peer *wh_peers_admit(struct wh_peers *peers, const struct wh_who *who,
 		peer->places++;
 		peers->places++;
 	}
-	wh_spin_unlock(&peers->lock);
 	return admitted ? peer : NULL;
 }
 
 void wh_peers_dismiss(struct wh_peers *peers, struct wh_peer *peer)
 {
-	wh_spin_lock(&peers->lock);
+	WH_HOLD(&peers->lock);
 	WH_ASSERT(peers->places > 0 && peer->places > 0);
 	peer->places--;
 	peers->places--;
 	/* From here on its entry may be reused, so it must hold nothing. */
 	WH_ASSERT(peer->places > 0 || (peer->bytes == 0 && peer->room.promised_bytes == 0));
-	wh_spin_unlock(&peers->lock);
 }
 
 struct wh_peer *wh_peers_hold(
@@ -207,22 +201,20 @@ struct wh_peer *wh_peers_hold(
 {
 	const struct wh_who who = {.identity = identity};
 
-	wh_spin_lock(&peers->lock);
+	WH_HOLD(&peers->lock);
 
 	struct wh_peer *peer = find_or_enter(peers, &who, now_ns);
 
 	if (peer != NULL)
 		peer->holds++;
-	wh_spin_unlock(&peers->lock);
 	return peer;
 }
 
 void wh_peers_release(struct wh_peers *peers, struct wh_peer *peer)
 {
-	wh_spin_lock(&peers->lock);
+	WH_HOLD(&peers->lock);
 	WH_ASSERT(peer->holds > 0);
 	peer->holds--;
-	wh_spin_unlock(&peers->lock);
 }
 
 uint64_t wh_peers_left_bytes(const struct wh_peers *peers, const struct wh_peer *peer)
@@ -256,7 +248,7 @@ void wh_peers_learn(struct wh_peers *peers, struct wh_peer *peer, const struct w
 	const struct wh_known_path *found, uint64_t now_ns)
 {
 	WH_ASSERT(peer->places > 0 && found->capacity_bps > 0 && wh_known_path_valid(found));
-	wh_spin_lock(&peers->lock);
+	WH_HOLD(&peers->lock);
 
 	bool same_network = network_of(&peer->known_at) == network_of(address);
 	uint32_t burst_pkts = same_network ? peer->known.burst_pkts : 0;
@@ -266,7 +258,6 @@ void wh_peers_learn(struct wh_peers *peers, struct wh_peer *peer, const struct w
 	if (found->burst_pkts == 0)
 		peer->known.burst_pkts = burst_pkts;
 	peer->known_ns = now_ns;
-	wh_spin_unlock(&peers->lock);
 }
 
 struct wh_known_path wh_peers_known(struct wh_peers *peers, const struct wh_peer *peer,
@@ -297,7 +288,7 @@ bool wh_peers_may_log(struct wh_peers *peers, struct wh_peer *peer, uint64_t now
 	const struct wh_peer_limits *limits = &peers->limits;
 
 	WH_ASSERT(peer->places > 0);
-	wh_spin_lock(&peers->lock);
+	WH_HOLD(&peers->lock);
 
 	bool may = is_left(&peer->lines, limits->peer_lines_s, now_ns) &&
 		   spend(&peers->lines, limits->lines_s, now_ns) &&
@@ -305,7 +296,6 @@ bool wh_peers_may_log(struct wh_peers *peers, struct wh_peer *peer, uint64_t now
 
 	if (!may)
 		peer->untold_lines++;
-	wh_spin_unlock(&peers->lock);
 	return may;
 }
 
@@ -336,13 +326,9 @@ static bool take_untold(
 bool wh_peers_next_untold(
 	struct wh_peers *peers, uint64_t now_ns, struct wh_address *address, uint64_t *lines)
 {
-	wh_spin_lock(&peers->lock);
-
-	bool found = take_untold(peers, now_ns, address, lines) &&
-		     spend(&peers->lines, peers->limits.lines_s, now_ns);
-
-	wh_spin_unlock(&peers->lock);
-	return found;
+	WH_HOLD(&peers->lock);
+	return take_untold(peers, now_ns, address, lines) &&
+	       spend(&peers->lines, peers->limits.lines_s, now_ns);
 }
 
 uint32_t wh_peers_list(struct wh_peers *peers, struct wh_peer_seen *seen, uint32_t room)

@@ -12,7 +12,7 @@ bool wh_store_owner(struct wh_store *store, uint64_t number, uint8_t owner[WH_ID
 
 	if (found)
 		memcpy(owner, store->own_id, WH_IDENTITY_BYTES);
-	wh_spin_lock(&store->lock);
+	WH_HOLD(&store->lock);
 	for (uint32_t i = 0; i < WH_ANSWERS_MAX && !found; i++) {
 		const struct wh_answer *answer = &store->answer[i];
 
@@ -21,7 +21,6 @@ bool wh_store_owner(struct wh_store *store, uint64_t number, uint8_t owner[WH_ID
 		memcpy(owner, answer->owner, WH_IDENTITY_BYTES);
 		found = true;
 	}
-	wh_spin_unlock(&store->lock);
 	return found;
 }
 
@@ -59,25 +58,21 @@ bool wh_store_rights_of(struct wh_store *store, const char *name,
 	rights->orders_delete = true;
 	if (name[0] == '\0')
 		return memcmp(owner, store->own_id, WH_IDENTITY_BYTES) == 0;
-	wh_spin_lock(&store->lock);
+	WH_HOLD(&store->lock);
 	peer = wh_peer_list_named(&store->list, name);
 	found = peer != NULL && (peer->has_key ? memcmp(peer->id, owner, WH_IDENTITY_BYTES) == 0
 					       : !has_lost_certificates(store, owner));
 	if (found)
 		*rights = peer->rights;
-	wh_spin_unlock(&store->lock);
 	return found;
 }
 
 bool wh_store_charge(struct wh_store *store, const uint8_t owner[WH_IDENTITY_BYTES],
 	const struct wh_rights *rights, uint64_t bytes)
 {
-	bool may;
 
 	if (memcmp(owner, store->own_id, WH_IDENTITY_BYTES) == 0)
 		return true;
-	wh_spin_lock(&store->lock);
-	may = wh_days_add(store->days, owner, bytes, wh_days_clock_s()) < rights->day_bytes;
-	wh_spin_unlock(&store->lock);
-	return may;
+	WH_HOLD(&store->lock);
+	return wh_days_add(store->days, owner, bytes, wh_days_clock_s()) < rights->day_bytes;
 }

@@ -249,14 +249,13 @@ static void keep_days(struct wh_store *store)
 {
 	if (store->keeper == NULL || !wh_keeper_is_due(store->keeper))
 		return;
-	wh_spin_lock(&store->lock);
+	WH_HOLD(&store->lock);
 
 	bool changed = store->days->changed;
 
 	if (changed)
 		wh_keeper_take(store->keeper, store->days);
 	store->days->changed = false;
-	wh_spin_unlock(&store->lock);
 }
 
 int wh_store_open(struct wh_store *store, const struct wh_trust_place *place,
@@ -608,12 +607,8 @@ static enum wh_authorization judge(
 bool wh_store_meant(
 	struct wh_store *store, const struct wh_address *address, uint8_t id[WH_IDENTITY_BYTES])
 {
-	wh_spin_lock(&store->lock);
-
-	bool one = wh_peer_list_meant_key(&store->list, store->expected, address, id);
-
-	wh_spin_unlock(&store->lock);
-	return one;
+	WH_HOLD(&store->lock);
+	return wh_peer_list_meant_key(&store->list, store->expected, address, id);
 }
 
 static enum wh_authorization authorize(
@@ -621,12 +616,8 @@ static enum wh_authorization authorize(
 {
 	struct wh_store *store = context;
 
-	wh_spin_lock(&store->lock);
-
-	enum wh_authorization authorization = judge(store, stranger, granted);
-
-	wh_spin_unlock(&store->lock);
-	return authorization;
+	WH_HOLD(&store->lock);
+	return judge(store, stranger, granted);
 }
 
 /* Under the lock; NULL: withdrawn. */
@@ -644,13 +635,12 @@ static bool holds(void *context, uint64_t number)
 
 	if (number == WH_RIGHTS_OWN)
 		return true;
-	wh_spin_lock(&store->lock);
+	WH_HOLD(&store->lock);
 
 	struct wh_answer *answer = find_answer(store, number);
 
 	if (answer != NULL)
 		answer->used_s = wh_steady_s();
-	wh_spin_unlock(&store->lock);
 	return answer != NULL;
 }
 
@@ -658,12 +648,8 @@ static bool knows(void *context, const struct wh_address *address)
 {
 	struct wh_store *store = context;
 
-	wh_spin_lock(&store->lock);
-
-	bool known = wh_peer_list_knows(&store->list, address);
-
-	wh_spin_unlock(&store->lock);
-	return known;
+	WH_HOLD(&store->lock);
+	return wh_peer_list_knows(&store->list, address);
 }
 
 struct wh_authorizer wh_store_authorizer(struct wh_store *store)
@@ -682,7 +668,7 @@ bool wh_store_rights(struct wh_store *store, uint64_t number, struct wh_rights *
 		rights->orders_delete = true;
 		return true;
 	}
-	wh_spin_lock(&store->lock);
+	WH_HOLD(&store->lock);
 
 	const struct wh_answer *answer = find_answer(store, number);
 
@@ -690,7 +676,6 @@ bool wh_store_rights(struct wh_store *store, uint64_t number, struct wh_rights *
 		*rights = answer->peer.rights;
 		strcpy(name, answer->peer.name);
 	}
-	wh_spin_unlock(&store->lock);
 	return answer != NULL;
 }
 
@@ -721,7 +706,7 @@ int wh_store_enter(struct wh_store *store, uint64_t number)
 	WH_ASSERT(number != 0);
 	if (number == WH_RIGHTS_OWN)
 		return 0;
-	wh_spin_lock(&store->lock);
+	WH_HOLD(&store->lock);
 
 	struct wh_answer *answer = find_answer(store, number);
 
@@ -732,7 +717,6 @@ int wh_store_enter(struct wh_store *store, uint64_t number)
 		rc = -EBUSY;
 	else
 		answer->jobs++;
-	wh_spin_unlock(&store->lock);
 	return rc;
 }
 
@@ -740,14 +724,13 @@ void wh_store_leave(struct wh_store *store, uint64_t number)
 {
 	if (number == WH_RIGHTS_OWN)
 		return;
-	wh_spin_lock(&store->lock);
+	WH_HOLD(&store->lock);
 
 	struct wh_answer *answer = find_any(store, number);
 
 	WH_ASSERT(answer != NULL && answer->jobs > 0);
 	answer->jobs--;
 	answer->used_s = wh_steady_s();
-	wh_spin_unlock(&store->lock);
 }
 
 bool wh_store_spend(struct wh_store *store, uint64_t number, uint64_t bytes)
@@ -756,14 +739,13 @@ bool wh_store_spend(struct wh_store *store, uint64_t number, uint64_t bytes)
 
 	if (number == WH_RIGHTS_OWN)
 		return true;
-	wh_spin_lock(&store->lock);
+	WH_HOLD(&store->lock);
 
 	struct wh_answer *answer = find_any(store, number);
 
 	if (answer != NULL)
 		may = wh_days_add(store->days, answer->owner, bytes, wh_days_clock_s()) <
 		      answer->peer.rights.day_bytes;
-	wh_spin_unlock(&store->lock);
 	return may;
 }
 
@@ -771,15 +753,13 @@ void wh_store_why(
 	struct wh_store *store, const uint8_t id[WH_IDENTITY_BYTES], char why[WH_WHY_BYTES])
 {
 	why[0] = '\0';
-	wh_spin_lock(&store->lock);
+	WH_HOLD(&store->lock);
 	if (memcmp(store->refused_id, id, WH_IDENTITY_BYTES) == 0)
 		strcpy(why, store->refused_why);
-	wh_spin_unlock(&store->lock);
 }
 
 void wh_store_refusal(struct wh_store *store, char text[WH_REFUSAL_BYTES])
 {
-	wh_spin_lock(&store->lock);
+	WH_HOLD(&store->lock);
 	strcpy(text, store->refusal);
-	wh_spin_unlock(&store->lock);
 }

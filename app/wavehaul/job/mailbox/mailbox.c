@@ -39,9 +39,8 @@ void wh_mailbox_free(struct wh_mailbox *mailbox)
 static void set_state(
 	struct wh_mailbox *mailbox, struct wh_mailbox_place *place, enum wh_mailbox_state state)
 {
-	wh_spin_lock(&mailbox->lock);
+	WH_HOLD(&mailbox->lock);
 	place->state = state;
-	wh_spin_unlock(&mailbox->lock);
 }
 
 static struct wh_mailbox_place *find(
@@ -49,13 +48,12 @@ static struct wh_mailbox_place *find(
 {
 	struct wh_mailbox_place *found = NULL;
 
-	wh_spin_lock(&mailbox->lock);
+	WH_HOLD(&mailbox->lock);
 	for (uint32_t i = 0; i < WH_MAILBOX_PLACES && found == NULL; i++)
 		if (mailbox->place[i].state == from)
 			found = &mailbox->place[i];
 	if (found != NULL)
 		found->state = to;
-	wh_spin_unlock(&mailbox->lock);
 	return found;
 }
 
