@@ -14,7 +14,6 @@
 #include "cli/json.h"
 #include "cli/settings.h"
 #include "lab/sim/sim_memory.h"
-#include "lab/sim/simulation.h"
 #include "lab_verbs.h"
 #include "scenario/plan_row.h"
 #include "scenario/result.h"

@@ -2,8 +2,6 @@
 
 /* `wavehaul bench`: memory to memory, a row a second, and the cycles by task. */
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <rte_cycles.h>

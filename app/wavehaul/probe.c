@@ -2,7 +2,6 @@
 
 /* `wavehaul probe`: measures the path to a server before anything is sent on it. */
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +25,6 @@
 #include "report/seal_told.h"
 #include "ssh/far.h"
 #include "transfer/sealed.h"
-#include "trust/trust.h"
 #include "verbs.h"
 
 #define WATCH_US   2000

@@ -16,7 +16,6 @@
 #include <assert.h>
 #include <math.h>
 
-#include "base/assert.h"
 #include "profile/pxp.h"
 
 #define PERIOD_US 10000 /* of the transmitter's reports, and of news of free buffers */

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bundle/staging_name.h"
 #include "sink/sink_internal.h"
 
 static_assert(WH_SINK_PIECE_BYTES >= WH_INLINE_BYTES_MAX, "a small file is read in one piece");

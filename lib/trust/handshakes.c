@@ -9,7 +9,6 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "seal/seal.h"
 #include "trust/pending.h"
 
 static void take_defaults(struct wh_handshakes_config *config)

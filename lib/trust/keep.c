@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/assert.h"
 #include "trust/pending.h"
 
 /*

@@ -6,7 +6,6 @@
 
 #include <jansson.h>
 
-#include "base/clock.h"
 #include "base/units.h"
 #include "cli/json.h"
 #include "file/digest.h"

@@ -13,7 +13,6 @@
 
 #include <rte_common.h>
 
-#include "base/assert.h"
 #include "base/clock.h"
 #include "base/prng.h"
 #include "base/units.h"

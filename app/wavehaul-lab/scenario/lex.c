@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "base/units.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
-#include "cli/json.h"
 #include "scenario/sim_ask.h"
 
 json_t *wh_json_shown(double x)

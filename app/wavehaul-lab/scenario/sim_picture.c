@@ -2,7 +2,6 @@
 
 /* --plot: a run's samples of flows and links, over time. */
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,12 +3,10 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "cli/complain.h"
-#include "cli/exit.h"
 #include "cli/json.h"
 #include "scenario/result.h"
 

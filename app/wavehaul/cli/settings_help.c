@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/settings_table.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 

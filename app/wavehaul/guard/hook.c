@@ -15,10 +15,8 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/moment/system_clock.h"

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/assert.h"
@@ -12,7 +11,6 @@
 #include "cli/exit.h"
 #include "cli/moment/system_clock.h"
 #include "file/digest.h"
-#include "job/jobs.h"
 #include "trust/fingerprint.h"
 #include "trust/trust_store.h"
 

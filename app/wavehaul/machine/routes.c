@@ -2,7 +2,6 @@
 #include "machine/routes.h"
 
 #include <arpa/inet.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 

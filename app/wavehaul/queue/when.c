@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "queue/when.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 #include "base/clock.h"

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/failures.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "bundle/record.h"
 #include "cli/json.h"
 
 void wh_failures_init(struct wh_failures *failures)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/learnt_path.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/assert.h"
-#include "base/clock.h"
 #include "cli/moment/system_clock.h"
 #include "cli/signals.h"
 #include "seal/seal.h"

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "cli/address_text.h"
 #include "telemetry/answer.h"
 #include "telemetry/live.h"

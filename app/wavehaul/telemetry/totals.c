@@ -4,7 +4,6 @@
 
 #include <assert.h>
 
-#include "base/assert.h"
 #include "base/clock.h"
 #include "job/request.h"
 #include "telemetry/answer.h"

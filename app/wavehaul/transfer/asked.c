@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "transfer/asked.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

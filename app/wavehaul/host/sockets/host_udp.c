@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/assert.h"
 #include "base/clock.h"
 #include "cli/complain.h"
 #include "guard/calls.h"
