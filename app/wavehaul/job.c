@@ -2,6 +2,7 @@
 
 /* `wavehaul job`: asks the server of this host about its queue. */
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,10 +41,9 @@ static bool take_number(const char *text, json_t *into, const char *key)
 {
 	uint64_t number;
 
-	if (wh_parse_count(text, &number) != 0 || number == 0 || number > INT64_MAX) {
-		wh_complain("'%s' is no job; `wavehaul job list` has their numbers", text);
-		return false;
-	}
+	if (wh_parse_count(text, &number) != 0 || number == 0 || number > INT64_MAX)
+		return wh_fail(
+			false, "'%s' is no job; `wavehaul job list` has their numbers", text);
 	json_object_set_new(into, key, json_integer((json_int_t)number));
 	return true;
 }
@@ -91,30 +91,16 @@ static int add_queue_words(const struct wh_settings *settings, json_t *order)
 	return WH_EXIT_OK;
 }
 
-/* HOST:PATH... THIRD:PATH: HOST's paths, relative to its root. NULL after a complaint. */
-static json_t *copy_paths(const struct job *job, char host[WH_HOST_BYTES])
-{
-	json_t *here = json_array();
-
-	for (uint32_t i = 1; i + 1 < job->n_words; i++) {
-		const char *path = wh_remote_path(job->words[i], host);
-
-		if (path == NULL) {
-			json_decref(here);
-			return NULL;
-		}
-		path += strspn(path, "/");
-		json_array_append_new(here, json_string(path[0] != '\0' ? path : "."));
-	}
-	return here;
-}
-
-/* A request job.add for an order between two other hosts. NULL after a complaint. */
+/*
+ * A request job.add for an order between two other hosts, HOST:PATH... THIRD:PATH, with HOST's
+ * paths relative to its root. NULL after a complaint.
+ */
 static json_t *copy_request(const struct job *job)
 {
 	char host[WH_HOST_BYTES] = "";
 	char third[WH_HOST_BYTES] = "";
-	json_t *here, *words;
+	json_auto_t *here = json_array();
+	json_t *words;
 
 	if (job->n_words < 3) {
 		wh_complain("copy wants HOST:PATH... THIRD:PATH; `wavehaul job --help` explains");
@@ -124,19 +110,20 @@ static json_t *copy_request(const struct job *job)
 		wh_complain("--files-from names paths of this host, and copy has none");
 		return NULL;
 	}
-	here = copy_paths(job, host);
-	if (here == NULL)
-		return NULL;
-	if (wh_remote_path(job->words[job->n_words - 1], third) == NULL) {
-		json_decref(here);
-		return NULL;
+	for (uint32_t i = 1; i + 1 < job->n_words; i++) {
+		const char *path = wh_remote_path(job->words[i], host);
+
+		if (path == NULL)
+			return NULL;
+		path += strspn(path, "/");
+		json_array_append_new(here, json_string(path[0] != '\0' ? path : "."));
 	}
+	if (wh_remote_path(job->words[job->n_words - 1], third) == NULL)
+		return NULL;
 	words = wh_order_words(&job->settings, "/");
-	if (words == NULL) {
-		json_decref(here);
+	if (words == NULL)
 		return NULL;
-	}
-	return json_pack("{s:s, s:s, s:s, s:o, s:[s], s:o}", "do", "job.add", "verb", "copy",
+	return json_pack("{s:s, s:s, s:s, s:O, s:[s], s:o}", "do", "job.add", "verb", "copy",
 		"host", host, "here", here, "there", job->words[job->n_words - 1], "options",
 		words);
 }
@@ -169,7 +156,7 @@ static bool copies(const struct job *job)
 /* In the server's format: paths below its root. NULL: *status. */
 static json_t *order_of(struct job *job, struct wh_wanted *wanted, int *status)
 {
-	json_t *status_of = NULL;
+	json_auto_t *server = NULL;
 	json_t *order = NULL;
 
 	if (copies(job)) {
@@ -177,11 +164,9 @@ static json_t *order_of(struct job *job, struct wh_wanted *wanted, int *status)
 	} else {
 		*status = read_wanted(job, wanted);
 		if (*status == 0)
-			status_of = ask(job, request("status"), status);
-		if (status_of != NULL)
-			order = wh_order_request(
-				wanted, json_string_value(json_object_get(status_of, "root")));
-		json_decref(status_of);
+			server = ask(job, request("status"), status);
+		if (server != NULL)
+			order = wh_order_request(wanted, wh_json_text(server, "root"));
 	}
 	if (*status == WH_EXIT_OK && order == NULL)
 		*status = WH_EXIT_USAGE;
@@ -208,73 +193,68 @@ static int add(struct job *job)
 	free(wanted);
 	if (answer == NULL)
 		return status;
-	snprintf(text, sizeof(text), "job %lld\n",
-		(long long)json_integer_value(json_object_get(answer, "job")));
+	snprintf(text, sizeof(text), "job %" PRIu64 "\n", wh_json_count(answer, "job"));
 	return print_answer(job, answer, text);
 }
 
-/* As JSON, or as the console shows it. Frees the answer, which may be NULL. */
+/* As JSON, or as the console shows it. */
 static void show_answer(const struct job *job, const char *command, json_t *answer)
 {
 	bool shows = strcmp(command, "job.show") == 0;
 
-	if (answer == NULL)
-		return;
 	if (job->settings.json)
 		wh_json_print(json_incref(shows ? json_object_get(answer, "job") : answer),
 			JSON_INDENT(2));
 	else
 		wh_answer_show(command, answer, NULL, 0, (struct wh_shown_room){0}, stdout);
-	json_decref(answer);
 }
 
-/* Fetches the list page by page. */
+static void show_list(const struct job *job, json_t *jobs, json_t *counts)
+{
+	json_auto_t *answer = json_pack("{s:O, s:O}", "jobs", jobs, "counts", counts);
+
+	if (job->settings.json || json_array_size(jobs) > 0)
+		show_answer(job, "job.list", answer);
+	else
+		printf("no jobs%s\n",
+			job->settings.all ? ""
+					  : " in the queue; --all lists those that are over, too");
+}
+
+/* Fetches the list page by page, until a page is empty. */
 static int list(struct job *job)
 {
-	json_t *all = json_array();
-	json_t *counts = NULL;
-	int64_t from = 0;
+	json_auto_t *all = json_array();
+	json_int_t from = 0;
 	int status;
 
 	for (;;) {
-		json_t *page = ask(job,
-			json_pack("{s:s, s:I, s:b}", "do", "job.list", "from", (json_int_t)from,
-				"all", job->settings.all),
+		json_auto_t *page = ask(job,
+			json_pack("{s:s, s:I, s:b}", "do", "job.list", "from", from, "all",
+				job->settings.all),
 			&status);
 		json_t *jobs = json_object_get(page, "jobs");
+		size_t count = json_array_size(jobs);
 
 		if (page == NULL)
-			break;
-		if (json_array_size(jobs) > 0)
-			from = (int64_t)wh_json_count(
-				json_array_get(jobs, json_array_size(jobs) - 1), "job");
+			return status;
 		json_array_extend(all, jobs);
-		json_decref(counts);
-		counts = json_incref(json_object_get(page, "counts"));
-
-		bool last = json_array_size(jobs) == 0;
-
-		json_decref(page);
-		if (last)
-			break;
+		if (count == 0) {
+			show_list(job, all, json_object_get(page, "counts"));
+			return WH_EXIT_OK;
+		}
+		from = json_integer_value(json_object_get(json_array_get(jobs, count - 1), "job"));
 	}
-	if (status == WH_EXIT_OK && (job->settings.json || json_array_size(all) > 0))
-		show_answer(
-			job, "job.list", json_pack("{s:O, s:O}", "jobs", all, "counts", counts));
-	json_decref(counts);
-	json_decref(all);
-	return status;
 }
 
 static int print_plain(void *context, const struct wh_saying *said)
 {
 	struct job *job = context;
 	int status;
-	json_t *answer = wh_steer_ask(&job->steer, said->request, &status);
+	json_auto_t *answer = wh_steer_ask(&job->steer, said->request, &status);
 
-	if (job->settings.json || strcmp(said->form->command, "job.show") == 0)
-		show_answer(job, said->form->command, json_incref(answer));
-	json_decref(answer);
+	if (answer != NULL && (job->settings.json || strcmp(said->form->command, "job.show") == 0))
+		show_answer(job, said->form->command, answer);
 	return status;
 }
 
@@ -305,15 +285,13 @@ static int say(struct job *job)
 
 static int watch(struct job *job)
 {
-	json_t *asked = request("watch");
+	json_auto_t *asked = request("watch");
 	json_t *event;
 	int status;
 
-	if (job->n_words > 1 || (job->n_words == 1 && !take_number(job->words[0], asked, "job"))) {
-		json_decref(asked);
+	if (job->n_words > 1 || (job->n_words == 1 && !take_number(job->words[0], asked, "job")))
 		return WH_EXIT_USAGE;
-	}
-	event = ask(job, asked, &status);
+	event = ask(job, json_incref(asked), &status);
 	json_decref(event);
 	if (status != WH_EXIT_OK)
 		return status;

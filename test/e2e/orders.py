@@ -559,6 +559,9 @@ def senseless(program, folder):
                                      options=words)
                 expect(not answer['ok'] and answer['status'] == 2, f'{words}: {answer}')
             expect_equal('jobs', control.told('job.list', all=True)['jobs'], [])
+        expect_equal('an empty list', one.job('list'),
+                     'no jobs in the queue; --all lists those that are over, too\n')
+        expect_equal('an empty list of all', one.job('list', '--all'), 'no jobs\n')
 
 
 def chosen(program, folder):
