@@ -40,11 +40,9 @@ static bool take_link(const struct wh_settings *settings, struct wh_plan_link *l
 		.queue_pkts = settings->link.queue_pkts,
 		.choices = &settings->choices,
 	};
-	if (settings->operand_count > 0 || link->rate_bps == 0 || link->rtt_ps == 0) {
-		wh_complain("wavehaul plan takes the link by options, for example --rate 10G --rtt "
-			    "150ms --loss 1e-5");
-		return false;
-	}
+	if (settings->operand_count > 0 || link->rate_bps == 0 || link->rtt_ps == 0)
+		return wh_fail(false, "wavehaul plan takes the link by options, for example --rate "
+				      "10G --rtt 150ms --loss 1e-5");
 	if (link->queue_pkts == 0)
 		link->queue_pkts = (uint32_t)fmax(
 			ceil((double)link->rate_bps * ((double)link->rtt_ps / WH_PS_PER_S) /

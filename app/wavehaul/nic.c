@@ -64,8 +64,7 @@ static bool may_release(const struct wh_machine *machine, const struct wh_nic *n
 
 	if (!wh_nic_user(machine->root, nic, user, sizeof(user)))
 		return true;
-	wh_complain("%s is in use by %s: stop that first", nic->address, user);
-	return false;
+	return wh_fail(false, "%s is in use by %s: stop that first", nic->address, user);
 }
 
 /* All are checked before the first one changes hands. */

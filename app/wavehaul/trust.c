@@ -45,10 +45,10 @@ static bool take_name(const struct trust *trust, const char *command, char path[
 
 	if (wh_peer_name_is_good(name) && wh_peer_file_path(trust->place.peers, name, path))
 		return true;
-	wh_complain("`wavehaul trust %s` needs the name of a peer: letters, digits, '.', '_' and "
-		    "'-', beginning with a letter or a digit",
+	return wh_fail(false,
+		"`wavehaul trust %s` needs the name of a peer: letters, digits, '.', '_' and '-', "
+		"beginning with a letter or a digit",
 		command);
-	return false;
 }
 
 static int list_peers(struct trust *trust)

@@ -182,10 +182,9 @@ static bool take_network(struct wh_point *point, struct wh_ini *ini)
 	}
 	if (point->scenario.n_links > 0 && point->scenario.n_groups > 0)
 		return true;
-	wh_complain(
+	return wh_fail(false,
 		"%s has no %s; write [link A-B] for a link and [flow NAME] for what goes over it",
 		ini->path, point->scenario.n_links == 0 ? "link" : "flow");
-	return false;
 }
 
 static bool check_ways(const struct wh_point *point, const struct wh_ini *ini)
@@ -193,18 +192,15 @@ static bool check_ways(const struct wh_point *point, const struct wh_ini *ini)
 	const struct wh_scenario *scenario = &point->scenario;
 	uint32_t i = wh_scenario_first_cut_off(scenario);
 
-	if (wh_scenario_flows(scenario) > WH_POINT_FLOWS_MAX) {
-		wh_complain("%s has more than %d flows", ini->path, WH_POINT_FLOWS_MAX);
-		return false;
-	}
+	if (wh_scenario_flows(scenario) > WH_POINT_FLOWS_MAX)
+		return wh_fail(false, "%s has more than %d flows", ini->path, WH_POINT_FLOWS_MAX);
 	if (i == scenario->n_groups)
 		return true;
-	wh_complain(
+	return wh_fail(false,
 		"%s: [flow %s] has no route from %s to %s and back; links join neither directly "
 		"nor over others",
 		ini->path, scenario->groups[i].name, point->nodes[scenario->groups[i].from],
 		point->nodes[scenario->groups[i].to]);
-	return false;
 }
 
 static bool try_questions(struct wh_point *point, struct wh_ini *ini, enum wh_scenario_section kind)
@@ -226,8 +222,8 @@ static bool try_questions(struct wh_point *point, struct wh_ini *ini, enum wh_sc
 				? wh_expr_quantity(&scope, entry->value, &value, wrong)
 				: wh_expr_expectation(&scope, entry->value, &expectation, wrong))
 			continue;
-		wh_complain("%s: %s = '%s' %s", entry->where, entry->key, entry->value, wrong);
-		return false;
+		return wh_fail(
+			false, "%s: %s = '%s' %s", entry->where, entry->key, entry->value, wrong);
 	}
 	return true;
 }

@@ -14,8 +14,7 @@
 
 static bool complain_of(const char *path)
 {
-	wh_complain("cannot write %s: %s", path, strerror(errno));
-	return false;
+	return wh_fail(false, "cannot write %s: %s", path, strerror(errno));
 }
 
 static bool make_folder(const char *path)

@@ -39,16 +39,13 @@ static bool read_names(
 	list->names = wh_sim_allocate(count_items(rest, ':') * sizeof(*list->names));
 	while (wh_lex_item(&rest, ':', name)) {
 		list->names[list->n_names++] = wh_sim_insist(strdup(name), strlen(name));
-		if (!wh_is_name(name)) {
-			wh_complain("%s: '%s' is no name; names are letters, digits and _",
+		if (!wh_is_name(name))
+			return wh_fail(false,
+				"%s: '%s' is no name; names are letters, digits and _",
 				entry->where, name);
-			return false;
-		}
-		if (wh_expr_is_reserved(name) || is_taken(sweep, name)) {
-			wh_complain("%s: '%s' means something already; take another name",
+		if (wh_expr_is_reserved(name) || is_taken(sweep, name))
+			return wh_fail(false, "%s: '%s' means something already; take another name",
 				entry->where, name);
-			return false;
-		}
 	}
 	return true;
 }
@@ -139,11 +136,9 @@ static bool evaluate_column(const struct wh_sweep_list *list, uint32_t name, uin
 	for (uint32_t i = 0; i < list->n_rows; i++) {
 		const char *item = list->items[i * list->n_names + name];
 
-		if (!wh_expr_value(&scope, item, &column[i], wrong)) {
-			wh_complain(
-				"%s: %s = '%s' %s", list->where, list->names[name], item, wrong);
-			return false;
-		}
+		if (!wh_expr_value(&scope, item, &column[i], wrong))
+			return wh_fail(false, "%s: %s = '%s' %s", list->where, list->names[name],
+				item, wrong);
 		column[i].of = NULL;
 	}
 	values->variables[values->n_variables++] = (struct wh_variable){

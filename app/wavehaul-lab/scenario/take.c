@@ -383,7 +383,6 @@ bool wh_take_all_used(const struct wh_ini_section *section)
 		snprintf(known + used, sizeof(known) - used, "%s%s", k > 0 ? ", " : "",
 			section->asked[k]);
 	}
-	wh_complain("%s: [%s] has no key '%s'; %s", section->entries[i].where, section->head,
-		section->entries[i].key, wh_nearest_text(&nearest, "", known, text));
-	return false;
+	return wh_fail(false, "%s: [%s] has no key '%s'; %s", section->entries[i].where,
+		section->head, section->entries[i].key, wh_nearest_text(&nearest, "", known, text));
 }

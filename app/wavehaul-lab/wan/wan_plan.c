@@ -79,10 +79,10 @@ static bool check_loss(const struct wh_link_model *netem, const char *back)
 {
 	if (netem->loss == 0 || netem->loss_model != WH_LOSS_GILBERT_ELLIOTT)
 		return true;
-	wh_complain("--%sloss and --%sloss-model ge contradict; ge:P,R,H,K says it all, for "
-		    "example --%sloss-model ge:0.001,0.2",
+	return wh_fail(false,
+		"--%sloss and --%sloss-model ge contradict; ge:P,R,H,K says it all, for example "
+		"--%sloss-model ge:0.001,0.2",
 		back, back, back);
-	return false;
 }
 
 static void plan_queues(struct wh_wan_plan *plan)
@@ -240,15 +240,15 @@ static bool memory_does(const struct wh_wan_plan *plan)
 
 	if (plan->memory.bytes <= budget_bytes)
 		return true;
-	wh_complain("such a path has up to %" PRIu64 " packets of %u bytes under way, which take "
-		    "%s of memory, and %s are %s: give %s, a smaller --queue or delay, or a "
-		    "larger --frame",
+	return wh_fail(false,
+		"such a path has up to %" PRIu64
+		" packets of %u bytes under way, which take %s of memory, and %s are %s: give %s, "
+		"a smaller --queue or delay, or a larger --frame",
 		(uint64_t)plan->items_max[WH_EMULATOR_A] + plan->items_max[WH_EMULATOR_B],
 		plan->frame_bytes, wh_format_size(needed, sizeof(needed), plan->memory.bytes),
 		wh_format_size(had, sizeof(had), budget_bytes),
 		told != 0 ? "all that --memory gives" : "half of what is free",
 		told != 0 ? "more" : "a larger --memory");
-	return false;
 }
 
 int wh_wan_plan_make(struct wh_wan_plan *plan)

@@ -10,7 +10,7 @@
 
 void wh_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Complains and returns the status: an exit status, or a negative errno. */
+/* Complains and returns the status: an exit status, a negative errno, or false. */
 int wh_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* From now on wh_say prints nothing; and wh_complain keeps its sentence, but prints nothing. */

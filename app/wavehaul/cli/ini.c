@@ -117,8 +117,7 @@ struct reader {
 /* Always false. */
 static bool refuse(const struct reader *reader, const char *why)
 {
-	wh_complain("%s: %s", reader->where, why);
-	return false;
+	return wh_fail(false, "%s: %s", reader->where, why);
 }
 
 /* Always false. */
@@ -140,9 +139,8 @@ static bool refuse_section(const struct reader *reader, const char *word, const 
 			kind->word, kind->name != NULL ? " " : "",
 			kind->name != NULL ? kind->name : "");
 	}
-	wh_complain("%s: there is no section [%s%s%s]; %s", reader->where, word,
+	return wh_fail(false, "%s: there is no section [%s%s%s]; %s", reader->where, word,
 		name[0] != '\0' ? " " : "", name, wh_nearest_text(&nearest, "", known, text));
-	return false;
 }
 
 /* A section that exists already is continued. */
@@ -183,11 +181,9 @@ static bool put_line(struct reader *reader, const char *key, const char *value)
 	bool repeats = form->may_repeat != NULL && form->may_repeat(section->word, key);
 	const struct wh_ini_entry *before = repeats ? NULL : wh_ini_find(section, key);
 
-	if (before != NULL) {
-		wh_complain("%s: %s is already set at %s; remove one of the two", reader->where,
-			key, before->where);
-		return false;
-	}
+	if (before != NULL)
+		return wh_fail(false, "%s: %s is already set at %s; remove one of the two",
+			reader->where, key, before->where);
 
 	struct wh_ini_entry *entry = add_entry(section, key);
 
@@ -214,9 +210,8 @@ static bool take_entry(struct reader *reader, char *text)
 			reader, "the value is missing; add one, or comment the line out with #");
 	if (reader->section >= 0)
 		return put_line(reader, text, value);
-	wh_complain("%s: a [section] must come before, for example [%s]", reader->where,
+	return wh_fail(false, "%s: a [section] must come before, for example [%s]", reader->where,
 		reader->ini->form->kinds[0].word);
-	return false;
 }
 
 /* Ends the line at the comment; "\#" becomes "#". */
@@ -244,9 +239,8 @@ static bool take_text(struct reader *reader, char *text)
 		text[chars - 1] = '\0';
 		return open_section(reader, strip(text + 1));
 	}
-	wh_complain("%s: write a section as [%s], with nothing after it", reader->where,
+	return wh_fail(false, "%s: write a section as [%s], with nothing after it", reader->where,
 		reader->ini->form->kinds[0].word);
-	return false;
 }
 
 static bool take_line(struct reader *reader, char *line, size_t chars)

@@ -143,10 +143,9 @@ bool wh_profile_set_both(struct wh_settings *settings, const char *where, const 
 	const char *option;
 	char name[NAME_BYTES];
 
-	if (equals == NULL || equals[1] == '\0' || (size_t)(equals - both) >= sizeof(name)) {
-		wh_complain("%s: write PROFILE.OPTION=VALUE, for example udt.beta=1e-6", where);
-		return false;
-	}
+	if (equals == NULL || equals[1] == '\0' || (size_t)(equals - both) >= sizeof(name))
+		return wh_fail(
+			false, "%s: write PROFILE.OPTION=VALUE, for example udt.beta=1e-6", where);
 	snprintf(name, sizeof(name), "%.*s", (int)(equals - both), both);
 	if (!wh_profile_set(settings, where, name, equals + 1))
 		return false;
@@ -166,16 +165,14 @@ bool wh_profile_set_check(const struct wh_settings *settings)
 				? NULL
 				: profile->contradiction(&settings->choices.of[i], &why);
 
-		if (wrong != NULL) {
-			wh_complain("%s.%s %s", profile->name, wrong->name, why);
-			return false;
-		}
+		if (wrong != NULL)
+			return wh_fail(false, "%s.%s %s", profile->name, wrong->name, why);
 		if (used == NULL || used == profile || (settings->choices.told >> i & 1) == 0)
 			continue;
-		wh_complain("an option of %s is set, but the profile is %s; add --profile %s, or "
-			    "leave the option out",
+		return wh_fail(false,
+			"an option of %s is set, but the profile is %s; add --profile %s, or leave "
+			"the option out",
 			profile->name, used->name, profile->name);
-		return false;
 	}
 	return true;
 }

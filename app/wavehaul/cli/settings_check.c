@@ -29,10 +29,10 @@ static bool check_cpus(const struct wh_settings *settings)
 	for (uint32_t i = 0; i < rx->count; i++) {
 		if (!wh_cpu_list_has(tx, rx->cpu[i]))
 			continue;
-		wh_complain("CPU %u is in both --rx-cpus and --tx-cpus, but the two lists differ; "
-			    "make them identical, or give them no CPU in common",
+		return wh_fail(false,
+			"CPU %u is in both --rx-cpus and --tx-cpus, but the two lists differ; make "
+			"them identical, or give them no CPU in common",
 			rx->cpu[i]);
-		return false;
 	}
 	return true;
 }
@@ -42,10 +42,10 @@ static bool check_gateway(
 {
 	if (gateway->family == 0 || subnet->address.family != 0)
 		return true;
-	wh_complain("--gateway needs a local address of the same family; add --addr, for example "
-		    "--addr %s",
+	return wh_fail(false,
+		"--gateway needs a local address of the same family; add --addr, for example "
+		"--addr %s",
 		example);
-	return false;
 }
 
 static struct wh_neighbour_subnet neighbour_subnet(
@@ -74,20 +74,20 @@ static bool check_addresses(const struct wh_settings *settings)
 		return true;
 	if (wrong == NULL)
 		return true;
-	wh_complain("%s; see --addr, --gateway and --mtu, for example --addr 192.0.2.1/24 "
-		    "--gateway 192.0.2.254 --mtu 1500",
+	return wh_fail(false,
+		"%s; see --addr, --gateway and --mtu, for example --addr 192.0.2.1/24 --gateway "
+		"192.0.2.254 --mtu 1500",
 		wrong);
-	return false;
 }
 
 static bool check_udp_ports(const struct wh_settings *settings)
 {
 	if (settings->udp_port + settings->queues - 1 <= UINT16_MAX)
 		return true;
-	wh_complain("%u queues starting at --udp-port %u would pass port %u; write for example "
-		    "--udp-port %u",
+	return wh_fail(false,
+		"%u queues starting at --udp-port %u would pass port %u; write for example "
+		"--udp-port %u",
 		settings->queues, settings->udp_port, UINT16_MAX, WH_UDP_PORT_DEFAULT);
-	return false;
 }
 
 static bool check_repair(const struct wh_settings *settings)
@@ -104,18 +104,18 @@ static bool check_known(const struct wh_settings *settings)
 {
 	if (settings->known.by != WH_KNOWN_TOLD || settings->profile->found != NULL)
 		return true;
-	wh_complain("--known has no effect with profile %s, which does not use prior knowledge of "
-		    "the path; leave it out",
+	return wh_fail(false,
+		"--known has no effect with profile %s, which does not use prior knowledge of the "
+		"path; leave it out",
 		settings->profile->name);
-	return false;
 }
 
 static bool check_keylog(const struct wh_settings *settings)
 {
 	if (settings->keylog[0] == '\0' || !settings->unsealed)
 		return true;
-	wh_complain("--keylog has no keys to write with --unsealed; leave out one of them");
-	return false;
+	return wh_fail(
+		false, "--keylog has no keys to write with --unsealed; leave out one of them");
 }
 
 /* A lane does not know the names that other lanes send. */
@@ -126,29 +126,23 @@ static bool check_choice(const struct wh_settings *settings)
 
 	snprintf(term, sizeof(term), "~%s", settings->suffix);
 	wrong = settings->backup ? wh_term_wrong(term) : NULL;
-	if (wrong != NULL) {
-		wh_complain("--suffix '%s' %s; write for example --suffix .before",
+	if (wrong != NULL)
+		return wh_fail(false, "--suffix '%s' %s; write for example --suffix .before",
 			settings->suffix, wrong);
-		return false;
-	}
 	if (settings->dry_run &&
 		(settings->parallel > 1 || settings->hard_links || settings->manifest[0] != '\0' ||
-			settings->expect[0] != '\0')) {
-		wh_complain("--dry-run uses one lane and reads no files; leave out --parallel, "
-			    "--hard-links, --manifest and --expect");
-		return false;
-	}
-	if (settings->move && (settings->hard_links || settings->remove)) {
-		wh_complain("--move removes the files that %s needs to compare with; leave out one "
-			    "of them",
+			settings->expect[0] != '\0'))
+		return wh_fail(false, "--dry-run uses one lane and reads no files; leave out "
+				      "--parallel, --hard-links, --manifest and --expect");
+	if (settings->move && (settings->hard_links || settings->remove))
+		return wh_fail(false,
+			"--move removes the files that %s needs to compare with; leave out one of "
+			"them",
 			settings->hard_links ? "--hard-links" : "--delete");
-		return false;
-	}
 	if ((!settings->hard_links && !settings->remove) || settings->parallel <= 1)
 		return true;
-	wh_complain("%s works with one lane only; leave out --parallel",
+	return wh_fail(false, "%s works with one lane only; leave out --parallel",
 		settings->hard_links ? "--hard-links" : "--delete");
-	return false;
 }
 
 static bool find_owner(const char *name, bool groups, uint32_t *id)
@@ -225,9 +219,8 @@ static bool check_word(const char *flag, const char *value, const char *const wo
 	for (size_t i = 0; i < 3; i++)
 		if (value[0] == '\0' || strcmp(value, words[i]) == 0)
 			return true;
-	wh_complain(
-		"--%s '%s' is not one of %s, %s and %s", flag, value, words[0], words[1], words[2]);
-	return false;
+	return wh_fail(false, "--%s '%s' is not one of %s, %s and %s", flag, value, words[0],
+		words[1], words[2]);
 }
 
 static bool check_words(const struct wh_settings *settings)
@@ -243,17 +236,15 @@ static bool check_retries(const struct wh_settings *settings)
 {
 	if (settings->retries == 0 || settings->plot[0] == '\0')
 		return true;
-	wh_complain("--plot draws a single attempt; leave out --retries");
-	return false;
+	return wh_fail(false, "--plot draws a single attempt; leave out --retries");
 }
 
 static bool check_quiet(const struct wh_settings *settings)
 {
 	if (!settings->quiet || !(settings->verbose || settings->json || settings->json_stream))
 		return true;
-	wh_complain(
+	return wh_fail(false,
 		"--quiet contradicts --verbose, --json and --json-stream; leave out one of them");
-	return false;
 }
 
 int wh_settings_check(const struct wh_settings *settings, enum wh_verb verb)

@@ -189,12 +189,10 @@ static void give_runtime_folder(void)
 /* A NIC without an IOMMU reads and writes where it is told to, and only hugepages stay there. */
 static bool has_physical_memory(const struct wh_eal_config *config, bool hugepages)
 {
-	if (config->physical && !hugepages) {
-		wh_complain(
+	if (config->physical && !hugepages)
+		return wh_fail(false,
 			"a NIC without an IOMMU wants hugepages: sysctl -w vm.nr_hugepages=%llu",
 			(unsigned long long)wh_eal_hugepages_for(config->memory_bytes));
-		return false;
-	}
 	if (config->physical)
 		wh_say("no IOMMU: memory is addressed physically (--iova-mode=pa), and the NIC "
 		       "could write anywhere");

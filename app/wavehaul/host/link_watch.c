@@ -49,10 +49,10 @@ static bool interface_is_there(struct wh_link_watch *watch, uint64_t now_tsc)
 	if (interface_of(watch->spec) == watch->interface)
 		return true;
 	watch->interface = 0;
-	wh_complain("the interface %s and the port on it no longer exist: create the interface, "
-		    "and restart",
+	return wh_fail(false,
+		"the interface %s and the port on it no longer exist: create the interface, and "
+		"restart",
 		watch->spec->target);
-	return false;
 }
 
 /* The kernel waits with the removal until the port is closed. */
@@ -61,10 +61,10 @@ static bool stays(struct wh_link_watch *watch)
 	if (!wh_port_is_asked_back(watch->port) || watch->given_back)
 		return true;
 	watch->given_back = true;
-	wh_complain("%s is to be removed, and is given back: put it in again, or choose another "
-		    "--port, and restart",
+	return wh_fail(false,
+		"%s is to be removed, and is given back: put it in again, or choose another "
+		"--port, and restart",
 		watch->spec->ethdev);
-	return false;
 }
 
 bool wh_link_watch_poll(struct wh_link_watch *watch, uint64_t now_tsc)

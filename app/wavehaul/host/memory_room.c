@@ -131,11 +131,10 @@ bool wh_memory_may_be_locked(uint64_t limit_bytes, uint64_t bytes)
 		return true;
 	wh_format_size(wanted, sizeof(wanted), bytes);
 	wh_format_size(limit, sizeof(limit), limit_bytes);
-	wh_complain("a NIC wants its memory locked, %s of it, and `ulimit -l` allows %s: in this "
-		    "shell `sudo prlimit --pid $$ --memlock=unlimited`, in a unit "
-		    "LimitMEMLOCK=infinity",
+	return wh_fail(false,
+		"a NIC wants its memory locked, %s of it, and `ulimit -l` allows %s: in this shell "
+		"`sudo prlimit --pid $$ --memlock=unlimited`, in a unit LimitMEMLOCK=infinity",
 		wanted, limit);
-	return false;
 }
 
 bool wh_memory_fits(const struct wh_memory_room *room, uint64_t bytes, const char *option,

@@ -96,10 +96,10 @@ static bool load(const struct wh_machine *machine, const char *driver)
 		(void)waitpid(pid, &status, 0);
 	if (status == 0)
 		return true;
-	wh_complain("the running kernel %s does not load %s: apt-get install linux-image-amd64, "
-		    "and boot it",
+	return wh_fail(false,
+		"the running kernel %s does not load %s: apt-get install linux-image-amd64, and "
+		"boot it",
 		machine->kernel, driver);
-	return false;
 }
 
 static void rule_path(const struct wh_nic *nic, char path[128])
@@ -181,9 +181,9 @@ bool wh_nic_hand_over(const struct wh_machine *machine, const struct wh_nic *nic
 	}
 	forget(machine, nic);
 	(void)change_driver(machine, nic, "\n");
-	wh_complain("%s does not take %s (%s; `dmesg` may say why), and is the kernel's as before",
+	return wh_fail(false,
+		"%s does not take %s (%s; `dmesg` may say why), and is the kernel's as before",
 		driver, nic->address, strerror(-rc));
-	return false;
 }
 
 bool wh_nic_take_back(const struct wh_machine *machine, const struct wh_nic *nic)
@@ -194,11 +194,10 @@ bool wh_nic_take_back(const struct wh_machine *machine, const struct wh_nic *nic
 			 : 0;
 	char driver[32];
 
-	if (rc != 0) {
-		wh_complain("no driver of the kernel took %s (%s): load its module with modprobe",
+	if (rc != 0)
+		return wh_fail(false,
+			"no driver of the kernel took %s (%s): load its module with modprobe",
 			nic->address, strerror(-rc));
-		return false;
-	}
 	driver_of(machine, nic, driver);
 	printf("%s (%04x:%04x) is the kernel's, by %s%s\n", nic->address, nic->vendor, nic->device,
 		driver[0] != '\0' ? driver : "no driver",

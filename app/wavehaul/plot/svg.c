@@ -41,8 +41,7 @@ bool wh_svg_may_write(const char *path)
 		}
 		why = strerror(-rc);
 	}
-	wh_complain("no picture can be written to %s: %s", path, why);
-	return false;
+	return wh_fail(false, "no picture can be written to %s: %s", path, why);
 }
 
 void wh_svg_begin(struct wh_svg *svg, FILE *file, uint32_t width, uint32_t height)

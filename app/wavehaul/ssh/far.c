@@ -73,8 +73,8 @@ static bool read_ports(const char *text, struct wh_ssh_line *line)
 		line->last_port = (uint16_t)last;
 		return true;
 	}
-	wh_complain("--udp-ports '%s' is not FIRST:LAST; write for example 60000:60100", text);
-	return false;
+	return wh_fail(
+		false, "--udp-ports '%s' is not FIRST:LAST; write for example 60000:60100", text);
 }
 
 static int start_ssh(struct wh_far *far, const struct wh_settings *settings)

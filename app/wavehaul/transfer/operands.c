@@ -83,9 +83,8 @@ bool wh_transfer_range_fits(const struct wh_settings *settings, bool is_piped)
 {
 	if (is_piped || (settings->range_from == 0 && settings->range_bytes == 0))
 		return true;
-	wh_complain("a part of a file goes to standard output: with --offset or --length, DEST is "
-		    "-");
-	return false;
+	return wh_fail(false,
+		"a part of a file goes to standard output: with --offset or --length, DEST is -");
 }
 
 const char *wh_transfer_pipe_wrong(const struct wh_settings *settings, const char *there)
@@ -232,9 +231,8 @@ bool wh_request_fits(const struct wh_request *request)
 {
 	if (wh_hello_fits(request))
 		return true;
-	wh_complain("too many paths and patterns for one request; transfer their folder with -r "
-		    "instead");
-	return false;
+	return wh_fail(false, "too many paths and patterns for one request; transfer their folder "
+			      "with -r instead");
 }
 
 static int open_folder(struct wh_wanted *wanted, const char *path)

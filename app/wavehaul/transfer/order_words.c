@@ -174,12 +174,11 @@ static bool add_word(
 		return true;
 	}
 	below = wh_path_below(root, value);
-	if (below == NULL) {
-		wh_complain("--%s %s is not below %s, the server's root: the server may read and "
-			    "write only there",
+	if (below == NULL)
+		return wh_fail(false,
+			"--%s %s is not below %s, the server's root: the server may read and write "
+			"only there",
 			setting->flag, value, root);
-		return false;
-	}
 	json_array_append_new(words, json_sprintf("--%s=%s", setting->flag, below));
 	free(below);
 	return true;

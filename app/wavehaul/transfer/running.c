@@ -28,10 +28,8 @@ bool wh_transfer_make_lanes(struct wh_transfer *transfer)
 	struct wh_running *running = &transfer->running;
 	struct wh_lanes *lanes = &running->lanes;
 
-	if (!wh_lanes_make(lanes, running->jobs, &transfer->wanted.peer, &running->request)) {
-		wh_complain("out of memory for the jobs");
-		return false;
-	}
+	if (!wh_lanes_make(lanes, running->jobs, &transfer->wanted.peer, &running->request))
+		return wh_fail(false, "out of memory for the jobs");
 	for (uint32_t lane = 0; lane < lanes->count; lane++)
 		lanes->job[lane]->listener = (struct wh_job_listener){
 			.gate = lane == 0 && lanes->count > 1 ? &running->gate : NULL,

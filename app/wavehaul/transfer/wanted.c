@@ -134,18 +134,15 @@ bool wh_wanted_choice(
 			       terms, ']', settings->range_from + settings->range_bytes)) &&
 	       (!settings->remove || wh_terms_add_number(terms, '!', settings->remove_max)) &&
 	       (!settings->backup || wh_terms_add(terms, '~', settings->suffix));
-	if (!fits) {
-		wh_complain("all patterns together are longer than %d bytes", WH_TERMS_BYTES_MAX);
-		return false;
-	}
+	if (!fits)
+		return wh_fail(false, "all patterns together are longer than %d bytes",
+			WH_TERMS_BYTES_MAX);
 
 	int rc = wh_choice_parse(choice, wishes, terms->term, terms->count);
 
-	if (rc != 0 && choice->has_range) {
-		wh_complain("--offset and --length cannot be combined with options that look at "
-			    "what is there, or remove it");
-		return false;
-	}
+	if (rc != 0 && choice->has_range)
+		return wh_fail(false, "--offset and --length cannot be combined with options that "
+				      "look at what is there, or remove it");
 	WH_ASSERT(rc == 0); /* each was checked when it was given */
 	return true;
 }

@@ -47,11 +47,9 @@ static bool read_one(struct wh_peer_list *list, const char *folder, const char *
 
 	if (!name_of(entry, name) || !wh_peer_file_path(folder, name, path))
 		return true;
-	if (list->peers == WH_PEERS_TRUSTED_MAX) {
-		wh_complain("%s has more than %d peers; the rest are not trusted", folder,
+	if (list->peers == WH_PEERS_TRUSTED_MAX)
+		return wh_fail(false, "%s has more than %d peers; the rest are not trusted", folder,
 			WH_PEERS_TRUSTED_MAX);
-		return false;
-	}
 	if (wh_peer_file_read(&peer, name, path) == -1)
 		return add(list, &peer);
 	/* It was removed after the folder was read. */

@@ -42,17 +42,15 @@ bool wh_trust_place_find(struct wh_trust_place *place, const char *identity, con
 	char folder[PATH_MAX] = "";
 	bool known = (identity[0] != '\0' && peers[0] != '\0') || folder_of_user(folder);
 
-	if (!known) {
-		wh_complain("the folder for keys is unknown, because HOME is not set; set "
-			    "WAVEHAUL_CONFIG_DIR, for example to /etc/wavehaul");
-		return false;
-	}
+	if (!known)
+		return wh_fail(false, "the folder for keys is unknown, because HOME is not set; "
+				      "set WAVEHAUL_CONFIG_DIR, for example to /etc/wavehaul");
 	if (put(place->identity, folder, "identity.pem", identity) &&
 		put(place->peers, folder, "trust.d", peers) &&
 		put(place->authorities, place->peers, "ca", ""))
 		return true;
-	wh_complain("the path of the keys is too long; set WAVEHAUL_CONFIG_DIR to a shorter path");
-	return false;
+	return wh_fail(false,
+		"the path of the keys is too long; set WAVEHAUL_CONFIG_DIR to a shorter path");
 }
 
 bool wh_trust_place_make(const char *path)
@@ -66,10 +64,9 @@ bool wh_trust_place_make(const char *path)
 		if (*at != '/')
 			continue;
 		*at = '\0';
-		if (mkdir(folder, mode) != 0 && errno != EEXIST) {
-			wh_complain("cannot make the folder %s: %s", folder, strerror(errno));
-			return false;
-		}
+		if (mkdir(folder, mode) != 0 && errno != EEXIST)
+			return wh_fail(
+				false, "cannot make the folder %s: %s", folder, strerror(errno));
 		*at = '/';
 	}
 	return true;

@@ -44,17 +44,16 @@ static bool is_free_of_ethernet(const struct wh_settings *settings)
 		: settings->vlan != 0                                              ? "--vlan"
 										   : NULL;
 
-	if (settings->eal[0] != '\0') {
-		wh_complain("--eal is for ports of DPDK; --port udp starts none: leave it out");
-		return false;
-	}
+	if (settings->eal[0] != '\0')
+		return wh_fail(
+			false, "--eal is for ports of DPDK; --port udp starts none: leave it out");
 
 	if (wrong == NULL)
 		return true;
-	wh_complain("%s is for ports with an address of their own; --port udp has this host's: "
-		    "leave it out, or name a port such as 0000:3b:00.0 or af_packet:eth1",
+	return wh_fail(false,
+		"%s is for ports with an address of their own; --port udp has this host's: leave "
+		"it out, or name a port such as 0000:3b:00.0 or af_packet:eth1",
 		wrong);
-	return false;
 }
 
 static int take_named(struct wh_settings *settings, const struct wh_address *address)
@@ -119,11 +118,9 @@ bool wh_own_toward(struct wh_settings *settings, const char *host, const struct 
 
 	int rc = wh_udp_own_toward(peer, &own);
 
-	if (rc != 0) {
-		wh_complain("no route to %s: %s; `ip route` shows this host's routes",
+	if (rc != 0)
+		return wh_fail(false, "no route to %s: %s; `ip route` shows this host's routes",
 			wh_host_text(host, peer, text), strerror(-rc));
-		return false;
-	}
 	if (spec.local.family != 0)
 		bound_mtu(settings, &own);
 	else
