@@ -22,11 +22,10 @@ import unicodedata
 from pathlib import Path
 
 from field import (DATA, FAR_GATEWAY, GATEWAY, KIB, MIB, RCV_REPORT, SEED, TOP, Field, link_bytes,
-                   overheard, recorded, IPV4_AT)
+                   overheard, recorded, small_disk, IPV4_AT)
 from control import Control
 from harness import (Case, Failed, Skip, end_group, expect, expect_between, expect_equal,
                      expect_said, expect_status, run_cases)
-from lab import order
 from noise import FRAMES, draw, thrown, unpacked, write
 from network import CLIENT, NETWORK, SERVER, SERVER6, THIRD, run_client, running_client
 from pair import wait_until
@@ -284,18 +283,6 @@ def folders(field, program, folder):
         told = field.attack_now('folders', '--seconds', 6)
     field.expect_alive()
     expect(told['entries'] > 20_000, f'{told}')
-
-
-@contextlib.contextmanager
-def small_disk(folder, mib):
-    """A file system of its own for the server's root."""
-    root = folder / 'disk'
-    root.mkdir()
-    order('mount', '-t', 'tmpfs', '-o', f'size={mib}m', 'none', root)
-    try:
-        yield root
-    finally:
-        order('umount', '-l', root)
 
 
 def claims(field, program, folder):
@@ -783,6 +770,12 @@ def cases(field):
     yield case('18 orderer, 10^4 orders', False, ten_thousand_orders)
     yield case('17 testpmd', False, thrown_at)
     yield calm('all at once', False, all_at_once, mib=80, mbps=200)
+    # Whatever the port, the rules of the wire are the endpoint's: the kernel's sockets keep none.
+    for item, attack in (('1 bounds of packets', killer), ('6 amplification', amplification),
+                         ('6 probes', probes), ('7 identifiers', refused_gets_nothing),
+                         ('7 aborts', aborted_by_others), ('13 taps', taps),
+                         ('15 mirror', mirrored)):
+        yield case(f'{item} on udp', attack is taps, Field.sockets, attack=attack)
 
 
 def tools_of(arguments):

@@ -19,10 +19,11 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / 'test/e2e'))
 
+from control import Control
 from harness import Failed, decode_object, end_group, expect, expect_equal, expect_status
-from lab import Lab
-from network import CLIENT, FAR, OK, SERVER, THIRD, Server, in_brackets, is_ours, run_client, \
-    running_client
+from lab import Lab, order
+from network import CLIENT, FAR, OK, SERVER, THIRD, Server, SERVER6, in_brackets, is_ours, \
+    run_client, running_client
 from telemetry import Telemetry
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -54,6 +55,7 @@ class Field:
         self.attack_program = attacker
         self.stack = contextlib.ExitStack()
         self.server = self.folder = self.hosts = None
+        self.on_sockets = False
 
     def __enter__(self):
         return self
@@ -98,6 +100,21 @@ class Field:
         finally:
             expect_status(self.program.run('trust', 'remove', name), OK)
 
+    def sockets(self, program, folder, attack):
+        """The attack, while the server's port is its kernel's sockets."""
+        self.program = program
+        if self.hosts is None:
+            self.set_up()
+        self.victim.complete_packets()
+        self.victim.add_addresses('eth0', f'{SERVER}/24', f'{SERVER6}/64')
+        self.on_sockets = True
+        try:
+            attack(self, program, folder)
+            self.end_server()
+        finally:
+            self.on_sockets = False
+            self.victim.ip('address', 'flush', 'dev', 'eth0', 'scope', 'global')
+
     def run(self, function, program, folder):
         try:
             function(self, program, folder)
@@ -125,7 +142,13 @@ class Field:
             self.set_up()
         self.end_server()
         self.seal = () if sealed else (UNSEALED,)
-        server = Server(program, self.victim, folder, *self.seal, *options)
+        how = {}
+        if self.on_sockets:
+            how = {'port': 'udp', 'addresses': ()}
+            options = (*options, '--control', folder / 'control')
+        server = Server(program, self.victim, folder, *self.seal, *options, **how)
+        if self.on_sockets:
+            server.ready = 'sessions are'
         if root is not None:
             server.folder = root
             server.command[server.command.index('--root') + 1] = root
@@ -209,6 +232,9 @@ class Field:
         expect(longest[0] < seconds_max, f'the server was silent for {longest[0]:.1f} s')
 
     def counters(self):
+        if self.on_sockets:  # where DPDK's telemetry is not
+            with Control(self.folder / 'control') as control:
+                return control.told('ports')['ports']
         with Telemetry(self.pid) as telemetry:
             return telemetry.ask('/wavehaul/ports')
 
@@ -256,6 +282,18 @@ class Field:
         expect(took < due + late_s, f'{verb} at {mbps} Mb/s took {took:.1f} s, not {due:.1f}')
         expect(filecmp.cmp(source, target, shallow=False), f'other bytes after {verb}')
         target.unlink()
+
+
+@contextlib.contextmanager
+def small_disk(folder, mib):
+    """A file system of its own for the server's root."""
+    root = folder / 'disk'
+    root.mkdir()
+    order('mount', '-t', 'tmpfs', '-o', f'size={mib}m', 'none', root)
+    try:
+        yield root
+    finally:
+        order('umount', '-l', root)
 
 
 @contextlib.contextmanager

@@ -120,7 +120,8 @@ class Server:
 
 def settings(port, mtu, addresses):
     """Hugepages are for those beside us who have need of them: pair.py asks how many are free."""
-    return ['--config', 'none', '--port', f'{port}:eth0', '--mtu', mtu, '--no-huge',
+    port = port if port == 'udp' else f'{port}:eth0'
+    return ['--config', 'none', '--port', port, '--mtu', mtu, '--no-huge',
             *(word for address in addresses for word in ('--addr', address))]
 
 
