@@ -2,6 +2,7 @@
 #include "udp/host_address.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <stdbool.h>
@@ -34,6 +35,22 @@ static int connected(const struct wh_address *peer)
 
 	close(fd);
 	return -error;
+}
+
+int wh_udp_asking_socket(const struct wh_address *peer)
+{
+	const bool ipv6 = peer->family == WH_IPV6;
+	const int probe = ipv6 ? IPV6_PMTUDISC_PROBE : IP_PMTUDISC_PROBE;
+	int fd = connected(peer);
+
+	if (fd >= 0 && (fcntl(fd, F_SETFL, O_NONBLOCK) != 0 ||
+			       setsockopt(fd, ipv6 ? IPPROTO_IPV6 : IPPROTO_IP,
+				       ipv6 ? IPV6_MTU_DISCOVER : IP_MTU_DISCOVER, &probe,
+				       sizeof(probe)) != 0)) {
+		close(fd);
+		fd = -errno;
+	}
+	return fd;
 }
 
 static uint16_t bounded_mtu(int mtu)
@@ -102,7 +119,7 @@ static int look_for(
 		if (!suits(i, family, wanted, loopback, own))
 			continue;
 		own->prefix_bits = prefix_of(i->ifa_netmask, family);
-		own->mtu = mtu_of_interface(i->ifa_name);
+		own->mtu = own->told_mtu = mtu_of_interface(i->ifa_name);
 		own->is_loopback = (i->ifa_flags & IFF_LOOPBACK) != 0;
 		rc = 0;
 	}
@@ -169,6 +186,6 @@ int wh_udp_own_toward(const struct wh_address *peer, struct wh_udp_own *own)
 	if (rc == 0)
 		rc = wh_udp_own_named(&address, own);
 	if (rc == 0 && mtu > 0)
-		own->mtu = (uint16_t)wh_min_u64(own->mtu, bounded_mtu(mtu));
+		own->told_mtu = (uint16_t)wh_min_u64(own->mtu, bounded_mtu(mtu));
 	return rc;
 }

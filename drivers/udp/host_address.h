@@ -17,7 +17,8 @@
 struct wh_udp_own {
 	struct wh_address address; /* port 0 */
 	uint8_t prefix_bits;       /* of its subnet on its interface */
-	uint16_t mtu;              /* of its interface, or of the route; at most WH_UDP_MTU_MAX */
+	uint16_t mtu;              /* of its interface; at most WH_UDP_MTU_MAX */
+	uint16_t told_mtu;         /* of the route, as far as the kernel was told; at most mtu */
 	bool is_loopback;          /* of no use to other hosts */
 };
 
@@ -35,3 +36,9 @@ int wh_udp_own_named(const struct wh_address *address, struct wh_udp_own *own);
  * kernel knows it. 0, or a negative errno: -ENETUNREACH and the like, no route.
  */
 int wh_udp_own_toward(const struct wh_address *peer, struct wh_udp_own *own);
+
+/*
+ * A socket connected to that peer, for questions before there is a port; it sends what its
+ * interface takes, and never waits. A descriptor, or a negative errno.
+ */
+int wh_udp_asking_socket(const struct wh_address *peer);

@@ -21,7 +21,7 @@ static_assert(sizeof(struct answer) == WH_VERSIONS_BYTES, "fixed for ever");
 static_assert(WH_PACKET_OPEN == 9 && WH_PACKET_ASK == 15, "fixed for ever");
 static_assert(WH_VERSIONS_BYTES <= WH_PARAMS_BYTES, "no answer is longer than the least OPEN");
 static_assert(WH_VERSIONS_BYTES <= WH_HEAD_BYTES + WH_ASK_PADDING, "nor than an ASK");
-static_assert(WH_WIRE_VERSION > 0, "0 is of no version");
+static_assert(WH_WIRE_VERSION > 0 && WH_WIRE_VERSION < WH_VERSIONS_NOBODYS, "of no version");
 
 /* The part of our OPEN or ASK that is echoed. */
 struct echo {
@@ -78,4 +78,50 @@ bool wh_versions_read(const uint8_t *bytes, size_t length, struct wh_versions *v
 	};
 	memcpy(&versions->handshake, head.fields, sizeof(versions->handshake));
 	return true;
+}
+
+/* What the echo has of a question: the number, and its length. */
+struct question {
+	uint8_t version;
+	uint8_t type;
+	uint8_t zero[6];
+	uint64_t number;
+	uint32_t bytes;
+	uint8_t more[ECHO_BYTES - 20];
+} __attribute__((packed));
+
+static_assert(sizeof(struct question) == ECHO_BYTES, "all of it comes back");
+
+static struct question question_of(uint64_t number, uint32_t length)
+{
+	return (struct question){
+		.version = WH_VERSIONS_NOBODYS,
+		.type = WH_PACKET_ASK,
+		.number = number,
+		.bytes = length,
+	};
+}
+
+void wh_versions_ask(uint8_t *bytes, uint32_t length, uint64_t number)
+{
+	const struct question question = question_of(number, length);
+
+	memset(bytes, 0, length);
+	memcpy(bytes, &question, ECHO_BYTES);
+}
+
+bool wh_versions_answers(
+	const uint8_t *bytes, size_t length, uint64_t number, uint32_t *asked_bytes)
+{
+	struct answer answer;
+	struct question question;
+
+	if (length != sizeof(answer))
+		return false;
+	memcpy(&answer, bytes, sizeof(answer));
+	memcpy(&question, answer.echo, ECHO_BYTES);
+	*asked_bytes = question.bytes;
+	question = question_of(number, *asked_bytes);
+	return answer.none == 0 && answer.kind == KIND &&
+	       memcmp(answer.echo, &question, ECHO_BYTES) == 0;
 }

@@ -17,13 +17,17 @@
  *
  * The answer is no longer than what it answers, and is never answered itself. The echo proves that
  * the answer comes from the path of the original packet: the sender compares it with what it sent.
+ *
+ * Version 255 is spoken by nobody: an ASK of it has any length, and asks for this answer alone. So
+ * a client learns how long packets may be that reach a server.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define WH_VERSIONS_BYTES 96
+#define WH_VERSIONS_BYTES   96
+#define WH_VERSIONS_NOBODYS 255
 
 /* An answer to our OPEN or ASK. */
 struct wh_versions {
@@ -41,3 +45,10 @@ bool wh_versions_answer(const uint8_t *bytes, size_t length, uint8_t answer[WH_V
 
 /* False: not such an answer, or an inconsistent one. */
 bool wh_versions_read(const uint8_t *bytes, size_t length, struct wh_versions *versions);
+
+/* Writes a question of that length, at least WH_VERSIONS_BYTES; nobody else knows the number. */
+void wh_versions_ask(uint8_t *bytes, uint32_t length, uint64_t number);
+
+/* Whether that answers a question with this number; *asked_bytes is that one's length. */
+bool wh_versions_answers(
+	const uint8_t *bytes, size_t length, uint64_t number, uint32_t *asked_bytes);

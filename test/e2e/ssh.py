@@ -27,7 +27,7 @@ from lab import Lab, order
 from network import (CLIENT, FAR, SERVER, SERVER6, expect_same, in_brackets, make_load,
                      router_between)
 from pair import wait_until
-from udp import CLIENT_S, Nobody, Server, two_hosts
+from udp import CLIENT_S, Nobody, Server, dropped, two_hosts
 
 TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
@@ -354,19 +354,6 @@ def other_names(program, folder):
         expect_status(result, OK)
         expect_said(result, f'for this command: {OUTSIDE}, UDP port')
         user.sshd.await_none(5)
-
-
-@contextlib.contextmanager
-def dropped(host):
-    """UDP to that host is dropped where it arrives."""
-    if not shutil.which('nft'):
-        raise Skip('nft is not there: tools/setup --tests')
-    order('ip', 'netns', 'exec', host.netns, 'nft', 'add table inet wall; add chain inet wall in '
-          '{ type filter hook input priority 0; }; add rule inet wall in meta l4proto udp drop')
-    try:
-        yield
-    finally:
-        order('ip', 'netns', 'exec', host.netns, 'nft', 'delete table inet wall')
 
 
 def firewall(program, folder):

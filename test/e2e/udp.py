@@ -11,23 +11,26 @@ case, then 'N passed, N failed, N skipped'.
 
 import contextlib
 import functools
+import json
 import os
 import random
 import re
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
-from harness import (NOBODY, Case, Skip, as_nobody, end_group, expect, expect_equal, expect_said,
-                     expect_status, run_cases)
-from lab import ETH_P_ALL, Lab
-from network import (ALLOW_ALL, CLIENT, CLIENT6, SERVER, SERVER6, exchange, expect_same,
-                     in_brackets, make_load, router_between, run_client)
+from harness import (NOBODY, Case, Skip, as_nobody, end_group, expect, expect_between,
+                     expect_equal, expect_said, expect_status, run_cases)
+from lab import ETH_P_ALL, Lab, order
+from network import (ALLOW_ALL, CLIENT, CLIENT6, FAR, SERVER, SERVER6, exchange,
+                     expect_same, in_brackets, make_load, router_between, run_client)
 from network import Server as PortServer
+from pair import wait_until
 
 TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
@@ -35,7 +38,7 @@ BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
 KIB, MIB = 1 << 10, 1 << 20
 OK, USAGE, NETWORK, HARDWARE = 0, 2, 5, 7
 UDP_PORT = 5760
-CLIENT_S = 60
+CLIENT_S, STARTING_S = 60, 20
 BUFFERS = ('--buffers', '128M')
 NO_BUFFERS = ('ls', 'du', 'rm', 'mkdir', 'mv', 'ping', 'probe')
 
@@ -385,22 +388,120 @@ def hostile(program, folder):
         expect((server.folder / 'big').read_bytes() == source.read_bytes(), 'other bytes')
 
 
+@contextlib.contextmanager
+def dropped(host, hook='input'):
+    """UDP to that host is dropped where it arrives; or, by `output`, what it sends: EPERM."""
+    if not shutil.which('nft'):
+        raise Skip('nft is not there: tools/setup --tests')
+    order('ip', 'netns', 'exec', host.netns, 'nft', 'add table inet wall; add chain inet wall in '
+          f'{{ type filter hook {hook} priority 0; }}; '
+          'add rule inet wall in meta l4proto udp drop')
+    try:
+        yield
+    finally:
+        order('ip', 'netns', 'exec', host.netns, 'nft', 'delete table inet wall')
+
+
+def faults(program, folder):
+    """
+    Under way the client's kernel refuses to send (EPERM), has no room to (ENOBUFS), and loses its
+    address, each for a moment; the transfer goes on.
+    """
+    user = Nobody(program, folder)
+    source = folder / 'big'
+    source.write_bytes(random.Random(5).randbytes(32 * MIB))
+    with two_hosts() as (host, client), Server(user, host) as server:
+        process = user.start(client, 'send', source, f'{SERVER}:', '--rate', '80M')
+        wait_until(lambda: client.packets('tx') > 2000, STARTING_S, 'a transfer under way')
+        with dropped(client, 'output'):
+            time.sleep(0.3)
+        client.ip('address', 'del', f'{CLIENT}/24', 'dev', 'eth0')
+        time.sleep(0.3)
+        client.add_addresses('eth0', f'{CLIENT}/24')
+        order(*client.under, 'tc', 'qdisc', 'add', 'dev', 'eth0', 'root', 'tbf', 'rate', '20mbit',
+              'burst', '3000', 'limit', '6000')
+        time.sleep(0.3)
+        order(*client.under, 'tc', 'qdisc', 'del', 'dev', 'eth0', 'root')
+        expect(process.poll() is None, 'it was over before')
+        expect_status(user.program.finish(process, CLIENT_S, time.monotonic()), OK)
+        expect((server.folder / 'big').read_bytes() == source.read_bytes(), 'other bytes')
+
+
+def walled(program, folder):
+    """A firewall begins to drop under way: told in time, in one sentence; the next one resumes."""
+    user = Nobody(program, folder)
+    source = folder / 'big'
+    source.write_bytes(random.Random(6).randbytes(24 * MIB))
+    with two_hosts() as (host, client), Server(user, host) as server:
+        process = user.start(client, 'send', source, f'{SERVER}:', '--rate', '100M',
+                             '--peer-timeout', '2s')
+        wait_until(lambda: client.packets('tx') > 2000, STARTING_S, 'a transfer under way')
+        with dropped(client):
+            began = time.monotonic()
+            result = user.program.finish(process, CLIENT_S, began)
+            expect_status(result, NETWORK)
+            expect_between('seconds until it is told', time.monotonic() - began, 1, 2 + 4)
+            expect_said(result, f'nothing received from {SERVER} for 2 s')
+        expect_status(user.run(client, 'send', source, f'{SERVER}:'), OK)
+        expect((server.folder / 'big').read_bytes() == source.read_bytes(), 'other bytes')
+
+
+def forge_too_big(router, client, mtu):
+    """Tells the client's kernel of such an MTU towards the server; it needs to guess one port."""
+    with client.inside():
+        asked = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with router.inside():
+        raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+    with asked, raw:
+        asked.connect((SERVER, UDP_PORT))
+        inner = struct.pack('>BBHHHBBH', 0x45, 0, 1500, 0, 0x4000, 64, 17, 0) + \
+            socket.inet_aton(FAR) + socket.inet_aton(SERVER) + \
+            struct.pack('>HHHH', asked.getsockname()[1], UDP_PORT, 1480, 0)
+        icmp = struct.pack('>BBHHH', 3, 4, 0, 0, mtu) + inner
+        total = sum(struct.unpack(f'>{len(icmp) // 2}H', icmp))
+        total = (total >> 16) + (total & 0xffff)
+        icmp = icmp[:2] + struct.pack('>H', ~(total + (total >> 16)) & 0xffff) + icmp[4:]
+        raw.sendto(icmp, (FAR, 0))
+    route = client.ip('route', 'get', SERVER)
+    expect(f'mtu {mtu}' in route, f'the kernel does not believe it: {route}')
+
+
+def far_apart(net):
+    """Addresses and routes of the kernels at a router's sides; the client's link takes 1500."""
+    host, client, _ = net
+    client.ip('link', 'set', 'eth0', 'mtu', 1500)
+    host.add_addresses('eth0', f'{SERVER}/24')
+    client.add_addresses('eth0', f'{FAR}/24')
+    host.ip('route', 'add', 'default', 'via', '192.0.2.254')
+    client.ip('route', 'add', 'default', 'via', '198.51.100.254')
+
+
+def mtu_used(user, client, *args):
+    result = user.run(client, *args, '--json-stream')
+    expect_status(result, OK)
+    events = map(json.loads, result.out.splitlines())
+    return next(event['mtu'] for event in events if event.get('event') == 'start')
+
+
 def narrow(program, folder):
-    """A router has a smaller MTU than both ends; then a route that is too small for wavehaul."""
+    """
+    A router drops what is longer than its MTU, and nobody is told: packets have the length that
+    passes. What is forged about the path has no effect.
+    """
     user = Nobody(program, folder)
     source = folder / 'big'
     source.write_bytes(random.Random(4).randbytes(4 * MIB))
-    with router_between(1500, 1400) as (host, client, _):
-        client.ip('link', 'set', 'eth0', 'mtu', 1500)
-        host.add_addresses('eth0', f'{SERVER}/24')
-        client.add_addresses('eth0', '198.51.100.2/24')
-        host.ip('route', 'add', 'default', 'via', '192.0.2.254')
-        client.ip('route', 'add', 'default', 'via', '198.51.100.254')
-        with Server(user, host, *ALLOW_ALL):
-            expect_status(user.run(client, 'send', source, f'{SERVER}:', '--mtu', '1400'), OK)
-            # What the kernel was told, perhaps by a forged error, is less than packets need.
-            client.ip('route', 'change', 'default', 'via', '198.51.100.254', 'mtu', 600)
-            expect_status(user.run(client, 'get', f'{SERVER}:big', f'{folder}/again'), OK)
+    for mtu, least in ((1400, 1400 - 32), (1500, 1500)):
+        with router_between(1500, mtu) as net:
+            host, client, router = net
+            far_apart(net)
+            with Server(user, host, *ALLOW_ALL):
+                if mtu == 1500:
+                    forge_too_big(router, client, 600)
+                expect_between('bytes of a packet sent', mtu_used(
+                    user, client, 'send', source, f'{SERVER}:'), least, mtu)
+                expect_between('bytes of a packet got', mtu_used(
+                    user, client, 'get', f'{SERVER}:big', f'{folder}/again{mtu}'), least, mtu)
 
 
 def cases():
@@ -422,6 +523,8 @@ def cases():
     yield Case('unknown key', True, unknown_key)
     yield Case('killed and resumed', False, killed)
     yield Case('hostile', False, hostile)
+    yield Case('faults under way', True, faults)
+    yield Case('walled under way', False, walled)
     yield Case('narrow path', False, narrow)
 
 

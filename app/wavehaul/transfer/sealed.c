@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/own/path_size.h"
 #include "ssh/far.h"
 #include "ssh/for_client.h"
 #include "trust/keylog.h"
@@ -54,6 +55,21 @@ static void note_refused(void *context, const struct wh_handshakes_news *news)
 		&sealed->wanted.jobs->refusals, &news->peer, news->id, outcome_of(news), why);
 }
 
+/* The port takes packets of its whole MTU, and need not send them. */
+static void settle_size(struct wh_host_settings *host)
+{
+	bool proved = false;
+	uint32_t passed_bytes = wh_path_size_await(&proved);
+
+	if (passed_bytes == 0 || passed_bytes == host->mtu_bytes)
+		return;
+	if (proved)
+		wh_say("packets of %u bytes do not reach the server; those of %u bytes do, and are "
+		       "used",
+			host->mtu_bytes, passed_bytes);
+	host->mtu_bytes = passed_bytes;
+}
+
 static int run_and_look(void *context)
 {
 	struct wh_sealed *sealed = context;
@@ -61,6 +77,7 @@ static int run_and_look(void *context)
 
 	if (status != 0)
 		return status;
+	settle_size(sealed->host);
 	wh_runtime_add(sealed->wanted.runtime, 0, "trust", look, sealed);
 	return sealed->run(sealed->context);
 }
@@ -85,11 +102,13 @@ int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settin
 	if (settings->unsealed) {
 		wh_say("not sealed, because of --unsealed: anyone on the path can read and change "
 		       "the data");
+		settle_size(host);
 		return wh_on_host(wanted, run, context);
 	}
 	*sealed = (struct wh_sealed){.on = true,
 		.wanted = *wanted,
 		.far = settings->far,
+		.host = host,
 		.run = run,
 		.context = context};
 	status = wh_keylog_open(settings->keylog);

@@ -14,6 +14,7 @@ struct wh_sealed {
 	struct wh_trust trust;
 	struct wh_handshake_settings handshake;
 	struct wh_far *far; /* as in the settings */
+	struct wh_host_settings *host;
 
 	struct wh_on_host wanted;
 	uint64_t next_tsc;

@@ -114,10 +114,41 @@ static void nonsense(void)
 	CU_ASSERT_FALSE(wh_versions_read(answer, WH_VERSIONS_BYTES, &versions));
 }
 
+/* Questions of any length are answered, and each answer tells which one it is for. */
+static void nobodys_version(void)
+{
+	static uint8_t question[9216];
+	uint8_t answer[WH_VERSIONS_BYTES];
+	uint32_t asked_bytes;
+	struct wh_versions versions;
+
+	for (uint32_t length = WH_VERSIONS_BYTES; length <= sizeof(question); length += 1140) {
+		wh_versions_ask(question, length, 7);
+		CU_ASSERT_TRUE_FATAL(wh_versions_answer(question, length, answer));
+		CU_ASSERT_TRUE(wh_versions_answers(answer, sizeof(answer), 7, &asked_bytes));
+		CU_ASSERT_EQUAL(asked_bytes, length);
+		CU_ASSERT_FALSE(wh_versions_answers(answer, sizeof(answer), 8, &asked_bytes));
+		CU_ASSERT_FALSE(wh_versions_answers(answer, sizeof(answer) - 1, 7, &asked_bytes));
+		/* Nobody takes it for an answer to his OPEN or ASK. */
+		CU_ASSERT_FALSE(wh_versions_read(answer, sizeof(answer), &versions));
+	}
+	for (uint32_t at = 0; at < sizeof(answer); at++) {
+		bool is_fixed = at < 2 || (at >= 8 && (at < 24 || at >= 28));
+
+		wh_versions_ask(question, 1472, 7);
+		CU_ASSERT_TRUE(wh_versions_answer(question, 1472, answer));
+		answer[at] ^= 0x80;
+		if (is_fixed)
+			CU_ASSERT_FALSE(
+				wh_versions_answers(answer, sizeof(answer), 7, &asked_bytes));
+	}
+}
+
 CU_TestInfo wh_tests[] = {
 	{"bytes of an answer", answer_bytes},
 	{"what is answered", answered},
 	{"an answer is read", answer_is_read},
 	{"nonsense", nonsense},
+	{"of nobody's version", nobodys_version},
 	CU_TEST_INFO_NULL,
 };

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/own/path_size.h"
 #include "port/spec.h"
 #include "udp/host_address.h"
 
@@ -16,14 +17,30 @@ bool wh_own_is_udp(const struct wh_settings *settings)
 	       strncmp(settings->port, "udp:", 4) == 0;
 }
 
-/*
- * An ICMP error that anybody may forge can have told the kernel any MTU of a route. Packets of the
- * least size are sent in any case: sockets do not heed it (udp/sockets.h).
- */
+static uint32_t bounded_mtu(uint32_t mtu_bytes, uint32_t most_bytes)
+{
+	return (uint32_t)wh_max_u64(WH_MTU_MIN, wh_min_u64(mtu_bytes, most_bytes));
+}
+
 static void bound_mtu(struct wh_settings *settings, const struct wh_udp_own *own)
 {
-	settings->mtu_bytes =
-		(uint32_t)wh_max_u64(WH_MTU_MIN, wh_min_u64(settings->mtu_bytes, own->mtu));
+	settings->mtu_bytes = bounded_mtu(settings->mtu_bytes, own->mtu);
+}
+
+/*
+ * An ICMP error that anybody may forge can have told the kernel any MTU of a route: what passes is
+ * asked of the server. Packets of the least size are sent in any case: sockets do not heed such
+ * errors (udp/sockets.h).
+ */
+static void ask_path(const struct wh_settings *settings, const struct wh_address *peer,
+	const struct wh_udp_own *own)
+{
+	struct wh_address server = *peer;
+
+	server.port = (uint16_t)settings->udp_port;
+	if (!own->is_loopback && settings->mtu_bytes > WH_MTU_MIN)
+		wh_path_size_begin(&server, WH_MTU_MIN, settings->mtu_bytes,
+			bounded_mtu(settings->mtu_bytes, own->told_mtu));
 }
 
 static void put(struct wh_settings *settings, const struct wh_udp_own *own)
@@ -125,5 +142,6 @@ bool wh_own_toward(struct wh_settings *settings, const char *host, const struct 
 		bound_mtu(settings, &own);
 	else
 		put(settings, &own);
+	ask_path(settings, peer, &own);
 	return true;
 }
