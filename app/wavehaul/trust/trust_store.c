@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -297,13 +298,20 @@ void wh_store_close(struct wh_store *store)
 	memset(store, 0, sizeof(*store));
 }
 
+/* Whether the file lacks that address, and has room for one. Another client may have added it. */
+static bool may_add(const char *name, const char *path, const struct wh_address *address)
+{
+	struct wh_peer_file peer;
+
+	return wh_peer_file_read(&peer, name, path) == -1 &&
+	       !wh_peer_file_has_address(&peer, address) && peer.addresses < WH_PEER_ADDRESSES_MAX;
+}
+
 /* Adds the address at which a known peer was newly met to its file. */
 static void bind_address(struct wh_store *store)
 {
 	char text[WH_ADDRESS_TEXT_BYTES];
-	char line[WH_ADDRESS_TEXT_BYTES + 32];
 	char path[PATH_MAX];
-	int fd;
 
 	wh_spin_lock(&store->lock);
 
@@ -317,12 +325,12 @@ static void bind_address(struct wh_store *store)
 		return;
 	wh_address_text(&address, text);
 
-	int bytes = snprintf(line, sizeof(line), "\n[peer]\naddress = %s\n", text);
+	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
-	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return;
-	if (write(fd, line, (size_t)bytes) == bytes)
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && may_add(name, path, &address) &&
+		dprintf(fd, "\n[peer]\naddress = %s\n", text) > 0)
 		wh_say("%s is now known at %s", name, text);
 	close(fd);
 	wh_store_reload(store);

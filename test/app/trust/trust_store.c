@@ -329,6 +329,26 @@ static void test_bound(void)
 	CU_ASSERT_TRUE(refusal_says("NOT THE KEY of dtn2"));
 }
 
+/* Two clients of a user that meet a peer at the same time both want to add its address. */
+static void test_bound_at_once(void)
+{
+	char path[PATH_MAX];
+	struct wh_peer_file peer;
+	uint64_t rights;
+
+	write_peer("dtn2", &server, "");
+	CU_ASSERT_TRUE(wh_peer_file_path(place.peers, "dtn2", path));
+	wh_store_reload(&store);
+	CU_ASSERT_EQUAL(authorize(&server, "192.0.2.2", true, &rights), WH_AUTHORIZED);
+	write_peer("dtn2", &server, "address = 192.0.2.2\n");
+	store.looked_s--;
+	wh_store_look(&store);
+	CU_ASSERT_EQUAL(store.list.wrong, 0);
+	CU_ASSERT_EQUAL_FATAL(wh_peer_file_read(&peer, "dtn2", path), -1);
+	CU_ASSERT_EQUAL(peer.addresses, 1);
+	CU_ASSERT_TRUE(holds(rights));
+}
+
 /* So many jobs at once, so many bytes in a day; the day goes on where rights change. */
 static void test_limits(void)
 {
@@ -661,6 +681,7 @@ CU_TestInfo wh_tests[] = {
 	{"from where", test_from},
 	{"another key", test_changed_key},
 	{"where it was met", test_bound},
+	{"met by two at once", test_bound_at_once},
 	{"so many, and so much", test_limits},
 	{"days go on", test_days_go_on},
 	{"a person is asked", test_question},
