@@ -55,8 +55,8 @@ static int set_needs(int fd, bool ipv6, bool reports_errors)
 	int rc = ipv6 ? set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1) : 0;
 
 	if (rc == 0)
-		rc = ipv6 ? set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE)
-			  : set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
+		rc = ipv6 ? set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_OMIT)
+			  : set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_OMIT);
 	if (rc == 0 && reports_errors)
 		rc = ipv6 ? set(fd, IPPROTO_IPV6, IPV6_RECVERR, 1)
 			  : set(fd, IPPROTO_IP, IP_RECVERR, 1);

@@ -6,9 +6,11 @@
  * are bound to that address alone, so that every packet leaves from the address at which its peer
  * knows us; a client's to any, so that it may change.
  *
- * Packets are never fragmented: the kernel sets DF, and does not shorten them by what ICMP tells
- * (IP_PMTUDISC_PROBE), because anybody may forge that. Only sockets that report errors hear of ICMP
- * at all; see errors.h.
+ * Packets have a length that passes whole, as far as the server was asked (cli/own/path_size.h). If
+ * the path becomes narrower under way, routers cut those of IPv4, which are sent without DF, and
+ * sessions go on. Routers do not cut those of IPv6. The kernel cuts for its own interface alone
+ * (IP_PMTUDISC_OMIT), and not as ICMP tells: anybody may forge that, and fragments cost several
+ * times as much. Only sockets that report errors hear of ICMP at all; see errors.h.
  */
 
 #include <stdbool.h>

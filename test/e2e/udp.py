@@ -504,6 +504,27 @@ def narrow(program, folder):
                     user, client, 'get', f'{SERVER}:big', f'{folder}/again{mtu}'), least, mtu)
 
 
+def narrower(program, folder, verb):
+    """The path's MTU becomes smaller under way, and routers cut what is longer."""
+    user = Nobody(program, folder)
+    with router_between(1500, 1500) as net:
+        host, client, router = net
+        far_apart(net)
+        with Server(user, host, *ALLOW_ALL) as server:
+            got = folder / 'big'
+            source = server.folder / 'big' if verb == 'get' else got
+            source.write_bytes(random.Random(7).randbytes(8 * MIB))
+            words = (f'{SERVER}:big', got) if verb == 'get' else (got, f'{SERVER}:')
+            process = user.start(client, verb, *words, '--rate', '40M', '--peer-timeout', '3s',
+                                 '--stall-timeout', '5s')
+            wait_until(lambda: client.packets('rx' if verb == 'get' else 'tx') > 60, STARTING_S,
+                       'a transfer under way')
+            router.ip('link', 'set', 'far' if verb == 'get' else 'near', 'mtu', 1400)
+            expect(process.poll() is None, 'it was over before')
+            expect_status(user.program.finish(process, CLIENT_S, time.monotonic()), OK)
+            expect((server.folder / 'big').read_bytes() == got.read_bytes(), 'other bytes')
+
+
 def cases():
     partial = functools.partial
     yield Case('no configuration', True, no_configuration)
@@ -526,6 +547,9 @@ def cases():
     yield Case('faults under way', True, faults)
     yield Case('walled under way', False, walled)
     yield Case('narrow path', False, narrow)
+    for verb in ('send', 'get'):
+        yield Case(f'narrower path under way, {verb}', verb == 'send',
+                   partial(narrower, verb=verb))
 
 
 if __name__ == '__main__':
