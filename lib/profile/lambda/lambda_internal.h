@@ -51,11 +51,12 @@ struct wh_lambda {
 	double sent_most_pps;
 
 	/* part.c: the queue */
-	bool stands;                    /* it is too long, ... */
-	uint64_t stood_tsc, stood_pkts; /* ... since this arrival; packets arrived before */
-	double peak_s, longest_s;       /* since the last reduction; ever, but fading */
-	double full_s;                  /* time with a long queue, less the time without */
-	bool was_low;                   /* the report before showed a short one, ... */
+	bool stands;                        /* it is too long, ... */
+	uint64_t stood_tsc, stood_pkts;     /* ... since this arrival; packets arrived before */
+	double peak_s, longest_s;           /* since the last reduction; ever, but fading */
+	double sure_peak_s, queue_before_s; /* seen by two reports in a row; by the one before */
+	double full_s;                      /* time with a long queue, less the time without */
+	bool was_low;                       /* the report before showed a short one, ... */
 	uint64_t low_seen_pkts, low_delivered_pkts, low_runs; /* ... with these counts */
 	uint64_t heard_tsc;
 
@@ -80,6 +81,8 @@ struct wh_lambda {
 	uint64_t cut_pkts, cut_tsc; /* sent then, and when, or at the latest check */
 	uint64_t cut_seen_pkts, cut_lost_pkts;
 	uint64_t event_tsc; /* the rise counts from here */
+	uint64_t free_pkts; /* since a queue was seen; packets from here on were sent ... */
+	double free_pps;    /* ... at this rate */
 	uint32_t calm;      /* reductions in a row with the same arrival rate */
 	uint32_t alone;     /* tests in a row that saw nobody */
 	uint32_t vain;      /* reductions in a row that changed nothing */

@@ -76,6 +76,9 @@ void wh_lambda_note_queue(struct wh_control *control, const struct wh_delivery_e
 	}
 	lambda->stands = stands;
 	lambda->peak_s = fmax(lambda->peak_s, path->queue_s);
+	lambda->sure_peak_s =
+		fmax(lambda->sure_peak_s, fmin(path->queue_s, lambda->queue_before_s));
+	lambda->queue_before_s = path->queue_s;
 	lambda->longest_s = fmax(lambda->longest_s, path->queue_s);
 }
 

@@ -32,7 +32,11 @@
 #define VAIN          3     /* ... so often: then it is none */
 #define MINE          0.95  /* of the line arrives: nobody else is there, ... */
 #define MINE_S        10e-3 /* ... if for this time */
-#define BEYOND        1.1   /* times the line: without a queue it must be wider */
+#define FREE          1.25  /* times what arrived, without a queue: there is more, ... */
+#define FREE_MOST     0.5   /* ... and so much of our part may be added in a round trip */
+#define BEYOND        1.1   /* times the line, at most */
+#define MISSED        0.8   /* of a queue that is too long was seen, ... */
+#define FELL          0.3   /* ... and of that this is left: others have reduced */
 #define TEST_CALM     6     /* cycles without news, then one in ... */
 #define TEST_ONE_IN   8     /* ... so many is a test, ... */
 #define TESTS         2     /* ... and so many in a row decide */
@@ -57,6 +61,14 @@ static double risen_pps(const struct wh_lambda *lambda, double gained)
 	return fmin(lambda->rate_pps + gained, most_pps);
 }
 
+/* Losses, and the peak of the queue, count from here. */
+static void count_from_here(struct wh_lambda *lambda)
+{
+	lambda->cut_seen_pkts = lambda->path.seen_pkts;
+	lambda->cut_lost_pkts = lambda->path.seen_pkts - lambda->path.delivered_pkts;
+	lambda->peak_s = lambda->sure_peak_s = 0.0;
+}
+
 static void begin_fill(struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
 	if (lambda->phase == WH_LAMBDA_CUT) {
@@ -67,18 +79,11 @@ static void begin_fill(struct wh_lambda *lambda, const struct wh_delivery_event 
 			lambda, risen_pps(lambda, gained_pps(lambda, fmin(since_s, SINCE_MOST_S))));
 	}
 	lambda->phase = WH_LAMBDA_FILL;
+	count_from_here(lambda);
 	lambda->drained_tsc = event->now_tsc;
 	lambda->vain = 0;
 	lambda->checks = 0;
 	wh_lambda_mark(lambda, event);
-}
-
-/* Losses, and the peak of the queue, count from here. */
-static void count_from_here(struct wh_lambda *lambda)
-{
-	lambda->cut_seen_pkts = lambda->path.seen_pkts;
-	lambda->cut_lost_pkts = lambda->path.seen_pkts - lambda->path.delivered_pkts;
-	lambda->peak_s = 0.0;
 }
 
 static double lost_since_pkts(const struct wh_lambda *lambda)
@@ -163,7 +168,6 @@ void wh_lambda_begin_fill(struct wh_lambda *lambda, const struct wh_delivery_eve
 	lambda->cut_pkts = event->sent_pkts;
 	rise_from_here(lambda, event);
 	begin_fill(lambda, event);
-	count_from_here(lambda);
 }
 
 void wh_lambda_begin_after_others(struct wh_lambda *lambda)
@@ -184,6 +188,7 @@ static void begin_test(struct wh_lambda *lambda, const struct wh_delivery_event 
 {
 	lambda->phase = WH_LAMBDA_TEST;
 	check_from_here(lambda, event);
+	rise_from_here(lambda, event);
 	lambda->peak_pps = wh_lambda_likely_part_pps(lambda);
 	wh_lambda_set_rate(lambda, lambda->peak_pps);
 	wh_lambda_mark(lambda, event);
@@ -223,7 +228,6 @@ static void on_cut(struct wh_control *control, const struct wh_delivery_event *e
 	if (path->queue_s <= 0.5 * wh_lambda_target_s(control) ||
 		(due && !shorter && path->queue_s <= wh_lambda_most_s(control))) {
 		begin_fill(lambda, event);
-		count_from_here(lambda);
 	} else if (due && shorter) {
 		check_from_here(lambda, event);
 		lambda->checks = 0;
@@ -234,22 +238,61 @@ static void on_cut(struct wh_control *control, const struct wh_delivery_event *e
 	}
 }
 
-static void rise(struct wh_lambda *lambda, const struct wh_delivery_event *event)
+/*
+ * Without a queue the line carries what was sent a round trip before. If that is more than we had,
+ * somebody has left or the line is wider: from here on the rise doubles in each round trip.
+ */
+static void hurry(struct wh_control *control, const struct wh_delivery_event *event)
 {
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+	const struct wh_lambda_path *path = &lambda->path;
+	bool free = path->queue_s <= 0.5 * wh_lambda_target_s(control) && bears_losses(lambda);
+
+	if (free && path->seen_pkts <= lambda->free_pkts)
+		return;
+	if (free) {
+		double later_s =
+			wh_lambda_since_s(&lambda->path, event->now_tsc, lambda->event_tsc) +
+			RISE_DOUBLE_S;
+		double more_pps = gained_pps(lambda, later_s + wh_lambda_path_covered_s(path)) -
+				  gained_pps(lambda, later_s);
+
+		lambda->line_pps = fmax(lambda->line_pps, lambda->free_pps);
+		if (lambda->free_pps > FREE * lambda->peak_pps &&
+			more_pps < FREE_MOST * lambda->peak_pps)
+			lambda->event_tsc -=
+				(uint64_t)fmin(RISE_DOUBLE_S * path->hz, (double)lambda->event_tsc);
+	}
+	lambda->free_pkts = event->sent_pkts;
+	lambda->free_pps = lambda->rate_pps;
+}
+
+static void rise(struct wh_control *control, const struct wh_delivery_event *event)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	const struct wh_lambda_path *path = &lambda->path;
 	double span_s = fmin(wh_lambda_since_s(path, event->now_tsc, lambda->heard_tsc),
 		fmax(wh_lambda_path_covered_s(path), 1.0));
-	double since_s = wh_lambda_since_s(path, event->now_tsc, lambda->event_tsc);
+	double since_s = wh_lambda_since_s(&lambda->path, event->now_tsc, lambda->event_tsc);
 	double gained =
 		gained_pps(lambda, since_s) - gained_pps(lambda, fmax(since_s - span_s, 0.0));
 
-	double most_pps = BEYOND * wh_lambda_line_pps(lambda);
-
-	wh_lambda_set_rate(lambda, fmin(risen_pps(lambda, gained), most_pps));
-	if (lambda->rate_pps >= fmin(most_pps, lambda->rate_max_pps)) {
+	hurry(control, event);
+	wh_lambda_set_rate(
+		lambda, fmin(risen_pps(lambda, gained), BEYOND * wh_lambda_line_pps(lambda)));
+	if (lambda->rate_pps >= lambda->rate_max_pps) {
 		lambda->own_pps = wh_lambda_line_pps(lambda);
 		wh_lambda_begin_hold(lambda, event);
 	}
+}
+
+/* A queue that was almost too long is gone again: the others saw more of it than we did. */
+static bool others_reduced(const struct wh_control *control)
+{
+	const struct wh_lambda *lambda = wh_lambda_view_of(control);
+
+	return lambda->sure_peak_s > MISSED * wh_lambda_most_s(control) &&
+	       lambda->path.queue_s < FELL * lambda->sure_peak_s && bears_losses(lambda);
 }
 
 static void on_fill(struct wh_control *control, const struct wh_delivery_event *event)
@@ -258,9 +301,14 @@ static void on_fill(struct wh_control *control, const struct wh_delivery_event *
 	double line_pps = wh_lambda_line_pps(lambda);
 	bool too_long = lambda->path.queue_s > wh_lambda_most_s(control);
 
+	if (others_reduced(control) && !event->held_up) {
+		begin_cut(lambda, event);
+		count_from_here(lambda);
+		return;
+	}
 	if (!too_long && !overflows(lambda)) {
 		if (!event->held_up)
-			rise(lambda, event);
+			rise(control, event);
 		return;
 	}
 	if (!too_long)
@@ -293,7 +341,6 @@ static void on_test(struct wh_lambda *lambda, const struct wh_delivery_event *ev
 	if (path->queue_s < 0.5 * lambda->cut_queue_s) {
 		lambda->alone = 0;
 		begin_fill(lambda, event);
-		count_from_here(lambda);
 		return;
 	}
 	if (path->seen_pkts <= lambda->cut_pkts || since_s < enough_s)

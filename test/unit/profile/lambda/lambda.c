@@ -380,7 +380,7 @@ static void test_steps(void)
 	CU_ASSERT(wh_lambda_view(&way->control).queue_s < 2e-3);
 	way->bps = 1e9;
 	run(way, 3200 * MS);
-	CU_ASSERT(run(way, 4000 * MS) >= 0.75);
+	CU_ASSERT(run(way, 4000 * MS) >= 0.95);
 	free(way);
 }
 
