@@ -683,6 +683,36 @@ static struct wh_known_path found_from(struct way *way, uint64_t span_tsc, uint6
 	return wh_control_found(&way->control);
 }
 
+/* The queue of others was almost too long, and is gone: they have reduced, and so does who saw it. */
+static void test_others_reduced(void)
+{
+	static const struct {
+		double queue; /* of others, of the longest that is borne */
+		bool reduces;
+	} cases[] = {{0.95, true}, {0.5, false}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct way *way = way_of(1e9, 20 * MS, 2.5e6);
+		struct wh_lambda *lambda = wh_lambda_state_of(&way->control);
+		bool reduced = false;
+
+		begin(way, 0, 0);
+		run(way, 2000 * MS);
+		lambda->phase = WH_LAMBDA_FILL;
+		wh_lambda_set_rate(lambda, 0.3 * lambda->rate_pps);
+		for (uint64_t now_tsc = 2000 * MS; now_tsc < 2080 * MS; now_tsc += MS / 10) {
+			double queue_s = cases[i].queue * wh_lambda_most_s(&way->control);
+
+			if (now_tsc >= 2025 * MS && now_tsc < 2050 * MS)
+				way->free_tsc = now_tsc + (uint64_t)(queue_s * HZ);
+			run(way, now_tsc);
+			reduced |= lambda->phase == WH_LAMBDA_CUT;
+		}
+		CU_ASSERT_EQUAL(reduced, cases[i].reduces);
+		free(way);
+	}
+}
+
 /* Whatever a peer tells of times, what is kept of it is within our line and within a clock. */
 static void test_lies_found(void)
 {
@@ -778,6 +808,7 @@ CU_TestInfo wh_tests[] = {
 	{"kept of another path", test_kept_of_another_path},
 	{"lies found", test_lies_found},
 	{"a kept lie ends", test_kept_lie_ends},
+	{"others reduced", test_others_reduced},
 	{"another share", test_another_share},
 	CU_TEST_INFO_NULL,
 };
