@@ -657,8 +657,10 @@ def decoded(program, folder, to):
     with two_hosts() as (server, client), Tap(server, client) as tap, \
             Server(program, server, folder):
         (folder / 'file').write_bytes(random.Random(SEED).randbytes(300_000))
+        # The handshake offers the first session each way; an idle one is opened by itself.
         for verb in (('send', folder / 'file', f'{in_brackets(to)}:in/'),
-                     ('get', f'{in_brackets(to)}:in/file', folder / 'back')):
+                     ('get', f'{in_brackets(to)}:in/file', folder / 'back'),
+                     ('bench', to, '--idle', '1', '--size', '1K')):
             expect_status(run_client(program, client, *verb, '--rate', '50M', '--keylog',
                                      folder / 'keys'), OK)
     tap.frames = [frame for frame in tap.frames if is_ours(frame[1])]
@@ -672,8 +674,8 @@ def decoded(program, folder, to):
         wrong = [name for name in packet if name.startswith(('_ws.malformed', '_ws.expert'))]
         expect(not wrong, f'{wrong} in {dict(packet)}')
     seen = {TYPES[int(packet['wavehaul.type'][0]) - 1] for packet in packets}
-    expect({'data', 'rcv-report', 'trans-report', 'open', 'accept', 'confirm', 'release'} <= seen,
-           f'types of packets seen: {seen}')
+    expect({'ask', 'cookie', 'crypto', 'open', 'accept', 'confirm', 'data', 'rcv-report',
+            'trans-report', 'release'} <= seen, f'types of packets seen: {seen}')
     expect_data(packets, to, 300_000)
     expect_opened(folder)
 
