@@ -114,6 +114,7 @@ class House:
     def await_state(self, number, *states, seconds=30):
         def there():
             self.last = self.state_of(number)
+            expect(self.last != 'done' or 'done' in states, 'nothing follows')
             return self.last in states
         try:
             wait_until(there, seconds, f'job {number} to be {states}')

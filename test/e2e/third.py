@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 from control import Control
-from harness import Case, expect, expect_between, expect_equal, expect_status, run_cases
+from harness import Case, Failed, expect, expect_between, expect_equal, expect_status, run_cases
 from lab import Lab
 from orders import House, goes_by
 from pair import wait_until
@@ -101,6 +101,13 @@ def sites(program, *options, rights=('orders=yes',), patience=('3s', '3s', '3s')
             yield three
             for site in three:
                 expect_equal(f'the exit status of {site.name}', site.stop(), 0)
+    except Failed:
+        for site in three:
+            print(f'{site.name}, at last: {site.said()[-2000:]}')
+            for row in site.rows() if site.process else ():
+                print({name: row[name] for name in (
+                    'job', 'state', 'bytes', 'moved_bytes', 'skipped', 'seconds', 'tries')})
+        raise
     finally:
         for site in three:
             if site.process is not None:
