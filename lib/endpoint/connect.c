@@ -9,6 +9,8 @@
 /* Where few control packets may be sent, the second CONFIRM is repeated after so many at least. */
 #define CONFIRM_RTTS 2
 
+#define FIRST_TICK_MS 1
+
 void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
 	const struct wh_open_params *params, uint32_t stamp_us, const struct wh_address *peer,
 	const struct wh_offer *offer, struct wh_packet *accept)
@@ -209,6 +211,14 @@ int32_t wh_connect_poll(struct wh_session *s, uint64_t now_tsc)
 	return 0;
 }
 
+/* Where tokens bound what goes first, its controller soon sees that it has left. */
+static uint64_t first_tick_tsc(const struct wh_session *s)
+{
+	return s->tx.decision.by_tokens
+		       ? wh_min_u64(s->period_tsc, wh_session_ms_tsc(s, FIRST_TICK_MS))
+		       : s->period_tsc;
+}
+
 /* The peer is alive and has room: starts all timers of a running session. */
 static void start_running(struct wh_session *s, uint64_t now_tsc, uint32_t rtt_us)
 {
@@ -224,7 +234,7 @@ static void start_running(struct wh_session *s, uint64_t now_tsc, uint32_t rtt_u
 	tx->busy_since_tsc = now_tsc;
 	tx->limit_since_tsc = now_tsc;
 	wh_session_add(&s->stats.limit_tsc[WH_LIMIT_START], now_tsc - s->opened_tsc);
-	tx->next_tick_tsc = now_tsc + s->period_tsc;
+	tx->next_tick_tsc = now_tsc + first_tick_tsc(s);
 	tx->next_trans_report_tsc = now_tsc;
 	tx->peer_upper = s->params.first_pn + s->params.window_pkts;
 	wh_pacer_idle(&tx->pacer, now_tsc);

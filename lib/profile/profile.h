@@ -143,6 +143,7 @@ struct wh_silence_event { /* nothing was received for longer than expected; repe
 struct wh_tick_event { /* every SYN */
 	uint64_t now_tsc;
 	uint64_t sent_pkts_total; /* data packets, including retransmissions */
+	uint64_t rtt_tsc;         /* smoothed, at first the handshake's; 0: unknown */
 };
 
 struct wh_decision {

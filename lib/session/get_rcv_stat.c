@@ -368,6 +368,7 @@ static void tick(struct wh_session *s, uint64_t now_tsc)
 	const struct wh_tick_event event = {
 		.now_tsc = now_tsc,
 		.sent_pkts_total = s->stats.sent_pkts,
+		.rtt_tsc = s->rtt.samples > 0 ? wh_rtt_get(&s->rtt) : 0,
 	};
 
 	WH_CONTROL_TELL(&tx->control, on_tick, &event);

@@ -156,7 +156,9 @@ static void tell_rest(struct flow *flow, uint64_t which)
 	};
 	const struct wh_silence_event silence = {
 		.now_tsc = now_tsc, .since_tsc = any_size(flow, now_tsc)};
-	const struct wh_tick_event tick = {.now_tsc = now_tsc, .sent_pkts_total = flow->sent_pkts};
+	const struct wh_tick_event tick = {.now_tsc = now_tsc,
+		.sent_pkts_total = flow->sent_pkts,
+		.rtt_tsc = any_size(flow, now_tsc)};
 
 	if (which == 0)
 		WH_CONTROL_TELL(control, on_delay, &delay);

@@ -32,8 +32,6 @@ ALL = (
           '0.2208 of 0.02 at worst'),
     Short('bar03-hosts', 'seconds', -0.45,
           'the first steps wait for samples as long as hosts are away: 1.374 of 1 at worst'),
-    Short('bar03-known', 'round trips beside its own', -0.18,
-          '1 Gb/s and 1 ms: a report each round trip: 3.424 of 3 at worst'),
     Short('bar05-cbr', 'of the whole again', -0.85,
           'a rise that is the same for all round trips takes 1 to 2 s; with a product of queue at '
           '100 ms constant traffic of four fifths is taken for a TCP, whose absence takes 30 '

@@ -7,7 +7,8 @@
  * model  path.c derives delay, queue and arrivals from the receiver's reports, loss.c what losses
  *        mean: noise, or a ceiling.
  * start  is here: a train of packets gives the capacity by the spacing in which they arrive; half
- *        of it goes until a report shows that nobody else is there (Careful Resume, RFC 9959).
+ *        of it goes until a report shows that nobody else is there. On a known path half of what
+ *        was kept goes right behind the train (Careful Resume, RFC 9959).
  * alone  hold.c
  * shared share.c: with others that reduce when the queue becomes too long
  * window compete.c: with flows that fill every queue, as one TCP
@@ -29,6 +30,8 @@
 #define VERIFY       0.5   /* of the train's capacity goes while that is verified, ... */
 #define VERIFY_QUEUE 2.0   /* times the target waits: others are there */
 #define VERIFY_OWN   0.75  /* ... or this where nobody else sends */
+#define JUMP         0.5   /* of the capacity that was kept goes first (RFC 9959: at most half), */
+#define JUMP_OWN     0.9   /* ... or this where nobody else sends */
 #define ALPHA_BYTES  12000 /* that we keep in the queue at 1 Gb/s */
 
 #define LOW          0.5    /* of the longest queue: what is lost below it is noise, ... */
@@ -45,7 +48,7 @@
 #define STILL_S           5e-3
 #define STILL_PKTS        3.0   /* and this many packet intervals, */
 #define STILL_REPORT_S    10e-3 /* and a report interval, at most this: an outage is none */
-#define STILL_FIRST_S     1.0   /* while the round trip is unknown */
+#define STILL_FIRST_S     1.0   /* before the first news */
 #define DATA_PER_REPORT   70000 /* data bytes to a byte of our states, with `dedicated` */
 #define LESS              0.85  /* of the capacity: something other than the path takes the rest */
 #define FOUND             0.85  /* of the capacity a scavenger has seen: less is not stored */
@@ -83,6 +86,38 @@ static double known_bps(const struct wh_control_config *config)
 	double bps = (double)config->known.capacity_bps;
 
 	return config->line_bps > 0 ? fmin(bps, (double)config->line_bps) : bps;
+}
+
+/* A round trip of half of what was kept, or of more than ten times it: another path (RFC 9959). */
+static bool is_known_path(const struct wh_control_config *config, double rtt_s)
+{
+	double kept_s = (double)config->known.rtt_ns / 1e9;
+
+	return 2.0 * rtt_s > kept_s && rtt_s <= 10.0 * kept_s;
+}
+
+/*
+ * The train has left, and the path is known: a part of what was kept of it goes behind, for one
+ * round trip at most. The first packets wait behind the train, until its queue is gone; those after
+ * them verify the rate, soon after the train's own report.
+ */
+static void jump(struct wh_control *control, const struct wh_tick_event *event)
+{
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
+	double train_pkts = wh_lambda_option(control, WH_LAMBDA_TRAIN);
+	double share = wh_lambda_is_dedicated(control) ? JUMP_OWN : JUMP;
+	double rtt_s = (double)event->rtt_tsc / control->config.hz;
+	double jump_pkts = lambda->line_pps * share * rtt_s;
+
+	if (lambda->phase != WH_LAMBDA_START || lambda->jump_pkts > 0 ||
+		lambda->path.seen_pkts > 0 || (double)event->sent_pkts_total < train_pkts ||
+		!is_known_path(&control->config, rtt_s) || jump_pkts < train_pkts ||
+		wh_lambda_option(control, WH_LAMBDA_SHARE) == WH_SHARING_SCAVENGER)
+		return;
+	lambda->jump_pkts = (uint32_t)fmin(jump_pkts, UINT32_MAX);
+	wh_lambda_set_rate(lambda, lambda->line_pps * share);
+	wh_lambda_path_mark(&lambda->path, event->now_tsc,
+		event->sent_pkts_total + (uint64_t)(train_pkts * share / (1.0 - share)));
 }
 
 static void init(struct wh_control *control)
@@ -137,20 +172,15 @@ static bool ends_early(const struct wh_control *control)
 	       lambda->train.s > wh_lambda_path_rtt_s(&lambda->path);
 }
 
-/*
- * A train that arrived all at once has passed within a round trip: less than that is disproved.
- * A round trip of half of what was kept, or of more than ten times it, is of another path (RFC
- * 9959).
- */
+/* A train that arrived all at once has passed within a round trip: less than that is disproved. */
 static void doubt_known(struct wh_control *control)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	double rtt_s = wh_lambda_path_rtt_s(&lambda->path);
-	double kept_s = (double)control->config.known.rtt_ns / 1e9;
-	bool other_path = 2.0 * rtt_s <= kept_s || rtt_s > 10.0 * kept_s;
 
 	if (lambda->train.s == 0.0 && rtt_s > 0.0 &&
-		(other_path || lambda->line_pps * rtt_s < (double)lambda->path.delivered_pkts))
+		(!is_known_path(&control->config, rtt_s) ||
+			lambda->line_pps * rtt_s < (double)lambda->path.delivered_pkts))
 		lambda->line_pps = 0.0;
 }
 
@@ -161,6 +191,8 @@ static void end_train(struct wh_control *control, const struct wh_delivery_event
 	doubt_known(control);
 	if (lambda->train.s == 0.0 && lambda->line_pps == 0.0 && ++lambda->trains < TRAINS) {
 		lambda->train = (struct wh_lambda_train){.from_pkts = event->sent_pkts};
+		lambda->jump_pkts = 0;
+		wh_lambda_set_rate(lambda, lambda->rate_max_pps);
 		return;
 	}
 	lambda->blind = lambda->train.s == 0.0 && lambda->line_pps == 0.0;
@@ -173,7 +205,8 @@ static void end_train(struct wh_control *control, const struct wh_delivery_event
 	lambda->phase = WH_LAMBDA_VERIFY;
 	wh_lambda_set_rate(lambda, lambda->train_pps * verified_share(control));
 	lambda->good_pps = lambda->rate_pps;
-	wh_lambda_mark(lambda, event);
+	if (lambda->jump_pkts == 0) /* else what is in flight behind the train verifies it */
+		wh_lambda_mark(lambda, event);
 }
 
 static void verify(struct wh_control *control, const struct wh_delivery_event *event)
@@ -356,10 +389,13 @@ static void on_tick(struct wh_control *control, const struct wh_tick_event *even
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	bool heard = lambda->path.seen_pkts > 0;
+	double rtt_s = heard ? wh_lambda_path_rtt_s(&lambda->path)
+			     : (double)event->rtt_tsc / lambda->path.hz;
 	double patience_s = fmax(heard ? STILL_S : STILL_FIRST_S,
-		STILL_RTT * wh_lambda_path_rtt_s(&lambda->path) + 2.0 * lambda->path.queue_s +
-			STILL_PKTS / lambda->rate_pps + fmin(lambda->path.gap_s, STILL_REPORT_S));
+		STILL_RTT * rtt_s + 2.0 * lambda->path.queue_s + STILL_PKTS / lambda->rate_pps +
+			fmin(lambda->path.gap_s, STILL_REPORT_S));
 
+	jump(control, event);
 	/* There was nothing to wait for until packets were sent. */
 	if (heard && !lambda->waits)
 		lambda->still_tsc = event->now_tsc;
@@ -426,7 +462,7 @@ static struct wh_decision decide(const struct wh_control *control)
 {
 	const struct wh_lambda *lambda = wh_lambda_view_of(control);
 	uint64_t pkts = lambda->phase == WH_LAMBDA_START
-				? lambda->train.from_pkts +
+				? lambda->train.from_pkts + lambda->jump_pkts +
 					  (uint64_t)wh_lambda_option(control, WH_LAMBDA_TRAIN)
 				: lambda->path.seen_pkts + (uint64_t)window_pkts(control);
 

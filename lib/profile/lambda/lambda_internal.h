@@ -51,13 +51,13 @@ struct wh_lambda {
 	double sent_most_pps;
 
 	/* part.c: the queue */
+	uint64_t low_seen_pkts, low_delivered_pkts, low_runs; /* the counts ... */
+	bool was_low;                       /* ... of the report before, which showed a short one */
 	bool stands;                        /* it is too long, ... */
 	uint64_t stood_tsc, stood_pkts;     /* ... since this arrival; packets arrived before */
 	double peak_s, longest_s;           /* since the last reduction; ever, but fading */
 	double sure_peak_s, queue_before_s; /* seen by two reports in a row; by the one before */
 	double full_s;                      /* time with a long queue, less the time without */
-	bool was_low;                       /* the report before showed a short one, ... */
-	uint64_t low_seen_pkts, low_delivered_pkts, low_runs; /* ... with these counts */
 	uint64_t heard_tsc;
 
 	/* hold.c: alone */
@@ -90,7 +90,7 @@ struct wh_lambda {
 
 	/* lambda.c: the start, and what is the same for all */
 	uint64_t now_tsc, sent_pkts;
-	uint32_t trains;
+	uint32_t trains, jump_pkts; /* of a path that is kept, behind the train */
 	bool blind, train_ends_early, waits;
 	uint64_t fetch_pkts, still_tsc;
 };

@@ -153,8 +153,9 @@ static void hear(struct way *way)
 
 static void tick(struct way *way)
 {
-	const struct wh_tick_event event = {
-		.now_tsc = way->now_tsc, .sent_pkts_total = way->sent_pkts};
+	const struct wh_tick_event event = {.now_tsc = way->now_tsc,
+		.sent_pkts_total = way->sent_pkts,
+		.rtt_tsc = way->there_tsc + way->back_tsc};
 
 	way->tick_tsc += 10 * MS;
 	WH_CONTROL_TELL(&way->control, on_tick, &event);
