@@ -34,11 +34,8 @@
 
 struct bench {
 	struct wh_settings settings;
-	struct wh_host_settings host_settings;
+	struct wh_on_host on;
 	struct wh_sealed sealed;
-	struct wh_runtime runtime;
-	struct wh_host host;
-	struct wh_jobs jobs;
 	struct wh_client client;
 	struct wh_address peer;
 	struct wh_lanes lanes;
@@ -90,11 +87,11 @@ static int make_jobs(struct bench *bench)
 	if (bench->idle == NULL)
 		return WH_EXIT_OTHER;
 	for (uint32_t i = 0; i < idles; i++) {
-		bench->idle[i] = wh_job_create(&bench->jobs, &idle, 0);
+		bench->idle[i] = wh_job_create(&bench->on.jobs, &idle, 0);
 		if (bench->idle[i] == NULL)
 			return WH_EXIT_OTHER;
 	}
-	if (!wh_lanes_make(&bench->lanes, &bench->jobs, &bench->peer, &request))
+	if (!wh_lanes_make(&bench->lanes, &bench->on.jobs, &bench->peer, &request))
 		return WH_EXIT_OTHER;
 	for (uint32_t lane = 0; lane < request.lanes; lane++)
 		bench->lanes.job[lane]->listener = (struct wh_job_listener){
@@ -130,7 +127,7 @@ static void start_jobs(struct bench *bench, uint64_t now_tsc)
 /* Reverse: from our own counters while the session exists, then from its result. */
 static void count_lanes(struct bench *bench, uint64_t now_tsc)
 {
-	rte_spinlock_lock(&bench->jobs.burial);
+	rte_spinlock_lock(&bench->on.jobs.burial);
 	for (uint32_t i = 0; i < bench->lanes.started; i++) {
 		struct wh_job *job = bench->lanes.job[i];
 		int state = atomic_load(&job->view.state);
@@ -143,7 +140,7 @@ static void count_lanes(struct bench *bench, uint64_t now_tsc)
 			continue;
 		bench->rows.lane[i].reports++;
 	}
-	rte_spinlock_unlock(&bench->jobs.burial);
+	rte_spinlock_unlock(&bench->on.jobs.burial);
 }
 
 /* Whether every running lane has reported another second: waits for late reports. */
@@ -163,10 +160,11 @@ static bool row_is_due(struct bench *bench, uint64_t now_tsc)
 	if (bench->lanes.started == 0 || bench->lanes.job[0]->view.flow_began_tsc == 0)
 		return false;
 	if (bench->next_row_tsc == 0)
-		bench->next_row_tsc = bench->lanes.job[0]->view.flow_began_tsc + bench->host.ctx.hz;
+		bench->next_row_tsc =
+			bench->lanes.job[0]->view.flow_began_tsc + bench->on.host.ctx.hz;
 	if (now_tsc < bench->next_row_tsc)
 		return false;
-	bench->next_row_tsc += bench->host.ctx.hz;
+	bench->next_row_tsc += bench->on.host.ctx.hz;
 	return true;
 }
 
@@ -209,10 +207,10 @@ static int32_t watch(void *state, uint64_t now_tsc)
 
 	if (now_tsc < bench->next_tsc)
 		return 0;
-	bench->next_tsc = now_tsc + wh_ns_to_tsc(bench->host.ctx.hz, WATCH_MS * 1000000);
+	bench->next_tsc = now_tsc + wh_ns_to_tsc(bench->on.host.ctx.hz, WATCH_MS * 1000000);
 	if (client != WH_CLIENT_READY) {
 		if (client > WH_CLIENT_READY || wh_signals_count() > 0)
-			wh_runtime_stop(&bench->runtime);
+			wh_runtime_stop(&bench->on.runtime);
 		return 0;
 	}
 
@@ -234,14 +232,14 @@ static int32_t watch(void *state, uint64_t now_tsc)
 		for (uint32_t i = 0; i < bench->idles_started; i++)
 			wh_job_hurry(bench->idle[i]);
 	} else if (wh_lanes_gone(lanes, now_tsc) && idles_are_gone(bench, now_tsc)) {
-		wh_runtime_stop(&bench->runtime);
+		wh_runtime_stop(&bench->on.runtime);
 	}
 	return 0;
 }
 
 static int conclude(struct bench *bench)
 {
-	if (atomic_load(&bench->host.lost))
+	if (atomic_load(&bench->on.host.lost))
 		return WH_EXIT_NETWORK;
 	if (bench->idle_failed)
 		return wh_jobs_conclude(bench->idle, bench->idles_started, bench->rows.server);
@@ -263,26 +261,26 @@ static int draw(struct bench *bench, int status)
 static int run(void *context)
 {
 	struct bench *bench = context;
-	wh_client_init(&bench->client, &bench->host, &bench->peer, bench->settings.peer_timeout_ns,
-		rte_rdtsc());
+	wh_client_init(&bench->client, &bench->on.host, &bench->peer,
+		bench->settings.peer_timeout_ns, rte_rdtsc());
 
 	int status = make_jobs(bench);
 
 	if (status != WH_EXIT_OK)
 		return wh_fail(status, "out of memory for the sessions; open fewer");
 
-	struct wh_guard guard = wh_wanted_guard(&bench->settings, &bench->host.spec);
+	struct wh_guard guard = wh_wanted_guard(&bench->settings, &bench->on.host.spec);
 
 	wh_sealed_guard(&bench->sealed, &guard);
 	status = wh_wanted_guard_enter(&bench->settings, &guard);
 	if (status != WH_EXIT_OK)
 		return status;
-	bench->rows.host = &bench->host;
-	wh_runtime_add(&bench->runtime, 0, "watch", watch, bench);
-	wh_telemetry_start(&bench->host, &bench->jobs);
-	wh_runtime_run(&bench->runtime);
+	bench->rows.host = &bench->on.host;
+	wh_runtime_add(&bench->on.runtime, 0, "watch", watch, bench);
+	wh_telemetry_start(&bench->on.host, &bench->on.jobs);
+	wh_runtime_run(&bench->on.runtime);
 	wh_telemetry_stop();
-	wh_jobs_end(&bench->jobs);
+	wh_jobs_end(&bench->on.jobs);
 	status = draw(bench, conclude(bench));
 	wh_jobs_tell_memory(bench->lanes.job, bench->lanes.started);
 	if (!bench->settings.reverse)
@@ -296,19 +294,12 @@ static int run(void *context)
 
 static int open_and_run(struct bench *bench)
 {
-	bench->host_settings = wh_host_settings_of(&bench->settings);
+	bench->on.settings = wh_host_settings_of(&bench->settings);
+	bench->on.places = lanes_of(&bench->settings) + bench->settings.idle_sessions;
+	bench->on.repair = bench->settings.repair.on;
 
-	const struct wh_on_host wanted = {
-		.host = &bench->host,
-		.runtime = &bench->runtime,
-		.settings = &bench->host_settings,
-		.places = lanes_of(&bench->settings) + bench->settings.idle_sessions,
-		.jobs = &bench->jobs,
-		.repair = bench->settings.repair.on,
-	};
-
-	return wh_on_sealed_host(&bench->sealed, &bench->settings, bench->rows.server,
-		&bench->host_settings, &wanted, run, bench);
+	return wh_on_sealed_host(
+		&bench->sealed, &bench->settings, bench->rows.server, &bench->on, run, bench);
 }
 
 static int read_operands(struct bench *bench)

@@ -36,10 +36,7 @@
 struct probe {
 	struct wh_settings settings;
 	struct wh_sealed sealed;
-	struct wh_host_settings host_settings;
-	struct wh_runtime runtime;
-	struct wh_host host;
-	struct wh_jobs jobs;
+	struct wh_on_host on;
 	struct wh_client client;
 	struct wh_address peer;
 	const char *server;
@@ -58,7 +55,7 @@ static uint64_t line_bps(const struct probe *probe)
 {
 	if (probe->settings.probe_bps != WH_RATE_MAX)
 		return probe->settings.probe_bps;
-	return probe->host.ctx.line_bps;
+	return probe->on.host.ctx.line_bps;
 }
 
 static struct wh_prober_config prober_config(const struct probe *probe)
@@ -87,8 +84,8 @@ static bool begin(struct probe *probe)
 {
 	struct wh_prober_config config = prober_config(probe);
 
-	config.hz = probe->host.ctx.hz;
-	config.token = wh_host_ctx_draw(&probe->host.ctx);
+	config.hz = probe->on.host.ctx.hz;
+	config.token = wh_host_ctx_draw(&probe->on.host.ctx);
 	config.line_bps = line_bps(probe);
 	config.sa = probe->sought.sa;
 	if (wh_prober_init(&probe->prober, &config) != 0)
@@ -99,14 +96,14 @@ static bool begin(struct probe *probe)
 			sizeof(probe->told.peer_id));
 	}
 	probe->begun = true;
-	wh_endpoint_probe(wh_host_endpoint(&probe->host, 0), &probe->prober);
+	wh_endpoint_probe(wh_host_endpoint(&probe->on.host, 0), &probe->prober);
 	return true;
 }
 
 /* The link and the neighbour are ready, and the SA if sealed. */
 static bool is_ready(struct probe *probe, uint64_t now_tsc)
 {
-	struct wh_host_handshake *handshake = probe->host.ctx.handshake;
+	struct wh_host_handshake *handshake = probe->on.host.ctx.handshake;
 
 	if (wh_client_state(&probe->client) != WH_CLIENT_READY)
 		return false;
@@ -132,7 +129,7 @@ static bool was_refused(struct probe *probe, uint64_t now_tsc)
 
 	if (sa == NULL || !wh_sa_is_revoked(sa))
 		return false;
-	wh_host_handshake_seek(probe->host.ctx.handshake, now_tsc, &probe->peer,
+	wh_host_handshake_seek(probe->on.host.ctx.handshake, now_tsc, &probe->peer,
 		PATIENCE_S * WH_NS_PER_S, &probe->sought_tsc, &probe->sought);
 	wh_sa_let_go(probe->sought.sa);
 	probe->sought.sa = sa;
@@ -145,16 +142,16 @@ static int32_t watch(void *state, uint64_t now_tsc)
 
 	if (now_tsc < probe->next_tsc)
 		return 0;
-	probe->next_tsc = now_tsc + wh_us_to_tsc(probe->host.ctx.hz, WATCH_US);
+	probe->next_tsc = now_tsc + wh_us_to_tsc(probe->on.host.ctx.hz, WATCH_US);
 	if (!probe->begun) {
 		if ((is_ready(probe, now_tsc) && !begin(probe)) || is_hopeless(probe))
-			wh_runtime_stop(&probe->runtime);
+			wh_runtime_stop(&probe->on.runtime);
 		return 0;
 	}
 	if (wh_signals_count() > 0)
 		atomic_store(&probe->prober.wish_to_stop, 1);
 	if (wh_prober_ended(&probe->prober) != WH_PROBER_RUNNING || was_refused(probe, now_tsc))
-		wh_runtime_stop(&probe->runtime);
+		wh_runtime_stop(&probe->on.runtime);
 	return 0;
 }
 
@@ -193,7 +190,7 @@ static int no_sa(const struct probe *probe)
 /* The sentence and the exit status for the probe's result. */
 static int conclude(const struct probe *probe)
 {
-	if (atomic_load(&probe->host.lost))
+	if (atomic_load(&probe->on.host.lost))
 		return WH_EXIT_NETWORK;
 	if (probe->sought.status != WH_STATUS_PENDING)
 		return no_sa(probe);
@@ -291,32 +288,25 @@ static int report(struct probe *probe, int status)
 static int run(void *context)
 {
 	struct probe *probe = context;
-	wh_client_init(&probe->client, &probe->host, &probe->peer, probe->settings.peer_timeout_ns,
-		rte_rdtsc());
-	wh_runtime_add(&probe->runtime, 0, "watch", watch, probe);
-	wh_runtime_run(&probe->runtime);
+	wh_client_init(&probe->client, &probe->on.host, &probe->peer,
+		probe->settings.peer_timeout_ns, rte_rdtsc());
+	wh_runtime_add(&probe->on.runtime, 0, "watch", watch, probe);
+	wh_runtime_run(&probe->on.runtime);
 	if (probe->begun)
-		wh_endpoint_probe(wh_host_endpoint(&probe->host, 0), NULL);
+		wh_endpoint_probe(wh_host_endpoint(&probe->on.host, 0), NULL);
 	wh_sa_let_go(probe->sought.sa);
 	return report(probe, conclude(probe));
 }
 
 static int open_and_run(struct probe *probe)
 {
-	probe->host_settings = wh_host_settings_of(&probe->settings);
-	probe->host_settings.queues = 1;
-	probe->host_settings.buffer_bytes = BUFFER_BYTES;
+	probe->on.settings = wh_host_settings_of(&probe->settings);
+	probe->on.settings.queues = 1;
+	probe->on.settings.buffer_bytes = BUFFER_BYTES;
+	probe->on.places = 1;
 
-	const struct wh_on_host wanted = {
-		.host = &probe->host,
-		.runtime = &probe->runtime,
-		.settings = &probe->host_settings,
-		.places = 1,
-		.jobs = &probe->jobs,
-	};
-
-	return wh_on_sealed_host(&probe->sealed, &probe->settings, probe->server,
-		&probe->host_settings, &wanted, run, probe);
+	return wh_on_sealed_host(
+		&probe->sealed, &probe->settings, probe->server, &probe->on, run, probe);
 }
 
 static int prepare(struct probe *probe)

@@ -38,12 +38,9 @@
 
 struct rpc {
 	struct wh_settings settings;
-	struct wh_host_settings host_settings;
+	struct wh_on_host on;
 	enum wh_verb verb;
 	struct wh_sealed sealed;
-	struct wh_runtime runtime;
-	struct wh_host host;
-	struct wh_jobs jobs;
 	struct wh_client client;
 	struct wh_lanes lanes;
 	struct wh_address peer;
@@ -99,9 +96,9 @@ static int make_job(struct rpc *rpc)
 	if (!wh_hello_fits(&request))
 		return wh_fail(
 			WH_EXIT_USAGE, "too many paths for one request; use several commands");
-	if (!wh_lanes_make(&rpc->lanes, &rpc->jobs, &rpc->peer, &request))
+	if (!wh_lanes_make(&rpc->lanes, &rpc->on.jobs, &rpc->peer, &request))
 		return wh_fail(WH_EXIT_OTHER, "out of memory for the job");
-	rpc->print.hz = rpc->host.ctx.hz;
+	rpc->print.hz = rpc->on.host.ctx.hz;
 	rpc->listener = (struct wh_rpc_listener){
 		.may_take = wh_print_may_take,
 		.on_item = wh_print_item,
@@ -109,7 +106,7 @@ static int make_job(struct rpc *rpc)
 		.on_ping = wh_print_ping,
 		.context = &rpc->print,
 		.pings = rpc->settings.pings,
-		.interval_tsc = wh_ns_to_tsc(rpc->host.ctx.hz, rpc->settings.interval_ns),
+		.interval_tsc = wh_ns_to_tsc(rpc->on.host.ctx.hz, rpc->settings.interval_ns),
 	};
 	rpc->lanes.job[0]->listener.rpc = &rpc->listener;
 	return WH_EXIT_OK;
@@ -123,10 +120,10 @@ static int32_t watch(void *state, uint64_t now_tsc)
 
 	if (now_tsc < rpc->next_tsc)
 		return 0;
-	rpc->next_tsc = now_tsc + wh_us_to_tsc(rpc->host.ctx.hz, WATCH_US);
+	rpc->next_tsc = now_tsc + wh_us_to_tsc(rpc->on.host.ctx.hz, WATCH_US);
 	if (rpc->lanes.started == 0) {
 		if (unwanted || client > WH_CLIENT_READY)
-			wh_runtime_stop(&rpc->runtime);
+			wh_runtime_stop(&rpc->on.runtime);
 		else if (client == WH_CLIENT_READY)
 			wh_lanes_start_first(&rpc->lanes, now_tsc);
 		return 0;
@@ -134,7 +131,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 	if (unwanted || wh_lanes_failed(&rpc->lanes))
 		wh_lanes_hurry(&rpc->lanes, now_tsc);
 	if (wh_lanes_gone(&rpc->lanes, now_tsc))
-		wh_runtime_stop(&rpc->runtime);
+		wh_runtime_stop(&rpc->on.runtime);
 	return 0;
 }
 
@@ -154,7 +151,7 @@ static int conclude(struct rpc *rpc)
 {
 	const struct wh_lanes *lanes = &rpc->lanes;
 
-	if (atomic_load(&rpc->host.lost))
+	if (atomic_load(&rpc->on.host.lost))
 		return WH_EXIT_NETWORK;
 	if (lanes->started == 0)
 		return wh_client_conclude(&rpc->client, rpc->server);
@@ -169,7 +166,7 @@ static int conclude(struct rpc *rpc)
 /* Before a peer's first packet is read. */
 static int enter_guard(struct rpc *rpc)
 {
-	struct wh_guard guard = wh_wanted_guard(&rpc->settings, &rpc->host.spec);
+	struct wh_guard guard = wh_wanted_guard(&rpc->settings, &rpc->on.host.spec);
 
 	wh_sealed_guard(&rpc->sealed, &guard);
 	return wh_wanted_guard_enter(&rpc->settings, &guard);
@@ -191,16 +188,16 @@ static int run(void *context)
 
 	if (status != WH_EXIT_OK)
 		return status;
-	wh_client_init(
-		&rpc->client, &rpc->host, &rpc->peer, rpc->settings.peer_timeout_ns, rte_rdtsc());
+	wh_client_init(&rpc->client, &rpc->on.host, &rpc->peer, rpc->settings.peer_timeout_ns,
+		rte_rdtsc());
 	status = make_job(rpc);
 	if (status == WH_EXIT_OK)
 		status = enter_guard(rpc);
 	if (status != WH_EXIT_OK)
 		return status;
-	wh_runtime_add(&rpc->runtime, 0, "watch", watch, rpc);
-	wh_runtime_run(&rpc->runtime);
-	wh_jobs_end(&rpc->jobs);
+	wh_runtime_add(&rpc->on.runtime, 0, "watch", watch, rpc);
+	wh_runtime_run(&rpc->on.runtime);
+	wh_jobs_end(&rpc->on.jobs);
 	wh_print_end(&rpc->print);
 	wh_print_pings(&rpc->print, rpc->server);
 	return conclude(rpc);
@@ -208,20 +205,12 @@ static int run(void *context)
 
 static int open_and_run(struct rpc *rpc)
 {
-	rpc->host_settings = wh_host_settings_of(&rpc->settings);
-	rpc->host_settings.queues = 1;
-	rpc->host_settings.buffer_bytes = BUFFER_BYTES;
+	rpc->on.settings = wh_host_settings_of(&rpc->settings);
+	rpc->on.settings.queues = 1;
+	rpc->on.settings.buffer_bytes = BUFFER_BYTES;
+	rpc->on.places = 1;
 
-	const struct wh_on_host wanted = {
-		.host = &rpc->host,
-		.runtime = &rpc->runtime,
-		.settings = &rpc->host_settings,
-		.places = 1,
-		.jobs = &rpc->jobs,
-	};
-
-	return wh_on_sealed_host(
-		&rpc->sealed, &rpc->settings, rpc->server, &rpc->host_settings, &wanted, run, rpc);
+	return wh_on_sealed_host(&rpc->sealed, &rpc->settings, rpc->server, &rpc->on, run, rpc);
 }
 
 static int add_path(struct rpc *rpc, const char *text)

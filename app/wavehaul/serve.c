@@ -51,12 +51,9 @@
 
 struct serve {
 	struct wh_settings settings;
-	struct wh_host_settings host_settings;
+	struct wh_on_host on;
 	struct wh_sealed sealed;
 	struct wh_service service;
-	struct wh_runtime runtime;
-	struct wh_host host;
-	struct wh_jobs jobs;
 	struct wh_notify notify;
 	struct wh_history_writer writer;
 	struct wh_hook hook;
@@ -110,9 +107,9 @@ static uint32_t ends_asked_for(struct serve *serve)
 
 	if (serve->settings.client == NULL)
 		return ends;
-	wh_host_port_stats_total(&serve->host, &stats);
+	wh_host_port_stats_total(&serve->on.host, &stats);
 	return ends + wh_for_client_look(
-			      &serve->client, atomic_load(&serve->jobs.live), stats.rx_pkts > 0);
+			      &serve->client, atomic_load(&serve->on.jobs.live), stats.rx_pkts > 0);
 }
 
 /*
@@ -145,8 +142,8 @@ static int32_t watch(void *state, uint64_t now_tsc)
 
 	if (now_tsc < serve->next_tsc)
 		return 0;
-	serve->next_tsc = now_tsc + serve->host.ctx.hz / LOOKS_A_SECOND;
-	wh_jobs_tell_untold(&serve->jobs, now_tsc);
+	serve->next_tsc = now_tsc + serve->on.host.ctx.hz / LOOKS_A_SECOND;
+	wh_jobs_tell_untold(&serve->on.jobs, now_tsc);
 	wh_notify_poll(&serve->notify, now_tsc);
 	if (wh_signals_reload())
 		read_again(serve);
@@ -155,9 +152,9 @@ static int32_t watch(void *state, uint64_t now_tsc)
 
 	if (ends == 0)
 		return 0;
-	atomic_store(&serve->jobs.draining, true);
+	atomic_store(&serve->on.jobs.draining, true);
 
-	uint32_t live = atomic_load(&serve->jobs.live);
+	uint32_t live = atomic_load(&serve->on.jobs.live);
 
 	if (!serve->drain_told) {
 		wh_notify_stopping(&serve->notify, live);
@@ -166,12 +163,12 @@ static int32_t watch(void *state, uint64_t now_tsc)
 				live, wh_plural(live), live == 1 ? "it" : "them");
 	}
 	serve->drain_told = true;
-	if (ends > 1 && !atomic_load(&serve->jobs.hurry)) {
-		atomic_store(&serve->jobs.hurry, true);
-		serve->give_up_tsc = now_tsc + LAST_WORDS_S * serve->host.ctx.hz;
+	if (ends > 1 && !atomic_load(&serve->on.jobs.hurry)) {
+		atomic_store(&serve->on.jobs.hurry, true);
+		serve->give_up_tsc = now_tsc + LAST_WORDS_S * serve->on.host.ctx.hz;
 	}
 	if (live == 0 || (serve->give_up_tsc != 0 && now_tsc > serve->give_up_tsc))
-		wh_runtime_stop(&serve->runtime);
+		wh_runtime_stop(&serve->on.runtime);
 	return 0;
 }
 
@@ -198,7 +195,7 @@ static int enter_guard(struct serve *serve)
 	struct wh_guard guard;
 
 	wh_guard_init(
-		&guard, serve->settings.no_guard, serve->settings.user, true, &serve->host.spec);
+		&guard, serve->settings.no_guard, serve->settings.user, true, &serve->on.host.spec);
 	guard.owners = serve->settings.owners;
 	guard.set_ids = serve->settings.set_ids;
 	wh_guard_let(&guard, serve->service.own.here.root_fd, WH_LET_WRITE);
@@ -207,7 +204,7 @@ static int enter_guard(struct serve *serve)
 	wh_reread_guard(&serve->reread, &guard);
 	keep_state(serve, &guard);
 	wh_recollect_init(&serve->recollect, &serve->settings, &guard);
-	wh_jobs_open_rings(&serve->jobs,
+	wh_jobs_open_rings(&serve->on.jobs,
 		serve->settings.sessions + RINGS_PER_ORDER * serve->settings.queue_jobs);
 	if (wh_guard_enter(&guard) != 0)
 		return -1;
@@ -301,8 +298,8 @@ static void open_queue(struct serve *serve)
 
 	*runner = (struct wh_runner){
 		.ctx = {.settings = settings,
-			.jobs = &serve->jobs,
-			.host = &serve->host,
+			.jobs = &serve->on.jobs,
+			.host = &serve->on.host,
 			.root_fd = serve->service.own.here.root_fd,
 			.memory_bytes = settings->buffer_bytes / 2 / settings->queue_jobs},
 		.control = &serve->control,
@@ -331,7 +328,7 @@ static void open_captures(struct serve *serve)
 {
 	struct wh_captures *captures = &serve->captures;
 
-	captures->host = &serve->host;
+	captures->host = &serve->on.host;
 	captures->owns = wh_runner_owns;
 	captures->context = &serve->runner;
 	snprintf(captures->state, sizeof(captures->state), "%s", serve->served.state);
@@ -348,8 +345,8 @@ static int open_control(struct serve *serve)
 
 	serve->served = (struct wh_served){
 		.settings = settings,
-		.host = &serve->host,
-		.jobs = &serve->jobs,
+		.host = &serve->on.host,
+		.jobs = &serve->on.jobs,
 		.began_s = time(NULL),
 	};
 	if (settings->client != NULL || !wh_kept_where(settings->state, serve->served.state))
@@ -378,16 +375,16 @@ static void start_control(struct serve *serve)
 
 static int run_guarded(struct serve *serve)
 {
-	wh_runtime_add(&serve->runtime, 0, "watch", watch, serve);
+	wh_runtime_add(&serve->on.runtime, 0, "watch", watch, serve);
 	if (enter_guard(serve) != 0)
 		return WH_EXIT_HARDWARE;
 	wh_recollect_open(&serve->recollect, &serve->settings);
-	serve->jobs.journal = serve->recollect.journal;
-	wh_telemetry_start(&serve->host, &serve->jobs);
+	serve->on.jobs.journal = serve->recollect.journal;
+	wh_telemetry_start(&serve->on.host, &serve->on.jobs);
 	if (serve->settings.client == NULL) {
 		say_what_is_served(serve);
-		wh_stale_remove_below(
-			serve->service.own.here.root_fd, wh_journal_since_s(serve->jobs.journal));
+		wh_stale_remove_below(serve->service.own.here.root_fd,
+			wh_journal_since_s(serve->on.jobs.journal));
 	}
 	serve->writer.shares_file = serve->runner.path[0] != '\0';
 	wh_history_writer_open(&serve->writer, serve->served.state, serve->settings.keep_records_ns,
@@ -397,17 +394,17 @@ static int run_guarded(struct serve *serve)
 		serve->settings.udp_port);
 	if (serve->settings.client != NULL)
 		wh_for_client_answer(&serve->client, &serve->settings,
-			wh_host_ctx_address(&serve->host.ctx, WH_IPV4, 0).port);
-	wh_runtime_begin_quiet(&serve->runtime, &serve->jobs.live);
-	wh_runtime_run(&serve->runtime);
+			wh_host_ctx_address(&serve->on.host.ctx, WH_IPV4, 0).port);
+	wh_runtime_begin_quiet(&serve->on.runtime, &serve->on.jobs.live);
+	wh_runtime_run(&serve->on.runtime);
 	wh_control_stop(&serve->control);
 	wh_captures_close(&serve->captures);
 	wh_stale_stop();
 	wh_telemetry_stop();
-	wh_jobs_end(&serve->jobs);
+	wh_jobs_end(&serve->on.jobs);
 	wh_recollect_close(&serve->recollect);
 	wh_say("stopped");
-	return atomic_load(&serve->host.lost) ? WH_EXIT_NETWORK : WH_EXIT_OK;
+	return atomic_load(&serve->on.host.lost) ? WH_EXIT_NETWORK : WH_EXIT_OK;
 }
 
 static int run(void *context)
@@ -415,7 +412,7 @@ static int run(void *context)
 	struct serve *serve = context;
 	int status;
 
-	if (wh_notify_init(&serve->notify, &serve->runtime) != 0)
+	if (wh_notify_init(&serve->notify, &serve->on.runtime) != 0)
 		return wh_fail(WH_EXIT_OTHER, "out of memory for watching the cores");
 	status = open_control(serve);
 	if (status == WH_EXIT_OK)
@@ -430,23 +427,15 @@ static int run(void *context)
 
 static int open_and_run(struct serve *serve)
 {
-	serve->host_settings = wh_host_settings_of(&serve->settings);
-	serve->host_settings.listens = true;
-
-	const struct wh_on_host wanted = {
-		.host = &serve->host,
-		.runtime = &serve->runtime,
-		.settings = &serve->host_settings,
-		.places = wh_service_places(&serve->service) + WH_RUN_LANES_MAX + WH_RPCS_MAX,
-		.jobs = &serve->jobs,
-		.service = &serve->service,
-		.repair = true,
-		.may_be_probed = true,
-	};
+	serve->on.settings = wh_host_settings_of(&serve->settings);
+	serve->on.settings.listens = true;
+	serve->on.places = wh_service_places(&serve->service) + WH_RUN_LANES_MAX + WH_RPCS_MAX;
+	serve->on.service = &serve->service;
+	serve->on.repair = true;
+	serve->on.may_be_probed = true;
 
 	serve->service.store = serve->settings.unsealed ? NULL : &serve->sealed.trust.store;
-	return wh_on_sealed_host(
-		&serve->sealed, &serve->settings, "", &serve->host_settings, &wanted, run, serve);
+	return wh_on_sealed_host(&serve->sealed, &serve->settings, "", &serve->on, run, serve);
 }
 
 /* An exit status. A folder that is not available is reported by its users. */
@@ -482,7 +471,7 @@ static int serve_root(struct serve *serve)
 		status = wh_audit_open(&serve->writer.audit, serve->settings.audit);
 	if (status == WH_EXIT_OK)
 		status = hold_state(serve);
-	if (status == WH_EXIT_OK && wh_history_writer_init(&serve->writer, &serve->jobs) != 0)
+	if (status == WH_EXIT_OK && wh_history_writer_init(&serve->writer, &serve->on.jobs) != 0)
 		status = WH_EXIT_OTHER;
 	if (status == WH_EXIT_OK) {
 		wh_signals_catch();

@@ -10,18 +10,20 @@
 #include "job/jobs.h"
 
 struct wh_on_host {
-	struct wh_host *host;
-	struct wh_runtime *runtime;
-	const struct wh_host_settings *settings;
-	uint32_t places; /* the most jobs */
-	struct wh_jobs *jobs;
+	/* Set by the caller: */
+	struct wh_host_settings settings;
+	uint32_t places;                  /* the most jobs */
 	const struct wh_service *service; /* NULL: peers' requests are refused */
 	bool repair;
 	bool may_be_probed;
+
+	struct wh_runtime runtime;
+	struct wh_host host;
+	struct wh_jobs jobs;
 };
 
 /*
  * Opens them, calls `run` and closes them again; complains. Returns the exit status of `run`, or of
  * an earlier failure.
  */
-int wh_on_host(const struct wh_on_host *wanted, int (*run)(void *context), void *context);
+int wh_on_host(struct wh_on_host *on, int (*run)(void *context), void *context);

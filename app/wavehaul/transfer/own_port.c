@@ -31,10 +31,7 @@
 /* The port, and what goes on at it. Its lanes are read after its end. */
 static struct own_port {
 	struct wh_hook *then_run;
-	struct wh_host_settings host_settings;
-	struct wh_runtime runtime;
-	struct wh_host host;
-	struct wh_jobs jobs;
+	struct wh_on_host on;
 	struct wh_client client;
 	struct wh_sealed sealed;
 	struct wh_recollect recollect; /* of get */
@@ -75,7 +72,7 @@ static int make_jobs(struct wh_transfer *transfer)
 	const struct wh_wanted *wanted = &transfer->wanted;
 	struct wh_running *running = &transfer->running;
 
-	running->jobs = &own.jobs;
+	running->jobs = &own.on.jobs;
 	running->request = request_of(wanted);
 	if (wh_wanted_sends(wanted)) {
 		wh_learnt_path_recall(&running->learnt, &wanted->settings, &wanted->peer);
@@ -93,7 +90,7 @@ static int conclude(struct wh_transfer *transfer)
 	const struct wh_lanes *lanes = &transfer->running.lanes;
 	const char *server = transfer->wanted.server;
 
-	if (atomic_load(&own.host.lost))
+	if (atomic_load(&own.on.host.lost))
 		return WH_EXIT_NETWORK;
 	if (lanes->started == 0)
 		return wh_client_conclude(&own.client, server);
@@ -144,7 +141,7 @@ static bool goes_on(struct wh_transfer *transfer, uint64_t now_tsc)
 	struct wh_running *running = &transfer->running;
 	enum wh_retry_step step;
 
-	if (wh_signals_count() > 0 || atomic_load(&own.host.lost))
+	if (wh_signals_count() > 0 || atomic_load(&own.on.host.lost))
 		return false;
 	step = wh_retry_next(&running->retry, &running->lanes, now_tsc);
 	if (step != WH_RETRY_DUE)
@@ -176,13 +173,13 @@ static void await_route(struct wh_transfer *transfer, uint64_t now_tsc)
 	if (client == WH_CLIENT_READY)
 		wh_lanes_start_first(&transfer->running.lanes, now_tsc);
 	else if (wh_signals_count() > 0)
-		wh_runtime_stop(&own.runtime);
+		wh_runtime_stop(&own.on.runtime);
 	else if ((client == WH_CLIENT_NO_LINK || client == WH_CLIENT_NO_ROUTE) &&
 		 looks_again(transfer, now_tsc))
 		return;
 	else if (client > WH_CLIENT_READY)
-		wh_runtime_stop(&own.runtime);
-	else if (now_tsc - transfer->running.began_tsc > own.host.ctx.hz)
+		wh_runtime_stop(&own.on.runtime);
+	else if (now_tsc - transfer->running.began_tsc > own.on.host.ctx.hz)
 		tell_waiting(transfer, now_tsc);
 }
 
@@ -193,7 +190,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 
 	if (now_tsc < own.next_tsc)
 		return 0;
-	own.next_tsc = now_tsc + wh_us_to_tsc(own.host.ctx.hz, WATCH_US);
+	own.next_tsc = now_tsc + wh_us_to_tsc(own.on.host.ctx.hz, WATCH_US);
 	if (lanes->started == 0) {
 		await_route(transfer, now_tsc);
 		return 0;
@@ -202,7 +199,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 		wh_lanes_hurry(lanes, now_tsc);
 	wh_transfer_look(transfer, now_tsc);
 	if (wh_lanes_gone(lanes, now_tsc) && !goes_on(transfer, now_tsc))
-		wh_runtime_stop(&own.runtime);
+		wh_runtime_stop(&own.on.runtime);
 	return 0;
 }
 
@@ -219,7 +216,7 @@ static int draw(struct wh_transfer *transfer, int status)
 static int enter_guard(const struct wh_wanted *wanted)
 {
 	const struct wh_settings *settings = &wanted->settings;
-	struct wh_guard guard = wh_wanted_guard(settings, &own.host.spec);
+	struct wh_guard guard = wh_wanted_guard(settings, &own.on.host.spec);
 
 	for (uint32_t i = 0; i < wanted->locals && !wanted->is_piped; i++) {
 		wh_guard_let_path(
@@ -232,14 +229,14 @@ static int enter_guard(const struct wh_wanted *wanted)
 	if (!wh_wanted_sends(wanted))
 		wh_recollect_init(&own.recollect, settings, &guard);
 
-	wh_jobs_open_rings(&own.jobs, settings->parallel);
+	wh_jobs_open_rings(&own.on.jobs, settings->parallel);
 
 	int status = wh_wanted_guard_enter(settings, &guard);
 
 	wh_hook_guard(own.then_run);
 	if (status == WH_EXIT_OK && !wh_wanted_sends(wanted)) {
 		wh_recollect_open(&own.recollect, settings);
-		own.jobs.journal = own.recollect.journal;
+		own.on.jobs.journal = own.recollect.journal;
 	}
 	return status;
 }
@@ -283,9 +280,9 @@ static int run(void *context)
 	const struct wh_settings *settings = &wanted->settings;
 
 	running->began_tsc = rte_rdtsc();
-	wh_client_init(&own.client, &own.host, &wanted->peer, settings->peer_timeout_ns,
+	wh_client_init(&own.client, &own.on.host, &wanted->peer, settings->peer_timeout_ns,
 		running->began_tsc);
-	wh_retry_init(&running->retry, own.host.ctx.hz, settings->wait_ns, settings->retries,
+	wh_retry_init(&running->retry, own.on.host.ctx.hz, settings->wait_ns, settings->retries,
 		running->began_tsc);
 
 	int status = make_jobs(transfer);
@@ -294,12 +291,12 @@ static int run(void *context)
 		status = enter_guard(wanted);
 	if (status != WH_EXIT_OK)
 		return status;
-	wh_runtime_add(&own.runtime, 0, "watch", watch, transfer);
-	wh_telemetry_start(&own.host, &own.jobs);
-	wh_transfer_tell_start(transfer, &own.host);
-	wh_runtime_run(&own.runtime);
+	wh_runtime_add(&own.on.runtime, 0, "watch", watch, transfer);
+	wh_telemetry_start(&own.on.host, &own.on.jobs);
+	wh_transfer_tell_start(transfer, &own.on.host);
+	wh_runtime_run(&own.on.runtime);
 	wh_telemetry_stop();
-	wh_jobs_end(&own.jobs);
+	wh_jobs_end(&own.on.jobs);
 	wh_recollect_close(&own.recollect);
 	wh_jobs_tell_memory(running->lanes.job, running->lanes.started);
 	if (wh_wanted_sends(wanted))
@@ -315,19 +312,12 @@ static int open_and_run(struct wh_transfer *transfer)
 {
 	const struct wh_settings *settings = &transfer->wanted.settings;
 
-	own.host_settings = wh_host_settings_of(settings);
+	own.on.settings = wh_host_settings_of(settings);
+	own.on.places = settings->parallel;
+	own.on.repair = settings->repair.on;
 
-	const struct wh_on_host wanted = {
-		.host = &own.host,
-		.runtime = &own.runtime,
-		.settings = &own.host_settings,
-		.places = settings->parallel,
-		.jobs = &own.jobs,
-		.repair = settings->repair.on,
-	};
-
-	return wh_on_sealed_host(&own.sealed, settings, transfer->wanted.server, &own.host_settings,
-		&wanted, run, transfer);
+	return wh_on_sealed_host(
+		&own.sealed, settings, transfer->wanted.server, &own.on, run, transfer);
 }
 
 /* False after a complaint. */

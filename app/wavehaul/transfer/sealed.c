@@ -23,7 +23,7 @@ uint8_t wh_sealed_ciphers(const struct wh_settings *settings)
 static int32_t look(void *state, uint64_t now_tsc)
 {
 	struct wh_sealed *sealed = state;
-	uint64_t hz = sealed->wanted.host->ctx.hz;
+	uint64_t hz = sealed->at->host.ctx.hz;
 
 	if (now_tsc < sealed->next_tsc)
 		return 0;
@@ -45,14 +45,13 @@ static void note_refused(void *context, const struct wh_handshakes_news *news)
 	struct wh_sealed *sealed = context;
 	char why[WH_WHY_BYTES] = "";
 
-	if (sealed->wanted.service == NULL || !news->came || news->verdict == WH_AUTH_WELCOME)
+	if (sealed->at->service == NULL || !news->came || news->verdict == WH_AUTH_WELCOME)
 		return;
 	if (news->broken_by != NULL)
 		snprintf(why, sizeof(why), "%s", news->broken_by);
 	else if (!news->by_peer)
 		wh_store_why(&sealed->trust.store, news->id, why);
-	wh_refusals_note(
-		&sealed->wanted.jobs->refusals, &news->peer, news->id, outcome_of(news), why);
+	wh_refusals_note(&sealed->at->jobs.refusals, &news->peer, news->id, outcome_of(news), why);
 }
 
 /* The port takes packets of its whole MTU, and need not send them. */
@@ -77,8 +76,8 @@ static int run_and_look(void *context)
 
 	if (status != 0)
 		return status;
-	settle_size(sealed->host);
-	wh_runtime_add(sealed->wanted.runtime, 0, "trust", look, sealed);
+	settle_size(&sealed->at->settings);
+	wh_runtime_add(&sealed->at->runtime, 0, "trust", look, sealed);
 	return sealed->run(sealed->context);
 }
 
@@ -93,8 +92,7 @@ static int open_trust(
 }
 
 int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settings,
-	const char *server, struct wh_host_settings *host, const struct wh_on_host *wanted,
-	int (*run)(void *context), void *context)
+	const char *server, struct wh_on_host *on, int (*run)(void *context), void *context)
 {
 	char text[WH_REFUSAL_BYTES];
 	int status;
@@ -102,15 +100,11 @@ int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settin
 	if (settings->unsealed) {
 		wh_say("not sealed, because of --unsealed: anyone on the path can read and change "
 		       "the data");
-		settle_size(host);
-		return wh_on_host(wanted, run, context);
+		settle_size(&on->settings);
+		return wh_on_host(on, run, context);
 	}
-	*sealed = (struct wh_sealed){.on = true,
-		.wanted = *wanted,
-		.far = settings->far,
-		.host = host,
-		.run = run,
-		.context = context};
+	*sealed = (struct wh_sealed){
+		.on = true, .far = settings->far, .at = on, .run = run, .context = context};
 	status = wh_keylog_open(settings->keylog);
 	if (status != 0)
 		return status;
@@ -124,8 +118,8 @@ int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settin
 		.tell = note_refused,
 		.context = sealed,
 	};
-	host->handshake = &sealed->handshake;
-	status = wh_on_host(wanted, run_and_look, sealed);
+	on->settings.handshake = &sealed->handshake;
+	status = wh_on_host(on, run_and_look, sealed);
 	wh_store_refusal(&sealed->trust.store, text);
 	if (text[0] != '\0' && status != WH_EXIT_OK)
 		wh_say("%s", text);

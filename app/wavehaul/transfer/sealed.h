@@ -14,22 +14,19 @@ struct wh_sealed {
 	struct wh_trust trust;
 	struct wh_handshake_settings handshake;
 	struct wh_far *far; /* as in the settings */
-	struct wh_host_settings *host;
-
-	struct wh_on_host wanted;
+	struct wh_on_host *at;
 	uint64_t next_tsc;
 	int (*run)(void *context);
 	void *context;
 };
 
 /*
- * wh_on_host with the identity and the trusted peers of the settings. They are added to `host`,
- * which are the settings of `wanted`. `server`: a client's server as the operator wrote it, "" for
- * a server. Warns if nothing is sealed.
+ * wh_on_host with the identity and the trusted peers of the settings, which are added to those of
+ * the host. `server`: a client's server as the operator wrote it, "" for a server. Warns if nothing
+ * is sealed.
  */
 int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settings,
-	const char *server, struct wh_host_settings *host, const struct wh_on_host *wanted,
-	int (*run)(void *context), void *context);
+	const char *server, struct wh_on_host *on, int (*run)(void *context), void *context);
 
 /* If the operator means exactly one key at that server, the request is for that key only. */
 void wh_sealed_name(
