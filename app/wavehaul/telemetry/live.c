@@ -4,89 +4,81 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "cli/plain_text.h"
 #include "telemetry/answer.h"
 
-bool wh_tel_each_session(const struct wh_host *host,
-	bool (*see)(const struct wh_host *host, const struct wh_tel_found *found, void *context),
-	void *context)
+static bool find_at(const struct wh_endpoint *endpoint, uint32_t place, struct wh_tel_found *found)
 {
-	for (uint32_t shard = 0; shard < host->shards; shard++) {
-		const struct wh_endpoint *endpoint = wh_host_endpoint(host, shard);
+	found->session = atomic_load_explicit(&endpoint->session[place], memory_order_acquire);
+	if (found->session == NULL)
+		return false;
+	found->id = (uint64_t)found->shard << 32 | wh_session_cid(found->session);
+	found->job = wh_session_context(found->session);
+	/* The lower half of the places belongs to receivers. */
+	found->transmits = place >= endpoint->config.places / 2;
+	return true;
+}
 
-		for (uint32_t place = 0; place < endpoint->config.places; place++) {
-			struct wh_session *session = atomic_load_explicit(
-				&endpoint->session[place], memory_order_acquire);
+bool wh_tel_next_session(const struct wh_host *host, struct wh_tel_found *found)
+{
+	for (; found->shard < host->shards; found->shard++) {
+		const struct wh_endpoint *endpoint = wh_host_endpoint(host, found->shard);
 
-			if (session == NULL || wh_session_context(session) == NULL)
-				continue;
-
-			const struct wh_tel_found found = {
-				.id = (uint64_t)shard << 32 | wh_session_cid(session),
-				.session = session,
-				.job = wh_session_context(session),
-				.transmits = place >= endpoint->config.places / 2,
-			};
-
-			if (see(host, &found, context))
+		while (found->next_place < endpoint->config.places)
+			if (find_at(endpoint, found->next_place++, found))
 				return true;
-		}
+		found->next_place = 0;
 	}
 	return false;
+}
+
+bool wh_tel_find_session(const struct wh_host *host, uint64_t id, struct wh_tel_found *found)
+{
+	const struct wh_endpoint *endpoint;
+
+	if (id >> 32 >= host->shards)
+		return false;
+	found->shard = (uint32_t)(id >> 32);
+	endpoint = wh_host_endpoint(host, found->shard);
+	WH_ASSERT((endpoint->config.places & (endpoint->config.places - 1)) == 0);
+	return find_at(endpoint, (uint32_t)id & (endpoint->config.places - 1), found) &&
+	       found->id == id;
 }
 
 /* A change to the job of a session, and to all lanes of its transfer. */
 struct live_change {
 	uint64_t session;
-	bool there;
-	uint64_t transfer; /* 0: it has only one lane */
-	struct wh_address peer;
 	/* False: it does not apply to this session. */
 	bool (*make)(const struct wh_tel_found *found, void *context);
 	void *context;
-	bool made;
 };
 
-static bool find_transfer(
-	const struct wh_host *host, const struct wh_tel_found *found, void *context)
+static bool same_transfer(const struct wh_job *job, const struct wh_job *other)
 {
-	struct live_change *change = context;
+	struct wh_address peer = job->place.peer;
 
-	(void)host;
-	if (found->id != change->session)
-		return false;
-	change->there = true;
-	change->transfer = found->job->place.transfer;
-	change->peer = found->job->place.peer;
-	return true;
-}
-
-static bool make_change(const struct wh_host *host, const struct wh_tel_found *found, void *context)
-{
-	struct live_change *change = context;
-	struct wh_address peer = found->job->place.peer;
-	bool lane;
-
-	(void)host;
-	peer.port = change->peer.port;
-	lane = change->transfer != 0 && found->job->place.transfer == change->transfer &&
-	       wh_address_equal(&peer, &change->peer);
-	if (found->id == change->session || lane)
-		change->made |= change->make(found, change->context);
-	return false;
+	peer.port = other->place.peer.port;
+	return other->place.transfer != 0 && job->place.transfer == other->place.transfer &&
+	       wh_address_equal(&peer, &other->place.peer);
 }
 
 /* 0, or -ENOENT, -EPERM. */
-static int make_all(struct live_change *change)
+static int make_all(const struct live_change *change)
 {
 	const struct wh_host *host = wh_tel_enter_sessions();
+	struct wh_tel_found meant = {.job = NULL};
+	bool made = false;
 
 	if (host == NULL)
 		return -ENOENT;
-	if (wh_tel_each_session(host, find_transfer, change))
-		(void)wh_tel_each_session(host, make_change, change);
+	if (wh_tel_find_session(host, change->session, &meant) && meant.job != NULL)
+		for (struct wh_tel_found found = {.id = 0}; wh_tel_next_session(host, &found);)
+			if (found.id == meant.id ||
+				(found.job != NULL && same_transfer(found.job, meant.job)))
+				made |= change->make(&found, change->context);
 	wh_tel_leave_sessions();
-	return !change->there ? -ENOENT : change->made ? 0 : -EPERM;
+	return meant.job == NULL ? -ENOENT : made ? 0 : -EPERM;
 }
 
 static bool change_rate(const struct wh_tel_found *found, void *context)
@@ -190,67 +182,39 @@ int wh_tel_set_option(
 	return rc;
 }
 
-struct wanted_locator {
-	uint64_t session;
-	struct wh_tel_locator *locator;
-};
-
-static bool find_locator(
-	const struct wh_host *host, const struct wh_tel_found *found, void *context)
-{
-	const struct wanted_locator *wanted = context;
-
-	(void)host;
-	if (found->id != wanted->session)
-		return false;
-	*wanted->locator = (struct wh_tel_locator){
-		.queue = (uint32_t)(found->id >> 32),
-		.cid = (uint32_t)found->id,
-		.peer_cid = wh_session_peer_cid(found->session),
-		.peer = *wh_session_peer(found->session),
-		.job = found->job,
-	};
-	return true;
-}
-
 bool wh_tel_session_locator(uint64_t session, struct wh_tel_locator *locator)
 {
-	struct wanted_locator wanted = {session, locator};
 	const struct wh_host *host = wh_tel_enter_sessions();
+	struct wh_tel_found found;
 	bool there;
 
 	if (host == NULL)
 		return false;
-	there = wh_tel_each_session(host, find_locator, &wanted);
+	there = wh_tel_find_session(host, session, &found) && found.job != NULL;
+	if (there)
+		*locator = (struct wh_tel_locator){
+			.queue = found.shard,
+			.cid = (uint32_t)found.id,
+			.peer_cid = wh_session_peer_cid(found.session),
+			.peer = *wh_session_peer(found.session),
+			.job = found.job,
+		};
 	wh_tel_leave_sessions();
 	return there;
 }
 
-struct wanted_session {
-	const void *job;
-	uint64_t session;
-};
-
-static bool find_session(
-	const struct wh_host *host, const struct wh_tel_found *found, void *context)
-{
-	struct wanted_session *wanted = context;
-
-	(void)host;
-	wanted->session = found->id;
-	return found->job == wanted->job && found->transmits == wh_job_sends(found->job);
-}
-
 bool wh_tel_job_session(const void *job, uint64_t *session)
 {
-	struct wanted_session wanted = {.job = job};
 	const struct wh_host *host = wh_tel_enter_sessions();
-	bool there;
+	struct wh_tel_found found = {.id = 0};
+	bool there = false;
 
 	if (host == NULL)
 		return false;
-	there = wh_tel_each_session(host, find_session, &wanted);
+	while (!there && wh_tel_next_session(host, &found))
+		there = found.job != NULL && found.job == job &&
+			found.transmits == wh_job_sends(found.job);
 	wh_tel_leave_sessions();
-	*session = wanted.session;
+	*session = found.id;
 	return there;
 }

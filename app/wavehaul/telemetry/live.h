@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
-/* Finds and changes running sessions, for the control socket only, on one thread. */
+/* Finds running sessions; and changes them, for the control socket only, on one thread. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,21 +10,24 @@
 #include "host/host.h"
 #include "job/jobs.h"
 
-/* A session and the job it belongs to; valid until wh_tel_leave_sessions. */
+/*
+ * A session that was found, and at first, zeroed, a walk over all sessions. Valid between
+ * wh_tel_enter_sessions and leave.
+ */
 struct wh_tel_found {
 	uint64_t id;
 	struct wh_session *session;
-	struct wh_job *job;
+	struct wh_job *job; /* NULL: it has none */
 	bool transmits;
+	uint32_t shard; /* where the walk goes on */
+	uint32_t next_place;
 };
 
-/*
- * Calls back for each session of a job until a call returns true; returns that. Call between
- * wh_tel_enter_sessions and leave.
- */
-bool wh_tel_each_session(const struct wh_host *host,
-	bool (*see)(const struct wh_host *host, const struct wh_tel_found *found, void *context),
-	void *context);
+/* The next session; false after the last. */
+bool wh_tel_next_session(const struct wh_host *host, struct wh_tel_found *found);
+
+/* False: no session has that number. */
+bool wh_tel_find_session(const struct wh_host *host, uint64_t id, struct wh_tel_found *found);
 
 /*
  * Sets the rate of the session's job and of all lanes of its transfer. 0; -ENOENT: no such session;

@@ -41,19 +41,13 @@ static void put_peer(json_t *row, const struct wh_address *peer)
 	wh_tel_put_text(row, "peer", text);
 }
 
-static bool add_job(const struct wh_host *host, const struct wh_tel_found *found, void *context)
+static void add_job(const struct wh_tel_found *found, json_t *rows)
 {
 	const struct wh_job *job = found->job;
 	const struct wh_totals totals = wh_job_totals(job);
 	uint64_t rate_bps = atomic_load(&job->wishes.rate_bps);
-	json_t *rows = context;
-	json_t *row;
+	json_t *row = json_object();
 
-	(void)host;
-	/* The other session of the job carries only answers. */
-	if (found->transmits != wh_job_sends(job))
-		return false;
-	row = json_object();
 	wh_tel_put(row, "session", found->id);
 	wh_tel_put_text(row, "verb", verb_of(job));
 	put_peer(row, &job->place.peer);
@@ -68,18 +62,21 @@ static bool add_job(const struct wh_host *host, const struct wh_tel_found *found
 	wh_tel_put_text(row, "limit",
 		found->transmits ? wh_limit_name(wh_session_limit_now(found->session)) : "");
 	json_array_append_new(rows, row);
-	return json_array_size(rows) == WH_TEL_ROWS_MAX;
 }
 
 json_t *wh_tel_job_rows(void)
 {
 	const struct wh_host *host = wh_tel_enter_sessions();
+	struct wh_tel_found found = {.id = 0};
 	json_t *rows;
 
 	if (host == NULL)
 		return NULL;
 	rows = json_array();
-	(void)wh_tel_each_session(host, add_job, rows);
+	while (json_array_size(rows) < WH_TEL_ROWS_MAX && wh_tel_next_session(host, &found))
+		/* The other session of the job carries only answers. */
+		if (found.job != NULL && found.transmits == wh_job_sends(found.job))
+			add_job(&found, rows);
 	wh_tel_leave_sessions();
 	return rows;
 }

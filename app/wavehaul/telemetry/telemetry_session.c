@@ -14,17 +14,8 @@
 #include "cli/address_text.h"
 #include "seal/gcm.h"
 #include "telemetry/answer.h"
+#include "telemetry/live.h"
 #include "trust/fingerprint.h"
-
-static uint64_t id_of(uint32_t shard, uint32_t cid)
-{
-	return (uint64_t)shard << 32 | cid;
-}
-
-static struct wh_session *session_at(const struct wh_endpoint *endpoint, uint32_t place)
-{
-	return atomic_load_explicit(&endpoint->session[place], memory_order_acquire);
-}
 
 static int compare_ids(const void *a, const void *b)
 {
@@ -43,19 +34,9 @@ static uint64_t *list_ids(const struct wh_host *host, uint64_t first, uint32_t *
 	*count = 0;
 	if (ids == NULL)
 		return NULL;
-	for (uint32_t shard = 0; shard < host->shards; shard++) {
-		const struct wh_endpoint *endpoint = wh_host_endpoint(host, shard);
-
-		WH_ASSERT(endpoint->config.places == places);
-		for (uint32_t place = 0; place < places; place++) {
-			const struct wh_session *session = session_at(endpoint, place);
-
-			uint64_t id = session != NULL ? id_of(shard, wh_session_cid(session)) : 0;
-
-			if (session != NULL && id >= first)
-				ids[(*count)++] = id;
-		}
-	}
+	for (struct wh_tel_found found = {.id = 0}; wh_tel_next_session(host, &found);)
+		if (found.id >= first)
+			ids[(*count)++] = found.id;
 	return ids;
 }
 
@@ -108,26 +89,6 @@ struct look {
 	uint8_t peer_id[WH_IDENTITY_BYTES];
 };
 
-static struct wh_session *find_session(const struct wh_host *host, uint64_t id, bool *transmits)
-{
-	uint64_t shard = id >> 32;
-	uint32_t cid = (uint32_t)id;
-
-	if (shard >= host->shards)
-		return NULL;
-
-	const struct wh_endpoint *endpoint = wh_host_endpoint(host, shard);
-
-	WH_ASSERT((endpoint->config.places & (endpoint->config.places - 1)) == 0);
-
-	uint32_t place = cid & (endpoint->config.places - 1);
-	struct wh_session *session = session_at(endpoint, place);
-
-	/* The lower half of the places belongs to receivers. */
-	*transmits = place >= endpoint->config.places / 2;
-	return session != NULL && wh_session_cid(session) == cid ? session : NULL;
-}
-
 static void fill_look(const struct wh_session *session, struct look *look)
 {
 	look->tsc = rte_rdtsc();
@@ -159,13 +120,15 @@ static bool look_at(uint64_t id, struct look *look)
 	if (host == NULL)
 		return false;
 
-	const struct wh_session *session = find_session(host, id, &look->transmits);
+	struct wh_tel_found found;
+	bool there = wh_tel_find_session(host, id, &found);
 
 	look->hz = host->ctx.hz;
-	if (session != NULL)
-		fill_look(session, look);
+	look->transmits = there && found.transmits;
+	if (there)
+		fill_look(found.session, look);
 	wh_tel_leave_sessions();
-	return session != NULL;
+	return there;
 }
 
 static const char *phase_name(enum wh_phase phase)

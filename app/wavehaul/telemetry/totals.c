@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "job/request.h"
 #include "telemetry/answer.h"
+#include "telemetry/live.h"
 
 /* Of one role: the counters so far, and the state of the present sessions. */
 struct totals_sum {
@@ -53,23 +54,11 @@ static struct wh_past_role never_falling(const struct wh_past_role *now, bool re
 	return told.role[receives];
 }
 
-/* The lower half of an endpoint's places belongs to receivers. */
 static void add_all(struct totals_sum sum[2], const struct wh_host *host)
 {
-	for (uint32_t shard = 0; shard < host->shards; shard++) {
-		const struct wh_endpoint *endpoint = wh_host_endpoint(host, shard);
-		uint32_t places = endpoint->config.places;
-
-		for (uint32_t place = 0; place < places; place++) {
-			const struct wh_session *session = atomic_load_explicit(
-				&endpoint->session[place], memory_order_acquire);
-			bool receives = place < places / 2;
-
-			if (session != NULL)
-				add_session(&sum[receives], receives ? WH_RECEIVER : WH_TRANSMITTER,
-					session);
-		}
-	}
+	for (struct wh_tel_found found = {.id = 0}; wh_tel_next_session(host, &found);)
+		add_session(&sum[!found.transmits], found.transmits ? WH_TRANSMITTER : WH_RECEIVER,
+			found.session);
 }
 
 static json_t *tell(const struct totals_sum *sum, bool receives, uint64_t hz)
