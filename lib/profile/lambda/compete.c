@@ -14,12 +14,9 @@
 #define CUBIC_MOST   0.5  /* of the window in a round trip */
 #define GROWTH_PKTS                                                                                \
 	0.75 /* per round trip: more than the 0.53 of RFC 9438, 4.3, since CUBIC flows take more */
-#define LITTLE       0.1  /* of the capacity: below it the window grows ... */
-#define LITTLE_STEP  0.02 /* ... by this in a round trip, since it may never have been larger */
 #define SHRINK       0.7
 #define WINDOW_LEAST 2.0
 #define LOST_SIGMAS  3.0  /* beyond the noise */
-#define FALLEN       0.75 /* of the recent queue: other flows have had losses */
 #define CLEAR_LITTLE 0.15 /* of the longest queue, ... */
 #define CLEAR_RTT    0.1  /* ... but no more than this: flows of our kind leave as much, ... */
 #define CLEAR_ROUNDS 30   /* for as many rounds, ... */
@@ -79,16 +76,6 @@ static bool overflown(const struct wh_lambda_compete *compete, double noise, dou
 
 	return compete->round_lost_pkts > mean + LOST_SIGMAS * sqrt(mean) &&
 	       queue_s >= OVERFLOWS * compete->most_queue_s;
-}
-
-/*
- * The queue has fallen by more than our reduction: other flows have had losses and reduced theirs.
- * A paced flow has losses less often than bursty ones, and would get everything in the end.
- */
-static bool others_cut(const struct wh_lambda_compete *compete, double queue_s, double clear_s)
-{
-	return compete->share >= MODEST_MOST && compete->most_queue_s > clear_s &&
-	       queue_s < FALLEN * compete->most_queue_s;
 }
 
 static void cut(struct wh_lambda_compete *compete, uint64_t now_tsc, uint64_t sent_pkts)
@@ -168,12 +155,10 @@ static double growth_pkts(const struct wh_lambda_compete *compete,
 	double t_s = (double)(now_tsc - compete->cut_tsc) / path->hz + ahead_s - flat_s;
 	double target_pkts = compete->cut_from_pkts + CUBIC * t_s * t_s * t_s;
 	double growth = fmin(target_pkts - compete->window_pkts, CUBIC_MOST * compete->window_pkts);
-	double least = (MODEST - compete->share) / (MODEST - LITTLE);
 	double little = (MODEST_MOST - compete->share) / (MODEST_MOST - MODEST);
 
 	if (compete->clear_rounds < CLEAR_GROW)
 		growth *= fmin(fmax(little, 0.0), 1.0);
-	growth = fmax(growth, LITTLE_STEP * compete->window_pkts * fmin(fmax(least, 0.0), 1.0));
 	return fmax(growth, GROWTH_PKTS);
 }
 
@@ -216,9 +201,7 @@ void wh_lambda_compete_hear(struct wh_lambda_compete *compete, const struct wh_l
 
 	count(compete, path);
 
-	bool lost = overflown(compete, noise, path->queue_s);
-
-	if (lost || (!heeded && others_cut(compete, path->queue_s, clear_s)))
+	if (overflown(compete, noise, path->queue_s))
 		cut(compete, now_tsc, sent_pkts);
 	else if (!heeded && !path->sample.held_up)
 		compete->window_pkts += growth_pkts(compete, path, now_tsc) *

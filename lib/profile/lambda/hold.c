@@ -29,7 +29,6 @@
 #define LITTLE           0.01   /* of a round trip: an earlier step may have left such a queue */
 #define SHORT_TARGET     0.3    /* of the target: a shorter queue did not overflow */
 #define FLAT             0.1    /* of the target: the step did not show in the queue */
-#define BACK             1.5    /* times the rate, up to what arrived before */
 #define GAIN             0.7    /* of what the queue lacks or exceeds, in a round trip */
 #define GAIN_MOST        0.3    /* of the rate */
 #define BUSY_LESS        0.98   /* of what was sent arrives: the line has no more */
@@ -95,7 +94,7 @@ static void increase(struct wh_control *control, double standing, double most_pp
 
 	if (lambda->rate_pps < known_pps) {
 		lambda->step = 0.0;
-		wh_lambda_set_rate(lambda, fmin(known_pps, BACK * lambda->rate_pps));
+		wh_lambda_set_rate(lambda, known_pps);
 	} else if (lambda->rate_pps >= most_pps) {
 		lambda->step = 0.0;
 	} else {
