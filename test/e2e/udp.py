@@ -16,6 +16,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -24,8 +25,8 @@ import threading
 import time
 from pathlib import Path
 
-from harness import (NOBODY, Case, Skip, as_nobody, end_group, expect, expect_between,
-                     expect_equal, expect_said, expect_status, run_cases)
+from harness import (NOBODY, Case, Skip, as_nobody, decode_object, end_group, expect,
+                     expect_between, expect_equal, expect_said, expect_status, run_cases)
 from lab import ETH_P_ALL, Lab, order
 from network import (ALLOW_ALL, CLIENT, CLIENT6, FAR, SERVER, SERVER6, exchange,
                      expect_same, in_brackets, make_load, router_between, run_client)
@@ -427,6 +428,47 @@ def faults(program, folder):
         expect((server.folder / 'big').read_bytes() == source.read_bytes(), 'other bytes')
 
 
+def stopped(program, folder):
+    """
+    A moment in which an end does not run is nothing. After a longer one, as when a computer is
+    suspended, the server has ended the session, which is told truly; and the next attempt goes on.
+    """
+    user = Nobody(program, folder)
+    source = folder / 'big'
+    source.write_bytes(random.Random(8).randbytes(16 * MIB))
+    with two_hosts() as (host, client), Server(user, host, '--peer-timeout', '2s') as server:
+        process = user.start(client, 'send', source, f'{SERVER}:', '--rate', '40M',
+                             '--retries', '1')
+
+        def stop(end, seconds):
+            os.killpg(end.pid, signal.SIGSTOP)
+            time.sleep(seconds)
+            os.killpg(end.pid, signal.SIGCONT)
+
+        wait_until(lambda: client.packets('tx') > 60, STARTING_S, 'a transfer under way')
+        for end, seconds in (server.process, 1), (process, 1), (process, 4):
+            stop(end, seconds)
+            time.sleep(0.2)
+        result = user.program.finish(process, CLIENT_S, time.monotonic())
+        expect_status(result, OK)
+        expect_said(result, 'path was down, or this program was stopped\n.*retrying; 0 more')
+        expect((server.folder / 'big').read_bytes() == source.read_bytes(), 'other bytes')
+
+
+def many_sessions(program, folder):
+    """64 at once on one socket of the server's, of two clients."""
+    user = Nobody(program, folder)
+    room = ('--sessions', '96', '--peer-jobs', '96', '--buffers', '1G', '--peer-memory', '1G')
+    with two_hosts() as (host, client), Server(user, host, *room):
+        began = time.monotonic()
+        processes = [user.start(client, 'bench', '--time', '2s', '--parallel', '32', '--json',
+                                SERVER) for _ in range(2)]
+        for process in processes:
+            result = user.program.finish(process, CLIENT_S, began)
+            expect_status(result, OK)
+            expect_equal('lanes', decode_object(result)['parallel'], 32)
+
+
 def walled(program, folder):
     """A firewall begins to drop under way: told in time, in one sentence; the next one resumes."""
     user = Nobody(program, folder)
@@ -545,6 +587,8 @@ def cases():
     yield Case('killed and resumed', False, killed)
     yield Case('hostile', False, hostile)
     yield Case('faults under way', True, faults)
+    yield Case('stopped under way', False, stopped)
+    yield Case('many sessions', False, many_sessions)
     yield Case('walled under way', False, walled)
     yield Case('narrow path', False, narrow)
     for verb in ('send', 'get'):

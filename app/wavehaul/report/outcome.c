@@ -141,7 +141,7 @@ static int conclude(const struct wh_job *job, const char *host)
 	case WH_STATUS_UNHEARD:
 		return wh_fail(WH_EXIT_NETWORK,
 			"%s ended the transfer, since nothing from here arrived there for longer "
-			"than a peer timeout: the path to it is down",
+			"than a peer timeout: the path was down, or this program was stopped",
 			host);
 	case WH_STATUS_REPLACED:
 		return wh_fail(WH_EXIT_NETWORK,
