@@ -486,6 +486,7 @@ def walled(program, folder):
             expect_said(result, f'nothing received from {SERVER} for 2 s')
         expect_status(user.run(client, 'send', source, f'{SERVER}:'), OK)
         expect((server.folder / 'big').read_bytes() == source.read_bytes(), 'other bytes')
+        server.kill()  # which would wait for the walled client
 
 
 def forge_too_big(router, client, mtu):
