@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../rig/remove_tree.h"
 #include "cli/complain.h"
-#include "remove_tree.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "app/memory_room";

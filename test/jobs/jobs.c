@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "../rig/seeds.h"
-#include "../unit/remove_tree.h"
 #include "said.h"
 #include "session/session.h"
 #include "world.h"
@@ -30,16 +29,6 @@ struct tally {
 };
 
 static char folder[] = "/dev/shm/wh_jobs_XXXXXX";
-
-static bool make_folder(void)
-{
-	return mkdtemp(folder) != NULL;
-}
-
-static void remove_folder(void)
-{
-	remove_tree(folder);
-}
 
 static bool run_seed(const struct wh_rig_seeds *seeds, uint64_t seed, void *state)
 {
@@ -66,7 +55,7 @@ static bool run_seed(const struct wh_rig_seeds *seeds, uint64_t seed, void *stat
 
 int main(int argc, char **argv)
 {
-	static const struct wh_rig_share share = {make_folder, run_seed, remove_folder};
+	static const struct wh_rig_share share = {.folder = folder, .run = run_seed};
 	struct wh_rig_seeds seeds;
 	struct tally sum = {0};
 	struct rlimit limit;

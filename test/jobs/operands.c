@@ -21,9 +21,9 @@
 #include <unistd.h>
 
 #include "../rig/folding_disk.h"
+#include "../rig/remove_tree.h"
 #include "../rig/seeds.h"
 #include "../unit/await_background.h"
-#include "../unit/remove_tree.h"
 #include "base/assert.h"
 #include "base/prng.h"
 #include "bundle/choice.h"
@@ -474,19 +474,9 @@ static bool run_seed(const struct wh_rig_seeds *seeds, uint64_t seed, void *stat
 	return story.wrong == NULL;
 }
 
-static bool make_folder(void)
-{
-	return mkdtemp(folder) != NULL;
-}
-
-static void remove_folder(void)
-{
-	remove_tree(folder);
-}
-
 int main(int argc, char **argv)
 {
-	static const struct wh_rig_share share = {make_folder, run_seed, remove_folder};
+	static const struct wh_rig_share share = {.folder = folder, .run = run_seed};
 	struct wh_rig_seeds seeds;
 	struct tally sum = {0};
 

@@ -17,8 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../rig/chance.h"
+#include "../rig/remove_tree.h"
 #include "../rig/seeds.h"
-#include "../unit/remove_tree.h"
 #include "base/assert.h"
 #include "base/clock.h"
 #include "cli/complain.h"
@@ -93,26 +94,17 @@ static bool fail(const char *format, ...)
 	return false;
 }
 
-static bool one_in(uint32_t n)
-{
-	return wh_prng_below(&tale.prng, n) == 0;
-}
-
-static uint64_t between(uint64_t low, uint64_t high)
-{
-	return low + wh_prng_below(&tale.prng, high - low + 1);
-}
-
 /* A large file, or none, and some small ones. */
 static void draw_tree(uint64_t large_bytes)
 {
 	struct tree *tree = &tale.tree;
 
-	tree->count = 1 + (uint32_t)between(0, 7);
+	tree->count = 1 + (uint32_t)between(&tale.prng, 0, 7);
 	for (uint32_t i = 0; i < tree->count; i++) {
 		struct tree_entry *entry = &tree->entry[i];
 
-		entry->bytes = i == 0 && large_bytes > 0 ? large_bytes : between(0, 70000);
+		entry->bytes =
+			i == 0 && large_bytes > 0 ? large_bytes : between(&tale.prng, 0, 70000);
 		entry->seed = wh_prng_u64(&tale.prng);
 		snprintf(entry->path, sizeof(entry->path), "file%u", i);
 		tree->bytes += entry->bytes;
@@ -122,7 +114,7 @@ static void draw_tree(uint64_t large_bytes)
 
 static uint64_t draw_timeout_ns(void)
 {
-	return one_in(3) ? 30 * WH_NS_PER_S : between(1000, 10000) * MS;
+	return one_in(&tale.prng, 3) ? 30 * WH_NS_PER_S : between(&tale.prng, 1000, 10000) * MS;
 }
 
 /* What other controllers than lambda make of the loss of a window is another question. */
@@ -152,7 +144,7 @@ static uint64_t draw_down_ns(void)
 	static const uint64_t from_ms[] = {10, 100, 1000, 4000};
 	uint64_t least_ms = from_ms[wh_prng_below(&tale.prng, 4)];
 
-	return between(least_ms, 10 * least_ms) * MS;
+	return between(&tale.prng, least_ms, 10 * least_ms) * MS;
 }
 
 static void tell_retry(const struct visit *visit)
@@ -173,22 +165,22 @@ static void draw(uint64_t seed)
 
 	tale = (struct tale){.root_fd = -1, .seed = seed};
 	wh_prng_init(&tale.prng, seed);
-	rate_bps = between(2, 20) * UINT64_C(100000000);
-	small = one_in(2);
+	rate_bps = between(&tale.prng, 2, 20) * UINT64_C(100000000);
+	small = one_in(&tale.prng, 2);
 	tale.config = (struct visit_config){
 		.client = CLIENT,
 		.server = SERVER,
-		.verb = one_in(2) ? WH_JOB_SEND : WH_JOB_GET,
-		.lanes = one_in(3) ? 2 : 1,
+		.verb = one_in(&tale.prng, 2) ? WH_JOB_SEND : WH_JOB_GET,
+		.lanes = one_in(&tale.prng, 3) ? 2 : 1,
 		.tree = &tale.tree,
 		.retries = RETRIES,
 		.on_retry = tell_retry,
 		.settings = {.queues = 1, .mtu_bytes = 9000, .buffer_bytes = UINT64_C(64) << 20},
 		.request = draw_request(rate_bps, small),
 	};
-	draw_tree(small ? 0 : between(6 * MIB, 40 * MIB));
-	if (one_in(4)) { /* less than the path carries, as an operator wished */
-		tale.config.request.rate_bps = between(1, 10) * 1000000;
+	draw_tree(small ? 0 : between(&tale.prng, 6 * MIB, 40 * MIB));
+	if (one_in(&tale.prng, 4)) { /* less than the path carries, as an operator wished */
+		tale.config.request.rate_bps = between(&tale.prng, 1, 10) * 1000000;
 		tale.tree.count = 1;
 		tale.small_bytes = small ? tale.tree.entry[0].bytes : 0;
 		tale.tree.bytes = tale.tree.entry[0].bytes =
@@ -197,20 +189,21 @@ static void draw(uint64_t seed)
 	tale.own = tale.config.request;
 	tale.own.peer_timeout_ns = draw_timeout_ns();
 	tale.own.rate_bps = WH_RATE_MAX;
-	tale.sealed = one_in(2);
-	tale.batch_bytes = between(1, 4) * MIB;
+	tale.sealed = one_in(&tale.prng, 2);
+	tale.batch_bytes = between(&tale.prng, 1, 4) * MIB;
 	tale.netem = (struct wh_link_model){
 		.rate_bps = rate_bps,
-		.delay_ns = between(1, 100) * MS / 10,
+		.delay_ns = between(&tale.prng, 1, 100) * MS / 10,
 		.queue_bytes = 2000000,
 	};
 	tale.disk = (struct disk_config){
 		.seed = wh_prng_u64(&tale.prng),
-		.latency_ns = one_in(2) ? 0 : between(1, 2 * MS),
-		.work_ns = one_in(2) ? 0 : between(1, 5 * MS),
+		.latency_ns = one_in(&tale.prng, 2) ? 0 : between(&tale.prng, 1, 2 * MS),
+		.work_ns = one_in(&tale.prng, 2) ? 0 : between(&tale.prng, 1, 5 * MS),
 	};
-	tale.trouble = one_in(2) ? TROUBLE_PATH : (enum trouble)wh_prng_below(&tale.prng, TROUBLES);
-	tale.when = one_in(8) ? 0.0 : 1.1 * wh_prng_unit(&tale.prng);
+	tale.trouble = one_in(&tale.prng, 2) ? TROUBLE_PATH
+					     : (enum trouble)wh_prng_below(&tale.prng, TROUBLES);
+	tale.when = one_in(&tale.prng, 8) ? 0.0 : 1.1 * wh_prng_unit(&tale.prng);
 	tale.down_ns = draw_down_ns();
 }
 
@@ -499,20 +492,19 @@ static bool run_seed(const struct wh_rig_seeds *seeds, uint64_t seed, void *stat
 	return false;
 }
 
-static bool make_folder(void)
+static bool make_identity(void)
 {
-	return wh_identity_make(&identity) == 0 && mkdtemp(folder) != NULL;
+	return wh_identity_make(&identity) == 0;
 }
 
-static void remove_folder(void)
+static void free_identity(void)
 {
 	wh_identity_free(&identity);
-	remove_tree(folder);
 }
 
 int main(int argc, char **argv)
 {
-	static const struct wh_rig_share share = {make_folder, run_seed, remove_folder};
+	static const struct wh_rig_share share = {folder, make_identity, run_seed, free_identity};
 	struct wh_rig_seeds seeds;
 	struct tally sum = {0};
 

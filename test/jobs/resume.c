@@ -18,8 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../rig/chance.h"
+#include "../rig/remove_tree.h"
 #include "../rig/seeds.h"
-#include "../unit/remove_tree.h"
 #include "base/assert.h"
 #include "base/clock.h"
 #include "bundle/split.h"
@@ -113,16 +114,6 @@ static bool fail(const char *format, ...)
 	return false;
 }
 
-static bool one_in(uint32_t n)
-{
-	return wh_prng_below(&tale.prng, n) == 0;
-}
-
-static uint64_t between(uint64_t low, uint64_t high)
-{
-	return low + wh_prng_below(&tale.prng, high - low + 1);
-}
-
 static uint32_t receiver(void)
 {
 	return tale.config.verb == WH_JOB_SEND ? SERVER : CLIENT;
@@ -132,14 +123,14 @@ static uint32_t receiver(void)
 static void draw_tree(uint64_t large_bytes)
 {
 	struct tree *tree = &tale.tree;
-	uint32_t larges = one_in(3) ? 2 : 1;
+	uint32_t larges = one_in(&tale.prng, 3) ? 2 : 1;
 
-	tree->count = larges + (uint32_t)between(0, 5);
+	tree->count = larges + (uint32_t)between(&tale.prng, 0, 5);
 	for (uint32_t i = 0; i < tree->count; i++) {
 		struct tree_entry *entry = &tree->entry[i];
 
-		entry->bytes = i < larges ? large_bytes : between(0, 70000);
-		entry->sparse = i == 0 && one_in(6);
+		entry->bytes = i < larges ? large_bytes : between(&tale.prng, 0, 70000);
+		entry->sparse = i == 0 && one_in(&tale.prng, 6);
 		entry->seed = wh_prng_u64(&tale.prng);
 		snprintf(entry->path, sizeof(entry->path), "file%u", i);
 		tree->bytes += entry->bytes;
@@ -174,11 +165,11 @@ static void draw_before(void)
 
 	tale.by_blocks = true;
 	tale.before = tale.tree;
-	now->odd_every = between(1, 12) * 500000;
-	if (one_in(3))
-		tale.before.entry[0].bytes += between(1, MIB);
-	else if (one_in(2))
-		tale.before.entry[0].bytes -= between(1, MIB);
+	now->odd_every = between(&tale.prng, 1, 12) * 500000;
+	if (one_in(&tale.prng, 3))
+		tale.before.entry[0].bytes += between(&tale.prng, 1, MIB);
+	else if (one_in(&tale.prng, 2))
+		tale.before.entry[0].bytes -= between(&tale.prng, 1, MIB);
 	tale.config.before = &tale.before;
 	tale.config.request.choice.wishes |= WH_CHOICE_BLOCKS;
 }
@@ -188,7 +179,7 @@ static void draw_haste(void)
 {
 	static const uint64_t pauses_ms[] = {0, 200, 1000, 3000, 20000};
 
-	tale.hasty = one_in(2);
+	tale.hasty = one_in(&tale.prng, 2);
 	tale.pause_ns = pauses_ms[wh_prng_below(&tale.prng, 5)] * MS;
 }
 
@@ -200,49 +191,50 @@ static void draw(uint64_t seed)
 	tale = (struct tale){.root_fd = -1};
 	wh_prng_init(&tale.prng, seed);
 	house_open(&tale.house, wh_prng_u64(&tale.prng), QUANTUM_NS);
-	tale.rate_bps = between(2, 20) * UINT64_C(100000000);
-	tale.batch_bytes = between(1, 4) * MIB;
-	large_bytes = between(6 * MIB, 16 * MIB);
-	lanes = one_in(4) ? 2 : 1;
+	tale.rate_bps = between(&tale.prng, 2, 20) * UINT64_C(100000000);
+	tale.batch_bytes = between(&tale.prng, 1, 4) * MIB;
+	large_bytes = between(&tale.prng, 6 * MIB, 16 * MIB);
+	lanes = one_in(&tale.prng, 4) ? 2 : 1;
 	draw_haste();
 	if (tale.hasty) /* enough for much of it to be durable */
-		large_bytes += between(0, 40) * MIB;
-	if (one_in(16)) {
+		large_bytes += between(&tale.prng, 0, 40) * MIB;
+	if (one_in(&tale.prng, 16)) {
 		tale.batch_bytes = 0;
-		tale.rate_bps = between(2, 4) * UINT64_C(100000000);
-		large_bytes = between(66 * MIB, 90 * MIB);
+		tale.rate_bps = between(&tale.prng, 2, 4) * UINT64_C(100000000);
+		large_bytes = between(&tale.prng, 66 * MIB, 90 * MIB);
 		lanes = 1;
-	} else if (lanes > 1 && one_in(2)) { /* each has its part of it */
+	} else if (lanes > 1 && one_in(&tale.prng, 2)) { /* each has its part of it */
 		large_bytes += lanes * WH_SPLIT_BYTES_MIN;
 	}
 	draw_tree(large_bytes);
 	tale.disk = (struct disk_config){
 		.seed = wh_prng_u64(&tale.prng),
-		.in_memory = one_in(5),
-		.latency_ns = one_in(2) ? 0 : between(1, 2 * MS),
-		.work_ns = one_in(2) ? 0 : between(1, 5 * MS),
-		.short_one_in = one_in(3) ? 20 : 0,
+		.in_memory = one_in(&tale.prng, 5),
+		.latency_ns = one_in(&tale.prng, 2) ? 0 : between(&tale.prng, 1, 2 * MS),
+		.work_ns = one_in(&tale.prng, 2) ? 0 : between(&tale.prng, 1, 5 * MS),
+		.short_one_in = one_in(&tale.prng, 3) ? 20 : 0,
 	};
-	tale.disk.forgets = tale.unpowered = !tale.disk.in_memory && one_in(2);
+	tale.disk.forgets = tale.unpowered = !tale.disk.in_memory && one_in(&tale.prng, 2);
 	tale.blow = (enum blow)wh_prng_below(&tale.prng, BLOWS);
-	tale.blow_ns =
-		between(0, 11 * (tale.tree.bytes * 8 * WH_NS_PER_S / tale.rate_bps) / 10 + 40 * MS);
-	if (one_in(8)) {
+	tale.blow_ns = between(&tale.prng, 0,
+		11 * (tale.tree.bytes * 8 * WH_NS_PER_S / tale.rate_bps) / 10 + 40 * MS);
+	if (one_in(&tale.prng, 8)) {
 		tale.blow_at_name = true;
-		tale.blow_ns = between(0, 10 * MS);
+		tale.blow_ns = between(&tale.prng, 0, 10 * MS);
 	}
-	tale.mishap = tale.hasty || one_in(2) ? MISHAP_NONE
-					      : (enum mishap)wh_prng_below(&tale.prng, MISHAPS);
+	tale.mishap = tale.hasty || one_in(&tale.prng, 2)
+			      ? MISHAP_NONE
+			      : (enum mishap)wh_prng_below(&tale.prng, MISHAPS);
 	tale.config = (struct visit_config){
 		.client = CLIENT,
 		.server = SERVER,
-		.verb = one_in(2) ? WH_JOB_SEND : WH_JOB_GET,
+		.verb = one_in(&tale.prng, 2) ? WH_JOB_SEND : WH_JOB_GET,
 		.lanes = lanes,
 		.tree = &tale.tree,
 		.settings = {.queues = 1, .mtu_bytes = 9000, .buffer_bytes = UINT64_C(64) << 20},
 		.request = draw_request(),
 	};
-	if (one_in(3))
+	if (one_in(&tale.prng, 3))
 		draw_before();
 	if (tale.mishap == MISHAP_FORGED && receiver() == CLIENT)
 		tale.mishap = MISHAP_NONE; /* there is one server */
@@ -407,7 +399,7 @@ static void damage(const char *path)
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)wh_prng_u64(&tale.prng);
 	if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0)
-		WH_ASSERT(pwrite(fd, bytes, between(1, sizeof(bytes)),
+		WH_ASSERT(pwrite(fd, bytes, between(&tale.prng, 1, sizeof(bytes)),
 				  (off_t)wh_prng_below(&tale.prng, (uint64_t)status.st_size)) > 0);
 	if (fd >= 0)
 		close(fd);
@@ -477,7 +469,7 @@ static void befall(void)
 	} else if (tale.mishap == MISHAP_FORGED) {
 		forge();
 	} else if (tale.mishap == MISHAP_CLOCK) {
-		house_set_calendar(time(NULL) + (one_in(2) ? 6 : -1000) * DAY_S);
+		house_set_calendar(time(NULL) + (one_in(&tale.prng, 2) ? 6 : -1000) * DAY_S);
 	} else {
 		snprintf(command, sizeof(command), "rm -rf %s/" WH_PARTS_FOLDER, tale.visit.target);
 		WH_ASSERT(system(command) == 0);
@@ -659,19 +651,9 @@ static bool run_seed(const struct wh_rig_seeds *seeds, uint64_t seed, void *stat
 	return false;
 }
 
-static bool make_folder(void)
-{
-	return mkdtemp(folder) != NULL;
-}
-
-static void remove_folder(void)
-{
-	remove_tree(folder);
-}
-
 int main(int argc, char **argv)
 {
-	static const struct wh_rig_share share = {make_folder, run_seed, remove_folder};
+	static const struct wh_rig_share share = {.folder = folder, .run = run_seed};
 	struct wh_rig_seeds seeds;
 	struct tally sum = {0};
 

@@ -11,16 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../rig/chance.h"
 #include "base/assert.h"
 #include "base/prng.h"
 #include "bundle/staging_name.h"
 
 #define DATA_MAX (UINT64_C(96) << 20)
-
-static bool one_in(struct wh_prng *prng, uint32_t n)
-{
-	return wh_prng_below(prng, n) == 0;
-}
 
 static uint64_t draw_bytes(struct wh_prng *prng, uint64_t large_bytes)
 {

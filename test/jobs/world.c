@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../unit/remove_tree.h"
+#include "../rig/remove_tree.h"
 #include "base/assert.h"
 #include "base/clock.h"
 #include "stage/stale.h"

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "remove_tree.h"
 
 #define PROCESSES_MAX 64
 
@@ -72,6 +73,8 @@ void wh_rig_seeds_tell(const struct wh_rig_seeds *seeds, uint64_t seed)
 static bool run_share(const struct wh_rig_seeds *seeds, const struct wh_rig_share *share,
 	uint32_t number, volatile uint64_t *running, struct wh_rig_tally *tally)
 {
+	if (share->folder != NULL && mkdtemp(share->folder) == NULL)
+		return false;
 	if (share->begin != NULL && !share->begin())
 		return false;
 	for (uint64_t i = number; i < seeds->count; i += seeds->processes) {
@@ -86,6 +89,8 @@ static bool run_share(const struct wh_rig_seeds *seeds, const struct wh_rig_shar
 	}
 	if (share->end != NULL)
 		share->end();
+	if (share->folder != NULL)
+		remove_tree(share->folder);
 	fflush(stdout);
 	return true;
 }

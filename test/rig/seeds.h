@@ -25,6 +25,7 @@ struct wh_rig_tally {
 };
 
 struct wh_rig_share {
+	char *folder; /* mkdtemp's template of a process's own, removed at its end; NULL: none */
 	bool (*begin)(void); /* of a process, and its end; NULL: nothing is to be done */
 	bool (*run)(const struct wh_rig_seeds *seeds, uint64_t seed, void *tally);
 	void (*end)(void);

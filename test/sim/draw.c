@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../rig/chance.h"
 #include "base/clock.h"
 #include "base/prng.h"
 #include "base/units.h"
@@ -16,11 +17,6 @@
 #include "wire/encap.h"
 
 #define MS UINT64_C(1000000)
-
-static bool one_in(struct wh_prng *prng, uint32_t n)
-{
-	return wh_prng_below(prng, n) == 0;
-}
 
 /* Uniform in the logarithm: as many worlds between 1 and 10 as between 10 and 100. */
 static uint64_t log_uniform(struct wh_prng *prng, uint64_t low, uint64_t high)

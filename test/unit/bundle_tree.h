@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "remove_tree.h"
+#include "../rig/remove_tree.h"
 #include "unit.h"
 
 struct tree {

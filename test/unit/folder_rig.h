@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../rig/remove_tree.h"
 #include "await_background.h"
-#include "remove_tree.h"
 #include "unit.h"
 
 struct folder {

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "../rig/content.h"
+#include "../rig/remove_tree.h"
 #include "await_background.h"
 #include "base/fifo.h"
 #include "names_at_once.h"
-#include "remove_tree.h"
 #include "sink/sink.h"
 #include "unit.h"
 

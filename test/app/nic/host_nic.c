@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "remove_tree.h"
+#include "../../rig/remove_tree.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "app/host_nic";

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "remove_tree.h"
+#include "../../rig/remove_tree.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "fresh_file";

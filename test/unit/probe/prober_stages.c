@@ -2,6 +2,7 @@
 /* What is found out against what is known of the lambda. */
 #include <math.h>
 
+#include "../../rig/chance.h"
 #include "base/clock.h"
 #include "base/prng.h"
 #include "probe_rig.h"
@@ -61,11 +62,6 @@ static void of_the_paper(void)
 	/* One of three is lost: no two in a row but where the thirds do not come out even. */
 	CU_ASSERT(found->longest_run <= 2);
 	probe_rig_close(&rig);
-}
-
-static uint64_t between(struct wh_prng *prng, uint64_t least, uint64_t most)
-{
-	return least + wh_prng_below(prng, most - least + 1);
 }
 
 /* A line of 100 Mb/s to 40 Gb/s behind a link up to ten times as fast. */
