@@ -4,28 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file/all_bytes.h"
 #include "sink/sink_internal.h"
 
 static_assert(WH_SINK_PIECE_BYTES >= WH_INLINE_BYTES_MAX, "a small file is read in one piece");
-
-/* Reads the whole file, at most `room` bytes; returns its length or a negative errno. */
-static ssize_t read_whole(int fd, uint8_t *bytes, size_t room)
-{
-	size_t count = 0;
-
-	while (count < room) {
-		ssize_t got = pread(fd, bytes + count, room - count, (off_t)count);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (got == 0)
-			break;
-		count += (size_t)got;
-	}
-	return (ssize_t)count;
-}
 
 /*
  * Whether the existing file has the same bytes; then its attributes are set, and *error is the
@@ -41,7 +23,8 @@ static bool keeps(struct wh_sink *sink, const struct wh_entry *entry, int folder
 		return false;
 
 	bool same = (uint64_t)status.st_size == entry->size_bytes &&
-		    read_whole(fd, sink->piece, entry->size_bytes) == (ssize_t)entry->size_bytes &&
+		    wh_read_all_at(fd, sink->piece, entry->size_bytes, 0) ==
+			    (ssize_t)entry->size_bytes &&
 		    memcmp(sink->piece, entry->inline_bytes, entry->size_bytes) == 0;
 
 	if (same)
@@ -53,21 +36,6 @@ static bool keeps(struct wh_sink *sink, const struct wh_entry *entry, int folder
 	return same;
 }
 
-static int write_whole(int fd, const uint8_t *bytes, size_t count)
-{
-	while (count > 0) {
-		ssize_t put = write(fd, bytes, count);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put <= 0)
-			return put < 0 ? -errno : -EIO;
-		bytes += put;
-		count -= (size_t)put;
-	}
-	return 0;
-}
-
 /* Writes content and attributes. 0, or a negative errno and what failed. */
 static int fill_file(
 	struct wh_sink *sink, const struct wh_entry *entry, int fd, enum wh_doing *doing)
@@ -77,7 +45,7 @@ static int fill_file(
 
 	*doing = WH_DOING_WRITING;
 
-	int rc = write_whole(fd, entry->inline_bytes, entry->size_bytes);
+	int rc = wh_write_all(fd, entry->inline_bytes, entry->size_bytes);
 
 	if (rc < 0)
 		return rc;

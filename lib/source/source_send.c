@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "file/all_bytes.h"
 #include "source/source_internal.h"
 
 /* Most files of other lanes, and names of a folder, skipped per poll. */
@@ -198,34 +199,14 @@ static bool put_segment(struct wh_source *source)
 	return true;
 }
 
-/*
- * Reads a small file, or as much of one. 0, or a positive errno. 0 also if the file is shorter by
- * now.
- */
-static int read_all(int fd, uint64_t from, uint8_t *bytes, size_t count)
-{
-	size_t have = 0;
-
-	while (have < count) {
-		ssize_t more = pread(fd, bytes + have, count - have, (off_t)(from + have));
-
-		if (more < 0 && errno != EINTR)
-			return errno;
-		if (more == 0)
-			break;
-		have += more > 0 ? (size_t)more : 0;
-	}
-	return 0;
-}
-
 /* 0: read and unchanged; else a positive errno, EAGAIN if changed; updates item_status. */
 static int read_inline(struct wh_source *source, uint8_t *bytes, uint64_t count)
 {
 	struct stat before = source->item_status;
-	int error = read_all(source->item_fd, source->item_base, bytes, (size_t)count);
+	ssize_t got = wh_read_all_at(source->item_fd, bytes, (size_t)count, source->item_base);
 
-	if (error != 0)
-		return error;
+	if (got < 0)
+		return (int)-got;
 	if (fstat(source->item_fd, &source->item_status) != 0)
 		return errno;
 	return wh_is_unchanged(&before, &source->item_status) ? 0 : EAGAIN;

@@ -18,6 +18,7 @@
 #include <openssl/x509v3.h>
 
 #include "base/assert.h"
+#include "file/all_bytes.h"
 #include "file/fresh_file.h"
 
 #define RSA_BITS_MAX          4096
@@ -186,8 +187,6 @@ static int read_pem(const char *text, int bytes, struct wh_identity *identity)
 static int read_owned(int fd, char *text)
 {
 	struct stat facts;
-	ssize_t got = 0;
-	size_t bytes = 0;
 
 	if (fstat(fd, &facts) != 0)
 		return -errno;
@@ -196,9 +195,7 @@ static int read_owned(int fd, char *text)
 	if ((facts.st_mode & (S_IRWXG | S_IRWXO)) != 0 ||
 		(facts.st_uid != geteuid() && facts.st_uid != 0))
 		return -EPERM;
-	while (bytes < FILE_BYTES_MAX && (got = read(fd, text + bytes, FILE_BYTES_MAX - bytes)) > 0)
-		bytes += (size_t)got;
-	return got < 0 ? -errno : (int)bytes;
+	return (int)wh_read_all_at(fd, text, FILE_BYTES_MAX, 0);
 }
 
 int wh_identity_load(struct wh_identity *identity, const char *path)
@@ -234,7 +231,7 @@ static bool print_pem(BIO *to, const struct wh_identity *identity)
 }
 
 /* 0 or a negative errno. */
-static int write_all(int fd, const struct wh_identity *identity)
+static int write_pem(int fd, const struct wh_identity *identity)
 {
 	BIO *memory = BIO_new(BIO_s_secmem());
 	bool printed = memory != NULL && print_pem(memory, identity);
@@ -242,14 +239,8 @@ static int write_all(int fd, const struct wh_identity *identity)
 	long bytes = printed ? BIO_get_mem_data(memory, &text) : 0;
 	int rc = printed ? 0 : -ENOMEM;
 
-	for (long done = 0; rc == 0 && done < bytes;) {
-		ssize_t put = write(fd, text + done, (size_t)(bytes - done));
-
-		if (put < 0)
-			rc = -errno;
-		else
-			done += put;
-	}
+	if (printed)
+		rc = wh_write_all(fd, text, (size_t)bytes);
 	BIO_free(memory); /* also wipes it */
 	ERR_clear_error();
 	return rc == 0 && fsync(fd) != 0 ? -errno : rc;
@@ -281,7 +272,7 @@ int wh_identity_save(const struct wh_identity *identity, const char *path, bool 
 	fd = wh_fresh_file_open(fresh, path, S_IRUSR | S_IWUSR);
 	if (fd < 0)
 		return fd;
-	rc = write_all(fd, identity);
+	rc = write_pem(fd, identity);
 	if (rc == 0 && (replace ? rename(fresh, path) : link(fresh, path)) != 0)
 		rc = -errno;
 	if (rc != 0 || !replace)

@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "file/all_bytes.h"
 
 #define BUFFER_BYTES (UINT32_C(256) << 10)
 
@@ -72,18 +73,12 @@ static void fail(struct wh_pcapng *file, int error)
 
 void wh_pcapng_flush(struct wh_pcapng *file)
 {
-	uint32_t done = 0;
+	int rc = file->fd >= 0 ? wh_write_all(file->fd, file->buffer, file->buffered_bytes) : 0;
 
-	while (file->fd >= 0 && done < file->buffered_bytes) {
-		ssize_t bytes = write(file->fd, file->buffer + done, file->buffered_bytes - done);
-
-		if (bytes > 0)
-			done += (uint32_t)bytes;
-		else if (bytes == 0 || errno != EINTR)
-			fail(file, bytes == 0 ? EIO : errno);
-	}
+	if (rc != 0)
+		fail(file, -rc);
 	if (file->fd >= 0) {
-		file->flushed_bytes += done;
+		file->flushed_bytes += file->buffered_bytes;
 		file->flushed_pkts += file->buffered_pkts;
 	}
 	file->buffered_bytes = 0;

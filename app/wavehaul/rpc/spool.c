@@ -1,29 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rpc/spool.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "file/all_bytes.h"
 
 #define FULL_BYTES ((size_t)1 << 20)
-
-static int write_all(const char *bytes, size_t count)
-{
-	while (count > 0) {
-		ssize_t wrote = write(STDOUT_FILENO, bytes, count);
-
-		if (wrote < 0 && errno != EINTR)
-			return -errno;
-		if (wrote > 0) {
-			bytes += wrote;
-			count -= (size_t)wrote;
-		}
-	}
-	return 0;
-}
 
 /* False: no more will come. */
 static bool take(struct wh_spool *spool, char **bytes, size_t *count)
@@ -47,7 +32,7 @@ static void *run(void *state)
 
 	while (take(spool, &bytes, &count)) {
 		if (spool->error == 0)
-			spool->error = write_all(bytes, count);
+			spool->error = wh_write_all(STDOUT_FILENO, bytes, count);
 		if (spool->error != 0)
 			atomic_store(&spool->broken, true);
 		atomic_fetch_sub(&spool->waiting, count);

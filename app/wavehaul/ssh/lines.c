@@ -15,6 +15,7 @@
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/moment/system_clock.h"
+#include "file/all_bytes.h"
 #include "trust/fingerprint.h"
 
 void wh_ssh_line_init(struct wh_ssh_line *line)
@@ -217,15 +218,5 @@ char *wh_ssh_line_next(struct wh_ssh_reader *reader, int timeout_ms, int *status
 
 bool wh_ssh_line_put(int fd, const char *text)
 {
-	size_t left = strlen(text);
-
-	while (left > 0) {
-		ssize_t put = write(fd, text, left);
-
-		if (put < 0 && errno != EINTR)
-			return false;
-		text += put > 0 ? put : 0;
-		left -= put > 0 ? (size_t)put : 0;
-	}
-	return true;
+	return wh_write_all(fd, text, strlen(text)) == 0;
 }
