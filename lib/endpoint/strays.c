@@ -168,14 +168,11 @@ static bool is_known(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	return packet->cookie.handshake == wh_handshake_number(endpoint->listener.key, from);
 }
 
-/* The first piece of a peer's handshake, or the cookie with which ours begins. */
+/* The first piece of a peer's handshake. */
 static bool begins(const struct wh_packet *packet)
 {
-	if (packet->flags != 0)
-		return false;
-	return packet->type == WH_PACKET_COOKIE ||
-	       (packet->type == WH_PACKET_CRYPTO && packet->crypto.offset == 0 &&
-		       packet->crypto.bytes > 0);
+	return packet->type == WH_PACKET_CRYPTO && packet->flags == 0 &&
+	       packet->crypto.offset == 0 && packet->crypto.bytes > 0;
 }
 
 /* Fills in a datagram from `peer`, or an answer to it; `via` is of the packet received last. */
@@ -195,7 +192,7 @@ static void write_datagram(const struct wh_endpoint *endpoint, struct wh_slot *s
 	slot->bytes = sizeof(*datagram);
 }
 
-/* The other end of a handshake is offered a session as well; an offer costs no memory. */
+/* A peer that begins a handshake is offered a session as well; an offer costs no memory. */
 static void offer(struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_address *from,
 	struct wh_handshake_datagram *datagram)
 {

@@ -94,17 +94,17 @@ static struct wh_sa *make_sa(
 		.cipher = wh_handshake_cipher(handshake, handshakes->config.ciphers),
 		.asked = !pending->came,
 		.rights = pending->granted.rights,
-		.offer =
-			{
-				.offered = handshake->theirs.offered,
-				.peer = pending->peer,
-				.queue = pending->queue,
-				.rtt_us = pending->rtt_us,
-				.came_us = wh_tsc_to_us(handshakes->config.hz, now_tsc),
-			},
 	};
 	struct wh_sa *sa = NULL;
 
+	if (!pending->came)
+		config.offer = (struct wh_sa_offer){
+			.offered = handshake->theirs.offered,
+			.peer = pending->peer,
+			.queue = pending->queue,
+			.rtt_us = pending->rtt_us,
+			.came_us = wh_tsc_to_us(handshakes->config.hz, now_tsc),
+		};
 	memcpy(config.own_identity, handshakes->config.identity->id, sizeof(config.own_identity));
 	memcpy(config.peer_identity, handshake->peer_id, sizeof(config.peer_identity));
 	memcpy(config.peer_process, handshake->theirs.process, sizeof(config.peer_process));
@@ -199,8 +199,6 @@ static void answer(struct wh_handshakes *handshakes, struct wh_pending *pending,
 	}
 	wh_pending_auth(
 		handshakes, &auth, verdict, verdict == WH_AUTH_WELCOME ? pending->sa_number : 0);
-	if (!pending->came && verdict == WH_AUTH_WELCOME)
-		auth.offered = pending->offered;
 	wh_handshake_answer(&pending->handshake, &auth);
 	if (pending->handshake.state != WH_HANDSHAKE_WAITS)
 		return;

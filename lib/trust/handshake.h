@@ -17,9 +17,8 @@
  *
  * The server sends its first auth message in TLS's half round trip, before it knows the client: it
  * contains the SA's number and the offer of a session, but no verdict. With it a client that
- * trusts the server has all that an SA needs, and may send data right after its own auth message,
- * which offers the server a session for what it answers. The server's second auth message contains
- * its verdict.
+ * trusts the server has all that an SA needs, and may send data right after its own auth message.
+ * The server's second auth message contains its verdict.
  *
  * TLS proves only that the peer has the key of its certificate. Whether that key is trusted is
  * decided by the handshake server, once a handshake is MET. So a refusal is sent, encrypted and
@@ -58,10 +57,10 @@ struct wh_auth {
 	uint32_t number;                     /* of the SA at its sender; 0 unless welcome */
 	uint8_t process[WH_PROCESS_BYTES];   /* random number of the sender's process */
 	char version[WH_AUTH_VERSION_BYTES]; /* of the sender's wavehaul, NUL-terminated */
-	struct wh_offered offered; /* first auth message of an end: a session; else zeros */
+	struct wh_offered offered; /* server's first auth message: a session; else zeros */
 };
 
-#define WH_AUTH_FORMAT 4
+#define WH_AUTH_FORMAT 3
 
 /* Shared by all handshakes of an identity. */
 struct wh_handshake_ends {

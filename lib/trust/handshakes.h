@@ -11,10 +11,10 @@
  *                               <------   COOKIE
  *   CRYPTO: cookie, TLS         <----->   CRYPTO: TLS
  *
- * The first CRYPTO, and the COOKIE, come here with the endpoint's offer of a session, which goes to
- * the peer: the first session of each end needs no OPEN. The client has its SA, and the offer, as
- * soon as the server has proved its key and is trusted; the server's verdict comes later, and if it
- * refuses us the SA is revoked.
+ * The first packet of a handshake carries the endpoint's offer of a session, which the server
+ * passes on to its peer. The client has its SA, and the offer, as soon as the server has proved
+ * its key and is trusted; the server's verdict comes later, and if it refuses us the SA is
+ * revoked.
  *
  * The cost that strangers can cause is bounded. Nothing is signed before a cookie has proved the
  * peer's address. There are limits on handshakes from peers: in total, per subnet, per address

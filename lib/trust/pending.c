@@ -164,7 +164,8 @@ void wh_pending_auth(const struct wh_handshakes *handshakes, struct wh_auth *aut
  * A server's first auth message goes out before the client has proved anything. It has an SA
  * number, which is of no use without that proof, and the offer of a first session.
  */
-static int begin_handshake(struct wh_handshakes *handshakes, struct wh_pending *pending)
+static int begin_handshake(struct wh_handshakes *handshakes, struct wh_pending *pending,
+	const struct wh_handshake_datagram *datagram)
 {
 	struct wh_auth first;
 
@@ -173,7 +174,8 @@ static int begin_handshake(struct wh_handshakes *handshakes, struct wh_pending *
 	pending->sa_number = wh_pending_reserve(handshakes);
 	wh_pending_auth(handshakes, &first, pending->sa_number != 0 ? WH_AUTH_NONE : WH_AUTH_BUSY,
 		pending->sa_number);
-	first.offered = pending->offered;
+	first.offered.cid = datagram->offered_cid;
+	memcpy(first.offered.cookie, datagram->offered_cookie, sizeof(first.offered.cookie));
 	return wh_handshake_begin(&pending->handshake, &handshakes->ends, &first);
 }
 
@@ -201,13 +203,11 @@ struct wh_pending *wh_pending_begin(struct wh_handshakes *handshakes, uint64_t n
 		.heard_tsc = now_tsc,
 		.grace_tsc = grace(handshakes, datagram->rtt_us),
 		.until_tsc = now_tsc + WH_HANDSHAKE_S * config->hz,
-		.offered.cid = datagram->offered_cid,
 		.stream = malloc(sizeof(*pending->stream)),
 	};
 	memcpy(pending->via, datagram->via, sizeof(pending->via));
 	memcpy(pending->cookie, packet->cookie, sizeof(pending->cookie));
-	memcpy(pending->offered.cookie, datagram->offered_cookie, sizeof(pending->offered.cookie));
-	if (pending->stream == NULL || begin_handshake(handshakes, pending) != 0) {
+	if (pending->stream == NULL || begin_handshake(handshakes, pending, datagram) != 0) {
 		if (pending->sa_number != 0)
 			wh_sadb_cancel(config->sadb, pending->sa_number);
 		free(pending->stream);

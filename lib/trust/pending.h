@@ -30,8 +30,7 @@ struct wh_pending {
 	uint64_t in_bytes;
 	uint64_t out_bytes;
 	struct wh_granted granted;
-	uint32_t sa_number;        /* reserved; 0: none */
-	struct wh_offered offered; /* for our first auth message */
+	uint32_t sa_number; /* reserved; 0: none */
 	struct wh_handshake handshake;
 	struct wh_stream *stream;
 };
@@ -39,7 +38,7 @@ struct wh_pending {
 /*
  * pending.c. _begin: begins a handshake in a free place, or in that of one that makes room; NULL:
  * there is none. _put_off: tells a peer that its handshake is not here. _reserve: a number for an
- * SA; 0: none is free. _auth: fills in an auth message of ours, without an offer.
+ * SA; 0: none is free. _auth: fills in an auth message of ours.
  */
 struct wh_pending *wh_pending_begin(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	const struct wh_handshake_datagram *datagram, const struct wh_crypto *packet, bool came);

@@ -25,7 +25,7 @@ struct wh_handshake_datagram {
 	uint32_t bytes;
 	bool is_answer; /* to a peer that began a handshake with us; goes back by `via` */
 	uint8_t via[WH_VIA_BYTES];
-	uint32_t offered_cid; /* first packet of a handshake: the session to offer, 0: none */
+	uint32_t offered_cid; /* first packet of a handshake: the offered session, 0: none */
 	uint8_t offered_cookie[WH_COOKIE_BYTES];
 	uint8_t packet[WH_CONTROL_BYTES_MAX];
 };
