@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "udp/sockaddr.h"
+#include "udp/sockets.h"
 
 /* Reserved for documentation (RFC 5737, RFC 3849): in no host's routes but the default one. */
 static const struct wh_address beyond4 = {.family = WH_IPV4, .ip = {192, 0, 2, 1}, .port = 9};
@@ -37,16 +38,18 @@ static int connected(const struct wh_address *peer)
 	return -error;
 }
 
-int wh_udp_asking_socket(const struct wh_address *peer)
+int wh_udp_asking_socket(const struct wh_address *peer, uint8_t dscp)
 {
 	const bool ipv6 = peer->family == WH_IPV6;
 	const int probe = ipv6 ? IPV6_PMTUDISC_PROBE : IP_PMTUDISC_PROBE;
 	int fd = connected(peer);
+	struct wh_udp_sockets sockets = {.fd = {ipv6 ? -1 : fd, ipv6 ? fd : -1}};
 
-	if (fd >= 0 && (fcntl(fd, F_SETFL, O_NONBLOCK) != 0 ||
-			       setsockopt(fd, ipv6 ? IPPROTO_IPV6 : IPPROTO_IP,
-				       ipv6 ? IPV6_MTU_DISCOVER : IP_MTU_DISCOVER, &probe,
-				       sizeof(probe)) != 0)) {
+	if (fd >= 0 &&
+		(fcntl(fd, F_SETFL, O_NONBLOCK) != 0 || wh_udp_sockets_mark(&sockets, dscp) != 0 ||
+			setsockopt(fd, ipv6 ? IPPROTO_IPV6 : IPPROTO_IP,
+				ipv6 ? IPV6_MTU_DISCOVER : IP_MTU_DISCOVER, &probe,
+				sizeof(probe)) != 0)) {
 		close(fd);
 		fd = -errno;
 	}

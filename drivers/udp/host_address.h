@@ -41,4 +41,4 @@ int wh_udp_own_toward(const struct wh_address *peer, struct wh_udp_own *own);
  * A socket connected to that peer, for questions before there is a port; it sends what its
  * interface takes, and never waits. A descriptor, or a negative errno.
  */
-int wh_udp_asking_socket(const struct wh_address *peer);
+int wh_udp_asking_socket(const struct wh_address *peer, uint8_t dscp);

@@ -40,7 +40,7 @@ static void ask_path(const struct wh_settings *settings, const struct wh_address
 	server.port = (uint16_t)settings->udp_port;
 	if (!own->is_loopback && settings->mtu_bytes > WH_MTU_MIN)
 		wh_path_size_begin(&server, WH_MTU_MIN, settings->mtu_bytes,
-			bounded_mtu(settings->mtu_bytes, own->told_mtu));
+			bounded_mtu(settings->mtu_bytes, own->told_mtu), (uint8_t)settings->dscp);
 }
 
 static void put(struct wh_settings *settings, const struct wh_udp_own *own)

@@ -53,9 +53,9 @@ static void ask(uint32_t ip_bytes)
 }
 
 void wh_path_size_begin(const struct wh_address *server, uint32_t least_bytes, uint32_t most_bytes,
-	uint32_t told_bytes)
+	uint32_t told_bytes, uint8_t dscp)
 {
-	int fd = wh_udp_asking_socket(server);
+	int fd = wh_udp_asking_socket(server, dscp);
 
 	path.most_bytes = 0;
 	if (fd < 0)

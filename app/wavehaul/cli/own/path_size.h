@@ -21,7 +21,7 @@
  * kernel believes, which is taken if nothing is answered.
  */
 void wh_path_size_begin(const struct wh_address *server, uint32_t least_bytes, uint32_t most_bytes,
-	uint32_t told_bytes);
+	uint32_t told_bytes, uint8_t dscp);
 
 /* The longest packets that pass, at most most_bytes, and whether that is proved; 0: not asked. */
 uint32_t wh_path_size_await(bool *proved);
