@@ -70,7 +70,6 @@ bool wh_store_rights_of(struct wh_store *store, const char *name,
 bool wh_store_charge(struct wh_store *store, const uint8_t owner[WH_IDENTITY_BYTES],
 	const struct wh_rights *rights, uint64_t bytes)
 {
-
 	if (memcmp(owner, store->own_id, WH_IDENTITY_BYTES) == 0)
 		return true;
 	WH_HOLD(&store->lock);

@@ -252,8 +252,7 @@ static void hurry(struct wh_control *control, const struct wh_delivery_event *ev
 		return;
 	if (free) {
 		double later_s =
-			wh_lambda_since_s(&lambda->path, event->now_tsc, lambda->event_tsc) +
-			RISE_DOUBLE_S;
+			wh_lambda_since_s(path, event->now_tsc, lambda->event_tsc) + RISE_DOUBLE_S;
 		double more_pps = gained_pps(lambda, later_s + wh_lambda_path_covered_s(path)) -
 				  gained_pps(lambda, later_s);
 
@@ -273,7 +272,7 @@ static void rise(struct wh_control *control, const struct wh_delivery_event *eve
 	const struct wh_lambda_path *path = &lambda->path;
 	double span_s = fmin(wh_lambda_since_s(path, event->now_tsc, lambda->heard_tsc),
 		fmax(wh_lambda_path_covered_s(path), 1.0));
-	double since_s = wh_lambda_since_s(&lambda->path, event->now_tsc, lambda->event_tsc);
+	double since_s = wh_lambda_since_s(path, event->now_tsc, lambda->event_tsc);
 	double gained =
 		gained_pps(lambda, since_s) - gained_pps(lambda, fmax(since_s - span_s, 0.0));
 
