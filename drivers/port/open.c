@@ -15,6 +15,7 @@
 #include "base/assert.h"
 #include "port/calm.h"
 #include "port/interface.h"
+#include "port/offloads.h"
 #include "port/rejoin.h"
 #include "port/removal.h"
 #include "port/steer.h"
@@ -121,30 +122,16 @@ static int choose_queues(struct opening *opening)
 	return 0;
 }
 
-/*
- * MBUF_FAST_FREE is never used: it forbids the external buffers and clones from which payload is
- * sent. Nor are timestamps, which count in the NIC's own unit: the pacer uses the TSC.
- */
 static void choose_offloads(struct opening *opening)
 {
-	const struct rte_eth_dev_info *info = &opening->info;
+	struct wh_port *port = opening->port;
 
-	if (!opening->config->transparent)
-		opening->conf.rxmode.offloads =
-			(RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM) &
-			info->rx_offload_capa;
+	wh_offloads_choose(opening->config, &opening->info, &opening->conf);
 
-	uint64_t tx = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	uint64_t tx = opening->conf.txmode.offloads;
 
-	/* Over IPv4 we send no UDP checksum, and the header's takes one addition. */
-	if (opening->config->ipv6)
-		tx |= RTE_ETH_TX_OFFLOAD_UDP_CKSUM;
-	tx &= info->tx_offload_capa;
-	opening->conf.txmode.offloads = tx;
-	opening->port->multi_segment_tx = (tx & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
-	opening->port->udp_sum_tx = (tx & RTE_ETH_TX_OFFLOAD_UDP_CKSUM) != 0;
-	opening->port->has_timed_tx =
-		(info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP) != 0;
+	port->multi_segment_tx = (tx & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
+	port->udp_sum_tx = (tx & RTE_ETH_TX_OFFLOAD_UDP_CKSUM) != 0;
 }
 
 /* Finds where mbufs carry their arrival times. */

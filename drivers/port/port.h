@@ -83,6 +83,7 @@ struct wh_port_config {
 	uint8_t mac[6];           /* zero: the device's own */
 	bool transparent;         /* takes every frame, whatever its address and checksums */
 	bool rejoins;             /* connects to a peer that may restart: port/rejoin.h */
+	bool plain_tx;            /* packets to be sent: see wh_port_send */
 
 	/* Needed with several queues that are not paired (enum wh_port_steering). */
 	uint16_t udp_port; /* of queue 0; queue q has udp_port + q */
@@ -113,7 +114,6 @@ struct wh_port {
 	enum wh_port_steering steering;
 	bool multi_segment_tx; /* chains and external memory may be sent as they are */
 	bool udp_sum_tx;       /* see wh_port_offload_udp6 */
-	bool has_timed_tx;     /* could send at times stamped on packets; not used */
 	bool transparent;      /* as configured */
 	bool tsc_stamps;       /* arrival stamps of this driver are cycles of the TSC */
 	bool started;
@@ -219,6 +219,9 @@ uint16_t wh_port_receive(
  * wh_port_send_room()) unless mbufs to copy into run out. Those that the device does not take wait
  * in the backlog, which is sent first at the next call. While the link is down all are taken, freed
  * and counted, since they would be stale when it is up again.
+ *
+ * With `plain_tx` all packets are of the configured pool, and nobody else refers to them. Those in
+ * several segments are copied.
  */
 uint16_t wh_port_send(struct wh_port *port, uint16_t queue, struct rte_mbuf **pkts, uint16_t count);
 

@@ -4,8 +4,7 @@
 /*
  * The value of --port, and the arguments with which DPDK then creates the port:
  *
- *   0000:3b:00.0[,KEY=VALUE..]  a NIC; 3b:00.0 is in domain 0000. The options are passed to its
- *                               driver unchanged (mlx5: tx_pp=500)
+ *   0000:3b:00.0[,KEY=VALUE..]  a NIC; 3b:00.0 is in domain 0000. The options are its driver's
  *   memif:/run/x.sock[,role=server|client][,id=0][,bsize=BYTES][,rsize=N][,zero-copy]
  *                               shared memory with another process that has the same id; one
  *                               end must be the server, the default is client. bsize bytes

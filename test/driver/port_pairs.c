@@ -193,7 +193,6 @@ static void test_memif(void)
 		CU_ASSERT_EQUAL(pair.port[end]->steering, WH_PORT_STEER_PAIRED);
 		CU_ASSERT(pair.port[end]->multi_segment_tx);
 		CU_ASSERT_FALSE(pair.port[end]->udp_sum_tx);
-		CU_ASSERT_FALSE(pair.port[end]->has_timed_tx);
 		CU_ASSERT_EQUAL(groups_of(pair.port[end]), WH_PORT_GROUPS_PROMISCUOUS);
 	}
 	carry_all(&pair, MTU + 14);
@@ -271,7 +270,6 @@ static void test_vhost(void)
 		CU_ASSERT_EQUAL(pair.port[end]->steering, WH_PORT_STEER_PAIRED);
 		CU_ASSERT(pair.port[end]->multi_segment_tx);
 		CU_ASSERT(pair.port[end]->udp_sum_tx);
-		CU_ASSERT_FALSE(pair.port[end]->has_timed_tx);
 	}
 	CU_ASSERT_EQUAL(groups_of(pair.port[0]), WH_PORT_GROUPS_ALL);
 	CU_ASSERT_EQUAL(groups_of(pair.port[1]), WH_PORT_GROUPS_ALL);

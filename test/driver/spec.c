@@ -31,7 +31,7 @@ static void test_read(void)
 		{"0000:3b:00.0", WH_PORT_PCI, "0000:3b:00.0", "0000:3b:00.0", ""},
 		{"3B:1f.7", WH_PORT_PCI, "0000:3b:1f.7", "0000:3b:1f.7", ""},
 		{"10000:e1:00.0", WH_PORT_PCI, "10000:e1:00.0", "10000:e1:00.0", ""},
-		{"3b:00.0,tx_pp=500", WH_PORT_PCI, "0000:3b:00.0", "0000:3b:00.0", ",tx_pp=500"},
+		{"3b:00.0,mprq_en=1", WH_PORT_PCI, "0000:3b:00.0", "0000:3b:00.0", ",mprq_en=1"},
 		{"memif:/run/x.sock", WH_PORT_MEMIF, "net_memif3", "/run/x.sock", ""},
 		{"memif:/run/x.sock,role=server,id=7,bsize=9216,rsize=11", WH_PORT_MEMIF,
 			"net_memif3", "/run/x.sock", ",id=7,bsize=9216,rsize=11"},
@@ -373,9 +373,9 @@ static void test_nic(void)
 		why, "there is no PCI device ffff:ff:1f.7: 'lspci -D' lists what there is");
 	if (access("/sys/bus/pci/devices/0000:00:00.0", F_OK) != 0)
 		return;
-	CU_ASSERT_EQUAL(prepare("00:00.0,tx_pp=500", 1, 9000, &argument, why), 0);
+	CU_ASSERT_EQUAL(prepare("00:00.0,mprq_en=1", 1, 9000, &argument, why), 0);
 	CU_ASSERT_STRING_EQUAL(argument.option, "-a");
-	CU_ASSERT_STRING_EQUAL(argument.device, "0000:00:00.0,tx_pp=500");
+	CU_ASSERT_STRING_EQUAL(argument.device, "0000:00:00.0,mprq_en=1");
 }
 
 /* Who makes a socket does not find it, who goes to one does. */

@@ -33,7 +33,7 @@ NUMBER = (int, float)
 FIELDS = {
     'verb': str, 'ok': bool, 'exit_status': int, 'host': str, 'version': str, 'dpdk': str,
     'mtu': int, 'parallel': int, 'reverse': bool, 'profile': str, 'intervals': list,
-    'pacing': str, 'port_timestamps': bool,
+    'pacing': str,
     'receiver': {'seconds': NUMBER, 'bps': NUMBER, 'pps': NUMBER, 'bytes': int, 'packets': int,
                  'duplicate': int, 'lost': int, 'bad': int, 'dropped': int},
     'sender': {'packets': int, 'retransmitted': int, 'repair': int},

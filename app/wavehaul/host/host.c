@@ -109,6 +109,7 @@ static int open_ethdev(struct wh_host *host)
 		.ipv6 = settings->ipv6.address.family != 0,
 		.socket = SOCKET_ID_ANY,
 		.rejoins = wh_port_rejoins(&host->spec),
+		.plain_tx = settings->handshake != NULL || host->spec.facts.emulated,
 	};
 
 	if (wh_port_find(host->spec.ethdev, &config.ethdev) != 0)
@@ -369,14 +370,8 @@ static int open_host_ctx(struct wh_host *host)
 	if (!draw_keys(ctx))
 		return wh_fail(-EIO, "the system supplies no random numbers for a secret: %s",
 			strerror(errno));
-	/*
-	 * The link emulator keeps packets for longer than a session keeps the chunks they point
-	 * into.
-	 */
 	ctx->attach_bytes =
-		!wh_host_is_udp(host) && host->port->multi_segment_tx && !host->spec.facts.emulated
-			? ATTACH_BYTES
-			: UINT32_MAX;
+		!wh_host_is_udp(host) && host->port->multi_segment_tx ? ATTACH_BYTES : UINT32_MAX;
 	ctx->line_bps = host->spec.kind == WH_PORT_PCI ? wh_port_line_bps(host->port) : 0;
 	ctx->burst_pkts = wh_host_is_udp(host)             ? WH_UDP_BURST
 			  : wh_cores_sends_alone(cores, 0) ? 1

@@ -269,11 +269,6 @@ static void list_reasons(const struct wh_host *host, json_t *object)
 	}
 }
 
-static bool has_timed_tx(const struct wh_host *host)
-{
-	return host->port != NULL && host->port->has_timed_tx;
-}
-
 static const char *pacing_name(const struct wh_settings *settings)
 {
 	return settings->rate_bps == WH_RATE_MAX ? "the port (no rate)" : "TSC";
@@ -320,12 +315,10 @@ static void print_text(const struct wh_bench_rows *rows, const struct wh_bench_s
 	WH_ASSERT(steady.receiver.elapsed_ns > 0);
 	print_rate(rows, total);
 	if (!settings->reverse)
-		printf("pacing by %s%s: p50 %" PRIu64 " ns late, p99 %" PRIu64 " ns, p99.9 %" PRIu64
+		printf("pacing by %s: p50 %" PRIu64 " ns late, p99 %" PRIu64 " ns, p99.9 %" PRIu64
 		       " ns; limited by %s\n",
-			pacing_name(settings),
-			has_timed_tx(rows->host) ? " (the port could send on timestamps)" : "",
-			figures->lateness_ns[0], figures->lateness_ns[1], figures->lateness_ns[2],
-			wh_limit_name(figures->limited_by));
+			pacing_name(settings), figures->lateness_ns[0], figures->lateness_ns[1],
+			figures->lateness_ns[2], wh_limit_name(figures->limited_by));
 	if (settings->repair.on)
 		wh_repair_print(&repair);
 	wh_learnt_path_print(rows->learnt);
@@ -447,9 +440,8 @@ static void print_json(
 		add_path(all, rows);
 		/* clang-format off */
 		wh_json_add(all, json_pack(
-			"{s:i, s:b, s:{s:o, s:f}, s:{s:f, s:f, s:f}, s:o, s:o}",
+			"{s:i, s:{s:o, s:f}, s:{s:f, s:f, s:f}, s:o, s:o}",
 			"parallel", (int)rows->lanes->started,
-			"port_timestamps", has_timed_tx(rows->host),
 			"cycles_per_packet",
 				"here", cycles_json(steady.cycles, r->pkts),
 				"receiver", per_pkt(r->cycles, r->pkts),

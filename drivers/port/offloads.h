@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+/*
+ * Which offloads of a device to configure: a step of wh_port_open. A driver chooses its functions
+ * by what is configured, not by what packets need, so each offload that is not used may cost its
+ * fastest ones: with MULTI_SEGS i40e and ice send without their vector code.
+ */
+
+#include <rte_ethdev.h>
+
+#include "port/port.h"
+
+/* Sets the offloads of `conf`; no more than the device offers. */
+void wh_offloads_choose(const struct wh_port_config *config, const struct rte_eth_dev_info *info,
+	struct rte_eth_conf *conf);
