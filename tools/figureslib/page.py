@@ -4,7 +4,7 @@
 import math
 from html import escape
 
-from . import published
+from . import published, tolerance
 
 STYLE = '''
 body { font: 15px/1.5 system-ui, Helvetica, Arial, sans-serif; color: #1b2733; background: #fff;
@@ -36,17 +36,20 @@ def number(value):
     return text.rstrip('0').rstrip('.') if '.' in text else text
 
 
-def percent(difference):
+def off(difference, kind):
+    """A difference as the kind of figure has it."""
     if difference is None:
         return ''
     if math.isnan(difference):
         return '-'
-    return f'{100 * difference:+.1f} %'
+    return f'{difference:+.3f}' if kind.absolute else f'{100 * difference:+.1f} %'
 
 
-def mark(holds):
+def mark(holds, given=None):
     if holds is None:
         return '<span class="faint">not compared</span>'
+    if given is not None and holds:
+        return '<span class="faint">put in, not counted</span>'
     return '<span class="good">holds</span>' if holds else '<span class="bad">does not hold</span>'
 
 
@@ -81,12 +84,14 @@ def claims_table(verdicts):
     told = [(claim, verdict) for claim, verdict in verdicts if not beyond(claim, verdict)]
     for claim, verdict in told:
         said = escape(claim['says'])
-        if verdict.note:
-            said += f'<br><span class="faint">{escape(verdict.note)}</span>'
+        given = published.why_given(claim)
+        for note in (verdict.note, given):
+            said += f'<br><span class="faint">{escape(note)}</span>' if note else ''
         unit = claim.get('unit', '')
         rows.append([escape(claim['place']), f'<div class="words">{said}</div>',
                      with_unit(verdict.published, unit), with_unit(verdict.ours, unit),
-                     percent(verdict.difference), mark(verdict.holds)])
+                     off(verdict.difference, tolerance.kind_of(claim)),
+                     mark(verdict.holds, given)])
     head = ['place', '<div class="words">what the paper says</div>', 'published', 'ours',
             'difference', '']
     return (table(head, rows) if rows else '') + left_out(
@@ -97,7 +102,7 @@ def claims_table(verdicts):
 
 def entries_table(described, entries):
     """A line for each column of the paper's table, whose rows stand side by side."""
-    names = list(described['rows'])
+    names, kind = list(described['rows']), tolerance.kind_of(described)
     head = [f'{escape(described["column"])}']
     for name in names:
         head += [f'{escape(name)}, published', 'ours', 'difference']
@@ -112,7 +117,7 @@ def entries_table(described, entries):
             for entry in found:
                 colour = 'good' if entry.within else 'bad'
                 cells += [number(entry.published), number(entry.ours),
-                          f'<span class="{colour}">{percent(entry.difference)}</span>']
+                          f'<span class="{colour}">{off(entry.difference, kind)}</span>']
             cells += [] if found else ['-', '-', '-']
         rows.append(cells)
     return (f'<p>{escape(described["unit"])}</p>' + table(head, rows) +
@@ -198,8 +203,9 @@ def summary(parts):
                  for expected in point.expect]
         rows.append([f'<a href="#{shown.part["id"]}">{escape(shown.part["name"])}</a>',
                      count([entry.within for entry in shown.entries]),
-                     count([verdict.holds for _, verdict in shown.verdicts]), count(asked)])
-    head = ['part', 'entries within 10 %', 'statements that hold', 'expectations that hold']
+                     count([verdict.holds for claim, verdict in shown.verdicts
+                            if published.why_given(claim) is None]), count(asked)])
+    head = ['part', 'entries as printed', 'statements that hold', 'expectations that hold']
     # A paper without tables has no entries.
     used = [i for i in range(len(head)) if any(cells[i] for cells in rows)]
     return table([head[i] for i in used],
@@ -213,12 +219,13 @@ def score(parts):
     entries = [entry.within for shown in parts for entry in shown.entries]
     text = counted.in_words()
     if entries:
-        text += f' Of its tables {sum(entries)} of {len(entries)} entries are within 10 %.'
+        text += f' Of its tables {sum(entries)} of {len(entries)} entries are as printed.'
     return text
 
 
 def html(paper, introduction, told, parts, faults):
     reading = READING.replace('NUMBERS', NUMBERS[any(shown.entries for shown in parts)])
+    reading = reading.replace('KINDS', kinds())
     title = f'{escape(paper["title"])}: the paper and wavehaul'
     wrong = ''
     if faults:
@@ -234,17 +241,26 @@ def html(paper, introduction, told, parts, faults):
             f'</body></html>\n')
 
 
+def kinds():
+    """As printed, by the kind of figure."""
+    return table(['<div class="words">figure</div>', 'within', '<div class="words">why</div>'],
+                 [[f'<div class="words">{escape(kind.name)}</div>', tolerance.in_words(kind),
+                   f'<div class="words">{escape(kind.why)}</div>']
+                  for kind in tolerance.KINDS.values()])
+
+
 # Whether the paper has tables.
 NUMBERS = {
-    True: 'an entry of a table, or a statement with a number, has that under <i>published</i> and '
-          'holds when ours is within 10 % of it',
-    False: 'the paper has no tables; a statement with a number has that under <i>published</i> and '
-           'holds when ours is within 10 % of it',
+    True: 'an entry of a table, or a statement with a number, has that under <i>published</i>',
+    False: 'the paper has no tables; a statement with a number has that under <i>published</i>',
 }
 
 READING = '''
-<p>How to read it: NUMBERS; what the paper says in words is read as a bound, which stands below the
-words. The <i>difference</i> is that of ours, as a share of what is published. Where something is
-not as the paper has it, a barred paragraph says why, with the numbers of an experiment. What a
-scenario itself demands of its run is folded below.</p>
-'''
+<p>How to read it: NUMBERS, and holds <i>as printed</i> when ours is as near as the table below has
+it. What the paper says in words is read as a bound, which stands below the words and allows
+nothing. A statement on several runs holds when it holds in each; where the paper says "mostly" or
+"typically", in more than half of them. What was put in, a constant, a formula or a number that a
+scenario was made to have, is marked and not counted. The <i>difference</i> is that of ours, as a
+share of what is published. Where something is not as the paper has it, a barred paragraph says why,
+with the numbers of an experiment. What a scenario itself demands of its run is folded below.</p>
+KINDS'''

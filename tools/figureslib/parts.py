@@ -60,13 +60,13 @@ def bare_text(bare, whole):
             f'{which}. A whole run is held to it.')
 
 
-def show(top, part, results, paper, tolerance, whole):
+def show(top, part, results, paper, whole):
     """(the part, what is wrong with it and not explained)"""
-    verdicts = [(claim, published.verdict(top, results, claim, tolerance))
+    verdicts = [(claim, published.verdict(top, results, claim))
                 for claim in part['claims']]
     entries = []
     if 'table' in part:
-        entries = list(published.entries(results, part['table'], tolerance))
+        entries = list(published.entries(results, part['table']))
     missing = missed(verdicts, entries)
     mine = remarks.of_part(part, paper.REMARKS)
     texts = list(texts_of(mine, missing, results))

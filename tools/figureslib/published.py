@@ -2,31 +2,32 @@
 """What a paper states, each with its place, and what became of it here."""
 
 import json
-import math
 import re
+import statistics
 from collections import namedtuple
 
 from .results import Absent
+from .tolerance import as_printed, difference, kind_of
 
 # Of a claim or an entry: `holds` is None where this run cannot say.
 Verdict = namedtuple('Verdict', 'published ours difference holds note')
 Entry = namedtuple('Entry', 'row column published ours difference within')
 
-class Score(namedtuple('Score', 'held judged constants unsaid beyond')):
+class Score(namedtuple('Score', 'held judged given unsaid beyond')):
     """
-    Of a paper's statements: those that hold, of `judged` by a run; constants that are the paper's;
-    what this run is too small to say, and what none can.
+    Of a paper's statements: those that hold, of `judged` by a run; those that hold because they
+    were put in; what this run is too small to say, and what none can.
     """
 
     def in_words(self):
         text = f'{self.held} of {self.judged} statements of the paper hold as printed'
         text += f' ({100 * self.held / self.judged:.0f} %)' if self.judged else ''
-        text += f', and {self.constants} constants are its own' if self.constants else ''
+        text += f', and {self.given} were put in and are not counted' if self.given else ''
         text += f'; {self.unsaid} more are beyond this run' if self.unsaid else ''
         return text + (f'; {self.beyond} are beyond any simulation.' if self.beyond else '.')
 
 
-PICKS = {'least': min, 'most': max, 'mean': lambda values: sum(values) / len(values)}
+PICKS = {'least': min, 'most': max}
 
 
 def load(path):
@@ -64,26 +65,25 @@ def sampled(point, wanted):
 
 
 def reported(results, ours):
+    """A list: a value for each point."""
     if ours['scenario'] not in results:
         raise Absent(f'{ours["scenario"]} was not run')
     result = results[ours['scenario']]
     points = result.at(**ours['at'])
     if not points:
         raise Absent('not at this scale')
-    if 'pick' not in ours and len(points) > 1:
-        raise Absent(f'{len(points)} points at {ours["at"]}')
     if 'samples' in ours:
-        return sampled(points[0], ours['samples'])
+        return [sampled(point, ours['samples']) for point in points]
     label = ours['report']
-    values = [ratio(result, point, ours['over'], label) if 'over' in ours else point.number(label)
-              for point in points]
-    return PICKS[ours.get('pick', 'mean')](values)
+    return [ratio(result, point, ours['over'], label) if 'over' in ours else point.number(label)
+            for point in points]
 
 
 def ours_of(top, results, ours):
-    """Our number for a published one."""
-    value = reported(results, ours) if 'scenario' in ours else of_source(top, ours)
-    return value * ours.get('factor', 1)
+    """Our numbers for a published one: of each point, or the one that is picked."""
+    values = reported(results, ours) if 'scenario' in ours else [of_source(top, ours)]
+    values = [value * ours.get('factor', 1) for value in values]
+    return [PICKS[ours['pick']](values)] if 'pick' in ours else values
 
 
 def expected(results, wanted):
@@ -93,7 +93,7 @@ def expected(results, wanted):
     return len(asked), sum(expectation['ok'] for expectation in asked)
 
 
-def holds(claim, ours, tolerance):
+def holds(claim, ours):
     """A claim states a value, or words that are read as a bound."""
     wanted = claim.get('value', claim.get('bound'))
     sense = claim.get('sense', 'about')
@@ -101,18 +101,44 @@ def holds(claim, ours, tolerance):
         return ours >= wanted
     if sense == 'at most':
         return ours <= wanted
-    return abs(ours / wanted - 1) <= tolerance
+    return as_printed(kind_of(claim), ours, wanted)
 
 
-def by_number(top, results, claim, tolerance):
+def farthest(claim, values):
+    """The value that speaks most against the claim."""
+    sense, wanted = claim.get('sense', 'about'), claim.get('value', claim.get('bound'))
+    if sense == 'at least':
+        return min(values)
+    if sense == 'at most':
+        return max(values)
+    return max(values, key=lambda ours: abs(difference(kind_of(claim), ours, wanted)))
+
+
+def over_points(claim, values):
+    """
+    (the number to show, whether the claim holds, a note). It must hold at every point; where the
+    paper says "mostly" or "typically" at more than half of them, and the median is shown.
+    """
+    held = [holds(claim, value) for value in values]
+    if len(values) == 1:
+        return values[0], held[0], ''
+    mostly = claim.get('mostly', False)
+    each = ', '.join(f'{value:.3g}' for value in sorted(values))
+    return (statistics.median(values) if mostly else farthest(claim, values),
+            2 * sum(held) > len(held) if mostly else all(held),
+            f'holds at {sum(held)} of {len(held)} points: {each}')
+
+
+def by_number(top, results, claim):
     published = claim.get('value')
     try:
-        ours = ours_of(top, results, claim['ours'])
+        values = ours_of(top, results, claim['ours'])
     except Absent as absent:
         return Verdict(published, None, None, None, str(absent))
-    note = '' if 'value' in claim else f'read as: {claim["sense"]} {claim["bound"]}'
-    difference = None if published is None else ours / published - 1
-    return Verdict(published, ours, difference, holds(claim, ours, tolerance), note)
+    ours, held, note = over_points(claim, values)
+    read = [] if 'value' in claim else [f'read as: {claim["sense"]} {claim["bound"]}']
+    away = None if published is None else difference(kind_of(claim), ours, published)
+    return Verdict(published, ours, away, held, '; '.join(read + [note] * bool(note)))
 
 
 def by_expectation(results, claim):
@@ -123,26 +149,28 @@ def by_expectation(results, claim):
                    f'holds at {held} of {asked} points' if asked > 1 else '')
 
 
-def verdict(top, results, claim, tolerance):
+def verdict(top, results, claim):
     if 'why not' in claim:
         return Verdict(claim.get('value'), None, None, None, claim['why not'])
     if 'ours' in claim:
-        return by_number(top, results, claim, tolerance)
+        return by_number(top, results, claim)
     return by_expectation(results, claim)
 
 
-def is_constant(claim):
-    """Read from the sources, not found by a run."""
-    return 'ours' in claim and 'scenario' not in claim['ours']
+def why_given(claim):
+    """What puts a statement's number in, so that no run can find another; None: nothing does."""
+    if 'ours' in claim and 'scenario' not in claim['ours']:
+        return 'a constant of the sources'
+    return claim.get('given')
 
 
 def score(verdicts):
     """Of (claim, verdict)."""
     verdicts = list(verdicts)
     judged = [one.holds for claim, one in verdicts
-              if one.holds is not None and not is_constant(claim)]
+              if one.holds is not None and why_given(claim) is None]
     return Score(sum(judged), len(judged),
-                 sum(bool(one.holds) for claim, one in verdicts if is_constant(claim)),
+                 sum(bool(one.holds) for claim, one in verdicts if why_given(claim) is not None),
                  sum(one.holds is None and 'why not' not in claim for claim, one in verdicts),
                  sum('why not' in claim for claim, _ in verdicts))
 
@@ -160,9 +188,9 @@ def too_few(described, verdicts, measured, quick):
                f'{described["holds"][size]} have before')
 
 
-def entries(results, table, tolerance):
+def entries(results, table):
     """Row by row; those that this run has no point for are left out."""
-    result, scale = results.get(table['scenario']), table['factor']
+    result, scale, kind = results.get(table['scenario']), table['factor'], kind_of(table)
     for row, values in table['rows'].items() if result else ():
         for column, published in zip(table['columns'], values):
             at = dict(table['at'])
@@ -173,9 +201,8 @@ def entries(results, table, tolerance):
             points = result.at(**at)
             if len(points) == 1:
                 ours = points[0].number(label) * scale
-                difference = ours / published - 1
-                within = not math.isnan(difference) and abs(difference) <= tolerance
-                yield Entry(row, column, published, ours, difference, within)
+                yield Entry(row, column, published, ours, difference(kind, ours, published),
+                            as_printed(kind, ours, published))
 
 
 def unknown_labels(paper, results):

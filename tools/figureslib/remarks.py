@@ -42,7 +42,7 @@ def faults_of(missing, remarks):
     """Sentences: what is not as the paper has it and has no remark, or is worse than held."""
     for what, ours in missing.items():
         bounds = [remark.held[what] for remark in remarks if what in remark.held]
-        told = f'{name_of(what)} is not within 10 %' if isinstance(what, tuple) else \
+        told = f'{name_of(what)} is not as printed' if isinstance(what, tuple) else \
             f'"{what}" does not hold'
         if not bounds:
             yield f'{told}, and no remark says why'
