@@ -22,11 +22,7 @@
 #define CLEAR_ROUNDS 30   /* for as many rounds, ... */
 #define CLEAR_S      4.0  /* ... and this time, which a CUBIC flow may take: then they are gone */
 #define CLEAR_GROW   10   /* rounds without a queue before we grow as CUBIC does */
-#define ALONE        0.95 /* of the capacity is ours */
-#define ALONE_ROUNDS 8
 #define CLEAR_FLAT   1.5  /* times what a CUBIC flow takes to regain a window like ours */
-#define OVERFLOWS    0.5  /* of the largest recent queue */
-#define MOST_FORGETS 0.99 /* per report */
 
 #define PACE      1.1 /* times the rate: the window limits, ... */
 #define PACE_MOST 4.0
@@ -69,13 +65,12 @@ void wh_lambda_compete_begin(struct wh_lambda_compete *compete, const struct wh_
 	begin_round(compete, path, now_tsc, sent_pkts);
 }
 
-/* Losses beyond the noise, and a queue that may have overflowed. */
-static bool overflown(const struct wh_lambda_compete *compete, double noise, double queue_s)
+/* Losses beyond the noise: a queue overflows. */
+static bool overflown(const struct wh_lambda_compete *compete, double noise)
 {
 	double mean = noise * compete->round_pkts_seen;
 
-	return compete->round_lost_pkts > mean + LOST_SIGMAS * sqrt(mean) &&
-	       queue_s >= OVERFLOWS * compete->most_queue_s;
+	return compete->round_lost_pkts > mean + LOST_SIGMAS * sqrt(mean);
 }
 
 static void cut(struct wh_lambda_compete *compete, uint64_t now_tsc, uint64_t sent_pkts)
@@ -85,7 +80,6 @@ static void cut(struct wh_lambda_compete *compete, uint64_t now_tsc, uint64_t se
 	compete->cut_pkts = sent_pkts;
 	compete->window_pkts = fmax(SHRINK * compete->window_pkts, WINDOW_LEAST);
 	compete->round_lost_pkts = compete->round_pkts_seen = 0.0;
-	compete->most_queue_s = 0.0;
 }
 
 static void learn_share(struct wh_lambda_compete *compete, const struct wh_lambda_path *path)
@@ -105,9 +99,8 @@ static bool are_gone(const struct wh_lambda_compete *compete, double clear_for_s
 {
 	double flat_s = wh_cbrt(compete->cut_from_pkts * (1.0 - SHRINK) / CUBIC);
 
-	return compete->alone_rounds >= ALONE_ROUNDS ||
-	       (compete->clear_rounds >= CLEAR_ROUNDS &&
-		       clear_for_s >= fmax(CLEAR_S, CLEAR_FLAT * flat_s));
+	return compete->clear_rounds >= CLEAR_ROUNDS &&
+	       clear_for_s >= fmax(CLEAR_S, CLEAR_FLAT * flat_s);
 }
 
 /*
@@ -137,7 +130,6 @@ static void end_round(struct wh_lambda_compete *compete, const struct wh_lambda_
 		fmin(CLEAR_LITTLE * compete->longest_s, CLEAR_RTT * wh_lambda_path_rtt_s(path)));
 	learn_share(compete, path);
 	learn_pace(compete, path, now_tsc, sent_pkts);
-	compete->alone_rounds = compete->share > ALONE ? compete->alone_rounds + 1 : 0;
 	compete->clear_rounds = compete->round_peak_s > clear_s ? 0 : compete->clear_rounds + 1;
 	if (compete->clear_rounds == 0)
 		compete->queued_tsc = now_tsc;
@@ -186,7 +178,6 @@ static void count(struct wh_lambda_compete *compete, const struct wh_lambda_path
 		compete->round_pkts_seen += seen;
 		compete->round_lost_pkts = fmax(compete->round_lost_pkts + seen - arrived, 0.0);
 	}
-	compete->most_queue_s = fmax(compete->most_queue_s * MOST_FORGETS, path->queue_s);
 	compete->round_peak_s = fmax(compete->round_peak_s, path->queue_s);
 	compete->longest_s = fmax(compete->longest_s, path->queue_s);
 	compete->round_held_up |= path->sample.held_up;
@@ -201,7 +192,7 @@ void wh_lambda_compete_hear(struct wh_lambda_compete *compete, const struct wh_l
 
 	count(compete, path);
 
-	if (overflown(compete, noise, path->queue_s))
+	if (overflown(compete, noise))
 		cut(compete, now_tsc, sent_pkts);
 	else if (!heeded && !path->sample.held_up)
 		compete->window_pkts += growth_pkts(compete, path, now_tsc) *

@@ -17,8 +17,7 @@
 struct wh_lambda_compete {
 	bool on;
 	double window_pkts;
-	double most_queue_s; /* of recent ones */
-	double longest_s;    /* queue since we compete */
+	double longest_s; /* queue since we compete */
 	uint64_t seen_pkts, delivered_pkts;
 	double arrived_pkts; /* with the latest report */
 	uint64_t cut_pkts;   /* losses among packets sent before this one have been acted on */
@@ -34,7 +33,7 @@ struct wh_lambda_compete {
 	double capacity_pps; /* of the path, and ... */
 	double share;        /* ... our share of it, by what arrives */
 	uint64_t queued_tsc; /* the latest round with a queue */
-	uint32_t clear_rounds, alone_rounds;
+	uint32_t clear_rounds;
 };
 
 /* From now on. `rate_pps` is our rate now, `capacity_pps` the highest seen on the path. */

@@ -164,14 +164,14 @@ static void test_cut(void)
 	WH_ASSERT_NEAR(rig.compete.window_pkts, 49.0, 0.1);
 }
 
-/* Without the queue that stood before, nothing has overflown. */
+/* Losses beyond the noise are an overflow, however short the queue is that a report still saw. */
 static void test_loss_without_queue(void)
 {
 	struct rig rig = begun(100, 0.1);
 
 	hear(&rig, 10, 0, 20e-3);
 	hear(&rig, 10, 1, 1e-3);
-	CU_ASSERT(rig.compete.window_pkts > 100.0);
+	WH_ASSERT_NEAR(rig.compete.window_pkts, 70.0, 1.0);
 }
 
 static void test_least_window(void)
@@ -223,19 +223,6 @@ static void test_end_with_little(void)
 	}
 }
 
-/* Who has all of the way while a queue stands is alone with it. */
-static void test_alone(void)
-{
-	struct rig rig = begun(100, 0.9);
-
-	for (int round = 0; round < 8; round++) {
-		rig.compete.share = 0.99;
-		CU_ASSERT_TRUE(rig.compete.on);
-		hear(&rig, rig.sent_pkts - rig.path.seen_pkts + 1, 0, 20e-3);
-	}
-	CU_ASSERT_FALSE(rig.compete.on);
-}
-
 CU_TestInfo wh_tests[] = {
 	{"first", test_first},
 	{"growth", test_growth},
@@ -248,6 +235,5 @@ CU_TestInfo wh_tests[] = {
 	{"least window", test_least_window},
 	{"end", test_end},
 	{"end with little", test_end_with_little},
-	{"alone", test_alone},
 	CU_TEST_INFO_NULL,
 };
