@@ -463,18 +463,19 @@ static int start_runtime(struct demo *demo)
 	struct wh_eal_config eal = {
 		.memory_bytes = memory->bytes,
 		.small_pages_bytes = memory->small_pages_bytes,
+		.node = -1,
 		.option = "--memory",
 		.option_bytes = memory->bytes,
 		.no_huge = settings->no_huge,
 		.extra = settings->eal[0] != '\0' ? settings->eal : NULL,
 		.verbose = settings->verbose,
 	};
-	struct wh_cpu_list allowed;
+	struct wh_cores_allowed allowed;
 	struct wh_cores cores;
 	char why[WH_PORT_WHY_BYTES];
 
-	wh_cores_allowed(&allowed);
-	allowed.count = RTE_MIN(allowed.count, CORES_MAX);
+	wh_cores_allowed(NULL, &allowed);
+	allowed.cpus.count = RTE_MIN(allowed.cpus.count, CORES_MAX);
 
 	int rc = wh_cores_place(
 		&demo->plan.host[WH_DEMO_SENDER], &allowed, &cores, why, sizeof(why));

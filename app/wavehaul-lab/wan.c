@@ -205,14 +205,14 @@ static int place_cores(const struct wh_wan_plan *plan, struct wh_cores *cores)
 {
 	struct wh_cpu_list cpus = plan->settings.rx_cpus;
 	struct wh_host_settings settings = {.queues = 1};
-	struct wh_cpu_list allowed;
+	struct wh_cores_allowed allowed;
 	char why[WH_PORT_WHY_BYTES];
 
-	wh_cores_allowed(&allowed);
+	wh_cores_allowed(NULL, &allowed);
 	if (cpus.count == 0)
-		cpus.cpu[cpus.count++] = allowed.cpu[allowed.count - 1];
+		cpus.cpu[cpus.count++] = allowed.cpus.cpu[allowed.cpus.count - 1];
 	for (uint32_t i = 0; i < cpus.count; i++) {
-		if (wh_cpu_list_has(&allowed, cpus.cpu[i]))
+		if (wh_cpu_list_has(&allowed.cpus, cpus.cpu[i]))
 			continue;
 		return wh_fail(WH_EXIT_HARDWARE,
 			"this process may not use CPU %u of --cpus; `taskset -p $$` shows the CPUs "
@@ -222,7 +222,7 @@ static int place_cores(const struct wh_wan_plan *plan, struct wh_cores *cores)
 	settings.rx_cpus = (struct wh_cpu_list){.count = 1, .cpu = {cpus.cpu[0]}};
 	settings.tx_cpus = (struct wh_cpu_list){.count = 1, .cpu = {cpus.cpu[cpus.count - 1]}};
 	settings.worker_cpus =
-		(struct wh_cpu_list){.count = 1, .cpu = {choose_worker(&allowed, &cpus)}};
+		(struct wh_cpu_list){.count = 1, .cpu = {choose_worker(&allowed.cpus, &cpus)}};
 
 	int rc = wh_cores_place(&settings, &allowed, cores, why, sizeof(why));
 
@@ -236,6 +236,7 @@ static int start_runtime(struct wan *wan)
 	struct wh_eal_config eal = {
 		.memory_bytes = plan->memory.bytes,
 		.small_pages_bytes = plan->memory.small_pages_bytes,
+		.node = -1,
 		.option = "--memory",
 		.option_bytes = plan->memory.bytes,
 		.no_huge = plan->settings.no_huge,

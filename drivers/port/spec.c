@@ -418,7 +418,7 @@ int wh_port_spec_read(
 		.spec = spec, .number = number, .why = why, .why_bytes = why_bytes};
 	size_t bytes = strlen(text);
 
-	*spec = (struct wh_port_spec){.kind = WH_PORT_PCI};
+	*spec = (struct wh_port_spec){.kind = WH_PORT_PCI, .node = -1};
 	if (bytes > WH_PORT_SPEC_TEXT_MAX)
 		return refuse(&reading, "a port is written in at most %d characters, not %zu",
 			WH_PORT_SPEC_TEXT_MAX, bytes);

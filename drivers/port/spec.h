@@ -68,6 +68,7 @@ struct wh_port_spec {
 	bool needs_pci;             /* EAL must not be told --no-pci */
 	bool physical;              /* a NIC takes addresses of no IOMMU: set by the program */
 	bool single_file_segments;  /* --single-file-segments, where there are hugepages */
+	int node;                   /* NUMA node of its NIC, by the program; -1: unknown */
 	struct wh_port_facts facts; /* of the kind */
 	struct wh_address local; /* udp; family 0: the host's main addresses, port 0: not given */
 	char ethdev[WH_PORT_SPEC_NAME_BYTES];    /* for wh_port_find, once the EAL has started */

@@ -70,15 +70,22 @@ static void write_cores(const struct wh_cores *cores, char text[TEXT_BYTES])
 	text[used] = '\0';
 }
 
-static struct wh_cores place(
-	const struct wh_host_settings *settings, const struct wh_cpu_list *allowed)
+static struct wh_cores place_near(
+	const struct wh_host_settings *settings, const struct wh_cpu_list *allowed, uint32_t near)
 {
+	const struct wh_cores_allowed of = {.cpus = *allowed, .near = near};
 	struct wh_cores cores;
 	char why[WHY_BYTES] = "";
 
-	CU_ASSERT_EQUAL_FATAL(wh_cores_place(settings, allowed, &cores, why, sizeof(why)), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_cores_place(settings, &of, &cores, why, sizeof(why)), 0);
 	CU_ASSERT_STRING_EQUAL(why, "");
 	return cores;
+}
+
+static struct wh_cores place(
+	const struct wh_host_settings *settings, const struct wh_cpu_list *allowed)
+{
+	return place_near(settings, allowed, 0);
 }
 
 static void expect(const struct wh_cores *cores, const char *expected)
@@ -196,7 +203,7 @@ static void test_refused(void)
 		{"", "", "7", "this process may not use CPU 7 of --worker-cpus"},
 		{"4", "5", "6", "this process may not use CPU 4 of --rx-cpus"},
 	};
-	const struct wh_cpu_list allowed = digits("0123");
+	const struct wh_cores_allowed allowed = {.cpus = digits("0123"), .near = 2};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		const struct wh_host_settings settings = {
@@ -212,6 +219,35 @@ static void test_refused(void)
 			wh_cores_place(&settings, &allowed, &cores, why, sizeof(why)), -EINVAL);
 		CU_ASSERT_EQUAL(strncmp(why, cases[i].said, strlen(cases[i].said)), 0);
 		CU_ASSERT_PTR_NOT_NULL(strstr(why, "taskset"));
+	}
+}
+
+/* The NIC's node has the CPUs from 4 on. */
+static void test_near(void)
+{
+	static const struct {
+		const char *allowed;
+		uint32_t near;
+		uint32_t queues;
+		const char *worker;
+		const char *expected;
+	} cases[] = {
+		{"45670123", 4, 1, "", "4w 7w 5r0 6s0"},
+		{"4560123", 3, 1, "", "4w 5r0 6s0"},
+		/* They do not suffice, so they come first. */
+		{"450123", 2, 1, "", "4w 1w 2w 3w 5r0 0s0"},
+		{"45670123", 4, 2, "", "4w 1w 2w 3w 5r0 7s0 6r1 0s1"},
+		/* A far one may be named. */
+		{"45670123", 4, 1, "0", "0w 4r0 5s0"},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const struct wh_host_settings settings = {
+			.queues = cases[i].queues, .worker_cpus = digits(cases[i].worker)};
+		const struct wh_cpu_list allowed = digits(cases[i].allowed);
+		struct wh_cores cores = place_near(&settings, &allowed, cases[i].near);
+
+		expect(&cores, cases[i].expected);
 	}
 }
 
@@ -308,26 +344,34 @@ static void test_sends_with_others(void)
 
 static void test_allowed(void)
 {
-	struct wh_cpu_list allowed;
+	struct wh_cores_allowed allowed;
+	const struct wh_cpu_list *cpus = &allowed.cpus;
 	cpu_set_t before;
 	cpu_set_t one;
 	uint16_t last;
 
 	CU_ASSERT_EQUAL_FATAL(sched_getaffinity(0, sizeof(before), &before), 0);
-	wh_cores_allowed(&allowed);
-	CU_ASSERT_EQUAL_FATAL(allowed.count, (uint32_t)CPU_COUNT(&before));
-	for (uint32_t i = 0; i < allowed.count; i++) {
-		CU_ASSERT_TRUE(CPU_ISSET(allowed.cpu[i], &before));
-		CU_ASSERT_TRUE(i == 0 || allowed.cpu[i] > allowed.cpu[i - 1]);
+	wh_cores_allowed(NULL, &allowed);
+	CU_ASSERT_EQUAL_FATAL(cpus->count, (uint32_t)CPU_COUNT(&before));
+	CU_ASSERT_EQUAL(allowed.near, 0);
+	for (uint32_t i = 0; i < cpus->count; i++) {
+		CU_ASSERT_TRUE(CPU_ISSET(cpus->cpu[i], &before));
+		CU_ASSERT_TRUE(i == 0 || cpus->cpu[i] > cpus->cpu[i - 1]);
 	}
 
-	last = allowed.cpu[allowed.count - 1];
+	last = cpus->cpu[cpus->count - 1];
 	CPU_ZERO(&one);
 	CPU_SET(last, &one);
+	CPU_SET(CPU_SETSIZE - 1, &one); /* near, and not ours */
+	wh_cores_allowed(&one, &allowed);
+	CU_ASSERT_EQUAL(cpus->count, (uint32_t)CPU_COUNT(&before));
+	CU_ASSERT_EQUAL(allowed.near, 1);
+	CU_ASSERT_EQUAL(cpus->cpu[0], last);
+
 	CU_ASSERT_EQUAL_FATAL(sched_setaffinity(0, sizeof(one), &one), 0);
-	wh_cores_allowed(&allowed);
-	CU_ASSERT_EQUAL(allowed.count, 1);
-	CU_ASSERT_EQUAL(allowed.cpu[0], last);
+	wh_cores_allowed(NULL, &allowed);
+	CU_ASSERT_EQUAL(cpus->count, 1);
+	CU_ASSERT_EQUAL(cpus->cpu[0], last);
 	CU_ASSERT_EQUAL(sched_setaffinity(0, sizeof(before), &before), 0);
 }
 
@@ -335,6 +379,7 @@ CU_TestInfo wh_tests[] = {
 	{"by number of CPUs", test_by_number_of_cpus},
 	{"as named", test_as_named},
 	{"refused", test_refused},
+	{"near the NIC", test_near},
 	{"every number", test_every_number},
 	{"sends alone", test_sends_alone},
 	{"sends with others", test_sends_with_others},

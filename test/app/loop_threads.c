@@ -33,14 +33,14 @@ static int32_t be_seen(void *state, uint64_t now_tsc)
 
 static void prepare(void)
 {
-	struct wh_cpu_list allowed;
+	struct wh_cores_allowed allowed;
 
-	wh_cores_allowed(&allowed);
+	wh_cores_allowed(NULL, &allowed);
 	stop = false;
 	ran = 0;
 	cores = (struct wh_cores){.count = LOOPS};
 	for (uint32_t i = 0; i < LOOPS; i++) {
-		cores.core[i].cpu = allowed.cpu[i % allowed.count];
+		cores.core[i].cpu = allowed.cpus.cpu[i % allowed.cpus.count];
 		loop[i] = (struct wh_loop){.stop = &stop};
 		wh_loop_add(&loop[i], "be seen", be_seen, &loop[i]);
 	}

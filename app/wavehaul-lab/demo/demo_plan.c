@@ -98,6 +98,7 @@ struct wh_port_spec wh_demo_port(enum wh_emulator_end end)
 	struct wh_port_spec spec = {
 		.kind = WH_PORT_VDEV,
 		.verbatim = true,
+		.node = -1,
 		.facts = {.queues_max = 1, .mtu_max = UINT16_MAX, .emulated = true},
 	};
 

@@ -10,16 +10,28 @@
 _Static_assert(WH_PORT_QUEUES_MAX <= 16, "a bit per queue");
 _Static_assert(WH_PORT_QUEUES_MAX <= WH_SETTINGS_CPUS_MAX, "a list holds a CPU per queue");
 
-void wh_cores_allowed(struct wh_cpu_list *allowed)
+static void add_set(struct wh_cpu_list *list, const cpu_set_t *set)
+{
+	for (uint16_t cpu = 0; cpu < CPU_SETSIZE && list->count < WH_SETTINGS_CPUS_MAX; cpu++)
+		if (CPU_ISSET(cpu, set))
+			list->cpu[list->count++] = cpu;
+}
+
+void wh_cores_allowed(const cpu_set_t *near, struct wh_cores_allowed *allowed)
 {
 	cpu_set_t set;
+	cpu_set_t first;
 
-	allowed->count = 0;
+	*allowed = (struct wh_cores_allowed){0};
 	if (sched_getaffinity(0, sizeof(set), &set) != 0)
 		return;
-	for (uint16_t cpu = 0; cpu < CPU_SETSIZE && allowed->count < WH_SETTINGS_CPUS_MAX; cpu++)
-		if (CPU_ISSET(cpu, &set))
-			allowed->cpu[allowed->count++] = cpu;
+	CPU_ZERO(&first);
+	if (near != NULL)
+		CPU_AND(&first, near, &set);
+	add_set(&allowed->cpus, &first);
+	allowed->near = allowed->cpus.count;
+	CPU_XOR(&set, &set, &first);
+	add_set(&allowed->cpus, &set);
 }
 
 static bool has(const struct wh_cpu_list *list, uint16_t cpu)
@@ -128,19 +140,30 @@ static void check_cores(const struct wh_cores *cores, uint32_t queues)
 	WH_ASSERT(received == (1U << queues) - 1 && sent == received);
 }
 
-int wh_cores_place(const struct wh_host_settings *settings, const struct wh_cpu_list *allowed,
+/* Those from which roles are chosen. */
+static struct wh_cpu_list preferred(const struct wh_cores_allowed *allowed, uint32_t queues)
+{
+	struct wh_cpu_list cpus = allowed->cpus;
+
+	if (allowed->near >= 1 + 2 * queues)
+		cpus.count = allowed->near;
+	return cpus;
+}
+
+int wh_cores_place(const struct wh_host_settings *settings, const struct wh_cores_allowed *allowed,
 	struct wh_cores *cores, char *why, size_t why_bytes)
 {
+	const struct wh_cpu_list cpus = preferred(allowed, settings->queues);
 	struct wh_cpu_list rx = settings->rx_cpus;
 	struct wh_cpu_list tx = settings->tx_cpus;
 	struct wh_cpu_list worker = settings->worker_cpus;
 
-	WH_ASSERT(allowed->count > 0 && settings->queues > 0);
-	if (check(&rx, "rx", allowed, why, why_bytes) != 0 ||
-		check(&tx, "tx", allowed, why, why_bytes) != 0 ||
-		check(&worker, "worker", allowed, why, why_bytes) != 0)
+	WH_ASSERT(cpus.count > 0 && settings->queues > 0);
+	if (check(&rx, "rx", &allowed->cpus, why, why_bytes) != 0 ||
+		check(&tx, "tx", &allowed->cpus, why, why_bytes) != 0 ||
+		check(&worker, "worker", &allowed->cpus, why, why_bytes) != 0)
 		return -EINVAL;
-	choose(allowed, settings->queues, &rx, &tx, &worker);
+	choose(&cpus, settings->queues, &rx, &tx, &worker);
 
 	*cores = (struct wh_cores){0};
 	for (uint32_t i = 0; i < worker.count; i++)

@@ -4,7 +4,8 @@
 /*
  * Assignment of CPUs. A CPU has at most one lcore and one loop; a queue has a receiving and a
  * sending core, maybe the same; workers run jobs and file I/O. Roles that the operator does not
- * assign are derived from the CPUs that the process may use:
+ * assign are derived from the CPUs that the process may use. Those of the NIC's NUMA node come
+ * first, and no others are taken if they suffice for a worker and both cores of each queue:
  *
  *   1 CPU      does everything
  *   more       the first is a worker. Of the others each queue gets one that receives and then, as
@@ -12,6 +13,7 @@
  *              there are more queues than other CPUs, these share the queues. The rest are workers.
  */
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,12 +32,18 @@ struct wh_cores {
 	struct wh_core core[WH_SETTINGS_CPUS_MAX]; /* [0] works, and is the main lcore */
 };
 
-/* 0, or -EINVAL and a sentence in `why`: a named CPU is not allowed. */
-int wh_cores_place(const struct wh_host_settings *settings, const struct wh_cpu_list *allowed,
-	struct wh_cores *cores, char *why, size_t why_bytes);
+/* The CPUs on which this process may run: those near the NIC, then the others, both ascending. */
+struct wh_cores_allowed {
+	struct wh_cpu_list cpus;
+	uint32_t near;
+};
 
-/* The CPUs on which this process may run, in ascending order. */
-void wh_cores_allowed(struct wh_cpu_list *allowed);
+/* `near` is a set of CPUs; NULL: none. */
+void wh_cores_allowed(const cpu_set_t *near, struct wh_cores_allowed *allowed);
+
+/* 0, or -EINVAL and a sentence in `why`: a named CPU is not allowed. */
+int wh_cores_place(const struct wh_host_settings *settings, const struct wh_cores_allowed *allowed,
+	struct wh_cores *cores, char *why, size_t why_bytes);
 
 /* Whether the core that sends for `queue` does nothing else. */
 bool wh_cores_sends_alone(const struct wh_cores *cores, uint32_t queue);

@@ -62,10 +62,14 @@ static void append_split(struct arguments *arguments, const char *text)
 	free(copy);
 }
 
-uint64_t wh_eal_hugepage_room_bytes(void)
+static uint64_t hugepage_room_bytes(const char *folder)
 {
-	FILE *file = fopen("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "r");
+	char path[128];
 	unsigned long long pages = 0;
+
+	snprintf(path, sizeof(path), "%s/hugepages/hugepages-2048kB/free_hugepages", folder);
+
+	FILE *file = fopen(path, "r");
 
 	if (file == NULL)
 		return 0;
@@ -74,6 +78,22 @@ uint64_t wh_eal_hugepage_room_bytes(void)
 	fclose(file);
 	return pages * HUGEPAGE_BYTES > WH_EAL_OWN_BYTES ? pages * HUGEPAGE_BYTES - WH_EAL_OWN_BYTES
 							 : 0;
+}
+
+uint64_t wh_eal_hugepage_room_bytes(void)
+{
+	return hugepage_room_bytes("/sys/kernel/mm");
+}
+
+/* Whether the NIC's node has room for all; else DPDK takes what any node has. */
+static bool node_has(const struct wh_eal_config *config)
+{
+	char folder[64];
+
+	if (config->node < 0 || config->node >= RTE_MAX_NUMA_NODES)
+		return false;
+	snprintf(folder, sizeof(folder), "/sys/devices/system/node/node%d", config->node);
+	return hugepage_room_bytes(folder) >= config->memory_bytes;
 }
 
 uint64_t wh_eal_hugepages_for(uint64_t memory_bytes)
@@ -98,6 +118,19 @@ static void append_lcores(const struct wh_cpu_list *cpus, struct arguments *argu
 	append(arguments, text);
 }
 
+/* As --socket-mem has it: what each node is to give, up to that one. */
+static void append_memory_of_node(int node, uint64_t mib, struct arguments *arguments)
+{
+	char text[128];
+	int used = 0;
+
+	for (int i = 0; i < node; i++)
+		used += snprintf(text + used, sizeof(text) - (size_t)used, "0,");
+	snprintf(text + used, sizeof(text) - (size_t)used, "%llu", (unsigned long long)mib);
+	append(arguments, "--socket-mem");
+	append(arguments, text);
+}
+
 static void append_memory(
 	const struct wh_eal_config *config, bool hugepages, struct arguments *arguments)
 {
@@ -114,8 +147,15 @@ static void append_memory(
 	}
 	if (hugepages && !config->take_now)
 		return;
+
+	unsigned long long mib = (bytes + WH_EAL_OWN_BYTES) >> 20;
+
+	if (hugepages && node_has(config)) {
+		append_memory_of_node(config->node, mib, arguments);
+		return;
+	}
 	append(arguments, "-m");
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)(bytes + WH_EAL_OWN_BYTES) >> 20);
+	snprintf(text, sizeof(text), "%llu", mib);
 	append(arguments, text);
 }
 

@@ -24,6 +24,7 @@ struct wh_eal_config {
 	const char *option;         /* the option that determines part of it */
 	uint64_t option_bytes;      /* that part's size */
 	bool no_huge;               /* do not use hugepages, even if there are enough */
+	int node;                   /* hugepages of this NUMA node, if it has enough; -1: any */
 	bool take_now;              /* reserve all memory at the start, and none later */
 	bool one_file;              /* each kind of page in one file, as vhost-user peers need it */
 	bool physical;              /* a device wants physical addresses: root, and hugepages */

@@ -76,13 +76,30 @@ void wh_host_plan_memory(const struct wh_host_settings *settings, const struct w
 		wh_port_room_bytes((uint16_t)settings->mtu_bytes));
 }
 
+/* On the NIC's node, or where there is room. */
+static void *take_memory(const struct wh_host *host, uint64_t bytes)
+{
+	void *near = rte_malloc_socket("chunks", bytes, WH_CHUNK_ALIGN, host->spec.node);
+
+	return near != NULL ? near
+			    : rte_malloc_socket("chunks", bytes, WH_CHUNK_ALIGN, SOCKET_ID_ANY);
+}
+
+static struct rte_mempool *make_pool(const struct wh_host *host, uint16_t ethdev, int node)
+{
+	const struct wh_host_settings *settings = host->ctx.settings;
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	snprintf(name, sizeof(name), "packets %u", ethdev);
+	return rte_pktmbuf_pool_create(name, count_mbufs(settings, &host->spec), POOL_CACHE, 0,
+		wh_port_room_bytes((uint16_t)settings->mtu_bytes), node);
+}
+
 static int open_arena(struct wh_host *host)
 {
 	uint64_t bytes = align_up(host->ctx.settings->buffer_bytes, WH_ARENA_UNIT_BYTES);
 
-	host->memory = wh_host_is_udp(host)
-			       ? wh_host_udp_memory(bytes)
-			       : rte_malloc_socket("chunks", bytes, WH_CHUNK_ALIGN, SOCKET_ID_ANY);
+	host->memory = wh_host_is_udp(host) ? wh_host_udp_memory(bytes) : take_memory(host, bytes);
 	return host->memory != NULL ? wh_arena_init(&host->ctx.arena, host->memory, bytes)
 				    : -ENOMEM;
 }
@@ -98,7 +115,6 @@ static int open_ethdev(struct wh_host *host)
 {
 	const struct wh_host_settings *settings = host->ctx.settings;
 	char why[WH_PORT_WHY_BYTES];
-	char name[RTE_MEMPOOL_NAMESIZE];
 	struct wh_port_config config = {
 		.queues = (uint16_t)settings->queues,
 		.mtu = (uint16_t)settings->mtu_bytes,
@@ -117,9 +133,9 @@ static int open_ethdev(struct wh_host *host)
 			"DPDK did not create port %s from %s; `wavehaul doctor` tells what a NIC "
 			"needs, --verbose shows DPDK's messages",
 			host->spec.ethdev, host->spec.target);
-	snprintf(name, sizeof(name), "packets %u", config.ethdev);
-	host->pool = rte_pktmbuf_pool_create(name, count_mbufs(settings, &host->spec), POOL_CACHE,
-		0, wh_port_room_bytes((uint16_t)settings->mtu_bytes), SOCKET_ID_ANY);
+	host->pool = make_pool(host, config.ethdev, host->spec.node);
+	if (host->pool == NULL)
+		host->pool = make_pool(host, config.ethdev, SOCKET_ID_ANY);
 	if (host->pool == NULL) {
 		complain_of_memory();
 		return -ENOMEM;
@@ -453,6 +469,7 @@ static int start_runtime(struct wh_runtime *runtime, const struct wh_cores *core
 		.option = "--buffers",
 		.option_bytes = settings->buffer_bytes,
 		.no_huge = settings->no_huge,
+		.node = spec->node,
 		.take_now = true,
 		.one_file = spec->single_file_segments,
 		.physical = spec->physical,
@@ -471,15 +488,17 @@ int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
 	char why[WH_PORT_WHY_BYTES];
 	struct wh_port_argument device;
 	struct wh_port_spec spec;
-	struct wh_cpu_list allowed;
+	struct wh_cores_allowed allowed;
 	struct wh_cores cores;
+	cpu_set_t near;
 
-	wh_cores_allowed(&allowed);
 	if (wh_port_spec_read(settings->port, 0, &spec, why, sizeof(why)) != 0 ||
 		!wh_host_may_have(&spec, why, sizeof(why)) ||
 		wh_port_spec_prepare(&spec, (uint16_t)settings->queues,
-			(uint16_t)settings->mtu_bytes, &device, why, sizeof(why)) != 0 ||
-		wh_cores_place(settings, &allowed, &cores, why, sizeof(why)) != 0)
+			(uint16_t)settings->mtu_bytes, &device, why, sizeof(why)) != 0)
+		return wh_fail(WH_EXIT_HARDWARE, "%s", why);
+	wh_cores_allowed(wh_host_near_cpus(&spec, "", &near) ? &near : NULL, &allowed);
+	if (wh_cores_place(settings, &allowed, &cores, why, sizeof(why)) != 0)
 		return wh_fail(WH_EXIT_HARDWARE, "%s", why);
 
 	/*

@@ -126,6 +126,28 @@ static void of_a_group(void)
 	remove_tree(root);
 }
 
+/* Its node, and the CPUs there; a machine of one node says -1. */
+static void where_it_is(void)
+{
+	struct wh_port_spec spec;
+	char why[WH_PORT_WHY_BYTES];
+	cpu_set_t cpus;
+
+	begin("vfio-pci");
+	CU_ASSERT_EQUAL_FATAL(wh_port_spec_read("3b:00.0", 0, &spec, why, sizeof(why)), 0);
+	CU_ASSERT_EQUAL(spec.node, -1);
+	put("/sys/devices/system/node/node1/cpulist", "4-6,100\n");
+	CU_ASSERT_TRUE(wh_host_may_have_nic(&spec, root, true, why, sizeof(why)));
+	CU_ASSERT_FALSE(wh_host_near_cpus(&spec, root, &cpus));
+	put(PCI NIC "/numa_node", "1\n");
+	CU_ASSERT_TRUE(wh_host_may_have_nic(&spec, root, true, why, sizeof(why)));
+	CU_ASSERT_EQUAL(spec.node, 1);
+	CU_ASSERT_TRUE_FATAL(wh_host_near_cpus(&spec, root, &cpus));
+	CU_ASSERT_EQUAL(CPU_COUNT(&cpus), 4);
+	CU_ASSERT_TRUE(CPU_ISSET(4, &cpus) && CPU_ISSET(6, &cpus) && CPU_ISSET(100, &cpus));
+	remove_tree(root);
+}
+
 /* Root may open anything. */
 static void of_another_user(void)
 {
@@ -159,6 +181,7 @@ CU_TestInfo wh_tests[] = {
 	{"DPDK's", dpdks},
 	{"of another process", of_another_process},
 	{"of a group", of_a_group},
+	{"where it is", where_it_is},
 	{"of another user", of_another_user},
 	{"without an IOMMU", without_iommu},
 	CU_TEST_INFO_NULL,

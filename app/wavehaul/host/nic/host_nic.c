@@ -9,6 +9,7 @@
 
 #include "machine/machine.h"
 #include "machine/routes.h"
+#include "machine/tree.h"
 
 static bool keeps_default_route(const char *what, char *why, size_t why_bytes)
 {
@@ -106,16 +107,40 @@ bool wh_host_may_have_nic(
 	const struct wh_nic *nic = wh_machine_nic(&machine, spec->target);
 	bool may = nic == NULL || may_have(&machine, nic, spec, why, why_bytes);
 
+	if (nic != NULL)
+		spec->node = (int)nic->node;
 	wh_machine_free(&machine);
 	return may;
+}
+
+/* An interface of software has no device. */
+static void find_node_of_interface(struct wh_port_spec *spec)
+{
+	int64_t node;
+
+	if (wh_tree_number("", &node, "/sys/class/net/%s/device/numa_node", spec->target))
+		spec->node = (int)node;
+}
+
+bool wh_host_near_cpus(const struct wh_port_spec *spec, const char *root, cpu_set_t *cpus)
+{
+	char list[1024];
+
+	if (spec->node < 0 || !wh_tree_line(root, list, sizeof(list),
+				      "/sys/devices/system/node/node%d/cpulist", spec->node))
+		return false;
+	wh_cpus_parse(list, cpus);
+	return true;
 }
 
 bool wh_host_may_have(struct wh_port_spec *spec, char *why, size_t why_bytes)
 {
 	if (spec->kind == WH_PORT_PCI)
 		return wh_host_may_have_nic(spec, "", geteuid() == 0, why, why_bytes);
-	if (spec->kind == WH_PORT_AF_XDP && !spec->verbatim &&
-		wh_interface_has_default_route("", spec->target))
+	if (spec->verbatim || (spec->kind != WH_PORT_AF_XDP && spec->kind != WH_PORT_AF_PACKET))
+		return true;
+	find_node_of_interface(spec);
+	if (spec->kind == WH_PORT_AF_XDP && wh_interface_has_default_route("", spec->target))
 		return keeps_default_route(spec->target, why, why_bytes);
 	return true;
 }
