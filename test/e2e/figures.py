@@ -27,8 +27,9 @@ LIMIT_S = 300
 
 sys.path.insert(0, str(TOP / 'tools'))
 
-from figureslib import colours, page, published, remarks, tolerance
+from figureslib import colours, mutations, page, published, remarks, tolerance
 from figureslib.results import Absent, Result
+from figureslib.runs import Run
 
 PAPERS = {name: published.load(SCENARIOS / f'published/{name}.json')
           for name in ('udt', 'ttp', 'lambda', 'sttp', 'pxp')}
@@ -285,6 +286,28 @@ def what_held_is_kept(program, folder):
         expect_equal(f'{whole}, {quick}, {size}, {measured}', len(found), faults)
 
 
+def green_rows_are_told(program, folder):
+    """A row that a rule does not decide, and one that does not hold with it."""
+    ours = {'scenario': 's', 'report': 'AB', 'at': {'x': 1e6, 'w': 'on'}, 'factor': 1e-6}
+    described = {'parts': [{'id': 'p', 'claims': [
+        {'says': 'nine', 'value': 9, 'ours': ours}, {'says': 'three', 'value': 3, 'ours': ours},
+        {'says': 'any', 'bound': 0, 'sense': 'at least', 'ours': ours}]}]}
+    one = mutations.Mutation('r', 's', (), ('off',), 'p', ('nine', 'three', 'any', 'gone'))
+    slow = {'s': result(({'x': 1e6, 'w': 'on'}, {'AB': 3e6}, []))}
+    runs = {Run('s', 1, ()): TWO['s'], Run('s', 1, ('off',)): slow['s']}
+    (_, faults), = mutations.judged(TOP, described, (one,), runs)
+    expect_equal('faults', sorted(faults), [
+        '"any" holds without the rule', '"gone" does not hold with the rule',
+        '"three" does not hold with the rule', '"three" holds without the rule'])
+
+
+def rules_turn_rows_red(program, folder):
+    ran = figures('--mutate', '--binary', program.binary, '--jobs', 2)
+    expect_equal('exit status', (ran.returncode, ran.stderr), (OK, ''))
+    for paper in PAPERS:
+        expect(ran.stdout.count(f'{paper} ') >= 2, f'no two rules of {paper}: {ran.stdout}')
+
+
 def remarks_are_held(program, folder):
     """What is off is a fault without a remark, and with one that says it is nearer than that."""
     held = {('AC', 1): (0.8, None), 'words': (2, 3), 'many': (None, 9)}
@@ -415,6 +438,8 @@ CASES = [
     Case('tables are compared', True, tables_are_compared),
     Case('statements are counted', True, statements_are_counted),
     Case('what held is kept', True, what_held_is_kept),
+    Case('rows that stay green are told', True, green_rows_are_told),
+    Case('rules turn rows red', False, rules_turn_rows_red),
     Case('remarks are held', True, remarks_are_held),
     Case('ten colours', True, ten_colours),
     Case('the chain explains Table 2', True, chain_explains_table_2),

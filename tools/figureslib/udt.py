@@ -16,8 +16,8 @@ RUNS = (
     Run('udt-fig02', 5, ('sweep.flows=1,10,100',)),
     Run('udt-fig02-empty', 4, ('sweep.flows=100',)),
     Run('udt-fig03', 3, ()),
-    Run('udt-fig04', 140, ('sweep.x=1M,20M,60M,160M', ONCE)),
-    Run('udt-fig04-warnings', 60, ('sweep.x=80M,160M', ONCE)),
+    Run('udt-fig04', 140, ('sweep.x=20M,60M,160M', ONCE)),
+    Run('udt-fig04-warnings', 60, ('sweep.x=160M', ONCE)),
     Run('udt-fig05', 16, (ONCE, 'scenario.duration=100s', 'scenario.warmup=20s')),
     Run('udt-fig06', 40, (SHORT, *NETWORKS)),
     Run('udt-fig06-empty', 6, (SHORT, 'sweep.rate : rtt=100K : 10ms')),
@@ -27,11 +27,11 @@ RUNS = (
     Run('udt-fig11', 50, ('sweep.queue=10,83,160,1000', 'scenario.duration=50s', ONCE)),
     Run('udt-fig12', 20, NETWORKS),
     Run('udt-fig13', 30, (SHORT, 'sweep.rate=10M,100M')),
-    Run('udt-fig16', 5, ()),
-    Run('udt-fig17', 4, ()),
+    Run('udt-fig16', 5, ('scenario.duration=30s',)),
+    Run('udt-fig17', 4, ('scenario.duration=50s',)),
     Run('udt-fig18', 10, ('scenario.duration=5s', 'sweep.queue=100,1000')),
     Run('udt-fig19', 20, ('scenario.duration=60s', ONCE)),
-    Run('udt-fig20', 12, ('sweep.udts=0,4',)),
+    Run('udt-fig20', 12, ('sweep.udts=4',)),
 )
 
 
