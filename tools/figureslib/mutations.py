@@ -69,7 +69,8 @@ MUTATIONS = {
     'pxp': (
         Mutation('the complete state goes each 5 ms', 'pxp-fig05',
                  ('sweep.window=1024', 'scenario.duration=3.5s'), ('pxp.period=100ms',), 'fig5',
-                 ('periodic exchange above positive acknowledgement at every window: least ratio',)),
+                 ('periodic exchange above positive acknowledgement at every window: least '
+                  'ratio',)),
         Mutation('a busy receiver delays it', 'pxp-slow',
                  ('sweep.load=0,1', 'sweep.loss=1e-3', 'scenario.duration=3.5s'),
                  ('pxp.load=0',), 'fig4',
