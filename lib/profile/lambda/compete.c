@@ -5,30 +5,7 @@
 
 #include "base/arith.h"
 #include "base/assert.h"
-
-#define FIRST        0.31 /* of the capacity, to begin with: a TCP that is there has more */
-#define MODEST       0.2  /* of the capacity: below it the window grows as CUBIC's does, ... */
-#define MODEST_MOST  0.33 /* ... and above it as Reno's */
-#define SHARE_LEARNT 0.25 /* from each round */
-#define CUBIC        0.4  /* packets in the cube of a second (RFC 9438, 5) */
-#define CUBIC_MOST   0.5  /* of the window in a round trip */
-#define GROWTH_PKTS                                                                                \
-	0.75 /* per round trip: more than the 0.53 of RFC 9438, 4.3, since CUBIC flows take more */
-#define SHRINK       0.7
-#define WINDOW_LEAST 2.0
-#define LOST_SIGMAS  3.0  /* beyond the noise */
-#define CLEAR_LITTLE 0.15 /* of the longest queue, ... */
-#define CLEAR_RTT    0.1  /* ... but no more than this: flows of our kind leave as much, ... */
-#define CLEAR_ROUNDS 30   /* for as many rounds, ... */
-#define CLEAR_S      4.0  /* ... and this time, which a CUBIC flow may take: then they are gone */
-#define CLEAR_GROW   10   /* rounds without a queue before we grow as CUBIC does */
-#define CLEAR_FLAT   1.5  /* times what a CUBIC flow takes to regain a window like ours */
-
-#define PACE      1.1 /* times the rate: the window limits, ... */
-#define PACE_MOST 4.0
-#define PACE_STEP 1.25 /* ... unless hosts are away, by this in a round trip, ... */
-#define PACE_BACK 0.97 /* ... and back again */
-#define PACED     0.95 /* of the rate that was sent is enough */
+#include "profile/lambda/params.h"
 
 static void begin_round(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
 	uint64_t now_tsc, uint64_t sent_pkts)
@@ -46,20 +23,20 @@ void wh_lambda_compete_begin(struct wh_lambda_compete *compete, const struct wh_
 	uint64_t now_tsc, uint64_t sent_pkts, double rate_pps, double capacity_pps)
 {
 	double round_s = wh_lambda_path_rtt_s(path) + path->queue_s;
-	double had_pps = fmin(rate_pps, MODEST_MOST * capacity_pps);
-	double pps = fmax(had_pps, FIRST * capacity_pps);
+	double had_pps = fmin(rate_pps, params.modest_most * capacity_pps);
+	double pps = fmax(had_pps, params.window_first * capacity_pps);
 
 	WH_ASSERT(!compete->on);
 	*compete = (struct wh_lambda_compete){
 		.on = true,
-		.window_pkts = fmax(pps * round_s, WINDOW_LEAST),
+		.window_pkts = fmax(pps * round_s, params.window_least_pkts),
 		.seen_pkts = path->seen_pkts,
 		.delivered_pkts = path->delivered_pkts,
 		.cut_pkts = sent_pkts,
 		.cut_tsc = now_tsc,
 		.queued_tsc = now_tsc,
 		.capacity_pps = capacity_pps,
-		.pace = PACE,
+		.pace = params.pace,
 	};
 	compete->cut_from_pkts = compete->window_pkts;
 	begin_round(compete, path, now_tsc, sent_pkts);
@@ -70,7 +47,7 @@ static bool overflown(const struct wh_lambda_compete *compete, double noise)
 {
 	double mean = noise * compete->round_pkts_seen;
 
-	return compete->round_lost_pkts > mean + LOST_SIGMAS * sqrt(mean);
+	return compete->round_lost_pkts > mean + params.sigmas * sqrt(mean);
 }
 
 static void cut(struct wh_lambda_compete *compete, uint64_t now_tsc, uint64_t sent_pkts)
@@ -78,7 +55,7 @@ static void cut(struct wh_lambda_compete *compete, uint64_t now_tsc, uint64_t se
 	compete->cut_from_pkts = compete->window_pkts;
 	compete->cut_tsc = now_tsc;
 	compete->cut_pkts = sent_pkts;
-	compete->window_pkts = fmax(SHRINK * compete->window_pkts, WINDOW_LEAST);
+	compete->window_pkts = fmax(params.shrink * compete->window_pkts, params.window_least_pkts);
 	compete->round_lost_pkts = compete->round_pkts_seen = 0.0;
 }
 
@@ -92,15 +69,15 @@ static void learn_share(struct wh_lambda_compete *compete, const struct wh_lambd
 		return;
 	pps = compete->round_arrived_pkts / span_s;
 	compete->capacity_pps = fmax(compete->capacity_pps, pps);
-	compete->share += (pps / compete->capacity_pps - compete->share) * SHARE_LEARNT;
+	compete->share += (pps / compete->capacity_pps - compete->share) * params.share_learnt;
 }
 
 static bool are_gone(const struct wh_lambda_compete *compete, double clear_for_s)
 {
-	double flat_s = wh_cbrt(compete->cut_from_pkts * (1.0 - SHRINK) / CUBIC);
+	double flat_s = wh_cbrt(compete->cut_from_pkts * (1.0 - params.shrink) / params.cubic);
 
-	return compete->clear_rounds >= CLEAR_ROUNDS &&
-	       clear_for_s >= fmax(CLEAR_S, CLEAR_FLAT * flat_s);
+	return compete->clear_rounds >= params.clear_rounds &&
+	       clear_for_s >= fmax(params.clear_s, params.clear_flat * flat_s);
 }
 
 /*
@@ -114,20 +91,21 @@ static void learn_pace(struct wh_lambda_compete *compete, const struct wh_lambda
 	double round_s = fmax(wh_lambda_path_rtt_s(path) + path->queue_s, 1e-9);
 	double window_pps = compete->window_pkts / round_s;
 	double pps = fmin(wh_lambda_compete_pps(compete, path), window_pps);
-	double due_pkts = PACED * pps * span_s;
+	double due_pkts = params.whole * pps * span_s;
 	double pkts = (double)(sent_pkts - compete->round_pkts);
 
 	if (compete->round_held_up || path->seen_pkts <= compete->cut_pkts)
 		return;
-	compete->pace *= pkts < due_pkts ? fmin(due_pkts / fmax(pkts, 1.0), PACE_STEP) : PACE_BACK;
-	compete->pace = fmin(fmax(compete->pace, PACE), PACE_MOST);
+	compete->pace *= pkts < due_pkts ? fmin(due_pkts / fmax(pkts, 1.0), params.pace_step)
+					 : params.pace_back;
+	compete->pace = fmin(fmax(compete->pace, params.pace), params.pace_most);
 }
 
 static void end_round(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
 	uint64_t now_tsc, uint64_t sent_pkts, double clear_s)
 {
-	clear_s = fmax(clear_s,
-		fmin(CLEAR_LITTLE * compete->longest_s, CLEAR_RTT * wh_lambda_path_rtt_s(path)));
+	clear_s = fmax(clear_s, fmin(params.clear_little * compete->longest_s,
+					params.clear_rtt * wh_lambda_path_rtt_s(path)));
 	learn_share(compete, path);
 	learn_pace(compete, path, now_tsc, sent_pkts);
 	compete->clear_rounds = compete->round_peak_s > clear_s ? 0 : compete->clear_rounds + 1;
@@ -142,16 +120,18 @@ static void end_round(struct wh_lambda_compete *compete, const struct wh_lambda_
 static double growth_pkts(const struct wh_lambda_compete *compete,
 	const struct wh_lambda_path *path, uint64_t now_tsc)
 {
-	double flat_s = wh_cbrt(compete->cut_from_pkts * (1.0 - SHRINK) / CUBIC);
+	double flat_s = wh_cbrt(compete->cut_from_pkts * (1.0 - params.shrink) / params.cubic);
 	double ahead_s = wh_lambda_path_rtt_s(path) + path->queue_s;
 	double t_s = (double)(now_tsc - compete->cut_tsc) / path->hz + ahead_s - flat_s;
-	double target_pkts = compete->cut_from_pkts + CUBIC * t_s * t_s * t_s;
-	double growth = fmin(target_pkts - compete->window_pkts, CUBIC_MOST * compete->window_pkts);
-	double little = (MODEST_MOST - compete->share) / (MODEST_MOST - MODEST);
+	double target_pkts = compete->cut_from_pkts + params.cubic * t_s * t_s * t_s;
+	double growth =
+		fmin(target_pkts - compete->window_pkts, params.cubic_most * compete->window_pkts);
+	double little =
+		(params.modest_most - compete->share) / (params.modest_most - params.modest);
 
-	if (compete->clear_rounds < CLEAR_GROW)
+	if (compete->clear_rounds < params.clear_grow)
 		growth *= fmin(fmax(little, 0.0), 1.0);
-	return fmax(growth, GROWTH_PKTS);
+	return fmax(growth, params.growth_pkts);
 }
 
 double wh_lambda_compete_pps(

@@ -14,44 +14,6 @@
 
 #include "profile/lambda/lambda_internal.h"
 
-#define OTHERS           0.9   /* of what arrived alone: others take the rest */
-#define STEP             0.005 /* of the rate, at first, ... */
-#define STEP_MOST        0.1   /* ... at most this, ... */
-#define STEP_PAUSED      0.5   /* ... where hosts pause this, ... */
-#define STEPS_MOST       0.9   /* ... in the end */
-#define STEP_GROWS       2.0   /* each step times this more, at most ... */
-#define STEP_GROWS_MOST  4.0
-#define SEEK             0.01 /* at the start the first step, ... */
-#define SEEK_GROWS       4.0
-#define BLIND_STEP       1.885  /* where the train told nothing, until a queue was seen */
-#define SEEK_ARRIVES     0.95   /* of what was sent, and a queue: the line is full */
-#define OVERLOAD         0.5    /* of what arrived alone: something is wrong, even at the start */
-#define LITTLE           0.01   /* of a round trip: an earlier step may have left such a queue */
-#define SHORT_TARGET     0.3    /* of the target: a shorter queue did not overflow */
-#define FLAT             0.1    /* of the target: the step did not show in the queue */
-#define GAIN             0.7    /* of what the queue lacks or exceeds, in a round trip */
-#define GAIN_MOST        0.3    /* of the rate */
-#define BUSY_LESS        0.98   /* of what was sent arrives: the line has no more */
-#define LOST_MUCH        0.5    /* of a sample: the start is over */
-#define SPARED           4.0    /* times what a queue holds was not sent, and ... */
-#define SPARED_LEAVES    0.9    /* ... so much is still there: it is none, ... */
-#define SPARED_SAME      0.02   /* of it it changed at most, ... */
-#define PHANTOM_S        200e-6 /* ... or it is this short: others would leave more */
-#define DRAIN_S          4.0    /* a queue that stood for so long is drained, to see the path ... */
-#define DRAIN_RTT        20.0
-#define DRAIN_PKTS       500.0
-#define DRAIN_SOON_S     0.1 /* ... or, where it is too long, after this */
-#define DRAIN_SOON_RTT   3.0
-#define DRAIN_MORE       1.1 /* times the queue is not sent */
-#define DRAIN_SHOWS      0.2 /* part of the line that drains a queue, and of what it drains */
-#define DRAINED          0.2 /* of the target is an empty queue */
-#define SHORT_DOUBLES_S  0.5 /* what is known of a short queue is forgotten */
-#define SAMPLE_RTT       0.25
-#define SAMPLE_S         1e-3
-#define SAMPLE_SLOW_S    50e-3 /* packets of this time are enough of a slow line */
-#define SAMPLE_PAUSES    3.0
-#define SAMPLE_OVERTAKEN 4.0
-
 static double target_pkts(const struct wh_control *control)
 {
 	return wh_lambda_target_s(control) * wh_lambda_view_of(control)->rate_pps;
@@ -64,26 +26,27 @@ static double next_step(struct wh_control *control, double standing)
 	const struct wh_lambda_path *path = &lambda->path;
 	double target = target_pkts(control);
 	double seen_s = wh_lambda_path_covered_s(path) + path->sample.span_s;
-	bool little = path->sample.queue_s < LITTLE * wh_lambda_path_rtt_s(path);
-	bool flat = standing - (little ? lambda->step_pkts : 0.0) <= FLAT * target;
+	bool little = path->sample.queue_s < params.step_little * wh_lambda_path_rtt_s(path);
+	bool flat = standing - (little ? lambda->step_pkts : 0.0) <= params.flat * target;
 
 	lambda->step_pkts = standing;
 	if (lambda->blind)
-		return BLIND_STEP;
+		return params.blind_step;
 	if (lambda->seeks) {
 		if (lambda->step > 0.0 && flat)
-			return fmin(SEEK_GROWS * lambda->step, STEPS_MOST);
-		return SEEK;
+			return fmin(params.step_grows_most * lambda->step, params.steps_most);
+		return params.seek;
 	}
 	if (lambda->step == 0.0 || !flat) {
-		lambda->growth = STEP_GROWS;
+		lambda->growth = params.step_grows;
 		if (wh_lambda_path_pause_s(path, lambda->rate_pps) > 0.0)
-			return STEP_PAUSED;
-		return fmin(fmax(STEP, 0.5 * target / (lambda->rate_pps * seen_s)), STEP_MOST);
+			return params.step_paused;
+		return fmin(fmax(params.step, params.empty * target / (lambda->rate_pps * seen_s)),
+			params.step_most);
 	}
-	double step = fmin(lambda->step * lambda->growth, STEPS_MOST);
+	double step = fmin(lambda->step * lambda->growth, params.steps_most);
 
-	lambda->growth = STEP_GROWS_MOST;
+	lambda->growth = params.step_grows_most;
 	return step;
 }
 
@@ -113,14 +76,14 @@ static void learn_busy(struct wh_control *control)
 	double passed = sample->arrival_pps / (1.0 - wh_lambda_loss_noise(&lambda->loss));
 	double likely = passed; /* if what was lost had arrived, too */
 
-	if (sample->seen_pkts < WH_LAMBDA_ARRIVAL_PKTS || sample->arrival_pps == 0.0)
+	if (sample->seen_pkts < params.arrival_pkts || sample->arrival_pps == 0.0)
 		return;
 	/* A jump of the delay is a pause of arrivals, whatever its cause. */
 	if (sample->peak_s - sample->queue_s > wh_lambda_most_s(control))
 		return;
 	if (wh_lambda_loss_bearable(&lambda->loss, pkts, lost_pkts))
 		likely = sample->arrival_pps / fmax(1.0 - lost_pkts / pkts, 0.01);
-	if (likely < BUSY_LESS * sample->sent_pps && !sample->starved)
+	if (likely < params.busy_less * sample->sent_pps && !sample->starved)
 		lambda->busy_pps = fmax(passed, likely);
 	else
 		lambda->busy_pps = fmax(lambda->busy_pps, passed);
@@ -138,12 +101,12 @@ static void learn_short(struct wh_control *control)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	const struct wh_lambda_sample *sample = &lambda->path.sample;
-	double least_s =
-		fmax(wh_lambda_short_least_s(lambda), SHORT_TARGET * wh_lambda_target_s(control));
+	double least_s = fmax(
+		wh_lambda_short_least_s(lambda), params.short_target * wh_lambda_target_s(control));
 
 	if (wh_lambda_loss_bears(&lambda->loss, sample))
-		lambda->short_s *= 1.0 + fmin(sample->span_s / SHORT_DOUBLES_S, 1.0);
-	else if (sample->peak_s > least_s && sample->peak_s >= WH_LAMBDA_PEAK * lambda->longest_s)
+		lambda->short_s *= 1.0 + fmin(sample->span_s / params.short_doubles_s, 1.0);
+	else if (sample->peak_s > least_s && sample->peak_s >= params.peak * lambda->longest_s)
 		lambda->short_s = fmin(sample->peak_s, 2.0 * wh_lambda_target_s(control));
 }
 
@@ -154,10 +117,10 @@ static void seek(struct wh_control *control, const struct wh_delivery_event *eve
 	const struct wh_lambda_sample *sample = &lambda->path.sample;
 	double overtaken_s = (double)event->overtaken_tsc / lambda->path.hz;
 	double arrives_pps = fmin(sample->arrival_pps, sample->sent_pps);
-	bool much = (double)sample->lost_pkts > LOST_MUCH * (double)sample->seen_pkts;
-	bool ordered = SAMPLE_OVERTAKEN * overtaken_s < sample->span_s;
+	bool much = (double)sample->lost_pkts > params.lost_much * (double)sample->seen_pkts;
+	bool ordered = params.sample_overtaken * overtaken_s < sample->span_s;
 	bool less = sample->arrival_pps > 0.0 && sample->queue_s > 0.0 &&
-		    sample->arrival_pps < SEEK_ARRIVES * sample->sent_pps;
+		    sample->arrival_pps < params.whole * sample->sent_pps;
 
 	if (sample->queue_s > wh_lambda_most_s(control) || much || (ordered && less))
 		lambda->blind = false;
@@ -172,13 +135,15 @@ static bool is_sampled(struct wh_lambda *lambda, const struct wh_delivery_event 
 {
 	struct wh_lambda_path *path = &lambda->path;
 	double rtt_s = wh_lambda_path_rtt_s(path);
-	double pkts = fmin(WH_LAMBDA_ARRIVAL_PKTS, lambda->rate_pps * SAMPLE_SLOW_S);
-	double span_s = fmax(SAMPLE_RTT * rtt_s, fmin(SAMPLE_S, 4.0 * rtt_s));
+	double pkts = fmin(params.arrival_pkts, lambda->rate_pps * params.sample_slow_s);
+	double span_s = fmax(
+		params.sample_rtt * rtt_s, fmin(params.sample_s, params.sample_rtt_most * rtt_s));
 
 	if (!lambda->seeks) {
+		span_s = fmax(span_s,
+			params.sample_pauses * wh_lambda_path_pause_s(path, lambda->rate_pps));
 		span_s = fmax(
-			span_s, SAMPLE_PAUSES * wh_lambda_path_pause_s(path, lambda->rate_pps));
-		span_s = fmax(span_s, SAMPLE_OVERTAKEN * (double)event->overtaken_tsc / path->hz);
+			span_s, params.sample_overtaken * (double)event->overtaken_tsc / path->hz);
 	}
 	pkts = fmax(pkts, (double)wh_lambda_loss_sample_pkts(&lambda->loss));
 	return wh_lambda_path_full(path, event, (uint64_t)pkts, span_s, lambda->rate_pps);
@@ -189,8 +154,8 @@ static void end_drain(struct wh_lambda *lambda, const struct wh_delivery_event *
 {
 	double part = lambda->rate_pps / wh_lambda_line_pps(lambda);
 
-	if (part > DRAIN_SHOWS && lambda->cut_queue_s > 0.0 &&
-		lambda->path.queue_s > lambda->cut_queue_s * (1.0 - DRAIN_SHOWS * part))
+	if (part > params.drain_shows && lambda->cut_queue_s > 0.0 &&
+		lambda->path.queue_s > lambda->cut_queue_s * (1.0 - params.drain_shows * part))
 		wh_lambda_path_forget(&lambda->path);
 	lambda->drains = 0.0;
 	wh_lambda_mark(lambda, event);
@@ -204,18 +169,20 @@ static void drain(struct wh_control *control, const struct wh_delivery_event *ev
 	double rtt_s = wh_lambda_path_rtt_s(path);
 	double cycle_s = 2.0 * rtt_s + path->queue_s + path->gap_s;
 	double since_s = wh_lambda_since_s(path, event->now_tsc, lambda->drained_tsc);
-	double period_s = fmax(fmax(DRAIN_S, DRAIN_RTT * rtt_s), DRAIN_PKTS / lambda->rate_pps);
+	double period_s = fmax(fmax(params.drain_s, params.drain_rtt * rtt_s),
+		params.drain_pkts / lambda->rate_pps);
 
 	if (path->queue_s > wh_lambda_most_s(control))
-		period_s = fmax(DRAIN_SOON_RTT * rtt_s, DRAIN_SOON_S);
-	if (path->queue_s < DRAINED * wh_lambda_target_s(control) ||
+		period_s = fmax(params.drain_soon_rtt * rtt_s, params.drain_soon_s);
+	if (path->queue_s < params.drained * wh_lambda_target_s(control) ||
 		(lambda->drains > 0.0 && since_s > cycle_s)) {
 		lambda->drained_tsc = event->now_tsc;
 		if (lambda->drains > 0.0)
 			end_drain(lambda, event);
 	} else if (since_s > period_s && lambda->loss.trial == WH_LAMBDA_NO_TRIAL &&
 		   lambda->drains == 0.0) {
-		lambda->drains = fmin(DRAIN_MORE * path->queue_s / cycle_s, 0.9);
+		lambda->drains =
+			fmin(params.drain_more * path->queue_s / cycle_s, params.drain_most);
 		lambda->cut_queue_s = path->queue_s;
 		lambda->drained_tsc = event->now_tsc;
 		wh_lambda_mark(lambda, event);
@@ -233,20 +200,21 @@ static bool is_phantom(struct wh_control *control)
 	const struct wh_lambda_sample *sample = &lambda->path.sample;
 	double part = fmin(sample->sent_pps / lambda->own_pps, 1.0);
 	double change_s = sample->queue_s - lambda->spared_from_s;
-	double same_s = SPARED_SAME * sample->queue_s + 2.0 * lambda->path.jitter_s;
+	double same_s = params.spared_same * sample->queue_s +
+			params.target_jitters * lambda->path.jitter_s;
 
-	if (sample->seen_pkts < WH_LAMBDA_ARRIVAL_PKTS ||
+	if (sample->seen_pkts < params.arrival_pkts ||
 		sample->queue_s <= wh_lambda_target_s(control) ||
 		!wh_lambda_loss_bears(&lambda->loss, sample) ||
-		(sample->queue_s > PHANTOM_S
+		(sample->queue_s > params.host_s
 				? fabs(change_s) > same_s
-				: sample->queue_s < SPARED_LEAVES * lambda->spared_from_s)) {
+				: sample->queue_s < params.spared_leaves * lambda->spared_from_s)) {
 		lambda->spared_from_s = sample->queue_s;
 		lambda->spared_s = 0.0;
 		return false;
 	}
 	lambda->spared_s += (1.0 - part) * sample->span_s;
-	if (lambda->spared_s < SPARED * sample->queue_s)
+	if (lambda->spared_s < params.spared * sample->queue_s)
 		return false;
 	lambda->spared_s = 0.0;
 	return true;
@@ -262,7 +230,8 @@ static bool others_are_here(const struct wh_lambda *lambda, const struct wh_deli
 	return !event->held_up && !path->sample.held_up &&
 	       wh_lambda_stands_s(lambda) > wh_lambda_window_s(lambda) &&
 	       wh_lambda_path_pause_s(path, lambda->rate_pps) == 0.0 &&
-	       wh_lambda_part_pps(lambda) < (lambda->seeks ? OVERLOAD : OTHERS) * had_pps;
+	       wh_lambda_part_pps(lambda) <
+		       (lambda->seeks ? params.overload : params.others) * had_pps;
 }
 
 /* The rate after a sample. */
@@ -279,7 +248,7 @@ static void adjust(struct wh_control *control, const struct wh_delivery_event *e
 	if (standing > target)
 		learn_busy(control);
 	else if (!lambda->seeks &&
-		 (standing <= 0.5 * target || lambda->loss.trial != WH_LAMBDA_NO_TRIAL ||
+		 (standing <= params.empty * target || lambda->loss.trial != WH_LAMBDA_NO_TRIAL ||
 			 !wh_lambda_loss_bears(&lambda->loss, sample)))
 		rate_pps = wh_lambda_loss_judge(&lambda->loss, sample, time_s,
 			wh_lambda_path_rtt_s(path), rate_pps,
@@ -289,18 +258,18 @@ static void adjust(struct wh_control *control, const struct wh_delivery_event *e
 		lambda->step = 0.0;
 		wh_lambda_set_rate(lambda, rate_pps);
 	} else if (standing > target) {
-		double less = GAIN * (standing - target) / (lambda->rate_pps * cycle_s);
+		double less = params.gain * (standing - target) / (lambda->rate_pps * cycle_s);
 
 		lambda->step = 0.0;
-		wh_lambda_set_rate(lambda, lambda->rate_pps * (1.0 - fmin(less, GAIN_MOST)));
+		wh_lambda_set_rate(lambda, lambda->rate_pps * (1.0 - fmin(less, params.gain_most)));
 		lambda->good_pps = lambda->rate_pps;
 	} else if (sample->starved) {
 		lambda->step = 0.0;
-	} else if (standing < 0.5 * target) {
+	} else if (standing < params.empty * target) {
 		increase(control, standing, wh_lambda_loss_most_pps(&lambda->loss, time_s));
 	} else {
 		double busy_pps = lambda->busy_pps > 0.0 ? lambda->busy_pps : rate_pps;
-		double more = GAIN * (target - standing) / (rate_pps * cycle_s);
+		double more = params.gain * (target - standing) / (rate_pps * cycle_s);
 
 		lambda->step = 0.0;
 		wh_lambda_set_rate(lambda, fmin(busy_pps, rate_pps) * (1.0 + more));

@@ -24,34 +24,8 @@
 #include "profile/interval.h"
 #include "profile/lambda/lambda_internal.h"
 
-#define TRAIN_PKTS   32    /* enough to show the capacity, few enough to lose little */
-#define TRAINS       4     /* that arrive all at once, before rates are doubled instead */
-#define DISORDERED   0.125 /* of the train's time, or more, packets were overtaken: it is none */
-#define VERIFY       0.5   /* of the train's capacity goes while that is verified, ... */
-#define VERIFY_QUEUE 2.0   /* times the target waits: others are there */
-#define VERIFY_OWN   0.75  /* ... or this where nobody else sends */
-#define JUMP         0.5   /* of the capacity that was kept goes first (RFC 9959: at most half), */
-#define JUMP_OWN     0.9   /* ... or this where nobody else sends */
-#define ALPHA_BYTES  12000 /* that we keep in the queue at 1 Gb/s */
-
-#define LOW          0.5    /* of the longest queue: what is lost below it is noise, ... */
-#define LOW_RATE     0.95   /* ... if the rate is below this part of what overflowed */
-#define FULL_S       1.0    /* with a queue for so long, less the time without, ... */
-#define FULL_RTT     12.0   /* ... and so many round trips, others fill it on purpose; ... */
-#define FULL_LEAST_S 0.5e-3 /* ... a shorter queue is not theirs */
-
-#define WINDOW_LEAST_PKTS 2.0 /* while a queue is drained */
-#define SLACK_PKTS        2.0
-#define WINDOW_PKTS       160.0 /* at least, so that a burst loss of 20 does not empty it, ... */
-#define WINDOW_S          5e-3  /* ... but no more than is sent in this time */
-#define STILL_RTT         1.5   /* without news before a packet is sent to fetch some, */
-#define STILL_S           5e-3
-#define STILL_PKTS        3.0   /* and this many packet intervals, */
-#define STILL_REPORT_S    10e-3 /* and a report interval, at most this: an outage is none */
-#define STILL_FIRST_S     1.0   /* before the first news */
-#define DATA_PER_REPORT   70000 /* data bytes to a byte of our states, with `dedicated` */
-#define LESS              0.85  /* of the capacity: something other than the path takes the rest */
-#define FOUND             0.85  /* of the capacity a scavenger has seen: less is not stored */
+#define TRAIN_PKTS  32    /* enough to show the capacity, few enough to lose little */
+#define ALPHA_BYTES 12000 /* that we keep in the queue at 1 Gb/s */
 
 static const struct wh_option options[WH_LAMBDA_OPTIONS] = {
 	[WH_LAMBDA_TRAIN] = {"train", WH_OPTION_COUNT, 2, 1024, TRAIN_PKTS, false, NULL,
@@ -93,7 +67,7 @@ static bool is_known_path(const struct wh_control_config *config, double rtt_s)
 {
 	double kept_s = (double)config->known.rtt_ns / 1e9;
 
-	return 2.0 * rtt_s > kept_s && rtt_s <= 10.0 * kept_s;
+	return 2.0 * rtt_s > kept_s && rtt_s <= params.known_rtt_most * kept_s;
 }
 
 /*
@@ -105,7 +79,7 @@ static void jump(struct wh_control *control, const struct wh_tick_event *event)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	double train_pkts = wh_lambda_option(control, WH_LAMBDA_TRAIN);
-	double share = wh_lambda_is_dedicated(control) ? JUMP_OWN : JUMP;
+	double share = wh_lambda_is_dedicated(control) ? params.jump_own : params.verify;
 	double rtt_s = (double)event->rtt_tsc / control->config.hz;
 	double jump_pkts = lambda->line_pps * share * rtt_s;
 
@@ -140,14 +114,16 @@ static double window_pkts(const struct wh_control *control)
 		return fmin(lambda->compete.window_pkts + lambda->rate_pps * lambda->path.gap_s,
 			(double)control->config.window_pkts_max);
 	if (lambda->phase == WH_LAMBDA_CUT)
-		return fmin(fmax(pkts, WINDOW_LEAST_PKTS), (double)control->config.window_pkts_max);
+		return fmin(fmax(pkts, params.window_least_pkts),
+			(double)control->config.window_pkts_max);
 	if (lambda->drains > 0.0)
-		return fmax(pkts, WINDOW_LEAST_PKTS);
+		return fmax(pkts, params.window_least_pkts);
 	if (lambda->phase == WH_LAMBDA_HOLD)
 		pkts += lambda->rate_pps * wh_lambda_target_s(control);
 	else if (lambda->phase > WH_LAMBDA_HOLD)
 		pkts += lambda->rate_pps * (wh_lambda_most_s(control) + covered_s);
-	pkts = fmax(pkts + SLACK_PKTS, fmin(WINDOW_PKTS, lambda->rate_pps * WINDOW_S));
+	pkts = fmax(pkts + params.slack_pkts,
+		fmin(params.burst_pkts, lambda->rate_pps * params.burst_s));
 	return fmin(pkts, (double)control->config.window_pkts_max);
 }
 
@@ -155,8 +131,8 @@ static double window_pkts(const struct wh_control *control)
 static double verified_share(const struct wh_control *control)
 {
 	if (!wh_lambda_is_dedicated(control))
-		return VERIFY;
-	return wh_lambda_view_of(control)->train_ends_early ? 1.0 : VERIFY_OWN;
+		return params.verify;
+	return wh_lambda_view_of(control)->train_ends_early ? 1.0 : params.verify_own;
 }
 
 /*
@@ -189,7 +165,7 @@ static void end_train(struct wh_control *control, const struct wh_delivery_event
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 
 	doubt_known(control);
-	if (lambda->train.s == 0.0 && lambda->line_pps == 0.0 && ++lambda->trains < TRAINS) {
+	if (lambda->train.s == 0.0 && lambda->line_pps == 0.0 && ++lambda->trains < params.trains) {
 		lambda->train = (struct wh_lambda_train){.from_pkts = event->sent_pkts};
 		lambda->jump_pkts = 0;
 		wh_lambda_set_rate(lambda, lambda->rate_max_pps);
@@ -199,9 +175,9 @@ static void end_train(struct wh_control *control, const struct wh_delivery_event
 	lambda->train_pps = wh_lambda_train_pps(&lambda->train, &lambda->path, lambda->line_pps);
 	lambda->line_pps = fmin(lambda->train_pps, lambda->rate_max_pps);
 	lambda->seeks = true;
-	lambda->blind |=
-		lambda->line_pps < lambda->rate_max_pps &&
-		(double)event->overtaken_tsc > DISORDERED * lambda->train.s * lambda->path.hz;
+	lambda->blind |= lambda->line_pps < lambda->rate_max_pps &&
+			 (double)event->overtaken_tsc >
+				 params.disordered * lambda->train.s * lambda->path.hz;
 	lambda->phase = WH_LAMBDA_VERIFY;
 	wh_lambda_set_rate(lambda, lambda->train_pps * verified_share(control));
 	lambda->good_pps = lambda->rate_pps;
@@ -218,7 +194,7 @@ static void verify(struct wh_control *control, const struct wh_delivery_event *e
 	if (!path->filling)
 		return;
 	lambda->own_pps = lambda->line_pps;
-	if (path->queue_s >= VERIFY_QUEUE * wh_lambda_target_s(control)) {
+	if (path->queue_s >= params.verify_queue * wh_lambda_target_s(control)) {
 		wh_lambda_begin_fill(lambda, event);
 		return;
 	}
@@ -247,7 +223,7 @@ static void scavenge(struct wh_control *control, const struct wh_delivery_event 
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	double found_pps =
-		fmax(fmax(lambda->line_pps, lambda->yield.capacity_pps), WH_LAMBDA_RATE_LEAST_PPS);
+		fmax(fmax(lambda->line_pps, lambda->yield.capacity_pps), params.rate_least_pps);
 	double own_s = wh_lambda_target_s(control);
 
 	if (lambda->phase < WH_LAMBDA_HOLD && lambda->blind)
@@ -270,12 +246,12 @@ static void fetch_in_train(struct wh_lambda *lambda)
 static void learn_noise(struct wh_lambda *lambda)
 {
 	const struct wh_lambda_path *path = &lambda->path;
-	bool low = path->latest_s < LOW * lambda->longest_s;
+	bool low = path->latest_s < params.low * lambda->longest_s;
 	double seen = (double)(path->seen_pkts - lambda->low_seen_pkts);
 	double came = (double)(path->delivered_pkts - lambda->low_delivered_pkts);
 
 	if (low && lambda->was_low && lambda->phase >= WH_LAMBDA_CUT &&
-		lambda->rate_pps < LOW_RATE * lambda->peak_pps)
+		lambda->rate_pps < params.whole * lambda->peak_pps)
 		wh_lambda_loss_learn(&lambda->loss, seen, fmax(seen - came, 0.0),
 			(double)(path->lost_runs - lambda->low_runs));
 	lambda->was_low = low;
@@ -291,8 +267,9 @@ static bool others_fill(struct wh_control *control, const struct wh_delivery_eve
 	const struct wh_lambda_path *path = &lambda->path;
 	double span_s = fmin(wh_lambda_since_s(path, event->now_tsc, lambda->heard_tsc),
 		wh_lambda_path_covered_s(path));
-	double patience_s = fmax(FULL_S, FULL_RTT * (wh_lambda_path_rtt_s(path) + path->queue_s));
-	bool full = path->queue_s > fmax(wh_lambda_most_s(control), FULL_LEAST_S);
+	double patience_s =
+		fmax(params.full_s, params.full_rtt * (wh_lambda_path_rtt_s(path) + path->queue_s));
+	bool full = path->queue_s > fmax(wh_lambda_most_s(control), params.full_least_s);
 
 	if (lambda->phase <= WH_LAMBDA_HOLD) {
 		lambda->full_s = 0.0;
@@ -391,9 +368,10 @@ static void on_tick(struct wh_control *control, const struct wh_tick_event *even
 	bool heard = lambda->path.seen_pkts > 0;
 	double rtt_s = heard ? wh_lambda_path_rtt_s(&lambda->path)
 			     : (double)event->rtt_tsc / lambda->path.hz;
-	double patience_s = fmax(heard ? STILL_S : STILL_FIRST_S,
-		STILL_RTT * rtt_s + 2.0 * lambda->path.queue_s + STILL_PKTS / lambda->rate_pps +
-			fmin(lambda->path.gap_s, STILL_REPORT_S));
+	double patience_s = fmax(heard ? params.still_s : params.still_first_s,
+		params.still_rtt * rtt_s + 2.0 * lambda->path.queue_s +
+			params.still_pkts / lambda->rate_pps +
+			fmin(lambda->path.gap_s, params.report_s));
 
 	jump(control, event);
 	/* There was nothing to wait for until packets were sent. */
@@ -447,11 +425,11 @@ static enum wh_limit limit_of(const struct wh_control *control)
 
 	if (lambda->phase < WH_LAMBDA_HOLD || lambda->blind)
 		return WH_LIMIT_START;
-	if (lambda->rate_pps < LESS * capacity_pps &&
+	if (lambda->rate_pps < params.most_of_line * capacity_pps &&
 		wh_lambda_path_pause_s(&lambda->path, lambda->rate_pps) > 0.0)
 		return WH_LIMIT_CPU;
 	if (lambda->compete.on || lambda->phase > WH_LAMBDA_HOLD ||
-		lambda->rate_pps < LESS * lambda->yield.capacity_pps)
+		lambda->rate_pps < params.most_of_line * lambda->yield.capacity_pps)
 		return WH_LIMIT_OTHERS;
 	if (lambda->loss.ceiling_pps > 0.0 || lambda->loss.trial != WH_LAMBDA_NO_TRIAL)
 		return WH_LIMIT_LOSS;
@@ -503,7 +481,7 @@ struct wh_lambda_view wh_lambda_view(const struct wh_control *control)
 static bool is_of_the_way(const struct wh_lambda *lambda)
 {
 	return lambda->phase >= WH_LAMBDA_HOLD && !lambda->compete.on &&
-	       lambda->rate_pps >= FOUND * lambda->yield.capacity_pps;
+	       lambda->rate_pps >= params.most_of_line * lambda->yield.capacity_pps;
 }
 
 /* If the train told nothing, a rate that was never used is what was kept before, or a guess. */
@@ -533,7 +511,7 @@ static void found(const struct wh_control *control, struct wh_known_path *known)
 static void adapt(const struct wh_profile_options *chosen, struct wh_feedback *feedback)
 {
 	if (chosen->value[WH_LAMBDA_SHARE] == WH_SHARING_DEDICATED)
-		feedback->data_per_report = DATA_PER_REPORT;
+		feedback->data_per_report = params.data_per_report;
 }
 
 const struct wh_profile wh_profile_lambda = {

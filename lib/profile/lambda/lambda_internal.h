@@ -9,16 +9,10 @@
 #include "base/assert.h"
 #include "profile/lambda/compete.h"
 #include "profile/lambda/loss.h"
+#include "profile/lambda/params.h"
 #include "profile/lambda/path.h"
 #include "profile/lambda/yield.h"
 #include "profile/profile.h"
-
-#define WH_LAMBDA_ALPHA_AT_BPS   1e9
-#define WH_LAMBDA_RATE_LEAST_PPS 1.0 /* below one packet a second nothing can be learnt */
-#define WH_LAMBDA_ARRIVAL_PKTS   32  /* give the arrival rate to a few percent */
-#define WH_LAMBDA_SHORT_LEAST_S                                                                    \
-	100e-6             /* hosts make shorter waits, which are no queue that overflowed */
-#define WH_LAMBDA_PEAK 0.8 /* of the longest queue: it may have overflowed */
 
 enum {
 	WH_LAMBDA_TRAIN,
@@ -131,9 +125,9 @@ static inline void wh_lambda_mark(struct wh_lambda *lambda, const struct wh_deli
 /* Hosts make shorter waits, which are no queue that overflowed. */
 static inline double wh_lambda_short_least_s(const struct wh_lambda *lambda)
 {
-	double sway_s = 4.0 * lambda->path.jitter_s;
+	double sway_s = params.jitters * lambda->path.jitter_s;
 
-	return sway_s > WH_LAMBDA_SHORT_LEAST_S ? sway_s : WH_LAMBDA_SHORT_LEAST_S;
+	return sway_s > params.short_least_s ? sway_s : params.short_least_s;
 }
 
 /* part.c */

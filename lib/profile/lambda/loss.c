@@ -5,45 +5,14 @@
 
 #include "base/arith.h"
 #include "base/assert.h"
-
-#define NOISE_PKTS       100000.0 /* over which noise is averaged */
-#define NOISE_PRIOR_PKTS 1000.0   /* without a loss, before any were seen */
-#define SURE_PKTS        5000.0
-#define BEARABLE_SIGMAS  3.0    /* of the noise, */
-#define BEARABLE_LOST    2.0    /* and this many more, or bursts, */
-#define BEARABLE_MORE    0.002  /* or this share of the packets */
-#define DOUBTS           4      /* suspicious samples in a row; a burst of losses is in one only */
-#define DOUBTS_PKTS      1000.0 /* or one sample of this many packets, ... */
-#define DOUBTS_RUNS      5.0    /* ... if this many runs of losses are in these: fewer are chance */
-#define SPREAD_MOST      100.0
-#define SPREAD_LEARNT    0.1
-#define LOWER            0.95 /* rate of the trial: PCC tries 5 % less */
-#define LOWER_ARRIVES    0.98 /* or a little below the arrival rate, ... */
-#define LOWER_LEAST      0.8  /* ... but not far down because of a few losses in a row */
-#define LOWER_DRASTIC    0.05
-#define DRASTIC          0.25 /* with more lost the rate becomes the arrival rate */
-#define DRASTIC_PKTS     100
-#define SAME             0.5    /* of the share lost at the higher rate: then it is noise */
-#define NOISE_MOST       0.15   /* more is due to other flows, whatever our rate: ... */
-#define OVERFLOWN        0.9    /* ... times the arrival rate empties queues */
-#define SURELY           10.8   /* differ() exceeds it by chance in one of a thousand trials */
-#define TRIAL_RUNS       10.0   /* of losses to be in a trial if it is noise, */
-#define TRIAL_PKTS       2000.0 /* or this many packets sent, */
-#define TRIAL_S          0.2    /* but no more than are sent in this time; ... */
-#define TRIAL_SAMPLES    4      /* ... as often at most, while they decide nothing */
-#define TRIAL_PKTS_MAX   20000.0
-#define UNDER_CEILING    0.99
-#define HOLD_S           20e-3 /* below a ceiling, at least, ... */
-#define HOLD_RTT         20.0
-#define HOLD_MAX_S       16.0 /* ... and at most */
-#define FOUND_AGAIN      0.1  /* nearer than this to the last ceiling: the same one */
-#define CEILING_GONE     1.1  /* this far above it without losses it is gone */
+#include "profile/lambda/params.h"
 
 double wh_lambda_loss_noise(const struct wh_lambda_loss *loss)
 {
 	if (loss->noise.pkts == 0.0)
 		return 0.0;
-	return fmin(loss->noise.lost_pkts / (loss->noise.pkts + NOISE_PRIOR_PKTS), NOISE_MOST);
+	return fmin(loss->noise.lost_pkts / (loss->noise.pkts + params.noise_prior_pkts),
+		params.noise_most);
 }
 
 static struct wh_lambda_losses losses_of(const struct wh_lambda_sample *sample)
@@ -85,14 +54,15 @@ static double differ(const struct wh_lambda_losses *one, const struct wh_lambda_
 uint64_t wh_lambda_loss_sample_pkts(const struct wh_lambda_loss *loss)
 {
 	if (loss->trial == WH_LAMBDA_NO_TRIAL)
-		return 4;
-	return (uint64_t)fmin(fmax(TRIAL_RUNS * run_every_pkts(&loss->high), TRIAL_PKTS),
-		fmin(TRIAL_PKTS_MAX, loss->high_pps * TRIAL_S));
+		return (uint64_t)params.short_pkts;
+	return (uint64_t)fmin(
+		fmax(params.trial_runs * run_every_pkts(&loss->high), params.trial_pkts),
+		fmin(params.trial_pkts_max, loss->high_pps * params.trial_s));
 }
 
 double wh_lambda_loss_sure_noise(const struct wh_lambda_loss *loss)
 {
-	return loss->noise.pkts >= SURE_PKTS ? wh_lambda_loss_noise(loss) : 0.0;
+	return loss->noise.pkts >= params.sure_pkts ? wh_lambda_loss_noise(loss) : 0.0;
 }
 
 /* Ratio of variance to mean of the number of losses: 20 with bursts of 20. */
@@ -103,10 +73,11 @@ static void learn_spread(struct wh_lambda_loss *loss, double pkts, double lost_p
 	if (mean <= 0.0)
 		return;
 
-	double spread = fmin((lost_pkts - mean) * (lost_pkts - mean) / mean, SPREAD_MOST);
+	double spread = fmin((lost_pkts - mean) * (lost_pkts - mean) / mean, params.spread_most);
 
 	/* A sample with less than one loss expected tells little. */
-	loss->spread += (spread - loss->spread) * fmin(SPREAD_LEARNT * mean, SPREAD_LEARNT);
+	loss->spread +=
+		(spread - loss->spread) * fmin(params.spread_learnt * mean, params.spread_learnt);
 }
 
 /* At least that of runs whose lengths have a geometric distribution. */
@@ -114,7 +85,7 @@ static double spread_of(const struct wh_lambda_loss *loss)
 {
 	double length = loss->noise.lost_pkts / fmax(loss->noise.runs, 1.0);
 
-	return fmax(fmax(loss->spread, fmin(2.0 * length - 1.0, SPREAD_MOST)), 1.0);
+	return fmax(fmax(loss->spread, fmin(2.0 * length - 1.0, params.spread_most)), 1.0);
 }
 
 static void add_noise(struct wh_lambda_loss *loss, const struct wh_lambda_losses *more)
@@ -123,13 +94,13 @@ static void add_noise(struct wh_lambda_loss *loss, const struct wh_lambda_losses
 
 	learn_spread(loss, more->pkts, more->lost_pkts);
 	add(noise, more);
-	if (noise->pkts > NOISE_PKTS) {
-		double kept = NOISE_PKTS / noise->pkts;
+	if (noise->pkts > params.noise_pkts) {
+		double kept = params.noise_pkts / noise->pkts;
 
 		/* Rounding must not make more losses than packets, whatever a peer claims. */
-		noise->lost_pkts = fmin(noise->lost_pkts * kept, NOISE_PKTS);
+		noise->lost_pkts = fmin(noise->lost_pkts * kept, params.noise_pkts);
 		noise->runs *= kept;
-		noise->pkts = NOISE_PKTS;
+		noise->pkts = params.noise_pkts;
 	}
 	WH_ASSERT(noise->lost_pkts <= noise->pkts);
 }
@@ -149,8 +120,9 @@ bool wh_lambda_loss_bearable(const struct wh_lambda_loss *loss, double pkts, dou
 	double spread = spread_of(loss);
 
 	/* And a burst or two more: small numbers are not normally distributed. */
-	return lost_pkts <= mean + BEARABLE_SIGMAS * sqrt(mean * spread) + BEARABLE_LOST * spread ||
-	       lost_pkts <= mean + BEARABLE_MORE * pkts;
+	return lost_pkts <=
+		       mean + params.sigmas * sqrt(mean * spread) + params.bearable_lost * spread ||
+	       lost_pkts <= mean + params.bearable_more * pkts;
 }
 
 bool wh_lambda_loss_bears(const struct wh_lambda_loss *loss, const struct wh_lambda_sample *sample)
@@ -161,24 +133,24 @@ bool wh_lambda_loss_bears(const struct wh_lambda_loss *loss, const struct wh_lam
 /* Runs are no rarer in `low`, as far as that can be said. */
 static bool is_same(const struct wh_lambda_losses *low, const struct wh_lambda_losses *high)
 {
-	return low->runs * high->pkts >= SAME * high->runs * low->pkts;
+	return low->runs * high->pkts >= params.lost_same * high->runs * low->pkts;
 }
 
 static void set_ceiling(struct wh_lambda_loss *loss, double now_s, double rtt_s)
 {
-	double hold_s = fmax(HOLD_S, HOLD_RTT * rtt_s);
+	double hold_s = fmax(params.ceiling_s, params.ceiling_rtt * rtt_s);
 	double pps = loss->high_arrival_pps / (1.0 - wh_lambda_loss_noise(loss));
 
 	/*
 	 * Found again near its old value: keep it longer. One that seemed to be gone, too: a
 	 * policer's bucket fills while less is sent, and what exceeds its rate passes for a while.
 	 */
-	if (fabs(pps - loss->found_pps) < FOUND_AGAIN * pps)
-		hold_s = fmin(2.0 * loss->ceiling_hold_s, fmax(HOLD_MAX_S, hold_s));
+	if (fabs(pps - loss->found_pps) < params.same * pps)
+		hold_s = fmin(2.0 * loss->ceiling_hold_s, fmax(params.ceiling_most_s, hold_s));
 	loss->found_pps = pps;
 	loss->ceiling_hold_s = hold_s;
 	loss->ceiling_until_s = now_s + hold_s;
-	loss->ceiling_pps = pps * UNDER_CEILING;
+	loss->ceiling_pps = pps * params.under_ceiling;
 	loss->over = loss->high;
 }
 
@@ -194,14 +166,14 @@ static double above_ceiling(struct wh_lambda_loss *loss, const struct wh_lambda_
 	double now_s, double rate_pps)
 {
 	double mean = wh_lambda_loss_noise(loss) * (double)sample->seen_pkts;
-	double most = mean + BEARABLE_SIGMAS * sqrt(mean * spread_of(loss)) + BEARABLE_LOST;
+	double most = mean + params.sigmas * sqrt(mean * spread_of(loss)) + params.bearable_lost;
 
 	if ((double)sample->lost_pkts <= most) {
-		if (rate_pps > CEILING_GONE * loss->ceiling_pps)
+		if (rate_pps > params.beyond * loss->ceiling_pps)
 			loss->ceiling_pps = 0.0;
 		return rate_pps;
 	}
-	loss->ceiling_hold_s = fmin(2.0 * loss->ceiling_hold_s, HOLD_MAX_S);
+	loss->ceiling_hold_s = fmin(2.0 * loss->ceiling_hold_s, params.ceiling_most_s);
 	loss->ceiling_until_s = now_s + loss->ceiling_hold_s;
 	return loss->ceiling_pps;
 }
@@ -209,7 +181,7 @@ static double above_ceiling(struct wh_lambda_loss *loss, const struct wh_lambda_
 static double begin_trial(struct wh_lambda_loss *loss, const struct wh_lambda_sample *sample,
 	double share, double rate_pps)
 {
-	double low_pps = LOWER * rate_pps;
+	double low_pps = params.lower * rate_pps;
 
 	loss->trial = WH_LAMBDA_LOWER;
 	loss->samples = 0;
@@ -222,12 +194,12 @@ static double begin_trial(struct wh_lambda_loss *loss, const struct wh_lambda_sa
 	loss->high_arrival_pps = sample->arrival_pps;
 	/* If it is no noise, the path takes no more than the arrival rate. */
 	if (sample->arrival_pps > 0.0)
-		low_pps = fmin(low_pps,
-			LOWER_ARRIVES * sample->arrival_pps / (1.0 - wh_lambda_loss_noise(loss)));
-	low_pps =
-		fmax(low_pps, (share > DRASTIC && sample->seen_pkts >= DRASTIC_PKTS ? LOWER_DRASTIC
-										    : LOWER_LEAST) *
-				      rate_pps);
+		low_pps = fmin(low_pps, params.lower_arrives * sample->arrival_pps /
+						(1.0 - wh_lambda_loss_noise(loss)));
+	low_pps = fmax(low_pps, (share > params.drastic && sample->seen_pkts >= params.drastic_pkts
+						? params.lower_drastic
+						: params.lower_least) *
+					rate_pps);
 	return low_pps;
 }
 
@@ -245,7 +217,7 @@ static double under_overflown(struct wh_lambda_loss *loss, const struct wh_lambd
 	double now_s, double rtt_s, double rate_pps)
 {
 	loss->trial = WH_LAMBDA_NO_TRIAL;
-	loss->high_arrival_pps = OVERFLOWN * sample->arrival_pps;
+	loss->high_arrival_pps = params.drains * sample->arrival_pps;
 	set_ceiling(loss, now_s, rtt_s);
 	return under_ceiling(loss, now_s, rate_pps);
 }
@@ -259,15 +231,15 @@ static double judge_lower(struct wh_lambda_loss *loss, const struct wh_lambda_sa
 
 	add(&loss->low, &losses);
 	loss->samples++;
-	if (share > NOISE_MOST && share >= SAME * loss->high_share)
+	if (share > params.noise_most && share >= params.lost_same * loss->high_share)
 		return under_overflown(loss, sample, now_s, rtt_s, rate_pps);
-	if (loss->high_share > DRASTIC && share < SAME * loss->high_share) {
+	if (loss->high_share > params.drastic && share < params.lost_same * loss->high_share) {
 		loss->trial = WH_LAMBDA_NO_TRIAL;
 		set_ceiling(loss, now_s, rtt_s);
 		return under_ceiling(loss, now_s, loss->high_pps);
 	}
-	if (!is_same(&loss->low, &loss->high) && loss->samples < TRIAL_SAMPLES) {
-		if (differ(&loss->low, &loss->high) < SURELY)
+	if (!is_same(&loss->low, &loss->high) && loss->samples < params.trial_samples) {
+		if (differ(&loss->low, &loss->high) < params.surely)
 			return rate_pps;
 		loss->trial = WH_LAMBDA_AGAIN;
 		return loss->high_pps;
@@ -289,7 +261,7 @@ static double judge_again(struct wh_lambda_loss *loss, const struct wh_lambda_sa
 	double share = losses.lost_pkts / fmax(losses.pkts, 1.0);
 
 	loss->trial = WH_LAMBDA_NO_TRIAL;
-	if (share > SAME * loss->high_share && !wh_lambda_loss_bears(loss, sample)) {
+	if (share > params.lost_same * loss->high_share && !wh_lambda_loss_bears(loss, sample)) {
 		loss->high_arrival_pps = sample->arrival_pps;
 		set_ceiling(loss, now_s, rtt_s);
 		return under_ceiling(loss, now_s, rate_pps);
@@ -302,7 +274,8 @@ static double judge_again(struct wh_lambda_loss *loss, const struct wh_lambda_sa
 
 static bool is_doubtful(const struct wh_lambda_loss *loss, double pkts)
 {
-	return (loss->doubts >= DOUBTS || pkts >= DOUBTS_PKTS) && loss->doubted.runs >= DOUBTS_RUNS;
+	return (loss->doubts >= params.doubts || pkts >= params.doubts_pkts) &&
+	       loss->doubted.runs >= params.doubts_runs;
 }
 
 double wh_lambda_loss_judge(struct wh_lambda_loss *loss, const struct wh_lambda_sample *sample,

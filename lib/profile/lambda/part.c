@@ -9,27 +9,15 @@
 #include "base/clock.h"
 #include "profile/lambda/lambda_internal.h"
 
-#define TARGET_S       10e-6 /* the least queue that is kept: clocks and hosts are no better */
-#define TARGET_PKTS    2.0
-#define TARGET_JITTERS 2.0
-#define TARGET_SHORT   0.5    /* of a queue that overflowed */
-#define MOST_TARGETS   4.0    /* a longer queue is too long, and ... */
-#define MOST_S         200e-6 /* ... this is not */
-#define MOST_SHORT     0.75   /* of a queue that overflowed */
-#define PART_LEAST     0.3    /* of our rate: less did not arrive by chance */
-
-#define WINDOW_S   2e-3
-#define WINDOW_RTT 0.25
-
 void wh_lambda_set_rate(struct wh_lambda *lambda, double rate_pps)
 {
-	lambda->rate_pps = fmin(fmax(rate_pps, WH_LAMBDA_RATE_LEAST_PPS), lambda->rate_max_pps);
+	lambda->rate_pps = fmin(fmax(rate_pps, params.rate_least_pps), lambda->rate_max_pps);
 	WH_ASSERT(lambda->rate_pps > 0.0);
 }
 
 double wh_lambda_line_pps(const struct wh_lambda *lambda)
 {
-	return fmax(lambda->line_pps, WH_LAMBDA_RATE_LEAST_PPS);
+	return fmax(lambda->line_pps, params.rate_least_pps);
 }
 
 double wh_lambda_target_s(const struct wh_control *control)
@@ -38,12 +26,12 @@ double wh_lambda_target_s(const struct wh_control *control)
 	double pps = wh_lambda_line_pps(lambda);
 	double alpha_pkts = wh_lambda_option(control, WH_LAMBDA_ALPHA) /
 			    control->config.wire_bytes *
-			    wh_cbrt(pps / wh_lambda_pps_of(control, WH_LAMBDA_ALPHA_AT_BPS));
-	double s = fmax(fmax(alpha_pkts, TARGET_PKTS) / pps, TARGET_S);
+			    wh_cbrt(pps / wh_lambda_pps_of(control, params.alpha_at_bps));
+	double s = fmax(fmax(alpha_pkts, params.target_pkts) / pps, params.target_s);
 
-	s = fmax(s, TARGET_JITTERS * lambda->path.jitter_s);
+	s = fmax(s, params.target_jitters * lambda->path.jitter_s);
 	if (lambda->short_s > 0.0)
-		s = fmin(s, fmax(TARGET_SHORT * lambda->short_s, 1.0 / pps));
+		s = fmin(s, fmax(params.target_short * lambda->short_s, 1.0 / pps));
 	return s;
 }
 
@@ -52,11 +40,13 @@ double wh_lambda_most_s(const struct wh_control *control)
 	const struct wh_lambda *lambda = wh_lambda_view_of(control);
 	double target_s = wh_lambda_target_s(control);
 	double late_s = lambda->path.late_pkts / wh_lambda_line_pps(lambda);
-	double s = MOST_TARGETS * target_s + MOST_S + late_s;
+	double s = params.most_targets * target_s + params.host_s + late_s;
 
 	if (lambda->short_s == 0.0)
 		return s;
-	return fmax(fmin(s, fmax(MOST_SHORT * lambda->short_s, 1.5 * target_s)), MOST_S);
+	return fmax(fmin(s, fmax(params.most_short * lambda->short_s,
+				    params.most_short_targets * target_s)),
+		params.host_s);
 }
 
 /* The queue stands since the first report all of whose packets waited. */
@@ -102,15 +92,15 @@ double wh_lambda_likely_part_pps(const struct wh_lambda *lambda)
 {
 	double rate_pps = lambda->rate_pps;
 	double pkts = (double)(lambda->path.delivered_pkts - lambda->stood_pkts);
-	double known = fmin(pkts / WH_LAMBDA_ARRIVAL_PKTS, 1.0);
-	double pps = fmin(fmax(wh_lambda_part_pps(lambda), PART_LEAST * rate_pps), rate_pps);
+	double known = fmin(pkts / params.arrival_pkts, 1.0);
+	double pps = fmin(fmax(wh_lambda_part_pps(lambda), params.part_least * rate_pps), rate_pps);
 
 	return rate_pps + known * (pps - rate_pps);
 }
 
 double wh_lambda_window_s(const struct wh_lambda *lambda)
 {
-	return fmax(WINDOW_RTT * wh_lambda_path_rtt_s(&lambda->path), WINDOW_S);
+	return fmax(params.sample_rtt * wh_lambda_path_rtt_s(&lambda->path), params.part_s);
 }
 
 void wh_lambda_begin_hold(struct wh_lambda *lambda, const struct wh_delivery_event *event)

@@ -5,25 +5,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-
-#define LEAST_PERIOD_S   10.0   /* a minimal delay is of this period or the previous one (LEDBAT) */
-#define LEAST_PERIOD_RTT 40.0   /* or, on long paths, this many round trips */
-#define JITTER_LEARNT    0.0625 /* from each report */
-#define JITTER_MOST_S    20e-3
-#define FLOOR_MOST_S     200e-6
-#define FLOOR_FORGETS    0.998 /* by each state */
-#define GAP_FORGETS      0.98  /* of the longest gap, per report that comes sooner */
-#define SHORT_PKTS       4     /* fewer give no rate */
-#define STILL_REPORTS    2     /* without news end a train, ... */
-#define STILL_SPACINGS   2.0   /* ... if they lasted this many spacings of its packets */
-#define BEST_PKTS        8     /* of one report give a rate by themselves */
-#define USED_SHARE       0.8   /* of the allowed rate: less means starved */
-#define PAUSED_MOST      0.75  /* of a sample: beyond it the host is simply slow */
-#define PAUSED_SPAN      0.25  /* of the time since the last report: shorter spans follow a pause */
-#define FALSE_TRAIN                                                                                \
-	0.4             /* of what other flows can leave us; contention starts at the same time
-			      * */
-#define PAUSE_PKTS 32.0 /* that should have arrived without a report: worth several reports */
+#include "profile/lambda/params.h"
 
 void wh_lambda_path_init(struct wh_lambda_path *path, uint64_t hz)
 {
@@ -87,18 +69,19 @@ static void learn_jitter(struct wh_lambda_path *path, double queue_s)
 {
 	bool turns = (queue_s > path->queue_s) == (path->before_s > path->queue_s);
 	double sways_s = fmin(1.5 * fabs(queue_s - 2.0 * path->queue_s + path->before_s) / 1.732,
-		fmin(4.0 * path->jitter_s + 20e-6, JITTER_MOST_S));
+		fmin(params.jitters * path->jitter_s + params.same_s, params.host_most_s));
 
 	if (!turns)
 		sways_s = 0.0;
-	path->jitter_s += (sways_s - path->jitter_s) * JITTER_LEARNT;
+	path->jitter_s += (sways_s - path->jitter_s) * params.jitter_learnt;
 	path->before_s = path->queue_s;
 	path->queue_s = queue_s;
 }
 
 static void learn_least(struct wh_lambda_path *path, const struct wh_delivery_event *event)
 {
-	double period_s = fmax(LEAST_PERIOD_S, LEAST_PERIOD_RTT * wh_lambda_path_rtt_s(path));
+	double period_s =
+		fmax(params.least_period_s, params.least_period_rtt * wh_lambda_path_rtt_s(path));
 
 	if (path->least[0].known &&
 		wh_lambda_since_s(path, event->now_tsc, path->least_since_tsc) > period_s) {
@@ -113,7 +96,7 @@ static void learn_least(struct wh_lambda_path *path, const struct wh_delivery_ev
 
 static bool is_pause(const struct wh_lambda_path *path, double gap_s, double rate_pps)
 {
-	return gap_s > wh_lambda_path_rtt_s(path) && gap_s * rate_pps > PAUSE_PKTS;
+	return gap_s > wh_lambda_path_rtt_s(path) && gap_s * rate_pps > params.arrival_pkts;
 }
 
 double wh_lambda_path_pause_s(const struct wh_lambda_path *path, double rate_pps)
@@ -126,7 +109,7 @@ static void learn_gap(struct wh_lambda_path *path, uint64_t now_tsc, double rate
 	double gap_s =
 		path->heard_tsc > 0 ? wh_lambda_since_s(path, now_tsc, path->heard_tsc) : 0.0;
 
-	path->gap_s = fmax(gap_s, path->gap_s * GAP_FORGETS);
+	path->gap_s = fmax(gap_s, path->gap_s * params.gap_forgets);
 	path->heard_tsc = now_tsc;
 	if (is_pause(path, gap_s, rate_pps))
 		path->paused_s += gap_s;
@@ -138,7 +121,7 @@ static void learn_round_trip(struct wh_lambda_path *path, const struct wh_delive
 	double waited_s = minus_s(path, event->delay_tsc, least_delay_tsc(path));
 	double rtt_s = (double)event->rtt_tsc / path->hz - fmax(waited_s, 0.0);
 
-	path->there_and_back_s *= GAP_FORGETS;
+	path->there_and_back_s *= params.gap_forgets;
 	if (event->rtt_tsc > 0)
 		path->there_and_back_s = fmax(path->there_and_back_s, rtt_s);
 }
@@ -149,7 +132,7 @@ static void learn_round_trip(struct wh_lambda_path *path, const struct wh_delive
  */
 static void learn_floor(struct wh_lambda_path *path, double fell_s)
 {
-	path->floor_s = fmin(path->floor_s * FLOOR_FORGETS + fell_s, FLOOR_MOST_S);
+	path->floor_s = fmin(path->floor_s * params.floor_forgets + fell_s, params.host_s);
 }
 
 static void fill(struct wh_lambda_path *path, const struct wh_delivery_event *event)
@@ -177,8 +160,8 @@ void wh_lambda_path_hear(
 	struct wh_lambda_path *path, const struct wh_delivery_event *event, double rate_pps)
 {
 	learn_gap(path, event->now_tsc, rate_pps);
-	path->late_pkts =
-		fmax((double)event->late_tsc / path->hz * rate_pps, path->late_pkts * GAP_FORGETS);
+	path->late_pkts = fmax((double)event->late_tsc / path->hz * rate_pps,
+		path->late_pkts * params.gap_forgets);
 	if (event->seen_pkts <= path->seen_pkts || event->seen_pkts > event->sent_pkts ||
 		event->delivered_pkts < path->delivered_pkts)
 		return;
@@ -198,7 +181,7 @@ void wh_lambda_path_hear(
 		fmax(minus_s(path, event->delay_tsc, least_delay_tsc(path)) - path->floor_s, 0.0);
 	learn_round_trip(path, event);
 	path->short_pps = 0.0;
-	if (event->span_pkts >= SHORT_PKTS && event->span_tsc > 0)
+	if (event->span_pkts >= params.short_pkts && event->span_tsc > 0)
 		path->short_pps = event->span_pkts * path->hz / (double)event->span_tsc;
 	fill(path, event);
 }
@@ -248,7 +231,8 @@ bool wh_lambda_path_full(struct wh_lambda_path *path, const struct wh_delivery_e
 	uint64_t delivered_pkts = path->delivered_pkts - path->from_delivered_pkts;
 	double arrived_s = wh_lambda_since_s(path, path->arrived_tsc, path->from_arrived_tsc);
 	double marked_s = wh_lambda_since_s(path, event->now_tsc, path->mark_tsc);
-	double allowed_pkts = rate_pps * (marked_s - fmin(path->paused_s, PAUSED_MOST * marked_s));
+	double allowed_pkts =
+		rate_pps * (marked_s - fmin(path->paused_s, params.paused_most * marked_s));
 
 	sample->lost_pkts =
 		delivered_pkts < sample->seen_pkts ? sample->seen_pkts - delivered_pkts : 0;
@@ -258,7 +242,8 @@ bool wh_lambda_path_full(struct wh_lambda_path *path, const struct wh_delivery_e
 			sample->lost_pkts, wh_max_u64(path->lost_runs - path->from_lost_runs, 1));
 	sample->arrival_pps = arrived_s > 0.0 ? (double)delivered_pkts / arrived_s : 0.0;
 	sample->sent_pps = sent_pps_of(path, event, rate_pps);
-	sample->starved = (double)(event->sent_pkts - path->mark_pkts) < USED_SHARE * allowed_pkts;
+	sample->starved =
+		(double)(event->sent_pkts - path->mark_pkts) < params.used_share * allowed_pkts;
 	return true;
 }
 
@@ -270,7 +255,8 @@ static void measure_train(struct wh_lambda_train *train, const struct wh_lambda_
 	/* Several at once after a long wait: they did not wait for the link. */
 	uint64_t waited_tsc = event->arrived_tsc - since_tsc;
 	uint64_t pkts = path->delivered_pkts - train->arrived_pkts;
-	bool paused = pkts >= 2 && (double)event->span_tsc <= PAUSED_SPAN * (double)waited_tsc;
+	bool paused =
+		pkts >= 2 && (double)event->span_tsc <= params.paused_span * (double)waited_tsc;
 
 	if (first || paused || since_tsc > event->arrived_tsc) {
 		since_tsc = event->arrived_tsc - event->span_tsc;
@@ -281,7 +267,7 @@ static void measure_train(struct wh_lambda_train *train, const struct wh_lambda_
 	train->arrived_tsc = event->arrived_tsc;
 	train->arrived_pkts = path->delivered_pkts;
 	train->still_reports = 0;
-	if (event->span_pkts >= BEST_PKTS)
+	if (event->span_pkts >= params.best_pkts)
 		train->best_pps = fmax(train->best_pps, path->short_pps);
 }
 
@@ -296,8 +282,8 @@ static bool is_still(const struct wh_lambda_train *train, const struct wh_lambda
 {
 	double waited_s = wh_lambda_since_s(path, event->now_tsc, path->moved_tsc);
 
-	return train->still_reports >= STILL_REPORTS &&
-	       waited_s * (double)train->pkts >= STILL_SPACINGS * train->s;
+	return train->still_reports >= params.train_still_reports &&
+	       waited_s * (double)train->pkts >= params.train_still_spacings * train->s;
 }
 
 bool wh_lambda_train_hear(struct wh_lambda_train *train, const struct wh_lambda_path *path,
@@ -333,5 +319,5 @@ double wh_lambda_train_pps(
 
 bool wh_lambda_train_false(double train_pps, double sent_pps, double arrives_pps)
 {
-	return arrives_pps * (sent_pps + train_pps) < FALSE_TRAIN * train_pps * sent_pps;
+	return arrives_pps * (sent_pps + train_pps) < params.false_train * train_pps * sent_pps;
 }

@@ -16,47 +16,18 @@
 #include "base/arith.h"
 #include "profile/lambda/lambda_internal.h"
 
-#define CUT_MOST      0.25 /* of what arrives, at first, ... */
-#define CUT_LEAST     0.06
-#define CUT_FADES     0.85 /* ... and each time that ... */
-#define NEWS          0.1  /* ... no other rate arrives */
-#define RISE          0.5  /* of the part by which is reduced, of the line, in the first second */
-#define RISE_DOUBLE_S 0.35
-#define RISE_LEAST    0.005 /* of the line: a rate below it may rise to it at once */
-#define CUT_FLOOR     0.001 /* of the line */
-#define CHECK_RTT     2.0   /* after so long a queue must have become shorter, ... */
-#define CHECKS        2     /* ... so often, ... */
-#define SHORTER       0.75  /* ... by this, ... */
-#define SAME          0.1   /* ... or it did not change at all, ... */
-#define SAME_S        20e-6
-#define VAIN          3     /* ... so often: then it is none */
-#define MINE          0.95  /* of the line arrives: nobody else is there, ... */
-#define MINE_S        10e-3 /* ... if for this time */
-#define FREE          1.25  /* times what arrived, without a queue: there is more, ... */
-#define FREE_MOST     0.5   /* ... and so much of our part may be added in a round trip */
-#define BEYOND        1.1   /* times the line, at most */
-#define MISSED        0.8   /* of a queue that is too long was seen, ... */
-#define FELL          0.3   /* ... and of that this is left: others have reduced */
-#define TEST_CALM     6     /* cycles without news, then one in ... */
-#define TEST_ONE_IN   8     /* ... so many is a test, ... */
-#define TESTS         2     /* ... and so many in a row decide */
-#define TEST_RTT      2.0
-#define TEST_QUEUES   3.0
-#define SINCE_MOST_S  2.0  /* of the time in which a queue was drained counts for the rise */
-#define PEAK_FADES    0.95 /* the longest queue seen, with each one that is too long */
-#define LENGTHENS     1.1  /* a queue that overflowed before, and now did not */
-
 /* What a flow of this line adds in the time since its queue was too long. */
 static double gained_pps(const struct wh_lambda *lambda, double since_s)
 {
-	double doublings = fmin(since_s / RISE_DOUBLE_S, 20.0);
+	double doublings = fmin(since_s / params.rise_double_s, 20.0);
 
-	return lambda->slope_pps * RISE_DOUBLE_S * (wh_exp(doublings * M_LN2) - 1.0);
+	return lambda->slope_pps * params.rise_double_s * (wh_exp(doublings * M_LN2) - 1.0);
 }
 
 static double risen_pps(const struct wh_lambda *lambda, double gained)
 {
-	double most_pps = fmax(2.0 * lambda->rate_pps, RISE_LEAST * wh_lambda_line_pps(lambda));
+	double most_pps =
+		fmax(2.0 * lambda->rate_pps, params.rise_least * wh_lambda_line_pps(lambda));
 
 	return fmin(lambda->rate_pps + gained, most_pps);
 }
@@ -75,8 +46,8 @@ static void begin_fill(struct wh_lambda *lambda, const struct wh_delivery_event 
 		double since_s =
 			wh_lambda_since_s(&lambda->path, event->now_tsc, lambda->event_tsc);
 
-		wh_lambda_set_rate(
-			lambda, risen_pps(lambda, gained_pps(lambda, fmin(since_s, SINCE_MOST_S))));
+		wh_lambda_set_rate(lambda,
+			risen_pps(lambda, gained_pps(lambda, fmin(since_s, params.since_most_s))));
 	}
 	lambda->phase = WH_LAMBDA_FILL;
 	count_from_here(lambda);
@@ -106,7 +77,7 @@ static bool overflows(const struct wh_lambda *lambda)
 {
 	return lambda->path.seen_pkts > lambda->cut_pkts &&
 	       lambda->peak_s > wh_lambda_short_least_s(lambda) &&
-	       lambda->peak_s >= WH_LAMBDA_PEAK * lambda->longest_s && !bears_losses(lambda);
+	       lambda->peak_s >= params.peak * lambda->longest_s && !bears_losses(lambda);
 }
 
 static void check_from_here(struct wh_lambda *lambda, const struct wh_delivery_event *event)
@@ -119,18 +90,18 @@ static void check_from_here(struct wh_lambda *lambda, const struct wh_delivery_e
 static void rise_from_here(struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
 	lambda->event_tsc = event->now_tsc;
-	lambda->slope_pps = RISE * lambda->cut * wh_lambda_line_pps(lambda);
+	lambda->slope_pps = params.rise * lambda->cut * wh_lambda_line_pps(lambda);
 }
 
 static void begin_cut(struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
 	double pps = wh_lambda_likely_part_pps(lambda);
 
-	if (lambda->phase == WH_LAMBDA_FILL && fabs(pps - lambda->peak_pps) < NEWS * pps) {
-		lambda->cut = fmax(lambda->cut * CUT_FADES, CUT_LEAST);
+	if (lambda->phase == WH_LAMBDA_FILL && fabs(pps - lambda->peak_pps) < params.same * pps) {
+		lambda->cut = fmax(lambda->cut * params.cut_fades, params.cut_least);
 		lambda->calm++;
 	} else {
-		lambda->cut = CUT_MOST;
+		lambda->cut = params.cut_most;
 		lambda->calm = 0;
 	}
 	lambda->peak_pps = pps;
@@ -138,8 +109,8 @@ static void begin_cut(struct wh_lambda *lambda, const struct wh_delivery_event *
 	lambda->phase = WH_LAMBDA_CUT;
 	check_from_here(lambda, event);
 	rise_from_here(lambda, event);
-	wh_lambda_set_rate(
-		lambda, fmax(pps * (1.0 - lambda->cut), CUT_FLOOR * wh_lambda_line_pps(lambda)));
+	wh_lambda_set_rate(lambda,
+		fmax(pps * (1.0 - lambda->cut), params.cut_floor * wh_lambda_line_pps(lambda)));
 	wh_lambda_mark(lambda, event);
 }
 
@@ -162,7 +133,7 @@ void wh_lambda_begin_cut(struct wh_lambda *lambda, const struct wh_delivery_even
 
 void wh_lambda_begin_fill(struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
-	lambda->cut = CUT_MOST;
+	lambda->cut = params.cut_most;
 	lambda->calm = 0;
 	lambda->phase = WH_LAMBDA_HOLD;
 	lambda->cut_pkts = event->sent_pkts;
@@ -174,14 +145,15 @@ void wh_lambda_begin_after_others(struct wh_lambda *lambda)
 {
 	lambda->full_s = 0.0;
 	lambda->phase = WH_LAMBDA_FILL;
-	lambda->cut = CUT_MOST;
+	lambda->cut = params.cut_most;
 }
 
 /* One in a few, and not the same one for two flows that see the same. */
 static bool tests_now(const struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
-	return lambda->calm >= TEST_CALM &&
-	       ((event->arrived_tsc >> 8) + event->delivered_pkts) % TEST_ONE_IN == 0;
+	return lambda->calm >= params.test_calm &&
+	       ((event->arrived_tsc >> 8) + event->delivered_pkts) % (uint64_t)params.test_one_in ==
+		       0;
 }
 
 static void begin_test(struct wh_lambda *lambda, const struct wh_delivery_event *event)
@@ -200,12 +172,13 @@ static void cut_again(struct wh_lambda *lambda, const struct wh_delivery_event *
 	const struct wh_lambda_path *path = &lambda->path;
 	double change_s = fabs(path->queue_s - lambda->cut_queue_s);
 	bool same = bears_losses(lambda) &&
-		    change_s < SAME * lambda->cut_queue_s + 2.0 * path->jitter_s + SAME_S;
+		    change_s < params.same * lambda->cut_queue_s +
+				       params.target_jitters * path->jitter_s + params.same_s;
 	uint32_t vain = same ? lambda->vain + 1 : 0;
 	double from_pps = lambda->cut_from_pps;
 
 	lambda->checks = 0;
-	if (vain >= VAIN) {
+	if (vain >= params.vain) {
 		wh_lambda_path_forget(&lambda->path);
 		wh_lambda_set_rate(lambda, from_pps);
 		begin_fill(lambda, event);
@@ -222,16 +195,16 @@ static void on_cut(struct wh_control *control, const struct wh_delivery_event *e
 	const struct wh_lambda_path *path = &lambda->path;
 	double since_s = wh_lambda_since_s(path, event->now_tsc, lambda->cut_tsc);
 	bool due = path->seen_pkts > lambda->cut_pkts &&
-		   since_s >= CHECK_RTT * wh_lambda_path_covered_s(path);
-	bool shorter = path->queue_s < SHORTER * lambda->cut_queue_s;
+		   since_s >= params.check_rtt * wh_lambda_path_covered_s(path);
+	bool shorter = path->queue_s < params.shorter * lambda->cut_queue_s;
 
-	if (path->queue_s <= 0.5 * wh_lambda_target_s(control) ||
+	if (path->queue_s <= params.empty * wh_lambda_target_s(control) ||
 		(due && !shorter && path->queue_s <= wh_lambda_most_s(control))) {
 		begin_fill(lambda, event);
 	} else if (due && shorter) {
 		check_from_here(lambda, event);
 		lambda->checks = 0;
-	} else if (due && ++lambda->checks < CHECKS) {
+	} else if (due && ++lambda->checks < params.checks) {
 		check_from_here(lambda, event);
 	} else if (due) {
 		cut_again(lambda, event);
@@ -246,21 +219,22 @@ static void hurry(struct wh_control *control, const struct wh_delivery_event *ev
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	const struct wh_lambda_path *path = &lambda->path;
-	bool free = path->queue_s <= 0.5 * wh_lambda_target_s(control) && bears_losses(lambda);
+	bool free =
+		path->queue_s <= params.empty * wh_lambda_target_s(control) && bears_losses(lambda);
 
 	if (free && path->seen_pkts <= lambda->free_pkts)
 		return;
 	if (free) {
-		double later_s =
-			wh_lambda_since_s(path, event->now_tsc, lambda->event_tsc) + RISE_DOUBLE_S;
+		double later_s = wh_lambda_since_s(path, event->now_tsc, lambda->event_tsc) +
+				 params.rise_double_s;
 		double more_pps = gained_pps(lambda, later_s + wh_lambda_path_covered_s(path)) -
 				  gained_pps(lambda, later_s);
 
 		lambda->line_pps = fmax(lambda->line_pps, lambda->free_pps);
-		if (lambda->free_pps > FREE * lambda->peak_pps &&
-			more_pps < FREE_MOST * lambda->peak_pps)
-			lambda->event_tsc -=
-				(uint64_t)fmin(RISE_DOUBLE_S * path->hz, (double)lambda->event_tsc);
+		if (lambda->free_pps > params.free * lambda->peak_pps &&
+			more_pps < params.free_most * lambda->peak_pps)
+			lambda->event_tsc -= (uint64_t)fmin(
+				params.rise_double_s * path->hz, (double)lambda->event_tsc);
 	}
 	lambda->free_pkts = event->sent_pkts;
 	lambda->free_pps = lambda->rate_pps;
@@ -277,8 +251,8 @@ static void rise(struct wh_control *control, const struct wh_delivery_event *eve
 		gained_pps(lambda, since_s) - gained_pps(lambda, fmax(since_s - span_s, 0.0));
 
 	hurry(control, event);
-	wh_lambda_set_rate(
-		lambda, fmin(risen_pps(lambda, gained), BEYOND * wh_lambda_line_pps(lambda)));
+	wh_lambda_set_rate(lambda,
+		fmin(risen_pps(lambda, gained), params.beyond * wh_lambda_line_pps(lambda)));
 	if (lambda->rate_pps >= lambda->rate_max_pps) {
 		lambda->own_pps = wh_lambda_line_pps(lambda);
 		wh_lambda_begin_hold(lambda, event);
@@ -290,8 +264,8 @@ static bool others_reduced(const struct wh_control *control)
 {
 	const struct wh_lambda *lambda = wh_lambda_view_of(control);
 
-	return lambda->sure_peak_s > MISSED * wh_lambda_most_s(control) &&
-	       lambda->path.queue_s < FELL * lambda->sure_peak_s && bears_losses(lambda);
+	return lambda->sure_peak_s > params.peak * wh_lambda_most_s(control) &&
+	       lambda->path.queue_s < params.fell * lambda->sure_peak_s && bears_losses(lambda);
 }
 
 static void on_fill(struct wh_control *control, const struct wh_delivery_event *event)
@@ -313,10 +287,10 @@ static void on_fill(struct wh_control *control, const struct wh_delivery_event *
 	if (!too_long)
 		lambda->short_s = fmax(lambda->peak_s, 1.0 / line_pps);
 	else if (lambda->short_s > 0.0)
-		lambda->short_s *= LENGTHENS;
-	lambda->longest_s *= PEAK_FADES;
-	if (too_long && wh_lambda_part_pps(lambda) >= MINE * line_pps) {
-		if (wh_lambda_stands_s(lambda) < fmax(wh_lambda_window_s(lambda), MINE_S))
+		lambda->short_s *= params.lengthens;
+	lambda->longest_s *= params.peak_fades;
+	if (too_long && wh_lambda_part_pps(lambda) >= params.whole * line_pps) {
+		if (wh_lambda_stands_s(lambda) < fmax(wh_lambda_window_s(lambda), params.report_s))
 			return;
 		lambda->own_pps = line_pps;
 		wh_lambda_set_rate(lambda, line_pps);
@@ -334,17 +308,17 @@ static void on_test(struct wh_lambda *lambda, const struct wh_delivery_event *ev
 {
 	const struct wh_lambda_path *path = &lambda->path;
 	double since_s = wh_lambda_since_s(path, event->now_tsc, lambda->cut_tsc);
-	double enough_s = TEST_RTT * wh_lambda_path_covered_s(path) +
-			  TEST_QUEUES * lambda->cut_queue_s / lambda->cut;
+	double enough_s = params.check_rtt * wh_lambda_path_covered_s(path) +
+			  params.test_queues * lambda->cut_queue_s / lambda->cut;
 
-	if (path->queue_s < 0.5 * lambda->cut_queue_s) {
+	if (path->queue_s < params.empty * lambda->cut_queue_s) {
 		lambda->alone = 0;
 		begin_fill(lambda, event);
 		return;
 	}
 	if (path->seen_pkts <= lambda->cut_pkts || since_s < enough_s)
 		return;
-	if (++lambda->alone < TESTS) {
+	if (++lambda->alone < params.checks) {
 		begin_cut(lambda, event);
 		return;
 	}

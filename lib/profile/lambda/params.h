@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WH_PROFILE_LAMBDA_PARAMS_H
+#define WH_PROFILE_LAMBDA_PARAMS_H
+
+/*
+ * Every constant of the controller that is no option. A name that ends in a unit has it; _rtt are
+ * round trips, all others parts, factors or counts. Where no paper is named, drawn paths decided:
+ * docs/controller.md tells what moves when they are halved or doubled.
+ */
+
+struct wh_lambda_params {
+	double alpha_at_bps, rate_least_pps, arrival_pkts, short_least_s, peak;
+	double target_s, target_pkts, target_jitters, target_short, most_targets, host_s,
+		most_short, part_least, part_s, sample_rtt, empty, most_short_targets;
+	double least_period_s, least_period_rtt, jitter_learnt, host_most_s, floor_forgets,
+		gap_forgets, short_pkts, train_still_reports, train_still_spacings, best_pkts,
+		used_share, paused_most, paused_span, false_train;
+	double trains, disordered, verify, verify_queue, verify_own, jump_own, low, whole, full_s,
+		full_rtt, full_least_s, window_least_pkts, slack_pkts, burst_pkts, burst_s,
+		still_rtt, still_s, still_pkts, report_s, still_first_s, data_per_report,
+		most_of_line, known_rtt_most;
+	double others, step, step_most, step_paused, steps_most, step_grows, step_grows_most, seek,
+		blind_step, overload, step_little, short_target, flat, gain, gain_most, busy_less,
+		lost_much, spared, spared_leaves, spared_same, drain_s, drain_rtt, drain_pkts,
+		drain_soon_s, drain_soon_rtt, drain_more, drain_shows, drained, short_doubles_s,
+		sample_s, sample_slow_s, sample_pauses, sample_overtaken, sample_rtt_most,
+		drain_most;
+	double noise_pkts, noise_prior_pkts, sure_pkts, sigmas, bearable_lost, bearable_more,
+		doubts, doubts_pkts, doubts_runs, spread_most, spread_learnt, lower, lower_arrives,
+		lower_least, lower_drastic, drastic, drastic_pkts, lost_same, noise_most, drains,
+		surely, trial_runs, trial_pkts, trial_s, trial_samples, trial_pkts_max,
+		under_ceiling, ceiling_s, ceiling_rtt, ceiling_most_s, same, beyond;
+	double cut_most, cut_least, cut_fades, rise, rise_double_s, rise_least, cut_floor,
+		check_rtt, checks, shorter, same_s, vain, free, free_most, fell, test_calm,
+		test_one_in, test_queues, since_most_s, peak_fades, lengthens;
+	double window_first, modest, modest_most, share_learnt, cubic, cubic_most, growth_pkts,
+		shrink, clear_little, clear_rtt, clear_rounds, clear_s, clear_grow, clear_flat,
+		pace, pace_most, pace_step, pace_back;
+	double stands, waits, jitters, yield_noise_pkts, crumb, crumb_s, crumb_rtt, back_s,
+		back_rtt, yield_full, look_s, look_rtt, look, look_most, felt_same, felt_least,
+		spike_room, spike_reports, spike_fades, calm_learnt, rest, often_s, often_rtt,
+		arrive_s, arrive_least_s, arrive_pkts, most_fades, false_rate, false_much, false_s;
+};
+
+/* clang-format off */
+static const struct wh_lambda_params params = {
+	/* What is measured. */
+	.alpha_at_bps = 1e9, /* alpha is told for this line */
+	.rate_least_pps = 1.0, /* below it nothing can be learnt */
+	.arrival_pkts = 32, /* give a rate to a few percent; so many missing are a pause */
+	.short_least_s = 100e-6, /* hosts make shorter waits, which are no queue that overflowed */
+	.peak = 0.8, /* of the longest queue, or of one too long: a report later it may have been */
+
+	/* The queue (part.c). */
+	.target_s = 10e-6, /* the least queue that is kept: clocks and hosts are no better, ... */
+	.target_pkts = 2.0, /* ... and no less than these, ... */
+	.target_jitters = 2.0, /* ... or this many times what hosts do to delays */
+	.target_short = 0.5, /* of a queue that overflowed may stand, ... */
+	.most_targets = 4.0, /* a longer queue is too long, ... */
+	.host_s = 200e-6, /* ... if longer than this, which hosts do without one */
+	.most_short = 0.75, /* ... and this is too long, ... */
+	.part_least = 0.3, /* of our rate: less did not arrive by chance */
+	.part_s = 2e-3, /* arrivals of this time tell whether others are there, ... */
+	.sample_rtt = 0.25, /* ... or of this many round trips: reports leave at that interval */
+	.empty = 0.5, /* of the target: a shorter queue is none */
+	.most_short_targets = 1.5, /* ... unless it is shorter than these targets */
+
+	/* The path (path.c). */
+	.least_period_s = 10.0, /* a least delay is of this or the period before (RFC 6817), ... */
+	.least_period_rtt = 40.0, /* ... on long paths of so many round trips */
+	.jitter_learnt = 0.0625, /* from each report */
+	.host_most_s = 20e-3, /* for which a host delays single packets */
+	.floor_forgets = 0.998, /* what hosts add to all delays, by each report */
+	.gap_forgets = 0.98, /* of the longest gap, per report that comes sooner */
+	.short_pkts = 4, /* fewer give no rate */
+	.train_still_reports = 2, /* without news end a train, ... */
+	.train_still_spacings = 2.0, /* ... if they lasted this many spacings of its packets */
+	.best_pkts = 8, /* of one report give a rate by themselves */
+	.used_share = 0.8, /* of the allowed rate: less means starved */
+	.paused_most = 0.75, /* of a sample: beyond it the host is simply slow */
+	.paused_span = 0.25, /* of the time since the last report: shorter spans follow a pause */
+	.false_train = 0.4, /* of what other flows can leave us: the train was misread */
+
+	/* The start, and what is the same for all (lambda.c). */
+	.trains = 4, /* that arrive all at once, before rates are doubled instead */
+	.disordered = 0.125, /* of the train's time, or more, packets were overtaken: it is none */
+	.verify = 0.5, /* of the line until that is verified (RFC 9959: at most half), ... */
+	.verify_queue = 2.0, /* times the target waits: others are there */
+	.verify_own = 0.75, /* ... or this where nobody else sends */
+	.jump_own = 0.9, /* ... or this where nobody else sends */
+	.low = 0.5, /* of the longest queue: what is lost below it is noise, ... */
+	.whole = 0.95, /* of a rate: all of it, as far as it can be measured */
+	.full_s = 1.0, /* with a queue for so long, less the time without, ... */
+	.full_rtt = 12.0, /* ... and so many round trips, others fill it on purpose; ... */
+	.full_least_s = 0.5e-3, /* ... a shorter queue is not theirs */
+	.window_least_pkts = 2.0, /* of any window */
+	.slack_pkts = 2.0, /* beyond what is in flight */
+	.burst_pkts = 160.0, /* in flight at least, more than a burst loss of 20, ... */
+	.burst_s = 5e-3, /* ... but no more than is sent in this time */
+	.still_rtt = 1.5, /* without news before a packet is sent to fetch some, */
+	.still_s = 5e-3, /* ... no less than this, */
+	.still_pkts = 3.0, /* and this many packet intervals, */
+	.report_s = 10e-3, /* the most between two reports (feedback.period_us) */
+	.still_first_s = 1.0, /* before the first news */
+	.data_per_report = 70000, /* data bytes to a byte of our states, with `dedicated` */
+	.most_of_line = 0.85, /* of the line: with less, something else than the path limits */
+	.known_rtt_most = 10.0, /* times the kept round trip: another path (RFC 9959) */
+
+	/* Alone (hold.c). */
+	.others = 0.9, /* of what arrived alone: others take the rest */
+	.step = 0.005, /* of the rate, at first, ... */
+	.step_most = 0.1, /* ... at most this, ... */
+	.step_paused = 0.5, /* ... where hosts pause this, ... */
+	.steps_most = 0.9, /* ... in the end */
+	.step_grows = 2.0, /* each step times this more, then ... */
+	.step_grows_most = 4.0, /* ... this, at the start always */
+	.seek = 0.01, /* at the start the first step, ... */
+	.blind_step = 1.885, /* where the train told nothing, until a queue was seen */
+	.overload = 0.5, /* of what arrived alone: something is wrong, even at the start */
+	.step_little = 0.01, /* of a round trip: an earlier step may have left such a queue */
+	.short_target = 0.3, /* of the target: a shorter queue did not overflow */
+	.flat = 0.1, /* of the target: the step did not show in the queue */
+	.gain = 0.7, /* of what the queue lacks or exceeds, in a round trip */
+	.gain_most = 0.3, /* of the rate */
+	.busy_less = 0.98, /* of what was sent arrives: the line has no more */
+	.lost_much = 0.5, /* of a sample: the start is over */
+	.spared = 4.0, /* times what a queue holds was not sent, and ... */
+	.spared_leaves = 0.9, /* ... so much is still there: it is none, ... */
+	.spared_same = 0.02, /* of it it changed at most, ... */
+	.drain_s = 4.0, /* a queue that stood for so long is drained, to see the path ... */
+	.drain_rtt = 20.0, /* ... or so many round trips, ... */
+	.drain_pkts = 500.0, /* ... or packets; ... */
+	.drain_soon_s = 0.1, /* ... or, where it is too long, after this */
+	.drain_soon_rtt = 3.0, /* ... and so many round trips */
+	.drain_more = 1.1, /* times the queue is not sent */
+	.drain_shows = 0.2, /* part of the line that drains a queue, and of what it drains */
+	.drained = 0.2, /* of the target is an empty queue */
+	.short_doubles_s = 0.5, /* what is known of a short queue is forgotten */
+	.sample_s = 1e-3, /* ... or this, ... */
+	.sample_slow_s = 50e-3, /* packets of this time are enough of a slow line */
+	.sample_pauses = 3.0, /* ... and so many pauses of a host, ... */
+	.sample_overtaken = 4.0, /* ... and times what packets were overtaken by */
+	.sample_rtt_most = 4.0, /* of round trips, ... */
+	.drain_most = 0.9, /* of the rate is not sent */
+
+	/* Losses (loss.c). */
+	.noise_pkts = 100000.0, /* over which noise is averaged */
+	.noise_prior_pkts = 1000.0, /* without a loss, before any were seen */
+	.sure_pkts = 5000.0, /* after so many noise is known */
+	.sigmas = 3.0, /* beyond the mean of a count: not by chance */
+	.bearable_lost = 2.0, /* and this many more, or bursts, */
+	.bearable_more = 0.002, /* or this share of the packets */
+	.doubts = 4, /* suspicious samples in a row; a burst of losses is in one only */
+	.doubts_pkts = 1000.0, /* or one sample of this many packets, ... */
+	.doubts_runs = 5.0, /* ... if this many runs of losses are in these: fewer are chance */
+	.spread_most = 100.0, /* of variance to mean of losses, learnt ... */
+	.spread_learnt = 0.1, /* ... by so much from a sample */
+	.lower = 0.95, /* rate of the trial: PCC tries 5 % less */
+	.lower_arrives = 0.98, /* or a little below the arrival rate, ... */
+	.lower_least = 0.8, /* ... but not far down because of a few losses in a row */
+	.lower_drastic = 0.05, /* ... unless much is lost: ... */
+	.drastic = 0.25, /* ... more than this ... */
+	.drastic_pkts = 100, /* ... of so many packets */
+	.lost_same = 0.5, /* of the share lost at the higher rate: then it is noise */
+	.noise_most = 0.15, /* more is due to other flows, whatever our rate: ... */
+	.drains = 0.9, /* times what arrives empties a queue */
+	.surely = 10.8, /* differ() exceeds it by chance in one of a thousand trials */
+	.trial_runs = 10.0, /* of losses to be in a trial if it is noise, */
+	.trial_pkts = 2000.0, /* or this many packets sent, */
+	.trial_s = 0.2, /* but no more than are sent in this time; ... */
+	.trial_samples = 4, /* ... as often at most, while they decide nothing */
+	.trial_pkts_max = 20000.0, /* ... and no more packets */
+	.under_ceiling = 0.99, /* of a ceiling is sent ... */
+	.ceiling_s = 20e-3, /* ... for this time, at least, ... */
+	.ceiling_rtt = 20.0, /* ... or these round trips, twice as long each time, ... */
+	.ceiling_most_s = 16.0, /* ... and at most */
+	.same = 0.1, /* differ by less: two rates, two ceilings, two queues are the same */
+	.beyond = 1.1, /* of a rate: surely more than it */
+
+	/* Beside others of our kind (share.c). */
+	.cut_most = 0.25, /* of what arrives, at first, ... */
+	.cut_least = 0.06, /* ... in the end, ... */
+	.cut_fades = 0.85, /* ... times this each time that the same rate arrives */
+	.rise = 0.5, /* of the part by which is reduced, of the line, in the first second */
+	.rise_double_s = 0.35, /* ... which doubles in this time */
+	.rise_least = 0.005, /* of the line: a rate below it may rise to it at once */
+	.cut_floor = 0.001, /* of the line */
+	.check_rtt = 2.0, /* after so long a queue must have changed, ... */
+	.checks = 2, /* ... looked at so often */
+	.shorter = 0.75, /* of it is left: it drains */
+	.same_s = 20e-6, /* ... and by less than this */
+	.vain = 3, /* reductions that changed nothing: it is no queue */
+	.free = 1.25, /* times what arrived, without a queue: there is more, ... */
+	.free_most = 0.5, /* ... and so much of our part may be added in a round trip */
+	.fell = 0.3, /* of an almost too long queue is left: others have reduced */
+	.test_calm = 6, /* cycles without news, then one in ... */
+	.test_one_in = 8, /* ... so many is a test, ... */
+	.test_queues = 3.0, /* times the queue, by the part that was not reduced */
+	.since_most_s = 2.0, /* of the time in which a queue was drained counts for the rise */
+	.peak_fades = 0.95, /* the longest queue seen, with each one that is too long */
+	.lengthens = 1.1, /* a queue that overflowed before, and now did not */
+
+	/* Beside flows that fill queues (compete.c). */
+	.window_first = 0.31, /* of the capacity, to begin with: a TCP that is there has more */
+	.modest = 0.2, /* of the capacity: below it the window grows as CUBIC's does, ... */
+	.modest_most = 0.33, /* ... and above it as Reno's */
+	.share_learnt = 0.25, /* from each round */
+	.cubic = 0.4, /* packets in the cube of a second (RFC 9438, 5) */
+	.cubic_most = 0.5, /* of the window in a round trip */
+	.growth_pkts = 0.75, /* per round trip: RFC 9438, 4.3 has 0.53, but CUBIC flows take more */
+	.shrink = 0.7, /* of the window after an overflow (RFC 9438, 4.6) */
+	.clear_little = 0.15, /* of the longest queue, ... */
+	.clear_rtt = 0.1, /* ... but no more than this: flows of our kind leave as much, ... */
+	.clear_rounds = 30, /* for as many rounds, ... */
+	.clear_s = 4.0, /* ... and this time, which a CUBIC flow may take: then they are gone */
+	.clear_grow = 10, /* rounds without a queue before we grow as CUBIC does */
+	.clear_flat = 1.5, /* times what a CUBIC flow takes to regain a window like ours */
+	.pace = 1.1, /* times the rate: the window limits, ... */
+	.pace_most = 4.0, /* ... at most this, ... */
+	.pace_step = 1.25, /* ... unless hosts are away, by this in a round trip, ... */
+	.pace_back = 0.97, /* ... and back again */
+
+	/* A scavenger (yield.c). */
+	.stands = 1.5, /* times what one flow leaves in a queue, by all packets, ... */
+	.waits = 0.25, /* ... or this, by the latest packet: others are there */
+	.jitters = 4.0, /* times what hosts do to delays: no host does more */
+	.yield_noise_pkts = 20000.0, /* which is averaged over this many packets */
+	.crumb = 0.01, /* of the capacity is kept, ... */
+	.crumb_s = 0.1, /* ... for this long */
+	.crumb_rtt = 6.0, /* ... or these round trips */
+	.back_s = 0.5, /* of the capacity per second, ... */
+	.back_rtt = 0.05, /* ... but no more than this per round trip */
+	.yield_full = 0.965, /* of the capacity; the rest stays free, ... */
+	.look_s = 5.0, /* ... except for a test at this interval, ... */
+	.look_rtt = 10.0, /* ... or so many round trips, ... */
+	.look = 0.02, /* ... whether there is more, ... */
+	.look_most = 1.0, /* ... which doubles each time; ... */
+	.felt_same = 0.03, /* of a rate: a queue appeared at the same rate again, ... */
+	.felt_least = 0.5, /* ... and it is this share of the capacity: no other flow is there */
+	.spike_room = 1.25, /* times what a host was late, */
+	.spike_reports = 1.5, /* it may grow from one report to the next */
+	.spike_fades = 0.9996, /* ... and less by this with each report */
+	.calm_learnt = 0.015625, /* of the hosts' delays, from each report, ... */
+	.rest = 0.3, /* of the capacity: the least wait is not our own */
+	.often_s = 1.0, /* after less than this, ... */
+	.often_rtt = 10.0, /* ... or this, it gives way for good, unless hosts are late */
+	.arrive_s = 0.2, /* of arrivals: in a shorter one hosts matter */
+	.arrive_least_s = 20e-3, /* ... at least */
+	.arrive_pkts = 16.0, /* that give a rate */
+	.most_fades = 0.9999, /* with each window */
+	.false_rate = 1.02, /* times what arrives while a queue stands: no such capacity */
+	.false_much = 1.3, /* times what arrives, ... */
+	.false_s = 2e-3, /* ... and such a queue: it need not have stood */
+};
+/* clang-format on */
+
+#endif
