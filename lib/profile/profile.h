@@ -171,6 +171,8 @@ struct wh_decision {
 	uint32_t resend_after; /* without requests: see enum wh_resend */
 	/* What keeps interval and window from more, below the bounds of operator and line. */
 	enum wh_limit limit;
+	const char
+		*mode; /* the part of the controller that decided, a constant; NULL: it has one */
 };
 
 /* State of any controller, of a fixed size so that none allocates. */

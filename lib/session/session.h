@@ -392,6 +392,7 @@ const struct wh_pacer *wh_session_pacer(const struct wh_session *session);
 struct wh_session_pace {
 	uint64_t rate_bps; /* on the wire; 0: not paced, or at the shortest interval there is */
 	uint32_t window_pkts;
+	const char *mode; /* the part of the controller that decided; NULL: it has one only */
 };
 struct wh_session_pace wh_session_pace(const struct wh_session *session);
 

@@ -144,6 +144,7 @@ struct wh_session_pace wh_session_pace(const struct wh_session *s)
 				    ? 0
 				    : wh_muldiv_u64(full_bits_fp, s->config.hz, interval_fp),
 		.window_pkts = (uint32_t)wh_min_u64(window_pkts, s->config.window_pkts),
+		.mode = __atomic_load_n(&tx->decision.mode, __ATOMIC_RELAXED),
 	};
 }
 

@@ -401,6 +401,7 @@ static void test_transmitter(void)
 	expect_number(session, "sent_pkts", 0);
 	expect_number(session, "naks", 0);
 	CU_ASSERT_PTR_NOT_NULL(json_object_get(session, "limited_by"));
+	CU_ASSERT_PTR_NULL(json_object_get(session, "mode")); /* its profile has one only */
 	expect_number(session, "limited_by_disk_us", 0);
 	WH_ASSERT_NEAR(number_of(session, "paced_bps"), 1e9, 1e-6);
 	WH_ASSERT_NEAR(number_of(session, "now_us"),

@@ -27,11 +27,9 @@ FOR_TESTS = {
     'wh_jobs_check': 'asserts what holds between two turns',
     'wh_emulator_ethdev': 'a port to be driven without a host',
     'wh_emulator_held': 'packets on their way',
-    'wh_lambda_view': 'what the controller has found',
     'wh_loss_list_next': 'walks the list, which a model is compared with',
     'wh_session_check': 'asserts what holds between two turns',
     'wh_sim_engine_receiver': 'an end of a simulated session',
-    'wh_sim_engine_sender': 'the other one',
 }
 # Names that only their own file uses:
 NOT_STATIC = set()

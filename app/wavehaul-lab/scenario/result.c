@@ -147,6 +147,7 @@ static json_t *flow_samples(
 		append(object, "sequence_pkts", json_count(look->sequence_pkts));
 		append(object, "sent_pkts", json_count(sample.sent_pkts));
 		append(object, "repair_pkts", json_count(sample.repair_pkts));
+		append(object, "mode", look->mode != NULL ? json_string(look->mode) : json_null());
 	}
 	return object;
 }

@@ -228,6 +228,8 @@ static void put_how_it_goes(json_t *data, const struct look *now)
 		return;
 	wh_tel_put(data, "paced_bps", now->pace.rate_bps);
 	wh_tel_put(data, "window_now_pkts", now->pace.window_pkts);
+	if (now->pace.mode != NULL)
+		wh_tel_put_text(data, "mode", now->pace.mode);
 	wh_tel_put_text(data, "limited_by", wh_limit_name(now->limit));
 	for (uint32_t i = 0; i < WH_LIMITS; i++)
 		wh_tel_put_about(data, "limited_by_", wh_limit_name((enum wh_limit)i), "_us",

@@ -376,6 +376,8 @@ static void look(void *context, uint32_t number, struct wh_monitor_look *seen)
 	case WH_SCENARIO_ENGINE:
 		seen->window_pkts = wh_sim_engine_window_pkts(flow->engine);
 		seen->rate_bps = wh_sim_engine_rate_bps(flow->engine);
+		if (seen->rate_bps > 0)
+			seen->mode = wh_session_pace(wh_sim_engine_sender(flow->engine)).mode;
 		break;
 	case WH_SCENARIO_TCP:
 		seen->window_pkts = wh_sim_tcp_cwnd_pkts(flow->tcp);

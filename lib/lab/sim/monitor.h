@@ -19,6 +19,7 @@ struct wh_monitor_look {
 	double window_pkts;
 	double rate_bps;        /* of a pacer; 0: none */
 	uint64_t sequence_pkts; /* packet number of the next new packet */
+	const char *mode;       /* the part of a controller that decided; NULL: none says it */
 };
 
 /* Queueing delays of the packets that left a queue in an interval. */

@@ -26,9 +26,7 @@ void wh_lambda_compete_begin(struct wh_lambda_compete *compete, const struct wh_
 	double had_pps = fmin(rate_pps, params.modest_most * capacity_pps);
 	double pps = fmax(had_pps, params.window_first * capacity_pps);
 
-	WH_ASSERT(!compete->on);
 	*compete = (struct wh_lambda_compete){
-		.on = true,
 		.window_pkts = fmax(pps * round_s, params.window_least_pkts),
 		.seen_pkts = path->seen_pkts,
 		.delivered_pkts = path->delivered_pkts,
@@ -101,7 +99,7 @@ static void learn_pace(struct wh_lambda_compete *compete, const struct wh_lambda
 	compete->pace = fmin(fmax(compete->pace, params.pace), params.pace_most);
 }
 
-static void end_round(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
+static bool end_round(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
 	uint64_t now_tsc, uint64_t sent_pkts, double clear_s)
 {
 	clear_s = fmax(clear_s, fmin(params.clear_little * compete->longest_s,
@@ -111,9 +109,8 @@ static void end_round(struct wh_lambda_compete *compete, const struct wh_lambda_
 	compete->clear_rounds = compete->round_peak_s > clear_s ? 0 : compete->clear_rounds + 1;
 	if (compete->clear_rounds == 0)
 		compete->queued_tsc = now_tsc;
-	if (are_gone(compete, (double)(now_tsc - compete->queued_tsc) / path->hz))
-		compete->on = false;
 	begin_round(compete, path, now_tsc, sent_pkts);
+	return are_gone(compete, (double)(now_tsc - compete->queued_tsc) / path->hz);
 }
 
 /* Per round trip: CUBIC's while our share is small or there is no queue, else Reno's. */
@@ -163,10 +160,10 @@ static void count(struct wh_lambda_compete *compete, const struct wh_lambda_path
 	compete->round_held_up |= path->sample.held_up;
 }
 
-void wh_lambda_compete_hear(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
+bool wh_lambda_compete_hear(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
 	uint64_t now_tsc, uint64_t sent_pkts, double noise, double clear_s)
 {
-	WH_ASSERT(compete->on && path->seen_pkts >= compete->seen_pkts);
+	WH_ASSERT(path->seen_pkts >= compete->seen_pkts);
 
 	bool heeded = path->seen_pkts <= compete->cut_pkts;
 
@@ -177,6 +174,6 @@ void wh_lambda_compete_hear(struct wh_lambda_compete *compete, const struct wh_l
 	else if (!heeded && !path->sample.held_up)
 		compete->window_pkts += growth_pkts(compete, path, now_tsc) *
 					compete->arrived_pkts / compete->window_pkts;
-	if (path->seen_pkts > compete->round_pkts)
-		end_round(compete, path, now_tsc, sent_pkts, clear_s);
+	return path->seen_pkts > compete->round_pkts &&
+	       end_round(compete, path, now_tsc, sent_pkts, clear_s);
 }

@@ -15,7 +15,6 @@
 #include "profile/lambda/path.h"
 
 struct wh_lambda_compete {
-	bool on;
 	double window_pkts;
 	double longest_s; /* queue since we compete */
 	uint64_t seen_pkts, delivered_pkts;
@@ -40,8 +39,11 @@ struct wh_lambda_compete {
 void wh_lambda_compete_begin(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
 	uint64_t now_tsc, uint64_t sent_pkts, double rate_pps, double capacity_pps);
 
-/* A report. `noise` is the share lost whatever we do; a queue up to `clear_s` counts as none. */
-void wh_lambda_compete_hear(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
+/*
+ * A report; whether the others are gone. `noise` is the share lost whatever we do; a queue up to
+ * `clear_s` counts as none.
+ */
+bool wh_lambda_compete_hear(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
 	uint64_t now_tsc, uint64_t sent_pkts, double noise, double clear_s);
 
 /* The rate that results. */

@@ -6,18 +6,4 @@
 
 extern const struct wh_profile wh_profile_lambda;
 
-struct wh_lambda_view {
-	const char *phase;
-	double rate_pps;
-	double window_pkts;
-	double queue_s;
-	double rtt_s;
-	double noise;
-	double ceiling_pps; /* 0: none */
-	double estimate_pps;
-};
-
-/* Zeros when another profile controls. */
-struct wh_lambda_view wh_lambda_view(const struct wh_control *control);
-
 #endif

@@ -21,17 +21,20 @@ enum {
 	WH_LAMBDA_OPTIONS,
 };
 
-enum wh_lambda_phase {
+/* The part that decides the rate. */
+enum wh_lambda_mode {
 	WH_LAMBDA_START,
 	WH_LAMBDA_VERIFY,
-	WH_LAMBDA_HOLD, /* the line is ours: a small queue stands */
-	WH_LAMBDA_CUT,  /* reduced; until the queue is gone */
-	WH_LAMBDA_FILL, /* rises by the same step for all flows of the line */
-	WH_LAMBDA_TEST, /* do others reduce? */
+	WH_LAMBDA_YIELD,  /* a scavenger */
+	WH_LAMBDA_HOLD,   /* the line is ours: a small queue stands */
+	WH_LAMBDA_CUT,    /* reduced; until the queue is gone */
+	WH_LAMBDA_FILL,   /* rises by the same step for all flows of the line */
+	WH_LAMBDA_TEST,   /* do others reduce? */
+	WH_LAMBDA_WINDOW, /* beside flows that fill every queue */
 };
 
 struct wh_lambda {
-	enum wh_lambda_phase phase;
+	enum wh_lambda_mode mode;
 	struct wh_lambda_path path;
 	struct wh_lambda_loss loss;
 	struct wh_lambda_compete compete;
@@ -82,7 +85,7 @@ struct wh_lambda {
 	uint32_t vain;      /* reductions in a row that changed nothing */
 	uint32_t checks;    /* of the queue, since it became shorter */
 
-	/* lambda.c: the start, and what is the same for all */
+	/* start.c, and what is the same for all */
 	uint64_t now_tsc, sent_pkts;
 	uint32_t trains, jump_pkts; /* of a path that is kept, behind the train */
 	bool blind, train_ends_early, waits;
@@ -155,6 +158,13 @@ double wh_lambda_window_s(const struct wh_lambda *lambda);
 
 /* The line is ours from now on. */
 void wh_lambda_begin_hold(struct wh_lambda *lambda, const struct wh_delivery_event *event);
+
+/* start.c. What was kept of the path. */
+double wh_lambda_known_pps(const struct wh_control *control);
+void wh_lambda_jump(struct wh_control *control, const struct wh_tick_event *event);
+void wh_lambda_start(
+	struct wh_control *control, const struct wh_delivery_event *event, uint64_t before_pkts);
+void wh_lambda_verify(struct wh_control *control, const struct wh_delivery_event *event);
 
 /* hold.c */
 void wh_lambda_hold(struct wh_control *control, const struct wh_delivery_event *event);

@@ -105,7 +105,7 @@ double wh_lambda_window_s(const struct wh_lambda *lambda)
 
 void wh_lambda_begin_hold(struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
-	lambda->phase = WH_LAMBDA_HOLD;
+	lambda->mode = WH_LAMBDA_HOLD;
 	lambda->step = 0.0;
 	lambda->good_pps = lambda->rate_pps;
 	lambda->drained_tsc = event->now_tsc;

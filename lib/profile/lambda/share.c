@@ -42,14 +42,14 @@ static void count_from_here(struct wh_lambda *lambda)
 
 static void begin_fill(struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
-	if (lambda->phase == WH_LAMBDA_CUT) {
+	if (lambda->mode == WH_LAMBDA_CUT) {
 		double since_s =
 			wh_lambda_since_s(&lambda->path, event->now_tsc, lambda->event_tsc);
 
 		wh_lambda_set_rate(lambda,
 			risen_pps(lambda, gained_pps(lambda, fmin(since_s, params.since_most_s))));
 	}
-	lambda->phase = WH_LAMBDA_FILL;
+	lambda->mode = WH_LAMBDA_FILL;
 	count_from_here(lambda);
 	lambda->drained_tsc = event->now_tsc;
 	lambda->vain = 0;
@@ -97,7 +97,7 @@ static void begin_cut(struct wh_lambda *lambda, const struct wh_delivery_event *
 {
 	double pps = wh_lambda_likely_part_pps(lambda);
 
-	if (lambda->phase == WH_LAMBDA_FILL && fabs(pps - lambda->peak_pps) < params.same * pps) {
+	if (lambda->mode == WH_LAMBDA_FILL && fabs(pps - lambda->peak_pps) < params.same * pps) {
 		lambda->cut = fmax(lambda->cut * params.cut_fades, params.cut_least);
 		lambda->calm++;
 	} else {
@@ -106,7 +106,7 @@ static void begin_cut(struct wh_lambda *lambda, const struct wh_delivery_event *
 	}
 	lambda->peak_pps = pps;
 	lambda->cut_from_pps = lambda->rate_pps;
-	lambda->phase = WH_LAMBDA_CUT;
+	lambda->mode = WH_LAMBDA_CUT;
 	check_from_here(lambda, event);
 	rise_from_here(lambda, event);
 	wh_lambda_set_rate(lambda,
@@ -126,7 +126,7 @@ void wh_lambda_begin_cut(struct wh_lambda *lambda, const struct wh_delivery_even
 		wh_lambda_begin_hold(lambda, event);
 		return;
 	}
-	lambda->phase = WH_LAMBDA_HOLD;
+	lambda->mode = WH_LAMBDA_HOLD;
 	begin_cut(lambda, event);
 	count_from_here(lambda);
 }
@@ -135,7 +135,7 @@ void wh_lambda_begin_fill(struct wh_lambda *lambda, const struct wh_delivery_eve
 {
 	lambda->cut = params.cut_most;
 	lambda->calm = 0;
-	lambda->phase = WH_LAMBDA_HOLD;
+	lambda->mode = WH_LAMBDA_HOLD;
 	lambda->cut_pkts = event->sent_pkts;
 	rise_from_here(lambda, event);
 	begin_fill(lambda, event);
@@ -144,7 +144,7 @@ void wh_lambda_begin_fill(struct wh_lambda *lambda, const struct wh_delivery_eve
 void wh_lambda_begin_after_others(struct wh_lambda *lambda)
 {
 	lambda->full_s = 0.0;
-	lambda->phase = WH_LAMBDA_FILL;
+	lambda->mode = WH_LAMBDA_WINDOW;
 	lambda->cut = params.cut_most;
 }
 
@@ -158,7 +158,7 @@ static bool tests_now(const struct wh_lambda *lambda, const struct wh_delivery_e
 
 static void begin_test(struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
-	lambda->phase = WH_LAMBDA_TEST;
+	lambda->mode = WH_LAMBDA_TEST;
 	check_from_here(lambda, event);
 	rise_from_here(lambda, event);
 	lambda->peak_pps = wh_lambda_likely_part_pps(lambda);
@@ -333,9 +333,9 @@ void wh_lambda_share(struct wh_control *control, const struct wh_delivery_event 
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 
-	if (lambda->phase == WH_LAMBDA_CUT)
+	if (lambda->mode == WH_LAMBDA_CUT)
 		on_cut(control, event);
-	else if (lambda->phase == WH_LAMBDA_FILL)
+	else if (lambda->mode == WH_LAMBDA_FILL)
 		on_fill(control, event);
 	else
 		on_test(lambda, event);

@@ -302,8 +302,30 @@ static void test_engine(void)
 	CU_ASSERT_EQUAL(wh_monitor_samples(monitor), 4);
 	WH_ASSERT_NEAR(wh_monitor_look_sample(monitor, 0, 3)->rate_bps, 5e6, 0.05);
 	CU_ASSERT_EQUAL(wh_monitor_look_sample(monitor, 0, 3)->window_pkts, 256.0);
+	CU_ASSERT_PTR_NULL(wh_monitor_look_sample(monitor, 0, 3)->mode);
 	CU_ASSERT_EQUAL(wh_monitor_look_sample(monitor, 0, 3)->sequence_pkts,
 		wh_monitor_flow_span(monitor, 0, 0, marks_ps[3]).sent_pkts);
+	wh_scenario_run_destroy(run);
+}
+
+/* Samples say which part of a controller decided. */
+static void test_mode(void)
+{
+	struct wh_scenario_group group = cbr_group(1);
+	struct wh_scenario scenario = scenario_of(&group, 1);
+
+	group.agent = WH_SCENARIO_ENGINE;
+	group.packet_bytes = 1500;
+	group.payload_bytes = wh_sim_engine_payload_bytes(1500);
+	wh_sim_engine_config_init(&group.engine, wh_profile_find("lambda"));
+	group.engine.window_pkts = 4096;
+	scenario.interval_ps = WH_PS_PER_S;
+
+	struct wh_scenario_run *run = wh_scenario_run_create(&scenario, 1);
+
+	wh_scenario_run_until(run, scenario.duration_ps);
+	CU_ASSERT_STRING_EQUAL(
+		wh_monitor_look_sample(wh_scenario_run_monitor(run), 0, 3)->mode, "hold");
 	wh_scenario_run_destroy(run);
 }
 
@@ -316,5 +338,6 @@ CU_TestInfo wh_tests[] = {
 	{"one after the other", test_chains},
 	{"a chain that is stopped", test_chain_stops},
 	{"a profile", test_engine},
+	{"mode", test_mode},
 	CU_TEST_INFO_NULL,
 };

@@ -20,9 +20,9 @@ static void test_found(void)
 	way_begin(way, 0, 0);
 	way_run(way, 2000 * MS);
 	WH_ASSERT_NEAR((double)wh_control_found(&way->control).capacity_bps, 1e9, 0.05e9);
-	lambda->compete.on = true;
+	lambda->mode = WH_LAMBDA_WINDOW;
 	CU_ASSERT_EQUAL(wh_control_found(&way->control).capacity_bps, 0);
-	lambda->compete.on = false;
+	lambda->mode = WH_LAMBDA_HOLD;
 	lambda->yield.capacity_pps = 2.0 * lambda->rate_pps;
 	CU_ASSERT_EQUAL(wh_control_found(&way->control).capacity_bps, 0);
 	free(way);

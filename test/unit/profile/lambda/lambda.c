@@ -12,6 +12,11 @@
 
 const char wh_suite_name[] = "lambda";
 
+static const char *mode_of(const struct way *way)
+{
+	return way->control.profile->decide(&way->control).mode;
+}
+
 /* A train, half for a round trip, and all of it; nothing stands in the queue for long. */
 static void test_start(void)
 {
@@ -21,13 +26,13 @@ static void test_start(void)
 	way_run(way, RTT - 10 * MS);
 	CU_ASSERT_EQUAL(way->sent_pkts, 32);
 	way_run(way, RTT + 20 * MS);
-	WH_ASSERT_NEAR(wh_lambda_view(&way->control).estimate_pps, 1e9 / 8 / WIRE_BYTES, 0.01);
+	WH_ASSERT_NEAR(wh_lambda_view_of(&way->control)->line_pps, 1e9 / 8 / WIRE_BYTES, 0.01);
 	way_run(way, RTT + 90 * MS);
-	WH_ASSERT_NEAR(wh_lambda_view(&way->control).rate_pps, 0.5e9 / 8 / WIRE_BYTES, 0.01);
+	WH_ASSERT_NEAR(wh_lambda_view_of(&way->control)->rate_pps, 0.5e9 / 8 / WIRE_BYTES, 0.01);
 	way_run(way, 3 * RTT);
 	CU_ASSERT(way_run(way, 30 * RTT) >= 0.99);
 	CU_ASSERT_EQUAL(way->dropped_pkts, 0);
-	CU_ASSERT(wh_lambda_view(&way->control).queue_s < 1e-3);
+	CU_ASSERT(wh_lambda_view_of(&way->control)->path.queue_s < 1e-3);
 	free(way);
 }
 
@@ -38,8 +43,8 @@ static void test_short_queue(void)
 
 	way_begin(way, 0, 0);
 	way_run(way, 8 * RTT);
-	CU_ASSERT_STRING_EQUAL(wh_lambda_view(&way->control).phase, "hold");
-	CU_ASSERT(wh_lambda_view(&way->control).rate_pps > 0.4e9 / 8 / WIRE_BYTES);
+	CU_ASSERT_STRING_EQUAL(mode_of(way), "hold");
+	CU_ASSERT(wh_lambda_view_of(&way->control)->rate_pps > 0.4e9 / 8 / WIRE_BYTES);
 	free(way);
 }
 
@@ -129,7 +134,7 @@ static void test_steps(void)
 	way_run(way, 1500 * MS);
 	CU_ASSERT(way_run(way, 2500 * MS) >= 0.84);
 	CU_ASSERT((double)way->dropped_pkts * WIRE_BYTES <= 1.2 * 0.8 * BDP / 2);
-	CU_ASSERT(wh_lambda_view(&way->control).queue_s < 2e-3);
+	CU_ASSERT(wh_lambda_view_of(&way->control)->path.queue_s < 2e-3);
 	way->bps = 1e9;
 	way_run(way, 3200 * MS);
 	CU_ASSERT(way_run(way, 4000 * MS) >= 0.95);
@@ -200,7 +205,7 @@ static void test_doubt(void)
 
 	way_begin(way, 0, 0);
 	way_run(way, 30 * RTT);
-	CU_ASSERT(wh_lambda_view(&way->control).rate_pps > 0.95 * line_pps);
+	CU_ASSERT(wh_lambda_view_of(&way->control)->rate_pps > 0.95 * line_pps);
 	uint64_t slow_tsc = way->now_tsc;
 	double least_pps = INFINITY;
 
@@ -210,13 +215,13 @@ static void test_doubt(void)
 
 	for (int ms = 6; ms < 300; ms++) {
 		way_run(way, slow_tsc + (uint64_t)ms * MS);
-		least_pps = fmin(least_pps, wh_lambda_view(&way->control).rate_pps);
+		least_pps = fmin(least_pps, wh_lambda_view_of(&way->control)->rate_pps);
 	}
 	CU_ASSERT(least_pps > 0.9 * line_pps);
 	/* Half of the capacity that is lost for good is not doubted. */
 	way->bps /= 2.0;
 	way_run(way, way->now_tsc + 2 * RTT);
-	CU_ASSERT(wh_lambda_view(&way->control).rate_pps < 0.6 * line_pps);
+	CU_ASSERT(wh_lambda_view_of(&way->control)->rate_pps < 0.6 * line_pps);
 	free(way);
 }
 
@@ -254,7 +259,7 @@ static void test_train_again(void)
 	way->away_until_tsc = RTT / 2 + 20 * MS;
 	way_begin(way, 0, 0);
 	way_run(way, 3 * RTT);
-	WH_ASSERT_NEAR(wh_lambda_view(&way->control).estimate_pps, 0.1e9 / 8 / WIRE_BYTES, 0.05);
+	WH_ASSERT_NEAR(wh_lambda_view_of(&way->control)->line_pps, 0.1e9 / 8 / WIRE_BYTES, 0.05);
 	free(way);
 }
 
@@ -272,15 +277,15 @@ static void test_false_train(void)
 	way->away_reads_tsc = 14000;
 	way_begin(way, 0, 0);
 	way_run(way, RTT + 20 * MS);
-	CU_ASSERT(wh_lambda_view(&way->control).estimate_pps > 0.8e9 / 8 / WIRE_BYTES);
+	CU_ASSERT(wh_lambda_view_of(&way->control)->line_pps > 0.8e9 / 8 / WIRE_BYTES);
 	way_run(way, 10 * RTT);
-	WH_ASSERT_NEAR(wh_lambda_view(&way->control).estimate_pps, 0.1e9 / 8 / WIRE_BYTES, 0.05);
+	WH_ASSERT_NEAR(wh_lambda_view_of(&way->control)->line_pps, 0.1e9 / 8 / WIRE_BYTES, 0.05);
 
 	uint64_t dropped_pkts = way->dropped_pkts;
 
 	CU_ASSERT(way_run(way, 100 * RTT) >= 0.97);
 	CU_ASSERT(way->dropped_pkts - dropped_pkts < 100);
-	CU_ASSERT(wh_lambda_view(&way->control).queue_s < 5e-3);
+	CU_ASSERT(wh_lambda_view_of(&way->control)->path.queue_s < 5e-3);
 	free(way);
 }
 
@@ -327,7 +332,7 @@ static void test_others_reduced(void)
 
 		way_begin(way, 0, 0);
 		way_run(way, 2000 * MS);
-		lambda->phase = WH_LAMBDA_FILL;
+		lambda->mode = WH_LAMBDA_FILL;
 		wh_lambda_set_rate(lambda, 0.3 * lambda->rate_pps);
 		for (uint64_t now_tsc = 2000 * MS; now_tsc < 2080 * MS; now_tsc += MS / 10) {
 			double queue_s = cases[i].queue * wh_lambda_most_s(&way->control);
@@ -335,7 +340,7 @@ static void test_others_reduced(void)
 			if (now_tsc >= 2025 * MS && now_tsc < 2050 * MS)
 				way->free_tsc = now_tsc + (uint64_t)(queue_s * HZ);
 			way_run(way, now_tsc);
-			reduced |= lambda->phase == WH_LAMBDA_CUT;
+			reduced |= lambda->mode == WH_LAMBDA_CUT;
 		}
 		CU_ASSERT_EQUAL(reduced, cases[i].reduces);
 		free(way);
@@ -358,13 +363,13 @@ static void test_another_share(void)
 
 	way_begin(way, 0, 0);
 	way_run(way, 2000 * MS);
-	lambda->compete.on = true;
+	lambda->mode = WH_LAMBDA_WINDOW;
 	lambda->compete.window_pkts = 20;
 	way_run(way, 2200 * MS);
 	live_as(way, WH_SHARING_FAIR);
-	CU_ASSERT_TRUE(lambda->compete.on);
+	CU_ASSERT_STRING_EQUAL(mode_of(way), "window");
 	live_as(way, WH_SHARING_DEDICATED);
-	CU_ASSERT_FALSE(lambda->compete.on);
+	CU_ASSERT_STRING_EQUAL(mode_of(way), "verify");
 	way_run(way, 2500 * MS);
 	CU_ASSERT(way_run(way, 3500 * MS) >= 0.9);
 	live_as(way, WH_SHARING_SCAVENGER);
@@ -375,6 +380,29 @@ static void test_another_share(void)
 	CU_ASSERT_EQUAL(lambda->yield.heard_tsc, 0);
 	way_run(way, 5800 * MS);
 	CU_ASSERT(way_run(way, 6800 * MS) >= 0.9);
+	free(way);
+}
+
+/* Each decision says which part made it: the train, its proof, the search for a queue, alone. */
+static void test_mode(void)
+{
+	struct way *way = way_of(1e9, RTT, BDP);
+	struct wh_lambda *lambda = wh_lambda_state_of(&way->control);
+
+	way_begin(way, 0, 0);
+	CU_ASSERT_STRING_EQUAL(mode_of(way), "start");
+	way_run(way, RTT + 90 * MS);
+	CU_ASSERT_STRING_EQUAL(mode_of(way), "verify");
+	way_run(way, 2 * RTT + 30 * MS);
+	CU_ASSERT_STRING_EQUAL(mode_of(way), "seek");
+	way_run(way, 30 * RTT);
+	CU_ASSERT_STRING_EQUAL(mode_of(way), "hold");
+	lambda->loss.trial = WH_LAMBDA_LOWER;
+	CU_ASSERT_STRING_EQUAL(mode_of(way), "trial");
+	lambda->drains = 0.1;
+	CU_ASSERT_STRING_EQUAL(mode_of(way), "drain");
+	lambda->mode = WH_LAMBDA_CUT;
+	CU_ASSERT_STRING_EQUAL(mode_of(way), "cut");
 	free(way);
 }
 
@@ -398,5 +426,6 @@ CU_TestInfo wh_tests[] = {
 	{"bound", test_bound},
 	{"others reduced", test_others_reduced},
 	{"another share", test_another_share},
+	{"mode", test_mode},
 	CU_TEST_INFO_NULL,
 };
