@@ -8,17 +8,26 @@
 
 #include "port/port.h"
 
+/* Whether packets say when they arrived. */
+static inline bool wh_port_has_stamps(const struct wh_port *port)
+{
+	return port->tsc_stamps || (port->nic_stamps && wh_nic_clock_is_known(&port->nic_clock));
+}
+
 /*
- * When a packet arrived: its arrival stamp if that counts cycles of the TSC, else fallback_tsc (the
- * time of the burst). Only an emulated link stamps in TSC cycles. NICs and capture files use clocks
- * of their own, and their stamps are ignored.
+ * When a packet arrived: its arrival stamp, if that counts cycles of the TSC (an emulated link) or
+ * ticks of a clock that the port reads (a NIC). Otherwise now_tsc, when the burst was taken.
+ * Capture files have clocks of their own, and their stamps are ignored.
  */
 static inline uint64_t wh_port_arrived_tsc(
-	const struct wh_port *port, const struct rte_mbuf *pkt, uint64_t fallback_tsc)
+	const struct wh_port *port, const struct rte_mbuf *pkt, uint64_t now_tsc)
 {
-	if (port->tsc_stamps && (pkt->ol_flags & port->stamp_flag) != 0)
-		return *RTE_MBUF_DYNFIELD(pkt, port->stamp_offset, const rte_mbuf_timestamp_t *);
-	return fallback_tsc;
+	if (!wh_port_has_stamps(port) || (pkt->ol_flags & port->stamp_flag) == 0)
+		return now_tsc;
+
+	uint64_t stamp = *RTE_MBUF_DYNFIELD(pkt, port->stamp_offset, const rte_mbuf_timestamp_t *);
+
+	return port->tsc_stamps ? stamp : wh_nic_clock_tsc(&port->nic_clock, stamp, now_tsc);
 }
 
 /*

@@ -271,7 +271,7 @@ static uint16_t receive_burst(struct wh_netif *netif, uint64_t *now_tsc)
 		if (!take_frame(netif, *now_tsc, pkts[i]))
 			pkts[kept++] = pkts[i];
 	/* A packet that carries its arrival time needs no estimate. */
-	if (count < WH_NETIF_BURST && !netif->config.port->tsc_stamps)
+	if (count < WH_NETIF_BURST && !wh_port_has_stamps(netif->config.port))
 		netif->endpoint.looked_tsc = before_tsc;
 	wh_meter_enter(meter, WH_METER_PORT_RECEIVE);
 	rte_pktmbuf_free_bulk(pkts, kept);

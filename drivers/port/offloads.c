@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "port/offloads.h"
 
-static uint64_t rx_offloads(const struct wh_port_config *config)
+static uint64_t rx_offloads(const struct wh_port_config *config, bool clock)
 {
-	return config->transparent ? 0
-				   : RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
+	uint64_t rx = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
+
+	if (config->transparent)
+		return 0;
+	return clock ? rx | RTE_ETH_RX_OFFLOAD_TIMESTAMP : rx;
 }
 
 /*
@@ -26,8 +29,8 @@ static uint64_t tx_offloads(const struct wh_port_config *config)
 }
 
 void wh_offloads_choose(const struct wh_port_config *config, const struct rte_eth_dev_info *info,
-	struct rte_eth_conf *conf)
+	bool clock, struct rte_eth_conf *conf)
 {
-	conf->rxmode.offloads = rx_offloads(config) & info->rx_offload_capa;
+	conf->rxmode.offloads = rx_offloads(config, clock) & info->rx_offload_capa;
 	conf->txmode.offloads = tx_offloads(config) & info->tx_offload_capa;
 }

@@ -125,11 +125,13 @@ static int choose_queues(struct opening *opening)
 static void choose_offloads(struct opening *opening)
 {
 	struct wh_port *port = opening->port;
+	bool clock = wh_nic_clock_is_readable(port->ethdev, opening->info.driver_name);
 
-	wh_offloads_choose(opening->config, &opening->info, &opening->conf);
+	wh_offloads_choose(opening->config, &opening->info, clock, &opening->conf);
 
 	uint64_t tx = opening->conf.txmode.offloads;
 
+	port->nic_stamps = (opening->conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP) != 0;
 	port->multi_segment_tx = (tx & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
 	port->udp_sum_tx = (tx & RTE_ETH_TX_OFFLOAD_UDP_CKSUM) != 0;
 }
@@ -407,6 +409,7 @@ int wh_port_open(
 	port->transparent = config->transparent;
 	port->socket = socket;
 	port->pool = config->pool;
+	wh_nic_clock_init(&port->nic_clock, rte_get_timer_hz());
 	opening.port = port;
 	error = open_steps(&opening);
 	if (error != 0) {
@@ -475,6 +478,9 @@ static bool link_is_up(const struct wh_port *port)
 
 bool wh_port_watch_link(struct wh_port *port)
 {
+	if (port->started && port->nic_stamps)
+		wh_nic_clock_watch(&port->nic_clock, port->ethdev);
+
 	bool up = port->started && (port->calm ? wh_calm_turn(link_is_up, port) : link_is_up(port));
 
 	__atomic_store_n(&port->link_up, up, __ATOMIC_RELAXED);

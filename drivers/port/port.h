@@ -17,6 +17,7 @@
 
 #include <rte_common.h>
 
+#include "port/nic_clock.h"
 #include "port/packet_sockets.h"
 
 /* DPDK's headers of packets are four fifths of what a source of the program would read. */
@@ -116,6 +117,7 @@ struct wh_port {
 	bool udp_sum_tx;       /* see wh_port_offload_udp6 */
 	bool transparent;      /* as configured */
 	bool tsc_stamps;       /* arrival stamps of this driver are cycles of the TSC */
+	bool nic_stamps;       /* they are of nic_clock, by wh_port_watch_link */
 	bool started;
 	bool calm;           /* bursts only while the link cannot go down: port/calm.h */
 	bool link_up;        /* written by wh_port_watch_link, read by every queue's lcore */
@@ -126,6 +128,7 @@ struct wh_port {
 	int socket;
 	int stamp_offset; /* of the arrival time in an mbuf */
 	uint64_t stamp_flag;
+	struct wh_nic_clock nic_clock;
 	struct wh_packet_sockets sockets; /* of net_af_packet; otherwise none */
 	struct rte_mempool *pool;
 	uint8_t mac[6]; /* to use in headers */
@@ -162,7 +165,8 @@ int wh_port_await_link(struct wh_port *port, uint32_t wait_ms);
 
 /*
  * Asks the device for the state of the link; true when up. To be called every few milliseconds
- * by one lcore: some drivers take microseconds to answer.
+ * by one lcore: some drivers take microseconds to answer. Also reads the clock of a device that
+ * stamps.
  */
 bool wh_port_watch_link(struct wh_port *port);
 

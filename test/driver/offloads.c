@@ -9,6 +9,7 @@ const char wh_suite_name[] = "drivers/port/offloads";
 #define FAST_FREE RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE
 #define UDP_SUM   RTE_ETH_TX_OFFLOAD_UDP_CKSUM
 #define ON_TIME   RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP
+#define STAMPS    RTE_ETH_RX_OFFLOAD_TIMESTAMP
 #define RX_SUMS   (RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM)
 
 /* What DPDK 22.11's drivers offer, of that which concerns us and some more. */
@@ -46,7 +47,7 @@ static void test_sending(void)
 		const struct rte_eth_dev_info info = {.tx_offload_capa = cases[i].capa};
 		struct rte_eth_conf conf = {.txmode = {.offloads = UINT64_MAX}};
 
-		wh_offloads_choose(&config, &info, &conf);
+		wh_offloads_choose(&config, &info, false, &conf);
 		CU_ASSERT_EQUAL(conf.txmode.offloads, cases[i].chosen);
 	}
 }
@@ -55,13 +56,16 @@ static void test_receiving(void)
 {
 	static const struct {
 		uint64_t capa;
+		bool clock;
 		bool transparent;
 		uint64_t chosen;
 	} cases[] = {
-		{RX_SUMS | RTE_ETH_RX_OFFLOAD_SCATTER, false, RX_SUMS},
-		{RTE_ETH_RX_OFFLOAD_UDP_CKSUM, false, RTE_ETH_RX_OFFLOAD_UDP_CKSUM},
-		{RX_SUMS, true, 0},
-		{0, false, 0},
+		{RX_SUMS | RTE_ETH_RX_OFFLOAD_SCATTER, true, false, RX_SUMS},
+		{RTE_ETH_RX_OFFLOAD_UDP_CKSUM, false, false, RTE_ETH_RX_OFFLOAD_UDP_CKSUM},
+		{RX_SUMS | STAMPS, true, false, RX_SUMS | STAMPS},
+		{RX_SUMS | STAMPS, false, false, RX_SUMS}, /* ice */
+		{RX_SUMS | STAMPS, true, true, 0},
+		{0, true, false, 0},
 	};
 
 	for (size_t i = 0; i < RTE_DIM(cases); i++) {
@@ -69,13 +73,13 @@ static void test_receiving(void)
 		const struct rte_eth_dev_info info = {.rx_offload_capa = cases[i].capa};
 		struct rte_eth_conf conf = {.rxmode = {.offloads = UINT64_MAX}};
 
-		wh_offloads_choose(&config, &info, &conf);
+		wh_offloads_choose(&config, &info, cases[i].clock, &conf);
 		CU_ASSERT_EQUAL(conf.rxmode.offloads, cases[i].chosen);
 	}
 }
 
 CU_TestInfo wh_tests[] = {
 	{"segments where packets have some, freeing at once where none have", test_sending},
-	{"sums of received packets", test_receiving},
+	{"sums and stamps of received packets", test_receiving},
 	CU_TEST_INFO_NULL,
 };
