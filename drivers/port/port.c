@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_ip.h>
 #include <rte_udp.h>
@@ -365,5 +366,8 @@ void wh_port_stats_total(struct wh_port *port, struct wh_port_stats *total)
 		total->dropped_pkts[WH_PORT_RX_MISSED] = device.imissed + device.rx_nombuf;
 		total->dropped_pkts[WH_PORT_RX_ERROR] = device.ierrors;
 	}
+	wh_nic_counters_read(
+		&port->nic_counters, port->ethdev, rte_get_timer_cycles(), rte_get_timer_hz());
+	total->tx_held = wh_nic_counters_held(&port->nic_counters);
 	total->dropped_pkts[WH_PORT_RX_MISSED] += wh_packet_sockets_dropped(&port->sockets);
 }

@@ -18,6 +18,7 @@
 #include <rte_common.h>
 
 #include "port/nic_clock.h"
+#include "port/nic_counters.h"
 #include "port/packet_sockets.h"
 
 /* DPDK's headers of packets are four fifths of what a source of the program would read. */
@@ -69,6 +70,7 @@ struct wh_port_stats {
 	uint64_t tx_bytes;
 	uint64_t tx_full;       /* bursts that the device did not take whole: not a loss */
 	uint64_t tx_linearised; /* packets copied into one mbuf for sending */
+	uint64_t tx_held; /* by the NIC (nic_counters.h), as of the last second; in total only */
 	uint64_t dropped_pkts[WH_PORT_DROPS];
 };
 
@@ -129,6 +131,7 @@ struct wh_port {
 	int stamp_offset; /* of the arrival time in an mbuf */
 	uint64_t stamp_flag;
 	struct wh_nic_clock nic_clock;
+	struct wh_nic_counters nic_counters;
 	struct wh_packet_sockets sockets; /* of net_af_packet; otherwise none */
 	struct rte_mempool *pool;
 	uint8_t mac[6]; /* to use in headers */
@@ -239,7 +242,10 @@ static inline uint16_t wh_port_send_room(const struct wh_port *port, uint16_t qu
 
 const struct wh_port_stats *wh_port_stats(const struct wh_port *port, uint16_t queue);
 
-/* Sum over the queues, with the device's own counters while it is started. */
+/*
+ * Sum over the queues, with the device's own counters while it is started. On no core that moves
+ * packets: a NIC may take some time to answer.
+ */
 void wh_port_stats_total(struct wh_port *port, struct wh_port_stats *total);
 
 /*

@@ -28,6 +28,13 @@ const char *wh_limit_name(enum wh_limit limit)
 	return names[limit];
 }
 
+void wh_limit_is_line(uint64_t limit_tsc[WH_LIMITS], enum wh_limit other)
+{
+	WH_ASSERT(other != WH_LIMIT_LINE && other < WH_LIMITS);
+	limit_tsc[WH_LIMIT_LINE] += limit_tsc[other];
+	limit_tsc[other] = 0;
+}
+
 static enum wh_limit longer_of(
 	const uint64_t limit_tsc[WH_LIMITS], enum wh_limit one, enum wh_limit other)
 {

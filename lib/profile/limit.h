@@ -29,6 +29,12 @@ enum wh_limit {
 const char *wh_limit_name(enum wh_limit limit);
 
 /*
+ * The time of another cause was the line's. If our port is full, a core that cannot send is not
+ * slow; if our NIC drops what we send beyond what it may or can, that loss is not the path's.
+ */
+void wh_limit_is_line(uint64_t limit_tsc[WH_LIMITS], enum wh_limit other);
+
+/*
  * The one cause to name. A cause other than `rate` and `line` that took a tenth of the time or more
  * comes first: it keeps the flow from its rate, so the rate does not limit it. Else `rate` or
  * `line`. START if there was no time.

@@ -553,10 +553,13 @@ static void test_ports(void)
 
 	count_queue(0, 1);
 	count_queue(1, 1000);
+	host.port->nic_counters = (struct wh_nic_counters){1, .known = {1}, .value = {9}};
 	for (size_t i = 0; i < RTE_DIM(cases); i++) {
 		json_t *ports = ask(cases[i].command);
 
 		expect_ports(ports, cases[i].factor);
+		if (i == 0)
+			expect_number(ports, "nic_bw_out_allowance_exceeded", 9);
 		json_decref(ports);
 	}
 }

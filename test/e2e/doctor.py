@@ -340,6 +340,8 @@ MACHINES = {
     'NIC unknown to DPDK': (nic(DATA, 'r8169', 'enp3s0'), {
         f'nic {DATA}': ('info', 'r8169.*nothing for DPDK')}),
     'wireless': (nic(DATA, None, code='0x028000'), {f'nic {DATA}': ('info', 'nothing for DPDK')}),
+    'NIC of Amazon': (nic(DATA, 'vfio-pci', ids=(0x1d0f, 0xec20)), {
+        f'nic {DATA}': ('good', "DPDK's; it carries 10 Gb/s a flow at most: .*--queues")}),
     'NIC in place': (CONNECTX | VERBS | NO_IOMMU | NO_VFIO, {
         f'nic {DATA}': ('good', '^15b3:101d, mlx5_core, node 0, ens1f0np0: link, .*beside it'),
         'iommu': ('info', 'no NIC here needs one'), 'vfio-pci': ('info', 'no NIC here needs it')}),

@@ -10,6 +10,9 @@
 #include "doctor/checks.h"
 #include "machine/tree.h"
 
+/* Of ENA, the only NIC that Amazon's machines have. */
+#define VENDOR_AMAZON 0x1d0f
+
 /* Without an IOMMU, and without vfio's mode for that: what is left. */
 static struct wh_finding iommu_missing(const struct wh_machine *machine)
 {
@@ -174,7 +177,11 @@ static struct wh_finding check_vfio_nic(
 			"%s: DPDK's, but shares IOMMU group %" PRId64 " with%s, and cannot be "
 			"opened before all are",
 			text, nic->group, group);
-	return wh_good("%s: DPDK's", text);
+	return wh_good("%s: DPDK's%s", text,
+		nic->vendor == VENDOR_AMAZON
+			? "; it carries 10 Gb/s a flow at most: give both ends "
+			  "--queues, one for each 10 Gb/s"
+			: "");
 }
 
 static struct wh_finding check_system_nic(const struct wh_nic *nic, const char *text)

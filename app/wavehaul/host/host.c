@@ -354,6 +354,7 @@ static void count(const struct wh_host_ctx *ctx, uint32_t shard, struct wh_host_
 	wh_host_port_stats_total(host, &stats);
 	for (uint32_t i = 0; i < WH_PORT_DROPS; i++)
 		counts->dropped_pkts += stats.dropped_pkts[i];
+	counts->nic_holds = stats.tx_held > stats.tx_pkts / 1000;
 	counts->port_is_full = stats.tx_full * WH_PORT_BACKLOG_PKTS > stats.tx_pkts;
 	wh_runtime_cycles(host->runtime, counts->cycles);
 }

@@ -43,6 +43,7 @@ struct wh_host_ctx_counts {
 	uint64_t bad_pkts;     /* of one shard: packets of no session */
 	uint64_t dropped_pkts; /* by the port */
 	bool port_is_full;     /* about every second burst or more was not taken whole */
+	bool nic_holds;        /* a thousandth or more of what was sent, as its counters tell */
 	uint64_t cycles[WH_METER_TASKS];
 };
 

@@ -104,20 +104,16 @@ void wh_job_note_flow(struct wh_job *job, uint64_t span_tsc)
 	share_rate(job, &stats, span_tsc);
 }
 
-/*
- * If the port is full, time in which the core could not send is a limit of the line, not of the
- * CPU.
- */
 static void name_limits(const struct wh_job *job, struct wh_session_stats *stats)
 {
 	const struct wh_host_ctx *ctx = job->jobs->ctx;
 	struct wh_host_ctx_counts counts;
 
 	ctx->count(ctx, job->place.shard, &counts);
-	if (!counts.port_is_full)
-		return;
-	stats->limit_tsc[WH_LIMIT_LINE] += stats->limit_tsc[WH_LIMIT_CPU];
-	stats->limit_tsc[WH_LIMIT_CPU] = 0;
+	if (counts.port_is_full)
+		wh_limit_is_line(stats->limit_tsc, WH_LIMIT_CPU);
+	if (counts.nic_holds)
+		wh_limit_is_line(stats->limit_tsc, WH_LIMIT_LOSS);
 }
 
 /*

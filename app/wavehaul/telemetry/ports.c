@@ -115,6 +115,17 @@ static void put_behind(json_t *data, const struct behind *behind)
 	wh_tel_put(data, "drop_probe_hurried", behind->answerer.hurried_pkts);
 }
 
+/* Of the NIC as a whole. */
+static void put_nic(json_t *data, const struct wh_port *port)
+{
+	for (uint32_t i = 0; port != NULL && i < port->nic_counters.count; i++) {
+		uint64_t value;
+		const char *name = wh_nic_counter(&port->nic_counters, i, &value);
+
+		wh_tel_put_about(data, "nic_", name, "", value);
+	}
+}
+
 /* Handshakes of all queues together: they have one handshake server. */
 static void put_handshakes(json_t *data, const struct wh_host_handshake *handshake)
 {
@@ -157,6 +168,7 @@ static bool put_answer(json_t *data, const struct wh_host *host, const char *par
 	if (params == NULL) {
 		wh_host_port_stats_total(host, &stats);
 		put_queues(data, host, 0, host->shards, &stats);
+		put_nic(data, host->port);
 		if (host->ctx.handshake != NULL)
 			put_handshakes(data, host->ctx.handshake);
 		return true;

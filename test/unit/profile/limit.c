@@ -46,8 +46,21 @@ static void test_the_word(void)
 		CU_ASSERT_EQUAL(wh_limit_of(cases[i].limit_tsc), cases[i].word);
 }
 
+static void test_the_line(void)
+{
+	uint64_t limit_tsc[WH_LIMITS] = {
+		[WH_LIMIT_LOSS] = 600, [WH_LIMIT_LINE] = 100, [WH_LIMIT_CPU] = 50};
+
+	wh_limit_is_line(limit_tsc, WH_LIMIT_LOSS);
+	CU_ASSERT_EQUAL(limit_tsc[WH_LIMIT_LINE], 700);
+	CU_ASSERT_EQUAL(limit_tsc[WH_LIMIT_LOSS], 0);
+	CU_ASSERT_EQUAL(limit_tsc[WH_LIMIT_CPU], 50);
+	CU_ASSERT_EQUAL(wh_limit_of(limit_tsc), WH_LIMIT_LINE);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"a name for each", test_names},
 	{"the word", test_the_word},
+	{"what is the line's", test_the_line},
 	CU_TEST_INFO_NULL,
 };
