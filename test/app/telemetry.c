@@ -542,23 +542,18 @@ static void expect_ports(const json_t *ports, uint64_t factor)
 
 static void test_ports(void)
 {
-	static const struct {
-		const char *command;
-		uint64_t factor;
-	} cases[] = {
-		{"/wavehaul/ports", 1001},
-		{"/wavehaul/ports,0", 1},
-		{"/wavehaul/ports,1", 1000},
-	};
+	static const char *const commands[] = {
+		"/wavehaul/ports", "/wavehaul/ports,0", "/wavehaul/ports,1"};
+	static const uint64_t factors[] = {1001, 1, 1000};
 
 	count_queue(0, 1);
 	count_queue(1, 1000);
 	host.port->nic_counters = (struct wh_nic_counters){1, .known = {1}, .value = {9}};
-	for (size_t i = 0; i < RTE_DIM(cases); i++) {
-		json_t *ports = ask(cases[i].command);
+	for (size_t i = 0; i < RTE_DIM(commands); i++) {
+		json_t *ports = ask(commands[i]);
 
-		expect_ports(ports, cases[i].factor);
-		if (i == 0)
+		expect_ports(ports, factors[i]);
+		if (i == 0) /* the NIC is the whole port's */
 			expect_number(ports, "nic_bw_out_allowance_exceeded", 9);
 		json_decref(ports);
 	}
