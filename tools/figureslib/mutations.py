@@ -68,9 +68,8 @@ MUTATIONS = {
     ),
     'pxp': (
         Mutation('the complete state goes each 5 ms', 'pxp-fig05',
-                 ('sweep.window=1024', 'scenario.duration=3.5s'), ('pxp.period=100ms',), 'fig5',
-                 ('periodic exchange above positive acknowledgement at every window: least '
-                  'ratio',)),
+                 ('sweep.window=64', 'scenario.duration=3.5s'), ('pxp.period=100ms',), 'fig5',
+                 ('throughput within the axis, 10 to 80 %: least',)),
         Mutation('a busy receiver delays it', 'pxp-slow',
                  ('sweep.load=0,1', 'sweep.loss=1e-3', 'scenario.duration=3.5s'),
                  ('pxp.load=0',), 'fig4',

@@ -13,7 +13,7 @@ RUNS = (
     Run('pxp-fig04', 30, (SHORT, 'sweep.process=60us,80us,130us')),
     Run('pxp-fig05', 8, (SHORT, 'sweep.window=64,512,1024')),
     Run('pxp-fig06', 60, (SHORT, 'sweep.step=2,4')),
-    Run('pxp-hops', 15, (SHORT, 'sweep.hops=1.05')),
+    Run('pxp-hops', 15, (SHORT, 'sweep.hops=1.05,2')),
     Run('pxp-pack', 8, (SHORT, 'sweep.window=1024')),
     Run('pxp-period', 10, (SHORT, 'sweep.period=1ms,5ms')),
     Run('pxp-slow', 8, (SHORT, 'sweep.load=0,1', 'sweep.loss=1e-3')),
