@@ -57,7 +57,8 @@ def spread(results):
 
     return (f'Overhead is what is only late: of a geometric number of hops a mean of 2 makes one '
             f'packet in four take 1.5 times the mean delay and more, and meet the timeout of 30 ms '
-            f'with its answer. By the mean number of hops, 1, 1.05, 1.2, 2 and 5, the old method repeats '
+            f'with its answer. By the '
+            f'mean number of hops, 1, 1.05, 1.2, 2 and 5, the old method repeats '
             f'{overheads("pack", 1024)} with a window of 1024, and {overheads("pack", 64)} with '
             f'64; the new one {overheads("pxp", 1024)} and {overheads("pxp", 64)} (pxp-hops). The '
             f'axis ends at 25 %: the paper\'s delays spread less than those of any mean of hops '
