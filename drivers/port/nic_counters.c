@@ -2,6 +2,7 @@
 #include "port/nic_counters.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include <rte_ethdev.h>
 
@@ -32,9 +33,23 @@ static const struct {
 
 static_assert(RTE_DIM(known) <= WH_NIC_COUNTERS_MAX, "a place for each");
 
-void wh_nic_counters_find(struct wh_nic_counters *counters, uint16_t ethdev)
+/* Drivers of software are not asked: vhost reports a failure. */
+static bool has_known(const char *driver)
+{
+	static const char *const drivers[] = {
+		"net_ena", "mlx5_pci", "mlx5_auxiliary", "net_i40e", "net_ice", "net_ixgbe"};
+
+	for (size_t i = 0; i < RTE_DIM(drivers); i++)
+		if (strcmp(driver, drivers[i]) == 0)
+			return true;
+	return false;
+}
+
+void wh_nic_counters_find(struct wh_nic_counters *counters, uint16_t ethdev, const char *driver)
 {
 	*counters = (struct wh_nic_counters){0};
+	if (!has_known(driver))
+		return;
 	for (uint8_t i = 0; i < RTE_DIM(known); i++)
 		if (rte_eth_xstats_get_id_by_name(
 			    ethdev, known[i].name, &counters->id[counters->count]) == 0)

@@ -19,8 +19,8 @@ struct wh_nic_counters {
 	uint64_t next_tsc;
 };
 
-/* On a started device. */
-void wh_nic_counters_find(struct wh_nic_counters *counters, uint16_t ethdev);
+/* On a started device of this driver. */
+void wh_nic_counters_find(struct wh_nic_counters *counters, uint16_t ethdev, const char *driver);
 
 /* Reads them, at most once in every_tsc. On any thread. */
 void wh_nic_counters_read(

@@ -352,7 +352,7 @@ static int bring_up(struct opening *opening)
 			port->rx_descriptors * port->queues);
 	port->started = true;
 	wh_removal_watch(port);
-	wh_nic_counters_find(&port->nic_counters, port->ethdev);
+	wh_nic_counters_find(&port->nic_counters, port->ethdev, opening->info.driver_name);
 	if (strcmp(opening->info.driver_name, "net_af_packet") == 0)
 		wh_packet_sockets_find(&port->sockets, opening->info.if_index);
 	port->calm = strcmp(opening->info.driver_name, "net_memif") == 0;

@@ -59,7 +59,7 @@ static void test_ena(void)
 	nic.name[3] = "bw_in_allowance_exceeded";
 	nic.value[1] = 7;
 	nic.value[3] = 40;
-	wh_nic_counters_find(&counters, 0);
+	wh_nic_counters_find(&counters, 0, "net_ena");
 	CU_ASSERT_EQUAL_FATAL(counters.count, 2);
 	expect(&counters, 0, "bw_in_allowance_exceeded", 0);
 
@@ -87,10 +87,14 @@ static void test_none(void)
 
 	memset(&nic, 0, sizeof(nic));
 	nic.name[0] = "rx_good_packets";
-	wh_nic_counters_find(&counters, 0);
+	wh_nic_counters_find(&counters, 0, "net_ena");
 	CU_ASSERT_EQUAL(counters.count, 0);
 	wh_nic_counters_read(&counters, 0, 1000, 500);
 	CU_ASSERT_EQUAL(nic.reads, 0);
+
+	nic.name[0] = "rx_crc_errors";
+	wh_nic_counters_find(&counters, 0, "net_vhost");
+	CU_ASSERT_EQUAL(counters.count, 0);
 	CU_ASSERT_EQUAL(wh_nic_counters_held(&counters), 0);
 }
 
