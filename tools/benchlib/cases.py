@@ -4,7 +4,7 @@
 import functools
 from collections import namedtuple
 
-from . import peers, scratch, testpmd, wavehaul
+from . import bare, peers, scratch, testpmd, wavehaul
 from .links import LOOPBACK, Veth
 from .results import Candidate, Case
 
@@ -78,6 +78,10 @@ def raw_case(rig, group, mtu):
         with rig.sources.arrival() as folder:
             return testpmd.measure(group, mtu, folder, effort.window_s, effort.warm_up_s)
 
+    def limit(key):
+        with rig.sources.arrival() as folder:
+            return bare.measure(rig.machine, group, mtu, folder, effort.window_s, key)
+
     def bench(*seal):
         with rig.sources.arrival() as folder:
             return ours.bench(group, mtu, folder, effort.window_s + effort.warm_up_s, *seal)
@@ -86,6 +90,8 @@ def raw_case(rig, group, mtu):
     return Case(group, f'{group}, MTU {mtu}', 'Gb/s',
                 'frames at the receiver, without FCS; one end on each CPU',
                 [Candidate('dpdk-testpmd txonly', False, testpmd.missing(rig.machine), raw),
+                 *(Candidate(f'bare, {key}', False, bare.missing(rig.machine),
+                             functools.partial(limit, key)) for key in ('sealed', 'plain')),
                  Candidate('wavehaul bench', True, missing, bench),
                  Candidate('wavehaul bench --unsealed', True, missing,
                            functools.partial(bench, '--unsealed'))])
