@@ -229,7 +229,8 @@ def as_printed(program, folder):
             ('measured', 109, 100, True), ('measured', 111, 100, False),
             ('computed', 102, 100, True), ('computed', 103, 100, False),
             ('index', 0.97, 0.99, True), ('index', 25 / 26, 0.99, False),
-            ('index', 9 / 10, 0.99, False), ('measured', math.nan, 100, False)):
+            ('index', 9 / 10, 0.99, False), ('measured', math.nan, 100, False),
+            ('measured', 0, 0, True), ('measured', 1, 0, False)):
         expect_equal(f'{kind}, {ours} of {wanted}',
                      tolerance.as_printed(tolerance.KINDS[kind], ours, wanted), holds)
 

@@ -65,6 +65,9 @@ MUTATIONS = {
                  ('packets that leave at once, of eight', 'STTP: the last acknowledgement')),
         Mutation('round trips scale the bucket', 'sttp-cbr', (), ('flow f.history=1',), 'scaling',
                  ('what sigma becomes, 14.888 rounded',)),
+        Mutation('and so few are lost', 'sttp-table3',
+                 ('sweep.n=20,50', 'sweep.who : agent : window=sttp : sttp_agent : 10'),
+                 ('flow f.history=1',), 'table3', (('dropped kB', 20), ('dropped kB', 50))),
     ),
     'pxp': (
         Mutation('the complete state goes each 5 ms', 'pxp-fig05',

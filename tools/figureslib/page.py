@@ -102,7 +102,7 @@ def claims_table(verdicts):
 
 def entries_table(described, entries):
     """A line for each column of the paper's table, whose rows stand side by side."""
-    names, kind = list(described['rows']), tolerance.kind_of(described)
+    names = list(described['rows'])
     head = [f'{escape(described["column"])}']
     for name in names:
         head += [f'{escape(name)}, published', 'ours', 'difference']
@@ -117,7 +117,8 @@ def entries_table(described, entries):
             for entry in found:
                 colour = 'good' if entry.within else 'bad'
                 cells += [number(entry.published), number(entry.ours),
-                          f'<span class="{colour}">{off(entry.difference, kind)}</span>']
+                          f'<span class="{colour}">'
+                          f'{off(entry.difference, tolerance.kind_of(described, name))}</span>']
             cells += [] if found else ['-', '-', '-']
         rows.append(cells)
     return (f'<p>{escape(described["unit"])}</p>' + table(head, rows) +

@@ -190,8 +190,9 @@ def too_few(described, verdicts, measured, quick):
 
 def entries(results, table):
     """Row by row; those that this run has no point for are left out."""
-    result, scale, kind = results.get(table['scenario']), table['factor'], kind_of(table)
+    result, scale = results.get(table['scenario']), table['factor']
     for row, values in table['rows'].items() if result else ():
+        kind = kind_of(table, row)
         for column, published in zip(table['columns'], values):
             at = dict(table['at'])
             if isinstance(column, str):

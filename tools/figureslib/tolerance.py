@@ -21,13 +21,19 @@ KINDS = {
 }
 
 
-def kind_of(described):
-    return KINDS[described.get('kind', 'measured')]
+def kind_of(described, row=None):
+    """Of a claim, or of a row of a table."""
+    kind = described.get('kinds', {}).get(row, described.get('kind', 'measured'))
+    return KINDS[kind]
 
 
 def difference(kind, ours, published):
     """As a share of what is published, or for an index the difference itself."""
-    return ours - published if kind.absolute else ours / published - 1
+    if kind.absolute:
+        return ours - published
+    if published == 0:
+        return 0 if ours == 0 else math.inf
+    return ours / published - 1
 
 
 def as_printed(kind, ours, published):

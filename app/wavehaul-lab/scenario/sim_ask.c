@@ -131,6 +131,15 @@ static double most_of(const double *values, uint32_t count)
 	return most;
 }
 
+static double active_of(const double *values, uint32_t count)
+{
+	uint32_t active = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		active += values[i] > 0.0;
+	return active;
+}
+
 /* When the last of the question's flows was accepted, or has ended. */
 static double last_moment(const struct sim_question *q)
 {
@@ -345,6 +354,7 @@ static const struct ask_function functions[] = {
 	{"least", flow_throughput, .statistic = least_of},
 	{"most", flow_throughput, .statistic = most_of},
 	{"jain", flow_throughput, .statistic = wh_jain},
+	{"active", flow_throughput, .statistic = active_of},
 	{"sent", flow_count, FLOW(sent_pkts)},
 	{"retransmitted", flow_count, FLOW(retransmitted_pkts)},
 	{"repair", flow_count, FLOW(repair_pkts)},
