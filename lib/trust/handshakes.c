@@ -206,17 +206,20 @@ static bool give_put_off(struct wh_handshakes *handshakes, struct wh_handshake_d
 bool wh_handshakes_give(
 	struct wh_handshakes *handshakes, uint64_t now_tsc, struct wh_handshake_datagram *datagram)
 {
+	uint32_t left = handshakes->n_pending;
 	bool given;
 
 	if (wh_known_peer_ask(handshakes, datagram))
 		return true;
 	given = give_put_off(handshakes, datagram);
-	for (uint32_t i = 0;
-		i < handshakes->config.n_pending && handshakes->n_pending > 0 && !given; i++) {
+	for (uint32_t i = 0; i < handshakes->config.n_pending && left > 0 && !given; i++) {
 		struct wh_pending *pending = &handshakes->pending[(handshakes->next_turn + i) %
 								  handshakes->config.n_pending];
 
-		given = pending->used && speak(pending, now_tsc, datagram);
+		if (!pending->used)
+			continue;
+		left--;
+		given = speak(pending, now_tsc, datagram);
 		if (given)
 			handshakes->next_turn += i;
 	}
@@ -270,10 +273,14 @@ static void poll_pending(
 int32_t wh_handshakes_poll(struct wh_handshakes *handshakes, uint64_t now_tsc)
 {
 	int32_t work = wh_known_peer_poll(handshakes, now_tsc);
+	uint32_t left = handshakes->n_pending;
 
-	for (uint32_t i = 0; i < handshakes->config.n_pending && handshakes->n_pending > 0; i++)
-		if (handshakes->pending[i].used)
-			poll_pending(handshakes, &handshakes->pending[i], now_tsc);
+	for (uint32_t i = 0; i < handshakes->config.n_pending && left > 0; i++) {
+		if (!handshakes->pending[i].used)
+			continue;
+		left--;
+		poll_pending(handshakes, &handshakes->pending[i], now_tsc);
+	}
 	if (now_tsc >= handshakes->next_sweep_tsc) {
 		wh_keep_sweep(handshakes, now_tsc);
 		handshakes->next_sweep_tsc = now_tsc + handshakes->config.hz;

@@ -21,9 +21,15 @@ static uint64_t ms_tsc(const struct wh_handshakes *handshakes, uint64_t ms)
 	return wh_ns_to_tsc(handshakes->config.hz, ms * 1000000);
 }
 
+/* Places are taken in order and never given back: behind the first free one are no peers. */
+static bool is_taken(const struct wh_handshakes *handshakes, uint32_t i)
+{
+	return i < WH_HANDSHAKES_KNOWN_PEERS && handshakes->known_peer[i].peer.family != 0;
+}
+
 static struct wh_known_peer *find(struct wh_handshakes *handshakes, const struct wh_address *peer)
 {
-	for (uint32_t i = 0; i < WH_HANDSHAKES_KNOWN_PEERS; i++)
+	for (uint32_t i = 0; is_taken(handshakes, i); i++)
 		if (wh_address_equal(&handshakes->known_peer[i].peer, peer))
 			return &handshakes->known_peer[i];
 	return NULL;
@@ -216,7 +222,7 @@ void wh_known_peer_seek(struct wh_handshakes *handshakes, uint64_t now_tsc, stru
 void wh_known_peer_forget(struct wh_handshakes *handshakes, const struct wh_sa *sa)
 {
 	WH_HOLD(&handshakes->lock);
-	for (uint32_t i = 0; i < WH_HANDSHAKES_KNOWN_PEERS; i++) {
+	for (uint32_t i = 0; is_taken(handshakes, i); i++) {
 		struct wh_known_peer *one = &handshakes->known_peer[i];
 
 		if (one->attempt.sa != sa)
@@ -239,8 +245,7 @@ static bool poll_one(struct wh_handshakes *handshakes, struct wh_known_peer *one
 		      (doubted && wh_sa_holders(sa) > 1);
 	bool needed = one->attempt.state != WH_ATTEMPT_HAS_SA || doubted;
 
-	if (one->peer.family == 0 || one->with_handshake || !wanted || !needed ||
-		now_tsc < one->next_ask_tsc)
+	if (one->with_handshake || !wanted || !needed || now_tsc < one->next_ask_tsc)
 		return false;
 	if (!one->asks)
 		one->patience_tsc = ms_tsc(handshakes, ASK_PATIENCE_MS);
@@ -260,7 +265,7 @@ int32_t wh_known_peer_poll(struct wh_handshakes *handshakes, uint64_t now_tsc)
 	int32_t work = 0;
 
 	WH_HOLD(&handshakes->lock);
-	for (uint32_t i = 0; i < WH_HANDSHAKES_KNOWN_PEERS; i++)
+	for (uint32_t i = 0; is_taken(handshakes, i); i++)
 		work += poll_one(handshakes, &handshakes->known_peer[i], now_tsc);
 	return work;
 }
@@ -271,7 +276,7 @@ bool wh_known_peer_ask(struct wh_handshakes *handshakes, struct wh_handshake_dat
 	bool due = false;
 
 	wh_spin_lock(&handshakes->lock);
-	for (uint32_t i = 0; i < WH_HANDSHAKES_KNOWN_PEERS && !due; i++) {
+	for (uint32_t i = 0; is_taken(handshakes, i) && !due; i++) {
 		struct wh_known_peer *one = &handshakes->known_peer[i];
 
 		due = one->ask_due;
