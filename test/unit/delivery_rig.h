@@ -66,9 +66,13 @@ static struct wh_profile delivery_profile = {
 		.resend = WH_RESEND_LATE},
 };
 
-struct way {
+struct under_way {
 	struct wh_packet packet[SLOTS];
 	uint64_t arrives_tsc[SLOTS];
+};
+
+struct way {
+	struct under_way *ring;
 	uint32_t first;
 	uint32_t end;
 	uint64_t free_tsc; /* when its line is */
@@ -109,11 +113,15 @@ static inline void pace(uint64_t interval_tsc)
 	};
 }
 
+/* One at a time: of so much memory, that one had before is cheaper than new. */
 static inline struct pair *pair_open(uint64_t delay_tsc)
 {
-	struct pair *pair = calloc(1, sizeof(*pair));
+	static struct under_way rings[3];
+	static struct pair one;
+	struct pair *pair = &one;
 
-	CU_ASSERT_PTR_NOT_NULL_FATAL(pair);
+	one = (struct pair){
+		.there.ring = &rings[0], .background.ring = &rings[1], .back.ring = &rings[2]};
 	watch = (struct delivery_watch){.decision = watch.decision};
 	wh_rig_session_config(&pair->ends.config, HZ, CHUNK, CHUNKS_OF_END, WINDOW);
 	wh_session_config_profile(&pair->ends.config, &delivery_profile);
@@ -134,7 +142,6 @@ static inline void pair_close(struct pair *pair)
 	CU_ASSERT_EQUAL(wh_session_stats(pair->ends.sender).bad_pkts, 0);
 	CU_ASSERT_EQUAL(wh_session_stats(pair->ends.receiver).naks, 0);
 	wh_rig_joined_close(&pair->ends);
-	free(pair);
 }
 
 static inline void put(
@@ -153,8 +160,8 @@ static inline void put(
 	free_tsc = way->free_tsc;
 	if (data && pair->overtaken != NULL && pair->overtaken(number))
 		way = &pair->background;
-	way->packet[way->end % SLOTS] = *packet;
-	way->arrives_tsc[way->end++ % SLOTS] = free_tsc + way->delay_tsc;
+	way->ring->packet[way->end % SLOTS] = *packet;
+	way->ring->arrives_tsc[way->end++ % SLOTS] = free_tsc + way->delay_tsc;
 }
 
 static inline void take_output(struct pair *pair, struct wh_session *from, uint64_t now_tsc)
@@ -177,12 +184,15 @@ static inline void take_output(struct pair *pair, struct wh_session *from, uint6
 static inline void give_arrived(
 	struct pair *pair, struct way *way, struct wh_session *to, uint64_t to_now_tsc)
 {
-	while (way->first != way->end && way->arrives_tsc[way->first % SLOTS] <= pair->now_tsc) {
+	while (way->first != way->end &&
+		way->ring->arrives_tsc[way->first % SLOTS] <= pair->now_tsc) {
 		uint64_t ago_tsc =
-			pair->in_bursts ? 0 : pair->now_tsc - way->arrives_tsc[way->first % SLOTS];
+			pair->in_bursts
+				? 0
+				: pair->now_tsc - way->ring->arrives_tsc[way->first % SLOTS];
 
-		wh_session_input(
-			to, to_now_tsc, to_now_tsc - ago_tsc, &way->packet[way->first % SLOTS]);
+		wh_session_input(to, to_now_tsc, to_now_tsc - ago_tsc,
+			&way->ring->packet[way->first % SLOTS]);
 		way->first++;
 	}
 }

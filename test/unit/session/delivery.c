@@ -205,7 +205,7 @@ static void test_train_in_pause(void)
  */
 static void test_skew(void)
 {
-	static const double ppms[] = {-100, -3, 0, 30, 100};
+	static const double ppms[] = {-100, 3, 100};
 
 	for (size_t i = 0; i < sizeof(ppms) / sizeof(ppms[0]); i++) {
 		pace(500 * US);
@@ -381,7 +381,6 @@ static void test_liar(void)
 	wh_session_check(pair->ends.sender, true);
 	wh_session_destroy(pair->ends.sender);
 	wh_session_destroy(pair->ends.receiver);
-	free(pair);
 }
 
 CU_TestInfo wh_tests[] = {
