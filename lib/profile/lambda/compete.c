@@ -74,8 +74,7 @@ static bool are_gone(const struct wh_lambda_compete *compete, double clear_for_s
 {
 	double flat_s = wh_cbrt(compete->cut_from_pkts * (1.0 - params.shrink) / params.cubic);
 
-	return compete->clear_rounds >= params.clear_rounds &&
-	       clear_for_s >= fmax(params.clear_s, params.clear_flat * flat_s);
+	return clear_for_s >= fmax(params.clear_s, params.clear_flat * flat_s);
 }
 
 /*

@@ -101,12 +101,11 @@ static void learn_short(struct wh_control *control)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	const struct wh_lambda_sample *sample = &lambda->path.sample;
-	double least_s = fmax(
-		wh_lambda_short_least_s(lambda), params.short_target * wh_lambda_target_s(control));
 
 	if (wh_lambda_loss_bears(&lambda->loss, sample))
 		lambda->short_s *= 1.0 + fmin(sample->span_s / params.short_doubles_s, 1.0);
-	else if (sample->peak_s > least_s && sample->peak_s >= params.peak * lambda->longest_s)
+	else if (sample->peak_s > wh_lambda_short_least_s(lambda) &&
+		 sample->peak_s >= params.peak * lambda->longest_s)
 		lambda->short_s = fmin(sample->peak_s, 2.0 * wh_lambda_target_s(control));
 }
 
@@ -117,7 +116,7 @@ static void seek(struct wh_control *control, const struct wh_delivery_event *eve
 	const struct wh_lambda_sample *sample = &lambda->path.sample;
 	double overtaken_s = (double)event->overtaken_tsc / lambda->path.hz;
 	double arrives_pps = fmin(sample->arrival_pps, sample->sent_pps);
-	bool much = (double)sample->lost_pkts > params.lost_much * (double)sample->seen_pkts;
+	bool much = (double)sample->lost_pkts > params.drastic * (double)sample->seen_pkts;
 	bool ordered = params.sample_overtaken * overtaken_s < sample->span_s;
 	bool less = sample->arrival_pps > 0.0 && sample->queue_s > 0.0 &&
 		    sample->arrival_pps < params.whole * sample->sent_pps;

@@ -80,9 +80,7 @@ static double window_pkts(const struct wh_control *control)
 		pkts += lambda->rate_pps * wh_lambda_target_s(control);
 	else if (lambda->mode > WH_LAMBDA_HOLD)
 		pkts += lambda->rate_pps * (wh_lambda_most_s(control) + covered_s);
-	pkts = fmax(pkts + params.slack_pkts,
-		fmin(params.burst_pkts, lambda->rate_pps * params.burst_s));
-	return fmin(pkts, (double)control->config.window_pkts_max);
+	return fmin(pkts + params.slack_pkts, (double)control->config.window_pkts_max);
 }
 
 /* The window limits what is sent; the rate follows from it. */
@@ -143,7 +141,7 @@ static bool others_fill(struct wh_control *control, const struct wh_delivery_eve
 		wh_lambda_path_covered_s(path));
 	double patience_s =
 		fmax(params.full_s, params.full_rtt * (wh_lambda_path_rtt_s(path) + path->queue_s));
-	bool full = path->queue_s > fmax(wh_lambda_most_s(control), params.full_least_s);
+	bool full = path->queue_s > wh_lambda_most_s(control);
 
 	if (lambda->mode <= WH_LAMBDA_HOLD) {
 		lambda->full_s = 0.0;

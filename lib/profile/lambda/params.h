@@ -16,15 +16,13 @@ struct wh_lambda_params {
 		gap_forgets, short_pkts, train_still_reports, train_still_spacings, best_pkts,
 		used_share, paused_most, paused_span, false_train;
 	double trains, disordered, verify, verify_queue, verify_own, jump_own, low, whole, full_s,
-		full_rtt, full_least_s, window_least_pkts, slack_pkts, burst_pkts, burst_s,
-		still_rtt, still_s, still_pkts, report_s, still_first_s, data_per_report,
-		most_of_line, known_rtt_most;
+		full_rtt, window_least_pkts, slack_pkts, still_rtt, still_s, still_pkts, report_s,
+		still_first_s, data_per_report, most_of_line, known_rtt_most;
 	double others, step, step_most, step_paused, steps_most, step_grows, step_grows_most, seek,
-		blind_step, overload, step_little, short_target, flat, gain, gain_most, busy_less,
-		lost_much, spared, spared_leaves, spared_same, drain_s, drain_rtt, drain_pkts,
-		drain_soon_s, drain_soon_rtt, drain_more, drain_shows, drained, short_doubles_s,
-		sample_s, sample_slow_s, sample_pauses, sample_overtaken, sample_rtt_most,
-		drain_most;
+		blind_step, overload, step_little, flat, gain, gain_most, busy_less, spared,
+		spared_leaves, spared_same, drain_s, drain_rtt, drain_pkts, drain_soon_s,
+		drain_soon_rtt, drain_more, drain_shows, drained, short_doubles_s, sample_s,
+		sample_slow_s, sample_pauses, sample_overtaken, sample_rtt_most, drain_most;
 	double noise_pkts, noise_prior_pkts, sure_pkts, sigmas, bearable_lost, bearable_more,
 		doubts, doubts_pkts, doubts_runs, spread_most, spread_learnt, lower, lower_arrives,
 		lower_least, lower_drastic, drastic, drastic_pkts, lost_same, noise_most, drains,
@@ -34,12 +32,12 @@ struct wh_lambda_params {
 		check_rtt, checks, shorter, same_s, vain, free, free_most, fell, test_calm,
 		test_one_in, test_queues, since_most_s, peak_fades, lengthens;
 	double window_first, modest, modest_most, share_learnt, cubic, cubic_most, growth_pkts,
-		shrink, clear_little, clear_rtt, clear_rounds, clear_s, clear_grow, clear_flat,
-		pace, pace_most, pace_step, pace_back;
+		shrink, clear_little, clear_rtt, clear_s, clear_grow, clear_flat, pace, pace_most,
+		pace_step, pace_back;
 	double stands, waits, jitters, yield_noise_pkts, crumb, crumb_s, crumb_rtt, back_s,
 		back_rtt, yield_full, look_s, look_rtt, look, look_most, felt_same, felt_least,
 		spike_room, spike_reports, spike_fades, calm_learnt, rest, often_s, often_rtt,
-		arrive_s, arrive_least_s, arrive_pkts, most_fades, false_rate, false_much, false_s;
+		arrive_s, arrive_least_s, arrive_pkts, most_fades, false_rate;
 };
 
 /* clang-format off */
@@ -91,12 +89,9 @@ static const struct wh_lambda_params params = {
 	.low = 0.5, /* of the longest queue: what is lost below it is noise, ... */
 	.whole = 0.95, /* of a rate: all of it, as far as it can be measured */
 	.full_s = 1.0, /* with a queue for so long, less the time without, ... */
-	.full_rtt = 12.0, /* ... and so many round trips, others fill it on purpose; ... */
-	.full_least_s = 0.5e-3, /* ... a shorter queue is not theirs */
+	.full_rtt = 12.0, /* ... and so many round trips, others fill it on purpose */
 	.window_least_pkts = 2.0, /* of any window */
 	.slack_pkts = 2.0, /* beyond what is in flight */
-	.burst_pkts = 160.0, /* in flight at least, more than a burst loss of 20, ... */
-	.burst_s = 5e-3, /* ... but no more than is sent in this time */
 	.still_rtt = 1.5, /* without news before a packet is sent to fetch some, */
 	.still_s = 5e-3, /* ... no less than this, */
 	.still_pkts = 3.0, /* and this many packet intervals, */
@@ -118,12 +113,10 @@ static const struct wh_lambda_params params = {
 	.blind_step = 1.885, /* where the train told nothing, until a queue was seen */
 	.overload = 0.5, /* of what arrived alone: something is wrong, even at the start */
 	.step_little = 0.01, /* of a round trip: an earlier step may have left such a queue */
-	.short_target = 0.3, /* of the target: a shorter queue did not overflow */
 	.flat = 0.1, /* of the target: the step did not show in the queue */
 	.gain = 0.7, /* of what the queue lacks or exceeds, in a round trip */
 	.gain_most = 0.3, /* of the rate */
 	.busy_less = 0.98, /* of what was sent arrives: the line has no more */
-	.lost_much = 0.5, /* of a sample: the start is over */
 	.spared = 4.0, /* times what a queue holds was not sent, and ... */
 	.spared_leaves = 0.9, /* ... so much is still there: it is none, ... */
 	.spared_same = 0.02, /* of it it changed at most, ... */
@@ -159,7 +152,7 @@ static const struct wh_lambda_params params = {
 	.lower_arrives = 0.98, /* or a little below the arrival rate, ... */
 	.lower_least = 0.8, /* ... but not far down because of a few losses in a row */
 	.lower_drastic = 0.05, /* ... unless much is lost: ... */
-	.drastic = 0.25, /* ... more than this ... */
+	.drastic = 0.25, /* ... more than this, which ends the start, too, ... */
 	.drastic_pkts = 100, /* ... of so many packets */
 	.lost_same = 0.5, /* of the share lost at the higher rate: then it is noise */
 	.noise_most = 0.15, /* more is due to other flows, whatever our rate: ... */
@@ -211,10 +204,9 @@ static const struct wh_lambda_params params = {
 	.shrink = 0.7, /* of the window after an overflow (RFC 9438, 4.6) */
 	.clear_little = 0.15, /* of the longest queue, ... */
 	.clear_rtt = 0.1, /* ... but no more than this: flows of our kind leave as much, ... */
-	.clear_rounds = 30, /* for as many rounds, ... */
-	.clear_s = 4.0, /* ... and this time, which a CUBIC flow may take: then they are gone */
+	.clear_s = 4.0, /* without a queue, more than a CUBIC flow takes: the others are gone, ... */
 	.clear_grow = 10, /* rounds without a queue before we grow as CUBIC does */
-	.clear_flat = 1.5, /* times what a CUBIC flow takes to regain a window like ours */
+	.clear_flat = 1.5, /* ... and so many times what it takes to regain a window like ours */
 	.pace = 1.1, /* times the rate: the window limits, ... */
 	.pace_most = 4.0, /* ... at most this, ... */
 	.pace_step = 1.25, /* ... unless hosts are away, by this in a round trip, ... */
@@ -249,8 +241,6 @@ static const struct wh_lambda_params params = {
 	.arrive_pkts = 16.0, /* that give a rate */
 	.most_fades = 0.9999, /* with each window */
 	.false_rate = 1.02, /* times what arrives while a queue stands: no such capacity */
-	.false_much = 1.3, /* times what arrives, ... */
-	.false_s = 2e-3, /* ... and such a queue: it need not have stood */
 };
 /* clang-format on */
 

@@ -183,31 +183,13 @@ static double correct(struct wh_lambda_yield *yield, const struct wh_lambda_path
 	double pps = arrives_pps(yield, path);
 	double most_pps = fmax(pps, yield->most_pps);
 	bool stood = yield->stood_tsc > 0 && yield->stood_tsc <= yield->from_now_tsc;
-	bool much = path->queue_s > params.false_s &&
-		    most_pps * params.false_much < fmax(rate_pps, yield->held_pps);
 
-	if (pps == 0.0 || !(stood || much) || most_pps * params.false_rate > yield->capacity_pps)
+	if (pps == 0.0 || !stood || most_pps * params.false_rate > yield->capacity_pps)
 		return rate_pps;
 	yield->capacity_pps = yield->line_pps = most_pps;
-	yield->own = much;
-	if (yield->look > 0.0 && !much)
+	if (yield->look > 0.0)
 		return end_look(yield, path, event);
-	yield->look = 0.0;
 	return fmin(rate_pps, params.yield_full * most_pps);
-}
-
-/* Our own queue is drained, and all is taken again. */
-static double drain(struct wh_lambda_yield *yield, const struct wh_lambda_path *path,
-	const struct wh_delivery_event *event, bool queued)
-{
-	yield->own = queued;
-	yield->gave_way_tsc = 0;
-	yield->looked_tsc = event->now_tsc;
-	yield->seen_pkts = path->seen_pkts;
-	yield->delivered_pkts = path->delivered_pkts;
-	if (!queued)
-		yield->heed_pkts = event->sent_pkts;
-	return (queued ? params.crumb : params.yield_full) * yield->capacity_pps;
 }
 
 /* The rate before it gave way, a test of more capacity too. */
@@ -259,8 +241,6 @@ double wh_lambda_yield_hear(struct wh_lambda_yield *yield, const struct wh_lambd
 		yield->heed_pkts = 0;
 		return take_again(yield, event->now_tsc, rate_pps);
 	}
-	if (yield->own)
-		return drain(yield, path, event, queued);
 	if (lost || queued)
 		return give_way(yield, path, event, lost, rate_pps);
 	if (yield->rises)

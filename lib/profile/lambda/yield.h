@@ -28,7 +28,6 @@ struct wh_lambda_yield {
 
 	double held_pps;   /* the rate before it gave way; 0: not to be taken again */
 	bool rises;        /* a longer wait since then */
-	bool own;          /* the queue is our own, and drained */
 	double spike_s;    /* waits that hosts caused; fades */
 	double sway_s;     /* mean wait of the latest packet beyond the least */
 	double rest_s;     /* mean of the least while it sends little */

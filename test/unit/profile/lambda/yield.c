@@ -188,27 +188,6 @@ static void test_spike(void)
 	}
 }
 
-/* A train said far too much: what arrives is the capacity, the queue our own. */
-static void test_own_queue(void)
-{
-	struct way way = way_at(0.5 * CAPACITY);
-
-	way.path.arrived_tsc = HZ;
-	for (int i = 0; i < 20; i++) {
-		way.path.queue_s = way.path.latest_s = 1e-3 * i;
-		way.path.arrived_tsc +=
-			PERIOD * 4; /* at a fifth of CAPACITY, when it sends 0.8 of it */
-		hear(&way, 0);
-		if (way.yield.own)
-			break;
-	}
-	CU_ASSERT_TRUE(way.yield.own);
-	CU_ASSERT_TRUE(way.yield.capacity_pps < 0.5 * CAPACITY);
-	way.path.queue_s = way.path.latest_s = 0.0;
-	hear_for(&way, 0.05);
-	WH_ASSERT_NEAR(way.rate_pps, 0.965 * way.yield.capacity_pps, 1e-6);
-}
-
 /* Without a train the rate doubles with each round trip. */
 static void test_blind(void)
 {
@@ -283,7 +262,6 @@ CU_TestInfo wh_tests[] = {
 	{"return", test_return},
 	{"single", test_single},
 	{"spike", test_spike},
-	{"own_queue", test_own_queue},
 	{"blind", test_blind},
 	{"looks", test_looks},
 	{"look_drains", test_look_drains},
