@@ -501,7 +501,7 @@ def handshakes(field, program, folder, mib=18, mbps=60):
     field.small_send()
 
 
-def crowded(field, program, folder, clients=3, pps=20_000):
+def crowded(field, program, folder, clients=2, pps=20_000):
     """
     Beside as many handshakes as a line carries, of 200 addresses of the client's own network,
     whether they ask for their cookies or have collected them before, each honest client is served
