@@ -50,11 +50,21 @@ void wh_meter_end(struct wh_meter *meter, bool worked)
 	}
 }
 
-uint64_t wh_meter_sum(const uint64_t cycles[WH_METER_TASKS])
+static uint64_t sum_from(const uint64_t cycles[WH_METER_TASKS], enum wh_meter_task first)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = WH_METER_LOOP + 1; i < WH_METER_TASKS; i++)
+	for (uint32_t i = first; i < WH_METER_TASKS; i++)
 		sum += cycles[i];
 	return sum;
+}
+
+uint64_t wh_meter_sum(const uint64_t cycles[WH_METER_TASKS])
+{
+	return sum_from(cycles, WH_METER_LOOP + 1);
+}
+
+uint64_t wh_meter_workers(const uint64_t cycles[WH_METER_TASKS])
+{
+	return sum_from(cycles, WH_METER_READER);
 }

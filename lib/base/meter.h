@@ -40,7 +40,7 @@ enum wh_meter_task {
 	WH_METER_OPENING, /* handshake and release */
 	WH_METER_FRAME,   /* packets to frames */
 	WH_METER_PORT_SEND,
-	WH_METER_READER,
+	WH_METER_READER, /* from here on workers' */
 	WH_METER_WRITER,
 	WH_METER_JOB,
 	WH_METER_CODER, /* repair packets: encoder and decoder */
@@ -63,6 +63,9 @@ const char *wh_meter_task_name(enum wh_meter_task task);
 
 /* All tasks but the loop: the cost of packets and files. */
 uint64_t wh_meter_sum(const uint64_t cycles[WH_METER_TASKS]);
+
+/* Of these, the tasks of workers: files, jobs and repair packets. */
+uint64_t wh_meter_workers(const uint64_t cycles[WH_METER_TASKS]);
 
 /* Called by the loop around a measured turn; `now` is a counter value. */
 void wh_meter_begin(struct wh_meter *meter, uint64_t now);

@@ -202,6 +202,7 @@ static const struct wh_record_field report_fields[] = {
 	ANY(report, lost_pkts),
 	ANY(report, dropped_pkts),
 	ANY(report, cycles),
+	ANY(report, worker_cycles),
 };
 
 static const struct wh_record_field waits_fields[] = {
@@ -283,7 +284,7 @@ static const struct wh_record_shape shapes[] = {
 	[WH_RECORD_HELLO] = SHAPE(hello_fields, hello.terms),
 	[WH_RECORD_REFUSED] = SHAPE(refused_fields, refused.text_bytes),
 	[WH_RECORD_READY] = SHAPE(ready_fields, ready.keeps),
-	[WH_RECORD_REPORT] = SHAPE(report_fields, report.cycles),
+	[WH_RECORD_REPORT] = SHAPE(report_fields, report.worker_cycles),
 	[WH_RECORD_WAITS] = SHAPE(waits_fields, waits.waits),
 	[WH_RECORD_ITEM] = SHAPE(item_fields, item.matched),
 	[WH_RECORD_TALLY] = SHAPE(tally_fields, tally.done),

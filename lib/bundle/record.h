@@ -52,7 +52,7 @@
 #include "base/chunk.h"
 #include "bundle/choice.h"
 
-#define WH_BUNDLE_VERSION 11
+#define WH_BUNDLE_VERSION 12
 
 /* Files up to this size are contained in their ENTRY; larger ones are sent in extents. */
 #define WH_INLINE_BYTES_MAX (UINT32_C(256) << 10)
@@ -322,9 +322,10 @@ struct wh_bench_report {
 	uint64_t pkts;
 	uint64_t duplicate_pkts;
 	uint64_t bad_pkts;
-	uint64_t lost_pkts;    /* detected losses */
-	uint64_t dropped_pkts; /* by the port and its queues */
-	uint64_t cycles;       /* of its cores, in rounds with work */
+	uint64_t lost_pkts;     /* detected losses */
+	uint64_t dropped_pkts;  /* by the port and its queues */
+	uint64_t cycles;        /* of its cores, in rounds with work */
+	uint64_t worker_cycles; /* of these, for files, jobs and repair packets */
 };
 
 enum wh_item_kind {

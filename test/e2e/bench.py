@@ -30,6 +30,8 @@ MIB = 1 << 20
 BUSY_S, TRIES = 0.01, 3
 
 NUMBER = (int, float)
+PARTS = {'packets': NUMBER, 'workers': NUMBER}
+COST = {'cycles_per_byte': PARTS, 'cores_at_100_gbps': PARTS}
 FIELDS = {
     'verb': str, 'ok': bool, 'exit_status': int, 'host': str, 'version': str, 'dpdk': str,
     'mtu': int, 'parallel': int, 'reverse': bool, 'profile': str, 'intervals': list,
@@ -39,6 +41,7 @@ FIELDS = {
     'sender': {'packets': int, 'retransmitted': int, 'repair': int},
     'repair': {'sent': int, 'used': int, 'undecodable_blocks': int, 'overhead': NUMBER},
     'cycles_per_packet': {'here': dict, 'receiver': NUMBER},
+    'cost': {'here': COST, 'receiver': COST},
     'refused_packets': dict, 'loss': NUMBER, 'cores': list,
     'steady': {'from_seconds': NUMBER, 'bps': NUMBER, 'pps': NUMBER},
 }
@@ -89,6 +92,10 @@ def by_time(program, folder, args, seconds=1.5, **link):
         here = report['cycles_per_packet']['here']
         expect(sum(here.values()) > 1, f'cycles of this end: {here}')
         expect(report['cycles_per_packet']['receiver'] > 1, f'{report["cycles_per_packet"]}')
+        for end in 'here', 'receiver':
+            cost = report['cost'][end]
+            expect_between(f'cycles a byte {end}', cost['cycles_per_byte']['packets'], 0.01, 100)
+            expect_between(f'cores {end}', cost['cores_at_100_gbps']['packets'], 0.01, 1000)
         pair.stop_server()
 
 

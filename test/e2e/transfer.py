@@ -156,7 +156,10 @@ def big_file(program, folder, size, args=(), **link):
     source, back = folder / 'big', folder / 'back'
     fill(source, size)
     with Pair(program, folder, **link) as pair:
-        expect_totals(send(pair, source, '', *args), files=1, failed=0, bytes=size)
+        report = send(pair, source, '', *args)
+        expect_totals(report, files=1, failed=0, bytes=size)
+        cycles = sum(report['cost']['cycles_per_byte'].values())
+        expect(args or 0.01 < cycles < 1000, f'{cycles} cycles a byte')
         expect(filecmp.cmp(source, pair.served / 'big', shallow=False), 'sent, it is another')
         expect_totals(get(pair, 'big', back, *args), files=1, failed=0, bytes=size)
         expect(filecmp.cmp(source, back, shallow=False), 'got, it is another')

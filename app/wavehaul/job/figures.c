@@ -104,16 +104,19 @@ void wh_job_note_flow(struct wh_job *job, uint64_t span_tsc)
 	share_rate(job, &stats, span_tsc);
 }
 
-static void name_limits(const struct wh_job *job, struct wh_session_stats *stats)
+static void note_host(const struct wh_job *job, struct wh_job_figures *figures)
 {
+	uint64_t *limit_tsc = figures->stats.limit_tsc;
 	const struct wh_host_ctx *ctx = job->jobs->ctx;
 	struct wh_host_ctx_counts counts;
 
 	ctx->count(ctx, job->place.shard, &counts);
 	if (counts.port_is_full)
-		wh_limit_is_line(stats->limit_tsc, WH_LIMIT_CPU);
+		wh_limit_is_line(limit_tsc, WH_LIMIT_CPU);
 	if (counts.nic_holds)
-		wh_limit_is_line(stats->limit_tsc, WH_LIMIT_LOSS);
+		wh_limit_is_line(limit_tsc, WH_LIMIT_LOSS);
+	figures->cycles = wh_meter_sum(counts.cycles);
+	figures->worker_cycles = wh_meter_workers(counts.cycles);
 }
 
 /*
@@ -187,13 +190,13 @@ void wh_job_take_figures(struct wh_job *job)
 	figures->stats = wh_session_stats(session);
 	figures->rtt_ns = wh_tsc_to_ns(hz, wh_session_rtt_tsc(session));
 	figures->rtt_min_ns = wh_tsc_to_ns(hz, wh_session_rtt_min_tsc(session));
+	note_host(job, figures);
 	if (session != job->streams.out)
 		return;
 	figures->found = found_by(job, session);
 	if (job->place.peer_entry != NULL && figures->found.capacity_bps > 0 &&
 		!wh_job_is_rpc(job->request.verb))
 		learn(job, &figures->found);
-	name_limits(job, &figures->stats);
 	figures->limited_by = limit_of(session, &figures->stats);
 	for (uint32_t i = 0; i < RTE_DIM(shares); i++)
 		figures->lateness_ns[i] = wh_tsc_to_ns(
@@ -218,5 +221,6 @@ void wh_bench_count(const struct wh_job *job, uint64_t now_tsc, struct wh_bench_
 		.lost_pkts = stats.losses_detected_pkts,
 		.dropped_pkts = counts.dropped_pkts,
 		.cycles = wh_meter_sum(counts.cycles),
+		.worker_cycles = wh_meter_workers(counts.cycles),
 	};
 }

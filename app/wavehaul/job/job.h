@@ -68,6 +68,8 @@ struct wh_job_figures {
 	uint64_t rtt_ns;
 	uint64_t rtt_min_ns; /* 0: not measured */
 	enum wh_limit limited_by;
+	uint64_t cycles;            /* of this host's cores so far, in turns with work */
+	uint64_t worker_cycles;     /* of these, for files, jobs and repair packets */
 	uint64_t lateness_ns[3];    /* p50, p99, p99.9; at the sending end */
 	struct wh_known_path found; /* at the sending end, if the job succeeded */
 	bool digest_known;          /* of the last large file sent or received */

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "cli/cli_repair.h"
 #include "cli/json.h"
+#include "report/cost.h"
 #include "report/flow_now.h"
 #include "report/seal_told.h"
 
@@ -30,6 +31,7 @@ static void add_receiver(struct wh_bench_report *sum, const struct wh_bench_repo
 	sum->bad_pkts = wh_max_u64(sum->bad_pkts, lane->bad_pkts);
 	sum->dropped_pkts = wh_max_u64(sum->dropped_pkts, lane->dropped_pkts);
 	sum->cycles = wh_max_u64(sum->cycles, lane->cycles);
+	sum->worker_cycles = wh_max_u64(sum->worker_cycles, lane->worker_cycles);
 }
 
 static void add_sender(struct wh_bench_sum *sum, const struct wh_job *job)
@@ -113,6 +115,7 @@ static struct wh_bench_sum steady_part(
 	part.receiver.bytes -= warm->bytes;
 	part.receiver.pkts -= warm->pkts;
 	part.receiver.cycles -= warm->cycles;
+	part.receiver.worker_cycles -= warm->worker_cycles;
 	for (uint32_t i = 0; i < WH_METER_TASKS; i++)
 		part.cycles[i] -= rows->warm.cycles[i];
 	part.bps = (double)part.receiver.bytes * 8e9 / (double)part.receiver.elapsed_ns;
@@ -225,6 +228,44 @@ void wh_bench_row(struct wh_bench_rows *rows, const struct wh_bench_sum *before,
 	fflush(stdout);
 }
 
+static struct wh_cost cost_here(const struct wh_bench_sum *sum)
+{
+	uint64_t worker_cycles = wh_meter_workers(sum->cycles);
+
+	return (struct wh_cost){wh_meter_sum(sum->cycles) - worker_cycles, worker_cycles};
+}
+
+/* As the receiver reports; it may report anything. */
+static struct wh_cost cost_there(const struct wh_bench_report *report)
+{
+	uint64_t worker_cycles = wh_min_u64(report->worker_cycles, report->cycles);
+
+	return (struct wh_cost){report->cycles - worker_cycles, worker_cycles};
+}
+
+static void print_costs(const struct wh_bench_rows *rows, const struct wh_bench_sum *steady)
+{
+	const struct wh_cost here = cost_here(steady);
+	const struct wh_cost there = cost_there(&steady->receiver);
+	uint64_t hz = rows->host->ctx.hz;
+
+	wh_cost_print(stdout, "here", &here, steady->receiver.bytes, hz);
+	if (!rows->settings->reverse)
+		wh_cost_print(stdout, "of the receiver", &there, steady->receiver.bytes, hz);
+}
+
+/* When we receive both are ours. */
+static json_t *costs_json(const struct wh_bench_rows *rows, const struct wh_bench_sum *steady)
+{
+	const struct wh_cost here = cost_here(steady);
+	const struct wh_cost there = cost_there(&steady->receiver);
+	uint64_t bytes = steady->receiver.bytes;
+	uint64_t hz = rows->host->ctx.hz;
+
+	return json_pack("{s:o, s:o}", "here", wh_cost_json(&here, bytes, hz), "receiver",
+		wh_cost_json(&there, bytes, hz));
+}
+
 /* Cycles of an end by task, per arrived packet; tasks without any are omitted. */
 static json_t *cycles_json(const uint64_t *cycles, uint64_t pkts)
 {
@@ -323,6 +364,7 @@ static void print_text(const struct wh_bench_rows *rows, const struct wh_bench_s
 		wh_repair_print(&repair);
 	wh_learnt_path_print(rows->learnt);
 	print_cycles(&steady, settings->reverse);
+	print_costs(rows, &steady);
 	list_reasons(rows->host, NULL);
 }
 
@@ -440,11 +482,12 @@ static void print_json(
 		add_path(all, rows);
 		/* clang-format off */
 		wh_json_add(all, json_pack(
-			"{s:i, s:{s:o, s:f}, s:{s:f, s:f, s:f}, s:o, s:o}",
+			"{s:i, s:{s:o, s:f}, s:o, s:{s:f, s:f, s:f}, s:o, s:o}",
 			"parallel", (int)rows->lanes->started,
 			"cycles_per_packet",
 				"here", cycles_json(steady.cycles, r->pkts),
 				"receiver", per_pkt(r->cycles, r->pkts),
+			"cost", costs_json(rows, &steady),
 			"steady",
 				"from_seconds", from_s,
 				"bps", steady.bps,

@@ -16,6 +16,7 @@
 #include "cli/fault_text.h"
 #include "cli/json.h"
 #include "cli/plain_text.h"
+#include "report/cost.h"
 #include "report/seal_told.h"
 #include "transfer/transfer.h"
 
@@ -346,6 +347,43 @@ static uint64_t flowed_bytes(struct wh_transfer *transfer, int status)
 				    : totals.bytes - wh_min_u64(totals.resumed_bytes, totals.bytes);
 }
 
+/* Of this host at the end of the last lane. */
+static struct wh_cost cost_of(const struct wh_lanes *lanes)
+{
+	uint64_t cycles = 0;
+	uint64_t worker_cycles = 0;
+
+	for (uint32_t i = 0; i < lanes->started; i++) {
+		const struct wh_job_figures *figures = &lanes->job[i]->result.figures;
+
+		cycles = wh_max_u64(cycles, figures->cycles);
+		worker_cycles = wh_max_u64(worker_cycles, figures->worker_cycles);
+	}
+	return (struct wh_cost){cycles - wh_min_u64(cycles, worker_cycles), worker_cycles};
+}
+
+/* If it has the process for itself: a server's cycles are of all its jobs. */
+static json_t *cost_json(const struct wh_transfer *transfer)
+{
+	const struct wh_lanes *lanes = &transfer->running.lanes;
+
+	if (transfer->told.on_event != NULL)
+		return json_null();
+
+	const struct wh_cost cost = cost_of(lanes);
+
+	return wh_cost_json(&cost, wh_lanes_moved_bytes(lanes), transfer->told.progress.hz);
+}
+
+static void print_cost(const struct wh_transfer *transfer)
+{
+	const struct wh_lanes *lanes = &transfer->running.lanes;
+	const struct wh_cost cost = cost_of(lanes);
+
+	wh_cost_print(wh_wanted_output(&transfer->wanted), "here", &cost,
+		wh_lanes_moved_bytes(lanes), transfer->told.progress.hz);
+}
+
 /* All that is told of the end. */
 static json_t *end_json(struct wh_transfer *transfer, int status)
 {
@@ -398,6 +436,7 @@ static json_t *end_json(struct wh_transfer *transfer, int status)
 				"files", (json_int_t)transfer->running.manifest.summed, "compared",
 				(json_int_t)transfer->running.manifest.compared, "wrong",
 				(json_int_t)transfer->running.manifest.wrong));
+	json_object_set_new(line, "cost", cost_json(transfer));
 	json_object_set_new(line, "removed", json_integer((json_int_t)totals.removed));
 	json_object_set_new(line, "learnt",
 		sends ? wh_learnt_path_json(&transfer->running.learnt) : json_null());
@@ -536,6 +575,8 @@ static void print_text(struct wh_transfer *transfer, const json_t *end)
 	if (transfer->wanted.settings.repair.on)
 		wh_repair_print(&stats);
 	wh_learnt_path_print(&transfer->running.learnt);
+	if (transfer->wanted.settings.verbose)
+		print_cost(transfer);
 	wh_seal_tell(&transfer->running.lanes.job[0]->sealed);
 }
 

@@ -106,6 +106,7 @@ static void test_sum(void)
 		[WH_METER_LOOP] = 1000, [WH_METER_PORT_RECEIVE] = 3, [WH_METER_CODER] = 40};
 
 	CU_ASSERT_EQUAL(wh_meter_sum(cycles), 43);
+	CU_ASSERT_EQUAL(wh_meter_workers(cycles), 40);
 }
 
 static void test_names(void)
