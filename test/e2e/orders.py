@@ -502,7 +502,7 @@ def handed(program, folder):
 
 def countless(program, folder):
     """More files fail than a report names: the first ones are, and all are counted."""
-    count = 4000
+    count = 2000
     with houses(program) as (one, two):
         (two.root / 'set').mkdir()
         for i in range(count):

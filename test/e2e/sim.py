@@ -578,7 +578,7 @@ def plan(program, folder):
 
 
 def plan_formulas(program, folder):
-    result = program.run('plan', '--rate', '10G', '--rtt', '100ms', '--loss', '1e-5', '--file',
+    result = program.run('plan', '--rate', '400M', '--rtt', '100ms', '--loss', '1e-5', '--file',
                          '1T', '--json', '--mtu', '1500', '--jobs', '2', timeout_s=120)
     expect_status(result, OK)
     rows = {row['name']: row for row in json.loads(result.out)['rows']}
@@ -587,7 +587,7 @@ def plan_formulas(program, folder):
     expect_equal('highspeed', rows['highspeed']['formula'], 'RFC 3649')
     expect_equal('cubic', rows['cubic']['formula'], 'RFC 9438')
     expect_equal('udt', rows['udt']['how'], 'simulation')
-    expect_between('udt simulated for', rows['udt']['simulated_s'], 2, 60)
+    expect_equal('udt simulated for', rows['udt']['simulated_s'], 60)
     expect_between('the order', rows['highspeed']['goodput_bps'], rows['cubic']['goodput_bps'],
                    rows['fixed']['goodput_bps'])
 
