@@ -196,6 +196,13 @@ free_source:
 	return error;
 }
 
+void wh_source_hear(struct wh_source *source, struct wh_fifo *deliver, struct wh_fifo *recycled)
+{
+	WH_ASSERT(source->config.deliver == NULL && deliver != NULL && recycled != NULL);
+	source->config.deliver = deliver;
+	source->config.recycled = recycled;
+}
+
 void wh_source_close(struct wh_source *source)
 {
 	if (source == NULL)

@@ -94,8 +94,8 @@ struct wh_source_config {
 	uint32_t entries_max;
 	struct wh_fifo *free;
 	struct wh_fifo *ready;
-	struct wh_fifo *deliver;
-	struct wh_fifo *recycled;
+	struct wh_fifo *deliver;  /* NULL: see wh_source_hear */
+	struct wh_fifo *recycled; /* as deliver */
 	/* Folders' attributes and FINISH wait until it is true (for other lanes); NULL: no wait. */
 	const _Atomic bool *gate;
 	void (*on_file)(void *context, const struct wh_file_result *result);
@@ -110,6 +110,8 @@ struct wh_source;
  * WH_WALK_OPEN descriptors (source/walk.h).
  */
 int wh_source_open(struct wh_source **source, const struct wh_source_config *config);
+/* For a source that was opened before the sink's stream: its answers come from there. Once. */
+void wh_source_hear(struct wh_source *source, struct wh_fifo *deliver, struct wh_fifo *recycled);
 int32_t wh_source_poll(void *source, uint64_t now_tsc);
 void wh_source_close(struct wh_source *source); /* NULL is allowed */
 

@@ -276,7 +276,8 @@ static void take_end(struct wh_source *source, const struct wh_chunk *end)
 /* False: none. */
 static bool next_chunk(struct wh_source *source)
 {
-	struct wh_chunk *chunk = wh_fifo_pop(source->config.deliver);
+	struct wh_chunk *chunk =
+		source->config.deliver == NULL ? NULL : wh_fifo_pop(source->config.deliver);
 
 	if (chunk == NULL)
 		return false;

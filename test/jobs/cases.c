@@ -106,20 +106,26 @@ static void test_dead_sender(void)
 	WH_ASSERT_NEAR(time_beside(1, true), time_beside(1, false), 0.02);
 }
 
+/* Into the served root. */
+static struct visit_config sending(struct tree *tree, uint64_t rate_bps)
+{
+	return (struct visit_config){
+		.client = STORY_CLIENT,
+		.verb = WH_JOB_SEND,
+		.lanes = 1,
+		.tree = tree,
+		.remote = "",
+		.settings = story_settings(),
+		.request = story_request(rate_bps),
+	};
+}
+
 /* A path of no bytes is the served root, as "/" is. */
 static void test_empty_path(void)
 {
 	struct tree tree;
 	struct visit visit;
-	const struct visit_config config = {
-		.client = STORY_CLIENT,
-		.verb = WH_JOB_SEND,
-		.lanes = 1,
-		.tree = &tree,
-		.remote = "",
-		.settings = story_settings(),
-		.request = story_request(UINT64_C(40000000)),
-	};
+	const struct visit_config config = sending(&tree, UINT64_C(40000000));
 	char result[64];
 
 	story_open(UINT64_C(100000000));
@@ -384,7 +390,47 @@ static void test_rate_of_a_get_by_lanes(void)
 	get_at_rates(2);
 }
 
+#define FAR_NS (100 * MS)
+
+/* After how many round trips a send's first 100 KB have left; its files have that many bytes. */
+static double first_data_rtts(uint32_t file_bytes)
+{
+	struct tree tree;
+	struct visit visit;
+	const struct visit_config config = sending(&tree, UINT64_C(400000000));
+	const struct house_line *line;
+	char result[64];
+	double left_ns;
+
+	story_open_far(UINT64_C(1000000000), FAR_NS);
+	line = house_line(&story.house, STORY_CLIENT, 0);
+	story_plant(&tree, 1);
+	for (uint32_t i = 0; i < tree.count; i++) {
+		tree.bytes -= tree.entry[i].bytes - file_bytes;
+		tree.entry[i].bytes = file_bytes;
+	}
+	visit_prepare(&config, story.folder);
+	visit_begin(&visit, &story.house, &config, story.folder);
+	while (line->there_bytes < 100000 && story_can_wait(20 * WH_NS_PER_S))
+		;
+	left_ns = (double)(story.house.now_ns - visit.began_ns);
+	while (!visit.over && story_can_wait(20 * WH_NS_PER_S))
+		;
+	snprintf(result, sizeof(result), "%s/root0/tree", story.folder);
+	story_check_whole(&visit, result);
+	story_close();
+	return left_ns / FAR_NS;
+}
+
+/* OPEN and ACCEPT take one round trip; a large file is asked for, behind READY. */
+static void test_first_data(void)
+{
+	CU_ASSERT(first_data_rtts(200000) < 1.5);
+	CU_ASSERT(first_data_rtts(300000) < 3.5);
+}
+
 CU_TestInfo wh_tests[] = {
+	{"the first data of a send", test_first_data},
 	{"the way is known to a server", test_known_to_server},
 	{"the way that a client found", test_found_by_client},
 	{"two servers at once", test_two_servers},

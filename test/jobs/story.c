@@ -89,8 +89,13 @@ static void start_server(uint32_t server)
 
 void story_open(uint64_t rate_bps)
 {
+	story_open_far(rate_bps, MS);
+}
+
+void story_open_far(uint64_t rate_bps, uint64_t rtt_ns)
+{
 	const struct wh_link_model netem = {
-		.rate_bps = rate_bps, .delay_ns = MS / 2, .queue_bytes = 1000000};
+		.rate_bps = rate_bps, .delay_ns = rtt_ns / 2, .queue_bytes = 1000000};
 
 	story.stalled = false;
 	story.why[0] = '\0';

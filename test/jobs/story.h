@@ -29,8 +29,9 @@ extern struct story story;
 struct wh_request story_request(uint64_t rate_bps);
 struct wh_host_settings story_settings(void);
 
-/* Two servers, and a line of that rate from the client to each. */
+/* Two servers, and a line of that rate from the client to each; not far: a millisecond. */
 void story_open(uint64_t rate_bps);
+void story_open_far(uint64_t rate_bps, uint64_t rtt_ns);
 
 /* One look at everything; false: it is that late. */
 bool story_can_wait(uint64_t until_ns);

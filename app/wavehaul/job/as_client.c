@@ -119,18 +119,56 @@ static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
 	return 1;
 }
 
-static void start(struct wh_job *job, uint64_t now_tsc)
+static void open_end(struct wh_job *job, uint64_t now_tsc)
 {
 	enum wh_doing doing;
 	char text[WH_FAULT_TEXT_BYTES];
 	int rc = wh_job_open_end(job, now_tsc, &doing);
 
-	if (job->request.verb == WH_JOB_BENCH && job->request.reverse)
-		wh_job_post_end(job); /* the client has nothing more to send */
-	job->ready.began_tsc = now_tsc;
-	wh_job_enter(job, WH_JOB_RUNNING);
 	if (rc != 0)
 		wh_job_fail(job, WH_STATUS_IO_ERROR, "%s", wh_fault_text(text, doing, rc));
+}
+
+/*
+ * Files follow HELLO at once, unless READY says what is sent of them: it comes a round trip later,
+ * or two. A pipe can be read only once, so a server is waited for that will write it.
+ */
+static bool may_lead(const struct wh_job *job)
+{
+	return job->request.verb == WH_JOB_SEND && !job->request.here.is_pipe &&
+	       (job->request.choice.wishes & WH_CHOICE_KEEPS) == 0;
+}
+
+/* Until READY comes. */
+static int32_t lead(struct wh_job *job, uint64_t now_tsc)
+{
+	int32_t work;
+
+	if (!may_lead(job))
+		return 0;
+	if (job->ends.source == NULL)
+		open_end(job, now_tsc);
+	if (job->ends.source == NULL)
+		return 0;
+	work = wh_job_run_source(job, now_tsc);
+	if (work > 0)
+		wh_session_kick(job->streams.out);
+	return work;
+}
+
+static void start(struct wh_job *job, uint64_t now_tsc)
+{
+	struct wh_session *in = wh_job_in(job);
+
+	if (job->ends.source != NULL)
+		wh_source_hear(job->ends.source, wh_session_deliver_chunks(in),
+			wh_session_recycled_chunks(in));
+	else
+		open_end(job, now_tsc);
+	if (job->request.verb == WH_JOB_BENCH && job->request.reverse)
+		wh_job_post_end(job); /* the client has nothing more to send */
+	job->ready.began_tsc = job->view.flow_began_tsc != 0 ? job->view.flow_began_tsc : now_tsc;
+	wh_job_enter(job, WH_JOB_RUNNING);
 }
 
 static void take_answer(struct wh_job *job, uint64_t now_tsc, const struct wh_record *record)
@@ -231,6 +269,8 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 		}
 	}
 	see_patience(job, now_tsc, news.phase);
+	if (job->view.state == WH_JOB_TOLD && news.phase == WH_PHASE_RUNNING)
+		work += lead(job, now_tsc);
 	if (job->result.failed != WH_STATUS_PENDING)
 		wh_job_end(job, now_tsc);
 	return work;

@@ -154,7 +154,7 @@ struct wh_job_sealed {
 
 /* Of a client: the values in READY. Written by the worker before the state is RUNNING. */
 struct wh_job_ready {
-	uint64_t began_tsc; /* arrival of READY; 0 until then, as `queues` */
+	uint64_t began_tsc; /* when data flowed, or READY came; 0 until then, as `queues` */
 	uint16_t queues;
 	bool as_name; /* as in the record */
 };
@@ -449,6 +449,7 @@ int wh_job_open_end(struct wh_job *job, uint64_t now_tsc, enum wh_doing *doing);
 
 /* step.c: polls source, sink or pump, and updates the state of both sessions. */
 int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc);
+int32_t wh_job_run_source(struct wh_job *job, uint64_t now_tsc);
 
 /* Lets the job fail for that reason; it ends with the next step. The first reason remains. */
 void wh_job_fail(struct wh_job *job, enum wh_release_status status, const char *format, ...)

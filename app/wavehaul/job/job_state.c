@@ -59,8 +59,8 @@ static void check_ends(const struct wh_job *job)
 			 (ends->reader != NULL);
 
 	WH_ASSERT(count <= 1);
-	WH_ASSERT(count == 0 ||
-		  (job->view.state != WH_JOB_OPENING && job->view.state != WH_JOB_TOLD));
+	WH_ASSERT(count == 0 || job->view.state != WH_JOB_OPENING);
+	WH_ASSERT(count == 0 || job->view.state != WH_JOB_TOLD || ends->source != NULL);
 	WH_ASSERT(!job->streams.out_left || (ends->source == NULL && ends->sink == NULL &&
 						    ends->rpc == NULL && ends->reader == NULL));
 	WH_ASSERT(!ends->reports_ended || ends->pump.ended);

@@ -55,7 +55,7 @@ static enum wh_limit source_limit(const struct wh_source *source, int32_t work)
 	}
 }
 
-static int32_t run_source(struct wh_job *job, uint64_t now_tsc)
+int32_t wh_job_run_source(struct wh_job *job, uint64_t now_tsc)
 {
 	uint8_t before = wh_meter_enter(job->worker->meter, WH_METER_READER);
 	const struct wh_source_progress *progress = wh_source_progress(job->ends.source);
@@ -223,7 +223,7 @@ int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
 	int32_t work = 0;
 
 	if (job->ends.source != NULL)
-		work += run_source(job, now_tsc);
+		work += wh_job_run_source(job, now_tsc);
 	if (job->ends.sink != NULL)
 		work += run_sink(job, now_tsc);
 	if (job->ends.rpc != NULL)
