@@ -169,6 +169,8 @@ struct wh_prober {
 	uint32_t grow_count;
 	uint32_t repeats;
 	uint32_t overflow_at[3]; /* where the same train overflowed, each time */
+	uint32_t lost_at[3];     /* and where it lost its first packet */
+	double overflow_share;   /* lost right behind the burst; 0: as the two rates have it */
 	struct wh_train train;
 	uint64_t *arrival; /* WH_PROBE_PKTS_MAX, as in wh_probe_answer */
 	struct wh_findings findings;

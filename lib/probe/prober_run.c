@@ -24,8 +24,12 @@ static void conclude(struct wh_prober *prober)
 	}
 	if (bottleneck.fast_bps <= bottleneck.slow_bps)
 		return;
-	bottleneck.memory_bytes = wh_bottleneck_memory_bytes(
-		bottleneck.fast_bps, bottleneck.slow_bps, found->burst_pkts, found->wire_bytes);
+	/* (1): what is lost behind a burst is what waits of it. */
+	bottleneck.memory_bytes =
+		prober->overflow_share > 0
+			? prober->overflow_share * found->burst_pkts * found->wire_bytes
+			: wh_bottleneck_memory_bytes(bottleneck.fast_bps, bottleneck.slow_bps,
+				  found->burst_pkts, found->wire_bytes);
 	found->memory_bytes = bottleneck.memory_bytes;
 	if (bottleneck.rtt_s <= 0)
 		return;

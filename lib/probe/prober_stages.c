@@ -2,6 +2,7 @@
 
 /* The stages of a probe: what each sends, when it ends, and what follows from it. */
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,13 @@
 
 /* How often a train that overflowed is sent in total. */
 #define OVERFLOWS 3
+
+/* Places within an eighth of the farthest are the same. Three losses by chance hardly are. */
+#define SAME_PLACE 8
+
+/* So many losses are expected where the share behind a burst is counted; it may be so far off. */
+#define SHARE_LOSSES 32
+#define SHARE_OFF    0.1
 
 #define BITS_PER_BYTE 8.0
 
@@ -303,12 +311,8 @@ static void keep_for_show(struct wh_prober *prober)
 	memcpy(found->shown, prober->arrival, prober->fetch.total * sizeof(found->shown[0]));
 }
 
-static void conclude_overflows(struct wh_prober *prober)
+static void sort(uint32_t *at)
 {
-	struct wh_findings *found = &prober->findings;
-	uint32_t *at = prober->overflow_at;
-
-	WH_ASSERT(prober->repeats == OVERFLOWS);
 	for (uint32_t i = 1; i < OVERFLOWS; i++)
 		for (uint32_t k = i; k > 0 && at[k] < at[k - 1]; k--) {
 			uint32_t swap = at[k];
@@ -316,9 +320,57 @@ static void conclude_overflows(struct wh_prober *prober)
 			at[k] = at[k - 1];
 			at[k - 1] = swap;
 		}
+}
+
+/*
+ * Behind two switches the one with little memory may lose few packets, long before the one with the
+ * slow line loses what the two rates say. Its losses begin at the same place in each train.
+ */
+static bool loses_earlier(const struct wh_prober *prober)
+{
+	const uint32_t *at = prober->lost_at;
+
+	return at[OVERFLOWS / 2] < prober->overflow_at[0] &&
+	       at[OVERFLOWS - 1] - at[0] <= at[OVERFLOWS - 1] / SAME_PLACE;
+}
+
+/*
+ * The share is that of the switch which ran over first, if it is not what the two rates say. Where
+ * that one is narrow, too, the other one may join it: only what is right behind the burst counts.
+ */
+static void learn_share(struct wh_prober *prober, uint32_t from, bool earlier)
+{
+	const struct wh_train *train = &prober->train;
+	double expected = prober->findings.lost_share_expected;
+	double enough = SHARE_LOSSES / fmax(expected, 1e-9);
+	uint32_t end = earlier ? prober->overflow_at[0] : train->count;
+
+	if (!earlier && enough > train->count - from)
+		return;
+	if (!earlier)
+		end = from + (uint32_t)enough;
+
+	double share = wh_train_lost_share(train, from, end);
+
+	if (fabs(share - expected) > SHARE_OFF * expected)
+		prober->overflow_share = share;
+}
+
+static void conclude_overflows(struct wh_prober *prober)
+{
+	struct wh_findings *found = &prober->findings;
+
+	WH_ASSERT(prober->repeats == OVERFLOWS);
+	sort(prober->overflow_at);
+	sort(prober->lost_at);
+
+	bool earlier = loses_earlier(prober);
+	const uint32_t *at = earlier ? prober->lost_at : prober->overflow_at;
+
 	found->burst_end = WH_BURST_OVERFLOW;
 	found->burst_pkts = at[OVERFLOWS / 2];
 	found->burst_spread_pkts = at[OVERFLOWS - 1] - at[0];
+	learn_share(prober, found->burst_pkts, earlier);
 }
 
 static void note_overflow(struct wh_prober *prober, uint32_t at, double share)
@@ -326,8 +378,9 @@ static void note_overflow(struct wh_prober *prober, uint32_t at, double share)
 	struct wh_findings *found = &prober->findings;
 
 	WH_ASSERT(prober->repeats < OVERFLOWS);
+	prober->lost_at[prober->repeats] = prober->train.first_lost;
 	prober->overflow_at[prober->repeats++] = at;
-	found->lost_share = wh_train_lost_share(&prober->train, at);
+	found->lost_share = wh_train_lost_share(&prober->train, at, prober->train.count);
 	found->lost_share_expected = share;
 	found->lost_runs = prober->train.lost_runs;
 	found->longest_run = prober->train.longest_run;

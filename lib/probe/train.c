@@ -73,13 +73,14 @@ bool wh_train_read(struct wh_train *train, const uint64_t *arrival, uint32_t arr
 	return true;
 }
 
-double wh_train_lost_share(const struct wh_train *train, uint32_t from)
+double wh_train_lost_share(const struct wh_train *train, uint32_t from, uint32_t end)
 {
 	uint32_t lost = 0;
 
-	for (uint32_t i = from; i < train->count; i++)
+	WH_ASSERT(end <= train->count);
+	for (uint32_t i = from; i < end; i++)
 		lost += !wh_train_saw(train, i);
-	return from < train->count ? (double)lost / (train->count - from) : 0.0;
+	return from < end ? (double)lost / (end - from) : 0.0;
 }
 
 uint32_t wh_train_overflow(const struct wh_train *train, double share)

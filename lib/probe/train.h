@@ -59,8 +59,8 @@ static inline bool wh_train_saw(const struct wh_train *train, uint32_t index)
  */
 uint32_t wh_train_overflow(const struct wh_train *train, double share);
 
-/* Share of packets missing from `from` on; 0 at the end. */
-double wh_train_lost_share(const struct wh_train *train, uint32_t from);
+/* Share of packets missing from `from` on and before `end`; 0 if there is none between. */
+double wh_train_lost_share(const struct wh_train *train, uint32_t from, uint32_t end);
 
 /*
  * For a train of pairs, sent back to back at line rate: the rate by the median gap within a pair;

@@ -70,8 +70,10 @@ static void tell_bursts(const struct wh_findings *found)
 		return;
 	}
 	printf("burst          %s%u packets (%s) at line rate come whole%s\n",
-		found->burst_end == WH_BURST_LONGEST ? "at least " : "", found->burst_pkts,
-		wh_format_size(bytes, ROOM, burst_bytes),
+		found->burst_end == WH_BURST_LONGEST ? "at least "
+		: found->burst_verified              ? ""
+						     : "up to ",
+		found->burst_pkts, wh_format_size(bytes, ROOM, burst_bytes),
 		found->burst_verified ? "" : ", as a rule: a train as long as that lost some");
 	if (found->burst_end == WH_BURST_LONGEST)
 		return;
@@ -92,7 +94,8 @@ static void tell_formulas(const struct wh_findings *found)
 				wh_format_rate(high, ROOM, found->trains_bps));
 		return;
 	}
-	printf("memory         %s before the narrowest place, by (1)\n",
+	printf("memory         %s%s before the place that runs over first, by (1)\n",
+		found->burst_verified ? "" : "up to ",
 		wh_format_size(text, ROOM, (uint64_t)found->memory_bytes));
 	if (found->wanted_bytes > 0)
 		printf("               %s would let a flow in slow start reach the capacity, by "

@@ -43,8 +43,8 @@ static void what_happened(void)
 	CU_ASSERT_EQUAL(train.first_lost, 3);
 	CU_ASSERT_EQUAL(train.lost_runs, 2);
 	CU_ASSERT_EQUAL(train.longest_run, 2);
-	WH_ASSERT_NEAR(wh_train_lost_share(&train, 5), 0.4, 1e-9);
-	CU_ASSERT_EQUAL(wh_train_lost_share(&train, 10), 0);
+	WH_ASSERT_NEAR(wh_train_lost_share(&train, 5, 10), 0.4, 1e-9);
+	CU_ASSERT_EQUAL(wh_train_lost_share(&train, 10, 10), 0);
 }
 
 /* Chance takes two, long before every third has no room. */
