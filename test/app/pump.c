@@ -23,7 +23,7 @@ const char wh_suite_name[] = "app/pump";
 #define PAYLOAD_BYTES 1408
 #define MS            UINT64_C(1000000)
 #define FROM_NS       (2 * WH_NS_PER_S)
-#define UNTIL_NS      (6 * WH_NS_PER_S)
+#define UNTIL_NS      (4 * WH_NS_PER_S)
 
 /* Of what the sent rate leaves as payload when a hundredth of it goes twice. */
 #define LEAST_SHARE 0.85
